@@ -1,0 +1,61 @@
+package recording
+
+import "strings"
+
+// State of a measure. "Not measured" is a state of its own: a measure without a
+// Coverage row was not measured, and nothing may be cleared by its silence.
+const (
+	CoverageOK          = "ok"          // measured for the whole window
+	CoveragePartial     = "partial"     // measured, with losses or gaps: see Lost, Late, Why
+	CoverageUnavailable = "unavailable" // this host, kernel or user does not allow it: see Why and Cure
+	CoverageFailed      = "failed"      // it should have worked and did not
+	CoverageOff         = "off"         // not asked for
+)
+
+// Coverage says what one measure of a probe saw, what it lost, how late it ran
+// and what it cost, or why it could not run. Probe is "drops" for a whole probe
+// or "drops.socket" for one of its measures; the measures are listed in Measures.
+type Coverage struct {
+	Probe string  `json:"probe"`
+	State string  `json:"state"`
+	Since Time    `json:"since,omitempty"`
+	Lost  uint64  `json:"lost"`             // events the kernel side could not hand over or count
+	Late  float64 `json:"late_seconds"`     // the latest that any of its ticks ran
+	Cost  float64 `json:"cost_cpu_seconds"` // user + system time of its user-space part
+	Why   string  `json:"why,omitempty"`    // for every state but ok
+	Cure  string  `json:"cure,omitempty"`   // what would make it work: a capability, a kernel, a command
+}
+
+// Measures are the names that probes report on and suspects need. A probe's own
+// row stands for every measure of it that has no row.
+var Measures = []string{
+	"host.netstat", "host.softnet", "host.sockstat", "host.qdisc", "host.cgroup",
+	"host.cpu", "host.pressure", "host.processes", "host.sysctl", "host.links",
+	"drops.kfree_skb", "drops.reason", "drops.socket", "drops.stacks",
+	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
+	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
+	"threads.state", "threads.syscall", "threads.sched",
+}
+
+// Measured finds the coverage of a measure: its own row, else its probe's. The
+// bool tells whether its silence means anything (state ok or partial).
+func (r *Recording) Measured(measure string) (Coverage, bool) {
+	if r == nil {
+		return Coverage{Probe: measure, State: CoverageUnavailable, Why: "no recording"}, false
+	}
+	found := -1
+	for i, c := range r.Coverage {
+		if c.Probe == measure {
+			found = i
+			break
+		}
+		if probe, _, ok := strings.Cut(measure, "."); ok && c.Probe == probe {
+			found = i
+		}
+	}
+	if found < 0 {
+		return Coverage{Probe: measure, State: CoverageUnavailable, Why: "this recording has no coverage of it"}, false
+	}
+	c := r.Coverage[found]
+	return c, c.State == CoverageOK || c.State == CoveragePartial
+}

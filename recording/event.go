@@ -1,0 +1,29 @@
+package recording
+
+// Event is an interval, or an instant (End = Time), with a subject: a reset, a
+// SIGPIPE, a stop, a GC pause, a clock step. What happens often is counted in a
+// table instead (drops, resets, connections); an event is kept whole.
+type Event struct {
+	T       Time              `json:"t"`
+	End     Time              `json:"end,omitempty"` // 0: still going on when the recording ended
+	Kind    string            `json:"kind"`          // one of the Event… constants
+	Subject Subject           `json:"subject"`
+	Attrs   map[string]string `json:"attrs,omitempty"`
+	Value   float64           `json:"value,omitempty"`
+	Unit    string            `json:"unit,omitempty"`
+}
+
+// Kinds of events.
+const (
+	EventSignal       = "signal"        // attrs: signal (SIGPIPE, SIGSTOP, SIGCONT), from_pid, from_comm; subject: the process that gets it
+	EventClockStep    = "clock-step"    // value: seconds the wall clock was moved against the monotonic one; subject: host
+	EventObserverLate = "observer-late" // value: seconds a probe's tick came late; subject: observer; attrs: probe
+	EventProcessGone  = "process-gone"  // a watched process ended
+	EventNetnsGone    = "netns-gone"    // a namespace ended
+	EventStopped      = "stopped"       // a process was seen in state T from T to End
+	EventSocketClosed = "socket-closed" // a UDP socket that was bound closed; subject: the socket (netns, proto, local, pid, comm)
+	EventKernelLog    = "kernel-log"    // attrs: line
+)
+
+// Interval returns the event's span.
+func (e Event) Interval() Interval { return Interval{e.T, e.End} }

@@ -1,0 +1,128 @@
+package recording
+
+import "time"
+
+// Version is the layout's version, in manifest.json.
+const Version = 1
+
+// Target is what the user asked snag to look at; the zero Target is the machine.
+type Target struct {
+	PID   int    `json:"pid,omitempty"`
+	Unit  string `json:"unit,omitempty"`
+	Port  int    `json:"port,omitempty"`
+	Netns string `json:"netns,omitempty"`
+	// What it was resolved to when the recording began.
+	PIDs    []int  `json:"pids,omitempty"`
+	NetnsID uint64 `json:"netns_id,omitempty"`
+}
+
+// Manifest says what a recording is.
+type Manifest struct {
+	Version  int      `json:"version"`
+	Snag     string   `json:"snag"` // the version that wrote it
+	Host     string   `json:"host"`
+	Kernel   string   `json:"kernel"`
+	Arch     string   `json:"arch"`
+	CPUs     int      `json:"cpus"`
+	PageSize int      `json:"page_size"`
+	BootID   string   `json:"boot_id,omitempty"`
+	Anchor   Anchor   `json:"anchor"`
+	Start    Time     `json:"start"`
+	End      Time     `json:"end,omitempty"` // 0: it was cut off; the reader takes the last time seen
+	Target   Target   `json:"target"`
+	Symptoms []string `json:"symptoms,omitempty"` // what the user said he saw (--symptom)
+	SelfPID  int      `json:"self_pid"`
+	Netns    uint64   `json:"netns"` // the namespace snag was started in
+}
+
+// Recording is all that a host said in a window of time: the one thing that the
+// steps of snag hand to each other. Tables are in order of time.
+type Recording struct {
+	Dir         string
+	Manifest    Manifest
+	Series      []Series
+	Events      []Event
+	Coverage    []Coverage
+	Processes   []Process
+	Threads     []Thread
+	Sockets     []Socket
+	Drops       []Drop
+	Stacks      []Stack
+	Connections []Connections
+	Resets      []Reset
+	Retransmits []Retransmit
+	Holds       []Hold
+	Qdiscs      []Qdisc
+	Links       []Link
+	Netns       []Netns
+	Cgroups     []Cgroup
+	Facts       []Fact
+	// Damage lists what could not be read, a sentence each; the rest is judged.
+	Damage []string
+}
+
+// Window is the span that was recorded.
+func (r *Recording) Window() Interval { return Interval{r.Manifest.Start, r.Manifest.End} }
+
+// Length of the window.
+func (r *Recording) Length() time.Duration { return r.Manifest.End.Sub(r.Manifest.Start) }
+
+// FactOf returns a fact's last value in that namespace (0: the host's), and
+// whether it was read at all.
+func (r *Recording) FactOf(name string, netns uint64) (string, bool) {
+	for i := len(r.Facts) - 1; i >= 0; i-- {
+		if r.Facts[i].Name == name && r.Facts[i].Netns == netns {
+			return r.Facts[i].Value, true
+		}
+	}
+	return "", false
+}
+
+// Add puts a row into its table; the writer's counterpart in memory.
+func (r *Recording) Add(row Row) {
+	switch v := row.(type) {
+	case Event:
+		r.Events = append(r.Events, v)
+	case Coverage:
+		r.Coverage = append(r.Coverage, v)
+	case Process:
+		r.Processes = append(r.Processes, v)
+	case Thread:
+		r.Threads = append(r.Threads, v)
+	case Socket:
+		r.Sockets = append(r.Sockets, v)
+	case Drop:
+		r.Drops = append(r.Drops, v)
+	case Stack:
+		r.Stacks = append(r.Stacks, v)
+	case Connections:
+		r.Connections = append(r.Connections, v)
+	case Reset:
+		r.Resets = append(r.Resets, v)
+	case Retransmit:
+		r.Retransmits = append(r.Retransmits, v)
+	case Hold:
+		r.Holds = append(r.Holds, v)
+	case Qdisc:
+		r.Qdiscs = append(r.Qdiscs, v)
+	case Link:
+		r.Links = append(r.Links, v)
+	case Netns:
+		r.Netns = append(r.Netns, v)
+	case Cgroup:
+		r.Cgroups = append(r.Cgroups, v)
+	case Fact:
+		r.Facts = append(r.Facts, v)
+	}
+}
+
+// Sink takes what probes measure. Its methods never block on the disk for long
+// and never fail towards the probe: a writer keeps its first error and tells
+// whoever drives the recording (Writer.Err). Safe for concurrent use.
+type Sink interface {
+	// Sample adds one value of a counter or gauge, read at t.
+	Sample(t Time, name string, labels Labels, v float64)
+	// Append adds a row to its table, an event or a coverage row (the last
+	// coverage row of a probe counts).
+	Append(row Row)
+}

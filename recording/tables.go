@@ -1,0 +1,298 @@
+package recording
+
+// Row is one line of a table. Every row type names its table; Tables lists them
+// all. Counts in rows are for the second that begins at T, never running totals,
+// so that a torn tail loses a second and no more. Running values (queues, sums
+// inside tcp_info) say so.
+type Row interface{ Table() string }
+
+// Process is one process at T. Written when first seen, then every 5 s, every
+// second while watched.
+type Process struct {
+	T       Time   `json:"t"`
+	PID     int    `json:"pid"`
+	PPID    int    `json:"ppid,omitempty"`
+	Comm    string `json:"comm"`
+	Exe     string `json:"exe,omitempty"`
+	Cmdline string `json:"cmdline,omitempty"` // first 256 bytes, NULs as spaces
+	Start   Time   `json:"start,omitempty"`
+	Netns   uint64 `json:"netns,omitempty"`
+	Cgroup  string `json:"cgroup,omitempty"` // of the cpu controller (v1) or the unified hierarchy (v2)
+	Unit    string `json:"unit,omitempty"`   // systemd unit, from the cgroup path
+	UID     int    `json:"uid"`
+	State   string `json:"state"` // R S D T t Z X I
+	Threads int    `json:"threads"`
+	// FDs is nil where the fd directory could not be read: not the same as 0.
+	FDs     *int `json:"fds,omitempty"`
+	FDLimit int  `json:"fd_limit,omitempty"` // RLIMIT_NOFILE soft; 0 unknown, -1 unlimited
+	FDHard  int  `json:"fd_hard,omitempty"`
+	// CPU is user + system time since the process began, seconds.
+	CPU  float64 `json:"cpu_seconds"`
+	Self bool    `json:"self,omitempty"` // snag itself: never a suspect but as observer
+}
+
+// Thread is one thread of a watched process at T.
+type Thread struct {
+	T       Time   `json:"t"`
+	PID     int    `json:"pid"`
+	TID     int    `json:"tid"`
+	Comm    string `json:"comm"`
+	State   string `json:"state"`
+	Wchan   string `json:"wchan,omitempty"`   // kernel function it sleeps in
+	Syscall string `json:"syscall,omitempty"` // name; "running" when on a CPU; "" not readable
+	FD      int    `json:"fd"`                // that call's fd argument, -1 if it has none
+	// Running totals since the thread began (schedstat), seconds, and switches.
+	OnCPU       float64 `json:"on_cpu_seconds"`
+	RunDelay    float64 `json:"run_delay_seconds"`
+	Voluntary   uint64  `json:"voluntary_switches"`
+	Involuntary uint64  `json:"involuntary_switches"`
+}
+
+// FDRef is a process' descriptor.
+type FDRef struct {
+	PID  int    `json:"pid"`
+	Comm string `json:"comm,omitempty"`
+	FD   int    `json:"fd"`
+}
+
+// Socket is one socket at T, as INET_DIAG gave it.
+type Socket struct {
+	T      Time    `json:"t"`
+	Netns  uint64  `json:"netns"` // inode; always set
+	Inode  uint64  `json:"inode,omitempty"`
+	Cookie uint64  `json:"cookie,omitempty"` // unique while the kernel runs
+	Proto  string  `json:"proto"`            // tcp udp
+	State  string  `json:"state"`            // LISTEN ESTABLISHED … ; UDP: UNCONN or ESTABLISHED
+	Local  string  `json:"local"`
+	Remote string  `json:"remote,omitempty"`
+	Owners []FDRef `json:"owners,omitempty"` // none: an orphan, or not readable (coverage sockets.owner)
+	// RecvQ and SendQ are bytes; on a listener the connections waiting to be
+	// accepted, and the most that may wait.
+	RecvQ int `json:"recv_q"`
+	SendQ int `json:"send_q"`
+	// Memory from SK_MEMINFO (skmem of ss), bytes; Drops is a running count.
+	RcvBuf int    `json:"rcvbuf,omitempty"`
+	SndBuf int    `json:"sndbuf,omitempty"`
+	Rmem   int    `json:"rmem,omitempty"`
+	Drops  uint64 `json:"drops"`
+	// Timer is "", on, keepalive, timewait, persist.
+	Timer     string         `json:"timer,omitempty"`
+	TimerNext float64        `json:"timer_seconds,omitempty"`
+	Cong      string         `json:"cong,omitempty"`
+	TCP       *TCPInfo       `json:"tcp,omitempty"`
+	Options   *SocketOptions `json:"options,omitempty"` // read by pidfd_getfd; nil: not read
+}
+
+// TCPInfo is what of struct tcp_info (include/uapi/linux/tcp.h) the suspects
+// use. Times in seconds, running totals since the connection began.
+type TCPInfo struct {
+	RTT           float64 `json:"rtt"`
+	RTTVar        float64 `json:"rttvar"`
+	MinRTT        float64 `json:"min_rtt"`
+	RTO           float64 `json:"rto"`
+	ATO           float64 `json:"ato"`
+	SndMSS        int     `json:"snd_mss"`
+	Cwnd          int     `json:"cwnd"`
+	Ssthresh      int     `json:"ssthresh,omitempty"`
+	Unacked       int     `json:"unacked"`
+	Lost          int     `json:"lost"`
+	Retrans       int     `json:"retrans"`
+	TotalRetrans  int     `json:"total_retrans"`
+	Backoff       int     `json:"backoff"`
+	NotSent       int     `json:"notsent_bytes"`
+	BytesSent     uint64  `json:"bytes_sent"`
+	BytesAcked    uint64  `json:"bytes_acked"`
+	BytesReceived uint64  `json:"bytes_received"`
+	BytesRetrans  uint64  `json:"bytes_retrans"`
+	SegsOut       uint64  `json:"segs_out"`
+	SegsIn        uint64  `json:"segs_in"`
+	DataSegsOut   uint64  `json:"data_segs_out"`
+	DataSegsIn    uint64  `json:"data_segs_in"`
+	DSACKDups     int     `json:"dsack_dups"`
+	ReordSeen     int     `json:"reord_seen"`
+	Busy          float64 `json:"busy"`
+	RwndLimited   float64 `json:"rwnd_limited"`
+	SndbufLimited float64 `json:"sndbuf_limited"`
+	DeliveryRate  float64 `json:"delivery_rate"` // bytes/s
+	PacingRate    float64 `json:"pacing_rate"`   // bytes/s
+	LastSnd       float64 `json:"last_snd"`      // seconds before T
+	LastRcv       float64 `json:"last_rcv"`
+	LastAck       float64 `json:"last_ack"`
+	SndWnd        int     `json:"snd_wnd"` // 0 also where the kernel is older than 5.4
+	RcvSpace      int     `json:"rcv_space"`
+}
+
+// SocketOptions are options read from the live socket.
+type SocketOptions struct {
+	NoDelay  *bool `json:"nodelay,omitempty"`
+	Cork     *bool `json:"cork,omitempty"`
+	QuickAck *bool `json:"quickack,omitempty"`
+	RcvBuf   int   `json:"rcvbuf,omitempty"` // SO_RCVBUF, the kernel's doubled value
+	SndBuf   int   `json:"sndbuf,omitempty"`
+	NonBlock *bool `json:"nonblock,omitempty"`
+}
+
+// Drop counts skbs freed as drops in one second with one reason at one place.
+type Drop struct {
+	T      Time   `json:"t"`
+	Reason string `json:"reason"` // the kernel's name without SKB_DROP_REASON_; "" where the kernel has none
+	Place  string `json:"place"`  // kernel function that freed it
+	Netns  uint64 `json:"netns,omitempty"`
+	Proto  string `json:"proto,omitempty"` // tcp udp icmp …
+	Src    string `json:"src,omitempty"`   // address:port, from the first packet of this kind
+	Dst    string `json:"dst,omitempty"`
+	Device string `json:"device,omitempty"`
+	N      uint64 `json:"n"`
+	// The victim socket, where the kernel gives rx_sk (6.9 and later).
+	Inode uint64 `json:"inode,omitempty"`
+	PID   int    `json:"pid,omitempty"`
+	Comm  string `json:"comm,omitempty"`
+	Stack int    `json:"stack,omitempty"` // id in the stacks table, of the first packets
+}
+
+// Stack is a kernel stack, innermost frame first.
+type Stack struct {
+	ID     int      `json:"id"`
+	Frames []string `json:"frames"`
+}
+
+// Connections counts the connections of one second between a local port and a
+// peer address.
+type Connections struct {
+	T     Time   `json:"t"`
+	Netns uint64 `json:"netns"`
+	Role  string `json:"role"`  // accept: Local is the listener; connect: Remote is whom it called
+	Local string `json:"local"` // accept: address:port; connect: address
+	// Remote is the peer: its address (accept) or address:port (connect);
+	// "others" once too many peers were seen in that second.
+	Remote string `json:"remote"`
+	PID    int    `json:"pid,omitempty"` // of the listener or the caller where known
+	Comm   string `json:"comm,omitempty"`
+	Opened uint64 `json:"opened"`
+	Failed uint64 `json:"failed"` // SYN_SENT or SYN_RECV that ended in CLOSE
+	Closed uint64 `json:"closed"`
+	// Of the closed ones: lived under 1 s, sum of lifetimes (s), payload bytes.
+	Short    uint64  `json:"short"`
+	Lifetime float64 `json:"lifetime_sum"`
+	BytesIn  uint64  `json:"bytes_in"`
+	BytesOut uint64  `json:"bytes_out"`
+	// Of the opened ones (connect): time from SYN_SENT to ESTABLISHED, s.
+	Handshake    float64 `json:"handshake_sum"`
+	HandshakeMax float64 `json:"handshake_max"`
+}
+
+// Reset counts TCP resets of one second on one local port and peer.
+type Reset struct {
+	T      Time   `json:"t"`
+	Dir    string `json:"dir"`              // received or sent
+	Reason string `json:"reason,omitempty"` // sent: the kernel's sk_rst_reason, 6.10 and later
+	Netns  uint64 `json:"netns"`
+	Local  string `json:"local"` // address:port
+	Remote string `json:"remote"`
+	State  string `json:"state,omitempty"` // of the socket when it happened
+	N      uint64 `json:"n"`
+	PID    int    `json:"pid,omitempty"`
+	Comm   string `json:"comm,omitempty"`
+}
+
+// Retransmit counts retransmitted segments of one flow in one second.
+type Retransmit struct {
+	T      Time   `json:"t"`
+	Netns  uint64 `json:"netns"`
+	Local  string `json:"local"`
+	Remote string `json:"remote"`
+	State  string `json:"state,omitempty"`
+	N      uint64 `json:"n"`
+	Inode  uint64 `json:"inode,omitempty"`
+	PID    int    `json:"pid,omitempty"`
+	Comm   string `json:"comm,omitempty"`
+}
+
+// Hold counts the small writes of one socket that Nagle's algorithm held back
+// until an ACK came, in one second (see nagle-delayed-ack in the catalogue).
+type Hold struct {
+	T      Time   `json:"t"`
+	Netns  uint64 `json:"netns"`
+	Inode  uint64 `json:"inode,omitempty"`
+	Cookie uint64 `json:"cookie,omitempty"`
+	Local  string `json:"local"`
+	Remote string `json:"remote"`
+	PID    int    `json:"pid,omitempty"`
+	Comm   string `json:"comm,omitempty"`
+	Writes uint64 `json:"writes"` // all writes of the socket in that second
+	Held   uint64 `json:"held"`   // of them, held
+	// Released holds were matched with the ACK that freed them.
+	Released uint64  `json:"released"`
+	HoldSum  float64 `json:"hold_sum"` // s
+	HoldMax  float64 `json:"hold_max"` // s
+}
+
+// Qdisc is how one queueing discipline is set. Its counters are samples.
+type Qdisc struct {
+	T       Time              `json:"t"`
+	Netns   uint64            `json:"netns"`
+	Device  string            `json:"device"`
+	Kind    string            `json:"kind"`
+	Handle  string            `json:"handle"`
+	Parent  string            `json:"parent"`
+	Options map[string]string `json:"options,omitempty"` // rate, burst, limit …, as tc prints them, base units
+}
+
+// Link is an interface of a namespace.
+type Link struct {
+	T       Time   `json:"t"`
+	Netns   uint64 `json:"netns"`
+	Index   int    `json:"index"`
+	Name    string `json:"name"`
+	Type    string `json:"type,omitempty"` // veth tun …
+	MTU     int    `json:"mtu"`
+	Up      bool   `json:"up"`
+	Carrier *bool  `json:"carrier,omitempty"`
+	Peer    int    `json:"peer,omitempty"` // veth: the other end's index
+}
+
+// Netns is a network namespace.
+type Netns struct {
+	T     Time     `json:"t"`
+	ID    uint64   `json:"id"` // inode
+	Name  string   `json:"name,omitempty"`
+	Own   bool     `json:"own,omitempty"` // the one snag was started in
+	Addrs []string `json:"addrs,omitempty"`
+}
+
+// Cgroup is a control group with a CPU limit. Its counters are samples.
+type Cgroup struct {
+	T       Time    `json:"t"`
+	Path    string  `json:"path"`
+	Version int     `json:"version"` // 1 or 2
+	Quota   float64 `json:"quota_seconds,omitempty"`
+	Period  float64 `json:"period_seconds,omitempty"`
+	Unit    string  `json:"unit,omitempty"`
+}
+
+// Fact is how the host is set: a sysctl, a limit, a version.
+type Fact struct {
+	T      Time   `json:"t"`
+	Name   string `json:"name"`            // net.core.rmem_max, kernel.release
+	Netns  uint64 `json:"netns,omitempty"` // for what is per namespace
+	Value  string `json:"value"`
+	Source string `json:"source"` // path or call it was read from
+}
+
+// Table names, in the order in which show prints them.
+func (Process) Table() string     { return "processes" }
+func (Thread) Table() string      { return "threads" }
+func (Socket) Table() string      { return "sockets" }
+func (Drop) Table() string        { return "drops" }
+func (Stack) Table() string       { return "stacks" }
+func (Connections) Table() string { return "connections" }
+func (Reset) Table() string       { return "resets" }
+func (Retransmit) Table() string  { return "retransmits" }
+func (Hold) Table() string        { return "holds" }
+func (Qdisc) Table() string       { return "qdiscs" }
+func (Link) Table() string        { return "links" }
+func (Netns) Table() string       { return "netns" }
+func (Cgroup) Table() string      { return "cgroups" }
+func (Fact) Table() string        { return "facts" }
+func (Event) Table() string       { return "events" }
+func (Coverage) Table() string    { return "coverage" }

@@ -1,0 +1,32 @@
+package scene
+
+import "snag/recording"
+
+// Names of the symptoms: what a user feels (docs: the catalogue's first section).
+const (
+	StreamFreeze      = "stream-freeze"
+	StreamLate        = "stream-late"
+	FramesSkipped     = "frames-skipped"
+	RequestLatency    = "request-latency"
+	ConnectLatency    = "connect-latency"
+	DatagramsLost     = "datagrams-lost"
+	ConnectionErrors  = "connection-errors"
+	ThroughputPlateau = "throughput-plateau"
+	CPUBurn           = "cpu-burn"
+	LogSilence        = "log-silence"
+)
+
+// Symptom is what went wrong as a user would feel it, before anything is
+// suspected.
+type Symptom struct {
+	Name    string            // one of the constants above, or "reported" for --symptom text
+	Subject recording.Subject // who suffers
+	Onset   recording.Time
+	Active  []recording.Interval // when it was felt; onsets are their starts
+	Text    string               // one sentence with its number and unit
+	// Amount in Unit: datagrams lost, seconds of stall, connections failed …
+	Amount float64
+	Unit   string
+	// Severity 0–1: the share of the subject's traffic or time that suffered.
+	Severity float64
+}

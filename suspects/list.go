@@ -1,0 +1,15 @@
+package suspects
+
+// All is the catalogue, in the order in which it is printed. A new suspect is
+// one file and one line here.
+var All = []*Suspect{}
+
+// ByName returns the suspect of that name, or nil.
+func ByName(name string) *Suspect {
+	for _, s := range All {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}

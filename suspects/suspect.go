@@ -1,0 +1,127 @@
+// Package suspects holds the catalogue: one file per cause, each a literal with
+// its name, what it needs, what speaks for and against it, what it leads to and
+// its remedy, and a Weigh function that turns a scene into findings. Weigh does
+// no I/O and never decides the verdict: it reports evidence, graded.
+package suspects
+
+import (
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// Side of a piece of evidence.
+type Side string
+
+// Evidence speaks for a suspect, against it, or is missing.
+const (
+	For     Side = "for"
+	Against Side = "against"
+	Missing Side = "missing"
+)
+
+// Grade is how much a piece of evidence can prove.
+type Grade int
+
+const (
+	// Weak evidence is compatible with the cause. Any number never confirms.
+	Weak Grade = iota
+	// Strong evidence is rarely seen without the cause. Two of independent
+	// origin confirm.
+	Strong
+	// Decisive evidence is an identity that only this cause makes. One confirms;
+	// one on the other side clears.
+	Decisive
+)
+
+// Evidence is one sentence with its number, unit, source and doubt.
+type Evidence struct {
+	Side   Side
+	Grade  Grade
+	Text   string
+	Value  float64
+	Unit   string
+	Source string // what a person can look at: "/proc/net/snmp Udp RcvbufErrors", "ss -uam d"
+	// Origin names the kernel line or act that made the number. Pieces of one
+	// origin count once. "" stands for Source.
+	Origin string
+	// Doubt says what weakens it: losses, lateness, sampling. "" for none.
+	Doubt string
+}
+
+// Harm is what the finding costs, in its symptom's own unit.
+type Harm struct {
+	Symptom string  // scene.DatagramsLost …
+	Amount  float64 // datagrams, seconds, connections …
+	Of      float64 // of how many in all; 0 unknown
+	Unit    string
+	Text    string // "2,874 of 9,000 datagrams lost"
+}
+
+// Finding is what one suspect found on one subject.
+type Finding struct {
+	Subject  recording.Subject
+	Evidence []Evidence
+	// Active: the intervals in which the cause acted; empty where it is a state
+	// that held for the whole window.
+	Active []recording.Interval
+	Harm   Harm
+	// Text is the finding in words a person on call can act on: what, how much.
+	Text string
+	// Remedy is the change for this very subject, one line.
+	Remedy string
+	// Next is the command to paste that would show what is missing; "" if nothing is.
+	Next string
+	// Related are other subjects the finding is about (the peers of a storm, the
+	// process that sent the signal), besides what the scene ties to Subject.
+	Related []recording.Subject
+}
+
+// Lead is something a cause leads to: another suspect or a symptom.
+type Lead struct {
+	To  string
+	Lag time.Duration // the usual longest time until it shows
+}
+
+// Need is a measure (recording.Measures) without which the suspect is blind, or
+// sees less.
+type Need struct {
+	Measure string
+	// Must: without it the suspect is not seen. Otherwise it only adds doubt.
+	Must bool
+	Why  string // what it shows here, for the catalogue
+}
+
+// Suspect is one cause of the catalogue.
+type Suspect struct {
+	Name  string // as in the catalogue: udp-receive-buffer-full
+	Title string // what a person would say: "UDP receive buffer too small"
+	About string // two or three sentences: how it hurts and what looks like it
+	Needs []Need
+	For   []string // what speaks for it, one line each, with the grade
+	// Against: what speaks against it, and the traps.
+	Against []string
+	LeadsTo []Lead
+	Remedy  string // the usual remedy, where it persists, how it is verified
+	// Next is the general command that would show the cause when it was not seen.
+	Next string
+	// Weigh returns one finding per subject that has evidence on either side.
+	// No findings while every Must need was measured means: cleared.
+	Weigh func(*scene.Scene, *recording.Recording) []Finding
+}
+
+// Blind returns the needs that were not measured, those that must be first.
+func (s *Suspect) Blind(r *recording.Recording) (must, rest []Need) {
+	for _, n := range s.Needs {
+		if _, ok := r.Measured(n.Measure); ok {
+			continue
+		}
+		if n.Must {
+			must = append(must, n)
+		} else {
+			rest = append(rest, n)
+		}
+	}
+	return must, rest
+}

@@ -1,0 +1,83 @@
+// Package verdict weighs what the suspects found: which of them are culprits,
+// which are consequences of another, which only contribute, which are risks
+// without a symptom, which are cleared, and which could not be seen. It does no
+// I/O. The rules and their reasons: docs/verdict.md.
+package verdict
+
+import (
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects"
+)
+
+// State is where a suspect ends.
+type State string
+
+// The states.
+const (
+	Culprit      State = "culprit"
+	Consequence  State = "consequence"
+	Contributing State = "contributing"
+	Risk         State = "risk"
+	Cleared      State = "cleared"
+	NotSeen      State = "not-seen"
+)
+
+// Link is one step of the chain from a root to its symptoms.
+type Link struct {
+	Name    string // suspect or symptom
+	Subject recording.Subject
+	Text    string
+	Onset   recording.Time
+	// Coincidence of this link's onsets with the one before, "" where it is not
+	// a matter of time.
+	Coincidence string
+}
+
+// Entry is one suspect on one subject with its state; a suspect without findings
+// has one entry without a subject.
+type Entry struct {
+	ID         string // unique in this verdict: "nagle-delayed-ack#1"
+	Suspect    *suspects.Suspect
+	State      State
+	Subject    recording.Subject
+	Text       string
+	Confidence float64 // 0–1; culprits are ordered by it
+	Since      recording.Time
+	Active     []recording.Interval
+	Evidence   []suspects.Evidence
+	Harm       suspects.Harm
+	// ExplainedBy is the ID of the entry that leads to this one; "" for none.
+	ExplainedBy string
+	// LeadsTo names the suspects and symptoms that this entry was found to lead to.
+	LeadsTo []string
+	Chain   []Link
+	Remedy  string
+	Next    string // the next measurement, a command
+}
+
+// Verdict is the answer.
+type Verdict struct {
+	Recording *recording.Recording
+	Scene     *scene.Scene
+	Symptoms  []scene.Symptom
+	Entries   []Entry // culprits first, by confidence; then contributing, consequence, risk, cleared, not seen
+	// Abstained says why no culprit is named though there are symptoms; "" if one is
+	// named or nothing is wrong.
+	Abstained string
+	// Next is the one measurement that would tell, when Abstained.
+	Next string
+	// Warnings: what weakens the whole verdict (observer late, damage).
+	Warnings []string
+}
+
+// With returns the entries in that state.
+func (v *Verdict) With(s State) []Entry {
+	var out []Entry
+	for _, e := range v.Entries {
+		if e.State == s {
+			out = append(out, e)
+		}
+	}
+	return out
+}
