@@ -74,7 +74,9 @@ func record(t *testing.T, f func()) (*memory, []string) {
 	f()
 	r.Stop()
 	for _, d := range sink.rec.Drops {
-		t.Logf("%+v", d)
+		if len(sink.rec.Drops) < 100 {
+			t.Logf("%+v", d)
+		}
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -301,5 +303,60 @@ func TestQdisc(t *testing.T) {
 	}
 	if d.PID != os.Getpid() || !d.Sent {
 		t.Errorf("row %+v, want the sender %d", d, os.Getpid())
+	}
+}
+
+// TestManyKinds makes more kinds of drops than the map holds: the number stays
+// exact, and coverage says that ports were left out.
+func TestManyKinds(t *testing.T) {
+	const ports = 30000
+	var ns uint64
+	m, _ := record(t, func() {
+		inNetns(t, func(id uint64) {
+			ns = id
+			c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 65000})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			for p := range ports {
+				if _, err := c.WriteToUDP([]byte{0}, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1 + p}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	})
+	n, _ := total(m.rec.Drops, "NO_SOCKET", ns)
+	if n != ports {
+		t.Errorf("%d drops counted, want %d", n, ports)
+	}
+	if len(m.rec.Drops) > 4*(mostRows+mostRows) {
+		t.Errorf("%d rows", len(m.rec.Drops))
+	}
+	if c := m.coverage("drops.kfree_skb"); c.State != recording.CoveragePartial || !strings.Contains(c.Why, "ports") || c.Lost != 0 {
+		t.Errorf("coverage %+v, want partial without losses", c)
+	}
+}
+
+// TestNotAllowed runs the probe in a child without capabilities.
+func TestNotAllowed(t *testing.T) {
+	if os.Getenv("DROPS_WITHOUT_CAPS") != "" {
+		_, err := Probe.Start(context.Background(), &probe.Env{Proc: "/proc", Sys: "/sys"})
+		fmt.Printf("error: %v\n", err)
+		return
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("dropping capabilities needs root")
+	}
+	if _, err := exec.LookPath("setpriv"); err != nil {
+		t.Skip("setpriv is not installed")
+	}
+	c := exec.Command("setpriv", "--inh-caps=-all", "--bounding-set=-all", os.Args[0], "-test.run=^TestNotAllowed$")
+	c.Env = append(os.Environ(), "DROPS_WITHOUT_CAPS=1")
+	out, err := c.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "CAP_BPF") || !strings.Contains(string(out), "run as root") {
+		t.Errorf("without capabilities: %v, %s; want the capability and the cure named", err, out)
 	}
 }
