@@ -1,0 +1,108 @@
+package threads
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// parseStat reads a thread's name and state out of /proc/PID/task/TID/stat
+// (proc_pid_stat(5)). The name may hold spaces and parentheses: the last one ends it.
+func parseStat(b []byte) (comm, state string, err error) {
+	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if open < 0 || end < open || len(b) < end+3 || b[end+1] != ' ' {
+		return "", "", fmt.Errorf("stat %q: no (name) and state", short(b))
+	}
+	return string(b[open+1 : end]), string(b[end+2 : end+3]), nil
+}
+
+// parseSyscall reads /proc/PID/task/TID/syscall (proc_pid_syscall(5)): "running",
+// "-1 SP PC" outside of any call, or the number, six arguments, SP and PC. The
+// descriptor is -1 where the call has none.
+func parseSyscall(b []byte, names map[int]string) (name string, fd int, err error) {
+	fields := strings.Fields(string(b))
+	if len(fields) == 0 {
+		return "", -1, fmt.Errorf("syscall: empty")
+	}
+	if fields[0] == running {
+		return running, -1, nil
+	}
+	nr, err := strconv.Atoi(fields[0])
+	if err != nil {
+		return "", -1, fmt.Errorf("syscall %q: its number: %w", short(b), err)
+	}
+	if nr == -1 {
+		return outside, -1, nil
+	}
+	name, ok := names[nr]
+	if !ok {
+		name = "syscall_" + strconv.Itoa(nr) // newer than the table
+	}
+	if !descriptorFirst[name] {
+		return name, -1, nil
+	}
+	if len(fields) < 2 {
+		return "", -1, fmt.Errorf("syscall %q: no arguments", short(b))
+	}
+	arg, err := strconv.ParseUint(fields[1], 0, 64)
+	if err != nil {
+		return "", -1, fmt.Errorf("syscall %q: its first argument: %w", short(b), err)
+	}
+	return name, max(int(int32(arg)), -1), nil // an int in a register: the upper half is anything
+}
+
+// parseWchan reads the function a thread sleeps in; "" where it runs or may not
+// be seen, for both of which the kernel writes 0. The compiler's suffixes are
+// left off, as in the table of drops.
+func parseWchan(b []byte) string {
+	name, _, _ := strings.Cut(strings.TrimSpace(string(b)), ".")
+	if name == "0" {
+		return ""
+	}
+	return name
+}
+
+// parseSchedstat reads the time on a CPU and the time waiting for one, both in
+// nanoseconds (Documentation/scheduler/sched-stats.rst); seconds are returned.
+func parseSchedstat(b []byte) (onCPU, delay float64, err error) {
+	fields := strings.Fields(string(b))
+	if len(fields) < 2 {
+		return 0, 0, fmt.Errorf("schedstat %q: fewer than two fields", short(b))
+	}
+	on, err := strconv.ParseUint(fields[0], 10, 64)
+	if err != nil {
+		return 0, 0, fmt.Errorf("schedstat: time on a CPU: %w", err)
+	}
+	wait, err := strconv.ParseUint(fields[1], 10, 64)
+	if err != nil {
+		return 0, 0, fmt.Errorf("schedstat: run delay: %w", err)
+	}
+	return float64(on) / 1e9, float64(wait) / 1e9, nil
+}
+
+// parseSwitches reads the context switches out of /proc/PID/task/TID/status:
+// the thread gave the CPU up, or it was taken.
+func parseSwitches(b []byte) (voluntary, involuntary uint64, err error) {
+	if voluntary, err = statusField(b, "\nvoluntary_ctxt_switches:"); err != nil {
+		return 0, 0, err
+	}
+	involuntary, err = statusField(b, "\nnonvoluntary_ctxt_switches:")
+	return voluntary, involuntary, err
+}
+
+func statusField(b []byte, name string) (uint64, error) {
+	i := bytes.LastIndex(b, []byte(name))
+	if i < 0 {
+		return 0, fmt.Errorf("status: no line %s", strings.TrimSpace(name))
+	}
+	line, _, _ := bytes.Cut(b[i+len(name):], []byte{'\n'})
+	n, err := strconv.ParseUint(string(bytes.TrimSpace(line)), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("status: %s %w", strings.TrimSpace(name), err)
+	}
+	return n, nil
+}
+
+// short is the beginning of a text for an error.
+func short(b []byte) string { return string(b[:min(len(b), 60)]) }
