@@ -227,15 +227,49 @@ func TestWithoutPtrace(t *testing.T) {
 	}
 }
 
-// BenchmarkTick is the cost of a look at every thread of this process.
+// TestManyThreads has more threads than are looked at: what was left out is told.
+func TestManyThreads(t *testing.T) {
+	s := &sampler{env: &probe.Env{Proc: "/proc", Sink: &memory{samples: map[string]int{}}, Watch: probe.NewWatch(1)}, read: reader{proc: "/proc"}}
+	s.env.Watch.Add(os.Getpid(), "test")
+	tids, all, err := s.read.tids(os.Getpid(), 2)
+	if err != nil || len(tids) != 2 || all < 3 || tids[0] != os.Getpid() {
+		t.Fatalf("threads %v of %d, %v; want 2, the first one first", tids, all, err)
+	}
+	s.looked, s.left = 2, uint64(all-2)
+	for _, c := range s.rows() {
+		if c.State != recording.CoveragePartial || c.Lost != s.left || !strings.Contains(c.Why, "left out") {
+			t.Errorf("coverage %+v, want partial", c)
+		}
+	}
+}
+
+// BenchmarkTick is the cost of a look at every thread of this process, most of
+// them asleep since the last one, and of a first look.
 func BenchmarkTick(b *testing.B) {
-	s := &sampler{
-		env:  &probe.Env{Proc: "/proc", Anchor: probe.NewAnchor(), Sink: &memory{samples: map[string]int{}}, Watch: probe.NewWatch(1)},
-		read: reader{proc: "/proc"},
+	for _, first := range []bool{true, false} {
+		b.Run(map[bool]string{true: "ran", false: "asleep"}[first], func(b *testing.B) {
+			s := &sampler{
+				env:  &probe.Env{Proc: "/proc", Anchor: probe.NewAnchor(), Sink: &memory{samples: map[string]int{}}, Watch: probe.NewWatch(1)},
+				read: reader{proc: "/proc"},
+			}
+			c := exec.Command(os.Args[0])
+			c.Env = append(os.Environ(), "THREADS_BLOCK=1")
+			if err := c.Start(); err != nil {
+				b.Fatal(err)
+			}
+			defer func() {
+				_ = c.Process.Kill()
+				_ = c.Wait()
+			}()
+			time.Sleep(500 * time.Millisecond)
+			s.env.Watch.Add(c.Process.Pid, "bench")
+			for b.Loop() {
+				if first {
+					s.read.seen = nil
+				}
+				s.tick()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(s.looked), "ns/thread")
+		})
 	}
-	s.env.Watch.Add(os.Getpid(), "bench")
-	for b.Loop() {
-		s.tick()
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(s.looked), "ns/thread")
 }

@@ -63,22 +63,28 @@ func parseWchan(b []byte) string {
 	return name
 }
 
-// parseSchedstat reads the time on a CPU and the time waiting for one, both in
-// nanoseconds (Documentation/scheduler/sched-stats.rst); seconds are returned.
-func parseSchedstat(b []byte) (onCPU, delay float64, err error) {
+// schedstat is a thread's time on a CPU and waiting for one, seconds, and how
+// often it came onto a CPU.
+type schedstat struct {
+	onCPU, delay float64
+	runs         uint64
+}
+
+// parseSchedstat reads /proc/PID/task/TID/schedstat, whose times are nanoseconds
+// (Documentation/scheduler/sched-stats.rst).
+func parseSchedstat(b []byte) (schedstat, error) {
 	fields := strings.Fields(string(b))
-	if len(fields) < 2 {
-		return 0, 0, fmt.Errorf("schedstat %q: fewer than two fields", short(b))
+	if len(fields) < 3 {
+		return schedstat{}, fmt.Errorf("schedstat %q: fewer than three fields", short(b))
 	}
-	on, err := strconv.ParseUint(fields[0], 10, 64)
-	if err != nil {
-		return 0, 0, fmt.Errorf("schedstat: time on a CPU: %w", err)
+	var n [3]uint64
+	for i := range n {
+		var err error
+		if n[i], err = strconv.ParseUint(fields[i], 10, 64); err != nil {
+			return schedstat{}, fmt.Errorf("schedstat %q: field %d: %w", short(b), i+1, err)
+		}
 	}
-	wait, err := strconv.ParseUint(fields[1], 10, 64)
-	if err != nil {
-		return 0, 0, fmt.Errorf("schedstat: run delay: %w", err)
-	}
-	return float64(on) / 1e9, float64(wait) / 1e9, nil
+	return schedstat{float64(n[0]) / 1e9, float64(n[1]) / 1e9, n[2]}, nil
 }
 
 // parseSwitches reads the context switches out of /proc/PID/task/TID/status:

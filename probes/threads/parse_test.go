@@ -76,16 +76,16 @@ func TestParseWchan(t *testing.T) {
 }
 
 func TestParseSched(t *testing.T) {
-	on, delay, err := parseSchedstat(fixture(t, "sendto-schedstat"))
-	if err != nil || on != 0.000321354 || delay != 0.000323945 {
-		t.Errorf("schedstat: %v %v %v", on, delay, err)
+	got, err := parseSchedstat(fixture(t, "sendto-schedstat"))
+	if want := (schedstat{0.000321354, 0.000323945, 4}); err != nil || got != want {
+		t.Errorf("schedstat: %+v %v, want %+v", got, err, want)
 	}
 	v, i, err := parseSwitches(fixture(t, "sleep-status"))
 	if err != nil || v != 22 || i != 24 {
 		t.Errorf("switches: %d %d %v", v, i, err)
 	}
-	for _, bad := range []string{"", "1", "-1 2", "1 x"} {
-		if _, _, err := parseSchedstat([]byte(bad)); err == nil {
+	for _, bad := range []string{"", "1 2", "-1 2 3", "1 x 3"} {
+		if _, err := parseSchedstat([]byte(bad)); err == nil {
 			t.Errorf("schedstat %q gave no error", bad)
 		}
 	}
@@ -129,8 +129,8 @@ func FuzzParse(f *testing.F) {
 		if name, fd, err := parseSyscall(b, amd64); err == nil && (fd < -1 || name == "") {
 			t.Errorf("syscall %q, descriptor %d", name, fd)
 		}
-		if on, delay, err := parseSchedstat(b); err == nil && (on < 0 || delay < 0) {
-			t.Errorf("schedstat %v %v", on, delay)
+		if s, err := parseSchedstat(b); err == nil && (s.onCPU < 0 || s.delay < 0) {
+			t.Errorf("schedstat %+v", s)
 		}
 		parseWchan(b)
 		_, _, _ = parseSwitches(b)

@@ -18,7 +18,19 @@ type reader struct {
 	buf  [8192]byte
 	// How often each file gave nothing, and why the first time.
 	state, syscall, wchan, sched refusals
+	// Threads of this look and of the one before, by id.
+	seen, before map[int]seen
 }
+
+// seen is a thread as it was last seen.
+type seen struct {
+	row     recording.Thread
+	sched   schedstat
+	refused error // of the call
+}
+
+// next begins a new look at all threads.
+func (r *reader) next() { r.before, r.seen = r.seen, map[int]seen{} }
 
 // refusals of one kind of file.
 type refusals struct {
@@ -96,6 +108,10 @@ func (r *reader) tids(pid, most int) (tids []int, all int, err error) {
 }
 
 // thread reads one thread; false when it has ended, or nothing of it can be read.
+//
+// A thread that sleeps, and was on no CPU since the last look, is where it was:
+// its call, its place and its switches are not read again. Most threads of a
+// server are such, and cost a third.
 func (r *reader) thread(pid, tid int) (recording.Thread, bool) {
 	row := recording.Thread{PID: pid, TID: tid, FD: -1}
 	dir := r.proc + "/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(tid) + "/"
@@ -107,16 +123,40 @@ func (r *reader) thread(pid, tid int) (recording.Thread, bool) {
 	if err != nil {
 		return row, false
 	}
-	var refused error
-	if syscallNames != nil {
-		b, err = r.optional(dir, "syscall")
-		if err == nil {
-			row.Syscall, row.FD, err = parseSyscall(b, syscallNames)
-		}
-		r.syscall.note(err)
-		refused = err
+	var sched schedstat
+	b, schedErr := r.optional(dir, "schedstat")
+	if schedErr == nil {
+		sched, schedErr = parseSchedstat(b)
 	}
-	b, err = r.file(dir + "wchan")
+	row.OnCPU, row.RunDelay = sched.onCPU, sched.delay
+
+	old, known := r.before[tid]
+	if known && schedErr == nil && old.sched == sched && old.row.PID == pid && old.row.State == row.State && row.State != "R" {
+		row.Wchan, row.Syscall, row.FD = old.row.Wchan, old.row.Syscall, old.row.FD
+		row.Voluntary, row.Involuntary = old.row.Voluntary, old.row.Involuntary
+		r.syscall.note(old.refused)
+	} else {
+		old.refused = r.call(dir, &row)
+		if schedErr == nil {
+			schedErr = r.switches(dir, &row)
+		}
+	}
+	r.sched.note(schedErr)
+	r.seen[tid] = seen{row, sched, old.refused}
+	return row, true
+}
+
+// call reads what the thread waits in, and returns why its call could not be read.
+func (r *reader) call(dir string, row *recording.Thread) (refused error) {
+	if syscallNames != nil {
+		var b []byte
+		b, refused = r.optional(dir, "syscall")
+		if refused == nil {
+			row.Syscall, row.FD, refused = parseSyscall(b, syscallNames)
+		}
+		r.syscall.note(refused)
+	}
+	b, err := r.file(dir + "wchan")
 	if err == nil {
 		row.Wchan = parseWchan(b)
 		// To whom may not see it the kernel writes 0 and no error
@@ -126,19 +166,12 @@ func (r *reader) thread(pid, tid int) (recording.Thread, bool) {
 		}
 	}
 	r.wchan.note(err)
-	r.sched.note(r.times(dir, &row))
-	return row, true
+	return refused
 }
 
-func (r *reader) times(dir string, row *recording.Thread) error {
-	b, err := r.optional(dir, "schedstat")
+func (r *reader) switches(dir string, row *recording.Thread) error {
+	b, err := r.file(dir + "status")
 	if err != nil {
-		return err
-	}
-	if row.OnCPU, row.RunDelay, err = parseSchedstat(b); err != nil {
-		return err
-	}
-	if b, err = r.file(dir + "status"); err != nil {
 		return err
 	}
 	row.Voluntary, row.Involuntary, err = parseSwitches(b)

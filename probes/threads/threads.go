@@ -21,7 +21,8 @@ const (
 	name   = "threads"
 	period = time.Second
 	// mostThreads of one process are looked at, and mostAll in a tick: a thread
-	// costs about 15 µs a second and 200 bytes of recording.
+	// costs 40 µs a second when it ran and 13 µs when not (BenchmarkTick), and 200
+	// bytes of recording.
 	mostThreads = 256
 	mostAll     = 512
 )
@@ -79,6 +80,7 @@ func (s *sampler) tick() {
 	pids := s.env.Watch.PIDs()
 	sort.Ints(pids)
 	room := mostAll
+	s.read.next()
 	for i := range pids {
 		pid := pids[(i+s.turn)%len(pids)]
 		tids, all, err := s.read.tids(pid, min(mostThreads, room))
