@@ -142,7 +142,7 @@ func (w *Writer) finish() {
 		w.fail(w.store.seal())
 	} else {
 		// The disk is full or broken: the log stays as it is, and is replayed.
-		w.store.close() //nolint:errcheck // the first error is already kept
+		_ = w.store.close() // the first error is already kept
 	}
 	var errs []error
 	written := &Written{Series: len(w.series), Samples: w.samples, Rows: map[string]int{}}

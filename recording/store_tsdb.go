@@ -32,6 +32,7 @@ const (
 type headStore struct {
 	dir  string
 	head *tsdb.Head
+	wal  *wlog.WL
 }
 
 func openHead(dir string) (sampleStore, error) {
@@ -51,13 +52,21 @@ func openHead(dir string) (sampleStore, error) {
 	if err := head.Init(math.MinInt64); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the store of samples in %s: %w", dir, err), head.Close())
 	}
-	return &headStore{dir: dir, head: head}, nil
+	return &headStore{dir: dir, head: head, wal: wal}, nil
 }
 
 func (s *headStore) commit(batch []sample) (refused int, err error) {
 	if len(batch) == 0 {
 		return 0, nil
 	}
+	err = guard(func() (err error) {
+		refused, err = s.append(batch)
+		return err
+	})
+	return refused, err
+}
+
+func (s *headStore) append(batch []sample) (refused int, err error) {
 	app := s.head.Appender(context.Background())
 	for _, b := range batch {
 		if b.of.handle == nil {
@@ -82,35 +91,47 @@ func (s *headStore) commit(batch []sample) (refused int, err error) {
 
 func (s *headStore) seal() error {
 	if s.head.NumSeries() > 0 && s.head.MinTime() <= s.head.MaxTime() {
-		c, err := tsdb.NewLeveledCompactorWithOptions(context.Background(), nil, nil,
-			[]int64{tsdb.DefaultBlockDuration}, chunkenc.NewPool(),
-			tsdb.LeveledCompactorOptions{MaxBlockChunkSegmentSize: chunkSegment})
-		if err != nil {
-			return errors.Join(fmt.Errorf("make the block of samples: %w", err), s.close())
-		}
-		from, to := s.head.MinTime(), s.head.MaxTime()
-		// A block's end is exclusive, a head's range inclusive.
-		if _, err := c.Write(s.dir, tsdb.NewRangeHead(s.head, from, to), from, to+1, nil); err != nil {
+		if err := guard(s.block); err != nil {
 			return errors.Join(fmt.Errorf("make the block of samples (they stay in the log): %w", err), s.close())
 		}
 	}
-	if err := s.head.Close(); err != nil {
-		return fmt.Errorf("close the store of samples: %w", err)
-	}
-	// The block is on the disk: the log and the mapped chunks say the same again.
-	// promtool 2.42 opens a folder only if it has a wal directory.
+	// The block is on the disk and says all that the log and the mapped chunks
+	// say: closing them can fail (below), and nothing is lost by it.
+	_ = s.close()
 	for _, d := range []string{"wal", "chunks_head"} {
 		if err := os.RemoveAll(filepath.Join(s.dir, d)); err != nil {
 			return fmt.Errorf("clear the log of samples: %w", err)
 		}
 	}
+	// promtool 2.42 opens a folder only if it has a wal directory.
 	if err := os.Mkdir(filepath.Join(s.dir, "wal"), 0o755); err != nil {
 		return fmt.Errorf("leave an empty log of samples: %w", err)
 	}
-	return nil
+	return syncDir(s.dir)
 }
 
-func (s *headStore) close() error { return s.head.Close() }
+func (s *headStore) block() error {
+	c, err := tsdb.NewLeveledCompactorWithOptions(context.Background(), nil, nil,
+		[]int64{tsdb.DefaultBlockDuration}, chunkenc.NewPool(),
+		tsdb.LeveledCompactorOptions{MaxBlockChunkSegmentSize: chunkSegment})
+	if err != nil {
+		return err
+	}
+	from, to := s.head.MinTime(), s.head.MaxTime()
+	// A block's end is exclusive, a head's range inclusive.
+	_, err = c.Write(s.dir, tsdb.NewRangeHead(s.head, from, to), from, to+1, nil)
+	return err
+}
+
+// close ends the head. It maps chunks to the disk first, and panics if that is
+// full (tsdb/head_append.go handleChunkWriteError); the log has it all.
+func (s *headStore) close() error {
+	err := guard(s.head.Close)
+	if err != nil {
+		_ = guard(s.wal.Close) // not reached by the head; else it is closed already
+	}
+	return err
+}
 
 func promLabels(name string, l Labels) labels.Labels {
 	b := labels.NewScratchBuilder(len(l) + 1)
