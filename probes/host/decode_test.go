@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,8 +71,8 @@ func TestUpdateFixtures(t *testing.T) {
 	tcq := func(args ...string) { t.Helper(); run(t, "tc", append([]string{"-n", n.Name}, args...)...) }
 	ip("link", "add", "v0", "numtxqueues", "2", "type", "veth", "peer", "name", "v1")
 	ip("link", "add", "v2", "type", "veth", "peer", "name", "v3")
-	ip("link", "add", "d0", "type", "dummy")
-	for _, l := range []string{"v0", "v1", "v2", "d0"} {
+	ip("link", "add", "d0", "type", "veth", "peer", "name", "d1")
+	for _, l := range []string{"v0", "v1", "v2", "d0", "d1"} {
 		ip("link", "set", l, "up")
 	}
 	ip("addr", "add", "10.9.0.1", "peer", "10.9.0.2/32", "dev", "v0")
@@ -83,8 +84,13 @@ func TestUpdateFixtures(t *testing.T) {
 	tcq("qdisc", "add", "dev", "v2", "parent", "1:10", "handle", "10:", "pfifo", "limit", "5")
 	tcq("qdisc", "replace", "dev", "d0", "root", "handle", "3:", "bfifo", "limit", "40000")
 	tcq("qdisc", "add", "dev", "v1", "clsact")
-	run(t, "ip", "netns", "exec", n.Name, "ping", "-c", "3", "-W", "1", "-i", "0.2", "-I", "d0", "10.9.0.2")
 	inside(t, n, func() error {
+		out, err := net.Dial("udp", "[2001:db8::2]:9")
+		if err != nil {
+			return err
+		}
+		out.Write([]byte("x")) // so that a counter of d0 is not 0
+		out.Close()
 		r := dialRoute()
 		defer r.close()
 		class := make([]byte, 20)

@@ -1,9 +1,11 @@
 package host
 
 import (
+	"bufio"
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -27,11 +29,18 @@ time.sleep(60)
 
 func keep60(t *testing.T, limit, files int) int {
 	t.Helper()
-	cmd := child(t, "python3", "-c", keeper, strconv.Itoa(limit), strconv.Itoa(files))
-	eventually(t, "the child has its files open", func() bool {
-		names, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", cmd.Process.Pid))
-		return len(names) >= files+4 // and its standard ones and the socket
-	})
+	cmd := exec.Command("python3", "-c", keeper, strconv.Itoa(limit), strconv.Itoa(files))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatalf("the child said %q: %v", line, err)
+	}
 	return cmd.Process.Pid
 }
 
