@@ -222,7 +222,7 @@ func TestCountersWithoutStatisticsAreNotZero(t *testing.T) {
 }
 
 func TestHandleTextIsThatOfTc(t *testing.T) {
-	for h, want := range map[uint32]string{0xffffffff: "root", 0x80010000: "8001:", 0x10010: "1:10", 2: ":2", 0: "0:", 0xfffffff1: "ingress"} {
+	for h, want := range map[uint32]string{0xffffffff: "root", 0x80010000: "8001:", 0x10010: "1:10", 2: ":2", 0: "0:", 0xfffffff1: "ffff:fff1"} {
 		if got := handleText(h); got != want {
 			t.Errorf("%#x: %s, want %s", h, got, want)
 		}

@@ -14,7 +14,7 @@ const (
 	tcaKind, tcaOptions, tcaStats, tcaStats2         = 1, 2, 3, 7
 	tcaStatsBasic, tcaStatsQueue, tcaStatsApp        = 1, 3, 4
 	tcaStatsPkt64                                    = 8
-	tcHRoot, tcHIngress                       uint32 = 0xffffffff, 0xfffffff1
+	tcHRoot                                   uint32 = 0xffffffff
 )
 
 // tc is one queueing discipline or class as the kernel tells it.
@@ -140,8 +140,6 @@ func handleText(h uint32) string {
 	switch {
 	case h == tcHRoot:
 		return "root"
-	case h == tcHIngress:
-		return "ingress"
 	case major == 0 && minor == 0:
 		return "0:"
 	case major == 0:

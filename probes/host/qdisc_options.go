@@ -164,7 +164,6 @@ func htbOption(out map[string]string, kind uint16, b []byte) {
 		out["rate"], out["ceil"] = bits(rate(b)), bits(rate(b[12:]))
 	case kind == 2 && len(b) >= 20: // TCA_HTB_INIT of the qdisc, struct tc_htb_glob
 		out["default"] = fmt.Sprintf("%#x", binary.NativeEndian.Uint32(b[8:]))
-		out["direct_packets"] = strconv.FormatUint(uint64(binary.NativeEndian.Uint32(b[16:])), 10)
 	case kind == 6 && len(b) >= 8: // TCA_HTB_RATE64
 		out["rate"] = bits(binary.NativeEndian.Uint64(b))
 	case kind == 7 && len(b) >= 8: // TCA_HTB_CEIL64
