@@ -32,8 +32,8 @@ fmt-check:
 vet:
 	$(GO) vet ./...
 
-$(LINT): tools/go.mod tools/go.sum
-	cd tools && $(GO) build -o ../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+$(LINT): tools/lint/go.mod tools/lint/go.sum
+	cd tools/lint && $(GO) build -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 lint: $(LINT) ## linters, the layers' import rules among them (.golangci.yml)
 	$(LINT) run ./...

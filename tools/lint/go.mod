@@ -1,4 +1,4 @@
-module snag/tools
+module snag/tools/lint
 
 go 1.26.0
 
