@@ -264,7 +264,7 @@ type Netns struct {
 	ID    uint64   `json:"id"` // inode
 	Name  string   `json:"name,omitempty"`
 	Own   bool     `json:"own,omitempty"` // the one snag was started in
-	Addrs []string `json:"addrs,omitempty"`
+	Addrs []string `json:"addrs,omitempty"` // "eth0 10.0.0.1/24", a device and its network each
 }
 
 // Cgroup is a control group with a CPU limit. Its counters are samples.

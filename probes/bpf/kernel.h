@@ -180,6 +180,7 @@ struct sk_buff {
 	};
 	struct sock *sk;
 	char cb[48];
+	unsigned long _skb_refdst; /* struct dst_entry *, the lowest bit a flag */
 	unsigned int len;
 	unsigned int data_len;
 	int skb_iif;
@@ -267,7 +268,20 @@ struct tcp_sock {
 	__u32 packets_out;
 	__u32 retrans_out;
 	__u32 srtt_us; /* 8 × the smoothed round trip, µs */
+	__u32 snd_sml; /* last byte of the most recent small segment: Minshall's form of Nagle */
+	__u64 bytes_retrans;
 	__u8 nonagle : 4;
+};
+
+/* What TCP keeps in sk_buff.cb (TCP_SKB_CB in include/net/tcp.h). */
+struct tcp_skb_cb {
+	__u32 seq;
+	__u32 end_seq;
+	__u32 ack_seq;
+};
+
+struct dst_entry {
+	struct net_device *dev;
 };
 
 struct nsproxy {
