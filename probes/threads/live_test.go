@@ -3,6 +3,7 @@ package threads
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -87,7 +88,7 @@ func block() {
 	}
 	go func() {
 		for {
-			if _, err := unix.Write(fd, make([]byte, 1<<20)); err != nil && err != unix.EINTR {
+			if _, err := unix.Write(fd, make([]byte, 1<<20)); err != nil && !errors.Is(err, unix.EINTR) {
 				return
 			}
 		}
