@@ -341,8 +341,8 @@ func TestManyKinds(t *testing.T) {
 	if n != ports {
 		t.Errorf("%d drops counted, want %d", n, ports)
 	}
-	if len(m.rec.Drops) > 4*(mostRows+mostRows) {
-		t.Errorf("%d rows", len(m.rec.Drops))
+	if readings := m.samples["snag_probe_late_seconds"] + 2; len(m.rec.Drops) > readings*2*mostRows {
+		t.Errorf("%d rows in %d readings", len(m.rec.Drops), readings)
 	}
 	if c := m.coverage("drops.kfree_skb"); c.State != recording.CoveragePartial || !strings.Contains(c.Why, "ports") || c.Lost != 0 {
 		t.Errorf("coverage %+v, want partial without losses", c)
@@ -357,14 +357,24 @@ func TestNotAllowed(t *testing.T) {
 		return
 	}
 	if os.Geteuid() != 0 {
-		t.Skip("dropping capabilities needs root")
+		t.Skip("giving up capabilities needs root")
 	}
-	if _, err := exec.LookPath("setpriv"); err != nil {
-		t.Skip("setpriv is not installed")
-	}
-	c := exec.Command("setpriv", "--inh-caps=-all", "--bounding-set=-all", os.Args[0], "-test.run=^TestNotAllowed$")
+	c := exec.Command(os.Args[0], "-test.run=^TestNotAllowed$")
 	c.Env = append(os.Environ(), "DROPS_WITHOUT_CAPS=1")
-	out, err := c.CombinedOutput()
+	var out []byte
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // never unlocked: the bounding set is the thread's, and ends with it
+		for _, capability := range []uintptr{unix.CAP_BPF, unix.CAP_PERFMON, unix.CAP_SYS_ADMIN} {
+			if err = unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0); err != nil {
+				return
+			}
+		}
+		out, err = c.CombinedOutput()
+	}()
+	<-done
 	if err != nil || !strings.Contains(string(out), "CAP_BPF") || !strings.Contains(string(out), "run as root") {
 		t.Errorf("without capabilities: %v, %s; want the capability and the cure named", err, out)
 	}

@@ -63,6 +63,25 @@ func parseWchan(b []byte) string {
 	return name
 }
 
+// parseStack reads the innermost function of /proc/PID/task/TID/stack that is
+// not the scheduler's: what wchan would be. Kernels before 5.16 find no wchan
+// on amd64 (they follow frame pointers that they are built without).
+func parseStack(b []byte) string {
+	for _, line := range strings.Split(string(b), "\n") {
+		_, name, ok := strings.Cut(line, "] ") // "[<0>] wait_woken+0x6b/0x80"
+		if !ok {
+			continue
+		}
+		name, _, _ = strings.Cut(name, "+")
+		if name == "" || strings.HasPrefix(strings.TrimLeft(name, "_"), "schedule") || strings.HasPrefix(name, "io_schedule") {
+			continue
+		}
+		name, _, _ = strings.Cut(name, ".")
+		return name
+	}
+	return ""
+}
+
 // schedstat is a thread's time on a CPU and waiting for one, seconds, and how
 // often it came onto a CPU.
 type schedstat struct {

@@ -75,6 +75,21 @@ func TestParseWchan(t *testing.T) {
 	}
 }
 
+func TestParseStack(t *testing.T) {
+	for text, want := range map[string]string{
+		string(fixture(t, "sendto-stack")): "sock_alloc_send_pskb",
+		"[<0>] __schedule+0x282/0x870\n[<0>] schedule+0x46/0xb0\n[<0>] schedule_timeout+0x8b/0x150\n[<0>] wait_woken+0x6b/0x80\n": "wait_woken",
+		"[<0>] do_signal_stop.part.0+0x1/0x2\n": "do_signal_stop",
+		"":                                      "",
+		"[<0>] ":                                "",
+		"garbage":                               "",
+	} {
+		if got := parseStack([]byte(text)); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestParseSched(t *testing.T) {
 	got, err := parseSchedstat(fixture(t, "sendto-schedstat"))
 	if want := (schedstat{0.000321354, 0.000323945, 4}); err != nil || got != want {
@@ -133,6 +148,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("schedstat %+v", s)
 		}
 		parseWchan(b)
+		parseStack(b)
 		_, _, _ = parseSwitches(b)
 	})
 }

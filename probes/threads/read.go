@@ -159,10 +159,14 @@ func (r *reader) call(dir string, row *recording.Thread) (refused error) {
 	b, err := r.file(dir + "wchan")
 	if err == nil {
 		row.Wchan = parseWchan(b)
-		// To whom may not see it the kernel writes 0 and no error
-		// (fs/proc/base.c, proc_pid_wchan): the call's refusal tells.
-		if row.Wchan == "" && errors.Is(refused, fs.ErrPermission) && (row.State == "S" || row.State == "D") {
+	}
+	if err == nil && row.Wchan == "" && (row.State == "S" || row.State == "D") {
+		if errors.Is(refused, fs.ErrPermission) {
+			// To whom may not see it the kernel writes 0 and no error
+			// (fs/proc/base.c, proc_pid_wchan): the call's refusal tells.
 			err = refused
+		} else if b, stackErr := r.file(dir + "stack"); stackErr == nil { // root only
+			row.Wchan = parseStack(b)
 		}
 	}
 	r.wchan.note(err)
