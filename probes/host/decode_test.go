@@ -91,7 +91,7 @@ func TestUpdateFixtures(t *testing.T) {
 		}
 		out.Write([]byte("x")) // so that a counter of d0 is not 0
 		out.Close()
-		r := dialRoute()
+		r := dialRoute(make([]byte, replyMost))
 		defer r.close()
 		class := make([]byte, 20)
 		for _, d := range []struct {

@@ -23,8 +23,9 @@ type rtnl struct {
 // (net/netlink/af_netlink.c, netlink_dump).
 const replyMost = 1 << 16
 
-// dialRoute opens the socket in the calling thread's namespace.
-func dialRoute() *rtnl {
+// dialRoute opens the socket in the calling thread's namespace; replies are read
+// into buf, of replyMost bytes.
+func dialRoute(buf []byte) *rtnl {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
 	if err != nil {
 		return &rtnl{fd: -1, err: fmt.Errorf("open a rtnetlink socket: %w", err)}
@@ -35,7 +36,7 @@ func dialRoute() *rtnl {
 		unix.Close(fd)
 		return &rtnl{fd: -1, err: fmt.Errorf("set up a rtnetlink socket: %w", err)}
 	}
-	return &rtnl{fd: fd, buf: make([]byte, replyMost)}
+	return &rtnl{fd: fd, buf: buf}
 }
 
 func (r *rtnl) close() {
