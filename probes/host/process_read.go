@@ -90,6 +90,27 @@ func (r *procReader) fdSize(pid int) int {
 	return int(st.Size)
 }
 
+// nofile returns the limits of open files: −1 unlimited, 0 not known. The call is
+// ten times cheaper than the text, but not allowed for another user's process.
+func (r *procReader) nofile(pid int) (soft, hard int) {
+	var lim unix.Rlimit
+	if r.live && unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &lim) == nil {
+		return finite(lim.Cur), finite(lim.Max)
+	}
+	data, err := r.read(pid, "limits")
+	if err != nil {
+		return 0, 0
+	}
+	return parseNofile(data)
+}
+
+func finite(v uint64) int {
+	if v > 1<<62 { // RLIM_INFINITY is all ones
+		return -1
+	}
+	return int(v)
+}
+
 // countEntries counts the directory entries that getdents64 gave, but for . and ..
 func countEntries(buf []byte) int {
 	count := 0
@@ -159,8 +180,6 @@ func (r *procReader) row(p *process, row *recording.Process) {
 		p.group, row.Unit = parseCgroups(data)
 		row.Cgroup = p.group.Path
 	}
-	if data, err := r.read(p.pid, "limits"); err == nil {
-		row.FDLimit, row.FDHard = parseNofile(data)
-	}
+	row.FDLimit, row.FDHard = r.nofile(p.pid)
 	row.FDs = r.fds(p.pid)
 }

@@ -287,6 +287,34 @@ func TestNamespacesTakeTurns(t *testing.T) {
 	p.spaces.order = nil
 }
 
+func TestRowsTakeTurns(t *testing.T) {
+	files := map[string]string{}
+	for i := range mostRows + 100 {
+		dir := fmt.Sprintf("proc/%d/", 1000+i)
+		files[dir+"stat"] = fmt.Sprintf("%d (a) S 1 1 1 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 100 1 1", 1000+i)
+		files[dir+"fd/3"] = "-> socket:[1]"
+	}
+	p, _, sink := copied(t, files)
+	for range 2*everyRows + 1 { // scans 1 (all of them), 2 and 3
+		p.tick(0, false)
+	}
+	rows := map[int]int{}
+	for _, r := range sink.Recording().Processes {
+		rows[r.PID]++
+	}
+	least, most := 99, 0
+	for _, n := range rows {
+		least, most = min(least, n), max(most, n)
+	}
+	if len(rows) != mostRows+100 || least < 2 || most > 3 {
+		t.Errorf("%d processes with %d to %d rows, want %d with 2 or 3", len(rows), least, most, mostRows+100)
+	}
+	p.meter.writeCoverage()
+	if c, _ := sink.Recording().Measured("host.processes"); c.State != recording.CoveragePartial || !strings.Contains(c.Why, "take turns") {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestProcessesTakeTurns(t *testing.T) {
 	p, _, _ := copied(t, nil)
 	var pids []int
