@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/binary"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -88,6 +89,14 @@ func sameLink(a, b recording.Link) bool {
 	return carrier && a == b
 }
 
+// deviceName is an interface's name as it was last seen.
+func (sp *space) deviceName(index int) string {
+	if l := sp.linkSeen[index]; l != nil {
+		return l.row.Name
+	}
+	return "if" + strconv.Itoa(index)
+}
+
 // addresses writes the namespace's row again when its addresses changed.
 func (sp *space) addresses() error {
 	t := sp.env.Now()
@@ -95,7 +104,7 @@ func (sp *space) addresses() error {
 	err := sp.route.dump(unix.RTM_GETADDR, make([]byte, 8), func(data []byte) error {
 		a, err := decodeAddr(data)
 		if err == nil {
-			addrs = append(addrs, a.String())
+			addrs = append(addrs, sp.deviceName(a.Index)+" "+a.Prefix.String())
 		}
 		return err
 	})
