@@ -51,7 +51,7 @@ type processes struct {
 
 func newProcesses(env *probe.Env, m *meter) *processes {
 	return &processes{
-		env: env, meter: m, read: newProcReader(env.Proc), known: map[int]*process{},
+		env: env, meter: m, read: newProcReader(env.Proc, env.Netns), known: map[int]*process{},
 		turn: map[string]int{},
 	}
 }

@@ -18,13 +18,14 @@ import (
 type procReader struct {
 	root string // of procfs
 	live bool   // a real procfs, not a copied tree
+	own  uint64 // the namespace snag was started in
 	buf  []byte
 }
 
-func newProcReader(root string) *procReader {
+func newProcReader(root string, own uint64) *procReader {
 	var fs unix.Statfs_t
 	live := unix.Statfs(root, &fs) == nil && int64(fs.Type) == unix.PROC_SUPER_MAGIC
-	return &procReader{root, live, make([]byte, 8192)}
+	return &procReader{root, live, own, make([]byte, 8192)}
 }
 
 func (r *procReader) path(pid int, name string) string {
@@ -175,6 +176,8 @@ func (r *procReader) row(p *process, row *recording.Process) {
 	}
 	if id, err := netns.IDOf(r.path(p.pid, "ns/net")); err == nil {
 		row.Netns = id
+	} else if r.live && netns.InOwn(r.root, p.pid) {
+		row.Netns = r.own
 	}
 	if data, err := r.read(p.pid, "cgroup"); err == nil {
 		p.group, row.Unit = parseCgroups(data)
