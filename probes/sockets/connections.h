@@ -7,9 +7,7 @@ static __always_inline struct conn_value *connection(const struct sock *sk, __u8
 	struct conn_key key = {};
 	void *v;
 
-	flow_of_sock(&key.flow, sk);
-	/* tcp_set_state has given the port back (skc_num) when it comes to CLOSE. */
-	key.flow.lport = bpf_ntohs(BPF_CORE_READ((const struct inet_sock *)sk, inet_sport));
+	flow_of_full_sock(&key.flow, sk);
 	key.role = role;
 	if (role == ROLE_CONNECT)
 		key.flow.lport = 0;

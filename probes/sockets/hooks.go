@@ -47,6 +47,7 @@ var callerReasons = map[string]bool{
 	"SK_RST_REASON_TCP_ABORT_ON_CLOSE":       true,
 	"SK_RST_REASON_TCP_ABORT_ON_LINGER":      true,
 	"SK_RST_REASON_TCP_DISCONNECT_WITH_DATA": true,
+	"SK_RST_REASON_TCP_STATE":                true, // tcp_disconnect, which SO_LINGER 0 ends in
 }
 
 // configure fits the programs to the arguments that this kernel's tracepoints
