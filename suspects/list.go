@@ -4,6 +4,7 @@ package suspects
 // one file and one line here.
 var All = []*Suspect{
 	udpReceiveBufferFull,
+	udpPortClosed,
 }
 
 // ByName returns the suspect of that name, or nil.
