@@ -5,6 +5,7 @@ package suspects
 var All = []*Suspect{
 	udpReceiveBufferFull,
 	udpPortClosed,
+	qdiscDrop,
 }
 
 // ByName returns the suspect of that name, or nil.
