@@ -6,6 +6,7 @@ var All = []*Suspect{
 	udpReceiveBufferFull,
 	udpPortClosed,
 	qdiscDrop,
+	netfilterDrop,
 }
 
 // ByName returns the suspect of that name, or nil.
