@@ -7,6 +7,7 @@ var All = []*Suspect{
 	udpPortClosed,
 	qdiscDrop,
 	netfilterDrop,
+	packetLoss,
 }
 
 // ByName returns the suspect of that name, or nil.
