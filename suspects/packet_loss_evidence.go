@@ -12,8 +12,9 @@ func lossOnFlow(r *recording.Recording, f *flow) Finding {
 	rows := f.tcpRows()
 	first, last := rows[0], rows[len(rows)-1]
 	a, b := first.TCP, last.TCP
-	again := f.again.sum()
+	events := f.again.sum()
 	retrans := float64(b.TotalRetrans - a.TotalRetrans)
+	again := math.Max(events, retrans)
 	duplicates := float64(b.DSACKDups - a.DSACKDups)
 	reordered := b.ReordSeen - a.ReordSeen
 	sent := float64(b.DataSegsOut) - float64(a.DataSegsOut)
@@ -31,13 +32,14 @@ func lossOnFlow(r *recording.Recording, f *flow) Finding {
 		return out
 	}
 	n, same := f.again.agreeIn(retrans, recording.Interval{Start: first.T, End: last.T})
+	same = same || segmentsOf(n, retrans)
 	switch {
 	case duplicates >= mostDuplicates*again:
-		piece(Against, Decisive, duplicates, "retransmit", fmt.Sprintf("of %s segments sent again %s were reported as duplicates, reordering was seen %d times: nothing was lost", count(again), count(duplicates), reordered))
+		piece(Against, Decisive, duplicates, "retransmit", fmt.Sprintf("of %s segments sent again, %s were reported as duplicates, reordering was seen %d times: nothing was lost", count(again), count(duplicates), reordered))
 	case duplicates <= fewDuplicates*again && same:
-		piece(For, Decisive, again, "retransmit", fmt.Sprintf("%s segments were sent again, tcp_info counts %s; %s of them were reported as duplicates, reordering was seen %d times", count(n), count(retrans), count(duplicates), reordered))
+		piece(For, Decisive, again, "retransmit", fmt.Sprintf("%s retransmissions were seen and tcp_info counts %s segments sent again; %s of them were reported as duplicates, reordering was seen %d times", count(n), count(retrans), count(duplicates), reordered))
 	default:
-		piece(For, Strong, again, "retransmit", fmt.Sprintf("%s segments were sent again (tcp_info: %s), %s of them reported as duplicates", count(n), count(retrans), count(duplicates)))
+		piece(For, Strong, again, "retransmit", fmt.Sprintf("%s retransmissions were seen (tcp_info: %s segments), %s of them reported as duplicates", count(n), count(retrans), count(duplicates)))
 	}
 	if p := f.socket.Peer; p != nil && sent > 0 {
 		if got, ok := receivedBy(p); ok {
@@ -58,6 +60,16 @@ func lossOnFlow(r *recording.Recording, f *flow) Finding {
 		out.Harm = Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: max(0, sent), Unit: "segments", Text: fmt.Sprintf("%s segments lost and sent again", ofAll(lost, sent))}
 	}
 	return out
+}
+
+// mostInOne is how many segments one retransmission may carry: 64 KiB of 1,448.
+const mostInOne = 45
+
+// segmentsOf tells whether so many segments can have been sent by so many
+// retransmissions: the tracepoint fires once for each, the counters add its
+// segments (net/ipv4/tcp_output.c, __tcp_retransmit_skb).
+func segmentsOf(events, segments float64) bool {
+	return events > 0 && segments >= (1-differ)*events && segments <= mostInOne*events
 }
 
 // silent tells whether nothing sent was acknowledged after the retransmissions
@@ -108,7 +120,7 @@ func lossOnPath(r *recording.Recording, k dropKey, flows []*flow) (Finding, bool
 		}
 	}
 	out := Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: k.netns, Remote: k.dst}, Active: again.active(),
-		Text: fmt.Sprintf("%s segments of %d connections to it were sent again", count(n), len(flows))}
+		Text: fmt.Sprintf("%s retransmissions were seen on %d connections to it", count(n), len(flows))}
 	if len(flows) == 1 {
 		out.Subject = recording.Subject{Kind: recording.KindFlow, Netns: k.netns, Proto: "tcp", Local: flows[0].local, Remote: flows[0].remote}
 	}
@@ -118,15 +130,15 @@ func lossOnPath(r *recording.Recording, k dropKey, flows []*flow) (Finding, bool
 		}
 	}
 	e := Evidence{Side: For, Grade: Strong, Value: n, Unit: "segments", Source: "tracepoint tcp:tcp_retransmit_skb; /proc/net/snmp Tcp RetransSegs; /proc/net/netstat TCPDSACKRecv", Origin: "retransmit",
-		Text: fmt.Sprintf("%s segments were sent again", count(n)), Doubt: lossOf(r, "sockets.retransmits", n)}
+		Text: fmt.Sprintf("%s retransmissions were seen", count(n)), Doubt: lossOf(r, "sockets.retransmits", n)}
 	counted, ok := grew(r, k.netns, "node_netstat_Tcp_RetransSegs")
 	duplicates, ok2 := grew(r, k.netns, "node_netstat_TcpExt_TCPDSACKRecv")
 	if ok && ok2 {
-		e.Text += fmt.Sprintf(", %s in the namespace (RetransSegs %s); %s were reported as duplicates", count(events), count(counted), count(duplicates))
+		e.Text += fmt.Sprintf(", %s in the whole namespace (RetransSegs: %s); %s were reported as duplicates", count(events), count(counted), count(duplicates))
 		switch {
 		case duplicates >= mostDuplicates*n:
 			e.Side, e.Grade = Against, Decisive
-		case agree(counted, events) && duplicates <= fewDuplicates*n:
+		case (agree(counted, events) || segmentsOf(events, counted)) && duplicates <= fewDuplicates*n:
 			e.Grade = Decisive
 		}
 	}
