@@ -8,6 +8,7 @@ var All = []*Suspect{
 	qdiscDrop,
 	netfilterDrop,
 	packetLoss,
+	listenOverflow,
 }
 
 // ByName returns the suspect of that name, or nil.
