@@ -9,6 +9,7 @@ var All = []*Suspect{
 	netfilterDrop,
 	packetLoss,
 	listenOverflow,
+	observer,
 }
 
 // ByName returns the suspect of that name, or nil.

@@ -128,13 +128,13 @@ func qdiscEvidence(r *recording.Recording, l leaf, rows []recording.Drop, device
 		e.Grade = Decisive
 		e.Source += "; tracepoint skb:kfree_skb QDISC_DROP"
 		e.Text += fmt.Sprintf("; %s were freed for QDISC_DROP on that device", count(freed.sum()))
-		e.Doubt = lossOf(r, "drops.kfree_skb", freed.sum())
 	case measured && discards > 0 && agree(discards, device.sum()):
 		e.Grade = Decisive
 		e.Source += "; /proc/net/snmp Ip OutDiscards"
 		e.Text += fmt.Sprintf("; its namespace's IpOutDiscards grew by %s", count(discards))
 	case traced && freed.sum() > 0:
 		e.Text += fmt.Sprintf("; but %s were freed for QDISC_DROP on that device", count(freed.sum()))
+		e.Doubt = lossOf(r, "drops.kfree_skb", freed.sum())
 	}
 	out := []Evidence{e}
 	if n, ok := udpCount(r, l.device.netns, "SndbufErrors"); ok && n.sum() > 0 {
