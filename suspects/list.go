@@ -3,6 +3,7 @@ package suspects
 // All is the catalogue, in the order in which it is printed. A new suspect is
 // one file and one line here.
 var All = []*Suspect{
+	reconnectStorm,
 	nagleDelayedAck,
 }
 
