@@ -3,8 +3,10 @@ package suspects
 // All is the catalogue, in the order in which it is printed. A new suspect is
 // one file and one line here.
 var All = []*Suspect{
-	reconnectStorm,
+	udpReceiveBufferFull,
+	udpPortClosed,
 	nagleDelayedAck,
+	reconnectStorm,
 }
 
 // ByName returns the suspect of that name, or nil.
