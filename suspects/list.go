@@ -7,6 +7,7 @@ var All = []*Suspect{
 	udpPortClosed,
 	nagleDelayedAck,
 	reconnectStorm,
+	peerReset,
 }
 
 // ByName returns the suspect of that name, or nil.
