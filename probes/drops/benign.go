@@ -25,8 +25,9 @@ var benign = []struct {
 	{"NOT_SPECIFIED", []string{"ip6_mc_input"}, "", "IPv6 multicast nobody here joined: neighbour and listener discovery of others"},
 	{"NOT_SPECIFIED", []string{
 		"skb_queue_purge", "skb_queue_purge_reason", "skb_rbtree_purge", "inet_sock_destruct",
-		"sk_stream_kill_queues", "unix_sock_destructor", "netlink_sock_destruct", "packet_sock_destruct",
-	}, "", "thrown away with the queue or socket it lay in, by kernels that have no QUEUE_PURGE yet"},
+		"sk_stream_kill_queues", "udp_destruct_common", "udp_destruct_sock", "unix_sock_destructor", "netlink_sock_destruct", "packet_sock_destruct",
+	}, "", "thrown away with the queue or socket it lay in, by code that does not say QUEUE_PURGE"},
+	{"NOT_SPECIFIED", []string{"tcp_v4_rcv", "tcp_v6_rcv"}, "", "a segment for a connection in TIME-WAIT, answered there (tcp_timewait_state_process)"},
 	{"IP_INNOROUTES", []string{"ip6_pkt_discard"}, "ff02:", "a multicast report of an interface that has no IPv6 route yet"},
 	{"NOT_SPECIFIED", []string{"virtio_transport_recv_pkt"}, "", "a vsock packet between a virtual machine and its host, freed after use"},
 	{"TCP_RESET", nil, "", "a reset that did what it is for (tcp_validate_incoming): see the table resets"},
@@ -38,14 +39,21 @@ var benign = []struct {
 	{"PACKET_SOCK_ERROR", nil, "", "a capture's copy of a packet; the packet itself went on"},
 }
 
+// severalReasons are places that free packets for good and for bad: without a
+// reason they tell nothing.
+var severalReasons = map[string]bool{"tcp_v4_rcv": true, "tcp_v6_rcv": true}
+
 // Benign tells whether a drop is one that nobody lost anything by. On kernels
 // without reasons it goes by the place alone.
 func Benign(d recording.Drop) bool {
-	for _, b := range benign {
-		reason := d.Reason
-		if reason == "" {
-			reason = "NOT_SPECIFIED"
+	reason := d.Reason
+	if reason == "" {
+		if severalReasons[d.Place] {
+			return false
 		}
+		reason = "NOT_SPECIFIED"
+	}
+	for _, b := range benign {
 		if b.reason != reason || !strings.HasPrefix(d.Dst, b.dst) {
 			continue
 		}

@@ -116,7 +116,10 @@ func TestBenign(t *testing.T) {
 		{"QUEUE_PURGE", "anywhere", true},
 		{"TCP_OLD_DATA", "tcp_data_queue", true},
 		{"NOT_SPECIFIED", "ip6_mc_input", true},
-		{"NOT_SPECIFIED", "tcp_v4_rcv", false},
+		{"NOT_SPECIFIED", "tcp_v4_rcv", true},
+		{"NO_SOCKET", "tcp_v4_rcv", false},
+		{"NOT_SPECIFIED", "nf_hook_slow", false},
+		{"", "tcp_v4_rcv", false},
 		{"", "ip6_mc_input", true}, // kernels without reasons
 		{"", "__udp4_lib_rcv", false},
 		{"SOCKET_RCVBUFF", "udp_queue_rcv_one_skb", false},
