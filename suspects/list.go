@@ -10,6 +10,9 @@ var All = []*Suspect{
 	packetLoss,
 	listenOverflow,
 	observer,
+	nagleDelayedAck,
+	reconnectStorm,
+	peerReset,
 }
 
 // ByName returns the suspect of that name, or nil.
