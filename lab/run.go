@@ -20,7 +20,9 @@ type RunOptions struct {
 	// look around in it.
 	Keep bool
 	// Out is the folder of the recording; "" is one that goes with the stage.
-	Out    string
+	Out string
+	// Shared is for tests that judge no real recording: see Options.
+	Shared bool
 	Stdout io.Writer // progress; nil for none
 }
 
@@ -66,7 +68,7 @@ func Run(ctx context.Context, inc Incident, v Variant, o RunOptions) (res Result
 		}
 	}
 	begin := time.Now()
-	s, err := NewStage(ctx, Options{Log: log})
+	s, err := NewStage(ctx, Options{Log: log, Shared: o.Shared})
 	if err != nil {
 		return res, err
 	}
