@@ -50,3 +50,14 @@ func TestCounterIn(t *testing.T) {
 		t.Errorf("a counter that is not there: %d", n)
 	}
 }
+
+func FuzzCounterIn(f *testing.F) {
+	f.Add("Udp: InDatagrams NoPorts\nUdp: 7 8\n")
+	f.Add("Udp:\nUdp:\n")
+	f.Fuzz(func(t *testing.T, raw string) { _, _ = counterIn(raw, "Udp", "NoPorts") })
+}
+
+func FuzzReadNotes(f *testing.F) {
+	f.Add(`{"add":{"kind":"netns","path":"x"}}` + "\n" + `{"done":true}`)
+	f.Fuzz(func(t *testing.T, raw string) { _, _ = readNotes(strings.NewReader(raw)) })
+}

@@ -63,7 +63,7 @@ func NewStage(ctx context.Context, o Options) (*Stage, error) {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
-	lock, err := takeTurn(ctx, o.Shared, o.Log)
+	lock, err := takeTurn(ctx, turnFile(), o.Shared, o.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -28,34 +28,31 @@ func TestMain(m *testing.M) {
 	labtest.Main(m)
 }
 
-// hold builds one of each kind of thing and prints what a test must look for.
+// hold runs an incident that has one of each kind of thing beside a `snag find`
+// that does not end, and prints what a test must look for.
 func hold() {
-	s, err := lab.NewStage(context.Background(), lab.Options{Shared: true})
-	if err != nil {
-		fmt.Println("error:", err)
-		os.Exit(1)
-	}
-	a, b := s.Netns("a"), s.Netns("b")
-	s.Veth(lab.End{Netns: a, Device: "eth0", Addr: "10.77.99.1/24"}, lab.End{Netns: b, Device: "eth0", Addr: "10.77.99.2/24"})
-	c := s.Cgroup("c", 0.5)
-	actor := s.Actor(a, "held-actor", "sleeper", nil, lab.In(c))
-	// A child that left the group and the session, as a daemon does.
-	daemon := s.Run(b, "daemon", []string{"setsid", "--fork", "sleep", "299"}, lab.MayEnd())
-	s.AwaitPrinted(actor, "ready")
-	s.Pause(300 * time.Millisecond)
-	if err := s.Err(); err != nil {
-		fmt.Println("error:", err)
-		os.Exit(1)
-	}
-	fmt.Println(s.Dir(), a, b, c.Path, actor.PID, daemon.PID)
-	select {}
+	all := lab.Incident{Name: "all", Start: func(s *lab.Stage, _ lab.Variant) error {
+		a, b := s.Netns("a"), s.Netns("b")
+		s.Veth(lab.End{Netns: a, Device: "eth0", Addr: "10.77.99.1/24"}, lab.End{Netns: b, Device: "eth0", Addr: "10.77.99.2/24"})
+		c := s.Cgroup("c", 0.5)
+		actor := s.Actor(a, "held-actor", "sleeper", nil, lab.In(c))
+		// A child that leaves the group and the session, as a daemon does.
+		s.Run(b, "daemon", []string{"setsid", "--fork", "sleep", "299"}, lab.MayEnd())
+		s.AwaitPrinted(actor, "ready")
+		s.Pause(300 * time.Millisecond)
+		if s.Err() == nil {
+			fmt.Println(s.Dir(), a, b, c.Path)
+		}
+		return s.Err()
+	}}
+	_, err := lab.Run(context.Background(), all, lab.Sick, lab.RunOptions{SnagPath: os.Args[2], For: time.Second, Shared: true})
+	fmt.Println("error:", err)
 }
 
 // held is what hold printed.
 type held struct {
 	dir, cgroup string
 	netns       []string
-	pids        []int
 }
 
 // left lists what of it is still there.
@@ -89,7 +86,11 @@ func TestKilledStageLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, holdCommand)
+	endless := filepath.Join(t.TempDir(), "snag")
+	if err := os.WriteFile(endless, []byte("#!/bin/sh\nsleep 299\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, holdCommand, endless)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -100,12 +101,16 @@ func TestKilledStageLeavesNothing(t *testing.T) {
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	f := strings.Fields(line)
-	if err != nil || len(f) != 6 {
+	if err != nil || len(f) != 4 {
 		_ = cmd.Process.Kill()
 		t.Fatalf("the stage printed %q, %v", line, err)
 	}
 	h := held{dir: f[0], netns: f[1:3], cgroup: f[3]}
-	if left := h.left(); len(left) < 6 {
+	// Both namespaces, the folder, the cgroup; the actor, the daemon, find and its child.
+	for deadline := time.Now().Add(10 * time.Second); len(h.left()) < 8 && time.Now().Before(deadline); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if left := h.left(); len(left) < 8 {
 		t.Errorf("before the kill there is only %v: the test would prove nothing", left)
 	}
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {

@@ -11,12 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// takeTurn takes the machine-wide lock of the lab: alone for a run that is
+// turnFile is the machine-wide lock of the lab.
+func turnFile() string { return filepath.Join(os.TempDir(), "snag-lab.lock") }
+
+// takeTurn takes that lock: alone for a run that is
 // judged, since another incident beside it would be in its recording; shared
 // among tests, which look at their own namespaces only. The janitor inherits
 // the lock, so that it is free only when all that a killed run made is gone.
-func takeTurn(ctx context.Context, shared bool, log func(string, ...any)) (*os.File, error) {
-	path := filepath.Join(os.TempDir(), "snag-lab.lock")
+func takeTurn(ctx context.Context, path string, shared bool, log func(string, ...any)) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lab: open the lock %s: %w", path, err)
