@@ -13,6 +13,9 @@ type Answer struct {
 	Version  int             `json:"version"`
 	Symptoms []AnswerSymptom `json:"symptoms"`
 	Verdict  []AnswerEntry   `json:"verdict"`
+	// Abstained says why nobody was named though something is wrong.
+	Abstained string   `json:"abstained"`
+	Warnings  []string `json:"warnings"`
 }
 
 // AnswerSymptom is one symptom that was named.
@@ -24,9 +27,12 @@ type AnswerSymptom struct {
 
 // AnswerEntry is one suspect with its state.
 type AnswerEntry struct {
-	Suspect    string  `json:"suspect"`
-	State      string  `json:"state"`
-	Subject    Subject `json:"subject"`
+	Suspect string  `json:"suspect"`
+	State   string  `json:"state"`
+	Subject Subject `json:"subject"`
+	// Ref is the subject's parts, where a wanted subject is looked for too: the
+	// name of the process stands there even if the sentence leaves it out.
+	Ref        Subject `json:"subject_ref"`
 	Confidence float64 `json:"confidence"`
 }
 
