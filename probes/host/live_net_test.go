@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -133,6 +134,27 @@ func TestDropsOfAChildQueueAreSeen(t *testing.T) {
 		if l.Netns == n.ID && l.Name == "v0" && (l.Type != "veth" || l.Peer == 0 || !l.Up || l.Carrier == nil || !*l.Carrier) {
 			t.Errorf("link %+v", l)
 		}
+	}
+}
+
+func TestBeyondTheBoundNamespacesAreListedAndToldNotMeasured(t *testing.T) {
+	a, target := namespace(t, "bnda"), namespace(t, "bndt")
+	p, env, sink := live(t)
+	env.Target.NetnsID = target.ID
+	p.spaces.most = 2
+	p.tick(0, false)
+	p.meter.writeCoverage()
+	if p.spaces.open[env.Netns] == nil || p.spaces.open[target.ID] == nil || len(p.spaces.open) != 2 {
+		t.Errorf("%d open, want the own one and the target's", len(p.spaces.open))
+	}
+	r := sink.Recording()
+	listed := false
+	for _, row := range r.Netns {
+		listed = listed || row.ID == a.ID && row.Name == a.Name
+	}
+	c, measured := r.Measured("host.netstat")
+	if !listed || !measured || c.State != recording.CoveragePartial || !strings.Contains(c.Why, "listed but not measured") {
+		t.Errorf("listed %v, coverage %+v", listed, c)
 	}
 }
 
