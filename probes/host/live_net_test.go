@@ -112,8 +112,12 @@ func TestDropsOfAChildQueueAreSeen(t *testing.T) {
 	id := strconv.FormatUint(n.ID, 10)
 	drops := increase(t, r, "node_qdisc_drops_total", "netns", id, "device", "v0", "handle", "71:", "kind", "tbf", "parent", "7:1") +
 		increase(t, r, "node_qdisc_drops_total", "netns", id, "device", "v0", "handle", "72:", "kind", "tbf", "parent", "7:2")
-	if discards := increase(t, r, "node_netstat_Ip_OutDiscards", "netns", id); drops < 100 || drops != discards {
-		t.Errorf("children dropped %g, OutDiscards %g: want the same, of 400 sent at 1 Mbit/s", drops, discards)
+	if discards := increase(t, r, "node_netstat_Ip_OutDiscards", "netns", id); drops < 100 || drops < discards || drops > discards+20 {
+		// The few beyond are IPv6's own (router solicitations, MLD).
+		t.Errorf("children dropped %g, OutDiscards %g: want nearly the same, of 400 sent at 1 Mbit/s", drops, discards)
+	}
+	if zero := r.Select("node_qdisc_drops_total", "kind", "noqueue"); len(zero) != 0 {
+		t.Errorf("what has no queue counts no drops: %v", zero)
 	}
 	if !sink.Noticed("tbf", "v0", n.Name) {
 		t.Errorf("no notice of the drops: %q", sink.Notices())
@@ -167,8 +171,14 @@ func TestANamespaceThatGoesIsLetGoAndTold(t *testing.T) {
 	}
 	run(t, "ip", "netns", "del", n.Name)
 	p.tick(0, false)
-	if p.spaces.open[n.ID] != nil {
-		t.Error("the namespace is still held open")
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range fds {
+		if st, err := os.Stat("/proc/self/fd/" + fd.Name()); err == nil && inode(st) == n.ID {
+			t.Error("the namespace is still held open")
+		}
 	}
 	for _, e := range sink.Recording().Events {
 		if e.Kind == recording.EventNetnsGone && e.Subject.Netns == n.ID && e.Subject.Name == n.Name {
