@@ -39,7 +39,7 @@ type Thread struct {
 	Comm    string `json:"comm"`
 	State   string `json:"state"`
 	Wchan   string `json:"wchan,omitempty"`   // kernel function it sleeps in
-	Syscall string `json:"syscall,omitempty"` // name; "running" when on a CPU; "" not readable
+	Syscall string `json:"syscall,omitempty"` // name; "running" when on a CPU; "none" asleep outside of any call; "" not readable
 	FD      int    `json:"fd"`                // that call's fd argument, -1 if it has none
 	// Running totals since the thread began (schedstat), seconds, and switches.
 	OnCPU       float64 `json:"on_cpu_seconds"`
