@@ -38,17 +38,18 @@ type running struct {
 	ledger *ledger
 	first  firsts
 
-	socks   map[uint64]*history // by cookie
-	order   []candidate         // reused from tick to tick
-	allow   allowance
-	held    map[uint64]bool // inodes with held writes
-	since   recording.Time  // when the kernel's current tables were begun
-	ticks   int
-	dumped  time.Duration // what the last full dump took
-	asked   int           // sockets whose options were asked for
-	refused error         // why options can't be read
-	skipped uint64        // rows of wanted sockets that the allowance did not allow
-	closed  uint64        // socket-closed events left out
+	socks    map[uint64]*history // by cookie
+	order    []candidate         // reused from tick to tick
+	allow    allowance
+	held     map[uint64]bool // inodes with held writes
+	since    recording.Time  // when the kernel's current tables were begun
+	ticks    int
+	nextFull int           // the tick of the next dump of which every socket may get a row
+	dumped   time.Duration // what the last full dump took
+	asked    int           // sockets whose options were asked for
+	refused  error         // why options can't be read
+	skipped  uint64        // rows of wanted sockets that the allowance did not allow
+	closed   uint64        // socket-closed events left out
 	// kernelLost are the events that found their kernel table full.
 	kernelLost [5]uint64
 

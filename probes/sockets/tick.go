@@ -13,6 +13,7 @@ import (
 const (
 	fullEvery = 5                    // ticks between dumps of which every socket may get a row
 	cheap     = 5 * time.Millisecond // a full dump that took less is taken every tick
+	fullShare = 20                   // full dumps take no more than 1/20 of the time
 	mostWatch = 2000                 // sockets that may get a row in one tick between full ones
 )
 
@@ -27,7 +28,7 @@ type candidate struct {
 func (r *running) tick(late time.Duration, last bool) {
 	r.ticks++
 	now, t := time.Now(), r.env.Now()
-	every := r.ticks == 1 || last || r.ticks%fullEvery == 1
+	every := last || r.ticks >= r.nextFull
 	r.allow.tick(period.Seconds())
 
 	suffix, epoch := r.swap()
@@ -87,6 +88,9 @@ func (r *running) look(now time.Time, namespaces, everything bool) {
 	r.ledger.spent("sockets.diag", &r.survey.elsewhere)
 	if everything {
 		r.dumped = time.Since(begin)
+		if namespaces {
+			r.nextFull = r.ticks + max(fullEvery, int(fullShare*r.dumped/period))
+		}
 		clear(r.book.inodes)
 	}
 	for i := range r.survey.found {
