@@ -39,7 +39,7 @@ type Thread struct {
 	Comm    string `json:"comm"`
 	State   string `json:"state"`
 	Wchan   string `json:"wchan,omitempty"`   // kernel function it sleeps in
-	Syscall string `json:"syscall,omitempty"` // name; "running" when on a CPU; "" not readable
+	Syscall string `json:"syscall,omitempty"` // name; "running" when on a CPU; "none" asleep outside of any call; "" not readable
 	FD      int    `json:"fd"`                // that call's fd argument, -1 if it has none
 	// Running totals since the thread began (schedstat), seconds, and switches.
 	OnCPU       float64 `json:"on_cpu_seconds"`
@@ -143,11 +143,18 @@ type Drop struct {
 	Dst    string `json:"dst,omitempty"`
 	Device string `json:"device,omitempty"`
 	N      uint64 `json:"n"`
-	// The victim socket, where the kernel gives rx_sk (6.9 and later).
+	// The victim socket, where the kernel gives rx_sk (6.11 and later) or the
+	// packet still had its sender.
 	Inode uint64 `json:"inode,omitempty"`
 	PID   int    `json:"pid,omitempty"`
 	Comm  string `json:"comm,omitempty"`
 	Stack int    `json:"stack,omitempty"` // id in the stacks table, of the first packets
+	// Sent: Inode is the socket that sent the packet (a drop on the way out),
+	// not the one that it was for.
+	Sent bool `json:"sent,omitempty"`
+	// Benign: the kernel freed it as a drop, but nobody lost anything by it (what
+	// lay in a closed socket's queue, a duplicate): see probes/drops/benign.go.
+	Benign bool `json:"benign,omitempty"`
 }
 
 // Stack is a kernel stack, innermost frame first.
@@ -235,7 +242,7 @@ type Qdisc struct {
 	Kind    string            `json:"kind"`
 	Handle  string            `json:"handle"`
 	Parent  string            `json:"parent"`
-	Options map[string]string `json:"options,omitempty"` // rate, burst, limit …, as tc prints them, base units
+	Options map[string]string `json:"options,omitempty"` // rate, burst, limit …, as tc takes them, base units: "8000000bit" a second, "10240b", "1000p", "50ms"; htb's classes as "class 1:10"
 }
 
 // Link is an interface of a namespace.
@@ -256,8 +263,8 @@ type Netns struct {
 	T     Time     `json:"t"`
 	ID    uint64   `json:"id"` // inode
 	Name  string   `json:"name,omitempty"`
-	Own   bool     `json:"own,omitempty"` // the one snag was started in
-	Addrs []string `json:"addrs,omitempty"`
+	Own   bool     `json:"own,omitempty"`   // the one snag was started in
+	Addrs []string `json:"addrs,omitempty"` // "eth0 10.0.0.1/24", a device and its network each
 }
 
 // Cgroup is a control group with a CPU limit. Its counters are samples.

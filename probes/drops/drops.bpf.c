@@ -1,3 +1,8 @@
+// clang-format off
+//go:build ignore
+
+// clang-format on
+
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * Every packet the kernel frees as a drop, counted by reason, place, namespace,
@@ -41,7 +46,7 @@ struct key {
 
 struct value {
 	__u64 n;
-	__u64 first; /* CLOCK_MONOTONIC, ns */
+	__u64 first;	/* CLOCK_MONOTONIC, ns */
 	__u8 saddr[16]; /* of the first packet */
 	__u8 daddr[16];
 	char device[16];
