@@ -49,6 +49,9 @@ func (r *running) tick(late time.Duration, last bool) {
 	r.ledger.charge("sockets.diag")
 
 	r.ledger.late(late)
+	if every && !last {
+		r.announce() // what is cut off has the account up to here
+	}
 	labels := recording.Labels{"probe": probeName}
 	r.env.Sink.Sample(t, "snag_probe_cpu_seconds_total", labels, r.ledger.total())
 	r.env.Sink.Sample(t, "snag_probe_late_seconds", labels, late.Seconds())
@@ -186,7 +189,7 @@ func (r *running) write(last bool) {
 			continue
 		}
 		print := fingerprintOf(s)
-		unchanged := h.written != nil && *h.written == print && idle(s) && !h.fresh
+		unchanged := h.written == print && idle(s) && !h.fresh
 		if unchanged && !last {
 			continue
 		}
@@ -201,6 +204,6 @@ func (r *running) write(last bool) {
 			h.fresh = false
 		}
 		r.env.Sink.Append(*s)
-		h.written = &print
+		h.written = print
 	}
 }
