@@ -57,8 +57,11 @@ func newAllowance() allowance { return allowance{left: 3000, most: 3000, refill:
 
 func (a *allowance) tick(seconds float64) { a.left = min(a.most, a.left+seconds*a.refill) }
 
-func (a *allowance) take() bool {
-	if a.left < 1 {
+// reserve is what sockets that nobody asked for may not use up.
+const reserve = 1000
+
+func (a *allowance) take(level priority) bool {
+	if a.left < 1 || (level < wanted && a.left < reserve) {
 		return false
 	}
 	a.left--

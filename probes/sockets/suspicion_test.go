@@ -84,19 +84,27 @@ func TestOnlyWhatChangedIsWorthARow(t *testing.T) {
 }
 
 func TestAllowance(t *testing.T) {
-	a := newAllowance()
-	n := 0
-	for second := range 30 {
-		if second > 0 {
-			a.tick(1)
-		}
-		for range 2000 {
-			if a.take() {
-				n++
+	for level, want := range map[priority]int{suspect: 3000 + 29*150, quiet: 3000 - reserve + 1 + 29*150} {
+		a := newAllowance()
+		n := 0
+		for second := range 30 {
+			if second > 0 {
+				a.tick(1)
+			}
+			for range 4000 {
+				if a.take(level) {
+					n++
+				}
 			}
 		}
+		if n != want {
+			t.Errorf("level %d: %d rows in 30 s, want %d", level, n, want)
+		}
 	}
-	if n != 3000+29*150 {
-		t.Errorf("%d rows in 30 s", n)
+	a := newAllowance()
+	for a.take(quiet) {
+	}
+	if !a.take(suspect) {
+		t.Error("quiet sockets used up what suspicious ones need")
 	}
 }

@@ -193,7 +193,7 @@ func (r *running) write(last bool) {
 		if unchanged && !last {
 			continue
 		}
-		if !r.allow.take() {
+		if !r.allow.take(c.level) {
 			if c.level >= wanted {
 				r.skipped++
 			}
