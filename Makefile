@@ -60,7 +60,7 @@ fuzz: ## every fuzz target for FUZZTIME
 	tools/fuzz.sh $(FUZZTIME)
 
 lab: build ## every incident live, with its healthy twin and its distractor (about 20 min, root)
-	bin/snag lab run --all
+	bin/snag lab score-all
 
 clean: ## remove what was built
 	rm -rf bin
