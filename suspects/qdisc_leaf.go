@@ -137,7 +137,7 @@ func qdiscEvidence(r *recording.Recording, l leaf, rows []recording.Drop, device
 		e.Doubt = lossOf(r, "drops.kfree_skb", freed.sum())
 	}
 	out := []Evidence{e}
-	if n, ok := udpCount(r, l.device.netns, "SndbufErrors"); ok && n.sum() > 0 {
+	if n, _, ok := udpCount(r, l.device.netns, "SndbufErrors"); ok && n.sum() > 0 {
 		out = append(out, Evidence{Side: For, Grade: Weak, Value: n.sum(), Unit: "datagrams", Source: "/proc/net/snmp Udp SndbufErrors", Origin: "qdisc",
 			Text: fmt.Sprintf("UdpSndbufErrors grew by %s: it counts the qdisc's drops too, wmem is not short", count(n.sum()))})
 	}
