@@ -5,9 +5,14 @@ package suspects
 var All = []*Suspect{
 	udpReceiveBufferFull,
 	udpPortClosed,
+	qdiscDrop,
+	netfilterDrop,
+	packetLoss,
 	nagleDelayedAck,
+	listenOverflow,
 	reconnectStorm,
 	peerReset,
+	observer,
 }
 
 // ByName returns the suspect of that name, or nil.

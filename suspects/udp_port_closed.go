@@ -87,8 +87,8 @@ func closedPort(s *scene.Scene, r *recording.Recording, k dropKey, rows []record
 	}
 	noPorts, measured := udpCount(r, k.netns, "NoPorts")
 	e := Evidence{Side: For, Grade: Strong, Value: n, Unit: "datagrams", Source: "tracepoint skb:kfree_skb NO_SOCKET; /proc/net/snmp Udp NoPorts",
-		Origin: "NO_SOCKET", Doubt: lossOf(r, "drops.kfree_skb", n),
-		Text: fmt.Sprintf("%s datagrams to %s were dropped for NO_SOCKET", count(n), k.dst)}
+		Origin: "NO_SOCKET",
+		Text:   fmt.Sprintf("%s datagrams to %s were dropped for NO_SOCKET", count(n), k.dst)}
 	switch {
 	case !measured:
 	case noPorts.sum() == 0:
@@ -98,6 +98,7 @@ func closedPort(s *scene.Scene, r *recording.Recording, k dropKey, rows []record
 		e.Text += fmt.Sprintf("; %s in its namespace in all, where UdpNoPorts grew by %s", count(all.sum()), count(noPorts.sum()))
 	default:
 		e.Text += fmt.Sprintf("; %s in its namespace in all, but UdpNoPorts grew by %s", count(all.sum()), count(noPorts.sum()))
+		e.Doubt = lossOf(r, "drops.kfree_skb", n)
 	}
 	f.Evidence = append(f.Evidence, e)
 	from := ""

@@ -63,7 +63,7 @@ func (c Coincidence) Proves() bool {
 // Refutes tells whether it speaks against: enough onsets, and they fall no more
 // often on the cause than elsewhere.
 func (c Coincidence) Refutes() bool {
-	return c.Onsets >= fewOnsets && c.Covered < coversAll && float64(c.Hits) < 0.3*float64(c.Onsets)
+	return c.Onsets >= fewOnsets && c.Covered > 0 && c.Covered < coversAll && float64(c.Hits) < 0.3*float64(c.Onsets)
 }
 
 func (c Coincidence) String() string {
