@@ -13,9 +13,6 @@ var All = []*Suspect{
 	reconnectStorm,
 	peerReset,
 	observer,
-	nagleDelayedAck,
-	reconnectStorm,
-	peerReset,
 }
 
 // ByName returns the suspect of that name, or nil.
