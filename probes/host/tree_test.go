@@ -378,6 +378,20 @@ func TestRowsTakeTurns(t *testing.T) {
 	}
 }
 
+func TestNoticesAreToldOnceOfEachAndAreBounded(t *testing.T) {
+	var told []string
+	n := newNotices(func(s string) { told = append(told, s) })
+	for range 3 {
+		for i := range 20 {
+			n.first("qdisc", fmt.Sprint(i), func() string { return fmt.Sprint("first of ", i) })
+		}
+	}
+	n.first("throttled", "/a", func() string { return "throttled" })
+	if len(told) != mostTold+1 || told[0] != "first of 0" || told[mostTold] != "throttled" {
+		t.Errorf("told %q", told)
+	}
+}
+
 func TestProcessesTakeTurns(t *testing.T) {
 	p, _, _ := copied(t, nil)
 	var pids []int
