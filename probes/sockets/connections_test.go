@@ -10,6 +10,7 @@ import (
 )
 
 func TestConnectionsAreCountedExactly(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.listen("127.0.0.1:7001")
 	r := b.start()

@@ -36,6 +36,7 @@ func (r *running) drain(suffix string, epoch uint32) {
 	r.ledger.charge("sockets.signals")
 	r.drainHolds(suffix, epoch)
 	r.ledger.charge("sockets.holds")
+	r.ledger.full = r.kernel.lost()
 }
 
 func (r *running) drainConnections(suffix string, epoch uint32) {

@@ -48,6 +48,7 @@ func answer(l net.Listener) {
 }
 
 func TestHeldWritesAreMatchedWithTheirACK(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.listen("127.0.0.1:7003")
 	go answer(l)
