@@ -228,7 +228,7 @@ func TestAFileThatGoesBadIsPartial(t *testing.T) {
 }
 
 func TestLateTicksAreTold(t *testing.T) {
-	p, env, sink := copied(t, nil)
+	p, _, sink := copied(t, nil)
 	p.tick(0, false)
 	p.tick(2500*time.Millisecond, false)
 	p.meter.writeCoverage()
@@ -247,7 +247,6 @@ func TestLateTicksAreTold(t *testing.T) {
 	if s := r.Select("snag_probe_cpu_seconds_total", "probe", "host"); len(s) != 1 || s[0].Points[1].V <= s[0].Points[0].V {
 		t.Errorf("own cost %+v", s)
 	}
-	_ = env
 }
 
 func TestClockSteps(t *testing.T) {
