@@ -1,0 +1,19 @@
+package actor
+
+// All actors. A new one is one file and one line here.
+var All = []Actor{
+	limited,
+	udpSink,
+	udpSource,
+	udpProbe,
+	tcpSource,
+	tcpSink,
+	tcpRelay,
+	rrServer,
+	rrClient,
+	idleServer,
+	burner,
+	sleeper,
+	stopper,
+	tunRelay,
+}
