@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"math/rand/v2"
+	"io"
 	"net"
 	"os"
 	"time"
@@ -40,7 +40,9 @@ var edgeRelay = Actor{
 		for range *clients {
 			go func() {
 				for wait := *pause; ctx.Err() == nil; {
-					time.Sleep(jitter(wait))
+					if !sleep(ctx, around(wait)) {
+						return
+					}
 					edge.pull(ctx)
 					if *most > 0 {
 						wait = min(2*wait, *most)
@@ -52,11 +54,6 @@ var edgeRelay = Actor{
 		seen.report(ctx, os.Stdout)
 		return nil
 	},
-}
-
-// jitter spreads a wait over half to one and a half of itself.
-func jitter(d time.Duration) time.Duration {
-	return d/2 + time.Duration(rand.Float64()*float64(d))
 }
 
 type edge struct {
@@ -84,6 +81,8 @@ func (e edge) pull(ctx context.Context) {
 		what := "failed"
 		if errors.Is(err, rtmp.ErrNotFound) {
 			what = "not-found"
+			// The origin hangs up first and keeps the TIME-WAIT.
+			_, _ = io.Copy(io.Discard, conn)
 		}
 		e.seen.took(what, time.Since(begun))
 		return

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sort"
+	"strings"
 	"sync"
 	"time"
 )
@@ -70,4 +71,16 @@ func (t *tally) report(ctx context.Context, w io.Writer) {
 			return
 		}
 	}
+}
+
+// LastLine finds the newest second in what an actor printed.
+func LastLine(printed string) (Line, bool) {
+	lines := strings.Split(printed, "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		var l Line
+		if strings.HasPrefix(lines[i], "{") && json.Unmarshal([]byte(lines[i]), &l) == nil {
+			return l, true
+		}
+	}
+	return Line{}, false
 }
