@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"time"
 
@@ -26,6 +27,11 @@ var leakyServer = Actor{
 		}
 		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: *limit, Max: *limit}); err != nil {
 			return fmt.Errorf("set RLIMIT_NOFILE to %d: %w", *limit, err)
+		}
+		// What a careless ancestor left open above the limit would make the count of
+		// descriptors exceed it.
+		if err := unix.CloseRange(uint(*limit), math.MaxInt32, 0); err != nil {
+			return fmt.Errorf("close inherited descriptors from %d: %w", *limit, err)
 		}
 		exitWith(ctx)
 		fd, err := listenTCP(*listen, 4096)

@@ -23,7 +23,7 @@ func TestTruth(t *testing.T) {
 		before := freezes(t, s)
 		relay := s.ProcessOf("fanout-relay").PID
 		var blocked, full, piled int
-		const looks = 70 // of 100 ms: a whole round of the lazy viewer
+		const looks = 60 // of 100 ms: a whole round of the lazy viewer
 		for range looks {
 			if inWrite(relay) {
 				blocked++
