@@ -33,6 +33,16 @@ type Manifest struct {
 	Symptoms []string `json:"symptoms,omitempty"` // what the user said he saw (--symptom)
 	SelfPID  int      `json:"self_pid"`
 	Netns    uint64   `json:"netns"` // the namespace snag was started in
+	// Written says how much the writer put down, and is there only when it ended
+	// well: what the files hold less than this was lost afterwards.
+	Written *Written `json:"written,omitempty"`
+}
+
+// Written counts what a recording holds.
+type Written struct {
+	Series  int            `json:"series"`
+	Samples uint64         `json:"samples"`
+	Rows    map[string]int `json:"rows"` // by table
 }
 
 // Recording is all that a host said in a window of time: the one thing that the
@@ -78,41 +88,21 @@ func (r *Recording) FactOf(name string, netns uint64) (string, bool) {
 	return "", false
 }
 
-// Add puts a row into its table; the writer's counterpart in memory.
+// Add puts a row into its table; the writer's counterpart in memory. A coverage
+// row takes the place of its probe's earlier one.
 func (r *Recording) Add(row Row) {
-	switch v := row.(type) {
-	case Event:
-		r.Events = append(r.Events, v)
-	case Coverage:
-		r.Coverage = append(r.Coverage, v)
-	case Process:
-		r.Processes = append(r.Processes, v)
-	case Thread:
-		r.Threads = append(r.Threads, v)
-	case Socket:
-		r.Sockets = append(r.Sockets, v)
-	case Drop:
-		r.Drops = append(r.Drops, v)
-	case Stack:
-		r.Stacks = append(r.Stacks, v)
-	case Connections:
-		r.Connections = append(r.Connections, v)
-	case Reset:
-		r.Resets = append(r.Resets, v)
-	case Retransmit:
-		r.Retransmits = append(r.Retransmits, v)
-	case Hold:
-		r.Holds = append(r.Holds, v)
-	case Qdisc:
-		r.Qdiscs = append(r.Qdiscs, v)
-	case Link:
-		r.Links = append(r.Links, v)
-	case Netns:
-		r.Netns = append(r.Netns, v)
-	case Cgroup:
-		r.Cgroups = append(r.Cgroups, v)
-	case Fact:
-		r.Facts = append(r.Facts, v)
+	if c, ok := row.(Coverage); ok {
+		for i := range r.Coverage {
+			if r.Coverage[i].Probe == c.Probe {
+				r.Coverage[i] = c
+				return
+			}
+		}
+	}
+	for _, t := range tables {
+		if t.add(r, row) {
+			return
+		}
 	}
 }
 

@@ -143,11 +143,18 @@ type Drop struct {
 	Dst    string `json:"dst,omitempty"`
 	Device string `json:"device,omitempty"`
 	N      uint64 `json:"n"`
-	// The victim socket, where the kernel gives rx_sk (6.9 and later).
+	// The victim socket, where the kernel gives rx_sk (6.11 and later) or the
+	// packet still had its sender.
 	Inode uint64 `json:"inode,omitempty"`
 	PID   int    `json:"pid,omitempty"`
 	Comm  string `json:"comm,omitempty"`
 	Stack int    `json:"stack,omitempty"` // id in the stacks table, of the first packets
+	// Sent: Inode is the socket that sent the packet (a drop on the way out),
+	// not the one that it was for.
+	Sent bool `json:"sent,omitempty"`
+	// Benign: the kernel freed it as a drop, but nobody lost anything by it (what
+	// lay in a closed socket's queue, a duplicate): see probes/drops/benign.go.
+	Benign bool `json:"benign,omitempty"`
 }
 
 // Stack is a kernel stack, innermost frame first.
@@ -257,7 +264,7 @@ type Netns struct {
 	ID    uint64   `json:"id"` // inode
 	Name  string   `json:"name,omitempty"`
 	Own   bool     `json:"own,omitempty"` // the one snag was started in
-	Addrs []string `json:"addrs,omitempty"`
+	Addrs []string `json:"addrs,omitempty"` // "eth0 10.0.0.1/24", a device and its network each
 }
 
 // Cgroup is a control group with a CPU limit. Its counters are samples.

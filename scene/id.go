@@ -14,7 +14,11 @@ func IDOf(s recording.Subject) NodeID {
 	case recording.KindThread:
 		return NodeID(fmt.Sprintf("thread:%d/%d", s.PID, s.TID))
 	case recording.KindSocket, recording.KindListener:
-		return NodeID(fmt.Sprintf("socket:%d/%s/%s/%s", s.Netns, s.Proto, s.Local, s.Remote))
+		id := fmt.Sprintf("socket:%d/%s/%s/%s", s.Netns, s.Proto, s.Local, s.Remote)
+		if s.Inode != 0 { // two sockets may share an address (SO_REUSEPORT, reuse in time)
+			id += fmt.Sprintf("#%d", s.Inode)
+		}
+		return NodeID(id)
 	case recording.KindFlow:
 		return NodeID(fmt.Sprintf("flow:%d/%s/%s/%s", s.Netns, s.Proto, s.Local, s.Remote))
 	case recording.KindPort:

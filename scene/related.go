@@ -1,5 +1,7 @@
 package scene
 
+import "snag/recording"
+
 // maxHops bounds how far evidence may be carried: process → socket → peer
 // socket → its process → that one's other socket is as far as one host's
 // reasons reach.
@@ -62,4 +64,71 @@ func (s *Scene) Neighbours(id NodeID, kind EdgeKind) []NodeID {
 		}
 	}
 	return out
+}
+
+// Touch tells whether evidence on a may be joined with evidence on b. It is
+// Related, widened for subjects that are not nodes: the host touches all, a
+// namespace what is in it, a port or flow whoever shares its address.
+func (s *Scene) Touch(a, b recording.Subject) bool {
+	if a.Kind == recording.KindHost || b.Kind == recording.KindHost {
+		return true
+	}
+	if IDOf(a) == IDOf(b) {
+		return true
+	}
+	if a.Kind == recording.KindNetns || b.Kind == recording.KindNetns {
+		return a.Netns != 0 && a.Netns == b.Netns
+	}
+	if a.PID != 0 && a.PID == b.PID {
+		return true
+	}
+	if sharesAddress(a, b) {
+		return true
+	}
+	na, nb := s.anchor(a), s.anchor(b)
+	if na == nil || nb == nil {
+		return false
+	}
+	_, ok := s.Related(na.ID, nb.ID)
+	return ok
+}
+
+// anchor is the node that stands for a subject, or for a subject without one the
+// socket or process that its addresses and pid point to.
+func (s *Scene) anchor(sub recording.Subject) *Node {
+	if n := s.NodeOf(sub); n != nil {
+		return n
+	}
+	if k := s.SocketByInode(sub.Netns, sub.Inode); k != nil {
+		return &k.Node
+	}
+	if sub.Local != "" {
+		for _, remote := range []string{sub.Remote, ""} {
+			if k := s.SocketAt(sub.Netns, sub.Proto, sub.Local, remote); k != nil {
+				return &k.Node
+			}
+		}
+	}
+	if p := s.Process(sub.PID); p != nil {
+		return &p.Node
+	}
+	return nil
+}
+
+// sharesAddress tells whether two subjects of one protocol name the same port
+// of one namespace, or the two directions of one flow in any.
+func sharesAddress(a, b recording.Subject) bool {
+	if a.Local == "" || b.Local == "" || a.Proto != b.Proto {
+		return false
+	}
+	if a.Remote != "" && a.Remote == b.Local && (b.Remote == a.Local || b.Remote == "") {
+		return true
+	}
+	if b.Remote != "" && b.Remote == a.Local && a.Remote == "" {
+		return true
+	}
+	if a.Netns != b.Netns || recording.Port(a.Local) != recording.Port(b.Local) {
+		return false
+	}
+	return a.Remote == "" || b.Remote == "" || a.Remote == b.Remote
 }

@@ -54,6 +54,8 @@ type Entry struct {
 	Chain   []Link
 	Remedy  string
 	Next    string // the next measurement, a command
+
+	from *candidate // nil for what was settled without weighing
 }
 
 // Verdict is the answer.

@@ -1,0 +1,66 @@
+# make prints this help. make check is exactly what CI runs.
+GO       ?= go
+export CGO_ENABLED = 0
+export GOFLAGS = -buildvcs=false
+VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS  := -s -w -X main.version=$(VERSION)
+LINT     := bin/golangci-lint
+FUZZTIME ?= 10s
+
+.PHONY: help setup build demo check fmt-check vet lint generate generate-check docs docs-check test bench fuzz lab clean
+
+help: ## this help
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## the one static binary, bin/snag
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/snag ./cmd/snag
+
+setup: ## install what the tests, the lab and the generators need (Debian packages; says which)
+	tools/setup.sh
+
+demo: ## set up, make a real incident (a reconnect storm on nginx-rtmp), find it
+	tools/setup.sh demo
+	$(MAKE) --no-print-directory build
+	bin/snag lab demo
+
+check: setup fmt-check vet lint generate-check docs-check build test ## set up and run all that CI runs
+
+fmt-check:
+	@out=$$(gofmt -l cmd internal lab probes recording report scene suspects tools verdict); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
+	@clang-format --dry-run -Werror $$(git ls-files '*.bpf.c' 'probes/bpf/*.h')
+
+vet:
+	$(GO) vet ./...
+
+$(LINT): tools/lint/go.mod tools/lint/go.sum
+	cd tools/lint && $(GO) build -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+lint: $(LINT) ## linters, the layers' import rules among them (.golangci.yml)
+	$(LINT) run ./...
+
+generate: ## BPF objects and their Go from the C
+	$(GO) generate ./probes/...
+
+generate-check: generate
+	git diff --exit-code -- probes
+
+docs: build ## docs/suspects from the catalogue
+	bin/snag suspects --write docs/suspects
+
+docs-check: docs
+	git diff --exit-code -- docs
+
+test: ## all tests; as root, so that nothing is skipped
+	$(GO) test -json -p 1 -count=1 -timeout 25m ./... | $(GO) run ./tools/testsum
+
+bench: build ## costs, measured side by side in one run: docs/bench.md
+	tools/bench.sh
+
+fuzz: ## every fuzz target for FUZZTIME
+	tools/fuzz.sh $(FUZZTIME)
+
+lab: build ## every incident live, with its healthy twin and its distractor (about 20 min, root)
+	bin/snag lab run --all
+
+clean: ## remove what was built
+	rm -rf bin

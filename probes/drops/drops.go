@@ -1,0 +1,203 @@
+// Package drops counts every packet that the kernel throws away: why, where,
+// in which namespace, of which flow, and whose socket lost it. The kernel side
+// (drops.bpf.c) counts; once a second this side reads and writes rows.
+package drops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"snag/internal/kernel"
+	"snag/probes/probe"
+	"snag/recording"
+)
+
+// Probe is the probe of dropped packets.
+var Probe = probe.Probe{Name: name, Start: start}
+
+const name = "drops"
+
+// stacksEach is how many stacks a second each reason at each place gets. One
+// takes some µs where a count takes a fraction of one.
+const stacksEach = 8
+
+// period between two readings.
+const period = time.Second
+
+type running struct {
+	env    *probe.Env
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+
+	l      *loaded
+	sweep  *sweeper
+	names  names
+	owners owners
+	hidden error // why places and stacks have no names
+
+	since    recording.Time // the probe began
+	last     recording.Time // the last reading
+	late     time.Duration
+	cost     float64
+	failed   error
+	notFound uint64          // drops whose socket has no process
+	told     map[string]bool // reasons that were announced
+	written  map[int]bool    // stacks in the table
+	noStacks uint64          // stacks that could not be read back
+}
+
+func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	began := probe.ThreadCPU()
+	if lack := kernel.CanLoad(env.Proc, env.Sys); lack != nil {
+		return nil, unavailable(lack)
+	}
+	l, err := load(stacksEach)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	r := &running{
+		env: env, l: l, sweep: newSweeper(l),
+		names:  names{reasons: l.reasons},
+		owners: owners{proc: env.Proc, known: map[uint64]owner{}},
+		since:  env.Now(), told: map[string]bool{}, written: map[int]bool{},
+	}
+	r.last = r.since
+	r.cost = probe.ThreadCPU() - began
+	r.coverage()
+	ctx, r.cancel = context.WithCancel(ctx)
+	r.done.Add(1)
+	go r.run(ctx)
+	return r, nil
+}
+
+func unavailable(err error) error {
+	var lack *kernel.Lack
+	if errors.As(err, &lack) {
+		u := probe.Unavailable(*lack)
+		return &u
+	}
+	return err
+}
+
+func (r *running) run(ctx context.Context) {
+	defer r.done.Done()
+	runtime.LockOSThread() // its CPU time is the probe's
+	defer runtime.UnlockOSThread()
+	began, before := probe.ThreadCPU(), r.cost
+	spent := func() { r.cost = before + probe.ThreadCPU() - began }
+	r.names.symbols, r.hidden = kernel.LoadSymbols(r.env.Proc)
+	probe.Every(ctx, period, func(late time.Duration) {
+		r.late = max(r.late, late)
+		r.tick()
+		spent()
+		now := r.env.Now()
+		labels := recording.Labels{"probe": name}
+		r.env.Sink.Sample(now, "snag_probe_cpu_seconds_total", labels, r.cost)
+		r.env.Sink.Sample(now, "snag_probe_late_seconds", labels, late.Seconds())
+	})
+	// The map in use and, after it, what was counted while it was swapped.
+	r.l.detach()
+	r.tick()
+	r.tick()
+	spent()
+}
+
+// Stop implements probe.Running.
+func (r *running) Stop() {
+	r.cancel()
+	r.done.Wait()
+	r.l.close()
+	r.coverage()
+}
+
+// tick reads what was dropped since the last one and writes it.
+func (r *running) tick() {
+	entries, err := r.sweep.sweep()
+	if err != nil && r.failed == nil {
+		r.failed = err
+	}
+	since, now := r.last, r.env.Now()
+	r.last = now
+	if len(entries) == 0 {
+		return
+	}
+	inodes := map[uint64]bool{}
+	rows := make([]recording.Drop, 0, len(entries))
+	for _, e := range entries {
+		d := r.names.row(e, r.env.Anchor, since, now)
+		if d.Inode != 0 && !d.Benign {
+			inodes[d.Inode] = true
+		}
+		rows = append(rows, d)
+	}
+	r.owners.find(inodes, time.Now())
+	for _, d := range fold(rows, mostRows) {
+		if o, ok := r.owners.known[d.Inode]; ok && d.Inode != 0 {
+			d.PID, d.Comm = o.pid, o.comm
+		} else if inodes[d.Inode] {
+			r.notFound += d.N
+		}
+		if d.Stack != 0 && !r.writeStack(d.Stack) {
+			d.Stack = 0
+		}
+		r.env.Sink.Append(d)
+		r.tell(d)
+	}
+}
+
+// writeStack puts a stack into its table once, and tells whether it is there.
+func (r *running) writeStack(id int) bool {
+	if r.written[id] {
+		return true
+	}
+	addrs, err := r.sweep.stack(int32(id))
+	if err != nil {
+		r.noStacks++
+		return false
+	}
+	r.written[id] = true
+	r.env.Sink.Append(recording.Stack{ID: id, Frames: r.names.frames(addrs)})
+	return true
+}
+
+// tell announces the first drop of each reason that somebody lost something by.
+func (r *running) tell(d recording.Drop) {
+	kind := d.Reason
+	if kind == "" {
+		kind = d.Place
+	}
+	if d.Benign || r.told[kind] || len(r.told) > 50 {
+		return
+	}
+	r.told[kind] = true
+	r.env.Notice("first drops: " + describe(d))
+}
+
+// describe puts a row into words: "SOCKET_RCVBUFF in udp_queue_rcv_one_skb,
+// udp 10.0.0.1:40000 → 10.0.0.2:5004, of rtpbridge[812]".
+func describe(d recording.Drop) string {
+	text := d.Place
+	if d.Reason != "" {
+		text = d.Reason + " in " + d.Place
+	}
+	if d.Device != "" {
+		text += " on " + d.Device
+	}
+	if d.Src != "" {
+		text += fmt.Sprintf(", %s %s → %s", d.Proto, d.Src, d.Dst)
+	}
+	if d.PID != 0 {
+		side := "to"
+		if d.Sent {
+			side = "from"
+		}
+		text += fmt.Sprintf(", %s %s[%d]", side, d.Comm, d.PID)
+	}
+	return text
+}

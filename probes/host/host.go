@@ -1,0 +1,145 @@
+// Package host is the live probe of what the kernel already counts: protocol
+// counters, queues, links, CPU, pressure, control groups, sysctls and processes,
+// in every network namespace. It reads /proc and /sys and asks rtnetlink; it
+// changes nothing. Series, tables and facts are listed in docs/recording.md.
+package host
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"snag/probes/probe"
+	"snag/recording"
+)
+
+// Probe is the host probe.
+var Probe = probe.Probe{Name: "host", Start: start}
+
+// Periods of the tiers. One second shows a burst of drops; what only a person
+// changes (sysctls, addresses) is read every quarter minute and at both ends.
+const (
+	period     = time.Second
+	everyRows  = 5  // ticks between full process scans
+	everySlow  = 15 // ticks between sysctls, addresses, cgroup walks
+	lateEnough = 500 * time.Millisecond
+)
+
+// prober is the running probe. All but Stop runs on one goroutine that is locked
+// to its OS thread, so that the thread's CPU time is the probe's cost.
+type prober struct {
+	env    *probe.Env
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	meter     *meter
+	clock     clockWatch
+	machine   *machine
+	spaces    *spaces
+	processes *processes
+	cgroups   *cgroups
+	sysctls   *sysctls
+	ticks     int
+}
+
+func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
+	machine, err := newMachine(env)
+	if err != nil {
+		return nil, &probe.Unavailable{
+			Why:  fmt.Sprintf("read %s: %v", env.Proc, err),
+			Cure: "mount procfs there",
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	p := newProber(env, machine)
+	p.cancel = cancel
+	go p.run(ctx)
+	return p, nil
+}
+
+func newProber(env *probe.Env, machine *machine) *prober {
+	m := newMeter(env)
+	for _, pid := range append([]int{env.Target.PID}, env.Target.PIDs...) {
+		if pid > 0 {
+			env.Watch.Add(pid, "the target")
+		}
+	}
+	once := newNotices(env.Notice)
+	return &prober{
+		env: env, done: make(chan struct{}), meter: m,
+		clock:     clockWatch{anchor: env.Anchor.Wall - env.Anchor.Monotonic},
+		machine:   machine,
+		spaces:    newSpaces(env, m, once),
+		processes: newProcesses(env, m),
+		cgroups:   newCgroups(env, m, once),
+		sysctls:   newSysctls(env, m),
+	}
+}
+
+// Stop takes the last measurement and ends the probe.
+func (p *prober) Stop() {
+	p.cancel()
+	<-p.done
+}
+
+func (p *prober) run(ctx context.Context) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(p.done)
+	p.meter.begin()
+	probe.Every(ctx, period, func(late time.Duration) { p.tick(late, false) })
+	p.tick(0, true)
+	p.processes.close()
+	p.spaces.close()
+	p.meter.writeCoverage()
+}
+
+// tick measures once. last asks for everything, whatever its tier.
+func (p *prober) tick(late time.Duration, last bool) {
+	first := p.ticks == 0
+	all := first || last
+	slow := all || p.ticks%everySlow == 0
+	rows := all || p.ticks%everyRows == 0
+	p.ticks++
+
+	p.meter.tick(late)
+	p.clock.look(p.env)
+	p.spaces.refresh(rows)
+	p.spaces.measure(all, slow)
+	p.machine.measure(p.meter)
+	p.processes.measure(rows, last)
+	p.cgroups.measure(p.processes.groups(), slow)
+	if slow {
+		p.sysctls.measure(p.spaces)
+		p.meter.writeCoverage() // so that a recording that is cut off has one
+	}
+	p.meter.writeCost()
+}
+
+// clockWatch notices steps of the wall clock.
+type clockWatch struct{ anchor int64 }
+
+// stepAtLeast tells a step from slewing: adjtime moves the clock by at most
+// 0.5 ms a second (ntp_adjtime(2)), and two readings are a second apart.
+const stepAtLeast = 50 * time.Millisecond
+
+func (c *clockWatch) look(env *probe.Env) {
+	now := probe.NewAnchor()
+	if step, ok := c.step(now.Wall - now.Monotonic); ok {
+		t := env.Now()
+		env.Sink.Append(recording.Event{
+			T: t, End: t, Kind: recording.EventClockStep,
+			Subject: recording.Subject{Kind: recording.KindHost},
+			Value:   step.Seconds(), Unit: "seconds",
+		})
+	}
+}
+
+// step compares the clocks' distance with that of the last look and keeps the
+// new one, so that slow slewing never adds up to a step.
+func (c *clockWatch) step(distance int64) (time.Duration, bool) {
+	d := time.Duration(distance - c.anchor)
+	c.anchor = distance
+	return d, d > stepAtLeast || d < -stepAtLeast
+}

@@ -1,0 +1,128 @@
+package host
+
+import (
+	"fmt"
+	"os"
+
+	"snag/recording"
+)
+
+// counter is one protocol counter of one namespace.
+type counter struct {
+	metric  string // "" when it is not recorded
+	written bool
+	begun   float64
+	now     float64
+	at      recording.Time
+}
+
+// firsts are what the user is told of while it is recorded.
+var firsts = []struct{ key, text string }{
+	{"Udp_RcvbufErrors", "UDP datagrams dropped at a full receive buffer"},
+	{"Udp6_RcvbufErrors", "UDP (IPv6) datagrams dropped at a full receive buffer"},
+	{"Udp_InErrors", "UDP receive errors"},
+	{"Udp6_InErrors", "UDP (IPv6) receive errors"},
+	{"TcpExt_ListenOverflows", "connections dropped at a full listen queue"},
+}
+
+func (sp *space) netstat(once *notices) error {
+	bad := 0
+	for _, f := range []struct {
+		name  string
+		parse func([]byte, counterFunc) int
+	}{{"netstat", parsePairs}, {"snmp", parsePairs}, {"snmp6", parseLines6}} {
+		t := sp.env.Now()
+		data, ok, err := sp.read(f.name)
+		if err != nil {
+			return err
+		}
+		if !ok && f.name != "snmp6" { // no IPv6 is no gap
+			return &os.PathError{Op: "open", Path: sp.env.Proc + "/net/" + f.name, Err: os.ErrNotExist}
+		}
+		bad += f.parse(data, func(proto, field []byte, v float64) { sp.count(t, proto, field, v) })
+	}
+	for _, f := range firsts {
+		if c := sp.counters[f.key]; c != nil && c.now > c.begun {
+			// RcvbufErrors are InErrors as well: tell the sharper one alone.
+			once.first(f.key[:4], func() string { return fmt.Sprintf("first %s%s (%s)", f.text, sp.in(), f.key) })
+		}
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d fields of /proc/net/snmp and netstat were not understood", bad)
+	}
+	return nil
+}
+
+func (sp *space) count(t recording.Time, proto, field []byte, v float64) {
+	sp.key = append(append(append(sp.key[:0], proto...), '_'), field...)
+	c := sp.counters[string(sp.key)]
+	if c == nil {
+		key := string(sp.key)
+		c = &counter{begun: v, written: always[key]}
+		if wanted(string(proto), key) {
+			c.metric = "node_netstat_" + key
+		}
+		sp.counters[key] = c
+	}
+	if c.metric == "" {
+		return
+	}
+	if !c.written && v != 0 {
+		c.written = true
+		if c.at != 0 {
+			sp.env.Sink.Sample(c.at, c.metric, sp.labels, c.now)
+		}
+	}
+	c.now, c.at = v, t
+	if c.written {
+		sp.env.Sink.Sample(t, c.metric, sp.labels, v)
+	}
+}
+
+// sockstatFields are the gauges of the catalogue; mem is in pages.
+var sockstatFields = map[string]bool{
+	"TCP_inuse": true, "TCP_orphan": true, "TCP_tw": true, "TCP_alloc": true, "TCP_mem": true,
+	"UDP_inuse": true, "UDP_mem": true, "TCP6_inuse": true, "UDP6_inuse": true,
+	"sockets_used": true,
+}
+
+func (sp *space) sockstat() error {
+	bad := 0
+	for _, name := range []string{"sockstat", "sockstat6"} {
+		t := sp.env.Now()
+		data, ok, err := sp.read(name)
+		if err != nil {
+			return err
+		}
+		if !ok && name == "sockstat" {
+			return &os.PathError{Op: "open", Path: sp.env.Proc + "/net/" + name, Err: os.ErrNotExist}
+		}
+		bad += parseSockstat(data, func(proto, field []byte, v float64) { sp.gauge(t, proto, field, v) })
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d fields of /proc/net/sockstat were not understood", bad)
+	}
+	return nil
+}
+
+func (sp *space) gauge(t recording.Time, proto, field []byte, v float64) {
+	sp.key = append(append(append(sp.key[:0], proto...), '_'), field...)
+	metric, seen := sp.socks[string(sp.key)]
+	if !seen {
+		key := string(sp.key)
+		if sockstatFields[key] {
+			name := "node_sockstat_" + key
+			metric = &name
+		}
+		sp.socks[key] = metric
+	}
+	if metric == nil {
+		return
+	}
+	sp.env.Sink.Sample(t, *metric, sp.labels, v)
+	if string(field) == "mem" {
+		sp.env.Sink.Sample(t, *metric+"_bytes", sp.labels, v*pageSize)
+	}
+}
+
+var pageSize = float64(os.Getpagesize())

@@ -1,0 +1,166 @@
+package host
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"snag/internal/netns"
+	"snag/recording"
+)
+
+// procReader reads the files of one process after another, into one buffer.
+type procReader struct {
+	root string // of procfs
+	live bool   // a real procfs, not a copied tree
+	buf  []byte
+}
+
+func newProcReader(root string) *procReader {
+	var fs unix.Statfs_t
+	live := unix.Statfs(root, &fs) == nil && int64(fs.Type) == unix.PROC_SUPER_MAGIC
+	return &procReader{root, live, make([]byte, 8192)}
+}
+
+func (r *procReader) path(pid int, name string) string {
+	return r.root + "/" + strconv.Itoa(pid) + "/" + name
+}
+
+// read returns up to the buffer's size of a file, good until the next read.
+func (r *procReader) read(pid int, name string) ([]byte, error) {
+	fd, err := unix.Open(r.path(pid, name), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	n, err := unix.Read(fd, r.buf)
+	if err != nil {
+		return nil, err
+	}
+	return r.buf[:n], nil
+}
+
+func (r *procReader) stat(pid int) (procStat, error) {
+	data, err := r.read(pid, "stat")
+	if err != nil {
+		return procStat{}, err
+	}
+	return parseProcStat(data)
+}
+
+// gone tells whether an error means that the process ended.
+func gone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) }
+
+// fds counts the open descriptors; nil when that is not allowed. From 6.2 on the
+// directory's size is the count (kernel fs/proc/fd.c, proc_fd_getattr); before,
+// it is 0 and the entries are counted.
+func (r *procReader) fds(pid int) *int {
+	if n := r.fdSize(pid); n > 0 {
+		return &n
+	}
+	fd, err := unix.Open(r.path(pid, "fd"), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	count := 0
+	for {
+		n, err := unix.Getdents(fd, r.buf)
+		if err != nil {
+			return nil
+		}
+		if n == 0 {
+			return &count
+		}
+		count += countEntries(r.buf[:n])
+	}
+}
+
+// fdSize is the size of the fd directory; 0 where it does not tell the count.
+func (r *procReader) fdSize(pid int) int {
+	var st unix.Stat_t
+	if !r.live || unix.Stat(r.path(pid, "fd"), &st) != nil {
+		return 0
+	}
+	return int(st.Size)
+}
+
+// countEntries counts the directory entries that getdents64 gave, but for . and ..
+func countEntries(buf []byte) int {
+	count := 0
+	for len(buf) >= 19 { // struct linux_dirent64: the length is at 16
+		size := int(buf[16]) | int(buf[17])<<8
+		if size < 19 || size > len(buf) {
+			break
+		}
+		if name := text(buf[19:size]); name != "." && name != ".." {
+			count++
+		}
+		buf = buf[size:]
+	}
+	return count
+}
+
+// mostLinks bounds the search for a socket: they are found among the first.
+const mostLinks = 256
+
+// hasSocket tells whether a process holds a socket, and whether it may be known.
+func (r *procReader) hasSocket(pid int) (has, known bool) {
+	dir, err := os.Open(r.path(pid, "fd"))
+	if err != nil {
+		return false, false
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(mostLinks)
+	if err != nil && len(names) == 0 {
+		return false, true
+	}
+	var target [16]byte
+	for _, name := range names {
+		n, err := unix.Readlink(filepath.Join(dir.Name(), name), target[:])
+		if err == nil && bytes.HasPrefix(target[:n], []byte("socket:")) {
+			return true, true
+		}
+	}
+	return false, true
+}
+
+const mostCmdline = 256
+
+// describe fills in what changes at exec only, and exec changes the name mostly.
+func (r *procReader) describe(p *process) {
+	if p.described == p.comm {
+		return
+	}
+	p.described = p.comm
+	p.exe, _ = os.Readlink(r.path(p.pid, "exe"))
+	p.cmdline = ""
+	if data, err := r.read(p.pid, "cmdline"); err == nil {
+		data = data[:min(len(data), mostCmdline)]
+		p.cmdline = strings.ToValidUTF8(strings.TrimRight(strings.ReplaceAll(string(data), "\x00", " "), " "), "?")
+	}
+}
+
+// row reads what a row of the processes table has beyond stat.
+func (r *procReader) row(p *process, row *recording.Process) {
+	var st unix.Stat_t
+	if unix.Stat(r.root+"/"+strconv.Itoa(p.pid), &st) == nil {
+		row.UID = int(st.Uid) // of the directory itself: the effective one, whatever dumpable says
+	}
+	if id, err := netns.IDOf(r.path(p.pid, "ns/net")); err == nil {
+		row.Netns = id
+	}
+	if data, err := r.read(p.pid, "cgroup"); err == nil {
+		p.group, row.Unit = parseCgroups(data)
+		row.Cgroup = p.group.Path
+	}
+	if data, err := r.read(p.pid, "limits"); err == nil {
+		row.FDLimit, row.FDHard = parseNofile(data)
+	}
+	row.FDs = r.fds(p.pid)
+}

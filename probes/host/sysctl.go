@@ -1,0 +1,108 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"snag/probes/probe"
+	"snag/recording"
+)
+
+// machineSysctls are one for all namespaces. rmem_max and its kin are shown in
+// the first namespace only by kernels before 6.10.
+var machineSysctls = []string{
+	"net.core.rmem_max", "net.core.rmem_default", "net.core.wmem_max", "net.core.wmem_default",
+	"net.core.netdev_max_backlog", "net.core.netdev_budget", "net.core.netdev_budget_usecs",
+	"net.core.default_qdisc", "net.ipv4.udp_mem", "net.ipv4.tcp_mem", "fs.file-max", "fs.nr_open",
+}
+
+// spaceSysctls are set per namespace.
+var spaceSysctls = []string{
+	"net.core.somaxconn", "net.ipv4.tcp_max_syn_backlog", "net.ipv4.tcp_abort_on_overflow",
+	"net.ipv4.tcp_syncookies", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
+	"net.ipv4.tcp_congestion_control", "net.ipv4.ip_local_port_range", "net.ipv4.udp_rmem_min",
+	"net.ipv4.tcp_fin_timeout", "net.ipv4.tcp_tw_reuse", "net.ipv4.tcp_mtu_probing",
+	"net.ipv4.tcp_retries2", "net.ipv4.conf.all.rp_filter",
+}
+
+type factKey struct {
+	name  string
+	netns uint64
+}
+
+// sysctls writes how the host is set, again where it changed.
+type sysctls struct {
+	env   *probe.Env
+	meter *meter
+	last  map[factKey]string
+}
+
+func newSysctls(env *probe.Env, m *meter) *sysctls {
+	return &sysctls{env: env, meter: m, last: map[factKey]string{}}
+}
+
+func (s *sysctls) measure(spaces *spaces) {
+	s.meter.run("host.sysctl", func(t recording.Time) error {
+		err := s.read(t, "kernel.release", "kernel.osrelease", 0)
+		for _, name := range machineSysctls {
+			err = keep(err, s.read(t, name, name, 0))
+		}
+		for _, sp := range spaces.order {
+			read := func() error {
+				var err error
+				for _, name := range spaceSysctls {
+					err = keep(err, s.read(t, name, name, sp.ID))
+					if sp.Own { // and as the host's, for who does not know the namespace
+						err = keep(err, s.read(t, name, name, 0))
+					}
+				}
+				return err
+			}
+			if sp.handle != nil {
+				err = keep(err, sp.handle.Do(s.meter.inside(read)))
+			} else {
+				err = keep(err, read())
+			}
+		}
+		return err
+	})
+}
+
+// keep returns the first error.
+func keep(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// read writes one fact. The files below /proc/sys/net show the settings of the
+// calling thread's namespace. A sysctl that this kernel or namespace does not
+// show leaves no fact and a note.
+func (s *sysctls) read(t recording.Time, fact, sysctl string, netns uint64) error {
+	path := filepath.Join(s.env.Proc, "sys", strings.ReplaceAll(sysctl, ".", "/"))
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		where := ""
+		if netns != 0 && netns != s.env.Netns {
+			where = " in other network namespaces"
+		}
+		s.meter.note("host.sysctl", "not shown here"+where+": "+sysctl, "")
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read sysctl %s: %w", sysctl, err)
+	}
+	value := strings.Join(strings.Fields(string(data)), " ")
+	key := factKey{fact, netns}
+	if old, ok := s.last[key]; ok && old == value {
+		return nil
+	}
+	s.last[key] = value
+	s.env.Sink.Append(recording.Fact{T: t, Name: fact, Netns: netns, Value: value, Source: path})
+	return nil
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Small writes that Nagle's algorithm holds (net/ipv4/tcp_output.c,
+ * tcp_nagle_check): seen after the write, at sock:sock_send_length (since 6.3),
+ * by what is left unsent, and released by an ACK, seen at tcp:tcp_probe, which
+ * runs before the ACK is processed.
+ */
+
+#define TCP_NAGLE_OFF 1
+#define TCP_NAGLE_CORK 2
+
+static __always_inline void count_write(__u64 id)
+{
+	struct writes *w = bpf_map_lookup_elem(&writers, &id);
+	__u32 at = epoch;
+
+	if (!w) {
+		struct writes first = {.at = at, .now = 1};
+
+		bpf_map_update_elem(&writers, &id, &first, BPF_ANY);
+		return;
+	}
+	if (w->at != at) {
+		w->before = w->at + 1 == at ? w->now : 0;
+		w->now = 0;
+		w->at = at;
+	}
+	__sync_fetch_and_add(&w->now, 1);
+}
+
+static __always_inline struct hold *hold_of(const struct sock *sk, __u64 id)
+{
+	static const struct hold zero;
+	struct hold *h = row(&holds_a, &holds_b, epoch & 1, &id, &zero, &lost[HOLDS]);
+
+	if (h && !h->flow.family) {
+		flow_of_sock(&h->flow, sk);
+		h->inode = inode_of(sk);
+		h->cookie = BPF_CORE_READ(sk, __sk_common.skc_cookie.counter);
+	}
+	return h;
+}
+
+SEC("tp_btf/sock_send_length")
+int BPF_PROG(sent, struct sock *sk, int ret, int flags)
+{
+	struct pending *p, first = {};
+	__u32 unsent, write_seq, snd_nxt;
+	__u64 id = (__u64)sk, now;
+	struct tcp_sock *tp;
+	struct hold *h;
+
+	if (ret <= 0 || sk->sk_protocol != IPPROTO_TCP)
+		return 0;
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return 0; /* not AF_INET or AF_INET6 */
+	if (BPF_CORE_READ_BITFIELD(tp, nonagle) & (TCP_NAGLE_OFF | TCP_NAGLE_CORK))
+		return 0; /* asked not to be held, or to be */
+	count_write(id);
+	write_seq = tp->write_seq;
+	snd_nxt = tp->snd_nxt;
+	unsent = write_seq - snd_nxt;
+	if (unsent == 0 || unsent >= tp->mss_cache)
+		return 0;
+	/* Something is on its way, and neither the congestion window nor the
+	 * peer's receive window is what holds it. */
+	if (tp->packets_out == 0 || tp->packets_out >= tp->snd_cwnd || write_seq - tp->snd_una > tp->snd_wnd)
+		return 0;
+
+	now = bpf_ktime_get_ns();
+	h = hold_of(sk, id);
+	if (!h)
+		return 0;
+	add(&runs[HOLDS], 1);
+	add(&h->held, 1);
+	p = bpf_map_lookup_elem(&pendings, &id);
+	if (p && p->seq == snd_nxt) {
+		p->starts += now - p->first;
+		p->n++;
+	} else {
+		first.first = now;
+		first.n = 1;
+		first.seq = snd_nxt;
+		first.pid = bpf_get_current_pid_tgid() >> 32;
+		bpf_get_current_comm(first.comm, sizeof(first.comm));
+		if (bpf_map_update_elem(&pendings, &id, &first, BPF_ANY))
+			add(&lost[HOLDS], 1);
+		p = &first;
+	}
+	if (!h->pid) {
+		h->pid = p->pid;
+		__builtin_memcpy(h->comm, p->comm, sizeof(h->comm));
+	}
+	return 0;
+}
+
+SEC("tp_btf/tcp_probe")
+int BPF_PROG(received, struct sock *sk, const struct sk_buff *skb)
+{
+	__u64 id = (__u64)sk, now, last;
+	struct pending *p = bpf_map_lookup_elem(&pendings, &id);
+	struct tcp_sock *tp;
+	__u32 ack = 0;
+	struct hold *h;
+
+	if (!p)
+		return 0;
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return 0;
+	if (tp->snd_nxt != p->seq) {
+		/* It left before: more data made a full segment of it. */
+		bpf_map_delete_elem(&pendings, &id);
+		return 0;
+	}
+	bpf_probe_read_kernel(&ack, sizeof(ack), &((const struct tcp_skb_cb *)skb->cb)->ack_seq);
+	/* It must acknowledge something new, and with it the small segment that
+	 * is on its way (tcp_minshall_check). */
+	if ((__s32)(ack - tp->snd_una) <= 0 || (__s32)(tp->snd_sml - ack) > 0)
+		return 0;
+	now = bpf_ktime_get_ns();
+	last = now - p->first;
+	h = hold_of(sk, id);
+	if (h) {
+		add(&h->released, p->n);
+		add(&h->sum, p->n * last - p->starts);
+		keep_max(&h->max, last);
+		if (!h->pid) {
+			h->pid = p->pid;
+			__builtin_memcpy(h->comm, p->comm, sizeof(h->comm));
+		}
+	}
+	bpf_map_delete_elem(&pendings, &id);
+	return 0;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * What happens to sockets between two dumps of them, counted in the kernel:
+ * connections opened, failed and closed, resets, retransmits, signals, and the
+ * small writes that Nagle's algorithm holds back.
+ *
+ * Every table exists twice. Programs write to the one that the lowest bit of
+ * `epoch` names; once a second user space adds one to epoch, waits for a grace
+ * period (membarrier), and reads and empties the other in peace. Nothing is sent
+ * to user space an event at a time.
+ */
+#include "kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+char __license[] SEC("license") = "Dual BSD/GPL";
+
+#include "tables.h"
+#include "flow.h"
+#include "connections.h"
+#include "resets.h"
+#include "signals.h"
+#include "holds.h"

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* The tables, their keys and values. Go sees the same through bpf2go's types. */
+
+#define ROWS 8192    /* of a table, a second */
+#define OTHERS 6144  /* from here on connections are counted without their peer */
+#define SOCKETS 32768
+
+/* One end of a connection as its host sees it. Ports in host order. */
+struct flow {
+	__u8 laddr[16]; /* IPv4: the first four bytes */
+	__u8 raddr[16];
+	__u32 netns; /* inode */
+	__u16 lport;
+	__u16 rport;
+	__u8 family; /* 4 or 6 */
+	__u8 pad[3];
+};
+
+enum role { ROLE_UNKNOWN, ROLE_CONNECT, ROLE_ACCEPT };
+
+struct conn_key {
+	struct flow flow; /* connect: without lport; accept: without rport */
+	__u8 role;
+	__u8 others; /* the peer is left out */
+	__u8 pad[2];
+};
+
+struct conn_value {
+	__u64 opened;
+	__u64 failed;
+	__u64 closed;
+	__u64 brief;	/* of the closed: lived under a second */
+	__u64 lifetime; /* of the closed, ns */
+	__u64 bytes_in;
+	__u64 bytes_out;
+	__u64 handshake; /* of the opened, ns */
+	__u64 handshake_max;
+	__u8 comm[16]; /* connect: who called */
+	__u32 pid;
+	__u32 pad;
+};
+
+/* A connection that began while we looked. */
+struct birth {
+	__u64 syn; /* ns */
+	__u64 established;
+	__u8 comm[16];
+	__u32 pid;
+	__u8 role;
+	__u8 pad[3];
+};
+
+struct reset_key {
+	struct flow flow;
+	__u32 reason; /* enum sk_rst_reason, 0 where unknown */
+	__u8 sent;
+	__u8 state; /* of the socket, 0 when there was none */
+	__u8 pad[2];
+};
+
+struct retransmit_key {
+	struct flow flow;
+	__u8 state;
+	__u8 pad[3];
+};
+
+/* The socket behind a reset or a retransmit. */
+struct count {
+	__u64 n;
+	__u64 inode; /* 0: no process has it */
+	__u8 comm[16];
+	__u32 pid; /* 0: not known to the kernel side */
+	__u32 pad;
+};
+
+struct signal_key {
+	__u32 sig;
+	__u32 pid; /* who gets it: the process */
+	__u32 from;
+	__s32 result; /* TRACE_SIGNAL_…: 0 delivered, 1 ignored */
+};
+
+struct signal_value {
+	__u64 n;
+	__u64 first; /* ns */
+	__u64 last;
+	__u8 comm[16];
+	__u8 from_comm[16];
+};
+
+/* Holds of one socket in one second. Its key is the socket's address. */
+struct hold {
+	struct flow flow;
+	__u8 comm[16];
+	__u32 pid;
+	__u64 inode;
+	__u64 cookie;
+	__u64 held;
+	__u64 released;
+	__u64 sum; /* of the released, ns */
+	__u64 max;
+};
+
+/* A write that is held now; later writes held with it are counted in. */
+struct pending {
+	__u64 first;  /* when it was written, ns */
+	__u64 starts; /* sum of all writes' times after first, ns */
+	__u64 n;
+	__u8 comm[16];
+	__u32 pid;
+	__u32 seq; /* snd_nxt while it is held */
+};
+
+/* Writes of a socket in the epoch at and in the one before. */
+struct writes {
+	__u32 at;
+	__u32 now;
+	__u32 before;
+};
+
+enum table { CONNECTIONS, RESETS, RETRANSMITS, SIGNALS, HOLDS, TABLES };
+
+const volatile __u64 started; /* when user space loaded us, ns */
+__u32 epoch;
+__u32 conn_rows[2];   /* rows in connections_a and _b, about */
+__u64 lost[TABLES];   /* events that found their table full */
+__u64 runs[TABLES];   /* events seen */
+
+#define HASH(name, k, v, n)                          \
+	struct {                                     \
+		__uint(type, BPF_MAP_TYPE_HASH);     \
+		__uint(max_entries, n);              \
+		__type(key, k);                      \
+		__type(value, v);                    \
+	} name SEC(".maps")
+
+HASH(connections_a, struct conn_key, struct conn_value, ROWS);
+HASH(connections_b, struct conn_key, struct conn_value, ROWS);
+HASH(resets_a, struct reset_key, struct count, ROWS);
+HASH(resets_b, struct reset_key, struct count, ROWS);
+HASH(retransmits_a, struct retransmit_key, struct count, ROWS);
+HASH(retransmits_b, struct retransmit_key, struct count, ROWS);
+HASH(signals_a, struct signal_key, struct signal_value, 1024);
+HASH(signals_b, struct signal_key, struct signal_value, 1024);
+HASH(holds_a, __u64, struct hold, 4096);
+HASH(holds_b, __u64, struct hold, 4096);
+HASH(births, __u64, struct birth, SOCKETS);
+HASH(pendings, __u64, struct pending, 4096);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, struct writes);
+} writers SEC(".maps");
+
+/* The verifier wants one map for each call: so the choice is made around it. */
+static __always_inline void *row(void *a, void *b, int odd, const void *key, const void *zero, __u64 *full)
+{
+	void *v;
+
+	if (odd) {
+		v = bpf_map_lookup_elem(b, key);
+		if (v)
+			return v;
+		bpf_map_update_elem(b, key, zero, BPF_NOEXIST);
+		v = bpf_map_lookup_elem(b, key);
+	} else {
+		v = bpf_map_lookup_elem(a, key);
+		if (v)
+			return v;
+		bpf_map_update_elem(a, key, zero, BPF_NOEXIST);
+		v = bpf_map_lookup_elem(a, key);
+	}
+	if (!v && full)
+		__sync_fetch_and_add(full, 1);
+	return v;
+}
+
+static __always_inline void add(__u64 *to, __u64 n)
+{
+	__sync_fetch_and_add(to, n);
+}
+
+/* Two CPUs may race for the maximum; the loser's try is not repeated. */
+static __always_inline void keep_max(__u64 *to, __u64 n)
+{
+	if (*to < n)
+		*to = n;
+}

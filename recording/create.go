@@ -1,0 +1,144 @@
+package recording
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Options of a writer; the zero value is what find uses.
+type Options struct {
+	// MaxSeries bounds the series of samples; 0 stands for 50,000. Samples of
+	// further series are counted and named in the coverage of "recording".
+	MaxSeries int
+	// Replace lets Create clear a recording that dir already holds. Without it,
+	// Create refuses, so that no incident is overwritten by the next.
+	Replace bool
+	// Now gives the end of the recording (Env.Now of the probes). Without it the
+	// recording ends at the last time that was seen in it.
+	Now func() Time
+
+	every    time.Duration                          // between flushes, 1 s
+	store    func(dir string) (sampleStore, error)  // openHead
+	onFlush  func(rows map[string]int, samples int) // after each flush: what is safe from kill -9
+	maxBatch int                                    // bytes of one table that wake the loop early
+}
+
+func (o *Options) defaults() {
+	if o.MaxSeries <= 0 {
+		o.MaxSeries = defaultMaxSeries
+	}
+	if o.every <= 0 {
+		o.every = time.Second
+	}
+	if o.store == nil {
+		o.store = openHead
+	}
+	if o.maxBatch <= 0 {
+		o.maxBatch = 4 << 20
+	}
+}
+
+// Create makes dir a recording and returns its writer. dir must not exist, be
+// empty, or, with Options.Replace, hold an earlier recording. The manifest's
+// Version is set; its Start should be (0: the present).
+func Create(dir string, m Manifest, o Options) (*Writer, error) {
+	o.defaults()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("record to %s: %w: give a directory that can be written", dir, err)
+	}
+	if err := refuseForeign(dir); err != nil {
+		return nil, err
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	w, err := create(dir, m, o)
+	if err != nil {
+		unlockDir(lock)
+		return nil, err
+	}
+	w.lock = lock
+	go w.loop()
+	return w, nil
+}
+
+func create(dir string, m Manifest, o Options) (*Writer, error) {
+	// Under the lock: what is there now, nobody is writing.
+	if _, err := os.Lstat(filepath.Join(dir, manifestFile)); err == nil {
+		if !o.Replace {
+			return nil, fmt.Errorf("record to %s: it already holds a recording: give another directory, or remove that one", dir)
+		}
+		for _, name := range ours {
+			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+				return nil, fmt.Errorf("record to %s: clear the recording that it holds: %w", dir, err)
+			}
+		}
+	}
+	m.Version, m.End, m.Written = Version, 0, nil
+	if m.Start == 0 {
+		m.Start = Time(time.Now().UnixNano())
+		if o.Now != nil {
+			m.Start = o.Now()
+		}
+	}
+	// First: from here on the folder is a recording, whenever the writer dies.
+	if err := writeManifest(dir, m); err != nil {
+		return nil, err
+	}
+	store, err := begin(dir, o)
+	if err != nil {
+		for _, name := range ours {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
+		}
+		return nil, fmt.Errorf("record to %s: %w", dir, err)
+	}
+	return newWriter(dir, m, o, store), nil
+}
+
+func begin(dir string, o Options) (sampleStore, error) {
+	for _, d := range []string{samplesDir, tablesDir} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	return o.store(filepath.Join(dir, samplesDir))
+}
+
+// ours are the names that a recording has in its folder.
+var ours = []string{manifestFile, manifestFile + ".tmp", samplesDir, tablesDir, "profiles"}
+
+// refuseForeign protects what is not a recording: a folder with anything that
+// a writer did not make is left alone.
+func refuseForeign(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("record to %s: %w", dir, err)
+	}
+	other := ""
+	for _, e := range entries {
+		switch {
+		case e.Name() == manifestFile && e.Type().IsRegular():
+			return nil // whether it may be replaced is decided under the lock
+		case !made(e):
+			other = e.Name()
+		}
+	}
+	if other != "" {
+		return fmt.Errorf("record to %s: it is not empty (%s) and no snag recording: give an empty or a new directory", dir, cut(other, 60))
+	}
+	return nil
+}
+
+// made tells whether a writer that had no manifest yet could have left it.
+func made(e fs.DirEntry) bool {
+	switch e.Name() {
+	case lockFile, manifestFile + ".tmp":
+		return e.Type().IsRegular()
+	}
+	return false
+}

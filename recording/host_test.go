@@ -1,0 +1,134 @@
+package recording
+
+import (
+	"fmt"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// start is the first instant of every written host: a whole millisecond.
+const start = Time(1_790_000_000_123_000_000)
+
+func manifest() Manifest {
+	return Manifest{
+		Snag: "0.1.0", Host: "web1", Kernel: "6.1.0-18-amd64", Arch: "amd64", CPUs: 4, PageSize: 4096,
+		Anchor: Anchor{Wall: int64(start), Monotonic: 5e12, Boottime: 5e12}, Start: start,
+		Target: Target{Port: 1935}, Symptoms: []string{"players freeze"}, SelfPID: 77, Netns: 4026531840,
+	}
+}
+
+// oneOfEach gives a row for every table at t.
+func oneOfEach(t Time, i int) []Row {
+	fds, yes := 17+i, true
+	return []Row{
+		Process{T: t, PID: 812, Comm: "nginx", Cmdline: "nginx: worker <process> & \"é\"", State: "S", FDs: &fds, CPU: 1.25 + float64(i)/64},
+		Thread{T: t, PID: 812, TID: 813, Comm: "nginx", State: "S", Wchan: "ep_poll", Syscall: "epoll_wait", FD: 8, OnCPU: 0.125 * float64(i)},
+		Socket{T: t, Netns: 4026531840, Inode: 40112, Cookie: 1 << 63, Proto: "tcp", State: "ESTABLISHED", Local: "127.0.0.1:1935", Remote: "127.0.0.1:40112",
+			Owners: []FDRef{{PID: 812, Comm: "nginx", FD: 9}}, RecvQ: i, TCP: &TCPInfo{RTT: 0.000123, Cwnd: 10 + i}, Options: &SocketOptions{NoDelay: &yes}},
+		Drop{T: t, Reason: "SOCKET_RCVBUFF", Place: "udp_queue_rcv_one_skb", Proto: "udp", N: uint64(i + 1), Stack: 1},
+		Stack{ID: i + 1, Frames: []string{"kfree_skb_reason", "udp_queue_rcv_one_skb"}},
+		Connections{T: t, Netns: 4026531840, Role: "accept", Local: "0.0.0.0:1935", Remote: "10.0.0.7", Opened: uint64(i)},
+		Reset{T: t, Dir: "received", Netns: 4026531840, Local: "10.0.0.1:1935", Remote: "10.0.0.7:5000", N: 1},
+		Retransmit{T: t, Netns: 4026531840, Local: "10.0.0.1:1935", Remote: "10.0.0.7:5000", N: 3},
+		Hold{T: t, Netns: 4026531840, Local: "10.0.0.1:1935", Remote: "10.0.0.7:5000", Writes: 10, Held: 5, HoldSum: 0.2, HoldMax: 0.04},
+		Qdisc{T: t, Netns: 4026531840, Device: "eth0", Kind: "tbf", Handle: "8001:", Parent: "root", Options: map[string]string{"rate": "125000"}},
+		Link{T: t, Netns: 4026531840, Index: 2, Name: "eth0", MTU: 1500, Up: true, Carrier: &yes},
+		Netns{T: t, ID: 4026531840, Own: true, Addrs: []string{"10.0.0.1/24"}},
+		Cgroup{T: t, Path: "/system.slice/nginx.service", Version: 2, Quota: 0.02, Period: 0.1},
+		Fact{T: t, Name: "net.core.rmem_max", Value: "212992", Source: "/proc/sys/net/core/rmem_max"},
+		Event{T: t, End: t.Add(time.Millisecond), Kind: EventSignal, Subject: Subject{Kind: KindProcess, PID: 812}, Attrs: map[string]string{"signal": "SIGPIPE"}},
+		Coverage{Probe: "drops", State: CoverageOK, Since: start, Lost: uint64(i)},
+	}
+}
+
+// written makes a folder with n seconds of a small host and closes the recording.
+func written(t testing.TB, n int, o Options) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "rec")
+	w, err := Create(dir, manifest(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		at := start.Add(time.Duration(i) * time.Second)
+		for _, row := range oneOfEach(at, i) {
+			w.Append(row)
+		}
+		for c := range 3 {
+			w.Sample(at.Add(time.Duration(c)*time.Millisecond), "node_softnet_processed_total", Labels{"cpu": fmt.Sprint(c)}, float64(1000*i+c))
+		}
+		w.Sample(at, "node_load1", nil, 0.1*float64(i))
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func mustOpen(t testing.TB, path string) *Recording {
+	t.Helper()
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func wantDamage(t *testing.T, r *Recording, want ...string) {
+	t.Helper()
+	if !slices.Equal(r.Damage, want) {
+		t.Errorf("damage is %q, want %q", r.Damage, want)
+	}
+}
+
+// busyHost writes the sockets and samples of a host for n seconds: what a find
+// of 30 s sees. Values move as counters do.
+func busyHost(w Sink, seconds, sockets, series int) {
+	rng := rand.New(rand.NewSource(1))
+	counters := make([]float64, series)
+	labels := make([]Labels, series)
+	for i := range labels {
+		labels[i] = Labels{"device": fmt.Sprintf("eth%d", i%16), "netns": fmt.Sprint(4026531840 + i/16)}
+	}
+	bytes := make([]uint64, sockets)
+	for s := range seconds {
+		at := start.Add(time.Duration(s)*time.Second + time.Duration(rng.Intn(3_000_000)))
+		for i := range counters {
+			if i%4 == 0 { // most counters of a host stand still
+				counters[i] += float64(rng.Intn(5000))
+			}
+			w.Sample(at, fmt.Sprintf("node_netstat_Field%d", i/16), labels[i], counters[i])
+		}
+		for i := range sockets {
+			bytes[i] += uint64(rng.Intn(200_000))
+			w.Append(Socket{T: at, Netns: 4026531840, Inode: uint64(400_000 + i), Cookie: uint64(90_000 + i), Proto: "tcp", State: "ESTABLISHED",
+				Local: "10.0.0.1:1935", Remote: fmt.Sprintf("10.0.%d.%d:%d", i/250, i%250, 32768+i*7),
+				Owners: []FDRef{{PID: 812, Comm: "nginx", FD: 10 + i}}, RcvBuf: 131072, SndBuf: 87040, Rmem: rng.Intn(4000), Cong: "cubic",
+				TCP: &TCPInfo{RTT: float64(rng.Intn(40_000)) / 1e6, RTTVar: float64(rng.Intn(9000)) / 1e6, MinRTT: 0.000031, RTO: 0.204, ATO: 0.04, SndMSS: 1448,
+					Cwnd: 10, Unacked: rng.Intn(10), BytesSent: bytes[i], BytesAcked: bytes[i] - 100*uint64(rng.Intn(2)), SegsOut: bytes[i] / 1448, SegsIn: bytes[i] / 2900,
+					DataSegsOut: bytes[i] / 1448, Busy: float64(s) / 10, DeliveryRate: float64(rng.Intn(10_000_000)), PacingRate: float64(rng.Intn(20_000_000)), LastSnd: 0.004, LastRcv: 1.2, LastAck: 0.008, SndWnd: 65536, RcvSpace: 14600}})
+		}
+	}
+}
+
+func size(t testing.TB, dir string) (total int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(p string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		st, err := e.Info()
+		if err == nil {
+			total += st.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return total
+}

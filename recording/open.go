@@ -1,0 +1,175 @@
+package recording
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Open reads a recording into memory: a folder, finished or left by a writer
+// that was killed, or a packed file (.snag). Nothing in it is changed. What can't
+// be read is left out and named in Damage; an error comes only when there is
+// nothing to judge.
+func Open(path string) (*Recording, error) { return openAs(path, current) }
+
+func openAs(path string, to schema) (*Recording, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("open recording %s: no such file or directory", path)
+		}
+		return nil, fmt.Errorf("open recording: %w", err)
+	}
+	if !st.IsDir() {
+		if !st.Mode().IsRegular() {
+			return nil, &NotRecordingError{path, "neither a directory nor a file"}
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("open recording: %w", err)
+		}
+		defer f.Close()
+		return openPacked(f, path, to)
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, fmt.Errorf("open recording: %w", err)
+	}
+	defer root.Close()
+	return read(folder{root}, path, path, to)
+}
+
+// read puts a recording together. dir is its folder, "" for a packed one.
+func read(s source, name, dir string, to schema) (*Recording, error) {
+	m, todo, err := readManifest(s, name, to)
+	if err != nil {
+		return nil, err
+	}
+	r := &Recording{Dir: name, Manifest: m}
+	readTables(r, s, todo)
+	readSamples(r, s, dir, todo)
+	for _, t := range tables {
+		t.tidy(r)
+	}
+	if r.Manifest.End == 0 {
+		r.Manifest.End = lastSeen(r)
+		r.Damage = append(r.Damage, "the recording was cut off: it has no end in its manifest and is read up to the last time seen in it")
+	}
+	earlier, err := earlierDamage(s)
+	if err != nil {
+		r.Damage = append(r.Damage, err.Error())
+	}
+	r.Damage = append(earlier, r.Damage...)
+	return r, nil
+}
+
+func readTables(r *Recording, s source, todo []move) {
+	present := s.list(tablesDir)
+	for _, t := range tables {
+		file := t.name + ".jsonl"
+		name := path.Join(tablesDir, file)
+		wrote := 0
+		if r.Manifest.Written != nil {
+			wrote = r.Manifest.Written.Rows[t.name]
+		}
+		if !slices.Contains(present, file) {
+			if wrote > 0 {
+				r.Damage = append(r.Damage, fmt.Sprintf("%s is missing: %d rows lost", name, wrote))
+			}
+			continue
+		}
+		f, err := s.open(name)
+		if err != nil {
+			r.Damage = append(r.Damage, fmt.Sprintf("%s can't be read: %v", name, err))
+			continue
+		}
+		d := eachLine(f, func(line []byte) error {
+			line, err := moveRow(todo, t.name, line)
+			if err != nil || line == nil {
+				return err
+			}
+			return t.decode(r, line)
+		})
+		f.Close()
+		r.Damage = append(r.Damage, d.sentences(name)...)
+		if d.stopped == nil && d.lines < wrote {
+			r.Damage = append(r.Damage, fmt.Sprintf("%s holds %d of the %d rows that were written", name, d.lines, wrote))
+		}
+	}
+	// Tables of a newer snag are passed over: they change nothing that is known.
+	if len(present) == 0 && (r.Manifest.Written == nil || len(r.Manifest.Written.Rows) > 0) {
+		r.Damage = append(r.Damage, tablesDir+" is missing or empty: no table was recorded, or all were lost")
+	}
+}
+
+func readSamples(r *Recording, s source, dir string, todo []move) {
+	all := newSeriesSet()
+	var damage []string
+	found := false
+	if f, err := s.open(packedSamples); err == nil {
+		found = true
+		damage = append(damage, eachLine(f, func(line []byte) error { return decodeSeries(all, line) }).sentences(packedSamples)...)
+		f.Close()
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		damage = append(damage, fmt.Sprintf("%s can't be read: %v", packedSamples, err))
+	}
+	if !found && dir != "" {
+		var err error
+		if found, damage, err = readStore(all, dir); err != nil {
+			damage = append(damage, err.Error())
+		}
+	}
+	if !found {
+		damage = append(damage, "samples are missing: no counter or gauge can be judged")
+	}
+	r.Series = all.list(func(name string) string { return moveMetric(todo, name) })
+	r.Damage = append(r.Damage, damage...)
+	if w := r.Manifest.Written; found && w != nil {
+		n := uint64(0)
+		for _, s := range r.Series {
+			n += uint64(len(s.Points))
+		}
+		if n < w.Samples {
+			r.Damage = append(r.Damage, fmt.Sprintf("samples hold %d of the %d values that were written", n, w.Samples))
+		}
+	}
+}
+
+// lastSeen is the greatest time in the recording: where a cut-off one ends.
+func lastSeen(r *Recording) Time {
+	last := r.Manifest.Start
+	for _, s := range r.Series {
+		if n := len(s.Points); n > 0 {
+			last = max(last, s.Points[n-1].T)
+		}
+	}
+	for _, t := range tables {
+		t.each(r, func(row Row) bool {
+			last = max(last, t.time(row))
+			return true
+		})
+	}
+	return last
+}
+
+// earlierDamage is what was already lost when a recording was packed.
+func earlierDamage(s source) ([]string, error) {
+	f, err := s.open(packedDamage)
+	if err != nil {
+		return nil, nil //nolint:nilerr // most recordings have none
+	}
+	defer f.Close()
+	var out []string
+	d := eachLine(f, func(line []byte) error {
+		out = append(out, strings.TrimSpace(string(line)))
+		return nil
+	})
+	if d.bad > 0 || d.stopped != nil {
+		return out, fmt.Errorf("%s can't be read whole", packedDamage)
+	}
+	return out, nil
+}

@@ -1,0 +1,177 @@
+package recording
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A packed recording is a tar file, compressed with zstd: manifest.json, the
+// tables as they are, and samples.jsonl in place of the blocks. tar --zstd -xf
+// makes a folder of it that Open reads too.
+const (
+	packedSamples = "samples.jsonl"
+	packedDamage  = "damage.txt"
+	maxPacked     = 2 << 30 // bytes once decompressed
+	packWindow    = 8 << 20 // how far back a repetition is found: rows of all seconds
+)
+
+var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// Pack writes the recording in dir as one small file. The same recording always
+// gives the same bytes; what could not be read of it is said in the file, so
+// that it is judged as the folder is.
+func Pack(dir string, w io.Writer) error {
+	r, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	return r.Pack(w)
+}
+
+// Pack writes r as one small file; times of samples are cut to milliseconds, as
+// in a folder.
+func (r *Recording) Pack(w io.Writer) error {
+	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packWindow))
+	if err != nil {
+		return fmt.Errorf("pack the recording: %w", err)
+	}
+	t := tar.NewWriter(z)
+	if err := errors.Join(r.packFiles(t), t.Close(), z.Close()); err != nil {
+		return fmt.Errorf("pack the recording: %w", err)
+	}
+	return nil
+}
+
+func (r *Recording) packFiles(t *tar.Writer) error {
+	put := func(name string, b []byte) error {
+		if len(b) == 0 {
+			return nil
+		}
+		h := &tar.Header{Name: name, Mode: 0o644, Size: int64(len(b)), ModTime: time.Unix(0, 0), Format: tar.FormatUSTAR}
+		if err := t.WriteHeader(h); err != nil {
+			return err
+		}
+		_, err := t.Write(b)
+		return err
+	}
+	m := r.Manifest
+	m.Version = Version
+	// The counts of what is here: rows that were lost before are in damage.txt.
+	m.Written = &Written{Series: len(r.Series), Rows: map[string]int{}}
+	samples, err := encodeAllSeries(r.Series, m.Written)
+	if err != nil {
+		return err
+	}
+	type file struct {
+		name string
+		b    []byte
+	}
+	var rest []file
+	for _, tb := range tables {
+		var buf bytes.Buffer
+		enc := json.NewEncoder(&buf)
+		enc.SetEscapeHTML(false)
+		tb.each(r, func(row Row) bool {
+			err = enc.Encode(row)
+			m.Written.Rows[tb.name]++
+			return err == nil
+		})
+		if err != nil {
+			return fmt.Errorf("table %s: %w", tb.name, err)
+		}
+		rest = append(rest, file{path.Join(tablesDir, tb.name+".jsonl"), buf.Bytes()})
+	}
+	head, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	var damage strings.Builder
+	for _, d := range r.Damage {
+		damage.WriteString(strings.ReplaceAll(d, "\n", " ") + "\n")
+	}
+	rest = append(rest, file{packedSamples, samples}, file{packedDamage, []byte(damage.String())})
+	for _, f := range append([]file{{manifestFile, append(head, '\n')}}, rest...) {
+		if err := put(f.name, f.b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PackFile packs the recording in dir into a file, at once or not at all.
+func PackFile(dir, file string) error {
+	var b bytes.Buffer
+	if err := Pack(dir, &b); err != nil {
+		return err
+	}
+	tmp := file + ".tmp"
+	if err := os.WriteFile(tmp, b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("pack %s: %w", dir, err)
+	}
+	if err := os.Rename(tmp, file); err != nil {
+		return errors.Join(fmt.Errorf("pack %s: %w", dir, err), os.Remove(tmp))
+	}
+	return nil
+}
+
+// OpenPacked reads a packed recording; name stands for it in errors.
+func OpenPacked(in io.Reader, name string) (*Recording, error) { return openPacked(in, name, current) }
+
+func openPacked(in io.Reader, name string, to schema) (*Recording, error) {
+	magic := make([]byte, len(zstdMagic))
+	if _, err := io.ReadFull(in, magic); err != nil || !bytes.Equal(magic, zstdMagic) {
+		return nil, &NotRecordingError{name, "neither a folder nor a packed recording"}
+	}
+	z, err := zstd.NewReader(io.MultiReader(bytes.NewReader(magic), in),
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPacked), zstd.WithDecoderMaxWindow(128<<20))
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	defer z.Close()
+	got, torn := unpack(io.LimitReader(z, maxPacked))
+	if _, ok := got[manifestFile]; !ok && torn != nil {
+		return nil, &NotRecordingError{name, fmt.Sprintf("no %s in it (%v)", manifestFile, torn)}
+	}
+	r, err := read(got, name, "", to)
+	if err != nil {
+		return nil, err
+	}
+	if torn != nil {
+		r.Damage = append(r.Damage, fmt.Sprintf("the packed file is damaged or cut off: %v: what follows is lost", torn))
+	}
+	return r, nil
+}
+
+// unpack takes the files out into memory, up to the first that is cut off; of
+// that one, what is there.
+func unpack(in io.Reader) (files, error) {
+	got := files{}
+	t := tar.NewReader(in)
+	for {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return got, nil
+		}
+		if err != nil {
+			return got, err
+		}
+		if h.Typeflag != tar.TypeReg || len(got) >= 256 {
+			continue
+		}
+		b, err := io.ReadAll(t)
+		got[path.Clean(h.Name)] = b
+		if err != nil {
+			return got, err
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package recording
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
+	"github.com/prometheus/prometheus/tsdb"
+	"github.com/prometheus/prometheus/tsdb/chunkenc"
+)
+
+// ulidLen is the length of a block's name, a ULID.
+const ulidLen = 26
+
+// readStore reads the samples of a folder: its blocks and, where the writer did
+// not come to seal it, its log. found is false when there is neither.
+func readStore(all *seriesSet, dir string) (found bool, damage []string, err error) {
+	store := filepath.Join(dir, samplesDir)
+	if err := onlyRegular(store); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil, nil
+		}
+		return false, nil, fmt.Errorf("samples can't be read: %w", err)
+	}
+	entries, err := os.ReadDir(store)
+	if err != nil {
+		return false, nil, fmt.Errorf("samples can't be read: %w", err)
+	}
+	for _, e := range entries {
+		if len(e.Name()) != ulidLen || !e.IsDir() {
+			continue // wal, chunks_head, a block that was never finished (.tmp-…)
+		}
+		found = true
+		if err := guard(func() error { return readBlock(all, filepath.Join(store, e.Name())) }); err != nil {
+			damage = append(damage, fmt.Sprintf("%s/%s: the block can't be read whole: %v", samplesDir, e.Name(), err))
+		}
+	}
+	var more []string
+	logged := false
+	err = guard(func() (err error) {
+		logged, more, err = readLog(all, filepath.Join(store, "wal"))
+		return err
+	})
+	if err != nil {
+		more = append(more, fmt.Sprintf("%s/wal: can't be read whole: %v", samplesDir, err))
+	}
+	return found || logged, append(damage, more...), nil
+}
+
+// guard turns a panic into an error: the engine checks sums, but not everything
+// that a damaged or made-up file can say.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("damaged: %v", p)
+		}
+	}()
+	return f()
+}
+
+// onlyRegular refuses links and special files before the engine opens them.
+func onlyRegular(dir string) error {
+	return filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !e.IsDir() && !e.Type().IsRegular() {
+			rel, _ := filepath.Rel(filepath.Dir(dir), p)
+			return fmt.Errorf("%s is a link or a special file, which a recording has not", rel)
+		}
+		return nil
+	})
+}
+
+// readBlock reads with OpenBlock and a block querier: a read-only database would
+// rebuild its head and leave directories in the recording.
+func readBlock(all *seriesSet, dir string) (err error) {
+	b, err := tsdb.OpenBlock(nil, dir, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	q, err := tsdb.NewBlockQuerier(b, math.MinInt64, math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, q.Close()) }()
+	set := q.Select(context.Background(), false, nil, labels.MustNewMatcher(labels.MatchNotEqual, labels.MetricName, ""))
+	var it chunkenc.Iterator
+	for set.Next() {
+		name, l := ownLabels(set.At().Labels())
+		s := all.series(name, l)
+		it = set.At().Iterator(it)
+		for kind := it.Next(); kind != chunkenc.ValNone; kind = it.Next() {
+			if kind != chunkenc.ValFloat {
+				continue // histograms: snag writes none
+			}
+			if ms, v := it.At(); !value.IsStaleNaN(v) {
+				s.Points = append(s.Points, Point{fromMillis(ms), v})
+			}
+		}
+		if err := it.Err(); err != nil {
+			return err
+		}
+	}
+	return set.Err()
+}
+
+func fromMillis(ms int64) Time {
+	const most = math.MaxInt64 / 1_000_000
+	return Time(min(max(ms, -most), most) * 1_000_000)
+}
+
+// ownLabels copies: the engine's strings lie in a file that is about to close.
+func ownLabels(ls labels.Labels) (name string, l Labels) {
+	l = Labels{}
+	ls.Range(func(x labels.Label) {
+		if x.Name == labels.MetricName {
+			name = strings.Clone(x.Value)
+			return
+		}
+		l[strings.Clone(x.Name)] = strings.Clone(x.Value)
+	})
+	return name, l
+}
+
+// segments lists the numbered files of a log, in order; those after a gap too.
+func segments(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		digits := strings.Trim(e.Name(), "0123456789") == ""
+		if digits && e.Name() != "" && e.Type().IsRegular() {
+			out = append(out, e.Name())
+		}
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if len(out[i]) != len(out[j]) {
+			return len(out[i]) < len(out[j])
+		}
+		return out[i] < out[j]
+	})
+	return slices.Clip(out)
+}

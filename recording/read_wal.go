@@ -1,0 +1,125 @@
+package recording
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
+	"github.com/prometheus/prometheus/tsdb/chunks"
+	"github.com/prometheus/prometheus/tsdb/record"
+	"github.com/prometheus/prometheus/tsdb/wlog"
+)
+
+// readLog replays the write-ahead log of a writer that was killed, record by
+// record and read-only. (A tsdb head would repair, truncate and map files in the
+// recording.) found: there was something in it. A torn end is the last commit
+// of a kill -9 and costs at most that.
+func readLog(all *seriesSet, dir string) (found bool, damage []string, err error) {
+	replay := walReplay{all: all, dec: record.NewDecoder(labels.NewSymbolTable(), nil), refs: map[chunks.HeadSeriesRef]*Series{}}
+	// A log that was cut short begins with a checkpoint (a watch's; a find never
+	// cuts its log).
+	checkpoint, from, err := wlog.LastCheckpoint(dir)
+	switch {
+	case errors.Is(err, record.ErrNotFound), errors.Is(err, os.ErrNotExist):
+		from = -1
+	case err != nil:
+		return false, nil, err
+	default:
+		found = true
+		damage = append(damage, replay.files(checkpoint, segments(checkpoint), samplesDir+"/wal/"+filepath.Base(checkpoint))...)
+	}
+	var names []string
+	for _, n := range segments(dir) {
+		var k int
+		if _, err := fmt.Sscanf(n, "%d", &k); err == nil && k > from {
+			names = append(names, n)
+		}
+	}
+	damage = append(damage, replay.files(dir, names, samplesDir+"/wal")...)
+	if replay.orphans > 0 {
+		damage = append(damage, fmt.Sprintf("%s/wal: %d values of series whose names are lost", samplesDir, replay.orphans))
+	}
+	return found || len(names) > 0, damage, nil
+}
+
+type walReplay struct {
+	all     *seriesSet
+	dec     record.Decoder
+	refs    map[chunks.HeadSeriesRef]*Series
+	orphans int
+
+	series  []record.RefSeries
+	samples []record.RefSample
+}
+
+// files replays segments in order and goes on after a damaged one: records do
+// not reach over the end of a segment.
+func (w *walReplay) files(dir string, names []string, shown string) (damage []string) {
+	for i, n := range names {
+		err := w.file(filepath.Join(dir, n))
+		if err == nil {
+			continue
+		}
+		where := "what follows in this file is lost"
+		if i == len(names)-1 {
+			where = "its end is cut off: at most the last commits are lost"
+		}
+		damage = append(damage, fmt.Sprintf("%s/%s: %s (%s)", shown, n, where, cut(err.Error(), 160)))
+	}
+	return damage
+}
+
+func (w *walReplay) file(path string) (err error) {
+	seg, err := wlog.OpenReadSegment(path)
+	if err != nil {
+		return err
+	}
+	in := wlog.NewSegmentBufReader(seg)
+	defer func() { err = errors.Join(err, in.Close()) }()
+	r := wlog.NewReader(in)
+	for r.Next() {
+		if err := w.record(r.Record()); err != nil {
+			return err
+		}
+	}
+	if err := r.Err(); err != nil {
+		var corrupt *wlog.CorruptionErr
+		if errors.As(err, &corrupt) {
+			err = corrupt.Err // without the path on this machine
+		}
+		return err
+	}
+	return nil
+}
+
+func (w *walReplay) record(rec []byte) (err error) {
+	switch w.dec.Type(rec) {
+	case record.Series:
+		if w.series, err = w.dec.Series(rec, w.series[:0]); err != nil {
+			return err
+		}
+		for _, s := range w.series {
+			name, l := ownLabels(s.Labels)
+			w.refs[s.Ref] = w.all.series(strings.Clone(name), l)
+		}
+	case record.Samples, record.SamplesV2:
+		if w.samples, err = w.dec.Samples(rec, w.samples[:0]); err != nil {
+			return err
+		}
+		for _, p := range w.samples {
+			s := w.refs[p.Ref]
+			if s == nil {
+				w.orphans++
+				continue
+			}
+			if !value.IsStaleNaN(p.V) {
+				s.Points = append(s.Points, Point{fromMillis(p.T), p.V})
+			}
+		}
+	}
+	return nil // other records hold nothing that snag writes
+}

@@ -1,0 +1,309 @@
+// Package rectest reads small recordings that people write by hand, as txtar, for
+// the tests of scene, suspects and verdict. Layout of a case:
+//
+//	Free text: what the case shows.
+//	-- manifest --           optional; {"seconds": 30, "symptoms": ["…"], "netns": 1}
+//	-- blind --              optional; measures that were not taken, one a line:
+//	drops.socket             unavailable; "drops.socket lost=30 late=2.5" makes it partial
+//	-- samples --            name{label="v"} then values, one a second from the start:
+//	node_netstat_Udp_RcvbufErrors{netns="7"} 0 0 5 5     "_" is a second without a sample,
+//	node_softnet_dropped_total{cpu="0"} 0+10x30          "a+bxN" is a, a+b … N steps more
+//	-- sockets --            any table: one JSON row a line, with t in seconds from the start
+//	{"t": 0, "netns": 1, "proto": "udp", "local": "10.0.0.1:5004", …}
+//	{"t": "0..30", "drops": "100+50x", …}     one row a second; "a+bx" grows by b a second
+//	-- want --               read by the caller
+//
+// Times in t, end, since and start that are under 1e9 are seconds from the start
+// of the window (fractions allowed). All measures count as taken unless blind.
+package rectest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+
+	"snag/recording"
+)
+
+// Start is when every written recording begins.
+const Start recording.Time = 1_760_000_000_000_000_000
+
+// Case is one written case.
+type Case struct {
+	Recording *recording.Recording
+	About     string
+	// Files holds the sections that are not part of the recording, by name.
+	Files map[string]string
+}
+
+// Load reads a case from a file.
+func Load(path string) (*Case, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// Parse reads a case. An unknown section is kept in Files, so the caller must
+// demand those that it needs.
+func Parse(b []byte) (*Case, error) {
+	ar := txtar.Parse(b)
+	r := &recording.Recording{Manifest: recording.Manifest{
+		Version: recording.Version, Snag: "test", Host: "lab", Kernel: "6.18.0", CPUs: 2, PageSize: 4096,
+		Start: Start, End: Start.Add(30e9), SelfPID: 999999, Netns: 1,
+	}}
+	c := &Case{Recording: r, About: strings.TrimSpace(string(ar.Comment)), Files: map[string]string{}}
+	for _, f := range ar.Files {
+		if f.Name == "manifest" {
+			if err := manifest(r, f.Data); err != nil {
+				return nil, err
+			}
+		}
+	}
+	covered := map[string]recording.Coverage{}
+	for _, m := range recording.Measures {
+		covered[m] = recording.Coverage{Probe: m, State: recording.CoverageOK, Since: r.Manifest.Start}
+	}
+	for _, f := range ar.Files {
+		var err error
+		switch {
+		case f.Name == "manifest":
+		case f.Name == "blind":
+			err = blind(covered, f.Data)
+		case f.Name == "samples":
+			err = samples(r, f.Data)
+		case decoders[f.Name] != nil:
+			err = rows(r, f.Name, f.Data)
+		default:
+			c.Files[f.Name] = string(f.Data)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("section %s: %w", f.Name, err)
+		}
+	}
+	for _, m := range recording.Measures {
+		r.Coverage = append(r.Coverage, covered[m])
+	}
+	recording.SortSeries(r.Series)
+	return c, nil
+}
+
+func manifest(r *recording.Recording, b []byte) error {
+	var extra struct{ Seconds float64 }
+	if err := json.Unmarshal(b, &extra); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, &r.Manifest); err != nil {
+		return err
+	}
+	if extra.Seconds > 0 {
+		r.Manifest.End = at(extra.Seconds)
+	}
+	return nil
+}
+
+func at(seconds float64) recording.Time {
+	return Start + recording.Time(math.Round(seconds*1e9))
+}
+
+func lines(b []byte) []string {
+	var out []string
+	for _, l := range strings.Split(string(b), "\n") {
+		if l = strings.TrimSpace(l); l != "" && !strings.HasPrefix(l, "#") {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func blind(covered map[string]recording.Coverage, b []byte) error {
+	for _, l := range lines(b) {
+		f := strings.Fields(l)
+		matched := false
+		for m, c := range covered {
+			if m != f[0] && !strings.HasPrefix(m, f[0]+".") {
+				continue
+			}
+			matched = true
+			c.State, c.Why, c.Cure = recording.CoverageUnavailable, "not measured in this case", "measure it"
+			for _, kv := range f[1:] {
+				k, v, _ := strings.Cut(kv, "=")
+				n, err := strconv.ParseFloat(v, 64)
+				if err != nil {
+					return fmt.Errorf("%q: %w", l, err)
+				}
+				c.State, c.Why = recording.CoveragePartial, "lost or late in this case"
+				switch k {
+				case "lost":
+					c.Lost = uint64(n)
+				case "late":
+					c.Late = n
+				default:
+					return fmt.Errorf("%q: want lost= or late=", l)
+				}
+			}
+			covered[m] = c
+		}
+		if !matched {
+			return fmt.Errorf("no measure %q: see recording.Measures", f[0])
+		}
+	}
+	return nil
+}
+
+var (
+	seriesLine = regexp.MustCompile(`^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{([^}]*)\})?\s+(.+)$`)
+	labelPair  = regexp.MustCompile(`([a-zA-Z_][a-zA-Z0-9_]*)="([^"]*)"`)
+	growth     = regexp.MustCompile(`^(-?[0-9.]+(?:e[0-9]+)?)([+-][0-9.]+)x([0-9]*)$`)
+)
+
+func samples(r *recording.Recording, b []byte) error {
+	for _, l := range lines(b) {
+		m := seriesLine.FindStringSubmatch(l)
+		if m == nil {
+			return fmt.Errorf("%q: want name{label=\"v\"} values", l)
+		}
+		s := recording.Series{Name: m[1], Labels: recording.Labels{}}
+		for _, p := range labelPair.FindAllStringSubmatch(m[2], -1) {
+			s.Labels[p[1]] = p[2]
+		}
+		second := 0
+		add := func(v float64) {
+			s.Points = append(s.Points, recording.Point{T: at(float64(second)), V: v})
+			second++
+		}
+		for _, w := range strings.Fields(m[3]) {
+			if w == "_" {
+				second++
+				continue
+			}
+			if g := growth.FindStringSubmatch(w); g != nil {
+				a, _ := strconv.ParseFloat(g[1], 64)
+				d, _ := strconv.ParseFloat(g[2], 64)
+				n, err := strconv.Atoi(g[3])
+				if err != nil {
+					return fmt.Errorf("%q: how many steps? a+bxN", w)
+				}
+				for i := 0; i <= n; i++ {
+					add(a + d*float64(i))
+				}
+				continue
+			}
+			v, err := strconv.ParseFloat(w, 64)
+			if err != nil {
+				return fmt.Errorf("%q: %w", l, err)
+			}
+			add(v)
+		}
+		r.Series = append(r.Series, s)
+	}
+	return nil
+}
+
+func rows(r *recording.Recording, table string, b []byte) error {
+	for _, l := range lines(b) {
+		var row map[string]any
+		dec := json.NewDecoder(strings.NewReader(l))
+		dec.UseNumber()
+		if err := dec.Decode(&row); err != nil {
+			return fmt.Errorf("%q: %w", l, err)
+		}
+		from, to := 0.0, 0.0
+		if s, ok := row["t"].(string); ok {
+			if _, err := fmt.Sscanf(strings.Replace(s, "..", " ", 1), "%f %f", &from, &to); err != nil {
+				return fmt.Errorf("%q: t wants \"from..to\"", l)
+			}
+		} else if n, ok := row["t"].(json.Number); ok {
+			from, _ = n.Float64()
+			to = from
+		}
+		for i := 0; from+float64(i) <= to; i++ {
+			one := expand(row, i).(map[string]any)
+			if table != "stacks" {
+				one["t"] = int64(at(from + float64(i)))
+			}
+			for _, k := range []string{"end", "since", "start"} {
+				if n, ok := one[k].(json.Number); ok {
+					if f, _ := n.Float64(); f < 1e9 {
+						one[k] = int64(at(f))
+					}
+				}
+			}
+			text, err := json.Marshal(one)
+			if err != nil {
+				return err
+			}
+			v, err := decoders[table](text)
+			if err != nil {
+				return fmt.Errorf("%q: %w", l, err)
+			}
+			r.Add(v)
+		}
+	}
+	return nil
+}
+
+// expand replaces "a+bx" by its i-th value, at any depth.
+func expand(v any, i int) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = expand(e, i)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for k, e := range v {
+			out[k] = expand(e, i)
+		}
+		return out
+	case string:
+		if g := growth.FindStringSubmatch(v); g != nil {
+			a, _ := strconv.ParseFloat(g[1], 64)
+			d, _ := strconv.ParseFloat(g[2], 64)
+			return a + d*float64(i)
+		}
+	}
+	return v
+}
+
+func decoder[T recording.Row]() func([]byte) (recording.Row, error) {
+	return func(b []byte) (recording.Row, error) {
+		var v T
+		dec := json.NewDecoder(bytes.NewReader(b))
+		dec.DisallowUnknownFields()
+		err := dec.Decode(&v)
+		return v, err
+	}
+}
+
+var decoders = map[string]func([]byte) (recording.Row, error){
+	"processes":   decoder[recording.Process](),
+	"threads":     decoder[recording.Thread](),
+	"sockets":     decoder[recording.Socket](),
+	"drops":       decoder[recording.Drop](),
+	"stacks":      decoder[recording.Stack](),
+	"connections": decoder[recording.Connections](),
+	"resets":      decoder[recording.Reset](),
+	"retransmits": decoder[recording.Retransmit](),
+	"holds":       decoder[recording.Hold](),
+	"qdiscs":      decoder[recording.Qdisc](),
+	"links":       decoder[recording.Link](),
+	"netns":       decoder[recording.Netns](),
+	"cgroups":     decoder[recording.Cgroup](),
+	"facts":       decoder[recording.Fact](),
+	"events":      decoder[recording.Event](),
+}

@@ -1,0 +1,134 @@
+package recording
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+)
+
+// table is what the writer, the reader and the packer know of one table. All of
+// it follows from the row's type, so that a new table costs a type in tables.go,
+// a field in Recording and a line in tables.
+type table struct {
+	name string
+	// decode adds the row of one JSON line.
+	decode func(r *Recording, line []byte) error
+	// add adds a row; false: the row is of another type.
+	add func(r *Recording, row Row) bool
+	// each calls yield with every row, in order, until it says false.
+	each func(r *Recording, yield func(Row) bool)
+	// tidy puts the rows in order once all are read.
+	tidy func(r *Recording)
+	// time of a row; 0 where rows have none.
+	time func(row Row) Time
+}
+
+// tables lists every table, in the order in which show prints them.
+var tables = []table{
+	of(func(r *Recording) *[]Process { return &r.Processes }, func(v Process) Time { return v.T }),
+	of(func(r *Recording) *[]Thread { return &r.Threads }, func(v Thread) Time { return v.T }),
+	of(func(r *Recording) *[]Socket { return &r.Sockets }, func(v Socket) Time { return v.T }),
+	of(func(r *Recording) *[]Drop { return &r.Drops }, func(v Drop) Time { return v.T }),
+	of(func(r *Recording) *[]Stack { return &r.Stacks }, func(Stack) Time { return 0 }),
+	of(func(r *Recording) *[]Connections { return &r.Connections }, func(v Connections) Time { return v.T }),
+	of(func(r *Recording) *[]Reset { return &r.Resets }, func(v Reset) Time { return v.T }),
+	of(func(r *Recording) *[]Retransmit { return &r.Retransmits }, func(v Retransmit) Time { return v.T }),
+	of(func(r *Recording) *[]Hold { return &r.Holds }, func(v Hold) Time { return v.T }),
+	of(func(r *Recording) *[]Qdisc { return &r.Qdiscs }, func(v Qdisc) Time { return v.T }),
+	of(func(r *Recording) *[]Link { return &r.Links }, func(v Link) Time { return v.T }),
+	of(func(r *Recording) *[]Netns { return &r.Netns }, func(v Netns) Time { return v.T }),
+	of(func(r *Recording) *[]Cgroup { return &r.Cgroups }, func(v Cgroup) Time { return v.T }),
+	of(func(r *Recording) *[]Fact { return &r.Facts }, func(v Fact) Time { return v.T }),
+	of(func(r *Recording) *[]Event { return &r.Events }, func(v Event) Time { return v.T }),
+	lastPerProbe(of(func(r *Recording) *[]Coverage { return &r.Coverage }, func(Coverage) Time { return 0 })),
+}
+
+// tableNamed returns the table of that name, or nil.
+func tableNamed(name string) *table {
+	for i := range tables {
+		if tables[i].name == name {
+			return &tables[i]
+		}
+	}
+	return nil
+}
+
+func of[T Row](rows func(*Recording) *[]T, at func(T) Time) table {
+	var zero T
+	return table{
+		name: zero.Table(),
+		decode: func(r *Recording, line []byte) error {
+			var v T
+			if err := decodeRow(line, &v); err != nil {
+				return err
+			}
+			p := rows(r)
+			*p = append(*p, v)
+			return nil
+		},
+		add: func(r *Recording, row Row) bool {
+			v, ok := row.(T)
+			if ok {
+				p := rows(r)
+				*p = append(*p, v)
+			}
+			return ok
+		},
+		each: func(r *Recording, yield func(Row) bool) {
+			for _, v := range *rows(r) {
+				if !yield(v) {
+					return
+				}
+			}
+		},
+		tidy: func(r *Recording) {
+			// Stable: rows of one second stay as the probe wrote them.
+			slices.SortStableFunc(*rows(r), func(a, b T) int {
+				ta, tb := at(a), at(b)
+				switch {
+				case ta < tb:
+					return -1
+				case ta > tb:
+					return 1
+				}
+				return 0
+			})
+		},
+		time: func(row Row) Time {
+			if v, ok := row.(T); ok {
+				return at(v)
+			}
+			return 0
+		},
+	}
+}
+
+// lastPerProbe keeps the last coverage row of each probe, where its first stood.
+func lastPerProbe(t table) table {
+	t.tidy = func(r *Recording) {
+		at := map[string]int{}
+		var kept []Coverage
+		for _, c := range r.Coverage {
+			if i, ok := at[c.Probe]; ok {
+				kept[i] = c
+				continue
+			}
+			at[c.Probe] = len(kept)
+			kept = append(kept, c)
+		}
+		r.Coverage = kept
+	}
+	return t
+}
+
+var errNotObject = errors.New("not a JSON object")
+
+// decodeRow reads one line. Columns that it does not know are passed over: they
+// are from a newer snag of the same version.
+func decodeRow(line []byte, v any) error {
+	if line = bytes.TrimSpace(line); len(line) == 0 || line[0] != '{' {
+		return errNotObject // null and [] would decode to an empty row
+	}
+	return json.Unmarshal(line, v)
+}

@@ -1,0 +1,151 @@
+package recording
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Writer puts a recording on the disk. It is a Sink: probes hand it what they
+// measure and never wait for the disk; a loop of its own writes once a second.
+type Writer struct {
+	dir  string
+	o    Options
+	lock *os.File
+
+	opened time.Time
+	wake   chan struct{} // a table has grown a lot: write it now
+	stop   chan struct{}
+	done   chan struct{}
+	failed chan struct{}
+	once   sync.Once
+
+	mu       sync.Mutex
+	manifest Manifest
+	err      error
+	closed   bool
+	series   map[string]*series
+	key      []byte
+	batch    []sample
+	tables   map[string]*tableFile
+	refused  refusals
+	end      Time // last time seen
+
+	// Only the loop, and Close once the loop is done.
+	store   sampleStore
+	spare   []sample
+	samples uint64
+	told    uint64 // refusals already in the coverage
+	late    time.Duration
+	cost    float64
+}
+
+var _ Sink = (*Writer)(nil)
+
+func newWriter(dir string, m Manifest, o Options, store sampleStore) *Writer {
+	w := &Writer{
+		dir: dir, o: o, opened: time.Now(), manifest: m, store: store, end: m.Start,
+		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), failed: make(chan struct{}),
+		series: map[string]*series{}, tables: map[string]*tableFile{},
+	}
+	for _, t := range tables {
+		w.tables[t.name] = &tableFile{name: t.name}
+	}
+	return w
+}
+
+// Dir is the recording's folder.
+func (w *Writer) Dir() string { return w.dir }
+
+// Err is the first error that kept something from the disk, or nil.
+func (w *Writer) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// Failed is closed at the first error. What comes later is dropped; what was
+// written before stays and can be judged.
+func (w *Writer) Failed() <-chan struct{} { return w.failed }
+
+// Update changes the manifest (the target once it is resolved, the symptoms) and
+// writes it.
+func (w *Writer) Update(change func(*Manifest)) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || w.err != nil {
+		return errors.Join(errors.New("change the manifest: the recording has ended"), w.err)
+	}
+	change(&w.manifest)
+	w.manifest.Version, w.manifest.Written = Version, nil
+	return writeManifest(w.dir, w.manifest)
+}
+
+// Append adds a row to its table.
+func (w *Writer) Append(row Row) {
+	if row == nil {
+		return
+	}
+	line, err := json.Marshal(row) // outside the lock: it is most of the cost
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || w.err != nil {
+		return
+	}
+	t := w.tables[row.Table()]
+	switch {
+	case t == nil:
+		w.refused.add("rows of a table that this version has not", row.Table())
+		return
+	case err != nil: // NaN or infinite numbers
+		w.refused.add("rows that JSON can't hold", fmt.Sprintf("%s: %v", row.Table(), err))
+		return
+	case len(line) >= maxLine:
+		w.refused.add("rows over 1 MB", row.Table())
+		return
+	}
+	w.seen(tableNamed(t.name).time(row))
+	t.buf = append(append(t.buf, line...), '\n')
+	if len(t.buf) > w.o.maxBatch {
+		select {
+		case w.wake <- struct{}{}:
+		default: // it is awake
+		}
+	}
+}
+
+// seen keeps the last time, for the manifest's end. A wild time is no end.
+func (w *Writer) seen(t Time) {
+	if t > w.end && t <= w.manifest.Start.Add(time.Since(w.opened)+maxAhead) {
+		w.end = t
+	}
+}
+
+// explain says what a full disk means in words that help.
+func explain(dir string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("the recording in %s ends here: %w: free some space or record to another disk (--out); what was written is kept", dir, err)
+	}
+	return fmt.Errorf("the recording in %s ends here: %w; what was written is kept", dir, err)
+}
+
+func (w *Writer) fail(err error) {
+	if err == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return
+	}
+	w.err = explain(w.dir, err)
+	w.batch = nil
+	for _, t := range w.tables {
+		t.buf = nil
+	}
+	close(w.failed)
+}

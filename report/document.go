@@ -1,0 +1,208 @@
+// Package report shows a verdict: as text for a terminal, as JSON for programs.
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"snag/recording"
+	"snag/suspects"
+	"snag/verdict"
+)
+
+// DocumentVersion is the version of the JSON document. Fields may be added under
+// one version; a field that changes its meaning or goes away makes a new one.
+const DocumentVersion = 1
+
+// Document is a verdict as other programs read it. Its schema is
+// report/verdict.schema.json; docs/json.md describes it.
+type Document struct {
+	Version   int               `json:"version"`
+	Snag      string            `json:"snag"`
+	Host      string            `json:"host"`
+	Kernel    string            `json:"kernel"`
+	Window    Window            `json:"window"`
+	Recording string            `json:"recording,omitempty"`
+	Target    *recording.Target `json:"target,omitempty"`
+	Symptoms  []Symptom         `json:"symptoms"`
+	Verdict   []Entry           `json:"verdict"`
+	Abstained string            `json:"abstained,omitempty"`
+	Next      string            `json:"next_measurement,omitempty"`
+	Warnings  []string          `json:"warnings"`
+	Coverage  []Coverage        `json:"coverage"`
+}
+
+// Window is the span that was recorded, RFC 3339, UTC.
+type Window struct {
+	Start   string  `json:"start"`
+	End     string  `json:"end"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Interval is a span of time, RFC 3339; End is null while it goes on.
+type Interval struct {
+	Start string  `json:"start"`
+	End   *string `json:"end"`
+}
+
+// Symptom is what went wrong as a user feels it.
+type Symptom struct {
+	Name       string            `json:"name"`
+	Subject    string            `json:"subject"`
+	SubjectRef recording.Subject `json:"subject_ref"`
+	Onset      string            `json:"onset"`
+	Text       string            `json:"text"`
+	Severity   float64           `json:"severity"`
+	Amount     float64           `json:"amount"`
+	Unit       string            `json:"unit"`
+}
+
+// Entry is one suspect on one subject.
+type Entry struct {
+	ID          string             `json:"id"`
+	Suspect     string             `json:"suspect"`
+	Title       string             `json:"title"`
+	State       string             `json:"state"`
+	Subject     string             `json:"subject"`
+	SubjectRef  *recording.Subject `json:"subject_ref"`
+	Text        string             `json:"text"`
+	Confidence  float64            `json:"confidence"`
+	Since       *string            `json:"since"`
+	Active      []Interval         `json:"active"`
+	Harm        *Harm              `json:"harm"`
+	Evidence    []Evidence         `json:"evidence"`
+	ExplainedBy *string            `json:"explained_by"`
+	LeadsTo     []string           `json:"leads_to"`
+	Chain       []Link             `json:"chain"`
+	Remedy      *string            `json:"remedy"`
+	Next        *string            `json:"next_measurement"`
+}
+
+// Harm is what a finding cost, in its symptom's unit.
+type Harm struct {
+	Symptom string  `json:"symptom"`
+	Amount  float64 `json:"amount"`
+	Of      float64 `json:"of"`
+	Unit    string  `json:"unit"`
+	Text    string  `json:"text"`
+}
+
+// Evidence is one piece, with its side, grade, number, unit and source. Value is
+// null where there is no number: what is missing is not zero.
+type Evidence struct {
+	Side   string   `json:"side"`
+	Grade  string   `json:"grade"`
+	Text   string   `json:"text"`
+	Value  *float64 `json:"value"`
+	Unit   string   `json:"unit"`
+	Source string   `json:"source"`
+	Doubt  string   `json:"doubt,omitempty"`
+}
+
+// Link is a step of the chain from a culprit to a symptom.
+type Link struct {
+	Name        string `json:"name"`
+	Subject     string `json:"subject"`
+	Text        string `json:"text"`
+	Onset       string `json:"onset"`
+	Coincidence string `json:"coincidence,omitempty"`
+}
+
+// Coverage says what a probe measured, lost and cost, or why it could not run.
+type Coverage struct {
+	Probe string  `json:"probe"`
+	State string  `json:"state"`
+	Since *string `json:"since"`
+	Lost  uint64  `json:"lost"`
+	Late  float64 `json:"late_seconds"`
+	Cost  float64 `json:"cost_cpu_seconds"`
+	Why   string  `json:"why"`
+	Cure  string  `json:"cure,omitempty"`
+}
+
+// WriteJSON writes the verdict's document, indented, with a newline at its end.
+func WriteJSON(w io.Writer, v *verdict.Verdict) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(NewDocument(v))
+}
+
+// NewDocument turns a verdict into its document.
+func NewDocument(v *verdict.Verdict) Document {
+	m := v.Recording.Manifest
+	d := Document{
+		Version: DocumentVersion, Snag: m.Snag, Host: m.Host, Kernel: m.Kernel, Recording: v.Recording.Dir,
+		Window:   Window{stamp(m.Start), stamp(m.End), v.Recording.Length().Seconds()},
+		Symptoms: []Symptom{}, Verdict: []Entry{}, Coverage: []Coverage{}, Warnings: append([]string{}, v.Warnings...),
+		Abstained: v.Abstained, Next: v.Next,
+	}
+	if t := m.Target; t.PID != 0 || t.Unit != "" || t.Port != 0 || t.Netns != "" {
+		d.Target = &t
+	}
+	for _, s := range v.Symptoms {
+		d.Symptoms = append(d.Symptoms, Symptom{s.Name, s.Subject.Name, s.Subject, stamp(s.Onset), s.Text, s.Severity, s.Amount, s.Unit})
+	}
+	byID := map[string]string{}
+	for _, e := range v.Entries {
+		byID[e.ID] = e.Suspect.Name
+	}
+	for _, e := range v.Entries {
+		d.Verdict = append(d.Verdict, entry(e, byID))
+	}
+	for _, c := range v.Recording.Coverage {
+		d.Coverage = append(d.Coverage, Coverage{c.Probe, c.State, optional(c.Since), c.Lost, c.Late, c.Cost, c.Why, c.Cure})
+	}
+	return d
+}
+
+func entry(e verdict.Entry, byID map[string]string) Entry {
+	out := Entry{
+		ID: e.ID, Suspect: e.Suspect.Name, Title: e.Suspect.Title, State: string(e.State), Subject: e.Subject.Name,
+		Text: e.Text, Confidence: e.Confidence, Since: optional(e.Since),
+		Active: []Interval{}, Evidence: []Evidence{}, LeadsTo: append([]string{}, e.LeadsTo...), Chain: []Link{},
+		ExplainedBy: text(byID[e.ExplainedBy]), Remedy: text(e.Remedy), Next: text(e.Next),
+	}
+	if e.Subject.Kind != "" {
+		ref := e.Subject
+		out.SubjectRef = &ref
+	}
+	for _, i := range e.Active {
+		out.Active = append(out.Active, Interval{stamp(i.Start), optional(i.End)})
+	}
+	if e.Harm.Amount > 0 {
+		out.Harm = &Harm{e.Harm.Symptom, e.Harm.Amount, e.Harm.Of, e.Harm.Unit, e.Harm.Text}
+	}
+	for _, p := range e.Evidence {
+		piece := Evidence{Side: string(p.Side), Grade: grades[p.Grade], Text: p.Text, Unit: p.Unit, Source: p.Source, Doubt: p.Doubt}
+		if p.Side != suspects.Missing {
+			value := p.Value
+			piece.Value = &value
+		}
+		out.Evidence = append(out.Evidence, piece)
+	}
+	for _, l := range e.Chain {
+		out.Chain = append(out.Chain, Link{l.Name, l.Subject.Name, l.Text, stamp(l.Onset), l.Coincidence})
+	}
+	return out
+}
+
+var grades = map[suspects.Grade]string{suspects.Weak: "weak", suspects.Strong: "strong", suspects.Decisive: "decisive"}
+
+func stamp(t recording.Time) string { return t.Wall().Format(time.RFC3339Nano) }
+
+func optional(t recording.Time) *string {
+	if t == 0 {
+		return nil
+	}
+	s := stamp(t)
+	return &s
+}
+
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

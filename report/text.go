@@ -1,0 +1,283 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"snag/internal/units"
+	"snag/recording"
+	"snag/suspects"
+	"snag/verdict"
+)
+
+// Options of the text report.
+type Options struct {
+	Color   bool
+	Verbose bool // everything, however long
+	Width   int  // columns; 0 is 100
+	Height  int  // lines it must fit in; 0 is 40; ignored when Verbose
+}
+
+// detail is how much is shown: each level shows less, until the screen holds it.
+type detail struct {
+	culprits, evidence, symptoms, others int
+	wrap                                 bool // long sentences on as many lines as they need
+}
+
+var details = []detail{
+	{3, 8, 4, 8, true}, {3, 5, 3, 6, true}, {2, 4, 3, 5, true}, {2, 3, 2, 4, true}, {2, 2, 2, 3, true},
+	{2, 2, 1, 2, false}, {1, 2, 1, 2, false}, {1, 1, 1, 1, false},
+}
+
+// everything is the level of Verbose.
+var everything = detail{1 << 20, 1 << 20, 1 << 20, 1 << 20, true}
+
+// WriteText writes the verdict for a person: the culprit first, then the way to
+// the symptom, the evidence, the remedy, and what else was seen, cleared and not
+// seen. It fits in one screen unless Verbose.
+func WriteText(w io.Writer, v *verdict.Verdict, o Options) error {
+	if o.Width == 0 {
+		o.Width = 100
+	}
+	if o.Height == 0 {
+		o.Height = 40
+	}
+	levels := details
+	if o.Verbose {
+		levels = []detail{everything}
+	}
+	var lines []string
+	for _, d := range levels {
+		p := &page{Options: o, detail: d, paint: palette(o.Color)}
+		p.verdict(v)
+		if lines = p.lines; len(lines) <= o.Height {
+			break
+		}
+	}
+	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
+	return err
+}
+
+func (p *page) verdict(v *verdict.Verdict) {
+	r := v.Recording
+	p.head(r)
+	culprits := v.With(verdict.Culprit)
+	for _, warning := range v.Warnings {
+		p.item("", p.yellow("! "), "  ", warning)
+	}
+	p.headline(v, culprits)
+	p.symptoms(v, len(culprits) > 0)
+	for i, e := range culprits {
+		if i == p.detail.culprits {
+			p.add(p.dim(fmt.Sprintf("  and %d more culprits: -v lists them", len(culprits)-i)))
+			break
+		}
+		p.culprit(e)
+	}
+	p.others(v)
+	p.notSeen(v)
+	p.cleared(v)
+	p.foot(r)
+}
+
+func (p *page) head(r *recording.Recording) {
+	m := r.Manifest
+	p.add(p.dim(fmt.Sprintf("%s · kernel %s · %s recorded, %s–%s UTC%s", m.Host, m.Kernel, units.Seconds(r.Length()),
+		m.Start.Wall().Format("15:04:05"), m.End.Wall().Format("15:04:05"), target(m.Target))))
+}
+
+func target(t recording.Target) string {
+	switch {
+	case t.PID != 0:
+		return fmt.Sprintf(" · of process %d", t.PID)
+	case t.Unit != "":
+		return " · of unit " + t.Unit
+	case t.Port != 0:
+		return fmt.Sprintf(" · of port %d", t.Port)
+	case t.Netns != "":
+		return " · of netns " + t.Netns
+	}
+	return ""
+}
+
+func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
+	switch {
+	case len(culprits) > 0:
+		return
+	case v.Abstained != "":
+		p.add("", p.bold(p.yellow("NO CULPRIT NAMED")))
+		p.item("  ", "", "", v.Abstained)
+		if v.Next != "" {
+			p.item("  ", p.bold("next  "), "      ", v.Next)
+		}
+	case len(v.With(verdict.Risk)) > 0:
+		p.add("", p.bold(p.green("NOTHING WRONG"))+" seen, but see the risks below")
+	default:
+		p.add("", p.bold(p.green("NOTHING WRONG"))+" seen: no symptom, and no suspect with harm")
+	}
+}
+
+func (p *page) symptoms(v *verdict.Verdict, named bool) {
+	if len(v.Symptoms) == 0 || named && !p.Verbose {
+		return // a culprit's chain ends in its symptom
+	}
+	p.add("", p.bold("symptoms"))
+	for i, s := range v.Symptoms {
+		if i == p.detail.symptoms {
+			p.add(p.dim(fmt.Sprintf("  and %d more: -v lists them", len(v.Symptoms)-i)))
+			break
+		}
+		p.item("  ", "", "  ", fmt.Sprintf("%s · %s · %s · since %s", s.Name, s.Subject.Name, s.Text, clock(s.Onset)))
+	}
+}
+
+func (p *page) culprit(e verdict.Entry) {
+	p.add("")
+	p.spread(p.bold(p.red("CULPRIT"))+"  "+p.bold(e.Suspect.Title), p.dim(fmt.Sprintf("%s · confidence %.2f", e.Suspect.Name, e.Confidence)))
+	p.item("  ", "", "", p.bold(e.Subject.Name))
+	p.item("  ", "", "", e.Text)
+	p.item("  ", "since ", "      ", clock(e.Since))
+	p.chain(e)
+	p.evidence(e, suspects.For, p.green("+ "))
+	p.evidence(e, suspects.Against, p.yellow("− "))
+	p.evidence(e, suspects.Missing, p.dim("? "))
+	if e.Remedy != "" {
+		p.item("  ", p.bold("remedy  "), "        ", e.Remedy)
+	}
+}
+
+// chain prints the way from the root to the symptom, a step a line.
+func (p *page) chain(e verdict.Entry) {
+	for i, l := range e.Chain {
+		if i == 0 {
+			continue
+		}
+		text := l.Name + ": " + l.Subject.Name + ", " + l.Text
+		if l.Coincidence != "" && p.detail.wrap {
+			text += " (in time: " + l.Coincidence + ")"
+		}
+		p.item("  ", p.bold("→ "), "  ", text)
+	}
+}
+
+func (p *page) evidence(e verdict.Entry, side suspects.Side, mark string) {
+	var pieces []suspects.Evidence
+	for _, piece := range e.Evidence {
+		if piece.Side == side {
+			pieces = append(pieces, piece)
+		}
+	}
+	most := p.detail.evidence
+	if side != suspects.For {
+		most = (most + 1) / 2
+	}
+	for i, piece := range strongestFirst(pieces) {
+		if i == most {
+			p.add("    " + p.dim(fmt.Sprintf("%d more: -v", len(pieces)-i)))
+			break
+		}
+		text := piece.Text
+		if piece.Source != "" && side != suspects.Missing {
+			text += " " + p.dim("["+piece.Source+"]")
+		}
+		if piece.Doubt != "" {
+			text += " " + p.yellow("(doubt: "+piece.Doubt+")")
+		}
+		p.item("    ", mark, "  ", text)
+	}
+}
+
+func strongestFirst(all []suspects.Evidence) []suspects.Evidence {
+	var out []suspects.Evidence
+	for _, g := range []suspects.Grade{suspects.Decisive, suspects.Strong, suspects.Weak} {
+		for _, e := range all {
+			if e.Grade == g {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
+func (p *page) others(v *verdict.Verdict) {
+	first := true
+	for _, state := range []verdict.State{verdict.Contributing, verdict.Consequence, verdict.Risk} {
+		for i, e := range v.With(state) {
+			if first {
+				p.add("")
+				first = false
+			}
+			if i == p.detail.others {
+				p.add("  " + p.dim(fmt.Sprintf("and %d more (%s): -v lists them", len(v.With(state))-i, state)))
+				break
+			}
+			text := fmt.Sprintf("%s · %s · %s", e.Suspect.Name, e.Subject.Name, e.Text)
+			if e.ExplainedBy != "" {
+				text += " · explained by " + strings.SplitN(e.ExplainedBy, "#", 2)[0]
+			}
+			p.item("", p.yellow(fmt.Sprintf("%-14s", state)), strings.Repeat(" ", 14), text)
+			if p.Verbose {
+				p.evidence(e, suspects.For, p.green("+ "))
+				p.evidence(e, suspects.Against, p.yellow("− "))
+				if e.Remedy != "" {
+					p.item("    ", p.bold("remedy  "), "        ", e.Remedy)
+				}
+			}
+		}
+	}
+}
+
+func (p *page) notSeen(v *verdict.Verdict) {
+	all := v.With(verdict.NotSeen)
+	if len(all) == 0 {
+		return
+	}
+	p.add("")
+	for i, e := range all {
+		if i == p.detail.others {
+			p.add("  " + p.dim(fmt.Sprintf("and %d more not seen: -v lists them", len(all)-i)))
+			break
+		}
+		text := e.Suspect.Name + " · " + e.Text
+		if e.Next != "" {
+			text += " · to see it: " + e.Next
+		}
+		p.item("", p.dim(fmt.Sprintf("%-14s", "not seen")), strings.Repeat(" ", 14), text)
+	}
+}
+
+func (p *page) cleared(v *verdict.Verdict) {
+	all := v.With(verdict.Cleared)
+	if len(all) == 0 {
+		return
+	}
+	if !p.Verbose {
+		p.add(p.dim(fmt.Sprintf("%-14s%d suspects, measured and innocent (-v lists them)", "cleared", len(all))))
+		return
+	}
+	p.add("")
+	for _, e := range all {
+		p.item("", p.dim(fmt.Sprintf("%-14s", "cleared")), strings.Repeat(" ", 14), e.Suspect.Name+" · "+e.Text)
+		p.evidence(e, suspects.Against, p.green("− "))
+	}
+}
+
+// foot says what the observation cost and where the recording is: an instrument
+// that changes what it measures must show it.
+func (p *page) foot(r *recording.Recording) {
+	cost, late, lost := 0.0, 0.0, uint64(0)
+	for _, c := range r.Coverage {
+		if !strings.Contains(c.Probe, ".") {
+			cost += c.Cost
+		}
+		late, lost = max(late, c.Late), lost+c.Lost
+	}
+	text := fmt.Sprintf("%-14s%.2f s CPU, latest tick %.2f s late, %s events lost", "snag itself", cost, late, units.Count(float64(lost)))
+	p.add(p.dim(text))
+	if r.Dir != "" {
+		p.add(p.dim(fmt.Sprintf("%-14s%s (snag show, snag judge)", "recording", r.Dir)))
+	}
+}
+
+func clock(t recording.Time) string { return t.Wall().Format("15:04:05") + " UTC" }

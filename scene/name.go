@@ -1,0 +1,64 @@
+package scene
+
+import (
+	"fmt"
+	"strings"
+
+	"snag/recording"
+)
+
+// Name is what a person on call would call a subject.
+func (s *Scene) Name(sub recording.Subject) string {
+	where := ""
+	if n := s.NetnsName(sub.Netns); n != "" {
+		where = " (netns " + strings.TrimPrefix(n, "netns ") + ")"
+	}
+	who := ""
+	if sub.PID != 0 {
+		who = fmt.Sprintf("%s[%d]", orUnknown(sub.Comm), sub.PID)
+	}
+	switch sub.Kind {
+	case recording.KindProcess:
+		return who + where
+	case recording.KindThread:
+		return fmt.Sprintf("thread %d (%s) of process %d", sub.TID, sub.Comm, sub.PID)
+	case recording.KindListener:
+		return join(who, "listening on "+sub.Local) + where
+	case recording.KindSocket, recording.KindFlow:
+		if sub.Remote == "" {
+			return join(who, sub.Proto+" "+sub.Local) + where
+		}
+		return join(who, sub.Proto+" "+sub.Local+" → "+sub.Remote) + where
+	case recording.KindPort:
+		return sub.Proto + " port " + sub.Local + where
+	case recording.KindInterface:
+		return sub.Device + where
+	case recording.KindQdisc:
+		return join(join("qdisc", sub.Path), strings.TrimSpace(sub.Handle+" on "+sub.Device)) + where
+	case recording.KindCgroup:
+		return "cgroup " + sub.Cgroup
+	case recording.KindNetns:
+		if where == "" {
+			return "this host's network"
+		}
+		return strings.Trim(where, " ()")
+	case recording.KindPeer:
+		return "peer " + sub.Remote + where
+	case recording.KindFile:
+		return sub.Path
+	case recording.KindObserver:
+		return "snag itself"
+	case recording.KindHost:
+		return "this host"
+	}
+	return sub.Name
+}
+
+func join(a, b string) string { return strings.TrimSpace(a + " " + b) }
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "?"
+	}
+	return s
+}

@@ -1,0 +1,235 @@
+package scene
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"snag/internal/units"
+	"snag/recording"
+)
+
+// findSymptoms looks for what users feel without suspecting anything: each
+// finder reads one kind of harm off the sockets. Harm that only the suspect can
+// measure (a held write, a packet dropped on its way) comes with its finding.
+// Floors stand beside the finder with their reason.
+func findSymptoms(s *Scene, r *recording.Recording) []Symptom {
+	var out []Symptom
+	for _, find := range []func(*Scene, *recording.Recording) []Symptom{
+		datagramsLost, stalledFlows, unaccepted, waitingRequests,
+	} {
+		out = append(out, find(s, r)...)
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Severity > out[j].Severity })
+	if len(out) > maxSymptoms {
+		out = out[:maxSymptoms]
+	}
+	return out
+}
+
+// maxSymptoms bounds what is carried on: the worst. More of them than this are
+// one incident with many victims.
+const maxSymptoms = 50
+
+// Ten datagrams are a visible glitch in a stream; 1 in 1,000 is what voice and
+// video codecs conceal.
+const (
+	lostFloor = 10
+	lostShare = 0.001
+)
+
+// datagramsLost: the drop counter of a UDP socket grew.
+func datagramsLost(s *Scene, r *recording.Recording) []Symptom {
+	var out []Symptom
+	for _, k := range s.Sockets {
+		n := float64(k.DropsGrew())
+		if k.First().Proto != "udp" || n < lostFloor {
+			continue
+		}
+		sym := Symptom{
+			Name: DatagramsLost, Subject: k.Subject, Amount: n, Unit: "datagrams", Severity: 0.5,
+			Active: growing(k, func(row recording.Socket) float64 { return float64(row.Drops) }),
+			Text:   fmt.Sprintf("%s datagrams lost at the socket", units.Count(n)),
+		}
+		if got, ok := datagramsIn(s, r, k); ok {
+			if n/(n+got) < lostShare {
+				continue
+			}
+			sym.Severity = n / (n + got)
+			sym.Text = fmt.Sprintf("%s of %s datagrams lost at the socket (%s)", units.Count(n), units.Count(n+got), units.Percent(n/(n+got)))
+		}
+		out = append(out, onset(sym, s))
+	}
+	return out
+}
+
+// datagramsIn is how many datagrams the namespace's sockets were given, when
+// this is the only UDP socket there that lost any: then they are its rate to
+// within what its neighbours took.
+func datagramsIn(s *Scene, r *recording.Recording, k *Socket) (float64, bool) {
+	var pairs []string
+	if id := k.First().Netns; id != s.ownNetns {
+		pairs = []string{"netns", fmt.Sprint(id)}
+	}
+	for _, series := range r.Select("node_netstat_Udp_InDatagrams", pairs...) {
+		if _, other := series.Labels["netns"]; !other || pairs != nil {
+			return series.Increase()
+		}
+	}
+	return 0, false
+}
+
+// stallFloor: data that waited this long with nobody moving it is a stall.
+// Healthy streams show gaps of 0.1–0.35 s on a busy machine, and samples are a
+// second apart, so that two equal ones in a row are the least that can be seen.
+const stallFloor = 2 * time.Second
+
+// stalledFlows: a TCP connection with data waiting that nobody moved. On the
+// reading side bytes lie in the receive queue and the process takes none; on the
+// sending side the peer's window is closed and nothing is acknowledged.
+func stalledFlows(s *Scene, r *recording.Recording) []Symptom {
+	var out []Symptom
+	for _, k := range s.Sockets {
+		f := k.First()
+		if f.Proto != "tcp" || k.Listening() || f.Remote == "" {
+			continue
+		}
+		reading := spans(k, func(a, b recording.Socket) bool {
+			return a.State == "ESTABLISHED" && a.RecvQ > 0 && b.RecvQ >= a.RecvQ && consumed(a, b) <= 0
+		})
+		writing := spans(k, func(a, b recording.Socket) bool {
+			return a.State == "ESTABLISHED" && a.SendQ > 0 && b.SendQ > 0 && a.TCP != nil && b.TCP != nil &&
+				a.TCP.BytesAcked == b.TCP.BytesAcked
+		})
+		for _, side := range []struct {
+			active []recording.Interval
+			text   string
+		}{
+			{reading, "%s of %s with data received and not read"},
+			{writing, "%s of %s with data to send and none acknowledged"},
+		} {
+			stalled := total(side.active)
+			if stalled < stallFloor {
+				continue
+			}
+			out = append(out, onset(Symptom{
+				Name: StreamFreeze, Subject: k.Subject, Active: side.active,
+				Amount: stalled.Seconds(), Unit: "s", Severity: stalled.Seconds() / s.Window.Length(s.Window.End).Seconds(),
+				Text: fmt.Sprintf(side.text, units.Seconds(stalled), units.Seconds(s.Window.Length(s.Window.End))),
+			}, s))
+		}
+	}
+	return out
+}
+
+// consumed is how many bytes the process read between two rows; unknown (no
+// tcp_info) counts as what the queue lost.
+func consumed(a, b recording.Socket) float64 {
+	if a.TCP == nil || b.TCP == nil {
+		return float64(a.RecvQ - b.RecvQ)
+	}
+	return float64(a.RecvQ-b.RecvQ) + float64(b.TCP.BytesReceived) - float64(a.TCP.BytesReceived)
+}
+
+// unaccepted: connections lie in a listener's accept queue in sample after
+// sample. A queue that is seen non-empty now and then is normal.
+func unaccepted(s *Scene, r *recording.Recording) []Symptom {
+	var out []Symptom
+	for _, k := range s.Sockets {
+		if k.First().Proto != "tcp" || !k.Listening() {
+			continue
+		}
+		active := spans(k, func(a, b recording.Socket) bool { return a.RecvQ > 0 && b.RecvQ > 0 })
+		waited := total(active)
+		if waited < stallFloor {
+			continue
+		}
+		most := 0
+		for _, row := range k.Rows {
+			most = max(most, row.RecvQ)
+		}
+		out = append(out, onset(Symptom{
+			Name: ConnectLatency, Subject: k.Subject, Active: active, Amount: waited.Seconds(), Unit: "s",
+			Severity: waited.Seconds() / s.Window.Length(s.Window.End).Seconds(),
+			Text:     fmt.Sprintf("connections waited to be accepted during %s (up to %d at once)", units.Seconds(waited), most),
+		}, s))
+	}
+	return out
+}
+
+// waitingShare: a service whose sockets hold unread data in this share of the
+// samples makes its requests wait. Where it reads as data comes, a sample finds
+// some in about the share of time that the service is busy.
+const (
+	waitingShare = 0.5
+	fewSamples   = 5
+)
+
+// waitingRequests: data that lies unread at a process' sockets in most samples,
+// though it is read in the end.
+func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
+	var out []Symptom
+	for _, p := range s.Processes {
+		type second struct{ waiting, all int }
+		seen := map[recording.Time]*second{}
+		var sockets []string
+		for _, k := range p.Sockets {
+			if k.First().Proto != "tcp" || k.Listening() || k.First().Remote == "" {
+				continue
+			}
+			waits := false
+			for _, row := range k.Rows {
+				at := recording.Time(int64(row.T) / 1e9)
+				if seen[at] == nil {
+					seen[at] = &second{}
+				}
+				seen[at].all++
+				if row.RecvQ > 0 {
+					seen[at].waiting++
+					waits = true
+				}
+			}
+			if waits {
+				sockets = append(sockets, k.First().Remote)
+			}
+		}
+		waiting := 0
+		var active []recording.Interval
+		var times []recording.Time
+		for at := range seen {
+			times = append(times, at)
+		}
+		sort.Slice(times, func(i, j int) bool { return times[i] < times[j] })
+		for _, at := range times {
+			if seen[at].waiting > 0 {
+				waiting++
+				active = append(active, recording.Interval{Start: at * 1e9, End: at*1e9 + 1e9})
+			}
+		}
+		if len(times) < fewSamples || float64(waiting) < waitingShare*float64(len(times)) {
+			continue
+		}
+		share := float64(waiting) / float64(len(times))
+		out = append(out, onset(Symptom{
+			Name: RequestLatency, Subject: p.Subject, Active: touching(active), Amount: share, Unit: "ratio", Severity: share / 2,
+			Text: fmt.Sprintf("received data lay unread in %d of %d samples (from %s)", waiting, len(times), someOf(sockets)),
+		}, s))
+	}
+	return out
+}
+
+func someOf(all []string) string {
+	if len(all) <= 2 {
+		return strings.Join(all, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", all[0], len(all)-1)
+}
+
+func onset(sym Symptom, s *Scene) Symptom {
+	sym.Onset = s.Window.Start
+	if len(sym.Active) > 0 {
+		sym.Onset = sym.Active[0].Start
+	}
+	return sym
+}

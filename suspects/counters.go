@@ -1,0 +1,102 @@
+package suspects
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"snag/recording"
+)
+
+// counter returns the series of a per-namespace counter in that namespace, and
+// whether it was measured there at least twice. The own namespace's samples
+// carry no netns label (docs/recording.md); 0 stands for the own one.
+func counter(r *recording.Recording, netns uint64, name string, pairs ...string) (recording.Series, bool) {
+	own := netns == 0 || netns == r.Manifest.Netns
+	for _, s := range r.Select(name, pairs...) {
+		label, labelled := s.Labels["netns"]
+		if labelled == own || labelled && label != strconv.FormatUint(netns, 10) {
+			continue
+		}
+		if len(s.Points) >= 2 {
+			return s, true
+		}
+	}
+	return recording.Series{}, false
+}
+
+// grew is how much a per-namespace counter grew over the window, and whether it
+// was measured: not measured is not zero.
+func grew(r *recording.Recording, netns uint64, name string, pairs ...string) (float64, bool) {
+	s, ok := counter(r, netns, name, pairs...)
+	if !ok {
+		return 0, false
+	}
+	return s.Increase()
+}
+
+// netnsOf is the namespace that a series belongs to.
+func netnsOf(r *recording.Recording, s recording.Series) uint64 {
+	if id, err := strconv.ParseUint(s.Labels["netns"], 10, 64); err == nil {
+		return id
+	}
+	return r.Manifest.Netns
+}
+
+// namespace puts a table row's namespace in the form that the others have: 0,
+// where the kernel side did not tell, is the own one.
+func namespace(r *recording.Recording, id uint64) uint64 {
+	if id == 0 {
+		return r.Manifest.Netns
+	}
+	return id
+}
+
+// setting is a sysctl as a number: of that namespace where it has its own, else
+// the host's. False where it was not read.
+func setting(r *recording.Recording, netns uint64, name string) (float64, bool) {
+	for _, id := range []uint64{netns, 0} {
+		if text, ok := r.FactOf(name, id); ok {
+			if v, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err == nil {
+				return v, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// count writes a number as people read it: 2,874; fractions under 100 keep one
+// digit.
+func count(v float64) string {
+	if v != math.Trunc(v) && math.Abs(v) < 100 {
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	digits := strconv.FormatFloat(math.Abs(math.Round(v)), 'f', 0, 64)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	if v < 0 {
+		return "-" + digits
+	}
+	return digits
+}
+
+// ofAll writes "2,874 of 9,000", or the first alone where the whole is unknown.
+func ofAll(n, of float64) string {
+	if of <= 0 {
+		return count(n)
+	}
+	return count(n) + " of " + count(of)
+}
+
+// size writes bytes as people read them: 212,992 B, 4.0 MiB.
+func size(bytes float64) string {
+	switch {
+	case bytes >= 10<<20:
+		return fmt.Sprintf("%.0f MiB", bytes/(1<<20))
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", bytes/(1<<20))
+	}
+	return count(bytes) + " B"
+}

@@ -1,0 +1,177 @@
+package suspects
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// becauseOf tells whether a drop has that reason; kernels before 5.17 give none,
+// and the function that freed the packet stands for it.
+func becauseOf(d recording.Drop, reason string, places ...string) bool {
+	if d.Reason != "" {
+		return d.Reason == reason
+	}
+	name, _, _ := strings.Cut(d.Place, ".") // compilers append .isra.0, .constprop.0
+	for _, p := range places {
+		if name == p {
+			return true
+		}
+	}
+	return false
+}
+
+// dropSteps is the growth of the drops in these rows.
+func dropSteps(rows []recording.Drop) steps {
+	var out steps
+	for _, d := range rows {
+		out = append(out, step{oneSecond(d.T), float64(d.N)})
+	}
+	return out
+}
+
+// dropKey names a kind of drop: what else is told apart in a row is not needed
+// to say who suffers.
+type dropKey struct {
+	netns  uint64
+	inode  uint64
+	device string
+	proto  string
+	dst    string
+}
+
+// dropsBy gathers rows by a key, and the keys with the most drops first.
+func dropsBy(rows []recording.Drop, key func(recording.Drop) (dropKey, bool)) (map[dropKey][]recording.Drop, []dropKey) {
+	by := map[dropKey][]recording.Drop{}
+	var order []dropKey
+	for _, d := range rows {
+		k, ok := key(d)
+		if !ok {
+			continue
+		}
+		if by[k] == nil {
+			order = append(order, k)
+		}
+		by[k] = append(by[k], d)
+	}
+	sort.SliceStable(order, func(i, j int) bool { return dropSteps(by[order[i]]).sum() > dropSteps(by[order[j]]).sum() })
+	return by, order
+}
+
+// senders are the sockets on this host that sent what these rows dropped, most
+// drops first: by inode where the kernel told, else by address.
+func senders(s *scene.Scene, r *recording.Recording, rows []recording.Drop) []recording.Subject {
+	n := map[scene.NodeID]uint64{}
+	subject := map[scene.NodeID]recording.Subject{}
+	for _, d := range rows {
+		var k *scene.Socket
+		if d.Sent {
+			k = s.SocketByInode(namespace(r, d.Netns), d.Inode)
+		}
+		if k == nil {
+			k = holderOf(s, r, d.Proto, d.Src, d.Dst)
+		}
+		if k != nil {
+			n[k.ID] += d.N
+			subject[k.ID] = k.Subject
+		}
+	}
+	var out []recording.Subject
+	for _, sub := range subject {
+		out = append(out, sub)
+	}
+	sort.Slice(out, func(i, j int) bool {
+		a, b := scene.IDOf(out[i]), scene.IDOf(out[j])
+		if n[a] != n[b] {
+			return n[a] > n[b]
+		}
+		return a < b
+	})
+	return out[:min(len(out), mostRelated)]
+}
+
+// mostRelated bounds the other parties that a finding names.
+const mostRelated = 8
+
+// holderOf finds the socket, in whichever namespace of this host, that has local
+// as its own end of a packet to or from remote: connected to it, or bound to
+// that address, or to that port in the one namespace that has the address. Nil
+// where there is none or where two could be meant.
+func holderOf(s *scene.Scene, r *recording.Recording, proto, local, remote string) *scene.Socket {
+	local, remote = scene.Address(local), scene.Address(remote)
+	if recording.Port(local) == "" {
+		return nil
+	}
+	var connected, bound, wild []*scene.Socket
+	for _, k := range s.Sockets {
+		f := k.First()
+		if f.Proto != proto || k.Listening() || recording.Port(f.Local) != recording.Port(local) {
+			continue
+		}
+		switch {
+		case f.Local == local && f.Remote == remote && remote != "":
+			connected = append(connected, k)
+		case f.Remote != "":
+		case f.Local == local:
+			bound = append(bound, k)
+		case isWildcard(f.Local) && hasAddress(r, f.Netns, recording.Host(local)):
+			wild = append(wild, k)
+		}
+	}
+	for _, found := range [][]*scene.Socket{connected, bound, wild} {
+		if len(found) == 1 {
+			return found[0]
+		}
+		if len(found) > 1 {
+			return nil
+		}
+	}
+	return nil
+}
+
+func isWildcard(addr string) bool {
+	h := recording.Host(addr)
+	return h == "0.0.0.0" || h == "::" || h == "*"
+}
+
+// hasAddress tells whether a namespace has that address ("eth0 10.0.0.1/24").
+func hasAddress(r *recording.Recording, netns uint64, addr string) bool {
+	for _, n := range r.Netns {
+		if n.ID != netns {
+			continue
+		}
+		for _, a := range n.Addrs {
+			if f := strings.Fields(a); len(f) > 0 {
+				if ip, _, _ := strings.Cut(f[len(f)-1], "/"); ip == addr {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// lossOf is the doubt that a probe's losses put on a count of n: none below a
+// twentieth, which is what two readings of one count may differ by anyway.
+func lossOf(r *recording.Recording, measure string, n float64) string {
+	c, _ := r.Measured(measure)
+	if float64(c.Lost) <= differ*n {
+		return ""
+	}
+	return fmt.Sprintf("%s lost %s events", measure, count(float64(c.Lost)))
+}
+
+// inNetns is a command as it must be pasted for that namespace.
+func inNetns(s *scene.Scene, netns uint64, command string) string {
+	name := s.NetnsName(netns)
+	switch {
+	case name == "":
+		return command
+	case strings.HasPrefix(name, "netns "): // has no name under /run/netns
+		return command + "   # in " + name
+	}
+	return "ip netns exec " + name + " " + command
+}

@@ -1,0 +1,171 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// nearlyFull: a buffer this full has no room for a burst. Readers that keep up
+// leave 0 to 10 % at a sample.
+const nearlyFull = 0.9
+
+func udpBufferEvidence(s *scene.Scene, r *recording.Recording, sub recording.Subject, l udpLoss) []Evidence {
+	var out []Evidence
+	named, own := l.rows.sum(), l.d.sum()
+	errors, measured := udpCount(r, sub.Netns, "RcvbufErrors")
+	decided := false
+	if named > 0 && own > 0 {
+		n, same := l.rows.agreeIn(own, l.span)
+		e := Evidence{Side: For, Grade: Strong, Value: own, Unit: "datagrams", Source: "ss -uamn d; tracepoint skb:kfree_skb", Origin: "sk_drops",
+			Text: fmt.Sprintf("its d grew by %s; drops for SOCKET_RCVBUFF named it %s times", count(own), count(n))}
+		if same {
+			e.Grade, decided = Decisive, true
+			e.Text = fmt.Sprintf("its d grew by %s, and %s drops for SOCKET_RCVBUFF named it", count(own), count(n))
+		}
+		e.Doubt = lossOf(r, "drops.socket", named)
+		out = append(out, e)
+	}
+	if !decided {
+		out = append(out, againstCounter(s, r, sub, l, errors, measured)...)
+	} else if measured {
+		out = append(out, Evidence{Side: For, Grade: Weak, Value: errors.sum(), Unit: "datagrams", Source: "/proc/net/snmp Udp RcvbufErrors", Origin: "RcvbufErrors",
+			Text: fmt.Sprintf("the namespace's RcvbufErrors grew by %s", count(errors.sum()))})
+	}
+	return append(out, fillEvidence(l.socket)...)
+}
+
+// againstCounter compares what the namespace's sockets lost with the namespace's
+// counter: how kernels that do not name the victim are read.
+func againstCounter(s *scene.Scene, r *recording.Recording, sub recording.Subject, l udpLoss, errors steps, measured bool) []Evidence {
+	if !measured {
+		return nil
+	}
+	const source = "/proc/net/snmp Udp RcvbufErrors; ss -uamn d"
+	lost, what, span := l.rows.sum(), "drops for SOCKET_RCVBUFF named it %s times", recording.Interval{}
+	sockets := 1
+	if l.d.sum() > 0 {
+		what, span, sockets, lost = "its d grew by %s", l.span, 0, 0
+		for _, k := range s.Sockets {
+			if k.First().Proto == "udp" && k.First().Netns == sub.Netns {
+				if n := ownDrops(k).sum(); n > 0 {
+					lost, sockets = lost+n, sockets+1
+				}
+			}
+		}
+		if sockets > 1 {
+			what = fmt.Sprintf("the d of %d sockets, this one among them, grew by %%s", sockets)
+		}
+	}
+	text := fmt.Sprintf(what, count(lost))
+	if errors.sum() == 0 {
+		return []Evidence{{Side: Against, Grade: Decisive, Value: 0, Unit: "datagrams", Source: source, Origin: "RcvbufErrors",
+			Text: text + "; RcvbufErrors stood still: not its buffer, but a filter, a checksum or the memory limit of all UDP dropped them"}}
+	}
+	n, same := errors.agreeIn(lost, span)
+	e := Evidence{Side: For, Grade: Strong, Value: lost, Unit: "datagrams", Source: source, Origin: "RcvbufErrors",
+		Text: fmt.Sprintf("%s; the namespace's RcvbufErrors by %s", text, count(n))}
+	if same {
+		e.Grade = Decisive
+		e.Text = fmt.Sprintf("%s, the namespace's RcvbufErrors by %s: no other socket's datagrams are in it", text, count(n))
+		if sockets > 1 {
+			e.Text = fmt.Sprintf("%s, the namespace's RcvbufErrors by %s", text, count(n))
+		}
+	}
+	return []Evidence{e}
+}
+
+func fillEvidence(k *scene.Socket) []Evidence {
+	if k == nil {
+		return nil
+	}
+	full, seen, most := 0, 0, 0
+	for _, row := range k.Rows {
+		if row.RcvBuf == 0 {
+			continue
+		}
+		seen++
+		most = max(most, row.Rmem)
+		if float64(row.Rmem) >= nearlyFull*float64(row.RcvBuf) {
+			full++
+		}
+	}
+	rb := float64(k.Last().RcvBuf)
+	e := Evidence{Side: For, Value: float64(most), Unit: "bytes", Source: "ss -uamn skmem r, rb", Origin: "sk_rmem_alloc"}
+	switch {
+	case seen == 0:
+		return nil
+	case full > 0:
+		e.Grade = Strong
+		e.Text = fmt.Sprintf("the buffer held %s of %s, nearly full at %d of %d samples", size(float64(most)), size(rb), full, seen)
+	case most == 0:
+		e.Side = Against
+		e.Text = fmt.Sprintf("the buffer was empty at all %d samples: it fills in less than a second, by a burst or a reader that stalls", seen)
+	default:
+		e.Side = Against
+		e.Text = fmt.Sprintf("the buffer held at most %s of %s at %d samples", size(float64(most)), size(rb), seen)
+	}
+	return []Evidence{e}
+}
+
+// largerBuffer is the change that lets a buffer of rb bytes be four times as
+// large, 4 MiB at least: a second of a 30 Mb/s stream. The kernel doubles what
+// the program asks for (net/core/sock.c, __sock_set_rcvbuf) and clamps it to
+// rmem_max before that, without an error.
+func largerBuffer(r *recording.Recording, netns uint64, rb float64) string {
+	want := max(4<<20, 4*rb)
+	ask := fmt.Sprintf("%.0f", want/2)
+	most, ok := setting(r, netns, "net.core.rmem_max")
+	if !ok {
+		return "setsockopt SO_RCVBUF " + ask + " in the program, and net.core.rmem_max at least that (sysctl.d)"
+	}
+	if most*2 >= want {
+		return fmt.Sprintf("setsockopt SO_RCVBUF %s in the program; net.core.rmem_max (%.0f) allows it", ask, most)
+	}
+	clamp := ""
+	if rb == 2*most {
+		clamp = ": it clamps this socket now"
+	}
+	return fmt.Sprintf("sysctl -w net.core.rmem_max=%s (is %.0f%s; keep it in sysctl.d), SO_RCVBUF %s in the program, restart it", ask, most, clamp, ask)
+}
+
+// readerStopped is how long the socket's owner was seen in state T while the
+// cause acted.
+func readerStopped(r *recording.Recording, k *scene.Socket, active []recording.Interval) time.Duration {
+	var stopped []recording.Interval
+	for _, e := range r.Events {
+		if e.Kind != recording.EventStopped {
+			continue
+		}
+		for _, p := range k.Owners {
+			if p.Subject.PID == e.Subject.PID {
+				stopped = append(stopped, e.Interval())
+			}
+		}
+	}
+	return overlap(mergeIntervals(stopped, 0), active, r.Manifest.End)
+}
+
+// udpLossWithoutSocket is what is left to say when the counter grew and nothing
+// told whose datagrams they were.
+func udpLossWithoutSocket(r *recording.Recording) []Finding {
+	var out []Finding
+	for _, s := range r.Select("node_netstat_Udp_RcvbufErrors") {
+		netns := netnsOf(r, s)
+		lost, ok := s.Increase()
+		if !ok || lost == 0 {
+			continue
+		}
+		out = append(out, Finding{
+			Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns},
+			Evidence: []Evidence{{Side: For, Grade: Strong, Value: lost, Unit: "datagrams", Source: "/proc/net/snmp Udp RcvbufErrors",
+				Text: fmt.Sprintf("RcvbufErrors grew by %s; nothing told which socket lost them", count(lost))}},
+			Active: stepsOf(s).active(),
+			Harm:   Harm{Symptom: scene.DatagramsLost, Amount: lost, Unit: "datagrams", Text: count(lost) + " datagrams lost"},
+			Text:   fmt.Sprintf("%s datagrams were lost to a full receive buffer, of a socket that was not seen", count(lost)),
+		})
+	}
+	return out
+}

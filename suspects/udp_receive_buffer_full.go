@@ -1,0 +1,152 @@
+package suspects
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var udpReceiveBufferFull = &Suspect{
+	Name:  "udp-receive-buffer-full",
+	Title: "UDP receive buffer full",
+	About: "Datagrams come faster than the program reads them, and the kernel throws away what does not fit into the socket's receive buffer. The sender is not told. A reader that stalls for a moment looks the same: then the stall is the root, and a larger buffer only hides it.",
+	Needs: []Need{
+		{"host.netstat", true, "RcvbufErrors of the namespace"},
+		{"sockets.diag", false, "the socket's own drop counter (d) and its buffer (rb)"},
+		{"drops.socket", false, "which socket the dropped datagram was for"},
+		{"threads.state", false, "whether its reader stalled"},
+	},
+	For: []string{
+		"decisive: the socket's d grew by as much as SOCKET_RCVBUFF drops named it",
+		"decisive: the d of the namespace's sockets grew by as much as its RcvbufErrors",
+		"strong: the buffer was seen nearly full",
+	},
+	Against: []string{
+		"decisive: d grew and RcvbufErrors did not: the datagrams were dropped for another reason",
+		"decisive: d is not zero, and stood still: an old loss",
+		"trap: a stalled reader; process-stopped and cpu-throttled lead here",
+	},
+	LeadsTo: []Lead{{scene.DatagramsLost, 2 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.FramesSkipped, 5 * time.Second}},
+	Remedy:  "raise net.core.rmem_max (sysctl.d) and the program's SO_RCVBUF, restart it; d stays still and rb has grown",
+	Next:    "ss -uamn; nstat -az UdpRcvbufErrors UdpInErrors",
+	Weigh:   weighUDPBuffer,
+}
+
+// rcvbufPlaces free the datagram on kernels without reasons (net/ipv4/udp.c,
+// __udp_queue_rcv_skb, inlined into its caller).
+var rcvbufPlaces = []string{"__udp_queue_rcv_skb", "udp_queue_rcv_one_skb", "udp_queue_rcv_skb", "udpv6_queue_rcv_one_skb", "udpv6_queue_rcv_skb"}
+
+func weighUDPBuffer(s *scene.Scene, r *recording.Recording) []Finding {
+	victims, order := dropsBy(r.Drops, func(d recording.Drop) (dropKey, bool) {
+		ok := d.Proto == "udp" && d.Inode != 0 && !d.Sent && !d.Benign && becauseOf(d, "SOCKET_RCVBUFF", rcvbufPlaces...)
+		return dropKey{netns: namespace(r, d.Netns), inode: d.Inode}, ok
+	})
+	var out []Finding
+	told := map[dropKey]bool{}
+	for _, k := range s.Sockets {
+		if k.First().Proto != "udp" {
+			continue
+		}
+		key := dropKey{netns: namespace(r, k.First().Netns), inode: k.First().Inode}
+		told[key] = true
+		if f, ok := weighUDPSocket(s, r, k, victims[key]); ok {
+			out = append(out, f)
+		}
+	}
+	for _, key := range order { // sockets that came and went between two dumps
+		if rows := victims[key]; !told[key] {
+			d := rows[0]
+			sub := recording.Subject{Kind: recording.KindSocket, Netns: key.netns, Proto: "udp", Local: d.Dst, Inode: d.Inode, PID: d.PID, Comm: d.Comm}
+			out = append(out, udpBufferFinding(s, r, sub, udpLoss{rows: dropSteps(rows)}))
+		}
+	}
+	if len(out) == 0 {
+		return udpLossWithoutSocket(r)
+	}
+	return out
+}
+
+// udpLoss is what is known of one socket's lost datagrams.
+type udpLoss struct {
+	socket *scene.Socket // nil: seen only as the victim of drops
+	rows   steps         // drops that named the socket
+	d      steps         // growth of its own counter
+	span   recording.Interval
+}
+
+func weighUDPSocket(s *scene.Scene, r *recording.Recording, k *scene.Socket, rows []recording.Drop) (Finding, bool) {
+	l := udpLoss{socket: k, rows: dropSteps(rows), d: ownDrops(k), span: recording.Interval{Start: k.First().T, End: k.Last().T}}
+	if l.d.sum() == 0 && len(rows) == 0 {
+		if k.First().Drops == 0 || len(k.Rows) < 2 {
+			return Finding{}, false
+		}
+		return Finding{Subject: k.Subject, Evidence: []Evidence{{Side: Against, Grade: Decisive,
+			Text:  fmt.Sprintf("d stood still at %s over %d samples: the loss is older than this recording", count(float64(k.Last().Drops)), len(k.Rows)),
+			Value: 0, Unit: "datagrams", Source: "ss -uamn d"}}}, true
+	}
+	return udpBufferFinding(s, r, k.Subject, l), true
+}
+
+// ownDrops is the growth of a socket's own drop counter between its samples.
+func ownDrops(k *scene.Socket) steps {
+	s := recording.Series{}
+	for _, row := range k.Rows {
+		s.Points = append(s.Points, recording.Point{T: row.T, V: float64(row.Drops)})
+	}
+	return stepsOf(s)
+}
+
+func udpBufferFinding(s *scene.Scene, r *recording.Recording, sub recording.Subject, l udpLoss) Finding {
+	lost := math.Max(l.rows.sum(), l.d.sum())
+	f := Finding{Subject: sub, Evidence: udpBufferEvidence(s, r, sub, l)}
+	f.Active = l.d.active()
+	if len(l.rows) > 0 {
+		f.Active = l.rows.active()
+	}
+	of := udpArrived(r, sub.Netns)
+	if lost >= feltByItself && lost < 0.001*of {
+		of = 0
+	}
+	f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: of, Unit: "datagrams", Text: fmt.Sprintf("%s datagrams to %s lost", ofAll(lost, of), sub.Local)}
+	f.Text = fmt.Sprintf("lost %s datagrams: its receive buffer was full", count(lost))
+	f.Remedy = "read faster, or raise net.core.rmem_max and the program's SO_RCVBUF"
+	f.Next = inNetns(s, sub.Netns, "ss -uamn 'sport = :"+recording.Port(sub.Local)+"'")
+	if l.socket != nil {
+		if rb := float64(l.socket.Last().RcvBuf); rb > 0 {
+			f.Text = fmt.Sprintf("lost %s datagrams: its receive buffer of %s was full", count(lost), size(rb))
+			f.Remedy = largerBuffer(r, sub.Netns, rb)
+		}
+		if stalled := readerStopped(r, l.socket, f.Active); stalled > 0 {
+			f.Text += fmt.Sprintf("; its reader was stopped for %.0f s of that time", stalled.Seconds())
+			f.Remedy = "let its reader run: a larger buffer only delays the loss"
+		}
+	}
+	return f
+}
+
+// feltByItself: this many datagrams lost by one socket are felt, whatever share
+// they are of what all sockets of its namespace received.
+const feltByItself = 100
+
+// udpArrived is how many datagrams the namespace's sockets got or lost; 0 where
+// it was not measured.
+func udpArrived(r *recording.Recording, netns uint64) float64 {
+	in, ok := grew(r, netns, "node_netstat_Udp_InDatagrams")
+	errors, ok2 := grew(r, netns, "node_netstat_Udp_InErrors")
+	if !ok || !ok2 {
+		return 0
+	}
+	in6, _ := grew(r, netns, "node_netstat_Udp6_InDatagrams")
+	errors6, _ := grew(r, netns, "node_netstat_Udp6_InErrors")
+	return in + errors + in6 + errors6
+}
+
+// udpCount is the sum of a UDP counter over both address families' tables.
+func udpCount(r *recording.Recording, netns uint64, field string) (steps, bool) {
+	v4, ok := counter(r, netns, "node_netstat_Udp_"+field)
+	v6, ok6 := counter(r, netns, "node_netstat_Udp6_"+field)
+	return append(stepsOf(v4), stepsOf(v6)...), ok || ok6
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that building, testing (default) or the demo need.
+# Says which before it does; does nothing when all are there. Never starts a service.
+set -euo pipefail
+case "${1:-all}" in
+demo) want="iproute2 nginx libnginx-mod-rtmp ffmpeg" ;;
+all) want="clang clang-format llvm libbpf-dev bpftool iproute2 nftables nginx libnginx-mod-rtmp ffmpeg prometheus strace jq" ;;
+*) echo "usage: $0 [demo]" >&2; exit 2 ;;
+esac
+missing=""
+for p in $want; do
+	dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing="$missing $p"
+done
+if [ -n "$missing" ]; then
+	if [ "$(id -u)" != 0 ]; then
+		echo "snag setup: these Debian packages are missing:$missing" >&2
+		echo "snag setup: run this as root, or: sudo apt-get install$missing" >&2
+		exit 1
+	fi
+	echo "snag setup: installing Debian packages:$missing"
+	# Packages of servers must not start theirs: the lab runs its own, in its own namespaces.
+	policy=/usr/sbin/policy-rc.d
+	if [ ! -e $policy ]; then
+		printf '#!/bin/sh\nexit 101\n' >$policy
+		chmod +x $policy
+		trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+	fi
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+fi
+command -v go >/dev/null || { echo "snag setup: Go is missing: install Go 1.26 or later (https://go.dev/dl)" >&2; exit 1; }

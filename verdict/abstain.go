@@ -1,0 +1,101 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+
+	"snag/suspects"
+)
+
+// abstain takes back what can't be known: culprits whose proof the observer's
+// own lateness undermines, and culprits that explain the same harm with nothing
+// to tell them apart. It runs before entries are made.
+func (v *Verdict) abstain(g *graph) {
+	var observer *candidate
+	for _, c := range g.found {
+		if c.suspect.Name == observerName {
+			observer = c
+		}
+	}
+	if observer != nil {
+		v.Warnings = append(v.Warnings, observer.finding.Text)
+		stands := false
+		for _, c := range g.found {
+			if c == observer || c.state != Culprit {
+				continue
+			}
+			if undoubted(c.finding.Evidence) {
+				stands = true
+				continue
+			}
+			c.state = Contributing
+			v.Abstained = "snag itself ran late, and nothing decisive stands without its samples"
+		}
+		observer.state = Culprit
+		if stands {
+			observer.state = Contributing
+		}
+		v.Next = firstOf(observer.finding.Next, observer.suspect.Next)
+	}
+	v.tellApart(g)
+	if v.Abstained == "" && len(v.Symptoms) > 0 && !named(g) {
+		v.Abstained = "something is wrong, and no suspect of the catalogue was proved to cause it"
+	}
+}
+
+func named(g *graph) bool {
+	for _, c := range g.found {
+		if c.state == Culprit {
+			return true
+		}
+	}
+	return false
+}
+
+// undoubted: a decisive piece that rests on what the kernel counted, whenever
+// snag came to read it.
+func undoubted(all []suspects.Evidence) bool {
+	for _, e := range all {
+		if e.Side == suspects.For && e.Grade == suspects.Decisive && e.Doubt == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// asSure: two confidences nearer than this tell nothing apart.
+const asSure = 0.1
+
+// tellApart demotes a culprit and its rival when both explain the same symptoms,
+// neither measured a harm of its own, and neither is surer.
+func (v *Verdict) tellApart(g *graph) {
+	for _, a := range g.found {
+		for _, b := range g.found {
+			if a.state != Culprit || b.state != Contributing || a.finding.Harm.Amount > 0 || b.finding.Harm.Amount > 0 {
+				continue
+			}
+			if decisive(a) != decisive(b) || math.Abs(a.confidence-b.confidence) > asSure || !same(g.explains(a), g.explains(b)) {
+				continue
+			}
+			a.state = Contributing
+			v.Abstained = fmt.Sprintf("%s and %s explain the same harm, and nothing tells them apart", a.suspect.Name, b.suspect.Name)
+			v.Next = firstOf(a.finding.Next, b.finding.Next, a.suspect.Next, b.suspect.Next)
+		}
+	}
+}
+
+func decisive(c *candidate) bool {
+	return count(c.finding.Evidence, suspects.For, suspects.Decisive) > 0
+}
+
+func same(a, b map[int]bool) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !b[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,160 @@
+package verdict
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects"
+)
+
+// candidate is a confirmed finding on its way to a state.
+type candidate struct {
+	suspect     *suspects.Suspect
+	finding     suspects.Finding
+	confidence  float64
+	onset       recording.Time
+	state       State
+	explainedBy *candidate
+	id          string
+}
+
+// maxFindings bounds the findings of one suspect that are carried on: those with
+// the greatest harm. A host with a thousand sick sockets has one cause, or needs
+// a second look after the first is mended.
+const maxFindings = 20
+
+// weighAll runs every suspect and parts the confirmed findings from the entries
+// that are settled at once: cleared and not seen.
+func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (found []*candidate, settled []Entry) {
+	for _, sus := range all {
+		must, rest := sus.Blind(r)
+		if len(must) > 0 {
+			settled = append(settled, blindEntry(sus, must, r))
+			continue
+		}
+		findings := sus.Weigh(s, r)
+		sort.SliceStable(findings, func(i, j int) bool { return findings[i].Harm.Amount > findings[j].Harm.Amount })
+		if len(findings) > maxFindings {
+			findings = findings[:maxFindings]
+		}
+		before := len(found)
+		var open, cleared []Entry
+		for _, f := range findings {
+			if !concerns(s, r, f.Subject) || isSelf(f.Subject, r) && sus.Name != observerName {
+				continue
+			}
+			f.Subject.Name = s.Name(f.Subject)
+			for _, n := range rest {
+				f.Evidence = append(f.Evidence, missing(n, r))
+			}
+			e := Entry{Suspect: sus, Subject: f.Subject, Text: f.Text, Evidence: f.Evidence, Harm: f.Harm,
+				Active: f.Active, Since: onset(f, s), Confidence: confidence(f.Evidence, sus, r)}
+			switch prove(f.Evidence) {
+			case confirmed:
+				found = append(found, &candidate{suspect: sus, finding: f, confidence: e.Confidence, onset: e.Since})
+			case unproven, conflict:
+				e.State, e.Next = NotSeen, firstOf(f.Next, sus.Next)
+				e.Text = "suspected, not proved: " + f.Text
+				if prove(f.Evidence) == conflict {
+					e.Text = "the instruments disagree: " + f.Text
+				}
+				open = append(open, e)
+			default:
+				e.State = Cleared
+				cleared = append(cleared, e)
+			}
+		}
+		switch {
+		case len(open) > 0:
+			settled = append(settled, open...)
+		case len(found) > before:
+		case len(cleared) > 0:
+			settled = append(settled, cleared[0])
+		default:
+			settled = append(settled, Entry{Suspect: sus, State: Cleared, Text: "measured, and nothing speaks for it", Confidence: confidence(nil, sus, r)})
+		}
+	}
+	return found, settled
+}
+
+const observerName = "observer"
+
+func isSelf(sub recording.Subject, r *recording.Recording) bool {
+	return sub.PID != 0 && sub.PID == r.Manifest.SelfPID
+}
+
+// onset is when a finding began to act: its first interval, or the window's
+// start when it held throughout.
+func onset(f suspects.Finding, s *scene.Scene) recording.Time {
+	if len(f.Active) == 0 {
+		return s.Window.Start
+	}
+	first := f.Active[0].Start
+	for _, i := range f.Active[1:] {
+		first = min(first, i.Start)
+	}
+	return first
+}
+
+func blindEntry(sus *suspects.Suspect, must []suspects.Need, r *recording.Recording) Entry {
+	e := Entry{Suspect: sus, State: NotSeen}
+	var why []string
+	for _, n := range must {
+		c, _ := r.Measured(n.Measure)
+		why = append(why, fmt.Sprintf("%s was not measured (%s)", n.Measure, c.Why))
+		e.Evidence = append(e.Evidence, missing(n, r))
+		e.Next = firstOf(e.Next, c.Cure)
+	}
+	e.Text = strings.Join(why, "; ")
+	e.Next = firstOf(e.Next, sus.Next)
+	return e
+}
+
+func missing(n suspects.Need, r *recording.Recording) suspects.Evidence {
+	c, _ := r.Measured(n.Measure)
+	text := n.Measure + " was not measured: " + c.Why
+	if c.Cure != "" {
+		text += "; " + c.Cure
+	}
+	return suspects.Evidence{Side: suspects.Missing, Text: text, Source: n.Measure}
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// concerns tells whether a subject has to do with what the user asked to look
+// at. Without a target everything does.
+func concerns(s *scene.Scene, r *recording.Recording, sub recording.Subject) bool {
+	t := r.Manifest.Target
+	if len(t.PIDs) == 0 && t.NetnsID == 0 && t.Port == 0 {
+		return true
+	}
+	switch sub.Kind {
+	case recording.KindHost, recording.KindObserver, recording.KindCPU:
+		return true // what the machine does to it
+	}
+	if t.NetnsID != 0 && sub.Netns == t.NetnsID {
+		return true
+	}
+	if t.Port != 0 {
+		port := fmt.Sprint(t.Port)
+		if recording.Port(sub.Local) == port || recording.Port(sub.Remote) == port {
+			return true
+		}
+	}
+	for _, pid := range t.PIDs {
+		if sub.PID == pid || s.Touch(sub, recording.Subject{Kind: recording.KindProcess, PID: pid}) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,149 @@
+package verdict
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"snag/recording/rectest"
+	"snag/suspects"
+)
+
+// TestSuspectCases judges each suspect's written cases. Every suspect must have
+// guilty, innocent and blind ones (guilty.txtar or guilty-….txtar); a folder
+// without a suspect, a case without a want section, or a want line that is not
+// of the form below is a failure, so that a mistyped marker can't pass.
+//
+//	state suspect [part of the subject's name]    an entry that must be there
+//	no state [suspect]                            no entry of that state (and suspect)
+//	chain suspect > suspect > symptom             the chain of the first culprit
+//	symptom name [part of the subject's name]
+//	abstained                                     no culprit named though there are symptoms
+func TestSuspectCases(t *testing.T) {
+	const dir = "../suspects/testdata"
+	folders, err := os.ReadDir(dir)
+	if err != nil && len(suspects.All) > 0 {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		if suspects.ByName(f.Name()) == nil && f.Name() != "verdict" {
+			t.Errorf("%s/%s: no such suspect", dir, f.Name())
+		}
+	}
+	for _, s := range suspects.All {
+		for kind, state := range map[string]string{"guilty": "culprit", "innocent": "no culprit", "blind": "not-seen"} {
+			files, _ := filepath.Glob(filepath.Join(dir, s.Name, kind+"*.txtar"))
+			if len(files) == 0 {
+				t.Errorf("%s has no %s case in %s", s.Name, kind, filepath.Join(dir, s.Name))
+			}
+			for _, file := range files {
+				t.Run(s.Name+"/"+filepath.Base(file), func(t *testing.T) {
+					judgeCase(t, file, state+" "+s.Name)
+				})
+			}
+		}
+	}
+}
+
+// TestVerdictCases judges written cases of more than one suspect: chains,
+// abstention, mutations.
+func TestVerdictCases(t *testing.T) {
+	files, _ := filepath.Glob("testdata/*.txtar")
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) { judgeCase(t, file, "") })
+	}
+}
+
+func judgeCase(t *testing.T, file, always string) {
+	c, err := rectest.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, ok := c.Files["want"]
+	if !ok || len(c.Files) != 1 {
+		t.Fatalf("%s: wants one section \"want\" besides the recording's, has %d sections more", file, len(c.Files))
+	}
+	if c.About == "" {
+		t.Errorf("%s: say first what the case shows", file)
+	}
+	v := Judge(c.Recording)
+	lines := bufio.NewScanner(strings.NewReader(always + "\n" + want))
+	for lines.Scan() {
+		if l := strings.TrimSpace(lines.Text()); l != "" && !strings.HasPrefix(l, "#") {
+			if err := holds(v, l); err != nil {
+				t.Errorf("%s: want %q: %v\n%s", file, l, err, dump(v))
+			}
+		}
+	}
+}
+
+func holds(v *Verdict, line string) error {
+	f := strings.Fields(line)
+	rest := func(n int) string { return strings.Join(f[min(n, len(f)):], " ") }
+	switch f[0] {
+	case "abstained":
+		if v.Abstained == "" || len(v.With(Culprit)) > 0 {
+			return fmt.Errorf("did not abstain")
+		}
+	case "no":
+		for _, e := range v.Entries {
+			if string(e.State) == f[1] && (len(f) < 3 || e.Suspect.Name == f[2]) {
+				return fmt.Errorf("%s %s on %s", e.State, e.Suspect.Name, e.Subject.Name)
+			}
+		}
+	case "symptom":
+		for _, s := range v.Symptoms {
+			if s.Name == f[1] && strings.Contains(s.Subject.Name, rest(2)) {
+				return nil
+			}
+		}
+		return fmt.Errorf("no such symptom")
+	case "chain":
+		var got []string
+		if c := v.With(Culprit); len(c) > 0 {
+			for _, l := range c[0].Chain {
+				got = append(got, l.Name)
+			}
+		}
+		if have := strings.Join(got, " > "); have != rest(1) {
+			return fmt.Errorf("the chain is %q", have)
+		}
+	default:
+		if _, ok := stateOrder[State(f[0])]; !ok || len(f) < 2 {
+			return fmt.Errorf("not a want line")
+		}
+		if suspects.ByName(f[1]) == nil {
+			return fmt.Errorf("no suspect of that name")
+		}
+		for _, e := range v.Entries {
+			if string(e.State) == f[0] && e.Suspect.Name == f[1] && strings.Contains(e.Subject.Name, rest(2)) {
+				return nil
+			}
+		}
+		return fmt.Errorf("no such entry")
+	}
+	return nil
+}
+
+func dump(v *Verdict) string {
+	var b strings.Builder
+	for _, s := range v.Symptoms {
+		fmt.Fprintf(&b, "symptom %s %q %s severity %.2f amount %g %s\n", s.Name, s.Subject.Name, s.Text, s.Severity, s.Amount, s.Unit)
+	}
+	for _, e := range v.Entries {
+		if e.State == Cleared && len(e.Evidence) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "%s %s %q %.2f %s\n", e.State, e.Suspect.Name, e.Subject.Name, e.Confidence, e.Text)
+		for _, p := range e.Evidence {
+			fmt.Fprintf(&b, "    %s %d %s\n", p.Side, p.Grade, p.Text)
+		}
+	}
+	if v.Abstained != "" {
+		fmt.Fprintf(&b, "abstained: %s\n", v.Abstained)
+	}
+	return b.String()
+}

@@ -1,0 +1,74 @@
+package verdict
+
+// entry turns a settled candidate into its entry of the verdict.
+func (c *candidate) entry(g *graph) Entry {
+	f := c.finding
+	e := Entry{
+		Suspect: c.suspect, State: c.state, Subject: f.Subject, Text: f.Text, Confidence: c.confidence,
+		Since: c.onset, Active: f.Active, Evidence: f.Evidence, Harm: f.Harm,
+		Remedy: firstOf(f.Remedy, c.suspect.Remedy), Next: f.Next, from: c,
+	}
+	for _, out := range g.out[c] {
+		name := ""
+		if out.to != nil {
+			name = out.to.suspect.Name
+		} else {
+			name = g.symptoms[out.symptom].Name
+		}
+		if !contains(e.LeadsTo, name) {
+			e.LeadsTo = append(e.LeadsTo, name)
+		}
+	}
+	if c.state == Culprit || c.state == Contributing {
+		e.Chain = g.chain(c)
+	}
+	return e
+}
+
+func contains(all []string, s string) bool {
+	for _, a := range all {
+		if a == s {
+			return true
+		}
+	}
+	return false
+}
+
+// chain is the way from a root to the worst symptom that it explains, the
+// longest where there are several: the steps between are what a person asks for.
+func (g *graph) chain(c *candidate) []Link {
+	worst, most := -1, -1.0
+	for i := range g.explains(c) {
+		if s := g.symptoms[i].Severity; s > most || s == most && i < worst {
+			worst, most = i, s
+		}
+	}
+	first := Link{Name: c.suspect.Name, Subject: c.finding.Subject, Text: c.finding.Text, Onset: c.onset}
+	if worst < 0 {
+		return []Link{first}
+	}
+	return append([]Link{first}, g.longest(c, worst, map[*candidate]bool{c: true})...)
+}
+
+func (g *graph) longest(from *candidate, symptom int, seen map[*candidate]bool) []Link {
+	var best []Link
+	for _, e := range g.out[from] {
+		if e.to == nil {
+			if s := g.symptoms[symptom]; e.symptom == symptom && best == nil {
+				best = []Link{{Name: s.Name, Subject: s.Subject, Text: s.Text, Onset: s.Onset, Coincidence: e.coincidence.String()}}
+			}
+			continue
+		}
+		if seen[e.to] {
+			continue
+		}
+		seen[e.to] = true
+		rest := g.longest(e.to, symptom, seen)
+		delete(seen, e.to)
+		if rest != nil && len(rest)+1 > len(best) {
+			f := e.to.finding
+			best = append([]Link{{Name: e.to.suspect.Name, Subject: f.Subject, Text: f.Text, Onset: e.to.onset, Coincidence: e.coincidence.String()}}, rest...)
+		}
+	}
+	return best
+}

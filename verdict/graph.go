@@ -1,0 +1,172 @@
+package verdict
+
+import (
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects"
+)
+
+// slack is by how much a cause may seem to begin after its effect: both are
+// sampled once a second, and a sample may be a tick late.
+const slack = 2 * time.Second
+
+// edge is "from leads to to", held by the scene and by time.
+type edge struct {
+	from        *candidate
+	to          *candidate // one of to and symptom is set
+	symptom     int        // index, −1 if to is set
+	coincidence Coincidence
+}
+
+// graph is the candidates and symptoms of one recording and what leads to what.
+type graph struct {
+	scene    *scene.Scene
+	found    []*candidate
+	symptoms []scene.Symptom
+	out      map[*candidate][]edge
+	in       map[*candidate][]edge
+}
+
+func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *graph {
+	g := &graph{scene: s, found: found, symptoms: symptoms, out: map[*candidate][]edge{}, in: map[*candidate][]edge{}}
+	for _, a := range found {
+		for _, b := range found {
+			if a == b {
+				continue
+			}
+			lead, ok := leadsTo(a.suspect, b.suspect.Name)
+			if !ok || !touches(s, a.finding, append([]recording.Subject{b.finding.Subject}, b.finding.Related...)) || a.onset > b.onset.Add(slack) {
+				continue
+			}
+			c := Coincide(a.finding.Active, starts(b.finding.Active), s.Window, lead.Lag)
+			if !c.Refutes() {
+				g.add(edge{from: a, to: b, symptom: -1, coincidence: c})
+			}
+		}
+		for i, sym := range symptoms {
+			lead, ok := leadsTo(a.suspect, sym.Name)
+			own := a.finding.Harm.Symptom == sym.Name && a.finding.Harm.Amount > 0
+			if sym.Name == Reported {
+				ok = true
+			}
+			if !ok && !own || !touches(s, a.finding, []recording.Subject{sym.Subject}) || a.onset > sym.Onset.Add(slack) {
+				continue
+			}
+			c := Coincide(a.finding.Active, starts(sym.Active), s.Window, lead.Lag)
+			if !c.Refutes() {
+				g.add(edge{from: a, symptom: i, coincidence: c})
+			}
+		}
+	}
+	g.breakLoops()
+	return g
+}
+
+func (g *graph) add(e edge) {
+	g.out[e.from] = append(g.out[e.from], e)
+	if e.to != nil {
+		g.in[e.to] = append(g.in[e.to], e)
+	}
+}
+
+// breakLoops drops, of two causes that lead to each other, the edge from the one
+// that began later, or is less sure.
+func (g *graph) breakLoops() {
+	for _, a := range g.found {
+		for _, e := range g.out[a] {
+			if e.to == nil || !g.reaches(e.to, a, map[*candidate]bool{}) {
+				continue
+			}
+			if later(a, e.to) {
+				g.drop(a, e.to)
+			} else {
+				g.drop(e.to, a)
+			}
+		}
+	}
+}
+
+func later(a, b *candidate) bool {
+	if d := a.onset.Sub(b.onset); d > slack || d < -slack {
+		return d > 0
+	}
+	return a.confidence < b.confidence
+}
+
+func (g *graph) reaches(from, to *candidate, seen map[*candidate]bool) bool {
+	if seen[from] {
+		return false
+	}
+	seen[from] = true
+	for _, e := range g.out[from] {
+		if e.to == to || e.to != nil && g.reaches(e.to, to, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *graph) drop(from, to *candidate) {
+	keep := func(all []edge) []edge {
+		var out []edge
+		for _, e := range all {
+			if e.from != from || e.to != to {
+				out = append(out, e)
+			}
+		}
+		return out
+	}
+	g.out[from], g.in[to] = keep(g.out[from]), keep(g.in[to])
+}
+
+// explains is the set of symptoms that a candidate reaches.
+func (g *graph) explains(c *candidate) map[int]bool {
+	out := map[int]bool{}
+	seen := map[*candidate]bool{}
+	var walk func(*candidate)
+	walk = func(c *candidate) {
+		if seen[c] {
+			return
+		}
+		seen[c] = true
+		for _, e := range g.out[c] {
+			if e.to == nil {
+				out[e.symptom] = true
+			} else {
+				walk(e.to)
+			}
+		}
+	}
+	walk(c)
+	return out
+}
+
+func leadsTo(s *suspects.Suspect, name string) (suspects.Lead, bool) {
+	for _, l := range s.LeadsTo {
+		if l.To == name {
+			return l, true
+		}
+	}
+	return suspects.Lead{}, false
+}
+
+func touches(s *scene.Scene, f suspects.Finding, others []recording.Subject) bool {
+	for _, a := range append([]recording.Subject{f.Subject}, f.Related...) {
+		for _, b := range others {
+			if s.Touch(a, b) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func starts(active []recording.Interval) []recording.Time {
+	var out []recording.Time
+	for _, i := range active {
+		out = append(out, i.Start)
+	}
+	return out
+}

@@ -1,0 +1,51 @@
+package verdict
+
+import (
+	"fmt"
+
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects"
+)
+
+// Judge weighs every suspect of the catalogue against a recording.
+func Judge(r *recording.Recording) *Verdict { return judge(r, suspects.All) }
+
+func judge(r *recording.Recording, all []*suspects.Suspect) *Verdict {
+	s := scene.Build(r)
+	v := &Verdict{Recording: r, Scene: s}
+	v.Warnings = append(v.Warnings, r.Damage...)
+
+	found, settled := weighAll(s, r, all)
+	v.Symptoms = symptoms(s, r, found)
+	g := connect(s, found, v.Symptoms)
+	g.settle()
+	v.abstain(g)
+
+	for _, c := range found {
+		v.Entries = append(v.Entries, c.entry(g))
+	}
+	v.Entries = append(v.Entries, settled...)
+	sortEntries(v.Entries)
+	number(v.Entries, found)
+	return v
+}
+
+// number gives every entry its id and turns explained-by from a candidate into
+// the id of its entry.
+func number(entries []Entry, found []*candidate) {
+	n := map[string]int{}
+	for i := range entries {
+		e := &entries[i]
+		n[e.Suspect.Name]++
+		e.ID = fmt.Sprintf("%s#%d", e.Suspect.Name, n[e.Suspect.Name])
+		if e.from != nil {
+			e.from.id = e.ID
+		}
+	}
+	for i := range entries {
+		if c := entries[i].from; c != nil && c.explainedBy != nil {
+			entries[i].ExplainedBy = c.explainedBy.id
+		}
+	}
+}

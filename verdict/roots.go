@@ -1,0 +1,106 @@
+package verdict
+
+import "sort"
+
+// settle gives every candidate its state: what another leads to is a
+// consequence; the roots that explain the most harm are culprits, taken until
+// every symptom is covered; the other roots that explain something contribute;
+// a root that explains nothing is a risk.
+func (g *graph) settle() {
+	var roots []*candidate
+	for _, c := range g.found {
+		if len(g.in[c]) > 0 {
+			c.state, c.explainedBy = Consequence, strongest(g.in[c])
+			continue
+		}
+		roots = append(roots, c)
+	}
+	covered := map[int]bool{}
+	for len(roots) > 0 {
+		best, gain := -1, 0.0
+		for i, c := range roots {
+			if w := g.gain(c, covered); w > gain {
+				best, gain = i, w
+			}
+		}
+		if best < 0 {
+			break
+		}
+		c := roots[best]
+		roots = append(roots[:best], roots[best+1:]...)
+		c.state = Culprit
+		for i := range g.explains(c) {
+			covered[i] = true
+		}
+	}
+	for _, c := range roots {
+		switch {
+		case len(g.explains(c)) == 0:
+			c.state = Risk
+		case g.ownShare(c) >= shareOfCulprit:
+			c.state = Culprit
+		default:
+			c.state = Contributing
+		}
+	}
+	// What a mere risk leads to and hurts nobody is a risk as well.
+	for _, c := range g.found {
+		if c.state == Consequence && len(g.explains(c)) == 0 {
+			c.state = Risk
+		}
+	}
+}
+
+// shareOfCulprit: a second root with this much of a symptom's harm, measured as
+// its own, is a second culprit and not a contribution.
+const shareOfCulprit = 0.2
+
+// gain is the harm of the symptoms that c would newly explain.
+func (g *graph) gain(c *candidate, covered map[int]bool) float64 {
+	sum := 0.0
+	for i := range g.explains(c) {
+		if !covered[i] {
+			// The constant keeps a symptom without a measured severity from being worth nothing.
+			sum += 0.1 + g.symptoms[i].Severity
+		}
+	}
+	return sum * c.confidence
+}
+
+// ownShare is the greatest share that the candidate's own measured harm has in a
+// symptom that it explains.
+func (g *graph) ownShare(c *candidate) float64 {
+	share := 0.0
+	for i := range g.explains(c) {
+		s := g.symptoms[i]
+		if s.Name == c.finding.Harm.Symptom && s.Unit == c.finding.Harm.Unit && s.Amount > 0 {
+			share = max(share, c.finding.Harm.Amount/s.Amount)
+		}
+	}
+	return share
+}
+
+func strongest(in []edge) *candidate {
+	best := in[0].from
+	for _, e := range in[1:] {
+		if e.from.confidence > best.confidence {
+			best = e.from
+		}
+	}
+	return best
+}
+
+var stateOrder = map[State]int{Culprit: 0, Contributing: 1, Consequence: 2, Risk: 3, NotSeen: 4, Cleared: 5}
+
+func sortEntries(all []Entry) {
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := all[i], all[j]
+		if stateOrder[a.State] != stateOrder[b.State] {
+			return stateOrder[a.State] < stateOrder[b.State]
+		}
+		if a.State == Culprit && (a.Suspect.Name == observerName) != (b.Suspect.Name == observerName) {
+			return a.Suspect.Name == observerName
+		}
+		return a.Confidence > b.Confidence
+	})
+}

@@ -1,0 +1,174 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects"
+)
+
+// process is a subject that touches itself and nothing else.
+func process(pid int) recording.Subject {
+	return recording.Subject{Kind: recording.KindProcess, PID: pid, Comm: "p"}
+}
+
+type fake struct {
+	name     string
+	pid      int
+	leads    []string
+	from     float64 // seconds into the window; the finding acts for 5 s
+	harm     float64 // datagrams
+	evidence []suspects.Evidence
+}
+
+func (f fake) suspect() *suspects.Suspect {
+	s := &suspects.Suspect{Name: f.name, Title: f.name, Next: "look at " + f.name}
+	for _, l := range f.leads {
+		s.LeadsTo = append(s.LeadsTo, suspects.Lead{To: l, Lag: 5 * time.Second})
+	}
+	s.Weigh = func(*scene.Scene, *recording.Recording) []suspects.Finding {
+		e := f.evidence
+		if e == nil {
+			e = []suspects.Evidence{{Side: suspects.For, Grade: suspects.Decisive, Source: f.name}}
+		}
+		return []suspects.Finding{{
+			Subject: process(f.pid), Evidence: e, Active: spansAt(5, f.from),
+			Harm: suspects.Harm{Symptom: scene.DatagramsLost, Amount: f.harm, Unit: "datagrams"},
+		}}
+	}
+	return s
+}
+
+func judged(t *testing.T, all ...fake) (*Verdict, map[string]Entry) {
+	t.Helper()
+	r := &recording.Recording{Manifest: recording.Manifest{Start: minute.Start, End: minute.End, SelfPID: 1}}
+	var list []*suspects.Suspect
+	for _, f := range all {
+		list = append(list, f.suspect())
+	}
+	v := judge(r, list)
+	by := map[string]Entry{}
+	for _, e := range v.Entries {
+		by[e.Suspect.Name] = e
+	}
+	return v, by
+}
+
+func TestConsequenceIsExplainedByItsRoot(t *testing.T) {
+	_, by := judged(t,
+		fake{name: "stop", pid: 7, leads: []string{"buffer"}, from: 10},
+		fake{name: "buffer", pid: 7, from: 11, harm: 1000})
+	if by["stop"].State != Culprit || by["buffer"].State != Consequence || by["buffer"].ExplainedBy != "stop#1" {
+		t.Errorf("stop %s, buffer %s explained by %q", by["stop"].State, by["buffer"].State, by["buffer"].ExplainedBy)
+	}
+	if c := by["stop"].Chain; len(c) != 3 || c[1].Name != "buffer" || c[2].Name != scene.DatagramsLost {
+		t.Errorf("chain %+v", c)
+	}
+}
+
+func TestCauseAfterItsEffectIsNoRoot(t *testing.T) {
+	_, by := judged(t,
+		fake{name: "stop", pid: 7, leads: []string{"buffer"}, from: 30},
+		fake{name: "buffer", pid: 7, from: 11, harm: 1000})
+	if by["buffer"].State != Culprit || by["stop"].State != Risk {
+		t.Errorf("buffer %s, stop %s: want culprit and risk", by["buffer"].State, by["stop"].State)
+	}
+}
+
+func TestUnrelatedSubjectsAreNotJoined(t *testing.T) {
+	_, by := judged(t,
+		fake{name: "stop", pid: 8, leads: []string{"buffer"}, from: 10},
+		fake{name: "buffer", pid: 7, from: 11, harm: 1000})
+	if by["buffer"].State != Culprit || by["stop"].State != Risk {
+		t.Errorf("buffer %s, stop %s: want culprit and risk", by["buffer"].State, by["stop"].State)
+	}
+}
+
+func TestTwoCausesAreBothNamed(t *testing.T) {
+	_, by := judged(t,
+		fake{name: "a", pid: 7, from: 10, harm: 1000},
+		fake{name: "b", pid: 8, from: 20, harm: 500})
+	if by["a"].State != Culprit || by["b"].State != Culprit {
+		t.Errorf("a %s, b %s", by["a"].State, by["b"].State)
+	}
+}
+
+func TestNoHarmIsARisk(t *testing.T) {
+	v, by := judged(t, fake{name: "a", pid: 7, from: 10})
+	if by["a"].State != Risk || len(v.Symptoms) != 0 || v.Abstained != "" {
+		t.Errorf("a %s, symptoms %v, abstained %q", by["a"].State, v.Symptoms, v.Abstained)
+	}
+}
+
+func TestHarmThatNobodyFeelsIsARisk(t *testing.T) {
+	if _, by := judged(t, fake{name: "a", pid: 7, from: 10, harm: 3}); by["a"].State != Risk {
+		t.Errorf("three datagrams: %s", by["a"].State)
+	}
+}
+
+func TestLoopIsBrokenAtTheLaterCause(t *testing.T) {
+	_, by := judged(t,
+		fake{name: "a", pid: 7, leads: []string{"b"}, from: 10, harm: 100},
+		fake{name: "b", pid: 7, leads: []string{"a"}, from: 11})
+	if by["a"].State != Culprit && by["b"].State != Culprit {
+		t.Errorf("a loop left no root: a %s, b %s", by["a"].State, by["b"].State)
+	}
+	if by["a"].State == Consequence && by["b"].State == Consequence {
+		t.Error("both are consequences of each other")
+	}
+}
+
+func TestUnprovenIsNotSeenWithTheNextMeasurement(t *testing.T) {
+	_, by := judged(t, fake{name: "a", pid: 7, from: 10, harm: 1000,
+		evidence: []suspects.Evidence{{Side: suspects.For, Grade: suspects.Strong, Source: "x"}}})
+	if by["a"].State != NotSeen || by["a"].Next != "look at a" {
+		t.Errorf("a %s, next %q", by["a"].State, by["a"].Next)
+	}
+}
+
+func TestObserverMakesTheVerdictAbstain(t *testing.T) {
+	strong := []suspects.Evidence{{Side: suspects.For, Grade: suspects.Strong, Source: "x"}, {Side: suspects.For, Grade: suspects.Strong, Source: "y"}}
+	v, by := judged(t,
+		fake{name: "observer", pid: 1, from: 1},
+		fake{name: "a", pid: 7, from: 10, harm: 1000, evidence: strong})
+	if by["a"].State == Culprit || v.Abstained == "" || v.Entries[0].Suspect.Name != "observer" {
+		t.Errorf("a %s, abstained %q, first %s", by["a"].State, v.Abstained, v.Entries[0].Suspect.Name)
+	}
+	_, by = judged(t,
+		fake{name: "observer", pid: 1, from: 1},
+		fake{name: "a", pid: 7, from: 10, harm: 1000})
+	if by["a"].State != Culprit || by["observer"].State == Culprit {
+		t.Errorf("what the kernel counted stands: a %s, observer %s", by["a"].State, by["observer"].State)
+	}
+}
+
+func TestSnagItselfIsNotAccused(t *testing.T) {
+	if _, by := judged(t, fake{name: "a", pid: 1, from: 10, harm: 1000}); by["a"].State != Cleared {
+		t.Errorf("snag was accused: %s", by["a"].State)
+	}
+}
+
+func TestRivalsAreNotToldApart(t *testing.T) {
+	strong := func(n string) []suspects.Evidence {
+		return []suspects.Evidence{{Side: suspects.For, Grade: suspects.Strong, Source: n + "1"}, {Side: suspects.For, Grade: suspects.Strong, Source: n + "2"}}
+	}
+	v, by := judged(t,
+		fake{name: "a", pid: 7, leads: []string{scene.DatagramsLost}, from: 10, evidence: strong("a")},
+		fake{name: "b", pid: 7, leads: []string{scene.DatagramsLost}, from: 10, evidence: strong("b")},
+		fake{name: "effect", pid: 7, from: 11, harm: 900, evidence: strong("e")})
+	_ = by
+	if len(v.With(Culprit)) != 1 || v.With(Culprit)[0].Suspect.Name != "effect" {
+		t.Errorf("what measured its own harm stands: %v", v.With(Culprit))
+	}
+	r := &recording.Recording{Manifest: recording.Manifest{Start: minute.Start, End: minute.End, Symptoms: []string{"loss on the stream"}}}
+	v = judge(r, []*suspects.Suspect{
+		fake{name: "a", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, evidence: strong("a")}.suspect(),
+		fake{name: "b", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, evidence: strong("b")}.suspect(),
+	})
+	if len(v.With(Culprit)) != 0 || !strings.Contains(v.Abstained, "nothing tells them apart") || v.Next == "" {
+		t.Errorf("culprits %v, abstained %q, next %q", v.With(Culprit), v.Abstained, v.Next)
+	}
+}

@@ -1,0 +1,96 @@
+package verdict
+
+import (
+	"strings"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// Reported is the name of a symptom that the user told and whose words fit none
+// of the known ones.
+const Reported = "reported"
+
+// felt is the least harm of each symptom that a user would notice, in its own
+// unit: below it a confirmed finding is a risk.
+var felt = map[string]struct {
+	amount float64
+	share  float64 // of Harm.Of, where that is known
+}{
+	scene.DatagramsLost:     {10, 0.001}, // 10 packets of RTP are a visible glitch; 1 in 1,000 is what voice and video tolerate
+	scene.ConnectionErrors:  {5, 0.005},  // a handful of failed connections in a window are somebody's reload button
+	scene.ConnectLatency:    {3, 0.001},  // connections that waited for a SYN to be sent again: 1 s each
+	scene.RequestLatency:    {0.005, 0},  // seconds added to a typical request
+	scene.StreamFreeze:      {1, 0},      // seconds; healthy streams show gaps of 0.35 s on a busy machine
+	scene.StreamLate:        {0.5, 0},    // seconds
+	scene.ThroughputPlateau: {0.02, 0},   // share of the throughput that is missing
+	scene.FramesSkipped:     {3, 0},      // frames
+}
+
+// symptoms gathers what hurt: what the scene shows, what the findings measured
+// as their harm where the scene has no symptom of that kind on that subject, and
+// what the user told.
+func symptoms(s *scene.Scene, r *recording.Recording, found []*candidate) []scene.Symptom {
+	var out []scene.Symptom
+	for _, sym := range s.Symptoms {
+		if concerns(s, r, sym.Subject) && !isSelf(sym.Subject, r) {
+			sym.Subject.Name = s.Name(sym.Subject)
+			out = append(out, sym)
+		}
+	}
+	for _, c := range found {
+		h := c.finding.Harm
+		floor := felt[h.Symptom]
+		if h.Amount <= 0 || h.Amount < floor.amount || h.Of > 0 && h.Amount/h.Of < floor.share || shown(s, out, c) {
+			continue
+		}
+		severity := 0.5
+		if h.Of > 0 {
+			severity = min(1, h.Amount/h.Of)
+		}
+		out = append(out, scene.Symptom{
+			Name: h.Symptom, Subject: c.finding.Subject, Onset: c.onset, Active: c.finding.Active,
+			Text: h.Text, Amount: h.Amount, Unit: h.Unit, Severity: severity,
+		})
+	}
+	for _, text := range r.Manifest.Symptoms {
+		out = append(out, reported(s, text))
+	}
+	return out
+}
+
+func shown(s *scene.Scene, have []scene.Symptom, c *candidate) bool {
+	for _, sym := range have {
+		if sym.Name == c.finding.Harm.Symptom && touches(s, c.finding, []recording.Subject{sym.Subject}) {
+			return true
+		}
+	}
+	return false
+}
+
+var words = []struct{ word, symptom string }{
+	{"freez", scene.StreamFreeze}, {"frozen", scene.StreamFreeze}, {"stall", scene.StreamFreeze},
+	{"skip", scene.FramesSkipped}, {"late", scene.StreamLate}, {"slow", scene.RequestLatency},
+	{"latency", scene.RequestLatency}, {"p99", scene.RequestLatency}, {"timeout", scene.RequestLatency},
+	{"connect", scene.ConnectLatency}, {"lost", scene.DatagramsLost}, {"loss", scene.DatagramsLost},
+	{"drop", scene.DatagramsLost}, {"reset", scene.ConnectionErrors}, {"broken pipe", scene.ConnectionErrors},
+	{"epipe", scene.ConnectionErrors}, {"refused", scene.ConnectionErrors}, {"error", scene.ConnectionErrors},
+	{"throughput", scene.ThroughputPlateau}, {"log", scene.LogSilence},
+}
+
+// reported turns what the user said into a symptom of the whole host: words
+// don't tell which socket.
+func reported(s *scene.Scene, text string) scene.Symptom {
+	name := Reported
+	lower := strings.ToLower(text)
+	for _, w := range words {
+		if strings.Contains(lower, w.word) {
+			name = w.symptom
+			break
+		}
+	}
+	return scene.Symptom{
+		Name: name, Subject: recording.Subject{Kind: recording.KindHost, Name: "as reported"},
+		Onset: s.Window.Start, Text: "reported: " + text, Severity: 0.2,
+	}
+}

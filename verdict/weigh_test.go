@@ -1,0 +1,33 @@
+package verdict
+
+import (
+	"testing"
+
+	. "snag/suspects" //nolint:revive // the table reads better
+)
+
+func TestProve(t *testing.T) {
+	piece := func(side Side, grade Grade, source string) Evidence {
+		return Evidence{Side: side, Grade: grade, Source: source}
+	}
+	for name, c := range map[string]struct {
+		evidence []Evidence
+		want     proof
+	}{
+		"nothing":                      {nil, nothing},
+		"one decisive":                 {[]Evidence{piece(For, Decisive, "a")}, confirmed},
+		"decisive against":             {[]Evidence{piece(Against, Decisive, "a"), piece(For, Strong, "b"), piece(For, Strong, "c")}, refuted},
+		"instruments disagree":         {[]Evidence{piece(Against, Decisive, "a"), piece(For, Decisive, "b")}, conflict},
+		"one strong":                   {[]Evidence{piece(For, Strong, "a")}, unproven},
+		"two strong":                   {[]Evidence{piece(For, Strong, "a"), piece(For, Strong, "b")}, confirmed},
+		"two strong of one origin":     {[]Evidence{{Side: For, Grade: Strong, Source: "a", Origin: "x"}, {Side: For, Grade: Strong, Source: "b", Origin: "x"}}, unproven},
+		"two strong, two against":      {[]Evidence{piece(For, Strong, "a"), piece(For, Strong, "b"), piece(Against, Strong, "c"), piece(Against, Strong, "d")}, unproven},
+		"weak never confirms":          {[]Evidence{piece(For, Weak, "a"), piece(For, Weak, "b"), piece(For, Weak, "c"), piece(For, Weak, "d")}, nothing},
+		"missing is not against":       {[]Evidence{piece(For, Decisive, "a"), piece(Missing, Decisive, "b")}, confirmed},
+		"weak against does not refute": {[]Evidence{piece(For, Decisive, "a"), piece(Against, Weak, "b")}, confirmed},
+	} {
+		if got := prove(c.evidence); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
