@@ -194,3 +194,17 @@ func (s *Stage) dead() error {
 	}
 	return nil
 }
+
+// State returns the state of /proc/PID/stat: 'T' is stopped.
+func (p *Process) State() (byte, error) {
+	st, err := readStat(filepath.Join("/proc", fmt.Sprint(p.PID)))
+	return st.state, err
+}
+
+// AwaitState waits until a process is in that state.
+func (s *Stage) AwaitState(p *Process, state byte) {
+	s.Await(fmt.Sprintf("%s to be in state %c", p.Name, state), 10*time.Second, func() (bool, error) {
+		now, err := p.State()
+		return now == state, err
+	})
+}

@@ -17,10 +17,14 @@ type RunOptions struct {
 	SnagPath string        // the binary whose find is judged; "" is the running one
 	For      time.Duration // how long find records
 	// Keep leaves the incident going after the verdict until the context ends, to
-	// look around in it.
+	// look around in it; its programs still end after MaxLife.
 	Keep bool
+	// Judged is told the result as soon as it is known; nil for nobody.
+	Judged func(Result)
 	// Out is the folder of the recording; "" is one that goes with the stage.
-	Out    string
+	Out string
+	// Shared is for tests that judge no real recording: see Options.
+	Shared bool
 	Stdout io.Writer // progress; nil for none
 }
 
@@ -66,7 +70,7 @@ func Run(ctx context.Context, inc Incident, v Variant, o RunOptions) (res Result
 		}
 	}
 	begin := time.Now()
-	s, err := NewStage(ctx, Options{Log: log})
+	s, err := NewStage(ctx, Options{Log: log, Shared: o.Shared})
 	if err != nil {
 		return res, err
 	}
@@ -83,11 +87,20 @@ func Run(ctx context.Context, inc Incident, v Variant, o RunOptions) (res Result
 	}
 	res.Culprits = res.Answer.culprits()
 	res.Outcome, res.Why, err = Score(inc.WantIn(v), res.Answer)
-	if o.Keep && err == nil {
-		log("kept: namespaces %s-*, files in %s; Ctrl-C ends it", s.id, s.dir)
-		<-ctx.Done()
+	if err != nil {
+		return res, err
 	}
-	return res, err
+	if o.Judged != nil {
+		o.Judged(res)
+	}
+	if o.Keep {
+		log("kept for at most %v: namespaces %s-*, files in %s; Ctrl-C ends it", MaxLife, s.id, s.dir)
+		select {
+		case <-ctx.Done():
+		case <-time.After(MaxLife - time.Since(begin)):
+		}
+	}
+	return res, nil
 }
 
 // Start starts an incident on the stage and returns once it is in full swing.

@@ -18,6 +18,9 @@ type Options struct {
 	// Self is the binary that is re-executed as janitor and as actors: it must
 	// know the hidden subcommands. "" is the running binary.
 	Self string
+	// Shared lets other shared stages be on the machine meanwhile: for tests, which
+	// look at their own namespaces only.
+	Shared bool
 	// Log gets a line for each step; nil for none.
 	Log func(format string, args ...any)
 }
@@ -43,8 +46,8 @@ type Stage struct {
 	find []Option
 }
 
-// NewStage waits for its turn (one stage at a time on a machine: two incidents
-// would be each other's noise), starts the janitor and returns an empty stage.
+// NewStage waits for its turn (two incidents at a time would be each other's
+// noise in what snag sees of the machine), starts the janitor and returns an empty stage.
 // Close it.
 func NewStage(ctx context.Context, o Options) (*Stage, error) {
 	if os.Geteuid() != 0 {
@@ -60,7 +63,7 @@ func NewStage(ctx context.Context, o Options) (*Stage, error) {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
-	lock, err := takeTurn(ctx, o.Log)
+	lock, err := takeTurn(ctx, turnFile(), o.Shared, o.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -70,10 +70,8 @@ func labRunCommand() *cobra.Command {
 			ctx, stop := untilSignal(c.Context())
 			defer stop()
 			o.Stdout = c.ErrOrStderr()
+			o.Judged = func(r lab.Result) { lab.PrintResult(c.OutOrStdout(), r) }
 			res, err := lab.Run(ctx, inc, v, o)
-			if res.Outcome != "" {
-				lab.PrintResult(c.OutOrStdout(), res)
-			}
 			if err == nil && res.Outcome != lab.Right {
 				err = fmt.Errorf("%s, %s: %s", res.Incident, res.Variant, res.Outcome)
 			}

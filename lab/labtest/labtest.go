@@ -45,8 +45,8 @@ func Stage(t *testing.T) *lab.Stage {
 	if os.Geteuid() != 0 {
 		t.Skip("making network namespaces needs root")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	s, err := lab.NewStage(ctx, lab.Options{Log: t.Logf})
+	ctx, cancel := context.WithTimeout(context.Background(), 9*time.Minute)
+	s, err := lab.NewStage(ctx, lab.Options{Log: t.Logf, Shared: true})
 	if err != nil {
 		cancel()
 		t.Fatal(err)
