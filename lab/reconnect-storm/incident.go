@@ -24,6 +24,9 @@ var Incident = lab.Incident{
 	Start:      start,
 }
 
+// Missing is the stream that the edges ask for and nobody publishes.
+const Missing = "match-hd"
+
 const (
 	at      = "10.79.1.1:1935"
 	edges   = 3
@@ -62,9 +65,9 @@ func start(s *lab.Stage, v lab.Variant) error {
 		args := []string{"--to", at, "--from", edgeAddr(n), "--app", origin.App, "--clients", fmt.Sprint(clients)}
 		switch v {
 		case lab.Sick:
-			args = append(args, "--stream", "match-hd", "--pause", "50ms")
+			args = append(args, "--stream", Missing, "--pause", "50ms")
 		case lab.Distractor:
-			args = append(args, "--stream", "match-hd", "--pause", "2s", "--backoff", "16s")
+			args = append(args, "--stream", Missing, "--pause", "2s", "--backoff", "16s")
 		case lab.Healthy:
 			args = append(args, "--stream", origin.Stream, "--pause", "50ms")
 		}
