@@ -91,7 +91,10 @@ func TestDamage(t *testing.T) {
 		want   []string
 	}{
 		"a table that was written is missing": {
-			func(m *Manifest, f files) { m.Written = &Written{Rows: map[string]int{"sockets": 3}}; delete(f, sockets) },
+			func(m *Manifest, f files) {
+				m.Written = &Written{Rows: map[string]int{"sockets": 3}}
+				delete(f, sockets)
+			},
 			[]string{"tables/sockets.jsonl is missing: 3 rows lost"},
 		},
 		"a table that was not written is missing": {func(_ *Manifest, f files) { delete(f, sockets) }, nil},

@@ -20,7 +20,7 @@ const (
 	EventObserverLate = "observer-late" // value: seconds a probe's tick came late; subject: observer; attrs: probe
 	EventProcessGone  = "process-gone"  // a watched process ended
 	EventNetnsGone    = "netns-gone"    // a namespace ended
-	EventStopped      = "stopped"       // a process was seen in state T from T to End
+	EventStopped      = "stopped"       // a process was seen in state T from T to End; attrs: running_at (ns, when it was last seen not stopped)
 	EventSocketClosed = "socket-closed" // a UDP socket that was bound closed; subject: the socket (netns, proto, local, pid, comm)
 	EventKernelLog    = "kernel-log"    // attrs: line
 )

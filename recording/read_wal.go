@@ -1,13 +1,12 @@
 package recording
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/tsdb/chunks"
 	"github.com/prometheus/prometheus/tsdb/record"
@@ -19,7 +18,7 @@ import (
 // recording.) found: there was something in it. A torn end is the last commit
 // of a kill -9 and costs at most that.
 func readLog(all *seriesSet, dir string) (found bool, damage []string, err error) {
-	replay := walReplay{all: all, dec: record.NewDecoder(labels.NewSymbolTable(), nil), refs: map[chunks.HeadSeriesRef]*Series{}}
+	replay := newReplay(all)
 	// A log that was cut short begins with a checkpoint (a watch's; a find never
 	// cuts its log).
 	checkpoint, from, err := wlog.LastCheckpoint(dir)
@@ -52,8 +51,11 @@ type walReplay struct {
 	refs    map[chunks.HeadSeriesRef]*Series
 	orphans int
 
-	series  []record.RefSeries
 	samples []record.RefSample
+}
+
+func newReplay(all *seriesSet) *walReplay {
+	return &walReplay{all: all, dec: record.NewDecoder(nil, nil), refs: map[chunks.HeadSeriesRef]*Series{}}
 }
 
 // files replays segments in order and goes on after a damaged one: records do
@@ -99,13 +101,9 @@ func (w *walReplay) file(path string) (err error) {
 func (w *walReplay) record(rec []byte) (err error) {
 	switch w.dec.Type(rec) {
 	case record.Series:
-		if w.series, err = w.dec.Series(rec, w.series[:0]); err != nil {
-			return err
-		}
-		for _, s := range w.series {
-			name, l := ownLabels(s.Labels)
-			w.refs[s.Ref] = w.all.series(strings.Clone(name), l)
-		}
+		return decodeSeriesRecord(rec, func(ref uint64, name string, l Labels) {
+			w.refs[chunks.HeadSeriesRef(ref)] = w.all.series(name, l)
+		})
 	case record.Samples, record.SamplesV2:
 		if w.samples, err = w.dec.Samples(rec, w.samples[:0]); err != nil {
 			return err
@@ -122,4 +120,57 @@ func (w *walReplay) record(rec []byte) (err error) {
 		}
 	}
 	return nil // other records hold nothing that snag writes
+}
+
+var errShortRecord = errors.New("a record of series is cut off")
+
+// decodeSeriesRecord reads a record of series (tsdb/docs/format/wal.md): a type
+// byte, then ref (8 bytes, big-endian), count, and name and value of each label,
+// with lengths as uvarints. tsdb's own decoder believes the count: a made-up
+// record of 20 bytes keeps it busy until memory ends.
+func decodeSeriesRecord(rec []byte, add func(ref uint64, name string, l Labels)) error {
+	rec = rec[1:]
+	number := func() (uint64, error) {
+		v, n := binary.Uvarint(rec)
+		if n <= 0 {
+			return 0, errShortRecord
+		}
+		rec = rec[n:]
+		return v, nil
+	}
+	text := func() (string, error) {
+		n, err := number()
+		if err != nil || n > uint64(len(rec)) {
+			return "", errShortRecord
+		}
+		s := string(rec[:n])
+		rec = rec[n:]
+		return s, nil
+	}
+	for len(rec) > 0 {
+		if len(rec) < 8 {
+			return errShortRecord
+		}
+		ref := binary.BigEndian.Uint64(rec)
+		rec = rec[8:]
+		count, err := number()
+		if err != nil {
+			return err
+		}
+		name, l := "", Labels{}
+		for range count { // ends at the record's end at the latest
+			n, err1 := text()
+			v, err2 := text()
+			if err := errors.Join(err1, err2); err != nil {
+				return err
+			}
+			if n == "__name__" {
+				name = v
+			} else {
+				l[n] = v
+			}
+		}
+		add(ref, name, l)
+	}
+	return nil
 }

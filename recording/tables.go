@@ -39,7 +39,7 @@ type Thread struct {
 	Comm    string `json:"comm"`
 	State   string `json:"state"`
 	Wchan   string `json:"wchan,omitempty"`   // kernel function it sleeps in
-	Syscall string `json:"syscall,omitempty"` // name; "running" when on a CPU; "" not readable
+	Syscall string `json:"syscall,omitempty"` // name; "running" when on a CPU; "none" asleep outside of any call; "" not readable
 	FD      int    `json:"fd"`                // that call's fd argument, -1 if it has none
 	// Running totals since the thread began (schedstat), seconds, and switches.
 	OnCPU       float64 `json:"on_cpu_seconds"`
@@ -242,7 +242,7 @@ type Qdisc struct {
 	Kind    string            `json:"kind"`
 	Handle  string            `json:"handle"`
 	Parent  string            `json:"parent"`
-	Options map[string]string `json:"options,omitempty"` // rate, burst, limit …, as tc prints them, base units
+	Options map[string]string `json:"options,omitempty"` // rate, burst, limit …, as tc takes them, base units: "8000000bit" a second, "10240b", "1000p", "50ms"; htb's classes as "class 1:10"
 }
 
 // Link is an interface of a namespace.
@@ -263,7 +263,7 @@ type Netns struct {
 	T     Time     `json:"t"`
 	ID    uint64   `json:"id"` // inode
 	Name  string   `json:"name,omitempty"`
-	Own   bool     `json:"own,omitempty"` // the one snag was started in
+	Own   bool     `json:"own,omitempty"`   // the one snag was started in
 	Addrs []string `json:"addrs,omitempty"` // "eth0 10.0.0.1/24", a device and its network each
 }
 

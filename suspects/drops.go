@@ -155,7 +155,9 @@ func hasAddress(r *recording.Recording, netns uint64, addr string) bool {
 }
 
 // lossOf is the doubt that a probe's losses put on a count of n: none below a
-// twentieth, which is what two readings of one count may differ by anyway.
+// twentieth, which is what two readings of one count may differ by anyway. A
+// count that agrees with another instrument's has none: what was lost was not of
+// its kind.
 func lossOf(r *recording.Recording, measure string, n float64) string {
 	c, _ := r.Measured(measure)
 	if float64(c.Lost) <= differ*n {

@@ -4,6 +4,15 @@ package suspects
 // one file and one line here.
 var All = []*Suspect{
 	udpReceiveBufferFull,
+	udpPortClosed,
+	qdiscDrop,
+	netfilterDrop,
+	packetLoss,
+	listenOverflow,
+	observer,
+	nagleDelayedAck,
+	reconnectStorm,
+	peerReset,
 }
 
 // ByName returns the suspect of that name, or nil.

@@ -25,7 +25,9 @@ func udpBufferEvidence(s *scene.Scene, r *recording.Recording, sub recording.Sub
 			e.Grade, decided = Decisive, true
 			e.Text = fmt.Sprintf("its d grew by %s, and %s drops for SOCKET_RCVBUFF named it", count(own), count(n))
 		}
-		e.Doubt = lossOf(r, "drops.socket", named)
+		if !same {
+			e.Doubt = lossOf(r, "drops.kfree_skb", named)
+		}
 		out = append(out, e)
 	}
 	if !decided {

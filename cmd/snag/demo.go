@@ -28,10 +28,10 @@ func demoCommand() *cobra.Command {
 			"edge relays that reconnect at once each time they are refused. Then runs snag find beside it.\n" +
 			"All in network namespaces of their own, and all removed at the end. Needs root and the Debian\n" +
 			"packages nginx, libnginx-mod-rtmp, ffmpeg and iproute2.",
-		Args: cobra.NoArgs,
+		Args: usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if length < time.Second || length > lab.MaxLife/2 {
-				return fmt.Errorf("demo: --for %v: want between 1s and %v", length, lab.MaxLife/2)
+				return usage("demo: --for %v: want between 1s and %v", length, lab.MaxLife/2)
 			}
 			if err := demoPackages(); err != nil {
 				return err
@@ -90,16 +90,13 @@ func demo(ctx context.Context, w io.Writer, path string, length time.Duration) (
 	switch {
 	case err != nil:
 		return err
-	case code == 0:
+	case code == exitNothing:
 		return errors.New("demo: snag find named no culprit in the storm: please report it with the output above")
 	case code != exitCulprit:
 		return fmt.Errorf("demo: snag find ended with exit code %d", code)
 	}
 	return nil
 }
-
-// exitCulprit is snag find's exit code when it names a culprit.
-const exitCulprit = 10
 
 // connectRate measures what the demo claims: connects a second at the origin.
 func connectRate(ctx context.Context, s *lab.Stage) (float64, error) {

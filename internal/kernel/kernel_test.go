@@ -56,7 +56,7 @@ func TestSymbolsHidden(t *testing.T) {
 		t.Errorf("all zero: %v, want ErrHidden", err)
 	}
 	var l *Lack
-	if _, err := ParseSymbols(strings.NewReader("")); !errors.As(err, &l) || l == ErrHidden {
+	if _, err := ParseSymbols(strings.NewReader("")); !errors.As(err, &l) || errors.Is(err, ErrHidden) {
 		t.Errorf("empty: %v, want another Lack", err)
 	}
 }

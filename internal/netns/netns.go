@@ -34,8 +34,8 @@ type Namespace struct {
 // Found is what a search saw.
 type Found struct {
 	All []Namespace // by ID, the own one first
-	// Hidden counts the processes whose namespace may not be read: it needs
-	// CAP_SYS_PTRACE (readlink of /proc/PID/ns/net, kernel fs/proc/namespaces.c).
+	// Hidden counts the processes of other namespaces that may not be told: it
+	// needs CAP_SYS_PTRACE (readlink of /proc/PID/ns/net, kernel fs/proc/namespaces.c).
 	Hidden int
 }
 
@@ -59,7 +59,7 @@ func List(proc string, nameDirs []string, own uint64) (Found, error) {
 		path := filepath.Join(proc, strconv.Itoa(pid), "ns/net")
 		id, err := IDOf(path)
 		if err != nil {
-			if os.IsPermission(err) {
+			if os.IsPermission(err) && !InOwn(proc, pid) {
 				found.Hidden++
 			}
 			continue // the rest are processes that just ended, and kernel threads on their way
@@ -136,6 +136,17 @@ func IDOf(link string) (uint64, error) {
 		return 0, fmt.Errorf("read the namespace of %s: %q is not net:[inode]", link, target)
 	}
 	return id, nil
+}
+
+// InOwn tells whether a process lives in the caller's namespace, without the
+// right to read its link: the files below /proc/PID/net are the namespace's, each
+// namespace has inodes of its own for them (kernel fs/proc/proc_net.c), and
+// anyone may stat them.
+func InOwn(proc string, pid int) bool {
+	var theirs, own unix.Stat_t
+	return unix.Stat(filepath.Join(proc, strconv.Itoa(pid), "net/netstat"), &theirs) == nil &&
+		unix.Stat(filepath.Join(proc, "self/net/netstat"), &own) == nil &&
+		theirs.Dev == own.Dev && theirs.Ino == own.Ino
 }
 
 func parseID(target string) (uint64, bool) {

@@ -184,6 +184,30 @@ func TestAThreadThatCannotReturnIsNotUsedAgain(t *testing.T) {
 	t.Errorf("thread %d, left in a foreign namespace, lives on", lost)
 }
 
+func TestInOwnTellsNamespacesApart(t *testing.T) {
+	name := fmt.Sprintf("snago%d", os.Getpid())
+	addNamespace(t, name)
+	start := func(args ...string) int {
+		cmd := exec.Command(args[0], args[1:]...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+		return cmd.Process.Pid
+	}
+	here, there := start("sleep", "60"), start("ip", "netns", "exec", name, "sleep", "60")
+	own := ownID(t)
+	for range 200 { // until ip has entered
+		if id, err := IDOf(fmt.Sprintf("/proc/%d/ns/net", there)); err == nil && id != own {
+			break
+		}
+		unix.Nanosleep(&unix.Timespec{Nsec: 1e7}, nil)
+	}
+	if !InOwn("/proc", here) || InOwn("/proc", there) {
+		t.Errorf("here %v, in another %v; want true, false", InOwn("/proc", here), InOwn("/proc", there))
+	}
+}
+
 func TestOpenRefusesAReusedPath(t *testing.T) {
 	if _, err := Open(Namespace{ID: 1, Path: "/proc/self/ns/net"}); err == nil || !strings.Contains(err.Error(), "no longer") {
 		t.Errorf("got %v", err)

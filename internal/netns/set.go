@@ -110,3 +110,21 @@ func MostOpen(perNamespace, most int) int {
 	half := min(lim.Cur/2, 1<<20)
 	return max(1, min(most, int(half)/max(1, perNamespace)))
 }
+
+// All returns the namespaces as they were last seen, the own one first.
+func (s *Set) All() []Namespace {
+	all := make([]Namespace, 0, len(s.known))
+	for _, n := range s.known {
+		all = append(all, n)
+	}
+	slices.SortFunc(all, func(a, b Namespace) int {
+		if a.Own != b.Own {
+			if a.Own {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
+	return all
+}

@@ -35,7 +35,11 @@ var benign = []struct {
 // without reasons it goes by the place alone.
 func Benign(d recording.Drop) bool {
 	for _, b := range benign {
-		if b.reason != d.Reason && !(d.Reason == "" && b.reason == "NOT_SPECIFIED") {
+		reason := d.Reason
+		if reason == "" {
+			reason = "NOT_SPECIFIED"
+		}
+		if b.reason != reason {
 			continue
 		}
 		if b.places == nil {

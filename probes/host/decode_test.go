@@ -91,7 +91,7 @@ func TestUpdateFixtures(t *testing.T) {
 		}
 		out.Write([]byte("x")) // so that a counter of d0 is not 0
 		out.Close()
-		r := dialRoute()
+		r := dialRoute(make([]byte, replyMost))
 		defer r.close()
 		class := make([]byte, 20)
 		for _, d := range []struct {
@@ -99,7 +99,7 @@ func TestUpdateFixtures(t *testing.T) {
 			kind   uint16
 			header []byte
 		}{
-			{"qdiscs.bin", unix.RTM_GETQDISC, make([]byte, 20)}, {"links.bin", unix.RTM_GETLINK, make([]byte, 16)},
+			{"qdiscs.bin", unix.RTM_GETQDISC, make([]byte, 20)}, {"links.bin", unix.RTM_GETLINK, linkRequest},
 			{"addrs.bin", unix.RTM_GETADDR, make([]byte, 8)}, {"classes.bin", unix.RTM_GETTCLASS, class},
 		} {
 			var out []byte
@@ -151,10 +151,10 @@ func TestDecodeLinksAndAddressesOfARealKernel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		addrs = append(addrs, a.String())
+		addrs = append(addrs, fmt.Sprint(a.Index, " ", a.Prefix))
 	}
 	golden(t, "addrs.json", addrs)
-	if !slices.Contains(addrs, "10.9.0.1") || slices.Contains(addrs, "10.9.0.2") {
+	if !slices.Contains(addrs, "3 10.9.0.1/32") || slices.Contains(addrs, "3 10.9.0.2/32") {
 		t.Errorf("a point-to-point link's own address is wanted, not its peer's: %v", addrs)
 	}
 }
@@ -270,8 +270,51 @@ func FuzzDecodeAddr(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if a, err := decodeAddr(data); err == nil && !a.IsValid() {
+		if a, err := decodeAddr(data); err == nil && !a.Prefix.IsValid() {
 			t.Error("an invalid address")
+		}
+	})
+}
+
+func message(kind, flags uint16, seq uint32, data []byte) []byte {
+	out := u32(uint32(16 + len(data)))
+	out = binary.NativeEndian.AppendUint16(out, kind)
+	out = binary.NativeEndian.AppendUint16(out, flags)
+	return append(append(out, u32(seq, 0)...), data...)
+}
+
+func TestRepliesOfADump(t *testing.T) {
+	answer := message(unix.RTM_NEWQDISC, 2, 7, u32(1))
+	stale := message(unix.RTM_NEWQDISC, 2, 6, u32(9))
+	for _, c := range []struct {
+		name   string
+		data   []byte
+		n      int
+		done   bool
+		failed string
+	}{
+		{"two and the end", slices.Concat(answer, stale, answer, message(unix.NLMSG_DONE, 2, 7, u32(0))), 2, true, ""},
+		{"more to come", answer, 1, false, ""},
+		{"refused", message(unix.NLMSG_ERROR, 0, 7, u32(uint32(0x100000000-int64(unix.EPERM)))), 0, true, "operation not permitted"},
+		{"changed", message(unix.RTM_NEWQDISC, 2|unix.NLM_F_DUMP_INTR, 7, u32(1)), 1, false, "it changed"},
+		{"torn", answer[:18], 0, false, "a message of 20 bytes in 18"},
+	} {
+		n := 0
+		done, err := eachReply(c.data, 7, func([]byte) { n++ })
+		if n != c.n || done != c.done || (err == nil) != (c.failed == "") || err != nil && !strings.Contains(err.Error(), c.failed) {
+			t.Errorf("%s: %d replies, done %v, %v", c.name, n, done, err)
+		}
+	}
+}
+
+func FuzzEachReply(f *testing.F) {
+	f.Add(message(unix.RTM_NEWQDISC, 2, 7, u32(1)))
+	f.Add(message(unix.NLMSG_DONE, 2, 7, nil))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		all := 0
+		eachReply(data, 7, func(one []byte) { all += 16 + len(one) })
+		if all > len(data) {
+			t.Errorf("%d bytes out of %d", all, len(data))
 		}
 	})
 }

@@ -79,15 +79,21 @@ func decodeLink(data []byte) (link, error) {
 	return l, nil
 }
 
+// addr is an address of an interface, with the length of its network.
+type addr struct {
+	Index  int
+	Prefix netip.Prefix
+}
+
 // decodeAddr reads one reply of RTM_GETADDR: struct ifaddrmsg and its attributes.
-func decodeAddr(data []byte) (netip.Addr, error) {
+func decodeAddr(data []byte) (addr, error) {
 	if len(data) < 8 {
-		return netip.Addr{}, fmt.Errorf("decode an address: %d bytes are no ifaddrmsg", len(data))
+		return addr{}, fmt.Errorf("decode an address: %d bytes are no ifaddrmsg", len(data))
 	}
 	var local, address netip.Addr
 	ad, err := netlink.NewAttributeDecoder(data[8:])
 	if err != nil {
-		return netip.Addr{}, fmt.Errorf("decode an address: %w", err)
+		return addr{}, fmt.Errorf("decode an address: %w", err)
 	}
 	for ad.Next() {
 		a, ok := netip.AddrFromSlice(ad.Bytes())
@@ -100,15 +106,16 @@ func decodeAddr(data []byte) (netip.Addr, error) {
 		}
 	}
 	if err := ad.Err(); err != nil {
-		return netip.Addr{}, fmt.Errorf("decode an address: %w", err)
+		return addr{}, fmt.Errorf("decode an address: %w", err)
 	}
 	if local.IsValid() { // on a point-to-point link IFA_ADDRESS is the other end
-		return local, nil
+		address = local
 	}
-	if !address.IsValid() {
-		return netip.Addr{}, fmt.Errorf("decode an address: there is none")
+	p := netip.PrefixFrom(address, int(data[1]))
+	if !p.IsValid() {
+		return addr{}, fmt.Errorf("decode an address: %v/%d is none", address, data[1])
 	}
-	return address, nil
+	return addr{Index: int(binary.NativeEndian.Uint32(data[4:])), Prefix: p}, nil
 }
 
 func number(b []byte) int {

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"encoding/binary"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +19,15 @@ type linkSeen struct {
 	alive   bool
 }
 
+// linkRequest is struct ifinfomsg and IFLA_EXT_MASK RTEXT_FILTER_SKIP_STATS: no
+// statistics of IPv6, which are larger than all the rest (net/ipv6/addrconf.c,
+// inet6_fill_ifla6_attrs). Those of the link itself come all the same.
+var linkRequest = func() []byte {
+	b := binary.NativeEndian.AppendUint16(make([]byte, 16), 8)
+	b = binary.NativeEndian.AppendUint16(b, unix.IFLA_EXT_MASK)
+	return binary.NativeEndian.AppendUint32(b, 1<<3)
+}()
+
 // links writes the counters of all links, and the row of each that is new or
 // set differently.
 func (sp *space) links() error {
@@ -24,7 +35,7 @@ func (sp *space) links() error {
 	for _, l := range sp.linkSeen {
 		l.alive = false
 	}
-	err := sp.route.dump(unix.RTM_GETLINK, make([]byte, 16), func(data []byte) error {
+	err := sp.route.dump(unix.RTM_GETLINK, linkRequest, func(data []byte) error {
 		l, err := decodeLink(data)
 		if err == nil {
 			sp.link(t, l)
@@ -78,6 +89,14 @@ func sameLink(a, b recording.Link) bool {
 	return carrier && a == b
 }
 
+// deviceName is an interface's name as it was last seen.
+func (sp *space) deviceName(index int) string {
+	if l := sp.linkSeen[index]; l != nil {
+		return l.row.Name
+	}
+	return "if" + strconv.Itoa(index)
+}
+
 // addresses writes the namespace's row again when its addresses changed.
 func (sp *space) addresses() error {
 	t := sp.env.Now()
@@ -85,7 +104,7 @@ func (sp *space) addresses() error {
 	err := sp.route.dump(unix.RTM_GETADDR, make([]byte, 8), func(data []byte) error {
 		a, err := decodeAddr(data)
 		if err == nil {
-			addrs = append(addrs, a.String())
+			addrs = append(addrs, sp.deviceName(a.Index)+" "+a.Prefix.String())
 		}
 		return err
 	})

@@ -74,7 +74,7 @@ func TestAFullReceiveBufferIsCountedInItsNamespace(t *testing.T) {
 	}
 	found := false
 	for _, row := range r.Netns {
-		found = found || row.ID == n.ID && row.Name == n.Name && fmt.Sprint(row.Addrs) == "[127.0.0.1 ::1]"
+		found = found || row.ID == n.ID && row.Name == n.Name && fmt.Sprint(row.Addrs) == "[lo 127.0.0.1/8 lo ::1/128]"
 	}
 	if !found {
 		t.Errorf("no row of %s with its addresses: %+v", n.Name, r.Netns)

@@ -98,7 +98,7 @@ func TestAProcessNearItsFileLimitIsWatched(t *testing.T) {
 
 func TestCountingEntriesAgreesWithTheSizeOfTheDirectory(t *testing.T) {
 	pid := keep60(t, 3000, 700)
-	read := newProcReader("/proc")
+	read := newProcReader("/proc", 0)
 	fast := read.fds(pid)
 	read.live = false // as on kernels before 6.2
 	slow := read.fds(pid)

@@ -9,7 +9,7 @@ import (
 
 // counter is one protocol counter of one namespace.
 type counter struct {
-	metric  string // "" when it is not recorded
+	seen    bool
 	written bool
 	begun   float64
 	now     float64
@@ -42,7 +42,7 @@ func (sp *space) netstat(once *notices) error {
 		bad += f.parse(data, func(proto, field []byte, v float64) { sp.count(t, proto, field, v) })
 	}
 	for _, f := range firsts {
-		if c := sp.counters[f.key]; c != nil && c.now > c.begun {
+		if i, ok := sp.shared.index[f.key]; ok && i < len(sp.counters) && sp.counters[i].now > sp.counters[i].begun {
 			// RcvbufErrors are InErrors as well: tell the sharper one alone.
 			once.first(f.key[:4], func() string { return fmt.Sprintf("first %s%s (%s)", f.text, sp.in(), f.key) })
 		}
@@ -54,28 +54,27 @@ func (sp *space) netstat(once *notices) error {
 }
 
 func (sp *space) count(t recording.Time, proto, field []byte, v float64) {
-	sp.key = append(append(append(sp.key[:0], proto...), '_'), field...)
-	c := sp.counters[string(sp.key)]
-	if c == nil {
-		key := string(sp.key)
-		c = &counter{begun: v, written: always[key]}
-		if wanted(string(proto), key) {
-			c.metric = "node_netstat_" + key
-		}
-		sp.counters[key] = c
-	}
-	if c.metric == "" {
+	i := sp.shared.counter(proto, field)
+	m := sp.shared.metrics[i]
+	if m.name == "" {
 		return
+	}
+	for i >= len(sp.counters) {
+		sp.counters = append(sp.counters, counter{})
+	}
+	c := &sp.counters[i]
+	if !c.seen {
+		c.seen, c.begun, c.written = true, v, m.always
 	}
 	if !c.written && v != 0 {
 		c.written = true
 		if c.at != 0 {
-			sp.env.Sink.Sample(c.at, c.metric, sp.labels, c.now)
+			sp.env.Sink.Sample(c.at, m.name, sp.labels, c.now)
 		}
 	}
 	c.now, c.at = v, t
 	if c.written {
-		sp.env.Sink.Sample(t, c.metric, sp.labels, v)
+		sp.env.Sink.Sample(t, m.name, sp.labels, v)
 	}
 }
 
@@ -106,22 +105,12 @@ func (sp *space) sockstat() error {
 }
 
 func (sp *space) gauge(t recording.Time, proto, field []byte, v float64) {
-	sp.key = append(append(append(sp.key[:0], proto...), '_'), field...)
-	metric, seen := sp.socks[string(sp.key)]
-	if !seen {
-		key := string(sp.key)
-		if sockstatFields[key] {
-			name := "node_sockstat_" + key
-			metric = &name
-		}
-		sp.socks[key] = metric
+	names := sp.shared.gauge(proto, field)
+	if names.plain != "" {
+		sp.env.Sink.Sample(t, names.plain, sp.labels, v)
 	}
-	if metric == nil {
-		return
-	}
-	sp.env.Sink.Sample(t, *metric, sp.labels, v)
-	if string(field) == "mem" {
-		sp.env.Sink.Sample(t, *metric+"_bytes", sp.labels, v*pageSize)
+	if names.bytes != "" {
+		sp.env.Sink.Sample(t, names.bytes, sp.labels, v*pageSize)
 	}
 }
 

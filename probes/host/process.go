@@ -14,8 +14,8 @@ import (
 // hundredth of a core; what is beyond them takes turns.
 const (
 	mostStates = 200  // states looked at each second
-	mostRows   = 400  // rows written each scan
-	mostStats  = 2000 // processes looked at each scan
+	mostRows   = 250  // rows written each scan
+	mostStats  = 1000 // processes looked at each scan
 	mostSearch = 150  // processes without sockets searched again each scan
 )
 
@@ -40,17 +40,18 @@ type process struct {
 
 // processes follows who holds sockets and who is watched.
 type processes struct {
-	env   *probe.Env
-	meter *meter
-	read  *procReader
-	known map[int]*process
-	scans int
-	turn  map[string]int // whose turn it is, for each sort of work
+	env     *probe.Env
+	meter   *meter
+	read    *procReader
+	known   map[int]*process
+	scans   int
+	rowFrom int            // the pid whose row was left out last
+	turn    map[string]int // whose turn it is, for each sort of work
 }
 
 func newProcesses(env *probe.Env, m *meter) *processes {
 	return &processes{
-		env: env, meter: m, read: newProcReader(env.Proc), known: map[int]*process{},
+		env: env, meter: m, read: newProcReader(env.Proc, env.Netns), known: map[int]*process{},
 		turn: map[string]int{},
 	}
 }
@@ -100,7 +101,8 @@ func (p *processes) scan(t recording.Time, rows map[int]bool, last bool) error {
 		return err
 	}
 	p.scans++
-	hidden, searched, written := 0, 0, 0
+	all := p.scans == 1 || last
+	hidden, searched, written, left := 0, 0, 0, 0
 	here := make(map[int]bool, len(pids))
 	for _, pid := range pids {
 		here[pid] = true
@@ -110,7 +112,10 @@ func (p *processes) scan(t recording.Time, rows map[int]bool, last bool) error {
 			p.ended(t, one)
 		}
 	}
-	for _, pid := range p.turns("stats", pids, mostStats, p.scans == 1 || last) {
+	if len(pids) <= mostStats { // beyond, all of them take turns already
+		pids = startAt(pids, p.rowFrom)
+	}
+	for _, pid := range p.turns("stats", pids, mostStats, all) {
 		stat, err := p.read.stat(pid)
 		if err != nil {
 			continue // it ended meanwhile
@@ -129,18 +134,31 @@ func (p *processes) scan(t recording.Time, rows map[int]bool, last bool) error {
 		if !one.sockets && !p.env.Watch.Has(pid) && pid != p.env.SelfPID {
 			continue
 		}
-		if written < mostRows || p.env.Watch.Has(pid) || last {
+		if written < mostRows || p.env.Watch.Has(pid) || all {
 			written++
 			p.write(t, one, stat)
 			rows[pid] = true
-		} else {
-			p.meter.note("host.processes", fmt.Sprintf("more than %d processes hold sockets: rows of the others are written at the end only", mostRows), "")
+			continue
 		}
+		if left++; left == 1 {
+			p.rowFrom = pid // the next scan begins with it
+		}
+	}
+	if left > 0 {
+		p.meter.note("host.processes", fmt.Sprintf("more than %d processes hold sockets: their rows take turns every %d s", mostRows, everyRows), "name the target: --pid or --unit")
 	}
 	if hidden > 0 {
 		p.meter.note("host.processes", fmt.Sprintf("whether %d processes of other users hold sockets could not be seen", hidden), "run as root, or give the binary CAP_SYS_PTRACE")
 	}
 	return nil
+}
+
+// startAt turns the pids so that pid comes first, if it is still among them.
+func startAt(pids []int, pid int) []int {
+	if i := slices.Index(pids, pid); i > 0 {
+		return slices.Concat(pids[i:], pids[:i])
+	}
+	return pids
 }
 
 // due tells whether a process without sockets is searched again: it may have

@@ -18,13 +18,14 @@ import (
 type procReader struct {
 	root string // of procfs
 	live bool   // a real procfs, not a copied tree
+	own  uint64 // the namespace snag was started in
 	buf  []byte
 }
 
-func newProcReader(root string) *procReader {
+func newProcReader(root string, own uint64) *procReader {
 	var fs unix.Statfs_t
 	live := unix.Statfs(root, &fs) == nil && int64(fs.Type) == unix.PROC_SUPER_MAGIC
-	return &procReader{root, live, make([]byte, 8192)}
+	return &procReader{root, live, own, make([]byte, 8192)}
 }
 
 func (r *procReader) path(pid int, name string) string {
@@ -88,6 +89,27 @@ func (r *procReader) fdSize(pid int) int {
 		return 0
 	}
 	return int(st.Size)
+}
+
+// nofile returns the limits of open files: −1 unlimited, 0 not known. The call is
+// ten times cheaper than the text, but not allowed for another user's process.
+func (r *procReader) nofile(pid int) (soft, hard int) {
+	var lim unix.Rlimit
+	if r.live && unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &lim) == nil {
+		return finite(lim.Cur), finite(lim.Max)
+	}
+	data, err := r.read(pid, "limits")
+	if err != nil {
+		return 0, 0
+	}
+	return parseNofile(data)
+}
+
+func finite(v uint64) int {
+	if v > 1<<62 { // RLIM_INFINITY is all ones
+		return -1
+	}
+	return int(v)
 }
 
 // countEntries counts the directory entries that getdents64 gave, but for . and ..
@@ -154,13 +176,13 @@ func (r *procReader) row(p *process, row *recording.Process) {
 	}
 	if id, err := netns.IDOf(r.path(p.pid, "ns/net")); err == nil {
 		row.Netns = id
+	} else if r.live && netns.InOwn(r.root, p.pid) {
+		row.Netns = r.own
 	}
 	if data, err := r.read(p.pid, "cgroup"); err == nil {
 		p.group, row.Unit = parseCgroups(data)
 		row.Cgroup = p.group.Path
 	}
-	if data, err := r.read(p.pid, "limits"); err == nil {
-		row.FDLimit, row.FDHard = parseNofile(data)
-	}
+	row.FDLimit, row.FDHard = r.nofile(p.pid)
 	row.FDs = r.fds(p.pid)
 }

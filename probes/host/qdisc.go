@@ -35,12 +35,9 @@ func (sp *space) qdiscs(once *notices, classes bool) error {
 		return err
 	}
 	for _, q := range all {
-		device := "if" + strconv.Itoa(q.Index)
-		if l := sp.linkSeen[q.Index]; l != nil {
-			device = l.row.Name
-			if q.Kind == "pfifo_fast" { // its queues are as long as the device's (sch_generic.c)
-				q.Options = map[string]string{"limit": strconv.Itoa(l.txQueue) + "p"}
-			}
+		device := sp.deviceName(q.Index)
+		if l := sp.linkSeen[q.Index]; l != nil && q.Kind == "pfifo_fast" { // its queues are as long as the device's (sch_generic.c)
+			q.Options = map[string]string{"limit": strconv.Itoa(l.txQueue) + "p"}
 		}
 		if q.Kind == "htb" && classes {
 			if q.Options == nil {

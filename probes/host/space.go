@@ -27,20 +27,17 @@ type space struct {
 	files  map[string]int
 	route  *rtnl
 	labels recording.Labels
-	buf    []byte
-	key    []byte
+	shared *shared
 
-	counters  map[string]*counter
-	socks     map[string]*string
+	counters  []counter // by shared.index
 	qdiscSeen map[string]*qdiscSeen
 	linkSeen  map[int]*linkSeen
 	addrs     string
 }
 
-func openSpace(env *probe.Env, m *meter, n netns.Namespace) (*space, error) {
+func openSpace(env *probe.Env, m *meter, sh *shared, n netns.Namespace) (*space, error) {
 	sp := &space{
-		Namespace: n, env: env, labels: netnsLabels(n), files: map[string]int{},
-		buf: make([]byte, 1<<15), counters: map[string]*counter{}, socks: map[string]*string{},
+		Namespace: n, env: env, labels: netnsLabels(n), shared: sh, files: map[string]int{},
 		qdiscSeen: map[string]*qdiscSeen{}, linkSeen: map[int]*linkSeen{},
 	}
 	if n.Own {
@@ -72,7 +69,7 @@ func (sp *space) openFiles(dir string) error {
 		}
 		sp.files[name] = fd
 	}
-	sp.route = dialRoute()
+	sp.route = dialRoute(sp.shared.reply)
 	return nil
 }
 
@@ -97,17 +94,17 @@ func (sp *space) read(name string) ([]byte, bool, error) {
 		return nil, false, nil
 	}
 	for {
-		n, err := unix.Pread(fd, sp.buf, 0)
+		n, err := unix.Pread(fd, sp.shared.file, 0)
 		if err == unix.EINTR {
 			continue
 		}
 		if err != nil {
 			return nil, false, fmt.Errorf("read /proc/net/%s: %w", name, err)
 		}
-		if n < len(sp.buf) {
-			return sp.buf[:n], true, nil
+		if n < len(sp.shared.file) {
+			return sp.shared.file[:n], true, nil
 		}
-		sp.buf = make([]byte, 2*len(sp.buf))
+		sp.shared.file = make([]byte, 2*len(sp.shared.file))
 	}
 }
 

@@ -21,15 +21,16 @@ const (
 
 // spaces measures each network namespace.
 type spaces struct {
-	env   *probe.Env
-	meter *meter
-	once  *notices
-	set   netns.Set
-	open  map[uint64]*space
-	order []*space // the own one first, then the target's
-	next  int      // whose turn it is
-	left  map[uint64]bool
-	most  int
+	env    *probe.Env
+	meter  *meter
+	once   *notices
+	set    netns.Set
+	open   map[uint64]*space
+	order  []*space // the own one first, then the target's
+	next   int      // whose turn it is
+	left   map[uint64]bool
+	most   int
+	shared *shared
 }
 
 func newSpaces(env *probe.Env, m *meter, once *notices) *spaces {
@@ -37,7 +38,7 @@ func newSpaces(env *probe.Env, m *meter, once *notices) *spaces {
 		env: env, meter: m, once: once,
 		set:  netns.Set{Proc: env.Proc, NameDirs: netns.NameDirs, Own: env.Netns},
 		open: map[uint64]*space{}, left: map[uint64]bool{},
-		most: netns.MostOpen(fdsPerSpace, mostSpaces),
+		most: netns.MostOpen(fdsPerSpace, mostSpaces), shared: newShared(),
 	}
 }
 
@@ -79,7 +80,7 @@ func (s *spaces) add(t recording.Time, n netns.Namespace) {
 		s.forAll(fmt.Sprintf("%d namespaces were listed but not measured: at most %d are held open", len(s.left), s.most), "name the namespace: --netns NAME; or raise the limit of open files (ulimit -n)")
 		return
 	}
-	sp, err := openSpace(s.env, s.meter, n)
+	sp, err := openSpace(s.env, s.meter, s.shared, n)
 	if err != nil {
 		s.left[n.ID] = true
 		cure := ""

@@ -7,7 +7,7 @@ static __always_inline struct conn_value *connection(const struct sock *sk, __u8
 	struct conn_key key = {};
 	void *v;
 
-	flow_of_sock(&key.flow, sk);
+	flow_of_full_sock(&key.flow, sk);
 	key.role = role;
 	if (role == ROLE_CONNECT)
 		key.flow.lport = 0;

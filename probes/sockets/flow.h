@@ -20,6 +20,14 @@ static __always_inline void flow_of_sock(struct flow *f, const struct sock *sk)
 	}
 }
 
+/* Not for request and time-wait sockets. */
+static __always_inline void flow_of_full_sock(struct flow *f, const struct sock *sk)
+{
+	flow_of_sock(f, sk);
+	/* A socket in CLOSE has given its port back (skc_num, inet_put_port). */
+	f->lport = bpf_ntohs(BPF_CORE_READ((const struct inet_sock *)sk, inet_sport));
+}
+
 /* A packet that came in: its destination is our end. False: no IP header. */
 static __always_inline bool flow_of_packet(struct flow *f, const struct sk_buff *skb)
 {

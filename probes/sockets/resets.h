@@ -51,25 +51,28 @@ int send_reset(__u64 *ctx)
 	const struct sk_buff *skb = (void *)ctx[1];
 	struct reset_key key = {.sent = 1};
 	struct count *c;
-	bool full;
+	bool full = false;
 
 	add(&runs[RESETS], 1);
 	if (reset_has_reason)
 		key.reason = (__u32)ctx[2];
-	if (sk)
+	if (sk) {
 		key.state = BPF_CORE_READ(sk, __sk_common.skc_state);
+		full = key.state != TCP_TIME_WAIT && key.state != TCP_NEW_SYN_RECV;
+	}
 	/* A listener or no socket at all answers a packet: the packet knows the
 	 * peer. Otherwise skb is NULL, or before 6.10 the reset itself. */
 	if (!sk || (key.state == TCP_LISTEN && skb)) {
 		if (!skb || !flow_of_packet(&key.flow, skb))
 			return 0;
+	} else if (full) {
+		flow_of_full_sock(&key.flow, sk);
 	} else {
 		flow_of_sock(&key.flow, sk);
 	}
 	c = row(&resets_a, &resets_b, epoch & 1, &key, &zero, &lost[RESETS]);
 	if (!c)
 		return 0;
-	full = sk && key.state != TCP_TIME_WAIT && key.state != TCP_NEW_SYN_RECV;
 	if (!c->n && full)
 		who(c, sk);
 	if (full && key.reason < 64 && (reasons_of_caller >> key.reason) & 1) {

@@ -1,3 +1,5 @@
+//go:build ignore
+
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * What happens to sockets between two dumps of them, counted in the kernel:

@@ -46,3 +46,6 @@ func appendRequest(b []byte, k Kind, states uint32, id *[idSize]byte, seq uint32
 	}
 	return b
 }
+
+// TCP tells TCP's tables from UDP's.
+func (k Kind) TCP() bool { return k.Proto == tcp }

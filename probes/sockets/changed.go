@@ -1,0 +1,56 @@
+package sockets
+
+import "snag/recording"
+
+// fingerprint is what of a row must differ for another row to say something.
+// The fields that only count the time since are left out.
+type fingerprint struct {
+	state, timer         string
+	recvQ, sendQ         int
+	rmem, rcvBuf, sndBuf int
+	drops                uint64
+	pid                  int
+	tcp                  recording.TCPInfo
+}
+
+func fingerprintOf(s *recording.Socket) fingerprint {
+	f := fingerprint{
+		state: s.State, timer: s.Timer, recvQ: s.RecvQ, sendQ: s.SendQ,
+		rmem: s.Rmem, rcvBuf: s.RcvBuf, sndBuf: s.SndBuf, drops: s.Drops,
+	}
+	if len(s.Owners) > 0 {
+		f.pid = s.Owners[0].PID
+	}
+	if s.TCP != nil {
+		f.tcp = *s.TCP
+		f.tcp.LastSnd, f.tcp.LastRcv, f.tcp.LastAck = 0, 0, 0
+	}
+	return f
+}
+
+// idle tells that nothing waits on the socket: then an unchanged one needs no
+// new row. What waits and does not change is the very thing to be recorded.
+func idle(s *recording.Socket) bool {
+	if s.State == "LISTEN" {
+		return s.RecvQ == 0
+	}
+	return s.RecvQ == 0 && s.SendQ == 0 && (s.Timer == "" || s.Timer == "keepalive")
+}
+
+// allowance bounds the rows of sockets: so many at once, so many a second after.
+// A row is about 800 bytes, and a recording of 30 s shall stay below 10 MB.
+type allowance struct {
+	left, most, refill float64
+}
+
+func newAllowance() allowance { return allowance{left: 3000, most: 3000, refill: 150} }
+
+func (a *allowance) tick(seconds float64) { a.left = min(a.most, a.left+seconds*a.refill) }
+
+func (a *allowance) take() bool {
+	if a.left < 1 {
+		return false
+	}
+	a.left--
+	return true
+}

@@ -1,0 +1,98 @@
+package sockets
+
+import (
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"snag/recording"
+)
+
+func TestConnectionsAreCountedExactly(t *testing.T) {
+	b := newBench(t)
+	l := b.listen("127.0.0.1:7001")
+	r := b.start()
+	const n = 57
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			buf := make([]byte, 100)
+			k, _ := c.Read(buf)
+			c.Write(buf[:k])
+			c.Close()
+		}
+	}()
+	time.Sleep(1200 * time.Millisecond) // the listener is known by its dump
+	for range n {
+		c := b.dial("127.0.0.1:7001")
+		c.Write([]byte("0123456789"))
+		buf := make([]byte, 100)
+		c.Read(buf)
+		c.Read(buf)
+		c.Close()
+	}
+	failed := 0
+	b.do(func() error {
+		for range 5 {
+			if _, err := net.Dial("tcp4", "127.0.0.1:7002"); err != nil {
+				failed++
+			}
+		}
+		return nil
+	})
+	time.Sleep(200 * time.Millisecond)
+	r.Stop()
+	rec := b.needs(r, "sockets.connections")
+	var accept, connect, refused recording.Connections
+	for _, c := range rec.Connections {
+		if c.Netns != b.id {
+			continue
+		}
+		if c.PID != os.Getpid() {
+			t.Errorf("pid of %+v, want %d", c, os.Getpid())
+		}
+		switch {
+		case c.Role == "accept" && c.Local == "127.0.0.1:7001" && c.Remote == "127.0.0.1":
+			sum(&accept, c)
+		case c.Role == "connect" && c.Local == "127.0.0.1" && c.Remote == "127.0.0.1:7001":
+			sum(&connect, c)
+		case c.Role == "connect" && c.Remote == "127.0.0.1:7002":
+			sum(&refused, c)
+		default:
+			t.Errorf("unexpected row %+v", c)
+		}
+	}
+	for _, c := range []recording.Connections{accept, connect} {
+		if c.Opened != n || c.Closed != n || c.Failed != 0 || c.Short != n {
+			t.Errorf("%d connections: %+v", n, c)
+		}
+		if c.BytesOut != 10*n || c.BytesIn < 10*n || c.BytesIn > 11*n {
+			t.Errorf("10 bytes each way %d times: %+v", n, c)
+		}
+		if c.Lifetime <= 0 || c.Lifetime > 30 {
+			t.Errorf("lifetime of %+v", c)
+		}
+	}
+	if connect.Handshake <= 0 || connect.HandshakeMax > connect.Handshake {
+		t.Errorf("handshake of %+v", connect)
+	}
+	if refused.Failed != 5 || failed != 5 || refused.Opened != 0 {
+		t.Errorf("refused: %+v, %d failed", refused, failed)
+	}
+}
+
+func sum(to *recording.Connections, c recording.Connections) {
+	to.Opened += c.Opened
+	to.Closed += c.Closed
+	to.Failed += c.Failed
+	to.Short += c.Short
+	to.BytesIn += c.BytesIn
+	to.BytesOut += c.BytesOut
+	to.Lifetime += c.Lifetime
+	to.Handshake += c.Handshake
+	to.HandshakeMax = max(to.HandshakeMax, c.HandshakeMax)
+}

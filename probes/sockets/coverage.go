@@ -1,0 +1,105 @@
+package sockets
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"snag/internal/kernel"
+	"snag/probes/sockets/option"
+	"snag/recording"
+)
+
+const curePtrace = "run as root, or give the binary CAP_SYS_PTRACE"
+
+// announce writes what can and what can't be measured when the probe starts, so
+// that a recording that is cut off has it, and again when it ends.
+func (r *running) announce() {
+	for _, c := range r.coverage() {
+		r.env.Sink.Append(c)
+	}
+}
+
+func (r *running) coverage() []recording.Coverage {
+	var out []recording.Coverage
+	for _, m := range measures {
+		c := recording.Coverage{
+			Probe: m, State: recording.CoverageOK, Since: r.ledger.since,
+			Late: r.ledger.worst.Seconds(), Cost: r.ledger.cost[m], Lost: r.ledger.lost[m],
+		}
+		r.fill(&c)
+		if c.Lost > 0 && c.State == recording.CoverageOK {
+			c.State = recording.CoveragePartial
+			c.Why = fmt.Sprintf("%d events were not counted: their table was full, or the rows of a second were too many", c.Lost)
+		}
+		if err := r.ledger.errs[m]; err != nil && c.State != recording.CoverageUnavailable {
+			c.State, c.Why = recording.CoverageFailed, err.Error()
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// kernelTables is the measure of each table of the kernel side, as enum table.
+var kernelTables = map[string]int{
+	"sockets.connections": 0, "sockets.resets": 1, "sockets.retransmits": 2, "sockets.signals": 3, "sockets.holds": 4,
+}
+
+func (r *running) fill(c *recording.Coverage) {
+	switch c.Probe {
+	case "sockets.diag":
+		r.fillDiag(c)
+	case "sockets.owner":
+		if n := r.book.owners.Hidden(); n > 0 {
+			partial(c, fmt.Sprintf("the descriptors of %d processes may not be read: their sockets have no owner", n), curePtrace)
+		}
+	case "sockets.options":
+		r.fillOptions(c)
+	default:
+		r.fillKernel(c)
+	}
+}
+
+func (r *running) fillDiag(c *recording.Coverage) {
+	if why, cure := r.survey.unseen(); why != "" {
+		partial(c, why, cure)
+		return
+	}
+	c.Lost += r.skipped + r.closed
+	if c.Lost > 0 {
+		partial(c, fmt.Sprintf("%d rows of watched sockets and %d events of closed ones were left out: too many a second", r.skipped, r.closed),
+			"name a target: --pid, --port or --netns")
+	}
+}
+
+func (r *running) fillOptions(c *recording.Coverage) {
+	caps, err := kernel.Capabilities(r.env.Proc)
+	switch {
+	case r.refused != nil:
+		unavailable(c, r.refused.Error(), "")
+	case err == nil && !caps.Has(unix.CAP_SYS_PTRACE):
+		unavailable(c, "reading the options of other processes' sockets: this process has no CAP_SYS_PTRACE", option.ErrNotPermitted.Error())
+	case r.asked == mostAsked:
+		partial(c, fmt.Sprintf("only the first %d interesting sockets were asked", mostAsked), "")
+	}
+}
+
+func (r *running) fillKernel(c *recording.Coverage) {
+	lack := r.lack
+	if r.kernel != nil {
+		lack = r.kernel.lacks[c.Probe]
+		c.Lost += r.kernelLost[kernelTables[c.Probe]]
+	}
+	if lack != nil {
+		unavailable(c, lack.Why, lack.Cure)
+	}
+}
+
+func partial(c *recording.Coverage, why, cure string) {
+	c.State, c.Why, c.Cure = recording.CoveragePartial, why, cure
+}
+
+func unavailable(c *recording.Coverage, why, cure string) {
+	c.State, c.Why, c.Cure = recording.CoverageUnavailable, why, cure
+	c.Since = 0
+}

@@ -1,0 +1,147 @@
+package sockets
+
+import (
+	"fmt"
+
+	"snag/recording"
+)
+
+// swap ends the kernel's current second; see inKernel.flip.
+func (r *running) swap() (suffix string, epoch uint32) {
+	if r.kernel == nil {
+		return "", 0
+	}
+	suffix, epoch, err := r.kernel.flip()
+	if err != nil {
+		for _, m := range measures[3:] {
+			r.ledger.fail(m, err)
+		}
+		return "", 0
+	}
+	return suffix, epoch
+}
+
+// drain reads and empties the tables that the kernel left at the last swap.
+func (r *running) drain(suffix string, epoch uint32) {
+	if suffix == "" {
+		return
+	}
+	r.drainConnections(suffix, epoch)
+	r.ledger.charge("sockets.connections")
+	r.drainResets(suffix)
+	r.ledger.charge("sockets.resets")
+	r.drainRetransmits(suffix)
+	r.ledger.charge("sockets.retransmits")
+	r.drainSignals(suffix)
+	r.ledger.charge("sockets.signals")
+	r.drainHolds(suffix, epoch)
+	r.ledger.charge("sockets.holds")
+}
+
+func (r *running) drainConnections(suffix string, epoch uint32) {
+	var rows []recording.Connections
+	err := drain(r.kernel.maps.Maps["connections"+suffix], func(k *kernelConnKey, v *kernelConnValue) {
+		rows = append(rows, connectionRow(r.since, *k, *v, r.book))
+	})
+	if err == nil {
+		err = r.kernel.cleared(epoch)
+	}
+	if err != nil {
+		r.ledger.fail("sockets.connections", err)
+	}
+	for _, row := range foldConnections(rows, mostRows) {
+		r.env.Sink.Append(row)
+	}
+}
+
+func (r *running) drainResets(suffix string) {
+	var rows []recording.Reset
+	err := drain(r.kernel.maps.Maps["resets"+suffix], func(k *kernelResetKey, v *kernelCount) {
+		rows = append(rows, resetRow(r.since, *k, *v, r.kernel.reasons, r.book))
+	})
+	if err != nil {
+		r.ledger.fail("sockets.resets", err)
+	}
+	accepts := func(row recording.Reset) bool {
+		_, ok := r.book.listener(row.Netns, row.Local)
+		return ok
+	}
+	for _, row := range rows {
+		r.first.reset(row, accepts(row))
+	}
+	rows, lost := foldResets(rows, mostRows, accepts)
+	r.ledger.lose("sockets.resets", lost)
+	for _, row := range rows {
+		r.env.Sink.Append(row)
+	}
+}
+
+func (r *running) drainRetransmits(suffix string) {
+	var rows []recording.Retransmit
+	err := drain(r.kernel.maps.Maps["retransmits"+suffix], func(k *kernelRetransmitKey, v *kernelCount) {
+		rows = append(rows, retransmitRow(r.since, *k, *v, r.book))
+	})
+	if err != nil {
+		r.ledger.fail("sockets.retransmits", err)
+	}
+	rows, lost := busiest(rows, mostRows, func(x recording.Retransmit) uint64 { return x.N })
+	r.ledger.lose("sockets.retransmits", lost)
+	for _, row := range rows {
+		r.env.Sink.Append(row)
+	}
+}
+
+func (r *running) drainSignals(suffix string) {
+	var events []recording.Event
+	err := drain(r.kernel.maps.Maps["signals"+suffix], func(k *kernelSignalKey, v *kernelSignalValue) {
+		events = append(events, signalEvent(r.env.Anchor, *k, *v))
+	})
+	if err != nil {
+		r.ledger.fail("sockets.signals", err)
+	}
+	events, lost := busiest(events, mostRows, func(e recording.Event) uint64 { return uint64(e.Value) })
+	r.ledger.lose("sockets.signals", lost)
+	for _, e := range events {
+		r.first.signal(e)
+		r.env.Sink.Append(e)
+	}
+}
+
+func (r *running) drainHolds(suffix string, epoch uint32) {
+	writers := r.kernel.maps.Maps["writers"]
+	var rows []recording.Hold
+	err := drain(r.kernel.maps.Maps["holds"+suffix], func(sk *uint64, v *kernelHold) {
+		var w kernelWrites
+		n := uint64(0)
+		if writers.Lookup(sk, &w) == nil {
+			n = writesIn(w, epoch)
+		}
+		rows = append(rows, holdRow(r.since, *v, n))
+	})
+	if err != nil {
+		r.ledger.fail("sockets.holds", err)
+	}
+	rows, lost := busiest(rows, mostRows, func(h recording.Hold) uint64 { return h.Held })
+	r.ledger.lose("sockets.holds", lost)
+	for _, row := range rows {
+		if row.PID == r.env.SelfPID {
+			continue
+		}
+		r.held[row.Inode] = true
+		if row.Held > 0 {
+			r.env.Watch.Add(row.PID, fmt.Sprintf("%d small writes held on %s – %s", row.Held, row.Local, row.Remote))
+		}
+		r.env.Sink.Append(row)
+	}
+}
+
+// writesIn are the writes of that epoch; the kernel keeps the last two.
+func writesIn(w kernelWrites, epoch uint32) uint64 {
+	switch w.At {
+	case epoch:
+		return uint64(w.Now)
+	case epoch + 1:
+		return uint64(w.Before)
+	}
+	return 0
+}

@@ -1,0 +1,79 @@
+package sockets
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
+
+	"snag/internal/kernel"
+)
+
+// hook is one BPF program and the tracepoint it hangs on.
+type hook struct {
+	program    string
+	tracepoint string
+	measure    string
+	since      string // the first kernel that has the tracepoint
+}
+
+var hooks = []hook{
+	{kernelProgSetState, "inet_sock_set_state", "sockets.connections", "4.16"},
+	{kernelProgReceiveReset, "tcp_receive_reset", "sockets.resets", "4.15"},
+	{kernelProgSendReset, "tcp_send_reset", "sockets.resets", "4.15"},
+	{kernelProgRetransmit, "tcp_retransmit_skb", "sockets.retransmits", "4.15"},
+	{kernelProgSignal, "signal_generate", "sockets.signals", "3.4"},
+	{kernelProgSent, "sock_send_length", "sockets.holds", "6.3"},
+	{kernelProgReceived, "tcp_probe", "sockets.holds", "4.16"},
+}
+
+// missing tells which measures this kernel has no tracepoint for.
+func missing(types *btf.Spec, hooks []hook) map[string]*kernel.Lack {
+	lacks := map[string]*kernel.Lack{}
+	for _, h := range hooks {
+		if !kernel.HasTracepoint(types, h.tracepoint) {
+			lacks[h.measure] = &kernel.Lack{
+				Why:  "this kernel has no tracepoint " + h.tracepoint,
+				Cure: fmt.Sprintf("use a kernel from %s on", h.since),
+			}
+		}
+	}
+	return lacks
+}
+
+// callerReasons are the reset reasons that only a process' own close(2),
+// disconnect or SO_LINGER gives (net/ipv4/tcp.c): then the current task did it.
+var callerReasons = map[string]bool{
+	"SK_RST_REASON_TCP_ABORT_ON_CLOSE":       true,
+	"SK_RST_REASON_TCP_ABORT_ON_LINGER":      true,
+	"SK_RST_REASON_TCP_DISCONNECT_WITH_DATA": true,
+	"SK_RST_REASON_TCP_STATE":                true, // tcp_disconnect, which SO_LINGER 0 ends in
+}
+
+// configure fits the programs to the arguments that this kernel's tracepoints
+// have, and returns the names of the reset reasons, nil before Linux 6.10.
+func configure(spec *ebpf.CollectionSpec, types *btf.Spec, started uint64) (map[uint64]string, error) {
+	var reasons map[uint64]string
+	set := map[string]any{"started": started}
+	if args, err := kernel.TracepointArgs(types, "tcp_send_reset"); err == nil && len(args) > 2 {
+		set["reset_has_reason"] = true
+		if reasons, err = kernel.Enum(types, "sk_rst_reason"); err == nil {
+			var mask uint64
+			for v, name := range reasons {
+				if callerReasons[name] && v < 64 {
+					mask |= 1 << v
+				}
+			}
+			set["reasons_of_caller"] = mask
+		}
+	}
+	if args, err := kernel.TracepointArgs(types, "tcp_retransmit_skb"); err == nil && len(args) > 2 {
+		set["retransmit_has_err"] = true
+	}
+	for name, v := range set {
+		if err := spec.Variables[name].Set(v); err != nil {
+			return nil, fmt.Errorf("set %s in the BPF programs of sockets: %w", name, err)
+		}
+	}
+	return reasons, nil
+}

@@ -1,0 +1,159 @@
+package sockets
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+	"golang.org/x/sys/unix"
+
+	"snag/internal/kernel"
+	"snag/probes/probe"
+)
+
+// inKernel is the BPF side: programs on tracepoints that count into tables.
+type inKernel struct {
+	maps    *ebpf.Collection
+	links   []link.Link
+	progs   []*ebpf.Program
+	reasons map[uint64]string
+	epoch   uint32
+	// lacks tells of each measure that can't be had here why.
+	lacks map[string]*kernel.Lack
+}
+
+// loadInKernel loads what this kernel has. The error is that nothing can be
+// loaded; single measures that can't are in lacks.
+func loadInKernel(env *probe.Env) (*inKernel, error) {
+	if l := kernel.CanLoad(env.Proc, env.Sys); l != nil {
+		return nil, l
+	}
+	if err := kernel.RaiseMemlock(); err != nil {
+		return nil, err
+	}
+	types, err := kernel.Types()
+	if err != nil {
+		return nil, err
+	}
+	spec, err := loadKernel()
+	if err != nil {
+		return nil, fmt.Errorf("read the BPF programs of sockets: %w", err)
+	}
+	k := &inKernel{lacks: missing(types, hooks)}
+	if k.reasons, err = configure(spec, types, nanotime()); err != nil {
+		return nil, err
+	}
+	only := spec.Copy()
+	only.Programs = nil
+	if k.maps, err = ebpf.NewCollection(only); err != nil {
+		return nil, kernel.Explain("making the BPF maps of sockets", err)
+	}
+	// Each program is loaded alone: one that this kernel refuses costs its own
+	// measure and no other.
+	for _, h := range hooks {
+		if k.lacks[h.measure] != nil {
+			continue
+		}
+		if err := k.attach(spec, h); err != nil {
+			k.lacks[h.measure] = kernel.Explain("counting at tracepoint "+h.tracepoint, err)
+		}
+	}
+	return k, nil
+}
+
+func (k *inKernel) attach(spec *ebpf.CollectionSpec, h hook) error {
+	one := spec.Copy()
+	one.Programs = map[string]*ebpf.ProgramSpec{h.program: one.Programs[h.program]}
+	coll, err := ebpf.NewCollectionWithOptions(one, ebpf.CollectionOptions{MapReplacements: k.maps.Maps})
+	if err != nil {
+		return err
+	}
+	p := coll.DetachProgram(h.program)
+	coll.Close()
+	k.progs = append(k.progs, p)
+	var l link.Link
+	if p.Type() == ebpf.RawTracepoint {
+		l, err = kernel.AttachRaw(h.tracepoint, p)
+	} else {
+		l, err = link.AttachTracing(link.TracingOptions{Program: p})
+	}
+	if err != nil {
+		return err
+	}
+	k.links = append(k.links, l)
+	return nil
+}
+
+func (k *inKernel) close() {
+	for _, l := range k.links {
+		l.Close()
+	}
+	for _, p := range k.progs {
+		p.Close()
+	}
+	k.maps.Close()
+}
+
+// flip sends the programs to the other tables and returns the suffix of those
+// that they no longer touch, and the epoch these are of.
+func (k *inKernel) flip() (suffix string, epoch uint32, err error) {
+	epoch = k.epoch
+	k.epoch++
+	suffix = "_a"
+	if epoch&1 == 1 {
+		suffix = "_b"
+	}
+	if err := k.maps.Variables["epoch"].Set(k.epoch); err != nil {
+		return "", 0, fmt.Errorf("swap the BPF tables of sockets: %w", err)
+	}
+	// MEMBARRIER_CMD_GLOBAL waits for a grace period (kernel/sched/membarrier.c
+	// calls synchronize_rcu), which ends every program that was running. Where
+	// it is not built in, a program takes microseconds and a dump comes between.
+	unix.Syscall(unix.SYS_MEMBARRIER, 1, 0, 0)
+	return suffix, epoch, nil
+}
+
+// cleared forgets how many rows the emptied connections table had.
+func (k *inKernel) cleared(epoch uint32) error {
+	v := k.maps.Variables["conn_rows"]
+	var rows [2]uint32
+	if err := v.Get(&rows); err != nil {
+		return err
+	}
+	rows[epoch&1] = 0
+	return v.Set(rows)
+}
+
+// lost are the events that found their table full, since the start, by table.
+func (k *inKernel) lost() (n [5]uint64) {
+	_ = k.maps.Variables["lost"].Get(&n) // of a mapped array: can't fail after load
+	return n
+}
+
+const batch = 1024
+
+// drain empties a table that no program touches any more.
+func drain[K, V any](m *ebpf.Map, each func(*K, *V)) error {
+	var cursor ebpf.MapBatchCursor
+	size := min(batch, int(m.MaxEntries()))
+	keys, values := make([]K, size), make([]V, size)
+	for {
+		n, err := m.BatchLookupAndDelete(&cursor, keys, values, nil)
+		for i := range n {
+			each(&keys[i], &values[i])
+		}
+		if errors.Is(err, ebpf.ErrKeyNotExist) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read a BPF table of sockets: %w", err)
+		}
+	}
+}
+
+func nanotime() uint64 {
+	var ts unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // exists on every kernel
+	return uint64(ts.Nano())
+}

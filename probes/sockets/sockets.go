@@ -1,0 +1,120 @@
+// Package sockets is the probe of sockets: what INET_DIAG shows of them in every
+// network namespace, who owns them, how the interesting ones are set, and what
+// happens to them between two looks, counted in the kernel by BPF programs on
+// tracepoints: connections, resets, retransmits, signals, held small writes.
+//
+// A kernel or user that lacks one of these loses that measure, and its coverage
+// row says so; the others go on.
+package sockets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"snag/internal/kernel"
+	"snag/probes/probe"
+	"snag/probes/sockets/owner"
+	"snag/recording"
+)
+
+// Probe measures sockets.
+var Probe = probe.Probe{Name: probeName, Start: start}
+
+const probeName = "sockets"
+
+const period = time.Second
+
+// running is the started probe. Only its loop touches the fields.
+type running struct {
+	env    *probe.Env
+	survey *survey
+	book   *book
+	kernel *inKernel
+	lack   *kernel.Lack // why there is no kernel side
+	ledger *ledger
+	first  firsts
+
+	socks   map[uint64]*history // by cookie
+	order   []candidate         // reused from tick to tick
+	allow   allowance
+	held    map[uint64]bool // inodes with held writes
+	since   recording.Time  // when the kernel's current tables were begun
+	ticks   int
+	dumped  time.Duration // what the last full dump took
+	asked   int           // sockets whose options were asked for
+	refused error         // why options can't be read
+	skipped uint64        // rows of wanted sockets that the allowance did not allow
+	closed  uint64        // socket-closed events left out
+	// kernelLost are the events that found their kernel table full.
+	kernelLost [5]uint64
+
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
+	r := &running{
+		env:    env,
+		survey: newSurvey(env),
+		book:   newBook(owner.New(env.Proc)),
+		ledger: newLedger(env),
+		first:  firsts{notice: env.Notice, told: map[string]bool{}},
+		socks:  map[uint64]*history{},
+		held:   map[uint64]bool{},
+		allow:  newAllowance(),
+		done:   make(chan struct{}),
+	}
+	k, err := loadInKernel(env)
+	if err != nil {
+		if !errors.As(err, &r.lack) {
+			r.lack = &kernel.Lack{Why: err.Error()}
+		}
+	}
+	r.kernel = k
+	if err := r.tryDiag(); err != nil {
+		if k == nil {
+			return nil, err
+		}
+		r.ledger.fail("sockets.diag", err)
+	}
+	r.since = env.Now()
+	r.announce()
+	ctx, r.cancel = context.WithCancel(ctx)
+	go r.loop(ctx)
+	return r, nil
+}
+
+// tryDiag finds out at once whether sockets can be dumped here at all.
+func (r *running) tryDiag() error {
+	if _, err := os.Stat(r.env.Proc); err != nil {
+		return fmt.Errorf("look at processes: %w", err)
+	}
+	if err := r.survey.dump(true, nil); err != nil {
+		return err
+	}
+	return r.survey.failed[r.env.Netns]
+}
+
+func (r *running) loop(ctx context.Context) {
+	defer close(r.done)
+	runtime.LockOSThread() // its CPU time is the probe's cost
+	defer runtime.UnlockOSThread()
+	r.ledger.begin()
+	probe.Every(ctx, period, func(late time.Duration) { r.tick(late, false) })
+	r.tick(0, true)
+	if r.kernel != nil {
+		r.kernelLost = r.kernel.lost()
+		r.kernel.close()
+	}
+	r.announce()
+}
+
+// Stop takes a last dump and ends the probe.
+func (r *running) Stop() {
+	r.cancel()
+	<-r.done
+}

@@ -1,0 +1,202 @@
+package sockets
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	"snag/probes/sockets/diag"
+	"snag/recording"
+)
+
+const (
+	fullEvery = 5                    // ticks between dumps of which every socket may get a row
+	cheap     = 5 * time.Millisecond // a full dump that took less is taken every tick
+	mostWatch = 2000                 // sockets that may get a row in one tick between full ones
+)
+
+// candidate is a socket of the last dump that may get a row.
+type candidate struct {
+	level priority
+	index int
+}
+
+// tick is one second: the kernel's tables are swapped, sockets are dumped and
+// judged, then what the kernel counted is read with the names of the dump.
+func (r *running) tick(late time.Duration, last bool) {
+	r.ticks++
+	now, t := time.Now(), r.env.Now()
+	every := r.ticks == 1 || last || r.ticks%fullEvery == 1
+	r.allow.tick(period.Seconds())
+
+	suffix, epoch := r.swap()
+	r.ledger.charge("sockets.connections")
+	everything := every || r.dumped < cheap
+	r.look(now, every, everything)
+	r.ledger.charge("sockets.diag")
+	r.findOwners(now, last)
+	r.ledger.charge("sockets.owner")
+	r.judge(now, every)
+	r.closings(now, everything)
+	r.ledger.charge("sockets.diag")
+	r.drain(suffix, epoch)
+	r.since = t
+	r.readOptions()
+	r.ledger.charge("sockets.options")
+	r.write(last)
+	r.ledger.charge("sockets.diag")
+
+	r.ledger.late(late)
+	labels := recording.Labels{"probe": probeName}
+	r.env.Sink.Sample(t, "snag_probe_cpu_seconds_total", labels, r.ledger.total())
+	r.env.Sink.Sample(t, "snag_probe_late_seconds", labels, late.Seconds())
+	if late > period/2 {
+		r.env.Sink.Append(recording.Event{
+			T: t, End: t, Kind: recording.EventObserverLate, Subject: recording.Subject{Kind: recording.KindObserver},
+			Attrs: map[string]string{"probe": probeName}, Value: late.Seconds(), Unit: "s",
+		})
+	}
+}
+
+// look dumps, everything or only what is watched.
+func (r *running) look(now time.Time, namespaces, everything bool) {
+	var wanted map[uint64]map[diag.Kind][][48]byte
+	if !everything {
+		wanted = map[uint64]map[diag.Kind][][48]byte{}
+		n := 0
+		for _, h := range r.socks {
+			if h.last.Proto != "tcp" || h.last.State == "LISTEN" || (h.level == quiet && now.After(h.until)) || n == mostWatch {
+				continue
+			}
+			m := wanted[h.last.Netns]
+			if m == nil {
+				m = map[diag.Kind][][48]byte{}
+				wanted[h.last.Netns] = m
+			}
+			k := diag.Kind{Family: h.family, Proto: diag.TCP4.Proto}
+			m[k] = append(m[k], h.id)
+			n++
+		}
+	}
+	begin := time.Now()
+	if err := r.survey.dump(namespaces, wanted); err != nil {
+		r.ledger.fail("sockets.diag", err)
+		return
+	}
+	r.ledger.spent("sockets.diag", &r.survey.elsewhere)
+	if everything {
+		r.dumped = time.Since(begin)
+		clear(r.book.inodes)
+	}
+	for i := range r.survey.found {
+		r.book.note(&r.survey.found[i])
+	}
+}
+
+func (r *running) findOwners(now time.Time, last bool) {
+	inodes := func(yield func(uint64) bool) {
+		for i := range r.survey.found {
+			if n := r.survey.found[i].Inode; n != 0 && !yield(n) {
+				return
+			}
+		}
+	}
+	if err := r.book.owners.Refresh(now, last, inodes); err != nil {
+		r.ledger.fail("sockets.owner", err)
+	}
+	for n := range inodes {
+		if !r.book.owners.Known(n) {
+			r.book.owners.Look(r.env.Watch.PIDs())
+			return
+		}
+	}
+}
+
+// judge takes each socket of the dump into its history.
+func (r *running) judge(now time.Time, every bool) {
+	r.order = r.order[:0]
+	for i := range r.survey.found {
+		f := &r.survey.found[i]
+		s := &f.Socket
+		s.Owners = r.book.owners.Of(s.Inode)
+		h := r.socks[s.Cookie]
+		first := h == nil
+		if first {
+			h = &history{}
+			r.socks[s.Cookie] = h
+		}
+		level, why := h.observe(s, first)
+		own := r.isOwn(s)
+		if own {
+			level = quiet
+		}
+		if level < wanted && !own && (r.held[s.Inode] || r.isWanted(s)) {
+			level = wanted
+		}
+		if level == suspect {
+			h.until = now.Add(stay)
+			r.tell(s, &h.last, first)
+			for _, o := range s.Owners {
+				r.env.Watch.Add(o.PID, why)
+			}
+		}
+		h.last, h.seen, h.level, h.family, h.id = *s, r.ticks, level, f.Family, f.ID
+		if every || level > quiet || now.Before(h.until) || h.fresh {
+			r.order = append(r.order, candidate{level, i})
+		}
+	}
+	slices.SortStableFunc(r.order, func(a, b candidate) int { return cmp.Compare(b.level, a.level) })
+	if !every && len(r.order) > mostWatch {
+		r.order = r.order[:mostWatch]
+	}
+}
+
+func (r *running) isOwn(s *recording.Socket) bool {
+	return len(s.Owners) > 0 && s.Owners[0].PID == r.env.SelfPID
+}
+
+// isWanted tells whether the user or another probe asked for this socket.
+func (r *running) isWanted(s *recording.Socket) bool {
+	t := &r.env.Target
+	if t.NetnsID != 0 && s.Netns == t.NetnsID {
+		return true
+	}
+	if t.Port != 0 && atPort(s, strconv.Itoa(t.Port)) {
+		return true
+	}
+	for _, o := range s.Owners {
+		if slices.Contains(t.PIDs, o.PID) || r.env.Watch.Has(o.PID) {
+			return true
+		}
+	}
+	return false
+}
+
+// write writes the rows that say something new, the most telling first.
+func (r *running) write(last bool) {
+	for _, c := range r.order {
+		s := &r.survey.found[c.index].Socket
+		h := r.socks[s.Cookie]
+		if h == nil {
+			continue
+		}
+		print := fingerprintOf(s)
+		unchanged := h.written != nil && *h.written == print && idle(s) && !h.fresh
+		if unchanged && !last {
+			continue
+		}
+		if !r.allow.take() {
+			if c.level >= wanted {
+				r.skipped++
+			}
+			continue
+		}
+		if h.options != nil {
+			s.Options = h.options
+			h.fresh = false
+		}
+		r.env.Sink.Append(*s)
+		h.written = &print
+	}
+}

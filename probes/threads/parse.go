@@ -1,0 +1,133 @@
+package threads
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// parseStat reads a thread's name and state out of /proc/PID/task/TID/stat
+// (proc_pid_stat(5)). The name may hold spaces and parentheses: the last one ends it.
+func parseStat(b []byte) (comm, state string, err error) {
+	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if open < 0 || end < open || len(b) < end+3 || b[end+1] != ' ' {
+		return "", "", fmt.Errorf("stat %q: no (name) and state", short(b))
+	}
+	return string(b[open+1 : end]), string(b[end+2 : end+3]), nil
+}
+
+// parseSyscall reads /proc/PID/task/TID/syscall (proc_pid_syscall(5)): "running",
+// "-1 SP PC" outside of any call, or the number, six arguments, SP and PC. The
+// descriptor is -1 where the call has none.
+func parseSyscall(b []byte, names map[int]string) (name string, fd int, err error) {
+	fields := strings.Fields(string(b))
+	if len(fields) == 0 {
+		return "", -1, fmt.Errorf("syscall: empty")
+	}
+	if fields[0] == running {
+		return running, -1, nil
+	}
+	nr, err := strconv.Atoi(fields[0])
+	if err != nil {
+		return "", -1, fmt.Errorf("syscall %q: its number: %w", short(b), err)
+	}
+	if nr == -1 {
+		return outside, -1, nil
+	}
+	name, ok := names[nr]
+	if !ok {
+		name = "syscall_" + strconv.Itoa(nr) // newer than the table
+	}
+	if !descriptorFirst[name] {
+		return name, -1, nil
+	}
+	if len(fields) < 2 {
+		return "", -1, fmt.Errorf("syscall %q: no arguments", short(b))
+	}
+	arg, err := strconv.ParseUint(fields[1], 0, 64)
+	if err != nil {
+		return "", -1, fmt.Errorf("syscall %q: its first argument: %w", short(b), err)
+	}
+	return name, max(int(int32(arg)), -1), nil // an int in a register: the upper half is anything
+}
+
+// parseWchan reads the function a thread sleeps in; "" where it runs or may not
+// be seen, for both of which the kernel writes 0. The compiler's suffixes are
+// left off, as in the table of drops.
+func parseWchan(b []byte) string {
+	name, _, _ := strings.Cut(strings.TrimSpace(string(b)), ".")
+	if name == "0" {
+		return ""
+	}
+	return name
+}
+
+// parseStack reads the innermost function of /proc/PID/task/TID/stack that is
+// not the scheduler's: what wchan would be. Kernels before 5.16 find no wchan
+// on amd64 (they follow frame pointers that they are built without).
+func parseStack(b []byte) string {
+	for _, line := range strings.Split(string(b), "\n") {
+		_, name, ok := strings.Cut(line, "] ") // "[<0>] wait_woken+0x6b/0x80"
+		if !ok {
+			continue
+		}
+		name, _, _ = strings.Cut(name, "+")
+		if name == "" || strings.HasPrefix(strings.TrimLeft(name, "_"), "schedule") || strings.HasPrefix(name, "io_schedule") {
+			continue
+		}
+		name, _, _ = strings.Cut(name, ".")
+		return name
+	}
+	return ""
+}
+
+// schedstat is a thread's time on a CPU and waiting for one, seconds, and how
+// often it came onto a CPU.
+type schedstat struct {
+	onCPU, delay float64
+	runs         uint64
+}
+
+// parseSchedstat reads /proc/PID/task/TID/schedstat, whose times are nanoseconds
+// (Documentation/scheduler/sched-stats.rst).
+func parseSchedstat(b []byte) (schedstat, error) {
+	fields := strings.Fields(string(b))
+	if len(fields) < 3 {
+		return schedstat{}, fmt.Errorf("schedstat %q: fewer than three fields", short(b))
+	}
+	var n [3]uint64
+	for i := range n {
+		var err error
+		if n[i], err = strconv.ParseUint(fields[i], 10, 64); err != nil {
+			return schedstat{}, fmt.Errorf("schedstat %q: field %d: %w", short(b), i+1, err)
+		}
+	}
+	return schedstat{float64(n[0]) / 1e9, float64(n[1]) / 1e9, n[2]}, nil
+}
+
+// parseSwitches reads the context switches out of /proc/PID/task/TID/status:
+// the thread gave the CPU up, or it was taken.
+func parseSwitches(b []byte) (voluntary, involuntary uint64, err error) {
+	if voluntary, err = statusField(b, "\nvoluntary_ctxt_switches:"); err != nil {
+		return 0, 0, err
+	}
+	involuntary, err = statusField(b, "\nnonvoluntary_ctxt_switches:")
+	return voluntary, involuntary, err
+}
+
+func statusField(b []byte, name string) (uint64, error) {
+	i := bytes.LastIndex(b, []byte(name))
+	if i < 0 {
+		return 0, fmt.Errorf("status: no line %s", strings.TrimSpace(name))
+	}
+	line, _, _ := bytes.Cut(b[i+len(name):], []byte{'\n'})
+	n, err := strconv.ParseUint(string(bytes.TrimSpace(line)), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("status: %s %w", strings.TrimSpace(name), err)
+	}
+	return n, nil
+}
+
+// short is the beginning of a text for an error.
+func short(b []byte) string { return string(b[:min(len(b), 60)]) }

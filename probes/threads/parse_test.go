@@ -1,0 +1,154 @@
+package threads
+
+import (
+	"os"
+	"testing"
+)
+
+// The fixtures are a relay's thread that blocks in sendto on descriptor 3, its
+// first thread, asleep and stopped, and a spinning program; kernel 6.18, amd64.
+func fixture(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile("testdata/6.18/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestParseStat(t *testing.T) {
+	for file, want := range map[string][2]string{
+		"sendto-stat": {"relay (out) 7", "S"}, "sleep-stat": {"python3", "S"}, "stopped-stat": {"python3", "T"},
+	} {
+		comm, state, err := parseStat(fixture(t, file))
+		if err != nil || comm != want[0] || state != want[1] {
+			t.Errorf("%s: %q %q %v, want %q", file, comm, state, err, want)
+		}
+	}
+	for _, bad := range []string{"", "12 (a", "12 (a)", "12 (a) ", ")(", "12 a S"} {
+		if _, _, err := parseStat([]byte(bad)); err == nil {
+			t.Errorf("%q gave no error", bad)
+		}
+	}
+}
+
+// amd64 holds the numbers of the fixtures' calls: the tables of the tests'
+// machine may be another architecture's.
+var amd64 = map[int]string{0: "read", 44: "sendto", 202: "futex", 230: "clock_nanosleep", 257: "openat", 232: "epoll_wait"}
+
+func TestParseSyscall(t *testing.T) {
+	for _, c := range []struct {
+		text, name string
+		fd         int
+	}{
+		{string(fixture(t, "sendto-syscall")), "sendto", 3},
+		{string(fixture(t, "sleep-syscall")), "clock_nanosleep", -1},
+		{string(fixture(t, "stopped-syscall")), "clock_nanosleep", -1},
+		{string(fixture(t, "running-syscall")), "running", -1},
+		{"-1 0x7ffc9d1f5c40 0x7f2a2ec0d4b7\n", "none", -1},
+		{"202 0x7f 0x80 0x0 0x0 0x0 0x0 0x1 0x2", "futex", -1},
+		{"257 0xffffff9c 0x0 0x0 0x0 0x0 0x0 0x1 0x2", "openat", -1},
+		{"0 0xffffffffffffffff 0x0 0x0 0x0 0x0 0x0 0x1 0x2", "read", -1},
+		{"0 0xdeadbeef00000007 0x0 0x0 0x0 0x0 0x0 0x1 0x2", "read", 7}, // an int in a register
+		{"999 0x7 0x0 0x0 0x0 0x0 0x0 0x1 0x2", "syscall_999", -1},
+	} {
+		name, fd, err := parseSyscall([]byte(c.text), amd64)
+		if err != nil || name != c.name || fd != c.fd {
+			t.Errorf("%q: %q %d %v, want %q %d", c.text, name, fd, err, c.name, c.fd)
+		}
+	}
+	for _, bad := range []string{"", "\n", "x 0x1", "0", "0 zz"} {
+		if _, _, err := parseSyscall([]byte(bad), amd64); err == nil {
+			t.Errorf("%q gave no error", bad)
+		}
+	}
+}
+
+func TestParseWchan(t *testing.T) {
+	for text, want := range map[string]string{
+		string(fixture(t, "sendto-wchan")): "sock_alloc_send_pskb", string(fixture(t, "stopped-wchan")): "do_signal_stop",
+		"0": "", "": "", "poll_schedule_timeout.constprop.0": "poll_schedule_timeout",
+	} {
+		if got := parseWchan([]byte(text)); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestParseStack(t *testing.T) {
+	for text, want := range map[string]string{
+		string(fixture(t, "sendto-stack")): "sock_alloc_send_pskb",
+		"[<0>] __schedule+0x282/0x870\n[<0>] schedule+0x46/0xb0\n[<0>] schedule_timeout+0x8b/0x150\n[<0>] wait_woken+0x6b/0x80\n": "wait_woken",
+		"[<0>] do_signal_stop.part.0+0x1/0x2\n": "do_signal_stop",
+		"":                                      "",
+		"[<0>] ":                                "",
+		"garbage":                               "",
+	} {
+		if got := parseStack([]byte(text)); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestParseSched(t *testing.T) {
+	got, err := parseSchedstat(fixture(t, "sendto-schedstat"))
+	if want := (schedstat{0.000321354, 0.000323945, 4}); err != nil || got != want {
+		t.Errorf("schedstat: %+v %v, want %+v", got, err, want)
+	}
+	v, i, err := parseSwitches(fixture(t, "sleep-status"))
+	if err != nil || v != 22 || i != 24 {
+		t.Errorf("switches: %d %d %v", v, i, err)
+	}
+	for _, bad := range []string{"", "1 2", "-1 2 3", "1 x 3"} {
+		if _, err := parseSchedstat([]byte(bad)); err == nil {
+			t.Errorf("schedstat %q gave no error", bad)
+		}
+	}
+	for _, bad := range []string{"", "\nvoluntary_ctxt_switches:\t1\n", "\nvoluntary_ctxt_switches:\tx\nnonvoluntary_ctxt_switches:\t1\n"} {
+		if _, _, err := parseSwitches([]byte(bad)); err == nil {
+			t.Errorf("status %q gave no error", bad)
+		}
+	}
+}
+
+// TestTables checks the generated names against those calls that every suspect
+// depends on.
+func TestTables(t *testing.T) {
+	if syscallNames == nil {
+		t.Skip("no table of this architecture")
+	}
+	known := map[string]bool{}
+	for _, n := range syscallNames {
+		known[n] = true
+	}
+	for _, n := range []string{"read", "write", "sendto", "recvfrom", "futex", "accept4", "epoll_pwait", "ppoll"} {
+		if !known[n] {
+			t.Errorf("no %s among %d calls", n, len(known))
+		}
+	}
+	for n := range descriptorFirst {
+		if n != "epoll_wait" && !known[n] { // arm64 has epoll_pwait only
+			t.Errorf("%s takes a descriptor but is no call of this architecture", n)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, n := range []string{"sendto-stat", "sendto-syscall", "running-syscall", "sendto-wchan", "sendto-schedstat", "sendto-status"} {
+		f.Add(fixture(f, n))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if _, state, err := parseStat(b); err == nil && len(state) != 1 {
+			t.Errorf("state %q", state)
+		}
+		if name, fd, err := parseSyscall(b, amd64); err == nil && (fd < -1 || name == "") {
+			t.Errorf("syscall %q, descriptor %d", name, fd)
+		}
+		if s, err := parseSchedstat(b); err == nil && (s.onCPU < 0 || s.delay < 0) {
+			t.Errorf("schedstat %+v", s)
+		}
+		parseWchan(b)
+		parseStack(b)
+		_, _, _ = parseSwitches(b)
+	})
+}

@@ -1,0 +1,29 @@
+package threads
+
+//go:generate go run mksyscalls.go amd64 arm64
+
+// What the column Syscall says where a thread is in no call that has a name.
+const (
+	running = "running" // on a CPU, or about to be
+	outside = "none"    // it sleeps outside of any call: a page fault, a stop
+)
+
+// descriptorFirst are the calls whose first argument is the descriptor they work
+// on, and that can wait for it. Of sendfile it is the one written to.
+var descriptorFirst = set(
+	"read", "write", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev", "preadv2", "pwritev2",
+	"sendto", "recvfrom", "sendmsg", "recvmsg", "sendmmsg", "recvmmsg",
+	"accept", "accept4", "connect", "shutdown", "bind", "listen", "getsockopt", "setsockopt",
+	"sendfile", "splice", "tee", "vmsplice", "copy_file_range",
+	"epoll_wait", "epoll_pwait", "epoll_pwait2", "epoll_ctl", "io_uring_enter",
+	"close", "ioctl", "fcntl", "flock", "fsync", "fdatasync", "sync_file_range", "syncfs",
+	"ftruncate", "fallocate", "fstat", "lseek", "getdents64", "readahead",
+)
+
+func set(names ...string) map[string]bool {
+	m := make(map[string]bool, len(names))
+	for _, n := range names {
+		m[n] = true
+	}
+	return m
+}

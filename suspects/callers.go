@@ -1,0 +1,224 @@
+package suspects
+
+import (
+	"sort"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// caller is what one peer did to one listener.
+type caller struct {
+	peer          string
+	opened        steps // only the seconds in which it opened some
+	closed, short float64
+	lifetime      float64         // s, of the closed
+	in, out       float64         // payload bytes of the closed
+	peers         map[string]bool // of a sum: whose
+}
+
+// called is a listener and who called it.
+type called struct {
+	netns   uint64
+	local   string
+	pid     int
+	comm    string
+	all     *caller
+	callers []*caller // the busiest first; not those counted as "others"
+}
+
+// A peer that opens fewer a second than this, or mostly connections that last,
+// is no part of a storm, whatever its sum.
+const (
+	callerRate  = 5
+	callerShort = 0.9
+)
+
+// sustained is for how many seconds a storm lasts at least: a deploy is one burst.
+const sustained = 5
+
+// storms tells whether the peer's connections look like those of a storm: many a
+// second in the seconds in which it came, and gone at once.
+func (c *caller) storms() bool {
+	return c.rate() >= callerRate && c.closed > 0 && c.short >= callerShort*c.closed
+}
+
+// rate is the connections opened in a second, over the seconds from the first
+// to the last.
+func (c *caller) rate() float64 {
+	if len(c.opened) == 0 {
+		return 0
+	}
+	span := c.opened[len(c.opened)-1].End.Sub(c.opened[0].Start).Seconds()
+	return c.opened.sum() / max(1, span)
+}
+
+func (c *caller) lifetimeEach() float64 { return c.lifetime / max(1, c.closed) }
+func (c *caller) inEach() float64       { return c.in / max(1, c.closed) }
+func (c *caller) outEach() float64      { return c.out / max(1, c.closed) }
+func (c *caller) bytesEach() float64    { return c.inEach() + c.outEach() }
+
+// fallsOff compares the first and the last third of the time in which it came: a
+// client that doubles its wait makes far fewer in the last. A storm that ended in
+// the window doesn't: what came after it is not counted.
+func (c *caller) fallsOff() (first, last float64, falls bool) {
+	if len(c.opened) == 0 {
+		return 0, 0, false
+	}
+	start, end := c.opened[0].Start, c.opened[len(c.opened)-1].End
+	third := end.Sub(start) / 3
+	if third.Seconds() < 2 {
+		return 0, 0, false
+	}
+	for _, o := range c.opened {
+		switch {
+		case o.Start < start.Add(third):
+			first += o.N
+		case o.Start >= end.Add(-third):
+			last += o.N
+		}
+	}
+	first, last = first/third.Seconds(), last/third.Seconds()
+	return first, last, last < first/2
+}
+
+func (c *caller) add(row recording.Connections) {
+	if row.Opened > 0 {
+		if n := len(c.opened); n > 0 && c.opened[n-1].Start == row.T {
+			c.opened[n-1].N += float64(row.Opened)
+		} else {
+			c.opened = append(c.opened, step{oneSecond(row.T), float64(row.Opened)})
+		}
+	}
+	c.closed += float64(row.Closed)
+	c.short += float64(row.Short)
+	c.lifetime += row.Lifetime
+	c.in += float64(row.BytesIn)
+	c.out += float64(row.BytesOut)
+}
+
+// total joins callers into one.
+func total(all []*caller) *caller {
+	sum := &caller{peers: map[string]bool{}}
+	at := map[recording.Interval]float64{}
+	for _, c := range all {
+		for _, o := range c.opened {
+			at[o.Interval] += o.N
+		}
+		sum.closed += c.closed
+		sum.short += c.short
+		sum.lifetime += c.lifetime
+		sum.in += c.in
+		sum.out += c.out
+		sum.peers[c.peer] = true
+	}
+	for span, n := range at {
+		sum.opened = append(sum.opened, step{span, n})
+	}
+	sort.Slice(sum.opened, func(i, j int) bool { return sum.opened[i].Start < sum.opened[j].Start })
+	return sum
+}
+
+// resets of established connections between the listener and these peers, either
+// way.
+func (c *caller) resets(r *recording.Recording, l *called) float64 {
+	n := 0.0
+	port := recording.Port(l.local)
+	for _, row := range r.Resets {
+		if namespace(r, row.Netns) == l.netns && recording.Port(row.Local) == port && c.peers[recording.Host(scene.Address(row.Remote))] && ofConnection(row) {
+			n += float64(row.N)
+		}
+	}
+	return n
+}
+
+// calledListeners gathers the connections accepted by each listener, in the order
+// in which they were first called.
+func calledListeners(r *recording.Recording) []*called {
+	type key struct {
+		netns uint64
+		local string
+	}
+	all := map[key]*called{}
+	peers := map[key]map[string]*caller{}
+	var out []*called
+	for _, row := range r.Connections {
+		if row.Role != "accept" {
+			continue
+		}
+		k := key{namespace(r, row.Netns), scene.Address(row.Local)}
+		l := all[k]
+		if l == nil {
+			l = &called{netns: k.netns, local: k.local, all: &caller{}}
+			all[k], peers[k] = l, map[string]*caller{}
+			out = append(out, l)
+		}
+		if row.PID != 0 {
+			l.pid, l.comm = row.PID, row.Comm
+		}
+		l.all.add(row)
+		if row.Remote == "others" {
+			continue
+		}
+		c := peers[k][row.Remote]
+		if c == nil {
+			c = &caller{peer: row.Remote}
+			peers[k][row.Remote] = c
+			l.callers = append(l.callers, c)
+		}
+		c.add(row)
+	}
+	for _, l := range out {
+		sort.SliceStable(l.callers, func(i, j int) bool { return l.callers[i].opened.sum() > l.callers[j].opened.sum() })
+	}
+	return out
+}
+
+// subject is the listener as the scene has it, or as the connections tell.
+func (l *called) subject(s *scene.Scene) recording.Subject {
+	if k := s.ListenerOn(l.netns, l.local); k != nil {
+		return k.Subject
+	}
+	return recording.Subject{Kind: recording.KindListener, Netns: l.netns, Proto: "tcp", Local: l.local, PID: l.pid, Comm: l.comm}
+}
+
+// lastingOnes are the connections of a listener that stayed.
+type lastingOnes struct {
+	n         int
+	bytesEach float64 // in the window where it was read, else since they began
+}
+
+// stays is how long a connection must have been seen to be a lasting one.
+const stays = 5 // s
+
+func lastingConnections(s *scene.Scene, l *called) lastingOnes {
+	var out lastingOnes
+	sum := 0.0
+	listener := s.ListenerOn(l.netns, l.local)
+	for _, k := range s.Sockets {
+		a, b := k.First(), k.Last()
+		mine := listener != nil && k.Listener == listener || a.Netns == l.netns && a.Local == l.local
+		if !mine || k.Listening() || b.TCP == nil || b.T.Sub(a.T).Seconds() < stays || !seenEstablished(k) {
+			continue
+		}
+		bytes := float64(b.TCP.BytesSent + b.TCP.BytesReceived)
+		if bytes == 0 {
+			continue // it waits: a player that came before the publisher
+		}
+		out.n++
+		sum += bytes
+	}
+	if out.n > 0 {
+		out.bytesEach = sum / float64(out.n)
+	}
+	return out
+}
+
+func seenEstablished(k *scene.Socket) bool {
+	for _, row := range k.Rows {
+		if row.State == "ESTABLISHED" {
+			return true
+		}
+	}
+	return false
+}

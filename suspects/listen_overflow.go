@@ -1,0 +1,201 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var listenOverflow = &Suspect{
+	Name:  "listen-overflow",
+	Title: "accept queue of a listener full",
+	About: "Connections come faster than the program accepts them, and its accept queue (the smaller of its backlog and somaxconn) is full: the kernel drops the handshake, and the client tries again after a second or more. Packet drops hardly show it. A slow accept behind a long backlog overflows nothing, but answers late.",
+	Needs: []Need{
+		{"host.netstat", true, "ListenOverflows of the namespace"},
+		{"sockets.diag", false, "which listener: its queue, its backlog, its own drops"},
+		{"sockets.retransmits", false, "SYNs sent again by clients on this host"},
+		{"sockets.connections", false, "how many connections came in all"},
+		{"host.sysctl", false, "somaxconn"},
+	},
+	For: []string{
+		"decisive: the listener's own drops are as many as ListenDrops grew, and ListenOverflows grew",
+		"decisive: ListenOverflows grew, and this listener alone was seen with more waiting than its backlog",
+		"strong: each of the two where several were full",
+	},
+	Against: []string{
+		"decisive: ListenOverflows stood still however long the queue was: slow to accept, nothing refused",
+		"trap: ListenDrops without overflows (a SYN flood, no memory); 2 overflows are healthy",
+	},
+	LeadsTo: []Lead{{scene.ConnectLatency, 10 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}},
+	Remedy:  "accept faster, or raise the program's backlog and net.core.somaxconn together (sysctl.d), and restart it; ListenOverflows stands still",
+	Next:    "ss -ltnp; nstat -az TcpExtListenOverflows TcpExtListenDrops",
+	Weigh:   weighListenOverflow,
+}
+
+// fewOverflows: healthy hosts were seen with 2 in half a minute, at a burst.
+const fewOverflows = 3
+
+func weighListenOverflow(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, series := range r.Select("node_netstat_TcpExt_ListenOverflows") {
+		if len(series.Points) < 2 {
+			continue
+		}
+		netns, over := netnsOf(r, series), stepsOf(series)
+		listeners, full := listenersOf(s, netns)
+		if over.sum() == 0 {
+			out = append(out, slowButNotFull(listeners)...)
+			continue
+		}
+		drops, _ := grew(r, netns, "node_netstat_TcpExt_ListenDrops")
+		named := false
+		for _, l := range listeners {
+			if l.drops > 0 || l.full > 0 {
+				out = append(out, overflowFinding(s, r, l, over, drops, full))
+				named = true
+			}
+		}
+		if !named {
+			out = append(out, Finding{
+				Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Active: over.active(),
+				Evidence: []Evidence{{Side: For, Grade: Strong, Value: over.sum(), Unit: "handshakes", Source: "/proc/net/netstat ListenOverflows",
+					Text: fmt.Sprintf("ListenOverflows grew by %s; nothing told which listener's queue was full", count(over.sum()))}},
+				Text: fmt.Sprintf("an accept queue ran over %s times, of a listener that was not seen full", count(over.sum())),
+				Next: inNetns(s, netns, "ss -ltnp"),
+			})
+		}
+	}
+	return out
+}
+
+// listener is one LISTEN socket with what its samples say of its queue.
+type listener struct {
+	socket  *scene.Socket
+	drops   float64 // growth of its own counter, sk_drops
+	full    int     // samples with more waiting than the backlog
+	waiting int     // most connections seen waiting
+	backlog int
+}
+
+// listenersOf returns the listeners of a namespace, and how many were seen full.
+// The kernel drops when more wait than the backlog (include/net/sock.h,
+// sk_acceptq_is_full), so a full queue shows backlog + 1.
+func listenersOf(s *scene.Scene, netns uint64) (all []listener, full int) {
+	for _, k := range s.Sockets {
+		if !k.Listening() || k.First().Netns != netns {
+			continue
+		}
+		l := listener{socket: k, drops: ownDrops(k).sum(), backlog: k.Last().SendQ}
+		for _, row := range k.Rows {
+			l.waiting = max(l.waiting, row.RecvQ)
+			if row.RecvQ > row.SendQ && row.RecvQ > 0 {
+				l.full++
+			}
+		}
+		if l.full > 0 {
+			full++
+		}
+		all = append(all, l)
+	}
+	return all, full
+}
+
+// slowButNotFull tells of queues that were long and refused nobody.
+func slowButNotFull(all []listener) []Finding {
+	var out []Finding
+	for _, l := range all {
+		if l.waiting < fewOverflows {
+			continue
+		}
+		out = append(out, Finding{Subject: l.socket.Subject, Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: 0, Unit: "handshakes",
+			Source: "/proc/net/netstat ListenOverflows; ss -ltn Recv-Q",
+			Text:   fmt.Sprintf("up to %s connections waited of %s that may, and ListenOverflows stood still: nobody was refused", count(float64(l.waiting)), count(float64(l.backlog)))}}})
+	}
+	return out
+}
+
+func overflowFinding(s *scene.Scene, r *recording.Recording, l listener, over steps, drops float64, full int) Finding {
+	sub := l.socket.Subject
+	n := over.sum()
+	f := Finding{Subject: sub, Active: over.active(), Remedy: longerBacklog(r, l),
+		Evidence: overflowEvidence(l, n, drops, full),
+		Text:     fmt.Sprintf("its accept queue of %s ran over %s times", count(float64(l.backlog)), count(n)),
+		Next:     inNetns(s, sub.Netns, "ss -ltnp 'sport = :"+recording.Port(sub.Local)+"'"),
+	}
+	f.Harm = Harm{Symptom: scene.ConnectLatency, Amount: n, Unit: "handshakes"}
+	if l.drops > 0 {
+		f.Harm.Amount = min(n, l.drops)
+	}
+	if v, ok := setting(r, sub.Netns, "net.ipv4.tcp_abort_on_overflow"); ok && v != 0 {
+		f.Harm.Symptom = scene.ConnectionErrors
+	}
+	if f.Harm.Amount < fewOverflows {
+		f.Harm.Amount = 0
+	}
+	opened := 0.0
+	for _, c := range r.Connections {
+		if c.Role == "accept" && namespace(r, c.Netns) == sub.Netns && s.ListenerOn(sub.Netns, scene.Address(c.Local)) == l.socket {
+			opened += float64(c.Opened)
+		}
+	}
+	if opened > 0 && f.Harm.Amount > 0 {
+		f.Harm.Of = f.Harm.Amount + opened
+	}
+	f.Harm.Text = fmt.Sprintf("%s handshakes with %s were dropped, their clients had to wait and try again", ofAll(f.Harm.Amount, f.Harm.Of), sub.Local)
+	syns := 0.0
+	for _, t := range r.Retransmits {
+		if t.State == "SYN_SENT" && recording.Port(t.Remote) == recording.Port(sub.Local) && (isWildcard(sub.Local) || scene.Address(t.Remote) == sub.Local) {
+			syns += float64(t.N)
+			f.Related = append(f.Related, recording.Subject{Kind: recording.KindFlow, Netns: t.Netns, Proto: "tcp", Local: t.Local, Remote: t.Remote, PID: t.PID, Comm: t.Comm})
+		}
+	}
+	f.Related = f.Related[:min(len(f.Related), mostRelated)]
+	if syns > 0 {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: syns, Unit: "segments", Source: "tracepoint tcp:tcp_retransmit_skb", Origin: "syn",
+			Text: fmt.Sprintf("clients on this host sent %s SYNs to it again", count(syns))})
+	}
+	return f
+}
+
+func overflowEvidence(l listener, over, drops float64, full int) []Evidence {
+	var out []Evidence
+	counted := Evidence{Side: For, Grade: Strong, Value: over, Unit: "handshakes", Source: "/proc/net/netstat ListenOverflows, ListenDrops", Origin: "ListenOverflows",
+		Text: fmt.Sprintf("its namespace's ListenOverflows grew by %s, ListenDrops by %s", count(over), count(drops))}
+	if l.drops > 0 {
+		counted.Text += fmt.Sprintf(", its own d by %s", count(l.drops))
+		if agree(l.drops, drops) || agree(l.drops, over) {
+			counted.Grade = Decisive
+			counted.Source += "; ss -ltm d"
+		}
+	}
+	out = append(out, counted)
+	if l.full > 0 {
+		e := Evidence{Side: For, Grade: Strong, Value: float64(l.waiting), Unit: "connections", Source: "ss -ltn Recv-Q, Send-Q", Origin: "accept queue",
+			Text: fmt.Sprintf("up to %s connections waited in a queue of %s (%d of %d samples full)", count(float64(l.waiting)), count(float64(l.backlog)), l.full, len(l.socket.Rows))}
+		if full == 1 {
+			e.Grade = Decisive
+			e.Text += "; no other listener of the namespace was full"
+		}
+		out = append(out, e)
+	} else if l.waiting == 0 && counted.Grade != Decisive {
+		out = append(out, Evidence{Side: Against, Grade: Weak, Value: 0, Unit: "connections", Source: "ss -ltn Recv-Q", Origin: "accept queue",
+			Text: fmt.Sprintf("nobody was seen waiting at %d samples", len(l.socket.Rows))})
+	}
+	return out
+}
+
+// longerBacklog says which of the two limits the queue: the kernel takes the
+// smaller, without an error (net/socket.c, __sys_listen).
+func longerBacklog(r *recording.Recording, l listener) string {
+	want := max(1024, 4*l.backlog)
+	most, ok := setting(r, l.socket.First().Netns, "net.core.somaxconn")
+	switch {
+	case !ok:
+		return fmt.Sprintf("accept faster; raise the program's backlog (now %d) and net.core.somaxconn to %d, restart it", l.backlog, want)
+	case float64(l.backlog) < most:
+		return fmt.Sprintf("accept faster; raise the backlog that the program gives to listen() (now %d; net.core.somaxconn allows %.0f), restart it", l.backlog, most)
+	}
+	return fmt.Sprintf("accept faster; sysctl -w net.core.somaxconn=%d (is %.0f and limits this listener; keep it in sysctl.d), let the program ask for as much, restart it", want, most)
+}

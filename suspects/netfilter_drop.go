@@ -1,0 +1,175 @@
+package suspects
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var netfilterDrop = &Suspect{
+	Name:  "netfilter-drop",
+	Title: "a firewall rule drops traffic that is wanted",
+	About: "An nftables or iptables rule drops packets of a flow or port that a program here uses. The kernel says that netfilter dropped them and at which hook, not by which rule: read the rules' counters. Dropping strangers' packets to ports that nobody holds is a firewall's work and no fault.",
+	Needs: []Need{
+		{"drops.kfree_skb", true, "NETFILTER_DROP by port and flow"},
+		{"drops.stacks", false, "the hook"},
+		{"sockets.diag", false, "whether a socket here wants the packets"},
+	},
+	For: []string{
+		"decisive: NETFILTER_DROP drops of a port or flow that a socket on this host holds",
+		"strong: NETFILTER_DROP at a steady rate to one port; segments of the same flow sent again",
+	},
+	Against: []string{
+		"strong: a handful of packets to many ports that nobody holds: strays, a scan",
+		"trap: a closed port (NO_SOCKET, NoPorts) looks the same from the sender",
+	},
+	LeadsTo: []Lead{{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.ConnectLatency, 3 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
+	Remedy:  "find the rule by its counter and change it, in the file it is loaded from (/etc/nftables.conf); NETFILTER_DROP stops",
+	Next:    "nft -a list ruleset; iptables-save -c",
+	Weigh:   weighNetfilter,
+}
+
+const (
+	// wantedPackets: fewer to a port that is held here are strangers knocking.
+	wantedPackets = 10
+	// To a port that nobody holds: more packets than a scan sends to one port,
+	// in more seconds than its retries take (1 s, 2 s, 4 s).
+	steadyPackets = 50
+	steadySeconds = 5
+)
+
+func weighNetfilter(s *scene.Scene, r *recording.Recording) []Finding {
+	ports, order := dropsBy(r.Drops, func(d recording.Drop) (dropKey, bool) {
+		ok := !d.Benign && becauseOf(d, "NETFILTER_DROP", "nf_hook_slow")
+		return dropKey{netns: namespace(r, d.Netns), proto: d.Proto, dst: scene.Address(d.Dst)}, ok
+	})
+	var out []Finding
+	strays, strayPorts, netns := 0.0, 0, uint64(0)
+	for _, k := range order {
+		rows := ports[k]
+		all := dropSteps(rows)
+		held := wantedBy(s, r, k, rows)
+		if held != nil && all.sum() >= wantedPackets || all.sum() >= steadyPackets && seconds(all) >= steadySeconds && k.dst != "" {
+			out = append(out, netfilterFinding(s, r, k, rows, held))
+			continue
+		}
+		strays, strayPorts, netns = strays+all.sum(), strayPorts+1, k.netns
+	}
+	if len(out) == 0 && strays > 0 {
+		out = append(out, Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Evidence: []Evidence{{
+			Side: Against, Grade: Strong, Value: strays, Unit: "packets", Source: "tracepoint skb:kfree_skb NETFILTER_DROP",
+			Text: fmt.Sprintf("a firewall dropped %s packets to %d ports, none at a steady rate or wanted by a socket here: its work", count(strays), strayPorts)}}})
+	}
+	return out
+}
+
+// seconds in which a count grew.
+func seconds(all steps) int {
+	var at []recording.Time
+	for _, s := range all {
+		at = append(at, s.Start/1e9)
+	}
+	slices.Sort(at)
+	return len(slices.Compact(at))
+}
+
+// wantedBy is the socket on this host that the packets were for or from: at
+// their destination in that namespace, or their sender. Nil for none.
+func wantedBy(s *scene.Scene, r *recording.Recording, k dropKey, rows []recording.Drop) *scene.Socket {
+	for _, d := range rows {
+		if c := s.SocketAt(k.netns, k.proto, k.dst, scene.Address(d.Src)); c != nil {
+			return c
+		}
+		if c := holderOf(s, r, k.proto, d.Src, d.Dst); c != nil {
+			return c
+		}
+	}
+	if hookOf(r, rows) == "forward" { // for another machine, whoever holds that port here
+		return nil
+	}
+	if k.proto == "tcp" {
+		return s.ListenerOn(k.netns, k.dst)
+	}
+	return s.UDPOn(k.netns, k.dst)
+}
+
+func netfilterFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows []recording.Drop, held *scene.Socket) Finding {
+	all := dropSteps(rows)
+	n := all.sum()
+	sub := recording.Subject{Kind: recording.KindPort, Netns: k.netns, Proto: k.proto, Local: k.dst}
+	f := Finding{Subject: sub, Active: all.active(), Related: senders(s, r, rows),
+		Remedy: "find the rule by its counter (" + inNetns(s, k.netns, "nft -a list ruleset") + ") and let " + k.proto + " " + k.dst + " pass; change it in the file it is loaded from",
+		Next:   inNetns(s, k.netns, "nft -a list ruleset | grep -E 'hook|drop|counter'"),
+	}
+	e := Evidence{Side: For, Grade: Strong, Value: n, Unit: "packets", Source: "tracepoint skb:kfree_skb NETFILTER_DROP", Origin: "NETFILTER_DROP",
+		Doubt: lossOf(r, "drops.kfree_skb", n),
+		Text:  fmt.Sprintf("netfilter dropped %s %s packets to %s in %d s", count(n), k.proto, k.dst, seconds(all))}
+	hook := hookOf(r, rows)
+	if hook != "" {
+		e.Text += " at the hook " + hook
+	}
+	if held != nil {
+		e.Grade = Decisive
+		e.Text += "; " + held.Subject.Name + " uses it"
+		f.Related = append(f.Related, held.Subject)
+	}
+	f.Evidence = append(f.Evidence, e)
+	again := 0.0
+	for _, t := range r.Retransmits {
+		if k.proto == "tcp" && (scene.Address(t.Remote) == k.dst || scene.Address(t.Local) == k.dst) {
+			again += float64(t.N)
+		}
+	}
+	if again > 0 {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: again, Unit: "segments", Source: "tracepoint tcp:tcp_retransmit_skb", Origin: "retransmit",
+			Text: fmt.Sprintf("%s segments of its flows were sent again", count(again))})
+	}
+	f.Text = fmt.Sprintf("a firewall rule dropped %s packets to it", count(n))
+	if hook != "" {
+		f.Text += " (hook " + hook + ")"
+	}
+	if src := recording.Host(rows[0].Src); src != "" {
+		f.Text += ", from " + src
+	}
+	f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s %s packets to %s dropped", count(n), k.proto, k.dst)}
+	return f
+}
+
+// hooks are the callers of nf_hook_slow by which the hook is known
+// (include/linux/netfilter.h, NF_HOOK and nf_hook).
+var hooks = []struct{ function, hook string }{
+	{"ip_local_deliver", "input"}, {"ip6_input", "input"},
+	{"ip_forward", "forward"}, {"ip6_forward", "forward"},
+	{"__ip_local_out", "output"}, {"__ip6_local_out", "output"}, {"ip6_xmit", "output"},
+	{"ip_output", "postrouting"}, {"ip_mc_output", "postrouting"}, {"ip6_output", "postrouting"},
+	{"ip_rcv", "prerouting"}, {"ipv6_rcv", "prerouting"}, {"ip_sabotage_in", "prerouting"},
+	{"nf_ingress", "ingress"}, {"__netif_receive_skb_core", "ingress"},
+	{"br_handle_frame", "bridge"}, {"br_nf_hook_thresh", "bridge"},
+}
+
+// hookOf reads the hook off the first stack: the function that called the hooks.
+// "" where no stack was taken.
+func hookOf(r *recording.Recording, rows []recording.Drop) string {
+	for _, d := range rows {
+		for _, st := range r.Stacks {
+			if d.Stack == 0 || st.ID != d.Stack {
+				continue
+			}
+			after := slices.IndexFunc(st.Frames, func(f string) bool { return strings.HasPrefix(f, "nf_hook_slow") })
+			for _, frame := range st.Frames[after+1:] {
+				name, _, _ := strings.Cut(frame, ".")
+				name, _, _ = strings.Cut(name, "+")
+				for _, h := range hooks {
+					if name == h.function {
+						return h.hook
+					}
+				}
+			}
+		}
+	}
+	return ""
+}

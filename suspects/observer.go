@@ -1,0 +1,171 @@
+package suspects
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var observer = &Suspect{
+	Name:  "observer",
+	Title: "snag itself was late or lost events",
+	About: "The machine gave snag so little time that whole samples are missing, or events came faster than it could take them. What it says of the order of things, and what it did not see, is then not to be trusted; what the kernel counted still is.",
+	Needs: []Need{{"host.cpu", true, "the probe that ticks from first to last: how late its ticks were"}},
+	For: []string{
+		"decisive: a probe's ticks came over 2 s late, again and again, and its samples have gaps as long",
+		"decisive: a third of a probe's samples are missing",
+		"decisive: a probe lost more than a tenth of what it counted",
+	},
+	Against: []string{
+		"a busy machine: at twice as much work as CPUs ticks come 0.1 to 0.6 s late, and one of them over a second",
+	},
+	Remedy: "repeat on a machine with time to spare, or give snag more of it (nice -n -5, a shorter --for, a target); its ticks come in time",
+	Next:   "nice -n -10 snag find --for 30s",
+	Weigh:  weighObserver,
+}
+
+const (
+	// veryLate: two whole ticks of a second. On two CPUs with four busy threads
+	// the latest tick of half a minute came 0.6 s late.
+	veryLate = 2.0
+	// oftenLate: fewer such ticks are an instant's stall, of the whole machine
+	// perhaps, which is machine-paused's matter.
+	oftenLate      = 3
+	oftenLateShare = 0.1
+	// missingShare of the samples that a probe should have taken.
+	missingShare = 1.0 / 3
+	// lostShare of what a probe saw in all.
+	lostShare = 0.1
+	// fewLost: a loss that no floor of a symptom would notice.
+	fewLost = 10
+)
+
+// ticks is how one probe kept its time.
+type ticks struct {
+	probe   string
+	n       int // samples taken
+	want    int // samples that fit into the window, one a second
+	late    []recording.Interval
+	gaps    int // spans between samples of veryLate and more
+	gap     float64
+	latest  float64
+	missing []recording.Interval
+}
+
+func weighObserver(s *scene.Scene, r *recording.Recording) []Finding {
+	f := Finding{Subject: recording.Subject{Kind: recording.KindObserver, PID: r.Manifest.SelfPID}}
+	var said []string
+	for _, series := range r.Select("snag_probe_late_seconds") {
+		t := ticksOf(r, series)
+		text := fmt.Sprintf("%d of %d ticks of %s came over %.0f s late (the latest %.1f s), its samples have %d gaps as long (%.1f s in all)", len(t.late), t.n, t.probe, veryLate, t.latest, t.gaps, t.gap)
+		e := Evidence{Side: Against, Grade: Weak, Value: t.latest, Unit: "seconds", Source: "snag_probe_late_seconds{probe=\"" + t.probe + "\"}", Origin: "late",
+			Text: fmt.Sprintf("%s took %d of %d samples, the latest tick %.1f s late", t.probe, t.n, t.want, t.latest)}
+		lacking := float64(t.want-t.n) / float64(max(1, t.want))
+		switch {
+		case len(t.late) >= oftenLate && float64(len(t.late)) >= oftenLateShare*float64(t.n) && t.gaps >= oftenLate:
+			e.Side, e.Grade, e.Text = For, Decisive, text
+			f.Active = append(f.Active, t.late...)
+			said = append(said, fmt.Sprintf("%s was up to %.1f s late", t.probe, t.latest))
+		case t.want >= 5 && lacking >= missingShare:
+			e.Side, e.Grade = For, Decisive
+			e.Text = fmt.Sprintf("%s took %d samples where %d were due", t.probe, t.n, t.want)
+			f.Active = append(f.Active, t.missing...)
+			said = append(said, fmt.Sprintf("%s missed %d of %d samples", t.probe, t.want-t.n, t.want))
+		case len(t.late) == 0 && t.latest < 1:
+			continue // in time: nothing to say
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	for _, c := range countedBy(r) {
+		row, _ := r.Measured(c.measure)
+		lost := float64(row.Lost)
+		if lost == 0 {
+			continue
+		}
+		e := Evidence{Side: Against, Grade: Weak, Value: lost, Unit: "events", Source: "coverage " + c.measure, Origin: "lost",
+			Text: fmt.Sprintf("%s lost %s events and counted %s", c.measure, count(lost), count(c.n))}
+		if lost >= lostShare*(lost+c.n) && lost >= fewLost {
+			e.Side, e.Grade = For, Decisive
+			said = append(said, fmt.Sprintf("%s lost %s events", c.measure, ofAll(lost, lost+c.n)))
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	if len(f.Evidence) == 0 {
+		return nil
+	}
+	f.Active = mergeIntervals(f.Active, joined)
+	f.Text = "snag could not keep up: " + strings.Join(said, ", ")
+	if len(said) == 0 {
+		f.Text = "snag kept up well enough"
+	}
+	return []Finding{f}
+}
+
+func ticksOf(r *recording.Recording, s recording.Series) ticks {
+	t := ticks{probe: s.Labels["probe"], n: len(s.Points)}
+	end := r.Manifest.End
+	// Samples begin with the probe, not with the window; they end with the window.
+	if len(s.Points) > 0 {
+		t.want = int(end.Sub(s.Points[0].T)/usual(s)) + 1
+	}
+	long := usual(s).Seconds() + veryLate - 1
+	gap := func(from, to recording.Time) {
+		if d := to.Sub(from).Seconds(); d >= long {
+			t.gaps++
+			t.gap += d
+			t.missing = append(t.missing, recording.Interval{Start: from, End: to})
+		}
+	}
+	for i, p := range s.Points {
+		t.latest = max(t.latest, p.V)
+		if p.V > veryLate {
+			late := time.Duration(p.V * float64(time.Second))
+			t.late = append(t.late, recording.Interval{Start: p.T.Add(-late), End: p.T})
+		}
+		if i > 0 {
+			gap(s.Points[i-1].T, p.T)
+		}
+	}
+	if n := len(s.Points); n > 0 {
+		gap(s.Points[n-1].T, end)
+	}
+	return t
+}
+
+// usual is a probe's period: a second, or the shortest time between two of its
+// samples where that is more.
+func usual(s recording.Series) time.Duration {
+	shortest := time.Duration(0)
+	for i := 1; i < len(s.Points); i++ {
+		if d := s.Points[i].T.Sub(s.Points[i-1].T); shortest == 0 || d < shortest {
+			shortest = d
+		}
+	}
+	return max(time.Second, shortest.Round(time.Second))
+}
+
+// counted is how many events of a measure are in its table.
+type counted struct {
+	measure string
+	n       float64
+}
+
+func countedBy(r *recording.Recording) []counted {
+	drops, opened, resets, again := 0.0, 0.0, 0.0, 0.0
+	for _, d := range r.Drops {
+		drops += float64(d.N)
+	}
+	for _, c := range r.Connections {
+		opened += float64(c.Opened + c.Failed + c.Closed)
+	}
+	for _, c := range r.Resets {
+		resets += float64(c.N)
+	}
+	for _, c := range r.Retransmits {
+		again += float64(c.N)
+	}
+	return []counted{{"drops.kfree_skb", drops}, {"sockets.connections", opened}, {"sockets.resets", resets}, {"sockets.retransmits", again}}
+}

@@ -1,0 +1,133 @@
+package suspects
+
+import (
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var packetLoss = &Suspect{
+	Name:  "packet-loss",
+	Title: "packets lost on the way",
+	About: "Segments of a TCP connection are lost and must be sent again; each loss costs a round trip or a timeout, and the sender slows down. Reordering and late ACKs cause retransmissions as well, but then the receiver reports duplicates (DSACK): nothing was lost.",
+	Needs: []Need{
+		{"sockets.retransmits", true, "segments sent again, by flow"},
+		{"sockets.diag", false, "tcp_info of the flow: retransmissions, duplicates, reordering, what the peer got"},
+		{"host.netstat", false, "RetransSegs and DSACKs of the namespace"},
+	},
+	For: []string{
+		"decisive: the receiver, on this host, got fewer segments than were sent, by as many as were sent again",
+		"decisive: tcp_info and the retransmit events agree, and hardly any was reported as a duplicate",
+		"decisive: RetransSegs of the namespace and the events agree, and its DSACKs are few",
+	},
+	Against: []string{
+		"decisive: the retransmissions were reported as duplicates: reordering or a late ACK",
+		"decisive: nothing was acknowledged at all since: a peer that is gone or stopped",
+		"trap: 3 to 20 loss probes are healthy; SYNs sent again for a full accept queue; TCPOFOQueue",
+	},
+	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.FramesSkipped, 5 * time.Second}},
+	Remedy:  "the path: look at each hop's drop counters from the side named here; retransmits stop",
+	Next:    "ss -tin; nstat -az TcpRetransSegs TcpExtTCPDSACKRecv TcpExtTCPSACKReorder",
+	Weigh:   weighPacketLoss,
+}
+
+const (
+	// fewRetransmits: healthy hosts send 3 to 20 loss probes in half a minute;
+	// most are reported as duplicates and fall out anyway.
+	fewRetransmits = 10
+	// lossFelt: at 1 in 200 and a round trip of 20 ms a Reno-like sender is held
+	// to about 10 Mb/s (Mathis 1997); access networks lose less than 1 in 1,000.
+	lossFelt = 0.005
+	// spurious: below this share of duplicates the retransmissions were needed;
+	// above the other, none was.
+	fewDuplicates, mostDuplicates = 0.1, 0.8
+)
+
+// flow is one sender's side of a connection with what was sent again on it.
+type flow struct {
+	netns         uint64
+	local, remote string
+	again         steps
+	socket        *scene.Socket // nil: not in any dump
+}
+
+// resent gathers what was sent again by flow; handshakes are another matter.
+func resent(s *scene.Scene, r *recording.Recording) []*flow {
+	type key struct {
+		netns         uint64
+		local, remote string
+	}
+	by := map[key]*flow{}
+	var out []*flow
+	for _, t := range r.Retransmits {
+		if t.State == "SYN_SENT" || t.State == "SYN_RECV" || t.State == "NEW_SYN_RECV" {
+			continue
+		}
+		k := key{namespace(r, t.Netns), scene.Address(t.Local), scene.Address(t.Remote)}
+		if by[k] == nil {
+			by[k] = &flow{netns: k.netns, local: k.local, remote: k.remote, socket: s.SocketAt(k.netns, "tcp", k.local, k.remote)}
+			out = append(out, by[k])
+		}
+		by[k].again = append(by[k].again, step{oneSecond(t.T), float64(t.N)})
+	}
+	return out
+}
+
+func weighPacketLoss(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	rest := map[dropKey][]*flow{} // short connections, by path
+	var paths []dropKey
+	for _, f := range resent(s, r) {
+		if turnedAway(s, r, f) {
+			continue
+		}
+		if f.again.sum() >= fewRetransmits && f.socket != nil && len(f.tcpRows()) >= 2 {
+			out = append(out, lossOnFlow(r, f))
+			continue
+		}
+		k := dropKey{netns: f.netns, dst: recording.Host(f.remote)}
+		if rest[k] == nil {
+			paths = append(paths, k)
+		}
+		rest[k] = append(rest[k], f)
+	}
+	for _, k := range paths {
+		if f, ok := lossOnPath(r, k, rest[k]); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// turnedAway: the flow's other end is a listener here whose accept queue ran
+// over. The client holds the connection for established and sends its first
+// data again and again; nothing of it was lost on the way.
+func turnedAway(s *scene.Scene, r *recording.Recording, f *flow) bool {
+	if f.socket != nil && f.socket.Peer != nil {
+		return false
+	}
+	for _, k := range s.Sockets {
+		if !k.Listening() || recording.Port(k.First().Local) != recording.Port(f.remote) {
+			continue
+		}
+		if k.First().Local != f.remote && !(isWildcard(k.First().Local) && (k.First().Netns == f.netns || hasAddress(r, k.First().Netns, recording.Host(f.remote)))) {
+			continue
+		}
+		if n, ok := grew(r, k.First().Netns, "node_netstat_TcpExt_ListenOverflows"); ok && n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// tcpRows are the socket's samples that have tcp_info.
+func (f *flow) tcpRows() []recording.Socket {
+	var out []recording.Socket
+	for _, row := range f.socket.Rows {
+		if row.TCP != nil {
+			out = append(out, row)
+		}
+	}
+	return out
+}

@@ -1,0 +1,151 @@
+package suspects
+
+import (
+	"fmt"
+	"math"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+func lossOnFlow(r *recording.Recording, f *flow) Finding {
+	rows := f.tcpRows()
+	first, last := rows[0], rows[len(rows)-1]
+	a, b := first.TCP, last.TCP
+	events := f.again.sum()
+	retrans := float64(b.TotalRetrans - a.TotalRetrans)
+	again := math.Max(events, retrans)
+	duplicates := float64(b.DSACKDups - a.DSACKDups)
+	reordered := b.ReordSeen - a.ReordSeen
+	sent := float64(b.DataSegsOut) - float64(a.DataSegsOut)
+	lost := math.Max(0, again-duplicates)
+	out := Finding{Subject: f.socket.Subject, Active: f.again.active(),
+		Next: "ss -tin 'dst " + recording.Host(f.remote) + "'"}
+	source := "ss -tin retrans, dsack_dups, reord_seen; tracepoint tcp:tcp_retransmit_skb"
+	piece := func(side Side, grade Grade, value float64, origin, text string) {
+		out.Evidence = append(out.Evidence, Evidence{Side: side, Grade: grade, Value: value, Unit: "segments", Source: source, Origin: origin, Text: text,
+			Doubt: lossOf(r, "sockets.retransmits", again)})
+	}
+	if silent(rows, out.Active[0].Start) {
+		piece(Against, Decisive, again, "ack", fmt.Sprintf("nothing was acknowledged since the first of %s retransmissions (backoff %d): the peer or the whole path is gone", count(again), b.Backoff))
+		out.Text = "the peer fell silent"
+		return out
+	}
+	n, same := f.again.agreeIn(retrans, recording.Interval{Start: first.T, End: last.T})
+	same = same || segmentsOf(n, retrans)
+	switch {
+	case duplicates >= mostDuplicates*again:
+		piece(Against, Decisive, duplicates, "retransmit", fmt.Sprintf("of %s segments sent again, %s were reported as duplicates, reordering was seen %d times: nothing was lost", count(again), count(duplicates), reordered))
+	case duplicates <= fewDuplicates*again && same:
+		piece(For, Decisive, again, "retransmit", fmt.Sprintf("%s retransmissions were seen and tcp_info counts %s segments sent again; %s of them were reported as duplicates, reordering was seen %d times", count(n), count(retrans), count(duplicates), reordered))
+	default:
+		piece(For, Strong, again, "retransmit", fmt.Sprintf("%s retransmissions were seen (tcp_info: %s segments), %s of them reported as duplicates", count(n), count(retrans), count(duplicates)))
+	}
+	if p := f.socket.Peer; p != nil && sent > 0 {
+		if got, ok := receivedBy(p); ok {
+			missing := sent - got
+			inFlight := float64(b.Unacked)
+			text := fmt.Sprintf("%s data segments were sent, %s came to %s", count(sent), count(got), p.Subject.Name)
+			switch tolerance := max(3, 2*differ*lost) + inFlight; {
+			case missing < 0.2*again && missing <= tolerance:
+				piece(Against, Strong, missing, "data_segs", text+": none is missing")
+			case math.Abs(missing-lost) <= tolerance:
+				piece(For, Decisive, missing, "data_segs", text)
+			}
+		}
+	}
+	out.Text = fmt.Sprintf("%s segments were lost on the way from %s to %s", ofAll(lost, sent), recording.Host(f.local), recording.Host(f.remote))
+	out.Remedy = fmt.Sprintf("look at each hop from %s to %s, in this direction, for drops (tc -s qdisc, ip -s link, ethtool -S)", recording.Host(f.local), recording.Host(f.remote))
+	if sent <= 0 || lost >= lossFelt*sent {
+		out.Harm = Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: max(0, sent), Unit: "segments", Text: fmt.Sprintf("%s segments lost and sent again", ofAll(lost, sent))}
+	}
+	return out
+}
+
+// mostInOne is how many segments one retransmission may carry: 64 KiB of 1,448.
+const mostInOne = 45
+
+// segmentsOf tells whether so many segments can have been sent by so many
+// retransmissions: the tracepoint fires once for each, the counters add its
+// segments (net/ipv4/tcp_output.c, __tcp_retransmit_skb).
+func segmentsOf(events, segments float64) bool {
+	return events > 0 && segments >= (1-differ)*events && segments <= mostInOne*events
+}
+
+// silent tells whether nothing sent was acknowledged after the retransmissions
+// began, and the timer has backed off: loss lets some through.
+func silent(rows []recording.Socket, begin recording.Time) bool {
+	last := rows[len(rows)-1].TCP
+	if last.Backoff < 2 {
+		return false
+	}
+	acked := rows[0].TCP.BytesAcked
+	for _, row := range rows {
+		if row.T <= begin {
+			acked = row.TCP.BytesAcked
+		}
+	}
+	return last.BytesAcked <= acked
+}
+
+// receivedBy is how many data segments the other end got in the window.
+func receivedBy(p *scene.Socket) (float64, bool) {
+	var seen []*recording.TCPInfo
+	for _, row := range p.Rows {
+		if row.TCP != nil {
+			seen = append(seen, row.TCP)
+		}
+	}
+	if len(seen) < 2 {
+		return 0, false
+	}
+	return float64(seen[len(seen)-1].DataSegsIn) - float64(seen[0].DataSegsIn), true
+}
+
+// lossOnPath judges many short connections to one peer together, by the
+// counters of their namespace: no dump saw their tcp_info twice.
+func lossOnPath(r *recording.Recording, k dropKey, flows []*flow) (Finding, bool) {
+	var again steps
+	for _, f := range flows {
+		again = append(again, f.again...)
+	}
+	n := again.sum()
+	if n < 2*fewRetransmits {
+		return Finding{}, false
+	}
+	events := 0.0
+	for _, t := range r.Retransmits {
+		if namespace(r, t.Netns) == k.netns {
+			events += float64(t.N)
+		}
+	}
+	out := Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: k.netns, Remote: k.dst}, Active: again.active(),
+		Text: fmt.Sprintf("%s retransmissions were seen on %d connections to it", count(n), len(flows))}
+	if len(flows) == 1 {
+		out.Subject = recording.Subject{Kind: recording.KindFlow, Netns: k.netns, Proto: "tcp", Local: flows[0].local, Remote: flows[0].remote}
+	}
+	for _, f := range flows[:min(len(flows), mostRelated)] {
+		if f.socket != nil {
+			out.Related = append(out.Related, f.socket.Subject)
+		}
+	}
+	e := Evidence{Side: For, Grade: Strong, Value: n, Unit: "segments", Source: "tracepoint tcp:tcp_retransmit_skb; /proc/net/snmp Tcp RetransSegs; /proc/net/netstat TCPDSACKRecv", Origin: "retransmit",
+		Text: fmt.Sprintf("%s retransmissions were seen", count(n)), Doubt: lossOf(r, "sockets.retransmits", n)}
+	counted, ok := grew(r, k.netns, "node_netstat_Tcp_RetransSegs")
+	duplicates, ok2 := grew(r, k.netns, "node_netstat_TcpExt_TCPDSACKRecv")
+	if ok && ok2 {
+		e.Text += fmt.Sprintf(", %s in the whole namespace (RetransSegs: %s); %s were reported as duplicates", count(events), count(counted), count(duplicates))
+		switch {
+		case duplicates >= mostDuplicates*n:
+			e.Side, e.Grade = Against, Decisive
+		case (agree(counted, events) || segmentsOf(events, counted)) && duplicates <= fewDuplicates*n:
+			e.Grade = Decisive
+		}
+	}
+	out.Evidence = []Evidence{e}
+	sent, _ := grew(r, k.netns, "node_netstat_Tcp_OutSegs")
+	if lost := max(0, n-duplicates); sent <= 0 || lost >= lossFelt*sent {
+		out.Harm = Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: sent, Unit: "segments", Text: fmt.Sprintf("%s segments lost and sent again", ofAll(lost, sent))}
+	}
+	return out, true
+}

@@ -1,0 +1,161 @@
+package suspects
+
+import (
+	"fmt"
+	"strings"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var peerReset = &Suspect{
+	Name:  "peer-reset",
+	Title: "connections are broken by resets",
+	About: "One side ends standing connections by RST instead of FIN: it crashed, closed with unread data, closed while the other still sent, or set SO_LINGER 0. " +
+		"The other side sees ECONNRESET, EPIPE or SIGPIPE. A refused connect is an RST too, and breaks nothing that stood.",
+	Needs: []Need{
+		{Measure: "sockets.resets", Must: true, Why: "who sent or got a reset, on which flow, in which state"},
+		{Measure: "host.netstat", Why: "EstabResets and the TCPAbort… counters, which count the same independently"},
+		{Measure: "sockets.signals", Why: "SIGPIPE: who wrote into a broken connection"},
+		{Measure: "sockets.connections", Why: "how many connections ended in all, and whether the broken ones carried anything"},
+	},
+	For: []string{
+		"decisive: resets of established connections, flow by flow, and TcpEstabResets grew by the same",
+		"strong: the same without the counter",
+		"strong: TCPAbortOnClose (closed with unread data) or TCPAbortOnData (closed while the peer sent, or SO_LINGER 0) grew",
+		"strong: the process on the other end got SIGPIPE",
+	},
+	Against: []string{
+		"strong: only connects were refused (TcpAttemptFails): no connection that stood was broken",
+		"strong: the broken connections never carried a byte: health checks",
+		"traps: SO_LINGER 0 looks like unread data on the wire; fewer than 5 resets in a window are somebody's reload button",
+	},
+	LeadsTo: []Lead{{To: scene.ConnectionErrors}},
+	Remedy:  "whoever sends the reset: read to the end before close (shutdown, then read until 0), no SO_LINGER 0, idle timeouts longer than the peer's; whoever gets it: handle EPIPE and retry. Verified by: EstabResets stands still",
+	Next:    "nstat -az TcpEstabResets TcpOutRsts TcpExtTCPAbortOnClose TcpExtTCPAbortOnData; bpftrace -e 'tracepoint:tcp:tcp_receive_reset { @[comm, args.sport, args.dport] = count(); }'",
+	Weigh:   weighPeerReset,
+}
+
+// A lone reset is noise; so are a handful in a window (verdict: the floor of
+// connection-errors).
+const fewResets = 5
+
+func weighPeerReset(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, b := range brokenConnections(s, r) {
+		switch {
+		case b.n >= fewResets:
+			out = append(out, b.finding(s, r))
+		case b.n == 0 && b.refused+b.unused >= fewResets:
+			out = append(out, Finding{Subject: b.subject(s), Text: "no connection that stood was broken", Evidence: b.against()})
+		}
+	}
+	return out
+}
+
+func (b *broken) finding(s *scene.Scene, r *recording.Recording) Finding {
+	f := Finding{Subject: b.subject(s), Active: b.steps.active(), Related: b.related(s)}
+	closed := b.connectionsClosed(r)
+	how, counterName := b.how(r)
+	if b.dir == sentReset {
+		f.Text = fmt.Sprintf("it broke %s connections to %s itself: %s", ofAll(b.n, closed), b.peerNames(), how)
+		f.Remedy = fmt.Sprintf("in %s: read to the end before close (shutdown, then read until 0), no SO_LINGER 0, idle timeouts longer than the peer's", orThis(b.comm, "the program"))
+	} else {
+		f.Text = fmt.Sprintf("%s connections on port %s were reset by %s", ofAll(b.n, closed), b.port, b.peerNames())
+		f.Remedy = fmt.Sprintf("look at why %s resets (crash, close with unread data, idle timeout of a middlebox); here: handle ECONNRESET and EPIPE, and retry", b.peerNames())
+	}
+	rows := Evidence{Side: For, Grade: Strong, Value: b.n, Unit: "resets", Source: "tracepoints tcp:tcp_receive_reset, tcp:tcp_send_reset", Origin: "reset tracepoints",
+		Text: fmt.Sprintf("%s resets %s on established connections with %s", count(b.n), b.dir, b.peerNames())}
+	if estab, ok := grew(r, b.netns, "node_netstat_Tcp_EstabResets"); ok {
+		if agree(estab, b.established) && b.established >= fewResets {
+			rows.Grade = Decisive
+			rows.Text += fmt.Sprintf("; TcpEstabResets grew by %s, %s such resets were seen in this namespace", count(estab), count(b.established))
+		} else if estab > 0 {
+			rows.Text += fmt.Sprintf(" (TcpEstabResets grew by %s, %s such resets were seen)", count(estab), count(b.established))
+		}
+	}
+	f.Evidence = append(f.Evidence, rows)
+	if grown, ok := grew(r, b.netns, counterName); b.dir == sentReset && ok && grown >= 0.5*b.n {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: grown, Unit: "connections", Source: "/proc/net/netstat " + strings.TrimPrefix(counterName, "node_netstat_TcpExt_"),
+			Text: fmt.Sprintf("%s grew by %s: %s", strings.TrimPrefix(counterName, "node_netstat_TcpExt_"), count(grown), how)})
+	}
+	f.Evidence = append(f.Evidence, b.brokenPipes(s, r)...)
+	f.Evidence = append(f.Evidence, b.against()...)
+	f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: b.n, Of: closed, Unit: "connections",
+		Text: fmt.Sprintf("%s connections ended by a reset", ofAll(b.n, closed))}
+	f.Next = fmt.Sprintf("tcpdump -ni any 'tcp port %s and tcp[tcpflags] & tcp-rst != 0'", b.port)
+	return f
+}
+
+func orThis(name, otherwise string) string {
+	if name == "" {
+		return otherwise
+	}
+	return name
+}
+
+// how tells from the kernel's reason, else from the counters, why this host's
+// process sent the resets, and which counter would count them.
+func (b *broken) how(r *recording.Recording) (text, counterName string) {
+	const unread, late = "node_netstat_TcpExt_TCPAbortOnClose", "node_netstat_TcpExt_TCPAbortOnData"
+	reason := ""
+	for name, n := range b.reasons {
+		if n > b.n/2 {
+			reason = name
+		}
+	}
+	u, _ := grew(r, b.netns, unread)
+	l, _ := grew(r, b.netns, late)
+	switch {
+	case strings.Contains(reason, "ABORT_ON_CLOSE"):
+		return "closed with unread data", unread
+	case b.afterClose > b.n/2 || strings.Contains(reason, "ABORT_ON_DATA"):
+		return "closed while the peer was still sending", late
+	case reason == "" && u > l:
+		return "closed with unread data", unread
+	case strings.Contains(reason, "TCP_STATE"), strings.Contains(reason, "LINGER"), reason == "" && l > 0:
+		return "closed with SO_LINGER 0", late
+	case reason != "":
+		return "the kernel's reason is " + reason, late
+	}
+	return "aborted", unread
+}
+
+// against is what of the resets broke nothing.
+func (b *broken) against() []Evidence {
+	var out []Evidence
+	if b.refused > 0 && b.n == 0 {
+		out = append(out, Evidence{Side: Against, Grade: Strong, Value: b.refused, Unit: "resets", Source: "reset tracepoints, state", Origin: "state",
+			Text: fmt.Sprintf("%s resets refused a connect (no listener, TcpAttemptFails): none ended a connection that stood", count(b.refused))})
+	}
+	if b.unused > 0 {
+		out = append(out, Evidence{Side: Against, Grade: Strong, Value: b.unused, Unit: "resets", Source: "tracepoint sock:inet_sock_set_state", Origin: "bytes at close",
+			Text: fmt.Sprintf("%s resets ended connections that never carried a byte: health checks", count(b.unused))})
+	}
+	return out
+}
+
+// brokenPipes are the SIGPIPEs of the processes that the resets reached.
+func (b *broken) brokenPipes(s *scene.Scene, r *recording.Recording) []Evidence {
+	got := map[int]bool{}
+	if b.dir == receivedReset && b.pid != 0 {
+		got[b.pid] = true
+	}
+	for _, sub := range b.related(s) {
+		if sub.PID != 0 && b.dir == sentReset {
+			got[sub.PID] = true
+		}
+	}
+	n, who := 0.0, recording.Subject{}
+	for _, e := range r.Events {
+		if e.Kind == recording.EventSignal && e.Attrs["signal"] == "SIGPIPE" && got[e.Subject.PID] && e.Subject.PID != r.Manifest.SelfPID {
+			n += max(1, e.Value)
+			who = e.Subject
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []Evidence{{Side: For, Grade: Strong, Value: n, Unit: "signals", Source: "tracepoint signal:signal_generate",
+		Text: fmt.Sprintf("%s wrote into broken connections: %s SIGPIPE", s.Name(recording.Subject{Kind: recording.KindProcess, PID: who.PID, Comm: who.Comm}), count(n))}}
+}

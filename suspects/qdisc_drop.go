@@ -1,0 +1,106 @@
+package suspects
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var qdiscDrop = &Suspect{
+	Name:  "qdisc-drop",
+	Title: "queueing discipline drops what is sent",
+	About: "More is sent than the queueing discipline of the interface lets through or holds, and it drops the rest. sendto returns no error. SndbufErrors grows with it and has nothing to do with wmem. An AQM (codel, red, cake) drops a few packets of a TCP stream on purpose, as its signal to slow down.",
+	Needs: []Need{
+		{"host.qdisc", true, "drops of every qdisc, leaves included"},
+		{"drops.kfree_skb", false, "the same drops, by packet: which protocol and sender"},
+		{"host.links", false, "the carrier"},
+		{"sockets.diag", false, "whose packets they were"},
+	},
+	For: []string{
+		"decisive: the leaf's drops are as many as the QDISC_DROP drops of its device",
+		"decisive: the leaf's drops are as many as the namespace's IpOutDiscards grew",
+		"strong: the leaf's drops grew",
+	},
+	Against: []string{
+		"decisive: QDISC_DROP with the carrier down and no drops of the qdisc: there was no way out",
+		"trap: overlimits (shaping, not loss); a parent that repeats its child's drops; requeues; SndbufErrors",
+	},
+	LeadsTo: []Lead{{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.FramesSkipped, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}},
+	Remedy:  "raise that qdisc's limit or rate, or pace the sender; persists in the .network file or the unit that sets it; dropped stands still",
+	Next:    "tc -s qdisc show",
+	Weigh:   weighQdiscDrop,
+}
+
+// isQdiscDrop: QDISC_DROP, and what newer kernels tell apart (QDISC_OVERLIMIT,
+// QDISC_CONGESTED: 6.14 and later). fq's own limits are another suspect's.
+func isQdiscDrop(d recording.Drop) bool {
+	if strings.HasPrefix(d.Reason, "QDISC_") {
+		return true
+	}
+	// Before 5.17, the one place in the way out that frees for a qdisc, a batch at a time.
+	return d.Reason == "" && becauseOf(d, "", "__dev_queue_xmit", "__dev_xmit_skb", "kfree_skb_list")
+}
+
+func weighQdiscDrop(s *scene.Scene, r *recording.Recording) []Finding {
+	freed, order := dropsBy(r.Drops, func(d recording.Drop) (dropKey, bool) {
+		return dropKey{netns: namespace(r, d.Netns), device: d.Device}, isQdiscDrop(d) && !d.Benign
+	})
+	leaves := leafQdiscs(r)
+	onDevice := map[dropKey]steps{}
+	for _, l := range leaves {
+		onDevice[l.device] = append(onDevice[l.device], l.drops...)
+	}
+	var out []Finding
+	for _, l := range leaves {
+		rows := freed[l.device]
+		if l.drops.sum() > 0 {
+			out = append(out, qdiscFinding(s, r, l, rows, onDevice[l.device]))
+		} else if over, ok := l.grew(r, "node_qdisc_overlimits_total"); ok && over > 0 && len(rows) == 0 {
+			out = append(out, Finding{Subject: l.subject(), Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: over, Unit: "packets", Source: "tc -s qdisc",
+				Text: fmt.Sprintf("%s packets waited (overlimits), none were dropped: shaping, not loss", count(over))}}})
+		}
+	}
+	for _, k := range order {
+		if onDevice[k].sum() == 0 {
+			out = append(out, droppedWithoutQdisc(r, k, freed[k]))
+		}
+	}
+	return out
+}
+
+// droppedWithoutQdisc: the packets met the qdisc of an interface that can't send
+// (net/sched/sch_generic.c, noop_qdisc), which counts nothing.
+func droppedWithoutQdisc(r *recording.Recording, k dropKey, rows []recording.Drop) Finding {
+	all := dropSteps(rows)
+	e := Evidence{Side: For, Grade: Weak, Value: all.sum(), Unit: "packets", Source: "tracepoint skb:kfree_skb QDISC_DROP",
+		Text: fmt.Sprintf("%s packets were dropped for QDISC_DROP; no qdisc of %s counts them", count(all.sum()), k.device)}
+	if carrierLost(r, k) {
+		e = Evidence{Side: Against, Grade: Decisive, Value: all.sum(), Unit: "packets", Source: "node_network_carrier; tracepoint skb:kfree_skb QDISC_DROP",
+			Text: fmt.Sprintf("%s has no carrier: %s packets had no way out, and its queue did not drop them", k.device, count(all.sum()))}
+	}
+	return Finding{Subject: recording.Subject{Kind: recording.KindInterface, Netns: k.netns, Device: k.device}, Evidence: []Evidence{e}, Active: all.active(),
+		Text: fmt.Sprintf("%s packets were dropped on the way out", count(all.sum()))}
+}
+
+// carrierLost tells whether the interface was seen without a carrier.
+func carrierLost(r *recording.Recording, k dropKey) bool {
+	for _, s := range r.Select("node_network_carrier", "device", k.device) {
+		if netnsOf(r, s) != k.netns {
+			continue
+		}
+		for _, p := range s.Points {
+			if p.V == 0 {
+				return true
+			}
+		}
+	}
+	for _, l := range r.Links {
+		if l.Name == k.device && namespace(r, l.Netns) == k.netns && (!l.Up || l.Carrier != nil && !*l.Carrier) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,169 @@
+package suspects
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var reconnectStorm = &Suspect{
+	Name:  "reconnect-storm",
+	Title: "the same peers reconnect without pause",
+	About: "A few peers connect to one listener many times a second, get nothing, close and come again, while the connections that the listener is there for live long. " +
+		"Each round costs an accept, a handshake and a TIME-WAIT. A busy HTTP service without keep-alive looks like it in rate and lifetime alone.",
+	Needs: []Need{
+		{Measure: "sockets.connections", Must: true, Why: "connections opened and closed by listener and peer, their lifetimes and bytes"},
+		{Measure: "sockets.diag", Why: "the long-lived connections of the same listener, to compare with"},
+		{Measure: "sockets.resets", Why: "how the short ones ended"},
+		{Measure: "host.sockstat", Why: "TIME-WAIT growing"},
+	},
+	For: []string{
+		"decisive: a few peers open 100 a second and more of millisecond connections for most of their time, with under 1/100 of the bytes of the listener's long-lived connections (sick 410/s, healthy 20/s)",
+		"strong: the same without long-lived connections to compare with",
+		"strong: the short connections got no bytes, or ended by a reset",
+		"weak: TIME-WAIT grows",
+	},
+	Against: []string{
+		"decisive: the rate falls by itself (back-off), or it was one burst (a deploy, a server that came back)",
+		"strong: each short connection was served, and nothing on the listener lives longer: requests without keep-alive",
+		"traps: back-off clients make 80 connections a second in all; players that came before the publisher stay connected",
+	},
+	LeadsTo: []Lead{{To: "listen-overflow"}, {To: "fd-limit"}, {To: "peer-reset"}, {To: "cpu-throttled"}, {To: scene.ConnectionErrors}, {To: scene.ConnectLatency}, {To: scene.CPUBurn}},
+	Remedy:  "back-off with jitter in the clients; answer or hold them instead of closing; drain the peers named, or limit them at the listener (nft: ct state new limit rate per source). Verified by: new connections a second of these peers",
+	Next:    "ss -Htan state time-wait '( sport = :PORT )' | awk '{print $4}' | sed 's/:[0-9]*$//' | sort | uniq -c | sort -rn | head",
+	Weigh:   weighStorm,
+}
+
+func weighStorm(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, l := range calledListeners(r) {
+		var storm []*caller
+		for _, c := range l.callers {
+			if c.storms() {
+				storm = append(storm, c)
+			}
+		}
+		if len(storm) == 0 {
+			continue
+		}
+		out = append(out, stormFinding(s, r, l, storm))
+	}
+	return out
+}
+
+// A storm opens this many connections a second in all: back-off clients were
+// measured at 80, a sick relay's at 410.
+const stormRate = 100
+
+// Connections of the storm carry less than this share of what a lasting one did.
+const fewBytes = 0.01
+
+// servedBytes is an answer worth a page, and four times its request: the
+// connection got what it came for. RTMP's handshake alone is 3,073 bytes each way.
+const servedBytes = 4096
+
+func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*caller) Finding {
+	sum := total(storm)
+	rate, bytes, life := sum.rate(), sum.bytesEach(), sum.lifetimeEach()
+	f := Finding{Subject: l.subject(s), Active: sum.opened.active()}
+	for _, c := range storm[:min(len(storm), 5)] {
+		f.Related = append(f.Related, recording.Subject{Kind: recording.KindPeer, Netns: l.netns, Remote: c.peer})
+	}
+	const source = "tracepoint sock:inet_sock_set_state"
+	who := stormNames(storm)
+	f.Text = fmt.Sprintf("%s opened %s connections, %s/s, each for %s and %s on average", who, count(sum.opened.sum()), count(math.Round(rate)), lasting(life), size(bytes))
+	stayed := lastingConnections(s, l)
+	served := sum.outEach() >= servedBytes && sum.outEach() >= 4*sum.inEach()
+	tiny := sum.closed > 0 && sum.outEach() < 64
+	reset := sum.resets(r, l)
+
+	repeat := Evidence{Side: For, Grade: Weak, Value: rate, Unit: "connections/s", Source: source, Origin: "rate of the same peers",
+		Text: fmt.Sprintf("%s: %s/s for %d s, %s of the closed ones lived under 1 s, %s on average", who, count(math.Round(rate)), len(sum.opened), ofAll(sum.short, sum.closed), lasting(life))}
+	_, _, falls := sum.fallsOff()
+	goesOn := !falls && len(sum.opened) >= sustained
+	if rate >= stormRate && !served {
+		repeat.Grade = Strong
+	}
+	if n := l.all.opened.sum() - sum.opened.sum(); n > 0 && rate >= stormRate {
+		repeat.Text += fmt.Sprintf("; all other peers together opened %s", count(n))
+	}
+	var contrast *Evidence
+	if stayed.n > 0 && bytes < fewBytes*stayed.bytesEach {
+		contrast = &Evidence{Side: For, Grade: Weak, Value: stayed.bytesEach / max(1, bytes), Unit: "times", Source: "ss -ti bytes_sent, bytes_received", Origin: "lasting connections of the listener",
+			Text: fmt.Sprintf("%s other connections of this listener stayed and carried %s each, against %s of a short one", count(float64(stayed.n)), size(stayed.bytesEach), size(bytes))}
+	}
+	if contrast != nil && repeat.Grade == Strong && goesOn {
+		repeat.Grade, contrast.Grade = Decisive, Strong
+	}
+	f.Evidence = append(f.Evidence, repeat)
+	if contrast != nil {
+		f.Evidence = append(f.Evidence, *contrast)
+	}
+	if rate >= stormRate {
+		if tiny {
+			f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: sum.outEach(), Unit: "B", Source: "tcp_info bytes at close", Origin: "bytes at close",
+				Text: fmt.Sprintf("they were closed with nothing in their hands: %s sent to each", size(sum.outEach()))})
+		}
+		if reset >= 0.2*sum.closed && reset > 0 {
+			f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: reset, Unit: "resets", Source: "tracepoints tcp:tcp_send_reset, tcp:tcp_receive_reset", Origin: "resets",
+				Text: fmt.Sprintf("%s ended by a reset", ofAll(reset, sum.closed))})
+		}
+	}
+	if tw, ok := grew(r, l.netns, "node_sockstat_TCP_tw"); ok && tw >= 100 {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: tw, Unit: "sockets", Source: "/proc/net/sockstat TCP tw", Text: fmt.Sprintf("TIME-WAIT grew by %s", count(tw))})
+	}
+	f.Evidence = append(f.Evidence, stormAgainst(sum, stayed, served, tiny || reset >= 0.2*sum.closed && reset > 0, source)...)
+	if rate < stormRate {
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Weak, Value: rate, Unit: "connections/s", Source: source, Origin: "rate",
+			Text: fmt.Sprintf("%s/s is what clients that back off make too (80/s measured; a storm made 410/s)", count(math.Round(rate)))})
+	}
+	if !served && (contrast != nil || tiny || reset > 0) {
+		f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: sum.short, Of: max(l.all.opened.sum(), sum.short), Unit: "connections",
+			Text: fmt.Sprintf("%s connections ended without having carried a stream", ofAll(sum.short, l.all.opened.sum()))}
+	}
+	port := recording.Port(l.local)
+	f.Remedy = fmt.Sprintf("make %s back off with jitter (1 s, doubled to 30 s), or answer instead of closing; until then: nft add rule inet filter input tcp dport %s ct state new ip saddr %s limit rate over 5/second drop", who, port, storm[0].peer)
+	f.Next = fmt.Sprintf("ss -Htan state time-wait '( sport = :%s )' | awk '{print $4}' | sed 's/:[0-9]*$//' | sort | uniq -c | sort -rn | head", port)
+	return f
+}
+
+// stormNames lists the busiest peers, each with its rate where there are several.
+func stormNames(storm []*caller) string {
+	if len(storm) == 1 {
+		return storm[0].peer
+	}
+	var names []string
+	for _, c := range storm[:min(len(storm), 3)] {
+		names = append(names, fmt.Sprintf("%s (%s/s, %s, %s each)", c.peer, count(math.Round(c.rate())), lasting(c.lifetimeEach()), size(c.bytesEach())))
+	}
+	if len(storm) > 3 {
+		names = append(names, fmt.Sprintf("%d more peers", len(storm)-3))
+	}
+	return strings.Join(names, ", ")
+}
+
+// stormAgainst is what clears it: the rate falls by itself, or it was a burst, or
+// the short connections are what the listener is for.
+func stormAgainst(sum *caller, stay lastingOnes, served, empty bool, source string) []Evidence {
+	var out []Evidence
+	if first, last, falls := sum.fallsOff(); falls {
+		out = append(out, Evidence{Side: Against, Grade: Decisive, Value: last, Unit: "connections/s", Source: source, Origin: "rate over time",
+			Text: fmt.Sprintf("the rate falls by itself, from %s/s to %s/s: they back off", count(first), count(last))})
+	}
+	if n := len(sum.opened); n < sustained {
+		out = append(out, Evidence{Side: Against, Grade: Decisive, Value: float64(n), Unit: "s", Source: source, Origin: "rate over time",
+			Text: fmt.Sprintf("one burst of %d s: a deploy or a server that came back, not a storm", n)})
+	}
+	switch {
+	case served:
+		out = append(out, Evidence{Side: Against, Grade: Strong, Value: sum.outEach(), Unit: "B", Source: "tcp_info bytes at close", Origin: "bytes at close",
+			Text: fmt.Sprintf("each was served: %s sent for %s received", size(sum.outEach()), size(sum.inEach()))})
+	case stay.n == 0 && !empty:
+		out = append(out, Evidence{Side: Against, Grade: Strong, Source: "ss -tn", Origin: "lasting connections of the listener",
+			Text: "no connection of this listener lives longer: this may be its ordinary work, requests without keep-alive"})
+	}
+	return out
+}
