@@ -96,8 +96,7 @@ int set_state(__u64 *ctx)
 	}
 
 	/* CLOSE */
-	bpf_map_delete_elem(&pendings, &id);
-	bpf_map_delete_elem(&writers, &id);
+	forget_writes(sk);
 	if (old == TCP_LISTEN || old == TCP_CLOSE)
 		goto gone;
 	if (!b && old == TCP_SYN_SENT)

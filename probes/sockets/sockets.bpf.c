@@ -22,7 +22,7 @@ char __license[] SEC("license") = "Dual BSD/GPL";
 
 #include "tables.h"
 #include "flow.h"
+#include "holds.h"
 #include "connections.h"
 #include "resets.h"
 #include "signals.h"
-#include "holds.h"

@@ -88,13 +88,22 @@ struct signal_value {
 	__u8 from_comm[16];
 };
 
-/* Holds of one socket in one second. Its key is the socket's address. */
+/* A socket's memory is used again by the next one: hence the ports. */
+struct hold_key {
+	__u64 sk;
+	__u16 lport;
+	__u16 rport;
+	__u32 pad;
+};
+
+/* Holds of one socket in one second. */
 struct hold {
 	struct flow flow;
 	__u8 comm[16];
 	__u32 pid;
 	__u64 inode;
 	__u64 cookie;
+	__u64 writes; /* only when it has closed: else see struct writes */
 	__u64 held;
 	__u64 released;
 	__u64 sum; /* of the released, ns */
@@ -142,8 +151,8 @@ HASH(retransmits_a, struct retransmit_key, struct count, ROWS);
 HASH(retransmits_b, struct retransmit_key, struct count, ROWS);
 HASH(signals_a, struct signal_key, struct signal_value, 1024);
 HASH(signals_b, struct signal_key, struct signal_value, 1024);
-HASH(holds_a, __u64, struct hold, 4096);
-HASH(holds_b, __u64, struct hold, 4096);
+HASH(holds_a, struct hold_key, struct hold, 4096);
+HASH(holds_b, struct hold_key, struct hold, 4096);
 HASH(births, __u64, struct birth, SOCKETS);
 HASH(pendings, __u64, struct pending, 4096);
 
