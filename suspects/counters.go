@@ -71,6 +71,14 @@ func count(v float64) string { return units.Count(v) }
 // size writes bytes as people read them: 208 KiB.
 func size(bytes float64) string { return units.Bytes(bytes) }
 
+// plural writes "1 port", "3 ports".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return count(float64(n)) + " " + noun + "s"
+}
+
 // ofAll writes "2,874 of 9,000", or the first alone where the whole is unknown.
 func ofAll(n, of float64) string {
 	if of <= 0 {

@@ -169,11 +169,16 @@ func lossOf(r *recording.Recording, measure string, n float64) string {
 // inNetns is a command as it must be pasted for that namespace.
 func inNetns(s *scene.Scene, netns uint64, command string) string {
 	name := s.NetnsName(netns)
-	switch {
-	case name == "":
+	if name == "" {
 		return command
-	case strings.HasPrefix(name, "netns "): // has no name under /run/netns
-		return command + "   # in " + name
 	}
-	return "ip netns exec " + name + " " + command
+	if !strings.ContainsAny(name, " []") { // a name under /run/netns
+		return "ip netns exec " + name + " " + command
+	}
+	for _, p := range s.Processes { // it has none: by a process that lives in it
+		if p.Last().Netns == netns {
+			return fmt.Sprintf("nsenter -t %d -n %s", p.Last().PID, command)
+		}
+	}
+	return command + "   # in " + name
 }

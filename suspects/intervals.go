@@ -117,19 +117,20 @@ func agree(a, b float64) bool {
 	return math.Abs(a-b) <= max(2, differ*max(a, b))
 }
 
-// between is the growth that falls into a span, and how much of it lies in steps
-// within a second of the span's ends, which may belong on either side: a count
-// that was read only there (a socket's, every 5 s) can be compared with no more.
+// between is the growth that falls into a span, a step that lies across its ends
+// by its share, and how much of it lies in steps within a second of the ends,
+// which may belong on either side: a count that was read only there (a socket's,
+// every 5 s) can be compared with no more.
 func (all steps) between(span recording.Interval) (n, edge float64) {
+	if span.End == 0 {
+		span.End = math.MaxInt64 - recording.Time(time.Second)
+	}
 	for _, s := range all {
-		if s.End.Add(time.Second) < span.Start || span.End != 0 && s.Start > span.End.Add(time.Second) {
-			continue
+		if inside := min(s.End, span.End).Sub(max(s.Start, span.Start)); inside > 0 {
+			n += s.N * float64(inside) / float64(s.End.Sub(s.Start))
 		}
-		inside := s.Start >= span.Start && (span.End == 0 || s.End <= span.End)
-		if inside {
-			n += s.N
-		}
-		if s.Start < span.Start.Add(time.Second) || span.End != 0 && s.End > span.End.Add(-time.Second) {
+		far := s.End.Add(time.Second) < span.Start || s.Start > span.End.Add(time.Second)
+		if !far && (s.Start < span.Start.Add(time.Second) || s.End > span.End.Add(-time.Second)) {
 			edge += s.N
 		}
 	}

@@ -62,7 +62,7 @@ func weighNetfilter(s *scene.Scene, r *recording.Recording) []Finding {
 	if len(out) == 0 && strays > 0 {
 		out = append(out, Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Evidence: []Evidence{{
 			Side: Against, Grade: Strong, Value: strays, Unit: "packets", Source: "tracepoint skb:kfree_skb NETFILTER_DROP",
-			Text: fmt.Sprintf("a firewall dropped %s packets to %d ports, none at a steady rate or wanted by a socket here: its work", count(strays), strayPorts)}}})
+			Text: fmt.Sprintf("a firewall dropped %s packets to %s, none at a steady rate or wanted by a socket here: its work", count(strays), plural(strayPorts, "port"))}}})
 	}
 	return out
 }
