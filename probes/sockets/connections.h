@@ -63,11 +63,11 @@ int set_state(__u64 *ctx)
 
 	if (!is_tcp(sk))
 		return 0;
-	if (new != TCP_SYN_SENT && new != TCP_SYN_RECV && new != TCP_ESTABLISHED && new != TCP_CLOSE)
+	if (new != TCP_SYN_SENT &&new != TCP_SYN_RECV &&new != TCP_ESTABLISHED &&new != TCP_CLOSE)
 		return 0;
 	now = bpf_ktime_get_ns();
 	add(&runs[CONNECTIONS], 1);
-	if (new == TCP_SYN_SENT || (new == TCP_SYN_RECV && old != TCP_SYN_SENT)) {
+	if (new == TCP_SYN_SENT || (new == TCP_SYN_RECV &&old != TCP_SYN_SENT)) {
 		born(sk, id, new == TCP_SYN_SENT ? ROLE_CONNECT : ROLE_ACCEPT, now);
 		return 0;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* The tables, their keys and values. Go sees the same through bpf2go's types. */
 
-#define ROWS 8192    /* of a table, a second */
-#define OTHERS 6144  /* from here on connections are counted without their peer */
+#define ROWS 8192   /* of a table, a second */
+#define OTHERS 6144 /* from here on connections are counted without their peer */
 #define SOCKETS 32768
 
 /* One end of a connection as its host sees it. Ports in host order. */
@@ -131,16 +131,16 @@ enum table { CONNECTIONS, RESETS, RETRANSMITS, SIGNALS, HOLDS, TABLES };
 
 const volatile __u64 started; /* when user space loaded us, ns */
 __u32 epoch;
-__u32 conn_rows[2];   /* rows in connections_a and _b, about */
-__u64 lost[TABLES];   /* events that found their table full */
-__u64 runs[TABLES];   /* events seen */
+__u32 conn_rows[2]; /* rows in connections_a and _b, about */
+__u64 lost[TABLES]; /* events that found their table full */
+__u64 runs[TABLES]; /* events seen */
 
-#define HASH(name, k, v, n)                          \
-	struct {                                     \
-		__uint(type, BPF_MAP_TYPE_HASH);     \
-		__uint(max_entries, n);              \
-		__type(key, k);                      \
-		__type(value, v);                    \
+#define HASH(name, k, v, n)                                                                                  \
+	struct {                                                                                             \
+		__uint(type, BPF_MAP_TYPE_HASH);                                                             \
+		__uint(max_entries, n);                                                                      \
+		__type(key, k);                                                                              \
+		__type(value, v);                                                                            \
 	} name SEC(".maps")
 
 HASH(connections_a, struct conn_key, struct conn_value, ROWS);
