@@ -1,5 +1,7 @@
-// go:build ignore
+// clang-format off
+//go:build ignore
 
+// clang-format on
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * What happens to sockets between two dumps of them, counted in the kernel:
