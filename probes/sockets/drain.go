@@ -111,10 +111,10 @@ func (r *running) drainSignals(suffix string) {
 func (r *running) drainHolds(suffix string, epoch uint32) {
 	writers := r.kernel.maps.Maps["writers"]
 	var rows []recording.Hold
-	err := drain(r.kernel.maps.Maps["holds"+suffix], func(sk *uint64, v *kernelHold) {
+	err := drain(r.kernel.maps.Maps["holds"+suffix], func(k *kernelHoldKey, v *kernelHold) {
 		var w kernelWrites
-		n := uint64(0)
-		if writers.Lookup(sk, &w) == nil {
+		n := v.Writes
+		if n == 0 && writers.Lookup(k.Sk, &w) == nil {
 			n = writesIn(w, epoch)
 		}
 		rows = append(rows, holdRow(r.since, *v, n))
