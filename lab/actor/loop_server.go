@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"net/netip"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,7 +19,7 @@ var loopServer = Actor{
 		if err := parse(); err != nil {
 			return err
 		}
-		l, err := listenTCP(*listen)
+		l, err := listenTCP(*listen, 128)
 		if err != nil {
 			return err
 		}
@@ -33,21 +32,6 @@ var loopServer = Actor{
 		}
 		return nil
 	},
-}
-
-func listenTCP(addr string) (int, error) {
-	at, err := netip.ParseAddrPort(addr)
-	if err != nil {
-		return 0, err
-	}
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return 0, err
-	}
-	if err := unix.Bind(fd, &unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}); err != nil {
-		return 0, err
-	}
-	return fd, unix.Listen(fd, 128)
 }
 
 // loop is one thread's sockets: the listener first, then the connections.
