@@ -28,7 +28,7 @@ func labCommand() *cobra.Command {
 			"twin and a distractor, and runs snag find beside them. Needs root. Removes all that it made,\n" +
 			"even when it is killed.",
 	}
-	c.AddCommand(labListCommand(), labRunCommand(), labScoreCommand())
+	c.AddCommand(labListCommand(), labRunCommand(), labScoreCommand(), demoCommand())
 	return c
 }
 

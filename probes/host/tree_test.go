@@ -228,7 +228,7 @@ func TestAFileThatGoesBadIsPartial(t *testing.T) {
 }
 
 func TestLateTicksAreTold(t *testing.T) {
-	p, env, sink := copied(t, nil)
+	p, _, sink := copied(t, nil)
 	p.tick(0, false)
 	p.tick(2500*time.Millisecond, false)
 	p.meter.writeCoverage()
@@ -247,7 +247,6 @@ func TestLateTicksAreTold(t *testing.T) {
 	if s := r.Select("snag_probe_cpu_seconds_total", "probe", "host"); len(s) != 1 || s[0].Points[1].V <= s[0].Points[0].V {
 		t.Errorf("own cost %+v", s)
 	}
-	_ = env
 }
 
 func TestClockSteps(t *testing.T) {
@@ -375,6 +374,20 @@ func TestRowsTakeTurns(t *testing.T) {
 	p.meter.writeCoverage()
 	if c, _ := sink.Recording().Measured("host.processes"); c.State != recording.CoveragePartial || !strings.Contains(c.Why, "take turns") {
 		t.Errorf("%+v", c)
+	}
+}
+
+func TestNoticesAreToldOnceOfEachAndAreBounded(t *testing.T) {
+	var told []string
+	n := newNotices(func(s string) { told = append(told, s) })
+	for range 3 {
+		for i := range 20 {
+			n.first("qdisc", fmt.Sprint(i), func() string { return fmt.Sprint("first of ", i) })
+		}
+	}
+	n.first("throttled", "/a", func() string { return "throttled" })
+	if len(told) != mostTold+1 || told[0] != "first of 0" || told[mostTold] != "throttled" {
+		t.Errorf("told %q", told)
 	}
 }
 
