@@ -108,6 +108,11 @@ func (r *running) drainSignals(suffix string) {
 	}
 }
 
+// feltHold is a hold that is worth a closer look at its socket, seconds. Where
+// the peer acknowledges at once a hold lasts microseconds (5–20 µs on loopback);
+// a delayed ACK takes 40 ms (TCP_DELACK_MIN).
+const feltHold = 0.001
+
 func (r *running) drainHolds(suffix string, epoch uint32) {
 	writers := r.kernel.maps.Maps["writers"]
 	var rows []recording.Hold
@@ -128,8 +133,8 @@ func (r *running) drainHolds(suffix string, epoch uint32) {
 		if row.PID == r.env.SelfPID {
 			continue
 		}
-		r.held[row.Inode] = true
-		if row.Held > 0 {
+		if row.HoldMax >= feltHold {
+			r.held[row.Inode] = true
 			r.env.Watch.Add(row.PID, fmt.Sprintf("%d small writes held on %s – %s", row.Held, row.Local, row.Remote))
 		}
 		r.env.Sink.Append(row)
