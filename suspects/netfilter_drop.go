@@ -80,7 +80,8 @@ func seconds(all steps) int {
 // wantedBy is the socket on this host that the packets were for, in that
 // namespace, else the one that sent them. Nil for none.
 func wantedBy(s *scene.Scene, r *recording.Recording, k dropKey, rows []recording.Drop) *scene.Socket {
-	for _, d := range rows {
+	ends := byEnds(rows)
+	for _, d := range ends {
 		if c := s.SocketAt(k.netns, k.proto, k.dst, scene.Address(d.Src)); c != nil {
 			return c
 		}
@@ -94,7 +95,7 @@ func wantedBy(s *scene.Scene, r *recording.Recording, k dropKey, rows []recordin
 			return c
 		}
 	}
-	for _, d := range rows {
+	for _, d := range ends {
 		if c := holderOf(s, r, k.proto, d.Src, d.Dst); c != nil {
 			return c
 		}
