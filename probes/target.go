@@ -139,6 +139,7 @@ const tcpListen = 10
 
 func boundTo(fs procfs.FS, number uint64) []uint64 {
 	var out []uint64
+	//nolint:staticcheck // deprecated for its speed; a file of a process needs no socket in its namespace
 	for _, read := range []func() (procfs.NetTCP, error){fs.NetTCP, fs.NetTCP6} {
 		lines, err := read()
 		if err != nil {
@@ -150,6 +151,7 @@ func boundTo(fs procfs.FS, number uint64) []uint64 {
 			}
 		}
 	}
+	//nolint:staticcheck // as above
 	for _, read := range []func() (procfs.NetUDP, error){fs.NetUDP, fs.NetUDP6} {
 		lines, err := read()
 		if err != nil {

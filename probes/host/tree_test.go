@@ -25,14 +25,14 @@ func copied(t *testing.T, files map[string]string) (*prober, *probe.Env, *probet
 	for name, content := range files {
 		put(t, filepath.Join(root, name), content)
 	}
-	p, env, sink := live(t)
+	_, env, sink := live(t)
 	env.Proc, env.Sys = filepath.Join(root, "proc"), filepath.Join(root, "sys")
 	env.Netns, env.SelfPID = 4026531840, 9
 	machine, err := newMachine(env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p = newProber(env, machine)
+	p := newProber(env, machine)
 	p.spaces.set.NameDirs = nil
 	t.Cleanup(p.spaces.close)
 	p.meter.begin()
