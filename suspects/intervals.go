@@ -148,3 +148,11 @@ func (all steps) agreeIn(count float64, span recording.Interval) (float64, bool)
 	tolerance := max(2, differ*max(n, count)) + min(edge, mostEdge*max(n, count))
 	return n, math.Abs(n-count) <= tolerance
 }
+
+// wellInside tells whether most of a count falls inside of the span and not at
+// its ends: only then does a counter that was read over the span, and stood
+// still, speak against it.
+func (all steps) wellInside(span recording.Interval) bool {
+	n, edge := all.between(span)
+	return n-edge > 0.5*all.sum()
+}
