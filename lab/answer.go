@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 )
 
@@ -94,4 +95,15 @@ func (a Answer) culprits() []AnswerEntry {
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Confidence > out[j].Confidence })
 	return out
+}
+
+// dropElsewhere leaves out the culprits that are in a namespace which is not
+// among those given.
+func (a *Answer) dropElsewhere(here map[uint64]bool) {
+	a.Verdict = slices.DeleteFunc(a.Verdict, func(e AnswerEntry) bool {
+		var in struct {
+			Netns uint64 `json:"netns"`
+		}
+		return e.State == stateCulprit && json.Unmarshal([]byte(e.Ref), &in) == nil && in.Netns != 0 && !here[in.Netns]
+	})
 }

@@ -85,3 +85,22 @@ func TestTally(t *testing.T) {
 		t.Errorf("table:\n%s", b.String())
 	}
 }
+
+func TestDropElsewhere(t *testing.T) {
+	a, err := parseAnswer([]byte(`{"version":1,"verdict":[
+	 {"suspect":"a","state":"culprit","subject_ref":{"netns":7}},
+	 {"suspect":"b","state":"culprit","subject_ref":{"netns":8}},
+	 {"suspect":"c","state":"culprit","subject_ref":{"kind":"cgroup"}},
+	 {"suspect":"d","state":"risk","subject_ref":{"netns":8}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.dropElsewhere(map[uint64]bool{7: true})
+	left := ""
+	for _, e := range a.Verdict {
+		left += e.Suspect
+	}
+	if left != "acd" {
+		t.Errorf("left %q, want a, c (tied to no namespace) and d (accuses nobody)", left)
+	}
+}

@@ -154,7 +154,7 @@ func (p *page) chain(e verdict.Entry) {
 			continue
 		}
 		text := l.Name + ": " + l.Subject.Name + ", " + l.Text
-		if l.Coincidence != "" && p.detail.wrap {
+		if l.Telling || l.Coincidence != "" && p.Verbose {
 			text += " (in time: " + l.Coincidence + ")"
 		}
 		p.item("  ", p.bold("→ "), "  ", text)
@@ -268,7 +268,7 @@ func (p *page) cleared(v *verdict.Verdict) {
 func (p *page) foot(r *recording.Recording) {
 	cost, late, lost := 0.0, 0.0, uint64(0)
 	for _, c := range r.Coverage {
-		if !strings.Contains(c.Probe, ".") {
+		if !strings.Contains(c.Probe, ".") { // a probe's row sums its measures
 			cost += c.Cost
 		}
 		late, lost = max(late, c.Late), lost+c.Lost

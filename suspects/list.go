@@ -8,11 +8,11 @@ var All = []*Suspect{
 	qdiscDrop,
 	netfilterDrop,
 	packetLoss,
-	listenOverflow,
-	observer,
 	nagleDelayedAck,
+	listenOverflow,
 	reconnectStorm,
 	peerReset,
+	observer,
 }
 
 // ByName returns the suspect of that name, or nil.

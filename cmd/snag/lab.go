@@ -28,7 +28,7 @@ func labCommand() *cobra.Command {
 			"twin and a distractor, and runs snag find beside them. Needs root. Removes all that it made,\n" +
 			"even when it is killed.",
 	}
-	c.AddCommand(labListCommand(), labRunCommand(), labScoreCommand())
+	c.AddCommand(labListCommand(), labRunCommand(), labScoreCommand(), demoCommand())
 	return c
 }
 
@@ -90,6 +90,8 @@ func labRunCommand() *cobra.Command {
 
 func labFindFlags(c *cobra.Command, o *lab.RunOptions) {
 	c.Flags().DurationVar(&o.For, "for", 15*time.Second, "how long snag find records")
+	c.Flags().BoolVar(&o.IgnoreElsewhere, "ignore-elsewhere", false,
+		"leave out culprits in network namespaces of others, where others make incidents on this machine")
 	c.Flags().StringVar(&o.SnagPath, "snag", "", "the snag binary that is judged (default: this one)")
 }
 

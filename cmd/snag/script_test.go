@@ -34,7 +34,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("CASES", cases) // txtar in txtar would be taken apart
 			return err
 		},
-		UpdateScripts:       os.Getenv("UPDATE") != "",
+		UpdateScripts: os.Getenv("UPDATE") != "",
 		Condition: func(cond string) (bool, error) {
 			return cond == "root" && os.Getuid() == 0, nil
 		},

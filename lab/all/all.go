@@ -4,11 +4,17 @@ package all
 import (
 	"snag/lab"
 	cputhrottled "snag/lab/cpu-throttled"
+	fdlimit "snag/lab/fd-limit"
+	listenoverflow "snag/lab/listen-overflow"
+	nagledelayedack "snag/lab/nagle-delayed-ack"
 	netfilterdrop "snag/lab/netfilter-drop"
 	"snag/lab/observer"
 	packetloss "snag/lab/packet-loss"
+	peerreset "snag/lab/peer-reset"
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
+	reconnectstorm "snag/lab/reconnect-storm"
+	slowconsumer "snag/lab/slow-consumer"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 )
@@ -19,6 +25,12 @@ var Incidents = []lab.Incident{
 	udpportclosed.Incident,
 	qdiscdrop.Incident,
 	netfilterdrop.Incident,
+	listenoverflow.Incident,
+	reconnectstorm.Incident,
+	nagledelayedack.Incident,
+	peerreset.Incident,
+	slowconsumer.Incident,
+	fdlimit.Incident,
 	packetloss.Incident,
 	cputhrottled.Incident,
 	processstopped.Incident,
