@@ -44,15 +44,6 @@ func (all steps) sum() float64 {
 	return n
 }
 
-// greatest is the step with the largest growth.
-func (all steps) greatest() float64 {
-	n := 0.0
-	for _, s := range all {
-		n = max(n, s.N)
-	}
-	return n
-}
-
 // joined is how far apart two active seconds may lie and still be one interval:
 // one sample that fell on the other side of a tick.
 const joined = 1500 * time.Millisecond
