@@ -44,15 +44,6 @@ func (all steps) sum() float64 {
 	return n
 }
 
-// greatest is the step with the largest growth.
-func (all steps) greatest() float64 {
-	n := 0.0
-	for _, s := range all {
-		n = max(n, s.N)
-	}
-	return n
-}
-
 // joined is how far apart two active seconds may lie and still be one interval:
 // one sample that fell on the other side of a tick.
 const joined = 1500 * time.Millisecond
@@ -147,4 +138,12 @@ func (all steps) agreeIn(count float64, span recording.Interval) (float64, bool)
 	n, edge := all.between(span)
 	tolerance := max(2, differ*max(n, count)) + min(edge, mostEdge*max(n, count))
 	return n, math.Abs(n-count) <= tolerance
+}
+
+// wellInside tells whether most of a count falls inside of the span and not at
+// its ends: only then does a counter that was read over the span, and stood
+// still, speak against it.
+func (all steps) wellInside(span recording.Interval) bool {
+	n, edge := all.between(span)
+	return n-edge > 0.5*all.sum()
 }

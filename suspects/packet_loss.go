@@ -111,9 +111,9 @@ func turnedAway(s *scene.Scene, r *recording.Recording, f *flow) bool {
 		if !k.Listening() || recording.Port(k.First().Local) != recording.Port(f.remote) {
 			continue
 		}
-		local, netns := k.First().Local, k.First().Netns
-		here := netns == f.netns || hasAddress(r, netns, recording.Host(f.remote))
-		if local != f.remote && (!isWildcard(local) || !here) {
+		at := k.First()
+		wild := isWildcard(at.Local) && (at.Netns == f.netns || hasAddress(r, at.Netns, recording.Host(f.remote)))
+		if at.Local != f.remote && !wild {
 			continue
 		}
 		if n, ok := grew(r, k.First().Netns, "node_netstat_TcpExt_ListenOverflows"); ok && n > 0 {

@@ -60,7 +60,7 @@ func againstCounter(s *scene.Scene, sub recording.Subject, l udpLoss, errors ste
 			what = fmt.Sprintf("the d of %d sockets, this one among them, grew by %%s", sockets)
 		}
 	}
-	if lost == 0 { // all before or after the counter was read
+	if errors.sum() == 0 && !append(append(steps{}, l.rows...), l.d...).wellInside(seen) {
 		return []Evidence{{Side: For, Grade: Strong, Value: l.rows.sum(), Unit: "datagrams", Source: "tracepoint skb:kfree_skb SOCKET_RCVBUFF", Origin: "sk_drops",
 			Text: fmt.Sprintf(what, count(l.rows.sum())) + "; the namespace's counters were not read at that time"}}
 	}
