@@ -74,7 +74,8 @@ const (
 	stateNotSeen = "not-seen"
 )
 
-func parseAnswer(raw []byte) (Answer, error) {
+// ParseAnswer reads the JSON document of a verdict.
+func ParseAnswer(raw []byte) (Answer, error) {
 	var a Answer
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return a, fmt.Errorf("lab: read the verdict of snag find: %w", err)

@@ -156,5 +156,5 @@ func (s *Stage) findCulprits(o RunOptions) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("lab: read the verdict: %w", err)
 	}
-	return parseAnswer(raw)
+	return ParseAnswer(raw)
 }

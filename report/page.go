@@ -3,6 +3,8 @@ package report
 import (
 	"strings"
 	"unicode/utf8"
+
+	"snag/recording"
 )
 
 // page collects the lines of a report.
@@ -10,6 +12,7 @@ type page struct {
 	Options
 	detail detail
 	lines  []string
+	began  recording.Time
 	paint
 }
 

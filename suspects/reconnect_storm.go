@@ -74,14 +74,14 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	}
 	const source = "tracepoint sock:inet_sock_set_state"
 	who := stormNames(storm)
-	f.Text = fmt.Sprintf("%s opened %s connections, %s/s, each for %s and %s on average", who, count(sum.opened.sum()), count(math.Round(rate)), lasting(life), size(bytes))
+	f.Text = fmt.Sprintf("%s opened %s connections, %s/s in all; each lived %s and carried %s", who, count(sum.opened.sum()), count(math.Round(rate)), lasting(life), size(bytes))
 	stayed := lastingConnections(s, l)
 	served := sum.outEach() >= servedBytes && sum.outEach() >= 4*sum.inEach()
 	tiny := sum.closed > 0 && sum.outEach() < 64
 	reset := sum.resets(r, l)
 
 	repeat := Evidence{Side: For, Grade: Weak, Value: rate, Unit: "connections/s", Source: source, Origin: "rate of the same peers",
-		Text: fmt.Sprintf("%s: %s/s for %d s, %s of the closed ones lived under 1 s, %s on average", who, count(math.Round(rate)), len(sum.opened), ofAll(sum.short, sum.closed), lasting(life))}
+		Text: fmt.Sprintf("the same %s opened %s/s for %d s; %s of the closed ones lived under 1 s", peers(len(storm)), count(math.Round(rate)), len(sum.opened), ofAll(sum.short, sum.closed))}
 	_, _, falls := sum.fallsOff()
 	goesOn := !falls && len(sum.opened) >= sustained
 	if rate >= stormRate && !served {
@@ -125,7 +125,7 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 			Text: fmt.Sprintf("%s connections ended without having carried a stream", ofAll(sum.short, l.all.opened.sum()))}
 	}
 	port := recording.Port(l.local)
-	f.Remedy = fmt.Sprintf("make %s back off with jitter (1 s, doubled to 30 s), or answer instead of closing; until then: nft add rule inet filter input tcp dport %s ct state new ip saddr %s limit rate over 5/second drop", who, port, storm[0].peer)
+	f.Remedy = fmt.Sprintf("make these peers back off with jitter (1 s, doubled to 30 s), or answer instead of closing; until then: nft add rule inet filter input tcp dport %s ct state new ip saddr %s limit rate over 5/second drop", port, storm[0].peer)
 	f.Next = fmt.Sprintf("ss -Htan state time-wait '( sport = :%s )' | awk '{print $4}' | sed 's/:[0-9]*$//' | sort | uniq -c | sort -rn | head", port)
 	return f
 }
@@ -137,12 +137,19 @@ func stormNames(storm []*caller) string {
 	}
 	var names []string
 	for _, c := range storm[:min(len(storm), 3)] {
-		names = append(names, fmt.Sprintf("%s (%s/s, %s, %s each)", c.peer, count(math.Round(c.rate())), lasting(c.lifetimeEach()), size(c.bytesEach())))
+		names = append(names, fmt.Sprintf("%s (%s/s)", c.peer, count(math.Round(c.rate()))))
 	}
 	if len(storm) > 3 {
 		names = append(names, fmt.Sprintf("%d more peers", len(storm)-3))
 	}
 	return strings.Join(names, ", ")
+}
+
+func peers(n int) string {
+	if n == 1 {
+		return "peer"
+	}
+	return fmt.Sprintf("%d peers", n)
 }
 
 // stormAgainst is what clears it: the rate falls by itself, or it was a burst, or
