@@ -62,9 +62,9 @@ const stormRate = 100
 // an RTMP handshake is 7 KB, and ten seconds of the leanest video 200 KB.
 const fewBytes = 0.05
 
-// answered: the listener sent this much more than it was sent, as a request has
+// asLongAs: the listener sent this much more than it was sent, as a request has
 // an answer. A handshake that leads to nothing is about as long both ways.
-const answered = 1.5
+const asLongAs = 1.5
 
 // servedBytes is an answer worth a page, and four times its request: the
 // connection got what it came for. RTMP's handshake alone is 3,073 bytes each way.
@@ -96,7 +96,7 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 		repeat.Text += fmt.Sprintf("; all other peers together opened %s", count(n))
 	}
 	var contrast *Evidence
-	if stayed.n > 0 && bytes < fewBytes*stayed.bytesEach && (tiny || sum.outEach() < answered*sum.inEach()) {
+	if stayed.n > 0 && bytes < fewBytes*stayed.bytesEach && (tiny || sum.outEach() < asLongAs*sum.inEach()) {
 		contrast = &Evidence{Side: For, Grade: Weak, Value: stayed.bytesEach / max(1, bytes), Unit: "times", Source: "ss -ti bytes_sent, bytes_received", Origin: "lasting connections of the listener",
 			Text: fmt.Sprintf("%s other connections of this listener stayed and carried %s each, against %s of a short one", count(float64(stayed.n)), size(stayed.bytesEach), size(bytes))}
 	}
