@@ -12,6 +12,8 @@ var All = []*Suspect{
 	listenOverflow,
 	reconnectStorm,
 	peerReset,
+	cpuThrottled,
+	processStopped,
 	observer,
 }
 
