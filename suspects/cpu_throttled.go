@@ -118,11 +118,12 @@ func share(c recording.Cgroup) string {
 	return fmt.Sprintf("%.0f %%", 100*c.Quota/c.Period)
 }
 
-// quotaRemedy doubles the quota: how much more it would use can't be seen while
+// quotaRemedy asks for two to four times the quota, by how often it was hit: how
+// much the group would use can't be seen while
 // it is held down.
 func quotaRemedy(r *recording.Recording, g *scene.Cgroup, hit float64) string {
 	now := g.Row.Quota / math.Max(g.Row.Period, 1e-9)
-	want := math.Ceil(now*20*(1+hit)) / 10 // up to twice and a half, in tenths of a CPU
+	want := math.Ceil(now*20*(1+hit)) / 10 // in tenths of a CPU
 	if n := float64(r.Manifest.CPUs); n > 0 {
 		want = math.Min(want, n)
 	}
