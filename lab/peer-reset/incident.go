@@ -12,7 +12,7 @@ var Incident = lab.Incident{
 	Title: "players close with unread data while the server goes on writing",
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
-		Suspect:  "peer-reset",
+		Suspect: "peer-reset",
 		// Who closed first, with unread data: the server's resets are only received.
 		Subject:  `feed-player`,
 		Symptoms: []string{"connection-errors"},
