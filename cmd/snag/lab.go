@@ -97,7 +97,7 @@ func labFindFlags(c *cobra.Command, o *lab.RunOptions) {
 
 func labScoreCommand() *cobra.Command {
 	var o lab.RunOptions
-	var repeat int
+	var repeat, retry int
 	var record string
 	var only []string
 	c := &cobra.Command{
@@ -119,7 +119,12 @@ func labScoreCommand() *cobra.Command {
 						if ctx.Err() != nil {
 							return ctx.Err()
 						}
-						t.Add(scoreOne(ctx, c.OutOrStdout(), inc, v, o, record, n))
+						r := scoreOne(ctx, c.OutOrStdout(), inc, v, o, record, n)
+						for again := 0; again < retry && r.Outcome != lab.Right && ctx.Err() == nil; again++ {
+							fmt.Fprintf(c.OutOrStdout(), "%s, %s: once more, to tell a noisy machine from a fault\n", inc.Name, v)
+							r = scoreOne(ctx, c.OutOrStdout(), inc, v, o, record, n)
+						}
+						t.Add(r)
 					}
 				}
 			}
@@ -128,6 +133,7 @@ func labScoreCommand() *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&repeat, "repeat", 1, "runs of all")
+	c.Flags().IntVar(&retry, "retry", 0, "run a variant that did not come out right again, this often, and count the last")
 	c.Flags().StringVar(&record, "record", "", "keep each recording, packed, in this folder")
 	c.Flags().StringSliceVar(&only, "only", nil, "only these incidents")
 	labFindFlags(c, &o)
