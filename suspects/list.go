@@ -12,6 +12,10 @@ var All = []*Suspect{
 	listenOverflow,
 	reconnectStorm,
 	peerReset,
+	slowConsumer,
+	fdLimit,
+	cpuThrottled,
+	processStopped,
 	observer,
 }
 

@@ -21,7 +21,7 @@ var reconnectStorm = &Suspect{
 		{Measure: "host.sockstat", Why: "TIME-WAIT growing"},
 	},
 	For: []string{
-		"decisive: a few peers open 100 a second and more of millisecond connections for most of their time, with under 1/100 of the bytes of the listener's long-lived connections (sick 410/s, healthy 20/s)",
+		"decisive: a few peers open 100 a second and more of millisecond connections for most of their time, with under 1/20 of the bytes of the listener's long-lived connections and no answer longer than its request (sick 410/s, healthy 20/s)",
 		"strong: the same without long-lived connections to compare with",
 		"strong: the short connections got no bytes, or ended by a reset",
 		"weak: TIME-WAIT grows",
@@ -58,8 +58,13 @@ func weighStorm(s *scene.Scene, r *recording.Recording) []Finding {
 // measured at 80, a sick relay's at 410.
 const stormRate = 100
 
-// Connections of the storm carry less than this share of what a lasting one did.
-const fewBytes = 0.01
+// Connections of the storm carry less than this share of what a lasting one did:
+// an RTMP handshake is 7 KB, and ten seconds of the leanest video 200 KB.
+const fewBytes = 0.05
+
+// asLongAs: the listener sent this much more than it was sent, as a request has
+// an answer. A handshake that leads to nothing is about as long both ways.
+const asLongAs = 1.5
 
 // servedBytes is an answer worth a page, and four times its request: the
 // connection got what it came for. RTMP's handshake alone is 3,073 bytes each way.
@@ -91,7 +96,7 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 		repeat.Text += fmt.Sprintf("; all other peers together opened %s", count(n))
 	}
 	var contrast *Evidence
-	if stayed.n > 0 && bytes < fewBytes*stayed.bytesEach {
+	if stayed.n > 0 && bytes < fewBytes*stayed.bytesEach && (tiny || sum.outEach() < asLongAs*sum.inEach()) {
 		contrast = &Evidence{Side: For, Grade: Weak, Value: stayed.bytesEach / max(1, bytes), Unit: "times", Source: "ss -ti bytes_sent, bytes_received", Origin: "lasting connections of the listener",
 			Text: fmt.Sprintf("%s other connections of this listener stayed and carried %s each, against %s of a short one", count(float64(stayed.n)), size(stayed.bytesEach), size(bytes))}
 	}
