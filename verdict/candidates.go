@@ -41,6 +41,7 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 			findings = findings[:maxFindings]
 		}
 		before := len(found)
+		unseen, partly := withheld(sus, r)
 		var open, cleared []Entry
 		for _, f := range findings {
 			if !concerns(s, r, f.Subject) || isSelf(f.Subject, r) && sus.Name != observerName {
@@ -71,6 +72,8 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 		case len(open) > 0:
 			settled = append(settled, open...)
 		case len(found) > before:
+		case partly:
+			settled = append(settled, unseen)
 		case len(cleared) > 0:
 			settled = append(settled, cleared[0])
 		default:
