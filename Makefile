@@ -59,8 +59,8 @@ bench: build ## costs, measured side by side in one run: docs/bench.md
 fuzz: ## every fuzz target for FUZZTIME
 	tools/fuzz.sh $(FUZZTIME)
 
-lab: build ## every incident live, with its healthy twin and its distractor (about 20 min, root)
-	bin/snag lab run --all
+lab: build ## every incident live, with its healthy twin and its distractor (about 25 min, root)
+	bin/snag lab score-all
 
 clean: ## remove what was built
 	rm -rf bin

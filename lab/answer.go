@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 )
 
@@ -13,6 +14,9 @@ type Answer struct {
 	Version  int             `json:"version"`
 	Symptoms []AnswerSymptom `json:"symptoms"`
 	Verdict  []AnswerEntry   `json:"verdict"`
+	// Abstained says why nobody was named though something is wrong.
+	Abstained string   `json:"abstained"`
+	Warnings  []string `json:"warnings"`
 }
 
 // AnswerSymptom is one symptom that was named.
@@ -24,9 +28,12 @@ type AnswerSymptom struct {
 
 // AnswerEntry is one suspect with its state.
 type AnswerEntry struct {
-	Suspect    string  `json:"suspect"`
-	State      string  `json:"state"`
-	Subject    Subject `json:"subject"`
+	Suspect string  `json:"suspect"`
+	State   string  `json:"state"`
+	Subject Subject `json:"subject"`
+	// Ref is the subject's parts, where a wanted subject is looked for too: the
+	// name of the process stands there even if the sentence leaves it out.
+	Ref        Subject `json:"subject_ref"`
 	Confidence float64 `json:"confidence"`
 }
 
@@ -67,7 +74,8 @@ const (
 	stateNotSeen = "not-seen"
 )
 
-func parseAnswer(raw []byte) (Answer, error) {
+// ParseAnswer reads the JSON document of a verdict.
+func ParseAnswer(raw []byte) (Answer, error) {
 	var a Answer
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return a, fmt.Errorf("lab: read the verdict of snag find: %w", err)
@@ -88,4 +96,15 @@ func (a Answer) culprits() []AnswerEntry {
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Confidence > out[j].Confidence })
 	return out
+}
+
+// dropElsewhere leaves out the culprits that are in a namespace which is not
+// among those given.
+func (a *Answer) dropElsewhere(here map[uint64]bool) {
+	a.Verdict = slices.DeleteFunc(a.Verdict, func(e AnswerEntry) bool {
+		var in struct {
+			Netns uint64 `json:"netns"`
+		}
+		return e.State == stateCulprit && json.Unmarshal([]byte(e.Ref), &in) == nil && in.Netns != 0 && !here[in.Netns]
+	})
 }

@@ -23,6 +23,10 @@ type RunOptions struct {
 	Judged func(Result)
 	// Out is the folder of the recording; "" is one that goes with the stage.
 	Out string
+	// IgnoreElsewhere leaves out culprits in network namespaces that are neither
+	// the lab's nor the one it was started in: for machines on which others make
+	// incidents too. On a quiet machine it changes nothing.
+	IgnoreElsewhere bool
 	// Shared is for tests that judge no real recording: see Options.
 	Shared bool
 	Stdout io.Writer // progress; nil for none
@@ -85,6 +89,13 @@ func Run(ctx context.Context, inc Incident, v Variant, o RunOptions) (res Result
 	if err != nil {
 		return res, err
 	}
+	if o.IgnoreElsewhere {
+		here, err := s.namespaces()
+		if err != nil {
+			return res, err
+		}
+		res.Answer.dropElsewhere(here)
+	}
 	res.Culprits = res.Answer.culprits()
 	res.Outcome, res.Why, err = Score(inc.WantIn(v), res.Answer)
 	if err != nil {
@@ -145,5 +156,5 @@ func (s *Stage) findCulprits(o RunOptions) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("lab: read the verdict: %w", err)
 	}
-	return parseAnswer(raw)
+	return ParseAnswer(raw)
 }

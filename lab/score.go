@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Outcome is how a verdict compares with the truth.
@@ -30,11 +31,12 @@ func Score(want Want, a Answer) (Outcome, string, error) {
 	culprits := a.culprits()
 	allowed := func(e AnswerEntry) bool { return slices.Contains(want.Also, e.Suspect) }
 	isWanted := func(e AnswerEntry) bool {
-		return want.Suspect != "" && e.Suspect == want.Suspect && subject.MatchString(string(e.Subject))
+		return want.Suspect != "" && e.Suspect == want.Suspect &&
+			subject.MatchString(string(e.Subject+" "+e.Ref))
 	}
 	if want.Suspect != "" {
 		if len(culprits) == 0 {
-			return Abstained, "nobody was accused; wanted " + want.Suspect, nil
+			return Abstained, strings.TrimSuffix("nobody was accused; wanted "+want.Suspect+": "+a.Abstained, ": "), nil
 		}
 		if first := culprits[0]; !isWanted(first) {
 			return Wrong, fmt.Sprintf("first is %s on %s; wanted %s on /%s/",

@@ -35,7 +35,7 @@ func TestScore(t *testing.T) {
 		{"a risk is said", innocent, Want{Said: "cpu-throttled"}, Right},
 		{"what is cleared is not said", innocent, Want{Said: "observer"}, Incomplete},
 	} {
-		a, err := parseAnswer([]byte(c.answer))
+		a, err := ParseAnswer([]byte(c.answer))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,8 +51,8 @@ func TestScore(t *testing.T) {
 
 func TestParseAnswerRefuses(t *testing.T) {
 	for _, bad := range []string{"", "{", `{"version":2}`, `{}`} {
-		if _, err := parseAnswer([]byte(bad)); err == nil {
-			t.Errorf("parseAnswer(%q) gave no error", bad)
+		if _, err := ParseAnswer([]byte(bad)); err == nil {
+			t.Errorf("ParseAnswer(%q) gave no error", bad)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func TestParseAnswerRefuses(t *testing.T) {
 func FuzzParseAnswer(f *testing.F) {
 	f.Add([]byte(guilty))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if a, err := parseAnswer(raw); err == nil {
+		if a, err := ParseAnswer(raw); err == nil {
 			_, _, _ = Score(Want{Suspect: "x"}, a)
 		}
 	})
@@ -83,5 +83,24 @@ func TestTally(t *testing.T) {
 	tally.Print(&b)
 	if !strings.Contains(b.String(), "qdisc-drop, healthy: false: x was accused") {
 		t.Errorf("table:\n%s", b.String())
+	}
+}
+
+func TestDropElsewhere(t *testing.T) {
+	a, err := ParseAnswer([]byte(`{"version":1,"verdict":[
+	 {"suspect":"a","state":"culprit","subject_ref":{"netns":7}},
+	 {"suspect":"b","state":"culprit","subject_ref":{"netns":8}},
+	 {"suspect":"c","state":"culprit","subject_ref":{"kind":"cgroup"}},
+	 {"suspect":"d","state":"risk","subject_ref":{"netns":8}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.dropElsewhere(map[uint64]bool{7: true})
+	left := ""
+	for _, e := range a.Verdict {
+		left += e.Suspect
+	}
+	if left != "acd" {
+		t.Errorf("left %q, want a, c (tied to no namespace) and d (accuses nobody)", left)
 	}
 }

@@ -3,6 +3,7 @@ package lab_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -166,7 +167,7 @@ func TestStageKeepsTheFirstError(t *testing.T) {
 	}
 	s.Command("", "false")
 	p := s.Actor("", "never", "sleeper", nil)
-	if s.Err() != first || p.PID != 0 {
+	if !errors.Is(s.Err(), first) || p.PID != 0 {
 		t.Errorf("after the first failure: %v, process %d", s.Err(), p.PID)
 	}
 }

@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Netns makes a network namespace with its loopback up and returns its name,
@@ -77,3 +80,23 @@ func (s *Stage) exec(ns, stdin string, argv []string) (string, error) {
 
 // Name returns the full name of the namespace that was made under that short one.
 func (s *Stage) Name(short string) string { return s.id + "-" + short }
+
+// namespaces returns the inodes of the stage's namespaces and of the one that the
+// lab was started in.
+func (s *Stage) namespaces() (map[uint64]bool, error) {
+	paths := []string{"/proc/self/ns/net"}
+	for _, it := range s.made {
+		if it.Kind == kindNetns {
+			paths = append(paths, filepath.Join("/run/netns", it.Path))
+		}
+	}
+	out := map[uint64]bool{}
+	for _, path := range paths {
+		var st unix.Stat_t
+		if err := unix.Stat(path, &st); err != nil {
+			return nil, fmt.Errorf("lab: look at namespace %s: %w", path, err)
+		}
+		out[st.Ino] = true
+	}
+	return out, nil
+}

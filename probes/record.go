@@ -40,10 +40,28 @@ type Plan struct {
 	Notice   func(text string)
 	// Tick is told once a second how much of the window is left.
 	Tick func(left time.Duration)
+
+	read func() clocks // nil: the machine's
 }
 
+func (p Plan) clocks() func() clocks {
+	if p.read != nil {
+		return p.read
+	}
+	return readClocks
+}
+
+// NotBegunError is why nothing was recorded: there is no such target, or Dir can't
+// be recorded to. What Dir holds, if anything, is not this recording.
+type NotBegunError struct{ Err error }
+
+func (e *NotBegunError) Error() string { return e.Err.Error() }
+
+func (e *NotBegunError) Unwrap() error { return e.Err }
+
 // Record runs every probe until the window is over or ctx ends, and returns once
-// the recording is closed. What was recorded before an error is kept in Dir.
+// the recording is closed. What was recorded before an error is kept in Dir; a
+// NotBegunError tells that there is nothing.
 func Record(ctx context.Context, p Plan) error {
 	return record(ctx, p, All)
 }
@@ -51,16 +69,16 @@ func Record(ctx context.Context, p Plan) error {
 func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	own, err := netns.IDOf("/proc/self/ns/net")
 	if err != nil {
-		return fmt.Errorf("find snag's own network namespace: %w (is /proc mounted?)", err)
+		return &NotBegunError{fmt.Errorf("find snag's own network namespace: %w (is /proc mounted?)", err)}
 	}
 	target, err := Resolve("/proc", own, p.Target)
 	if err != nil {
-		return err
+		return &NotBegunError{err}
 	}
 	anchor := probe.NewAnchor()
 	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{})
 	if err != nil {
-		return err
+		return &NotBegunError{err}
 	}
 	env := &probe.Env{
 		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
@@ -72,7 +90,13 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	running := start(ctx, env, all)
-	wait(ctx, p, w.Failed())
+	steps := newStepWatch(p.clocks())
+	wait(ctx, p, w.Failed(), func() {
+		if step, stepped := steps.look(); stepped {
+			w.Append(stepEvent(env.Now(), step))
+			p.Notice(fmt.Sprintf("the wall clock was set by %+.3f s; the recording's times do not move with it", step.Seconds()))
+		}
+	})
 	for i := len(running) - 1; i >= 0; i-- {
 		running[i].Stop()
 	}
@@ -99,8 +123,10 @@ func start(ctx context.Context, env *probe.Env, all []probe.Probe) []probe.Runni
 }
 
 // wait lets the window pass. It returns early when ctx ends, the user having
-// seen enough, and when nothing more can be written.
-func wait(ctx context.Context, p Plan, failed <-chan struct{}) {
+// seen enough, and when nothing more can be written. look is called once a second
+// and at the end.
+func wait(ctx context.Context, p Plan, failed <-chan struct{}, look func()) {
+	defer look()
 	end := time.Now().Add(p.For)
 	for {
 		left := time.Until(end)
@@ -116,6 +142,7 @@ func wait(ctx context.Context, p Plan, failed <-chan struct{}) {
 		case <-failed: // the disk is full, say: what was written is kept and judged
 			return
 		case <-time.After(min(left, time.Second)):
+			look()
 		}
 	}
 }

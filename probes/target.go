@@ -39,11 +39,14 @@ func family(proc string, pid int) ([]int, error) {
 	}
 	fs, err := procfs.NewFS(proc)
 	if err != nil {
+		return nil, fmt.Errorf("look at process %d: %w", pid, err)
+	}
+	if err := alive(fs, pid); err != nil {
 		return nil, err
 	}
 	procs, err := fs.AllProcs()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("look at process %d: list the processes: %w", pid, err)
 	}
 	children := map[int][]int{}
 	for _, p := range procs {
@@ -59,12 +62,22 @@ func family(proc string, pid int) ([]int, error) {
 	return out, nil
 }
 
+// alive refuses what has ended and only waits for its parent to take note: it
+// has no sockets and no memory, and its children are another's.
+func alive(fs procfs.FS, pid int) error {
+	p, err := fs.Proc(pid)
+	if err != nil {
+		return fmt.Errorf("look at process %d: it has just ended", pid)
+	}
+	if st, err := p.Stat(); err == nil && (st.State == "Z" || st.State == "X") {
+		return fmt.Errorf("look at process %d: it has ended (%s is a zombie that its parent, process %d, has not reaped): look at the parent, or at what serves now (--port)", pid, st.Comm, st.PPID)
+	}
+	return nil
+}
+
 // unit is the processes whose cgroup is that systemd unit's.
 func unit(proc, name string) ([]int, error) {
-	full := name
-	if !strings.Contains(name, ".") {
-		full += ".service"
-	}
+	full := unitName(name)
 	paths, err := filepath.Glob(filepath.Join(proc, "[0-9]*", "cgroup"))
 	if err != nil {
 		return nil, err
@@ -87,11 +100,25 @@ func unit(proc, name string) ([]int, error) {
 	return out, nil
 }
 
+// unitName completes a name as systemctl does: without the suffix of a kind of
+// unit (systemd.unit(5)) a service is meant; "php8.2-fpm" has a dot and none.
+func unitName(name string) string {
+	for _, kind := range []string{".service", ".slice", ".scope", ".socket", ".mount", ".swap"} { // those with a cgroup
+		if strings.HasSuffix(name, kind) {
+			return name
+		}
+	}
+	return name + ".service"
+}
+
+// inUnit tells whether a /proc/PID/cgroup has the unit as one step of a path.
 func inUnit(cgroups, unit string) bool {
 	for _, line := range strings.Split(cgroups, "\n") {
 		f := strings.SplitN(line, ":", 3)
 		if len(f) == 3 {
-			for _, part := range strings.Split(f[2], "/") {
+			// A cgroup that was removed under its processes (kernel/cgroup/cgroup.c).
+			path := strings.TrimSuffix(f[2], " (deleted)")
+			for _, part := range strings.Split(path, "/") {
 				if part == unit {
 					return true
 				}
@@ -125,6 +152,9 @@ func port(proc string, own uint64, number int) ([]int, error) {
 		}
 	}
 	if len(inodes) == 0 {
+		if found.Hidden > 0 {
+			return nil, fmt.Errorf("look at port %d: nothing listens on it in the network namespaces that may be seen; those of %d processes may not: run as root, or give the binary CAP_SYS_PTRACE", number, found.Hidden)
+		}
 		return nil, fmt.Errorf("look at port %d: nothing listens on it in any network namespace (ss -lntup shows what does)", number)
 	}
 	out := holders(proc, inodes)
@@ -139,6 +169,7 @@ const tcpListen = 10
 
 func boundTo(fs procfs.FS, number uint64) []uint64 {
 	var out []uint64
+	//nolint:staticcheck // deprecated for its speed; a file of a process needs no socket in its namespace
 	for _, read := range []func() (procfs.NetTCP, error){fs.NetTCP, fs.NetTCP6} {
 		lines, err := read()
 		if err != nil {
@@ -150,6 +181,7 @@ func boundTo(fs procfs.FS, number uint64) []uint64 {
 			}
 		}
 	}
+	//nolint:staticcheck // as above
 	for _, read := range []func() (procfs.NetUDP, error){fs.NetUDP, fs.NetUDP6} {
 		lines, err := read()
 		if err != nil {
@@ -201,5 +233,23 @@ func namespace(proc string, own uint64, name string) (uint64, error) {
 			names = append(names, ns.Name)
 		}
 	}
-	return 0, fmt.Errorf("look at network namespace %q: there is none of that name or inode here; there are: %s", name, strings.Join(names, ", "))
+	return 0, fmt.Errorf("look at network namespace %q: there is none of that name or inode here; %s", name, others(names, found.Hidden))
+}
+
+// mostNamed namespaces are listed in an error: a host of containers has hundreds.
+const mostNamed = 10
+
+// others says which namespaces there are besides the own one.
+func others(names []string, hidden int) string {
+	text := "there is no other than snag's own"
+	if n := len(names); n > 0 {
+		text = "there are: " + strings.Join(names[:min(n, mostNamed)], ", ")
+		if n > mostNamed {
+			text += fmt.Sprintf(" and %d more (lsns -t net lists them)", n-mostNamed)
+		}
+	}
+	if hidden > 0 {
+		text += fmt.Sprintf("; those of %d processes may not be seen: run as root, or give the binary CAP_SYS_PTRACE", hidden)
+	}
+	return text
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"snag/internal/units"
 	"snag/recording"
@@ -49,7 +52,7 @@ func WriteText(w io.Writer, v *verdict.Verdict, o Options) error {
 	}
 	var lines []string
 	for _, d := range levels {
-		p := &page{Options: o, detail: d, paint: palette(o.Color)}
+		p := &page{Options: o, detail: d, paint: palette(o.Color), began: v.Recording.Manifest.Start}
 		p.verdict(v)
 		if lines = p.lines; len(lines) <= o.Height {
 			break
@@ -128,16 +131,16 @@ func (p *page) symptoms(v *verdict.Verdict, named bool) {
 			p.add(p.dim(fmt.Sprintf("  and %d more: -v lists them", len(v.Symptoms)-i)))
 			break
 		}
-		p.item("  ", "", "  ", fmt.Sprintf("%s · %s · %s · since %s", s.Name, s.Subject.Name, s.Text, clock(s.Onset)))
+		p.item("  ", "", "  ", fmt.Sprintf("%s · %s · %s · since %s", s.Name, s.Subject.Name, s.Text, p.since(s.Onset)))
 	}
 }
 
 func (p *page) culprit(e verdict.Entry) {
 	p.add("")
-	p.spread(p.bold(p.red("CULPRIT"))+"  "+p.bold(e.Suspect.Title), p.dim(fmt.Sprintf("%s · confidence %.2f", e.Suspect.Name, e.Confidence)))
+	p.spread(p.bold(p.red("CULPRIT"))+"  "+p.bold(capital(e.Suspect.Title)), p.dim(fmt.Sprintf("%s · confidence %.2f", e.Suspect.Name, e.Confidence)))
 	p.item("  ", "", "", p.bold(e.Subject.Name))
 	p.item("  ", "", "", e.Text)
-	p.item("  ", "since ", "      ", clock(e.Since))
+	p.item("  ", "since ", "      ", p.since(e.Since))
 	p.chain(e)
 	p.evidence(e, suspects.For, p.green("+ "))
 	p.evidence(e, suspects.Against, p.yellow("− "))
@@ -154,7 +157,7 @@ func (p *page) chain(e verdict.Entry) {
 			continue
 		}
 		text := l.Name + ": " + l.Subject.Name + ", " + l.Text
-		if l.Coincidence != "" && p.detail.wrap {
+		if l.Telling || l.Coincidence != "" && p.Verbose {
 			text += " (in time: " + l.Coincidence + ")"
 		}
 		p.item("  ", p.bold("→ "), "  ", text)
@@ -268,7 +271,7 @@ func (p *page) cleared(v *verdict.Verdict) {
 func (p *page) foot(r *recording.Recording) {
 	cost, late, lost := 0.0, 0.0, uint64(0)
 	for _, c := range r.Coverage {
-		if !strings.Contains(c.Probe, ".") {
+		if !strings.Contains(c.Probe, ".") { // a probe's row sums its measures
 			cost += c.Cost
 		}
 		late, lost = max(late, c.Late), lost+c.Lost
@@ -278,6 +281,22 @@ func (p *page) foot(r *recording.Recording) {
 	if r.Dir != "" {
 		p.add(p.dim(fmt.Sprintf("%-14s%s (snag show, snag judge)", "recording", r.Dir)))
 	}
+}
+
+// firstTick: what acts within it acted when the recording began, as far as
+// samples a second apart can tell.
+const firstTick = 1500 * time.Millisecond
+
+func (p *page) since(t recording.Time) string {
+	if t < p.began.Add(firstTick) {
+		return "before " + clock(p.began) + ", when the recording began"
+	}
+	return clock(t)
+}
+
+func capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
 }
 
 func clock(t recording.Time) string { return t.Wall().Format("15:04:05") + " UTC" }

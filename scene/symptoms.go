@@ -92,7 +92,7 @@ func stalledFlows(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, k := range s.Sockets {
 		f := k.First()
-		if f.Proto != "tcp" || k.Listening() || f.Remote == "" {
+		if f.Proto != "tcp" || k.Listening() || f.Remote == "" || waitsForAccept(k) {
 			continue
 		}
 		reading := spans(k, func(a, b recording.Socket) bool {
@@ -121,6 +121,12 @@ func stalledFlows(s *Scene, r *recording.Recording) []Symptom {
 		}
 	}
 	return out
+}
+
+// waitsForAccept: nobody reads a connection that was not accepted yet; that is
+// its listener's symptom.
+func waitsForAccept(k *Socket) bool {
+	return len(k.Owners) == 0 && k.Listener != nil && k.Listener.Last().RecvQ > 0
 }
 
 // consumed is how many bytes the process read between two rows; unknown (no
@@ -175,11 +181,14 @@ func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 		seen := map[recording.Time]*second{}
 		var sockets []string
 		for _, k := range p.Sockets {
-			if k.First().Proto != "tcp" || k.Listening() || k.First().Remote == "" {
-				continue
+			if k.First().Proto != "tcp" || k.Listening() || k.First().Remote == "" || consumed(k.First(), k.Last()) <= 0 {
+				continue // nothing of it is read at all: a stall or a leak, not a late answer
 			}
 			waits := false
 			for _, row := range k.Rows {
+				if row.State != "ESTABLISHED" {
+					continue // the end of the connection counts as a byte of the queue
+				}
 				at := recording.Time(int64(row.T) / 1e9)
 				if seen[at] == nil {
 					seen[at] = &second{}

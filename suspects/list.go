@@ -8,11 +8,15 @@ var All = []*Suspect{
 	qdiscDrop,
 	netfilterDrop,
 	packetLoss,
-	listenOverflow,
-	observer,
 	nagleDelayedAck,
+	listenOverflow,
 	reconnectStorm,
 	peerReset,
+	slowConsumer,
+	fdLimit,
+	cpuThrottled,
+	processStopped,
+	observer,
 }
 
 // ByName returns the suspect of that name, or nil.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -101,10 +102,11 @@ func find(cmd *cobra.Command, f findFlags) error {
 	})
 	progress.done()
 	if recorded != nil {
-		if _, err := os.Stat(filepath.Join(dir, "manifest.json")); err != nil {
-			return recorded // nothing was recorded
+		var nothing *probes.NotBegunError
+		if errors.As(recorded, &nothing) {
+			return recorded // what the folder holds is another recording
 		}
-		fmt.Fprintf(os.Stderr, "snag: the recording ended early: %v\nsnag: judging what is in %s\n", recorded, dir)
+		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
 	}
 	err := judgeAndShow(dir, f.show)
 	if recorded != nil && err == nil {

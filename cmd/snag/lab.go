@@ -16,6 +16,7 @@ import (
 	"snag/lab"
 	"snag/lab/actor"
 	"snag/lab/all"
+	"snag/recording"
 )
 
 // labCommand makes `snag lab`.
@@ -89,6 +90,8 @@ func labRunCommand() *cobra.Command {
 
 func labFindFlags(c *cobra.Command, o *lab.RunOptions) {
 	c.Flags().DurationVar(&o.For, "for", 15*time.Second, "how long snag find records")
+	c.Flags().BoolVar(&o.IgnoreElsewhere, "ignore-elsewhere", false,
+		"leave out culprits in network namespaces of others, where others make incidents on this machine")
 	c.Flags().StringVar(&o.SnagPath, "snag", "", "the snag binary that is judged (default: this one)")
 }
 
@@ -146,7 +149,7 @@ func chosen(names []string) ([]lab.Incident, error) {
 	return out, nil
 }
 
-// scoreOne runs one variant and packs its recording as NAME-VARIANT[-N].tar.gz.
+// scoreOne runs one variant and packs its recording as NAME-VARIANT[-N].snag.
 func scoreOne(ctx context.Context, w io.Writer, inc lab.Incident, v lab.Variant, o lab.RunOptions, record string, n int) lab.Result {
 	var dir string
 	var err error
@@ -165,13 +168,24 @@ func scoreOne(ctx context.Context, w io.Writer, inc lab.Incident, v lab.Variant,
 		if n > 0 {
 			name += fmt.Sprintf("-%d", n+1)
 		}
-		err = lab.Pack(o.Out, filepath.Join(record, name+".tar.gz"))
+		err = packInto(o.Out, filepath.Join(record, name+".snag"))
 	}
 	if err != nil {
 		res = lab.Result{Incident: inc.Name, Variant: v, Outcome: lab.Failed, Why: err.Error()}
 	}
 	lab.PrintResult(w, res)
 	return res
+}
+
+func packInto(dir, file string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fmt.Errorf("keep the recording: %w", err)
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return fmt.Errorf("keep the recording: %w", err)
+	}
+	return errors.Join(recording.Pack(dir, f), f.Close())
 }
 
 // untilSignal ends on Ctrl-C and kin, so that what was made is removed.

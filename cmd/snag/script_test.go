@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -28,7 +29,12 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		UpdateScripts:       os.Getenv("UPDATE") != "",
+		Setup: func(e *testscript.Env) error {
+			cases, err := filepath.Abs("../../suspects/testdata")
+			e.Setenv("CASES", cases) // txtar in txtar would be taken apart
+			return err
+		},
+		UpdateScripts: os.Getenv("UPDATE") != "",
 		Condition: func(cond string) (bool, error) {
 			return cond == "root" && os.Getuid() == 0, nil
 		},

@@ -66,13 +66,16 @@ func fanOut(publisher int, consumers []int, drop bool) error {
 	buf := make([]byte, 4096)
 	for {
 		n, err := readSome(publisher, buf)
-		if err != nil || n == 0 {
-			return fmt.Errorf("the publisher's connection ended: %v", err)
+		if err != nil {
+			return fmt.Errorf("the publisher's connection ended: %w", err)
+		}
+		if n == 0 {
+			return errors.New("the publisher closed its connection")
 		}
 		for _, fd := range consumers {
 			if drop {
 				_, err = unix.Write(fd, buf[:n])
-				if err == unix.EAGAIN || err == unix.EINTR {
+				if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
 					err = nil // this consumer misses a part; the others do not wait for it
 				}
 			} else {

@@ -44,7 +44,7 @@ var leakyServer = Actor{
 		request, answer := make([]byte, 256), make([]byte, answerSize)
 		for kept := 0; ; {
 			conn, err := acceptTCP(fd)
-			if err == unix.EMFILE {
+			if errors.Is(err, unix.EMFILE) {
 				seen.add("EMFILE")
 				// What servers do: nginx waits 500 ms (accept_mutex_delay), Go's
 				// net/http 5 ms to 1 s.

@@ -10,6 +10,7 @@ var All = []Actor{
 	tcpSink,
 	tcpRelay,
 	rrServer,
+	loopServer,
 	rrClient,
 	idleServer,
 	burner,

@@ -50,13 +50,18 @@ var rrClient = Actor{
 		}
 		var lat latencies
 		errs := make(chan error, *conns)
-		for range *conns {
+		for i := range *conns {
 			c, err := net.Dial("tcp4", *to)
 			if err != nil {
 				return err
 			}
 			defer c.Close()
-			go func() { errs <- ask(ctx, c, *every, *size, &lat) }()
+			// Spread over the interval, so that they do not come as one burst.
+			wait := time.Duration(i) * *every / time.Duration(*conns)
+			go func() {
+				sleep(ctx, wait)
+				errs <- ask(ctx, c, *every, *size, &lat)
+			}()
 		}
 		ready()
 		for {

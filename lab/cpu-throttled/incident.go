@@ -10,7 +10,7 @@ import (
 // Incident is the cause of that name.
 var Incident = lab.Incident{
 	Name:  "cpu-throttled",
-	Title: "a server needs 30 % of a CPU and its control group grants 20 %",
+	Title: "a server needs 32 % of a CPU and its control group grants 20 %",
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect:  "cpu-throttled",
@@ -32,9 +32,10 @@ func start(s *lab.Stage, v lab.Variant) error {
 	} else {
 		held = web
 	}
-	server := s.Actor(srv, "api-server", "rr-server", []string{"--listen", "10.77.6.2:8081", "--spin", "15ms"}, lab.In(web))
+	server := s.Actor(srv, "api-server", "loop-server", []string{"--listen", "10.77.6.2:8081", "--spin", "4ms"}, lab.In(web))
 	s.AwaitPrinted(server, "ready")
-	client := s.Actor(c, "api-client", "rr-client", []string{"--to", "10.77.6.2:8081", "--conns", "2", "--every", "100ms"})
+	// 80 requests a second of 4 ms each: 32 % of a CPU.
+	client := s.Actor(c, "api-client", "rr-client", []string{"--to", "10.77.6.2:8081", "--conns", "8", "--every", "100ms"})
 	if v != lab.Healthy {
 		s.Await("the control group to be throttled", 20*time.Second, func() (bool, error) {
 			n, _, err := held.Throttled()

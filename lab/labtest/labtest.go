@@ -15,7 +15,7 @@ import (
 
 // Main is for TestMain of every package that makes a stage.
 func Main(m *testing.M) {
-	if err, ours := Reexec(os.Args); ours {
+	if ours, err := Reexec(os.Args); ours {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -26,17 +26,17 @@ func Main(m *testing.M) {
 }
 
 // Reexec does the work of the hidden subcommands, if args begin with one.
-func Reexec(args []string) (error, bool) {
+func Reexec(args []string) (bool, error) {
 	if len(args) < 3 {
-		return nil, false
+		return false, nil
 	}
 	switch args[1] {
 	case lab.ActorCommand:
-		return actor.Run(args[2:]), true
+		return true, actor.Run(args[2:])
 	case lab.JanitorCommand:
-		return lab.Janitor(os.Stdin, args[2]), true
+		return true, lab.Janitor(os.Stdin, args[2])
 	}
-	return nil, false
+	return false, nil
 }
 
 // Stage makes a stage that the test's end closes.

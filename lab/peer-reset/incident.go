@@ -12,8 +12,9 @@ var Incident = lab.Incident{
 	Title: "players close with unread data while the server goes on writing",
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
-		Suspect:  "peer-reset",
-		Subject:  `feed-server|:8554`,
+		Suspect: "peer-reset",
+		// Who closed first, with unread data: the server's resets are only received.
+		Subject:  `feed-player`,
 		Symptoms: []string{"connection-errors"},
 	},
 	Distractor: "as many connections that end in order, and clients that knock at a port where nobody listens",
