@@ -31,7 +31,9 @@ func start(s *lab.Stage, v lab.Variant) error {
 	}
 	server := s.Actor(srv, "playlist-srv", "slow-acceptor", []string{"--listen", "10.80.1.1:8080", "--backlog", backlog, "--work", work})
 	s.AwaitPrinted(server, "ready")
-	s.Actor(cli, "playlist-cli", "caller", []string{"--to", "10.80.1.1:8080", "--rate", "40", "--burst", "20", "--clients", "100"})
+	// Clients that gave up would close on answers that still come, and that resets:
+	// peer-reset's incident. These are patient.
+	s.Actor(cli, "playlist-cli", "caller", []string{"--to", "10.80.1.1:8080", "--rate", "40", "--burst", "20", "--clients", "200", "--timeout", "30s"})
 	if v == lab.Sick {
 		s.AwaitGrowth(srv, "TcpExt", "ListenOverflows", 100)
 	} else {

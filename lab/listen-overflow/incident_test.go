@@ -29,6 +29,9 @@ func TestTruth(t *testing.T) {
 		if v == lab.Distractor && line.P50["answer"] < 300 {
 			t.Errorf("answers take %.1f ms: nothing distracts", line.P50["answer"])
 		}
+		if resets, err := s.Counter(srv, "Tcp", "EstabResets"); err != nil || resets != 0 {
+			t.Errorf("%d resets (%v): that is another cause", resets, err)
+		}
 		t.Logf("%d overflows; last second: connect p50 %.1f ms, answer p50 %.1f ms", overflows, line.P50["connect"], line.P50["answer"])
 	})
 }
