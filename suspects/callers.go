@@ -82,12 +82,17 @@ func (c *caller) fallsOff() (first, last float64, falls bool) {
 	return first, last, last < first/2
 }
 
-func (c *caller) add(row recording.Connections) {
+// add counts a row; end is the window's: its last second is cut short by it.
+func (c *caller) add(row recording.Connections, end recording.Time) {
 	if row.Opened > 0 {
 		if n := len(c.opened); n > 0 && c.opened[n-1].Start == row.T {
 			c.opened[n-1].N += float64(row.Opened)
 		} else {
-			c.opened = append(c.opened, step{oneSecond(row.T), float64(row.Opened)})
+			second := oneSecond(row.T)
+			if second.Start < end {
+				second.End = min(second.End, end)
+			}
+			c.opened = append(c.opened, step{second, float64(row.Opened)})
 		}
 	}
 	c.closed += float64(row.Closed)
@@ -156,7 +161,7 @@ func calledListeners(r *recording.Recording) []*called {
 		if row.PID != 0 {
 			l.pid, l.comm = row.PID, row.Comm
 		}
-		l.all.add(row)
+		l.all.add(row, r.Manifest.End)
 		if row.Remote == "others" {
 			continue
 		}
@@ -166,7 +171,7 @@ func calledListeners(r *recording.Recording) []*called {
 			peers[k][row.Remote] = c
 			l.callers = append(l.callers, c)
 		}
-		c.add(row)
+		c.add(row, r.Manifest.End)
 	}
 	for _, l := range out {
 		sort.SliceStable(l.callers, func(i, j int) bool { return l.callers[i].opened.sum() > l.callers[j].opened.sum() })

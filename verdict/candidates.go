@@ -48,6 +48,7 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 				continue
 			}
 			f.Subject.Name = s.Name(f.Subject)
+			f.Active = within(f.Active, s.Window)
 			for _, n := range rest {
 				f.Evidence = append(f.Evidence, missing(n, r))
 			}
@@ -87,6 +88,19 @@ const observerName = "observer"
 
 func isSelf(sub recording.Subject, r *recording.Recording) bool {
 	return sub.PID != 0 && sub.PID == r.Manifest.SelfPID
+}
+
+// within cuts intervals to the window: the last second of a table ends after it.
+func within(active []recording.Interval, window recording.Interval) []recording.Interval {
+	var out []recording.Interval
+	for _, i := range active {
+		i.Start = max(i.Start, window.Start)
+		if i.End > window.End && i.Start < window.End {
+			i.End = window.End
+		}
+		out = append(out, i)
+	}
+	return out
 }
 
 // onset is when a finding began to act: its first interval, or the window's
