@@ -46,11 +46,15 @@ func (c *caller) storms() bool {
 // rate is the connections opened in a second, over the seconds from the first
 // to the last.
 func (c *caller) rate() float64 {
+	return c.opened.sum() / max(1, c.span())
+}
+
+// span is the seconds from the first to the last in which it opened some.
+func (c *caller) span() float64 {
 	if len(c.opened) == 0 {
 		return 0
 	}
-	span := c.opened[len(c.opened)-1].End.Sub(c.opened[0].Start).Seconds()
-	return c.opened.sum() / max(1, span)
+	return c.opened[len(c.opened)-1].End.Sub(c.opened[0].Start).Seconds()
 }
 
 func (c *caller) lifetimeEach() float64 { return c.lifetime / max(1, c.closed) }

@@ -86,7 +86,7 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	reset := sum.resets(r, l)
 
 	repeat := Evidence{Side: For, Grade: Weak, Value: rate, Unit: "connections/s", Source: source, Origin: "rate of the same peers",
-		Text: fmt.Sprintf("the same %s opened %s/s for %d s; %s of the closed ones lived under 1 s", peers(len(storm)), count(math.Round(rate)), len(sum.opened), ofAll(sum.short, sum.closed))}
+		Text: fmt.Sprintf("the same %s opened %s/s for %s; %s of the closed ones lived under 1 s", peers(len(storm)), count(math.Round(rate)), lasting(sum.span()), ofAll(sum.short, sum.closed))}
 	_, _, falls := sum.fallsOff()
 	goesOn := !falls && len(sum.opened) >= sustained
 	if rate >= stormRate && !served {
