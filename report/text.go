@@ -269,12 +269,25 @@ func (p *page) cleared(v *verdict.Verdict) {
 // foot says what the observation cost and where the recording is: an instrument
 // that changes what it measures must show it.
 func (p *page) foot(r *recording.Recording) {
-	cost, late, lost := 0.0, 0.0, uint64(0)
+	late, lost := 0.0, uint64(0)
+	whole, parts := map[string]float64{}, map[string]float64{}
 	for _, c := range r.Coverage {
-		if !strings.Contains(c.Probe, ".") { // a probe's row sums its measures
-			cost += c.Cost
+		probe, _, part := strings.Cut(c.Probe, ".")
+		if part {
+			parts[probe] += c.Cost
+		} else {
+			whole[probe] = c.Cost
 		}
 		late, lost = max(late, c.Late), lost+c.Lost
+	}
+	cost := 0.0
+	for probe, c := range parts {
+		if _, ok := whole[probe]; !ok { // a probe's own row sums its measures
+			cost += c
+		}
+	}
+	for _, c := range whole {
+		cost += c
 	}
 	text := fmt.Sprintf("%-14s%.2f s CPU, latest tick %.2f s late, %s events lost", "snag itself", cost, late, units.Count(float64(lost)))
 	p.add(p.dim(text))
