@@ -76,14 +76,15 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 		return &NotBegunError{err}
 	}
 	anchor := probe.NewAnchor()
-	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{})
+	env := &probe.Env{
+		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
+		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
+	}
+	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{Now: env.Now})
 	if err != nil {
 		return &NotBegunError{err}
 	}
-	env := &probe.Env{
-		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
-		Target: target, Sink: w, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
-	}
+	env.Sink = w
 	for _, pid := range target.PIDs {
 		env.Watch.Add(pid, "asked for")
 	}
