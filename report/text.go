@@ -114,6 +114,8 @@ func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
 		if v.Next != "" {
 			p.item("  ", p.bold("next  "), "      ", v.Next)
 		}
+	case len(v.With(verdict.NotSeen)) > 0:
+		p.add("", p.bold(p.green("NOTHING WRONG"))+fmt.Sprintf(" seen, but %s could not be judged: see below", suspectCount(v.With(verdict.NotSeen))))
 	case len(v.With(verdict.Risk)) > 0:
 		p.add("", p.bold(p.green("NOTHING WRONG"))+" seen, but see the risks below")
 	default:
@@ -232,7 +234,7 @@ func (p *page) others(v *verdict.Verdict) {
 }
 
 func (p *page) notSeen(v *verdict.Verdict) {
-	all := v.With(verdict.NotSeen)
+	all := p.together(v.With(verdict.NotSeen))
 	if len(all) == 0 {
 		return
 	}
@@ -242,12 +244,38 @@ func (p *page) notSeen(v *verdict.Verdict) {
 			p.add("  " + p.dim(fmt.Sprintf("and %d more not seen: -v lists them", len(all)-i)))
 			break
 		}
-		text := e.Suspect.Name + " · " + e.Text
-		if e.Next != "" {
-			text += " · to see it: " + e.Next
+		text := strings.Join(e.names, ", ") + " · " + e.text
+		if e.next != "" {
+			text += " · to see it: " + e.next
 		}
 		p.item("", p.dim(fmt.Sprintf("%-14s", "not seen")), strings.Repeat(" ", 14), text)
 	}
+}
+
+// unseen is suspects that were not seen for want of the same thing.
+type unseen struct {
+	names      []string
+	text, next string
+}
+
+// together joins the suspects that the same cure would show, with the first
+// one's reason; each stands alone when all is asked for, and so does one that
+// was suspected and not proved.
+func (p *page) together(all []verdict.Entry) []unseen {
+	var out []unseen
+	at := map[string]int{}
+	for _, e := range all {
+		i, seen := at[e.Next]
+		if p.Verbose || e.Subject.Kind != "" || e.Next == "" || !seen {
+			if e.Subject.Kind == "" {
+				at[e.Next] = len(out)
+			}
+			out = append(out, unseen{[]string{e.Suspect.Name}, e.Text, e.Next})
+			continue
+		}
+		out[i].names = append(out[i].names, e.Suspect.Name)
+	}
+	return out
 }
 
 func (p *page) cleared(v *verdict.Verdict) {
@@ -256,7 +284,7 @@ func (p *page) cleared(v *verdict.Verdict) {
 		return
 	}
 	if !p.Verbose {
-		p.add(p.dim(fmt.Sprintf("%-14s%d suspects, measured and innocent (-v lists them)", "cleared", len(all))))
+		p.add(p.dim(fmt.Sprintf("%-14s%s, measured and innocent (-v lists them)", "cleared", suspectCount(all))))
 		return
 	}
 	p.add("")
@@ -264,6 +292,18 @@ func (p *page) cleared(v *verdict.Verdict) {
 		p.item("", p.dim(fmt.Sprintf("%-14s", "cleared")), strings.Repeat(" ", 14), e.Suspect.Name+" · "+e.Text)
 		p.evidence(e, suspects.Against, p.green("− "))
 	}
+}
+
+// suspectCount counts suspects, not their subjects.
+func suspectCount(all []verdict.Entry) string {
+	names := map[string]bool{}
+	for _, e := range all {
+		names[e.Suspect.Name] = true
+	}
+	if len(names) == 1 {
+		return "1 suspect"
+	}
+	return fmt.Sprintf("%d suspects", len(names))
 }
 
 // foot says what the observation cost and where the recording is: an instrument
