@@ -9,7 +9,7 @@ cache=$PWD/.cache/vm
 mkdir -p "$cache"
 
 missing=""
-for need in qemu-system-x86_64:qemu-system-x86 busybox:busybox-static cpio:cpio depmod:kmod xz:xz-utils; do
+for need in qemu-system-x86_64:qemu-system-x86 busybox:busybox-static cpio:cpio ip:iproute2 nft:nftables depmod:kmod xz:xz-utils; do
 	command -v "${need%%:*}" >/dev/null || missing="$missing ${need##*:}"
 done
 if [ -n "$missing" ]; then
@@ -24,8 +24,9 @@ if ldd "$(command -v busybox)" >/dev/null 2>&1; then
 fi
 [ -x bin/snag ] || { echo "snag vm: no bin/snag; run: make build" >&2; exit 1; }
 
-# Modules that snag's netlink requests load by their aliases, and their needs.
-modules="inet_diag tcp_diag udp_diag raw_diag unix_diag"
+# Modules that snag's netlink requests load by their aliases, those of the lab, and
+# what they need.
+modules="inet_diag tcp_diag udp_diag raw_diag unix_diag veth tun sch_tbf nf_tables nft_counter nft_limit nft_numgen nft_ct"
 
 # in_suite SUITE COMMAND… runs apt with the lists of one suite alone, apart from
 # those of this machine.
@@ -56,6 +57,7 @@ fetch() {
 	(cd "$d" && in_suite "$suite" apt-get download "$package" >>apt/log 2>&1) || { cat "$d/apt/log" >&2; return 1; }
 	dpkg-deb -x "$d"/*.deb "$d/root"
 	rm "$d"/*.deb
+	[ -e "$d/root/lib" ] || ln -s usr/lib "$d/root/lib" # since Debian 13
 	depmod -b "$d/root" "${package#linux-image-}"
 	echo "${package#linux-image-}" >"$d/release"
 }
@@ -69,6 +71,14 @@ initramfs() {
 	for f in sh modprobe; do ln -s busybox "$r/bin/$f"; done
 	ln -s bin "$r/sbin" # the kernel calls /sbin/modprobe
 	cp bin/snag "$r/bin/snag"
+	for f in ip tc nft; do
+		rm -f "$r/bin/$f"
+		cp "$(command -v $f)" "$r/bin/$f"
+		ldd "$r/bin/$f" | grep -o '/[^ ]*' | while read -r lib; do
+			mkdir -p "$r${lib%/*}"
+			cp -L "$lib" "$r$lib"
+		done
+	done
 	install -m 755 tools/vm/init "$r/init"
 	printf 'root:x:0:0::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n' >"$r/etc/passwd"
 	printf 'root:x:0:\nnogroup:x:65534:\n' >"$r/etc/group"
