@@ -12,6 +12,7 @@ var All = []*Suspect{
 	listenOverflow,
 	reconnectStorm,
 	peerReset,
+	slowConsumer,
 	observer,
 }
 

@@ -1,0 +1,179 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// consumer is a socket that a process writes and whose peer does not read, with
+// how the process' other sockets fared in that time.
+type consumer struct {
+	relay   *scene.Process
+	socket  *scene.Socket
+	active  []recording.Interval // when it was stuck
+	sendQ   int                  // most that waited
+	persist bool
+	limited float64 // share of that time with the peer's window as the limit
+
+	// The thread seen most in a write to it.
+	inWrite, samples int // samples in the write; samples of that thread, or of all
+	tid, fd          int
+	call, wchan      string
+
+	others          []*scene.Socket // consumers beside it
+	frozen, flowing int             // of the others
+	waiting         bool            // data of a publisher waited to be read most of the time
+	ingest          string
+	ingestQ         int
+}
+
+// writes are the calls that write to the descriptor given first.
+var writes = map[string]bool{"write": true, "writev": true, "sendto": true, "sendmsg": true, "sendmmsg": true, "sendfile": true}
+
+// consumerOf finds when a socket was stuck: bytes waited and the peer's window was
+// closed or limited the sender. Nil for a socket that never was for long.
+func consumerOf(p *scene.Process, k *scene.Socket, window recording.Interval) *consumer {
+	if k.First().Proto != "tcp" || k.Listening() || k.Last().TCP == nil {
+		return nil
+	}
+	c := &consumer{relay: p, socket: k}
+	var spans []recording.Interval
+	for i := 1; i < len(k.Rows); i++ {
+		a, b := k.Rows[i-1], k.Rows[i]
+		if a.TCP == nil || b.TCP == nil || a.SendQ == 0 || b.SendQ == 0 {
+			continue
+		}
+		dt := b.T.Sub(a.T).Seconds()
+		share := 0.0
+		if dt > 0 {
+			share = (b.TCP.RwndLimited - a.TCP.RwndLimited) / dt
+		}
+		still := a.TCP.BytesAcked == b.TCP.BytesAcked
+		if b.Timer == "persist" || share >= 0.5 || still {
+			spans = append(spans, recording.Interval{Start: a.T, End: b.T})
+			c.sendQ = max(c.sendQ, b.SendQ)
+			c.persist = c.persist || b.Timer == "persist"
+			c.limited += min(1, max(0, share)) * dt
+		}
+	}
+	for _, i := range mergeIntervals(spans, joined) {
+		if i.Length(window.End) >= stuckFor {
+			c.active = append(c.active, i)
+		}
+	}
+	if len(c.active) == 0 {
+		return nil
+	}
+	c.limited = min(1, c.limited/totalLength(c.active, window.End))
+	return c
+}
+
+// look fills in how the process and its other sockets fared while it was stuck.
+func (c *consumer) look(window recording.Interval) {
+	c.lookThreads()
+	for _, k := range c.relay.Sockets {
+		if k == c.socket || k.Listening() {
+			continue
+		}
+		if isIngest(k) {
+			c.lookIngest(k)
+			continue
+		}
+		if k.First().Proto != "tcp" || k.Last().TCP == nil || k.Last().TCP.BytesSent == 0 {
+			continue
+		}
+		c.lookOther(k, window)
+	}
+}
+
+// isIngest: the process reads it rather than writes it.
+func isIngest(k *scene.Socket) bool {
+	if k.First().Proto == "udp" {
+		return k.First().Remote == ""
+	}
+	t := k.Last().TCP
+	return t != nil && t.BytesReceived > t.BytesSent
+}
+
+func (c *consumer) lookIngest(k *scene.Socket) {
+	n, rows, most := waitingIn(k, c.active)
+	if rows > 0 && 2*n >= rows {
+		c.waiting = true
+		if most > c.ingestQ {
+			c.ingestQ = most
+			c.ingest = "what " + k.First().Remote + " sent"
+			if k.First().Remote == "" {
+				c.ingest = fmt.Sprintf("the datagrams on %s", k.First().Local)
+			}
+		}
+	}
+}
+
+// lookOther tells whether another consumer got nothing while this one was stuck.
+// One that gets nothing outside of that time either is idle, and says nothing,
+// unless this one was stuck throughout.
+func (c *consumer) lookOther(k *scene.Socket, window recording.Interval) {
+	got, seconds := movedIn(k, c.active, window.End, sentBytes)
+	if seconds == 0 {
+		return
+	}
+	before, free := movedIn(k, rest(c.active, window), window.End, sentBytes)
+	switch {
+	case free >= 1 && before == 0 && got == 0:
+		return
+	case free >= 1 && got/seconds < 0.1*before/free, free < 1 && got == 0:
+		// A queue that is full is stuck itself, for a reason of its own.
+		if row := rowAt(k, c.active[0].Start.Add(time.Second)); row != nil && row.Timer == "persist" {
+			return
+		}
+		c.frozen++
+	case got > 0:
+		c.flowing++
+	}
+	c.others = append(c.others, k)
+}
+
+// onlyThread tells whether the process has one thread, and that is in the write to
+// this socket most of the time while data waits to be read.
+func (c *consumer) onlyThread() bool {
+	return c.waiting && len(c.relay.Threads) == 1 && c.relay.Last().Threads <= 1 && c.inWrite > 0 && 2*c.inWrite >= c.samples
+}
+
+// lookThreads finds the thread that was in a write to this socket at most samples
+// while it was stuck.
+func (c *consumer) lookThreads() {
+	fds := map[int]bool{}
+	for _, row := range c.socket.Rows {
+		for _, o := range row.Owners {
+			if o.PID == c.relay.Subject.PID {
+				fds[o.FD] = true
+			}
+		}
+	}
+	all := 0
+	for _, t := range c.relay.Threads {
+		n, rows := 0, 0
+		last := recording.Thread{}
+		for _, row := range t.Rows {
+			if !covers(c.active, row.T) || row.Syscall == "" || row.State == "T" || row.State == "t" {
+				continue
+			}
+			rows++
+			if writes[row.Syscall] && fds[row.FD] {
+				n++
+				last = row
+			}
+		}
+		all += rows
+		if n > c.inWrite {
+			c.inWrite, c.samples = n, rows
+			c.tid, c.fd, c.call, c.wchan = last.TID, last.FD, last.Syscall, last.Wchan
+		}
+	}
+	if c.inWrite == 0 {
+		c.samples = all
+	}
+}

@@ -1,0 +1,132 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var slowConsumer = &Suspect{
+	Name:  "slow-consumer",
+	Title: "one slow reader holds up all others",
+	About: "A relay writes to its consumers from one thread, and one of them does not read: the thread blocks in the write to it, nobody reads the publisher, and all other consumers freeze together. " +
+		"A relay that never blocks shows the same full queue, and nobody else freezes.",
+	Needs: []Need{
+		{Measure: "sockets.diag", Must: true, Why: "the consumer's send queue and closed window, the publisher's receive queue, what the others got"},
+		{Measure: "sockets.owner", Must: true, Why: "which descriptor of which process a socket is"},
+		{Measure: "threads.syscall", Why: "the thread that waits in a write to that very descriptor"},
+	},
+	For: []string{
+		"decisive: a thread of the relay is in a write to the consumer's descriptor sample after sample while its send queue is full, and the publisher's data waits or the others get nothing",
+		"strong: the consumer's window is closed (timer persist, rwnd_limited 87 %)",
+		"strong: the publisher's receive queue fills (1 MB) and the other consumers get nothing in that time",
+	},
+	Against: []string{
+		"decisive: the others were served all along: a relay that does not block, or a thread for each connection",
+		"strong: none of the process' threads was in a write to it",
+		"trap: a download whose only reader is slow harms nobody else",
+	},
+	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second},
+		{scene.ConnectLatency, 5 * time.Second}, {scene.DatagramsLost, 5 * time.Second}, {"udp-receive-buffer-full", 5 * time.Second}, {"listen-overflow", 10 * time.Second}, {"peer-reset", time.Minute}},
+	Remedy: "a bounded queue for each consumer and writes that do not block, a policy of what to drop, TCP_USER_TIMEOUT on consumers. Verified by: the publisher's receive queue stays empty while one reader is stopped",
+	Next:   "ss -tnpomi state established; cat /proc/PID/task/*/syscall   # who waits in a write, on which descriptor",
+	Weigh:  weighSlowConsumer,
+}
+
+// stuckFor is the least time that a consumer must be stuck: two samples.
+const stuckFor = 2 * time.Second
+
+func weighSlowConsumer(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, p := range s.Processes {
+		if p.Subject.PID == r.Manifest.SelfPID {
+			continue
+		}
+		for _, k := range p.Sockets {
+			c := consumerOf(p, k, s.Window)
+			if c == nil {
+				continue
+			}
+			if f, ok := c.finding(s); ok {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+func (c *consumer) finding(s *scene.Scene) (Finding, bool) {
+	f := Finding{Subject: c.socket.Subject, Active: c.active, Related: []recording.Subject{c.relay.Subject}}
+	f.Subject.PID, f.Subject.Comm = c.relay.Subject.PID, c.relay.Subject.Comm
+	if c.socket.Peer != nil {
+		f.Related = append(f.Related, c.socket.Peer.Subject)
+		if p := c.socket.Peer.Owner(); p != nil {
+			f.Related = append(f.Related, p.Subject)
+		}
+	}
+	c.look(s.Window)
+	if c.onlyThread() {
+		// One thread that is in this write reads and writes nothing else: what the
+		// others got they got between two such writes.
+		c.frozen, c.flowing = c.frozen+c.flowing, 0
+	}
+	hurts := c.frozen > c.flowing || c.waiting && c.flowing == 0
+	served := c.flowing > 0 && c.flowing >= c.frozen
+	if len(c.others) == 0 || !hurts && !served {
+		return Finding{}, false // nobody else is there, or nothing tells how they fare
+	}
+	stuck := totalLength(c.active, s.Window.End)
+	queue := Evidence{Side: For, Grade: Strong, Value: float64(c.sendQ), Unit: "B", Source: "ss -tnomi", Origin: "the consumer's socket",
+		Text: fmt.Sprintf("its send queue holds %s and does not move", size(float64(c.sendQ)))}
+	if c.persist {
+		queue.Text += ", the peer's window is closed (timer persist)"
+	}
+	if c.limited > 0 {
+		queue.Text += fmt.Sprintf(", rwnd_limited %.0f %% of the time", 100*c.limited)
+	}
+	if !c.persist && c.limited < 0.3 {
+		queue.Grade = Weak
+	}
+	f.Evidence = append(f.Evidence, queue)
+	if served {
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: float64(c.flowing), Unit: "sockets", Source: "ss -ti bytes_sent; Recv-Q", Origin: "the other sockets",
+			Text: fmt.Sprintf("%d of %d other consumers of this process were served all along: the relay does not block on this one", c.flowing, len(c.others))})
+		f.Text = fmt.Sprintf("a consumer that does not read for %s, and holds up nobody else", lasting(stuck))
+		return f, true
+	}
+	others := Evidence{Side: For, Grade: Strong, Value: float64(c.frozen), Unit: "sockets", Source: "ss -ti bytes_sent; Recv-Q", Origin: "the other sockets",
+		Text: fmt.Sprintf("%d of %d other consumers got nothing while it was written to", c.frozen, len(c.others))}
+	if c.waiting {
+		others.Text += fmt.Sprintf("; up to %s of %s waited to be read", size(float64(c.ingestQ)), c.ingest)
+	}
+	if c.frozen == 0 || !c.waiting {
+		others.Grade = Weak
+	}
+	if c.inWrite > 0 {
+		share, part := during(c.inWrite, c.samples)
+		e := Evidence{Side: For, Grade: Decisive, Value: part, Unit: "share", Source: "/proc/PID/task/TID/syscall, wchan", Origin: "system call",
+			Text: fmt.Sprintf("its thread %d was in %s on descriptor %d (this socket) at %s samples", c.tid, c.call, c.fd, share)}
+		if c.wchan != "" {
+			e.Text += ", asleep in " + c.wchan
+		}
+		if part < 0.5 {
+			e.Grade = Strong
+		}
+		f.Evidence = append(f.Evidence, e)
+	} else if c.samples > 0 {
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "/proc/PID/task/TID/syscall", Origin: "system call",
+			Text: fmt.Sprintf("none of its threads was seen in a write to this socket (%d samples)", c.samples)})
+	}
+	f.Evidence = append(f.Evidence, others)
+	who := recording.Host(c.socket.First().Remote)
+	f.Text = fmt.Sprintf("%s did not read for %s; %s writes to it and does nothing else: %d other consumers froze", c.socket.First().Remote, lasting(stuck), c.relay.Subject.Name, c.frozen)
+	if c.frozen > 0 {
+		f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: stuck * float64(c.frozen), Of: s.Window.Length(s.Window.End).Seconds() * float64(c.frozen), Unit: "s",
+			Text: fmt.Sprintf("%d consumers frozen for %s each", c.frozen, lasting(stuck))}
+	}
+	f.Remedy = fmt.Sprintf("in %s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s); now: ss -K dst %s dport = %s closes this one", c.relay.Subject.Comm, who, recording.Port(c.socket.First().Remote))
+	f.Next = fmt.Sprintf("for i in 1 2 3; do cat /proc/%d/task/*/syscall; sleep 1; done; ss -tnpomi dst %s", c.relay.Subject.PID, who)
+	return f, true
+}
