@@ -13,6 +13,7 @@ var All = []*Suspect{
 	reconnectStorm,
 	peerReset,
 	slowConsumer,
+	fdLimit,
 	observer,
 }
 

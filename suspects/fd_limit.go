@@ -1,0 +1,146 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var fdLimit = &Suspect{
+	Name:  "fd-limit",
+	Title: "a process is out of file descriptors",
+	About: "The process holds as many descriptors as RLIMIT_NOFILE allows: accept() fails with EMFILE, connections lie in its accept queue, and their clients believe that they are connected. " +
+		"connect() still succeeds, and the machine's own count (file-nr) is normal.",
+	Needs: []Need{
+		{Measure: "host.processes", Must: true, Why: "descriptors in use and the limit of each process"},
+		{Measure: "sockets.diag", Why: "the accept queue of its listeners, which does not drain"},
+		{Measure: "sockets.owner", Why: "whose listener it is; sockets without a process"},
+		{Measure: "sockets.connections", Why: "that connections still come"},
+	},
+	For: []string{
+		"decisive: descriptors = limit at sample after sample, while connections wait in the process' accept queue and none is taken out",
+		"strong: descriptors = limit (or one less)",
+		"weak: established connections of its port that no process has",
+	},
+	Against: []string{
+		"decisive: at the limit, and its accept queue is empty while connections come",
+		"70–95 % of the limit is nothing yet; file-nr near file-max is another matter; a full accept queue far from the limit is a slow accept",
+	},
+	LeadsTo: []Lead{{"listen-overflow", 30 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}},
+	Remedy:  "find what keeps descriptors (a leak, too few per client); raise LimitNOFILE= in the unit (limits.conf is ignored by units), restart. Verified by: the accept queue drains, no EMFILE",
+	Next:    "ls /proc/PID/fd | wc -l; grep 'open files' /proc/PID/limits; strace -f -e trace=accept,accept4,openat -p PID 2>&1 | grep EMFILE",
+	Weigh:   weighFDLimit,
+}
+
+func weighFDLimit(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, p := range s.Processes {
+		if p.Subject.PID == r.Manifest.SelfPID {
+			continue
+		}
+		if f, ok := fdFinding(s, r, p); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// fullTable is what the rows of a process say of its descriptors.
+type fullTable struct {
+	at        []recording.Interval // from a row at the limit to the next that is not
+	rows, of  int                  // rows at the limit, rows in which they were read
+	fds, most int                  // the most in use, the soft limit then
+	hard      int
+}
+
+// A program that is down to its last descriptor often keeps that one for logs.
+const spareDescriptors = 1
+
+func fullTableOf(p *scene.Process, end recording.Time) fullTable {
+	var t fullTable
+	for i, row := range p.Rows {
+		if row.FDs == nil || row.FDLimit <= 0 {
+			continue
+		}
+		t.of++
+		// More in use than the limit: it was lowered afterwards, as sandboxes do
+		// (sshd sets it to 0), and wants no more.
+		if *row.FDs > row.FDLimit || *row.FDs < row.FDLimit-spareDescriptors {
+			continue
+		}
+		t.rows++
+		t.fds, t.most, t.hard = max(t.fds, *row.FDs), row.FDLimit, row.FDHard
+		until := end
+		if i+1 < len(p.Rows) {
+			until = p.Rows[i+1].T
+		}
+		t.at = append(t.at, recording.Interval{Start: row.T, End: until})
+	}
+	t.at = mergeIntervals(t.at, 0)
+	return t
+}
+
+func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (Finding, bool) {
+	t := fullTableOf(p, s.Window.End)
+	q := backlogOf(p, t.at)
+	f := Finding{Subject: p.Subject, Active: t.at}
+	if t.of == 0 {
+		q = backlogOf(p, []recording.Interval{s.Window})
+		if q.stuck < 5 {
+			return f, false
+		}
+		f.Text = fmt.Sprintf("%s connections wait on %s and none is accepted; how many descriptors it has could not be read", count(float64(q.most)), q.local)
+		f.Next = fmt.Sprintf("ls /proc/%[1]d/fd | wc -l; grep 'open files' /proc/%[1]d/limits", p.Subject.PID)
+		f.Evidence = []Evidence{{Side: For, Grade: Strong, Value: float64(q.most), Unit: "connections", Source: "ss -ltn Recv-Q", Text: f.Text},
+			{Side: Missing, Text: "descriptors and limit of the process were not read", Source: "/proc/PID/fd, /proc/PID/limits"}}
+		return f, true
+	}
+	if t.rows == 0 {
+		return f, false
+	}
+	full := Evidence{Side: For, Grade: Strong, Value: float64(t.fds), Unit: "descriptors", Source: fmt.Sprintf("/proc/%[1]d/fd, /proc/%[1]d/limits", p.Subject.PID), Origin: "descriptors",
+		Text: fmt.Sprintf("%s descriptors in use, soft limit %s, at %d of %d samples", count(float64(t.fds)), count(float64(t.most)), t.rows, t.of)}
+	f.Evidence = append(f.Evidence, full)
+	f.Text = fmt.Sprintf("%s of %s descriptors in use", count(float64(t.fds)), count(float64(t.most)))
+	opened := openedOn(s, r, p, t.at)
+	switch {
+	case q.stuck >= 2:
+		if t.fds >= t.most {
+			f.Evidence[0].Grade = Decisive
+			f.Evidence[0].Text += fmt.Sprintf(", while %s connections waited on %s and none was taken out of the queue (%d samples)", count(float64(q.most)), q.local, q.stuck)
+			f.Evidence[0].Source += "; ss -ltn Recv-Q"
+		} else {
+			f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(q.most), Unit: "connections", Source: "ss -ltn Recv-Q", Origin: "accept queue",
+				Text: fmt.Sprintf("up to %s connections waited on %s and none was taken out of the queue (%d samples)", count(float64(q.most)), q.local, q.stuck)})
+		}
+		f.Text += fmt.Sprintf(": accept fails (EMFILE), %s connections wait on %s", count(float64(q.most)), q.local)
+		f.Harm = Harm{Symptom: scene.ConnectLatency, Amount: float64(q.most), Unit: "connections",
+			Text: fmt.Sprintf("%s connections waited and were not accepted", count(float64(q.most)))}
+		if opened > 0 {
+			f.Harm.Of = max(opened, float64(q.most))
+		}
+		f.Related = append(f.Related, q.listener.Subject)
+		if n := ownerless(s, q.listener); n > 0 {
+			f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: float64(n), Unit: "sockets", Source: "ss -tnp", Text: fmt.Sprintf("%s established connections to it belong to no process", count(float64(n)))})
+		}
+	case q.rows >= 2 && q.most == 0 && opened > 0:
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: opened, Unit: "connections", Source: "ss -ltn Recv-Q; tracepoint sock:inet_sock_set_state", Origin: "accept queue",
+			Text: fmt.Sprintf("%s connections came in that time, and none was seen waiting (%d samples)", count(opened), q.rows)})
+	}
+	f.Remedy = raiseLimit(p.Last(), t)
+	f.Next = fmt.Sprintf("ls -l /proc/%[1]d/fd | awk '{print $NF}' | sed 's/[0-9].*//' | sort | uniq -c; strace -f -e trace=accept,accept4 -p %[1]d", p.Subject.PID)
+	return f, true
+}
+
+// raiseLimit is how the limit is raised where it persists: a unit doesn't read
+// limits.conf (systemd.exec(5)).
+func raiseLimit(p recording.Process, t fullTable) string {
+	to := max(4*t.most, 65536)
+	now := fmt.Sprintf("prlimit --pid %d --nofile=%d:%d now", p.PID, to, max(to, t.hard))
+	if p.Unit != "" {
+		return fmt.Sprintf("LimitNOFILE=%d in %s (systemctl edit %s; limits.conf is ignored by units), restart; until then %s; then look at what keeps the descriptors", to, p.Unit, p.Unit, now)
+	}
+	return fmt.Sprintf("%s; LimitNOFILE=%d in its unit (limits.conf is ignored by units) or ulimit -n where it is started; then look at what keeps the descriptors", now, to)
+}
