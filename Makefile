@@ -7,7 +7,7 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 LINT     := bin/golangci-lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check fmt-check vet lint generate generate-check docs docs-check test bench fuzz lab clean
+.PHONY: help setup build demo check fmt-check vet lint generate generate-check docs docs-check test bench fuzz lab lab-short clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,7 +23,7 @@ demo: ## set up, make a real incident (a reconnect storm on nginx-rtmp), find it
 	$(MAKE) --no-print-directory build
 	bin/snag lab demo
 
-check: setup fmt-check vet lint generate-check docs-check build test ## set up and run all that CI runs
+check: setup fmt-check vet lint generate-check docs-check build test lab-short ## set up and run all that CI runs
 
 fmt-check:
 	@out=$$(gofmt -l cmd internal lab probes recording report scene suspects tools verdict); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
@@ -59,8 +59,11 @@ bench: build ## costs, measured side by side in one run: docs/bench.md
 fuzz: ## every fuzz target for FUZZTIME
 	tools/fuzz.sh $(FUZZTIME)
 
-lab: build ## every incident live, with its healthy twin and its distractor (about 20 min, root)
-	bin/snag lab run --all
+lab-short: build ## every incident live with short windows, as CI runs it (about 8 min, root)
+	bin/snag lab score-all --for 8s --retry 1
+
+lab: build ## every incident live, with its healthy twin and its distractor (about 25 min, root)
+	bin/snag lab score-all
 
 clean: ## remove what was built
 	rm -rf bin

@@ -23,7 +23,14 @@ type Coverage struct {
 	Late  float64 `json:"late_seconds"`     // the latest that any of its ticks ran
 	Cost  float64 `json:"cost_cpu_seconds"` // user + system time of its user-space part
 	Why   string  `json:"why,omitempty"`    // for every state but ok
-	Cure  string  `json:"cure,omitempty"`   // what would make it work: a capability, a kernel, a command
+	Cure  string  `json:"cure,omitempty"`   // what would make it work: a capability (as CAP_…), a kernel, a command
+}
+
+// Withheld tells that the measure ran, but that what it saw is only what this
+// user may see: its cure names a capability. Nothing of the rest may be cleared
+// by its silence.
+func (c Coverage) Withheld() bool {
+	return c.State == CoveragePartial && strings.Contains(c.Cure, "CAP_")
 }
 
 // Measures are the names that probes report on and suspects need. A probe's own

@@ -64,7 +64,7 @@ func writeOnSmallDisk(dir string) error {
 	}
 	err = w.Close()
 	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "free some space") {
-		return fmt.Errorf("error is %v, want one that says that the disk is full and what helps", err)
+		return fmt.Errorf("error is %w, want one that says that the disk is full and what helps", err)
 	}
 	r, oerr := Open(dir + "/rec")
 	if oerr != nil {

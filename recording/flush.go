@@ -162,6 +162,9 @@ func (w *Writer) finish() {
 		}
 	}
 	w.manifest.Written = written
+	if w.err != nil {
+		w.manifest.Written, w.manifest.Broken = nil, w.err.Error()
+	}
 	m := w.manifest
 	w.mu.Unlock()
 	w.fail(writeManifest(w.dir, m))

@@ -54,7 +54,7 @@ func lockDir(dir string) (*os.File, error) {
 			f.Close()
 			continue
 		}
-		if err := f.Truncate(0); err == nil {
+		if err = f.Truncate(0); err == nil {
 			_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 		}
 		if err != nil {

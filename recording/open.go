@@ -50,14 +50,19 @@ func read(s source, name, dir string, to schema) (*Recording, error) {
 		return nil, err
 	}
 	r := &Recording{Dir: name, Manifest: m}
-	readTables(r, s, todo)
-	readSamples(r, s, dir, todo)
+	var gone losses
+	readTables(r, s, todo, &gone)
+	readSamples(r, s, dir, todo, &gone)
+	gone.apply(r)
 	for _, t := range tables {
 		t.tidy(r)
 	}
 	if r.Manifest.End == 0 {
 		r.Manifest.End = lastSeen(r)
 		r.Damage = append(r.Damage, "the recording was cut off: it has no end in its manifest and is read up to the last time seen in it")
+	}
+	if m.Broken != "" {
+		r.Damage = append(r.Damage, m.Broken)
 	}
 	earlier, err := earlierDamage(s)
 	if err != nil {
@@ -67,7 +72,7 @@ func read(s source, name, dir string, to schema) (*Recording, error) {
 	return r, nil
 }
 
-func readTables(r *Recording, s source, todo []move) {
+func readTables(r *Recording, s source, todo []move, gone *losses) {
 	present := s.list(tablesDir)
 	for _, t := range tables {
 		file := t.name + ".jsonl"
@@ -79,12 +84,14 @@ func readTables(r *Recording, s source, todo []move) {
 		if !slices.Contains(present, file) {
 			if wrote > 0 {
 				r.Damage = append(r.Damage, fmt.Sprintf("%s is missing: %d rows lost", name, wrote))
+				gone.add(t.name, name+" is missing")
 			}
 			continue
 		}
 		f, err := s.open(name)
 		if err != nil {
 			r.Damage = append(r.Damage, fmt.Sprintf("%s can't be read: %v", name, err))
+			gone.add(t.name, name+" can't be read")
 			continue
 		}
 		d := eachLine(f, func(line []byte) error {
@@ -106,7 +113,7 @@ func readTables(r *Recording, s source, todo []move) {
 	}
 }
 
-func readSamples(r *Recording, s source, dir string, todo []move) {
+func readSamples(r *Recording, s source, dir string, todo []move, gone *losses) {
 	all := newSeriesSet()
 	var damage []string
 	found := false
@@ -125,6 +132,7 @@ func readSamples(r *Recording, s source, dir string, todo []move) {
 	}
 	if !found {
 		damage = append(damage, "samples are missing: no counter or gauge can be judged")
+		gone.add("samples", "samples are missing")
 	}
 	r.Series = all.list(func(name string) string { return moveMetric(todo, name) })
 	r.Damage = append(r.Damage, damage...)

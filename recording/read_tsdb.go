@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/prometheus/common/model"
 	"io/fs"
 	"math"
 	"os"
@@ -94,7 +95,7 @@ func readBlock(all *seriesSet, dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, q.Close()) }()
-	set := q.Select(context.Background(), false, nil, labels.MustNewMatcher(labels.MatchNotEqual, labels.MetricName, ""))
+	set := q.Select(context.Background(), false, nil, labels.MustNewMatcher(labels.MatchNotEqual, model.MetricNameLabel, ""))
 	var it chunkenc.Iterator
 	for set.Next() {
 		name, l := ownLabels(set.At().Labels())
@@ -124,7 +125,7 @@ func fromMillis(ms int64) Time {
 func ownLabels(ls labels.Labels) (name string, l Labels) {
 	l = Labels{}
 	ls.Range(func(x labels.Label) {
-		if x.Name == labels.MetricName {
+		if x.Name == model.MetricNameLabel {
 			name = strings.Clone(x.Value)
 			return
 		}

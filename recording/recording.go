@@ -36,6 +36,9 @@ type Manifest struct {
 	// Written says how much the writer put down, and is there only when it ended
 	// well: what the files hold less than this was lost afterwards.
 	Written *Written `json:"written,omitempty"`
+	// Broken is the error that ended the recording before its time (a full disk),
+	// where the writer could still note it.
+	Broken string `json:"broken,omitempty"`
 }
 
 // Written counts what a recording holds.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/prometheus/common/model"
 	"math"
 	"os"
 	"path/filepath"
@@ -135,7 +136,7 @@ func (s *headStore) close() error {
 
 func promLabels(name string, l Labels) labels.Labels {
 	b := labels.NewScratchBuilder(len(l) + 1)
-	b.Add(labels.MetricName, name)
+	b.Add(model.MetricNameLabel, name)
 	for n, v := range l {
 		if v != "" { // the data model knows no empty value; remote write refuses one
 			b.Add(n, v)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -127,11 +128,23 @@ func (w *Writer) seen(t Time) {
 
 // explain says what a full disk means in words that help.
 func explain(dir string, err error) error {
+	first := &firstLine{err}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return fmt.Errorf("the recording in %s ends here: %w: free some space or record to another disk (--out); what was written is kept", dir, err)
+		return fmt.Errorf("the recording in %s ends here: %w: free some space or record to another disk (--out); what was written is kept", dir, first)
 	}
-	return fmt.Errorf("the recording in %s ends here: %w; what was written is kept", dir, err)
+	return fmt.Errorf("the recording in %s ends here: %w; what was written is kept", dir, first)
 }
+
+// firstLine says an error in one line: on a full disk everything that follows
+// the first failure fails too, and joined errors are a line each.
+type firstLine struct{ err error }
+
+func (e *firstLine) Error() string {
+	first, _, _ := strings.Cut(e.err.Error(), "\n")
+	return first
+}
+
+func (e *firstLine) Unwrap() error { return e.err }
 
 func (w *Writer) fail(err error) {
 	if err == nil {

@@ -277,7 +277,7 @@ func TestFailureKeepsWhatWasWritten(t *testing.T) {
 		t.Errorf("error is %v, want %v", w.Err(), broken)
 	}
 	r := mustOpen(t, dir)
-	wantDamage(t, r)
+	wantDamage(t, r, w.Err().Error())
 	if len(r.Processes) == 0 || len(r.Series) != 1 || len(r.Series[0].Points) == 0 {
 		t.Errorf("%d processes and %d series are left", len(r.Processes), len(r.Series))
 	}

@@ -3,6 +3,8 @@ package report
 import (
 	"strings"
 	"unicode/utf8"
+
+	"snag/recording"
 )
 
 // page collects the lines of a report.
@@ -10,6 +12,7 @@ type page struct {
 	Options
 	detail detail
 	lines  []string
+	began  recording.Time
 	paint
 }
 
@@ -53,7 +56,7 @@ func (p *page) spread(left, right string) {
 func wrap(text string, width int) []string {
 	var out []string
 	line, n := "", 0
-	for _, word := range strings.Fields(text) {
+	for _, word := range words(text) {
 		w := visible(word)
 		if n > 0 && n+1+w > width {
 			out = append(out, line)
@@ -67,6 +70,19 @@ func wrap(text string, width int) []string {
 		n += w
 	}
 	return append(out, line)
+}
+
+// words parts text at spaces, a percent sign kept with its number.
+func words(text string) []string {
+	var out []string
+	for _, w := range strings.Fields(text) {
+		if n := len(out); n > 0 && strings.HasPrefix(w, "%") {
+			out[n-1] += " " + w
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
 }
 
 // visible is the number of columns that s takes: escapes take none.

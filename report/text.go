@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"snag/internal/units"
 	"snag/recording"
@@ -49,7 +52,7 @@ func WriteText(w io.Writer, v *verdict.Verdict, o Options) error {
 	}
 	var lines []string
 	for _, d := range levels {
-		p := &page{Options: o, detail: d, paint: palette(o.Color)}
+		p := &page{Options: o, detail: d, paint: palette(o.Color), began: v.Recording.Manifest.Start}
 		p.verdict(v)
 		if lines = p.lines; len(lines) <= o.Height {
 			break
@@ -111,6 +114,8 @@ func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
 		if v.Next != "" {
 			p.item("  ", p.bold("next  "), "      ", v.Next)
 		}
+	case len(v.With(verdict.NotSeen)) > 0:
+		p.add("", p.bold(p.green("NOTHING WRONG"))+fmt.Sprintf(" seen, but %s could not be judged: see below", suspectCount(v.With(verdict.NotSeen))))
 	case len(v.With(verdict.Risk)) > 0:
 		p.add("", p.bold(p.green("NOTHING WRONG"))+" seen, but see the risks below")
 	default:
@@ -128,16 +133,16 @@ func (p *page) symptoms(v *verdict.Verdict, named bool) {
 			p.add(p.dim(fmt.Sprintf("  and %d more: -v lists them", len(v.Symptoms)-i)))
 			break
 		}
-		p.item("  ", "", "  ", fmt.Sprintf("%s · %s · %s · since %s", s.Name, s.Subject.Name, s.Text, clock(s.Onset)))
+		p.item("  ", "", "  ", fmt.Sprintf("%s · %s · %s · since %s", s.Name, s.Subject.Name, s.Text, p.since(s.Onset)))
 	}
 }
 
 func (p *page) culprit(e verdict.Entry) {
 	p.add("")
-	p.spread(p.bold(p.red("CULPRIT"))+"  "+p.bold(e.Suspect.Title), p.dim(fmt.Sprintf("%s · confidence %.2f", e.Suspect.Name, e.Confidence)))
+	p.spread(p.bold(p.red("CULPRIT"))+"  "+p.bold(capital(e.Suspect.Title)), p.dim(fmt.Sprintf("%s · confidence %.2f", e.Suspect.Name, e.Confidence)))
 	p.item("  ", "", "", p.bold(e.Subject.Name))
 	p.item("  ", "", "", e.Text)
-	p.item("  ", "since ", "      ", clock(e.Since))
+	p.item("  ", "since ", "      ", p.since(e.Since))
 	p.chain(e)
 	p.evidence(e, suspects.For, p.green("+ "))
 	p.evidence(e, suspects.Against, p.yellow("− "))
@@ -154,7 +159,7 @@ func (p *page) chain(e verdict.Entry) {
 			continue
 		}
 		text := l.Name + ": " + l.Subject.Name + ", " + l.Text
-		if l.Coincidence != "" && p.detail.wrap {
+		if l.Telling || l.Coincidence != "" && p.Verbose {
 			text += " (in time: " + l.Coincidence + ")"
 		}
 		p.item("  ", p.bold("→ "), "  ", text)
@@ -229,7 +234,7 @@ func (p *page) others(v *verdict.Verdict) {
 }
 
 func (p *page) notSeen(v *verdict.Verdict) {
-	all := v.With(verdict.NotSeen)
+	all := p.together(v.With(verdict.NotSeen))
 	if len(all) == 0 {
 		return
 	}
@@ -239,12 +244,38 @@ func (p *page) notSeen(v *verdict.Verdict) {
 			p.add("  " + p.dim(fmt.Sprintf("and %d more not seen: -v lists them", len(all)-i)))
 			break
 		}
-		text := e.Suspect.Name + " · " + e.Text
-		if e.Next != "" {
-			text += " · to see it: " + e.Next
+		text := strings.Join(e.names, ", ") + " · " + e.text
+		if e.next != "" {
+			text += " · to see it: " + e.next
 		}
 		p.item("", p.dim(fmt.Sprintf("%-14s", "not seen")), strings.Repeat(" ", 14), text)
 	}
+}
+
+// unseen is suspects that were not seen for want of the same thing.
+type unseen struct {
+	names      []string
+	text, next string
+}
+
+// together joins the suspects that the same cure would show, with the first
+// one's reason; each stands alone when all is asked for, and so does one that
+// was suspected and not proved.
+func (p *page) together(all []verdict.Entry) []unseen {
+	var out []unseen
+	at := map[string]int{}
+	for _, e := range all {
+		i, seen := at[e.Next]
+		if p.Verbose || e.Subject.Kind != "" || e.Next == "" || !seen {
+			if e.Subject.Kind == "" {
+				at[e.Next] = len(out)
+			}
+			out = append(out, unseen{[]string{e.Suspect.Name}, e.Text, e.Next})
+			continue
+		}
+		out[i].names = append(out[i].names, e.Suspect.Name)
+	}
+	return out
 }
 
 func (p *page) cleared(v *verdict.Verdict) {
@@ -253,7 +284,7 @@ func (p *page) cleared(v *verdict.Verdict) {
 		return
 	}
 	if !p.Verbose {
-		p.add(p.dim(fmt.Sprintf("%-14s%d suspects, measured and innocent (-v lists them)", "cleared", len(all))))
+		p.add(p.dim(fmt.Sprintf("%-14s%s, measured and innocent (-v lists them)", "cleared", suspectCount(all))))
 		return
 	}
 	p.add("")
@@ -263,21 +294,62 @@ func (p *page) cleared(v *verdict.Verdict) {
 	}
 }
 
+// suspectCount counts suspects, not their subjects.
+func suspectCount(all []verdict.Entry) string {
+	names := map[string]bool{}
+	for _, e := range all {
+		names[e.Suspect.Name] = true
+	}
+	if len(names) == 1 {
+		return "1 suspect"
+	}
+	return fmt.Sprintf("%d suspects", len(names))
+}
+
 // foot says what the observation cost and where the recording is: an instrument
 // that changes what it measures must show it.
 func (p *page) foot(r *recording.Recording) {
-	cost, late, lost := 0.0, 0.0, uint64(0)
+	late, lost := 0.0, uint64(0)
+	whole, parts := map[string]float64{}, map[string]float64{}
 	for _, c := range r.Coverage {
-		if !strings.Contains(c.Probe, ".") {
-			cost += c.Cost
+		probe, _, part := strings.Cut(c.Probe, ".")
+		if part {
+			parts[probe] += c.Cost
+		} else {
+			whole[probe] = c.Cost
 		}
 		late, lost = max(late, c.Late), lost+c.Lost
+	}
+	cost := 0.0
+	for probe, c := range parts {
+		if _, ok := whole[probe]; !ok { // a probe's own row sums its measures
+			cost += c
+		}
+	}
+	for _, c := range whole {
+		cost += c
 	}
 	text := fmt.Sprintf("%-14s%.2f s CPU, latest tick %.2f s late, %s events lost", "snag itself", cost, late, units.Count(float64(lost)))
 	p.add(p.dim(text))
 	if r.Dir != "" {
 		p.add(p.dim(fmt.Sprintf("%-14s%s (snag show, snag judge)", "recording", r.Dir)))
 	}
+}
+
+// firstTick: what acts within it acted when the recording began, as far as
+// samples a second apart can tell.
+const firstTick = 1500 * time.Millisecond
+
+func (p *page) since(t recording.Time) string {
+	if t < p.began.Add(firstTick) {
+		return "before " + clock(p.began) + ", when the recording began"
+	}
+	return clock(t)
+}
+
+func capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
 }
 
 func clock(t recording.Time) string { return t.Wall().Format("15:04:05") + " UTC" }

@@ -92,7 +92,7 @@ func stalledFlows(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, k := range s.Sockets {
 		f := k.First()
-		if f.Proto != "tcp" || k.Listening() || f.Remote == "" {
+		if f.Proto != "tcp" || k.Listening() || f.Remote == "" || waitsForAccept(k) {
 			continue
 		}
 		reading := spans(k, func(a, b recording.Socket) bool {
@@ -123,6 +123,12 @@ func stalledFlows(s *Scene, r *recording.Recording) []Symptom {
 	return out
 }
 
+// waitsForAccept: nobody reads a connection that was not accepted yet; that is
+// its listener's symptom.
+func waitsForAccept(k *Socket) bool {
+	return len(k.Owners) == 0 && k.Listener != nil && k.Listener.Last().RecvQ > 0
+}
+
 // consumed is how many bytes the process read between two rows; unknown (no
 // tcp_info) counts as what the queue lost.
 func consumed(a, b recording.Socket) float64 {
@@ -132,8 +138,8 @@ func consumed(a, b recording.Socket) float64 {
 	return float64(a.RecvQ-b.RecvQ) + float64(b.TCP.BytesReceived) - float64(a.TCP.BytesReceived)
 }
 
-// unaccepted: connections lie in a listener's accept queue in sample after
-// sample. A queue that is seen non-empty now and then is normal.
+// unaccepted: connections wait for accept. A queue that is seen non-empty now and
+// then is normal, and so is one that bursts fill and that is soon worked off.
 func unaccepted(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, k := range s.Sockets {
@@ -142,12 +148,9 @@ func unaccepted(s *Scene, r *recording.Recording) []Symptom {
 		}
 		active := spans(k, func(a, b recording.Socket) bool { return a.RecvQ > 0 && b.RecvQ > 0 })
 		waited := total(active)
-		if waited < stallFloor {
+		mean, most := queue(k)
+		if waited < stallFloor || !longWait(r, k, mean, s.Window) {
 			continue
-		}
-		most := 0
-		for _, row := range k.Rows {
-			most = max(most, row.RecvQ)
 		}
 		out = append(out, onset(Symptom{
 			Name: ConnectLatency, Subject: k.Subject, Active: active, Amount: waited.Seconds(), Unit: "s",
@@ -156,6 +159,32 @@ func unaccepted(s *Scene, r *recording.Recording) []Symptom {
 		}, s))
 	}
 	return out
+}
+
+// acceptFloor is how long a connection waits for accept until a user feels it.
+const acceptFloor = 0.5 // s
+
+// longWait: by Little's law a connection waits as long as the queue is long over
+// the rate at which connections come. Where none were seen to come, those in the
+// queue wait for good.
+func longWait(r *recording.Recording, k *Socket, queued float64, window recording.Interval) bool {
+	opened := 0.0
+	for _, c := range r.Connections {
+		if c.Role == "accept" && c.Netns == k.First().Netns && recording.Port(c.Local) == recording.Port(k.First().Local) {
+			opened += float64(c.Opened)
+		}
+	}
+	rate := opened / window.Length(window.End).Seconds()
+	return rate == 0 || queued/rate >= acceptFloor
+}
+
+// queue is the mean and the greatest length of a listener's accept queue.
+func queue(k *Socket) (mean float64, most int) {
+	for _, row := range k.Rows {
+		mean += float64(row.RecvQ) / float64(len(k.Rows))
+		most = max(most, row.RecvQ)
+	}
+	return mean, most
 }
 
 // waitingShare: a service whose sockets hold unread data in this share of the
@@ -175,11 +204,14 @@ func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 		seen := map[recording.Time]*second{}
 		var sockets []string
 		for _, k := range p.Sockets {
-			if k.First().Proto != "tcp" || k.Listening() || k.First().Remote == "" {
-				continue
+			if k.First().Proto != "tcp" || k.Listening() || k.First().Remote == "" || consumed(k.First(), k.Last()) <= 0 {
+				continue // nothing of it is read at all: a stall or a leak, not a late answer
 			}
 			waits := false
 			for _, row := range k.Rows {
+				if row.State != "ESTABLISHED" {
+					continue // the end of the connection counts as a byte of the queue
+				}
 				at := recording.Time(int64(row.T) / 1e9)
 				if seen[at] == nil {
 					seen[at] = &second{}

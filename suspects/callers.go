@@ -46,11 +46,15 @@ func (c *caller) storms() bool {
 // rate is the connections opened in a second, over the seconds from the first
 // to the last.
 func (c *caller) rate() float64 {
+	return c.opened.sum() / max(1, c.span())
+}
+
+// span is the seconds from the first to the last in which it opened some.
+func (c *caller) span() float64 {
 	if len(c.opened) == 0 {
 		return 0
 	}
-	span := c.opened[len(c.opened)-1].End.Sub(c.opened[0].Start).Seconds()
-	return c.opened.sum() / max(1, span)
+	return c.opened[len(c.opened)-1].End.Sub(c.opened[0].Start).Seconds()
 }
 
 func (c *caller) lifetimeEach() float64 { return c.lifetime / max(1, c.closed) }
@@ -82,12 +86,17 @@ func (c *caller) fallsOff() (first, last float64, falls bool) {
 	return first, last, last < first/2
 }
 
-func (c *caller) add(row recording.Connections) {
+// add counts a row; end is the window's: its last second is cut short by it.
+func (c *caller) add(row recording.Connections, end recording.Time) {
 	if row.Opened > 0 {
 		if n := len(c.opened); n > 0 && c.opened[n-1].Start == row.T {
 			c.opened[n-1].N += float64(row.Opened)
 		} else {
-			c.opened = append(c.opened, step{oneSecond(row.T), float64(row.Opened)})
+			second := oneSecond(row.T)
+			if second.Start < end {
+				second.End = min(second.End, end)
+			}
+			c.opened = append(c.opened, step{second, float64(row.Opened)})
 		}
 	}
 	c.closed += float64(row.Closed)
@@ -156,7 +165,7 @@ func calledListeners(r *recording.Recording) []*called {
 		if row.PID != 0 {
 			l.pid, l.comm = row.PID, row.Comm
 		}
-		l.all.add(row)
+		l.all.add(row, r.Manifest.End)
 		if row.Remote == "others" {
 			continue
 		}
@@ -166,7 +175,7 @@ func calledListeners(r *recording.Recording) []*called {
 			peers[k][row.Remote] = c
 			l.callers = append(l.callers, c)
 		}
-		c.add(row)
+		c.add(row, r.Manifest.End)
 	}
 	for _, l := range out {
 		sort.SliceStable(l.callers, func(i, j int) bool { return l.callers[i].opened.sum() > l.callers[j].opened.sum() })

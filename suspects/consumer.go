@@ -52,6 +52,11 @@ func consumerOf(p *scene.Process, k *scene.Socket, window recording.Interval) *c
 			share = (b.TCP.RwndLimited - a.TCP.RwndLimited) / dt
 		}
 		still := a.TCP.BytesAcked == b.TCP.BytesAcked
+		// It took all that waited and more: it read between the two samples, however
+		// full its queue is again.
+		if float64(b.TCP.BytesAcked)-float64(a.TCP.BytesAcked) > float64(a.SendQ) {
+			continue
+		}
 		if b.Timer == "persist" || share >= 0.5 || still {
 			spans = append(spans, recording.Interval{Start: a.T, End: b.T})
 			c.sendQ = max(c.sendQ, b.SendQ)
@@ -59,7 +64,7 @@ func consumerOf(p *scene.Process, k *scene.Socket, window recording.Interval) *c
 			c.limited += min(1, max(0, share)) * dt
 		}
 	}
-	for _, i := range mergeIntervals(spans, joined) {
+	for _, i := range mergeIntervals(spans, 0) {
 		if i.Length(window.End) >= stuckFor {
 			c.active = append(c.active, i)
 		}

@@ -1,11 +1,10 @@
 package suspects
 
 import (
-	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
+	"snag/internal/units"
 	"snag/recording"
 )
 
@@ -66,20 +65,18 @@ func setting(r *recording.Recording, netns uint64, name string) (float64, bool) 
 	return 0, false
 }
 
-// count writes a number as people read it: 2,874; fractions under 100 keep one
-// digit.
-func count(v float64) string {
-	if v != math.Trunc(v) && math.Abs(v) < 100 {
-		return strconv.FormatFloat(v, 'f', 1, 64)
+// count writes a number as people read it: 2,874.
+func count(v float64) string { return units.Count(v) }
+
+// size writes bytes as people read them: 208 KiB.
+func size(bytes float64) string { return units.Bytes(bytes) }
+
+// plural writes "1 port", "3 ports".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
 	}
-	digits := strconv.FormatFloat(math.Abs(math.Round(v)), 'f', 0, 64)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	if v < 0 {
-		return "-" + digits
-	}
-	return digits
+	return count(float64(n)) + " " + noun + "s"
 }
 
 // ofAll writes "2,874 of 9,000", or the first alone where the whole is unknown.
@@ -88,15 +85,4 @@ func ofAll(n, of float64) string {
 		return count(n)
 	}
 	return count(n) + " of " + count(of)
-}
-
-// size writes bytes as people read them: 212,992 B, 4.0 MiB.
-func size(bytes float64) string {
-	switch {
-	case bytes >= 10<<20:
-		return fmt.Sprintf("%.0f MiB", bytes/(1<<20))
-	case bytes >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", bytes/(1<<20))
-	}
-	return count(bytes) + " B"
 }

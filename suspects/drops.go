@@ -66,7 +66,7 @@ func dropsBy(rows []recording.Drop, key func(recording.Drop) (dropKey, bool)) (m
 func senders(s *scene.Scene, r *recording.Recording, rows []recording.Drop) []recording.Subject {
 	n := map[scene.NodeID]uint64{}
 	subject := map[scene.NodeID]recording.Subject{}
-	for _, d := range rows {
+	for _, d := range byEnds(rows) {
 		var k *scene.Socket
 		if d.Sent {
 			k = s.SocketByInode(namespace(r, d.Netns), d.Inode)
@@ -91,6 +91,31 @@ func senders(s *scene.Scene, r *recording.Recording, rows []recording.Drop) []re
 		return a < b
 	})
 	return out[:min(len(out), mostRelated)]
+}
+
+// mostEnds bounds how many senders of a flood are looked for.
+const mostEnds = 64
+
+// byEnds adds rows up by their two ends and returns those with the most drops:
+// a flood has thousands of rows, and a steady flow one a second.
+func byEnds(rows []recording.Drop) []recording.Drop {
+	type ends struct {
+		proto, src, dst string
+		netns, inode    uint64
+	}
+	at := map[ends]int{}
+	var out []recording.Drop
+	for _, d := range rows {
+		k := ends{d.Proto, d.Src, d.Dst, d.Netns, d.Inode}
+		if i, ok := at[k]; ok {
+			out[i].N += d.N
+			continue
+		}
+		at[k] = len(out)
+		out = append(out, d)
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].N > out[j].N })
+	return out[:min(len(out), mostEnds)]
 }
 
 // mostRelated bounds the other parties that a finding names.
@@ -169,11 +194,16 @@ func lossOf(r *recording.Recording, measure string, n float64) string {
 // inNetns is a command as it must be pasted for that namespace.
 func inNetns(s *scene.Scene, netns uint64, command string) string {
 	name := s.NetnsName(netns)
-	switch {
-	case name == "":
+	if name == "" {
 		return command
-	case strings.HasPrefix(name, "netns "): // has no name under /run/netns
-		return command + "   # in " + name
 	}
-	return "ip netns exec " + name + " " + command
+	if !strings.ContainsAny(name, " []") { // a name under /run/netns
+		return "ip netns exec " + name + " " + command
+	}
+	for _, p := range s.Processes { // it has none: by a process that lives in it
+		if p.Last().Netns == netns {
+			return fmt.Sprintf("nsenter -t %d -n %s", p.Last().PID, command)
+		}
+	}
+	return command + "   # in " + name
 }

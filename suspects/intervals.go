@@ -44,15 +44,6 @@ func (all steps) sum() float64 {
 	return n
 }
 
-// greatest is the step with the largest growth.
-func (all steps) greatest() float64 {
-	n := 0.0
-	for _, s := range all {
-		n = max(n, s.N)
-	}
-	return n
-}
-
 // joined is how far apart two active seconds may lie and still be one interval:
 // one sample that fell on the other side of a tick.
 const joined = 1500 * time.Millisecond
@@ -117,19 +108,20 @@ func agree(a, b float64) bool {
 	return math.Abs(a-b) <= max(2, differ*max(a, b))
 }
 
-// between is the growth that falls into a span, and how much of it lies in steps
-// within a second of the span's ends, which may belong on either side: a count
-// that was read only there (a socket's, every 5 s) can be compared with no more.
+// between is the growth that falls into a span, a step that lies across its ends
+// by its share, and how much of it lies in steps within a second of the ends,
+// which may belong on either side: a count that was read only there (a socket's,
+// every 5 s) can be compared with no more.
 func (all steps) between(span recording.Interval) (n, edge float64) {
+	if span.End == 0 {
+		span.End = math.MaxInt64 - recording.Time(time.Second)
+	}
 	for _, s := range all {
-		if s.End.Add(time.Second) < span.Start || span.End != 0 && s.Start > span.End.Add(time.Second) {
-			continue
+		if inside := min(s.End, span.End).Sub(max(s.Start, span.Start)); inside > 0 {
+			n += s.N * float64(inside) / float64(s.End.Sub(s.Start))
 		}
-		inside := s.Start >= span.Start && (span.End == 0 || s.End <= span.End)
-		if inside {
-			n += s.N
-		}
-		if s.Start < span.Start.Add(time.Second) || span.End != 0 && s.End > span.End.Add(-time.Second) {
+		far := s.End.Add(time.Second) < span.Start || s.Start > span.End.Add(time.Second)
+		if !far && (s.Start < span.Start.Add(time.Second) || s.End > span.End.Add(-time.Second)) {
 			edge += s.N
 		}
 	}
@@ -146,4 +138,12 @@ func (all steps) agreeIn(count float64, span recording.Interval) (float64, bool)
 	n, edge := all.between(span)
 	tolerance := max(2, differ*max(n, count)) + min(edge, mostEdge*max(n, count))
 	return n, math.Abs(n-count) <= tolerance
+}
+
+// wellInside tells whether most of a count falls inside of the span and not at
+// its ends: only then does a counter that was read over the span, and stood
+// still, speak against it.
+func (all steps) wellInside(span recording.Interval) bool {
+	n, edge := all.between(span)
+	return n-edge > 0.5*all.sum()
 }

@@ -14,8 +14,8 @@ var All = []*Suspect{
 	peerReset,
 	slowConsumer,
 	fdLimit,
-	processStopped,
 	cpuThrottled,
+	processStopped,
 	observer,
 }
 

@@ -28,7 +28,7 @@ var listenOverflow = &Suspect{
 		"decisive: ListenOverflows stood still however long the queue was: slow to accept, nothing refused",
 		"trap: ListenDrops without overflows (a SYN flood, no memory); 2 overflows are healthy",
 	},
-	LeadsTo: []Lead{{scene.ConnectLatency, 10 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}},
+	LeadsTo: []Lead{{scene.ConnectLatency, 10 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}, {scene.StreamFreeze, 10 * time.Second}},
 	Remedy:  "accept faster, or raise the program's backlog and net.core.somaxconn together (sysctl.d), and restart it; ListenOverflows stands still",
 	Next:    "ss -ltnp; nstat -az TcpExtListenOverflows TcpExtListenDrops",
 	Weigh:   weighListenOverflow,
@@ -50,10 +50,11 @@ func weighListenOverflow(s *scene.Scene, r *recording.Recording) []Finding {
 			continue
 		}
 		drops, _ := grew(r, netns, "node_netstat_TcpExt_ListenDrops")
+		seen := recording.Interval{Start: series.Points[0].T, End: series.Points[len(series.Points)-1].T}
 		named := false
 		for _, l := range listeners {
-			if l.drops > 0 || l.full > 0 {
-				out = append(out, overflowFinding(s, r, l, over, drops, full))
+			if l.drops.sum() > 0 || l.full > 0 {
+				out = append(out, overflowFinding(s, r, l, over, drops, seen, full))
 				named = true
 			}
 		}
@@ -73,9 +74,9 @@ func weighListenOverflow(s *scene.Scene, r *recording.Recording) []Finding {
 // listener is one LISTEN socket with what its samples say of its queue.
 type listener struct {
 	socket  *scene.Socket
-	drops   float64 // growth of its own counter, sk_drops
-	full    int     // samples with more waiting than the backlog
-	waiting int     // most connections seen waiting
+	drops   steps // growth of its own counter, sk_drops
+	full    int   // samples with more waiting than the backlog
+	waiting int   // most connections seen waiting
 	backlog int
 }
 
@@ -87,7 +88,7 @@ func listenersOf(s *scene.Scene, netns uint64) (all []listener, full int) {
 		if !k.Listening() || k.First().Netns != netns {
 			continue
 		}
-		l := listener{socket: k, drops: ownDrops(k).sum(), backlog: k.Last().SendQ}
+		l := listener{socket: k, drops: ownDrops(k), backlog: k.Last().SendQ}
 		for _, row := range k.Rows {
 			l.waiting = max(l.waiting, row.RecvQ)
 			if row.RecvQ > row.SendQ && row.RecvQ > 0 {
@@ -116,17 +117,17 @@ func slowButNotFull(all []listener) []Finding {
 	return out
 }
 
-func overflowFinding(s *scene.Scene, r *recording.Recording, l listener, over steps, drops float64, full int) Finding {
+func overflowFinding(s *scene.Scene, r *recording.Recording, l listener, over steps, drops float64, seen recording.Interval, full int) Finding {
 	sub := l.socket.Subject
 	n := over.sum()
 	f := Finding{Subject: sub, Active: over.active(), Remedy: longerBacklog(r, l),
-		Evidence: overflowEvidence(l, n, drops, full),
+		Evidence: overflowEvidence(l, n, drops, seen, full),
 		Text:     fmt.Sprintf("its accept queue of %s ran over %s times", count(float64(l.backlog)), count(n)),
 		Next:     inNetns(s, sub.Netns, "ss -ltnp 'sport = :"+recording.Port(sub.Local)+"'"),
 	}
 	f.Harm = Harm{Symptom: scene.ConnectLatency, Amount: n, Unit: "handshakes"}
-	if l.drops > 0 {
-		f.Harm.Amount = min(n, l.drops)
+	if own := l.drops.sum(); own > 0 {
+		f.Harm.Amount = min(n, own)
 	}
 	if v, ok := setting(r, sub.Netns, "net.ipv4.tcp_abort_on_overflow"); ok && v != 0 {
 		f.Harm.Symptom = scene.ConnectionErrors
@@ -159,13 +160,13 @@ func overflowFinding(s *scene.Scene, r *recording.Recording, l listener, over st
 	return f
 }
 
-func overflowEvidence(l listener, over, drops float64, full int) []Evidence {
+func overflowEvidence(l listener, over, drops float64, seen recording.Interval, full int) []Evidence {
 	var out []Evidence
 	counted := Evidence{Side: For, Grade: Strong, Value: over, Unit: "handshakes", Source: "/proc/net/netstat ListenOverflows, ListenDrops", Origin: "ListenOverflows",
 		Text: fmt.Sprintf("its namespace's ListenOverflows grew by %s, ListenDrops by %s", count(over), count(drops))}
-	if l.drops > 0 {
-		counted.Text += fmt.Sprintf(", its own d by %s", count(l.drops))
-		if agree(l.drops, drops) || agree(l.drops, over) {
+	if own, same := l.drops.agreeIn(drops, seen); own > 0 {
+		counted.Text += fmt.Sprintf(", its own d by %s", count(own))
+		if _, overflows := l.drops.agreeIn(over, seen); same || overflows {
 			counted.Grade = Decisive
 			counted.Source += "; ss -ltm d"
 		}

@@ -62,7 +62,7 @@ func weighNetfilter(s *scene.Scene, r *recording.Recording) []Finding {
 	if len(out) == 0 && strays > 0 {
 		out = append(out, Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Evidence: []Evidence{{
 			Side: Against, Grade: Strong, Value: strays, Unit: "packets", Source: "tracepoint skb:kfree_skb NETFILTER_DROP",
-			Text: fmt.Sprintf("a firewall dropped %s packets to %d ports, none at a steady rate or wanted by a socket here: its work", count(strays), strayPorts)}}})
+			Text: fmt.Sprintf("a firewall dropped %s packets to %s, none at a steady rate or wanted by a socket here: its work", count(strays), plural(strayPorts, "port"))}}})
 	}
 	return out
 }
@@ -77,24 +77,30 @@ func seconds(all steps) int {
 	return len(slices.Compact(at))
 }
 
-// wantedBy is the socket on this host that the packets were for or from: at
-// their destination in that namespace, or their sender. Nil for none.
+// wantedBy is the socket on this host that the packets were for, in that
+// namespace, else the one that sent them. Nil for none.
 func wantedBy(s *scene.Scene, r *recording.Recording, k dropKey, rows []recording.Drop) *scene.Socket {
-	for _, d := range rows {
+	ends := byEnds(rows)
+	for _, d := range ends {
 		if c := s.SocketAt(k.netns, k.proto, k.dst, scene.Address(d.Src)); c != nil {
 			return c
 		}
+	}
+	if hookOf(r, rows) != "forward" { // else for another machine, whoever holds that port here
+		c := s.UDPOn(k.netns, k.dst)
+		if k.proto == "tcp" {
+			c = s.ListenerOn(k.netns, k.dst)
+		}
+		if c != nil {
+			return c
+		}
+	}
+	for _, d := range ends {
 		if c := holderOf(s, r, k.proto, d.Src, d.Dst); c != nil {
 			return c
 		}
 	}
-	if hookOf(r, rows) == "forward" { // for another machine, whoever holds that port here
-		return nil
-	}
-	if k.proto == "tcp" {
-		return s.ListenerOn(k.netns, k.dst)
-	}
-	return s.UDPOn(k.netns, k.dst)
+	return nil
 }
 
 func netfilterFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows []recording.Drop, held *scene.Socket) Finding {
@@ -114,7 +120,7 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows []
 	}
 	if held != nil {
 		e.Grade = Decisive
-		e.Text += "; " + held.Subject.Name + " uses it"
+		e.Text += "; " + held.Subject.Name + " uses that port"
 		f.Related = append(f.Related, held.Subject)
 	}
 	f.Evidence = append(f.Evidence, e)

@@ -17,7 +17,8 @@ var observer = &Suspect{
 	For: []string{
 		"decisive: a probe's ticks came over 2 s late, again and again, and its samples have gaps as long",
 		"decisive: a third of a probe's samples are missing",
-		"decisive: a probe lost more than a tenth of what it counted",
+		"decisive: a probe began so late that a fifth of the window went by before it",
+		"decisive: the drops probe lost more than a tenth of what it counted; weak: the sockets probe did",
 	},
 	Against: []string{
 		"a busy machine: at twice as much work as CPUs ticks come 0.1 to 0.6 s late, and one of them over a second",
@@ -35,6 +36,9 @@ const (
 	// perhaps, which is machine-paused's matter.
 	oftenLate      = 3
 	oftenLateShare = 0.1
+	// A probe is ready in half a second, in two on a busy machine; later than
+	// beganLate seconds and this share of the window, too much went by unseen.
+	beganLate, beganShare = 3.0, 0.2
 	// missingShare of the samples that a probe should have taken.
 	missingShare = 1.0 / 3
 	// lostShare of what a probe saw in all.
@@ -46,8 +50,9 @@ const (
 // ticks is how one probe kept its time.
 type ticks struct {
 	probe   string
-	n       int // samples taken
-	want    int // samples that fit into the window, one a second
+	began   float64 // seconds of the window that went by before its first sample
+	n       int     // samples taken
+	want    int     // samples that fit into the window after that, one a second
 	late    []recording.Interval
 	gaps    int // spans between samples of veryLate and more
 	gap     float64
@@ -69,6 +74,11 @@ func weighObserver(s *scene.Scene, r *recording.Recording) []Finding {
 			e.Side, e.Grade, e.Text = For, Decisive, text
 			f.Active = append(f.Active, t.late...)
 			said = append(said, fmt.Sprintf("%s was up to %.1f s late", t.probe, t.latest))
+		case t.began >= beganLate && t.began >= beganShare*r.Length().Seconds():
+			e.Side, e.Grade, e.Value = For, Decisive, t.began
+			e.Text = fmt.Sprintf("%s took its first sample %.1f s after the recording began, of %.1f s: what happened before was not seen", t.probe, t.began, r.Length().Seconds())
+			f.Active = append(f.Active, recording.Interval{Start: r.Manifest.Start, End: r.Manifest.Start.Add(time.Duration(t.began * 1e9))})
+			said = append(said, fmt.Sprintf("%s began %.1f s late", t.probe, t.began))
 		case t.want >= 5 && lacking >= missingShare:
 			e.Side, e.Grade = For, Decisive
 			e.Text = fmt.Sprintf("%s took %d samples where %d were due", t.probe, t.n, t.want)
@@ -88,7 +98,12 @@ func weighObserver(s *scene.Scene, r *recording.Recording) []Finding {
 		e := Evidence{Side: Against, Grade: Weak, Value: lost, Unit: "events", Source: "coverage " + c.measure, Origin: "lost",
 			Text: fmt.Sprintf("%s lost %s events and counted %s", c.measure, count(lost), count(c.n))}
 		if lost >= lostShare*(lost+c.n) && lost >= fewLost {
-			e.Side, e.Grade = For, Decisive
+			e.Side = For
+			if !c.every { // what was kept is a sample; the suspects that read it are less sure
+				f.Evidence = append(f.Evidence, e)
+				continue
+			}
+			e.Grade = Decisive
 			said = append(said, fmt.Sprintf("%s lost %s events", c.measure, ofAll(lost, lost+c.n)))
 		}
 		f.Evidence = append(f.Evidence, e)
@@ -109,6 +124,7 @@ func ticksOf(r *recording.Recording, s recording.Series) ticks {
 	end := r.Manifest.End
 	// Samples begin with the probe, not with the window; they end with the window.
 	if len(s.Points) > 0 {
+		t.began = s.Points[0].T.Sub(r.Manifest.Start).Seconds()
 		t.want = int(end.Sub(s.Points[0].T)/usual(s)) + 1
 	}
 	long := usual(s).Seconds() + veryLate - 1
@@ -147,10 +163,13 @@ func usual(s recording.Series) time.Duration {
 	return max(time.Second, shortest.Round(time.Second))
 }
 
-// counted is how many events of a measure are in its table.
+// counted is how many events of a measure are in its table. Every: it counts all
+// of them in the kernel, whatever the rate, so that a loss is snag's failure;
+// the others keep a bounded number of peers a second and let the rest go.
 type counted struct {
 	measure string
 	n       float64
+	every   bool
 }
 
 func countedBy(r *recording.Recording) []counted {
@@ -167,5 +186,8 @@ func countedBy(r *recording.Recording) []counted {
 	for _, c := range r.Retransmits {
 		again += float64(c.N)
 	}
-	return []counted{{"drops.kfree_skb", drops}, {"sockets.connections", opened}, {"sockets.resets", resets}, {"sockets.retransmits", again}}
+	return []counted{
+		{"drops.kfree_skb", drops, true},
+		{"sockets.connections", opened, false}, {"sockets.resets", resets, false}, {"sockets.retransmits", again, false},
+	}
 }

@@ -79,7 +79,7 @@ func weighPacketLoss(s *scene.Scene, r *recording.Recording) []Finding {
 	rest := map[dropKey][]*flow{} // short connections, by path
 	var paths []dropKey
 	for _, f := range resent(s, r) {
-		if turnedAway(s, r, f) {
+		if turnedAway(s, r, f) || neverHeard(f) {
 			continue
 		}
 		if f.again.sum() >= fewRetransmits && f.socket != nil && len(f.tcpRows()) >= 2 {
@@ -104,14 +104,16 @@ func weighPacketLoss(s *scene.Scene, r *recording.Recording) []Finding {
 // over. The client holds the connection for established and sends its first
 // data again and again; nothing of it was lost on the way.
 func turnedAway(s *scene.Scene, r *recording.Recording, f *flow) bool {
-	if f.socket != nil && f.socket.Peer != nil {
+	if f.socket != nil && f.socket.Peer != nil && f.again.sum() >= fewRetransmits {
 		return false
 	}
 	for _, k := range s.Sockets {
 		if !k.Listening() || recording.Port(k.First().Local) != recording.Port(f.remote) {
 			continue
 		}
-		if k.First().Local != f.remote && !(isWildcard(k.First().Local) && (k.First().Netns == f.netns || hasAddress(r, k.First().Netns, recording.Host(f.remote)))) {
+		at := k.First()
+		wild := isWildcard(at.Local) && (at.Netns == f.netns || hasAddress(r, at.Netns, recording.Host(f.remote)))
+		if at.Local != f.remote && !wild {
 			continue
 		}
 		if n, ok := grew(r, k.First().Netns, "node_netstat_TcpExt_ListenOverflows"); ok && n > 0 {
@@ -119,6 +121,17 @@ func turnedAway(s *scene.Scene, r *recording.Recording, f *flow) bool {
 		}
 	}
 	return false
+}
+
+// neverHeard: nothing but the SYN was ever acknowledged. A listener elsewhere
+// that has no room, or a peer that is gone; loss lets some through.
+func neverHeard(f *flow) bool {
+	if f.socket == nil || len(f.tcpRows()) == 0 {
+		return false
+	}
+	rows := f.tcpRows()
+	last := rows[len(rows)-1].TCP
+	return last.BytesAcked <= 1 && last.BytesSent > 0
 }
 
 // tcpRows are the socket's samples that have tcp_info.

@@ -57,7 +57,7 @@ func lossOnFlow(r *recording.Recording, f *flow) Finding {
 	out.Text = fmt.Sprintf("%s segments were lost on the way from %s to %s", ofAll(lost, sent), recording.Host(f.local), recording.Host(f.remote))
 	out.Remedy = fmt.Sprintf("look at each hop from %s to %s, in this direction, for drops (tc -s qdisc, ip -s link, ethtool -S)", recording.Host(f.local), recording.Host(f.remote))
 	if sent <= 0 || lost >= lossFelt*sent {
-		out.Harm = Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: max(0, sent), Unit: "segments", Text: fmt.Sprintf("%s segments lost and sent again", ofAll(lost, sent))}
+		out.Harm = Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: max(0, sent), Unit: "packets", Text: fmt.Sprintf("%s segments lost and sent again", ofAll(lost, sent))}
 	}
 	return out
 }
@@ -145,7 +145,7 @@ func lossOnPath(r *recording.Recording, k dropKey, flows []*flow) (Finding, bool
 	out.Evidence = []Evidence{e}
 	sent, _ := grew(r, k.netns, "node_netstat_Tcp_OutSegs")
 	if lost := max(0, n-duplicates); sent <= 0 || lost >= lossFelt*sent {
-		out.Harm = Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: sent, Unit: "segments", Text: fmt.Sprintf("%s segments lost and sent again", ofAll(lost, sent))}
+		out.Harm = Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: sent, Unit: "packets", Text: fmt.Sprintf("%s segments lost and sent again", ofAll(lost, sent))}
 	}
 	return out, true
 }

@@ -14,6 +14,7 @@ type leaf struct {
 	kind, handle string
 	parent       string
 	drops        steps
+	seen         recording.Interval // between the counter's first and last sample
 }
 
 func (l leaf) subject() recording.Subject {
@@ -29,7 +30,11 @@ func (l leaf) grew(r *recording.Recording, name string) (float64, bool) {
 func leafQdiscs(r *recording.Recording) []leaf {
 	var all []leaf
 	for _, s := range r.Select("node_qdisc_drops_total") {
+		if len(s.Points) < 2 {
+			continue
+		}
 		all = append(all, leaf{
+			seen:   recording.Interval{Start: s.Points[0].T, End: s.Points[len(s.Points)-1].T},
 			device: dropKey{netns: netnsOf(r, s), device: s.Labels["device"]},
 			kind:   s.Labels["kind"], handle: s.Labels["handle"], parent: s.Labels["parent"], drops: stepsOf(s),
 		})
@@ -121,23 +126,23 @@ func qdiscEvidence(r *recording.Recording, l leaf, rows []recording.Drop, device
 	source := "tc -s qdisc show dev " + l.device.device
 	e := Evidence{Side: For, Grade: Strong, Value: dropped, Unit: "packets", Source: source, Origin: "qdisc",
 		Text: fmt.Sprintf("%s %s on %s dropped %s packets", l.kind, l.handle, l.device.device, count(dropped))}
-	freed := dropSteps(rows)
+	freed, same := dropSteps(rows).agreeIn(device.sum(), l.seen)
 	discards, measured := grew(r, l.device.netns, "node_netstat_Ip_OutDiscards")
 	switch _, traced := r.Measured("drops.kfree_skb"); {
-	case traced && agree(freed.sum(), device.sum()) && freed.sum() > 0:
+	case traced && same && freed > 0:
 		e.Grade = Decisive
 		e.Source += "; tracepoint skb:kfree_skb QDISC_DROP"
-		e.Text += fmt.Sprintf("; %s were freed for QDISC_DROP on that device", count(freed.sum()))
+		e.Text += fmt.Sprintf("; %s were freed for QDISC_DROP on that device", count(freed))
 	case measured && discards > 0 && agree(discards, device.sum()):
 		e.Grade = Decisive
 		e.Source += "; /proc/net/snmp Ip OutDiscards"
 		e.Text += fmt.Sprintf("; its namespace's IpOutDiscards grew by %s", count(discards))
-	case traced && freed.sum() > 0:
-		e.Text += fmt.Sprintf("; but %s were freed for QDISC_DROP on that device", count(freed.sum()))
-		e.Doubt = lossOf(r, "drops.kfree_skb", freed.sum())
+	case traced && freed > 0:
+		e.Text += fmt.Sprintf("; but %s were freed for QDISC_DROP on that device", count(freed))
+		e.Doubt = lossOf(r, "drops.kfree_skb", freed)
 	}
 	out := []Evidence{e}
-	if n, ok := udpCount(r, l.device.netns, "SndbufErrors"); ok && n.sum() > 0 {
+	if n, _, ok := udpCount(r, l.device.netns, "SndbufErrors"); ok && n.sum() > 0 {
 		out = append(out, Evidence{Side: For, Grade: Weak, Value: n.sum(), Unit: "datagrams", Source: "/proc/net/snmp Udp SndbufErrors", Origin: "qdisc",
 			Text: fmt.Sprintf("UdpSndbufErrors grew by %s: it counts the qdisc's drops too, wmem is not short", count(n.sum()))})
 	}

@@ -21,7 +21,7 @@ var reconnectStorm = &Suspect{
 		{Measure: "host.sockstat", Why: "TIME-WAIT growing"},
 	},
 	For: []string{
-		"decisive: a few peers open 100 a second and more of millisecond connections for most of their time, with under 1/100 of the bytes of the listener's long-lived connections (sick 410/s, healthy 20/s)",
+		"decisive: a few peers open 100 a second and more of millisecond connections for most of their time, with under 1/20 of the bytes of the listener's long-lived connections and no answer longer than its request (sick 410/s, healthy 20/s)",
 		"strong: the same without long-lived connections to compare with",
 		"strong: the short connections got no bytes, or ended by a reset",
 		"weak: TIME-WAIT grows",
@@ -58,8 +58,13 @@ func weighStorm(s *scene.Scene, r *recording.Recording) []Finding {
 // measured at 80, a sick relay's at 410.
 const stormRate = 100
 
-// Connections of the storm carry less than this share of what a lasting one did.
-const fewBytes = 0.01
+// Connections of the storm carry less than this share of what a lasting one did:
+// an RTMP handshake is 7 KB, and ten seconds of the leanest video 200 KB.
+const fewBytes = 0.05
+
+// asLongAs: the listener sent this much more than it was sent, as a request has
+// an answer. A handshake that leads to nothing is about as long both ways.
+const asLongAs = 1.5
 
 // servedBytes is an answer worth a page, and four times its request: the
 // connection got what it came for. RTMP's handshake alone is 3,073 bytes each way.
@@ -74,14 +79,14 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	}
 	const source = "tracepoint sock:inet_sock_set_state"
 	who := stormNames(storm)
-	f.Text = fmt.Sprintf("%s opened %s connections, %s/s, each for %s and %s on average", who, count(sum.opened.sum()), count(math.Round(rate)), lasting(life), size(bytes))
+	f.Text = fmt.Sprintf("%s opened %s connections, %s/s in all; each lived %s and carried %s", who, count(sum.opened.sum()), count(math.Round(rate)), lasting(life), size(bytes))
 	stayed := lastingConnections(s, l)
 	served := sum.outEach() >= servedBytes && sum.outEach() >= 4*sum.inEach()
 	tiny := sum.closed > 0 && sum.outEach() < 64
 	reset := sum.resets(r, l)
 
 	repeat := Evidence{Side: For, Grade: Weak, Value: rate, Unit: "connections/s", Source: source, Origin: "rate of the same peers",
-		Text: fmt.Sprintf("%s: %s/s for %d s, %s of the closed ones lived under 1 s, %s on average", who, count(math.Round(rate)), len(sum.opened), ofAll(sum.short, sum.closed), lasting(life))}
+		Text: fmt.Sprintf("the same %s opened %s/s for %s; %s of the closed ones lived under 1 s", peers(len(storm)), count(math.Round(rate)), lasting(sum.span()), ofAll(sum.short, sum.closed))}
 	_, _, falls := sum.fallsOff()
 	goesOn := !falls && len(sum.opened) >= sustained
 	if rate >= stormRate && !served {
@@ -91,7 +96,7 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 		repeat.Text += fmt.Sprintf("; all other peers together opened %s", count(n))
 	}
 	var contrast *Evidence
-	if stayed.n > 0 && bytes < fewBytes*stayed.bytesEach {
+	if stayed.n > 0 && bytes < fewBytes*stayed.bytesEach && (tiny || sum.outEach() < asLongAs*sum.inEach()) {
 		contrast = &Evidence{Side: For, Grade: Weak, Value: stayed.bytesEach / max(1, bytes), Unit: "times", Source: "ss -ti bytes_sent, bytes_received", Origin: "lasting connections of the listener",
 			Text: fmt.Sprintf("%s other connections of this listener stayed and carried %s each, against %s of a short one", count(float64(stayed.n)), size(stayed.bytesEach), size(bytes))}
 	}
@@ -125,7 +130,7 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 			Text: fmt.Sprintf("%s connections ended without having carried a stream", ofAll(sum.short, l.all.opened.sum()))}
 	}
 	port := recording.Port(l.local)
-	f.Remedy = fmt.Sprintf("make %s back off with jitter (1 s, doubled to 30 s), or answer instead of closing; until then: nft add rule inet filter input tcp dport %s ct state new ip saddr %s limit rate over 5/second drop", who, port, storm[0].peer)
+	f.Remedy = fmt.Sprintf("make these peers back off with jitter (1 s, doubled to 30 s), or answer instead of closing; until then: nft add rule inet filter input tcp dport %s ct state new ip saddr %s limit rate over 5/second drop", port, storm[0].peer)
 	f.Next = fmt.Sprintf("ss -Htan state time-wait '( sport = :%s )' | awk '{print $4}' | sed 's/:[0-9]*$//' | sort | uniq -c | sort -rn | head", port)
 	return f
 }
@@ -137,12 +142,19 @@ func stormNames(storm []*caller) string {
 	}
 	var names []string
 	for _, c := range storm[:min(len(storm), 3)] {
-		names = append(names, fmt.Sprintf("%s (%s/s, %s, %s each)", c.peer, count(math.Round(c.rate())), lasting(c.lifetimeEach()), size(c.bytesEach())))
+		names = append(names, fmt.Sprintf("%s (%s/s)", c.peer, count(math.Round(c.rate()))))
 	}
 	if len(storm) > 3 {
 		names = append(names, fmt.Sprintf("%d more peers", len(storm)-3))
 	}
 	return strings.Join(names, ", ")
+}
+
+func peers(n int) string {
+	if n == 1 {
+		return "peer"
+	}
+	return fmt.Sprintf("%d peers", n)
 }
 
 // stormAgainst is what clears it: the rate falls by itself, or it was a burst, or

@@ -19,10 +19,8 @@ func rowAt(k *scene.Socket, t recording.Time) *recording.Socket {
 	return &k.Rows[i-1]
 }
 
-// sentBytes and receivedBytes are running totals of a row.
-func sentBytes(row recording.Socket) float64     { return float64(row.TCP.BytesSent) }
-func receivedBytes(row recording.Socket) float64 { return float64(row.TCP.BytesReceived) }
-func movedBytes(row recording.Socket) float64    { return sentBytes(row) + receivedBytes(row) }
+// sentBytes is a running total of a row.
+func sentBytes(row recording.Socket) float64 { return float64(row.TCP.BytesSent) }
 
 // inside leaves a sample's distance from the ends of an interval: what moved
 // there may have moved before or after.

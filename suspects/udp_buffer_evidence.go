@@ -15,7 +15,7 @@ const nearlyFull = 0.9
 func udpBufferEvidence(s *scene.Scene, r *recording.Recording, sub recording.Subject, l udpLoss) []Evidence {
 	var out []Evidence
 	named, own := l.rows.sum(), l.d.sum()
-	errors, measured := udpCount(r, sub.Netns, "RcvbufErrors")
+	errors, seen, measured := udpCount(r, sub.Netns, "RcvbufErrors")
 	decided := false
 	if named > 0 && own > 0 {
 		n, same := l.rows.agreeIn(own, l.span)
@@ -30,9 +30,10 @@ func udpBufferEvidence(s *scene.Scene, r *recording.Recording, sub recording.Sub
 		}
 		out = append(out, e)
 	}
-	if !decided {
-		out = append(out, againstCounter(s, r, sub, l, errors, measured)...)
-	} else if measured {
+	if !decided && measured {
+		out = append(out, againstCounter(s, sub, l, errors, seen)...)
+	}
+	if decided && measured {
 		out = append(out, Evidence{Side: For, Grade: Weak, Value: errors.sum(), Unit: "datagrams", Source: "/proc/net/snmp Udp RcvbufErrors", Origin: "RcvbufErrors",
 			Text: fmt.Sprintf("the namespace's RcvbufErrors grew by %s", count(errors.sum()))})
 	}
@@ -41,12 +42,10 @@ func udpBufferEvidence(s *scene.Scene, r *recording.Recording, sub recording.Sub
 
 // againstCounter compares what the namespace's sockets lost with the namespace's
 // counter: how kernels that do not name the victim are read.
-func againstCounter(s *scene.Scene, r *recording.Recording, sub recording.Subject, l udpLoss, errors steps, measured bool) []Evidence {
-	if !measured {
-		return nil
-	}
+func againstCounter(s *scene.Scene, sub recording.Subject, l udpLoss, errors steps, seen recording.Interval) []Evidence {
 	const source = "/proc/net/snmp Udp RcvbufErrors; ss -uamn d"
-	lost, what, span := l.rows.sum(), "drops for SOCKET_RCVBUFF named it %s times", recording.Interval{}
+	what, span := "drops for SOCKET_RCVBUFF named it %s times", recording.Interval{}
+	lost, _ := l.rows.between(seen)
 	sockets := 1
 	if l.d.sum() > 0 {
 		what, span, sockets, lost = "its d grew by %s", l.span, 0, 0
@@ -60,6 +59,10 @@ func againstCounter(s *scene.Scene, r *recording.Recording, sub recording.Subjec
 		if sockets > 1 {
 			what = fmt.Sprintf("the d of %d sockets, this one among them, grew by %%s", sockets)
 		}
+	}
+	if errors.sum() == 0 && !append(append(steps{}, l.rows...), l.d...).wellInside(seen) {
+		return []Evidence{{Side: For, Grade: Strong, Value: l.rows.sum(), Unit: "datagrams", Source: "tracepoint skb:kfree_skb SOCKET_RCVBUFF", Origin: "sk_drops",
+			Text: fmt.Sprintf(what, count(l.rows.sum())) + "; the namespace's counters were not read at that time"}}
 	}
 	text := fmt.Sprintf(what, count(lost))
 	if errors.sum() == 0 {

@@ -144,9 +144,20 @@ func udpArrived(r *recording.Recording, netns uint64) float64 {
 	return in + errors + in6 + errors6
 }
 
-// udpCount is the sum of a UDP counter over both address families' tables.
-func udpCount(r *recording.Recording, netns uint64, field string) (steps, bool) {
-	v4, ok := counter(r, netns, "node_netstat_Udp_"+field)
-	v6, ok6 := counter(r, netns, "node_netstat_Udp6_"+field)
-	return append(stepsOf(v4), stepsOf(v6)...), ok || ok6
+// udpCount is the growth of a UDP counter over both address families' tables,
+// and the span between its first and last sample: what happened outside of it
+// (in a namespace that came or went) is not in it. False where it was not
+// measured at all.
+func udpCount(r *recording.Recording, netns uint64, field string) (steps, recording.Interval, bool) {
+	var all steps
+	var span recording.Interval
+	for _, table := range []string{"Udp_", "Udp6_"} {
+		s, ok := counter(r, netns, "node_netstat_"+table+field)
+		if !ok {
+			continue
+		}
+		all = append(all, stepsOf(s)...)
+		span = recording.Interval{Start: s.Points[0].T, End: s.Points[len(s.Points)-1].T}
+	}
+	return all, span, span.End != 0
 }

@@ -27,5 +27,17 @@ if [ -n "$missing" ]; then
 	fi
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+	# Nor at the next boot: only what was installed here is touched, never a service
+	# that was there before.
+	for service in nginx prometheus; do
+		case " $missing " in
+		*" $service "*)
+			if [ -d /run/systemd/system ]; then
+				systemctl disable --quiet "$service"
+				echo "snag setup: $service was installed and not started; its service is disabled"
+			fi
+			;;
+		esac
+	done
 fi
 command -v go >/dev/null || { echo "snag setup: Go is missing: install Go 1.26 or later (https://go.dev/dl)" >&2; exit 1; }

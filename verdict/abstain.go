@@ -40,6 +40,7 @@ func (v *Verdict) abstain(g *graph) {
 	v.tellApart(g)
 	if v.Abstained == "" && len(v.Symptoms) > 0 && !named(g) {
 		v.Abstained = "something is wrong, and no suspect of the catalogue was proved to cause it"
+		v.Next = firstOf(v.Next, nextFor(v.Symptoms[0]))
 	}
 }
 

@@ -41,12 +41,14 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 			findings = findings[:maxFindings]
 		}
 		before := len(found)
+		unseen, partly := withheld(sus, r)
 		var open, cleared []Entry
 		for _, f := range findings {
 			if !concerns(s, r, f.Subject) || isSelf(f.Subject, r) && sus.Name != observerName {
 				continue
 			}
 			f.Subject.Name = s.Name(f.Subject)
+			f.Active = within(f.Active, s.Window)
 			for _, n := range rest {
 				f.Evidence = append(f.Evidence, missing(n, r))
 			}
@@ -71,6 +73,8 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 		case len(open) > 0:
 			settled = append(settled, open...)
 		case len(found) > before:
+		case partly:
+			settled = append(settled, unseen)
 		case len(cleared) > 0:
 			settled = append(settled, cleared[0])
 		default:
@@ -84,6 +88,19 @@ const observerName = "observer"
 
 func isSelf(sub recording.Subject, r *recording.Recording) bool {
 	return sub.PID != 0 && sub.PID == r.Manifest.SelfPID
+}
+
+// within cuts intervals to the window: the last second of a table ends after it.
+func within(active []recording.Interval, window recording.Interval) []recording.Interval {
+	var out []recording.Interval
+	for _, i := range active {
+		i.Start = max(i.Start, window.Start)
+		if i.End > window.End && i.Start < window.End {
+			i.End = window.End
+		}
+		out = append(out, i)
+	}
+	return out
 }
 
 // onset is when a finding began to act: its first interval, or the window's

@@ -57,13 +57,18 @@ func Coincide(causes []recording.Interval, onsets []recording.Time, window recor
 // Proves tells whether the coincidence speaks for the cause: enough onsets, most
 // of them hit, and rarely so by chance.
 func (c Coincidence) Proves() bool {
-	return c.Onsets >= fewOnsets && c.Covered < coversAll && float64(c.Hits) >= 0.7*float64(c.Onsets) && c.P <= 0.05
+	return c.Telling() && float64(c.Hits) >= 0.7*float64(c.Onsets) && c.P <= 0.05
 }
 
 // Refutes tells whether it speaks against: enough onsets, and they fall no more
 // often on the cause than elsewhere.
 func (c Coincidence) Refutes() bool {
-	return c.Onsets >= fewOnsets && c.Covered > 0 && c.Covered < coversAll && float64(c.Hits) < 0.3*float64(c.Onsets)
+	return c.Telling() && float64(c.Hits) < 0.3*float64(c.Onsets)
+}
+
+// Telling tells whether it could have come out either way.
+func (c Coincidence) Telling() bool {
+	return c.Onsets >= fewOnsets && c.Covered > 0 && c.Covered < coversAll
 }
 
 func (c Coincidence) String() string {

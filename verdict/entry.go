@@ -55,7 +55,7 @@ func (g *graph) longest(from *candidate, symptom int, seen map[*candidate]bool) 
 	for _, e := range g.out[from] {
 		if e.to == nil {
 			if s := g.symptoms[symptom]; e.symptom == symptom && best == nil {
-				best = []Link{{Name: s.Name, Subject: s.Subject, Text: s.Text, Onset: s.Onset, Coincidence: e.coincidence.String()}}
+				best = []Link{{Name: s.Name, Subject: s.Subject, Text: s.Text, Onset: s.Onset, Coincidence: e.coincidence.String(), Telling: e.coincidence.Telling()}}
 			}
 			continue
 		}
@@ -67,7 +67,7 @@ func (g *graph) longest(from *candidate, symptom int, seen map[*candidate]bool) 
 		delete(seen, e.to)
 		if rest != nil && len(rest)+1 > len(best) {
 			f := e.to.finding
-			best = append([]Link{{Name: e.to.suspect.Name, Subject: f.Subject, Text: f.Text, Onset: e.to.onset, Coincidence: e.coincidence.String()}}, rest...)
+			best = append([]Link{{Name: e.to.suspect.Name, Subject: f.Subject, Text: f.Text, Onset: e.to.onset, Coincidence: e.coincidence.String(), Telling: e.coincidence.Telling()}}, rest...)
 		}
 	}
 	return best

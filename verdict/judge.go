@@ -15,6 +15,7 @@ func judge(r *recording.Recording, all []*suspects.Suspect) *Verdict {
 	s := scene.Build(r)
 	v := &Verdict{Recording: r, Scene: s}
 	v.Warnings = append(v.Warnings, r.Damage...)
+	v.Warnings = append(v.Warnings, happened(r)...)
 
 	found, settled := weighAll(s, r, all)
 	v.Symptoms = symptoms(s, r, found)

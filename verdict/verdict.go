@@ -32,6 +32,9 @@ type Link struct {
 	// Coincidence of this link's onsets with the one before, "" where it is not
 	// a matter of time.
 	Coincidence string
+	// Telling: there were enough onsets, and the cause left enough of the window
+	// free, for the coincidence to mean something.
+	Telling bool
 }
 
 // Entry is one suspect on one subject with its state; a suspect without findings

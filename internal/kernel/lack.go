@@ -66,6 +66,17 @@ func Lockdown(sys string) string {
 	return mode
 }
 
+// cureRefused is what helps when the kernel says EPERM. A process may have all
+// capabilities and still be refused: those of a user namespace count only for
+// what belongs to it (user_namespaces(7)), and containers filter bpf(2).
+func cureRefused(proc string) string {
+	caps, err := Capabilities(proc)
+	if err == nil && (caps.Has(unix.CAP_SYS_ADMIN) || caps.Has(unix.CAP_BPF) && caps.Has(unix.CAP_PERFMON)) {
+		return "run snag on the host itself: here a container's user namespace, its seccomp filter or lockdown forbids bpf(2), although this process has the capabilities"
+	}
+	return cureRoot
+}
+
 // Explain turns the error of a load or an attach into what is lacking. what
 // names the object: "BPF program drops".
 func Explain(what string, err error) *Lack {
@@ -86,7 +97,7 @@ func Explain(what string, err error) *Lack {
 		}
 		return &Lack{fmt.Sprintf("%s: the kernel refused it: %s", what, strings.Join(log, "; ")), "report it with the kernel's version (uname -r)"}
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return &Lack{fmt.Sprintf("%s: %v", what, err), cureRoot}
+		return &Lack{fmt.Sprintf("%s: %v", what, err), cureRefused("/proc")}
 	case errors.Is(err, ebpf.ErrNotSupported):
 		return &Lack{fmt.Sprintf("%s: %v", what, err), "use a kernel from 5.10 on"}
 	case errors.Is(err, unix.ENOMEM):

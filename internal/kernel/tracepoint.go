@@ -25,7 +25,12 @@ func Types() (*btf.Spec, error) {
 // which is on kernels before 5.11 only.
 func RaiseMemlock() error {
 	if err := rlimit.RemoveMemlock(); err != nil {
-		return &Lack{fmt.Sprintf("raising the locked-memory limit for BPF maps: %v", err), "run as root, or ulimit -l unlimited"}
+		// Only where the probing for it was refused (EPERM of bpf(2)), or on old kernels.
+		cure := cureRefused("/proc")
+		if cure == cureRoot {
+			cure += ", or raise it (ulimit -l unlimited)"
+		}
+		return &Lack{fmt.Sprintf("loading BPF programs: raising the locked-memory limit for their maps: %v", err), cure}
 	}
 	return nil
 }

@@ -150,7 +150,7 @@ func indexName(all []Namespace, name string) int {
 func TestDoReturnsTheErrorOfTheFunction(t *testing.T) {
 	want := errors.New("inside")
 	stay := func(int) error { return nil }
-	if err := do(0, stay, func() error { return want }); err != want {
+	if err := do(0, stay, func() error { return want }); !errors.Is(err, want) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -55,11 +55,11 @@ func (r *running) socketRow() recording.Coverage {
 		c.Why = "this kernel does not say which socket a received packet was for: addresses and ports only"
 		c.Cure = "use a kernel from 6.11 on"
 	case r.notFound > 0 && r.owners.unreadable > 0:
-		c.State, c.Lost = recording.CoveragePartial, r.notFound
+		c.State = recording.CoveragePartial
 		c.Why = fmt.Sprintf("the process behind the socket of %d drops is not known: the descriptors of %d processes could not be read", r.notFound, r.owners.unreadable)
 		c.Cure = "run as root, or add CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"
 	case r.notFound > 0:
-		c.State, c.Lost = recording.CoveragePartial, r.notFound
+		c.State = recording.CoveragePartial
 		c.Why = fmt.Sprintf("the process behind the socket of %d drops was gone, or not accepted it yet, when it was looked for", r.notFound)
 	}
 	return c

@@ -112,10 +112,14 @@ func TestBenign(t *testing.T) {
 		reason, place string
 		want          bool
 	}{
+		{"IP_INNOROUTES", "ip6_pkt_discard", false}, // to anywhere but ff02::
 		{"QUEUE_PURGE", "anywhere", true},
 		{"TCP_OLD_DATA", "tcp_data_queue", true},
 		{"NOT_SPECIFIED", "ip6_mc_input", true},
-		{"NOT_SPECIFIED", "tcp_v4_rcv", false},
+		{"NOT_SPECIFIED", "tcp_v4_rcv", true},
+		{"NO_SOCKET", "tcp_v4_rcv", false},
+		{"NOT_SPECIFIED", "nf_hook_slow", false},
+		{"", "tcp_v4_rcv", false},
 		{"", "ip6_mc_input", true}, // kernels without reasons
 		{"", "__udp4_lib_rcv", false},
 		{"SOCKET_RCVBUFF", "udp_queue_rcv_one_skb", false},
@@ -124,6 +128,9 @@ func TestBenign(t *testing.T) {
 		if got := Benign(recording.Drop{Reason: c.reason, Place: c.place}); got != c.want {
 			t.Errorf("%s at %s: benign %v", c.reason, c.place, got)
 		}
+	}
+	if !Benign(recording.Drop{Reason: "IP_INNOROUTES", Place: "ip6_pkt_discard", Dst: "ff02::16"}) {
+		t.Error("a multicast report without a route is not benign")
 	}
 	for _, b := range benign {
 		if b.why == "" {

@@ -25,8 +25,11 @@ const name = "drops"
 // takes some µs where a count takes a fraction of one.
 const stacksEach = 8
 
-// period between two readings.
-const period = time.Second
+// period between two readings, and how many of them lie between two coverages.
+const (
+	period       = time.Second
+	coverageEach = 5
+)
 
 type running struct {
 	env    *probe.Env
@@ -41,6 +44,7 @@ type running struct {
 
 	since    recording.Time // the probe began
 	last     recording.Time // the last reading
+	ticks    int
 	late     time.Duration
 	cost     float64
 	failed   error
@@ -100,6 +104,9 @@ func (r *running) run(ctx context.Context) {
 		labels := recording.Labels{"probe": name}
 		r.env.Sink.Sample(now, "snag_probe_cpu_seconds_total", labels, r.cost)
 		r.env.Sink.Sample(now, "snag_probe_late_seconds", labels, late.Seconds())
+		if r.ticks++; r.ticks%coverageEach == 0 {
+			r.coverage() // for a recording that is cut off
+		}
 	})
 	// The map in use and, after it, what was counted while it was swapped.
 	r.l.detach()

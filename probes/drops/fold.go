@@ -11,8 +11,9 @@ import (
 const mostRows = 400
 
 // fold keeps the rows with the most drops and adds the others up by reason,
-// place, namespace, protocol, destination port and victim, with no source. The
-// sum of N stays what it was. It returns the rows in order of time.
+// place, namespace, protocol, destination port and victim, with no source; when
+// those are too many as well, without port and victim. The sum of N stays what
+// it was. It returns the rows in order of time.
 func fold(rows []recording.Drop, most int) []recording.Drop {
 	if len(rows) > most {
 		sort.SliceStable(rows, func(i, j int) bool { return rows[i].N > rows[j].N })
@@ -24,8 +25,10 @@ func fold(rows []recording.Drop, most int) []recording.Drop {
 		out := append([]recording.Drop(nil), rows[:most]...)
 		for _, r := range rows[most:] {
 			k := kind{r.Reason, r.Place, r.Proto, recording.Port(r.Dst), r.Netns, r.Inode}
-			if len(sums) >= most { // as many ports again: those too
-				k.port = ""
+			_, known := sums[k]
+			if !known && len(sums) >= most { // as many ports and sockets again: without those too
+				k.port, k.inode = "", 0
+				r.Dst, r.Inode, r.Sent = "", 0, false
 			}
 			if i, ok := sums[k]; ok {
 				out[i].N += r.N
@@ -33,9 +36,6 @@ func fold(rows []recording.Drop, most int) []recording.Drop {
 				continue
 			}
 			r.Src = ""
-			if k.port == "" {
-				r.Dst = ""
-			}
 			sums[k] = len(out)
 			out = append(out, r)
 		}

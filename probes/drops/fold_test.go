@@ -44,9 +44,18 @@ func TestFold(t *testing.T) {
 func TestFoldManyPorts(t *testing.T) {
 	var rows []recording.Drop
 	for i := range 5000 { // a scan
-		rows = append(rows, recording.Drop{T: 1, Reason: "NO_SOCKET", Dst: fmt.Sprintf("10.0.0.2:%d", i), N: 1})
+		rows = append(rows, recording.Drop{T: 1, Reason: "NO_SOCKET", Dst: fmt.Sprintf("10.0.0.2:%d", i), Inode: uint64(i + 1), N: 1})
 	}
 	got := fold(rows, 100)
+	whole := got[len(got)-1]
+	for _, d := range got {
+		if d.N > 1 {
+			whole = d
+		}
+	}
+	if whole.N != 4800 || whole.Dst != "" || whole.Inode != 0 {
+		t.Errorf("the rest is %+v, want 4800 drops of no port and no socket", whole)
+	}
 	if len(got) > 201 || count(got) != 5000 {
 		t.Errorf("%d rows of %d drops, want at most 201 of 5000", len(got), count(got))
 	}

@@ -142,7 +142,7 @@ func (c *cgroups) one(t recording.Time, g group, settings bool) {
 		if seen.begun == nil {
 			seen.begun = &s.Throttled
 		} else if s.Throttled > *seen.begun {
-			c.once.first("throttled", func() string { return "first throttling of the control group " + g.Path })
+			c.once.first("throttled", g.Path, func() string { return "first throttling of the control group " + g.Path })
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (sp *space) netstat(once *notices) error {
 	for _, f := range firsts {
 		if i, ok := sp.shared.index[f.key]; ok && i < len(sp.counters) && sp.counters[i].now > sp.counters[i].begun {
 			// RcvbufErrors are InErrors as well: tell the sharper one alone.
-			once.first(f.key[:4], func() string { return fmt.Sprintf("first %s%s (%s)", f.text, sp.in(), f.key) })
+			once.first(f.key[:4], sp.Name, func() string { return fmt.Sprintf("first %s%s (%s)", f.text, sp.in(), f.key) })
 		}
 	}
 	if bad > 0 {

@@ -88,7 +88,7 @@ func (sp *space) qdisc(t recording.Time, device string, q tc, once *notices, set
 		sp.env.Sink.Sample(t, "snag_qdisc_flow_limit_drops_total", seen.labels, float64(*s.FlowLimit))
 	}
 	if s.Drops > seen.drops {
-		once.first("qdisc", func() string {
+		once.first("qdisc", sp.Name+" "+device, func() string {
 			return fmt.Sprintf("first packets dropped by the queue %s %s of %s%s", q.Kind, handle, device, sp.in())
 		})
 	}

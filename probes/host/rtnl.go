@@ -62,7 +62,7 @@ func (r *rtnl) dump(kind uint16, header []byte, one func(data []byte) error) err
 	var bad error
 	for {
 		n, _, err := unix.Recvfrom(r.fd, r.buf, 0)
-		if err == unix.EINTR {
+		if errors.Is(err, unix.EINTR) {
 			continue
 		}
 		if err != nil {

@@ -95,7 +95,7 @@ func (sp *space) read(name string) ([]byte, bool, error) {
 	}
 	for {
 		n, err := unix.Pread(fd, sp.shared.file, 0)
-		if err == unix.EINTR {
+		if errors.Is(err, unix.EINTR) {
 			continue
 		}
 		if err != nil {

@@ -58,7 +58,8 @@ func (s *spaces) refresh(always bool) {
 	for _, n := range gone {
 		s.drop(t, n)
 	}
-	for _, n := range came {
+	slices.SortStableFunc(came, func(a, b netns.Namespace) int { return s.rank(b.ID) - s.rank(a.ID) })
+	for _, n := range came { // the own one and the target's before the bound is reached
 		s.add(t, n)
 	}
 	if s.set.Hidden() > 0 {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -24,14 +25,14 @@ func copied(t *testing.T, files map[string]string) (*prober, *probe.Env, *probet
 	for name, content := range files {
 		put(t, filepath.Join(root, name), content)
 	}
-	p, env, sink := live(t)
+	_, env, sink := live(t)
 	env.Proc, env.Sys = filepath.Join(root, "proc"), filepath.Join(root, "sys")
 	env.Netns, env.SelfPID = 4026531840, 9
 	machine, err := newMachine(env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p = newProber(env, machine)
+	p := newProber(env, machine)
 	p.spaces.set.NameDirs = nil
 	t.Cleanup(p.spaces.close)
 	p.meter.begin()
@@ -227,7 +228,7 @@ func TestAFileThatGoesBadIsPartial(t *testing.T) {
 }
 
 func TestLateTicksAreTold(t *testing.T) {
-	p, env, sink := copied(t, nil)
+	p, _, sink := copied(t, nil)
 	p.tick(0, false)
 	p.tick(2500*time.Millisecond, false)
 	p.meter.writeCoverage()
@@ -246,7 +247,6 @@ func TestLateTicksAreTold(t *testing.T) {
 	if s := r.Select("snag_probe_cpu_seconds_total", "probe", "host"); len(s) != 1 || s[0].Points[1].V <= s[0].Points[0].V {
 		t.Errorf("own cost %+v", s)
 	}
-	_ = env
 }
 
 func TestClockSteps(t *testing.T) {
@@ -287,6 +287,68 @@ func TestNamespacesTakeTurns(t *testing.T) {
 	p.spaces.order = nil
 }
 
+func TestUsageOfCgroupVersion1(t *testing.T) {
+	files := nginx("S")
+	for name := range files {
+		if strings.HasPrefix(name, "sys/") {
+			delete(files, name)
+		}
+	}
+	dir := "sys/fs/cgroup/cpu,cpuacct/"
+	files["proc/812/cgroup"] = "4:cpu,cpuacct:/web\n1:name=systemd:/system.slice/nginx.service\n"
+	files[dir+"cgroup.procs"], files[dir+"cpuacct.usage"] = "", "9000000000\n"
+	files[dir+"web/cpuacct.usage"] = "2500000000\n"
+	files[dir+"web/cpu.stat"] = "nr_periods 4\nnr_throttled 1\nthrottled_time 30000000\n"
+	files[dir+"web/cpu.cfs_quota_us"], files[dir+"web/cpu.cfs_period_us"] = "-1\n", "100000\n"
+	p, _, sink := copied(t, files)
+	p.tick(0, false)
+	r := sink.Recording()
+	for name, want := range map[string]float64{"snag_cgroup_cpu_usage_seconds_total": 2.5, "snag_cgroup_cpu_throttled_seconds_total": 0.03} {
+		if s := r.Select(name, "cgroup", "/web"); len(s) != 1 || s[0].Points[0].V != want {
+			t.Errorf("%s %+v, want %g", name, s, want)
+		}
+	}
+	if len(r.Cgroups) != 0 {
+		t.Errorf("a row of a control group without a quota: %+v", r.Cgroups)
+	}
+	if row := lastRow(r, 812); row.Cgroup != "/web" || row.Unit != "nginx.service" {
+		t.Errorf("%+v", row)
+	}
+}
+
+func TestAPidThatIsGivenAgainIsAnotherProcess(t *testing.T) {
+	p, env, sink := copied(t, nginx("S"))
+	env.Watch.Add(812, "test")
+	p.tick(0, false)
+	rewrite(t, env.Proc+"/812/stat", "812 (nginx) S 1 812 812 0 -1 4194560 1 0 0 0 250 50 0 0 20 0 4 0 100 ", "812 (sh) S 1 812 812 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 900 ")
+	p.tick(0, false)
+	for _, e := range sink.Recording().Events {
+		if e.Kind == recording.EventProcessGone && e.Subject.PID == 812 && e.Subject.Comm == "nginx" && !env.Watch.Has(812) {
+			return
+		}
+	}
+	t.Errorf("nothing tells that nginx went: %+v", sink.Recording().Events)
+}
+
+func TestCostOnOtherThreadsIsCounted(t *testing.T) {
+	p, _, _ := copied(t, nil)
+	p.meter.run("host.sysctl", func(recording.Time) error {
+		done := make(chan error)
+		go func() {
+			runtime.LockOSThread()
+			done <- p.meter.inside(func() error {
+				for until := probe.ThreadCPU() + 0.02; probe.ThreadCPU() < until; {
+				}
+				return nil
+			})()
+		}()
+		return <-done
+	})
+	if c := p.meter.all["host.sysctl"].cost; c < 0.02 || p.meter.cost() < c {
+		t.Errorf("%g s of the measure, %g of the probe: want 0.02 and more", c, p.meter.cost())
+	}
+}
+
 func TestRowsTakeTurns(t *testing.T) {
 	files := map[string]string{}
 	for i := range mostRows + 100 {
@@ -312,6 +374,20 @@ func TestRowsTakeTurns(t *testing.T) {
 	p.meter.writeCoverage()
 	if c, _ := sink.Recording().Measured("host.processes"); c.State != recording.CoveragePartial || !strings.Contains(c.Why, "take turns") {
 		t.Errorf("%+v", c)
+	}
+}
+
+func TestNoticesAreToldOnceOfEachAndAreBounded(t *testing.T) {
+	var told []string
+	n := newNotices(func(s string) { told = append(told, s) })
+	for range 3 {
+		for i := range 20 {
+			n.first("qdisc", fmt.Sprint(i), func() string { return fmt.Sprint("first of ", i) })
+		}
+	}
+	n.first("throttled", "/a", func() string { return "throttled" })
+	if len(told) != mostTold+1 || told[0] != "first of 0" || told[mostTold] != "throttled" {
+		t.Errorf("told %q", told)
 	}
 }
 

@@ -1,10 +1,14 @@
 package sockets
 
-import "snag/recording"
+import (
+	"hash/maphash"
 
-// fingerprint is what of a row must differ for another row to say something.
-// The fields that only count the time since are left out.
-type fingerprint struct {
+	"snag/recording"
+)
+
+// telling is what of a row must differ for another row to say something. The
+// fields that only count the time since are left out.
+type telling struct {
 	state, timer         string
 	recvQ, sendQ         int
 	rmem, rcvBuf, sndBuf int
@@ -13,8 +17,14 @@ type fingerprint struct {
 	tcp                  recording.TCPInfo
 }
 
+// fingerprint is a hash of what is telling: a history holds one of each socket,
+// of which there may be many thousands.
+type fingerprint uint64
+
+var seed = maphash.MakeSeed()
+
 func fingerprintOf(s *recording.Socket) fingerprint {
-	f := fingerprint{
+	f := telling{
 		state: s.State, timer: s.Timer, recvQ: s.RecvQ, sendQ: s.SendQ,
 		rmem: s.Rmem, rcvBuf: s.RcvBuf, sndBuf: s.SndBuf, drops: s.Drops,
 	}
@@ -25,7 +35,7 @@ func fingerprintOf(s *recording.Socket) fingerprint {
 		f.tcp = *s.TCP
 		f.tcp.LastSnd, f.tcp.LastRcv, f.tcp.LastAck = 0, 0, 0
 	}
-	return f
+	return fingerprint(maphash.Comparable(seed, f))
 }
 
 // idle tells that nothing waits on the socket: then an unchanged one needs no
@@ -47,8 +57,11 @@ func newAllowance() allowance { return allowance{left: 3000, most: 3000, refill:
 
 func (a *allowance) tick(seconds float64) { a.left = min(a.most, a.left+seconds*a.refill) }
 
-func (a *allowance) take() bool {
-	if a.left < 1 {
+// reserve is what sockets that nobody asked for may not use up.
+const reserve = 1000
+
+func (a *allowance) take(level priority) bool {
+	if a.left < 1 || (level < wanted && a.left < reserve) {
 		return false
 	}
 	a.left--

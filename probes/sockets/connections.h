@@ -63,11 +63,11 @@ int set_state(__u64 *ctx)
 
 	if (!is_tcp(sk))
 		return 0;
-	if (new != TCP_SYN_SENT && new != TCP_SYN_RECV && new != TCP_ESTABLISHED && new != TCP_CLOSE)
+	if (new != TCP_SYN_SENT &&new != TCP_SYN_RECV &&new != TCP_ESTABLISHED &&new != TCP_CLOSE)
 		return 0;
 	now = bpf_ktime_get_ns();
 	add(&runs[CONNECTIONS], 1);
-	if (new == TCP_SYN_SENT || (new == TCP_SYN_RECV && old != TCP_SYN_SENT)) {
+	if (new == TCP_SYN_SENT || (new == TCP_SYN_RECV &&old != TCP_SYN_SENT)) {
 		born(sk, id, new == TCP_SYN_SENT ? ROLE_CONNECT : ROLE_ACCEPT, now);
 		return 0;
 	}
@@ -96,8 +96,7 @@ int set_state(__u64 *ctx)
 	}
 
 	/* CLOSE */
-	bpf_map_delete_elem(&pendings, &id);
-	bpf_map_delete_elem(&writers, &id);
+	forget_writes(sk);
 	if (old == TCP_LISTEN || old == TCP_CLOSE)
 		goto gone;
 	if (!b && old == TCP_SYN_SENT)

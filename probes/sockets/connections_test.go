@@ -10,6 +10,7 @@ import (
 )
 
 func TestConnectionsAreCountedExactly(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.listen("127.0.0.1:7001")
 	r := b.start()
@@ -95,4 +96,57 @@ func sum(to *recording.Connections, c recording.Connections) {
 	to.Lifetime += c.Lifetime
 	to.Handshake += c.Handshake
 	to.HandshakeMax = max(to.HandshakeMax, c.HandshakeMax)
+}
+
+func TestIPv6IsCountedAlike(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	l := b.listen("[::]:7014") // takes IPv4 as well
+	r := b.start()
+	time.Sleep(1200 * time.Millisecond)
+	b.do(func() error {
+		for _, addr := range []string{"[::1]:7014", "127.0.0.1:7014"} {
+			c, err := net.Dial("tcp", addr)
+			if err != nil {
+				return err
+			}
+			s, err := l.Accept()
+			if err != nil {
+				return err
+			}
+			c.Close()
+			s.Close()
+		}
+		net.Dial("tcp6", "[::1]:7015") // nobody listens
+		return nil
+	})
+	time.Sleep(100 * time.Millisecond)
+	r.Stop()
+	rec := b.needs(r, "sockets.connections")
+	got := map[string]uint64{}
+	for _, c := range rec.Connections {
+		if c.Netns == b.id {
+			got[c.Role+" "+c.Local+" "+c.Remote] += c.Opened + 100*c.Failed
+			if c.PID != os.Getpid() {
+				t.Errorf("pid of %+v", c)
+			}
+		}
+	}
+	for k, v := range map[string]uint64{
+		"accept [::1]:7014 ::1": 1, "accept 127.0.0.1:7014 127.0.0.1": 1,
+		"connect ::1 [::1]:7014": 1, "connect 127.0.0.1 127.0.0.1:7014": 1, "connect ::1 [::1]:7015": 100,
+	} {
+		if got[k] != v {
+			t.Errorf("%s: %d, want %d; all %v", k, got[k], v, got)
+		}
+	}
+	sent := 0
+	for _, x := range rec.Resets {
+		if x.Netns == b.id && x.Dir == "sent" && x.Local == "[::1]:7015" && recording.Host(x.Remote) == "::1" && recording.Port(x.Remote) != "0" {
+			sent++
+		}
+	}
+	if sent != 1 {
+		t.Errorf("%d resets from the closed port: %+v", sent, rec.Resets)
+	}
 }

@@ -13,7 +13,7 @@ import (
 const curePtrace = "run as root, or give the binary CAP_SYS_PTRACE"
 
 // announce writes what can and what can't be measured when the probe starts, so
-// that a recording that is cut off has it, and again when it ends.
+// that a recording that is cut off has it, again as it runs, and when it ends.
 func (r *running) announce() {
 	for _, c := range r.coverage() {
 		r.env.Sink.Append(c)
@@ -88,7 +88,7 @@ func (r *running) fillKernel(c *recording.Coverage) {
 	lack := r.lack
 	if r.kernel != nil {
 		lack = r.kernel.lacks[c.Probe]
-		c.Lost += r.kernelLost[kernelTables[c.Probe]]
+		c.Lost += r.ledger.full[kernelTables[c.Probe]]
 	}
 	if lack != nil {
 		unavailable(c, lack.Why, lack.Cure)

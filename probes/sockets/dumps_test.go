@@ -25,6 +25,7 @@ func (b *bench) rows(rec *recording.Recording, local string) []recording.Socket 
 }
 
 func TestAReaderThatDoesNotReadIsFoundAndNamed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.listen("127.0.0.1:7007")
 	c := b.dial("127.0.0.1:7007")
@@ -70,6 +71,7 @@ func TestAReaderThatDoesNotReadIsFoundAndNamed(t *testing.T) {
 }
 
 func TestIdleSocketsGetTheFirstAndTheLastRow(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.listen("127.0.0.1:7008")
 	c := b.dial("127.0.0.1:7008")
@@ -94,6 +96,7 @@ func TestIdleSocketsGetTheFirstAndTheLastRow(t *testing.T) {
 }
 
 func TestUDPDropsAndCloseNameTheSocket(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var in, out *net.UDPConn
 	b.do(func() (err error) {
@@ -155,6 +158,7 @@ func memInfoDrops(t *testing.T, fd int) uint32 {
 }
 
 func TestFullListenQueueIsFoundAndNamed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var fd int
 	b.do(func() (err error) { // a backlog of 2, and nobody accepts
@@ -187,6 +191,7 @@ func TestFullListenQueueIsFoundAndNamed(t *testing.T) {
 }
 
 func TestStopsWhenItsContextEnds(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	r, err := Probe.Start(ctx, b.env)
@@ -204,4 +209,55 @@ func TestStopsWhenItsContextEnds(t *testing.T) {
 	if c, ok := b.sink.Recording().Measured("sockets.diag"); !ok {
 		t.Errorf("coverage %+v", c)
 	}
+}
+
+func TestANamespaceThatGoesAwayIsNotHeld(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	other := newBench(t)
+	other.env = b.env
+	var u *net.UDPConn
+	other.do(func() (err error) {
+		u, err = net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7012})
+		return err
+	})
+	r := b.start()
+	time.Sleep(1300 * time.Millisecond)
+	u.Close()
+	other.ns.Close()
+	other.run("ip", "netns", "del", other.name)
+	time.Sleep(2200 * time.Millisecond)
+	r.Stop()
+	rec := b.needs(r, "sockets.diag")
+	closed := 0
+	for _, e := range rec.Events {
+		if e.Kind == recording.EventSocketClosed && e.Subject.Netns == other.id && e.Subject.Local == "127.0.0.1:7012" {
+			closed++
+		}
+	}
+	if closed != 1 {
+		t.Errorf("%d events of the socket that went with its namespace", closed)
+	}
+	if c, _ := rec.Measured("sockets.diag"); c.State != recording.CoverageOK {
+		t.Errorf("coverage %+v", c)
+	}
+	// No descriptor of the probe keeps it: the kernel forgets it.
+	if refs := nsRefs(t, other.id); refs > 0 {
+		t.Errorf("this process holds the namespace by %d descriptors", refs)
+	}
+}
+
+func nsRefs(t *testing.T, id uint64) int {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, f := range fds {
+		if link, _ := os.Readlink("/proc/self/fd/" + f.Name()); link == fmt.Sprintf("net:[%d]", id) {
+			n++
+		}
+	}
+	return n
 }

@@ -15,6 +15,7 @@ import (
 )
 
 func TestResetsNameBothEnds(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.listen("127.0.0.1:7004")
 	accepted := make(chan net.Conn, 16)
@@ -87,6 +88,7 @@ func TestResetsNameBothEnds(t *testing.T) {
 }
 
 func TestRetransmitsNameTheFlow(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.listen("127.0.0.1:7006")
 	go answer(l)
@@ -121,6 +123,7 @@ func TestRetransmitsNameTheFlow(t *testing.T) {
 }
 
 func TestBrokenPipeIsSeen(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	r := b.start()
 	time.Sleep(200 * time.Millisecond)

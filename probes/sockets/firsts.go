@@ -25,15 +25,16 @@ func (f *firsts) once(key, format string, args ...any) {
 // reset tells of the first resets on a service's port, which is the local one
 // where somebody listens, else the peer's.
 func (f *firsts) reset(r recording.Reset, accepts bool) {
-	port, service, peer := r.Local, r.Local, recording.Host(r.Remote)
-	if !accepts && !(r.Dir == "sent" && r.State == "") {
-		port, service, peer = r.Remote, r.Remote, recording.Host(r.Local)
+	closed := r.Dir == "sent" && r.State == "" // a stranger called a port that is closed
+	service, peer := r.Remote, recording.Host(r.Local)
+	if accepts || closed {
+		service, peer = r.Local, recording.Host(r.Remote)
 	}
 	from := "from"
 	if (r.Dir == "sent") == (service == r.Local) {
 		from = "to"
 	}
-	f.once("reset "+recording.Port(port), "first resets: %s %s %s", service, from, peer)
+	f.once("reset "+recording.Port(service), "first resets: %s %s %s", service, from, peer)
 }
 
 func (f *firsts) signal(e recording.Event) {

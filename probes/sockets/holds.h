@@ -28,17 +28,47 @@ static __always_inline void count_write(__u64 id)
 	__sync_fetch_and_add(&w->now, 1);
 }
 
-static __always_inline struct hold *hold_of(const struct sock *sk, __u64 id)
+static __always_inline struct hold_key hold_key(const struct sock *sk)
+{
+	struct hold_key key = {.sk = (__u64)sk};
+
+	key.lport = bpf_ntohs(BPF_CORE_READ((const struct inet_sock *)sk, inet_sport));
+	key.rport = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	return key;
+}
+
+static __always_inline struct hold *hold_of(const struct sock *sk)
 {
 	static const struct hold zero;
-	struct hold *h = row(&holds_a, &holds_b, epoch & 1, &id, &zero, &lost[HOLDS]);
+	struct hold_key key = hold_key(sk);
+	struct hold *h = row(&holds_a, &holds_b, epoch & 1, &key, &zero, &lost[HOLDS]);
 
 	if (h && !h->flow.family) {
-		flow_of_sock(&h->flow, sk);
+		flow_of_full_sock(&h->flow, sk);
 		h->inode = inode_of(sk);
 		h->cookie = BPF_CORE_READ(sk, __sk_common.skc_cookie.counter);
 	}
 	return h;
+}
+
+/* A socket that closes leaves the count of its writes with its holds. */
+static __always_inline void forget_writes(const struct sock *sk)
+{
+	__u64 id = (__u64)sk;
+	struct writes *w = bpf_map_lookup_elem(&writers, &id);
+	struct hold *h;
+
+	bpf_map_delete_elem(&pendings, &id);
+	if (!w)
+		return;
+	if (w->at == epoch) {
+		struct hold_key key = hold_key(sk);
+
+		h = epoch & 1 ? bpf_map_lookup_elem(&holds_b, &key) : bpf_map_lookup_elem(&holds_a, &key);
+		if (h)
+			h->writes = w->now;
+	}
+	bpf_map_delete_elem(&writers, &id);
 }
 
 SEC("tp_btf/sock_send_length")
@@ -69,7 +99,7 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 		return 0;
 
 	now = bpf_ktime_get_ns();
-	h = hold_of(sk, id);
+	h = hold_of(sk);
 	if (!h)
 		return 0;
 	add(&runs[HOLDS], 1);
@@ -121,7 +151,7 @@ int BPF_PROG(received, struct sock *sk, const struct sk_buff *skb)
 		return 0;
 	now = bpf_ktime_get_ns();
 	last = now - p->first;
-	h = hold_of(sk, id);
+	h = hold_of(sk);
 	if (h) {
 		add(&h->released, p->n);
 		add(&h->sum, p->n * last - p->starts);

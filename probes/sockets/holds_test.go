@@ -48,6 +48,7 @@ func answer(l net.Listener) {
 }
 
 func TestHeldWritesAreMatchedWithTheirACK(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.listen("127.0.0.1:7003")
 	go answer(l)
@@ -98,5 +99,30 @@ func TestHeldWritesAreMatchedWithTheirACK(t *testing.T) {
 	}
 	if !found {
 		t.Error("no row says that TCP_NODELAY is off on the held socket")
+	}
+}
+
+func TestHeldWritesOfAConnectionThatCloses(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	l := b.listen("127.0.0.1:7013")
+	go answer(l)
+	r := b.start()
+	time.Sleep(100 * time.Millisecond)
+	const rounds = 4
+	c := b.dial("127.0.0.1:7013")
+	exchange(t, c, false, rounds)
+	c.Close() // within the second: the kernel's count of its writes goes with it
+	time.Sleep(100 * time.Millisecond)
+	r.Stop()
+	rec := b.needs(r, "sockets.holds")
+	var writes, held, released uint64
+	for _, h := range rec.Holds {
+		if h.Netns == b.id {
+			writes, held, released = writes+h.Writes, held+h.Held, released+h.Released
+		}
+	}
+	if held == 0 || held > rounds || released != held || writes != 2*rounds {
+		t.Errorf("%d writes, %d held, %d released; want %d writes, a few held", writes, held, released, 2*rounds)
 	}
 }

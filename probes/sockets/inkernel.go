@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
 	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 
@@ -14,9 +15,9 @@ import (
 
 // inKernel is the BPF side: programs on tracepoints that count into tables.
 type inKernel struct {
-	maps    *ebpf.Collection
-	links   []link.Link
-	progs   []*ebpf.Program
+	maps    *ebpf.Collection       // and programs, if they were loaded together
+	links   map[string][]link.Link // by measure
+	progs   []*ebpf.Program        // that were loaded one by one
 	reasons map[uint64]string
 	epoch   uint32
 	// lacks tells of each measure that can't be had here why.
@@ -40,54 +41,91 @@ func loadInKernel(env *probe.Env) (*inKernel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the BPF programs of sockets: %w", err)
 	}
-	k := &inKernel{lacks: missing(types, hooks)}
+	return load(spec, types)
+}
+
+func load(spec *ebpf.CollectionSpec, types *btf.Spec) (*inKernel, error) {
+	k := &inKernel{lacks: missing(types, hooks), links: map[string][]link.Link{}}
+	var err error
 	if k.reasons, err = configure(spec, types, nanotime()); err != nil {
 		return nil, err
 	}
-	only := spec.Copy()
-	only.Programs = nil
-	if k.maps, err = ebpf.NewCollection(only); err != nil {
-		return nil, kernel.Explain("making the BPF maps of sockets", err)
-	}
-	// Each program is loaded alone: one that this kernel refuses costs its own
-	// measure and no other.
 	for _, h := range hooks {
 		if k.lacks[h.measure] != nil {
-			continue
+			delete(spec.Programs, h.program)
 		}
-		if err := k.attach(spec, h); err != nil {
-			k.lacks[h.measure] = kernel.Explain("counting at tracepoint "+h.tracepoint, err)
+	}
+	if k.maps, err = ebpf.NewCollection(spec); err != nil {
+		// Then each program alone: one that this kernel refuses costs its own
+		// measure and no other.
+		if err := k.loadOneByOne(spec); err != nil {
+			return nil, err
+		}
+		return k, nil
+	}
+	for _, h := range hooks {
+		if p := k.maps.Programs[h.program]; p != nil && k.lacks[h.measure] == nil {
+			k.attach(h, p)
 		}
 	}
 	return k, nil
 }
 
-func (k *inKernel) attach(spec *ebpf.CollectionSpec, h hook) error {
-	one := spec.Copy()
-	one.Programs = map[string]*ebpf.ProgramSpec{h.program: one.Programs[h.program]}
-	coll, err := ebpf.NewCollectionWithOptions(one, ebpf.CollectionOptions{MapReplacements: k.maps.Maps})
-	if err != nil {
-		return err
+func (k *inKernel) loadOneByOne(spec *ebpf.CollectionSpec) (err error) {
+	only := spec.Copy()
+	only.Programs = nil
+	if k.maps, err = ebpf.NewCollection(only); err != nil {
+		return kernel.Explain("making the BPF maps of sockets", err)
 	}
-	p := coll.DetachProgram(h.program)
-	coll.Close()
-	k.progs = append(k.progs, p)
+	for _, h := range hooks {
+		if k.lacks[h.measure] != nil {
+			continue
+		}
+		one := spec.Copy()
+		one.Programs = map[string]*ebpf.ProgramSpec{h.program: one.Programs[h.program]}
+		coll, err := ebpf.NewCollectionWithOptions(one, ebpf.CollectionOptions{MapReplacements: k.maps.Maps})
+		if err != nil {
+			k.refuse(h, err)
+			continue
+		}
+		p := coll.DetachProgram(h.program)
+		coll.Close()
+		k.progs = append(k.progs, p)
+		k.attach(h, p)
+	}
+	return nil
+}
+
+// attach hangs a program on its tracepoint, or notes why it can't.
+func (k *inKernel) attach(h hook, p *ebpf.Program) {
 	var l link.Link
+	var err error
 	if p.Type() == ebpf.RawTracepoint {
 		l, err = kernel.AttachRaw(h.tracepoint, p)
 	} else {
 		l, err = link.AttachTracing(link.TracingOptions{Program: p})
 	}
 	if err != nil {
-		return err
+		k.refuse(h, err)
+		return
 	}
-	k.links = append(k.links, l)
-	return nil
+	k.links[h.measure] = append(k.links[h.measure], l)
+}
+
+// refuse gives a measure up: with half of its programs it would tell lies.
+func (k *inKernel) refuse(h hook, err error) {
+	k.lacks[h.measure] = kernel.Explain("counting at tracepoint "+h.tracepoint, err)
+	for _, l := range k.links[h.measure] {
+		l.Close()
+	}
+	delete(k.links, h.measure)
 }
 
 func (k *inKernel) close() {
-	for _, l := range k.links {
-		l.Close()
+	for _, ls := range k.links {
+		for _, l := range ls {
+			l.Close()
+		}
 	}
 	for _, p := range k.progs {
 		p.Close()

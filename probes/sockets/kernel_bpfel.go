@@ -74,10 +74,19 @@ type kernelHold struct {
 	Pid      uint32
 	Inode    uint64
 	Cookie   uint64
+	Writes   uint64
 	Held     uint64
 	Released uint64
 	Sum      uint64
 	Max      uint64
+}
+
+type kernelHoldKey struct {
+	_     structs.HostLayout
+	Sk    uint64
+	Lport uint16
+	Rport uint16
+	Pad   uint32
 }
 
 type kernelPending struct {

@@ -20,6 +20,7 @@ type ledger struct {
 	cost  map[string]float64 // CPU seconds
 	errs  map[string]error   // the first of each measure
 	lost  map[string]uint64  // events that no row has
+	full  [5]uint64          // events that found their kernel table full, as enum table
 	worst time.Duration
 	mark  float64
 }

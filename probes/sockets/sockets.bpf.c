@@ -1,5 +1,7 @@
+// clang-format off
 //go:build ignore
 
+// clang-format on
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * What happens to sockets between two dumps of them, counted in the kernel:
@@ -22,7 +24,7 @@ char __license[] SEC("license") = "Dual BSD/GPL";
 
 #include "tables.h"
 #include "flow.h"
+#include "holds.h"
 #include "connections.h"
 #include "resets.h"
 #include "signals.h"
-#include "holds.h"

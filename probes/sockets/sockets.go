@@ -38,19 +38,18 @@ type running struct {
 	ledger *ledger
 	first  firsts
 
-	socks   map[uint64]*history // by cookie
-	order   []candidate         // reused from tick to tick
-	allow   allowance
-	held    map[uint64]bool // inodes with held writes
-	since   recording.Time  // when the kernel's current tables were begun
-	ticks   int
-	dumped  time.Duration // what the last full dump took
-	asked   int           // sockets whose options were asked for
-	refused error         // why options can't be read
-	skipped uint64        // rows of wanted sockets that the allowance did not allow
-	closed  uint64        // socket-closed events left out
-	// kernelLost are the events that found their kernel table full.
-	kernelLost [5]uint64
+	socks    map[uint64]*history // by cookie
+	order    []candidate         // reused from tick to tick
+	allow    allowance
+	held     map[uint64]bool // inodes with held writes
+	since    recording.Time  // when the kernel's current tables were begun
+	ticks    int
+	nextFull int           // the tick of the next dump of which every socket may get a row
+	dumped   time.Duration // what the last full dump took
+	asked    int           // sockets whose options were asked for
+	refused  error         // why options can't be read
+	skipped  uint64        // rows of wanted sockets that the allowance did not allow
+	closed   uint64        // socket-closed events left out
 
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -93,10 +92,8 @@ func (r *running) tryDiag() error {
 	if _, err := os.Stat(r.env.Proc); err != nil {
 		return fmt.Errorf("look at processes: %w", err)
 	}
-	if err := r.survey.dump(true, nil); err != nil {
-		return err
-	}
-	return r.survey.failed[r.env.Netns]
+	// Listeners and UDP sockets of the own namespace: few, and enough to know.
+	return r.survey.ask(r.env.Netns, false, nil)
 }
 
 func (r *running) loop(ctx context.Context) {
@@ -107,7 +104,6 @@ func (r *running) loop(ctx context.Context) {
 	probe.Every(ctx, period, func(late time.Duration) { r.tick(late, false) })
 	r.tick(0, true)
 	if r.kernel != nil {
-		r.kernelLost = r.kernel.lost()
 		r.kernel.close()
 	}
 	r.announce()

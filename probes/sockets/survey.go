@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sys/unix"
+
 	"snag/internal/netns"
 	"snag/probes/probe"
 	"snag/probes/sockets/diag"
@@ -42,9 +44,10 @@ func (s *survey) dump(look bool, wanted map[uint64]map[diag.Kind][][48]byte) err
 		if wanted != nil {
 			few = wanted[n.ID]
 		}
-		if err := s.inside(n, func() error { return s.ask(n.ID, wanted == nil, few) }); err != nil {
+		err := s.inside(n, func() error { return s.ask(n.ID, wanted == nil, few) })
+		if err != nil && (n.Own || errors.Is(err, netns.ErrNotPermitted) || exists(n)) {
 			s.failed[n.ID] = err
-		}
+		} // else the namespace ended meanwhile, and its sockets with it
 	}
 	return nil
 }
@@ -65,6 +68,11 @@ func (s *survey) inside(n netns.Namespace, f func() error) error {
 		defer func() { s.elsewhere += probe.ThreadCPU() - before }()
 		return f()
 	})
+}
+
+func exists(n netns.Namespace) bool {
+	var st unix.Stat_t
+	return unix.Stat(n.Path, &st) == nil && st.Ino == n.ID
 }
 
 func (s *survey) ask(id uint64, everything bool, few map[diag.Kind][][48]byte) error {
@@ -110,7 +118,7 @@ func (s *survey) unseen() (why, cure string) {
 	return "", ""
 }
 
-// port tells whether either end has that port.
+// atPort tells whether either end has that port.
 func atPort(s *recording.Socket, port string) bool {
 	return recording.Port(s.Local) == port || recording.Port(s.Remote) == port
 }

@@ -20,15 +20,15 @@ const (
 // history is what is kept of a socket between two dumps.
 type history struct {
 	last      recording.Socket
-	seen      int          // tick of the last dump that had it
-	recv      int          // observations in a row with a full or filling receive queue
-	send      int          // in a row with unsent or unacknowledged bytes and no progress
-	closeWait int          // in a row in CLOSE_WAIT
-	level     priority     // as of the last observation
-	until     time.Time    // a suspicion is kept alive that long
-	written   *fingerprint // of the last row written
-	family    byte         // to ask for it again
-	id        [48]byte     //
+	seen      int         // tick of the last dump that had it
+	recv      int         // observations in a row with a full or filling receive queue
+	send      int         // in a row with unsent or unacknowledged bytes and no progress
+	closeWait int         // in a row in CLOSE_WAIT
+	level     priority    // as of the last observation
+	until     time.Time   // a suspicion is kept alive that long
+	written   fingerprint // of the last row written, 0: none yet
+	family    byte        // to ask for it again
+	id        [48]byte    //
 	options   *recording.SocketOptions
 	asked     bool // options were read, or could not be
 	fresh     bool // options were read and no row has them yet

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* The tables, their keys and values. Go sees the same through bpf2go's types. */
 
-#define ROWS 8192    /* of a table, a second */
-#define OTHERS 6144  /* from here on connections are counted without their peer */
+#define ROWS 8192   /* of a table, a second */
+#define OTHERS 6144 /* from here on connections are counted without their peer */
 #define SOCKETS 32768
 
 /* One end of a connection as its host sees it. Ports in host order. */
@@ -88,13 +88,22 @@ struct signal_value {
 	__u8 from_comm[16];
 };
 
-/* Holds of one socket in one second. Its key is the socket's address. */
+/* A socket's memory is used again by the next one: hence the ports. */
+struct hold_key {
+	__u64 sk;
+	__u16 lport;
+	__u16 rport;
+	__u32 pad;
+};
+
+/* Holds of one socket in one second. */
 struct hold {
 	struct flow flow;
 	__u8 comm[16];
 	__u32 pid;
 	__u64 inode;
 	__u64 cookie;
+	__u64 writes; /* only when it has closed: else see struct writes */
 	__u64 held;
 	__u64 released;
 	__u64 sum; /* of the released, ns */
@@ -122,16 +131,16 @@ enum table { CONNECTIONS, RESETS, RETRANSMITS, SIGNALS, HOLDS, TABLES };
 
 const volatile __u64 started; /* when user space loaded us, ns */
 __u32 epoch;
-__u32 conn_rows[2];   /* rows in connections_a and _b, about */
-__u64 lost[TABLES];   /* events that found their table full */
-__u64 runs[TABLES];   /* events seen */
+__u32 conn_rows[2]; /* rows in connections_a and _b, about */
+__u64 lost[TABLES]; /* events that found their table full */
+__u64 runs[TABLES]; /* events seen */
 
-#define HASH(name, k, v, n)                          \
-	struct {                                     \
-		__uint(type, BPF_MAP_TYPE_HASH);     \
-		__uint(max_entries, n);              \
-		__type(key, k);                      \
-		__type(value, v);                    \
+#define HASH(name, k, v, n)                                                                                  \
+	struct {                                                                                             \
+		__uint(type, BPF_MAP_TYPE_HASH);                                                             \
+		__uint(max_entries, n);                                                                      \
+		__type(key, k);                                                                              \
+		__type(value, v);                                                                            \
 	} name SEC(".maps")
 
 HASH(connections_a, struct conn_key, struct conn_value, ROWS);
@@ -142,8 +151,8 @@ HASH(retransmits_a, struct retransmit_key, struct count, ROWS);
 HASH(retransmits_b, struct retransmit_key, struct count, ROWS);
 HASH(signals_a, struct signal_key, struct signal_value, 1024);
 HASH(signals_b, struct signal_key, struct signal_value, 1024);
-HASH(holds_a, __u64, struct hold, 4096);
-HASH(holds_b, __u64, struct hold, 4096);
+HASH(holds_a, struct hold_key, struct hold, 4096);
+HASH(holds_b, struct hold_key, struct hold, 4096);
 HASH(births, __u64, struct birth, SOCKETS);
 HASH(pendings, __u64, struct pending, 4096);
 

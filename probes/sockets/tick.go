@@ -13,6 +13,7 @@ import (
 const (
 	fullEvery = 5                    // ticks between dumps of which every socket may get a row
 	cheap     = 5 * time.Millisecond // a full dump that took less is taken every tick
+	fullShare = 20                   // full dumps take no more than 1/20 of the time
 	mostWatch = 2000                 // sockets that may get a row in one tick between full ones
 )
 
@@ -27,7 +28,7 @@ type candidate struct {
 func (r *running) tick(late time.Duration, last bool) {
 	r.ticks++
 	now, t := time.Now(), r.env.Now()
-	every := r.ticks == 1 || last || r.ticks%fullEvery == 1
+	every := last || r.ticks >= r.nextFull
 	r.allow.tick(period.Seconds())
 
 	suffix, epoch := r.swap()
@@ -48,6 +49,9 @@ func (r *running) tick(late time.Duration, last bool) {
 	r.ledger.charge("sockets.diag")
 
 	r.ledger.late(late)
+	if every && !last {
+		r.announce() // what is cut off has the account up to here
+	}
 	labels := recording.Labels{"probe": probeName}
 	r.env.Sink.Sample(t, "snag_probe_cpu_seconds_total", labels, r.ledger.total())
 	r.env.Sink.Sample(t, "snag_probe_late_seconds", labels, late.Seconds())
@@ -87,6 +91,9 @@ func (r *running) look(now time.Time, namespaces, everything bool) {
 	r.ledger.spent("sockets.diag", &r.survey.elsewhere)
 	if everything {
 		r.dumped = time.Since(begin)
+		if namespaces {
+			r.nextFull = r.ticks + max(fullEvery, int(fullShare*r.dumped/period))
+		}
 		clear(r.book.inodes)
 	}
 	for i := range r.survey.found {
@@ -182,11 +189,11 @@ func (r *running) write(last bool) {
 			continue
 		}
 		print := fingerprintOf(s)
-		unchanged := h.written != nil && *h.written == print && idle(s) && !h.fresh
+		unchanged := h.written == print && idle(s) && !h.fresh
 		if unchanged && !last {
 			continue
 		}
-		if !r.allow.take() {
+		if !r.allow.take(c.level) {
 			if c.level >= wanted {
 				r.skipped++
 			}
@@ -197,6 +204,6 @@ func (r *running) write(last bool) {
 			h.fresh = false
 		}
 		r.env.Sink.Append(*s)
-		h.written = &print
+		h.written = print
 	}
 }

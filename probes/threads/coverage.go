@@ -24,7 +24,7 @@ func (s *sampler) coverage() {
 }
 
 func (s *sampler) rows() []recording.Coverage {
-	whole := recording.Coverage{Probe: name, State: recording.CoverageOK, Lost: s.left, Cost: s.cost}
+	whole := recording.Coverage{Probe: name, State: recording.CoverageOK, Cost: s.cost}
 	switch {
 	case s.looked == 0 && s.read.state.n > 0:
 		whole = s.read.state.row(name, "CONFIG_PROC_FS=y")
@@ -50,7 +50,7 @@ func (s *sampler) rows() []recording.Coverage {
 	rows := []recording.Coverage{whole, state, syscall, s.read.sched.row(name+".sched", "CONFIG_SCHED_INFO=y")}
 	for i := range rows[1:] { // what was left out was left out of each
 		if r := &rows[1+i]; s.left > 0 && r.State == recording.CoverageOK {
-			r.State, r.Why, r.Lost = whole.State, whole.Why, whole.Lost
+			r.State, r.Why = whole.State, whole.Why
 		}
 	}
 	return rows
@@ -73,7 +73,8 @@ func (r refusals) row(measure, option string) recording.Coverage {
 	if r.n == 0 {
 		return c
 	}
-	c.State, c.Lost, c.Why = recording.CoveragePartial, r.n, r.first.Error()
+	c.State = recording.CoveragePartial
+	c.Why = fmt.Sprintf("%d of %d refused: %v", r.n, r.of, r.first)
 	if r.n == r.of {
 		c.State = recording.CoverageUnavailable
 	}

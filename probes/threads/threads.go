@@ -20,6 +20,8 @@ var Probe = probe.Probe{Name: name, Start: start}
 const (
 	name   = "threads"
 	period = time.Second
+	// coverageEach ticks the coverage is written, besides at the end.
+	coverageEach = 5
 	// mostThreads of one process are looked at, and mostAll in a tick: a thread
 	// costs 40 µs a second when it ran and 13 µs when not (BenchmarkTick), and 200
 	// bytes of recording.
@@ -62,6 +64,9 @@ func (s *sampler) run(ctx context.Context) {
 		labels := recording.Labels{"probe": name}
 		s.env.Sink.Sample(now, "snag_probe_cpu_seconds_total", labels, s.cost)
 		s.env.Sink.Sample(now, "snag_probe_late_seconds", labels, late.Seconds())
+		if s.turn%coverageEach == 0 {
+			s.coverage() // for a recording that is cut off
+		}
 	})
 	s.tick()
 	s.cost = probe.ThreadCPU() - began

@@ -8,6 +8,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -67,10 +68,7 @@ func start(snag string, window time.Duration) (stop func()) {
 	time.Sleep(time.Second) // its probes are up
 	return func() {
 		check(cmd.Process.Signal(os.Interrupt)) // ends the recording and judges
-		err := cmd.Wait()
-		if e, ok := err.(*exec.ExitError); err != nil && (!ok || e.ExitCode() != 10) {
-			check(fmt.Errorf("snag find: %w", err))
-		}
+		judged(cmd.Wait())
 		check(os.RemoveAll(dir))
 	}
 }
@@ -84,10 +82,7 @@ func own(snag string, window time.Duration) {
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	began := time.Now()
-	err := cmd.Run()
-	if e, ok := err.(*exec.ExitError); err != nil && (!ok || e.ExitCode() != 10) {
-		check(fmt.Errorf("snag find: %w", err))
-	}
+	judged(cmd.Run())
 	wall := time.Since(began)
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	var doc struct {
@@ -198,6 +193,15 @@ func connects(window time.Duration) float64 {
 		c.Close()
 	}
 	return float64(n) / window.Seconds()
+}
+
+// judged: a culprit found is a success here.
+func judged(err error) {
+	var e *exec.ExitError
+	if errors.As(err, &e) && e.ExitCode() == 10 {
+		return
+	}
+	check(err)
 }
 
 func must[T any](v T, err error) T {

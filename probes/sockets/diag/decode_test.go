@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,7 +122,7 @@ func TestWalkTellsErrorsFromSockets(t *testing.T) {
 		t.Errorf("done %v, %v, %d sockets", done, err, got)
 	}
 	enoent := message(unix.NLMSG_ERROR, 7, []byte{0xfe, 0xff, 0xff, 0xff})
-	if done, err := walk(enoent, udp, 7, each, nil); !done || err != unix.ENOENT {
+	if done, err := walk(enoent, udp, 7, each, nil); !done || !errors.Is(err, unix.ENOENT) {
 		t.Errorf("done %v, %v", done, err)
 	}
 	answered := 0

@@ -22,7 +22,7 @@ import (
 const least = 2 * time.Second
 
 // share bounds what scans may cost: no more than 1/share of the time.
-const share = 20
+const share = 50
 
 // Table maps socket inodes to the descriptors that hold them.
 type Table struct {

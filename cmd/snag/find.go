@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"snag/probes"
+	"snag/recording"
+)
+
+type findFlags struct {
+	window   time.Duration
+	target   recording.Target
+	symptoms []string
+	out      string
+	quiet    bool
+	show     showFlags
+}
+
+func findCommand() *cobra.Command {
+	var f findFlags
+	cmd := &cobra.Command{
+		Use:   "find",
+		Short: "Record this host for a while, judge it, show the verdict",
+		Long: `Record this host, judge what was seen, show the verdict. Nothing on the host is
+changed, and no payload is kept. Ctrl-C ends the recording early and still judges.
+
+Without a target it looks at the whole machine, every network namespace included;
+with one, at that process (and its children), unit, listener or namespace, and at
+what the machine does to it. As root it sees all; without, it does what it may and
+says what it could not see.
+
+Exit codes: 0 nothing wrong (or nothing that could be proved: read the verdict),
+10 a culprit found, 1 failed, 2 usage.`,
+		Example: `  sudo snag find
+  sudo snag find --for 10s --port 1935
+  sudo snag find --unit nginx --symptom 'freeze 14:17:28 stream X' --json`,
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return find(cmd, f) },
+	}
+	flags := cmd.Flags()
+	flags.DurationVar(&f.window, "for", 30*time.Second, "how long to record")
+	flags.IntVar(&f.target.PID, "pid", 0, "look at this process and its children")
+	flags.StringVar(&f.target.Unit, "unit", "", "look at this systemd unit")
+	flags.IntVar(&f.target.Port, "port", 0, "look at what listens on this port, TCP or UDP")
+	flags.StringVar(&f.target.Netns, "netns", "", "look at this network namespace, by name or inode")
+	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what you saw, in your words; may be given more than once")
+	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
+	f.show.register(cmd)
+	return cmd
+}
+
+func (f *findFlags) check(cmd *cobra.Command) error {
+	if f.window < time.Second || f.window > time.Hour {
+		return usage("--for %s: from 1s to 1h", f.window)
+	}
+	given := 0
+	for _, name := range []string{"pid", "unit", "port", "netns"} {
+		if cmd.Flags().Changed(name) {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return usage("one of --pid, --unit, --port, --netns: each is a target, and there is one")
+	case cmd.Flags().Changed("pid") && f.target.PID < 1:
+		return usage("--pid %d: a pid is a positive number", f.target.PID)
+	case cmd.Flags().Changed("port") && (f.target.Port < 1 || f.target.Port > 65535):
+		return usage("--port %d: a port is a number from 1 to 65535", f.target.Port)
+	case cmd.Flags().Changed("unit") && f.target.Unit == "", cmd.Flags().Changed("netns") && f.target.Netns == "":
+		return usage("the target has no name")
+	}
+	return nil
+}
+
+func find(cmd *cobra.Command, f findFlags) error {
+	if err := f.check(cmd); err != nil {
+		return err
+	}
+	dir := f.out
+	if dir == "" {
+		dir = filepath.Join(os.TempDir(), fmt.Sprintf("snag-%s-%d", time.Now().Format("20060102-150405"), os.Getpid()))
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	go func() {
+		<-ctx.Done()
+		stop() // the next Ctrl-C ends snag at once
+	}()
+	progress := newProgress(os.Stderr, f.quiet)
+	recorded := probes.Record(ctx, probes.Plan{
+		Dir: dir, For: f.window, Target: f.target, Symptoms: f.symptoms, Snag: version,
+		Notice: progress.notice, Tick: progress.tick,
+	})
+	progress.done()
+	if recorded != nil {
+		var nothing *probes.NotBegunError
+		if errors.As(recorded, &nothing) {
+			return recorded // what the folder holds is another recording
+		}
+		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
+	}
+	err := judgeAndShow(dir, f.show)
+	if recorded != nil && err == nil {
+		return &exit{code: exitFailed} // nothing found in a recording that was cut off is not "nothing wrong"
+	}
+	return err
+}

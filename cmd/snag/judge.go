@@ -1,0 +1,57 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"snag/recording"
+	"snag/report"
+	"snag/verdict"
+)
+
+// showFlags are the flags of every command that shows a verdict.
+type showFlags struct {
+	json    bool
+	verbose bool
+}
+
+func (f *showFlags) register(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.json, "json", false, "the verdict as JSON on standard output (docs/json.md)")
+	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "everything: all evidence, and what was cleared")
+}
+
+func judgeCommand() *cobra.Command {
+	var f showFlags
+	cmd := &cobra.Command{
+		Use:   "judge DIR",
+		Short: "Judge a recording again, with this version's rules",
+		Long: `Judge a recording again: one made by another version, or on another machine.
+DIR is the folder that snag find kept, or a packed recording. Exit codes as of find.`,
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error { return judgeAndShow(args[0], f) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func judgeAndShow(dir string, f showFlags) error {
+	r, err := recording.Open(dir)
+	if err != nil {
+		return err
+	}
+	v := verdict.Judge(r)
+	if f.json {
+		err = report.WriteJSON(os.Stdout, v)
+	} else {
+		color := isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == ""
+		err = report.WriteText(os.Stdout, v, report.Options{Color: color, Verbose: f.verbose})
+	}
+	if err != nil {
+		return err
+	}
+	if len(v.With(verdict.Culprit)) > 0 {
+		return &exit{code: exitCulprit}
+	}
+	return nil
+}

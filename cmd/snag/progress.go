@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// progress is the line that shows the seconds left, and the first of each thing
+// that is seen. Off a terminal only the latter is written, a line each.
+type progress struct {
+	mu       sync.Mutex
+	w        io.Writer
+	terminal bool
+	quiet    bool
+	shown    bool
+}
+
+func newProgress(f *os.File, quiet bool) *progress {
+	return &progress{w: f, terminal: isTerminal(f), quiet: quiet}
+}
+
+func (p *progress) tick(left time.Duration) {
+	if p.quiet || !p.terminal {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintf(p.w, "\r\x1b[Krecording: %d s left (Ctrl-C judges now)", int(left.Round(time.Second).Seconds()))
+	p.shown = true
+}
+
+func (p *progress) notice(text string) {
+	if p.quiet {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.shown = false
+	}
+	fmt.Fprintf(p.w, "%s  seen: %s\n", time.Now().UTC().Format("15:04:05"), text)
+}
+
+func (p *progress) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}
+
+func isTerminal(f *os.File) bool {
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"snag/recording"
+	"snag/recording/rectest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"snag": main,
+		// record CASE DIR writes a case written by hand as a recording's folder.
+		"record": func() {
+			if err := rectest.Write(os.Args[1], os.Args[2]); err != nil {
+				os.Stderr.WriteString(err.Error() + "\n")
+				os.Exit(1)
+			}
+		},
+		// pack DIR FILE packs a recording.
+		"pack": func() {
+			if err := recording.PackFile(os.Args[1], os.Args[2]); err != nil {
+				os.Stderr.WriteString(err.Error() + "\n")
+				os.Exit(1)
+			}
+		},
+		// valid SCHEMA FILE checks a JSON file by a JSON Schema.
+		"valid": func() {
+			if err := valid(os.Args[1], os.Args[2]); err != nil {
+				os.Stderr.WriteString(err.Error() + "\n")
+				os.Exit(1)
+			}
+		},
+	})
+}
+
+func valid(schema, file string) error {
+	s, err := jsonschema.NewCompiler().Compile(schema)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	doc, err := jsonschema.UnmarshalJSON(f)
+	if err != nil {
+		return err
+	}
+	return s.Validate(doc)
+}
+
+// TestScripts runs every subcommand as a user would: see testdata/script.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			cases, err := filepath.Abs("../../suspects/testdata")
+			if err != nil {
+				return err
+			}
+			e.Setenv("CASES", cases) // txtar in txtar would be taken apart
+			schema, err := filepath.Abs("../../report/verdict.schema.json")
+			e.Setenv("SCHEMA", schema)
+			return err
+		},
+		UpdateScripts: os.Getenv("UPDATE") != "",
+		Condition: func(cond string) (bool, error) {
+			return cond == "root" && os.Getuid() == 0, nil
+		},
+	})
+}

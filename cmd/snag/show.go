@@ -1,0 +1,59 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"snag/recording"
+	"snag/report"
+)
+
+func showCommand() *cobra.Command {
+	var table string
+	cmd := &cobra.Command{
+		Use:   "show DIR",
+		Short: "Print what is in a recording",
+		Long: `Print what is in a recording: what host, when, what each probe measured and cost,
+how many rows of which table, which series. --table NAME prints one table's rows,
+a JSON object a line; --table samples the series with their values.`,
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := recording.Open(args[0])
+			if err != nil {
+				return err
+			}
+			if table != "" {
+				return showTable(r, table)
+			}
+			return report.WriteContents(os.Stdout, r)
+		},
+	}
+	cmd.Flags().StringVar(&table, "table", "", "print the rows of this table, a JSON object a line")
+	return cmd
+}
+
+func showTable(r *recording.Recording, name string) error {
+	enc := json.NewEncoder(os.Stdout)
+	enc.SetEscapeHTML(false)
+	if name == "samples" {
+		for _, s := range r.Series {
+			if err := enc.Encode(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	rows, ok := r.Rows(name)
+	if !ok {
+		return usage("--table %s: there are samples and %v", name, recording.TableNames())
+	}
+	for _, row := range rows {
+		if err := enc.Encode(row); err != nil {
+			return fmt.Errorf("print table %s: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package actor
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+var leakyServer = Actor{
+	Name:  "leaky-server",
+	About: "answers connections under a small RLIMIT_NOFILE and keeps some of their descriptors",
+	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
+		listen := f.String("listen", "", "address:port")
+		limit := f.Uint64("limit", 64, "RLIMIT_NOFILE, 32 to 1024")
+		keep := f.Int("keep", -1, "descriptors never closed; -1 keeps every one")
+		if err := parse(); err != nil {
+			return err
+		}
+		if *limit < 32 || *limit > 1024 {
+			return errors.New("--limit must be 32 to 1024")
+		}
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: *limit, Max: *limit}); err != nil {
+			return fmt.Errorf("set RLIMIT_NOFILE to %d: %w", *limit, err)
+		}
+		// What a careless ancestor left open above the limit would make the count of
+		// descriptors exceed it.
+		if err := unix.CloseRange(uint(*limit), math.MaxInt32, 0); err != nil {
+			return fmt.Errorf("close inherited descriptors from %d: %w", *limit, err)
+		}
+		exitWith(ctx)
+		fd, err := listenTCP(*listen, 4096)
+		if err != nil {
+			return err
+		}
+		seen := newTally()
+		go seen.report(ctx, os.Stdout)
+		ready()
+		request, answer := make([]byte, 256), make([]byte, answerSize)
+		for kept := 0; ; {
+			conn, err := acceptTCP(fd)
+			if errors.Is(err, unix.EMFILE) {
+				seen.add("EMFILE")
+				// What servers do: nginx waits 500 ms (accept_mutex_delay), Go's
+				// net/http 5 ms to 1 s.
+				time.Sleep(100 * time.Millisecond)
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("accept on %s: %w", *listen, err)
+			}
+			if n, err := readSome(conn, request); err == nil && n > 0 {
+				_ = writeAll(conn, answer)
+			}
+			seen.add("answered")
+			if *keep < 0 || kept < *keep {
+				kept++
+				continue
+			}
+			unix.Close(conn)
+		}
+	},
+}

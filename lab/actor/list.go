@@ -1,0 +1,30 @@
+package actor
+
+// All actors. A new one is one file and one line here.
+var All = []Actor{
+	limited,
+	udpSink,
+	udpSource,
+	udpProbe,
+	tcpSource,
+	tcpSink,
+	tcpRelay,
+	rrServer,
+	loopServer,
+	rrClient,
+	idleServer,
+	burner,
+	sleeper,
+	stopper,
+	tunRelay,
+	edgeRelay,
+	caller,
+	slowAcceptor,
+	twoWriteClient,
+	twoWriteServer,
+	feedServer,
+	feedClient,
+	fanoutRelay,
+	consumer,
+	leakyServer,
+}

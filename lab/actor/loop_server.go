@@ -1,0 +1,82 @@
+package actor
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+var loopServer = Actor{
+	Name:  "loop-server",
+	About: "answers requests one after another in one thread, as an event loop does: those that wait lie unread at their sockets",
+	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
+		listen := f.String("listen", "", "address:port")
+		spin := f.Duration("spin", 0, "CPU time of a request")
+		size := f.Int("size", 128, "bytes of a request and of its answer")
+		if err := parse(); err != nil {
+			return err
+		}
+		l, err := listenTCP(*listen, 128)
+		if err != nil {
+			return err
+		}
+		ready()
+		s := loop{fds: []unix.PollFd{{Fd: int32(l), Events: unix.POLLIN}}, buf: make([]byte, *size), spin: *spin}
+		for ctx.Err() == nil {
+			if err := s.turn(); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+}
+
+// loop is one thread's sockets: the listener first, then the connections.
+type loop struct {
+	fds  []unix.PollFd
+	buf  []byte
+	spin time.Duration
+}
+
+// turn waits for what can be read and serves each of it once.
+func (s *loop) turn() error {
+	n, err := unix.Poll(s.fds, 100)
+	if errors.Is(err, unix.EINTR) || err == nil && n == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	kept := s.fds[:1:1]
+	for _, p := range s.fds[1:] {
+		if p.Revents != 0 && !s.answer(int(p.Fd)) {
+			unix.Close(int(p.Fd))
+			continue
+		}
+		kept = append(kept, p)
+	}
+	if s.fds[0].Revents != 0 {
+		c, _, err := unix.Accept4(int(s.fds[0].Fd), unix.SOCK_CLOEXEC)
+		if err != nil {
+			return err
+		}
+		kept = append(kept, unix.PollFd{Fd: int32(c), Events: unix.POLLIN})
+	}
+	s.fds = kept
+	return nil
+}
+
+// answer serves one request; false when the peer is gone. Requests are small
+// enough to come in one segment.
+func (s *loop) answer(fd int) bool {
+	n, err := unix.Read(fd, s.buf)
+	if err != nil || n <= 0 {
+		return false
+	}
+	burn(s.spin)
+	_, err = unix.Write(fd, s.buf[:n])
+	return err == nil
+}

@@ -1,0 +1,147 @@
+package actor
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+var rrServer = Actor{
+	Name:  "rr-server",
+	About: "answers requests, each after some work on the CPU",
+	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
+		listen := f.String("listen", "", "address:port")
+		spin := f.Duration("spin", 0, "CPU time of a request")
+		size := f.Int("size", 128, "bytes of a request and of its answer")
+		if err := parse(); err != nil {
+			return err
+		}
+		return serve(ctx, *listen, func(c net.Conn) {
+			buf := make([]byte, *size)
+			for {
+				if _, err := io.ReadFull(c, buf); err != nil {
+					return
+				}
+				burn(*spin)
+				if _, err := c.Write(buf); err != nil {
+					return
+				}
+			}
+		})
+	},
+}
+
+var rrClient = Actor{
+	Name:  "rr-client",
+	About: "sends a request on each connection at a rate, waits for the answer, prints the latencies",
+	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
+		to := f.String("to", "", "address:port")
+		conns := f.Int("conns", 1, "connections")
+		every := f.Duration("every", 100*time.Millisecond, "a request this often on each, or as soon as the one before was answered")
+		size := f.Int("size", 128, "bytes of a request and of its answer")
+		if err := parse(); err != nil {
+			return err
+		}
+		var lat latencies
+		errs := make(chan error, *conns)
+		for i := range *conns {
+			c, err := net.Dial("tcp4", *to)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			// Spread over the interval, so that they do not come as one burst.
+			wait := time.Duration(i) * *every / time.Duration(*conns)
+			go func() {
+				sleep(ctx, wait)
+				errs <- ask(ctx, c, *every, *size, &lat)
+			}()
+		}
+		ready()
+		for {
+			select {
+			case err := <-errs:
+				return err
+			case <-ctx.Done():
+				return nil
+			case <-time.After(time.Second):
+				if p50, p99, n := lat.take(); n > 0 {
+					fmt.Printf("answers %d p50_ms %.1f p99_ms %.1f\n", n, p50*1e3, p99*1e3)
+				}
+			}
+		}
+	},
+}
+
+func ask(ctx context.Context, c net.Conn, every time.Duration, size int, lat *latencies) error {
+	buf := make([]byte, size)
+	for next := time.Now(); ; {
+		start := time.Now()
+		if _, err := c.Write(buf); err != nil {
+			return err
+		}
+		if _, err := io.ReadFull(c, buf); err != nil {
+			return err
+		}
+		lat.add(time.Since(start).Seconds())
+		if next = next.Add(every); time.Since(next) > 0 {
+			next = time.Now()
+		}
+		if !sleep(ctx, time.Until(next)) {
+			return nil
+		}
+	}
+}
+
+// latencies of the last second, in seconds.
+type latencies struct {
+	mu sync.Mutex
+	v  []float64
+}
+
+func (l *latencies) add(s float64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.v = append(l.v, s)
+}
+
+func (l *latencies) take() (p50, p99 float64, n int) {
+	l.mu.Lock()
+	v := l.v
+	l.v = nil
+	l.mu.Unlock()
+	if len(v) == 0 {
+		return 0, 0, 0
+	}
+	slices.Sort(v)
+	return v[len(v)/2], v[len(v)*99/100], len(v)
+}
+
+var idleServer = Actor{
+	Name:  "idle-server",
+	About: "listens and holds an idle connection to itself",
+	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
+		listen := f.String("listen", "", "address:port")
+		if err := parse(); err != nil {
+			return err
+		}
+		go func() {
+			for ctx.Err() == nil {
+				c, err := net.Dial("tcp4", *listen)
+				if err != nil {
+					time.Sleep(50 * time.Millisecond)
+					continue
+				}
+				<-ctx.Done()
+				c.Close()
+			}
+		}()
+		return serve(ctx, *listen, func(c net.Conn) { _, _ = io.Copy(os.Stdout, c) })
+	},
+}

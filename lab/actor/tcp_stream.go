@@ -1,0 +1,166 @@
+package actor
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+var tcpSource = Actor{
+	Name:  "tcp-source",
+	About: "connects and sends a stream at a rate",
+	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
+		to := f.String("to", "", "address:port")
+		rate := f.Float64("rate", 1e6, "bytes a second; 0: as fast as it goes")
+		chunk := f.Int("chunk", 16384, "bytes of a write")
+		cong := f.String("congestion", "cubic", "TCP_CONGESTION")
+		if err := parse(); err != nil {
+			return err
+		}
+		d := net.Dialer{Control: congestion(*cong)}
+		c, err := d.DialContext(ctx, "tcp4", *to)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		ready()
+		return pour(ctx, c, *rate, *chunk)
+	},
+}
+
+// congestion sets TCP_CONGESTION on a socket before it connects or listens.
+func congestion(name string) func(string, string, syscall.RawConn) error {
+	return func(_, _ string, raw syscall.RawConn) error {
+		if name == "" {
+			return nil
+		}
+		var err error
+		if ctl := raw.Control(func(fd uintptr) {
+			err = unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, name)
+		}); ctl != nil {
+			return ctl
+		}
+		if err != nil {
+			return fmt.Errorf("set TCP_CONGESTION %s: %w", name, err)
+		}
+		return nil
+	}
+}
+
+// pour writes at the rate until the context ends; a blocked write delays what
+// follows and is not made up for.
+func pour(ctx context.Context, c net.Conn, rate float64, chunk int) error {
+	buf := make([]byte, chunk)
+	var every time.Duration
+	if rate > 0 {
+		every = time.Duration(float64(chunk) / rate * float64(time.Second))
+	}
+	stop := context.AfterFunc(ctx, func() { c.SetWriteDeadline(time.Now()) })
+	defer stop()
+	next, told, sent := time.Now(), time.Now(), 0
+	for ctx.Err() == nil {
+		n, err := c.Write(buf)
+		sent += n
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		next = next.Add(every)
+		if time.Since(next) > 4*every {
+			next = time.Now()
+		}
+		if !sleep(ctx, time.Until(next)) {
+			return nil
+		}
+		if time.Since(told) >= time.Second {
+			told = time.Now()
+			fmt.Printf("sent %d bytes\n", sent)
+		}
+	}
+	return nil
+}
+
+var tcpSink = Actor{
+	Name:  "tcp-sink",
+	About: "accepts connections and reads them to the end",
+	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
+		listen := f.String("listen", "", "address:port")
+		if err := parse(); err != nil {
+			return err
+		}
+		return serve(ctx, *listen, func(c net.Conn) { drain(c) })
+	},
+}
+
+// drain reads to the end and prints what came once a second.
+func drain(r io.Reader) {
+	buf := make([]byte, 65536)
+	told, got := time.Now(), 0
+	for {
+		n, err := r.Read(buf)
+		got += n
+		if time.Since(told) >= time.Second {
+			told = time.Now()
+			fmt.Printf("received %d bytes\n", got)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// serve accepts until the context ends, one goroutine a connection.
+func serve(ctx context.Context, listen string, handle func(net.Conn)) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp4", listen)
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { l.Close() })()
+	ready()
+	for {
+		c, err := l.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		go func() {
+			defer c.Close()
+			handle(c)
+		}()
+	}
+}
+
+var tcpRelay = Actor{
+	Name:  "tcp-relay",
+	About: "accepts connections and passes each on to another address",
+	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
+		listen := f.String("listen", "", "address:port")
+		to := f.String("to", "", "address:port")
+		if err := parse(); err != nil {
+			return err
+		}
+		return serve(ctx, *listen, func(in net.Conn) {
+			out, err := net.Dial("tcp4", *to)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return
+			}
+			defer out.Close()
+			// Through a buffer of its own, not splice: a relay that touches its data.
+			_, _ = io.CopyBuffer(struct{ io.Writer }{out}, struct{ io.Reader }{in}, make([]byte, 32768))
+		})
+	},
+}

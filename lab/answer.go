@@ -1,0 +1,110 @@
+package lab
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// Answer is what the lab reads of `snag find --json`: its own reading of the
+// documented schema, as any program that depends on it would have.
+type Answer struct {
+	Version  int             `json:"version"`
+	Symptoms []AnswerSymptom `json:"symptoms"`
+	Verdict  []AnswerEntry   `json:"verdict"`
+	// Abstained says why nobody was named though something is wrong.
+	Abstained string   `json:"abstained"`
+	Warnings  []string `json:"warnings"`
+}
+
+// AnswerSymptom is one symptom that was named.
+type AnswerSymptom struct {
+	Name    string  `json:"name"`
+	Subject Subject `json:"subject"`
+	Text    string  `json:"text"`
+}
+
+// AnswerEntry is one suspect with its state.
+type AnswerEntry struct {
+	Suspect string  `json:"suspect"`
+	State   string  `json:"state"`
+	Subject Subject `json:"subject"`
+	// Ref is the subject's parts, where a wanted subject is looked for too: the
+	// name of the process stands there even if the sentence leaves it out.
+	Ref        Subject `json:"subject_ref"`
+	Confidence float64 `json:"confidence"`
+}
+
+// Subject is the text that a wanted subject is looked for in: the subject as it
+// stands in the JSON, be it a string or an object.
+type Subject string
+
+// UnmarshalJSON keeps a string's content, and any other value as compact JSON.
+func (s *Subject) UnmarshalJSON(raw []byte) error {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		*s = Subject(text)
+		return nil
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, raw); err != nil {
+		return err
+	}
+	*s = Subject(b.String())
+	return nil
+}
+
+// Short is the subject's name, for a table.
+func (s Subject) Short() string {
+	var named struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal([]byte(s), &named) == nil && named.Name != "" {
+		return named.Name
+	}
+	return string(s)
+}
+
+// States of an entry, as the schema names them.
+const (
+	stateCulprit = "culprit"
+	stateCleared = "cleared"
+	stateNotSeen = "not-seen"
+)
+
+// ParseAnswer reads the JSON document of a verdict.
+func ParseAnswer(raw []byte) (Answer, error) {
+	var a Answer
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return a, fmt.Errorf("lab: read the verdict of snag find: %w", err)
+	}
+	if a.Version != 1 {
+		return a, fmt.Errorf("lab: the verdict of snag find has version %d, the lab reads 1", a.Version)
+	}
+	return a, nil
+}
+
+// culprits in order of confidence.
+func (a Answer) culprits() []AnswerEntry {
+	var out []AnswerEntry
+	for _, e := range a.Verdict {
+		if e.State == stateCulprit {
+			out = append(out, e)
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Confidence > out[j].Confidence })
+	return out
+}
+
+// dropElsewhere leaves out the culprits that are in a namespace which is not
+// among those given.
+func (a *Answer) dropElsewhere(here map[uint64]bool) {
+	a.Verdict = slices.DeleteFunc(a.Verdict, func(e AnswerEntry) bool {
+		var in struct {
+			Netns uint64 `json:"netns"`
+		}
+		return e.State == stateCulprit && json.Unmarshal([]byte(e.Ref), &in) == nil && in.Netns != 0 && !here[in.Netns]
+	})
+}

@@ -1,0 +1,38 @@
+// Package fdlimit makes a server that leaks its connections until RLIMIT_NOFILE.
+package fdlimit
+
+import (
+	"snag/lab"
+	"snag/lab/actor"
+)
+
+// Incident is the cause of that name.
+var Incident = lab.Incident{
+	Name:  "fd-limit",
+	Title: "a server keeps every descriptor and has reached its limit of 64",
+	Needs: []lab.Tool{lab.IP},
+	Want: lab.Want{
+		Suspect:  "fd-limit",
+		Subject:  `token-server|:8443`,
+		Symptoms: []string{"connection-errors"},
+	},
+	Distractor: "the same server at 70 % of its limit, and all is answered",
+	Start:      start,
+}
+
+func start(s *lab.Stage, v lab.Variant) error {
+	srv, cli := s.Netns("server"), s.Netns("clients")
+	s.Veth(lab.End{Netns: srv, Device: "eth0", Addr: "10.84.1.1/24"}, lab.End{Netns: cli, Device: "eth0", Addr: "10.84.1.2/24"})
+	keep := map[lab.Variant]string{lab.Sick: "-1", lab.Healthy: "0", lab.Distractor: "39"}[v]
+	server := s.Actor(srv, "token-server", "leaky-server", []string{"--listen", "10.84.1.1:8443", "--limit", "64", "--keep", keep})
+	s.AwaitPrinted(server, "ready")
+	client := s.Actor(cli, "token-client", "caller", []string{"--to", "10.84.1.1:8443", "--rate", "15", "--timeout", "3s"})
+	s.AwaitOutput(client, "answers came, and none in the sick case", func(printed string) bool {
+		line, _ := actor.LastLine(printed)
+		if v == lab.Sick {
+			return line.Count["unanswered"] >= 15
+		}
+		return line.Count["answer"] >= 60
+	})
+	return s.Err()
+}

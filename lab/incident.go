@@ -1,0 +1,97 @@
+// Package lab makes real incidents on this machine, each with a healthy twin and
+// a distractor, runs snag beside them and compares its verdict with the truth.
+//
+// An incident is one folder, lab/NAME/, that exports `Incident`, and one line in
+// lab/all. It builds its topology on a Stage: network namespaces, veth pairs,
+// cgroups, and processes with real sockets (the actors of lab/actor, re-executed
+// from the snag binary, or programs such as nginx). Everything it makes is known
+// to a janitor process that removes it even when the lab is killed.
+//
+// snag itself is used through its command line only, on the whole machine: the
+// user would not know where to look either.
+package lab
+
+import "fmt"
+
+// Variant is which of its three forms an incident takes.
+type Variant string
+
+// The variants. Healthy has the topology and the traffic of Sick without the
+// fault. Distractor looks like the fault and is not: a trap of the catalogue.
+const (
+	Sick       Variant = "sick"
+	Healthy    Variant = "healthy"
+	Distractor Variant = "distractor"
+)
+
+// Variants in the order in which they are run and printed.
+var Variants = []Variant{Sick, Healthy, Distractor}
+
+// Tool is a command that an incident calls.
+type Tool struct {
+	Command string
+	Package string // the Debian package that has it
+}
+
+// Tools that several incidents use.
+var (
+	IP  = Tool{"ip", "iproute2"}
+	TC  = Tool{"tc", "iproute2"}
+	NFT = Tool{"nft", "nftables"}
+)
+
+// Want is the verdict that is right. The zero Want is: nobody is accused.
+type Want struct {
+	// Suspect that must be the first culprit; "" when nobody may be one.
+	Suspect string
+	// Subject is a regular expression that the culprit's subject must match.
+	Subject string
+	// Symptoms that must be among the symptoms named.
+	Symptoms []string
+	// Said is a suspect that must be spoken of in any state but cleared and
+	// not-seen, without being the first culprit: a risk, or the observer.
+	Said string
+	// Also are suspects that may be culprits besides without being wrong, since
+	// they are true of this incident too.
+	Also []string
+}
+
+// Incident is one cause, made live.
+type Incident struct {
+	Name  string // the suspect's name in the catalogue
+	Title string // what goes wrong, in a line
+	Needs []Tool
+	Want  Want // in the Sick variant
+	// Distractor says what the trap is; DistractorWant what is right there.
+	Distractor     string
+	DistractorWant Want
+	// HealthyWant is the zero Want but for incidents whose healthy form says
+	// something too.
+	HealthyWant Want
+	// Start builds the incident and returns once it is in full swing, seen by
+	// its effect (Stage.Await), not by a sleep. An error of the Stage need not be
+	// returned: Run asks for it.
+	Start func(*Stage, Variant) error
+}
+
+// WantIn returns the verdict wanted in that variant.
+func (i Incident) WantIn(v Variant) Want {
+	switch v {
+	case Sick:
+		return i.Want
+	case Distractor:
+		return i.DistractorWant
+	default:
+		return i.HealthyWant
+	}
+}
+
+// Find returns the incident of that name.
+func Find(list []Incident, name string) (Incident, error) {
+	for _, i := range list {
+		if i.Name == name {
+			return i, nil
+		}
+	}
+	return Incident{}, fmt.Errorf("lab: no incident named %q: snag lab list prints them", name)
+}

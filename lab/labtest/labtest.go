@@ -1,0 +1,96 @@
+// Package labtest runs stages inside go test: the test binary stands in for the
+// snag binary as janitor and as actors.
+package labtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"snag/lab"
+	"snag/lab/actor"
+)
+
+// Main is for TestMain of every package that makes a stage.
+func Main(m *testing.M) {
+	if ours, err := Reexec(os.Args); ours {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// Reexec does the work of the hidden subcommands, if args begin with one.
+func Reexec(args []string) (bool, error) {
+	if len(args) < 3 {
+		return false, nil
+	}
+	switch args[1] {
+	case lab.ActorCommand:
+		return true, actor.Run(args[2:])
+	case lab.JanitorCommand:
+		return true, lab.Janitor(os.Stdin, args[2])
+	}
+	return false, nil
+}
+
+// Stage makes a stage that the test's end closes.
+func Stage(t *testing.T) *lab.Stage {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("making network namespaces needs root")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 9*time.Minute)
+	s, err := lab.NewStage(ctx, lab.Options{Log: t.Logf, Shared: true})
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close the stage: %v", err)
+		}
+		cancel()
+	})
+	return s
+}
+
+// Start starts one variant of an incident on a stage of its own.
+func Start(t *testing.T, inc lab.Incident, v lab.Variant) *lab.Stage {
+	t.Helper()
+	for _, tool := range lab.Missing(inc) {
+		t.Skipf("%s (Debian package %s) is not installed", tool.Command, tool.Package)
+	}
+	s := Stage(t)
+	if err := s.Start(inc, v); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Growth is how much a counter of a namespace grows in that time.
+func Growth(t *testing.T, s *lab.Stage, ns, proto, field string, d time.Duration) uint64 {
+	t.Helper()
+	before, err := s.Counter(ns, proto, field)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(d)
+	after, err := s.Counter(ns, proto, field)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return after - before
+}
+
+// Each runs a check on the three variants of an incident, one after another.
+func Each(t *testing.T, inc lab.Incident, check func(*testing.T, *lab.Stage, lab.Variant)) {
+	for _, v := range lab.Variants {
+		t.Run(string(v), func(t *testing.T) { check(t, Start(t, inc, v), v) })
+	}
+}

@@ -1,0 +1,102 @@
+// Package origin runs a streaming origin on a stage: nginx with its RTMP module,
+// ffmpeg that publishes a test picture, ffmpeg players that watch it.
+package origin
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"snag/lab"
+)
+
+// Module is where Debian's libnginx-mod-rtmp puts the module.
+const Module = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
+
+// Tools that an origin needs; the module is a file, not a command: see Check.
+var Tools = []lab.Tool{{Command: "nginx", Package: "nginx"}, {Command: "ffmpeg", Package: "ffmpeg"}}
+
+// Check tells whether the RTMP module is here: no command is named after it.
+func Check() error {
+	if _, err := os.Stat(Module); err != nil {
+		return fmt.Errorf("lab: nginx has no RTMP module at %s: apt-get install libnginx-mod-rtmp: %w", Module, err)
+	}
+	return nil
+}
+
+// App and Stream are what is published.
+const (
+	App    = "live"
+	Stream = "match"
+)
+
+// Config is nginx's: a master process of our own with every file in dir, so that
+// the machine's nginx, if there is one, is not touched. A player of a stream
+// that nobody publishes is told so and hung up on (idle_streams off).
+func Config(dir, listen string) string {
+	return strings.NewReplacer("MODULE", Module, "DIR", dir, "LISTEN", listen, "APP", App).Replace(`load_module MODULE;
+daemon off;
+master_process on;
+worker_processes 1;
+pid DIR/nginx.pid;
+error_log DIR/error.log error;
+events { worker_connections 4096; }
+rtmp {
+    access_log off;
+    server {
+        listen LISTEN;
+        chunk_size 4096;
+        application APP {
+            live on;
+            idle_streams off;
+        }
+    }
+}
+`)
+}
+
+// Serve starts nginx in a namespace.
+func Serve(s *lab.Stage, ns, listen string) *lab.Process {
+	dir := filepath.Join(s.Dir(), "nginx")
+	if err := errors.Join(Check(), os.Mkdir(dir, 0o755)); err != nil {
+		return s.Fail("nginx", err)
+	}
+	conf := s.File("nginx/nginx.conf", Config(dir, listen))
+	return s.Run(ns, "nginx", []string{"nginx", "-p", dir, "-c", conf, "-e", filepath.Join(dir, "error.log")})
+}
+
+// Publish starts ffmpeg that sends a small moving picture, and waits until it
+// does. On two cores it takes a few hundredths of one.
+func Publish(s *lab.Stage, ns, addr string) *lab.Process {
+	p := s.Run(ns, "publisher", append(ffmpeg(),
+		"-re", "-f", "lavfi", "-i", "testsrc=size=320x180:rate=25",
+		"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1",
+		"-g", "50", "-b:v", "300k", "-pix_fmt", "yuv420p",
+		"-t", limit, "-f", "flv", URL(addr, Stream)))
+	s.AwaitOutput(p, "frames are sent", Moving)
+	return p
+}
+
+// Play starts ffmpeg that watches the stream without decoding it.
+func Play(s *lab.Stage, ns, addr, name string) *lab.Process {
+	// One second of the stream is enough to know what it is; the default is five.
+	return s.Run(ns, name, append(ffmpeg(), "-analyzeduration", "1M", "-i", URL(addr, Stream), "-c", "copy", "-t", limit, "-f", "null", "-"))
+}
+
+// URL of a stream of the origin.
+func URL(addr, stream string) string { return "rtmp://" + addr + "/" + App + "/" + stream }
+
+// limit ends ffmpeg by itself: seconds, as lab.MaxLife.
+var limit = fmt.Sprint(int(lab.MaxLife.Seconds()))
+
+func ffmpeg() []string {
+	return []string{"ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-progress", "pipe:1"}
+}
+
+var frames = regexp.MustCompile(`(?m)^frame=\s*[1-9]`)
+
+// Moving tells from what ffmpeg printed whether frames go through it.
+func Moving(printed string) bool { return frames.MatchString(printed) }

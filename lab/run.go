@@ -1,0 +1,160 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// RunOptions of one run.
+type RunOptions struct {
+	SnagPath string        // the binary whose find is judged; "" is the running one
+	For      time.Duration // how long find records
+	// Keep leaves the incident going after the verdict until the context ends, to
+	// look around in it; its programs still end after MaxLife.
+	Keep bool
+	// Judged is told the result as soon as it is known; nil for nobody.
+	Judged func(Result)
+	// Out is the folder of the recording; "" is one that goes with the stage.
+	Out string
+	// IgnoreElsewhere leaves out culprits in network namespaces that are neither
+	// the lab's nor the one it was started in: for machines on which others make
+	// incidents too. On a quiet machine it changes nothing.
+	IgnoreElsewhere bool
+	// Shared is for tests that judge no real recording: see Options.
+	Shared bool
+	Stdout io.Writer // progress; nil for none
+}
+
+// Result is one run compared with the truth.
+type Result struct {
+	Incident string
+	Variant  Variant
+	Outcome  Outcome
+	Why      string
+	Culprits []AnswerEntry
+	Answer   Answer
+	Seconds  float64 // from the start of the incident to its verdict
+}
+
+// FindIn sets how snag find is started beside the incident: in a cgroup, at a
+// priority. For incidents of the observer itself.
+func (s *Stage) FindIn(opts ...Option) { s.find = opts }
+
+// Missing returns the tools of an incident that are not installed.
+func Missing(inc Incident) []Tool {
+	var out []Tool
+	for _, t := range inc.Needs {
+		if _, err := exec.LookPath(t.Command); err != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Run starts an incident, runs snag find on the whole machine beside it,
+// compares the verdict with the truth and removes all that it made.
+func Run(ctx context.Context, inc Incident, v Variant, o RunOptions) (res Result, err error) {
+	res = Result{Incident: inc.Name, Variant: v}
+	if o.For < time.Second || o.For > MaxLife/2 {
+		return res, fmt.Errorf("lab: find for %v: want between 1s and %v", o.For, MaxLife/2)
+	}
+	for _, t := range Missing(inc) {
+		return res, fmt.Errorf("lab: %s needs the command %s: apt-get install %s", inc.Name, t.Command, t.Package)
+	}
+	log := func(format string, args ...any) {
+		if o.Stdout != nil {
+			fmt.Fprintf(o.Stdout, format+"\n", args...)
+		}
+	}
+	begin := time.Now()
+	s, err := NewStage(ctx, Options{Log: log, Shared: o.Shared})
+	if err != nil {
+		return res, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	log("%s, %s: starting", inc.Name, v)
+	if err := s.Start(inc, v); err != nil {
+		return res, err
+	}
+	log("%s, %s: in full swing; snag find --for %v runs beside it", inc.Name, v, o.For)
+	res.Answer, err = s.findCulprits(o)
+	res.Seconds = time.Since(begin).Seconds()
+	if err != nil {
+		return res, err
+	}
+	if o.IgnoreElsewhere {
+		here, err := s.namespaces()
+		if err != nil {
+			return res, err
+		}
+		res.Answer.dropElsewhere(here)
+	}
+	res.Culprits = res.Answer.culprits()
+	res.Outcome, res.Why, err = Score(inc.WantIn(v), res.Answer)
+	if err != nil {
+		return res, err
+	}
+	if o.Judged != nil {
+		o.Judged(res)
+	}
+	if o.Keep {
+		log("kept for at most %v: namespaces %s-*, files in %s; Ctrl-C ends it", MaxLife, s.id, s.dir)
+		select {
+		case <-ctx.Done():
+		case <-time.After(MaxLife - time.Since(begin)):
+		}
+	}
+	return res, nil
+}
+
+// Start starts an incident on the stage and returns once it is in full swing.
+func (s *Stage) Start(inc Incident, v Variant) error {
+	if err := inc.Start(s, v); err != nil {
+		return err
+	}
+	if err := s.Err(); err != nil {
+		return err
+	}
+	return s.dead()
+}
+
+func (s *Stage) findCulprits(o RunOptions) (Answer, error) {
+	if o.SnagPath == "" {
+		o.SnagPath = s.opts.Self
+	}
+	if o.Out == "" {
+		o.Out = filepath.Join(s.dir, "recording")
+	}
+	answer := filepath.Join(s.dir, "answer.json")
+	argv := []string{o.SnagPath, "find", "--for", o.For.String(), "--json", "--out", o.Out}
+	p := s.Run("", "find", argv, append([]Option{MayEnd(), stdoutTo(answer)}, s.find...)...)
+	if err := s.Err(); err != nil {
+		return Answer{}, err
+	}
+	select {
+	case <-p.done:
+	case <-s.ctx.Done():
+		return Answer{}, s.ctx.Err()
+	case <-time.After(o.For + 2*time.Minute):
+		return Answer{}, fmt.Errorf("lab: snag find --for %v has not ended 2 minutes after it should", o.For)
+	}
+	// What ended while it was looked at makes the run worthless.
+	if dead := s.dead(); dead != nil {
+		return Answer{}, fmt.Errorf("lab: while snag find ran: %w", dead)
+	}
+	if code := p.state.ExitCode(); code != 0 && code != 10 {
+		return Answer{}, fmt.Errorf("lab: %s: %v: %s", strings.Join(argv, " "), p.state, p.tail())
+	}
+	raw, err := os.ReadFile(answer)
+	if err != nil {
+		return Answer{}, fmt.Errorf("lab: read the verdict: %w", err)
+	}
+	return ParseAnswer(raw)
+}

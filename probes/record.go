@@ -1,0 +1,166 @@
+// Package probes runs the live probes together: it resolves what the user wants
+// to look at, starts each probe, keeps them going for the window, and leaves a
+// recording behind.
+package probes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"snag/internal/netns"
+	"snag/probes/drops"
+	"snag/probes/host"
+	"snag/probes/probe"
+	"snag/probes/sockets"
+	"snag/probes/threads"
+	"snag/recording"
+)
+
+// All is the list of live probes, in the order in which they start. A new probe
+// is one folder and one line here.
+var All = []probe.Probe{drops.Probe, sockets.Probe, threads.Probe, host.Probe}
+
+// maxWatched processes are looked at closely; beyond it coverage says so.
+const maxWatched = 64
+
+// Plan is what to record.
+type Plan struct {
+	Dir      string
+	For      time.Duration
+	Target   recording.Target // as the user gave it
+	Symptoms []string
+	Snag     string // version
+	Notice   func(text string)
+	// Tick is told once a second how much of the window is left.
+	Tick func(left time.Duration)
+
+	read func() clocks // nil: the machine's
+}
+
+func (p Plan) clocks() func() clocks {
+	if p.read != nil {
+		return p.read
+	}
+	return readClocks
+}
+
+// NotBegunError is why nothing was recorded: there is no such target, or Dir can't
+// be recorded to. What Dir holds, if anything, is not this recording.
+type NotBegunError struct{ Err error }
+
+func (e *NotBegunError) Error() string { return e.Err.Error() }
+
+func (e *NotBegunError) Unwrap() error { return e.Err }
+
+// Record runs every probe until the window is over or ctx ends, and returns once
+// the recording is closed. What was recorded before an error is kept in Dir; a
+// NotBegunError tells that there is nothing.
+func Record(ctx context.Context, p Plan) error {
+	return record(ctx, p, All)
+}
+
+func record(ctx context.Context, p Plan, all []probe.Probe) error {
+	own, err := netns.IDOf("/proc/self/ns/net")
+	if err != nil {
+		return &NotBegunError{fmt.Errorf("find snag's own network namespace: %w (is /proc mounted?)", err)}
+	}
+	target, err := Resolve("/proc", own, p.Target)
+	if err != nil {
+		return &NotBegunError{err}
+	}
+	anchor := probe.NewAnchor()
+	env := &probe.Env{
+		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
+		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
+	}
+	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{Now: env.Now})
+	if err != nil {
+		return &NotBegunError{err}
+	}
+	env.Sink = w
+	for _, pid := range target.PIDs {
+		env.Watch.Add(pid, "asked for")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	running := start(ctx, env, all)
+	steps := newStepWatch(p.clocks())
+	wait(ctx, p, w.Failed(), func() {
+		if step, stepped := steps.look(); stepped {
+			w.Append(stepEvent(env.Now(), step))
+			p.Notice(fmt.Sprintf("the wall clock was set by %+.3f s; the recording's times do not move with it", step.Seconds()))
+		}
+	})
+	for i := len(running) - 1; i >= 0; i-- {
+		running[i].Stop()
+	}
+	return w.Close()
+}
+
+// start starts each probe; one that can't run is told in the coverage.
+func start(ctx context.Context, env *probe.Env, all []probe.Probe) []probe.Running {
+	var running []probe.Running
+	for _, p := range all {
+		r, err := p.Start(ctx, env)
+		if err != nil {
+			c := recording.Coverage{Probe: p.Name, State: recording.CoverageFailed, Why: err.Error()}
+			var u *probe.Unavailable
+			if errors.As(err, &u) {
+				c.State, c.Why, c.Cure = recording.CoverageUnavailable, u.Why, u.Cure
+			}
+			env.Sink.Append(c)
+			continue
+		}
+		running = append(running, r)
+	}
+	return running
+}
+
+// wait lets the window pass. It returns early when ctx ends, the user having
+// seen enough, and when nothing more can be written. look is called once a second
+// and at the end.
+func wait(ctx context.Context, p Plan, failed <-chan struct{}, look func()) {
+	defer look()
+	end := time.Now().Add(p.For)
+	for {
+		left := time.Until(end)
+		if left <= 0 {
+			return
+		}
+		if p.Tick != nil {
+			p.Tick(left)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-failed: // the disk is full, say: what was written is kept and judged
+			return
+		case <-time.After(min(left, time.Second)):
+			look()
+		}
+	}
+}
+
+func manifest(p Plan, target recording.Target, anchor recording.Anchor, own uint64) recording.Manifest {
+	m := recording.Manifest{
+		Version: recording.Version, Snag: p.Snag, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), PageSize: os.Getpagesize(),
+		Anchor: anchor, Start: recording.Time(anchor.Wall), Target: target, Symptoms: p.Symptoms,
+		SelfPID: os.Getpid(), Netns: own,
+	}
+	m.Host, _ = os.Hostname() // a host without a name is still a host
+	var u unix.Utsname
+	if unix.Uname(&u) == nil {
+		m.Kernel = unix.ByteSliceToString(u.Release[:])
+	}
+	if b, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
+		m.BootID = strings.TrimSpace(string(b))
+	}
+	return m
+}

@@ -1,0 +1,63 @@
+package sockets
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cilium/ebpf/asm"
+
+	"snag/internal/kernel"
+)
+
+func TestOneRefusedProgramCostsItsOwnMeasureOnly(t *testing.T) {
+	if l := kernel.CanLoad("/proc", "/sys"); l != nil {
+		t.Skip(l)
+	}
+	types, err := kernel.Types()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := loadKernel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A program that returns without a value: no verifier takes it. It is the
+	// second of two, so that the first is already at work.
+	spec.Programs[kernelProgReceived].Instructions = asm.Instructions{asm.Return()}
+	k, err := load(spec, types)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.close()
+	l := k.lacks["sockets.holds"]
+	if l == nil || !strings.Contains(l.Why, "tcp_probe") {
+		t.Errorf("lack of holds: %v", l)
+	}
+	if len(k.links["sockets.holds"]) != 0 {
+		t.Error("one program of a measure that was given up goes on")
+	}
+	for _, m := range []string{"sockets.connections", "sockets.resets", "sockets.signals"} {
+		if k.lacks[m] != nil || len(k.links[m]) == 0 {
+			t.Errorf("%s was lost with it: %v", m, k.lacks[m])
+		}
+	}
+	if len(k.links["sockets.resets"]) != 2 {
+		t.Errorf("%d programs count resets, want 2", len(k.links["sockets.resets"]))
+	}
+}
+
+func TestMissingTracepointNamesTheKernelThatHasIt(t *testing.T) {
+	if _, err := os.Stat("/sys" + kernel.BTFPath); err != nil {
+		t.Skip("no BTF here: ", err)
+	}
+	types, err := kernel.Types()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacks := missing(types, append([]hook{{"x", "sock_no_such_thing", "sockets.holds", "6.3"}}, hooks[3:4]...))
+	l := lacks["sockets.holds"]
+	if len(lacks) != 1 || l == nil || !strings.Contains(l.Why, "sock_no_such_thing") || !strings.Contains(l.Cure, "6.3") {
+		t.Errorf("%v", lacks)
+	}
+}

@@ -1,0 +1,255 @@
+package probes
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/procfs"
+
+	"snag/internal/netns"
+	"snag/recording"
+)
+
+// Resolve finds the processes or the namespace that a target stands for, on the
+// procfs at proc. The error says what was looked for and how to find it.
+func Resolve(proc string, own uint64, t recording.Target) (recording.Target, error) {
+	var err error
+	switch {
+	case t.PID != 0:
+		t.PIDs, err = family(proc, t.PID)
+	case t.Unit != "":
+		t.PIDs, err = unit(proc, t.Unit)
+	case t.Port != 0:
+		t.PIDs, err = port(proc, own, t.Port)
+	case t.Netns != "":
+		t.NetnsID, err = namespace(proc, own, t.Netns)
+	}
+	return t, err
+}
+
+// family is a process and all its descendants: a server's master does not hold
+// the sockets that its workers serve.
+func family(proc string, pid int) ([]int, error) {
+	if _, err := os.Stat(filepath.Join(proc, strconv.Itoa(pid))); err != nil {
+		return nil, fmt.Errorf("look at process %d: there is none with that pid here (in a container, pids differ: use the host's, or --port)", pid)
+	}
+	fs, err := procfs.NewFS(proc)
+	if err != nil {
+		return nil, fmt.Errorf("look at process %d: %w", pid, err)
+	}
+	if err := alive(fs, pid); err != nil {
+		return nil, err
+	}
+	procs, err := fs.AllProcs()
+	if err != nil {
+		return nil, fmt.Errorf("look at process %d: list the processes: %w", pid, err)
+	}
+	children := map[int][]int{}
+	for _, p := range procs {
+		if st, err := p.Stat(); err == nil { // one that ended meanwhile has no children
+			children[st.PPID] = append(children[st.PPID], p.PID)
+		}
+	}
+	out := []int{pid}
+	for i := 0; i < len(out); i++ {
+		out = append(out, children[out[i]]...)
+	}
+	sort.Ints(out)
+	return out, nil
+}
+
+// alive refuses what has ended and only waits for its parent to take note: it
+// has no sockets and no memory, and its children are another's.
+func alive(fs procfs.FS, pid int) error {
+	p, err := fs.Proc(pid)
+	if err != nil {
+		return fmt.Errorf("look at process %d: it has just ended", pid)
+	}
+	if st, err := p.Stat(); err == nil && (st.State == "Z" || st.State == "X") {
+		return fmt.Errorf("look at process %d: it has ended (%s is a zombie that its parent, process %d, has not reaped): look at the parent, or at what serves now (--port)", pid, st.Comm, st.PPID)
+	}
+	return nil
+}
+
+// unit is the processes whose cgroup is that systemd unit's.
+func unit(proc, name string) ([]int, error) {
+	full := unitName(name)
+	paths, err := filepath.Glob(filepath.Join(proc, "[0-9]*", "cgroup"))
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		if inUnit(string(b), full) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			out = append(out, pid)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("look at unit %s: no process is in a cgroup of that name (systemctl list-units shows those that run)", full)
+	}
+	sort.Ints(out)
+	return out, nil
+}
+
+// unitName completes a name as systemctl does: without the suffix of a kind of
+// unit (systemd.unit(5)) a service is meant; "php8.2-fpm" has a dot and none.
+func unitName(name string) string {
+	for _, kind := range []string{".service", ".slice", ".scope", ".socket", ".mount", ".swap"} { // those with a cgroup
+		if strings.HasSuffix(name, kind) {
+			return name
+		}
+	}
+	return name + ".service"
+}
+
+// inUnit tells whether a /proc/PID/cgroup has the unit as one step of a path.
+func inUnit(cgroups, unit string) bool {
+	for _, line := range strings.Split(cgroups, "\n") {
+		f := strings.SplitN(line, ":", 3)
+		if len(f) == 3 {
+			// A cgroup that was removed under its processes (kernel/cgroup/cgroup.c).
+			path := strings.TrimSuffix(f[2], " (deleted)")
+			for _, part := range strings.Split(path, "/") {
+				if part == unit {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// port is the processes that hold a socket bound to that port and take
+// connections or datagrams on it, in any namespace.
+func port(proc string, own uint64, number int) ([]int, error) {
+	if number < 1 || number > 65535 {
+		return nil, fmt.Errorf("look at port %d: a port is a number from 1 to 65535", number)
+	}
+	found, err := netns.List(proc, netns.NameDirs, own)
+	if err != nil {
+		return nil, err
+	}
+	inodes := map[uint64]bool{}
+	for _, ns := range found.All {
+		if ns.PID == 0 {
+			continue // a namespace without a process has no listener
+		}
+		fs, err := procfs.NewFS(filepath.Join(proc, strconv.Itoa(ns.PID)))
+		if err != nil {
+			continue
+		}
+		for _, inode := range boundTo(fs, uint64(number)) {
+			inodes[inode] = true
+		}
+	}
+	if len(inodes) == 0 {
+		if found.Hidden > 0 {
+			return nil, fmt.Errorf("look at port %d: nothing listens on it in the network namespaces that may be seen; those of %d processes may not: run as root, or give the binary CAP_SYS_PTRACE", number, found.Hidden)
+		}
+		return nil, fmt.Errorf("look at port %d: nothing listens on it in any network namespace (ss -lntup shows what does)", number)
+	}
+	out := holders(proc, inodes)
+	if len(out) == 0 {
+		return nil, fmt.Errorf("look at port %d: a socket listens on it, and its process can't be seen: run as root, or give the binary CAP_SYS_PTRACE", number)
+	}
+	return out, nil
+}
+
+// tcpListen is TCP_LISTEN in include/net/tcp_states.h.
+const tcpListen = 10
+
+func boundTo(fs procfs.FS, number uint64) []uint64 {
+	var out []uint64
+	//nolint:staticcheck // deprecated for its speed; a file of a process needs no socket in its namespace
+	for _, read := range []func() (procfs.NetTCP, error){fs.NetTCP, fs.NetTCP6} {
+		lines, err := read()
+		if err != nil {
+			continue // no IPv6 here
+		}
+		for _, l := range lines {
+			if l.LocalPort == number && l.St == tcpListen {
+				out = append(out, l.Inode)
+			}
+		}
+	}
+	//nolint:staticcheck // as above
+	for _, read := range []func() (procfs.NetUDP, error){fs.NetUDP, fs.NetUDP6} {
+		lines, err := read()
+		if err != nil {
+			continue
+		}
+		for _, l := range lines {
+			if l.LocalPort == number {
+				out = append(out, l.Inode)
+			}
+		}
+	}
+	return out
+}
+
+// holders is the processes that have one of those sockets open.
+func holders(proc string, inodes map[uint64]bool) []int {
+	found := map[int]bool{}
+	links, _ := filepath.Glob(filepath.Join(proc, "[0-9]*", "fd", "*"))
+	for _, link := range links {
+		to, err := os.Readlink(link)
+		if err != nil || !strings.HasPrefix(to, "socket:[") {
+			continue
+		}
+		inode, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimPrefix(to, "socket:["), "]"), 10, 64)
+		if err == nil && inodes[inode] {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(link))))
+			found[pid] = true
+		}
+	}
+	var out []int
+	for pid := range found {
+		out = append(out, pid)
+	}
+	sort.Ints(out)
+	return out
+}
+
+func namespace(proc string, own uint64, name string) (uint64, error) {
+	found, err := netns.List(proc, netns.NameDirs, own)
+	if err != nil {
+		return 0, err
+	}
+	var names []string
+	for _, ns := range found.All {
+		if ns.Name == name || strconv.FormatUint(ns.ID, 10) == name {
+			return ns.ID, nil
+		}
+		if ns.Name != "" {
+			names = append(names, ns.Name)
+		}
+	}
+	return 0, fmt.Errorf("look at network namespace %q: there is none of that name or inode here; %s", name, others(names, found.Hidden))
+}
+
+// mostNamed namespaces are listed in an error: a host of containers has hundreds.
+const mostNamed = 10
+
+// others says which namespaces there are besides the own one.
+func others(names []string, hidden int) string {
+	text := "there is no other than snag's own"
+	if n := len(names); n > 0 {
+		text = "there are: " + strings.Join(names[:min(n, mostNamed)], ", ")
+		if n > mostNamed {
+			text += fmt.Sprintf(" and %d more (lsns -t net lists them)", n-mostNamed)
+		}
+	}
+	if hidden > 0 {
+		text += fmt.Sprintf("; those of %d processes may not be seen: run as root, or give the binary CAP_SYS_PTRACE", hidden)
+	}
+	return text
+}

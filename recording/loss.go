@@ -1,0 +1,48 @@
+package recording
+
+// feeds names, for the samples and each table, the measures that are nothing
+// without it: what a measure says of itself in the coverage is of no use when
+// its rows are lost. Every measure is named once at least (a test sees to it).
+var feeds = map[string][]string{
+	"samples": {
+		"host.netstat", "host.softnet", "host.sockstat", "host.qdisc", "host.cgroup",
+		"host.cpu", "host.pressure", "host.links",
+	},
+	"processes":   {"host.processes"},
+	"threads":     {"threads.state", "threads.syscall", "threads.sched"},
+	"sockets":     {"sockets.diag", "sockets.owner", "sockets.options"},
+	"drops":       {"drops.kfree_skb", "drops.reason", "drops.socket"},
+	"stacks":      {"drops.stacks"},
+	"connections": {"sockets.connections"},
+	"resets":      {"sockets.resets"},
+	"retransmits": {"sockets.retransmits"},
+	"holds":       {"sockets.holds"},
+	"facts":       {"host.sysctl"},
+	"events":      {"sockets.signals"},
+}
+
+// losses are coverage rows of measures whose rows did not survive.
+type losses []Coverage
+
+// add notes that a table, or the samples, are gone: nothing may be cleared by
+// their silence.
+func (l *losses) add(table, why string) {
+	for _, m := range feeds[table] {
+		*l = append(*l, Coverage{
+			Probe: m, State: CoverageFailed, Why: "what it measured is lost: " + why,
+			Cure: "judge a whole copy of the recording, or record again",
+		})
+	}
+}
+
+// apply puts what was lost over what the probes said of themselves, once the
+// coverage is read. What was not measured anyway keeps its own reason.
+func (l losses) apply(r *Recording) {
+	for _, c := range l {
+		was, measured := r.Measured(c.Probe)
+		if measured {
+			c.Since, c.Lost, c.Late, c.Cost = was.Since, was.Lost, was.Late, was.Cost
+			r.Add(c)
+		}
+	}
+}

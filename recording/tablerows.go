@@ -1,0 +1,24 @@
+package recording
+
+// TableNames lists the tables, in the order in which show prints them.
+func TableNames() []string {
+	var out []string
+	for _, t := range tables {
+		out = append(out, t.name)
+	}
+	return out
+}
+
+// Rows returns every row of a table, in order; false: there is no such table.
+func (r *Recording) Rows(name string) ([]Row, bool) {
+	t := tableNamed(name)
+	if t == nil {
+		return nil, false
+	}
+	var out []Row
+	t.each(r, func(row Row) bool {
+		out = append(out, row)
+		return true
+	})
+	return out, true
+}

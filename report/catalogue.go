@@ -1,0 +1,58 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"snag/internal/units"
+	"snag/suspects"
+)
+
+// WriteCatalogue lists the suspects, a line each.
+func WriteCatalogue(w io.Writer, all []*suspects.Suspect) error {
+	for _, s := range all {
+		if _, err := fmt.Fprintf(w, "%-26s%s\n", s.Name, s.Title); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Suspect is one suspect's page, as Markdown that reads well as plain text:
+// snag suspects NAME prints it, and docs/suspects holds it.
+func Suspect(s *suspects.Suspect) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s. %s\n", s.Name, strings.TrimSuffix(s.Title, "."), s.About)
+	b.WriteString("\n## Needs\n\n")
+	for _, n := range s.Needs {
+		must := "adds to it"
+		if n.Must {
+			must = "without it: not seen"
+		}
+		fmt.Fprintf(&b, "- `%s` (%s): %s\n", n.Measure, must, n.Why)
+	}
+	list(&b, "Speaks for it", s.For)
+	list(&b, "Speaks against it, and traps", s.Against)
+	if len(s.LeadsTo) > 0 {
+		b.WriteString("\n## Leads to\n\n")
+		for _, l := range s.LeadsTo {
+			fmt.Fprintf(&b, "- %s, within %s\n", l.To, units.Seconds(l.Lag))
+		}
+	}
+	fmt.Fprintf(&b, "\n## Remedy\n\n%s\n", s.Remedy)
+	if s.Next != "" {
+		fmt.Fprintf(&b, "\n## To see it by hand\n\n    %s\n", s.Next)
+	}
+	return b.String()
+}
+
+func list(b *strings.Builder, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## %s\n\n", title)
+	for _, l := range lines {
+		fmt.Fprintf(b, "- %s\n", l)
+	}
+}

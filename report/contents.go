@@ -1,0 +1,68 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"text/tabwriter"
+
+	"snag/internal/units"
+	"snag/recording"
+)
+
+// WriteContents prints what is in a recording: host, window, coverage, tables,
+// series, events.
+func WriteContents(w io.Writer, r *recording.Recording) error {
+	m := r.Manifest
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "host\t%s, kernel %s, %s, %d CPUs\n", m.Host, m.Kernel, m.Arch, m.CPUs)
+	fmt.Fprintf(t, "window\t%s to %s UTC, %s\n", m.Start.Wall().Format("2006-01-02 15:04:05.000"), m.End.Wall().Format("15:04:05.000"), units.Seconds(r.Length()))
+	fmt.Fprintf(t, "written by\tsnag %s, layout %d\n", m.Snag, m.Version)
+	if text := target(m.Target); text != "" {
+		fmt.Fprintf(t, "target\t%s (processes %v)\n", strings.TrimPrefix(text, " · of "), m.Target.PIDs)
+	}
+	for _, s := range m.Symptoms {
+		fmt.Fprintf(t, "reported\t%s\n", s)
+	}
+	for _, d := range r.Damage {
+		fmt.Fprintf(t, "damage\t%s\n", d)
+	}
+	fmt.Fprintf(t, "\nprobe\tstate\tlost\tlate\tcost\twhy\n")
+	for _, c := range r.Coverage {
+		why := c.Why
+		if c.Cure != "" {
+			why += " (" + c.Cure + ")"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%.2f s\t%.2f s\t%s\n", c.Probe, c.State, c.Lost, c.Late, c.Cost, why)
+	}
+	fmt.Fprintf(t, "\ntable\trows\n")
+	for _, name := range recording.TableNames() {
+		if rows, ok := r.Rows(name); ok && len(rows) > 0 && name != "coverage" {
+			fmt.Fprintf(t, "%s\t%s\n", name, units.Count(float64(len(rows))))
+		}
+	}
+	points := 0
+	for _, s := range r.Series {
+		points += len(s.Points)
+	}
+	fmt.Fprintf(t, "samples\t%s in %s series\n", units.Count(float64(points)), units.Count(float64(len(r.Series))))
+	for _, line := range events(r.Events) {
+		fmt.Fprintln(t, line)
+	}
+	return t.Flush()
+}
+
+// events counts the events by kind; the rows are in the table.
+func events(all []recording.Event) []string {
+	n := map[string]int{}
+	for _, e := range all {
+		n[e.Kind]++
+	}
+	var out []string
+	for kind, count := range n {
+		out = append(out, fmt.Sprintf("events\t%d × %s", count, kind))
+	}
+	sort.Strings(out)
+	return out
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"snag/recording"
+	"snag/report"
+)
+
+// since are the measures that not every kernel has, and the first that has each.
+var since = map[string]version{
+	"sockets.holds": {6, 3},  // tracepoint sock_send_length
+	"drops.reason":  {5, 17}, // argument reason of kfree_skb
+	"drops.socket":  {6, 11}, // argument rx_sk of kfree_skb
+}
+
+// version is a kernel's major and minor number.
+type version struct{ major, minor int }
+
+func (v version) String() string { return fmt.Sprintf("%d.%d", v.major, v.minor) }
+
+func (v version) before(o version) bool {
+	return v.major < o.major || v.major == o.major && v.minor < o.minor
+}
+
+func parseVersion(release string) (v version, err error) {
+	if _, err := fmt.Sscanf(release, "%d.%d", &v.major, &v.minor); err != nil {
+		return v, fmt.Errorf("no version in the kernel's release %q: %w", release, err)
+	}
+	return v, nil
+}
+
+// wrong lists what is not as it should be on this kernel.
+func (m *machine) wrong() (out []string) {
+	v, err := parseVersion(m.release)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, run := range []string{quiet, udp, nagle} {
+		for _, measure := range recording.Measures {
+			if w := wrongCoverage(v, measure, covered(m.finds[run].doc, measure), run == udp); w != "" {
+				out = append(out, run+": "+w)
+			}
+		}
+	}
+	for run, w := range map[string]string{
+		quiet:  wrongVerdict(m.finds[quiet], "", ""),
+		udp:    wrongVerdict(m.finds[udp], "udp-receive-buffer-full", "rtp-sink"),
+		nagle:  wrongNagle(v, m.finds[nagle]),
+		nobody: wrongNobody(m.finds[nobody]),
+	} {
+		if w != "" {
+			out = append(out, run+": "+w)
+		}
+	}
+	for name, exit := range m.lab {
+		if exit != 0 {
+			out = append(out, fmt.Sprintf("lab %s: exit %d", name, exit))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// covered is the coverage of a measure: its own row, else its probe's.
+func covered(d report.Document, measure string) report.Coverage {
+	probe, _, _ := strings.Cut(measure, ".")
+	found := report.Coverage{State: "none"}
+	for _, c := range d.Coverage {
+		if c.Probe == measure {
+			return c
+		}
+		if c.Probe == probe {
+			found = c
+		}
+	}
+	return found
+}
+
+// wrongCoverage holds a measure taken as root against what the kernel has. Threads
+// are looked at where a socket is suspicious only.
+func wrongCoverage(v version, measure string, c report.Coverage, suspicious bool) string {
+	first := since[measure]
+	switch {
+	case v.before(first):
+		if c.State != recording.CoverageUnavailable || !strings.Contains(c.Cure, first.String()) {
+			return fmt.Sprintf("%s is %s (%s; %s), want unavailable and the cure to name %v", measure, c.State, c.Why, c.Cure, first)
+		}
+	case c.State == recording.CoverageOff && strings.HasPrefix(measure, "threads.") && !suspicious:
+	case c.State != recording.CoverageOK:
+		return fmt.Sprintf("%s is %s (%s), want ok", measure, c.State, c.Why)
+	}
+	return ""
+}
+
+// wrongVerdict wants the culprit first, and its subject to name a process; without
+// a culprit wanted, none.
+func wrongVerdict(f find, suspect, process string) string {
+	var culprits []string
+	for _, e := range f.doc.Verdict {
+		if e.State == "culprit" {
+			culprits = append(culprits, e.Suspect+" of "+e.Subject)
+		}
+	}
+	said := strings.Join(culprits, ", ")
+	switch {
+	case suspect == "" && (f.exit != 0 || said != ""):
+		return fmt.Sprintf("exit %d, culprits: %q; want exit 0 and none", f.exit, said)
+	case suspect != "" && (f.exit != 10 || !strings.HasPrefix(said, suspect+" of "+process+"[")):
+		return fmt.Sprintf("exit %d, culprits: %q; want exit 10 and %s of %s", f.exit, said, suspect, process)
+	}
+	return ""
+}
+
+// wrongNagle wants the pair found, or said not to be seen where it can't be.
+func wrongNagle(v version, f find) string {
+	if !v.before(since["sockets.holds"]) {
+		return wrongVerdict(f, "nagle-delayed-ack", "api-client")
+	}
+	for _, e := range f.doc.Verdict {
+		if e.Suspect == "nagle-delayed-ack" && (e.State != "not-seen" || !strings.Contains(e.Text, "sockets.holds")) {
+			return fmt.Sprintf("%s (%s), want not-seen for want of sockets.holds", e.State, e.Text)
+		}
+	}
+	return wrongVerdict(f, "", "")
+}
+
+// wrongNobody wants of a user without capabilities: no failure, what needs none
+// measured, and the capability named for what needs one.
+func wrongNobody(f find) string {
+	for _, c := range f.doc.Coverage {
+		if c.State == recording.CoverageFailed {
+			return fmt.Sprintf("%s failed: %s", c.Probe, c.Why)
+		}
+		if c.State == recording.CoverageUnavailable && !strings.Contains(c.Why, "CAP_") {
+			return fmt.Sprintf("%s is unavailable and names no capability: %s", c.Probe, c.Why)
+		}
+	}
+	for measure, want := range map[string]string{
+		"drops.kfree_skb":     recording.CoverageUnavailable,
+		"sockets.connections": recording.CoverageUnavailable,
+		"sockets.diag":        recording.CoverageOK,
+		"host.netstat":        recording.CoverageOK,
+		"host.cpu":            recording.CoverageOK,
+	} {
+		if c := covered(f.doc, measure); c.State != want {
+			return fmt.Sprintf("%s is %s (%s), want %s", measure, c.State, c.Why, want)
+		}
+	}
+	return wrongVerdict(f, "", "")
+}

@@ -1,0 +1,36 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"snag/recording"
+)
+
+// happened says what came about during the recording that a reader must know
+// before he trusts the rest: what he asked to look at went away, the clock was set.
+func happened(r *recording.Recording) []string {
+	var out []string
+	target := r.Manifest.Target
+	var ended []recording.Event
+	for _, e := range r.Events {
+		switch {
+		case e.Kind == recording.EventProcessGone && slices.Contains(target.PIDs, e.Subject.PID):
+			ended = append(ended, e)
+		case e.Kind == recording.EventNetnsGone && target.NetnsID != 0 && e.Subject.Netns == target.NetnsID:
+			out = append(out, fmt.Sprintf("the network namespace to look at, %s, went away at %s UTC: what came later was not seen", target.Netns, e.T))
+		case e.Kind == recording.EventClockStep:
+			out = append(out, fmt.Sprintf("the wall clock was set by %+.3f s at %s UTC: the recording's times and durations do not move with it, those in other logs do", e.Value, e.T))
+		}
+	}
+	if n := len(ended); n > 0 {
+		last := ended[n-1]
+		text := fmt.Sprintf("%s[%d], which was to be looked at, ended at %s UTC: what came later was not seen", last.Subject.Comm, last.Subject.PID, last.T)
+		if len(target.PIDs) > 1 {
+			text = fmt.Sprintf("%d of the %d processes to look at ended, the last, %s[%d], at %s UTC: what came later of them was not seen",
+				n, len(target.PIDs), last.Subject.Comm, last.Subject.PID, last.T)
+		}
+		out = append(out, text)
+	}
+	return out
+}
