@@ -3,6 +3,7 @@ package suspects
 import (
 	"fmt"
 	"math"
+	"sort"
 	"time"
 
 	"snag/recording"
@@ -11,162 +12,251 @@ import (
 
 var cpuThrottled = &Suspect{
 	Name:  "cpu-throttled",
-	Title: "a control group's CPU quota throttles a service",
-	About: "The group's processes use up their quota of CPU time early in each period (100 ms by default) and may not run until the next. The CPU graph looks half idle, and every request that comes meanwhile waits tens of milliseconds.",
+	Title: "a control group's CPU quota holds its processes back",
+	About: "The group used up its quota early in the period, and all its processes stood still until the next one began, up to 100 ms each time. " +
+		"A batch job that is throttled is doing what it was told to: only where requests wait is it harm.",
 	Needs: []Need{
-		{Measure: "host.cgroup", Must: true, Why: "nr_periods, nr_throttled and the throttled time of the group"},
-		{Measure: "host.processes", Must: true, Why: "which processes are in the group"},
-		{Measure: "sockets.diag", Why: "requests that lie unread at their sockets meanwhile"},
+		{Measure: "host.cgroup", Must: true, Why: "periods, throttled periods, throttled time and quota of the group"},
+		{Measure: "host.processes", Why: "which processes are in it"},
+		{Measure: "sockets.diag", Why: "whether requests wait at their sockets"},
+		{Measure: "threads.sched", Why: "how long their threads waited for a CPU"},
 	},
 	For: []string{
-		"decisive: the group was throttled in a tenth of its periods or more, for 2 % of the time or more (sick 71 of 73 periods)",
-		"strong: received data lay unread at its processes' sockets in most samples",
+		"decisive: throttled in a tenth of the periods or more (sick 71 of 73), and the throttled time agrees with it",
+		"strong: at most samples data or connections waited at a socket of its processes",
+		"strong: its threads were ready and did not run, a tenth of the time or more",
 	},
 	Against: []string{
-		"throttled, and no request waited (a batch job, latency unchanged): a risk at most",
-		"trap: use near the quota without throttling",
+		"strong: nothing waited at its processes' sockets: throttled, and nobody feels it: a risk",
+		"throttled in a few periods: bursts are cut, nothing stands still; a quota that is set and not reached",
 	},
-	LeadsTo: []Lead{
-		{To: "udp-receive-buffer-full", Lag: time.Second}, {To: "listen-overflow", Lag: time.Second}, {To: "slow-consumer", Lag: time.Second},
-		{To: scene.RequestLatency, Lag: time.Second}, {To: scene.ConnectLatency, Lag: time.Second}, {To: scene.StreamFreeze, Lag: 2 * time.Second}, {To: scene.StreamLate, Lag: time.Second},
-	},
-	Remedy: "raise or lift the quota: CPUQuota= of the unit (systemctl set-property), cpu.max or cpu.cfs_quota_us of the group. Verified by: nr_throttled stands still, and the receive queues are empty",
-	Next:   "grep . /sys/fs/cgroup/*/cpu.stat /sys/fs/cgroup/cpu/*/cpu.stat | grep throttled",
+	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.DatagramsLost, 5 * time.Second},
+		{"udp-receive-buffer-full", 5 * time.Second}, {"listen-overflow", 10 * time.Second}},
+	Remedy: "CPUQuota= of the unit to what it needs, or none; fewer busy threads. Verified by: throttled periods stand still, the queue at its sockets is empty",
+	Next:   "cat /sys/fs/cgroup/GROUP/cpu.stat; systemctl show -p CPUQuotaPerSecUSec UNIT",
 	Weigh:  weighThrottled,
 }
 
 const (
-	// Below these shares of periods and of time, throttling is the odd burst that
-	// a quota is there for.
-	throttledPeriods = 0.1
-	throttledTime    = 0.02
-	// A service that reads as data comes shows unread data in about the share of
-	// samples in which it is busy; above this its requests wait.
-	waitingSamples = 0.4
-	fewestSamples  = 5
+	// throttledShare of the periods at which a group is said to be held back: one
+	// request in ten meets it. Healthy: under 0.05; Kubernetes' own alert
+	// (CPUThrottlingHigh) begins at 0.25.
+	throttledShare = 0.1
+	// fewPeriods: one second's worth of periods of 100 ms says nothing yet.
+	fewPeriods = 10
+	// delayShare of its time that a thread is ready and does not run. Healthy
+	// servers on a busy machine: under 0.03.
+	delayShare = 0.1
 )
+
+// quotaUse is what the counters of one group say.
+type quotaUse struct {
+	path               string
+	group              *scene.Cgroup // nil where its settings were not read
+	periods, throttled float64
+	seconds, usage     float64 // throttled and used time; of all its CPUs
+	timed, metered     bool    // those two were measured
+	steps              steps
+}
 
 func weighThrottled(s *scene.Scene, r *recording.Recording) []Finding {
 	var out []Finding
-	for _, g := range s.Cgroups {
-		periods, ok1 := counterOf(r, "snag_cgroup_cpu_periods_total", g.Row.Path)
-		throttled, ok2 := counterOf(r, "snag_cgroup_cpu_throttled_periods_total", g.Row.Path)
-		seconds, ok3 := counterOf(r, "snag_cgroup_cpu_throttled_seconds_total", g.Row.Path)
-		if !ok1 || !ok2 || !ok3 {
+	for _, series := range r.Select("snag_cgroup_cpu_throttled_periods_total") {
+		n, ok := series.Increase()
+		path := series.Labels["cgroup"]
+		if !ok || n == 0 {
 			continue
 		}
-		n, _ := periods.Increase()
-		hit, _ := throttled.Increase()
-		lost, _ := seconds.Increase()
-		if n == 0 || hit == 0 {
-			continue
+		u := quotaUse{path: path, throttled: n, steps: stepsOf(series)}
+		for _, g := range s.Cgroups {
+			if g.Row.Path == path {
+				u.group = g
+			}
 		}
-		out = append(out, throttledFinding(s, r, g, n, hit, lost, stepsOf(throttled).active()))
+		u.periods, _ = increaseOf(r, "snag_cgroup_cpu_periods_total", path)
+		u.seconds, u.timed = increaseOf(r, "snag_cgroup_cpu_throttled_seconds_total", path)
+		u.usage, u.metered = increaseOf(r, "snag_cgroup_cpu_usage_seconds_total", path)
+		if u.periods > 0 && n >= fewPeriods && n/u.periods >= throttledShare {
+			out = append(out, u.finding(s, r))
+		}
 	}
 	return out
 }
 
-func throttledFinding(s *scene.Scene, r *recording.Recording, g *scene.Cgroup, periods, hit, lost float64, active []recording.Interval) Finding {
-	window := s.Window.End.Sub(s.Window.Start).Seconds()
-	source := "cpu.stat of " + g.Row.Path
-	f := Finding{Subject: g.Subject, Active: active,
-		Text: fmt.Sprintf("throttled in %s of %s periods, %s in all, by its quota of %s of a CPU", count(hit), count(periods), lasting(lost), share(g.Row)),
-		Next: "grep throttled /sys/fs/cgroup" + g.Row.Path + "/cpu.stat /sys/fs/cgroup/cpu" + g.Row.Path + "/cpu.stat",
+func increaseOf(r *recording.Recording, name, cgroup string) (float64, bool) {
+	for _, s := range r.Select(name, "cgroup", cgroup) {
+		return s.Increase()
 	}
-	grade := Weak
-	if hit/periods >= throttledPeriods && lost/window >= throttledTime {
-		grade = Decisive
-	}
-	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: grade, Value: hit / periods, Unit: "ratio", Source: source,
-		Text: fmt.Sprintf("nr_throttled grew by %s in %s periods, the throttled time by %s", count(hit), count(periods), lasting(lost))})
-	f.Remedy = quotaRemedy(r, g, hit/periods)
+	return 0, false
+}
 
-	p, waiting, all := mostWaiting(s, g)
-	switch {
-	case p != nil && float64(waiting) >= waitingSamples*float64(all):
-		each := lost / hit
+func (u quotaUse) finding(s *scene.Scene, r *recording.Recording) Finding {
+	share := u.throttled / u.periods
+	f := Finding{Subject: recording.Subject{Kind: recording.KindCgroup, Cgroup: u.path}, Active: u.steps.active()}
+	members := u.members(s, r)
+	for _, p := range members[:min(len(members), 5)] {
 		f.Related = append(f.Related, p.Subject)
-		f.Text += "; requests to " + s.Name(p.Subject) + " wait"
-		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(waiting) / float64(all), Unit: "ratio", Source: "ss -tn Recv-Q",
-			Text: fmt.Sprintf("received data lay unread at %s in %d of %d samples", s.Name(p.Subject), waiting, all)})
-		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: math.Min(each, 10) * float64(waiting) / float64(all), Unit: "s",
-			Text: fmt.Sprintf("requests waited up to %s each time it was throttled", lasting(each))}
-	case p != nil:
-		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Weak, Value: float64(waiting) / float64(all), Unit: "ratio", Source: "ss -tn Recv-Q",
-			Text: fmt.Sprintf("requests hardly waited: data lay unread at %s in %d of %d samples", s.Name(p.Subject), waiting, all)})
-	default:
-		if _, ok := r.Measured("sockets.diag"); ok {
-			f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Weak, Source: "ss -tn", Text: "no process of it serves a connection"})
+	}
+	who := u.path
+	if len(members) > 0 {
+		who = members[0].Subject.Name
+		if len(members) > 1 {
+			who += fmt.Sprintf(" and %d more", len(members)-1)
 		}
 	}
+	f.Text = fmt.Sprintf("%s was held back by its quota%s in %s of %s periods", who, u.quotaText(), count(u.throttled), count(u.periods))
+	held := Evidence{Side: For, Grade: Strong, Value: share, Unit: "share", Source: "cpu.stat nr_throttled, nr_periods of " + u.path, Origin: "cpu.stat",
+		Text: fmt.Sprintf("throttled in %s periods (%.0f %%)", ofAll(u.throttled, u.periods), 100*share)}
+	each := 0.0
+	if u.timed && u.seconds > 0 {
+		each = u.seconds / u.throttled
+		held.Text += fmt.Sprintf(", %s in all, %s each time", lasting(u.seconds), lasting(each))
+		held.Grade = Decisive
+	}
+	f.Evidence = append(f.Evidence, held)
+
+	waits, looked := u.requestsWaiting(s, members)
+	if waits != nil {
+		f.Evidence = append(f.Evidence, *waits)
+	}
+	delayed := u.runDelay(members)
+	if delayed != nil {
+		f.Evidence = append(f.Evidence, *delayed)
+	}
+	switch {
+	case waits != nil:
+		if each == 0 {
+			each = u.period() / 2 // not known: half a period is the mean of any
+		}
+		// All its CPUs' time is counted: no stop is longer than a period.
+		each = min(each, u.period()) * share
+		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: each, Unit: "s", Text: fmt.Sprintf("%s of standing still in a typical period of %s, with requests waiting", lasting(each), lasting(u.period()))}
+	case looked:
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "ss -tunp Recv-Q", Origin: "receive queues", Text: "nothing waited at the sockets of its processes: no latency was seen"})
+	default:
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Weak, Source: "ss -tunp", Origin: "receive queues", Text: "its processes have no sockets that were looked at: nobody was seen waiting"})
+	}
+	f.Remedy = u.remedy(s, r)
+	f.Next = fmt.Sprintf("cat /sys/fs/cgroup%[1]s/cpu.stat /sys/fs/cgroup/cpu%[1]s/cpu.stat", u.path)
 	return f
 }
 
-func counterOf(r *recording.Recording, name, cgroup string) (recording.Series, bool) {
-	for _, s := range r.Select(name, "cgroup", cgroup) {
-		if len(s.Points) > 1 {
-			return s, true
-		}
-	}
-	return recording.Series{}, false
-}
-
-func share(c recording.Cgroup) string {
-	if c.Period <= 0 {
-		return "?"
-	}
-	return fmt.Sprintf("%.0f %%", 100*c.Quota/c.Period)
-}
-
-// quotaRemedy asks for two to four times the quota, by how often it was hit: how
-// much the group would use can't be seen while
-// it is held down.
-func quotaRemedy(r *recording.Recording, g *scene.Cgroup, hit float64) string {
-	now := g.Row.Quota / math.Max(g.Row.Period, 1e-9)
-	want := math.Ceil(now*20*(1+hit)) / 10 // in tenths of a CPU
-	if n := float64(r.Manifest.CPUs); n > 0 {
-		want = math.Min(want, n)
-	}
-	if g.Row.Unit != "" {
-		return fmt.Sprintf("systemctl set-property %s CPUQuota=%.0f%% (is %s), and look again", g.Row.Unit, 100*want, share(g.Row))
-	}
-	if g.Row.Version == 1 {
-		return fmt.Sprintf("raise cpu.cfs_quota_us of %s to %.0f (is %.0f, period %.0f), and look again", g.Row.Path, want*g.Row.Period*1e6, g.Row.Quota*1e6, g.Row.Period*1e6)
-	}
-	return fmt.Sprintf("raise cpu.max of %s to \"%.0f %.0f\" (is \"%.0f %.0f\"), and look again", g.Row.Path, want*g.Row.Period*1e6, g.Row.Period*1e6, g.Row.Quota*1e6, g.Row.Period*1e6)
-}
-
-// mostWaiting is the process of the group at whose sockets data lay unread in
-// most samples, of those seen often enough to tell.
-func mostWaiting(s *scene.Scene, g *scene.Cgroup) (worst *scene.Process, waiting, all int) {
-	for _, id := range s.Neighbours(g.ID, scene.LimitedBy) {
-		n := s.Node(id)
-		if n == nil || n.Subject.Kind != recording.KindProcess {
+// members are the processes that the group limits, those with sockets first.
+func (u quotaUse) members(s *scene.Scene, r *recording.Recording) []*scene.Process {
+	var out []*scene.Process
+	for _, p := range s.Processes {
+		if p.Subject.PID == r.Manifest.SelfPID {
 			continue
 		}
-		p := s.Process(n.Subject.PID)
-		if p == nil {
-			continue
+		at := p.Last().Cgroup
+		if at == u.path || u.path != "/" && len(at) > len(u.path) && at[:len(u.path)+1] == u.path+"/" {
+			out = append(out, p)
 		}
-		seconds := map[int64]bool{}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return len(out[i].Sockets) > len(out[j].Sockets) })
+	return out
+}
+
+// requestsWaiting is the socket of its processes at which something waited to be
+// read at most samples. looked is false where there was none to look at.
+func (u quotaUse) requestsWaiting(s *scene.Scene, members []*scene.Process) (e *Evidence, looked bool) {
+	active, best := u.steps.active(), 0.0
+	for _, p := range members {
 		for _, k := range p.Sockets {
-			if k.First().Proto != "tcp" || k.Listening() {
+			n, rows, most := waitingIn(k, active)
+			if k.First().Proto == "udp" && k.DropsGrew() > 0 {
+				n = rows
+			}
+			if rows == 0 {
 				continue
 			}
-			for _, row := range k.Rows {
-				at := int64(row.T) / 1e9
-				seconds[at] = seconds[at] || row.RecvQ > 0
+			looked = true
+			// Idle sockets get no new rows, so the share is of the seconds too.
+			share := math.Min(float64(n)/float64(rows), float64(n)/math.Max(1, totalLength(active, s.Window.End)/u.every(k)))
+			if rows < 3 || n < 3 || share < 0.5 || share <= best {
+				continue
 			}
-		}
-		w := 0
-		for _, waits := range seconds {
-			if waits {
-				w++
+			best = share
+			what := size(float64(most))
+			if k.Listening() {
+				what = count(float64(most)) + " connections"
 			}
-		}
-		if len(seconds) >= fewestSamples && (worst == nil || w*all > waiting*len(seconds)) {
-			worst, waiting, all = p, w, len(seconds)
+			e = &Evidence{Side: For, Grade: Strong, Value: share, Unit: "share", Source: "ss -tunp Recv-Q", Origin: "receive queues",
+				Text: fmt.Sprintf("at %d of %d samples something waited to be read by %s on %s (up to %s)", n, rows, p.Subject.Name, k.First().Local, what)}
+			if d := k.DropsGrew(); d > 0 {
+				e.Text += fmt.Sprintf("; its socket dropped %s", count(float64(d)))
+			}
 		}
 	}
-	return worst, waiting, all
+	return e, looked
+}
+
+// every is how often a socket was looked at, s: each second, or each fifth.
+func (u quotaUse) every(k *scene.Socket) float64 {
+	if len(k.Rows) < 2 {
+		return 1
+	}
+	least := 5.0
+	for i := 1; i < len(k.Rows); i++ {
+		least = math.Min(least, k.Rows[i].T.Sub(k.Rows[i-1].T).Seconds())
+	}
+	return math.Max(1, least)
+}
+
+// runDelay is the thread that was ready without running for the greatest share.
+func (u quotaUse) runDelay(members []*scene.Process) *Evidence {
+	var out *Evidence
+	best := delayShare
+	for _, p := range members {
+		for _, t := range p.Threads {
+			a, b := t.Rows[0], t.Rows[len(t.Rows)-1]
+			if d := b.T.Sub(a.T).Seconds(); d >= 2 && (b.RunDelay-a.RunDelay)/d >= best {
+				best = (b.RunDelay - a.RunDelay) / d
+				out = &Evidence{Side: For, Grade: Strong, Value: best, Unit: "share", Source: "/proc/PID/task/TID/schedstat", Origin: "run delay",
+					Text: fmt.Sprintf("thread %d of %s was ready and did not run for %.0f %% of the time", t.Subject.TID, p.Subject.Name, 100*best)}
+			}
+		}
+	}
+	return out
+}
+
+func (u quotaUse) period() float64 {
+	if u.group != nil && u.group.Row.Period > 0 {
+		return u.group.Row.Period
+	}
+	return 0.1 // the kernel's default (kernel/sched/fair.c, default_cfs_period)
+}
+
+func (u quotaUse) quotaText() string {
+	if u.group == nil || u.group.Row.Quota <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of %.0f %% of a CPU", 100*u.group.Row.Quota/u.period())
+}
+
+// remedy computes the quota that would have been enough: what it used, and what
+// it stood still for at most, and a quarter more.
+func (u quotaUse) remedy(s *scene.Scene, r *recording.Recording) string {
+	percent := 0.0
+	if length := s.Window.Length(s.Window.End).Seconds(); u.metered && length > 0 {
+		percent = 125 * (u.usage + min(u.seconds, length)) / length
+	}
+	if u.group != nil && u.group.Row.Quota > 0 {
+		percent = max(percent, 125*u.group.Row.Quota/u.period())
+	}
+	percent = 10 * math.Ceil(percent/10)
+	if r.Manifest.CPUs > 0 {
+		percent = min(percent, 100*float64(r.Manifest.CPUs))
+	}
+	if percent <= 0 {
+		return ""
+	}
+	runtime := int(percent / 100 * u.period() * 1e6)
+	switch {
+	case u.group != nil && u.group.Row.Unit != "":
+		return fmt.Sprintf("systemctl set-property %s CPUQuota=%.0f%%", u.group.Row.Unit, percent)
+	case u.group != nil && u.group.Row.Version == 1:
+		return fmt.Sprintf("echo %d > /sys/fs/cgroup/cpu%s/cpu.cfs_quota_us (%.0f %% of a CPU); keep it in the unit's CPUQuota=", runtime, u.path, percent)
+	}
+	return fmt.Sprintf("echo \"%d %d\" > /sys/fs/cgroup%s/cpu.max (%.0f %% of a CPU); keep it in the unit's CPUQuota=", runtime, int(u.period()*1e6), u.path, percent)
 }

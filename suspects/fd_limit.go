@@ -2,156 +2,151 @@ package suspects
 
 import (
 	"fmt"
-	"math"
 	"time"
 
-	"snag/internal/units"
 	"snag/recording"
 	"snag/scene"
 )
 
 var fdLimit = &Suspect{
 	Name:  "fd-limit",
-	Title: "a process has no file descriptor left",
-	About: "A process holds as many descriptors as RLIMIT_NOFILE allows. accept4 fails with EMFILE; the kernel goes on completing handshakes, so that clients connect, send, and are never answered.",
+	Title: "a process is out of file descriptors",
+	About: "The process holds as many descriptors as RLIMIT_NOFILE allows: accept() fails with EMFILE, connections lie in its accept queue, and their clients believe that they are connected. " +
+		"connect() still succeeds, and the machine's own count (file-nr) is normal.",
 	Needs: []Need{
-		{Measure: "host.processes", Must: true, Why: "descriptors in use, and the limit"},
-		{Measure: "sockets.diag", Must: true, Why: "the accept queue of its listener, and connections that no process owns"},
-		{Measure: "sockets.owner", Why: "whose the listener is"},
+		{Measure: "host.processes", Must: true, Why: "descriptors in use and the limit of each process"},
+		{Measure: "sockets.diag", Why: "the accept queue of its listeners, which does not drain"},
+		{Measure: "sockets.owner", Why: "whose listener it is; sockets without a process"},
+		{Measure: "sockets.connections", Why: "that connections still come"},
 	},
 	For: []string{
-		"decisive: its descriptors stand at the limit while its accept queue is never empty (fds = limit 1024, accept4 EMFILE)",
-		"strong: established connections to its port that no process owns, more and more",
+		"decisive: descriptors = limit at sample after sample, while connections wait in the process' accept queue and none is taken out",
+		"strong: descriptors = limit (or one less)",
+		"weak: established connections of its port that no process has",
 	},
 	Against: []string{
-		"decisive: descriptors are left, whatever the accept queue does",
-		"decisive: at the limit, and connections are accepted as they come",
-		"traps: file-nr of the host is normal; connect() of clients still succeeds; 70 % of the limit is nothing",
+		"decisive: at the limit, and its accept queue is empty while connections come",
+		"70–95 % of the limit is nothing yet; file-nr near file-max is another matter; a full accept queue far from the limit is a slow accept",
 	},
-	LeadsTo: []Lead{
-		{To: "listen-overflow", Lag: 30 * time.Second}, {To: "peer-reset", Lag: 30 * time.Second}, {To: "reconnect-storm", Lag: 30 * time.Second},
-		{To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: scene.ConnectLatency, Lag: 5 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second},
-		{To: scene.StreamFreeze, Lag: 5 * time.Second},
-	},
-	Remedy: "LimitNOFILE= of the unit (limits.conf is ignored by units), restart it; and look for the leak. Verified by: descriptors below the limit, accept queue empty",
-	Next:   "for p in /proc/[0-9]*; do echo \"$(ls $p/fd 2>/dev/null | wc -l) $(awk '/open files/{print $4}' $p/limits) $(cat $p/comm)\"; done | sort -rn | head",
-	Weigh:  weighFDLimit,
+	LeadsTo: []Lead{{"listen-overflow", 30 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}},
+	Remedy:  "find what keeps descriptors (a leak, too few per client); raise LimitNOFILE= in the unit (limits.conf is ignored by units), restart. Verified by: the accept queue drains, no EMFILE",
+	Next:    "ls /proc/PID/fd | wc -l; grep 'open files' /proc/PID/limits; strace -f -e trace=accept,accept4,openat -p PID 2>&1 | grep EMFILE",
+	Weigh:   weighFDLimit,
 }
-
-// A process opens a descriptor to read /proc or to log and closes it again: one
-// below the limit is at the limit too.
-const fdSlack = 1
-
-// Accept queues that hold a connection now and then are normal; one that held
-// some in this share of the samples is not being emptied.
-const unacceptedShare = 0.8
 
 func weighFDLimit(s *scene.Scene, r *recording.Recording) []Finding {
 	var out []Finding
 	for _, p := range s.Processes {
-		full, seen, used := atLimit(p)
-		if seen == 0 || full == nil && float64(used) < 0.9*float64(p.Last().FDLimit) {
+		if p.Subject.PID == r.Manifest.SelfPID {
 			continue
 		}
-		l, waits := fullestListener(p)
-		f := Finding{Subject: p.Subject, Active: full,
-			Text: fmt.Sprintf("it holds %s of %s descriptors", count(float64(used)), count(float64(p.Last().FDLimit))),
-			Next: fmt.Sprintf("ls /proc/%d/fd | wc -l; grep 'open files' /proc/%d/limits; strace -f -e trace=accept4 -p %d", p.Subject.PID, p.Subject.PID, p.Subject.PID)}
-		source := fmt.Sprintf("/proc/%d/fd, /proc/%d/limits", p.Subject.PID, p.Subject.PID)
-		switch {
-		case full == nil:
-			f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: float64(used), Unit: "descriptors", Source: source,
-				Text: fmt.Sprintf("%s of %s descriptors at most: some are left", count(float64(used)), count(float64(p.Last().FDLimit)))})
-		case l == nil:
-			f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(used), Unit: "descriptors", Source: source,
-				Text: fmt.Sprintf("%s descriptors of %s; it has no listener that would show what fails", count(float64(used)), count(float64(p.Last().FDLimit)))})
-		case waits.share < unacceptedShare:
-			f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: waits.share, Unit: "ratio", Source: "ss -ltn Recv-Q",
-				Text: fmt.Sprintf("at the limit, and its accept queue was empty in %s of the samples", units.Percent(1-waits.share))})
-		default:
-			f.exhausted(s, p, l, waits, full, used, source)
+		if f, ok := fdFinding(s, r, p); ok {
+			out = append(out, f)
 		}
-		out = append(out, f)
 	}
 	return out
 }
 
-// exhausted fills in the finding of a process whose connections nobody accepts.
-func (f *Finding) exhausted(s *scene.Scene, p *scene.Process, l *scene.Socket, w queued, full []recording.Interval, used int, source string) {
-	limit := count(float64(p.Last().FDLimit))
-	f.Related = append(f.Related, l.Subject)
-	f.Text = fmt.Sprintf("all its %s descriptors are in use: it can't accept; up to %s connections to %s wait unanswered", limit, count(w.most), l.First().Local)
-	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Decisive, Value: float64(used), Unit: "descriptors", Source: source + "; ss -ltn Recv-Q",
-		Text: fmt.Sprintf("%s descriptors of %s for %s, and the accept queue of %s was never empty (up to %s)", count(float64(used)), limit,
-			lasting(totalLength(full, s.Window.End)), l.First().Local, count(w.most))})
-	if n := orphans(s, l); n > 0 {
-		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: n, Unit: "connections", Source: "ss -tnp",
-			Text: fmt.Sprintf("%s established connections to it belong to no process", count(n))})
-	}
-	f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: w.most, Unit: "connections",
-		Text: fmt.Sprintf("up to %s connections at once were never accepted", count(w.most))}
-	more := math.Max(65536, 4*float64(p.Last().FDLimit))
-	f.Remedy = fmt.Sprintf("prlimit --pid %d --nofile=%.0f:%.0f now, as root; then ulimit -n or LimitNOFILE=%.0f where it is started, and look for what it does not close",
-		p.Subject.PID, more, more, more)
-	if u := p.Last().Unit; u != "" {
-		f.Remedy = fmt.Sprintf("LimitNOFILE=%.0f in the unit %s (is %s; limits.conf is ignored by units), restart it; and look for what it does not close", more, u, limit)
-	}
+// fullTable is what the rows of a process say of its descriptors.
+type fullTable struct {
+	at        []recording.Interval // from a row at the limit to the next that is not
+	rows, of  int                  // rows at the limit, rows in which they were read
+	fds, most int                  // the most in use, the soft limit then
+	hard      int
 }
 
-// atLimit is when the process stood at its limit, in how many samples its
-// descriptors were counted, and the most of them. Not counted is not zero.
-func atLimit(p *scene.Process) (full []recording.Interval, seen, most int) {
+// A program that is down to its last descriptor often keeps that one for logs.
+const spareDescriptors = 1
+
+func fullTableOf(p *scene.Process, end recording.Time) fullTable {
+	var t fullTable
 	for i, row := range p.Rows {
 		if row.FDs == nil || row.FDLimit <= 0 {
 			continue
 		}
-		seen++
-		most = max(most, *row.FDs)
-		if *row.FDs < row.FDLimit-fdSlack {
+		t.of++
+		// More in use than the limit: it was lowered afterwards, as sandboxes do
+		// (sshd sets it to 0), and wants no more.
+		if *row.FDs > row.FDLimit || *row.FDs < row.FDLimit-spareDescriptors {
 			continue
 		}
-		end := row.T.Add(time.Second)
+		t.rows++
+		t.fds, t.most, t.hard = max(t.fds, *row.FDs), row.FDLimit, row.FDHard
+		until := end
 		if i+1 < len(p.Rows) {
-			end = p.Rows[i+1].T
+			until = p.Rows[i+1].T
 		}
-		full = append(full, recording.Interval{Start: row.T, End: end})
+		t.at = append(t.at, recording.Interval{Start: row.T, End: until})
 	}
-	return mergeIntervals(full, 0), seen, most
+	t.at = mergeIntervals(t.at, 0)
+	return t
 }
 
-type queued struct{ share, most float64 }
-
-// fullestListener is the process' listener whose accept queue held connections
-// in most samples, of those that could be seen.
-func fullestListener(p *scene.Process) (*scene.Socket, queued) {
-	var found *scene.Socket
-	var w queued
-	for _, k := range p.Sockets {
-		if !k.Listening() {
-			continue
+func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (Finding, bool) {
+	t := fullTableOf(p, s.Window.End)
+	q := backlogOf(p, t.at)
+	f := Finding{Subject: p.Subject, Active: t.at}
+	if t.of == 0 {
+		q = backlogOf(p, []recording.Interval{s.Window})
+		if q.stuck < 5 {
+			return f, false
 		}
-		var q queued
-		for _, row := range k.Rows {
-			if row.RecvQ > 0 {
-				q.share += 1 / float64(len(k.Rows))
-			}
-			q.most = math.Max(q.most, float64(row.RecvQ))
-		}
-		if found == nil || q.share > w.share {
-			found, w = k, q
-		}
+		f.Text = fmt.Sprintf("%s connections wait on %s and none is accepted; how many descriptors it has could not be read", count(float64(q.most)), q.local)
+		f.Next = fmt.Sprintf("ls /proc/%[1]d/fd | wc -l; grep 'open files' /proc/%[1]d/limits", p.Subject.PID)
+		f.Evidence = []Evidence{{Side: For, Grade: Strong, Value: float64(q.most), Unit: "connections", Source: "ss -ltn Recv-Q", Text: f.Text},
+			{Side: Missing, Text: "descriptors and limit of the process were not read", Source: "/proc/PID/fd, /proc/PID/limits"}}
+		return f, true
 	}
-	return found, w
+	if t.rows == 0 {
+		return f, false
+	}
+	full := Evidence{Side: For, Grade: Strong, Value: float64(t.fds), Unit: "descriptors", Source: fmt.Sprintf("/proc/%[1]d/fd, /proc/%[1]d/limits", p.Subject.PID), Origin: "descriptors",
+		Text: fmt.Sprintf("%s descriptors in use, soft limit %s, at %d of %d samples", count(float64(t.fds)), count(float64(t.most)), t.rows, t.of)}
+	f.Evidence = append(f.Evidence, full)
+	f.Text = fmt.Sprintf("%s of %s descriptors in use", count(float64(t.fds)), count(float64(t.most)))
+	opened := openedOn(s, r, p, t.at)
+	switch {
+	case q.stuck >= 2:
+		if t.fds >= t.most {
+			f.Evidence[0].Grade = Decisive
+			f.Evidence[0].Text += fmt.Sprintf(", while %s connections waited on %s and none was taken out of the queue (%d samples)", count(float64(q.most)), q.local, q.stuck)
+			f.Evidence[0].Source += "; ss -ltn Recv-Q"
+		} else {
+			f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(q.most), Unit: "connections", Source: "ss -ltn Recv-Q", Origin: "accept queue",
+				Text: fmt.Sprintf("up to %s connections waited on %s and none was taken out of the queue (%d samples)", count(float64(q.most)), q.local, q.stuck)})
+		}
+		f.Text += fmt.Sprintf(": accept fails (EMFILE), %s connections wait on %s", count(float64(q.most)), q.local)
+		f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: float64(q.most), Unit: "connections",
+			Text: fmt.Sprintf("up to %s connections at once were never accepted", count(float64(q.most)))}
+		if opened > 0 {
+			f.Harm.Of = max(opened, float64(q.most))
+		}
+		f.Related = append(f.Related, q.listener.Subject)
+		if n := ownerless(s, q.listener); n > 0 {
+			f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: float64(n), Unit: "sockets", Source: "ss -tnp", Text: fmt.Sprintf("%s established connections to it belong to no process", count(float64(n)))})
+		}
+	case q.rows >= 1 && q.most == 0:
+		f.Evidence[0].Grade = Weak
+		served := Evidence{Side: Against, Grade: Strong, Value: opened, Unit: "connections", Source: "ss -ltn Recv-Q", Origin: "accept queue",
+			Text: fmt.Sprintf("nobody was seen waiting in its accept queue (%d samples)", q.rows)}
+		if opened > 0 {
+			served.Grade, served.Source = Decisive, served.Source+"; tracepoint sock:inet_sock_set_state"
+			served.Text = fmt.Sprintf("%s connections came in that time, and none was seen waiting (%d samples)", count(opened), q.rows)
+		}
+		f.Evidence = append(f.Evidence, served)
+	}
+	f.Remedy = raiseLimit(p.Last(), t)
+	f.Next = fmt.Sprintf("ls -l /proc/%[1]d/fd | awk '{print $NF}' | sed 's/[0-9].*//' | sort | uniq -c; strace -f -e trace=accept,accept4 -p %[1]d", p.Subject.PID)
+	return f, true
 }
 
-// orphans are connections to the listener that no process owns: completed by the
-// kernel and not accepted.
-func orphans(s *scene.Scene, l *scene.Socket) float64 {
-	n := 0.0
-	for _, k := range s.Sockets {
-		if k.Listener == l && len(k.Owners) == 0 && seenEstablished(k) {
-			n++
-		}
+// raiseLimit is how the limit is raised where it persists: a unit doesn't read
+// limits.conf (systemd.exec(5)).
+func raiseLimit(p recording.Process, t fullTable) string {
+	to := max(4*t.most, 65536)
+	now := fmt.Sprintf("prlimit --pid %d --nofile=%d:%d now", p.PID, to, max(to, t.hard))
+	if p.Unit != "" {
+		return fmt.Sprintf("LimitNOFILE=%d in %s (systemctl edit %s; limits.conf is ignored by units), restart; until then %s; then look at what keeps the descriptors", to, p.Unit, p.Unit, now)
 	}
-	return n
+	return fmt.Sprintf("%s; LimitNOFILE=%d in its unit (limits.conf is ignored by units) or ulimit -n where it is started; then look at what keeps the descriptors", now, to)
 }

@@ -2,7 +2,6 @@ package suspects
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"snag/recording"
@@ -12,153 +11,97 @@ import (
 var processStopped = &Suspect{
 	Name:  "process-stopped",
 	Title: "a process is stopped (SIGSTOP)",
-	About: "Somebody stopped a process: it exists, holds its sockets, and does nothing. What is sent to it fills its queues, its peers see a closed window, and all that it serves freezes at once. " +
-		"A pause of a language runtime makes the same gaps, and leaves the process in state S or R.",
+	About: "Somebody stopped the process: it is in state T, all its sockets are quiet, and what is sent to it waits in their queues until it is full. " +
+		"The gaps look like a long pause of its runtime, which leaves it in state S.",
 	Needs: []Need{
-		{Measure: "host.processes", Must: true, Why: "state T of a process, from when to when"},
-		{Measure: "sockets.diag", Why: "data that waits at its sockets meanwhile"},
-		{Measure: "sockets.signals", Why: "who sent SIGSTOP"},
+		{Measure: "host.processes", Must: true, Why: "its state"},
+		{Measure: "sockets.diag", Why: "what waits at its sockets meanwhile"},
+		{Measure: "sockets.signals", Why: "who sent SIGSTOP and SIGCONT, and exactly when"},
+		{Measure: "threads.state", Why: "its state once a second"},
 	},
 	For: []string{
-		"decisive: the process was in state T (t: under a debugger) in sample after sample",
-		"strong: data lay at its sockets, or at its peers', while it stood still",
-		"weak: SIGSTOP was sent to it, by whom",
+		"decisive: state T at sample after sample",
+		"strong: SIGSTOP (SIGTSTP, SIGTTIN, SIGTTOU) was sent to it",
+		"strong: data waits at its sockets and is not read, or their streams stand still, for as long",
 	},
 	Against: []string{
-		"nobody waits for it: no data at its sockets (a stopped editor): a risk at most",
-		"trap: an idle server is in state S and quiet; a GC pause has the gaps without the state",
+		"decisive: it used CPU time between the samples that found it stopped (strace)",
+		"state t is a debugger's stop (ptrace): said so",
+		"strong: nothing waited at its sockets, or it has none (an editor put in the background): a risk",
 	},
-	LeadsTo: []Lead{
-		{To: "slow-consumer", Lag: 10 * time.Second}, {To: "udp-receive-buffer-full", Lag: 10 * time.Second}, {To: "listen-overflow", Lag: 10 * time.Second},
-		{To: scene.StreamFreeze, Lag: 5 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.ConnectLatency, Lag: 5 * time.Second},
-		{To: scene.DatagramsLost, Lag: 10 * time.Second},
-	},
-	Remedy: "kill -CONT the process, and keep whoever sends SIGSTOP from it (a script, a debugger, job control of a shell). Verified by: state S or R, and its receive queues empty",
-	Next:   "ps -eo pid,stat,wchan:20,comm | awk '$2 ~ /^[Tt]/'",
+	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 30 * time.Second},
+		{scene.DatagramsLost, 10 * time.Second}, {scene.ConnectionErrors, time.Minute}, {"udp-receive-buffer-full", 10 * time.Second}, {"slow-consumer", 10 * time.Second}, {"listen-overflow", 30 * time.Second}, {"peer-reset", time.Minute}},
+	Remedy: "kill -CONT PID; then what stopped it (a debugger, a backup or freeze script, job control of a terminal). Verified by: state S or R, its receive queues drain",
+	Next:   "ps -eo pid,stat,comm | awk '$2 ~ /^[Tt]/'; bpftrace -e 'tracepoint:signal:signal_generate /args.sig == 19/ { printf(\"%d -> %d\\n\", pid, args.pid) }'",
 	Weigh:  weighStopped,
 }
 
-// A process that stood still for less was caught between two samples of a
-// second; a debugger's break and job control last longer.
-const stoppedLeast = 1.0 // s
-
 func weighStopped(s *scene.Scene, r *recording.Recording) []Finding {
-	stops := map[int][]recording.Interval{}
-	var order []int
-	for _, e := range r.Events {
-		if e.Kind != recording.EventStopped {
-			continue
-		}
-		if stops[e.Subject.PID] == nil {
-			order = append(order, e.Subject.PID)
-		}
-		stops[e.Subject.PID] = append(stops[e.Subject.PID], e.Interval())
-	}
 	var out []Finding
-	for _, pid := range order {
-		p := s.Process(pid)
-		still := totalLength(stops[pid], s.Window.End)
-		if p == nil || still < stoppedLeast {
+	for _, p := range s.Processes {
+		if p.Subject.PID == r.Manifest.SelfPID {
 			continue
 		}
-		out = append(out, stoppedFinding(s, r, p, stops[pid], still))
+		if st := stopsOf(p, r, s.Window); len(st.spans) > 0 || st.seen >= 2 && st.ran > 0 {
+			out = append(out, st.finding(s))
+		}
 	}
 	return out
 }
 
-func stoppedFinding(s *scene.Scene, r *recording.Recording, p *scene.Process, stops []recording.Interval, still float64) Finding {
-	window := s.Window.End.Sub(s.Window.Start).Seconds()
-	f := Finding{Subject: p.Subject, Active: stops,
-		Text:   fmt.Sprintf("it was stopped for %s of %s%s", lasting(still), lasting(window), times(len(stops))),
-		Remedy: fmt.Sprintf("kill -CONT %d", p.Subject.PID),
-		Next:   fmt.Sprintf("grep State /proc/%d/status", p.Subject.PID),
+func (st stops) finding(s *scene.Scene) Finding {
+	f := Finding{Subject: st.process.Subject, Active: st.spans, Related: st.senders(s)}
+	length := totalLength(st.spans, s.Window.End)
+	by := ""
+	if st.signals > 0 && st.from != "" {
+		by = ", by " + st.from
 	}
-	state := "T (stopped by a signal)"
-	if p.Last().State == "t" {
-		state = "t (stopped by a debugger)"
+	what := "stopped (state T)"
+	if st.debugger {
+		what = "stopped by a debugger (state t, ptrace)"
 	}
-	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Decisive, Value: still, Unit: "s", Source: fmt.Sprintf("/proc/%d/stat", p.Subject.PID),
-		Text: fmt.Sprintf("it was in state %s for %s%s", state, lasting(still), times(len(stops)))})
-
-	waiting, where := waitedWhile(p, stops, s.Window.End)
-	if waiting > 0 {
-		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: waiting, Unit: "s", Source: "ss -tun Recv-Q, Send-Q",
-			Text: fmt.Sprintf("data waited for it during %s of them: %s", lasting(waiting), where)})
-		f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: waiting, Of: window, Unit: "s",
-			Text: fmt.Sprintf("what it serves stood still for %s of %s", lasting(waiting), lasting(window))}
-	} else if _, ok := r.Measured("sockets.diag"); ok {
-		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Weak, Source: "ss -tun Recv-Q, Send-Q",
-			Text: "no data waited at its sockets while it stood still"})
+	f.Text = fmt.Sprintf("%s for %s%s", what, lasting(length), by)
+	if len(st.spans) > 1 {
+		f.Text = fmt.Sprintf("%s %d times, %s in all%s", what, len(st.spans), lasting(length), by)
 	}
-	if who, sent := stopper(r, p.Subject.PID); sent > 0 {
-		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: float64(sent), Unit: "signals", Source: "tracepoint signal:signal_generate",
-			Text: fmt.Sprintf("SIGSTOP was sent to it %s by %s", timesOf(sent), who.Name)})
-		f.Related = append(f.Related, who)
-		f.Text += " by " + who.Name
-		f.Remedy += ", and keep " + who.Name + " from stopping it"
+	state := Evidence{Side: For, Grade: Weak, Value: length, Unit: "s", Source: fmt.Sprintf("/proc/%d/stat", st.process.Subject.PID), Origin: "state",
+		Text: fmt.Sprintf("%s at %d samples, %s in all", what, st.seen, lasting(length))}
+	switch {
+	case len(st.spans) == 0:
+		f.Text = fmt.Sprintf("seen %s now and then, and running in between", what)
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: st.ran, Unit: "s", Source: state.Source, Origin: "cpu time",
+			Text: fmt.Sprintf("it used %s of CPU time between the samples that found it so", lasting(st.ran))}, state)
+		return f
+	case st.seen >= 2 || st.told:
+		state.Grade = Decisive
+	case st.seen == 1:
+		state.Grade = Strong
 	}
+	f.Evidence = append(f.Evidence, state)
+	if st.signals > 0 {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(st.signals), Unit: "signals", Source: "tracepoint signal:signal_generate",
+			Text: fmt.Sprintf("%s sent %s to it, %d times", orThis(st.from, "somebody"), st.signal, st.signals)})
+	}
+	sufferers, waited := st.sufferers(s)
+	if len(sufferers) > 0 {
+		// Two samples are the least that tell a stop from a gap of a busy machine.
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(len(sufferers)), Unit: "sockets", Source: "ss -tunp Recv-Q; ss -ti", Origin: "its sockets",
+			Text: fmt.Sprintf("%d of its sockets stood still meanwhile: %s", len(sufferers), waited)})
+		f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: length * float64(len(sufferers)), Of: s.Window.Length(s.Window.End).Seconds() * float64(len(sufferers)), Unit: "s",
+			Text: fmt.Sprintf("%d flows stood still for %s each", len(sufferers), lasting(length))}
+	} else {
+		text := "nothing waited at its sockets: nobody was seen to wait for it"
+		if len(st.process.Sockets) == 0 {
+			text = "it has no sockets: nobody was seen to wait for it"
+		}
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "ss -tunp", Origin: "its sockets", Text: text})
+	}
+	f.Remedy = fmt.Sprintf("kill -CONT %d", st.process.Subject.PID)
+	if st.debugger {
+		f.Remedy = fmt.Sprintf("let the debugger go (grep TracerPid /proc/%d/status)", st.process.Subject.PID)
+	} else if st.from != "" {
+		f.Remedy += "; then see why " + st.from + " stops it"
+	}
+	f.Next = fmt.Sprintf("grep -E 'State|TracerPid' /proc/%d/status; ss -tunp | grep pid=%d,", st.process.Subject.PID, st.process.Subject.PID)
 	return f
-}
-
-func times(n int) string {
-	if n < 2 {
-		return ""
-	}
-	return fmt.Sprintf(", %d times", n)
-}
-
-func timesOf(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
-}
-
-// waitedWhile is for how long, within the stops, data lay at one of the
-// process' sockets or at the other end of one: the longest of them.
-func waitedWhile(p *scene.Process, stops []recording.Interval, end recording.Time) (float64, string) {
-	longest, where := 0.0, ""
-	for _, k := range p.Sockets {
-		for _, side := range []struct {
-			k    *scene.Socket
-			text string
-			has  func(recording.Socket) bool
-		}{
-			{k, "received and not read at " + k.First().Local, func(row recording.Socket) bool { return row.RecvQ > 0 }},
-			{k.Peer, "not taken from " + k.First().Remote, func(row recording.Socket) bool { return row.SendQ > 0 }},
-		} {
-			if side.k == nil {
-				continue
-			}
-			var spans []recording.Interval
-			rows := side.k.Rows
-			for i := 1; i < len(rows); i++ {
-				if side.has(rows[i-1]) && side.has(rows[i]) {
-					spans = append(spans, recording.Interval{Start: rows[i-1].T, End: rows[i].T})
-				}
-			}
-			if got := overlap(mergeIntervals(spans, 0), stops, end).Seconds(); got > longest {
-				longest, where = got, side.text
-			}
-		}
-	}
-	return longest, where
-}
-
-// stopper is who sent it SIGSTOP or its like, and how often.
-func stopper(r *recording.Recording, pid int) (recording.Subject, int) {
-	var who recording.Subject
-	n := 0
-	for _, e := range r.Events {
-		if e.Kind != recording.EventSignal || e.Subject.PID != pid || !strings.HasPrefix(e.Attrs["signal"], "SIG") {
-			continue
-		}
-		switch e.Attrs["signal"] {
-		case "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU":
-			n++
-			who = recording.Subject{Kind: recording.KindProcess, Comm: e.Attrs["from_comm"],
-				Name: fmt.Sprintf("%s[%s]", e.Attrs["from_comm"], e.Attrs["from_pid"])}
-		}
-	}
-	return who, n
 }

@@ -85,3 +85,8 @@ func waitingIn(k *scene.Socket, all []recording.Interval) (waiting, rows, most i
 	}
 	return waiting, rows, most
 }
+
+// movedBytes is what a row has sent and received so far.
+func movedBytes(row recording.Socket) float64 {
+	return sentBytes(row) + float64(row.TCP.BytesReceived)
+}
