@@ -221,6 +221,9 @@ struct sock_common {
 
 struct sock {
 	struct sock_common __sk_common;
+	struct {
+		int owned;
+	} sk_lock; /* socket_lock_t */
 	atomic_t sk_drops;
 	int sk_rcvbuf;
 	int sk_sndbuf;

@@ -23,6 +23,17 @@ static __always_inline void who(struct count *c, const struct sock *sk)
 	__builtin_memcpy(c->comm, b->comm, sizeof(c->comm));
 }
 
+/* Whether the current task is the one that resets sk. Before 6.10 there is no
+ * reason to tell it, and skb tells nothing: a socket that has left its state for
+ * CLOSE, locked by a task, is in that task's close or disconnect, as the packets
+ * that softirq handles find it unlocked (tcp_close, tcp_disconnect, tcp_v4_rcv). */
+static __always_inline bool by_caller(const struct sock *sk, const struct reset_key *key)
+{
+	if (reset_has_reason)
+		return key->reason < 64 && (reasons_of_caller >> key->reason) & 1;
+	return key->state == TCP_CLOSE && BPF_CORE_READ(sk, sk_lock.owned);
+}
+
 SEC("raw_tp/tcp_receive_reset")
 int receive_reset(__u64 *ctx)
 {
@@ -75,7 +86,7 @@ int send_reset(__u64 *ctx)
 		return 0;
 	if (!c->n && full)
 		who(c, sk);
-	if (full && key.reason < 64 && (reasons_of_caller >> key.reason) & 1) {
+	if (full && by_caller(sk, &key)) {
 		c->pid = bpf_get_current_pid_tgid() >> 32;
 		bpf_get_current_comm(c->comm, sizeof(c->comm));
 	}
