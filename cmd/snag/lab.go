@@ -27,6 +27,8 @@ func labCommand() *cobra.Command {
 		Long: "Makes real incidents on this machine in network namespaces of their own, each with a healthy\n" +
 			"twin and a distractor, and runs snag find beside them. Needs root. Removes all that it made,\n" +
 			"even when it is killed.",
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(labListCommand(), labRunCommand(), labScoreCommand(), demoCommand())
 	return c
@@ -36,7 +38,7 @@ func labListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "Print the incidents",
-		Args:  cobra.NoArgs,
+		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, i := range all.Incidents {
 				fmt.Fprintf(c.OutOrStdout(), "%-26s %s\n%-26s distractor: %s\n", i.Name, i.Title, "", i.Distractor)
@@ -55,11 +57,14 @@ func labRunCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run NAME",
 		Short: "Make one incident and run snag find beside it",
-		Args:  cobra.ExactArgs(1),
+		Args:  usageArgs(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			inc, err := lab.Find(all.Incidents, args[0])
 			if err != nil {
-				return err
+				return usage("%v", err)
+			}
+			if healthy && distractor {
+				return usage("--healthy and --distractor: one variant at a time")
 			}
 			v := lab.Sick
 			if healthy {
@@ -81,7 +86,6 @@ func labRunCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&healthy, "healthy", false, "the same topology and traffic without the fault")
 	c.Flags().BoolVar(&distractor, "distractor", false, "what looks like the fault and is not")
-	c.MarkFlagsMutuallyExclusive("healthy", "distractor")
 	c.Flags().BoolVar(&o.Keep, "keep", false, "leave the incident going after the verdict until Ctrl-C")
 	c.Flags().StringVar(&o.Out, "out", "", "keep the recording in this folder")
 	labFindFlags(c, &o)
@@ -103,7 +107,7 @@ func labScoreCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "score-all",
 		Short: "Run every incident in its three variants and count right, wrong and false",
-		Args:  cobra.NoArgs,
+		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(c.Context())
 			defer stop()
@@ -148,7 +152,7 @@ func chosen(names []string) ([]lab.Incident, error) {
 	for _, n := range names {
 		inc, err := lab.Find(all.Incidents, n)
 		if err != nil {
-			return nil, err
+			return nil, usage("%v", err)
 		}
 		out = append(out, inc)
 	}

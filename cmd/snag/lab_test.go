@@ -36,7 +36,7 @@ func TestLabRefuses(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"run", "accepts 1 arg"},
 		{"run no-such-incident", `no incident named "no-such-incident"`},
-		{"run qdisc-drop --healthy --distractor", "[distractor healthy]"},
+		{"run qdisc-drop --healthy --distractor", "one variant at a time"},
 		{"run qdisc-drop --for 1ms", "between 1s"},
 		{"score-all --only no-such-incident", "no incident named"},
 		{"score-all --repeat 0", "no incident was run"},
