@@ -75,6 +75,13 @@ func weighNagle(s *scene.Scene, r *recording.Recording) []Finding {
 		}
 		f := flow{h.Netns, h.Cookie, h.Local, h.Remote}
 		k := sockets[f]
+		if unasked := (flow{f.netns, 0, f.local, f.remote}); k == nil && sockets[unasked] != nil {
+			// The kernel gives a socket its cookie when it is first asked for it
+			// (sock_gen_cookie): rows from before the first dump have none.
+			k = sockets[unasked]
+			delete(sockets, unasked)
+			sockets[f] = k
+		}
 		if k == nil {
 			k = &heldSocket{at: h, socket: s.SocketByInode(h.Netns, h.Inode)}
 			if k.socket == nil {
