@@ -12,6 +12,8 @@ import (
 // a field in Recording and a line in tables.
 type table struct {
 	name string
+	// decodeStrict reads one row and refuses columns that it does not know.
+	decodeStrict func(line []byte) (Row, error)
 	// decode adds the row of one JSON line.
 	decode func(r *Recording, line []byte) error
 	// add adds a row; false: the row is of another type.
@@ -58,6 +60,13 @@ func of[T Row](rows func(*Recording) *[]T, at func(T) Time) table {
 	var zero T
 	return table{
 		name: zero.Table(),
+		decodeStrict: func(line []byte) (Row, error) {
+			var v T
+			dec := json.NewDecoder(bytes.NewReader(line))
+			dec.DisallowUnknownFields()
+			err := dec.Decode(&v)
+			return v, err
+		},
 		decode: func(r *Recording, line []byte) error {
 			var v T
 			if err := decodeRow(line, &v); err != nil {

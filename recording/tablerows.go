@@ -1,5 +1,7 @@
 package recording
 
+import "fmt"
+
 // TableNames lists the tables, in the order in which show prints them.
 func TableNames() []string {
 	var out []string
@@ -21,4 +23,14 @@ func (r *Recording) Rows(name string) ([]Row, bool) {
 		return true
 	})
 	return out, true
+}
+
+// DecodeStrict reads one JSON row of a table that a person wrote: a column that
+// the table has not is an error, and so is a table that there is not.
+func DecodeStrict(table string, line []byte) (Row, error) {
+	t := tableNamed(table)
+	if t == nil {
+		return nil, fmt.Errorf("no table %q: there are %v", table, TableNames())
+	}
+	return t.decodeStrict(line)
 }

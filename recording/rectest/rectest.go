@@ -18,12 +18,12 @@
 package rectest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,7 +84,7 @@ func Parse(b []byte) (*Case, error) {
 			err = blind(covered, f.Data)
 		case f.Name == "samples":
 			err = samples(r, f.Data)
-		case decoders[f.Name] != nil:
+		case slices.Contains(recording.TableNames(), f.Name):
 			err = rows(r, f.Name, f.Data)
 		default:
 			c.Files[f.Name] = string(f.Data)
@@ -245,7 +245,7 @@ func rows(r *recording.Recording, table string, b []byte) error {
 			if err != nil {
 				return err
 			}
-			v, err := decoders[table](text)
+			v, err := recording.DecodeStrict(table, text)
 			if err != nil {
 				return fmt.Errorf("%q: %w", l, err)
 			}
@@ -278,32 +278,4 @@ func expand(v any, i int) any {
 		}
 	}
 	return v
-}
-
-func decoder[T recording.Row]() func([]byte) (recording.Row, error) {
-	return func(b []byte) (recording.Row, error) {
-		var v T
-		dec := json.NewDecoder(bytes.NewReader(b))
-		dec.DisallowUnknownFields()
-		err := dec.Decode(&v)
-		return v, err
-	}
-}
-
-var decoders = map[string]func([]byte) (recording.Row, error){
-	"processes":   decoder[recording.Process](),
-	"threads":     decoder[recording.Thread](),
-	"sockets":     decoder[recording.Socket](),
-	"drops":       decoder[recording.Drop](),
-	"stacks":      decoder[recording.Stack](),
-	"connections": decoder[recording.Connections](),
-	"resets":      decoder[recording.Reset](),
-	"retransmits": decoder[recording.Retransmit](),
-	"holds":       decoder[recording.Hold](),
-	"qdiscs":      decoder[recording.Qdisc](),
-	"links":       decoder[recording.Link](),
-	"netns":       decoder[recording.Netns](),
-	"cgroups":     decoder[recording.Cgroup](),
-	"facts":       decoder[recording.Fact](),
-	"events":      decoder[recording.Event](),
 }
