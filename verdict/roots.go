@@ -1,6 +1,10 @@
 package verdict
 
-import "sort"
+import (
+	"sort"
+
+	"snag/recording"
+)
 
 // settle gives every candidate its state: what another leads to is a
 // consequence; the roots that explain the most harm are culprits, taken until
@@ -19,6 +23,9 @@ func (g *graph) settle() {
 	for len(roots) > 0 {
 		best, gain := -1, 0.0
 		for i, c := range roots {
+			if g.onWordsAlone(c) {
+				continue
+			}
 			if w := g.gain(c, covered); w > gain {
 				best, gain = i, w
 			}
@@ -49,6 +56,21 @@ func (g *graph) settle() {
 			c.state = Risk
 		}
 	}
+}
+
+// onWordsAlone: nobody measured a harm of it, and all that it would explain is
+// what the user reported. Words don't tell which socket: a stopped editor would
+// be blamed for any freeze.
+func (g *graph) onWordsAlone(c *candidate) bool {
+	if c.finding.Harm.Amount > 0 {
+		return false
+	}
+	for i := range g.explains(c) {
+		if g.symptoms[i].Subject.Kind != recording.KindHost {
+			return false
+		}
+	}
+	return true
 }
 
 // shareOfCulprit: a second root with this much of a symptom's harm, measured as

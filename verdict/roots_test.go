@@ -163,12 +163,30 @@ func TestRivalsAreNotToldApart(t *testing.T) {
 	if len(v.With(Culprit)) != 1 || v.With(Culprit)[0].Suspect.Name != "effect" {
 		t.Errorf("what measured its own harm stands: %v", v.With(Culprit))
 	}
-	r := &recording.Recording{Manifest: recording.Manifest{Start: minute.Start, End: minute.End, Symptoms: []string{"loss on the stream"}}}
-	v = judge(r, []*suspects.Suspect{
+	r := &recording.Recording{Manifest: recording.Manifest{Start: minute.Start, End: minute.End}}
+	sc := scene.Build(r)
+	found, _ := weighAll(sc, r, []*suspects.Suspect{
 		fake{name: "a", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, evidence: strong("a")}.suspect(),
 		fake{name: "b", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, evidence: strong("b")}.suspect(),
 	})
-	if len(v.With(Culprit)) != 0 || !strings.Contains(v.Abstained, "nothing tells them apart") || v.Next == "" {
-		t.Errorf("culprits %v, abstained %q, next %q", v.With(Culprit), v.Abstained, v.Next)
+	v = &Verdict{Symptoms: []scene.Symptom{{Name: scene.DatagramsLost, Subject: process(7), Onset: minute.Start, Severity: 1}}}
+	g := connect(sc, found, v.Symptoms)
+	g.settle()
+	v.abstain(g)
+	if named(g) || !strings.Contains(v.Abstained, "nothing tells them apart") || v.Next == "" {
+		t.Errorf("abstained %q, next %q", v.Abstained, v.Next)
+	}
+}
+
+func TestWordsAloneAccuseNobody(t *testing.T) {
+	r := &recording.Recording{Manifest: recording.Manifest{Start: minute.Start, End: minute.End, Symptoms: []string{"loss on the stream"}}}
+	for harm, want := range map[float64]State{0: Contributing, 500: Culprit} {
+		v := judge(r, []*suspects.Suspect{fake{name: "a", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, harm: harm}.suspect()})
+		if v.Entries[0].State != want {
+			t.Errorf("harm %g: %s, want %s", harm, v.Entries[0].State, want)
+		}
+		if want != Culprit && v.Abstained == "" {
+			t.Error("a reported symptom without a culprit was not told")
+		}
 	}
 }
