@@ -65,7 +65,7 @@ lab-short: build ## every incident live with short windows, as CI runs it (about
 lab: build ## every incident live, with its healthy twin and its distractor (about 25 min, root)
 	bin/snag lab score-all
 
-vm: build ## boot Debian's kernels and run snag find in each (docs/kernels.md, about 7 min)
+vm: build ## boot Debian's kernels and run snag find in each (docs/kernels.md, about 2.5 min each)
 	tools/vm/run.sh
 
 clean: ## remove what was built
