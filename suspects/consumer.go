@@ -129,7 +129,7 @@ func (c *consumer) lookOther(k *scene.Socket, window recording.Interval) {
 	switch {
 	case free >= 1 && before == 0 && got == 0:
 		return
-	case free >= 1 && got/seconds < 0.1*before/free, free < 1 && got == 0:
+	case got == 0, free >= 1 && got/seconds < 0.1*before/free, got/seconds < 0.3*overall(k, sentBytes):
 		// A queue that is full is stuck itself, for a reason of its own.
 		if row := rowAt(k, c.active[0].Start.Add(time.Second)); row != nil && row.Timer == "persist" {
 			return
@@ -139,6 +139,16 @@ func (c *consumer) lookOther(k *scene.Socket, window recording.Interval) {
 		c.flowing++
 	}
 	c.others = append(c.others, k)
+}
+
+// overall is a running total's growth a second from a socket's first row to its
+// last.
+func overall(k *scene.Socket, of func(recording.Socket) float64) float64 {
+	a, b := k.First(), k.Last()
+	if seconds := b.T.Sub(a.T).Seconds(); seconds > 0 && a.TCP != nil && b.TCP != nil {
+		return max(0, of(b)-of(a)) / seconds
+	}
+	return 0
 }
 
 // onlyThread tells whether the process has one thread, and that is in the write to

@@ -22,6 +22,10 @@ func rowAt(k *scene.Socket, t recording.Time) *recording.Socket {
 // sentBytes is a running total of a row.
 func sentBytes(row recording.Socket) float64 { return float64(row.TCP.BytesSent) }
 
+// jitter is by how much the rows of one tick may lie apart, and one tick late: the
+// row that belongs to a start is the one just after it as well.
+const jitter = 300 * time.Millisecond
+
 // inside leaves a sample's distance from the ends of an interval: what moved
 // there may have moved before or after.
 func inside(i recording.Interval, end recording.Time) recording.Interval {
@@ -40,7 +44,7 @@ func movedIn(k *scene.Socket, all []recording.Interval, end recording.Time, of f
 		if i.End <= i.Start {
 			continue
 		}
-		a, b := rowAt(k, i.Start), rowAt(k, i.End)
+		a, b := rowAt(k, i.Start.Add(jitter)), rowAt(k, i.End)
 		if a == nil || b == nil || a.TCP == nil || b.TCP == nil {
 			continue
 		}
