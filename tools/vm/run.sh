@@ -39,6 +39,12 @@ in_suite() {
 		-o Acquire::Languages=none -o APT::Sandbox::User=root "$@"
 }
 
+# archive PATTERN is the archive of that sort that this machine's own sources name.
+archive() {
+	cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
+		sed '/^#/d' | grep -oE '[a-z+]+://[^ ]+' | grep -m1 -E "$1"
+}
+
 # fetch SUITE leaves the newest kernel of a suite, unpacked, in .cache/vm/SUITE/root,
 # and its release in .cache/vm/SUITE/release. What is there is kept; rm -r .cache/vm
 # asks for newer ones.
@@ -48,8 +54,8 @@ fetch() {
 	rm -rf "$d"
 	mkdir -p "$d/apt/lists/partial"
 	local key=/usr/share/keyrings/debian-archive-keyring.gpg
-	printf 'deb [signed-by=%s] MIRROR/debian %s main\n' $key "$suite" >"$d/apt/sources.list"
-	printf 'deb [signed-by=%s] MIRROR/debian-security %s-security main\n' $key "$suite" >>"$d/apt/sources.list"
+	printf 'deb [signed-by=%s] %s %s main\n' $key "$(archive '/debian/?$')" "$suite" >"$d/apt/sources.list"
+	printf 'deb [signed-by=%s] %s %s-security main\n' $key "$(archive '/debian-security/?$')" "$suite" >>"$d/apt/sources.list"
 	in_suite "$suite" apt-get update >"$d/apt/log" 2>&1 || { cat "$d/apt/log" >&2; return 1; }
 	# The package of that name is empty and depends on the newest kernel.
 	package=$(in_suite "$suite" apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: //p' | head -1)
