@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestCapture writes the fixtures. The sockets are real
@@ -77,4 +79,29 @@ func TestCapture(t *testing.T) {
 		}
 		must(t, os.WriteFile(filepath.Join("testdata", p.name+".hex"), []byte(text), 0o644))
 	}
+}
+
+// capture dumps by hand to keep the bytes.
+func capture(t *testing.T, k Kind, is func(Found) bool) (raw []byte) {
+	conn, err := Open()
+	must(t, err)
+	defer conn.Close()
+	conn.req = appendRequest(nil, k, AllStates, nil, 1)
+	must(t, conn.send())
+	buf := make([]byte, 1<<16)
+	for raw == nil {
+		n, _, err := unix.Recvfrom(conn.fd, buf, 0)
+		must(t, err)
+		for b := buf[:n]; len(b) >= 16; {
+			size := int(u32of(b))
+			if b[4] == unix.NLMSG_DONE {
+				return raw
+			}
+			if f, err := Decode(b[16:size], k.Proto); err == nil && is(f) {
+				raw = append([]byte(nil), b[16:size]...)
+			}
+			b = b[min(len(b), (size+3)&^3):]
+		}
+	}
+	return raw
 }

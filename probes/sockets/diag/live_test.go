@@ -14,31 +14,6 @@ var (
 	update = flag.Bool("update", false, "write testdata/*.json anew from *.hex")
 )
 
-// capture dumps by hand to keep the bytes.
-func capture(t *testing.T, k Kind, is func(Found) bool) (raw []byte) {
-	conn, err := Open()
-	must(t, err)
-	defer conn.Close()
-	conn.req = appendRequest(nil, k, AllStates, nil, 1)
-	must(t, conn.send())
-	buf := make([]byte, 1<<16)
-	for raw == nil {
-		n, _, err := unix.Recvfrom(conn.fd, buf, 0)
-		must(t, err)
-		for b := buf[:n]; len(b) >= 16; {
-			size := int(u32of(b))
-			if b[4] == unix.NLMSG_DONE {
-				return raw
-			}
-			if f, err := Decode(b[16:size], k.Proto); err == nil && is(f) {
-				raw = append([]byte(nil), b[16:size]...)
-			}
-			b = b[min(len(b), (size+3)&^3):]
-		}
-	}
-	return raw
-}
-
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
