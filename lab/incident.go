@@ -27,6 +27,20 @@ const (
 // Variants in the order in which they are run and printed.
 var Variants = []Variant{Sick, Healthy, Distractor}
 
+// Level is how hard an incident hits.
+type Level string
+
+// The levels. Barely is just felt by the incident's symptom, severe is what a
+// broken production looks like.
+const (
+	Barely Level = "barely"
+	Plain  Level = "plain"
+	Severe Level = "severe"
+)
+
+// Levels in the order in which they are run and printed.
+var Levels = []Level{Barely, Plain, Severe}
+
 // Tool is a command that an incident calls.
 type Tool struct {
 	Command string
@@ -60,6 +74,8 @@ type Want struct {
 type Incident struct {
 	Name  string // the suspect's name in the catalogue
 	Title string // what goes wrong, in a line
+	// Long incidents are not part of the run of every commit.
+	Long  bool
 	Needs []Tool
 	Want  Want // in the Sick variant
 	// Distractor says what the trap is; DistractorWant what is right there.

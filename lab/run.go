@@ -23,6 +23,8 @@ type RunOptions struct {
 	Judged func(Result)
 	// Out is the folder of the recording; "" is one that goes with the stage.
 	Out string
+	// Level is how hard the incident hits; "" is Plain.
+	Level Level
 	// IgnoreElsewhere leaves out culprits in network namespaces that are neither
 	// the lab's nor the one it was started in: for machines on which others make
 	// incidents too. On a quiet machine it changes nothing.
@@ -74,7 +76,7 @@ func Run(ctx context.Context, inc Incident, v Variant, o RunOptions) (res Result
 		}
 	}
 	begin := time.Now()
-	s, err := NewStage(ctx, Options{Log: log, Shared: o.Shared})
+	s, err := NewStage(ctx, Options{Log: log, Shared: o.Shared, Level: o.Level})
 	if err != nil {
 		return res, err
 	}

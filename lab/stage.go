@@ -21,6 +21,8 @@ type Options struct {
 	// Shared lets other shared stages be on the machine meanwhile: for tests, which
 	// look at their own namespaces only.
 	Shared bool
+	// Level is how hard the incident hits; "" is Plain.
+	Level Level
 	// Log gets a line for each step; nil for none.
 	Log func(format string, args ...any)
 }
@@ -79,6 +81,18 @@ func NewStage(ctx context.Context, o Options) (*Stage, error) {
 	}
 	s.remember(item{Kind: kindDir, Path: s.dir})
 	return s, nil
+}
+
+// At picks a value by the level of the run.
+func At[T any](s *Stage, barely, plain, severe T) T {
+	switch s.opts.Level {
+	case Barely:
+		return barely
+	case Severe:
+		return severe
+	default:
+		return plain
+	}
 }
 
 // Context ends when the run is to end.

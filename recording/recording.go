@@ -65,6 +65,8 @@ type Recording struct {
 	Resets      []Reset
 	Retransmits []Retransmit
 	Holds       []Hold
+	Turns       []Turns
+	CallErrors  []CallError
 	Qdiscs      []Qdisc
 	Links       []Link
 	Netns       []Netns

@@ -37,6 +37,8 @@ var tables = []table{
 	of(func(r *Recording) *[]Reset { return &r.Resets }, func(v Reset) Time { return v.T }),
 	of(func(r *Recording) *[]Retransmit { return &r.Retransmits }, func(v Retransmit) Time { return v.T }),
 	of(func(r *Recording) *[]Hold { return &r.Holds }, func(v Hold) Time { return v.T }),
+	of(func(r *Recording) *[]Turns { return &r.Turns }, func(v Turns) Time { return v.T }),
+	of(func(r *Recording) *[]CallError { return &r.CallErrors }, func(v CallError) Time { return v.T }),
 	of(func(r *Recording) *[]Qdisc { return &r.Qdiscs }, func(v Qdisc) Time { return v.T }),
 	of(func(r *Recording) *[]Link { return &r.Links }, func(v Link) Time { return v.T }),
 	of(func(r *Recording) *[]Netns { return &r.Netns }, func(v Netns) Time { return v.T }),

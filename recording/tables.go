@@ -234,6 +234,57 @@ type Hold struct {
 	HoldMax  float64 `json:"hold_max"` // s
 }
 
+// Turns counts the request/response turns of one second on one local port and
+// peer address. A turn begins when the first data after an answer is ready to be
+// read (serve), or when the first data after an answer was sent (call), and ends
+// when the last byte of the answer was sent (serve) or the first came (call).
+type Turns struct {
+	T      Time   `json:"t"`
+	Netns  uint64 `json:"netns"`
+	Role   string `json:"role"`  // serve: Local is the listener's; call: Remote is whom it asks
+	Local  string `json:"local"` // serve: address:port; call: address
+	Remote string `json:"remote"`
+	PID    int    `json:"pid,omitempty"`
+	Comm   string `json:"comm,omitempty"`
+	N      uint64 `json:"n"` // turns that ended in that second
+	// Sum and Max of their durations, s; Wait of the part until the process read
+	// the first byte of the request (serve).
+	Sum  float64 `json:"sum"`
+	Max  float64 `json:"max"`
+	Wait float64 `json:"wait_sum,omitempty"`
+	// Open turns at the end of the second, and the age of the oldest, s.
+	Open   uint64  `json:"open,omitempty"`
+	Oldest float64 `json:"oldest,omitempty"`
+	// Hist[i] counts turns of at least TurnBound(i) and less than TurnBound(i+1),
+	// the first also what is shorter; trailing zeros are left out.
+	Hist []uint64 `json:"hist,omitempty"`
+}
+
+// TurnBound is the lower bound of a bucket of Turns.Hist, seconds: 16 µs, 24 µs,
+// 32 µs, 48 µs …, two buckets to each power of two.
+func TurnBound(i int) float64 {
+	bound := 16e-6 * float64(uint64(1)<<min(i/2, 40))
+	if i%2 == 1 {
+		bound *= 1.5
+	}
+	return bound
+}
+
+// CallError counts the errors that calls of one process returned in one second.
+type CallError struct {
+	T      Time   `json:"t"`
+	Netns  uint64 `json:"netns,omitempty"`
+	PID    int    `json:"pid"`
+	Comm   string `json:"comm"`
+	Call   string `json:"call"`  // send recv accept connect open …; "socket" for an error the kernel put on the socket
+	Errno  string `json:"errno"` // ECONNRESET EPIPE EMFILE …
+	N      uint64 `json:"n"`
+	Proto  string `json:"proto,omitempty"`
+	Local  string `json:"local,omitempty"` // of the first of them
+	Remote string `json:"remote,omitempty"`
+	FD     *int   `json:"fd,omitempty"`
+}
+
 // Qdisc is how one queueing discipline is set. Its counters are samples.
 type Qdisc struct {
 	T       Time              `json:"t"`
@@ -296,6 +347,8 @@ func (Connections) Table() string { return "connections" }
 func (Reset) Table() string       { return "resets" }
 func (Retransmit) Table() string  { return "retransmits" }
 func (Hold) Table() string        { return "holds" }
+func (Turns) Table() string       { return "turns" }
+func (CallError) Table() string   { return "errors" }
 func (Qdisc) Table() string       { return "qdiscs" }
 func (Link) Table() string        { return "links" }
 func (Netns) Table() string       { return "netns" }

@@ -94,6 +94,7 @@ func labRunCommand() *cobra.Command {
 
 func labFindFlags(c *cobra.Command, o *lab.RunOptions) {
 	c.Flags().DurationVar(&o.For, "for", 15*time.Second, "how long snag find records")
+	c.Flags().StringVar((*string)(&o.Level), "level", string(lab.Plain), "how hard the incident hits: barely, plain or severe")
 	c.Flags().BoolVar(&o.IgnoreElsewhere, "ignore-elsewhere", false,
 		"leave out culprits in network namespaces of others, where others make incidents on this machine")
 	c.Flags().StringVar(&o.SnagPath, "snag", "", "the snag binary that is judged (default: this one)")

