@@ -47,6 +47,18 @@ type Tool struct {
 	Package string // the Debian package that has it
 }
 
+// VM is what an incident needs of the virtual machine that it runs in.
+type VM struct {
+	Suite  string // Debian release whose kernel is booted; "" is the newest that the lab knows
+	Nodes  int    // NUMA nodes; 0 is one
+	Memory int    // MiB; 0 is the usual
+	// Modules that the kernel must load for it, besides the usual ones.
+	Modules []string
+	// Paused is whether the whole machine is stopped for some seconds while snag
+	// find runs.
+	Paused bool
+}
+
 // Tools that several incidents use.
 var (
 	IP  = Tool{"ip", "iproute2"}
@@ -75,7 +87,10 @@ type Incident struct {
 	Name  string // the suspect's name in the catalogue
 	Title string // what goes wrong, in a line
 	// Long incidents are not part of the run of every commit.
-	Long  bool
+	Long bool
+	// VM is set for an incident that this kind of host can't have: it runs in a
+	// virtual machine (make lab-vm), and on a host only where it can.
+	VM *VM
 	Needs []Tool
 	Want  Want // in the Sick variant
 	// Distractor says what the trap is; DistractorWant what is right there.
