@@ -90,7 +90,7 @@ type Incident struct {
 	Long bool
 	// VM is set for an incident that this kind of host can't have: it runs in a
 	// virtual machine (make lab-vm), and on a host only where it can.
-	VM *VM
+	VM    *VM
 	Needs []Tool
 	Want  Want // in the Sick variant
 	// Distractor says what the trap is; DistractorWant what is right there.
