@@ -3,6 +3,7 @@ package all
 
 import (
 	"snag/lab"
+	"snag/lab/bufferbloat"
 	cputhrottled "snag/lab/cpu-throttled"
 	fdlimit "snag/lab/fd-limit"
 	listenoverflow "snag/lab/listen-overflow"
@@ -10,11 +11,13 @@ import (
 	netfilterdrop "snag/lab/netfilter-drop"
 	"snag/lab/observer"
 	packetloss "snag/lab/packet-loss"
+	packetreordering "snag/lab/packet-reordering"
 	peerreset "snag/lab/peer-reset"
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	reconnectstorm "snag/lab/reconnect-storm"
 	slowconsumer "snag/lab/slow-consumer"
+	smallreceivewindow "snag/lab/small-receive-window"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 )
@@ -32,6 +35,9 @@ var Incidents = []lab.Incident{
 	slowconsumer.Incident,
 	fdlimit.Incident,
 	packetloss.Incident,
+	packetreordering.Incident,
+	bufferbloat.Incident,
+	smallreceivewindow.Incident,
 	cputhrottled.Incident,
 	processstopped.Incident,
 	observer.Incident,
