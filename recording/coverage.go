@@ -41,6 +41,7 @@ var Measures = []string{
 	"drops.kfree_skb", "drops.reason", "drops.socket", "drops.stacks",
 	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
+	"sockets.turns", "sockets.errors",
 	"threads.state", "threads.syscall", "threads.sched",
 }
 
