@@ -275,6 +275,7 @@ struct tcp_sock {
 	__u32 srtt_us; /* 8 × the smoothed round trip, µs */
 	__u32 snd_sml; /* last byte of the most recent small segment: Minshall's form of Nagle */
 	__u64 bytes_retrans;
+	__u16 tcp_header_len;
 	__u64 tcp_mstamp; /* of the last packet sent or received, µs */
 	__u8 nonagle : 4;
 };

@@ -140,6 +140,11 @@ type kernelTurn struct {
 	Last  uint64
 	Base  uint32
 	Bytes uint32
+	N     uint64
+	Sum   uint64
+	Wait  uint64
+	Max   uint64
+	Hist  [44]uint32
 	Pid   uint32
 	Comm  [16]uint8
 	Key   kernelTurnKey

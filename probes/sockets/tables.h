@@ -158,6 +158,12 @@ struct turn {
 	__u64 last;  /* the last byte so far was sent */
 	__u32 base;  /* write_seq when it began (serve), when the last one ended (call) */
 	__u32 bytes; /* sent since base */
+	/* Turns that ended and are not in the tables yet: see turn_sweep. */
+	__u64 n;
+	__u64 sum;
+	__u64 wait;
+	__u64 max;
+	__u32 hist[TURN_BUCKETS];
 	__u32 pid;
 	__u8 comm[16];
 	struct turn_key key;

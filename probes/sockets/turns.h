@@ -62,26 +62,54 @@ static __noinline struct turn_value *turn_row(const struct turn *t)
 	return v;
 }
 
-static __noinline void count_turn(const struct turn *t, __u64 end)
+/* Counts with the socket, whose memory is at hand: a table would cost a search
+ * of each turn. turn_sweep and the socket's end bring it to the tables. */
+static __always_inline void count_turn(struct turn *t, __u64 end)
+{
+	__u64 took = end > t->begin ? end - t->begin : 0;
+	__u32 i = turn_bucket(took);
+
+	add(&t->n, 1);
+	add(&t->sum, took);
+	keep_max(&t->max, took);
+	if (t->read > t->begin)
+		add(&t->wait, t->read - t->begin);
+	if (i < TURN_BUCKETS)
+		__sync_fetch_and_add(&t->hist[i], 1);
+}
+
+/* Takes away what it has read, and no more: turns end meanwhile. */
+static __always_inline void move(__u64 *to, __u64 *from)
+{
+	__u64 n = *from;
+
+	add(to, n);
+	add(from, -n);
+}
+
+static __noinline int flush_turns(struct turn *t)
 {
 	struct turn_value *v;
-	__u64 took;
-	__u32 i;
 
-	if (end < t->begin)
-		end = t->begin;
-	took = end - t->begin;
+	if (!t || !t->n)
+		return 0;
 	v = turn_row(t);
 	if (!v)
-		return;
-	add(&v->n, 1);
-	add(&v->sum, took);
-	keep_max(&v->max, took);
-	if (t->read > t->begin)
-		add(&v->wait, t->read - t->begin);
-	i = turn_bucket(took);
-	if (i < TURN_BUCKETS)
-		__sync_fetch_and_add(&v->hist[i], 1);
+		return 0;
+	move(&v->n, &t->n);
+	move(&v->sum, &t->sum);
+	move(&v->wait, &t->wait);
+	keep_max(&v->max, t->max);
+	t->max = 0;
+	for (int i = 0; i < TURN_BUCKETS; i++) {
+		__u32 n = t->hist[i];
+
+		if (n) {
+			__sync_fetch_and_add(&v->hist[i], n);
+			__sync_fetch_and_add(&t->hist[i], -n);
+		}
+	}
+	return 0;
 }
 
 /* The answer has been sent: up to its last byte, or of a stream to its first. An
@@ -185,11 +213,9 @@ int BPF_PROG(turn_data, struct sock *sk, struct sk_buff *skb)
 	__u32 written;
 	__u64 now;
 
-	if (skb->len <= 20)
-		return 0; /* a header */
 	tp = bpf_skc_to_tcp_sock(sk);
-	if (!tp || !readable(tp, skb))
-		return 0;
+	if (!tp || skb->len <= tp->tcp_header_len || !readable(tp, skb))
+		return 0; /* most are headers that only acknowledge */
 	written = tp->write_seq;
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
 	if (!t) {
@@ -258,8 +284,16 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 		if (t->last - t->begin <= STREAM_TIME && t->bytes <= STREAM_BYTES)
 			count_turn(t, bpf_ktime_get_ns());
 		t->begin = 0;
+		flush_turns(t); /* no state may follow that does */
 	}
 	return 0;
+}
+
+/* When what was written left: the kernel's own time of the last packet, unless
+ * some of it waits in the queue. Spares reading the clock. */
+static __always_inline __u64 sent_at(const struct tcp_sock *tp, __u32 written)
+{
+	return tp->snd_nxt == written ? tp->tcp_mstamp * 1000 : bpf_ktime_get_ns();
 }
 
 SEC("tp_btf/sock_send_length")
@@ -289,7 +323,7 @@ int BPF_PROG(turn_sent, struct sock *sk, int ret, int flags)
 	if (t->key.role == ROLE_ACCEPT && !t->begin)
 		return 0;
 	name_turn(t);
-	now = bpf_ktime_get_ns();
+	now = sent_at(tp, written);
 	if (t->key.role == ROLE_ACCEPT) {
 		if (t->last && now - t->last > ANSWER_GAP) {
 			served(t); /* and this is a message that nobody asked for */
@@ -320,6 +354,7 @@ int BPF_PROG(turn_closing, struct sock *sk, int old, int new)
 	if (tp && t->begin && t->key.role == ROLE_ACCEPT && tp->write_seq != t->base && t->last) {
 		served(t);
 	}
+	flush_turns(t);
 	if (new == TCP_CLOSE && turn_socks)
 		__sync_fetch_and_add(&turn_socks, -1);
 	return 0;
@@ -330,28 +365,36 @@ int BPF_PROG(turn_closing, struct sock *sk, int old, int new)
 SEC("iter/bpf_sk_storage_map")
 int turn_sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
-	struct turn *t = ctx->value;
+	struct sock *sk = ctx->sk;
+	struct turn *t;
 	struct turn_value *v;
-	__u64 now;
+	__u64 now, begin;
 
-	if (!t || !t->begin || !ctx->sk || ctx->sk->__sk_common.skc_state == TCP_CLOSE)
+	bool open = false;
+
+	if (!sk)
 		return 0;
+	/* Not ctx->value, in which an array may not be indexed. */
+	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
+	if (!t)
+		return 0;
+	begin = *(volatile __u64 *)&t->begin; /* it may end meanwhile */
 	now = bpf_ktime_get_ns();
-	if (now < t->begin)
-		return 0; /* it has just begun */
-	if (t->key.role == ROLE_ACCEPT) {
-		if (t->last) {
-			if (now > t->last && now - t->last > ANSWER_GAP)
-				served(t);
-			return 0;
-		}
-	} else if (t->last - t->begin > STREAM_TIME || t->bytes > STREAM_BYTES) {
-		return 0;
+	if (begin && now > begin && sk->__sk_common.skc_state != TCP_CLOSE) {
+		if (t->key.role != ROLE_ACCEPT)
+			open = (__s64)(t->last - begin) <= (__s64)STREAM_TIME && t->bytes <= STREAM_BYTES;
+		else if (!t->last)
+			open = true;
+		else if (now > t->last && now - t->last > ANSWER_GAP)
+			served(t);
 	}
+	flush_turns(t);
+	if (!open)
+		return 0;
 	v = turn_row(t);
 	if (v) {
 		add(&v->open, 1);
-		keep_max(&v->oldest, now - t->begin);
+		keep_max(&v->oldest, now - begin);
 	}
 	return 0;
 }
