@@ -7,6 +7,7 @@ var feeds = map[string][]string{
 	"samples": {
 		"host.netstat", "host.softnet", "host.sockstat", "host.qdisc", "host.cgroup",
 		"host.cpu", "host.pressure", "host.links",
+		"host.memory", "host.zones", "host.numa", "host.disks",
 	},
 	"processes":   {"host.processes"},
 	"threads":     {"threads.state", "threads.syscall", "threads.sched"},
@@ -18,7 +19,7 @@ var feeds = map[string][]string{
 	"retransmits": {"sockets.retransmits"},
 	"holds":       {"sockets.holds"},
 	"facts":       {"host.sysctl"},
-	"events":      {"sockets.signals"},
+	"events":      {"sockets.signals", "host.kernel-log"},
 }
 
 // losses are coverage rows of measures whose rows did not survive.

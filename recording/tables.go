@@ -26,9 +26,32 @@ type Process struct {
 	FDs     *int `json:"fds,omitempty"`
 	FDLimit int  `json:"fd_limit,omitempty"` // RLIMIT_NOFILE soft; 0 unknown, -1 unlimited
 	FDHard  int  `json:"fd_hard,omitempty"`
-	// CPU is user + system time since the process began, seconds.
-	CPU  float64 `json:"cpu_seconds"`
-	Self bool    `json:"self,omitempty"` // snag itself: never a suspect but as observer
+	// CPU is user + system time since the process began, seconds; ChildrenCPU that
+	// of the children it has waited for, and theirs (a compiler's, of its make).
+	CPU         float64 `json:"cpu_seconds"`
+	ChildrenCPU float64 `json:"children_cpu_seconds,omitempty"`
+	// MajorFaults since the process began: page faults that waited for a disk.
+	MajorFaults *uint64 `json:"major_faults,omitempty"`
+	// The following are read of watched processes and of those that use much of
+	// the machine; nil and "" elsewhere. Bytes.
+	RSS          *uint64 `json:"rss_bytes,omitempty"`     // in memory
+	Swap         *uint64 `json:"swap_bytes,omitempty"`    // in swap
+	ReadBytes    *uint64 `json:"read_bytes,omitempty"`    // fetched from disks since it began (/proc/PID/io)
+	WrittenBytes *uint64 `json:"written_bytes,omitempty"` // sent to disks
+	CPUs         string  `json:"cpus,omitempty"`          // that it may run on: "0-3,7"
+	// Groups are the paths of the control groups of other hierarchies, where they
+	// differ from Cgroup: by controller (memory, blkio), and "unified".
+	Groups map[string]string `json:"cgroups,omitempty"`
+	Self   bool              `json:"self,omitempty"` // snag itself: never a suspect but as observer
+}
+
+// GroupOf is the process' control group in that controller's hierarchy: "cpu",
+// "memory", "blkio", "unified".
+func (p Process) GroupOf(controller string) string {
+	if path, ok := p.Groups[controller]; ok {
+		return path
+	}
+	return p.Cgroup
 }
 
 // Thread is one thread of a watched process at T.
@@ -46,6 +69,9 @@ type Thread struct {
 	RunDelay    float64 `json:"run_delay_seconds"`
 	Voluntary   uint64  `json:"voluntary_switches"`
 	Involuntary uint64  `json:"involuntary_switches"`
+	// IODelay is how long it waited for disks since it began, seconds (delay
+	// accounting); nil where the kernel does not account it: sysctl kernel.task_delayacct.
+	IODelay *float64 `json:"io_delay_seconds,omitempty"`
 }
 
 // FDRef is a process' descriptor.
