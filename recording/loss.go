@@ -7,6 +7,7 @@ var feeds = map[string][]string{
 	"samples": {
 		"host.netstat", "host.softnet", "host.sockstat", "host.qdisc", "host.cgroup",
 		"host.cpu", "host.pressure", "host.links",
+		"nics.statistics", "nics.interrupts", "nics.softirqs",
 	},
 	"processes":   {"host.processes"},
 	"threads":     {"threads.state", "threads.syscall", "threads.sched"},
@@ -17,6 +18,8 @@ var feeds = map[string][]string{
 	"resets":      {"sockets.resets"},
 	"retransmits": {"sockets.retransmits"},
 	"holds":       {"sockets.holds"},
+	"nics":        {"nics.settings"},
+	"queues":      {"nics.queues"},
 	"facts":       {"host.sysctl"},
 	"events":      {"sockets.signals"},
 }
