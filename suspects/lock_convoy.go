@@ -63,6 +63,9 @@ func (c *convoy) idle() Finding {
 func (c *convoy) finding(s *scene.Scene, r *recording.Recording) Finding {
 	pid := c.process.Subject.PID
 	f := Finding{Subject: c.process.Subject, Active: c.active}
+	if len(c.jammed) == len(c.looks) {
+		f.Active = nil // so it was when it was first looked at, which may be seconds after the window began
+	}
 	looks, _ := during(len(c.jammed), len(c.looks))
 	jam := Evidence{Side: For, Grade: Strong, Value: float64(c.waiters), Unit: "threads", Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "futex",
 		Text: fmt.Sprintf("up to %d of its %d threads waited for the lock at 0x%x, at %s looks", c.waiters, c.threads, c.address, looks)}

@@ -15,7 +15,7 @@ type look struct {
 }
 
 // apart: the rows of one tick follow each other within milliseconds, ticks are a
-// second apart.
+// second apart, but for the last one, which sees every thread once more.
 const apart = 300 * time.Millisecond
 
 // looksAt parts the threads' rows of a process into the ticks that wrote them.
@@ -32,7 +32,8 @@ func looksAt(p *scene.Process) []look {
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].T < rows[j].T })
 	var out []look
 	for _, row := range rows {
-		if n := len(out); n > 0 && row.T.Sub(out[n-1].Rows[len(out[n-1].Rows)-1].T) < apart {
+		n := len(out)
+		if n > 0 && row.T.Sub(out[n-1].Rows[len(out[n-1].Rows)-1].T) < apart && out[n-1].thread(row.TID) == nil {
 			out[n-1].Rows = append(out[n-1].Rows, row)
 			continue
 		}
