@@ -64,6 +64,16 @@ type Thread struct {
 	Wchan   string `json:"wchan,omitempty"`   // kernel function it sleeps in
 	Syscall string `json:"syscall,omitempty"` // name; "running" when on a CPU; "none" asleep outside of any call; "" not readable
 	FD      int    `json:"fd"`                // that call's fd argument, -1 if it has none
+	// Futex is the address that a wait in futex(2) is on, as /proc/PID/task/TID/syscall
+	// gave it; 0 in every other call.
+	Futex uint64 `json:"futex,omitempty"`
+	// Lock tells that it waits for a mutex that another thread holds, and not to be
+	// told of something (a condition, a note): FUTEX_WAIT for the value 2, as
+	// glibc's, Go's and Rust's locks wait once taken, or FUTEX_LOCK_PI.
+	Lock bool `json:"lock,omitempty"`
+	// Owner is the thread that the lock's own word names as its holder (glibc's
+	// pthread_mutex_t); 0 where it names none or could not be read.
+	Owner int `json:"owner,omitempty"`
 	// Running totals since the thread began (schedstat), seconds, and switches.
 	OnCPU       float64 `json:"on_cpu_seconds"`
 	RunDelay    float64 `json:"run_delay_seconds"`
