@@ -17,6 +17,7 @@ var All = []*Suspect{
 	peerReset,
 	slowConsumer,
 	fdLimit,
+	lockConvoy,
 	cpuThrottled,
 	processStopped,
 	observer,

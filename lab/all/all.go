@@ -7,6 +7,7 @@ import (
 	cputhrottled "snag/lab/cpu-throttled"
 	fdlimit "snag/lab/fd-limit"
 	listenoverflow "snag/lab/listen-overflow"
+	lockconvoy "snag/lab/lock-convoy"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	netfilterdrop "snag/lab/netfilter-drop"
 	"snag/lab/observer"
@@ -38,6 +39,7 @@ var Incidents = []lab.Incident{
 	packetreordering.Incident,
 	bufferbloat.Incident,
 	smallreceivewindow.Incident,
+	lockconvoy.Incident,
 	cputhrottled.Incident,
 	processstopped.Incident,
 	observer.Incident,
