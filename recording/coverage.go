@@ -42,7 +42,7 @@ var Measures = []string{
 	"drops.kfree_skb", "drops.reason", "drops.socket", "drops.stacks",
 	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
-	"sockets.turns", "sockets.errors",
+	"sockets.turns", "sockets.errors", "sockets.ports", "sockets.half-open",
 	"threads.state", "threads.syscall", "threads.sched",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
