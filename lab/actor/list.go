@@ -27,4 +27,6 @@ var All = []Actor{
 	fanoutRelay,
 	consumer,
 	leakyServer,
+	hopper,
+	synFlood,
 }

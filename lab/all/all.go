@@ -5,6 +5,7 @@ import (
 	"snag/lab"
 	"snag/lab/bufferbloat"
 	cputhrottled "snag/lab/cpu-throttled"
+	ephemeralports "snag/lab/ephemeral-ports"
 	fdlimit "snag/lab/fd-limit"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
@@ -19,6 +20,7 @@ import (
 	reconnectstorm "snag/lab/reconnect-storm"
 	slowconsumer "snag/lab/slow-consumer"
 	smallreceivewindow "snag/lab/small-receive-window"
+	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 )
@@ -35,6 +37,8 @@ var Incidents = []lab.Incident{
 	peerreset.Incident,
 	slowconsumer.Incident,
 	fdlimit.Incident,
+	ephemeralports.Incident,
+	synflood.Incident,
 	packetloss.Incident,
 	packetreordering.Incident,
 	bufferbloat.Incident,
