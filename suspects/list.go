@@ -19,6 +19,7 @@ var All = []*Suspect{
 	fdLimit,
 	ephemeralPorts,
 	synFlood,
+	halfOpenPeer,
 	lockConvoy,
 	cpuThrottled,
 	processStopped,

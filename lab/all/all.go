@@ -8,6 +8,7 @@ import (
 	ephemeralports "snag/lab/ephemeral-ports"
 	fdlimit "snag/lab/fd-limit"
 	listenoverflow "snag/lab/listen-overflow"
+	halfopenpeer "snag/lab/half-open-peer"
 	lockconvoy "snag/lab/lock-convoy"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	netfilterdrop "snag/lab/netfilter-drop"
@@ -39,6 +40,7 @@ var Incidents = []lab.Incident{
 	fdlimit.Incident,
 	ephemeralports.Incident,
 	synflood.Incident,
+	halfopenpeer.Incident,
 	packetloss.Incident,
 	packetreordering.Incident,
 	bufferbloat.Incident,
