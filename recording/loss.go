@@ -6,7 +6,7 @@ package recording
 var feeds = map[string][]string{
 	"samples": {
 		"host.netstat", "host.softnet", "host.sockstat", "host.qdisc", "host.cgroup",
-		"host.cpu", "host.pressure", "host.links",
+		"host.cpu", "host.pressure", "host.links", "routes.conntrack",
 	},
 	"processes":   {"host.processes"},
 	"threads":     {"threads.state", "threads.syscall", "threads.sched"},
@@ -17,6 +17,9 @@ var feeds = map[string][]string{
 	"resets":      {"sockets.resets"},
 	"retransmits": {"sockets.retransmits"},
 	"holds":       {"sockets.holds"},
+	"routes":      {"routes.table"},
+	"neighbours":  {"routes.neighbours"},
+	"rules":       {"routes.rules"},
 	"facts":       {"host.sysctl"},
 	"events":      {"sockets.signals"},
 }

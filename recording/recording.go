@@ -70,6 +70,9 @@ type Recording struct {
 	Qdiscs      []Qdisc
 	Links       []Link
 	Netns       []Netns
+	Routes      []Route
+	Neighbours  []Neighbour
+	Rules       []Rule
 	Cgroups     []Cgroup
 	Facts       []Fact
 	// Damage lists what could not be read, a sentence each; the rest is judged.
