@@ -33,7 +33,6 @@ func replies(t testing.TB, name string) (out [][]byte) {
 
 var decoders = map[string]func([]byte) (any, error){
 	"routes":     func(b []byte) (any, error) { return decodeRoute(b) },
-	"exceptions": func(b []byte) (any, error) { return decodeRoute(b) },
 	"neighbours": func(b []byte) (any, error) { return decodeNeighbour(b) },
 	"netconf": func(b []byte) (any, error) {
 		c, err := decodeNetconf(b)

@@ -1,7 +1,6 @@
 package routes
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
@@ -13,16 +12,10 @@ import (
 	"snag/recording"
 )
 
-// askRoutes is struct rtmsg of a dump of both families, with what the kernel
-// learnt about single addresses (RTM_F_CLONED; dumped since 5.3, net/ipv4/route.c
-// fib_dump_info_fnhe).
-func askRoutes(cloned bool) []byte {
-	b := make([]byte, 12)
-	if cloned {
-		binary.NativeEndian.PutUint32(b[8:], unix.RTM_F_CLONED)
-	}
-	return b
-}
+// askRoutes is struct rtmsg of a dump of both families. Not asked strictly, the
+// kernel dumps with the routes what it learnt about single addresses (since 5.3,
+// net/ipv4/fib_frontend.c inet_dump_fib, net/ipv4/route.c fib_dump_info_fnhe).
+var askRoutes = make([]byte, 12)
 
 // table writes the routes that are new or changed. Those of the local table
 // (addresses of the host itself, broadcast) tell nothing.
@@ -30,40 +23,32 @@ func (sp *space) table() error {
 	clear(sp.names)
 	clear(sp.gateways)
 	t := sp.env.Now()
-	rows := 0
-	var bad error
-	for _, cloned := range []bool{false, true} {
-		conn := nldump.Dial(unix.NETLINK_ROUTE, sp.reply)
-		read := 0
-		err := conn.Dump(unix.RTM_GETROUTE, askRoutes(cloned), func(data []byte) error {
-			if read++; read > mostRoutes {
-				return nldump.ErrEnough
-			}
-			r, err := decodeRoute(data)
-			if err != nil {
-				return err
-			}
-			if !wanted(r) || r.Exception != cloned {
-				return nil
-			}
-			if rows++; rows <= mostRows {
-				sp.route(t, r)
-			}
-			return nil
-		})
-		conn.Close()
-		if errors.Is(err, nldump.ErrEnough) {
-			sp.meter.note("routes.table", fmt.Sprintf("of %s only the first %d routes were read", sp.called(), mostRoutes), "ip route get ADDRESS")
-			err = nil
+	conn := nldump.Dial(unix.NETLINK_ROUTE, sp.reply)
+	defer conn.Close()
+	read, rows := 0, 0
+	err := conn.Dump(unix.RTM_GETROUTE, askRoutes, func(data []byte) error {
+		if read++; read > mostRoutes {
+			return nldump.ErrEnough
 		}
-		if !errors.Is(err, nldump.ErrInterrupted) {
-			bad = errors.Join(bad, err)
+		r, err := decodeRoute(data)
+		if err != nil || !wanted(r) {
+			return err
 		}
+		if rows++; rows <= mostRows {
+			sp.route(t, r)
+		}
+		return nil
+	})
+	if errors.Is(err, nldump.ErrEnough) {
+		sp.meter.note("routes.table", fmt.Sprintf("of %s only the first %d routes were read", sp.called(), mostRoutes), "ip route get ADDRESS")
 	}
 	if rows > mostRows {
 		sp.meter.note("routes.table", fmt.Sprintf("of %s %d of %d routes were kept", sp.called(), mostRows, rows), "ip route get ADDRESS")
 	}
-	return bad
+	if errors.Is(err, nldump.ErrInterrupted) || errors.Is(err, nldump.ErrEnough) {
+		return nil // what changed while it was read shows at the next look
+	}
+	return err
 }
 
 func wanted(r route) bool {
