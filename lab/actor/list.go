@@ -19,6 +19,7 @@ var All = []Actor{
 	tunRelay,
 	edgeRelay,
 	caller,
+	holder,
 	slowAcceptor,
 	twoWriteClient,
 	twoWriteServer,

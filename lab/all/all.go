@@ -3,17 +3,22 @@ package all
 
 import (
 	"snag/lab"
+	conntrackfull "snag/lab/conntrack-full"
 	cputhrottled "snag/lab/cpu-throttled"
 	fdlimit "snag/lab/fd-limit"
 	listenoverflow "snag/lab/listen-overflow"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
+	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
+	noroute "snag/lab/no-route"
 	"snag/lab/observer"
 	packetloss "snag/lab/packet-loss"
 	peerreset "snag/lab/peer-reset"
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
+	pmtublackhole "snag/lab/pmtu-blackhole"
 	reconnectstorm "snag/lab/reconnect-storm"
+	reversepathfilter "snag/lab/reverse-path-filter"
 	slowconsumer "snag/lab/slow-consumer"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
@@ -25,6 +30,11 @@ var Incidents = []lab.Incident{
 	udpportclosed.Incident,
 	qdiscdrop.Incident,
 	netfilterdrop.Incident,
+	reversepathfilter.Incident,
+	noroute.Incident,
+	neighbourfailed.Incident,
+	conntrackfull.Incident,
+	pmtublackhole.Incident,
 	listenoverflow.Incident,
 	reconnectstorm.Incident,
 	nagledelayedack.Incident,
