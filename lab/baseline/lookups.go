@@ -177,19 +177,51 @@ func processFiles(r *recording.Recording, end recording.Time) []reading {
 }
 
 // groupUsage is a control group's CPU time as percent of its quota over 10 minutes.
+// Where the group's own meter was not recorded (version 1 keeps it in another
+// controller), it is the sum over its processes.
 func groupUsage(r *recording.Recording, end recording.Time) []reading {
-	limit := map[string]float64{}
-	for _, c := range r.Cgroups {
-		if c.Quota > 0 && c.Period > 0 {
-			limit[c.Path] = c.Quota / c.Period
-		}
-	}
 	var out []reading
-	for _, v := range r.Select("snag_cgroup_cpu_usage_seconds_total") {
-		used, ok := rate(v, end, 10*minute)
-		if l := limit[v.Labels["cgroup"]]; ok && l > 0 {
-			out = append(out, reading{v.Key(), describe(r, v), 0, 100 * used / l})
+	seen := map[string]bool{}
+	for _, c := range r.Cgroups {
+		if c.Quota <= 0 || c.Period <= 0 || seen[c.Path] {
+			continue
+		}
+		seen[c.Path] = true
+		used, ok := 0.0, false
+		for _, s := range r.Select("snag_cgroup_cpu_usage_seconds_total", "cgroup", c.Path) {
+			used, ok = rate(s, end, 10*minute)
+		}
+		if !ok {
+			used, ok = processesIn(r, c.Path, end)
+		}
+		if ok {
+			out = append(out, reading{c.Path, "cgroup " + c.Path, 0, 100 * used / (c.Quota / c.Period)})
 		}
 	}
 	return out
+}
+
+// processesIn is the CPU time a second of a group's processes.
+func processesIn(r *recording.Recording, group string, end recording.Time) (float64, bool) {
+	type ends struct{ first, last recording.Process }
+	of := map[int]ends{}
+	for _, p := range r.Processes {
+		if p.Cgroup != group || p.T > end {
+			continue
+		}
+		e, seen := of[p.PID]
+		if !seen {
+			e.first = p
+		}
+		e.last = p
+		of[p.PID] = e
+	}
+	sum, ok := 0.0, false
+	for _, e := range of {
+		if d := e.last.T.Sub(e.first.T).Seconds(); d > 0 {
+			sum += (e.last.CPU - e.first.CPU) / d
+			ok = true
+		}
+	}
+	return sum, ok
 }

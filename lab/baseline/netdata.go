@@ -42,8 +42,8 @@ const (
 // netdataRules are those stock rules whose counters a recording can have and
 // whose names point to a cause of the catalogue. Left out, since they point to
 // none: tcp_memory, 1m_*_traffic_overflow (needs the link's speed),
-// 10s_received_packets_storm, oom_kill, disk space, conntrack-free rules of other
-// systems; and ping.conf, which watches nothing until it is told what to ping.
+// 10s_received_packets_storm, oom_kill, disk space; and ping.conf, which watches
+// nothing until it is told what to ping.
 var netdataRules = []rule{
 	{"1m_ipv4_udp_receive_buffer_errors", "udp_errors.conf", tenSeconds, 10, 0, false,
 		averageOf("node_netstat_Udp_RcvbufErrors", minute), "udp-receive-buffer-full"},
