@@ -37,18 +37,18 @@ type RunOptions struct {
 
 // Result is one run compared with the truth.
 type Result struct {
-	Incident string
-	Variant  Variant
-	Outcome  Outcome
-	Why      string
-	Culprits []AnswerEntry
-	Answer   Answer
-	Seconds  float64 // from the start of the incident to its verdict
+	Incident string        `json:"incident"`
+	Variant  Variant       `json:"variant"`
+	Outcome  Outcome       `json:"outcome"`
+	Why      string        `json:"why,omitempty"`
+	Culprits []AnswerEntry `json:"culprits,omitempty"`
+	Answer   Answer        `json:"answer"`
+	Seconds  float64       `json:"seconds"` // from the start of the incident to its verdict
 	// FindSeconds is from the start of snag find to its verdict.
-	FindSeconds float64
+	FindSeconds float64 `json:"find_seconds,omitempty"`
 	// Namespaces are the inodes of the stage's network namespaces and of the one
 	// that the lab was started in.
-	Namespaces map[uint64]bool
+	Namespaces map[uint64]bool `json:"-"`
 }
 
 // FindIn sets how snag find is started beside the incident: in a cgroup, at a
@@ -99,6 +99,9 @@ func RunTogether(ctx context.Context, incs []Incident, v Variant, o RunOptions) 
 			return res, err
 		}
 		stages = append(stages, s)
+		if err := s.Able(inc); err != nil {
+			return res, err
+		}
 		log("%s, %s: starting", inc.Name, v)
 		if err := s.Start(inc, v); err != nil {
 			return res, err
@@ -107,7 +110,15 @@ func RunTogether(ctx context.Context, incs []Incident, v Variant, o RunOptions) 
 	}
 	log("%s, %s: in full swing; snag find --for %v runs beside it", res.Incident, v, o.For)
 	found := time.Now()
+	for i, inc := range incs {
+		if inc.VM != nil && inc.VM.Paused && v == Sick {
+			stages[i].pauseAfter(o.For / 3)
+		}
+	}
 	res.Answer, err = stages.findCulprits(o)
+	for _, s := range stages {
+		err = errors.Join(err, s.Err()) // a pause that could not be asked for
+	}
 	res.Seconds, res.FindSeconds = time.Since(begin).Seconds(), time.Since(found).Seconds()
 	if err != nil {
 		return res, err

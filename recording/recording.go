@@ -69,6 +69,9 @@ type Recording struct {
 	CallErrors  []CallError
 	Qdiscs      []Qdisc
 	Links       []Link
+	NICs        []NIC
+	Queues      []Queue
+	IRQs        []IRQ
 	Netns       []Netns
 	Cgroups     []Cgroup
 	Facts       []Fact

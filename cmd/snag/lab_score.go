@@ -29,7 +29,7 @@ type scoreFlags struct {
 	run      lab.RunOptions
 	dir      string
 	from     string
-	only     []string
+	pick     choice
 	levels   []string
 	noPairs  bool
 	short    bool
@@ -64,7 +64,8 @@ earlier one stopped. --from judges kept recordings only, and needs no root.`,
 	}
 	c.Flags().StringVar(&f.dir, "dir", "", "make what is missing and keep it in this folder")
 	c.Flags().StringVar(&f.from, "from", "", "make nothing: judge the recordings in this folder")
-	c.Flags().StringSliceVar(&f.only, "only", nil, "only these incidents, and pairs of them")
+	c.Flags().StringSliceVar(&f.pick.only, "only", nil, "only these incidents, and pairs of them")
+	c.Flags().BoolVar(&f.pick.vm, "vm", false, "also those that need a machine of their own (see make lab-vm)")
 	c.Flags().StringSliceVar(&f.levels, "levels", []string{"barely", "plain", "severe"}, "only these levels")
 	c.Flags().BoolVar(&f.noPairs, "no-pairs", false, "no two incidents at the same time")
 	c.Flags().BoolVar(&f.short, "short", false, "one level, no pairs, no long incidents; an error if anything is not right")
@@ -85,7 +86,8 @@ func (f *scoreFlags) plan() ([]score.Case, error) {
 	if f.repeat < 1 {
 		return nil, usage("--repeat %d: at least 1", f.repeat)
 	}
-	incidents, err := chosen(f.only)
+	f.pick.long = !f.short
+	incidents, err := f.pick.of(all.Incidents)
 	if err != nil {
 		return nil, err
 	}
@@ -103,14 +105,11 @@ func (f *scoreFlags) plan() ([]score.Case, error) {
 	if f.short || f.noPairs {
 		pairs = nil
 	}
-	return score.Repeat(score.Plan(score.Here(incidents, f.short), pairsOf(pairs, incidents, f.only), levels), f.repeat), nil
+	return score.Repeat(score.Plan(incidents, pairsOf(pairs, incidents), levels), f.repeat), nil
 }
 
 // pairsOf are the pairs of which every incident was chosen.
-func pairsOf(pairs [][]lab.Incident, incidents []lab.Incident, only []string) [][]lab.Incident {
-	if len(only) == 0 {
-		return pairs
-	}
+func pairsOf(pairs [][]lab.Incident, incidents []lab.Incident) [][]lab.Incident {
 	var out [][]lab.Incident
 next:
 	for _, p := range pairs {
@@ -220,7 +219,7 @@ func scoreReport(folder score.Folder, cases []score.Case, f scoreFlags) (score.R
 			r.Machine, r.Date = k.Machine, k.Made
 		}
 	}
-	if f.short || len(f.only) > 0 {
+	if f.short || len(f.pick.only) > 0 {
 		return r, nil
 	}
 	for _, s := range suspects.All {

@@ -6,6 +6,7 @@ import (
 	cputhrottled "snag/lab/cpu-throttled"
 	fdlimit "snag/lab/fd-limit"
 	listenoverflow "snag/lab/listen-overflow"
+	lockconvoy "snag/lab/lock-convoy"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	netfilterdrop "snag/lab/netfilter-drop"
 	"snag/lab/observer"
@@ -32,6 +33,7 @@ var Incidents = []lab.Incident{
 	slowconsumer.Incident,
 	fdlimit.Incident,
 	packetloss.Incident,
+	lockconvoy.Incident,
 	cputhrottled.Incident,
 	processstopped.Incident,
 	observer.Incident,

@@ -84,11 +84,3 @@ func Repeat(cases []Case, rounds int) []Case {
 	}
 	return out
 }
-
-// Here leaves out the incidents that only a virtual machine can have, and with
-// short also the long ones.
-func Here(incidents []lab.Incident, short bool) []lab.Incident {
-	return slices.DeleteFunc(slices.Clone(incidents), func(i lab.Incident) bool {
-		return i.VM != nil || short && i.Long
-	})
-}

@@ -115,14 +115,6 @@ func TestRunsCalledOff(t *testing.T) {
 }
 
 func TestPlanOrder(t *testing.T) {
-	long := lab.Incident{Name: "long", Long: true}
-	vm := lab.Incident{Name: "vm", VM: &lab.VM{}}
-	if got := Here([]lab.Incident{qdisc, long, vm}, true); len(got) != 1 {
-		t.Errorf("short: %v", got)
-	}
-	if got := Here([]lab.Incident{qdisc, long, vm}, false); len(got) != 2 {
-		t.Errorf("all that can be here: %v", got)
-	}
 	var keys []string
 	for _, c := range Repeat(Plan([]lab.Incident{qdisc}, [][]lab.Incident{{qdisc, closed}}, lab.Levels), 2) {
 		keys = append(keys, c.Key())
