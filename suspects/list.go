@@ -15,6 +15,8 @@ var All = []*Suspect{
 	slowConsumer,
 	fdLimit,
 	cpuThrottled,
+	cpuSaturated,
+	runQueueWait,
 	processStopped,
 	observer,
 }

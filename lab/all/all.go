@@ -3,6 +3,7 @@ package all
 
 import (
 	"snag/lab"
+	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
 	fdlimit "snag/lab/fd-limit"
 	listenoverflow "snag/lab/listen-overflow"
@@ -14,6 +15,7 @@ import (
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	reconnectstorm "snag/lab/reconnect-storm"
+	runqueuewait "snag/lab/run-queue-wait"
 	slowconsumer "snag/lab/slow-consumer"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
@@ -33,6 +35,8 @@ var Incidents = []lab.Incident{
 	fdlimit.Incident,
 	packetloss.Incident,
 	cputhrottled.Incident,
+	cpusaturated.Incident,
+	runqueuewait.Incident,
 	processstopped.Incident,
 	observer.Incident,
 }
