@@ -19,6 +19,8 @@ var All = []*Suspect{
 	fdLimit,
 	lockConvoy,
 	cpuThrottled,
+	cpuSaturated,
+	runQueueWait,
 	processStopped,
 	observer,
 }

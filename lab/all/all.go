@@ -4,6 +4,7 @@ package all
 import (
 	"snag/lab"
 	"snag/lab/bufferbloat"
+	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
 	fdlimit "snag/lab/fd-limit"
 	listenoverflow "snag/lab/listen-overflow"
@@ -17,6 +18,7 @@ import (
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	reconnectstorm "snag/lab/reconnect-storm"
+	runqueuewait "snag/lab/run-queue-wait"
 	slowconsumer "snag/lab/slow-consumer"
 	smallreceivewindow "snag/lab/small-receive-window"
 	udpportclosed "snag/lab/udp-port-closed"
@@ -41,6 +43,8 @@ var Incidents = []lab.Incident{
 	smallreceivewindow.Incident,
 	lockconvoy.Incident,
 	cputhrottled.Incident,
+	cpusaturated.Incident,
+	runqueuewait.Incident,
 	processstopped.Incident,
 	observer.Incident,
 }
