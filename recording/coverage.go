@@ -42,6 +42,7 @@ var Measures = []string{
 	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
 	"threads.state", "threads.syscall", "threads.sched",
+	"jvm.counters", "logs.files",
 }
 
 // Measured finds the coverage of a measure: its own row, else its probe's. The
