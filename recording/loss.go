@@ -6,7 +6,7 @@ package recording
 var feeds = map[string][]string{
 	"samples": {
 		"host.netstat", "host.softnet", "host.sockstat", "host.qdisc", "host.cgroup",
-		"host.cpu", "host.pressure", "host.links",
+		"host.cpu", "host.pressure", "host.links", "jvm.counters",
 	},
 	"processes":   {"host.processes"},
 	"threads":     {"threads.state", "threads.syscall", "threads.sched"},
@@ -17,6 +17,7 @@ var feeds = map[string][]string{
 	"resets":      {"sockets.resets"},
 	"retransmits": {"sockets.retransmits"},
 	"holds":       {"sockets.holds"},
+	"log_files":   {"logs.files"},
 	"facts":       {"host.sysctl"},
 	"events":      {"sockets.signals"},
 }
