@@ -36,13 +36,13 @@ type RunOptions struct {
 
 // Result is one run compared with the truth.
 type Result struct {
-	Incident string
-	Variant  Variant
-	Outcome  Outcome
-	Why      string
-	Culprits []AnswerEntry
-	Answer   Answer
-	Seconds  float64 // from the start of the incident to its verdict
+	Incident string        `json:"incident"`
+	Variant  Variant       `json:"variant"`
+	Outcome  Outcome       `json:"outcome"`
+	Why      string        `json:"why,omitempty"`
+	Culprits []AnswerEntry `json:"culprits,omitempty"`
+	Answer   Answer        `json:"answer"`
+	Seconds  float64       `json:"seconds"` // from the start of the incident to its verdict
 }
 
 // FindIn sets how snag find is started beside the incident: in a cgroup, at a
@@ -81,12 +81,21 @@ func Run(ctx context.Context, inc Incident, v Variant, o RunOptions) (res Result
 		return res, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.Able(inc); err != nil {
+		return res, err
+	}
 	log("%s, %s: starting", inc.Name, v)
 	if err := s.Start(inc, v); err != nil {
 		return res, err
 	}
 	log("%s, %s: in full swing; snag find --for %v runs beside it", inc.Name, v, o.For)
+	if inc.VM != nil && inc.VM.Paused && v == Sick {
+		s.pauseAfter(o.For / 3)
+	}
 	res.Answer, err = s.findCulprits(o)
+	if err == nil {
+		err = s.Err() // a pause that could not be asked for
+	}
 	res.Seconds = time.Since(begin).Seconds()
 	if err != nil {
 		return res, err

@@ -24,6 +24,7 @@ const (
 	EventSocketClosed = "socket-closed" // a UDP socket that was bound closed; subject: the socket (netns, proto, local, pid, comm)
 	EventGCPause      = "gc-pause"      // a JVM's collector stopped the world from T to End; value: seconds; attrs: collector, cause (as "Allocation Failure", "System.gc()", "Diagnostic Command")
 	EventKernelLog    = "kernel-log"    // attrs: line
+	EventKernelLog    = "kernel-log"    // attrs: cause (a name of probes/host/kernel_log_causes.go), line; subject: the process, interface or disk that it names, else the host
 )
 
 // Interval returns the event's span.

@@ -7,6 +7,9 @@ var feeds = map[string][]string{
 	"samples": {
 		"host.netstat", "host.softnet", "host.sockstat", "host.qdisc", "host.cgroup",
 		"host.cpu", "host.pressure", "host.links", "jvm.counters",
+		"host.cpu", "host.pressure", "host.links",
+		"host.memory", "host.zones", "host.numa", "host.disks",
+		"nics.statistics", "nics.interrupts", "nics.softirqs",
 	},
 	"processes":   {"host.processes"},
 	"threads":     {"threads.state", "threads.syscall", "threads.sched"},
@@ -18,8 +21,10 @@ var feeds = map[string][]string{
 	"retransmits": {"sockets.retransmits"},
 	"holds":       {"sockets.holds"},
 	"log_files":   {"logs.files"},
+	"nics":        {"nics.settings"},
+	"queues":      {"nics.queues"},
 	"facts":       {"host.sysctl"},
-	"events":      {"sockets.signals"},
+	"events":      {"sockets.signals", "host.kernel-log"},
 }
 
 // losses are coverage rows of measures whose rows did not survive.

@@ -70,6 +70,9 @@ type Recording struct {
 	LogFiles    []LogFile
 	Qdiscs      []Qdisc
 	Links       []Link
+	NICs        []NIC
+	Queues      []Queue
+	IRQs        []IRQ
 	Netns       []Netns
 	Cgroups     []Cgroup
 	Facts       []Fact

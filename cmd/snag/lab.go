@@ -42,6 +42,9 @@ func labListCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, i := range all.Incidents {
 				fmt.Fprintf(c.OutOrStdout(), "%-26s %s\n%-26s distractor: %s\n", i.Name, i.Title, "", i.Distractor)
+				if i.VM != nil {
+					fmt.Fprintf(c.OutOrStdout(), "%-26s needs a machine of its own: make lab-vm\n", "")
+				}
 				for _, t := range lab.Missing(i) {
 					fmt.Fprintf(c.OutOrStdout(), "%-26s missing here: %s (apt-get install %s)\n", "", t.Command, t.Package)
 				}
@@ -103,8 +106,8 @@ func labFindFlags(c *cobra.Command, o *lab.RunOptions) {
 func labScoreCommand() *cobra.Command {
 	var o lab.RunOptions
 	var repeat, retry int
-	var record string
-	var only []string
+	var record, results string
+	var pick choice
 	c := &cobra.Command{
 		Use:   "score-all",
 		Short: "Run every incident in its three variants and count right, wrong and false",
@@ -112,10 +115,15 @@ func labScoreCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(c.Context())
 			defer stop()
-			list, err := chosen(only)
+			list, err := pick.of(all.Incidents)
 			if err != nil {
 				return err
 			}
+			kept, err := keepResults(results)
+			if err != nil {
+				return err
+			}
+			defer kept.Close()
 			o.Stdout = c.ErrOrStderr()
 			var t lab.Tally
 			for n := range repeat {
@@ -130,6 +138,9 @@ func labScoreCommand() *cobra.Command {
 							r = scoreOne(ctx, c.OutOrStdout(), inc, v, o, record, n)
 						}
 						t.Add(r)
+						if err := kept.add(r); err != nil {
+							return err
+						}
 					}
 				}
 			}
@@ -140,24 +151,12 @@ func labScoreCommand() *cobra.Command {
 	c.Flags().IntVar(&repeat, "repeat", 1, "runs of all")
 	c.Flags().IntVar(&retry, "retry", 0, "run a variant that did not come out right again, this often, and count the last")
 	c.Flags().StringVar(&record, "record", "", "keep each recording, packed, in this folder")
-	c.Flags().StringSliceVar(&only, "only", nil, "only these incidents")
+	c.Flags().StringVar(&results, "results", "", "write each result into this file as JSON, one a line")
+	c.Flags().StringSliceVar(&pick.only, "only", nil, "only these incidents")
+	c.Flags().BoolVar(&pick.long, "long", false, "also those that are too long for every commit")
+	c.Flags().BoolVar(&pick.vm, "vm", false, "also those that need a machine of their own (see make lab-vm)")
 	labFindFlags(c, &o)
 	return c
-}
-
-func chosen(names []string) ([]lab.Incident, error) {
-	if len(names) == 0 {
-		return all.Incidents, nil
-	}
-	var out []lab.Incident
-	for _, n := range names {
-		inc, err := lab.Find(all.Incidents, n)
-		if err != nil {
-			return nil, usage("%v", err)
-		}
-		out = append(out, inc)
-	}
-	return out, nil
 }
 
 // scoreOne runs one variant and packs its recording as NAME-VARIANT[-N].snag.

@@ -17,6 +17,22 @@ func parseStat(b []byte) (comm, state string, err error) {
 	return string(b[open+1 : end]), string(b[end+2 : end+3]), nil
 }
 
+// parseIODelay reads how long a thread waited for disks out of the same file:
+// field 42, in clock ticks of 10 ms (proc_pid_stat(5)). False where the file has
+// no such field.
+func parseIODelay(b []byte) (seconds float64, ok bool) {
+	end := bytes.LastIndexByte(b, ')')
+	if end < 0 {
+		return 0, false
+	}
+	fields := bytes.Fields(b[end+1:]) // from field 3 on
+	if len(fields) < 40 {
+		return 0, false
+	}
+	ticks, err := strconv.ParseUint(string(fields[39]), 10, 64)
+	return float64(ticks) / 100, err == nil
+}
+
 // call is what a thread is in.
 type call struct {
 	name  string

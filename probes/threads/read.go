@@ -16,6 +16,9 @@ import (
 type reader struct {
 	proc string
 	buf  [8192]byte
+	// accounted tells that the kernel accounts waiting for disks: otherwise 0 may
+	// mean either.
+	accounted bool
 	// How often each file gave nothing, and why the first time.
 	state, syscall, wchan, sched refusals
 	// Threads of this look and of the one before, by id.
@@ -118,6 +121,9 @@ func (r *reader) thread(pid, tid int) (recording.Thread, bool) {
 	b, err := r.file(dir + "stat")
 	if err == nil {
 		row.Comm, row.State, err = parseStat(b)
+		if delay, ok := parseIODelay(b); ok && (delay > 0 || r.accounted) {
+			row.IODelay = &delay
+		}
 	}
 	r.state.note(err)
 	if err != nil {
