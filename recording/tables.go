@@ -329,6 +329,22 @@ type CallError struct {
 	FD     *int   `json:"fd,omitempty"`
 }
 
+// LogFile is a file that a process of interest has open to append to, at T: written
+// when first seen, when it changed, and in the last look. Nothing of its content.
+type LogFile struct {
+	T     Time   `json:"t"`
+	PID   int    `json:"pid"`
+	Comm  string `json:"comm"`
+	FD    int    `json:"fd"`
+	Path  string `json:"path"`  // as the process opened it
+	Inode uint64 `json:"inode"` // of the file that the descriptor is on
+	Size  int64  `json:"size"`  // bytes
+	MTime Time   `json:"mtime"` // of its last write, by the wall clock
+	// Rotated tells that the path is another file by now, or none: the process
+	// writes on to the old one.
+	Rotated bool `json:"rotated,omitempty"`
+}
+
 // Qdisc is how one queueing discipline is set. Its counters are samples.
 type Qdisc struct {
 	T       Time              `json:"t"`
@@ -476,6 +492,7 @@ func (Retransmit) Table() string  { return "retransmits" }
 func (Hold) Table() string        { return "holds" }
 func (Turns) Table() string       { return "turns" }
 func (CallError) Table() string   { return "errors" }
+func (LogFile) Table() string     { return "log_files" }
 func (Qdisc) Table() string       { return "qdiscs" }
 func (Link) Table() string        { return "links" }
 func (NIC) Table() string         { return "nics" }
