@@ -4,22 +4,28 @@ package all
 import (
 	"snag/lab"
 	conntrackfull "snag/lab/conntrack-full"
+	"snag/lab/bufferbloat"
+	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
 	fdlimit "snag/lab/fd-limit"
 	listenoverflow "snag/lab/listen-overflow"
+	lockconvoy "snag/lab/lock-convoy"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
 	noroute "snag/lab/no-route"
 	"snag/lab/observer"
 	packetloss "snag/lab/packet-loss"
+	packetreordering "snag/lab/packet-reordering"
 	peerreset "snag/lab/peer-reset"
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	pmtublackhole "snag/lab/pmtu-blackhole"
 	reconnectstorm "snag/lab/reconnect-storm"
 	reversepathfilter "snag/lab/reverse-path-filter"
+	runqueuewait "snag/lab/run-queue-wait"
 	slowconsumer "snag/lab/slow-consumer"
+	smallreceivewindow "snag/lab/small-receive-window"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 )
@@ -42,7 +48,13 @@ var Incidents = []lab.Incident{
 	slowconsumer.Incident,
 	fdlimit.Incident,
 	packetloss.Incident,
+	packetreordering.Incident,
+	bufferbloat.Incident,
+	smallreceivewindow.Incident,
+	lockconvoy.Incident,
 	cputhrottled.Incident,
+	cpusaturated.Incident,
+	runqueuewait.Incident,
 	processstopped.Incident,
 	observer.Incident,
 }
