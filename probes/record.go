@@ -28,7 +28,6 @@ import (
 
 // All is the list of live probes, in the order in which they start. A new probe
 // is one folder and one line here.
-var All = []probe.Probe{drops.Probe, sockets.Probe, threads.Probe, host.Probe, routes.Probe}
 var All = []probe.Probe{
 	drops.Probe,
 	sockets.Probe,
@@ -36,6 +35,7 @@ var All = []probe.Probe{
 	jvm.Probe,
 	nics.Probe,
 	host.Probe,
+	routes.Probe,
 }
 
 // maxWatched processes are looked at closely; beyond it coverage says so.
