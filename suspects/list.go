@@ -17,6 +17,8 @@ var All = []*Suspect{
 	peerReset,
 	slowConsumer,
 	fdLimit,
+	ephemeralPorts,
+	synFlood,
 	lockConvoy,
 	cpuThrottled,
 	cpuSaturated,

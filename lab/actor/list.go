@@ -29,4 +29,6 @@ var All = []Actor{
 	fanoutRelay,
 	consumer,
 	leakyServer,
+	hopper,
+	synFlood,
 }

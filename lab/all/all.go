@@ -7,6 +7,7 @@ import (
 	"snag/lab/bufferbloat"
 	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
+	ephemeralports "snag/lab/ephemeral-ports"
 	fdlimit "snag/lab/fd-limit"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
@@ -26,6 +27,7 @@ import (
 	runqueuewait "snag/lab/run-queue-wait"
 	slowconsumer "snag/lab/slow-consumer"
 	smallreceivewindow "snag/lab/small-receive-window"
+	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 )
@@ -47,6 +49,8 @@ var Incidents = []lab.Incident{
 	peerreset.Incident,
 	slowconsumer.Incident,
 	fdlimit.Incident,
+	ephemeralports.Incident,
+	synflood.Incident,
 	packetloss.Incident,
 	packetreordering.Incident,
 	bufferbloat.Incident,
