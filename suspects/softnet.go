@@ -117,9 +117,17 @@ func backlogDrops(r *recording.Recording) []recording.Drop {
 }
 
 // interfacesOf are the interfaces at which these packets had come in, most first.
-func interfacesOf(r *recording.Recording, rows []recording.Drop) []recording.Subject {
-	_, order := dropsBy(rows, func(d recording.Drop) (dropKey, bool) {
-		return dropKey{netns: namespace(r, d.Netns), device: d.Device}, d.Device != ""
+// A packet that a socket of this host sent still belongs to its sender, and with it
+// the namespace that the row names: the interface is the receiver's.
+func interfacesOf(s *scene.Scene, r *recording.Recording, rows []recording.Drop) []recording.Subject {
+	_, order := dropsBy(byEnds(rows), func(d recording.Drop) (dropKey, bool) {
+		k := dropKey{netns: namespace(r, d.Netns), device: d.Device}
+		if d.Sent {
+			if to := holderOf(s, r, d.Proto, d.Dst, d.Src); to != nil {
+				k.netns = to.First().Netns
+			}
+		}
+		return k, d.Device != ""
 	})
 	var out []recording.Subject
 	for _, k := range order[:min(len(order), mostRelated)] {

@@ -62,11 +62,11 @@ func weighSoftnetBacklog(s *scene.Scene, r *recording.Recording) []Finding {
 		return nil
 	}
 	rows := backlogDrops(r)
-	devices := interfacesOf(r, rows)
+	devices := interfacesOf(s, r, rows)
 	f := Finding{Subject: cpuSubject(worst.id), Active: dropped.active(),
 		Related:  append(devices, receiversOf(s, r, rows)...),
 		Evidence: backlogEvidence(r, worst, lost, rows),
-		Remedy:   backlogRemedy(r, dropped, squeezed),
+		Remedy:   backlogRemedy(r, worst, dropped, squeezed),
 		Next:     "cat /proc/net/softnet_stat; sysctl net.core.netdev_max_backlog net.core.netdev_budget net.core.netdev_budget_usecs"}
 	of := arrivedAt(r, devices)
 	if of > 0 {
@@ -141,8 +141,11 @@ func grewOnMachine(r *recording.Recording, name string) float64 {
 const longestBacklog = 65536
 
 // backlogRemedy proposes four times the present length, or what one second lost
-// beyond it, to the next power of two.
-func backlogRemedy(r *recording.Recording, dropped steps, squeezed float64) string {
+// beyond it, to the next power of two; nothing of it where the CPU has no time left.
+func backlogRemedy(r *recording.Recording, on *softCPU, dropped steps, squeezed float64) string {
+	if v, ok := meanShare(on.busy, on.dropped.active()); ok && v >= hotShare {
+		return fmt.Sprintf("take work off CPU %d: fewer packets, cheaper rules for them, or RPS to CPUs that idle; a longer netdev_max_backlog would only make them wait", on.id)
+	}
 	now, ok := setting(r, 0, "net.core.netdev_max_backlog")
 	if !ok {
 		return "raise net.core.netdev_max_backlog; keep it in /etc/sysctl.d/90-snag.conf"

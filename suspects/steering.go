@@ -22,7 +22,7 @@ type place struct {
 // alone, else the one that received most.
 func placeOf(s *scene.Scene, r *recording.Recording, cpu int, rows []recording.Drop) place {
 	var p place
-	p.devices = interfacesOf(r, rows)
+	p.devices = interfacesOf(s, r, rows)
 	for _, q := range lastQueues(r) {
 		if q.Dir == "rx" && q.RPS != nil && namesOnly(*q.RPS, cpu) {
 			p.add(recording.Subject{Kind: recording.KindInterface, Netns: q.Netns, Device: q.Device})

@@ -5,6 +5,7 @@ import (
 	"snag/lab"
 	cputhrottled "snag/lab/cpu-throttled"
 	fdlimit "snag/lab/fd-limit"
+	fqflowlimit "snag/lab/fq-flow-limit"
 	listenoverflow "snag/lab/listen-overflow"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	netfilterdrop "snag/lab/netfilter-drop"
@@ -15,6 +16,8 @@ import (
 	qdiscdrop "snag/lab/qdisc-drop"
 	reconnectstorm "snag/lab/reconnect-storm"
 	slowconsumer "snag/lab/slow-consumer"
+	softirqononecpu "snag/lab/softirq-on-one-cpu"
+	softnetbacklog "snag/lab/softnet-backlog"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 )
@@ -24,6 +27,9 @@ var Incidents = []lab.Incident{
 	udpreceivebufferfull.Incident,
 	udpportclosed.Incident,
 	qdiscdrop.Incident,
+	fqflowlimit.Incident,
+	softnetbacklog.Incident,
+	softirqononecpu.Incident,
 	netfilterdrop.Incident,
 	listenoverflow.Incident,
 	reconnectstorm.Incident,
