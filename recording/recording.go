@@ -67,6 +67,7 @@ type Recording struct {
 	Holds       []Hold
 	Turns       []Turns
 	CallErrors  []CallError
+	LogFiles    []LogFile
 	Qdiscs      []Qdisc
 	Links       []Link
 	NICs        []NIC

@@ -39,6 +39,7 @@ var tables = []table{
 	of(func(r *Recording) *[]Hold { return &r.Holds }, func(v Hold) Time { return v.T }),
 	of(func(r *Recording) *[]Turns { return &r.Turns }, func(v Turns) Time { return v.T }),
 	of(func(r *Recording) *[]CallError { return &r.CallErrors }, func(v CallError) Time { return v.T }),
+	of(func(r *Recording) *[]LogFile { return &r.LogFiles }, func(v LogFile) Time { return v.T }),
 	of(func(r *Recording) *[]Qdisc { return &r.Qdiscs }, func(v Qdisc) Time { return v.T }),
 	of(func(r *Recording) *[]Link { return &r.Links }, func(v Link) Time { return v.T }),
 	of(func(r *Recording) *[]NIC { return &r.NICs }, func(v NIC) Time { return v.T }),
