@@ -9,6 +9,7 @@ import (
 	cputhrottled "snag/lab/cpu-throttled"
 	ephemeralports "snag/lab/ephemeral-ports"
 	fdlimit "snag/lab/fd-limit"
+	fqflowlimit "snag/lab/fq-flow-limit"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
@@ -26,6 +27,8 @@ import (
 	reversepathfilter "snag/lab/reverse-path-filter"
 	runqueuewait "snag/lab/run-queue-wait"
 	slowconsumer "snag/lab/slow-consumer"
+	softirqononecpu "snag/lab/softirq-on-one-cpu"
+	softnetbacklog "snag/lab/softnet-backlog"
 	smallreceivewindow "snag/lab/small-receive-window"
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
@@ -37,6 +40,9 @@ var Incidents = []lab.Incident{
 	udpreceivebufferfull.Incident,
 	udpportclosed.Incident,
 	qdiscdrop.Incident,
+	fqflowlimit.Incident,
+	softnetbacklog.Incident,
+	softirqononecpu.Incident,
 	netfilterdrop.Incident,
 	reversepathfilter.Incident,
 	noroute.Incident,
