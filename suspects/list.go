@@ -17,6 +17,8 @@ var All = []*Suspect{
 	cpuThrottled,
 	cpuSaturated,
 	runQueueWait,
+	diskStall,
+	swapping,
 	processStopped,
 	observer,
 }

@@ -27,4 +27,5 @@ var All = []Actor{
 	fanoutRelay,
 	consumer,
 	leakyServer,
+	diskWriter,
 }

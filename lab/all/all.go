@@ -5,6 +5,7 @@ import (
 	"snag/lab"
 	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
+	diskstall "snag/lab/disk-stall"
 	fdlimit "snag/lab/fd-limit"
 	listenoverflow "snag/lab/listen-overflow"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
@@ -17,6 +18,7 @@ import (
 	reconnectstorm "snag/lab/reconnect-storm"
 	runqueuewait "snag/lab/run-queue-wait"
 	slowconsumer "snag/lab/slow-consumer"
+	"snag/lab/swap"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 )
@@ -37,6 +39,8 @@ var Incidents = []lab.Incident{
 	cputhrottled.Incident,
 	cpusaturated.Incident,
 	runqueuewait.Incident,
+	diskstall.Incident,
+	swap.Incident,
 	processstopped.Incident,
 	observer.Incident,
 }
