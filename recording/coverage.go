@@ -42,7 +42,10 @@ var Measures = []string{
 	"drops.kfree_skb", "drops.reason", "drops.socket", "drops.stacks",
 	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
+	"sockets.turns", "sockets.errors",
 	"threads.state", "threads.syscall", "threads.sched",
+	"jvm.counters", "logs.files",
+	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
 
 // Measured finds the coverage of a measure: its own row, else its probe's. The

@@ -46,7 +46,7 @@ func weighRunQueue(s *scene.Scene, r *recording.Recording) []Finding {
 		if !w.late() || !bound(w, all) && lateness(s, w.process) == nil {
 			continue // what can't be told of somebody who is not late need not be
 		}
-		out = append(out, queued(s, r, all, w))
+		out = append(out, waitedForCPU(s, r, all, w))
 		if len(out) == maxWaits {
 			break
 		}
@@ -81,7 +81,7 @@ func bound(w cpuWait, all cpuTime) bool {
 	return set != nil && len(set) < all.cpus
 }
 
-func queued(s *scene.Scene, r *recording.Recording, all cpuTime, w cpuWait) Finding {
+func waitedForCPU(s *scene.Scene, r *recording.Recording, all cpuTime, w cpuWait) Finding {
 	self := w.process.Subject
 	f := Finding{Subject: self, Active: w.active, Evidence: []Evidence{w.evidence()}}
 	f.Text = fmt.Sprintf("%s waited %s for a CPU while the CPUs were idle for %.0f %% of the time", self.Name, lasting(w.waited), 100*all.idleShare())

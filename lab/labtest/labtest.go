@@ -69,6 +69,9 @@ func Start(t *testing.T, inc lab.Incident, v lab.Variant) *lab.Stage {
 		t.Skipf("%s (Debian package %s) is not installed", tool.Command, tool.Package)
 	}
 	s := Stage(t)
+	if err := s.Able(inc); err != nil {
+		t.Skip(err)
+	}
 	if err := s.Start(inc, v); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 // hook is one BPF program and the tracepoint it hangs on.
 type hook struct {
 	program    string
-	tracepoint string
+	tracepoint string // "" for the iterator over sockets that have a turn
 	measure    string
 	since      string // the first kernel that has the tracepoint
 }
@@ -25,13 +25,18 @@ var hooks = []hook{
 	{kernelProgSignal, "signal_generate", "sockets.signals", "3.4"},
 	{kernelProgSent, "sock_send_length", "sockets.holds", "6.3"},
 	{kernelProgReceived, "tcp_probe", "sockets.holds", "4.16"},
+	{kernelProgTurnSent, "sock_send_length", "sockets.turns", "6.3"},
+	{kernelProgTurnRead, "sock_recv_length", "sockets.turns", "6.3"},
+	{kernelProgTurnData, "tcp_probe", "sockets.turns", "4.16"},
+	{kernelProgTurnClosing, "inet_sock_set_state", "sockets.turns", "4.16"},
+	{kernelProgTurnSweep, "", "sockets.turns", ""},
 }
 
 // missing tells which measures this kernel has no tracepoint for.
 func missing(types *btf.Spec, hooks []hook) map[string]*kernel.Lack {
 	lacks := map[string]*kernel.Lack{}
 	for _, h := range hooks {
-		if !kernel.HasTracepoint(types, h.tracepoint) {
+		if h.tracepoint != "" && !kernel.HasTracepoint(types, h.tracepoint) {
 			lacks[h.measure] = &kernel.Lack{
 				Why:  "this kernel has no tracepoint " + h.tracepoint,
 				Cure: fmt.Sprintf("use a kernel from %s on", h.since),

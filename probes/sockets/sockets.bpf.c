@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * What happens to sockets between two dumps of them, counted in the kernel:
- * connections opened, failed and closed, resets, retransmits, signals, and the
- * small writes that Nagle's algorithm holds back.
+ * connections opened, failed and closed, resets, retransmits, signals, the small
+ * writes that Nagle's algorithm holds back, and request/response turns.
  *
  * Every table exists twice. Programs write to the one that the lowest bit of
  * `epoch` names; once a second user space adds one to epoch, waits for a grace
@@ -28,3 +28,4 @@ char __license[] SEC("license") = "Dual BSD/GPL";
 #include "connections.h"
 #include "resets.h"
 #include "signals.h"
+#include "turns.h"

@@ -103,6 +103,7 @@ func (s *sampler) tick() {
 		}
 		room -= len(tids)
 		s.left += uint64(all - len(tids))
+		var rows []recording.Thread
 		for _, tid := range tids {
 			t := s.env.Now()
 			row, ok := s.read.thread(pid, tid)
@@ -111,6 +112,10 @@ func (s *sampler) tick() {
 			}
 			row.T = t
 			s.looked++
+			rows = append(rows, row)
+		}
+		owners(pid, rows, readMemory)
+		for _, row := range rows {
 			s.env.Sink.Append(row)
 		}
 	}
