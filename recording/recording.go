@@ -74,6 +74,9 @@ type Recording struct {
 	Queues      []Queue
 	IRQs        []IRQ
 	Netns       []Netns
+	Routes      []Route
+	Neighbours  []Neighbour
+	Rules       []Rule
 	Cgroups     []Cgroup
 	Facts       []Fact
 	// Damage lists what could not be read, a sentence each; the rest is judged.

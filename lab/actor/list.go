@@ -20,6 +20,7 @@ var All = []Actor{
 	tunRelay,
 	edgeRelay,
 	caller,
+	holder,
 	slowAcceptor,
 	twoWriteClient,
 	twoWriteServer,

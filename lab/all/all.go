@@ -4,6 +4,7 @@ package all
 import (
 	"snag/lab"
 	"snag/lab/bufferbloat"
+	conntrackfull "snag/lab/conntrack-full"
 	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
 	diskstall "snag/lab/disk-stall"
@@ -11,18 +12,22 @@ import (
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
+	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
+	noroute "snag/lab/no-route"
 	"snag/lab/observer"
 	packetloss "snag/lab/packet-loss"
 	packetreordering "snag/lab/packet-reordering"
 	peerreset "snag/lab/peer-reset"
+	pmtublackhole "snag/lab/pmtu-blackhole"
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	reconnectstorm "snag/lab/reconnect-storm"
+	reversepathfilter "snag/lab/reverse-path-filter"
 	runqueuewait "snag/lab/run-queue-wait"
 	slowconsumer "snag/lab/slow-consumer"
-	"snag/lab/swap"
 	smallreceivewindow "snag/lab/small-receive-window"
+	"snag/lab/swap"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 )
@@ -33,6 +38,11 @@ var Incidents = []lab.Incident{
 	udpportclosed.Incident,
 	qdiscdrop.Incident,
 	netfilterdrop.Incident,
+	reversepathfilter.Incident,
+	noroute.Incident,
+	neighbourfailed.Incident,
+	conntrackfull.Incident,
+	pmtublackhole.Incident,
 	listenoverflow.Incident,
 	reconnectstorm.Incident,
 	nagledelayedack.Incident,
