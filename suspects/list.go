@@ -29,6 +29,8 @@ var All = []*Suspect{
 	cpuThrottled,
 	cpuSaturated,
 	runQueueWait,
+	diskStall,
+	swapping,
 	processStopped,
 	observer,
 }

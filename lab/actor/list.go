@@ -31,4 +31,5 @@ var All = []Actor{
 	leakyServer,
 	hopper,
 	synFlood,
+	diskWriter,
 }

@@ -3,11 +3,12 @@ package all
 
 import (
 	"snag/lab"
-	conntrackfull "snag/lab/conntrack-full"
 	"snag/lab/bufferbloat"
+	conntrackfull "snag/lab/conntrack-full"
 	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
 	ephemeralports "snag/lab/ephemeral-ports"
+	diskstall "snag/lab/disk-stall"
 	fdlimit "snag/lab/fd-limit"
 	fqflowlimit "snag/lab/fq-flow-limit"
 	listenoverflow "snag/lab/listen-overflow"
@@ -20,8 +21,8 @@ import (
 	packetloss "snag/lab/packet-loss"
 	packetreordering "snag/lab/packet-reordering"
 	peerreset "snag/lab/peer-reset"
-	processstopped "snag/lab/process-stopped"
 	pmtublackhole "snag/lab/pmtu-blackhole"
+	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	reconnectstorm "snag/lab/reconnect-storm"
 	reversepathfilter "snag/lab/reverse-path-filter"
@@ -31,6 +32,7 @@ import (
 	softnetbacklog "snag/lab/softnet-backlog"
 	smallreceivewindow "snag/lab/small-receive-window"
 	synflood "snag/lab/syn-flood"
+	"snag/lab/swap"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 )
@@ -65,6 +67,8 @@ var Incidents = []lab.Incident{
 	cputhrottled.Incident,
 	cpusaturated.Incident,
 	runqueuewait.Incident,
+	diskstall.Incident,
+	swap.Incident,
 	processstopped.Incident,
 	observer.Incident,
 }
