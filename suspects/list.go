@@ -14,6 +14,7 @@ var All = []*Suspect{
 	peerReset,
 	slowConsumer,
 	fdLimit,
+	runtimePause,
 	lockConvoy,
 	cpuThrottled,
 	processStopped,

@@ -15,6 +15,7 @@ import (
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	reconnectstorm "snag/lab/reconnect-storm"
+	runtimepause "snag/lab/runtime-pause"
 	slowconsumer "snag/lab/slow-consumer"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
@@ -33,6 +34,7 @@ var Incidents = []lab.Incident{
 	slowconsumer.Incident,
 	fdlimit.Incident,
 	packetloss.Incident,
+	runtimepause.Incident,
 	lockconvoy.Incident,
 	cputhrottled.Incident,
 	processstopped.Incident,
