@@ -156,6 +156,14 @@ type TCPInfo struct {
 	LastAck       float64 `json:"last_ack"`
 	SndWnd        int     `json:"snd_wnd"` // 0 also where the kernel is older than 5.4
 	RcvSpace      int     `json:"rcv_space"`
+	// RcvRTT is the receiver's own estimate of the round trip, s; RcvWnd the
+	// window it offers, bytes (6.2 and later); RcvOOO the segments that came out
+	// of order, a running count (5.4 and later): loss moves it as well.
+	RcvRTT float64 `json:"rcv_rtt,omitempty"`
+	RcvWnd int     `json:"rcv_wnd,omitempty"`
+	RcvOOO int     `json:"rcv_ooopack,omitempty"`
+	// Probes of a shut window or of a silent peer that were not answered.
+	Probes int `json:"probes,omitempty"`
 }
 
 // SocketOptions are options read from the live socket.

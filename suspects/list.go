@@ -8,6 +8,9 @@ var All = []*Suspect{
 	qdiscDrop,
 	netfilterDrop,
 	packetLoss,
+	packetReordering,
+	bufferbloat,
+	smallReceiveWindow,
 	nagleDelayedAck,
 	listenOverflow,
 	reconnectStorm,
@@ -17,6 +20,8 @@ var All = []*Suspect{
 	runtimePause,
 	lockConvoy,
 	cpuThrottled,
+	cpuSaturated,
+	runQueueWait,
 	processStopped,
 	observer,
 }
