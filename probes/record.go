@@ -27,7 +27,6 @@ import (
 
 // All is the list of live probes, in the order in which they start. A new probe
 // is one folder and one line here.
-var All = []probe.Probe{drops.Probe, sockets.Probe, threads.Probe, jvm.Probe, nics.Probe, host.Probe}
 var All = []probe.Probe{
 	drops.Probe,
 	sockets.Probe,
