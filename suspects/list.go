@@ -25,6 +25,7 @@ var All = []*Suspect{
 	fdLimit,
 	ephemeralPorts,
 	synFlood,
+	runtimePause,
 	lockConvoy,
 	cpuThrottled,
 	cpuSaturated,

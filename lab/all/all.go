@@ -26,6 +26,7 @@ import (
 	qdiscdrop "snag/lab/qdisc-drop"
 	reconnectstorm "snag/lab/reconnect-storm"
 	reversepathfilter "snag/lab/reverse-path-filter"
+	runtimepause "snag/lab/runtime-pause"
 	runqueuewait "snag/lab/run-queue-wait"
 	slowconsumer "snag/lab/slow-consumer"
 	softirqononecpu "snag/lab/softirq-on-one-cpu"
@@ -60,6 +61,7 @@ var Incidents = []lab.Incident{
 	ephemeralports.Incident,
 	synflood.Incident,
 	packetloss.Incident,
+	runtimepause.Incident,
 	packetreordering.Incident,
 	bufferbloat.Incident,
 	smallreceivewindow.Incident,
