@@ -7,7 +7,7 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 LINT     := bin/golangci-lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check fmt-check vet lint generate generate-check docs docs-check test bench fuzz lab lab-short clean
+.PHONY: help setup build demo check fmt-check vet lint generate generate-check docs docs-check test bench fuzz lab lab-short lab-vm clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,8 +62,11 @@ fuzz: ## every fuzz target for FUZZTIME
 lab-short: build ## every incident live with short windows, as CI runs it (about 8 min, root)
 	bin/snag lab score-all --for 8s --retry 1
 
-lab: build ## every incident live, with its healthy twin and its distractor (about 25 min, root)
-	bin/snag lab score-all
+lab: build ## every incident live, the long ones too, with its healthy twin and its distractor (about 25 min, root)
+	bin/snag lab score-all --long
+
+lab-vm: build ## the incidents that need a machine of their own, in virtual machines with Debian's kernels
+	$(GO) run ./tools/vm/lab
 
 vm: build ## boot Debian's kernels and run snag find in each (docs/kernels.md, about 2.5 min each)
 	tools/vm/run.sh

@@ -63,7 +63,7 @@ func TestEveryLinkResolves(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if info.IsDir() && (info.Name() == ".git" || info.Name() == "testdata") {
+		if info.IsDir() && (info.Name() == ".git" || info.Name() == "testdata" || info.Name() == "node_modules") {
 			return filepath.SkipDir
 		}
 		if !strings.HasSuffix(path, ".md") {

@@ -67,8 +67,12 @@ type Recording struct {
 	Holds       []Hold
 	Turns       []Turns
 	CallErrors  []CallError
+	LogFiles    []LogFile
 	Qdiscs      []Qdisc
 	Links       []Link
+	NICs        []NIC
+	Queues      []Queue
+	IRQs        []IRQ
 	Netns       []Netns
 	Cgroups     []Cgroup
 	Facts       []Fact

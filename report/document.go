@@ -56,6 +56,7 @@ type Symptom struct {
 	Severity   float64           `json:"severity"`
 	Amount     float64           `json:"amount"`
 	Unit       string            `json:"unit"`
+	Active     []Interval        `json:"active"`
 }
 
 // Entry is one suspect on one subject.
@@ -98,6 +99,8 @@ type Evidence struct {
 	Unit   string   `json:"unit"`
 	Source string   `json:"source"`
 	Doubt  string   `json:"doubt,omitempty"`
+	// Series selects the series behind it: docs/json.md has the grammar.
+	Series []string `json:"series,omitempty"`
 }
 
 // Link is a step of the chain from a culprit to a symptom.
@@ -142,7 +145,7 @@ func NewDocument(v *verdict.Verdict) Document {
 		d.Target = &t
 	}
 	for _, s := range v.Symptoms {
-		d.Symptoms = append(d.Symptoms, Symptom{s.Name, s.Subject.Name, s.Subject, stamp(s.Onset), s.Text, s.Severity, s.Amount, s.Unit})
+		d.Symptoms = append(d.Symptoms, Symptom{s.Name, s.Subject.Name, s.Subject, stamp(s.Onset), s.Text, s.Severity, s.Amount, s.Unit, intervals(s.Active)})
 	}
 	byID := map[string]string{}
 	for _, e := range v.Entries {
@@ -161,21 +164,18 @@ func entry(e verdict.Entry, byID map[string]string) Entry {
 	out := Entry{
 		ID: e.ID, Suspect: e.Suspect.Name, Title: e.Suspect.Title, State: string(e.State), Subject: e.Subject.Name,
 		Text: e.Text, Confidence: e.Confidence, Since: optional(e.Since),
-		Active: []Interval{}, Evidence: []Evidence{}, LeadsTo: append([]string{}, e.LeadsTo...), Chain: []Link{},
+		Active: intervals(e.Active), Evidence: []Evidence{}, LeadsTo: append([]string{}, e.LeadsTo...), Chain: []Link{},
 		ExplainedBy: text(byID[e.ExplainedBy]), Remedy: text(e.Remedy), Next: text(e.Next),
 	}
 	if e.Subject.Kind != "" {
 		ref := e.Subject
 		out.SubjectRef = &ref
 	}
-	for _, i := range e.Active {
-		out.Active = append(out.Active, Interval{stamp(i.Start), optional(i.End)})
-	}
 	if e.Harm.Amount > 0 {
 		out.Harm = &Harm{e.Harm.Symptom, e.Harm.Amount, e.Harm.Of, e.Harm.Unit, e.Harm.Text}
 	}
 	for _, p := range e.Evidence {
-		piece := Evidence{Side: string(p.Side), Grade: grades[p.Grade], Text: p.Text, Unit: p.Unit, Source: p.Source, Doubt: p.Doubt}
+		piece := Evidence{Side: string(p.Side), Grade: grades[p.Grade], Text: p.Text, Unit: p.Unit, Source: p.Source, Doubt: p.Doubt, Series: p.Series}
 		if p.Side != suspects.Missing {
 			value := p.Value
 			piece.Value = &value
@@ -184,6 +184,14 @@ func entry(e verdict.Entry, byID map[string]string) Entry {
 	}
 	for _, l := range e.Chain {
 		out.Chain = append(out.Chain, Link{l.Name, l.Subject.Name, l.Text, stamp(l.Onset), l.Coincidence})
+	}
+	return out
+}
+
+func intervals(all []recording.Interval) []Interval {
+	out := []Interval{}
+	for _, i := range all {
+		out = append(out, Interval{stamp(i.Start), optional(i.End)})
 	}
 	return out
 }

@@ -48,6 +48,10 @@ type Evidence struct {
 	Origin string
 	// Doubt says what weakens it: losses, lateness, sampling. "" for none.
 	Doubt string
+	// Series selects the series behind it (see Behind for the grammar):
+	// `node_netstat_Udp_RcvbufErrors{netns="4026532246"}`. Left empty, Behind finds
+	// them by Source.
+	Series []string
 }
 
 // Harm is what the finding costs, in its symptom's own unit.

@@ -29,7 +29,18 @@ func judge(r *recording.Recording, all []*suspects.Suspect) *Verdict {
 	v.Entries = append(v.Entries, settled...)
 	sortEntries(v.Entries)
 	number(v.Entries, found)
+	behind(v)
 	return v
+}
+
+// behind names the series behind each piece of evidence, for whoever draws them.
+func behind(v *Verdict) {
+	find := suspects.NewBehind(v.Recording)
+	for _, e := range v.Entries {
+		for i := range e.Evidence {
+			e.Evidence[i].Series = find.Series(e.Evidence[i], e.Subject)
+		}
+	}
 }
 
 // number gives every entry its id and turns explained-by from a candidate into

@@ -12,6 +12,7 @@ var All = []Actor{
 	rrServer,
 	loopServer,
 	rrClient,
+	httpClient,
 	idleServer,
 	burner,
 	sleeper,

@@ -3,18 +3,24 @@ package all
 
 import (
 	"snag/lab"
+	"snag/lab/bufferbloat"
+	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
 	fdlimit "snag/lab/fd-limit"
 	listenoverflow "snag/lab/listen-overflow"
+	lockconvoy "snag/lab/lock-convoy"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	netfilterdrop "snag/lab/netfilter-drop"
 	"snag/lab/observer"
 	packetloss "snag/lab/packet-loss"
+	packetreordering "snag/lab/packet-reordering"
 	peerreset "snag/lab/peer-reset"
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	reconnectstorm "snag/lab/reconnect-storm"
+	runqueuewait "snag/lab/run-queue-wait"
 	slowconsumer "snag/lab/slow-consumer"
+	smallreceivewindow "snag/lab/small-receive-window"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 )
@@ -32,7 +38,13 @@ var Incidents = []lab.Incident{
 	slowconsumer.Incident,
 	fdlimit.Incident,
 	packetloss.Incident,
+	packetreordering.Incident,
+	bufferbloat.Incident,
+	smallreceivewindow.Incident,
+	lockconvoy.Incident,
 	cputhrottled.Incident,
+	cpusaturated.Incident,
+	runqueuewait.Incident,
 	processstopped.Incident,
 	observer.Incident,
 }

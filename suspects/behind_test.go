@@ -1,0 +1,56 @@
+package suspects
+
+import (
+	"reflect"
+	"testing"
+
+	"snag/recording"
+)
+
+func TestSeriesBehindASource(t *testing.T) {
+	r := &recording.Recording{Manifest: recording.Manifest{Netns: 1}}
+	for _, s := range []recording.Series{
+		{Name: "node_netstat_Udp_InErrors", Labels: recording.Labels{"netns": "7"}},
+		{Name: "node_netstat_Udp_RcvbufErrors"},
+		{Name: "node_netstat_Udp_RcvbufErrors", Labels: recording.Labels{"netns": "7"}},
+		{Name: "node_netstat_Tcp_InErrors", Labels: recording.Labels{"netns": "7"}},
+		{Name: "node_netstat_TcpExt_ListenDrops", Labels: recording.Labels{"netns": "7"}},
+		{Name: "node_network_carrier", Labels: recording.Labels{"netns": "7", "device": "eth0"}},
+		{Name: "node_qdisc_drops_total", Labels: recording.Labels{"netns": "7", "device": "eth0", "handle": "8001:"}},
+		{Name: "node_qdisc_drops_total", Labels: recording.Labels{"netns": "7", "device": "eth1", "handle": "8002:"}},
+		{Name: "snag_cgroup_cpu_throttled_periods_total", Labels: recording.Labels{"cgroup": "/web"}},
+	} {
+		r.Series = append(r.Series, s)
+	}
+	b := NewBehind(r)
+	socket := recording.Subject{Kind: recording.KindSocket, Netns: 7, Proto: "udp", Local: "10.0.0.1:5004"}
+	listener := recording.Subject{Kind: recording.KindListener, Netns: 7, Local: "0.0.0.0:80"}
+	qdisc := recording.Subject{Kind: recording.KindQdisc, Netns: 7, Device: "eth0", Handle: "8001:"}
+	for _, c := range []struct {
+		source string
+		sub    recording.Subject
+		want   []string
+	}{
+		{"/proc/net/snmp Udp RcvbufErrors", socket, []string{`node_netstat_Udp_RcvbufErrors{netns="7"}`}},
+		{"/proc/net/snmp Udp RcvbufErrors", recording.Subject{Kind: recording.KindSocket, Netns: 1}, []string{`node_netstat_Udp_RcvbufErrors`}},
+		{"/proc/net/snmp Udp InErrors", socket, []string{`node_netstat_Udp_InErrors{netns="7"}`}},
+		{"/proc/net/snmp Udp NoPorts", socket, nil}, // not recorded
+		{"/proc/net/netstat ListenOverflows, ListenDrops", socket, []string{`node_netstat_TcpExt_ListenDrops{netns="7"}`}},
+		{"tracepoint skb:kfree_skb SOCKET_RCVBUFF", socket, []string{`drops.n{netns="7",reason="SOCKET_RCVBUFF"}`}},
+		{"ss -ltn Recv-Q", listener, []string{`sockets.recv_q{local="0.0.0.0:80",netns="7"}`}},
+		{"ss -ti bytes_sent", listener, []string{`sockets.bytes_sent{netns="7",port="80"}`}},
+		{"tc -s qdisc", qdisc, []string{`node_qdisc_drops_total{device="eth0",handle="8001:",netns="7"}`}},
+		{"node_network_carrier; ethtool eth0", qdisc, []string{`node_network_carrier{device="eth0",netns="7"}`}},
+		{"cpu.stat nr_throttled", recording.Subject{Kind: recording.KindCgroup, Cgroup: "/web"}, []string{`snag_cgroup_cpu_throttled_periods_total{cgroup="/web"}`}},
+		{"ss -tn Recv-Q", recording.Subject{Kind: recording.KindHost}, nil}, // all sockets there are tell nothing
+		{"", socket, nil},
+	} {
+		if got := b.Series(Evidence{Source: c.source}, c.sub); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s of a %s: %q, want %q", c.source, c.sub.Kind, got, c.want)
+		}
+	}
+	own := Evidence{Source: "tc -s qdisc", Series: []string{"node_load1"}}
+	if got := b.Series(own, qdisc); !reflect.DeepEqual(got, own.Series) {
+		t.Errorf("what the suspect named was replaced: %q", got)
+	}
+}
