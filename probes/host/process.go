@@ -303,6 +303,8 @@ func (p *processes) state(t recording.Time, one *process, state byte) {
 	switch {
 	case state == 'T' && one.stopped == 0:
 		one.stopped = t
+		// Who waits for it shows at its sockets, in this stop or the next.
+		p.env.Watch.Add(one.pid, "it was stopped")
 	case state != 'T':
 		if one.stopped != 0 {
 			p.stopEvent(one, t)
