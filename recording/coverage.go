@@ -44,6 +44,8 @@ var Measures = []string{
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
 	"sockets.turns", "sockets.errors", "sockets.ports", "sockets.half-open",
 	"threads.state", "threads.syscall", "threads.sched",
+	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
+	"jvm.counters", "logs.files",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
 

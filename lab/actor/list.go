@@ -12,6 +12,7 @@ var All = []Actor{
 	rrServer,
 	loopServer,
 	rrClient,
+	httpClient,
 	idleServer,
 	burner,
 	sleeper,
@@ -19,6 +20,7 @@ var All = []Actor{
 	tunRelay,
 	edgeRelay,
 	caller,
+	holder,
 	slowAcceptor,
 	twoWriteClient,
 	twoWriteServer,
@@ -29,4 +31,5 @@ var All = []Actor{
 	leakyServer,
 	hopper,
 	synFlood,
+	diskWriter,
 }
