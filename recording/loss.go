@@ -28,6 +28,8 @@ var feeds = map[string][]string{
 	"turns":       {"sockets.turns"},
 	"errors":      {"sockets.errors"},
 	"ports":       {"sockets.ports"},
+	"libraries":   {"host.libraries"},
+	"profile":     {"oncpu.kernel"},
 	"half_open":   {"sockets.half-open"},
 	"nics":        {"nics.settings"},
 	"queues":      {"nics.queues"},
