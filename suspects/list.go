@@ -33,6 +33,7 @@ var All = []*Suspect{
 	runQueueWait,
 	diskStall,
 	swapping,
+	wrongLibrary,
 	processStopped,
 	observer,
 }

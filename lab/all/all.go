@@ -11,8 +11,8 @@ import (
 	ephemeralports "snag/lab/ephemeral-ports"
 	fdlimit "snag/lab/fd-limit"
 	fqflowlimit "snag/lab/fq-flow-limit"
-	listenoverflow "snag/lab/listen-overflow"
 	halfopenpeer "snag/lab/half-open-peer"
+	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
@@ -37,6 +37,7 @@ import (
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
+	wronglibrary "snag/lab/wrong-library"
 )
 
 // Incidents in the order in which they are run.
@@ -73,6 +74,7 @@ var Incidents = []lab.Incident{
 	runqueuewait.Incident,
 	diskstall.Incident,
 	swap.Incident,
+	wronglibrary.Incident,
 	processstopped.Incident,
 	observer.Incident,
 }
