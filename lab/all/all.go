@@ -3,8 +3,8 @@ package all
 
 import (
 	"snag/lab"
-	conntrackfull "snag/lab/conntrack-full"
 	"snag/lab/bufferbloat"
+	conntrackfull "snag/lab/conntrack-full"
 	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
 	fdlimit "snag/lab/fd-limit"
@@ -18,8 +18,8 @@ import (
 	packetloss "snag/lab/packet-loss"
 	packetreordering "snag/lab/packet-reordering"
 	peerreset "snag/lab/peer-reset"
-	processstopped "snag/lab/process-stopped"
 	pmtublackhole "snag/lab/pmtu-blackhole"
+	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	reconnectstorm "snag/lab/reconnect-storm"
 	reversepathfilter "snag/lab/reverse-path-filter"
