@@ -30,6 +30,7 @@ var All = []*Suspect{
 	fdLimit,
 	ephemeralPorts,
 	synFlood,
+	halfOpenPeer,
 	runtimePause,
 	lockConvoy,
 	cpuThrottled,

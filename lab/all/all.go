@@ -12,6 +12,7 @@ import (
 	fdlimit "snag/lab/fd-limit"
 	fqflowlimit "snag/lab/fq-flow-limit"
 	listenoverflow "snag/lab/listen-overflow"
+	halfopenpeer "snag/lab/half-open-peer"
 	lockconvoy "snag/lab/lock-convoy"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
@@ -60,6 +61,7 @@ var Incidents = []lab.Incident{
 	fdlimit.Incident,
 	ephemeralports.Incident,
 	synflood.Incident,
+	halfopenpeer.Incident,
 	packetloss.Incident,
 	runtimepause.Incident,
 	packetreordering.Incident,
