@@ -19,6 +19,8 @@ var All = []*Suspect{
 	fdLimit,
 	runtimePause,
 	lockConvoy,
+	workerQueue,
+	slowDependency,
 	cpuThrottled,
 	cpuSaturated,
 	runQueueWait,

@@ -18,12 +18,14 @@ import (
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	reconnectstorm "snag/lab/reconnect-storm"
-	runtimepause "snag/lab/runtime-pause"
 	runqueuewait "snag/lab/run-queue-wait"
+	runtimepause "snag/lab/runtime-pause"
 	slowconsumer "snag/lab/slow-consumer"
+	slowdependency "snag/lab/slow-dependency"
 	smallreceivewindow "snag/lab/small-receive-window"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
+	workerqueue "snag/lab/worker-queue"
 )
 
 // Incidents in the order in which they are run.
@@ -44,6 +46,8 @@ var Incidents = []lab.Incident{
 	bufferbloat.Incident,
 	smallreceivewindow.Incident,
 	lockconvoy.Incident,
+	workerqueue.Incident,
+	slowdependency.Incident,
 	cputhrottled.Incident,
 	cpusaturated.Incident,
 	runqueuewait.Incident,
