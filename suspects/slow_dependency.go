@@ -74,6 +74,9 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, b
 	if !slow || d.calls.N+d.calls.Open == 0 && !held {
 		return Finding{}, false
 	}
+	if answers == 0 && !suffers {
+		return Finding{}, false // a client, a nightly job: nobody was seen to wait for it
+	}
 	f := Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: d.netns, Remote: d.remote}, Active: d.active, Related: []recording.Subject{d.process.Subject}}
 	name := orThis(d.port(), "a service")
 	f.Text = fmt.Sprintf("%s waits for %s at %s: %s a call on average, %s at the longest", d.process.Subject.Name, name, d.remote, lasting(d.mean()), lasting(d.worst))
@@ -113,8 +116,6 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, b
 	if answers > 0 && !late {
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: mean, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
 			Text: fmt.Sprintf("its own answers took %s all the same: nobody waits for those calls", lasting(mean))})
-	} else if answers == 0 && !suffers {
-		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "request turns of its listeners", Origin: "turns", Text: "it answers nobody: nobody was seen to wait for it"})
 	}
 	if e, ok := d.pathEvidence(); ok {
 		f.Evidence = append(f.Evidence, e)

@@ -95,11 +95,13 @@ func queueOf(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding,
 	}
 	e, _ := w.evidence(pid)
 	f.Evidence = append(f.Evidence, e)
-	if c := convoyOf(p); c != nil && 2*len(c.jammed) >= len(c.looks) {
+	jammed := false
+	if c := convoyOf(p); c != nil && len(c.jammed) >= fewJams && 2*len(c.jammed) >= len(c.looks) {
+		jammed = true
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "futex",
 			Text: "its threads wait for a lock, not for others: more workers would only make that queue longer"})
 	}
-	if e.Side == For && e.Grade == Weak || e.Side == Against {
+	if e.Side == For && e.Grade == Weak || e.Side == Against || jammed {
 		// Unread requests alone are every overload's: nothing says that it is the workers.
 		for i := range f.Evidence {
 			if f.Evidence[i].Side == For {
