@@ -33,6 +33,8 @@ var All = []*Suspect{
 	halfOpenPeer,
 	runtimePause,
 	lockConvoy,
+	workerQueue,
+	slowDependency,
 	cpuThrottled,
 	cpuSaturated,
 	runQueueWait,

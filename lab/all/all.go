@@ -30,6 +30,7 @@ import (
 	runqueuewait "snag/lab/run-queue-wait"
 	runtimepause "snag/lab/runtime-pause"
 	slowconsumer "snag/lab/slow-consumer"
+	slowdependency "snag/lab/slow-dependency"
 	smallreceivewindow "snag/lab/small-receive-window"
 	softirqononecpu "snag/lab/softirq-on-one-cpu"
 	softnetbacklog "snag/lab/softnet-backlog"
@@ -37,6 +38,7 @@ import (
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
+	workerqueue "snag/lab/worker-queue"
 )
 
 // Incidents in the order in which they are run.
@@ -68,6 +70,8 @@ var Incidents = []lab.Incident{
 	bufferbloat.Incident,
 	smallreceivewindow.Incident,
 	lockconvoy.Incident,
+	workerqueue.Incident,
+	slowdependency.Incident,
 	cputhrottled.Incident,
 	cpusaturated.Incident,
 	runqueuewait.Incident,
