@@ -20,6 +20,8 @@ var feeds = map[string][]string{
 	"resets":      {"sockets.resets"},
 	"retransmits": {"sockets.retransmits"},
 	"holds":       {"sockets.holds"},
+	"turns":       {"sockets.turns"},
+	"errors":      {"sockets.errors"},
 	"log_files":   {"logs.files"},
 	"nics":        {"nics.settings"},
 	"queues":      {"nics.queues"},
