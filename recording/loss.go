@@ -27,8 +27,6 @@ var feeds = map[string][]string{
 	"neighbours":  {"routes.neighbours"},
 	"rules":       {"routes.rules"},
 	"log_files":   {"logs.files"},
-	"turns":       {"sockets.turns"},
-	"errors":      {"sockets.errors"},
 	"ports":       {"sockets.ports"},
 	"half_open":   {"sockets.half-open"},
 	"nics":        {"nics.settings"},
