@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,14 +13,17 @@ import (
 	"snag/verdict"
 )
 
-// TestEveryRecordingOpens opens the page of every recording of the lab: the
-// answer is in the first screen, the culprit is marked where its subject is, no
-// error, nothing asked for, small and quick.
-func TestEveryRecordingOpens(t *testing.T) {
+// TestRecordingsOpen opens the pages of the lab's incidents, and of some of their
+// healthy twins: the answer is in the first screen, the culprit is marked where its
+// subject is, no error, nothing asked for, small and quick.
+func TestRecordingsOpen(t *testing.T) {
 	c := browser(t)
 	c.size(1280, 800)
-	for _, file := range recordings(t) {
+	for i, file := range recordings(t) {
 		name := strings.TrimSuffix(filepath.Base(file), ".snag")
+		if !strings.HasSuffix(name, "-sick") && i%8 != 0 {
+			continue
+		}
 		v := judged(t, file)
 		html, err := render(v)
 		if err != nil {
@@ -129,9 +133,9 @@ func TestKeyboard(t *testing.T) {
 			Place string
 			Ring  bool
 		}
-		c.eval(`(() => { const e = document.activeElement, s = getComputedStyle(e); return {place: e.id || e.className || e.tagName, ring: s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2} })()`, &at)
+		c.eval(`(() => { const e = document.activeElement, s = getComputedStyle(e); return {place: e.id || e.getAttribute('class') || e.tagName, ring: s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2} })()`, &at)
 		reached[at.Place] = true
-		if !at.Ring {
+		if !at.Ring && at.Place != "BODY" { // past the last stop
 			t.Errorf("%s has the focus and no ring", at.Place)
 		}
 		c.key("Tab", 0)
@@ -155,7 +159,7 @@ func TestKeyboard(t *testing.T) {
 	if after[1]-after[0] >= before[1]-before[0] {
 		t.Errorf("+ shows %v of %v", after, before)
 	}
-	zoomed := after
+	zoomed := slices.Clone(after) // the next is read into the same array
 	c.key("ArrowRight", 8)
 	c.eval(inView, &after)
 	if after[0] <= zoomed[0] {
