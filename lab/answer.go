@@ -35,6 +35,21 @@ type AnswerEntry struct {
 	// name of the process stands there even if the sentence leaves it out.
 	Ref        Subject `json:"subject_ref"`
 	Confidence float64 `json:"confidence"`
+	Evidence   []struct {
+		Side  string `json:"side"`
+		Grade string `json:"grade"`
+	} `json:"evidence"`
+}
+
+// Suspected tells that something which is rarely seen without the cause speaks
+// for it, be it proved or not.
+func (e AnswerEntry) Suspected() bool {
+	for _, piece := range e.Evidence {
+		if piece.Side == "for" && piece.Grade != "weak" {
+			return true
+		}
+	}
+	return false
 }
 
 // Subject is the text that a wanted subject is looked for in: the subject as it
@@ -86,8 +101,8 @@ func ParseAnswer(raw []byte) (Answer, error) {
 	return a, nil
 }
 
-// culprits in order of confidence.
-func (a Answer) culprits() []AnswerEntry {
+// Culprits in order of confidence.
+func (a Answer) Culprits() []AnswerEntry {
 	var out []AnswerEntry
 	for _, e := range a.Verdict {
 		if e.State == stateCulprit {
@@ -98,13 +113,23 @@ func (a Answer) culprits() []AnswerEntry {
 	return out
 }
 
-// dropElsewhere leaves out the culprits that are in a namespace which is not
+// DropElsewhere leaves out the culprits that are in a namespace which is not
 // among those given.
-func (a *Answer) dropElsewhere(here map[uint64]bool) {
+func (a *Answer) DropElsewhere(here map[uint64]bool) {
 	a.Verdict = slices.DeleteFunc(a.Verdict, func(e AnswerEntry) bool {
-		var in struct {
-			Netns uint64 `json:"netns"`
-		}
-		return e.State == stateCulprit && json.Unmarshal([]byte(e.Ref), &in) == nil && in.Netns != 0 && !here[in.Netns]
+		return e.State == stateCulprit && e.elsewhere(here)
 	})
+}
+
+// DropAllElsewhere leaves out every entry that is in such a namespace: of a score
+// that ranks all that was suspected.
+func (a *Answer) DropAllElsewhere(here map[uint64]bool) {
+	a.Verdict = slices.DeleteFunc(a.Verdict, func(e AnswerEntry) bool { return e.elsewhere(here) })
+}
+
+func (e AnswerEntry) elsewhere(here map[uint64]bool) bool {
+	var in struct {
+		Netns uint64 `json:"netns"`
+	}
+	return json.Unmarshal([]byte(e.Ref), &in) == nil && in.Netns != 0 && !here[in.Netns]
 }

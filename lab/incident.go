@@ -55,8 +55,12 @@ type VM struct {
 	// Modules that the kernel must load for it, besides the usual ones.
 	Modules []string
 	// Paused is whether the whole machine is stopped for some seconds while snag
-	// find runs.
+	// find runs beside the Sick variant.
 	Paused bool
+	// Able tries what the incident needs and this kind of host may lack, on a stage
+	// of its own (a queueing discipline on a loopback: AbleTo), and returns why it
+	// can't be had. Nil: whatever Nodes and Paused ask for is all.
+	Able func(*Stage) error
 }
 
 // Tools that several incidents use.
@@ -64,6 +68,8 @@ var (
 	IP  = Tool{"ip", "iproute2"}
 	TC  = Tool{"tc", "iproute2"}
 	NFT = Tool{"nft", "nftables"}
+
+	Sysctl = Tool{"sysctl", "procps"}
 )
 
 // Want is the verdict that is right. The zero Want is: nobody is accused.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,13 +37,18 @@ type RunOptions struct {
 
 // Result is one run compared with the truth.
 type Result struct {
-	Incident string
-	Variant  Variant
-	Outcome  Outcome
-	Why      string
-	Culprits []AnswerEntry
-	Answer   Answer
-	Seconds  float64 // from the start of the incident to its verdict
+	Incident string        `json:"incident"`
+	Variant  Variant       `json:"variant"`
+	Outcome  Outcome       `json:"outcome"`
+	Why      string        `json:"why,omitempty"`
+	Culprits []AnswerEntry `json:"culprits,omitempty"`
+	Answer   Answer        `json:"answer"`
+	Seconds  float64       `json:"seconds"` // from the start of the incident to its verdict
+	// FindSeconds is from the start of snag find to its verdict.
+	FindSeconds float64 `json:"find_seconds,omitempty"`
+	// Namespaces are the inodes of the stage's network namespaces and of the one
+	// that the lab was started in.
+	Namespaces map[uint64]bool `json:"-"`
 }
 
 // FindIn sets how snag find is started beside the incident: in a cgroup, at a
@@ -62,13 +68,21 @@ func Missing(inc Incident) []Tool {
 
 // Run starts an incident, runs snag find on the whole machine beside it,
 // compares the verdict with the truth and removes all that it made.
-func Run(ctx context.Context, inc Incident, v Variant, o RunOptions) (res Result, err error) {
-	res = Result{Incident: inc.Name, Variant: v}
+func Run(ctx context.Context, inc Incident, v Variant, o RunOptions) (Result, error) {
+	return RunTogether(ctx, []Incident{inc}, v, o)
+}
+
+// RunTogether is Run for incidents that are on the machine at the same time, each
+// on a stage of its own.
+func RunTogether(ctx context.Context, incs []Incident, v Variant, o RunOptions) (res Result, err error) {
+	res = Result{Incident: NameOf(incs), Variant: v}
 	if o.For < time.Second || o.For > MaxLife/2 {
 		return res, fmt.Errorf("lab: find for %v: want between 1s and %v", o.For, MaxLife/2)
 	}
-	for _, t := range Missing(inc) {
-		return res, fmt.Errorf("lab: %s needs the command %s: apt-get install %s", inc.Name, t.Command, t.Package)
+	for _, inc := range incs {
+		for _, t := range Missing(inc) {
+			return res, fmt.Errorf("lab: %s needs the command %s: apt-get install %s", inc.Name, t.Command, t.Package)
+		}
 	}
 	log := func(format string, args ...any) {
 		if o.Stdout != nil {
@@ -76,30 +90,47 @@ func Run(ctx context.Context, inc Incident, v Variant, o RunOptions) (res Result
 		}
 	}
 	begin := time.Now()
-	s, err := NewStage(ctx, Options{Log: log, Shared: o.Shared, Level: o.Level})
-	if err != nil {
-		return res, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	log("%s, %s: starting", inc.Name, v)
-	if err := s.Start(inc, v); err != nil {
-		return res, err
-	}
-	log("%s, %s: in full swing; snag find --for %v runs beside it", inc.Name, v, o.For)
-	res.Answer, err = s.findCulprits(o)
-	res.Seconds = time.Since(begin).Seconds()
-	if err != nil {
-		return res, err
-	}
-	if o.IgnoreElsewhere {
-		here, err := s.namespaces()
+	var stages stages
+	defer func() { err = errors.Join(err, stages.close()) }()
+	var wants []Want
+	for _, inc := range incs {
+		s, err := NewStage(ctx, Options{Log: log, Shared: o.Shared, Level: o.Level, Beside: stages})
 		if err != nil {
 			return res, err
 		}
-		res.Answer.dropElsewhere(here)
+		stages = append(stages, s)
+		if err := s.Able(inc); err != nil {
+			return res, err
+		}
+		log("%s, %s: starting", inc.Name, v)
+		if err := s.Start(inc, v); err != nil {
+			return res, err
+		}
+		wants = append(wants, inc.WantIn(v))
 	}
-	res.Culprits = res.Answer.culprits()
-	res.Outcome, res.Why, err = Score(inc.WantIn(v), res.Answer)
+	log("%s, %s: in full swing; snag find --for %v runs beside it", res.Incident, v, o.For)
+	found := time.Now()
+	for i, inc := range incs {
+		if inc.VM != nil && inc.VM.Paused && v == Sick {
+			stages[i].pauseAfter(o.For / 3)
+		}
+	}
+	res.Answer, err = stages.findCulprits(o)
+	for _, s := range stages {
+		err = errors.Join(err, s.Err()) // a pause that could not be asked for
+	}
+	res.Seconds, res.FindSeconds = time.Since(begin).Seconds(), time.Since(found).Seconds()
+	if err != nil {
+		return res, err
+	}
+	if res.Namespaces, err = stages.namespaces(); err != nil {
+		return res, err
+	}
+	if o.IgnoreElsewhere {
+		res.Answer.DropElsewhere(res.Namespaces)
+	}
+	res.Culprits = res.Answer.Culprits()
+	res.Outcome, res.Why, err = ScoreTogether(wants, res.Answer)
 	if err != nil {
 		return res, err
 	}
@@ -107,7 +138,7 @@ func Run(ctx context.Context, inc Incident, v Variant, o RunOptions) (res Result
 		o.Judged(res)
 	}
 	if o.Keep {
-		log("kept for at most %v: namespaces %s-*, files in %s; Ctrl-C ends it", MaxLife, s.id, s.dir)
+		log("kept for at most %v: namespaces %s-*, files in %s; Ctrl-C ends it", MaxLife, stages[0].id, stages[0].dir)
 		select {
 		case <-ctx.Done():
 		case <-time.After(MaxLife - time.Since(begin)):
@@ -127,7 +158,45 @@ func (s *Stage) Start(inc Incident, v Variant) error {
 	return s.dead()
 }
 
-func (s *Stage) findCulprits(o RunOptions) (Answer, error) {
+// stages are those of the incidents that are on the machine at the same time.
+type stages []*Stage
+
+// NameOf is how incidents that are made at the same time are called: their names
+// joined by "+".
+func NameOf(incs []Incident) string {
+	var names []string
+	for _, i := range incs {
+		names = append(names, i.Name)
+	}
+	return strings.Join(names, "+")
+}
+
+func (all stages) close() error {
+	var errs []error
+	for i := len(all) - 1; i >= 0; i-- {
+		errs = append(errs, all[i].Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (all stages) namespaces() (map[uint64]bool, error) {
+	out := map[uint64]bool{}
+	for _, s := range all {
+		here, err := s.namespaces()
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(out, here)
+	}
+	return out, nil
+}
+
+func (all stages) findCulprits(o RunOptions) (Answer, error) {
+	s := all[0]
+	how := []Option{MayEnd()}
+	for _, each := range all {
+		how = append(how, each.find...)
+	}
 	if o.SnagPath == "" {
 		o.SnagPath = s.opts.Self
 	}
@@ -136,7 +205,7 @@ func (s *Stage) findCulprits(o RunOptions) (Answer, error) {
 	}
 	answer := filepath.Join(s.dir, "answer.json")
 	argv := []string{o.SnagPath, "find", "--for", o.For.String(), "--json", "--out", o.Out}
-	p := s.Run("", "find", argv, append([]Option{MayEnd(), stdoutTo(answer)}, s.find...)...)
+	p := s.Run("", "find", argv, append(how, stdoutTo(answer))...)
 	if err := s.Err(); err != nil {
 		return Answer{}, err
 	}
@@ -148,8 +217,10 @@ func (s *Stage) findCulprits(o RunOptions) (Answer, error) {
 		return Answer{}, fmt.Errorf("lab: snag find --for %v has not ended 2 minutes after it should", o.For)
 	}
 	// What ended while it was looked at makes the run worthless.
-	if dead := s.dead(); dead != nil {
-		return Answer{}, fmt.Errorf("lab: while snag find ran: %w", dead)
+	for _, each := range all {
+		if dead := each.dead(); dead != nil {
+			return Answer{}, fmt.Errorf("lab: while snag find ran: %w", dead)
+		}
 	}
 	if code := p.state.ExitCode(); code != 0 && code != 10 {
 		return Answer{}, fmt.Errorf("lab: %s: %v: %s", strings.Join(argv, " "), p.state, p.tail())

@@ -95,7 +95,7 @@ func TestDropElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.dropElsewhere(map[uint64]bool{7: true})
+	a.DropElsewhere(map[uint64]bool{7: true})
 	left := ""
 	for _, e := range a.Verdict {
 		left += e.Suspect

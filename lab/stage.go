@@ -21,6 +21,9 @@ type Options struct {
 	// Shared lets other shared stages be on the machine meanwhile: for tests, which
 	// look at their own namespaces only.
 	Shared bool
+	// Beside are stages of this process that are on the machine already and go on:
+	// the new one takes no turn of its own.
+	Beside []*Stage
 	// Level is how hard the incident hits; "" is Plain.
 	Level Level
 	// Log gets a line for each step; nil for none.
@@ -65,11 +68,14 @@ func NewStage(ctx context.Context, o Options) (*Stage, error) {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
-	lock, err := takeTurn(ctx, turnFile(), o.Shared, o.Log)
+	lock, err := takeTurnBeside(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	s := &Stage{ctx: ctx, opts: o, id: fmt.Sprintf("snaglab%d", os.Getpid()), lock: lock}
+	if n := len(o.Beside); n > 0 {
+		s.id += string(rune('a' + n)) // the second one's names end in b
+	}
 	s.spawn = newSpawner()
 	s.dir, err = os.MkdirTemp("", s.id+"-")
 	if err == nil {

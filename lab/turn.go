@@ -53,6 +53,20 @@ func takeTurn(ctx context.Context, path string, shared bool, log func(string, ..
 	}
 }
 
+// takeTurnBeside is takeTurn for a stage that may have others of its process beside
+// it: their lock is held by one more.
+func takeTurnBeside(ctx context.Context, o Options) (*os.File, error) {
+	if len(o.Beside) == 0 {
+		return takeTurn(ctx, turnFile(), o.Shared, o.Log)
+	}
+	lock := o.Beside[0].lock
+	fd, err := unix.FcntlInt(lock.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("lab: hold the lock %s once more: %w", lock.Name(), err)
+	}
+	return os.NewFile(uintptr(fd), lock.Name()), nil
+}
+
 func flock(f *os.File, how int) error {
 	for {
 		err := unix.Flock(int(f.Fd()), how)

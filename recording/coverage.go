@@ -38,10 +38,15 @@ func (c Coverage) Withheld() bool {
 var Measures = []string{
 	"host.netstat", "host.softnet", "host.sockstat", "host.qdisc", "host.cgroup",
 	"host.cpu", "host.pressure", "host.processes", "host.sysctl", "host.links",
+	"host.memory", "host.zones", "host.numa", "host.disks", "host.kernel-log",
 	"drops.kfree_skb", "drops.reason", "drops.socket", "drops.stacks",
 	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
+	"sockets.turns", "sockets.errors", "sockets.ports", "sockets.half-open",
 	"threads.state", "threads.syscall", "threads.sched",
+	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
+	"jvm.counters", "logs.files",
+	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
 
 // Measured finds the coverage of a measure: its own row, else its probe's. The

@@ -23,6 +23,8 @@ const (
 	KindFile      Kind = "file"
 	KindStream    Kind = "stream"
 	KindObserver  Kind = "observer" // snag itself
+	KindDisk      Kind = "disk"     // a block device: Device
+	KindMemory    Kind = "memory"   // a part of the machine's memory: Name ("node 0, zone Normal")
 )
 
 // Subject names one thing on the host. Only the fields that its kind has are
@@ -39,7 +41,7 @@ type Subject struct {
 	Local  string `json:"local,omitempty"`  // address:port
 	Remote string `json:"remote,omitempty"` // address:port, or an address alone for a peer
 	Inode  uint64 `json:"inode,omitempty"`  // of a socket
-	Device string `json:"device,omitempty"` // interface
+	Device string `json:"device,omitempty"` // interface, disk
 	Handle string `json:"handle,omitempty"` // qdisc handle, "8001:"
 	Cgroup string `json:"cgroup,omitempty"` // path below the hierarchy's root
 	Path   string `json:"path,omitempty"`   // of a file or knob

@@ -26,9 +26,32 @@ type Process struct {
 	FDs     *int `json:"fds,omitempty"`
 	FDLimit int  `json:"fd_limit,omitempty"` // RLIMIT_NOFILE soft; 0 unknown, -1 unlimited
 	FDHard  int  `json:"fd_hard,omitempty"`
-	// CPU is user + system time since the process began, seconds.
-	CPU  float64 `json:"cpu_seconds"`
-	Self bool    `json:"self,omitempty"` // snag itself: never a suspect but as observer
+	// CPU is user + system time since the process began, seconds; ChildrenCPU that
+	// of the children it has waited for, and theirs (a compiler's, of its make).
+	CPU         float64 `json:"cpu_seconds"`
+	ChildrenCPU float64 `json:"children_cpu_seconds,omitempty"`
+	// MajorFaults since the process began: page faults that waited for a disk.
+	MajorFaults *uint64 `json:"major_faults,omitempty"`
+	// The following are read of watched processes and of those that use much of
+	// the machine; nil and "" elsewhere. Bytes.
+	RSS          *uint64 `json:"rss_bytes,omitempty"`     // in memory
+	Swap         *uint64 `json:"swap_bytes,omitempty"`    // in swap
+	ReadBytes    *uint64 `json:"read_bytes,omitempty"`    // fetched from disks since it began (/proc/PID/io)
+	WrittenBytes *uint64 `json:"written_bytes,omitempty"` // sent to disks
+	CPUs         string  `json:"cpus,omitempty"`          // that it may run on: "0-3,7"
+	// Groups are the paths of the control groups of other hierarchies, where they
+	// differ from Cgroup: by controller (memory, blkio), and "unified".
+	Groups map[string]string `json:"cgroups,omitempty"`
+	Self   bool              `json:"self,omitempty"` // snag itself: never a suspect but as observer
+}
+
+// GroupOf is the process' control group in that controller's hierarchy: "cpu",
+// "memory", "blkio", "unified".
+func (p Process) GroupOf(controller string) string {
+	if path, ok := p.Groups[controller]; ok {
+		return path
+	}
+	return p.Cgroup
 }
 
 // Thread is one thread of a watched process at T.
@@ -41,11 +64,24 @@ type Thread struct {
 	Wchan   string `json:"wchan,omitempty"`   // kernel function it sleeps in
 	Syscall string `json:"syscall,omitempty"` // name; "running" when on a CPU; "none" asleep outside of any call; "" not readable
 	FD      int    `json:"fd"`                // that call's fd argument, -1 if it has none
+	// Futex is the address that a wait in futex(2) is on, as /proc/PID/task/TID/syscall
+	// gave it; 0 in every other call.
+	Futex uint64 `json:"futex,omitempty"`
+	// Lock tells that it waits for a mutex that another thread holds, and not to be
+	// told of something (a condition, a note): FUTEX_WAIT for the value 2, as
+	// glibc's, Go's and Rust's locks wait once taken, or FUTEX_LOCK_PI.
+	Lock bool `json:"lock,omitempty"`
+	// Owner is the thread that the lock's own word names as its holder (glibc's
+	// pthread_mutex_t); 0 where it names none or could not be read.
+	Owner int `json:"owner,omitempty"`
 	// Running totals since the thread began (schedstat), seconds, and switches.
 	OnCPU       float64 `json:"on_cpu_seconds"`
 	RunDelay    float64 `json:"run_delay_seconds"`
 	Voluntary   uint64  `json:"voluntary_switches"`
 	Involuntary uint64  `json:"involuntary_switches"`
+	// IODelay is how long it waited for disks since it began, seconds (delay
+	// accounting); nil where the kernel does not account it: sysctl kernel.task_delayacct.
+	IODelay *float64 `json:"io_delay_seconds,omitempty"`
 }
 
 // FDRef is a process' descriptor.
@@ -120,6 +156,14 @@ type TCPInfo struct {
 	LastAck       float64 `json:"last_ack"`
 	SndWnd        int     `json:"snd_wnd"` // 0 also where the kernel is older than 5.4
 	RcvSpace      int     `json:"rcv_space"`
+	// RcvRTT is the receiver's own estimate of the round trip, s; RcvWnd the
+	// window it offers, bytes (6.2 and later); RcvOOO the segments that came out
+	// of order, a running count (5.4 and later): loss moves it as well.
+	RcvRTT float64 `json:"rcv_rtt,omitempty"`
+	RcvWnd int     `json:"rcv_wnd,omitempty"`
+	RcvOOO int     `json:"rcv_ooopack,omitempty"`
+	// Probes of a shut window or of a silent peer that were not answered.
+	Probes int `json:"probes,omitempty"`
 }
 
 // SocketOptions are options read from the live socket.
@@ -270,6 +314,40 @@ func TurnBound(i int) float64 {
 	return bound
 }
 
+// Ports counts the local ports in use towards one destination at T, TIME-WAIT
+// included: what connect() has to choose from is net.ipv4.ip_local_port_range.
+// Only destinations with many have rows (probes/sockets/ports.go).
+type Ports struct {
+	T        Time   `json:"t"`
+	Netns    uint64 `json:"netns"`
+	Local    string `json:"local"`  // address
+	Remote   string `json:"remote"` // address:port
+	InUse    int    `json:"in_use"`
+	TimeWait int    `json:"time_wait"` // of them
+	// Low and High are the least and the greatest of them.
+	Low  int `json:"low"`
+	High int `json:"high"`
+}
+
+// HalfOpen counts the connections to one local address and port that are half
+// open at T (SYN_RECV: the peer's last ACK has not come). They have no rows in
+// the table of sockets.
+type HalfOpen struct {
+	T     Time   `json:"t"`
+	Netns uint64 `json:"netns"`
+	Local string `json:"local"` // address:port
+	N     int    `json:"n"`
+	// Sources are the addresses they come from; no more than MostSources are told
+	// apart.
+	Sources int `json:"sources"`
+	// Resent have had their SYN-ACK sent again: the peer is silent for a second or more.
+	Resent int    `json:"resent"`
+	Remote string `json:"remote,omitempty"` // address:port of one of them
+}
+
+// MostSources bounds HalfOpen.Sources.
+const MostSources = 4096
+
 // CallError counts the errors that calls of one process returned in one second.
 type CallError struct {
 	T      Time   `json:"t"`
@@ -283,6 +361,22 @@ type CallError struct {
 	Local  string `json:"local,omitempty"` // of the first of them
 	Remote string `json:"remote,omitempty"`
 	FD     *int   `json:"fd,omitempty"`
+}
+
+// LogFile is a file that a process of interest has open to append to, at T: written
+// when first seen, when it changed, and in the last look. Nothing of its content.
+type LogFile struct {
+	T     Time   `json:"t"`
+	PID   int    `json:"pid"`
+	Comm  string `json:"comm"`
+	FD    int    `json:"fd"`
+	Path  string `json:"path"`  // as the process opened it
+	Inode uint64 `json:"inode"` // of the file that the descriptor is on
+	Size  int64  `json:"size"`  // bytes
+	MTime Time   `json:"mtime"` // of its last write, by the wall clock
+	// Rotated tells that the path is another file by now, or none: the process
+	// writes on to the old one.
+	Rotated bool `json:"rotated,omitempty"`
 }
 
 // Qdisc is how one queueing discipline is set. Its counters are samples.
@@ -309,6 +403,89 @@ type Link struct {
 	Peer    int    `json:"peer,omitempty"` // veth: the other end's index
 }
 
+// NIC is how an interface and its driver are set, as ethtool shows it (kernel
+// Documentation/networking/ethtool-netlink.rst; the driver from the ioctl
+// ETHTOOL_GDRVINFO). Written when first seen and when it changed. What is nil or
+// "" the driver does not have, or it was not measured; it is never 0.
+type NIC struct {
+	T        Time      `json:"t"`
+	Netns    uint64    `json:"netns"`
+	Device   string    `json:"device"`
+	Driver   string    `json:"driver,omitempty"`
+	Version  string    `json:"version,omitempty"`
+	Firmware string    `json:"firmware,omitempty"`
+	Bus      string    `json:"bus,omitempty"`   // "0000:03:00.0", "virtio2"; "" for what has no hardware
+	Speed    *int      `json:"speed,omitempty"` // Mbit/s
+	Duplex   string    `json:"duplex,omitempty"`
+	Rings    *Rings    `json:"rings,omitempty"`    // ethtool -g
+	Channels *Channels `json:"channels,omitempty"` // ethtool -l
+	Coalesce *Coalesce `json:"coalesce,omitempty"` // ethtool -c
+	// Features that the catalogue uses, by the kernel's name (ethtool -k), and
+	// whether each is on: rx-gro rx-lro rx-ntuple-filter rx-hashing …
+	Features map[string]bool `json:"features,omitempty"`
+}
+
+// Rings are the lengths of the descriptor rings, in descriptors.
+type Rings struct {
+	Rx    *int `json:"rx,omitempty"`
+	RxMax *int `json:"rx_max,omitempty"`
+	Tx    *int `json:"tx,omitempty"`
+	TxMax *int `json:"tx_max,omitempty"`
+}
+
+// Channels are the numbers of queue pairs (combined) and of queues of one
+// direction.
+type Channels struct {
+	Rx          *int `json:"rx,omitempty"`
+	RxMax       *int `json:"rx_max,omitempty"`
+	Tx          *int `json:"tx,omitempty"`
+	TxMax       *int `json:"tx_max,omitempty"`
+	Combined    *int `json:"combined,omitempty"`
+	CombinedMax *int `json:"combined_max,omitempty"`
+}
+
+// Coalesce is how long the interface waits before it interrupts: microseconds
+// and frames, as ethtool takes them.
+type Coalesce struct {
+	RxUsecs    *int  `json:"rx_usecs,omitempty"`
+	RxFrames   *int  `json:"rx_frames,omitempty"`
+	TxUsecs    *int  `json:"tx_usecs,omitempty"`
+	TxFrames   *int  `json:"tx_frames,omitempty"`
+	AdaptiveRx *bool `json:"adaptive_rx,omitempty"`
+	AdaptiveTx *bool `json:"adaptive_tx,omitempty"`
+}
+
+// Queue is one queue of an interface and the CPUs that software gave it
+// (/sys/class/net/DEVICE/queues). Sets of CPUs are lists as the kernel writes
+// them, "0-3,8"; "" is none, nil was not read. Written when first seen and when
+// it changed, of the own namespace only: sysfs shows no other.
+type Queue struct {
+	T      Time   `json:"t"`
+	Netns  uint64 `json:"netns"`
+	Device string `json:"device"`
+	Dir    string `json:"dir"` // rx or tx
+	Index  int    `json:"index"`
+	// RPS are the CPUs that what this queue received is spread over; Flows is the
+	// length of its table of flows (RFS).
+	RPS   *string `json:"rps_cpus,omitempty"`
+	Flows *int    `json:"rps_flow_cnt,omitempty"`
+	// XPS are the CPUs that send through this queue.
+	XPS *string `json:"xps_cpus,omitempty"`
+}
+
+// IRQ is one interrupt of a network interface and where it may go
+// (/proc/irq/N/smp_affinity_list) and goes (effective_affinity_list). Written
+// when first seen and when it changed. Its counts are samples.
+type IRQ struct {
+	T         Time   `json:"t"`
+	Netns     uint64 `json:"netns"`
+	Device    string `json:"device"`
+	Number    int    `json:"irq"`
+	Name      string `json:"name"` // "eth0-TxRx-3", "virtio2-input.0"
+	Allowed   string `json:"allowed,omitempty"`
+	Effective string `json:"effective,omitempty"` // "" where the kernel does not tell
+}
+
 // Netns is a network namespace.
 type Netns struct {
 	T     Time     `json:"t"`
@@ -316,6 +493,60 @@ type Netns struct {
 	Name  string   `json:"name,omitempty"`
 	Own   bool     `json:"own,omitempty"`   // the one snag was started in
 	Addrs []string `json:"addrs,omitempty"` // "eth0 10.0.0.1/24", a device and its network each
+}
+
+// Route is one route of a namespace, or what the kernel learnt about one address.
+// Written when first seen and when it changed; looked at every 15 s and at both
+// ends.
+type Route struct {
+	T     Time   `json:"t"`
+	Netns uint64 `json:"netns"`
+	Dst   string `json:"dst"`            // prefix, "0.0.0.0/0" or "::/0" for the default route
+	Type  string `json:"type,omitempty"` // "" unicast; unreachable blackhole prohibit throw
+	Via   string `json:"via,omitempty"`  // gateway
+	// Device that it leaves by; of several next hops the first, and all of them in
+	// Hops as ip route prints them.
+	Device string   `json:"device,omitempty"`
+	Hops   []string `json:"hops,omitempty"`
+	From   string   `json:"from,omitempty"`   // preferred source address
+	Metric int      `json:"metric,omitempty"` // the lower is taken
+	In     int      `json:"table"`            // routing table: 254 main, 253 default; local ones are not written
+	MTU    int      `json:"mtu,omitempty"`    // bytes, where it is set or learnt
+	// Exception: the kernel learnt it from an ICMP message (next-hop exceptions,
+	// ip route show cache): Expires seconds from T.
+	Exception bool    `json:"exception,omitempty"`
+	Expires   float64 `json:"expires_seconds,omitempty"`
+}
+
+// Neighbour is one entry of the ARP or neighbour discovery table that the kernel
+// could not resolve, or that is a gateway of a route. Written when its state
+// changed.
+type Neighbour struct {
+	T      Time   `json:"t"`
+	Netns  uint64 `json:"netns"`
+	Addr   string `json:"addr"`
+	Device string `json:"device"`
+	State  string `json:"state"` // INCOMPLETE REACHABLE STALE DELAY PROBE FAILED NOARP PERMANENT, as ip neigh names them
+	Lladdr string `json:"lladdr,omitempty"`
+	Probes int    `json:"probes,omitempty"` // sent without an answer
+}
+
+// Rule is one nftables rule that can drop (verdict drop, reject or queue, or a
+// chain's policy drop, without a handle). Packets and Bytes are running totals of
+// its counter since it was loaded; nil: it has none. Written when first seen and
+// every 5 s where the counter moved.
+type Rule struct {
+	T       Time    `json:"t"`
+	Netns   uint64  `json:"netns"`
+	Family  string  `json:"family"` // ip ip6 inet arp bridge netdev
+	Of      string  `json:"table"`
+	Chain   string  `json:"chain"`
+	Hook    string  `json:"hook,omitempty"` // of a base chain: prerouting input forward output postrouting ingress egress
+	Handle  uint64  `json:"handle,omitempty"`
+	Verdict string  `json:"verdict"`        // drop reject queue policy
+	Text    string  `json:"text,omitempty"` // its expressions, shortened: "udp dport 5006 numgen counter drop"
+	Packets *uint64 `json:"packets,omitempty"`
+	Bytes   *uint64 `json:"bytes,omitempty"`
 }
 
 // Cgroup is a control group with a CPU limit. Its counters are samples.
@@ -348,10 +579,19 @@ func (Reset) Table() string       { return "resets" }
 func (Retransmit) Table() string  { return "retransmits" }
 func (Hold) Table() string        { return "holds" }
 func (Turns) Table() string       { return "turns" }
+func (Ports) Table() string       { return "ports" }
+func (HalfOpen) Table() string    { return "half_open" }
 func (CallError) Table() string   { return "errors" }
+func (LogFile) Table() string     { return "log_files" }
 func (Qdisc) Table() string       { return "qdiscs" }
 func (Link) Table() string        { return "links" }
+func (NIC) Table() string         { return "nics" }
+func (Queue) Table() string       { return "queues" }
+func (IRQ) Table() string         { return "irqs" }
 func (Netns) Table() string       { return "netns" }
+func (Route) Table() string       { return "routes" }
+func (Neighbour) Table() string   { return "neighbours" }
+func (Rule) Table() string        { return "rules" }
 func (Cgroup) Table() string      { return "cgroups" }
 func (Fact) Table() string        { return "facts" }
 func (Event) Table() string       { return "events" }

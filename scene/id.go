@@ -33,6 +33,8 @@ func IDOf(s recording.Subject) NodeID {
 		return NodeID(fmt.Sprintf("netns:%d", s.Netns))
 	case recording.KindPeer:
 		return NodeID(fmt.Sprintf("peer:%d/%s", s.Netns, s.Remote))
+	case recording.KindDisk:
+		return NodeID("disk:" + s.Device)
 	case recording.KindFile:
 		return NodeID("file:" + s.Path)
 	default:

@@ -44,6 +44,8 @@ func (s *Scene) Name(sub recording.Subject) string {
 		return strings.Trim(where, " ()")
 	case recording.KindPeer:
 		return "peer " + sub.Remote + where
+	case recording.KindDisk:
+		return "disk " + sub.Device
 	case recording.KindFile:
 		return sub.Path
 	case recording.KindObserver:

@@ -19,6 +19,7 @@ var leakyServer = Actor{
 		listen := f.String("listen", "", "address:port")
 		limit := f.Uint64("limit", 64, "RLIMIT_NOFILE, 32 to 1024")
 		keep := f.Int("keep", -1, "descriptors never closed; -1 keeps every one")
+		hold := f.Duration("hold", 0, "close a kept descriptor after this; 0 never")
 		if err := parse(); err != nil {
 			return err
 		}
@@ -42,7 +43,9 @@ var leakyServer = Actor{
 		go seen.report(ctx, os.Stdout)
 		ready()
 		request, answer := make([]byte, 256), make([]byte, answerSize)
+		var held kept
 		for kept := 0; ; {
+			held.letGo(*hold)
 			conn, err := acceptTCP(fd)
 			if errors.Is(err, unix.EMFILE) {
 				seen.add("EMFILE")
@@ -60,9 +63,26 @@ var leakyServer = Actor{
 			seen.add("answered")
 			if *keep < 0 || kept < *keep {
 				kept++
+				held = append(held, keptFD{conn, time.Now()})
 				continue
 			}
 			unix.Close(conn)
 		}
 	},
+}
+
+// kept are the descriptors that were not closed, in the order in which they came.
+type kept []keptFD
+
+type keptFD struct {
+	fd    int
+	since time.Time
+}
+
+// letGo closes those that were kept for longer than hold; none if it is 0.
+func (k *kept) letGo(hold time.Duration) {
+	for hold > 0 && len(*k) > 0 && time.Since((*k)[0].since) >= hold {
+		unix.Close((*k)[0].fd)
+		*k = (*k)[1:]
+	}
 }

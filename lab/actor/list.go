@@ -12,6 +12,7 @@ var All = []Actor{
 	rrServer,
 	loopServer,
 	rrClient,
+	httpClient,
 	idleServer,
 	burner,
 	sleeper,
@@ -19,6 +20,7 @@ var All = []Actor{
 	tunRelay,
 	edgeRelay,
 	caller,
+	holder,
 	slowAcceptor,
 	twoWriteClient,
 	twoWriteServer,
@@ -27,4 +29,7 @@ var All = []Actor{
 	fanoutRelay,
 	consumer,
 	leakyServer,
+	hopper,
+	synFlood,
+	diskWriter,
 }

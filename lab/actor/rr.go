@@ -18,6 +18,7 @@ var rrServer = Actor{
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		listen := f.String("listen", "", "address:port")
 		spin := f.Duration("spin", 0, "CPU time of a request")
+		wait := f.Duration("wait", 0, "time that a request takes besides, without the CPU")
 		size := f.Int("size", 128, "bytes of a request and of its answer")
 		if err := parse(); err != nil {
 			return err
@@ -29,6 +30,7 @@ var rrServer = Actor{
 					return
 				}
 				burn(*spin)
+				sleep(ctx, *wait)
 				if _, err := c.Write(buf); err != nil {
 					return
 				}
@@ -45,8 +47,13 @@ var rrClient = Actor{
 		conns := f.Int("conns", 1, "connections")
 		every := f.Duration("every", 100*time.Millisecond, "a request this often on each, or as soon as the one before was answered")
 		size := f.Int("size", 128, "bytes of a request and of its answer")
+		open := f.Bool("open", false, "send at the rate whether the one before was answered or not")
 		if err := parse(); err != nil {
 			return err
+		}
+		send := ask
+		if *open {
+			send = stream
 		}
 		var lat latencies
 		errs := make(chan error, *conns)
@@ -60,7 +67,7 @@ var rrClient = Actor{
 			wait := time.Duration(i) * *every / time.Duration(*conns)
 			go func() {
 				sleep(ctx, wait)
-				errs <- ask(ctx, c, *every, *size, &lat)
+				errs <- send(ctx, c, *every, *size, &lat)
 			}()
 		}
 		ready()
@@ -93,6 +100,44 @@ func ask(ctx context.Context, c net.Conn, every time.Duration, size int, lat *la
 		if next = next.Add(every); time.Since(next) > 0 {
 			next = time.Now()
 		}
+		if !sleep(ctx, time.Until(next)) {
+			return nil
+		}
+	}
+}
+
+// maxUnanswered bounds what an open client may have under way: beyond it, it waits
+// as every client must in the end.
+const maxUnanswered = 4096
+
+// stream sends requests at the rate, and reads their answers beside that.
+func stream(ctx context.Context, c net.Conn, every time.Duration, size int, lat *latencies) error {
+	sent := make(chan time.Time, maxUnanswered)
+	failed := make(chan error, 1)
+	go func() {
+		buf := make([]byte, size)
+		for at := range sent {
+			if _, err := io.ReadFull(c, buf); err != nil {
+				failed <- err
+				return
+			}
+			lat.add(time.Since(at).Seconds())
+		}
+	}()
+	defer close(sent)
+	buf := make([]byte, size)
+	for next := time.Now(); ; {
+		select {
+		case sent <- time.Now():
+		case err := <-failed:
+			return err
+		case <-ctx.Done():
+			return nil
+		}
+		if _, err := c.Write(buf); err != nil {
+			return err
+		}
+		next = next.Add(every)
 		if !sleep(ctx, time.Until(next)) {
 			return nil
 		}

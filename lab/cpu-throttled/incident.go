@@ -25,7 +25,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	c, srv := s.Netns("client"), s.Netns("server")
 	s.Veth(lab.End{Netns: c, Device: "eth0", Addr: "10.77.6.1/24"}, lab.End{Netns: srv, Device: "eth0", Addr: "10.77.6.2/24"})
 	var held *lab.Cgroup
-	web := s.Cgroup("web", map[lab.Variant]float64{lab.Sick: 0.2}[v])
+	web := s.Cgroup("web", map[lab.Variant]float64{lab.Sick: lab.At(s, 0.3, 0.2, 0.08)}[v])
 	if v == lab.Distractor {
 		held = s.Cgroup("batch", 0.2)
 		s.Actor("", "report-batch", "burner", nil, lab.In(held))

@@ -21,8 +21,13 @@ var Incident = lab.Incident{
 func start(s *lab.Stage, v lab.Variant) error {
 	srv, cli := s.Netns("server"), s.Netns("clients")
 	s.Veth(lab.End{Netns: srv, Device: "eth0", Addr: "10.80.1.1/24"}, lab.End{Netns: cli, Device: "eth0", Addr: "10.80.1.2/24"})
-	// 50 connections a second can be worked on, 40 come: only the queue is short.
-	backlog, work := "5", "20ms"
+	// 50 connections a second can be worked on, 40 come: only the queue is short. (When
+	// it is severe, the server is too slow as well.)
+	backlog, work := lab.At(s, "5", "5", "1"), "20ms"
+	burst, rate := lab.At(s, "10", "20", "40"), lab.At(s, "20", "40", "80")
+	if v != lab.Sick {
+		burst, rate = "20", "40"
+	}
 	switch v {
 	case lab.Healthy:
 		backlog = "128"
@@ -33,9 +38,9 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.AwaitPrinted(server, "ready")
 	// Clients that gave up would close on answers that still come, and that resets:
 	// peer-reset's incident. These are patient.
-	s.Actor(cli, "playlist-cli", "caller", []string{"--to", "10.80.1.1:8080", "--rate", "40", "--burst", "20", "--clients", "200", "--timeout", "30s"})
+	s.Actor(cli, "playlist-cli", "caller", []string{"--to", "10.80.1.1:8080", "--rate", rate, "--burst", burst, "--clients", "200", "--timeout", "30s"})
 	if v == lab.Sick {
-		s.AwaitGrowth(srv, "TcpExt", "ListenOverflows", 100)
+		s.AwaitGrowth(srv, "TcpExt", "ListenOverflows", lab.At[uint64](s, 10, 100, 100))
 	} else {
 		s.AwaitGrowth(srv, "Tcp", "PassiveOpens", 100)
 	}

@@ -22,7 +22,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	srv, cli := s.Netns("server"), s.Netns("client")
 	s.Veth(lab.End{Netns: srv, Device: "eth0", Addr: "10.81.1.1/24"}, lab.End{Netns: cli, Device: "eth0", Addr: "10.81.1.2/24"})
 	server := []string{"--listen", "10.81.1.1:9000"}
-	client := []string{"--to", "10.81.1.1:9000", "--every", "40ms"}
+	client := []string{"--to", "10.81.1.1:9000", "--every", lab.At(s, "12ms", "40ms", "100ms")}
 	switch v {
 	case lab.Healthy:
 		client = append(client, "--nodelay")

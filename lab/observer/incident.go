@@ -25,7 +25,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.Actor(tx, "api-client", "rr-client", []string{"--to", "10.77.8.2:8081", "--every", "20ms"})
 	switch v {
 	case lab.Sick:
-		s.FindIn(lab.In(s.Cgroup("snag", 0.04)))
+		s.FindIn(lab.In(s.Cgroup("snag", lab.At(s, 0.06, 0.04, 0.025))))
 	case lab.Distractor:
 		s.Actor("", "report-batch", "burner", []string{"--threads", "2"}, lab.Nice(19))
 	}

@@ -26,7 +26,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	}
 	switch v {
 	case lab.Sick:
-		path = append(path, "--loss", "0.02")
+		path = append(path, "--loss", lab.At(s, "0.007", "0.02", "0.15"))
 	case lab.Distractor:
 		// Held back for longer than a round trip: the sender can not learn to wait for it.
 		path = append(path, "--jitter", "3ms", "--reorder", "0.01", "--hold", "35ms")
@@ -39,7 +39,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.Actor(a, "upload-client", "tcp-source", []string{"--to", "10.77.5.2:8080", "--rate", "750000", "--congestion", "cubic"})
 	switch v {
 	case lab.Sick:
-		s.AwaitGrowth(a, "Tcp", "RetransSegs", 20)
+		s.AwaitGrowth(a, "Tcp", "RetransSegs", lab.At[uint64](s, 8, 20, 20))
 	case lab.Healthy:
 		s.AwaitGrowth(a, "Tcp", "OutSegs", 1000)
 	case lab.Distractor:

@@ -28,13 +28,19 @@ func start(s *lab.Stage, v lab.Variant) error {
 	players := []string{"--to", "10.82.1.1:8554", "--clients", "8"}
 	if v == lab.Sick {
 		players = append(players, "--end", "unread")
+		players[3] = lab.At(s, "1", "8", "60")
 	} else {
 		server = append(server, "--writes", "30") // 300 ms: as long as the sick ones stay
 	}
 	s.AwaitPrinted(s.Actor(srv, "feed-server", "feed-server", server), "ready")
+	if v == lab.Sick && lab.At(s, true, false, false) {
+		// Beside one that goes away, seven that end in order.
+		s.AwaitPrinted(s.Actor(srv, "vod-server", "feed-server", []string{"--listen", "10.82.1.1:8556", "--writes", "30"}), "ready")
+		s.Actor(cli, "vod-player", "feed-client", []string{"--to", "10.82.1.1:8556", "--clients", "7"})
+	}
 	player := s.Actor(cli, "feed-player", "feed-client", players)
 	if v == lab.Sick {
-		s.AwaitGrowth(srv, "Tcp", "EstabResets", 40)
+		s.AwaitGrowth(srv, "Tcp", "EstabResets", lab.At[uint64](s, 6, 40, 200))
 		return s.Err()
 	}
 	if v == lab.Distractor {

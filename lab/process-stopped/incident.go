@@ -33,7 +33,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.AwaitPrinted(sink, "received")
 	switch v {
 	case lab.Sick:
-		s.Actor("", "backup-script", "stopper", []string{"--pid", strconv.Itoa(relay.PID), "--stop", "4s", "--run", "1s"})
+		s.Actor("", "backup-script", "stopper", []string{"--pid", strconv.Itoa(relay.PID), "--stop", lab.At(s, "1500ms", "4s", "30s"), "--run", lab.At(s, "3s", "1s", "1s")})
 		s.AwaitState(relay, 'T')
 	case lab.Distractor:
 		editor := s.Actor("", "text-editor", "sleeper", nil)

@@ -62,10 +62,10 @@ func start(s *lab.Stage, v lab.Variant) error {
 	}
 	var relays []*lab.Process
 	for n := range edges {
-		args := []string{"--to", at, "--from", edgeAddr(n), "--app", origin.App, "--clients", fmt.Sprint(clients)}
+		args := []string{"--to", at, "--from", edgeAddr(n), "--app", origin.App, "--clients", fmt.Sprint(lab.At(s, clients, clients, 4*clients))}
 		switch v {
 		case lab.Sick:
-			args = append(args, "--stream", Missing, "--pause", "50ms")
+			args = append(args, "--stream", Missing, "--pause", lab.At(s, "120ms", "50ms", "20ms"))
 		case lab.Distractor:
 			args = append(args, "--stream", Missing, "--pause", "2s", "--backoff", "16s")
 		case lab.Healthy:
@@ -74,7 +74,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 		relays = append(relays, s.Actor(edge, fmt.Sprintf("edge-relay%d", n+1), "edge-relay", args))
 	}
 	if v == lab.Sick {
-		s.AwaitGrowth(org, "Tcp", "PassiveOpens", 400)
+		s.AwaitGrowth(org, "Tcp", "PassiveOpens", lab.At[uint64](s, 200, 400, 1000))
 	}
 	for _, p := range relays {
 		s.AwaitOutput(p, "the edges were answered", func(printed string) bool {

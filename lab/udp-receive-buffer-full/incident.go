@@ -35,12 +35,17 @@ func start(s *lab.Stage, v lab.Variant) error {
 	if v == lab.Distractor {
 		source = append(source, "--first", "2000", "--rate", "100")
 	} else {
-		source = append(source, "--burst", "40", "--rate", "600")
+		source = append(source, "--burst", "40", "--rate", lab.At(s, "300", "600", "3000"))
+	}
+	if lab.At(s, true, false, false) && v == lab.Sick {
+		// A steady stream, and now and then a burst: about one datagram in fifty is lost.
+		source = []string{"--to", "10.77.1.2:5004", "--size", "1200", "--rate", "300"}
+		s.Actor(tx, "rtp-source2", "udp-source", []string{"--to", "10.77.1.2:5004", "--size", "1200", "--burst", "40", "--rate", "20"})
 	}
 	s.Actor(tx, "rtp-source", "udp-source", source)
 	switch v {
 	case lab.Sick:
-		s.AwaitGrowth(rx, "Udp", "RcvbufErrors", 100)
+		s.AwaitGrowth(rx, "Udp", "RcvbufErrors", lab.At[uint64](s, 20, 100, 100))
 	case lab.Healthy:
 		s.AwaitGrowth(rx, "Udp", "InDatagrams", 600)
 	case lab.Distractor:

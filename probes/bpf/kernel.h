@@ -44,6 +44,7 @@ enum bpf_map_type {
 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1, BPF_EXIST = 2 };
 enum { BPF_F_NO_PREALLOC = 1 };
+enum { BPF_SK_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_F_REUSE_STACKID = 1 << 10, BPF_F_FAST_STACK_CMP = 1 << 9, BPF_F_USER_STACK = 1 << 8 };
 enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
 
@@ -229,6 +230,7 @@ struct sock {
 	int sk_sndbuf;
 	int sk_wmem_queued;
 	int sk_err;
+	__u32 sk_max_ack_backlog; /* a listener's, and of the sockets that it accepted */
 	__u16 sk_type;
 	__u16 sk_protocol;
 	struct sk_buff_head sk_receive_queue;
@@ -273,6 +275,8 @@ struct tcp_sock {
 	__u32 srtt_us; /* 8 × the smoothed round trip, µs */
 	__u32 snd_sml; /* last byte of the most recent small segment: Minshall's form of Nagle */
 	__u64 bytes_retrans;
+	__u16 tcp_header_len;
+	__u64 tcp_mstamp; /* of the last packet sent or received, µs */
 	__u8 nonagle : 4;
 };
 
@@ -281,6 +285,29 @@ struct tcp_skb_cb {
 	__u32 seq;
 	__u32 end_seq;
 	__u32 ack_seq;
+};
+
+struct bpf_map;
+
+struct bpf_iter_meta {
+	__u64 session_id;
+	__u64 seq_num;
+};
+
+/* What an iterator over a socket-storage map is given (net/core/bpf_sk_storage.c). */
+struct bpf_iter__bpf_sk_storage_map {
+	union {
+		struct bpf_iter_meta *meta;
+	};
+	union {
+		struct bpf_map *map;
+	};
+	union {
+		struct sock *sk;
+	};
+	union {
+		void *value;
+	};
 };
 
 struct dst_entry {

@@ -27,6 +27,7 @@ type cgroups struct {
 	usage string         // of v1's cpuacct
 	seen  map[group]*groupSeen
 	quota map[group]bool
+	told  map[string]bool // facts that were written
 }
 
 // groupSeen is a group's last row, its labels and its first count.
@@ -41,7 +42,7 @@ type groupSeen struct {
 func newCgroups(env *probe.Env, m *meter, once *notices) *cgroups {
 	c := &cgroups{
 		env: env, meter: m, once: once, roots: map[int]string{},
-		seen: map[group]*groupSeen{}, quota: map[group]bool{},
+		seen: map[group]*groupSeen{}, quota: map[group]bool{}, told: map[string]bool{},
 	}
 	top := filepath.Join(env.Sys, "fs/cgroup")
 	for _, name := range []string{"cpu", "cpu,cpuacct", "cpuacct,cpu"} {

@@ -1,6 +1,6 @@
 // Package host is the live probe of what the kernel already counts: protocol
-// counters, queues, links, CPU, pressure, control groups, sysctls and processes,
-// in every network namespace. It reads /proc and /sys and asks rtnetlink; it
+// counters, queues, links, CPU, pressure, memory, disks, control groups, sysctls,
+// processes and what its log says, in every network namespace. It reads /proc and /sys and asks rtnetlink; it
 // changes nothing. Series, tables and facts are listed in docs/recording.md.
 package host
 
@@ -40,6 +40,9 @@ type prober struct {
 	processes *processes
 	cgroups   *cgroups
 	sysctls   *sysctls
+	memory    *memory
+	disks     *disks
+	log       *kernelLog
 	ticks     int
 }
 
@@ -66,14 +69,18 @@ func newProber(env *probe.Env, machine *machine) *prober {
 		}
 	}
 	once := newNotices(env.Notice)
+	mem := newMemory(env, m)
 	return &prober{
 		env: env, done: make(chan struct{}), meter: m,
 		clock:     clockWatch{anchor: env.Anchor.Wall - env.Anchor.Monotonic},
 		machine:   machine,
 		spaces:    newSpaces(env, m, once),
-		processes: newProcesses(env, m),
+		processes: newProcesses(env, m, machine),
 		cgroups:   newCgroups(env, m, once),
 		sysctls:   newSysctls(env, m),
+		memory:    mem,
+		disks:     newDisks(env, m, mem),
+		log:       newKernelLog(env, m),
 	}
 }
 
@@ -92,6 +99,7 @@ func (p *prober) run(ctx context.Context) {
 	p.tick(0, true)
 	p.processes.close()
 	p.spaces.close()
+	p.log.close()
 	p.meter.writeCoverage()
 }
 
@@ -109,7 +117,11 @@ func (p *prober) tick(late time.Duration, last bool) {
 	p.spaces.measure(all, slow)
 	p.machine.measure(p.meter)
 	p.processes.measure(rows, last)
+	p.memory.measure(rows, slow)
+	p.disks.measure()
+	p.log.measure()
 	p.cgroups.measure(p.processes.groups(), slow)
+	p.cgroups.resources(p.processes.watchedGroups(), slow)
 	if slow {
 		p.sysctls.measure(p.spaces)
 		p.meter.writeCoverage() // so that a recording that is cut off has one

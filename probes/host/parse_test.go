@@ -127,7 +127,7 @@ func TestParseCgroups(t *testing.T) {
 		{"0::/user.slice/user-0.slice/session-3.scope/x (deleted)\n", "{/user.slice/user-0.slice/session-3.scope/x 2} session-3.scope"},
 		{"garbage\n::\n", "{ 0} "},
 	} {
-		g, unit := parseCgroups([]byte(c.text))
+		g, unit, _ := parseCgroups([]byte(c.text))
 		if got := fmt.Sprint(g, " ", unit); got != c.want {
 			t.Errorf("%q: %s, want %s", c.text, got, c.want)
 		}
@@ -206,7 +206,7 @@ func FuzzParseProcFiles(f *testing.F) {
 	f.Add("Max open files 1 2 files\n")
 	f.Add("nr_periods 1\nnr_throttled 1\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		if g, _ := parseCgroups([]byte(text)); g.Version != 0 && !strings.HasPrefix(g.Path, "/") {
+		if g, _, _ := parseCgroups([]byte(text)); g.Version != 0 && !strings.HasPrefix(g.Path, "/") {
 			t.Errorf("%q gave the path %q", text, g.Path)
 		}
 		if soft, hard := parseNofile([]byte(text)); soft < -1 || hard < -1 {

@@ -14,6 +14,8 @@ type procStat struct {
 	PPID    int
 	Kernel  bool   // a kernel thread: PF_KTHREAD of the flags
 	CPU     uint64 // user + system, clock ticks
+	Waited  uint64 // that of the children it waited for
+	Major   uint64 // page faults that waited for a disk
 	Threads int
 	Start   uint64 // clock ticks since boot
 }
@@ -50,8 +52,12 @@ func parseProcStat(data []byte) (procStat, error) {
 			s.PPID = int(v)
 		case 9:
 			s.Kernel = uint64(v)&pfKthread != 0
+		case 12:
+			s.Major = uint64(v)
 		case 14, 15:
 			s.CPU += uint64(v)
+		case 16, 17:
+			s.Waited += uint64(v)
 		case 20:
 			s.Threads = int(v)
 		case 22:
@@ -93,8 +99,17 @@ type group struct {
 
 // parseCgroups reads /proc/PID/cgroup (cgroups(7)): the cpu controller's path in
 // version 1 if it is mounted there, else the unified one; and the systemd unit,
-// from whichever hierarchy names one.
-func parseCgroups(data []byte) (g group, unit string) {
+// from whichever hierarchy names one; and the paths of other hierarchies where
+// they differ, nil-safe to read, by controller.
+func parseCgroups(data []byte) (g group, unit string, others map[string]string) {
+	others = map[string]string{}
+	defer func() {
+		for controller, path := range others {
+			if path == g.Path {
+				delete(others, controller)
+			}
+		}
+	}()
 	for len(data) > 0 {
 		var line []byte
 		line, data = cutLine(data)
@@ -107,18 +122,22 @@ func parseCgroups(data []byte) (g group, unit string) {
 			unit = unitOf(path)
 		}
 		if string(parts[0]) == "0" && len(parts[1]) == 0 {
+			others["unified"] = path
 			if g.Version == 0 {
 				g = group{path, 2}
 			}
 			continue
 		}
 		for _, controller := range bytes.Split(parts[1], []byte(",")) {
-			if string(controller) == "cpu" {
+			switch string(controller) {
+			case "cpu":
 				g = group{path, 1}
+			case "memory", "blkio":
+				others[string(controller)] = path
 			}
 		}
 	}
-	return g, unit
+	return g, unit, others
 }
 
 // unitOf returns the innermost systemd unit of a cgroup path, or "".

@@ -29,10 +29,15 @@ type process struct {
 	exe       string
 	cmdline   string
 	group     group
+	groups    map[string]string // of other hierarchies, where they differ
 	kernel    bool
 	sockets   bool // has been seen to hold one
 	askedFDs  int  // size of its fd directory when it was last searched
 	asked     int  // scan at which it was last searched for sockets
+
+	use  use  // of the machine, as of the last scan
+	busy bool // it used much of the machine in a scan: it has rows from then on
+	now  use  // as of the last look, each second
 
 	running recording.Time // last seen in another state than T
 	stopped recording.Time // since when it is in state T; 0: it isn't
@@ -47,11 +52,14 @@ type processes struct {
 	scans   int
 	rowFrom int            // the pid whose row was left out last
 	turn    map[string]int // whose turn it is, for each sort of work
+	queues  queues         // at the machine's CPUs and disks
+	ioLooks int            // processes whose disk traffic this scan looked at
+	late    int            // processes watched since they run in that queue
 }
 
-func newProcesses(env *probe.Env, m *meter) *processes {
+func newProcesses(env *probe.Env, m *meter, q queues) *processes {
 	return &processes{
-		env: env, meter: m, read: newProcReader(env.Proc, env.Netns), known: map[int]*process{},
+		env: env, meter: m, queues: q, read: newProcReader(env.Proc, env.Netns), known: map[int]*process{},
 		turn: map[string]int{},
 	}
 }
@@ -115,12 +123,14 @@ func (p *processes) scan(t recording.Time, rows map[int]bool, last bool) error {
 	if len(pids) <= mostStats { // beyond, all of them take turns already
 		pids = startAt(pids, p.rowFrom)
 	}
+	var busy []busyProcess
 	for _, pid := range p.turns("stats", pids, mostStats, all) {
 		stat, err := p.read.stat(pid)
 		if err != nil {
 			continue // it ended meanwhile
 		}
 		one := p.meet(t, pid, stat)
+		busy = p.use(t, one, stat, busy)
 		if one.kernel {
 			continue
 		}
@@ -144,6 +154,7 @@ func (p *processes) scan(t recording.Time, rows map[int]bool, last bool) error {
 			p.rowFrom = pid // the next scan begins with it
 		}
 	}
+	p.writeBusy(t, busy, rows)
 	if left > 0 {
 		p.meter.note("host.processes", fmt.Sprintf("more than %d processes hold sockets: their rows take turns every %d s", mostRows, everyRows), "name the target: --pid or --unit")
 	}
@@ -280,6 +291,7 @@ func (p *processes) states(t recording.Time, rows map[int]bool) {
 		switch {
 		case err == nil && stat.Start == one.start:
 			p.state(t, one, stat.State)
+			p.suspect(t, one, stat)
 		case err == nil || gone(err):
 			p.ended(t, one)
 		}
@@ -291,6 +303,8 @@ func (p *processes) state(t recording.Time, one *process, state byte) {
 	switch {
 	case state == 'T' && one.stopped == 0:
 		one.stopped = t
+		// Who waits for it shows at its sockets, in this stop or the next.
+		p.env.Watch.Add(one.pid, "it was stopped")
 	case state != 'T':
 		if one.stopped != 0 {
 			p.stopEvent(one, t)
@@ -328,13 +342,11 @@ const nearLimit = 0.8
 
 func (p *processes) write(t recording.Time, one *process, stat procStat) {
 	p.read.describe(one)
-	row := recording.Process{
-		T: t, PID: one.pid, PPID: stat.PPID, Comm: stat.Comm, Exe: one.exe, Cmdline: one.cmdline,
-		Start: p.env.Anchor.FromBoottime(int64(stat.Start) * (1e9 / userHZ)),
-		State: string(stat.State), Threads: stat.Threads, CPU: float64(stat.CPU) / userHZ,
-		Self: one.pid == p.env.SelfPID,
-	}
+	row := p.row(t, one, stat)
 	p.read.row(one, &row)
+	if one.busy || p.env.Watch.Has(one.pid) {
+		p.read.more(one.pid, &row)
+	}
 	if row.FDs == nil {
 		p.meter.note("host.processes", "the open files of some processes of other users were not counted", "run as root, or give the binary CAP_SYS_PTRACE")
 	} else if row.FDLimit > 0 && float64(*row.FDs) >= nearLimit*float64(row.FDLimit) {
@@ -343,6 +355,31 @@ func (p *processes) write(t recording.Time, one *process, stat procStat) {
 		}
 	}
 	p.env.Sink.Append(row)
+}
+
+// writeAt writes what was seen of a process before it was worth a row.
+func (p *processes) writeAt(one *process, before use) {
+	p.read.describe(one)
+	row := p.row(before.t, one, before.stat)
+	if data, err := p.read.read(one.pid, "cgroup"); err == nil {
+		one.group, row.Unit, one.groups = parseCgroups(data)
+		row.Cgroup, row.Groups = one.group.Path, one.groups
+	}
+	if before.hasIO {
+		row.ReadBytes, row.WrittenBytes = before.read, before.written
+	}
+	p.env.Sink.Append(row)
+}
+
+// row is what /proc/PID/stat tells of a process, and what was described of it.
+func (p *processes) row(t recording.Time, one *process, stat procStat) recording.Process {
+	return recording.Process{
+		T: t, PID: one.pid, PPID: stat.PPID, Comm: stat.Comm, Exe: one.exe, Cmdline: one.cmdline,
+		Start: p.env.Anchor.FromBoottime(int64(stat.Start) * (1e9 / userHZ)),
+		State: string(stat.State), Threads: stat.Threads, CPU: float64(stat.CPU) / userHZ,
+		ChildrenCPU: float64(stat.Waited) / userHZ, MajorFaults: &stat.Major,
+		Self: one.pid == p.env.SelfPID,
+	}
 }
 
 // userHZ is the unit of times in /proc/PID/stat: 100 on every architecture that

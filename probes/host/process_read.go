@@ -180,8 +180,9 @@ func (r *procReader) row(p *process, row *recording.Process) {
 		row.Netns = r.own
 	}
 	if data, err := r.read(p.pid, "cgroup"); err == nil {
-		p.group, row.Unit = parseCgroups(data)
+		p.group, row.Unit, p.groups = parseCgroups(data)
 		row.Cgroup = p.group.Path
+		row.Groups = p.groups
 	}
 	row.FDLimit, row.FDHard = r.nofile(p.pid)
 	row.FDs = r.fds(p.pid)

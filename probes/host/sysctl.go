@@ -17,7 +17,7 @@ import (
 var machineSysctls = []string{
 	"net.core.rmem_max", "net.core.rmem_default", "net.core.wmem_max", "net.core.wmem_default",
 	"net.core.netdev_max_backlog", "net.core.netdev_budget", "net.core.netdev_budget_usecs",
-	"net.core.default_qdisc", "net.ipv4.udp_mem", "net.ipv4.tcp_mem", "fs.file-max", "fs.nr_open",
+	"net.core.default_qdisc", "net.core.rps_sock_flow_entries", "net.ipv4.udp_mem", "net.ipv4.tcp_mem", "fs.file-max", "fs.nr_open",
 }
 
 // spaceSysctls are set per namespace.

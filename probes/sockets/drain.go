@@ -11,6 +11,10 @@ func (r *running) swap() (suffix string, epoch uint32) {
 	if r.kernel == nil {
 		return "", 0
 	}
+	if err := r.kernel.sweep(); err != nil {
+		r.ledger.fail("sockets.turns", err)
+	}
+	r.ledger.charge("sockets.turns")
 	suffix, epoch, err := r.kernel.flip()
 	if err != nil {
 		for _, m := range measures[3:] {
@@ -36,6 +40,8 @@ func (r *running) drain(suffix string, epoch uint32) {
 	r.ledger.charge("sockets.signals")
 	r.drainHolds(suffix, epoch)
 	r.ledger.charge("sockets.holds")
+	r.drainTurns(suffix, epoch)
+	r.ledger.charge("sockets.turns")
 	r.ledger.full = r.kernel.lost()
 }
 
@@ -45,7 +51,7 @@ func (r *running) drainConnections(suffix string, epoch uint32) {
 		rows = append(rows, connectionRow(r.since, *k, *v, r.book))
 	})
 	if err == nil {
-		err = r.kernel.cleared(epoch)
+		err = r.kernel.cleared("conn_rows", epoch)
 	}
 	if err != nil {
 		r.ledger.fail("sockets.connections", err)

@@ -3,6 +3,7 @@ package sockets
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
@@ -20,6 +21,7 @@ type inKernel struct {
 	progs   []*ebpf.Program        // that were loaded one by one
 	reasons map[uint64]string
 	epoch   uint32
+	sweeper *link.Iter // nil where turns can't be measured
 	// lacks tells of each measure that can't be had here why.
 	lacks map[string]*kernel.Lack
 }
@@ -100,9 +102,12 @@ func (k *inKernel) loadOneByOne(spec *ebpf.CollectionSpec) (err error) {
 func (k *inKernel) attach(h hook, p *ebpf.Program) {
 	var l link.Link
 	var err error
-	if p.Type() == ebpf.RawTracepoint {
+	switch {
+	case p.Type() == ebpf.RawTracepoint:
 		l, err = kernel.AttachRaw(h.tracepoint, p)
-	} else {
+	case h.program == kernelProgTurnSweep:
+		l, err = k.attachSweep(p)
+	default:
 		l, err = link.AttachTracing(link.TracingOptions{Program: p})
 	}
 	if err != nil {
@@ -112,13 +117,49 @@ func (k *inKernel) attach(h hook, p *ebpf.Program) {
 	k.links[h.measure] = append(k.links[h.measure], l)
 }
 
+// attachSweep hangs the iterator on the sockets' turns.
+func (k *inKernel) attachSweep(p *ebpf.Program) (link.Link, error) {
+	it, err := link.AttachIter(link.IterOptions{Program: p, Map: k.maps.Maps["socket_turns"]})
+	if err != nil {
+		return nil, err
+	}
+	k.sweeper = it
+	return it, nil
+}
+
+// sweep ends the turns that nothing follows and counts those that are open. It
+// runs before flip, so that they count to the second that ends.
+func (k *inKernel) sweep() error {
+	if k.sweeper == nil || k.lacks["sockets.turns"] != nil {
+		return nil
+	}
+	r, err := k.sweeper.Open()
+	if err != nil {
+		return fmt.Errorf("look at the sockets' turns: %w", err)
+	}
+	defer r.Close()
+	if _, err := io.Copy(io.Discard, r); err != nil { // it writes nothing
+		return fmt.Errorf("look at the sockets' turns: %w", err)
+	}
+	return nil
+}
+
 // refuse gives a measure up: with half of its programs it would tell lies.
 func (k *inKernel) refuse(h hook, err error) {
-	k.lacks[h.measure] = kernel.Explain("counting at tracepoint "+h.tracepoint, err)
-	for _, l := range k.links[h.measure] {
-		l.Close()
+	what := "counting at tracepoint " + h.tracepoint
+	if h.tracepoint == "" {
+		what = "iterating over sockets"
 	}
-	delete(k.links, h.measure)
+	for _, m := range []string{h.measure, h.also} {
+		if m == "" {
+			continue
+		}
+		k.lacks[m] = kernel.Explain(what, err)
+		for _, l := range k.links[m] {
+			l.Close()
+		}
+		delete(k.links, m)
+	}
 }
 
 func (k *inKernel) close() {
@@ -152,9 +193,9 @@ func (k *inKernel) flip() (suffix string, epoch uint32, err error) {
 	return suffix, epoch, nil
 }
 
-// cleared forgets how many rows the emptied connections table had.
-func (k *inKernel) cleared(epoch uint32) error {
-	v := k.maps.Variables["conn_rows"]
+// cleared forgets how many rows an emptied table had: conn_rows or turn_rows.
+func (k *inKernel) cleared(counter string, epoch uint32) error {
+	v := k.maps.Variables[counter]
 	var rows [2]uint32
 	if err := v.Get(&rows); err != nil {
 		return err
@@ -164,7 +205,7 @@ func (k *inKernel) cleared(epoch uint32) error {
 }
 
 // lost are the events that found their table full, since the start, by table.
-func (k *inKernel) lost() (n [5]uint64) {
+func (k *inKernel) lost() (n [6]uint64) {
 	_ = k.maps.Variables["lost"].Get(&n) // of a mapped array: can't fail after load
 	return n
 }

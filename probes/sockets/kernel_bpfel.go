@@ -132,6 +132,46 @@ type kernelSignalValue struct {
 	FromComm [16]uint8
 }
 
+type kernelTurn struct {
+	_     structs.HostLayout
+	Begin uint64
+	Read  uint64
+	First uint64
+	Last  uint64
+	Base  uint32
+	Bytes uint32
+	Role  uint32
+	Pid   uint32
+	Sum   uint64
+	Max   uint64
+	Wait  uint64
+	Hist  [44]uint32
+	Comm  [16]uint8
+	Key   kernelTurnKey
+}
+
+type kernelTurnKey struct {
+	_      structs.HostLayout
+	Flow   kernelFlow
+	Role   uint8
+	Others uint8
+	Pad    [2]uint8
+}
+
+type kernelTurnValue struct {
+	_      structs.HostLayout
+	N      uint64
+	Sum    uint64
+	Max    uint64
+	Wait   uint64
+	Open   uint64
+	Oldest uint64
+	Hist   [44]uint32
+	Comm   [16]uint8
+	Pid    uint32
+	Pad    uint32
+}
+
 type kernelWrites struct {
 	_      structs.HostLayout
 	At     uint32
@@ -155,6 +195,9 @@ const (
 	kernelMapRetransmitsB     = "retransmits_b"
 	kernelMapSignalsA         = "signals_a"
 	kernelMapSignalsB         = "signals_b"
+	kernelMapSocketTurns      = "socket_turns"
+	kernelMapTurnsA           = "turns_a"
+	kernelMapTurnsB           = "turns_b"
 	kernelMapWriters          = "writers"
 	kernelProgReceiveReset    = "receive_reset"
 	kernelProgReceived        = "received"
@@ -163,14 +206,20 @@ const (
 	kernelProgSent            = "sent"
 	kernelProgSetState        = "set_state"
 	kernelProgSignal          = "signal"
+	kernelProgTurnClosing     = "turn_closing"
+	kernelProgTurnRead        = "turn_read"
+	kernelProgTurnSweep       = "turn_sweep"
 	kernelVarConnRows         = "conn_rows"
 	kernelVarEpoch            = "epoch"
+	kernelVarHolding          = "holding"
 	kernelVarLost             = "lost"
 	kernelVarReasonsOfCaller  = "reasons_of_caller"
 	kernelVarResetHasReason   = "reset_has_reason"
 	kernelVarRetransmitHasErr = "retransmit_has_err"
 	kernelVarRuns             = "runs"
 	kernelVarStarted          = "started"
+	kernelVarTurnRows         = "turn_rows"
+	kernelVarTurnSocks        = "turn_socks"
 )
 
 // loadKernel returns the embedded CollectionSpec for kernel.
@@ -222,6 +271,9 @@ type kernelProgramSpecs struct {
 	Sent         *ebpf.ProgramSpec `ebpf:"sent"`
 	SetState     *ebpf.ProgramSpec `ebpf:"set_state"`
 	Signal       *ebpf.ProgramSpec `ebpf:"signal"`
+	TurnClosing  *ebpf.ProgramSpec `ebpf:"turn_closing"`
+	TurnRead     *ebpf.ProgramSpec `ebpf:"turn_read"`
+	TurnSweep    *ebpf.ProgramSpec `ebpf:"turn_sweep"`
 }
 
 // kernelMapSpecs contains maps before they are loaded into the kernel.
@@ -240,6 +292,9 @@ type kernelMapSpecs struct {
 	RetransmitsB *ebpf.MapSpec `ebpf:"retransmits_b"`
 	SignalsA     *ebpf.MapSpec `ebpf:"signals_a"`
 	SignalsB     *ebpf.MapSpec `ebpf:"signals_b"`
+	SocketTurns  *ebpf.MapSpec `ebpf:"socket_turns"`
+	TurnsA       *ebpf.MapSpec `ebpf:"turns_a"`
+	TurnsB       *ebpf.MapSpec `ebpf:"turns_b"`
 	Writers      *ebpf.MapSpec `ebpf:"writers"`
 }
 
@@ -249,12 +304,15 @@ type kernelMapSpecs struct {
 type kernelVariableSpecs struct {
 	ConnRows         *ebpf.VariableSpec `ebpf:"conn_rows"`
 	Epoch            *ebpf.VariableSpec `ebpf:"epoch"`
+	Holding          *ebpf.VariableSpec `ebpf:"holding"`
 	Lost             *ebpf.VariableSpec `ebpf:"lost"`
 	ReasonsOfCaller  *ebpf.VariableSpec `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.VariableSpec `ebpf:"reset_has_reason"`
 	RetransmitHasErr *ebpf.VariableSpec `ebpf:"retransmit_has_err"`
 	Runs             *ebpf.VariableSpec `ebpf:"runs"`
 	Started          *ebpf.VariableSpec `ebpf:"started"`
+	TurnRows         *ebpf.VariableSpec `ebpf:"turn_rows"`
+	TurnSocks        *ebpf.VariableSpec `ebpf:"turn_socks"`
 }
 
 // kernelObjects contains all objects after they have been loaded into the kernel.
@@ -289,6 +347,9 @@ type kernelMaps struct {
 	RetransmitsB *ebpf.Map `ebpf:"retransmits_b"`
 	SignalsA     *ebpf.Map `ebpf:"signals_a"`
 	SignalsB     *ebpf.Map `ebpf:"signals_b"`
+	SocketTurns  *ebpf.Map `ebpf:"socket_turns"`
+	TurnsA       *ebpf.Map `ebpf:"turns_a"`
+	TurnsB       *ebpf.Map `ebpf:"turns_b"`
 	Writers      *ebpf.Map `ebpf:"writers"`
 }
 
@@ -306,6 +367,9 @@ func (m *kernelMaps) Close() error {
 		m.RetransmitsB,
 		m.SignalsA,
 		m.SignalsB,
+		m.SocketTurns,
+		m.TurnsA,
+		m.TurnsB,
 		m.Writers,
 	)
 }
@@ -316,12 +380,15 @@ func (m *kernelMaps) Close() error {
 type kernelVariables struct {
 	ConnRows         *ebpf.Variable `ebpf:"conn_rows"`
 	Epoch            *ebpf.Variable `ebpf:"epoch"`
+	Holding          *ebpf.Variable `ebpf:"holding"`
 	Lost             *ebpf.Variable `ebpf:"lost"`
 	ReasonsOfCaller  *ebpf.Variable `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.Variable `ebpf:"reset_has_reason"`
 	RetransmitHasErr *ebpf.Variable `ebpf:"retransmit_has_err"`
 	Runs             *ebpf.Variable `ebpf:"runs"`
 	Started          *ebpf.Variable `ebpf:"started"`
+	TurnRows         *ebpf.Variable `ebpf:"turn_rows"`
+	TurnSocks        *ebpf.Variable `ebpf:"turn_socks"`
 }
 
 // kernelPrograms contains all programs after they have been loaded into the kernel.
@@ -335,6 +402,9 @@ type kernelPrograms struct {
 	Sent         *ebpf.Program `ebpf:"sent"`
 	SetState     *ebpf.Program `ebpf:"set_state"`
 	Signal       *ebpf.Program `ebpf:"signal"`
+	TurnClosing  *ebpf.Program `ebpf:"turn_closing"`
+	TurnRead     *ebpf.Program `ebpf:"turn_read"`
+	TurnSweep    *ebpf.Program `ebpf:"turn_sweep"`
 }
 
 func (p *kernelPrograms) Close() error {
@@ -346,6 +416,9 @@ func (p *kernelPrograms) Close() error {
 		p.Sent,
 		p.SetState,
 		p.Signal,
+		p.TurnClosing,
+		p.TurnRead,
+		p.TurnSweep,
 	)
 }
 

@@ -127,11 +127,57 @@ struct writes {
 	__u32 before;
 };
 
-enum table { CONNECTIONS, RESETS, RETRANSMITS, SIGNALS, HOLDS, TABLES };
+#define TURN_BUCKETS 44 /* up to 48 s, see recording.TurnBound */
+
+struct turn_key {
+	struct flow flow; /* serve: without rport; call: without lport */
+	__u8 role;	  /* ROLE_CONNECT calls, ROLE_ACCEPT serves */
+	__u8 others;	  /* the peer is left out */
+	__u8 pad[2];
+};
+
+/* Turns that ended in one second; durations in ns. */
+struct turn_value {
+	__u64 n;
+	__u64 sum;
+	__u64 max;
+	__u64 wait;
+	__u64 open; /* at the end of the second */
+	__u64 oldest;
+	__u32 hist[TURN_BUCKETS];
+	__u8 comm[16];
+	__u32 pid;
+	__u32 pad;
+};
+
+/* The turn that a socket is in; times in ns, 0 for what has not happened. What
+ * every event touches fits one cache line: two CPUs pass it to and fro. */
+struct turn {
+	__u64 begin;
+	__u64 read;  /* serve: the process read the first byte of the request */
+	__u64 first; /* serve: the first byte of the answer was sent */
+	__u64 last;  /* the last byte so far was sent */
+	__u32 base;  /* write_seq when it began (serve), when the last one ended (call) */
+	__u32 bytes; /* sent since base */
+	__u32 role;
+	__u32 pid;
+	/* Turns that ended and are not in the tables yet: see turn_sweep. */
+	__u64 sum;
+	__u64 max;
+	__u64 wait;
+	__u32 hist[TURN_BUCKETS];
+	__u8 comm[16];
+	struct turn_key key;
+};
+
+enum table { CONNECTIONS, RESETS, RETRANSMITS, SIGNALS, HOLDS, TURNS, TABLES };
 
 const volatile __u64 started; /* when user space loaded us, ns */
 __u32 epoch;
 __u32 conn_rows[2]; /* rows in connections_a and _b, about */
+__u32 turn_rows[2]; /* rows in turns_a and _b, about */
+__u32 holding;	    /* rows in pendings */
+__u32 turn_socks;   /* sockets with a struct turn, about */
 __u64 lost[TABLES]; /* events that found their table full */
 __u64 runs[TABLES]; /* events seen */
 
@@ -153,6 +199,8 @@ HASH(signals_a, struct signal_key, struct signal_value, 1024);
 HASH(signals_b, struct signal_key, struct signal_value, 1024);
 HASH(holds_a, struct hold_key, struct hold, 4096);
 HASH(holds_b, struct hold_key, struct hold, 4096);
+HASH(turns_a, struct turn_key, struct turn_value, ROWS);
+HASH(turns_b, struct turn_key, struct turn_value, ROWS);
 HASH(births, __u64, struct birth, SOCKETS);
 HASH(pendings, __u64, struct pending, 4096);
 
@@ -162,6 +210,14 @@ struct {
 	__type(key, __u64);
 	__type(value, struct writes);
 } writers SEC(".maps");
+
+/* Lives and dies with its socket; no table to search. */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct turn);
+} socket_turns SEC(".maps");
 
 /* The verifier wants one map for each call: so the choice is made around it. */
 static __always_inline void *row(void *a, void *b, int odd, const void *key, const void *zero, __u64 *full)

@@ -63,6 +63,10 @@ func TestMain(m *testing.M) {
 		block()
 		return
 	}
+	if os.Getenv("THREADS_CONVOY") != "" {
+		convoy()
+		return
+	}
 	if os.Getenv("THREADS_UNPRIVILEGED") != "" {
 		unprivileged()
 		return

@@ -17,39 +17,75 @@ func parseStat(b []byte) (comm, state string, err error) {
 	return string(b[open+1 : end]), string(b[end+2 : end+3]), nil
 }
 
+// parseIODelay reads how long a thread waited for disks out of the same file:
+// field 42, in clock ticks of 10 ms (proc_pid_stat(5)). False where the file has
+// no such field.
+func parseIODelay(b []byte) (seconds float64, ok bool) {
+	end := bytes.LastIndexByte(b, ')')
+	if end < 0 {
+		return 0, false
+	}
+	fields := bytes.Fields(b[end+1:]) // from field 3 on
+	if len(fields) < 40 {
+		return 0, false
+	}
+	ticks, err := strconv.ParseUint(string(fields[39]), 10, 64)
+	return float64(ticks) / 100, err == nil
+}
+
+// call is what a thread is in.
+type call struct {
+	name  string
+	fd    int    // -1 where the call has none
+	futex uint64 // address that it waits on
+	lock  bool   // it waits for a lock that is taken
+}
+
 // parseSyscall reads /proc/PID/task/TID/syscall (proc_pid_syscall(5)): "running",
-// "-1 SP PC" outside of any call, or the number, six arguments, SP and PC. The
-// descriptor is -1 where the call has none.
-func parseSyscall(b []byte, names map[int]string) (name string, fd int, err error) {
+// "-1 SP PC" outside of any call, or the number, six arguments, SP and PC.
+func parseSyscall(b []byte, names map[int]string) (call, error) {
+	none := call{fd: -1}
 	fields := strings.Fields(string(b))
 	if len(fields) == 0 {
-		return "", -1, fmt.Errorf("syscall: empty")
+		return none, fmt.Errorf("syscall: empty")
 	}
 	if fields[0] == running {
-		return running, -1, nil
+		return call{name: running, fd: -1}, nil
 	}
 	nr, err := strconv.Atoi(fields[0])
 	if err != nil {
-		return "", -1, fmt.Errorf("syscall %q: its number: %w", short(b), err)
+		return none, fmt.Errorf("syscall %q: its number: %w", short(b), err)
 	}
 	if nr == -1 {
-		return outside, -1, nil
+		return call{name: outside, fd: -1}, nil
 	}
 	name, ok := names[nr]
 	if !ok {
 		name = "syscall_" + strconv.Itoa(nr) // newer than the table
 	}
-	if !descriptorFirst[name] {
-		return name, -1, nil
+	wants := 0
+	if descriptorFirst[name] {
+		wants = 1
+	} else if name == "futex" {
+		wants = 3
 	}
-	if len(fields) < 2 {
-		return "", -1, fmt.Errorf("syscall %q: no arguments", short(b))
+	if len(fields) < 1+wants {
+		return none, fmt.Errorf("syscall %q: no arguments", short(b))
 	}
-	arg, err := strconv.ParseUint(fields[1], 0, 64)
-	if err != nil {
-		return "", -1, fmt.Errorf("syscall %q: its first argument: %w", short(b), err)
+	var args [3]uint64
+	for i := range wants {
+		if args[i], err = strconv.ParseUint(fields[1+i], 0, 64); err != nil {
+			return none, fmt.Errorf("syscall %q: argument %d: %w", short(b), i+1, err)
+		}
 	}
-	return name, max(int(int32(arg)), -1), nil // an int in a register: the upper half is anything
+	switch wants {
+	case 1:
+		return call{name: name, fd: max(int(int32(args[0])), -1)}, nil // an int in a register: the upper half is anything
+	case 3:
+		address, lock := parseFutex(args)
+		return call{name: name, fd: -1, futex: address, lock: lock}, nil
+	}
+	return call{name: name, fd: -1}, nil
 }
 
 // parseWchan reads the function a thread sleeps in; "" where it runs or may not

@@ -38,28 +38,34 @@ var amd64 = map[int]string{0: "read", 44: "sendto", 202: "futex", 230: "clock_na
 
 func TestParseSyscall(t *testing.T) {
 	for _, c := range []struct {
-		text, name string
-		fd         int
+		text string
+		want call
 	}{
-		{string(fixture(t, "sendto-syscall")), "sendto", 3},
-		{string(fixture(t, "sleep-syscall")), "clock_nanosleep", -1},
-		{string(fixture(t, "stopped-syscall")), "clock_nanosleep", -1},
-		{string(fixture(t, "running-syscall")), "running", -1},
-		{"-1 0x7ffc9d1f5c40 0x7f2a2ec0d4b7\n", "none", -1},
-		{"202 0x7f 0x80 0x0 0x0 0x0 0x0 0x1 0x2", "futex", -1},
-		{"257 0xffffff9c 0x0 0x0 0x0 0x0 0x0 0x1 0x2", "openat", -1},
-		{"0 0xffffffffffffffff 0x0 0x0 0x0 0x0 0x0 0x1 0x2", "read", -1},
-		{"0 0xdeadbeef00000007 0x0 0x0 0x0 0x0 0x0 0x1 0x2", "read", 7}, // an int in a register
-		{"999 0x7 0x0 0x0 0x0 0x0 0x0 0x1 0x2", "syscall_999", -1},
+		{string(fixture(t, "sendto-syscall")), call{name: "sendto", fd: 3}},
+		{string(fixture(t, "sleep-syscall")), call{name: "clock_nanosleep", fd: -1}},
+		{string(fixture(t, "stopped-syscall")), call{name: "clock_nanosleep", fd: -1}},
+		{string(fixture(t, "running-syscall")), call{name: "running", fd: -1}},
+		{"-1 0x7ffc9d1f5c40 0x7f2a2ec0d4b7\n", call{name: "none", fd: -1}},
+		// pthread_mutex_lock, pthread_cond_wait, pthread_cond_timedwait, FUTEX_WAKE,
+		// FUTEX_LOCK_PI; glibc 2.36.
+		{"202 0x55d2a0c040a0 0x80 0x2 0x0 0x0 0x0 0x1 0x2", call{name: "futex", fd: -1, futex: 0x55d2a0c040a0, lock: true}},
+		{"202 0x55d2a0c04128 0x189 0x0 0x0 0x0 0xffffffff 0x1 0x2", call{name: "futex", fd: -1, futex: 0x55d2a0c04128}},
+		{"202 0x55d2a0c04128 0x89 0x6 0x0 0x0 0xffffffff 0x1 0x2", call{name: "futex", fd: -1, futex: 0x55d2a0c04128}},
+		{"202 0x55d2a0c04128 0x81 0x1 0x0 0x0 0x0 0x1 0x2", call{name: "futex", fd: -1}},
+		{"202 0x55d2a0c04128 0x86 0x0 0x0 0x0 0x0 0x1 0x2", call{name: "futex", fd: -1, futex: 0x55d2a0c04128, lock: true}},
+		{"257 0xffffff9c 0x0 0x0 0x0 0x0 0x0 0x1 0x2", call{name: "openat", fd: -1}},
+		{"0 0xffffffffffffffff 0x0 0x0 0x0 0x0 0x0 0x1 0x2", call{name: "read", fd: -1}},
+		{"0 0xdeadbeef00000007 0x0 0x0 0x0 0x0 0x0 0x1 0x2", call{name: "read", fd: 7}}, // an int in a register
+		{"999 0x7 0x0 0x0 0x0 0x0 0x0 0x1 0x2", call{name: "syscall_999", fd: -1}},
 	} {
-		name, fd, err := parseSyscall([]byte(c.text), amd64)
-		if err != nil || name != c.name || fd != c.fd {
-			t.Errorf("%q: %q %d %v, want %q %d", c.text, name, fd, err, c.name, c.fd)
+		got, err := parseSyscall([]byte(c.text), amd64)
+		if err != nil || got != c.want {
+			t.Errorf("%q: %+v %v, want %+v", c.text, got, err, c.want)
 		}
 	}
-	for _, bad := range []string{"", "\n", "x 0x1", "0", "0 zz"} {
-		if _, _, err := parseSyscall([]byte(bad), amd64); err == nil {
-			t.Errorf("%q gave no error", bad)
+	for _, bad := range []string{"", "\n", "x 0x1", "0", "0 zz", "202 0x1 0x2", "202 0x1 zz 0x2"} {
+		if got, err := parseSyscall([]byte(bad), amd64); err == nil {
+			t.Errorf("%q gave no error but %+v", bad, got)
 		}
 	}
 }
@@ -141,8 +147,8 @@ func FuzzParse(f *testing.F) {
 		if _, state, err := parseStat(b); err == nil && len(state) != 1 {
 			t.Errorf("state %q", state)
 		}
-		if name, fd, err := parseSyscall(b, amd64); err == nil && (fd < -1 || name == "") {
-			t.Errorf("syscall %q, descriptor %d", name, fd)
+		if in, err := parseSyscall(b, amd64); err == nil && (in.fd < -1 || in.name == "" || in.lock && in.name != "futex") {
+			t.Errorf("syscall %+v", in)
 		}
 		if s, err := parseSchedstat(b); err == nil && (s.onCPU < 0 || s.delay < 0) {
 			t.Errorf("schedstat %+v", s)

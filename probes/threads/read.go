@@ -16,6 +16,9 @@ import (
 type reader struct {
 	proc string
 	buf  [8192]byte
+	// accounted tells that the kernel accounts waiting for disks: otherwise 0 may
+	// mean either.
+	accounted bool
 	// How often each file gave nothing, and why the first time.
 	state, syscall, wchan, sched refusals
 	// Threads of this look and of the one before, by id.
@@ -118,6 +121,9 @@ func (r *reader) thread(pid, tid int) (recording.Thread, bool) {
 	b, err := r.file(dir + "stat")
 	if err == nil {
 		row.Comm, row.State, err = parseStat(b)
+		if delay, ok := parseIODelay(b); ok && (delay > 0 || r.accounted) {
+			row.IODelay = &delay
+		}
 	}
 	r.state.note(err)
 	if err != nil {
@@ -133,6 +139,7 @@ func (r *reader) thread(pid, tid int) (recording.Thread, bool) {
 	old, known := r.before[tid]
 	if known && schedErr == nil && old.sched == sched && old.row.PID == pid && old.row.State == row.State && row.State != "R" {
 		row.Wchan, row.Syscall, row.FD = old.row.Wchan, old.row.Syscall, old.row.FD
+		row.Futex, row.Lock = old.row.Futex, old.row.Lock
 		row.Voluntary, row.Involuntary = old.row.Voluntary, old.row.Involuntary
 		r.syscall.note(old.refused)
 	} else {
@@ -152,7 +159,9 @@ func (r *reader) call(dir string, row *recording.Thread) (refused error) {
 		var b []byte
 		b, refused = r.optional(dir, "syscall")
 		if refused == nil {
-			row.Syscall, row.FD, refused = parseSyscall(b, syscallNames)
+			var in call
+			in, refused = parseSyscall(b, syscallNames)
+			row.Syscall, row.FD, row.Futex, row.Lock = in.name, in.fd, in.futex, in.lock
 		}
 		r.syscall.note(refused)
 	}

@@ -5,6 +5,7 @@ package threads
 
 import (
 	"context"
+	"os"
 	"runtime"
 	"sort"
 	"sync"
@@ -44,11 +45,18 @@ type sampler struct {
 }
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
-	s := &sampler{env: env, read: reader{proc: env.Proc}, since: env.Now()}
+	s := &sampler{env: env, read: reader{proc: env.Proc, accounted: delaysAccounted(env.Proc)}, since: env.Now()}
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.done.Add(1)
 	go s.run(ctx)
 	return s, nil
+}
+
+// delaysAccounted tells whether the kernel accounts the delays of threads: off
+// unless asked for since 5.14 (kernel.task_delayacct); before, it can't be told.
+func delaysAccounted(proc string) bool {
+	b, err := os.ReadFile(proc + "/sys/kernel/task_delayacct")
+	return err == nil && len(b) > 0 && b[0] == '1'
 }
 
 func (s *sampler) run(ctx context.Context) {
@@ -95,6 +103,7 @@ func (s *sampler) tick() {
 		}
 		room -= len(tids)
 		s.left += uint64(all - len(tids))
+		var rows []recording.Thread
 		for _, tid := range tids {
 			t := s.env.Now()
 			row, ok := s.read.thread(pid, tid)
@@ -103,6 +112,10 @@ func (s *sampler) tick() {
 			}
 			row.T = t
 			s.looked++
+			rows = append(rows, row)
+		}
+		owners(pid, rows, readMemory)
+		for _, row := range rows {
 			s.env.Sink.Append(row)
 		}
 	}

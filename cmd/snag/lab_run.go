@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"snag/lab"
+	"snag/lab/all"
+)
+
+// labRunCommand makes `snag lab run`.
+func labRunCommand() *cobra.Command {
+	var o lab.RunOptions
+	var healthy, distractor bool
+	c := &cobra.Command{
+		Use:   "run NAME",
+		Short: "Make one incident and run snag find beside it",
+		Args:  usageArgs(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			inc, err := lab.Find(all.Incidents, args[0])
+			if err != nil {
+				return usage("%v", err)
+			}
+			if healthy && distractor {
+				return usage("--healthy and --distractor: one variant at a time")
+			}
+			v := lab.Sick
+			if healthy {
+				v = lab.Healthy
+			}
+			if distractor {
+				v = lab.Distractor
+			}
+			ctx, stop := untilSignal(c.Context())
+			defer stop()
+			o.Stdout = c.ErrOrStderr()
+			o.Judged = func(r lab.Result) { lab.PrintResult(c.OutOrStdout(), r) }
+			res, err := lab.Run(ctx, inc, v, o)
+			if err == nil && res.Outcome != lab.Right {
+				err = fmt.Errorf("%s, %s: %s", res.Incident, res.Variant, res.Outcome)
+			}
+			return err
+		},
+	}
+	c.Flags().BoolVar(&healthy, "healthy", false, "the same topology and traffic without the fault")
+	c.Flags().BoolVar(&distractor, "distractor", false, "what looks like the fault and is not")
+	c.Flags().BoolVar(&o.Keep, "keep", false, "leave the incident going after the verdict until Ctrl-C")
+	c.Flags().StringVar(&o.Out, "out", "", "keep the recording in this folder")
+	labFindFlags(c, &o)
+	return c
+}
+
+func labFindFlags(c *cobra.Command, o *lab.RunOptions) {
+	c.Flags().DurationVar(&o.For, "for", 15*time.Second, "how long snag find records")
+	c.Flags().StringVar((*string)(&o.Level), "level", string(lab.Plain), "how hard the incident hits: barely, plain or severe")
+	c.Flags().BoolVar(&o.IgnoreElsewhere, "ignore-elsewhere", false,
+		"leave out culprits in network namespaces of others, where others make incidents on this machine")
+	c.Flags().StringVar(&o.SnagPath, "snag", "", "the snag binary that is judged (default: this one)")
+}

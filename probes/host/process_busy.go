@@ -1,0 +1,125 @@
+package host
+
+import (
+	"fmt"
+	"sort"
+
+	"snag/recording"
+)
+
+// What makes a process that holds no socket worth rows: it takes much of what the
+// others need.
+const (
+	busyCPU  = 0.05    // of a CPU, its waited-for children's included
+	busyIO   = 1 << 20 // bytes a second to and from disks
+	mostBusy = 16      // of a scan, the busiest
+	mostIO   = 300     // processes whose disk traffic is looked at in a scan
+)
+
+// What makes one that holds sockets worth a closer look, each second.
+const (
+	lateFaults = 20 // major faults a second: 20 of 5 ms are a tenth of its time
+	mostLate   = 8  // watched of those that run while there is a queue for the CPUs
+)
+
+// queues tells whether anybody waits for the machine's CPUs and for its disks.
+type queues interface {
+	crowded() bool
+	stuck() bool
+}
+
+// use is what a process had used of the machine at a time.
+type use struct {
+	t       recording.Time
+	stat    procStat
+	hasIO   bool
+	read    *uint64 // bytes from and to disks; set if hasIO
+	written *uint64
+	blocked int // looks in a row that found it waiting for a disk
+}
+
+// busyProcess is one that used much since the last scan.
+type busyProcess struct {
+	one    *process
+	before use
+	weight float64
+}
+
+// use compares a process with the last scan, and adds it to the busy ones.
+func (p *processes) use(t recording.Time, one *process, stat procStat, busy []busyProcess) []busyProcess {
+	before := one.use
+	one.use = use{t: t, stat: stat}
+	if !one.kernel && p.ioLooks < mostIO {
+		p.ioLooks++
+		one.use.read, one.use.written = p.read.io(one.pid)
+		one.use.hasIO = one.use.read != nil && one.use.written != nil
+	}
+	if one.pid == p.env.SelfPID || before.t == 0 || t <= before.t {
+		return busy
+	}
+	d := t.Sub(before.t).Seconds()
+	cpu := float64(stat.CPU+stat.Waited-before.stat.CPU-before.stat.Waited) / userHZ / d
+	weight := cpu / busyCPU
+	if before.hasIO && one.use.hasIO {
+		bytes := float64(*one.use.read) - float64(*before.read) + float64(*one.use.written) - float64(*before.written)
+		weight = max(weight, bytes/d/busyIO)
+	}
+	if weight < 1 && !one.busy {
+		return busy
+	}
+	return append(busy, busyProcess{one, before, weight})
+}
+
+// writeBusy writes rows of the busiest processes, of a new one also that of the
+// scan before, so that what it used can be told. One that was busy keeps its rows.
+func (p *processes) writeBusy(t recording.Time, busy []busyProcess, rows map[int]bool) {
+	p.ioLooks = 0
+	sort.Slice(busy, func(i, j int) bool { return busy[i].weight > busy[j].weight })
+	for i, b := range busy {
+		if i >= mostBusy && !b.one.busy || rows[b.one.pid] {
+			b.one.busy = b.one.busy || i < mostBusy
+			continue
+		}
+		if !b.one.busy && !b.one.sockets && !p.env.Watch.Has(b.one.pid) {
+			b.one.busy = true
+			p.writeAt(b.one, b.before)
+		}
+		b.one.busy = true
+		rows[b.one.pid] = true
+		p.write(t, b.one, b.one.use.stat)
+	}
+}
+
+// suspect watches a process with sockets that waits for what the machine lacks: a
+// disk, its memory in swap, a CPU.
+func (p *processes) suspect(t recording.Time, one *process, stat procStat) {
+	before := one.now
+	one.now = use{t: t, stat: stat}
+	if stat.State == 'D' {
+		one.now.blocked = before.blocked + 1
+	}
+	if before.t == 0 || one.pid == p.env.SelfPID {
+		return
+	}
+	d := t.Sub(before.t).Seconds()
+	switch {
+	case one.now.blocked >= 2:
+		p.env.Watch.Add(one.pid, "it waits for a disk")
+	case float64(stat.Major-before.stat.Major) >= lateFaults*d:
+		p.env.Watch.Add(one.pid, "it reads its memory back from a disk")
+	case p.queues.stuck() && p.usesDisk(one, before) && p.late < mostLate:
+		p.late++
+		p.env.Watch.Add(one.pid, "it uses a disk while somebody waits for one")
+	case p.queues.crowded() && stat.CPU > before.stat.CPU && p.late < mostLate:
+		p.late++
+		p.env.Watch.Add(one.pid, fmt.Sprintf("it runs while there is a queue for the CPUs (%s)", one.comm))
+	}
+}
+
+// usesDisk tells whether a process read from or wrote to a disk since the last
+// look: the state of its first thread does not tell of the others.
+func (p *processes) usesDisk(one *process, before use) bool {
+	one.now.read, one.now.written = p.read.io(one.pid)
+	one.now.hasIO = one.now.read != nil && one.now.written != nil
+	return before.hasIO && one.now.hasIO && (*one.now.read != *before.read || *one.now.written != *before.written)
+}

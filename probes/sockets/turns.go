@@ -1,0 +1,105 @@
+package sockets
+
+import (
+	"slices"
+	"sort"
+
+	"snag/recording"
+)
+
+func (r *running) drainTurns(suffix string, epoch uint32) {
+	if r.kernel.lacks["sockets.turns"] != nil {
+		return
+	}
+	var rows []recording.Turns
+	err := drain(r.kernel.maps.Maps["turns"+suffix], func(k *kernelTurnKey, v *kernelTurnValue) {
+		rows = append(rows, turnRow(r.since, *k, *v, r.book))
+	})
+	if err == nil {
+		err = r.kernel.cleared("turn_rows", epoch)
+	}
+	if err != nil {
+		r.ledger.fail("sockets.turns", err)
+	}
+	for _, row := range foldTurns(rows, mostRows) {
+		if row.PID != r.env.SelfPID || row.PID == 0 {
+			r.env.Sink.Append(row)
+		}
+	}
+}
+
+// turnRow takes a row of the kernel's table. The process is the one that read or
+// wrote first; of a socket that nobody has read yet it is the listener's.
+func turnRow(t recording.Time, k kernelTurnKey, v kernelTurnValue, who names) recording.Turns {
+	e := endsOf(k.Flow)
+	row := recording.Turns{
+		T: t, Netns: e.netns, Role: "call", Local: e.localHost, Remote: e.remote,
+		PID: int(v.Pid), Comm: text(v.Comm[:]),
+		N: v.N, Sum: seconds(v.Sum), Max: seconds(v.Max), Wait: seconds(v.Wait),
+		Open: v.Open, Oldest: seconds(v.Oldest),
+	}
+	if k.Role == roleAccept {
+		row.Role, row.Local, row.Remote = "serve", e.local, e.remoteHost
+		if row.PID == 0 {
+			if l, ok := who.listener(e.netns, e.local); ok {
+				row.PID, row.Comm = l.PID, l.Comm
+			}
+		}
+	}
+	if k.Others != 0 {
+		row.Remote = others
+	}
+	last := len(v.Hist)
+	for last > 0 && v.Hist[last-1] == 0 {
+		last--
+	}
+	for _, n := range v.Hist[:last] {
+		row.Hist = append(row.Hist, uint64(n))
+	}
+	return row
+}
+
+// foldTurns keeps the busiest pairs and adds the others up by listener or
+// caller, their peers told as "others".
+func foldTurns(rows []recording.Turns, most int) []recording.Turns {
+	if len(rows) <= most {
+		return rows
+	}
+	sort.SliceStable(rows, func(i, j int) bool { return rows[i].N+rows[i].Open > rows[j].N+rows[j].Open })
+	out := rows[:most:most]
+	type key struct {
+		netns       uint64
+		role, local string
+		pid         int
+	}
+	at := map[key]int{}
+	for _, r := range rows[most:] {
+		k := key{r.Netns, r.Role, r.Local, r.PID}
+		i, ok := at[k]
+		if !ok {
+			r.Remote = others
+			at[k] = len(out)
+			out = append(out, r)
+			continue
+		}
+		o := &out[i]
+		o.N += r.N
+		o.Sum += r.Sum
+		o.Max = max(o.Max, r.Max)
+		o.Wait += r.Wait
+		o.Open += r.Open
+		o.Oldest = max(o.Oldest, r.Oldest)
+		o.Hist = addHist(o.Hist, r.Hist)
+	}
+	return out
+}
+
+func addHist(a, b []uint64) []uint64 {
+	if len(b) > len(a) {
+		a, b = slices.Clone(b), a
+	}
+	for i, n := range b {
+		a[i] += n
+	}
+	return a
+}

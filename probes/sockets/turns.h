@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Request/response turns, as a socket shows them (docs/probes/turns.md has the
+ * definition). Data that came is seen at tcp:tcp_probe, before it is queued;
+ * reads and writes at sock:sock_recv_length and sock:sock_send_length (since
+ * 6.3), after the call has done its work. A call's tracepoint may run after the
+ * peer's reaction to it has come, so whether something was asked or answered is
+ * told by sequence numbers (write_seq), which change under the socket's lock, as
+ * tcp_probe does; only the times are the tracepoints'.
+ */
+
+#define MSEC 1000000ULL
+#define ANSWER_GAP (200 * MSEC)	  /* a silence this long ends an answer */
+#define STREAM_TIME (1000 * MSEC) /* what is sent without an answer, or as one, */
+#define STREAM_BYTES (256 << 10)  /* for longer or in greater amount is a stream */
+#define MOST_SOCKS 65536
+#define MSG_PEEK 2
+
+static __always_inline __u32 turn_bucket(__u64 ns)
+{
+	__u64 halves = ns / 8000; /* the bounds are 2, 3, 4, 6, 8, 12 … of them */
+	__u32 v, e = 0, i;
+
+	if (halves < 2)
+		return 0;
+	v = halves >> 32 ? 0xffffffff : halves;
+	if (v >> 16)
+		e += 16;
+	if (v >> (e + 8))
+		e += 8;
+	if (v >> (e + 4))
+		e += 4;
+	if (v >> (e + 2))
+		e += 2;
+	if (v >> (e + 1))
+		e += 1;
+	i = 2 * (e - 1) + ((v >> (e - 1)) & 1);
+	return i < TURN_BUCKETS ? i : TURN_BUCKETS - 1;
+}
+
+static __noinline struct turn_value *turn_row(const struct turn *t)
+{
+	static const struct turn_value zero;
+	struct turn_key key = t->key;
+	struct turn_value *v;
+	int odd = epoch & 1;
+
+	v = odd ? bpf_map_lookup_elem(&turns_b, &key) : bpf_map_lookup_elem(&turns_a, &key);
+	if (v)
+		return v;
+	if (turn_rows[odd] < OTHERS) {
+		__sync_fetch_and_add(&turn_rows[odd], 1);
+	} else {
+		__builtin_memset(key.flow.raddr, 0, sizeof(key.flow.raddr));
+		key.others = 1;
+	}
+	v = row(&turns_a, &turns_b, odd, &key, &zero, &lost[TURNS]);
+	if (v && !v->pid) {
+		v->pid = t->pid;
+		__builtin_memcpy(v->comm, t->comm, sizeof(v->comm));
+	}
+	return v;
+}
+
+/* Counts with the socket, whose memory is at hand: a table would cost a search
+ * of each turn. turn_sweep and the socket's end bring it to the tables. */
+static __always_inline void count_turn(struct turn *t, __u64 end)
+{
+	__u64 took = end > t->begin ? end - t->begin : 0;
+	__u32 i = turn_bucket(took);
+
+	add(&t->sum, took);
+	keep_max(&t->max, took + 1); /* 0: none */
+	if (t->read > t->begin)
+		add(&t->wait, t->read - t->begin);
+	if (i < TURN_BUCKETS)
+		__sync_fetch_and_add(&t->hist[i], 1);
+}
+
+/* Takes away what it has read, and no more: turns end meanwhile. */
+static __always_inline void move(__u64 *to, __u64 *from)
+{
+	__u64 n = *from;
+
+	add(to, n);
+	add(from, -n);
+}
+
+static __noinline int flush_turns(struct turn *t)
+{
+	struct turn_value *v;
+
+	if (!t || !t->max)
+		return 0;
+	v = turn_row(t);
+	if (!v)
+		return 0;
+	move(&v->sum, &t->sum);
+	move(&v->wait, &t->wait);
+	keep_max(&v->max, t->max - 1);
+	t->max = 0;
+	for (int i = 0; i < TURN_BUCKETS; i++) {
+		__u32 n = t->hist[i];
+
+		if (n) {
+			add(&v->n, n);
+			__sync_fetch_and_add(&v->hist[i], n);
+			__sync_fetch_and_add(&t->hist[i], -n);
+		}
+	}
+	return 0;
+}
+
+/* The answer has been sent: up to its last byte, or of a stream to its first. An
+ * answer that one long call wrote may have waited for its reader: not known. */
+static __always_inline void served(struct turn *t)
+{
+	__u64 end = t->last;
+
+	if (t->bytes > STREAM_BYTES || t->last - t->first > STREAM_TIME)
+		end = t->first;
+	if (t->bytes <= STREAM_BYTES || t->first != t->last)
+		count_turn(t, end);
+	t->begin = 0;
+}
+
+/* The answer left, but the call that wrote it has not come back yet. */
+static __always_inline void catch_up(struct turn *t, const struct tcp_sock *tp, __u32 written)
+{
+	if (t->last)
+		return;
+	t->first = t->last = tp->tcp_mstamp * 1000;
+	t->bytes = written - t->base;
+}
+
+static __always_inline void begin_serving(struct turn *t, __u64 now, __u32 written)
+{
+	t->begin = now;
+	t->read = 0;
+	t->first = 0;
+	t->last = 0;
+	t->bytes = 0;
+	t->base = written;
+}
+
+/* A socket that was accepted still has its listener's backlog (sk_clone_lock). */
+static __always_inline bool accepted(const struct sock *sk)
+{
+	return sk->sk_max_ack_backlog != 0;
+}
+
+static __always_inline struct turn *new_turn(struct sock *sk, __u8 role, __u32 written)
+{
+	struct turn *t;
+
+	if (turn_socks >= MOST_SOCKS) {
+		add(&lost[TURNS], 1);
+		return NULL;
+	}
+	t = bpf_sk_storage_get(&socket_turns, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!t) {
+		add(&lost[TURNS], 1);
+		return NULL;
+	}
+	__sync_fetch_and_add(&turn_socks, 1);
+	flow_of_full_sock(&t->key.flow, sk);
+	t->key.role = t->role = role;
+	if (role == ROLE_CONNECT)
+		t->key.flow.lport = 0;
+	else
+		t->key.flow.rport = 0;
+	t->base = written;
+	return t;
+}
+
+static __always_inline void name_turn(struct turn *t)
+{
+	if (t->pid)
+		return;
+	t->pid = bpf_get_current_pid_tgid() >> 32;
+	bpf_get_current_comm(t->comm, sizeof(t->comm));
+}
+
+/* Whether a segment has bytes that can be read now: not a duplicate, nor what
+ * lies beyond a gap. At tcp_probe its header has not been taken off. */
+static __always_inline bool readable(const struct tcp_sock *tp, const struct sk_buff *skb)
+{
+	/* A program may read cb as an array of integers; seq and end_seq have been
+	 * its first two since 2.6 (struct tcp_skb_cb). */
+	const __u32 *cb = (const __u32 *)skb->cb;
+	__u32 seq = cb[0], end_seq = cb[1], length = end_seq - seq;
+
+	if (length == 0)
+		return false;
+	if (length == 1) { /* a byte, or a FIN */
+		__u8 doff = 0;
+
+		bpf_probe_read_kernel(&doff, sizeof(doff), skb->data + 12);
+		if (skb->len <= (doff >> 4) * 4)
+			return false;
+	}
+	return (__s32)(end_seq - tp->rcv_nxt) > 0 && (__s32)(seq - tp->rcv_nxt) <= 0;
+}
+
+static __always_inline void turn_data(struct sock *sk, struct tcp_sock *tp, struct sk_buff *skb)
+{
+	struct turn *t;
+	__u32 written;
+	__u64 now;
+
+	if (skb->len <= tp->tcp_header_len || !readable(tp, skb))
+		return; /* most are headers that only acknowledge */
+	written = tp->write_seq;
+	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
+	if (!t) {
+		if (!accepted(sk))
+			return; /* nothing was asked yet */
+		t = new_turn(sk, ROLE_ACCEPT, written);
+		if (!t)
+			return;
+	}
+	if (t->role == ROLE_ACCEPT) {
+		if (t->begin && written != t->base) {
+			catch_up(t, tp, written);
+			served(t);
+		} else if (t->begin && tp->copied_seq != tp->rcv_nxt) {
+			return; /* more of what is still unread */
+		}
+		/* What was read and not answered was no request, or not all of it. */
+		begin_serving(t, bpf_ktime_get_ns(), written);
+		return;
+	}
+	if (written == t->base)
+		return; /* more of the answer, or a message that nobody asked for */
+	now = bpf_ktime_get_ns();
+	if (!t->begin)
+		t->begin = t->last = tp->tcp_mstamp * 1000; /* asked by a call that is not back yet */
+	if (t->last - t->begin <= STREAM_TIME && written - t->base <= STREAM_BYTES)
+		count_turn(t, now);
+	t->begin = 0;
+	t->base = written;
+}
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
+{
+	struct tcp_sock *tp;
+	struct turn *t;
+	__u8 state;
+
+	if (ret <= 0 || sk->sk_protocol != IPPROTO_TCP || flags & MSG_PEEK)
+		return 0;
+	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
+	if (t && t->role == ROLE_ACCEPT) {
+		name_turn(t);
+		if (t->begin && !t->read)
+			t->read = bpf_ktime_get_ns();
+		return 0;
+	}
+	state = sk->__sk_common.skc_state;
+	if (!t && state == TCP_ESTABLISHED && accepted(sk)) {
+		/* It came with the handshake, or before we looked. */
+		tp = bpf_skc_to_tcp_sock(sk);
+		if (!tp)
+			return 0;
+		t = new_turn(sk, ROLE_ACCEPT, tp->write_seq);
+		if (!t)
+			return 0;
+		name_turn(t);
+		begin_serving(t, bpf_ktime_get_ns(), tp->write_seq);
+		t->read = t->begin;
+		return 0;
+	}
+	/* What comes after our own FIN does not pass tcp_probe, and may be read when
+	 * the connection is gone. */
+	if (t && t->begin && state != TCP_ESTABLISHED && state != TCP_CLOSE_WAIT) {
+		if (t->last - t->begin <= STREAM_TIME && t->bytes <= STREAM_BYTES)
+			count_turn(t, bpf_ktime_get_ns());
+		t->begin = 0;
+		flush_turns(t); /* no state may follow that does */
+	}
+	return 0;
+}
+
+/* When what was written left: the kernel's own time of the last packet, unless
+ * some of it waits in the queue. Spares reading the clock. */
+static __always_inline __u64 sent_at(const struct tcp_sock *tp, __u32 written)
+{
+	return tp->snd_nxt == written ? tp->tcp_mstamp * 1000 : bpf_ktime_get_ns();
+}
+
+static __always_inline void turn_sent(struct sock *sk, struct tcp_sock *tp, int ret)
+{
+	struct turn *t;
+	__u32 written;
+	__u64 now;
+
+	written = tp->write_seq;
+	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
+	if (!t) {
+		if (accepted(sk))
+			return; /* it speaks first: no answer */
+		t = new_turn(sk, ROLE_CONNECT, written - ret);
+		if (!t)
+			return;
+	}
+	if (written == t->base)
+		return; /* answered while the call came back */
+	if (t->role == ROLE_ACCEPT && !t->begin)
+		return;
+	name_turn(t);
+	now = sent_at(tp, written);
+	if (t->role == ROLE_ACCEPT) {
+		if (t->last && now - t->last > ANSWER_GAP) {
+			served(t); /* and this is a message that nobody asked for */
+			return;
+		}
+		if (!t->first)
+			t->first = now;
+	} else if (!t->begin) {
+		t->begin = now;
+	}
+	t->last = now;
+	t->bytes = written - t->base;
+}
+
+SEC("tp_btf/inet_sock_set_state")
+int BPF_PROG(turn_closing, struct sock *sk, int old, int new)
+{
+	struct tcp_sock *tp;
+	struct turn *t;
+
+	if (new != TCP_FIN_WAIT1 &&new != TCP_LAST_ACK &&new != TCP_CLOSE)
+		return 0;
+	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
+	if (!t)
+		return 0;
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (tp && t->begin && t->role == ROLE_ACCEPT && tp->write_seq != t->base && t->last) {
+		served(t);
+	}
+	flush_turns(t);
+	if (new == TCP_CLOSE && turn_socks)
+		__sync_fetch_and_add(&turn_socks, -1);
+	return 0;
+}
+
+/* Once a second, over all sockets that had a turn: ends the answers that nothing
+ * follows, counts the turns that are open. */
+SEC("iter/bpf_sk_storage_map")
+int turn_sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	struct sock *sk = ctx->sk;
+	struct turn *t;
+	struct turn_value *v;
+	__u64 now, begin;
+
+	bool open = false;
+
+	if (!sk)
+		return 0;
+	/* Not ctx->value, in which an array may not be indexed. */
+	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
+	if (!t)
+		return 0;
+	begin = *(volatile __u64 *)&t->begin; /* it may end meanwhile */
+	now = bpf_ktime_get_ns();
+	if (begin && now > begin && sk->__sk_common.skc_state != TCP_CLOSE) {
+		if (t->role != ROLE_ACCEPT)
+			open = (__s64)(t->last - begin) <= (__s64)STREAM_TIME && t->bytes <= STREAM_BYTES;
+		else if (!t->last)
+			open = true;
+		else if (now > t->last && now - t->last > ANSWER_GAP)
+			served(t);
+	}
+	flush_turns(t);
+	if (!open)
+		return 0;
+	v = turn_row(t);
+	if (v) {
+		add(&v->open, 1);
+		keep_max(&v->oldest, now - begin);
+	}
+	return 0;
+}

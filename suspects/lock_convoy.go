@@ -1,0 +1,156 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var lockConvoy = &Suspect{
+	Name:  "lock-convoy",
+	Title: "most threads queue for one lock",
+	About: "One thread holds a lock while it waits for something else (a read, a disk), and all others that want the lock wait behind it: as many threads as there may be, the process does one thing at a time. " +
+		"Its CPU is idle. A pool with nothing to do waits in futex too, to be told of work: nobody holds that.",
+	Needs: []Need{
+		{Measure: "sockets.diag", Must: true, Why: "at which processes something waits; what the holder's descriptor is"},
+		{Measure: "threads.syscall", Why: "the address that each thread waits on, and who holds that lock"},
+		{Measure: "threads.state", Why: "whether the holder sleeps"},
+		{Measure: "sockets.turns", Why: "how long its answers take"},
+	},
+	For: []string{
+		"decisive: half of its threads or more wait for one lock (23 of 24), look after look, and the lock's own word names a thread that sleeps in a call meanwhile",
+		"strong: half of its threads or more wait in futex on one address for a lock",
+		"strong: requests wait at its sockets meanwhile, or their answers take that long",
+	},
+	Against: []string{
+		"strong: its threads wait to be told of something (a condition), and nobody holds that: an idle pool",
+		"strong: nothing waits at its sockets: nobody was seen to be delayed",
+		"can't tell: Java's monitors and Go's locks park each thread on a word of its own (jstack, a goroutine dump)",
+	},
+	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second},
+		{scene.ThroughputPlateau, 5 * time.Second}, {scene.LogSilence, 10 * time.Second}, {"listen-overflow", 10 * time.Second}, {"worker-queue", 10 * time.Second}, {"udp-receive-buffer-full", 5 * time.Second}},
+	Remedy: "do not wait for others while holding the lock; a lock for each connection or shard; a pool of what the lock guards. Verified by: no look finds half of the threads in futex on one address",
+	Next:   "cat /proc/PID/task/*/syscall   # 202 ADDRESS 0x80 0x2 is a wait for the lock at ADDRESS; eu-stack -p PID",
+	Weigh:  weighLockConvoy,
+}
+
+func weighLockConvoy(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, p := range s.Processes {
+		if p.Subject.PID == r.Manifest.SelfPID {
+			continue
+		}
+		c := convoyOf(p)
+		switch {
+		case c == nil:
+			if f, ok := unlooked(p, s, r, "that its threads queue for a lock"); ok {
+				out = append(out, f)
+			}
+		case len(c.jammed) >= fewJams && 2*len(c.jammed) >= len(c.looks):
+			out = append(out, c.finding(s, r))
+		case c.pool >= fewJams && len(c.jammed) == 0:
+			out = append(out, c.idle())
+		}
+	}
+	return out
+}
+
+// idle is a pool whose threads wait for work.
+func (c *convoy) idle() Finding {
+	return Finding{Subject: c.process.Subject, Text: "its threads wait for work",
+		Evidence: []Evidence{{Side: Against, Grade: Strong, Value: float64(c.pooled), Unit: "threads", Source: "/proc/PID/task/*/syscall", Origin: "futex",
+			Text: fmt.Sprintf("up to %d of its threads wait on one address to be told of something, which nobody holds: an idle pool", c.pooled)}}}
+}
+
+func (c *convoy) finding(s *scene.Scene, r *recording.Recording) Finding {
+	pid := c.process.Subject.PID
+	f := Finding{Subject: c.process.Subject, Active: c.active}
+	if len(c.jammed) == len(c.looks) {
+		f.Active = nil // so it was when it was first looked at, which may be seconds after the window began
+	}
+	looks, _ := during(len(c.jammed), len(c.looks))
+	jam := Evidence{Side: For, Grade: Strong, Value: float64(c.waiters), Unit: "threads", Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "futex",
+		Text: fmt.Sprintf("up to %d of its %d threads waited for the lock at 0x%x, at %s looks", c.waiters, c.threads, c.address, looks)}
+	f.Evidence = append(f.Evidence, jam)
+	f.Text = fmt.Sprintf("up to %d of %d threads wait for one lock", c.waiters, c.threads)
+	f.Evidence = append(f.Evidence, c.holderEvidence()...)
+	if c.blocked > 0 {
+		f.Text += fmt.Sprintf(", whose holder (thread %d) is %s", c.holder.TID, c.doing())
+		if len(c.holders) > 1 {
+			f.Text = fmt.Sprintf("up to %d of %d threads wait for one lock, whose holder at the time is %s", c.waiters, c.threads, c.doing())
+		}
+		f.Related = append(f.Related, recording.Subject{Kind: recording.KindThread, PID: pid, TID: c.holder.TID, Comm: c.holder.Comm})
+	}
+	if c.socket != nil {
+		f.Related = append(f.Related, c.socket.Subject)
+	}
+	wait := c.waited()
+	e, late := c.delayed(s, r)
+	f.Evidence = append(f.Evidence, e)
+	if late {
+		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: wait, Unit: "s", Text: fmt.Sprintf("each time, a thread waits for the lock for %s or more", lasting(wait))}
+	}
+	f.Remedy = fmt.Sprintf("in %s: let go of the lock before waiting for others, or split it", c.process.Subject.Comm)
+	if c.socket != nil {
+		f.Remedy = fmt.Sprintf("in %s: do not hold the lock while %s is waited for: a pool of connections, or a lock for each", c.process.Subject.Comm, orThis(c.socket.First().Remote, c.socket.First().Local))
+	}
+	// Which lock it is in the program only its stack tells.
+	f.Next = fmt.Sprintf("eu-stack -p %d   # or: gdb -p %d -batch -ex 'thread apply all bt': which function holds the lock at 0x%x", pid, pid, c.address)
+	return f
+}
+
+// holderEvidence is what the lock's own word says.
+func (c *convoy) holderEvidence() []Evidence {
+	source := fmt.Sprintf("the lock's word (process_vm_readv), /proc/%d/task/%d/syscall", c.process.Subject.PID, c.holder.TID)
+	switch {
+	case c.owned == 0:
+		return []Evidence{{Side: For, Grade: Weak, Source: source, Origin: "lock word", Text: "who holds it can't be told: the lock's word names nobody (not a mutex of glibc)"}}
+	case c.blocked == 0 && c.ran == 0:
+		return nil // it changed hands faster than two files can be read
+	case c.blocked >= c.ran:
+		grade := Decisive
+		if c.blocked < fewJams || 2*c.blocked < len(c.jammed) {
+			grade = Strong
+		}
+		looks, share := during(c.blocked, len(c.jammed))
+		return []Evidence{{Side: For, Grade: grade, Value: share, Unit: "share", Source: source, Origin: "lock word",
+			Text: fmt.Sprintf("the lock's own word names its holder, who was asleep at %s of those looks: thread %d, %s", looks, c.holder.TID, c.doing())}}
+	}
+	looks, share := during(c.ran, len(c.jammed))
+	return []Evidence{{Side: For, Grade: Strong, Value: share, Unit: "share", Source: source, Origin: "lock word",
+		Text: fmt.Sprintf("the lock's own word names its holder, who was on a CPU at %s of those looks (thread %d): the section under the lock is long", looks, c.holder.TID)}}
+}
+
+// lateAnswers: a process answers late when its turns take ten times as long as
+// the 5 ms that a user may notice.
+const lateAnswers = 0.05
+
+// delayed is whether anybody is: requests wait unread, or answers take long.
+func (c *convoy) delayed(s *scene.Scene, r *recording.Recording) (Evidence, bool) {
+	n, of, worst, most := requestsWait(c.process, c.active)
+	if n >= fewJams && 2*n >= of {
+		what := size(float64(most)) + " waited to be read on " + worst.First().Local
+		if worst.Listening() {
+			what = plural(most, "connection") + " waited to be accepted on " + worst.First().Local
+		}
+		seconds, share := during(n, of)
+		return Evidence{Side: For, Grade: Strong, Value: share, Unit: "share", Source: "ss -tnp Recv-Q", Origin: "receive queues",
+			Text: fmt.Sprintf("in %s seconds requests waited meanwhile: up to %s", seconds, what)}, true
+	}
+	if t := turnsOf(r, c.process.Subject.PID, "serve", "", c.active); t.N > 0 && t.Sum/float64(t.N) >= lateAnswers || t.Oldest >= 1 {
+		mean := t.Oldest
+		if t.N > 0 {
+			mean = t.Sum / float64(t.N)
+		}
+		return Evidence{Side: For, Grade: Strong, Value: mean, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
+			Text: fmt.Sprintf("its answers took %s on average meanwhile (%s answers)", lasting(mean), count(float64(t.N)))}, true
+	}
+	for _, sym := range s.Symptoms {
+		if sym.Subject.PID == c.process.Subject.PID {
+			return Evidence{Side: For, Grade: Weak, Source: "ss -tnp", Origin: "symptom", Text: "meanwhile: " + sym.Text}, true
+		}
+	}
+	return Evidence{Side: Against, Grade: Strong, Source: "ss -tnp Recv-Q", Origin: "receive queues", Text: "nothing waited at its sockets: nobody was seen to be delayed"}, false
+}
