@@ -29,6 +29,7 @@ type Option func(*launch)
 type launch struct {
 	cgroup *Cgroup
 	nice   int
+	cpus   string
 	mayEnd bool
 	stdout string
 	env    []string
@@ -40,6 +41,9 @@ func In(c *Cgroup) Option { return func(l *launch) { l.cgroup = c } }
 
 // Nice sets the process's priority, -20 to 19.
 func Nice(n int) Option { return func(l *launch) { l.nice = n } }
+
+// On binds the process to CPUs, "0" or "0,2": as taskset and CPUAffinity= do.
+func On(cpus string) Option { return func(l *launch) { l.cpus = cpus } }
 
 // MayEnd says that the process ends by itself and is not missed.
 func MayEnd() Option { return func(l *launch) { l.mayEnd = true } }
@@ -81,10 +85,10 @@ func (s *Stage) start(p *Process, ns string, argv []string, opts []Option) error
 		o(&l)
 	}
 	p.mayEnd = l.mayEnd
-	if l.cgroup != nil || l.nice != 0 {
+	if l.cgroup != nil || l.nice != 0 || l.cpus != "" {
 		// The limits are set by the process itself before it becomes the program,
 		// so that not even its first fork escapes them.
-		pre := []string{s.opts.Self, ActorCommand, "limited", "--nice", fmt.Sprint(l.nice)}
+		pre := []string{s.opts.Self, ActorCommand, "limited", "--nice", fmt.Sprint(l.nice), "--cpus", l.cpus}
 		if l.cgroup != nil {
 			pre = append(pre, "--procs", l.cgroup.procs())
 		}

@@ -17,8 +17,10 @@ import (
 	"snag/internal/netns"
 	"snag/probes/drops"
 	"snag/probes/host"
+	"snag/probes/jvm"
 	"snag/probes/nics"
 	"snag/probes/probe"
+	"snag/probes/routes"
 	"snag/probes/sockets"
 	"snag/probes/threads"
 	"snag/recording"
@@ -26,7 +28,15 @@ import (
 
 // All is the list of live probes, in the order in which they start. A new probe
 // is one folder and one line here.
-var All = []probe.Probe{drops.Probe, sockets.Probe, threads.Probe, nics.Probe, host.Probe}
+var All = []probe.Probe{
+	drops.Probe,
+	sockets.Probe,
+	threads.Probe,
+	jvm.Probe,
+	nics.Probe,
+	host.Probe,
+	routes.Probe,
+}
 
 // maxWatched processes are looked at closely; beyond it coverage says so.
 const maxWatched = 64

@@ -22,6 +22,7 @@ const (
 	EventNetnsGone    = "netns-gone"    // a namespace ended
 	EventStopped      = "stopped"       // a process was seen in state T from T to End; attrs: running_at (ns, when it was last seen not stopped)
 	EventSocketClosed = "socket-closed" // a UDP socket that was bound closed; subject: the socket (netns, proto, local, pid, comm)
+	EventGCPause      = "gc-pause"      // a JVM's collector stopped the world from T to End; value: seconds; attrs: collector, cause (as "Allocation Failure", "System.gc()", "Diagnostic Command")
 	EventKernelLog    = "kernel-log"    // attrs: cause (a name of probes/host/kernel_log_causes.go), line; subject: the process, interface or disk that it names, else the host
 )
 

@@ -6,6 +6,8 @@ package recording
 var feeds = map[string][]string{
 	"samples": {
 		"host.netstat", "host.softnet", "host.sockstat", "host.qdisc", "host.cgroup",
+		"host.cpu", "host.pressure", "host.links", "routes.conntrack",
+		"host.cpu", "host.pressure", "host.links", "jvm.counters",
 		"host.cpu", "host.pressure", "host.links",
 		"host.memory", "host.zones", "host.numa", "host.disks",
 		"nics.statistics", "nics.interrupts", "nics.softirqs",
@@ -19,6 +21,14 @@ var feeds = map[string][]string{
 	"resets":      {"sockets.resets"},
 	"retransmits": {"sockets.retransmits"},
 	"holds":       {"sockets.holds"},
+	"routes":      {"routes.table"},
+	"neighbours":  {"routes.neighbours"},
+	"rules":       {"routes.rules"},
+	"log_files":   {"logs.files"},
+	"turns":       {"sockets.turns"},
+	"errors":      {"sockets.errors"},
+	"ports":       {"sockets.ports"},
+	"half_open":   {"sockets.half-open"},
 	"nics":        {"nics.settings"},
 	"queues":      {"nics.queues"},
 	"facts":       {"host.sysctl"},

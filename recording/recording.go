@@ -66,13 +66,19 @@ type Recording struct {
 	Retransmits []Retransmit
 	Holds       []Hold
 	Turns       []Turns
+	Ports       []Ports
+	HalfOpen    []HalfOpen
 	CallErrors  []CallError
+	LogFiles    []LogFile
 	Qdiscs      []Qdisc
 	Links       []Link
 	NICs        []NIC
 	Queues      []Queue
 	IRQs        []IRQ
 	Netns       []Netns
+	Routes      []Route
+	Neighbours  []Neighbour
+	Rules       []Rule
 	Cgroups     []Cgroup
 	Facts       []Fact
 	// Damage lists what could not be read, a sentence each; the rest is judged.

@@ -135,12 +135,4 @@ func neverHeard(f *flow) bool {
 }
 
 // tcpRows are the socket's samples that have tcp_info.
-func (f *flow) tcpRows() []recording.Socket {
-	var out []recording.Socket
-	for _, row := range f.socket.Rows {
-		if row.TCP != nil {
-			out = append(out, row)
-		}
-	}
-	return out
-}
+func (f *flow) tcpRows() []recording.Socket { return tcpRowsOf(f.socket) }

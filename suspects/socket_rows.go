@@ -94,3 +94,27 @@ func waitingIn(k *scene.Socket, all []recording.Interval) (waiting, rows, most i
 func movedBytes(row recording.Socket) float64 {
 	return sentBytes(row) + float64(row.TCP.BytesReceived)
 }
+
+// tcpRowsOf are a socket's rows that have tcp_info.
+func tcpRowsOf(k *scene.Socket) []recording.Socket {
+	var out []recording.Socket
+	for _, row := range k.Rows {
+		if row.TCP != nil {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// middle is the median of a value over rows; 0 for none.
+func middle(rows []recording.Socket, of func(recording.Socket) float64) float64 {
+	if len(rows) == 0 {
+		return 0
+	}
+	all := make([]float64, len(rows))
+	for i, row := range rows {
+		all[i] = of(row)
+	}
+	sort.Float64s(all)
+	return all[len(all)/2]
+}

@@ -22,6 +22,7 @@ var tcpSource = Actor{
 		rate := f.Float64("rate", 1e6, "bytes a second; 0: as fast as it goes")
 		chunk := f.Int("chunk", 16384, "bytes of a write")
 		cong := f.String("congestion", "cubic", "TCP_CONGESTION")
+		hello := f.Int("hello", 0, "small writes before the stream, 100 ms apart")
 		if err := parse(); err != nil {
 			return err
 		}
@@ -32,9 +33,17 @@ var tcpSource = Actor{
 		}
 		defer c.Close()
 		ready()
+		for range *hello {
+			if _, err := c.Write(make([]byte, helloSize)); err != nil || !sleep(ctx, 100*time.Millisecond) {
+				return err
+			}
+		}
 		return pour(ctx, c, *rate, *chunk)
 	},
 }
+
+// helloSize is what a login or a request header has.
+const helloSize = 200
 
 // congestion sets TCP_CONGESTION on a socket before it connects or listens.
 func congestion(name string) func(string, string, syscall.RawConn) error {
@@ -95,11 +104,51 @@ var tcpSink = Actor{
 	About: "accepts connections and reads them to the end",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		listen := f.String("listen", "", "address:port")
+		rcvbuf := f.Int("rcvbuf", 0, "SO_RCVBUF; 0 leaves it to the kernel")
+		rate := f.Float64("rate", 0, "bytes a second that it reads at most; 0: as they come")
 		if err := parse(); err != nil {
 			return err
 		}
-		return serve(ctx, *listen, func(c net.Conn) { drain(c) })
+		return serveWith(ctx, *listen, receiveBuffer(*rcvbuf), func(c net.Conn) { drain(slowly(ctx, c, *rate)) })
 	},
+}
+
+// receiveBuffer sets SO_RCVBUF before the socket listens: the window's scale is
+// settled in the handshake (tcp(7)).
+func receiveBuffer(bytes int) func(string, string, syscall.RawConn) error {
+	return func(_, _ string, raw syscall.RawConn) error {
+		if bytes <= 0 {
+			return nil
+		}
+		var err error
+		if ctl := raw.Control(func(fd uintptr) {
+			err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, bytes)
+		}); ctl != nil {
+			return ctl
+		}
+		return err
+	}
+}
+
+// slowReader reads no more than a rate, 20 times a second.
+type slowReader struct {
+	ctx  context.Context
+	from io.Reader
+	rate float64
+}
+
+func slowly(ctx context.Context, from io.Reader, rate float64) io.Reader {
+	if rate <= 0 {
+		return from
+	}
+	return slowReader{ctx, from, rate}
+}
+
+func (r slowReader) Read(b []byte) (int, error) {
+	if !sleep(r.ctx, 50*time.Millisecond) {
+		return 0, io.EOF
+	}
+	return io.ReadFull(r.from, b[:min(len(b), int(r.rate/20))])
 }
 
 // drain reads to the end and prints what came once a second.
@@ -121,7 +170,12 @@ func drain(r io.Reader) {
 
 // serve accepts until the context ends, one goroutine a connection.
 func serve(ctx context.Context, listen string, handle func(net.Conn)) error {
-	var lc net.ListenConfig
+	return serveWith(ctx, listen, nil, handle)
+}
+
+// serveWith sets something on the socket before it listens.
+func serveWith(ctx context.Context, listen string, set func(string, string, syscall.RawConn) error, handle func(net.Conn)) error {
+	lc := net.ListenConfig{Control: set}
 	l, err := lc.Listen(ctx, "tcp4", listen)
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
+	"strconv"
 	"testing"
 	"time"
 
@@ -101,4 +103,18 @@ func Each(t *testing.T, inc lab.Incident, check func(*testing.T, *lab.Stage, lab
 	for _, v := range variants {
 		t.Run(string(v), func(t *testing.T) { check(t, Start(t, inc, v), v) })
 	}
+}
+
+// LastNumber is the last number that a process printed in that form.
+func LastNumber(t *testing.T, printed, form string) float64 {
+	t.Helper()
+	m := regexp.MustCompile(form).FindAllStringSubmatch(printed, -1)
+	if m == nil {
+		t.Fatalf("nothing like %s in %q", form, printed)
+	}
+	v, err := strconv.ParseFloat(m[len(m)-1][1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

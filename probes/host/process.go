@@ -52,14 +52,14 @@ type processes struct {
 	scans   int
 	rowFrom int            // the pid whose row was left out last
 	turn    map[string]int // whose turn it is, for each sort of work
-	crowded func() bool    // whether there is a queue for the CPUs
+	queues  queues         // at the machine's CPUs and disks
 	ioLooks int            // processes whose disk traffic this scan looked at
 	late    int            // processes watched since they run in that queue
 }
 
-func newProcesses(env *probe.Env, m *meter, crowded func() bool) *processes {
+func newProcesses(env *probe.Env, m *meter, q queues) *processes {
 	return &processes{
-		env: env, meter: m, crowded: crowded, read: newProcReader(env.Proc, env.Netns), known: map[int]*process{},
+		env: env, meter: m, queues: q, read: newProcReader(env.Proc, env.Netns), known: map[int]*process{},
 		turn: map[string]int{},
 	}
 }

@@ -2,6 +2,7 @@ package sockets
 
 import (
 	"fmt"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -22,7 +23,7 @@ func (r *running) announce() {
 
 func (r *running) coverage() []recording.Coverage {
 	var out []recording.Coverage
-	for _, m := range measures {
+	for _, m := range slices.Concat(measures, crowdMeasures) {
 		c := recording.Coverage{
 			Probe: m, State: recording.CoverageOK, Since: r.ledger.since,
 			Late: r.ledger.worst.Seconds(), Cost: r.ledger.cost[m], Lost: r.ledger.lost[m],
@@ -50,6 +51,10 @@ func (r *running) fill(c *recording.Coverage) {
 	switch c.Probe {
 	case "sockets.diag":
 		r.fillDiag(c)
+	case "sockets.ports", "sockets.half-open":
+		if why, cure := r.survey.unseen(); why != "" {
+			partial(c, why, cure)
+		}
 	case "sockets.owner":
 		if n := r.book.owners.Hidden(); n > 0 {
 			partial(c, fmt.Sprintf("the descriptors of %d processes may not be read: their sockets have no owner", n), curePtrace)

@@ -150,11 +150,16 @@ func (k *inKernel) refuse(h hook, err error) {
 	if h.tracepoint == "" {
 		what = "iterating over sockets"
 	}
-	k.lacks[h.measure] = kernel.Explain(what, err)
-	for _, l := range k.links[h.measure] {
-		l.Close()
+	for _, m := range []string{h.measure, h.also} {
+		if m == "" {
+			continue
+		}
+		k.lacks[m] = kernel.Explain(what, err)
+		for _, l := range k.links[m] {
+			l.Close()
+		}
+		delete(k.links, m)
 	}
-	delete(k.links, h.measure)
 }
 
 func (k *inKernel) close() {

@@ -140,15 +140,14 @@ type kernelTurn struct {
 	Last  uint64
 	Base  uint32
 	Bytes uint32
-	N     uint64
-	Sum   uint64
-	Wait  uint64
-	Max   uint64
-	Hist  [44]uint32
+	Role  uint32
 	Pid   uint32
+	Sum   uint64
+	Max   uint64
+	Wait  uint64
+	Hist  [44]uint32
 	Comm  [16]uint8
 	Key   kernelTurnKey
-	_     [4]byte
 }
 
 type kernelTurnKey struct {
@@ -208,12 +207,11 @@ const (
 	kernelProgSetState        = "set_state"
 	kernelProgSignal          = "signal"
 	kernelProgTurnClosing     = "turn_closing"
-	kernelProgTurnData        = "turn_data"
 	kernelProgTurnRead        = "turn_read"
-	kernelProgTurnSent        = "turn_sent"
 	kernelProgTurnSweep       = "turn_sweep"
 	kernelVarConnRows         = "conn_rows"
 	kernelVarEpoch            = "epoch"
+	kernelVarHolding          = "holding"
 	kernelVarLost             = "lost"
 	kernelVarReasonsOfCaller  = "reasons_of_caller"
 	kernelVarResetHasReason   = "reset_has_reason"
@@ -274,9 +272,7 @@ type kernelProgramSpecs struct {
 	SetState     *ebpf.ProgramSpec `ebpf:"set_state"`
 	Signal       *ebpf.ProgramSpec `ebpf:"signal"`
 	TurnClosing  *ebpf.ProgramSpec `ebpf:"turn_closing"`
-	TurnData     *ebpf.ProgramSpec `ebpf:"turn_data"`
 	TurnRead     *ebpf.ProgramSpec `ebpf:"turn_read"`
-	TurnSent     *ebpf.ProgramSpec `ebpf:"turn_sent"`
 	TurnSweep    *ebpf.ProgramSpec `ebpf:"turn_sweep"`
 }
 
@@ -308,6 +304,7 @@ type kernelMapSpecs struct {
 type kernelVariableSpecs struct {
 	ConnRows         *ebpf.VariableSpec `ebpf:"conn_rows"`
 	Epoch            *ebpf.VariableSpec `ebpf:"epoch"`
+	Holding          *ebpf.VariableSpec `ebpf:"holding"`
 	Lost             *ebpf.VariableSpec `ebpf:"lost"`
 	ReasonsOfCaller  *ebpf.VariableSpec `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.VariableSpec `ebpf:"reset_has_reason"`
@@ -383,6 +380,7 @@ func (m *kernelMaps) Close() error {
 type kernelVariables struct {
 	ConnRows         *ebpf.Variable `ebpf:"conn_rows"`
 	Epoch            *ebpf.Variable `ebpf:"epoch"`
+	Holding          *ebpf.Variable `ebpf:"holding"`
 	Lost             *ebpf.Variable `ebpf:"lost"`
 	ReasonsOfCaller  *ebpf.Variable `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.Variable `ebpf:"reset_has_reason"`
@@ -405,9 +403,7 @@ type kernelPrograms struct {
 	SetState     *ebpf.Program `ebpf:"set_state"`
 	Signal       *ebpf.Program `ebpf:"signal"`
 	TurnClosing  *ebpf.Program `ebpf:"turn_closing"`
-	TurnData     *ebpf.Program `ebpf:"turn_data"`
 	TurnRead     *ebpf.Program `ebpf:"turn_read"`
-	TurnSent     *ebpf.Program `ebpf:"turn_sent"`
 	TurnSweep    *ebpf.Program `ebpf:"turn_sweep"`
 }
 
@@ -421,9 +417,7 @@ func (p *kernelPrograms) Close() error {
 		p.SetState,
 		p.Signal,
 		p.TurnClosing,
-		p.TurnData,
 		p.TurnRead,
-		p.TurnSent,
 		p.TurnSweep,
 	)
 }

@@ -150,7 +150,8 @@ struct turn_value {
 	__u32 pad;
 };
 
-/* The turn that a socket is in; times in ns, 0 for what has not happened. */
+/* The turn that a socket is in; times in ns, 0 for what has not happened. What
+ * every event touches fits one cache line: two CPUs pass it to and fro. */
 struct turn {
 	__u64 begin;
 	__u64 read;  /* serve: the process read the first byte of the request */
@@ -158,13 +159,13 @@ struct turn {
 	__u64 last;  /* the last byte so far was sent */
 	__u32 base;  /* write_seq when it began (serve), when the last one ended (call) */
 	__u32 bytes; /* sent since base */
-	/* Turns that ended and are not in the tables yet: see turn_sweep. */
-	__u64 n;
-	__u64 sum;
-	__u64 wait;
-	__u64 max;
-	__u32 hist[TURN_BUCKETS];
+	__u32 role;
 	__u32 pid;
+	/* Turns that ended and are not in the tables yet: see turn_sweep. */
+	__u64 sum;
+	__u64 max;
+	__u64 wait;
+	__u32 hist[TURN_BUCKETS];
 	__u8 comm[16];
 	struct turn_key key;
 };
@@ -175,6 +176,7 @@ const volatile __u64 started; /* when user space loaded us, ns */
 __u32 epoch;
 __u32 conn_rows[2]; /* rows in connections_a and _b, about */
 __u32 turn_rows[2]; /* rows in turns_a and _b, about */
+__u32 holding;	    /* rows in pendings */
 __u32 turn_socks;   /* sockets with a struct turn, about */
 __u64 lost[TABLES]; /* events that found their table full */
 __u64 runs[TABLES]; /* events seen */

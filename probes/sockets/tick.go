@@ -46,6 +46,7 @@ func (r *running) tick(late time.Duration, last bool) {
 	r.readOptions()
 	r.ledger.charge("sockets.options")
 	r.write(last)
+	r.writeCrowds(every)
 	r.ledger.charge("sockets.diag")
 
 	r.ledger.late(late)

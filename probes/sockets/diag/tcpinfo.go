@@ -78,6 +78,10 @@ func decodeTCPInfo(raw []byte) *recording.TCPInfo {
 		DSACKDups:     b.count(216),
 		ReordSeen:     b.count(220),
 		SndWnd:        b.count(228),
+		RcvRTT:        b.micros(92),
+		RcvWnd:        b.count(232),
+		RcvOOO:        b.count(224),
+		Probes:        b.u8(3),
 	}
 	if v := b.u32(76); v < noSsthresh {
 		t.Ssthresh = int(v)

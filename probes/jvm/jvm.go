@@ -1,0 +1,190 @@
+// Package jvm reads the counters that every HotSpot JVM keeps in hsperfdata: once a
+// second how long it stood still at safepoints, what its collectors took, its heap,
+// and each collection that stopped the world as an event with exact times. It
+// attaches to nothing: the file is read as jstat reads it.
+package jvm
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"snag/probes/jvm/hsperf"
+	"snag/probes/probe"
+	"snag/recording"
+)
+
+// Probe is the probe of the JVMs.
+var Probe = probe.Probe{Name: name, Start: start}
+
+const (
+	name   = "jvm"
+	period = time.Second
+	// searchEach ticks new JVMs are looked for.
+	searchEach = 5
+	// mostJVMs are read: each costs about 0.1 ms a second.
+	mostJVMs = 64
+	// pauseTold: a JVM that stood still this long in a second has its threads looked at.
+	pauseTold = 0.2
+)
+
+// machine is one JVM while it runs.
+type machine struct {
+	found
+	subject recording.Subject
+	labels  recording.Labels
+	pauses  *pauses
+	read    bool // at least once
+	err     error
+	torn    int
+	stood   float64 // safepoint seconds so far
+	timed   bool
+	// overflow is the bytes of counters that found no room.
+	overflow int
+}
+
+type sampler struct {
+	env    *probe.Env
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+
+	find  finder
+	all   map[int]*machine
+	ended int
+	left  int // JVMs beyond the bound
+	ticks int
+	buf   []byte
+	since recording.Time
+	late  time.Duration
+	cost  float64
+}
+
+func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
+	s := &sampler{env: env, find: finder{proc: env.Proc}, all: map[int]*machine{}, since: env.Now(), buf: make([]byte, 64<<10)}
+	ctx, s.cancel = context.WithCancel(ctx)
+	s.done.Add(1)
+	go s.run(ctx)
+	return s, nil
+}
+
+func (s *sampler) run(ctx context.Context) {
+	defer s.done.Done()
+	runtime.LockOSThread() // its CPU time is the probe's
+	defer runtime.UnlockOSThread()
+	began := probe.ThreadCPU()
+	probe.Every(ctx, period, func(late time.Duration) {
+		s.late = max(s.late, late)
+		s.tick()
+		s.cost = probe.ThreadCPU() - began
+		now := s.env.Now()
+		labels := recording.Labels{"probe": name}
+		s.env.Sink.Sample(now, "snag_probe_cpu_seconds_total", labels, s.cost)
+		s.env.Sink.Sample(now, "snag_probe_late_seconds", labels, late.Seconds())
+		if s.ticks%searchEach == 0 {
+			s.env.Sink.Append(s.coverage()) // for a recording that is cut off
+		}
+	})
+	s.tick()
+	for _, m := range s.all {
+		for _, e := range m.pauses.unfinished() {
+			s.env.Sink.Append(e)
+		}
+		m.file.Close()
+	}
+	s.cost = probe.ThreadCPU() - began
+}
+
+// Stop implements probe.Running.
+func (s *sampler) Stop() {
+	s.cancel()
+	s.done.Wait()
+	s.env.Sink.Append(s.coverage())
+}
+
+func (s *sampler) tick() {
+	if s.ticks%searchEach == 0 {
+		s.search()
+	}
+	s.ticks++
+	for pid, m := range s.all {
+		if !s.alive(m) {
+			m.file.Close()
+			delete(s.all, pid)
+			s.ended++
+			continue
+		}
+		s.look(m)
+	}
+}
+
+func (s *sampler) search() {
+	known := map[int]bool{}
+	for pid := range s.all {
+		known[pid] = true
+	}
+	s.left = 0
+	for _, f := range s.find.search(known) {
+		if len(s.all) >= mostJVMs {
+			s.left++
+			f.file.Close()
+			continue
+		}
+		s.all[f.pid] = &machine{
+			found: f, labels: recording.Labels{"pid": strconv.Itoa(f.pid)}, pauses: newPauses(),
+			subject: recording.Subject{Kind: recording.KindProcess, PID: f.pid, Comm: comm(s.env.Proc, f.pid)},
+		}
+	}
+}
+
+// alive tells whether the JVM still has its file: it is removed when the JVM ends.
+func (s *sampler) alive(m *machine) bool {
+	return comm(s.env.Proc, m.pid) != ""
+}
+
+// look reads the counters of one JVM and writes what they say.
+func (s *sampler) look(m *machine) {
+	t := s.env.Now()
+	n, err := m.file.ReadAt(s.buf, 0)
+	for err == nil && n == len(s.buf) && n < mostBytes { // -XX:PerfDataMemorySize was raised
+		s.buf = make([]byte, 2*len(s.buf))
+		n, err = m.file.ReadAt(s.buf, 0)
+	}
+	if err != nil && err != io.EOF {
+		m.err = fmt.Errorf("read %s of process %d: %w", m.path, m.pid, err)
+		return
+	}
+	d, err := hsperf.Decode(s.buf[:n])
+	if err != nil {
+		m.err = fmt.Errorf("process %d, %s: %w", m.pid, m.path, err)
+		return
+	}
+	m.err, m.torn, m.overflow = nil, d.Torn, d.Overflow
+	for _, v := range samplesOf(d) {
+		labels := m.labels
+		if v.labels != nil {
+			labels = recording.Labels{"pid": m.labels["pid"]}
+			for k, text := range v.labels {
+				labels[k] = text
+			}
+		}
+		s.env.Sink.Sample(t, v.name, labels, v.v)
+	}
+	for _, e := range m.pauses.observe(t, d, m.subject) {
+		s.env.Sink.Append(e)
+	}
+	if !m.read {
+		for _, f := range factsOf(m.pid, d, m.path) {
+			f.T = t
+			s.env.Sink.Append(f)
+		}
+	}
+	stood, ok := seconds(d, "sun.rt.safepointTime")
+	if grown := stood - m.stood; ok && m.timed && grown >= pauseTold {
+		s.env.Watch.Add(m.pid, fmt.Sprintf("its JVM stood still for %.0f ms in a second", 1000*grown))
+	}
+	m.read, m.stood, m.timed = true, stood, ok
+}

@@ -1,0 +1,187 @@
+package suspects
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var bufferbloat = &Suspect{
+	Name:  "bufferbloat",
+	Title: "a deep queue on the way, kept full",
+	About: "A sender that fills the path keeps a deep queue at its narrowest place full, and everybody who crosses it waits: the round trip is a multiple of what the path itself takes, and nothing is lost. A long path has a long shortest round trip as well; a delayed ACK shows a long round trip with hardly anything in flight.",
+	Needs: []Need{
+		{"sockets.diag", true, "round trip, shortest round trip and bytes in flight of each connection"},
+		{"host.qdisc", false, "the queues of this host: which of them holds the backlog"},
+		{"sockets.retransmits", false, "that hardly anything is lost"},
+	},
+	For: []string{
+		"decisive: a queue of this host holds as much as it sends in the time by which the round trip is too long",
+		"strong: the round trip is a multiple of the shortest one while the connection keeps the pipe full and loses nothing",
+		"strong: more is in flight than the path holds, and the rest, at the rate of the connection, takes as long as the round trip is too long",
+		"strong: other connections on the same way wait as long",
+	},
+	Against: []string{
+		"decisive: the shortest round trip is as long: a long path",
+		"decisive: hardly anything is in flight: a delayed ACK or a busy peer, no queue",
+		"trap: the shortest round trip is kept for 5 minutes: a queue that never emptied in them looks like a long path",
+	},
+	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
+	Remedy:  "an AQM at the narrowest place (fq_codel or cake with bandwidth just under the line's), a shorter queue, or a sender that paces itself (net.ipv4.tcp_congestion_control=bbr) → .network or the unit that sets the qdisc, sysctl.d. Verified by: the round trip falls to the shortest one at the same throughput",
+	Next:    "ss -tin state established; tc -s qdisc; mtr or ping along the path while it is loaded",
+	Weigh:   weighBufferbloat,
+}
+
+const (
+	// bloated is by how much a queue lengthens the round trip until it is called
+	// so: access lines are built for 100 ms of buffer; an AQM holds 5 to 20 ms
+	// (RFC 8289, section 4); 372 ms were measured on a bloated line.
+	bloated = 0.1 // s
+	// bloatedTimes: a path of 400 ms that jitters by 100 is none.
+	bloatedTimes = 2.0
+	// fullPipe is the least segments in flight: the receiver acknowledges every
+	// second one at once, so that a delayed ACK never holds up so many.
+	fullPipe = 10
+	// lossBesides of what a queue's full sender sends may be lost: a queue that ends
+	// tells so by a loss now and then.
+	lossBesides = 0.02
+)
+
+// queued is one connection that waits in a queue, or seems to.
+type queued struct {
+	socket               *scene.Socket
+	rtt, shortest        float64 // s
+	inFlight, rate       float64 // bytes, bytes/s
+	segments             float64
+	lost, sent           float64
+	active               []recording.Interval
+	during               recording.Interval
+	full, stretched, all int // rows with a full pipe, and of them with a long round trip
+}
+
+func weighBufferbloat(s *scene.Scene, r *recording.Recording) []Finding {
+	var all []queued
+	for _, k := range s.Sockets {
+		if q, ok := waitsInQueue(k); ok && k.Subject.PID != r.Manifest.SelfPID {
+			all = append(all, q)
+		}
+	}
+	var out []Finding
+	for _, q := range all {
+		if q.fills() || !slices.ContainsFunc(all, func(o queued) bool { return o.fills() && sameWay(o.socket.First(), q.socket.First()) }) {
+			out = append(out, q.finding(s, r, all))
+		}
+	}
+	return oneForEach(out)
+}
+
+// fills tells whether the connection kept a long queue in most of its samples:
+// others on its way only wait in it.
+func (q queued) fills() bool { return q.stretched >= 2 && 2*q.stretched >= q.all }
+
+// waitsInQueue gathers what a connection's rows say; false where its round trip
+// is not long.
+func waitsInQueue(k *scene.Socket) (queued, bool) {
+	rows := tcpRowsOf(k)
+	q := queued{socket: k, all: len(rows)}
+	if len(rows) < 2 || k.First().Proto != "tcp" {
+		return q, false
+	}
+	var busy, long []recording.Socket
+	for i, row := range rows {
+		t := row.TCP
+		if t.RTT < bloated || t.MinRTT <= 0 {
+			continue
+		}
+		long = append(long, row)
+		if t.Unacked < fullPipe {
+			continue
+		}
+		q.full++
+		if t.RTT-t.MinRTT >= bloated && t.RTT >= bloatedTimes*t.MinRTT {
+			q.stretched++
+			busy = append(busy, row)
+			if i > 0 {
+				q.active = append(q.active, recording.Interval{Start: rows[i-1].T, End: row.T})
+			}
+		}
+	}
+	if len(long) < 2 {
+		return q, false
+	}
+	q.active = mergeIntervals(q.active, joined)
+	of := busy
+	if len(busy) < 2 {
+		of = long
+	}
+	q.rtt = middle(of, func(s recording.Socket) float64 { return s.TCP.RTT })
+	q.shortest = middle(of, func(s recording.Socket) float64 { return s.TCP.MinRTT })
+	q.segments = middle(of, func(s recording.Socket) float64 { return float64(s.TCP.Unacked) })
+	q.inFlight = middle(of, func(s recording.Socket) float64 { return float64(s.TCP.Unacked * s.TCP.SndMSS) })
+	a, b := of[0], of[len(of)-1]
+	q.during = recording.Interval{Start: a.T, End: b.T}
+	if d := b.T.Sub(a.T).Seconds(); d > 0 {
+		q.rate = (float64(b.TCP.BytesAcked) - float64(a.TCP.BytesAcked)) / d
+	}
+	q.lost = float64(b.TCP.TotalRetrans-a.TCP.TotalRetrans) - float64(b.TCP.DSACKDups-a.TCP.DSACKDups)
+	q.sent = float64(b.TCP.DataSegsOut) - float64(a.TCP.DataSegsOut)
+	return q, true
+}
+
+func (q queued) extra() float64 { return q.rtt - q.shortest }
+
+func (q queued) finding(s *scene.Scene, r *recording.Recording, all []queued) Finding {
+	remote := recording.Host(q.socket.First().Remote)
+	f := Finding{Subject: q.socket.Subject, Active: q.active, Next: "ss -tin 'dst " + remote + "'; tc -s qdisc"}
+	source := "ss -tin rtt, minrtt, unacked, bytes_acked"
+	switch {
+	case q.extra() < bloated || q.rtt < bloatedTimes*q.shortest:
+		f.Text = "a long path"
+		f.Evidence = []Evidence{{Side: Against, Grade: Decisive, Value: q.shortest, Unit: "s", Source: source, Origin: "rtt",
+			Text: fmt.Sprintf("the round trip to %s is %s, and was never under %s: a long path, no queue", remote, lasting(q.rtt), lasting(q.shortest))}}
+		return f
+	case !q.fills():
+		f.Text = "a long round trip without a full pipe"
+		f.Evidence = []Evidence{{Side: Against, Grade: Decisive, Value: q.segments, Unit: "segments", Source: source, Origin: "rtt",
+			Text: fmt.Sprintf("the round trip to %s is %s against %s, but only %s segments were in flight (in %d of %d samples more than %d): late ACKs, no queue that it fills", remote, lasting(q.rtt), lasting(q.shortest), count(q.segments), q.full, q.all, fullPipe)}}
+		return f
+	}
+	f.Text = fmt.Sprintf("the round trip to %s is %s against %s when nothing waits: a queue of %s on the way is kept full", remote, lasting(q.rtt), lasting(q.shortest), size(q.rate*q.extra()))
+	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: q.extra(), Unit: "s", Source: source, Origin: "rtt",
+		Text: fmt.Sprintf("round trip %s against the shortest of %s with %s segments in flight, in %d of %d samples; %s segments lost", lasting(q.rtt), lasting(q.shortest), count(q.segments), q.stretched, q.all, ofAll(max(0, q.lost), q.sent))})
+	if q.sent > 0 && q.lost > lossBesides*q.sent {
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Value: q.lost, Unit: "segments", Source: "ss -tin retrans", Origin: "retransmit",
+			Text: fmt.Sprintf("%s segments were lost: the loss holds the sender back", ofAll(q.lost, q.sent))})
+	}
+	if q.rate > 0 {
+		holds := q.rate * q.shortest
+		waits := (q.inFlight - holds) / q.rate
+		e := Evidence{Side: For, Grade: Weak, Value: q.inFlight - holds, Unit: "B", Source: source, Origin: "bytes in flight",
+			Text: fmt.Sprintf("%s in flight, of which the path itself holds %s at %s/s; the rest takes %s to leave", size(q.inFlight), size(holds), size(q.rate), lasting(waits))}
+		if math.Abs(waits-q.extra()) <= 0.3*q.extra() {
+			e.Grade = Strong
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	if e, others := q.alsoWaiting(all); len(others) > 0 {
+		f.Evidence, f.Related = append(f.Evidence, e), append(f.Related, others...)
+	}
+	if q.socket.Peer != nil {
+		f.Related = append(f.Related, q.socket.Peer.Subject)
+	}
+	f.Remedy = fmt.Sprintf("at the narrowest place towards %s: fq_codel, or cake with a bandwidth just under %s; or net.ipv4.tcp_congestion_control=bbr here (sysctl.d)", remote, lineRate(q.rate))
+	f.Harm = Harm{Symptom: scene.RequestLatency, Amount: q.extra(), Unit: "s", Text: fmt.Sprintf("each packet to %s waits %s longer", remote, lasting(q.extra()))}
+	if owner, e, ok := q.heldBy(s, r); ok {
+		f.Evidence = append(f.Evidence, e)
+		f.Related = append(f.Related, f.Subject)
+		f.Subject = owner.subject()
+		f.Next = inNetns(s, owner.device.netns, "tc -s qdisc show dev "+owner.device.device)
+		f.Remedy = fmt.Sprintf("replace %s on %s (%s) by fq_codel at the same rate, or cut its limit to %s (50 ms); keep it in the .network file or the unit that sets it",
+			owner.kind, owner.device.device, inNetns(s, owner.device.netns, "tc qdisc"), size(q.rate*0.05))
+	}
+	return f
+}

@@ -1,0 +1,183 @@
+package suspects
+
+import (
+	"fmt"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var cpuSaturated = &Suspect{
+	Name:  "cpu-saturated",
+	Title: "all CPUs are busy, and a service waits for one",
+	About: "More threads want to run than there are CPUs, and those that answer requests stand in the queue with the rest. " +
+		"A machine that compiles or computes with all its CPUs and whose services answer in time is well used, not sick. " +
+		"Where the hypervisor gave the CPUs to others (steal), the noisy neighbour is outside of this machine.",
+	Needs: []Need{
+		{Measure: "host.cpu", Must: true, Why: "how busy the CPUs were, and what the hypervisor took"},
+		{Measure: "threads.sched", Why: "how long the threads of services were ready and did not run"},
+		{Measure: "host.processes", Why: "who used the CPUs"},
+		{Measure: "host.pressure", Why: "how much of the time somebody waited for a CPU"},
+	},
+	For: []string{
+		"strong: the CPUs were idle for less than a tenth of the window (healthy: more than a fifth)",
+		"strong: threads of a service were ready and waited for a CPU, a tenth of the time and a third of what they wanted to run",
+		"decisive: the hypervisor took a quarter of the CPU time that this machine asked for (steal; healthy under 2 %)",
+		"weak: CPU pressure, and a service that is late",
+	},
+	Against: []string{
+		"strong: no service that waited was late: a compile or a batch on all CPUs is what they are for",
+		"decisive: a quota held the threads back (cpu-throttled), or requests spent less than a tenth of their time in the queue",
+		"the CPUs are idle a tenth of the time and more: then it is run-queue-wait, if anything",
+	},
+	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", fiveSeconds}, Lead{"listen-overflow", 2 * fiveSeconds}),
+	Remedy:  "nice or CPUWeight= of whoever computes, fewer of its threads, or more CPUs. Verified by: run delay of the service's threads under a tenth",
+	Next:    "snag find --pid PID; pidstat -u 1; cat /proc/PID/task/*/schedstat",
+	Weigh:   weighSaturated,
+}
+
+// busyIdle is the share of idle time under which all CPUs count as busy: with it
+// a thread that wakes up finds no free CPU nine times in ten.
+const busyIdle = 0.1
+
+func weighSaturated(s *scene.Scene, r *recording.Recording) []Finding {
+	all, ok := cpuTimes(r, nil)
+	if !ok {
+		return nil
+	}
+	var out []Finding
+	if f := stolen(s, all); f != nil {
+		out = append(out, *f)
+	}
+	var late []cpuWait
+	for _, w := range cpuWaits(s, r) {
+		if w.late() {
+			late = append(late, w)
+		}
+	}
+	if all.idleShare() >= busyIdle {
+		return out
+	}
+	if _, ok := r.Measured("threads.sched"); !ok {
+		return append(out, unfollowed(all))
+	}
+	if len(late) == 0 {
+		return out
+	}
+	return append(out, saturated(s, r, all, late))
+}
+
+// unfollowed is what can be told of full CPUs where no thread was followed.
+func unfollowed(all cpuTime) Finding {
+	return Finding{
+		Subject: recording.Subject{Kind: recording.KindHost}, Evidence: []Evidence{all.busy(),
+			{Side: Missing, Source: "threads.sched", Text: "whether a service waited for them was not measured"}},
+		Text: fmt.Sprintf("the CPUs were idle for %.0f %% of the time only", 100*all.idleShare()),
+		Next: "snag find --pid PID of the service that is late",
+	}
+}
+
+func (c cpuTime) busy() Evidence {
+	return Evidence{Side: For, Grade: Strong, Value: 1 - c.idleShare(), Unit: "share", Source: "/proc/stat", Origin: "cpu time",
+		Text: fmt.Sprintf("%s were busy for %.0f %% of the time (healthy under 80 %%)", plural(c.cpus, "CPU"), 100*(1-c.idleShare()))}
+}
+
+func saturated(s *scene.Scene, r *recording.Recording, all cpuTime, late []cpuWait) Finding {
+	// Who is late comes before who merely waits.
+	worst := late[0]
+	for _, w := range late {
+		if lateness(s, w.process) != nil {
+			worst = w
+			break
+		}
+	}
+	f := Finding{Active: worst.active, Subject: worst.process.Subject}
+	f.Evidence = []Evidence{all.busy(), worst.evidence()}
+	for _, w := range late[:min(len(late), 5)] {
+		f.Related = append(f.Related, w.process.Subject)
+	}
+	if psi, ok := shareOfWindow(r, "node_pressure_cpu_waiting_seconds_total"); ok {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: psi, Unit: "share", Source: "/proc/pressure/cpu some", Origin: "cpu pressure",
+			Text: fmt.Sprintf("somebody waited for a CPU for %.0f %% of the time", 100*psi)})
+	}
+	f.blame(s, r, all, worst)
+	if e := worst.throttled(r); e != nil {
+		f.Evidence = append(f.Evidence, *e)
+	}
+	f.addHarm(s, r, worst, late)
+	f.Next = fmt.Sprintf("cat /proc/%d/task/*/schedstat; pidstat -u 1 5", worst.process.Subject.PID)
+	return f
+}
+
+// blame names who used the CPUs: the subject is who should get less, or the
+// service itself where it alone is what they are busy with.
+func (f *Finding) blame(s *scene.Scene, r *recording.Recording, all cpuTime, w cpuWait) {
+	self := w.process.Subject
+	var top *rival
+	for _, v := range rivals(s, r) {
+		if !v.has(w.process) {
+			top = &v
+			break
+		}
+	}
+	if top == nil || top.used < w.ran || top.used < 0.1*all.total {
+		f.Text = fmt.Sprintf("%s needs more CPU than there is: it ran for %s and waited for %s", self.Name, lasting(w.ran), lasting(w.waited))
+		f.Remedy = "more CPUs for " + self.Name + ", or less work per request"
+		if top == nil || top.used < 0.1*all.total {
+			f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "table processes", Text: "who else used the CPUs was not seen: short-lived processes leave no row"})
+		}
+		return
+	}
+	first := top.processes[0]
+	f.Subject = first.Subject
+	for _, p := range top.processes[1:min(len(top.processes), 4)] {
+		f.Related = append(f.Related, p.Subject)
+	}
+	f.Text = fmt.Sprintf("%s used %s of the %s of CPU time that there were, and %s waited for a CPU for %s", top.name(), lasting(top.used), lasting(all.total), self.Name, lasting(w.waited))
+	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: top.used, Unit: "s", Source: "/proc/PID/stat utime, stime", Origin: "process time",
+		Text: fmt.Sprintf("%s used %s of CPU time, %s itself %s", top.name(), lasting(top.used), self.Name, lasting(w.ran))})
+	f.Remedy = fmt.Sprintf("renice 19 -p %d; for good: CPUWeight=20 (or Nice=19) of its unit", first.Subject.PID)
+	if unit := first.Last().Unit; unit != "" {
+		f.Remedy = fmt.Sprintf("systemctl set-property %s CPUWeight=20", unit)
+	}
+}
+
+// addHarm says whether anybody felt the wait, and how much of it a request met.
+func (f *Finding) addHarm(s *scene.Scene, r *recording.Recording, w cpuWait, late []cpuWait) {
+	wait, share := w.perRequest(r)
+	if share != nil {
+		f.Evidence = append(f.Evidence, *share)
+	}
+	e := felt(s, late)
+	f.Evidence = append(f.Evidence, e)
+	if e.Side == For && wait > 0 {
+		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: wait, Unit: "s", Text: fmt.Sprintf("%s of a typical request of %s was waiting for a CPU", lasting(wait), w.process.Subject.Name)}
+	}
+}
+
+// Steal: from stealTold on it is spoken of, from stealProved on it is as bad as a
+// quota that a group meets in every fourth period (see cpu-throttled).
+const (
+	stealTold   = 0.1
+	stealProved = 0.25
+)
+
+// stolen is the finding on a noisy neighbour outside; nil where there is none.
+func stolen(s *scene.Scene, all cpuTime) *Finding {
+	asked := all.total - all.idle
+	if asked <= 0 || all.stolenShare() < stealTold/2 || all.stolen/asked < stealTold {
+		return nil
+	}
+	share := all.stolen / asked
+	e := Evidence{Side: For, Grade: Strong, Value: share, Unit: "share", Source: "/proc/stat steal", Origin: "steal",
+		Text: fmt.Sprintf("the hypervisor gave %s of the %s of CPU time that this machine asked for to others: %.0f %% (healthy under 2 %%)", lasting(all.stolen), lasting(asked), 100*share)}
+	if share >= stealProved {
+		e.Grade = Decisive
+	}
+	return &Finding{
+		Subject: recording.Subject{Kind: recording.KindHost}, Evidence: []Evidence{e},
+		Text:   fmt.Sprintf("a noisy neighbour outside of this machine: %.0f %% of the CPU time asked for was stolen", 100*share),
+		Remedy: "ask the provider for another host or dedicated CPUs; nothing on this machine mends it",
+		Next:   "sar -u 1 60 | awk '{print $1, $7}'; compare with the provider's CPU ready time",
+	}
+}

@@ -1,0 +1,119 @@
+package suspects
+
+import (
+	"sort"
+	"strconv"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+const fiveSeconds = 5 * time.Second
+
+// cpuTime is what the CPUs did in the window, s: all of them, or some.
+type cpuTime struct {
+	cpus         int
+	total        float64
+	idle, stolen float64
+}
+
+func (c cpuTime) idleShare() float64   { return c.idle / c.total }
+func (c cpuTime) stolenShare() float64 { return c.stolen / c.total }
+
+// cpuTimes adds up /proc/stat of the CPUs in the set; nil is all. False where it
+// was not measured twice.
+func cpuTimes(r *recording.Recording, set map[int]bool) (cpuTime, bool) {
+	var out cpuTime
+	for _, s := range r.Select("node_cpu_seconds_total") {
+		cpu, err := strconv.Atoi(s.Labels["cpu"])
+		if err != nil || set != nil && !set[cpu] {
+			continue
+		}
+		n, ok := s.Increase()
+		if !ok {
+			continue
+		}
+		out.total += n
+		switch s.Labels["mode"] {
+		case "idle", "iowait":
+			out.idle += n
+		case "steal":
+			out.stolen += n
+		case "user":
+			out.cpus++
+		}
+	}
+	return out, out.total > 0
+}
+
+// rival is a process, or several that belong together, that used the CPUs.
+type rival struct {
+	processes []*scene.Process // the one that used most first
+	used      float64          // s
+}
+
+// name is what a person would call it.
+func (v rival) name() string {
+	first := v.processes[0].Subject
+	if n := len(v.processes); n > 1 {
+		return first.Name + " and " + plural(n-1, "more like it")
+	}
+	return first.Name
+}
+
+// rivals are the processes that used CPU time in the window, with the children
+// they waited for; those of one name and control group are one. Not snag's own.
+func rivals(s *scene.Scene, r *recording.Recording) []rival {
+	type key struct{ comm, cgroup string }
+	all := map[key]*rival{}
+	used := map[*scene.Process]float64{}
+	for _, p := range s.Processes {
+		a, b := p.First(), p.Last()
+		n := b.CPU + b.ChildrenCPU - a.CPU - a.ChildrenCPU
+		if len(p.Rows) < 2 || n <= 0 || b.Self || b.PID == r.Manifest.SelfPID {
+			continue
+		}
+		used[p] = n
+		k := key{b.Comm, b.Cgroup}
+		if all[k] == nil {
+			all[k] = &rival{}
+		}
+		all[k].used += n
+		all[k].processes = append(all[k].processes, p)
+	}
+	var out []rival
+	for _, v := range all {
+		sort.SliceStable(v.processes, func(i, j int) bool { return used[v.processes[i]] > used[v.processes[j]] })
+		out = append(out, *v)
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		if out[i].used != out[j].used {
+			return out[i].used > out[j].used
+		}
+		return out[i].processes[0].Subject.PID < out[j].processes[0].Subject.PID
+	})
+	return out
+}
+
+// has tells whether a process is among them.
+func (v rival) has(p *scene.Process) bool {
+	for _, one := range v.processes {
+		if one == p {
+			return true
+		}
+	}
+	return false
+}
+
+// share of an interval series: the growth of the first series of that name over
+// the window's length.
+func shareOfWindow(r *recording.Recording, name string, pairs ...string) (float64, bool) {
+	for _, s := range r.Select(name, pairs...) {
+		n, ok := s.Increase()
+		if d := s.Points[len(s.Points)-1].T.Sub(s.Points[0].T).Seconds(); ok && d > 0 {
+			return n / d, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,175 @@
+package suspects
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// cpuWait is how long the threads of one process were ready to run and waited for
+// a CPU.
+type cpuWait struct {
+	process *scene.Process
+	waited  float64 // s, all threads together
+	ran     float64 // s on a CPU
+	span    float64 // s from the first look to the last
+	active  []recording.Interval
+}
+
+// of is the share of the time in which it wanted to run that it waited.
+func (w cpuWait) of() float64 { return w.waited / (w.waited + w.ran) }
+
+// A process is late when its threads waited a tenth of the time (delayShare), and
+// a third of the time that they wanted to run: a server on a busy machine waits
+// for 0.02 to 0.1 of the time and a tenth to a quarter of what it wants.
+const waitOfWanted = 0.33
+
+func (w cpuWait) late() bool { return w.waited >= delayShare*w.span && w.of() >= waitOfWanted }
+
+// cpuWaits measures every process with sockets whose threads were followed, those
+// that waited longest first.
+func cpuWaits(s *scene.Scene, r *recording.Recording) []cpuWait {
+	var out []cpuWait
+	for _, p := range s.Processes {
+		if len(p.Sockets) == 0 || p.Subject.PID == r.Manifest.SelfPID {
+			continue
+		}
+		w := cpuWait{process: p}
+		seconds := map[recording.Time]float64{} // of the window: waited in it
+		for _, t := range p.Threads {
+			for i := 1; i < len(t.Rows); i++ {
+				a, b := t.Rows[i-1], t.Rows[i]
+				if b.RunDelay < a.RunDelay || b.OnCPU < a.OnCPU { // the id was given again
+					continue
+				}
+				w.waited += b.RunDelay - a.RunDelay
+				w.ran += b.OnCPU - a.OnCPU
+				seconds[recording.Time(int64(b.T)/1e9)] += b.RunDelay - a.RunDelay
+			}
+			if d := t.Rows[len(t.Rows)-1].T.Sub(t.Rows[0].T).Seconds(); d > w.span {
+				w.span = d
+			}
+		}
+		if w.span < 2 {
+			continue
+		}
+		for at, waited := range seconds {
+			if waited >= delayShare {
+				w.active = append(w.active, recording.Interval{Start: at*1e9 - 1e9, End: at * 1e9})
+			}
+		}
+		w.active = mergeIntervals(w.active, joined)
+		out = append(out, w)
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].waited > out[j].waited })
+	return out
+}
+
+// evidence is the wait itself.
+func (w cpuWait) evidence() Evidence {
+	return Evidence{Side: For, Grade: Strong, Value: w.of(), Unit: "share", Source: "/proc/PID/task/TID/schedstat", Origin: "run delay",
+		Text: fmt.Sprintf("threads of %s were ready and waited for a CPU for %s together in %s: %.0f %% of the time that they wanted to run (healthy under 25 %%)",
+			w.process.Subject.Name, lasting(w.waited), lasting(w.span), 100*w.of())}
+}
+
+// throttled tells that the wait is a quota's: a throttled group's threads are
+// ready and do not run (kernel/sched/fair.c, throttle_cfs_rq).
+func (w cpuWait) throttled(r *recording.Recording) *Evidence {
+	for path := w.process.Last().Cgroup; path != "" && path != "/" && path != "."; path = path[:strings.LastIndexByte(path, '/')] {
+		held, ok := increaseOf(r, "snag_cgroup_cpu_throttled_seconds_total", path)
+		if ok && held >= 0.3*w.waited {
+			return &Evidence{Side: Against, Grade: Decisive, Value: held, Unit: "s", Source: "cpu.stat throttled time of " + path, Origin: "cpu.stat",
+				Text: fmt.Sprintf("the quota of its control group %s held it back for %s: the CPUs were not what it waited for", path, lasting(held))}
+		}
+	}
+	return nil
+}
+
+// perRequest compares the wait with what the process' requests took. Nil where
+// its requests were not followed.
+func (w cpuWait) perRequest(r *recording.Recording) (wait float64, e *Evidence) {
+	n, took := 0.0, 0.0
+	for _, t := range r.Turns {
+		if t.Role == "serve" && t.PID == w.process.Subject.PID {
+			n, took = n+float64(t.N), took+t.Sum
+		}
+	}
+	if n < 10 || took <= 0 {
+		return 0, nil
+	}
+	wait = min(w.waited, took) / n
+	e = &Evidence{Side: For, Grade: Weak, Value: wait, Unit: "s", Source: "turns", Origin: "turns",
+		Text: fmt.Sprintf("of %s per request, %s was waiting for a CPU", lasting(took/n), lasting(wait))}
+	if w.waited < 0.1*took {
+		e.Side, e.Grade = Against, Decisive
+	}
+	return wait, e
+}
+
+// latency are the symptoms of a process that waiting for a CPU may cause.
+var latency = map[string]bool{
+	scene.RequestLatency: true, scene.ConnectLatency: true, scene.StreamFreeze: true, scene.StreamLate: true, scene.DatagramsLost: true,
+}
+
+// lateness is a symptom of the process or of a socket of its own; nil when
+// nobody felt anything.
+func lateness(s *scene.Scene, p *scene.Process) *scene.Symptom {
+	for i, sym := range s.Symptoms {
+		if !latency[sym.Name] {
+			continue
+		}
+		if sym.Subject.PID == p.Subject.PID {
+			return &s.Symptoms[i]
+		}
+		for _, k := range p.Sockets {
+			if k.ID == scene.IDOf(sym.Subject) {
+				return &s.Symptoms[i]
+			}
+		}
+	}
+	return nil
+}
+
+// felt says whether the users of the processes that waited noticed.
+func felt(s *scene.Scene, waits []cpuWait) Evidence {
+	for _, w := range waits {
+		if sym := lateness(s, w.process); sym != nil {
+			return Evidence{Side: For, Grade: Weak, Source: "symptoms", Origin: "symptoms", Text: fmt.Sprintf("%s of %s: %s", sym.Name, w.process.Subject.Name, sym.Text)}
+		}
+	}
+	return Evidence{Side: Against, Grade: Strong, Source: "symptoms", Origin: "symptoms", Text: "no service that waited was late: nobody felt it"}
+}
+
+// latencyLeads is what waiting for a CPU, a disk or memory leads to.
+func latencyLeads(more ...Lead) []Lead {
+	out := []Lead{{scene.RequestLatency, fiveSeconds}, {scene.ConnectLatency, fiveSeconds}, {scene.StreamFreeze, fiveSeconds},
+		{scene.StreamLate, fiveSeconds}, {scene.DatagramsLost, fiveSeconds}}
+	return append(out, more...)
+}
+
+// cpuSet reads a list of CPUs, "0-3,7"; nil for all or not known.
+func cpuSet(list string) map[int]bool {
+	if list == "" {
+		return nil
+	}
+	out := map[int]bool{}
+	for _, part := range strings.Split(list, ",") {
+		a, b, span := strings.Cut(part, "-")
+		from, err := strconv.Atoi(a)
+		to := from
+		if err == nil && span {
+			to, err = strconv.Atoi(b)
+		}
+		if err != nil || from < 0 || to < from || to-from > 8192 {
+			return nil
+		}
+		for i := from; i <= to; i++ {
+			out[i] = true
+		}
+	}
+	return out
+}

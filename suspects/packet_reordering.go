@@ -1,0 +1,192 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var packetReordering = &Suspect{
+	Name:  "packet-reordering",
+	Title: "packets that overtake each other",
+	About: "Packets of a connection take ways of different length: a LAG or ECMP that spreads by packet, a flow director that moves a flow between queues. The sender takes the late ones for lost, sends them again for nothing and slows down; the receiver holds back what came early. Loss looks alike on the receiver (out-of-order queue), but then nothing is reported as a duplicate; a path that duplicates packets reports duplicates, and nothing was sent again.",
+	Needs: []Need{
+		{"sockets.retransmits", true, "segments sent again, by flow"},
+		{"sockets.diag", true, "tcp_info of the flow: duplicates that the receiver reported, reordering seen"},
+		{"host.netstat", false, "TCPFastRetrans, TCPSACKReorder and DSACKs of the namespace"},
+	},
+	For: []string{
+		"decisive: what was sent again and what the receiver reported as duplicates (DSACK) is the same number, and later segments were acknowledged first",
+		"strong: most of it was reported as duplicates, with reordering seen",
+	},
+	Against: []string{
+		"decisive: hardly anything of what was sent again was a duplicate: it was lost",
+		"decisive: duplicates were reported and nothing was sent again: the path duplicates packets",
+		"strong: duplicates without any reordering seen: late ACKs, loss probes",
+		"trap: TCPOFOQueue and rcv_ooopack grow more by loss",
+	},
+	LeadsTo: []Lead{{scene.ThroughputPlateau, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
+	Remedy:  "keep each flow on one way: LAG and ECMP hash by layer 3+4 (bond xmit_hash_policy layer3+4, net.ipv4.fib_multipath_hash_policy=1), no per-packet balancing, flow steering that does not move live flows (ethtool -K DEV ntuple off). Verified by: TCPSACKReorder and TCPDSACKRecv stand still",
+	Next:    "ss -tin; nstat -az TcpRetransSegs TcpExtTCPSACKReorder TcpExtTCPDSACKRecv",
+	Weigh:   weighPacketReordering,
+}
+
+// fewOverDuplicates: a lone duplicate is a loss probe that came after the ACK.
+const fewOverDuplicates = 10
+
+// spuriousFelt: on loopback, loss probes on a busy CPU make 1 duplicate in 2,000
+// segments; a path that reorders makes 1 in 100 and more.
+const spuriousFelt = 0.002
+
+func weighPacketReordering(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	judged := map[*scene.Socket]bool{}
+	short := map[uint64]steps{} // of connections that no two dumps had, by namespace
+	var spaces []uint64
+	for _, f := range resent(s, r) {
+		if turnedAway(s, r, f) || neverHeard(f) {
+			continue
+		}
+		if f.socket == nil || len(f.tcpRows()) < 2 {
+			if short[f.netns] == nil {
+				spaces = append(spaces, f.netns)
+			}
+			short[f.netns] = append(short[f.netns], f.again...)
+			continue
+		}
+		judged[f.socket] = true
+		if f.again.sum() >= fewRetransmits {
+			out = append(out, reorderingOn(r, f))
+		}
+	}
+	for _, k := range s.Sockets {
+		if f, ok := duplicatesOnly(k); ok && !judged[k] {
+			out = append(out, f)
+		}
+	}
+	for _, id := range spaces {
+		if f, ok := reorderingIn(r, id, short[id]); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func reorderingOn(r *recording.Recording, f *flow) Finding {
+	rows := f.tcpRows()
+	first, last := rows[0], rows[len(rows)-1]
+	a, b := first.TCP, last.TCP
+	again := float64(b.TotalRetrans - a.TotalRetrans)
+	duplicates := float64(b.DSACKDups - a.DSACKDups)
+	reordered := float64(b.ReordSeen - a.ReordSeen)
+	sent := float64(b.DataSegsOut) - float64(a.DataSegsOut)
+	n, _ := f.again.between(recording.Interval{Start: first.T, End: last.T})
+	// Held back for longer than a round trip, a segment is sent again and
+	// acknowledged before it comes: reord_seen never moves. But it was sent again
+	// because later ones were acknowledged first (TCPFastRetrans), which a late ACK
+	// never causes.
+	fast, _ := grew(r, f.netns, "node_netstat_TcpExt_TCPFastRetrans")
+	overtaken := reordered > 0 || 2*fast >= again
+	from, to := recording.Host(f.local), recording.Host(f.remote)
+	out := Finding{Subject: f.socket.Subject, Active: f.again.active(), Next: "ss -tin 'dst " + to + "'",
+		Text: fmt.Sprintf("packets from %s to %s overtake each other: %s segments were sent again for nothing", from, to, ofAll(min(duplicates, again), sent))}
+	if f.socket.Peer != nil {
+		out.Related = append(out.Related, f.socket.Peer.Subject)
+	}
+	e := Evidence{Side: For, Grade: Strong, Value: duplicates, Unit: "segments", Origin: "dsack", Doubt: lossOf(r, "sockets.retransmits", again),
+		Source: "ss -tin retrans, dsack_dups, reord_seen; /proc/net/netstat TCPFastRetrans; tracepoint tcp:tcp_retransmit_skb",
+		Text: fmt.Sprintf("%s retransmissions were seen, tcp_info counts %s segments sent again; the receiver reported %s as duplicates, reordering was seen %s times, and %s segments were sent again since later ones came first",
+			count(n), count(again), count(duplicates), count(reordered), count(fast))}
+	switch {
+	case duplicates < mostDuplicates*again && duplicates <= fewDuplicates*again:
+		e.Side, e.Grade = Against, Decisive
+		e.Text += ": what was sent again had been lost"
+	case !overtaken && duplicates > again+fewOverDuplicates:
+		e.Side, e.Grade = Against, Decisive
+		e.Text += ": the path duplicates packets, and they keep their order"
+	case !overtaken:
+		e.Side, e.Text = Against, e.Text+": late ACKs or loss probes, and no reordering"
+	case duplicates >= mostDuplicates*again && duplicates >= spuriousFelt*sent:
+		e.Grade = Decisive
+	case duplicates < 0.5*again || duplicates < spuriousFelt*sent:
+		e.Grade = Weak
+	}
+	out.Evidence = append(out.Evidence, e)
+	if p := f.socket.Peer; p != nil {
+		out.Evidence = append(out.Evidence, arrivedOutOfOrder(p)...)
+	}
+	out.Remedy = fmt.Sprintf("keep each flow from %s to %s on one way: hash LAG and ECMP by layer 3+4, no per-packet balancing, no steering that moves live flows", from, to)
+	out.Harm = wasted(min(duplicates, again), sent)
+	return out
+}
+
+// wasted is the share of what was sent that was sent for nothing. The sender
+// slows down besides, which no counter tells.
+func wasted(again, sent float64) Harm {
+	if sent <= 0 || again <= 0 {
+		return Harm{}
+	}
+	return Harm{Symptom: scene.ThroughputPlateau, Amount: again / sent, Of: 1, Unit: "ratio",
+		Text: fmt.Sprintf("%s segments (%.1f %%) were sent twice for nothing, and the sender slowed down for each", ofAll(again, sent), 100*again/sent)}
+}
+
+// arrivedOutOfOrder is what the receiver on this host says. Loss fills the same
+// queue, so that it proves nothing.
+func arrivedOutOfOrder(p *scene.Socket) []Evidence {
+	rows := tcpRowsOf(p)
+	if len(rows) < 2 {
+		return nil
+	}
+	n := float64(rows[len(rows)-1].TCP.RcvOOO - rows[0].TCP.RcvOOO)
+	if n <= 0 {
+		return nil
+	}
+	return []Evidence{{Side: For, Grade: Weak, Value: n, Unit: "segments", Source: "ss -tin rcv_ooopack", Origin: "receiver",
+		Text: fmt.Sprintf("%s segments came out of order at %s; loss does that too", count(n), p.Subject.Name)}}
+}
+
+// duplicatesOnly: the receiver reported duplicates of a flow on which hardly
+// anything was sent again.
+func duplicatesOnly(k *scene.Socket) (Finding, bool) {
+	rows := tcpRowsOf(k)
+	if len(rows) < 2 {
+		return Finding{}, false
+	}
+	a, b := rows[0].TCP, rows[len(rows)-1].TCP
+	duplicates, again := float64(b.DSACKDups-a.DSACKDups), float64(b.TotalRetrans-a.TotalRetrans)
+	if duplicates < fewOverDuplicates || duplicates < 2*again {
+		return Finding{}, false
+	}
+	return Finding{Subject: k.Subject, Text: fmt.Sprintf("the path delivers packets twice: %s duplicates", count(duplicates)),
+		Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: duplicates, Unit: "segments", Source: "ss -tin dsack_dups, retrans", Origin: "dsack",
+			Text: fmt.Sprintf("%s duplicates were reported and %s segments were sent again: the path duplicates packets, it does not reorder", count(duplicates), count(again))}}}, true
+}
+
+// reorderingIn judges short connections together, by the counters of their
+// namespace.
+func reorderingIn(r *recording.Recording, netns uint64, seen steps) (Finding, bool) {
+	again, ok := grew(r, netns, "node_netstat_Tcp_RetransSegs")
+	duplicates, ok2 := grew(r, netns, "node_netstat_TcpExt_TCPDSACKRecv")
+	reordered, ok3 := grew(r, netns, "node_netstat_TcpExt_TCPSACKReorder")
+	n := seen.sum()
+	if !ok || !ok2 || !ok3 || n < 2*fewRetransmits || n < 0.5*again || duplicates < fewDuplicates*again {
+		return Finding{}, false
+	}
+	sent, _ := grew(r, netns, "node_netstat_Tcp_OutSegs")
+	e := Evidence{Side: For, Grade: Strong, Value: duplicates, Unit: "segments", Origin: "dsack", Doubt: lossOf(r, "sockets.retransmits", n),
+		Source: "/proc/net/snmp Tcp RetransSegs; /proc/net/netstat TCPDSACKRecv, TCPSACKReorder",
+		Text: fmt.Sprintf("%s segments of its connections were sent again (RetransSegs %s), %s were reported as duplicates, ACKs came out of order %s times",
+			count(n), count(again), count(duplicates), count(reordered))}
+	switch {
+	case reordered <= 0:
+		e.Side = Against
+	case duplicates < spuriousFelt*sent:
+		e.Grade = Weak
+	case duplicates >= mostDuplicates*again && (agree(n, again) || segmentsOf(n, again)):
+		e.Grade = Decisive
+	}
+	return Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Active: seen.active(), Evidence: []Evidence{e},
+		Text: "packets of its connections overtake each other", Harm: wasted(min(duplicates, again), sent)}, true
+}

@@ -1,0 +1,138 @@
+package suspects
+
+import (
+	"fmt"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var runQueueWait = &Suspect{
+	Name:  "run-queue-wait",
+	Title: "a service waits for its CPU while others are idle",
+	About: "The threads of the service may run on some CPUs only (taskset, CPUAffinity=, cpuset), or stand behind what has priority, and share them with something that computes. " +
+		"The machine as a whole looks half idle.",
+	Needs: []Need{
+		{Measure: "host.cpu", Must: true, Why: "that the machine had idle CPUs meanwhile, and which were busy"},
+		{Measure: "threads.sched", Why: "how long the threads were ready and did not run"},
+		{Measure: "host.processes", Why: "on which CPUs who may run, and who used them"},
+	},
+	For: []string{
+		"strong: threads of a service were ready and waited for a CPU, a tenth of the time and a third of what they wanted to run",
+		"strong: they may run on some CPUs only, which were busy for nine tenths of the time while others were idle",
+		"weak: another process is bound to the same CPUs and used them; a service that is late",
+	},
+	Against: []string{
+		"decisive: a quota held the threads back (cpu-throttled), or requests spent less than a tenth of their time in the queue",
+		"strong: no service that waited was late",
+		"all CPUs were busy: then it is cpu-saturated; a pinned process alone on its CPU waits for nobody",
+	},
+	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", fiveSeconds}, Lead{"listen-overflow", 2 * fiveSeconds}),
+	Remedy:  "let it run on more CPUs (taskset -pc, CPUAffinity=, AllowedCPUs=), or keep the others off its CPUs. Verified by: run delay of its threads under a tenth",
+	Next:    "taskset -pc PID; cat /proc/PID/task/*/schedstat; mpstat -P ALL 1 5",
+	Weigh:   weighRunQueue,
+}
+
+func weighRunQueue(s *scene.Scene, r *recording.Recording) []Finding {
+	all, ok := cpuTimes(r, nil)
+	if !ok || all.idleShare() < busyIdle {
+		return nil // then it is the machine that is full
+	}
+	if _, ok := r.Measured("threads.sched"); !ok {
+		return unqueued(r)
+	}
+	var out []Finding
+	for _, w := range cpuWaits(s, r) {
+		if !w.late() || !bound(w, all) && lateness(s, w.process) == nil {
+			continue // what can't be told of somebody who is not late need not be
+		}
+		out = append(out, waitedForCPU(s, r, all, w))
+		if len(out) == maxWaits {
+			break
+		}
+	}
+	return out
+}
+
+// crowdedShare of the time in which somebody waited for a CPU cannot be passed
+// over where no thread was followed. Healthy: 0.01 to 0.1.
+const crowdedShare = 0.2
+
+func unqueued(r *recording.Recording) []Finding {
+	psi, ok := shareOfWindow(r, "node_pressure_cpu_waiting_seconds_total")
+	if !ok || psi < crowdedShare {
+		return nil
+	}
+	return []Finding{{
+		Subject: recording.Subject{Kind: recording.KindHost}, Evidence: []Evidence{
+			{Side: For, Grade: Strong, Value: psi, Unit: "share", Source: "/proc/pressure/cpu some", Origin: "cpu pressure",
+				Text: fmt.Sprintf("somebody waited for a CPU for %.0f %% of the time, while some were idle", 100*psi)},
+			{Side: Missing, Source: "threads.sched", Text: "whose threads they were was not measured"}},
+		Text: "somebody waited for a CPU while others were idle", Next: "snag find --pid PID of the service that is late",
+	}}
+}
+
+// maxWaits bounds the findings: the worst.
+const maxWaits = 10
+
+// bound tells whether a process may run on some of the CPUs only.
+func bound(w cpuWait, all cpuTime) bool {
+	set := cpuSet(w.process.Last().CPUs)
+	return set != nil && len(set) < all.cpus
+}
+
+func waitedForCPU(s *scene.Scene, r *recording.Recording, all cpuTime, w cpuWait) Finding {
+	self := w.process.Subject
+	f := Finding{Subject: self, Active: w.active, Evidence: []Evidence{w.evidence()}}
+	f.Text = fmt.Sprintf("%s waited %s for a CPU while the CPUs were idle for %.0f %% of the time", self.Name, lasting(w.waited), 100*all.idleShare())
+	f.Next = fmt.Sprintf("taskset -pc %d; chrt -p %d; ps -eLo psr,rtprio,ni,pid,comm,pcpu --sort=-pcpu | head", self.PID, self.PID)
+	list := w.process.Last().CPUs
+	set := cpuSet(list)
+	own, ok := cpuTimes(r, set)
+	switch {
+	case set == nil:
+		f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "/proc/PID/status Cpus_allowed_list", Text: "on which CPUs it may run was not read"})
+	case !ok || own.cpus >= all.cpus:
+		f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "/proc/PID/status Cpus_allowed_list", Origin: "affinity",
+			Text: "it may run on every CPU: what kept it from the idle ones (bursts, priorities, weights) is not told by these counters"})
+	case own.idleShare() < busyIdle:
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: 1 - own.idleShare(), Unit: "share", Source: "/proc/PID/status Cpus_allowed_list, /proc/stat", Origin: "affinity",
+			Text: fmt.Sprintf("it may run on CPU %s of %s only, busy for %.0f %% of the time; all together were idle for %.0f %%", list, count(float64(all.cpus)), 100*(1-own.idleShare()), 100*all.idleShare())})
+		f.Text = fmt.Sprintf("%s may run on CPU %s only and waited %s for it, while the machine was idle for %.0f %% of the time", self.Name, list, lasting(w.waited), 100*all.idleShare())
+		f.Remedy = fmt.Sprintf("taskset -apc 0-%d %d; for good: CPUAffinity= or AllowedCPUs= of its unit", max(r.Manifest.CPUs, all.cpus)-1, self.PID)
+		f.nameRival(s, r, w, set, list)
+	default:
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Value: own.idleShare(), Unit: "share", Source: "/proc/stat", Origin: "affinity",
+			Text: fmt.Sprintf("the CPUs that it may use, %s, were idle for %.0f %% of the time", list, 100*own.idleShare())})
+	}
+	if e := w.throttled(r); e != nil {
+		f.Evidence = append(f.Evidence, *e)
+	}
+	f.addHarm(s, r, w, []cpuWait{w})
+	return f
+}
+
+// nameRival adds who used the CPUs that the process is bound to.
+func (f *Finding) nameRival(s *scene.Scene, r *recording.Recording, w cpuWait, set map[int]bool, list string) {
+	for _, v := range rivals(s, r) {
+		there := cpuSet(v.processes[0].Last().CPUs)
+		if v.has(w.process) || there == nil || len(there) > 2*len(set) {
+			continue
+		}
+		shared := 0
+		for cpu := range there {
+			if set[cpu] {
+				shared++
+			}
+		}
+		if shared == 0 {
+			continue
+		}
+		f.Related = append(f.Related, v.processes[0].Subject)
+		f.Text += fmt.Sprintf("; %s, bound to CPU %s too, used %s of it", v.name(), v.processes[0].Last().CPUs, lasting(v.used))
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: v.used, Unit: "s", Source: "/proc/PID/stat utime, stime", Origin: "process time",
+			Text: fmt.Sprintf("%s may run on CPU %s and used %s of CPU time", v.name(), v.processes[0].Last().CPUs, lasting(v.used))})
+		f.Remedy = fmt.Sprintf("keep %s off CPU %s (taskset -apc, CPUAffinity=), or %s", v.name(), list, f.Remedy)
+		return
+	}
+}
