@@ -23,6 +23,7 @@ var All = []*Suspect{
 	runQueueWait,
 	diskStall,
 	swapping,
+	machinePaused,
 	processStopped,
 	observer,
 }

@@ -30,4 +30,5 @@ var All = []Actor{
 	consumer,
 	leakyServer,
 	diskWriter,
+	findStopper,
 }

@@ -11,6 +11,7 @@ import (
 	fdlimit "snag/lab/fd-limit"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
+	machinepaused "snag/lab/machine-paused"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
@@ -59,6 +60,7 @@ var Incidents = []lab.Incident{
 	runqueuewait.Incident,
 	diskstall.Incident,
 	swap.Incident,
+	machinepaused.Incident,
 	processstopped.Incident,
 	observer.Incident,
 }
