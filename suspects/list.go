@@ -23,6 +23,8 @@ var All = []*Suspect{
 	runQueueWait,
 	diskStall,
 	swapping,
+	memoryFragmentation,
+	numaImbalance,
 	machinePaused,
 	processStopped,
 	observer,
