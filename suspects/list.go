@@ -40,6 +40,9 @@ var All = []*Suspect{
 	runQueueWait,
 	diskStall,
 	swapping,
+	memoryFragmentation,
+	numaImbalance,
+	machinePaused,
 	processStopped,
 	observer,
 }

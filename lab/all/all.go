@@ -14,6 +14,7 @@ import (
 	listenoverflow "snag/lab/listen-overflow"
 	halfopenpeer "snag/lab/half-open-peer"
 	lockconvoy "snag/lab/lock-convoy"
+	machinepaused "snag/lab/machine-paused"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
@@ -77,6 +78,7 @@ var Incidents = []lab.Incident{
 	runqueuewait.Incident,
 	diskstall.Incident,
 	swap.Incident,
+	machinepaused.Incident,
 	processstopped.Incident,
 	observer.Incident,
 }
