@@ -14,6 +14,7 @@ import (
 	halfopenpeer "snag/lab/half-open-peer"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
+	machinepaused "snag/lab/machine-paused"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
@@ -30,6 +31,7 @@ import (
 	runqueuewait "snag/lab/run-queue-wait"
 	runtimepause "snag/lab/runtime-pause"
 	slowconsumer "snag/lab/slow-consumer"
+	slowdependency "snag/lab/slow-dependency"
 	smallreceivewindow "snag/lab/small-receive-window"
 	softirqononecpu "snag/lab/softirq-on-one-cpu"
 	softnetbacklog "snag/lab/softnet-backlog"
@@ -38,6 +40,7 @@ import (
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 	wronglibrary "snag/lab/wrong-library"
+	workerqueue "snag/lab/worker-queue"
 )
 
 // Incidents in the order in which they are run.
@@ -69,12 +72,15 @@ var Incidents = []lab.Incident{
 	bufferbloat.Incident,
 	smallreceivewindow.Incident,
 	lockconvoy.Incident,
+	workerqueue.Incident,
+	slowdependency.Incident,
 	cputhrottled.Incident,
 	cpusaturated.Incident,
 	runqueuewait.Incident,
 	diskstall.Incident,
 	swap.Incident,
 	wronglibrary.Incident,
+	machinepaused.Incident,
 	processstopped.Incident,
 	observer.Incident,
 }
