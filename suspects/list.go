@@ -44,6 +44,7 @@ var All = []*Suspect{
 	memoryFragmentation,
 	numaImbalance,
 	machinePaused,
+	kernelHotPath,
 	processStopped,
 	observer,
 }
