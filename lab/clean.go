@@ -30,6 +30,9 @@ const (
 	kindNetns   = "netns"
 	kindCgroup  = "cgroup"
 	kindDir     = "dir"
+	kindMount   = "mount" // Path: where
+	kindLoop    = "loop"  // Path: the file behind the device
+	kindSwap    = "swap"  // Path: the file
 	kindSetting = "setting"
 )
 
@@ -52,6 +55,12 @@ func clean(token string, made []item) error {
 			err = netns.DeleteNamed(it.Path)
 		case kindCgroup:
 			err = removeCgroup(it.Path)
+		case kindMount:
+			err = unmount(it.Path)
+		case kindLoop:
+			err = detach(it.Path)
+		case kindSwap:
+			err = swapoff(it.Path)
 		case kindDir:
 			err = os.RemoveAll(it.Path)
 		case kindSetting:

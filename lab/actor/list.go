@@ -29,4 +29,8 @@ var All = []Actor{
 	fanoutRelay,
 	consumer,
 	leakyServer,
+	hopper,
+	synFlood,
+	diskWriter,
+	findStopper,
 }
