@@ -40,6 +40,7 @@ var All = []*Suspect{
 	runQueueWait,
 	diskStall,
 	swapping,
+	wrongLibrary,
 	memoryFragmentation,
 	numaImbalance,
 	machinePaused,

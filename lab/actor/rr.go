@@ -20,8 +20,16 @@ var rrServer = Actor{
 		spin := f.Duration("spin", 0, "CPU time of a request")
 		wait := f.Duration("wait", 0, "time that a request takes besides, without the CPU")
 		size := f.Int("size", 128, "bytes of a request and of its answer")
+		library := f.String("library", "", "codec library that says what a request costs, besides --spin")
 		if err := parse(); err != nil {
 			return err
+		}
+		if *library != "" {
+			work, err := loadCodecLibrary(*library)
+			if err != nil {
+				return err
+			}
+			*spin += work
 		}
 		return serve(ctx, *listen, func(c net.Conn) {
 			buf := make([]byte, *size)

@@ -39,6 +39,7 @@ import (
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
+	wronglibrary "snag/lab/wrong-library"
 	workerqueue "snag/lab/worker-queue"
 )
 
@@ -78,6 +79,7 @@ var Incidents = []lab.Incident{
 	runqueuewait.Incident,
 	diskstall.Incident,
 	swap.Incident,
+	wronglibrary.Incident,
 	machinepaused.Incident,
 	processstopped.Incident,
 	observer.Incident,
