@@ -21,9 +21,9 @@ import (
 	reconnectstorm "snag/lab/reconnect-storm"
 	runqueuewait "snag/lab/run-queue-wait"
 	slowconsumer "snag/lab/slow-consumer"
+	smallreceivewindow "snag/lab/small-receive-window"
 	softirqononecpu "snag/lab/softirq-on-one-cpu"
 	softnetbacklog "snag/lab/softnet-backlog"
-	smallreceivewindow "snag/lab/small-receive-window"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 )
