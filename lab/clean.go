@@ -17,7 +17,8 @@ import (
 // item is one thing that a stage made and that must go.
 type item struct {
 	Kind  string `json:"kind"`
-	Path  string `json:"path,omitempty"`  // folder, cgroup, name of a namespace
+	Path  string `json:"path,omitempty"`  // folder, cgroup, name of a namespace, file of a setting
+	Value string `json:"value,omitempty"` // of a setting: what it was
 	PID   int    `json:"pid,omitempty"`   // of a process, which leads its group
 	Start uint64 `json:"start,omitempty"` // its start time, clock ticks since boot: a reused pid has another
 	// Session of the lab: a group number that was reused is of another session.
@@ -29,6 +30,10 @@ const (
 	kindNetns   = "netns"
 	kindCgroup  = "cgroup"
 	kindDir     = "dir"
+	kindMount   = "mount" // Path: where
+	kindLoop    = "loop"  // Path: the file behind the device
+	kindSwap    = "swap"  // Path: the file
+	kindSetting = "setting"
 )
 
 func (i item) String() string {
@@ -50,8 +55,16 @@ func clean(token string, made []item) error {
 			err = netns.DeleteNamed(it.Path)
 		case kindCgroup:
 			err = removeCgroup(it.Path)
+		case kindMount:
+			err = unmount(it.Path)
+		case kindLoop:
+			err = detach(it.Path)
+		case kindSwap:
+			err = swapoff(it.Path)
 		case kindDir:
 			err = os.RemoveAll(it.Path)
+		case kindSetting:
+			err = os.WriteFile(it.Path, []byte(it.Value), 0)
 		}
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("lab: remove %s: %w", it, err))

@@ -51,6 +51,20 @@ func counterIn(raw, proto, field string) (uint64, bool) {
 	return 0, false
 }
 
+// AwaitNeighbour waits until an address of a link is in one of these states, as ip
+// neigh names them.
+func (s *Stage) AwaitNeighbour(ns, addr string, states ...string) {
+	s.Await(fmt.Sprintf("%s to be %s in %s", addr, strings.Join(states, " or "), ns), 20*time.Second, func() (bool, error) {
+		out, err := s.Output(ns, "ip", "neigh", "show", addr)
+		for _, state := range states {
+			if strings.Contains(out, state) {
+				return true, err
+			}
+		}
+		return false, err
+	})
+}
+
 // AwaitGrowth waits until a counter has grown by n since the call.
 func (s *Stage) AwaitGrowth(ns, proto, field string, n uint64) {
 	if s.Err() != nil {
@@ -66,4 +80,41 @@ func (s *Stage) AwaitGrowth(ns, proto, field string, n uint64) {
 		now, err := s.Counter(ns, proto, field)
 		return now >= first+n, err
 	})
+}
+
+// AwaitStat waits until a count of /proc/net/stat/nf_conntrack, of all CPUs, is n or
+// more in a namespace.
+func (s *Stage) AwaitStat(ns, field string, n uint64) {
+	s.Await(fmt.Sprintf("conntrack's %s in %s to be %d", field, ns, n), 60*time.Second, func() (bool, error) {
+		now, err := s.Conntrack(ns, field)
+		return now >= n, err
+	})
+}
+
+// Conntrack reads a count of /proc/net/stat/nf_conntrack of all CPUs in a namespace.
+func (s *Stage) Conntrack(ns, field string) (sum uint64, err error) {
+	err = s.spawn.in(ns, func() error {
+		raw, err := os.ReadFile("/proc/thread-self/net/stat/nf_conntrack")
+		if err != nil {
+			return fmt.Errorf("lab: read connection tracking of %s: %w", ns, err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
+		for i, name := range strings.Fields(lines[0]) {
+			if name != field {
+				continue
+			}
+			for _, line := range lines[1:] {
+				if f := strings.Fields(line); i < len(f) {
+					v, err := strconv.ParseUint(f[i], 16, 64)
+					if err != nil {
+						return err
+					}
+					sum += v
+				}
+			}
+			return nil
+		}
+		return fmt.Errorf("lab: no count %s of connection tracking in %s", field, ns)
+	})
+	return sum, err
 }

@@ -68,6 +68,8 @@ var (
 	IP  = Tool{"ip", "iproute2"}
 	TC  = Tool{"tc", "iproute2"}
 	NFT = Tool{"nft", "nftables"}
+
+	Sysctl = Tool{"sysctl", "procps"}
 )
 
 // Want is the verdict that is right. The zero Want is: nobody is accused.

@@ -20,6 +20,7 @@ import (
 	"snag/probes/jvm"
 	"snag/probes/nics"
 	"snag/probes/probe"
+	"snag/probes/routes"
 	"snag/probes/sockets"
 	"snag/probes/threads"
 	"snag/recording"
@@ -34,6 +35,7 @@ var All = []probe.Probe{
 	jvm.Probe,
 	nics.Probe,
 	host.Probe,
+	routes.Probe,
 }
 
 // maxWatched processes are looked at closely; beyond it coverage says so.

@@ -23,7 +23,7 @@ func manifest() Manifest {
 
 // oneOfEach gives a row for every table at t.
 func oneOfEach(t Time, i int) []Row {
-	fds, yes := 17+i, true
+	fds, yes, hits := 17+i, true, uint64(40+i)
 	return []Row{
 		Process{T: t, PID: 812, Comm: "nginx", Cmdline: "nginx: worker <process> & \"é\"", State: "S", FDs: &fds, CPU: 1.25 + float64(i)/64},
 		Thread{T: t, PID: 812, TID: 813, Comm: "nginx", State: "S", Wchan: "ep_poll", Syscall: "epoll_wait", FD: 8, OnCPU: 0.125 * float64(i)},
@@ -36,6 +36,8 @@ func oneOfEach(t Time, i int) []Row {
 		Retransmit{T: t, Netns: 4026531840, Local: "10.0.0.1:1935", Remote: "10.0.0.7:5000", N: 3},
 		Hold{T: t, Netns: 4026531840, Local: "10.0.0.1:1935", Remote: "10.0.0.7:5000", Writes: 10, Held: 5, HoldSum: 0.2, HoldMax: 0.04},
 		Turns{T: t, Netns: 4026531840, Role: "serve", Local: "10.0.0.1:80", Remote: "10.0.0.7", PID: 812, Comm: "nginx", N: 2, Sum: 0.1, Max: 0.06, Hist: []uint64{0, 2}},
+		Ports{T: t, Netns: 4026531840, Local: "10.0.0.1", Remote: "10.0.0.9:3306", InUse: 28000 + i, TimeWait: 27000, Low: 32768, High: 60999},
+		HalfOpen{T: t, Netns: 4026531840, Local: "10.0.0.1:80", N: 256, Sources: 250 + i, Resent: 200, Remote: "192.0.2.7:1024"},
 		CallError{T: t, PID: 812, Comm: "nginx", Call: "accept", Errno: "EMFILE", N: 3},
 		LogFile{T: t, PID: 812, Comm: "nginx", FD: 5, Path: "/var/log/nginx/access.log", Inode: 4711, Size: int64(100 * i), MTime: t},
 		Qdisc{T: t, Netns: 4026531840, Device: "eth0", Kind: "tbf", Handle: "8001:", Parent: "root", Options: map[string]string{"rate": "125000"}},
@@ -44,6 +46,9 @@ func oneOfEach(t Time, i int) []Row {
 		Queue{T: t, Netns: 4026531840, Device: "eth0", Dir: "rx", Index: i, Flows: &fds},
 		IRQ{T: t, Netns: 4026531840, Device: "eth0", Number: 38 + i, Name: "eth0-TxRx-0", Allowed: "0-3", Effective: "1"},
 		Netns{T: t, ID: 4026531840, Own: true, Addrs: []string{"10.0.0.1/24"}},
+		Route{T: t, Netns: 4026531840, Dst: "0.0.0.0/0", Via: "10.0.0.254", Device: "eth0", In: 254},
+		Neighbour{T: t, Netns: 4026531840, Addr: "10.0.0.254", Device: "eth0", State: "FAILED", Probes: 3},
+		Rule{T: t, Netns: 4026531840, Family: "inet", Of: "filter", Chain: "input", Hook: "input", Handle: 4, Verdict: "drop", Packets: &hits},
 		Cgroup{T: t, Path: "/system.slice/nginx.service", Version: 2, Quota: 0.02, Period: 0.1},
 		Fact{T: t, Name: "net.core.rmem_max", Value: "212992", Source: "/proc/sys/net/core/rmem_max"},
 		Event{T: t, End: t.Add(time.Millisecond), Kind: EventSignal, Subject: Subject{Kind: KindProcess, PID: 812}, Attrs: map[string]string{"signal": "SIGPIPE"}},

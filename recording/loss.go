@@ -6,6 +6,7 @@ package recording
 var feeds = map[string][]string{
 	"samples": {
 		"host.netstat", "host.softnet", "host.sockstat", "host.qdisc", "host.cgroup",
+		"host.cpu", "host.pressure", "host.links", "routes.conntrack",
 		"host.cpu", "host.pressure", "host.links", "jvm.counters",
 		"host.cpu", "host.pressure", "host.links",
 		"host.memory", "host.zones", "host.numa", "host.disks",
@@ -20,7 +21,14 @@ var feeds = map[string][]string{
 	"resets":      {"sockets.resets"},
 	"retransmits": {"sockets.retransmits"},
 	"holds":       {"sockets.holds"},
+	"turns":       {"sockets.turns"},
+	"errors":      {"sockets.errors"},
+	"routes":      {"routes.table"},
+	"neighbours":  {"routes.neighbours"},
+	"rules":       {"routes.rules"},
 	"log_files":   {"logs.files"},
+	"ports":       {"sockets.ports"},
+	"half_open":   {"sockets.half-open"},
 	"nics":        {"nics.settings"},
 	"queues":      {"nics.queues"},
 	"facts":       {"host.sysctl"},

@@ -66,6 +66,8 @@ type Recording struct {
 	Retransmits []Retransmit
 	Holds       []Hold
 	Turns       []Turns
+	Ports       []Ports
+	HalfOpen    []HalfOpen
 	CallErrors  []CallError
 	LogFiles    []LogFile
 	Qdiscs      []Qdisc
@@ -74,6 +76,9 @@ type Recording struct {
 	Queues      []Queue
 	IRQs        []IRQ
 	Netns       []Netns
+	Routes      []Route
+	Neighbours  []Neighbour
+	Rules       []Rule
 	Cgroups     []Cgroup
 	Facts       []Fact
 	// Damage lists what could not be read, a sentence each; the rest is judged.

@@ -314,6 +314,40 @@ func TurnBound(i int) float64 {
 	return bound
 }
 
+// Ports counts the local ports in use towards one destination at T, TIME-WAIT
+// included: what connect() has to choose from is net.ipv4.ip_local_port_range.
+// Only destinations with many have rows (probes/sockets/ports.go).
+type Ports struct {
+	T        Time   `json:"t"`
+	Netns    uint64 `json:"netns"`
+	Local    string `json:"local"`  // address
+	Remote   string `json:"remote"` // address:port
+	InUse    int    `json:"in_use"`
+	TimeWait int    `json:"time_wait"` // of them
+	// Low and High are the least and the greatest of them.
+	Low  int `json:"low"`
+	High int `json:"high"`
+}
+
+// HalfOpen counts the connections to one local address and port that are half
+// open at T (SYN_RECV: the peer's last ACK has not come). They have no rows in
+// the table of sockets.
+type HalfOpen struct {
+	T     Time   `json:"t"`
+	Netns uint64 `json:"netns"`
+	Local string `json:"local"` // address:port
+	N     int    `json:"n"`
+	// Sources are the addresses they come from; no more than MostSources are told
+	// apart.
+	Sources int `json:"sources"`
+	// Resent have had their SYN-ACK sent again: the peer is silent for a second or more.
+	Resent int    `json:"resent"`
+	Remote string `json:"remote,omitempty"` // address:port of one of them
+}
+
+// MostSources bounds HalfOpen.Sources.
+const MostSources = 4096
+
 // CallError counts the errors that calls of one process returned in one second.
 type CallError struct {
 	T      Time   `json:"t"`
@@ -461,6 +495,60 @@ type Netns struct {
 	Addrs []string `json:"addrs,omitempty"` // "eth0 10.0.0.1/24", a device and its network each
 }
 
+// Route is one route of a namespace, or what the kernel learnt about one address.
+// Written when first seen and when it changed; looked at every 15 s and at both
+// ends.
+type Route struct {
+	T     Time   `json:"t"`
+	Netns uint64 `json:"netns"`
+	Dst   string `json:"dst"`            // prefix, "0.0.0.0/0" or "::/0" for the default route
+	Type  string `json:"type,omitempty"` // "" unicast; unreachable blackhole prohibit throw
+	Via   string `json:"via,omitempty"`  // gateway
+	// Device that it leaves by; of several next hops the first, and all of them in
+	// Hops as ip route prints them.
+	Device string   `json:"device,omitempty"`
+	Hops   []string `json:"hops,omitempty"`
+	From   string   `json:"from,omitempty"`   // preferred source address
+	Metric int      `json:"metric,omitempty"` // the lower is taken
+	In     int      `json:"table"`            // routing table: 254 main, 253 default; local ones are not written
+	MTU    int      `json:"mtu,omitempty"`    // bytes, where it is set or learnt
+	// Exception: the kernel learnt it from an ICMP message (next-hop exceptions,
+	// ip route show cache): Expires seconds from T.
+	Exception bool    `json:"exception,omitempty"`
+	Expires   float64 `json:"expires_seconds,omitempty"`
+}
+
+// Neighbour is one entry of the ARP or neighbour discovery table that the kernel
+// could not resolve, or that is a gateway of a route. Written when its state
+// changed.
+type Neighbour struct {
+	T      Time   `json:"t"`
+	Netns  uint64 `json:"netns"`
+	Addr   string `json:"addr"`
+	Device string `json:"device"`
+	State  string `json:"state"` // INCOMPLETE REACHABLE STALE DELAY PROBE FAILED NOARP PERMANENT, as ip neigh names them
+	Lladdr string `json:"lladdr,omitempty"`
+	Probes int    `json:"probes,omitempty"` // sent without an answer
+}
+
+// Rule is one nftables rule that can drop (verdict drop, reject or queue, or a
+// chain's policy drop, without a handle). Packets and Bytes are running totals of
+// its counter since it was loaded; nil: it has none. Written when first seen and
+// every 5 s where the counter moved.
+type Rule struct {
+	T       Time    `json:"t"`
+	Netns   uint64  `json:"netns"`
+	Family  string  `json:"family"` // ip ip6 inet arp bridge netdev
+	Of      string  `json:"table"`
+	Chain   string  `json:"chain"`
+	Hook    string  `json:"hook,omitempty"` // of a base chain: prerouting input forward output postrouting ingress egress
+	Handle  uint64  `json:"handle,omitempty"`
+	Verdict string  `json:"verdict"`        // drop reject queue policy
+	Text    string  `json:"text,omitempty"` // its expressions, shortened: "udp dport 5006 numgen counter drop"
+	Packets *uint64 `json:"packets,omitempty"`
+	Bytes   *uint64 `json:"bytes,omitempty"`
+}
+
 // Cgroup is a control group with a CPU limit. Its counters are samples.
 type Cgroup struct {
 	T       Time    `json:"t"`
@@ -491,6 +579,8 @@ func (Reset) Table() string       { return "resets" }
 func (Retransmit) Table() string  { return "retransmits" }
 func (Hold) Table() string        { return "holds" }
 func (Turns) Table() string       { return "turns" }
+func (Ports) Table() string       { return "ports" }
+func (HalfOpen) Table() string    { return "half_open" }
 func (CallError) Table() string   { return "errors" }
 func (LogFile) Table() string     { return "log_files" }
 func (Qdisc) Table() string       { return "qdiscs" }
@@ -499,6 +589,9 @@ func (NIC) Table() string         { return "nics" }
 func (Queue) Table() string       { return "queues" }
 func (IRQ) Table() string         { return "irqs" }
 func (Netns) Table() string       { return "netns" }
+func (Route) Table() string       { return "routes" }
+func (Neighbour) Table() string   { return "neighbours" }
+func (Rule) Table() string        { return "rules" }
 func (Cgroup) Table() string      { return "cgroups" }
 func (Fact) Table() string        { return "facts" }
 func (Event) Table() string       { return "events" }

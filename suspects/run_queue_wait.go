@@ -43,8 +43,8 @@ func weighRunQueue(s *scene.Scene, r *recording.Recording) []Finding {
 	}
 	var out []Finding
 	for _, w := range cpuWaits(s, r) {
-		if !w.late() {
-			continue
+		if !w.late() || !bound(w, all) && lateness(s, w.process) == nil {
+			continue // what can't be told of somebody who is not late need not be
 		}
 		out = append(out, waitedForCPU(s, r, all, w))
 		if len(out) == maxWaits {
@@ -74,6 +74,12 @@ func unqueued(r *recording.Recording) []Finding {
 
 // maxWaits bounds the findings: the worst.
 const maxWaits = 10
+
+// bound tells whether a process may run on some of the CPUs only.
+func bound(w cpuWait, all cpuTime) bool {
+	set := cpuSet(w.process.Last().CPUs)
+	return set != nil && len(set) < all.cpus
+}
 
 func waitedForCPU(s *scene.Scene, r *recording.Recording, all cpuTime, w cpuWait) Finding {
 	self := w.process.Subject

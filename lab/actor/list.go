@@ -20,6 +20,7 @@ var All = []Actor{
 	tunRelay,
 	edgeRelay,
 	caller,
+	holder,
 	slowAcceptor,
 	twoWriteClient,
 	twoWriteServer,
@@ -28,4 +29,8 @@ var All = []Actor{
 	fanoutRelay,
 	consumer,
 	leakyServer,
+	hopper,
+	synFlood,
+	diskWriter,
+	findStopper,
 }

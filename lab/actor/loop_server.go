@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,6 +17,9 @@ var loopServer = Actor{
 		listen := f.String("listen", "", "address:port")
 		spin := f.Duration("spin", 0, "CPU time of a request")
 		size := f.Int("size", 128, "bytes of a request and of its answer")
+		journal := f.String("journal", "", "file to which each request is written and synced before its answer")
+		heap := f.Int("heap", 0, "MiB of memory that requests use, page after page")
+		pages := f.Int("pages", 1, "pages of it that a request touches")
 		if err := parse(); err != nil {
 			return err
 		}
@@ -23,8 +27,20 @@ var loopServer = Actor{
 		if err != nil {
 			return err
 		}
-		ready()
 		s := loop{fds: []unix.PollFd{{Fd: int32(l), Events: unix.POLLIN}}, buf: make([]byte, *size), spin: *spin}
+		if *journal != "" {
+			j, err := os.OpenFile(*journal, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+			if err != nil {
+				return err
+			}
+			defer j.Close()
+			s.work = append(s.work, func() error { return write(j) })
+		}
+		if *heap > 0 {
+			h := newBallast(*heap << 20)
+			s.work = append(s.work, func() error { h.touch(*pages); return nil })
+		}
+		ready()
 		for ctx.Err() == nil {
 			if err := s.turn(); err != nil {
 				return err
@@ -39,6 +55,7 @@ type loop struct {
 	fds  []unix.PollFd
 	buf  []byte
 	spin time.Duration
+	work []func() error // of each request, besides
 }
 
 // turn waits for what can be read and serves each of it once.
@@ -77,6 +94,11 @@ func (s *loop) answer(fd int) bool {
 		return false
 	}
 	burn(s.spin)
+	for _, w := range s.work {
+		if w() != nil {
+			return false
+		}
+	}
 	_, err = unix.Write(fd, s.buf[:n])
 	return err == nil
 }

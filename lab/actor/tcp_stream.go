@@ -22,6 +22,7 @@ var tcpSource = Actor{
 		rate := f.Float64("rate", 1e6, "bytes a second; 0: as fast as it goes")
 		chunk := f.Int("chunk", 16384, "bytes of a write")
 		cong := f.String("congestion", "cubic", "TCP_CONGESTION")
+		hello := f.Int("hello", 0, "small writes before the stream, 100 ms apart")
 		if err := parse(); err != nil {
 			return err
 		}
@@ -32,9 +33,17 @@ var tcpSource = Actor{
 		}
 		defer c.Close()
 		ready()
+		for range *hello {
+			if _, err := c.Write(make([]byte, helloSize)); err != nil || !sleep(ctx, 100*time.Millisecond) {
+				return err
+			}
+		}
 		return pour(ctx, c, *rate, *chunk)
 	},
 }
+
+// helloSize is what a login or a request header has.
+const helloSize = 200
 
 // congestion sets TCP_CONGESTION on a socket before it connects or listens.
 func congestion(name string) func(string, string, syscall.RawConn) error {

@@ -4,28 +4,45 @@ package all
 import (
 	"snag/lab"
 	"snag/lab/bufferbloat"
+	conntrackfull "snag/lab/conntrack-full"
 	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
+	diskstall "snag/lab/disk-stall"
+	ephemeralports "snag/lab/ephemeral-ports"
 	fdlimit "snag/lab/fd-limit"
 	fqflowlimit "snag/lab/fq-flow-limit"
+	halfopenpeer "snag/lab/half-open-peer"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
+	machinepaused "snag/lab/machine-paused"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
+	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
+	noroute "snag/lab/no-route"
 	"snag/lab/observer"
 	packetloss "snag/lab/packet-loss"
 	packetreordering "snag/lab/packet-reordering"
 	peerreset "snag/lab/peer-reset"
+	pmtublackhole "snag/lab/pmtu-blackhole"
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	reconnectstorm "snag/lab/reconnect-storm"
+	reversepathfilter "snag/lab/reverse-path-filter"
 	runqueuewait "snag/lab/run-queue-wait"
+	runtimepause "snag/lab/runtime-pause"
 	slowconsumer "snag/lab/slow-consumer"
 	smallreceivewindow "snag/lab/small-receive-window"
 	softirqononecpu "snag/lab/softirq-on-one-cpu"
 	softnetbacklog "snag/lab/softnet-backlog"
+	slowdependency "snag/lab/slow-dependency"
+	smallreceivewindow "snag/lab/small-receive-window"
+	softirqononecpu "snag/lab/softirq-on-one-cpu"
+	softnetbacklog "snag/lab/softnet-backlog"
+	"snag/lab/swap"
+	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
+	workerqueue "snag/lab/worker-queue"
 )
 
 // Incidents in the order in which they are run.
@@ -37,20 +54,34 @@ var Incidents = []lab.Incident{
 	softnetbacklog.Incident,
 	softirqononecpu.Incident,
 	netfilterdrop.Incident,
+	reversepathfilter.Incident,
+	noroute.Incident,
+	neighbourfailed.Incident,
+	conntrackfull.Incident,
+	pmtublackhole.Incident,
 	listenoverflow.Incident,
 	reconnectstorm.Incident,
 	nagledelayedack.Incident,
 	peerreset.Incident,
 	slowconsumer.Incident,
 	fdlimit.Incident,
+	ephemeralports.Incident,
+	synflood.Incident,
+	halfopenpeer.Incident,
 	packetloss.Incident,
+	runtimepause.Incident,
 	packetreordering.Incident,
 	bufferbloat.Incident,
 	smallreceivewindow.Incident,
 	lockconvoy.Incident,
+	workerqueue.Incident,
+	slowdependency.Incident,
 	cputhrottled.Incident,
 	cpusaturated.Incident,
 	runqueuewait.Incident,
+	diskstall.Incident,
+	swap.Incident,
+	machinepaused.Incident,
 	processstopped.Incident,
 	observer.Incident,
 }

@@ -75,7 +75,7 @@ func newProber(env *probe.Env, machine *machine) *prober {
 		clock:     clockWatch{anchor: env.Anchor.Wall - env.Anchor.Monotonic},
 		machine:   machine,
 		spaces:    newSpaces(env, m, once),
-		processes: newProcesses(env, m, machine.crowded),
+		processes: newProcesses(env, m, machine),
 		cgroups:   newCgroups(env, m, once),
 		sysctls:   newSysctls(env, m),
 		memory:    mem,

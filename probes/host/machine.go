@@ -18,7 +18,9 @@ type machine struct {
 	labels map[string]recording.Labels // of a CPU and its mode, made once
 
 	cpus, runnable int     // as of the last look
+	waitingForDisk int     // tasks
 	waited         waiting // CPU pressure
+	blocked        waiting // disk pressure
 }
 
 // waiting is the share of the last second in which somebody waited for a CPU.
@@ -76,6 +78,7 @@ func (m *machine) cpu(t recording.Time) error {
 	if err != nil {
 		return fmt.Errorf("read the CPUs' time: %w", err)
 	}
+	m.waitingForDisk = int(stat.ProcessesBlocked)
 	m.cpus, m.runnable = len(stat.CPU), int(stat.ProcessesRunning)
 	for i, c := range stat.CPU {
 		cpu := strconv.FormatInt(i, 10)
@@ -147,8 +150,11 @@ func (m *machine) pressure(t recording.Time) error {
 			}
 		}
 		if stats.Some != nil {
-			if s.resource == "cpu" {
+			switch s.resource {
+			case "cpu":
 				m.waited.add(t, float64(stats.Some.Total)/1e6)
+			case "io":
+				m.blocked.add(t, float64(stats.Some.Total)/1e6)
 			}
 			m.env.Sink.Sample(t, s.some, nil, float64(stats.Some.Total)/1e6)
 		}
@@ -157,6 +163,19 @@ func (m *machine) pressure(t recording.Time) error {
 		}
 	}
 	return nil
+}
+
+// blockedShare of a second in which a task waited for a disk makes it worth a
+// look at whose it was. An idle machine shows 0, one that logs 0.01.
+const blockedShare = 0.1
+
+// stuck tells whether somebody waits for disks; where the kernel has no pressure,
+// whether a task is blocked now.
+func (m *machine) stuck() bool {
+	if m.blocked.known {
+		return m.blocked.share >= blockedShare
+	}
+	return m.waitingForDisk > 0
 }
 
 func (w *waiting) add(t recording.Time, total float64) {

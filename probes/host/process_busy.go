@@ -22,6 +22,12 @@ const (
 	mostLate   = 8  // watched of those that run while there is a queue for the CPUs
 )
 
+// queues tells whether anybody waits for the machine's CPUs and for its disks.
+type queues interface {
+	crowded() bool
+	stuck() bool
+}
+
 // use is what a process had used of the machine at a time.
 type use struct {
 	t       recording.Time
@@ -101,8 +107,19 @@ func (p *processes) suspect(t recording.Time, one *process, stat procStat) {
 		p.env.Watch.Add(one.pid, "it waits for a disk")
 	case float64(stat.Major-before.stat.Major) >= lateFaults*d:
 		p.env.Watch.Add(one.pid, "it reads its memory back from a disk")
-	case p.crowded() && stat.CPU > before.stat.CPU && p.late < mostLate:
+	case p.queues.stuck() && p.usesDisk(one, before) && p.late < mostLate:
+		p.late++
+		p.env.Watch.Add(one.pid, "it uses a disk while somebody waits for one")
+	case p.queues.crowded() && stat.CPU > before.stat.CPU && p.late < mostLate:
 		p.late++
 		p.env.Watch.Add(one.pid, fmt.Sprintf("it runs while there is a queue for the CPUs (%s)", one.comm))
 	}
+}
+
+// usesDisk tells whether a process read from or wrote to a disk since the last
+// look: the state of its first thread does not tell of the others.
+func (p *processes) usesDisk(one *process, before use) bool {
+	one.now.read, one.now.written = p.read.io(one.pid)
+	one.now.hasIO = one.now.read != nil && one.now.written != nil
+	return before.hasIO && one.now.hasIO && (*one.now.read != *before.read || *one.now.written != *before.written)
 }

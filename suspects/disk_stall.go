@@ -1,0 +1,167 @@
+package suspects
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var diskStall = &Suspect{
+	Name:  "disk-stall",
+	Title: "a service waits for a disk that does not keep up",
+	About: "Its threads sit in uninterruptible sleep (state D) in a file system or the block layer: a write that must be on the disk before the answer, a read that no cache has. " +
+		"Somebody else may keep the disk busy. Heavy disk traffic of a backup while the service does not wait for it is no stall.",
+	Needs: []Need{
+		{Measure: "host.disks", Must: true, Why: "how long the disks' requests took"},
+		{Measure: "threads.state", Why: "which threads waited for a disk, and where in the kernel"},
+		{Measure: "host.pressure", Why: "how much of the time somebody waited for a disk"},
+		{Measure: "host.processes", Why: "who reads and writes"},
+		{Measure: "host.kernel-log", Why: "errors of the disk"},
+	},
+	For: []string{
+		"strong: at a third of the looks or more a thread of the service waits for a disk (state D; healthy 1 in 100)",
+		"strong: the disk has requests under way for 80 % of the time, and one takes 20 ms or more (healthy 0.1–10 ms)",
+		"strong: the control group's own disk pressure, or the kernel's delay accounting of its threads, a tenth of the time or more",
+		"strong: the kernel log has an error of that disk",
+		"weak: another process moves most of the bytes; a limit on its control group's disk traffic; the machine's disk pressure",
+	},
+	Against: []string{
+		"decisive: the process reads its own memory back from swap meanwhile: then it is swap",
+		"strong: no service that waited was late",
+		"a backup that waits for its own disk, however much: nobody asks it anything",
+	},
+	LeadsTo: latencyLeads(Lead{"listen-overflow", 2 * fiveSeconds}, Lead{"udp-receive-buffer-full", fiveSeconds}),
+	Remedy:  "ionice -c3 or IOWeight= of whoever fills the disk, a limit on it (IOWriteBandwidthMax=), the service's files on a disk of their own. Verified by: a request takes under 10 ms, no thread in state D",
+	Next:    "iostat -x 1; grep . /proc/PID/task/*/{wchan,stack}; iotop -oP",
+	Weigh:   weighDisk,
+}
+
+func weighDisk(s *scene.Scene, r *recording.Recording) []Finding {
+	all := disksOf(r)
+	if _, ok := r.Measured("threads.state"); !ok {
+		for _, d := range all {
+			if d.slow() {
+				return []Finding{unfollowedDisk(d)}
+			}
+		}
+		return nil
+	}
+	var out []Finding
+	for _, b := range blockedProcesses(s, r) {
+		out = append(out, stalled(s, r, all, b))
+		if len(out) == maxWaits {
+			break
+		}
+	}
+	return out
+}
+
+// unfollowedDisk is what can be told of a slow disk where no thread was followed.
+func unfollowedDisk(d disk) Finding {
+	return Finding{
+		Subject:  recording.Subject{Kind: recording.KindDisk, Device: d.name},
+		Evidence: []Evidence{d.evidence(), {Side: Missing, Source: "threads.state", Text: "whether a service waited for it was not measured"}},
+		Text:     fmt.Sprintf("disk %s takes %s for a request", d.name, lasting(d.each)), Next: "snag find --pid PID of the service that is late",
+	}
+}
+
+func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) Finding {
+	self := b.process.Subject
+	f := Finding{Subject: self, Active: b.active, Related: []recording.Subject{self}, Evidence: []Evidence{b.evidence()},
+		Text: fmt.Sprintf("%s waited for a disk at %d of %d looks", self.Name, b.seen, b.looks),
+		Next: fmt.Sprintf("grep . /proc/%d/task/*/wchan /proc/%d/task/*/stack; iostat -x 1 5", self.PID, self.PID)}
+	var slow *disk
+	for i := range all {
+		if all[i].slow() {
+			slow = &all[i]
+			break
+		}
+	}
+	switch {
+	case b.remote:
+		f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "nfsiostat 1", Text: "it waits for a file system on the network, whose server is not seen from here"})
+	case slow != nil:
+		f.Subject = recording.Subject{Kind: recording.KindDisk, Device: slow.name}
+		f.Evidence = append(f.Evidence, slow.evidence())
+		f.Text = fmt.Sprintf("disk %s took %s for a request, and %s waited for it at %d of %d looks", slow.name, lasting(slow.each), self.Name, b.seen, b.looks)
+		f.Remedy = fmt.Sprintf("put the files of %s on a disk of their own, or a faster one than %s", self.Name, slow.name)
+		f.nameWriter(s, r, b, *slow)
+	default:
+		f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "/proc/diskstats", Origin: "diskstats",
+			Text: "no disk was slow meanwhile: a limit above the disks, or a file system that waits for itself"})
+	}
+	f.addDelays(r, b)
+	f.addLimits(r, b)
+	f.addErrors(r, slow)
+	if e := swapsIn(r, b.process); e != nil {
+		f.Evidence = append(f.Evidence, *e)
+	}
+	f.Evidence = append(f.Evidence, felt(s, []cpuWait{{process: b.process}}))
+	return f
+}
+
+// nameWriter adds who keeps the disk busy.
+func (f *Finding) nameWriter(s *scene.Scene, r *recording.Recording, b blocked, d disk) {
+	own, _ := moved(b.process)
+	p, bytes := writer(s, b.process, r.Manifest.SelfPID, d)
+	if p == nil || bytes < 2*own {
+		return
+	}
+	f.Related = append(f.Related, p.Subject)
+	f.Text += fmt.Sprintf("; %s moved %s meanwhile", p.Subject.Name, size(bytes))
+	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: bytes, Unit: "bytes", Source: "/proc/PID/io", Origin: "process io",
+		Text: fmt.Sprintf("%s moved %s to and from disks, %s itself %s; disk %s %s", p.Subject.Name, size(bytes), b.process.Subject.Name, size(own), d.name, size(d.bytes))})
+	f.Remedy = fmt.Sprintf("ionice -c3 -p %d; for good: IOWeight=10 or IOWriteBandwidthMax= of its unit", p.Subject.PID)
+}
+
+// addDelays adds what the kernel itself counted of the process' waiting.
+func (f *Finding) addDelays(r *recording.Recording, b blocked) {
+	if b.accounted && b.span > 0 && b.delayed >= delayShare*b.span {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: b.delayed, Unit: "s", Source: "/proc/PID/task/TID/stat delayacct_blkio_ticks", Origin: "delay accounting",
+			Text: fmt.Sprintf("its threads waited for disks for %s of %s", lasting(b.delayed), lasting(b.span))})
+	}
+	group := b.process.Last().GroupOf("unified")
+	if share, ok := shareOfWindow(r, "snag_cgroup_pressure_io_waiting_seconds_total", "cgroup", group); ok && share >= delayShare {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: share, Unit: "share", Source: "io.pressure of " + group, Origin: "group's io pressure",
+			Text: fmt.Sprintf("in its control group somebody waited for a disk for %.0f %% of the time", 100*share)})
+	}
+	if share, ok := shareOfWindow(r, "node_pressure_io_stalled_seconds_total"); ok {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: share, Unit: "share", Source: "/proc/pressure/io full", Origin: "io pressure",
+			Text: fmt.Sprintf("all that was ready to run waited for a disk for %.0f %% of the time", 100*share)})
+	}
+}
+
+// addLimits tells a limit that the process' control group has on a disk.
+func (f *Finding) addLimits(r *recording.Recording, b blocked) {
+	last := b.process.Last()
+	for _, fact := range r.Facts {
+		if fact.Name != "cgroup.io.max" {
+			continue
+		}
+		path := filepath.Dir(fact.Source)
+		for _, group := range []string{last.GroupOf("blkio"), last.GroupOf("unified")} {
+			if group != "" && group != "/" && strings.HasSuffix(path, group) {
+				f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Source: fact.Source, Origin: "io.max",
+					Text: fmt.Sprintf("its control group %s has a limit on a disk: %s", group, fact.Value)})
+				f.Text += fmt.Sprintf("; its control group is limited to %s", fact.Value)
+				return
+			}
+		}
+	}
+}
+
+func (f *Finding) addErrors(r *recording.Recording, d *disk) {
+	n, line := 0, ""
+	for _, e := range r.Events {
+		if e.Kind == recording.EventKernelLog && e.Attrs["cause"] == "io-error" && (d == nil || strings.HasPrefix(e.Subject.Device, d.name)) {
+			n, line = n+1, e.Attrs["line"]
+		}
+	}
+	if n > 0 {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(n), Unit: "lines", Source: "dmesg", Origin: "kernel log",
+			Text: fmt.Sprintf("the kernel log has %s of it: %s", plural(n, "error"), line)})
+	}
+}

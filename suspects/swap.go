@@ -1,0 +1,179 @@
+package suspects
+
+import (
+	"fmt"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var swapping = &Suspect{
+	Name:  "swap",
+	Title: "a service reads its memory back from swap",
+	About: "Pages of the process were sent to swap, and its requests need them: each costs a read from a disk, in the middle of whatever the program does. " +
+		"Swap that is full of what nobody touches is what swap is for.",
+	Needs: []Need{
+		{Measure: "host.memory", Must: true, Why: "pages that came from swap and went there"},
+		{Measure: "host.processes", Must: true, Why: "whose major faults they were, and how much of it lies in swap"},
+		{Measure: "host.cgroup", Why: "the limit of its control group's memory"},
+		{Measure: "threads.state", Why: "that its threads waited for the pages"},
+	},
+	For: []string{
+		"decisive: the process took major faults while part of it lay in swap, and as many pages came from swap as it took (pswpin; reading ahead brings up to 8 a fault)",
+		"strong: its threads were found waiting for a disk; its control group is at its limit of memory",
+		"weak: pages go to swap as fast as they come back",
+	},
+	Against: []string{
+		"swap is full and nothing comes back from it: cold pages, a risk at most",
+		"strong: major faults without swap: files that are mapped and read anew (the page cache is short), or a program that starts",
+		"strong: nobody who swapped was late",
+	},
+	LeadsTo: latencyLeads(Lead{"disk-stall", fiveSeconds}, Lead{"udp-receive-buffer-full", fiveSeconds}, Lead{"listen-overflow", 2 * fiveSeconds}),
+	Remedy:  "more memory for it (MemoryMax=, MemoryHigh=), less memory for others, MemorySwapMax=0 or swapoff where failing is better than being late. Verified by: pswpin stands still",
+	Next:    "vmstat 1; grep VmSwap /proc/[0-9]*/status | sort -k2 -n | tail; cat /proc/PID/smaps_rollup",
+	Weigh:   weighSwap,
+}
+
+// swapRate of major faults a second is felt: 20 of 1 to 5 ms each are a tenth of a
+// thread's time. A process at rest takes none, one that starts some hundreds once.
+const swapRate = 20
+
+// faults of one process: how many, over which time.
+type faults struct {
+	n, span float64
+	swap    *uint64 // bytes of it in swap, at the end
+	steps   steps
+}
+
+// faultsOf counts the major faults of a process. False where they were not counted.
+func faultsOf(p *scene.Process) (faults, bool) {
+	var f faults
+	var last *recording.Process
+	for i := range p.Rows {
+		row := &p.Rows[i]
+		if row.Swap != nil {
+			f.swap = row.Swap
+		}
+		if row.MajorFaults == nil {
+			continue
+		}
+		if last != nil && *row.MajorFaults >= *last.MajorFaults {
+			n := float64(*row.MajorFaults - *last.MajorFaults)
+			f.n += n
+			f.span += row.T.Sub(last.T).Seconds()
+			f.steps = append(f.steps, step{recording.Interval{Start: last.T, End: row.T}, n})
+		}
+		last = row
+	}
+	return f, f.span >= 2
+}
+
+// active is when it faulted at more than half of the rate that is felt.
+func (f faults) active() []recording.Interval {
+	var fast steps
+	for _, s := range f.steps {
+		if s.N >= swapRate/2*s.Length(s.End).Seconds() {
+			fast = append(fast, s)
+		}
+	}
+	return fast.active()
+}
+
+// fromSwap is how many pages came from swap in the window.
+func fromSwap(r *recording.Recording) (float64, bool) {
+	return grew(r, 0, "node_vmstat_pswpin")
+}
+
+// swapsIn tells that a process' waiting for a disk is for its own memory: decisive
+// against the disk as the root. Nil where it does not swap.
+func swapsIn(r *recording.Recording, p *scene.Process) *Evidence {
+	f, ok := faultsOf(p)
+	in, measured := fromSwap(r)
+	if !ok || !measured || f.n/f.span < swapRate || f.swap == nil || *f.swap == 0 || in < 0.5*f.n {
+		return nil
+	}
+	return &Evidence{Side: Against, Grade: Decisive, Value: f.n, Unit: "faults", Source: "/proc/PID/stat majflt, /proc/vmstat pswpin", Origin: "swap",
+		Text: fmt.Sprintf("it reads its memory back from swap: %s major faults, %s pages came from swap", count(f.n), count(in))}
+}
+
+func weighSwap(s *scene.Scene, r *recording.Recording) []Finding {
+	in, ok := fromSwap(r)
+	if !ok {
+		return nil
+	}
+	out, _ := grew(r, 0, "node_vmstat_pswpout")
+	var all []Finding
+	for _, p := range s.Processes {
+		f, ok := faultsOf(p)
+		if !ok || p.Subject.PID == r.Manifest.SelfPID || f.n/f.span < swapRate {
+			continue
+		}
+		all = append(all, f.finding(s, r, p, in, out))
+		if len(all) == maxWaits {
+			break
+		}
+	}
+	return all
+}
+
+func (f faults) finding(s *scene.Scene, r *recording.Recording, p *scene.Process, in, out float64) Finding {
+	name := p.Subject.Name
+	one := Finding{Subject: p.Subject, Active: f.active(),
+		Next: fmt.Sprintf("grep -E 'VmRSS|VmSwap' /proc/%d/status; vmstat 1 5", p.Subject.PID)}
+	faulted := Evidence{Side: For, Grade: Strong, Value: f.n, Unit: "faults", Source: "/proc/PID/stat majflt", Origin: "major faults",
+		Text: fmt.Sprintf("%s took %s major faults in %s: %s a second (healthy 0)", name, count(f.n), lasting(f.span), count(f.n/f.span))}
+	lies := f.swap != nil && *f.swap > 0
+	switch {
+	case in < 0.1*f.n:
+		faulted.Grade = Weak
+		one.Text = fmt.Sprintf("%s took %s major faults, and they were not for swap", name, count(f.n))
+		one.Evidence = append(one.Evidence, faulted, Evidence{Side: Against, Grade: Decisive, Value: in, Unit: "pages", Source: "/proc/vmstat pswpin", Origin: "swap",
+			Text: fmt.Sprintf("%s pages came from swap meanwhile: the faults read files", count(in))})
+		return one
+	case lies && in >= 0.5*f.n:
+		faulted.Grade = Decisive
+		faulted.Text += fmt.Sprintf("; %s of it lie in swap, and %s pages came from swap meanwhile", size(float64(*f.swap)), count(in))
+		faulted.Source += ", VmSwap; /proc/vmstat pswpin"
+	case !lies && f.swap != nil:
+		faulted.Grade = Weak
+		one.Evidence = append(one.Evidence, Evidence{Side: Against, Grade: Strong, Source: "/proc/PID/status VmSwap", Origin: "VmSwap", Text: "none of it lies in swap"})
+	}
+	one.Evidence = append(one.Evidence, faulted)
+	one.Text = fmt.Sprintf("%s reads its memory back from swap: %s major faults in %s", name, count(f.n), lasting(f.span))
+	if out > 0 {
+		one.Evidence = append(one.Evidence, Evidence{Side: For, Grade: Weak, Value: out, Unit: "pages", Source: "/proc/vmstat pswpout", Origin: "swapped out",
+			Text: fmt.Sprintf("%s pages went to swap meanwhile, %s came back", count(out), count(in))})
+	}
+	one.Remedy = fmt.Sprintf("more memory, or less of it for others than %s; MemorySwapMax=0 where failing is better than being late", name)
+	one.addMemoryLimit(r, p)
+	for _, b := range blockedProcesses(s, r) {
+		if b.process == p {
+			one.Evidence = append(one.Evidence, b.evidence())
+		}
+	}
+	one.Evidence = append(one.Evidence, felt(s, []cpuWait{{process: p}}))
+	return one
+}
+
+// addMemoryLimit adds that the process' control group is at its limit.
+func (f *Finding) addMemoryLimit(r *recording.Recording, p *scene.Process) {
+	group := p.Last().GroupOf("memory")
+	limit, used := 0.0, 0.0
+	for _, s := range r.Select("snag_cgroup_memory_limit_bytes", "cgroup", group) {
+		limit, _ = s.Last()
+	}
+	for _, s := range r.Select("snag_cgroup_memory_bytes", "cgroup", group) {
+		used, _ = s.Max()
+	}
+	if limit <= 0 || used < 0.95*limit {
+		return
+	}
+	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: used, Unit: "bytes", Source: "memory.current, memory.max of " + group, Origin: "memory limit",
+		Text: fmt.Sprintf("its control group %s holds %s of the %s that it may", group, size(used), size(limit))})
+	f.Related = append(f.Related, recording.Subject{Kind: recording.KindCgroup, Cgroup: group})
+	need := limit
+	if swap := p.Last().Swap; swap != nil {
+		need += float64(*swap)
+	}
+	f.Remedy = fmt.Sprintf("MemoryMax= of its unit to %s (now %s)", size(1.25*need), size(limit))
+}
