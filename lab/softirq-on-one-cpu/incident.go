@@ -30,10 +30,7 @@ var Incident = lab.Incident{
 // rules of the receiver's filter: 20,000 cost some 0.2 ms a packet, so that a sender
 // needs a twentieth of a CPU for as many as one CPU can receive. How many that are
 // depends on the machine, and is measured.
-const (
-	rules  = 20000
-	sample = 400
-)
+const rules = 20000
 
 func start(s *lab.Stage, v lab.Variant) error {
 	cpus := runtime.NumCPU()
@@ -46,10 +43,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.SlowRules(rx, rules)
 	sink := s.Actor(rx, "collector", "udp-sink", []string{"--listen", "10.77.32.2:5004", "--force-rcvbuf", "30000000"})
 	s.AwaitPrinted(sink, "ready")
-	most, err := capacity(s, tx, rx)
-	if err != nil {
-		return err
-	}
+	most := s.Capacity(tx, rx, "10.77.32.2:5004")
 	load := map[lab.Variant]float64{lab.Sick: lab.At(s, 1.25, 1.6, 3), lab.Healthy: 0.05, lab.Distractor: 0.05}[v]
 	rate := max(20, int(load*most))
 	if v == lab.Distractor {
@@ -68,31 +62,4 @@ func start(s *lab.Stage, v lab.Variant) error {
 		})
 	}
 	return s.Err()
-}
-
-// capacity is how many packets a second the receiver's CPU can take: a burst that
-// its backlog holds, and the time until all of it was received.
-func capacity(s *lab.Stage, tx, rx string) (float64, error) {
-	before, err := s.Counter(rx, "Udp", "InDatagrams")
-	if err != nil {
-		return 0, err
-	}
-	begin := time.Now()
-	probe := s.Actor(tx, "calibrate", "udp-source", []string{"--to", "10.77.32.2:5004", "--first", fmt.Sprint(sample), "--rate", "1", "--size", "200", "--sndbuf", "60000000"})
-	s.AwaitPrinted(probe, "ready")
-	for time.Since(begin) < 30*time.Second {
-		now, err := s.Counter(rx, "Udp", "InDatagrams")
-		if err != nil {
-			return 0, err
-		}
-		if now == before {
-			begin = time.Now() // it is still being started
-		}
-		if now >= before+sample {
-			s.Stop(probe)
-			return sample / max(time.Since(begin).Seconds(), 0.01), s.Err()
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	return 0, fmt.Errorf("lab: softirq-on-one-cpu: %d datagrams were not received in 30 s", sample)
 }
