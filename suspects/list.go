@@ -29,6 +29,7 @@ var All = []*Suspect{
 	lockConvoy,
 	workerQueue,
 	slowDependency,
+	logSilence,
 	cpuThrottled,
 	cpuSaturated,
 	runQueueWait,

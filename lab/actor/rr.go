@@ -19,15 +19,21 @@ var rrServer = Actor{
 		listen := f.String("listen", "", "address:port")
 		spin := f.Duration("spin", 0, "CPU time of a request")
 		wait := f.Duration("wait", 0, "time that a request takes besides, without the CPU")
+		hangAt := f.Duration("hang-at", 0, "after this, hang; 0 never does")
+		hang := f.Duration("hang", 0, "answer nothing for this long")
 		size := f.Int("size", 128, "bytes of a request and of its answer")
 		if err := parse(); err != nil {
 			return err
 		}
+		began := time.Now()
 		return serve(ctx, *listen, func(c net.Conn) {
 			buf := make([]byte, *size)
 			for {
 				if _, err := io.ReadFull(c, buf); err != nil {
 					return
+				}
+				if since := time.Since(began); *hangAt > 0 && since >= *hangAt {
+					sleep(ctx, *hangAt+*hang-since)
 				}
 				burn(*spin)
 				sleep(ctx, *wait)

@@ -13,6 +13,7 @@ import (
 	fqflowlimit "snag/lab/fq-flow-limit"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
+	logsilence "snag/lab/log-silence"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
@@ -70,6 +71,7 @@ var Incidents = []lab.Incident{
 	lockconvoy.Incident,
 	workerqueue.Incident,
 	slowdependency.Incident,
+	logsilence.Incident,
 	cputhrottled.Incident,
 	cpusaturated.Incident,
 	runqueuewait.Incident,
