@@ -47,6 +47,9 @@ type Stage struct {
 	procs []*Process
 	made  []item // in the order made; removed in the reverse
 
+	// breaks are what is done in the middle of find's window: see BreaksIn.
+	breaks []func()
+
 	// find is how snag find is to be started: see FindIn.
 	find []Option
 }

@@ -65,7 +65,11 @@ func logGap(rows []recording.LogFile, window recording.Interval) (LogGap, bool) 
 	var sizes []int64           // by how much
 	for i := 1; i < len(rows); i++ {
 		if rows[i].Size > rows[i-1].Size || rows[i].MTime > rows[i-1].MTime {
-			writes = append(writes, rows[i].T)
+			at := rows[i].T
+			if m := rows[i].MTime; m > rows[i-1].T && m < at { // exact, where the file system's clock is this one
+				at = m
+			}
+			writes = append(writes, at)
 			sizes = append(sizes, rows[i].Size-rows[i-1].Size)
 		}
 	}

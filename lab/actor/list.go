@@ -33,4 +33,5 @@ var All = []Actor{
 	hopper,
 	synFlood,
 	diskWriter,
+	findStopper,
 }

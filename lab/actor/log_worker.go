@@ -15,12 +15,11 @@ import (
 
 var logWorker = Actor{
 	Name:  "log-worker",
-	About: "asks a backend for each piece of work, in one thread with blocking calls, and writes a line to its log",
+	About: "asks a backend for each piece of work, in one thread with blocking calls, and writes a line to its log; has no more work after SIGUSR1",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		to := f.String("to", "", "the backend, address:port")
 		path := f.String("log", "", "file to append to")
 		every := f.Duration("every", 200*time.Millisecond, "time between two pieces of work")
-		work := f.Duration("work", 0, "have work for this long, then none; 0 always has")
 		if err := parse(); err != nil {
 			return err
 		}
@@ -41,10 +40,10 @@ var logWorker = Actor{
 		backend.Close() // the file is a descriptor of its own
 		fd := int(file.Fd())
 		ready()
-		began := time.Now()
+		done := told()
 		buf := make([]byte, 128)
 		for n := 1; ; n++ {
-			if *work > 0 && time.Since(began) >= *work {
+			if done.Load() != 0 { // SIGUSR1: no more work
 				for { // nothing comes any more
 					_ = unix.Nanosleep(&unix.Timespec{Sec: 1}, nil)
 				}

@@ -7,8 +7,11 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -19,21 +22,20 @@ var rrServer = Actor{
 		listen := f.String("listen", "", "address:port")
 		spin := f.Duration("spin", 0, "CPU time of a request")
 		wait := f.Duration("wait", 0, "time that a request takes besides, without the CPU")
-		hangAt := f.Duration("hang-at", 0, "after this, hang; 0 never does")
-		hang := f.Duration("hang", 0, "answer nothing for this long")
+		hang := f.Duration("hang", 0, "answer nothing for this long after SIGUSR1")
 		size := f.Int("size", 128, "bytes of a request and of its answer")
 		if err := parse(); err != nil {
 			return err
 		}
-		began := time.Now()
+		hangs := told()
 		return serve(ctx, *listen, func(c net.Conn) {
 			buf := make([]byte, *size)
 			for {
 				if _, err := io.ReadFull(c, buf); err != nil {
 					return
 				}
-				if since := time.Since(began); *hangAt > 0 && since >= *hangAt {
-					sleep(ctx, *hangAt+*hang-since)
+				if at := hangs.Load(); at != 0 {
+					sleep(ctx, *hang-time.Since(time.Unix(0, at)))
 				}
 				burn(*spin)
 				sleep(ctx, *wait)
@@ -43,6 +45,18 @@ var rrServer = Actor{
 			}
 		})
 	},
+}
+
+// told is when SIGUSR1 came, ns since 1970; 0 until then.
+func told() *atomic.Int64 {
+	var at atomic.Int64
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGUSR1)
+	go func() {
+		<-c
+		at.Store(time.Now().UnixNano())
+	}()
+	return &at
 }
 
 var rrClient = Actor{

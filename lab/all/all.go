@@ -11,9 +11,11 @@ import (
 	ephemeralports "snag/lab/ephemeral-ports"
 	fdlimit "snag/lab/fd-limit"
 	fqflowlimit "snag/lab/fq-flow-limit"
+	halfopenpeer "snag/lab/half-open-peer"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
 	logsilence "snag/lab/log-silence"
+	machinepaused "snag/lab/machine-paused"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
@@ -63,6 +65,7 @@ var Incidents = []lab.Incident{
 	fdlimit.Incident,
 	ephemeralports.Incident,
 	synflood.Incident,
+	halfopenpeer.Incident,
 	packetloss.Incident,
 	runtimepause.Incident,
 	packetreordering.Incident,
@@ -77,6 +80,7 @@ var Incidents = []lab.Incident{
 	runqueuewait.Incident,
 	diskstall.Incident,
 	swap.Incident,
+	machinepaused.Incident,
 	processstopped.Incident,
 	observer.Incident,
 }

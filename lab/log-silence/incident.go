@@ -5,6 +5,7 @@ package logsilence
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"snag/lab"
@@ -25,25 +26,23 @@ var Incident = lab.Incident{
 	Start:      start,
 }
 
-// begins is when the silence begins, of the worker's life: snag find must have seen
-// the log's pace before.
-const begins = 6 * time.Second
-
 func start(s *lab.Stage, v lab.Variant) error {
 	app, db := s.Netns("app"), s.Netns("db")
 	s.Veth(lab.End{Netns: app, Device: "eth0", Addr: "10.78.6.1/24"}, lab.End{Netns: db, Device: "eth0", Addr: "10.78.6.2/24"})
 	backend := []string{"--listen", "10.78.6.2:7400", "--wait", "5ms"}
-	if v == lab.Sick {
-		hang := lab.At(s, 4*time.Second, time.Minute, time.Minute)
-		backend = append(backend, "--hang-at", begins.String(), "--hang", hang.String())
-	}
-	s.AwaitPrinted(s.Actor(db, "backend", "rr-server", backend), "ready")
+	hang := lab.At(s, 4*time.Second, time.Minute, time.Minute)
+	server := s.Actor(db, "backend", "rr-server", append(backend, "--hang", hang.String()))
+	s.AwaitPrinted(server, "ready")
 	log := filepath.Join(s.Dir(), "worker.log")
-	worker := []string{"--to", "10.78.6.2:7400", "--log", log}
-	if v == lab.Distractor {
-		worker = append(worker, "--work", begins.String())
+	worker := s.Actor(app, "log-worker", "log-worker", []string{"--to", "10.78.6.2:7400", "--log", log})
+	s.AwaitPrinted(worker, "ready")
+	// The log's pace is to be seen before it falls silent.
+	switch v {
+	case lab.Sick:
+		s.BreaksIn(server, syscall.SIGUSR1)
+	case lab.Distractor:
+		s.BreaksIn(worker, syscall.SIGUSR1)
 	}
-	s.AwaitPrinted(s.Actor(app, "log-worker", "log-worker", worker), "ready")
 	s.Await("lines in the log", 10*time.Second, func() (bool, error) {
 		st, err := os.Stat(log)
 		return err == nil && st.Size() > 100, err
