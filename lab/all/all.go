@@ -14,6 +14,7 @@ import (
 	halfopenpeer "snag/lab/half-open-peer"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
+	logsilence "snag/lab/log-silence"
 	machinepaused "snag/lab/machine-paused"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
@@ -39,8 +40,8 @@ import (
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
-	wronglibrary "snag/lab/wrong-library"
 	workerqueue "snag/lab/worker-queue"
+	wronglibrary "snag/lab/wrong-library"
 )
 
 // Incidents in the order in which they are run.
@@ -74,6 +75,7 @@ var Incidents = []lab.Incident{
 	lockconvoy.Incident,
 	workerqueue.Incident,
 	slowdependency.Incident,
+	logsilence.Incident,
 	cputhrottled.Incident,
 	cpusaturated.Incident,
 	runqueuewait.Incident,
