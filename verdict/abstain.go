@@ -38,13 +38,13 @@ func (v *Verdict) abstain(g *graph) {
 		v.Next = firstOf(observer.finding.Next, observer.suspect.Next)
 	}
 	v.tellApart(g)
-	if v.Abstained == "" && len(v.Symptoms) > 0 && !named(g) {
+	if v.Abstained == "" && len(v.Symptoms) > 0 && !someCulprit(g) {
 		v.Abstained = "something is wrong, and no suspect of the catalogue was proved to cause it"
 		v.Next = firstOf(v.Next, nextFor(v.Symptoms[0]))
 	}
 }
 
-func named(g *graph) bool {
+func someCulprit(g *graph) bool {
 	for _, c := range g.found {
 		if c.state == Culprit {
 			return true

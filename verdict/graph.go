@@ -51,7 +51,7 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *grap
 			if sym.Name == Reported {
 				ok = true
 			}
-			if !ok && !own || !touches(s, a.finding, []recording.Subject{sym.Subject}) || a.onset > sym.Onset.Add(slack) {
+			if !ok && !own || !touches(s, a.finding, []recording.Subject{sym.Subject}) || tooLate(a, sym.Onset, s.Window) {
 				continue
 			}
 			c := Coincide(a.finding.Active, starts(sym.Active), s.Window, lead.Lag)
@@ -62,6 +62,19 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *grap
 	}
 	g.breakLoops()
 	return g
+}
+
+// tooLate tells that a began after the symptom did. Of a symptom that began before
+// the recording it is told by the recording's start: a cause that was seen once,
+// and later, was not it. One that comes again and again did so before, too.
+func tooLate(a *candidate, onset recording.Time, window recording.Interval) bool {
+	if onset < window.Start {
+		onset = window.Start
+		if len(a.finding.Active) >= fewOnsets {
+			return false
+		}
+	}
+	return a.onset > onset.Add(slack)
 }
 
 func (g *graph) add(e edge) {
