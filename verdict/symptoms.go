@@ -56,6 +56,9 @@ func symptoms(s *scene.Scene, r *recording.Recording, found []*candidate) []scen
 
 func shown(s *scene.Scene, have []scene.Symptom, c *candidate) bool {
 	for _, sym := range have {
+		if p := c.finding.Subject.Proto; p != "" && sym.Subject.Proto != "" && p != sym.Subject.Proto {
+			continue // what one process loses on TCP is not what it loses on UDP
+		}
 		if sym.Name == c.finding.Harm.Symptom && touches(s, c.finding, []recording.Subject{sym.Subject}) {
 			return true
 		}
