@@ -291,3 +291,17 @@ func TestACrowdStaysSmall(t *testing.T) {
 		t.Error(complaint)
 	}
 }
+
+func TestWhatHoldsTheHostHangsAtWhoSuffers(t *testing.T) {
+	c, err := rectest.Load("../../suspects/testdata/disk-stall/guilty.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := New(verdict.Judge(c.Recording), limits[0])
+	for _, n := range d.Scene.Paths[0].Nodes {
+		if n.Lane == LaneProcess && n.Kind == "disk" && len(n.Marks) > 0 && n.Marks[0].State == "culprit" {
+			return
+		}
+	}
+	t.Errorf("no disk is marked in the lane of who waits for it: %+v", d.Scene.Paths[0].Nodes)
+}

@@ -89,11 +89,11 @@ func (b *builder) focuses(sub recording.Subject) []focus {
 		return []focus{{subject: sub}}
 	case recording.KindNetns:
 		return b.hang(sub, b.busiest(func(p *scene.Process) bool { return p.Subject.Netns == sub.Netns }, 1))
-	case recording.KindHost, recording.KindCPU, recording.KindFile:
+	case recording.KindHost, recording.KindCPU, recording.KindFile, recording.KindDisk, recording.KindMemory:
 		if sub.Name == "as reported" {
 			return nil
 		}
-		return b.hang(sub, b.busiest(func(p *scene.Process) bool { return !p.Last().Self }, 1))
+		return b.hang(sub, b.sufferer())
 	case recording.KindPort:
 		return []focus{{subject: sub}}
 	}
@@ -110,6 +110,17 @@ func (b *builder) focuses(sub recording.Subject) []focus {
 		return []focus{{process: p}}
 	}
 	return []focus{{subject: sub}}
+}
+
+// sufferer is the process that the worst symptom is felt at; none where it is not
+// one's: what holds the whole host is not hung at somebody by chance.
+func (b *builder) sufferer() []*scene.Process {
+	for _, s := range b.v.Symptoms {
+		if p := b.s.Process(s.Subject.PID); p != nil {
+			return []*scene.Process{p}
+		}
+	}
+	return nil
 }
 
 func (b *builder) hang(sub recording.Subject, at []*scene.Process) []focus {

@@ -98,7 +98,9 @@ export interface Subject {
     | "cpu"
     | "file"
     | "stream"
-    | "observer";
+    | "observer"
+    | "disk"
+    | "memory";
   name?: string;
   netns?: number;
   pid?: number;
