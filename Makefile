@@ -82,7 +82,7 @@ score-healthy: build ## snag find 30 times on a machine that is busy and well: n
 	bin/snag lab healthy --dir $(SCORE)-healthy --finds 30 --for 8s
 
 calibrate: build ## fit verdict/weights.go on the score's recordings
-	bin/snag lab calibrate --from $(SCORE) --write verdict/weights.go
+	bin/snag lab calibrate --from $(SCORE) --write verdict/weights.go --markdown docs/score.md
 
 lab: build ## every incident live, the long ones too, with its healthy twin and its distractor (about 25 min, root)
 	bin/snag lab score-all --long

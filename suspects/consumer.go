@@ -60,6 +60,7 @@ func consumerOf(p *scene.Process, k *scene.Socket, window recording.Interval) *c
 		// It took all that waited and more: it read between the two samples, however
 		// full its queue is again.
 		if float64(b.TCP.BytesAcked)-float64(a.TCP.BytesAcked) > float64(a.SendQ) {
+			spans = append(spans, edgeOf(a, b)...)
 			continue
 		}
 		if b.Timer == "persist" || share >= 0.5 || still {
@@ -81,19 +82,19 @@ func consumerOf(p *scene.Process, k *scene.Socket, window recording.Interval) *c
 	return c
 }
 
-// edgeOf is the part of a span at one end of which bytes waited that the peer's
-// window held the sender back, by the kernel's own clock (tcp_info rwnd_limited):
-// it lies at that end. None where it was a moment only.
+// edgeOf is the part of a span at one end of which the peer's window was shut that
+// it held the sender back, by the kernel's own clock (tcp_info rwnd_limited): it
+// lies at that end. None where it was a moment only.
 func edgeOf(a, b recording.Socket) []recording.Interval {
 	const moment = 0.1 // s
 	limited := time.Duration((b.TCP.RwndLimited - a.TCP.RwndLimited) * float64(time.Second))
 	switch {
 	case limited.Seconds() < moment || limited > b.T.Sub(a.T):
 		return nil
-	case a.SendQ > 0:
-		return []recording.Interval{{Start: a.T, End: a.T.Add(limited)}}
-	case b.SendQ > 0:
+	case b.Timer == "persist":
 		return []recording.Interval{{Start: b.T.Add(-limited), End: b.T}}
+	case a.Timer == "persist":
+		return []recording.Interval{{Start: a.T, End: a.T.Add(limited)}}
 	}
 	return nil
 }
