@@ -44,7 +44,6 @@ var sources = []struct{ has, series string }{
 	{"safepointTime", "snag_jvm_safepoint_seconds_total"}, {"sun.gc.collector", "snag_jvm_gc_seconds_total"},
 }
 
-
 // shapes are the names that a field of a kernel file has as a series: the vmstat
 // field pswpout is node_vmstat_pswpout.
 var shapes = [][2]string{

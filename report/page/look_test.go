@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"snag/recording/rectest"
+	"snag/verdict"
 )
 
 // TestLook takes pictures of pages for a person to look at:
@@ -24,7 +27,19 @@ func TestLook(t *testing.T) {
 	}
 	c := browser(t)
 	for _, name := range names {
-		html := pageOf(t, "../../lab/recordings/"+name+".snag")
+		var html []byte
+		if folder, file, written := strings.Cut(name, "/"); written { // a written case: suspect/guilty
+			c, err := rectest.Load("../../suspects/testdata/" + folder + "/" + file + ".txtar")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if html, err = render(verdict.Judge(c.Recording)); err != nil {
+				t.Fatal(err)
+			}
+			name = folder + "-" + file
+		} else {
+			html = pageOf(t, "../../lab/recordings/"+name+".snag")
+		}
 		for _, theme := range []string{"light", "dark"} {
 			c.size(1280, 800)
 			c.prefer(theme)

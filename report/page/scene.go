@@ -55,16 +55,38 @@ func (b *builder) scene() Scene {
 			take(focus{process: p})
 		}
 	}
-	for i, f := range all {
-		if i == b.limits.Paths {
-			out.Rest = fmt.Sprintf("%d more with findings or symptoms are not drawn; ", len(all)-i)
-			break
+	left, joined := 0, false
+	for _, f := range all {
+		p := b.path(f)
+		if len(out.Paths) == b.limits.Paths || len(p.Nodes) == 1 && !hurts(p.Nodes[0]) {
+			left++ // a lone risk is no path: the verdict lists it
+			continue
 		}
-		out.Paths = append(out.Paths, b.path(f))
+		out.Paths = append(out.Paths, p)
+		joined = joined || len(p.Nodes) > 1
+	}
+	if !joined { // what holds the whole host: whose way it is in shows the busiest
+		for _, p := range b.busiest(func(p *scene.Process) bool { return !p.Last().Self }, 1) {
+			out.Paths = append(out.Paths, b.path(focus{process: p}))
+			chosen = "the findings are tied to no process of it, so the busiest is drawn beside them"
+		}
+	}
+	if left > 0 {
+		out.Rest = fmt.Sprintf("%d more with findings or symptoms are not drawn; ", left)
 	}
 	out.Rest += fmt.Sprintf("of %d processes, %d sockets and %d interfaces recorded, %s",
 		len(b.s.Processes), len(b.s.Sockets), len(b.s.Interfaces), chosen)
 	return out
+}
+
+// hurts tells whether a hop is one that a culprit or a symptom is at.
+func hurts(n Node) bool {
+	for _, m := range n.Marks {
+		if m.State == "culprit" || m.State == "symptom" {
+			return true
+		}
+	}
+	return false
 }
 
 // focuses finds the processes that a subject is seen at.
