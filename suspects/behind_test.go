@@ -8,8 +8,7 @@ import (
 )
 
 func TestSeriesBehindASource(t *testing.T) {
-	r := &recording.Recording{Manifest: recording.Manifest{Netns: 1}}
-	for _, s := range []recording.Series{
+	r := &recording.Recording{Manifest: recording.Manifest{Netns: 1}, Series: []recording.Series{
 		{Name: "node_netstat_Udp_InErrors", Labels: recording.Labels{"netns": "7"}},
 		{Name: "node_netstat_Udp_RcvbufErrors"},
 		{Name: "node_netstat_Udp_RcvbufErrors", Labels: recording.Labels{"netns": "7"}},
@@ -25,9 +24,7 @@ func TestSeriesBehindASource(t *testing.T) {
 		{Name: "node_disk_io_now", Labels: recording.Labels{"device": "sda"}},
 		{Name: "node_disk_io_now", Labels: recording.Labels{"device": "sdb"}},
 		{Name: "snag_jvm_gc_seconds_total", Labels: recording.Labels{"pid": "70", "collector": "0"}},
-	} {
-		r.Series = append(r.Series, s)
-	}
+	}}
 	b := NewBehind(r)
 	socket := recording.Subject{Kind: recording.KindSocket, Netns: 7, Proto: "udp", Local: "10.0.0.1:5004"}
 	listener := recording.Subject{Kind: recording.KindListener, Netns: 7, Local: "0.0.0.0:80"}

@@ -3,6 +3,8 @@
 package page
 
 import (
+	"encoding/base64"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,5 +61,24 @@ func TestLook(t *testing.T) {
 		c.call("Page.printToPDF", map[string]any{"printBackground": true, "preferCSSPageSize": true}, &pdf)
 		c.save(filepath.Join(dir, name+".pdf"), pdf.Data)
 		t.Log(name, len(html), c.complaints())
+	}
+}
+
+// shot writes a picture of the screen, or of the whole page.
+func (c *chrome) shot(file string, whole bool) {
+	c.t.Helper()
+	var r struct{ Data string }
+	c.call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": whole}, &r)
+	c.save(file, r.Data)
+}
+
+func (c *chrome) save(file, data string) {
+	c.t.Helper()
+	b, err := base64.StdEncoding.DecodeString(data)
+	if err == nil {
+		err = os.WriteFile(file, b, 0o644)
+	}
+	if err != nil {
+		c.t.Fatal(fmt.Errorf("write %s: %w", file, err))
 	}
 }
