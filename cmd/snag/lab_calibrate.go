@@ -98,6 +98,9 @@ func samplesIn(c score.Case, k score.Kept, r *recording.Recording) ([]calibrate.
 			}
 			right = right || ok
 		}
+		if here != nil && e.Subject.Netns == 0 && !right {
+			continue // of the whole machine, on which others made incidents: the truth is not known
+		}
 		signs := verdict.SignsOf(e.Evidence, e.Suspect, r)
 		suspected := e.State == verdict.NotSeen && (signs.Decisive || signs.Support > 0)
 		if e.State == verdict.Culprit || suspected {
