@@ -7,7 +7,7 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 LINT     := bin/golangci-lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check fmt-check vet lint generate generate-check docs docs-check test bench fuzz lab lab-vm score score-short score-healthy calibrate clean
+.PHONY: help setup build demo check fmt-check vet lint generate generate-check ui ui-check docs docs-check test bench fuzz lab lab-vm score score-short score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,7 +23,7 @@ demo: ## set up, make a real incident (a reconnect storm on nginx-rtmp), find it
 	$(MAKE) --no-print-directory build
 	bin/snag lab demo
 
-check: setup fmt-check vet lint generate-check docs-check build test score-short ## set up and run all that CI runs
+check: setup fmt-check vet lint generate-check ui-check docs-check build test score-short ## set up and run all that CI runs
 
 fmt-check:
 	@out=$$(gofmt -l cmd internal lab probes recording report scene suspects tools verdict); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
@@ -43,6 +43,18 @@ generate: ## BPF objects and their Go from the C
 
 generate-check: generate
 	git diff --exit-code -- probes
+
+# What of npm the page is built with is pinned by ui/package-lock.json.
+ui/node_modules/.package-lock.json: ui/package.json ui/package-lock.json
+	cd ui && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	touch $@
+
+ui: ui/node_modules/.package-lock.json ## the page's types from the schemas, its bundle (report/page/bundle) from ui/
+	cd ui && npm run --silent types && npm run --silent check && npm run --silent build
+
+ui-check: ui
+	cd ui && npm test --silent
+	git diff --exit-code -- ui/src/schema.ts report/page/bundle
 
 docs: build ## docs/suspects from the catalogue
 	bin/snag suspects --write docs/suspects

@@ -9,8 +9,9 @@ import (
 )
 
 var flowDirectorMiss = &Suspect{
-	Name:  "flow-director-miss",
-	Title: "the card's flow director does not find its flows",
+	Name:    "flow-director-miss",
+	Fixture: true,
+	Title:   "the card's flow director does not find its flows",
 	About: "Intel's cards learn from what is sent which queue a connection's answers belong to (ATR), so that they are received where their program runs. When the table overflows or connections are too short to be learned, packets go where the hash sends them, and a connection's packets may change queues on the way, which reorders them. " +
 		"Misses alone are normal: UDP is never learned, and with ntuple filters ATR is off.",
 	Needs: []Need{

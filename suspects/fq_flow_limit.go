@@ -11,7 +11,7 @@ import (
 
 var fqFlowLimit = &Suspect{
 	Name:  "fq-flow-limit",
-	Title: "fq drops what one flow queues beyond its limit",
+	Title: "the fq qdisc drops what one flow queues beyond its limit",
 	About: "fq holds at most flow_limit packets of one flow (100 by default) while it paces them, and drops what the sender adds, with nearly all of the qdisc empty. A sender of UDP that bursts meets it; TCP keeps its queue short by itself. " +
 		"Below mq each queue has an fq of its own, which exporters that read roots only do not show.",
 	Needs: []Need{

@@ -10,8 +10,9 @@ import (
 )
 
 var interruptCoalescingLow = &Suspect{
-	Name:  "interrupt-coalescing-low",
-	Title: "the card interrupts for nearly every packet",
+	Name:    "interrupt-coalescing-low",
+	Fixture: true,
+	Title:   "the card interrupts for nearly every packet",
 	About: "Without coalescing a card interrupts as soon as a packet came. At a few packets a second that is right; at tens of thousands the CPU spends its time on entering and leaving interrupts. " +
 		"Virtual cards have no coalescing worth the name, and raising it adds its delay to every packet.",
 	Needs: []Need{

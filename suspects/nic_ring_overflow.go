@@ -9,8 +9,9 @@ import (
 )
 
 var nicRingOverflow = &Suspect{
-	Name:  "nic-ring-overflow",
-	Title: "the network card's receive ring overflows",
+	Name:    "nic-ring-overflow",
+	Fixture: true,
+	Title:   "the network card's receive ring overflows",
 	About: "The card writes what it receives into a ring of buffers that the CPU empties. When a burst fills the ring before the CPU comes, the card drops, and only the driver's own statistics tell so: neither the sockets nor the IP counters move. " +
 		"A ring that is short and loses nothing is none of anybody's business.",
 	Needs: []Need{

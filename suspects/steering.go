@@ -37,7 +37,7 @@ func placeOf(s *scene.Scene, r *recording.Recording, cpu int, rows []recording.D
 			Text: fmt.Sprintf("interrupt %d (%s of %s) came %s times to CPU %d; it may go to %s", i.row.Number, i.row.Name, i.row.Device, count(i.n), cpu, mayGoTo(i.row))})
 	}
 	if len(p.devices) == 0 {
-		if d := busiestInterface(s, r); d.Device != "" {
+		if d := busiestInterface(r); d.Device != "" {
 			p.add(d)
 		}
 	}
@@ -137,7 +137,7 @@ func interruptsOn(r *recording.Recording, cpu int) []countedIRQ {
 }
 
 // busiestInterface received most packets, loopback aside.
-func busiestInterface(s *scene.Scene, r *recording.Recording) recording.Subject {
+func busiestInterface(r *recording.Recording) recording.Subject {
 	var out recording.Subject
 	most := 0.0
 	for _, series := range r.Select("node_network_receive_packets_total") {

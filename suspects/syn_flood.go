@@ -88,7 +88,8 @@ func weighSynFlood(s *scene.Scene, r *recording.Recording) []Finding {
 	for _, k := range order {
 		most := by[k][0]
 		for _, h := range by[k] {
-			if h.N > most.N {
+			// A flood that has just begun has only young ones.
+			if h.Resent > most.Resent || h.Resent == most.Resent && h.N > most.N {
 				most = h
 			}
 		}

@@ -32,4 +32,5 @@ var All = []Actor{
 	hopper,
 	synFlood,
 	diskWriter,
+	findStopper,
 }

@@ -11,8 +11,10 @@ import (
 	ephemeralports "snag/lab/ephemeral-ports"
 	fdlimit "snag/lab/fd-limit"
 	fqflowlimit "snag/lab/fq-flow-limit"
+	halfopenpeer "snag/lab/half-open-peer"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
+	machinepaused "snag/lab/machine-paused"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
@@ -29,6 +31,7 @@ import (
 	runqueuewait "snag/lab/run-queue-wait"
 	runtimepause "snag/lab/runtime-pause"
 	slowconsumer "snag/lab/slow-consumer"
+	slowdependency "snag/lab/slow-dependency"
 	smallreceivewindow "snag/lab/small-receive-window"
 	softirqononecpu "snag/lab/softirq-on-one-cpu"
 	softnetbacklog "snag/lab/softnet-backlog"
@@ -36,6 +39,7 @@ import (
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
+	workerqueue "snag/lab/worker-queue"
 )
 
 // Incidents in the order in which they are run.
@@ -60,17 +64,21 @@ var Incidents = []lab.Incident{
 	fdlimit.Incident,
 	ephemeralports.Incident,
 	synflood.Incident,
+	halfopenpeer.Incident,
 	packetloss.Incident,
 	runtimepause.Incident,
 	packetreordering.Incident,
 	bufferbloat.Incident,
 	smallreceivewindow.Incident,
 	lockconvoy.Incident,
+	workerqueue.Incident,
+	slowdependency.Incident,
 	cputhrottled.Incident,
 	cpusaturated.Incident,
 	runqueuewait.Incident,
 	diskstall.Incident,
 	swap.Incident,
+	machinepaused.Incident,
 	processstopped.Incident,
 	observer.Incident,
 }

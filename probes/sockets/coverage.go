@@ -44,7 +44,7 @@ func (r *running) coverage() []recording.Coverage {
 // kernelTables is the measure of each table of the kernel side, as enum table.
 var kernelTables = map[string]int{
 	"sockets.connections": 0, "sockets.resets": 1, "sockets.retransmits": 2, "sockets.signals": 3, "sockets.holds": 4,
-	"sockets.turns": 5,
+	"sockets.turns": 5, "sockets.errors": 6,
 }
 
 func (r *running) fill(c *recording.Coverage) {
@@ -63,6 +63,21 @@ func (r *running) fill(c *recording.Coverage) {
 		r.fillOptions(c)
 	default:
 		r.fillKernel(c)
+		if c.Probe == "sockets.errors" && c.State == recording.CoverageOK {
+			r.fillErrors(c)
+		}
+	}
+}
+
+// fillErrors says what of the errors is not seen all the time.
+func (r *running) fillErrors(c *recording.Coverage) {
+	if l := r.kernel.lacks["sockets.turns"]; l != nil {
+		partial(c, "errors that send and receive return are not seen, only those that the kernel puts on sockets: "+l.Why, l.Cure)
+		return
+	}
+	c.Why = "accept, connect, bind, open: what they return was not looked at, as no process was seen near its limit of descriptors or of ports"
+	if r.exits.seconds > 0 {
+		c.Why = fmt.Sprintf("accept, connect, bind, open: what they return was looked at for %.0f s, of %d processes near a limit", r.exits.seconds, len(r.exits.pids))
 	}
 }
 

@@ -15,6 +15,7 @@ type hook struct {
 	tracepoint string // "" for the iterator over sockets that have a turn
 	measure    string
 	also       string // another measure that the program takes
+	onDemand   bool   // loaded, and attached only when there is a reason
 	since      string // the first kernel that has the tracepoint
 }
 
@@ -29,6 +30,8 @@ var hooks = []hook{
 	{program: kernelProgTurnRead, tracepoint: "sock_recv_length", measure: "sockets.turns", since: "6.3"},
 	{program: kernelProgTurnClosing, tracepoint: "inet_sock_set_state", measure: "sockets.turns", since: "4.16"},
 	{program: kernelProgTurnSweep, measure: "sockets.turns"},
+	{program: kernelProgErrorReport, tracepoint: "inet_sk_error_report", measure: "sockets.errors", since: "5.15"},
+	{program: kernelProgExitCall, tracepoint: "sys_exit", measure: "sockets.errors", since: "4.17", onDemand: true},
 }
 
 // missing tells which measures this kernel has no tracepoint for.

@@ -56,6 +56,25 @@ type kernelCount struct {
 	Pad   uint32
 }
 
+type kernelErrorKey struct {
+	_     structs.HostLayout
+	Inode uint64
+	Pid   uint32
+	Nr    uint32
+	Err   uint16
+	Call  uint8
+	Proto uint8
+	Pad   uint32
+}
+
+type kernelErrorValue struct {
+	_    structs.HostLayout
+	N    uint64
+	Flow kernelFlow
+	Fd   int32
+	Comm [16]uint8
+}
+
 type kernelFlow struct {
 	_      structs.HostLayout
 	Laddr  [16]uint8
@@ -186,6 +205,9 @@ const (
 	kernelMapBirths           = "births"
 	kernelMapConnectionsA     = "connections_a"
 	kernelMapConnectionsB     = "connections_b"
+	kernelMapErrorsA          = "errors_a"
+	kernelMapErrorsB          = "errors_b"
+	kernelMapFailing          = "failing"
 	kernelMapHoldsA           = "holds_a"
 	kernelMapHoldsB           = "holds_b"
 	kernelMapPendings         = "pendings"
@@ -199,6 +221,8 @@ const (
 	kernelMapTurnsA           = "turns_a"
 	kernelMapTurnsB           = "turns_b"
 	kernelMapWriters          = "writers"
+	kernelProgErrorReport     = "error_report"
+	kernelProgExitCall        = "exit_call"
 	kernelProgReceiveReset    = "receive_reset"
 	kernelProgReceived        = "received"
 	kernelProgRetransmit      = "retransmit"
@@ -264,6 +288,8 @@ type kernelSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelProgramSpecs struct {
+	ErrorReport  *ebpf.ProgramSpec `ebpf:"error_report"`
+	ExitCall     *ebpf.ProgramSpec `ebpf:"exit_call"`
 	ReceiveReset *ebpf.ProgramSpec `ebpf:"receive_reset"`
 	Received     *ebpf.ProgramSpec `ebpf:"received"`
 	Retransmit   *ebpf.ProgramSpec `ebpf:"retransmit"`
@@ -283,6 +309,9 @@ type kernelMapSpecs struct {
 	Births       *ebpf.MapSpec `ebpf:"births"`
 	ConnectionsA *ebpf.MapSpec `ebpf:"connections_a"`
 	ConnectionsB *ebpf.MapSpec `ebpf:"connections_b"`
+	ErrorsA      *ebpf.MapSpec `ebpf:"errors_a"`
+	ErrorsB      *ebpf.MapSpec `ebpf:"errors_b"`
+	Failing      *ebpf.MapSpec `ebpf:"failing"`
 	HoldsA       *ebpf.MapSpec `ebpf:"holds_a"`
 	HoldsB       *ebpf.MapSpec `ebpf:"holds_b"`
 	Pendings     *ebpf.MapSpec `ebpf:"pendings"`
@@ -338,6 +367,9 @@ type kernelMaps struct {
 	Births       *ebpf.Map `ebpf:"births"`
 	ConnectionsA *ebpf.Map `ebpf:"connections_a"`
 	ConnectionsB *ebpf.Map `ebpf:"connections_b"`
+	ErrorsA      *ebpf.Map `ebpf:"errors_a"`
+	ErrorsB      *ebpf.Map `ebpf:"errors_b"`
+	Failing      *ebpf.Map `ebpf:"failing"`
 	HoldsA       *ebpf.Map `ebpf:"holds_a"`
 	HoldsB       *ebpf.Map `ebpf:"holds_b"`
 	Pendings     *ebpf.Map `ebpf:"pendings"`
@@ -358,6 +390,9 @@ func (m *kernelMaps) Close() error {
 		m.Births,
 		m.ConnectionsA,
 		m.ConnectionsB,
+		m.ErrorsA,
+		m.ErrorsB,
+		m.Failing,
 		m.HoldsA,
 		m.HoldsB,
 		m.Pendings,
@@ -395,6 +430,8 @@ type kernelVariables struct {
 //
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelPrograms struct {
+	ErrorReport  *ebpf.Program `ebpf:"error_report"`
+	ExitCall     *ebpf.Program `ebpf:"exit_call"`
 	ReceiveReset *ebpf.Program `ebpf:"receive_reset"`
 	Received     *ebpf.Program `ebpf:"received"`
 	Retransmit   *ebpf.Program `ebpf:"retransmit"`
@@ -409,6 +446,8 @@ type kernelPrograms struct {
 
 func (p *kernelPrograms) Close() error {
 	return _KernelClose(
+		p.ErrorReport,
+		p.ExitCall,
 		p.ReceiveReset,
 		p.Received,
 		p.Retransmit,

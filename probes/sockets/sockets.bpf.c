@@ -6,7 +6,7 @@
 /*
  * What happens to sockets between two dumps of them, counted in the kernel:
  * connections opened, failed and closed, resets, retransmits, signals, the small
- * writes that Nagle's algorithm holds back, and request/response turns.
+ * writes that Nagle's algorithm holds back, request/response turns, and errors.
  *
  * Every table exists twice. Programs write to the one that the lowest bit of
  * `epoch` names; once a second user space adds one to epoch, waits for a grace
@@ -28,6 +28,7 @@ char __license[] SEC("license") = "Dual BSD/GPL";
 #include "connections.h"
 #include "resets.h"
 #include "signals.h"
+#include "errors.h"
 #include "turns.h"
 
 /* Two programs on one tracepoint cost more than one that does both: the kernel
@@ -37,6 +38,8 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 {
 	struct tcp_sock *tp;
 
+	if (is_error(ret))
+		return socket_error(sk, -ret, CALL_SEND);
 	if (ret <= 0 || sk->sk_protocol != IPPROTO_TCP)
 		return 0;
 	tp = bpf_skc_to_tcp_sock(sk);

@@ -170,7 +170,27 @@ struct turn {
 	struct turn_key key;
 };
 
-enum table { CONNECTIONS, RESETS, RETRANSMITS, SIGNALS, HOLDS, TURNS, TABLES };
+enum call { CALL_SEND, CALL_RECV, CALL_SOCKET, CALL_OTHER };
+
+/* An error: of a process' calls, or of a socket (then pid is 0). */
+struct error_key {
+	__u64 inode; /* CALL_SOCKET */
+	__u32 pid;
+	__u32 nr;  /* CALL_OTHER: the system call */
+	__u16 err; /* positive */
+	__u8 call;
+	__u8 proto; /* IPPROTO_…, 0 for other families than IP */
+	__u32 pad;
+};
+
+struct error_value {
+	__u64 n;
+	struct flow flow; /* of the first; family 0: not a socket of IP */
+	__s32 fd;	  /* -1: not known */
+	__u8 comm[16];
+};
+
+enum table { CONNECTIONS, RESETS, RETRANSMITS, SIGNALS, HOLDS, TURNS, ERRORS, TABLES };
 
 const volatile __u64 started; /* when user space loaded us, ns */
 __u32 epoch;
@@ -201,6 +221,10 @@ HASH(holds_a, struct hold_key, struct hold, 4096);
 HASH(holds_b, struct hold_key, struct hold, 4096);
 HASH(turns_a, struct turn_key, struct turn_value, ROWS);
 HASH(turns_b, struct turn_key, struct turn_value, ROWS);
+HASH(errors_a, struct error_key, struct error_value, ROWS);
+HASH(errors_b, struct error_key, struct error_value, ROWS);
+/* Processes whose failing calls are looked at, see exit_call. */
+HASH(failing, __u32, __u8, 64);
 HASH(births, __u64, struct birth, SOCKETS);
 HASH(pendings, __u64, struct pending, 4096);
 

@@ -248,6 +248,8 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 	struct turn *t;
 	__u8 state;
 
+	if (is_error(ret))
+		return socket_error(sk, -ret, CALL_RECV);
 	if (ret <= 0 || sk->sk_protocol != IPPROTO_TCP || flags & MSG_PEEK)
 		return 0;
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);

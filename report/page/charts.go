@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -35,7 +36,7 @@ func (b *builder) wishes() []wish {
 			}
 		}
 		if state == verdict.Culprit {
-			for _, s := range b.v.Symptoms {
+			for _, s := range b.v.Symptoms[:min(len(b.v.Symptoms), 2)] {
 				out = append(out, own(s.Subject)...)
 			}
 		}
@@ -104,7 +105,7 @@ func (b *builder) charts() []Chart {
 		}
 		seen[w.selector] = true
 		c, ok := b.chart(s)
-		if !ok || !w.evidence && c.Flat {
+		if !ok || !w.evidence && c.Flat || shown(out, c) {
 			continue
 		}
 		if len(out) == b.limits.Charts {
@@ -118,6 +119,17 @@ func (b *builder) charts() []Chart {
 		b.leaveOut("%d charts", left)
 	}
 	return out
+}
+
+// shown tells whether a chart would show what one that is there shows: a
+// process' queue is often that of its one socket.
+func shown(have []Chart, c Chart) bool {
+	for _, h := range have {
+		if h.Title == c.Title && slices.Equal(h.Lines[0].T, c.Lines[0].T) && slices.Equal(h.Lines[0].V, c.Lines[0].V) {
+			return true
+		}
+	}
+	return false
 }
 
 func (b *builder) chart(s selector) (Chart, bool) {

@@ -200,11 +200,19 @@ func (b *builder) processLines(s selector) []Line {
 func finish(l Line, running bool) Line {
 	if running {
 		var t, v []float64
+		from := 0
 		for i := 1; i < len(l.T); i++ {
-			span, grown := l.T[i]-l.T[i-1], l.V[i]-l.V[i-1]
-			if span > 0 && grown >= 0 { // a total that fell is another's
+			span, grown := l.T[i]-l.T[from], l.V[i]-l.V[from]
+			if span < shortest {
+				continue
+			}
+			if grown >= 0 { // a total that fell is another's
+				if len(t) == 0 { // a rate holds from the sample before
+					t, v = append(t, l.T[from]), append(v, grown/span)
+				}
 				t, v = append(t, l.T[i]), append(v, grown/span)
 			}
+			from = i
 		}
 		l.T, l.V = t, v
 	}
@@ -244,7 +252,14 @@ func (b *builder) countLines(s selector) []Line {
 			if w := weight[label][i]; w > 0 {
 				v /= w
 			}
-			line.T, line.V = append(line.T, float64(i)+0.5), append(line.V, round(v))
+			end := min(float64(i+1), b.r.Length().Seconds())
+			if end-float64(i) < 0.5 && v == 0 && i > 0 {
+				break // the last second was cut short: nothing in it is no fall
+			}
+			if i == 0 { // a count holds for its second
+				line.T, line.V = append(line.T, 0), append(line.V, round(v))
+			}
+			line.T, line.V = append(line.T, round(end)), append(line.V, round(v))
 		}
 		out = append(out, line)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // maxNumbers on one hop: more would hide the one that matters.
-const maxNumbers = 4
+const maxNumbers = 5
 
 func (b *builder) socketNumbers(k *scene.Socket) []Number {
 	var out []Number
@@ -45,6 +45,15 @@ func (b *builder) socketNumbers(k *scene.Socket) []Number {
 	a, z := k.First().TCP, last.TCP
 	if z == nil {
 		return out
+	}
+	if in, gave, ok := moved(k); ok && b.r.Length() > 0 {
+		seconds := b.r.Length().Seconds()
+		if in >= gave/4 {
+			add("received", units.Bytes(in/seconds)+"/s", false)
+		}
+		if gave >= in/4 {
+			add("sent", units.Bytes(gave/seconds)+"/s", false)
+		}
 	}
 	if z.RTT > 0 {
 		add("rtt", units.Seconds(time.Duration(z.RTT*1e9)), false)
@@ -98,7 +107,7 @@ func (b *builder) cgroupNumbers(sub recording.Subject) []Number {
 	}
 	throttled, measured := b.grew("snag_cgroup_cpu_throttled_periods_total", "cgroup", sub.Cgroup)
 	if periods, ok := b.grew("snag_cgroup_cpu_periods_total", "cgroup", sub.Cgroup); ok && measured {
-		out = append(out, Number{"throttled", units.Count(throttled) + " of " + units.Count(periods) + " periods", throttled > 0})
+		out = append(out, Number{"throttled", units.Count(throttled) + " of " + units.Count(periods), throttled > 0})
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"strconv"
+	"strings"
 
 	"snag/internal/units"
 	"snag/recording"
@@ -17,11 +18,12 @@ const maxSockets = 4
 type pathBuilder struct {
 	*builder
 	Path
-	at map[string]int
+	at   map[string]int
+	ends map[string]int // sockets that a process at the other end is the peer of
 }
 
 func (b *builder) path(f focus) Path {
-	p := &pathBuilder{builder: b, at: map[string]int{}}
+	p := &pathBuilder{builder: b, at: map[string]int{}, ends: map[string]int{}}
 	p.Nodes, p.Edges = []Node{}, []Edge{}
 	switch {
 	case f.process != nil:
@@ -259,7 +261,17 @@ func (p *pathBuilder) alone(sub recording.Subject) {
 			n.Numbers = []Number{{"dropped", units.Count(float64(s.total)), true}}
 		}
 	}
+	holder := p.holder(sub)
+	if _, seen := p.r.Measured("sockets.diag"); holder == nil && seen && sub.Kind == recording.KindPort {
+		n.Note = strings.TrimPrefix(n.Note+" · no socket holds it", " · ")
+	}
 	at := p.node(n)
+	if holder != nil {
+		if owner := holder.Owner(); owner != nil {
+			p.edge(at, p.node(Node{ID: string(owner.ID), Lane: LaneProcess, Kind: "process", Title: process(owner.Subject.PID, owner.Subject.Comm),
+				Note: p.where(owner.Subject.Netns), Numbers: p.processNumbers(owner), Marks: p.marks[owner.ID]}), "")
+		}
+	}
 	device := ""
 	for _, s := range senders {
 		if s.device != "" && device == "" {
@@ -271,8 +283,21 @@ func (p *pathBuilder) alone(sub recording.Subject) {
 		at = device
 	}
 	for _, s := range senders {
-		p.edge(p.node(s.node), at, units.Count(float64(s.drops))+" dropped")
+		p.edge(p.node(s.node), at, "")
 	}
+}
+
+// holder is the socket that a port belongs to after all, nil if none does.
+func (p *pathBuilder) holder(sub recording.Subject) *scene.Socket {
+	if n := p.s.Anchor(sub); n != nil && sub.Local != "" {
+		if k := p.s.Socket(n.ID); k != nil {
+			return k
+		}
+	}
+	if sub.Proto == "udp" {
+		return p.s.UDPOn(sub.Netns, sub.Local)
+	}
+	return p.s.ListenerOn(sub.Netns, sub.Local)
 }
 
 // where is the namespace in words, "" for the own one.

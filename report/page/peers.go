@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"snag/internal/units"
@@ -43,8 +44,11 @@ func (p *pathBuilder) peers(k *scene.Socket, lane int) []peer {
 	if len(out) > 0 {
 		return out
 	}
+	if lane > LaneProcess {
+		return p.receivers(k, outer)
+	}
 	for _, s := range p.senders(k.Subject) {
-		out = append(out, peer{p.node(s.node), units.Count(float64(s.drops)) + " dropped", ""})
+		out = append(out, peer{p.node(s.node), "", ""})
 	}
 	return out
 }
@@ -58,15 +62,25 @@ func sameWildcard(remote, local string) bool {
 	return (host == "0.0.0.0" || host == "::" || host == "*") && recording.Port(remote) == recording.Port(local)
 }
 
-// localPeer is the process at the other end, with the numbers of its socket.
+// localPeer is the process at the other end, with the numbers of its socket, or
+// of how many sockets it is the other end of.
 func (p *pathBuilder) localPeer(k *scene.Socket, lane int) string {
 	owner := k.Owner()
-	marks := append(append([]Mark{}, p.marks[owner.ID]...), p.marks[k.ID]...)
-	note := p.where(owner.Subject.Netns)
-	return p.node(Node{
-		ID: string(owner.ID), Lane: lane, Kind: "process", Title: fmt.Sprintf("%s[%d]", owner.Subject.Comm, owner.Subject.PID),
-		Note: note, Numbers: p.socketNumbers(k), Marks: marks,
+	id := p.node(Node{
+		ID: string(owner.ID), Lane: lane, Kind: "process", Title: process(owner.Subject.PID, owner.Subject.Comm),
+		Note: p.where(owner.Subject.Netns), Numbers: p.socketNumbers(k), Marks: append([]Mark{}, p.marks[owner.ID]...),
 	})
+	n := &p.Nodes[p.at[id]]
+	p.ends[id]++
+	if p.ends[id] > 1 {
+		n.Numbers = []Number{{"sockets", fmt.Sprint(p.ends[id]), false}}
+	}
+	for _, m := range p.marks[k.ID] {
+		if !slices.Contains(n.Marks, m) {
+			n.Marks = append(n.Marks, m)
+		}
+	}
+	return id
 }
 
 // callers are the peers of a listener by the connections they opened.
@@ -134,6 +148,22 @@ type sender struct {
 	node         Node
 	device       string
 	drops, total uint64
+}
+
+// receivers of what a socket sent, read off what of it was dropped on its way: an
+// unconnected socket does not tell.
+func (p *pathBuilder) receivers(k *scene.Socket, lane int) []peer {
+	var out []peer
+	seen := map[string]bool{}
+	for _, d := range p.r.Drops {
+		host := recording.Host(d.Dst)
+		if !d.Sent || d.Inode == 0 || d.Inode != k.First().Inode || host == "" || seen[host] || len(out) == maxPeers {
+			continue
+		}
+		seen[host] = true
+		out = append(out, peer{p.node(Node{ID: "peer:" + host, Lane: lane, Kind: "peer", Title: host, Note: "port " + recording.Port(d.Dst)}), "", ""})
+	}
+	return out
 }
 
 // senders reads them off the drops that name the subject's address.

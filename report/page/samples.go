@@ -60,15 +60,33 @@ func (b *builder) samples(s selector) []Line {
 	return out
 }
 
-// rates is the growth of a counter a second, at the later sample's time.
+// shortest is how far apart two samples must lie for a rate between them: the
+// last look of a recording comes just after a tick, and what moved between the
+// two tells nothing.
+const shortest = 0.25 // s
+
+// rates is the growth of a counter a second, at the later sample's time; the
+// first holds from the first sample on.
 func rates(s recording.Series) []recording.Point {
-	steps := s.Steps()
-	for i := range steps {
-		if span := s.Points[i+1].T.Sub(s.Points[i].T).Seconds(); span > 0 {
-			steps[i].V /= span
+	var out []recording.Point
+	from, grown := 0, 0.0
+	for i := 1; i < len(s.Points); i++ {
+		step := s.Points[i].V - s.Points[i-1].V
+		if step < 0 { // the counter began again
+			step = s.Points[i].V
 		}
+		grown += step
+		span := s.Points[i].T.Sub(s.Points[from].T).Seconds()
+		if span < shortest {
+			continue
+		}
+		if len(out) == 0 {
+			out = append(out, recording.Point{T: s.Points[from].T, V: grown / span})
+		}
+		out = append(out, recording.Point{T: s.Points[i].T, V: grown / span})
+		from, grown = i, 0
 	}
-	return steps
+	return out
 }
 
 // rest names a series by the labels that its selector leaves open.

@@ -31,6 +31,7 @@ func (f focus) key() scene.NodeID {
 // two processes that moved the most.
 func (b *builder) scene() Scene {
 	out := Scene{Paths: []Path{}}
+	chosen := "those around the findings are drawn"
 	at := map[scene.NodeID]int{}
 	var all []focus
 	take := func(f focus) {
@@ -49,6 +50,7 @@ func (b *builder) scene() Scene {
 		}
 	}
 	if len(all) == 0 {
+		chosen = "nothing was found, so the busiest are drawn"
 		for _, p := range b.busiest(func(p *scene.Process) bool { return !p.Last().Self }, 2) {
 			take(focus{process: p})
 		}
@@ -60,8 +62,8 @@ func (b *builder) scene() Scene {
 		}
 		out.Paths = append(out.Paths, b.path(f))
 	}
-	out.Rest += fmt.Sprintf("of %d processes, %d sockets and %d interfaces recorded, those around the findings are drawn",
-		len(b.s.Processes), len(b.s.Sockets), len(b.s.Interfaces))
+	out.Rest += fmt.Sprintf("of %d processes, %d sockets and %d interfaces recorded, %s",
+		len(b.s.Processes), len(b.s.Sockets), len(b.s.Interfaces), chosen)
 	return out
 }
 

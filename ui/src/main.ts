@@ -4,7 +4,7 @@ import { read } from './read';
 import { charts } from './views/charts';
 import { h, section } from './views/dom';
 import { head } from './views/head';
-import { scene } from './views/scene';
+import { fit, scene } from './views/scene';
 import { tables } from './views/tables';
 import { onPaper } from './views/theme';
 import { timeline } from './views/timeline';
@@ -18,10 +18,17 @@ function start(root: HTMLElement): void {
   const time = section('timeline', 'Timeline and the series behind the evidence');
   root.append(head(page, axis), h('main', {}, verdict(page, axis, (id) => drawn.has(id)), scene(page), time, tables(page, axis)), foot(page));
   time.append(timeline(page, axis), charts(page, axis));
+  fit(root);
   onPaper(() => {
     const shut = [...document.querySelectorAll<HTMLDetailsElement>('details:not([open])')].filter((d) => !d.classList.contains('stack'));
     for (const d of shut) d.open = true;
-    return () => shut.forEach((d) => { d.open = false; });
+    document.documentElement.classList.add('paper');
+    axis.layout();
+    return () => {
+      shut.forEach((d) => { d.open = false; });
+      document.documentElement.classList.remove('paper');
+      axis.layout();
+    };
   });
   window.addEventListener('hashchange', reveal);
   reveal();

@@ -159,6 +159,10 @@ export interface Entry {
     text: string;
     onset: Time;
     coincidence?: string;
+    /**
+     * the coincidence means something: enough onsets, and not a cause that fills the window
+     */
+    telling?: boolean;
   }[];
   remedy: StringOrNull;
   next_measurement: StringOrNull;

@@ -6,7 +6,7 @@ export type Range = readonly [from: number, to: number];
 export class Axis {
   private range: Range;
   private pointed: number | null = null;
-  private readonly listeners: { range: (() => void)[]; cursor: (() => void)[] } = { range: [], cursor: [] };
+  private readonly listeners: Record<'range' | 'cursor' | 'layout', (() => void)[]> = { range: [], cursor: [], layout: [] };
 
   constructor(
     readonly seconds: number,
@@ -25,8 +25,13 @@ export class Axis {
     return this.range[0] <= 0 && this.range[1] >= this.seconds;
   }
 
-  on(what: 'range' | 'cursor', f: () => void): void {
+  on(what: 'range' | 'cursor' | 'layout', f: () => void): void {
     this.listeners[what].push(f);
+  }
+
+  /** layout tells whoever draws by hand that there is another width now. */
+  layout(): void {
+    for (const f of this.listeners.layout) f();
   }
 
   /** show moves to that part, within the window and no shorter than 50 ms. */

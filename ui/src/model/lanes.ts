@@ -58,7 +58,7 @@ function evidenceLanes(e: Entry, charts: Map<string, Chart>): Lane[] {
   return out;
 }
 
-/** moved is when a chart's first line was over its least, by how much. */
+/** moved is when a chart's first line was over zero, by how much of its most. */
 function moved(c: Chart): Lane['spans'] {
   const line = c.lines[0];
   if (!line) return [];
@@ -68,8 +68,8 @@ function moved(c: Chart): Lane['spans'] {
   line.v.forEach((v, i) => {
     const t = line.t[i] ?? 0;
     const before = line.t[i - 1];
-    const weight = high > low ? (v - low) / (high - low) : 0;
-    if (weight > 0) out.push({ at: [before ?? Math.max(0, t - 1), t], weight, text: '' });
+    const weight = high > 0 ? (v - Math.min(low, 0)) / (high - Math.min(low, 0)) : 0;
+    if (weight > 0.02 && before !== undefined) out.push({ at: [before, t], weight, text: '' });
   });
   return out;
 }

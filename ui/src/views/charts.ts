@@ -9,11 +9,13 @@ import { color, dark, onTheme } from './theme';
 import { gutter, keys, pad } from './timeline';
 
 const height = 96;
+const powers = Array.from({ length: 50 }, (_x, i) => 2 ** i); // bytes are read in KiB and MiB
+const rates = new Set(['/s', 'bytes/s', 'ratio']); // each value holds since the one before
 const axisWidth = 72; // of the values' axis, inside the gutter
 
 export function charts(page: Page, axis: Axis): HTMLElement {
   const box = h('div', { class: 'charts' });
-  const felt = page.verdict.symptoms.flatMap((s) => (s.active ?? []).map((i): [number, number] => [axis.since(i.start), i.end === null ? axis.seconds : axis.since(i.end)]));
+  const felt = feltBy(page).flatMap((s) => (s.active ?? []).map((i): [number, number] => [axis.since(i.start), i.end === null ? axis.seconds : axis.since(i.end)]));
   const moving = page.charts.filter((c) => !c.flat);
   const flat = page.charts.filter((c) => c.flat);
   for (const c of moving) box.append(chart(c, axis, felt));
@@ -21,8 +23,14 @@ export function charts(page: Page, axis: Axis): HTMLElement {
     box.append(h('details', { class: 'more' }, h('summary', {}, `${flat.length} series that did not move: what is not so`),
       h('ul', { class: 'plain' }, ...flat.map((c) => h('li', { id: chartId(c.id) }, h('b', {}, c.title), ` ${value(c.lines[0]?.v[0] ?? 0, c.unit)} throughout · `, h('span', { class: 'quiet' }, `${c.about} · ${c.id}`))))));
   }
-  if (page.charts.length === 0) box.append(h('p', { class: 'quiet' }, 'No evidence has a series behind it.'));
   return box;
+}
+
+/** feltBy are the symptoms that the culprits lead to, else all. */
+function feltBy(page: Page): Page['verdict']['symptoms'] {
+  const ends = page.verdict.verdict.filter((e) => e.state === 'culprit').map((e) => e.chain[e.chain.length - 1]);
+  const led = page.verdict.symptoms.filter((s) => ends.some((l) => l?.name === s.name && l.subject === s.subject));
+  return led.length > 0 ? led : page.verdict.symptoms;
 }
 
 function chart(c: Chart, axis: Axis, felt: [number, number][]): HTMLElement {
@@ -58,12 +66,14 @@ function chart(c: Chart, axis: Axis, felt: [number, number][]): HTMLElement {
   onTheme(() => drawn && draw());
   // Drawn once it has a width, and again when that changes.
   let wide = 0;
-  new ResizeObserver(() => {
+  const resized = () => {
     if (plot.clientWidth !== wide && plot.clientWidth > 0) {
       wide = plot.clientWidth;
       draw();
     }
-  }).observe(plot);
+  };
+  new ResizeObserver(resized).observe(plot);
+  axis.on('layout', resized);
   say();
   return figure;
 }
@@ -79,9 +89,9 @@ function options(c: Chart, axis: Axis, felt: [number, number][], width: number):
     cursor: { drag: { x: true, y: false, setScale: false, dist: 4 }, y: false, points: { size: 5 } },
     axes: [
       { stroke: ink, grid, font, ticks: { show: false }, size: 20, splits: () => axis.ticks(width > 600 ? 8 : 4), values: (_u, all) => all.map((t) => axis.clock(t, axis.shown[1] - axis.shown[0] < 5)) },
-      { stroke: ink, grid, font, ticks: { show: false }, size: axisWidth, space: 30, values: (_u, all) => all.map((v) => value(v, c.unit)) },
+      { stroke: ink, grid, font, ticks: { show: false }, size: axisWidth, space: 30, incrs: c.unit.startsWith('bytes') ? powers : undefined, values: (_u, all) => all.map((v) => value(v, c.unit)) },
     ],
-    series: [{}, ...c.lines.map((_l, i) => ({ stroke: color(`line-${i % 6}`), width: 1.75, spanGaps: true, points: { show: (c.lines[i]?.t.length ?? 0) < 40, size: 4 }, paths: c.unit === '/s' && uPlot.paths.stepped ? uPlot.paths.stepped({ align: -1 }) : undefined }))],
+    series: [{}, ...c.lines.map((_l, i) => ({ stroke: color(`line-${i % 6}`), width: 1.75, spanGaps: true, points: { show: (c.lines[i]?.t.length ?? 0) < 40, size: 4 }, paths: rates.has(c.unit) && uPlot.paths.stepped ? uPlot.paths.stepped({ align: -1 }) : undefined }))],
     hooks: {
       drawClear: [(u) => {
         u.ctx.save(); // when it was felt, behind every chart

@@ -14,17 +14,17 @@ export function sinceText(stamp: string, axis: Axis): string {
 export function culprit(e: Entry, axis: Axis, charted: (id: string) => boolean): HTMLElement {
   return h('article', { class: 'answer guilty', id: entryId(e.id) },
     h('div', { class: 'top' }, h('p', { class: 'state' }, 'Culprit'), confidence(e)),
-    h('h3', {}, e.title),
+    h('h3', {}, capital(e.title)),
     h('p', { class: 'subject' }, e.subject),
     h('p', { class: 'lead' }, e.text),
     h('div', { class: 'columns' },
       h('div', {},
-        h('h4', {}, 'Evidence'), evidenceList(e, charted)),
+        h('h4', {}, 'Evidence'), evidenceList(e, charted),
+        e.chain.length > 1 ? h('div', {}, h('h4', {}, 'How it is felt'), chain(e, axis)) : null),
       h('div', {},
         e.remedy ? h('div', { class: 'remedy' }, h('h4', {}, 'Remedy'), commandBlock(e.remedy)) : null,
         e.harm ? h('p', {}, h('b', {}, 'Harm '), e.harm.text) : null,
         e.since ? h('p', {}, h('b', {}, 'Since '), sinceText(e.since, axis)) : null,
-        e.chain.length > 1 ? h('div', {}, h('h4', {}, 'How it leads to the symptom'), chain(e, axis)) : null,
         e.next_measurement ? h('div', {}, h('h4', {}, 'Next measurement'), commandBlock(e.next_measurement)) : null)));
 }
 
@@ -37,10 +37,15 @@ function confidence(e: Entry): HTMLElement {
     h('meter', { min: 0, max: 1, value: e.confidence, 'aria-hidden': 'true' }));
 }
 
+/** chain is the way from the culprit to the symptom; the culprit itself stands above. */
 function chain(e: Entry, axis: Axis): HTMLElement {
-  return h('ol', { class: 'chain' }, ...e.chain.map((l) => h('li', {},
-    h('b', {}, l.name), ` · ${l.subject}`, l.text ? `, ${l.text}` : '',
-    h('span', { class: 'quiet' }, ` ${axis.clock(axis.since(l.onset))}`, l.coincidence ? ` · in time: ${l.coincidence}` : ''))));
+  return h('ol', { class: 'chain' }, ...e.chain.slice(1).map((l) => h('li', {},
+    h('b', {}, l.name), l.subject === e.subject ? '' : ` · ${l.subject}`, l.text ? ` · ${l.text}` : '',
+    h('span', { class: 'quiet' }, ` ${axis.clock(axis.since(l.onset))}`, l.coincidence && l.telling ? ` · in time: ${l.coincidence}` : ''))));
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 const sides = { for: '+', against: '−', missing: '?' } as const;

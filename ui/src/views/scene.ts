@@ -84,14 +84,13 @@ function drawHop({ hop: n, x, y, height }: Placed): SVGElement {
   const g = svg('g', { class: `hop ${found[0]?.state ?? ''}`, 'data-kind': n.kind });
   g.append(svg('title', {}, [n.title, n.note, ...n.numbers.map((x) => `${x.label} ${x.value}`), ...n.marks.map((m) => `${m.state}: ${m.name}`)].filter(Boolean).join('\n')));
   g.append(svg('rect', { x, y, width: hop.width, height, rx: 5 }));
-  const chars = 23;
   let at = y + 15;
   g.append(svg('text', { x: x + 8, y: at, class: 'kind' }, n.kind === 'others' ? 'more' : n.kind));
   at += 14;
-  g.append(svg('text', { x: x + 8, y: at, class: 'title' }, cut(n.title, chars)));
-  if (n.note) g.append(svg('text', { x: x + 8, y: (at += hop.row), class: 'note' }, cut(n.note, chars + 1)));
+  g.append(svg('text', { x: x + 8, y: at, class: 'title' }, n.title));
+  if (n.note) g.append(svg('text', { x: x + 8, y: (at += hop.row), class: 'note' }, n.note));
   for (const m of found) {
-    const label = svg('text', { x: x + 8, y: (at += hop.row), class: `mark ${m.state}` }, cut(m.state === 'symptom' ? `▲ ${m.name}` : `● ${m.name}`, chars));
+    const label = svg('text', { x: x + 8, y: (at += hop.row), class: `mark ${m.state}` }, m.state === 'symptom' ? `▲ ${m.name}` : `● ${m.name}`);
     g.append(m.state === 'culprit' && m.entry ? svg('a', { href: `#${entryId(m.entry)}` }, label) : label);
   }
   for (const k of n.numbers) {
@@ -105,6 +104,29 @@ function drawHop({ hop: n, x, y, height }: Placed): SVGElement {
 function describe(p: Path): string {
   const found = p.nodes.flatMap((n) => n.marks.map((m) => `${m.state} ${m.name} at ${n.kind} ${n.title}`));
   return `The path of the data through ${p.title}: ${p.nodes.length} hops. ${found.join('; ')}`;
+}
+
+/** fit makes text that is wider than its hop narrower, now that it can be
+ * measured: a little by its letters, much by leaving out the middle. */
+export function fit(root: ParentNode): void {
+  for (const g of root.querySelectorAll<SVGGElement>('.hop')) {
+    const box = g.querySelector('rect')?.getBBox();
+    const texts = [...g.querySelectorAll('text')];
+    for (const t of texts) {
+      const beside = t.classList.contains('label') ? (t.nextElementSibling as SVGTextElement | null)?.getComputedTextLength() ?? 0 : 0;
+      const room = (box?.width ?? hop.width) - 15 - (beside > 0 ? beside + 6 : 0);
+      let wide = t.getComputedTextLength();
+      const whole = t.textContent ?? '';
+      for (let n = whole.length - 1; wide > room * 1.2 && n > 6; n--) {
+        t.textContent = cut(whole, n);
+        wide = t.getComputedTextLength();
+      }
+      if (wide > room) {
+        t.setAttribute('textLength', room.toFixed(1));
+        t.setAttribute('lengthAdjust', 'spacingAndGlyphs');
+      }
+    }
+  }
 }
 
 function cut(text: string, n: number): string {

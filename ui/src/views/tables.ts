@@ -19,11 +19,13 @@ function table(t: Table, axis: Axis): HTMLElement {
   const bounded = t.total > t.rows.length ? `${count(t.rows.length)} of ${count(t.total)}, those that matter most` : count(t.total);
   const box = h('details', { class: 'table', id: `table-${t.name}` }, h('summary', {}, h('b', {}, t.title), ` · ${bounded}`, t.note ? h('span', { class: 'quiet' }, ` · ${t.note}`) : null));
   let drawn = false;
-  box.addEventListener('toggle', () => {
+  const draw = () => {
     if (!box.open || drawn) return;
     drawn = true;
     box.append(t.rows.length > 0 ? body(t, axis) : h('p', { class: 'quiet' }, 'no rows'));
-  });
+  };
+  box.addEventListener('toggle', draw);
+  axis.on('layout', draw); // on paper it must be there at once
   return box;
 }
 

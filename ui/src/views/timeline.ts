@@ -67,12 +67,14 @@ export function timeline(page: Page, axis: Axis): HTMLElement {
   drag(box, brush, scale, axis);
   axis.on('range', draw);
   axis.on('cursor', point);
+  axis.on('layout', draw);
   onTheme(draw);
   new ResizeObserver(draw).observe(box);
   draw();
-  return h('div', { class: 'sticky-none' },
+  if (lanes.length === 0 && page.charts.length === 0) return h('p', { class: 'quiet' }, 'Nothing was found that has a time.');
+  return h('div', {},
     h('div', { class: 'bar' }, h('p', { class: 'quiet' }, 'Drag to zoom, here or in a chart; arrow keys move, + and − zoom.'), says, reset),
-    lanes.length > 0 ? box : h('p', { class: 'quiet' }, 'Nothing was found that has a time.', box),
+    box,
     left > 0 ? h('p', { class: 'quiet' }, `${left} more rows are not drawn`) : null);
 }
 

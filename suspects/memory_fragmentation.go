@@ -1,0 +1,160 @@
+package suspects
+
+import (
+	"fmt"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var memoryFragmentation = &Suspect{
+	Name:  "memory-fragmentation",
+	Title: "free memory is in pieces, and allocations wait until it is put together",
+	About: "A fault of a huge page, a network buffer or a stack needs pages in one piece. Where the free ones are scattered the kernel moves others out of the way first (compaction), in the middle of the request, for milliseconds up to seconds. " +
+		"MemFree looks fine. A machine that is short of memory and does not compact is another matter.",
+	Needs: []Need{
+		{Measure: "host.memory", Must: true, Why: "allocations that had to compact, and that had to reclaim"},
+		{Measure: "host.zones", Must: true, Why: "in blocks of which size the free memory is"},
+		{Measure: "host.pressure", Why: "how much of the time somebody waited for memory"},
+		{Measure: "host.cgroup", Why: "whose threads waited for memory"},
+	},
+	For: []string{
+		"strong: allocations had to compact memory themselves (compact_stall), 5 a second or more (healthy 0)",
+		"strong: of a zone's free memory, of which there is enough, less than a tenth is in blocks of 2 MiB (healthy: more than half)",
+		"strong: the control group of a service that is late waited for memory for a tenth of the time or more (healthy 0)",
+		"weak: compactions that failed, huge pages that were not had (thp_fault_fallback)",
+	},
+	Against: []string{
+		"decisive: nothing was compacted: memory in pieces that nobody wants whole is a risk at most",
+		"decisive: three times as many allocations had to reclaim as to compact, and the free memory is at the watermarks: memory is short, not in pieces",
+		"strong: no service that waited for memory was late",
+	},
+	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", fiveSeconds}, Lead{"listen-overflow", 2 * fiveSeconds}),
+	Remedy: "vm.min_free_kbytes up (bounded by the smallest node: at most 5 % of it), vm.watermark_scale_factor up, vm.compaction_proactiveness, or huge pages only where asked for (transparent_hugepage/defrag = madvise or defer) → sysctl.d, tmpfiles.d. " +
+		"Verified by: compact_stall stands still",
+	Next:  "grep -E 'compact_|thp_fault|allocstall' /proc/vmstat; cat /proc/buddyinfo; perf record -g -e compaction:* for whose allocations they are",
+	Weigh: weighFragmentation,
+}
+
+const (
+	// compactRate of allocations a second that compact: K found one to take 44 ms on a
+	// healthy machine and 1,289 ms on a fragmented one; 5 a second are felt.
+	compactRate = 5
+	// inPieces is the share of free memory in blocks of 2 MiB under which it is in
+	// pieces; a machine after months of uptime shows 0.2 to 0.6.
+	inPieces = 0.1
+	// memoryShare of the time that somebody waited for memory. Healthy: 0.
+	memoryShare = 0.1
+)
+
+func weighFragmentation(s *scene.Scene, r *recording.Recording) []Finding {
+	stalls, ok := grew(r, 0, "node_vmstat_compact_stall")
+	window := s.Window.Length(s.Window.End).Seconds()
+	if !ok || window <= 0 || stalls < compactRate*window/2 {
+		return nil
+	}
+	zones := zonesOf(r)
+	if len(zones) == 0 {
+		return nil
+	}
+	z := zones[0] // the one with most free memory: if that is in pieces, all are
+	f := Finding{Subject: z.subject()}
+	if series, ok := counter(r, 0, "node_vmstat_compact_stall"); ok {
+		f.Active = stepsOf(series).active()
+	}
+	e := Evidence{Side: For, Grade: Strong, Value: stalls / window, Unit: "1/s", Source: "/proc/vmstat compact_stall", Origin: "compaction",
+		Text: fmt.Sprintf("%s allocations had to compact memory themselves, %s a second (healthy 0)", count(stalls), count(stalls/window))}
+	if stalls < compactRate*window {
+		e.Grade = Weak
+	}
+	if failed, ok := grew(r, 0, "node_vmstat_compact_fail"); ok && failed > 0 {
+		e.Text += fmt.Sprintf("; %s of them in vain", count(failed))
+	}
+	f.Evidence = append(f.Evidence, e, z.pieces(r))
+	if lost, ok := grew(r, 0, "node_vmstat_thp_fault_fallback"); ok && lost > 0 {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: lost, Unit: "faults", Source: "/proc/vmstat thp_fault_fallback", Origin: "huge pages",
+			Text: fmt.Sprintf("%s faults wanted a huge page and got none", count(lost))})
+	}
+	f.Evidence = append(f.Evidence, shortOfMemory(r, z, stalls)...)
+	f.addWaiting(s, r)
+	free, _ := z.free()
+	f.Text = fmt.Sprintf("allocations had to compact memory %s times; %s are free in %s, in pieces", count(stalls), size(free*pageBytes(r)), f.Subject.Name)
+	f.Remedy = fragmentationRemedy(r)
+	f.Next = "grep -E 'compact_|thp_fault' /proc/vmstat; cat /proc/buddyinfo /sys/kernel/mm/transparent_hugepage/defrag"
+	return []Finding{f}
+}
+
+// pieces is in blocks of which size the zone's free memory is.
+func (z zone) pieces(r *recording.Recording) Evidence {
+	free, huge := z.free()
+	e := Evidence{Side: For, Grade: Strong, Source: "/proc/buddyinfo", Origin: "free blocks", Unit: "share"}
+	if free > 0 {
+		e.Value = huge / free
+	}
+	e.Text = fmt.Sprintf("%s of zone %s of node %s are free, %.1f %% of it in blocks of 2 MiB and more (order 0: %s blocks, order 9 and 10: %s)",
+		size(free*pageBytes(r)), z.name, z.node, 100*e.Value, count(z.of(0, 0)), count(z.of(hugeOrder, len(z.blocks))))
+	switch {
+	case free <= 2*z.high: // then it is short as well: its pieces say little
+		e.Grade = Weak
+	case e.Value >= 0.5:
+		e.Side = Against
+	case e.Value >= inPieces:
+		e.Grade = Weak
+	}
+	return e
+}
+
+func (z zone) of(from, to int) float64 {
+	n := 0.0
+	for order := from; order <= to && order < len(z.blocks); order++ {
+		n += z.blocks[order]
+	}
+	return n
+}
+
+// shortOfMemory tells a machine that has too little memory from one that has it
+// in pieces.
+func shortOfMemory(r *recording.Recording, z zone, compacted float64) []Evidence {
+	reclaimed, ok := sumOf(r, stallsFor...)
+	free, _ := z.free()
+	if !ok || reclaimed < 3*compacted || z.high == 0 || free > 1.5*z.high {
+		return nil
+	}
+	return []Evidence{{Side: Against, Grade: Decisive, Value: reclaimed, Unit: "allocations", Source: "/proc/vmstat allocstall, /proc/zoneinfo", Origin: "reclaim",
+		Text: fmt.Sprintf("%s allocations had to reclaim memory and %s to compact it, with %s pages free at a watermark of %s: memory is short", count(reclaimed), count(compacted), count(free), count(z.high))}}
+}
+
+// addWaiting adds the services that are late and waited for memory.
+func (f *Finding) addWaiting(s *scene.Scene, r *recording.Recording) {
+	var late *scene.Process
+	worst, where := 0.0, ""
+	for _, p := range s.Processes {
+		if p.Subject.PID == r.Manifest.SelfPID || lateness(s, p) == nil {
+			continue
+		}
+		if share, source, ok := memoryWait(r, p); ok && share >= memoryShare {
+			f.Related = append(f.Related, p.Subject)
+			if share > worst {
+				late, worst, where = p, share, source
+			}
+		}
+	}
+	if late == nil {
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "symptoms", Origin: "symptoms", Text: "no service that is late waited for memory"})
+		return
+	}
+	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: worst, Unit: "share", Source: where, Origin: "memory pressure",
+		Text: fmt.Sprintf("threads of %s, which is late, or beside it in its control group waited for memory for %.0f %% of the time (healthy 0)", late.Subject.Name, 100*worst)})
+}
+
+// fragmentationRemedy names the knobs with their values now.
+func fragmentationRemedy(r *recording.Recording) string {
+	text := "sysctl vm.compaction_proactiveness=50 vm.watermark_scale_factor=100"
+	if v, ok := setting(r, 0, "vm.min_free_kbytes"); ok {
+		text += fmt.Sprintf(" vm.min_free_kbytes=%.0f (now %s kB; keep it under 5 %% of the smallest node)", 2*v, count(v))
+	}
+	if v, ok := r.FactOf("transparent_hugepage.defrag", 0); ok {
+		text += "; echo defer+madvise > /sys/kernel/mm/transparent_hugepage/defrag (now " + v + ")"
+	}
+	return text + "; keep it in sysctl.d and tmpfiles.d"
+}

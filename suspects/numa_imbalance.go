@@ -1,0 +1,203 @@
+package suspects
+
+import (
+	"fmt"
+	"sort"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var numaImbalance = &Suspect{
+	Name:  "numa-imbalance",
+	Title: "one NUMA node is full while another has memory free",
+	About: "Memory is given from the node that a thread runs on, or is bound to. When that one is full (often of shared memory, which is not given back) the pages come from far away, or the process swaps and reclaims, beside a node that is half empty. " +
+		"The machine's MemFree looks fine.",
+	Needs: []Need{
+		{Measure: "host.numa", Must: true, Why: "how full each node is, of what, and which pages came from another"},
+		{Measure: "host.memory", Must: true, Why: "pages that went to swap and came back"},
+		{Measure: "host.zones", Why: "the nodes' watermarks"},
+		{Measure: "host.processes", Why: "whose memory is read back from swap"},
+	},
+	For: []string{
+		"strong: a node has less than a twentieth of its memory free, another more than a quarter, and what fills it can't be given back",
+		"strong: pages go to swap and come back meanwhile (healthy 0: there is memory free)",
+		"decisive: pages that were wanted from the full node came from another: numa_foreign of the one and numa_miss of the others agree (healthy 0)",
+		"weak: half of the full node is shared memory; it is bound or reclaimed there first (zone_reclaim_mode)",
+	},
+	Against: []string{
+		"a node that is full of page cache: that is given back when it is wanted, and nothing came from elsewhere",
+		"other_node grows without numa_miss: a policy that spreads (interleave), or threads that moved",
+		"strong: no service that is late swapped or waited for memory",
+	},
+	LeadsTo: latencyLeads(Lead{"swap", fiveSeconds}),
+	Remedy:  "NUMAPolicy=interleave (numactl --interleave=all) for what fills the node, vm.zone_reclaim_mode=0, the service's NUMAMask= wider. Verified by: numa_miss and pswpin stand still",
+	Next:    "numastat -m; numastat -p PID; grep -E 'numa_|pswp' /proc/vmstat",
+	Weigh:   weighNUMA,
+}
+
+// Full and free: a node with a twentieth of its memory free is at the kernel's
+// watermarks or near; one with a quarter free could have helped.
+const (
+	nodeFull  = 0.05
+	nodeSpare = 0.25
+	// pinnedShare of a full node that is memory which is not given back.
+	pinnedShare = 0.3
+	// missRate of pages a second from the wrong node: healthy 0; 100 are 0.4 MB/s.
+	missRate = 100
+)
+
+// node is one NUMA node, bytes at the end of the window, pages over it.
+type node struct {
+	name                       string
+	total, free, shared, cache float64
+	anonymous, locked          float64
+	missed, foreign            float64 // pages given that others wanted elsewhere; wanted here, given elsewhere
+	counted                    bool
+}
+
+func (n node) freeShare() float64 { return n.free / n.total }
+
+// kept is what can't be given back without swap.
+func (n node) kept() float64 { return (n.shared + n.anonymous + n.locked) / n.total }
+
+// nodesOf are the nodes with memory, the fullest first.
+func nodesOf(r *recording.Recording) []node {
+	var out []node
+	for _, s := range r.Select("node_memory_numa_MemTotal") {
+		n := node{name: s.Labels["node"]}
+		last := func(field string) float64 {
+			for _, s := range r.Select("node_memory_numa_"+field, "node", n.name) {
+				v, _ := s.Last()
+				return v
+			}
+			return 0
+		}
+		n.total, _ = s.Last()
+		if n.total <= 0 {
+			continue
+		}
+		n.free, n.shared, n.cache, n.anonymous, n.locked = last("MemFree"), last("Shmem"), last("FilePages"), last("AnonPages"), last("Mlocked")
+		if n.locked > 0 {
+			// What is locked is counted as what it is besides.
+			n.locked = max(0, n.locked-n.shared-n.anonymous)
+		}
+		for _, s := range r.Select("node_memory_numa_numa_miss_total", "node", n.name) {
+			n.missed, n.counted = s.Increase()
+		}
+		for _, s := range r.Select("node_memory_numa_numa_foreign_total", "node", n.name) {
+			n.foreign, _ = s.Increase()
+		}
+		out = append(out, n)
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].freeShare() < out[j].freeShare() })
+	return out
+}
+
+func weighNUMA(s *scene.Scene, r *recording.Recording) []Finding {
+	nodes := nodesOf(r)
+	if len(nodes) < 2 {
+		return nil // it has one
+	}
+	full, spare := nodes[0], nodes[len(nodes)-1]
+	if full.freeShare() > nodeFull || spare.freeShare() < nodeSpare {
+		return nil
+	}
+	window := s.Window.Length(s.Window.End).Seconds()
+	f := Finding{Subject: recording.Subject{Kind: recording.KindMemory, Name: "node " + full.name},
+		Next: "numastat -m; grep -E 'pswp|numa_' /proc/vmstat; cat /proc/sys/vm/zone_reclaim_mode"}
+	e := Evidence{Side: For, Grade: Strong, Value: full.freeShare(), Unit: "share", Source: "/sys/devices/system/node/node" + full.name + "/meminfo", Origin: "nodes' meminfo",
+		Text: fmt.Sprintf("node %s has %s of %s free (%.0f %%), node %s %s of %s (%.0f %%)", full.name, size(full.free), size(full.total), 100*full.freeShare(),
+			spare.name, size(spare.free), size(spare.total), 100*spare.freeShare())}
+	if full.kept() < pinnedShare {
+		e.Grade = Weak
+		e.Text += fmt.Sprintf("; %s of it are page cache, which is given back", size(full.cache-full.shared))
+	}
+	f.Evidence = append(f.Evidence, e)
+	if full.shared >= 0.3*full.total {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: full.shared / full.total, Unit: "share", Source: "node" + full.name + "/meminfo Shmem", Origin: "nodes' meminfo",
+			Text: fmt.Sprintf("%s of node %s are shared memory, which only swap gives back", size(full.shared), full.name)})
+	}
+	acts := f.addMisses(nodes, full, window)
+	acts = f.addSwap(r, spare, window) || acts
+	if !acts {
+		return nil // an uneven host that nobody asks for more
+	}
+	f.addSwapped(s, r)
+	f.Text = fmt.Sprintf("node %s is full (%s) while node %s has %s free", full.name, full.of(), spare.name, size(spare.free))
+	f.Remedy = "NUMAPolicy=interleave in the unit of what fills node " + full.name + " (numactl --interleave=all)"
+	if v, ok := setting(r, 0, "vm.zone_reclaim_mode"); ok && v != 0 {
+		f.Remedy += fmt.Sprintf("; sysctl vm.zone_reclaim_mode=0 (now %.0f)", v)
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: v, Source: "vm.zone_reclaim_mode", Origin: "zone_reclaim_mode",
+			Text: fmt.Sprintf("vm.zone_reclaim_mode is %.0f: a node is reclaimed before another is asked", v)})
+	}
+	return []Finding{f}
+}
+
+// of is what most of the node is.
+func (n node) of() string {
+	switch {
+	case n.shared >= n.anonymous && n.shared >= n.cache-n.shared:
+		return size(n.shared) + " of shared memory"
+	case n.anonymous >= n.cache-n.shared:
+		return size(n.anonymous) + " of processes' memory"
+	}
+	return size(n.cache-n.shared) + " of page cache"
+}
+
+// addMisses adds pages that were wanted from the full node and came from others.
+func (f *Finding) addMisses(nodes []node, full node, window float64) bool {
+	missed := 0.0
+	for _, n := range nodes {
+		if !n.counted {
+			return false
+		}
+		if n.name != full.name {
+			missed += n.missed
+		}
+	}
+	if full.foreign < missRate*window {
+		return false
+	}
+	e := Evidence{Side: For, Grade: Strong, Value: full.foreign, Unit: "pages", Source: "numastat numa_foreign, numa_miss", Origin: "numastat",
+		Text: fmt.Sprintf("%s pages were wanted from node %s and came from another (healthy 0)", count(full.foreign), full.name)}
+	if agree(full.foreign, missed) {
+		e.Grade = Decisive
+		e.Text += fmt.Sprintf("; the others gave %s that were not wanted from them", count(missed))
+	}
+	f.Evidence = append(f.Evidence, e)
+	return true
+}
+
+// addSwap adds that pages went to swap though there is memory free.
+func (f *Finding) addSwap(r *recording.Recording, spare node, window float64) bool {
+	out, ok := grew(r, 0, "node_vmstat_pswpout")
+	in, _ := fromSwap(r)
+	if !ok || out+in < missRate*window {
+		return false
+	}
+	if s, ok := counter(r, 0, "node_vmstat_pswpout"); ok {
+		f.Active = stepsOf(s).active()
+	}
+	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: out, Unit: "pages", Source: "/proc/vmstat pswpout, pswpin", Origin: "swapped",
+		Text: fmt.Sprintf("%s pages went to swap and %s came back, with %s free on node %s", count(out), count(in), size(spare.free), spare.name)})
+	return true
+}
+
+// addSwapped adds who reads its memory back, and whether anybody felt it.
+func (f *Finding) addSwapped(s *scene.Scene, r *recording.Recording) {
+	late := false
+	for _, p := range s.Processes {
+		n, ok := faultsOf(p)
+		share, _, waited := memoryWait(r, p)
+		suffers := ok && n.n/n.span >= swapRate && n.swap != nil && *n.swap > 0 || waited && share >= memoryShare && lateness(s, p) != nil
+		if !suffers || p.Subject.PID == r.Manifest.SelfPID {
+			continue
+		}
+		f.Related = append(f.Related, p.Subject)
+		late = late || lateness(s, p) != nil
+	}
+	if !late {
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "symptoms", Origin: "symptoms", Text: "no service that is late swapped or waited for memory"})
+	}
+}
