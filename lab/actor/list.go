@@ -31,4 +31,5 @@ var All = []Actor{
 	leakyServer,
 	diskWriter,
 	findStopper,
+	memoryHog,
 }

@@ -12,10 +12,12 @@ import (
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
 	machinepaused "snag/lab/machine-paused"
+	memoryfragmentation "snag/lab/memory-fragmentation"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
 	noroute "snag/lab/no-route"
+	numaimbalance "snag/lab/numa-imbalance"
 	"snag/lab/observer"
 	packetloss "snag/lab/packet-loss"
 	packetreordering "snag/lab/packet-reordering"
@@ -60,6 +62,8 @@ var Incidents = []lab.Incident{
 	runqueuewait.Incident,
 	diskstall.Incident,
 	swap.Incident,
+	memoryfragmentation.Incident,
+	numaimbalance.Incident,
 	machinepaused.Incident,
 	processstopped.Incident,
 	observer.Incident,
