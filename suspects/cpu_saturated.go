@@ -18,6 +18,7 @@ var cpuSaturated = &Suspect{
 		{Measure: "threads.sched", Why: "how long the threads of services were ready and did not run"},
 		{Measure: "host.processes", Why: "who used the CPUs"},
 		{Measure: "host.pressure", Why: "how much of the time somebody waited for a CPU"},
+		{Measure: "sockets.turns", Why: "what of a request's time was waiting for a CPU"},
 	},
 	For: []string{
 		"strong: the CPUs were idle for less than a tenth of the window (healthy: more than a fifth)",

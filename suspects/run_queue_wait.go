@@ -16,6 +16,7 @@ var runQueueWait = &Suspect{
 		{Measure: "host.cpu", Must: true, Why: "that the machine had idle CPUs meanwhile, and which were busy"},
 		{Measure: "threads.sched", Why: "how long the threads were ready and did not run"},
 		{Measure: "host.processes", Why: "on which CPUs who may run, and who used them"},
+		{Measure: "sockets.turns", Why: "what of a request's time was waiting for a CPU"},
 	},
 	For: []string{
 		"strong: threads of a service were ready and waited for a CPU, a tenth of the time and a third of what they wanted to run",
