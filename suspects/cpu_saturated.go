@@ -31,7 +31,7 @@ var cpuSaturated = &Suspect{
 		"decisive: a quota held the threads back (cpu-throttled), or requests spent less than a tenth of their time in the queue",
 		"the CPUs are idle a tenth of the time and more: then it is run-queue-wait, if anything",
 	},
-	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", fiveSeconds}, Lead{"listen-overflow", 2 * fiveSeconds}),
+	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
 	Remedy:  "nice or CPUWeight= of whoever computes, fewer of its threads, or more CPUs. Verified by: run delay of the service's threads under a tenth",
 	Next:    "snag find --pid PID; pidstat -u 1; cat /proc/PID/task/*/schedstat",
 	Weigh:   weighSaturated,

@@ -30,7 +30,7 @@ var numaImbalance = &Suspect{
 		"other_node grows without numa_miss: a policy that spreads (interleave), or threads that moved",
 		"strong: no service that is late swapped or waited for memory",
 	},
-	LeadsTo: latencyLeads(Lead{"swap", fiveSeconds}),
+	LeadsTo: latencyLeads(Lead{"swap", feltWithin}),
 	Remedy:  "NUMAPolicy=interleave (numactl --interleave=all) for what fills the node, vm.zone_reclaim_mode=0, the service's NUMAMask= wider. Verified by: numa_miss and pswpin stand still",
 	Next:    "numastat -m; numastat -p PID; grep -E 'numa_|pswp' /proc/vmstat",
 	Weigh:   weighNUMA,

@@ -28,7 +28,7 @@ var runQueueWait = &Suspect{
 		"strong: no service that waited was late",
 		"all CPUs were busy: then it is cpu-saturated; a pinned process alone on its CPU waits for nobody",
 	},
-	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", fiveSeconds}, Lead{"listen-overflow", 2 * fiveSeconds}),
+	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
 	Remedy:  "let it run on more CPUs (taskset -pc, CPUAffinity=, AllowedCPUs=), or keep the others off its CPUs. Verified by: run delay of its threads under a tenth",
 	Next:    "taskset -pc PID; cat /proc/PID/task/*/schedstat; mpstat -P ALL 1 5",
 	Weigh:   weighRunQueue,

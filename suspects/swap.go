@@ -28,7 +28,7 @@ var swapping = &Suspect{
 		"strong: major faults without swap: files that are mapped and read anew (the page cache is short), or a program that starts",
 		"strong: nobody who swapped was late",
 	},
-	LeadsTo: latencyLeads(Lead{"disk-stall", fiveSeconds}, Lead{"udp-receive-buffer-full", fiveSeconds}, Lead{"listen-overflow", 2 * fiveSeconds}),
+	LeadsTo: latencyLeads(Lead{"disk-stall", feltWithin}, Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
 	Remedy:  "more memory for it (MemoryMax=, MemoryHigh=), less memory for others, MemorySwapMax=0 or swapoff where failing is better than being late. Verified by: pswpin stands still",
 	Next:    "vmstat 1; grep VmSwap /proc/[0-9]*/status | sort -k2 -n | tail; cat /proc/PID/smaps_rollup",
 	Weigh:   weighSwap,
