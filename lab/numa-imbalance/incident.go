@@ -35,7 +35,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	case lab.Distractor:
 		s.AwaitPrinted(s.Actor("", "shared-cache", "memory-hog", []string{"--mib", "480", "--node", "1"}), "ready")
 	}
-	server := s.Actor(srv, "db-server", "loop-server", []string{"--listen", "10.77.27.2:8081", "--node", "0", "--heap", "220", "--pages", fmt.Sprint(lab.At(s, 100, 250, 600))})
+	server := s.Actor(srv, "db-server", "loop-server", []string{"--listen", "10.77.27.2:8081", "--node", "0", "--heap", "220", "--pages", fmt.Sprint(lab.At(s, 40, 100, 300))})
 	s.AwaitPrinted(server, "ready")
 	client := s.Actor(c, "db-client", "rr-client", []string{"--to", "10.77.27.2:8081", "--conns", "8", "--every", "200ms"})
 	s.AwaitPrinted(client, "answers")
