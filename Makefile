@@ -7,7 +7,7 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 LINT     := bin/golangci-lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check fmt-check vet lint generate generate-check docs docs-check test bench fuzz lab lab-short lab-vm clean
+.PHONY: help setup build demo check fmt-check vet lint generate generate-check ui ui-check docs docs-check test bench fuzz lab lab-vm score score-short score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,7 +23,7 @@ demo: ## set up, make a real incident (a reconnect storm on nginx-rtmp), find it
 	$(MAKE) --no-print-directory build
 	bin/snag lab demo
 
-check: setup fmt-check vet lint generate-check docs-check build test lab-short ## set up and run all that CI runs
+check: setup fmt-check vet lint generate-check ui-check docs-check build test score-short ## set up and run all that CI runs
 
 fmt-check:
 	@out=$$(gofmt -l cmd internal lab probes recording report scene suspects tools verdict); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
@@ -44,6 +44,18 @@ generate: ## BPF objects and their Go from the C
 generate-check: generate
 	git diff --exit-code -- probes
 
+# What of npm the page is built with is pinned by ui/package-lock.json.
+ui/node_modules/.package-lock.json: ui/package.json ui/package-lock.json
+	cd ui && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	touch $@
+
+ui: ui/node_modules/.package-lock.json ## the page's types from the schemas, its bundle (report/page/bundle) from ui/
+	cd ui && npm run --silent types && npm run --silent check && npm run --silent build
+
+ui-check: ui
+	cd ui && npm test --silent
+	git diff --exit-code -- ui/src/schema.ts report/page/bundle
+
 docs: build ## docs/suspects from the catalogue
 	bin/snag suspects --write docs/suspects
 
@@ -59,8 +71,18 @@ bench: build ## costs, measured side by side in one run: docs/bench.md
 fuzz: ## every fuzz target for FUZZTIME
 	tools/fuzz.sh $(FUZZTIME)
 
-lab-short: build ## every incident live with short windows, as CI runs it (about 8 min, root)
-	bin/snag lab score-all --for 8s --retry 1
+score-short: build ## every incident of every commit live, one level, as CI runs it (about 9 s a run, root)
+	rm -rf bin/score-short && bin/snag lab score --short --dir bin/score-short --for 8s --retry 1
+
+SCORE ?= bin/score-$(VERSION)
+score: build ## the score: every incident at three levels, pairs, two baselines; writes docs/score.md (root; BUDGET=25m, SCORE=folder)
+	bin/snag lab score --dir $(SCORE) --for 8s --markdown docs/score.md --json $(SCORE)/score.json $(if $(BUDGET),--budget $(BUDGET))
+
+score-healthy: build ## snag find 30 times on a machine that is busy and well: nobody may be accused (about 6 min, root)
+	bin/snag lab healthy --dir $(SCORE)-healthy --finds 30 --for 8s
+
+calibrate: build ## fit verdict/weights.go on the score's recordings
+	bin/snag lab calibrate --from $(SCORE) --write verdict/weights.go --markdown docs/score.md
 
 lab: build ## every incident live, the long ones too, with its healthy twin and its distractor (about 25 min, root)
 	bin/snag lab score-all --long

@@ -42,7 +42,7 @@ var Measures = []string{
 	"drops.kfree_skb", "drops.reason", "drops.socket", "drops.stacks",
 	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
-	"sockets.turns", "sockets.errors",
+	"sockets.turns", "sockets.errors", "sockets.ports", "sockets.half-open",
 	"threads.state", "threads.syscall", "threads.sched",
 	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
 	"jvm.counters", "logs.files",

@@ -66,6 +66,8 @@ type Recording struct {
 	Retransmits []Retransmit
 	Holds       []Hold
 	Turns       []Turns
+	Ports       []Ports
+	HalfOpen    []HalfOpen
 	CallErrors  []CallError
 	LogFiles    []LogFile
 	Qdiscs      []Qdisc

@@ -38,6 +38,8 @@ var tables = []table{
 	of(func(r *Recording) *[]Retransmit { return &r.Retransmits }, func(v Retransmit) Time { return v.T }),
 	of(func(r *Recording) *[]Hold { return &r.Holds }, func(v Hold) Time { return v.T }),
 	of(func(r *Recording) *[]Turns { return &r.Turns }, func(v Turns) Time { return v.T }),
+	of(func(r *Recording) *[]Ports { return &r.Ports }, func(v Ports) Time { return v.T }),
+	of(func(r *Recording) *[]HalfOpen { return &r.HalfOpen }, func(v HalfOpen) Time { return v.T }),
 	of(func(r *Recording) *[]CallError { return &r.CallErrors }, func(v CallError) Time { return v.T }),
 	of(func(r *Recording) *[]LogFile { return &r.LogFiles }, func(v LogFile) Time { return v.T }),
 	of(func(r *Recording) *[]Qdisc { return &r.Qdiscs }, func(v Qdisc) Time { return v.T }),

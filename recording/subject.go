@@ -27,6 +27,12 @@ const (
 	KindMemory    Kind = "memory"   // a part of the machine's memory: Name ("node 0, zone Normal")
 )
 
+// Kinds lists them all; the schema of the verdict does too.
+var Kinds = []Kind{
+	KindHost, KindProcess, KindThread, KindSocket, KindListener, KindFlow, KindPort, KindInterface, KindQdisc,
+	KindCgroup, KindNetns, KindPeer, KindCPU, KindFile, KindStream, KindObserver, KindDisk, KindMemory,
+}
+
 // Subject names one thing on the host. Only the fields that its kind has are
 // set; Name is what a person would call it and is always set once the scene
 // has been built ("nginx[812] listening on 0.0.0.0:1935").

@@ -314,6 +314,40 @@ func TurnBound(i int) float64 {
 	return bound
 }
 
+// Ports counts the local ports in use towards one destination at T, TIME-WAIT
+// included: what connect() has to choose from is net.ipv4.ip_local_port_range.
+// Only destinations with many have rows (probes/sockets/ports.go).
+type Ports struct {
+	T        Time   `json:"t"`
+	Netns    uint64 `json:"netns"`
+	Local    string `json:"local"`  // address
+	Remote   string `json:"remote"` // address:port
+	InUse    int    `json:"in_use"`
+	TimeWait int    `json:"time_wait"` // of them
+	// Low and High are the least and the greatest of them.
+	Low  int `json:"low"`
+	High int `json:"high"`
+}
+
+// HalfOpen counts the connections to one local address and port that are half
+// open at T (SYN_RECV: the peer's last ACK has not come). They have no rows in
+// the table of sockets.
+type HalfOpen struct {
+	T     Time   `json:"t"`
+	Netns uint64 `json:"netns"`
+	Local string `json:"local"` // address:port
+	N     int    `json:"n"`
+	// Sources are the addresses they come from; no more than MostSources are told
+	// apart.
+	Sources int `json:"sources"`
+	// Resent have had their SYN-ACK sent again: the peer is silent for a second or more.
+	Resent int    `json:"resent"`
+	Remote string `json:"remote,omitempty"` // address:port of one of them
+}
+
+// MostSources bounds HalfOpen.Sources.
+const MostSources = 4096
+
 // CallError counts the errors that calls of one process returned in one second.
 type CallError struct {
 	T      Time   `json:"t"`
@@ -545,6 +579,8 @@ func (Reset) Table() string       { return "resets" }
 func (Retransmit) Table() string  { return "retransmits" }
 func (Hold) Table() string        { return "holds" }
 func (Turns) Table() string       { return "turns" }
+func (Ports) Table() string       { return "ports" }
+func (HalfOpen) Table() string    { return "half_open" }
 func (CallError) Table() string   { return "errors" }
 func (LogFile) Table() string     { return "log_files" }
 func (Qdisc) Table() string       { return "qdiscs" }

@@ -110,6 +110,9 @@ type Link struct {
 	Text        string `json:"text"`
 	Onset       string `json:"onset"`
 	Coincidence string `json:"coincidence,omitempty"`
+	// Telling: the coincidence means something: enough onsets, and not a cause that
+	// fills the window.
+	Telling bool `json:"telling,omitempty"`
 }
 
 // Coverage says what a probe measured, lost and cost, or why it could not run.
@@ -183,7 +186,7 @@ func entry(e verdict.Entry, byID map[string]string) Entry {
 		out.Evidence = append(out.Evidence, piece)
 	}
 	for _, l := range e.Chain {
-		out.Chain = append(out.Chain, Link{l.Name, l.Subject.Name, l.Text, stamp(l.Onset), l.Coincidence})
+		out.Chain = append(out.Chain, Link{l.Name, l.Subject.Name, l.Text, stamp(l.Onset), l.Coincidence, l.Telling})
 	}
 	return out
 }

@@ -3,12 +3,15 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"snag/recording"
 	"snag/recording/rectest"
 	"snag/verdict"
 )
@@ -105,6 +108,28 @@ func TestJSONKeepsItsSchema(t *testing.T) {
 		if err := schema.Validate(doc); err != nil {
 			t.Fatalf("%v\n%s", err, b.String())
 		}
+	}
+}
+
+func TestSchemaKnowsEveryKind(t *testing.T) {
+	raw, err := os.ReadFile("verdict.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Defs struct {
+			Subject struct {
+				Properties struct {
+					Kind struct{ Enum []recording.Kind }
+				}
+			}
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		t.Fatal(err)
+	}
+	if got := schema.Defs.Subject.Properties.Kind.Enum; !slices.Equal(got, recording.Kinds) {
+		t.Errorf("the schema has %v, the recording %v", got, recording.Kinds)
 	}
 }
 

@@ -30,14 +30,17 @@ func (s *Scene) Name(sub recording.Subject) string {
 		}
 		return join(who, sub.Proto+" "+sub.Local+" → "+sub.Remote) + where
 	case recording.KindPort:
-		return sub.Proto + " port " + sub.Local + where
+		return withKnob(sub.Proto+" port "+sub.Local, sub.Path) + where
 	case recording.KindInterface:
-		return sub.Device + where
+		return withKnob(sub.Device, sub.Path) + where
 	case recording.KindQdisc:
 		return join(join("qdisc", sub.Path), strings.TrimSpace(sub.Handle+" on "+sub.Device)) + where
 	case recording.KindCgroup:
 		return "cgroup " + sub.Cgroup
 	case recording.KindNetns:
+		if sub.Path != "" { // a setting that all of it shares
+			return sub.Path + where
+		}
 		if where == "" {
 			return "this host's network"
 		}
@@ -54,6 +57,14 @@ func (s *Scene) Name(sub recording.Subject) string {
 		return "this host"
 	}
 	return sub.Name
+}
+
+// withKnob adds the setting or rule that a finding on a subject is about.
+func withKnob(name, knob string) string {
+	if knob == "" {
+		return name
+	}
+	return name + ", " + knob
 }
 
 func join(a, b string) string { return strings.TrimSpace(a + " " + b) }

@@ -29,4 +29,7 @@ type Symptom struct {
 	Unit   string
 	// Severity 0–1: the share of the subject's traffic or time that suffered.
 	Severity float64
+	// Side of a flow on which a freeze was seen: read (data lies unread) or write
+	// (none is acknowledged); "" for other symptoms.
+	Side string
 }

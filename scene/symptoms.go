@@ -17,10 +17,11 @@ import (
 func findSymptoms(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, find := range []func(*Scene, *recording.Recording) []Symptom{
-		datagramsLost, stalledFlows, unaccepted, waitingRequests,
+		datagramsLost, stalledFlows, unaccepted, waitingRequests, lateRequests, slowHandshakes, failedCalls, plateaus,
 	} {
 		out = append(out, find(s, r)...)
 	}
+	out = once(s, out)
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Severity > out[j].Severity })
 	if len(out) > maxSymptoms {
 		out = out[:maxSymptoms]
@@ -105,16 +106,17 @@ func stalledFlows(s *Scene, r *recording.Recording) []Symptom {
 		for _, side := range []struct {
 			active []recording.Interval
 			text   string
+			name   string
 		}{
-			{reading, "%s of %s with data received and not read"},
-			{writing, "%s of %s with data to send and none acknowledged"},
+			{reading, "%s of %s with data received and not read", "read"},
+			{writing, "%s of %s with data to send and none acknowledged", "write"},
 		} {
 			stalled := total(side.active)
 			if stalled < stallFloor {
 				continue
 			}
 			out = append(out, onset(Symptom{
-				Name: StreamFreeze, Subject: k.Subject, Active: side.active,
+				Name: StreamFreeze, Subject: k.Subject, Active: side.active, Side: side.name,
 				Amount: stalled.Seconds(), Unit: "s", Severity: stalled.Seconds() / s.Window.Length(s.Window.End).Seconds(),
 				Text: fmt.Sprintf(side.text, units.Seconds(stalled), units.Seconds(s.Window.Length(s.Window.End))),
 			}, s))

@@ -45,7 +45,8 @@ func NewBehind(r *recording.Recording) *Behind {
 // with a space must stand there as it is.
 var sources = []struct{ has, series string }{
 	{"Recv-Q", "sockets.recv_q"}, {"Send-Q", "sockets.send_q"},
-	{"ss -uam", "sockets.drops"}, {"skmem", "sockets.rmem"},
+	{"ss -tnom", "sockets.send_q"},
+	{"ss -tnom", "sockets.rwnd_limited"}, {"ss -uam", "sockets.drops"}, {"skmem", "sockets.rmem"},
 	{"rtt", "sockets.rtt"}, {"minrtt", "sockets.min_rtt"}, {"bytes_sent", "sockets.bytes_sent"},
 	{"bytes_received", "sockets.bytes_received"}, {"bytes_acked", "sockets.bytes_acked"},
 	{"notsent", "sockets.notsent_bytes"}, {"rwnd_limited", "sockets.rwnd_limited"},

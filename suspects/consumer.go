@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"snag/recording"
@@ -43,7 +44,11 @@ func consumerOf(p *scene.Process, k *scene.Socket, window recording.Interval) *c
 	var spans []recording.Interval
 	for i := 1; i < len(k.Rows); i++ {
 		a, b := k.Rows[i-1], k.Rows[i]
-		if a.TCP == nil || b.TCP == nil || a.SendQ == 0 || b.SendQ == 0 {
+		if a.TCP == nil || b.TCP == nil {
+			continue
+		}
+		if a.SendQ == 0 || b.SendQ == 0 {
+			spans = append(spans, edgeOf(a, b)...)
 			continue
 		}
 		dt := b.T.Sub(a.T).Seconds()
@@ -55,6 +60,7 @@ func consumerOf(p *scene.Process, k *scene.Socket, window recording.Interval) *c
 		// It took all that waited and more: it read between the two samples, however
 		// full its queue is again.
 		if float64(b.TCP.BytesAcked)-float64(a.TCP.BytesAcked) > float64(a.SendQ) {
+			spans = append(spans, edgeOf(a, b)...)
 			continue
 		}
 		if b.Timer == "persist" || share >= 0.5 || still {
@@ -74,6 +80,23 @@ func consumerOf(p *scene.Process, k *scene.Socket, window recording.Interval) *c
 	}
 	c.limited = min(1, c.limited/totalLength(c.active, window.End))
 	return c
+}
+
+// edgeOf is the part of a span at one end of which the peer's window was shut that
+// it held the sender back, by the kernel's own clock (tcp_info rwnd_limited): it
+// lies at that end. None where it was a moment only.
+func edgeOf(a, b recording.Socket) []recording.Interval {
+	const moment = 0.1 // s
+	limited := time.Duration((b.TCP.RwndLimited - a.TCP.RwndLimited) * float64(time.Second))
+	switch {
+	case limited.Seconds() < moment || limited > b.T.Sub(a.T):
+		return nil
+	case b.Timer == "persist":
+		return []recording.Interval{{Start: b.T.Add(-limited), End: b.T}}
+	case a.Timer == "persist":
+		return []recording.Interval{{Start: a.T, End: a.T.Add(limited)}}
+	}
+	return nil
 }
 
 // look fills in how the process and its other sockets fared while it was stuck.
@@ -151,23 +174,55 @@ func overall(k *scene.Socket, of func(recording.Socket) float64) float64 {
 	return 0
 }
 
-// onlyThread tells whether the process has one thread, and that is in the write to
-// this socket most of the time while data waits to be read.
+// onlyThread tells whether one thread does it all: it is in the write to this
+// socket most of the time while data waits to be read, and it is either the only
+// one, or the one that reads that data at other times.
 func (c *consumer) onlyThread() bool {
-	return c.waiting && len(c.relay.Threads) == 1 && c.relay.Last().Threads <= 1 && c.inWrite > 0 && 2*c.inWrite >= c.samples
+	alone := len(c.relay.Threads) == 1 && c.relay.Last().Threads <= 1
+	return c.waiting && (alone || c.readsIngest()) && c.inWrite > 0 && 2*c.inWrite >= c.samples
+}
+
+// readsIngest tells whether the thread that was seen in the write is seen in a read
+// of what the process relays whenever this socket is not stuck.
+func (c *consumer) readsIngest() bool {
+	fds := map[int]bool{}
+	for _, k := range c.relay.Sockets {
+		if !k.Listening() && k != c.socket && isIngest(k) {
+			maps.Copy(fds, descriptorsOf(k, c.relay))
+		}
+	}
+	reads, rows := 0, 0
+	for _, t := range c.relay.Threads {
+		for _, row := range t.Rows {
+			if row.TID != c.tid || row.Syscall == "" || covers(c.active, row.T) {
+				continue
+			}
+			rows++
+			if fds[row.FD] {
+				reads++
+			}
+		}
+	}
+	return reads >= 2 && 2*reads > rows
+}
+
+// descriptorsOf are a process' descriptors of a socket.
+func descriptorsOf(k *scene.Socket, p *scene.Process) map[int]bool {
+	fds := map[int]bool{}
+	for _, row := range k.Rows {
+		for _, o := range row.Owners {
+			if o.PID == p.Subject.PID {
+				fds[o.FD] = true
+			}
+		}
+	}
+	return fds
 }
 
 // lookThreads finds the thread that was in a write to this socket at most samples
 // while it was stuck.
 func (c *consumer) lookThreads() {
-	fds := map[int]bool{}
-	for _, row := range c.socket.Rows {
-		for _, o := range row.Owners {
-			if o.PID == c.relay.Subject.PID {
-				fds[o.FD] = true
-			}
-		}
-	}
+	fds := descriptorsOf(c.socket, c.relay)
 	all := 0
 	for _, t := range c.relay.Threads {
 		n, rows := 0, 0

@@ -47,3 +47,6 @@ func during(n, of int) (string, float64) {
 	}
 	return fmt.Sprintf("%s of %s", count(float64(n)), count(float64(of))), float64(n) / float64(of)
 }
+
+// secondsLong is a time in seconds as a Duration.
+func secondsLong(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

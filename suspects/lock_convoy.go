@@ -14,9 +14,10 @@ var lockConvoy = &Suspect{
 	About: "One thread holds a lock while it waits for something else (a read, a disk), and all others that want the lock wait behind it: as many threads as there may be, the process does one thing at a time. " +
 		"Its CPU is idle. A pool with nothing to do waits in futex too, to be told of work: nobody holds that.",
 	Needs: []Need{
-		{Measure: "threads.syscall", Must: true, Why: "the address that each thread waits on, and who holds that lock"},
+		{Measure: "sockets.diag", Must: true, Why: "at which processes something waits; what the holder's descriptor is"},
+		{Measure: "threads.syscall", Why: "the address that each thread waits on, and who holds that lock"},
 		{Measure: "threads.state", Why: "whether the holder sleeps"},
-		{Measure: "sockets.diag", Why: "what waits at its sockets meanwhile; what the holder's descriptor is"},
+		{Measure: "sockets.turns", Why: "how long its answers take"},
 	},
 	For: []string{
 		"decisive: half of its threads or more wait for one lock (23 of 24), look after look, and the lock's own word names a thread that sleeps in a call meanwhile",
@@ -44,6 +45,9 @@ func weighLockConvoy(s *scene.Scene, r *recording.Recording) []Finding {
 		c := convoyOf(p)
 		switch {
 		case c == nil:
+			if f, ok := unlooked(p, s, r, "that its threads queue for a lock"); ok {
+				out = append(out, f)
+			}
 		case len(c.jammed) >= fewJams && 2*len(c.jammed) >= len(c.looks):
 			out = append(out, c.finding(s, r))
 		case c.pool >= fewJams && len(c.jammed) == 0:

@@ -17,14 +17,18 @@ var netfilterDrop = &Suspect{
 	Needs: []Need{
 		{"drops.kfree_skb", true, "NETFILTER_DROP by port and flow"},
 		{"drops.stacks", false, "the hook"},
+		{"routes.rules", false, "the rule, by its counter"},
+		{"routes.conntrack", false, "packets that connection tracking refused: no rule did"},
 		{"sockets.diag", false, "whether a socket here wants the packets"},
 	},
 	For: []string{
 		"decisive: NETFILTER_DROP drops of a port or flow that a socket on this host holds",
 		"strong: NETFILTER_DROP at a steady rate to one port; segments of the same flow sent again",
+		"strong: the counter of one rule that drops grew by as much: that rule",
 	},
 	Against: []string{
 		"strong: a handful of packets to many ports that nobody holds: strays, a scan",
+		"decisive: connection tracking, its table full, dropped as many: see conntrack-full",
 		"trap: a closed port (NO_SOCKET, NoPorts) looks the same from the sender",
 	},
 	LeadsTo: []Lead{{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.ConnectLatency, 3 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
@@ -124,6 +128,7 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows []
 		f.Related = append(f.Related, held.Subject)
 	}
 	f.Evidence = append(f.Evidence, e)
+	f.Evidence = append(f.Evidence, byRule(s, r, &f, k.netns, hook, all)...)
 	again := 0.0
 	for _, t := range r.Retransmits {
 		if k.proto == "tcp" && (scene.Address(t.Remote) == k.dst || scene.Address(t.Local) == k.dst) {
@@ -143,6 +148,27 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows []
 	}
 	f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s %s packets to %s dropped", count(n), k.proto, k.dst)}
 	return f
+}
+
+// byRule names the rule by its counter, in the finding too, or speaks for the lack of
+// one: what a full connection tracking table drops, netfilter drops without a rule.
+func byRule(s *scene.Scene, r *recording.Recording, f *Finding, netns uint64, hook string, all steps) (out []Evidence) {
+	everything := filtered(r, netns)
+	if n, same, _ := countedIn(r, netns, everything, "node_nf_conntrack_stat_drop"); same && n >= wantedPackets {
+		return []Evidence{{Side: Against, Grade: Decisive, Value: n, Unit: "packets", Source: "/proc/net/stat/nf_conntrack drop", Origin: "conntrack",
+			Text: fmt.Sprintf("connection tracking itself dropped %s packets, netfilter %s in all: no rule did", count(n), count(everything.sum()))}}
+	}
+	rule, hits, ok := ruleThatDropped(r, netns, hook, all)
+	if !ok {
+		rule, hits, ok = ruleThatDropped(r, netns, hook, everything) // one rule for several ports
+	}
+	if !ok {
+		return nil
+	}
+	f.Subject.Path = "nft rule " + ruleName(rule)
+	f.Remedy = fmt.Sprintf("change the rule %s (%s), in the file it is loaded from", ruleName(rule), inNetns(s, netns, fmt.Sprintf("nft -a list chain %s %s %s", rule.Family, rule.Of, rule.Chain)))
+	return []Evidence{{Side: For, Grade: Strong, Value: hits, Unit: "packets", Source: "nft -a list ruleset", Origin: "nft counter",
+		Text: fmt.Sprintf("the counter of the rule %s grew by %s in the same seconds", ruleName(rule), count(hits))}}
 }
 
 // hooks are the callers of nf_hook_slow by which the hook is known

@@ -56,7 +56,10 @@ func weighQdiscDrop(s *scene.Scene, r *recording.Recording) []Finding {
 	var out []Finding
 	for _, l := range leaves {
 		rows := freed[l.device]
-		if l.drops.sum() > 0 {
+		if n, ok := l.flowLimited(r); ok && n > 0 && agree(n, l.drops.sum()) {
+			out = append(out, Finding{Subject: l.subject(), Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: n, Unit: "packets", Source: "tc -s qdisc", Origin: "qdisc",
+				Text: fmt.Sprintf("all of the %s packets that it dropped met fq's flow limit (fq-flow-limit): its queue was not full", count(n))}}})
+		} else if l.drops.sum() > 0 {
 			out = append(out, qdiscFinding(s, r, l, rows, onDevice[l.device]))
 		} else if over, ok := l.grew(r, "node_qdisc_overlimits_total"); ok && over > 0 && len(rows) == 0 {
 			out = append(out, Finding{Subject: l.subject(), Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: over, Unit: "packets", Source: "tc -s qdisc",

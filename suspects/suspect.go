@@ -99,11 +99,14 @@ type Need struct {
 
 // Suspect is one cause of the catalogue.
 type Suspect struct {
-	Name  string // as in the catalogue: udp-receive-buffer-full
-	Title string // what a person would say: "UDP receive buffer too small"
-	About string // two or three sentences: how it hurts and what looks like it
-	Needs []Need
-	For   []string // what speaks for it, one line each, with the grade
+	Name string // as in the catalogue: udp-receive-buffer-full
+	// Fixture: the lab has no hardware to make it live; it is shown on what others
+	// recorded, and scored apart.
+	Fixture bool
+	Title   string // what a person would say: "UDP receive buffer too small"
+	About   string // two or three sentences: how it hurts and what looks like it
+	Needs   []Need
+	For     []string // what speaks for it, one line each, with the grade
 	// Against: what speaks against it, and the traps.
 	Against []string
 	LeadsTo []Lead

@@ -7,38 +7,70 @@ import (
 	"snag/suspects"
 )
 
-// confidence is a number from 0 to 1, not yet calibrated on the lab's score: the
-// constants only order verdicts. It rises with independent evidence and falls
-// with what stands against, with doubts, and with what the probes that matter
-// lost or did not see.
-func confidence(e []suspects.Evidence, s *suspects.Suspect, r *recording.Recording) float64 {
-	odds := -1.0
-	odds += 3.5 * math.Min(1, float64(count(e, suspects.For, suspects.Decisive)))
-	odds += 0.7 * math.Max(0, float64(count(e, suspects.For, suspects.Decisive))-1)
-	odds += 1.3 * float64(count(e, suspects.For, suspects.Strong))
-	odds += 0.2 * math.Min(3, float64(count(e, suspects.For, suspects.Weak)))
-	odds -= 3.5 * math.Min(1, float64(count(e, suspects.Against, suspects.Decisive)))
-	odds -= 1.3 * float64(count(e, suspects.Against, suspects.Strong))
-	odds -= 0.3 * math.Min(3, float64(count(e, suspects.Against, suspects.Weak)))
+// Signs are what a confidence is made of: how much of each kind of evidence a
+// finding has. Few, since they are fitted on some hundred runs.
+type Signs struct {
+	Decisive bool    // a decisive piece speaks for it
+	Support  float64 // further independent pieces for it that are decisive or strong, at most 3
+	Against  float64 // independent pieces against it: strong 1, decisive 3, weak 0.25; at most 3
+	Doubt    float64 // doubts, what is missing, what its probes lost or did not see; at most 3
+}
+
+// SignNames are the names of Signs.Terms, in their order.
+var SignNames = []string{"always", "decisive", "support", "against", "doubt"}
+
+// Terms are the numbers that the weights are for.
+func (s Signs) Terms() []float64 {
+	decisive := 0.0
+	if s.Decisive {
+		decisive = 1
+	}
+	return []float64{1, decisive, s.Support, s.Against, s.Doubt}
+}
+
+// SignsOf reads the signs of a finding's evidence.
+func SignsOf(e []suspects.Evidence, s *suspects.Suspect, r *recording.Recording) Signs {
+	n := func(side suspects.Side, grade suspects.Grade) float64 { return float64(count(e, side, grade)) }
+	out := Signs{Decisive: n(suspects.For, suspects.Decisive) > 0}
+	out.Support = math.Max(0, n(suspects.For, suspects.Decisive)-1) + n(suspects.For, suspects.Strong)
+	out.Against = 3*n(suspects.Against, suspects.Decisive) + n(suspects.Against, suspects.Strong) + n(suspects.Against, suspects.Weak)/4
 	for _, piece := range e {
 		if piece.Doubt != "" {
-			odds -= 0.3
+			out.Doubt++
 		}
 		if piece.Side == suspects.Missing {
-			odds -= 0.2
+			out.Doubt++
 		}
 	}
-	for _, n := range s.Needs {
-		c, seen := r.Measured(n.Measure)
-		switch {
-		case !seen:
-			odds -= 0.3
-		case c.Lost > 0 || c.Late > lateDoubt:
-			odds -= 0.4
+	for _, need := range s.Needs {
+		if c, seen := r.Measured(need.Measure); seen && (c.Lost > 0 || c.Late > lateDoubt) {
+			out.Doubt++
 		}
 	}
-	return math.Round(100/(1+math.Exp(-odds))) / 100
+	out.Support, out.Against, out.Doubt = math.Min(3, out.Support), math.Min(3, out.Against), math.Min(3, out.Doubt)
+	return out
 }
 
 // A probe this late (seconds) has missed a whole one-second tick.
 const lateDoubt = 1.0
+
+// confidence is the probability, from 0 to 1, that an accusation on this evidence
+// is right: weights.go has what was fitted on the lab's runs, and docs/score.md
+// how well it holds.
+func confidence(e []suspects.Evidence, s *suspects.Suspect, r *recording.Recording) float64 {
+	return math.Round(100*Probability(SignsOf(e, s, r).Terms(), weights[:])) / 100
+}
+
+// Probability is the logistic function of the weighted terms. No lab's runs tell
+// 0.99 from certainty.
+func Probability(terms, weights []float64) float64 {
+	odds := 0.0
+	for i, t := range terms {
+		odds += weights[i] * t
+	}
+	return math.Min(0.99, math.Max(0.01, 1/(1+math.Exp(-odds))))
+}
+
+// Prior are the weights before any run was seen: one decisive piece is right nine
+// times in ten. A fit is held to them where the runs say little.
+var Prior = []float64{-1, 3.5, 1, -1.3, -0.3}

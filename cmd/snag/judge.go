@@ -14,10 +14,12 @@ import (
 type showFlags struct {
 	json    bool
 	verbose bool
+	html    string
 }
 
 func (f *showFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.json, "json", false, "the verdict as JSON on standard output (docs/json.md)")
+	cmd.Flags().StringVar(&f.html, "html", "", "also write the verdict as one HTML page to this file (docs/page.md)")
 	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "everything: all evidence, and what was cleared")
 }
 
@@ -49,6 +51,11 @@ func judgeAndShow(dir string, f showFlags) error {
 	}
 	if err != nil {
 		return err
+	}
+	if f.html != "" { // after the text: an unwritable file must not cost the answer
+		if err := writePage(f.html, v); err != nil {
+			return err
+		}
 	}
 	if len(v.With(verdict.Culprit)) > 0 {
 		return &exit{code: exitCulprit}

@@ -68,6 +68,11 @@ func labHealthy(ctx context.Context, w io.Writer, folder score.Folder, cases []s
 	if _, err := runs.All(ctx, cases); err != nil {
 		return err
 	}
+	for _, c := range cases {
+		if _, r, err := folder.Load(c.Key()); err == nil && r != nil {
+			fmt.Fprintf(w, "%-32s %s\n", c.Key(), busy.Seen(r))
+		}
+	}
 	sheets, _, err := score.Evaluate(folder, cases, judges)
 	if err != nil {
 		return err

@@ -238,11 +238,12 @@ func scoreReport(folder score.Folder, cases []score.Case, f scoreFlags) (score.R
 }
 
 func writeScore(w io.Writer, r score.Report, f scoreFlags) error {
-	if err := r.Markdown(w); err != nil {
+	var text strings.Builder
+	if err := r.Markdown(io.MultiWriter(w, &text)); err != nil {
 		return err
 	}
 	if f.markdown != "" {
-		if err := score.Insert(f.markdown, r); err != nil {
+		if err := score.Insert(f.markdown, "score", text.String()); err != nil {
 			return err
 		}
 	}

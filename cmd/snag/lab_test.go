@@ -2,10 +2,15 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"go/format"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"snag/lab/all"
+	"snag/lab/score"
 )
 
 // labSays runs `snag lab args…` and returns what it printed.
@@ -38,6 +43,16 @@ func TestLabRefuses(t *testing.T) {
 		{"run no-such-incident", `no incident named "no-such-incident"`},
 		{"run qdisc-drop --healthy --distractor", "one variant at a time"},
 		{"run qdisc-drop --for 1ms", "between 1s"},
+		{"score", "give --dir DIR"},
+		{"score --dir a --from b", "give --dir DIR"},
+		{"score --from a --levels hard", "barely, plain or severe"},
+		{"score --from a --repeat 0", "at least 1"},
+		{"score --from a --only no-such-incident", "no incident named"},
+		{"score --from testdata/no-such-folder", "has no recording of these cases"},
+		{"healthy", "give --dir DIR"},
+		{"healthy --dir a --finds 0", "at least 1"},
+		{"calibrate", "give --from DIR"},
+		{"calibrate --from testdata/no-such-folder", "no recording of a score"},
 		{"score-all --only no-such-incident", "no incident named"},
 		{"score-all --repeat 0", "no incident was run"},
 	} {
@@ -56,5 +71,45 @@ func TestLabScoreTellsFailures(t *testing.T) {
 	}
 	if strings.Count(out, "failed") < 3 {
 		t.Errorf("the table:\n%s", out)
+	}
+}
+
+// The committed recordings are scored without root, and snag is right on each; the
+// plain alarms are not.
+func TestLabScoreOfKeptRecordings(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "score.json")
+	out, err := labSays("score", "--from", "../../lab/recordings", "--short", "--json", file)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r score.Report
+	if err := json.Unmarshal(raw, &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Sheets) != 3 || r.Sheets[0].All.AC1 != 1 || r.Sheets[0].All.False != 0 || r.Sheets[1].All.AC1 >= 1 || r.Sheets[2].All.AC1 >= 1 {
+		t.Errorf("sheets: %s", out)
+	}
+	if n := len(r.Sheets[0].Marks); n < 3*13 {
+		t.Errorf("%d recordings were marked", n)
+	}
+}
+
+// The fit can be made of the committed recordings, and its weights are Go.
+func TestLabCalibrate(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "weights.go")
+	out, err := labSays("calibrate", "--from", "../../lab/recordings", "--write", file)
+	if err != nil || !strings.Contains(out, "| decisive |") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if formatted, err := format.Source(raw); err != nil || !bytes.Equal(formatted, raw) {
+		t.Errorf("not as gofmt has it (%v):\n%s", err, raw)
 	}
 }

@@ -29,6 +29,8 @@ var All = []Actor{
 	fanoutRelay,
 	consumer,
 	leakyServer,
+	hopper,
+	synFlood,
 	diskWriter,
 	findStopper,
 	memoryHog,

@@ -7,13 +7,17 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 var tunRelay = Actor{
 	Name:  "tun-relay",
-	About: "joins two namespaces by a path with loss, delay, jitter, reordering and a rate",
+	About: "joins two namespaces by a path with loss, delay, jitter, reordering and a rate; dead for good after SIGUSR1",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		a := f.String("a", "", "namespace/device/address, as in lab-left/tun0/10.9.0.1/24")
 		b := f.String("b", "", "the other end")
@@ -43,8 +47,9 @@ var tunRelay = Actor{
 		back := p
 		back.Rate, back.Queue = 0, 0
 		errs := make(chan error, 2)
-		go func() { errs <- carry(ctx, left, right, newFate(p, *seed)) }()
-		go func() { errs <- carry(ctx, right, left, newFate(back, *seed+1)) }()
+		dead := deadOn(ctx, unix.SIGUSR1)
+		go func() { errs <- carry(ctx, left, right, newFate(p, *seed), dead) }()
+		go func() { errs <- carry(ctx, right, left, newFate(back, *seed+1), dead) }()
 		select {
 		case err := <-errs:
 			return err
@@ -106,8 +111,25 @@ func (f *fate) of(at time.Duration, size int) []time.Duration {
 	return []time.Duration{due}
 }
 
+// deadOn is true once the signal came: from then on the path carries nothing, as
+// a cable that was pulled far away.
+func deadOn(ctx context.Context, sig os.Signal) *atomic.Bool {
+	var dead atomic.Bool
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, sig)
+	go func() {
+		select {
+		case <-ch:
+			dead.Store(true)
+			fmt.Println("dead")
+		case <-ctx.Done():
+		}
+	}()
+	return &dead
+}
+
 // carry takes packets from one device to the other until the context ends.
-func carry(ctx context.Context, from, to *os.File, f *fate) error {
+func carry(ctx context.Context, from, to *os.File, f *fate, dead *atomic.Bool) error {
 	start := time.Now()
 	line := newDelayLine(start, to)
 	go line.run(ctx)
@@ -119,6 +141,9 @@ func carry(ctx context.Context, from, to *os.File, f *fate) error {
 		}
 		if err != nil {
 			return fmt.Errorf("read %s: %w", from.Name(), err)
+		}
+		if dead.Load() {
+			continue
 		}
 		for _, due := range f.of(time.Since(start), n) {
 			line.put(due, append([]byte(nil), buf[:n]...))

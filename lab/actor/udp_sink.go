@@ -20,6 +20,7 @@ var udpSink = Actor{
 		var s sink
 		f.StringVar(&s.listen, "listen", "", "address:port")
 		f.IntVar(&s.rcvbuf, "rcvbuf", 0, "SO_RCVBUF asked for, bytes; 0 leaves the default")
+		f.IntVar(&s.force, "force-rcvbuf", 0, "receive buffer, bytes, beyond rmem_max too: so that nothing is lost there")
 		f.DurationVar(&s.work, "work", 0, "time spent on each datagram before the next is read")
 		f.DurationVar(&s.stallEvery, "stall-every", 0, "stops reading this often; 0 never")
 		f.DurationVar(&s.stall, "stall", 0, "stops reading for this long")
@@ -34,7 +35,7 @@ var udpSink = Actor{
 
 type sink struct {
 	listen              string
-	rcvbuf              int
+	rcvbuf, force       int
 	work                time.Duration
 	stallEvery, stall   time.Duration
 	open, closed        time.Duration
@@ -81,7 +82,7 @@ func (s *sink) bind(ctx context.Context) (*net.UDPConn, error) {
 			return nil, err
 		}
 	}
-	return c, nil
+	return c, force(c, unix.SO_RCVBUFFORCE, s.force)
 }
 
 // read returns nil when the port is to be closed or the time is over.

@@ -9,6 +9,8 @@ import (
 	"net"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 var udpSource = Actor{
@@ -21,6 +23,7 @@ var udpSource = Actor{
 		burst := f.Int("burst", 1, "datagrams sent back to back")
 		size := f.Int("size", 1200, "bytes of payload")
 		first := f.Int("first", 0, "datagrams sent back to back once, before the steady rate")
+		sndbuf := f.Int("sndbuf", 0, "send buffer, bytes, beyond wmem_max too; 0 leaves the default, which bounds what is on its way on this host")
 		connect := f.Bool("connect", false, "connects the socket, so that ICMP errors reach it")
 		if err := parse(); err != nil {
 			return err
@@ -28,7 +31,7 @@ var udpSource = Actor{
 		if *rate <= 0 || *burst < 1 || *size < 8 {
 			return errors.New("--rate, --burst and --size must be above 0, --size at least 8")
 		}
-		send, err := dialUDP(*from, *to, *connect)
+		send, err := dialUDP(*from, *to, *connect, *sndbuf)
 		if err != nil {
 			return err
 		}
@@ -49,7 +52,7 @@ type source struct {
 }
 
 // dialUDP opens a socket that sends to one address, connected or not.
-func dialUDP(from, to string, connect bool) (func([]byte) (int, error), error) {
+func dialUDP(from, to string, connect bool, sndbuf int) (func([]byte) (int, error), error) {
 	dst, err := net.ResolveUDPAddr("udp4", to)
 	if err != nil {
 		return nil, err
@@ -65,13 +68,27 @@ func dialUDP(from, to string, connect bool) (func([]byte) (int, error), error) {
 		if err != nil {
 			return nil, err
 		}
-		return c.Write, nil
+		return c.Write, force(c, unix.SO_SNDBUFFORCE, sndbuf)
 	}
 	c, err := net.ListenUDP("udp4", src)
 	if err != nil {
 		return nil, err
 	}
-	return func(b []byte) (int, error) { return c.WriteToUDP(b, dst) }, nil
+	return func(b []byte) (int, error) { return c.WriteToUDP(b, dst) }, force(c, unix.SO_SNDBUFFORCE, sndbuf)
+}
+
+// force sets a buffer beyond the host's limit, as root may; 0 leaves it.
+func force(c *net.UDPConn, option, size int) error {
+	if size == 0 {
+		return nil
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var set error
+	err = raw.Control(func(fd uintptr) { set = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, option, size) })
+	return errors.Join(err, set)
 }
 
 func (s *source) burst(n int) error {

@@ -8,7 +8,10 @@ import (
 	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
 	diskstall "snag/lab/disk-stall"
+	ephemeralports "snag/lab/ephemeral-ports"
 	fdlimit "snag/lab/fd-limit"
+	fqflowlimit "snag/lab/fq-flow-limit"
+	halfopenpeer "snag/lab/half-open-peer"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
 	machinepaused "snag/lab/machine-paused"
@@ -28,11 +31,17 @@ import (
 	reconnectstorm "snag/lab/reconnect-storm"
 	reversepathfilter "snag/lab/reverse-path-filter"
 	runqueuewait "snag/lab/run-queue-wait"
+	runtimepause "snag/lab/runtime-pause"
 	slowconsumer "snag/lab/slow-consumer"
+	slowdependency "snag/lab/slow-dependency"
 	smallreceivewindow "snag/lab/small-receive-window"
+	softirqononecpu "snag/lab/softirq-on-one-cpu"
+	softnetbacklog "snag/lab/softnet-backlog"
 	"snag/lab/swap"
+	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
+	workerqueue "snag/lab/worker-queue"
 )
 
 // Incidents in the order in which they are run.
@@ -40,6 +49,9 @@ var Incidents = []lab.Incident{
 	udpreceivebufferfull.Incident,
 	udpportclosed.Incident,
 	qdiscdrop.Incident,
+	fqflowlimit.Incident,
+	softnetbacklog.Incident,
+	softirqononecpu.Incident,
 	netfilterdrop.Incident,
 	reversepathfilter.Incident,
 	noroute.Incident,
@@ -52,11 +64,17 @@ var Incidents = []lab.Incident{
 	peerreset.Incident,
 	slowconsumer.Incident,
 	fdlimit.Incident,
+	ephemeralports.Incident,
+	synflood.Incident,
+	halfopenpeer.Incident,
 	packetloss.Incident,
+	runtimepause.Incident,
 	packetreordering.Incident,
 	bufferbloat.Incident,
 	smallreceivewindow.Incident,
 	lockconvoy.Incident,
+	workerqueue.Incident,
+	slowdependency.Incident,
 	cputhrottled.Incident,
 	cpusaturated.Incident,
 	runqueuewait.Incident,

@@ -97,8 +97,8 @@ var netdataRules = []rule{
 // Netdata judges a recording by Netdata's stock rules. Each is evaluated as often
 // as it says and once more at the recording's end, over as much of its lookup as
 // was recorded: what a longer one would add is taken to be like it. An alarm that
-// was raised at any of these times accuses. Its delay lines hold back the message,
-// not the state, and are not applied.
+// stands at the end accuses. Its delay lines hold back the message, not the state,
+// and are not applied.
 func Netdata(r *recording.Recording) (lab.Answer, error) {
 	var out []alarm
 	for _, rule := range netdataRules {
@@ -109,33 +109,23 @@ func Netdata(r *recording.Recording) (lab.Answer, error) {
 
 func (u rule) raised(r *recording.Recording) []alarm {
 	up := map[string]bool{}
-	worst := map[string]alarm{}
-	var order []string
+	var out []alarm
 	for _, end := range ticks(r, u.Every) {
+		out = nil
 		for _, v := range u.Value(r, end) {
 			limit := u.Warn
 			if up[v.key] {
 				limit = u.Hold
 			}
-			up[v.key] = u.beyond(v.value, limit)
-			if !up[v.key] {
+			if up[v.key] = u.beyond(v.value, limit); !up[v.key] {
 				continue
 			}
 			over := v.value / max(u.Warn, 1)
 			if u.Below {
 				over = u.Warn / max(v.value, 1)
 			}
-			if before, seen := worst[v.key]; !seen {
-				order = append(order, v.key)
-			} else if before.over >= over {
-				continue
-			}
-			worst[v.key] = alarm{u.Cause, u.Name + ": " + v.subject, v.netns, over}
+			out = append(out, alarm{u.Cause, u.Name + ": " + v.subject, v.netns, over})
 		}
-	}
-	var out []alarm
-	for _, key := range order {
-		out = append(out, worst[key])
 	}
 	return out
 }

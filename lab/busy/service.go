@@ -51,20 +51,3 @@ http {
 }
 `)
 }
-
-// Well tells what the service's clients printed last: the proof that it was well,
-// or by how much it was not.
-func Well(s *lab.Stage) string {
-	var out []string
-	for _, name := range []string{"browser", "video-phone"} {
-		if p := s.ProcessOf(name); p != nil {
-			out = append(out, name+": "+lastLine(p.Printed()))
-		}
-	}
-	return strings.Join(out, "; ")
-}
-
-func lastLine(printed string) string {
-	lines := strings.Split(strings.TrimSpace(printed), "\n")
-	return lines[len(lines)-1]
-}

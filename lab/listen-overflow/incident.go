@@ -24,7 +24,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	// 50 connections a second can be worked on, 40 come: only the queue is short. (When
 	// it is severe, the server is too slow as well.)
 	backlog, work := lab.At(s, "5", "5", "1"), "20ms"
-	burst, rate := lab.At(s, "10", "20", "40"), lab.At(s, "20", "40", "80")
+	burst, rate := lab.At(s, "8", "20", "40"), lab.At(s, "16", "40", "80")
 	if v != lab.Sick {
 		burst, rate = "20", "40"
 	}

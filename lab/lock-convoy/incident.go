@@ -3,44 +3,35 @@
 package lockconvoy
 
 import (
-	_ "embed"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"snag/lab"
+	"snag/lab/threadserver"
 )
 
 // Incident is the cause of that name.
 var Incident = lab.Incident{
 	Name:  "lock-convoy",
 	Title: "24 threads share one connection to a backend under a lock that is held while the backend works",
-	Needs: []lab.Tool{lab.IP, {Command: "cc", Package: "gcc"}},
+	Needs: []lab.Tool{lab.IP, threadserver.Compiler},
 	Want: lab.Want{
 		Suspect:  "lock-convoy",
-		Subject:  `lock-server`,
+		Subject:  `thread-server`,
 		Symptoms: []string{"request-latency"},
 	},
 	Distractor: "each thread has a connection of its own, and thrice as many threads wait in futex for work that never comes",
 	Start:      start,
 }
 
-// A mutex as programs of the field have it is glibc's: the server is C.
-//
-//go:embed server/server.c
-var source string
-
 const workers = 24
 
 func start(s *lab.Stage, v lab.Variant) error {
 	ns := s.Netns("api")
-	bin := filepath.Join(s.Dir(), "lock-server")
-	s.Command("", "cc", "-O1", "-o", bin, s.File("server.c", source), "-lpthread")
 	backend := s.Actor(ns, "backend", "rr-server", []string{"--listen", "127.0.0.1:5432", "--wait", "20ms"})
 	s.AwaitPrinted(backend, "ready")
 	how := map[lab.Variant]string{lab.Sick: "shared", lab.Healthy: "own", lab.Distractor: "pool"}[v]
-	server := s.Run(ns, "lock-server", []string{bin, "8080", "5432", fmt.Sprint(workers), how})
-	s.AwaitPrinted(server, "ready")
+	threadserver.Start(s, ns, 8080, workers, how, "5432")
 	// The backend answers 50 requests a second on the shared connection. Clients
 	// send at their own pace, whether they were answered or not.
 	every := lab.At(s, 400*time.Millisecond, 250*time.Millisecond, 100*time.Millisecond)

@@ -13,6 +13,7 @@ import (
 
 	"snag/lab"
 	"snag/lab/labtest"
+	"snag/lab/threadserver"
 )
 
 func TestMain(m *testing.M) { labtest.Main(m) }
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) { labtest.Main(m) }
 func TestTruth(t *testing.T) {
 	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		time.Sleep(time.Second)
-		pid := s.ProcessOf("lock-server").PID
+		pid := s.ProcessOf("thread-server").PID
 		jammed, waiting := 0, 0
 		const looks = 40
 		for range looks {
@@ -34,7 +35,10 @@ func TestTruth(t *testing.T) {
 		if (v == lab.Sick) != (jammed > looks/2) {
 			t.Errorf("%d threads waited for the lock on average; most of them at %d of %d looks", waiting/looks, jammed, looks)
 		}
-		p50 := lastP50(t, s.ProcessOf("client").Printed())
+		p50, ok := threadserver.LastP50(s.ProcessOf("client").Printed())
+		if !ok {
+			t.Fatal("the client printed no latency")
+		}
 		if (v == lab.Sick) != (p50 > 300) {
 			t.Errorf("half of the answers take %.0f ms", p50)
 		}
@@ -53,20 +57,4 @@ func lockWaiters(pid int) int {
 		}
 	}
 	return n
-}
-
-func lastP50(t *testing.T, printed string) float64 {
-	t.Helper()
-	p50, n := 0.0, 0
-	for _, line := range strings.Split(printed, "\n") {
-		var answers int
-		var p99 float64
-		if _, err := fmt.Sscanf(line, "answers %d p50_ms %f p99_ms %f", &answers, &p50, &p99); err == nil {
-			n++
-		}
-	}
-	if n == 0 {
-		t.Fatal("the client printed no latency")
-	}
-	return p50
 }

@@ -27,6 +27,9 @@ func start(s *lab.Stage, v lab.Variant) error {
 	tx, rx := s.Netns("tx"), s.Netns("rx")
 	s.Veth(lab.End{Netns: tx, Device: "eth0", Addr: "10.77.20.1/24"}, lab.End{Netns: rx, Device: "eth0", Addr: "10.77.20.2/24"})
 	s.Veth(lab.End{Netns: tx, Device: "eth1", Addr: "10.77.21.1/24"}, lab.End{Netns: rx, Device: "eth1", Addr: "10.77.21.2/24"})
+	// The ARP requests come with the address of the interface, or they would not be
+	// answered either.
+	s.Command(tx, "sysctl", "-qw", "net.ipv4.conf.all.arp_announce=2")
 	filter := 1 // strict
 	if v == lab.Healthy {
 		filter = 2 // loose: any interface will do (Documentation/networking/ip-sysctl.rst)

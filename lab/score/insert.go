@@ -1,35 +1,23 @@
 package score
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"strings"
 )
 
-// The lines of a page between which a score stands.
-const (
-	markBegin = "<!-- score -->"
-	markEnd   = "<!-- /score -->"
-)
-
-// Insert writes the report's tables into a page between its two marks, in place of
-// what stood there.
-func Insert(page string, r Report) error {
+// Insert writes a text into a page between its lines <!-- NAME --> and
+// <!-- /NAME -->, in place of what stood there.
+func Insert(page, name, text string) error {
 	raw, err := os.ReadFile(page)
 	if err != nil {
-		return fmt.Errorf("write the score into a page: %w", err)
+		return fmt.Errorf("write the %s into a page: %w", name, err)
 	}
-	head, rest, ok := strings.Cut(string(raw), markBegin+"\n")
-	_, tail, ended := strings.Cut(rest, markEnd+"\n")
+	begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->\n"
+	head, rest, ok := strings.Cut(string(raw), begin)
+	_, tail, ended := strings.Cut(rest, end)
 	if !ok || !ended {
-		return fmt.Errorf("write the score into %s: it has no lines %s and %s", page, markBegin, markEnd)
+		return fmt.Errorf("write the %s into %s: it has no lines %s and %s", name, page, strings.TrimSpace(begin), strings.TrimSpace(end))
 	}
-	var b bytes.Buffer
-	b.WriteString(head + markBegin + "\n")
-	if err := r.Markdown(&b); err != nil {
-		return err
-	}
-	b.WriteString(markEnd + "\n" + tail)
-	return os.WriteFile(page, b.Bytes(), 0o644)
+	return os.WriteFile(page, []byte(head+begin+text+end+tail), 0o644)
 }

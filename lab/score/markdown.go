@@ -62,7 +62,7 @@ func (r Report) Markdown(w io.Writer) error {
 	for _, s := range r.Sheets {
 		if s.Calibration != nil {
 			b.WriteString("\n### Confidence\n\n")
-			s.Calibration.markdown(&b)
+			b.WriteString(s.Calibration.Table())
 		}
 	}
 	b.WriteString("\n### What was not right\n\n")
@@ -158,8 +158,10 @@ func share(v float64, of int) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-func (c Calibration) markdown(b *strings.Builder) {
-	fmt.Fprintf(b, "%d accusations, %d of them right. Brier score %.4f; always saying %.2f would get %.4f.\n\n",
+// Table is the calibration in words and a table.
+func (c Calibration) Table() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d accusations, %d of them right. Brier score %.4f; always saying %.2f would get %.4f.\n\n",
 		c.N, c.Right, c.Brier, float64(c.Right)/float64(max(1, c.N)), c.BaseBrier)
 	rows := [][]string{{"confidence", "accusations", "said, on average", "were right"}}
 	for _, bin := range c.Bins {
@@ -169,7 +171,8 @@ func (c Calibration) markdown(b *strings.Builder) {
 		}
 		rows = append(rows, row)
 	}
-	grid(b, rows)
+	grid(&b, rows)
+	return b.String()
 }
 
 // wrongs lists what the first judge did not get right.

@@ -303,6 +303,8 @@ func (p *processes) state(t recording.Time, one *process, state byte) {
 	switch {
 	case state == 'T' && one.stopped == 0:
 		one.stopped = t
+		// Who waits for it shows at its sockets, in this stop or the next.
+		p.env.Watch.Add(one.pid, "it was stopped")
 	case state != 'T':
 		if one.stopped != 0 {
 			p.stopEvent(one, t)
@@ -338,6 +340,10 @@ func (one *process) subject() recording.Subject {
 // rest may be gone within a minute of a reconnect storm.
 const nearLimit = 0.8
 
+// atLimit is the share from which its calls may fail soon: what they return is
+// then worth a look.
+const atLimit = 0.9
+
 func (p *processes) write(t recording.Time, one *process, stat procStat) {
 	p.read.describe(one)
 	row := p.row(t, one, stat)
@@ -350,6 +356,9 @@ func (p *processes) write(t recording.Time, one *process, stat procStat) {
 	} else if row.FDLimit > 0 && float64(*row.FDs) >= nearLimit*float64(row.FDLimit) {
 		if !p.env.Watch.Add(one.pid, fmt.Sprintf("%d of %d files open", *row.FDs, row.FDLimit)) {
 			p.meter.note("host.processes", "processes near their limit of open files were not watched: the list is full", "")
+		}
+		if float64(*row.FDs) >= atLimit*float64(row.FDLimit) {
+			p.env.Watch.Failing(one.pid)
 		}
 	}
 	p.env.Sink.Append(row)

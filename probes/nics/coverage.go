@@ -28,7 +28,6 @@ type entry struct {
 	good, bad int
 	err       error // the last
 	cost      float64
-	lost      uint64
 	notes     []note
 }
 
@@ -99,7 +98,7 @@ func (l *ledger) write() {
 // coverage is the row of a measure, given that of the whole probe.
 func (e *entry) coverage(measure string, whole recording.Coverage) recording.Coverage {
 	c := whole
-	c.Probe, c.Cost, c.Lost = measure, e.cost, e.lost
+	c.Probe, c.Cost = measure, e.cost
 	if e.good == 0 && e.bad == 0 {
 		c.State, c.Why, c.Since = recording.CoverageFailed, "it never ran", 0
 		return c

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"time"
 
-	"snag/internal/netns"
 	"snag/probes/probe"
 	"snag/recording"
 )
@@ -35,7 +34,6 @@ type sampler struct {
 	ticks  int
 
 	ledger     *ledger
-	set        netns.Set
 	settings   settings
 	statistics statistics
 	queues     queues
@@ -55,7 +53,6 @@ func newSampler(env *probe.Env) *sampler {
 	l := newLedger(env)
 	return &sampler{
 		env: env, done: make(chan struct{}), ledger: l,
-		set:        netns.Set{Proc: env.Proc, NameDirs: netns.NameDirs, Own: env.Netns},
 		settings:   settings{env: env, ledger: l, last: map[device]recording.NIC{}},
 		statistics: statistics{env: env, ledger: l, of: map[device]*counters{}},
 		queues:     queues{env: env, ledger: l, last: map[queueKey]recording.Queue{}, irqs: map[irqKey]recording.IRQ{}},

@@ -30,7 +30,7 @@ type device struct {
 
 // namespaces finds those to ask, the own one first, then the target's.
 func (s *sampler) namespaces() []*space {
-	found, err := netns.List(s.set.Proc, s.set.NameDirs, s.set.Own)
+	found, err := netns.List(s.env.Proc, netns.NameDirs, s.env.Netns)
 	if err != nil {
 		s.ledger.note("nics.settings", "other network namespaces were not seen: "+err.Error(), "")
 		found.All = []netns.Namespace{{ID: s.env.Netns, Own: true}}

@@ -55,7 +55,7 @@ func choose(names []string) (picks []pick, left int) {
 		default:
 			few++
 		}
-		m := Metric(n)
+		m := metricOf(n)
 		if taken[m] { // two names that are one once sanitised: the first stays
 			continue
 		}
@@ -80,10 +80,10 @@ var totals = map[string]bool{
 	"tx_bytes": true, "tx_errors": true, "tx_packets": true,
 }
 
-// Metric is the series of a driver's statistic, as node_exporter's ethtool
+// metricOf is the series of a driver's statistic, as node_exporter's ethtool
 // collector names it (collector/ethtool_linux.go): rx_missed_errors is
 // node_ethtool_received_missed_errors.
-func Metric(stat string) string {
+func metricOf(stat string) string {
 	m := strings.TrimLeft(strings.ToLower(odd.ReplaceAllString(stat, "_")), "_")
 	m = received.ReplaceAllString(m, "${1}received${2}")
 	m = transmitted.ReplaceAllString(m, "${1}transmitted${2}")

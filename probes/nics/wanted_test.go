@@ -58,7 +58,7 @@ func TestNamesAreNodeExporters(t *testing.T) {
 		"[0]: rx_discards": "node_ethtool_0_received_discards", "rx-0.packets": "node_ethtool_received_0_packets",
 		"align_errors": "node_ethtool_align_errors", "rx7_out_of_buffer": "node_ethtool_rx7_out_of_buffer",
 	} {
-		if got := Metric(stat); got != want {
+		if got := metricOf(stat); got != want {
 			t.Errorf("%s is %s, want %s", stat, got, want)
 		}
 	}

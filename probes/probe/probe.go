@@ -63,9 +63,10 @@ func (u *Unavailable) Error() string {
 // Watch is the set of processes that deserve a closer look: those of the target,
 // and those behind sockets that a probe found suspicious. Bounded.
 type Watch struct {
-	mu   sync.Mutex
-	pids map[int]string
-	max  int
+	mu      sync.Mutex
+	pids    map[int]string
+	failing map[int]bool
+	max     int
 }
 
 // NewWatch returns an empty set that holds at most most processes.
@@ -87,6 +88,31 @@ func (w *Watch) Add(pid int, why string) bool {
 	}
 	w.pids[pid] = why
 	return true
+}
+
+// Failing marks a process whose calls are likely to fail for want of something:
+// descriptors, ports. What calls return may then be looked at, for a short while.
+func (w *Watch) Failing(pid int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failing == nil {
+		w.failing = map[int]bool{}
+	}
+	if pid > 0 && len(w.failing) < w.max {
+		w.failing[pid] = true
+	}
+}
+
+// TakeFailing returns the processes marked by Failing since the last time.
+func (w *Watch) TakeFailing() []int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []int
+	for pid := range w.failing {
+		out = append(out, pid)
+	}
+	clear(w.failing)
+	return out
 }
 
 // Drop forgets a process that has ended.

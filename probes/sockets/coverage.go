@@ -2,6 +2,7 @@ package sockets
 
 import (
 	"fmt"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -22,7 +23,7 @@ func (r *running) announce() {
 
 func (r *running) coverage() []recording.Coverage {
 	var out []recording.Coverage
-	for _, m := range measures {
+	for _, m := range slices.Concat(measures, crowdMeasures) {
 		c := recording.Coverage{
 			Probe: m, State: recording.CoverageOK, Since: r.ledger.since,
 			Late: r.ledger.worst.Seconds(), Cost: r.ledger.cost[m], Lost: r.ledger.lost[m],
@@ -43,13 +44,17 @@ func (r *running) coverage() []recording.Coverage {
 // kernelTables is the measure of each table of the kernel side, as enum table.
 var kernelTables = map[string]int{
 	"sockets.connections": 0, "sockets.resets": 1, "sockets.retransmits": 2, "sockets.signals": 3, "sockets.holds": 4,
-	"sockets.turns": 5,
+	"sockets.turns": 5, "sockets.errors": 6,
 }
 
 func (r *running) fill(c *recording.Coverage) {
 	switch c.Probe {
 	case "sockets.diag":
 		r.fillDiag(c)
+	case "sockets.ports", "sockets.half-open":
+		if why, cure := r.survey.unseen(); why != "" {
+			partial(c, why, cure)
+		}
 	case "sockets.owner":
 		if n := r.book.owners.Hidden(); n > 0 {
 			partial(c, fmt.Sprintf("the descriptors of %d processes may not be read: their sockets have no owner", n), curePtrace)
@@ -58,6 +63,21 @@ func (r *running) fill(c *recording.Coverage) {
 		r.fillOptions(c)
 	default:
 		r.fillKernel(c)
+		if c.Probe == "sockets.errors" && c.State == recording.CoverageOK {
+			r.fillErrors(c)
+		}
+	}
+}
+
+// fillErrors says what of the errors is not seen all the time.
+func (r *running) fillErrors(c *recording.Coverage) {
+	if l := r.kernel.lacks["sockets.turns"]; l != nil {
+		partial(c, "errors that send and receive return are not seen, only those that the kernel puts on sockets: "+l.Why, l.Cure)
+		return
+	}
+	c.Why = "accept, connect, bind, open: what they return was not looked at, as no process was seen near its limit of descriptors or of ports"
+	if r.exits.seconds > 0 {
+		c.Why = fmt.Sprintf("accept, connect, bind, open: what they return was looked at for %.0f s, of %d processes near a limit", r.exits.seconds, len(r.exits.pids))
 	}
 }
 

@@ -42,6 +42,9 @@ func (r *running) drain(suffix string, epoch uint32) {
 	r.ledger.charge("sockets.holds")
 	r.drainTurns(suffix, epoch)
 	r.ledger.charge("sockets.turns")
+	r.drainErrors(suffix)
+	r.traceExits()
+	r.ledger.charge("sockets.errors")
 	r.ledger.full = r.kernel.lost()
 }
 

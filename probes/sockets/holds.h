@@ -28,6 +28,12 @@ static __always_inline void count_write(__u64 id)
 	__sync_fetch_and_add(&w->now, 1);
 }
 
+static __always_inline void release(__u64 id)
+{
+	if (bpf_map_delete_elem(&pendings, &id) == 0)
+		__sync_fetch_and_add(&holding, -1);
+}
+
 static __always_inline struct hold_key hold_key(const struct sock *sk)
 {
 	struct hold_key key = {.sk = (__u64)sk};
@@ -58,7 +64,7 @@ static __always_inline void forget_writes(const struct sock *sk)
 	struct writes *w = bpf_map_lookup_elem(&writers, &id);
 	struct hold *h;
 
-	bpf_map_delete_elem(&pendings, &id);
+	release(id);
 	if (!w)
 		return;
 	if (w->at == epoch) {
@@ -71,37 +77,30 @@ static __always_inline void forget_writes(const struct sock *sk)
 	bpf_map_delete_elem(&writers, &id);
 }
 
-SEC("tp_btf/sock_send_length")
-int BPF_PROG(sent, struct sock *sk, int ret, int flags)
+static __always_inline void hold_write(struct sock *sk, struct tcp_sock *tp)
 {
 	struct pending *p, first = {};
 	__u32 unsent, write_seq, snd_nxt;
 	__u64 id = (__u64)sk, now;
-	struct tcp_sock *tp;
 	struct hold *h;
 
-	if (ret <= 0 || sk->sk_protocol != IPPROTO_TCP)
-		return 0;
-	tp = bpf_skc_to_tcp_sock(sk);
-	if (!tp)
-		return 0; /* not AF_INET or AF_INET6 */
 	if (BPF_CORE_READ_BITFIELD(tp, nonagle) & (TCP_NAGLE_OFF | TCP_NAGLE_CORK))
-		return 0; /* asked not to be held, or to be */
+		return; /* asked not to be held, or to be */
 	count_write(id);
 	write_seq = tp->write_seq;
 	snd_nxt = tp->snd_nxt;
 	unsent = write_seq - snd_nxt;
 	if (unsent == 0 || unsent >= tp->mss_cache)
-		return 0;
+		return;
 	/* Something is on its way, and neither the congestion window nor the
 	 * peer's receive window is what holds it. */
 	if (tp->packets_out == 0 || tp->packets_out >= tp->snd_cwnd || write_seq - tp->snd_una > tp->snd_wnd)
-		return 0;
+		return;
 
 	now = bpf_ktime_get_ns();
 	h = hold_of(sk);
 	if (!h)
-		return 0;
+		return;
 	add(&runs[HOLDS], 1);
 	add(&h->held, 1);
 	p = bpf_map_lookup_elem(&pendings, &id);
@@ -116,39 +115,38 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 		bpf_get_current_comm(first.comm, sizeof(first.comm));
 		if (bpf_map_update_elem(&pendings, &id, &first, BPF_ANY))
 			add(&lost[HOLDS], 1);
+		else if (!p)
+			__sync_fetch_and_add(&holding, 1);
 		p = &first;
 	}
 	if (!h->pid) {
 		h->pid = p->pid;
 		__builtin_memcpy(h->comm, p->comm, sizeof(h->comm));
 	}
-	return 0;
 }
 
-SEC("tp_btf/tcp_probe")
-int BPF_PROG(received, struct sock *sk, const struct sk_buff *skb)
+static __always_inline void free_held(struct sock *sk, struct tcp_sock *tp, const struct sk_buff *skb)
 {
 	__u64 id = (__u64)sk, now, last;
-	struct pending *p = bpf_map_lookup_elem(&pendings, &id);
-	struct tcp_sock *tp;
+	struct pending *p;
 	__u32 ack = 0;
 	struct hold *h;
 
+	if (!holding)
+		return; /* as nearly always; every segment comes by here */
+	p = bpf_map_lookup_elem(&pendings, &id);
 	if (!p)
-		return 0;
-	tp = bpf_skc_to_tcp_sock(sk);
-	if (!tp)
-		return 0;
+		return;
 	if (tp->snd_nxt != p->seq) {
 		/* It left before: more data made a full segment of it. */
-		bpf_map_delete_elem(&pendings, &id);
-		return 0;
+		release(id);
+		return;
 	}
 	bpf_probe_read_kernel(&ack, sizeof(ack), &((const struct tcp_skb_cb *)skb->cb)->ack_seq);
 	/* It must acknowledge something new, and with it the small segment that
 	 * is on its way (tcp_minshall_check). */
 	if ((__s32)(ack - tp->snd_una) <= 0 || (__s32)(tp->snd_sml - ack) > 0)
-		return 0;
+		return;
 	now = bpf_ktime_get_ns();
 	last = now - p->first;
 	h = hold_of(sk);
@@ -161,6 +159,5 @@ int BPF_PROG(received, struct sock *sk, const struct sk_buff *skb)
 			__builtin_memcpy(h->comm, p->comm, sizeof(h->comm));
 		}
 	}
-	bpf_map_delete_elem(&pendings, &id);
-	return 0;
+	release(id);
 }

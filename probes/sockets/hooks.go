@@ -14,22 +14,24 @@ type hook struct {
 	program    string
 	tracepoint string // "" for the iterator over sockets that have a turn
 	measure    string
+	also       string // another measure that the program takes
+	onDemand   bool   // loaded, and attached only when there is a reason
 	since      string // the first kernel that has the tracepoint
 }
 
 var hooks = []hook{
-	{kernelProgSetState, "inet_sock_set_state", "sockets.connections", "4.16"},
-	{kernelProgReceiveReset, "tcp_receive_reset", "sockets.resets", "4.15"},
-	{kernelProgSendReset, "tcp_send_reset", "sockets.resets", "4.15"},
-	{kernelProgRetransmit, "tcp_retransmit_skb", "sockets.retransmits", "4.15"},
-	{kernelProgSignal, "signal_generate", "sockets.signals", "3.4"},
-	{kernelProgSent, "sock_send_length", "sockets.holds", "6.3"},
-	{kernelProgReceived, "tcp_probe", "sockets.holds", "4.16"},
-	{kernelProgTurnSent, "sock_send_length", "sockets.turns", "6.3"},
-	{kernelProgTurnRead, "sock_recv_length", "sockets.turns", "6.3"},
-	{kernelProgTurnData, "tcp_probe", "sockets.turns", "4.16"},
-	{kernelProgTurnClosing, "inet_sock_set_state", "sockets.turns", "4.16"},
-	{kernelProgTurnSweep, "", "sockets.turns", ""},
+	{program: kernelProgSetState, tracepoint: "inet_sock_set_state", measure: "sockets.connections", since: "4.16"},
+	{program: kernelProgReceiveReset, tracepoint: "tcp_receive_reset", measure: "sockets.resets", since: "4.15"},
+	{program: kernelProgSendReset, tracepoint: "tcp_send_reset", measure: "sockets.resets", since: "4.15"},
+	{program: kernelProgRetransmit, tracepoint: "tcp_retransmit_skb", measure: "sockets.retransmits", since: "4.15"},
+	{program: kernelProgSignal, tracepoint: "signal_generate", measure: "sockets.signals", since: "3.4"},
+	{program: kernelProgSent, tracepoint: "sock_send_length", measure: "sockets.holds", also: "sockets.turns", since: "6.3"},
+	{program: kernelProgReceived, tracepoint: "tcp_probe", measure: "sockets.holds", also: "sockets.turns", since: "4.16"},
+	{program: kernelProgTurnRead, tracepoint: "sock_recv_length", measure: "sockets.turns", since: "6.3"},
+	{program: kernelProgTurnClosing, tracepoint: "inet_sock_set_state", measure: "sockets.turns", since: "4.16"},
+	{program: kernelProgTurnSweep, measure: "sockets.turns"},
+	{program: kernelProgErrorReport, tracepoint: "inet_sk_error_report", measure: "sockets.errors", since: "5.15"},
+	{program: kernelProgExitCall, tracepoint: "sys_exit", measure: "sockets.errors", since: "4.17", onDemand: true},
 }
 
 // missing tells which measures this kernel has no tracepoint for.
@@ -37,9 +39,13 @@ func missing(types *btf.Spec, hooks []hook) map[string]*kernel.Lack {
 	lacks := map[string]*kernel.Lack{}
 	for _, h := range hooks {
 		if h.tracepoint != "" && !kernel.HasTracepoint(types, h.tracepoint) {
-			lacks[h.measure] = &kernel.Lack{
+			l := &kernel.Lack{
 				Why:  "this kernel has no tracepoint " + h.tracepoint,
 				Cure: fmt.Sprintf("use a kernel from %s on", h.since),
+			}
+			lacks[h.measure] = l
+			if h.also != "" {
+				lacks[h.also] = l
 			}
 		}
 	}

@@ -21,7 +21,8 @@ type inKernel struct {
 	progs   []*ebpf.Program        // that were loaded one by one
 	reasons map[uint64]string
 	epoch   uint32
-	sweeper *link.Iter // nil where turns can't be measured
+	sweeper *link.Iter    // nil where turns can't be measured
+	exit    *ebpf.Program // at the end of system calls; nil where it can't be had
 	// lacks tells of each measure that can't be had here why.
 	lacks map[string]*kernel.Lack
 }
@@ -103,6 +104,9 @@ func (k *inKernel) attach(h hook, p *ebpf.Program) {
 	var l link.Link
 	var err error
 	switch {
+	case h.onDemand:
+		k.exit = p
+		return
 	case p.Type() == ebpf.RawTracepoint:
 		l, err = kernel.AttachRaw(h.tracepoint, p)
 	case h.program == kernelProgTurnSweep:
@@ -150,11 +154,16 @@ func (k *inKernel) refuse(h hook, err error) {
 	if h.tracepoint == "" {
 		what = "iterating over sockets"
 	}
-	k.lacks[h.measure] = kernel.Explain(what, err)
-	for _, l := range k.links[h.measure] {
-		l.Close()
+	for _, m := range []string{h.measure, h.also} {
+		if m == "" {
+			continue
+		}
+		k.lacks[m] = kernel.Explain(what, err)
+		for _, l := range k.links[m] {
+			l.Close()
+		}
+		delete(k.links, m)
 	}
-	delete(k.links, h.measure)
 }
 
 func (k *inKernel) close() {
@@ -200,7 +209,7 @@ func (k *inKernel) cleared(counter string, epoch uint32) error {
 }
 
 // lost are the events that found their table full, since the start, by table.
-func (k *inKernel) lost() (n [6]uint64) {
+func (k *inKernel) lost() (n [7]uint64) {
 	_ = k.maps.Variables["lost"].Get(&n) // of a mapped array: can't fail after load
 	return n
 }

@@ -55,7 +55,7 @@ func TestMissingTracepointNamesTheKernelThatHasIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lacks := missing(types, append([]hook{{"x", "sock_no_such_thing", "sockets.holds", "6.3"}}, hooks[3:4]...))
+	lacks := missing(types, append([]hook{{program: "x", tracepoint: "sock_no_such_thing", measure: "sockets.holds", since: "6.3"}}, hooks[3:4]...))
 	l := lacks["sockets.holds"]
 	if len(lacks) != 1 || l == nil || !strings.Contains(l.Why, "sock_no_such_thing") || !strings.Contains(l.Cure, "6.3") {
 		t.Errorf("%v", lacks)

@@ -56,6 +56,25 @@ type kernelCount struct {
 	Pad   uint32
 }
 
+type kernelErrorKey struct {
+	_     structs.HostLayout
+	Inode uint64
+	Pid   uint32
+	Nr    uint32
+	Err   uint16
+	Call  uint8
+	Proto uint8
+	Pad   uint32
+}
+
+type kernelErrorValue struct {
+	_    structs.HostLayout
+	N    uint64
+	Flow kernelFlow
+	Fd   int32
+	Comm [16]uint8
+}
+
 type kernelFlow struct {
 	_      structs.HostLayout
 	Laddr  [16]uint8
@@ -140,15 +159,14 @@ type kernelTurn struct {
 	Last  uint64
 	Base  uint32
 	Bytes uint32
-	N     uint64
-	Sum   uint64
-	Wait  uint64
-	Max   uint64
-	Hist  [44]uint32
+	Role  uint32
 	Pid   uint32
+	Sum   uint64
+	Max   uint64
+	Wait  uint64
+	Hist  [44]uint32
 	Comm  [16]uint8
 	Key   kernelTurnKey
-	_     [4]byte
 }
 
 type kernelTurnKey struct {
@@ -187,6 +205,9 @@ const (
 	kernelMapBirths           = "births"
 	kernelMapConnectionsA     = "connections_a"
 	kernelMapConnectionsB     = "connections_b"
+	kernelMapErrorsA          = "errors_a"
+	kernelMapErrorsB          = "errors_b"
+	kernelMapFailing          = "failing"
 	kernelMapHoldsA           = "holds_a"
 	kernelMapHoldsB           = "holds_b"
 	kernelMapPendings         = "pendings"
@@ -200,6 +221,8 @@ const (
 	kernelMapTurnsA           = "turns_a"
 	kernelMapTurnsB           = "turns_b"
 	kernelMapWriters          = "writers"
+	kernelProgErrorReport     = "error_report"
+	kernelProgExitCall        = "exit_call"
 	kernelProgReceiveReset    = "receive_reset"
 	kernelProgReceived        = "received"
 	kernelProgRetransmit      = "retransmit"
@@ -208,12 +231,11 @@ const (
 	kernelProgSetState        = "set_state"
 	kernelProgSignal          = "signal"
 	kernelProgTurnClosing     = "turn_closing"
-	kernelProgTurnData        = "turn_data"
 	kernelProgTurnRead        = "turn_read"
-	kernelProgTurnSent        = "turn_sent"
 	kernelProgTurnSweep       = "turn_sweep"
 	kernelVarConnRows         = "conn_rows"
 	kernelVarEpoch            = "epoch"
+	kernelVarHolding          = "holding"
 	kernelVarLost             = "lost"
 	kernelVarReasonsOfCaller  = "reasons_of_caller"
 	kernelVarResetHasReason   = "reset_has_reason"
@@ -266,6 +288,8 @@ type kernelSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelProgramSpecs struct {
+	ErrorReport  *ebpf.ProgramSpec `ebpf:"error_report"`
+	ExitCall     *ebpf.ProgramSpec `ebpf:"exit_call"`
 	ReceiveReset *ebpf.ProgramSpec `ebpf:"receive_reset"`
 	Received     *ebpf.ProgramSpec `ebpf:"received"`
 	Retransmit   *ebpf.ProgramSpec `ebpf:"retransmit"`
@@ -274,9 +298,7 @@ type kernelProgramSpecs struct {
 	SetState     *ebpf.ProgramSpec `ebpf:"set_state"`
 	Signal       *ebpf.ProgramSpec `ebpf:"signal"`
 	TurnClosing  *ebpf.ProgramSpec `ebpf:"turn_closing"`
-	TurnData     *ebpf.ProgramSpec `ebpf:"turn_data"`
 	TurnRead     *ebpf.ProgramSpec `ebpf:"turn_read"`
-	TurnSent     *ebpf.ProgramSpec `ebpf:"turn_sent"`
 	TurnSweep    *ebpf.ProgramSpec `ebpf:"turn_sweep"`
 }
 
@@ -287,6 +309,9 @@ type kernelMapSpecs struct {
 	Births       *ebpf.MapSpec `ebpf:"births"`
 	ConnectionsA *ebpf.MapSpec `ebpf:"connections_a"`
 	ConnectionsB *ebpf.MapSpec `ebpf:"connections_b"`
+	ErrorsA      *ebpf.MapSpec `ebpf:"errors_a"`
+	ErrorsB      *ebpf.MapSpec `ebpf:"errors_b"`
+	Failing      *ebpf.MapSpec `ebpf:"failing"`
 	HoldsA       *ebpf.MapSpec `ebpf:"holds_a"`
 	HoldsB       *ebpf.MapSpec `ebpf:"holds_b"`
 	Pendings     *ebpf.MapSpec `ebpf:"pendings"`
@@ -308,6 +333,7 @@ type kernelMapSpecs struct {
 type kernelVariableSpecs struct {
 	ConnRows         *ebpf.VariableSpec `ebpf:"conn_rows"`
 	Epoch            *ebpf.VariableSpec `ebpf:"epoch"`
+	Holding          *ebpf.VariableSpec `ebpf:"holding"`
 	Lost             *ebpf.VariableSpec `ebpf:"lost"`
 	ReasonsOfCaller  *ebpf.VariableSpec `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.VariableSpec `ebpf:"reset_has_reason"`
@@ -341,6 +367,9 @@ type kernelMaps struct {
 	Births       *ebpf.Map `ebpf:"births"`
 	ConnectionsA *ebpf.Map `ebpf:"connections_a"`
 	ConnectionsB *ebpf.Map `ebpf:"connections_b"`
+	ErrorsA      *ebpf.Map `ebpf:"errors_a"`
+	ErrorsB      *ebpf.Map `ebpf:"errors_b"`
+	Failing      *ebpf.Map `ebpf:"failing"`
 	HoldsA       *ebpf.Map `ebpf:"holds_a"`
 	HoldsB       *ebpf.Map `ebpf:"holds_b"`
 	Pendings     *ebpf.Map `ebpf:"pendings"`
@@ -361,6 +390,9 @@ func (m *kernelMaps) Close() error {
 		m.Births,
 		m.ConnectionsA,
 		m.ConnectionsB,
+		m.ErrorsA,
+		m.ErrorsB,
+		m.Failing,
 		m.HoldsA,
 		m.HoldsB,
 		m.Pendings,
@@ -383,6 +415,7 @@ func (m *kernelMaps) Close() error {
 type kernelVariables struct {
 	ConnRows         *ebpf.Variable `ebpf:"conn_rows"`
 	Epoch            *ebpf.Variable `ebpf:"epoch"`
+	Holding          *ebpf.Variable `ebpf:"holding"`
 	Lost             *ebpf.Variable `ebpf:"lost"`
 	ReasonsOfCaller  *ebpf.Variable `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.Variable `ebpf:"reset_has_reason"`
@@ -397,6 +430,8 @@ type kernelVariables struct {
 //
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelPrograms struct {
+	ErrorReport  *ebpf.Program `ebpf:"error_report"`
+	ExitCall     *ebpf.Program `ebpf:"exit_call"`
 	ReceiveReset *ebpf.Program `ebpf:"receive_reset"`
 	Received     *ebpf.Program `ebpf:"received"`
 	Retransmit   *ebpf.Program `ebpf:"retransmit"`
@@ -405,14 +440,14 @@ type kernelPrograms struct {
 	SetState     *ebpf.Program `ebpf:"set_state"`
 	Signal       *ebpf.Program `ebpf:"signal"`
 	TurnClosing  *ebpf.Program `ebpf:"turn_closing"`
-	TurnData     *ebpf.Program `ebpf:"turn_data"`
 	TurnRead     *ebpf.Program `ebpf:"turn_read"`
-	TurnSent     *ebpf.Program `ebpf:"turn_sent"`
 	TurnSweep    *ebpf.Program `ebpf:"turn_sweep"`
 }
 
 func (p *kernelPrograms) Close() error {
 	return _KernelClose(
+		p.ErrorReport,
+		p.ExitCall,
 		p.ReceiveReset,
 		p.Received,
 		p.Retransmit,
@@ -421,9 +456,7 @@ func (p *kernelPrograms) Close() error {
 		p.SetState,
 		p.Signal,
 		p.TurnClosing,
-		p.TurnData,
 		p.TurnRead,
-		p.TurnSent,
 		p.TurnSweep,
 	)
 }

@@ -6,7 +6,7 @@
 /*
  * What happens to sockets between two dumps of them, counted in the kernel:
  * connections opened, failed and closed, resets, retransmits, signals, the small
- * writes that Nagle's algorithm holds back, and request/response turns.
+ * writes that Nagle's algorithm holds back, request/response turns, and errors.
  *
  * Every table exists twice. Programs write to the one that the lowest bit of
  * `epoch` names; once a second user space adds one to epoch, waits for a grace
@@ -28,4 +28,36 @@ char __license[] SEC("license") = "Dual BSD/GPL";
 #include "connections.h"
 #include "resets.h"
 #include "signals.h"
+#include "errors.h"
 #include "turns.h"
+
+/* Two programs on one tracepoint cost more than one that does both: the kernel
+ * then calls them through pointers (kernel/tracepoint.c). */
+SEC("tp_btf/sock_send_length")
+int BPF_PROG(sent, struct sock *sk, int ret, int flags)
+{
+	struct tcp_sock *tp;
+
+	if (is_error(ret))
+		return socket_error(sk, -ret, CALL_SEND);
+	if (ret <= 0 || sk->sk_protocol != IPPROTO_TCP)
+		return 0;
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return 0; /* not AF_INET or AF_INET6 */
+	hold_write(sk, tp);
+	turn_sent(sk, tp, ret);
+	return 0;
+}
+
+SEC("tp_btf/tcp_probe")
+int BPF_PROG(received, struct sock *sk, struct sk_buff *skb)
+{
+	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+
+	if (!tp)
+		return 0;
+	free_held(sk, tp, skb);
+	turn_data(sk, tp, skb);
+	return 0;
+}

@@ -1,7 +1,7 @@
 // Package sockets is the probe of sockets: what INET_DIAG shows of them in every
 // network namespace, who owns them, how the interesting ones are set, and what
 // happens to them between two looks, counted in the kernel by BPF programs on
-// tracepoints: connections, resets, retransmits, signals, held small writes.
+// tracepoints: connections, resets, retransmits, signals, held small writes, turns, errors.
 //
 // A kernel or user that lacks one of these loses that measure, and its coverage
 // row says so; the others go on.
@@ -50,6 +50,7 @@ type running struct {
 	refused  error         // why options can't be read
 	skipped  uint64        // rows of wanted sockets that the allowance did not allow
 	closed   uint64        // socket-closed events left out
+	exits    exits
 
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -103,6 +104,7 @@ func (r *running) loop(ctx context.Context) {
 	r.ledger.begin()
 	probe.Every(ctx, period, func(late time.Duration) { r.tick(late, false) })
 	r.tick(0, true)
+	r.exits.detach()
 	if r.kernel != nil {
 		r.kernel.close()
 	}

@@ -21,6 +21,9 @@ type survey struct {
 	// failed are the namespaces whose last dump failed, with the reason: what
 	// was not seen there is not gone.
 	failed map[uint64]error
+	// crowd counts what has no row of its own: filled by a dump of everything.
+	crowd crowd
+	look  bool // this dump looks at everything that is looked at rarely
 	// elsewhere is the CPU time spent on other threads, seconds.
 	elsewhere float64
 }
@@ -34,6 +37,8 @@ func newSurvey(env *probe.Env) *survey {
 func (s *survey) dump(look bool, wanted map[uint64]map[diag.Kind][][48]byte) error {
 	s.found = s.found[:0]
 	s.failed = map[uint64]error{}
+	s.crowd.reset()
+	s.look = look
 	if look || s.set.Stale() {
 		if _, _, err := s.set.Refresh(); err != nil {
 			return err
@@ -84,7 +89,14 @@ func (s *survey) ask(id uint64, everything bool, few map[diag.Kind][][48]byte) e
 	t := s.env.Now()
 	take := func(f diag.Found) {
 		f.T, f.Netns = t, id
+		if everything && s.crowd.take(&f) {
+			return
+		}
 		s.found = append(s.found, f)
+	}
+	if everything {
+		s.crowd.begin(t, id)
+		defer s.crowd.end()
 	}
 	var errs []error
 	for _, k := range diag.Kinds {
@@ -93,6 +105,9 @@ func (s *survey) ask(id uint64, everything bool, few map[diag.Kind][][48]byte) e
 			states = 1 << diag.Listen
 		}
 		errs = append(errs, c.Dump(k, states, take))
+		if everything && s.look && k.TCP() && manyTimeWait() {
+			errs = append(errs, c.Dump(k, 1<<diag.TimeWait, s.crowd.timeWait))
+		}
 		if len(few[k]) > 0 {
 			errs = append(errs, c.Get(k, few[k], take))
 		}

@@ -37,6 +37,15 @@ type history struct {
 // stay is how long a socket that looked suspicious is watched on.
 const stay = 20 * time.Second
 
+// A connection that was held back by its peer's window for this long (seconds) and
+// for this share of the time in which it had something to send is worth watching
+// from the first look: a reader that stops now and then may do so between two full
+// dumps. Healthy streams: under 0.01.
+const (
+	limitedFor   = 1.0
+	limitedShare = 0.2
+)
+
 // observe takes the next observation of a socket into its history and judges
 // it. why is in words for the user, "" when there is nothing.
 func (h *history) observe(s *recording.Socket, first bool) (level priority, why string) {
@@ -111,6 +120,8 @@ func judgeTCP(s, prev *recording.Socket, h *history, first bool) (priority, stri
 		return suspect, "retransmissions back off: " + peer
 	case !first && p != nil && t.RwndLimited-p.RwndLimited > 0.1:
 		return suspect, "sending waits for the peer's window: " + peer
+	case first && t.RwndLimited > limitedFor && t.RwndLimited > limitedShare*t.Busy:
+		return suspect, "sending often waited for the peer's window: " + peer
 	case t.Retrans > 0 || (!first && p != nil && t.TotalRetrans > p.TotalRetrans):
 		return odd, ""
 	case s.RecvQ > 0 || s.SendQ > 0:

@@ -150,7 +150,8 @@ struct turn_value {
 	__u32 pad;
 };
 
-/* The turn that a socket is in; times in ns, 0 for what has not happened. */
+/* The turn that a socket is in; times in ns, 0 for what has not happened. What
+ * every event touches fits one cache line: two CPUs pass it to and fro. */
 struct turn {
 	__u64 begin;
 	__u64 read;  /* serve: the process read the first byte of the request */
@@ -158,23 +159,44 @@ struct turn {
 	__u64 last;  /* the last byte so far was sent */
 	__u32 base;  /* write_seq when it began (serve), when the last one ended (call) */
 	__u32 bytes; /* sent since base */
-	/* Turns that ended and are not in the tables yet: see turn_sweep. */
-	__u64 n;
-	__u64 sum;
-	__u64 wait;
-	__u64 max;
-	__u32 hist[TURN_BUCKETS];
+	__u32 role;
 	__u32 pid;
+	/* Turns that ended and are not in the tables yet: see turn_sweep. */
+	__u64 sum;
+	__u64 max;
+	__u64 wait;
+	__u32 hist[TURN_BUCKETS];
 	__u8 comm[16];
 	struct turn_key key;
 };
 
-enum table { CONNECTIONS, RESETS, RETRANSMITS, SIGNALS, HOLDS, TURNS, TABLES };
+enum call { CALL_SEND, CALL_RECV, CALL_SOCKET, CALL_OTHER };
+
+/* An error: of a process' calls, or of a socket (then pid is 0). */
+struct error_key {
+	__u64 inode; /* CALL_SOCKET */
+	__u32 pid;
+	__u32 nr;  /* CALL_OTHER: the system call */
+	__u16 err; /* positive */
+	__u8 call;
+	__u8 proto; /* IPPROTO_…, 0 for other families than IP */
+	__u32 pad;
+};
+
+struct error_value {
+	__u64 n;
+	struct flow flow; /* of the first; family 0: not a socket of IP */
+	__s32 fd;	  /* -1: not known */
+	__u8 comm[16];
+};
+
+enum table { CONNECTIONS, RESETS, RETRANSMITS, SIGNALS, HOLDS, TURNS, ERRORS, TABLES };
 
 const volatile __u64 started; /* when user space loaded us, ns */
 __u32 epoch;
 __u32 conn_rows[2]; /* rows in connections_a and _b, about */
 __u32 turn_rows[2]; /* rows in turns_a and _b, about */
+__u32 holding;	    /* rows in pendings */
 __u32 turn_socks;   /* sockets with a struct turn, about */
 __u64 lost[TABLES]; /* events that found their table full */
 __u64 runs[TABLES]; /* events seen */
@@ -199,6 +221,10 @@ HASH(holds_a, struct hold_key, struct hold, 4096);
 HASH(holds_b, struct hold_key, struct hold, 4096);
 HASH(turns_a, struct turn_key, struct turn_value, ROWS);
 HASH(turns_b, struct turn_key, struct turn_value, ROWS);
+HASH(errors_a, struct error_key, struct error_value, ROWS);
+HASH(errors_b, struct error_key, struct error_value, ROWS);
+/* Processes whose failing calls are looked at, see exit_call. */
+HASH(failing, __u32, __u8, 64);
 HASH(births, __u64, struct birth, SOCKETS);
 HASH(pendings, __u64, struct pending, 4096);
 

@@ -46,6 +46,7 @@ func (r *running) tick(late time.Duration, last bool) {
 	r.readOptions()
 	r.ledger.charge("sockets.options")
 	r.write(last)
+	r.writeCrowds(every)
 	r.ledger.charge("sockets.diag")
 
 	r.ledger.late(late)
@@ -70,7 +71,7 @@ func (r *running) look(now time.Time, namespaces, everything bool) {
 		wanted = map[uint64]map[diag.Kind][][48]byte{}
 		n := 0
 		for _, h := range r.socks {
-			if h.last.Proto != "tcp" || h.last.State == "LISTEN" || (h.level == quiet && now.After(h.until)) || n == mostWatch {
+			if h.last.Proto != "tcp" || h.last.State == "LISTEN" || (h.level == quiet && now.After(h.until) && !r.isWanted(&h.last)) || n == mostWatch {
 				continue
 			}
 			m := wanted[h.last.Netns]

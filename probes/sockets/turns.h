@@ -69,9 +69,8 @@ static __always_inline void count_turn(struct turn *t, __u64 end)
 	__u64 took = end > t->begin ? end - t->begin : 0;
 	__u32 i = turn_bucket(took);
 
-	add(&t->n, 1);
 	add(&t->sum, took);
-	keep_max(&t->max, took);
+	keep_max(&t->max, took + 1); /* 0: none */
 	if (t->read > t->begin)
 		add(&t->wait, t->read - t->begin);
 	if (i < TURN_BUCKETS)
@@ -91,20 +90,20 @@ static __noinline int flush_turns(struct turn *t)
 {
 	struct turn_value *v;
 
-	if (!t || !t->n)
+	if (!t || !t->max)
 		return 0;
 	v = turn_row(t);
 	if (!v)
 		return 0;
-	move(&v->n, &t->n);
 	move(&v->sum, &t->sum);
 	move(&v->wait, &t->wait);
-	keep_max(&v->max, t->max);
+	keep_max(&v->max, t->max - 1);
 	t->max = 0;
 	for (int i = 0; i < TURN_BUCKETS; i++) {
 		__u32 n = t->hist[i];
 
 		if (n) {
+			add(&v->n, n);
 			__sync_fetch_and_add(&v->hist[i], n);
 			__sync_fetch_and_add(&t->hist[i], -n);
 		}
@@ -165,7 +164,7 @@ static __always_inline struct turn *new_turn(struct sock *sk, __u8 role, __u32 w
 	}
 	__sync_fetch_and_add(&turn_socks, 1);
 	flow_of_full_sock(&t->key.flow, sk);
-	t->key.role = role;
+	t->key.role = t->role = role;
 	if (role == ROLE_CONNECT)
 		t->key.flow.lport = 0;
 	else
@@ -186,13 +185,11 @@ static __always_inline void name_turn(struct turn *t)
  * lies beyond a gap. At tcp_probe its header has not been taken off. */
 static __always_inline bool readable(const struct tcp_sock *tp, const struct sk_buff *skb)
 {
-	struct tcp_skb_cb cb = {};
-	__u32 length;
+	/* A program may read cb as an array of integers; seq and end_seq have been
+	 * its first two since 2.6 (struct tcp_skb_cb). */
+	const __u32 *cb = (const __u32 *)skb->cb;
+	__u32 seq = cb[0], end_seq = cb[1], length = end_seq - seq;
 
-	bpf_probe_read_kernel(&cb.seq, sizeof(cb.seq), &((const struct tcp_skb_cb *)skb->cb)->seq);
-	bpf_probe_read_kernel(&cb.end_seq, sizeof(cb.end_seq),
-			      &((const struct tcp_skb_cb *)skb->cb)->end_seq);
-	length = cb.end_seq - cb.seq;
 	if (length == 0)
 		return false;
 	if (length == 1) { /* a byte, or a FIN */
@@ -202,42 +199,39 @@ static __always_inline bool readable(const struct tcp_sock *tp, const struct sk_
 		if (skb->len <= (doff >> 4) * 4)
 			return false;
 	}
-	return (__s32)(cb.end_seq - tp->rcv_nxt) > 0 && (__s32)(cb.seq - tp->rcv_nxt) <= 0;
+	return (__s32)(end_seq - tp->rcv_nxt) > 0 && (__s32)(seq - tp->rcv_nxt) <= 0;
 }
 
-SEC("tp_btf/tcp_probe")
-int BPF_PROG(turn_data, struct sock *sk, struct sk_buff *skb)
+static __always_inline void turn_data(struct sock *sk, struct tcp_sock *tp, struct sk_buff *skb)
 {
-	struct tcp_sock *tp;
 	struct turn *t;
 	__u32 written;
 	__u64 now;
 
-	tp = bpf_skc_to_tcp_sock(sk);
-	if (!tp || skb->len <= tp->tcp_header_len || !readable(tp, skb))
-		return 0; /* most are headers that only acknowledge */
+	if (skb->len <= tp->tcp_header_len || !readable(tp, skb))
+		return; /* most are headers that only acknowledge */
 	written = tp->write_seq;
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
 	if (!t) {
 		if (!accepted(sk))
-			return 0; /* nothing was asked yet */
+			return; /* nothing was asked yet */
 		t = new_turn(sk, ROLE_ACCEPT, written);
 		if (!t)
-			return 0;
+			return;
 	}
-	if (t->key.role == ROLE_ACCEPT) {
+	if (t->role == ROLE_ACCEPT) {
 		if (t->begin && written != t->base) {
 			catch_up(t, tp, written);
 			served(t);
 		} else if (t->begin && tp->copied_seq != tp->rcv_nxt) {
-			return 0; /* more of what is still unread */
+			return; /* more of what is still unread */
 		}
 		/* What was read and not answered was no request, or not all of it. */
 		begin_serving(t, bpf_ktime_get_ns(), written);
-		return 0;
+		return;
 	}
 	if (written == t->base)
-		return 0; /* more of the answer, or a message that nobody asked for */
+		return; /* more of the answer, or a message that nobody asked for */
 	now = bpf_ktime_get_ns();
 	if (!t->begin)
 		t->begin = t->last = tp->tcp_mstamp * 1000; /* asked by a call that is not back yet */
@@ -245,7 +239,6 @@ int BPF_PROG(turn_data, struct sock *sk, struct sk_buff *skb)
 		count_turn(t, now);
 	t->begin = 0;
 	t->base = written;
-	return 0;
 }
 
 SEC("tp_btf/sock_recv_length")
@@ -255,10 +248,12 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 	struct turn *t;
 	__u8 state;
 
+	if (is_error(ret))
+		return socket_error(sk, -ret, CALL_RECV);
 	if (ret <= 0 || sk->sk_protocol != IPPROTO_TCP || flags & MSG_PEEK)
 		return 0;
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
-	if (t && t->key.role == ROLE_ACCEPT) {
+	if (t && t->role == ROLE_ACCEPT) {
 		name_turn(t);
 		if (t->begin && !t->read)
 			t->read = bpf_ktime_get_ns();
@@ -296,38 +291,31 @@ static __always_inline __u64 sent_at(const struct tcp_sock *tp, __u32 written)
 	return tp->snd_nxt == written ? tp->tcp_mstamp * 1000 : bpf_ktime_get_ns();
 }
 
-SEC("tp_btf/sock_send_length")
-int BPF_PROG(turn_sent, struct sock *sk, int ret, int flags)
+static __always_inline void turn_sent(struct sock *sk, struct tcp_sock *tp, int ret)
 {
-	struct tcp_sock *tp;
 	struct turn *t;
 	__u32 written;
 	__u64 now;
 
-	if (ret <= 0 || sk->sk_protocol != IPPROTO_TCP)
-		return 0;
-	tp = bpf_skc_to_tcp_sock(sk);
-	if (!tp)
-		return 0;
 	written = tp->write_seq;
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
 	if (!t) {
 		if (accepted(sk))
-			return 0; /* it speaks first: no answer */
+			return; /* it speaks first: no answer */
 		t = new_turn(sk, ROLE_CONNECT, written - ret);
 		if (!t)
-			return 0;
+			return;
 	}
 	if (written == t->base)
-		return 0; /* answered while the call came back */
-	if (t->key.role == ROLE_ACCEPT && !t->begin)
-		return 0;
+		return; /* answered while the call came back */
+	if (t->role == ROLE_ACCEPT && !t->begin)
+		return;
 	name_turn(t);
 	now = sent_at(tp, written);
-	if (t->key.role == ROLE_ACCEPT) {
+	if (t->role == ROLE_ACCEPT) {
 		if (t->last && now - t->last > ANSWER_GAP) {
 			served(t); /* and this is a message that nobody asked for */
-			return 0;
+			return;
 		}
 		if (!t->first)
 			t->first = now;
@@ -336,7 +324,6 @@ int BPF_PROG(turn_sent, struct sock *sk, int ret, int flags)
 	}
 	t->last = now;
 	t->bytes = written - t->base;
-	return 0;
 }
 
 SEC("tp_btf/inet_sock_set_state")
@@ -351,7 +338,7 @@ int BPF_PROG(turn_closing, struct sock *sk, int old, int new)
 	if (!t)
 		return 0;
 	tp = bpf_skc_to_tcp_sock(sk);
-	if (tp && t->begin && t->key.role == ROLE_ACCEPT && tp->write_seq != t->base && t->last) {
+	if (tp && t->begin && t->role == ROLE_ACCEPT && tp->write_seq != t->base && t->last) {
 		served(t);
 	}
 	flush_turns(t);
@@ -381,7 +368,7 @@ int turn_sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 	begin = *(volatile __u64 *)&t->begin; /* it may end meanwhile */
 	now = bpf_ktime_get_ns();
 	if (begin && now > begin && sk->__sk_common.skc_state != TCP_CLOSE) {
-		if (t->key.role != ROLE_ACCEPT)
+		if (t->role != ROLE_ACCEPT)
 			open = (__s64)(t->last - begin) <= (__s64)STREAM_TIME && t->bytes <= STREAM_BYTES;
 		else if (!t->last)
 			open = true;

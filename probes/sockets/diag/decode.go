@@ -54,6 +54,7 @@ func Decode(b []byte, proto byte) (Found, error) {
 	if f.Timer != "" {
 		f.TimerNext = float64(u32of(b[52:])) / 1e3
 	}
+	f.Resent = int(b[3])
 	f.RecvQ = int(u32of(b[56:]))
 	f.SendQ = int(u32of(b[60:]))
 	f.Inode = uint64(u32of(b[68:]))

@@ -35,6 +35,7 @@ type Found struct {
 	recording.Socket
 	Family byte         // AF_INET or AF_INET6, as the kernel holds it
 	ID     [idSize]byte // struct inet_diag_sockid
+	Resent int          // idiag_retrans: a half-open connection's SYN-ACKs sent again
 }
 
 var stateNames = [...]string{

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"snag/recording"
+	"snag/report/page"
+	"snag/verdict"
+)
+
+func reportCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Write the verdict on a recording as one HTML page",
+		Long: `Judge a recording and write one self-contained HTML page: the verdict, the path
+of the data with the culprit marked, a timeline with the series behind each piece
+of evidence, and the tables. It opens from disk and asks the network for nothing.
+
+The page goes to DIR.html, beside the recording; --html names another file, and
+--html - is standard output. It ends with 0 whatever the verdict is.`,
+		Example: `  snag report /tmp/snag-20261121-045359-16773
+  snag report DIR --html - | ssh desk 'cat > incident.html'`,
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := recording.Open(args[0])
+			if err != nil {
+				return err
+			}
+			v := verdict.Judge(r)
+			if cmd.Flags().Changed("html") && file == "" {
+				return usage("--html: the file has no name")
+			}
+			if file == "-" {
+				return page.WriteHTML(os.Stdout, v)
+			}
+			if file == "" {
+				file = strings.TrimSuffix(filepath.Clean(args[0]), ".snag") + ".html"
+			}
+			if err := writePage(file, v); err != nil {
+				return err
+			}
+			fmt.Println(file)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&file, "html", "", "write to this file (default DIR.html; - is standard output)")
+	return cmd
+}
+
+// writePage puts the page into a file, whole or not at all: what is passed
+// around after an incident must not be half of it.
+func writePage(file string, v *verdict.Verdict) error {
+	var b bytes.Buffer
+	if err := page.WriteHTML(&b, v); err != nil {
+		return err
+	}
+	failed := func(err error) error {
+		return fmt.Errorf("write the page to %s: %w: name a file in a folder that is there and may be written to", file, err)
+	}
+	if st, err := os.Stat(file); err == nil && !st.Mode().IsRegular() {
+		if st.IsDir() {
+			return failed(fmt.Errorf("it is a folder"))
+		}
+		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil { // a pipe or a device
+			return failed(err)
+		}
+		return nil
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".snag-page-*")
+	if err != nil {
+		return failed(err)
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(b.Bytes())
+	if err == nil {
+		err = tmp.Chmod(0o644)
+	}
+	if closed := tmp.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), file)
+	}
+	if err != nil {
+		return failed(err)
+	}
+	return nil
+}

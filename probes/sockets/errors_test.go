@@ -1,0 +1,93 @@
+package sockets
+
+import (
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"snag/recording"
+)
+
+func TestErrorsThatCallsReturn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	l := b.listen("127.0.0.1:7031")
+	accepted := make(chan net.Conn, 16)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- c
+		}
+	}()
+	r := b.start()
+	time.Sleep(300 * time.Millisecond)
+	const n = 5
+	for range n {
+		c := b.dial("127.0.0.1:7031")
+		s := <-accepted
+		c.SetLinger(0)
+		c.Close() // resets
+		time.Sleep(10 * time.Millisecond)
+		s.Write([]byte("x")) // EPIPE: Go has taken the socket's own error by then, or ECONNRESET
+		s.Write([]byte("x"))
+		s.Close()
+	}
+	// Only of a process that is known to be short of something.
+	b.env.Watch.Failing(os.Getpid())
+	deadline := time.Now().Add(4 * time.Second)
+	for time.Now().Before(deadline) {
+		b.do(func() error {
+			fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+			if err != nil {
+				return err
+			}
+			defer unix.Close(fd)
+			unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{192, 0, 2, 1}}) // not an address of this host
+			return nil
+		})
+		time.Sleep(50 * time.Millisecond)
+	}
+	r.Stop()
+	rec := b.needs(r, "sockets.errors")
+	got := map[string]uint64{}
+	for _, e := range rec.CallErrors {
+		if e.Netns != b.id {
+			continue
+		}
+		if e.PID != os.Getpid() {
+			t.Errorf("whose error is %+v", e)
+		}
+		if e.Call != "bind" && (recording.Port(e.Local) != "7031" || e.Remote == "") {
+			t.Errorf("no addresses in %+v", e)
+		}
+		got[e.Call+" "+e.Errno] += e.N
+	}
+	t.Log(got)
+	if got["socket ECONNRESET"] != n || got["send EPIPE"]+got["send ECONNRESET"] != 2*n {
+		t.Errorf("errors %v, want %d resets of sockets and %d failed sends", got, n, 2*n)
+	}
+	// Attached for 3 s of the 4, from a tick on.
+	if c := got["bind EADDRNOTAVAIL"]; c < 20 || c > 75 {
+		t.Errorf("%d binds failed, want those of 3 s", c)
+	}
+	if c, _ := rec.Measured("sockets.errors"); !strings.Contains(c.Why, "looked at for 3 s") {
+		t.Errorf("the coverage says %q", c.Why)
+	}
+}
+
+func TestErrorsAddUpByProcessAndService(t *testing.T) {
+	row := func(pid int, remote string, n uint64) recording.CallError {
+		return recording.CallError{Netns: 1, PID: pid, Call: "recv", Errno: "ECONNRESET", Proto: "tcp", Local: "10.0.0.1:80", Remote: remote, N: n}
+	}
+	got := addErrors([]recording.CallError{row(8, "10.0.0.9:40001", 1), row(8, "10.0.0.9:40002", 3), row(9, "10.0.0.9:40003", 1)})
+	if len(got) != 2 || got[0].N != 4 || got[0].Remote != "10.0.0.9:40002" || got[1].PID != 9 {
+		t.Errorf("%+v", got)
+	}
+}

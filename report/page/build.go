@@ -1,0 +1,128 @@
+package page
+
+import (
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"snag/internal/units"
+	"snag/recording"
+	"snag/report"
+	"snag/scene"
+	"snag/verdict"
+)
+
+// builder gathers the data of one page.
+type builder struct {
+	v      *verdict.Verdict
+	r      *recording.Recording
+	s      *scene.Scene
+	limits Limits
+	marks  map[scene.NodeID][]Mark
+	left   []string
+}
+
+// New makes the data of a verdict's page within limits.
+func New(v *verdict.Verdict, l Limits) Data {
+	b := &builder{v: v, r: v.Recording, s: v.Scene, limits: l}
+	b.marks = b.findMarks()
+	d := Data{Version: DataVersion, Verdict: b.document()}
+	d.Scene = b.scene()
+	d.Events = b.events()
+	d.Charts = b.charts()
+	d.Tables = b.tables()
+	d.LeftOut = append([]string{}, b.left...)
+	return d
+}
+
+// document is the verdict, bounded; the same recording gives the same bytes
+// wherever it lies, so that of its folder only the name is kept.
+func (b *builder) document() report.Document {
+	d := report.NewDocument(b.v)
+	if d.Recording != "" {
+		d.Recording = filepath.Base(d.Recording)
+	}
+	if n := len(d.Verdict) - b.limits.Entries; n > 0 {
+		d.Verdict = worst(d.Verdict, b.limits.Entries)
+		b.leaveOut("%s findings (snag judge -v lists them)", units.Count(float64(n)))
+	}
+	cut := 0
+	for i := range d.Verdict {
+		if n := len(d.Verdict[i].Active) - b.limits.Intervals; n > 0 {
+			d.Verdict[i].Active, cut = d.Verdict[i].Active[:b.limits.Intervals], cut+n
+		}
+	}
+	for i := range d.Symptoms {
+		if n := len(d.Symptoms[i].Active) - b.limits.Intervals; n > 0 {
+			d.Symptoms[i].Active, cut = d.Symptoms[i].Active[:b.limits.Intervals], cut+n
+		}
+	}
+	if cut > 0 {
+		b.leaveOut("%s intervals of findings and symptoms, the latest of each", units.Count(float64(cut)))
+	}
+	return d
+}
+
+// worst keeps n entries: what was found before what was cleared, in the order
+// in which they stand.
+func worst(all []report.Entry, n int) []report.Entry {
+	rank := map[string]int{"culprit": 0, "contributing": 1, "consequence": 2, "risk": 3, "not-seen": 4, "cleared": 5}
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(i, j int) bool { return rank[all[order[i]].State] < rank[all[order[j]].State] })
+	order = order[:n]
+	sort.Ints(order)
+	out := make([]report.Entry, 0, n)
+	for _, i := range order {
+		out = append(out, all[i])
+	}
+	return out
+}
+
+// since is a time as seconds since the window's start, to the millisecond.
+func (b *builder) since(t recording.Time) float64 {
+	return float64(t.Sub(b.r.Manifest.Start).Round(time.Millisecond)) / 1e9
+}
+
+// events are those that a reader of a timeline looks for.
+func (b *builder) events() []Event {
+	out := []Event{}
+	for i, e := range b.r.Events {
+		if len(out) == b.limits.Events {
+			b.leaveOut("%s events (snag show --table events)", units.Count(float64(len(b.r.Events)-i)))
+			break
+		}
+		event := Event{T: b.since(e.T), Kind: e.Kind, Text: b.eventText(e)}
+		if e.End > e.T {
+			end := b.since(e.End)
+			event.End = &end
+		}
+		out = append(out, event)
+	}
+	return out
+}
+
+func (b *builder) eventText(e recording.Event) string {
+	who := e.Subject.Name
+	if who == "" {
+		who = b.s.Name(e.Subject)
+	}
+	parts := []string{who}
+	keys := make([]string, 0, len(e.Attrs))
+	for k := range e.Attrs {
+		if k != "running_at" {
+			keys = append(keys, k)
+		}
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		parts = append(parts, k+" "+e.Attrs[k])
+	}
+	if e.Value != 0 {
+		parts = append(parts, "value "+units.Count(e.Value)+" "+e.Unit)
+	}
+	return strings.TrimSpace(strings.Join(parts, " · "))
+}

@@ -1,0 +1,100 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the bundle
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+
+	"snag/report"
+	"snag/verdict"
+)
+
+// The bundle is built from ui/ (make ui) and committed; CI builds it again and
+// fails on a difference.
+var (
+	//go:embed bundle/page.js
+	script []byte
+	//go:embed bundle/page.css
+	style []byte
+)
+
+// MaxBytes is how large a page may be: it is mailed about.
+const MaxBytes = 2_000_000
+
+// WriteHTML writes the page: one file that asks for nothing else. Its policy
+// (CSP) lets nothing run or load but the bundle, by its hash. The same recording
+// gives the same bytes.
+func WriteHTML(w io.Writer, v *verdict.Verdict) error {
+	out, err := render(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(out)
+	return err
+}
+
+func render(v *verdict.Verdict) ([]byte, error) {
+	var text bytes.Buffer
+	if err := report.WriteText(&text, v, report.Options{}); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	for _, l := range limits {
+		d := New(v, l)
+		// json escapes <, > and & in strings, so that no text ends the element.
+		data, err := json.Marshal(d)
+		if err != nil {
+			return nil, fmt.Errorf("write the page's data: %w", err)
+		}
+		out.Reset()
+		fmt.Fprintf(&out, shell, hash(script), hash(style), html.EscapeString(Title(v)), style,
+			html.EscapeString(text.String()), data, script)
+		if out.Len() <= MaxBytes {
+			break
+		}
+	}
+	return out.Bytes(), nil
+}
+
+// Title is what the page is called: the first culprit, or that there is none.
+func Title(v *verdict.Verdict) string {
+	host := v.Recording.Manifest.Host
+	if all := v.With(verdict.Culprit); len(all) > 0 {
+		return all[0].Suspect.Title + " · " + all[0].Subject.Name + " · snag on " + host
+	}
+	if v.Abstained != "" {
+		return "No culprit named · snag on " + host
+	}
+	return "Nothing wrong seen · snag on " + host
+}
+
+func hash(b []byte) string {
+	sum := sha256.Sum256(b)
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// shell is the page around its parts: script hash, style hash, title, style, the
+// text report for whoever runs no script, data, script.
+const shell = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>%s</title>
+<style>%s</style>
+</head>
+<body>
+<div id="page"></div>
+<noscript><pre>%s</pre></noscript>
+<script type="application/json" id="data">%s</script>
+<script>%s</script>
+</body>
+</html>
+`

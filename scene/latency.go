@@ -1,0 +1,141 @@
+package scene
+
+import (
+	"fmt"
+	"time"
+
+	"snag/internal/units"
+	"snag/recording"
+)
+
+// A turn is late when it took lateFactor times as long as 99 of 100 in the better
+// half of the window, and lateFloor at least: a busy machine of two cores makes
+// healthy services of 1 ms wait 20 ms and more now and then for a CPU. Requests
+// that take long by design are long in the better half too.
+const (
+	lateFactor = 4
+	lateFloor  = 0.08 // s
+	// Of the turns, or of the time spent in turns: a service with few
+	// connections makes few turns in a pause, but their time tells.
+	lateShare = 0.005
+	lateTime  = 0.02
+	fewLate   = 5
+	oneLate   = 0.5 // s: then fewer are enough, once seconds are better known
+	// Fewer turns than this in the better half are no baseline.
+	fewTurns = 20
+)
+
+// waitFloor: what lay unread this long on average was not read in time, whatever
+// the work on it takes. A process that sleeps in epoll reads in microseconds, and
+// in some 10 ms where the CPU is scarce.
+const waitFloor = 0.05 // s
+
+// lateRequests: answers that came late by the service's own measure (late in the
+// window compared with its better half), and requests that their process left
+// unread. How long the work takes is by itself no symptom: a long poll, a report.
+// Latency that is there from the first second to the last is found by the cause
+// that measures it as its harm.
+func lateRequests(s *Scene, r *recording.Recording) []Symptom {
+	var out []Symptom
+	has := map[NodeID]bool{}
+	for _, role := range []string{"serve", "call"} {
+		for _, v := range services(s, r, role) {
+			id := IDOf(v.subject)
+			if has[id] {
+				continue // the other end of the same turns
+			}
+			sym, ok := v.unread(s)
+			if !ok {
+				sym, ok = v.late(s)
+			}
+			if ok {
+				has[id] = true
+				out = append(out, onset(sym, s))
+			}
+		}
+	}
+	return out
+}
+
+func (v *service) late(s *Scene) (Symptom, bool) {
+	base := v.betterHalf()
+	hist, n := histogram(base)
+	if n < fewTurns || len(base) < 2 {
+		return Symptom{}, false
+	}
+	p50, p99 := quantile(hist, n, 0.5), quantile(hist, n, 0.99)
+	bound := max(lateFloor, lateFactor*p99)
+	var late, all uint64
+	var lateSum, sum, worst float64
+	var active []recording.Interval
+	for _, row := range v.rows {
+		all += row.N
+		sum += row.Sum
+		worst = max(worst, row.Max)
+		before := late
+		for i, c := range row.Hist {
+			if recording.TurnBound(i) >= bound {
+				late += c
+				lateSum += float64(c) * recording.TurnBound(i)
+			}
+		}
+		if late > before {
+			// It ended in that second and began so long before.
+			i := second(row.T)
+			if row.Max > 1 {
+				i.Start = max(i.Start.Add(-time.Duration((row.Max-1)*1e9)), s.Window.Start)
+			}
+			active = append(active, i)
+		}
+	}
+	share, timeShare := float64(late)/float64(all), lateSum/max(sum, 1e-9)
+	enough := late >= fewLate || late >= 1 && worst >= oneLate
+	if !enough || share < lateShare && timeShare < lateTime {
+		return Symptom{}, false
+	}
+	whole, n := histogram(v.rows)
+	return Symptom{
+		Name: RequestLatency, Subject: v.subject, Active: touching(active), Amount: lateSum/float64(late) - p50, Unit: "s",
+		Severity: min(1, max(share, timeShare)),
+		Text: fmt.Sprintf("%s of %s answers took over %s, up to %s (p99 %s; in the better half of the window p50 %s, p99 %s)",
+			units.Count(float64(late)), units.Count(float64(all)), short(bound), short(worst),
+			short(quantile(whole, n, 0.99)), short(p50), short(p99)),
+	}, true
+}
+
+// unread: the wait before the process read the first byte.
+func (v *service) unread(s *Scene) (Symptom, bool) {
+	var waited, n float64
+	var active []recording.Interval
+	for _, row := range v.rows {
+		if row.N == 0 || row.Wait/float64(row.N) < waitFloor {
+			continue
+		}
+		waited += row.Wait
+		n += float64(row.N)
+		active = append(active, second(row.T))
+	}
+	all, sum := 0.0, 0.0
+	for _, row := range v.rows {
+		all += float64(row.N)
+		sum += row.Sum
+	}
+	if n < fewLate || waited < lateTime*sum {
+		return Symptom{}, false
+	}
+	return Symptom{
+		Name: RequestLatency, Subject: v.subject, Active: touching(active), Amount: waited / n, Unit: "s", Severity: min(1, n/all),
+		Text: fmt.Sprintf("%s of %s requests lay unread for %s on average before the process read their first byte",
+			units.Count(n), units.Count(all), short(waited/n)),
+	}, true
+}
+
+func short(seconds float64) string {
+	switch {
+	case seconds >= 1:
+		return fmt.Sprintf("%.2g s", seconds)
+	case seconds >= 0.001:
+		return fmt.Sprintf("%.3g ms", 1000*seconds)
+	}
+	return fmt.Sprintf("%.3g µs", 1e6*seconds)
+}

@@ -1,0 +1,158 @@
+package scene
+
+import (
+	"cmp"
+	"net"
+	"slices"
+	"time"
+
+	"snag/recording"
+)
+
+// service is all that turns tell of one listener, or of one destination that
+// this host calls.
+type service struct {
+	subject recording.Subject
+	rows    []recording.Turns // one a second, its peers added up
+}
+
+// services adds the rows of one role up by listener or by destination.
+func services(s *Scene, r *recording.Recording, role string) []*service {
+	type key struct {
+		netns uint64
+		at    string
+	}
+	by := map[key]*service{}
+	var out []*service
+	for _, row := range r.Turns {
+		if row.Role != role || row.PID != 0 && row.PID == r.Manifest.SelfPID {
+			continue
+		}
+		at := row.Local
+		if role == "call" {
+			at = row.Remote
+		}
+		k := key{row.Netns, at}
+		v := by[k]
+		if v == nil {
+			v = &service{subject: serviceSubject(s, row)}
+			by[k] = v
+			out = append(out, v)
+		}
+		v.add(row)
+	}
+	return out
+}
+
+func (v *service) add(row recording.Turns) {
+	if n := len(v.rows); n == 0 || v.rows[n-1].T != row.T {
+		row.Hist = slices.Clone(row.Hist)
+		v.rows = append(v.rows, row)
+		return
+	}
+	t := &v.rows[len(v.rows)-1]
+	t.N += row.N
+	t.Sum += row.Sum
+	t.Wait += row.Wait
+	t.Max = max(t.Max, row.Max)
+	t.Open += row.Open
+	t.Oldest = max(t.Oldest, row.Oldest)
+	for len(t.Hist) < len(row.Hist) {
+		t.Hist = append(t.Hist, 0)
+	}
+	for i, n := range row.Hist {
+		t.Hist[i] += n
+	}
+}
+
+// serviceSubject is the listener; of a destination the listener too when it is
+// on this host, else the calling process' flow.
+func serviceSubject(s *Scene, row recording.Turns) recording.Subject {
+	if row.Role == "serve" {
+		if l := s.ListenerOn(row.Netns, row.Local); l != nil {
+			return l.Subject
+		}
+		return recording.Subject{Kind: recording.KindPort, Netns: row.Netns, Proto: "tcp", Local: row.Local, PID: row.PID, Comm: row.Comm}
+	}
+	return callee(s, row.Netns, row.Remote, row.PID, row.Comm)
+}
+
+// callee is whom a host calls at that address: its listener when it is here.
+func callee(s *Scene, netns uint64, remote string, pid int, comm string) recording.Subject {
+	if l := s.listenerOf(netns, remote); l != nil {
+		return l.Subject
+	}
+	sub := recording.Subject{Kind: recording.KindPeer, Netns: netns, Proto: "tcp", Remote: remote, PID: pid, Comm: comm}
+	if p := s.Process(pid); p != nil && p.Subject.Comm != "" {
+		sub.Comm = p.Subject.Comm
+	}
+	return sub
+}
+
+// listenerOf is the listener that an address leads to from a namespace: loopback
+// to its own, any other to the namespace that has a socket with that address.
+func (s *Scene) listenerOf(netns uint64, remote string) *Socket {
+	if l := s.ListenerOn(netns, remote); l != nil {
+		return l
+	}
+	for _, k := range s.Sockets {
+		if k.First().Proto == "tcp" && k.First().Local == remote && k.Listener != nil {
+			return k.Listener
+		}
+	}
+	if ip := net.ParseIP(recording.Host(remote)); ip == nil || ip.IsLoopback() {
+		return nil
+	}
+	for _, k := range s.Sockets {
+		if k.Listening() && k.First().Local == remote {
+			return k
+		}
+	}
+	return nil
+}
+
+// histogram adds up seconds.
+func histogram(rows []recording.Turns) (hist []uint64, n uint64) {
+	for _, row := range rows {
+		for len(hist) < len(row.Hist) {
+			hist = append(hist, 0)
+		}
+		for i, c := range row.Hist {
+			hist[i] += c
+			n += c
+		}
+	}
+	return hist, n
+}
+
+// quantile is an upper bound of the q-th part of the turns, seconds.
+func quantile(hist []uint64, n uint64, q float64) float64 {
+	sum := uint64(0)
+	for i, c := range hist {
+		sum += c
+		if n > 0 && float64(sum) >= q*float64(n) {
+			return recording.TurnBound(i + 1)
+		}
+	}
+	return 0
+}
+
+// betterHalf are the seconds in which turns were shortest on the whole: what the
+// service can do on this machine, today, with these requests.
+func (v *service) betterHalf() []recording.Turns {
+	var busy []recording.Turns
+	for _, row := range v.rows {
+		if row.N > 0 {
+			busy = append(busy, row)
+		}
+	}
+	slices.SortStableFunc(busy, func(a, b recording.Turns) int {
+		return cmp.Compare(a.Sum/float64(a.N), b.Sum/float64(b.N))
+	})
+	return busy[:(len(busy)+1)/2]
+}
+
+// second is the interval that a row of a second stands for.
+func second(t recording.Time) recording.Interval {
+	return recording.Interval{Start: t, End: t.Add(time.Second)}
+}

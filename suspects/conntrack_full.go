@@ -1,0 +1,110 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var conntrackFull = &Suspect{
+	Name:  "conntrack-full",
+	Title: "the connection tracking table is full: new connections are dropped",
+	About: "Where a firewall or NAT tracks connections, each takes an entry, of which there are nf_conntrack_max; beyond it the first packet of every new connection is dropped, in silence but for a line in the kernel log. Connections that were never answered make room for new ones, established ones do not. A full table that refuses nobody is a risk.",
+	Needs: []Need{
+		{"routes.conntrack", true, "entries, their limit, and packets dropped for want of one"},
+		{"drops.kfree_skb", false, "what netfilter dropped in the same namespace"},
+	},
+	For: []string{
+		"decisive: the table was full, and netfilter dropped as many packets as connection tracking counted",
+		"strong: connection tracking dropped packets (nf_conntrack drop); strong: the table was full (entries = limit)",
+	},
+	Against: []string{
+		"strong: the table was full, and every new connection took the place of one that was never answered (early_drop)",
+		"strong: the table was nearly full and nothing was dropped",
+		"trap: in a network namespace the limit can't be set: it is the machine's",
+	},
+	LeadsTo: []Lead{{scene.ConnectLatency, 3 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {"netfilter-drop", 2 * time.Second}},
+	Remedy:  "nf_conntrack_max, with nf_conntrack_buckets at a quarter of it, or shorter timeouts (/etc/sysctl.d); nf_conntrack drop stops. Where it need not be tracked: notrack",
+	Next:    "conntrack -S; sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max; dmesg | grep 'table full'",
+	Weigh:   weighConntrack,
+}
+
+// Entries come and go between two readings of a second, and the limit is soft by
+// one entry for each CPU: a table of 1,000 that refuses is seen at 990 and more. A
+// healthy host stays below half of its limit.
+const fullShare, nearlyShare = 0.95, 0.8
+
+func weighConntrack(s *scene.Scene, r *recording.Recording) (out []Finding) {
+	for _, series := range r.Select("node_nf_conntrack_entries") {
+		netns := netnsOf(r, series)
+		limits, ok := counter(r, netns, "node_nf_conntrack_entries_limit")
+		if !ok || len(series.Points) < 2 {
+			continue
+		}
+		limit := limits.Points[len(limits.Points)-1].V
+		most := 0.0
+		for _, p := range series.Points {
+			most = max(most, p.V)
+		}
+		if limit <= 0 || most < nearlyShare*limit {
+			continue
+		}
+		out = append(out, conntrackFinding(s, r, netns, most, limit))
+	}
+	return out
+}
+
+func conntrackFinding(s *scene.Scene, r *recording.Recording, netns uint64, most, limit float64) Finding {
+	f := Finding{
+		Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns, Path: "net.netfilter.nf_conntrack_max"},
+		Next:    inNetns(s, netns, "conntrack -S") + "; " + inNetns(s, netns, "conntrack -L 2>/dev/null | awk '{print $1, $4}' | sort | uniq -c | sort -rn | head"),
+	}
+	level := Evidence{Side: For, Grade: Strong, Value: most, Unit: "entries", Source: "/proc/sys/net/netfilter/nf_conntrack_count, nf_conntrack_max", Origin: "entries",
+		Text: fmt.Sprintf("up to %s of %s entries of the table were taken (%.0f %%; healthy: below half)", count(most), count(limit), 100*most/limit)}
+	if most < fullShare*limit {
+		level.Grade = Weak
+	}
+	drops, ok := counter(r, netns, "node_nf_conntrack_stat_drop")
+	dropped, known := 0.0, false
+	if ok {
+		dropped, known = drops.Increase()
+	}
+	early, _ := grew(r, netns, "node_nf_conntrack_stat_early_drop")
+	switch {
+	case !known:
+		f.Evidence = []Evidence{level, {Side: Missing, Text: "whether packets were dropped for it was not measured", Source: "conntrack -S"}}
+		f.Text = "the table was full"
+		return f
+	case dropped == 0:
+		f.Evidence = []Evidence{level, {Side: Against, Grade: Strong, Value: early, Unit: "entries", Source: "/proc/net/stat/nf_conntrack drop, early_drop", Origin: "drop",
+			Text: fmt.Sprintf("no packet was dropped for it; %s entries that were never answered made room", count(early))}}
+		f.Text = "the table was nearly full and refused nobody"
+		return f
+	}
+	all := stepsOf(drops)
+	f.Active = all.active()
+	f.Text = fmt.Sprintf("the table was full (%s entries): %s packets of new connections were dropped", count(limit), count(dropped))
+	f.Remedy = fmt.Sprintf("sysctl -w net.netfilter.nf_conntrack_max=%.0f net.netfilter.nf_conntrack_buckets=%.0f, in the first namespace; /etc/sysctl.d keeps it", 2*limit, max(1024, limit/2))
+	refused := Evidence{Side: For, Grade: Strong, Value: dropped, Unit: "packets", Source: "/proc/net/stat/nf_conntrack drop", Origin: "drop",
+		Text: fmt.Sprintf("connection tracking dropped %s packets (early_drop made room %s times)", count(dropped), count(early))}
+	byFilter := filtered(r, netns)
+	if _, same, _ := countedIn(r, netns, byFilter, "node_nf_conntrack_stat_drop"); same && level.Grade == Strong {
+		refused.Grade = Decisive
+		refused.Text += fmt.Sprintf("; netfilter dropped %s in the namespace", count(byFilter.sum()))
+	}
+	f.Evidence = []Evidence{refused, level}
+	f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: dropped, Unit: "packets", Text: fmt.Sprintf("%s packets of new connections dropped", count(dropped))}
+	return f
+}
+
+// filtered is what netfilter dropped in a namespace.
+func filtered(r *recording.Recording, netns uint64) (out steps) {
+	for _, d := range r.Drops {
+		if namespace(r, d.Netns) == netns && !d.Benign && becauseOf(d, "NETFILTER_DROP", "nf_hook_slow") {
+			out = append(out, step{oneSecond(d.T), float64(d.N)})
+		}
+	}
+	return out
+}

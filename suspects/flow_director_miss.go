@@ -1,0 +1,105 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var flowDirectorMiss = &Suspect{
+	Name:    "flow-director-miss",
+	Fixture: true,
+	Title:   "the card's flow director does not find its flows",
+	About: "Intel's cards learn from what is sent which queue a connection's answers belong to (ATR), so that they are received where their program runs. When the table overflows or connections are too short to be learned, packets go where the hash sends them, and a connection's packets may change queues on the way, which reorders them. " +
+		"Misses alone are normal: UDP is never learned, and with ntuple filters ATR is off.",
+	Needs: []Need{
+		{"nics.statistics", true, "fdir_match, fdir_miss and fdir_overflow"},
+		{"nics.settings", false, "whether ntuple filters took ATR's place"},
+		{"host.netstat", false, "TCP's and UDP's share of the packets, and reordering"},
+	},
+	For: []string{
+		"strong: most TCP segments missed the table",
+		"strong: the table overflowed (fdir_overflow)",
+		"strong: TCP saw reordering meanwhile",
+	},
+	Against: []string{
+		"decisive: ntuple filters are on: ATR is off, and a miss is a packet without a rule",
+		"decisive: what missed was UDP: ATR learns TCP only",
+		"trap: a card that shows misses and matches nothing, and loses nothing",
+	},
+	LeadsTo: []Lead{{"packet-reordering", 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}},
+	Remedy:  "RFS (net.core.rps_sock_flow_entries, rps_flow_cnt) with RPS, or ntuple filters for the flows that matter (ethtool -N); unit and /etc/sysctl.d; reordering stands still",
+	Next:    "ethtool -S DEVICE | grep fdir; ethtool -k DEVICE | grep ntuple; nstat -az TcpExtTCPSACKReorder TcpExtTCPTSReorder",
+	Weigh:   weighFlowDirectorMiss,
+}
+
+// missShare of the packets at which the table is of no use. The examples of healthy
+// cards that are known have 0.9 and more as well (short or no TCP), so that this
+// alone proves nothing.
+const missShare = 0.5
+
+func weighFlowDirectorMiss(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, n := range hardwareNICs(r) {
+		all := nicSeries(r, n.Netns, n.Device)
+		missed, ok := nicCount(all, "fdir_miss")
+		matched, _ := nicCount(all, "fdir_match")
+		if !ok || missed < 1000 || missed < missShare*(missed+matched) {
+			continue
+		}
+		overflowed, _ := nicCount(all, "fdir_overflow")
+		f := Finding{Subject: recording.Subject{Kind: recording.KindInterface, Netns: n.Netns, Device: n.Device},
+			Text:     fmt.Sprintf("its flow director missed %s packets", ofAll(missed, missed+matched)),
+			Evidence: missEvidence(r, n, missed, matched, overflowed),
+			Next:     inNetns(s, n.Netns, fmt.Sprintf("ethtool -S %s | grep fdir; ethtool -u %s", n.Device, n.Device)),
+			Remedy:   rpsOver(s, r, -1, recording.Subject{Netns: n.Netns, Device: n.Device})}
+		for _, series := range all {
+			if series.Name == "node_ethtool_fdir_miss" {
+				f.Active = stepsOf(series).active()
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func missEvidence(r *recording.Recording, n recording.NIC, missed, matched, overflowed float64) []Evidence {
+	source := "ethtool -S " + n.Device
+	if on, known := n.Features["rx-ntuple-filter"]; known && on {
+		return []Evidence{{Side: Against, Grade: Decisive, Value: missed, Unit: "packets", Source: "ethtool -k " + n.Device, Origin: "ntuple",
+			Text: fmt.Sprintf("ntuple filters are on, which turns ATR off: %s misses are packets without a rule, and the hash spreads them", count(missed))}}
+	}
+	var out []Evidence
+	udp, _ := grew(r, n.Netns, "node_netstat_Udp_InDatagrams")
+	tcp, tcpSeen := grew(r, n.Netns, "node_netstat_Tcp_InSegs")
+	if udp >= 0.8*missed {
+		return []Evidence{{Side: Against, Grade: Decisive, Value: udp, Unit: "datagrams", Source: source + "; /proc/net/snmp Udp InDatagrams", Origin: "protocol",
+			Text: fmt.Sprintf("%s of %s misses can be UDP (%s datagrams came in): ATR learns TCP only", count(min(udp, missed)), count(missed), count(udp))}}
+	}
+	e := Evidence{Side: For, Grade: Weak, Value: missed, Unit: "packets", Source: source, Origin: "fdir",
+		Text: fmt.Sprintf("fdir_miss grew by %s, fdir_match by %s", count(missed), count(matched))}
+	if tcpSeen && tcp >= 0.5*missed {
+		e.Grade = Strong
+		e.Text += fmt.Sprintf("; %s TCP segments came in", count(tcp))
+	}
+	out = append(out, e)
+	if overflowed > 0 {
+		out = append(out, Evidence{Side: For, Grade: Strong, Value: overflowed, Unit: "times", Source: source, Origin: "fdir overflow",
+			Text: fmt.Sprintf("its table was full and emptied %s times (fdir_overflow)", count(overflowed))})
+	}
+	reordered := 0.0
+	for _, field := range []string{"TCPSACKReorder", "TCPTSReorder"} {
+		v, _ := grew(r, n.Netns, "node_netstat_TcpExt_"+field)
+		reordered += v
+	}
+	if reordered >= 10 {
+		out = append(out, Evidence{Side: For, Grade: Strong, Value: reordered, Unit: "times", Source: "/proc/net/netstat TcpExt TCPSACKReorder, TCPTSReorder", Origin: "reordering",
+			Text: fmt.Sprintf("TCP saw reordering %s times", count(reordered))})
+	} else {
+		out = append(out, Evidence{Side: Against, Grade: Weak, Value: reordered, Unit: "times", Source: "/proc/net/netstat TcpExt TCPSACKReorder", Origin: "reordering",
+			Text: fmt.Sprintf("TCP saw reordering %s times: the hash kept each connection on its queue", count(reordered))})
+	}
+	return out
+}

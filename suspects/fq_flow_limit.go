@@ -1,0 +1,118 @@
+package suspects
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var fqFlowLimit = &Suspect{
+	Name:  "fq-flow-limit",
+	Title: "the fq qdisc drops what one flow queues beyond its limit",
+	About: "fq holds at most flow_limit packets of one flow (100 by default) while it paces them, and drops what the sender adds, with nearly all of the qdisc empty. A sender of UDP that bursts meets it; TCP keeps its queue short by itself. " +
+		"Below mq each queue has an fq of its own, which exporters that read roots only do not show.",
+	Needs: []Need{
+		{"host.qdisc", true, "flows_plimit, drops and flow_limit of every fq, those below mq too"},
+		{"drops.kfree_skb", false, "whose packets they were"},
+		{"sockets.diag", false, "the sender"},
+	},
+	For: []string{
+		"decisive: fq's flow-limit drops are as many as all its drops (690 of 690; 0 with flow_limit 1000 or over 5 flows)",
+		"strong: its flow-limit drops grew",
+	},
+	Against: []string{
+		"decisive: fq dropped, and none of it for the flow limit: its whole queue was full (qdisc-drop)",
+		"trap: requeues are not loss; the same burst over 5 flows stays under each one's limit",
+	},
+	LeadsTo: []Lead{{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.FramesSkipped, 5 * time.Second}},
+	Remedy:  "fq flow_limit of each fq, below mq each child, or a sender that paces its bursts; [FairQueueing] FlowLimit= of the .network file or the unit that sets it; flows_plimit stands still",
+	Next:    "tc -s -d qdisc show",
+	Weigh:   weighFqFlowLimit,
+}
+
+// flowLimited is how much fq's flow limit dropped on that leaf, and whether it was
+// counted: other kinds have no such series.
+func (l leaf) flowLimited(r *recording.Recording) (float64, bool) {
+	return l.grew(r, "snag_qdisc_flow_limit_drops_total")
+}
+
+func weighFqFlowLimit(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, l := range leafQdiscs(r) {
+		n, ok := l.flowLimited(r)
+		dropped := l.drops.sum()
+		requeued, _ := l.grew(r, "node_qdisc_requeues_total")
+		f := Finding{Subject: l.subject(), Active: l.drops.active(), Next: inNetns(s, l.device.netns, "tc -s -d qdisc show dev "+l.device.device)}
+		against := func(v float64, text string) {
+			f.Evidence = []Evidence{{Side: Against, Grade: Decisive, Value: v, Unit: "packets", Source: f.Next, Origin: "qdisc", Text: text}}
+			out = append(out, f)
+		}
+		switch {
+		case l.kind != "fq" || !ok:
+		case n == 0 && dropped > 0:
+			against(dropped, fmt.Sprintf("fq %s on %s dropped %s packets, none for the flow limit", l.handle, l.device.device, count(dropped)))
+		case n == 0 && requeued > 0:
+			against(requeued, fmt.Sprintf("fq %s on %s took %s packets back (requeues) and dropped none", l.handle, l.device.device, count(requeued)))
+		case n > 0:
+			out = append(out, fqFinding(s, r, l, n, f))
+		}
+	}
+	return out
+}
+
+func fqFinding(s *scene.Scene, r *recording.Recording, l leaf, n float64, f Finding) Finding {
+	dropped := l.drops.sum()
+	e := Evidence{Side: For, Grade: Strong, Value: n, Unit: "packets", Source: f.Next, Origin: "qdisc",
+		Text: fmt.Sprintf("flows_plimit of fq %s on %s grew by %s, its drops by %s", l.handle, l.device.device, count(n), count(dropped))}
+	if agree(n, dropped) {
+		e.Grade = Decisive
+	}
+	f.Evidence = append(f.Evidence, e)
+	var rows []recording.Drop
+	for _, d := range r.Drops {
+		// FQ_FLOW_LIMIT since 6.14 (net/sched/sch_fq.c), before it QDISC_DROP.
+		if (d.Reason == "FQ_FLOW_LIMIT" || isQdiscDrop(d)) && d.Device == l.device.device && namespace(r, d.Netns) == l.device.netns {
+			rows = append(rows, d)
+		}
+	}
+	f.Related = senders(s, r, rows)
+	sent, _ := l.grew(r, "node_qdisc_packets_total")
+	f.Text = fmt.Sprintf("dropped %s packets of flows that had more than flow_limit waiting", ofAll(n, sent+dropped))
+	if len(f.Related) > 0 {
+		f.Text += ", most of them of " + f.Related[0].Name
+	}
+	f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: n, Of: sent + dropped, Unit: "packets", Text: fmt.Sprintf("%s packets dropped by fq on %s", ofAll(n, sent+dropped), l.device.device)}
+	f.Remedy = fqRemedy(s, r, l)
+	return f
+}
+
+// fqRemedy changes every fq below the same mq: a flow meets the one that its hash
+// or its CPU chose.
+func fqRemedy(s *scene.Scene, r *recording.Recording, l leaf) string {
+	limit := ""
+	var set []string
+	for _, q := range s.Qdiscs {
+		if q.Row.Kind != "fq" || q.Row.Device != l.device.device || q.Row.Netns != l.device.netns {
+			continue
+		}
+		if q.Row.Handle == l.handle && q.Row.Parent == l.parent {
+			limit = q.Row.Options["flow_limit"]
+		}
+		at := "parent " + q.Row.Parent
+		if q.Row.Parent == "root" || q.Row.Parent == "" {
+			at = "root"
+		}
+		set = append(set, inNetns(s, l.device.netns, fmt.Sprintf("tc qdisc change dev %s %s fq flow_limit 1000", l.device.device, at)))
+	}
+	if len(set) == 0 {
+		set = []string{inNetns(s, l.device.netns, fmt.Sprintf("tc qdisc change dev %s root fq flow_limit 1000", l.device.device))}
+	}
+	now := ""
+	if limit != "" {
+		now = " (now " + limit + ")"
+	}
+	return strings.Join(set[:min(len(set), 4)], "; ") + now + ", or pace the sender (SO_MAX_PACING_RATE); keep it as FlowLimit= in [FairQueueing] of the .network file or in the unit that sets it"
+}

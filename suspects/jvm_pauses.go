@@ -1,0 +1,188 @@
+package suspects
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// standstill is what a JVM's own counters say of one process.
+type standstill struct {
+	process *scene.Process
+	stopped steps                // safepoint time by second, s
+	sync    float64              // of it, until the last thread had stopped
+	pauses  []recording.Interval // each as exact as it is known
+	exact   int                  // of them, collections with exact times
+	longest float64              // s
+	total   float64              // s in pauses that are felt
+	causes  map[string]int
+	gc      map[string]float64 // seconds by collector
+	stops   []recording.Interval
+}
+
+// feltPause is the least time in a second that a JVM stands still and somebody may
+// feel it: a healthy heap takes 5 to 50 ms for a collection, and healthy streams
+// show gaps of 0.1 to 0.35 s on a busy machine.
+const feltPause = 0.2
+
+// standstillOf reads what a JVM counted; nil where it was not measured.
+func standstillOf(p *scene.Process, r *recording.Recording, window recording.Interval) *standstill {
+	pid := strconv.Itoa(p.Subject.PID)
+	series := r.Select("snag_jvm_safepoint_seconds_total", "pid", pid)
+	if len(series) == 0 || len(series[0].Points) < 2 {
+		return nil
+	}
+	j := &standstill{process: p, stopped: stepsOf(series[0]), causes: map[string]int{}, gc: map[string]float64{}}
+	for _, s := range r.Select("snag_jvm_safepoint_sync_seconds_total", "pid", pid) {
+		j.sync, _ = s.Increase()
+	}
+	for _, s := range r.Select("snag_jvm_gc_seconds_total", "pid", pid) {
+		if n, ok := s.Increase(); ok && n > 0 {
+			j.gc[s.Labels["collector"]] = n
+		}
+	}
+	j.stops = stopsOf(p, r, window).spans
+	j.addPauses(r, window)
+	return j
+}
+
+// addPauses takes the collections, whose times are exact, and of the seconds in
+// which the JVM stood still without one what its counter says: a pause is counted
+// when it is over, so it lay before the reading. What a stopped process (SIGSTOP)
+// spent inside a safepoint is the stop's.
+func (j *standstill) addPauses(r *recording.Recording, window recording.Interval) {
+	var collected []recording.Interval
+	for _, e := range r.Events {
+		if e.Kind != recording.EventGCPause || e.Subject.PID != j.process.Subject.PID {
+			continue
+		}
+		i := e.Interval()
+		collected = append(collected, i)
+		if length := i.Length(window.End).Seconds(); length >= feltPause && !j.outside(i, window) {
+			j.pauses = append(j.pauses, i)
+			j.exact++
+			j.causes[e.Attrs["cause"]]++
+			j.longest = max(j.longest, length)
+			j.total += length
+		}
+	}
+	for _, s := range j.stopped {
+		span := s.Interval
+		if begun := span.End.Add(-secondsLong(s.N)); begun < span.Start {
+			span.Start = begun
+		}
+		inGC := overlap(mergeIntervals(collected, 0), []recording.Interval{span}, window.End).Seconds()
+		if s.N >= feltPause && s.N-inGC >= feltPause && !j.outside(span, window) {
+			j.pauses = append(j.pauses, span)
+			j.longest = max(j.longest, s.N-inGC)
+			j.total += s.N - inGC
+		}
+	}
+	sort.Slice(j.pauses, func(a, b int) bool { return j.pauses[a].Start < j.pauses[b].Start })
+}
+
+// outside tells whether a pause lies outside of the window, or in a time in which
+// the whole process was stopped from without.
+func (j *standstill) outside(i, window recording.Interval) bool {
+	if i.End != 0 && i.End <= window.Start || i.Start >= window.End {
+		return true
+	}
+	return overlap(j.stops, []recording.Interval{i}, window.End).Seconds() >= 0.5*i.Length(window.End).Seconds()
+}
+
+// cause is the reason that most of its collections had, in the JVM's words.
+func (j *standstill) cause() string {
+	best, n := "", 0
+	for c, k := range j.causes {
+		if k > n || k == n && c < best {
+			best, n = c, k
+		}
+	}
+	return best
+}
+
+// askedBy tells who asked for a collection that the heap did not need; "" where the
+// heap did (gcCause.cpp has the names).
+func askedBy(cause string) string {
+	switch {
+	case strings.HasPrefix(cause, "System.gc"):
+		return "the program itself (System.gc())"
+	case cause == "Diagnostic Command", strings.HasPrefix(cause, "Heap Inspection"), strings.HasPrefix(cause, "Heap Dump"):
+		return "an operator or a tool (jcmd, jmap: " + cause + ")"
+	case strings.HasPrefix(cause, "JvmtiEnv"), strings.HasPrefix(cause, "WhiteBox"):
+		return "an agent (" + cause + ")"
+	}
+	return ""
+}
+
+// waiting counts the looks at its sockets that found data or connections waiting,
+// inside of its pauses and outside of them.
+func (j *standstill) waiting(window recording.Interval) (inside, ofInside, outside, ofOutside, most int) {
+	type seen struct{ waits bool }
+	looks := map[recording.Time]*seen{}
+	for _, k := range j.process.Sockets {
+		for _, row := range k.Rows {
+			if row.Proto == "tcp" && row.State != "ESTABLISHED" && row.State != "LISTEN" {
+				continue
+			}
+			at := row.T / recording.Time(100e6) // the rows of one dump
+			if looks[at] == nil {
+				looks[at] = &seen{}
+			}
+			if row.RecvQ > 0 {
+				looks[at].waits = true
+				most = max(most, row.RecvQ)
+			}
+		}
+	}
+	for at, s := range looks {
+		t := at*recording.Time(100e6) + recording.Time(50e6)
+		if t < window.Start || t > window.End {
+			continue
+		}
+		if covers(j.pauses, t) {
+			ofInside++
+			if s.waits {
+				inside++
+			}
+			continue
+		}
+		ofOutside++
+		if s.waits {
+			outside++
+		}
+	}
+	return inside, ofInside, outside, ofOutside, most
+}
+
+// busyThread counts the looks inside of the pauses at which a thread of the JVM's
+// own (the VM Thread, a collector's) was on a CPU while its other threads waited.
+func (j *standstill) busyThread() (busy, looks int) {
+	for _, l := range looksAt(j.process) {
+		if !covers(j.pauses, l.T) {
+			continue
+		}
+		looks++
+		for _, row := range l.Rows {
+			if (row.State == "R" || row.Syscall == "running") && (row.Comm == "VM Thread" || strings.HasPrefix(row.Comm, "GC Thread") || strings.HasPrefix(row.Comm, "ParGC") || strings.HasPrefix(row.Comm, "G1 ")) {
+				busy++
+				break
+			}
+		}
+	}
+	return busy, looks
+}
+
+// meanDelay is what a request that comes at any time waits for on average: half of
+// a pause if it falls into one.
+func (j *standstill) meanDelay(window recording.Interval) float64 {
+	sum := 0.0
+	for _, i := range j.pauses {
+		length := min(i.Length(window.End).Seconds(), j.longest)
+		sum += length * length / 2
+	}
+	return sum / max(window.Length(window.End).Seconds(), 1)
+}

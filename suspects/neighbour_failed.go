@@ -1,0 +1,154 @@
+package suspects
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var neighbourFailed = &Suspect{
+	Name:  "neighbour-failed",
+	Title: "the gateway or host on the link does not answer ARP or neighbour discovery",
+	About: "Packets for an address wait until its link-layer address is known; when nobody answers within some seconds they are dropped. A gateway that is gone, a wrong gateway or netmask, a VLAN that is not passed on, an overflowing neighbour table. Scans of empty addresses leave many failed neighbours and hurt nobody.",
+	Needs: []Need{
+		{"drops.kfree_skb", true, "packets dropped while their neighbour was asked for"},
+		{"routes.neighbours", false, "the neighbour's state; overflows of the table"},
+		{"routes.table", false, "which gateway an address is reached by"},
+		{"sockets.diag", false, "who sent them"},
+	},
+	For: []string{
+		"decisive: packets of a socket here were dropped waiting for a neighbour, and that neighbour was FAILED or INCOMPLETE and never REACHABLE",
+		"strong: packets dropped while waiting for a neighbour",
+		"decisive: the neighbour table overflowed, and packets were dropped for want of an entry",
+	},
+	Against: []string{
+		"strong: a few packets to each of many addresses: a scan, or a host that is switched off",
+		"strong: the neighbour answered in the same window",
+	},
+	LeadsTo: []Lead{{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.ConnectLatency, 3 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
+	Remedy:  "the gateway's address in the routes, its link, or the host itself; the neighbour becomes REACHABLE. For a table that overflows: gc_thresh3 (/etc/sysctl.d)",
+	Next:    "ip neigh show nud failed; ip neigh show nud incomplete; arping -c 3 -I DEVICE ADDRESS",
+	Weigh:   weighNeighbour,
+}
+
+// unresolved tells what was dropped because a neighbour was not known: its queue ran
+// over, or the asking was given up (net/core/neighbour.c). Kernels before 5.18 give
+// no reason for it.
+func unresolved(d recording.Drop) bool {
+	switch d.Reason {
+	case "NEIGH_FAILED", "NEIGH_QUEUEFULL", "NEIGH_DEAD", "NEIGH_CREATEFAIL":
+		return true
+	case "", "NOT_SPECIFIED":
+		for _, place := range []string{"neigh_invalidate", "__neigh_event_send", "arp_error_report", "ndisc_error_report"} {
+			if strings.HasPrefix(d.Place, place) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func weighNeighbour(s *scene.Scene, r *recording.Recording) []Finding {
+	out := tableFull(s, r)
+	// By the next hop: all that leaves by a dead gateway has one cause.
+	by, order := dropsBy(r.Drops, func(d recording.Drop) (dropKey, bool) {
+		netns := namespace(r, d.Netns)
+		hop := recording.Host(d.Dst)
+		if route, ok := routeTo(r, netns, hop); ok && route.Via != "" {
+			hop = route.Via
+		}
+		return dropKey{netns: netns, device: d.Device, dst: hop}, !d.Benign && d.Dst != "" && unresolved(d)
+	})
+	others, addresses, netns := 0.0, 0, uint64(0)
+	for _, k := range order {
+		party, wanted := partyTo(s, r, by[k])
+		if party == nil || wanted < wantedPackets {
+			others, addresses, netns = others+dropSteps(by[k]).sum(), addresses+1, k.netns
+			continue
+		}
+		out = append(out, neighbourFinding(s, r, k, by[k], party))
+	}
+	if len(out) == 0 && others > 0 {
+		out = append(out, Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Evidence: []Evidence{{
+			Side: Against, Grade: Strong, Value: others, Unit: "packets", Source: "tracepoint skb:kfree_skb NEIGH_FAILED",
+			Text: fmt.Sprintf("%s packets to %s on the links were dropped for want of a neighbour, fewer than %d of any socket here to each: a scan, or hosts that are off", count(others), plural(addresses, "address"), wantedPackets)}}})
+	}
+	return out
+}
+
+func neighbourFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows []recording.Drop, party *scene.Socket) Finding {
+	all := dropSteps(rows)
+	n := all.sum()
+	f := Finding{
+		Subject: recording.Subject{Kind: recording.KindPeer, Netns: k.netns, Remote: k.dst, Device: k.device}, Active: all.active(),
+		Related: senders(s, r, rows),
+		Text:    fmt.Sprintf("nobody on %s answers for %s: %s packets were dropped", k.device, k.dst, count(n)),
+		Remedy:  "bring " + k.dst + " back on " + k.device + "'s link, or correct the gateway (" + inNetns(s, k.netns, "ip route") + ")",
+		Next:    inNetns(s, k.netns, "arping -c 3 -I "+k.device+" "+k.dst),
+		Harm:    Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s packets by way of %s dropped", count(n), k.dst)},
+	}
+	dead, alive := neighbourSeen(r, k.netns, k.dst, k.device)
+	e := Evidence{Side: For, Grade: Strong, Value: n, Unit: "packets", Source: "tracepoint skb:kfree_skb NEIGH_FAILED, NEIGH_QUEUEFULL; ip neigh", Origin: "neighbour",
+		Text: fmt.Sprintf("%s packets of %s and others were dropped waiting for %s on %s", count(n), party.Subject.Name, k.dst, k.device), Doubt: lossOf(r, "drops.kfree_skb", n)}
+	if len(f.Related) <= 1 {
+		e.Text = fmt.Sprintf("%s packets of %s were dropped waiting for %s on %s", count(n), party.Subject.Name, k.dst, k.device)
+	}
+	switch {
+	case dead && !alive:
+		e.Grade = Decisive
+		e.Text += "; in the neighbour table it was FAILED or INCOMPLETE, never REACHABLE"
+	case alive:
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "ip neigh", Origin: "neighbour table",
+			Text: k.dst + " was REACHABLE in the same window: it answers, late or now and then"})
+	}
+	f.Evidence = append([]Evidence{e}, f.Evidence...)
+	return f
+}
+
+// tableFull weighs the machine's neighbour tables: they are one for all namespaces.
+func tableFull(s *scene.Scene, r *recording.Recording) (out []Finding) {
+	for _, series := range r.Select("snag_neighbour_table_fulls_total") {
+		n, ok := series.Increase()
+		if !ok || n <= 0 {
+			continue
+		}
+		knob := "net.ipv4.neigh.default.gc_thresh3"
+		if series.Labels["table"] == "ndisc_cache" {
+			knob = "net.ipv6.neigh.default.gc_thresh3"
+		}
+		limit, _ := r.FactOf(knob, 0)
+		all := stepsOf(series)
+		var rows []recording.Drop
+		for _, d := range r.Drops {
+			if d.Reason == "NEIGH_CREATEFAIL" {
+				rows = append(rows, d)
+			}
+		}
+		dropped := dropSteps(rows).sum()
+		f := Finding{Subject: recording.Subject{Kind: recording.KindFile, Path: knob}, Active: all.active(), Related: senders(s, r, rows),
+			Text:   fmt.Sprintf("the neighbour table overflowed %s times (gc_thresh3 %s)", count(n), limit),
+			Remedy: "sysctl -w " + knob + "=" + fmt.Sprint(doubled(limit, 1024)) + "; /etc/sysctl.d keeps it",
+			Next:   "ip neigh | wc -l; nstat; dmesg | grep 'neighbor table overflow'"}
+		e := Evidence{Side: For, Grade: Strong, Value: n, Unit: "times", Source: "/proc/net/stat/" + series.Labels["table"] + " table_fulls", Origin: "table_fulls",
+			Text: fmt.Sprintf("the table had no room for a new neighbour %s times", count(n))}
+		if dropped > 0 {
+			e.Grade, e.Text = Decisive, e.Text+fmt.Sprintf(", and %s packets were dropped for want of an entry", count(dropped))
+			f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: dropped, Unit: "packets", Text: count(dropped) + " packets dropped for want of a neighbour's entry"}
+		}
+		f.Evidence = []Evidence{e}
+		out = append(out, f)
+	}
+	return out
+}
+
+// doubled is twice a setting, or what it is by default where it was not read.
+func doubled(text string, usual int) int {
+	var v int
+	if _, err := fmt.Sscan(text, &v); err != nil || v <= 0 {
+		v = usual
+	}
+	return 2 * v
+}

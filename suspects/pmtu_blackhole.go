@@ -1,0 +1,256 @@
+package suspects
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var pmtuBlackhole = &Suspect{
+	Name:  "pmtu-blackhole",
+	Title: "a hop takes only smaller packets, and the message that says so is lost",
+	About: "Small writes come through and full segments do not: a tunnel or link on the way has a smaller MTU, drops what may not be fragmented, and its ICMP \"fragmentation needed\" is filtered on the way back. The connection is established, logs in, and then stands still. To the sender alone a path that lost everything looks the same: only a probe by size tells.",
+	Needs: []Need{
+		{"sockets.diag", true, "tcp_info of the sender: what was acknowledged, segment size, back-off"},
+		{"drops.kfree_skb", false, "packets too big for a hop on this host, and its ICMP that was dropped"},
+		{"host.netstat", false, "FragFails of the hop, and the ICMP that came to the sender"},
+		{"routes.table", false, "the interface that the hop sends by, and a path MTU that was learnt"},
+		{"routes.rules", false, "the rule that drops the ICMP"},
+	},
+	For: []string{
+		"decisive: a hop on this host dropped the flow's segments as too big (and FragFails counted as many), and the sender has backed off and sends them no smaller",
+		"strong: the hop's ICMP was dropped by a firewall",
+		"weak: after some bytes nothing was acknowledged, cwnd 1, the timer backed off",
+		"strong: other data of the same two hosts comes through meanwhile",
+	},
+	Against: []string{
+		"decisive: the sender learnt the path's MTU and its segments are smaller: the message came",
+		"trap: total loss looks alike to the sender",
+	},
+	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectionErrors, 30 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {"packet-loss", 5 * time.Second}, {"half-open-peer", 10 * time.Second}, {"uplink-blackhole", 10 * time.Second}},
+	Remedy:  "let ICMP type 3 code 4 (ICMPv6 type 2) through; or clamp the MSS at the hop (nft … tcp option maxseg size set rt mtu); or net.ipv4.tcp_mtu_probing=1 at the sender (/etc/sysctl.d); the sender's mss shrinks and bytes_acked goes on",
+	Next:    "ping -M do -c 3 -s 1472 PEER; ping -M do -c 3 -s 1200 PEER",
+	Weigh:   weighPMTU,
+}
+
+// stuckBackoff: the timer has run out three times for the same segment, the third
+// time 1.4 s and more after it was first sent; plain loss of a few per cent does
+// that to one segment in 10,000.
+const stuckBackoff = 2
+
+// tooBig tells what a hop dropped for its size. Kernels before 5.18 give no reason
+// for it.
+func tooBig(d recording.Drop) bool {
+	return d.Reason == "PKT_TOO_BIG" || d.Reason == "" && (d.Place == "ip_forward" || d.Place == "ip6_forward")
+}
+
+func weighPMTU(s *scene.Scene, r *recording.Recording) []Finding {
+	by, order := dropsBy(r.Drops, func(d recording.Drop) (dropKey, bool) {
+		netns := namespace(r, d.Netns)
+		route, _ := routeTo(r, netns, recording.Host(d.Dst))
+		return dropKey{netns: netns, device: route.Device}, !d.Benign && d.Dst != "" && tooBig(d)
+	})
+	var out []Finding
+	atHop := map[scene.NodeID]bool{}
+	for _, k := range order {
+		out = append(out, hopFinding(s, r, k, by[k], atHop))
+	}
+	return append(out, senderFindings(s, r, atHop)...)
+}
+
+// hopFinding weighs a hop on this host that drops packets for their size.
+func hopFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows []recording.Drop, atHop map[scene.NodeID]bool) Finding {
+	all := dropSteps(rows)
+	n := all.sum()
+	mtu := mtuOf(r, k.netns, k.device)
+	f := Finding{Subject: recording.Subject{Kind: recording.KindInterface, Netns: k.netns, Device: k.device}, Active: all.active(), Related: senders(s, r, rows)}
+	if k.device == "" {
+		f.Subject.Kind = recording.KindNetns
+	}
+	var stuck []*scene.Socket
+	stalled, adapted := 0.0, 0
+	for _, d := range byEnds(rows) {
+		sender := holderOf(s, r, d.Proto, d.Src, d.Dst)
+		if sender == nil {
+			continue
+		}
+		if seconds, ok := standsStill(sender, mtu); ok {
+			stuck = append(stuck, sender)
+			stalled = max(stalled, seconds)
+			atHop[sender.ID] = true
+		} else {
+			adapted++
+		}
+	}
+	what := fmt.Sprintf("%s packets were too big for %s and dropped", count(n), k.device)
+	if mtu > 0 {
+		what = fmt.Sprintf("%s packets were too big for %s (MTU %s) and dropped", count(n), k.device, count(float64(mtu)))
+	}
+	e := Evidence{Side: For, Grade: Strong, Value: n, Unit: "packets", Source: "tracepoint skb:kfree_skb PKT_TOO_BIG; /proc/net/snmp Ip FragFails", Origin: "too big", Text: what, Doubt: lossOf(r, "drops.kfree_skb", n)}
+	if fails, _, ok := countedIn(r, k.netns, all, "node_netstat_Ip_FragFails", "node_netstat_Ip6_FragFails"); ok {
+		e.Text += fmt.Sprintf(" (FragFails of the namespace: %s)", count(fails))
+	}
+	f.Text = what
+	if len(stuck) == 0 {
+		if adapted > 0 {
+			e.Side, e.Grade = Against, Decisive
+			e.Text += fmt.Sprintf("; the %s that sent them went on: the message that says so came", plural(adapted, "connection"))
+		} else {
+			e.Grade = Weak
+			f.Next = inNetns(s, k.netns, "tcpdump -ni any 'icmp[0]=3 and icmp[1]=4'")
+		}
+		f.Evidence = []Evidence{e}
+		return f
+	}
+	sort.Slice(stuck, func(i, j int) bool { return stuck[i].ID < stuck[j].ID })
+	worst := lastTCP(stuck[0])
+	e.Grade = Decisive
+	e.Text += fmt.Sprintf("; %s still sends segments of %s bytes and has %s acknowledged, cwnd %d, backoff %d",
+		stuck[0].Subject.Name, count(float64(worst.SndMSS)), count(float64(worst.BytesAcked)), worst.Cwnd, worst.Backoff)
+	f.Evidence = append(f.Evidence, e)
+	f.Evidence = append(f.Evidence, icmpDropped(s, r, k.netns, stuck)...)
+	f.Text = fmt.Sprintf("%s, and the message that says so does not come: %s", what, plural(len(stuck), "connection")+" stand still")
+	if len(stuck) == 1 {
+		f.Text = what + ", and the message that says so does not come: " + stuck[0].Subject.Name + " stands still"
+	}
+	f.Remedy = fmt.Sprintf("let ICMP type 3 code 4 through between here and the sender, or clamp the MSS: %s",
+		inNetns(s, k.netns, "nft add rule inet FILTER forward oifname "+k.device+" tcp flags syn tcp option maxseg size set rt mtu"))
+	f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: stalled, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s",
+		Text: fmt.Sprintf("%s stood still for %.0f s", plural(len(stuck), "connection"), stalled)}
+	return f
+}
+
+// headers of a TCP segment without options: IPv4 and TCP. What is too big by this
+// is too big with options and in IPv6.
+const headers = 40
+
+// standsStill tells whether a sender has had nothing acknowledged for the end of the
+// window, has backed off, and sends segments that the MTU (0: unknown) does not
+// take; and for how many seconds.
+func standsStill(k *scene.Socket, mtu int) (seconds float64, ok bool) {
+	rows := (&flow{socket: k}).tcpRows()
+	if len(rows) == 0 || k.First().Proto != "tcp" {
+		return 0, false
+	}
+	last := rows[len(rows)-1]
+	since := last.T
+	for _, row := range rows {
+		if row.TCP.BytesAcked == last.TCP.BytesAcked {
+			since = row.T
+			break
+		}
+	}
+	// The row may be older than the standstill: LastAck tells since when, as far as
+	// the first row goes.
+	seconds = max(last.T.Sub(since).Seconds(), min(last.TCP.LastAck, last.T.Sub(rows[0].T).Seconds()))
+	if last.TCP.Backoff < stuckBackoff || last.TCP.Unacked == 0 || last.TCP.BytesAcked <= 1 {
+		return 0, false
+	}
+	if mtu > 0 && last.TCP.SndMSS+headers <= mtu {
+		return 0, false
+	}
+	return seconds, true
+}
+
+func lastTCP(k *scene.Socket) recording.TCPInfo {
+	for i := len(k.Rows) - 1; i >= 0; i-- {
+		if k.Rows[i].TCP != nil {
+			return *k.Rows[i].TCP
+		}
+	}
+	return recording.TCPInfo{}
+}
+
+// icmpDropped looks for the message: dropped by a firewall at the hop or at the
+// sender.
+func icmpDropped(s *scene.Scene, r *recording.Recording, hop uint64, stuck []*scene.Socket) (out []Evidence) {
+	spaces := []uint64{hop}
+	for _, k := range stuck {
+		if id := k.First().Netns; id != spaces[len(spaces)-1] {
+			spaces = append(spaces, id)
+		}
+	}
+	for _, netns := range spaces {
+		var all steps
+		for _, d := range r.Drops {
+			if namespace(r, d.Netns) == netns && (d.Proto == "icmp" || d.Proto == "icmpv6") && becauseOf(d, "NETFILTER_DROP", "nf_hook_slow") {
+				all = append(all, step{oneSecond(d.T), float64(d.N)})
+			}
+		}
+		n := all.sum()
+		if n == 0 {
+			continue
+		}
+		e := Evidence{Side: For, Grade: Strong, Value: n, Unit: "packets", Source: "tracepoint skb:kfree_skb NETFILTER_DROP; nft list ruleset", Origin: "NETFILTER_DROP",
+			Text: fmt.Sprintf("a firewall dropped %s ICMP packets in %s", count(n), spaceName(s, netns))}
+		if rule, hits, ok := ruleThatDropped(r, netns, "", all); ok {
+			e.Text += fmt.Sprintf(": rule %s (%s packets)", ruleName(rule), count(hits))
+		}
+		return append(out, e)
+	}
+	return out
+}
+
+func spaceName(s *scene.Scene, netns uint64) string {
+	if name := s.NetnsName(netns); name != "" {
+		return "namespace " + name
+	}
+	return "the host's own namespace"
+}
+
+// mostSenders bounds the findings on senders whose hop is elsewhere.
+const mostSenders = 8
+
+// senderFindings weighs what a sender alone shows, where no hop of this host does.
+// It can't be told from a path that lost everything.
+func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.NodeID]bool) (out []Finding) {
+	for _, k := range s.Sockets {
+		if len(out) == mostSenders {
+			return out
+		}
+		f := k.First()
+		seconds, ok := standsStill(k, 0)
+		if !ok || atHop[k.ID] || k.Peer != nil || f.State != "ESTABLISHED" || seconds < 2 || lastTCP(k).SndWnd == 0 && lastTCP(k).RwndLimited > 0 {
+			continue
+		}
+		tcp := lastTCP(k)
+		if tcp.Unacked*tcp.SndMSS == 0 || tcp.NotSent+tcp.SndMSS*tcp.Unacked < tcp.SndMSS {
+			continue
+		}
+		peer := recording.Host(f.Remote)
+		finding := Finding{Subject: k.Subject,
+			Text: fmt.Sprintf("after %s bytes nothing more was acknowledged: full segments do not come through, or nothing does", count(float64(tcp.BytesAcked))),
+			Next: inNetns(s, f.Netns, fmt.Sprintf("ping -M do -c 3 -s %d %s", tcp.SndMSS+12, peer)) + "; " + inNetns(s, f.Netns, "ping -M do -c 3 -s 500 "+peer),
+			Evidence: []Evidence{{Side: For, Grade: Weak, Value: float64(tcp.Backoff), Unit: "timeouts", Source: "ss -tin backoff, cwnd, bytes_acked", Origin: "tcp_info",
+				Text: fmt.Sprintf("%s bytes were acknowledged, then none for %.0f s: segments of %s bytes, cwnd %d, backoff %d", count(float64(tcp.BytesAcked)), seconds, count(float64(tcp.SndMSS)), tcp.Cwnd, tcp.Backoff)}},
+		}
+		if mtu := learntMTU(r, f.Netns, peer); mtu > 0 && tcp.SndMSS+headers <= mtu {
+			finding.Evidence = append(finding.Evidence, Evidence{Side: Against, Grade: Strong, Value: float64(mtu), Unit: "bytes", Source: "ip route show cache", Origin: "route",
+				Text: fmt.Sprintf("the path's MTU, %s bytes, was learnt, and the segments fit: it is not their size", count(float64(mtu)))})
+		}
+		if other := comesThrough(s, k); other != nil {
+			finding.Evidence = append(finding.Evidence, Evidence{Side: For, Grade: Strong, Source: "ss -tin bytes_acked", Origin: "other connection",
+				Text: fmt.Sprintf("meanwhile %s to the same host had data acknowledged: the path is not dead", other.Subject.Name)})
+		}
+		out = append(out, finding)
+	}
+	return out
+}
+
+// comesThrough is another connection between the same two hosts whose data was
+// acknowledged in the window, and that has not backed off.
+func comesThrough(s *scene.Scene, k *scene.Socket) *scene.Socket {
+	for _, o := range s.Sockets {
+		if o == k || o.First().Netns != k.First().Netns || o.First().Remote == "" || recording.Host(o.First().Remote) != recording.Host(k.First().Remote) {
+			continue
+		}
+		rows := (&flow{socket: o}).tcpRows()
+		if len(rows) >= 2 && rows[len(rows)-1].TCP.BytesAcked > rows[0].TCP.BytesAcked && rows[len(rows)-1].TCP.Backoff == 0 {
+			return o
+		}
+	}
+	return nil
+}

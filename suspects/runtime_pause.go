@@ -1,0 +1,277 @@
+package suspects
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var runtimePause = &Suspect{
+	Name:  "runtime-pause",
+	Title: "the Java runtime stops the world",
+	About: "The JVM stops all threads of the program at a safepoint, most often to collect garbage, and nothing is read or answered until it is over. " +
+		"A process that was stopped from without (SIGSTOP) shows the same gaps and no safepoint; another's busy collector takes the CPU and stops nobody.",
+	Needs: []Need{
+		{Measure: "jvm.counters", Must: true, Why: "how long the JVM stood still, when, and why"},
+		{Measure: "sockets.diag", Why: "what waits at its sockets meanwhile"},
+		{Measure: "host.processes", Why: "whether it was stopped from without"},
+		{Measure: "threads.state", Why: "whether its VM thread was on a CPU meanwhile"},
+		{Measure: "sockets.turns", Why: "how long its answers took"},
+	},
+	For: []string{
+		"decisive: three pauses or more of 0.2 s and longer, by the JVM's own count, and data waited at its sockets when they were looked at inside of them, and at fewer looks outside (in 8 of 8)",
+		"strong: the JVM stood still for 0.2 s of a second or longer (healthy: 5 to 50 ms)",
+		"strong: its answers took as long as a pause; its VM thread was on a CPU meanwhile",
+	},
+	Against: []string{
+		"decisive: data waited for seconds, and the JVM stood at no safepoint in that time",
+		"trap: SIGSTOP: the time inside the stop is not counted",
+		"trap: a JVM without sockets that pauses: a batch job, and nobody waits for it",
+		"can't tell: which allocation filled the heap, which operation asked for a safepoint without a collection (-Xlog:safepoint,gc)",
+	},
+	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second},
+		{scene.DatagramsLost, 10 * time.Second}, {scene.LogSilence, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {"udp-receive-buffer-full", 5 * time.Second}, {"listen-overflow", 10 * time.Second}, {"slow-consumer", 10 * time.Second},
+		{"worker-queue", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"peer-reset", time.Minute}},
+	Remedy: "a heap larger than what is alive in it (-Xmx), a collector that works beside the program (-XX:+UseG1GC, ZGC), fewer or no System.gc() (-XX:+ExplicitGCInvokesConcurrent). In the unit's or start script's java arguments. Verified by: sun.rt.safepointTime grows by less than 50 ms a second",
+	Next:   "jcmd PID VM.log output=stdout what=safepoint,gc; jstat -gcutil PID 1000",
+	Weigh:  weighRuntimePause,
+}
+
+func weighRuntimePause(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, p := range s.Processes {
+		j := standstillOf(p, r, s.Window)
+		switch {
+		case j == nil:
+			if f, ok := unreadJVM(p, s, r); ok {
+				out = append(out, f)
+			}
+		case len(j.pauses) > 0:
+			out = append(out, j.finding(s, r))
+		default:
+			if f, ok := j.innocent(s); ok {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// suffers tells whether the scene has a symptom of that process.
+func suffers(s *scene.Scene, pid int) bool {
+	for _, sym := range s.Symptoms {
+		if sym.Subject.PID == pid {
+			return true
+		}
+	}
+	return false
+}
+
+// innocent is a JVM at whose sockets data waited and that did not stand still.
+func (j *standstill) innocent(s *scene.Scene) (Finding, bool) {
+	for _, sym := range s.Symptoms {
+		if sym.Subject.PID != j.process.Subject.PID || totalLength(sym.Active, s.Window.End) < 2 {
+			continue
+		}
+		stood := j.stopped.sum()
+		return Finding{Subject: j.process.Subject, Text: "a JVM that did not stand still",
+			Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: stood, Unit: "s", Source: "sun.rt.safepointTime (jcmd PID PerfCounter.print)", Origin: "hsperfdata",
+				Text: fmt.Sprintf("%s, and its JVM stood at safepoints for %s of that", sym.Text, lasting(stood))}}}, true
+	}
+	return Finding{}, false
+}
+
+// unreadJVM is a process that runs java, at which data waits, and whose counters
+// could not be read: suspected, since nothing could be measured.
+func unreadJVM(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding, bool) {
+	exe := p.Last().Exe
+	if p.Subject.Comm != "java" && !strings.HasSuffix(exe, "/java") || len(stopsOf(p, r, s.Window).spans) > 0 {
+		return Finding{}, false
+	}
+	c, _ := r.Measured("jvm.counters")
+	for _, sym := range s.Symptoms {
+		if sym.Subject.PID != p.Subject.PID || c.State == recording.CoverageOK {
+			continue
+		}
+		pid := p.Subject.PID
+		return Finding{Subject: p.Subject, Text: "a JVM whose pauses could not be read, and at which data waits",
+			Evidence: []Evidence{
+				{Side: For, Grade: Strong, Source: "ss -tnp Recv-Q", Origin: "its sockets", Text: sym.Text + ", and it is a JVM in state " + p.Last().State},
+				{Side: Missing, Source: "hsperfdata", Text: "its safepoints were not measured: " + c.Why},
+			},
+			Next: fmt.Sprintf("jcmd %d VM.log output=/tmp/jvm-%d.log what=safepoint,gc", pid, pid)}, true
+	}
+	return Finding{}, false
+}
+
+func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
+	pid := j.process.Subject.PID
+	window := s.Window.Length(s.Window.End).Seconds()
+	f := Finding{Subject: j.process.Subject, Active: mergeIntervals(j.pauses, 0)}
+	source := fmt.Sprintf("sun.rt.safepointTime, sun.gc.collector (jcmd %d PerfCounter.print)", pid)
+	f.Text = fmt.Sprintf("the JVM stood still %d times, for %s of %s in all, %s at the longest", len(j.pauses), lasting(j.total), lasting(window), lasting(j.longest))
+	why := Evidence{Side: For, Grade: Strong, Value: j.total, Unit: "s", Source: source, Origin: "hsperfdata",
+		Text: fmt.Sprintf("its safepoint time grew by %s in %s; %s of 0.2 s and longer, the longest %s", lasting(j.stopped.sum()), lasting(window), plural(len(j.pauses), "pause"), lasting(j.longest))}
+	if name, took := j.collector(); took > 0 {
+		why.Text += fmt.Sprintf("; %s took %s", name, lasting(took))
+	}
+	if j.sync > 0.5*j.stopped.sum() {
+		why.Text += fmt.Sprintf("; %s of it passed until the last thread had stopped", lasting(j.sync))
+	}
+	cause := j.cause()
+	by := askedBy(cause)
+	switch {
+	case by != "":
+		why.Text += "; asked for by " + by
+		f.Text += "; asked for by " + by
+	case cause != "":
+		why.Text += "; cause: " + cause
+	case j.exact == 0:
+		why.Text += "; no collection: another operation at a safepoint"
+	}
+	waits, late := j.felt(s, r)
+	if !late && !suffers(s, pid) {
+		why.Grade = Decisive // that it paused is certain; that nobody waited makes it a risk
+	}
+	f.Evidence = append(append(f.Evidence, why), waits...)
+	if busy, looks := j.busyThread(); looks >= 2 && 2*busy >= looks {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(busy), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/stat", pid), Origin: "thread states",
+			Text: fmt.Sprintf("a thread of the JVM itself was on a CPU at %d of %d looks inside of the pauses", busy, looks)})
+	}
+	if late {
+		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: j.meanDelay(s.Window), Unit: "s",
+			Text: fmt.Sprintf("a request waits for up to %s, %s on average", lasting(j.longest), lasting(j.meanDelay(s.Window)))}
+	}
+	f.Remedy = j.remedy(r, by)
+	f.Next = fmt.Sprintf("jcmd %d VM.log output=stdout what=safepoint,gc; jstat -gccause %d 1000", pid, pid)
+	return f
+}
+
+// felt is whether anybody waited, and whether that was inside of the pauses: what
+// lay at its sockets, and how long its answers took.
+func (j *standstill) felt(s *scene.Scene, r *recording.Recording) (all []Evidence, late bool) {
+	if len(j.process.Sockets) == 0 {
+		return []Evidence{{Side: Against, Grade: Strong, Source: "ss -tunp", Origin: "receive queues", Text: "it has no sockets: nobody was seen to wait for it"}}, false
+	}
+	in, ofIn, out, ofOut, most := j.waiting(s.Window)
+	queue := Evidence{Side: For, Grade: Weak, Value: float64(in), Unit: "looks", Source: "ss -tunp Recv-Q", Origin: "receive queues"}
+	if in > 0 {
+		queue.Text = fmt.Sprintf("data waited at its sockets at %d of %d looks inside of the pauses, and at %d of %d outside (up to %s)", in, ofIn, out, ofOut, size(float64(most)))
+		queue.Grade = coincides(in, ofIn, out, ofOut)
+		all, late = append(all, queue), true
+	}
+	in, ofIn, out, ofOut, worst, calm := j.answers(r)
+	if in > 0 {
+		e := Evidence{Side: For, Grade: coincides(in, ofIn, out, ofOut), Value: worst, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
+			Text: fmt.Sprintf("in %d of %d seconds with a pause its slowest answer took about as long as the pause (up to %s), in %d of %d others", in, ofIn, lasting(worst), out, ofOut)}
+		if out == 0 && ofOut > 0 {
+			e.Text += fmt.Sprintf(" (%s at most)", lasting(calm))
+		}
+		return append(all, e), true
+	}
+	if !late {
+		queue.Side, queue.Grade, queue.Text = Against, Strong, "nothing waited at its sockets inside of the pauses, and no answer took long"
+		all = append(all, queue)
+	}
+	return all, late
+}
+
+// coincides grades how often something was seen inside of the pauses and outside:
+// three times and hardly ever outside is no chance.
+func coincides(in, ofIn, out, ofOut int) Grade {
+	inside, outside := float64(in)/float64(max(ofIn, 1)), float64(out)/float64(max(ofOut, 1))
+	switch {
+	case inside < 0.5 || ofOut > 0 && inside < 1.5*outside:
+		return Weak
+	case in >= 3 && inside >= 0.7:
+		return Decisive
+	}
+	return Strong
+}
+
+// answers counts the seconds in which its slowest answer took half of a felt pause
+// or longer, among those with a pause (and the one after, in which the answer was
+// sent) and the others.
+func (j *standstill) answers(r *recording.Recording) (in, ofIn, out, ofOut int, worst, calm float64) {
+	took := map[recording.Time]float64{}
+	for _, t := range r.Turns {
+		if t.PID == j.process.Subject.PID && t.Role == "serve" && t.N > 0 {
+			took[t.T] = max(took[t.T], t.Max)
+		}
+	}
+	for _, i := range j.pauses {
+		length, slowest, seen := min(i.Length(r.Manifest.End).Seconds(), j.longest), 0.0, false
+		for t, v := range took {
+			if i.End != 0 && t <= i.End.Add(100*time.Millisecond) && t.Add(time.Second) >= i.End {
+				slowest, seen = max(slowest, v), true
+			}
+		}
+		if !seen {
+			continue
+		}
+		ofIn++
+		if slowest >= 0.5*length {
+			in++
+			worst = max(worst, slowest)
+		}
+	}
+	for t, v := range took {
+		second := recording.Interval{Start: t.Add(-100 * time.Millisecond), End: t.Add(1100 * time.Millisecond)}
+		if overlap(j.pauses, []recording.Interval{second}, r.Manifest.End) > 0 {
+			continue
+		}
+		ofOut++
+		if calm = max(calm, v); v >= 0.5*feltPause {
+			out++
+		}
+	}
+	return in, ofIn, out, ofOut, worst, calm
+}
+
+func (j *standstill) collector() (name string, took float64) {
+	for n, t := range j.gc {
+		if t > took || t == took && n < name {
+			name, took = n, t
+		}
+	}
+	return name, took
+}
+
+// fullHeap is the share of the heap in use right after collections from which it is
+// too small: then the next one comes at once. The JVM's own guides want a half free.
+const fullHeap = 0.7
+
+func (j *standstill) remedy(r *recording.Recording, by string) string {
+	comm, pid := j.process.Subject.Comm, strconv.Itoa(j.process.Subject.PID)
+	if by != "" {
+		if strings.HasPrefix(by, "the program") {
+			return fmt.Sprintf("in the java arguments of %s: -XX:+ExplicitGCInvokesConcurrent or -XX:+DisableExplicitGC; find who calls System.gc()", comm)
+		}
+		return fmt.Sprintf("find who runs jcmd or jmap on %s (cron, a monitoring agent), and do not collect a live server's heap", pid)
+	}
+	used, most := 0.0, 0.0
+	for _, s := range r.Select("snag_jvm_heap_used_bytes", "pid", pid) {
+		for i, p := range s.Points {
+			if i == 0 || p.V < used { // the least is what lives on
+				used = p.V
+			}
+		}
+	}
+	for _, s := range r.Select("snag_jvm_heap_max_bytes", "pid", pid) {
+		most, _ = s.Last()
+	}
+	flags, _ := r.FactOf("jvm."+pid+".flags", 0)
+	switch {
+	case most > 0 && used/most >= fullHeap:
+		return fmt.Sprintf("in the java arguments of %s: -Xmx%dm (now %s, of which %s stay in use), or keep less", comm, int(2*used)>>20, size(most), size(used))
+	case len(j.causes) > 0 && !strings.Contains(flags, "UseG1GC") && !strings.Contains(flags, "UseZGC"):
+		return fmt.Sprintf("in the java arguments of %s: -XX:+UseG1GC or ZGC (now %s)", comm, orThis(flags, "the default"))
+	case len(j.causes) > 0:
+		return fmt.Sprintf("in the java arguments of %s: a lower -XX:MaxGCPauseMillis, or ZGC (now %s)", comm, orThis(flags, "the default"))
+	}
+	return fmt.Sprintf("find the operation: -Xlog:safepoint in the java arguments of %s", comm)
+}

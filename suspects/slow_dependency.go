@@ -1,0 +1,148 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var slowDependency = &Suspect{
+	Name:  "slow-dependency",
+	Title: "what a service asks of another takes long",
+	About: "Its threads wait for a database, an upstream, a name server, and its own answers are late by that much. " +
+		"If the peer is on this host, its own trouble is looked for there. A call that takes long and that no answer waits for (a nightly job, a long poll) hurts nobody.",
+	Needs: []Need{
+		{Measure: "sockets.diag", Must: true, Why: "whom it asks; the path to there"},
+		{Measure: "sockets.turns", Why: "how long each call takes, and how long its own answers"},
+		{Measure: "threads.syscall", Why: "the threads that wait in a read from the peer"},
+		{Measure: "host.netstat", Why: "datagrams sent and received, for a name server"},
+	},
+	For: []string{
+		"decisive: its calls to one peer took 0.1 s or longer on average, and together as long as its own answers took inside (within a third)",
+		"strong: its calls to one peer took 0.1 s or longer, or one waits for 1 s and more",
+		"strong: at most looks threads of it waited in a read from that peer",
+		"strong: a query to a name server waits for seconds (resolvers ask again after 5 s), and fewer datagrams came than went",
+	},
+	Against: []string{
+		"decisive: its own answers were quick all the same: nobody waits for those calls",
+		"strong: the path takes that long (the connection's least round trip), or segments were lost on it",
+		"can't tell: what the peer does meanwhile, when it is on another host: run snag there",
+	},
+	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.LogSilence, 10 * time.Second}, {scene.StreamFreeze, 5 * time.Second},
+		{"worker-queue", 5 * time.Second}, {"lock-convoy", 5 * time.Second}, {"listen-overflow", 10 * time.Second}, {"log-silence", 10 * time.Second}},
+	Remedy: "see what the peer waits for; a timeout and a limit on calls under way, answers kept in a cache. For DNS: a resolver on the host, options timeout:1 attempts:2 in resolv.conf. Verified by: its calls take what they took before",
+	Next:   "ss -tnpo; snag find on the peer's host",
+	Weigh:  weighSlowDependency,
+}
+
+func weighSlowDependency(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, p := range s.Processes {
+		if p.Subject.PID == r.Manifest.SelfPID {
+			continue
+		}
+		for i, d := range dependenciesOf(p, r, s.Window) {
+			if i == 3 { // one that matters is among the first
+				break
+			}
+			if recording.Port(d.remote) == "53" {
+				continue // weighed by its datagrams, below
+			}
+			if f, ok := d.finding(s, r); ok {
+				out = append(out, f)
+			}
+		}
+		if f, ok := slowNames(p, s, r); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// agreeing: two times of the same calls, one measured at each end of a process.
+const agreeing = 0.35
+
+func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, bool) {
+	pid := d.process.Subject.PID
+	slow := d.mean() >= longCall || d.worst >= 1 && d.calls.N == 0
+	held := d.waited >= 3 && 2*d.waited >= d.looks
+	sum, mean, answers := tookInside(r, pid, s.Window)
+	_, suffers := latencyOf(s, pid)
+	late := answers > 0 && mean >= 0.5*longCall || answers == 0 && suffers
+	if !slow || d.calls.N+d.calls.Open == 0 && !held {
+		return Finding{}, false
+	}
+	if answers == 0 && !suffers {
+		return Finding{}, false // a client, a nightly job: nobody was seen to wait for it
+	}
+	f := Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: d.netns, Remote: d.remote}, Active: d.active, Related: []recording.Subject{d.process.Subject}}
+	name := orThis(d.port(), "a service")
+	f.Text = fmt.Sprintf("%s waits for %s at %s: %s a call on average, %s at the longest", d.process.Subject.Name, name, d.remote, lasting(d.mean()), lasting(d.worst))
+	if d.socket != nil {
+		f.Subject = d.socket.Subject
+		f.Subject.PID, f.Subject.Comm = pid, d.process.Subject.Comm
+		if d.socket.Peer != nil {
+			f.Related = append(f.Related, d.socket.Peer.Subject)
+			if p := d.socket.Peer.Owner(); p != nil {
+				f.Related = append(f.Related, p.Subject)
+				f.Text += fmt.Sprintf(" (it is %s)", p.Subject.Name)
+			}
+		}
+	}
+	took := Evidence{Side: For, Grade: Strong, Value: d.mean(), Unit: "s", Source: "request turns of its connections", Origin: "calls",
+		Text: fmt.Sprintf("its %s to %s took %s on average, %s at the longest", plural(int(d.calls.N), "call"), d.remote, lasting(d.mean()), lasting(d.worst))}
+	if d.calls.N == 0 {
+		took.Text = fmt.Sprintf("%s to %s had no answer for up to %s", plural(int(d.calls.Open), "call"), d.remote, lasting(d.worst))
+	}
+	if answers > 0 {
+		took.Text += fmt.Sprintf("; its own %s answers took %s inside", count(float64(answers)), lasting(mean))
+		if d.calls.Sum >= (1-agreeing)*sum && d.calls.Sum <= (1+agreeing)*sum && late {
+			took.Grade = Decisive
+			took.Text += fmt.Sprintf(": %s in all of each", lasting(sum))
+		}
+	}
+	f.Evidence = append(f.Evidence, took)
+	if d.looks > 0 && d.waited > 0 {
+		looks, share := during(d.waited, d.looks)
+		e := Evidence{Side: For, Grade: Weak, Value: share, Unit: "share", Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "threads' calls",
+			Text: fmt.Sprintf("at %s looks up to %s of it waited in a read from there", looks, plural(d.waiters, "thread"))}
+		if held {
+			e.Grade = Strong
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	if answers > 0 && !late {
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: mean, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
+			Text: fmt.Sprintf("its own answers took %s all the same: nobody waits for those calls", lasting(mean))})
+	}
+	if e, ok := d.pathEvidence(); ok {
+		f.Evidence = append(f.Evidence, e)
+	}
+	if answers > 0 && late {
+		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: min(d.mean(), mean), Unit: "s", Text: fmt.Sprintf("%s of each answer's %s is the wait for %s", lasting(min(d.mean(), mean)), lasting(mean), d.remote)}
+	}
+	host := recording.Host(d.remote)
+	f.Remedy = fmt.Sprintf("see what holds %s up (snag find on %s); in %s: a timeout below %s for that call, and fewer calls to it for an answer", d.remote, host, d.process.Subject.Comm, lasting(d.mean()))
+	f.Next = fmt.Sprintf("snag find --port %s   # on %s; here: ss -tnpoi dst %s", recording.Port(d.remote), host, host)
+	return f, true
+}
+
+// pathEvidence tells whether the way there explains the time.
+func (d *dependency) pathEvidence() (Evidence, bool) {
+	rtt, again, known := d.path()
+	e := Evidence{Side: Against, Grade: Strong, Value: rtt, Unit: "s", Source: "ss -ti minrtt, retrans", Origin: "path"}
+	switch {
+	case !known:
+		return e, false
+	case rtt >= 0.5*d.mean():
+		e.Text = fmt.Sprintf("the path alone takes %s there and back", lasting(rtt))
+	case again >= 3 && float64(again) >= 0.2*float64(d.calls.N):
+		e.Text = fmt.Sprintf("%d segments to it had to be sent again: the path", again)
+	default:
+		e.Side, e.Grade = For, Weak
+		e.Text = fmt.Sprintf("the path there and back takes %s: it is the peer that takes long", lasting(rtt))
+	}
+	return e, true
+}

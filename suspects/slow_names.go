@@ -1,0 +1,81 @@
+package suspects
+
+import (
+	"fmt"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// longQuery is how long a query to a name server must be under way to be seen to
+// wait: answers come in milliseconds, and samples are a second apart.
+const longQuery = 2.0 // s
+
+// slowNames is a process whose queries to a name server stay unanswered. Nothing of
+// them is read: a resolver's socket lives until its answer came, and it asks again
+// after 5 s (resolv.conf(5), timeout).
+func slowNames(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding, bool) {
+	var worst *scene.Socket
+	waiting, longest := 0, 0.0
+	for _, k := range p.Sockets {
+		if k.First().Proto != "udp" || recording.Port(k.First().Remote) != "53" {
+			continue
+		}
+		lived := k.Last().T.Sub(k.First().T).Seconds()
+		if lived < longQuery || k.Last().RecvQ > 0 {
+			continue
+		}
+		waiting++
+		if lived > longest {
+			worst, longest = k, lived
+		}
+	}
+	if worst == nil {
+		return Finding{}, false
+	}
+	server := worst.First().Remote
+	f := Finding{Subject: worst.Subject, Related: []recording.Subject{p.Subject},
+		Active: []recording.Interval{{Start: worst.First().T, End: worst.Last().T}},
+		Text:   fmt.Sprintf("%s waits for the name server %s, for %s and longer", p.Subject.Name, server, lasting(longest))}
+	f.Subject.PID, f.Subject.Comm = p.Subject.PID, p.Subject.Comm
+	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: longest, Unit: "s", Source: "ss -unp dst :53", Origin: "its sockets",
+		Text: fmt.Sprintf("%s to %s waited for %s and longer (an answer takes milliseconds; resolvers ask again after 5 s)", plural(waiting, "query"), server, lasting(longest))})
+	if polls, looks := polling(p, worst); looks >= 3 && 2*polls >= looks {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(polls), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/syscall", p.Subject.PID), Origin: "threads' calls",
+			Text: fmt.Sprintf("a thread of it waited in poll or a read at %d of %d looks meanwhile", polls, looks)})
+	}
+	netns := worst.First().Netns
+	sent, ok1 := grew(r, netns, "node_netstat_Udp_OutDatagrams")
+	got, ok2 := grew(r, netns, "node_netstat_Udp_InDatagrams")
+	if ok1 && ok2 && sent >= 2 && got < 0.9*sent {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: sent - got, Unit: "datagrams", Source: "/proc/net/snmp Udp OutDatagrams, InDatagrams", Origin: "udp counters",
+			Text: fmt.Sprintf("%s datagrams went and %s came in this namespace", count(sent), count(got))})
+	} else if ok1 && ok2 {
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Weak, Source: "/proc/net/snmp Udp OutDatagrams, InDatagrams", Origin: "udp counters",
+			Text: fmt.Sprintf("%s datagrams went and %s came in this namespace: slow, but answered", count(sent), count(got))})
+	}
+	if _, suffers := latencyOf(s, p.Subject.PID); suffers {
+		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: longest, Unit: "s", Text: fmt.Sprintf("whoever needs the name waits for %s and longer", lasting(longest))}
+	}
+	f.Remedy = fmt.Sprintf("see why %s does not answer; in /etc/resolv.conf: options timeout:1 attempts:2, a second nameserver, or a resolver on this host", server)
+	f.Next = fmt.Sprintf("dig @%s . NS +tries=1; tcpdump -ni any host %s and port 53", recording.Host(server), recording.Host(server))
+	return f, true
+}
+
+// polling counts the looks, while the query waited, with a thread in poll or in a
+// read from that socket.
+func polling(p *scene.Process, k *scene.Socket) (polls, looks int) {
+	for _, l := range looksAt(p) {
+		if l.T < k.First().T || l.T > k.Last().T {
+			continue
+		}
+		looks++
+		for _, row := range l.Rows {
+			if row.Syscall == "poll" || row.Syscall == "ppoll" || reads[row.Syscall] && socketOn(p, row.FD) == k {
+				polls++
+				break
+			}
+		}
+	}
+	return polls, looks
+}

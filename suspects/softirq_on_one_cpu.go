@@ -1,0 +1,192 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var softirqOnOneCPU = &Suspect{
+	Name:  "softirq-on-one-cpu",
+	Title: "one CPU does all the network's work while others idle",
+	About: "A card with one queue, interrupts that all go to one CPU, or an RPS mask of one CPU make it receive every packet. Once it is in softirqs all the time, packets wait and are dropped, while other CPUs have nothing to do. " +
+		"One queue is normal on a quiet host, and where all CPUs are busy spreading the work makes it worse.",
+	Needs: []Need{
+		{"host.softnet", true, "packets, squeezes and drops of each CPU"},
+		{"host.cpu", true, "softirq and idle time of each CPU"},
+		{"nics.softirqs", false, "NET_RX of each CPU"},
+		{"nics.queues", false, "RPS masks, and where the interrupts go"},
+		{"nics.interrupts", false, "which interface interrupts that CPU"},
+		{"nics.settings", false, "how many queues the card has and could have"},
+	},
+	For: []string{
+		"strong: one CPU in softirqs 80 % of the time and more (healthy: under 20 %) while others had a third of a CPU and more to spare",
+		"strong: it received most of the packets",
+		"strong: it was squeezed out of its budget, and no other",
+		"strong: only its backlog dropped packets",
+	},
+	Against: []string{
+		"decisive: no other CPU has time left: RPS on two busy cores made loss worse",
+		"decisive: it receives everything and spends little time on it: one queue is normal on a quiet host",
+		"decisive: others in softirqs as much: it is not one CPU",
+	},
+	LeadsTo: []Lead{{"softnet-backlog", 5 * time.Second}, {"nic-ring-overflow", 5 * time.Second}, {"packet-loss", 5 * time.Second}, {scene.DatagramsLost, 5 * time.Second},
+		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}},
+	Remedy: "more queues (ethtool -L), their interrupts on different CPUs, else RPS over the others and RFS; .link file (CombinedChannels=, ReceivePacketSteeringCPUMask= from systemd 256 on) or a unit; softirq time even, drops 0",
+	Next:   "mpstat -P ALL 1 5; cat /proc/net/softnet_stat; ethtool -l DEVICE; grep . /sys/class/net/DEVICE/queues/rx-*/rps_cpus",
+	Weigh:  weighSoftirqOnOneCPU,
+}
+
+const (
+	// hotShare of a second in softirqs: near 1. Healthy receivers that are loaded
+	// stay under 0.3; ksoftirqd, which shares the CPU with programs, begins to run
+	// when a softirq comes back ten times (kernel/softirq.c, MAX_SOFTIRQ_RESTART).
+	hotShare = 0.8
+	// hotSeconds and hotPart of the window: a burst of a second or two is none.
+	hotSeconds = 3.0
+	hotPart    = 0.2
+	// roomElsewhere, in CPUs: less idle time than this on all others together is no
+	// place to move work to.
+	roomElsewhere = 0.3
+	// quietShare: under it one queue is enough.
+	quietShare = 0.2
+)
+
+func weighSoftirqOnOneCPU(s *scene.Scene, r *recording.Recording) []Finding {
+	all := softCPUs(r)
+	if len(all) < 2 {
+		return nil
+	}
+	total := 0.0
+	var hot []*softCPU
+	var top *softCPU
+	for _, c := range all {
+		total += c.processed.sum()
+		if top == nil || c.processed.sum() > top.processed.sum() {
+			top = c
+		}
+		if seconds := totalLength(c.hot(), s.Window.End); seconds >= hotSeconds && seconds >= hotPart*s.Window.Length(s.Window.End).Seconds() {
+			hot = append(hot, c)
+		}
+	}
+	if len(hot) == 0 {
+		return quietCPU(r, top, total, len(all))
+	}
+	var out []Finding
+	for _, c := range hot {
+		out = append(out, hotFinding(s, r, c, all, hot, total))
+	}
+	return out
+}
+
+// hot is when the CPU did little but softirqs.
+func (c *softCPU) hot() []recording.Interval {
+	var spans []recording.Interval
+	for _, b := range c.busy {
+		if b.v >= hotShare {
+			spans = append(spans, b.Interval)
+		}
+	}
+	return mergeIntervals(spans, joined)
+}
+
+// quietCPU: most packets go through one CPU, and it has hardly anything to do.
+func quietCPU(r *recording.Recording, top *softCPU, total float64, n int) []Finding {
+	part := top.processed.sum() / max(1, total)
+	busy, ok := meanShare(top.busy, nil)
+	if !ok || total == 0 || part < mostOfPackets(n) || busy >= quietShare {
+		return nil
+	}
+	return []Finding{{Subject: cpuSubject(top.id), Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: busy, Unit: "share", Source: "/proc/stat; /proc/net/softnet_stat", Origin: "cpu time",
+		Text: fmt.Sprintf("CPU %d received %.0f %% of %s packets and spent %.0f %% of its time on softirqs: one is enough", top.id, 100*part, count(total), 100*busy)}}}}
+}
+
+// mostOfPackets is the share at which one of n CPUs has most of the packets: half
+// way from an even share to all of them.
+func mostOfPackets(n int) float64 { return 0.5 + 0.5/float64(n) }
+
+func hotFinding(s *scene.Scene, r *recording.Recording, c *softCPU, all, hot []*softCPU, total float64) Finding {
+	active := c.hot()
+	rows := backlogDrops(r)
+	where := placeOf(s, r, c.id, rows)
+	f := Finding{Subject: cpuSubject(c.id), Active: active, Related: append(where.devices, receiversOf(s, r, rows)...)}
+	busy, _ := meanShare(c.busy, active)
+	seconds := totalLength(active, s.Window.End)
+	f.Text = fmt.Sprintf("did softirqs %.0f %% of %s while the others idled", 100*busy, lasting(seconds))
+	room, busyElse, measured := timeElsewhere(all, c, active)
+	f.Evidence = append(f.Evidence, timeEvidence(c, busy, seconds, room, busyElse, measured, len(all), len(hot)))
+
+	part := c.processed.sum() / max(1, total)
+	e := Evidence{Side: For, Grade: Strong, Value: part, Unit: "share", Source: "/proc/net/softnet_stat, column 1", Origin: "softnet processed",
+		Text: fmt.Sprintf("it received %.0f %% of %s packets, of %d CPUs", 100*part, count(total), len(all))}
+	if part < mostOfPackets(len(all)) {
+		e.Side, e.Text = Against, e.Text+": others receive as well"
+	}
+	f.Evidence = append(f.Evidence, e)
+	if e, ok := c.alone(all, "squeezes", "time_squeeze", func(c *softCPU) steps { return c.squeezed }); ok {
+		f.Evidence = append(f.Evidence, e)
+	}
+	drops, dropped := c.alone(all, "packets dropped at the backlog", "softnet dropped", func(c *softCPU) steps { return c.dropped })
+	if dropped {
+		f.Evidence = append(f.Evidence, drops)
+	}
+	if n := c.dropped.sum(); n > 0 {
+		of := max(arrivedAt(r, where.devices), c.processed.sum()) + n
+		f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: n, Of: of, Unit: "packets", Text: fmt.Sprintf("%s packets dropped at the backlog of CPU %d", ofAll(n, of), c.id)}
+		f.Text += fmt.Sprintf(", and dropped %s packets", count(n))
+	}
+	f.Evidence = append(f.Evidence, where.evidence...)
+	f.Remedy = where.remedy
+	f.Next = "mpstat -P ALL 1 5; cat /proc/net/softnet_stat"
+	if len(where.devices) > 0 {
+		d := where.devices[0]
+		f.Next = inNetns(s, d.Netns, "ethtool -l "+d.Device) + "; " + inNetns(s, d.Netns, fmt.Sprintf("grep . /sys/class/net/%s/queues/rx-*/rps_cpus", d.Device))
+	}
+	return f
+}
+
+// timeElsewhere is how many CPUs' worth of idle and of softirq time the others had.
+func timeElsewhere(all []*softCPU, but *softCPU, active []recording.Interval) (idle, soft float64, measured bool) {
+	for _, c := range all {
+		if c == but {
+			continue
+		}
+		if v, ok := meanShare(c.idle, active); ok {
+			idle, measured = idle+v, true
+		}
+		v, _ := meanShare(c.busy, active)
+		soft += v
+	}
+	return idle, soft, measured
+}
+
+func timeEvidence(c *softCPU, busy, seconds, room, busyElse float64, measured bool, n, hot int) Evidence {
+	e := Evidence{Side: For, Grade: Strong, Value: busy, Unit: "share", Source: "/proc/stat", Origin: "cpu time",
+		Text: fmt.Sprintf("CPU %d was in softirqs %.0f %% of %s, the other %d %.0f %% on average, with %.1f CPUs idle", c.id, 100*busy, lasting(seconds), n-1, 100*busyElse/float64(n-1), room)}
+	switch {
+	case !measured:
+		e.Grade, e.Doubt = Weak, "the others' idle time was not measured"
+	case 2*hot > n:
+		e.Side, e.Grade, e.Text = Against, Decisive, fmt.Sprintf("%d of %d CPUs were in softirqs all the time: it is not one CPU", hot, n)
+	case room < roomElsewhere:
+		e.Side, e.Grade = Against, Decisive
+		e.Text = fmt.Sprintf("CPU %d was in softirqs %.0f %% of the time, but the other %d had %.2f CPUs idle in all: there is no room to spread it", c.id, 100*busy, n-1, room)
+	}
+	return e
+}
+
+// alone tells whether nearly all of a count was this CPU's.
+func (c *softCPU) alone(all []*softCPU, what, origin string, of func(*softCPU) steps) (Evidence, bool) {
+	sum := 0.0
+	for _, o := range all {
+		sum += of(o).sum()
+	}
+	own := of(c).sum()
+	if sum < 10 || own < 0.9*sum {
+		return Evidence{}, false
+	}
+	return Evidence{Side: For, Grade: Strong, Value: own, Unit: "count", Source: "/proc/net/softnet_stat", Origin: origin,
+		Text: fmt.Sprintf("%s %s were this CPU's", ofAll(own, sum), what)}, true
+}

@@ -1,0 +1,162 @@
+package suspects
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var softnetBacklog = &Suspect{
+	Name:  "softnet-backlog",
+	Title: "a CPU's backlog of received packets overflows",
+	About: "Packets that one CPU hands to another (RPS), and those of veth, loopback and tunnels, wait in the receiving CPU's backlog of netdev_max_backlog packets. What finds it full is dropped, whatever the sockets' buffers. " +
+		"A squeeze only says that a round of work ended before the queue was empty: what is left waits for the next one, and nothing is lost.",
+	Needs: []Need{
+		{"host.softnet", true, "drops and squeezes of each CPU's backlog"},
+		{"drops.kfree_skb", false, "the same drops, by packet: which interface, flow and namespace"},
+		{"drops.reason", false, "the reason CPU_BACKLOG"},
+		{"host.links", false, "how many packets came in by that interface, and its own count of drops"},
+		{"host.cpu", false, "whether the CPU had any time left"},
+	},
+	For: []string{
+		"decisive: the CPUs' drops are as many as the CPU_BACKLOG drops, or as the interfaces' receive drops (healthy: 0)",
+		"strong: a CPU's count of drops grew",
+	},
+	Against: []string{
+		"decisive: squeezes and no drops: nothing was lost (an idle host: 6 squeezes, 0 drops)",
+		"weak: the CPU was busy with softirqs all the time: a longer queue would only make the packets wait",
+		"trap: the RPS flow limit drops at half the length already, and counts as a drop too",
+	},
+	LeadsTo: []Lead{{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.FramesSkipped, 5 * time.Second}},
+	Remedy:  "sysctl net.core.netdev_max_backlog, with squeezes netdev_budget and netdev_budget_usecs together; in /etc/sysctl.d; dropped in /proc/net/softnet_stat stands still",
+	Next:    "cat /proc/net/softnet_stat; sysctl net.core.netdev_max_backlog",
+	Weigh:   weighSoftnetBacklog,
+}
+
+func weighSoftnetBacklog(s *scene.Scene, r *recording.Recording) []Finding {
+	all := softCPUs(r)
+	var worst, most *softCPU // in drops, in squeezes
+	var dropped steps
+	squeezed := 0.0
+	for _, c := range all {
+		dropped = append(dropped, c.dropped...)
+		squeezed += c.squeezed.sum()
+		if worst == nil || c.dropped.sum() > worst.dropped.sum() {
+			worst = c
+		}
+		if most == nil || c.squeezed.sum() > most.squeezed.sum() {
+			most = c
+		}
+	}
+	lost := dropped.sum()
+	switch {
+	case worst == nil:
+		return nil
+	case lost == 0 && squeezed > 0:
+		return []Finding{{Subject: cpuSubject(most.id), Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: squeezed, Unit: "squeezes", Source: "/proc/net/softnet_stat", Origin: "softnet",
+			Text: fmt.Sprintf("%s rounds of work ended before the queue was empty (squeezes), and 0 packets were dropped: what was left waited for the next round", count(squeezed))}}}}
+	case lost == 0:
+		return nil
+	}
+	rows := backlogDrops(r)
+	devices := interfacesOf(s, r, rows)
+	f := Finding{Subject: cpuSubject(worst.id), Active: dropped.active(),
+		Related:  append(devices, receiversOf(s, r, rows)...),
+		Evidence: backlogEvidence(r, worst, lost, rows),
+		Remedy:   backlogRemedy(r, worst, dropped, squeezed),
+		Next:     "cat /proc/net/softnet_stat; sysctl net.core.netdev_max_backlog net.core.netdev_budget net.core.netdev_budget_usecs"}
+	of := arrivedAt(r, devices)
+	if of > 0 {
+		of += lost
+	} else {
+		of = worst.processed.sum() + lost
+	}
+	f.Text = fmt.Sprintf("its backlog was full: dropped %s received packets", ofAll(lost, of))
+	if n := worst.dropped.sum(); n < lost {
+		f.Text = fmt.Sprintf("the backlogs of the CPUs were full: dropped %s received packets, %s of them on this one", ofAll(lost, of), count(n))
+	}
+	if len(devices) > 0 {
+		f.Text += " of " + s.Name(devices[0])
+	}
+	f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: of, Unit: "packets", Text: fmt.Sprintf("%s packets dropped at a CPU's backlog", ofAll(lost, of))}
+	return []Finding{f}
+}
+
+func backlogEvidence(r *recording.Recording, worst *softCPU, lost float64, rows []recording.Drop) []Evidence {
+	e := Evidence{Side: For, Grade: Strong, Value: lost, Unit: "packets", Source: "/proc/net/softnet_stat, column 2", Origin: "softnet",
+		Text: fmt.Sprintf("the CPUs' backlogs dropped %s packets, CPU %d %s of them", count(lost), worst.id, count(worst.dropped.sum()))}
+	freed, same := dropSteps(rows).agreeIn(lost, worst.span)
+	_, traced := r.Measured("drops.kfree_skb")
+	refused := 0.0
+	for _, s := range r.Select("node_network_receive_drop_total") {
+		if n, ok := s.Increase(); ok {
+			refused += n
+		}
+	}
+	switch {
+	case traced && freed > 0 && same:
+		e.Grade = Decisive
+		e.Source += "; tracepoint skb:kfree_skb CPU_BACKLOG"
+		e.Text += fmt.Sprintf("; %s were freed for CPU_BACKLOG", count(freed))
+	case refused > 0 && agree(refused, lost):
+		e.Grade = Decisive
+		e.Source += "; ip -s link, RX dropped"
+		e.Text += fmt.Sprintf("; the interfaces' receive drops grew by %s", count(refused))
+	case traced && freed > 0:
+		e.Text += fmt.Sprintf("; but %s were freed for CPU_BACKLOG", count(freed))
+		e.Doubt = lossOf(r, "drops.kfree_skb", freed)
+	}
+	out := []Evidence{e}
+	if limited := grewOnMachine(r, "node_softnet_flow_limit_count_total"); limited > 0 {
+		out = append(out, Evidence{Side: For, Grade: Weak, Value: limited, Unit: "packets", Source: "/proc/net/softnet_stat, column 11", Origin: "flow limit",
+			Text: fmt.Sprintf("%s of them were refused by the flow limit (net.core.flow_limit_cpu_bitmap), at half the backlog's length: one flow fills it", count(limited))})
+	}
+	if v, ok := meanShare(worst.busy, worst.dropped.active()); ok {
+		e := Evidence{Side: For, Grade: Weak, Value: v, Unit: "share", Source: "/proc/stat, softirq of cpu" + fmt.Sprint(worst.id), Origin: "cpu time"}
+		if v < hotShare {
+			e.Text = fmt.Sprintf("CPU %d was in softirqs %.0f %% of those seconds: it has the time, its queue is too short for the bursts", worst.id, 100*v)
+		} else {
+			e.Side, e.Text = Against, fmt.Sprintf("CPU %d was in softirqs %.0f %% of those seconds: a longer queue would only make packets wait", worst.id, 100*v)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// grewOnMachine is the growth of a machine-wide counter over all its series.
+func grewOnMachine(r *recording.Recording, name string) float64 {
+	n := 0.0
+	for _, s := range r.Select(name) {
+		if v, ok := s.Increase(); ok {
+			n += v
+		}
+	}
+	return n
+}
+
+// longestBacklog that is proposed: each packet holds 1 to 4 kB.
+const longestBacklog = 65536
+
+// backlogRemedy proposes four times the present length, or what one second lost
+// beyond it, to the next power of two; nothing of it where the CPU has no time left.
+func backlogRemedy(r *recording.Recording, on *softCPU, dropped steps, squeezed float64) string {
+	if v, ok := meanShare(on.busy, on.dropped.active()); ok && v >= hotShare {
+		return fmt.Sprintf("take work off CPU %d: fewer packets, cheaper rules for them, or RPS to CPUs that idle; a longer netdev_max_backlog would only make them wait", on.id)
+	}
+	now, ok := setting(r, 0, "net.core.netdev_max_backlog")
+	if !ok {
+		return "raise net.core.netdev_max_backlog; keep it in /etc/sysctl.d/90-snag.conf"
+	}
+	worst := 0.0
+	for _, d := range dropped {
+		worst = max(worst, d.N)
+	}
+	set := []string{fmt.Sprintf("net.core.netdev_max_backlog=%.0f", max(now, min(longestBacklog, powerOfTwo(max(4*now, now+worst/4)))))}
+	if b := budgetRemedy(r); b != "" && squeezed > 0 {
+		set = append(set, b)
+	}
+	return fmt.Sprintf("sysctl -w %s (now %.0f); keep it in /etc/sysctl.d/90-snag.conf", strings.Join(set, " "), now)
+}

@@ -1,0 +1,124 @@
+package suspects
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// hostOf is a recording of a host with that many CPUs.
+func hostOf(cpus int) *recording.Recording {
+	return &recording.Recording{Manifest: recording.Manifest{CPUs: cpus, Netns: 1, Start: 1, End: 30e9}}
+}
+
+func numberOf(n int) *int { return &n }
+
+func remedyFor(r *recording.Recording, cpu int) string {
+	recording.SortSeries(r.Series)
+	return placeOf(scene.Build(r), r, cpu, nil).remedy
+}
+
+func growingTo(name string, labels recording.Labels, n float64) recording.Series {
+	return recording.Series{Name: name, Labels: labels, Points: []recording.Point{{T: 1, V: 0}, {T: 30e9, V: n}}}
+}
+
+func remedyHas(t *testing.T, got string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(got, p) {
+			t.Errorf("the remedy %q lacks %q", got, p)
+		}
+	}
+}
+
+// A card that could have more queues gets as many as there are CPUs, and no more
+// than it can have.
+func TestMoreQueuesFirst(t *testing.T) {
+	for cpus, want := range map[int]string{8: "combined 8", 128: "combined 63"} {
+		r := hostOf(cpus)
+		r.NICs = []recording.NIC{{Netns: 1, Device: "eth0", Bus: "0000:03:00.0", Channels: &recording.Channels{Combined: numberOf(1), CombinedMax: numberOf(63)}}}
+		r.Series = []recording.Series{growingTo("node_network_receive_packets_total", recording.Labels{"device": "eth0"}, 9e6)}
+		remedyHas(t, remedyFor(r, 0), "ethtool -L eth0 "+want, "now 1", ".link")
+	}
+}
+
+// Four queues whose interrupts all go to CPU 0, as /proc/interrupts of the host
+// 103-17-164-sh-100-k07 shows (eth3-TxRx-0 to 3).
+func TestInterruptsApart(t *testing.T) {
+	r := hostOf(4)
+	r.NICs = []recording.NIC{{Netns: 1, Device: "eth3", Bus: "0000:04:00.1", Channels: &recording.Channels{Combined: numberOf(4), CombinedMax: numberOf(63)}}}
+	for i, n := range []float64{746827548, 2674693551, 2341522223, 3587929355} {
+		irq := 55 + i
+		r.IRQs = append(r.IRQs, recording.IRQ{Netns: 1, Device: "eth3", Number: irq, Name: fmt.Sprintf("eth3-TxRx-%d", i), Allowed: "0-3", Effective: "0"})
+		for cpu := range 4 {
+			v := 0.0
+			if cpu == 0 {
+				v = n
+			}
+			r.Series = append(r.Series, growingTo("node_interrupts_total", recording.Labels{"cpu": fmt.Sprint(cpu), "type": fmt.Sprint(irq)}, v))
+		}
+	}
+	recording.SortSeries(r.Series)
+	p := placeOf(scene.Build(r), r, 0, nil)
+	remedyHas(t, p.remedy, "echo 0 > /proc/irq/58/smp_affinity_list", "echo 3 > /proc/irq/55/smp_affinity_list", "irqbalance")
+	if len(p.devices) != 1 || p.devices[0].Device != "eth3" {
+		t.Errorf("devices %+v", p.devices)
+	}
+	if len(p.evidence) != 3 || !strings.Contains(p.evidence[0].Text, "interrupt 58 (eth3-TxRx-3 of eth3) came 3,587,929,355 times to CPU 0; it may go to CPU 0-3") {
+		t.Errorf("evidence %+v", p.evidence)
+	}
+}
+
+// A card with one queue and no more to have: RPS over the other CPUs, in hex groups
+// of 8 with commas above 32 CPUs, without 0x; flows to a power of two.
+func TestReceivePacketSteering(t *testing.T) {
+	for cpus, mask := range map[int]string{2: "3", 4: "e", 40: "000000ff,fffffffe", 256: strings.Repeat("ffffffff,", 7) + "fffffffe"} {
+		r := hostOf(cpus)
+		r.NICs = []recording.NIC{{Netns: 1, Device: "eth0", Bus: "virtio2", Channels: &recording.Channels{Combined: numberOf(1), CombinedMax: numberOf(1)}}}
+		none := ""
+		for q := range 3 {
+			r.Queues = append(r.Queues, recording.Queue{Netns: 1, Device: "eth0", Dir: "rx", Index: q, RPS: &none})
+		}
+		r.Series = []recording.Series{growingTo("node_network_receive_packets_total", recording.Labels{"device": "eth0"}, 9e6)}
+		remedyHas(t, remedyFor(r, 0), "echo "+mask+" > $q/rps_cpus", "echo 16384 > $q/rps_flow_cnt", "net.core.rps_sock_flow_entries=32768")
+	}
+}
+
+// A mask of one CPU names its interface, though another received more.
+func TestAMaskOfOneCPUIsNamed(t *testing.T) {
+	r := hostOf(4)
+	one := "1"
+	r.Queues = []recording.Queue{{Netns: 1, Device: "eth1", Dir: "rx", Index: 0, RPS: &one}}
+	r.Series = []recording.Series{growingTo("node_network_receive_packets_total", recording.Labels{"device": "eth0"}, 9e6)}
+	recording.SortSeries(r.Series)
+	p := placeOf(scene.Build(r), r, 1, nil)
+	if len(p.devices) != 1 || p.devices[0].Device != "eth1" || len(p.evidence) != 1 {
+		t.Errorf("%+v", p)
+	}
+	if p := placeOf(scene.Build(r), r, 2, nil); len(p.evidence) != 0 || p.devices[0].Device != "eth0" {
+		t.Errorf("CPU 2: %+v", p)
+	}
+}
+
+// The backlog's and the budgets' proposals come with the host's own values.
+func TestBacklogRemedy(t *testing.T) {
+	r := hostOf(2)
+	for name, v := range map[string]string{"net.core.netdev_max_backlog": "1000", "net.core.netdev_budget": "300", "net.core.netdev_budget_usecs": "8000"} {
+		r.Facts = append(r.Facts, recording.Fact{Name: name, Value: v})
+	}
+	drops := steps{{recording.Interval{Start: 1, End: 1e9}, 400}}
+	remedyHas(t, backlogRemedy(r, &softCPU{}, drops, 7), "net.core.netdev_max_backlog=4096 net.core.netdev_budget=600 net.core.netdev_budget_usecs=16000 (now 1000)", "/etc/sysctl.d/")
+	if got := backlogRemedy(r, &softCPU{}, drops, 0); strings.Contains(got, "budget") {
+		t.Errorf("no squeezes, and still %q", got)
+	}
+	drops[0].N = 1e6
+	remedyHas(t, backlogRemedy(r, &softCPU{}, drops, 0), "net.core.netdev_max_backlog=65536")
+	if got := backlogRemedy(hostOf(2), &softCPU{}, drops, 0); strings.Contains(got, "now 0") {
+		t.Errorf("the present value was not read, and still %q", got)
+	}
+	busy := []cpuShare{{recording.Interval{Start: 1, End: 1e9}, 0.97}}
+	remedyHas(t, backlogRemedy(r, &softCPU{id: 1, busy: busy, dropped: drops}, drops, 0), "take work off CPU 1")
+}

@@ -1,0 +1,230 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var synFlood = &Suspect{
+	Name:  "syn-flood",
+	Title: "SYNs that nobody means",
+	About: "SYNs from forged addresses fill a listener's queue of half-open connections. Without SYN cookies real clients' SYNs are dropped with the rest, and come back after 1 s, 3 s, 7 s; with cookies they get in, without window scaling at worst. A burst of real clients fills the same queue for a round trip, and finishes; a full accept queue drops connections that were finished.",
+	Needs: []Need{
+		{"sockets.half-open", true, "half-open connections of each listener, their sources, and whether they are silent"},
+		{"host.netstat", true, "SYNs dropped, cookies sent and returned"},
+		{"sockets.retransmits", false, "real clients of this host that sent their SYN again"},
+		{"sockets.connections", false, "connections that came about"},
+		{"host.sysctl", false, "whether SYN cookies are on"},
+	},
+	For: []string{
+		"strong: the half-open connections are as many as the backlog, and most were silent when their SYN-ACK was sent again",
+		"strong: SYNs were dropped before any accept queue was full (ListenDrops without ListenOverflows), or cookies were sent and hardly any came back",
+	},
+	Against: []string{
+		"decisive: the cookies came back: real clients",
+		"decisive: what was dropped had finished its handshake: the accept queue, not SYNs",
+		"decisive: the half-open connections were young: clients in the middle of their handshake",
+		"trap: SYN-ACKs that get lost on their way back (asymmetric routes, a firewall): few sources, and none of them ever finishes",
+	},
+	LeadsTo: []Lead{{scene.ConnectLatency, 5 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}},
+	Remedy:  "net.ipv4.tcp_syncookies = 1 → sysctl.d; a longer net.ipv4.tcp_max_syn_backlog and backlog; filter or limit SYNs upstream (nft synproxy). Verified by: real clients connect at once, ListenDrops stands still",
+	Next:    "ss -Htn state syn-recv | wc -l; nstat -az TcpExtSyncookiesSent TcpExtSyncookiesRecv TcpExtTCPReqQFullDrop TcpExtListenDrops",
+	Weigh:   weighSynFlood,
+}
+
+const (
+	// fewHalfOpen: a busy server has a round trip's worth of new connections half
+	// open, 20 at 200 a second and 100 ms; cookies begin at the backlog.
+	fewHalfOpen = 30
+	// silentShare of the half-open had their SYN-ACK sent again: lost packets make
+	// 1 in 50 or so, forged sources all that are older than a second.
+	silentShare = 0.3
+	// fewSyns dropped, or cookies sent, are no flood.
+	fewSyns = 50
+	// cookiesBack: real clients return all but what is lost; forged sources none.
+	cookiesBack, cookiesGone = 0.5, 0.1
+)
+
+// synQueue is what counters of a namespace say of SYNs.
+type synQueue struct {
+	dropped, overflowed steps // ListenDrops, ListenOverflows
+	sent, back          float64
+}
+
+func synQueueOf(r *recording.Recording, netns uint64) synQueue {
+	var q synQueue
+	if c, ok := counter(r, netns, "node_netstat_TcpExt_ListenDrops"); ok {
+		q.dropped = stepsOf(c)
+	}
+	if c, ok := counter(r, netns, "node_netstat_TcpExt_ListenOverflows"); ok {
+		q.overflowed = stepsOf(c)
+	}
+	q.sent, _ = grew(r, netns, "node_netstat_TcpExt_SyncookiesSent")
+	q.back, _ = grew(r, netns, "node_netstat_TcpExt_SyncookiesRecv")
+	return q
+}
+
+// syns is how many were dropped before their handshake was finished.
+func (q synQueue) syns() float64 { return max(0, q.dropped.sum()-q.overflowed.sum()) }
+
+func weighSynFlood(s *scene.Scene, r *recording.Recording) []Finding {
+	type place struct {
+		netns uint64
+		local string
+	}
+	by := map[place][]recording.HalfOpen{}
+	var order []place
+	for _, h := range r.HalfOpen {
+		k := place{namespace(r, h.Netns), h.Local}
+		if by[k] == nil {
+			order = append(order, k)
+		}
+		by[k] = append(by[k], h)
+	}
+	var out []Finding
+	for _, k := range order {
+		most := by[k][0]
+		for _, h := range by[k] {
+			// A flood that has just begun has only young ones.
+			if h.Resent > most.Resent || h.Resent == most.Resent && h.N > most.N {
+				most = h
+			}
+		}
+		q := synQueueOf(r, k.netns)
+		if most.N >= fewHalfOpen || q.syns() >= fewSyns || q.sent >= fewSyns {
+			out = append(out, floodFinding(s, r, k.netns, most, by[k], q))
+		}
+	}
+	return out
+}
+
+func floodFinding(s *scene.Scene, r *recording.Recording, netns uint64, most recording.HalfOpen, all []recording.HalfOpen, q synQueue) Finding {
+	f := Finding{Subject: recording.Subject{Kind: recording.KindPort, Netns: netns, Proto: "tcp", Local: most.Local}, Next: inNetns(s, netns, synNext)}
+	backlog := 0
+	if l := s.ListenerOn(netns, most.Local); l != nil {
+		f.Subject, backlog = l.Subject, l.Last().SendQ
+	}
+	f.Evidence = append(f.Evidence, halfOpenEvidence(most, backlog))
+	opened := openedAt(r, netns, most.Local)
+	if e, ok := q.evidence(); ok {
+		if e.Side == For && opened > 0 {
+			e.Text += fmt.Sprintf("; %s connections came about", count(opened))
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	for _, h := range all {
+		if h.N >= fewHalfOpen {
+			f.Active = append(f.Active, oneSecond(h.T))
+		}
+	}
+	f.Active = mergeIntervals(append(f.Active, q.dropped.active()...), 6*time.Second)
+	f.Text = fmt.Sprintf("%s connections from %s hang half open on it, and hardly one of them is meant", count(float64(most.N)), sourcesOf(most))
+	f.Remedy = synRemedy(r, netns, backlog)
+	f.Harm = q.harm(r, most.Local, opened)
+	return f
+}
+
+const synNext = "ss -Htn state syn-recv | awk '{print $4}' | sort | uniq -c | sort -rn | head"
+
+func sourcesOf(h recording.HalfOpen) string {
+	if h.Sources >= recording.MostSources {
+		return fmt.Sprintf("%s addresses or more", count(recording.MostSources))
+	}
+	if h.Sources == 1 {
+		return "1 address"
+	}
+	return count(float64(h.Sources)) + " addresses"
+}
+
+func halfOpenEvidence(h recording.HalfOpen, backlog int) Evidence {
+	e := Evidence{Side: For, Grade: Weak, Value: float64(h.N), Unit: "connections", Source: "ss -tn state syn-recv", Origin: "half-open",
+		Text: fmt.Sprintf("up to %s half-open connections at once from %s (%s, for one); %s of them were silent when the SYN-ACK was sent again",
+			count(float64(h.N)), sourcesOf(h), h.Remote, count(float64(h.Resent)))}
+	if backlog > 0 {
+		e.Text += fmt.Sprintf("; the backlog is %s", count(float64(backlog)))
+	}
+	switch silent := float64(h.Resent); {
+	case h.N >= fewHalfOpen && silent >= silentShare*float64(h.N):
+		e.Grade = Strong
+	case silent < 0.1*float64(h.N):
+		e.Side, e.Grade = Against, Strong
+		e.Text += ": young ones, in the middle of their handshake"
+	}
+	return e
+}
+
+// evidence is what the namespace's counters say; false where they say nothing.
+func (q synQueue) evidence() (Evidence, bool) {
+	e := Evidence{Side: For, Grade: Strong, Value: q.syns(), Unit: "SYNs", Source: "/proc/net/netstat ListenDrops, ListenOverflows, SyncookiesSent, SyncookiesRecv", Origin: "SYN counters",
+		Text: fmt.Sprintf("%s SYNs were dropped (ListenDrops %s, of them %s by a full accept queue)", count(q.syns()), count(q.dropped.sum()), count(q.overflowed.sum()))}
+	if q.sent >= fewSyns {
+		e.Text += fmt.Sprintf("; %s SYN cookies were sent, %s came back", count(q.sent), count(q.back))
+	}
+	switch {
+	case q.sent >= fewSyns && q.back >= cookiesBack*q.sent:
+		e.Side, e.Grade = Against, Decisive
+		e.Text += ": real clients, who finish"
+	case q.sent >= fewSyns && q.back <= cookiesGone*q.sent, q.syns() >= fewSyns && q.syns() >= 0.5*q.dropped.sum():
+	case q.overflowed.sum() >= fewSyns:
+		e.Side, e.Grade = Against, Decisive
+		e.Text += ": what was dropped had finished its handshake, the accept queue is short"
+	case q.sent < fewSyns && q.syns() < fewSyns:
+		return e, false
+	default:
+		e.Grade = Weak
+	}
+	return e, true
+}
+
+// openedAt is how many connections to a listener came about.
+func openedAt(r *recording.Recording, netns uint64, local string) float64 {
+	n := 0.0
+	for _, c := range r.Connections {
+		if c.Role == "accept" && namespace(r, c.Netns) == netns && recording.Port(c.Local) == recording.Port(local) {
+			n += float64(c.Opened)
+		}
+	}
+	return n
+}
+
+// harm: real clients wait as their SYNs are dropped. Those on this host are
+// counted; of others it is known only that a SYN of theirs is dropped as often
+// as any, and that so many got in.
+func (q synQueue) harm(r *recording.Recording, local string, opened float64) Harm {
+	if q.syns() < fewSyns {
+		return Harm{}
+	}
+	again := 0.0
+	for _, t := range r.Retransmits {
+		if t.State == "SYN_SENT" && recording.Port(t.Remote) == recording.Port(local) && (isWildcard(local) || scene.Address(t.Remote) == scene.Address(local)) {
+			again += float64(t.N)
+		}
+	}
+	h := Harm{Symptom: scene.ConnectLatency, Unit: "connections"}
+	switch {
+	case again > 0:
+		h.Amount, h.Of = again, again+opened
+		h.Text = fmt.Sprintf("clients on this host sent %s SYNs again, 1 s and more later each; %s connections came about", count(again), count(opened))
+	case opened > 0:
+		h.Amount, h.Of = min(q.syns(), opened), q.syns()+opened
+		h.Text = fmt.Sprintf("%s SYNs dropped, %s connections came about: whoever is meant waits 1 s and more", count(q.syns()), count(opened))
+	default:
+		h.Amount, h.Of = q.syns(), q.syns()
+		h.Text = fmt.Sprintf("%s SYNs dropped, and no connection came about", count(q.syns()))
+	}
+	return h
+}
+
+func synRemedy(r *recording.Recording, netns uint64, backlog int) string {
+	rest := "limit SYNs upstream; raise net.ipv4.tcp_max_syn_backlog and the listener's backlog"
+	if backlog > 0 {
+		rest += fmt.Sprintf(" (now %s)", count(float64(backlog)))
+	}
+	if v, ok := setting(r, netns, "net.ipv4.tcp_syncookies"); ok && v == 0 {
+		return "sysctl -w net.ipv4.tcp_syncookies=1 (is 0; keep it in sysctl.d): real clients get in at once; " + rest
+	}
+	return rest
+}

@@ -1,0 +1,122 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var workerQueue = &Suspect{
+	Name:  "worker-queue",
+	Title: "requests queue for too few workers, which sleep",
+	About: "The handlers wait (for a disk, another service, a sleep) and hold their thread meanwhile: with as many requests under way as there are workers, the next ones lie unread. " +
+		"The CPU is idle, throughput is flat, and the delay grows as long as more comes than the workers can take. A slow handler is as late with nobody waiting: its time is inside.",
+	Needs: []Need{
+		{Measure: "sockets.diag", Must: true, Why: "requests that lie unread"},
+		{Measure: "sockets.turns", Why: "how much of an answer's time passed before the request was read"},
+		{Measure: "threads.syscall", Why: "what the workers do meanwhile"},
+		{Measure: "host.processes", Why: "its CPU time"},
+	},
+	For: []string{
+		"strong: half of an answer's time or more, and 20 ms, passed before its request was read",
+		"strong: requests lay unread at its sockets in most seconds",
+		"strong: at most looks none of its threads was free, and they slept in a call",
+	},
+	Against: []string{
+		"decisive: the requests were read at once, and the time passed inside: a slow handler",
+		"strong: its threads were on a CPU: it computes",
+		"strong: a thread was free for the next request",
+		"can't tell: which handler it is (its stack: eu-stack -p PID)",
+	},
+	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second},
+		{"listen-overflow", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"peer-reset", time.Minute}},
+	Remedy: "handlers that do not block (async), more workers, less waiting in each, or to shed load early. In the server's settings. Verified by: requests are read at once (the wait before the read is near 0)",
+	Next:   "head /proc/PID/task/*/{wchan,syscall}; ss -tnp   # Recv-Q of its connections",
+	Weigh:  weighWorkerQueue,
+}
+
+// longWaitUnread is the mean wait before a request is read from which users notice
+// it; on a busy healthy host it is under a millisecond, and a slice of the scheduler
+// is 4 ms.
+const longWaitUnread = 0.02
+
+func weighWorkerQueue(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, p := range s.Processes {
+		if p.Subject.PID == r.Manifest.SelfPID || len(p.Sockets) == 0 {
+			continue
+		}
+		if f, ok := queueOf(p, s, r); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func queueOf(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding, bool) {
+	pid := p.Subject.PID
+	whole := []recording.Interval{s.Window}
+	turns := turnsOf(r, pid, "serve", "", whole)
+	mean, wait := 0.0, 0.0
+	if turns.N > 0 {
+		mean, wait = turns.Sum/float64(turns.N), turns.Wait/float64(turns.N)
+	}
+	seconds, of, worst, most := requestsWait(p, whole)
+	queued := seconds >= 3 && 2*seconds >= of
+	late := wait >= longWaitUnread && wait >= 0.5*mean
+	inside := mean >= 10*longWaitUnread && wait < 0.1*mean
+	w := workersOf(p, nil)
+	switch {
+	case inside && !queued: // the time is inside
+		return Finding{Subject: p.Subject, Text: "its handlers are slow, and nobody queues for them",
+			Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: wait, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
+				Text: fmt.Sprintf("its answers took %s on average, and each request was read after %s: the time is inside", lasting(mean), lasting(wait))}}}, true
+	case !late && !queued || len(stopsOf(p, r, s.Window).spans) > 0:
+		return Finding{}, false
+	}
+	if w.looks == 0 {
+		return unlooked(p, s, r, "that its workers are all taken")
+	}
+	f := Finding{Subject: p.Subject, Text: fmt.Sprintf("requests wait for its %s, which sleep in %s", plural(w.threads, "working thread"), orThis(w.most(), "other calls"))}
+	if late {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: wait, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
+			Text: fmt.Sprintf("%s answers took %s on average, of which %s (%.0f %%) passed before the request was read", count(float64(turns.N)), lasting(mean), lasting(wait), 100*wait/mean)})
+	}
+	if queued {
+		part, share := during(seconds, of)
+		e := Evidence{Side: For, Grade: Strong, Value: share, Unit: "share", Source: "ss -tnp Recv-Q", Origin: "receive queues",
+			Text: fmt.Sprintf("in %s seconds requests waited at its sockets, up to %s on %s", part, size(float64(most)), worst.First().Local)}
+		if worst.Listening() {
+			e.Text = fmt.Sprintf("in %s seconds connections waited on %s, up to %d", part, worst.First().Local, most)
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	e, _ := w.evidence(pid)
+	f.Evidence = append(f.Evidence, e)
+	jammed := false
+	if c := convoyOf(p); c != nil && len(c.jammed) >= fewJams && 2*len(c.jammed) >= len(c.looks) {
+		jammed = true
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "futex",
+			Text: "its threads wait for a lock, not for others: more workers would only make that queue longer"})
+	}
+	if e.Side == For && e.Grade == Weak || e.Side == Against || jammed {
+		// Unread requests alone are every overload's: nothing says that it is the workers.
+		for i := range f.Evidence {
+			if f.Evidence[i].Side == For {
+				f.Evidence[i].Grade = Weak
+			}
+		}
+	}
+	rate := float64(turns.N) / max(s.Window.Length(s.Window.End).Seconds(), 1)
+	if wait > 0 {
+		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: wait, Unit: "s", Text: fmt.Sprintf("a request waits for %s until a worker reads it", lasting(wait))}
+	}
+	f.Remedy = fmt.Sprintf("in %s: more workers than %d, or handlers that do not hold one while they wait in %s", p.Subject.Comm, w.threads, orThis(w.most(), "a call"))
+	if turns.N > 0 {
+		f.Remedy += fmt.Sprintf(" (it answers %.0f a second now)", rate)
+	}
+	f.Next = fmt.Sprintf("eu-stack -p %d   # which handler waits", pid)
+	return f, true
+}

@@ -1,0 +1,17 @@
+// Bundles src/ into the one script and the one style that report/page embeds.
+import { build } from 'esbuild';
+import { copyFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+const common = { bundle: true, logLevel: 'warning', absWorkingDir: at('.') };
+
+if (process.argv[2] === 'test') {
+  const tests = readdirSync(at('test')).filter((f) => f.endsWith('.test.ts'));
+  await build({ ...common, entryPoints: tests.map((f) => `test/${f}`), outdir: at('out'), platform: 'node', format: 'esm', outExtension: { '.js': '.mjs' } });
+} else {
+  const out = { ...common, minify: true, target: ['chrome100', 'firefox100', 'safari15'], legalComments: 'inline', charset: 'utf8' };
+  await build({ ...out, entryPoints: ['src/main.ts'], outfile: at('../report/page/bundle/page.js'), format: 'iife' });
+  await build({ ...out, entryPoints: ['src/page.css'], outfile: at('../report/page/bundle/page.css') });
+  copyFileSync(at('node_modules/uplot/LICENSE'), at('../report/page/bundle/uPlot.LICENSE'));
+}

@@ -1,0 +1,102 @@
+// The one time axis that the timeline and every chart share: what part of the
+// window is shown, and where the reader points. Seconds since the window's start.
+
+export type Range = readonly [from: number, to: number];
+
+export class Axis {
+  private range: Range;
+  private pointed: number | null = null;
+  private readonly listeners: Record<'range' | 'cursor' | 'layout', (() => void)[]> = { range: [], cursor: [], layout: [] };
+
+  constructor(
+    readonly seconds: number,
+    private readonly began: number, // ms since the epoch
+  ) {
+    this.range = [0, seconds];
+  }
+
+  get shown(): Range {
+    return this.range;
+  }
+  get cursor(): number | null {
+    return this.pointed;
+  }
+  get whole(): boolean {
+    return this.range[0] <= 0 && this.range[1] >= this.seconds;
+  }
+
+  on(what: 'range' | 'cursor' | 'layout', f: () => void): void {
+    this.listeners[what].push(f);
+  }
+
+  /** layout tells whoever draws by hand that there is another width now. */
+  layout(): void {
+    for (const f of this.listeners.layout) f();
+  }
+
+  /** show moves to that part, within the window and no shorter than 50 ms. */
+  show(from: number, to: number): void {
+    const least = Math.min(0.05, this.seconds);
+    const span = Math.min(Math.max(to - from, least), this.seconds);
+    const start = Math.min(Math.max(from, 0), this.seconds - span);
+    if (start === this.range[0] && start + span === this.range[1]) return;
+    this.range = [start, start + span];
+    for (const f of this.listeners.range) f();
+  }
+
+  all(): void {
+    this.show(0, this.seconds);
+  }
+
+  /** zoom by a factor around a point: under 1 shows less. */
+  zoom(factor: number, around: number): void {
+    const [from, to] = this.range;
+    this.show(around - (around - from) * factor, around + (to - around) * factor);
+  }
+
+  /** pan by a share of what is shown. */
+  pan(share: number): void {
+    const [from, to] = this.range;
+    const by = (to - from) * share;
+    this.show(from + by, to + by);
+  }
+
+  point(t: number | null): void {
+    const at = t === null ? null : Math.min(Math.max(t, 0), this.seconds);
+    if (at === this.pointed) return;
+    this.pointed = at;
+    for (const f of this.listeners.cursor) f();
+  }
+
+  /** since turns an RFC 3339 time into seconds since the start. */
+  since(stamp: string): number {
+    const ms = Date.parse(stamp);
+    const ns = /\.\d{3}(\d+)Z$/.exec(stamp)?.[1];
+    return (ms - this.began) / 1000 + (ns ? Number(`0.${ns}`) / 1000 : 0);
+  }
+
+  /** clock is the time of day (UTC) at a point of the window. */
+  clock(t: number, fine = false): string {
+    const iso = new Date(this.began + t * 1000).toISOString();
+    return fine ? iso.slice(11, 23) : iso.slice(11, 19);
+  }
+
+  /** ticks are round times of day in the range, about n of them. */
+  ticks(n: number): number[] {
+    const [from, to] = this.range;
+    const steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
+    const step = steps.find((s) => (to - from) / s <= n) ?? 1200;
+    const offset = (this.began / 1000) % step; // round on the wall clock, not in the window
+    const out: number[] = [];
+    for (let t = Math.ceil((from + offset) / step) * step - offset; t <= to + 1e-9; t += step) {
+      out.push(Math.round(t * 1e6) / 1e6);
+    }
+    return out;
+  }
+}
+
+export function axisOf(window: { start: string; seconds: number }): Axis {
+  const ms = Date.parse(window.start);
+  const ns = /\.\d{3}(\d+)Z$/.exec(window.start)?.[1];
+  return new Axis(window.seconds, ms + (ns ? Number(`0.${ns}`) : 0));
+}

@@ -1,0 +1,75 @@
+// The rows of the timeline, in the order in which the eye should meet them: what
+// was felt, what is accused of it, when its evidence moved, then the rest.
+import type { Chart, Entry, Page } from '../schema';
+import type { Axis, Range } from './axis';
+
+export interface Lane {
+  kind: 'symptom' | Entry['state'] | 'evidence' | 'event';
+  label: string;
+  about: string;
+  spans: { at: Range; weight: number; text: string }[]; // weight 0–1: how strong
+  always: boolean; // it held for the whole window
+}
+
+const most = 40;
+
+export function lanesOf(page: Page, axis: Axis): { lanes: Lane[]; left: number } {
+  const charts = new Map(page.charts.map((c) => [c.id, c]));
+  const lanes: Lane[] = page.verdict.symptoms.map((s) => ({
+    kind: 'symptom', label: s.name, about: `${s.subject}: ${s.text}`, always: (s.active ?? []).length === 0,
+    spans: intervals(s.active ?? [], axis, s.text),
+  }));
+  for (const state of ['culprit', 'contributing', 'consequence', 'risk'] as const) {
+    for (const e of page.verdict.verdict.filter((e) => e.state === state)) {
+      lanes.push({ kind: state, label: e.suspect, about: `${e.subject}: ${e.text}`, always: e.active.length === 0, spans: intervals(e.active, axis, e.text) });
+      if (state === 'culprit') lanes.push(...evidenceLanes(e, charts));
+    }
+  }
+  const kinds = new Map<string, Lane>();
+  for (const e of page.events) {
+    let lane = kinds.get(e.kind);
+    if (!lane) {
+      lane = { kind: 'event', label: e.kind, about: 'events', always: false, spans: [] };
+      kinds.set(e.kind, lane);
+    }
+    lane.spans.push({ at: [e.t, e.end ?? e.t], weight: 1, text: e.text });
+  }
+  lanes.push(...kinds.values());
+  return { lanes: lanes.slice(0, most), left: Math.max(0, lanes.length - most) };
+}
+
+function intervals(all: { start: string; end: string | null }[], axis: Axis, text: string): Lane['spans'] {
+  return all.map((i) => ({ at: [axis.since(i.start), i.end === null ? axis.seconds : axis.since(i.end)], weight: 1, text }));
+}
+
+/** evidenceLanes show when the series behind each piece moved, darker for more. */
+function evidenceLanes(e: Entry, charts: Map<string, Chart>): Lane[] {
+  const out: Lane[] = [];
+  const seen = new Set<string>();
+  for (const piece of e.evidence) {
+    for (const id of piece.series ?? []) {
+      const chart = charts.get(id);
+      if (piece.side !== 'for' || !chart || chart.flat || seen.has(id) || out.length === 4) continue;
+      seen.add(id);
+      const spans = moved(chart);
+      if (spans.length > 0) out.push({ kind: 'evidence', label: chart.title, about: piece.text, always: false, spans });
+    }
+  }
+  return out;
+}
+
+/** moved is when a chart's first line was over zero, by how much of its most. */
+function moved(c: Chart): Lane['spans'] {
+  const line = c.lines[0];
+  if (!line) return [];
+  const low = Math.min(...line.v);
+  const high = Math.max(...line.v);
+  const out: Lane['spans'] = [];
+  line.v.forEach((v, i) => {
+    const t = line.t[i] ?? 0;
+    const before = line.t[i - 1];
+    const weight = high > 0 ? (v - Math.min(low, 0)) / (high - Math.min(low, 0)) : 0;
+    if (weight > 0.02 && before !== undefined) out.push({ at: [before, t], weight, text: '' });
+  });
+  return out;
+}

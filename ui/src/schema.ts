@@ -1,0 +1,290 @@
+// Written by types.mjs from report/*.schema.json: make ui. Not to be edited.
+
+export type Time = string;
+export type TimeOrNull = Time | null;
+export type StringOrNull = string | null;
+
+/**
+ * The data of the HTML page, written by report/page and read by ui/. Times are seconds since the window's start.
+ */
+export interface Page {
+  version: 1;
+  verdict: Verdict;
+  scene: Scene;
+  events: HostEvent[];
+  /**
+   * in order of what a reader asks first
+   */
+  charts: Chart[];
+  tables: Table[];
+  /**
+   * what was not put on the page to keep it small
+   */
+  left_out: string[];
+}
+export interface Verdict {
+  version: 1;
+  /**
+   * version of snag that recorded
+   */
+  snag: string;
+  host: string;
+  kernel: string;
+  window: {
+    start: Time;
+    end: Time;
+    seconds: number;
+  };
+  /**
+   * folder of the recording, for snag judge and snag show
+   */
+  recording?: string;
+  target?: {};
+  symptoms: Symptom[];
+  /**
+   * culprits first, by confidence; then contributing, consequence, risk, not-seen, cleared
+   */
+  verdict: Entry[];
+  /**
+   * why no culprit is named though something is wrong
+   */
+  abstained?: string;
+  /**
+   * the one measurement that would tell, when abstained
+   */
+  next_measurement?: string;
+  warnings: string[];
+  coverage: Coverage[];
+}
+export interface Symptom {
+  name:
+    | "stream-freeze"
+    | "stream-late"
+    | "frames-skipped"
+    | "request-latency"
+    | "connect-latency"
+    | "datagrams-lost"
+    | "connection-errors"
+    | "throughput-plateau"
+    | "cpu-burn"
+    | "log-silence"
+    | "reported";
+  subject: string;
+  subject_ref: Subject;
+  onset: Time;
+  text: string;
+  severity: number;
+  amount: number;
+  unit: string;
+  /**
+   * when it was felt
+   */
+  active?: Interval[];
+}
+export interface Subject {
+  kind:
+    | "host"
+    | "process"
+    | "thread"
+    | "socket"
+    | "listener"
+    | "flow"
+    | "port"
+    | "interface"
+    | "qdisc"
+    | "cgroup"
+    | "netns"
+    | "peer"
+    | "cpu"
+    | "file"
+    | "stream"
+    | "observer";
+  name?: string;
+  netns?: number;
+  pid?: number;
+  tid?: number;
+  comm?: string;
+  proto?: string;
+  local?: string;
+  remote?: string;
+  inode?: number;
+  device?: string;
+  handle?: string;
+  cgroup?: string;
+  path?: string;
+}
+export interface Interval {
+  start: Time;
+  end: TimeOrNull;
+}
+export interface Entry {
+  id: string;
+  /**
+   * a name of snag suspects
+   */
+  suspect: string;
+  title: string;
+  state: "culprit" | "consequence" | "contributing" | "risk" | "cleared" | "not-seen";
+  /**
+   * as a person would name it; empty where the suspect has no subject here
+   */
+  subject: string;
+  subject_ref: Subject | null;
+  text: string;
+  confidence: number;
+  since: TimeOrNull;
+  /**
+   * when it acted; none: it held for the whole window
+   */
+  active: Interval[];
+  harm: null | {
+    symptom: string;
+    amount: number;
+    /**
+     * of how many in all; 0: not known
+     */
+    of: number;
+    unit: string;
+    text: string;
+  };
+  evidence: Evidence[];
+  /**
+   * the suspect that leads to this one
+   */
+  explained_by: string | null;
+  leads_to: string[];
+  chain: {
+    name: string;
+    subject: string;
+    text: string;
+    onset: Time;
+    coincidence?: string;
+    /**
+     * the coincidence means something: enough onsets, and not a cause that fills the window
+     */
+    telling?: boolean;
+  }[];
+  remedy: StringOrNull;
+  next_measurement: StringOrNull;
+}
+export interface Evidence {
+  side: "for" | "against" | "missing";
+  grade: "weak" | "strong" | "decisive";
+  text: string;
+  value: number | null;
+  unit: string;
+  source: string;
+  doubt?: string;
+  /**
+   * selectors of the series behind it: name{label="value"} of samples, table.column{column="value"} of tables
+   */
+  series?: string[];
+}
+export interface Coverage {
+  probe: string;
+  state: "ok" | "partial" | "unavailable" | "failed" | "off";
+  since: TimeOrNull;
+  lost: number;
+  late_seconds: number;
+  cost_cpu_seconds: number;
+  why: string;
+  cure?: string;
+}
+export interface Scene {
+  paths: Path[];
+  /**
+   * sums up what is not drawn
+   */
+  rest: string;
+}
+/**
+ * one process, or what stands for it, with what its data cross
+ */
+export interface Path {
+  title: string;
+  nodes: Hop[];
+  edges: Edge[];
+}
+export interface Hop {
+  id: string;
+  /**
+   * 0 peer, 1 interface, 2 socket, 3 process, 4 socket, 5 interface, 6 peer
+   */
+  lane: number;
+  kind: string;
+  title: string;
+  note: string;
+  numbers: HopNumber[];
+  marks: Mark[];
+}
+export interface HopNumber {
+  label: string;
+  value: string;
+  /**
+   * one that hurts
+   */
+  bad: boolean;
+}
+export interface Mark {
+  state: "culprit" | "contributing" | "consequence" | "risk" | "symptom";
+  /**
+   * suspect or symptom
+   */
+  name: string;
+  /**
+   * id of the verdict's entry; empty for a symptom
+   */
+  entry: string;
+}
+export interface Edge {
+  from: string;
+  to: string;
+  text: string;
+}
+export interface HostEvent {
+  t: number;
+  end: number | null;
+  kind: string;
+  text: string;
+}
+export interface Chart {
+  /**
+   * the selector that evidence names
+   */
+  id: string;
+  title: string;
+  /**
+   * of whom
+   */
+  about: string;
+  unit: string;
+  lines: Line[];
+  /**
+   * every line holds one value for the whole window
+   */
+  flat: boolean;
+  /**
+   * lines that are not shown
+   */
+  more: number;
+}
+export interface Line {
+  label: string;
+  t: number[];
+  v: number[];
+}
+export interface Table {
+  name: string;
+  title: string;
+  note: string;
+  columns: Column[];
+  rows: (string | number | null)[][];
+  /**
+   * rows there are; more than there are here where some were left out
+   */
+  total: number;
+}
+export interface Column {
+  name: string;
+  kind: "text" | "count" | "bytes" | "seconds" | "clock" | "ratio" | "rate" | "lines";
+}

@@ -1,0 +1,96 @@
+// The answer, in the order in which it is needed: the culprit with what to do, or
+// why none is named; then what else is true; then what was ruled out or not seen.
+import type { Entry, Page } from '../schema';
+import type { Axis } from '../model/axis';
+import { h, section } from './dom';
+import { culprit, evidenceList, sinceText } from './culprit';
+
+const open = 3; // culprits shown whole
+
+export function verdict(page: Page, axis: Axis, charted: (id: string) => boolean): HTMLElement {
+  const v = page.verdict;
+  const of = (state: Entry['state']) => v.verdict.filter((e) => e.state === state);
+  const culprits = of('culprit');
+  const part = section('verdict', 'Verdict');
+  part.tabIndex = -1;
+  for (const w of v.warnings) part.append(h('p', { class: 'warning' }, w));
+  if (culprits.length === 0) part.append(nobody(page, axis));
+  culprits.slice(0, open).forEach((e) => part.append(culprit(e, axis, charted)));
+  if (culprits.length > open) {
+    part.append(more(`${culprits.length - open} more culprits`, culprits.slice(open).map((e) => culprit(e, axis, charted))));
+  }
+  part.append(also(['contributing', 'consequence', 'risk'].flatMap((s) => of(s as Entry['state'])), charted));
+  part.append(notSeen(of('not-seen')), ruledOut(of('cleared')));
+  return part;
+}
+
+function nobody(page: Page, axis: Axis): HTMLElement {
+  const v = page.verdict;
+  const box = h('article', { class: v.abstained ? 'answer unsure' : 'answer well' });
+  if (v.abstained) {
+    box.append(h('p', { class: 'state' }, 'No culprit named'), h('h3', {}, v.abstained));
+    if (v.next_measurement) box.append(h('p', {}, h('b', {}, 'Next measurement')), h('pre', { class: 'command', tabindex: 0 }, v.next_measurement));
+  } else {
+    const unseen = new Set(v.verdict.filter((e) => e.state === 'not-seen').map((e) => e.suspect)).size;
+    const risks = v.verdict.some((e) => e.state === 'risk');
+    box.append(h('p', { class: 'state' }, 'Nothing wrong'),
+      h('h3', {}, unseen > 0 ? `Nothing wrong seen, but ${unseen} ${unseen === 1 ? 'suspect' : 'suspects'} could not be judged` : risks ? 'Nothing wrong seen, but there are risks' : 'No symptom, and no suspect with harm'));
+  }
+  if (v.symptoms.length > 0) {
+    box.append(h('p', {}, h('b', {}, 'Symptoms')), h('ul', { class: 'plain' }, ...v.symptoms.slice(0, 12).map((s) =>
+      h('li', {}, h('b', {}, s.name), ` · ${s.subject} · ${s.text} · since ${sinceText(s.onset, axis)}`))));
+    if (v.symptoms.length > 12) box.append(h('p', { class: 'quiet' }, `and ${v.symptoms.length - 12} more`));
+  }
+  return box;
+}
+
+/** also is what is true as well: a line each, opened on demand. */
+function also(all: Entry[], charted: (id: string) => boolean): HTMLElement {
+  const box = h('div', { class: 'also' });
+  const line = (e: Entry) => h('details', { class: `line ${e.state}` },
+    h('summary', {}, h('span', { class: `badge ${e.state}` }, e.state), ' ', h('b', {}, e.suspect), ` · ${e.subject} · ${e.text}`,
+      e.explained_by ? ` · explained by ${e.explained_by}` : ''),
+    evidenceList(e, charted),
+    e.remedy ? h('p', {}, h('b', {}, 'Remedy '), e.remedy) : null,
+    e.next_measurement ? h('pre', { class: 'command', tabindex: 0 }, e.next_measurement) : null);
+  const shown = 8;
+  all.slice(0, shown).forEach((e) => box.append(line(e)));
+  if (all.length > shown) box.append(more(`${all.length - shown} more: contributing, consequences, risks`, all.slice(shown).map(line)));
+  return box;
+}
+
+function notSeen(all: Entry[]): HTMLElement {
+  const box = h('div', { class: 'also' });
+  if (all.length === 0) return box;
+  const cures = new Map<string, Entry[]>(); // suspects that the same cure would show
+  for (const e of all) {
+    const key = e.subject === '' && e.next_measurement ? e.next_measurement : e.id;
+    cures.set(key, [...(cures.get(key) ?? []), e]);
+  }
+  const list = [...cures.values()].map((group) => {
+    const e = group[0] as Entry;
+    return h('li', {}, h('b', {}, group.map((x) => x.suspect).join(', ')), e.subject ? ` · ${e.subject}` : '', ` · ${e.text}`,
+      e.next_measurement ? h('span', { class: 'cure' }, 'to see it: ', h('code', {}, e.next_measurement)) : null);
+  });
+  box.append(h('details', { class: 'line not-seen', open: list.length <= 2 },
+    h('summary', {}, h('span', { class: 'badge not-seen' }, 'not seen'), ` ${names(all)} could not be measured or proved: not the same as ruled out`), h('ul', { class: 'plain' }, ...list)));
+  return box;
+}
+
+function ruledOut(all: Entry[]): HTMLElement {
+  const box = h('div', { class: 'also' });
+  if (all.length === 0) return box;
+  box.append(h('details', { class: 'line cleared' },
+    h('summary', {}, h('span', { class: 'badge cleared' }, 'ruled out'), ` ${names(all)}, measured and innocent`),
+    h('ul', { class: 'plain' }, ...all.map((e) => h('li', {}, h('b', {}, e.suspect), e.subject ? ` · ${e.subject}` : '', ` · ${e.text}`, evidenceList(e, () => false))))));
+  return box;
+}
+
+function names(all: Entry[]): string {
+  const n = new Set(all.map((e) => e.suspect)).size;
+  return n === 1 ? '1 suspect' : `${n} suspects`;
+}
+
+export function more(title: string, children: HTMLElement[]): HTMLElement {
+  return h('details', { class: 'more' }, h('summary', {}, title), ...children);
+}
