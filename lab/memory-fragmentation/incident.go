@@ -35,17 +35,17 @@ func start(s *lab.Stage, v lab.Variant) error {
 	args := []string{"--listen", "10.77.26.2:8081"}
 	switch v {
 	case lab.Sick:
-		s.AwaitPrinted(s.Actor("", "object-cache", "memory-hog", []string{"--mib", "2000", "--leave", "12", "--holes"}), "ready")
-		args = append(args, "--fresh", fmt.Sprint(lab.At(s, 10, 16, 32)))
+		s.AwaitPrinted(s.Actor("", "object-cache", "memory-hog", []string{"--mib", "2000", "--leave", "40", "--holes"}), "ready")
+		args = append(args, "--fresh", fmt.Sprint(lab.At(s, 14, 20, 40)))
 	case lab.Healthy:
-		args = append(args, "--fresh", fmt.Sprint(lab.At(s, 10, 16, 32)))
+		args = append(args, "--fresh", fmt.Sprint(lab.At(s, 14, 20, 40)))
 	case lab.Distractor:
 		s.AwaitPrinted(s.Actor("", "object-cache", "memory-hog", []string{"--mib", "2000", "--leave", "60"}), "ready")
 		args = append(args, "--heap", "32", "--pages", "100")
 	}
 	server := s.Actor(srv, "api-server", "loop-server", args, lab.In(s.Cgroup("api", 0)))
 	s.AwaitPrinted(server, "ready")
-	client := s.Actor(c, "api-client", "rr-client", []string{"--to", "10.77.26.2:8081", "--conns", "8", "--every", "400ms"})
+	client := s.Actor(c, "api-client", "rr-client", []string{"--to", "10.77.26.2:8081", "--conns", "4", "--every", "400ms"})
 	s.AwaitPrinted(client, "answers")
 	s.Pause(2 * time.Second)
 	return s.Err()
