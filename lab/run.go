@@ -114,6 +114,7 @@ func RunTogether(ctx context.Context, incs []Incident, v Variant, o RunOptions) 
 		if inc.VM != nil && inc.VM.Paused && v == Sick {
 			stages[i].pauseAfter(o.For / 3)
 		}
+		stages[i].breakAfter(time.Duration(breaksAt * float64(o.For)))
 	}
 	res.Answer, err = stages.findCulprits(o)
 	for _, s := range stages {

@@ -55,6 +55,8 @@ type Stage struct {
 
 	// baseline is the recording that find is to compare with: see Baseline.
 	baseline string
+	// breaks are what is done in the middle of find's window: see BreaksIn.
+	breaks []func()
 
 	// find is how snag find is to be started: see FindIn.
 	find []Option

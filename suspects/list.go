@@ -35,6 +35,7 @@ var All = []*Suspect{
 	lockConvoy,
 	workerQueue,
 	slowDependency,
+	logSilence,
 	cpuThrottled,
 	cpuSaturated,
 	runQueueWait,
