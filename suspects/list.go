@@ -42,6 +42,7 @@ var All = []*Suspect{
 	runQueueWait,
 	diskStall,
 	swapping,
+	wrongLibrary,
 	memoryFragmentation,
 	numaImbalance,
 	machinePaused,

@@ -78,6 +78,11 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 	case cmd.Flags().Changed("unit") && f.target.Unit == "", cmd.Flags().Changed("netns") && f.target.Netns == "":
 		return usage("the target has no name")
 	}
+	if f.show.baseline != "" { // it must not turn out wrong after the recording
+		if _, err := os.Stat(f.show.baseline); err != nil {
+			return usage("--baseline: %v", err)
+		}
+	}
 	if f.show.html != "" { // not known only after the recording
 		if st, err := os.Stat(filepath.Dir(f.show.html)); err != nil || !st.IsDir() {
 			return usage("--html %s: there is no folder %s", f.show.html, filepath.Dir(f.show.html))

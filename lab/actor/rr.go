@@ -24,8 +24,16 @@ var rrServer = Actor{
 		wait := f.Duration("wait", 0, "time that a request takes besides, without the CPU")
 		hang := f.Duration("hang", 0, "answer nothing for this long after SIGUSR1")
 		size := f.Int("size", 128, "bytes of a request and of its answer")
+		library := f.String("library", "", "codec library that says what a request costs, besides --spin")
 		if err := parse(); err != nil {
 			return err
+		}
+		if *library != "" {
+			work, err := loadCodecLibrary(*library)
+			if err != nil {
+				return err
+			}
+			*spin += work
 		}
 		hangs := told()
 		return serve(ctx, *listen, func(c net.Conn) {

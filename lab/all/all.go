@@ -41,6 +41,7 @@ import (
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 	workerqueue "snag/lab/worker-queue"
+	wronglibrary "snag/lab/wrong-library"
 )
 
 // Incidents in the order in which they are run.
@@ -80,6 +81,7 @@ var Incidents = []lab.Incident{
 	runqueuewait.Incident,
 	diskstall.Incident,
 	swap.Incident,
+	wronglibrary.Incident,
 	machinepaused.Incident,
 	processstopped.Incident,
 	observer.Incident,
