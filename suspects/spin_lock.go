@@ -20,7 +20,7 @@ var spinLock = &Suspect{
 		{Measure: "sockets.turns", Why: "how much work is done with how many threads at it"},
 	},
 	For: []string{
-		"strong: two threads or more want a CPU all the time, are in no system call at any look and never give the CPU up, while answers are late (involuntary switches 32,000; none in futex)",
+		"strong: two threads or more want a CPU all the time, are asleep at hardly any look and never give the CPU up, while answers are late (involuntary switches 32,000; none in futex)",
 		"strong: in seconds with more threads at work less was answered, a third less at least",
 	},
 	Against: []string{
@@ -41,6 +41,9 @@ const (
 	// givesUp is how often a second, at most, it gives the CPU up by itself: one that
 	// serves requests does so at each.
 	givesUp = 5.0
+	// inCallAtMost is the share of looks that may find one in a call: between two
+	// requests it asks for the next.
+	inCallAtMost = 0.2
 	// fewSpinners: one thread that is always busy computes.
 	fewSpinners = 2
 	// lessDone with more threads: the least fall that is no noise.
@@ -78,7 +81,7 @@ func spinnersOf(p *scene.Process) spinners {
 		}
 		ran, delay := b.OnCPU-a.OnCPU, b.RunDelay-a.RunDelay
 		given := (float64(b.Voluntary) - float64(a.Voluntary)) / seconds
-		if (ran+delay)/seconds < wantsCPU || given > givesUp || inCall > 0 {
+		if (ran+delay)/seconds < wantsCPU || given > givesUp || float64(inCall) > inCallAtMost*float64(looked) {
 			continue
 		}
 		s.threads++
@@ -87,6 +90,7 @@ func spinnersOf(p *scene.Process) spinners {
 		s.given += given
 		s.taken += (float64(b.Involuntary) - float64(a.Involuntary)) / seconds
 		s.looks += looked
+		s.calls += inCall
 	}
 	return s
 }
@@ -109,8 +113,8 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 	f := Finding{Subject: p.Subject, Text: fmt.Sprintf("%d threads always want a CPU, and may spin for a lock", sp.threads)}
 	sym, late := latencyOf(s, pid)
 	busy := Evidence{Side: For, Grade: Strong, Value: float64(sp.threads), Unit: "threads", Source: fmt.Sprintf("/proc/%d/task/*/schedstat, status, syscall", pid), Origin: "thread states",
-		Text: fmt.Sprintf("%d threads ran for %s and waited for a CPU for %s in all; the CPU was taken from them %s times a second and given up %s times; none was in a call at %s looks",
-			sp.threads, lasting(sp.ran), lasting(sp.delayed), count(sp.taken), count(sp.given), count(float64(sp.looks)))}
+		Text: fmt.Sprintf("%d threads ran for %s and waited for a CPU for %s in all; the CPU was taken from them %s times a second and given up %s times; they were asleep in a call at %d of %s looks",
+			sp.threads, lasting(sp.ran), lasting(sp.delayed), count(sp.taken), count(sp.given), sp.calls, count(float64(sp.looks)))}
 	if !late {
 		busy.Grade = Weak
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "symptoms", Origin: "symptoms", Text: "nobody was seen to wait for it: a program that computes looks so"})
