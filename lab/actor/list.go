@@ -34,4 +34,5 @@ var All = []Actor{
 	synFlood,
 	diskWriter,
 	findStopper,
+	memoryHog,
 }

@@ -16,10 +16,12 @@ import (
 	lockconvoy "snag/lab/lock-convoy"
 	logsilence "snag/lab/log-silence"
 	machinepaused "snag/lab/machine-paused"
+	memoryfragmentation "snag/lab/memory-fragmentation"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
 	noroute "snag/lab/no-route"
+	numaimbalance "snag/lab/numa-imbalance"
 	"snag/lab/observer"
 	packetloss "snag/lab/packet-loss"
 	packetreordering "snag/lab/packet-reordering"
@@ -84,6 +86,8 @@ var Incidents = []lab.Incident{
 	diskstall.Incident,
 	swap.Incident,
 	wronglibrary.Incident,
+	memoryfragmentation.Incident,
+	numaimbalance.Incident,
 	machinepaused.Incident,
 	processstopped.Incident,
 	observer.Incident,

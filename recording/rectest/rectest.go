@@ -143,6 +143,9 @@ func manifest(r *recording.Recording, b []byte) error {
 	if extra.Seconds > 0 {
 		r.Manifest.End = at(extra.Seconds)
 	}
+	if s := r.Manifest.Since; s != 0 && s < 1e9 && s > -1e9 {
+		r.Manifest.Since = at(float64(s))
+	}
 	return nil
 }
 
