@@ -18,6 +18,7 @@ import (
 	"snag/probes/drops"
 	"snag/probes/host"
 	"snag/probes/jvm"
+	"snag/probes/logs"
 	"snag/probes/nics"
 	"snag/probes/probe"
 	"snag/probes/routes"
@@ -33,6 +34,7 @@ var All = []probe.Probe{
 	sockets.Probe,
 	threads.Probe,
 	jvm.Probe,
+	logs.Probe,
 	nics.Probe,
 	host.Probe,
 	routes.Probe,

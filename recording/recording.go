@@ -73,6 +73,8 @@ type Recording struct {
 	Ports       []Ports
 	HalfOpen    []HalfOpen
 	CallErrors  []CallError
+	Libraries   []Library
+	Profile     []ProfileRow
 	LogFiles    []LogFile
 	Qdiscs      []Qdisc
 	Links       []Link
@@ -87,6 +89,9 @@ type Recording struct {
 	Facts       []Fact
 	// Damage lists what could not be read, a sentence each; the rest is judged.
 	Damage []string
+	// Baseline is a recording of a good time or a good host that this one is to be
+	// compared with (--baseline); nil for none. It is not part of the recording.
+	Baseline *Recording
 }
 
 // Window is the span that was recorded.

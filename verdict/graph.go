@@ -113,7 +113,7 @@ func (g *graph) add(e edge) {
 }
 
 // breakLoops drops, of two causes that lead to each other, the edge from the one
-// that began later, or is less sure.
+// that began later, is less sure, or has less to show.
 func (g *graph) breakLoops() {
 	for _, a := range g.found {
 		for _, e := range g.out[a] {
@@ -133,7 +133,10 @@ func later(a, b *candidate) bool {
 	if d := a.onset.Sub(b.onset); d > slack || d < -slack {
 		return d > 0
 	}
-	return a.confidence < b.confidence
+	if a.confidence != b.confidence {
+		return a.confidence < b.confidence
+	}
+	return len(a.finding.Evidence) < len(b.finding.Evidence) // the one of which more was seen is the cause
 }
 
 func (g *graph) reaches(from, to *candidate, seen map[*candidate]bool) bool {

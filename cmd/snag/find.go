@@ -81,6 +81,11 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 	case cmd.Flags().Changed("unit") && f.target.Unit == "", cmd.Flags().Changed("netns") && f.target.Netns == "":
 		return usage("the target has no name")
 	}
+	if f.show.baseline != "" { // it must not turn out wrong after the recording
+		if _, err := os.Stat(f.show.baseline); err != nil {
+			return usage("--baseline: %v", err)
+		}
+	}
 	if _, err := f.began(time.Now()); err != nil {
 		return usage("--since: %v", err)
 	}
