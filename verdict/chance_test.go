@@ -132,7 +132,7 @@ func TestManyAreSampled(t *testing.T) {
 		onsets = append(onsets, s.Add(10*time.Millisecond))
 	}
 	c := Coincide(spans, onsets, long, 0)
-	if c.Exact || c.Hits != 200 || c.P > 1.0/shifts || !c.Proves() {
+	if c.Exact || c.Hits != 200 || c.P > 0.005 || !c.Proves() {
 		t.Errorf("%+v, want a sample and all hit", c)
 	}
 }
