@@ -87,6 +87,9 @@ func (sp *space) conntrack() error {
 		}
 	}
 	values, err := sp.stat("net/stat/nf_conntrack")
+	if err == nil && values == nil && sp.ctnetlink {
+		values, err = sp.conntrackByNetlink()
+	}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		sp.meter.note("routes.conntrack", "connection tracking statistics are for root: /proc/net/stat/nf_conntrack", "run as root, or give the binary CAP_DAC_READ_SEARCH")
@@ -105,23 +108,23 @@ func (sp *space) conntrack() error {
 	return nil
 }
 
-// nftablesThere tells whether nf_tables is part of the kernel or loaded. Where it
+// moduleThere tells whether a module is part of the kernel or loaded. Where nf_tables
 // is neither there are no rules, and asking would have the kernel load it
 // (net/netfilter/nfnetlink.c, nfnetlink_rcv_msg).
-func nftablesThere(proc, sys, modules string) bool {
+func moduleThere(proc, sys, modules, name string) bool {
 	if _, err := os.Stat(filepath.Join(proc, "modules")); errors.Is(err, fs.ErrNotExist) {
 		return true // a kernel that can load nothing
 	}
-	if _, err := os.Stat(filepath.Join(sys, "module/nf_tables")); err == nil {
+	if _, err := os.Stat(filepath.Join(sys, "module", name)); err == nil {
 		return true
 	}
 	builtin, _ := os.ReadFile(filepath.Join(modules, "modules.builtin")) // none: nothing is known to be built in
-	return containsModule(builtin, "nf_tables")
+	return containsModule(builtin, name)
 }
 
 // firewall writes the rules that can drop, and again those whose counters moved.
 func (sp *space) firewall() error {
-	if !sp.shared.rules {
+	if !sp.shared.nftables {
 		return nil
 	}
 	rules, read, err := sp.rulesNow()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // conntrackFields are those of /proc/net/stat/nf_conntrack that node_exporter
@@ -43,4 +45,38 @@ func parseStat(data []byte) (map[string]float64, error) {
 		}
 	}
 	return out, nil
+}
+
+// ctaStats are the attributes of IPCTNL_MSG_CT_GET_STATS_CPU by the names of the
+// file (include/uapi/linux/netfilter/nfnetlink_conntrack.h, enum ctattr_stats_cpu).
+var ctaStats = map[uint16]string{
+	2: "found", 4: "invalid", 5: "ignore", 8: "insert", 9: "insert_failed",
+	10: "drop", 11: "early_drop", 13: "search_restart",
+}
+
+// getStatsCPU is IPCTNL_MSG_CT_GET_STATS_CPU of the subsystem NFNL_SUBSYS_CTNETLINK.
+const getStatsCPU = unix.NFNL_SUBSYS_CTNETLINK<<8 | 4
+
+// addStats adds the counts of one CPU, the reply to getStatsCPU, to the sums.
+func addStats(sums map[string]float64, data []byte) error {
+	if len(data) < 4 {
+		return fmt.Errorf("decode connection tracking statistics: %d bytes are no nfgenmsg", len(data))
+	}
+	err := nested(data[4:], func(kind uint16, b []byte) {
+		if name := ctaStats[kind]; name != "" && len(b) >= 4 {
+			sums[name] += float64(be32(b))
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("decode connection tracking statistics: %w", err)
+	}
+	return nil
+}
+
+// conntrackByNetlink is what /proc/net/stat/nf_conntrack would say, for kernels
+// without that file.
+func (sp *space) conntrackByNetlink() (map[string]float64, error) {
+	sums := map[string]float64{}
+	err := sp.netfilter(getStatsCPU, make([]byte, 4), func(data []byte) error { return addStats(sums, data) })
+	return sums, err
 }

@@ -19,7 +19,7 @@ func containsModule(builtin []byte, name string) bool {
 func (sp *space) rulesNow() (out []recording.Rule, read int, err error) {
 	chains := map[[3]string]chain{}
 	unspecified := make([]byte, 4) // struct nfgenmsg: every family
-	err = sp.netfilter(unix.NFT_MSG_GETCHAIN, unspecified, func(data []byte) error {
+	err = sp.netfilter(unix.NFNL_SUBSYS_NFTABLES<<8|unix.NFT_MSG_GETCHAIN, unspecified, func(data []byte) error {
 		c, err := decodeChain(data)
 		if err != nil {
 			return err
@@ -36,7 +36,7 @@ func (sp *space) rulesNow() (out []recording.Rule, read int, err error) {
 	if err != nil && !errors.Is(err, nldump.ErrEnough) {
 		return nil, 0, err
 	}
-	err = sp.netfilter(unix.NFT_MSG_GETRULE, unspecified, func(data []byte) error {
+	err = sp.netfilter(unix.NFNL_SUBSYS_NFTABLES<<8|unix.NFT_MSG_GETRULE, unspecified, func(data []byte) error {
 		if read++; read > mostRules {
 			return nldump.ErrEnough
 		}
@@ -64,9 +64,9 @@ func withCount(r recording.Rule, c *count) recording.Rule {
 	return r
 }
 
-// netfilter asks nf_tables on a socket of its own.
+// netfilter asks a part of netfilter on a socket of its own.
 func (sp *space) netfilter(kind uint16, header []byte, one func([]byte) error) error {
 	conn := nldump.Dial(unix.NETLINK_NETFILTER, sp.reply)
 	defer conn.Close()
-	return conn.Dump(unix.NFNL_SUBSYS_NFTABLES<<8|kind, header, one)
+	return conn.Dump(kind, header, one)
 }
