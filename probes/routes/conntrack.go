@@ -2,7 +2,9 @@ package routes
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -79,4 +81,43 @@ func (sp *space) conntrackByNetlink() (map[string]float64, error) {
 	sums := map[string]float64{}
 	err := sp.netfilter(getStatsCPU, make([]byte, 4), func(data []byte) error { return addStats(sums, data) })
 	return sums, err
+}
+
+// conntrack writes how full the namespace's connection tracking table is and what
+// was done to connections. Where nothing is tracked there is nothing to write.
+func (sp *space) conntrack() error {
+	t := sp.env.Now()
+	entries, errEntries := strconv.ParseFloat(sp.sysctl("net.netfilter.nf_conntrack_count"), 64)
+	if errEntries != nil {
+		return nil // nf_conntrack is not loaded: no connection is tracked
+	}
+	sp.env.Sink.Sample(t, "node_nf_conntrack_entries", sp.labels, entries)
+	if most, err := strconv.ParseFloat(sp.sysctl("net.netfilter.nf_conntrack_max"), 64); err == nil {
+		sp.env.Sink.Sample(t, "node_nf_conntrack_entries_limit", sp.labels, most)
+	}
+	if sp.facts["net.netfilter.nf_conntrack_buckets"] == "" {
+		if v := sp.sysctl("net.netfilter.nf_conntrack_buckets"); v != "" {
+			sp.fact(t, "net.netfilter.nf_conntrack_buckets", v, "/proc/sys/net/netfilter/nf_conntrack_buckets")
+		}
+	}
+	values, err := sp.stat("net/stat/nf_conntrack")
+	if err == nil && values == nil && sp.ctnetlink {
+		values, err = sp.conntrackByNetlink()
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		sp.meter.note("routes.conntrack", "connection tracking statistics are for root: /proc/net/stat/nf_conntrack", "run as root, or give the binary CAP_DAC_READ_SEARCH")
+		return nil
+	case err != nil:
+		return err
+	case values == nil:
+		sp.meter.note("routes.conntrack", "this kernel shows no /proc/net/stat/nf_conntrack", "use a kernel built with CONFIG_NF_CONNTRACK_PROCFS=y; conntrack -S")
+		return nil
+	}
+	for _, field := range conntrackFields {
+		if v, ok := values[field]; ok {
+			sp.env.Sink.Sample(t, "node_nf_conntrack_stat_"+field, sp.labels, v)
+		}
+	}
+	return nil
 }
