@@ -71,7 +71,7 @@ func (sp *space) netfilter(kind uint16, header []byte, one func([]byte) error) e
 
 // firewall writes the rules that can drop, and again those whose counters moved.
 func (sp *space) firewall() error {
-	if !sp.shared.nftables {
+	if !sp.nftables {
 		return nil
 	}
 	rules, read, err := sp.rulesNow()
