@@ -33,6 +33,7 @@ const (
 	kindMount   = "mount" // Path: where
 	kindLoop    = "loop"  // Path: the file behind the device
 	kindSwap    = "swap"  // Path: the file
+	kindZram    = "zram"  // Path: below /sys/block
 	kindSetting = "setting"
 )
 
@@ -61,6 +62,8 @@ func clean(token string, made []item) error {
 			err = detach(it.Path)
 		case kindSwap:
 			err = swapoff(it.Path)
+		case kindZram:
+			err = os.WriteFile(it.Path+"/reset", []byte("1"), 0)
 		case kindDir:
 			err = os.RemoveAll(it.Path)
 		case kindSetting:

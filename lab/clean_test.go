@@ -61,3 +61,11 @@ func FuzzReadNotes(f *testing.F) {
 	f.Add(`{"add":{"kind":"netns","path":"x"}}` + "\n" + `{"done":true}`)
 	f.Fuzz(func(t *testing.T, raw string) { _, _ = readNotes(strings.NewReader(raw)) })
 }
+
+func TestChosen(t *testing.T) {
+	for text, want := range map[string]string{"always [madvise] never\n": "madvise", "4096\t8192\n": "4096\t8192", "a [b": "a [b"} {
+		if got := chosen(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}

@@ -20,11 +20,22 @@ func (s *Stage) Sysctl(file, value string) {
 		return
 	}
 	// Told before it is set: a kill in between must not leave it so.
-	s.remember(item{Kind: kindSetting, Path: file, Value: strings.TrimSpace(string(old))})
+	s.remember(item{Kind: kindSetting, Path: file, Value: chosen(string(old))})
 	if s.Err() != nil {
 		return
 	}
 	if err := os.WriteFile(file, []byte(value), 0); err != nil {
 		s.fail(fmt.Errorf("lab: set %s to %s: %w", file, value, err))
 	}
+}
+
+// chosen is the value of a setting: of a list of choices, "always [madvise] never",
+// the one in brackets.
+func chosen(text string) string {
+	if _, rest, ok := strings.Cut(text, "["); ok {
+		if one, _, ok := strings.Cut(rest, "]"); ok {
+			return one
+		}
+	}
+	return strings.TrimSpace(text)
 }

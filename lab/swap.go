@@ -25,6 +25,24 @@ func (s *Stage) Swap(mebibytes int) {
 	s.Command("", "swapon", file)
 }
 
+// SwapOnZram gives the machine swap space of that size, MiB, in compressed memory:
+// for machines without a disk.
+func (s *Stage) SwapOnZram(mebibytes int) {
+	if s.Err() != nil {
+		return
+	}
+	s.remember(item{Kind: kindZram, Path: zram})
+	if err := os.WriteFile(zram+"/disksize", []byte(fmt.Sprint(mebibytes<<20)), 0); err != nil {
+		s.fail(fmt.Errorf("lab: make a disk of compressed memory (module zram): %w", err))
+		return
+	}
+	s.Command("", "mkswap", "/dev/zram0")
+	s.remember(item{Kind: kindSwap, Path: "/dev/zram0"})
+	s.Command("", "swapon", "/dev/zram0")
+}
+
+const zram = "/sys/block/zram0"
+
 // LittleMemory is a control group whose processes may hold that much memory, MiB;
 // the rest of theirs is swapped out.
 func (s *Stage) LittleMemory(short string, mebibytes int) *Cgroup {

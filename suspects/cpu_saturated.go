@@ -18,6 +18,7 @@ var cpuSaturated = &Suspect{
 		{Measure: "threads.sched", Why: "how long the threads of services were ready and did not run"},
 		{Measure: "host.processes", Why: "who used the CPUs"},
 		{Measure: "host.pressure", Why: "how much of the time somebody waited for a CPU"},
+		{Measure: "sockets.turns", Why: "what of a request's time was waiting for a CPU"},
 	},
 	For: []string{
 		"strong: the CPUs were idle for less than a tenth of the window (healthy: more than a fifth)",
@@ -30,7 +31,7 @@ var cpuSaturated = &Suspect{
 		"decisive: a quota held the threads back (cpu-throttled), or requests spent less than a tenth of their time in the queue",
 		"the CPUs are idle a tenth of the time and more: then it is run-queue-wait, if anything",
 	},
-	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", fiveSeconds}, Lead{"listen-overflow", 2 * fiveSeconds}),
+	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
 	Remedy:  "nice or CPUWeight= of whoever computes, fewer of its threads, or more CPUs. Verified by: run delay of the service's threads under a tenth",
 	Next:    "snag find --pid PID; pidstat -u 1; cat /proc/PID/task/*/schedstat",
 	Weigh:   weighSaturated,

@@ -9,7 +9,9 @@ import (
 	"snag/scene"
 )
 
-const fiveSeconds = 5 * time.Second
+// feltWithin is how soon a machine that lacks something is felt: a queue of requests
+// fills within it.
+const feltWithin = 5 * time.Second
 
 // cpuTime is what the CPUs did in the window, s: all of them, or some.
 type cpuTime struct {

@@ -146,8 +146,8 @@ func felt(s *scene.Scene, waits []cpuWait) Evidence {
 
 // latencyLeads is what waiting for a CPU, a disk or memory leads to.
 func latencyLeads(more ...Lead) []Lead {
-	out := []Lead{{scene.RequestLatency, fiveSeconds}, {scene.ConnectLatency, fiveSeconds}, {scene.StreamFreeze, fiveSeconds},
-		{scene.StreamLate, fiveSeconds}, {scene.DatagramsLost, fiveSeconds}}
+	out := []Lead{{scene.RequestLatency, feltWithin}, {scene.ConnectLatency, feltWithin}, {scene.StreamFreeze, feltWithin},
+		{scene.StreamLate, feltWithin}, {scene.DatagramsLost, feltWithin}}
 	return append(out, more...)
 }
 

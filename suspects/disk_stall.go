@@ -33,7 +33,7 @@ var diskStall = &Suspect{
 		"strong: no service that waited was late",
 		"a backup that waits for its own disk, however much: nobody asks it anything",
 	},
-	LeadsTo: latencyLeads(Lead{"listen-overflow", 2 * fiveSeconds}, Lead{"udp-receive-buffer-full", fiveSeconds}),
+	LeadsTo: latencyLeads(Lead{"listen-overflow", 2 * feltWithin}, Lead{"udp-receive-buffer-full", feltWithin}),
 	Remedy:  "ionice -c3 or IOWeight= of whoever fills the disk, a limit on it (IOWriteBandwidthMax=), the service's files on a disk of their own. Verified by: a request takes under 10 ms, no thread in state D",
 	Next:    "iostat -x 1; grep . /proc/PID/task/*/{wchan,stack}; iotop -oP",
 	Weigh:   weighDisk,

@@ -28,7 +28,7 @@ var machinePaused = &Suspect{
 		"decisive: the hypervisor counted the gap as steal: a noisy neighbour, see cpu-saturated",
 		"the wall clock was set: the recording's own clock does not move with it, and there is no gap",
 	},
-	LeadsTo: latencyLeads(Lead{"observer", fiveSeconds}, Lead{scene.ConnectionErrors, 2 * fiveSeconds}),
+	LeadsTo: latencyLeads(Lead{"observer", feltWithin}, Lead{scene.ConnectionErrors, 2 * feltWithin}),
 	Remedy:  "nothing on this machine: ask who runs the host about snapshots, backups and migrations at that time, and have them done with less downtime. Verified by: no gap at the next one",
 	Next:    "the host's log at that time; in a guest of Xen or KVM: dmesg | grep -iE 'clocksource|stall|resum'",
 	Weigh:   weighPaused,

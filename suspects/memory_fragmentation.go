@@ -29,7 +29,7 @@ var memoryFragmentation = &Suspect{
 		"decisive: three times as many allocations had to reclaim as to compact, and the free memory is at the watermarks: memory is short, not in pieces",
 		"strong: no service that waited for memory was late",
 	},
-	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", fiveSeconds}, Lead{"listen-overflow", 2 * fiveSeconds}),
+	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
 	Remedy: "vm.min_free_kbytes up (bounded by the smallest node: at most 5 % of it), vm.watermark_scale_factor up, vm.compaction_proactiveness, or huge pages only where asked for (transparent_hugepage/defrag = madvise or defer) → sysctl.d, tmpfiles.d. " +
 		"Verified by: compact_stall stands still",
 	Next:  "grep -E 'compact_|thp_fault|allocstall' /proc/vmstat; cat /proc/buddyinfo; perf record -g -e compaction:* for whose allocations they are",

@@ -20,8 +20,8 @@ var numaImbalance = &Suspect{
 		{Measure: "host.processes", Why: "whose memory is read back from swap"},
 	},
 	For: []string{
-		"strong: a node has less than a twentieth of its memory free, another more than a quarter, and what fills it can't be given back",
-		"strong: pages go to swap and come back meanwhile (healthy 0: there is memory free)",
+		"strong: a node has less than a tenth of its memory free, another more than a quarter, and what fills it can't be given back",
+		"decisive: pages go to swap and come back meanwhile, and no control group of who swaps is at its limit (healthy 0: there is memory free); else strong",
 		"decisive: pages that were wanted from the full node came from another: numa_foreign of the one and numa_miss of the others agree (healthy 0)",
 		"weak: half of the full node is shared memory; it is bound or reclaimed there first (zone_reclaim_mode)",
 	},
@@ -30,16 +30,17 @@ var numaImbalance = &Suspect{
 		"other_node grows without numa_miss: a policy that spreads (interleave), or threads that moved",
 		"strong: no service that is late swapped or waited for memory",
 	},
-	LeadsTo: latencyLeads(Lead{"swap", fiveSeconds}),
+	LeadsTo: latencyLeads(Lead{"swap", feltWithin}),
 	Remedy:  "NUMAPolicy=interleave (numactl --interleave=all) for what fills the node, vm.zone_reclaim_mode=0, the service's NUMAMask= wider. Verified by: numa_miss and pswpin stand still",
 	Next:    "numastat -m; numastat -p PID; grep -E 'numa_|pswp' /proc/vmstat",
 	Weigh:   weighNUMA,
 }
 
-// Full and free: a node with a twentieth of its memory free is at the kernel's
-// watermarks or near; one with a quarter free could have helped.
+// Full and free: a node with a tenth of its memory free that swaps, or sends who
+// asks elsewhere, is at the kernel's watermarks (a node of 750 MiB does at 0.07, a
+// large one at 0.02); one with a quarter free could have helped.
 const (
-	nodeFull  = 0.05
+	nodeFull  = 0.1
 	nodeSpare = 0.25
 	// pinnedShare of a full node that is memory which is not given back.
 	pinnedShare = 0.3
@@ -119,7 +120,7 @@ func weighNUMA(s *scene.Scene, r *recording.Recording) []Finding {
 			Text: fmt.Sprintf("%s of node %s are shared memory, which only swap gives back", size(full.shared), full.name)})
 	}
 	acts := f.addMisses(nodes, full, window)
-	acts = f.addSwap(r, spare, window) || acts
+	acts = f.addSwap(s, r, full, spare, window) || acts
 	if !acts {
 		return nil // an uneven host that nobody asks for more
 	}
@@ -170,7 +171,8 @@ func (f *Finding) addMisses(nodes []node, full node, window float64) bool {
 }
 
 // addSwap adds that pages went to swap though there is memory free.
-func (f *Finding) addSwap(r *recording.Recording, spare node, window float64) bool {
+// The kernel swaps beside free memory where a node is short, or a control group.
+func (f *Finding) addSwap(sc *scene.Scene, r *recording.Recording, full, spare node, window float64) bool {
 	out, ok := grew(r, 0, "node_vmstat_pswpout")
 	in, _ := fromSwap(r)
 	if !ok || out+in < missRate*window {
@@ -179,9 +181,28 @@ func (f *Finding) addSwap(r *recording.Recording, spare node, window float64) bo
 	if s, ok := counter(r, 0, "node_vmstat_pswpout"); ok {
 		f.Active = stepsOf(s).active()
 	}
-	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: out, Unit: "pages", Source: "/proc/vmstat pswpout, pswpin", Origin: "swapped",
-		Text: fmt.Sprintf("%s pages went to swap and %s came back, with %s free on node %s", count(out), count(in), size(spare.free), spare.name)})
+	e := Evidence{Side: For, Grade: Strong, Value: out, Unit: "pages", Source: "/proc/vmstat pswpout, pswpin", Origin: "swapped",
+		Text: fmt.Sprintf("%s pages went to swap and %s came back, with %s free on node %s", count(out), count(in), size(spare.free), spare.name)}
+	if full.kept() >= pinnedShare && !limited(sc, r) {
+		e.Grade = Decisive
+		e.Text += "; no control group of who swaps is at a limit of its own"
+	}
+	f.Evidence = append(f.Evidence, e)
 	return true
+}
+
+// limited tells whether a process that swaps is in a control group that is at its
+// limit of memory: then that is why.
+func limited(s *scene.Scene, r *recording.Recording) bool {
+	for _, p := range s.Processes {
+		if n, ok := faultsOf(p); !ok || n.n/n.span < swapRate {
+			continue
+		}
+		if limit, used := memoryOf(r, p); limit > 0 && used >= nearLimit*limit {
+			return true
+		}
+	}
+	return false
 }
 
 // addSwapped adds who reads its memory back, and whether anybody felt it.

@@ -16,6 +16,7 @@ var runQueueWait = &Suspect{
 		{Measure: "host.cpu", Must: true, Why: "that the machine had idle CPUs meanwhile, and which were busy"},
 		{Measure: "threads.sched", Why: "how long the threads were ready and did not run"},
 		{Measure: "host.processes", Why: "on which CPUs who may run, and who used them"},
+		{Measure: "sockets.turns", Why: "what of a request's time was waiting for a CPU"},
 	},
 	For: []string{
 		"strong: threads of a service were ready and waited for a CPU, a tenth of the time and a third of what they wanted to run",
@@ -27,7 +28,7 @@ var runQueueWait = &Suspect{
 		"strong: no service that waited was late",
 		"all CPUs were busy: then it is cpu-saturated; a pinned process alone on its CPU waits for nobody",
 	},
-	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", fiveSeconds}, Lead{"listen-overflow", 2 * fiveSeconds}),
+	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
 	Remedy:  "let it run on more CPUs (taskset -pc, CPUAffinity=, AllowedCPUs=), or keep the others off its CPUs. Verified by: run delay of its threads under a tenth",
 	Next:    "taskset -pc PID; cat /proc/PID/task/*/schedstat; mpstat -P ALL 1 5",
 	Weigh:   weighRunQueue,

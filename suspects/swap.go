@@ -28,7 +28,7 @@ var swapping = &Suspect{
 		"strong: major faults without swap: files that are mapped and read anew (the page cache is short), or a program that starts",
 		"strong: nobody who swapped was late",
 	},
-	LeadsTo: latencyLeads(Lead{"disk-stall", fiveSeconds}, Lead{"udp-receive-buffer-full", fiveSeconds}, Lead{"listen-overflow", 2 * fiveSeconds}),
+	LeadsTo: latencyLeads(Lead{"disk-stall", feltWithin}, Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
 	Remedy:  "more memory for it (MemoryMax=, MemoryHigh=), less memory for others, MemorySwapMax=0 or swapoff where failing is better than being late. Verified by: pswpin stands still",
 	Next:    "vmstat 1; grep VmSwap /proc/[0-9]*/status | sort -k2 -n | tail; cat /proc/PID/smaps_rollup",
 	Weigh:   weighSwap,
@@ -155,17 +155,28 @@ func (f faults) finding(s *scene.Scene, r *recording.Recording, p *scene.Process
 	return one
 }
 
-// addMemoryLimit adds that the process' control group is at its limit.
-func (f *Finding) addMemoryLimit(r *recording.Recording, p *scene.Process) {
+// nearLimit is the share of its limit from which a control group is at it: the
+// kernel reclaims before the last page is taken.
+const nearLimit = 0.95
+
+// memoryOf is the limit of the process' control group and the most that it held,
+// bytes; 0 for no limit.
+func memoryOf(r *recording.Recording, p *scene.Process) (limit, used float64) {
 	group := p.Last().GroupOf("memory")
-	limit, used := 0.0, 0.0
 	for _, s := range r.Select("snag_cgroup_memory_limit_bytes", "cgroup", group) {
 		limit, _ = s.Last()
 	}
 	for _, s := range r.Select("snag_cgroup_memory_bytes", "cgroup", group) {
 		used, _ = s.Max()
 	}
-	if limit <= 0 || used < 0.95*limit {
+	return limit, used
+}
+
+// addMemoryLimit adds that the process' control group is at its limit.
+func (f *Finding) addMemoryLimit(r *recording.Recording, p *scene.Process) {
+	group := p.Last().GroupOf("memory")
+	limit, used := memoryOf(r, p)
+	if limit <= 0 || used < nearLimit*limit {
 		return
 	}
 	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: used, Unit: "bytes", Source: "memory.current, memory.max of " + group, Origin: "memory limit",

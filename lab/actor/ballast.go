@@ -37,3 +37,19 @@ func (h *ballast) touch(pages int) {
 		h.mem[h.next*pageSize]++
 	}
 }
+
+// takeHuge faults in memory that wants to be huge pages, writes to each and gives
+// it back, as a runtime that grows its heap for a request does.
+func takeHuge(pages int) error {
+	const huge = 2 << 20
+	mem, err := unix.Mmap(-1, 0, (pages+1)*huge, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return err
+	}
+	defer unix.Munmap(mem)
+	_ = unix.Madvise(mem, unix.MADV_HUGEPAGE)
+	for i := 0; i < len(mem); i += huge {
+		mem[i] = 1
+	}
+	return nil
+}

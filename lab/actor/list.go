@@ -14,6 +14,7 @@ var All = []Actor{
 	rrClient,
 	httpClient,
 	idleServer,
+	logWorker,
 	burner,
 	sleeper,
 	stopper,
@@ -33,4 +34,5 @@ var All = []Actor{
 	synFlood,
 	diskWriter,
 	findStopper,
+	memoryHog,
 }

@@ -19,6 +19,8 @@ var loopServer = Actor{
 		size := f.Int("size", 128, "bytes of a request and of its answer")
 		journal := f.String("journal", "", "file to which each request is written and synced before its answer")
 		heap := f.Int("heap", 0, "MiB of memory that requests use, page after page")
+		node := f.Int("node", -1, "NUMA node that its memory is taken from; -1 is any")
+		fresh := f.Int("fresh", 0, "huge pages that a request takes new and gives back")
 		pages := f.Int("pages", 1, "pages of it that a request touches")
 		if err := parse(); err != nil {
 			return err
@@ -35,6 +37,12 @@ var loopServer = Actor{
 			}
 			defer j.Close()
 			s.work = append(s.work, func() error { return write(j) })
+		}
+		if err := bindMemory(*node); err != nil {
+			return err
+		}
+		if *fresh > 0 {
+			s.work = append(s.work, func() error { return takeHuge(*fresh) })
 		}
 		if *heap > 0 {
 			h := newBallast(*heap << 20)

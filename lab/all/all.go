@@ -14,11 +14,14 @@ import (
 	halfopenpeer "snag/lab/half-open-peer"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
+	logsilence "snag/lab/log-silence"
 	machinepaused "snag/lab/machine-paused"
+	memoryfragmentation "snag/lab/memory-fragmentation"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
 	noroute "snag/lab/no-route"
+	numaimbalance "snag/lab/numa-imbalance"
 	"snag/lab/observer"
 	packetloss "snag/lab/packet-loss"
 	packetreordering "snag/lab/packet-reordering"
@@ -40,6 +43,7 @@ import (
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 	workerqueue "snag/lab/worker-queue"
+	wronglibrary "snag/lab/wrong-library"
 )
 
 // Incidents in the order in which they are run.
@@ -73,11 +77,15 @@ var Incidents = []lab.Incident{
 	lockconvoy.Incident,
 	workerqueue.Incident,
 	slowdependency.Incident,
+	logsilence.Incident,
 	cputhrottled.Incident,
 	cpusaturated.Incident,
 	runqueuewait.Incident,
 	diskstall.Incident,
 	swap.Incident,
+	wronglibrary.Incident,
+	memoryfragmentation.Incident,
+	numaimbalance.Incident,
 	machinepaused.Incident,
 	processstopped.Incident,
 	observer.Incident,
