@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"snag/recording"
 	"snag/scene"
@@ -66,11 +67,33 @@ func cpuWaits(s *scene.Scene, r *recording.Recording) []cpuWait {
 				w.active = append(w.active, recording.Interval{Start: at*1e9 - 1e9, End: at * 1e9})
 			}
 		}
-		w.active = mergeIntervals(w.active, joined)
+		w.active = fromBefore(mergeIntervals(w.active, joined), firstLook(p), s.Window)
 		out = append(out, w)
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].waited > out[j].waited })
 	return out
+}
+
+// firstLook is when the threads of a process were first looked at: not before it
+// was worth a closer look.
+func firstLook(p *scene.Process) recording.Time {
+	var first recording.Time
+	for _, t := range p.Threads {
+		if at := t.Rows[0].T; first == 0 || at < first {
+			first = at
+		}
+	}
+	return first
+}
+
+// fromBefore begins the first interval with the window where it held as soon as
+// anybody looked: when it began is not known, and that is no sign that it came late.
+func fromBefore(active []recording.Interval, first recording.Time, window recording.Interval) []recording.Interval {
+	const soon = 2 * time.Second // of the first look: two samples
+	if len(active) > 0 && first != 0 && active[0].Start <= first.Add(soon) {
+		active[0].Start = window.Start
+	}
+	return active
 }
 
 // evidence is the wait itself.

@@ -35,12 +35,12 @@ func start(s *lab.Stage, v lab.Variant) error {
 	args := []string{"--listen", "10.77.26.2:8081"}
 	switch v {
 	case lab.Sick:
-		s.AwaitPrinted(s.Actor("", "object-cache", "memory-hog", []string{"--mib", "2000", "--leave", "40", "--holes"}), "ready")
-		args = append(args, "--fresh", fmt.Sprint(lab.At(s, 14, 20, 40)))
+		s.AwaitPrinted(s.Actor("", "object-cache", "memory-hog", []string{"--mib", "2000", "--leave", "110", "--holes"}), "ready")
+		args = append(args, "--fresh", fmt.Sprint(lab.At(s, 4, 8, 16)))
 	case lab.Healthy:
-		args = append(args, "--fresh", fmt.Sprint(lab.At(s, 14, 20, 40)))
+		args = append(args, "--fresh", fmt.Sprint(lab.At(s, 4, 8, 16)))
 	case lab.Distractor:
-		s.AwaitPrinted(s.Actor("", "object-cache", "memory-hog", []string{"--mib", "2000", "--leave", "60"}), "ready")
+		s.AwaitPrinted(s.Actor("", "object-cache", "memory-hog", []string{"--mib", "2000", "--leave", "250"}), "ready")
 		args = append(args, "--heap", "32", "--pages", "100")
 	}
 	server := s.Actor(srv, "api-server", "loop-server", args, lab.In(s.Cgroup("api", 0)))
