@@ -164,10 +164,10 @@ func lateness(s *scene.Scene, p *scene.Process) *scene.Symptom {
 }
 
 // felt says whether the users of the processes that waited noticed.
-func felt(s *scene.Scene, waits []cpuWait) Evidence {
-	for _, w := range waits {
-		if sym := lateness(s, w.process); sym != nil {
-			return Evidence{Side: For, Grade: Weak, Source: "symptoms", Origin: "symptoms", Text: fmt.Sprintf("%s of %s: %s", sym.Name, w.process.Subject.Name, sym.Text)}
+func felt(s *scene.Scene, waited ...*scene.Process) Evidence {
+	for _, p := range waited {
+		if sym := lateness(s, p); sym != nil {
+			return Evidence{Side: For, Grade: Weak, Source: "symptoms", Origin: "symptoms", Text: fmt.Sprintf("%s of %s: %s", sym.Name, p.Subject.Name, sym.Text)}
 		}
 	}
 	return Evidence{Side: Against, Grade: Strong, Source: "symptoms", Origin: "symptoms", Text: "no service that waited was late: nobody felt it"}
