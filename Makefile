@@ -75,11 +75,12 @@ score-short: build ## every incident of every commit live, one level, as CI runs
 	rm -rf bin/score-short && bin/snag lab score --short --dir bin/score-short --for 8s --retry 1
 
 SCORE ?= bin/score-$(VERSION)
-score: build ## the score: every incident at three levels, pairs, two baselines; writes docs/score.md (root; BUDGET=25m, SCORE=folder)
-	bin/snag lab score --dir $(SCORE) --for 8s --markdown docs/score.md --json $(SCORE)/score.json $(if $(BUDGET),--budget $(BUDGET))
+FOR ?= 8s
+score: build ## the score: every incident at three levels, pairs, two baselines; writes docs/score.md (root; BUDGET=25m, FOR=6s, SCORE=folder)
+	bin/snag lab score --dir $(SCORE) --for $(FOR) --markdown docs/score.md --json $(SCORE)/score.json $(if $(BUDGET),--budget $(BUDGET))
 
 score-healthy: build ## snag find 30 times on a machine that is busy and well: nobody may be accused (about 6 min, root)
-	bin/snag lab healthy --dir $(SCORE)-healthy --finds 30 --for 8s
+	bin/snag lab healthy --dir $(SCORE)-healthy --finds 30 --for $(FOR)
 
 calibrate: build ## fit verdict/weights.go on the score's recordings
 	bin/snag lab calibrate --from $(SCORE) --write verdict/weights.go --markdown docs/score.md

@@ -2,16 +2,17 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
 
-// ProcessOf returns the process that was started under that name, the first of
-// several, or nil: for checks of the truth.
+// ProcessOf returns the last process that was started under that name, or
+// nil: for checks of the truth.
 func (s *Stage) ProcessOf(name string) *Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, p := range s.procs {
+	for _, p := range slices.Backward(s.procs) {
 		if p.Name == name {
 			return p
 		}

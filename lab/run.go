@@ -94,7 +94,7 @@ func RunTogether(ctx context.Context, incs []Incident, v Variant, o RunOptions) 
 	defer func() { err = errors.Join(err, stages.close()) }()
 	var wants []Want
 	for _, inc := range incs {
-		s, err := NewStage(ctx, Options{Log: log, Shared: o.Shared, Level: o.Level, Beside: stages})
+		s, err := NewStage(ctx, Options{Log: log, Shared: o.Shared, Level: o.Level, Beside: stages, Snag: o.SnagPath, Out: o.Out})
 		if err != nil {
 			return res, err
 		}
@@ -114,6 +114,7 @@ func RunTogether(ctx context.Context, incs []Incident, v Variant, o RunOptions) 
 		if inc.VM != nil && inc.VM.Paused && v == Sick {
 			stages[i].pauseAfter(o.For / 3)
 		}
+		stages[i].breakAfter(time.Duration(breaksAt * float64(o.For)))
 	}
 	res.Answer, err = stages.findCulprits(o)
 	for _, s := range stages {
@@ -205,6 +206,11 @@ func (all stages) findCulprits(o RunOptions) (Answer, error) {
 	}
 	answer := filepath.Join(s.dir, "answer.json")
 	argv := []string{o.SnagPath, "find", "--for", o.For.String(), "--json", "--out", o.Out}
+	for _, each := range all {
+		if each.baseline != "" {
+			argv = append(argv, "--baseline", each.baseline)
+		}
+	}
 	p := s.Run("", "find", argv, append(how, stdoutTo(answer))...)
 	if err := s.Err(); err != nil {
 		return Answer{}, err

@@ -92,3 +92,26 @@ func TestRunRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Two incidents at the same time have a stage each, of different names, and leave
+// nothing behind.
+func TestRunTogether(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("making network namespaces needs root")
+	}
+	second := quiet
+	second.Name, second.Want = "second", lab.Want{Suspect: "qdisc-drop"}
+	both := `{"version":1,"symptoms":[],"verdict":[{"suspect":"udp-port-closed","state":"culprit","subject":"x","confidence":0.9},{"suspect":"qdisc-drop","state":"culprit","subject":"y","confidence":0.8}]}`
+	res, err := lab.RunTogether(context.Background(), []lab.Incident{quiet, second}, lab.Sick, lab.RunOptions{
+		SnagPath: fakeSnag(t, both, "10"), For: time.Second, Out: filepath.Join(t.TempDir(), "recording"), Shared: true,
+	})
+	if err != nil || res.Outcome != lab.Right || res.Incident != "quiet+second" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if len(res.Namespaces) != 3 {
+		t.Errorf("namespaces %v, want one of each stage and the lab's own", res.Namespaces)
+	}
+	if left, _ := filepath.Glob("/run/netns/snaglab" + strconv.Itoa(os.Getpid()) + "*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

@@ -74,11 +74,11 @@ func named(causes []cause, culprits []AnswerEntry, abstained string) (Outcome, s
 		return Abstained, strings.TrimSuffix("nobody was accused; wanted "+toBlame[0].Suspect+": "+abstained, ": ")
 	case !anyOf(toBlame, func(k cause) bool { return k.Is(culprits[0]) }):
 		return Wrong, fmt.Sprintf("first is %s on %s; wanted %s on /%s/",
-			culprits[0].Suspect, culprits[0].Subject.Short(), toBlame[0].Suspect, toBlame[0].Want.Subject)
+			culprits[0].Suspect, culprits[0].Subject.Short(), toBlame[0].Suspect, toBlame[0].Subject)
 	}
 	for _, k := range toBlame {
 		if !slices.ContainsFunc(culprits, k.Is) {
-			return Incomplete, fmt.Sprintf("%s on /%s/ was not named", k.Suspect, k.Want.Subject)
+			return Incomplete, fmt.Sprintf("%s on /%s/ was not named", k.Suspect, k.Subject)
 		}
 	}
 	return Right, ""

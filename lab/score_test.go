@@ -104,3 +104,31 @@ func TestDropElsewhere(t *testing.T) {
 		t.Errorf("left %q, want a, c (tied to no namespace) and d (accuses nobody)", left)
 	}
 }
+
+func TestScoreTogether(t *testing.T) {
+	a, err := ParseAnswer([]byte(guilty))
+	if err != nil {
+		t.Fatal(err)
+	}
+	udp, nft := Want{Suspect: "udp-receive-buffer-full", Subject: "rtp-sink"}, Want{Suspect: "netfilter-drop", Subject: "rule"}
+	late := Want{Suspect: "cpu-throttled", Symptoms: []string{"request-latency"}}
+	for _, c := range []struct {
+		name    string
+		wants   []Want
+		outcome Outcome
+		why     string
+	}{
+		{"both, in any order", []Want{nft, udp}, Right, ""},
+		{"one was not named", []Want{udp, late}, Incomplete, "cpu-throttled on // was not named"},
+		{"neither is first", []Want{late, {Suspect: "netfilter-drop", Subject: "elsewhere"}}, Wrong, "first is udp-receive-buffer-full"},
+		{"one of them asks for a symptom", []Want{nft, {Suspect: udp.Suspect, Symptoms: []string{"request-latency"}}}, Incomplete, "request-latency was not named"},
+	} {
+		got, why, err := ScoreTogether(c.wants, a)
+		if err != nil || got != c.outcome || !strings.HasPrefix(why, c.why) && !strings.Contains(why, c.why) {
+			t.Errorf("%s: %s (%s), %v; want %s", c.name, got, why, err, c.outcome)
+		}
+	}
+	if _, _, err := ScoreTogether([]Want{{Subject: "("}}, a); err == nil {
+		t.Error("a wanted subject that is no expression is no error")
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Steer hands all packets that a device receives to one CPU (RPS): the mask is a
@@ -52,4 +53,30 @@ func (s *Stage) SlowRules(ns string, n int) {
 	}
 	b.WriteString(" }\n}\n")
 	s.Nft(ns, b.String())
+}
+
+// Capacity measures how many packets a second the receiver's CPU can take, by a
+// burst that its backlog holds. There must be a udp-sink at that address.
+func (s *Stage) Capacity(tx, rx, to string) float64 {
+	const sample = 400
+	count := func() uint64 {
+		n, err := s.Counter(rx, "Udp", "InDatagrams")
+		if err != nil {
+			s.fail(err)
+		}
+		return n
+	}
+	before, begin := count(), time.Now()
+	probe := s.Actor(tx, "calibrate", "udp-source", []string{"--to", to, "--first", strconv.Itoa(sample), "--rate", "1", "--size", "200", "--sndbuf", "60000000"})
+	for start := begin; s.Err() == nil && time.Since(start) < 60*time.Second; time.Sleep(5 * time.Millisecond) {
+		switch now := count(); {
+		case now == before:
+			begin = time.Now() // it is still being started
+		case now >= before+sample:
+			s.Stop(probe)
+			return sample / max(time.Since(begin).Seconds(), 0.01)
+		}
+	}
+	s.fail(fmt.Errorf("lab: %d datagrams to %s were not received in 60 s", sample, to))
+	return 1
 }

@@ -27,7 +27,13 @@ type Options struct {
 	// Level is how hard the incident hits; "" is Plain.
 	Level Level
 	// Log gets a line for each step; nil for none.
-	Log func(format string, args ...any)
+	Log        func(format string, args ...any)
+	noBaseline bool
+	// Snag is the binary whose find makes a baseline; "" is Self.
+	Snag string
+	// Out is the folder of the recording that is made later; a baseline is put
+	// beside it, as Out.baseline. "" puts it into the stage's folder.
+	Out string
 }
 
 // Stage is what an incident is built on. Its methods that build do nothing once
@@ -46,6 +52,11 @@ type Stage struct {
 	err   error
 	procs []*Process
 	made  []item // in the order made; removed in the reverse
+
+	// baseline is the recording that find is to compare with: see Baseline.
+	baseline string
+	// breaks are what is done in the middle of find's window: see BreaksIn.
+	breaks []func()
 
 	// find is how snag find is to be started: see FindIn.
 	find []Option

@@ -18,6 +18,7 @@ import (
 	"snag/probes/drops"
 	"snag/probes/host"
 	"snag/probes/jvm"
+	"snag/probes/logs"
 	"snag/probes/nics"
 	"snag/probes/probe"
 	"snag/probes/routes"
@@ -33,6 +34,7 @@ var All = []probe.Probe{
 	sockets.Probe,
 	threads.Probe,
 	jvm.Probe,
+	logs.Probe,
 	nics.Probe,
 	host.Probe,
 	routes.Probe,
@@ -47,7 +49,8 @@ type Plan struct {
 	For      time.Duration
 	Target   recording.Target // as the user gave it
 	Symptoms []string
-	Snag     string // version
+	Since    recording.Time // when the user says that it began; 0: not said
+	Snag     string         // version
 	Notice   func(text string)
 	// Tick is told once a second how much of the window is left.
 	Tick func(left time.Duration)
@@ -163,8 +166,9 @@ func manifest(p Plan, target recording.Target, anchor recording.Anchor, own uint
 	m := recording.Manifest{
 		Version: recording.Version, Snag: p.Snag, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), PageSize: os.Getpagesize(),
 		Anchor: anchor, Start: recording.Time(anchor.Wall), Target: target, Symptoms: p.Symptoms,
-		SelfPID: os.Getpid(), Netns: own,
+		Since: p.Since, SelfPID: os.Getpid(), Netns: own,
 	}
+	_, m.UTCOffset = time.Now().Zone()
 	m.Host, _ = os.Hostname() // a host without a name is still a host
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {

@@ -39,14 +39,28 @@ var Measures = []string{
 	"host.netstat", "host.softnet", "host.sockstat", "host.qdisc", "host.cgroup",
 	"host.cpu", "host.pressure", "host.processes", "host.sysctl", "host.links",
 	"host.memory", "host.zones", "host.numa", "host.disks", "host.kernel-log",
+	"host.libraries",
 	"drops.kfree_skb", "drops.reason", "drops.socket", "drops.stacks",
 	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
 	"sockets.turns", "sockets.errors", "sockets.ports", "sockets.half-open",
+	"oncpu.kernel",
 	"threads.state", "threads.syscall", "threads.sched",
 	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
 	"jvm.counters", "logs.files",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
+}
+
+// Compared is the need of a recording to compare with (Recording.Baseline): no
+// probe measures it.
+const Compared = "baseline"
+
+func (r *Recording) compared() (Coverage, bool) {
+	if r.Baseline != nil {
+		return Coverage{Probe: Compared, State: CoverageOK}, true
+	}
+	return Coverage{Probe: Compared, State: CoverageOff, Why: "no recording of a good time or host was given to compare with",
+		Cure: "snag find --out GOOD where it is good, then snag judge --baseline GOOD DIR"}, false
 }
 
 // Measured finds the coverage of a measure: its own row, else its probe's. The
@@ -54,6 +68,9 @@ var Measures = []string{
 func (r *Recording) Measured(measure string) (Coverage, bool) {
 	if r == nil {
 		return Coverage{Probe: measure, State: CoverageUnavailable, Why: "no recording"}, false
+	}
+	if measure == Compared {
+		return r.compared()
 	}
 	found := -1
 	for i, c := range r.Coverage {

@@ -28,6 +28,8 @@ var feeds = map[string][]string{
 	"rules":       {"routes.rules"},
 	"log_files":   {"logs.files"},
 	"ports":       {"sockets.ports"},
+	"libraries":   {"host.libraries"},
+	"profile":     {"oncpu.kernel"},
 	"half_open":   {"sockets.half-open"},
 	"nics":        {"nics.settings"},
 	"queues":      {"nics.queues"},

@@ -31,8 +31,12 @@ type Manifest struct {
 	End      Time     `json:"end,omitempty"` // 0: it was cut off; the reader takes the last time seen
 	Target   Target   `json:"target"`
 	Symptoms []string `json:"symptoms,omitempty"` // what the user said he saw (--symptom)
-	SelfPID  int      `json:"self_pid"`
-	Netns    uint64   `json:"netns"` // the namespace snag was started in
+	Since    Time     `json:"since,omitempty"`    // when the user said it began (--since); 0: not said
+	// UTCOffset is the host's zone, seconds east of UTC: in which the user's
+	// times of day are.
+	UTCOffset int    `json:"utc_offset_seconds,omitempty"`
+	SelfPID   int    `json:"self_pid"`
+	Netns     uint64 `json:"netns"` // the namespace snag was started in
 	// Written says how much the writer put down, and is there only when it ended
 	// well: what the files hold less than this was lost afterwards.
 	Written *Written `json:"written,omitempty"`
@@ -69,6 +73,8 @@ type Recording struct {
 	Ports       []Ports
 	HalfOpen    []HalfOpen
 	CallErrors  []CallError
+	Libraries   []Library
+	Profile     []ProfileRow
 	LogFiles    []LogFile
 	Qdiscs      []Qdisc
 	Links       []Link
@@ -83,6 +89,9 @@ type Recording struct {
 	Facts       []Fact
 	// Damage lists what could not be read, a sentence each; the rest is judged.
 	Damage []string
+	// Baseline is a recording of a good time or a good host that this one is to be
+	// compared with (--baseline); nil for none. It is not part of the recording.
+	Baseline *Recording
 }
 
 // Window is the span that was recorded.

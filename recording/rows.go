@@ -42,6 +42,8 @@ var tables = []table{
 	of(func(r *Recording) *[]HalfOpen { return &r.HalfOpen }, func(v HalfOpen) Time { return v.T }),
 	of(func(r *Recording) *[]CallError { return &r.CallErrors }, func(v CallError) Time { return v.T }),
 	of(func(r *Recording) *[]LogFile { return &r.LogFiles }, func(v LogFile) Time { return v.T }),
+	of(func(r *Recording) *[]Library { return &r.Libraries }, func(v Library) Time { return v.T }),
+	of(func(r *Recording) *[]ProfileRow { return &r.Profile }, func(v ProfileRow) Time { return v.T }),
 	of(func(r *Recording) *[]Qdisc { return &r.Qdiscs }, func(v Qdisc) Time { return v.T }),
 	of(func(r *Recording) *[]Link { return &r.Links }, func(v Link) Time { return v.T }),
 	of(func(r *Recording) *[]NIC { return &r.NICs }, func(v NIC) Time { return v.T }),

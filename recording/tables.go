@@ -379,6 +379,36 @@ type LogFile struct {
 	Rotated bool `json:"rotated,omitempty"`
 }
 
+// Library is a file that a process has mapped to execute: its program and its
+// shared libraries. Read once, of processes that are watched or busy.
+type Library struct {
+	T    Time   `json:"t"`
+	PID  int    `json:"pid"`
+	Comm string `json:"comm"`
+	Path string `json:"path"`
+	// BuildID is the GNU build id, in hex; "" where the file has none or could not
+	// be read. Size is in bytes; 0 unknown. Modified is the file's mtime.
+	BuildID  string `json:"build_id,omitempty"`
+	Size     int64  `json:"size,omitempty"`
+	Modified Time   `json:"modified,omitempty"`
+	Deleted  bool   `json:"deleted,omitempty"` // replaced since the process began
+}
+
+// ProfileRow counts the on-CPU samples of one kernel function in one second, or
+// in the whole window where a tool gave only that. No probe writes it yet.
+type ProfileRow struct {
+	T        Time   `json:"t"`
+	Function string `json:"function"`         // the kernel function that ran
+	Caller   string `json:"caller,omitempty"` // the nearest caller that names the path: a driver's xmit, a system call
+	Comm     string `json:"comm,omitempty"`
+	PID      int    `json:"pid,omitempty"`
+	// Samples of it, of All that were taken on all CPUs, idle ones included, Hz a
+	// second and CPU.
+	Samples uint64  `json:"samples"`
+	All     uint64  `json:"all"`
+	Hz      float64 `json:"hz"`
+}
+
 // Qdisc is how one queueing discipline is set. Its counters are samples.
 type Qdisc struct {
 	T       Time              `json:"t"`
@@ -582,6 +612,8 @@ func (Turns) Table() string       { return "turns" }
 func (Ports) Table() string       { return "ports" }
 func (HalfOpen) Table() string    { return "half_open" }
 func (CallError) Table() string   { return "errors" }
+func (Library) Table() string     { return "libraries" }
+func (ProfileRow) Table() string  { return "profile" }
 func (LogFile) Table() string     { return "log_files" }
 func (Qdisc) Table() string       { return "qdiscs" }
 func (Link) Table() string        { return "links" }

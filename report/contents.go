@@ -22,6 +22,9 @@ func WriteContents(w io.Writer, r *recording.Recording) error {
 	if text := target(m.Target); text != "" {
 		fmt.Fprintf(t, "target\t%s (processes %v)\n", strings.TrimPrefix(text, " · of "), m.Target.PIDs)
 	}
+	if m.Since != 0 {
+		fmt.Fprintf(t, "since\t%s UTC, as reported\n", m.Since.Wall().Format("2006-01-02 15:04:05"))
+	}
 	for _, s := range m.Symptoms {
 		fmt.Fprintf(t, "reported\t%s\n", s)
 	}

@@ -113,6 +113,25 @@ type Link struct {
 	// Telling: the coincidence means something: enough onsets, and not a cause that
 	// fills the window.
 	Telling bool `json:"telling,omitempty"`
+	// InTime is the coincidence in numbers.
+	InTime *InTime `json:"in_time,omitempty"`
+}
+
+// InTime is how well onsets of an effect fall on a cause, and how well by chance.
+type InTime struct {
+	Onsets  int     `json:"onsets"`
+	Hits    int     `json:"hits"`    // in the cause, or within the lag after it
+	Chance  float64 `json:"chance"`  // hits that chance gives on average
+	P       float64 `json:"p"`       // share of shifts in time with as many hits or more
+	Covered float64 `json:"covered"` // share of the window that the cause and the lag fill
+	Exact   bool    `json:"exact"`   // all shifts were tried
+}
+
+func inTime(c *verdict.Coincidence) *InTime {
+	if c == nil {
+		return nil
+	}
+	return &InTime{c.Onsets, c.Hits, c.Chance, c.P, c.Covered, c.Exact}
 }
 
 // Coverage says what a probe measured, lost and cost, or why it could not run.
@@ -186,7 +205,7 @@ func entry(e verdict.Entry, byID map[string]string) Entry {
 		out.Evidence = append(out.Evidence, piece)
 	}
 	for _, l := range e.Chain {
-		out.Chain = append(out.Chain, Link{l.Name, l.Subject.Name, l.Text, stamp(l.Onset), l.Coincidence, l.Telling})
+		out.Chain = append(out.Chain, Link{l.Name, l.Subject.Name, l.Text, stamp(l.Onset), l.Coincidence, l.Telling, inTime(l.InTime)})
 	}
 	return out
 }

@@ -29,6 +29,8 @@ type Symptom struct {
 	Unit   string
 	// Severity 0–1: the share of the subject's traffic or time that suffered.
 	Severity float64
+	// Reported: the user told it; nothing was measured.
+	Reported bool
 	// Side of a flow on which a freeze was seen: read (data lies unread) or write
 	// (none is acknowledged); "" for other symptoms.
 	Side string

@@ -23,11 +23,13 @@ type Behind struct {
 	// fields of node_netstat_PROTO_FIELD, to the whole names.
 	fields map[string][]string
 	names  map[string][]recording.Labels // sets of labels by name
+	// perNetns are the names that namespaces have each; the rest is the host's.
+	perNetns map[string]bool
 }
 
 // NewBehind indexes a recording.
 func NewBehind(r *recording.Recording) *Behind {
-	b := &Behind{own: r.Manifest.Netns, fields: map[string][]string{}, names: map[string][]recording.Labels{}}
+	b := &Behind{own: r.Manifest.Netns, fields: map[string][]string{}, names: map[string][]recording.Labels{}, perNetns: map[string]bool{}}
 	for _, s := range r.Series {
 		if _, seen := b.names[s.Name]; !seen {
 			if rest, ok := strings.CutPrefix(s.Name, "node_netstat_"); ok {
@@ -37,36 +39,9 @@ func NewBehind(r *recording.Recording) *Behind {
 			}
 		}
 		b.names[s.Name] = append(b.names[s.Name], s.Labels)
+		b.perNetns[s.Name] = b.perNetns[s.Name] || s.Labels["netns"] != ""
 	}
 	return b
-}
-
-// sources: a Source that has all the words of has shows the series named. A word
-// with a space must stand there as it is.
-var sources = []struct{ has, series string }{
-	{"Recv-Q", "sockets.recv_q"}, {"Send-Q", "sockets.send_q"},
-	{"ss -tnom", "sockets.send_q"},
-	{"ss -tnom", "sockets.rwnd_limited"}, {"ss -uam", "sockets.drops"}, {"skmem", "sockets.rmem"},
-	{"rtt", "sockets.rtt"}, {"minrtt", "sockets.min_rtt"}, {"bytes_sent", "sockets.bytes_sent"},
-	{"bytes_received", "sockets.bytes_received"}, {"bytes_acked", "sockets.bytes_acked"},
-	{"notsent", "sockets.notsent_bytes"}, {"rwnd_limited", "sockets.rwnd_limited"},
-	{"sndbuf_limited", "sockets.sndbuf_limited"}, {"cwnd", "sockets.cwnd"}, {"backoff", "sockets.backoff"},
-	{"retrans", "sockets.total_retrans"}, {"snd_wnd", "sockets.snd_wnd"},
-	{"skb:kfree_skb", "drops.n"}, {"tcp:tcp_retransmit_skb", "retransmits.n"},
-	{"tcp:tcp_receive_reset", "resets.n"}, {"tcp:tcp_send_reset", "resets.n"}, {"reset tracepoints", "resets.n"},
-	{"sock:inet_sock_set_state", "connections.opened"}, {"sock:inet_sock_set_state", "connections.failed"},
-	{"sock:inet_sock_set_state", "connections.short"}, {"at close", "connections.closed"},
-	{"sock:sock_send_length", "holds.held"}, {"sock:sock_send_length", "holds.hold_max"},
-	{"turns", "turns.mean"}, {"turns", "turns.n"}, {"errors", "errors.n"},
-	{"schedstat", "threads.run_delay"}, {"schedstat", "threads.on_cpu"},
-	{"/fd", "processes.fds"}, {"/proc/PID/stat", "processes.cpu"}, {"/limits", "processes.fds"},
-	{"sockstat TCP tw", "node_sockstat_TCP_tw"}, {"sockstat TCP mem", "node_sockstat_TCP_mem"},
-	{"sockstat UDP mem", "node_sockstat_UDP_mem"},
-	{"softnet", "node_softnet_dropped_total"}, {"softnet", "node_softnet_times_squeezed_total"},
-	{"qdisc", "node_qdisc_drops_total"}, {"qdisc", "node_qdisc_backlog"}, {"qdisc", "node_qdisc_overlimits_total"},
-	{"cpu.stat", "snag_cgroup_cpu_throttled_periods_total"}, {"cpu.stat", "snag_cgroup_cpu_throttled_seconds_total"},
-	{"pressure/cpu", "node_pressure_cpu_waiting_seconds_total"}, {"pressure/io", "node_pressure_io_stalled_seconds_total"},
-	{"pressure/memory", "node_pressure_memory_stalled_seconds_total"}, {"loadavg", "node_load1"},
 }
 
 // Series returns the selectors behind one piece of evidence on a subject; those
@@ -92,7 +67,11 @@ func (b *Behind) Series(e Evidence, sub recording.Subject) []string {
 				b.samples(name, sub, add)
 			}
 		}
-		b.samples(w, sub, add)
+		b.word(w, sub, add)
+	}
+	b.cpu(e.Source, words, add)
+	if sub.PID != 0 && processFile.MatchString(e.Source) {
+		add("processes.cpu" + braces(recording.Labels{"pid": strconv.Itoa(sub.PID)}))
 	}
 	for _, s := range sources {
 		switch {
@@ -123,17 +102,18 @@ func netstatProto(source string) (string, bool) {
 // series carry, where there is a series like that.
 func (b *Behind) samples(name string, sub recording.Subject, add func(string)) {
 	netns := ""
-	if sub.Netns != 0 && sub.Netns != b.own {
+	if sub.Netns != 0 && sub.Netns != b.own && b.perNetns[name] {
 		netns = strconv.FormatUint(sub.Netns, 10)
 	}
 	want := recording.Labels{}
 	for _, labels := range b.names[name] {
 		if labels["netns"] != netns || sub.Device != "" && labels["device"] != "" && labels["device"] != sub.Device ||
 			sub.Cgroup != "" && labels["cgroup"] != "" && labels["cgroup"] != sub.Cgroup ||
-			sub.Handle != "" && labels["handle"] != "" && labels["handle"] != sub.Handle {
+			sub.Handle != "" && labels["handle"] != "" && labels["handle"] != sub.Handle ||
+			sub.PID != 0 && labels["pid"] != "" && labels["pid"] != strconv.Itoa(sub.PID) {
 			continue
 		}
-		for key, value := range map[string]string{"netns": netns, "device": sub.Device, "cgroup": sub.Cgroup, "handle": sub.Handle} {
+		for key, value := range map[string]string{"netns": netns, "device": sub.Device, "cgroup": sub.Cgroup, "handle": sub.Handle, "pid": strconv.Itoa(sub.PID)} {
 			if value != "" && labels[key] == value {
 				want[key] = value
 			}

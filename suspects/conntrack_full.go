@@ -78,6 +78,7 @@ func conntrackFinding(s *scene.Scene, r *recording.Recording, netns uint64, most
 		f.Text = "the table was full"
 		return f
 	case dropped == 0:
+		level.Grade = Weak // a full table alone refuses nobody
 		f.Evidence = []Evidence{level, {Side: Against, Grade: Strong, Value: early, Unit: "entries", Source: "/proc/net/stat/nf_conntrack drop, early_drop", Origin: "drop",
 			Text: fmt.Sprintf("no packet was dropped for it; %s entries that were never answered made room", count(early))}}
 		f.Text = "the table was nearly full and refused nobody"

@@ -8,7 +8,7 @@ import (
 
 // Every suspect says what a reader of the catalogue needs, once.
 func TestTheCatalogueIsWhole(t *testing.T) {
-	measures := map[string]bool{}
+	measures := map[string]bool{recording.Compared: true}
 	for _, m := range recording.Measures {
 		measures[m] = true
 	}

@@ -28,10 +28,11 @@ var listenOverflow = &Suspect{
 		"decisive: ListenOverflows stood still however long the queue was: slow to accept, nothing refused",
 		"trap: ListenDrops without overflows (a SYN flood, no memory); 2 overflows are healthy",
 	},
-	LeadsTo: []Lead{{scene.ConnectLatency, 10 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}, {scene.StreamFreeze, 10 * time.Second}},
-	Remedy:  "accept faster, or raise the program's backlog and net.core.somaxconn together (sysctl.d), and restart it; ListenOverflows stands still",
-	Next:    "ss -ltnp; nstat -az TcpExtListenOverflows TcpExtListenDrops",
-	Weigh:   weighListenOverflow,
+	LeadsTo: []Lead{{scene.ConnectLatency, 10 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}, {scene.StreamFreeze, 10 * time.Second},
+		{"half-open-peer", 30 * time.Second}}, // the client is connected, and its listener dropped that: nobody answers what it sends
+	Remedy: "accept faster, or raise the program's backlog and net.core.somaxconn together (sysctl.d), and restart it; ListenOverflows stands still",
+	Next:   "ss -ltnp; nstat -az TcpExtListenOverflows TcpExtListenDrops",
+	Weigh:  weighListenOverflow,
 }
 
 // fewOverflows: healthy hosts were seen with 2 in half a minute, at a burst.

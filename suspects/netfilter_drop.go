@@ -57,7 +57,10 @@ func weighNetfilter(s *scene.Scene, r *recording.Recording) []Finding {
 		rows := ports[k]
 		all := dropSteps(rows)
 		held := wantedBy(s, r, k, rows)
-		if held != nil && all.sum() >= wantedPackets || all.sum() >= steadyPackets && seconds(all) >= steadySeconds && k.dst != "" {
+		// Nobody holds ICMP: to drop it is a firewall's work, and what comes of it
+		// (a path MTU that is not learnt) has a suspect of its own.
+		steady := all.sum() >= steadyPackets && seconds(all) >= steadySeconds && k.dst != "" && !strings.HasPrefix(k.proto, "icmp")
+		if held != nil && all.sum() >= wantedPackets || steady {
 			out = append(out, netfilterFinding(s, r, k, rows, held))
 			continue
 		}

@@ -23,12 +23,13 @@ var pmtuBlackhole = &Suspect{
 	For: []string{
 		"decisive: a hop on this host dropped the flow's segments as too big (and FragFails counted as many), and the sender has backed off and sends them no smaller",
 		"strong: the hop's ICMP was dropped by a firewall",
-		"weak: after some bytes nothing was acknowledged, cwnd 1, the timer backed off",
-		"strong: other data of the same two hosts comes through meanwhile",
+		"strong: after some bytes nothing was acknowledged, the timer backed off: full segments, or everything",
+		"strong: small segments of another connection of the same two hosts come through meanwhile",
 	},
 	Against: []string{
 		"decisive: the sender learnt the path's MTU and its segments are smaller: the message came",
-		"trap: total loss looks alike to the sender",
+		"strong: full segments of another connection of the same two hosts come through",
+		"trap: total loss looks alike to the sender: then nobody is named",
 	},
 	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectionErrors, 30 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {"packet-loss", 5 * time.Second}, {"half-open-peer", 10 * time.Second}, {"uplink-blackhole", 10 * time.Second}},
 	Remedy:  "let ICMP type 3 code 4 (ICMPv6 type 2) through; or clamp the MSS at the hop (nft … tcp option maxseg size set rt mtu); or net.ipv4.tcp_mtu_probing=1 at the sender (/etc/sysctl.d); the sender's mss shrinks and bytes_acked goes on",
@@ -224,33 +225,46 @@ func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.Node
 		finding := Finding{Subject: k.Subject,
 			Text: fmt.Sprintf("after %s bytes nothing more was acknowledged: full segments do not come through, or nothing does", count(float64(tcp.BytesAcked))),
 			Next: inNetns(s, f.Netns, fmt.Sprintf("ping -M do -c 3 -s %d %s", tcp.SndMSS+12, peer)) + "; " + inNetns(s, f.Netns, "ping -M do -c 3 -s 500 "+peer),
-			Evidence: []Evidence{{Side: For, Grade: Weak, Value: float64(tcp.Backoff), Unit: "timeouts", Source: "ss -tin backoff, cwnd, bytes_acked", Origin: "tcp_info",
+			Evidence: []Evidence{{Side: For, Grade: Strong, Value: float64(tcp.Backoff), Unit: "timeouts", Source: "ss -tin backoff, cwnd, bytes_acked", Origin: "tcp_info",
 				Text: fmt.Sprintf("%s bytes were acknowledged, then none for %.0f s: segments of %s bytes, cwnd %d, backoff %d", count(float64(tcp.BytesAcked)), seconds, count(float64(tcp.SndMSS)), tcp.Cwnd, tcp.Backoff)}},
 		}
 		if mtu := learntMTU(r, f.Netns, peer); mtu > 0 && tcp.SndMSS+headers <= mtu {
 			finding.Evidence = append(finding.Evidence, Evidence{Side: Against, Grade: Strong, Value: float64(mtu), Unit: "bytes", Source: "ip route show cache", Origin: "route",
 				Text: fmt.Sprintf("the path's MTU, %s bytes, was learnt, and the segments fit: it is not their size", count(float64(mtu)))})
 		}
-		if other := comesThrough(s, k); other != nil {
-			finding.Evidence = append(finding.Evidence, Evidence{Side: For, Grade: Strong, Source: "ss -tin bytes_acked", Origin: "other connection",
-				Text: fmt.Sprintf("meanwhile %s to the same host had data acknowledged: the path is not dead", other.Subject.Name)})
+		if other, mean := comesThrough(s, k); other != nil {
+			e := Evidence{Side: For, Grade: Strong, Value: mean, Unit: "bytes", Source: "ss -tin bytes_acked, data_segs_out", Origin: "other connection",
+				Text: fmt.Sprintf("meanwhile %s to the same host had data acknowledged, in segments of %s bytes: what is small comes through", other.Subject.Name, count(mean))}
+			if mean > smallSegment {
+				e.Side, e.Text = Against, fmt.Sprintf("meanwhile %s to the same host had segments of %s bytes acknowledged: the path takes them", other.Subject.Name, count(mean))
+			}
+			finding.Evidence = append(finding.Evidence, e)
 		}
 		out = append(out, finding)
 	}
 	return out
 }
 
+// smallSegment comes through every path: IPv6 promises 1,280 bytes (RFC 8200,
+// section 5), and tunnels within tunnels leave 1,200.
+const smallSegment = 1200
+
 // comesThrough is another connection between the same two hosts whose data was
-// acknowledged in the window, and that has not backed off.
-func comesThrough(s *scene.Scene, k *scene.Socket) *scene.Socket {
+// acknowledged in the window, and that has not backed off; with the mean size of its
+// segments.
+func comesThrough(s *scene.Scene, k *scene.Socket) (*scene.Socket, float64) {
 	for _, o := range s.Sockets {
 		if o == k || o.First().Netns != k.First().Netns || o.First().Remote == "" || recording.Host(o.First().Remote) != recording.Host(k.First().Remote) {
 			continue
 		}
 		rows := (&flow{socket: o}).tcpRows()
-		if len(rows) >= 2 && rows[len(rows)-1].TCP.BytesAcked > rows[0].TCP.BytesAcked && rows[len(rows)-1].TCP.Backoff == 0 {
-			return o
+		if len(rows) < 2 {
+			continue
+		}
+		a, b := rows[0].TCP, rows[len(rows)-1].TCP
+		if b.BytesAcked > a.BytesAcked && b.DataSegsOut > a.DataSegsOut && b.Backoff == 0 {
+			return o, float64(b.BytesAcked-a.BytesAcked) / float64(b.DataSegsOut-a.DataSegsOut)
 		}
 	}
-	return nil
+	return nil, 0
 }

@@ -101,6 +101,11 @@ func queueOf(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding,
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "futex",
 			Text: "its threads wait for a lock, not for others: more workers would only make that queue longer"})
 	}
+	if peer, mean := slowPeer(p, s, r, w); peer != "" {
+		jammed = true
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Value: mean, Unit: "s", Source: "request turns of its connections", Origin: "calls",
+			Text: fmt.Sprintf("its threads wait for %s, which takes %s: more workers would only wait there too", peer, lasting(mean))})
+	}
 	if e.Side == For && e.Grade == Weak || e.Side == Against || jammed {
 		// Unread requests alone are every overload's: nothing says that it is the workers.
 		for i := range f.Evidence {
@@ -119,4 +124,19 @@ func queueOf(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding,
 	}
 	f.Next = fmt.Sprintf("eu-stack -p %d   # which handler waits", pid)
 	return f, true
+}
+
+// slowPeer is the peer that most of the workers sleep on, if what it is asked takes
+// long: then that is the cause. A quick peer and too few workers make a queue as well.
+func slowPeer(p *scene.Process, s *scene.Scene, r *recording.Recording, w workers) (string, float64) {
+	asleep := 0
+	for _, n := range w.doing {
+		asleep += n
+	}
+	for _, d := range dependenciesOf(p, r, s.Window) {
+		if 2*w.peers[d.remote] > asleep && d.mean() >= longCall {
+			return d.remote, d.mean()
+		}
+	}
+	return "", 0
 }

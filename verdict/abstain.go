@@ -38,13 +38,13 @@ func (v *Verdict) abstain(g *graph) {
 		v.Next = firstOf(observer.finding.Next, observer.suspect.Next)
 	}
 	v.tellApart(g)
-	if v.Abstained == "" && len(v.Symptoms) > 0 && !named(g) {
+	if v.Abstained == "" && len(v.Symptoms) > 0 && !someCulprit(g) {
 		v.Abstained = "something is wrong, and no suspect of the catalogue was proved to cause it"
 		v.Next = firstOf(v.Next, nextFor(v.Symptoms[0]))
 	}
 }
 
-func named(g *graph) bool {
+func someCulprit(g *graph) bool {
 	for _, c := range g.found {
 		if c.state == Culprit {
 			return true
@@ -75,6 +75,9 @@ func (v *Verdict) tellApart(g *graph) {
 			if a.state != Culprit || b.state != Contributing || a.finding.Harm.Amount > 0 || b.finding.Harm.Amount > 0 {
 				continue
 			}
+			if g.provenInTime(a) != g.provenInTime(b) {
+				continue // the times tell them apart
+			}
 			if decisive(a) != decisive(b) || math.Abs(a.confidence-b.confidence) > asSure || !same(g.explains(a), g.explains(b)) {
 				continue
 			}
@@ -83,6 +86,16 @@ func (v *Verdict) tellApart(g *graph) {
 			v.Next = firstOf(a.finding.Next, b.finding.Next, a.suspect.Next, b.suspect.Next)
 		}
 	}
+}
+
+// provenInTime: the onsets of a symptom fall on it more often than by chance.
+func (g *graph) provenInTime(c *candidate) bool {
+	for _, e := range g.out[c] {
+		if e.to == nil && e.coincidence.Proves() {
+			return true
+		}
+	}
+	return false
 }
 
 func decisive(c *candidate) bool {

@@ -10,6 +10,7 @@ import (
 // Signs are what a confidence is made of: how much of each kind of evidence a
 // finding has. Few, since they are fitted on some hundred runs.
 type Signs struct {
+	Proved   bool    // the grades confirm it: one decisive piece, or two strong ones
 	Decisive bool    // a decisive piece speaks for it
 	Support  float64 // further independent pieces for it that are decisive or strong, at most 3
 	Against  float64 // independent pieces against it: strong 1, decisive 3, weak 0.25; at most 3
@@ -17,21 +18,24 @@ type Signs struct {
 }
 
 // SignNames are the names of Signs.Terms, in their order.
-var SignNames = []string{"always", "decisive", "support", "against", "doubt"}
+var SignNames = []string{"always", "proved", "decisive", "support", "against", "doubt"}
 
 // Terms are the numbers that the weights are for.
 func (s Signs) Terms() []float64 {
-	decisive := 0.0
-	if s.Decisive {
-		decisive = 1
+	return []float64{1, oneIf(s.Proved), oneIf(s.Decisive), s.Support, s.Against, s.Doubt}
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
 	}
-	return []float64{1, decisive, s.Support, s.Against, s.Doubt}
+	return 0
 }
 
 // SignsOf reads the signs of a finding's evidence.
 func SignsOf(e []suspects.Evidence, s *suspects.Suspect, r *recording.Recording) Signs {
 	n := func(side suspects.Side, grade suspects.Grade) float64 { return float64(count(e, side, grade)) }
-	out := Signs{Decisive: n(suspects.For, suspects.Decisive) > 0}
+	out := Signs{Proved: prove(e) == confirmed, Decisive: n(suspects.For, suspects.Decisive) > 0}
 	out.Support = math.Max(0, n(suspects.For, suspects.Decisive)-1) + n(suspects.For, suspects.Strong)
 	out.Against = 3*n(suspects.Against, suspects.Decisive) + n(suspects.Against, suspects.Strong) + n(suspects.Against, suspects.Weak)/4
 	for _, piece := range e {
@@ -71,6 +75,7 @@ func Probability(terms, weights []float64) float64 {
 	return math.Min(0.99, math.Max(0.01, 1/(1+math.Exp(-odds))))
 }
 
-// Prior are the weights before any run was seen: one decisive piece is right nine
-// times in ten. A fit is held to them where the runs say little.
-var Prior = []float64{-1, 3.5, 1, -1.3, -0.3}
+// Prior are the weights before any run was seen: a decisive piece alone is right
+// nine times in ten, so are two strong ones, and one strong piece that nothing
+// confirms three times in ten. A fit is held to them where the runs say little.
+var Prior = []float64{-1.5, 2, 1.7, 0.7, -1.3, -0.3}

@@ -55,7 +55,7 @@ func (g *graph) longest(from *candidate, symptom int, seen map[*candidate]bool) 
 	for _, e := range g.out[from] {
 		if e.to == nil {
 			if s := g.symptoms[symptom]; e.symptom == symptom && best == nil {
-				best = []Link{{Name: s.Name, Subject: s.Subject, Text: s.Text, Onset: s.Onset, Coincidence: e.coincidence.String(), Telling: e.coincidence.Telling()}}
+				best = []Link{{Name: s.Name, Subject: s.Subject, Text: s.Text, Onset: s.Onset, Coincidence: e.coincidence.String(), Telling: e.coincidence.Telling(), InTime: e.inTime()}}
 			}
 			continue
 		}
@@ -67,8 +67,16 @@ func (g *graph) longest(from *candidate, symptom int, seen map[*candidate]bool) 
 		delete(seen, e.to)
 		if rest != nil && len(rest)+1 > len(best) {
 			f := e.to.finding
-			best = append([]Link{{Name: e.to.suspect.Name, Subject: f.Subject, Text: f.Text, Onset: e.to.onset, Coincidence: e.coincidence.String(), Telling: e.coincidence.Telling()}}, rest...)
+			best = append([]Link{{Name: e.to.suspect.Name, Subject: f.Subject, Text: f.Text, Onset: e.to.onset, Coincidence: e.coincidence.String(), Telling: e.coincidence.Telling(), InTime: e.inTime()}}, rest...)
 		}
 	}
 	return best
+}
+
+// inTime is the edge's coincidence, nil where there was nothing to compare.
+func (e edge) inTime() *Coincidence {
+	if e.coincidence.Onsets == 0 || e.coincidence.hit == nil {
+		return nil
+	}
+	return &e.coincidence
 }

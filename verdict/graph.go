@@ -31,6 +31,7 @@ type graph struct {
 
 func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *graph {
 	g := &graph{scene: s, found: found, symptoms: symptoms, out: map[*candidate][]edge{}, in: map[*candidate][]edge{}}
+	var late []edge
 	for _, a := range found {
 		for _, b := range found {
 			if a == b {
@@ -51,17 +52,57 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *grap
 			if sym.Name == Reported {
 				ok = true
 			}
-			if !ok && !own || !touches(s, a.finding, []recording.Subject{sym.Subject}) || a.onset > sym.Onset.Add(slack) {
+			if !ok && !own || !touches(s, a.finding, []recording.Subject{sym.Subject}) {
 				continue
 			}
-			c := Coincide(a.finding.Active, starts(sym.Active), s.Window, lead.Lag)
-			if !c.Refutes() {
-				g.add(edge{from: a, symptom: i, coincidence: c})
+			e := edge{from: a, symptom: i, coincidence: Coincide(a.finding.Active, starts(sym.Active), s.Window, lead.Lag)}
+			switch {
+			case tooLate(a, sym.Onset, s.Window):
+				if e.coincidence.part() {
+					late = append(late, e)
+				}
+			case !e.coincidence.Refutes():
+				g.add(e)
 			}
 		}
 	}
+	g.addParts(late)
 	g.breakLoops()
 	return g
+}
+
+// addParts adds causes that began after the symptom did and that later onsets of it
+// fall on: they cause a part, where the earlier onsets have a cause of their own.
+// What began after all that is known of the symptom's cause is none.
+func (g *graph) addParts(late []edge) {
+	var keep []edge
+	for _, l := range late {
+		for _, a := range g.found {
+			for _, e := range g.out[a] {
+				if a != l.from && e.to == nil && e.symptom == l.symptom && e.coincidence.hit != nil && e.coincidence.hit[0] {
+					keep = append(keep, l)
+				}
+			}
+		}
+	}
+	for i, l := range keep {
+		if i == 0 || keep[i-1].from != l.from || keep[i-1].symptom != l.symptom {
+			g.add(l)
+		}
+	}
+}
+
+// tooLate tells that a began after the symptom did. Of a symptom that began before
+// the recording it is told by the recording's start: a cause that was seen once,
+// and later, was not it. One that comes again and again did so before, too.
+func tooLate(a *candidate, onset recording.Time, window recording.Interval) bool {
+	if onset < window.Start {
+		onset = window.Start
+		if len(a.finding.Active) >= fewOnsets {
+			return false
+		}
+	}
+	return a.onset > onset.Add(slack)
 }
 
 func (g *graph) add(e edge) {
@@ -72,7 +113,7 @@ func (g *graph) add(e edge) {
 }
 
 // breakLoops drops, of two causes that lead to each other, the edge from the one
-// that began later, or is less sure.
+// that began later, is less sure, or has less to show.
 func (g *graph) breakLoops() {
 	for _, a := range g.found {
 		for _, e := range g.out[a] {
@@ -92,7 +133,10 @@ func later(a, b *candidate) bool {
 	if d := a.onset.Sub(b.onset); d > slack || d < -slack {
 		return d > 0
 	}
-	return a.confidence < b.confidence
+	if a.confidence != b.confidence {
+		return a.confidence < b.confidence
+	}
+	return len(a.finding.Evidence) < len(b.finding.Evidence) // the one of which more was seen is the cause
 }
 
 func (g *graph) reaches(from, to *candidate, seen map[*candidate]bool) bool {

@@ -44,7 +44,7 @@ func (g *graph) settle() {
 		switch {
 		case len(g.explains(c)) == 0:
 			c.state = Risk
-		case g.ownShare(c) >= shareOfCulprit:
+		case g.ownShare(c) >= shareOfCulprit || g.ownOnsets(c) >= shareOfCulprit:
 			c.state = Culprit
 		default:
 			c.state = Contributing
@@ -74,8 +74,13 @@ func (g *graph) onWordsAlone(c *candidate) bool {
 }
 
 // shareOfCulprit: a second root with this much of a symptom's harm, measured as
-// its own, is a second culprit and not a contribution.
+// its own, or of its onsets, which no culprit explains, is a second culprit and
+// not a contribution.
 const shareOfCulprit = 0.2
+
+// provenGain: between two roots of like harm and like confidence, the one on which
+// the symptom's onsets fall goes first.
+const provenGain = 1.2
 
 // gain is the harm of the symptoms that c would newly explain.
 func (g *graph) gain(c *candidate, covered map[int]bool) float64 {
@@ -85,6 +90,9 @@ func (g *graph) gain(c *candidate, covered map[int]bool) float64 {
 			// The constant keeps a symptom without a measured severity from being worth nothing.
 			sum += 0.1 + g.symptoms[i].Severity
 		}
+	}
+	if g.provenInTime(c) {
+		sum *= provenGain
 	}
 	return sum * c.confidence
 }
@@ -102,14 +110,54 @@ func (g *graph) ownShare(c *candidate) float64 {
 	return share
 }
 
-func strongest(in []edge) *candidate {
-	best := in[0].from
-	for _, e := range in[1:] {
-		if e.from.confidence > best.confidence {
-			best = e.from
+// ownOnsets is the greatest share of a symptom's onsets that fall on the
+// candidate, more often than by chance, and on no culprit that is named already.
+func (g *graph) ownOnsets(c *candidate) float64 {
+	share := 0.0
+	for _, e := range g.out[c] {
+		if e.to != nil || !e.coincidence.part() {
+			continue
+		}
+		own := 0
+		for i, hit := range e.coincidence.hit {
+			if hit && !g.culpritHits(e.symptom, i) {
+				own++
+			}
+		}
+		if own >= fewOnsets {
+			share = max(share, float64(own)/float64(e.coincidence.Onsets))
 		}
 	}
-	return best
+	return share
+}
+
+// culpritHits tells whether an onset of a symptom falls on a culprit, or may do so
+// as that one's times tell nothing.
+func (g *graph) culpritHits(symptom, onset int) bool {
+	for _, c := range g.found {
+		if c.state != Culprit {
+			continue
+		}
+		for _, e := range g.out[c] {
+			if e.to == nil && e.symptom == symptom && (!e.coincidence.Telling() || e.coincidence.hit[onset]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// strongest is the cause that explains best: one whose times prove it before the
+// others, then the surest.
+func strongest(in []edge) *candidate {
+	best := in[0]
+	for _, e := range in[1:] {
+		a, b := e.coincidence.Proves(), best.coincidence.Proves()
+		if a && !b || a == b && e.from.confidence > best.from.confidence {
+			best = e
+		}
+	}
+	return best.from
 }
 
 var stateOrder = map[State]int{Culprit: 0, Contributing: 1, Consequence: 2, Risk: 3, NotSeen: 4, Cleared: 5}

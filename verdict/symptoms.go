@@ -1,8 +1,6 @@
 package verdict
 
 import (
-	"strings"
-
 	"snag/recording"
 	"snag/scene"
 )
@@ -53,44 +51,17 @@ func symptoms(s *scene.Scene, r *recording.Recording, found []*candidate) []scen
 			Text: h.Text, Amount: h.Amount, Unit: h.Unit, Severity: severity,
 		})
 	}
-	for _, text := range r.Manifest.Symptoms {
-		out = append(out, reported(s, text))
-	}
-	return out
+	return append(out, reports(s, r)...)
 }
 
 func shown(s *scene.Scene, have []scene.Symptom, c *candidate) bool {
 	for _, sym := range have {
+		if p := c.finding.Subject.Proto; p != "" && sym.Subject.Proto != "" && p != sym.Subject.Proto {
+			continue // what one process loses on TCP is not what it loses on UDP
+		}
 		if sym.Name == c.finding.Harm.Symptom && touches(s, c.finding, []recording.Subject{sym.Subject}) {
 			return true
 		}
 	}
 	return false
-}
-
-var words = []struct{ word, symptom string }{
-	{"freez", scene.StreamFreeze}, {"frozen", scene.StreamFreeze}, {"stall", scene.StreamFreeze},
-	{"skip", scene.FramesSkipped}, {"late", scene.StreamLate}, {"slow", scene.RequestLatency},
-	{"latency", scene.RequestLatency}, {"p99", scene.RequestLatency}, {"timeout", scene.RequestLatency},
-	{"connect", scene.ConnectLatency}, {"lost", scene.DatagramsLost}, {"loss", scene.DatagramsLost},
-	{"drop", scene.DatagramsLost}, {"reset", scene.ConnectionErrors}, {"broken pipe", scene.ConnectionErrors},
-	{"epipe", scene.ConnectionErrors}, {"refused", scene.ConnectionErrors}, {"error", scene.ConnectionErrors},
-	{"throughput", scene.ThroughputPlateau}, {"log", scene.LogSilence},
-}
-
-// reported turns what the user said into a symptom of the whole host: words
-// don't tell which socket.
-func reported(s *scene.Scene, text string) scene.Symptom {
-	name := Reported
-	lower := strings.ToLower(text)
-	for _, w := range words {
-		if strings.Contains(lower, w.word) {
-			name = w.symptom
-			break
-		}
-	}
-	return scene.Symptom{
-		Name: name, Subject: recording.Subject{Kind: recording.KindHost, Name: "as reported"},
-		Onset: s.Window.Start, Text: "reported: " + text, Severity: 0.2,
-	}
 }

@@ -32,6 +32,9 @@ type Link struct {
 	// Coincidence of this link's onsets with the one before, "" where it is not
 	// a matter of time.
 	Coincidence string
+	// InTime is the same in numbers; nil for the first link and where there were
+	// no onsets to compare.
+	InTime *Coincidence
 	// Telling: there were enough onsets, and the cause left enough of the window
 	// free, for the coincidence to mean something.
 	Telling bool

@@ -19,6 +19,7 @@ type findFlags struct {
 	window   time.Duration
 	target   recording.Target
 	symptoms []string
+	since    string
 	out      string
 	quiet    bool
 	show     showFlags
@@ -41,7 +42,8 @@ Exit codes: 0 nothing wrong (or nothing that could be proved: read the verdict),
 10 a culprit found, 1 failed, 2 usage.`,
 		Example: `  sudo snag find
   sudo snag find --for 10s --port 1935
-  sudo snag find --unit nginx --symptom 'freeze 14:17:28 stream X' --json`,
+  sudo snag find --unit nginx --symptom 'freeze 14:17:28 stream X' --json
+  sudo snag find --symptom 'slow answers on port 8080' --since 5m`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return find(cmd, f) },
 	}
@@ -51,7 +53,8 @@ Exit codes: 0 nothing wrong (or nothing that could be proved: read the verdict),
 	flags.StringVar(&f.target.Unit, "unit", "", "look at this systemd unit")
 	flags.IntVar(&f.target.Port, "port", 0, "look at what listens on this port, TCP or UDP")
 	flags.StringVar(&f.target.Netns, "netns", "", "look at this network namespace, by name or inode")
-	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what you saw, in your words; may be given more than once")
+	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what you saw, in your words, with a time of day and a port, process or address where you know them; may be given more than once")
+	flags.StringVar(&f.since, "since", "", "when it began: a time (14:17:28, 2026-11-21T14:17:28Z) or how long ago (5m); what began later is not its cause")
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
 	f.show.register(cmd)
@@ -78,6 +81,14 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 	case cmd.Flags().Changed("unit") && f.target.Unit == "", cmd.Flags().Changed("netns") && f.target.Netns == "":
 		return usage("the target has no name")
 	}
+	if f.show.baseline != "" { // it must not turn out wrong after the recording
+		if _, err := os.Stat(f.show.baseline); err != nil {
+			return usage("--baseline: %v", err)
+		}
+	}
+	if _, err := f.began(time.Now()); err != nil {
+		return usage("--since: %v", err)
+	}
 	if f.show.html != "" { // not known only after the recording
 		if st, err := os.Stat(filepath.Dir(f.show.html)); err != nil || !st.IsDir() {
 			return usage("--html %s: there is no folder %s", f.show.html, filepath.Dir(f.show.html))
@@ -86,9 +97,22 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
+// began is the time that --since gives; 0 where it is not given.
+func (f *findFlags) began(now time.Time) (recording.Time, error) {
+	if f.since == "" {
+		return 0, nil
+	}
+	_, offset := now.Zone()
+	return recording.ParseSince(f.since, recording.Time(now.UnixNano()), offset)
+}
+
 func find(cmd *cobra.Command, f findFlags) error {
 	if err := f.check(cmd); err != nil {
 		return err
+	}
+	since, err := f.began(time.Now())
+	if err != nil {
+		return usage("--since: %v", err)
 	}
 	dir := f.out
 	if dir == "" {
@@ -102,7 +126,7 @@ func find(cmd *cobra.Command, f findFlags) error {
 	}()
 	progress := newProgress(os.Stderr, f.quiet)
 	recorded := probes.Record(ctx, probes.Plan{
-		Dir: dir, For: f.window, Target: f.target, Symptoms: f.symptoms, Snag: version,
+		Dir: dir, For: f.window, Target: f.target, Symptoms: f.symptoms, Since: since, Snag: version,
 		Notice: progress.notice, Tick: progress.tick,
 	})
 	progress.done()
@@ -113,7 +137,7 @@ func find(cmd *cobra.Command, f findFlags) error {
 		}
 		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
 	}
-	err := judgeAndShow(dir, f.show)
+	err = judgeAndShow(dir, f.show)
 	if recorded != nil && err == nil {
 		return &exit{code: exitFailed} // nothing found in a recording that was cut off is not "nothing wrong"
 	}

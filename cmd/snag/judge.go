@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -15,11 +16,14 @@ type showFlags struct {
 	json    bool
 	verbose bool
 	html    string
+	// baseline is a recording to compare with; "" for none.
+	baseline string
 }
 
 func (f *showFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.json, "json", false, "the verdict as JSON on standard output (docs/json.md)")
 	cmd.Flags().StringVar(&f.html, "html", "", "also write the verdict as one HTML page to this file (docs/page.md)")
+	cmd.Flags().StringVar(&f.baseline, "baseline", "", "compare with this recording of a good time or a good host")
 	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "everything: all evidence, and what was cleared")
 }
 
@@ -41,6 +45,11 @@ func judgeAndShow(dir string, f showFlags) error {
 	r, err := recording.Open(dir)
 	if err != nil {
 		return err
+	}
+	if f.baseline != "" {
+		if r.Baseline, err = recording.Open(f.baseline); err != nil {
+			return fmt.Errorf("--baseline: %w", err)
+		}
 	}
 	v := verdict.Judge(r)
 	if f.json {

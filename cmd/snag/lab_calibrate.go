@@ -81,6 +81,7 @@ func samplesIn(c score.Case, k score.Kept, r *recording.Recording) ([]calibrate.
 	v := verdict.Judge(r)
 	here := k.Here()
 	var out []calibrate.Sample
+	told := map[string]bool{} // a suspect on twenty sockets is one accusation
 	for _, e := range v.Entries {
 		if here != nil && e.Subject.Netns != 0 && !here[e.Subject.Netns] {
 			continue
@@ -98,9 +99,13 @@ func samplesIn(c score.Case, k score.Kept, r *recording.Recording) ([]calibrate.
 			}
 			right = right || ok
 		}
+		if here != nil && e.Subject.Netns == 0 && !right {
+			continue // of the whole machine, on which others made incidents: the truth is not known
+		}
 		signs := verdict.SignsOf(e.Evidence, e.Suspect, r)
 		suspected := e.State == verdict.NotSeen && (signs.Decisive || signs.Support > 0)
-		if e.State == verdict.Culprit || suspected {
+		if key := e.Suspect.Name + string(e.State); (e.State == verdict.Culprit || suspected) && !told[key] {
+			told[key] = true
 			out = append(out, calibrate.Sample{Group: c.Name(), Terms: signs.Terms(), Right: right})
 		}
 	}

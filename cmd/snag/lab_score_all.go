@@ -92,12 +92,20 @@ func scoreOne(ctx context.Context, w io.Writer, inc lab.Incident, v lab.Variant,
 			name += fmt.Sprintf("-%d", n+1)
 		}
 		err = packInto(o.Out, filepath.Join(record, name+".snag"))
+		if baseline := o.Out + ".baseline"; err == nil && exists(baseline) {
+			err = packInto(baseline, filepath.Join(record, name+"-baseline.snag"))
+		}
 	}
 	if err != nil {
 		res = lab.Result{Incident: inc.Name, Variant: v, Outcome: lab.Failed, Why: err.Error()}
 	}
 	lab.PrintResult(w, res)
 	return res
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func packInto(dir, file string) error {

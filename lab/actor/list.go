@@ -14,6 +14,7 @@ var All = []Actor{
 	rrClient,
 	httpClient,
 	idleServer,
+	logWorker,
 	burner,
 	sleeper,
 	stopper,

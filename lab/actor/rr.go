@@ -7,8 +7,11 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -19,15 +22,28 @@ var rrServer = Actor{
 		listen := f.String("listen", "", "address:port")
 		spin := f.Duration("spin", 0, "CPU time of a request")
 		wait := f.Duration("wait", 0, "time that a request takes besides, without the CPU")
+		hang := f.Duration("hang", 0, "answer nothing for this long after SIGUSR1")
 		size := f.Int("size", 128, "bytes of a request and of its answer")
+		library := f.String("library", "", "codec library that says what a request costs, besides --spin")
 		if err := parse(); err != nil {
 			return err
 		}
+		if *library != "" {
+			work, err := loadCodecLibrary(*library)
+			if err != nil {
+				return err
+			}
+			*spin += work
+		}
+		hangs := told()
 		return serve(ctx, *listen, func(c net.Conn) {
 			buf := make([]byte, *size)
 			for {
 				if _, err := io.ReadFull(c, buf); err != nil {
 					return
+				}
+				if at := hangs.Load(); at != 0 {
+					sleep(ctx, *hang-time.Since(time.Unix(0, at)))
 				}
 				burn(*spin)
 				sleep(ctx, *wait)
@@ -37,6 +53,18 @@ var rrServer = Actor{
 			}
 		})
 	},
+}
+
+// told is when SIGUSR1 came, ns since 1970; 0 until then.
+func told() *atomic.Int64 {
+	var at atomic.Int64
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGUSR1)
+	go func() {
+		<-c
+		at.Store(time.Now().UnixNano())
+	}()
+	return &at
 }
 
 var rrClient = Actor{

@@ -14,6 +14,7 @@ import (
 	halfopenpeer "snag/lab/half-open-peer"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
+	logsilence "snag/lab/log-silence"
 	machinepaused "snag/lab/machine-paused"
 	memoryfragmentation "snag/lab/memory-fragmentation"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
@@ -42,6 +43,7 @@ import (
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 	workerqueue "snag/lab/worker-queue"
+	wronglibrary "snag/lab/wrong-library"
 )
 
 // Incidents in the order in which they are run.
@@ -75,11 +77,13 @@ var Incidents = []lab.Incident{
 	lockconvoy.Incident,
 	workerqueue.Incident,
 	slowdependency.Incident,
+	logsilence.Incident,
 	cputhrottled.Incident,
 	cpusaturated.Incident,
 	runqueuewait.Incident,
 	diskstall.Incident,
 	swap.Incident,
+	wronglibrary.Incident,
 	memoryfragmentation.Incident,
 	numaimbalance.Incident,
 	machinepaused.Incident,

@@ -5,9 +5,11 @@ import (
 	cputhrottled "snag/lab/cpu-throttled"
 	fdlimit "snag/lab/fd-limit"
 	listenoverflow "snag/lab/listen-overflow"
+	lockconvoy "snag/lab/lock-convoy"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	netfilterdrop "snag/lab/netfilter-drop"
 	packetloss "snag/lab/packet-loss"
+	packetreordering "snag/lab/packet-reordering"
 	peerreset "snag/lab/peer-reset"
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
@@ -38,4 +40,8 @@ var Pairs = [][]lab.Incident{
 	{udpreceivebufferfull.Incident, nagledelayedack.Incident},
 	{reconnectstorm.Incident, slowconsumer.Incident},
 	{netfilterdrop.Incident, processstopped.Incident},
+	// Retransmits twice: of what was late, and of what was lost.
+	{packetreordering.Incident, packetloss.Incident},
+	// Threads wait twice: for a lock, and for CPU time that a quota withholds.
+	{lockconvoy.Incident, cputhrottled.Incident},
 }

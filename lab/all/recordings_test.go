@@ -2,6 +2,7 @@ package all
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,6 +24,11 @@ func TestRecordedIncidents(t *testing.T) {
 				r, err := recording.Open(filepath.Join("..", "recordings", name+".snag"))
 				if err != nil {
 					t.Fatal(err)
+				}
+				if file := filepath.Join("..", "recordings", name+"-baseline.snag"); exists(file) {
+					if r.Baseline, err = recording.Open(file); err != nil {
+						t.Fatal(err)
+					}
 				}
 				var doc, text bytes.Buffer
 				judged := verdict.Judge(r)
@@ -49,4 +55,9 @@ func TestRecordedIncidents(t *testing.T) {
 			})
 		}
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

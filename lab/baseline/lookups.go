@@ -159,7 +159,7 @@ func orphans(r *recording.Recording, end recording.Time) []reading {
 func processFiles(r *recording.Recording, end recording.Time) []reading {
 	fullest := map[string]reading{}
 	for _, p := range r.Processes {
-		if p.FDs == nil || p.FDLimit <= 0 || p.T > end || p.T <= end.Add(-tenSeconds) {
+		if p.FDs == nil || p.FDLimit <= 0 || p.T > end || p.T <= end.Add(-shortest) {
 			continue
 		}
 		share := 100 * float64(*p.FDs) / float64(p.FDLimit)

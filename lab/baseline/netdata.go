@@ -34,9 +34,10 @@ type reading struct {
 	value   float64
 }
 
+// The lookups' usual lengths.
 const (
-	tenSeconds = 10 * time.Second
-	minute     = time.Minute
+	shortest = 10 * time.Second
+	minute   = time.Minute
 )
 
 // netdataRules are those stock rules whose counters a recording can have and
@@ -45,28 +46,28 @@ const (
 // 10s_received_packets_storm, oom_kill, disk space; and ping.conf, which watches
 // nothing until it is told what to ping.
 var netdataRules = []rule{
-	{"1m_ipv4_udp_receive_buffer_errors", "udp_errors.conf", tenSeconds, 10, 0, false,
+	{"1m_ipv4_udp_receive_buffer_errors", "udp_errors.conf", shortest, 10, 0, false,
 		averageOf("node_netstat_Udp_RcvbufErrors", minute), "udp-receive-buffer-full"},
-	{"1m_ipv4_udp_send_buffer_errors", "udp_errors.conf", tenSeconds, 10, 0, false,
+	{"1m_ipv4_udp_send_buffer_errors", "udp_errors.conf", shortest, 10, 0, false,
 		averageOf("node_netstat_Udp_SndbufErrors", minute), "qdisc-drop"},
-	{"1min_netdev_backlog_exceeded", "softnet.conf", tenSeconds, 10, 0, false,
+	{"1min_netdev_backlog_exceeded", "softnet.conf", shortest, 10, 0, false,
 		together("node_softnet_dropped_total", minute), "softnet-backlog"},
-	{"1min_netdev_budget_ran_outs", "softnet.conf", tenSeconds, 10, 0, false,
+	{"1min_netdev_budget_ran_outs", "softnet.conf", shortest, 10, 0, false,
 		together("node_softnet_times_squeezed_total", minute), "softirq-on-one-cpu"},
-	{"10s_ip_tcp_resets_sent", "tcp_resets.conf", tenSeconds, 50, 5, false,
-		averageOf("node_netstat_Tcp_OutRsts", tenSeconds), "peer-reset"},
-	{"10s_ip_tcp_resets_received", "tcp_resets.conf", tenSeconds, 50, 5, false,
-		averageOf("node_netstat_Tcp_AttemptFails", tenSeconds), "peer-reset"},
-	{"1m_tcp_accept_queue_overflows", "tcp_listen.conf", tenSeconds, 1, 1, false,
+	{"10s_ip_tcp_resets_sent", "tcp_resets.conf", shortest, 50, 5, false,
+		averageOf("node_netstat_Tcp_OutRsts", shortest), "peer-reset"},
+	{"10s_ip_tcp_resets_received", "tcp_resets.conf", shortest, 50, 5, false,
+		averageOf("node_netstat_Tcp_AttemptFails", shortest), "peer-reset"},
+	{"1m_tcp_accept_queue_overflows", "tcp_listen.conf", shortest, 1, 1, false,
 		averageOf("node_netstat_TcpExt_ListenOverflows", minute), "listen-overflow"},
-	{"1m_tcp_accept_queue_drops", "tcp_listen.conf", tenSeconds, 1, 1, false,
+	{"1m_tcp_accept_queue_drops", "tcp_listen.conf", shortest, 1, 1, false,
 		averageOf("node_netstat_TcpExt_ListenDrops", minute), "listen-overflow"},
-	{"1m_tcp_syn_queue_drops", "tcp_listen.conf", tenSeconds, 1, 1, false,
+	{"1m_tcp_syn_queue_drops", "tcp_listen.conf", shortest, 1, 1, false,
 		averageOf("node_netstat_TcpExt_TCPReqQFullDrop", minute), "syn-flood"},
-	{"1m_tcp_syn_queue_cookies", "tcp_listen.conf", tenSeconds, 1, 1, false,
+	{"1m_tcp_syn_queue_cookies", "tcp_listen.conf", shortest, 1, 1, false,
 		averageOf("node_netstat_TcpExt_TCPReqQFullDoCookies", minute), "syn-flood"},
-	{"tcp_orphans", "tcp_orphans.conf", tenSeconds, 25, 20, false, orphans, "half-open-peer"},
-	{"netfilter_conntrack_full", "netfilter.conf", tenSeconds, 90, 85, false, conntrackFill, "conntrack-full"},
+	{"tcp_orphans", "tcp_orphans.conf", shortest, 25, 20, false, orphans, "half-open-peer"},
+	{"netfilter_conntrack_full", "netfilter.conf", shortest, 90, 85, false, conntrackFill, "conntrack-full"},
 	{"inbound_packets_dropped_ratio", "net.conf", minute, 2, 2, false, // warn: $this >= 2
 		dropRatio("receive", 10_000), "nic-ring-overflow"},
 	{"outbound_packets_dropped_ratio", "net.conf", minute, 2, 2, false, dropRatio("transmit", 1_000), "qdisc-drop"},
@@ -75,7 +76,7 @@ var netdataRules = []rule{
 	{"10min_qos_packet_drops", "qos.conf", 30 * time.Second, 0, 0, false,
 		averageOf("node_qdisc_drops_total", 5*minute), "qdisc-drop"},
 	{"system_file_descriptors_utilization", "file_descriptors.conf", minute, 90, 90, false, fileTable, "fd-limit"},
-	{"apps_group_file_descriptors_utilization", "file_descriptors.conf", tenSeconds, 95, 85, false, processFiles, "fd-limit"},
+	{"apps_group_file_descriptors_utilization", "file_descriptors.conf", shortest, 95, 85, false, processFiles, "fd-limit"},
 	{"cgroup_10min_cpu_usage", "cgroups.conf", minute, 95, 95, false, groupUsage, "cpu-throttled"},
 	{"10min_cpu_usage", "cpu.conf", minute, 85, 75, false, // user, system, softirq, irq, guest
 		cpuShare(10*minute, "user", "system", "softirq", "irq"), "cpu-saturated"},
@@ -84,9 +85,9 @@ var netdataRules = []rule{
 	{"load_average_1", "load.conf", minute, 800, 700, false, loadShare("node_load1"), "run-queue-wait"},
 	{"load_average_5", "load.conf", minute, 400, 350, false, loadShare("node_load5"), "run-queue-wait"},
 	{"load_average_15", "load.conf", minute, 200, 175, false, loadShare("node_load15"), "run-queue-wait"},
-	{"ram_in_use", "ram.conf", tenSeconds, 90, 80, false, ramInUse, "swap"},
-	{"ram_available", "ram.conf", tenSeconds, 10, 15, true, ramAvailable, "swap"},
-	{"used_swap", "swap.conf", tenSeconds, 90, 80, false, usedSwap, "swap"},
+	{"ram_in_use", "ram.conf", shortest, 90, 80, false, ramInUse, "swap"},
+	{"ram_available", "ram.conf", shortest, 10, 15, true, ramAvailable, "swap"},
+	{"used_swap", "swap.conf", shortest, 90, 80, false, usedSwap, "swap"},
 	{"30min_ram_swapped_out", "swap.conf", minute, 30, 20, false, swappedOut, "swap"},
 	{"10min_disk_utilization", "disks.conf", minute, 98, 98 * 0.7, false,
 		scaled(100, averageOf("node_disk_io_time_seconds_total", 10*minute)), "disk-stall"},

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"snag/lab"
@@ -54,19 +55,23 @@ func compile(s *lab.Stage) error {
 	return s.Err()
 }
 
-// tree is something of some 100 MB that is on every machine with Go, else the
-// documentation and libraries of the system.
-func tree() (string, error) {
-	for _, dir := range []string{filepath.Join(runtime.GOROOT(), "src"), "/usr/local/go/src", "/usr/lib/python3", "/usr/share"} {
+// tree is something of some 100 MB: Go's sources where Go is, else what every
+// machine has.
+func tree(s *lab.Stage) (string, error) {
+	dirs := []string{"/usr/local/go/src", "/usr/lib/python3", "/usr/share"}
+	if root, err := s.Output("", "go", "env", "GOROOT"); err == nil {
+		dirs = append([]string{filepath.Join(strings.TrimSpace(root), "src")}, dirs...)
+	}
+	for _, dir := range dirs {
 		if st, err := os.Stat(dir); err == nil && st.IsDir() {
 			return dir, nil
 		}
 	}
-	return "", fmt.Errorf("no folder to work on: wanted one of Go's sources or /usr/share")
+	return "", fmt.Errorf("no folder to work on: wanted one of %s", strings.Join(dirs, ", "))
 }
 
 func backup(s *lab.Stage) error {
-	dir, err := tree()
+	dir, err := tree(s)
 	if err != nil {
 		return err
 	}
@@ -78,7 +83,7 @@ func backup(s *lab.Stage) error {
 // root in the stage's folder: dpkg's own database there, its fsyncs, and nothing
 // of the host's.
 func install(s *lab.Stage) error {
-	dir, err := tree()
+	dir, err := tree(s)
 	if err != nil {
 		return err
 	}

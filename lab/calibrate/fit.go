@@ -23,7 +23,37 @@ const hold = 1.0
 const rounds = 50
 
 // Fit returns the weights that make the samples most probable, held to the prior.
+// A weight whose sign would turn round is 0: what speaks for a cause never makes it
+// less likely. The first one, of the constant term, is free.
 func Fit(samples []Sample, prior []float64) ([]float64, error) {
+	w, err := fit(samples, prior)
+	if err != nil {
+		return nil, err
+	}
+	for i := 1; i < len(w); i++ {
+		if w[i]*prior[i] < 0 {
+			return Fit(without(samples, i), setZero(prior, i))
+		}
+	}
+	return w, nil
+}
+
+// without leaves a term out of the samples.
+func without(samples []Sample, term int) []Sample {
+	out := append([]Sample(nil), samples...)
+	for i := range out {
+		out[i].Terms = setZero(out[i].Terms, term)
+	}
+	return out
+}
+
+func setZero(v []float64, i int) []float64 {
+	v = append([]float64(nil), v...)
+	v[i] = 0
+	return v
+}
+
+func fit(samples []Sample, prior []float64) ([]float64, error) {
 	w := append([]float64(nil), prior...)
 	for range rounds {
 		gradient, curve := make([]float64, len(w)), square(len(w))

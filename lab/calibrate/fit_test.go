@@ -13,7 +13,7 @@ func TestFit(t *testing.T) {
 	if w, err := Fit(nil, prior); err != nil || w[0] != -1 || w[1] != 3 {
 		t.Errorf("of nothing: %v, %v", w, err)
 	}
-	truth := []float64{0.5, -1.5}
+	truth := []float64{0.5, 1.5}
 	r := rand.New(rand.NewPCG(1, 2))
 	var samples []Sample
 	for range 20_000 {
@@ -71,5 +71,18 @@ func TestUnseen(t *testing.T) {
 		if s.Group == "a" && p[i] > 0.1 || s.Group == "b" && p[i] < 0.9 {
 			t.Fatalf("%s was given %v by a fit that has seen it", s.Group, p[i])
 		}
+	}
+}
+
+// A term that speaks against what its prior says is left out, not turned round.
+func TestFitKeepsSigns(t *testing.T) {
+	var samples []Sample
+	for i := range 200 {
+		high := float64(i % 2)
+		samples = append(samples, Sample{Terms: []float64{1, high}, Right: high == 0})
+	}
+	w, err := Fit(samples, []float64{0, 1})
+	if err != nil || w[1] != 0 || math.Abs(w[0]) > 1e-6 {
+		t.Errorf("fitted %v, %v; want nothing of the second term, and one in two right", w, err)
 	}
 }

@@ -12,14 +12,17 @@ import (
 var Incident = lab.Incident{
 	Name:  "pmtu-blackhole",
 	Title: "uploads stand still after their first small writes: a tunnel on the way takes 1,400 bytes, and a filter drops the ICMP that says so",
-	Needs: []lab.Tool{lab.IP, lab.NFT, lab.TC, lab.Sysctl},
+	Needs: []lab.Tool{lab.IP, lab.NFT, lab.Sysctl},
 	Want: lab.Want{
 		Suspect:  "pmtu-blackhole",
 		Subject:  `tunnel.*lab.*-router`,
 		Symptoms: []string{"stream-freeze"},
 	},
 	Distractor: "nothing at all comes through once the small writes are over, whatever its size",
-	Start:      start,
+	// Nor can the sender tell it from a peer that is gone; and the blackhole route
+	// that makes it is named where it is seen.
+	DistractorWant: lab.Want{Also: []string{"half-open-peer", "uplink-blackhole", "no-route"}},
+	Start:          start,
 }
 
 // noICMP is a filter that means well.
@@ -58,8 +61,8 @@ func start(s *lab.Stage, v lab.Variant) error {
 		s.AwaitGrowth(tx, "Tcp", "OutSegs", 300)
 	case lab.Distractor:
 		s.AwaitGrowth(tx, "Tcp", "OutSegs", 60)
-		s.Command(far, "tc", "qdisc", "add", "dev", "tunnel0", "clsact")
-		s.Command(far, "tc", "filter", "add", "dev", "tunnel0", "ingress", "matchall", "action", "drop")
+		// In silence: a blackhole route sends no ICMP.
+		s.Command(far, "ip", "route", "add", "blackhole", "10.77.29.2/32")
 		s.AwaitGrowth(tx, "Tcp", "RetransSegs", 4)
 	}
 	return s.Err()

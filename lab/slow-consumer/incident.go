@@ -39,7 +39,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	// freeze as well as those behind it.
 	lazy := []string{"--to", "10.83.2.1:7001", "--rcvbuf", "65536"}
 	if v != lab.Healthy {
-		lazy = append(lazy, "--read", lab.At(s, "3s", "300ms", "500ms"), "--stop", lab.At(s, "3s", "5s", "30s"))
+		lazy = append(lazy, "--read", lab.At(s, "3s", "300ms", "500ms"), "--stop", lab.At(s, "3s", "5s", "8s"))
 	}
 	var all []*lab.Process
 	for n := range viewers {

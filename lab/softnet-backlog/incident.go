@@ -48,7 +48,10 @@ func start(s *lab.Stage, v lab.Variant) error {
 	sink := s.Actor(rx, "telemetry", "udp-sink", []string{"--listen", "10.77.31.2:5004", "--force-rcvbuf", "30000000"})
 	s.AwaitPrinted(sink, "ready")
 	// One burst a second: CPU 1 works on it for a tenth of that and then idles.
-	burst := map[lab.Variant]int{lab.Sick: lab.At(s, 3200, 6000, 12000), lab.Healthy: 100, lab.Distractor: 600}[v]
+	burst := map[lab.Variant]int{lab.Sick: lab.At(s, 3200, 6000, 12000), lab.Healthy: 100, lab.Distractor: 0}[v]
+	if v == lab.Distractor { // as many as are worked on within a third of a second
+		burst = min(600, int(0.3*s.Capacity(tx, rx, "10.77.31.2:5004")))
+	}
 	args := []string{"--to", "10.77.31.2:5004", "--rate", fmt.Sprint(burst), "--burst", fmt.Sprint(burst), "--size", "200", "--sndbuf", "60000000"}
 	before, err := lab.ReadSoftnet()
 	if err != nil {

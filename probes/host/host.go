@@ -43,6 +43,7 @@ type prober struct {
 	memory    *memory
 	disks     *disks
 	log       *kernelLog
+	libraries *libraries
 	ticks     int
 }
 
@@ -81,6 +82,7 @@ func newProber(env *probe.Env, machine *machine) *prober {
 		memory:    mem,
 		disks:     newDisks(env, m, mem),
 		log:       newKernelLog(env, m),
+		libraries: newLibraries(env, m),
 	}
 }
 
@@ -120,6 +122,9 @@ func (p *prober) tick(late time.Duration, last bool) {
 	p.memory.measure(rows, slow)
 	p.disks.measure()
 	p.log.measure()
+	if rows {
+		p.libraries.measure(p.processes.known)
+	}
 	p.cgroups.measure(p.processes.groups(), slow)
 	p.cgroups.resources(p.processes.watchedGroups(), slow)
 	if slow {

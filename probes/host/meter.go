@@ -15,7 +15,7 @@ import (
 var measures = []string{
 	"host.netstat", "host.softnet", "host.sockstat", "host.qdisc", "host.cgroup",
 	"host.cpu", "host.pressure", "host.processes", "host.sysctl", "host.links",
-	"host.memory", "host.zones", "host.numa", "host.disks", "host.kernel-log",
+	"host.memory", "host.zones", "host.numa", "host.disks", "host.kernel-log", "host.libraries",
 }
 
 // meter keeps what each measure cost and could not do, and tells the coverage.

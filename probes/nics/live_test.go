@@ -71,6 +71,15 @@ func TestInterfacesComeAndGoInANamespace(t *testing.T) {
 	if c := row.Channels; c == nil || c.RxMax == nil || *c.RxMax != 4 || c.TxMax == nil || *c.TxMax != 2 || c.Combined != nil {
 		t.Errorf("v0's channels are %+v", c)
 	}
+	for _, n := range sink.Recording().NICs {
+		// The one driver of many that the machines have on which this runs.
+		if n.Driver == "virtio_net" && n.Netns == s.env.Netns {
+			series := sink.Recording().Select("node_ethtool_received_drops", "device", n.Device)
+			if len(series) != 1 || len(series[0].Points) != 3 {
+				t.Errorf("the drops of %s: %+v", n.Device, series)
+			}
+		}
+	}
 	if c := coverage(t, sink, "nics.settings"); c.State != recording.CoverageOK {
 		t.Errorf("settings: %s %s", c.State, c.Why)
 	}

@@ -63,11 +63,6 @@ func (sp *space) lookAround() error {
 	if rows > mostRows || errors.Is(err, nldump.ErrEnough) {
 		sp.meter.note("routes.neighbours", fmt.Sprintf("of %s at most %d neighbours are read and %d kept each second", sp.called(), mostNeighbours, mostRows), "ip neigh show nud failed")
 	}
-	for _, name := range []string{"net.ipv4.neigh.default.gc_thresh3", "net.ipv6.neigh.default.gc_thresh3"} {
-		if v := sp.sysctl(name); v != "" && sp.Own {
-			sp.fact(t, name, v, name)
-		}
-	}
 	if errors.Is(err, nldump.ErrInterrupted) || errors.Is(err, nldump.ErrEnough) {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -97,10 +98,15 @@ func (sp *space) route(t recording.Time, r route) {
 	sp.env.Sink.Append(row)
 }
 
-// settings writes how reverse paths are filtered and whether packets are
+// settings writes how large the neighbour tables may become, how reverse paths are filtered and whether packets are
 // forwarded, for all, the default, and the devices where it is not off.
 func (sp *space) settings(conn *nldump.Conn) error {
 	t := sp.env.Now()
+	for _, name := range []string{"net.ipv4.neigh.default.gc_thresh3", "net.ipv6.neigh.default.gc_thresh3"} {
+		if v := sp.sysctl(name); v != "" && sp.Own { // one for the machine
+			sp.fact(t, name, v, "/proc/sys/"+strings.ReplaceAll(name, ".", "/"))
+		}
+	}
 	n := 0
 	err := conn.Dump(unix.RTM_GETNETCONF, []byte{unix.AF_INET, 0, 0, 0}, func(data []byte) error {
 		c, err := decodeNetconf(data)

@@ -11,6 +11,7 @@
 //	-- sockets --            any table: one JSON row a line, with t in seconds from the start
 //	{"t": 0, "netns": 1, "proto": "udp", "local": "10.0.0.1:5004", …}
 //	{"t": "0..30", "drops": "100+50x", …}     one row a second; "a+bx" grows by b a second
+//	-- baseline/sockets --   any section of the recording that it is compared with
 //	-- want --               read by the caller
 //
 // Times in t, end, since and start that are under 1e9 are seconds from the start
@@ -59,7 +60,28 @@ func Load(path string) (*Case, error) {
 // Parse reads a case. An unknown section is kept in Files, so the caller must
 // demand those that it needs.
 func Parse(b []byte) (*Case, error) {
-	ar := txtar.Parse(b)
+	return parse(txtar.Parse(b))
+}
+
+// split parts the sections of the baseline from the rest; nil: there are none.
+func split(ar *txtar.Archive) (own, baseline *txtar.Archive) {
+	own = &txtar.Archive{Comment: ar.Comment}
+	for _, f := range ar.Files {
+		name, ok := strings.CutPrefix(f.Name, "baseline/")
+		if !ok {
+			own.Files = append(own.Files, f)
+			continue
+		}
+		if baseline == nil {
+			baseline = &txtar.Archive{}
+		}
+		baseline.Files = append(baseline.Files, txtar.File{Name: name, Data: f.Data})
+	}
+	return own, baseline
+}
+
+func parse(whole *txtar.Archive) (*Case, error) {
+	ar, compared := split(whole)
 	r := &recording.Recording{Manifest: recording.Manifest{
 		Version: recording.Version, Snag: "test", Host: "lab", Kernel: "6.18.0", CPUs: 2, PageSize: 4096,
 		Start: Start, End: Start.Add(30e9), SelfPID: 999999, Netns: 1,
@@ -97,6 +119,16 @@ func Parse(b []byte) (*Case, error) {
 		r.Coverage = append(r.Coverage, covered[m])
 	}
 	recording.SortSeries(r.Series)
+	if compared != nil {
+		good, err := parse(compared)
+		if err != nil {
+			return nil, fmt.Errorf("baseline: %w", err)
+		}
+		for name := range good.Files {
+			return nil, fmt.Errorf("baseline: no section %q in a recording", name)
+		}
+		r.Baseline = good.Recording
+	}
 	return c, nil
 }
 
@@ -110,6 +142,9 @@ func manifest(r *recording.Recording, b []byte) error {
 	}
 	if extra.Seconds > 0 {
 		r.Manifest.End = at(extra.Seconds)
+	}
+	if s := r.Manifest.Since; s != 0 && s < 1e9 && s > -1e9 {
+		r.Manifest.Since = at(float64(s))
 	}
 	return nil
 }

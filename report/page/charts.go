@@ -154,6 +154,7 @@ func (b *builder) chart(s selector) (Chart, bool) {
 		c.Lines = b.samples(s)
 	}
 	c.Flat = true
+	moves := strings.HasSuffix(c.Unit, "/s") || c.Unit == "ratio" // a steady rate is no standstill
 	var kept []Line
 	for _, l := range c.Lines {
 		if len(l.T) < 2 {
@@ -161,7 +162,7 @@ func (b *builder) chart(s selector) (Chart, bool) {
 		}
 		kept = append(kept, thin(l, b.limits.Points))
 		for _, v := range l.V {
-			c.Flat = c.Flat && v == l.V[0]
+			c.Flat = c.Flat && v == l.V[0] && (v == 0 || !moves)
 		}
 	}
 	sort.SliceStable(kept, func(i, j int) bool { return peak(kept[i]) > peak(kept[j]) })

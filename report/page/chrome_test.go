@@ -2,9 +2,7 @@ package page
 
 import (
 	"bufio"
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -266,23 +264,4 @@ func (c *chrome) complaints() []string {
 		}
 	}
 	return out
-}
-
-// shot writes a picture of the screen, or of the whole page.
-func (c *chrome) shot(file string, whole bool) {
-	c.t.Helper()
-	var r struct{ Data string }
-	c.call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": whole}, &r)
-	c.save(file, r.Data)
-}
-
-func (c *chrome) save(file, data string) {
-	c.t.Helper()
-	b, err := base64.StdEncoding.DecodeString(data)
-	if err == nil {
-		err = os.WriteFile(file, b, 0o644)
-	}
-	if err != nil {
-		c.t.Fatal(fmt.Errorf("write %s: %w", file, err))
-	}
 }

@@ -95,7 +95,7 @@ type Chart struct {
 	About string `json:"about"` // of whom
 	Unit  string `json:"unit"`  // "s", "bytes", "bytes/s", "/s", "ratio", ""
 	Lines []Line `json:"lines"`
-	// Flat: every line holds one value for the whole window.
+	// Flat: every line holds one value for the whole window; of a rate, 0.
 	Flat bool `json:"flat"`
 	// More lines than are shown.
 	More int `json:"more"`

@@ -3,10 +3,15 @@
 package page
 
 import (
+	"encoding/base64"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"snag/recording/rectest"
+	"snag/verdict"
 )
 
 // TestLook takes pictures of pages for a person to look at:
@@ -24,7 +29,19 @@ func TestLook(t *testing.T) {
 	}
 	c := browser(t)
 	for _, name := range names {
-		html := pageOf(t, "../../lab/recordings/"+name+".snag")
+		var html []byte
+		if folder, file, written := strings.Cut(name, "/"); written { // a written case: suspect/guilty
+			c, err := rectest.Load("../../suspects/testdata/" + folder + "/" + file + ".txtar")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if html, err = render(verdict.Judge(c.Recording)); err != nil {
+				t.Fatal(err)
+			}
+			name = folder + "-" + file
+		} else {
+			html = pageOf(t, "../../lab/recordings/"+name+".snag")
+		}
 		for _, theme := range []string{"light", "dark"} {
 			c.size(1280, 800)
 			c.prefer(theme)
@@ -44,5 +61,24 @@ func TestLook(t *testing.T) {
 		c.call("Page.printToPDF", map[string]any{"printBackground": true, "preferCSSPageSize": true}, &pdf)
 		c.save(filepath.Join(dir, name+".pdf"), pdf.Data)
 		t.Log(name, len(html), c.complaints())
+	}
+}
+
+// shot writes a picture of the screen, or of the whole page.
+func (c *chrome) shot(file string, whole bool) {
+	c.t.Helper()
+	var r struct{ Data string }
+	c.call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": whole}, &r)
+	c.save(file, r.Data)
+}
+
+func (c *chrome) save(file, data string) {
+	c.t.Helper()
+	b, err := base64.StdEncoding.DecodeString(data)
+	if err == nil {
+		err = os.WriteFile(file, b, 0o644)
+	}
+	if err != nil {
+		c.t.Fatal(fmt.Errorf("write %s: %w", file, err))
 	}
 }

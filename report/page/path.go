@@ -254,6 +254,10 @@ func (p *pathBuilder) alone(sub recording.Subject) {
 		p.deviceNode(sub.Netns, sub.Device, LaneDeviceOut)
 		return
 	}
+	if sub.Local == "" {
+		p.node(p.subjectNode(sub, LaneProcess))
+		return
+	}
 	n := p.subjectNode(sub, LaneSocketIn)
 	senders := p.senders(sub)
 	for _, s := range senders {

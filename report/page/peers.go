@@ -115,7 +115,7 @@ func (p *pathBuilder) callers(k *scene.Socket, lane int) []peer {
 	var out []peer
 	seconds := p.r.Length().Seconds()
 	for i, c := range all {
-		if i == maxPeers {
+		if i == maxPeers && len(all) > i+1 {
 			out = append(out, peer{p.node(Node{ID: "more peers", Lane: lane, Kind: "others", Title: fmt.Sprintf("%s more peers", units.Count(float64(len(all)-i)))}), "", ""})
 			break
 		}

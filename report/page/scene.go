@@ -55,16 +55,38 @@ func (b *builder) scene() Scene {
 			take(focus{process: p})
 		}
 	}
-	for i, f := range all {
-		if i == b.limits.Paths {
-			out.Rest = fmt.Sprintf("%d more with findings or symptoms are not drawn; ", len(all)-i)
-			break
+	left, joined := 0, false
+	for _, f := range all {
+		p := b.path(f)
+		if len(out.Paths) == b.limits.Paths || len(p.Nodes) == 1 && !hurts(p.Nodes[0]) {
+			left++ // a lone risk is no path: the verdict lists it
+			continue
 		}
-		out.Paths = append(out.Paths, b.path(f))
+		out.Paths = append(out.Paths, p)
+		joined = joined || len(p.Nodes) > 1
+	}
+	if !joined { // what holds the whole host: whose way it is in shows the busiest
+		for _, p := range b.busiest(func(p *scene.Process) bool { return !p.Last().Self }, 1) {
+			out.Paths = append(out.Paths, b.path(focus{process: p}))
+			chosen = "the findings are tied to no process of it, so the busiest is drawn beside them"
+		}
+	}
+	if left > 0 {
+		out.Rest = fmt.Sprintf("%d more with findings or symptoms are not drawn; ", left)
 	}
 	out.Rest += fmt.Sprintf("of %d processes, %d sockets and %d interfaces recorded, %s",
 		len(b.s.Processes), len(b.s.Sockets), len(b.s.Interfaces), chosen)
 	return out
+}
+
+// hurts tells whether a hop is one that a culprit or a symptom is at.
+func hurts(n Node) bool {
+	for _, m := range n.Marks {
+		if m.State == "culprit" || m.State == "symptom" {
+			return true
+		}
+	}
+	return false
 }
 
 // focuses finds the processes that a subject is seen at.
@@ -89,11 +111,11 @@ func (b *builder) focuses(sub recording.Subject) []focus {
 		return []focus{{subject: sub}}
 	case recording.KindNetns:
 		return b.hang(sub, b.busiest(func(p *scene.Process) bool { return p.Subject.Netns == sub.Netns }, 1))
-	case recording.KindHost, recording.KindCPU, recording.KindFile:
+	case recording.KindHost, recording.KindCPU, recording.KindFile, recording.KindDisk, recording.KindMemory:
 		if sub.Name == "as reported" {
 			return nil
 		}
-		return b.hang(sub, b.busiest(func(p *scene.Process) bool { return !p.Last().Self }, 1))
+		return b.hang(sub, b.sufferer())
 	case recording.KindPort:
 		return []focus{{subject: sub}}
 	}
@@ -110,6 +132,17 @@ func (b *builder) focuses(sub recording.Subject) []focus {
 		return []focus{{process: p}}
 	}
 	return []focus{{subject: sub}}
+}
+
+// sufferer is the process that the worst symptom is felt at; none where it is not
+// one's: what holds the whole host is not hung at somebody by chance.
+func (b *builder) sufferer() []*scene.Process {
+	for _, s := range b.v.Symptoms {
+		if p := b.s.Process(s.Subject.PID); p != nil {
+			return []*scene.Process{p}
+		}
+	}
+	return nil
 }
 
 func (b *builder) hang(sub recording.Subject, at []*scene.Process) []focus {

@@ -11,7 +11,7 @@ import (
 func (b *builder) tables() []Table {
 	out := []Table{}
 	for _, t := range []Table{
-		b.sockets(), b.connections(), b.drops(), b.qdiscs(), b.facts(), b.coverage(),
+		b.sockets(), b.connections(), b.requests(), b.callErrors(), b.drops(), b.qdiscs(), b.facts(), b.coverage(),
 	} {
 		t.Total = len(t.Rows)
 		if t.Total > b.limits.Rows {

@@ -98,7 +98,9 @@ export interface Subject {
     | "cpu"
     | "file"
     | "stream"
-    | "observer";
+    | "observer"
+    | "disk"
+    | "memory";
   name?: string;
   netns?: number;
   pid?: number;
@@ -260,7 +262,7 @@ export interface Chart {
   unit: string;
   lines: Line[];
   /**
-   * every line holds one value for the whole window
+   * every line holds one value for the whole window; of a rate, 0
    */
   flat: boolean;
   /**

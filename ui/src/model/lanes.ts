@@ -27,6 +27,7 @@ export function lanesOf(page: Page, axis: Axis): { lanes: Lane[]; left: number }
   }
   const kinds = new Map<string, Lane>();
   for (const e of page.events) {
+    if ((e.end ?? e.t) < 0 || e.t > axis.seconds) continue;
     let lane = kinds.get(e.kind);
     if (!lane) {
       lane = { kind: 'event', label: e.kind, about: 'events', always: false, spans: [] };

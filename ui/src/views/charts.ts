@@ -20,7 +20,7 @@ export function charts(page: Page, axis: Axis): HTMLElement {
   const flat = page.charts.filter((c) => c.flat);
   for (const c of moving) box.append(chart(c, axis, felt));
   if (flat.length > 0) {
-    box.append(h('details', { class: 'more' }, h('summary', {}, `${flat.length} series that did not move: what is not so`),
+    box.append(h('details', { class: 'more' }, h('summary', {}, `${flat.length} series that stood still`),
       h('ul', { class: 'plain' }, ...flat.map((c) => h('li', { id: chartId(c.id) }, h('b', {}, c.title), ` ${value(c.lines[0]?.v[0] ?? 0, c.unit)} throughout · `, h('span', { class: 'quiet' }, `${c.about} · ${c.id}`))))));
   }
   return box;
@@ -80,6 +80,7 @@ function chart(c: Chart, axis: Axis, felt: [number, number][]): HTMLElement {
 
 function options(c: Chart, axis: Axis, felt: [number, number][], width: number): uPlot.Options {
   const ink = color('ink-2');
+  const word = /^[a-z]{2,}$/.test(c.unit) && c.unit !== 'bytes' && c.unit !== 'ratio'; // stands beside the title, not at every number
   const grid = { stroke: color('rule'), width: 1 };
   const font = '11px system-ui, sans-serif';
   return {
@@ -89,7 +90,7 @@ function options(c: Chart, axis: Axis, felt: [number, number][], width: number):
     cursor: { drag: { x: true, y: false, setScale: false, dist: 4 }, y: false, points: { size: 5 } },
     axes: [
       { stroke: ink, grid, font, ticks: { show: false }, size: 20, splits: () => axis.ticks(width > 600 ? 8 : 4), values: (_u, all) => all.map((t) => axis.clock(t, axis.shown[1] - axis.shown[0] < 5)) },
-      { stroke: ink, grid, font, ticks: { show: false }, size: axisWidth, space: 30, incrs: c.unit.startsWith('bytes') ? powers : undefined, values: (_u, all) => all.map((v) => value(v, c.unit)) },
+      { stroke: ink, grid, font, ticks: { show: false }, size: axisWidth, space: 30, incrs: c.unit.startsWith('bytes') ? powers : undefined, values: (_u, all) => all.map((v) => value(v, word ? '' : c.unit)) },
     ],
     series: [{}, ...c.lines.map((_l, i) => ({ stroke: color(`line-${i % 6}`), width: 1.75, spanGaps: true, points: { show: (c.lines[i]?.t.length ?? 0) < 40, size: 4 }, paths: rates.has(c.unit) && uPlot.paths.stepped ? uPlot.paths.stepped({ align: -1 }) : undefined }))],
     hooks: {

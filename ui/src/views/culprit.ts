@@ -44,7 +44,7 @@ function chain(e: Entry, axis: Axis): HTMLElement {
     h('span', { class: 'quiet' }, ` ${axis.clock(axis.since(l.onset))}`, l.coincidence && l.telling ? ` · in time: ${l.coincidence}` : ''))));
 }
 
-function capital(text: string): string {
+export function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 

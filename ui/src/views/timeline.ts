@@ -9,7 +9,7 @@ import { onTheme } from './theme';
 /** gutter is the room for labels at the left, pad that at the right: the charts
  * keep to the same, so that one instant is one column of the page. */
 export const gutter = 290;
-export const pad = 14;
+export const pad = 30;
 const row = 20;
 const top = 22;
 

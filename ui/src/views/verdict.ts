@@ -3,7 +3,7 @@
 import type { Entry, Page } from '../schema';
 import type { Axis } from '../model/axis';
 import { h, section } from './dom';
-import { culprit, evidenceList, sinceText } from './culprit';
+import { capital, culprit, evidenceList, sinceText } from './culprit';
 
 const open = 3; // culprits shown whole
 
@@ -28,7 +28,7 @@ function nobody(page: Page, axis: Axis): HTMLElement {
   const v = page.verdict;
   const box = h('article', { class: v.abstained ? 'answer unsure' : 'answer well' });
   if (v.abstained) {
-    box.append(h('p', { class: 'state' }, 'No culprit named'), h('h3', {}, v.abstained));
+    box.append(h('p', { class: 'state' }, 'No culprit named'), h('h3', {}, capital(v.abstained)));
     if (v.next_measurement) box.append(h('p', {}, h('b', {}, 'Next measurement')), h('pre', { class: 'command', tabindex: 0 }, v.next_measurement));
   } else {
     const unseen = new Set(v.verdict.filter((e) => e.state === 'not-seen').map((e) => e.suspect)).size;

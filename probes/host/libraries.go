@@ -1,0 +1,251 @@
+package host
+
+import (
+	"bytes"
+	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"snag/probes/probe"
+	"snag/recording"
+)
+
+// Bounds of what is read of libraries.
+const (
+	mostMapped    = 64  // processes
+	mostLibraries = 128 // files of one
+	mostNotes     = 64 << 10
+)
+
+// libraries writes which files the watched and the busy processes run, each
+// process once.
+type libraries struct {
+	env   *probe.Env
+	meter *meter
+	told  bool // what the CPU is
+	seen  map[mappedBy]bool
+	files map[fileID]recording.Library // by what it is, so that libc is read once
+}
+
+// mappedBy is a process; another program in it (execve) is another one.
+type mappedBy struct {
+	pid   int
+	start uint64
+	comm  string
+}
+
+// fileID tells files apart: the path is not enough across mount namespaces.
+type fileID struct{ device, inode string }
+
+func newLibraries(env *probe.Env, m *meter) *libraries {
+	return &libraries{env: env, meter: m, seen: map[mappedBy]bool{}, files: map[fileID]recording.Library{}}
+}
+
+func (l *libraries) measure(all map[int]*process) {
+	l.meter.run("host.libraries", func(t recording.Time) error {
+		if !l.told {
+			l.told = true
+			l.cpu(t)
+		}
+		left, refused := 0, 0
+		for _, p := range interesting(all, l.env.Watch.Has) {
+			k := mappedBy{p.pid, p.start, p.comm}
+			switch {
+			case l.seen[k] || p.pid == l.env.SelfPID:
+				continue
+			case len(l.seen) >= mostMapped:
+				left++
+				continue
+			}
+			l.seen[k] = true
+			if err := l.read(t, p); err != nil && os.IsPermission(err) {
+				refused++
+			}
+		}
+		if left > 0 {
+			l.meter.note("host.libraries", fmt.Sprintf("those of %d busy processes were left out: at most %d", left, mostMapped), "name a target: --pid or --unit")
+		}
+		if refused > 0 {
+			l.meter.note("host.libraries", fmt.Sprintf("those of %d processes of other users may not be read", refused), "run as root, or give the binary CAP_SYS_PTRACE")
+		}
+		return nil
+	})
+}
+
+// cpu writes what the CPU is and can: the same build takes another way on one
+// that lacks an instruction.
+func (l *libraries) cpu(t recording.Time) {
+	path := l.env.Proc + "/cpuinfo"
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		l.meter.note("host.libraries", "what the CPU can was not read: "+err.Error(), "")
+		return
+	}
+	model, flags := parseCPU(string(raw))
+	for name, value := range map[string]string{"cpu.model": model, "cpu.flags": flags} {
+		if value != "" {
+			l.env.Sink.Append(recording.Fact{T: t, Name: name, Value: value, Source: path})
+		}
+	}
+}
+
+// parseCPU reads the model and the flags of the first CPU of /proc/cpuinfo; arm64
+// calls them Features, and has no model name.
+func parseCPU(cpuinfo string) (model, flags string) {
+	first, _, _ := strings.Cut(cpuinfo, "\n\n")
+	for _, line := range strings.Split(first, "\n") {
+		name, value, ok := strings.Cut(line, ":")
+		if !ok {
+			continue
+		}
+		value = strings.Join(strings.Fields(value), " ")
+		switch strings.TrimSpace(name) {
+		case "model name":
+			model = value
+		case "flags", "Features":
+			flags = value
+		case "CPU part":
+			if model == "" {
+				model = "part " + value
+			}
+		}
+	}
+	return model, flags
+}
+
+// interesting are the processes whose libraries are worth a look, by pid.
+func interesting(all map[int]*process, watched func(int) bool) []*process {
+	var out []*process
+	for _, p := range all {
+		if !p.kernel && (p.busy || watched(p.pid)) {
+			out = append(out, p)
+		}
+	}
+	slices.SortFunc(out, func(a, b *process) int { return cmp.Compare(a.pid, b.pid) })
+	return out
+}
+
+func (l *libraries) read(t recording.Time, p *process) error {
+	dir := filepath.Join(l.env.Proc, strconv.Itoa(p.pid))
+	raw, err := os.ReadFile(dir + "/maps")
+	if err != nil {
+		return err
+	}
+	for i, m := range parseMaps(raw) {
+		if i == mostLibraries {
+			l.meter.note("host.libraries", fmt.Sprintf("process %d runs more than %d files", p.pid, mostLibraries), "")
+			break
+		}
+		f, known := l.files[m.fileID]
+		if !known {
+			// map_files opens the very file that is mapped, in any mount namespace and
+			// deleted as well; it needs CAP_CHECKPOINT_RESTORE, or root.
+			f = describeFile(dir+"/map_files/"+m.span, dir+"/root"+m.path)
+			l.files[m.fileID] = f
+		}
+		f.T, f.PID, f.Comm, f.Path, f.Deleted = t, p.pid, p.comm, m.path, m.deleted
+		l.env.Sink.Append(f)
+	}
+	return nil
+}
+
+// describeFile reads the first of these paths that opens. What can't be read
+// stays empty: not known.
+func describeFile(paths ...string) recording.Library {
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		defer f.Close()
+		st, err := f.Stat()
+		if err != nil || !st.Mode().IsRegular() {
+			continue
+		}
+		return recording.Library{Size: st.Size(), Modified: recording.Time(st.ModTime().UnixNano()), BuildID: buildID(f)}
+	}
+	return recording.Library{}
+}
+
+// mapped is one file that is mapped to execute.
+type mapped struct {
+	fileID
+	span    string // "7f00…-7f01…", as map_files names it
+	path    string
+	deleted bool
+}
+
+// parseMaps returns the files that /proc/PID/maps (proc(5)) shows as executable,
+// each once, in the order of their addresses.
+func parseMaps(raw []byte) []mapped {
+	var out []mapped
+	seen := map[fileID]bool{}
+	for len(raw) > 0 {
+		line, rest, _ := bytes.Cut(raw, []byte("\n"))
+		raw = rest
+		f := bytes.Fields(line)
+		if len(f) < 6 || len(f[1]) < 3 || f[1][2] != 'x' || f[5][0] != '/' {
+			continue // [vdso], anonymous, or not code
+		}
+		m := mapped{fileID: fileID{string(f[3]), string(f[4])}, span: string(f[0])}
+		at := bytes.IndexByte(line, '/')
+		m.path = string(line[at:])
+		m.path, m.deleted = strings.CutSuffix(m.path, " (deleted)")
+		if !seen[m.fileID] {
+			seen[m.fileID] = true
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// buildID is the NT_GNU_BUILD_ID note of an ELF file (ld(1) --build-id), in hex;
+// "" where there is none.
+func buildID(r io.ReaderAt) string {
+	f, err := elf.NewFile(r)
+	if err != nil {
+		return ""
+	}
+	for _, p := range f.Progs {
+		if p.Type != elf.PT_NOTE || p.Filesz > mostNotes {
+			continue
+		}
+		notes := make([]byte, p.Filesz)
+		if _, err := p.ReadAt(notes, 0); err != nil {
+			continue
+		}
+		if id := gnuBuildID(notes, f.ByteOrder); id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+const ntGNUBuildID = 3
+
+// gnuBuildID finds the build id in a segment of notes: name size, content size,
+// type, then name and content, each padded to 4 bytes (elf(5)).
+func gnuBuildID(b []byte, order binary.ByteOrder) string {
+	for len(b) >= 12 {
+		name, size, kind := uint64(order.Uint32(b)), uint64(order.Uint32(b[4:])), order.Uint32(b[8:])
+		b = b[12:]
+		from := (name + 3) &^ 3
+		end := from + (size+3)&^3
+		if name > uint64(len(b)) || from+size > uint64(len(b)) {
+			return ""
+		}
+		if kind == ntGNUBuildID && string(b[:name]) == "GNU\x00" && size <= 64 {
+			return hex.EncodeToString(b[from : from+size])
+		}
+		b = b[min(end, uint64(len(b))):]
+	}
+	return ""
+}

@@ -1,0 +1,135 @@
+package host
+
+import (
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Lines of a real process (Linux 6.18), shortened.
+const someMaps = `55d0c0a00000-55d0c0a28000 r--p 00000000 fe:00 131093                     /usr/bin/python3.11
+55d0c0a28000-55d0c0cf5000 r-xp 00028000 fe:00 131093                     /usr/bin/python3.11
+7f1a2c000000-7f1a2c021000 rw-p 00000000 00:00 0
+7f1a30155000-7f1a302ab000 r-xp 00026000 fe:00 139822                     /usr/lib/x86_64-linux-gnu/libc.so.6
+7f1a302ab000-7f1a302ac000 r-xp 00026000 fe:00 139822                     /usr/lib/x86_64-linux-gnu/libc.so.6
+7f1a30400000-7f1a30401000 r-xp 00001000 fe:00 77                         /opt/my codec/libx264.so.164 (deleted)
+7ffc4b9f1000-7ffc4b9f3000 r-xp 00000000 00:00 0                          [vdso]
+`
+
+func TestParseMaps(t *testing.T) {
+	got := parseMaps([]byte(someMaps))
+	want := []mapped{
+		{fileID{"fe:00", "131093"}, "55d0c0a28000-55d0c0cf5000", "/usr/bin/python3.11", false},
+		{fileID{"fe:00", "139822"}, "7f1a30155000-7f1a302ab000", "/usr/lib/x86_64-linux-gnu/libc.so.6", false},
+		{fileID{"fe:00", "77"}, "7f1a30400000-7f1a30401000", "/opt/my codec/libx264.so.164", true},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v\nwant %+v", got, want)
+	}
+}
+
+// The build id is what readelf says.
+func TestBuildID(t *testing.T) {
+	path, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed")
+	}
+	path, err = filepath.EvalSymlinks(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("readelf", "-n", path).Output()
+	if err != nil {
+		t.Skip("readelf (binutils) is not installed")
+	}
+	m := regexp.MustCompile(`Build ID: ([0-9a-f]+)`).FindStringSubmatch(string(out))
+	if m == nil {
+		t.Skip("python3 has no build id here")
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := describeFile("/nonexistent", path); f.BuildID != m[1] || f.Size != st.Size() || f.Modified == 0 {
+		t.Errorf("%+v, want build id %s and %d bytes", f, m[1], st.Size())
+	}
+	if f := describeFile("/proc/self/maps", "/etc"); f.BuildID != "" {
+		t.Errorf("what is no program has the build id %s", f.BuildID)
+	}
+}
+
+func TestGNUBuildID(t *testing.T) {
+	note := func(name string, kind uint32, content string) []byte {
+		b := binary.LittleEndian.AppendUint32(nil, uint32(len(name)))
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(content)))
+		b = binary.LittleEndian.AppendUint32(b, kind)
+		for _, part := range []string{name, content} {
+			b = append(b, part...)
+			for len(b)%4 != 0 {
+				b = append(b, 0)
+			}
+		}
+		return b
+	}
+	both := append(note("GNU\x00", 1, "abi-tag!"), note("GNU\x00", 3, "\xde\xad\xbe\xef\x01")...)
+	if got := gnuBuildID(both, binary.LittleEndian); got != "deadbeef01" {
+		t.Errorf("%q", got)
+	}
+	for n := range both {
+		if got := gnuBuildID(both[:n], binary.LittleEndian); got != "" && got != "deadbeef01" {
+			t.Errorf("cut at %d: %q", n, got)
+		}
+	}
+	if got := gnuBuildID(note("Go\x00\x00", 4, "x"), binary.LittleEndian); got != "" {
+		t.Errorf("Go's own id is taken for one: %q", got)
+	}
+}
+
+func TestParseCPU(t *testing.T) {
+	model, flags := parseCPU("processor\t: 0\nmodel name\t: AMD EPYC 7R13\nflags\t\t: fpu  sse2 avx2\n\nprocessor\t: 1\nflags\t\t: fpu\n")
+	if model != "AMD EPYC 7R13" || flags != "fpu sse2 avx2" {
+		t.Errorf("%q %q", model, flags)
+	}
+	model, flags = parseCPU("processor : 0\nFeatures\t: fp asimd sve\nCPU part\t: 0xd0c\n")
+	if model != "part 0xd0c" || flags != "fp asimd sve" {
+		t.Errorf("arm64: %q %q", model, flags)
+	}
+}
+
+func FuzzLibraries(f *testing.F) {
+	f.Add([]byte(someMaps))
+	f.Add([]byte("\x04\x00\x00\x00\x05\x00\x00\x00\x03\x00\x00\x00GNU\x00abcde\x00\x00\x00"))
+	f.Add([]byte("x 1x 2 3 4 /"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, m := range parseMaps(b) {
+			if !strings.HasPrefix(m.path, "/") {
+				t.Errorf("path %q", m.path)
+			}
+		}
+		gnuBuildID(b, binary.LittleEndian)
+		parseCPU(string(b))
+	})
+}
+
+// A busy program is found with its libc.
+func TestLibrariesOfABusyProgram(t *testing.T) {
+	pid := keep60(t, 64, 1)
+	p, env, sink := live(t)
+	env.Watch.Add(pid, "a test")
+	p.tick(0, false)
+	p.tick(0, true)
+	n := 0
+	for _, f := range sink.Recording().Libraries {
+		if f.PID == pid && strings.Contains(f.Path, "libc.so") && f.Size > 0 && len(f.BuildID) >= 16 {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d rows of the libc of %d, want one", n, pid)
+	}
+}

@@ -1,0 +1,175 @@
+package scene
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"snag/internal/units"
+	"snag/recording"
+)
+
+// LogGap is a log file that grew at a steady pace and then did not.
+type LogGap struct {
+	File    recording.LogFile // its last row
+	Writes  int               // looks that found it grown, in all
+	Usual   time.Duration     // the longest time between two of them otherwise
+	Silence recording.Interval
+	Each    int64 // bytes that came with a write on average
+	After   int64 // with the first one after the silence; 0: none came
+	Rotated bool
+}
+
+const (
+	// logSilence is the least silence that is told, and fewWrites how often the file
+	// must have grown before: what is written at every look, a second apart, for three
+	// looks is steady, and three looks without are no jitter.
+	logSilence = 3 * time.Second
+	fewWrites  = 3
+	// silentTimes: by how many times a silence must be longer than the longest pause
+	// of before.
+	silentTimes = 2
+	// lastLook is how near to the end of the window the last row of a file must be, to
+	// say that it was silent until then and not closed.
+	lastLook = 2 * time.Second
+)
+
+// LogGaps are the silences of a recording's log files, at most one of each file: the
+// longest.
+func LogGaps(r *recording.Recording) []LogGap {
+	type key struct {
+		pid, fd int
+		inode   uint64
+	}
+	files, order := map[key][]recording.LogFile{}, []key(nil)
+	for _, row := range r.LogFiles {
+		k := key{row.PID, row.FD, row.Inode}
+		if files[k] == nil {
+			order = append(order, k)
+		}
+		files[k] = append(files[k], row)
+	}
+	var out []LogGap
+	for _, k := range order {
+		if g, ok := logGap(files[k], r.Window()); ok {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func logGap(rows []recording.LogFile, window recording.Interval) (LogGap, bool) {
+	last := rows[len(rows)-1]
+	g := LogGap{File: last, Rotated: last.Rotated}
+	var writes []recording.Time // when it was found grown
+	var sizes []int64           // by how much
+	for i := 1; i < len(rows); i++ {
+		if rows[i].Size > rows[i-1].Size || rows[i].MTime > rows[i-1].MTime {
+			at := rows[i].T
+			if m := rows[i].MTime; m > rows[i-1].T && m < at { // exact, where the file system's clock is this one
+				at = m
+			}
+			writes = append(writes, at)
+			sizes = append(sizes, rows[i].Size-rows[i-1].Size)
+		}
+	}
+	if g.Writes = len(writes); g.Writes < fewWrites {
+		return g, false
+	}
+	if window.End == 0 || window.End.Sub(last.T) <= lastLook { // it was open until the end
+		writes, sizes = append(writes, last.T), append(sizes, 0)
+	}
+	var gaps []time.Duration
+	longest := -1
+	for i := 1; i < len(writes); i++ {
+		gaps = append(gaps, writes[i].Sub(writes[i-1]))
+		if longest < 0 || gaps[i-1] > gaps[longest] {
+			longest = i - 1
+		}
+	}
+	if longest < fewWrites-1 || gaps[longest] < logSilence { // it had no pace yet
+		return g, false
+	}
+	g.Silence = recording.Interval{Start: writes[longest], End: writes[longest+1]}
+	g.After = sizes[longest+1]
+	g.Each = max(0, last.Size-rows[0].Size-g.After) / int64(g.Writes)
+	others := append(append([]time.Duration(nil), gaps[:longest]...), gaps[longest+1:]...)
+	sort.Slice(others, func(i, j int) bool { return others[i] < others[j] })
+	if len(others) > 0 {
+		g.Usual = others[len(others)-1]
+	}
+	return g, gaps[longest] >= silentTimes*g.Usual
+}
+
+// silentLogs: a log fell silent while its process had something to do. A service
+// that nobody asks has nothing to write.
+func silentLogs(s *Scene, r *recording.Recording) []Symptom {
+	var out []Symptom
+	for _, g := range LogGaps(r) {
+		p := s.Process(g.File.PID)
+		if p == nil || g.Rotated {
+			continue
+		}
+		busy := s.Busy(r, p, g.Silence)
+		if busy == "" {
+			continue
+		}
+		long := g.Silence.End.Sub(g.Silence.Start)
+		out = append(out, onset(Symptom{
+			Name: LogSilence, Subject: recording.Subject{Kind: recording.KindFile, Path: g.File.Path, PID: g.File.PID, Comm: g.File.Comm, Netns: p.Subject.Netns},
+			Active: []recording.Interval{g.Silence}, Amount: long.Seconds(), Unit: "s",
+			Severity: long.Seconds() / max(s.Window.Length(s.Window.End).Seconds(), 1),
+			Text: fmt.Sprintf("the log of %s[%d] grew every %s and then not for %s, while %s", g.File.Comm, g.File.PID,
+				units.Seconds(g.Usual), units.Seconds(long), busy),
+		}, s))
+	}
+	return out
+}
+
+// Busy says what a process had to do in an interval: requests that came or waited, or
+// an answer of another that it waited for; "" where it was seen to have nothing.
+func (s *Scene) Busy(r *recording.Recording, p *Process, in recording.Interval) string {
+	in.End = in.End.Add(time.Second) // what a look or a second says is of the time before it
+	for _, t := range r.Turns {
+		if t.PID != p.Subject.PID || !in.Covers(t.T) {
+			continue
+		}
+		switch {
+		case t.Role == "serve" && (t.Open > 0 || t.N > 0):
+			return "requests came from " + t.Remote
+		case t.Role == "call" && t.Oldest >= 1:
+			return "it waited for an answer of " + t.Remote
+		}
+	}
+	for _, k := range p.Sockets {
+		served := k.Listener != nil
+		var first *recording.Socket
+		for i := range k.Rows {
+			row := &k.Rows[i]
+			if !in.Covers(row.T) {
+				continue
+			}
+			switch {
+			case row.State == "LISTEN" && row.RecvQ > 0:
+				return fmt.Sprintf("%d connections waited to be accepted on %s", row.RecvQ, row.Local)
+			case row.State == "LISTEN" || row.Remote == "":
+			case row.RecvQ > 0 && row.State == "ESTABLISHED":
+				return fmt.Sprintf("%s waited to be read from %s", units.Bytes(float64(row.RecvQ)), row.Remote)
+			case served && first != nil && row.TCP != nil && first.TCP != nil && row.TCP.BytesReceived > first.TCP.BytesReceived:
+				return "requests came from " + recording.Host(row.Remote)
+			case !served && Awaits(*row):
+				return "it waited for an answer of " + row.Remote
+			}
+			if first == nil {
+				first = row
+			}
+		}
+	}
+	return ""
+}
+
+// Awaits tells whether the process asked on a connection and has no answer yet: it
+// sent after it last received (tcp_info: last_data_sent, last_data_recv).
+func Awaits(row recording.Socket) bool {
+	return row.Proto == "tcp" && row.State == "ESTABLISHED" && row.TCP != nil && row.TCP.LastSnd < row.TCP.LastRcv && row.TCP.LastSnd >= 1
+}

@@ -1,0 +1,179 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var logSilence = &Suspect{
+	Name:  "log-silence",
+	Title: "a service's log is silent, since it waits for a peer",
+	About: "The log grew at a steady pace, then not at all, and meanwhile the process sat in one call on one peer. " +
+		"A log is silent for innocent reasons as well: nothing to do, lines that are kept back and come in a burst, a file that was rotated under the process.",
+	Needs: []Need{
+		{Measure: "logs.files", Must: true, Why: "size and last write of the log, once a second"},
+		{Measure: "threads.syscall", Why: "the call and the descriptor that the process waits in"},
+		{Measure: "sockets.diag", Why: "who is at the other end, and who was to answer"},
+		{Measure: "sockets.turns", Why: "a call that has no answer yet"},
+		{Measure: "sockets.owner", Why: "which socket a descriptor is"},
+	},
+	For: []string{
+		"strong: the log grew at each look and then for 3 s and longer at none, while its process had something to do",
+		"strong: at most looks of the silence a thread of it waited in a read or write on one peer's connection",
+		"strong: it had asked that peer before the silence, and no answer came",
+	},
+	Against: []string{
+		"decisive: it slept (nanosleep) or waited for work (epoll), and nobody asked: idle",
+		"decisive: the file was rotated, and the process writes on elsewhere",
+		"strong: the next write brought all that was missing at once: buffered",
+		"can't tell: what the lines would have said; no content is read",
+	},
+	LeadsTo: []Lead{{scene.LogSilence, 5 * time.Second}},
+	Remedy:  "see why the peer does not answer; a timeout on that call. Verified by: the log grows at its pace again",
+	Next:    "cat /proc/PID/task/*/syscall; ls -l /proc/PID/fd; ss -tnpo",
+	Weigh:   weighLogSilence,
+}
+
+func weighLogSilence(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, g := range scene.LogGaps(r) {
+		p := s.Process(g.File.PID)
+		if p == nil || p.Subject.PID == r.Manifest.SelfPID {
+			continue
+		}
+		out = append(out, weighGap(g, p, s, r))
+	}
+	return out
+}
+
+func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Recording) Finding {
+	pid := p.Subject.PID
+	long := g.Silence.End.Sub(g.Silence.Start).Seconds()
+	file := recording.Subject{Kind: recording.KindFile, Path: g.File.Path, PID: pid, Comm: p.Subject.Comm}
+	f := Finding{Subject: p.Subject, Active: []recording.Interval{g.Silence}, Related: []recording.Subject{file},
+		Text: fmt.Sprintf("its log %s is silent for %s", g.File.Path, lasting(long))}
+	busy := s.Busy(r, p, g.Silence)
+	gap := Evidence{Side: For, Grade: Strong, Value: long, Unit: "s", Source: "stat " + g.File.Path, Origin: "log file",
+		Text: fmt.Sprintf("%s grew at %d looks, %s apart at most, and then not for %s", g.File.Path, g.Writes, lasting(g.Usual.Seconds()), lasting(long))}
+	against := func(grade Grade, source, text string) {
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: grade, Source: source, Origin: source, Text: text})
+	}
+	switch {
+	case g.Rotated:
+		gap.Grade = Weak
+		against(Decisive, "readlink /proc/PID/fd", fmt.Sprintf("the file was rotated: descriptor %d of it is no longer %s", g.File.FD, g.File.Path))
+	case busy == "":
+		gap.Grade = Weak
+		against(Decisive, "ss -tnp", "it had nothing to do meanwhile: nobody asked it, and it waited for nobody's answer")
+	default:
+		gap.Text += ", while " + busy
+		if missing := float64(g.After); missing > float64(g.Each) && missing >= 0.5*expected(g, long) {
+			against(Strong, "stat", fmt.Sprintf("the next write brought %s at once, about what was missing: the lines were kept back", size(missing)))
+		}
+	}
+	f.Evidence = append(f.Evidence, gap)
+	if busy == "" || g.Rotated {
+		return f
+	}
+	socket, n, looks, row := blockedOn(p, g.Silence)
+	if n > 0 {
+		part, share := during(n, looks)
+		peer := orThis(socket.First().Remote, socket.First().Local)
+		e := Evidence{Side: For, Grade: Weak, Value: share, Unit: "share", Source: fmt.Sprintf("/proc/%d/task/%d/syscall", pid, row.TID), Origin: "system call",
+			Text: fmt.Sprintf("at %s looks of the silence its thread %d was in %s on descriptor %d, the connection to %s", part, row.TID, row.Syscall, row.FD, peer)}
+		if share >= 0.6 {
+			e.Grade = Strong
+		}
+		f.Evidence = append(f.Evidence, e)
+		f.Text += fmt.Sprintf(": it waits for %s", peer)
+		f.Related = append(f.Related, socket.Subject)
+		f.Remedy = answerPlease(peer, p.Subject.Comm)
+		f.Next = fmt.Sprintf("snag find --port %s   # on %s", recording.Port(peer), recording.Host(peer))
+	}
+	if t := unanswered(r, pid, g.Silence); t.Oldest > 0 {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: t.Oldest, Unit: "s", Source: "request turns of its connections", Origin: "turns",
+			Text: fmt.Sprintf("it asked %s, and had no answer for %s in the silence", t.Remote, lasting(t.Oldest))})
+		if n == 0 {
+			f.Text += ": it waits for " + t.Remote
+			f.Remedy = answerPlease(t.Remote, p.Subject.Comm)
+		}
+	} else if k := asked(p, g.Silence); k != nil {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Source: "ss -ti lastsnd, lastrcv", Origin: "tcp_info",
+			Text: fmt.Sprintf("it asked %s and had no answer yet in the silence (last sent %s ago, last received %s ago)", k.Remote, lasting(k.TCP.LastSnd), lasting(k.TCP.LastRcv))})
+		if n == 0 {
+			f.Text += ": it waits for " + k.Remote
+		}
+	}
+	if n == 0 {
+		f.Next = fmt.Sprintf("head /proc/%d/task/*/{wchan,syscall}; ls -l /proc/%d/fd", pid, pid)
+	}
+	f.Harm = Harm{Symptom: scene.LogSilence, Amount: long, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("%s of silence in %s", lasting(long), g.File.Path)}
+	return f
+}
+
+func answerPlease(peer, comm string) string {
+	return fmt.Sprintf("see why %s does not answer (snag find on %s); in %s: a timeout on that call", peer, recording.Host(peer), comm)
+}
+
+// expected is how much the log would have grown in the silence, bytes, had it gone on
+// at its pace: a write at each look, a second apart.
+func expected(g scene.LogGap, long float64) float64 { return float64(g.Each) * long }
+
+// blockedOn is the peer's connection that a thread of the process waited on at most
+// looks of an interval. A connection that the process serves is waited on by whoever
+// has nothing to do.
+func blockedOn(p *scene.Process, in recording.Interval) (best *scene.Socket, n, looks int, row recording.Thread) {
+	waits := map[*scene.Socket]int{}
+	rows := map[*scene.Socket]recording.Thread{}
+	for _, l := range looksAt(p) {
+		if !in.Covers(l.T) {
+			continue
+		}
+		looks++
+		seen := map[*scene.Socket]bool{}
+		for _, t := range l.Rows {
+			k := socketOn(p, t.FD)
+			if k == nil || k.Listening() || !reads[t.Syscall] && !writes[t.Syscall] || k.Listener != nil && reads[t.Syscall] || seen[k] {
+				continue
+			}
+			seen[k] = true
+			waits[k]++
+			rows[k] = t
+		}
+	}
+	for k, count := range waits {
+		if count > n || count == n && k.Subject.Remote < best.Subject.Remote {
+			best, n = k, count
+		}
+	}
+	return best, n, looks, rows[best]
+}
+
+// unanswered is the call of the process that waited longest in an interval.
+func unanswered(r *recording.Recording, pid int, in recording.Interval) (worst recording.Turns) {
+	in.End = in.End.Add(time.Second)
+	for _, t := range r.Turns {
+		if t.PID == pid && t.Role == "call" && in.Covers(t.T) && t.Oldest >= 1 && t.Oldest > worst.Oldest {
+			worst = t
+		}
+	}
+	return worst
+}
+
+// asked is a row of the interval in which an answer of a peer was awaited, or nil.
+func asked(p *scene.Process, in recording.Interval) *recording.Socket {
+	for _, k := range p.Sockets {
+		if k.Listener != nil {
+			continue
+		}
+		for i := range k.Rows {
+			if in.Covers(k.Rows[i].T) && scene.Awaits(k.Rows[i]) {
+				return &k.Rows[i]
+			}
+		}
+	}
+	return nil
+}
