@@ -32,6 +32,7 @@ var All = []*Suspect{
 	synFlood,
 	halfOpenPeer,
 	runtimePause,
+	spinLock,
 	lockConvoy,
 	workerQueue,
 	slowDependency,
