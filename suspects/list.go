@@ -46,6 +46,7 @@ var All = []*Suspect{
 	memoryFragmentation,
 	numaImbalance,
 	machinePaused,
+	kernelHotPath,
 	processStopped,
 	observer,
 }
