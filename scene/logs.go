@@ -169,7 +169,9 @@ func (s *Scene) Busy(r *recording.Recording, p *Process, in recording.Interval) 
 }
 
 // Awaits tells whether the process asked on a connection and has no answer yet: it
-// sent after it last received (tcp_info: last_data_sent, last_data_recv).
+// sent after it last received (tcp_info: last_data_sent, last_data_recv). One on which
+// nothing ever came back (metrics that are pushed) is not waited on.
 func Awaits(row recording.Socket) bool {
-	return row.Proto == "tcp" && row.State == "ESTABLISHED" && row.TCP != nil && row.TCP.LastSnd < row.TCP.LastRcv && row.TCP.LastSnd >= 1
+	return row.Proto == "tcp" && row.State == "ESTABLISHED" && row.TCP != nil &&
+		row.TCP.BytesReceived > 0 && row.TCP.LastSnd < row.TCP.LastRcv && row.TCP.LastSnd >= 1
 }

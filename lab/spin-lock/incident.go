@@ -37,7 +37,8 @@ func start(s *lab.Stage, v lab.Variant) error {
 		lock = "mutex"
 	}
 	more := lab.At(s, 6, 14, 30)
-	server := threadserver.Start(s, ns, 8080, 2, lock, fmt.Sprint(more))
+	// So nice that snag, which is not, is on time beside so many that never sleep.
+	server := threadserver.Start(s, ns, 8080, 2, lock, fmt.Sprint(more), lab.Nice(10))
 	client := s.Actor(ns, "client", "rr-client", []string{"--to", "127.0.0.1:8080", "--conns", "40", "--every", "1ms"})
 	s.AwaitPrinted(client, "answers")
 	if v != lab.Healthy {

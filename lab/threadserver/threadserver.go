@@ -20,10 +20,10 @@ var source string
 
 // Start compiles the server, and starts it in a namespace; c/server.c tells what the
 // modes and their argument are.
-func Start(s *lab.Stage, ns string, port, workers int, mode, arg string) *lab.Process {
+func Start(s *lab.Stage, ns string, port, workers int, mode, arg string, opts ...lab.Option) *lab.Process {
 	bin := filepath.Join(s.Dir(), "thread-server")
 	s.Command("", "cc", "-O1", "-o", bin, s.File("thread-server.c", source), "-lpthread")
-	p := s.Run(ns, "thread-server", []string{bin, fmt.Sprint(port), fmt.Sprint(workers), mode, arg})
+	p := s.Run(ns, "thread-server", []string{bin, fmt.Sprint(port), fmt.Sprint(workers), mode, arg}, opts...)
 	s.AwaitPrinted(p, "ready")
 	return p
 }
