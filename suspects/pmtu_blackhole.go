@@ -57,6 +57,11 @@ func weighPMTU(s *scene.Scene, r *recording.Recording) []Finding {
 	var out []Finding
 	atHop := map[scene.NodeID]bool{}
 	for _, k := range order {
+		// Without a reason it may have been another's fault in the same function.
+		fails, _, ok := countedIn(r, k.netns, dropSteps(by[k]), "node_netstat_Ip_FragFails", "node_netstat_Ip6_FragFails")
+		if by[k][0].Reason == "" && (!ok || fails == 0) {
+			continue
+		}
 		out = append(out, hopFinding(s, r, k, by[k], atHop))
 	}
 	return append(out, senderFindings(s, r, atHop)...)
