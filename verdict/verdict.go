@@ -60,6 +60,8 @@ type Entry struct {
 	Chain   []Link
 	Remedy  string
 	Next    string // the next measurement, a command
+	// Related are other parties that the finding named (suspects.Finding).
+	Related []recording.Subject
 
 	from *candidate // nil for what was settled without weighing
 }

@@ -29,6 +29,9 @@ func (b *builder) wishes() []wish {
 	for _, e := range culprits {
 		out = append(out, behind(e, 1<<20)...)
 		out = append(out, own(e.Subject)...)
+		for _, r := range e.Related[:min(len(e.Related), 2)] {
+			out = append(out, own(r)...)
+		}
 	}
 	for _, s := range b.v.Symptoms[:min(len(b.v.Symptoms), 2)] {
 		out = append(out, own(s.Subject)...)

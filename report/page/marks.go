@@ -36,20 +36,20 @@ func (b *builder) findMarks() map[scene.NodeID][]Mark {
 	return out
 }
 
-// nodeID is the node that a subject is drawn as. A thread is drawn as its
-// process, a qdisc as its interface, snag itself as its process.
+// nodeID is the node that a subject is drawn as. A qdisc is drawn as its
+// interface; a thread, a function, snag itself and what else has no node of its own
+// as its process.
 func (b *builder) nodeID(sub recording.Subject) scene.NodeID {
 	switch sub.Kind {
-	case recording.KindThread, recording.KindObserver:
-		if p := b.s.Process(sub.PID); p != nil {
-			return p.ID
-		}
 	case recording.KindQdisc:
 		return scene.IDOf(recording.Subject{Kind: recording.KindInterface, Netns: sub.Netns, Device: sub.Device})
 	case recording.KindSocket, recording.KindListener, recording.KindFlow:
 		if n := b.s.Anchor(sub); n != nil {
 			return n.ID
 		}
+	}
+	if p := b.s.Process(sub.PID); p != nil && (sub.Kind == recording.KindThread || b.s.NodeOf(sub) == nil) {
+		return p.ID
 	}
 	return scene.IDOf(sub)
 }

@@ -229,8 +229,25 @@ func (p *pathBuilder) limitedBy(proc *scene.Process, at string) {
 // hang draws what holds a process without being on the way of its data: a
 // control group, the host, a namespace, a CPU, a file.
 func (p *pathBuilder) hang(sub recording.Subject, at string) {
+	if sub.Kind == recording.KindInterface || sub.Kind == recording.KindQdisc {
+		p.behind(sub, at)
+		return
+	}
 	n := p.subjectNode(sub, LaneProcess)
 	p.edge(p.node(n), at, "")
+}
+
+// behind draws an interface that the packets cross further on, on a router, below
+// the interface by which they leave.
+func (p *pathBuilder) behind(sub recording.Subject, at string) {
+	for _, lane := range []int{LaneDeviceIn, LaneDeviceOut} {
+		for _, n := range p.Nodes {
+			if n.Lane == lane {
+				at = n.ID
+			}
+		}
+	}
+	p.edge(p.deviceNode(sub.Netns, sub.Device, LaneDeviceOut), at, "")
 }
 
 func (p *pathBuilder) subjectNode(sub recording.Subject, lane int) Node {

@@ -108,7 +108,16 @@ func (b *builder) focuses(sub recording.Subject) []focus {
 		if all := b.busiest(crossing, 1); len(all) > 0 {
 			return []focus{{process: all[0]}}
 		}
-		return []focus{{subject: sub}}
+		// A router's: the flows that it holds are named beside it.
+		var over []*scene.Process
+		for _, r := range b.related(sub) {
+			if n := b.s.Anchor(r); n != nil {
+				if p := b.s.Process(n.Subject.PID); p != nil && !slices.Contains(over, p) && len(over) < 1 {
+					over = append(over, p)
+				}
+			}
+		}
+		return b.hang(sub, over)
 	case recording.KindNetns:
 		return b.hang(sub, b.busiest(func(p *scene.Process) bool { return p.Subject.Netns == sub.Netns }, 1))
 	case recording.KindHost, recording.KindCPU, recording.KindFile, recording.KindDisk, recording.KindMemory:
@@ -132,6 +141,19 @@ func (b *builder) focuses(sub recording.Subject) []focus {
 		return []focus{{process: p}}
 	}
 	return []focus{{subject: sub}}
+}
+
+// related are the other parties of what was found on a subject.
+func (b *builder) related(sub recording.Subject) []recording.Subject {
+	var out []recording.Subject
+	for _, state := range drawn {
+		for _, e := range b.v.With(state) {
+			if scene.IDOf(e.Subject) == scene.IDOf(sub) {
+				out = append(out, e.Related...)
+			}
+		}
+	}
+	return out
 }
 
 // sufferer is the process that the worst symptom is felt at; none where it is not

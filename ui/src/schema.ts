@@ -100,7 +100,8 @@ export interface Subject {
     | "stream"
     | "observer"
     | "disk"
-    | "memory";
+    | "memory"
+    | "function";
   name?: string;
   netns?: number;
   pid?: number;
