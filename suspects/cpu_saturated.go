@@ -149,7 +149,11 @@ func (f *Finding) addHarm(s *scene.Scene, r *recording.Recording, w cpuWait, lat
 	if share != nil {
 		f.Evidence = append(f.Evidence, *share)
 	}
-	e := felt(s, late)
+	var waited []*scene.Process
+	for _, one := range late {
+		waited = append(waited, one.process)
+	}
+	e := felt(s, waited...)
 	f.Evidence = append(f.Evidence, e)
 	if e.Side == For && wait > 0 {
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: wait, Unit: "s", Text: fmt.Sprintf("%s of a typical request of %s was waiting for a CPU", lasting(wait), w.process.Subject.Name)}

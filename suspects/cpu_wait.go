@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"snag/recording"
 	"snag/scene"
@@ -17,6 +18,7 @@ type cpuWait struct {
 	waited  float64 // s, all threads together
 	ran     float64 // s on a CPU
 	span    float64 // s from the first look to the last
+	taken   float64 // share of the time that its most wanted thread ran or waited to
 	active  []recording.Interval
 }
 
@@ -50,8 +52,11 @@ func cpuWaits(s *scene.Scene, r *recording.Recording) []cpuWait {
 				w.ran += b.OnCPU - a.OnCPU
 				seconds[recording.Time(int64(b.T)/1e9)] += b.RunDelay - a.RunDelay
 			}
-			if d := t.Rows[len(t.Rows)-1].T.Sub(t.Rows[0].T).Seconds(); d > w.span {
-				w.span = d
+			a, z := t.Rows[0], t.Rows[len(t.Rows)-1]
+			d := z.T.Sub(a.T).Seconds()
+			w.span = max(w.span, d)
+			if d > 0 {
+				w.taken = max(w.taken, (z.RunDelay-a.RunDelay+z.OnCPU-a.OnCPU)/d)
 			}
 		}
 		if w.span < 2 {
@@ -62,11 +67,33 @@ func cpuWaits(s *scene.Scene, r *recording.Recording) []cpuWait {
 				w.active = append(w.active, recording.Interval{Start: at*1e9 - 1e9, End: at * 1e9})
 			}
 		}
-		w.active = mergeIntervals(w.active, joined)
+		w.active = fromBefore(mergeIntervals(w.active, joined), firstLook(p), s.Window)
 		out = append(out, w)
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].waited > out[j].waited })
 	return out
+}
+
+// firstLook is when the threads of a process were first looked at: not before it
+// was worth a closer look.
+func firstLook(p *scene.Process) recording.Time {
+	var first recording.Time
+	for _, t := range p.Threads {
+		if at := t.Rows[0].T; first == 0 || at < first {
+			first = at
+		}
+	}
+	return first
+}
+
+// fromBefore begins the first interval with the window where it held as soon as
+// anybody looked: when it began is not known, and that is no sign that it came late.
+func fromBefore(active []recording.Interval, first recording.Time, window recording.Interval) []recording.Interval {
+	const soon = 2 * time.Second // of the first look: two samples
+	if len(active) > 0 && first != 0 && active[0].Start <= first.Add(soon) {
+		active[0].Start = window.Start
+	}
+	return active
 }
 
 // evidence is the wait itself.
@@ -104,7 +131,9 @@ func (w cpuWait) perRequest(r *recording.Recording) (wait float64, e *Evidence) 
 	wait = min(w.waited, took) / n
 	e = &Evidence{Side: For, Grade: Weak, Value: wait, Unit: "s", Source: "turns", Origin: "turns",
 		Text: fmt.Sprintf("of %s per request, %s was waiting for a CPU", lasting(took/n), lasting(wait))}
-	if w.waited < 0.1*took {
+	// Requests that stand behind others at one thread all wait while it waits once:
+	// where it is taken up with running and waiting, the sum of them says nothing.
+	if w.waited < 0.1*took && w.taken < 0.5 {
 		e.Side, e.Grade = Against, Decisive
 	}
 	return wait, e
@@ -135,10 +164,10 @@ func lateness(s *scene.Scene, p *scene.Process) *scene.Symptom {
 }
 
 // felt says whether the users of the processes that waited noticed.
-func felt(s *scene.Scene, waits []cpuWait) Evidence {
-	for _, w := range waits {
-		if sym := lateness(s, w.process); sym != nil {
-			return Evidence{Side: For, Grade: Weak, Source: "symptoms", Origin: "symptoms", Text: fmt.Sprintf("%s of %s: %s", sym.Name, w.process.Subject.Name, sym.Text)}
+func felt(s *scene.Scene, waited ...*scene.Process) Evidence {
+	for _, p := range waited {
+		if sym := lateness(s, p); sym != nil {
+			return Evidence{Side: For, Grade: Weak, Source: "symptoms", Origin: "symptoms", Text: fmt.Sprintf("%s of %s: %s", sym.Name, p.Subject.Name, sym.Text)}
 		}
 	}
 	return Evidence{Side: Against, Grade: Strong, Source: "symptoms", Origin: "symptoms", Text: "no service that waited was late: nobody felt it"}

@@ -99,7 +99,7 @@ func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) Find
 	if e := swapsIn(r, b.process); e != nil {
 		f.Evidence = append(f.Evidence, *e)
 	}
-	f.Evidence = append(f.Evidence, felt(s, []cpuWait{{process: b.process}}))
+	f.Evidence = append(f.Evidence, felt(s, b.process))
 	return f
 }
 

@@ -147,7 +147,7 @@ func blockedProcesses(s *scene.Scene, r *recording.Recording) []blocked {
 			}
 		}
 		b.remote = beginsWith(b.place, remotePlaces)
-		b.active = mergeIntervals(b.active, joined)
+		b.active = fromBefore(mergeIntervals(b.active, joined), firstLook(p), s.Window)
 		if b.seen >= fewBlocked && b.share() >= blockedShare {
 			out = append(out, b)
 		}

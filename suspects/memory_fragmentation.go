@@ -19,7 +19,7 @@ var memoryFragmentation = &Suspect{
 		{Measure: "host.cgroup", Why: "whose threads waited for memory"},
 	},
 	For: []string{
-		"strong: allocations had to compact memory themselves (compact_stall), 5 a second or more (healthy 0)",
+		"strong: allocations had to compact memory themselves (compact_stall), 5 a second or more (healthy 0); decisive where half of them did so in vain and the free blocks say the same",
 		"strong: of a zone's free memory, of which there is enough, less than a tenth is in blocks of 2 MiB (healthy: more than half)",
 		"strong: the control group of a service that is late waited for memory for a tenth of the time or more (healthy 0)",
 		"weak: compactions that failed, huge pages that were not had (thp_fault_fallback)",
@@ -67,10 +67,15 @@ func weighFragmentation(s *scene.Scene, r *recording.Recording) []Finding {
 	if stalls < compactRate*window {
 		e.Grade = Weak
 	}
+	pieces := z.pieces(r)
 	if failed, ok := grew(r, 0, "node_vmstat_compact_fail"); ok && failed > 0 {
 		e.Text += fmt.Sprintf("; %s of them in vain", count(failed))
+		if e.Grade == Strong && failed >= 0.5*stalls && pieces.Side == For && pieces.Grade == Strong {
+			// The allocator's count and its lists say the same: nothing whole to be had.
+			e.Grade = Decisive
+		}
 	}
-	f.Evidence = append(f.Evidence, e, z.pieces(r))
+	f.Evidence = append(f.Evidence, e, pieces)
 	if lost, ok := grew(r, 0, "node_vmstat_thp_fault_fallback"); ok && lost > 0 {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: lost, Unit: "faults", Source: "/proc/vmstat thp_fault_fallback", Origin: "huge pages",
 			Text: fmt.Sprintf("%s faults wanted a huge page and got none", count(lost))})
@@ -94,7 +99,7 @@ func (z zone) pieces(r *recording.Recording) Evidence {
 	e.Text = fmt.Sprintf("%s of zone %s of node %s are free, %.1f %% of it in blocks of 2 MiB and more (order 0: %s blocks, order 9 and 10: %s)",
 		size(free*pageBytes(r)), z.name, z.node, 100*e.Value, count(z.of(0, 0)), count(z.of(hugeOrder, len(z.blocks))))
 	switch {
-	case free <= 2*z.high: // then it is short as well: its pieces say little
+	case free <= 1.2*z.high: // then it is short as well: its pieces say little
 		e.Grade = Weak
 	case e.Value >= 0.5:
 		e.Side = Against
@@ -150,11 +155,25 @@ func (f *Finding) addWaiting(s *scene.Scene, r *recording.Recording) {
 // fragmentationRemedy names the knobs with their values now.
 func fragmentationRemedy(r *recording.Recording) string {
 	text := "sysctl vm.compaction_proactiveness=50 vm.watermark_scale_factor=100"
+	// All of it is taken from each node alike: a twentieth of the smallest is the most.
 	if v, ok := setting(r, 0, "vm.min_free_kbytes"); ok {
-		text += fmt.Sprintf(" vm.min_free_kbytes=%.0f (now %s kB; keep it under 5 %% of the smallest node)", 2*v, count(v))
+		if most := 0.05 * smallestNode(r) / 1024; most > v {
+			text += fmt.Sprintf(" vm.min_free_kbytes=%.0f (now %s)", min(2*v, most), count(v))
+		}
 	}
 	if v, ok := r.FactOf("transparent_hugepage.defrag", 0); ok {
 		text += "; echo defer+madvise > /sys/kernel/mm/transparent_hugepage/defrag (now " + v + ")"
 	}
 	return text + "; keep it in sysctl.d and tmpfiles.d"
+}
+
+// smallestNode is the memory of the smallest node, bytes; 0 where it was not read.
+func smallestNode(r *recording.Recording) float64 {
+	least := 0.0
+	for _, n := range nodesOf(r) {
+		if least == 0 || n.total < least {
+			least = n.total
+		}
+	}
+	return least
 }

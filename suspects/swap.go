@@ -151,7 +151,7 @@ func (f faults) finding(s *scene.Scene, r *recording.Recording, p *scene.Process
 			one.Evidence = append(one.Evidence, b.evidence())
 		}
 	}
-	one.Evidence = append(one.Evidence, felt(s, []cpuWait{{process: p}}))
+	one.Evidence = append(one.Evidence, felt(s, p))
 	return one
 }
 

@@ -51,11 +51,28 @@ var memoryHog = Actor{
 					return fmt.Errorf("give a page back: %w", err)
 				}
 			}
+			// What was left was left in one piece: it is taken as such.
+			if err := takeWhole(*leave + 32); err != nil {
+				return err
+			}
 		}
 		ready()
 		<-ctx.Done()
 		return nil
 	},
+}
+
+// takeWhole takes memory in huge pages as long as there are any, and keeps it.
+func takeWhole(mib int) error {
+	mem, err := unix.Mmap(-1, 0, mib<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return fmt.Errorf("map %d MiB: %w", mib, err)
+	}
+	_ = unix.Madvise(mem, unix.MADV_HUGEPAGE)
+	for i := 0; i < len(mem); i += 2 << 20 {
+		mem[i] = 1
+	}
+	return nil
 }
 
 // lock locks memory piece by piece until all of it is, or no more is free than is

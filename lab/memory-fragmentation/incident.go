@@ -4,6 +4,7 @@ package memoryfragmentation
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"snag/lab"
@@ -35,12 +36,12 @@ func start(s *lab.Stage, v lab.Variant) error {
 	args := []string{"--listen", "10.77.26.2:8081"}
 	switch v {
 	case lab.Sick:
-		s.AwaitPrinted(s.Actor("", "object-cache", "memory-hog", []string{"--mib", "2000", "--leave", "40", "--holes"}), "ready")
-		args = append(args, "--fresh", fmt.Sprint(lab.At(s, 14, 20, 40)))
+		filled(s, s.Actor("", "object-cache", "memory-hog", []string{"--mib", "2000", "--leave", "110", "--holes"}))
+		args = append(args, "--fresh", fmt.Sprint(lab.At(s, 4, 8, 16)))
 	case lab.Healthy:
-		args = append(args, "--fresh", fmt.Sprint(lab.At(s, 14, 20, 40)))
+		args = append(args, "--fresh", fmt.Sprint(lab.At(s, 4, 8, 16)))
 	case lab.Distractor:
-		s.AwaitPrinted(s.Actor("", "object-cache", "memory-hog", []string{"--mib", "2000", "--leave", "60"}), "ready")
+		filled(s, s.Actor("", "object-cache", "memory-hog", []string{"--mib", "2000", "--leave", "250"}))
 		args = append(args, "--heap", "32", "--pages", "100")
 	}
 	server := s.Actor(srv, "api-server", "loop-server", args, lab.In(s.Cgroup("api", 0)))
@@ -49,4 +50,11 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.AwaitPrinted(client, "answers")
 	s.Pause(2 * time.Second)
 	return s.Err()
+}
+
+// filled waits until a process has taken its memory: page by page, under emulation.
+func filled(s *lab.Stage, hog *lab.Process) {
+	s.Await(hog.Name+" to take its memory", 2*time.Minute, func() (bool, error) {
+		return strings.Contains(hog.Printed(), "ready"), nil
+	})
 }

@@ -4,6 +4,7 @@ package numaimbalance
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"snag/lab"
@@ -31,9 +32,9 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.SwapOnZram(512)
 	switch v {
 	case lab.Sick:
-		s.AwaitPrinted(s.Actor("", "shared-cache", "memory-hog", []string{"--mib", "480", "--node", "0"}), "ready")
+		filled(s, s.Actor("", "shared-cache", "memory-hog", []string{"--mib", "480", "--node", "0"}))
 	case lab.Distractor:
-		s.AwaitPrinted(s.Actor("", "shared-cache", "memory-hog", []string{"--mib", "480", "--node", "1"}), "ready")
+		filled(s, s.Actor("", "shared-cache", "memory-hog", []string{"--mib", "480", "--node", "1"}))
 	}
 	server := s.Actor(srv, "db-server", "loop-server", []string{"--listen", "10.77.27.2:8081", "--node", "0", "--heap", "220", "--pages", fmt.Sprint(lab.At(s, 40, 100, 300))})
 	s.AwaitPrinted(server, "ready")
@@ -41,4 +42,11 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.AwaitPrinted(client, "answers")
 	s.Pause(2 * time.Second)
 	return s.Err()
+}
+
+// filled waits until a process has taken its memory: page by page, under emulation.
+func filled(s *lab.Stage, hog *lab.Process) {
+	s.Await(hog.Name+" to take its memory", 2*time.Minute, func() (bool, error) {
+		return strings.Contains(hog.Printed(), "ready"), nil
+	})
 }
