@@ -74,7 +74,8 @@ fuzz: ## every fuzz target for FUZZTIME
 score-short: build ## every incident of every commit live, one level, as CI runs it (about 9 s a run, root)
 	rm -rf bin/score-short && bin/snag lab score --short --dir bin/score-short --for 8s --retry 1
 
-SCORE ?= bin/score-$(VERSION)
+# Not by VERSION: the score rewrites its page, and would not find its folder again.
+SCORE ?= bin/score-$(shell git rev-parse --short HEAD 2>/dev/null || echo dev)
 FOR ?= 8s
 score: build ## the score: every incident at three levels, pairs, two baselines; writes docs/score.md (root; BUDGET=25m, FOR=6s, SCORE=folder)
 	bin/snag lab score --dir $(SCORE) --for $(FOR) --markdown docs/score.md --json $(SCORE)/score.json $(if $(BUDGET),--budget $(BUDGET))

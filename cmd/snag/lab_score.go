@@ -225,7 +225,7 @@ func scoreReport(folder score.Folder, cases []score.Case, f scoreFlags) (score.R
 		return r, nil
 	}
 	for _, s := range suspects.All {
-		if _, err := lab.Find(all.Incidents, s.Name); err == nil {
+		if !s.Fixture {
 			continue
 		}
 		w, err := score.JudgeWritten(f.written, s.Name, snagAnswer)
