@@ -35,8 +35,8 @@ func FindMoment(text string, now Time, offset int) (t Time, rest string, ok bool
 		default:
 			z = strings.Replace(z, ":", "", 1)
 			h, _ := strconv.Atoi(z[1:3])
-			min, _ := strconv.Atoi(z[3:5])
-			east := 3600*h + 60*min
+			minutes, _ := strconv.Atoi(z[3:5])
+			east := 3600*h + 60*minutes
 			if z[0] == '-' {
 				east = -east
 			}

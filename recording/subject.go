@@ -24,13 +24,14 @@ const (
 	KindStream    Kind = "stream"
 	KindObserver  Kind = "observer" // snag itself
 	KindDisk      Kind = "disk"     // a block device: Device
+	KindFunction  Kind = "function" // of the kernel: Name says which, and under what
 	KindMemory    Kind = "memory"   // a part of the machine's memory: Name ("node 0, zone Normal")
 )
 
 // Kinds lists them all; the schema of the verdict does too.
 var Kinds = []Kind{
 	KindHost, KindProcess, KindThread, KindSocket, KindListener, KindFlow, KindPort, KindInterface, KindQdisc,
-	KindCgroup, KindNetns, KindPeer, KindCPU, KindFile, KindStream, KindObserver, KindDisk, KindMemory,
+	KindCgroup, KindNetns, KindPeer, KindCPU, KindFile, KindStream, KindObserver, KindDisk, KindMemory, KindFunction,
 }
 
 // Subject names one thing on the host. Only the fields that its kind has are

@@ -1,6 +1,10 @@
 package scene
 
-import "snag/recording"
+import (
+	"fmt"
+
+	"snag/recording"
+)
 
 // once leaves out what is another symptom seen from elsewhere: the writing end
 // of a flow whose reader is seen not to read, the samples of unread data where
@@ -39,6 +43,37 @@ func (s *Scene) shadows(a, b Symptom, later bool) bool {
 
 func (s *Scene) bySockSubject(sub recording.Subject) *Socket {
 	return s.SocketAt(sub.Netns, sub.Proto, sub.Local, sub.Remote)
+}
+
+// mostAlike is how many symptoms of one kind on one process are told one by one.
+const mostAlike = 3
+
+// fold keeps the worst of many like symptoms of one process, which come worst
+// first: a relay that stands still freezes each of its viewers.
+func fold(all []Symptom) []Symptom {
+	type key struct {
+		name string
+		pid  int
+	}
+	last, n := map[key]int{}, map[key]int{}
+	var out []Symptom
+	for _, s := range all {
+		k := key{s.Name, s.Subject.PID}
+		if s.Subject.PID != 0 {
+			n[k]++
+			if n[k] > mostAlike {
+				continue
+			}
+			last[k] = len(out)
+		}
+		out = append(out, s)
+	}
+	for k, i := range last {
+		if more := n[k] - mostAlike; more > 0 {
+			out[i].Text += fmt.Sprintf(" (and %d more like it of this process)", more)
+		}
+	}
+	return out
 }
 
 func overlap(a, b []recording.Interval) bool {

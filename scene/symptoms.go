@@ -23,6 +23,7 @@ func findSymptoms(s *Scene, r *recording.Recording) []Symptom {
 	}
 	out = once(s, out)
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Severity > out[j].Severity })
+	out = fold(out)
 	if len(out) > maxSymptoms {
 		out = out[:maxSymptoms]
 	}

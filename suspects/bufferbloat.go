@@ -28,6 +28,7 @@ var bufferbloat = &Suspect{
 	Against: []string{
 		"decisive: the shortest round trip is as long: a long path",
 		"decisive: hardly anything is in flight: a delayed ACK or a busy peer, no queue",
+		"strong: one client of a server with many others that fare well: its own line, a risk and no more",
 		"trap: the shortest round trip is kept for 5 minutes: a queue that never emptied in them looks like a long path",
 	},
 	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
@@ -174,11 +175,16 @@ func (q queued) finding(s *scene.Scene, r *recording.Recording, all []queued) Fi
 		f.Related = append(f.Related, q.socket.Peer.Subject)
 	}
 	f.Remedy = fmt.Sprintf("at the narrowest place towards %s: fq_codel, or cake with a bandwidth just under %s; or net.ipv4.tcp_congestion_control=bbr here (sysctl.d)", remote, lineRate(q.rate))
-	f.Harm = Harm{Symptom: scene.RequestLatency, Amount: q.extra(), Unit: "s", Text: fmt.Sprintf("each packet to %s waits %s longer", remote, lasting(q.extra()))}
+	harm := Harm{Symptom: scene.RequestLatency, Amount: q.extra(), Unit: "s", Text: fmt.Sprintf("each packet to %s waits %s longer", remote, lasting(q.extra()))}
+	f.Harm = harm
+	if e, ok := oneOfMany(q.socket, q.during); ok {
+		f.Evidence = append(f.Evidence, e)
+		f.Harm = Harm{}
+	}
 	if owner, e, ok := q.heldBy(s, r); ok {
 		f.Evidence = append(f.Evidence, e)
 		f.Related = append(f.Related, f.Subject)
-		f.Subject = owner.subject()
+		f.Subject, f.Harm = owner.subject(), harm
 		f.Next = inNetns(s, owner.device.netns, "tc -s qdisc show dev "+owner.device.device)
 		f.Remedy = fmt.Sprintf("replace %s on %s (%s) by fq_codel at the same rate, or cut its limit to %s (50 ms); keep it in the .network file or the unit that sets it",
 			owner.kind, owner.device.device, inNetns(s, owner.device.netns, "tc qdisc"), size(q.rate*0.05))

@@ -26,6 +26,7 @@ var halfOpenPeer = &Suspect{
 	Against: []string{
 		"decisive: the window is shut and each probe is answered: a reader that does not read",
 		"strong: the other end is on this host, and a process holds it: the path is dead, not the peer",
+		"strong: the server has many other clients that fare well: one that is gone is everyday",
 		"strong: other connections to the same host go on; no full segment was ever acknowledged (a path that swallows large packets)",
 		"trap: an idle connection without keepalive may be dead as well: nothing tells until somebody sends",
 	},
@@ -117,6 +118,10 @@ func nobodyAnswers(s *scene.Scene, r *recording.Recording, k *scene.Socket, rows
 		e.Grade = Strong
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Value: float64(n), Unit: "connections", Source: "ss -tin segs_in", Origin: "other connections",
 			Text: fmt.Sprintf("%s to %s went on meanwhile: the host is there", plural(n, "other connection"), recording.Host(last.Remote))})
+	}
+	if others, ok := oneOfMany(k, span); ok {
+		e.Grade = Strong
+		f.Evidence = append(f.Evidence, others)
 	}
 	f.Evidence = append([]Evidence{e}, f.Evidence...)
 	f.Text = fmt.Sprintf("%s is gone, or the whole path to it: %s waits for it, with %s unacknowledged for %s", last.Remote, k.Owner().Subject.Name, size(float64(last.SendQ)), lasting(silent))

@@ -32,6 +32,7 @@ var All = []*Suspect{
 	synFlood,
 	halfOpenPeer,
 	runtimePause,
+	spinLock,
 	lockConvoy,
 	workerQueue,
 	slowDependency,
@@ -45,6 +46,7 @@ var All = []*Suspect{
 	memoryFragmentation,
 	numaImbalance,
 	machinePaused,
+	kernelHotPath,
 	processStopped,
 	observer,
 }

@@ -149,6 +149,11 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows []
 	if src := recording.Host(rows[0].Src); src != "" {
 		f.Text += ", from " + src
 	}
+	if strings.HasPrefix(k.proto, "icmp") {
+		// Nobody's data: what its absence leads to (a path whose MTU nobody learns) is
+		// another's to tell.
+		return f
+	}
 	f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s %s packets to %s dropped", count(n), k.proto, k.dst)}
 	return f
 }

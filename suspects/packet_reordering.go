@@ -20,6 +20,7 @@ var packetReordering = &Suspect{
 	For: []string{
 		"decisive: what was sent again and what the receiver reported as duplicates (DSACK) is the same number, and later segments were acknowledged first",
 		"strong: most of it was reported as duplicates, with reordering seen",
+		"strong: all that was sent came to the other end, which is on this host too",
 	},
 	Against: []string{
 		"decisive: hardly anything of what was sent again was a duplicate: it was lost",
@@ -116,6 +117,10 @@ func reorderingOn(r *recording.Recording, f *flow) Finding {
 	out.Evidence = append(out.Evidence, e)
 	if p := f.socket.Peer; p != nil {
 		out.Evidence = append(out.Evidence, arrivedOutOfOrder(p)...)
+		if got, ok := receivedBy(p); ok && e.Side == For && sent-got < fewDuplicates*again && sent-got <= 3+float64(b.Unacked) {
+			out.Evidence = append(out.Evidence, Evidence{Side: For, Grade: Strong, Value: sent - got, Unit: "segments", Source: "ss -tin data_segs_out, data_segs_in at both ends", Origin: "data_segs",
+				Text: fmt.Sprintf("%s data segments were sent, those sent again among them, and %s came to %s: none was lost, and what was sent again was needless", count(sent), count(got), p.Subject.Name)})
+		}
 	}
 	out.Remedy = fmt.Sprintf("keep each flow from %s to %s on one way: hash LAG and ECMP by layer 3+4, no per-packet balancing, no steering that moves live flows", from, to)
 	out.Harm = wasted(min(duplicates, again), sent)

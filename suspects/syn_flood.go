@@ -21,6 +21,7 @@ var synFlood = &Suspect{
 	},
 	For: []string{
 		"strong: the half-open connections are as many as the backlog, and most were silent when their SYN-ACK was sent again",
+		"decisive: the listener's own drops are as many as the SYNs dropped, while its half-open connections are silent",
 		"strong: SYNs were dropped before any accept queue was full (ListenDrops without ListenOverflows), or cookies were sent and hardly any came back",
 	},
 	Against: []string{
@@ -44,6 +45,8 @@ const (
 	silentShare = 0.3
 	// fewSyns dropped, or cookies sent, are no flood.
 	fewSyns = 50
+	// finished: with so few finished handshakes among what was dropped, SYNs they were.
+	finished = 0.01
 	// cookiesBack: real clients return all but what is lost; forged sources none.
 	cookiesBack, cookiesGone = 0.5, 0.1
 )
@@ -104,7 +107,8 @@ func weighSynFlood(s *scene.Scene, r *recording.Recording) []Finding {
 func floodFinding(s *scene.Scene, r *recording.Recording, netns uint64, most recording.HalfOpen, all []recording.HalfOpen, q synQueue) Finding {
 	f := Finding{Subject: recording.Subject{Kind: recording.KindPort, Netns: netns, Proto: "tcp", Local: most.Local}, Next: inNetns(s, netns, synNext)}
 	backlog := 0
-	if l := s.ListenerOn(netns, most.Local); l != nil {
+	l := s.ListenerOn(netns, most.Local)
+	if l != nil {
 		f.Subject, backlog = l.Subject, l.Last().SendQ
 	}
 	f.Evidence = append(f.Evidence, halfOpenEvidence(most, backlog))
@@ -112,6 +116,9 @@ func floodFinding(s *scene.Scene, r *recording.Recording, netns uint64, most rec
 	if e, ok := q.evidence(); ok {
 		if e.Side == For && opened > 0 {
 			e.Text += fmt.Sprintf("; %s connections came about", count(opened))
+		}
+		if silent := f.Evidence[0]; e.Side == For && e.Grade == Strong && silent.Side == For && silent.Grade == Strong && l != nil {
+			e = q.ofListener(l, e)
 		}
 		f.Evidence = append(f.Evidence, e)
 	}
@@ -177,6 +184,19 @@ func (q synQueue) evidence() (Evidence, bool) {
 		e.Grade = Weak
 	}
 	return e, true
+}
+
+// ofListener makes it certain: the listener's own count of drops says as many as
+// its namespace's, and none of them was a finished handshake.
+func (q synQueue) ofListener(l *scene.Socket, e Evidence) Evidence {
+	own := ownDrops(l).sum()
+	n, same := q.dropped.agreeIn(own, recording.Interval{Start: l.First().T, End: l.Last().T})
+	if same && own >= fewSyns && q.overflowed.sum() <= finished*own {
+		e.Grade = Decisive
+		e.Source += "; ss -ltm d"
+		e.Text += fmt.Sprintf("; its own d grew by %s, ListenDrops by %s meanwhile", count(own), count(n))
+	}
+	return e
 }
 
 // openedAt is how many connections to a listener came about.

@@ -156,7 +156,7 @@ func concerns(s *scene.Scene, r *recording.Recording, sub recording.Subject) boo
 		return true
 	}
 	switch sub.Kind {
-	case recording.KindHost, recording.KindObserver, recording.KindCPU:
+	case recording.KindHost, recording.KindObserver, recording.KindCPU, recording.KindFunction:
 		return true // what the machine does to it
 	}
 	if t.NetnsID != 0 && sub.Netns == t.NetnsID {

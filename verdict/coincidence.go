@@ -35,6 +35,9 @@ const fewOnsets = 3
 // A cause that fills more of the window than this hits nearly everything.
 const coversAll = 0.8
 
+// sampled is the least lag: both are known to the second in which they were seen.
+const sampled = time.Second
+
 // byChance is the P below which a coincidence is not put down to chance.
 const byChance = 0.05
 
@@ -54,7 +57,7 @@ func Coincide(causes []recording.Interval, onsets []recording.Time, window recor
 	if length <= 0 || len(onsets) == 0 || len(causes) == 0 {
 		return c
 	}
-	spans := merge(causes, window, lag)
+	spans := merge(causes, window, max(lag, sampled))
 	for _, s := range spans {
 		c.Covered += float64(s.End.Sub(s.Start)) / float64(length)
 	}
@@ -165,7 +168,7 @@ func (c Coincidence) Telling() bool {
 
 func (c Coincidence) String() string {
 	switch {
-	case c.Onsets == 0:
+	case c.Onsets == 0 || c.hit == nil:
 		return ""
 	case c.Covered >= coversAll:
 		return fmt.Sprintf("the cause fills %.0f %% of the window: time tells nothing", 100*c.Covered)

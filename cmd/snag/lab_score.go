@@ -214,9 +214,11 @@ func scoreReport(folder score.Folder, cases []score.Case, f scoreFlags) (score.R
 	if len(r.Sheets[0].Marks) == 0 {
 		return r, fmt.Errorf("score: %s has no recording of these cases: snag lab score --dir %s makes them", folder, folder)
 	}
-	for _, c := range cases { // the machine and the day of the runs, not of the judging
-		if k, err := folder.Note(c.Key()); err == nil {
-			r.Machine, r.Date = k.Machine, k.Made
+	// The machine and the day of the runs, not of the judging.
+	var last time.Time
+	for _, c := range cases {
+		if k, err := folder.Note(c.Key()); err == nil && k.Made.After(last) {
+			r.Machine, r.Date, last = k.Machine, k.Made, k.Made
 		}
 	}
 	if f.short || len(f.pick.only) > 0 {

@@ -38,6 +38,7 @@ import (
 	smallreceivewindow "snag/lab/small-receive-window"
 	softirqononecpu "snag/lab/softirq-on-one-cpu"
 	softnetbacklog "snag/lab/softnet-backlog"
+	spinlock "snag/lab/spin-lock"
 	"snag/lab/swap"
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
@@ -74,6 +75,7 @@ var Incidents = []lab.Incident{
 	packetreordering.Incident,
 	bufferbloat.Incident,
 	smallreceivewindow.Incident,
+	spinlock.Incident,
 	lockconvoy.Incident,
 	workerqueue.Incident,
 	slowdependency.Incident,

@@ -28,7 +28,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	limit := map[lab.Variant]string{lab.Sick: "100", lab.Healthy: "1000", lab.Distractor: "100"}[v]
 	// Each flow leaves at 8 Mbit/s: a burst of 200 datagrams of 1,000 bytes takes 0.2 s.
 	s.Command(tx, "tc", "qdisc", "replace", "dev", "eth0", "root", "fq", "flow_limit", limit, "maxrate", "8mbit")
-	sink := s.Actor(rx, "receiver", "udp-sink", []string{"--listen", "10.77.33.2:1234"})
+	sink := s.Actor(rx, "receiver", "udp-sink", []string{"--listen", "10.77.33.2:1234", "--force-rcvbuf", "8000000"})
 	s.AwaitPrinted(sink, "ready")
 	senders, burst := 1, lab.At(s, 120, 200, 400)
 	if v == lab.Distractor {

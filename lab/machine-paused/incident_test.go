@@ -21,14 +21,17 @@ func TestTruth(t *testing.T) {
 		if v != lab.Sick {
 			return
 		}
-		if err := os.WriteFile(pauser, []byte("pause\n"), 0); err != nil {
-			t.Fatal(err)
-		}
+		// Beside the sleeps: to close a serial port takes until it is over.
+		asked := make(chan error, 1)
+		go func() { asked <- os.WriteFile(pauser, []byte("pause\n"), 0) }()
 		longest := time.Duration(0)
 		for end := time.Now().Add(8 * time.Second); time.Now().Before(end); {
 			before := time.Now()
 			time.Sleep(50 * time.Millisecond)
 			longest = max(longest, time.Since(before))
+		}
+		if err := <-asked; err != nil {
+			t.Fatal(err)
 		}
 		if longest < 3*time.Second {
 			t.Errorf("the longest of many sleeps of 50 ms took %v: the machine was not stopped", longest)

@@ -13,7 +13,7 @@ func BenchmarkVisit(b *testing.B) {
 	n := namespace(b, "b")
 	sink := probetest.NewSink()
 	env := &probe.Env{Proc: "/proc", Sys: "/sys", Anchor: probe.NewAnchor(), Netns: 1, Sink: sink}
-	sp := newSpace(n, &shared{env: env, meter: newMeter(env), reply: make([]byte, nldump.ReplyMost), rules: true})
+	sp := newSpace(n, &shared{env: env, meter: newMeter(env), reply: make([]byte, nldump.ReplyMost), nftables: true, ctnetlink: true})
 	sp.visit(true)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -137,6 +137,19 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
+func FuzzAddStats(f *testing.F) {
+	f.Add([]byte("\x00\x00\x00\x00\x08\x00\x0a\x00\x00\x00\x00\x2a"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		sums := map[string]float64{}
+		_ = addStats(sums, data)
+		for name, v := range sums {
+			if v < 0 {
+				t.Errorf("%s is %v", name, v)
+			}
+		}
+	})
+}
+
 func FuzzParseStat(f *testing.F) {
 	f.Add([]byte(statFile))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -172,7 +185,7 @@ func TestNftablesIsNotLoadedByAsking(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := nftablesThere(filepath.Join(dir, "proc"), filepath.Join(dir, "sys"), filepath.Join(dir, "lib")); got != c.want {
+		if got := moduleThere(filepath.Join(dir, "proc"), filepath.Join(dir, "sys"), filepath.Join(dir, "lib"), "nf_tables"); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

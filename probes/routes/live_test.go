@@ -133,7 +133,7 @@ func look(t testing.TB, all ...netns.Namespace) *recording.Recording {
 	env := &probe.Env{Proc: "/proc", Sys: "/sys", Anchor: probe.NewAnchor(), Netns: 1, Sink: sink, Watch: probe.NewWatch(4), Notice: sink.Notice}
 	m := newMeter(env)
 	m.begin()
-	s := &shared{env: env, meter: m, reply: make([]byte, nldump.ReplyMost), rules: true}
+	s := &shared{env: env, meter: m, reply: make([]byte, nldump.ReplyMost), nftables: true, ctnetlink: true}
 	for _, n := range all {
 		newSpace(n, s).visit(true)
 	}
@@ -220,13 +220,42 @@ func wantRules(t *testing.T, r *recording.Recording, router netns.Namespace) {
 	}
 }
 
+// TestConntrackTwice reads the statistics by netlink and from the file: they are the
+// same counts.
+func TestConntrackTwice(t *testing.T) {
+	_, router := path(t)
+	env := &probe.Env{Proc: "/proc"}
+	sp := newSpace(router, &shared{env: env, reply: make([]byte, nldump.ReplyMost)})
+	inside(t, router, func() error {
+		file, err := sp.stat("net/stat/nf_conntrack")
+		if err != nil || file == nil {
+			t.Skipf("no /proc/net/stat/nf_conntrack: %v", err)
+		}
+		asked, err := sp.conntrackByNetlink()
+		if err != nil {
+			return err
+		}
+		for _, field := range conntrackFields {
+			if got, ok := asked[field]; ok && got != file[field] {
+				t.Errorf("%s is %v by netlink and %v in the file", field, got, file[field])
+			}
+		}
+		for _, field := range []string{"insert_failed", "drop", "early_drop"} {
+			if _, ok := asked[field]; !ok {
+				t.Errorf("netlink does not tell %s: %v", field, asked)
+			}
+		}
+		return nil
+	})
+}
+
 // TestOnlyChangesAreWritten visits twice: what stayed as it was has one row.
 func TestOnlyChangesAreWritten(t *testing.T) {
 	n := namespace(t, "o")
 	run(t, "ip -n "+n.Name+" route add 10.44.0.0/16 dev lo")
 	sink := probetest.NewSink()
 	env := &probe.Env{Proc: "/proc", Sys: "/sys", Anchor: probe.NewAnchor(), Netns: 1, Sink: sink}
-	sp := newSpace(n, &shared{env: env, meter: newMeter(env), reply: make([]byte, nldump.ReplyMost), rules: true})
+	sp := newSpace(n, &shared{env: env, meter: newMeter(env), reply: make([]byte, nldump.ReplyMost), nftables: true, ctnetlink: true})
 	sp.visit(true)
 	sp.visit(true)
 	run(t, "ip -n "+n.Name+" route change 10.44.0.0/16 dev lo mtu 1300")

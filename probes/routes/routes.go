@@ -64,7 +64,8 @@ type shared struct {
 	env   *probe.Env
 	meter *meter
 	reply []byte // a datagram of netlink
-	rules bool   // nf_tables is there to be asked
+	// nf_tables and nf_conntrack_netlink are there to be asked.
+	nftables, ctnetlink bool
 }
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
@@ -74,7 +75,8 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 		env: env, cancel: cancel, done: make(chan struct{}), meter: m,
 		set: netns.Set{Proc: env.Proc, NameDirs: netns.NameDirs, Own: env.Netns},
 		shared: &shared{env: env, meter: m, reply: make([]byte, nldump.ReplyMost),
-			rules: nftablesThere(env.Proc, env.Sys, "/lib/modules/"+release())},
+			nftables:  moduleThere(env.Proc, env.Sys, "/lib/modules/"+release(), "nf_tables"),
+			ctnetlink: moduleThere(env.Proc, env.Sys, "/lib/modules/"+release(), "nf_conntrack_netlink")},
 	}
 	go p.run(ctx)
 	return p, nil

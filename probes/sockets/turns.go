@@ -1,6 +1,7 @@
 package sockets
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 
@@ -24,8 +25,31 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 	for _, row := range foldTurns(rows, mostRows) {
 		if row.PID != r.env.SelfPID || row.PID == 0 {
 			r.env.Sink.Append(row)
+			if why := slowTurns(row); why != "" {
+				r.env.Watch.Add(row.PID, why)
+			}
 		}
 	}
+}
+
+// What a server's threads do is worth a look once its answers take as long as people
+// notice: a tenth of a second each, or one that is not there after a second.
+const (
+	slowMean = 0.1 // s
+	slowOpen = 1   // s
+)
+
+// slowTurns is why the process of a row is looked at closely; "" if it is not.
+func slowTurns(row recording.Turns) string {
+	switch {
+	case row.Role != "serve" || row.PID == 0:
+		return ""
+	case row.N > 0 && row.Sum/float64(row.N) >= slowMean:
+		return fmt.Sprintf("its answers on %s took %.0f ms on average", row.Local, 1000*row.Sum/float64(row.N))
+	case row.Oldest >= slowOpen:
+		return fmt.Sprintf("a request on %s has waited %.1f s for its answer", row.Local, row.Oldest)
+	}
+	return ""
 }
 
 // turnRow takes a row of the kernel's table. The process is the one that read or

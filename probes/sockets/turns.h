@@ -63,18 +63,20 @@ static __noinline struct turn_value *turn_row(const struct turn *t)
 }
 
 /* Counts with the socket, whose memory is at hand: a table would cost a search
- * of each turn. turn_sweep and the socket's end bring it to the tables. */
+ * of each turn. turn_sweep and the socket's end bring it to the tables. Written
+ * under the socket's lock but for answers that a silence ended; the sweep may meet
+ * an addition half done, a nanosecond of each second, and is then undone. */
 static __always_inline void count_turn(struct turn *t, __u64 end)
 {
 	__u64 took = end > t->begin ? end - t->begin : 0;
 	__u32 i = turn_bucket(took);
 
-	add(&t->sum, took);
+	t->sum += took;
 	keep_max(&t->max, took + 1); /* 0: none */
 	if (t->read > t->begin)
-		add(&t->wait, t->read - t->begin);
+		t->wait += t->read - t->begin;
 	if (i < TURN_BUCKETS)
-		__sync_fetch_and_add(&t->hist[i], 1);
+		t->hist[i]++;
 }
 
 /* Takes away what it has read, and no more: turns end meanwhile. */

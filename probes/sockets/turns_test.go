@@ -233,3 +233,20 @@ func TestTurnsOfConnectionsThatClose(t *testing.T) {
 		}
 	}
 }
+
+func TestSlowTurnsAreLookedAt(t *testing.T) {
+	for _, c := range []struct {
+		row  recording.Turns
+		slow bool
+	}{
+		{recording.Turns{Role: "serve", PID: 7, N: 10, Sum: 1.2}, true},
+		{recording.Turns{Role: "serve", PID: 7, N: 10, Sum: 0.2}, false},
+		{recording.Turns{Role: "serve", PID: 7, Open: 1, Oldest: 1.5}, true},
+		{recording.Turns{Role: "call", PID: 7, N: 10, Sum: 1.2}, false}, // its peer is slow
+		{recording.Turns{Role: "serve", N: 10, Sum: 1.2}, false},        // nobody knows whose
+	} {
+		if got := slowTurns(c.row); (got != "") != c.slow {
+			t.Errorf("%+v: %q", c.row, got)
+		}
+	}
+}

@@ -20,33 +20,43 @@ type wish struct {
 }
 
 // wishes are the charts in order of what a reader asks first: what stands behind
-// the culprit's evidence, the strongest first, its subject's own series, those of
-// who suffers, then the rest of the verdict.
+// the culprits' evidence, the strongest first, their subjects' own series, those
+// of who suffers; then the rest of the verdict, of each suspect the first subject.
+// What was suspected and not proved is worth a chart only where nobody is named.
 func (b *builder) wishes() []wish {
 	var out []wish
-	for _, state := range []verdict.State{verdict.Culprit, verdict.Contributing, verdict.Consequence, verdict.Risk} {
+	culprits := b.v.With(verdict.Culprit)
+	for _, e := range culprits {
+		out = append(out, behind(e, 1<<20)...)
+		out = append(out, own(e.Subject)...)
+	}
+	for _, s := range b.v.Symptoms[:min(len(b.v.Symptoms), 2)] {
+		out = append(out, own(s.Subject)...)
+	}
+	rest := []verdict.State{verdict.Contributing, verdict.Consequence, verdict.Risk}
+	if len(culprits) == 0 {
+		rest = append(rest, verdict.NotSeen)
+	}
+	seen := map[string]bool{}
+	for _, state := range rest {
 		for _, e := range b.v.With(state) {
-			for _, piece := range strongestFirst(e.Evidence) {
-				for _, s := range piece.Series {
-					out = append(out, wish{s, e.Subject.Name, true})
-				}
+			if e.Subject.Kind == "" || seen[e.Suspect.Name] {
+				continue
 			}
-			if state == verdict.Culprit {
-				out = append(out, own(e.Subject)...)
-			}
-		}
-		if state == verdict.Culprit {
-			for _, s := range b.v.Symptoms[:min(len(b.v.Symptoms), 2)] {
-				out = append(out, own(s.Subject)...)
-			}
+			seen[e.Suspect.Name] = true
+			out = append(out, behind(e, 3)...)
 		}
 	}
-	for _, e := range b.v.With(verdict.NotSeen) { // suspected and not proved
-		if e.Subject.Kind != "" {
-			for _, piece := range strongestFirst(e.Evidence) {
-				for _, s := range piece.Series {
-					out = append(out, wish{s, e.Subject.Name, true})
-				}
+	return out
+}
+
+// behind are the series behind an entry's evidence, at most n.
+func behind(e verdict.Entry, n int) []wish {
+	var out []wish
+	for _, piece := range strongestFirst(e.Evidence) {
+		for _, s := range piece.Series {
+			if len(out) < n {
+				out = append(out, wish{s, e.Subject.Name, true})
 			}
 		}
 	}

@@ -27,13 +27,20 @@ func recordings(t *testing.T) []string {
 	return all
 }
 
+// verdicts are kept: several tests read the same ones, and none changes them.
+var verdicts = map[string]*verdict.Verdict{}
+
 func judged(t *testing.T, file string) *verdict.Verdict {
 	t.Helper()
+	if v := verdicts[file]; v != nil {
+		return v
+	}
 	r, err := recording.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return verdict.Judge(r)
+	verdicts[file] = verdict.Judge(r)
+	return verdicts[file]
 }
 
 func pageOf(t *testing.T, file string) []byte {

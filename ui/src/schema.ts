@@ -165,6 +165,32 @@ export interface Entry {
      * the coincidence means something: enough onsets, and not a cause that fills the window
      */
     telling?: boolean;
+    /**
+     * the coincidence in numbers
+     */
+    in_time?: {
+      onsets: number;
+      /**
+       * onsets in the cause, or within the lag after it
+       */
+      hits: number;
+      /**
+       * hits that chance gives on average
+       */
+      chance: number;
+      /**
+       * share of shifts in time with as many hits or more
+       */
+      p: number;
+      /**
+       * share of the window that the cause and the lag fill
+       */
+      covered: number;
+      /**
+       * all shifts were tried, not a sample
+       */
+      exact: boolean;
+    };
   }[];
   remedy: StringOrNull;
   next_measurement: StringOrNull;

@@ -77,4 +77,10 @@ test('symptom, culprit and evidence stand under each other', () => {
   assert.ok(lanes[1]?.always);
   assert.deepEqual(lanes[2]?.spans.map((s) => [s.at, s.weight]), [[[1, 2], 0.5], [[2, 3], 1]]);
   assert.equal(left, 0);
+
+  // Many victims are one row.
+  const felt = page.verdict.symptoms[0];
+  if (felt) page.verdict.symptoms = [felt, felt, felt];
+  const symptoms = lanesOf(page, axisOf(page.verdict.window)).lanes.filter((l) => l.kind === 'symptom');
+  assert.deepEqual(symptoms.map((l) => [l.label, l.spans.length]), [['datagrams-lost × 3', 3]]);
 });

@@ -7,12 +7,17 @@
  *   shared: on one connection, guarded by a mutex that is held until it came;
  *   own:    on a connection of the worker's;
  *   pool:   as own, beside threads that wait on a condition for work that never comes.
+ *   thread-server PORT WORKERS spin|mutex MORE
+ *
  * sleep: each worker takes whichever connection has a request, and sleeps before it
  * answers.
+ * spin, mutex: so it does, and computes under one lock, which spins or sleeps. MORE
+ * workers begin with SIGUSR1.
  */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +29,12 @@
 enum { SIZE = 128 };
 
 static pthread_mutex_t backend_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_spinlock_t table_spin;
 static pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
 static struct sockaddr_in backend = { .sin_family = AF_INET };
+static int locked, spins; /* compute under a lock; one that spins */
 static int listener, naps, ready_set, shared = -1;
 
 static void die(const char *what)
@@ -101,6 +109,23 @@ static void *worker(void *unused)
 	return unused;
 }
 
+/* About 0.2 ms of work on what all workers share. */
+static void compute(void)
+{
+	static volatile unsigned long table[512];
+
+	if (spins)
+		pthread_spin_lock(&table_spin);
+	else
+		pthread_mutex_lock(&table_mutex);
+	for (int i = 0; i < 200000; i++)
+		table[i % 512] += i;
+	if (spins)
+		pthread_spin_unlock(&table_spin);
+	else
+		pthread_mutex_unlock(&table_mutex);
+}
+
 /* Takes a connection that has a request, which no other worker gets meanwhile. */
 static void *napper(void *unused)
 {
@@ -112,7 +137,10 @@ static void *napper(void *unused)
 			close(e.data.fd);
 			continue;
 		}
-		usleep(naps * 1000);
+		if (locked)
+			compute();
+		else
+			usleep(naps * 1000);
 		if (write(e.data.fd, buf, SIZE) != SIZE) {
 			close(e.data.fd);
 			continue;
@@ -124,7 +152,7 @@ static void *napper(void *unused)
 	return unused;
 }
 
-static void accept_for_nappers(void)
+static void *accept_for_nappers(void *unused)
 {
 	for (;;) {
 		struct epoll_event e = { .events = EPOLLIN | EPOLLONESHOT };
@@ -135,6 +163,7 @@ static void accept_for_nappers(void)
 		    epoll_ctl(ready_set, EPOLL_CTL_ADD, e.data.fd, &e) < 0)
 			die("accept");
 	}
+	return unused;
 }
 
 static void *waiter(void *unused)
@@ -149,7 +178,8 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET };
 	void *(*work_of)(void *) = worker;
-	int workers;
+	int workers, more = 0, sig;
+	sigset_t usr1;
 	pthread_t t;
 
 	if (argc != 5)
@@ -157,9 +187,12 @@ int main(int argc, char **argv)
 	prctl(PR_SET_NAME, "thread-server");
 	at.sin_port = htons(atoi(argv[1]));
 	workers = atoi(argv[2]);
-	if (!strcmp(argv[3], "sleep")) {
+	if (!strcmp(argv[3], "sleep") || !strcmp(argv[3], "spin") || !strcmp(argv[3], "mutex")) {
 		work_of = napper;
-		naps = atoi(argv[4]);
+		naps = more = atoi(argv[4]);
+		locked = strcmp(argv[3], "sleep");
+		spins = !strcmp(argv[3], "spin");
+		pthread_spin_init(&table_spin, PTHREAD_PROCESS_PRIVATE);
 		ready_set = epoll_create1(EPOLL_CLOEXEC);
 	} else {
 		set_backend(argv[4]);
@@ -170,6 +203,9 @@ int main(int argc, char **argv)
 	if (listener < 0 || bind(listener, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(listener, 128) < 0)
 		die("listen");
 	alarm(300);
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
 	for (int i = 0; i < workers; i++) {
 		if (pthread_create(&t, NULL, work_of, NULL))
 			die("start a worker");
@@ -180,8 +216,13 @@ int main(int argc, char **argv)
 	}
 	puts("ready");
 	fflush(stdout);
-	if (work_of == napper)
-		accept_for_nappers();
+	if (work_of == napper && pthread_create(&t, NULL, accept_for_nappers, NULL))
+		die("start to accept");
+	sigwait(&usr1, &sig);
+	for (int i = 0; locked && i < more; i++) {
+		if (pthread_create(&t, NULL, work_of, NULL))
+			die("start a worker");
+	}
 	pause();
 	return 0;
 }

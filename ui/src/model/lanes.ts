@@ -15,15 +15,15 @@ const most = 40;
 
 export function lanesOf(page: Page, axis: Axis): { lanes: Lane[]; left: number } {
   const charts = new Map(page.charts.map((c) => [c.id, c]));
-  const lanes: Lane[] = page.verdict.symptoms.map((s) => ({
+  const lanes: Lane[] = grouped(page.verdict.symptoms.map((s) => ({
     kind: 'symptom', label: s.name, about: `${s.subject}: ${s.text}`, always: (s.active ?? []).length === 0,
-    spans: intervals(s.active ?? [], axis, s.text),
-  }));
+    spans: intervals(s.active ?? [], axis, `${s.subject}: ${s.text}`),
+  })));
   for (const state of ['culprit', 'contributing', 'consequence', 'risk'] as const) {
-    for (const e of page.verdict.verdict.filter((e) => e.state === state)) {
-      lanes.push({ kind: state, label: e.suspect, about: `${e.subject}: ${e.text}`, always: e.active.length === 0, spans: intervals(e.active, axis, e.text) });
-      if (state === 'culprit') lanes.push(...evidenceLanes(e, charts));
-    }
+    const entries = page.verdict.verdict.filter((e) => e.state === state);
+    const all = entries.map((e): Lane => ({ kind: state, label: e.suspect, about: `${e.subject}: ${e.text}`, always: e.active.length === 0, spans: intervals(e.active, axis, `${e.subject}: ${e.text}`) }));
+    if (state !== 'culprit') lanes.push(...grouped(all));
+    else entries.forEach((e, i) => lanes.push(all[i] as Lane, ...evidenceLanes(e, charts)));
   }
   const kinds = new Map<string, Lane>();
   for (const e of page.events) {
@@ -37,6 +37,22 @@ export function lanesOf(page: Page, axis: Axis): { lanes: Lane[]; left: number }
   }
   lanes.push(...kinds.values());
   return { lanes: lanes.slice(0, most), left: Math.max(0, lanes.length - most) };
+}
+
+/** grouped draws more than two of a name as one row, darker where more of them
+ * are at once: they are one incident with many victims. */
+function grouped(all: Lane[]): Lane[] {
+  const out: Lane[] = [];
+  for (const lane of all) {
+    const same = all.filter((l) => l.label === lane.label);
+    if (same.length <= 2) out.push(lane);
+    else if (same[0] === lane) {
+      const weight = Math.max(0.2, 1 / same.length);
+      const spans = same.flatMap((l) => l.spans.map((s) => ({ ...s, weight })));
+      out.push({ ...lane, label: `${lane.label} × ${same.length}`, about: same.slice(0, 8).map((l) => l.about).join('\n'), always: spans.length === 0, spans });
+    }
+  }
+  return out;
 }
 
 function intervals(all: { start: string; end: string | null }[], axis: Axis, text: string): Lane['spans'] {

@@ -93,7 +93,7 @@ function drawLane(lane: Lane, y: number, x: (t: number) => number, axis: Axis, w
     const x2 = x(Math.min(s.at[1], to));
     g.append(svg('rect', {
       class: lane.always ? 'span always' : 'span', x: x1, y: y + (lane.kind === 'evidence' ? 5 : 3), width: Math.max(x2 - x1, 2),
-      height: row - (lane.kind === 'evidence' ? 10 : 6), 'fill-opacity': lane.kind === 'evidence' ? (0.15 + 0.85 * s.weight).toFixed(2) : undefined,
+      height: row - (lane.kind === 'evidence' ? 10 : 6), 'fill-opacity': lane.kind === 'evidence' ? (0.15 + 0.85 * s.weight).toFixed(2) : s.weight < 1 && !lane.always ? s.weight.toFixed(2) : undefined,
     }, svg('title', {}, `${lane.label} ${axis.clock(s.at[0], true)}–${axis.clock(s.at[1], true)} ${s.text}`)));
   }
   return g;

@@ -1,0 +1,220 @@
+package suspects
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var kernelHotPath = &Suspect{
+	Name:  "kernel-hot-path",
+	Title: "a path of the kernel burns CPU that it does not burn elsewhere",
+	About: "One function of the kernel takes a large share of the CPU that it does not take on the good host: a debugging option under a driver's transmit (debug_dma_map_page), a lock in the IOMMU, a long list of firewall rules. Programs look slow and system or softirq time is high, which more traffic does as well: then all functions grow alike.",
+	Needs: []Need{
+		{"oncpu.kernel", true, "which kernel function ran, how often"},
+		{recording.Compared, true, "the same where it is good: shares differ from kernel to kernel"},
+		{"host.cpu", false, "system and softirq time of each CPU, here and there"},
+	},
+	For: []string{
+		"decisive: of the kernel's samples a function has a multiple of its share in the baseline, and many samples, while the others kept theirs",
+		"strong: system and softirq time are a multiple of the baseline's",
+	},
+	Against: []string{
+		"decisive: the function has about the same share in the baseline",
+		"trap: profiles of different -F weigh interrupts differently: shares are compared, not counts; more load raises all functions alike",
+	},
+	LeadsTo: []Lead{{scene.CPUBurn, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.DatagramsLost, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}},
+	Remedy:  "what the function names: a kernel without the debugging option (a reboot: plan it), the driver's other mode, fewer rules or a set. Verified by: its share falls to the baseline's",
+	Next:    "perf record -a -g -F 97 -- sleep 10; perf report --no-children --sort symbol   # here and on the good host",
+	Weigh:   weighKernelHotPath,
+}
+
+const (
+	// hotSamples: 50 give a share within a seventh of itself (1/√50).
+	hotSamples = 50
+	// burntShare of all the samples, idle ones included: a twentieth of the machine
+	// is what its owner would want back.
+	burntShare = 0.05
+	// hotTimes: from kernel to kernel, and with load, shares move by a factor of 2.
+	hotTimes = 4.0
+)
+
+// kernelFunction is one function's part of a profile.
+type kernelFunction struct {
+	samples float64
+	callers map[string]float64
+	who     map[recording.Subject]float64
+	active  []recording.Interval
+}
+
+// kernelProfile is what the kernel's functions ran.
+type kernelProfile struct {
+	by     map[string]*kernelFunction
+	kernel float64 // samples in the kernel
+	all    float64 // samples in all, idle ones included
+	hz     float64
+}
+
+func kernelProfileOf(r *recording.Recording) kernelProfile {
+	p := kernelProfile{by: map[string]*kernelFunction{}}
+	seen := map[recording.Time]bool{}
+	for _, row := range r.Profile {
+		f := p.by[row.Function]
+		if f == nil {
+			f = &kernelFunction{callers: map[string]float64{}, who: map[recording.Subject]float64{}}
+			p.by[row.Function] = f
+		}
+		n := float64(row.Samples)
+		f.samples += n
+		f.callers[row.Caller] += n
+		if row.PID != 0 {
+			f.who[recording.Subject{Kind: recording.KindProcess, PID: row.PID, Comm: row.Comm}] += n
+		}
+		f.active = append(f.active, oneSecond(row.T))
+		p.kernel += n
+		p.hz = row.Hz
+		if !seen[row.T] {
+			seen[row.T] = true
+			p.all += float64(row.All)
+		}
+	}
+	return p
+}
+
+// share of the kernel's samples; a function that was never seen has half a
+// sample, so that a ratio can be told.
+func (p kernelProfile) share(function string) float64 {
+	n := 0.5
+	if f := p.by[function]; f != nil {
+		n = f.samples
+	}
+	return n / p.kernel
+}
+
+// otherFunctions is the row of what a profile does not list.
+const otherFunctions = "others"
+
+func weighKernelHotPath(s *scene.Scene, r *recording.Recording) []Finding {
+	here, there := kernelProfileOf(r), kernelProfileOf(r.Baseline)
+	if here.kernel <= 0 || there.kernel < hotSamples || here.all <= 0 {
+		return nil
+	}
+	var names []string
+	for name, f := range here.by {
+		if name != otherFunctions && f.samples >= hotSamples && f.samples/here.all >= burntShare {
+			names = append(names, name)
+		}
+	}
+	sort.Slice(names, func(i, j int) bool { return here.by[names[i]].samples > here.by[names[j]].samples })
+	var out []Finding
+	for _, name := range names {
+		out = append(out, hotFunction(r, here, there, name))
+	}
+	return out
+}
+
+func hotFunction(r *recording.Recording, here, there kernelProfile, name string) Finding {
+	f := here.by[name]
+	was := 0.0
+	if g := there.by[name]; g != nil {
+		was = g.samples
+	}
+	times := here.share(name) / there.share(name)
+	out := Finding{Subject: recording.Subject{Kind: recording.KindFunction, Name: "the kernel's " + name}, Active: mergeIntervals(f.active, joined)}
+	caller, _ := most(f.callers)
+	if caller != "" {
+		out.Subject.Name += " under " + caller
+	}
+	e := Evidence{Side: For, Grade: Decisive, Value: 100 * f.samples / here.all, Unit: "percent", Source: "perf report --no-children --sort symbol", Origin: "profile",
+		Text: fmt.Sprintf("%s ran in %s of %s samples in the kernel (%.0f %%; %.1f %% of all CPU time); in the baseline in %s of %s (%.1f %%)",
+			name, count(f.samples), count(here.kernel), 100*here.share(name), 100*f.samples/here.all, count(was), count(there.kernel), 100*was/there.kernel)}
+	if here.hz != there.hz {
+		e.Doubt = fmt.Sprintf("sampled at %.0f Hz here and %.0f Hz there", here.hz, there.hz)
+	}
+	if times < hotTimes {
+		e.Side = Against
+		e.Text += ": about its share"
+		out.Evidence = []Evidence{e}
+		return out
+	}
+	out.Evidence = append(out.Evidence, e)
+	for who := range f.who {
+		if len(out.Related) < mostRelated {
+			out.Related = append(out.Related, who)
+		}
+	}
+	sort.Slice(out.Related, func(i, j int) bool { return out.Related[i].PID < out.Related[j].PID })
+	if e, ok := kernelTime(r); ok {
+		out.Evidence = append(out.Evidence, e)
+	}
+	cores := f.samples / here.all * float64(r.Manifest.CPUs)
+	out.Text = fmt.Sprintf("%s takes %.1f %% of all CPU time, %.0f times its share of the kernel's in the baseline", name, 100*f.samples/here.all, times)
+	out.Harm = Harm{Symptom: scene.CPUBurn, Amount: cores, Of: float64(r.Manifest.CPUs), Unit: "cores", Text: fmt.Sprintf("%.2f of %d CPUs are spent in %s", cores, r.Manifest.CPUs, name)}
+	out.Remedy = hotRemedy(name)
+	out.Next = "perf record -a -g -F 97 -- sleep 10; perf report --no-children --symbol-filter=" + name
+	return out
+}
+
+// kernelTime compares the share of system and softirq time.
+func kernelTime(r *recording.Recording) (Evidence, bool) {
+	here, ok := kernelShare(r)
+	there, ok2 := kernelShare(r.Baseline)
+	if !ok || !ok2 || there <= 0 {
+		return Evidence{}, false
+	}
+	e := Evidence{Side: For, Grade: Weak, Value: here / there, Unit: "times", Source: "/proc/stat system, softirq", Origin: "kernel time",
+		Text: fmt.Sprintf("system and softirq time are %.0f %% of the CPUs, in the baseline %.0f %%", 100*here, 100*there)}
+	if here >= 2*there {
+		e.Grade = Strong
+	}
+	return e, true
+}
+
+func kernelShare(r *recording.Recording) (float64, bool) {
+	kernel, all := 0.0, 0.0
+	for _, s := range r.Select("node_cpu_seconds_total") {
+		n, ok := s.Increase()
+		if !ok {
+			continue
+		}
+		all += n
+		switch s.Labels["mode"] {
+		case "system", "softirq", "irq":
+			kernel += n
+		}
+	}
+	return kernel / max(all, 1e-9), all > 0
+}
+
+// most is the key with the greatest value, the first by name of equal ones.
+func most(of map[string]float64) (string, float64) {
+	best, n := "", 0.0
+	for k, v := range of {
+		if v > n || v == n && k < best {
+			best, n = k, v
+		}
+	}
+	return best, n
+}
+
+// hotRemedy is what is known of some functions: the option or tool behind them
+// (lib/Kconfig.debug, kernel/dma/Kconfig).
+func hotRemedy(name string) string {
+	for _, known := range []struct{ prefix, remedy string }{
+		{"debug_dma_", "a kernel without CONFIG_DMA_API_DEBUG (dma_debug=off on the command line turns it off): a reboot, plan it"},
+		{"__lock_acquire", "a kernel without CONFIG_PROVE_LOCKING: a reboot, plan it"},
+		{"lock_acquire", "a kernel without CONFIG_PROVE_LOCKING: a reboot, plan it"},
+		{"kasan_", "a kernel without CONFIG_KASAN: a reboot, plan it"},
+		{"nft_do_chain", "fewer rules for each packet: an nft set or map in place of a list, established connections first"},
+		{"ipt_do_table", "fewer rules for each packet: an ipset in place of a list, established connections first"},
+	} {
+		if strings.HasPrefix(name, known.prefix) {
+			return known.remedy
+		}
+	}
+	return fmt.Sprintf("find out what calls %s (perf report -g caller), and which option or rule of the kernel turns it on; the good host's kernel has it not", name)
+}

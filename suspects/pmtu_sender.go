@@ -1,0 +1,75 @@
+package suspects
+
+import (
+	"fmt"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// mostSenders bounds the findings on senders whose hop is elsewhere.
+const mostSenders = 8
+
+// senderFindings weighs what a sender alone shows, where no hop of this host does.
+// It can't be told from a path that lost everything.
+func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.NodeID]bool) (out []Finding) {
+	for _, k := range s.Sockets {
+		if len(out) == mostSenders {
+			return out
+		}
+		f := k.First()
+		seconds, ok := standsStill(k, 0)
+		if !ok || atHop[k.ID] || k.Peer != nil || f.State != "ESTABLISHED" || seconds < 2 || lastTCP(k).SndWnd == 0 && lastTCP(k).RwndLimited > 0 {
+			continue
+		}
+		tcp := lastTCP(k)
+		if tcp.Unacked*tcp.SndMSS == 0 || tcp.NotSent+tcp.SndMSS*tcp.Unacked < tcp.SndMSS {
+			continue
+		}
+		peer := recording.Host(f.Remote)
+		finding := Finding{Subject: k.Subject,
+			Text: fmt.Sprintf("after %s bytes nothing more was acknowledged: full segments do not come through, or nothing does", count(float64(tcp.BytesAcked))),
+			Next: inNetns(s, f.Netns, fmt.Sprintf("ping -M do -c 3 -s %d %s", tcp.SndMSS+12, peer)) + "; " + inNetns(s, f.Netns, "ping -M do -c 3 -s 500 "+peer),
+			Evidence: []Evidence{{Side: For, Grade: Strong, Value: float64(tcp.Backoff), Unit: "timeouts", Source: "ss -tin backoff, cwnd, bytes_acked", Origin: "tcp_info",
+				Text: fmt.Sprintf("%s bytes were acknowledged, then none for %.0f s: segments of %s bytes, cwnd %d, backoff %d", count(float64(tcp.BytesAcked)), seconds, count(float64(tcp.SndMSS)), tcp.Cwnd, tcp.Backoff)}},
+		}
+		if mtu := learntMTU(r, f.Netns, peer); mtu > 0 && tcp.SndMSS+headers <= mtu {
+			finding.Evidence = append(finding.Evidence, Evidence{Side: Against, Grade: Strong, Value: float64(mtu), Unit: "bytes", Source: "ip route show cache", Origin: "route",
+				Text: fmt.Sprintf("the path's MTU, %s bytes, was learnt, and the segments fit: it is not their size", count(float64(mtu)))})
+		}
+		if other, mean := comesThrough(s, k); other != nil {
+			e := Evidence{Side: For, Grade: Strong, Value: mean, Unit: "bytes", Source: "ss -tin bytes_acked, data_segs_out", Origin: "other connection",
+				Text: fmt.Sprintf("meanwhile %s to the same host had data acknowledged, in segments of %s bytes: what is small comes through", other.Subject.Name, count(mean))}
+			if mean > smallSegment {
+				e.Side, e.Text = Against, fmt.Sprintf("meanwhile %s to the same host had segments of %s bytes acknowledged: the path takes them", other.Subject.Name, count(mean))
+			}
+			finding.Evidence = append(finding.Evidence, e)
+		}
+		out = append(out, finding)
+	}
+	return out
+}
+
+// smallSegment comes through every path: IPv6 promises 1,280 bytes (RFC 8200,
+// section 5), and tunnels within tunnels leave 1,200.
+const smallSegment = 1200
+
+// comesThrough is another connection between the same two hosts whose data was
+// acknowledged in the window, and that has not backed off; with the mean size of its
+// segments.
+func comesThrough(s *scene.Scene, k *scene.Socket) (*scene.Socket, float64) {
+	for _, o := range s.Sockets {
+		if o == k || o.First().Netns != k.First().Netns || o.First().Remote == "" || recording.Host(o.First().Remote) != recording.Host(k.First().Remote) {
+			continue
+		}
+		rows := (&flow{socket: o}).tcpRows()
+		if len(rows) < 2 {
+			continue
+		}
+		a, b := rows[0].TCP, rows[len(rows)-1].TCP
+		if b.BytesAcked > a.BytesAcked && b.DataSegsOut > a.DataSegsOut && b.Backoff == 0 {
+			return o, float64(b.BytesAcked-a.BytesAcked) / float64(b.DataSegsOut-a.DataSegsOut)
+		}
+	}
+	return nil, 0
+}

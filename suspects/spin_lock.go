@@ -1,0 +1,202 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var spinLock = &Suspect{
+	Name:  "spin-lock",
+	Title: "threads spin for a lock and burn the CPU that its holder needs",
+	About: "Threads that wait for a lock in a loop never sleep: they look busy, and take the CPU from the one that holds it. The more of them there are, the less gets done. " +
+		"A program that computes looks the same from outside: only less work done with more threads, or a profile, tells the two apart.",
+	Needs: []Need{
+		{Measure: "host.cpu", Must: true, Why: "whether the CPUs are busy at all"},
+		{Measure: "threads.sched", Why: "time on a CPU and in line for one; who gave it up and from whom it was taken"},
+		{Measure: "threads.syscall", Why: "that they are in no call, in futex least of all"},
+		{Measure: "sockets.turns", Why: "how much work is done with how many threads at it"},
+	},
+	For: []string{
+		"strong: two threads or more want a CPU all the time, are asleep at hardly any look and never give the CPU up, while answers are late (involuntary switches 32,000; none in futex)",
+		"strong: in seconds with more threads at work less was answered, a third less at least",
+	},
+	Against: []string{
+		"strong: nobody waits for it: a program that computes",
+		"strong: its threads sleep in futex: that lock does not spin",
+		"can't tell: the function that they spin in (59 % of a profile in one spin function): perf record. Without less work from more threads it stays suspected",
+	},
+	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.CPUBurn, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second},
+		{"cpu-saturated", 10 * time.Second}, {"run-queue-wait", 10 * time.Second}, {"listen-overflow", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"worker-queue", 10 * time.Second}},
+	Remedy: "a mutex that sleeps (pthread_mutex, PTHREAD_MUTEX_ADAPTIVE_NP) or back-off in the loop; no more threads than CPUs. Verified by: involuntary switches fall and more is answered",
+	Next:   "perf record -g -p PID -- sleep 5; perf report   # the share of one spin function",
+	Weigh:  weighSpinLock,
+}
+
+const (
+	// wantsCPU is the share of time that a spinning thread runs or waits to run.
+	wantsCPU = 0.9
+	// givesUp is how often a second, at most, it gives the CPU up by itself: one that
+	// serves requests does so at each.
+	givesUp = 5.0
+	// inCallAtMost is the share of looks that may find one in a call: between two
+	// requests it asks for the next.
+	inCallAtMost = 0.2
+	// fewSpinners: one thread that is always busy computes.
+	fewSpinners = 2
+	// lessDone with more threads: the least fall that is no noise.
+	lessDone = 0.67
+)
+
+// spinners are the threads of a process that always want a CPU.
+type spinners struct {
+	threads            int
+	ran, delayed       float64 // s
+	taken, given       float64 // switches a second: the CPU was taken, or given up
+	calls, looks, lock int     // looks at them: in a call; in all; at threads in futex for a lock
+}
+
+func spinnersOf(p *scene.Process) spinners {
+	var s spinners
+	for _, t := range p.Threads {
+		a, b := t.Rows[0], t.Rows[len(t.Rows)-1]
+		seconds := b.T.Sub(a.T).Seconds()
+		inCall, looked := 0, 0
+		for _, row := range t.Rows {
+			if row.Lock {
+				s.lock++
+			}
+			if row.Syscall == "" {
+				continue
+			}
+			looked++
+			if row.Syscall != "running" && row.State != "R" {
+				inCall++
+			}
+		}
+		if seconds < 3 || looked == 0 {
+			continue
+		}
+		ran, delay := b.OnCPU-a.OnCPU, b.RunDelay-a.RunDelay
+		given := (float64(b.Voluntary) - float64(a.Voluntary)) / seconds
+		if (ran+delay)/seconds < wantsCPU || given > givesUp || float64(inCall) > inCallAtMost*float64(looked) {
+			continue
+		}
+		s.threads++
+		s.ran += ran
+		s.delayed += delay
+		s.given += given
+		s.taken += (float64(b.Involuntary) - float64(a.Involuntary)) / seconds
+		s.looks += looked
+		s.calls += inCall
+	}
+	return s
+}
+
+func weighSpinLock(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, p := range s.Processes {
+		if p.Subject.PID == r.Manifest.SelfPID {
+			continue
+		}
+		if sp := spinnersOf(p); sp.threads >= fewSpinners {
+			out = append(out, sp.finding(p, s, r))
+		}
+	}
+	return out
+}
+
+func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Recording) Finding {
+	pid := p.Subject.PID
+	f := Finding{Subject: p.Subject, Text: fmt.Sprintf("%d threads always want a CPU, and may spin for a lock", sp.threads)}
+	sym, late := latencyOf(s, pid)
+	busy := Evidence{Side: For, Grade: Strong, Value: float64(sp.threads), Unit: "threads", Source: fmt.Sprintf("/proc/%d/task/*/schedstat, status, syscall", pid), Origin: "thread states",
+		Text: fmt.Sprintf("%d threads ran for %s and waited for a CPU for %s in all; the CPU was taken from them %s times a second and given up %s times; they were asleep in a call at %d of %s looks",
+			sp.threads, lasting(sp.ran), lasting(sp.delayed), count(sp.taken), count(sp.given), sp.calls, count(float64(sp.looks)))}
+	if !late {
+		busy.Grade = Weak
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "symptoms", Origin: "symptoms", Text: "nobody was seen to wait for it: a program that computes looks so"})
+	} else {
+		busy.Text += "; " + sym.Text
+	}
+	if sp.lock > 0 {
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Value: float64(sp.lock), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "futex",
+			Text: fmt.Sprintf("other threads of it were asleep in futex for a lock at %d looks: its locks do not spin for long", sp.lock)})
+	}
+	f.Evidence = append(f.Evidence, busy)
+	few, many, less, more, ok := workByThreads(p, r)
+	switch {
+	case ok && more <= lessDone*less:
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: more / less, Unit: "ratio", Source: "request turns of its listeners; /proc/PID/task", Origin: "turns",
+			Text: fmt.Sprintf("with %.0f threads at work it answered %.0f requests a second, with %.0f of them %.0f", few, less, many, more)})
+		f.Text = fmt.Sprintf("%.0f threads do less than %.0f did: they spin for a lock (%.0f answers a second, %.0f before)", many, few, more, less)
+		if late {
+			f.Harm = Harm{Symptom: scene.ThroughputPlateau, Amount: 1 - more/less, Unit: "ratio", Text: fmt.Sprintf("%.0f of %.0f answers a second are missing", less-more, less)}
+		}
+	case ok && more >= less*min(many/few, 1.5):
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: more / less, Unit: "ratio", Source: "request turns of its listeners; /proc/PID/task", Origin: "turns",
+			Text: fmt.Sprintf("with %.0f threads at work it answered %.0f requests a second, with %.0f of them %.0f: they work", few, less, many, more)})
+	default:
+		f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "perf", Text: "which function they are in was not measured: a loop for a lock and a loop that computes look the same from outside"})
+	}
+	f.Remedy = fmt.Sprintf("in %s: a mutex that sleeps or a back-off instead of the spinning loop; no more than %d threads at it", p.Subject.Comm, max(r.Manifest.CPUs, 1))
+	f.Next = fmt.Sprintf("perf record -g -p %d -- sleep 5 && perf report --no-children | head -30   # one spin function above half is the proof", pid)
+	return f
+}
+
+// workByThreads compares the seconds in which many threads of the process wanted a
+// CPU with those in which few did: how many threads, and what was answered a second.
+// False where their number did not change by a half, or either was seen for less than
+// three seconds.
+func workByThreads(p *scene.Process, r *recording.Recording) (few, many, less, more float64, ok bool) {
+	answered := map[recording.Time]float64{}
+	for _, t := range r.Turns {
+		if t.PID == p.Subject.PID && t.Role == "serve" {
+			answered[t.T/recording.Time(time.Second)] += float64(t.N)
+		}
+	}
+	type second struct{ running, done float64 }
+	var all []second
+	least, most := 0.0, 0.0
+	for _, l := range looksAt(p) {
+		n := 0.0
+		for _, row := range l.Rows {
+			if row.State == "R" || row.Syscall == "running" {
+				n++
+			}
+		}
+		done, seen := answered[l.T/recording.Time(time.Second)]
+		if !seen || n == 0 {
+			continue
+		}
+		all = append(all, second{n, done})
+		if least == 0 || n < least {
+			least = n
+		}
+		most = max(most, n)
+	}
+	middle := (least + most) / 2
+	var a, b []second
+	for _, x := range all {
+		if x.running < middle {
+			a = append(a, x)
+		} else {
+			b = append(b, x)
+		}
+	}
+	mean := func(in []second) (running, done float64) {
+		for _, x := range in {
+			running += x.running / float64(len(in))
+			done += x.done / float64(len(in))
+		}
+		return running, done
+	}
+	if len(a) < 3 || len(b) < 3 {
+		return 0, 0, 0, 0, false
+	}
+	few, less = mean(a)
+	many, more = mean(b)
+	return few, many, less, more, many >= 1.5*few && less > 0
+}
