@@ -66,13 +66,19 @@ func (v rival) name() string {
 
 // rivals are the processes that used CPU time in the window, with the children
 // they waited for; those of one name and control group are one. Not snag's own.
+// A child that has rows counts by itself, and its parent is not given the whole
+// life of it when it ends.
 func rivals(s *scene.Scene, r *recording.Recording) []rival {
 	type key struct{ comm, cgroup string }
 	all := map[key]*rival{}
 	used := map[*scene.Process]float64{}
+	counted := map[int]float64{} // by parent
+	for _, p := range s.Processes {
+		counted[p.Last().PPID] += p.Last().CPU + p.Last().ChildrenCPU
+	}
 	for _, p := range s.Processes {
 		a, b := p.First(), p.Last()
-		n := b.CPU + b.ChildrenCPU - a.CPU - a.ChildrenCPU
+		n := b.CPU - a.CPU + max(0, b.ChildrenCPU-a.ChildrenCPU-counted[b.PID])
 		if len(p.Rows) < 2 || n <= 0 || b.Self || b.PID == r.Manifest.SelfPID {
 			continue
 		}
