@@ -44,7 +44,7 @@ func TestTwoCausesOfOneSymptom(t *testing.T) {
 	} {
 		a, b := acting("a", 0.95, 2.8, 8.8, 15.8, 27.8, 38.8, 49.8), acting("b", 0.8, x.b...)
 		settled(t, []scene.Symptom{sym}, a, b)
-		if a.state != Culprit || b.state != x.want && !(x.want == Contributing && b.state == Risk) {
+		if a.state != Culprit || b.state != x.want && (x.want != Contributing || b.state != Risk) {
 			t.Errorf("%s: a %s, b %s, want culprit and %s", x.what, a.state, b.state, x.want)
 		}
 	}

@@ -26,7 +26,7 @@ var Incident = lab.Incident{
 	Start:          start,
 }
 
-// Cost of a request with the build of the baseline.
+// Good is the cost of a request with the build of the baseline.
 const Good = 3 * time.Millisecond
 
 func start(s *lab.Stage, v lab.Variant) error {

@@ -6,6 +6,7 @@ package jvm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -153,7 +154,7 @@ func (s *sampler) look(m *machine) {
 		s.buf = make([]byte, 2*len(s.buf))
 		n, err = m.file.ReadAt(s.buf, 0)
 	}
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		m.err = fmt.Errorf("read %s of process %d: %w", m.path, m.pid, err)
 		return
 	}
