@@ -21,7 +21,7 @@ var spinLock = &Suspect{
 	},
 	For: []string{
 		"strong: two threads or more want a CPU all the time, are asleep at hardly any look and never give the CPU up, while answers are late (involuntary switches 32,000; none in futex)",
-		"strong: in seconds with more threads at work less was answered, a third less at least",
+		"strong: with more threads at work than there are CPUs, less than half was answered for the same CPU time",
 	},
 	Against: []string{
 		"strong: nobody waits for it: a program that computes",
@@ -46,8 +46,9 @@ const (
 	inCallAtMost = 0.2
 	// fewSpinners: one thread that is always busy computes.
 	fewSpinners = 2
-	// lessDone with more threads: the least fall that is no noise.
-	lessDone = 0.67
+	// lessDone for the same CPU time with more threads: a half is no noise, and no
+	// cache that has become colder.
+	lessDone = 0.5
 )
 
 // spinners are the threads of a process that always want a CPU.
@@ -128,16 +129,17 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 	f.Evidence = append(f.Evidence, busy)
 	few, many, less, more, ok := workByThreads(p, r)
 	switch {
-	case ok && more <= lessDone*less:
-		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: more / less, Unit: "ratio", Source: "request turns of its listeners; /proc/PID/task", Origin: "turns",
-			Text: fmt.Sprintf("with %.0f threads at work it answered %.0f requests a second, with %.0f of them %.0f", few, less, many, more)})
-		f.Text = fmt.Sprintf("%.0f threads do less than %.0f did: they spin for a lock (%.0f answers a second, %.0f before)", many, few, more, less)
+	case ok && more <= lessDone*less && many > float64(r.Manifest.CPUs):
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: more / less, Unit: "ratio", Source: "request turns of its listeners; /proc/PID/task/*/schedstat", Origin: "turns",
+			Text:  fmt.Sprintf("with %.0f threads at work it answered %s requests for a second of CPU time, with %.0f of them %s", few, count(less), many, count(more)),
+			Doubt: "requests that became heavier would do that too: see a profile"})
+		f.Text = fmt.Sprintf("%.0f threads do less than %.0f did: they spin for a lock (%s answers for a second of CPU time, %s before)", many, few, count(more), count(less))
 		if late {
-			f.Harm = Harm{Symptom: scene.ThroughputPlateau, Amount: 1 - more/less, Unit: "ratio", Text: fmt.Sprintf("%.0f of %.0f answers a second are missing", less-more, less)}
+			f.Harm = Harm{Symptom: scene.ThroughputPlateau, Amount: 1 - more/less, Unit: "ratio", Text: fmt.Sprintf("%.0f %% of the answers that its CPU time was good for are missing", 100*(1-more/less))}
 		}
-	case ok && more >= less*min(many/few, 1.5):
-		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: more / less, Unit: "ratio", Source: "request turns of its listeners; /proc/PID/task", Origin: "turns",
-			Text: fmt.Sprintf("with %.0f threads at work it answered %.0f requests a second, with %.0f of them %.0f: they work", few, less, many, more)})
+	case ok && more >= 0.8*less:
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: more / less, Unit: "ratio", Source: "request turns of its listeners; /proc/PID/task/*/schedstat", Origin: "turns",
+			Text: fmt.Sprintf("with %.0f threads at work it answered %s requests for a second of CPU time, with %.0f of them %s: they work", few, count(less), many, count(more))})
 	default:
 		f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "perf", Text: "which function they are in was not measured: a loop for a lock and a loop that computes look the same from outside"})
 	}
@@ -147,54 +149,62 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 }
 
 // workByThreads compares the seconds in which many threads of the process wanted a
-// CPU with those in which few did: how many threads, and what was answered a second.
-// False where their number did not change by a half, or either was seen for less than
-// three seconds.
+// CPU with those in which few did: how many threads, and what was answered for each
+// second of CPU time. By that time, and not by the clock's: a process from which others
+// take the CPU answers less as well, with more of its threads in line. False where
+// their number did not change by a half, or either was seen for less than three seconds.
 func workByThreads(p *scene.Process, r *recording.Recording) (few, many, less, more float64, ok bool) {
-	answered := map[recording.Time]float64{}
+	var answered steps
 	for _, t := range r.Turns {
 		if t.PID == p.Subject.PID && t.Role == "serve" {
-			answered[t.T/recording.Time(time.Second)] += float64(t.N)
+			answered = append(answered, step{oneSecond(t.T), float64(t.N)})
 		}
 	}
-	type second struct{ running, done float64 }
-	var all []second
+	type span struct{ running, done, cpu float64 }
+	var all []span
 	least, most := 0.0, 0.0
-	for _, l := range looksAt(p) {
-		n := 0.0
-		for _, row := range l.Rows {
+	looks := looksAt(p)
+	for i := 0; i+1 < len(looks); i++ {
+		s := span{}
+		for _, row := range looks[i].Rows {
 			if row.State == "R" || row.Syscall == "running" {
-				n++
+				s.running++
 			}
 		}
-		done, seen := answered[l.T/recording.Time(time.Second)]
-		if !seen || n == 0 {
+		for _, row := range looks[i+1].Rows {
+			if before := looks[i].thread(row.TID); before != nil {
+				s.cpu += row.OnCPU - before.OnCPU
+			}
+		}
+		s.done, _ = answered.between(recording.Interval{Start: looks[i].T, End: looks[i+1].T})
+		if s.running == 0 || s.cpu < 0.1 {
 			continue
 		}
-		all = append(all, second{n, done})
-		if least == 0 || n < least {
-			least = n
+		all = append(all, s)
+		if least == 0 || s.running < least {
+			least = s.running
 		}
-		most = max(most, n)
+		most = max(most, s.running)
 	}
-	middle := (least + most) / 2
-	var a, b []second
-	for _, x := range all {
-		if x.running < middle {
-			a = append(a, x)
+	var a, b []span
+	for _, s := range all {
+		if s.running < (least+most)/2 {
+			a = append(a, s)
 		} else {
-			b = append(b, x)
+			b = append(b, s)
 		}
 	}
-	mean := func(in []second) (running, done float64) {
-		for _, x := range in {
-			running += x.running / float64(len(in))
-			done += x.done / float64(len(in))
-		}
-		return running, done
-	}
-	if len(a) < 3 || len(b) < 3 {
+	if len(a) < 3 || len(b) < 3 || len(answered) == 0 {
 		return 0, 0, 0, 0, false
+	}
+	mean := func(in []span) (running, work float64) {
+		cpu := 0.0
+		for _, s := range in {
+			running += s.running / float64(len(in))
+			work += s.done
+			cpu += s.cpu
+		}
+		return running, work / cpu
 	}
 	few, less = mean(a)
 	many, more = mean(b)
