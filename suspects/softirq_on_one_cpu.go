@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"snag/recording"
@@ -25,7 +26,7 @@ var softirqOnOneCPU = &Suspect{
 		"strong: one CPU in softirqs 80 % of the time and more (healthy: under 20 %) while others had a third of a CPU and more to spare",
 		"strong: it received most of the packets",
 		"strong: it was squeezed out of its budget, and no other",
-		"strong: only its backlog dropped packets",
+		"strong: only its backlog dropped packets; decisive where as many were freed for CPU_BACKLOG",
 	},
 	Against: []string{
 		"decisive: no other CPU has time left: RPS on two busy cores made loss worse",
@@ -130,7 +131,8 @@ func hotFinding(s *scene.Scene, r *recording.Recording, c *softCPU, all, hot []*
 	}
 	drops, dropped := c.alone(all, "packets dropped at the backlog", "softnet dropped", func(c *softCPU) steps { return c.dropped })
 	if dropped {
-		f.Evidence = append(f.Evidence, drops)
+		time := f.Evidence[0]
+		f.Evidence = append(f.Evidence, freedAsWell(drops, rows, time.Side == For && time.Grade == Strong))
 	}
 	if n := c.dropped.sum(); n > 0 {
 		of := max(arrivedAt(r, where.devices), c.processed.sum()) + n
@@ -175,6 +177,23 @@ func timeEvidence(c *softCPU, busy, seconds, room, busyElse float64, measured bo
 		e.Text = fmt.Sprintf("CPU %d was in softirqs %.0f %% of the time, but the other %d had %.2f CPUs idle in all: there is no room to spread it", c.id, 100*busy, n-1, room)
 	}
 	return e
+}
+
+// freedAsWell makes the drops decisive where the CPU was full, others had room, and
+// the packets that the kernel freed for want of backlog are as many: a backlog
+// that overflows nowhere but on the one CPU that does everything has no other
+// cause. Both are running counts of the kernel, right however late snag ran.
+func freedAsWell(drops Evidence, rows []recording.Drop, full bool) Evidence {
+	freed := 0.0
+	for _, d := range rows {
+		freed += float64(d.N)
+	}
+	if full && freed > 0 && math.Abs(freed-drops.Value) <= 0.1*max(freed, drops.Value) {
+		drops.Grade = Decisive
+		drops.Source += "; tracepoint skb:kfree_skb CPU_BACKLOG"
+		drops.Text += fmt.Sprintf("; %s were freed for CPU_BACKLOG", count(freed))
+	}
+	return drops
 }
 
 // alone tells whether nearly all of a count was this CPU's.
