@@ -128,6 +128,9 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 	}
 	f.Evidence = append(f.Evidence, busy)
 	few, many, less, more, ok := workByThreads(p, r)
+	if !ok { // its threads were looked at too late: how many it had is known from before
+		few, many, less, more, ok = workByCount(p, r)
+	}
 	switch {
 	case ok && more <= lessDone*less && many > float64(r.Manifest.CPUs):
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: more / less, Unit: "ratio", Source: "request turns of its listeners; /proc/PID/task/*/schedstat", Origin: "turns",

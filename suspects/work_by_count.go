@@ -1,0 +1,49 @@
+package suspects
+
+import (
+	"snag/recording"
+	"snag/scene"
+)
+
+// workByCount compares what a process answered for each second of its CPU time
+// while it had few threads with when it had many, by the rows that every process
+// of interest has, watched or not. False where their number did not grow by a half,
+// or either number was seen for less than fewSecondsOfWork.
+func workByCount(p *scene.Process, r *recording.Recording) (few, many, less, more float64, ok bool) {
+	var answered steps
+	for _, t := range r.Turns {
+		if t.PID == p.Subject.PID && t.Role == "serve" {
+			answered = append(answered, step{oneSecond(t.T), float64(t.N)})
+		}
+	}
+	type work struct{ done, cpu, seconds float64 }
+	by := map[int]*work{}
+	for i := 0; i+1 < len(p.Rows); i++ {
+		a, b := p.Rows[i], p.Rows[i+1]
+		if a.Threads != b.Threads || b.CPU <= a.CPU {
+			continue
+		}
+		w := by[a.Threads]
+		if w == nil {
+			w = &work{}
+			by[a.Threads] = w
+		}
+		done, _ := answered.between(recording.Interval{Start: a.T, End: b.T})
+		w.done, w.cpu, w.seconds = w.done+done, w.cpu+b.CPU-a.CPU, w.seconds+b.T.Sub(a.T).Seconds()
+	}
+	for threads, w := range by {
+		if w.seconds < fewSecondsOfWork {
+			continue
+		}
+		if n := float64(threads); few == 0 || n < few {
+			few, less = n, w.done/w.cpu
+		}
+		if n := float64(threads); n > many {
+			many, more = n, w.done/w.cpu
+		}
+	}
+	return few, many, less, more, few > 0 && many >= 1.5*few && less > 0
+}
+
+// fewSecondsOfWork with one number of threads: answers are counted by the second.
+const fewSecondsOfWork = 2.5
