@@ -17,7 +17,7 @@ func (s *Stage) Baseline(d time.Duration) {
 	}
 	dir := filepath.Join(s.dir, "baseline")
 	if s.opts.Out != "" {
-		dir = s.opts.Out + ".baseline"
+		dir = BaselineOf(s.opts.Out)
 	}
 	snag := s.opts.Snag
 	if snag == "" {
@@ -43,3 +43,6 @@ func (s *Stage) Baseline(d time.Duration) {
 	}
 	s.baseline = dir
 }
+
+// BaselineOf is where the baseline of a recording lies, if the incident has one.
+func BaselineOf(out string) string { return out + ".baseline" }

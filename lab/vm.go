@@ -35,10 +35,26 @@ func (s *Stage) able(vm *VM) error {
 			return fmt.Errorf("it has %d NUMA nodes, not %d", max(1, len(nodes)), vm.Nodes)
 		}
 	}
+	if has, err := memory("/proc/meminfo"); vm.Memory != 0 && (err != nil || has > 2*vm.Memory) {
+		return errors.Join(fmt.Errorf("it has %d MiB of memory, and the incident fills %d", has, vm.Memory), err)
+	}
 	if vm.Able != nil {
 		return vm.Able(s)
 	}
 	return nil
+}
+
+// memory is the machine's, in MiB.
+func memory(path string) (int, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, fmt.Errorf("how much memory there is: %w", err)
+	}
+	var kib int
+	if _, err := fmt.Sscanf(string(text), "MemTotal: %d kB", &kib); err != nil {
+		return 0, fmt.Errorf("how much memory there is: %s: %w", path, err)
+	}
+	return kib / 1024, nil
 }
 
 // AbleTo tries commands in a namespace that is made for them, for VM.Able:

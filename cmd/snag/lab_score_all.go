@@ -92,7 +92,7 @@ func scoreOne(ctx context.Context, w io.Writer, inc lab.Incident, v lab.Variant,
 			name += fmt.Sprintf("-%d", n+1)
 		}
 		err = packInto(o.Out, filepath.Join(record, name+".snag"))
-		if baseline := o.Out + ".baseline"; err == nil && exists(baseline) {
+		if baseline := lab.BaselineOf(o.Out); err == nil && exists(baseline) {
 			err = packInto(baseline, filepath.Join(record, name+"-baseline.snag"))
 		}
 	}

@@ -10,11 +10,12 @@ import (
 	"slices"
 	"time"
 
+	"snag/lab"
 	"snag/recording"
 )
 
-// Folder holds the recordings of a score: KEY.snag, packed, and KEY.json, what is
-// known of the run besides. A run without a verdict has KEY.json only.
+// Folder holds the recordings of a score: KEY.snag, packed, KEY-baseline.snag where
+// find compared it with another, and KEY.json, what is known of the run besides. A run without a verdict has KEY.json only.
 type Folder string
 
 // Kept is what is known of a run besides its recording.
@@ -44,6 +45,8 @@ type Machine struct {
 // Recording is the file of a case's recording.
 func (f Folder) Recording(key string) string { return filepath.Join(string(f), key+".snag") }
 
+func (f Folder) baseline(key string) string { return f.Recording(key + "-baseline") }
+
 func (f Folder) note(key string) string { return filepath.Join(string(f), key+".json") }
 
 // Has tells whether a run is done and need not be made again: it is noted only
@@ -69,6 +72,11 @@ func (f Folder) Keep(dir string, k Kept) error {
 	if k.Error == "" {
 		if err := recording.PackFile(dir, f.Recording(k.Key)); err != nil {
 			return err
+		}
+		if other := lab.BaselineOf(dir); exists(other) {
+			if err := recording.PackFile(other, f.baseline(k.Key)); err != nil {
+				return err
+			}
 		}
 	}
 	raw, err := json.MarshalIndent(k, "", " ")
@@ -111,7 +119,15 @@ func (f Folder) Load(key string) (Kept, *recording.Recording, error) {
 		return k, nil, nil
 	}
 	r, err := recording.Open(f.Recording(key))
+	if err == nil && exists(f.baseline(key)) {
+		r.Baseline, err = recording.Open(f.baseline(key))
+	}
 	return k, r, err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // Here is the set of Namespaces, nil where all count.
