@@ -23,7 +23,19 @@ const (
 	EventStopped      = "stopped"       // a process was seen in state T from T to End; attrs: running_at (ns, when it was last seen not stopped)
 	EventSocketClosed = "socket-closed" // a UDP socket that was bound closed; subject: the socket (netns, proto, local, pid, comm)
 	EventGCPause      = "gc-pause"      // a JVM's collector stopped the world from T to End; value: seconds; attrs: collector, cause (as "Allocation Failure", "System.gc()", "Diagnostic Command")
-	EventKernelLog    = "kernel-log"    // attrs: cause (a name of probes/host/kernel_log_causes.go), line; subject: the process, interface or disk that it names, else the host
+	// Of streams: the subject is the stream (Name); attrs: layer and side where there
+	// are several, url.
+	EventStreamPublished  = "stream-published"   // the reader was let in and the stream is there
+	EventStreamFirstFrame = "stream-first-frame" // value: seconds since it was asked for
+	EventStreamFreeze     = "stream-freeze"      // no frame from T to End; value: seconds; attrs: threshold, dts_step (s, when it came back), burst (frames that came at once then)
+	EventStreamLate       = "stream-late"        // drift over its threshold from T to End; value: the most, seconds
+	EventStreamSkipped    = "stream-skipped"     // DTS stepped over 1.5 frame times; value: frames that are missing by it
+	EventStreamJump       = "stream-jump"        // DTS went back, or on by more than 10 s; value: seconds
+	EventStreamSlow       = "stream-slow"        // DTS moved at under 0.95 of the wall's pace from T to End; value: the ratio
+	EventStreamChanged    = "stream-changed"     // attrs: what (codec, resolution, rate), from, to
+	EventStreamEnded      = "stream-ended"       // attrs: why
+	EventStreamRefused    = "stream-refused"     // the reader was not let in; attrs: why
+	EventKernelLog        = "kernel-log"         // attrs: cause (a name of probes/host/kernel_log_causes.go), line; subject: the process, interface or disk that it names, else the host
 )
 
 // Interval returns the event's span.

@@ -7,8 +7,7 @@ var feeds = map[string][]string{
 	"samples": {
 		"host.netstat", "host.softnet", "host.sockstat", "host.qdisc", "host.cgroup",
 		"host.cpu", "host.pressure", "host.links", "routes.conntrack",
-		"host.cpu", "host.pressure", "host.links", "jvm.counters",
-		"host.cpu", "host.pressure", "host.links",
+		"jvm.counters", "streams.figures",
 		"host.memory", "host.zones", "host.numa", "host.disks",
 		"nics.statistics", "nics.interrupts", "nics.softirqs",
 	},
@@ -34,6 +33,8 @@ var feeds = map[string][]string{
 	"nics":        {"nics.settings"},
 	"queues":      {"nics.queues"},
 	"facts":       {"host.sysctl"},
+	"streams":     {"streams.passive"},
+	"stream_hops": {"streams.layers"},
 	"events":      {"sockets.signals", "host.kernel-log"},
 }
 

@@ -86,6 +86,8 @@ type Recording struct {
 	Neighbours  []Neighbour
 	Rules       []Rule
 	Cgroups     []Cgroup
+	Streams     []Stream
+	StreamHops  []StreamHop
 	Facts       []Fact
 	// Damage lists what could not be read, a sentence each; the rest is judged.
 	Damage []string
