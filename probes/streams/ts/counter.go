@@ -9,9 +9,11 @@ const pids = 250
 type counter struct {
 	last uint8
 	seen bool
-	dup  bool   // the last packet came twice already
-	tail uint64 // of the last payload: a packet with the counter of the one before
-	size uint8  // is its duplicate only when it has the same payload
+	dup  bool // the last packet came twice already
+	// The next step is not the stream's fault.
+	excused bool
+	tail    uint64 // of the last payload: a packet with the counter of the one before
+	size    uint8  // is its duplicate only when it has the same payload
 }
 
 // verdict is what a packet's counter says.

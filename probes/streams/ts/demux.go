@@ -26,6 +26,7 @@ type Demuxer struct {
 	video, audio   track
 	clock          clock
 	pcr            pcrClock
+	given          bool   // a frame was
 	Scrambled      uint64 // packets of the tracks whose payload can't be read
 	Packets        uint64 // all, null packets too
 }
@@ -65,6 +66,14 @@ func (d *Demuxer) Segment() {
 	d.framer = framer{Lost: d.framer.Lost, Waste: d.framer.Waste}
 	for i := range d.counters {
 		d.counters[i].seen = false
+	}
+}
+
+// Excuse says that packets are missing for which the stream is not to blame: the
+// steps that show it are not counted.
+func (d *Demuxer) Excuse() {
+	for i := range d.counters {
+		d.counters[i].excused = d.counters[i].seen
 	}
 }
 
@@ -125,8 +134,9 @@ func (d *Demuxer) count(p *packet) verdict {
 		i = uint8(d.known)
 		d.index[p.pid] = i
 	}
+	excused := d.counters[i].excused
 	v := d.counters[i].check(p)
-	if v == gap {
+	if v == gap && !excused {
 		d.sink.Count(stream.ContinuityErrors, 1)
 	}
 	return v

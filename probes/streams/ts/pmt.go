@@ -66,13 +66,13 @@ func (e *entry) read(kind byte, descriptors []byte) {
 	switch kind {
 	case 0x01, 0x02:
 		e.video(codec.MP2V, perPES)
-	case 0x1b:
+	case 0x1b, 0xdb: // 0xdb, 0xcf: with encrypted samples (Apple), whose heads are clear
 		e.video(codec.H264, byNAL)
 	case 0x24:
 		e.video(codec.HEVC, byNAL)
 	case 0x03, 0x04:
 		e.audio(codec.MP2, byMPEG)
-	case 0x0f:
+	case 0x0f, 0xcf:
 		e.audio(codec.AAC, byADTS)
 	case 0x11:
 		e.audio(codec.AAC, byLOAS)

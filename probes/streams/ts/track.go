@@ -133,6 +133,7 @@ func (t *track) emit(at times, key bool, size int, arrival int64) {
 	if t.params.Codec == "" {
 		t.tell(stream.Params{Kind: t.kind, Codec: t.codec, Channels: t.channels})
 	}
+	t.d.given = true
 	t.d.sink.Frame(stream.Frame{Kind: t.kind, Key: key, Arrival: arrival, DTS: at.dts, PTS: at.pts, Size: size})
 }
 
