@@ -40,7 +40,7 @@ func (t *track) audioBody(b []byte) {
 			n := min(t.left, len(b))
 			b = b[n:]
 			if t.left -= n; t.left == 0 {
-				t.emit(t.when, true, t.size, t.d.arrival)
+				t.emit(t.when, false, t.size, t.d.arrival)
 				t.have = 0
 			}
 			continue
@@ -76,7 +76,7 @@ func (t *track) head(h heading) {
 		}
 		t.size = h.size - h.head
 		if t.left = h.size - t.have; t.left == 0 {
-			t.emit(t.when, true, t.size, t.d.arrival)
+			t.emit(t.when, false, t.size, t.d.arrival)
 			t.have = 0
 		}
 	}
