@@ -176,7 +176,7 @@ func byteRange(s string) (length, from int64) {
 	}
 	n, at, told := strings.Cut(s, "@")
 	length, err := strconv.ParseInt(n, 10, 62)
-	if err != nil || length < 0 {
+	if err != nil || length <= 0 {
 		return 0, 0
 	}
 	if !told {
