@@ -124,6 +124,7 @@ func find(cmd *cobra.Command, f findFlags) error {
 		<-ctx.Done()
 		stop() // the next Ctrl-C ends snag at once
 	}()
+	stayLean(cmd.Context())
 	progress := newProgress(os.Stderr, f.quiet)
 	recorded := probes.Record(ctx, probes.Plan{
 		Dir: dir, For: f.window, Target: f.target, Symptoms: f.symptoms, Since: since, Snag: version,
