@@ -14,7 +14,7 @@ func (f *fiveSums) add(s *Second) Five {
 	r.Length += s.Length
 	r.Video.add(s.Video)
 	r.Audio.add(s.Audio)
-	r.Gap, r.Missing, r.Doubt = max(r.Gap, s.Gap), r.Missing+s.Missing, r.Doubt || s.Doubt
+	r.Gap, r.Missing, r.Doubt = max(r.Gap, s.Gap.V), r.Missing+s.Missing, r.Doubt || s.Doubt
 	if s.Drift.OK && (!r.Drift.OK || s.Drift.V > r.Drift.V) {
 		r.Drift = s.Drift
 	}

@@ -10,6 +10,7 @@ import (
 type freeze struct {
 	stands   bool
 	settling bool
+	settled  bool // nothing more of it to come; told at the next Tick: the watch may have to tell first that it was late
 	told     bool // its Begun was
 	id       uint64
 	before   bool  // there was no frame at all
@@ -61,7 +62,7 @@ func (m *Meter) waiting() int64 {
 // watchFreeze begins a freeze once its threshold has passed.
 func (m *Meter) watchFreeze(now int64) {
 	f := &m.freeze
-	if f.settling && now-f.end >= settleFor {
+	if f.settling && (f.settled || now-f.end >= settleFor) {
 		m.tellFreeze()
 	}
 	if f.stands || f.settling || m.published == 0 && !m.track[m.main].any {
@@ -108,7 +109,7 @@ func (m *Meter) tellBegun(now int64) {
 func (m *Meter) gapEnds(v moved) {
 	f := &m.freeze
 	if f.stands {
-		f.ends(v)
+		m.endFreeze(v)
 		return
 	}
 	limit := m.limit()
@@ -129,30 +130,36 @@ func (m *Meter) gapEnds(v moved) {
 	m.endSlow(v.at - v.gap)
 	m.pace.reset()
 	m.freeze = freeze{stands: true, from: from, start: start, limit: limit, last: v.at - v.gap, dts: v.before, off: v.at - v.gap - v.before}
-	m.freeze.ends(v)
+	m.endFreeze(v)
 }
 
-func (f *freeze) ends(v moved) {
+// endFreeze lets what stands settle.
+func (m *Meter) endFreeze(v moved) {
+	if m.o.Bursty {
+		// The player of the model has waited, and plays on from what came now.
+		m.least.reset()
+	}
+	f := &m.freeze
 	f.stands, f.settling = false, true
 	f.end, f.step, f.jumped = v.at, v.step, v.jumped
 }
 
-// settle counts what comes right after a freeze, and tells it once the stream is
-// where it would have been without it, or a second has passed.
+// settle counts what comes right after a freeze, until the stream is where it would
+// have been without it, or a second has passed.
 func (m *Meter) settle(v moved) {
 	f := &m.freeze
-	if !f.settling {
+	if !f.settling || f.settled {
 		return
 	}
 	if v.at-f.end >= settleFor {
-		m.tellFreeze()
+		f.settled = true
 		return
 	}
 	f.frames++
 	f.at, f.now = v.at, v.norm
 	slack := m.steps.typical*3/2 + second/20
 	if f.before || f.jumped || v.off()-f.off <= slack {
-		m.tellFreeze()
+		f.settled = true
 	}
 }
 
@@ -171,10 +178,6 @@ func (m *Meter) closeFreeze(now int64) {
 func (m *Meter) tellFreeze() {
 	f := m.freeze
 	m.freeze = freeze{}
-	if m.o.Bursty {
-		// The player of the model has waited, and plays on from what came now.
-		m.least.reset()
-	}
 	late := m.late.within(f.from, f.end)
 	length := f.end - f.start
 	doubt := late > 0 && f.end-f.from-late < f.limit
@@ -218,6 +221,6 @@ func (m *Meter) fingerprint(f freeze, e *Event) {
 		e.Pace = ratio(seconds(f.now-f.dts), seconds(f.at-f.last))
 	}
 	e.Pattern, _ = Fingerprint{
-		Gap: seconds(f.end - f.last), Step: seconds(f.step), Spacing: seconds(m.steps.typical), Burst: e.Burst,
+		Gap: seconds(f.end - f.last), Step: seconds(f.step), Spacing: seconds(m.steps.typical), Burst: e.Burst, Pace: e.Pace.V,
 	}.Judge()
 }

@@ -186,7 +186,7 @@ func (m *Meter) mainFrame(t *track, f stream.Frame) {
 // firstFrame tells how long the first frame took.
 func (m *Meter) firstFrame(f stream.Frame) {
 	if m.freeze.stands {
-		m.freeze.ends(moved{at: f.Arrival, gap: f.Arrival - m.freeze.start, first: true})
+		m.endFreeze(moved{at: f.Arrival, gap: f.Arrival - m.freeze.start, first: true})
 	}
 	if f.Kind == stream.Video {
 		m.tellFirst(f.Arrival)

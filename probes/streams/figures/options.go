@@ -48,7 +48,7 @@ const (
 	slowWindow = 10 * second
 
 	jumpOver = 10 * second // DTS on by more than the wall and this: a jump
-	skipOver = 1.5         // spacings
+	skipOver = 3           // half spacings of DTS: a step over it leaves frames out
 
 	audioAway = 5 * second // audio missing for so long while video comes has gone
 

@@ -13,6 +13,7 @@ type pace struct {
 	told   bool
 	id     uint64
 	from   mark
+	to     mark // the newest that belongs to it
 }
 
 type mark struct{ at, off int64 }
@@ -69,9 +70,11 @@ func (m *Meter) marked(k mark) {
 	if m.o.Bursty {
 		window = max(window, 5*m.target())
 	}
+	p.to = k
 	if p.stands {
 		if i := p.back(window / 2); i >= 0 && between(p.mark[i], k) > slowOver {
-			m.endSlow(k.at)
+			p.to = p.recovered()
+			m.endSlow(p.to.at)
 		}
 		return
 	}
@@ -79,15 +82,29 @@ func (m *Meter) marked(k mark) {
 	if i < 0 || half <= i || between(p.mark[i], p.mark[half]) >= slowUnder || between(p.mark[half], k) >= slowUnder {
 		return
 	}
+	for i < half && between(p.mark[i], p.mark[i+1]) >= slowUnder {
+		i++ // it began only here
+	}
 	p.stands, p.from, p.id = true, p.mark[i], m.queue.id()
 	p.told = m.queue.tell(m.slowEvent(Begun))
+}
+
+// recovered cuts the marks back to where the pace was well again, and returns that one.
+func (p *pace) recovered() mark {
+	i := p.n - 1
+	for i > 0 && p.mark[i-1].at >= p.from.at && between(p.mark[i-1], p.mark[i]) > slowOver {
+		i--
+	}
+	copy(p.mark[:], p.mark[i:p.n])
+	p.n -= i
+	return p.mark[0]
 }
 
 func (m *Meter) slowEvent(ph Phase) Event {
 	p := &m.pace
 	return Event{
 		ID: p.id, Phase: ph, Kind: recording.EventStreamSlow, Start: p.from.at, Of: m.main,
-		Value: between(p.from, p.mark[max(p.n-1, 0)]), Unit: "ratio",
+		Value: between(p.from, p.to), Unit: "ratio",
 	}
 }
 

@@ -27,11 +27,11 @@ type Second struct {
 	Video, Audio Track
 	Main         stream.Kind // whose frames Gap, Drift, Pace and Spacing are of
 
-	Gap      float64 // seconds: the longest time without a frame that ended or stood in this second
-	Standing float64 // seconds since the last frame, at the second's end
-	Frozen   bool    // a freeze stands at the second's end
-	Since    int64   // since when, monotonic ns; 0: not frozen
-	Freezes  int     // freezes that ended or stood in this second
+	Gap      Value // seconds: the longest time without a frame that ended or stood in this second; before the first frame, since the reader was let in
+	Standing Value // seconds since the last frame, at the second's end
+	Frozen   bool  // a freeze stands at the second's end
+	Since    int64 // since when, monotonic ns; 0: not frozen
+	Freezes  int   // freezes that ended or stood in this second
 
 	Drift      Value // seconds: arrival against DTS over the least of the last minute, the least of this second
 	DriftWorst Value // the most of this second

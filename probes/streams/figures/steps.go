@@ -105,7 +105,8 @@ func (s *steps) spacing() int64 {
 // missing is how many frames a step leaves out: none where the rate is variable
 // or not known yet.
 func (s *steps) missing(ns int64) int {
-	if !s.regular || s.typical <= 0 || float64(ns) <= skipOver*float64(s.typical) {
+	// A capture clock wavers: what one step in twenty does is usual.
+	if !s.regular || s.typical <= 0 || ns <= max(s.typical*skipOver/2, s.long*5/4) {
 		return 0
 	}
 	return int(min((ns+s.typical/2)/s.typical-1, 1<<31))

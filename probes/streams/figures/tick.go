@@ -88,9 +88,13 @@ func (m *Meter) ofKind(kind stream.Kind, now int64, length float64) Track {
 // gaps fills in what is measured between frames.
 func (m *Meter) gaps(now int64, v *Second) {
 	t, s := &m.track[m.main], &m.sec
-	if t.any {
-		v.Standing = max(seconds(now-t.last), 0)
-		v.Gap = max(seconds(s.gap), v.Standing)
+	switch {
+	case t.any:
+		v.Standing = known(max(seconds(now-t.last), 0))
+		v.Gap = known(max(seconds(s.gap), v.Standing.V))
+	case m.published != 0:
+		v.Standing = known(max(seconds(now-m.published), 0))
+		v.Gap = v.Standing
 	}
 	if s.drifts > 0 {
 		v.Drift, v.DriftWorst = known(seconds(s.driftLeast)), known(seconds(s.driftWorst))

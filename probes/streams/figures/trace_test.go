@@ -119,11 +119,11 @@ func (t *trace) run(o Options) result {
 	return r
 }
 
-// of returns the told events of a kind, an interval's last phase only.
+// of returns the told events of a kind, of an interval what was told last.
 func (r result) of(kind string) []Event {
 	var out []Event
 	for _, e := range r.events {
-		if e.Kind != kind || e.Phase == Updated {
+		if e.Kind != kind {
 			continue
 		}
 		if i := slices.IndexFunc(out, func(o Event) bool { return o.ID == e.ID }); i >= 0 {
