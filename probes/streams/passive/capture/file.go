@@ -51,7 +51,7 @@ func Read(name string, from io.Reader, handle func(*Packet)) (err error) {
 	}
 	for n := 0; ; n++ {
 		b, ci, err := r.ZeroCopyReadPacketData()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && ci.CaptureLength == 0 { // else the file ends between a header and its packet
 			return nil
 		}
 		if err != nil {
