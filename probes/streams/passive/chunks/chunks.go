@@ -80,7 +80,7 @@ type Follower struct {
 	pool  *Pool
 	p     rtmp.Parser
 	phase phase
-	left  int    // of the handshake
+	left  int      // of the handshake
 	size  uint32   // of chunks where it is known, else 0:
 	sizes []uint32 // it is one of them; none: anything over bound
 	bound uint32   // messages up to here are not split
