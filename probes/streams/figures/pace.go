@@ -53,8 +53,25 @@ func (p *pace) value() Value {
 	return known(between(p.mark[i], p.mark[p.n-1]))
 }
 
-// marked adds a mark and judges: slow is under 0.95 over ten seconds and in each
-// half of them, so that one step (a gap that was not made up) is not slowness.
+// throughout tells whether DTS fell behind in each quarter of the time since mark i:
+// a step (a gap that was not made up), or a delay that grew for a while and stayed,
+// is lateness and not slowness.
+func (p *pace) throughout(i int, window int64) bool {
+	for q := range int64(4) {
+		to := p.back(window * (3 - q) / 4)
+		if q == 3 {
+			to = p.n - 1
+		}
+		if to <= i || between(p.mark[i], p.mark[to]) >= (1+slowUnder)/2 {
+			return false
+		}
+		i = to
+	}
+	return true
+}
+
+// marked adds a mark and judges: slow is under 0.95 over ten seconds, and falling
+// behind throughout.
 func (m *Meter) marked(k mark) {
 	p := &m.pace
 	if p.n > 0 && k.at <= p.mark[p.n-1].at {
@@ -79,7 +96,7 @@ func (m *Meter) marked(k mark) {
 		return
 	}
 	i, half := p.back(window), p.back(window/2)
-	if i < 0 || half <= i || between(p.mark[i], p.mark[half]) >= slowUnder || between(p.mark[half], k) >= slowUnder {
+	if i < 0 || half <= i || between(p.mark[i], k) >= slowUnder || !p.throughout(i, window) {
 		return
 	}
 	for i < half && between(p.mark[i], p.mark[i+1]) >= slowUnder {
