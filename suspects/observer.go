@@ -100,6 +100,12 @@ func weighObserver(s *scene.Scene, r *recording.Recording) []Finding {
 			said = append(said, text)
 		}
 	}
+	if late, spans, text := heldUp(r); len(late) > 0 {
+		f.Evidence, f.Active = append(f.Evidence, late...), append(f.Active, spans...)
+		if text != "" {
+			said = append(said, text)
+		}
+	}
 	for _, c := range countedBy(r) {
 		row, _ := r.Measured(c.measure)
 		lost := float64(row.Lost)

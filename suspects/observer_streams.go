@@ -46,6 +46,37 @@ func lateReader(s *scene.Scene, r *recording.Recording) (all []Evidence, spans [
 	return all, spans, said
 }
 
+// heldUp are the gaps in a stream that the reader's own count of its lateness explains
+// whole: they are written as the observer's, not as the stream's.
+func heldUp(r *recording.Recording) (all []Evidence, spans []recording.Interval, said string) {
+	sum := map[string]float64{}
+	var names []string
+	for _, e := range r.Events {
+		name := e.Attrs["stream"]
+		if e.Kind != recording.EventObserverLate || name == "" {
+			continue
+		}
+		if sum[name] == 0 {
+			names = append(names, name)
+		}
+		sum[name] += e.Value
+		spans = append(spans, e.Interval())
+	}
+	for _, name := range names {
+		e := Evidence{Side: Against, Grade: Weak, Value: sum[name], Unit: "s", Source: "observer-late; snag_stream_reader_late_seconds", Origin: "late",
+			Text: fmt.Sprintf("snag's reader of %s was held up for %s of %s in all: these gaps are its own", name, lasting(sum[name]), lasting(r.Length().Seconds()))}
+		if sum[name] >= oftenLateShare*r.Length().Seconds() {
+			e.Side, e.Grade = For, Decisive
+			said = fmt.Sprintf("its reader of %s was held up for %s", name, lasting(sum[name]))
+		}
+		all = append(all, e)
+	}
+	if said == "" {
+		spans = nil
+	}
+	return all, spans, said
+}
+
 // readerLate is when snag's reader of a stream was late, each time for as long as it
 // was late before the sample, and the most. The gauge is of all readers where it does
 // not name a stream.
