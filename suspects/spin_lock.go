@@ -40,9 +40,10 @@ var spinLock = &Suspect{
 const (
 	// wantsCPU is the share of time that a spinning thread runs or waits to run.
 	wantsCPU = 0.9
-	// givesUp is how often a second, at most, it gives the CPU up by itself: one that
-	// serves requests does so at each.
-	givesUp = 5.0
+	// givesUp is how often a second, at most, it gives the CPU up by itself: a spinner
+	// that serves requests sleeps for one now and then (3–12 a second where each thread
+	// answered 125), one that sleeps for its lock or for each request does so at each.
+	givesUp = 20.0
 	// inCallAtMost is the share of looks that may find one in a call: between two
 	// requests it asks for the next.
 	inCallAtMost = 0.2
