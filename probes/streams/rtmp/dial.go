@@ -84,8 +84,6 @@ func cure(err error, timeout time.Duration) error {
 		return fmt.Errorf("no answer within %v: is the server up, does a firewall drop this, is the port for RTMP? (%w)", timeout, err)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("%w: nothing listens there: is the server up, and the port right?", err)
-	case errors.Is(err, syscall.ECONNRESET):
-		return fmt.Errorf("%w: the server or something before it cut the connection", err)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 	"unicode"
 )
 
@@ -46,7 +47,10 @@ func handshake(conn io.ReadWriter) error {
 
 func gone(err error, n int) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("the server closed the connection after %d of %d bytes: is this port for RTMP?", n, 1+2*handshakeSize)
+		return fmt.Errorf("the server closed the connection after %d of %d bytes: is this port for RTMP, and not for RTMPS?", n, 1+2*handshakeSize)
+	}
+	if errors.Is(err, syscall.ECONNRESET) {
+		return fmt.Errorf("the server, or something before it, reset the connection after %d of %d bytes: is this port for RTMP, and not for RTMPS?", n, 1+2*handshakeSize)
 	}
 	return err
 }

@@ -113,6 +113,12 @@ func setUp(ctx context.Context, conn *connection, s *session, o stream.Options) 
 			return s.lost("wait for the answer to", err, o.Timeout)
 		}
 	}
+	if len(s.out) > 0 { // a server that answered all before it was asked
+		if _, err := conn.Write(s.out); err != nil {
+			return s.lost("send", err, o.Timeout)
+		}
+		s.out = s.out[:0]
+	}
 	return conn.tcp.SetDeadline(time.Time{})
 }
 
