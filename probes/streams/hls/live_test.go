@@ -46,6 +46,7 @@ func writer(t *testing.T, args ...string) string {
 }
 
 func TestLiveFFmpeg(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, play string
 		args       []string
@@ -209,6 +210,7 @@ func fragments(b []byte) (init []byte, all [][]byte) {
 }
 
 func TestLowLatency(t *testing.T) {
+	t.Parallel()
 	init, all := fragments(fixture(t, "mp4", "testdata", "low-latency.mp4"))
 	if len(all) < 8 {
 		t.Fatalf("%d parts", len(all))
@@ -273,6 +275,7 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestPlaylistsThatGoWrong(t *testing.T) {
+	t.Parallel()
 	s := &scripted{media: fixture(t, "ts", "testdata", "h264-aac.ts")}
 	at := serve(t, s)
 	var k kept
