@@ -12,7 +12,8 @@ import (
 var observer = &Suspect{
 	Name:  "observer",
 	Title: "snag itself was late or lost events",
-	About: "The machine gave snag so little time that whole samples are missing, or events came faster than it could take them. What it says of the order of things, and what it did not see, is then not to be trusted; what the kernel counted still is.",
+	About: "The machine gave snag so little time that whole samples are missing, or events came faster than it could take them. What it says of the order of things, and what it did not see, is then not to be trusted; what the kernel counted still is. " +
+		"It is the culprit only where a symptom can't be explained for it: a cause that was found, with a proof that hangs on late samples. Else it is a risk, and that nobody was seen to blame clears nobody.",
 	Needs: []Need{
 		{"host.cpu", true, "the probe that ticks from first to last: how late its ticks were"},
 		{"streams.figures", false, "how late its reader of a stream was"},

@@ -19,23 +19,8 @@ func (v *Verdict) abstain(g *graph) {
 	}
 	if observer != nil {
 		v.Warnings = append(v.Warnings, observer.finding.Text)
-		stands := false
-		for _, c := range g.found {
-			if c == observer || c.state != Culprit {
-				continue
-			}
-			if undoubted(c.finding.Evidence) {
-				stands = true
-				continue
-			}
-			c.state = Contributing
-			v.Abstained = "snag itself ran late, and nothing decisive stands without its samples"
-		}
-		observer.state = Culprit
-		if stands {
-			observer.state = Contributing
-		}
 		v.Next = firstOf(observer.finding.Next, observer.suspect.Next)
+		observer.state = v.undermine(g, observer)
 	}
 	v.tellApart(g)
 	if v.Abstained == "" && len(v.Symptoms) > 0 && !someCulprit(g) {
@@ -45,6 +30,32 @@ func (v *Verdict) abstain(g *graph) {
 		}
 		v.Next = firstOf(v.Next, nextFor(v.Scene, v.Symptoms[0]))
 	}
+}
+
+// undermine takes back the culprits whose proof rests on samples that the observer
+// took too late, and returns what the observer is then: the culprit where a symptom
+// can't be explained for it; a contribution to the doubt where something stands
+// nevertheless; else a risk, for nobody was harmed by snag being late.
+func (v *Verdict) undermine(g *graph, observer *candidate) State {
+	stands, undone := false, false
+	for _, c := range g.found {
+		switch {
+		case c == observer || c.state != Culprit:
+		case undoubted(c.finding.Evidence):
+			stands = true
+		default:
+			c.state, undone = Contributing, true
+		}
+	}
+	switch {
+	case stands:
+		return Contributing
+	case undone:
+		v.Abstained = "snag itself ran late, and nothing decisive stands without its samples"
+		return Culprit
+	}
+	v.Abstained = "snag itself ran late or lost events: that it saw nobody to blame clears nobody"
+	return Risk
 }
 
 func someCulprit(g *graph) bool {

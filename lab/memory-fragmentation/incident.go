@@ -23,10 +23,7 @@ var Incident = lab.Incident{
 		Symptoms: []string{"request-latency"},
 	},
 	Distractor: "as much memory is held in one piece, so that little is free; the server's requests want small pages",
-	// A server that takes huge pages all the time leaves an emulated machine no time:
-	// that snag itself was late there is true, and right to say.
-	HealthyWant: lab.Want{Also: []string{"observer"}},
-	Start:       start,
+	Start:      start,
 }
 
 func start(s *lab.Stage, v lab.Variant) error {
