@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"snag/recording"
+	"snag/scene"
 	"snag/suspects"
 )
 
@@ -53,9 +55,24 @@ func (v *Verdict) undermine(g *graph, observer *candidate) State {
 	case undone:
 		v.Abstained = "snag itself ran late, and nothing decisive stands without its samples"
 		return Culprit
+	case v.madeBy(observer):
+		return Culprit
 	}
 	v.Abstained = "snag itself ran late or lost events: that it saw nobody to blame clears nobody"
 	return Risk
+}
+
+// madeBy tells whether a symptom is of snag's own making: a stream that stood still at
+// a reader which did not read.
+func (v *Verdict) madeBy(observer *candidate) bool {
+	for _, s := range v.Symptoms {
+		for _, sub := range observer.finding.Related {
+			if sub.Kind == recording.KindStream && scene.IDOf(sub) == scene.IDOf(s.Subject) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func someCulprit(g *graph) bool {
