@@ -3,6 +3,7 @@ package hls
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os/exec"
@@ -318,7 +319,8 @@ func TestPlaylistsThatGoWrong(t *testing.T) {
 	case <-time.After(8 * time.Second):
 		t.Fatal("a playlist that is gone is the end")
 	}
-	if ended, ok := err.(*stream.Ended); !ok || !strings.Contains(ended.Why, "404") {
+	var ended *stream.Ended
+	if !errors.As(err, &ended) || !strings.Contains(ended.Why, "404") {
 		t.Errorf("%v, want the end by 404", err)
 	}
 	if n, _, _ := k.of(stream.Video); n != 75 {
