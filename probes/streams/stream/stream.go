@@ -72,7 +72,7 @@ type Gauge uint8
 
 // What is measured; the last value stands.
 const (
-	Jitter          Gauge = iota // seconds, RFC 3550 6.4.1, of the video's packets
+	Jitter          Gauge = iota // seconds, RFC 3550 6.4.1, of the video's packets, the audio's where there is no video
 	PlaylistAge                  // seconds since the HLS playlist last changed
 	SegmentSlowness              // HLS: seconds that a segment's download took by its duration, a ratio
 	PCRJitter                    // seconds, MPEG-TS: PCR against arrival over the least
@@ -89,6 +89,19 @@ type Sink interface {
 	Params(Params)
 	Count(c Count, n uint64)
 	Gauge(g Gauge, v float64)
+}
+
+// Noter is what a Sink may be too: it takes a reader's remark on what it did other
+// than it was asked, for a person: "UDP was refused (461): read over TCP".
+type Noter interface {
+	Note(text string)
+}
+
+// Note gives a remark to a sink that takes them.
+func Note(s Sink, text string) {
+	if n, ok := s.(Noter); ok {
+		n.Note(text)
+	}
 }
 
 // Options are how to read.
