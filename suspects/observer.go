@@ -99,6 +99,9 @@ func weighObserver(s *scene.Scene, r *recording.Recording) []Finding {
 		f.Related = append(f.Related, lateStreams(s, spans)...)
 		if text != "" {
 			said = append(said, text)
+			// What it took for a freeze is its own: nobody else's to explain.
+			own := totalLength(mergeIntervals(spans, 0), s.Window.End)
+			f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: own, Unit: "s", Text: fmt.Sprintf("%s of freeze that only snag's own reader saw", lasting(own))}
 		}
 	}
 	if late, spans, text := heldUp(r); len(late) > 0 {

@@ -34,7 +34,7 @@ func (v *Verdict) abstain(g *graph) {
 
 // undermine takes back the culprits whose proof rests on samples that the observer
 // took too late, and returns what the observer is then: the culprit where a symptom
-// can't be explained for it; a contribution to the doubt where something stands
+// can't be explained for it, or is its own doing; a contribution to the doubt where something stands
 // nevertheless; else a risk, for nobody was harmed by snag being late.
 func (v *Verdict) undermine(g *graph, observer *candidate) State {
 	stands, undone := false, false
@@ -52,6 +52,8 @@ func (v *Verdict) undermine(g *graph, observer *candidate) State {
 		return Contributing
 	case undone:
 		v.Abstained = "snag itself ran late, and nothing decisive stands without its samples"
+		return Culprit
+	case len(g.explains(observer)) > 0: // its own reader made what looks like a freeze
 		return Culprit
 	}
 	v.Abstained = "snag itself ran late or lost events: that it saw nobody to blame clears nobody"

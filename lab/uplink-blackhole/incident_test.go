@@ -15,7 +15,7 @@ func TestTruth(t *testing.T) {
 	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		b := broadcast.Of(s, true)
 		s.Break()
-		w, err := b.Observe(8*time.Second)
+		w, err := b.Observe(8 * time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { labtest.Main(m) }
 func TestTruth(t *testing.T) {
 	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		b := broadcast.Of(s, true)
-		w, err := b.Observe(8*time.Second)
+		w, err := b.Observe(8 * time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -249,5 +249,21 @@ func (f *Follower) goesOn() []byte {
 	return []byte{0xc0 | byte(open.Chunk)}
 }
 
-// Close lets go of what is held.
-func (f *Follower) Close() { f.release() }
+// Close ends the direction. Messages that waited for the chunk size to show are
+// given out where one fits.
+func (f *Follower) Close() {
+	if f.phase == settling && f.held != nil {
+		sizes := f.sizes
+		if len(sizes) == 0 {
+			sizes = []uint32{unlimited}
+		}
+		for _, size := range sizes {
+			if t := f.pool.s.try(f.held, 0, size, f.seed); t.ok && t.count > 0 {
+				f.size, f.sizes = size, nil
+				f.replay()
+				break
+			}
+		}
+	}
+	f.release()
+}

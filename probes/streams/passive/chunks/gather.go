@@ -6,11 +6,14 @@ import (
 	"snag/probes/streams/rtmp"
 )
 
+// firstSearch is how many bytes are worth a search: some messages of audio.
+const firstSearch = 2 << 10
+
 // search begins to search: all that was known is let go but the chunk size.
 func (f *Follower) search() {
 	f.phase, f.trust = searching, false
 	f.release()
-	f.next, f.skip, f.tries = 8<<10, 0, 0
+	f.next, f.skip, f.tries = firstSearch, 0, 0
 }
 
 func (f *Follower) release() {
@@ -90,10 +93,7 @@ func (f *Follower) find(at int64) {
 		return
 	}
 	if len(f.held) < searched {
-		f.next = len(f.held) + 8<<10
-		if len(f.held) >= 64<<10 {
-			f.next += 8 << 10
-		}
+		f.next = len(f.held) + min(max(len(f.held)/2, firstSearch), 16<<10)
 		return
 	}
 	// Not RTMP, encrypted, or a picture longer than what was searched: less and
@@ -101,7 +101,7 @@ func (f *Follower) find(at int64) {
 	f.tries++
 	f.skip = searched << min(f.tries, 6)
 	f.release()
-	f.next = 8 << 10
+	f.next = firstSearch
 }
 
 // learn takes what a search found.

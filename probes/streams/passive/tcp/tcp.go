@@ -28,7 +28,7 @@ const (
 	linger = 10 * time.Second
 	// grace: an acknowledgment of bytes that the capture has not shown yet proves
 	// a loss only after so long: queues of one NIC may be captured out of order.
-	grace = 20 * time.Millisecond
+	grace = 50 * time.Millisecond
 	// window: a segment further away than the largest window (RFC 7323, 2.3) is
 	// not of this connection's present.
 	window = 1 << 30
