@@ -205,8 +205,13 @@ func most(of map[string]float64) (string, float64) {
 // hotRemedy is what is known of some functions: the option or tool behind them
 // (lib/Kconfig.debug, kernel/dma/Kconfig).
 func hotRemedy(name string) string {
+	// Whose samples are under debug_dma_map_page and its kin (kernel/dma/debug.c).
+	for _, under := range []string{"debug_dma_", "check_unmap", "check_sync", "add_dma_entry", "dma_entry_", "active_cacheline_", "hash_bucket_", "__hash_bucket_find", "bucket_find_"} {
+		if strings.HasPrefix(name, under) {
+			return "a kernel without CONFIG_DMA_API_DEBUG (dma_debug=off on the command line turns it off): a reboot, plan it"
+		}
+	}
 	for _, known := range []struct{ prefix, remedy string }{
-		{"debug_dma_", "a kernel without CONFIG_DMA_API_DEBUG (dma_debug=off on the command line turns it off): a reboot, plan it"},
 		{"__lock_acquire", "a kernel without CONFIG_PROVE_LOCKING: a reboot, plan it"},
 		{"lock_acquire", "a kernel without CONFIG_PROVE_LOCKING: a reboot, plan it"},
 		{"kasan_", "a kernel without CONFIG_KASAN: a reboot, plan it"},

@@ -20,7 +20,7 @@ var numaImbalance = &Suspect{
 		{Measure: "host.processes", Why: "whose memory is read back from swap"},
 	},
 	For: []string{
-		"strong: a node has less than a tenth of its memory free, another more than a quarter, and what fills it can't be given back",
+		"strong: a node has less than a tenth of its memory free, or no more than its watermarks, another more than a quarter, and what fills it can't be given back",
 		"decisive: pages go to swap and come back meanwhile, and no control group of who swaps is at its limit (healthy 0: there is memory free); else strong",
 		"decisive: pages that were wanted from the full node came from another: numa_foreign of the one and numa_miss of the others agree (healthy 0)",
 		"weak: half of the full node is shared memory; it is bound or reclaimed there first (zone_reclaim_mode)",
@@ -38,10 +38,13 @@ var numaImbalance = &Suspect{
 
 // Full and free: a node with a tenth of its memory free that swaps, or sends who
 // asks elsewhere, is at the kernel's watermarks (a node of 750 MiB does at 0.07, a
-// large one at 0.02); one with a quarter free could have helped.
+// large one at 0.02); where these were read, one at half as much again as the high
+// ones, up to which kswapd reclaims, is as well, however much that is of a small
+// node. One with a quarter free could have helped.
 const (
 	nodeFull  = 0.1
 	nodeSpare = 0.25
+	atHigh    = 1.5
 	// pinnedShare of a full node that is memory which is not given back.
 	pinnedShare = 0.3
 	// missRate of pages a second from the wrong node: healthy 0; 100 are 0.4 MB/s.
@@ -55,9 +58,12 @@ type node struct {
 	anonymous, locked          float64
 	missed, foreign            float64 // pages given that others wanted elsewhere; wanted here, given elsewhere
 	counted                    bool
+	high                       float64 // bytes under which it is reclaimed; 0 not known
 }
 
 func (n node) freeShare() float64 { return n.free / n.total }
+
+func (n node) full() bool { return n.freeShare() <= nodeFull || n.free <= atHigh*n.high }
 
 // kept is what can't be given back without swap.
 func (n node) kept() float64 { return (n.shared + n.anonymous + n.locked) / n.total }
@@ -89,6 +95,10 @@ func nodesOf(r *recording.Recording) []node {
 		for _, s := range r.Select("node_memory_numa_numa_foreign_total", "node", n.name) {
 			n.foreign, _ = s.Increase()
 		}
+		for _, s := range r.Select("node_zoneinfo_high_pages", "node", n.name) {
+			high, _ := s.Last()
+			n.high += high * pageBytes(r)
+		}
 		out = append(out, n)
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].freeShare() < out[j].freeShare() })
@@ -101,7 +111,7 @@ func weighNUMA(s *scene.Scene, r *recording.Recording) []Finding {
 		return nil // it has one
 	}
 	full, spare := nodes[0], nodes[len(nodes)-1]
-	if full.freeShare() > nodeFull || spare.freeShare() < nodeSpare {
+	if !full.full() || spare.freeShare() < nodeSpare {
 		return nil
 	}
 	window := s.Window.Length(s.Window.End).Seconds()

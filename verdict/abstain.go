@@ -19,29 +19,45 @@ func (v *Verdict) abstain(g *graph) {
 	}
 	if observer != nil {
 		v.Warnings = append(v.Warnings, observer.finding.Text)
-		stands := false
-		for _, c := range g.found {
-			if c == observer || c.state != Culprit {
-				continue
-			}
-			if undoubted(c.finding.Evidence) {
-				stands = true
-				continue
-			}
-			c.state = Contributing
-			v.Abstained = "snag itself ran late, and nothing decisive stands without its samples"
-		}
-		observer.state = Culprit
-		if stands {
-			observer.state = Contributing
-		}
 		v.Next = firstOf(observer.finding.Next, observer.suspect.Next)
+		observer.state = v.undermine(g, observer)
 	}
 	v.tellApart(g)
 	if v.Abstained == "" && len(v.Symptoms) > 0 && !someCulprit(g) {
 		v.Abstained = "something is wrong, and no suspect of the catalogue was proved to cause it"
-		v.Next = firstOf(v.Next, nextFor(v.Symptoms[0]))
+		if st := v.Scene.StreamAt(v.Symptoms[0].Subject); st != nil && st.Ends != "" {
+			v.Abstained = "an encoder, an uplink and a server that stop look alike at the player, and " + st.Seen()
+		}
+		v.Next = firstOf(v.Next, nextFor(v.Scene, v.Symptoms[0]))
 	}
+}
+
+// undermine takes back the culprits whose proof rests on samples that the observer
+// took too late, and returns what the observer is then: the culprit where a symptom
+// can't be explained for it, or is its own doing; a contribution to the doubt where something stands
+// nevertheless; else a risk, for nobody was harmed by snag being late.
+func (v *Verdict) undermine(g *graph, observer *candidate) State {
+	stands, undone := false, false
+	for _, c := range g.found {
+		switch {
+		case c == observer || c.state != Culprit:
+		case undoubted(c.finding.Evidence):
+			stands = true
+		default:
+			c.state, undone = Contributing, true
+		}
+	}
+	switch {
+	case stands:
+		return Contributing
+	case undone:
+		v.Abstained = "snag itself ran late, and nothing decisive stands without its samples"
+		return Culprit
+	case len(g.explains(observer)) > 0: // its own reader made what looks like a freeze
+		return Culprit
+	}
+	v.Abstained = "snag itself ran late or lost events: that it saw nobody to blame clears nobody"
+	return Risk
 }
 
 func someCulprit(g *graph) bool {

@@ -72,8 +72,8 @@ type Verdict struct {
 	Scene     *scene.Scene
 	Symptoms  []scene.Symptom
 	Entries   []Entry // culprits first, by confidence; then contributing, consequence, risk, cleared, not seen
-	// Abstained says why no culprit is named though there are symptoms; "" if one is
-	// named or nothing is wrong.
+	// Abstained says why no culprit is named though there are symptoms, or though snag
+	// itself did not see enough to say so; "" if one is named or nothing is wrong.
 	Abstained string
 	// Next is the one measurement that would tell, when Abstained.
 	Next string

@@ -18,9 +18,8 @@ var Incident = lab.Incident{
 		Suspect: "machine-paused",
 		Subject: `this host|"kind":"host"`,
 	},
-	Distractor:     "snag alone is stopped for 4 s (SIGSTOP): the machine and its stream go on",
-	DistractorWant: lab.Want{Also: []string{"observer"}},
-	Start:          start,
+	Distractor: "snag alone is stopped for 4 s (SIGSTOP): the machine and its stream go on",
+	Start:      start,
 }
 
 func start(s *lab.Stage, v lab.Variant) error {

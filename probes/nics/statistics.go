@@ -1,7 +1,6 @@
 package nics
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
@@ -151,8 +150,8 @@ func (c *counters) read(env *probe.Env, l *ledger, fd int) error {
 	c.slow = time.Since(began) > slow
 	t := env.Now()
 	for i, p := range c.picks {
-		if at := 8 * p.index; at+8 <= len(values) {
-			c.seen[i].sample(env.Sink, t, p.metric, c.labels, float64(binary.NativeEndian.Uint64(values[at:])), p.always)
+		if n, ok := p.of(values); ok {
+			c.seen[i].sample(env.Sink, t, p.metric, c.labels, float64(n), p.always)
 		}
 	}
 	return nil

@@ -1,21 +1,27 @@
 package nics
 
 import (
+	"encoding/binary"
 	"regexp"
 	"strings"
 )
 
 // Statistics that tell of packets lost or not fetched in time, of the flow
-// director, and of interrupts; by the drivers' own names, which differ:
-// drivers/net/ethernet/intel/ixgbe/ixgbe_ethtool.c rx_missed_errors
-// rx_no_dma_resources fdir_match fdir_miss fdir_overflow alloc_rx_buff_failed,
-// intel/i40e/i40e_ethtool.c port.rx_dropped port.fdir_atr_match rx_alloc_fail,
-// mellanox/mlx5/core/en_stats.c rx_out_of_buffer rx_discards_phy rx_buff_alloc_err
-// chN_events, amazon/ena/ena_ethtool.c rx_drops queue_N_rx_empty_rx_ring
-// queue_N_tx_napi_comp, broadcom/bnx2x/bnx2x_ethtool.c [N]: rx_discards,
-// sfc/nic.c port_rx_nodesc_drops, drivers/net/virtio_net.c rx_queue_N_drops.
+// director, and of interrupts; by the drivers' own names, which differ. In
+// drivers/net/ethernet: intel/ixgbe/ixgbe_ethtool.c rx_missed_errors
+// rx_no_dma_resources fdir_match fdir_miss fdir_overflow alloc_rx_buff_failed lsc_int,
+// intel/i40e/i40e_ethtool.c port.rx_discards port.fdir_atr_match rx_alloc_fail,
+// intel/ice/ice_ethtool.c rx_dropped.nic, mellanox/mlx5/core/en_stats.c
+// rx_out_of_buffer rx_discards_phy rxN_buff_alloc_err chN_events chN_poll,
+// amazon/ena/ena_ethtool.c rx_drops queue_N_rx_empty_rx_ring queue_N_tx_napi_comp,
+// broadcom/bnx2x/bnx2x_ethtool.c [N]: rx_discards, broadcom/bnxt/bnxt_ethtool.c
+// rx_total_ring_discards, broadcom/tg3.c rx_discards nic_irqs, realtek/r8169_main.c
+// rx_missed, emulex/benet/be_ethtool.c rx_drops_no_pbuf rxqN: rx_drops_no_frags,
+// sfc/ef10.c port_rx_nodesc_drops. In drivers/net: virtio_net.c rxN_drops
+// (rx_queue_N_drops in older kernels), vmxnet3/vmxnet3_ethtool.c pkts rx OOB,
+// hyperv/netvsc_drv.c rx_no_memory.
 var (
-	telling = regexp.MustCompile(`(?i)drop|discard|miss|no_?buf|no_?dma|no_?desc|fifo|over_?run|overflow|out_of_buffer|buff?er?s?_full|empty_rx_ring|refill?_|fdir|exhaust|alloc.*fail|fail.*alloc|alloc_err|no_?skb|no_frags|post_fail|_err(or)?s?$`)
+	telling = regexp.MustCompile(`(?i)drop|discard|miss|no_?buf|no_?dma|no_?desc|fifo|over_?run|overflow|out_of_buffer|buff?er?s?_full|empty_rx_ring|refill?_|fdir|exhaust|alloc.*fail|fail.*alloc|alloc_err|no_?skb|no_frags|post_fail|no_memory|_err(or)?s?$|\boob$`)
 	// A queue's own packets: how a card spreads them. And its interrupts or polls.
 	perQueue = regexp.MustCompile(`(?i)^(\[\d+\]: )?([rt]x[-_]?(queue[-_])?\d+[-_.:]?\s?([rt]x[-_])?(packets|pkts)|queue_\d+_[rt]x_(cnt|packets)|[rt]x_?\d+_packets|\[\d+\]: [rt]x_ucast_packets)$`)
 	wakes    = regexp.MustCompile(`(?i)(^|_)(irqs?|intr|interrupts?|events|poll|napi_comp|lsc_int)(_|$|\d)`)
@@ -29,10 +35,11 @@ const (
 	mostQueues  = 256
 )
 
-// pick is one statistic that is recorded: its place in the driver's list and its
-// series. always: from the first reading; the others once they grow.
+// pick is one statistic that is recorded: its places in the driver's list, whose
+// values are added, and its series. always: from the first reading; the others once
+// they grow.
 type pick struct {
-	index  int
+	places []int
 	metric string
 	always bool
 }
@@ -40,13 +47,23 @@ type pick struct {
 // choose picks the statistics that are recorded, and counts those that would be
 // if there were not too many.
 func choose(names []string) (picks []pick, left int) {
-	taken := map[string]bool{}
+	taken := map[string]int{} // series → its place among the picks
 	few, many := 0, 0
 	for i, n := range names {
 		queue := perQueue.MatchString(n)
-		switch {
-		case beside.MatchString(n) || !queue && !telling.MatchString(n) && !wakes.MatchString(n):
+		if beside.MatchString(n) || !queue && !telling.MatchString(n) && !wakes.MatchString(n) {
 			continue
+		}
+		m := metricOf(n)
+		if at, ok := taken[m]; ok {
+			// vmxnet3 lists each queue's counters under the same names: they are one
+			// card's. Two names that are one only once sanitised are not: the first stays.
+			if p := &picks[at]; names[p.places[0]] == n {
+				p.places = append(p.places, i)
+			}
+			continue
+		}
+		switch {
 		case queue && many >= mostQueues, !queue && few >= mostTelling:
 			left++
 			continue
@@ -55,15 +72,23 @@ func choose(names []string) (picks []pick, left int) {
 		default:
 			few++
 		}
-		m := metricOf(n)
-		if taken[m] { // two names that are one once sanitised: the first stays
-			continue
-		}
-		taken[m] = true
+		taken[m] = len(picks)
 		// A whole card's drops are worth a series that stands still: then they did.
-		picks = append(picks, pick{i, m, !queue && telling.MatchString(n) && !hasDigit(n)})
+		picks = append(picks, pick{places: []int{i}, metric: m, always: !queue && telling.MatchString(n) && !hasDigit(n)})
 	}
 	return picks, left
+}
+
+// of adds up what the driver answered for the statistic; false when it answered
+// less than it has names.
+func (p pick) of(values []byte) (sum uint64, ok bool) {
+	for _, i := range p.places {
+		if 8*i+8 > len(values) {
+			return 0, false
+		}
+		sum += binary.NativeEndian.Uint64(values[8*i:])
+	}
+	return sum, true
 }
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }

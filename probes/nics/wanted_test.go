@@ -2,6 +2,7 @@ package nics
 
 import (
 	"bufio"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,11 +57,44 @@ func TestNamesAreNodeExporters(t *testing.T) {
 		"rx_missed_errors": "node_ethtool_received_missed_errors", "tx_aborted": "node_ethtool_transmitted_aborted",
 		"rx_dropped": "node_ethtool_received_dropped_total", "port.rx_dropped": "node_ethtool_port_received_dropped",
 		"[0]: rx_discards": "node_ethtool_0_received_discards", "rx-0.packets": "node_ethtool_received_0_packets",
+		"  pkts rx OOB": "node_ethtool_pkts_received_oob", "rxq0: rx_drops_no_frags": "node_ethtool_rxq0_received_drops_no_frags",
 		"align_errors": "node_ethtool_align_errors", "rx7_out_of_buffer": "node_ethtool_rx7_out_of_buffer",
 	} {
 		if got := metricOf(stat); got != want {
 			t.Errorf("%s is %s, want %s", stat, got, want)
 		}
+	}
+}
+
+// The names that suspects/nic_statistics.go reads: each is picked, and recorded from
+// the first reading where it is a whole card's.
+func TestPicksEachDriversCountOfAFullRing(t *testing.T) {
+	for _, n := range []string{
+		"rx_no_dma_resources", "rx_missed_errors", "port.rx_discards", "port.rx_dropped", "rx_dropped.nic", "rx_out_of_buffer", "rx_drops",
+		"rx_total_ring_discards", "rx_total_discard_pkts", "rx_discards", "port_rx_nodesc_drops", "rx_missed", "rx_drops_no_pbuf",
+		"rxq0: rx_drops_no_frags", "  pkts rx OOB", "rx_fifo_errors", "rx_over_errors",
+	} {
+		if picks, _ := choose([]string{"tx_bytes", n}); len(picks) != 1 || picks[0].places[0] != 1 || picks[0].always == hasDigit(n) {
+			t.Errorf("%s: %+v", n, picks)
+		}
+	}
+}
+
+// vmxnet3 lists the same names for each of its queues (vmxnet3_get_strings).
+func TestCountersOfTheSameNameAreAddedUp(t *testing.T) {
+	picks, left := choose([]string{"Rx Queue#", "  pkts rx OOB", "  pkts rx err", "Rx Queue#", "  pkts rx OOB", "pkts.rx.OOB"})
+	if len(picks) != 1 || left != 0 {
+		t.Fatalf("%+v, %d left", picks, left)
+	}
+	values := make([]byte, 6*8)
+	for i := range 6 {
+		binary.NativeEndian.PutUint64(values[8*i:], uint64(1)<<(4*i))
+	}
+	if n, ok := picks[0].of(values); !ok || n != 1<<4+1<<16 {
+		t.Errorf("%x, %v", n, ok)
+	}
+	if n, ok := picks[0].of(values[:5*8-1]); ok {
+		t.Errorf("of an answer that is cut off: %x", n)
 	}
 }
 

@@ -84,6 +84,42 @@ func TestErrorsThatCallsReturn(t *testing.T) {
 	}
 }
 
+// A namespace of a hundred ports, of which 90 are taken towards one service: its
+// client's calls are looked at, though the machine's own range has room.
+func TestWhoIsShortOfItsNamespacesPortsIsLookedAt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.do(func() error {
+		return os.WriteFile("/proc/sys/net/ipv4/ip_local_port_range", []byte("40000 40099"), 0o644)
+	})
+	b.listen("127.0.0.1:7041")
+	for range 90 {
+		b.dial("127.0.0.1:7041")
+	}
+	r := b.start()
+	deadline := time.Now().Add(4 * time.Second)
+	for time.Now().Before(deadline) {
+		b.do(func() error {
+			fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+			if err != nil {
+				return err
+			}
+			defer unix.Close(fd)
+			unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{192, 0, 2, 1}})
+			return nil
+		})
+		time.Sleep(50 * time.Millisecond)
+	}
+	r.Stop()
+	rec := b.needs(r, "sockets.errors")
+	for _, e := range rec.CallErrors {
+		if e.Netns == b.id && e.PID == os.Getpid() && e.Call == "bind" && e.Errno == "EADDRNOTAVAIL" {
+			return
+		}
+	}
+	t.Errorf("no error of bind is among %+v", rec.CallErrors)
+}
+
 func TestErrorsAddUpByProcessAndService(t *testing.T) {
 	row := func(pid int, remote string, n uint64) recording.CallError {
 		return recording.CallError{Netns: 1, PID: pid, Call: "recv", Errno: "ECONNRESET", Proto: "tcp", Local: "10.0.0.1:80", Remote: remote, N: n}

@@ -2,8 +2,10 @@ package sockets
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cilium/ebpf"
@@ -77,49 +79,43 @@ func (e *exits) detach() {
 	}
 }
 
-// shortOfPorts finds the processes that hold most ports of one source address to
-// one destination. Only a dump of everything tells; the range is read where a
-// destination has thousands.
+// shortOfPorts finds the processes with connections from a source address to a
+// destination between which most of the namespace's ports are taken, be it by
+// connections in TIME-WAIT. Only a dump of everything tells.
 func (r *running) shortOfPorts() []int {
 	type pair struct {
-		netns       uint64
-		from, toAny string
+		netns uint64
+		flowEnd
 	}
-	const few = 1000 // no range is that small where it was not made so to test
-	n := map[pair]int{}
-	most, least := ephemeralRange(r.env.Proc)
-	span := most - least + 1
-	if span <= 0 || len(r.survey.found) < min(few, int(portsUsed*float64(span))) {
-		return nil
-	}
-	for i := range r.survey.found {
-		s := &r.survey.found[i].Socket
-		if s.Proto == "tcp" && s.Remote != "" {
-			n[pair{s.Netns, recording.Host(s.Local), s.Remote}]++
+	short := map[pair]bool{}
+	for _, p := range r.survey.crowd.ports {
+		if span := r.survey.ephemeral[p.Netns]; span > 0 && float64(p.InUse) >= portsUsed*float64(span) {
+			short[pair{p.Netns, flowEnd{p.Local, p.Remote}}] = true
 		}
+	}
+	if len(short) == 0 {
+		return nil
 	}
 	pids := map[int]bool{}
 	for i := range r.survey.found {
 		s := &r.survey.found[i].Socket
-		if s.Proto == "tcp" && len(s.Owners) > 0 && float64(n[pair{s.Netns, recording.Host(s.Local), s.Remote}]) >= portsUsed*float64(span) {
+		if s.Proto == "tcp" && len(s.Owners) > 0 && short[pair{s.Netns, flowEnd{recording.Host(s.Local), s.Remote}}] {
 			pids[s.Owners[0].PID] = true
 		}
 	}
-	var out []int
-	for pid := range pids {
-		out = append(out, pid)
-	}
-	return out
+	return slices.Collect(maps.Keys(pids))
 }
 
-// ephemeralRange is net.ipv4.ip_local_port_range of snag's own namespace.
-func ephemeralRange(proc string) (most, least int) {
+// ephemeralPorts is how many ports connect() chooses from in the network namespace
+// of the calling thread, net.ipv4.ip_local_port_range; 0 where it can't be read.
+func ephemeralPorts(proc string) int {
 	b, err := os.ReadFile(filepath.Join(proc, "sys/net/ipv4/ip_local_port_range"))
 	if err != nil {
-		return 0, 0
+		return 0
 	}
-	if n, err := fmt.Sscan(strings.TrimSpace(string(b)), &least, &most); n != 2 || err != nil {
-		return 0, 0
+	var least, most int
+	if n, err := fmt.Sscan(strings.TrimSpace(string(b)), &least, &most); n != 2 || err != nil || most < least {
+		return 0
 	}
-	return most, least
+	return most - least + 1
 }

@@ -23,13 +23,16 @@ type survey struct {
 	failed map[uint64]error
 	// crowd counts what has no row of its own: filled by a dump of everything.
 	crowd crowd
-	look  bool // this dump looks at everything that is looked at rarely
+	// ephemeral is how many ports connect() chooses from in the namespaces that have
+	// many in use: of the last dump of everything.
+	ephemeral map[uint64]int
+	look      bool // this dump looks at everything that is looked at rarely
 	// elsewhere is the CPU time spent on other threads, seconds.
 	elsewhere float64
 }
 
 func newSurvey(env *probe.Env) *survey {
-	return &survey{env: env, set: netns.Set{Proc: env.Proc, NameDirs: netns.NameDirs, Own: env.Netns}}
+	return &survey{env: env, set: netns.Set{Proc: env.Proc, NameDirs: netns.NameDirs, Own: env.Netns}, ephemeral: map[uint64]int{}}
 }
 
 // dump asks for all sockets, or, when wanted is not nil, for all UDP sockets and
@@ -38,6 +41,9 @@ func (s *survey) dump(look bool, wanted map[uint64]map[diag.Kind][][48]byte) err
 	s.found = s.found[:0]
 	s.failed = map[uint64]error{}
 	s.crowd.reset()
+	if wanted == nil {
+		clear(s.ephemeral)
+	}
 	s.look = look
 	if look || s.set.Stale() {
 		if _, _, err := s.set.Refresh(); err != nil {
@@ -96,7 +102,13 @@ func (s *survey) ask(id uint64, everything bool, few map[diag.Kind][][48]byte) e
 	}
 	if everything {
 		s.crowd.begin(t, id)
-		defer s.crowd.end()
+		crowds := len(s.crowd.ports)
+		defer func() {
+			s.crowd.end()
+			if len(s.crowd.ports) > crowds { // many ports are in use: of how many?
+				s.ephemeral[id] = ephemeralPorts(s.env.Proc)
+			}
+		}()
 	}
 	var errs []error
 	for _, k := range diag.Kinds {

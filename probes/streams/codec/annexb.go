@@ -27,6 +27,8 @@ type AnnexB struct {
 	in    bool
 	zeros int // at the end of what came: they may belong to a start code
 	size  int // of the unit, its trailing zeros not yet counted
+	taken int // bytes fed and looked at
+	at    int // of them before the unit's start code
 }
 
 var startCode = []byte{0, 0, 1}
@@ -39,11 +41,13 @@ func (w *AnnexB) Feed(b []byte, each func(head []byte, size int)) {
 	for w.zeros > 0 && len(b) > 0 {
 		if b[0] == 0 {
 			w.zeros++
+			w.taken++
 			b = b[1:]
 			continue
 		}
 		if b[0] == 1 && w.zeros >= 2 {
-			w.begin(each)
+			w.begin(w.taken-w.zeros, each)
+			w.taken++
 			b = b[1:]
 			break
 		}
@@ -58,6 +62,7 @@ func (w *AnnexB) Feed(b []byte, each func(head []byte, size int)) {
 			}
 			w.data(b[:n])
 			w.zeros = len(b) - n
+			w.taken += len(b)
 			return
 		}
 		end := i
@@ -65,7 +70,8 @@ func (w *AnnexB) Feed(b []byte, each func(head []byte, size int)) {
 			end--
 		}
 		w.data(b[:end])
-		w.begin(each)
+		w.begin(w.taken+end, each)
+		w.taken += i + 3
 		b = b[i+3:]
 	}
 }
@@ -85,9 +91,17 @@ func (w *AnnexB) Head() ([]byte, int) {
 	return w.head.bytes(), w.size
 }
 
-// Reset forgets the unit under way: bytes were lost.
+// Begin is how many bytes had been fed since Reset before the start code of the
+// unit under way; while Feed calls back, of the unit that it gives.
+func (w *AnnexB) Begin() int { return w.at }
+
+// Taken is how many bytes have been fed since Reset.
+func (w *AnnexB) Taken() int { return w.taken }
+
+// Reset forgets the unit under way and counts bytes from nought.
 func (w *AnnexB) Reset() {
 	w.in, w.zeros, w.size, w.head.n = false, 0, 0, 0
+	w.taken, w.at = 0, 0
 }
 
 func (w *AnnexB) data(b []byte) {
@@ -108,9 +122,9 @@ func (w *AnnexB) zerosAreData() {
 	w.zeros = 0
 }
 
-func (w *AnnexB) begin(each func(head []byte, size int)) {
+func (w *AnnexB) begin(at int, each func(head []byte, size int)) {
 	w.close(each)
-	w.in, w.zeros = true, 0
+	w.in, w.zeros, w.at = true, 0, at
 }
 
 func (w *AnnexB) close(each func(head []byte, size int)) {

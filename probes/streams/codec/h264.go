@@ -7,9 +7,14 @@ import "snag/probes/streams/stream"
 // of frames, both fields of an interlaced one counted once; 0 when there is no
 // timing in it.
 func H264SPS(nal []byte) (stream.Params, error) {
-	p := stream.Params{Kind: stream.Video, Codec: H264}
+	p, _, err := h264(nal)
+	return p, err
+}
+
+func h264(nal []byte) (p stream.Params, interlaced bool, err error) {
+	p = stream.Params{Kind: stream.Video, Codec: H264}
 	if len(nal) < 4 || nal[0]&31 != h264SPS {
-		return p, badf("H.264 SPS", "it is no SPS")
+		return p, false, badf("H.264 SPS", "it is no SPS")
 	}
 	var buf [MaxHead]byte
 	r := bits{b: buf[:Unescape(buf[:], nal[1:])]}
@@ -21,7 +26,7 @@ func H264SPS(nal []byte) (stream.Params, error) {
 	switch profile {
 	case 100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135:
 		if chroma = r.ue(); chroma > 3 {
-			return p, badf("H.264 SPS", "chroma_format_idc %d", chroma)
+			return p, false, badf("H.264 SPS", "chroma_format_idc %d", chroma)
 		}
 		if chroma == 3 {
 			separate = r.flag()
@@ -43,7 +48,7 @@ func H264SPS(nal []byte) (stream.Params, error) {
 		r.se()
 		n := r.ue()
 		if n > 255 {
-			return p, badf("H.264 SPS", "%d reference frames in its order count cycle", n)
+			return p, false, badf("H.264 SPS", "%d reference frames in its order count cycle", n)
 		}
 		for range n {
 			r.se()
@@ -72,16 +77,16 @@ func H264SPS(nal []byte) (stream.Params, error) {
 		w, h = cropped(w, ux*(l+right)), cropped(h, uy*(top+bottom))
 	}
 	if r.short {
-		return p, bad("H.264 SPS", errShort)
+		return p, false, bad("H.264 SPS", errShort)
 	}
 	if w == 0 || h == 0 || w > maxSide || h > maxSide {
-		return p, badf("H.264 SPS", "a picture of %d×%d", w, h)
+		return p, false, badf("H.264 SPS", "a picture of %d×%d", w, h)
 	}
 	p.Width, p.Height = int(w), int(h)
 	if r.flag() { // vui_parameters_present_flag
 		p.FPS = vuiTiming(&r, 2)
 	}
-	return p, nil
+	return p, fields == 2, nil
 }
 
 func cropped(side, crop uint64) uint64 {
@@ -181,4 +186,11 @@ func AVCC(b []byte) (p stream.Params, lengthSize int, err error) {
 	}
 	p, err = H264SPS(b[8 : 8+n])
 	return p, lengthSize, err
+}
+
+// H264Fields tells whether an SPS allows fields as pictures of their own
+// (frame_mbs_only_flag 0): two of them make a frame.
+func H264Fields(nal []byte) bool {
+	_, fields, err := h264(nal)
+	return err == nil && fields
 }

@@ -14,8 +14,9 @@ func units() [][]byte {
 }
 
 type found struct {
-	heads []string
-	sizes []int
+	heads  []string
+	sizes  []int
+	begins []int
 }
 
 func (f *found) take(head []byte, size int) {
@@ -36,8 +37,10 @@ func (f *found) check(t *testing.T, want [][]byte) {
 }
 
 func TestAnnexBInAnyPieces(t *testing.T) {
-	stream := []byte{0x55, 0, 0} // before the first start code
+	stream := []byte{0x55} // before the first start code
+	var begins []int
 	for i, u := range units() {
+		begins = append(begins, len(stream))
 		stream = append(append(stream, make([]byte, 2+i%3)...), 1)
 		stream = append(stream, u...)
 	}
@@ -45,11 +48,18 @@ func TestAnnexBInAnyPieces(t *testing.T) {
 		t.Run(fmt.Sprint(piece), func(t *testing.T) {
 			var w AnnexB
 			var f found
-			for rest := stream; len(rest) > 0; rest = rest[min(piece, len(rest)):] {
-				w.Feed(rest[:min(piece, len(rest))], f.take)
+			take := func(head []byte, size int) {
+				f.take(head, size)
+				f.begins = append(f.begins, w.Begin())
 			}
-			w.End(f.take)
+			for rest := stream; len(rest) > 0; rest = rest[min(piece, len(rest)):] {
+				w.Feed(rest[:min(piece, len(rest))], take)
+			}
+			w.End(take)
 			f.check(t, units())
+			if fmt.Sprint(f.begins) != fmt.Sprint(begins) || w.Taken() != len(stream) {
+				t.Errorf("units begin at %v of %d, want %v of %d", f.begins, w.Taken(), begins, len(stream))
+			}
 		})
 	}
 }

@@ -62,6 +62,8 @@ const (
 	Discontinuities               // told by the stream: EXT-X-DISCONTINUITY, discontinuity_indicator
 	SequenceResets                // HLS: EXT-X-MEDIA-SEQUENCE went back
 	CaptureLost                   // passive: bytes of the connection that the capture does not have
+	ReceiverDropped               // UDP: datagrams that the kernel dropped at snag's own full socket: its fault, not the stream's (SO_RXQ_OVFL)
+	SegmentsFailed                // HLS: segments and parts that the playlist lists and the server did not give whole
 	Counts                        // how many there are
 )
 

@@ -11,9 +11,19 @@ import (
 
 // since are the measures that not every kernel has, and the first that has each.
 var since = map[string]version{
-	"sockets.holds": {6, 3},  // tracepoint sock_send_length
-	"drops.reason":  {5, 17}, // argument reason of kfree_skb
-	"drops.socket":  {6, 11}, // argument rx_sk of kfree_skb
+	"sockets.holds":  {6, 3},  // tracepoint sock_send_length
+	"sockets.turns":  {6, 3},  // tracepoints sock_send_length, sock_recv_length
+	"sockets.errors": {5, 15}, // tracepoint inet_sk_error_report
+	"drops.reason":   {5, 17}, // argument reason of kfree_skb
+	"drops.socket":   {6, 11}, // argument rx_sk of kfree_skb
+}
+
+// measures are those that snag find takes by itself: not those of a profile that is
+// imported, or of streams that were not asked for.
+func measures() []string {
+	return slices.DeleteFunc(slices.Clone(recording.Measures), func(m string) bool {
+		return strings.HasPrefix(m, "oncpu.") || strings.HasPrefix(m, "streams.")
+	})
 }
 
 // version is a kernel's major and minor number.
@@ -39,7 +49,7 @@ func (m *machine) wrong() (out []string) {
 		return []string{err.Error()}
 	}
 	for _, run := range []string{quiet, udp, nagle} {
-		for _, measure := range recording.Measures {
+		for _, measure := range measures() {
 			if w := wrongCoverage(v, measure, covered(m.finds[run].doc, measure), run == udp); w != "" {
 				out = append(out, run+": "+w)
 			}

@@ -24,7 +24,7 @@ func printTable(w io.Writer, machines []*machine) {
 	}
 	line("as root", func(m *machine) string { return m.release })
 	line("---", func(*machine) string { return "---" })
-	for _, measure := range recording.Measures {
+	for _, measure := range measures() {
 		line("`"+measure+"`", func(m *machine) string {
 			c := covered(m.finds[udp].doc, measure)
 			if c.State == recording.CoverageUnavailable && c.Cure != "" {
