@@ -9,7 +9,7 @@ import (
 func (w *Watcher) place(s *one) figures.Place {
 	return figures.Place{
 		Name: s.entry.Name, URL: s.shown, Protocol: s.protocol, Layer: s.entry.Layer,
-		Side: recording.StreamSidePlayer, Netns: w.o.NetnsID,
+		Side: s.side, Netns: w.o.NetnsID,
 	}
 }
 
