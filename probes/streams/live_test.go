@@ -283,7 +283,7 @@ func TestProbe(t *testing.T) {
 func TestOpenFindsTheReader(t *testing.T) {
 	for _, raw := range []string{
 		"rtmp://h/a/b", "RTMPS://h/a/b", "rtsp://h/x", "rtsp+udp://h/x", "rtp://:5004?codec=H264", "sdp:///x.sdp",
-		"udp://239.0.0.1:5000", "http://h/live/x.m3u8?token=1", "https://h/X.M3U8",
+		"udp://239.0.0.1:5000", "http://h/live/x.m3u8?token=1", "https://h/X.M3U8", "srt://h:9000?streamid=x", "ps+udp://:30000", "http://h/x.flv", "ffprobe+rtmp://h/a/b",
 	} {
 		e, err := watch.NewEntry(raw, "")
 		if err != nil {
@@ -297,7 +297,7 @@ func TestOpenFindsTheReader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(e.URL); err == nil || !strings.Contains(err.Error(), "rtmp://…") || !strings.Contains(err.Error(), "https://….m3u8") {
+	if _, err := Open(e.URL); err == nil || !strings.Contains(err.Error(), "rtmp://…") || !strings.Contains(err.Error(), "https://….m3u8") || !strings.Contains(err.Error(), "srt://…") {
 		t.Errorf("%v", err)
 	}
 }

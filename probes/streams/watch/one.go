@@ -12,6 +12,7 @@ import (
 
 	"snag/probes/streams/figures"
 	"snag/probes/streams/stream"
+	"snag/recording"
 )
 
 // one is one stream under watch: its reader's goroutine writes the link, the
@@ -25,6 +26,9 @@ type one struct {
 	writer   *figures.Writer // nil: nothing is recorded
 	sink     stream.Sink
 	stop     context.CancelFunc
+	side     string // one of recording.StreamSide…
+	joined   bool   // somebody else reads it and hands it in …
+	lag      int64  // … so late at the most, ns
 
 	mu     sync.Mutex
 	link   link
@@ -82,13 +86,17 @@ func (t tap) Note(text string) {
 }
 
 func (w *Watcher) newOne(e Entry, open stream.Open) *one {
+	return w.newOneOf(e, open, recording.StreamSidePlayer)
+}
+
+func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 	e.Name = w.unique(e)
 	threshold := e.Threshold
 	if threshold == 0 {
 		threshold = w.o.Threshold
 	}
 	now := w.now()
-	s := &one{entry: e, protocol: protocolOf(e), shown: ShownURL(e.URL), open: open, stop: func() {}}
+	s := &one{entry: e, protocol: protocolOf(e), shown: ShownURL(e.URL), open: open, stop: func() {}, side: side}
 	s.link.since = now
 	s.figures = figures.New(figures.Options{
 		Name: e.Name, Asked: now, Threshold: threshold, Bursty: s.protocol == "hls", Frames: w.o.Frames,

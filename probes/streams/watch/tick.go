@@ -31,6 +31,7 @@ func (w *Watcher) tick(late time.Duration) {
 }
 
 func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) []Happened {
+	now -= s.lag
 	if late > beat { // less is how Go wakes anybody
 		s.figures.Late(now, int64(late))
 	}
