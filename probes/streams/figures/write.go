@@ -91,6 +91,8 @@ var counted = []struct {
 	{stream.PacketsReordered, "snag_stream_packets_reordered_total", byRTP},
 	{stream.PacketsDuplicate, "snag_stream_packets_duplicate_total", byRTP},
 	{stream.ContinuityErrors, "snag_stream_continuity_errors_total", map[string]bool{"mpegts": true}},
+	{stream.ReceiverDropped, "snag_stream_reader_dropped_total", map[string]bool{"mpegts": true}},
+	{stream.SegmentsFailed, "snag_stream_segments_failed_total", map[string]bool{"hls": true}},
 }
 
 var byRTP = map[string]bool{"rtp": true, "rtsp": true, "ps": true}
