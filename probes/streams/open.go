@@ -34,6 +34,7 @@ var protocols = []protocol{
 	{schemes: []string{"udp"}, open: ts.Open},
 	{schemes: []string{"ps+udp", "ps+tcp"}, open: ps.Open},
 	{schemes: []string{"http", "https"}, suffix: ".m3u8", open: hls.Open},
+	{schemes: []string{"http", "https"}, suffix: ".ts", open: hls.Progressive},
 	{schemes: ffprobe.Schemes(), open: ffprobe.Open},
 }
 
