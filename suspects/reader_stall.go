@@ -81,7 +81,7 @@ func stuckReader(s *scene.Scene, r *recording.Recording, st *scene.Stream, c *co
 		f.Subject = p.Subject
 		f.Related = append(f.Related, p.Subject)
 		if owner := p.Owner(); owner != nil {
-			who = owner.Subject.Name
+			who = programOf(owner.Subject)
 			f.Related = append(f.Related, owner.Subject)
 		}
 	}
@@ -89,7 +89,7 @@ func stuckReader(s *scene.Scene, r *recording.Recording, st *scene.Stream, c *co
 	f.Text = fmt.Sprintf("%s did not read for %s; the stream went on for others", who, lasting(stuck))
 	f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: stuck, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("nothing of the stream reached %s for %s", who, lasting(stuck))}
 	sender := Evidence{Side: For, Grade: Strong, Value: float64(c.sendQ), Unit: "B", Source: "ss -tnpoi Send-Q, timer, rwnd_limited", Origin: "the server's socket",
-		Text: fmt.Sprintf("up to %s waited to be sent to it, and its window held %s for %.0f %% of that time", size(float64(c.sendQ)), c.relay.Subject.Name, 100*c.limited)}
+		Text: fmt.Sprintf("up to %s waited to be sent to it, and its window held %s for %.0f %% of that time", size(float64(c.sendQ)), programOf(c.relay.Subject), 100*c.limited)}
 	if c.persist {
 		sender.Text += " (timer persist)"
 	} else if c.limited < 0.3 {

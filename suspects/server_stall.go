@@ -79,7 +79,7 @@ func (f *faulty) server(s *scene.Scene) (Finding, bool) {
 		return Finding{}, false
 	}
 	out := f.finding(s, f.takes())
-	who := out.Subject.Name
+	who := programOf(out.Subject)
 	if f.holds {
 		out.Text = fmt.Sprintf("%s took the stream in and sent nothing on: %s", who, f.what(s.Window.End))
 		out.Evidence = []Evidence{{Side: For, Grade: Decisive, Value: f.in.taken, Unit: "B", Source: "ss -tnpi bytes_received, bytes_acked", Origin: "both its sockets",

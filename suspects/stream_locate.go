@@ -32,7 +32,7 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 			f.reason, f.open = f.stream.Ends, open{true, !f.serverWaits()}
 			return
 		case !f.from.seen:
-			f.reason, f.open = f.from.socket.Subject.Name+" was looked at every 5 s only", open{true, true}
+			f.reason, f.open = f.from.name()+"'s socket was looked at every 5 s only", open{true, true}
 			return
 		case f.from.windowShut() && !f.to.seen:
 			f.at = atServer
@@ -50,7 +50,7 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 			}
 			return
 		case !f.slow && !f.from.wroteLittle():
-			f.reason = "bytes went on over " + f.from.socket.Subject.Name
+			f.reason = "bytes went on from " + f.from.name()
 			return
 		}
 		// The sender had nothing to send. Why: it is the source, or what came to it tells.

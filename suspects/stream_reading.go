@@ -16,6 +16,7 @@ type reading struct {
 	// seen: its rows lie close enough to judge by them what moved in a few seconds.
 	seen bool
 
+	least   int // bytes from which they count as waiting
 	looks   int // at the socket in that time
 	waiting int // at which bytes waited: to be sent, or to be read
 	most    int // most bytes that waited
@@ -61,12 +62,13 @@ func readEnd(k *scene.Socket, as side, spans []recording.Interval, window record
 	if k == nil || k.Last().TCP == nil {
 		return m
 	}
-	m.seen = closely(k)
+	m.least = max(leastWaiting, int(waitsFor*averageRate(k, as)))
 	var rtts []float64
 	for _, span := range spans {
 		if span.End == 0 {
 			span.End = window.End
 		}
+		m.seen = m.seen || closely(k, span)
 		inner := recording.Interval{Start: span.Start.Add(fromTick), End: span.End.Add(-toTick)}
 		n := 0
 		for _, row := range k.Rows {
@@ -104,13 +106,28 @@ func readEnd(k *scene.Socket, as side, spans []recording.Interval, window record
 	return m
 }
 
+// Bytes wait when there are as many as come in a tenth of a second: a reader that
+// reads 20 or 50 times a second, as snag's own does, leaves a frame there at most looks.
+const (
+	waitsFor     = 0.1  // s
+	leastWaiting = 1500 // bytes, a packet
+)
+
+// averageRate is what went over a socket in that direction, bytes a second.
+func averageRate(k *scene.Socket, as side) float64 {
+	if as == sends {
+		return overall(k, sentBytes)
+	}
+	return overall(k, func(r recording.Socket) float64 { return float64(r.TCP.BytesReceived) })
+}
+
 func (m *reading) look(row recording.Socket, as side) {
 	m.looks++
 	waits := row.RecvQ
 	if as == sends {
 		waits = row.SendQ
 	}
-	if waits > 0 {
+	if waits >= m.least {
 		m.waiting++
 		m.most = max(m.most, waits)
 	}
@@ -141,18 +158,32 @@ func wroteBytes(row recording.Socket) float64 {
 	return float64(row.TCP.BytesAcked) + float64(row.SendQ)
 }
 
-// closely tells whether a socket was looked at once a second, or never changed.
-func closely(k *scene.Socket) bool {
+// closely tells whether a socket was looked at once a second when a span of time
+// began. One that flows then has a row of that second, and one that stands still has
+// none: rows are written of what changes, once a second of what is watched, which
+// two rows a second apart show, and every 5 s of all else.
+func closely(k *scene.Socket, span recording.Interval) bool {
 	rows := tcpRowsOf(k)
-	if len(rows) < 2 {
-		return false
-	}
-	var gaps []time.Duration
+	watched := false
 	for i := 1; i < len(rows); i++ {
-		gaps = append(gaps, rows[i].T.Sub(rows[i-1].T))
+		apart := rows[i].T.Sub(rows[i-1].T)
+		watched = watched || apart >= time.Second-closeLook/4 && apart <= closeLook
 	}
-	sort.Slice(gaps, func(i, j int) bool { return gaps[i] < gaps[j] })
-	return gaps[len(gaps)/2] <= closeLook || movedBytes(rows[0]) == movedBytes(rows[len(rows)-1])
+	if !watched {
+		return len(rows) >= 2 && movedBytes(rows[0]) == movedBytes(rows[len(rows)-1])
+	}
+	var before, after *recording.Socket
+	for i := range rows {
+		switch at := rows[i].T; {
+		case at >= span.Start.Add(-2*closeLook) && at <= span.Start.Add(fromTick):
+			return true
+		case at < span.Start:
+			before = &rows[i]
+		case after == nil:
+			after = &rows[i]
+		}
+	}
+	return before != nil && after != nil && movedBytes(*before) == movedBytes(*after)
 }
 
 // mostly is the share of looks at which bytes wait, from which they wait all the

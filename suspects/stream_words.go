@@ -2,7 +2,7 @@ package suspects
 
 import (
 	"fmt"
-	"strings"
+	"math"
 
 	"snag/recording"
 	"snag/scene"
@@ -30,7 +30,43 @@ func (f *faulty) related() []recording.Subject {
 
 // finding is the common part of what a suspect says of a fault.
 func (f *faulty) finding(s *scene.Scene, sub recording.Subject) Finding {
-	return Finding{Subject: sub, Active: mergeIntervals(f.spans, 0), Related: f.related(), Harm: f.harm(s.Window)}
+	return Finding{Subject: sub, Active: f.active(), Related: f.related(), Harm: f.harm(s.Window)}
+}
+
+// active is when it acted: in the stream's freezes, and before, since bytes wait that
+// were not taken: what buffers hold, the viewer sees later.
+func (f *faulty) active() []recording.Interval {
+	var k *scene.Socket
+	var waits func(recording.Socket) bool
+	switch {
+	case f.at == atServer && !f.holds || f.at == atPlayer || f.at == atWatcher:
+		k, waits = f.to.socket, func(row recording.Socket) bool { return row.RecvQ >= f.to.least }
+	case f.at == atSlowLink || f.at == atDeadLink:
+		k, waits = f.from.socket, func(row recording.Socket) bool { return row.SendQ >= f.from.least }
+	}
+	out := append([]recording.Interval(nil), f.spans...)
+	if k != nil {
+		for i := range out {
+			out[i].Start = min(out[i].Start, waitedSince(k, out[i].Start, waits))
+		}
+	}
+	return mergeIntervals(out, 0)
+}
+
+// waitedSince is the first of the rows up to a time, without a break, at which bytes
+// waited; a time far off where there was none.
+func waitedSince(k *scene.Socket, at recording.Time, waits func(recording.Socket) bool) recording.Time {
+	since := recording.Time(math.MaxInt64)
+	for i := len(k.Rows) - 1; i >= 0; i-- {
+		switch row := k.Rows[i]; {
+		case row.T > at.Add(fromTick):
+		case !waits(row):
+			return since
+		default:
+			since = row.T
+		}
+	}
+	return since
 }
 
 // frames says how the stream came back, as weak evidence: an encoder, a server and a
@@ -56,12 +92,12 @@ const fewBurst = 10
 
 // nothingToSend says of a sender that it wrote nothing.
 func (m reading) nothingToSend() string {
-	return fmt.Sprintf("nothing waited at its socket (Send-Q > 0 %s) and it wrote %s in %s (usually %s/s)", m.lookedAt(), size(m.written), lasting(m.seconds), size(m.usualWritten))
+	return fmt.Sprintf("nothing waited at its socket (Send-Q %s) and it wrote %s in %s (usually %s/s)", m.lookedAt(), size(m.written), lasting(m.seconds), size(m.usualWritten))
 }
 
 // nothingCame says of a receiver that it read all there was.
 func (m reading) nothingCame() string {
-	return fmt.Sprintf("%s read all that came (Recv-Q > 0 %s): %s in %s", m.name(), m.lookedAt(), size(m.received), lasting(m.seconds))
+	return fmt.Sprintf("%s read all that came (Recv-Q %s): %s in %s", m.name(), m.lookedAt(), size(m.received), lasting(m.seconds))
 }
 
 // name is the process that holds the socket, else its address.
@@ -70,9 +106,17 @@ func (m reading) name() string {
 		return "the other end"
 	}
 	if p := m.socket.Owner(); p != nil {
-		return p.Subject.Name
+		return programOf(p.Subject)
 	}
 	return m.socket.First().Local
+}
+
+// programOf is a process in a sentence about it: its subject tells the namespace.
+func programOf(sub recording.Subject) string {
+	if sub.PID == 0 {
+		return sub.Name
+	}
+	return fmt.Sprintf("%s[%d]", orThis(sub.Comm, "?"), sub.PID)
 }
 
 // cantTell is a finding on what the player alone shows: the frames stopped, and
@@ -97,32 +141,4 @@ func (f *faulty) next() string {
 		url = "URL"
 	}
 	return fmt.Sprintf("on the host that takes the stream in: snag find --stream %s; from here: snag watch --layers ingest=…,edge=%s", url, url)
-}
-
-// whoSends is where a stream of which only the end is seen comes from.
-func whoSends(l scene.Link) string {
-	switch {
-	case l.From != nil && l.Sender() != nil:
-		return l.Sender().Subject.Name
-	case l.To != nil:
-		return l.To.First().Remote
-	}
-	return "its sender"
-}
-
-// at is a connection in words: its ends' addresses.
-func addresses(l scene.Link) string {
-	k := l.From
-	if k == nil {
-		k = l.To
-	}
-	if k == nil {
-		return "its connection"
-	}
-	f := k.First()
-	from, to := f.Local, f.Remote
-	if l.From == nil {
-		from, to = to, from
-	}
-	return strings.TrimSpace(from + " → " + to)
 }

@@ -86,7 +86,7 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 	case cmd.Flags().Changed("unit") && f.target.Unit == "", cmd.Flags().Changed("netns") && f.target.Netns == "":
 		return usage("the target has no name")
 	}
-	if _, err := streams.Entries(f.streams, f.layers); err != nil {
+	if _, _, err := streams.Entries(f.streams, f.layers); err != nil {
 		return usage("%v", err)
 	}
 	if f.show.baseline != "" { // it must not turn out wrong after the recording

@@ -118,24 +118,23 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// asked are the streams of the command line: each must be one that can be read.
-func (f *watchFlags) asked() ([]watch.Entry, error) {
-	var out []watch.Entry
+// asked are the streams of the command line, and --layers' places: each must be one that can be read.
+func (f *watchFlags) asked() (entries, places []watch.Entry, err error) {
 	for _, raw := range f.urls {
 		e, err := watch.NewEntry(raw, "the command line")
 		if err != nil {
-			return nil, usage("%v", err)
+			return nil, nil, usage("%v", err)
 		}
 		if _, err := streams.Open(e.URL); err != nil {
-			return nil, usage("%s: %v", watch.ShownURL(e.URL), err)
+			return nil, nil, usage("%s: %v", watch.ShownURL(e.URL), err)
 		}
-		out = append(out, e)
+		entries = append(entries, e)
 	}
-	layers, err := streams.Entries(nil, f.layers)
+	_, places, err = streams.Entries(nil, f.layers)
 	if err != nil {
-		return nil, usage("%v", err)
+		return nil, nil, usage("%v", err)
 	}
-	return append(out, layers...), nil
+	return entries, places, nil
 }
 
 func watchStreams(cmd *cobra.Command, f watchFlags) error {

@@ -20,7 +20,6 @@ import (
 // watching is a snag watch with all that its flags asked for.
 type watching struct {
 	f         watchFlags
-	entries   []watch.Entry
 	list      *watch.ListFile
 	discovery []*watch.Discovery
 	watcher   *watch.Watcher
@@ -44,8 +43,8 @@ type output interface {
 // newWatching opens all that can be found wanting before anything is watched.
 func newWatching(f watchFlags) (*watching, error) {
 	s := &watching{f: f}
-	var err error
-	if s.entries, err = f.asked(); err != nil {
+	entries, places, err := f.asked()
+	if err != nil {
 		return nil, err
 	}
 	for _, spec := range f.discover {
@@ -83,7 +82,8 @@ func newWatching(f watchFlags) (*watching, error) {
 		return nil, errors.Join(err, s.close())
 	}
 	s.watcher = watch.New(o)
-	s.watcher.Set("the command line", s.entries)
+	s.watcher.Set("the command line", entries)
+	s.watcher.SetLayers(places)
 	if f.list != "" {
 		s.list = watch.NewListFile(f.list)
 		entries, problems, _, err := s.list.Look(time.Now())
@@ -202,7 +202,8 @@ func (s *watching) close() error {
 	}
 	if s.recorder != nil {
 		if s.watcher != nil {
-			for _, c := range streams.Coverage(s.watcher.Measured(), s.f.layers != "") {
+			for _, c := range streams.Coverage(s.watcher) {
+				c.Cost = s.watcher.Measured().Own.Total // of this process, which does nothing else
 				if s.capture != nil {
 					s.capture.cover(&c)
 				}

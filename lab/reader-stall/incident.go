@@ -36,7 +36,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	}
 	recorder := b.Play("recorder", args...)
 	if v == lab.Sick {
-		s.AwaitOutput(recorder, "it has stopped once", func(printed string) bool { return strings.Contains(printed, "stop ") })
+		s.AwaitOutput(recorder, "it has stopped once", func(printed string) bool { return strings.Contains(printed, `"stop":`) })
 	}
 	return s.Err()
 }

@@ -8,7 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"snag/probes/streams/hls"
+	"snag/probes/streams/rtmp"
+	"snag/probes/streams/rtp"
+	"snag/probes/streams/rtsp"
 	"snag/probes/streams/stream"
+	"snag/probes/streams/ts"
 )
 
 // protocol is a reader of streams and the URLs that it is for.
@@ -19,7 +24,14 @@ type protocol struct {
 }
 
 // protocols is the list of readers; the first that fits a URL reads it.
-var protocols = []protocol{}
+var protocols = []protocol{
+	{schemes: []string{"rtmp", "rtmps"}, open: rtmp.Open},
+	{schemes: []string{"rtsp", "rtsp+tcp", "rtsp+udp", "rtsps"}, open: rtsp.Open},
+	{schemes: []string{"rtp", "sdp"}, open: rtp.Open},
+	{schemes: []string{"file"}, suffix: ".sdp", open: rtp.Open},
+	{schemes: []string{"udp"}, open: ts.Open},
+	{schemes: []string{"http", "https"}, suffix: ".m3u8", open: hls.Open},
+}
 
 // Open finds the reader for a URL.
 func Open(u *url.URL) (stream.Open, error) {

@@ -12,6 +12,7 @@ import (
 	"snag/internal/netns"
 	"snag/probes/probe"
 	"snag/probes/streams/figures"
+	"snag/probes/streams/layers"
 	"snag/probes/streams/watch"
 	"snag/recording"
 )
@@ -32,7 +33,6 @@ const (
 type running struct {
 	env    *probe.Env
 	w      *watch.Watcher
-	layers bool
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 }
@@ -51,7 +51,7 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 		})
 		return idle{}, nil
 	}
-	entries, err := Entries(env.Streams, env.Layers)
+	entries, of, err := Entries(env.Streams, env.Layers)
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +60,13 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	r := &running{env: env, layers: env.Layers != "", cancel: cancel}
+	r := &running{env: env, cancel: cancel}
 	r.w = watch.New(watch.Options{
 		Open: Open, Anchor: env.Anchor, Sink: env.Sink, Tell: r.notice, Note: env.Notice,
 		Netns: inside, NetnsID: env.Netns, Every: ReadEvery,
 	})
-	r.w.Set("snag find", entries)
+	r.w.Set("--stream", entries)
+	r.w.SetLayers(of)
 	r.done.Go(func() { r.w.Run(ctx) })
 	r.done.Go(func() {
 		probe.Every(ctx, coverEvery, func(time.Duration) { r.cover() })
@@ -77,29 +78,27 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 // halves the cost, and is under a frame's time at 50 frames a second.
 const ReadEvery = 20 * time.Millisecond
 
-// Entries are the streams that --stream and --layers ask for.
-func Entries(urls []string, layers string) ([]watch.Entry, error) {
-	var out []watch.Entry
+// Entries are the streams that --stream asks for, and the places of the one that
+// --layers does. Each can be read by somebody here.
+func Entries(urls []string, layers string) (entries, places []watch.Entry, err error) {
 	for _, raw := range urls {
 		e, err := watch.NewEntry(raw, "--stream")
 		if err != nil {
-			return nil, fmt.Errorf("--stream: %w", err)
+			return nil, nil, fmt.Errorf("--stream: %w", err)
 		}
-		out = append(out, e)
+		entries = append(entries, e)
 	}
 	if layers != "" {
-		of, err := watch.ParseLayers(layers, "--layers")
-		if err != nil {
-			return nil, fmt.Errorf("--layers: %w", err)
+		if places, err = watch.ParseLayers(layers, "--layers"); err != nil {
+			return nil, nil, fmt.Errorf("--layers: %w", err)
 		}
-		out = append(out, of...)
 	}
-	for _, e := range out {
+	for _, e := range slices.Concat(entries, places) {
 		if _, err := Open(e.URL); err != nil {
-			return nil, fmt.Errorf("%s %s: %w", e.From, watch.ShownURL(e.URL), err)
+			return nil, nil, fmt.Errorf("%s %s: %w", e.From, watch.ShownURL(e.URL), err)
 		}
 	}
-	return out, nil
+	return entries, places, nil
 }
 
 // namespace is the path of the namespace that was asked for (--netns): what
@@ -135,14 +134,15 @@ func (r *running) Stop() {
 }
 
 func (r *running) cover() {
-	for _, c := range Coverage(r.w.Measured(), r.layers) {
+	for _, c := range Coverage(r.w) {
 		r.env.Sink.Append(c)
 	}
 }
 
 // Coverage says what a watch measured of what was asked for. Layers are off where
 // nobody asked for any.
-func Coverage(m watch.Measured, layers bool) []recording.Coverage {
+func Coverage(w *watch.Watcher) []recording.Coverage {
+	m := w.Measured()
 	c := recording.Coverage{
 		Probe: measureFigures, State: recording.CoverageOK, Since: m.Since, Late: m.Own.Worst.Seconds(),
 	}
@@ -153,12 +153,22 @@ func Coverage(m watch.Measured, layers bool) []recording.Coverage {
 	if m.Read == 0 {
 		c.State = recording.CoverageFailed
 	}
-	of := recording.Coverage{Probe: measureLayers, State: recording.CoverageOff, Why: "no layers were asked for", Cure: "snag find --layers ingest=URL,edge=URL"}
-	if layers {
-		of = c
-		of.Probe = measureLayers
+	return []recording.Coverage{c, ofLayers(c, w.Matched())}
+}
+
+// ofLayers says what was measured between layers: as much as of the streams, less
+// what could not be matched.
+func ofLayers(c recording.Coverage, matched map[string]layers.How) recording.Coverage {
+	c.Probe = measureLayers
+	if len(matched) == 0 {
+		return recording.Coverage{Probe: measureLayers, State: recording.CoverageOff, Why: "no layers were asked for", Cure: "--layers ingest=URL,edge=URL"}
 	}
-	return []recording.Coverage{c, of}
+	for _, hop := range slices.Sorted(maps.Keys(matched)) {
+		if how := matched[hop]; how == layers.Searching || how == layers.Unmatched {
+			c.State, c.Why = recording.CoveragePartial, strings.TrimPrefix(c.Why+"; "+hop+": "+how.Why(), "; ")
+		}
+	}
+	return c
 }
 
 func unread(m watch.Measured) string {

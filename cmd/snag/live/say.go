@@ -53,11 +53,22 @@ func say(h watch.Happened) string {
 	case recording.EventStreamChanged:
 		return changed(h)
 	case recording.EventStreamEnded:
-		return "ended: " + watch.Clean(h.Why, 200)
+		return "ended: " + why(h)
 	case recording.EventStreamRefused:
-		return "refused: " + watch.Clean(h.Why, 200)
+		return "not let in: " + why(h)
 	}
 	return h.Kind
+}
+
+// why is a reader's error without the stream, which the line names already.
+func why(h watch.Happened) string {
+	text := h.Why
+	if strings.HasPrefix(text, "read ") {
+		if _, rest, ok := strings.Cut(text, ": "); ok {
+			text = rest
+		}
+	}
+	return watch.Clean(text, 200)
 }
 
 func freeze(h watch.Happened, ended bool, length time.Duration) string {

@@ -141,7 +141,7 @@ func (m *Meter) endFreeze(v moved) {
 	}
 	f := &m.freeze
 	f.stands, f.settling = false, true
-	f.end, f.step, f.jumped = v.at, v.step, v.jumped
+	f.end, f.step, f.jumped = max(v.at, f.start), v.step, v.jumped
 }
 
 // settle counts what comes right after a freeze, until the stream is where it would
@@ -167,7 +167,7 @@ func (m *Meter) settle(v moved) {
 func (m *Meter) closeFreeze(now int64) {
 	f := &m.freeze
 	if f.stands {
-		f.stands, f.settling, f.end = false, true, now
+		f.stands, f.settling, f.end = false, true, max(now, f.start)
 	}
 	if f.settling {
 		m.tellFreeze()

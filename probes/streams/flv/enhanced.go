@@ -17,7 +17,6 @@ const (
 	audioMultitrack   = 5
 	videoMultitrack   = 6
 	modEx             = 7
-	oneTrack          = 0
 	manyTracksOneKind = 1
 	manyCodecs        = 2
 )
@@ -43,13 +42,13 @@ func (t Tag) enhanced(head []byte, length int, command bool) (Tag, bool) {
 	if command && kind != metadata {
 		return t, false // a seek command, without payload
 	}
-	many := byte(oneTrack)
 	if t.Kind == stream.Video && kind == videoMultitrack || t.Kind == stream.Audio && kind == audioMultitrack {
 		b := r.take(1)
 		if b == nil {
 			return t, false
 		}
-		many, kind = b[0]>>4, b[0]&0x0f
+		many := b[0] >> 4 // or one track
+		kind = b[0] & 0x0f
 		if !t.fourCC(&r) {
 			return t, false
 		}

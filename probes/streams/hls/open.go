@@ -116,7 +116,7 @@ func refusal(c *client, err error) error {
 	return fmt.Errorf("read %s: %w", c.shown, err)
 }
 
-// choose takes the variant of the highest bandwidth, and a playlist of its audio
+// choose takes the variant of the highest bandwidth among those with video, and a playlist of its audio
 // where it has one of its own.
 func choose(p *playlist) (variant, *rendition, error) {
 	if len(p.variants) == 0 {
@@ -124,7 +124,7 @@ func choose(p *playlist) (variant, *rendition, error) {
 	}
 	best := p.variants[0]
 	for _, v := range p.variants[1:] {
-		if v.bandwidth > best.bandwidth {
+		if best.sound && !v.sound || best.sound == v.sound && v.bandwidth > best.bandwidth {
 			best = v
 		}
 	}

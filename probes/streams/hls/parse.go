@@ -63,6 +63,7 @@ func (s *parser) tag(name, value string) error {
 	case "#EXT-X-STREAM-INF":
 		a := attributes(value)
 		v := variant{audio: a["AUDIO"], fps: number(a["FRAME-RATE"])}
+		v.sound = soundOnly(a["CODECS"]) && a["RESOLUTION"] == ""
 		v.bandwidth, _ = strconv.ParseUint(a["BANDWIDTH"], 10, 64)
 		p.master, s.variant = true, &v
 	case "#EXT-X-MEDIA":
@@ -176,7 +177,7 @@ func byteRange(s string) (length, from int64) {
 	}
 	n, at, told := strings.Cut(s, "@")
 	length, err := strconv.ParseInt(n, 10, 62)
-	if err != nil || length < 0 {
+	if err != nil || length <= 0 {
 		return 0, 0
 	}
 	if !told {
@@ -187,6 +188,19 @@ func byteRange(s string) (length, from int64) {
 		return 0, 0
 	}
 	return length, from
+}
+
+// soundOnly tells whether all codecs of a CODECS attribute (RFC 6381) are audio's.
+func soundOnly(codecs string) bool {
+	for c := range strings.SplitSeq(codecs, ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(c), ".")
+		switch name {
+		case "mp4a", "ac-3", "ec-3", "Opus", "opus", "fLaC", "flac":
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // number is a decimal that is finite and not negative, else 0.

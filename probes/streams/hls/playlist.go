@@ -34,6 +34,7 @@ type variant struct {
 	uri       string
 	bandwidth uint64
 	fps       float64
+	sound     bool   // by its CODECS there is no video in it
 	audio     string // the group of its audio
 }
 

@@ -1,6 +1,7 @@
 package rtmp
 
 import (
+	"errors"
 	"net/url"
 	"slices"
 	"testing"
@@ -19,7 +20,7 @@ func FuzzParser(f *testing.F) {
 		p.Strict, q.Strict = strict, strict
 		whole, err := feed(t, p, b, len(b)+1)
 		split, err2 := feed(t, q, b, int(piece)+1)
-		if err != err2 || !slices.Equal(whole, split) {
+		if !errors.Is(err, err2) || !slices.Equal(whole, split) {
 			t.Fatalf("at once %v %+v\nsplit %v %+v", err, whole, err2, split)
 		}
 		sum := 0

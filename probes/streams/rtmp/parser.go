@@ -227,7 +227,7 @@ func (p *Parser) refuse(why Impossible) bool {
 
 // check judges a message by its header.
 func (p *Parser) check(s *chunkStream) Impossible {
-	ok := true
+	var ok bool
 	switch s.Type {
 	case TypeSetChunkSize, TypeAbort, TypeAck, TypeWindowAckSize:
 		ok = s.Length >= 4 && s.Length <= Keep && (!p.Strict || s.Length == 4)

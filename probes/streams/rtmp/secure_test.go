@@ -21,10 +21,17 @@ import (
 	"snag/probes/streams/stream"
 )
 
+// trusted is the certificate that this process trusts: roots are read once, when
+// a certificate is first looked at, so all tests share it.
+var trusted *tls.Certificate
+
 // authority makes a certificate for 127.0.0.1 and makes this process trust it.
-// The roots are read once per process: all tests share it.
+// The first test that calls it has to use it.
 func authority(t *testing.T) tls.Certificate {
 	t.Helper()
+	if trusted != nil {
+		return *trusted
+	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +51,8 @@ func authority(t *testing.T) tls.Certificate {
 		t.Fatal(err)
 	}
 	t.Setenv("SSL_CERT_FILE", file)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	trusted = &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	return *trusted
 }
 
 func TestSecure(t *testing.T) {

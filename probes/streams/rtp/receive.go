@@ -74,6 +74,7 @@ func (s *Session) Receive(ctx context.Context, ends []Ends, r Receiving) error {
 		})
 		all.Go(func() {
 			if s.receiveRTCP(ctx, i, e, r.Now, own) {
+				sleep(ctx, Wait) // for what was sent before it on the other socket
 				cancel(ErrGoodbye)
 			}
 		})
@@ -88,6 +89,7 @@ func (s *Session) Receive(ctx context.Context, ends []Ends, r Receiving) error {
 		cancel(ErrSilent)
 	}
 	all.Wait()
+	s.End()
 	if err := context.Cause(ctx); errors.Is(err, ErrSilent) || errors.Is(err, ErrGoodbye) {
 		return err
 	}

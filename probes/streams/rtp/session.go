@@ -132,6 +132,18 @@ func (s *Session) Tick(now int64) {
 	}
 }
 
+// End gives what waited, as nothing more comes.
+func (s *Session) End() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.tracks {
+		t.window.flush()
+		t.finish()
+		s.count(t)
+	}
+	s.settle()
+}
+
 // Report is the receiver report for a track's sender; nil when there is nothing to
 // report on.
 func (s *Session) Report(track int, now int64, own uint32) []byte {

@@ -69,6 +69,7 @@ func (p *play) run(ctx context.Context) error {
 	}
 	p.sink.Published(p.o.Now(), p.conn.LocalAddr().String(), p.conn.RemoteAddr().String())
 	p.tracks.Tell()
+	defer p.tracks.End()
 	return p.listen(ctx)
 }
 

@@ -65,7 +65,7 @@ func (e *entry) read(kind byte, descriptors []byte) {
 	e.kind = stream.Data
 	switch kind {
 	case 0x01, 0x02:
-		e.video(codec.MP2V, perPES)
+		e.video(codec.MP2V, byNAL)
 	case 0x1b, 0xdb: // 0xdb, 0xcf: with encrypted samples (Apple), whose heads are clear
 		e.video(codec.H264, byNAL)
 	case 0x24:

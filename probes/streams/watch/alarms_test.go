@@ -112,15 +112,15 @@ func TestWebhook(t *testing.T) {
 
 // noted is an action that notes what it is called for.
 type noted struct {
-	mu   sync.Mutex
-	for_ []string
-	err  error
+	mu     sync.Mutex
+	called []string
+	err    error
 }
 
 func (n *noted) Do(_ context.Context, a Alarm) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.for_ = append(n.for_, a.Event+" "+a.Stream)
+	n.called = append(n.called, a.Event+" "+a.Stream)
 	return n.err
 }
 
@@ -141,7 +141,7 @@ func TestAlarms(t *testing.T) {
 		}
 	}
 	a.Wait()
-	if got := strings.Join(action.for_, ","); got != "freeze live/cam1,freeze live/cam1" {
+	if got := strings.Join(action.called, ","); got != "freeze live/cam1,freeze live/cam1" {
 		t.Errorf("called for %s", got)
 	}
 	well := frozen
@@ -149,8 +149,8 @@ func TestAlarms(t *testing.T) {
 	a.Well(ctx, well, epoch.Add(301*time.Second))
 	a.Well(ctx, well, epoch.Add(302*time.Second))
 	a.Wait()
-	if got := len(action.for_); got != 3 || action.for_[2] != "well live/cam1" {
-		t.Errorf("%v", action.for_)
+	if got := len(action.called); got != 3 || action.called[2] != "well live/cam1" {
+		t.Errorf("%v", action.called)
 	}
 	text := strings.Join(said, "\n")
 	for _, want := range []string{"called, frozen for 3.2 s", "no such unit", "2 actions in 30 s did not end its freezes: stopped for this stream", "told that it is well again"} {

@@ -48,7 +48,7 @@ func splitLayers(spec string) []string {
 	var out []string
 	for _, part := range strings.Split(spec, ",") {
 		name, _, ok := strings.Cut(part, "=")
-		if len(out) > 0 && !(ok && plain(name)) {
+		if len(out) > 0 && (!ok || !plain(name)) {
 			out[len(out)-1] += "," + part
 			continue
 		}
@@ -60,7 +60,9 @@ func splitLayers(spec string) []string {
 // plain tells whether a layer's name is fit for a label.
 func plain(name string) bool {
 	for _, r := range name {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_') {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+		default:
 			return false
 		}
 	}

@@ -51,7 +51,7 @@ func (l *ListFile) Look(now time.Time) (entries []Entry, problems []Problem, cha
 	}
 	at := stampOf(st)
 	still := now.Sub(st.ModTime()) >= settled
-	if at == l.seen && !(l.half && still) {
+	if at == l.seen && (!l.half || !still) {
 		return nil, nil, false, nil
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxListBytes+1))

@@ -140,8 +140,10 @@ func (w *Watcher) samples(send func(name string, labels recording.Labels, v floa
 		}
 		send("snag_stream_freezes_total", labels(), float64(s.begun))
 		send("snag_stream_freeze_seconds_total", labels(), frozen)
-		if s.figure {
-			send("snag_stream_fps", labels(), fpsOf(s.second).V)
+		if s.figure && s.second.Total.Connected > 0 {
+			if fps := fpsOf(s.second); fps.OK && up == 1 {
+				send("snag_stream_fps", labels(), fps.V)
+			}
 			figures.NewWriter(scrape(send), w.o.Anchor, w.place(s)).Second(s.second, s.figures.Info())
 		}
 	}

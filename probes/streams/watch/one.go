@@ -24,6 +24,7 @@ type one struct {
 	open     stream.Open
 	figures  *figures.Meter
 	writer   *figures.Writer // nil: nothing is recorded
+	sink     stream.Sink
 	stop     context.CancelFunc
 	side     string // one of recording.StreamSide…
 	joined   bool   // somebody else reads it and hands it in …
@@ -84,6 +85,7 @@ func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 	s.figures = figures.New(figures.Options{
 		Name: e.Name, Asked: now, Threshold: threshold, Bursty: s.protocol == "hls", Frames: w.o.Frames,
 	})
+	s.sink = w.layeredSink(e, tap{s.figures, s})
 	if w.o.Sink != nil {
 		s.writer = figures.NewWriter(w.o.Sink, w.o.Anchor, w.place(s))
 	}
@@ -123,7 +125,7 @@ func (w *Watcher) keep(ctx context.Context, s *one) {
 		began := w.now()
 		s.asking(began)
 		s.figures.Asked(began)
-		err := s.open(ctx, s.entry.URL, tap{s.figures, s}, stream.Options{
+		err := s.open(ctx, s.entry.URL, s.sink, stream.Options{
 			Timeout: w.o.Timeout, Every: w.o.Every, Now: monotonic, Netns: w.o.Netns,
 		})
 		if ctx.Err() != nil {

@@ -42,7 +42,11 @@ func (w *Watcher) alarming(now int64) []raised {
 				all = w.troubles(now)
 			}
 			t := trouble{serverOf(s.entry.URL), w.time(s.alarm.onset), true}
-			out = append(out, raised{Alarm: w.alarm(s, now, triage(t, all))})
+			verdict := w.layersSay(s.entry, s.alarm.onset)
+			if verdict == "" {
+				verdict = triage(t, all)
+			}
+			out = append(out, raised{Alarm: w.alarm(s, now, verdict)})
 		case was.bad && state >= Late && state != Connecting && state != Waiting:
 			s.alarm = alarmState{}
 			a := w.alarm(s, now, "")
@@ -79,6 +83,9 @@ func (w *Watcher) alarm(s *one, now int64, verdict string) Alarm {
 func (w *Watcher) troubles(now int64) []trouble {
 	out := make([]trouble, 0, len(w.streams))
 	for _, s := range w.streams {
+		if !s.signs.frames { // it never was well: it tells nothing
+			continue
+		}
 		t := trouble{server: serverOf(s.entry.URL)}
 		if state, since := stateOf(s.link0(), s.signs, now); state == Frozen || state == Down {
 			t.bad, t.onset = true, w.time(since)
@@ -96,6 +103,9 @@ func Triage(snap Snapshot, r Row) string {
 	}
 	var all []trouble
 	for _, o := range snap.Rows {
+		if o.First == 0 {
+			continue
+		}
 		all = append(all, troubleOf(o))
 	}
 	return triage(troubleOf(r), all)

@@ -36,6 +36,10 @@ func (s State) Sick() bool { return s < Connecting }
 // still a stream's state, ns: shorter, and nobody would see it.
 const recent = int64(10e9)
 
+// unpublished is how long a server may take until a stream that it has not given
+// is one that nobody publishes, ns: some let players in and wait with them.
+const unpublished = int64(10e9)
+
 // link is how the connection of a reader stands.
 type link struct {
 	phase   phase
@@ -84,6 +88,8 @@ func stateOf(l link, s signs, now int64) (State, int64) {
 		return NoAnswer, l.since
 	case l.phase == asking && l.err != nil:
 		return Refused, l.since
+	case l.phase == asking && l.asked != 0 && now-l.asked > unpublished:
+		return NoAnswer, l.asked
 	case l.phase == asking:
 		return Connecting, l.since
 	case s.frozen != 0:

@@ -26,6 +26,8 @@ func TestStateOf(t *testing.T) {
 		"asked again after a no":     {link{phase: asking, since: 90e9, err: no, refused: true}, signs{}, Refused, 90e9},
 		"no answer":                  {link{phase: away, since: 90e9, err: no}, signs{}, NoAnswer, 90e9},
 		"asked again after none":     {link{phase: asking, since: 90e9, err: no}, signs{}, NoAnswer, 90e9},
+		"asked long ago":             {link{phase: asking, since: 50e9, asked: 50e9}, signs{}, NoAnswer, 50e9},
+		"waiting its turn":           {link{phase: asking, since: 50e9}, signs{}, Connecting, 50e9},
 		"let in":                     {here, signs{}, Waiting, 10e9},
 		"let in, nothing comes":      {here, signs{frozen: 10e9, notBegun: true}, Frozen, 10e9},
 		"well":                       {here, signs{frames: true, live: true, changed: 11e9}, OK, 11e9},

@@ -18,8 +18,12 @@ func (w *Watcher) tick(late time.Duration) {
 	for _, s := range w.streams {
 		told = w.look(s, now, late, told)
 	}
+	notes := w.matchLayers(now)
 	wrong := w.alarming(now)
 	w.mu.Unlock()
+	for _, text := range notes {
+		w.o.Note(text)
+	}
 	for _, h := range told {
 		w.o.Tell(h)
 	}
@@ -45,6 +49,7 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 	}
 	w.row = s.figures.Events(w.row[:0])
 	s.record(w.row)
+	w.noteHurts(s)
 	for _, e := range w.row {
 		s.signs.note(e, now)
 		h := Happened{Event: e, Stream: s.entry.Name, Layer: s.entry.Layer, T: w.time(e.Start)}
@@ -117,6 +122,9 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 		Asked: w.timeIf(s.asked), First: w.timeIf(s.first),
 		Second: s.second, Figure: s.figure, FPS: s.fps.list(), Drift: s.drift.list(),
 		Recent: append([]Happened(nil), s.recent...),
+	}
+	if state == NoAnswer && l.err == nil {
+		r.Why = "the server took the connection and gives no stream: nobody publishes it, as it seems"
 	}
 	if l.err != nil && l.phase != reading {
 		r.Why = Clean(l.err.Error(), 300)

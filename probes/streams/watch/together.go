@@ -44,7 +44,7 @@ func triage(of trouble, all []trouble) string {
 	case bad == same:
 		return fmt.Sprintf("all %d streams of %s stopped together, and %d of other servers: the way to snag, or snag's own host", same, of.server, elsewhere)
 	case bad == 1:
-		return fmt.Sprintf("only this one of %d streams of %s stopped: its encoder, or the way from it to the server", same, of.server)
+		return fmt.Sprintf("only this one of %d streams of %s stopped: most likely its encoder, or the way from it to the server", same, of.server)
 	}
 	return fmt.Sprintf("%d of %d streams of %s stopped together", bad, same, of.server)
 }

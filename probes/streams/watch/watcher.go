@@ -62,6 +62,7 @@ type Watcher struct {
 	sources []*source
 	streams map[string]*one
 	names   map[string]bool
+	layered []*layered
 	left    int // wanted, not watched
 	meter   meter
 	freezes uint64
@@ -238,8 +239,8 @@ func (w *Watcher) start(s *one) {
 	})
 }
 
-// Sick tells whether a stream froze, went down or was never let in since the
-// watch began.
+// Sick tells whether a stream froze, went down or could not be read for long; once
+// the watch has ended, whether one gave no frame at all, too.
 func (w *Watcher) Sick() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -176,7 +176,7 @@ func TestWatch(t *testing.T) {
 	await(t, "the table and the alarm know", func() bool {
 		action.mu.Lock()
 		defer action.mu.Unlock()
-		return row(w, "freezes").State == Frozen && len(action.for_) > 0 && action.for_[0] == "freeze freezes"
+		return row(w, "freezes").State == Frozen && len(action.called) > 0 && action.called[0] == "freeze freezes"
 	})
 	if !w.Sick() {
 		t.Error("a watch with a freeze was well")
