@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"snag/probes/streams/ffprobe"
 	"snag/probes/streams/hls"
+	"snag/probes/streams/ps"
 	"snag/probes/streams/rtmp"
 	"snag/probes/streams/rtp"
 	"snag/probes/streams/rtsp"
@@ -31,6 +33,8 @@ var protocols = []protocol{
 	{schemes: []string{"file"}, suffix: ".sdp", open: rtp.Open},
 	{schemes: []string{"udp"}, open: ts.Open},
 	{schemes: []string{"http", "https"}, suffix: ".m3u8", open: hls.Open},
+	{schemes: []string{"ps+udp", "ps+tcp"}, open: ps.Open},
+	{schemes: ffprobe.Schemes(), open: ffprobe.Open},
 }
 
 // Open finds the reader for a URL.
