@@ -150,6 +150,32 @@ func TestPicturesAndPackets(t *testing.T) {
 	}
 }
 
+func TestPictureBeforeSilence(t *testing.T) {
+	key := picture(t, true, 1000)
+	m := &muxer{}
+	m.program(0, 0x1b, 0)
+	m.pes(videoPID, 9000, key)
+	k := &kept{}
+	d := New(k)
+	for _, p := range m.out {
+		d.Datagram(p, 1e9)
+	}
+	if d.Idle(1.4e9, 500e6); len(k.frames) != 0 {
+		t.Error("a picture was taken as whole after 0.4 s")
+	}
+	if d.Idle(1.6e9, 500e6); summary(k.frames) != fmt.Sprintf("9000:%d:true ", len(key)) || k.frames[0].Arrival != 1e9 {
+		t.Errorf("after 0.6 s: %s", summary(k.frames))
+	}
+	from := len(m.out)
+	m.pes(videoPID, 12600, key)
+	for _, p := range m.out[from:] {
+		d.Datagram(p, 2e9)
+	}
+	if d.Flush(); len(k.frames) != 2 {
+		t.Errorf("%d frames, want 2", len(k.frames))
+	}
+}
+
 func TestTables(t *testing.T) {
 	key := picture(t, true, 100)
 	m := &muxer{}
