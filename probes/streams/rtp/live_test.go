@@ -42,17 +42,17 @@ func (r *relay) run(change bool) {
 			continue
 		}
 		r.n++
-		switch {
-		case r.n%50 == 10:
+		switch r.n % 50 {
+		case 10:
 			r.dropped++
 			continue
-		case r.n%50 == 20:
+		case 20:
 			r.doubled++
 			_, _ = r.out.Write(b)
-		case r.n%50 == 30:
+		case 30:
 			r.held = b
 			continue
-		case r.n%50 == 31:
+		case 31:
 			_, _ = r.out.Write(b)
 			b = r.held
 			r.swapped++
