@@ -39,8 +39,8 @@ func run(snag string, streams, peers int, window time.Duration) error {
 	defer o.close()
 	fmt.Printf("%d streams of 720p30 at 2.5 Mb/s with AAC from nginx-rtmp, each reader for %s.\n\n", streams, window)
 	all := []reader{
-		{"snag watch", streams, one(append([]string{snag, "watch", "--plain", "--for", window.String()}, o.urls...))},
-		{"snag watch, first half of them", streams / 2, one(append([]string{snag, "watch", "--plain", "--for", window.String()}, o.urls[:streams/2]...))},
+		{"snag watch", streams, one(append([]string{snag, "watch", "--plain", "--for", (window + time.Minute).String()}, o.urls...))},
+		{"snag watch, first half of them", streams / 2, one(append([]string{snag, "watch", "--plain", "--for", (window + time.Minute).String()}, o.urls[:streams/2]...))},
 		{"ffprobe -show_packets", peers, each(o.urls[:peers], "ffprobe", "-v", "error", "-show_packets", "-print_format", "compact")},
 		{"ffprobe -show_frames", peers, each(o.urls[:peers], "ffprobe", "-v", "error", "-show_frames", "-print_format", "compact")},
 		{"ffmpeg -c copy -f null -", peers, copies(o.urls[:peers])},

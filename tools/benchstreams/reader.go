@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -38,7 +40,8 @@ type row struct {
 	name    string
 	streams int
 	cpu     float64 // s of CPU a stream and second
-	memory  float64 // MiB, all of its processes together
+	memory  float64 // MiB, most resident of all of its processes together
+	private float64 // MiB of that at the end which is no file's: what it costs beside a second one
 	first   time.Duration
 }
 
@@ -77,6 +80,7 @@ func (o *origin) measure(r reader, window time.Duration) (row, error) {
 		if err := syscall.Kill(cmd.Process.Pid, 0); err != nil {
 			return got, fmt.Errorf("%s ended before its time", r.name)
 		}
+		got.private += private(cmd.Process.Pid)
 		_ = cmd.Process.Signal(syscall.SIGINT) // Wait tells how it went
 		late := time.AfterFunc(3*time.Second, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait() // ended by a signal, as asked
@@ -100,6 +104,21 @@ func (o *origin) besideReaders(r reader, snag string, window time.Duration) (row
 	time.Sleep(2 * time.Second)
 	r.commands = one([]string{snag, "watch", "--plain", "--for", (window + time.Second).String(), "--passive", "--port", "1935"})
 	return o.measure(r, window)
+}
+
+// private is a process' RssAnon, MiB (Documentation/filesystems/proc.rst).
+func private(pid int) float64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for l := range strings.Lines(string(b)) {
+		kib := 0.0
+		if n, _ := fmt.Sscanf(l, "RssAnon: %f kB", &kib); n == 1 {
+			return kib / 1024
+		}
+	}
+	return 0
 }
 
 func seconds(t syscall.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
