@@ -323,6 +323,19 @@ func TestUDPRefusedIsReadOverTCP(t *testing.T) {
 	}
 }
 
+// A firewall that lets no UDP in.
+func TestUDPSilent(t *testing.T) {
+	f := serve(t, map[string][]string{
+		"DESCRIBE": describeOK,
+		"SETUP":    {"200 OK\nSession: 7\nTransport: RTP/AVP;unicast;client_port=1-2;server_port=6000-6001"},
+	}, "")
+	u, _ := url.Parse("rtsp+udp://" + f.l.Addr().String() + "/a")
+	err := Open(context.Background(), u, &taken{}, stream.Options{Timeout: 500 * time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "no RTP packet came over UDP within 500ms") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestKeepAlive(t *testing.T) {
 	f := serve(t, map[string][]string{
 		"OPTIONS":       {"200 OK\nPublic: DESCRIBE, SETUP, PLAY, GET_PARAMETER"},
