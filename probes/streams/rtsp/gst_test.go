@@ -80,11 +80,11 @@ func TestGStreamer(t *testing.T) {
 	for _, scheme := range []string{"rtsp", "rtsp+udp"} {
 		t.Run(scheme, func(t *testing.T) {
 			asked := time.Now()
-			sink, err := watch(t, scheme+"://"+addr+"/cam", 75)
+			sink, err := watch(t, scheme+"://"+addr+"/cam", 55)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("75 pictures in %s, %v, notes %q", time.Since(asked), sink.counts, sink.notes)
+			t.Logf("55 pictures in %s, %v, notes %q", time.Since(asked), sink.counts, sink.notes)
 			film(t, sink)
 		})
 	}

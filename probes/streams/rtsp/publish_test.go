@@ -46,7 +46,7 @@ func await(t *testing.T, port int, sink stream.Sink, timeout time.Duration) <-ch
 	return nil
 }
 
-// ffmpeg publishes five seconds and says goodbye.
+// ffmpeg publishes three seconds and says goodbye.
 func TestFFmpegPublishes(t *testing.T) {
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
 		t.Skip("ffmpeg is not installed")
@@ -54,7 +54,7 @@ func TestFFmpegPublishes(t *testing.T) {
 	port := freePort(t)
 	sink := &taken{}
 	done := await(t, port, sink, 10*time.Second)
-	out, err := exec.Command("ffmpeg", "-v", "error", "-re", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25", "-f", "lavfi", "-i", "sine=r=44100", "-t", "4",
+	out, err := exec.Command("ffmpeg", "-v", "error", "-re", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25", "-f", "lavfi", "-i", "sine=r=44100", "-t", "3",
 		"-c:v", "libx264", "-preset", "veryfast", "-g", "25", "-bf", "2", "-c:a", "aac", "-f", "rtsp", "-rtsp_transport", "tcp", fmt.Sprintf("rtsp://127.0.0.1:%d/cam", port)).CombinedOutput()
 	if err != nil {
 		t.Errorf("ffmpeg: %v: %s", err, out)
@@ -65,8 +65,8 @@ func TestFFmpegPublishes(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	v, a := sink.of(stream.Video), sink.of(stream.Audio)
-	if len(v) != 100 || len(a) < 165 || len(a) > 175 || sink.counts != [stream.Counts]uint64{} {
-		t.Fatalf("%d pictures of 100, %d blocks of sound, counts %v", len(v), len(a), sink.counts)
+	if len(v) != 75 || len(a) < 125 || len(a) > 133 || sink.counts != [stream.Counts]uint64{} {
+		t.Fatalf("%d pictures of 75, %d blocks of sound, counts %v", len(v), len(a), sink.counts)
 	}
 	sink.notes = nil // of the one who said nothing
 	for i := 1; i < len(v); i++ {
