@@ -29,6 +29,7 @@ type protocol struct {
 var protocols = []protocol{
 	{schemes: []string{"rtmp", "rtmps"}, open: rtmp.Open},
 	{schemes: []string{"rtsp", "rtsp+tcp", "rtsp+udp", "rtsps"}, open: rtsp.Open},
+	{schemes: []string{"rtsp-listen"}, open: rtsp.Listen},
 	{schemes: []string{"rtp", "sdp"}, open: rtp.Open},
 	{schemes: []string{"file"}, suffix: ".sdp", open: rtp.Open},
 	{schemes: []string{"udp"}, open: ts.Open},
