@@ -34,7 +34,7 @@ var protocols = []protocol{
 	{schemes: []string{"udp"}, open: ts.Open},
 	{schemes: []string{"ps+udp", "ps+tcp"}, open: ps.Open},
 	{schemes: []string{"http", "https"}, suffix: ".m3u8", open: hls.Open},
-	{schemes: []string{"srt", "rist", "http", "https", "srtp", "tcp", "tls", "rtmpt", "rtmpe", "mmsh", "mmst"}, open: ffprobe.Open},
+	{schemes: ffprobe.Schemes(), open: ffprobe.Open},
 }
 
 // Open finds the reader for a URL.

@@ -31,6 +31,19 @@ var schemes = []string{
 	"srt", "rist", "udp", "rtp", "srtp", "tcp", "tls", "http", "https", "rtmp", "rtmps", "rtmpt", "rtmpe", "rtsp", "rtsps", "mmsh", "mmst",
 }
 
+// alone are those that nothing else of snag's reads.
+var alone = []string{"srt", "rist", "tcp", "http", "https", "rtmpt", "rtmpe", "mmsh", "mmst"}
+
+// Schemes are those of URLs that Open reads: what nothing else of snag's reads, and
+// every one with Prefix before it.
+func Schemes() []string {
+	all := slices.Clone(alone)
+	for _, s := range schemes {
+		all = append(all, Prefix+s)
+	}
+	return all
+}
+
 // analyze is how long ffprobe may look before it tells, at the most.
 const analyze = time.Second
 

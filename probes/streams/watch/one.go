@@ -122,7 +122,7 @@ func protocolOf(e Entry) string {
 		return "ps"
 	case strings.HasPrefix(scheme, "rtsp"):
 		return "rtsp"
-	case scheme == "rtp" || scheme == "sdp":
+	case scheme == "rtp" || scheme == "sdp" || scheme == "file":
 		return "rtp"
 	case scheme == "rtmp" || scheme == "rtmps":
 		return scheme
