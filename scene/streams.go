@@ -151,6 +151,16 @@ func (s *Scene) StreamAt(sub recording.Subject) *Stream {
 	return nil
 }
 
+// plays tells whether a socket is a player's of a server that serves a watched stream.
+func (s *Scene) plays(k *Socket) bool {
+	if k.Peer == nil || k.Peer.Listener == nil || brings(k.Peer) {
+		return false
+	}
+	return slices.ContainsFunc(s.Streams, func(st *Stream) bool {
+		return len(st.Way) > 0 && st.Way[0].From != nil && st.Way[0].From.Listener == k.Peer.Listener
+	})
+}
+
 // OnWay tells whether a stream crosses that socket.
 func (st *Stream) OnWay(k *Socket) bool {
 	return k != nil && slices.ContainsFunc(st.Way, func(l Link) bool { return l.From == k || l.To == k })

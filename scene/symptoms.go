@@ -210,6 +210,9 @@ func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 			if k.First().Proto != "tcp" || k.Listening() || k.First().Remote == "" || consumed(k.First(), k.Last()) <= 0 {
 				continue // nothing of it is read at all: a stall or a leak, not a late answer
 			}
+			if s.plays(k) {
+				continue // a player takes its time: it answers nobody
+			}
 			waits := false
 			for _, row := range k.Rows {
 				if row.State != "ESTABLISHED" {

@@ -206,8 +206,11 @@ func (s *watching) close() error {
 	}
 	if s.recorder != nil {
 		if s.watcher != nil {
+			cost := s.watcher.Measured().Own.Total
 			for _, c := range streams.Coverage(s.watcher) {
-				c.Cost = s.watcher.Measured().Own.Total // of this process, which does nothing else
+				if c.Probe == "streams.figures" {
+					c.Cost = cost // of this process, which does nothing else
+				}
 				if s.capture != nil {
 					s.capture.cover(&c)
 				}

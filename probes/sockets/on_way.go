@@ -1,6 +1,9 @@
 package sockets
 
-import "snag/recording"
+import (
+	"snag/probes/probe"
+	"snag/recording"
+)
 
 // onWay is what the streams that snag itself reads come by on this host: its own
 // connections, their other ends, the connections that bring the stream to whoever
@@ -9,6 +12,9 @@ import "snag/recording"
 type onWay struct {
 	ends map[hop]bool // sockets that carry, or may carry, a stream
 	pids map[int]bool // processes that pass it on, or make it
+
+	grown bool // since the last tick
+	until int  // the tick up to which every dump is of all sockets
 }
 
 // hop is a connection's addresses as one of its sockets has them.
@@ -59,7 +65,24 @@ func (w *onWay) follow(s *recording.Socket, own bool) bool {
 }
 
 func (w *onWay) add(e hop) {
-	if len(w.ends) < mostEnds {
+	if len(w.ends) < mostEnds && !w.ends[e] {
 		w.ends[e] = true
+		w.grown = true
 	}
+}
+
+// Every dump is of all sockets until the way of the streams that were asked for is
+// known: a connection that is as young as the recording would be found in the next
+// full one only, 5 s later. Readers connect at once, and are let in within openFor
+// ticks; each step back to the source takes one more.
+const openFor = 5 // ticks
+
+func (w *onWay) open(env *probe.Env, tick int) bool {
+	if len(env.Streams) == 0 && env.Layers == "" {
+		return false
+	}
+	if w.grown {
+		w.grown, w.until = false, tick+2
+	}
+	return tick <= openFor || tick <= w.until
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"snag/probes/probe"
 	"snag/recording"
 )
 
@@ -56,5 +57,26 @@ func TestAServerOfThousandsIsFollowedInPart(t *testing.T) {
 	}
 	if len(w.ends) > mostEnds || len(w.pids) > mostOnWay {
 		t.Errorf("%d ends and %d processes", len(w.ends), len(w.pids))
+	}
+}
+
+func TestAllSocketsAreReadUntilTheWayIsKnown(t *testing.T) {
+	w := newOnWay()
+	if w.open(&probe.Env{}, 1) {
+		t.Error("nobody asked for a stream")
+	}
+	env := &probe.Env{Streams: []string{"rtmp://10.0.0.2/live/a"}}
+	s := recording.Socket{Proto: "tcp", State: "ESTABLISHED", Local: "10.0.0.9:1", Remote: "10.0.0.2:1935"}
+	var open []int
+	for tick := 1; tick <= 20; tick++ {
+		if tick == 12 {
+			w.follow(&s, true) // a reader that connected anew
+		}
+		if w.open(env, tick) {
+			open = append(open, tick)
+		}
+	}
+	if want := "[1 2 3 4 5 12 13 14]"; fmt.Sprint(open) != want {
+		t.Errorf("all sockets at the ticks %v, want %s", open, want)
 	}
 }

@@ -33,7 +33,7 @@ func (r *running) tick(late time.Duration, last bool) {
 
 	suffix, epoch := r.swap()
 	r.ledger.charge("sockets.connections")
-	everything := every || r.dumped < cheap
+	everything := every || r.dumped < cheap || r.way.open(r.env, r.ticks)
 	r.look(now, every, everything)
 	r.ledger.charge("sockets.diag")
 	r.findOwners(now, last)

@@ -24,13 +24,13 @@ public class PauseRelay {
 		accepts.start();
 		System.out.println("ready");
 		long until = System.nanoTime() + 300_000_000_000L;
-		int turns = loop > 0 ? calibrated(loop) : 0;
+		for (int i = 0; i < 20 && loop > 0; i++) // until the loop is compiled
+			kept = count(20_000_000);
 		while (System.nanoTime() < until) {
 			Thread.sleep(3000);
-			if (turns == 0)
+			if (loop == 0)
 				continue;
-			final int n = turns;
-			Thread counts = new Thread(() -> kept = count(n));
+			Thread counts = new Thread(() -> kept = count(loop * 1_000_000));
 			counts.start();
 			Thread.sleep(50); // it is well inside its loop
 			long begin = System.nanoTime();
@@ -40,22 +40,14 @@ public class PauseRelay {
 		}
 	}
 
-	/** So many turns take that many milliseconds, once the loop is compiled. */
-	static int calibrated(long ms) {
-		int n = 50_000_000;
-		long took = 0;
-		for (int i = 0; i < 8; i++) {
-			long begin = System.nanoTime();
-			kept = count(n);
-			took = System.nanoTime() - begin;
-		}
-		return (int) Math.min(Integer.MAX_VALUE - 1, (double) n * ms * 1e6 / took);
-	}
-
-	static long count(int n) {
-		long x = kept | 1;
-		for (int i = 0; i < n; i++)
+	/** Counts for so many nanoseconds, in a loop with a count, into which no safepoint is compiled. */
+	static long count(long ns) {
+		long x = kept | 1, until = System.nanoTime() + ns;
+		for (int i = 0; i < Integer.MAX_VALUE; i++) {
 			x = (x * 6364136223846793005L + i) / 3; // a division is slow, and waits for the one before
+			if ((i & 0xffff) == 0 && System.nanoTime() > until)
+				break;
+		}
 		return x;
 	}
 

@@ -60,7 +60,7 @@ func (w *Watcher) Join(j Joined) interface {
 	}
 	s := w.newJoined(Entry{Name: Clean(j.Name, maxName), URL: u, From: "the capture"}, j)
 	w.streams[key] = s
-	return handed{tap{s.figures, s}, w, key, j.Leaves}
+	return handed{tap{s.figures, s, w.o.Note}, w, key, j.Leaves}
 }
 
 func (w *Watcher) newJoined(e Entry, j Joined) *one {

@@ -46,7 +46,7 @@ func (w *Watcher) finish() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range w.streams {
-		w.sick = w.sick || !s.signs.frames // it was never seen to be well
+		w.sick = w.sick || !s.signs.frames && !s.joined // it was never seen to be well
 		w.closeRow(s)
 	}
 }
