@@ -33,6 +33,10 @@ type watchFlags struct {
 	threshold time.Duration
 	timeout   time.Duration
 	every     time.Duration
+	passive   bool
+	iface     string
+	ports     []uint
+	read      string
 }
 
 func watchCommand() *cobra.Command {
@@ -51,6 +55,8 @@ froze, went down or could not be read, 1 failed, 2 usage.`,
 		Example: `  snag watch rtmp://origin/live/cam1 rtsp://10.0.0.7:8554/door
   snag watch --list cams.txt --listen :9847
   snag watch --discover nginx:http://origin:8080/stat --for 10m --out incident
+  snag watch --passive --port 1935
+  snag watch --read incident.pcap
   snag watch --list cams.txt --on-freeze 'systemctl restart transcoder@cam1'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.urls = args
@@ -75,6 +81,7 @@ froze, went down or could not be read, 1 failed, 2 usage.`,
 	flags.DurationVar(&f.threshold, "threshold", 0, "no frame for so long is a freeze (default: the larger of 1s and three frames' spacing)")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "give up on a server that has not let in by then")
 	flags.DurationVar(&f.every, "read-every", streams.ReadEvery, "read each connection at most so often: rarer costs less, and frames are timed no finer; 0: as data come")
+	f.passiveFlags(flags)
 	return cmd
 }
 
@@ -83,8 +90,13 @@ const maxFor = 90 * 24 * time.Hour
 
 func (f *watchFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
+	if f.isPassive() {
+		if err := f.checkPassive(cmd); err != nil {
+			return err
+		}
+	}
 	switch {
-	case len(f.urls) == 0 && f.list == "" && f.layers == "" && len(f.discover) == 0:
+	case !f.isPassive() && len(f.urls) == 0 && f.list == "" && f.layers == "" && len(f.discover) == 0:
 		return usage("what is to be watched? give a URL, --list FILE or --discover KIND:URL (snag watch --help)")
 	case changed("for") && (f.window < time.Second || f.window > maxFor):
 		return usage("--for %s: from 1s to %s", f.window, maxFor)

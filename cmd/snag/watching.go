@@ -29,6 +29,7 @@ type watching struct {
 	frames   *figures.FrameLog
 	file     *os.File
 	recorder *recording.Writer
+	capture  *capturing // nil: streams are read
 }
 
 // output is how a watch is shown: lines, JSON lines, or the table.
@@ -59,9 +60,18 @@ func newWatching(f watchFlags) (*watching, error) {
 		return nil, err
 	}
 	anchor := probe.NewAnchor()
+	if f.isPassive() {
+		if s.capture, err = newCapturing(f); err != nil {
+			return nil, err
+		}
+		anchor = s.capture.anchor(anchor)
+	}
 	o := watch.Options{
 		Open: streams.Open, Anchor: anchor, Most: f.most, PerSecond: f.perSecond, Timeout: f.timeout,
 		Every: f.every, Threshold: f.threshold, Tell: s.show.Event, Note: s.show.Note, Alarms: alarms,
+	}
+	if s.capture != nil {
+		o.Now = s.capture.now()
 	}
 	if f.listen != "" {
 		if s.metrics, err = watch.Listen(f.listen, version); err != nil {
@@ -138,7 +148,16 @@ func (s *watching) run(ctx context.Context) error {
 		defer cancel()
 	}
 	var running sync.WaitGroup
-	running.Go(func() { s.watcher.Run(ctx) })
+	var captured error
+	if s.capture != nil {
+		running.Go(func() {
+			defer cancel()
+			captured = s.capture.run(ctx, s.watcher, s.show.Note)
+		})
+	}
+	if s.f.read == "" {
+		running.Go(func() { s.watcher.Run(ctx) })
+	}
 	if s.list != nil {
 		running.Go(func() { s.watcher.FollowList(ctx, s.list) })
 	}
@@ -154,7 +173,7 @@ func (s *watching) run(ctx context.Context) error {
 	err := s.show.Show(ctx, s.watcher.Snapshot)
 	cancel()
 	running.Wait()
-	return err
+	return errors.Join(captured, err)
 }
 
 // flush hands logged frames to the file each second: a file that is followed must
@@ -183,8 +202,14 @@ func (s *watching) close() error {
 	}
 	if s.recorder != nil {
 		if s.watcher != nil {
+			cost := s.watcher.Measured().Own.Total
 			for _, c := range streams.Coverage(s.watcher) {
-				c.Cost = s.watcher.Measured().Own.Total // of this process, which does nothing else
+				if c.Probe == "streams.figures" {
+					c.Cost = cost // of this process, which does nothing else
+				}
+				if s.capture != nil {
+					s.capture.cover(&c)
+				}
 				s.recorder.Append(c)
 			}
 		}

@@ -18,7 +18,7 @@ var Incident = lab.Incident{
 		Subject:  `fq .* on eth0`,
 		Symptoms: []string{"datagrams-lost"},
 	},
-	Distractor: "the same packets from five sockets: each flow stays below its limit",
+	Distractor: "the same packets from ten sockets: each flow stays below its limit",
 	Start:      start,
 }
 
@@ -32,7 +32,9 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.AwaitPrinted(sink, "ready")
 	senders, burst := 1, lab.At(s, 120, 200, 400)
 	if v == lab.Distractor {
-		senders, burst = 5, burst/5
+		// A source that woke late sends three bursts at once: they must fit as well.
+		senders = lab.At(s, 5, 10, 20)
+		burst /= senders
 	}
 	for i := range senders {
 		s.Actor(tx, fmt.Sprintf("muxer%d", i), "udp-source", []string{"--to", "10.77.33.2:1234", "--rate", fmt.Sprint(2 * burst), "--burst", fmt.Sprint(burst), "--size", "1000", "--sndbuf", "4000000"})

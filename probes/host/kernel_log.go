@@ -39,6 +39,9 @@ func (k kmsg) close()                       { unix.Close(int(k)) }
 
 func openKmsg() (records, error) {
 	fd, err := unix.Open("/dev/kmsg", unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.EPERM) { // check_syslog_permissions, kernel/printk/printk.c
+		err = fmt.Errorf("%w: kernel.dmesg_restrict is set, and CAP_SYSLOG is lacking", err)
+	}
 	if err != nil {
 		return nil, &probe.Unavailable{
 			Why:  fmt.Sprintf("open /dev/kmsg: %v", err),

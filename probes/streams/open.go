@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"snag/probes/streams/ffprobe"
 	"snag/probes/streams/hls"
+	"snag/probes/streams/ps"
 	"snag/probes/streams/rtmp"
 	"snag/probes/streams/rtp"
 	"snag/probes/streams/rtsp"
@@ -30,12 +32,17 @@ var protocols = []protocol{
 	{schemes: []string{"rtp", "sdp"}, open: rtp.Open},
 	{schemes: []string{"file"}, suffix: ".sdp", open: rtp.Open},
 	{schemes: []string{"udp"}, open: ts.Open},
+	{schemes: []string{"ps+udp", "ps+tcp"}, open: ps.Open},
 	{schemes: []string{"http", "https"}, suffix: ".m3u8", open: hls.Open},
+	{schemes: ffprobe.Schemes(), open: ffprobe.Open},
 }
 
 // Open finds the reader for a URL.
 func Open(u *url.URL) (stream.Open, error) {
 	scheme := strings.ToLower(u.Scheme)
+	if strings.HasPrefix(scheme, ffprobe.Prefix) {
+		return ffprobe.Open, nil
+	}
 	for _, p := range protocols {
 		if slices.Contains(p.schemes, scheme) && strings.HasSuffix(strings.ToLower(u.Path), p.suffix) {
 			return p.open, nil

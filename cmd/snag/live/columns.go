@@ -23,7 +23,7 @@ func layout(width int, transport bool) []column {
 		{"STATE", 14, true, func(s *watch.Snapshot, r *watch.Row, _ int) string { return stateAndTime(s, r) }},
 		{"STREAM", 0, true, func(_ *watch.Snapshot, r *watch.Row, _ int) string { return named(r.Name, r.Layer) }},
 		{"FPS", 3, false, cellFPS},
-		{"60 s", 10, true, func(_ *watch.Snapshot, r *watch.Row, w int) string { return spark(r.FPS, w, highest(r.FPS), least) }},
+		{"60 s", 10, true, func(_ *watch.Snapshot, r *watch.Row, w int) string { return spark(r.FPS, w, fullRate(r), least) }},
 		{"kb/s", 5, false, cellBitrate},
 		{"GOP s", 5, false, cellGOP},
 		{"DRIFT", 5, false, func(_ *watch.Snapshot, r *watch.Row, _ int) string { return ifFigures(r, signed(r.Second.Drift)) }},
@@ -68,6 +68,15 @@ func cellFPS(_ *watch.Snapshot, r *watch.Row, _ int) string {
 		return "–" // a stream without a picture
 	}
 	return ifFigures(r, rate(t.FPS))
+}
+
+// fullRate is the frame rate of a whole bar: what the stream says, for the burst
+// of a server's cache at the start would make all that follows look low.
+func fullRate(r *watch.Row) float32 {
+	if fps := r.Params[stream.Video].FPS; fps > 0 {
+		return float32(fps)
+	}
+	return highest(r.FPS)
 }
 
 func cellBitrate(_ *watch.Snapshot, r *watch.Row, _ int) string {

@@ -54,7 +54,7 @@ func (t *Table) figures(l *lines, r *watch.Row) {
 	}
 	l.add("")
 	l.add("   fps    %6s by arrival, %s by timestamps", rate(f.Video.FPS), number(f.Video.FPSDTS, "%.1f"))
-	l.add("          %s  60 s, full is %s", spark(r.FPS, w, highest(r.FPS), least), rate(float64(highest(r.FPS))))
+	l.add("          %s  60 s, full is %s", spark(r.FPS, w, fullRate(r), least), rate(float64(fullRate(r))))
 	l.add("   drift  %6s s", signed(f.Drift))
 	l.add("          %s  60 s, full is %.1f s", spark(r.Drift, w, max(1, highest(r.Drift)), most), max(1, highest(r.Drift)))
 	l.add("   rate   video %s kb/s, audio %s kb/s; longest gap %s s",
@@ -64,8 +64,12 @@ func (t *Table) figures(l *lines, r *watch.Row) {
 	if g.Frames > 0 {
 		l.add("   GOP    %d frames, %.2f s, varies by %s frames", g.Frames, g.Seconds, number(g.Varies, "%.0f"))
 	}
+	frozen := f.Total.Frozen
+	if f.Frozen && f.Standing.OK {
+		frozen += f.Standing.V
+	}
 	l.add("   so far %d frames, %d missing, %d freezes (%.1f s), let in %d×",
-		f.Total.Frames[stream.Video]+f.Total.Frames[stream.Audio], f.Total.Missing, f.Total.Freezes, f.Total.Frozen, f.Total.Connected)
+		f.Total.Frames[stream.Video]+f.Total.Frames[stream.Audio], f.Total.Missing, r.Freezes, frozen, f.Total.Connected)
 	if c := f.Total.Count; c[stream.PacketsLost]+c[stream.PacketsLate]+c[stream.PacketsReordered] > 0 || f.Transport.Gauge[stream.Jitter].OK {
 		l.add("   RTP    %d packets lost, %d late, %d out of order; jitter %s s", c[stream.PacketsLost], c[stream.PacketsLate],
 			c[stream.PacketsReordered], number(f.Transport.Gauge[stream.Jitter], "%.4f"))
@@ -76,6 +80,9 @@ func (t *Table) figures(l *lines, r *watch.Row) {
 	if age := f.Transport.Gauge[stream.PlaylistAge]; age.OK {
 		l.add("   HLS    playlist %.1f s old; segments took %s of their length to load; a player has %s s left",
 			age.V, number(f.Transport.Gauge[stream.SegmentSlowness], "%.2f"), number(f.Buffer, "%.1f"))
+	}
+	if n := f.Total.Count[stream.ReceiverDropped]; n > 0 {
+		l.add("   snag's own socket dropped %d packets: snag's fault, not the stream's", n)
 	}
 	if f.Doubt {
 		l.add("   snag itself was %.2f s late in this second: gap and fps may be its own doing", f.Late)

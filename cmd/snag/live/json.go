@@ -115,7 +115,7 @@ func (j *JSON) Figures(s *watch.Snapshot) {
 			GOPSeconds: pointer(figures.Value{V: f.GOP.Seconds, OK: f.GOP.Frames > 0}), GOPFrames: f.GOP.Frames,
 			Lost: f.Total.Count[stream.PacketsLost], Continuity: f.Total.Count[stream.ContinuityErrors],
 			Jitter: pointer(f.Transport.Gauge[stream.Jitter]), Playlist: pointer(f.Transport.Gauge[stream.PlaylistAge]),
-			Freezes: f.Total.Freezes, Late: f.Late, Doubt: f.Doubt || f.Five.Doubt,
+			Freezes: r.Freezes, Late: f.Late, Doubt: f.Doubt || f.Five.Doubt,
 		}
 		if r.Since != 0 {
 			l.Since = stamp(r.Since)

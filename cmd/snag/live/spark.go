@@ -44,7 +44,9 @@ func bar(v, full float32) rune {
 	case v == 0 || full <= 0:
 		return '_'
 	}
-	return bars[min(int(v/full*float32(len(bars))), len(bars)-1)]
+	// A twentieth less than full is still a whole bar: a second has 24 or 26 frames
+	// of 25 as its limits fall.
+	return bars[min(int(v/full*1.05*float32(len(bars))), len(bars)-1)]
 }
 
 func least(a, b float32) float32 { return min(a, b) }

@@ -94,8 +94,10 @@ func hevcToVUI(r *bits, sublayers int) bool {
 	for range 6 { // block and transform sizes and depths
 		r.ue()
 	}
-	if r.flag() && r.flag() { // scaling_list_enabled, sps_scaling_list_data_present
-		hevcScalingLists(r)
+	if r.flag() { // scaling_list_enabled
+		if r.flag() { // sps_scaling_list_data_present
+			hevcScalingLists(r)
+		}
 	}
 	r.skip(2)     // amp, sample_adaptive_offset
 	if r.flag() { // pcm_enabled

@@ -1,7 +1,5 @@
 package codec
 
-import "encoding/binary"
-
 // NextNAL cuts the first unit from units with lengths before them (ISO/IEC
 // 14496-15 4.3: avcC, hvcC), lengthSize bytes each. A unit whose length goes
 // beyond b is given as far as it goes, whole false: b may be the head of a frame.
@@ -63,6 +61,3 @@ func (w *Lengths) Feed(b []byte, each func(head []byte, size int)) {
 		}
 	}
 }
-
-// be32 reads a 32-bit number, big end first.
-func be32(b []byte) uint32 { return binary.BigEndian.Uint32(b) }

@@ -38,8 +38,9 @@ type Event struct {
 	Pace      Value       // DTS against wall, from the last frame before to when the burst was over
 	Pattern   Pattern
 
-	// ObserverLate is how many seconds of the interval the watch itself was late;
-	// Doubt says that without them it would not have been an event.
+	// ObserverLate is how many seconds of the interval the watch itself was late.
+	// Doubt says that without them it would not have been an event, or that what is
+	// missing may be what the observer itself lost (ReceiverDropped, CaptureLost).
 	ObserverLate float64
 	Doubt        bool
 

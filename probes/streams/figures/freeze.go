@@ -181,6 +181,9 @@ func (m *Meter) tellFreeze() {
 	late := m.late.within(f.from, f.end)
 	length := f.end - f.start
 	doubt := late > 0 && f.end-f.from-late < f.limit
+	if m.own.any() && f.frames > 0 && !f.before && 2*f.step > f.end-f.last {
+		doubt = true // its frames never came here, and something was lost here
+	}
 	if doubt {
 		m.sec.doubt = true
 		if !f.told {

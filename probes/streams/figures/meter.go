@@ -28,6 +28,7 @@ type Meter struct {
 	pace      pace
 	freeze    freeze
 	late      lateness
+	own       ownLoss
 	bursts    bursts
 	gop       gop
 	skips     skips

@@ -33,6 +33,13 @@ func (l *lateness) add(s span) {
 	l.span[0] = s
 }
 
+// ownLoss is what the observer itself lost in this second and the one before: its
+// socket overflowed (UDP), its capture has holes. Frames that are missing beside it
+// are not the stream's loss.
+type ownLoss struct{ now, before uint64 }
+
+func (o ownLoss) any() bool { return o.now+o.before > 0 }
+
 // within is how much of a span the watch was late, ns.
 func (l *lateness) within(from, to int64) int64 {
 	var sum int64

@@ -175,3 +175,35 @@ func TestFrameLogKeepsItsError(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What the reader's own socket dropped is not what the stream skipped.
+func TestOwnLossIsInDoubt(t *testing.T) {
+	for _, c := range []stream.Count{stream.ReceiverDropped, stream.CaptureLost, stream.PacketsLost} {
+		m := New(Options{Asked: start})
+		m.Published(start, "", "")
+		var events []Event
+		doubted := false
+		for i, f := range steady(25, 25*30, 50, 0).frames {
+			if s, whole := m.Tick(f.Arrival); whole {
+				doubted = doubted || s.Doubt
+			}
+			if i == 500 {
+				m.Count(c, 12)
+			}
+			if i < 500 || i > 505 {
+				m.Frame(f)
+			}
+			events = m.Events(events)
+		}
+		var skips []Event
+		for _, e := range events {
+			if e.Kind == recording.EventStreamSkipped {
+				skips = append(skips, e)
+			}
+		}
+		own := c != stream.PacketsLost
+		if len(skips) != 1 || skips[0].Doubt != own || doubted != own {
+			t.Errorf("count %d: told %+v, in doubt %v", c, skips, doubted)
+		}
+	}
+}

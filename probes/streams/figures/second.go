@@ -51,7 +51,7 @@ type Second struct {
 
 	Transport  Transport
 	Late       float64 // seconds that the observer itself was late in this second
-	Doubt      bool    // the observer was late: gap and fps by arrival may be its own doing
+	Doubt      bool    // the observer was late or lost data itself: gap, fps and what is missing may be its own doing
 	EventsLost int     // events since the last second for which there was no room, as nobody took them
 
 	Five  Five  // the last five-second sums

@@ -102,6 +102,9 @@ func (m *Meter) Count(c stream.Count, n uint64) {
 	defer m.mu.Unlock()
 	m.transport.count[c] += n
 	m.total.Count[c] += n
+	if c == stream.ReceiverDropped || c == stream.CaptureLost {
+		m.own.now += n
+	}
 }
 
 // Gauge takes what a transport measured.

@@ -104,7 +104,7 @@ func (m *Meter) flushSteps() {
 		m.queue.tell(Event{
 			ID: m.queue.id(), Kind: recording.EventStreamSkipped, Start: s.from, End: s.to, Of: m.main,
 			Value: float64(s.missing), Unit: "frames", Step: known(seconds(s.longest)), Steps: s.steps,
-			ObserverLate: seconds(late),
+			ObserverLate: seconds(late), Doubt: m.own.any(),
 		})
 	}
 	if s.jumps > 0 {

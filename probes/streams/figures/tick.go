@@ -53,7 +53,7 @@ func (m *Meter) endSecond(now int64) Second {
 		Pace: m.pace.value(), Variable: m.steps.variable(), Limit: seconds(m.limit()),
 		GOP: m.gop.take(), Jumps: s.jumps, StepsBack: s.back, Missing: s.missing,
 		Transport: Transport{m.transport.count, m.transport.gauge},
-		Late:      seconds(m.late.sum), Doubt: s.doubt || m.late.sum >= doubtOver,
+		Late:      seconds(m.late.sum), Doubt: s.doubt || m.own.any() || m.late.sum >= doubtOver,
 		EventsLost: m.queue.lost, Total: m.total,
 	}
 	if m.freeze.stands {
@@ -63,7 +63,7 @@ func (m *Meter) endSecond(now int64) Second {
 	v.Video, v.Audio = m.ofKind(stream.Video, now, v.Length), m.ofKind(stream.Audio, now, v.Length)
 	m.gaps(now, &v)
 	v.Five = m.five.add(&v)
-	m.sec = secondSums{from: now}
+	m.sec, m.own = secondSums{from: now}, ownLoss{before: m.own.now}
 	m.late.sum, m.queue.lost, m.transport.count = 0, 0, [stream.Counts]uint64{}
 	return v
 }

@@ -91,6 +91,8 @@ var counted = []struct {
 	{stream.PacketsReordered, "snag_stream_packets_reordered_total", byRTP},
 	{stream.PacketsDuplicate, "snag_stream_packets_duplicate_total", byRTP},
 	{stream.ContinuityErrors, "snag_stream_continuity_errors_total", map[string]bool{"mpegts": true}},
+	{stream.ReceiverDropped, "snag_stream_reader_dropped_total", map[string]bool{"mpegts": true}},
+	{stream.SegmentsFailed, "snag_stream_segments_failed_total", map[string]bool{"hls": true}},
 }
 
 var byRTP = map[string]bool{"rtp": true, "rtsp": true, "ps": true}
@@ -165,7 +167,7 @@ func (w *Writer) Close(now int64, i Info, err error) {
 }
 
 // Row is an event as a recording has it. A gap that the watch's own lateness
-// explains is the observer's event, not the stream's.
+// explains, or frames that it lost itself, are the observer's event, not the stream's.
 func (w *Writer) Row(e Event) recording.Event {
 	r := recording.Event{
 		T: w.anchor.FromMonotonic(e.Start), Kind: e.Kind, Value: e.Value, Unit: e.Unit,
@@ -178,7 +180,7 @@ func (w *Writer) Row(e Event) recording.Event {
 	if e.Doubt {
 		r.Kind, r.Value, r.Unit = recording.EventObserverLate, e.ObserverLate, "seconds"
 		r.Subject = recording.Subject{Kind: recording.KindObserver}
-		r.Attrs["probe"], r.Attrs["stream"] = "streams", w.place.Name
+		r.Attrs["probe"], r.Attrs["stream"], r.Attrs["instead_of"] = "streams", w.place.Name, e.Kind
 	}
 	return r
 }

@@ -50,7 +50,7 @@ func newClient(u *url.URL, o stream.Options) *client {
 			return fmt.Errorf("more than %d redirects", maxRedirects)
 		}
 		if r.URL.Scheme != "http" && r.URL.Scheme != "https" {
-			return fmt.Errorf("redirected to %s:", r.URL.Scheme)
+			return fmt.Errorf("redirected to a URL of %q, not http or https", r.URL.Scheme)
 		}
 		return nil
 	}}

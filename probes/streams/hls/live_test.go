@@ -3,6 +3,7 @@ package hls
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os/exec"
@@ -46,6 +47,7 @@ func writer(t *testing.T, args ...string) string {
 }
 
 func TestLiveFFmpeg(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, play string
 		args       []string
@@ -209,6 +211,7 @@ func fragments(b []byte) (init []byte, all [][]byte) {
 }
 
 func TestLowLatency(t *testing.T) {
+	t.Parallel()
 	init, all := fragments(fixture(t, "mp4", "testdata", "low-latency.mp4"))
 	if len(all) < 8 {
 		t.Fatalf("%d parts", len(all))
@@ -273,6 +276,7 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestPlaylistsThatGoWrong(t *testing.T) {
+	t.Parallel()
 	s := &scripted{media: fixture(t, "ts", "testdata", "h264-aac.ts")}
 	at := serve(t, s)
 	var k kept
@@ -315,7 +319,8 @@ func TestPlaylistsThatGoWrong(t *testing.T) {
 	case <-time.After(8 * time.Second):
 		t.Fatal("a playlist that is gone is the end")
 	}
-	if ended, ok := err.(*stream.Ended); !ok || !strings.Contains(ended.Why, "404") {
+	var ended *stream.Ended
+	if !errors.As(err, &ended) || !strings.Contains(ended.Why, "404") {
 		t.Errorf("%v, want the end by 404", err)
 	}
 	if n, _, _ := k.of(stream.Video); n != 75 {

@@ -18,12 +18,12 @@ type Hurt struct {
 }
 
 // HurtBy is what an event of a place's Meter means here, begun or over: nothing
-// for what hurts nobody.
+// for what hurts nobody, or only goes on.
 func HurtBy(at int, e figures.Event) (Hurt, bool) {
 	switch e.Kind {
 	case recording.EventStreamFreeze, recording.EventStreamLate, recording.EventStreamSkipped,
 		recording.EventStreamSlow, recording.EventStreamJump, recording.EventStreamEnded:
-		return Hurt{at, e.Kind, e.Start, e.End, e.ID, e.Doubt}, true
+		return Hurt{at, e.Kind, e.Start, e.End, e.ID, e.Doubt}, e.Phase != figures.Updated
 	}
 	return Hurt{}, false
 }

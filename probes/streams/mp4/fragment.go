@@ -149,8 +149,8 @@ func (u *run) samples(r *Reader, b []byte) error {
 		}
 		offset += uint64(size)
 		r.frames = append(r.frames, sample{end: offset, frame: stream.Frame{
-			Kind: u.t.kind,
-			Key:  u.t.kind == stream.Video && sampleFlags&nonSync == 0,
+			Kind: u.t.Kind,
+			Key:  u.t.Kind == stream.Video && sampleFlags&nonSync == 0,
 			DTS:  nanoseconds(int64(u.at), u.t.scale),
 			PTS:  nanoseconds(int64(u.at)+composition, u.t.scale),
 			Size: int(size),

@@ -12,8 +12,7 @@ import (
 type track struct {
 	id    uint32
 	scale uint64 // ticks a second
-	kind  stream.Kind
-	known bool
+	known bool   // its kind is
 	stream.Params
 	duration, size, flags uint32 // of a sample, where its fragment does not say (trex, 8.8.3)
 	at                    uint64 // decode time of the next fragment, where it has no tfdt
@@ -49,8 +48,8 @@ func (r *Reader) movie(b []byte) error {
 	r.tracks = r.tracks[:0]
 	for _, want := range []stream.Kind{stream.Video, stream.Audio} {
 		for _, t := range all {
-			if t.known && t.kind == want && t.scale > 0 && t.Codec != "" {
-				t.Params.Kind = want
+			if t.known && t.Kind == want && t.scale > 0 && t.Codec != "" {
+				t.Kind = want
 				if r.Hint != nil {
 					r.Hint(&t.Params)
 				}
@@ -87,9 +86,9 @@ func (t *track) read(b []byte, depth int) {
 				t.known = true
 				switch string(b[8:12]) {
 				case "vide":
-					t.kind = stream.Video
+					t.Kind = stream.Video
 				case "soun":
-					t.kind = stream.Audio
+					t.Kind = stream.Audio
 				default:
 					t.known = false
 				}

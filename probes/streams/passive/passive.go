@@ -1,7 +1,7 @@
 // Package passive gives the figures of live streams from the traffic of this host,
 // with no reader of its own: what each publisher sent and what each reader was
 // sent, as frames. It takes packets of interfaces or of a capture file, puts TCP
-// connections in order, and follows RTMP in them. It keeps headers, never payload.
+// connections in order, and follows RTMP and RTSP in them. It keeps headers, never payload.
 package passive
 
 import (
@@ -14,6 +14,7 @@ import (
 	"snag/probes/streams/passive/chunks"
 	"snag/probes/streams/passive/packet"
 	"snag/probes/streams/passive/tcp"
+	"snag/probes/streams/rtp"
 	"snag/probes/streams/stream"
 )
 
@@ -102,10 +103,11 @@ type watcher struct {
 	ticked   int64
 	reported int64
 	streams  int
+	sessions map[*rtp.Session]bool // of RTP, which wait for packets
 }
 
 func newWatcher(o Options, newSink func(Conn) stream.Sink) *watcher {
-	w := &watcher{o: o, newSink: newSink, ports: o.Ports}
+	w := &watcher{o: o, newSink: newSink, ports: o.Ports, sessions: map[*rtp.Session]bool{}}
 	if len(w.ports) == 0 {
 		w.ports = Ports
 	}
@@ -126,18 +128,19 @@ func (w *watcher) packet(c *capture.Packet) {
 
 // connection makes the handlers of a connection's two directions.
 func (w *watcher) connection(_ int64, f tcp.Flow) (forward, back tcp.Handler) {
-	ports := w.ports
-	if len(ports) == 0 {
-		ports = Ports
+	p := &pair{w: w, f: f}
+	for i := range p.sides {
+		p.sides[i] = direction{p, i}
 	}
-	server, client := ends(f, ports)
-	c := &rtmpConn{w: w, server: server, client: client, middle: !f.Start}
-	for i, toServer := range []bool{f.Dst == server, f.Src == server} {
-		s := &rtmpSide{c: c, toServer: toServer, fresh: f.Start}
-		s.chunks = chunks.New(f.Start, &w.pool, s)
-		c.sides[i] = s
+	return &p.sides[0], &p.sides[1]
+}
+
+// known are the ports of servers.
+func (w *watcher) known() []uint16 {
+	if len(w.ports) == 0 {
+		return Ports
 	}
-	return c.sides[0], c.sides[1]
+	return w.ports
 }
 
 func (w *watcher) begin(at int64, c Conn) stream.Sink {
@@ -182,6 +185,9 @@ func (w *watcher) tick(at int64, read func() capture.Stats) {
 	}
 	w.ticked = at
 	w.tcp.Expire(at)
+	for s := range w.sessions {
+		s.Tick(at)
+	}
 	if w.o.Tick != nil {
 		w.o.Tick(at)
 	}

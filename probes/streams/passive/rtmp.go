@@ -33,23 +33,17 @@ type rtmpSide struct {
 	media    media
 	sink     stream.Sink
 	lost     uint64 // bytes, before there was a sink
-	fresh    bool   // its first byte is the connection's
 	as       Conn
 }
 
 // Data takes the direction's bytes.
 func (s *rtmpSide) Data(at int64, b []byte) bool {
-	if s.fresh && b[0] != version {
-		return false // TLS, HTTP, or another protocol
-	}
-	s.fresh = false
 	s.chunks.Data(at, b)
 	return true
 }
 
 // Hole takes a loss of the capture.
 func (s *rtmpSide) Hole(at int64, n int64) bool {
-	s.fresh = false
 	s.count(uint64(max(n, 0)))
 	s.chunks.Hole(at, n)
 	return true

@@ -40,8 +40,9 @@ func run(t *testing.T, name string, args ...string) *exec.Cmd {
 }
 
 // nginx starts an nginx-rtmp of the test's own. Application "live" lets players
-// in before there is a publisher, "strict" does not.
-func nginx(t *testing.T) (address string) {
+// in before there is a publisher, "strict" does not; at small the chunks are of
+// 128 bytes.
+func nginx(t *testing.T) (address, small string) {
 	t.Helper()
 	if _, err := os.Stat(nginxModule); err != nil {
 		t.Skip("no nginx with the RTMP module: apt-get install nginx libnginx-mod-rtmp")
@@ -49,15 +50,19 @@ func nginx(t *testing.T) (address string) {
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
 		t.Skip("no ffmpeg: apt-get install ffmpeg")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	var free [2]net.Listener
+	for i, to := range []*string{&address, &small} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		free[i], *to = l, l.Addr().String()
 	}
-	address = l.Addr().String()
-	l.Close()
+	free[0].Close()
+	free[1].Close()
 	dir := t.TempDir()
 	conf := filepath.Join(dir, "nginx.conf")
-	text := strings.NewReplacer("MODULE", nginxModule, "DIR", dir, "LISTEN", address).Replace(`load_module MODULE;
+	text := strings.NewReplacer("MODULE", nginxModule, "DIR", dir, "LISTEN", address, "SMALL", small).Replace(`load_module MODULE;
 daemon off;
 master_process off;
 pid DIR/nginx.pid;
@@ -72,6 +77,11 @@ rtmp {
         application live { live on; }
         application strict { live on; idle_streams off; publish_notify on; }
     }
+    server {
+        listen SMALL;
+        chunk_size 128;
+        application live { live on; }
+    }
 }
 `)
 	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
@@ -81,22 +91,23 @@ rtmp {
 	for range 250 {
 		if c, err := net.Dial("tcp", address); err == nil {
 			c.Close()
-			return address
+			return address, small
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 	t.Fatal("nginx does not listen")
-	return ""
+	return "", ""
 }
 
 // publish sends a test picture of 25 fps with a key frame each second and two B
 // frames between, and a tone.
-func publish(t *testing.T, url string, seconds int) *exec.Cmd {
+func publish(t *testing.T, url string, seconds int, more ...string) *exec.Cmd {
 	t.Helper()
-	return run(t, "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-re",
+	args := []string{"-nostdin", "-hide_banner", "-loglevel", "error", "-re",
 		"-f", "lavfi", "-i", "testsrc=size=320x180:rate=25", "-f", "lavfi", "-i", "sine=sample_rate=44100",
 		"-c:v", "libx264", "-preset", "ultrafast", "-bf", "2", "-g", "25", "-sc_threshold", "0", "-b:v", "200k", "-threads", "1", "-pix_fmt", "yuv420p",
-		"-c:a", "aac", "-b:a", "64k", "-ac", "2", "-t", fmt.Sprint(seconds), "-f", "flv", url)
+		"-c:a", "aac", "-b:a", "64k", "-ac", "2", "-t", fmt.Sprint(seconds)}
+	return run(t, "ffmpeg", append(append(args, more...), "-f", "flv", url)...)
 }
 
 type reading struct {
@@ -107,7 +118,7 @@ type reading struct {
 }
 
 func TestLiveNginx(t *testing.T) {
-	address := nginx(t)
+	address, small := nginx(t)
 	cert := authority(t)
 	secure, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}})
 	if err != nil {
@@ -137,15 +148,21 @@ func TestLiveNginx(t *testing.T) {
 	go play("at once", "rtmp://"+address+"/live/cam1?token=x", 0)
 	go play("every 40 ms", "rtmp://"+address+"/live/cam1", 40*time.Millisecond)
 	go play("TLS, every 40 ms", "rtmps://"+secure.Addr().String()+"/live/cam1", 40*time.Millisecond)
+	go play("chunks of 128 bytes, extended timestamps", "rtmp://"+small+"/live/cam2", 40*time.Millisecond)
 	time.Sleep(300 * time.Millisecond)
 	publish(t, "rtmp://"+address+"/live/cam1", 4)
-	for range 3 {
+	publish(t, "rtmp://"+small+"/live/cam2", 4, "-output_ts_offset", "17000") // over 2^24 ms
+	for range 4 {
 		r := <-done
 		var ended *stream.Ended
 		if !errors.As(r.err, &ended) {
 			t.Errorf("%s: after %v: %v, want the end of the stream", r.name, r.took, r.err)
 		}
 		check(t, r.name, r.sink)
+		late := r.sink.frames[0].DTS >= 1<<24*1e6
+		if late != strings.Contains(r.name, "extended") {
+			t.Errorf("%s: the first DTS is %d ns", r.name, r.sink.frames[0].DTS)
+		}
 	}
 }
 

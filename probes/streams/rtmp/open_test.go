@@ -298,3 +298,42 @@ func TestAHostileServerGetsNoMemory(t *testing.T) {
 		}
 	}
 }
+
+// What 100 streams hold, the server's side of the test among it.
+func TestAStreamHoldsLittle(t *testing.T) {
+	const streams = 100
+	var playing sync.WaitGroup
+	playing.Add(streams)
+	address := script(t, after(func(c net.Conn) {
+		var s server
+		if _, err := c.Write(s.media(TypeVideo, 0, "\x17\x01\x00\x00\x00"+strings.Repeat("p", 60_000)).b); err == nil {
+			playing.Done()
+		}
+		io.Copy(io.Discard, c)
+	}))
+	measure := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc + m.StackInuse
+	}
+	before := measure()
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	for range streams {
+		group.Go(func() {
+			if err := openAt(t, ctx, "rtmp://"+address+"/live/cam1", &seen{}, stream.Options{Every: 20 * time.Millisecond, Timeout: 20 * time.Second}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	playing.Wait()
+	time.Sleep(100 * time.Millisecond)
+	each := (int64(measure()) - int64(before)) / streams
+	cancel()
+	group.Wait()
+	if each > 100<<10 {
+		t.Errorf("%d bytes a stream, want no more than 0.1 MiB", each)
+	}
+	t.Logf("%d bytes a stream", each)
+}

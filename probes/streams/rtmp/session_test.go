@@ -217,6 +217,9 @@ func TestTargets(t *testing.T) {
 		{"rtmp://h/a/b/c/d", "h:1935", "a/b", "c/d", "rtmp://h/a/b", "rtmp://h/a/b/c/d"},
 		{"rtmp://h/vod/mp4:a/b", "h:1935", "vod", "mp4:a/b", "rtmp://h/vod", "rtmp://h/vod/mp4:a/b"},
 		{"rtmp://h/live?token=x/cam1", "h:1935", "live?token=x", "cam1", "rtmp://h/live?token=x", "rtmp://h/live?token=…"},
+		{"rtmp://h/live/a%20b", "h:1935", "live", "a%20b", "rtmp://h/live", "rtmp://h/live/a%20b"},
+		{"rtmp://h/live/a%2fb", "h:1935", "live", "a%2fb", "rtmp://h/live", "rtmp://h/live/a%2fb"},
+		{"rtmp://h/live/кам", "h:1935", "live", "кам", "rtmp://h/live", "rtmp://h/live/%D0%BA%D0%B0%D0%BC"},
 		{"rtmp://h/cam1", "h:1935", "", "cam1", "rtmp://h/", "rtmp://h/cam1"},
 	} {
 		to := target4(t, c.url)

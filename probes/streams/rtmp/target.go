@@ -48,7 +48,7 @@ func parse(u *url.URL) (target, error) {
 	}
 	t.user = u.User.Username()
 	t.pass, _ = u.User.Password()
-	path, query := strings.TrimPrefix(u.Path, "/"), u.RawQuery
+	path, query := strings.TrimPrefix(typed(u), "/"), u.RawQuery
 	if i := strings.LastIndexByte(query, '/'); i >= 0 && !strings.Contains(path, "/") {
 		// rtmp://host/app?token=…/name: the application has the query
 		t.app, t.name = path+"?"+query[:i], query[i+1:]
@@ -68,6 +68,15 @@ func parse(u *url.URL) (target, error) {
 	t.tcURL = u.Scheme + "://" + host + port + "/" + t.app
 	t.secrets = secrets(u)
 	return t, nil
+}
+
+// typed is the path as it was written: no player decodes %20 for the server, and
+// servers compare names as they come.
+func typed(u *url.URL) string {
+	if u.RawPath != "" {
+		return u.RawPath
+	}
+	return u.EscapedPath()
 }
 
 func split(path string) (app, name string) {

@@ -39,21 +39,34 @@ type Jitter struct {
 	ok      bool
 	at      int64
 	ts      uint32
+	dts     int64
 	seconds float64
 }
 
 // Packet takes a packet's arrival (ns) and timestamp.
 func (j *Jitter) Packet(at int64, ts uint32) {
 	if j.ok {
-		arrival := float64(at-j.at) / 1e9
-		media := float64(int32(ts-j.ts)) / float64(max(j.Rate, 1))
-		// A jump of the timestamps is not jitter; without this one of an hour
-		// would stand in the figure for 200 packets.
-		if d := math.Abs(arrival - media); d < 10 {
-			j.seconds += (d - j.seconds) / 16
-		}
+		j.step(at-j.at, float64(int32(ts-j.ts))/float64(max(j.Rate, 1)))
 	}
 	j.ok, j.at, j.ts = true, at, ts
+}
+
+// picture takes a picture's first packet and DTS, both ns. Where there are
+// B-pictures the timestamps of packets go to and fro, and RFC 3550's figure is of
+// that (RFC 5450 1 has the same trouble); against the DTS it is of the network.
+func (j *Jitter) picture(at, dts int64) {
+	if j.ok {
+		j.step(at-j.at, float64(dts-j.dts)/1e9)
+	}
+	j.ok, j.at, j.dts = true, at, dts
+}
+
+func (j *Jitter) step(arrival int64, media float64) {
+	// A jump of the timestamps is not jitter; without this one of an hour would
+	// stand in the figure for 200 packets.
+	if d := math.Abs(float64(arrival)/1e9 - media); d < 10 {
+		j.seconds += (d - j.seconds) / 16
+	}
 }
 
 // Seconds is the jitter as it stands.

@@ -29,7 +29,8 @@ type Session struct {
 	begun  bool
 	wall   int64 // NTP ns at the session's time 0, by the first track with a report; 0: not known
 	// Until the pictures' reordering is known, frames wait.
-	pending  []stream.Frame
+	pending  []waiting
+	pictured Jitter // of pictures, where they are reordered
 	pictures int
 	settled  bool
 	packets  uint64
@@ -227,13 +228,19 @@ func (s *Session) hasVideo() bool {
 	return false
 }
 
+// waiting is a frame, and when its first packet came.
+type waiting struct {
+	stream.Frame
+	first int64
+}
+
 // frame takes a frame from a track, its DTS not yet derived.
-func (s *Session) frame(f stream.Frame) {
+func (s *Session) frame(f stream.Frame, first int64) {
 	if s.settled {
-		s.pass(f)
+		s.pass(f, first)
 		return
 	}
-	s.pending = append(s.pending, f)
+	s.pending = append(s.pending, waiting{f, first})
 	if f.Kind == stream.Video {
 		s.pictures++
 	}
@@ -258,28 +265,31 @@ func (s *Session) settle() {
 		s.order.learn(pts)
 	}
 	for _, f := range s.pending {
-		s.pass(f)
+		s.pass(f.Frame, f.first)
 	}
 	s.pending = nil
 }
 
-func (s *Session) pass(f stream.Frame) {
+func (s *Session) pass(f stream.Frame, first int64) {
 	if f.Kind == stream.Video {
 		f.DTS = s.order.dts(f.PTS)
-		s.gauge(f.Kind)
-	} else if !s.hasVideo() {
-		s.gauge(f.Kind)
+		s.pictured.picture(first, f.DTS)
+	}
+	if f.Kind == stream.Video || !s.hasVideo() {
+		s.sink.Gauge(stream.Jitter, s.jitter(f.Kind))
 	}
 	s.sink.Frame(f)
 }
 
-// gauge tells the jitter: of the video's packets, of the sound's where there is no
-// video.
-func (s *Session) gauge(kind stream.Kind) {
+// jitter is of the packets of one kind; of pictures where they are reordered.
+func (s *Session) jitter(kind stream.Kind) float64 {
+	if kind == stream.Video && s.order.depth > 0 {
+		return s.pictured.Seconds()
+	}
 	for _, t := range s.tracks {
 		if t.f.Kind == kind {
-			s.sink.Gauge(stream.Jitter, t.jitter.Seconds())
-			return
+			return t.jitter.Seconds()
 		}
 	}
+	return 0
 }

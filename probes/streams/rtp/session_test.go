@@ -167,6 +167,18 @@ func TestPictures(t *testing.T) {
 	}
 }
 
+// A steady stream with B-pictures has no jitter, though its timestamps go to and fro.
+func TestJitterOfReorderedPictures(t *testing.T) {
+	sink := &taken{}
+	s := NewSession([]Format{format(t, stream.Video, 96, "H264", 90000, "")}, sink)
+	for i, pts := range decode(200, 2) {
+		s.RTP(0, int64(i)*40e6, packet(96, uint16(i), uint32(pts/1e6*90), 1, true, 0x41, 0x88, 0))
+	}
+	if sink.jitter > 1e-6 {
+		t.Errorf("%v s", sink.jitter)
+	}
+}
+
 func senderReport(t *testing.T, ssrc uint32, wall time.Duration, ts uint32) []byte {
 	t.Helper()
 	b, err := (&rtcp.SenderReport{SSRC: ssrc, NTPTime: uint64(wall/time.Second)<<32 | uint64(wall%time.Second)<<32/uint64(time.Second), RTPTime: ts}).Marshal()

@@ -31,7 +31,7 @@ type track struct {
 	latest int64  // arrival of the last frame given: it never goes back
 	frame  picture
 	report reports
-	out    func(stream.Frame)
+	out    func(f stream.Frame, first int64)  // first: arrival of its first packet
 	begun  func(t *track, at int64, ns int64) // sets offset at the first packet
 }
 
@@ -42,6 +42,7 @@ type picture struct {
 	ns               int64
 	size             int
 	at               int64 // arrival of its last byte
+	first            int64 // arrival of its first packet
 	given            bool  // with the same timestamp already
 }
 
@@ -103,14 +104,14 @@ func (t *track) picture(p *piece, ns int64) {
 	v := &t.frame
 	if v.ts != p.ts || !v.open && !v.given {
 		t.finish()
-		*v = picture{open: true, ts: p.ts, ns: ns}
+		*v = picture{open: true, ts: p.ts, ns: ns, first: p.at}
 	}
 	if v.given {
 		// Some cameras set the marker on every slice: that is still one picture.
 		if !p.heads.begins || !p.heads.coded {
 			return
 		}
-		*v = picture{open: true, ts: p.ts, ns: ns}
+		*v = picture{open: true, ts: p.ts, ns: ns, first: p.at}
 	}
 	v.size += p.heads.size
 	v.coded = v.coded || p.heads.coded
@@ -126,7 +127,7 @@ func (t *track) picture(p *piece, ns int64) {
 func (t *track) finish() {
 	v := &t.frame
 	if v.open && v.coded {
-		t.out(stream.Frame{Kind: stream.Video, Key: v.key, Arrival: v.at, PTS: v.ns - t.offset, DTS: v.ns - t.offset, Size: v.size})
+		t.out(stream.Frame{Kind: stream.Video, Key: v.key, Arrival: v.at, PTS: v.ns - t.offset, DTS: v.ns - t.offset, Size: v.size}, v.first)
 	}
 	v.given = v.open && v.coded
 	v.open = false
@@ -140,6 +141,6 @@ func (t *track) sound(p *piece, ns int64) {
 	}
 	for i := 0; i < h.units; i++ {
 		pts := ns - t.offset + t.clock.ns(int64(i)*t.f.duration)
-		t.out(stream.Frame{Kind: t.f.Kind, Arrival: t.latest, PTS: pts, DTS: pts, Size: int(h.sizes[i])})
+		t.out(stream.Frame{Kind: t.f.Kind, Arrival: t.latest, PTS: pts, DTS: pts, Size: int(h.sizes[i])}, p.at)
 	}
 }

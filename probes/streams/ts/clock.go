@@ -1,8 +1,5 @@
 package ts
 
-// noTime is a timestamp that is not there.
-const noTime = -1 << 63
-
 // clock counts 33-bit ticks of 90 kHz on beyond their wrap, 26.5 hours apart
 // (2.4.3.7). One is for a whole program, so that its tracks stay together.
 type clock struct {

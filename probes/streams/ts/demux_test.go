@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"snag/probes/streams/stream"
 )
@@ -121,5 +122,14 @@ func TestAsFFprobeSees(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A watch holds hundreds of them.
+func TestSmall(t *testing.T) {
+	if size := unsafe.Sizeof(Demuxer{}); size > 20<<10 {
+		t.Errorf("a Demuxer is %d bytes, more than 20 KiB", size)
+	} else {
+		t.Logf("%d bytes", size)
 	}
 }

@@ -79,6 +79,7 @@ func ffmpeg(t *testing.T, args ...string) {
 }
 
 func TestLiveUDP(t *testing.T) {
+	t.Parallel()
 	codecs := []string{"-c:v", "libx264", "-preset", "ultrafast", "-g", "25", "-c:a", "aac", "-ac", "2"}
 	for _, c := range []struct {
 		name, out, url string

@@ -1,6 +1,6 @@
 // Package ts reads MPEG transport streams (ISO/IEC 13818-1) for their heads:
 // where frames begin and end, when they are due, whether packets are missing. No
-// payload is kept; a Demuxer is about 16 KiB, whatever the stream holds.
+// payload is kept; a Demuxer is 20 KiB, whatever the stream holds.
 package ts
 
 import "encoding/binary"

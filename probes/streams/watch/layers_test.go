@@ -73,7 +73,7 @@ func TestLayersAreMatchedAndTracedBack(t *testing.T) {
 			case <-tick.C:
 			}
 			// Both give the same frames: those of the time since the beginning.
-			for ; !(held.Load() && u.Host == "edge") && next < int(time.Since(began)/(40*time.Millisecond)); next++ {
+			for ; (!held.Load() || u.Host != "edge") && next < int(time.Since(began)/(40*time.Millisecond)); next++ {
 				sink.Frame(stream.Frame{Kind: stream.Video, Key: next%50 == 0, Arrival: o.Now(), DTS: int64(next) * 40e6, PTS: int64(next) * 40e6, Size: 500 + next*next*7919%3000})
 			}
 		}

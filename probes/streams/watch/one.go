@@ -12,6 +12,7 @@ import (
 
 	"snag/probes/streams/figures"
 	"snag/probes/streams/stream"
+	"snag/recording"
 )
 
 // one is one stream under watch: its reader's goroutine writes the link, the
@@ -25,11 +26,15 @@ type one struct {
 	writer   *figures.Writer // nil: nothing is recorded
 	sink     stream.Sink
 	stop     context.CancelFunc
+	side     string // one of recording.StreamSide…
+	joined   bool   // somebody else reads it and hands it in …
+	lag      int64  // … so late at the most, ns
 
-	mu    sync.Mutex
-	link  link
-	asked int64 // the first attempt
-	first int64 // arrival of the first frame, ever
+	mu     sync.Mutex
+	link   link
+	remark string // the reader's last
+	asked  int64  // the first attempt
+	first  int64  // arrival of the first frame, ever
 
 	// Only the tick, under the watcher's lock.
 	signs  signs
@@ -44,40 +49,59 @@ type one struct {
 
 // tap is what a reader writes to: the figures, and beside them what the table shows.
 type tap struct {
-	*figures.Meter
-	s *one
+	stream.Sink // the figures, with the matching between layers before them
+	s           *one
+	note        func(string)
 }
 
+// Published notes where the reader was let in.
 func (t tap) Published(at int64, local, remote string) {
 	t.s.mu.Lock()
 	l := &t.s.link
 	l.phase, l.since, l.local, l.remote, l.retry = reading, at, local, remote, 0
 	t.s.mu.Unlock()
-	t.Meter.Published(at, local, remote)
+	t.Sink.Published(at, local, remote)
 }
 
+// Params notes what the stream is made of.
 func (t tap) Params(p stream.Params) {
 	if p.Kind <= stream.Audio {
 		t.s.mu.Lock()
 		t.s.link.params[p.Kind] = p
 		t.s.mu.Unlock()
 	}
-	t.Meter.Params(p)
+	t.Sink.Params(p)
+}
+
+// Note tells a reader's remark once: readers come back, and say the same.
+func (t tap) Note(text string) {
+	text = Clean(text, 300)
+	t.s.mu.Lock()
+	known := t.s.remark == text
+	t.s.remark = text
+	t.s.mu.Unlock()
+	if !known {
+		t.note(t.s.entry.Name + ": " + text)
+	}
 }
 
 func (w *Watcher) newOne(e Entry, open stream.Open) *one {
+	return w.newOneOf(e, open, recording.StreamSidePlayer)
+}
+
+func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 	e.Name = w.unique(e)
 	threshold := e.Threshold
 	if threshold == 0 {
 		threshold = w.o.Threshold
 	}
 	now := w.now()
-	s := &one{entry: e, protocol: protocolOf(e), shown: ShownURL(e.URL), open: open, stop: func() {}}
+	s := &one{entry: e, protocol: protocolOf(e), shown: ShownURL(e.URL), open: open, stop: func() {}, side: side}
 	s.link.since = now
 	s.figures = figures.New(figures.Options{
 		Name: e.Name, Asked: now, Threshold: threshold, Bursty: s.protocol == "hls", Frames: w.o.Frames,
 	})
-	s.sink = w.layeredSink(e, tap{s.figures, s})
+	s.sink = tap{w.layeredSink(e, s.figures), s, w.o.Note}
 	if w.o.Sink != nil {
 		s.writer = figures.NewWriter(w.o.Sink, w.o.Anchor, w.place(s))
 	}
@@ -98,7 +122,7 @@ func protocolOf(e Entry) string {
 		return "ps"
 	case strings.HasPrefix(scheme, "rtsp"):
 		return "rtsp"
-	case scheme == "rtp" || scheme == "sdp":
+	case scheme == "rtp" || scheme == "sdp" || scheme == "file":
 		return "rtp"
 	case scheme == "rtmp" || scheme == "rtmps":
 		return scheme

@@ -9,7 +9,7 @@ import (
 func (w *Watcher) place(s *one) figures.Place {
 	return figures.Place{
 		Name: s.entry.Name, URL: s.shown, Protocol: s.protocol, Layer: s.entry.Layer,
-		Side: recording.StreamSidePlayer, Netns: w.o.NetnsID,
+		Side: s.side, Netns: w.o.NetnsID,
 	}
 }
 
@@ -46,7 +46,7 @@ func (w *Watcher) finish() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range w.streams {
-		w.sick = w.sick || !s.signs.frames // it was never seen to be well
+		w.sick = w.sick || !s.signs.frames && !s.joined // it was never seen to be well
 		w.closeRow(s)
 	}
 }

@@ -24,11 +24,12 @@ type Row struct {
 	Asked         recording.Time
 	First         recording.Time // arrival of the first frame; 0: none yet
 
-	Second figures.Second // the last whole second's
-	Figure bool           // there is one
-	FPS    []float32      // of the last minute, oldest first; negative: not measured
-	Drift  []float32      // seconds, the same
-	Recent []Happened     // the last events, newest last
+	Second  figures.Second // the last whole second's
+	Figure  bool           // there is one
+	FPS     []float32      // of the last minute, oldest first; negative: not measured
+	Drift   []float32      // seconds, the same
+	Recent  []Happened     // the last events, newest last
+	Freezes uint64         // that began since the watch did
 }
 
 // Happened is an event with its stream.

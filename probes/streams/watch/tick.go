@@ -31,6 +31,7 @@ func (w *Watcher) tick(late time.Duration) {
 }
 
 func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) []Happened {
+	now -= s.lag
 	if late > beat { // less is how Go wakes anybody
 		s.figures.Late(now, int64(late))
 	}
@@ -120,7 +121,7 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 		Local: l.local, Remote: l.remote, Params: l.params,
 		Asked: w.timeIf(s.asked), First: w.timeIf(s.first),
 		Second: s.second, Figure: s.figure, FPS: s.fps.list(), Drift: s.drift.list(),
-		Recent: append([]Happened(nil), s.recent...),
+		Recent: append([]Happened(nil), s.recent...), Freezes: s.begun,
 	}
 	if state == NoAnswer && l.err == nil {
 		r.Why = "the server took the connection and gives no stream: nobody publishes it, as it seems"

@@ -30,6 +30,7 @@ type Options struct {
 	// PerSecond is how many connections are begun in a second; 0: DefaultPerSecond.
 	PerSecond int
 	Timeout   time.Duration // to be let in; 0: 5 s
+	Now       func() int64  // the clock of the frames, ns; nil: the monotonic one
 	Every     time.Duration // between two reads of a socket at the least; 0: as data come
 	Netns     string        // path of the namespace to connect in; "": snag's own
 	NetnsID   uint64        // its inode, for the recording's rows
@@ -161,6 +162,9 @@ func (w *Watcher) reconcile() {
 		}
 	}
 	for key, s := range w.streams {
+		if s.joined {
+			continue
+		}
 		if e, ok := wanted[key]; !ok || e.Threshold != s.entry.Threshold {
 			w.drop(key, s)
 		}
@@ -215,7 +219,12 @@ func (w *Watcher) unique(e Entry) string {
 	return name
 }
 
-func (w *Watcher) now() int64 { return monotonic() }
+func (w *Watcher) now() int64 {
+	if w.o.Now != nil {
+		return w.o.Now()
+	}
+	return monotonic()
+}
 
 // start begins to read a stream.
 func (w *Watcher) start(s *one) {
