@@ -17,6 +17,13 @@ func (s *Stage) BreaksIn(p *Process, sig syscall.Signal) {
 	s.breaks = append(s.breaks, func() { s.Signal(p, sig) })
 }
 
+// BreaksBy is BreaksIn for what is not a signal.
+func (s *Stage) BreaksBy(do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.breaks = append(s.breaks, do)
+}
+
 // Break does now what was to be done in the middle of the window: for checks of the
 // truth, which run without find.
 func (s *Stage) Break() {

@@ -55,6 +55,10 @@ type Result struct {
 // priority. For incidents of the observer itself.
 func (s *Stage) FindIn(opts ...Option) { s.find = opts }
 
+// FindAt sets the namespace that snag find is started in, and the streams that it
+// watches from there, as a viewer would.
+func (s *Stage) FindAt(ns string, streams ...string) { s.findAt, s.streams = ns, streams }
+
 // Missing returns the tools of an incident that are not installed.
 func Missing(inc Incident) []Tool {
 	var out []Tool
@@ -211,7 +215,16 @@ func (all stages) findCulprits(o RunOptions) (Answer, error) {
 			argv = append(argv, "--baseline", each.baseline)
 		}
 	}
-	p := s.Run("", "find", argv, append(how, stdoutTo(answer))...)
+	at := ""
+	for _, each := range all {
+		if each.findAt != "" {
+			at = each.findAt
+		}
+		for _, url := range each.streams {
+			argv = append(argv, "--stream", url)
+		}
+	}
+	p := s.Run(at, "find", argv, append(how, stdoutTo(answer))...)
 	if err := s.Err(); err != nil {
 		return Answer{}, err
 	}

@@ -60,6 +60,10 @@ type Stage struct {
 
 	// find is how snag find is to be started: see FindIn.
 	find []Option
+	// findAt is the namespace that it is started in, "" the lab's own, and streams what
+	// it watches: see FindAt.
+	findAt  string
+	streams []string
 }
 
 // NewStage waits for its turn (two incidents at a time would be each other's

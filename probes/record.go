@@ -23,6 +23,7 @@ import (
 	"snag/probes/probe"
 	"snag/probes/routes"
 	"snag/probes/sockets"
+	"snag/probes/streams"
 	"snag/probes/threads"
 	"snag/recording"
 )
@@ -38,6 +39,7 @@ var All = []probe.Probe{
 	nics.Probe,
 	host.Probe,
 	routes.Probe,
+	streams.Probe,
 }
 
 // maxWatched processes are looked at closely; beyond it coverage says so.
@@ -50,6 +52,8 @@ type Plan struct {
 	Target   recording.Target // as the user gave it
 	Symptoms []string
 	Since    recording.Time // when the user says that it began; 0: not said
+	Streams  []string       // URLs of live streams to read meanwhile, as a viewer would
+	Layers   string         // one stream's places: ingest=URL,origin=URL,edge=URL
 	Snag     string         // version
 	Notice   func(text string)
 	// Tick is told once a second how much of the window is left.
@@ -93,6 +97,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	env := &probe.Env{
 		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
 		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
+		Streams: p.Streams, Layers: p.Layers,
 	}
 	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{Now: env.Now})
 	if err != nil {

@@ -24,15 +24,18 @@ const (
 	EventSocketClosed = "socket-closed" // a UDP socket that was bound closed; subject: the socket (netns, proto, local, pid, comm)
 	EventGCPause      = "gc-pause"      // a JVM's collector stopped the world from T to End; value: seconds; attrs: collector, cause (as "Allocation Failure", "System.gc()", "Diagnostic Command")
 	// Of streams: the subject is the stream (Name); attrs: layer and side where there
-	// are several, url.
+	// are several, url; kind "audio" where the stream has no video; observer_late, the
+	// seconds of it that the observer itself was late. What the observer's own
+	// lateness or loss explains is an observer-late instead, with attrs probe
+	// "streams", stream, instead_of (the kind it would have been).
 	EventStreamPublished  = "stream-published"   // the reader was let in and the stream is there
 	EventStreamFirstFrame = "stream-first-frame" // value: seconds since it was asked for
-	EventStreamFreeze     = "stream-freeze"      // no frame from T to End; value: seconds; attrs: threshold, dts_step (s, when it came back), burst (frames that came at once then)
+	EventStreamFreeze     = "stream-freeze"      // no frame from T to End; value: seconds; attrs: threshold, dts_step (s, when it came back), burst (frames that came at once then), pattern (held, skipped, none), pace (DTS against wall until the burst was over), before ("first frame": none came since the reader was let in)
 	EventStreamLate       = "stream-late"        // drift over its threshold from T to End; value: the most, seconds
-	EventStreamSkipped    = "stream-skipped"     // DTS stepped over 1.5 frame times; value: frames that are missing by it
-	EventStreamJump       = "stream-jump"        // DTS went back, or on by more than 10 s; value: seconds
+	EventStreamSkipped    = "stream-skipped"     // DTS stepped over 1.5 frame times; value: frames that are missing by it; one a second, attrs: dts_step (the longest), steps (how many, where more than one)
+	EventStreamJump       = "stream-jump"        // DTS went back, or on by more than 10 s more than the wall did; value: seconds, the largest of the second's; attrs: steps
 	EventStreamSlow       = "stream-slow"        // DTS moved at under 0.95 of the wall's pace from T to End; value: the ratio
-	EventStreamChanged    = "stream-changed"     // attrs: what (codec, resolution, rate), from, to
+	EventStreamChanged    = "stream-changed"     // attrs: what (codec, resolution, rate, channels, audio), from, to; audio to "none": it stays away while the video comes
 	EventStreamEnded      = "stream-ended"       // attrs: why
 	EventStreamRefused    = "stream-refused"     // the reader was not let in; attrs: why
 	EventKernelLog        = "kernel-log"         // attrs: cause (a name of probes/host/kernel_log_causes.go), line; subject: the process, interface or disk that it names, else the host

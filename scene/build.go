@@ -27,6 +27,7 @@ func Build(r *recording.Recording) *Scene {
 	s.tieFlows()
 	s.tieRoutes(r)
 	s.tiePeers(r)
+	s.addStreams(r)
 	s.Symptoms = findSymptoms(s, r)
 	return s
 }

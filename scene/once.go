@@ -7,7 +7,8 @@ import (
 )
 
 // once leaves out what is another symptom seen from elsewhere: the writing end
-// of a flow whose reader is seen not to read, the samples of unread data where
+// of a flow whose reader is seen not to read, what a socket suffers that carries a
+// stream which was watched frame by frame, the samples of unread data where
 // the turns themselves were measured, and a listener's slow handshakes where
 // connections are seen to wait in its queue.
 func once(s *Scene, all []Symptom) []Symptom {
@@ -15,7 +16,7 @@ func once(s *Scene, all []Symptom) []Symptom {
 	for i, a := range all {
 		double := false
 		for j, b := range all {
-			if i != j && a.Name == b.Name && s.shadows(a, b, i > j) {
+			if i != j && (a.Name == b.Name && s.shadows(a, b, i > j) || s.carries(a, b)) {
 				double = true
 				break
 			}

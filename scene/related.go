@@ -22,8 +22,8 @@ func (s *Scene) Related(a, b NodeID) ([]Edge, bool) {
 	queue := []step{{at: a, prev: -1}}
 	seen := map[NodeID]bool{a: true}
 	for i := 0; i < len(queue); i++ {
-		if queue[i].hops == maxHops {
-			continue
+		if queue[i].hops == maxHops || i > 0 && s.nodes[queue[i].at].Subject.Kind == recording.KindStream {
+			continue // what meets in a stream alone has no more in common: see Stream.touches
 		}
 		for _, e := range s.adj[queue[i].at] {
 			if e.Kind == In {
@@ -75,6 +75,12 @@ func (s *Scene) Touch(a, b recording.Subject) bool {
 	}
 	if IDOf(a) == IDOf(b) {
 		return true
+	}
+	if st := s.StreamAt(a); st != nil {
+		return st.touches(s, b)
+	}
+	if st := s.StreamAt(b); st != nil {
+		return st.touches(s, a)
 	}
 	if a.Kind == recording.KindNetns || b.Kind == recording.KindNetns {
 		return a.Netns != 0 && a.Netns == b.Netns

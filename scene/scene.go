@@ -25,6 +25,7 @@ const (
 	LimitedBy EdgeKind = "limited by" // process → cgroup
 	In        EdgeKind = "in"         // socket, interface → namespace: too wide to join evidence by
 	CallsFrom EdgeKind = "calls from" // peer → listener or socket
+	Reads     EdgeKind = "reads"      // socket of a player → the stream that it gets; Feeds leads from the sockets that carry it
 )
 
 // Edge is a directed relation; Related follows it both ways.
@@ -130,6 +131,7 @@ type Scene struct {
 	Qdiscs     []*Qdisc
 	Interfaces []*Interface
 	Cgroups    []*Cgroup
+	Streams    []*Stream
 	Symptoms   []Symptom
 	Edges      []Edge
 

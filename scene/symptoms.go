@@ -17,7 +17,7 @@ import (
 func findSymptoms(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, find := range []func(*Scene, *recording.Recording) []Symptom{
-		datagramsLost, stalledFlows, unaccepted, waitingRequests, lateRequests, slowHandshakes, failedCalls, plateaus, silentLogs,
+		sickStreams, datagramsLost, stalledFlows, unaccepted, waitingRequests, lateRequests, slowHandshakes, failedCalls, plateaus, silentLogs,
 	} {
 		out = append(out, find(s, r)...)
 	}
@@ -209,6 +209,9 @@ func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 		for _, k := range p.Sockets {
 			if k.First().Proto != "tcp" || k.Listening() || k.First().Remote == "" || consumed(k.First(), k.Last()) <= 0 {
 				continue // nothing of it is read at all: a stall or a leak, not a late answer
+			}
+			if s.plays(k) || onlyListens(k) {
+				continue // a player takes its time: it answers nobody
 			}
 			waits := false
 			for _, row := range k.Rows {

@@ -3,6 +3,7 @@ package suspects
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"snag/recording"
@@ -70,13 +71,18 @@ func consumerOf(p *scene.Process, k *scene.Socket, window recording.Interval) *c
 			c.limited += min(1, max(0, share)) * dt
 		}
 	}
-	for _, i := range mergeIntervals(spans, 0) {
-		if i.Length(window.End) >= stuckFor {
+	spans = mergeIntervals(spans, 0)
+	long := func(i recording.Interval) bool { return i.Length(window.End) >= stuckFor }
+	if !slices.ContainsFunc(spans, long) {
+		return nil
+	}
+	// One that was stuck for long once: of what the recording's start or end cut, the
+	// rest was before or after it.
+	first, last := k.First().T, k.Last().T
+	for _, i := range spans {
+		if long(i) || i.Start == first || i.End == last {
 			c.active = append(c.active, i)
 		}
-	}
-	if len(c.active) == 0 {
-		return nil
 	}
 	c.limited = min(1, c.limited/totalLength(c.active, window.End))
 	return c

@@ -30,7 +30,9 @@ var cpuThrottled = &Suspect{
 		"strong: nothing waited at its processes' sockets: throttled, and nobody feels it: a risk",
 		"throttled in a few periods: bursts are cut, nothing stands still; a quota that is set and not reached",
 	},
-	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.DatagramsLost, 5 * time.Second},
+	LeadsTo: []Lead{
+		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
+		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.DatagramsLost, 5 * time.Second},
 		{"udp-receive-buffer-full", 5 * time.Second}, {"listen-overflow", 10 * time.Second}},
 	Remedy: "CPUQuota= of the unit to what it needs, or none; fewer busy threads. Verified by: throttled periods stand still, the queue at its sockets is empty",
 	Next:   "cat /sys/fs/cgroup/GROUP/cpu.stat; systemctl show -p CPUQuotaPerSecUSec UNIT",

@@ -176,7 +176,8 @@ func felt(s *scene.Scene, waited ...*scene.Process) Evidence {
 // latencyLeads is what waiting for a CPU, a disk or memory leads to.
 func latencyLeads(more ...Lead) []Lead {
 	out := []Lead{{scene.RequestLatency, feltWithin}, {scene.ConnectLatency, feltWithin}, {scene.StreamFreeze, feltWithin},
-		{scene.StreamLate, feltWithin}, {scene.DatagramsLost, feltWithin}}
+		{scene.StreamLate, feltWithin}, {scene.DatagramsLost, feltWithin},
+		{"server-stall", feltWithin}, {"encoder-stall", feltWithin}, {"reader-stall", feltWithin}}
 	return append(out, more...)
 }
 

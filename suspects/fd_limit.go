@@ -18,8 +18,10 @@ var fdLimit = &Suspect{
 		{Measure: "sockets.diag", Why: "the accept queue of its listeners, which does not drain"},
 		{Measure: "sockets.owner", Why: "whose listener it is; sockets without a process"},
 		{Measure: "sockets.connections", Why: "that connections still come"},
+		{Measure: "sockets.errors", Why: "that its calls return EMFILE"},
 	},
 	For: []string{
+		"decisive: descriptors = limit, and its calls return EMFILE, which nothing else makes (accept(2), open(2))",
 		"decisive: descriptors = limit at sample after sample, while connections wait in the process' accept queue and none is taken out",
 		"strong: descriptors = limit (or one less)",
 		"weak: established connections of its port that no process has",
@@ -106,6 +108,17 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (Findin
 	f.Evidence = append(f.Evidence, full)
 	f.Text = fmt.Sprintf("%s of %s descriptors in use", count(float64(t.fds)), count(float64(t.most)))
 	opened := openedOn(s, r, p, t.at)
+	no := refusedDescriptor(p, r)
+	if no.n > 0 {
+		f.Evidence[0].Grade = Decisive
+		f.Evidence[0].Text += fmt.Sprintf("; its %s returned EMFILE %s times in the seconds in which calls were watched", no.call, count(no.n))
+		f.Evidence[0].Source += "; tracepoint raw_syscalls:sys_exit"
+		f.Text += fmt.Sprintf(": %s fails (EMFILE)", no.call)
+		f.Active = mergeIntervals(append(f.Active, no.at...), 0)
+		// One connection that waits can be refused again and again: how many wait is
+		// the harm where they were seen.
+		f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: no.n, Unit: "calls", Text: fmt.Sprintf("%s failed %s times for want of a descriptor", no.call, count(no.n))}
+	}
 	switch {
 	case q.stuck >= 2:
 		if t.fds >= t.most {
@@ -116,7 +129,10 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (Findin
 			f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(q.most), Unit: "connections", Source: "ss -ltn Recv-Q", Origin: "accept queue",
 				Text: fmt.Sprintf("up to %s connections waited on %s and none was taken out of the queue (%d samples)", count(float64(q.most)), q.local, q.stuck)})
 		}
-		f.Text += fmt.Sprintf(": accept fails (EMFILE), %s connections wait on %s", count(float64(q.most)), q.local)
+		if no.n == 0 {
+			f.Text += ": accept fails (EMFILE)"
+		}
+		f.Text += fmt.Sprintf(", %s connections wait on %s", count(float64(q.most)), q.local)
 		f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: float64(q.most), Unit: "connections",
 			Text: fmt.Sprintf("up to %s connections at once were never accepted", count(float64(q.most)))}
 		if opened > 0 {
@@ -126,7 +142,7 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (Findin
 		if n := ownerless(s, q.listener); n > 0 {
 			f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: float64(n), Unit: "sockets", Source: "ss -tnp", Text: fmt.Sprintf("%s established connections to it belong to no process", count(float64(n)))})
 		}
-	case q.rows >= 1 && q.most == 0:
+	case q.rows >= 1 && q.most == 0 && no.n == 0:
 		f.Evidence[0].Grade = Weak
 		served := Evidence{Side: Against, Grade: Strong, Value: opened, Unit: "connections", Source: "ss -ltn Recv-Q", Origin: "accept queue",
 			Text: fmt.Sprintf("nobody was seen waiting in its accept queue (%d samples)", q.rows)}
@@ -139,6 +155,30 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (Findin
 	f.Remedy = raiseLimit(p.Last(), t)
 	f.Next = fmt.Sprintf("ls -l /proc/%[1]d/fd | awk '{print $NF}' | sed 's/[0-9].*//' | sort | uniq -c; strace -f -e trace=accept,accept4 -p %[1]d", p.Subject.PID)
 	return f, true
+}
+
+// refusals are calls of a process that got no descriptor.
+type refusals struct {
+	n    float64
+	call string // that which failed most
+	at   []recording.Interval
+}
+
+func refusedDescriptor(p *scene.Process, r *recording.Recording) refusals {
+	var out refusals
+	by := map[string]float64{}
+	for _, e := range r.CallErrors {
+		if e.PID != p.Subject.PID || e.Errno != "EMFILE" {
+			continue
+		}
+		out.n += float64(e.N)
+		by[e.Call] += float64(e.N)
+		if by[e.Call] > by[out.call] {
+			out.call = e.Call
+		}
+		out.at = append(out.at, oneSecond(e.T))
+	}
+	return out
 }
 
 // raiseLimit is how the limit is raised where it persists: a unit doesn't read

@@ -38,6 +38,7 @@ func standstillOf(p *scene.Process, r *recording.Recording, window recording.Int
 	j := &standstill{process: p, stopped: stepsOf(series[0]), causes: map[string]int{}, gc: map[string]float64{}}
 	for _, s := range r.Select("snag_jvm_safepoint_sync_seconds_total", "pid", pid) {
 		j.sync, _ = s.Increase()
+		j.stopped = withSync(j.stopped, stepsOf(s))
 	}
 	for _, s := range r.Select("snag_jvm_gc_seconds_total", "pid", pid) {
 		if n, ok := s.Increase(); ok && n > 0 {
@@ -47,6 +48,28 @@ func standstillOf(p *scene.Process, r *recording.Recording, window recording.Int
 	j.stops = stopsOf(p, r, window).spans
 	j.addPauses(r, window)
 	return j
+}
+
+// withSync adds the time that passed until the last thread had stopped, in which the
+// others stand already. Up to Java 12 or so the safepoint's time has it in it; where
+// it is the longer of the two it can't have (runtimeService.cpp).
+func withSync(stopped, sync steps) steps {
+	out := append(steps(nil), stopped...)
+	for _, s := range sync {
+		found := false
+		for i := range out {
+			if out[i].End == s.End {
+				if found = true; s.N > out[i].N {
+					out[i].N += s.N
+				}
+			}
+		}
+		if !found {
+			out = append(out, s)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Start < out[j].Start })
+	return out
 }
 
 // addPauses takes the collections, whose times are exact, and of the seconds in

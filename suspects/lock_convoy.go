@@ -29,7 +29,9 @@ var lockConvoy = &Suspect{
 		"strong: nothing waits at its sockets: nobody was seen to be delayed",
 		"can't tell: Java's monitors and Go's locks park each thread on a word of its own (jstack, a goroutine dump)",
 	},
-	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second},
+	LeadsTo: []Lead{
+		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
+		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second},
 		{scene.ThroughputPlateau, 5 * time.Second}, {scene.LogSilence, 10 * time.Second}, {"listen-overflow", 10 * time.Second}, {"worker-queue", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"udp-receive-buffer-full", 5 * time.Second}},
 	Remedy: "do not wait for others while holding the lock; a lock for each connection or shard; a pool of what the lock guards. Verified by: no look finds half of the threads in futex on one address",
 	Next:   "cat /proc/PID/task/*/syscall   # 202 ADDRESS 0x80 0x2 is a wait for the lock at ADDRESS; eu-stack -p PID",

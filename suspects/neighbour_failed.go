@@ -28,10 +28,12 @@ var neighbourFailed = &Suspect{
 		"strong: a few packets to each of many addresses: a scan, or a host that is switched off",
 		"strong: the neighbour answered in the same window",
 	},
-	LeadsTo: []Lead{{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.ConnectLatency, 3 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
-	Remedy:  "the gateway's address in the routes, its link, or the host itself; the neighbour becomes REACHABLE. For a table that overflows: gc_thresh3 (/etc/sysctl.d)",
-	Next:    "ip neigh show nud failed; ip neigh show nud incomplete; arping -c 3 -I DEVICE ADDRESS",
-	Weigh:   weighNeighbour,
+	LeadsTo: []Lead{
+		{"uplink-blackhole", 5 * time.Second},
+		{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.ConnectLatency, 3 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
+	Remedy: "the gateway's address in the routes, its link, or the host itself; the neighbour becomes REACHABLE. For a table that overflows: gc_thresh3 (/etc/sysctl.d)",
+	Next:   "ip neigh show nud failed; ip neigh show nud incomplete; arping -c 3 -I DEVICE ADDRESS",
+	Weigh:  weighNeighbour,
 }
 
 // unresolved tells what was dropped because a neighbour was not known: its queue ran

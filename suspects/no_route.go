@@ -30,10 +30,12 @@ var noRoute = &Suspect{
 		"strong: a few packets now and then to an address that nobody has: somebody guesses",
 		"strong: calls for IPv6 addresses where IPv6 has no default route: programs try it first and fall back",
 	},
-	LeadsTo: []Lead{{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.ConnectLatency, 3 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
-	Remedy:  "add the route where it is kept (.network, netplan, the routing daemon); InNoRoutes and OutNoRoutes stop",
-	Next:    "nstat -az IpExtInNoRoutes IpOutNoRoutes Ip6InNoRoutes Ip6OutNoRoutes; ip route get ADDRESS",
-	Weigh:   weighNoRoute,
+	LeadsTo: []Lead{
+		{"uplink-blackhole", 5 * time.Second},
+		{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.ConnectLatency, 3 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
+	Remedy: "add the route where it is kept (.network, netplan, the routing daemon); InNoRoutes and OutNoRoutes stop",
+	Next:   "nstat -az IpExtInNoRoutes IpOutNoRoutes Ip6InNoRoutes Ip6OutNoRoutes; ip route get ADDRESS",
+	Weigh:  weighNoRoute,
 }
 
 func weighNoRoute(s *scene.Scene, r *recording.Recording) []Finding {

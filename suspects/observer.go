@@ -14,11 +14,15 @@ var observer = &Suspect{
 	Title: "snag itself was late or lost events",
 	About: "The machine gave snag so little time that whole samples are missing, or events came faster than it could take them. What it says of the order of things, and what it did not see, is then not to be trusted; what the kernel counted still is. " +
 		"It is the culprit only where a symptom can't be explained for it: a cause that was found, with a proof that hangs on late or lost samples; that snag began late takes no proof back. Else it is a risk, and that nobody was seen to blame clears nobody.",
-	Needs: []Need{{"host.cpu", true, "the probe that ticks from first to last: how late its ticks were"}},
+	Needs: []Need{
+		{"host.cpu", true, "the probe that ticks from first to last: how late its ticks were"},
+		{"streams.figures", false, "how late its reader of a stream was"},
+	},
 	For: []string{
 		"decisive: a probe's ticks came over 2 s late, again and again, and its samples have gaps as long",
 		"decisive: a third of a probe's samples are missing",
 		"decisive: a probe began so late that a fifth of the window went by before it",
+		"decisive: its own reader of a stream came late by as long as the stream seemed to stand still, or left the data unread in its socket",
 		"decisive: the drops probe lost more than a tenth of what it counted; weak: the sockets probe did",
 	},
 	Against: []string{
@@ -93,6 +97,22 @@ func weighObserver(s *scene.Scene, r *recording.Recording) []Finding {
 			continue // in time: nothing to say
 		}
 		f.Evidence = append(f.Evidence, e)
+	}
+	if late, spans, text := lateReader(s, r); len(late) > 0 {
+		f.Evidence, f.Active = append(f.Evidence, late...), append(f.Active, spans...)
+		f.Related = append(f.Related, lateStreams(s, spans)...)
+		if text != "" {
+			said = append(said, text)
+			// What it took for a freeze is its own: nobody else's to explain.
+			own := totalLength(mergeIntervals(spans, 0), s.Window.End)
+			f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: own, Unit: "s", Text: fmt.Sprintf("%s of freeze that only snag's own reader saw", lasting(own))}
+		}
+	}
+	if late, spans, text := heldUp(r); len(late) > 0 {
+		f.Evidence, f.Active = append(f.Evidence, late...), append(f.Active, spans...)
+		if text != "" {
+			said = append(said, text)
+		}
 	}
 	for _, c := range countedBy(r) {
 		row, _ := r.Measured(c.measure)

@@ -31,10 +31,12 @@ var pmtuBlackhole = &Suspect{
 		"strong: full segments of another connection of the same two hosts come through",
 		"trap: total loss looks alike to the sender: then nobody is named",
 	},
-	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectionErrors, 30 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {"packet-loss", 5 * time.Second}, {"half-open-peer", 10 * time.Second}, {"uplink-blackhole", 10 * time.Second}},
-	Remedy:  "let ICMP type 3 code 4 (ICMPv6 type 2) through; or clamp the MSS at the hop (nft … tcp option maxseg size set rt mtu); or net.ipv4.tcp_mtu_probing=1 at the sender (/etc/sysctl.d); the sender's mss shrinks and bytes_acked goes on",
-	Next:    "ping -M do -c 3 -s 1472 PEER; ping -M do -c 3 -s 1200 PEER",
-	Weigh:   weighPMTU,
+	LeadsTo: []Lead{
+		{"uplink-blackhole", 5 * time.Second},
+		{scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectionErrors, 30 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {"packet-loss", 5 * time.Second}, {"half-open-peer", 10 * time.Second}, {"uplink-blackhole", 10 * time.Second}},
+	Remedy: "let ICMP type 3 code 4 (ICMPv6 type 2) through; or clamp the MSS at the hop (nft … tcp option maxseg size set rt mtu); or net.ipv4.tcp_mtu_probing=1 at the sender (/etc/sysctl.d); the sender's mss shrinks and bytes_acked goes on",
+	Next:   "ping -M do -c 3 -s 1472 PEER; ping -M do -c 3 -s 1200 PEER",
+	Weigh:  weighPMTU,
 }
 
 // stuckBackoff: the timer has run out three times for the same segment, the third

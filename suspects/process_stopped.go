@@ -29,7 +29,9 @@ var processStopped = &Suspect{
 		"state t is a debugger's stop (ptrace): said so",
 		"strong: nothing waited at its sockets, or it has none (an editor put in the background): a risk",
 	},
-	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 30 * time.Second},
+	LeadsTo: []Lead{
+		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
+		{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 30 * time.Second},
 		{scene.DatagramsLost, 10 * time.Second}, {scene.ConnectionErrors, time.Minute}, {"udp-receive-buffer-full", 10 * time.Second}, {"slow-consumer", 10 * time.Second}, {"listen-overflow", 30 * time.Second}, {"peer-reset", time.Minute}},
 	Remedy: "kill -CONT PID; then what stopped it (a debugger, a backup or freeze script, job control of a terminal). Verified by: state S or R, its receive queues drain",
 	Next:   "ps -eo pid,stat,comm | awk '$2 ~ /^[Tt]/'; bpftrace -e 'tracepoint:signal:signal_generate /args.sig == 19/ { printf(\"%d -> %d\\n\", pid, args.pid) }'",

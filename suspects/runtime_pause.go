@@ -33,7 +33,9 @@ var runtimePause = &Suspect{
 		"trap: a JVM without sockets that pauses: a batch job, and nobody waits for it",
 		"can't tell: which allocation filled the heap, which operation asked for a safepoint without a collection (-Xlog:safepoint,gc)",
 	},
-	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second},
+	LeadsTo: []Lead{
+		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
+		{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second},
 		{scene.DatagramsLost, 10 * time.Second}, {scene.LogSilence, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {"udp-receive-buffer-full", 5 * time.Second}, {"listen-overflow", 10 * time.Second}, {"slow-consumer", 10 * time.Second},
 		{"worker-queue", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"peer-reset", time.Minute}},
 	Remedy: "a heap larger than what is alive in it (-Xmx), a collector that works beside the program (-XX:+UseG1GC, ZGC), fewer or no System.gc() (-XX:+ExplicitGCInvokesConcurrent). In the unit's or start script's java arguments. Verified by: sun.rt.safepointTime grows by less than 50 ms a second",

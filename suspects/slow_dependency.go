@@ -30,7 +30,9 @@ var slowDependency = &Suspect{
 		"strong: the path takes that long (the connection's least round trip), or segments were lost on it",
 		"can't tell: what the peer does meanwhile, when it is on another host: run snag there",
 	},
-	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.LogSilence, 10 * time.Second}, {scene.StreamFreeze, 5 * time.Second},
+	LeadsTo: []Lead{
+		{"server-stall", 5 * time.Second},
+		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.LogSilence, 10 * time.Second}, {scene.StreamFreeze, 5 * time.Second},
 		{"listen-overflow", 10 * time.Second}, {"log-silence", 10 * time.Second}},
 	Remedy: "see what the peer waits for; a timeout and a limit on calls under way, answers kept in a cache. For DNS: a resolver on the host, options timeout:1 attempts:2 in resolv.conf. Verified by: its calls take what they took before",
 	Next:   "ss -tnpo; snag find on the peer's host",

@@ -28,7 +28,9 @@ var spinLock = &Suspect{
 		"strong: its threads sleep in futex: that lock does not spin",
 		"can't tell: the function that they spin in (59 % of a profile in one spin function): perf record. Without less work from more threads it stays suspected",
 	},
-	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.CPUBurn, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second},
+	LeadsTo: []Lead{
+		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
+		{scene.RequestLatency, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.CPUBurn, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second},
 		{"cpu-saturated", 10 * time.Second}, {"run-queue-wait", 10 * time.Second}, {"listen-overflow", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"worker-queue", 10 * time.Second}},
 	Remedy: "a mutex that sleeps (pthread_mutex, PTHREAD_MUTEX_ADAPTIVE_NP) or back-off in the loop; no more threads than CPUs. Verified by: involuntary switches fall and more is answered",
 	Next:   "perf record -g -p PID -- sleep 5; perf report   # the share of one spin function",
@@ -38,9 +40,10 @@ var spinLock = &Suspect{
 const (
 	// wantsCPU is the share of time that a spinning thread runs or waits to run.
 	wantsCPU = 0.9
-	// givesUp is how often a second, at most, it gives the CPU up by itself: one that
-	// serves requests does so at each.
-	givesUp = 5.0
+	// givesUp is how often a second, at most, it gives the CPU up by itself: a spinner
+	// that serves requests sleeps for one now and then (3–12 a second where each thread
+	// answered 125), one that sleeps for its lock or for each request does so at each.
+	givesUp = 20.0
 	// inCallAtMost is the share of looks that may find one in a call: between two
 	// requests it asks for the next.
 	inCallAtMost = 0.2

@@ -26,14 +26,18 @@ func (v *Verdict) abstain(g *graph) {
 	v.tellApart(g)
 	if v.Abstained == "" && len(v.Symptoms) > 0 && !someCulprit(g) {
 		v.Abstained = "something is wrong, and no suspect of the catalogue was proved to cause it"
-		v.Next = firstOf(v.Next, nextFor(v.Symptoms[0]))
+		if st := v.Scene.StreamAt(v.Symptoms[0].Subject); st != nil && st.Ends != "" {
+			v.Abstained = "an encoder, an uplink and a server that stop look alike at the player, and " + st.Seen()
+		}
+		v.Next = firstOf(v.Next, nextFor(v.Scene, v.Symptoms[0]))
 	}
 }
 
 // undermine takes back the culprits whose proof rests on samples that the observer
 // took too late or lost, and returns what the observer is then: the culprit where a
-// symptom can't be explained for it; a contribution to the doubt where something
-// stands nevertheless; else a risk, for nobody was harmed by snag being late.
+// symptom can't be explained for it, or is its own doing; a contribution to the doubt
+// where something stands nevertheless; else a risk, for nobody was harmed by snag
+// being late.
 func (v *Verdict) undermine(g *graph, observer *candidate) State {
 	stands, undone := false, false
 	onlyBegan := !slices.ContainsFunc(observer.finding.Evidence, func(e suspects.Evidence) bool {
@@ -53,6 +57,8 @@ func (v *Verdict) undermine(g *graph, observer *candidate) State {
 		return Contributing
 	case undone:
 		v.Abstained = "snag itself ran late, and nothing decisive stands without its samples"
+		return Culprit
+	case len(g.explains(observer)) > 0: // its own reader made what looks like a freeze
 		return Culprit
 	}
 	v.Abstained = "snag itself ran late or lost events: that it saw nobody to blame clears nobody"

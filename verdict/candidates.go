@@ -156,6 +156,8 @@ func concerns(s *scene.Scene, r *recording.Recording, sub recording.Subject) boo
 		return true
 	}
 	switch sub.Kind {
+	case recording.KindStream: // asked for by name
+		return true
 	case recording.KindHost, recording.KindObserver, recording.KindCPU, recording.KindFunction:
 		return true // what the machine does to it
 	}

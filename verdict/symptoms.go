@@ -59,7 +59,10 @@ func shown(s *scene.Scene, have []scene.Symptom, c *candidate) bool {
 		if p := c.finding.Subject.Proto; p != "" && sym.Subject.Proto != "" && p != sym.Subject.Proto {
 			continue // what one process loses on TCP is not what it loses on UDP
 		}
-		if sym.Name == c.finding.Harm.Symptom && touches(s, c.finding, []recording.Subject{sym.Subject}) {
+		// What a stream was seen to suffer, frame by frame, is what a program that
+		// passes it on costs; requests that are late were measured elsewhere.
+		same := sym.Name == c.finding.Harm.Symptom || c.finding.Harm.Symptom == scene.RequestLatency && sym.Subject.Kind == recording.KindStream && sym.Name != scene.FramesSkipped
+		if same && touches(s, c.finding, []recording.Subject{sym.Subject}) {
 			return true
 		}
 	}

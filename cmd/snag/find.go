@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/probes"
+	"snag/probes/streams"
 	"snag/recording"
 )
 
@@ -20,6 +21,8 @@ type findFlags struct {
 	target   recording.Target
 	symptoms []string
 	since    string
+	streams  []string
+	layers   string
 	out      string
 	quiet    bool
 	show     showFlags
@@ -55,6 +58,8 @@ Exit codes: 0 nothing wrong (or nothing that could be proved: read the verdict),
 	flags.StringVar(&f.target.Netns, "netns", "", "look at this network namespace, by name or inode")
 	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what you saw, in your words, with a time of day and a port, process or address where you know them; may be given more than once")
 	flags.StringVar(&f.since, "since", "", "when it began: a time (14:17:28, 2026-11-21T14:17:28Z) or how long ago (5m); what began later is not its cause")
+	flags.StringArrayVar(&f.streams, "stream", nil, "read this live stream meanwhile, as a viewer would: its freezes are the symptom; may be given more than once")
+	flags.StringVar(&f.layers, "layers", "", "read one stream at several places, ingest=URL,origin=URL,edge=URL, and name the first that hurts it")
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
 	f.show.register(cmd)
@@ -80,6 +85,9 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 		return usage("--port %d: a port is a number from 1 to 65535", f.target.Port)
 	case cmd.Flags().Changed("unit") && f.target.Unit == "", cmd.Flags().Changed("netns") && f.target.Netns == "":
 		return usage("the target has no name")
+	}
+	if _, _, err := streams.Entries(f.streams, f.layers); err != nil {
+		return usage("%v", err)
 	}
 	if f.show.baseline != "" { // it must not turn out wrong after the recording
 		if _, err := os.Stat(f.show.baseline); err != nil {
@@ -124,9 +132,11 @@ func find(cmd *cobra.Command, f findFlags) error {
 		<-ctx.Done()
 		stop() // the next Ctrl-C ends snag at once
 	}()
+	stayLean(cmd.Context())
 	progress := newProgress(os.Stderr, f.quiet)
 	recorded := probes.Record(ctx, probes.Plan{
 		Dir: dir, For: f.window, Target: f.target, Symptoms: f.symptoms, Since: since, Snag: version,
+		Streams: f.streams, Layers: f.layers,
 		Notice: progress.notice, Tick: progress.tick,
 	})
 	progress.done()

@@ -24,6 +24,8 @@ var edgeRelay = Actor{
 		stream := f.String("stream", "", "stream to pull")
 		clients := f.Int("clients", 8, "connections at a time, at most 64")
 		pause := f.Duration("pause", 20*time.Millisecond, "first wait before a reconnect")
+		read := f.Duration("read", 0, "read for this long, then do nothing for --stop, and again")
+		stop := f.Duration("stop", 0, "0 never stops")
 		most := f.Duration("backoff", 0, "double the wait up to this, with jitter; 0 never backs off")
 		if err := parse(); err != nil {
 			return err
@@ -36,7 +38,7 @@ var edgeRelay = Actor{
 			dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(*from)}
 		}
 		seen := newTally()
-		edge := edge{dialer: dialer, to: *to, app: *app, stream: *stream, seen: seen}
+		edge := edge{dialer: dialer, to: *to, app: *app, stream: *stream, read: *read, stop: *stop, seen: seen}
 		for range *clients {
 			go func() {
 				for wait := *pause; ctx.Err() == nil; {
@@ -59,6 +61,7 @@ var edgeRelay = Actor{
 type edge struct {
 	dialer          *net.Dialer
 	to, app, stream string
+	read, stop      time.Duration
 	seen            *tally
 }
 
@@ -88,7 +91,13 @@ func (e edge) pull(ctx context.Context) {
 		return
 	}
 	e.seen.add("playing")
+	stopAt := time.Now().Add(e.read)
 	for ctx.Err() == nil {
+		if e.stop > 0 && time.Now().After(stopAt) {
+			e.seen.add("stop")
+			sleep(ctx, e.stop)
+			stopAt = time.Now().Add(e.read)
+		}
 		_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 		if err := p.Watch(); err != nil {
 			e.seen.add("cut")

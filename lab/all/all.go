@@ -8,6 +8,9 @@ import (
 	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
 	diskstall "snag/lab/disk-stall"
+	encoderstall "snag/lab/encoder-stall"
+	encoderstallcapture "snag/lab/encoder-stall-capture"
+	encoderstallslow "snag/lab/encoder-stall-slow"
 	ephemeralports "snag/lab/ephemeral-ports"
 	fdlimit "snag/lab/fd-limit"
 	fqflowlimit "snag/lab/fq-flow-limit"
@@ -29,10 +32,13 @@ import (
 	pmtublackhole "snag/lab/pmtu-blackhole"
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
+	readerstall "snag/lab/reader-stall"
 	reconnectstorm "snag/lab/reconnect-storm"
 	reversepathfilter "snag/lab/reverse-path-filter"
 	runqueuewait "snag/lab/run-queue-wait"
 	runtimepause "snag/lab/runtime-pause"
+	serverstall "snag/lab/server-stall"
+	serverstalljvm "snag/lab/server-stall-jvm"
 	slowconsumer "snag/lab/slow-consumer"
 	slowdependency "snag/lab/slow-dependency"
 	smallreceivewindow "snag/lab/small-receive-window"
@@ -43,6 +49,8 @@ import (
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
+	uplinkblackhole "snag/lab/uplink-blackhole"
+	uplinkthrottled "snag/lab/uplink-throttled"
 	workerqueue "snag/lab/worker-queue"
 	wronglibrary "snag/lab/wrong-library"
 )
@@ -89,6 +97,14 @@ var Incidents = []lab.Incident{
 	memoryfragmentation.Incident,
 	numaimbalance.Incident,
 	machinepaused.Incident,
+	encoderstall.Incident,
+	encoderstallcapture.Incident,
+	encoderstallslow.Incident,
+	uplinkthrottled.Incident,
+	uplinkblackhole.Incident,
+	serverstall.Incident,
+	serverstalljvm.Incident,
+	readerstall.Incident,
 	processstopped.Incident,
 	observer.Incident,
 }

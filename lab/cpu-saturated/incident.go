@@ -36,7 +36,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.AwaitPrinted(client, "answers")
 	// The server has two threads at work at most: with five of the batch's on each of
 	// two CPUs it still gets the third of a CPU that it needs.
-	each := lab.At(s, 6, 8, 16)
+	each := lab.At(s, 7, 8, 16)
 	switch v {
 	case lab.Sick:
 		s.AwaitPrinted(s.Actor("", "report-batch", "burner", []string{"--threads", fmt.Sprint(each * runtime.NumCPU())}), "ready")

@@ -29,7 +29,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.Veth(lab.End{Netns: c, Device: "eth0", Addr: "10.77.23.1/24"}, lab.End{Netns: srv, Device: "eth0", Addr: "10.77.23.2/24"})
 	own, other := s.Volume("data", 128), s.Volume("archive", 128)
 	// What is below both is a slow disk: so much is written a second and no more.
-	rate := lab.At(s, 6<<20, 2<<20, 1<<19)
+	rate := lab.At(s, 3<<20, 2<<20, 1<<19)
 	slow := s.SlowDisk("slow", rate)
 	server := s.Actor(srv, "ledger-server", "loop-server",
 		[]string{"--listen", "10.77.23.2:8081", "--journal", filepath.Join(own.Mount, "journal")}, lab.In(slow))

@@ -33,7 +33,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 		s.Swap(256)
 		group = s.LittleMemory("little", limit)
 	}
-	args := []string{"--listen", "10.77.24.2:8081", "--heap", "96", "--pages", fmt.Sprint(lab.At(s, 150, 400, 1200))}
+	args := []string{"--listen", "10.77.24.2:8081", "--heap", "96", "--pages", fmt.Sprint(lab.At(s, 250, 400, 1200))}
 	var opts []lab.Option
 	switch v {
 	case lab.Sick:

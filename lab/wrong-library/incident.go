@@ -27,7 +27,7 @@ var Incident = lab.Incident{
 }
 
 // Good is the cost of a request with the build of the baseline.
-const Good = 3 * time.Millisecond
+const Good = 4 * time.Millisecond
 
 func start(s *lab.Stage, v lab.Variant) error {
 	srv, cli := s.Netns("server"), s.Netns("client")
@@ -48,7 +48,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	switch v {
 	case lab.Sick:
 		lib = filepath.Join(other, "libcodec.so.1")
-		slow := lab.At(s, 2*Good, 3*Good, 6*Good)
+		slow := lab.At(s, 5*Good/2, 4*Good, 5*Good) // a user feels 5 ms more
 		if err := actor.WriteCodecLibrary(lib, "1.0 generic", slow); err != nil {
 			return err
 		}

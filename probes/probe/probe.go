@@ -22,6 +22,10 @@ type Env struct {
 	Target  recording.Target
 	Sink    recording.Sink
 	Watch   *Watch
+	// Streams are the URLs of live streams to read as a viewer would while the rest
+	// is recorded, and Layers one stream's places ("ingest=URL,edge=URL"); empty: none.
+	Streams []string
+	Layers  string
 	// Notice shows the user the first of something ("first drops on eth0 …")
 	// while the recording runs. Never nil, cheap, may be called from anywhere.
 	Notice func(text string)

@@ -42,6 +42,7 @@ type running struct {
 	order    []candidate         // reused from tick to tick
 	allow    allowance
 	held     map[uint64]bool // inodes with held writes
+	way      onWay           // what streams that snag reads come by
 	since    recording.Time  // when the kernel's current tables were begun
 	ticks    int
 	nextFull int           // the tick of the next dump of which every socket may get a row
@@ -65,6 +66,7 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 		first:  firsts{notice: env.Notice, told: map[string]bool{}},
 		socks:  map[uint64]*history{},
 		held:   map[uint64]bool{},
+		way:    newOnWay(),
 		allow:  newAllowance(),
 		done:   make(chan struct{}),
 	}

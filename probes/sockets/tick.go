@@ -33,7 +33,7 @@ func (r *running) tick(late time.Duration, last bool) {
 
 	suffix, epoch := r.swap()
 	r.ledger.charge("sockets.connections")
-	everything := every || r.dumped < cheap
+	everything := every || r.dumped < cheap || r.way.open(r.env, r.ticks)
 	r.look(now, every, everything)
 	r.ledger.charge("sockets.diag")
 	r.findOwners(now, last)
@@ -142,6 +142,9 @@ func (r *running) judge(now time.Time, every bool) {
 		if level < wanted && !own && (r.held[s.Inode] || r.isWanted(s)) {
 			level = wanted
 		}
+		if r.way.follow(s, own) {
+			level = max(level, wanted)
+		}
 		if level == suspect {
 			h.until = now.Add(stay)
 			r.tell(s, &h.last, first)
@@ -153,6 +156,9 @@ func (r *running) judge(now time.Time, every bool) {
 		if every || level > quiet || now.Before(h.until) || h.fresh {
 			r.order = append(r.order, candidate{level, i})
 		}
+	}
+	for pid := range r.way.pids {
+		r.env.Watch.Add(pid, "a stream that snag reads comes from it")
 	}
 	slices.SortStableFunc(r.order, func(a, b candidate) int { return cmp.Compare(b.level, a.level) })
 	if !every && len(r.order) > mostWatch {

@@ -269,7 +269,11 @@ func rows(r *recording.Recording, table string, b []byte) error {
 			if table != "stacks" {
 				one["t"] = int64(at(from + float64(i)))
 			}
-			for _, k := range []string{"end", "since", "start"} {
+			times := []string{"end", "since", "start"}
+			if table == "streams" {
+				times = append(times, "asked", "first", "last")
+			}
+			for _, k := range times {
 				if n, ok := one[k].(json.Number); ok {
 					if f, _ := n.Float64(); f < 1e9 {
 						one[k] = int64(at(f))

@@ -62,6 +62,8 @@ const (
 	Discontinuities               // told by the stream: EXT-X-DISCONTINUITY, discontinuity_indicator
 	SequenceResets                // HLS: EXT-X-MEDIA-SEQUENCE went back
 	CaptureLost                   // passive: bytes of the connection that the capture does not have
+	ReceiverDropped               // UDP: datagrams that the kernel dropped at snag's own full socket: its fault, not the stream's (SO_RXQ_OVFL)
+	SegmentsFailed                // HLS: segments and parts that the playlist lists and the server did not give whole
 	Counts                        // how many there are
 )
 
@@ -70,7 +72,7 @@ type Gauge uint8
 
 // What is measured; the last value stands.
 const (
-	Jitter          Gauge = iota // seconds, RFC 3550 6.4.1, of the video's packets
+	Jitter          Gauge = iota // seconds, RFC 3550 6.4.1, of the video's packets, the audio's where there is no video
 	PlaylistAge                  // seconds since the HLS playlist last changed
 	SegmentSlowness              // HLS: seconds that a segment's download took by its duration, a ratio
 	PCRJitter                    // seconds, MPEG-TS: PCR against arrival over the least
@@ -87,6 +89,19 @@ type Sink interface {
 	Params(Params)
 	Count(c Count, n uint64)
 	Gauge(g Gauge, v float64)
+}
+
+// Noter is what a Sink may be too: it takes a reader's remark on what it did other
+// than it was asked, for a person: "UDP was refused (461): read over TCP".
+type Noter interface {
+	Note(text string)
+}
+
+// Note gives a remark to a sink that takes them.
+func Note(s Sink, text string) {
+	if n, ok := s.(Noter); ok {
+		n.Note(text)
+	}
 }
 
 // Options are how to read.

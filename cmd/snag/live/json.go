@@ -1,0 +1,188 @@
+package live
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"snag/probes/streams/figures"
+	"snag/probes/streams/stream"
+	"snag/probes/streams/watch"
+	"snag/recording"
+)
+
+// JSON writes what happens as lines of JSON (watch.schema.json, docs/watch.md).
+type JSON struct {
+	mu  sync.Mutex
+	enc *json.Encoder
+}
+
+// NewJSON writes to w.
+func NewJSON(w io.Writer) *JSON {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return &JSON{enc: enc}
+}
+
+type eventLine struct {
+	Type      string   `json:"type"` // event
+	T         string   `json:"t"`
+	Stream    string   `json:"stream"`
+	Layer     string   `json:"layer,omitempty"`
+	Event     string   `json:"event"`
+	Phase     string   `json:"phase"`
+	Start     string   `json:"start"`
+	End       string   `json:"end,omitempty"`
+	Value     float64  `json:"value"`
+	Unit      string   `json:"unit,omitempty"`
+	Threshold float64  `json:"threshold_seconds,omitempty"`
+	DTSStep   *float64 `json:"dts_step_seconds,omitempty"`
+	Burst     int      `json:"burst_frames,omitempty"`
+	Pattern   string   `json:"pattern,omitempty"`
+	What      string   `json:"what,omitempty"`
+	From      string   `json:"from,omitempty"`
+	To        string   `json:"to,omitempty"`
+	Why       string   `json:"why,omitempty"`
+	Late      float64  `json:"observer_late_seconds,omitempty"`
+	Doubt     bool     `json:"doubt,omitempty"`
+	Text      string   `json:"text"`
+}
+
+// Event writes an event; values that only went on are left out.
+func (j *JSON) Event(h watch.Happened) {
+	if h.Phase == figures.Updated {
+		return
+	}
+	l := eventLine{
+		Type: "event", T: stamp(toldAt(h)), Stream: h.Stream, Layer: h.Layer,
+		Event: strings.TrimPrefix(h.Kind, "stream-"), Phase: h.Phase.String(),
+		Start: stamp(h.T), Value: h.Value, Unit: h.Unit, Threshold: h.Threshold,
+		DTSStep: pointer(h.Step), Burst: h.Burst, Pattern: string(h.Pattern),
+		What: h.What, From: watch.Clean(h.From, 80), To: watch.Clean(h.To, 80), Why: watch.Clean(h.Why, 300),
+		Late: h.ObserverLate, Doubt: h.Doubt, Text: Say(h),
+	}
+	if h.End != 0 {
+		l.End = stamp(h.End)
+	}
+	j.write(l)
+}
+
+type figuresLine struct {
+	Type       string   `json:"type"` // figures
+	T          string   `json:"t"`
+	Stream     string   `json:"stream"`
+	Layer      string   `json:"layer,omitempty"`
+	State      string   `json:"state"`
+	Since      string   `json:"since,omitempty"`
+	Why        string   `json:"why,omitempty"`
+	Seconds    float64  `json:"seconds"`
+	Video      sumLine  `json:"video"`
+	Audio      sumLine  `json:"audio"`
+	Gap        float64  `json:"gap_seconds"`
+	Missing    int      `json:"missing_frames"`
+	Drift      *float64 `json:"drift_seconds"`
+	Pace       *float64 `json:"dts_per_wall"`
+	Skew       *float64 `json:"skew_seconds"`
+	GOPSeconds *float64 `json:"gop_seconds"`
+	GOPFrames  int      `json:"gop_frames"`
+	Lost       uint64   `json:"packets_lost_total"`
+	Continuity uint64   `json:"continuity_errors_total"`
+	Jitter     *float64 `json:"jitter_seconds"`
+	Playlist   *float64 `json:"playlist_age_seconds"`
+	Freezes    uint64   `json:"freezes_total"`
+	Late       float64  `json:"observer_late_seconds"`
+	Doubt      bool     `json:"doubt"`
+}
+
+type sumLine struct {
+	Frames  int     `json:"frames"`
+	Keys    int     `json:"keyframes"`
+	Bytes   int64   `json:"bytes"`
+	FPS     float64 `json:"fps"`
+	Bitrate float64 `json:"bits_per_second"`
+}
+
+// Figures writes one line a stream: its sums over the last five seconds.
+func (j *JSON) Figures(s *watch.Snapshot) {
+	for _, r := range Sorted(s, "") {
+		f := &r.Second
+		l := figuresLine{
+			Type: "figures", T: stamp(s.T), Stream: r.Name, Layer: r.Layer, State: r.State.String(), Why: r.Why,
+			Seconds: f.Five.Length, Video: sum(f.Five.Video), Audio: sum(f.Five.Audio),
+			Gap: f.Five.Gap, Missing: f.Five.Missing, Drift: pointer(f.Five.Drift), Pace: pointer(f.Pace), Skew: pointer(f.Skew),
+			GOPSeconds: pointer(figures.Value{V: f.GOP.Seconds, OK: f.GOP.Frames > 0}), GOPFrames: f.GOP.Frames,
+			Lost: f.Total.Count[stream.PacketsLost], Continuity: f.Total.Count[stream.ContinuityErrors],
+			Jitter: pointer(f.Transport.Gauge[stream.Jitter]), Playlist: pointer(f.Transport.Gauge[stream.PlaylistAge]),
+			Freezes: r.Freezes, Late: f.Late, Doubt: f.Doubt || f.Five.Doubt,
+		}
+		if r.Since != 0 {
+			l.Since = stamp(r.Since)
+		}
+		j.write(l)
+	}
+}
+
+func sum(s figures.Sum) sumLine { return sumLine{s.Frames, s.Keys, s.Bytes, s.FPS, s.Bitrate} }
+
+type summaryLine struct {
+	Type    string         `json:"type"` // summary
+	T       string         `json:"t"`
+	Streams int            `json:"streams"`
+	States  map[string]int `json:"states"`
+	Left    int            `json:"not_watched"`
+	Freezes uint64         `json:"freezes_total"`
+	CPU     float64        `json:"own_cpu_ratio"`
+	Memory  int64          `json:"own_memory_bytes"`
+	Late    float64        `json:"own_late_seconds"`
+	Worst   float64        `json:"own_worst_late_seconds"`
+}
+
+// Summary writes how all of it stands.
+func (j *JSON) Summary(s *watch.Snapshot) {
+	l := summaryLine{
+		Type: "summary", T: stamp(s.T), Streams: len(s.Rows), States: map[string]int{}, Left: s.Left, Freezes: s.Freeze,
+		CPU: s.Own.CPU, Memory: s.Own.Memory, Late: s.Own.Late.Seconds(), Worst: s.Own.Worst.Seconds(),
+	}
+	for state := range watch.States {
+		if n := s.States[state]; n > 0 {
+			l.States[state.String()] = n
+		}
+	}
+	j.write(l)
+}
+
+// Note writes what the watch says of itself.
+func (j *JSON) Note(text string) {
+	j.write(struct {
+		Type string `json:"type"` // note
+		T    string `json:"t"`
+		Text string `json:"text"`
+	}{"note", time.Now().UTC().Format(time.RFC3339Nano), text})
+}
+
+func (j *JSON) write(line any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	// A reader that went away ends the watch by SIGPIPE; NaN and infinities are
+	// kept out by the figures.
+	_ = j.enc.Encode(line)
+}
+
+// toldAt is when an event is news: at its end, where it has one.
+func toldAt(h watch.Happened) recording.Time {
+	if h.Phase == figures.Ended && h.End != 0 {
+		return h.End
+	}
+	return h.T
+}
+
+func stamp(t recording.Time) string { return t.Wall().Format(time.RFC3339Nano) }
+
+func pointer(v figures.Value) *float64 {
+	if !v.OK {
+		return nil
+	}
+	return &v.V
+}

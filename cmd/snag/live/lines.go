@@ -1,0 +1,41 @@
+package live
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"snag/probes/streams/watch"
+)
+
+// Lines writes what happens as plain lines: for a log, a pipe, a terminal that
+// can't move its cursor.
+type Lines struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// NewLines writes to w.
+func NewLines(w io.Writer) *Lines { return &Lines{w: w} }
+
+// Event writes a line for what is news.
+func (l *Lines) Event(h watch.Happened) {
+	if text := Say(h); text != "" {
+		l.line(toldAt(h).Wall(), "%s  %s", named(h.Stream, h.Layer), text)
+	}
+}
+
+// Note writes what the watch says of itself.
+func (l *Lines) Note(text string) { l.line(time.Now().UTC(), "snag: %s", text) }
+
+// Summary writes how all of it stands.
+func (l *Lines) Summary(s *watch.Snapshot) {
+	l.line(s.T.Wall(), "%s; %s", totals(s), own(s.Own))
+}
+
+func (l *Lines) line(at time.Time, format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(l.w, "%s  %s\n", at.Format("15:04:05.000"), fmt.Sprintf(format, args...))
+}

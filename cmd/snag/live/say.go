@@ -1,0 +1,106 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"snag/probes/streams/figures"
+	"snag/probes/streams/watch"
+	"snag/recording"
+)
+
+// clock is how a time of day is written: UTC, as in everything snag prints.
+func clock(t recording.Time) string { return t.Wall().Format("15:04:05") }
+
+// Say tells an event as a person would; "" for what is no news (a value that went
+// on rising).
+func Say(h watch.Happened) string {
+	if h.Phase == figures.Updated {
+		return ""
+	}
+	text := say(h)
+	if h.Doubt && text != "" {
+		text += fmt.Sprintf("; snag itself was late by %.1f s then: it may be snag's own doing", h.ObserverLate)
+	}
+	return text
+}
+
+func say(h watch.Happened) string {
+	ended := h.Phase == figures.Ended
+	length := time.Duration(h.Value * float64(time.Second))
+	switch h.Kind {
+	case recording.EventStreamPublished:
+		return "let in"
+	case recording.EventStreamFirstFrame:
+		return fmt.Sprintf("first frame after %s", span(length))
+	case recording.EventStreamFreeze:
+		return freeze(h, ended, length)
+	case recording.EventStreamLate:
+		if ended {
+			return fmt.Sprintf("no longer late; it was by %.1f s at the most", h.Value)
+		}
+		return fmt.Sprintf("late: frames come %.1f s after their time", h.Value)
+	case recording.EventStreamSlow:
+		if ended {
+			return fmt.Sprintf("its clock keeps pace again; it went at %.2f of the wall's", h.Value)
+		}
+		return fmt.Sprintf("slow: its clock goes at %.2f of the wall's; an encoder that can't keep up", h.Value)
+	case recording.EventStreamSkipped:
+		return fmt.Sprintf("skipped: %.0f frames are missing by their timestamps", h.Value)
+	case recording.EventStreamJump:
+		return fmt.Sprintf("its timestamps jumped by %+.1f s", h.Value)
+	case recording.EventStreamChanged:
+		return changed(h)
+	case recording.EventStreamEnded:
+		return "ended: " + why(h)
+	case recording.EventStreamRefused:
+		return "not let in: " + why(h)
+	}
+	return h.Kind
+}
+
+// why is a reader's error without the stream, which the line names already.
+func why(h watch.Happened) string {
+	text := h.Why
+	if strings.HasPrefix(text, "read ") {
+		if _, rest, ok := strings.Cut(text, ": "); ok {
+			text = rest
+		}
+	}
+	return watch.Clean(text, 200)
+}
+
+func freeze(h watch.Happened, ended bool, length time.Duration) string {
+	of := "frame"
+	if !ended {
+		if h.Before {
+			return fmt.Sprintf("FROZEN: let in at %s and no %s since", clock(h.T), of)
+		}
+		return fmt.Sprintf("FROZEN since %s: no %s for %s", clock(h.T), of, span(length))
+	}
+	text := fmt.Sprintf("frames again: frozen for %s from %s", span(length), clock(h.T))
+	if h.Step.OK {
+		text += fmt.Sprintf(", timestamps moved %+.2f s", h.Step.V)
+	}
+	if h.Burst > 1 {
+		text += fmt.Sprintf(", then %d frames at once", h.Burst)
+	}
+	return text
+}
+
+func changed(h watch.Happened) string {
+	from, to := watch.Clean(h.From, 40), watch.Clean(h.To, 40)
+	if to == "" {
+		return h.What + " went away"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s changed from %s to %s", h.What, from, to))
+}
+
+// named is a stream's name with its layer.
+func named(stream, layer string) string {
+	if layer == "" {
+		return stream
+	}
+	return stream + " @" + layer
+}

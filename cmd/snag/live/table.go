@@ -1,0 +1,192 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"snag/probes/streams/watch"
+)
+
+// Table draws the table of all streams. It decides nothing and keeps nothing: the
+// same view of the same snapshot is the same text.
+type Table struct {
+	Width, Height int
+	Color         bool
+	Cursor        string // the key of the chosen row; "" for the first
+	Top           int    // the first row that is shown; moved so that the cursor is
+	Filter        string // part of a name, URL or state; "" for all
+	Typing        bool   // the filter is being typed
+	Last          string // the last event, one line
+}
+
+// Key tells rows apart.
+func Key(r *watch.Row) string { return r.Layer + " " + r.Name }
+
+// Sorted puts the sick first, worst state first, then by name; what the filter
+// leaves out is left out.
+func Sorted(s *watch.Snapshot, filter string) []*watch.Row {
+	filter = strings.ToLower(filter)
+	var rows []*watch.Row
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		if filter == "" || strings.Contains(strings.ToLower(r.Name+" "+r.Layer+" "+r.Shown+" "+stateWord(r.State)), filter) {
+			rows = append(rows, r)
+		}
+	}
+	slices.SortFunc(rows, func(a, b *watch.Row) int {
+		return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), natural(a.Name, b.Name), strings.Compare(a.Layer, b.Layer))
+	})
+	return rows
+}
+
+// rank puts what is well, and what has only begun, behind the sick, as one: a row
+// must not jump about while it connects.
+func rank(s watch.State) watch.State { return min(s, watch.Connecting) }
+
+// natural compares names so that cam9 comes before cam10.
+func natural(a, b string) int {
+	for a != "" && b != "" {
+		x, y := digits(a), digits(b)
+		if x > 0 && y > 0 {
+			m, n := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
+			if c := cmp.Or(cmp.Compare(len(m), len(n)), strings.Compare(m, n)); c != 0 {
+				return c
+			}
+			a, b = a[x:], b[y:]
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// around is how many lines the table has beside its rows: two heads, the titles,
+// the last event, the keys.
+const around = 5
+
+// Rows is how many rows fit.
+func (t *Table) Rows() int { return max(1, t.Height-around) }
+
+// Draw draws the table, Height lines of at most Width columns.
+func (t *Table) Draw(s *watch.Snapshot) string {
+	rows := Sorted(s, t.Filter)
+	chosen := t.scroll(rows)
+	columns := layout(max(t.Width, 60), hasTransport(s.Rows))
+	lines := []string{
+		t.head(s),
+		" " + cut(own(s.Own), t.Width-1),
+		t.style(styleTitle, strings.Repeat(" ", margin)+titles(columns)),
+	}
+	for i := t.Top; i < min(len(rows), t.Top+t.Rows()); i++ {
+		lines = append(lines, t.row(columns, s, rows[i], i == chosen))
+	}
+	for len(lines) < t.Height-2 {
+		lines = append(lines, "")
+	}
+	lines = append(lines, " "+cut(t.Last, t.Width-1), t.keys(len(rows)))
+	for i, l := range lines {
+		lines[i] = cut(l, t.Width)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// head is the totals on the left and the time on the right.
+func (t *Table) head(s *watch.Snapshot) string {
+	at := clock(s.T) + " UTC"
+	room := t.Width - len(at) - 2
+	text := fit(" "+totalsWithin(s, room-1), room)
+	if s.Sick() > 0 {
+		text = t.style(styleBad, text)
+	} else {
+		text = t.style(styleTitle, text)
+	}
+	return text + "  " + at
+}
+
+// scroll moves Top so that the chosen row is shown, and says which that is.
+func (t *Table) scroll(rows []*watch.Row) int {
+	chosen := max(0, slices.IndexFunc(rows, func(r *watch.Row) bool { return Key(r) == t.Cursor }))
+	fits := t.Rows()
+	t.Top = min(t.Top, chosen)
+	t.Top = max(t.Top, chosen-fits+1, 0)
+	t.Top = max(0, min(t.Top, len(rows)-fits))
+	return chosen
+}
+
+func (t *Table) row(columns []column, s *watch.Snapshot, r *watch.Row, chosen bool) string {
+	c := cells(columns, s, r)
+	mark := "  "
+	if chosen {
+		mark = "> "
+		c[1] = t.style(styleChosen, c[1])
+	}
+	switch {
+	case r.State <= watch.NoAnswer:
+		c[0] = t.style(styleBad, c[0])
+	case r.State.Sick():
+		c[0] = t.style(styleWarn, c[0])
+	case r.State != watch.OK:
+		c[0] = t.style(styleDim, c[0])
+	}
+	return mark + strings.Join(c, " ")
+}
+
+func (t *Table) keys(shown int) string {
+	if t.Typing {
+		return fmt.Sprintf(" / %s█   (enter: keep, esc: all)", watch.Clean(t.Filter, 60))
+	}
+	text := " q quit   / filter   ↑↓ move   enter details"
+	if t.Filter != "" {
+		text = fmt.Sprintf(" filter: %s (esc: all)   q quit   enter details", watch.Clean(t.Filter, 40))
+	}
+	if fits := t.Rows(); shown > fits {
+		text += fmt.Sprintf("   rows %d–%d of %d", t.Top+1, min(shown, t.Top+fits), shown)
+	}
+	return t.style(styleDim, text)
+}
+
+type style uint8
+
+const (
+	styleTitle style = iota
+	styleBad
+	styleWarn
+	styleDim
+	styleChosen
+)
+
+// style colours a text. Every difference that it makes is in the words too.
+func (t *Table) style(s style, text string) string {
+	if !t.Color {
+		return text
+	}
+	l := lipgloss.NewStyle()
+	switch s {
+	case styleTitle:
+		l = l.Bold(true)
+	case styleBad:
+		l = l.Bold(true).Foreground(lipgloss.Red)
+	case styleWarn:
+		l = l.Foreground(lipgloss.Yellow)
+	case styleDim:
+		l = l.Faint(true)
+	case styleChosen:
+		l = l.Reverse(true)
+	}
+	return l.Render(text)
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"snag/probes/streams"
+	"snag/probes/streams/watch"
+)
+
+type watchFlags struct {
+	urls      []string
+	layers    string
+	list      string
+	discover  []string
+	window    time.Duration
+	out       string
+	frames    string
+	listen    string
+	onFreeze  string
+	onTimeout time.Duration
+	webhook   string
+	json      bool
+	plain     bool
+	most      int
+	perSecond int
+	threshold time.Duration
+	timeout   time.Duration
+	every     time.Duration
+	passive   bool
+	iface     string
+	ports     []uint
+	read      string
+}
+
+func watchCommand() *cobra.Command {
+	var f watchFlags
+	cmd := &cobra.Command{
+		Use:   "watch URL…",
+		Short: "Watch live streams as a viewer would, and say who freezes",
+		Long: `Watch live streams until stopped: rtmp rtmps rtsp rtp, MPEG-TS over UDP, HLS,
+GB28181 PS; all else through ffprobe. Nothing is decoded and no payload is kept.
+
+In a terminal it shows a table, the sick first. Elsewhere it writes a line for
+each event and a summary every 10 s; with --json an object a line (docs/watch.md).
+
+Exit codes: 0 ended by --for, q or Ctrl-C and every stream was well, 10 a stream
+froze, went down or could not be read, 1 failed, 2 usage.`,
+		Example: `  snag watch rtmp://origin/live/cam1 rtsp://10.0.0.7:8554/door
+  snag watch --list cams.txt --listen :9847
+  snag watch --discover nginx:http://origin:8080/stat --for 10m --out incident
+  snag watch --passive --port 1935
+  snag watch --read incident.pcap
+  snag watch --list cams.txt --on-freeze 'systemctl restart transcoder@cam1'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.urls = args
+			return watchStreams(cmd, f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.list, "list", "", "watch the URLs of this file, one a line, name=… and threshold=… after it; read again when it changes")
+	flags.StringVar(&f.layers, "layers", "", "watch one stream at several places: ingest=URL,origin=URL,edge=URL")
+	flags.StringArrayVar(&f.discover, "discover", nil, "ask a server each 10 s: nginx:URL mediamtx:URL srs:URL consul:URL, then 'url=TEMPLATE' where streams are read elsewhere; may be given more than once")
+	flags.DurationVar(&f.window, "for", 0, "end after so long (default: when stopped)")
+	flags.StringVar(&f.out, "out", "", "keep a recording in this folder")
+	flags.StringVar(&f.frames, "frames", "", "write a line of JSON for each frame to this file")
+	flags.StringVar(&f.listen, "listen", "", "serve Prometheus metrics at this address, as :9847")
+	flags.StringVar(&f.onFreeze, "on-freeze", "", "run this command, without a shell, when a stream freezes or is down; limits: docs/watch.md")
+	flags.DurationVar(&f.onTimeout, "on-freeze-timeout", 30*time.Second, "kill that command after so long")
+	flags.StringVar(&f.webhook, "webhook", "", "post JSON to this URL when a stream freezes or is down, and when it is well again")
+	flags.BoolVar(&f.json, "json", false, "an object of JSON a line on standard output (docs/watch.md)")
+	flags.BoolVar(&f.plain, "plain", false, "plain lines in a terminal too")
+	flags.IntVar(&f.most, "max-streams", watch.DefaultMost, "watch at most so many streams")
+	flags.IntVar(&f.perSecond, "connects", watch.DefaultPerSecond, "begin at most so many connections a second")
+	flags.DurationVar(&f.threshold, "threshold", 0, "no frame for so long is a freeze (default: the larger of 1s and three frames' spacing)")
+	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "give up on a server that has not let in by then")
+	flags.DurationVar(&f.every, "read-every", streams.ReadEvery, "read each connection at most so often: rarer costs less, and frames are timed no finer; 0: as data come")
+	f.passiveFlags(flags)
+	return cmd
+}
+
+// maxFor bounds --for, so that a typing error is not a watch of a century.
+const maxFor = 90 * 24 * time.Hour
+
+func (f *watchFlags) check(cmd *cobra.Command) error {
+	changed := cmd.Flags().Changed
+	if f.isPassive() {
+		if err := f.checkPassive(cmd); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !f.isPassive() && len(f.urls) == 0 && f.list == "" && f.layers == "" && len(f.discover) == 0:
+		return usage("what is to be watched? give a URL, --list FILE or --discover KIND:URL (snag watch --help)")
+	case changed("for") && (f.window < time.Second || f.window > maxFor):
+		return usage("--for %s: from 1s to %s", f.window, maxFor)
+	case f.most < 1 || f.most > 20000:
+		return usage("--max-streams %d: from 1 to 20000", f.most)
+	case f.perSecond < 1 || f.perSecond > 1000:
+		return usage("--connects %d: from 1 to 1000 a second", f.perSecond)
+	case changed("threshold") && (f.threshold < 300*time.Millisecond || f.threshold > 10*time.Minute):
+		return usage("--threshold %s: from 300ms to 10m", f.threshold)
+	case f.timeout < 100*time.Millisecond || f.timeout > 5*time.Minute:
+		return usage("--timeout %s: from 100ms to 5m", f.timeout)
+	case f.every < 0 || f.every > time.Second:
+		return usage("--read-every %s: from 0s to 1s", f.every)
+	case f.onTimeout < time.Second || f.onTimeout > time.Hour:
+		return usage("--on-freeze-timeout %s: from 1s to 1h", f.onTimeout)
+	case changed("on-freeze") && strings.TrimSpace(f.onFreeze) == "":
+		return usage("--on-freeze: the command is empty")
+	}
+	return nil
+}
+
+// asked are the streams of the command line, and --layers' places: each must be one that can be read.
+func (f *watchFlags) asked() (entries, places []watch.Entry, err error) {
+	for _, raw := range f.urls {
+		e, err := watch.NewEntry(raw, "the command line")
+		if err != nil {
+			return nil, nil, usage("%v", err)
+		}
+		if _, err := streams.Open(e.URL); err != nil {
+			return nil, nil, usage("%s: %v", watch.ShownURL(e.URL), err)
+		}
+		entries = append(entries, e)
+	}
+	_, places, err = streams.Entries(nil, f.layers)
+	if err != nil {
+		return nil, nil, usage("%v", err)
+	}
+	return entries, places, nil
+}
+
+func watchStreams(cmd *cobra.Command, f watchFlags) error {
+	if err := f.check(cmd); err != nil {
+		return err
+	}
+	s, err := newWatching(f)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	go func() {
+		<-ctx.Done()
+		stop() // the next Ctrl-C ends snag at once
+	}()
+	if err := errors.Join(s.run(ctx), s.close()); err != nil {
+		return err
+	}
+	if s.watcher.Sick() {
+		return &exit{code: exitCulprit}
+	}
+	return nil
+}

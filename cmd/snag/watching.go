@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"snag/cmd/snag/live"
+	"snag/probes"
+	"snag/probes/probe"
+	"snag/probes/streams"
+	"snag/probes/streams/figures"
+	"snag/probes/streams/watch"
+	"snag/recording"
+)
+
+// watching is a snag watch with all that its flags asked for.
+type watching struct {
+	f         watchFlags
+	list      *watch.ListFile
+	discovery []*watch.Discovery
+	watcher   *watch.Watcher
+	metrics   *watch.Metrics
+	show      output
+
+	frames   *figures.FrameLog
+	file     *os.File
+	recorder *recording.Writer
+	capture  *capturing // nil: streams are read
+}
+
+// output is how a watch is shown: lines, JSON lines, or the table.
+type output interface {
+	Event(watch.Happened)
+	Note(text string)
+	// Show runs until ctx ends, or the user has seen enough.
+	Show(ctx context.Context, snapshot func() watch.Snapshot) error
+}
+
+// newWatching opens all that can be found wanting before anything is watched.
+func newWatching(f watchFlags) (*watching, error) {
+	s := &watching{f: f}
+	entries, places, err := f.asked()
+	if err != nil {
+		return nil, err
+	}
+	for _, spec := range f.discover {
+		d, err := watch.ParseDiscovery(spec)
+		if err != nil {
+			return nil, usage("--discover: %v", err)
+		}
+		s.discovery = append(s.discovery, d)
+	}
+	s.show = newOutput(f)
+	alarms, err := s.alarms()
+	if err != nil {
+		return nil, err
+	}
+	anchor := probe.NewAnchor()
+	if f.isPassive() {
+		if s.capture, err = newCapturing(f); err != nil {
+			return nil, err
+		}
+		anchor = s.capture.anchor(anchor)
+	}
+	o := watch.Options{
+		Open: streams.Open, Anchor: anchor, Most: f.most, PerSecond: f.perSecond, Timeout: f.timeout,
+		Every: f.every, Threshold: f.threshold, Tell: s.show.Event, Note: s.show.Note, Alarms: alarms,
+	}
+	if s.capture != nil {
+		o.Now = s.capture.now()
+	}
+	if f.listen != "" {
+		if s.metrics, err = watch.Listen(f.listen, version); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.open(&o); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	s.watcher = watch.New(o)
+	s.watcher.Set("the command line", entries)
+	s.watcher.SetLayers(places)
+	if f.list != "" {
+		s.list = watch.NewListFile(f.list)
+		entries, problems, _, err := s.list.Look(time.Now())
+		if err != nil {
+			return nil, errors.Join(usage("--list: %v", err), s.close())
+		}
+		s.watcher.SetList(s.list, entries, problems)
+	}
+	return s, nil
+}
+
+// alarms are what --on-freeze and --webhook ask for.
+func (s *watching) alarms() ([]*watch.Alarms, error) {
+	var out []*watch.Alarms
+	if s.f.onFreeze != "" {
+		argv, err := watch.Words(s.f.onFreeze)
+		if err != nil {
+			return nil, usage("--on-freeze: %v", err)
+		}
+		c := watch.Command{Argv: argv, Timeout: s.f.onTimeout}
+		if err := c.Check(); err != nil {
+			return nil, usage("--on-freeze: %v", err)
+		}
+		out = append(out, watch.NewAlarms("--on-freeze", c, watch.DefaultLimits, false, s.show.Note))
+	}
+	if s.f.webhook != "" {
+		hook, err := watch.NewWebhook(s.f.webhook, 10*time.Second)
+		if err != nil {
+			return nil, usage("--webhook: %v", err)
+		}
+		out = append(out, watch.NewAlarms("--webhook", hook, watch.DefaultLimits, true, s.show.Note))
+	}
+	return out, nil
+}
+
+// open opens the files that are written to.
+func (s *watching) open(o *watch.Options) error {
+	if s.f.frames != "" {
+		file, err := os.Create(s.f.frames)
+		if err != nil {
+			return fmt.Errorf("--frames: %w", err)
+		}
+		s.file, s.frames = file, figures.NewFrameLog(file, o.Anchor)
+		o.Frames = s.frames
+	}
+	if s.f.out != "" {
+		create := probes.CreateWatch
+		if s.f.read != "" {
+			create = probes.CreateRead
+		}
+		w, err := create(s.f.out, version, o.Anchor)
+		if err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+		s.recorder, o.Sink = w, w
+	}
+	return nil
+}
+
+// run watches until it is time, ctx ends, or whoever looks has seen enough.
+func (s *watching) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if s.f.window > 0 {
+		ctx, cancel = context.WithTimeout(ctx, s.f.window)
+		defer cancel()
+	}
+	var running sync.WaitGroup
+	var captured error
+	if s.capture != nil {
+		running.Go(func() {
+			defer cancel()
+			captured = s.capture.run(ctx, s.watcher, s.show.Note)
+		})
+	}
+	if s.f.read == "" {
+		running.Go(func() { s.watcher.Run(ctx) })
+	}
+	if s.list != nil {
+		running.Go(func() { s.watcher.FollowList(ctx, s.list) })
+	}
+	for _, d := range s.discovery {
+		running.Go(func() { s.watcher.FollowDiscovery(ctx, d) })
+	}
+	if s.metrics != nil {
+		running.Go(func() { s.metrics.Serve(ctx, s.watcher) })
+	}
+	if s.frames != nil {
+		running.Go(func() { s.flush(ctx) })
+	}
+	err := s.show.Show(ctx, s.watcher.Snapshot)
+	cancel()
+	running.Wait()
+	return errors.Join(captured, err)
+}
+
+// flush hands logged frames to the file each second: a file that is followed must
+// not lag behind.
+func (s *watching) flush(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Second):
+			if err := s.frames.Flush(); err != nil {
+				s.show.Note(fmt.Sprintf("--frames: %v; no more frames are logged", err))
+				return
+			}
+		}
+	}
+}
+
+// close ends what is written.
+func (s *watching) close() error {
+	var errs []error
+	if s.file != nil {
+		if err := errors.Join(s.frames.Flush(), s.file.Close()); err != nil {
+			errs = append(errs, fmt.Errorf("--frames: %w", err))
+		}
+	}
+	if s.recorder != nil {
+		if s.watcher != nil {
+			cost := s.watcher.Measured().Own.Total
+			for _, c := range streams.Coverage(s.watcher) {
+				if c.Probe == "streams.figures" {
+					c.Cost = cost // of this process, which does nothing else
+				}
+				if s.capture != nil {
+					s.capture.cover(&c)
+				}
+				s.recorder.Append(c)
+			}
+		}
+		errs = append(errs, s.recorder.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func newOutput(f watchFlags) output {
+	switch {
+	case f.json:
+		return jsonOutput{live.NewJSON(os.Stdout)}
+	case isTerminal(os.Stdout) && isTerminal(os.Stdin) && !f.plain:
+		return &tableOutput{live.NewScreen()}
+	}
+	return plainOutput{live.NewLines(os.Stdout)}
+}

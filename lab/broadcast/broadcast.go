@@ -1,0 +1,172 @@
+// Package broadcast puts a live stream on a stage: an encoder, a server and a viewer,
+// each in a network namespace of its own, real programs all of them (ffmpeg, nginx
+// with its RTMP module). snag find is started at the viewer's and watches the stream
+// as a viewer would.
+package broadcast
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"snag/lab"
+	"snag/lab/origin"
+)
+
+// Tools that a stage with a broadcast needs.
+var Tools = append([]lab.Tool{lab.IP}, origin.Tools...)
+
+// Addresses of the server: towards the encoders, and towards the viewers.
+const (
+	Ingest  = "10.88.1.1:1935"
+	Deliver = "10.88.2.1:1935"
+)
+
+// Broadcast is one server with its encoders and viewers.
+type Broadcast struct {
+	Stage                   *lab.Stage
+	Encoder, Server, Viewer string // namespaces
+	Nginx                   *lab.Process
+
+	encoded bool
+}
+
+// New makes the namespaces, joined by Ethernet, and starts the server.
+func New(s *lab.Stage) *Broadcast {
+	b := namespaces(s)
+	s.Veth(lab.End{Netns: b.Encoder, Device: "eth0", Addr: "10.88.1.2/24"}, lab.End{Netns: b.Server, Device: "eth0", Addr: "10.88.1.1/24"})
+	b.serve()
+	return b
+}
+
+// NewOver is New with an actor between the encoder and the server that carries every
+// packet; it is returned as well.
+func NewOver(s *lab.Stage, args ...string) (*Broadcast, *lab.Process) {
+	b := namespaces(s)
+	path := append([]string{"--a", b.Encoder + "/eth0/10.88.1.2/24", "--b", b.Server + "/eth0/10.88.1.1/24"}, args...)
+	uplink := s.Actor("", "uplink", "tun-relay", path)
+	s.AwaitPrinted(uplink, "ready")
+	b.serve()
+	return b, uplink
+}
+
+func namespaces(s *lab.Stage) *Broadcast {
+	b := &Broadcast{Stage: s, Encoder: s.Netns("encoder"), Server: s.Netns("server"), Viewer: s.Netns("viewer")}
+	s.Veth(lab.End{Netns: b.Server, Device: "eth1", Addr: "10.88.2.1/24"}, lab.End{Netns: b.Viewer, Device: "eth0", Addr: "10.88.2.2/24"})
+	return b
+}
+
+func (b *Broadcast) serve() {
+	s := b.Stage
+	b.Nginx = origin.Serve(s, b.Server, "0.0.0.0:1935")
+	s.Await("nginx to listen", 20*time.Second, s.Listens(b.Server, ":1935"))
+}
+
+// Watch has snag find watch a stream from the viewer's namespace: by default the
+// one that Encode publishes.
+func (b *Broadcast) Watch(urls ...string) {
+	if len(urls) == 0 {
+		urls = []string{origin.URL(Deliver, origin.Stream)}
+	}
+	b.Stage.FindAt(b.Viewer, urls...)
+}
+
+// Worker is the pid of nginx's process that handles connections: the child of its
+// master.
+func (b *Broadcast) Worker() int {
+	s := b.Stage
+	worker := 0
+	s.Await("nginx's worker", 10*time.Second, func() (bool, error) {
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", b.Nginx.PID, b.Nginx.PID))
+		if err != nil {
+			return false, err
+		}
+		if f := strings.Fields(string(raw)); len(f) > 0 {
+			worker, err = strconv.Atoi(f[0])
+		}
+		return worker > 0, err
+	})
+	return worker
+}
+
+// Clock is what an encoder takes its time stamps from.
+type Clock int
+
+const (
+	// FileClock sends a file at its pace; after a stop what is missing is sent at
+	// once, and the time stamps go on where they were.
+	FileClock Clock = iota
+	// CaptureClock stamps each picture when it is taken; what is not taken while
+	// the encoder stands is never made.
+	CaptureClock
+	// SlowClock sends a file at 0.8 of its pace, as by an encoder with too little CPU time.
+	SlowClock
+)
+
+// Encode starts ffmpeg that publishes a stream under a name, "" for the usual, and
+// waits until it does.
+func (b *Broadcast) Encode(clock Clock, name string) *lab.Process {
+	s := b.Stage
+	if name == "" {
+		name = origin.Stream
+	}
+	var in []string
+	switch clock {
+	case CaptureClock:
+		in = append(in, "-use_wallclock_as_timestamps", "1", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25,realtime=limit=1",
+			"-fps_mode", "vfr", "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", "50", "-b:v", "600k", "-pix_fmt", "yuv420p")
+	case SlowClock:
+		in = append(in, "-readrate", "0.8", "-stream_loop", "-1", "-i", b.file(), "-c", "copy")
+	default:
+		in = append(in, "-re", "-stream_loop", "-1", "-i", b.file(), "-c", "copy")
+	}
+	argv := append([]string{"ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-progress", "pipe:1"}, in...)
+	argv = append(argv, "-t", fmt.Sprint(int(lab.MaxLife.Seconds())), "-f", "flv", origin.URL(Ingest, name))
+	p := s.Run(b.Encoder, "encoder-"+name, argv)
+	s.AwaitOutput(p, "frames are sent", origin.Moving)
+	return p
+}
+
+// file is half a minute of a moving picture of about 1 Mb/s, encoded once a stage.
+func (b *Broadcast) file() string {
+	s := b.Stage
+	path := filepath.Join(s.Dir(), "picture.flv")
+	if b.encoded {
+		return path
+	}
+	b.encoded = true
+	s.Command("", "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc2=size=480x270:rate=25",
+		"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", "50",
+		"-b:v", "1M", "-minrate", "1M", "-maxrate", "1M", "-bufsize", "500k", "-nal-hrd", "cbr", "-pix_fmt", "yuv420p", "-t", "30", path)
+	return path
+}
+
+// StopAgain starts a script that stops a process for that long, lets it go for run,
+// and so on, and waits until it is stopped.
+func (b *Broadcast) StopAgain(pid int, stop, run string) {
+	s := b.Stage
+	script := s.Actor("", "freeze-script", "stopper", []string{"--pid", strconv.Itoa(pid), "--stop", stop, "--run", run})
+	s.AwaitPrinted(script, "ready")
+}
+
+// Play starts a player beside snag's that reads the stream, and may stop reading
+// now and then.
+func (b *Broadcast) Play(comm string, args ...string) *lab.Process {
+	s := b.Stage
+	p := s.Actor(b.Viewer, comm, "edge-relay", append([]string{"--to", Deliver, "--app", origin.App, "--stream", origin.Stream, "--clients", "1"}, args...))
+	s.AwaitOutput(p, "the stream comes", func(printed string) bool { return strings.Contains(printed, "message") })
+	return p
+}
+
+// Of is the broadcast of a stage on which an incident made one, for checks of its
+// truth, with a plain player that shows what a viewer gets.
+func Of(s *lab.Stage, player bool) *Broadcast {
+	b := &Broadcast{Stage: s, Encoder: s.Name("encoder"), Server: s.Name("server"), Viewer: s.Name("viewer"), Nginx: s.ProcessOf("nginx")}
+	if player {
+		b.Play("witness")
+	}
+	return b
+}

@@ -1,0 +1,229 @@
+package figures
+
+import (
+	"snag/probes/streams/stream"
+	"snag/recording"
+)
+
+// freeze is a gap over the threshold: it stands, then settles (for up to a second
+// after its end, until it is known what came with it), then is told.
+type freeze struct {
+	stands   bool
+	settling bool
+	settled  bool // nothing more of it to come; told at the next Tick: the watch may have to tell first that it was late
+	told     bool // its Begun was
+	id       uint64
+	before   bool  // there was no frame at all
+	from     int64 // since when a frame was due
+	start    int64 // from, or when a bursty transport's player had nothing left
+	limit    int64
+	last     int64 // arrival of the last frame before
+	dts, off int64 // of the last frame before, jumps taken out; off is arrival less DTS
+
+	end     int64
+	step    int64
+	jumped  bool
+	frames  int   // since the end, the first counted
+	at, now int64 // of the newest frame since: arrival, DTS
+}
+
+// settleFor is how long after a freeze its burst is counted.
+const settleFor = second
+
+// limit is how long there may be no frame, ns.
+func (m *Meter) limit() int64 {
+	fps := m.said[m.main].FPS
+	switch {
+	case m.o.Threshold > 0:
+		return int64(m.o.Threshold)
+	case m.o.Bursty:
+		return 3 * m.target()
+	case m.steps.spacing() > 0:
+		return max(leastThreshold, 3*m.steps.spacing())
+	case m.main == stream.Video && fps > 0.05:
+		return max(leastThreshold, int64(3*float64(second)/fps))
+	}
+	return firstThreshold
+}
+
+// waiting is since when a frame is due: the last one's arrival; what a bursty
+// transport's player has in hand is added.
+func (m *Meter) waiting() int64 {
+	t := &m.track[m.main]
+	if !t.any {
+		return m.published
+	}
+	if m.o.Bursty && m.least.any {
+		return t.top + m.least.value
+	}
+	return t.last
+}
+
+// watchFreeze begins a freeze once its threshold has passed.
+func (m *Meter) watchFreeze(now int64) {
+	f := &m.freeze
+	if f.settling && (f.settled || now-f.end >= settleFor) {
+		m.tellFreeze()
+	}
+	if f.stands || f.settling || m.published == 0 && !m.track[m.main].any {
+		return
+	}
+	from, limit, before := m.waiting(), m.limit(), !m.track[m.main].any
+	if before {
+		limit = max(limit, firstWait)
+	}
+	if now-from-m.late.within(from, now) < limit {
+		return
+	}
+	m.beginFreeze(from, limit, before)
+	m.tellBegun(now)
+}
+
+// beginFreeze notes a freeze; whom to tell is another matter.
+func (m *Meter) beginFreeze(from, limit int64, before bool) {
+	t := &m.track[m.main]
+	start := from
+	if m.o.Bursty && !before {
+		start = from + limit // the buffer ran dry only then
+	}
+	m.freeze = freeze{
+		stands: true, before: before, from: from, start: start, limit: limit,
+		last: t.last, dts: t.dts + t.base, off: t.last - t.dts - t.base,
+	}
+	m.endSlow(t.last)
+	m.pace.reset()
+}
+
+func (m *Meter) tellBegun(now int64) {
+	f := &m.freeze
+	f.id = m.queue.id()
+	f.told = m.queue.tell(Event{
+		ID: f.id, Phase: Begun, Kind: recording.EventStreamFreeze, Start: f.start,
+		Value: seconds(now - f.start), Unit: "seconds", Of: m.main, Threshold: seconds(f.limit), Before: f.before,
+		ObserverLate: seconds(m.late.within(f.start, now)),
+	})
+}
+
+// gapEnds ends a freeze with the frame v: one that stands, or one that was over
+// before a Tick saw it.
+func (m *Meter) gapEnds(v moved) {
+	f := &m.freeze
+	if f.stands {
+		m.endFreeze(v)
+		return
+	}
+	limit := m.limit()
+	from := v.at - v.gap
+	if m.o.Bursty && m.least.any {
+		from = v.before + m.least.value
+	}
+	if v.at-from < limit {
+		return
+	}
+	if f.settling {
+		m.tellFreeze()
+	}
+	start := from
+	if m.o.Bursty {
+		start += limit
+	}
+	m.endSlow(v.at - v.gap)
+	m.pace.reset()
+	m.freeze = freeze{stands: true, from: from, start: start, limit: limit, last: v.at - v.gap, dts: v.before, off: v.at - v.gap - v.before}
+	m.endFreeze(v)
+}
+
+// endFreeze lets what stands settle.
+func (m *Meter) endFreeze(v moved) {
+	if m.o.Bursty {
+		// The player of the model has waited, and plays on from what came now.
+		m.least.reset()
+	}
+	f := &m.freeze
+	f.stands, f.settling = false, true
+	f.end, f.step, f.jumped = max(v.at, f.start), v.step, v.jumped
+}
+
+// settle counts what comes right after a freeze, until the stream is where it would
+// have been without it, or a second has passed.
+func (m *Meter) settle(v moved) {
+	f := &m.freeze
+	if !f.settling || f.settled {
+		return
+	}
+	if v.at-f.end >= settleFor {
+		f.settled = true
+		return
+	}
+	f.frames++
+	f.at, f.now = v.at, v.norm
+	slack := m.steps.typical*3/2 + second/20
+	if f.before || f.jumped || v.off()-f.off <= slack {
+		f.settled = true
+	}
+}
+
+// closeFreeze ends a freeze with the connection.
+func (m *Meter) closeFreeze(now int64) {
+	f := &m.freeze
+	if f.stands {
+		f.stands, f.settling, f.end = false, true, max(now, f.start)
+	}
+	if f.settling {
+		m.tellFreeze()
+	}
+}
+
+// tellFreeze tells a freeze's end, and its beginning if nobody saw it in time.
+func (m *Meter) tellFreeze() {
+	f := m.freeze
+	m.freeze = freeze{}
+	late := m.late.within(f.from, f.end)
+	length := f.end - f.start
+	doubt := late > 0 && f.end-f.from-late < f.limit
+	if m.own.any() && f.frames > 0 && !f.before && 2*f.step > f.end-f.last {
+		doubt = true // its frames never came here, and something was lost here
+	}
+	if doubt {
+		m.sec.doubt = true
+		if !f.told {
+			return
+		}
+	} else {
+		m.total.Freezes++
+		m.total.Frozen += seconds(length)
+		m.sec.freezes++
+	}
+	e := Event{
+		ID: f.id, Phase: Ended, Kind: recording.EventStreamFreeze, Start: f.start, End: f.end,
+		Value: seconds(length), Unit: "seconds", Of: m.main, Threshold: seconds(f.limit), Before: f.before,
+		Pattern: None, ObserverLate: seconds(late), Doubt: doubt,
+	}
+	m.fingerprint(f, &e)
+	if !f.told {
+		e.ID = m.queue.id()
+		begun := e
+		begun.Phase, begun.End = Begun, 0
+		if !m.queue.tell(begun) {
+			return
+		}
+	}
+	m.queue.tell(e)
+}
+
+// fingerprint says what the gap looked like, where a frame ended it.
+func (m *Meter) fingerprint(f freeze, e *Event) {
+	if f.frames == 0 || f.before {
+		return
+	}
+	e.Step, e.Burst = known(seconds(f.step)), max(f.frames, 1)
+	if m.steps.typical > 0 {
+		e.Burst = max(f.frames-int((f.at-f.end)/m.steps.typical), 1)
+	}
+	if !f.jumped {
+		e.Pace = ratio(seconds(f.now-f.dts), seconds(f.at-f.last))
+	}
+	e.Pattern, _ = Fingerprint{
+		Gap: seconds(f.end - f.last), Step: seconds(f.step), Spacing: seconds(m.steps.typical), Burst: e.Burst, Pace: e.Pace.V,
+	}.Judge()
+}

@@ -1,0 +1,195 @@
+package figures
+
+import (
+	"sync"
+
+	"snag/probes/streams/stream"
+)
+
+// Meter measures one stream. It may be called from several goroutines; frames
+// cost no allocation. About 3 KiB, and 4 more once events came.
+type Meter struct {
+	mu sync.Mutex
+	o  Options
+
+	queue queue
+	total Total
+	track [2]track // by stream.Video, stream.Audio
+	main  stream.Kind
+	steps steps // of the main kind
+	said  [2]stream.Params
+
+	asked, published int64
+	local, remote    string
+	firstTold, gone  bool // gone: audio stays away
+
+	least     least
+	drift     drift
+	pace      pace
+	freeze    freeze
+	late      lateness
+	own       ownLoss
+	bursts    bursts
+	gop       gop
+	skips     skips
+	transport transport
+
+	sec  secondSums
+	five fiveSums
+	last int64 // the newest arrival of any frame
+}
+
+// track is what is known of one kind's frames.
+type track struct {
+	any         bool
+	first, last int64 // arrivals
+	dts         int64 // of the last frame, as it said
+	base        int64 // what jumps took out: DTS + base goes on evenly
+	top         int64 // the most of DTS + base
+	since       int64 // DTS + base at the last second's end
+	steps       int   // frames since then
+}
+
+// New returns a Meter for one stream.
+func New(o Options) *Meter {
+	m := &Meter{o: o, main: stream.Audio}
+	m.o.Asked = held(o.Asked)
+	m.asked, m.sec.from = m.o.Asked, m.o.Asked
+	return m
+}
+
+var _ stream.Sink = (*Meter)(nil)
+
+// Asked begins a new connection of the same stream: a reader that ended asks
+// again. Totals, the usual spacing and the parameters stay.
+func (m *Meter) Asked(now int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.forget(held(now))
+	m.asked = held(now)
+}
+
+// forget ends what stands and leaves the connection behind.
+func (m *Meter) forget(now int64) {
+	m.closeAll(now)
+	m.track, m.main = [2]track{}, stream.Audio
+	if m.said[stream.Video].Codec != "" {
+		m.main = stream.Video
+	}
+	m.published, m.firstTold, m.gone = 0, false, false
+	m.least.reset()
+	m.drift, m.pace, m.freeze, m.bursts.any, m.gop.any = drift{}, pace{}, freeze{}, false, false
+	m.skips.held = 0
+	m.sec.begin()
+}
+
+// Frame takes one frame.
+func (m *Meter) Frame(f stream.Frame) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.o.Frames != nil {
+		m.o.Frames.Frame(m.o.Name, f)
+	}
+	if f.Kind > stream.Audio {
+		return
+	}
+	f.DTS, f.PTS, f.Size = held(f.DTS), held(f.PTS), max(f.Size, 0)
+	f.Arrival = max(held(f.Arrival), m.last) // a clock that goes back is no clock
+	m.last = f.Arrival
+	if f.Kind == stream.Video && m.main != stream.Video {
+		m.turnToVideo(f.Arrival)
+	}
+	t := &m.track[f.Kind]
+	m.count(f)
+	if f.Kind == m.main {
+		m.mainFrame(t, f)
+	} else {
+		t.move(f, 0)
+	}
+}
+
+// turnToVideo makes the video's frames those that count: until now there was none.
+func (m *Meter) turnToVideo(now int64) {
+	m.closeAll(now)
+	m.main, m.steps = stream.Video, steps{}
+	m.least.reset()
+	m.drift, m.pace, m.freeze, m.bursts.any, m.gop.any = drift{}, pace{}, freeze{}, false, false
+	m.skips.held = 0
+	m.sec.begin()
+}
+
+// move takes a track on to a frame. usual is the stream's spacing, 0 for not known.
+func (t *track) move(f stream.Frame, usual int64) moved {
+	v := moved{at: f.Arrival}
+	if t.any {
+		v.step, v.gap = f.DTS-t.dts, f.Arrival-t.last
+		// Readers of RTP without DTS give pictures in coding order: steps back of
+		// a few frames are no jump.
+		back := min(max(4*usual, second/4), second)
+		if v.step < -back || (v.step > jumpOver && v.step-v.gap > jumpOver) {
+			v.jumped = true
+			t.base += v.gap - v.step // as if it came in time
+		}
+	} else {
+		t.first, t.top, t.since, t.steps = f.Arrival, f.DTS+t.base, f.DTS+t.base, -1
+	}
+	v.first = !t.any
+	v.before = t.dts + t.base
+	if v.jumped {
+		v.before = f.DTS + t.base - v.gap
+	}
+	v.norm = f.DTS + t.base
+	v.on = max(v.norm-t.top, 0)
+	t.top += v.on
+	t.steps++
+	t.any, t.last, t.dts = true, f.Arrival, f.DTS
+	return v
+}
+
+// moved is how a frame differs from the one before it of its kind.
+type moved struct {
+	first  bool
+	at     int64 // arrival
+	gap    int64 // of arrival
+	step   int64 // of DTS
+	jumped bool
+	before int64 // DTS of the frame before, jumps taken out
+	norm   int64 // DTS, jumps taken out
+	on     int64 // how far that is beyond all before
+}
+
+// off is arrival against DTS: only its changes mean something.
+func (v moved) off() int64 { return v.at - v.norm }
+
+// mainFrame measures a frame of the kind that counts.
+func (m *Meter) mainFrame(t *track, f stream.Frame) {
+	v := t.move(f, m.steps.typical)
+	m.total.Media += float64(v.on) / float64(second)
+	if v.first {
+		m.firstFrame(f)
+	} else {
+		m.sec.gapEnded(v.at-v.gap, v.at, &m.late)
+		m.gapEnds(v)
+		m.stepped(v)
+		if m.o.Bursty && v.gap > burstGap {
+			m.burstEnds(v, f.Key)
+		}
+	}
+	m.least.add(v.at, v.off())
+	m.sec.drifted(v.off()-m.least.value, v.off())
+	if !m.o.Bursty {
+		m.drifted(v.at, v.off()-m.least.value)
+	}
+	m.settle(v)
+	m.gop.frame(f, v.norm)
+}
+
+// firstFrame tells how long the first frame took.
+func (m *Meter) firstFrame(f stream.Frame) {
+	if m.freeze.stands {
+		m.endFreeze(moved{at: f.Arrival, gap: f.Arrival - m.freeze.start, first: true})
+	}
+	if f.Kind == stream.Video {
+		m.tellFirst(f.Arrival)
+	}
+}

@@ -1,0 +1,57 @@
+package figures
+
+// lateness is when the watch itself did not look: the last few spans.
+type lateness struct {
+	span [4]span
+	sum  int64 // ns late in this second
+}
+
+type span struct{ from, to int64 }
+
+// Late tells the Meter that until now the watch ran d ns late: what came in that
+// time was not read, and a gap in it is nobody's but its own. To be called before
+// Tick.
+func (m *Meter) Late(now, d int64) {
+	if d <= 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now = held(now)
+	m.late.add(span{now - min(d, mostTime), now})
+}
+
+func (l *lateness) add(s span) {
+	newest := &l.span[0]
+	if s.from <= newest.to && newest.to != 0 {
+		l.sum += max(s.to-newest.to, 0)
+		newest.from, newest.to = min(newest.from, s.from), max(newest.to, s.to)
+		return
+	}
+	l.sum += s.to - s.from
+	copy(l.span[1:], l.span[:len(l.span)-1])
+	l.span[0] = s
+}
+
+// ownLoss is what the observer itself lost in this second and the one before: its
+// socket overflowed (UDP), its capture has holes. Frames that are missing beside it
+// are not the stream's loss.
+type ownLoss struct{ now, before uint64 }
+
+func (o ownLoss) any() bool { return o.now+o.before > 0 }
+
+// within is how much of a span the watch was late, ns.
+func (l *lateness) within(from, to int64) int64 {
+	var sum int64
+	for _, s := range l.span {
+		sum += max(min(to, s.to)-max(from, s.from), 0)
+	}
+	return min(sum, max(to-from, 0))
+}
+
+// after says that t is so soon after a lateness that what was held up by it may
+// still be coming: within as long again.
+func (l *lateness) after(t int64) bool {
+	s := l.span[0]
+	return s.to > s.from && t >= s.from && t-s.to < max(s.to-s.from, second/4)
+}

@@ -1,0 +1,259 @@
+package hls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"snag/probes/streams/stream"
+)
+
+// follower reads one media playlist.
+type follower struct {
+	client  *client
+	options stream.Options
+	sink    stream.Sink
+	url     *url.URL
+	fps     float64 // as the master playlist says
+	media   *media
+
+	list    *playlist
+	next    uint64       // sequence number of what is to be loaded next
+	part    int          // and how many parts of it have been
+	inside  bool         // the last piece loaded was a part of that segment
+	changed atomic.Int64 // when the playlist last did
+	init    piece        // EXT-X-MAP that was loaded
+	ready   bool         // it was
+	secret  []byte       // the key
+	keyURI  string
+	failed  int // pieces in a row
+	buf     []byte
+}
+
+// run reads until the stream ends or can't be read.
+func (f *follower) run(ctx context.Context, p *playlist) error {
+	f.media = newMedia(f.sink)
+	f.media.mp4.Hint = func(p *stream.Params) {
+		if p.Kind == stream.Video && p.FPS == 0 {
+			p.FPS = f.fps
+		}
+	}
+	f.list = p
+	f.changed.Store(f.options.Now())
+	f.start(p)
+	f.sink.Published(f.options.Now(), f.client.local, f.client.peer)
+	ctx, cancel := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer cancel()
+	beside.Go(func() { f.tellAge(ctx) })
+	changed := true
+	for {
+		began := f.options.Now()
+		if err := f.advance(ctx); err != nil || ctx.Err() != nil {
+			return err
+		}
+		if f.list.ended && f.next >= f.list.end() {
+			f.media.end()
+			return &stream.Ended{URL: f.client.shown, Why: "EXT-X-ENDLIST"}
+		}
+		if !f.list.canBlock {
+			sleep(ctx, f.pause(changed)-time.Duration(f.options.Now()-began))
+		}
+		var err error
+		if changed, err = f.reload(ctx); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// start sets where to begin: at the last whole segment, of a playlist that has
+// ended at the first.
+func (f *follower) start(p *playlist) {
+	f.next, f.part = p.end(), 0
+	if p.ended {
+		f.next = p.sequence
+	} else if len(p.segments) > 0 {
+		f.next--
+	}
+}
+
+// pause is how long not to load the playlist again (6.3.4): the target duration,
+// half of it when it was found unchanged; with parts, theirs.
+func (f *follower) pause(changed bool) time.Duration {
+	seconds := f.list.target
+	if f.list.partTarget > 0 {
+		seconds = f.list.partTarget
+	} else if !changed {
+		seconds /= 2
+	}
+	return time.Duration(min(max(seconds, 0.1), 60) * float64(time.Second))
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// tellAge gives the playlist's age each second, also while a request stands.
+func (f *follower) tellAge(ctx context.Context) {
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		f.sink.Gauge(stream.PlaylistAge, float64(f.options.Now()-f.changed.Load())/1e9)
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+	}
+}
+
+// reload loads the playlist anew and tells whether it changed. What fails is tried
+// again for as long as a player's buffer would last, three target durations.
+func (f *follower) reload(ctx context.Context) (changed bool, err error) {
+	patience := max(3*time.Duration(f.list.target*float64(time.Second)), f.options.Timeout)
+	began := f.options.Now()
+	for {
+		p, err := f.again(ctx, patience)
+		if ctx.Err() != nil {
+			return false, nil
+		}
+		if err == nil {
+			return f.take(p), nil
+		}
+		if time.Duration(f.options.Now()-began) > patience {
+			return false, &stream.Ended{URL: f.client.shown, Why: "its playlist: " + err.Error()}
+		}
+		sleep(ctx, max(f.pause(false), 500*time.Millisecond))
+	}
+}
+
+func (f *follower) again(ctx context.Context, patience time.Duration) (*playlist, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience+f.options.Timeout)
+	defer cancel()
+	u := *f.url
+	if f.list.canBlock { // rfc8216bis 6.2.5.2: the server answers when it has this
+		q := u.Query()
+		q.Set("_HLS_msn", strconv.FormatUint(f.list.end(), 10))
+		if f.list.partTarget > 0 {
+			q.Set("_HLS_part", strconv.Itoa(len(f.list.parts)))
+		}
+		u.RawQuery = q.Encode()
+	}
+	b, _, err := f.client.load(ctx, &u, 0, 0, maxPlaylist)
+	if err != nil {
+		return nil, err
+	}
+	p, err := parse(b)
+	if err == nil && p.master {
+		err = errors.New("a master playlist in place of the media playlist")
+	}
+	return p, err
+}
+
+// take sets the new playlist, and where to go on in it.
+func (f *follower) take(p *playlist) (changed bool) {
+	old := f.list
+	changed = p.sequence != old.sequence || p.end() != old.end() || len(p.parts) != len(old.parts) || p.ended != old.ended
+	if p.canBlock && !changed {
+		p.canBlock = false // it says so and does not: no loop without a pause
+	}
+	f.list = p
+	if changed {
+		f.changed.Store(f.options.Now())
+	}
+	const stale = 3 // a cache may give a playlist of a moment ago: wait for it
+	back := p.sequence < old.sequence
+	switch {
+	case f.next > p.end() && (f.next-p.end() > stale || back && f.next-p.end() > uint64(len(p.segments))):
+		back = true
+		f.start(p)
+	case f.next < p.sequence: // what was due has been taken out
+		f.next, f.part = p.sequence, 0
+	}
+	if back {
+		f.sink.Count(stream.SequenceResets, 1)
+	}
+	return changed
+}
+
+// advance loads all that is listed and was not loaded.
+func (f *follower) advance(ctx context.Context) error {
+	p := f.list
+	for f.next < p.end() && ctx.Err() == nil {
+		s := &p.segments[f.next-p.sequence]
+		if f.part == 0 {
+			f.begin(s.discontinuity)
+			if err := f.piece(ctx, s, s.piece, false); err != nil {
+				return err
+			}
+		} else {
+			for ; f.part < len(s.parts) && ctx.Err() == nil; f.part++ {
+				if err := f.piece(ctx, s, s.parts[f.part], f.inside); err != nil {
+					return err
+				}
+			}
+		}
+		f.media.end()
+		f.next, f.part, f.inside = f.next+1, 0, false
+	}
+	if f.next != p.end() || len(p.parts) == 0 {
+		return nil
+	}
+	// The segment under way: its map and key are those of the one before.
+	s := segment{discontinuity: p.discPending, init: p.init, key: p.key}
+	for ; f.part < len(p.parts) && ctx.Err() == nil; f.part++ {
+		if f.part == 0 {
+			f.begin(s.discontinuity)
+		}
+		if err := f.piece(ctx, &s, p.parts[f.part], f.inside); err != nil {
+			return err
+		}
+		f.inside = true
+	}
+	return nil
+}
+
+func (f *follower) begin(discontinuity bool) {
+	if discontinuity {
+		f.sink.Count(stream.Discontinuities, 1)
+	}
+}
+
+// mostFailed pieces in a row are no accident.
+const mostFailed = 5
+
+// piece loads a segment or a part and gives its frames. One that can't be had is
+// counted, and the stream goes on without it.
+func (f *follower) piece(ctx context.Context, s *segment, p piece, goesOn bool) error {
+	if p.gap {
+		return nil
+	}
+	err := f.load(ctx, s, p, goesOn)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err == nil {
+		f.failed = 0
+		return nil
+	}
+	f.sink.Count(stream.SegmentsFailed, 1)
+	if f.failed++; f.failed < mostFailed && !f.list.ended {
+		return nil
+	}
+	var no *status
+	if errors.As(err, &no) {
+		return &stream.Refused{URL: f.client.shown, Why: "its segments: " + err.Error()}
+	}
+	return fmt.Errorf("read %s: its segments: %w", f.client.shown, err)
+}

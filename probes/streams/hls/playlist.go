@@ -1,0 +1,83 @@
+package hls
+
+import "fmt"
+
+// Bounds on what a playlist may hold. Apple's servers keep a few thousand
+// segments for hours of rewinding; only the last ones are read.
+const (
+	maxPlaylist = 1 << 20
+	maxVariants = 256
+	maxSegments = 20000
+	maxParts    = 4096
+)
+
+// playlist is what an m3u8 says (RFC 8216; draft-pantos-hls-rfc8216bis for parts).
+type playlist struct {
+	master     bool
+	variants   []variant
+	renditions []rendition
+
+	target      float64 // EXT-X-TARGETDURATION, seconds
+	sequence    uint64  // of the first segment
+	ended       bool    // EXT-X-ENDLIST
+	segments    []segment
+	parts       []piece // of the segment that is not whole yet
+	partTarget  float64 // EXT-X-PART-INF, seconds; 0: no parts
+	canBlock    bool    // EXT-X-SERVER-CONTROL: CAN-BLOCK-RELOAD
+	discPending bool    // EXT-X-DISCONTINUITY before parts of a segment to come
+	init        *piece  // EXT-X-MAP and EXT-X-KEY that hold for those parts
+	key         *key
+}
+
+// variant is an EXT-X-STREAM-INF.
+type variant struct {
+	uri       string
+	bandwidth uint64
+	fps       float64
+	sound     bool   // by its CODECS there is no video in it
+	audio     string // the group of its audio
+}
+
+// rendition is an EXT-X-MEDIA of audio.
+type rendition struct {
+	group, uri string
+	preferred  bool // DEFAULT
+}
+
+// piece is a resource or a range of one.
+type piece struct {
+	uri      string
+	duration float64 // seconds; 0: not told
+	from     int64   // bytes
+	length   int64   // bytes; 0: all
+	gap      bool    // there is nothing to load
+	begins   bool    // INDEPENDENT: a decoder can begin with it
+}
+
+// segment is an EXTINF and what holds for it.
+type segment struct {
+	piece
+	discontinuity bool
+	init          *piece // EXT-X-MAP
+	key           *key   // EXT-X-KEY; nil: not encrypted
+	parts         []piece
+}
+
+// key is an EXT-X-KEY of METHOD=AES-128.
+type key struct {
+	uri string
+	iv  [16]byte
+	has bool // IV is told; else it is the segment's sequence number
+}
+
+// end is the sequence number after the last whole segment.
+func (p *playlist) end() uint64 { return p.sequence + uint64(len(p.segments)) }
+
+// notPlaylist is text that is none.
+type notPlaylist struct{ why string }
+
+func (e *notPlaylist) Error() string { return "it is no playlist: " + e.why }
+
+func tooMany(what string, most int) error {
+	return fmt.Errorf("read playlist: more than %d %s", most, what)
+}

@@ -1,0 +1,68 @@
+// Package streams reads live streams of every protocol that snag knows, and is the
+// live probe that joins them with the rest of a recording.
+package streams
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"snag/probes/streams/ffprobe"
+	"snag/probes/streams/hls"
+	"snag/probes/streams/ps"
+	"snag/probes/streams/rtmp"
+	"snag/probes/streams/rtp"
+	"snag/probes/streams/rtsp"
+	"snag/probes/streams/stream"
+	"snag/probes/streams/ts"
+)
+
+// protocol is a reader of streams and the URLs that it is for.
+type protocol struct {
+	schemes []string
+	suffix  string // of the URL's path; "" for any
+	open    stream.Open
+}
+
+// protocols is the list of readers; the first that fits a URL reads it.
+var protocols = []protocol{
+	{schemes: []string{"rtmp", "rtmps"}, open: rtmp.Open},
+	{schemes: []string{"rtsp", "rtsp+tcp", "rtsp+udp", "rtsps"}, open: rtsp.Open},
+	{schemes: []string{"rtsp-listen"}, open: rtsp.Listen},
+	{schemes: []string{"rtp", "sdp"}, open: rtp.Open},
+	{schemes: []string{"file"}, suffix: ".sdp", open: rtp.Open},
+	{schemes: []string{"udp"}, open: ts.Open},
+	{schemes: []string{"ps+udp", "ps+tcp"}, open: ps.Open},
+	{schemes: []string{"http", "https"}, suffix: ".m3u8", open: hls.Open},
+	{schemes: []string{"http", "https"}, suffix: ".ts", open: hls.Progressive},
+	{schemes: ffprobe.Schemes(), open: ffprobe.Open},
+}
+
+// Open finds the reader for a URL.
+func Open(u *url.URL) (stream.Open, error) {
+	scheme := strings.ToLower(u.Scheme)
+	if strings.HasPrefix(scheme, ffprobe.Prefix) {
+		return ffprobe.Open, nil
+	}
+	for _, p := range protocols {
+		if slices.Contains(p.schemes, scheme) && strings.HasSuffix(strings.ToLower(u.Path), p.suffix) {
+			return p.open, nil
+		}
+	}
+	return nil, fmt.Errorf("nobody here reads %s:// of this kind: there are %s", scheme, strings.Join(known(), ", "))
+}
+
+// known are the URLs that can be read, as a person writes them.
+func known() []string {
+	var out []string
+	for _, p := range protocols {
+		for _, s := range p.schemes {
+			text := s + "://…" + p.suffix
+			if !slices.Contains(out, text) {
+				out = append(out, text)
+			}
+		}
+	}
+	return out
+}

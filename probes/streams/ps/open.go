@@ -1,0 +1,224 @@
+package ps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"snag/probes/streams/stream"
+	"snag/probes/streams/wire"
+)
+
+var _ stream.Open = Open
+
+// Open listens where a device was told to send (the address and port of the SDP
+// in GB/T 28181's INVITE):
+//
+//	ps+udp://:30000              RTP over UDP, at every address of this host
+//	ps+udp://192.0.2.7:30000     at one
+//	ps+tcp://:30000              RTP over TCP, framed by RFC 4571; the device connects
+//
+// One sender is read: over TCP the first that connects. It does not speak SIP:
+// whoever does must tell the device.
+func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) error {
+	o = wire.Defaults(o)
+	addr, err := address(u)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", wire.Shown(u), err)
+	}
+	r := newReceiver(sink)
+	if strings.EqualFold(u.Scheme, "ps+tcp") {
+		err = overTCP(ctx, addr, r, o)
+	} else {
+		err = overUDP(ctx, addr, r, o)
+	}
+	r.demux.End()
+	if ctx.Err() != nil {
+		return nil
+	}
+	var ended *stream.Ended
+	if errors.As(err, &ended) {
+		ended.URL = wire.Shown(u)
+		return ended
+	}
+	if wire.InUse(err) {
+		err = fmt.Errorf("%w (another program receives there; see ss -lnp)", err)
+	}
+	return fmt.Errorf("read %s: %w", wire.Shown(u), err)
+}
+
+func address(u *url.URL) (netip.AddrPort, error) {
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	if err != nil || port == 0 {
+		return netip.AddrPort{}, fmt.Errorf("port %q is no number from 1 to 65535", u.Port())
+	}
+	if u.Hostname() == "" {
+		return netip.AddrPortFrom(netip.Addr{}, uint16(port)), nil
+	}
+	a, err := netip.ParseAddr(u.Hostname())
+	if err != nil {
+		return netip.AddrPort{}, fmt.Errorf("%q is no address: it listens, so give an address of this host, or none", u.Hostname())
+	}
+	return netip.AddrPortFrom(a, uint16(port)), nil
+}
+
+func nobody(addr netip.AddrPort, way string, o stream.Options) error {
+	return fmt.Errorf("nobody sent to %s port %d within %s (was the device told to send there, and is no firewall between?)", way, addr.Port(), o.Timeout)
+}
+
+func overUDP(ctx context.Context, addr netip.AddrPort, r *receiver, o stream.Options) error {
+	c, err := wire.ListenUDP(o.Netns, addr, o.Now)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	defer c.Close()
+	asked, begun := time.Now(), false
+	buf := make([]byte, 9216)
+	wait := tick
+	if o.Every > 0 {
+		wait = 2 * time.Millisecond
+	}
+	for ctx.Err() == nil {
+		_ = c.SetReadDeadline(time.Now().Add(wait))
+		for {
+			n, from, at, err := c.Receive(buf)
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				break
+			}
+			if err != nil {
+				return fmt.Errorf("receive: %w", err)
+			}
+			if n < 12 || buf[0]>>6 != 2 {
+				continue
+			}
+			if !begun {
+				begun = true
+				r.sink.Published(at, c.LocalAddr().String(), from.String())
+			}
+			r.packet(at, buf[:n])
+		}
+		r.tick(o.Now())
+		if err := r.hopeless(); err != nil {
+			return err
+		}
+		if !begun && time.Since(asked) > o.Timeout {
+			return nobody(addr, "UDP", o)
+		}
+		rest(ctx, o.Every)
+	}
+	return nil
+}
+
+func overTCP(ctx context.Context, addr netip.AddrPort, r *receiver, o stream.Options) error {
+	host := ""
+	if addr.Addr().IsValid() {
+		host = addr.Addr().String()
+	}
+	l, err := wire.Listen(o.Netns, net.JoinHostPort(host, strconv.Itoa(int(addr.Port()))))
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	_ = l.(*net.TCPListener).SetDeadline(time.Now().Add(o.Timeout))
+	c, err := l.Accept()
+	_ = l.Close() // one sender is read
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nobody(addr, "TCP", o)
+	}
+	if err != nil {
+		return fmt.Errorf("accept: %w", err)
+	}
+	defer c.Close()
+	var f framer
+	begun := false
+	for ctx.Err() == nil {
+		_ = c.SetReadDeadline(time.Now().Add(tick))
+		n, err := c.Read(f.room())
+		at := o.Now()
+		f.filled(n)
+		for b := f.next(); b != nil; b = f.next() {
+			if b[0]>>6 != 2 {
+				return errors.New("what comes over TCP is not RTP framed by RFC 4571 (two bytes of length before each packet)")
+			}
+			if !begun {
+				begun = true
+				r.sink.Published(at, c.LocalAddr().String(), c.RemoteAddr().String())
+			}
+			r.packet(at, b)
+		}
+		r.tick(at)
+		if err := r.hopeless(); err != nil {
+			return err
+		}
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			return &stream.Ended{Why: "connection closed by the sender"}
+		}
+		if n < f.size() {
+			rest(ctx, o.Every)
+		}
+	}
+	return nil
+}
+
+func rest(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// framer cuts packets with 16-bit lengths before them (RFC 4571 2) from what comes
+// in any pieces. Its buffer grows to the longest packet, 64 KiB at the most.
+type framer struct {
+	buf        []byte
+	start, end int
+	asked      int
+}
+
+func (f *framer) room() []byte {
+	if f.start > 0 {
+		f.end = copy(f.buf, f.buf[f.start:f.end])
+		f.start = 0
+	}
+	if f.end == len(f.buf) {
+		grown := make([]byte, min(max(2*len(f.buf), 8<<10), 2+1<<16))
+		copy(grown, f.buf)
+		f.buf = grown
+	}
+	f.asked = len(f.buf) - f.end
+	return f.buf[f.end:]
+}
+
+func (f *framer) filled(n int) { f.end += n }
+
+// size is how much the last read could have brought.
+func (f *framer) size() int { return f.asked }
+
+// next is the next whole packet, good until room; nil when there is none.
+func (f *framer) next() []byte {
+	for f.end-f.start >= 2 {
+		n := int(f.buf[f.start])<<8 | int(f.buf[f.start+1])
+		if f.end-f.start < 2+n {
+			return nil
+		}
+		b := f.buf[f.start+2 : f.start+2+n]
+		f.start += 2 + n
+		if n > 0 {
+			return b
+		}
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package rtmp
+
+import (
+	"snag/probes/streams/amf"
+	"snag/probes/streams/flv"
+	"snag/probes/streams/stream"
+)
+
+// Media turns messages of one stream into frames and parameters. The zero value
+// is ready. It is for one message stream, in the order of arrival.
+type Media struct {
+	clock  flv.Clock
+	tracks flv.Tracks
+	follow [2]track
+}
+
+// track is the one that is followed of several (Enhanced RTMP v2, multitrack): the
+// first that came.
+type track struct {
+	id  uint8
+	set bool
+}
+
+// Message gives what m is to sink, with the arrival of its last byte (monotonic
+// ns), and tells whether it belongs to a stream that is there: audio, video or
+// metadata.
+func (d *Media) Message(m *Message, at int64, sink stream.Sink) bool {
+	var tag flv.Tag
+	var ok bool
+	switch m.Type {
+	case TypeVideo:
+		tag, ok = flv.Video(m.Head, int(m.Length))
+	case TypeAudio:
+		tag, ok = flv.Audio(m.Head, int(m.Length))
+	case TypeDataAMF0, TypeDataAMF3:
+		return d.meta(m)
+	default:
+		return false
+	}
+	if !ok || m.Cut && tag.Config {
+		return ok
+	}
+	if !d.mine(tag) {
+		return true
+	}
+	if tag.Config {
+		if p, err := config(tag); err == nil {
+			p.Kind, p.Codec = tag.Kind, tag.Codec
+			d.tracks.Config(p)
+		}
+	}
+	if p, changed := d.tracks.Changed(tag); changed {
+		sink.Params(p)
+	}
+	if tag.Frame {
+		dts := d.clock.NS(m.Timestamp)
+		sink.Frame(stream.Frame{Kind: tag.Kind, Key: tag.Key, Arrival: at, DTS: dts, PTS: dts + tag.Offset, Size: tag.Size})
+	}
+	return true
+}
+
+func (d *Media) mine(tag flv.Tag) bool {
+	f := &d.follow[tag.Kind]
+	if !f.set {
+		*f = track{tag.Track, true}
+	}
+	return f.id == tag.Track
+}
+
+// meta remembers what the metadata says; sink is told with the next tag of the
+// kind, as metadata may speak of tracks that are not there.
+func (d *Media) meta(m *Message) bool {
+	values, _ := amf.Decode(body(m)) // what came before a broken value counts
+	video, audio, ok := flv.Meta(values)
+	if ok {
+		d.tracks.Meta(video, audio)
+	}
+	return ok
+}
+
+// body is a command's or data message's AMF0. Those of the AMF3 types begin with
+// a byte 0 and are AMF0 that may switch to AMF3 inside.
+func body(m *Message) []byte {
+	b := m.Head
+	if (m.Type == TypeCommandAMF3 || m.Type == TypeDataAMF3) && len(b) > 0 && b[0] == 0 {
+		b = b[1:]
+	}
+	return b
+}

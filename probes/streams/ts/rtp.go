@@ -1,0 +1,48 @@
+package ts
+
+import (
+	"github.com/pion/rtp"
+
+	"snag/probes/streams/stream"
+)
+
+// unwrapper takes datagrams out of RTP (RFC 2250) where they are in it.
+type unwrapper struct {
+	head  rtp.Header
+	next  uint16
+	began bool
+	ssrc  uint32
+}
+
+// payload is the transport packets of a datagram, nil when it came too late: there
+// is no window to wait in, as the continuity counters tell of the gap anyhow.
+func (w *unwrapper) payload(b []byte, sink stream.Sink) []byte {
+	if len(b) < 12+Size || b[0]>>6 != 2 {
+		return b // a transport packet begins with 0x47, version 1
+	}
+	n, err := w.head.Unmarshal(b)
+	if err != nil || n >= len(b) || b[n] != syncByte {
+		return b
+	}
+	body := b[n:]
+	if w.head.Padding {
+		if pad := int(b[len(b)-1]); pad < len(body) {
+			body = body[:len(body)-pad]
+		}
+	}
+	if !w.began || w.ssrc != w.head.SSRC {
+		w.began, w.ssrc, w.next = true, w.head.SSRC, w.head.SequenceNumber
+	}
+	switch step := int16(w.head.SequenceNumber - w.next); {
+	case step == -1:
+		sink.Count(stream.PacketsDuplicate, 1)
+		return nil
+	case step < -1 && step > -1000:
+		sink.Count(stream.PacketsLate, 1)
+		return nil
+	case step > 0 && step < 1000:
+		sink.Count(stream.PacketsLost, uint64(step))
+	}
+	w.next = w.head.SequenceNumber + 1
+	return body
+}

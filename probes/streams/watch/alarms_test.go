@@ -1,0 +1,164 @@
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var frozen = Alarm{Event: AlarmFreeze, Stream: "live/cam1", URL: "rtmp://a/live/cam1?key=…", Onset: epoch, For: 3200 * time.Millisecond, Verdict: "only this one"}
+
+func TestCommandGetsTheAlarmAndNoShell(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	script := filepath.Join(t.TempDir(), "act")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nenv | grep ^SNAG_ | sort > \"$1\"\necho \"$2\" >> \"$1\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := Command{Argv: []string{script, out, "$(reboot); `x`"}, Timeout: 10 * time.Second}
+	if err := c.Do(context.Background(), frozen); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `SNAG_EVENT=freeze
+SNAG_LAYER=
+SNAG_ONSET=2026-11-21T03:00:00Z
+SNAG_SECONDS=3.200
+SNAG_STREAM=live/cam1
+SNAG_URL=rtmp://a/live/cam1?key=…
+SNAG_VERDICT=only this one
+$(reboot); ` + "`x`\n"
+	if string(b) != want {
+		t.Errorf("it got\n%s", b)
+	}
+}
+
+func TestCommandThatFails(t *testing.T) {
+	for _, c := range []struct {
+		argv []string
+		says string
+	}{
+		{[]string{"sh", "-c", "echo starting; printf '\\033[2Jno such unit' >&2; exit 5"}, `exit status 5; it printed: starting \x1b[2Jno such unit`},
+		{[]string{"false"}, "it printed nothing"},
+		{[]string{"sh", "-c", "sleep 60 & sleep 60"}, "had not ended after 0.5 s and was killed"},
+		{[]string{"sh", "-c", "yes | head -c 1000000; exit 1"}, "it printed: …"},
+	} {
+		began := time.Now()
+		err := Command{Argv: c.argv, Timeout: 500 * time.Millisecond}.Do(context.Background(), frozen)
+		if err == nil || !strings.Contains(err.Error(), c.says) || len(err.Error()) > 500 {
+			t.Errorf("%v: %v", c.argv, err)
+		}
+		if time.Since(began) > 8*time.Second {
+			t.Errorf("%v took %s", c.argv, time.Since(began))
+		}
+	}
+	if err := (Command{Argv: []string{"no-such-program"}}).Check(); err == nil {
+		t.Error("a command that is not there was not missed")
+	}
+}
+
+func TestWebhook(t *testing.T) {
+	var got map[string]any
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		if err := json.Unmarshal(b, &got); err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s %v %v", r.Method, r.Header, err)
+		}
+	}))
+	defer server.Close()
+	hook, err := NewWebhook(server.URL+"/hook?token=hunter2", time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := hook.Do(context.Background(), frozen); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]any{"event": "freeze", "stream": "live/cam1", "url": "rtmp://a/live/cam1?key=…", "onset": "2026-11-21T03:00:00Z", "seconds": 3.2, "verdict": "only this one"} {
+		if got[key] != want {
+			t.Errorf("%s is %v", key, got[key])
+		}
+	}
+	bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such channel", http.StatusNotFound) }))
+	defer bad.Close()
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body) // or the server does not see that the client went away
+		<-r.Context().Done()
+	}))
+	defer slow.Close()
+	for url, says := range map[string]string{bad.URL: "404 Not Found: no such channel", slow.URL: "deadline", "http://127.0.0.1:1": "refused"} {
+		hook, err := NewWebhook(url+"/?token=hunter2", 300*time.Millisecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := hook.Do(context.Background(), frozen); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	if _, err := NewWebhook("ftp://x", 0); err == nil {
+		t.Error("ftp is no webhook")
+	}
+}
+
+// noted is an action that notes what it is called for.
+type noted struct {
+	mu     sync.Mutex
+	called []string
+	err    error
+}
+
+func (n *noted) Do(_ context.Context, a Alarm) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.called = append(n.called, a.Event+" "+a.Stream)
+	return n.err
+}
+
+func TestAlarms(t *testing.T) {
+	action := &noted{err: errors.New("no such unit")}
+	var mu sync.Mutex
+	var said []string
+	a := NewAlarms("--on-freeze", action, Limits{Least: 30 * time.Second, Most: time.Minute, PerMinute: 10, Tries: 2, Within: time.Hour, AllTries: 10, Heals: time.Minute}, true, func(s string) {
+		mu.Lock()
+		defer mu.Unlock()
+		said = append(said, s)
+	})
+	ctx := context.Background()
+	for s := range 3000 { // five minutes of ticks
+		a.Frozen(ctx, frozen, epoch.Add(time.Duration(s)*100*time.Millisecond))
+		if s%300 == 0 {
+			a.Wait()
+		}
+	}
+	a.Wait()
+	if got := strings.Join(action.called, ","); got != "freeze live/cam1,freeze live/cam1" {
+		t.Errorf("called for %s", got)
+	}
+	well := frozen
+	well.Event = AlarmWell
+	a.Well(ctx, well, epoch.Add(301*time.Second))
+	a.Well(ctx, well, epoch.Add(302*time.Second))
+	a.Wait()
+	if got := len(action.called); got != 3 || action.called[2] != "well live/cam1" {
+		t.Errorf("%v", action.called)
+	}
+	text := strings.Join(said, "\n")
+	for _, want := range []string{"called, frozen for 3.2 s", "no such unit", "2 actions in 30 s did not end its freezes: stopped for this stream", "told that it is well again"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it did not say %q:\n%s", want, text)
+		}
+	}
+	if n := strings.Count(text, "stopped for this stream"); n != 1 {
+		t.Errorf("said %d times that it stopped", n)
+	}
+}

@@ -1,0 +1,107 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Bounds of a command that is run for a frozen stream.
+const (
+	maxRunning = 4               // at a time
+	maxOutput  = 4 << 10         // bytes of its output that are kept: the last
+	waitDelay  = 2 * time.Second // for its pipes, once it was killed
+)
+
+// Command runs a program for a frozen stream: the words are its arguments, no
+// shell sees them, and no name that came from outside becomes part of them. What
+// it is for is in the environment.
+type Command struct {
+	Argv    []string
+	Timeout time.Duration
+}
+
+// Do runs the command and waits for it. An error says how it ended and shows the
+// last lines that it printed.
+func (c Command) Do(ctx context.Context, a Alarm) error {
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
+	cmd.Env = append(os.Environ(), c.environment(a)...)
+	// A group of its own: what it started ends with it, and Ctrl-C is snag's.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = waitDelay
+	out := &tail{most: maxOutput}
+	cmd.Stdout, cmd.Stderr = out, out
+	err := cmd.Run()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("run %s: it had not ended after %s and was killed%s", Clean(c.Argv[0], 80), short(c.Timeout), out.said())
+	}
+	return fmt.Errorf("run %s: %s%s", Clean(c.Argv[0], 80), Clean(err.Error(), maxShownWhy), out.said())
+}
+
+func (c Command) environment(a Alarm) []string {
+	return []string{
+		"SNAG_EVENT=" + a.Event,
+		"SNAG_STREAM=" + a.Stream,
+		"SNAG_URL=" + a.URL,
+		"SNAG_LAYER=" + a.Layer,
+		"SNAG_ONSET=" + a.Onset.UTC().Format(time.RFC3339Nano),
+		"SNAG_SECONDS=" + strconv.FormatFloat(a.For.Seconds(), 'f', 3, 64),
+		"SNAG_VERDICT=" + a.Verdict,
+	}
+}
+
+// tail keeps the last of what is written to it.
+type tail struct {
+	most int
+	b    []byte
+	cut  bool
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.b = append(t.b, p...)
+	if over := len(t.b) - t.most; over > 0 {
+		t.b = append(t.b[:0], t.b[over:]...)
+		t.cut = true
+	}
+	return len(p), nil
+}
+
+// said is what was printed, in one line.
+func (t *tail) said() string {
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(t.b), "�")), " ")
+	if text == "" {
+		return "; it printed nothing"
+	}
+	runes := []rune(text)
+	if len(runes) > 300 {
+		runes, t.cut = runes[len(runes)-300:], true
+	}
+	start := "; it printed: "
+	if t.cut {
+		start += "…"
+	}
+	return start + Clean(string(runes), 300)
+}
+
+// Check tells before anything freezes whether the command is there.
+func (c Command) Check() error {
+	if len(c.Argv) == 0 {
+		return errors.New("the command is empty")
+	}
+	if _, err := exec.LookPath(c.Argv[0]); err != nil {
+		return fmt.Errorf("%s: it is not there or can't be run: no shell looks for it, so write its path", Clean(c.Argv[0], 80))
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package watch
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+)
+
+const pageSize = 1000
+
+// readMediaMTX reads MediaMTX's /v3/paths/list (its apidocs/openapi.yaml,
+// pathList). A path that nobody publishes yet is not ready: it has nothing to read.
+func readMediaMTX(body []byte) ([]vars, int, error) {
+	var list struct {
+		PageCount *int `json:"pageCount"`
+		Items     []struct {
+			Name  string `json:"name"`
+			Ready bool   `json:"ready"`
+		} `json:"items"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil || list.PageCount == nil {
+		return nil, 0, another(body, "MediaMTX's list of paths (api: yes in mediamtx.yml; /v3/paths/list)")
+	}
+	var out []vars
+	for _, p := range list.Items {
+		if p.Ready && p.Name != "" {
+			out = append(out, vars{"stream": p.Name})
+		}
+	}
+	return out, max(*list.PageCount, 1), nil
+}
+
+func mediaMTXPage(api *url.URL, n int) *url.URL {
+	return withQuery(api, "itemsPerPage", strconv.Itoa(pageSize), "page", strconv.Itoa(n))
+}
+
+// readSRS reads SRS's /api/v1/streams (srs_app_http_api.cpp). A stream that was
+// published once stays listed with publish.active false.
+func readSRS(body []byte) ([]vars, int, error) {
+	var list struct {
+		Code    *int `json:"code"`
+		Streams []struct {
+			Name    string `json:"name"`
+			App     string `json:"app"`
+			Publish struct {
+				Active bool `json:"active"`
+			} `json:"publish"`
+		} `json:"streams"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil || list.Code == nil {
+		return nil, 0, another(body, "SRS's list of streams (http_api enabled on; /api/v1/streams)")
+	}
+	if *list.Code != 0 {
+		return nil, 0, fmt.Errorf("SRS answered with its error %d", *list.Code)
+	}
+	var out []vars
+	for _, s := range list.Streams {
+		if s.Publish.Active && s.Name != "" {
+			out = append(out, vars{"app": s.App, "stream": s.Name})
+		}
+	}
+	return out, 1, nil
+}
+
+// srsPage asks for as many as fit: SRS gives 10 where nobody asks for more.
+func srsPage(api *url.URL, _ int) *url.URL {
+	return withQuery(api, "start", "0", "count", strconv.Itoa(pageSize*10))
+}
+
+// readConsul reads Consul's /v1/health/service/NAME. Instances whose checks fail
+// are watched too: whether they still give a stream is the question.
+func readConsul(body []byte) ([]vars, int, error) {
+	var list []struct {
+		Node *struct {
+			Node    string
+			Address string
+		}
+		Service *struct {
+			ID      string
+			Service string
+			Address string
+			Port    int
+			Meta    map[string]string
+		}
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, 0, another(body, "Consul's list of a service's instances (/v1/health/service/NAME)")
+	}
+	var out []vars
+	for _, i := range list {
+		if i.Node == nil || i.Service == nil {
+			return nil, 0, another(body, "Consul's list of a service's instances (/v1/health/service/NAME)")
+		}
+		v := vars{"node": i.Node.Node, "address": i.Service.Address, "id": i.Service.ID, "service": i.Service.Service}
+		if v["address"] == "" { // the service is registered at its node's
+			v["address"] = i.Node.Address
+		}
+		v["host"] = v["address"]
+		if i.Service.Port > 0 {
+			v["port"] = strconv.Itoa(i.Service.Port)
+		}
+		for key, value := range i.Service.Meta {
+			v["meta."+key] = value
+		}
+		out = append(out, v)
+	}
+	return out, 1, nil
+}
+
+func withQuery(u *url.URL, pairs ...string) *url.URL {
+	out := *u
+	q := out.Query()
+	for i := 0; i+1 < len(pairs); i += 2 {
+		q.Set(pairs[i], pairs[i+1])
+	}
+	out.RawQuery = q.Encode()
+	return &out
+}

@@ -1,0 +1,70 @@
+package watch
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxLayers is how many places one stream is watched at.
+const maxLayers = 8
+
+// ParseLayers reads what --layers takes: name=URL, the places of one stream in the
+// order in which it passes them, with commas between. The stream is called as at
+// the first.
+func ParseLayers(spec, from string) ([]Entry, error) {
+	var out []Entry
+	seen := map[string]bool{}
+	for _, part := range splitLayers(spec) {
+		name, raw, ok := strings.Cut(part, "=")
+		if !ok || !plain(name) {
+			return nil, fmt.Errorf("%q: write ingest=URL,origin=URL,edge=URL; a layer's name is letters, digits, - and _", Clean(hideUser(part), 80))
+		}
+		if seen[name] {
+			return nil, fmt.Errorf("the layer %s is given twice", name)
+		}
+		seen[name] = true
+		e, err := NewEntry(raw, from)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		e.Layer = name
+		if len(out) > 0 {
+			e.Name = out[0].Name
+		}
+		out = append(out, e)
+	}
+	switch {
+	case len(out) < 2:
+		return nil, fmt.Errorf("it takes two layers at least to tell which of them hurts a stream: ingest=URL,edge=URL")
+	case len(out) > maxLayers:
+		return nil, fmt.Errorf("%d layers are more than %d", len(out), maxLayers)
+	}
+	return out, nil
+}
+
+// splitLayers parts at commas after which a layer's name follows: a URL may hold
+// a comma itself.
+func splitLayers(spec string) []string {
+	var out []string
+	for _, part := range strings.Split(spec, ",") {
+		name, _, ok := strings.Cut(part, "=")
+		if len(out) > 0 && (!ok || !plain(name)) {
+			out[len(out)-1] += "," + part
+			continue
+		}
+		out = append(out, part)
+	}
+	return out
+}
+
+// plain tells whether a layer's name is fit for a label.
+func plain(name string) bool {
+	for _, r := range name {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+		default:
+			return false
+		}
+	}
+	return name != "" && len(name) <= 32
+}

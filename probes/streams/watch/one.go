@@ -1,0 +1,231 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"snag/probes/streams/figures"
+	"snag/probes/streams/stream"
+	"snag/recording"
+)
+
+// one is one stream under watch: its reader's goroutine writes the link, the
+// watch's tick the rest.
+type one struct {
+	entry    Entry
+	protocol string
+	shown    string // the URL without secrets
+	open     stream.Open
+	figures  *figures.Meter
+	writer   *figures.Writer // nil: nothing is recorded
+	sink     stream.Sink
+	stop     context.CancelFunc
+	side     string // one of recording.StreamSide…
+	joined   bool   // somebody else reads it and hands it in …
+	lag      int64  // … so late at the most, ns
+
+	mu     sync.Mutex
+	link   link
+	remark string // the reader's last
+
+	// Only the tick, under the watcher's lock.
+	signs  signs
+	first  int64 // arrival of the first frame, ever
+	second figures.Second
+	figure bool
+	fps    curve
+	drift  curve
+	recent []Happened
+	begun  uint64 // freezes
+	alarm  alarmState
+}
+
+// tap is what a reader writes to: the figures, and beside them what the table shows.
+type tap struct {
+	stream.Sink // the figures, with the matching between layers before them
+	s           *one
+	note        func(string)
+}
+
+// Published notes where the reader was let in.
+func (t tap) Published(at int64, local, remote string) {
+	t.s.mu.Lock()
+	l := &t.s.link
+	l.phase, l.since, l.local, l.remote, l.retry = reading, at, local, remote, 0
+	t.s.mu.Unlock()
+	t.Sink.Published(at, local, remote)
+}
+
+// Params notes what the stream is made of.
+func (t tap) Params(p stream.Params) {
+	if p.Kind <= stream.Audio {
+		t.s.mu.Lock()
+		t.s.link.params[p.Kind] = p
+		t.s.mu.Unlock()
+	}
+	t.Sink.Params(p)
+}
+
+// Note tells a reader's remark once: readers come back, and say the same.
+func (t tap) Note(text string) {
+	text = Clean(text, 300)
+	t.s.mu.Lock()
+	known := t.s.remark == text
+	t.s.remark = text
+	t.s.mu.Unlock()
+	if !known {
+		t.note(t.s.entry.Name + ": " + text)
+	}
+}
+
+func (w *Watcher) newOne(e Entry, open stream.Open) *one {
+	return w.newOneOf(e, open, recording.StreamSidePlayer)
+}
+
+func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
+	e.Name = w.unique(e)
+	threshold := e.Threshold
+	if threshold == 0 {
+		threshold = w.o.Threshold
+	}
+	now := w.now()
+	s := &one{entry: e, protocol: protocolOf(e), shown: ShownURL(e.URL), open: open, stop: func() {}, side: side}
+	s.link.since = now
+	s.figures = figures.New(figures.Options{
+		Name: e.Name, Asked: now, Threshold: threshold, Bursty: s.protocol == "hls", Frames: w.o.Frames,
+	})
+	s.sink = tap{w.layeredSink(e, s.figures), s, w.o.Note}
+	if w.o.Sink != nil {
+		s.writer = figures.NewWriter(w.o.Sink, w.o.Anchor, w.place(s))
+	}
+	return s
+}
+
+// protocolOf is the protocol as recording.Stream names it.
+func protocolOf(e Entry) string {
+	switch scheme := strings.ToLower(e.URL.Scheme); {
+	case scheme == "http" || scheme == "https":
+		if strings.HasSuffix(strings.ToLower(e.URL.Path), ".m3u8") {
+			return "hls"
+		}
+		if strings.HasSuffix(strings.ToLower(e.URL.Path), ".ts") {
+			return "mpegts"
+		}
+		return "ffprobe"
+	case scheme == "udp":
+		return "mpegts"
+	case strings.HasPrefix(scheme, "ps+"):
+		return "ps"
+	case strings.HasPrefix(scheme, "rtsp"):
+		return "rtsp"
+	case scheme == "rtp" || scheme == "sdp" || scheme == "file":
+		return "rtp"
+	case scheme == "rtmp" || scheme == "rtmps":
+		return scheme
+	}
+	return "ffprobe"
+}
+
+// comesByItself tells whether a protocol is sent to snag without being asked for.
+func comesByItself(protocol string) bool {
+	return protocol == "mpegts" || protocol == "rtp" || protocol == "ps"
+}
+
+// keep reads a stream, and again when it was cut off, until ctx ends.
+func (w *Watcher) keep(ctx context.Context, s *one) {
+	var b backoff
+	var was string // the last failure that was told
+	for {
+		if w.gate.Wait(ctx) != nil {
+			return
+		}
+		began := w.now()
+		s.asking(began)
+		s.figures.Asked(began)
+		err := s.open(ctx, s.entry.URL, s.sink, stream.Options{
+			Timeout: w.o.Timeout, Every: w.o.Every, Now: monotonic, Netns: w.o.Netns,
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		now := w.now()
+		read, let := s.left(now, err)
+		if err == nil {
+			err = &stream.Ended{URL: s.shown, Why: "the reader ended"}
+		}
+		if let || err.Error() != was { // the same no, again and again, is one event
+			s.figures.End(now, err)
+		}
+		was = err.Error()
+		b.steady(read)
+		wait := b.next(rand.Float64())
+		s.away(now, err, now+int64(wait))
+		if !sleep(ctx, wait) {
+			return
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+func (s *one) asking(now int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.link.begun == 0 {
+		s.link.begun = now
+	}
+	s.link.asked = now
+	if s.link.err == nil {
+		s.link.since = now
+	}
+	s.link.phase, s.link.retry = asking, 0
+}
+
+// left says for how long the stream was read, and whether it was let in at all.
+func (s *one) left(now int64, err error) (time.Duration, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.link.phase != reading {
+		return 0, false
+	}
+	s.link.ends++
+	s.link.err = nil // what failed before it was let in is over
+	return time.Duration(now - s.link.since), true
+}
+
+func (s *one) away(now int64, err error, retry int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.link.err == nil {
+		s.link.since = now
+	}
+	var refused *stream.Refused
+	s.link.phase, s.link.err, s.link.retry = away, err, retry
+	s.link.refused = errors.As(err, &refused)
+}
+
+// unreadable is a stream that no reader is for.
+func (s *one) unreadable(now int64, err error) { s.away(now, err, 0) }
+
+func monotonic() int64 {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		return 0 // this clock is on every kernel that snag runs on
+	}
+	return ts.Nano()
+}

@@ -1,0 +1,116 @@
+package watch
+
+import (
+	"time"
+
+	"snag/recording"
+)
+
+// alarmState is what was said of one stream to the alarms.
+type alarmState struct {
+	bad   bool
+	event string
+	onset int64 // monotonic ns
+}
+
+// raised is an alarm, or its end.
+type raised struct {
+	Alarm
+	well bool
+}
+
+// downAfter is how long a stream may be away before that is an alarm, where its
+// threshold is less: an encoder that reconnects is back by then.
+const downAfter = 5 * time.Second
+
+// alarming finds what is wrong at now, with what the other streams tell of it.
+func (w *Watcher) alarming(now int64) []raised {
+	var out []raised
+	var all []trouble // made when the first needs it
+	for _, s := range w.streams {
+		state, since := stateOf(s.link0(), s.signs, now)
+		w.sick = w.sick || state == Frozen || (state == Down || state == Refused || state == NoAnswer) && now-since > int64(downAfter)
+		event := alarmOf(state, s.signs, now-since, s.threshold())
+		was := s.alarm
+		switch {
+		case event != "":
+			if !was.bad {
+				s.alarm = alarmState{bad: true, onset: since}
+			}
+			s.alarm.event = event
+			if all == nil {
+				all = w.troubles(now)
+			}
+			t := trouble{serverOf(s.entry.URL), w.time(s.alarm.onset), true}
+			verdict := w.layersSay(s.entry, s.alarm.onset)
+			if verdict == "" {
+				verdict = triage(t, all)
+			}
+			out = append(out, raised{Alarm: w.alarm(s, now, verdict)})
+		case was.bad && state >= Late && state != Connecting && state != Waiting:
+			s.alarm = alarmState{}
+			a := w.alarm(s, now, "")
+			a.Event, a.Onset = AlarmWell, w.time(was.onset).Wall()
+			a.For = time.Duration(now - was.onset)
+			out = append(out, raised{Alarm: a, well: true})
+		}
+	}
+	return out
+}
+
+// alarmOf says what a state is an alarm of; "" for none.
+func alarmOf(state State, s signs, since int64, threshold time.Duration) string {
+	switch {
+	case state == Frozen:
+		return AlarmFreeze
+	case state == Down && time.Duration(since) >= max(threshold, downAfter):
+		return AlarmDown
+	}
+	return ""
+}
+
+// threshold is what the figures hold for a freeze now.
+func (s *one) threshold() time.Duration { return time.Duration(s.second.Limit * float64(time.Second)) }
+
+func (w *Watcher) alarm(s *one, now int64, verdict string) Alarm {
+	return Alarm{
+		Event: s.alarm.event, Stream: s.entry.Name, URL: s.shown, Layer: s.entry.Layer,
+		Onset: w.time(s.alarm.onset).Wall(), For: time.Duration(now - s.alarm.onset), Verdict: verdict,
+	}
+}
+
+// troubles is every stream as triage needs it.
+func (w *Watcher) troubles(now int64) []trouble {
+	out := make([]trouble, 0, len(w.streams))
+	for _, s := range w.streams {
+		if !s.signs.frames { // it never was well: it tells nothing
+			continue
+		}
+		t := trouble{server: serverOf(s.entry.URL)}
+		if state, since := stateOf(s.link0(), s.signs, now); state == Frozen || state == Down {
+			t.bad, t.onset = true, w.time(since)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// Triage says what the streams of a snapshot tell of one of them that stopped;
+// "" for nothing.
+func Triage(snap Snapshot, r Row) string {
+	if r.State != Frozen && r.State != Down {
+		return ""
+	}
+	var all []trouble
+	for _, o := range snap.Rows {
+		if o.First == 0 {
+			continue
+		}
+		all = append(all, troubleOf(o))
+	}
+	return triage(troubleOf(r), all)
+}
+
+func troubleOf(r Row) trouble {
+	return trouble{server: serverOf(r.URL), onset: recording.Time(r.Since), bad: r.State == Frozen || r.State == Down}
+}

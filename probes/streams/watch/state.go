@@ -1,0 +1,148 @@
+package watch
+
+import (
+	"snag/probes/streams/figures"
+	"snag/probes/streams/stream"
+	"snag/recording"
+)
+
+// State is how a stream is, in the order of what to look at first.
+type State uint8
+
+// States.
+const (
+	Frozen     State = iota // connected, and no frame for the threshold
+	Down                    // it gave frames, its connection ended, and it is not back
+	Refused                 // the server is there and does not give it
+	NoAnswer                // it can't be read: no connection, another protocol
+	Late                    // frames come later and later
+	Slow                    // its clock moves slower than the wall's
+	Skipping                // frames are missing by their timestamps
+	Losing                  // packets are lost on the way to snag
+	Connecting              // it was asked for and has not answered yet
+	Waiting                 // it was let in and no frame has come yet
+	OK
+	States // how many there are
+)
+
+var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "late", "slow", "skipping", "losing", "connecting", "waiting", "ok"}
+
+func (s State) String() string { return stateNames[min(s, OK)] }
+
+// Sick tells whether a person should look at it.
+func (s State) Sick() bool { return s < Connecting }
+
+// recent is how long something that happens at an instant (a skip, a loss) is
+// still a stream's state, ns: shorter, and nobody would see it.
+const recent = int64(10e9)
+
+// unpublished is how long a server may take until a stream that it has not given
+// is one that nobody publishes, ns: some let players in and wait with them.
+const unpublished = int64(10e9)
+
+// link is how the connection of a reader stands.
+type link struct {
+	phase   phase
+	since   int64 // monotonic ns
+	begun   int64 // when the first attempt began
+	asked   int64 // when the present or last attempt began
+	err     error // of the last attempt, nil while there was none
+	retry   int64 // when it is asked again; 0: it is being read
+	ends    int   // how often it was read and ended
+	local   string
+	remote  string
+	params  [2]stream.Params // by stream.Video, stream.Audio
+	refused bool             // err is a server's no
+}
+
+type phase uint8
+
+const (
+	asking  phase = iota // waiting its turn, or connecting
+	reading              // let in
+	away                 // waiting to ask again
+)
+
+// signs are what the figures say, beside the connection.
+type signs struct {
+	frames   bool  // one came, ever
+	last     int64 // monotonic ns of the last one; 0: none
+	frozen   int64 // since when; 0: not
+	late     int64
+	slow     int64
+	skipped  int64 // when it last did; 0: never
+	lost     int64
+	changed  int64 // when the state last changed to OK
+	live     bool  // a frame came since it was let in
+	notBegun bool  // the freeze is the wait for the first frame
+}
+
+// stateOf says how a stream is at now, and since when. It decides nothing that
+// figures did not measure.
+func stateOf(l link, s signs, now int64) (State, int64) {
+	switch {
+	case l.phase != reading && s.frames:
+		return Down, max(s.last, 1)
+	case l.phase == away && l.refused:
+		return Refused, l.since
+	case l.phase == away, l.phase == asking && l.err != nil && !l.refused:
+		return NoAnswer, l.since
+	case l.phase == asking && l.err != nil:
+		return Refused, l.since
+	case l.phase == asking && l.asked != 0 && now-l.asked > unpublished:
+		return NoAnswer, l.asked
+	case l.phase == asking:
+		return Connecting, l.since
+	case s.frozen != 0:
+		return Frozen, s.frozen
+	case !s.live:
+		return Waiting, l.since
+	case s.late != 0:
+		return Late, s.late
+	case s.slow != 0:
+		return Slow, s.slow
+	case s.skipped != 0 && now-s.skipped < recent:
+		return Skipping, s.skipped
+	case s.lost != 0 && now-s.lost < recent:
+		return Losing, s.lost
+	}
+	return OK, max(s.changed, l.since)
+}
+
+// note takes an event of the figures into the signs.
+func (s *signs) note(e figures.Event, now int64) {
+	standing := e.Start
+	if e.Phase == figures.Ended || e.Doubt { // what snag's own lateness made is no state of the stream
+		standing = 0
+	}
+	switch e.Kind {
+	case recording.EventStreamFirstFrame:
+		s.frames, s.changed = true, now
+	case recording.EventStreamFreeze:
+		s.frozen, s.notBegun = standing, e.Before
+	case recording.EventStreamLate:
+		s.late = standing
+	case recording.EventStreamSlow:
+		s.slow = standing
+	case recording.EventStreamSkipped:
+		s.skipped = now
+	default:
+		return
+	}
+	if standing == 0 || e.Phase == figures.Instant {
+		s.changed = now
+	}
+}
+
+// second takes the figures of a second into the signs.
+func (s *signs) second(f figures.Second, now int64) {
+	frames := f.Video.Frames + f.Audio.Frames
+	if frames > 0 {
+		s.frames, s.live = true, true
+		s.last = now - int64(f.Standing.V*1e9)
+	}
+	c := f.Transport.Count
+	if c[stream.PacketsLost]+c[stream.ContinuityErrors]+c[stream.CaptureLost] > 0 {
+		s.lost = now
+	}
+}

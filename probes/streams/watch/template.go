@@ -1,0 +1,107 @@
+package watch
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// placeholder is a {name} of a template.
+var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
+
+var known = map[string]bool{"host": true, "app": true, "stream": true, "address": true, "port": true, "node": true, "service": true, "id": true}
+
+func checkTemplate(t string) error {
+	for _, p := range placeholder.FindAllString(t, -1) {
+		name := p[1 : len(p)-1]
+		if !known[name] && !strings.HasPrefix(name, "meta.") {
+			return fmt.Errorf("url=%s: there is no %s: there are {host} {app} {stream} of a server, {address} {port} {node} {service} {id} {meta.KEY} of consul", Clean(t, 120), p)
+		}
+	}
+	filled := placeholder.ReplaceAllString(t, "1")
+	if _, err := NewEntry(filled, ""); err != nil || !strings.Contains(t, "://") {
+		return fmt.Errorf("url=%s is no template of a URL: write as rtmp://{host}:1935/{app}/{stream}", Clean(hideUser(t), 120))
+	}
+	return nil
+}
+
+// fill makes a URL of a template. What a server said is escaped: a stream's name
+// can't become another server, or a query. A slash stays, as paths have them.
+func fill(template string, v vars) (string, error) {
+	var missing string
+	out := placeholder.ReplaceAllStringFunc(template, func(p string) string {
+		name := p[1 : len(p)-1]
+		value := v[name]
+		if value == "" {
+			missing = p
+			return ""
+		}
+		if name == "host" || name == "address" {
+			return hostEscaped(value)
+		}
+		parts := strings.Split(value, "/")
+		for i, part := range parts {
+			parts[i] = url.PathEscape(part)
+		}
+		return strings.Join(parts, "/")
+	})
+	if missing != "" {
+		return "", fmt.Errorf("it has no %s", missing)
+	}
+	return out, nil
+}
+
+// hostEscaped is a host or address as a URL has it: IPv6 in brackets, and of
+// anything else only what a host may be made of.
+func hostEscaped(h string) string {
+	if strings.Contains(h, ":") && !strings.HasPrefix(h, "[") {
+		h = "[" + h + "]"
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune(".-_:[]%", r):
+			return r
+		}
+		return -1
+	}, h)
+}
+
+// entries makes what a server listed into what can be watched.
+func (d *Discovery) entries(found []vars) ([]Entry, []Problem) {
+	var out []Entry
+	var problems []Problem
+	left := 0
+	for _, v := range found {
+		if v["host"] == "" {
+			v["host"] = d.api.Hostname()
+		}
+		raw, err := fill(d.template, v)
+		var e Entry
+		if err == nil {
+			e, err = NewEntry(raw, d.Name())
+		}
+		switch {
+		case err != nil && len(problems) >= maxProblems:
+			left++
+		case err != nil:
+			problems = append(problems, Problem{File: d.Name(), Why: fmt.Sprintf("%q can't be watched: %v", Clean(v.called(), 60), err)})
+		default:
+			out = append(out, e)
+		}
+	}
+	if left > 0 {
+		problems = append(problems, Problem{File: d.Name(), Why: fmt.Sprintf("%d more can't be watched", left)})
+	}
+	return out, problems
+}
+
+// called is what a stream or service calls itself.
+func (v vars) called() string {
+	for _, name := range []string{"stream", "id", "service", "node"} {
+		if v[name] != "" {
+			return v[name]
+		}
+	}
+	return "one"
+}

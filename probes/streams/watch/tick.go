@@ -1,0 +1,162 @@
+package watch
+
+import (
+	"context"
+	"time"
+
+	"snag/probes/streams/figures"
+	"snag/recording"
+)
+
+// tick looks at every stream: figures of the seconds that are whole, events,
+// alarms.
+func (w *Watcher) tick(late time.Duration) {
+	w.mu.Lock()
+	now := w.now()
+	w.meter.tick(time.Now(), late)
+	var told []Happened
+	for _, s := range w.streams {
+		told = w.look(s, now, late, told)
+	}
+	notes := w.matchLayers(now)
+	wrong := w.alarming(now)
+	w.mu.Unlock()
+	for _, text := range notes {
+		w.o.Note(text)
+	}
+	for _, h := range told {
+		w.o.Tell(h)
+	}
+	w.raise(wrong, time.Unix(0, int64(w.time(now))))
+}
+
+func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) []Happened {
+	now -= s.lag
+	if late > beat { // less is how Go wakes anybody
+		s.figures.Late(now, int64(late))
+	}
+	if second, whole := s.figures.Tick(now); whole {
+		s.second, s.figure = second, true
+		s.signs.second(second, now)
+		if s.link0().phase == reading {
+			s.fps.add(measured(fpsOf(second)))
+			s.drift.add(measured(second.Drift))
+		} else {
+			s.fps.add(-1)
+			s.drift.add(-1)
+		}
+		w.write(s, second)
+	}
+	w.row = s.figures.Events(w.row[:0])
+	s.record(w.row)
+	w.noteHurts(s)
+	for _, e := range w.row {
+		s.signs.note(e, now)
+		h := Happened{Event: e, Stream: s.entry.Name, Layer: s.entry.Layer, T: w.time(e.Start)}
+		if e.End != 0 {
+			h.End = w.time(e.End)
+		}
+		if e.Kind == recording.EventStreamFreeze && e.Phase == figures.Begun && !e.Doubt {
+			w.freezes++
+			s.begun++
+		}
+		if e.Kind == recording.EventStreamFirstFrame && s.first == 0 {
+			s.first = e.Start
+		}
+		if e.Phase != figures.Updated {
+			s.recent = remember(s.recent, h)
+		}
+		told = append(told, h)
+	}
+	return told
+}
+
+// fpsOf is frames a second by arrival, of the kind that the picture is.
+func fpsOf(s figures.Second) figures.Value {
+	if s.Video.Present || s.Video.Frames > 0 {
+		return figures.Value{V: s.Video.FPS, OK: true}
+	}
+	return figures.Value{V: s.Audio.FPS, OK: s.Audio.Present}
+}
+
+func (s *one) link0() link {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.link
+	if l.phase != reading {
+		s.signs.live = false
+	}
+	return l
+}
+
+func (w *Watcher) time(mono int64) recording.Time { return w.o.Anchor.FromMonotonic(mono) }
+
+// timeIf is time, and 0 for what has not been.
+func (w *Watcher) timeIf(mono int64) recording.Time {
+	if mono == 0 {
+		return 0
+	}
+	return w.time(mono)
+}
+
+// Snapshot copies how everything stands.
+func (w *Watcher) Snapshot() Snapshot {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.now()
+	snap := Snapshot{T: w.time(now), Left: w.left, Own: w.meter.own, Freeze: w.freezes, Rows: make([]Row, 0, len(w.streams))}
+	for _, s := range w.streams {
+		r := w.rowOf(s, now)
+		snap.States[r.State]++
+		snap.Rows = append(snap.Rows, r)
+	}
+	return snap
+}
+
+func (w *Watcher) rowOf(s *one, now int64) Row {
+	l := s.link0()
+	state, since := stateOf(l, s.signs, now)
+	r := Row{
+		Entry: s.entry, Shown: s.shown, Protocol: s.protocol, State: state, Since: w.timeIf(since), Retry: w.timeIf(l.retry),
+		Local: l.local, Remote: l.remote, Params: l.params,
+		Asked: w.timeIf(l.begun), First: w.timeIf(s.first),
+		Second: s.second, Figure: s.figure, FPS: s.fps.list(), Drift: s.drift.list(),
+		Recent: append([]Happened(nil), s.recent...), Freezes: s.begun,
+	}
+	if state == NoAnswer && l.err == nil {
+		r.Why = "the server took the connection and gives no stream: nobody publishes it, as it seems"
+		if comesByItself(s.protocol) {
+			r.Why = "nothing comes to this address: is it sent, and does it get through to this host?"
+		}
+	}
+	if l.err != nil && l.phase != reading {
+		r.Why = Clean(l.err.Error(), 300)
+	}
+	return r
+}
+
+// raise tells the alarms of what is wrong and what no longer is.
+func (w *Watcher) raise(wrong []raised, wall time.Time) {
+	ctx := context.WithoutCancel(w.context())
+	for _, a := range w.o.Alarms {
+		for _, r := range wrong {
+			if r.well {
+				a.Well(ctx, r.Alarm, wall)
+			} else {
+				a.Frozen(ctx, r.Alarm, wall)
+			}
+		}
+		if wall.Second() == 0 {
+			a.Sweep(wall)
+		}
+	}
+}
+
+func (w *Watcher) context() context.Context {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ctx == nil {
+		return context.Background()
+	}
+	return w.ctx
+}

@@ -1,0 +1,137 @@
+package scene
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"snag/internal/units"
+	"snag/recording"
+)
+
+// What a viewer bears: half a second of lateness is what a live picture has anyway,
+// and one or two frames that are missing are not seen.
+const (
+	behindFloor  = 0.5 // s
+	skippedFloor = 3   // frames
+)
+
+// sickStreams: what the watch of a stream saw of it, in a viewer's own units.
+func sickStreams(s *Scene, _ *recording.Recording) []Symptom {
+	var out []Symptom
+	for _, st := range s.Streams {
+		for _, find := range []func(*Scene, *Stream) (Symptom, bool){frozen, late, skipped} {
+			if sym, ok := find(s, st); ok {
+				sym.Subject = st.Subject
+				out = append(out, onset(sym, s))
+			}
+		}
+	}
+	return out
+}
+
+func frozen(s *Scene, st *Stream) (Symptom, bool) {
+	spans := st.Spans(recording.EventStreamFreeze, s.Window)
+	sum, window := total(spans), s.Window.Length(s.Window.End)
+	if sum <= 0 || window <= 0 {
+		return Symptom{}, false
+	}
+	longest := recording.Interval{}
+	for _, i := range spans {
+		if i.Length(s.Window.End) > longest.Length(0) || longest.End == 0 {
+			longest = i
+		}
+	}
+	text := fmt.Sprintf("frozen for %s of %s", units.Seconds(sum), units.Seconds(window))
+	if len(spans) > 1 {
+		text = fmt.Sprintf("frozen %d times, %s of %s in all, %s the longest", len(spans), units.Seconds(sum), units.Seconds(window), units.Seconds(longest.Length(s.Window.End)))
+	}
+	return Symptom{Name: StreamFreeze, Active: spans, Amount: sum.Seconds(), Unit: "s", Severity: min(1, sum.Seconds()/window.Seconds()), Text: text}, true
+}
+
+// late: the stream came behind its own clock, or its clock went slower than the
+// wall's, which is the same to a viewer: the picture falls back.
+func late(s *Scene, st *Stream) (Symptom, bool) {
+	spans := append(st.Spans(recording.EventStreamLate, s.Window), st.Spans(recording.EventStreamSlow, s.Window)...)
+	most, ratio, slow := 0.0, 1.0, 0.0
+	for _, e := range st.Events {
+		switch e.Kind {
+		case recording.EventStreamLate:
+			most = max(most, e.Value)
+		case recording.EventStreamSlow:
+			ratio = min(ratio, e.Value)
+			end := e.End
+			if end == 0 || end > s.Window.End {
+				end = s.Window.End
+			}
+			slow += (1 - e.Value) * max(0, end.Sub(max(e.T, s.Window.Start)).Seconds())
+		}
+	}
+	amount := math.Max(most, slow)
+	if len(spans) == 0 || amount < behindFloor {
+		return Symptom{}, false
+	}
+	text := fmt.Sprintf("up to %.1f s behind its own clock", most)
+	if ratio < 1 {
+		text = fmt.Sprintf("its clock moves %.2f s a second: %.1f s behind by that", ratio, slow)
+		if most > slow {
+			text += fmt.Sprintf(", %.1f s in all", most)
+		}
+	}
+	window := s.Window.Length(s.Window.End).Seconds()
+	return Symptom{Name: StreamLate, Active: inOrder(spans), Amount: amount, Unit: "s", Severity: min(1, amount/window), Text: text}, true
+}
+
+func skipped(s *Scene, st *Stream) (Symptom, bool) {
+	n := 0.0
+	var spans []recording.Interval
+	for _, e := range st.Events {
+		if e.Kind == recording.EventStreamSkipped && s.Window.Covers(e.T) {
+			n += e.Value
+			spans = append(spans, recording.Interval{Start: e.T, End: max(e.End, e.T)})
+		}
+	}
+	if n < skippedFloor {
+		return Symptom{}, false
+	}
+	sym := Symptom{Name: FramesSkipped, Active: spans, Amount: n, Unit: "frames", Severity: 0.5,
+		Text: fmt.Sprintf("%s frames are missing by its clock", units.Count(n))}
+	if fps := st.Row.FPS; fps > 0 {
+		sym.Severity = min(1, n/(fps*s.Window.Length(s.Window.End).Seconds()))
+	}
+	return sym, true
+}
+
+// carries tells whether a symptom guessed from a socket or its process is what a
+// stream that crosses it was seen to suffer in that time.
+func (s *Scene) carries(guess, seen Symptom) bool {
+	st := s.StreamAt(seen.Subject)
+	if st == nil || guess.Subject.Kind == recording.KindStream || seen.Name == FramesSkipped || !overlap(guess.Active, widened(seen.Active)) {
+		return false
+	}
+	n := s.anchor(guess.Subject)
+	if n == nil {
+		return false
+	}
+	if guess.Name == StreamFreeze {
+		return st.OnWay(s.Socket(n.ID))
+	}
+	return guess.Name == RequestLatency && guess.Unit == "ratio" && st.near[n.ID]
+}
+
+// widened is by how much a socket's samples may lie beside what was seen frame by
+// frame: a second each, and what buffers on the way hold.
+func widened(all []recording.Interval) []recording.Interval {
+	var out []recording.Interval
+	for _, i := range all {
+		out = append(out, recording.Interval{Start: i.Start.Add(-stallFloor), End: i.End.Add(stallFloor)})
+	}
+	return out
+}
+
+// inOrder joins intervals that touch, whatever their order.
+func inOrder(all []recording.Interval) []recording.Interval {
+	slices.SortFunc(all, func(a, b recording.Interval) int { return cmp.Compare(a.Start, b.Start) })
+	return touching(all)
+}

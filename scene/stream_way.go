@@ -1,0 +1,125 @@
+package scene
+
+import (
+	"fmt"
+	"slices"
+
+	"snag/recording"
+)
+
+// findWay follows a stream from the connection on which it was seen back to where
+// it comes from, as far as this host has both ends.
+func (s *Scene) findWay(r *recording.Recording, st *Stream) {
+	l := s.firstLink(st.Row)
+	if l.From == nil && l.To == nil {
+		st.Ends = "its connection is not among the sockets that were recorded"
+		return
+	}
+	st.Way = []Link{l}
+	for {
+		from := st.Way[len(st.Way)-1].From
+		switch {
+		case from == nil:
+			st.Ends = fmt.Sprintf("%s, where it comes from, is not on this host", recording.Host(st.Way[len(st.Way)-1].To.First().Remote))
+			return
+		case from.Owner() == nil:
+			st.Ends = "nothing tells which process sends from " + from.First().Local
+			return
+		case len(st.Way) == maxLinks:
+			st.Ends = fmt.Sprintf("it was followed over %d connections and no further", maxLinks)
+			return
+		}
+		in, by, why := s.feederOf(r, st, from)
+		if in == nil {
+			st.Ends = why
+			return
+		}
+		if st.By == "" {
+			st.By = by
+		}
+		st.Way = append(st.Way, Link{From: in.Peer, To: in})
+	}
+}
+
+// firstLink is the connection that a row is of: of a player snag's end is the one
+// that receives, of a publisher the server's, of a consumer the server's sends.
+func (s *Scene) firstLink(row recording.Stream) Link {
+	if row.Local == "" || row.Remote == "" {
+		return Link{}
+	}
+	at := s.SocketAt(row.Netns, "tcp", row.Local, row.Remote)
+	var peer *Socket
+	if at != nil {
+		peer = at.Peer
+	} else {
+		peer = s.socketBetween(row.Remote, row.Local)
+	}
+	if row.Side == recording.StreamSideConsumer {
+		return Link{From: at, To: peer}
+	}
+	return Link{From: peer, To: at}
+}
+
+// socketBetween is the only socket with these ends, in whatever namespace; nil
+// where there is none or several.
+func (s *Scene) socketBetween(local, remote string) *Socket {
+	var found *Socket
+	for _, k := range s.Sockets {
+		if f := k.First(); f.Proto == "tcp" && f.Local == local && f.Remote == remote {
+			if found != nil {
+				return nil
+			}
+			found = k
+		}
+	}
+	return found
+}
+
+// A connection that brings a stream receives far more than it sends: a publisher
+// gets some kB of answers, a player sends some.
+const (
+	bringsTimes = 2
+	bringsLeast = 8 << 10 // bytes
+)
+
+func brings(k *Socket) bool {
+	t := k.Last().TCP
+	return t != nil && k.First().Proto == "tcp" && !k.Listening() && k.First().Remote != "" &&
+		t.BytesReceived > bringsLeast && t.BytesReceived > bringsTimes*t.BytesSent
+}
+
+// feederOf is the socket on which the process that sends from out gets the stream:
+// by what was read of the publishers' connections, else the only one that brings
+// something, else the one whose rhythm is the stream's. Nil and no reason: it gets
+// none, and is the source.
+func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket) (in *Socket, by, why string) {
+	var all []*Socket
+	for _, k := range s.Sockets {
+		same := k.Listener != nil && k.Listener == out.Listener || sharesOwner(k, out)
+		if same && k != out && brings(k) {
+			all = append(all, k)
+		}
+	}
+	for _, row := range r.Streams {
+		if row.Side != recording.StreamSidePublisher || row.Name != st.Row.Name {
+			continue
+		}
+		if k := s.SocketAt(row.Netns, "tcp", Address(row.Local), Address(row.Remote)); k != nil && slices.Contains(all, k) {
+			return k, "its publisher's connection names it", ""
+		}
+	}
+	switch len(all) {
+	case 0:
+		return nil, "", ""
+	case 1:
+		return all[0], "", ""
+	}
+	if k, text := likeIt(r, st, all); k != nil {
+		return k, text, ""
+	}
+	return nil, "", fmt.Sprintf("%s receives %d streams, and nothing tells which of them is this one (snag watch --passive does)", out.Subject.Name, len(all))
+}
+
+func sharesOwner(a, b *Socket) bool {
+	return slices.ContainsFunc(a.Owners, func(p *Process) bool { return slices.Contains(b.Owners, p) })
+}

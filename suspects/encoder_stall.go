@@ -1,0 +1,108 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var encoderStall = &Suspect{
+	Name:  "encoder-stall",
+	Title: "the encoder stops, or is too slow",
+	About: "The program that makes the stream writes nothing for a while, or less than a second of picture a second: its source is gone, it was stopped, or it has too little CPU time. " +
+		"A stopped server, a dead uplink and a stopped player leave the same trace at the player; the encoder's own socket tells: nothing waits there to be sent.",
+	Needs: []Need{
+		{Measure: "streams.figures", Must: true, Why: "when the stream stood still or fell behind its clock"},
+		{Measure: "sockets.diag", Must: true, Why: "whether anything waited at the publisher's socket, and at the server's"},
+		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
+	},
+	For: []string{
+		"decisive: the publisher's Send-Q is 0 at all looks and it wrote nothing (0 of 300 kB/s), while the server had read all that came (Recv-Q 0, lastrcv 3.6 s)",
+		"decisive: its clock moves 0.8 s a second, and nothing waits on either side",
+		"weak: the clock stepped by 5.1 s without a burst (a capture clock: the frames were never made), or the frames came in a burst (a file clock)",
+	},
+	Against: []string{
+		"decisive: bytes wait at its socket: the link or the server does not take them, whatever frames it then leaves out",
+		"trap: a step of the clock by seconds with frames missing: an encoder leaves out what nobody reads; look downstream",
+		"trap: the burst of a group of pictures at the start is no stall; the publisher on another host can't be told from its uplink",
+	},
+	LeadsTo: []Lead{{scene.StreamFreeze, 2 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 2 * time.Second}},
+	Remedy:  "the encoder: its source (camera, capture card, file, upstream), its CPU time (a faster preset, fewer renditions), whoever stops it. Verified by: its clock moves 1.00 s a second and its socket writes every frame time",
+	Next:    "snag find --stream URL on the encoder's host; for an ffmpeg: its own log's speed= (under 1x: too slow)",
+	Weigh:   weighEncoderStall,
+}
+
+func weighEncoderStall(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, f := range streamFaults(s, r) {
+		switch f.at {
+		case atSource:
+			out = append(out, f.encoder(s))
+		case atSlowLink, atDeadLink:
+			out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it waited at its socket (Send-Q %s): it sends more than is taken", size(float64(f.from.most)), f.from.lookedAt())))
+		case atServer:
+			if !f.holds {
+				out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it lay unread at %s (Recv-Q %s): it sent", size(float64(f.to.most)), f.to.name(), f.to.lookedAt())))
+			}
+		case atUnknown:
+			if f.open.upstream {
+				out = append(out, f.cantTell(s, "the encoder stopped"))
+			}
+		}
+	}
+	return out
+}
+
+// encoder is the finding on a source that has nothing to send.
+func (f *faulty) encoder(s *scene.Scene) Finding {
+	l := f.stream.Way[f.link]
+	out := f.finding(s, l.From.Subject)
+	who := f.from.name()
+	e := Evidence{Side: For, Grade: Strong, Value: f.from.written, Unit: "B", Source: "ss -tnpi Send-Q, bytes_acked, lastsnd", Origin: "the publisher's socket"}
+	if f.slow {
+		e.Text = fmt.Sprintf("nothing waited at its socket (Send-Q %s), and it wrote %s/s", f.from.lookedAt(), size(f.from.written/max(f.from.seconds, 1)))
+		out.Text = fmt.Sprintf("%s makes %.2f s of %s a second: it is too slow", who, f.ratio, f.stream.Subject.Name)
+	} else {
+		e.Text = f.from.nothingToSend()
+		out.Text = fmt.Sprintf("%s sent nothing of %s for %s", who, f.stream.Subject.Name, lasting(totalLength(f.spans, s.Window.End)))
+	}
+	if f.to.seen && f.to.looks > 0 {
+		e.Text += "; " + f.to.nothingCame()
+		if f.from.looks >= 2 || f.from.seconds > 0 {
+			e.Grade = Decisive
+		}
+	}
+	out.Evidence = append(out.Evidence, e)
+	if f.slow {
+		out.Evidence = append(out.Evidence, Evidence{Side: For, Grade: Strong, Value: f.ratio, Unit: "ratio", Source: "snag_stream_media_seconds_total", Origin: "frames",
+			Text: fmt.Sprintf("its clock moved %.2f s a second for %s", f.ratio, lasting(totalLength(f.spans, s.Window.End)))})
+	} else if came, ok := f.frames(); ok {
+		out.Evidence = append(out.Evidence, came)
+	}
+	out.Remedy = fmt.Sprintf("in %s: its source and its CPU time (its log: speed= under 1x, or where it stops); what stopped it, if something did", who)
+	pid := l.From.Subject.PID
+	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done   # what it waits for", pid)
+	return out
+}
+
+// encoderSends clears the encoder: its bytes wait further on.
+func (f *faulty) encoderSends(s *scene.Scene, text string) Finding {
+	out := Finding{Subject: f.stream.Subject, Text: "the encoder sends", Active: f.spans,
+		Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: float64(max(f.from.most, f.to.most)), Unit: "B", Source: "ss -tnpi Send-Q, Recv-Q", Origin: "queues", Text: text}}}
+	if l := f.stream.Way[f.link]; l.From != nil {
+		out.Subject = l.From.Subject
+	}
+	if !f.slow && f.step >= 1 && f.burst < fewBurst {
+		out.Evidence = append(out.Evidence, Evidence{Side: Against, Grade: Strong, Value: f.step, Unit: "s", Source: "stream-freeze dts_step", Origin: "frames",
+			Text: fmt.Sprintf("its clock stepped by %s: it left out what nobody took", lasting(f.step))})
+	}
+	return out
+}
+
+// serverWaits: the server is here, had read all, and what brings the stream to it
+// carried nothing; beyond that nothing was seen.
+func (f *faulty) serverWaits() bool {
+	return f.link > 0 && f.to.seen && !f.to.waits() && f.from.socket == nil && (f.slow || f.to.cameLittle())
+}

@@ -1,0 +1,147 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var readerStall = &Suspect{
+	Name:  "reader-stall",
+	Title: "a player does not read its stream",
+	About: "One player, edge or recorder stops reading: its own picture stands still, what the server sends it fills both queues, and everybody else sees the stream go on. " +
+		"At the ingest there is no gap at all.",
+	Needs: []Need{
+		{Measure: "streams.figures", Must: true, Why: "that the stream itself went on, by snag's own reader or by what was read on the wire"},
+		{Measure: "sockets.diag", Must: true, Why: "the full queues of that player's connection, and the flow at the ingest"},
+		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
+	},
+	For: []string{
+		"decisive: data lies unread at the player's own socket and the server's window to it is shut (timer persist, rwnd_limited)",
+		"strong: the window is shut, the player is on another host",
+		"strong: no gap at the ingest, and the stream went on for others (Send-Q 0, Recv-Q 0)",
+	},
+	Against: []string{
+		"decisive: nothing came in at the server either: all of them stood still",
+		"decisive: it held up the server and all the others: slow-consumer",
+		"trap: snag's own reader late: observer",
+	},
+	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {"slow-consumer", 10 * time.Second}, {"peer-reset", time.Minute}},
+	Remedy:  "the player: whoever stops it, its CPU time, its disk (a recorder); at the server a bound on what may wait for one player, and what is dropped then. Verified by: its Recv-Q is 0 at most looks",
+	Next:    "ss -tnpoi state established   # Send-Q, timer persist, rwnd_limited of the server's connections",
+	Weigh:   weighReaderStall,
+}
+
+func weighReaderStall(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	seen := map[*scene.Socket]bool{}
+	for _, st := range s.Streams {
+		if len(st.Way) == 0 || st.Way[0].From == nil {
+			continue
+		}
+		served := st.Way[0].From
+		for _, k := range s.Sockets {
+			other := k.Listener != nil && k.Listener == served.Listener || sharesProcess(k, served)
+			if seen[k] || !other || k == served && st.Row.Side != recording.StreamSideConsumer || k.Owner() == nil || reads0(k) {
+				continue
+			}
+			seen[k] = true
+			if c := consumerOf(k.Owner(), k, s.Window); c != nil {
+				out = append(out, stuckReader(s, r, st, c))
+			}
+		}
+	}
+	return out
+}
+
+// reads0 tells whether the process rather reads than writes this connection.
+func reads0(k *scene.Socket) bool {
+	t := k.Last().TCP
+	return k.Listening() || t == nil || t.BytesReceived > t.BytesSent
+}
+
+func sharesProcess(a, b *scene.Socket) bool {
+	for _, p := range a.Owners {
+		for _, q := range b.Owners {
+			if p == q {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func stuckReader(s *scene.Scene, r *recording.Recording, st *scene.Stream, c *consumer) Finding {
+	k := c.socket
+	f := Finding{Subject: k.Subject, Active: c.active, Related: []recording.Subject{k.Subject, c.relay.Subject}}
+	who := k.First().Remote
+	if p := k.Peer; p != nil {
+		f.Subject = p.Subject
+		f.Related = append(f.Related, p.Subject)
+		if owner := p.Owner(); owner != nil {
+			who = programOf(owner.Subject)
+			f.Related = append(f.Related, owner.Subject)
+		}
+	}
+	f.NotBy = notForCPU(s.Process(f.Subject.PID), c.active, s.Window)
+	stuck := totalLength(c.active, s.Window.End)
+	f.Text = fmt.Sprintf("%s did not read for %s; the stream went on for others", who, lasting(stuck))
+	f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: stuck, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("nothing of the stream reached %s for %s", who, lasting(stuck))}
+	sender := Evidence{Side: For, Grade: Strong, Value: float64(c.sendQ), Unit: "B", Source: "ss -tnpoi Send-Q, timer, rwnd_limited", Origin: "the server's socket",
+		Text: fmt.Sprintf("up to %s waited to be sent to it, and its window held %s for %.0f %% of that time", size(float64(c.sendQ)), programOf(c.relay.Subject), 100*c.limited)}
+	if c.persist {
+		sender.Text += " (timer persist)"
+	} else if c.limited < 0.3 {
+		sender.Grade = Weak
+	}
+	own := readEnd(k.Peer, receives, c.active, s.Window)
+	if own.seen && own.waits() {
+		sender.Text += fmt.Sprintf("; up to %s lay unread at its own socket %s", size(float64(own.most)), own.lookedAt())
+		sender.Source += ", Recv-Q"
+		if sender.Grade == Strong && own.waiting >= 2 {
+			sender.Grade = Decisive
+		}
+	}
+	f.Evidence = append(f.Evidence, sender, ingestWentOn(s, st, c))
+	f.Remedy = fmt.Sprintf("in %s: what keeps it from reading; at %s a bound on what waits for one player; now: ss -K dst %s dport = %s closes it", who, orProgram(c.relay.Subject.Comm), recording.Host(k.First().Remote), recording.Port(k.First().Remote))
+	f.Next = "ss -tnpoi dst " + recording.Host(k.First().Remote)
+	if p := k.Peer; p != nil && p.Subject.PID != 0 {
+		f.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done   # what it does instead of reading", p.Subject.PID)
+	}
+	return f
+}
+
+// ingestWentOn tells whether the stream came in, and went on to snag's own reader,
+// while one player did not read.
+func ingestWentOn(s *scene.Scene, st *scene.Stream, c *consumer) Evidence {
+	stuck := totalLength(c.active, s.Window.End)
+	e := Evidence{Side: For, Grade: Weak, Source: "snag_stream_gap_seconds; ss -tnpi bytes_received", Origin: "the stream", Text: "how the stream fared at the ingest was not seen"}
+	own := st.OnWay(c.socket) // then its freezes are this reader's
+	if !own {
+		frozen := overlap(st.Spans(recording.EventStreamFreeze, s.Window), c.active, s.Window.End).Seconds()
+		e.Grade, e.Value, e.Unit = Strong, frozen, "s"
+		e.Text = fmt.Sprintf("%s itself stood still for %s of these %s", st.Subject.Name, lasting(frozen), lasting(stuck))
+		if frozen > 0.5*stuck {
+			e.Side, e.Grade = Against, Decisive
+		}
+	}
+	if len(st.Way) < 2 {
+		return e
+	}
+	in := readEnd(st.Way[1].To, receives, c.active, s.Window)
+	if !in.seen || in.seconds == 0 {
+		return e
+	}
+	came := fmt.Sprintf("at the ingest %s/s were read meanwhile (usually %s/s)", size(in.taken/in.seconds), size(in.usualReceived))
+	switch {
+	case !own:
+		e.Text += "; " + came
+	case in.taken >= goingOn*in.usualReceived*in.seconds:
+		e.Grade, e.Value, e.Unit, e.Text = Strong, in.taken, "B", came
+	default:
+		e.Side, e.Grade, e.Value, e.Unit, e.Text = Against, Decisive, in.taken, "B", came
+	}
+	return e
+}

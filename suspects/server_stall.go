@@ -1,0 +1,117 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var serverStall = &Suspect{
+	Name:  "server-stall",
+	Title: "the server does not take the stream on",
+	About: "A process between the encoder and the player does not read what comes, or reads it and sends nothing: it was stopped, pauses to collect garbage, waits for a slow consumer, has no CPU time. " +
+		"The encoder's queue fills and its window shuts; the server's own buffers hide the first second or two of it from the wire, and an encoder then leaves out frames.",
+	Needs: []Need{
+		{Measure: "streams.figures", Must: true, Why: "when the stream stood still"},
+		{Measure: "sockets.diag", Must: true, Why: "what lay unread at the server, and the publisher's shut window"},
+		{Measure: "sockets.owner", Must: true, Why: "which process it is"},
+		{Measure: "threads.state", Why: "why: what its threads did"},
+	},
+	For: []string{
+		"decisive: data lay unread at its ingest socket at the looks inside (Recv-Q 119 kB), it took none of it, and sent nothing to the player",
+		"decisive: it took the stream from the publisher at the usual rate and sent nothing on",
+		"strong: the publisher's window was shut (timer persist, rwnd_limited 54 %)",
+	},
+	Against: []string{
+		"decisive: it had read all that came, and nothing came (Recv-Q 0, lastrcv 3.6 s): its publisher or the link",
+		"trap: it hides 1.5 s of its stall: the gap on the wire was 3.8 s where the player's was 5.3 s",
+		"trap: one consumer's full queue at a server that never blocks: the others flow",
+	},
+	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}},
+	Remedy:  "what stops it is the cause above it in the chain, where there is one; else its threads tell. Verified by: Recv-Q of its ingest socket is 0 at most looks",
+	Next:    "for i in 1 2 3; do head /proc/PID/task/*/{comm,wchan,syscall}; sleep 1; done; ss -tnpi",
+	Weigh:   weighServerStall,
+}
+
+func weighServerStall(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, f := range streamFaults(s, r) {
+		switch f.at {
+		case atServer:
+			if finding, ok := f.server(s); ok {
+				out = append(out, finding)
+			}
+		case atSource, atSlowLink, atDeadLink:
+			if f.to.seen && f.to.looks > 0 {
+				out = append(out, Finding{Subject: f.takes(), Active: f.spans, Text: "the server had read all that came",
+					Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: float64(f.to.waiting), Unit: "looks", Source: "ss -tnpi Recv-Q, bytes_received", Origin: "the ingest socket", Text: f.to.nothingCame()}}})
+			}
+		case atUnknown:
+			switch {
+			case f.serverWaits():
+				out = append(out, Finding{Subject: f.takes(), Active: f.spans, Text: "the server had read all that came",
+					Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: f.to.received, Unit: "B", Source: "ss -tnpi Recv-Q, bytes_received, lastrcv", Origin: "the ingest socket", Text: f.to.nothingCame()}}})
+			case f.open.server:
+				out = append(out, f.cantTell(s, "the server stood still"))
+			}
+		}
+	}
+	return out
+}
+
+// takes is the process that takes the stream off the connection that the fault is
+// at, else the socket.
+func (f *faulty) takes() recording.Subject {
+	l := f.stream.Way[f.link]
+	switch {
+	case l.Receiver() != nil:
+		return l.Receiver().Subject
+	case l.To != nil:
+		return l.To.Subject
+	}
+	return f.stream.Subject
+}
+
+func (f *faulty) server(s *scene.Scene) (Finding, bool) {
+	if f.link == 0 { // the player's, and not snag's: see reader-stall
+		return Finding{}, false
+	}
+	out := f.finding(s, f.takes())
+	who := programOf(out.Subject)
+	if f.holds {
+		out.Text = fmt.Sprintf("%s took the stream in and sent nothing on: %s", who, f.what(s.Window.End))
+		out.Evidence = []Evidence{{Side: For, Grade: Decisive, Value: f.in.taken, Unit: "B", Source: "ss -tnpi bytes_received, bytes_acked", Origin: "both its sockets",
+			Text: fmt.Sprintf("it read %s of its publisher in %s and wrote %s to the player (usually %s/s)", size(f.in.taken), lasting(f.in.seconds), size(f.from.written), size(f.from.usualWritten))}}
+	} else {
+		out.Text = fmt.Sprintf("%s did not read what its publisher sent: %s", who, f.what(s.Window.End))
+		e := Evidence{Side: For, Grade: Strong, Value: float64(f.to.most), Unit: "B", Source: "ss -tnpi Recv-Q, bytes_received", Origin: "the ingest socket",
+			Text: fmt.Sprintf("up to %s lay unread at its socket with %s, %s", size(float64(f.to.most)), f.to.socket.First().Remote, f.to.lookedAt())}
+		if f.to.seconds > 0 {
+			e.Text += fmt.Sprintf("; it took %s in %s", size(f.to.taken), lasting(f.to.seconds))
+		}
+		sent := f.sentOn(s)
+		if !f.slow && f.to.waiting >= 2 && sent.wroteLittle() {
+			e.Grade = Decisive
+			e.Text += fmt.Sprintf(" and sent %s on (usually %s/s)", size(sent.written), size(sent.usualWritten))
+		}
+		out.Evidence = append(out.Evidence, e)
+		if f.from.looks > 0 && (f.from.shut > 0 || f.from.limited >= 0.1) {
+			out.Evidence = append(out.Evidence, Evidence{Side: For, Grade: Strong, Value: f.from.limited, Unit: "share", Source: "ss -tnpi timer, rwnd_limited", Origin: "the publisher's socket",
+				Text: fmt.Sprintf("%s wanted to send and the window was shut: timer persist at %d of %d looks, rwnd_limited %.0f %%, up to %s waiting", f.from.name(), f.from.shut, f.from.looks, 100*f.from.limited, size(float64(f.from.most)))})
+		}
+	}
+	if came, ok := f.frames(); ok {
+		out.Evidence = append(out.Evidence, came)
+	}
+	pid := out.Subject.PID
+	out.Remedy = fmt.Sprintf("what keeps %s from reading: its chain, where one is printed; else its threads", who)
+	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done   # what %s does instead", pid, orProgram(out.Subject.Comm))
+	return out, true
+}
+
+// sentOn is what the server sent towards the player meanwhile.
+func (f *faulty) sentOn(s *scene.Scene) reading {
+	return readEnd(f.stream.Way[f.link-1].From, sends, f.spans, s.Window)
+}

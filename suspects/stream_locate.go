@@ -1,0 +1,89 @@
+package suspects
+
+import (
+	"snag/recording"
+	"snag/scene"
+)
+
+// locate follows the stream's way against its flow to the first place that explains
+// why nothing more came: who has data and does not take it, or a connection that
+// has data and does not carry it, or, at the end, the source that has none.
+//
+// Each connection is read at both of its ends where this host has them. What the
+// receiver does not read tells of the receiver, whatever the sender's queue; only a
+// receiver that reads all lets the sender's queue tell of the connection.
+func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
+	way := f.stream.Way
+	if len(way) == 0 {
+		f.reason, f.open = f.stream.Ends, open{true, true}
+		return
+	}
+	for i, l := range way {
+		f.link = i
+		f.from, f.to = readEnd(l.From, sends, f.spans, s.Window), readEnd(l.To, receives, f.spans, s.Window)
+		switch {
+		case f.to.seen && f.to.looks > 0 && f.to.waits() && (f.slow || f.to.unread()):
+			f.at = atServer
+			if i == 0 {
+				f.at = f.whoReads(r)
+			}
+			return
+		case f.from.socket == nil:
+			f.reason, f.open = f.stream.Ends, open{true, !f.serverWaits()}
+			return
+		case !f.from.seen:
+			f.reason, f.open = f.from.name()+"'s socket was looked at every 5 s only", open{true, true}
+			return
+		case f.from.windowShut() && !f.to.seen:
+			f.at = atServer
+			if i == 0 {
+				f.at = f.whoReads(r)
+			}
+			return
+		case f.from.waits() && i == 0:
+			f.reason = "bytes wait at the server for the connection to the player"
+			return
+		case f.from.waits():
+			f.at = atSlowLink
+			if f.from.acked <= 0.02*max(f.from.usualWritten, 1)*f.from.seconds && f.from.seconds > 0 && f.from.backoff > 0 {
+				f.at = atDeadLink
+			}
+			return
+		case !f.slow && !f.from.wroteLittle():
+			f.reason = "bytes went on from " + f.from.name()
+			return
+		}
+		// The sender had nothing to send. Why: it is the source, or what came to it tells.
+		if i+1 == len(way) {
+			if f.at = atSource; f.stream.Ends != "" {
+				f.at, f.reason, f.open = atUnknown, f.stream.Ends, open{true, true}
+			}
+			return
+		}
+		if in, holds := f.heldBack(s, way[i+1]); holds {
+			f.at, f.in, f.holds, f.link = atServer, in, true, i+1
+			return
+		}
+	}
+}
+
+// heldBack tells whether a server took the stream off the connection that brings it,
+// at its usual rate, and sent nothing. Where the publisher's end has bytes waiting it
+// is a large frame on a slow way, which comes to its end in a while.
+func (f *faulty) heldBack(s *scene.Scene, l scene.Link) (reading, bool) {
+	in := readEnd(l.To, receives, f.spans, s.Window)
+	from := readEnd(l.From, sends, f.spans, s.Window)
+	usual := in.usualReceived * in.seconds
+	return in, !f.slow && in.seen && from.seen && !in.waits() && !from.waits() && usual > 0 && in.taken >= goingOn*usual
+}
+
+// whoReads tells snag's own reader from another's.
+func (f *faulty) whoReads(r *recording.Recording) standsAt {
+	if p := f.stream.Way[0].Receiver(); p != nil && p.Subject.PID == r.Manifest.SelfPID {
+		return atWatcher
+	}
+	if f.stream.Row.Side == recording.StreamSidePlayer || f.stream.Row.Side == "" {
+		return atWatcher // whoever owns it: it is the end of snag's own connection
+	}
+	return atPlayer
+}

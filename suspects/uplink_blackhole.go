@@ -1,0 +1,91 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var uplinkBlackhole = &Suspect{
+	Name:  "uplink-blackhole",
+	Title: "the uplink swallows the stream",
+	About: "The publisher sends, nothing of it arrives, and nobody says so: a filter, a dead route, a radio that is gone. Its timer backs off, cwnd falls to 1, and both ends believe that the connection stands. " +
+		"At the player it looks like an encoder that was stopped.",
+	Needs: []Need{
+		{Measure: "streams.figures", Must: true, Why: "when the stream stood still"},
+		{Measure: "sockets.diag", Must: true, Why: "the publisher's backed-off timer, and what arrived at the server"},
+		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
+		{Measure: "sockets.retransmits", Why: "what was sent again, counted independently"},
+	},
+	For: []string{
+		"decisive: the publisher's timer backs off and segments are sent again (cwnd 1, backoff 4), nothing is acknowledged, and the server, with an empty receive queue, got nothing (lastrcv 3.6 s)",
+		"strong: the same at the publisher alone",
+	},
+	Against: []string{
+		"decisive: the server's window is shut, and it answers each probe: it does not read",
+		"decisive: nothing waits at the publisher: it sent nothing",
+		"trap: some of it is acknowledged: a link that carries too little, or loses",
+	},
+	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 10 * time.Second}, {scene.FramesSkipped, 10 * time.Second},
+		{"half-open-peer", 30 * time.Second}, {"packet-loss", 5 * time.Second}, {"peer-reset", time.Minute}},
+	Remedy: "the way between the two: a filter (nft list ruleset), a route, a neighbour, the carrier, in both directions; TCP_USER_TIMEOUT in the publisher, so that it connects anew. Verified by: backoff 0, and lastrcv at the server under a frame time",
+	Next:   "ss -tinpo state established   # timer, backoff, lastack of the publisher; ping and traceroute to the server",
+	Weigh:  weighUplinkBlackhole,
+}
+
+func weighUplinkBlackhole(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, f := range streamFaults(s, r) {
+		switch f.at {
+		case atDeadLink:
+			out = append(out, f.swallowed(s, r))
+		case atSource:
+			if !f.slow {
+				out = append(out, f.linkFree(f.from.nothingToSend()))
+			}
+		case atServer:
+			if f.to.waits() && f.link > 0 {
+				out = append(out, f.linkFree(fmt.Sprintf("it carried what was sent: up to %s lay unread at %s", size(float64(f.to.most)), f.to.name())))
+			}
+		case atSlowLink:
+			out = append(out, f.linkFree(fmt.Sprintf("it carried %s in %s", size(f.from.acked), lasting(f.from.seconds))))
+		case atUnknown:
+			if !f.slow && f.open.upstream {
+				out = append(out, f.cantTell(s, "its uplink is dead"))
+			}
+		}
+	}
+	return out
+}
+
+func (f *faulty) swallowed(s *scene.Scene, r *recording.Recording) Finding {
+	l := f.stream.Way[f.link]
+	k := l.From.First()
+	out := f.finding(s, l.From.Subject)
+	out.Text = fmt.Sprintf("nothing that %s sends arrives at %s: up to %s waits, and the timer has doubled %d times", f.from.name(), k.Remote, size(float64(f.from.most)), f.from.backoff)
+	e := Evidence{Side: For, Grade: Strong, Value: float64(f.from.backoff), Unit: "doublings", Source: "ss -tinpo timer, backoff, retrans, bytes_acked, bytes_received", Origin: "the publisher's socket",
+		Text: fmt.Sprintf("%s waited and nothing was acknowledged in %s; the timer doubled %d times, %s segments were sent again", size(float64(f.from.most)), lasting(f.from.seconds), f.from.backoff, count(f.from.resent))}
+	traced := 0.0
+	for _, t := range r.Retransmits {
+		if namespace(r, t.Netns) == k.Netns && scene.Address(t.Local) == k.Local && scene.Address(t.Remote) == k.Remote && covers(f.spans, t.T.Add(time.Second/2)) {
+			traced += float64(t.N)
+		}
+	}
+	if traced > 0 {
+		e.Text += fmt.Sprintf(" (%s traced)", count(traced))
+	}
+	if f.to.seen && f.to.seconds > 0 && f.to.cameLittle() {
+		e.Grade = Decisive
+		e.Text += fmt.Sprintf("; %s got %s in that time and had read all (Recv-Q %s)", f.to.name(), size(f.to.received), f.to.lookedAt())
+	}
+	out.Evidence = append(out.Evidence, e)
+	if n := answersElsewhere(s, l.From, out.Active[0]); n > 0 {
+		out.Evidence = append(out.Evidence, Evidence{Side: For, Grade: Weak, Value: float64(n), Unit: "connections", Source: "ss -tin segs_in", Origin: "other connections",
+			Text: fmt.Sprintf("%s to %s went on: the host is there", plural(n, "other connection"), recording.Host(k.Remote))})
+	}
+	out.Remedy = fmt.Sprintf("the way from %s to %s: %s; TCP_USER_TIMEOUT (5,000 ms) in %s, so that it connects anew", recording.Host(k.Local), recording.Host(k.Remote), inNetns(s, k.Netns, "nft list ruleset; ip route get "+recording.Host(k.Remote)), orProgram(l.From.Subject.Comm))
+	out.Next = inNetns(s, k.Netns, "ping -c 3 "+recording.Host(k.Remote)) + "; " + inNetns(s, k.Netns, "ss -tinpo dst "+recording.Host(k.Remote))
+	return out
+}
