@@ -34,8 +34,8 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.Sysctl("/sys/kernel/mm/transparent_hugepage/enabled", "always")
 	s.Sysctl("/sys/kernel/mm/transparent_hugepage/defrag", "always")
 	args := []string{"--listen", "10.77.26.2:8081"}
-	// Emulated, a huge page that can't be had takes 2 ms, and one that is there takes
-	// one to be cleared: the four requests that come together wait for each other.
+	// Emulated, a huge page that can't be had takes 3 ms, and one that is there half of
+	// that to be cleared: the four requests that come together wait for each other.
 	pages := fmt.Sprint(lab.At(s, 24, 48, 96))
 	switch v {
 	case lab.Sick:
