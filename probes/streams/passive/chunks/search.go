@@ -18,7 +18,7 @@ const (
 	unlimited = rtmp.MaxChunkSize // "no message was split": the chunk size is not known
 	minSize   = 128               // RTMP 1.0, 5.4.1: the first chunk size; no sender is seen below it
 	maxSize   = 65536
-	budget    = 4 << 20 // of one search, so that hostile bytes cost little
+	budget    = 1 << 20 // of one search, so that hostile bytes cost little
 )
 
 // lock is where a chain of chunks begins and what is known of it.
