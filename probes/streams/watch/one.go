@@ -33,11 +33,10 @@ type one struct {
 	mu     sync.Mutex
 	link   link
 	remark string // the reader's last
-	asked  int64  // the first attempt
-	first  int64  // arrival of the first frame, ever
 
 	// Only the tick, under the watcher's lock.
 	signs  signs
+	first  int64 // arrival of the first frame, ever
 	second figures.Second
 	figure bool
 	fps    curve
@@ -115,6 +114,9 @@ func protocolOf(e Entry) string {
 		if strings.HasSuffix(strings.ToLower(e.URL.Path), ".m3u8") {
 			return "hls"
 		}
+		if strings.HasSuffix(strings.ToLower(e.URL.Path), ".ts") {
+			return "mpegts"
+		}
 		return "ffprobe"
 	case scheme == "udp":
 		return "mpegts"
@@ -128,6 +130,11 @@ func protocolOf(e Entry) string {
 		return scheme
 	}
 	return "ffprobe"
+}
+
+// comesByItself tells whether a protocol is sent to snag without being asked for.
+func comesByItself(protocol string) bool {
+	return protocol == "mpegts" || protocol == "rtp" || protocol == "ps"
 }
 
 // keep reads a stream, and again when it was cut off, until ctx ends.
@@ -179,8 +186,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func (s *one) asking(now int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asked == 0 {
-		s.asked = now
+	if s.link.begun == 0 {
+		s.link.begun = now
 	}
 	s.link.asked = now
 	if s.link.err == nil {
