@@ -188,12 +188,10 @@ func (r *Ring) block(block []byte, h *unix.TpacketHdrV1, handle func(*Packet)) {
 		}
 		ll := block[at+addr:]
 		handle(&Packet{
-			At:       int64(t.Sec)*1e9 + int64(t.Nsec) + r.offset,
-			Proto:    binary.BigEndian.Uint16(ll[2:]),
-			Outgoing: ll[10] == outgoing,
-			Directed: binary.NativeEndian.Uint16(ll[8:]) != loopback,
-			Data:     block[from:to:to],
-			Wire:     int(t.Len),
+			At:    int64(t.Sec)*1e9 + int64(t.Nsec) + r.offset,
+			Proto: binary.BigEndian.Uint16(ll[2:]),
+			Data:  block[from:to:to],
+			Wire:  int(t.Len),
 		})
 		if t.Next_offset == 0 {
 			return

@@ -124,10 +124,6 @@ func (f *Follower) ChunkSize() uint32 {
 	return f.p.ChunkSize()
 }
 
-// Searched is how many bytes were searched in vain, or let pass between searches,
-// since it last followed.
-func (f *Follower) Searched() int { return f.tries * searched }
-
 // Data takes the next bytes.
 func (f *Follower) Data(at int64, b []byte) {
 	if f.phase == shaking {
