@@ -168,10 +168,12 @@ var whys = map[string]string{
 	"silence": "nothing came over the connection for minutes",
 	"room":    "too many connections to follow",
 	"reused":  "its ports belong to another connection now",
-	"capture": "the capture ended",
 }
 
 func (w *watcher) ended(at int64, s stream.Sink, c Conn, why string) {
+	if why == "capture" {
+		return // it went on, as far as anyone knows
+	}
 	if e, ok := s.(Ender); ok {
 		e.End(at, &stream.Ended{URL: c.Name, Why: whys[why]})
 	}

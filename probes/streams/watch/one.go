@@ -116,6 +116,9 @@ func protocolOf(e Entry) string {
 		if strings.HasSuffix(strings.ToLower(e.URL.Path), ".m3u8") {
 			return "hls"
 		}
+		if strings.HasSuffix(strings.ToLower(e.URL.Path), ".ts") {
+			return "mpegts"
+		}
 		return "ffprobe"
 	case scheme == "udp":
 		return "mpegts"

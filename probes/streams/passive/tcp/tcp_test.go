@@ -31,7 +31,7 @@ func (s *tape) Data(at int64, b []byte) bool {
 
 func (s *tape) Hole(at int64, n int64) bool {
 	s.holes, s.at = append(s.holes, int(n)), at
-	s.got = append(s.got, make([]byte, n)...)
+	s.got = append(s.got, make([]byte, min(n, 1<<16))...)
 	return true
 }
 
