@@ -210,7 +210,7 @@ func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 			if k.First().Proto != "tcp" || k.Listening() || k.First().Remote == "" || consumed(k.First(), k.Last()) <= 0 {
 				continue // nothing of it is read at all: a stall or a leak, not a late answer
 			}
-			if s.plays(k) {
+			if s.plays(k) || onlyListens(k) {
 				continue // a player takes its time: it answers nobody
 			}
 			waits := false

@@ -85,6 +85,7 @@ func stuckReader(s *scene.Scene, r *recording.Recording, st *scene.Stream, c *co
 			f.Related = append(f.Related, owner.Subject)
 		}
 	}
+	f.NotBy = notForCPU(s.Process(f.Subject.PID), c.active, s.Window)
 	stuck := totalLength(c.active, s.Window.End)
 	f.Text = fmt.Sprintf("%s did not read for %s; the stream went on for others", who, lasting(stuck))
 	f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: stuck, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("nothing of the stream reached %s for %s", who, lasting(stuck))}

@@ -151,6 +151,7 @@ func (f *faulty) pace(r *recording.Recording) {
 	if f.ratio > 0 {
 		return
 	}
+	late, _ := readerLate(r, f.stream, r.Window()) // what it had not read yet did not move
 	for _, series := range r.Select("snag_stream_media_seconds_total", "stream", f.stream.Row.Name) {
 		if series.Labels["layer"] != f.stream.Row.Layer || len(series.Points) < 2 {
 			continue
@@ -158,7 +159,7 @@ func (f *faulty) pace(r *recording.Recording) {
 		moved, wall := 0.0, 0.0
 		for i := 1; i < len(series.Points); i++ {
 			a, b := series.Points[i-1], series.Points[i]
-			if covers(f.spans, a.T) && covers(f.spans, b.T) && b.V >= a.V {
+			if covers(f.spans, a.T) && covers(f.spans, b.T) && b.V >= a.V && !covers(late, a.T) && !covers(late, b.T) {
 				moved += b.V - a.V
 				wall += b.T.Sub(a.T).Seconds()
 			}

@@ -87,14 +87,3 @@ func (f *faulty) whoReads(r *recording.Recording) standsAt {
 	}
 	return atPlayer
 }
-
-// faultsAt are those at one place.
-func faultsAt(s *scene.Scene, r *recording.Recording, at standsAt) []*faulty {
-	var out []*faulty
-	for _, f := range streamFaults(s, r) {
-		if f.at == at {
-			out = append(out, f)
-		}
-	}
-	return out
-}

@@ -30,7 +30,9 @@ func (f *faulty) related() []recording.Subject {
 
 // finding is the common part of what a suspect says of a fault.
 func (f *faulty) finding(s *scene.Scene, sub recording.Subject) Finding {
-	return Finding{Subject: sub, Active: f.active(), Related: f.related(), Harm: f.harm(s.Window)}
+	out := Finding{Subject: sub, Active: f.active(), Related: f.related(), Harm: f.harm(s.Window)}
+	out.NotBy = notForCPU(s.Process(sub.PID), out.Active, s.Window)
+	return out
 }
 
 // active is when it acted: in the stream's freezes, and before, since bytes wait that

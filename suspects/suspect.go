@@ -80,6 +80,9 @@ type Finding struct {
 	// Related are other subjects the finding is about (the peers of a storm, the
 	// process that sent the signal), besides what the scene ties to Subject.
 	Related []recording.Subject
+	// NotBy names suspects that act on the subject, by their own measure, and were
+	// measured here not to have caused this: a process that sleeps waits for no CPU.
+	NotBy []string
 }
 
 // Lead is something a cause leads to: another suspect or a symptom.

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"time"
 
 	"snag/recording"
@@ -38,7 +39,7 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *grap
 				continue
 			}
 			lead, ok := leadsTo(a.suspect, b.suspect.Name)
-			if !ok || !touches(s, a.finding, append([]recording.Subject{b.finding.Subject}, b.finding.Related...)) || a.onset > b.onset.Add(slack) {
+			if !ok || slices.Contains(b.finding.NotBy, a.suspect.Name) || !touches(s, a.finding, append([]recording.Subject{b.finding.Subject}, b.finding.Related...)) || a.onset > b.onset.Add(slack) {
 				continue
 			}
 			c := Coincide(a.finding.Active, starts(b.finding.Active), s.Window, lead.Lag)

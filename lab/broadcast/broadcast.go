@@ -96,13 +96,13 @@ func (b *Broadcast) Worker() int {
 type Clock int
 
 const (
-	// FileClock: a file is sent at its pace; after a stop what is missing is sent at
+	// FileClock sends a file at its pace; after a stop what is missing is sent at
 	// once, and the time stamps go on where they were.
 	FileClock Clock = iota
-	// CaptureClock: each picture is stamped when it is taken; what is not taken while
+	// CaptureClock stamps each picture when it is taken; what is not taken while
 	// the encoder stands is never made.
 	CaptureClock
-	// SlowClock: a file at 0.8 of its pace, as by an encoder with too little CPU time.
+	// SlowClock sends a file at 0.8 of its pace, as by an encoder with too little CPU time.
 	SlowClock
 )
 

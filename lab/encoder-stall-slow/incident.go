@@ -17,7 +17,7 @@ var Incident = lab.Incident{
 		Subject:  `ffmpeg`,
 		Symptoms: []string{"stream-late"},
 	},
-	Distractor: "two busy threads of a lower priority beside an encoder that keeps its pace",
+	Distractor: "a busy thread of a lower priority beside an encoder that keeps its pace",
 	Start:      start,
 }
 
@@ -30,9 +30,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	b.Encode(clock, "")
 	b.Watch()
 	if v == lab.Distractor {
-		for range 2 {
-			s.Actor("", "batch", "burner", nil, lab.Nice(15))
-		}
+		s.Actor("", "batch", "burner", nil, lab.Nice(15))
 	}
 	return s.Err()
 }
