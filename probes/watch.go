@@ -11,10 +11,24 @@ import (
 // CreateWatch makes dir a recording of streams alone (snag watch --out), which the
 // watch writes to and closes.
 func CreateWatch(dir, snag string, anchor recording.Anchor) (*recording.Writer, error) {
+	return createWatch(dir, snag, anchor, true)
+}
+
+// CreateRead makes dir a recording of a capture file, whose time is over: it ends
+// at the last time that was seen in it.
+func CreateRead(dir, snag string, anchor recording.Anchor) (*recording.Writer, error) {
+	return createWatch(dir, snag, anchor, false)
+}
+
+func createWatch(dir, snag string, anchor recording.Anchor, live bool) (*recording.Writer, error) {
 	own, err := netns.IDOf("/proc/self/ns/net")
 	if err != nil {
 		own = 0 // rows say then that the namespace is not known
 	}
 	env := probe.Env{Anchor: anchor, SelfPID: os.Getpid(), Netns: own}
-	return recording.Create(dir, manifest(Plan{Snag: snag}, recording.Target{}, anchor, own), recording.Options{Now: env.Now})
+	o := recording.Options{}
+	if live {
+		o.Now = env.Now
+	}
+	return recording.Create(dir, manifest(Plan{Snag: snag}, recording.Target{}, anchor, own), o)
 }

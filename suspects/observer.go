@@ -13,7 +13,7 @@ var observer = &Suspect{
 	Name:  "observer",
 	Title: "snag itself was late or lost events",
 	About: "The machine gave snag so little time that whole samples are missing, or events came faster than it could take them. What it says of the order of things, and what it did not see, is then not to be trusted; what the kernel counted still is. " +
-		"It is the culprit only where a symptom can't be explained for it: a cause that was found, with a proof that hangs on late samples. Else it is a risk, and that nobody was seen to blame clears nobody.",
+		"It is the culprit only where a symptom can't be explained for it: a cause that was found, with a proof that hangs on late or lost samples; that snag began late takes no proof back. Else it is a risk, and that nobody was seen to blame clears nobody.",
 	Needs: []Need{
 		{"host.cpu", true, "the probe that ticks from first to last: how late its ticks were"},
 		{"streams.figures", false, "how late its reader of a stream was"},
@@ -52,6 +52,10 @@ const (
 	fewLost = 10
 )
 
+// OriginBegan is the origin of evidence that a probe began late: it saw nothing of
+// what was before, and what it saw from then on is as good as any.
+const OriginBegan = "began"
+
 // ticks is how one probe kept its time.
 type ticks struct {
 	probe   string
@@ -80,7 +84,7 @@ func weighObserver(s *scene.Scene, r *recording.Recording) []Finding {
 			f.Active = append(f.Active, t.late...)
 			said = append(said, fmt.Sprintf("%s was up to %.1f s late", t.probe, t.latest))
 		case t.began >= beganLate && t.began >= beganShare*r.Length().Seconds():
-			e.Side, e.Grade, e.Value = For, Decisive, t.began
+			e.Side, e.Grade, e.Value, e.Origin = For, Decisive, t.began, OriginBegan
 			e.Text = fmt.Sprintf("%s took its first sample %.1f s after the recording began, of %.1f s: what happened before was not seen", t.probe, t.began, r.Length().Seconds())
 			f.Active = append(f.Active, recording.Interval{Start: r.Manifest.Start, End: r.Manifest.Start.Add(time.Duration(t.began * 1e9))})
 			said = append(said, fmt.Sprintf("%s began %.1f s late", t.probe, t.began))

@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"snag/suspects"
 )
@@ -33,15 +34,19 @@ func (v *Verdict) abstain(g *graph) {
 }
 
 // undermine takes back the culprits whose proof rests on samples that the observer
-// took too late, and returns what the observer is then: the culprit where a symptom
-// can't be explained for it, or is its own doing; a contribution to the doubt where something stands
-// nevertheless; else a risk, for nobody was harmed by snag being late.
+// took too late or lost, and returns what the observer is then: the culprit where a
+// symptom can't be explained for it, or is its own doing; a contribution to the doubt
+// where something stands nevertheless; else a risk, for nobody was harmed by snag
+// being late.
 func (v *Verdict) undermine(g *graph, observer *candidate) State {
 	stands, undone := false, false
+	onlyBegan := !slices.ContainsFunc(observer.finding.Evidence, func(e suspects.Evidence) bool {
+		return e.Side == suspects.For && e.Origin != suspects.OriginBegan
+	})
 	for _, c := range g.found {
 		switch {
 		case c == observer || c.state != Culprit:
-		case undoubted(c.finding.Evidence):
+		case onlyBegan || undoubted(c.finding.Evidence):
 			stands = true
 		default:
 			c.state, undone = Contributing, true

@@ -68,6 +68,11 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			e.Setenv("CASES", cases) // txtar in txtar would be taken apart
+			streams, err := filepath.Abs("../../probes/streams/passive/testdata")
+			if err != nil {
+				return err
+			}
+			e.Setenv("STREAMS", streams) // a capture of nginx-rtmp
 			schema, err := filepath.Abs("../../report/verdict.schema.json")
 			e.Setenv("SCHEMA", schema)
 			return err

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"snag/probes/streams/passive"
+	"snag/probes/streams/passive/capture"
 	"snag/probes/streams/stream"
 	"snag/probes/streams/watch"
 	"snag/recording"
@@ -59,6 +60,7 @@ type capturing struct {
 	o     passive.Options
 	file  string
 	clock atomic.Int64 // of a file: the latest packet, ns since 1970
+	first int64        // of a file
 
 	mu    sync.Mutex
 	stats passive.Stats
@@ -74,6 +76,13 @@ func newCapturing(f watchFlags) (*capturing, error) {
 		defer c.mu.Unlock()
 		c.stats = s
 	}
+	if c.file != "" {
+		var err error
+		if c.first, err = capture.First(c.file); err != nil {
+			return nil, usage("--read: %v", err)
+		}
+		c.clock.Store(c.first)
+	}
 	return c, nil
 }
 
@@ -82,7 +91,7 @@ func (c *capturing) anchor(live recording.Anchor) recording.Anchor {
 	if c.file == "" {
 		return live
 	}
-	return recording.Anchor{}
+	return recording.Anchor{Wall: c.first, Monotonic: c.first}
 }
 
 // now is the clock to watch by; nil: the monotonic one.

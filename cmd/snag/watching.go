@@ -130,7 +130,11 @@ func (s *watching) open(o *watch.Options) error {
 		o.Frames = s.frames
 	}
 	if s.f.out != "" {
-		w, err := probes.CreateWatch(s.f.out, version, o.Anchor)
+		create := probes.CreateWatch
+		if s.f.read != "" {
+			create = probes.CreateRead
+		}
+		w, err := create(s.f.out, version, o.Anchor)
 		if err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}

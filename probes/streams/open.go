@@ -29,11 +29,13 @@ type protocol struct {
 var protocols = []protocol{
 	{schemes: []string{"rtmp", "rtmps"}, open: rtmp.Open},
 	{schemes: []string{"rtsp", "rtsp+tcp", "rtsp+udp", "rtsps"}, open: rtsp.Open},
+	{schemes: []string{"rtsp-listen"}, open: rtsp.Listen},
 	{schemes: []string{"rtp", "sdp"}, open: rtp.Open},
 	{schemes: []string{"file"}, suffix: ".sdp", open: rtp.Open},
 	{schemes: []string{"udp"}, open: ts.Open},
 	{schemes: []string{"ps+udp", "ps+tcp"}, open: ps.Open},
 	{schemes: []string{"http", "https"}, suffix: ".m3u8", open: hls.Open},
+	{schemes: []string{"http", "https"}, suffix: ".ts", open: hls.Progressive},
 	{schemes: ffprobe.Schemes(), open: ffprobe.Open},
 }
 

@@ -59,11 +59,15 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	if err != nil {
 		return nil, err
 	}
+	id := env.Netns
+	if inside != "" {
+		id = env.Target.NetnsID
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	r := &running{env: env, cancel: cancel}
 	r.w = watch.New(watch.Options{
 		Open: Open, Anchor: env.Anchor, Sink: env.Sink, Tell: r.notice, Note: env.Notice,
-		Netns: inside, NetnsID: env.Netns, Every: ReadEvery,
+		Netns: inside, NetnsID: id, Every: ReadEvery,
 	})
 	r.w.Set("--stream", entries)
 	r.w.SetLayers(of)

@@ -357,9 +357,9 @@ func TestChanged(t *testing.T) {
 	m.Params(stream.Params{Kind: stream.Audio, SampleRate: 44100})
 	var got []string
 	for _, e := range m.Events(nil) {
-		got = append(got, e.What+" "+e.From+" "+e.To)
+		got = append(got, e.Of.String()+" "+e.What+" "+e.From+" "+e.To)
 	}
-	want := []string{"codec h264 hevc", "resolution 1280x720 1920x1080", "rate 30 25", "rate 48000 44100"}
+	want := []string{"video codec h264 hevc", "video resolution 1280x720 1920x1080", "video rate 30 25", "audio rate 48000 44100"}
 	for i := range want {
 		if i >= len(got) || got[i] != want[i] {
 			t.Fatalf("told %q", got)

@@ -29,13 +29,14 @@ type Event struct {
 	Value float64
 	Unit  string
 
+	Of stream.Kind // the kind of frames that it is about
+
 	// Of a freeze.
-	Of        stream.Kind // the kind of frames that did not come
-	Threshold float64     // seconds
-	Before    bool        // no frame came at all since the reader was let in
-	Step      Value       // seconds: the DTS step over it; also of a skip (the longest) and a jump
-	Burst     int         // frames that came at once when they came again, above the stream's own pace; 1: one alone
-	Pace      Value       // DTS against wall, from the last frame before to when the burst was over
+	Threshold float64 // seconds
+	Before    bool    // no frame came at all since the reader was let in
+	Step      Value   // seconds: the DTS step over it; also of a skip (the longest) and a jump
+	Burst     int     // frames that came at once when they came again, above the stream's own pace; 1: one alone
+	Pace      Value   // DTS against wall, from the last frame before to when the burst was over
 	Pattern   Pattern
 
 	// ObserverLate is how many seconds of the interval the watch itself was late.

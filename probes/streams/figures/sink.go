@@ -46,23 +46,23 @@ func (m *Meter) Params(p stream.Params) {
 	}
 	was := &m.said[p.Kind]
 	if p.Codec != "" {
-		m.changed("codec", was.Codec, p.Codec)
+		m.changed(p.Kind, "codec", was.Codec, p.Codec)
 		was.Codec = p.Codec
 	}
 	if p.Width > 0 && p.Height > 0 {
-		m.changed("resolution", size(*was), size(p))
+		m.changed(p.Kind, "resolution", size(*was), size(p))
 		was.Width, was.Height = p.Width, p.Height
 	}
 	if p.FPS > 0 {
-		m.changed("rate", number(was.FPS), number(p.FPS))
+		m.changed(p.Kind, "rate", number(was.FPS), number(p.FPS))
 		was.FPS = p.FPS
 	}
 	if p.SampleRate > 0 {
-		m.changed("rate", number(float64(was.SampleRate)), number(float64(p.SampleRate)))
+		m.changed(p.Kind, "rate", number(float64(was.SampleRate)), number(float64(p.SampleRate)))
 		was.SampleRate = p.SampleRate
 	}
 	if p.Channels > 0 {
-		m.changed("channels", number(float64(was.Channels)), number(float64(p.Channels)))
+		m.changed(p.Kind, "channels", number(float64(was.Channels)), number(float64(p.Channels)))
 		was.Channels = p.Channels
 	}
 	was.Kind = p.Kind
@@ -83,13 +83,13 @@ func number(v float64) string {
 }
 
 // changed tells of a parameter that is another now; the first time is no change.
-func (m *Meter) changed(what, from, to string) {
+func (m *Meter) changed(of stream.Kind, what, from, to string) {
 	if from == "" || from == to {
 		return
 	}
 	m.queue.tell(Event{
 		ID: m.queue.id(), Kind: recording.EventStreamChanged, Start: m.last, End: m.last,
-		What: what, From: from, To: to,
+		Of: of, What: what, From: from, To: to,
 	})
 }
 

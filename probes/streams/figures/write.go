@@ -200,7 +200,7 @@ func (w *Writer) attrs(e Event) map[string]string {
 	put("to", e.To)
 	put("why", e.Why)
 	put("pattern", string(e.Pattern))
-	if e.Unit != "" && e.Of != stream.Video {
+	if (e.Unit != "" || e.What != "") && e.Of != stream.Video {
 		a["kind"] = e.Of.String()
 	}
 	if e.Threshold > 0 {

@@ -32,6 +32,7 @@ type follower struct {
 	secret  []byte       // the key
 	keyURI  string
 	failed  int // pieces in a row
+	buf     []byte
 }
 
 // run reads until the stream ends or can't be read.

@@ -31,6 +31,7 @@ type kept struct {
 	gauges [stream.Gauges][]float64
 	let    int
 	remote string
+	notes  []string
 }
 
 func (k *kept) Published(_ int64, _, remote string) {
@@ -42,6 +43,8 @@ func (k *kept) Count(c stream.Count, n uint64) { k.do(func() { k.counts[c] += n 
 func (k *kept) Gauge(g stream.Gauge, v float64) {
 	k.do(func() { k.gauges[g] = append(k.gauges[g], v) })
 }
+
+func (k *kept) Note(text string) { k.do(func() { k.notes = append(k.notes, text) }) }
 
 func (k *kept) do(f func()) {
 	k.mu.Lock()

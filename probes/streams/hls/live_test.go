@@ -68,7 +68,7 @@ func TestLiveFFmpeg(t *testing.T) {
 				}
 				time.Sleep(100 * time.Millisecond)
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
 			defer cancel()
 			var k kept
 			if err := open(t, ctx, at+"/"+c.play, &k); err != nil {
@@ -106,7 +106,7 @@ func (k *kept) checkLive(t *testing.T) {
 			t.Errorf("count %d is %d", c, k.counts[c])
 		}
 	}
-	if k.let != 1 || len(k.gauges[stream.SegmentSlowness]) < 2 || len(k.gauges[stream.PlaylistAge]) < 3 {
+	if k.let != 1 || len(k.gauges[stream.SegmentSlowness]) == 0 || len(k.gauges[stream.PlaylistAge]) < 3 {
 		t.Errorf("published %d times; gauges %v", k.let, k.gauges)
 	}
 	for _, v := range k.gauges[stream.SegmentSlowness] {

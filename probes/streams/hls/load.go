@@ -46,12 +46,14 @@ func (f *follower) load(ctx context.Context, s *segment, p piece, goesOn bool) e
 		body = io.LimitReader(body, p.length)
 	}
 	f.media.begin(goesOn && decrypt == nil)
-	buf := make([]byte, 16<<10)
+	if f.buf == nil {
+		f.buf = make([]byte, 16<<10)
+	}
 	for {
-		n, err := body.Read(buf)
+		n, err := body.Read(f.buf)
 		if n > 0 {
 			watch.Reset(patience)
-			b := buf[:n]
+			b := f.buf[:n]
 			if decrypt != nil {
 				b = decrypt.feed(b)
 			}

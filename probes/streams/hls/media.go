@@ -73,7 +73,7 @@ func (m *media) pass(b []byte, arrival int64) {
 	case packedAudio:
 		m.packed.feed(b, arrival)
 	default:
-		m.broken = errors.New("a segment is neither MPEG-TS, nor fragmented MP4, nor packed AAC, MP3 or AC-3")
+		m.broken = errors.New("what comes is neither MPEG-TS, nor fragmented MP4, nor bare AAC, MP3 or AC-3")
 	}
 }
 

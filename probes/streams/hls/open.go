@@ -57,12 +57,13 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 	defer beside.Wait()
 	defer cancel()
 	beside.Go(func() {
-		// Its own connections' addresses are not the stream's, and what it fails of
-		// shows: there is no audio.
+		// Its own connections' addresses are not the stream's.
 		sound := newClient(u, o)
 		defer sound.close()
 		g := &follower{client: sound, options: o, sink: quiet{without{both, stream.Video}}, url: from}
-		_ = follow(ctx, g, from, audio.uri)
+		if err := follow(ctx, g, from, audio.uri); err != nil && ctx.Err() == nil {
+			both.Note("its audio: " + err.Error())
+		}
 	})
 	f.sink = without{both, stream.Audio}
 	return follow(ctx, f, from, v.uri)

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -170,5 +171,48 @@ func TestRefusals(t *testing.T) {
 	defer cancel()
 	if err := open(t, ctx, at+"/hangs.m3u8", &kept{}); err != nil {
 		t.Errorf("when the context ends: %v", err)
+	}
+}
+
+func TestAudioThatIsGoneIsSaid(t *testing.T) {
+	at := serve(t, files{
+		"/a.m3u8": []byte("#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"s\",URI=\"gone.m3u8\"\n#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO=\"s\"\nv.m3u8\n"),
+		"/v.m3u8": []byte("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nv.ts\n"),
+		"/v.ts":   fixture(t, "ts", "testdata", "h264-aac.ts"),
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), 800*time.Millisecond)
+	defer cancel()
+	var k kept
+	if err := open(t, ctx, at+"/a.m3u8", &k); err != nil {
+		t.Fatal(err)
+	}
+	k.wantPictures(t, 25, 3)
+	if n, _, _ := k.of(stream.Audio); n != 0 {
+		t.Errorf("%d frames of audio beside an audio playlist", n)
+	}
+	if len(k.notes) != 1 || !strings.Contains(k.notes[0], "its audio") || !strings.Contains(k.notes[0], "404") {
+		t.Errorf("notes: %q", k.notes)
+	}
+}
+
+func TestCredentialsGoToTheStreamsHostOnly(t *testing.T) {
+	u, err := url.Parse("https://me:hidden@one.example:8443/live/a.m3u8?token=hidden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClient(u, stream.Options{})
+	if strings.Contains(c.shown, "hidden") || strings.Contains(c.shown, "me:") {
+		t.Errorf("shown as %s", c.shown)
+	}
+	for uri, want := range map[string]string{
+		"s/1.ts":                           "https://me:hidden@one.example:8443/live/s/1.ts",
+		"https://one.example:8443/x.ts":    "https://me:hidden@one.example:8443/x.ts",
+		"http://one.example:8443/x.ts":     "http://one.example:8443/x.ts",
+		"//two.example/x.ts":               "https://two.example/x.ts",
+		"https://you:too@two.example/x.ts": "https://two.example/x.ts",
+	} {
+		if got, err := c.join(u, uri); err != nil || got.String() != want {
+			t.Errorf("%s: %v, %v, want %s", uri, got, err, want)
+		}
 	}
 }

@@ -42,6 +42,13 @@ func (s *shared) Gauge(g stream.Gauge, v float64) {
 	s.sink.Gauge(g, v)
 }
 
+// Note makes it a stream.Noter.
+func (s *shared) Note(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stream.Note(s.sink, text)
+}
+
 // without passes on all but one kind of tracks: where a playlist of its own has
 // the audio, another beside the video would be the same again.
 type without struct {

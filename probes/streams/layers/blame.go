@@ -103,7 +103,11 @@ func explains(f, h Hurt, delay int64) bool {
 	if h.At == f.At && f.Kind == h.Kind && h.Kind == recording.EventStreamFreeze {
 		return false // two freezes of one place are two
 	}
-	return h.Start >= f.Start-slack && (f.End == 0 || h.Start <= f.End+delay+slack)
+	end := ending(f)
+	if h.Kind == recording.EventStreamFreeze && f.Kind != recording.EventStreamFreeze {
+		end = f.Start // a stream that is late above need not stand still below: only if it begins with it
+	}
+	return h.Start >= f.Start-slack && h.Start <= end+delay+slack
 }
 
 func related(a, b string) bool {

@@ -355,6 +355,19 @@ func TestTwoFreezesAreTwo(t *testing.T) {
 	}
 }
 
+// A stream that is late at the first place all the time does not explain a freeze
+// at the last one much later.
+func TestLongLatenessDoesNotExplainAFreeze(t *testing.T) {
+	f := Judge(three, []Hurt{
+		{At: 0, Kind: recording.EventStreamLate, Start: start},
+		{At: 2, Kind: recording.EventStreamLate, Start: start + second},
+		{At: 2, Kind: recording.EventStreamFreeze, Start: start + 40*second, End: start + 45*second},
+	}, nil, nil)
+	if len(f) != 2 || f[0].At != 0 || len(f[0].Places) != 2 || f[1].At != 2 || f[1].Kind != recording.EventStreamFreeze {
+		t.Errorf("%+v", f)
+	}
+}
+
 func BenchmarkMatch(b *testing.B) {
 	in := encoded(1, 1800, 60)
 	m, out := New(three[:2]), hopOf(in, 2, 120*ms, 0)

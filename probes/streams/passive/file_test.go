@@ -75,7 +75,7 @@ func TestReadFile(t *testing.T) {
 		t.Errorf("stats %+v", stats)
 	}
 	for _, s := range got.all {
-		if s.published == 0 || s.lost != 0 || s.end == "" {
+		if s.published == 0 || s.lost != 0 || s.end != "read live/cam1: ended: the connection was closed" {
 			t.Errorf("%s: published %d, lost %d, ended %q", s.Side, s.published, s.lost, s.end)
 		}
 		if s.Side == "publisher" && s.URL != "rtmp://"+s.Local+"/live/cam1?token=…" {

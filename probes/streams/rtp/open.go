@@ -102,7 +102,7 @@ func plain(u *url.URL) (Description, error) {
 	q := u.Query()
 	name := q.Get("codec")
 	if name == "" {
-		return Description{}, errors.New("RTP does not say what it carries: give the sender's SDP (sdp:///path/to/file.sdp), or ?codec=H264 (H265, opus, PCMA …)")
+		return Description{}, errors.New("RTP does not say what it carries: give the sender's SDP (sdp:///path/to/file.sdp), or ?codec=H264 (H265, opus, PCMA …); MPEG-TS in RTP is read by udp://")
 	}
 	kind, rate := stream.Video, 90000
 	if c := encodings[strings.ToUpper(name)]; !video(c) {

@@ -104,7 +104,7 @@ func readMedia(s *sdp.SessionDescription, m *sdp.MediaDescription) (Media, error
 	}
 	media.PayloadType = uint8(pt)
 	name, rate, channels, fmtp := rtpmap(m, pt)
-	if err := media.Format.set(name, rate, channels, fmtp); err != nil {
+	if err := media.set(name, rate, channels, fmtp); err != nil {
 		return media, err
 	}
 	if v, ok := m.Attribute("framerate"); ok && media.Params.FPS == 0 {
@@ -206,10 +206,10 @@ func (f *Format) set(name string, rate uint32, channels int, fmtp string) error 
 	f.Params.Kind, f.Params.Codec = f.Kind, known
 	if f.Kind == stream.Audio {
 		f.Params.SampleRate, f.Params.Channels = int(rate), max(channels, 1)
-		switch {
-		case known == "g722": // RFC 3551 4.5.2: the clock says half of it, by an old mistake
+		switch known {
+		case "g722": // RFC 3551 4.5.2: the clock says half of it, by an old mistake
 			f.Params.SampleRate = 16000
-		case known == codec.MP3:
+		case codec.MP3:
 			f.Params.SampleRate, f.Params.Channels = 0, 0 // not in the SDP
 		}
 	}

@@ -19,13 +19,20 @@ type taken struct {
 	counts [stream.Counts]uint64
 	jitter float64
 	local  string
+
+	published func()
 }
 
-func (s *taken) Published(_ int64, local, _ string) { s.local = local }
-func (s *taken) Frame(f stream.Frame)               { s.frames = append(s.frames, f) }
-func (s *taken) Params(p stream.Params)             { s.params = append(s.params, p) }
-func (s *taken) Count(c stream.Count, n uint64)     { s.counts[c] += n }
-func (s *taken) Gauge(_ stream.Gauge, v float64)    { s.jitter = v }
+func (s *taken) Published(_ int64, local, _ string) {
+	s.local = local
+	if s.published != nil {
+		s.published()
+	}
+}
+func (s *taken) Frame(f stream.Frame)            { s.frames = append(s.frames, f) }
+func (s *taken) Params(p stream.Params)          { s.params = append(s.params, p) }
+func (s *taken) Count(c stream.Count, n uint64)  { s.counts[c] += n }
+func (s *taken) Gauge(_ stream.Gauge, v float64) { s.jitter = v }
 func (s *taken) of(k stream.Kind) (out []stream.Frame) {
 	for _, f := range s.frames {
 		if f.Kind == k {

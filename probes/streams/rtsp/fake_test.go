@@ -3,12 +3,17 @@ package rtsp
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http/httptest"
 	"net/textproto"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -50,6 +55,7 @@ type fake struct {
 	l       net.Listener
 	answers map[string][]string
 	after   string // sent after the answer to PLAY
+	hangUp  bool   // then
 	mu      sync.Mutex
 	got     []string // requests: method, URI and the fields of note
 }
@@ -60,6 +66,11 @@ func serve(t *testing.T, answers map[string][]string, after string) *fake {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serveAt(t, l, answers, after)
+}
+
+func serveAt(t *testing.T, l net.Listener, answers map[string][]string, after string) *fake {
+	t.Helper()
 	f := &fake{t: t, l: l, answers: answers, after: after}
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
@@ -118,7 +129,7 @@ func (f *fake) talk(c net.Conn) {
 		if method == "PLAY" && strings.HasPrefix(answer, "200") {
 			text += f.after
 		}
-		if _, err := io.WriteString(c, text); err != nil {
+		if _, err := io.WriteString(c, text); err != nil || method == "PLAY" && f.hangUp {
 			return
 		}
 	}
@@ -261,6 +272,43 @@ func TestAuthAndRedirect(t *testing.T) {
 	}
 }
 
+func TestConnectionClosed(t *testing.T) {
+	f := serve(t, map[string][]string{"DESCRIBE": describeOK}, framed(0, rtpOf(96, 1, 0x65, 0x88, 0)))
+	f.hangUp = true
+	sink := &taken{}
+	err := f.open(sink, "rtsp://HOST/a")
+	var ended *stream.Ended
+	if !errors.As(err, &ended) || !strings.Contains(err.Error(), "connection closed by the server") || len(sink.frames) != 1 {
+		t.Errorf("%v, %d frames", err, len(sink.frames))
+	}
+}
+
+// With TLS, the certificate being one that SSL_CERT_FILE vouches for.
+func TestTLS(t *testing.T) {
+	web := httptest.NewUnstartedServer(nil)
+	web.StartTLS()
+	defer web.Close()
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SSL_CERT_FILE", file)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: web.TLS.Certificates})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := serveAt(t, l, map[string][]string{"DESCRIBE": describeOK}, played())
+	sink := &taken{}
+	if err := f.open(sink, "rtsps://HOST/a"); err == nil || !strings.Contains(err.Error(), "TEARDOWN") || len(sink.frames) != 40 {
+		t.Errorf("%v, %d frames", err, len(sink.frames))
+	}
+	// It is 127.0.0.1's, not localhost's.
+	u, _ := url.Parse("rtsps://localhost:" + strings.TrimPrefix(l.Addr().String(), "127.0.0.1:") + "/a")
+	if err := Open(context.Background(), u, &taken{}, stream.Options{}); err == nil || !strings.Contains(err.Error(), "SSL_CERT_FILE") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestUDPRefusedIsReadOverTCP(t *testing.T) {
 	f := serve(t, map[string][]string{
 		"DESCRIBE": describeOK,
@@ -272,6 +320,19 @@ func TestUDPRefusedIsReadOverTCP(t *testing.T) {
 	}
 	if len(sink.frames) != 40 || len(sink.notes) != 1 || !strings.Contains(sink.notes[0], "read over TCP") {
 		t.Errorf("%d frames, notes %q", len(sink.frames), sink.notes)
+	}
+}
+
+// A firewall that lets no UDP in.
+func TestUDPSilent(t *testing.T) {
+	f := serve(t, map[string][]string{
+		"DESCRIBE": describeOK,
+		"SETUP":    {"200 OK\nSession: 7\nTransport: RTP/AVP;unicast;client_port=1-2;server_port=6000-6001"},
+	}, "")
+	u, _ := url.Parse("rtsp+udp://" + f.l.Addr().String() + "/a")
+	err := Open(context.Background(), u, &taken{}, stream.Options{Timeout: 500 * time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "no RTP packet came over UDP within 500ms") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -80,11 +80,11 @@ func TestGStreamer(t *testing.T) {
 	for _, scheme := range []string{"rtsp", "rtsp+udp"} {
 		t.Run(scheme, func(t *testing.T) {
 			asked := time.Now()
-			sink, err := watch(t, scheme+"://"+addr+"/cam", 75)
+			sink, err := watch(t, scheme+"://"+addr+"/cam", 55)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("75 pictures in %s, %v, notes %q", time.Since(asked), sink.counts, sink.notes)
+			t.Logf("55 pictures in %s, %v, notes %q", time.Since(asked), sink.counts, sink.notes)
 			film(t, sink)
 		})
 	}
@@ -128,9 +128,10 @@ func film(t *testing.T, sink *taken) {
 	if skew := time.Duration(a[len(a)-1].DTS - v[len(v)-1].PTS); skew.Abs() > 500*time.Millisecond {
 		t.Errorf("skew %s", skew)
 	}
-	// How fast it came: the media's pace but for the server's first burst.
+	// How fast it came: the media's pace but for the server's first burst; a busy
+	// machine is slower.
 	wall := float64(v[len(v)-1].Arrival-v[0].Arrival) / 1e9
-	if wall < seconds*0.5 || wall > seconds*1.5 {
+	if wall < seconds*0.5 || wall > seconds*5 {
 		t.Errorf("%.1f s of media in %.1f s", seconds, wall)
 	}
 	p := map[string]stream.Params{}

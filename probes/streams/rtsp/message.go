@@ -27,6 +27,7 @@ type message struct {
 	status int // of an answer; 0 is a request
 	reason string
 	method string // of a request
+	uri    string
 	fields []field
 
 	body []byte // or the packet; good until the next read
@@ -172,6 +173,7 @@ func (m *message) readHead(head string) error {
 		m.status, m.reason = status, short(reason)
 	} else {
 		m.method = short(first)
+		m.uri, _, _ = strings.Cut(strings.TrimSpace(rest), " ")
 	}
 	for _, line := range lines[1:] {
 		if line == "" {

@@ -255,12 +255,12 @@ func (p *play) listen(ctx context.Context) error {
 			rest(ctx, p.o.Every)
 		}
 		if err := p.fill(time.Now().Add(tick)); errors.Is(err, errTick) {
-			p.client.at = p.o.Now()
+			p.at = p.o.Now()
 		} else if err != nil {
 			return p.ended(plainly(err))
 		}
 		if !p.udp {
-			p.tracks.Tick(p.client.at)
+			p.tracks.Tick(p.at)
 		}
 	}
 	return nil

@@ -59,6 +59,15 @@ func (d *Demuxer) Flush() {
 	d.audio.flush()
 }
 
+// Idle gives the picture under way when nothing of it came for so long (ns) that it
+// must be whole: its PES packet's length is not told, and the next one's start is
+// yet to come, which may be after a freeze.
+func (d *Demuxer) Idle(now, wait int64) {
+	if t := &d.video; t.begun && t.coded && now-t.lastByte > wait {
+		t.flush()
+	}
+}
+
 // Segment begins another file of the same stream: its packets are counted anew
 // (RFC 8216 3.2 does not ask that they be counted on), its clock goes on.
 func (d *Demuxer) Segment() {

@@ -38,7 +38,7 @@ func NewEntry(raw, from string) (Entry, error) {
 		return Entry{}, fmt.Errorf("%s is not a URL: it holds a space, a control character or a broken %%-escape, or its port is no number", Clean(hideUser(raw), 80))
 	case u.Scheme == "":
 		return Entry{}, fmt.Errorf("%s has no protocol: write rtmp://…, rtsp://…, http://….m3u8, udp://…", Clean(raw, 80))
-	case u.Host == "" && u.Opaque == "" && u.Path == "":
+	case u.Host == "" && u.Opaque == "" && strings.Trim(u.Path, "/") == "":
 		return Entry{}, fmt.Errorf("%s names no server", Clean(hideUser(raw), 80))
 	}
 	return Entry{Name: nameOf(u), URL: u, From: from}, nil

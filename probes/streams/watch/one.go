@@ -18,6 +18,7 @@ import (
 // one is one stream under watch: its reader's goroutine writes the link, the
 // watch's tick the rest.
 type one struct {
+	asked    Entry // as it was asked for: entry's name is the only one of its kind
 	entry    Entry
 	protocol string
 	shown    string // the URL without secrets
@@ -33,11 +34,10 @@ type one struct {
 	mu     sync.Mutex
 	link   link
 	remark string // the reader's last
-	asked  int64  // the first attempt
-	first  int64  // arrival of the first frame, ever
 
 	// Only the tick, under the watcher's lock.
 	signs  signs
+	first  int64 // arrival of the first frame, ever
 	second figures.Second
 	figure bool
 	fps    curve
@@ -90,13 +90,14 @@ func (w *Watcher) newOne(e Entry, open stream.Open) *one {
 }
 
 func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
+	asked := e
 	e.Name = w.unique(e)
 	threshold := e.Threshold
 	if threshold == 0 {
 		threshold = w.o.Threshold
 	}
 	now := w.now()
-	s := &one{entry: e, protocol: protocolOf(e), shown: ShownURL(e.URL), open: open, stop: func() {}, side: side}
+	s := &one{asked: asked, entry: e, protocol: protocolOf(e), shown: ShownURL(e.URL), open: open, stop: func() {}, side: side}
 	s.link.since = now
 	s.figures = figures.New(figures.Options{
 		Name: e.Name, Asked: now, Threshold: threshold, Bursty: s.protocol == "hls", Frames: w.o.Frames,
@@ -115,6 +116,9 @@ func protocolOf(e Entry) string {
 		if strings.HasSuffix(strings.ToLower(e.URL.Path), ".m3u8") {
 			return "hls"
 		}
+		if strings.HasSuffix(strings.ToLower(e.URL.Path), ".ts") {
+			return "mpegts"
+		}
 		return "ffprobe"
 	case scheme == "udp":
 		return "mpegts"
@@ -128,6 +132,11 @@ func protocolOf(e Entry) string {
 		return scheme
 	}
 	return "ffprobe"
+}
+
+// comesByItself tells whether a protocol is sent to snag without being asked for.
+func comesByItself(protocol string) bool {
+	return protocol == "mpegts" || protocol == "rtp" || protocol == "ps"
 }
 
 // keep reads a stream, and again when it was cut off, until ctx ends.
@@ -179,8 +188,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func (s *one) asking(now int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asked == 0 {
-		s.asked = now
+	if s.link.begun == 0 {
+		s.link.begun = now
 	}
 	s.link.asked = now
 	if s.link.err == nil {

@@ -44,6 +44,7 @@ const unpublished = int64(10e9)
 type link struct {
 	phase   phase
 	since   int64 // monotonic ns
+	begun   int64 // when the first attempt began
 	asked   int64 // when the present or last attempt began
 	err     error // of the last attempt, nil while there was none
 	retry   int64 // when it is asked again; 0: it is being read
@@ -111,7 +112,7 @@ func stateOf(l link, s signs, now int64) (State, int64) {
 // note takes an event of the figures into the signs.
 func (s *signs) note(e figures.Event, now int64) {
 	standing := e.Start
-	if e.Phase == figures.Ended {
+	if e.Phase == figures.Ended || e.Doubt { // what snag's own lateness made is no state of the stream
 		standing = 0
 	}
 	switch e.Kind {

@@ -52,11 +52,11 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 	w.noteHurts(s)
 	for _, e := range w.row {
 		s.signs.note(e, now)
-		h := Happened{Event: e, Stream: s.entry.Name, Layer: s.entry.Layer, T: w.time(e.Start)}
+		h := Happened{Event: e, Stream: s.entry.Name, Layer: s.entry.Layer, T: w.time(e.Start), At: w.time(now)}
 		if e.End != 0 {
 			h.End = w.time(e.End)
 		}
-		if e.Kind == recording.EventStreamFreeze && e.Phase == figures.Begun {
+		if e.Kind == recording.EventStreamFreeze && e.Phase == figures.Begun && !e.Doubt {
 			w.freezes++
 			s.begun++
 		}
@@ -119,12 +119,15 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 	r := Row{
 		Entry: s.entry, Shown: s.shown, Protocol: s.protocol, State: state, Since: w.timeIf(since), Retry: w.timeIf(l.retry),
 		Local: l.local, Remote: l.remote, Params: l.params,
-		Asked: w.timeIf(s.asked), First: w.timeIf(s.first),
+		Asked: w.timeIf(l.begun), First: w.timeIf(s.first),
 		Second: s.second, Figure: s.figure, FPS: s.fps.list(), Drift: s.drift.list(),
 		Recent: append([]Happened(nil), s.recent...), Freezes: s.begun,
 	}
 	if state == NoAnswer && l.err == nil {
 		r.Why = "the server took the connection and gives no stream: nobody publishes it, as it seems"
+		if comesByItself(s.protocol) {
+			r.Why = "nothing comes to this address: is it sent, and does it get through to this host?"
+		}
 	}
 	if l.err != nil && l.phase != reading {
 		r.Why = Clean(l.err.Error(), 300)

@@ -8,12 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
-	"strconv"
+	"os"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"snag/internal/netns"
 )
@@ -43,11 +44,11 @@ func In(path string, f func() error) error {
 	if path == "" {
 		return f()
 	}
-	id, err := netns.IDOf(path)
-	if err != nil {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
 		return fmt.Errorf("find network namespace %s: %w", path, err)
 	}
-	h, err := netns.Open(netns.Namespace{ID: id, Path: path})
+	h, err := netns.Open(netns.Namespace{ID: st.Ino, Path: path})
 	if err != nil {
 		return err
 	}
@@ -55,40 +56,11 @@ func In(path string, f func() error) error {
 	return h.Do(f)
 }
 
-// Resolve finds the address of host:port; names are asked for from snag's own
-// namespace, as resolving runs on threads that can't be chosen.
-func Resolve(ctx context.Context, host, port string) (netip.AddrPort, error) {
-	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return netip.AddrPort{}, fmt.Errorf("port %q is no number up to 65535", port)
-	}
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return netip.AddrPortFrom(ip.Unmap(), uint16(n)), nil
-	}
-	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	if err != nil {
-		return netip.AddrPort{}, err
-	}
-	if len(ips) == 0 {
-		return netip.AddrPort{}, fmt.Errorf("%s has no address", host)
-	}
-	return netip.AddrPortFrom(ips[0].Unmap(), uint16(n)), nil
-}
-
-// Dial connects by TCP from the namespace at path.
+// Dial connects by TCP from the namespace at path; names are asked for from
+// snag's own.
 func Dial(ctx context.Context, path, host, port string, timeout time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	to, err := Resolve(ctx, host, port)
-	if err != nil {
-		return nil, err
-	}
-	var c net.Conn
-	err = In(path, func() error {
-		c, err = (&net.Dialer{}).DialContext(ctx, "tcp", to.String())
-		return err
-	})
-	if errors.Is(err, context.DeadlineExceeded) {
+	c, err := netns.Dial(ctx, &net.Dialer{Timeout: timeout}, path, "tcp", net.JoinHostPort(host, port))
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("no answer within %s", timeout)
 	}
 	return c, err

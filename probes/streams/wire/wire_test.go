@@ -1,9 +1,13 @@
 package wire
 
 import (
+	"context"
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
+	"os/exec"
 	"testing"
 	"time"
 )
@@ -36,6 +40,9 @@ func TestArrivalIsTheKernels(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	// The kernel begins to stamp a moment after it was asked (net_enable_timestamp
+	// leaves it to a worker); until then a datagram has the time of reading.
+	time.Sleep(200 * time.Millisecond)
 	before := Monotonic()
 	if _, err := c.Write([]byte("x")); err != nil {
 		t.Fatal(err)
@@ -49,5 +56,41 @@ func TestArrivalIsTheKernels(t *testing.T) {
 	}
 	if late := time.Duration(at - sent); at < before-int64(50*time.Millisecond) || late > 150*time.Millisecond {
 		t.Errorf("arrival %s after it was sent; read 300 ms after", late)
+	}
+}
+
+// Sockets are in the namespace that was asked for.
+func TestNamespace(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("making a network namespace needs root")
+	}
+	name := fmt.Sprintf("snag-wire-%d", os.Getpid())
+	for _, args := range [][]string{{"netns", "add", name}, {"-n", name, "link", "set", "lo", "up"}} {
+		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
+			t.Fatalf("ip %v: %v: %s", args, err, out)
+		}
+	}
+	t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", name).Run() })
+	path := "/run/netns/" + name
+	l, err := Listen(path, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	if c, err := Dial(context.Background(), "", "127.0.0.1", port, time.Second); err == nil {
+		_ = c.Close()
+		t.Error("it is to be reached from the own namespace")
+	}
+	c, err := Dial(context.Background(), path, "localhost", port, 2*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+	if _, err := ListenUDP(path, netip.MustParseAddrPort("127.0.0.1:9000"), Monotonic); err != nil {
+		t.Error(err)
+	}
+	if _, err := ListenUDP("/nowhere", netip.MustParseAddrPort("127.0.0.1:9000"), Monotonic); err == nil {
+		t.Error("a socket in no namespace")
 	}
 }

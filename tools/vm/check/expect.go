@@ -18,6 +18,12 @@ var since = map[string]version{
 	"drops.socket":   {6, 11}, // argument rx_sk of kfree_skb
 }
 
+// inPart are the measures of which a kernel that has them still lacks a part, and the
+// first that lacks none.
+var inPart = map[string]version{
+	"sockets.errors": {6, 3}, // what calls return: tracepoints sock_send_length, sock_recv_length
+}
+
 // measures are those that snag find takes by itself: not those of a profile that is
 // imported, or of streams that were not asked for.
 func measures() []string {
@@ -97,6 +103,10 @@ func wrongCoverage(v version, measure string, c report.Coverage, suspicious bool
 	case v.before(first):
 		if c.State != recording.CoverageUnavailable || !strings.Contains(c.Cure, first.String()) {
 			return fmt.Sprintf("%s is %s (%s; %s), want unavailable and the cure to name %v", measure, c.State, c.Why, c.Cure, first)
+		}
+	case v.before(inPart[measure]):
+		if c.State != recording.CoveragePartial || !strings.Contains(c.Cure, inPart[measure].String()) {
+			return fmt.Sprintf("%s is %s (%s; %s), want partial and the cure to name %v", measure, c.State, c.Why, c.Cure, inPart[measure])
 		}
 	case c.State == recording.CoverageOff && strings.HasPrefix(measure, "threads.") && !suspicious:
 	case c.State != recording.CoverageOK:

@@ -27,7 +27,7 @@ func printTable(w io.Writer, machines []*machine) {
 	for _, measure := range measures() {
 		line("`"+measure+"`", func(m *machine) string {
 			c := covered(m.finds[udp].doc, measure)
-			if c.State == recording.CoverageUnavailable && c.Cure != "" {
+			if (c.State == recording.CoverageUnavailable || c.State == recording.CoveragePartial) && c.Cure != "" {
 				return c.State + ": " + c.Cure
 			}
 			return c.State

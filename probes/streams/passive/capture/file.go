@@ -42,12 +42,34 @@ func ReadFile(name string, handle func(*Packet)) error {
 	return Read(name, f, handle)
 }
 
+// First is the time of a file's first packet, ns since 1970.
+func First(name string) (int64, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	r, _, err := open(bufio.NewReader(f))
+	if err != nil {
+		return 0, unreadable(name, err)
+	}
+	_, ci, err := r.ZeroCopyReadPacketData()
+	if err != nil {
+		return 0, fmt.Errorf("read %s: its first packet: %w", name, err)
+	}
+	return ci.Timestamp.UnixNano(), nil
+}
+
+func unreadable(name string, err error) error {
+	return fmt.Errorf("read %s: %w (is it a pcap or pcapng file, not compressed?)", name, err)
+}
+
 // Read hands on the packets of a pcap or pcapng stream. name is for errors.
 func Read(name string, from io.Reader, handle func(*Packet)) (err error) {
 	in := bufio.NewReaderSize(from, 1<<20)
 	r, link, err := open(in)
 	if err != nil {
-		return fmt.Errorf("read %s: %w (is it a pcap or pcapng file, not compressed?)", name, err)
+		return unreadable(name, err)
 	}
 	for n := 0; ; n++ {
 		b, ci, err := r.ZeroCopyReadPacketData()

@@ -82,13 +82,8 @@ func (r *Ring) open(iface string, prog []bpf.RawInstruction) error {
 	if err = unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_VERSION, unix.TPACKET_V3); err != nil {
 		return fmt.Errorf("set TPACKET_V3 on the packet socket: %w (it takes Linux 3.2)", err)
 	}
-	filter := make([]unix.SockFilter, len(prog))
-	for i, p := range prog {
-		filter[i] = unix.SockFilter{Code: p.Op, Jt: p.Jt, Jf: p.Jf, K: p.K}
-	}
-	fprog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	if err = unix.SetsockoptSockFprog(r.fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &fprog); err != nil {
-		return fmt.Errorf("attach the filter to the packet socket: %w", err)
+	if err = r.attach(prog); err != nil {
+		return err
 	}
 	req := unix.TpacketReq3{
 		Block_size: blockSize, Block_nr: blocks,
@@ -106,6 +101,28 @@ func (r *Ring) open(iface string, prog []bpf.RawInstruction) error {
 		return fmt.Errorf("bind the packet socket: %w", err)
 	}
 	return nil
+}
+
+// attach sets the filter; a second one takes the first one's place at once.
+func (r *Ring) attach(prog []bpf.RawInstruction) error {
+	filter := make([]unix.SockFilter, len(prog))
+	for i, p := range prog {
+		filter[i] = unix.SockFilter{Code: p.Op, Jt: p.Jt, Jf: p.Jf, K: p.K}
+	}
+	fprog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	if err := unix.SetsockoptSockFprog(r.fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &fprog); err != nil {
+		return fmt.Errorf("attach the filter to the packet socket: %w", err)
+	}
+	return nil
+}
+
+// SetPorts captures other ports from now on.
+func (r *Ring) SetPorts(ports []uint16) error {
+	prog, err := Filter(ports)
+	if err != nil {
+		return err
+	}
+	return r.attach(prog)
 }
 
 // Close ends the capture. Run must have returned.

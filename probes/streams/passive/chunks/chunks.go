@@ -253,6 +253,7 @@ func (f *Follower) goesOn() []byte {
 // given out where one fits.
 func (f *Follower) Close() {
 	if f.phase == settling && f.held != nil {
+		f.pool.s.steps = budget
 		sizes := f.sizes
 		if len(sizes) == 0 {
 			sizes = []uint32{unlimited}

@@ -117,6 +117,7 @@ func (f *Follower) learn(l lock) {
 
 // settle looks whether the chunk size shows by now.
 func (f *Follower) settle() {
+	f.pool.s.steps = budget
 	l, ok := f.pool.s.settle(f.held, 0, f.seed, f.bound, f.sizes)
 	switch {
 	case ok:

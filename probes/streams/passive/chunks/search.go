@@ -1,6 +1,10 @@
 package chunks
 
-import "snag/probes/streams/rtmp"
+import (
+	"slices"
+
+	"snag/probes/streams/rtmp"
+)
 
 // How sure a search must be, in bits: how unlikely random bytes would pass. 128 KiB
 // have some hundred anchors, each with some hundred chunk sizes (2^15): 64 bits
@@ -14,7 +18,7 @@ const (
 	unlimited = rtmp.MaxChunkSize // "no message was split": the chunk size is not known
 	minSize   = 128               // RTMP 1.0, 5.4.1: the first chunk size; no sender is seen below it
 	maxSize   = 65536
-	budget    = 4 << 20 // of one search, so that hostile bytes cost little
+	budget    = 1 << 20 // of one search, so that hostile bytes cost little
 )
 
 // lock is where a chain of chunks begins and what is known of it.
@@ -44,6 +48,7 @@ type trial struct {
 	failed  int    // where the message began that can't be, or is not whole
 	size    uint32
 	seed    []rtmp.State
+	seen    [64]uint8 // messages by chunk stream, up to believedGuess
 }
 
 func (t *trial) sure() bool { return t.ok && t.bits >= enough }
@@ -97,6 +102,9 @@ func (s *searcher) confirm(b []byte, t trial) (at int, u trial, ok bool) {
 		return 0, u, false
 	}
 	for _, end := range t.ends[:min(t.count, len(t.ends))] {
+		if end >= len(b) || b[end]>>6 > 1 {
+			continue // its length is known from before
+		}
 		if u = s.try(b, end, t.size, nil); u.sure() {
 			return end, u, true
 		}
@@ -144,15 +152,20 @@ func (s *searcher) sizes(b []byte, at, head int, length, bound uint32, try func(
 // so far, none: any over bound. Several may be: a message that was split once looks
 // the same wherever a byte in it looks like a chunk's header; the next such message
 // tells nearly all of them apart. ok is false while b is too short to tell, or
-// where nothing fits.
+// where nothing fits, or once the search's budget is used up.
 func (s *searcher) settle(b []byte, _ int, seed []rtmp.State, bound uint32, sizes []uint32) (l lock, ok bool) {
-	s.steps = max(s.steps, budget/4)
+	guessed, best := false, 0
 	fits := func(size uint32) bool {
-		if u := s.try(b, 0, size, seed); u.sure() && len(l.sizes) < 1024 {
-			if len(l.sizes) > 0 && len(u.seed) != len(l.seed) {
-				return true
+		if u := s.try(b, 0, size, seed); u.sure() && len(l.sizes) < 1024 && !slices.Contains(l.sizes, u.size) {
+			// A size of which every second header is another's fits too, and leaves the
+			// rest unexplained: the likelier stay.
+			if u.bits > best+bitsFull {
+				l.sizes, best = l.sizes[:0], u.bits
 			}
-			l.sizes, l.seed = append(l.sizes, u.size), u.seed
+			if u.bits >= best-bitsFull {
+				guessed = len(u.seed) != len(seed)
+				l.sizes, l.seed = append(l.sizes, u.size), u.seed
+			}
 		}
 		return true
 	}
@@ -172,7 +185,7 @@ func (s *searcher) settle(b []byte, _ int, seed []rtmp.State, bound uint32, size
 		t.longest = max(t.longest, bound)
 		s.suspects(b, &t, fits)
 	}
-	if len(l.sizes) == 0 {
+	if len(l.sizes) == 0 || guessed && len(l.sizes) > 1 { // a guess goes with one size
 		return l, false
 	}
 	l.bound = bound

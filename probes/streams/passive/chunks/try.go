@@ -9,9 +9,18 @@ import (
 // try follows b from a header with a chunk size, as far as b goes. seed is the
 // state of the chunk streams before, as far as it is known.
 func (s *searcher) try(b []byte, from int, size uint32, seed []rtmp.State) (t trial) {
+	given := len(seed)
 	for range 3 {
 		t = s.once(b, from, size, seed)
-		if t.ok || s.steps <= 0 {
+		if t.ok {
+			// A guess passes over whatever is there; only where the chunk stream goes
+			// on by it was it right.
+			for _, st := range seed[given:] {
+				t.ok = t.ok && t.seen[st.Chunk&63] >= believedGuess
+			}
+			return t
+		}
+		if s.steps <= 0 {
 			return t
 		}
 		st, ok := s.guess(b, t.failed, size, seed)
@@ -37,8 +46,11 @@ func (s *searcher) once(b []byte, from int, size uint32, seed []rtmp.State) (t t
 	}
 	var before uint32
 	for pos := from; pos < len(b); {
-		s.steps -= 64
+		if s.steps <= 0 {
+			return t
+		}
 		n, m, err := s.p.Next(b[pos:])
+		s.steps -= 64 + 8*n/int(size)
 		if err != nil {
 			return t
 		}
@@ -62,6 +74,9 @@ func (s *searcher) once(b []byte, from int, size uint32, seed []rtmp.State) (t t
 			} else {
 				t.bits += bitsShort
 			}
+		}
+		if m.Chunk < uint32(len(t.seen)) && t.seen[m.Chunk] < believedGuess {
+			t.seen[m.Chunk]++
 		}
 		if t.count < len(t.ends) {
 			t.ends[t.count] = pos
@@ -91,6 +106,9 @@ func (s *searcher) open(t *trial) bool {
 	}
 	return true
 }
+
+// believedGuess messages of a guessed length prove it.
+const believedGuess = 4
 
 // maxGuess is the longest block of audio whose length is guessed.
 const maxGuess = 4 << 10
