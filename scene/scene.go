@@ -75,6 +75,17 @@ func (s *Socket) First() recording.Socket { return s.Rows[0] }
 // Last returns the last row.
 func (s *Socket) Last() recording.Socket { return s.Rows[len(s.Rows)-1] }
 
+// LastTCP returns the last tcp_info that was read, or nil: of a connection that ends
+// the last row may have none.
+func (s *Socket) LastTCP() *recording.TCPInfo {
+	for i := len(s.Rows) - 1; i >= 0; i-- {
+		if s.Rows[i].TCP != nil {
+			return s.Rows[i].TCP
+		}
+	}
+	return nil
+}
+
 // Listening tells whether it is a TCP listener.
 func (s *Socket) Listening() bool { return s.Rows[0].State == "LISTEN" }
 

@@ -83,7 +83,7 @@ const (
 )
 
 func brings(k *Socket) bool {
-	t := k.Last().TCP
+	t := k.LastTCP()
 	return t != nil && k.First().Proto == "tcp" && !k.Listening() && k.First().Remote != "" &&
 		t.BytesReceived > bringsLeast && t.BytesReceived > bringsTimes*t.BytesSent
 }

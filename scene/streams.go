@@ -164,7 +164,7 @@ func (s *Scene) plays(k *Socket) bool {
 // onlyListens tells whether a connection that this process opened brings it a stream
 // to which it says nothing more once it asked: a player, a recorder, a feed.
 func onlyListens(k *Socket) bool {
-	a, b := k.First().TCP, k.Last().TCP
+	a, b := k.First().TCP, k.LastTCP()
 	return k.Listener == nil && a != nil && b != nil && brings(k) && b.BytesReceived > a.BytesReceived && b.BytesSent > 0 && b.BytesSent == a.BytesSent
 }
 

@@ -62,6 +62,7 @@ func TestTheWayOfAStream(t *testing.T) {
 		{"neither's", fmt.Sprintf(bytes, 160000), "p51>p99", "receives 2 streams", ""},
 		{"without figures", "", "p51>p99", "receives 2 streams", ""},
 		{"the wire names it", `{"t":1,"name":"live/a","protocol":"rtmp","side":"publisher","netns":1,"local":"10.0.0.2:1935","remote":"10.0.0.40:4000"}` + "\n", "p51>p99 p45>p51", "", "publisher's connection"},
+		{"a connection that ended", "-- sockets --\n" + `{"t":30,"netns":1,"inode":5,"proto":"tcp","state":"CLOSE","local":"10.0.0.2:1935","remote":"10.0.0.3:4000","recv_q":0,"send_q":0,"drops":0}` + "\n" + fmt.Sprintf(bytes, 300000), "p51>p99 p40>p51", "", "rhythm"},
 		{"the wire names another", `{"t":1,"name":"live/b","protocol":"rtmp","side":"publisher","netns":1,"local":"10.0.0.2:1935","remote":"10.0.0.40:4000"}` + "\n", "p51>p99", "receives 2 streams", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -39,7 +39,7 @@ func weighEncoderStall(s *scene.Scene, r *recording.Recording) []Finding {
 	for _, f := range streamFaults(s, r) {
 		switch f.at {
 		case atSource:
-			out = append(out, f.encoder(s))
+			out = append(out, f.with(f.encoder(s), f.upstream(s, r)))
 		case atSlowLink, atDeadLink:
 			out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it waited at its socket (Send-Q %s): it sends more than is taken", size(float64(f.from.most)), f.from.lookedAt())))
 		case atServer:
@@ -48,7 +48,7 @@ func weighEncoderStall(s *scene.Scene, r *recording.Recording) []Finding {
 			}
 		case atUnknown:
 			if f.open.upstream {
-				out = append(out, f.cantTell(s, "the encoder stopped"))
+				out = append(out, f.with(f.cantTell(s, "the encoder stopped"), f.upstream(s, r)))
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func weighReaderStall(s *scene.Scene, r *recording.Recording) []Finding {
 
 // reads0 tells whether the process rather reads than writes this connection.
 func reads0(k *scene.Socket) bool {
-	t := k.Last().TCP
+	t := k.LastTCP()
 	return k.Listening() || t == nil || t.BytesReceived > t.BytesSent
 }
 

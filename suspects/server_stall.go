@@ -41,7 +41,7 @@ func weighServerStall(s *scene.Scene, r *recording.Recording) []Finding {
 		switch f.at {
 		case atServer:
 			if finding, ok := f.server(s); ok {
-				out = append(out, finding)
+				out = append(out, f.with(finding, f.downstream(s, r)))
 			}
 		case atSource, atSlowLink, atDeadLink:
 			if f.to.seen && f.to.looks > 0 {
@@ -54,7 +54,7 @@ func weighServerStall(s *scene.Scene, r *recording.Recording) []Finding {
 				out = append(out, Finding{Subject: f.takes(), Active: f.spans, Text: "the server had read all that came",
 					Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: f.to.received, Unit: "B", Source: "ss -tnpi Recv-Q, bytes_received, lastrcv", Origin: "the ingest socket", Text: f.to.nothingCame()}}})
 			case f.open.server:
-				out = append(out, f.cantTell(s, "the server stood still"))
+				out = append(out, f.with(f.cantTell(s, "the server stood still"), f.downstream(s, r)))
 			}
 		}
 	}

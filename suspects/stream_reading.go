@@ -59,7 +59,7 @@ const (
 // readEnd reads one end over those spans of time.
 func readEnd(k *scene.Socket, as side, spans []recording.Interval, window recording.Interval) reading {
 	m := reading{socket: k}
-	if k == nil || k.Last().TCP == nil {
+	if k == nil || k.LastTCP() == nil {
 		return m
 	}
 	m.least = max(leastWaiting, int(waitsFor*averageRate(k, as)))
@@ -95,7 +95,7 @@ func readEnd(k *scene.Socket, as side, spans []recording.Interval, window record
 	if len(rtts) > 0 {
 		m.rtt = rtts[len(rtts)/2]
 	}
-	m.shortest = k.Last().TCP.MinRTT
+	m.shortest = k.LastTCP().MinRTT
 	free := rest(spans, window)
 	if n, s := movedIn(k, free, window.End, func(row recording.Socket) float64 { return float64(row.TCP.BytesReceived) }); s > 0 {
 		m.usualReceived = n / s
@@ -115,10 +115,16 @@ const (
 
 // averageRate is what went over a socket in that direction, bytes a second.
 func averageRate(k *scene.Socket, as side) float64 {
-	if as == sends {
-		return overall(k, sentBytes)
+	rows := tcpRowsOf(k)
+	a, b := rows[0], rows[len(rows)-1]
+	seconds := b.T.Sub(a.T).Seconds()
+	switch {
+	case seconds <= 0:
+		return 0
+	case as == sends:
+		return max(0, sentBytes(b)-sentBytes(a)) / seconds
 	}
-	return overall(k, func(r recording.Socket) float64 { return float64(r.TCP.BytesReceived) })
+	return max(0, float64(b.TCP.BytesReceived)-float64(a.TCP.BytesReceived)) / seconds
 }
 
 func (m *reading) look(row recording.Socket, as side) {

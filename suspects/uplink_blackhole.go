@@ -40,7 +40,7 @@ func weighUplinkBlackhole(s *scene.Scene, r *recording.Recording) []Finding {
 	for _, f := range streamFaults(s, r) {
 		switch f.at {
 		case atDeadLink:
-			out = append(out, f.swallowed(s, r))
+			out = append(out, f.with(f.swallowed(s, r), f.upstream(s, r)))
 		case atSource:
 			if !f.slow {
 				out = append(out, f.linkFree(f.from.nothingToSend()))
@@ -53,7 +53,7 @@ func weighUplinkBlackhole(s *scene.Scene, r *recording.Recording) []Finding {
 			out = append(out, f.linkFree(fmt.Sprintf("it carried %s in %s", size(f.from.acked), lasting(f.from.seconds))))
 		case atUnknown:
 			if !f.slow && f.open.upstream {
-				out = append(out, f.cantTell(s, "its uplink is dead"))
+				out = append(out, f.with(f.cantTell(s, "its uplink is dead"), f.upstream(s, r)))
 			}
 		}
 	}

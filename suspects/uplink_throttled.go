@@ -42,7 +42,7 @@ func weighUplinkThrottled(s *scene.Scene, r *recording.Recording) []Finding {
 	for _, f := range streamFaults(s, r) {
 		switch f.at {
 		case atSlowLink:
-			out = append(out, f.throttled(s))
+			out = append(out, f.with(f.throttled(s), f.upstream(s, r)))
 		case atSource:
 			out = append(out, f.linkFree(f.from.nothingToSend()))
 		case atServer:
@@ -51,7 +51,7 @@ func weighUplinkThrottled(s *scene.Scene, r *recording.Recording) []Finding {
 			}
 		case atUnknown:
 			if f.slow && f.open.upstream {
-				out = append(out, f.cantTell(s, "its uplink carries too little"))
+				out = append(out, f.with(f.cantTell(s, "its uplink carries too little"), f.upstream(s, r)))
 			}
 		}
 	}

@@ -81,7 +81,7 @@ froze, went down or could not be read, 1 failed, 2 usage.`,
 	flags.DurationVar(&f.threshold, "threshold", 0, "no frame for so long is a freeze (default: the larger of 1s and three frames' spacing)")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "give up on a server that has not let in by then")
 	flags.DurationVar(&f.every, "read-every", streams.ReadEvery, "read each connection at most so often: rarer costs less, and frames are timed no finer; 0: as data come")
-	f.passiveFlags(flags)
+	f.passiveFlags(cmd)
 	return cmd
 }
 

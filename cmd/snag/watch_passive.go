@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"snag/probes/streams/passive"
 	"snag/probes/streams/passive/capture"
@@ -19,7 +18,8 @@ import (
 	"snag/recording"
 )
 
-func (f *watchFlags) passiveFlags(flags *pflag.FlagSet) {
+func (f *watchFlags) passiveFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.BoolVar(&f.passive, "passive", false, "read no stream: judge the RTMP that goes over this host, by its packets")
 	flags.StringVar(&f.iface, "iface", "", "with --passive: packets of this interface (default: of all)")
 	flags.UintSliceVar(&f.ports, "port", nil, "with --passive or --read: packets of these ports (default: 1935, 554, 8554; in a file, all)")

@@ -3,6 +3,7 @@ package live
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -80,15 +81,15 @@ type figuresLine struct {
 	Seconds    float64  `json:"seconds"`
 	Video      sumLine  `json:"video"`
 	Audio      sumLine  `json:"audio"`
-	Gap        float64  `json:"gap_seconds"`
-	Missing    int      `json:"missing_frames"`
+	Gap        *float64 `json:"gap_seconds"`
+	Missing    *int     `json:"missing_frames"`
 	Drift      *float64 `json:"drift_seconds"`
 	Pace       *float64 `json:"dts_per_wall"`
 	Skew       *float64 `json:"skew_seconds"`
 	GOPSeconds *float64 `json:"gop_seconds"`
 	GOPFrames  int      `json:"gop_frames"`
-	Lost       uint64   `json:"packets_lost_total"`
-	Continuity uint64   `json:"continuity_errors_total"`
+	Lost       *uint64  `json:"packets_lost_total"`
+	Continuity *uint64  `json:"continuity_errors_total"`
 	Jitter     *float64 `json:"jitter_seconds"`
 	Playlist   *float64 `json:"playlist_age_seconds"`
 	Freezes    uint64   `json:"freezes_total"`
@@ -111,17 +112,30 @@ func (j *JSON) Figures(s *watch.Snapshot) {
 		l := figuresLine{
 			Type: "figures", T: stamp(s.T), Stream: r.Name, Layer: r.Layer, State: r.State.String(), Why: r.Why,
 			Seconds: f.Five.Length, Video: sum(f.Five.Video), Audio: sum(f.Five.Audio),
-			Gap: f.Five.Gap, Missing: f.Five.Missing, Drift: pointer(f.Five.Drift), Pace: pointer(f.Pace), Skew: pointer(f.Skew),
+			Drift: pointer(f.Five.Drift), Pace: pointer(f.Pace), Skew: pointer(f.Skew),
 			GOPSeconds: pointer(figures.Value{V: f.GOP.Seconds, OK: f.GOP.Frames > 0}), GOPFrames: f.GOP.Frames,
-			Lost: f.Total.Count[stream.PacketsLost], Continuity: f.Total.Count[stream.ContinuityErrors],
+			Lost: counter(r, stream.PacketsLost, "rtp", "rtsp", "ps"), Continuity: counter(r, stream.ContinuityErrors, "mpegts", "hls"),
 			Jitter: pointer(f.Transport.Gauge[stream.Jitter]), Playlist: pointer(f.Transport.Gauge[stream.PlaylistAge]),
 			Freezes: r.Freezes, Late: f.Late, Doubt: f.Doubt || f.Five.Doubt,
 		}
 		if r.Since != 0 {
 			l.Since = stamp(r.Since)
 		}
+		if f.Five.Length > 0 && f.Total.Connected > 0 {
+			l.Gap, l.Missing = &f.Five.Gap, &f.Five.Missing
+		}
 		j.write(l)
 	}
+}
+
+// counter is what a transport counts; nil where the protocol has no such thing, or
+// the stream was never read.
+func counter(r *watch.Row, c stream.Count, by ...string) *uint64 {
+	n := r.Second.Total.Count[c]
+	if n == 0 && (r.Second.Total.Connected == 0 || !slices.Contains(by, r.Protocol)) {
+		return nil
+	}
+	return &n
 }
 
 func sum(s figures.Sum) sumLine { return sumLine{s.Frames, s.Keys, s.Bytes, s.FPS, s.Bitrate} }
@@ -170,10 +184,14 @@ func (j *JSON) write(line any) {
 	_ = j.enc.Encode(line)
 }
 
-// toldAt is when an event is news: at its end, where it has one.
+// toldAt is when an event is news: at its end, where it has one; of what began, when
+// that was known.
 func toldAt(h watch.Happened) recording.Time {
-	if h.Phase == figures.Ended && h.End != 0 {
+	switch {
+	case h.Phase == figures.Ended && h.End != 0:
 		return h.End
+	case h.Phase == figures.Begun && h.At != 0:
+		return h.At
 	}
 	return h.T
 }

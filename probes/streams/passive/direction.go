@@ -67,7 +67,7 @@ func (p *pair) choose(b []byte) {
 	}
 	toServer := [2]bool{p.f.Dst == server, p.f.Src == server}
 	if rtsp {
-		c := &rtspConn{w: p.w, server: server, client: client, middle: !p.f.Start, asked: map[string]request{}}
+		c := &rtspConn{w: p.w, server: server, client: client, protocol: "rtsp", middle: !p.f.Start, asked: map[string]request{}}
 		for i := range p.to {
 			s := &rtspSide{c: c, toServer: toServer[i]}
 			s.framer = interleaved.New(p.f.Start, s)

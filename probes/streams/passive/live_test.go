@@ -113,7 +113,7 @@ func TestLive(t *testing.T) {
 	go func() { _ = reader.Wait(); close(ended) }()
 	select {
 	case <-ended:
-	case <-time.After(3 * time.Second):
+	case <-time.After(time.Second):
 		_ = reader.Process.Kill()
 		<-ended
 	}

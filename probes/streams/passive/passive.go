@@ -7,6 +7,7 @@ package passive
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"snag/internal/netns"
@@ -63,6 +64,10 @@ func Run(ctx context.Context, o Options, newSink func(Conn) stream.Sink) error {
 		return err
 	}
 	defer ring.Close()
+	w.more = func(learned []uint16) {
+		// Without room for them the streams over UDP are not seen; those over TCP are.
+		_ = ring.SetPorts(append(slices.Clone(ports), learned...))
+	}
 	err = ring.Run(ctx, w.packet)
 	w.stats(ring.Stats())
 	return err
@@ -104,10 +109,12 @@ type watcher struct {
 	reported int64
 	streams  int
 	sessions map[*rtp.Session]bool // of RTP, which wait for packets
+	udp      map[udpFlow]*datagrams
+	more     func(ports []uint16) // captures these too; nil: all are
 }
 
 func newWatcher(o Options, newSink func(Conn) stream.Sink) *watcher {
-	w := &watcher{o: o, newSink: newSink, ports: o.Ports, sessions: map[*rtp.Session]bool{}}
+	w := &watcher{o: o, newSink: newSink, ports: o.Ports, sessions: map[*rtp.Session]bool{}, udp: map[udpFlow]*datagrams{}}
 	if len(w.ports) == 0 {
 		w.ports = Ports
 	}
@@ -121,6 +128,10 @@ func (w *watcher) packet(c *capture.Packet) {
 		return
 	}
 	w.last = max(w.last, c.At)
+	if p.Proto == packet.UDP {
+		w.datagram(c.At, &p)
+		return
+	}
 	if p.Proto == packet.TCP && (w.all || serves(p.Src.Port(), w.ports) || serves(p.Dst.Port(), w.ports)) {
 		w.tcp.Add(c.At, &p)
 	}
@@ -187,6 +198,7 @@ func (w *watcher) tick(at int64, read func() capture.Stats) {
 	}
 	w.ticked = at
 	w.tcp.Expire(at)
+	w.expireUDP(at)
 	for s := range w.sessions {
 		s.Tick(at)
 	}

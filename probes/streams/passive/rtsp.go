@@ -11,6 +11,9 @@ import (
 	"snag/probes/streams/stream"
 )
 
+// maxTracks of a connection are followed.
+const maxTracks = 8
+
 // maxRequests are remembered until they are answered.
 const maxRequests = 32
 
@@ -19,6 +22,7 @@ type rtspConn struct {
 	w              *watcher
 	server, client netip.AddrPort
 	url            string
+	protocol       string // rtsp, or rtp where nothing set it up
 	middle         bool
 	asked          map[string]request // by CSeq
 	media          []rtp.Media
@@ -92,6 +96,7 @@ func (s *rtspSide) Closed(at int64, why string) {
 		return
 	}
 	delete(s.c.w.sessions, s.session)
+	s.c.w.forget(s)
 	s.c.w.ended(at, s.sink.Sink, s.as, why)
 }
 
@@ -140,7 +145,7 @@ func (s *rtspSide) learn(at int64, channel uint8, b []byte) {
 func (s *rtspSide) begin(at int64) {
 	c := s.c
 	s.as = Conn{
-		Protocol: "rtsp", Side: side(s.toServer), Middle: c.middle,
+		Protocol: c.protocol, Side: side(s.toServer), Middle: c.middle,
 		Local: c.server.String(), Remote: c.client.String(),
 		Name: unnamed(c.server, c.client, s.toServer),
 	}
@@ -215,12 +220,16 @@ func (c *rtspConn) setup(link, transport string) {
 			}
 		}
 	}
-	if channel < 0 || len(c.tracks) >= 8 {
-		return // RTP over UDP
+	if len(c.tracks) >= maxTracks {
+		return
 	}
 	for i, m := range c.media {
 		if m.Control != "" && strings.HasSuffix(strings.TrimRight(link, "/"), m.Control[strings.LastIndexByte(m.Control, '/')+1:]) || len(c.media) == 1 {
-			c.tracks = append(c.tracks, rtspTrack{m, uint8(channel)})
+			if channel >= 0 {
+				c.tracks = append(c.tracks, rtspTrack{m, uint8(channel)})
+			} else if !c.overUDP(transport, m) {
+				return
+			}
 			c.media = append(c.media[:i:i], c.media[i+1:]...)
 			return
 		}

@@ -18,6 +18,7 @@ import (
 // one is one stream under watch: its reader's goroutine writes the link, the
 // watch's tick the rest.
 type one struct {
+	asked    Entry // as it was asked for: entry's name is the only one of its kind
 	entry    Entry
 	protocol string
 	shown    string // the URL without secrets
@@ -89,13 +90,14 @@ func (w *Watcher) newOne(e Entry, open stream.Open) *one {
 }
 
 func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
+	asked := e
 	e.Name = w.unique(e)
 	threshold := e.Threshold
 	if threshold == 0 {
 		threshold = w.o.Threshold
 	}
 	now := w.now()
-	s := &one{entry: e, protocol: protocolOf(e), shown: ShownURL(e.URL), open: open, stop: func() {}, side: side}
+	s := &one{asked: asked, entry: e, protocol: protocolOf(e), shown: ShownURL(e.URL), open: open, stop: func() {}, side: side}
 	s.link.since = now
 	s.figures = figures.New(figures.Options{
 		Name: e.Name, Asked: now, Threshold: threshold, Bursty: s.protocol == "hls", Frames: w.o.Frames,

@@ -38,6 +38,7 @@ type Happened struct {
 	Stream string
 	Layer  string
 	T, End recording.Time
+	At     recording.Time // when the watch told it: an onset is known a threshold later
 }
 
 // Snapshot is all that is watched, as it stands.

@@ -52,7 +52,7 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 	w.noteHurts(s)
 	for _, e := range w.row {
 		s.signs.note(e, now)
-		h := Happened{Event: e, Stream: s.entry.Name, Layer: s.entry.Layer, T: w.time(e.Start)}
+		h := Happened{Event: e, Stream: s.entry.Name, Layer: s.entry.Layer, T: w.time(e.Start), At: w.time(now)}
 		if e.End != 0 {
 			h.End = w.time(e.End)
 		}

@@ -165,7 +165,7 @@ func (w *Watcher) reconcile() {
 		if s.joined {
 			continue
 		}
-		if e, ok := wanted[key]; !ok || e.Threshold != s.entry.Threshold {
+		if e, ok := wanted[key]; !ok || e.Threshold != s.asked.Threshold || e.Name != s.asked.Name {
 			w.drop(key, s)
 		}
 	}

@@ -216,6 +216,10 @@ func TestWatchFollowsWhatIsWanted(t *testing.T) {
 	opened := f.opened.Load()
 	w.Set("list", entries(t, "rtmp://a/2", "rtmp://a/3"))
 	await(t, "one went, one came", func() bool { return f.open.Load() == 3 && f.opened.Load() == opened+1 })
+	renamed := entries(t, "rtmp://a/2", "rtmp://a/3")
+	renamed[1].Name = "Third"
+	w.Set("list", renamed)
+	await(t, "a stream has its new name", func() bool { return row(w, "Third").State == OK && row(w, "3").State == States })
 	w.Set("list", nil)
 	w.Set("args", nil)
 	await(t, "nobody is read", func() bool { return f.open.Load() == 0 && len(w.Snapshot().Rows) == 0 })

@@ -5,12 +5,10 @@ package capture
 
 // Packet is one captured packet from its network header on.
 type Packet struct {
-	At       int64  // monotonic clock, ns: when the kernel took it; of a file, its own time as ns since 1970
-	Proto    uint16 // ethertype
-	Outgoing bool   // this host sent it; false as well where that is not known: Directed
-	Directed bool
-	Data     []byte // good until the handler returns
-	Wire     int    // bytes on the wire from the network header on
+	At    int64  // monotonic clock, ns: when the kernel took it; of a file, its own time as ns since 1970
+	Proto uint16 // ethertype
+	Data  []byte // good until the handler returns
+	Wire  int    // bytes on the wire from the network header on
 }
 
 // Stats are what a capture took and missed.

@@ -82,13 +82,8 @@ func (r *Ring) open(iface string, prog []bpf.RawInstruction) error {
 	if err = unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_VERSION, unix.TPACKET_V3); err != nil {
 		return fmt.Errorf("set TPACKET_V3 on the packet socket: %w (it takes Linux 3.2)", err)
 	}
-	filter := make([]unix.SockFilter, len(prog))
-	for i, p := range prog {
-		filter[i] = unix.SockFilter{Code: p.Op, Jt: p.Jt, Jf: p.Jf, K: p.K}
-	}
-	fprog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	if err = unix.SetsockoptSockFprog(r.fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &fprog); err != nil {
-		return fmt.Errorf("attach the filter to the packet socket: %w", err)
+	if err = r.attach(prog); err != nil {
+		return err
 	}
 	req := unix.TpacketReq3{
 		Block_size: blockSize, Block_nr: blocks,
@@ -106,6 +101,28 @@ func (r *Ring) open(iface string, prog []bpf.RawInstruction) error {
 		return fmt.Errorf("bind the packet socket: %w", err)
 	}
 	return nil
+}
+
+// attach sets the filter; a second one takes the first one's place at once.
+func (r *Ring) attach(prog []bpf.RawInstruction) error {
+	filter := make([]unix.SockFilter, len(prog))
+	for i, p := range prog {
+		filter[i] = unix.SockFilter{Code: p.Op, Jt: p.Jt, Jf: p.Jf, K: p.K}
+	}
+	fprog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	if err := unix.SetsockoptSockFprog(r.fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &fprog); err != nil {
+		return fmt.Errorf("attach the filter to the packet socket: %w", err)
+	}
+	return nil
+}
+
+// SetPorts captures other ports from now on.
+func (r *Ring) SetPorts(ports []uint16) error {
+	prog, err := Filter(ports)
+	if err != nil {
+		return err
+	}
+	return r.attach(prog)
 }
 
 // Close ends the capture. Run must have returned.
@@ -171,12 +188,10 @@ func (r *Ring) block(block []byte, h *unix.TpacketHdrV1, handle func(*Packet)) {
 		}
 		ll := block[at+addr:]
 		handle(&Packet{
-			At:       int64(t.Sec)*1e9 + int64(t.Nsec) + r.offset,
-			Proto:    binary.BigEndian.Uint16(ll[2:]),
-			Outgoing: ll[10] == outgoing,
-			Directed: binary.NativeEndian.Uint16(ll[8:]) != loopback,
-			Data:     block[from:to:to],
-			Wire:     int(t.Len),
+			At:    int64(t.Sec)*1e9 + int64(t.Nsec) + r.offset,
+			Proto: binary.BigEndian.Uint16(ll[2:]),
+			Data:  block[from:to:to],
+			Wire:  int(t.Len),
 		})
 		if t.Next_offset == 0 {
 			return

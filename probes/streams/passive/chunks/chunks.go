@@ -124,10 +124,6 @@ func (f *Follower) ChunkSize() uint32 {
 	return f.p.ChunkSize()
 }
 
-// Searched is how many bytes were searched in vain, or let pass between searches,
-// since it last followed.
-func (f *Follower) Searched() int { return f.tries * searched }
-
 // Data takes the next bytes.
 func (f *Follower) Data(at int64, b []byte) {
 	if f.phase == shaking {
@@ -253,6 +249,7 @@ func (f *Follower) goesOn() []byte {
 // given out where one fits.
 func (f *Follower) Close() {
 	if f.phase == settling && f.held != nil {
+		f.pool.s.steps = budget
 		sizes := f.sizes
 		if len(sizes) == 0 {
 			sizes = []uint32{unlimited}

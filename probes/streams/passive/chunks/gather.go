@@ -117,7 +117,8 @@ func (f *Follower) learn(l lock) {
 
 // settle looks whether the chunk size shows by now.
 func (f *Follower) settle() {
-	l, ok := f.pool.s.settle(f.held, 0, f.seed, f.bound, f.sizes)
+	f.pool.s.steps = budget
+	l, ok := f.pool.s.settle(f.held, f.seed, f.bound, f.sizes)
 	switch {
 	case ok:
 		f.learn(l)

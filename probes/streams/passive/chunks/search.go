@@ -18,7 +18,7 @@ const (
 	unlimited = rtmp.MaxChunkSize // "no message was split": the chunk size is not known
 	minSize   = 128               // RTMP 1.0, 5.4.1: the first chunk size; no sender is seen below it
 	maxSize   = 65536
-	budget    = 4 << 20 // of one search, so that hostile bytes cost little
+	budget    = 1 << 20 // of one search, so that hostile bytes cost little
 )
 
 // lock is where a chain of chunks begins and what is known of it.
@@ -71,7 +71,7 @@ func (s *searcher) search(b []byte, hint uint32) (lock, bool) {
 			continue
 		}
 		if at, ok := s.from(b, i); ok {
-			if l, ok := s.settle(b[at:], 0, nil, 0, nil); ok {
+			if l, ok := s.settle(b[at:], nil, 0, nil); ok {
 				l.at = at
 				return l, true
 			}
@@ -152,9 +152,8 @@ func (s *searcher) sizes(b []byte, at, head int, length, bound uint32, try func(
 // so far, none: any over bound. Several may be: a message that was split once looks
 // the same wherever a byte in it looks like a chunk's header; the next such message
 // tells nearly all of them apart. ok is false while b is too short to tell, or
-// where nothing fits.
-func (s *searcher) settle(b []byte, _ int, seed []rtmp.State, bound uint32, sizes []uint32) (l lock, ok bool) {
-	s.steps = max(s.steps, budget/4)
+// where nothing fits, or once the search's budget is used up.
+func (s *searcher) settle(b []byte, seed []rtmp.State, bound uint32, sizes []uint32) (l lock, ok bool) {
 	guessed, best := false, 0
 	fits := func(size uint32) bool {
 		if u := s.try(b, 0, size, seed); u.sure() && len(l.sizes) < 1024 && !slices.Contains(l.sizes, u.size) {

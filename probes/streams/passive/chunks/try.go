@@ -46,8 +46,11 @@ func (s *searcher) once(b []byte, from int, size uint32, seed []rtmp.State) (t t
 	}
 	var before uint32
 	for pos := from; pos < len(b); {
-		s.steps -= 64
+		if s.steps <= 0 {
+			return t
+		}
 		n, m, err := s.p.Next(b[pos:])
+		s.steps -= 64 + 8*n/int(size)
 		if err != nil {
 			return t
 		}

@@ -189,6 +189,10 @@ func (h *half) finish(a *Assembler, at int64, why string) {
 	if h.closed {
 		return
 	}
+	if h.fin && h.next == h.finSeq {
+		h.drop(a) // nothing comes after a FIN
+	}
+	h.fin = false // it may contradict what is held
 	for !h.closed && len(h.held) > 0 {
 		h.skip(a, at, h.held[0].seq)
 		h.release(a, at)

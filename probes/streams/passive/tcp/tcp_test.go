@@ -135,6 +135,13 @@ func TestConnections(t *testing.T) {
 			w.now += int64(grace)
 			w.send(server, A, 5001, 13, "")
 		}, "\x00\x00", "[2]", "FIN"},
+		{"two FINs that contradict each other", func(w *wire) {
+			w.open(9)
+			w.send(client, P, 10, 1, "ab")
+			w.send(client, F, 20, 1, "xy")
+			w.send(client, F, 15, 1, "")
+			w.send(client, R, 12, 1, "")
+		}, "ab\x00\x00\x00\x00\x00\x00\x00\x00xy", "[8]", "RST"},
 		{"reset", func(w *wire) { w.open(9); w.send(client, P, 12, 1, "c"); w.send(client, R, 13, 1, "") }, "\x00\x00c", "[2]", "RST"},
 		{"a reset from elsewhere", func(w *wire) { w.open(9); w.send(client, R, 0x80000000, 1, ""); w.send(client, P, 10, 1, "ab") }, "ab", "[]", ""},
 		{"data with the SYN", func(w *wire) { w.send(client, packet.SYN, 9, 0, "ab"); w.send(client, P, 12, 1, "c") }, "abc", "[]", ""},
