@@ -46,7 +46,7 @@ export interface Verdict {
    */
   verdict: Entry[];
   /**
-   * why no culprit is named though something is wrong
+   * why no culprit is named though something is wrong, or though snag itself did not see enough to clear anybody
    */
   abstained?: string;
   /**
