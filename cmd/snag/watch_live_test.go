@@ -40,9 +40,12 @@ func beside(t *testing.T, argv ...string) *exec.Cmd {
 		t.Skip(err)
 	}
 	t.Cleanup(func() {
+		// Asked first: a master of nginx that is killed leaves its worker behind.
 		cmd.Process.Signal(syscall.SIGCONT)
-		cmd.Process.Kill()
+		cmd.Process.Signal(syscall.SIGTERM)
+		late := time.AfterFunc(3*time.Second, func() { cmd.Process.Kill() })
 		cmd.Wait()
+		late.Stop()
 	})
 	return cmd
 }
