@@ -1,6 +1,7 @@
 package broadcast
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -98,6 +99,27 @@ func (b *Broadcast) Observe(d time.Duration) (Watched, error) {
 	w.Server = longestGap(all, at, func(m Moment) uint64 { return m.Came })
 	w.Viewer = longestGap(all, at, func(m Moment) uint64 { return m.Seen })
 	return w, nil
+}
+
+// Stood tells whether the stream stood still at the viewer for longer than a freeze.
+func (w Watched) Stood() bool { return w.Viewer.Length > 2*time.Second }
+
+// NotTheEncoder is why the encoder did not stop, by what came to its server; nil
+// where it did: the server then gets nothing, and has nothing left unread, while one
+// that is stopped does not read.
+func (w Watched) NotTheEncoder() error {
+	if w.Server.Length < 2*time.Second || w.Server.RecvQ > 10_000 {
+		return fmt.Errorf("the server got nothing for %s, with up to %d bytes unread: it was not the encoder", w.Server.Length, w.Server.RecvQ)
+	}
+	return nil
+}
+
+// NotTheServer is why the server did not stop; nil where it did.
+func (w Watched) NotTheServer() error {
+	if w.Viewer.LeastRecvQ < 20_000 {
+		return fmt.Errorf("only %d bytes lay unread at the server: it was not the server", w.Viewer.LeastRecvQ)
+	}
+	return nil
 }
 
 func longestGap(all []Moment, at []time.Time, of func(Moment) uint64) Gap {

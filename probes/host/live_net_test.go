@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -159,6 +160,54 @@ func TestBeyondTheBoundNamespacesAreListedAndToldNotMeasured(t *testing.T) {
 	c, measured := r.Measured("host.netstat")
 	if !listed || !measured || c.State != recording.CoveragePartial || !strings.Contains(c.Why, "listed but not measured") {
 		t.Errorf("listed %v, coverage %+v", listed, c)
+	}
+}
+
+// Containers by the thousand: each interface is there, and those that go away
+// between two ticks take nothing with them.
+func TestThousandsOfInterfaces(t *testing.T) {
+	const pairs = 1200
+	n := namespace(t, "many")
+	add, del := &strings.Builder{}, &strings.Builder{}
+	for i := range pairs {
+		fmt.Fprintf(add, "link add v%d type veth peer name w%d\n", i, i)
+		if i%100 == 0 {
+			fmt.Fprintf(del, "link del v%d\n", i)
+		}
+	}
+	batch := filepath.Join(t.TempDir(), "batch")
+	change := func(lines string) {
+		t.Helper()
+		if err := os.WriteFile(batch, []byte(lines), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run(t, "ip", "-n", n.Name, "-batch", batch)
+	}
+	change(add.String())
+	p, env, sink := live(t)
+	env.Target.NetnsID = n.ID
+	p.tick(0, false)
+	change(del.String())
+	p.tick(1, false)
+	p.meter.writeCoverage()
+	r := sink.Recording()
+	seen := map[string]bool{}
+	for _, l := range r.Links {
+		if l.Netns == n.ID {
+			seen[l.Name] = true
+		}
+	}
+	if want := 2*pairs + 1; len(seen) != want {
+		t.Errorf("%d interfaces have a row, of %d", len(seen), want)
+	}
+	if c, measured := r.Measured("host.links"); !measured || c.State != recording.CoverageOK {
+		t.Errorf("coverage %+v", c)
+	}
+	for device, want := range map[string]int{"v0": 1, "v1": 2} { // v0 went after the first tick
+		series := r.Select("node_network_receive_packets_total", "netns", fmt.Sprint(n.ID), "device", device)
+		if len(series) != 1 || len(series[0].Points) != want {
+			t.Errorf("%s: %v, want one series of %d points", device, series, want)
+		}
 	}
 }
 

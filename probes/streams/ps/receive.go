@@ -80,25 +80,7 @@ func (r *receiver) tick(now int64) {
 }
 
 func (r *receiver) count() {
-	now := r.window.Counts
-	if now == r.told {
-		return
-	}
-	for _, c := range [...]struct {
-		count stream.Count
-		n     uint64
-	}{
-		{stream.PacketsLost, now.Lost - r.told.Lost},
-		{stream.PacketsLate, now.Late - r.told.Late},
-		{stream.PacketsReordered, now.Reordered - r.told.Reordered},
-		{stream.PacketsDuplicate, now.Duplicate - r.told.Duplicate},
-		{stream.Discontinuities, now.Restarts - r.told.Restarts},
-	} {
-		if c.n > 0 {
-			r.sink.Count(c.count, c.n)
-		}
-	}
-	r.told = now
+	r.told = r.window.Counts.Tell(r.sink, r.told)
 }
 
 // hopeless tells that so much came without one pack header that it is none.

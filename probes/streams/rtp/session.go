@@ -158,25 +158,7 @@ func (s *Session) Report(track int, now int64, own uint32) []byte {
 
 // count tells the sink what was counted since the last time.
 func (s *Session) count(t *track) {
-	now := t.window.Counts
-	if now == t.told {
-		return
-	}
-	for _, c := range [...]struct {
-		count stream.Count
-		n     uint64
-	}{
-		{stream.PacketsLost, now.Lost - t.told.Lost},
-		{stream.PacketsLate, now.Late - t.told.Late},
-		{stream.PacketsReordered, now.Reordered - t.told.Reordered},
-		{stream.PacketsDuplicate, now.Duplicate - t.told.Duplicate},
-		{stream.Discontinuities, now.Restarts - t.told.Restarts},
-	} {
-		if c.n > 0 {
-			s.sink.Count(c.count, c.n)
-		}
-	}
-	t.told = now
+	t.told = t.window.Counts.Tell(s.sink, t.told)
 }
 
 // place sets a track's offset at its first packet, and when its sender began anew.

@@ -1,6 +1,10 @@
 package rtp
 
-import "time"
+import (
+	"time"
+
+	"snag/probes/streams/stream"
+)
 
 // Bounds of what is kept in order to put packets in order.
 const (
@@ -26,6 +30,25 @@ type Counts struct {
 	Reordered uint64 // came out of order, within the window
 	Duplicate uint64
 	Restarts  uint64 // another SSRC, or a jump in the sequence that its timestamps don't bear out
+}
+
+// Tell gives the sink what was counted since told, and returns what is told by then.
+func (c Counts) Tell(sink stream.Sink, told Counts) Counts {
+	for _, one := range [...]struct {
+		count stream.Count
+		n     uint64
+	}{
+		{stream.PacketsLost, c.Lost - told.Lost},
+		{stream.PacketsLate, c.Late - told.Late},
+		{stream.PacketsReordered, c.Reordered - told.Reordered},
+		{stream.PacketsDuplicate, c.Duplicate - told.Duplicate},
+		{stream.Discontinuities, c.Restarts - told.Restarts},
+	} {
+		if one.n > 0 {
+			sink.Count(one.count, one.n)
+		}
+	}
+	return c
 }
 
 // Window puts the packets of one track in order. P is what is kept of a packet.
