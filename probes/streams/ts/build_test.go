@@ -232,7 +232,7 @@ func TestInsideANamespace(t *testing.T) {
 	name := fmt.Sprintf("snagts%d", os.Getpid())
 	for _, args := range [][]string{{"netns", "add", name}, {"-n", name, "link", "set", "lo", "up"}} {
 		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
-			t.Skipf("ip %v: %v: %s", args, err, out)
+			t.Fatalf("ip %v: %v: %s", args, err, out)
 		}
 	}
 	t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", name).Run() })
