@@ -36,6 +36,7 @@ type watchFlags struct {
 	passive   bool
 	iface     string
 	ports     []uint
+	netns     string
 	read      string
 }
 
@@ -81,6 +82,7 @@ froze, went down or could not be read, 1 failed, 2 usage.`,
 	flags.DurationVar(&f.threshold, "threshold", 0, "no frame for so long is a freeze (default: the larger of 1s and three frames' spacing)")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "give up on a server that has not let in by then")
 	flags.DurationVar(&f.every, "read-every", streams.ReadEvery, "read each connection at most so often: rarer costs less, and frames are timed no finer; 0: as data come")
+	flags.StringVar(&f.netns, "netns", "", "read, ask and capture inside this network namespace, by name or inode")
 	f.passiveFlags(cmd)
 	return cmd
 }
@@ -96,6 +98,8 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	switch {
+	case cmd.Flags().Changed("netns") && f.netns == "":
+		return usage("--netns: the name is empty")
 	case !f.isPassive() && len(f.urls) == 0 && f.list == "" && f.layers == "" && len(f.discover) == 0:
 		return usage("what is to be watched? give a URL, --list FILE or --discover KIND:URL (snag watch --help)")
 	case changed("for") && (f.window < time.Second || f.window > maxFor):

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/netns"
 	"snag/probes/streams/passive"
 	"snag/probes/streams/passive/capture"
 	"snag/probes/streams/stream"
@@ -20,7 +21,7 @@ import (
 
 func (f *watchFlags) passiveFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVar(&f.passive, "passive", false, "read no stream: judge the RTMP that goes over this host, by its packets")
+	flags.BoolVar(&f.passive, "passive", false, "judge the RTMP and RTSP that goes over this host, by its packets, without a reader; beside URLs, their streams' names are given to connections with the same frames")
 	flags.StringVar(&f.iface, "iface", "", "with --passive: packets of this interface (default: of all)")
 	flags.UintSliceVar(&f.ports, "port", nil, "with --passive or --read: packets of these ports (default: 1935, 554, 8554; in a file, all)")
 	flags.StringVar(&f.read, "read", "", "judge a pcap or pcapng file, as --passive would have then")
@@ -30,10 +31,12 @@ func (f *watchFlags) isPassive() bool { return f.passive || f.read != "" }
 
 func (f *watchFlags) checkPassive(cmd *cobra.Command) error {
 	switch {
-	case len(f.urls) > 0 || f.list != "" || f.layers != "" || len(f.discover) > 0:
-		return usage("--passive and --read look at packets: without a URL, --list, --layers, --discover")
+	case f.read != "" && (len(f.urls) > 0 || f.list != "" || f.layers != "" || len(f.discover) > 0):
+		return usage("--read looks at packets of then: without a URL, --list, --layers, --discover")
 	case f.passive && f.read != "":
 		return usage("either --passive or --read FILE")
+	case f.read != "" && f.netns != "":
+		return usage("--netns: a file is of the namespace that it was captured in")
 	case f.read != "" && f.iface != "":
 		return usage("--iface is of --passive: a file has the interfaces that it was captured on")
 	case f.read != "" && (f.onFreeze != "" || f.webhook != "" || cmd.Flags().Changed("for")):
@@ -66,8 +69,8 @@ type capturing struct {
 	stats passive.Stats
 }
 
-func newCapturing(f watchFlags) (*capturing, error) {
-	c := &capturing{file: f.read, o: passive.Options{Iface: f.iface}}
+func newCapturing(f watchFlags, inside *netns.Handle) (*capturing, error) {
+	c := &capturing{file: f.read, o: passive.Options{Iface: f.iface, Netns: inside}}
 	for _, p := range f.ports {
 		c.o.Ports = append(c.o.Ports, uint16(p))
 	}

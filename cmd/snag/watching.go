@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"snag/cmd/snag/live"
+	"snag/internal/netns"
 	"snag/probes"
 	"snag/probes/probe"
 	"snag/probes/streams"
@@ -29,7 +30,8 @@ type watching struct {
 	frames   *figures.FrameLog
 	file     *os.File
 	recorder *recording.Writer
-	capture  *capturing // nil: streams are read
+	capture  *capturing    // nil: streams are read
+	inside   *netns.Handle // nil: snag's own namespace
 }
 
 // output is how a watch is shown: lines, JSON lines, or the table.
@@ -47,10 +49,18 @@ func newWatching(f watchFlags) (*watching, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.netns != "" {
+		if s.inside, err = probes.OpenNetns(f.netns); err != nil {
+			return nil, usage("--netns: %v", err)
+		}
+	}
 	for _, spec := range f.discover {
 		d, err := watch.ParseDiscovery(spec)
 		if err != nil {
 			return nil, usage("--discover: %v", err)
+		}
+		if s.inside != nil {
+			d.Inside(s.inside.Path)
 		}
 		s.discovery = append(s.discovery, d)
 	}
@@ -61,7 +71,7 @@ func newWatching(f watchFlags) (*watching, error) {
 	}
 	anchor := probe.NewAnchor()
 	if f.isPassive() {
-		if s.capture, err = newCapturing(f); err != nil {
+		if s.capture, err = newCapturing(f, s.inside); err != nil {
 			return nil, err
 		}
 		anchor = s.capture.anchor(anchor)
@@ -69,6 +79,9 @@ func newWatching(f watchFlags) (*watching, error) {
 	o := watch.Options{
 		Open: streams.Open, Anchor: anchor, Most: f.most, PerSecond: f.perSecond, Timeout: f.timeout,
 		Every: f.every, Threshold: f.threshold, Tell: s.show.Event, Note: s.show.Note, Alarms: alarms,
+	}
+	if s.inside != nil {
+		o.Netns, o.NetnsID = s.inside.Path, s.inside.ID
 	}
 	if s.capture != nil {
 		o.Now = s.capture.now()
@@ -199,6 +212,9 @@ func (s *watching) flush(ctx context.Context) {
 // close ends what is written.
 func (s *watching) close() error {
 	var errs []error
+	if s.inside != nil {
+		errs = append(errs, s.inside.Close())
+	}
 	if s.file != nil {
 		if err := errors.Join(s.frames.Flush(), s.file.Close()); err != nil {
 			errs = append(errs, fmt.Errorf("--frames: %w", err))
