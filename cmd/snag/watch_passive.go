@@ -7,7 +7,6 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -55,14 +54,11 @@ func (f *watchFlags) checkPassive(cmd *cobra.Command) error {
 	return nil
 }
 
-// lag is how old a frame may be when the kernel's ring hands it over.
-const lag = 250 * time.Millisecond
-
 // capturing hands streams of captured packets to a watch.
 type capturing struct {
 	o     passive.Options
 	file  string
-	clock atomic.Int64 // of a file: the latest packet, ns since 1970
+	clock atomic.Int64 // up to when packets were handed on: monotonic ns, of a file since 1970
 	first int64        // of a file
 
 	mu    sync.Mutex
@@ -105,6 +101,14 @@ func (c *capturing) now() func() int64 {
 	return c.clock.Load
 }
 
+// seen is up to when the live capture was handed on.
+func (c *capturing) seen() func() int64 {
+	if c.file != "" {
+		return nil
+	}
+	return c.clock.Load
+}
+
 // run captures until ctx ends, or reads the file.
 func (c *capturing) run(ctx context.Context, w *watch.Watcher, note func(string)) error {
 	full := false
@@ -114,7 +118,7 @@ func (c *capturing) run(ctx context.Context, w *watch.Watcher, note func(string)
 			Leaves: d.Side == recording.StreamSideConsumer && c.file == "",
 		}
 		if c.file == "" {
-			j.Lag = lag
+			j.Lag = capture.Lag
 		}
 		if s := w.Join(j); s != nil {
 			return s
@@ -127,6 +131,7 @@ func (c *capturing) run(ctx context.Context, w *watch.Watcher, note func(string)
 	}
 	var err error
 	if c.file == "" {
+		c.o.Tick = c.clock.Store
 		err = passive.Run(ctx, c.o, begin)
 	} else {
 		err = w.Feed(ctx, func(tick func()) error {

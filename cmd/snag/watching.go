@@ -84,7 +84,7 @@ func newWatching(f watchFlags) (*watching, error) {
 		o.Netns, o.NetnsID = s.inside.Path, s.inside.ID
 	}
 	if s.capture != nil {
-		o.Now = s.capture.now()
+		o.Now, o.Seen, o.Over = s.capture.now(), s.capture.seen(), f.read != ""
 	}
 	if f.listen != "" {
 		if s.metrics, err = watch.Listen(f.listen, version); err != nil {
