@@ -153,7 +153,7 @@ func TestPassiveInANamespace(t *testing.T) {
 	}
 
 	dir := filepath.Join(t.TempDir(), "rec")
-	named := func(r watch.Row) bool { return r.Unnamed && r.Kin.Name != "" }
+	named := func(r watch.Row) bool { return r.Unnamed && r.Kin.Name != "" && r.Kin.Publisher != "" }
 	rows = watched(t, watchFlags{passive: true, netns: in.name, out: dir, discover: []string{"nginx:http://127.0.0.1:8080/stat"}},
 		func(rows []watch.Row) bool { return count(rows, named) == 4 })
 	names := map[string]int{}
