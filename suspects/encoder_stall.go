@@ -21,6 +21,7 @@ var encoderStall = &Suspect{
 	For: []string{
 		"decisive: the publisher's Send-Q is 0 at all looks and it wrote nothing (0 of 300 kB/s), while the server had read all that came (Recv-Q 0, lastrcv 3.6 s)",
 		"decisive: its clock moves 0.8 s a second, and nothing waits on either side",
+		"strong, from the player alone: so many frames came each second (20.0, ±0.3 %) though their bytes differed (91 to 103 KiB): somebody makes or paces them, and no link holds them up; with a clock that moves 0.8 s a second it confirms",
 		"weak: the clock stepped by 5.1 s without a burst (a capture clock: the frames were never made), or the frames came in a burst (a file clock)",
 	},
 	Against: []string{
@@ -48,7 +49,11 @@ func weighEncoderStall(s *scene.Scene, r *recording.Recording) []Finding {
 			}
 		case atUnknown:
 			if f.open.upstream {
-				out = append(out, f.with(f.cantTell(s, "the encoder stopped"), f.upstream(s, r)))
+				who := "the encoder stopped"
+				if f.slow {
+					who = "the encoder is too slow"
+				}
+				out = append(out, f.with(f.paced(s, r, f.cantTell(s, r, who)), f.upstream(s, r)))
 			}
 		}
 	}

@@ -123,7 +123,7 @@ func programOf(sub recording.Subject) string {
 
 // cantTell is a finding on what the player alone shows: the frames stopped, and
 // what sent them was not seen.
-func (f *faulty) cantTell(s *scene.Scene, who string) Finding {
+func (f *faulty) cantTell(s *scene.Scene, r *recording.Recording, who string) Finding {
 	end := s.Window.End
 	out := f.finding(s, f.stream.Subject)
 	out.Text = fmt.Sprintf("%s; whether %s, can't be told from here: %s", f.what(end), who, f.reason)
@@ -132,15 +132,6 @@ func (f *faulty) cantTell(s *scene.Scene, who string) Finding {
 		e.Text += "; " + came.Text
 	}
 	out.Evidence = []Evidence{e, {Side: Missing, Source: "ss -tnpi at the ingest", Text: f.reason}}
-	out.Next = f.next()
+	out.Next = f.next(s, r)
 	return out
-}
-
-// next is what would tell where a stream stands whose way was not seen to its source.
-func (f *faulty) next() string {
-	url := f.stream.Row.URL
-	if url == "" {
-		url = "URL"
-	}
-	return fmt.Sprintf("on the host that takes the stream in: snag find --stream %s; from here: snag watch --layers ingest=…,edge=%s", url, url)
 }

@@ -53,7 +53,7 @@ func weighUplinkBlackhole(s *scene.Scene, r *recording.Recording) []Finding {
 			out = append(out, f.linkFree(fmt.Sprintf("it carried %s in %s", size(f.from.acked), lasting(f.from.seconds))))
 		case atUnknown:
 			if !f.slow && f.open.upstream {
-				out = append(out, f.with(f.cantTell(s, "its uplink is dead"), f.upstream(s, r)))
+				out = append(out, f.with(f.cantTell(s, r, "its uplink is dead"), f.upstream(s, r)))
 			}
 		}
 	}
