@@ -42,10 +42,10 @@ func weighEncoderStall(s *scene.Scene, r *recording.Recording) []Finding {
 		case atSource:
 			out = append(out, f.with(f.encoder(s), f.upstream(s, r)))
 		case atSlowLink, atDeadLink:
-			out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it waited at its socket (Send-Q %s): it sends more than is taken", size(float64(f.from.most)), f.from.lookedAt())))
+			out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it waited at its socket (bytes in Send-Q %s): it sends more than is taken", size(float64(f.from.most)), f.from.lookedAt())))
 		case atServer:
 			if !f.holds {
-				out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it lay unread at %s (Recv-Q %s): it sent", size(float64(f.to.most)), f.to.name(), f.to.lookedAt())))
+				out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it lay unread at %s (bytes in Recv-Q %s): it sent", size(float64(f.to.most)), f.to.name(), f.to.lookedAt())))
 			}
 		case atUnknown:
 			if f.open.upstream {
@@ -67,7 +67,7 @@ func (f *faulty) encoder(s *scene.Scene) Finding {
 	who := f.from.name()
 	e := Evidence{Side: For, Grade: Strong, Value: f.from.written, Unit: "B", Source: "ss -tnpi Send-Q, bytes_acked, lastsnd", Origin: "the publisher's socket"}
 	if f.slow {
-		e.Text = fmt.Sprintf("nothing waited at its socket (Send-Q %s), and it wrote %s/s", f.from.lookedAt(), size(f.from.written/max(f.from.seconds, 1)))
+		e.Text = fmt.Sprintf("nothing waited at its socket (bytes in Send-Q %s), and it wrote %s/s", f.from.lookedAt(), size(f.from.written/max(f.from.seconds, 1)))
 		out.Text = fmt.Sprintf("%s makes %.2f s of %s a second: it is too slow", who, f.ratio, f.stream.Subject.Name)
 	} else {
 		e.Text = f.from.nothingToSend()

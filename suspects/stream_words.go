@@ -94,12 +94,12 @@ const fewBurst = 10
 
 // nothingToSend says of a sender that it wrote nothing.
 func (m reading) nothingToSend() string {
-	return fmt.Sprintf("nothing waited at its socket (Send-Q %s) and it wrote %s in %s (usually %s/s)", m.lookedAt(), size(m.written), lasting(m.seconds), size(m.usualWritten))
+	return fmt.Sprintf("nothing waited at its socket (bytes in Send-Q %s) and it wrote %s in %s (usually %s/s)", m.lookedAt(), size(m.written), lasting(m.seconds), size(m.usualWritten))
 }
 
 // nothingCame says of a receiver that it read all there was.
 func (m reading) nothingCame() string {
-	return fmt.Sprintf("%s read all that came (Recv-Q %s): %s in %s", m.name(), m.lookedAt(), size(m.received), lasting(m.seconds))
+	return fmt.Sprintf("%s read all that came (bytes in Recv-Q %s): %s in %s", m.name(), m.lookedAt(), size(m.received), lasting(m.seconds))
 }
 
 // name is the process that holds the socket, else its address.

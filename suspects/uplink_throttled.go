@@ -71,7 +71,7 @@ func (f *faulty) throttled(s *scene.Scene) Finding {
 	e := Evidence{Side: For, Grade: Strong, Value: float64(f.from.most), Unit: "B", Source: "ss -tnpi Send-Q, bytes_acked, bytes_received", Origin: "queues",
 		Text: fmt.Sprintf("bytes waited at its socket %s, up to %s; %s left it in %s", f.from.lookedAt(), size(float64(f.from.most)), size(f.from.acked), lasting(f.from.seconds))}
 	if f.to.seen && f.to.looks > 0 {
-		e.Text += fmt.Sprintf(", %s arrived, and %s had read it (Recv-Q %s)", size(f.to.received), f.to.name(), f.to.lookedAt())
+		e.Text += fmt.Sprintf(", %s arrived, and %s had read it (bytes in Recv-Q %s)", size(f.to.received), f.to.name(), f.to.lookedAt())
 		if f.from.seconds > 0 && math.Abs(f.to.received-f.from.acked) <= max(2*differ*f.from.acked, float64(f.from.most)) {
 			e.Grade = Decisive
 		}
