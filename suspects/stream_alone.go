@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"snag/recording"
@@ -153,14 +154,13 @@ func nextHost(st *scene.Stream) string {
 		return recording.Host(st.Way[n-1].To.First().Remote)
 	}
 	_, rest, ok := strings.Cut(st.Row.URL, "://")
-	if host, _, _ := strings.Cut(rest, "/"); ok {
-		host, _, _ = strings.Cut(host, "?")
-		if host = recording.Host(host); host != "" {
+	at, _, _ := strings.Cut(rest, "/")
+	at, _, _ = strings.Cut(at, "?")
+	for _, host := range []string{recording.Host(at), recording.Host(st.Row.Remote)} {
+		addr, err := netip.ParseAddr(host)
+		if ok && host != "" && (err != nil || !addr.IsMulticast() && !addr.IsUnspecified()) {
 			return host
 		}
-	}
-	if host := recording.Host(st.Row.Remote); host != "" {
-		return host
 	}
 	return "the host that sends it"
 }
