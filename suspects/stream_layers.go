@@ -63,8 +63,8 @@ func (f *faulty) layersOf(s *scene.Scene, r *recording.Recording) (layered, bool
 		stood := below >= stoodHop && above < sufferedToo*below
 		if h.missing >= 3 || h.longest-usual >= lateHop || stood {
 			l.from, l.to, l.missing, l.longest = h.from, h.to, h.missing, h.longest-usual
-			if stood {
-				l.longest = max(l.longest, below)
+			if l.longest < lateHop { // nothing came out of it yet
+				l.longest = below
 			}
 			break
 		}
