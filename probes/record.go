@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +46,12 @@ var All = []probe.Probe{
 // maxWatched processes are looked at closely; beyond it coverage says so.
 const maxWatched = 64
 
+// maxCloser processes are looked at by the costly probes.
+const maxCloser = 64
+
+// mostStacks different stacks have an id in one recording.
+const mostStacks = 20000
+
 // Plan is what to record.
 type Plan struct {
 	Dir      string
@@ -54,8 +61,13 @@ type Plan struct {
 	Since    recording.Time // when the user says that it began; 0: not said
 	Streams  []string       // URLs of live streams to read meanwhile, as a viewer would
 	Layers   string         // one stream's places: ingest=URL,origin=URL,edge=URL
-	Snag     string         // version
-	Notice   func(text string)
+	Probes   []string       // only these; empty: all
+	Closer   []int          // processes that the costly probes look at from the start
+	// Budget is what the costly probes may take of the machine's CPU time, 0 to 1; 0
+	// is no limit.
+	Budget float64
+	Snag   string // version
+	Notice func(text string)
 	// Tick is told once a second how much of the window is left.
 	Tick func(left time.Duration)
 
@@ -97,6 +109,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	env := &probe.Env{
 		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
 		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
+		Closer: probe.NewWatch(maxCloser), Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
 		Streams: p.Streams, Layers: p.Layers,
 	}
 	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{Now: env.Now})
@@ -104,12 +117,16 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 		return &NotBegunError{err}
 	}
 	env.Sink = w
+	env.Stacks = probe.NewStacks(w, mostStacks)
+	for _, pid := range p.Closer {
+		env.Closer.Add(pid, "asked for")
+	}
 	for _, pid := range target.PIDs {
 		env.Watch.Add(pid, "asked for")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	running := start(ctx, env, all)
+	running := start(ctx, env, chosen(all, p.Probes))
 	steps := newStepWatch(p.clocks())
 	wait(ctx, p, w.Failed(), func() {
 		if step, stepped := steps.look(); stepped {
@@ -165,6 +182,20 @@ func wait(ctx context.Context, p Plan, failed <-chan struct{}, look func()) {
 			look()
 		}
 	}
+}
+
+// chosen are the probes of those names; without names, all.
+func chosen(all []probe.Probe, names []string) []probe.Probe {
+	if len(names) == 0 {
+		return all
+	}
+	var out []probe.Probe
+	for _, p := range all {
+		if slices.Contains(names, p.Name) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 func manifest(p Plan, target recording.Target, anchor recording.Anchor, own uint64) recording.Manifest {
