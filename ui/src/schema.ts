@@ -56,6 +56,30 @@ export interface Verdict {
   next_measurement?: string;
   warnings: string[];
   coverage: Coverage[];
+  /**
+   * the processes that the costly probes looked at, and what that took
+   */
+  closer?: {
+    processes: {
+      pid: number;
+      comm?: string;
+      why: string;
+    }[];
+    /**
+     * how many more were worth it
+     */
+    left?: number;
+    /**
+     * share of the machine's CPU time that it might take
+     */
+    budget: number;
+    /**
+     * by probe
+     */
+    spent_cpu_seconds: {
+      [k: string]: number;
+    };
+  };
 }
 export interface Symptom {
   name:
