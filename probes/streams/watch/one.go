@@ -161,10 +161,18 @@ func (w *Watcher) keep(ctx context.Context, s *one) {
 		if err == nil {
 			err = &stream.Ended{URL: s.shown, Why: "the reader ended"}
 		}
-		if let || err.Error() != was { // the same no, again and again, is one event
+		var ended *stream.Ended
+		over := errors.As(err, &ended) && ended.Over
+		// The same no, again and again, is one event; that what was live is a
+		// recording now, none.
+		if let || err.Error() != was && !(over && s.everRead()) {
 			s.figures.End(now, err)
 		}
 		was = err.Error()
+		if over && ended.Final {
+			s.away(now, err, 0)
+			return
+		}
 		b.steady(read)
 		wait := b.next(rand.Float64())
 		s.away(now, err, now+int64(wait))
@@ -217,8 +225,17 @@ func (s *one) away(now int64, err error, retry int64) {
 		s.link.since = now
 	}
 	var refused *stream.Refused
+	var ended *stream.Ended
 	s.link.phase, s.link.err, s.link.retry = away, err, retry
 	s.link.refused = errors.As(err, &refused)
+	s.link.over = errors.As(err, &ended) && ended.Over
+}
+
+// everRead tells whether the stream was ever let in.
+func (s *one) everRead() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.link.ends > 0
 }
 
 // unreadable is a stream that no reader is for.

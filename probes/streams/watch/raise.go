@@ -47,7 +47,7 @@ func (w *Watcher) alarming(now int64) []raised {
 				verdict = triage(t, all)
 			}
 			out = append(out, raised{Alarm: w.alarm(s, now, verdict)})
-		case was.bad && state >= Late && state != Connecting && state != Waiting:
+		case was.bad && state >= Late && state != Connecting && state != Waiting && state != Over:
 			s.alarm = alarmState{}
 			a := w.alarm(s, now, "")
 			a.Event, a.Onset = AlarmWell, w.time(was.onset).Wall()

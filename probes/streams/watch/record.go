@@ -46,7 +46,8 @@ func (w *Watcher) finish() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range w.streams {
-		w.sick = w.sick || !s.signs.frames && !s.joined // it was never seen to be well
+		// It was never seen to be well; a recording can't be.
+		w.sick = w.sick || !s.signs.frames && !s.joined && !s.link0().over
 		w.closeRow(s)
 	}
 }

@@ -32,6 +32,16 @@ type Row struct {
 	Freezes uint64         // that began since the watch did
 }
 
+// Measured tells whether the row's figures are of the present: what is not read
+// has none.
+func (r *Row) Measured() bool {
+	switch r.State {
+	case Down, Refused, NoAnswer, Connecting, Over:
+		return false
+	}
+	return r.Figure
+}
+
 // Happened is an event with its stream.
 type Happened struct {
 	figures.Event
