@@ -46,6 +46,7 @@ func watchCommand() *cobra.Command {
 		Short: "Watch live streams as a viewer would, and say who freezes",
 		Long: `Watch live streams until stopped: rtmp rtmps rtsp rtp, MPEG-TS over UDP, HLS,
 GB28181 PS; all else through ffprobe. Nothing is decoded and no payload is kept.
+After a URL, in the same argument, may stand name=… and threshold=….
 
 In a terminal it shows a table, the sick first. Elsewhere it writes a line for
 each event and a summary every 10 s; with --json an object a line (docs/watch.md).
@@ -54,6 +55,7 @@ Exit codes: 0 ended by --for, q or Ctrl-C and every stream was well, 10 a stream
 froze, went down or could not be read, 1 failed, 2 usage.`,
 		Example: `  snag watch rtmp://origin/live/cam1 rtsp://10.0.0.7:8554/door
   snag watch --list cams.txt --listen :9847
+  snag watch 'rtmp://origin/live/cam1 name=door threshold=3s' rtmp://origin/live/cam2
   snag watch --discover nginx:http://origin:8080/stat --for 10m --out incident
   snag watch --passive --port 1935
   snag watch --read incident.pcap
@@ -121,7 +123,7 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 // asked are the streams of the command line, and --layers' places: each must be one that can be read.
 func (f *watchFlags) asked() (entries, places []watch.Entry, err error) {
 	for _, raw := range f.urls {
-		e, err := watch.NewEntry(raw, "the command line")
+		e, err := watch.ParseArgument(raw, "the command line")
 		if err != nil {
 			return nil, nil, usage("%v", err)
 		}
