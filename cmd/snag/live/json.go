@@ -169,6 +169,34 @@ func (j *JSON) Summary(s *watch.Snapshot) {
 	j.write(l)
 }
 
+type verdictLine struct {
+	Type       string   `json:"type"` // verdict
+	T          string   `json:"t"`
+	Stream     string   `json:"stream"`
+	Layer      string   `json:"layer,omitempty"`
+	Onset      string   `json:"onset,omitempty"`
+	Culprit    string   `json:"culprit,omitempty"`
+	Subject    string   `json:"subject,omitempty"`
+	Confidence *float64 `json:"confidence,omitempty"`
+	Text       string   `json:"text"`
+	Recording  string   `json:"recording"`
+}
+
+// Verdict writes what the host's recording told of a stream.
+func (j *JSON) Verdict(v watch.Judged) {
+	l := verdictLine{
+		Type: "verdict", T: time.Now().UTC().Format(time.RFC3339Nano), Stream: v.Stream, Layer: v.Layer,
+		Culprit: v.Culprit, Subject: watch.Clean(v.Subject, 200), Text: watch.Clean(v.Text, 2000), Recording: v.Recording,
+	}
+	if v.Onset != 0 {
+		l.Onset = stamp(v.Onset)
+	}
+	if v.Culprit != "" {
+		l.Confidence = &v.Confidence
+	}
+	j.write(l)
+}
+
 // Note writes what the watch says of itself.
 func (j *JSON) Note(text string) {
 	j.write(struct {

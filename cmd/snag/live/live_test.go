@@ -321,6 +321,8 @@ func TestJSONKeepsItsSchema(t *testing.T) {
 	j.Figures(s)
 	j.Summary(s)
 	j.Note("cams.txt:6: not-a-url has no protocol")
+	j.Verdict(watch.Judged{Stream: "live/cam7", Onset: ago(9 * time.Second), Culprit: "encoder-stall", Subject: "ffmpeg[40]", Confidence: 0.97, Text: "it stalls", Recording: "/tmp/x/3"})
+	j.Verdict(watch.Judged{Stream: "live/cam7", Layer: "edge", Text: "nobody", Recording: "/tmp/x/3"})
 	for _, h := range happened() {
 		j.Event(h)
 	}
@@ -339,7 +341,7 @@ func TestJSONKeepsItsSchema(t *testing.T) {
 			t.Fatal("the schema takes anything")
 		}
 	}
-	if types["figures"] != 200 || types["summary"] != 1 || types["note"] != 1 || types["event"] != len(happened())-1 {
+	if types["figures"] != 200 || types["summary"] != 1 || types["note"] != 1 || types["verdict"] != 2 || types["event"] != len(happened())-1 {
 		t.Errorf("%v", types)
 	}
 }

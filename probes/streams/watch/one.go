@@ -25,6 +25,7 @@ type one struct {
 	open     stream.Open
 	figures  *figures.Meter
 	writer   *figures.Writer // nil: nothing is recorded
+	beside   *figures.Writer // of the recording that the host is in just now (Record)
 	sink     stream.Sink
 	stop     context.CancelFunc
 	side     string // one of recording.StreamSide…
@@ -45,6 +46,7 @@ type one struct {
 	recent []Happened
 	begun  uint64 // freezes
 	alarm  alarmState
+	judged *Judged // the last
 }
 
 // tap is what a reader writes to: the figures, and beside them what the table shows.
@@ -105,6 +107,9 @@ func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 	s.sink = tap{w.layeredSink(e, s.figures), s, w.o.Note}
 	if w.o.Sink != nil {
 		s.writer = figures.NewWriter(w.o.Sink, w.o.Anchor, w.place(s))
+	}
+	if w.record != nil {
+		s.beside = figures.NewWriter(w.record.sink, w.record.anchor, w.place(s))
 	}
 	return s
 }
