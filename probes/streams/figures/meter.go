@@ -80,6 +80,8 @@ func (m *Meter) forget(now int64) {
 	m.least.reset()
 	m.drift, m.pace, m.freeze, m.bursts.any, m.gop.any = drift{}, pace{}, freeze{}, false, false
 	m.skips.held = 0
+	m.gop = gop{}
+	m.transport.gauge = [stream.Gauges]Value{} // of a transport that is no more
 	m.sec.begin()
 }
 

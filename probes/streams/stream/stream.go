@@ -135,6 +135,9 @@ func (e *Refused) Error() string {
 type Ended struct {
 	URL string
 	Why string // "NetStream.Play.UnpublishNotify", "connection closed by the server"
+	// Over says that it had ended before anybody asked: a recording, which nobody
+	// watches live. Final: nothing else will ever be at this URL.
+	Over, Final bool
 }
 
 func (e *Ended) Error() string { return "read " + e.URL + ": ended: " + e.Why }

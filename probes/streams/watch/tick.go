@@ -14,6 +14,9 @@ func (w *Watcher) tick(late time.Duration) {
 	w.mu.Lock()
 	now := w.now()
 	w.meter.tick(time.Now(), late)
+	if w.record != nil {
+		w.record.late = max(w.record.late, late)
+	}
 	var told []Happened
 	for _, s := range w.streams {
 		told = w.look(s, now, late, told)
@@ -121,7 +124,7 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 		Local: l.local, Remote: l.remote, Params: l.params,
 		Asked: w.timeIf(l.begun), First: w.timeIf(s.first),
 		Second: s.second, Figure: s.figure, FPS: s.fps.list(), Drift: s.drift.list(),
-		Recent: append([]Happened(nil), s.recent...), Freezes: s.begun,
+		Recent: append([]Happened(nil), s.recent...), Freezes: s.begun, Judged: s.judged,
 	}
 	if state == NoAnswer && l.err == nil {
 		r.Why = "the server took the connection and gives no stream: nobody publishes it, as it seems"

@@ -41,6 +41,9 @@ type Options struct {
 	Note func(text string)
 	// Alarms are called for frozen streams.
 	Alarms []*Alarms
+	// Stopped is told that a stream froze or went down, on the watch's own goroutine:
+	// somebody records the host, and will say whose fault it was (Judged). nil: nobody.
+	Stopped func()
 }
 
 // Limits that hold where nobody says otherwise.
@@ -63,7 +66,8 @@ type Watcher struct {
 	streams map[string]*one
 	names   map[string]bool
 	layered []*layered
-	left    int // wanted, not watched
+	record  *Record // one more recording; nil: none
+	left    int     // wanted, not watched
 	meter   meter
 	freezes uint64
 	sick    bool  // a stream was sick once
