@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"snag/recording"
 )
@@ -26,7 +27,14 @@ type Stream struct {
 	// there was one.
 	By string
 
-	near map[NodeID]bool // what evidence on it may be joined with
+	// Delay is how long what is sent may take to the viewer by what is held on the way
+	// at all times: a segment of HLS that is not whole yet.
+	Delay time.Duration
+	// Asked is when it was first asked for, where its first frame came late.
+	Asked recording.Time
+
+	near map[NodeID]bool      // what evidence on it may be joined with
+	wait []recording.Interval // for its first frame, beyond what is usual
 }
 
 // Link is one connection that a stream crosses.
@@ -67,6 +75,7 @@ func (s *Scene) addStreams(r *recording.Recording) {
 	}
 	for _, st := range s.Streams {
 		st.Events = eventsOf(r, st.Row)
+		s.findWait(r, st)
 		s.findWay(r, st)
 		s.tieStream(st)
 	}

@@ -16,7 +16,7 @@ const coveredBy = 0.5
 // is "" where it is not.
 func lateReader(s *scene.Scene, r *recording.Recording) (all []Evidence, spans []recording.Interval, said string) {
 	for _, st := range s.Streams {
-		freezes := st.Spans(recording.EventStreamFreeze, s.Window)
+		freezes := st.Stood(s.Window)
 		length := totalLength(freezes, s.Window.End)
 		if st.Row.Side != recording.StreamSidePlayer || length == 0 {
 			continue
@@ -104,7 +104,7 @@ const lateRead = 0.5 // s
 func lateStreams(s *scene.Scene, spans []recording.Interval) []recording.Subject {
 	var out []recording.Subject
 	for _, st := range s.Streams {
-		if overlap(st.Spans(recording.EventStreamFreeze, s.Window), spans, s.Window.End) > 0 {
+		if overlap(st.Stood(s.Window), spans, s.Window.End) > 0 {
 			out = append(out, st.Subject)
 		}
 	}

@@ -48,7 +48,7 @@ func (f *faulty) layersOf(s *scene.Scene, r *recording.Recording) (layered, bool
 		}
 		h := by[k]
 		// A frame that was held up is matched when it comes out, at the freeze's end.
-		if covers(f.spans, row.T) || covers(f.spans, row.T.Add(-time.Second)) || covers(f.spans, row.T.Add(time.Second)) {
+		if covers(f.felt, row.T) || covers(f.felt, row.T.Add(-time.Second)) || covers(f.felt, row.T.Add(time.Second)) {
 			h.missing += row.Missing
 			h.longest = max(h.longest, row.Longest, row.Delay)
 		} else {
@@ -60,7 +60,7 @@ func (f *faulty) layersOf(s *scene.Scene, r *recording.Recording) (layered, bool
 	}
 	l.first, l.whole = order[0].from, true
 	for _, st := range s.Streams {
-		if st.Row.Name == f.stream.Row.Name && st.Row.Layer == l.first && overlap(st.Spans(recording.EventStreamFreeze, s.Window), f.spans, s.Window.End) > 0 {
+		if st.Row.Name == f.stream.Row.Name && st.Row.Layer == l.first && overlap(st.Stood(s.Window), f.felt, s.Window.End) > 0 {
 			l.whole = false
 		}
 	}
