@@ -68,3 +68,11 @@ func (s *Scene) findWait(r *recording.Recording, st *Stream) {
 func (st *Stream) Delayed(span recording.Interval) bool {
 	return st.Delay > 0 || overlap([]recording.Interval{span}, st.wait)
 }
+
+// Since is from when a cause may have acted of what a viewer suffered in that time.
+func (st *Stream) Since(span recording.Interval) recording.Time {
+	if overlap([]recording.Interval{span}, st.wait) {
+		return st.Asked
+	}
+	return span.Start.Add(-st.Delay)
+}

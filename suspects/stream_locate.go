@@ -81,8 +81,11 @@ func (f *faulty) heldBack(s *scene.Scene, l scene.Link) (reading, bool) {
 // itself reads are looked at once a second from when they were found (probes/sockets).
 func (f *faulty) read(s *scene.Scene, k *scene.Socket, as side) reading {
 	m := readEnd(k, as, f.spans, s.Window)
-	if k != nil && f.stream.Row.Side == recording.StreamSidePlayer && watchedOnce(k) {
-		m.seen = true
+	if k == nil || f.stream.Row.Side != recording.StreamSidePlayer || m.seen {
+		return m
+	}
+	for _, l := range f.stream.Way {
+		m.seen = m.seen || l.From != nil && watchedOnce(l.From) || l.To != nil && watchedOnce(l.To)
 	}
 	return m
 }

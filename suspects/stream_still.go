@@ -68,7 +68,7 @@ func usualTaken(k *scene.Socket) float64 {
 	rate := map[recording.Time]float64{}
 	for i := 1; i < len(rows); i++ {
 		seconds := rows[i].T.Sub(rows[i-1].T).Seconds()
-		if n := took(rows[i]) - took(rows[i-1]); n > 0 && seconds > 0 && seconds < 2*closeLook.Seconds() {
+		if n := took(rows[i]) - took(rows[i-1]); n > 0 && seconds > 0.5 && seconds < 2*closeLook.Seconds() {
 			rate[rows[i].T] = n / seconds
 			moved = append(moved, rows[i])
 		}
@@ -87,7 +87,7 @@ func (f *faulty) spansAt(l scene.Link) []recording.Interval {
 	var out []recording.Interval
 	usual := usualTaken(l.To)
 	for _, span := range f.felt {
-		span.Start = span.Start.Add(-f.stream.Delay)
+		span.Start = f.stream.Since(span)
 		still := stillIn(l.To, span, usual)
 		if len(still) == 0 {
 			still = []recording.Interval{span}

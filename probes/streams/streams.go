@@ -154,7 +154,7 @@ func Coverage(w *watch.Watcher) []recording.Coverage {
 		c.State, c.Why = recording.CoveragePartial, unread(m)
 		c.Cure = "give the URL that a viewer has, from a host that reaches the server"
 	}
-	if m.Read == 0 {
+	if m.Read+m.LetIn == 0 {
 		c.State = recording.CoverageFailed
 	}
 	return []recording.Coverage{c, ofLayers(c, w.Matched())}
