@@ -16,10 +16,12 @@ const (
 	longFirst  = 5 * time.Second
 )
 
-// Stood is when a viewer of the stream saw nothing new: its freezes, and the wait for
-// its first frame where that took longer than to the next key frame.
+// Stood is when a viewer of the stream saw nothing new: its freezes, the wait for its
+// first frame where that took longer than to the next key frame, and, of HLS, when its
+// playlist was late: what a player still has in hand runs out then.
 func (st *Stream) Stood(window recording.Interval) []recording.Interval {
 	out := append(st.Spans(recording.EventStreamFreeze, window), st.wait...)
+	out = append(out, st.late...)
 	return inOrder(out)
 }
 

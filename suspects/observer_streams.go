@@ -36,6 +36,15 @@ func lateReader(s *scene.Scene, r *recording.Recording) (all []Evidence, spans [
 		if len(st.Way) == 0 {
 			continue
 		}
+		if st.Way[0].Datagrams {
+			if waiting, looks, unread, lost := unreadDatagrams(st.Way[0].To, freezes); waiting >= 2 && float64(waiting) >= mostly*float64(looks) {
+				all = append(all, Evidence{Side: For, Grade: Decisive, Value: float64(unread), Unit: "B", Source: "ss -uamnp Recv-Q, d", Origin: "its own socket",
+					Text: fmt.Sprintf("up to %s lay unread at snag's own socket while %s stood still, at %d of %d looks, %s lost for want of room", size(float64(unread)), st.Subject.Name, waiting, looks, count(float64(lost)))})
+				spans = append(spans, freezes...)
+				said = fmt.Sprintf("it did not read %s", st.Subject.Name)
+			}
+			continue
+		}
 		if own := readEnd(st.Way[0].To, receives, freezes, s.Window); own.seen && own.waiting >= 2 && own.unread() {
 			all = append(all, Evidence{Side: For, Grade: Decisive, Value: float64(own.most), Unit: "B", Source: "ss -tnp Recv-Q", Origin: "its own socket",
 				Text: fmt.Sprintf("up to %s lay unread at snag's own socket while %s stood still, %s", size(float64(own.most)), st.Subject.Name, own.lookedAt())})

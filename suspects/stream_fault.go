@@ -49,6 +49,13 @@ type faulty struct {
 	// in is, of a server that reads all and sends nothing, what came to it.
 	in    reading
 	holds bool
+	// served is what the files and the requests for them showed, of HLS; web: it is the
+	// web server that does not give them.
+	served served
+	web    bool
+	// sent and came are datagrams, of a link over UDP, and left what lay unread there.
+	sent, came arrivals
+	left       string
 	// reason is why it is not known where, and open what it may be then: upstream of
 	// the server, or the server itself.
 	reason string
@@ -92,7 +99,7 @@ func streamFaults(s *scene.Scene, r *recording.Recording) []*faulty {
 // joinFaults adds a freeze to one at the same place.
 func joinFaults(all []*faulty, f *faulty) []*faulty {
 	for _, have := range all {
-		if have.at == f.at && have.link == f.link && have.holds == f.holds && (have.at != atUnknown || have.slow == f.slow) {
+		if have.at == f.at && have.link == f.link && have.holds == f.holds && have.web == f.web && (have.at != atUnknown || have.slow == f.slow) {
 			if have.slow != f.slow { // it freezes, and in between it falls back
 				have.spans, have.ratio = mergeIntervals(append(have.spans, f.spans...), 0), f.ratio
 				have.felt = mergeIntervals(append(have.felt, f.felt...), 0)

@@ -21,7 +21,27 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 	}
 	for i, l := range way {
 		f.link, f.spans = i, f.spansAt(l)
+		if l.Datagrams {
+			f.locateDatagrams(s, r, l)
+			return
+		}
 		f.from, f.to = f.read(s, l.From, sends), f.read(s, l.To, receives)
+		if f.stream.Row.Protocol == "hls" && i == 0 {
+			if f.locateServed(s, r) {
+				return
+			}
+			if in, holds := f.heldBack(s, way[1]); holds && way[1].To != nil {
+				f.at, f.in, f.holds, f.link = atServer, in, true, 1
+				return
+			}
+			continue
+		}
+		if l.From == nil && l.To == nil { // who writes the files makes the stream
+			if f.at = atSource; !f.served.stale() {
+				f.at, f.reason, f.open = atUnknown, "how its files were written was not seen", open{true, true}
+			}
+			return
+		}
 		switch {
 		case f.to.seen && f.to.looks > 0 && f.to.waits() && (f.slow || f.to.unread()):
 			f.at = atServer
@@ -72,9 +92,12 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 // at its usual rate, and sent nothing. Where the publisher's end has bytes waiting it
 // is a large frame on a slow way, which comes to its end in a while.
 func (f *faulty) heldBack(s *scene.Scene, l scene.Link) (reading, bool) {
+	spans := f.spans
+	f.spans = f.spansAt(l)
 	in, from := f.read(s, l.To, receives), f.read(s, l.From, sends)
+	f.spans = spans
 	usual := in.usualReceived * in.seconds
-	return in, !f.slow && in.seen && from.seen && !in.waits() && !from.waits() && usual > 0 && in.taken >= goingOn*usual
+	return in, !f.slow && in.seen && (from.seen || l.From == nil) && !in.waits() && !from.waits() && usual > 0 && in.taken >= goingOn*usual
 }
 
 // read reads one end of a connection on the stream's way. Those of a stream that snag

@@ -27,6 +27,7 @@ type follower struct {
 	part    int          // and how many parts of it have been
 	inside  bool         // the last piece loaded was a part of that segment
 	changed atomic.Int64 // when the playlist last did
+	target  atomic.Int64 // its target duration, ns
 	init    piece        // EXT-X-MAP that was loaded
 	ready   bool         // it was
 	secret  []byte       // the key
@@ -45,6 +46,7 @@ func (f *follower) run(ctx context.Context, p *playlist) error {
 	}
 	f.list = p
 	f.changed.Store(f.options.Now())
+	f.target.Store(int64(p.target * float64(time.Second)))
 	f.start(p)
 	f.sink.Published(f.options.Now(), f.client.local, f.client.peer)
 	ctx, cancel := context.WithCancel(ctx)
@@ -110,6 +112,7 @@ func (f *follower) tellAge(ctx context.Context) {
 	defer t.Stop()
 	for {
 		f.sink.Gauge(stream.PlaylistAge, float64(f.options.Now()-f.changed.Load())/1e9)
+		f.sink.Gauge(stream.TargetDuration, time.Duration(f.target.Load()).Seconds())
 		select {
 		case <-ctx.Done():
 			return
@@ -169,6 +172,7 @@ func (f *follower) take(p *playlist) (changed bool) {
 		p.canBlock = false // it says so and does not: no loop without a pause
 	}
 	f.list = p
+	f.target.Store(int64(p.target * float64(time.Second)))
 	if changed {
 		f.changed.Store(f.options.Now())
 	}
