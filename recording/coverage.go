@@ -48,7 +48,7 @@ var Measures = []string{
 	"threads.state", "threads.syscall", "threads.sched",
 	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
 	"jvm.counters", "logs.files",
-	"streams.figures", "streams.passive", "streams.layers",
+	"streams.figures", "streams.passive", "streams.layers", "streams.files",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
 

@@ -76,6 +76,7 @@ const (
 	PlaylistAge                  // seconds since the HLS playlist last changed
 	SegmentSlowness              // HLS: seconds that a segment's download took by its duration, a ratio
 	PCRJitter                    // seconds, MPEG-TS: PCR against arrival over the least
+	TargetDuration               // seconds, HLS: EXT-X-TARGETDURATION of the playlist that holds now
 	Gauges                       // how many there are
 )
 

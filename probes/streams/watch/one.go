@@ -139,6 +139,9 @@ func protocolOf(e Entry) string {
 	return "ffprobe"
 }
 
+// Segmented tells whether a stream comes as a playlist and segments (HLS).
+func Segmented(e Entry) bool { return protocolOf(e) == "hls" }
+
 // comesByItself tells whether a protocol is sent to snag without being asked for.
 func comesByItself(protocol string) bool {
 	return protocol == "mpegts" || protocol == "rtp" || protocol == "ps"
