@@ -26,6 +26,9 @@ type Env struct {
 	// CPU, locks) look at: none to begin with, unless the user asked for them. Such
 	// a probe attaches nothing while it is empty, and looks again each second.
 	Closer *Watch
+	// Whole: the recording is made for its profile (snag profile): all stacks are
+	// kept, of the target's processes where it has some.
+	Whole bool
 	// Budget is what those probes may cost; never nil.
 	Budget *Budget
 	// Stacks hands out the ids of the table of stacks; never nil.
