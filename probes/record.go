@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -63,6 +64,9 @@ type Plan struct {
 	Layers   string         // one stream's places: ingest=URL,origin=URL,edge=URL
 	Probes   []string       // only these; empty: all
 	Closer   []int          // processes that the costly probes look at from the start
+	// Remaining is asked once, after the first part of the window, which processes the
+	// costly probes shall look at in the rest; nil: none but Closer.
+	Remaining func() []Look
 	// Budget is what the costly probes may take of the machine's CPU time, 0 to 1; 0
 	// is no limit.
 	Budget float64
@@ -127,6 +131,9 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	running := start(ctx, env, chosen(all, p.Probes))
+	over := make(chan struct{})
+	var asked sync.WaitGroup
+	asked.Go(func() { lookCloser(env, p, over) })
 	steps := newStepWatch(p.clocks())
 	wait(ctx, p, w.Failed(), func() {
 		if step, stepped := steps.look(); stepped {
@@ -134,9 +141,12 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 			p.Notice(fmt.Sprintf("the wall clock was set by %+.3f s; the recording's times do not move with it", step.Seconds()))
 		}
 	})
+	close(over)
+	asked.Wait()
 	for i := len(running) - 1; i >= 0; i-- {
 		running[i].Stop()
 	}
+	tellSpent(env)
 	return w.Close()
 }
 

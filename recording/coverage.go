@@ -64,6 +64,17 @@ func (r *Recording) compared() (Coverage, bool) {
 		Cure: "snag find --out GOOD where it is good, then snag judge --baseline GOOD DIR"}, false
 }
 
+// closerLook tells whether a measure is of the probes that a find asks only where
+// the cheap ones left a question, and that write no coverage where there was none.
+func closerLook(measure string) bool {
+	for _, probe := range []string{"syscalls.", "offcpu.", "locks."} {
+		if strings.HasPrefix(measure, probe) {
+			return true
+		}
+	}
+	return false
+}
+
 // Measured finds the coverage of a measure: its own row, else its probe's. The
 // bool tells whether its silence means anything (state ok or partial).
 func (r *Recording) Measured(measure string) (Coverage, bool) {
@@ -82,6 +93,9 @@ func (r *Recording) Measured(measure string) (Coverage, bool) {
 		if probe, _, ok := strings.Cut(measure, "."); ok && c.Probe == probe {
 			found = i
 		}
+	}
+	if found < 0 && closerLook(measure) {
+		return Coverage{Probe: measure, State: CoverageOff, Why: "no process was looked at closer"}, false
 	}
 	if found < 0 {
 		return Coverage{Probe: measure, State: CoverageUnavailable, Why: "this recording has no coverage of it"}, false
