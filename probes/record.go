@@ -22,6 +22,7 @@ import (
 	"snag/probes/jvm"
 	"snag/probes/logs"
 	"snag/probes/nics"
+	"snag/probes/offcpu"
 	"snag/probes/probe"
 	"snag/probes/routes"
 	"snag/probes/sockets"
@@ -36,6 +37,7 @@ var All = []probe.Probe{
 	drops.Probe,
 	sockets.Probe,
 	threads.Probe,
+	offcpu.Probe,
 	jvm.Probe,
 	logs.Probe,
 	nics.Probe,

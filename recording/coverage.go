@@ -45,6 +45,8 @@ var Measures = []string{
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
 	"sockets.turns", "sockets.errors", "sockets.ports", "sockets.half-open",
 	"oncpu.kernel",
+	"offcpu.waits", "offcpu.stacks", "locks.futex", "locks.owner",
+	"memory.reclaim", "memory.compaction", "cgroup.throttled",
 	"threads.state", "threads.syscall", "threads.sched",
 	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
 	"jvm.counters", "logs.files",
