@@ -21,6 +21,7 @@ import (
 	"snag/probes/host"
 	"snag/probes/jvm"
 	"snag/probes/logs"
+	"snag/probes/memory"
 	"snag/probes/nics"
 	"snag/probes/offcpu"
 	"snag/probes/probe"
@@ -38,6 +39,7 @@ var All = []probe.Probe{
 	sockets.Probe,
 	threads.Probe,
 	offcpu.Probe,
+	memory.Probe,
 	jvm.Probe,
 	logs.Probe,
 	nics.Probe,

@@ -334,44 +334,6 @@ struct kernel_siginfo {
 	int si_code;
 };
 
-/* A task's state: __state since 5.14, state before. */
-struct task_struct___new {
-	unsigned int __state;
-};
-
-struct task_struct___old {
-	volatile long state;
-	void *stack;
-};
-
-/* What user space's registers were when it entered the kernel. */
-struct pt_regs {
-};
-
-struct pt_regs___x86 {
-	unsigned long bp;
-	unsigned long dx;
-	unsigned long si;
-	unsigned long di;
-	unsigned long orig_ax; /* the system call; negative outside of one */
-	unsigned long ip;
-	unsigned long sp;
-};
-
-struct user_pt_regs {
-	__u64 regs[31];
-	__u64 sp;
-	__u64 pc;
-};
-
-struct pt_regs___arm64 {
-	union {
-		struct user_pt_regs user_regs;
-	};
-	__u64 orig_x0;
-	__s32 syscallno;
-};
-
 #pragma clang attribute pop
 
 #endif /* SNAG_KERNEL_H */

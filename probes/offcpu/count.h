@@ -139,12 +139,12 @@ static __always_inline void count_lock(const struct thread *t, __u32 tid, __u64 
 static __always_inline void count_wait(const struct thread *t, __u32 tid, __u64 begin, __u64 end)
 {
 	struct wait_key k = {
-		.tgid = t->tgid,
-		.tid = tid,
-		.nr = t->nr,
-		.kstack = t->kstack,
-		.ustack = t->ustack,
-		.how = t->how,
+	    .tgid = t->tgid,
+	    .tid = tid,
+	    .nr = t->nr,
+	    .kstack = t->kstack,
+	    .ustack = t->ustack,
+	    .how = t->how,
 	};
 	bool futex = t->nr == (__s32)nr_futex;
 
@@ -166,14 +166,14 @@ static __always_inline void count_wait(const struct thread *t, __u32 tid, __u64 
 static __always_inline void count_queued(const struct thread *t, __u32 tid, __u64 begin, __u64 end)
 {
 	struct wait_key k = {
-		.object = ~0ULL,
-		.tgid = t->tgid,
-		.tid = tid,
-		.nr = -1,
-		.kstack = NO_STACK,
-		.ustack = NO_STACK,
-		.how = HOW_READY,
-		.queued = t->how != HOW_READY,
+	    .object = ~0ULL,
+	    .tgid = t->tgid,
+	    .tid = tid,
+	    .nr = -1,
+	    .kstack = NO_STACK,
+	    .ustack = NO_STACK,
+	    .how = HOW_READY,
+	    .queued = t->how != HOW_READY,
 	};
 
 	if (end - begin >= long_queue)

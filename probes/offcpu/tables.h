@@ -33,8 +33,8 @@ struct thread {
 	__u32 waker_tid;
 	__s32 waker_kstack;
 	__s32 waker_ustack;
-	__u32 ran; /* HOW_READY: who was given the CPU */
-	__u8 how;  /* enum how */
+	__u32 ran;   /* HOW_READY: who was given the CPU */
+	__u8 how;    /* enum how */
 	__u8 seeded; /* by user space: it was off the CPU before it was looked at */
 	__u8 shared; /* the stack is an earlier one of the same place */
 	__u8 pad[5];
@@ -129,7 +129,8 @@ enum lost {
 /* Set before the load. */
 const volatile bool has_prev_state = false; /* sched_switch's fourth argument, since 5.18 */
 const volatile __u32 nr_futex = 202;
-const volatile __u64 thread_size = 16384; /* of a kernel stack, where bpf_task_pt_regs is missing (before 5.15) */
+const volatile __u64 thread_size =
+    16384; /* of a kernel stack, where bpf_task_pt_regs is missing (before 5.15) */
 
 /* Set while it runs. */
 __u64 threshold = 1000000; /* shorter waits count only as waits for a lock, ns */
