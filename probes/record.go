@@ -21,8 +21,10 @@ import (
 	"snag/probes/host"
 	"snag/probes/jvm"
 	"snag/probes/logs"
+	"snag/probes/memory"
 	"snag/probes/nics"
 	"snag/probes/oncpu"
+	"snag/probes/offcpu"
 	"snag/probes/probe"
 	"snag/probes/routes"
 	"snag/probes/sockets"
@@ -38,6 +40,8 @@ var All = []probe.Probe{
 	sockets.Probe,
 	threads.Probe,
 	oncpu.Probe,
+	offcpu.Probe,
+	memory.Probe,
 	jvm.Probe,
 	logs.Probe,
 	nics.Probe,

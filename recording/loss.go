@@ -43,6 +43,9 @@ var feeds = map[string][]string{
 	"drops":       {"drops.kfree_skb", "drops.reason", "drops.socket"},
 	"stacks":      {"drops.stacks", "oncpu.symbols"},
 	"oncpu":       {"oncpu.stacks"},
+	"stacks":      {"drops.stacks", "offcpu.stacks"},
+	"offcpu":      {"offcpu.waits"},
+	"lock_waits":  {"locks.futex", "locks.owner"},
 	"connections": {"sockets.connections"},
 	"resets":      {"sockets.resets"},
 	"retransmits": {"sockets.retransmits"},
@@ -62,7 +65,7 @@ var feeds = map[string][]string{
 	"facts":       {"host.sysctl"},
 	"streams":     {"streams.passive"},
 	"stream_hops": {"streams.layers"},
-	"events":      {"sockets.signals", "host.kernel-log"},
+	"events":      {"sockets.signals", "host.kernel-log", "memory.reclaim", "memory.compaction", "cgroup.throttled"},
 }
 
 // losses are coverage rows of measures whose rows did not survive.
