@@ -40,11 +40,15 @@ func weighEncoderStall(s *scene.Scene, r *recording.Recording) []Finding {
 	for _, f := range streamFaults(s, r) {
 		switch f.at {
 		case atSource:
-			out = append(out, f.with(f.encoder(s), f.upstream(s, r)))
+			out = append(out, f.with(f.onFiles(f.encoder(s)), f.upstream(s, r)))
 		case atSlowLink, atDeadLink:
+			if f.stream.Way[f.link].Datagrams {
+				out = append(out, f.encoderSends(s, "where it sends from, datagrams were sent: "+f.sent.text()))
+				continue
+			}
 			out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it waited at its socket (bytes in Send-Q %s): it sends more than is taken", size(float64(f.from.most)), f.from.lookedAt())))
 		case atServer:
-			if !f.holds {
+			if !f.holds && !f.web && !f.stream.Way[f.link].Datagrams {
 				out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it lay unread at %s (bytes in Recv-Q %s): it sent", size(float64(f.to.most)), f.to.name(), f.to.lookedAt())))
 			}
 		case atUnknown:
@@ -63,6 +67,12 @@ func weighEncoderStall(s *scene.Scene, r *recording.Recording) []Finding {
 // encoder is the finding on a source that has nothing to send.
 func (f *faulty) encoder(s *scene.Scene) Finding {
 	l := f.stream.Way[f.link]
+	switch {
+	case l.Datagrams:
+		return f.sentNoDatagrams(s)
+	case l.From == nil:
+		return f.madeNothing(s)
+	}
 	out := f.finding(s, l.From.Subject)
 	who := f.from.name()
 	e := Evidence{Side: For, Grade: Strong, Value: f.from.written, Unit: "B", Source: "ss -tnpi Send-Q, bytes_acked, lastsnd", Origin: "the publisher's socket"}

@@ -92,7 +92,7 @@ func (f *faulty) hops(r *recording.Recording) []*hop {
 			h.least = min(h.least, row.Delay)
 		}
 		// A frame that was held up is matched when it comes out, at the freeze's end.
-		if covers(f.spans, row.T) || covers(f.spans, row.T.Add(-time.Second)) || covers(f.spans, row.T.Add(time.Second)) {
+		if covers(f.felt, row.T) || covers(f.felt, row.T.Add(-time.Second)) || covers(f.felt, row.T.Add(time.Second)) {
 			h.missing += row.Missing
 			h.longest = max(h.longest, row.Longest, row.Delay)
 		} else {
@@ -125,7 +125,7 @@ func (f *faulty) suffersAt(s *scene.Scene, layer string, later float64) float64 
 		if st.Row.Name != f.stream.Row.Name || st.Row.Layer != layer {
 			continue
 		}
-		spans := st.Spans(recording.EventStreamFreeze, s.Window)
+		spans := st.Stood(s.Window)
 		if f.slow {
 			spans = append(spans, append(st.Spans(recording.EventStreamLate, s.Window), st.Spans(recording.EventStreamSlow, s.Window)...)...)
 		}

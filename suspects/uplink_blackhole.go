@@ -40,9 +40,13 @@ func weighUplinkBlackhole(s *scene.Scene, r *recording.Recording) []Finding {
 	for _, f := range streamFaults(s, r) {
 		switch f.at {
 		case atDeadLink:
-			out = append(out, f.with(f.swallowed(s, r), f.upstream(s, r)))
+			dead := f.swallowed
+			if f.stream.Way[f.link].Datagrams {
+				dead = func(s *scene.Scene, _ *recording.Recording) Finding { return f.lostDatagrams(s) }
+			}
+			out = append(out, f.with(f.onFiles(dead(s, r)), f.upstream(s, r)))
 		case atSource:
-			if !f.slow {
+			if !f.slow && f.from.socket != nil {
 				out = append(out, f.linkFree(f.from.nothingToSend()))
 			}
 		case atServer:

@@ -43,9 +43,11 @@ func weighUplinkThrottled(s *scene.Scene, r *recording.Recording) []Finding {
 	for _, f := range streamFaults(s, r) {
 		switch f.at {
 		case atSlowLink:
-			out = append(out, f.with(f.throttled(s), f.upstream(s, r)))
+			out = append(out, f.with(f.onFiles(f.throttled(s)), f.upstream(s, r)))
 		case atSource:
-			out = append(out, f.linkFree(f.from.nothingToSend()))
+			if f.from.socket != nil {
+				out = append(out, f.linkFree(f.from.nothingToSend()))
+			}
 		case atServer:
 			if f.to.waits() && f.link > 0 {
 				out = append(out, f.linkFree(fmt.Sprintf("it carried more than %s took: up to %s lay unread there", f.to.name(), size(float64(f.to.most)))))
