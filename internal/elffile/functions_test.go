@@ -207,6 +207,7 @@ func FuzzFile(f *testing.F) {
 			return
 		}
 		file.BuildID()
+		file.Probes()
 		file.DebugLink()
 		file.FunctionStart(at)
 		address, _ := file.Address(at)
