@@ -39,6 +39,7 @@ import (
 	runtimepause "snag/lab/runtime-pause"
 	serverstall "snag/lab/server-stall"
 	serverstalljvm "snag/lab/server-stall-jvm"
+	serverstalllayers "snag/lab/server-stall-layers"
 	slowconsumer "snag/lab/slow-consumer"
 	slowdependency "snag/lab/slow-dependency"
 	smallreceivewindow "snag/lab/small-receive-window"
@@ -51,6 +52,7 @@ import (
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 	uplinkblackhole "snag/lab/uplink-blackhole"
 	uplinkthrottled "snag/lab/uplink-throttled"
+	uplinkthrottledlayers "snag/lab/uplink-throttled-layers"
 	workerqueue "snag/lab/worker-queue"
 	wronglibrary "snag/lab/wrong-library"
 )
@@ -101,9 +103,11 @@ var Incidents = []lab.Incident{
 	encoderstallcapture.Incident,
 	encoderstallslow.Incident,
 	uplinkthrottled.Incident,
+	uplinkthrottledlayers.Incident,
 	uplinkblackhole.Incident,
 	serverstall.Incident,
 	serverstalljvm.Incident,
+	serverstalllayers.Incident,
 	readerstall.Incident,
 	processstopped.Incident,
 	observer.Incident,
