@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,6 +92,8 @@ func TestHeads(t *testing.T) {
 	vp9 := format(t, stream.Video, 96, "VP9", 90000, "")
 	av1 := format(t, stream.Video, 96, "AV1", 90000, "")
 	jpeg := format(t, stream.Video, 26, "JPEG", 90000, "")
+	mpa := format(t, stream.Audio, 14, "MPA", 90000, "")
+	layer2 := "fffd14c4" + strings.Repeat("00", 92) // 48 kHz, 32 kbit/s, mono: 96 bytes
 	for _, c := range []struct {
 		name string
 		f    *Format
@@ -121,6 +124,11 @@ func TestHeads(t *testing.T) {
 		{"VP9 predicted", &vp9, "cc80010203", heads{size: 2, coded: true, begins: true}},
 		{"AV1 first of a sequence", &av1, "180a0b000000", heads{size: 5, coded: true, key: true, begins: true}},
 		{"AV1 continued", &av1, "90320b000000", heads{size: 5, coded: true}},
+		{"VP9 that ffmpeg sends, predicted", &vp9, "0c8600407f", heads{size: 4, coded: true, begins: true}},
+		{"MPEG audio, two frames", &mpa, "00000000" + layer2 + layer2, heads{size: 2 * 96, coded: true, whole: true, units: 2, sizes: [16]int32{96, 96}}},
+		{"MPEG audio, the first of two fragments", &mpa, "00000000" + layer2[:100], heads{size: 96, coded: true, whole: true, units: 1, sizes: [16]int32{96}}},
+		{"MPEG audio, the second", &mpa, "00000032" + layer2[100:], heads{}},
+		{"MPEG audio that is none", &mpa, "000000000102030405", heads{}},
 		{"JPEG", &jpeg, "0000000001502814ffff", heads{size: 2, coded: true, key: true, begins: true}},
 		{"nothing", &h264, "", heads{}},
 	} {

@@ -1,5 +1,10 @@
 package rtp
 
+import (
+	"snag/probes/streams/codec"
+	"snag/probes/streams/stream"
+)
+
 // aac reads RFC 3640 (mpeg4-generic): AU headers (3.2.1) of the lengths that the
 // SDP gives, then the units. A unit larger than its packet is in fragments, each
 // with the whole unit's size.
@@ -83,6 +88,25 @@ func latm(f *Format, b []byte, h *heads) {
 	}
 	h.unit(size)
 	h.whole = false // the marker ends it; of one in fragments the last one's size is given
+}
+
+// mpegAudio is RFC 2250 3.5: four bytes, the last two the offset in a frame that is
+// in fragments, then frames that say their own size. The SDP does not tell the layer.
+func mpegAudio(f *Format, b []byte, h *heads) {
+	if len(b) < 4 || b[2]|b[3] != 0 {
+		return // the first fragment told the frame's size
+	}
+	for b = b[4:]; len(b) > 0; {
+		frame, err := codec.MPEGAudio(b)
+		if err != nil {
+			return
+		}
+		f.Codec, f.duration = frame.Codec, int64(frame.Samples)*int64(f.Rate)/int64(frame.SampleRate)
+		f.tell(stream.Params{SampleRate: frame.SampleRate, Channels: frame.Channels})
+		h.unit(frame.Size)
+		h.whole = true
+		b = b[min(frame.Size, len(b)):]
+	}
 }
 
 // bitReader reads bits from the most significant on; past the end it reads zeros.
