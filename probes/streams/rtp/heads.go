@@ -45,6 +45,8 @@ func payloadOf(f *Format) payload {
 		return aac
 	case codec.MP2, codec.MP3:
 		return mpegAudio
+	case codec.AC3, codec.EAC3:
+		return dolby
 	}
 	return oneUnit
 }

@@ -96,9 +96,25 @@ func mpegAudio(f *Format, b []byte, h *heads) {
 	if len(b) < 4 || b[2]|b[3] != 0 {
 		return // the first fragment told the frame's size
 	}
-	for b = b[4:]; len(b) > 0; {
-		frame, err := codec.MPEGAudio(b)
-		if err != nil {
+	f.framed(b[4:], h, codec.MPEGAudio)
+}
+
+// dolby is RFC 4184 4.1.1 (AC-3) and RFC 4598 4.1.1 (E-AC-3): two bytes, then frames
+// that say their own size. Of one in fragments only the first begins as a frame does.
+func dolby(f *Format, b []byte, h *heads) {
+	const laterFragment = 3 // of AC-3; E-AC-3 has 0 and 1
+	if len(b) < 2 || b[0]&3 == laterFragment {
+		return
+	}
+	f.framed(b[2:], h, codec.DolbyAudio)
+}
+
+// framed gives frames that begin with a head; of the last one the packet may have
+// only a part.
+func (f *Format) framed(b []byte, h *heads, head func([]byte) (codec.FrameHeader, error)) {
+	for len(b) > 0 {
+		frame, err := head(b)
+		if err != nil || frame.Size <= 0 || frame.SampleRate <= 0 {
 			return
 		}
 		f.Codec, f.duration = frame.Codec, int64(frame.Samples)*int64(f.Rate)/int64(frame.SampleRate)
