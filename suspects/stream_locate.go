@@ -43,7 +43,10 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 			return
 		}
 		switch {
-		case f.to.seen && f.to.looks > 0 && f.to.waits() && (f.slow || f.to.unread()):
+		case i == 0 && f.notHeard(l.From):
+			f.at, f.web = atServer, true
+			return
+		case f.to.seen && f.to.looks > 0 && f.to.waits() && (f.slow && f.to.behind() || !f.slow && f.to.unread()):
 			f.at = atServer
 			if i == 0 {
 				f.at = f.whoReads(r)
@@ -86,6 +89,24 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 			return
 		}
 	}
+}
+
+// notHeard tells whether a server left unread what a viewer who waits for the first
+// frame asked for, while nothing went to it.
+func (f *faulty) notHeard(k *scene.Socket) bool {
+	if !f.delayed || f.slow || k == nil {
+		return false
+	}
+	for _, row := range k.Rows {
+		if covers(f.spans, row.T) && row.State == "ESTABLISHED" {
+			f.served.asked++
+			if row.RecvQ > 0 && row.TCP != nil && row.TCP.LastSnd >= stillFor.Seconds() {
+				f.served.unheard++
+				f.served.request = max(f.served.request, row.RecvQ)
+			}
+		}
+	}
+	return f.served.unheard >= 1 && float64(f.served.unheard) >= mostly*float64(f.served.asked)
 }
 
 // heldBack tells whether a server took the stream off the connection that brings it,
