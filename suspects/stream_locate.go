@@ -31,6 +31,10 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 				return
 			}
 			if in, holds := f.heldBack(s, way[1]); holds && way[1].To != nil {
+				if f.stream.Writer == nil {
+					f.reason, f.open = "who writes the files that "+f.from.name()+" serves was not found on this host", open{false, true}
+					return
+				}
 				f.at, f.in, f.holds, f.link = atServer, in, true, 1
 				return
 			}

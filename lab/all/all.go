@@ -10,6 +10,7 @@ import (
 	diskstall "snag/lab/disk-stall"
 	encoderstall "snag/lab/encoder-stall"
 	encoderstallcapture "snag/lab/encoder-stall-capture"
+	encoderstallhls "snag/lab/encoder-stall-hls"
 	encoderstallslow "snag/lab/encoder-stall-slow"
 	ephemeralports "snag/lab/ephemeral-ports"
 	fdlimit "snag/lab/fd-limit"
@@ -38,6 +39,7 @@ import (
 	runqueuewait "snag/lab/run-queue-wait"
 	runtimepause "snag/lab/runtime-pause"
 	serverstall "snag/lab/server-stall"
+	serverstallhls "snag/lab/server-stall-hls"
 	serverstalljvm "snag/lab/server-stall-jvm"
 	slowconsumer "snag/lab/slow-consumer"
 	slowdependency "snag/lab/slow-dependency"
@@ -100,9 +102,11 @@ var Incidents = []lab.Incident{
 	encoderstall.Incident,
 	encoderstallcapture.Incident,
 	encoderstallslow.Incident,
+	encoderstallhls.Incident,
 	uplinkthrottled.Incident,
 	uplinkblackhole.Incident,
 	serverstall.Incident,
+	serverstallhls.Incident,
 	serverstalljvm.Incident,
 	readerstall.Incident,
 	processstopped.Incident,
