@@ -23,7 +23,16 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 		f.link, f.spans = i, f.spansAt(l)
 		if l.Datagrams {
 			f.locateDatagrams(s, r, l)
-			return
+			if f.at != atSource || i+1 == len(way) || f.stream.Ends != "" {
+				return
+			}
+			// Who sends them passes them on: what came to it tells.
+			if in, holds := f.heldBack(s, way[i+1]); holds {
+				f.at, f.in, f.holds, f.link = atServer, in, true, i+1
+				return
+			}
+			f.at = atUnknown
+			continue
 		}
 		f.from, f.to = f.read(s, l.From, sends), f.read(s, l.To, receives)
 		if f.stream.Row.Protocol == "hls" && i == 0 {
@@ -76,6 +85,9 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 			if f.from.acked <= 0.02*max(f.from.usualWritten, 1)*f.from.seconds && f.from.seconds > 0 && f.from.backoff > 0 {
 				f.at = atDeadLink
 			}
+			return
+		case !f.slow && f.from.seconds == 0:
+			f.reason, f.open = "it lies between two looks at the sockets", open{true, true}
 			return
 		case !f.slow && !f.from.wroteLittle():
 			f.reason = "bytes went on from " + f.from.name()
