@@ -76,6 +76,11 @@ type Recording struct {
 	Libraries   []Library
 	Profile     []ProfileRow
 	LogFiles    []LogFile
+	OnCPU       []OnCPU
+	OffCPU      []OffCPU
+	LockWaits   []LockWait
+	Calls       []Call
+	FDs         []FD
 	Qdiscs      []Qdisc
 	Links       []Link
 	NICs        []NIC

@@ -2,7 +2,6 @@ package scene
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -282,12 +281,4 @@ func (st *Stream) touches(s *Scene, other recording.Subject) bool {
 	}
 	n := s.anchor(other)
 	return n != nil && st.near[n.ID]
-}
-
-// Seen tells in words how far a stream's way was followed.
-func (st *Stream) Seen() string {
-	if st.Ends == "" {
-		return ""
-	}
-	return fmt.Sprintf("the way of %s is seen on this host over %d connections only: %s", st.Subject.Name, len(st.Way), st.Ends)
 }

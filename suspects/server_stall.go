@@ -26,6 +26,7 @@ var serverStall = &Suspect{
 	},
 	Against: []string{
 		"decisive: it had read all that came, and nothing came (Recv-Q 0, lastrcv 3.6 s): its publisher or the link",
+		"strong, from the player alone: its frames never came, not even late: what a server holds back comes in a burst afterwards",
 		"trap: it hides 1.5 s of its stall: the gap on the wire was 3.8 s where the player's was 5.3 s",
 		"trap: one consumer's full queue at a server that never blocks: the others flow",
 	},
@@ -61,7 +62,11 @@ func weighServerStall(s *scene.Scene, r *recording.Recording) []Finding {
 				out = append(out, Finding{Subject: f.takes(), Active: f.spans, Text: "the server had read all that came",
 					Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: f.to.received, Unit: "B", Source: "ss -tnpi Recv-Q, bytes_received, lastrcv", Origin: "the ingest socket", Text: f.to.nothingCame()}}})
 			case f.open.server:
-				out = append(out, f.with(f.cantTell(s, "the server stood still"), f.downstream(s, r)))
+				who := "the server stood still"
+				if f.slow {
+					who = "the server falls behind"
+				}
+				out = append(out, f.with(f.notHeld(f.notByBytes(r, f.cantTell(s, r, who))), f.downstream(s, r)))
 			}
 		}
 	}

@@ -92,13 +92,6 @@ func (v served) onDisk() string {
 	return text
 }
 
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
-}
-
 // locateServed tells of the first link of a stream that comes from files whether it
 // stands there. It does where snag's own reader does not read, where the web server
 // leaves requests unread, or gives an old playlist while there is a new one.

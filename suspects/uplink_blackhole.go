@@ -57,7 +57,7 @@ func weighUplinkBlackhole(s *scene.Scene, r *recording.Recording) []Finding {
 			out = append(out, f.linkFree(fmt.Sprintf("it carried %s in %s", size(f.from.acked), lasting(f.from.seconds))))
 		case atUnknown:
 			if !f.slow && f.open.upstream {
-				out = append(out, f.with(f.cantTell(s, "its uplink is dead"), f.upstream(s, r)))
+				out = append(out, f.with(f.cantTell(s, r, "its uplink is dead"), f.upstream(s, r)))
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func (f *faulty) swallowed(s *scene.Scene, r *recording.Recording) Finding {
 	}
 	if f.to.seen && f.to.seconds > 0 && f.to.cameLittle() {
 		e.Grade = Decisive
-		e.Text += fmt.Sprintf("; %s got %s in that time and had read all (Recv-Q %s)", f.to.name(), size(f.to.received), f.to.lookedAt())
+		e.Text += fmt.Sprintf("; %s got %s in that time and had read all (bytes in Recv-Q %s)", f.to.name(), size(f.to.received), f.to.lookedAt())
 	}
 	out.Evidence = append(out.Evidence, e)
 	if n := answersElsewhere(s, l.From, out.Active[0]); n > 0 {

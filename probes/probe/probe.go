@@ -22,6 +22,17 @@ type Env struct {
 	Target  recording.Target
 	Sink    recording.Sink
 	Watch   *Watch
+	// Closer are the processes that the costly probes (system calls, time off the
+	// CPU, locks) look at: none to begin with, unless the user asked for them. Such
+	// a probe attaches nothing while it is empty, and looks again each second.
+	Closer *Watch
+	// Whole: the recording is made for its profile (snag profile): all stacks are
+	// kept, of the target's processes where it has some.
+	Whole bool
+	// Budget is what those probes may cost; never nil.
+	Budget *Budget
+	// Stacks hands out the ids of the table of stacks; never nil.
+	Stacks *Stacks
 	// Streams are the URLs of live streams to read as a viewer would while the rest
 	// is recorded, and Layers one stream's places ("ingest=URL,edge=URL"); empty: none.
 	Streams []string

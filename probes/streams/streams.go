@@ -89,7 +89,7 @@ const ReadEvery = 20 * time.Millisecond
 // --layers does. Each can be read by somebody here.
 func Entries(urls []string, layers string) (entries, places []watch.Entry, err error) {
 	for _, raw := range urls {
-		e, err := watch.NewEntry(raw, "--stream")
+		e, err := watch.ParseArgument(raw, "--stream")
 		if err != nil {
 			return nil, nil, fmt.Errorf("--stream: %w", err)
 		}

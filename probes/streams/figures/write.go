@@ -179,7 +179,7 @@ func (w *Writer) Row(e Event) recording.Event {
 		r.End = w.anchor.FromMonotonic(e.End)
 	}
 	if e.Doubt {
-		r.Kind, r.Value, r.Unit = recording.EventObserverLate, e.ObserverLate, "seconds"
+		r.Kind, r.Value, r.Unit = recording.EventObserverLate, e.ObserverLate+e.Missed, "seconds"
 		r.Subject = recording.Subject{Kind: recording.KindObserver}
 		r.Attrs["probe"], r.Attrs["stream"], r.Attrs["instead_of"] = "streams", w.place.Name, e.Kind
 	}
@@ -224,6 +224,9 @@ func (w *Writer) attrs(e Event) map[string]string {
 	}
 	if e.ObserverLate > 0 {
 		a["observer_late"] = decimal(e.ObserverLate)
+	}
+	if e.Missed > 0 {
+		a["observer_missed"] = decimal(e.Missed)
 	}
 	return a
 }

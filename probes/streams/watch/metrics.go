@@ -130,7 +130,7 @@ func (w *Watcher) samples(send func(name string, labels recording.Labels, v floa
 		}
 		state, since := stateOf(s.link0(), s.signs, now)
 		up := 0.0
-		if state >= Late && state != Connecting && state != Waiting {
+		if state >= Late && state != Connecting && state != Waiting && state != Over {
 			up = 1
 		}
 		send("snag_stream_up", labels(), up)
