@@ -72,7 +72,7 @@ func (m *Meter) watchFreeze(now int64) {
 	if before {
 		limit = max(limit, firstWait)
 	}
-	if now-from-m.late.within(from, now) < limit {
+	if now-from-m.late.of(from, now) < limit {
 		return
 	}
 	m.beginFreeze(from, limit, before)
@@ -178,7 +178,7 @@ func (m *Meter) closeFreeze(now int64) {
 func (m *Meter) tellFreeze() {
 	f := m.freeze
 	m.freeze = freeze{}
-	late := m.late.within(f.from, f.end)
+	late := m.late.of(f.from, f.end)
 	length := f.end - f.start
 	doubt := late > 0 && f.end-f.from-late < f.limit
 	if m.own.any() && f.frames > 0 && !f.before && 2*f.step > f.end-f.last {

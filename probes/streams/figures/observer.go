@@ -2,7 +2,7 @@ package figures
 
 // lateness is when the watch itself did not look: the last few spans.
 type lateness struct {
-	span [4]span
+	span [8]span // newest first
 	sum  int64 // ns late in this second
 }
 
@@ -21,9 +21,13 @@ func (m *Meter) Late(now, d int64) {
 	m.late.add(span{now - min(d, mostTime), now})
 }
 
+// add takes a span. What has no CPU for long gets a few milliseconds now and then, in
+// which it sees that it was late and hardly anything else: such a moment between
+// two long spans is of the lateness too.
 func (l *lateness) add(s span) {
 	newest := &l.span[0]
-	if s.from <= newest.to && newest.to != 0 {
+	moment := min(s.to-s.from, newest.to-newest.from) / 2
+	if s.from-moment <= newest.to && newest.to != 0 {
 		l.sum += max(s.to-newest.to, 0)
 		newest.from, newest.to = min(newest.from, s.from), max(newest.to, s.to)
 		return
@@ -47,6 +51,17 @@ func (l *lateness) within(from, to int64) int64 {
 		sum += max(min(to, s.to)-max(from, s.from), 0)
 	}
 	return min(sum, max(to-from, 0))
+}
+
+// of is how much of a gap from one frame to the next the watch was late, ns: within
+// it, and until the frame that ended it was read, where that was so soon after that
+// it still waited for its turn.
+func (l *lateness) of(from, to int64) int64 {
+	late := l.within(from, to)
+	if s := l.span[0]; late > 0 && l.after(to) && s.to > from {
+		late += max(to-max(s.to, from), 0)
+	}
+	return min(late, max(to-from, 0))
 }
 
 // after says that t is so soon after a lateness that what was held up by it may
