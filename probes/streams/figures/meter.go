@@ -27,6 +27,8 @@ type Meter struct {
 	drift     drift
 	pace      pace
 	freeze    freeze
+	aside     [2]freeze // that are over and not told yet
+	asides    int
 	late      lateness
 	own       ownLoss
 	bursts    bursts
