@@ -21,7 +21,10 @@ import (
 	"snag/probes/host"
 	"snag/probes/jvm"
 	"snag/probes/logs"
+	"snag/probes/memory"
 	"snag/probes/nics"
+	"snag/probes/offcpu"
+	"snag/probes/oncpu"
 	"snag/probes/probe"
 	"snag/probes/routes"
 	"snag/probes/sockets"
@@ -36,6 +39,9 @@ var All = []probe.Probe{
 	drops.Probe,
 	sockets.Probe,
 	threads.Probe,
+	oncpu.Probe,
+	offcpu.Probe,
+	memory.Probe,
 	jvm.Probe,
 	logs.Probe,
 	nics.Probe,
@@ -70,6 +76,7 @@ type Plan struct {
 	// Remaining is asked once, after the first part of the window, which processes the
 	// costly probes shall look at in the rest; nil: none but Closer.
 	Remaining func() []Look
+	Whole     bool // it is made for its profile: see probe.Env
 	// Budget is what the costly probes may take of the machine's CPU time, 0 to 1; 0
 	// is no limit.
 	Budget float64
@@ -123,7 +130,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
 		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
 		Closer: probe.NewWatch(maxCloser), Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
-		Streams: p.Streams, Layers: p.Layers,
+		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole,
 	}
 	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{Now: env.Now})
 	if err != nil {

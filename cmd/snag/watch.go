@@ -37,6 +37,7 @@ type watchFlags struct {
 	passive   bool
 	iface     string
 	ports     []uint
+	netns     string
 	read      string
 }
 
@@ -86,6 +87,7 @@ froze, went down or could not be read, 1 failed, 2 usage.`,
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "give up on a server that has not let in by then")
 	flags.DurationVar(&f.every, "read-every", streams.ReadEvery, "read each connection at most so often: rarer costs less, and frames are timed no finer; 0: as data come")
 	flags.BoolVar(&f.host, "host", false, "record this host too, as snag find does, a minute at a time: when a stream stops, the minute is judged, and who stopped it goes to the table, the command and the webhook (root)")
+	flags.StringVar(&f.netns, "netns", "", "read, ask and capture inside this network namespace, by name or inode")
 	f.passiveFlags(cmd)
 	return cmd
 }
@@ -101,6 +103,8 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	switch {
+	case cmd.Flags().Changed("netns") && f.netns == "":
+		return usage("--netns: the name is empty")
 	case !f.isPassive() && len(f.urls) == 0 && f.list == "" && f.layers == "" && len(f.discover) == 0:
 		return usage("what is to be watched? give a URL, --list FILE or --discover KIND:URL (snag watch --help)")
 	case changed("for") && (f.window < time.Second || f.window > maxFor):

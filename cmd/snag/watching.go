@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"snag/cmd/snag/live"
+	"snag/internal/netns"
 	"snag/probes"
 	"snag/probes/probe"
 	"snag/probes/streams"
@@ -29,8 +30,9 @@ type watching struct {
 	frames   *figures.FrameLog
 	file     *os.File
 	recorder *recording.Writer
-	capture  *capturing // nil: streams are read
-	host     *hostside  // nil: the host is not recorded
+	capture  *capturing    // nil: streams are read
+	host     *hostside     // nil: the host is not recorded
+	inside   *netns.Handle // nil: snag's own namespace
 }
 
 // output is how a watch is shown: lines, JSON lines, or the table.
@@ -50,10 +52,18 @@ func newWatching(f watchFlags) (*watching, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.netns != "" {
+		if s.inside, err = probes.OpenNetns(f.netns); err != nil {
+			return nil, usage("--netns: %v", err)
+		}
+	}
 	for _, spec := range f.discover {
 		d, err := watch.ParseDiscovery(spec)
 		if err != nil {
 			return nil, usage("--discover: %v", err)
+		}
+		if s.inside != nil {
+			d.Inside(s.inside.Path)
 		}
 		s.discovery = append(s.discovery, d)
 	}
@@ -64,7 +74,7 @@ func newWatching(f watchFlags) (*watching, error) {
 	}
 	anchor := probe.NewAnchor()
 	if f.isPassive() {
-		if s.capture, err = newCapturing(f); err != nil {
+		if s.capture, err = newCapturing(f, s.inside); err != nil {
 			return nil, err
 		}
 		anchor = s.capture.anchor(anchor)
@@ -73,8 +83,11 @@ func newWatching(f watchFlags) (*watching, error) {
 		Open: streams.Open, Anchor: anchor, Most: f.most, PerSecond: f.perSecond, Timeout: f.timeout,
 		Every: f.every, Threshold: f.threshold, Tell: s.show.Event, Note: s.show.Note, Alarms: alarms,
 	}
+	if s.inside != nil {
+		o.Netns, o.NetnsID = s.inside.Path, s.inside.ID
+	}
 	if s.capture != nil {
-		o.Now = s.capture.now()
+		o.Now, o.Seen, o.Over = s.capture.now(), s.capture.seen(), f.read != ""
 	}
 	if f.listen != "" {
 		if s.metrics, err = watch.Listen(f.listen, version); err != nil {
@@ -216,6 +229,9 @@ func (s *watching) flush(ctx context.Context) {
 // close ends what is written.
 func (s *watching) close() error {
 	var errs []error
+	if s.inside != nil {
+		errs = append(errs, s.inside.Close())
+	}
 	if s.file != nil {
 		if err := errors.Join(s.frames.Flush(), s.file.Close()); err != nil {
 			errs = append(errs, fmt.Errorf("--frames: %w", err))

@@ -105,7 +105,7 @@ func cellLost(_ *watch.Snapshot, r *watch.Row, _ int) string {
 }
 
 func lost(c [stream.Counts]uint64) uint64 {
-	return c[stream.PacketsLost] + c[stream.ContinuityErrors] + c[stream.CaptureLost]
+	return c[stream.PacketsLost] + c[stream.ContinuityErrors] // CaptureLost is snag's loss, not the stream's
 }
 
 // counted tells whether a stream's packets are counted.

@@ -87,7 +87,12 @@ func (t *Table) figures(l *lines, r *watch.Row) {
 	if n := f.Total.Count[stream.ReceiverDropped]; n > 0 {
 		l.add("   snag's own socket dropped %d packets: snag's fault, not the stream's", n)
 	}
-	if f.Doubt {
+	if n := f.Total.Count[stream.CaptureLost]; n > 0 {
+		l.add("   the capture missed %d bytes of it: snag's fault, not the stream's", n)
+	}
+	if f.Missed {
+		l.add("   the capture missed data of it just now: gap, fps and what is missing may be snag's own doing")
+	} else if f.Doubt {
 		l.add("   snag itself was %.2f s late in this second: gap and fps may be its own doing", f.Late)
 	}
 }

@@ -47,6 +47,7 @@ type eventLine struct {
 	To        string   `json:"to,omitempty"`
 	Why       string   `json:"why,omitempty"`
 	Late      float64  `json:"observer_late_seconds,omitempty"`
+	Missed    float64  `json:"observer_missed_seconds,omitempty"`
 	Doubt     bool     `json:"doubt,omitempty"`
 	Text      string   `json:"text"`
 }
@@ -62,7 +63,7 @@ func (j *JSON) Event(h watch.Happened) {
 		Start: stamp(h.T), Value: h.Value, Unit: h.Unit, Threshold: h.Threshold,
 		DTSStep: pointer(h.Step), Burst: h.Burst, Pattern: string(h.Pattern),
 		What: h.What, From: watch.Clean(h.From, 80), To: watch.Clean(h.To, 80), Why: watch.Clean(h.Why, 300),
-		Late: h.ObserverLate, Doubt: h.Doubt, Text: Say(h),
+		Late: h.ObserverLate, Missed: h.Missed, Doubt: h.Doubt, Text: Say(h),
 	}
 	if h.End != 0 {
 		l.End = stamp(h.End)

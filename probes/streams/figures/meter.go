@@ -30,6 +30,8 @@ type Meter struct {
 	aside     [2]freeze // that are over and not told yet
 	asides    int
 	late      lateness
+	missed    lateness // spans that the observer has no data of, and what comes after
+	apart     bool     // audio and video have no common origin
 	own       ownLoss
 	bursts    bursts
 	gop       gop
@@ -84,6 +86,7 @@ func (m *Meter) forget(now int64) {
 	m.skips.held = 0
 	m.gop = gop{}
 	m.transport.gauge = [stream.Gauges]Value{} // of a transport that is no more
+	m.apart = false
 	m.sec.begin()
 }
 

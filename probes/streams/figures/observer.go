@@ -3,7 +3,7 @@ package figures
 // lateness is when the watch itself did not look: the last few spans.
 type lateness struct {
 	span [8]span // newest first
-	sum  int64 // ns late in this second
+	sum  int64   // ns late in this second
 }
 
 type span struct{ from, to int64 }
@@ -18,16 +18,23 @@ func (m *Meter) Late(now, d int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now = held(now)
-	m.late.add(span{now - min(d, mostTime), now})
+	m.late.starved(span{now - min(d, mostTime), now})
 }
 
-// add takes a span. What has no CPU for long gets a few milliseconds now and then, in
-// which it sees that it was late and hardly anything else: such a moment between
-// two long spans is of the lateness too.
+// starved takes a span without a CPU. What has none for long gets a few milliseconds
+// now and then, in which it sees that it was late and hardly anything else: such a
+// moment between two long spans is of the lateness too.
+func (l *lateness) starved(s span) {
+	newest := l.span[0]
+	if moment := min(s.to-s.from, newest.to-newest.from) / 2; s.from > newest.to && s.from-moment <= newest.to {
+		s.from = newest.to
+	}
+	l.add(s)
+}
+
 func (l *lateness) add(s span) {
 	newest := &l.span[0]
-	moment := min(s.to-s.from, newest.to-newest.from) / 2
-	if s.from-moment <= newest.to && newest.to != 0 {
+	if s.from <= newest.to && newest.to != 0 {
 		l.sum += max(s.to-newest.to, 0)
 		newest.from, newest.to = min(newest.from, s.from), max(newest.to, s.to)
 		return

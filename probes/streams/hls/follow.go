@@ -30,6 +30,7 @@ type follower struct {
 	given   given        // what was loaded ahead of the playlist
 	refused int          // hints in a row that the server did not honour
 	changed atomic.Int64 // when the playlist last did
+	target  atomic.Int64 // its target duration, ns
 	init    piece        // EXT-X-MAP that was loaded
 	ready   bool         // it was
 	secret  []byte       // the key
@@ -52,6 +53,7 @@ func (f *follower) run(ctx context.Context, p *playlist) error {
 	}
 	f.list = p
 	f.changed.Store(f.options.Now())
+	f.target.Store(int64(p.target * float64(time.Second)))
 	f.start(p)
 	f.sink.Published(f.options.Now(), f.client.local, f.client.peer)
 	ctx, cancel := context.WithCancel(ctx)
@@ -132,6 +134,7 @@ func (f *follower) tellAge(ctx context.Context) {
 	defer t.Stop()
 	for {
 		f.sink.Gauge(stream.PlaylistAge, float64(f.options.Now()-f.changed.Load())/1e9)
+		f.sink.Gauge(stream.TargetDuration, time.Duration(f.target.Load()).Seconds())
 		select {
 		case <-ctx.Done():
 			return
@@ -222,6 +225,7 @@ func (f *follower) take(p *playlist) (changed bool) {
 		p.canBlock = false // it says so and does not: no loop without a pause
 	}
 	f.list = p
+	f.target.Store(int64(p.target * float64(time.Second)))
 	if changed {
 		f.changed.Store(f.options.Now())
 	}

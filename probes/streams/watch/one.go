@@ -45,8 +45,10 @@ type one struct {
 	drift  curve
 	recent []Happened
 	begun  uint64 // freezes
-	alarm  alarmState
-	judged *Judged // the last
+	// counted is the last of them by its event's ID.
+	counted uint64
+	alarm   alarmState
+	judged  *Judged // the last
 }
 
 // tap is what a reader writes to: the figures, and beside them what the table shows.
@@ -75,6 +77,12 @@ func (t tap) Params(p stream.Params) {
 	t.Sink.Params(p)
 }
 
+// Apart passes on what the figures must know.
+func (t tap) Apart(apart bool) { stream.Apart(t.Sink, apart) }
+
+// Missed passes on what the figures must know.
+func (t tap) Missed(from, to int64) { stream.Missed(t.Sink, from, to) }
+
 // Note tells a reader's remark once: readers come back, and say the same.
 func (t tap) Note(text string) {
 	text = Clean(text, 300)
@@ -102,6 +110,7 @@ func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 	s := &one{asked: asked, entry: e, protocol: protocolOf(e), shown: ShownURL(e.URL), open: open, stop: func() {}, side: side}
 	s.link.since = now
 	s.figures = figures.New(figures.Options{
+		Over: w.o.Over,
 		Name: e.Name, Asked: now, Threshold: threshold, Bursty: s.protocol == "hls", Frames: w.o.Frames,
 	})
 	s.sink = tap{w.layeredSink(e, s.figures), s, w.o.Note}
@@ -138,6 +147,9 @@ func protocolOf(e Entry) string {
 	}
 	return "ffprobe"
 }
+
+// Segmented tells whether a stream comes as a playlist and segments (HLS).
+func Segmented(e Entry) bool { return protocolOf(e) == "hls" }
 
 // comesByItself tells whether a protocol is sent to snag without being asked for.
 func comesByItself(protocol string) bool {

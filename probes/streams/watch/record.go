@@ -86,6 +86,7 @@ type Measured struct {
 	Since   recording.Time
 	Streams int            // that are watched
 	Read    int            // of which at least one frame was read
+	LetIn   int            // of the others, those that a server let in and gave nothing: that too was measured
 	Unread  map[string]int // why the others were not, by the reason, with how many
 	Own     Own
 }
@@ -104,7 +105,11 @@ func (w *Watcher) Measured() Measured {
 			continue
 		}
 		why := "it was let in and got no frame"
-		if l := s.link0(); l.err != nil {
+		l := s.link0()
+		if l.phase == reading || l.ends > 0 {
+			m.LetIn++
+		}
+		if l.err != nil {
 			why = Clean(l.err.Error(), 300)
 		} else if l.phase == asking {
 			why = "the server at " + serverOf(s.entry.URL) + " has not answered yet"

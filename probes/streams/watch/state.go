@@ -129,6 +129,9 @@ func (s *signs) note(e figures.Event, now int64) {
 	case recording.EventStreamSlow:
 		s.slow = standing
 	case recording.EventStreamSkipped:
+		if e.Doubt {
+			return
+		}
 		s.skipped = now
 	default:
 		return
@@ -146,7 +149,7 @@ func (s *signs) second(f figures.Second, now int64) {
 		s.last = now - int64(f.Standing.V*1e9)
 	}
 	c := f.Transport.Count
-	if c[stream.PacketsLost]+c[stream.ContinuityErrors]+c[stream.CaptureLost] > 0 {
+	if c[stream.PacketsLost]+c[stream.ContinuityErrors] > 0 {
 		s.lost = now
 	}
 }
