@@ -171,19 +171,19 @@ func (r *running) Stop() {
 // take keeps a stack that the kernel hands over, and what its process has mapped.
 func (r *running) take(t taken) {
 	if t.fresh == freshProgram {
-		r.rename(t.pid)
+		r.names.Forget(t.pid)
 	}
 	if t.fresh != 0 {
 		r.held++
 	}
-	if r.held > mostHeld {
-		if t.fresh != 0 {
-			r.unheld++
-		}
-	} else {
-		r.names.Hold(t.pid, t.user)
+	var image *symbols.Image
+	switch {
+	case r.held <= mostHeld:
+		image = r.names.Hold(t.pid, t.user)
+	case t.fresh != 0:
+		r.unheld++
 	}
-	if !r.tally.take(t) {
+	if !r.tally.take(t, image) {
 		r.noRoom++
 		r.sweep.again([]kind{t.kind})
 		return
@@ -199,20 +199,6 @@ func functions(frames []symbols.Frame) []string {
 		out[i] = f.Function
 	}
 	return out
-}
-
-// rename names what is known of a process that runs another program now, while it
-// is still known what the one before had mapped.
-func (r *running) rename(pid int) {
-	for k, s := range r.tally.stacks {
-		if k.pid == pid {
-			if s.recent > 0 && !s.named {
-				r.name(s)
-			}
-			delete(r.tally.stacks, k)
-		}
-	}
-	r.names.Forget(pid)
 }
 
 // tick reads what was counted since the last one. open: more will come.
@@ -270,9 +256,12 @@ func (r *running) flush() {
 
 // name gives a stack its names and its place in the table of stacks.
 func (r *running) name(s *stack) {
-	k, u := r.names.Kernel(s.kernel), r.names.User(s.pid, s.user)
+	if s.image == nil { // there was no time to look at it then
+		s.image = r.names.Hold(s.pid, nil)
+	}
+	k, u := r.names.Kernel(s.kernel), r.names.In(s.image, s.user)
 	s.quality = judge(k, u)
 	s.id = r.env.Stacks.ID(symbols.StackOf(k, u))
 	s.named = true
-	s.kernel, s.user = nil, nil // not needed any more
+	s.kernel, s.user, s.image = nil, nil, nil // not needed any more
 }

@@ -38,7 +38,7 @@ type object struct {
 const mostNames = 1 << 13 // names of an object that are kept
 
 // object is the file of a mapping, opened once for all processes.
-func (r *Resolver) object(p *process, m mapping) *object {
+func (r *Resolver) object(p *Image, m mapping) *object {
 	r.clock++
 	if o := r.objects[m.fileID]; o != nil && (o.file != nil || p.gone || o.pid == p.pid) {
 		o.used = r.clock

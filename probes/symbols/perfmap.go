@@ -44,7 +44,7 @@ type compiled struct {
 }
 
 // inGenerated names an address of memory without a file.
-func (r *Resolver) inGenerated(p *process, m mapping, addr uint64) (Frame, outcome) {
+func (r *Resolver) inGenerated(p *Image, m mapping, addr uint64) (Frame, outcome) {
 	if now := r.now(); p.jitAt.IsZero() || now.Sub(p.jitAt) >= lookAgain {
 		p.jitAt = now
 		r.readPerfMap(p)
@@ -61,7 +61,7 @@ func (r *Resolver) inGenerated(p *process, m mapping, addr uint64) (Frame, outco
 }
 
 // readPerfMap reads the map of a process, or what was added to it since.
-func (r *Resolver) readPerfMap(p *process) {
+func (r *Resolver) readPerfMap(p *Image) {
 	inside := procroot.InsidePID(r.proc, p.pid)
 	if inside == 0 {
 		return

@@ -71,7 +71,7 @@ func TestPerfMapsOfOthersAreNotRead(t *testing.T) {
 		if err := make(); err != nil {
 			t.Fatal(err)
 		}
-		p := &process{pid: pid}
+		p := &Image{pid: pid}
 		r.readPerfMap(p)
 		if name, ok := p.jit.find(0x1001); ok != want || ok && name != "f" {
 			t.Errorf("%s: %q %v", what, name, ok)
