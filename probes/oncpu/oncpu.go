@@ -26,9 +26,10 @@ const (
 	// kernel and programs do each 10 ms.
 	hz = 99
 	// A flush each so many periods: names cost more than counts, and stacks that
-	// are seen once need none.
+	// are seen once need none. Where all are wanted it may wait for what names them:
+	// a runtime's map of its code.
 	flushEach      = 10
-	flushEachWhole = 5
+	flushEachWhole = 60
 	coverageEach   = 5
 )
 
@@ -224,7 +225,7 @@ func (r *running) tick(open bool) {
 	if r.env.Whole {
 		each = flushEachWhole
 	}
-	if r.ticks++; open && r.ticks%each == 0 {
+	if r.ticks++; open && (r.ticks%each == 0 || r.tally.full()) {
 		r.flush()
 	}
 }
