@@ -127,7 +127,8 @@ func (f *profileFlags) record(cmd *cobra.Command, dir string) error {
 	progress := newProgress(os.Stderr, f.quiet)
 	plan := probes.Plan{
 		Dir: dir, For: f.window, Target: recording.Target{PID: f.pid}, Snag: version, Whole: true,
-		Probes: []string{"oncpu"}, Notice: progress.notice, Tick: progress.tick,
+		// The host's tables have the processes' names, and their libraries' build ids.
+		Probes: []string{"oncpu", "host"}, Notice: progress.notice, Tick: progress.tick,
 	}
 	if f.off {
 		plan.Probes = append(plan.Probes, "offcpu")
