@@ -19,7 +19,7 @@ func (p *Profile) WriteFolded(w io.Writer) error {
 		s := &p.Samples[i]
 		var names []string
 		for _, f := range s.path() {
-			name := strings.NewReplacer(";", ":", "\n", " ").Replace(f.Function)
+			name := strings.ReplaceAll(clean(f.Function), ";", ":")
 			switch {
 			case f.Kernel:
 				name += "_[k]"

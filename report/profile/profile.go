@@ -61,10 +61,17 @@ type Options struct {
 	PID  int // 0: all
 }
 
+// measures are what has to have been taken.
+var measures = map[string]string{OnCPU: "oncpu.stacks", OffCPU: "offcpu.waits"}
+
 // From takes the profile out of a recording. An error says what was not recorded.
 func From(r *recording.Recording, o Options) (*Profile, error) {
 	p := &Profile{Kind: o.Kind, Start: r.Manifest.Start, Seconds: r.Length().Seconds(), CPUs: r.Manifest.CPUs, BuildIDs: map[string]string{}}
-	if c, ok := r.Measured(o.Kind); !ok {
+	rows := len(r.OnCPU)
+	if o.Kind == OffCPU {
+		rows = len(r.OffCPU)
+	}
+	if c, ok := r.Measured(measures[o.Kind]); !ok && rows == 0 {
 		return nil, fmt.Errorf("profile of the time %s: it was not recorded: %s%s", spoken(o.Kind), c.Why, cure(c))
 	}
 	for _, l := range r.Libraries {
