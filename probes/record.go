@@ -21,7 +21,9 @@ import (
 	"snag/probes/host"
 	"snag/probes/jvm"
 	"snag/probes/logs"
+	"snag/probes/memory"
 	"snag/probes/nics"
+	"snag/probes/offcpu"
 	"snag/probes/oncpu"
 	"snag/probes/probe"
 	"snag/probes/routes"
@@ -38,6 +40,8 @@ var All = []probe.Probe{
 	sockets.Probe,
 	threads.Probe,
 	oncpu.Probe,
+	offcpu.Probe,
+	memory.Probe,
 	jvm.Probe,
 	logs.Probe,
 	nics.Probe,
@@ -64,8 +68,11 @@ type Plan struct {
 	Since    recording.Time // when the user says that it began; 0: not said
 	Streams  []string       // URLs of live streams to read meanwhile, as a viewer would
 	Layers   string         // one stream's places: ingest=URL,origin=URL,edge=URL
-	Probes   []string       // only these; empty: all
-	Closer   []int          // processes that the costly probes look at from the start
+	// Reading stands in the place of the probe of its name: somebody reads the
+	// streams already. nil: all are as in All.
+	Reading *probe.Probe
+	Probes  []string // only these; empty: all
+	Closer  []int    // processes that the costly probes look at from the start
 	// Remaining is asked once, after the first part of the window, which processes the
 	// costly probes shall look at in the rest; nil: none but Closer.
 	Remaining func() []Look
@@ -100,7 +107,13 @@ func (e *NotBegunError) Unwrap() error { return e.Err }
 // the recording is closed. What was recorded before an error is kept in Dir; a
 // NotBegunError tells that there is nothing.
 func Record(ctx context.Context, p Plan) error {
-	return record(ctx, p, All)
+	all := slices.Clone(All)
+	for i := range all {
+		if p.Reading != nil && all[i].Name == p.Reading.Name {
+			all[i] = *p.Reading
+		}
+	}
+	return record(ctx, p, all)
 }
 
 func record(ctx context.Context, p Plan, all []probe.Probe) error {

@@ -45,10 +45,12 @@ var Measures = []string{
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
 	"sockets.turns", "sockets.errors", "sockets.ports", "sockets.half-open",
 	"oncpu.kernel", "oncpu.stacks", "oncpu.symbols",
+	"offcpu.waits", "offcpu.stacks", "locks.futex", "locks.owner",
+	"memory.reclaim", "memory.compaction", "cgroup.throttled",
 	"threads.state", "threads.syscall", "threads.sched",
 	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
 	"jvm.counters", "logs.files",
-	"streams.figures", "streams.passive", "streams.layers",
+	"streams.figures", "streams.passive", "streams.layers", "streams.files",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
 

@@ -15,8 +15,7 @@ var feeds = map[string][]string{
 	"threads":     {"threads.state", "threads.syscall", "threads.sched"},
 	"sockets":     {"sockets.diag", "sockets.owner", "sockets.options"},
 	"drops":       {"drops.kfree_skb", "drops.reason", "drops.socket"},
-	"stacks":      {"drops.stacks", "oncpu.symbols"},
-	"oncpu":       {"oncpu.stacks"},
+	"stacks":      {"drops.stacks", "oncpu.symbols", "offcpu.stacks"},
 	"connections": {"sockets.connections"},
 	"resets":      {"sockets.resets"},
 	"retransmits": {"sockets.retransmits"},
@@ -36,7 +35,13 @@ var feeds = map[string][]string{
 	"facts":       {"host.sysctl"},
 	"streams":     {"streams.passive"},
 	"stream_hops": {"streams.layers"},
-	"events":      {"sockets.signals", "host.kernel-log"},
+	"events":      {"sockets.signals", "host.kernel-log", "memory.reclaim", "memory.compaction", "cgroup.throttled"},
+
+	"stream_files": {"streams.files"},
+
+	"oncpu":      {"oncpu.stacks"},
+	"offcpu":     {"offcpu.waits"},
+	"lock_waits": {"locks.futex", "locks.owner"},
 }
 
 // losses are coverage rows of measures whose rows did not survive.

@@ -1,0 +1,190 @@
+// clang-format off
+//go:build ignore
+
+// clang-format on
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Time that threads of a few processes spend off the CPU: what they wait for, how
+ * long, who wakes them, and how long they then wait for a CPU.
+ *
+ * A thread leaves at sched:sched_switch as prev, where it is still current and its
+ * stacks can be taken; it is woken at sched:sched_waking, which runs on the CPU of
+ * whoever wakes it (sched_wakeup may run on the woken thread's, by an interrupt:
+ * kernel/sched/core.c, ttwu_queue_wakelist); it comes back at sched_switch as next.
+ *
+ * The tables of counts exist twice. Programs write to the one that the lowest bit
+ * of epoch names; once a second user space adds one to epoch, waits for a grace
+ * period, and reads and empties the other in peace.
+ */
+#include "kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+char __license[] SEC("license") = "Dual BSD/GPL";
+
+#include "tables.h"
+#include "where.h"
+#include "count.h"
+
+static __always_inline bool traced(__u32 tgid)
+{
+	/* Most switches are of others: a bit is quicker than a search. */
+	if (!(filter[(tgid >> 6) & 63] & (1ULL << (tgid & 63))))
+		return false;
+	return bpf_map_lookup_elem(&closer, &tgid) != NULL;
+}
+
+/* State bits of a task (include/linux/sched.h), the same since 4.14. */
+#define TASK_INTERRUPTIBLE 1
+#define TASK_UNINTERRUPTIBLE 2
+#define TASK_STOPPED_OR_TRACED 0xc
+#define TASK_DEAD 0x80
+
+static __always_inline __u8 how_of(bool preempt, __u32 state)
+{
+	if (preempt || !state)
+		return HOW_READY;
+	if (state & TASK_STOPPED_OR_TRACED)
+		return HOW_STOPPED;
+	if (state & TASK_INTERRUPTIBLE)
+		return HOW_SLEEP;
+	return HOW_DISK;
+}
+
+static __always_inline void leave(void *ctx, bool preempt, __u32 state, struct task_struct *prev,
+				  struct task_struct *next)
+{
+	static const struct thread zero;
+	__u32 tid = prev->pid;
+	struct thread *t;
+
+	if (!preempt && state & TASK_DEAD) {
+		bpf_map_delete_elem(&threads, &tid);
+		return;
+	}
+	t = bpf_map_lookup_elem(&threads, &tid);
+	if (!t) {
+		bpf_map_update_elem(&threads, &tid, &zero, BPF_NOEXIST);
+		t = bpf_map_lookup_elem(&threads, &tid);
+		if (!t) {
+			lose(LOST_THREADS);
+			return;
+		}
+		t->tokens = stack_rate;
+		t->kstack = t->ustack = NO_STACK;
+	}
+	t->tgid = prev->tgid;
+	t->woken = 0;
+	t->seeded = 0;
+	t->how = how_of(preempt, state);
+	bpf_get_current_comm(t->comm, sizeof(t->comm));
+	if (t->how == HOW_READY) {
+		t->ran = next->pid;
+		bpf_probe_read_kernel(t->ran_comm, sizeof(t->ran_comm), next->comm);
+	} else {
+		t->waker_tid = 0;
+		t->waker_kstack = t->waker_ustack = NO_STACK;
+	}
+	t->start = bpf_ktime_get_ns();
+	if (t->how != HOW_READY)
+		where(ctx, t, prev);
+}
+
+static __always_inline void come_back(struct task_struct *prev, struct task_struct *next)
+{
+	__u64 now, woken, begin;
+	__u32 tid = next->pid;
+	struct thread *t;
+
+	t = bpf_map_lookup_elem(&threads, &tid);
+	if (!t || !t->start)
+		return;
+	now = bpf_ktime_get_ns();
+	begin = t->start;
+	if (t->how == HOW_READY) {
+		count_queued(t, tid, begin, now);
+	} else {
+		woken = t->woken;
+		if (woken <= begin || woken > now)
+			woken = now;
+		count_wait(t, tid, begin, woken);
+		if (t->woken) {
+			/* Who kept it from the CPU is known only at the end. */
+			if (now - woken >= long_queue) {
+				t->ran = prev->pid;
+				bpf_probe_read_kernel(t->ran_comm, sizeof(t->ran_comm), prev->comm);
+			}
+			count_queued(t, tid, woken, now);
+		}
+	}
+	t->start = 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	if (traced(prev->tgid)) {
+		/* Read at the tracepoint the state may have changed already: 5.18 hands
+		 * over the one that the scheduler decided by. */
+		__u32 state = has_prev_state ? (__u32)ctx[3] : state_of(prev);
+
+		leave(ctx, preempt, state, prev, next);
+	}
+	if (traced(next->tgid))
+		come_back(prev, next);
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(waking, struct task_struct *p)
+{
+	struct thread *t;
+	__u64 id, now;
+	__u32 tid;
+	bool worth;
+
+	if (!traced(p->tgid))
+		return 0;
+	tid = p->pid;
+	t = bpf_map_lookup_elem(&threads, &tid);
+	if (!t || !t->start || t->woken || t->how == HOW_READY)
+		return 0;
+	now = bpf_ktime_get_ns();
+	t->woken = now;
+	id = bpf_get_current_pid_tgid();
+	t->waker_tgid = id >> 32;
+	t->waker_tid = (__u32)id;
+	bpf_get_current_comm(t->waker_comm, sizeof(t->waker_comm));
+	/* A wait over the threshold is rare, unless there is none. */
+	worth = now - t->start >= threshold;
+	if ((worth && threshold) || ((worth || t->nr == (__s32)nr_futex) && spend(t, now))) {
+		t->waker_kstack = take(ctx, 0);
+		t->waker_ustack = take(ctx, BPF_F_USER_STACK);
+	}
+	return 0;
+}
+
+/* A thread that has never run: it waits for its first CPU. */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(born, struct task_struct *p)
+{
+	struct thread t = {};
+	__u32 tid;
+
+	if (!traced(p->tgid))
+		return 0;
+	tid = p->pid;
+	t.tgid = p->tgid;
+	t.how = HOW_READY;
+	t.nr = -1;
+	t.kstack = t.ustack = NO_STACK;
+	t.waker_kstack = t.waker_ustack = NO_STACK;
+	t.tokens = stack_rate;
+	t.start = bpf_ktime_get_ns();
+	bpf_probe_read_kernel(t.comm, sizeof(t.comm), p->comm);
+	if (bpf_map_update_elem(&threads, &tid, &t, BPF_ANY))
+		lose(LOST_THREADS);
+	return 0;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Where a thread left its CPU: its system call, and its stacks where they may be had. */
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+/* A task's state: __state since 5.14, state before. */
+struct task_struct___new {
+	unsigned int __state;
+};
+
+struct task_struct___old {
+	volatile long state;
+	void *stack;
+};
+
+/* What user space's registers were when it entered the kernel; which of them exist
+ * tells the machine. */
+struct pt_regs {
+};
+
+struct pt_regs___x86 {
+	unsigned long bp;
+	unsigned long dx;
+	unsigned long si;
+	unsigned long di;
+	unsigned long orig_ax; /* the system call; negative outside of one */
+	unsigned long ip;
+	unsigned long sp;
+};
+
+struct user_pt_regs {
+	__u64 regs[31];
+	__u64 sp;
+	__u64 pc;
+};
+
+struct pt_regs___arm64 {
+	union {
+		struct user_pt_regs user_regs;
+	};
+	__u64 orig_x0;
+	__s32 syscallno;
+};
+
+#pragma clang attribute pop
+
+/* Numbers of helpers that not every kernel from 5.10 on has. */
+enum bpf_func_id___ours { BPF_FUNC_task_pt_regs___ours = 175 };
+
+static __always_inline __u32 state_of(struct task_struct *p)
+{
+	struct task_struct___new *t = (void *)p;
+
+	if (bpf_core_field_exists(t->__state))
+		return BPF_CORE_READ(t, __state);
+	return BPF_CORE_READ((struct task_struct___old *)p, state);
+}
+
+/* Registers lie at the top of the kernel's stack (task_pt_regs of
+ * arch/x86/include/asm/processor.h and arch/arm64/include/asm/processor.h). The
+ * padding that x86 keeps above them with FRED came with kernels that have the helper. */
+static __always_inline void *registers(struct task_struct *p)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id___ours, BPF_FUNC_task_pt_regs___ours))
+		return (void *)bpf_task_pt_regs(p);
+	return BPF_CORE_READ((struct task_struct___old *)p, stack) + thread_size -
+	       bpf_core_type_size(struct pt_regs);
+}
+
+static __always_inline void call_of(struct thread *t, struct task_struct *p)
+{
+	void *at = registers(p);
+	struct pt_regs___x86 *x = at;
+	struct pt_regs___arm64 *a = at;
+
+	if (bpf_core_field_exists(x->orig_ax)) {
+		t->nr = (__s32)BPF_CORE_READ(x, orig_ax);
+		t->args[0] = BPF_CORE_READ(x, di);
+		t->args[1] = BPF_CORE_READ(x, si);
+		t->args[2] = BPF_CORE_READ(x, dx);
+		t->ip = BPF_CORE_READ(x, ip);
+		t->sp = BPF_CORE_READ(x, sp);
+		t->bp = BPF_CORE_READ(x, bp);
+	} else if (bpf_core_field_exists(a->syscallno)) {
+		t->nr = BPF_CORE_READ(a, syscallno);
+		t->args[0] = BPF_CORE_READ(a, orig_x0);
+		t->args[1] = BPF_CORE_READ(a, user_regs.regs[1]);
+		t->args[2] = BPF_CORE_READ(a, user_regs.regs[2]);
+		t->ip = BPF_CORE_READ(a, user_regs.pc);
+		t->sp = BPF_CORE_READ(a, user_regs.sp);
+		t->bp = BPF_CORE_READ(a, user_regs.regs[29]);
+	}
+}
+
+/* Whether a thread may have another stack: each has stack_rate a second. */
+static __always_inline bool spend(struct thread *t, __u64 now)
+{
+	__u64 more;
+
+	if (!stack_rate)
+		return true;
+	if (now - t->refilled >= 1000000000ULL / 8) {
+		t->tokens = stack_rate;
+		more = (now - t->refilled) * stack_rate / 1000000000ULL;
+		if (more < stack_rate)
+			t->tokens = more;
+		t->refilled = now;
+	}
+	if (!t->tokens)
+		return false;
+	t->tokens--;
+	return true;
+}
+
+static __always_inline __s32 take(void *ctx, __u64 flags)
+{
+	long id = bpf_get_stackid(ctx, &stacks, flags | BPF_F_FAST_STACK_CMP);
+
+	if (id >= 0)
+		return id;
+	if (id == -17) /* EEXIST: another stack has the slot */
+		lose(LOST_STACKS);
+	return NO_STACK;
+}
+
+/* A pair of stacks costs a µs, a switch half of one. Where a thread switches more
+ * often than it may have stacks, one that was taken at the same place serves again:
+ * the same instruction with the same stack and frame pointers. */
+static __always_inline void where(void *ctx, struct thread *t, struct task_struct *p)
+{
+	__u64 ip = t->ip, sp = t->sp, bp = t->bp;
+	__s32 nr = t->nr;
+
+	call_of(t, p);
+	t->shared = 0;
+	if (spend(t, t->start)) {
+		t->kstack = take(ctx, 0);
+		t->ustack = take(ctx, BPF_F_USER_STACK);
+		return;
+	}
+	if (t->ip == ip && t->sp == sp && t->bp == bp && t->nr == nr) {
+		t->shared = 1;
+		return;
+	}
+	t->kstack = t->ustack = NO_STACK;
+}
