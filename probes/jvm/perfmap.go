@@ -22,6 +22,9 @@ const mostJcmd = 15 * time.Second
 // returns how long that took. The JVM's compilers stand still meanwhile, and its
 // threads may. jcmd runs as the JVM's user, from whom alone a JVM takes commands.
 func WritePerfMap(ctx context.Context, proc string, pid int) (time.Duration, error) {
+	if err := isJVM(proc, pid); err != nil {
+		return 0, err
+	}
 	jcmd, err := findJcmd(proc, pid)
 	if err != nil {
 		return 0, err
@@ -46,9 +49,41 @@ func WritePerfMap(ctx context.Context, proc string, pid int) (time.Duration, err
 	case bytes.Contains(out, []byte("Unknown diagnostic command")):
 		return took, fmt.Errorf("jcmd %d Compiler.perfmap: this JVM does not know it (JDK 17 and later do): load perf-map-agent into it instead", pid)
 	case err != nil:
-		return took, fmt.Errorf("jcmd %d Compiler.perfmap: %w: %s (is it a JVM of HotSpot's?)", pid, err, firstLine(out))
+		return took, fmt.Errorf("jcmd %d Compiler.perfmap: %w: %s", pid, err, firstLine(out))
 	}
 	return took, nil
+}
+
+// isJVM tells why a process is no JVM that takes commands. To begin a talk jcmd sends
+// SIGQUIT, which ends any other process (older JDKs do not look either).
+func isJVM(proc string, pid int) error {
+	dir := proc + "/" + strconv.Itoa(pid)
+	maps, err := os.ReadFile(dir + "/maps")
+	if err != nil {
+		return fmt.Errorf("look at process %d: %w", pid, err)
+	}
+	if !bytes.Contains(maps, []byte("/libjvm.so")) {
+		return fmt.Errorf("process %d (%s) is no JVM: it has no libjvm.so", pid, comm(proc, pid))
+	}
+	status, err := os.ReadFile(dir + "/status")
+	if err != nil {
+		return fmt.Errorf("look at process %d: %w", pid, err)
+	}
+	if !catches(string(status), syscall.SIGQUIT) {
+		return fmt.Errorf("process %d (%s) does not handle SIGQUIT, so it takes no commands: was it started with -Xrs, or has it just begun?", pid, comm(proc, pid))
+	}
+	return nil
+}
+
+// catches reads SigCgt of /proc/PID/status: a bit for each signal that is handled.
+func catches(status string, signal syscall.Signal) bool {
+	_, rest, ok := strings.Cut(status, "\nSigCgt:")
+	if !ok {
+		return false
+	}
+	line, _, _ := strings.Cut(rest, "\n")
+	mask, err := strconv.ParseUint(strings.TrimSpace(line), 16, 64)
+	return err == nil && mask&(1<<(signal-1)) != 0
 }
 
 func firstLine(out []byte) string {

@@ -88,7 +88,11 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 		l.close()
 		return nil, err
 	}
-	r := &running{env: env, l: l, sweep: s, tally: newTally(), names: symbols.New(env.Proc), since: env.Now()}
+	tables := symbols.TablesLean
+	if env.Whole {
+		tables = symbols.TablesWhole
+	}
+	r := &running{env: env, l: l, sweep: s, tally: newTally(), names: symbols.NewBounded(env.Proc, tables), since: env.Now()}
 	r.last = r.since
 	r.cost = probe.ThreadCPU() - began
 	r.coverage()

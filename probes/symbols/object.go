@@ -114,7 +114,7 @@ func (r *Resolver) drop() {
 func (r *Resolver) account(just *object) {
 	r.tables += just.cost - just.counted
 	just.counted = just.cost
-	for r.tables > mostTables {
+	for r.tables > r.most {
 		var oldest *object
 		for _, o := range r.objects {
 			if o != just && o.cost > 0 && (oldest == nil || o.used < oldest.used) {

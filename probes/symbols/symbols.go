@@ -18,9 +18,12 @@ import (
 const (
 	mostProcesses = 1024
 	mostObjects   = 128
-	// mostTables, bytes: those of the objects last asked for are kept.
-	mostTables = 24 << 20
-	mostKnown  = 1 << 14 // addresses of a process whose frames are kept
+	// TablesWhole and TablesLean, bytes, are what tables of functions may take
+	// together: those of the objects last asked for are kept. The lean one is for who
+	// asks now and then.
+	TablesWhole = 24 << 20
+	TablesLean  = 4 << 20
+	mostKnown   = 1 << 14 // addresses of a process whose frames are kept
 )
 
 // Frame is what lies at one address.
@@ -55,14 +58,18 @@ type Resolver struct {
 	processes map[int]*Image
 	objects   map[fileID]*object
 	tables    int // bytes
+	most      int // of tables
 	clock     uint64
 	vdso      *object
 	counts    Counts
 }
 
 // New returns a resolver that reads the procfs at proc. It reads nothing yet.
-func New(proc string) *Resolver {
-	return &Resolver{proc: proc, now: time.Now, processes: map[int]*Image{}, objects: map[fileID]*object{}}
+func New(proc string) *Resolver { return NewBounded(proc, TablesWhole) }
+
+// NewBounded is New with another bound of what tables of functions take, bytes.
+func NewBounded(proc string, tables int) *Resolver {
+	return &Resolver{proc: proc, most: tables, now: time.Now, processes: map[int]*Image{}, objects: map[fileID]*object{}}
 }
 
 // Close lets go of the files that are open.

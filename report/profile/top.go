@@ -67,7 +67,8 @@ func (p *Profile) Top(most int) Table {
 			if Named(f) {
 				named += s.Seconds
 			}
-			if seen[f] && j != inner { // recursion
+			// What the kernel did to have the thread wait is told by the reason.
+			if seen[f] && j != inner || p.Kind == OffCPU && j < inner {
 				continue
 			}
 			l := all[f]
