@@ -9,8 +9,8 @@ import (
 func TestCatches(t *testing.T) {
 	for status, want := range map[string]bool{
 		"Name:\tjava\nSigIgn:\t0000000000000002\nSigCgt:\t0000000101005ccd\nx": true,
-		"Name:\tsleep\nSigIgn:\t0000000000000004\nSigCgt:\t0000000000000000\n":  false,
-		"Name:\tx\n":        false,
+		"Name:\tsleep\nSigIgn:\t0000000000000004\nSigCgt:\t0000000000000000\n": false,
+		"Name:\tx\n":       false,
 		"\nSigCgt:\tzz\nx": false,
 	} {
 		if got := catches(status, syscall.SIGQUIT); got != want {

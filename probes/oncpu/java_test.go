@@ -66,7 +66,7 @@ func TestJavaWithItsMap(t *testing.T) {
 	}
 	defer os.Remove("/tmp/perf-" + strconv.Itoa(pid) + ".map")
 	t.Logf("jcmd took %s", took)
-	r := sampleAll(t, true, []int{pid}, func() { time.Sleep(2 * time.Second) })
+	r := sampleAll(t, true, []int{pid}, func() { time.Sleep(1500 * time.Millisecond) })
 	o := samplesOf(r, pid)
 	o.want(t, "Spin.mix")
 	if o.cut > o.samples/5 {
