@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -158,7 +157,7 @@ func TestGoProgramsWithoutSymbols(t *testing.T) {
 
 // One program's own table and symbols agree on every function, start and name.
 func TestGoTableAgreesWithTheSymbols(t *testing.T) {
-	f := open(t, filepath.Join(runtime.GOROOT(), "bin", "go"))
+	f := open(t, goProgram(t))
 	own := f.goFunctions()
 	if own.Len() < 10000 {
 		t.Fatalf("%d functions", own.Len())
@@ -182,6 +181,19 @@ func TestGoTableAgreesWithTheSymbols(t *testing.T) {
 	if wrong > own.Len()/100 {
 		t.Errorf("%d of %d differ", wrong, own.Len())
 	}
+}
+
+// goProgram is a large Go program: go itself.
+func goProgram(tb testing.TB) string {
+	tb.Helper()
+	path, err := exec.LookPath("go")
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return path
 }
 
 func TestWhatIsNoProgram(t *testing.T) {
@@ -223,7 +235,7 @@ func FuzzFile(f *testing.F) {
 }
 
 func BenchmarkFunctions(b *testing.B) {
-	f := open(b, filepath.Join(runtime.GOROOT(), "bin", "go"))
+	f := open(b, goProgram(b))
 	b.ReportAllocs()
 	for b.Loop() {
 		if f.Functions().Len() == 0 {
