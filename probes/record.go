@@ -23,6 +23,7 @@ import (
 	"snag/probes/logs"
 	"snag/probes/memory"
 	"snag/probes/nics"
+	"snag/probes/oncpu"
 	"snag/probes/offcpu"
 	"snag/probes/probe"
 	"snag/probes/routes"
@@ -38,6 +39,7 @@ var All = []probe.Probe{
 	drops.Probe,
 	sockets.Probe,
 	threads.Probe,
+	oncpu.Probe,
 	offcpu.Probe,
 	memory.Probe,
 	jvm.Probe,
@@ -66,11 +68,15 @@ type Plan struct {
 	Since    recording.Time // when the user says that it began; 0: not said
 	Streams  []string       // URLs of live streams to read meanwhile, as a viewer would
 	Layers   string         // one stream's places: ingest=URL,origin=URL,edge=URL
-	Probes   []string       // only these; empty: all
-	Closer   []int          // processes that the costly probes look at from the start
+	// Reading stands in the place of the probe of its name: somebody reads the
+	// streams already. nil: all are as in All.
+	Reading *probe.Probe
+	Probes  []string // only these; empty: all
+	Closer  []int    // processes that the costly probes look at from the start
 	// Remaining is asked once, after the first part of the window, which processes the
 	// costly probes shall look at in the rest; nil: none but Closer.
 	Remaining func() []Look
+	Whole     bool // it is made for its profile: see probe.Env
 	// Budget is what the costly probes may take of the machine's CPU time, 0 to 1; 0
 	// is no limit.
 	Budget float64
@@ -101,7 +107,13 @@ func (e *NotBegunError) Unwrap() error { return e.Err }
 // the recording is closed. What was recorded before an error is kept in Dir; a
 // NotBegunError tells that there is nothing.
 func Record(ctx context.Context, p Plan) error {
-	return record(ctx, p, All)
+	all := slices.Clone(All)
+	for i := range all {
+		if p.Reading != nil && all[i].Name == p.Reading.Name {
+			all[i] = *p.Reading
+		}
+	}
+	return record(ctx, p, all)
 }
 
 func record(ctx context.Context, p Plan, all []probe.Probe) error {
@@ -118,7 +130,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
 		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
 		Closer: probe.NewWatch(maxCloser), Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
-		Streams: p.Streams, Layers: p.Layers,
+		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole,
 	}
 	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{Now: env.Now})
 	if err != nil {

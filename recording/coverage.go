@@ -44,13 +44,14 @@ var Measures = []string{
 	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
 	"sockets.turns", "sockets.errors", "sockets.ports", "sockets.half-open",
+	"oncpu.kernel", "oncpu.stacks", "oncpu.symbols",
 	"oncpu.kernel",
 	"offcpu.waits", "offcpu.stacks", "locks.futex", "locks.owner",
 	"memory.reclaim", "memory.compaction", "cgroup.throttled",
 	"threads.state", "threads.syscall", "threads.sched",
 	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
 	"jvm.counters", "logs.files",
-	"streams.figures", "streams.passive", "streams.layers",
+	"streams.figures", "streams.passive", "streams.layers", "streams.files",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
 

@@ -32,7 +32,7 @@ func sickStreams(s *Scene, _ *recording.Recording) []Symptom {
 }
 
 func frozen(s *Scene, st *Stream) (Symptom, bool) {
-	spans := st.Spans(recording.EventStreamFreeze, s.Window)
+	spans := st.Stood(s.Window)
 	sum, window := total(spans), s.Window.Length(s.Window.End)
 	if sum <= 0 || window <= 0 {
 		return Symptom{}, false
@@ -46,6 +46,12 @@ func frozen(s *Scene, st *Stream) (Symptom, bool) {
 	text := fmt.Sprintf("frozen for %s of %s", units.Seconds(sum), units.Seconds(window))
 	if len(spans) > 1 {
 		text = fmt.Sprintf("frozen %d times, %s of %s in all, %s the longest", len(spans), units.Seconds(sum), units.Seconds(window), units.Seconds(longest.Length(s.Window.End)))
+	}
+	if len(st.wait) > 0 {
+		text += fmt.Sprintf(" (%s passed until its first frame)", units.Seconds(st.wait[0].End.Sub(st.Asked)))
+		if st.Row.First == 0 {
+			text = fmt.Sprintf("no frame in the %s since it was asked for", units.Seconds(st.wait[0].End.Sub(st.Asked)))
+		}
 	}
 	return Symptom{Name: StreamFreeze, Active: spans, Amount: sum.Seconds(), Unit: "s", Severity: min(1, sum.Seconds()/window.Seconds()), Text: text}, true
 }

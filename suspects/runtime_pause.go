@@ -115,7 +115,7 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 	window := s.Window.Length(s.Window.End).Seconds()
 	f := Finding{Subject: j.process.Subject, Active: mergeIntervals(j.pauses, 0)}
 	source := fmt.Sprintf("sun.rt.safepointTime, sun.gc.collector (jcmd %d PerfCounter.print)", pid)
-	f.Text = fmt.Sprintf("the JVM stood still %d times, for %s of %s in all, %s at the longest", len(j.pauses), lasting(j.total), lasting(window), lasting(j.longest))
+	f.Text = fmt.Sprintf("the JVM stood still %s, for %s of %s in all, %s at the longest", times(len(j.pauses)), lasting(j.total), lasting(window), lasting(j.longest))
 	why := Evidence{Side: For, Grade: Strong, Value: j.total, Unit: "s", Source: source, Origin: "hsperfdata",
 		Text: fmt.Sprintf("its safepoint time grew by %s in %s; %s of 0.2 s and longer, the longest %s", lasting(j.stopped.sum()), lasting(window), plural(len(j.pauses), "pause"), lasting(j.longest))}
 	if name, took := j.collector(); took > 0 {

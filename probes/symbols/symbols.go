@@ -234,7 +234,11 @@ func unnamed(object string, offset uint64) Frame {
 // Stack names a stack: the kernel's frames, if it was there, and the user frames
 // below them, each innermost first.
 func (r *Resolver) Stack(pid int, kernel, user []uint64) recording.Stack {
-	k, u := r.Kernel(kernel), r.User(pid, user)
+	return StackOf(r.Kernel(kernel), r.User(pid, user))
+}
+
+// StackOf makes one stack of the kernel's frames and the user's below them.
+func StackOf(k, u []Frame) recording.Stack {
 	s := recording.Stack{Kernel: len(k), Cut: CutOf(u)}
 	if len(u) == 0 && len(k) > 0 {
 		s.Kernel = -1

@@ -17,7 +17,10 @@ func (t *Table) Details(s *watch.Snapshot, r *watch.Row) string {
 	if r.Why != "" {
 		l.wrap(t.Width-2, r.Why+retry(s, r))
 	}
-	if told := watch.Triage(*s, *r); told != "" {
+	if r.Judged != nil {
+		l.wrap(t.Width-2, "By this host's recording of "+clock(r.Judged.Onset)+": "+SayVerdict(*r.Judged))
+	}
+	if told := watch.Triage(*s, *r); told != "" && r.Judged == nil {
 		l.wrap(t.Width-2, told+". From the viewer's side no more can be told: snag find --stream URL on the server, or --layers, would.")
 	}
 	l.add("")
@@ -84,7 +87,12 @@ func (t *Table) figures(l *lines, r *watch.Row) {
 	if n := f.Total.Count[stream.ReceiverDropped]; n > 0 {
 		l.add("   snag's own socket dropped %d packets: snag's fault, not the stream's", n)
 	}
-	if f.Doubt {
+	if n := f.Total.Count[stream.CaptureLost]; n > 0 {
+		l.add("   the capture missed %d bytes of it: snag's fault, not the stream's", n)
+	}
+	if f.Missed {
+		l.add("   the capture missed data of it just now: gap, fps and what is missing may be snag's own doing")
+	} else if f.Doubt {
 		l.add("   snag itself was %.2f s late in this second: gap and fps may be its own doing", f.Late)
 	}
 }

@@ -72,11 +72,13 @@ func (m *Meter) watchFreeze(now int64) {
 	if before {
 		limit = max(limit, firstWait)
 	}
-	if now-from-m.late.within(from, now) < limit {
+	if now-from-m.excused(from, now) < limit {
 		return
 	}
 	m.beginFreeze(from, limit, before)
-	m.tellBegun(now)
+	if !m.o.Over {
+		m.tellBegun(now)
+	}
 }
 
 // beginFreeze notes a freeze; whom to tell is another matter.
@@ -100,8 +102,21 @@ func (m *Meter) tellBegun(now int64) {
 	f.told = m.queue.tell(Event{
 		ID: f.id, Phase: Begun, Kind: recording.EventStreamFreeze, Start: f.start,
 		Value: seconds(now - f.start), Unit: "seconds", Of: m.main, Threshold: seconds(f.limit), Before: f.before,
-		ObserverLate: seconds(m.late.within(f.start, now)),
+		ObserverLate: seconds(m.late.within(f.start, now)), Missed: seconds(m.missed.within(f.start, now)),
 	})
+}
+
+// Finish tells what still stands and was kept back (Options.Over): nothing more
+// will come.
+func (m *Meter) Finish(now int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now = held(now)
+	if f := &m.freeze; f.settling {
+		m.tellFreeze()
+	} else if f.stands && !f.told {
+		m.tellBegun(now)
+	}
 }
 
 // gapEnds ends a freeze with the frame v: one that stands, or one that was over
@@ -178,15 +193,15 @@ func (m *Meter) closeFreeze(now int64) {
 func (m *Meter) tellFreeze() {
 	f := m.freeze
 	m.freeze = freeze{}
-	late := m.late.within(f.from, f.end)
+	late, missed, excused := m.late.within(f.from, f.end), m.missed.within(f.from, f.end), m.excused(f.from, f.end)
 	length := f.end - f.start
-	doubt := late > 0 && f.end-f.from-late < f.limit
+	doubt := excused > 0 && f.end-f.from-excused < f.limit
 	if m.own.any() && f.frames > 0 && !f.before && 2*f.step > f.end-f.last {
 		doubt = true // its frames never came here, and something was lost here
 	}
 	if doubt {
 		m.sec.doubt = true
-		if !f.told {
+		if !f.told && missed == 0 {
 			return
 		}
 	} else {
@@ -197,7 +212,7 @@ func (m *Meter) tellFreeze() {
 	e := Event{
 		ID: f.id, Phase: Ended, Kind: recording.EventStreamFreeze, Start: f.start, End: f.end,
 		Value: seconds(length), Unit: "seconds", Of: m.main, Threshold: seconds(f.limit), Before: f.before,
-		Pattern: None, ObserverLate: seconds(late), Doubt: doubt,
+		Pattern: None, ObserverLate: seconds(late), Missed: seconds(missed), Doubt: doubt,
 	}
 	m.fingerprint(f, &e)
 	if !f.told {

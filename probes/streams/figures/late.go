@@ -31,7 +31,7 @@ func (m *Meter) drifted(at, d int64) {
 	case d < under:
 		m.endLate(at)
 		return
-	case !r.over && (d <= over || m.late.after(at)):
+	case !r.over && (d <= over || m.late.after(at) || m.missed.touches(at, at)):
 		return
 	case !r.over:
 		*r = drift{over: true, from: at}

@@ -28,6 +28,8 @@ type Meter struct {
 	pace      pace
 	freeze    freeze
 	late      lateness
+	missed    lateness // spans that the observer has no data of, and what comes after
+	apart     bool     // audio and video have no common origin
 	own       ownLoss
 	bursts    bursts
 	gop       gop
@@ -80,6 +82,9 @@ func (m *Meter) forget(now int64) {
 	m.least.reset()
 	m.drift, m.pace, m.freeze, m.bursts.any, m.gop.any = drift{}, pace{}, freeze{}, false, false
 	m.skips.held = 0
+	m.gop = gop{}
+	m.transport.gauge = [stream.Gauges]Value{} // of a transport that is no more
+	m.apart = false
 	m.sec.begin()
 }
 

@@ -68,6 +68,7 @@ func (w *Writer) Second(s Second, i Info) {
 	w.gauge(t, "snag_stream_gop_seconds", Value{s.GOP.Seconds, s.GOP.Frames > 0})
 	w.gauge(t, "snag_stream_jitter_seconds", s.Transport.Gauge[stream.Jitter])
 	w.gauge(t, "snag_stream_playlist_age_seconds", s.Transport.Gauge[stream.PlaylistAge])
+	w.gauge(t, "snag_stream_target_seconds", s.Transport.Gauge[stream.TargetDuration])
 	w.sink.Sample(t, "snag_stream_reader_late_seconds", w.labels, s.Late)
 	for _, c := range counted {
 		if n := s.Total.Count[c.count]; n > 0 || c.by[w.place.Protocol] {
@@ -178,7 +179,7 @@ func (w *Writer) Row(e Event) recording.Event {
 		r.End = w.anchor.FromMonotonic(e.End)
 	}
 	if e.Doubt {
-		r.Kind, r.Value, r.Unit = recording.EventObserverLate, e.ObserverLate, "seconds"
+		r.Kind, r.Value, r.Unit = recording.EventObserverLate, e.ObserverLate+e.Missed, "seconds"
 		r.Subject = recording.Subject{Kind: recording.KindObserver}
 		r.Attrs["probe"], r.Attrs["stream"], r.Attrs["instead_of"] = "streams", w.place.Name, e.Kind
 	}
@@ -223,6 +224,9 @@ func (w *Writer) attrs(e Event) map[string]string {
 	}
 	if e.ObserverLate > 0 {
 		a["observer_late"] = decimal(e.ObserverLate)
+	}
+	if e.Missed > 0 {
+		a["observer_missed"] = decimal(e.Missed)
 	}
 	return a
 }

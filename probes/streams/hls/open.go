@@ -21,8 +21,8 @@ const defaultTimeout = 5 * time.Second
 
 // Open reads the playlist at u: of a master playlist the variant of the highest
 // bandwidth, with the audio that belongs to it. It starts with the last segment
-// that is listed; of a playlist that has ended it reads all. Preload hints are not
-// asked for: a part is loaded when the playlist lists it.
+// that is listed; a playlist that has ended is not read. A part that is announced
+// (EXT-X-PRELOAD-HINT) is asked for before it is there.
 func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) error {
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
@@ -98,6 +98,9 @@ func first(ctx context.Context, c *client, u *url.URL, o stream.Options) (*playl
 		return nil, nil, err
 	}
 	p, err := parse(b)
+	if err == nil {
+		p.at = o.Now()
+	}
 	var not *notPlaylist
 	if errors.As(err, &not) && bytes.HasPrefix(bytes.TrimSpace(b), []byte("<")) {
 		err = errors.New("a web page or XML answers, not a playlist: is the URL right, and does it want a login?")

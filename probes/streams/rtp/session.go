@@ -34,6 +34,7 @@ type Session struct {
 	pictures int
 	settled  bool
 	packets  uint64
+	parted   bool // the sink was told that the tracks have no common origin
 }
 
 // NewSession makes a session of tracks and tells the sink what they say of
@@ -260,7 +261,24 @@ func (s *Session) pass(f stream.Frame, first int64) {
 	if f.Kind == stream.Video || !s.hasVideo() {
 		s.sink.Gauge(stream.Jitter, s.jitter(f.Kind))
 	}
+	if apart := s.apart(); apart != s.parted {
+		s.parted = apart
+		stream.Apart(s.sink, apart)
+	}
 	s.sink.Frame(f)
+}
+
+// apart says that the tracks' clocks are put together by arrival alone.
+func (s *Session) apart() bool {
+	if len(s.tracks) < 2 {
+		return false
+	}
+	for _, t := range s.tracks {
+		if t.window.started && !t.fixed {
+			return true
+		}
+	}
+	return false
 }
 
 // jitter is of the packets of one kind; of pictures where they are reordered.

@@ -18,7 +18,7 @@ type Joined struct {
 	Side     string // one of recording.StreamSide…
 	Server   string // address:port of the server's end
 	Remote   string // address:port of the other
-	// Lag is how old a frame may be when it is handed in.
+	// Lag is by how much a frame may be older than Options.Seen when it is handed in.
 	Lag time.Duration
 	// Leaves says that its end is nobody's trouble: a reader that went. It is then
 	// no longer watched.
@@ -102,6 +102,11 @@ func (w *Watcher) Feed(ctx context.Context, feed func(tick func()) error) error 
 	w.ctx, w.since = ctx, w.now()
 	w.mu.Unlock()
 	err := feed(func() { w.tick(0) })
+	w.mu.Lock()
+	for _, s := range w.streams {
+		s.figures.Finish(w.now())
+	}
+	w.mu.Unlock()
 	w.tick(0)
 	w.finish()
 	return err

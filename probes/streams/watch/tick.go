@@ -13,7 +13,20 @@ import (
 func (w *Watcher) tick(late time.Duration) {
 	w.mu.Lock()
 	now := w.now()
-	w.meter.tick(time.Now(), late)
+	w.seen = now
+	if w.o.Seen != nil {
+		if seen := w.o.Seen(); seen != 0 {
+			w.seen = min(seen, now)
+		}
+	}
+	shown := late
+	if behind := time.Duration(now - w.seen); behind > beat*10 {
+		shown = max(late, behind)
+	}
+	w.meter.tick(time.Now(), shown)
+	if w.record != nil {
+		w.record.late = max(w.record.late, shown)
+	}
 	var told []Happened
 	for _, s := range w.streams {
 		told = w.look(s, now, late, told)
@@ -31,7 +44,9 @@ func (w *Watcher) tick(late time.Duration) {
 }
 
 func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) []Happened {
-	now -= s.lag
+	if s.joined {
+		now = w.seen - s.lag
+	}
 	if late > beat { // less is how Go wakes anybody
 		s.figures.Late(now, int64(late))
 	}
@@ -59,6 +74,12 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 		if e.Kind == recording.EventStreamFreeze && e.Phase == figures.Begun && !e.Doubt {
 			w.freezes++
 			s.begun++
+			s.counted = e.ID
+		}
+		if e.Kind == recording.EventStreamFreeze && e.Phase == figures.Ended && e.Doubt && s.counted == e.ID {
+			w.freezes-- // it shows only now that the observer missed data then
+			s.begun--
+			s.counted = 0
 		}
 		if e.Kind == recording.EventStreamFirstFrame && s.first == 0 {
 			s.first = e.Start
@@ -121,7 +142,7 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 		Local: l.local, Remote: l.remote, Params: l.params,
 		Asked: w.timeIf(l.begun), First: w.timeIf(s.first),
 		Second: s.second, Figure: s.figure, FPS: s.fps.list(), Drift: s.drift.list(),
-		Recent: append([]Happened(nil), s.recent...), Freezes: s.begun,
+		Recent: append([]Happened(nil), s.recent...), Freezes: s.begun, Judged: s.judged,
 	}
 	if state == NoAnswer && l.err == nil {
 		r.Why = "the server took the connection and gives no stream: nobody publishes it, as it seems"

@@ -31,6 +31,11 @@ type Options struct {
 	PerSecond int
 	Timeout   time.Duration // to be let in; 0: 5 s
 	Now       func() int64  // the clock of the frames, ns; nil: the monotonic one
+	// Seen is up to when everything was handed in (Join): where its reader is behind,
+	// its streams' time stands still. 0: it has not begun; nil: it is never behind.
+	Seen func() int64
+	// Over says that what is handed in is over already, as figures.Options has it.
+	Over      bool
 	Every     time.Duration // between two reads of a socket at the least; 0: as data come
 	Netns     string        // path of the namespace to connect in; "": snag's own
 	NetnsID   uint64        // its inode, for the recording's rows
@@ -41,6 +46,9 @@ type Options struct {
 	Note func(text string)
 	// Alarms are called for frozen streams.
 	Alarms []*Alarms
+	// Stopped is told that a stream froze or went down, on the watch's own goroutine:
+	// somebody records the host, and will say whose fault it was (Judged). nil: nobody.
+	Stopped func()
 }
 
 // Limits that hold where nobody says otherwise.
@@ -63,13 +71,15 @@ type Watcher struct {
 	streams map[string]*one
 	names   map[string]bool
 	layered []*layered
-	left    int // wanted, not watched
+	record  *Record // one more recording; nil: none
+	left    int     // wanted, not watched
 	meter   meter
 	freezes uint64
 	sick    bool  // a stream was sick once
 	since   int64 // when Run began, monotonic ns
 	readers sync.WaitGroup
 	row     []figures.Event // room for the tick
+	seen    int64           // the time of joined streams at this tick
 }
 
 // source is one that wants streams watched.

@@ -1,0 +1,135 @@
+package all
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"snag/lab"
+	"snag/recording"
+	"snag/report"
+	"snag/scene"
+	"snag/verdict"
+)
+
+// streamsOnly is what a player without rights, or another program's host, has of a
+// recording: what its own reader saw of the streams (snag watch --out).
+func streamsOnly(r *recording.Recording) *recording.Recording {
+	out := &recording.Recording{Manifest: r.Manifest, Streams: r.Streams, StreamHops: r.StreamHops}
+	for _, e := range r.Events {
+		if e.Subject.Kind == recording.KindStream || e.Subject.Kind == recording.KindObserver {
+			out.Events = append(out.Events, e)
+		}
+	}
+	for _, s := range r.Series {
+		if strings.HasPrefix(s.Name, "snag_stream_") {
+			out.Series = append(out.Series, s)
+		}
+	}
+	for _, c := range r.Coverage {
+		if strings.HasPrefix(c.Probe, "streams") {
+			out.Coverage = append(out.Coverage, c)
+		}
+	}
+	return out
+}
+
+// playersHost is what root on the player's host has: that, and the sockets,
+// processes and threads of the player's own namespace.
+func playersHost(r *recording.Recording) *recording.Recording {
+	out := streamsOnly(r)
+	out.Coverage = r.Coverage
+	own := map[uint64]bool{}
+	for _, st := range r.Streams {
+		own[st.Netns] = true
+	}
+	pids := map[int]bool{r.Manifest.SelfPID: true}
+	for _, p := range r.Processes {
+		if own[p.Netns] || p.PID == r.Manifest.SelfPID {
+			pids[p.PID] = true
+			out.Processes = append(out.Processes, p)
+		}
+	}
+	for _, k := range r.Sockets {
+		if own[k.Netns] {
+			out.Sockets = append(out.Sockets, k)
+		}
+	}
+	for _, t := range r.Threads {
+		if pids[t.PID] {
+			out.Threads = append(out.Threads, t)
+		}
+	}
+	for _, s := range r.Series {
+		if s.Name == "snag_probe_late_seconds" {
+			out.Series = append(out.Series, s)
+		}
+	}
+	return out
+}
+
+// ofStreams are the incidents that stop or slow a stream, and the suspects that can
+// be at fault for it.
+var (
+	ofStreams   = []string{"encoder-stall", "encoder-stall-capture", "encoder-stall-slow", "uplink-throttled", "uplink-blackhole", "server-stall", "server-stall-jvm", "reader-stall"}
+	atFault     = []string{"encoder-stall", "uplink-throttled", "uplink-blackhole", "server-stall"}
+	playerViews = map[string]func(*recording.Recording) *recording.Recording{"frames": streamsOnly, "host": playersHost}
+)
+
+// TestThePlayerAlone judges real incidents by what a player on another host has of
+// them. Who stopped the stream can't be told there: nobody is named, whoever did it
+// is not cleared, and the next measurement is one on the host of the URL. An encoder
+// that is too slow shows by its frames.
+func TestThePlayerAlone(t *testing.T) {
+	for _, name := range ofStreams {
+		inc, err := lab.Find(Incidents, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range lab.Variants {
+			r, err := recording.Open(filepath.Join("..", "recordings", name+"-"+string(v)+".snag"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for view, of := range playerViews {
+				t.Run(name+"-"+string(v)+"/"+view, func(t *testing.T) { judgeAlone(t, inc, v, of(r)) })
+			}
+		}
+	}
+}
+
+func judgeAlone(t *testing.T, inc lab.Incident, v lab.Variant, seen *recording.Recording) {
+	j := verdict.Judge(seen)
+	var text bytes.Buffer
+	if err := report.WriteText(&text, j, report.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	wrong := func(what string) { t.Errorf("%s\n%s", what, text.String()) }
+	want := inc.WantIn(v)
+	slow := want.Suspect == "encoder-stall" // stopped by nobody: it is too slow
+	for _, e := range j.With(verdict.Culprit) {
+		if !slow || e.Suspect.Name != "encoder-stall" || e.Subject.Kind != recording.KindStream {
+			wrong(e.Suspect.Name + " is named, which the player can't know")
+		}
+	}
+	for _, e := range j.With(verdict.Cleared) {
+		if (e.Suspect.Name == want.Suspect || e.Suspect.Name == want.Said) && slices.Contains(atFault, e.Suspect.Name) {
+			wrong(e.Suspect.Name + " did it and is cleared")
+		}
+	}
+	sick := slices.ContainsFunc(j.Symptoms, func(s scene.Symptom) bool { return s.Subject.Kind == recording.KindStream })
+	if suffers := v == lab.Sick && inc.Name != "reader-stall"; sick != suffers && v != lab.Distractor {
+		wrong("the stream's symptoms are not those of its player")
+	}
+	if !sick || len(j.With(verdict.Culprit)) > 0 {
+		return
+	}
+	if !strings.Contains(j.Abstained, "can't tell from here") {
+		wrong("it does not say that it can't tell")
+	}
+	if url := seen.Streams[0].URL; !strings.HasPrefix(j.Next, "on 10.88.2.1: snag find --stream "+url) {
+		wrong("the next measurement is not one on the host of " + url)
+	}
+}
