@@ -28,7 +28,7 @@ func RunTime(programs []*ebpf.Program, while time.Duration) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return max(0, (after - before).Seconds()/time.Since(began).Seconds()), nil
+	return max(0, (after-before).Seconds()/time.Since(began).Seconds()), nil
 }
 
 func ranFor(programs []*ebpf.Program) (time.Duration, error) {

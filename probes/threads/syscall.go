@@ -2,7 +2,7 @@ package threads
 
 import "strconv"
 
-//go:generate go run mksyscalls.go amd64 arm64
+//go:generate go run mksyscalls.go amd64 arm64 amd64/386 arm64/arm
 
 // What the column Syscall says where a thread is in no call that has a name.
 const (
