@@ -28,7 +28,7 @@ type lockCount struct {
 	waking  int // nobody is named but who woke the waiters
 	holder  recording.LockWait
 	holders map[int]bool
-	caller  string // the function of the program that it was in; "" not known
+	caller  string // the functions of the program that it was in; "" not known
 }
 
 // fewCounted seconds with a jam are enough where every wait was counted.
@@ -74,7 +74,7 @@ func countedConvoy(p *scene.Process, r *recording.Recording) *lockCount {
 		return all[i].address < all[j].address
 	})
 	worst := all[0]
-	worst.caller = ownFunction(r, worst.holder.OwnerStack)
+	worst.caller = ownFunctions(r, worst.holder.OwnerStack)
 	worst.active = mergeIntervals(worst.active, joined)
 	return worst
 }
@@ -203,27 +203,32 @@ func (l *lockCount) socket(p *scene.Process) *scene.Socket {
 	return socketOn(p, *l.holder.OwnerFD)
 }
 
-// ownFunction is the innermost function of a stack that is the program's own: not the
-// kernel's, nor of the C library or a runtime, nor without a name.
-func ownFunction(r *recording.Recording, id int) string {
+// mostCallers functions of a stack are named: the innermost may be a helper.
+const mostCallers = 3
+
+// ownFunctions are the innermost functions of a stack that are the program's own, each
+// called by the next: not the kernel's, nor of the C library or a runtime, nor without a
+// name.
+func ownFunctions(r *recording.Recording, id int) string {
 	if id == 0 {
 		return ""
 	}
+	var own []string
 	for _, s := range r.Stacks {
 		if s.ID != id || s.Kernel < 0 {
 			continue
 		}
-		for i := s.Kernel; i < len(s.Frames); i++ {
+		for i := s.Kernel; i < len(s.Frames) && len(own) < mostCallers; i++ {
 			object := ""
 			if i < len(s.Objects) {
 				object = path.Base(s.Objects[i])
 			}
 			if !ofRuntime(s.Frames[i], object) {
-				return s.Frames[i]
+				own = append(own, s.Frames[i])
 			}
 		}
 	}
-	return ""
+	return strings.Join(own, " ← ")
 }
 
 // ofRuntime tells a function that only waits on behalf of the program: it names nothing
