@@ -117,14 +117,13 @@ func (w cpuWait) instead(r *recording.Recording) (Evidence, bool) {
 	}
 	e := Evidence{Side: For, Grade: Weak, Value: in.longest, Unit: "s", Source: "sched_switch (events run-delay)", Origin: "who ran",
 		Text: fmt.Sprintf("%s a thread of it was ready for 50 ms and more, at the longest %s", plural(in.n, "time"), lasting(in.longest))}
-	switch {
-	case in.who == "idle" || in.who == "":
+	if in.who == "idle" || in.who == "" {
 		e.Text += "; its CPU was idle before it came: a quota or its class held it back"
-	default:
-		if in.n >= fewDelays && 2*in.times >= in.n {
-			e.Grade = Strong
-		}
-		e.Text += fmt.Sprintf("; %s ran instead, in %s of them", in.who, count(float64(in.times)))
+		return e, true
 	}
+	if in.n >= fewDelays && 2*in.times >= in.n {
+		e.Grade = Strong
+	}
+	e.Text += fmt.Sprintf("; %s ran instead, in %s of them", in.who, count(float64(in.times)))
 	return e, true
 }

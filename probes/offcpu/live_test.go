@@ -39,7 +39,6 @@ func TestMain(m *testing.M) {
 
 // child is a run of the program.
 type child struct {
-	t   *testing.T
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
