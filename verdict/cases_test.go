@@ -95,6 +95,13 @@ func holds(v *Verdict, line string) error {
 				return fmt.Errorf("%s %s on %s", e.State, e.Suspect.Name, e.Subject.Name)
 			}
 		}
+	case "says":
+		for _, e := range v.With(Culprit) {
+			if strings.Contains(e.Text, rest(1)) {
+				return nil
+			}
+		}
+		return fmt.Errorf("no culprit says so")
 	case "symptom":
 		for _, s := range v.Symptoms {
 			if s.Name == f[1] && strings.Contains(s.Subject.Name, rest(2)) {
