@@ -25,6 +25,7 @@ import (
 	"snag/probes/routes"
 	"snag/probes/sockets"
 	"snag/probes/streams"
+	"snag/probes/syscalls"
 	"snag/probes/threads"
 	"snag/recording"
 )
@@ -35,6 +36,7 @@ var All = []probe.Probe{
 	drops.Probe,
 	sockets.Probe,
 	threads.Probe,
+	syscalls.Probe,
 	jvm.Probe,
 	logs.Probe,
 	nics.Probe,
@@ -63,6 +65,11 @@ type Plan struct {
 	Layers   string         // one stream's places: ingest=URL,origin=URL,edge=URL
 	Probes   []string       // only these; empty: all
 	Closer   []int          // processes that the costly probes look at from the start
+	// CloserTarget has them look at the target's processes, and CloserAll at all.
+	CloserTarget, CloserAll bool
+	// Peek is how many bytes of a buffer may be looked into for the name of what a
+	// connection carries (snag syscalls --peek); 0: none.
+	Peek int
 	// Budget is what the costly probes may take of the machine's CPU time, 0 to 1; 0
 	// is no limit.
 	Budget float64
@@ -105,11 +112,15 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	if err != nil {
 		return &NotBegunError{err}
 	}
+	closer := p.Closer
+	if p.CloserTarget {
+		closer = append(slices.Clone(closer), target.PIDs...)
+	}
 	anchor := probe.NewAnchor()
 	env := &probe.Env{
 		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
 		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
-		Closer: probe.NewWatch(maxCloser), Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
+		Closer: probe.NewWatch(max(maxCloser, len(closer))), CloserAll: p.CloserAll, Peek: p.Peek, Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
 		Streams: p.Streams, Layers: p.Layers,
 	}
 	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{Now: env.Now})
@@ -118,7 +129,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	}
 	env.Sink = w
 	env.Stacks = probe.NewStacks(w, mostStacks)
-	for _, pid := range p.Closer {
+	for _, pid := range closer {
 		env.Closer.Add(pid, "asked for")
 	}
 	for _, pid := range target.PIDs {

@@ -46,6 +46,7 @@ var Measures = []string{
 	"sockets.turns", "sockets.errors", "sockets.ports", "sockets.half-open",
 	"oncpu.kernel",
 	"threads.state", "threads.syscall", "threads.sched",
+	"syscalls.calls", "syscalls.fds", "syscalls.peek",
 	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
 	"jvm.counters", "logs.files",
 	"streams.figures", "streams.passive", "streams.layers",

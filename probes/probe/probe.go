@@ -26,6 +26,11 @@ type Env struct {
 	// CPU, locks) look at: none to begin with, unless the user asked for them. Such
 	// a probe attaches nothing while it is empty, and looks again each second.
 	Closer *Watch
+	// CloserAll has those probes look at every process but snag, where they can.
+	CloserAll bool
+	// Peek is how many bytes of a buffer may be looked into for the name of what a
+	// connection carries; 0: none. Only on the user's word.
+	Peek int
 	// Budget is what those probes may cost; never nil.
 	Budget *Budget
 	// Stacks hands out the ids of the table of stacks; never nil.

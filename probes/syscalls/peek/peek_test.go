@@ -47,18 +47,18 @@ func TestNamesOfStreams(t *testing.T) {
 
 func TestRequestLines(t *testing.T) {
 	for in, want := range map[string]string{
-		"GET /x?token=abc HTTP/1.1\r\nHost: a": "GET /x HTTP/1.1",
-		"POST /api/v1/login HTTP/1.1\r\n":      "POST /api/v1/login HTTP/1.1",
-		"GET /a/very/long/path/that/ends":      "GET /a/very/long/path/that/ends…",
-		"GET /p?secr":                          "GET /p",
+		"GET /x?token=abc HTTP/1.1\r\nHost: a":                   "GET /x HTTP/1.1",
+		"POST /api/v1/login HTTP/1.1\r\n":                        "POST /api/v1/login HTTP/1.1",
+		"GET /a/very/long/path/that/ends":                        "GET /a/very/long/path/that/ends…",
+		"GET /p?secr":                                            "GET /p",
 		"DESCRIBE rtsp://admin:pw@10.0.0.7/cam?k=v RTSP/1.0\r\n": "DESCRIBE rtsp://10.0.0.7/cam RTSP/1.0",
-		"OPTIONS rtsp://admin:p":   "OPTIONS rtsp://…",
-		"GET /x#y HTTP/1.1\r\n":    "GET /x HTTP/1.1",
-		"GETS /x HTTP/1.1\r\n":     "",
-		"GET /x\r\n":               "",
-		"hello there\n":            "",
-		"GET ":                     "",
-		"\x16\x03\x01\x02\x00\x01": "",
+		"OPTIONS rtsp://admin:p":                                 "OPTIONS rtsp://…",
+		"GET /x#y HTTP/1.1\r\n":                                  "GET /x HTTP/1.1",
+		"GETS /x HTTP/1.1\r\n":                                   "",
+		"GET /x\r\n":                                             "",
+		"hello there\n":                                          "",
+		"GET ":                                                   "",
+		"\x16\x03\x01\x02\x00\x01":                               "",
 	} {
 		var c Conn
 		c.Learn(0, []byte(in))
