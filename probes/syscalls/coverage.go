@@ -17,6 +17,10 @@ const (
 	measurePeek  = "syscalls.peek"
 )
 
+// one makes a sentence about several things one about one.
+var one = strings.NewReplacer("1 calls had", "1 call had", "1 calls went on at the end and are", "1 call went on at the end and is",
+	"1 calls were", "1 call was", "1 processes were", "1 process was", "of their time", "of its time")
+
 const curePtrace = "run as root, or give the binary CAP_SYS_PTRACE"
 
 // announce writes what can and what can't be measured: when the probe starts, as it
@@ -61,7 +65,11 @@ func (r *running) callsRow() recording.Coverage {
 	var why, partial []string
 	say := func(to *[]string, count uint64, format string, args ...any) {
 		if count > 0 {
-			*to = append(*to, fmt.Sprintf(format, args...))
+			text := fmt.Sprintf(format, args...)
+			if count == 1 {
+				text = one.Replace(text)
+			}
+			*to = append(*to, text)
 		}
 	}
 	if r.stopped != "" {

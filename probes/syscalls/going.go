@@ -30,11 +30,15 @@ func sat(row recording.Call) (recording.Event, bool) {
 
 // blocked makes an event; end 0: it goes on.
 func blocked(pid, tid int, comm, call string, begin, end recording.Time, begun string) recording.Event {
-	return recording.Event{
+	e := recording.Event{
 		T: begin, End: end, Kind: recording.EventBlocked,
 		Subject: recording.Subject{Kind: recording.KindThread, PID: pid, TID: tid, Comm: comm},
 		Attrs:   map[string]string{"call": call, "begun": begun},
 	}
+	if threads.WaitsForAnything(call) {
+		e.Attrs["idle"] = "yes"
+	}
+	return e
 }
 
 // going tells of the calls that go on now, the last thing before the end: those that
