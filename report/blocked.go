@@ -81,8 +81,8 @@ func WriteBlocked(w io.Writer, v *Blocked, o TableOptions, all bool) error {
 			stuck++
 		}
 	}
-	line(&b, o, "%d processes, %d threads, looked at twice in %s: %d stuck in a call, %d idle, %d ran or came and went",
-		v.Processes, v.Threads, seconds(v.Seconds), stuck, len(v.Blocked)-stuck, v.Threads-len(v.Blocked))
+	line(&b, o, "%d threads of %d processes, twice in %s: %d stuck in a call, %d idle, %d ran",
+		v.Threads, v.Processes, seconds(v.Seconds), stuck, len(v.Blocked)-stuck, v.Threads-len(v.Blocked))
 	writeBlocked(&b, v.Blocked, o, all)
 	for _, s := range v.Warnings {
 		paragraph(&b, o, "! "+s)

@@ -80,7 +80,7 @@ against, what it ruled out, and what it could not see. It changes nothing.
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(findCommand(), judgeCommand(), reportCommand(), showCommand(), suspectsCommand(),
-		watchCommand(), syscallsCommand(), labCommand(), labJanitorCommand(), labActorCommand())
+		watchCommand(), syscallsCommand(), blockedCommand(), labCommand(), labJanitorCommand(), labActorCommand())
 	return root
 }
 

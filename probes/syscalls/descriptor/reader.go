@@ -31,6 +31,9 @@ type Reader struct {
 	known  netns.Found
 	listed time.Time
 	failed error
+	ends   map[uint64][]pipeEnd // of pipes, by inode
+	ended  time.Time            // when they were looked for
+	took   time.Duration
 }
 
 // New reads below the procfs root proc; own is the inode of snag's own network
@@ -109,6 +112,7 @@ func (s *space) take(f diag.Found) {
 // they are now, and who is at the other end. What a row says already stays.
 func (r *Reader) Complete(now time.Time, rows []*recording.FD) {
 	peers := map[*recording.FD]uint64{}
+	r.pipes(now, rows)
 	for _, row := range rows {
 		if row.Kind != socket {
 			continue
