@@ -32,10 +32,31 @@ struct signal_struct {
 	atomic_t live;
 };
 
+typedef struct {
+	unsigned long sig[1];
+} sigset_t;
+
+struct sigpending {
+	sigset_t signal;
+};
+
 struct task_struct___signal {
 	struct signal_struct *signal;
+	struct sigpending pending;
 };
 #pragma clang attribute pop
+
+#define SIGKILL_BIT (1UL << 8)
+#define ERESTARTSYS 512 /* from here on codes that no process sees: include/linux/errno.h */
+
+/* The thread's process ends, or another thread of it has called execve(2): each
+ * thread is sent SIGKILL (kernel/signal.c, zap_other_threads, complete_signal). */
+static __always_inline bool is_killed(void)
+{
+	struct task_struct___signal *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, pending.signal.sig[0]) & SIGKILL_BIT;
+}
 
 /* Since when a process is looked at, ns; 0: it is not. */
 static __always_inline __u64 target(__u32 pid)
@@ -274,6 +295,10 @@ int BPF_PROG(leave_call, struct pt_regs *regs, long ret)
 			return 0;
 		fill(in, regs, nr, who);
 		in->begin = now;
+	}
+	if (ret <= -ERESTARTSYS && is_killed()) {
+		in->begin = 0; /* it never returns: strace does not see it either */
+		return 0;
 	}
 	in->tid = who; /* execve(2) changes it */
 	count(in, ret, now);
