@@ -3,8 +3,11 @@ package syscalls
 import (
 	"bufio"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -31,14 +34,18 @@ const (
 	agains   = 555
 	writes   = 777
 	children = 2000
+
+	manyThreads = 2000
 )
 
 var modes = map[string]func(line string){
-	"fixed": func(string) { fixed() },
-	"block": func(string) { block() },
-	"forks": func(string) { forks() },
-	"stall": stall,
-	"quiet": func(string) {},
+	"fixed":   func(string) { fixed() },
+	"block":   func(string) { block() },
+	"forks":   func(string) { forks() },
+	"stall":   stall,
+	"quiet":   func(string) {},
+	"serve":   serve,
+	"threads": func(string) { manyThreadsCall() },
 }
 
 func perform(mode string) {
@@ -135,4 +142,34 @@ func stall(line string) {
 		last = now
 	}
 	fmt.Println(worst)
+}
+
+// serve answers HTTP requests at an address.
+func serve(address string) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		panic(err)
+	}
+	go func() {
+		_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "answer") }))
+	}()
+}
+
+// manyThreadsCall has thousands of threads at a time, each with calls of its own.
+func manyThreadsCall() {
+	var all, there sync.WaitGroup
+	there.Add(manyThreads)
+	for range manyThreads {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			runtime.LockOSThread() // and not unlocked: the thread ends
+			there.Done()
+			there.Wait()
+			for range 10 {
+				unix.Gettid()
+			}
+		}()
+	}
+	all.Wait()
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -122,7 +123,9 @@ func bySnag(t *testing.T, exe string) counts {
 	return all
 }
 
-func TestCountsAreThoseOfStrace(t *testing.T) {
+// fixedProgram compiles testdata/fixed.c.
+func fixedProgram(t *testing.T) string {
+	t.Helper()
 	exe := filepath.Join(t.TempDir(), "fixed")
 	if out, err := exec.Command("gcc", "-O1", "-pthread", "-o", exe, "testdata/fixed.c").CombinedOutput(); err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
@@ -130,8 +133,28 @@ func TestCountsAreThoseOfStrace(t *testing.T) {
 		}
 		t.Fatalf("%v: %s", err, bytes.TrimSpace(out))
 	}
+	return exe
+}
+
+func TestCompatCallsAreTheirOwn(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("int 0x80 is of amd64")
+	}
+	exe := fixedProgram(t)
+	t.Setenv("COMPAT", "1")
+	ours := bySnag(t, exe)
+	if ours["getppid"][0] != 1700 {
+		t.Errorf("getppid: %v", ours["getppid"])
+	}
+	if n := ours["getppid/32"]; n[0] != 150 {
+		t.Errorf("32-bit getppid: %v in %v", n, ours)
+	}
+}
+
+func TestCountsAreThoseOfStrace(t *testing.T) {
+	exe := fixedProgram(t)
 	ours, theirs := bySnag(t, exe), byStrace(t, exe)
-	if theirs["getppid"][0] != 1700 || theirs["getuid"][0] != 2000 {
+	if theirs["getppid"][0] != 1700 || theirs["getuid"][0] != 2000 || theirs["getsid"] != [2]uint64{25, 25} {
 		t.Fatalf("strace counts %v", theirs)
 	}
 	// How often threads meet at a lock is by chance. The read that the program waits
@@ -151,4 +174,3 @@ func TestCountsAreThoseOfStrace(t *testing.T) {
 		}
 	}
 }
-

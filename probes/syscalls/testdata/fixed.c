@@ -1,9 +1,15 @@
 /* Makes the same calls each time it runs, once it is told to by a byte on its input:
  * errors, threads, signals that interrupt, children, execve(2). */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -23,6 +29,20 @@ static void *thread(void *arg)
 		_exit(1);
 	for (;;)
 		usleep(1000000);
+}
+
+/* From now on getsid(2) is refused before it begins. */
+static int refuse(void)
+{
+	struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getsid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog p = {sizeof(f) / sizeof(f[0]), f};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p);
 }
 
 int main(void)
@@ -62,6 +82,17 @@ int main(void)
 		}
 		waitpid(child, NULL, 0);
 	}
+	if (refuse())
+		return 1;
+	for (int i = 0; i < 25; i++)
+		syscall(SYS_getsid, 0);
+#ifdef __x86_64__
+	if (getenv("COMPAT")) /* a 32-bit call out of a 64-bit program: getppid is number 64 */
+		for (int i = 0; i < 150; i++) {
+			long r;
+			__asm__ volatile("int $0x80" : "=a"(r) : "a"(64) : "memory", "r8", "r9", "r10", "r11");
+		}
+#endif
 	puts("done");
 	return 0;
 }
