@@ -81,8 +81,8 @@ func WriteBlocked(w io.Writer, v *Blocked, o TableOptions, all bool) error {
 			stuck++
 		}
 	}
-	line(&b, o, "%d threads of %d processes, twice in %s: %d stuck in a call, %d idle, %d ran",
-		v.Threads, v.Processes, seconds(v.Seconds), stuck, len(v.Blocked)-stuck, v.Threads-len(v.Blocked))
+	line(&b, o, "%s of %s, twice in %s: %d stuck in a call, %d idle, %d ran",
+		counted(v.Threads, "thread", "threads"), counted(v.Processes, "process", "processes"), seconds(v.Seconds), stuck, len(v.Blocked)-stuck, v.Threads-len(v.Blocked))
 	writeBlocked(&b, v.Blocked, o, all)
 	for _, s := range v.Warnings {
 		paragraph(&b, o, "! "+s)
@@ -147,7 +147,7 @@ func writeBlocked(b *strings.Builder, rows []BlockedThread, o TableOptions, all 
 			sum += n
 		}
 		sortDown(counts, func(a one) (float64, string) { return float64(a.n), a.call })
-		text := fmt.Sprintf("%d idle threads wait for work: ", sum)
+		text := counted(sum, "idle thread waits", "idle threads wait") + " for work: "
 		for i, c := range counts {
 			if i > 0 {
 				text += ", "

@@ -157,7 +157,7 @@ func (c *Calls) descriptors(b *strings.Builder, o TableOptions) {
 		}
 		line(b, o, "%7d %5d %8s %8s %9s %9s %8s %7s  %s", t.PID, t.FD, perSecond(t.Reads, span), perSecond(t.Writes, span),
 			bytesOf(t.In, span), bytesOf(t.Out, span), seconds(t.Seconds), dash(t.Again), slowest)
-		line(b, o, "%14s%s", "", t.text())
+		line(b, o, "%8s%s", "", t.text())
 	}
 }
 
@@ -171,7 +171,7 @@ func (t *FDTotal) text() string {
 		text += " · " + t.What.Carries
 	}
 	if t.Times > 1 {
-		text += fmt.Sprintf(" (and %d others before it)", t.Times-1)
+		text += fmt.Sprintf(" (%s before)", counted(t.Times-1, "other", "others"))
 	}
 	return text
 }
@@ -200,6 +200,14 @@ func (c *Calls) foot(b *strings.Builder, o TableOptions, all uint64) {
 		}
 		paragraph(b, o, row.Probe+": "+row.Why)
 	}
+}
+
+// counted is a number with the word for one or for many.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 func seconds(s float64) string { return units.Seconds(time.Duration(s * 1e9)) }

@@ -31,7 +31,7 @@ const (
 	reads    = 2000
 	readSize = 4096
 	badFDs   = 321
-	agains   = 555
+	empties  = 555
 	writes   = 777
 	children = 2000
 
@@ -86,7 +86,7 @@ func fixed() {
 				panic(err)
 			}
 			b := make([]byte, 100)
-			for range agains {
+			for range empties {
 				_, _, _ = unix.Recvfrom(pair[0], b, 0)
 			}
 			for range writes {

@@ -22,7 +22,8 @@ func requestLine(b []byte) (string, bool) {
 		return "", false
 	}
 	target, version, versioned := strings.Cut(rest, " ")
-	if whole && !(versioned && (strings.HasPrefix(version, "HTTP/") || strings.HasPrefix(version, "RTSP/"))) {
+	known := strings.HasPrefix(version, "HTTP/") || strings.HasPrefix(version, "RTSP/")
+	if whole && !known {
 		return "", false
 	}
 	cut := !whole && !versioned
