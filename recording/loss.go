@@ -11,6 +11,8 @@ var feeds = map[string][]string{
 		"host.memory", "host.zones", "host.numa", "host.disks",
 		"nics.statistics", "nics.interrupts", "nics.softirqs",
 	},
+	"calls":       {"syscalls.calls"},
+	"fds":         {"syscalls.fds", "syscalls.peek"},
 	"processes":   {"host.processes"},
 	"threads":     {"threads.state", "threads.syscall", "threads.sched"},
 	"sockets":     {"sockets.diag", "sockets.owner", "sockets.options"},
