@@ -5,6 +5,7 @@
 package broadcast
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,6 +33,7 @@ type Broadcast struct {
 	Nginx                   *lab.Process
 
 	encoded bool
+	gop     int // frames from key frame to key frame of a file; 0: two seconds
 }
 
 // New makes the namespaces, joined by Ethernet, and starts the server.
@@ -141,7 +143,7 @@ func (b *Broadcast) file() string {
 	}
 	b.encoded = true
 	s.Command("", "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc2=size=480x270:rate=25",
-		"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", "50",
+		"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", strconv.Itoa(cmp.Or(b.gop, 50)),
 		"-b:v", "1M", "-minrate", "1M", "-maxrate", "1M", "-bufsize", "500k", "-nal-hrd", "cbr", "-pix_fmt", "yuv420p", "-t", "30", path)
 	return path
 }
