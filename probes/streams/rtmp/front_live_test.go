@@ -48,7 +48,7 @@ func TestLiveTLSFront(t *testing.T) {
 	front := stunnel(t, server)
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
-	publish(t, "rtmp://"+server+"/live/cam1", 4)
+	publish(t, "rtmp://"+server+"/live/cam1", 3)
 	sink := &seen{}
 	err := openAt(t, ctx, "rtmps://"+front+"/live/cam1", sink, stream.Options{Every: 40 * time.Millisecond})
 	var ended *stream.Ended
@@ -61,7 +61,7 @@ func TestLiveTLSFront(t *testing.T) {
 		{"rtmps://" + server + "/live/cam1", "TLS"},
 		{"rtmp://" + front + "/live/cam1", "not for RTMPS?"},
 	} {
-		err := openAt(t, ctx, c.url, &seen{}, stream.Options{Timeout: 2 * time.Second})
+		err := openAt(t, ctx, c.url, &seen{}, stream.Options{Timeout: time.Second})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q in it", c.url, err, c.want)
 		}

@@ -151,12 +151,15 @@ func film(t *testing.T, sink *taken) {
 func TestGStreamerTransportStream(t *testing.T) {
 	addr := gst(t)
 	for _, scheme := range []string{"rtsp", "rtsp+udp"} {
-		sink, err := watch(t, scheme+"://"+addr+"/ts", 55)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("%s: %d pictures, %d blocks of sound, %v, notes %q", scheme, len(sink.of(stream.Video)), len(sink.of(stream.Audio)), sink.counts, sink.notes)
-		film(t, sink)
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			sink, err := watch(t, scheme+"://"+addr+"/ts", 55)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d pictures, %d blocks of sound, %v, notes %q", len(sink.of(stream.Video)), len(sink.of(stream.Audio)), sink.counts, sink.notes)
+			film(t, sink)
+		})
 	}
 }
 
