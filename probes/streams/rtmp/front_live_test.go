@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,26 +18,17 @@ import (
 // stunnel is a TLS front before an RTMP server, as sites put it there.
 func stunnel(t *testing.T, to string) (address string) {
 	t.Helper()
-	program := counterpart.Installed(t, "stunnel4", "stunnel4")
 	cert := authority(t)
 	key, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	both := filepath.Join(dir, "front.pem")
+	both := filepath.Join(t.TempDir(), "front.pem")
 	text := append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Certificate[0]})...)
 	if err := os.WriteFile(both, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	address = fmt.Sprintf("127.0.0.1:%d", counterpart.Port(t))
-	conf := filepath.Join(dir, "stunnel.conf")
-	if err := os.WriteFile(conf, fmt.Appendf(nil, "foreground = yes\npid =\ndebug = 3\n[rtmps]\naccept = %s\nconnect = %s\ncert = %s\n", address, to, both), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	counterpart.Run(t, program, conf)
-	counterpart.Await(t, address)
-	return address
+	return counterpart.Stunnel(t, to, both)
 }
 
 // RTMPS as it is deployed: nginx-rtmp behind a TLS front. The front's certificate is

@@ -4,14 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"snag/probes/streams/counterpart"
 	"snag/probes/streams/stream"
 	"snag/probes/streams/wire"
 )
@@ -161,6 +166,24 @@ func TestGStreamerTransportStream(t *testing.T) {
 			film(t, sink)
 		})
 	}
+}
+
+// tlsFront reads a real server over RTSPS through a TLS front that has a certificate.
+func tlsFront(t *testing.T, cert tls.Certificate) {
+	key, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := filepath.Join(t.TempDir(), "front.pem")
+	text := append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Certificate[0]})...)
+	if err := os.WriteFile(both, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sink, err := watch(t, "rtsps://"+counterpart.Stunnel(t, gst(t), both)+"/cam", 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	film(t, sink)
 }
 
 func TestGStreamerAuth(t *testing.T) {
