@@ -41,6 +41,7 @@ import (
 	serverstall "snag/lab/server-stall"
 	serverstallhls "snag/lab/server-stall-hls"
 	serverstalljvm "snag/lab/server-stall-jvm"
+	serverstalllayers "snag/lab/server-stall-layers"
 	slowconsumer "snag/lab/slow-consumer"
 	slowdependency "snag/lab/slow-dependency"
 	smallreceivewindow "snag/lab/small-receive-window"
@@ -53,6 +54,7 @@ import (
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 	uplinkblackhole "snag/lab/uplink-blackhole"
 	uplinkthrottled "snag/lab/uplink-throttled"
+	uplinkthrottledlayers "snag/lab/uplink-throttled-layers"
 	workerqueue "snag/lab/worker-queue"
 	wronglibrary "snag/lab/wrong-library"
 )
@@ -104,10 +106,12 @@ var Incidents = []lab.Incident{
 	encoderstallslow.Incident,
 	encoderstallhls.Incident,
 	uplinkthrottled.Incident,
+	uplinkthrottledlayers.Incident,
 	uplinkblackhole.Incident,
 	serverstall.Incident,
 	serverstallhls.Incident,
 	serverstalljvm.Incident,
+	serverstalllayers.Incident,
 	readerstall.Incident,
 	processstopped.Incident,
 	observer.Incident,

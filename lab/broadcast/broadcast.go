@@ -76,13 +76,15 @@ func (b *Broadcast) Watch(urls ...string) {
 	b.Stage.FindAt(b.Viewer, urls...)
 }
 
-// Worker is the pid of nginx's process that handles connections: the child of its
-// master.
-func (b *Broadcast) Worker() int {
-	s := b.Stage
+// Worker is the pid of nginx's process that handles connections.
+func (b *Broadcast) Worker() int { return WorkerOf(b.Stage, b.Nginx) }
+
+// WorkerOf is the pid of the process that handles a server's connections: the child
+// of its master.
+func WorkerOf(s *lab.Stage, nginx *lab.Process) int {
 	worker := 0
 	s.Await("nginx's worker", 10*time.Second, func() (bool, error) {
-		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", b.Nginx.PID, b.Nginx.PID))
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", nginx.PID, nginx.PID))
 		if err != nil {
 			return false, err
 		}

@@ -35,9 +35,14 @@ const (
 
 // Config is nginx's: a master process of our own with every file in dir, so that
 // the machine's nginx, if there is one, is not touched. A player of a stream
-// that nobody publishes is told so and hung up on (idle_streams off).
-func Config(dir, listen string) string {
-	return strings.NewReplacer("MODULE", Module, "DIR", dir, "LISTEN", listen, "APP", App).Replace(`load_module MODULE;
+// that nobody publishes is told so and hung up on (idle_streams off). Each stream is
+// pushed on to the servers at these addresses.
+func Config(dir, listen string, push ...string) string {
+	var on strings.Builder
+	for _, addr := range push {
+		fmt.Fprintf(&on, "            push rtmp://%s/%s;\n", addr, App)
+	}
+	return strings.NewReplacer("MODULE", Module, "DIR", dir, "LISTEN", listen, "APP", App, "PUSH", on.String()).Replace(`load_module MODULE;
 daemon off;
 master_process on;
 worker_processes 1;
@@ -52,7 +57,7 @@ rtmp {
         application APP {
             live on;
             idle_streams off;
-        }
+PUSH        }
     }
 }
 `)
@@ -82,7 +87,12 @@ func WithHLS(config, dir, web string, packs bool) string {
 
 // Serve starts nginx in a namespace.
 func Serve(s *lab.Stage, ns, listen string) *lab.Process {
-	return serve(s, ns, func(dir string) string { return Config(dir, listen) })
+	return ServeAs(s, ns, "nginx", listen)
+}
+
+// ServeAs is Serve for one of several servers of a stage, which pushes streams on.
+func ServeAs(s *lab.Stage, ns, name, listen string, push ...string) *lab.Process {
+	return serve(s, ns, name, func(dir string) string { return Config(dir, listen, push...) })
 }
 
 // ServeHLS starts nginx in a namespace: its RTMP module at listen, and at web the
@@ -97,19 +107,19 @@ func ServeHLS(s *lab.Stage, ns, listen, web string, packs bool) *lab.Process {
 			return s.Fail("nginx", err)
 		}
 	}
-	return serve(s, ns, func(dir string) string { return WithHLS(Config(dir, listen), dir, web, packs) })
+	return serve(s, ns, "nginx", func(dir string) string { return WithHLS(Config(dir, listen), dir, web, packs) })
 }
 
 // Segments is the folder that ServeHLS serves as /live/.
 func Segments(s *lab.Stage) string { return filepath.Join(s.Dir(), "nginx", "hls", App) }
 
-func serve(s *lab.Stage, ns string, config func(dir string) string) *lab.Process {
-	dir := filepath.Join(s.Dir(), "nginx")
+func serve(s *lab.Stage, ns, name string, config func(dir string) string) *lab.Process {
+	dir := filepath.Join(s.Dir(), name)
 	if err := errors.Join(Check(), os.MkdirAll(dir, 0o755)); err != nil {
-		return s.Fail("nginx", err)
+		return s.Fail(name, err)
 	}
-	conf := s.File("nginx/nginx.conf", config(dir))
-	return s.Run(ns, "nginx", []string{"nginx", "-p", dir, "-c", conf, "-e", filepath.Join(dir, "error.log")})
+	conf := s.File(name+"/nginx.conf", config(dir))
+	return s.Run(ns, name, []string{"nginx", "-p", dir, "-c", conf, "-e", filepath.Join(dir, "error.log")})
 }
 
 // Publish starts ffmpeg that sends a small moving picture, and waits until it
