@@ -77,6 +77,7 @@ type Plan struct {
 	// costly probes shall look at in the rest; nil: none but Closer.
 	Remaining func() []Look
 	Whole     bool // it is made for its profile: see probe.Env
+	Unwind    bool // see probe.Env
 	// Budget is what the costly probes may take of the machine's CPU time, 0 to 1; 0
 	// is no limit.
 	Budget float64
@@ -130,7 +131,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
 		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
 		Closer: probe.NewWatch(maxCloser), Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
-		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole,
+		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole, Unwind: p.Unwind,
 	}
 	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{Now: env.Now})
 	if err != nil {

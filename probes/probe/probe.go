@@ -29,6 +29,9 @@ type Env struct {
 	// Whole: the recording is made for its profile (snag profile): all stacks are
 	// kept, of the target's processes where it has some.
 	Whole bool
+	// Unwind: with Whole, stacks on the CPU are walked by the programs' call frame
+	// information, over a copy: for programs without frame pointers.
+	Unwind bool
 	// Budget is what those probes may cost; never nil.
 	Budget *Budget
 	// Stacks hands out the ids of the table of stacks; never nil.
