@@ -219,6 +219,7 @@ func FuzzFile(f *testing.F) {
 			return
 		}
 		file.BuildID()
+		file.Probes()
 		file.DebugLink()
 		file.FunctionStart(at)
 		file.FrameRow(at)

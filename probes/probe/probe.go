@@ -32,6 +32,11 @@ type Env struct {
 	// Unwind: with Whole, stacks on the CPU are walked by the programs' call frame
 	// information, over a copy: for programs without frame pointers.
 	Unwind bool
+	// CloserAll has those probes look at every process but snag, where they can.
+	CloserAll bool
+	// Peek is how many bytes of a buffer may be looked into for the name of what a
+	// connection carries; 0: none. Only on the user's word.
+	Peek int
 	// Budget is what those probes may cost; never nil.
 	Budget *Budget
 	// Stacks hands out the ids of the table of stacks; never nil.
