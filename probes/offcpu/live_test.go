@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +18,8 @@ import (
 	"snag/recording"
 )
 
-// program is testdata/waits.c, built with frame pointers.
-var program string
+// program is testdata/waits.c, built with frame pointers; bare is without.
+var program, bare string
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "offcpu")
@@ -27,10 +28,13 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	program = filepath.Join(dir, "waits")
-	out, err := exec.Command("gcc", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-pthread", "-o", program, "testdata/waits.c").CombinedOutput()
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
-		program = ""
+	program, bare = filepath.Join(dir, "waits"), filepath.Join(dir, "bare")
+	for name, flag := range map[string]string{program: "-fno-omit-frame-pointer", bare: "-fomit-frame-pointer"} {
+		out, err := exec.Command("gcc", "-O1", flag, "-fno-optimize-sibling-calls", "-pthread", "-o", name, "testdata/waits.c").CombinedOutput()
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
+			program = ""
+		}
 	}
 	code := m.Run()
 	os.RemoveAll(dir)
@@ -268,6 +272,36 @@ func TestLockWithoutOwner(t *testing.T) {
 	}
 	if named == 0 {
 		t.Error("nobody was named by whom it woke")
+	}
+}
+
+// TestCallersWithoutFramePointers: the walk ends in the C library, and is the same
+// wherever read was called from.
+func TestCallersWithoutFramePointers(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("missed callers are looked for on amd64 only")
+	}
+	c := runCommand(t, exec.Command(bare, "callers", "100"))
+	rec := look(t, func() {
+		c.begin()
+		c.counted(t)
+	}, c.pid)
+	var catalogue, stock, other uint64
+	for _, r := range rec.OffCPU {
+		f := functions(rec, r.Stack)
+		switch {
+		case r.Call != "read" || r.N < 10:
+		case strings.Contains(f, "reads_the_catalogue") && !strings.Contains(f, "reads_the_stock"):
+			catalogue += r.N
+		case strings.Contains(f, "reads_the_stock") && !strings.Contains(f, "reads_the_catalogue"):
+			stock += r.N
+		default:
+			other += r.N
+			t.Logf("%d times %s", r.N, f)
+		}
+	}
+	if catalogue < 90 || stock < 90 || other > 20 {
+		t.Errorf("of 100 reads each: %d of the catalogue, %d of the stock, %d of neither", catalogue, stock, other)
 	}
 }
 

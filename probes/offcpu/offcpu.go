@@ -169,7 +169,7 @@ func (r *running) follow() error {
 	if r.k == nil {
 		return nil
 	}
-	if err := r.k.watch(add, drop); err != nil {
+	if err := r.k.watch(add, drop, func(pid int) kernelText { return textOf(r.env.Proc, pid) }); err != nil {
 		return err
 	}
 	for _, pid := range add {

@@ -13,11 +13,11 @@ const mostOwners = 16
 
 // held is what the thread that held a lock was in.
 type held struct {
-	call           string // "running"; the call's name; "none"
-	fd             int    // -1: none
-	kstack, ustack int32
-	tid            uint32 // of these the last that was seen
-	comm           string
+	call  string // "running"; the call's name; "none"
+	fd    int    // -1: none
+	stack pair
+	tid   uint32 // of these the last that was seen
+	comm  string
 }
 
 // holding is what the holders of one lock were in, by how many looks.
@@ -53,19 +53,19 @@ func less(a, b held) bool {
 	if a.call != b.call {
 		return a.call < b.call
 	}
-	if a.ustack != b.ustack {
-		return a.ustack < b.ustack
+	if a.stack.thread != b.stack.thread {
+		return a.stack.thread < b.stack.thread
 	}
-	return a.kstack < b.kstack
+	return a.stack.kernel < b.stack.kernel
 }
 
 // doing is what a thread is in now.
 func doing(tid uint32, t *kernelThread) held {
-	h := held{call: "running", fd: -1, kstack: noStack, ustack: noStack, tid: tid, comm: kernel.Text(t.Comm[:])}
+	h := held{call: "running", fd: -1, stack: pair{kernel: noStack, thread: noStack}, tid: tid, comm: kernel.Text(t.Comm[:])}
 	if t.Start == 0 || t.How == howReady || t.Woken > t.Start {
 		return h
 	}
-	h.kstack, h.ustack = t.Kstack, t.Ustack
+	h.stack = pair{int(t.Tgid), t.Kstack, t.Ustack, t.Site}
 	if t.Nr < 0 {
 		h.call = "none"
 		return h

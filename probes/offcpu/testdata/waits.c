@@ -123,6 +123,18 @@ static void *own(void *x)
 	return x;
 }
 
+NOINLINE static int reads_the_catalogue(void)
+{
+	char c;
+	return read(from_backend[0], &c, 1) + 1;
+}
+
+NOINLINE static int reads_the_stock(void)
+{
+	char c;
+	return read(from_backend[0], &c, 1) + 2;
+}
+
 static int ping[2], pong[2];
 static long turns;
 
@@ -244,6 +256,12 @@ int main(int argc, char **argv)
 		threads(2, lock_heavy, 1);
 		waits = 2L * n;
 		waited = now() - t;
+	} else if (!strcmp(mode, "callers")) {
+		pthread_t b;
+		begin();
+		pthread_create(&b, NULL, backend, NULL);
+		for (int i = 0; i < n; i++)
+			waits += reads_the_catalogue() + reads_the_stock();
 	} else if (!strcmp(mode, "many")) {
 		begin();
 		until = now() + 1.5;
