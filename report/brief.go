@@ -34,7 +34,13 @@ func BriefOn(v *verdict.Verdict, row recording.Stream) (Brief, bool) {
 	}
 	why := v.Abstained
 	if why == "" {
-		why = "none of what was found on this host explains it"
+		why = "nothing proves what stopped this stream"
+	}
+	for _, e := range v.With(verdict.Culprit) {
+		if slices.ContainsFunc(sick, func(i int) bool { return overlap(e.Active, v.Symptoms[i].Active) }) {
+			why += "; on this host at that time: " + e.Suspect.Title + ", " + e.Subject.Name + ", " + e.Text
+			break // the surest
+		}
 	}
 	text := "No culprit named: " + why
 	if v.Next != "" {
@@ -57,6 +63,15 @@ func sickWith(v *verdict.Verdict, row recording.Stream) (out []int) {
 		}
 	}
 	return out
+}
+
+// overlap tells whether two rows of intervals have a moment in common.
+func overlap(a, b []recording.Interval) bool {
+	return slices.ContainsFunc(a, func(x recording.Interval) bool {
+		return slices.ContainsFunc(b, func(y recording.Interval) bool {
+			return (y.End == 0 || x.Start <= y.End) && (x.End == 0 || y.Start <= x.End)
+		})
+	})
 }
 
 // sentence is a text in one line, whatever it was made of.

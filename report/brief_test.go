@@ -33,4 +33,21 @@ func TestBriefOn(t *testing.T) {
 	if !ok || b.Culprit != "" || !strings.HasPrefix(b.Text, "No culprit named: ") || !strings.Contains(b.Text, "; next: ") {
 		t.Errorf("from the player alone: %+v, %v", b, ok)
 	}
+
+	// A culprit of something else that was there at the same time is named as such.
+	for i := range v.Entries {
+		v.Entries[i].Explains = nil
+	}
+	b, ok = BriefOn(v, match)
+	if !ok || b.Culprit != "" || !strings.Contains(b.Text, "nothing proves what stopped this stream; on this host at that time: ") || !strings.Contains(b.Text, "ffmpeg[40]") {
+		t.Errorf("not joined: %+v, %v", b, ok)
+	}
+	for i := range v.Entries {
+		for k := range v.Entries[i].Active {
+			v.Entries[i].Active[k] = recording.Interval{Start: rectest.Start, End: rectest.Start + 1}
+		}
+	}
+	if b, _ := BriefOn(v, match); strings.Contains(b.Text, "at that time") {
+		t.Errorf("before it: %+v", b)
+	}
 }

@@ -14,6 +14,8 @@ func overDatagrams(row recording.Stream) bool {
 	switch scheme {
 	case "udp", "rtp", "sdp", "ps+udp":
 		return true
+	case "rtsp", "rtsps", "rtsp+udp", "rtsp+tcp":
+		return false // it is asked for over a connection: see carriesAll
 	}
 	return (row.Protocol == "rtp" || row.Protocol == "ps") && !strings.Contains(scheme, "tcp")
 }
@@ -47,6 +49,7 @@ func (s *Scene) datagramWay(r *recording.Recording, row recording.Stream, contro
 	}
 	switch {
 	case control != nil && control.Owner() != nil:
+		l.From = control // for whose it is, and where
 		for _, k := range control.Owner().Sockets {
 			if k.First().Proto == "udp" {
 				l.From = k

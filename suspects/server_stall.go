@@ -115,7 +115,12 @@ func (f *faulty) server(s *scene.Scene) (Finding, bool) {
 				e.Grade = Decisive
 				e.Text += ", and " + v.onDisk()
 			}
-		} else if !f.slow && f.to.waiting >= 2 && sent.wroteLittle() {
+		} else if f.stream.Way[f.link-1].Datagrams {
+			if f.to.waiting >= 2 && f.sent.still() {
+				e.Grade = Decisive
+				e.Text += "; datagrams sent where it sends from: " + f.sent.text()
+			}
+		} else if !f.slow && (f.to.waiting >= 2 || sent.aged > 0) && sent.wroteLittle() {
 			e.Grade = Decisive
 			e.Text += fmt.Sprintf(" and sent %s on (usually %s/s)", size(sent.written), size(sent.usualWritten))
 		}

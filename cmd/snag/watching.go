@@ -191,6 +191,7 @@ func (s *watching) run(ctx context.Context) error {
 		stayLean(ctx)
 		running.Go(func() { s.host.run(ctx) })
 	}
+	running.Go(func() { giveBackStart(ctx) })
 	if s.list != nil {
 		running.Go(func() { s.watcher.FollowList(ctx, s.list) })
 	}

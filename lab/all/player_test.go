@@ -78,6 +78,39 @@ var (
 	playerViews = map[string]func(*recording.Recording) *recording.Recording{"frames": streamsOnly, "host": playersHost}
 )
 
+// TestThePlayerAtSeveralPlaces judges incidents in a chain of servers by what a player
+// has who reads the stream at each: between which two of them it was first hurt, and
+// nobody's name.
+func TestThePlayerAtSeveralPlaces(t *testing.T) {
+	for name, where := range map[string]struct{ says, next string }{
+		"server-stall-layers-sick":           {"between ingest and origin it was held up", "on 10.88.1.1 (ingest): snag find --stream rtmp://10.88.1.3:1935/live/match; on 10.88.1.3 (origin): snag find --stream"},
+		"server-stall-layers-distractor":     {"it stood still at ingest already", "on 10.88.1.1 (ingest): snag find --stream rtmp://10.88.1.1:1935/live/match"},
+		"uplink-throttled-layers-sick":       {"between origin and edge it was held up", "on 10.88.1.3 (origin): snag find --stream rtmp://10.88.1.4:1935/live/match; on 10.88.1.4 (edge): snag find --stream"},
+		"server-stall-layers-healthy":        {},
+		"uplink-throttled-layers-healthy":    {},
+		"uplink-throttled-layers-distractor": {},
+	} {
+		r, err := recording.Open(filepath.Join("..", "recordings", name+".snag"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for view, of := range playerViews {
+			t.Run(name+"/"+view, func(t *testing.T) {
+				j := verdict.Judge(of(r))
+				for _, e := range j.With(verdict.Culprit) {
+					t.Errorf("%s is named: %s", e.Suspect.Name, e.Text)
+				}
+				if where.says == "" && (j.Abstained != "" || len(j.Symptoms) > 0) {
+					t.Errorf("nobody was hurt: %q, %+v", j.Abstained, j.Symptoms)
+				}
+				if !strings.Contains(j.Abstained, where.says) || !strings.HasPrefix(j.Next, where.next) {
+					t.Errorf("it says %q, next %q", j.Abstained, j.Next)
+				}
+			})
+		}
+	}
+}
+
 // TestThePlayerAlone judges real incidents by what a player on another host has of
 // them. Who stopped the stream can't be told there: nobody is named, whoever did it
 // is not cleared, and the next measurement is one on the host of the URL. An encoder

@@ -27,6 +27,8 @@ type Meter struct {
 	drift     drift
 	pace      pace
 	freeze    freeze
+	aside     [2]freeze // that are over and not told yet
+	asides    int
 	late      lateness
 	missed    lateness // spans that the observer has no data of, and what comes after
 	apart     bool     // audio and video have no common origin

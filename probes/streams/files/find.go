@@ -29,6 +29,7 @@ type found struct {
 	open
 	place
 	dir string
+	by  string
 }
 
 // finder looks through /proc.
@@ -38,15 +39,15 @@ type finder struct {
 	refused int // processes whose descriptors may not be seen, in the last search
 }
 
-// segments are the files that look like segments and are open to write.
-func (f *finder) segments() []open {
+// segments are the files that look like segments and are open to write, and all
+// processes.
+func (f *finder) segments() (out []open, pids []int) {
 	dir, err := os.Open(f.proc)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	names, _ := dir.Readdirnames(-1)
 	dir.Close()
-	var pids []int
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil && pid != f.self {
 			pids = append(pids, pid)
@@ -55,7 +56,6 @@ func (f *finder) segments() []open {
 	sort.Ints(pids)
 	f.refused = 0
 	room := mostAll
-	var out []open
 	for _, pid := range pids {
 		if room <= 0 {
 			break
@@ -67,7 +67,7 @@ func (f *finder) segments() []open {
 		room -= asked
 		out = append(out, files...)
 	}
-	return out
+	return out, pids
 }
 
 // of are the segments that one process has open to write.
@@ -115,7 +115,7 @@ func (f *finder) find(url string, all []open) (found, bool) {
 			key := strconv.Itoa(o.pid) + " " + playlist
 			switch {
 			case n > most:
-				best, most, times = found{o, p, dir}, n, 1
+				best, most, times = found{o, p, dir, byOpen}, n, 1
 				seen = map[string]bool{key: true}
 			case n == most && !seen[key]:
 				times++

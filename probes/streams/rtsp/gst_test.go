@@ -146,6 +146,20 @@ func film(t *testing.T, sink *taken) {
 	}
 }
 
+// MPEG-TS in RTP (RFC 2250), as IPTV heads, SAT>IP and media servers give it: what is
+// in it is the same film.
+func TestGStreamerTransportStream(t *testing.T) {
+	addr := gst(t)
+	for _, scheme := range []string{"rtsp", "rtsp+udp"} {
+		sink, err := watch(t, scheme+"://"+addr+"/ts", 55)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %d pictures, %d blocks of sound, %v, notes %q", scheme, len(sink.of(stream.Video)), len(sink.of(stream.Audio)), sink.counts, sink.notes)
+		film(t, sink)
+	}
+}
+
 func TestGStreamerAuth(t *testing.T) {
 	addr := gst(t, "joe", "secret")
 	if sink, err := watch(t, "rtsp://joe:secret@"+addr+"/cam", 10); err != nil || len(sink.of(stream.Video)) < 10 {
