@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +24,10 @@ import (
 var program, bare string
 
 func TestMain(m *testing.M) {
+	if os.Getenv("OFFCPU_GO_CONVOY") != "" {
+		goConvoy()
+		return
+	}
 	dir, err := os.MkdirTemp("", "offcpu")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -207,7 +213,7 @@ func TestSleepsOfKnownLength(t *testing.T) {
 }
 
 func TestConvoy(t *testing.T) {
-	c := run(t, "convoy", "8", "3.0")
+	c := run(t, "convoy", "8", "2.2")
 	var n int
 	var waited float64
 	rec := look(t, func() {
@@ -239,14 +245,34 @@ func TestConvoy(t *testing.T) {
 	if float64(rows) < 0.9*float64(n) || float64(rows) > 1.3*float64(n) { // who is woken may find it taken, and waits again
 		t.Errorf("%d waits, the program counted %d", rows, n)
 	}
-	if owned < 2 || most < 7 {
+	if owned < 1 || most < 7 {
 		t.Errorf("the holder was named in %d seconds, %d waited at most", owned, most)
 	}
 }
 
+// TestConvoyInAContainer: there a lock's word tells an id of the container's own.
+func TestConvoyInAContainer(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("a PID namespace needs root")
+	}
+	cmd := exec.Command(program, "convoy", "4", "1.2")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
+	c := runCommand(t, cmd)
+	rec := look(t, func() {
+		c.begin()
+		c.counted(t)
+	}, c.pid)
+	for _, r := range rec.LockWaits {
+		if r.OwnerBy == "word" && r.Owner > c.pid && strings.Contains(functions(rec, r.OwnerStack), "ask_backend_under_lock") {
+			return
+		}
+	}
+	t.Errorf("nobody was named: %+v", rec.LockWaits)
+}
+
 // TestLockWithoutOwner: the lock's word tells nobody, who wakes the waiters does.
 func TestLockWithoutOwner(t *testing.T) {
-	c := run(t, "own", "4", "2.0")
+	c := run(t, "own", "4", "1.3")
 	var n int
 	var waited float64
 	rec := look(t, func() {
@@ -305,10 +331,54 @@ func TestCallersWithoutFramePointers(t *testing.T) {
 	}
 }
 
+// goConvoy is a program of Go whose goroutines queue for a mutex.
+func goConvoy() {
+	var mu sync.Mutex
+	for range 8 {
+		go func() {
+			for {
+				mu.Lock()
+				time.Sleep(3 * time.Millisecond)
+				mu.Unlock()
+			}
+		}()
+	}
+	fmt.Println("ready")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// TestGoConvoy: goroutines that wait are no threads. Their mutex is not seen, and
+// nothing else is taken for it.
+func TestGoConvoy(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "OFFCPU_GO_CONVOY=1")
+	c := runCommand(t, cmd)
+	rec := look(t, func() { time.Sleep(1200 * time.Millisecond) }, c.pid)
+	locked, parked := 0.0, 0.0
+	for _, r := range rec.LockWaits {
+		switch r.Kind {
+		case kindMutex:
+			locked += r.Sum
+		case kindCondition:
+			parked += r.Sum
+		}
+	}
+	if locked > 0.1 || parked < 1 {
+		t.Errorf("%.3f s of waiting for locks, %.3f s of parked threads", locked, parked)
+	}
+	named := false
+	for _, r := range rec.OffCPU {
+		named = named || r.Reason == recording.WaitFutex && strings.Contains(functions(rec, r.Stack), "runtime.futex")
+	}
+	if !named {
+		t.Error("no stack of Go's runtime")
+	}
+}
+
 // TestIdlePool: threads that wait for work hold nobody up.
 func TestIdlePool(t *testing.T) {
 	c := run(t, "pool", "12")
-	rec := look(t, func() { c.begin(); time.Sleep(1200 * time.Millisecond) }, c.pid)
+	rec := look(t, func() { c.begin(); time.Sleep(700 * time.Millisecond) }, c.pid)
 	waiters := 0
 	for _, r := range rec.LockWaits {
 		if r.Kind == kindMutex && r.Sum > 0.1 {

@@ -81,7 +81,7 @@ func word(owner int32) func(int, uint64, []byte) error {
 func TestOwner(t *testing.T) {
 	holder := kernelThread{Start: 5, Tgid: 60, Nr: unix.SYS_READ, Args: [3]uint64{9}, How: howSleep, Kstack: 11, Ustack: 2, Comm: comm("api")}
 	w := world{
-		memory: word(70), member: func(pid, tid uint32) bool { return pid == 60 && tid == 70 },
+		memory: word(70), host: func(pid uint32, local int) (uint32, bool) { return uint32(local), pid == 60 && local == 70 },
 		thread: func(tid uint32) (kernelThread, bool) { return holder, tid == 70 },
 	}
 	id := lockID{60, lockAt, true}
@@ -190,7 +190,7 @@ func FuzzOwner(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		w := world{
 			memory: func(_ int, _ uint64, into []byte) error { copy(into, b); return nil },
-			member: func(_, tid uint32) bool { return tid == 70 },
+			host:   func(_ uint32, local int) (uint32, bool) { return uint32(local), local == 70 },
 			thread: func(uint32) (kernelThread, bool) { return kernelThread{Tgid: 60}, true },
 		}
 		h, ok := w.owner(lockID{60, lockAt, true})

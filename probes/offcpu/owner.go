@@ -100,23 +100,27 @@ type world struct {
 	memory func(pid int, address uint64, b []byte) error
 	// thread is the kernel's entry of a thread at this moment.
 	thread func(tid uint32) (kernelThread, bool)
-	// member tells whether a thread is one of the process.
-	member func(pid, tid uint32) bool
+	// host finds a thread of the process by the id that the process knows it by.
+	host func(pid uint32, local int) (tid uint32, ok bool)
 }
 
 // owner finds who holds a lock and what it is in. The word is read before and after:
 // a lock that changed hands meanwhile tells nothing.
 func (w world) owner(id lockID) (held, bool) {
-	tid, ok := w.word(id)
-	if !ok || !w.member(id.pid, uint32(tid)) {
+	local, ok := w.word(id)
+	if !ok {
 		return held{}, false
 	}
-	t, known := w.thread(uint32(tid))
+	tid, ok := w.host(id.pid, local)
+	if !ok {
+		return held{}, false
+	}
+	t, known := w.thread(tid)
 	if known && t.Tgid != id.pid {
 		return held{}, false
 	}
-	h := doing(uint32(tid), &t)
-	if again, ok := w.word(id); !ok || again != tid {
+	h := doing(tid, &t)
+	if again, ok := w.word(id); !ok || again != local {
 		return held{}, false
 	}
 	return h, true

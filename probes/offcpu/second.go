@@ -60,6 +60,7 @@ func (r *running) second(last bool) error {
 	}
 	r.writeEvents(long)
 	clear(r.owners)
+	r.locals.forget()
 	r.lost = r.k.lost()
 	return nil
 }

@@ -264,7 +264,7 @@ int main(int argc, char **argv)
 			waits += reads_the_catalogue() + reads_the_stock();
 	} else if (!strcmp(mode, "many")) {
 		begin();
-		until = now() + 1.5;
+		until = now() + 1.2;
 		threads(n, sleeps, 1);
 	} else if (!strcmp(mode, "brief")) {
 		begin();
