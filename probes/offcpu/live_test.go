@@ -53,6 +53,7 @@ type child struct {
 	in  io.WriteCloser
 	out *bufio.Reader
 	pid int
+	cpu float64 // s, once it has counted
 }
 
 func run(t testing.TB, args ...string) *child {
@@ -107,7 +108,7 @@ func (c *child) begin() { fmt.Fprintln(c.in) }
 func (c *child) counted(t testing.TB) (n int, seconds float64) {
 	t.Helper()
 	line := c.await(t, "counted")
-	if _, err := fmt.Sscanf(line, "counted %d %f", &n, &seconds); err != nil {
+	if _, err := fmt.Sscanf(line, "counted %d %f %f", &n, &seconds, &c.cpu); err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
 	return n, seconds
