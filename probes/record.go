@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,11 +21,15 @@ import (
 	"snag/probes/host"
 	"snag/probes/jvm"
 	"snag/probes/logs"
+	"snag/probes/memory"
 	"snag/probes/nics"
+	"snag/probes/offcpu"
+	"snag/probes/oncpu"
 	"snag/probes/probe"
 	"snag/probes/routes"
 	"snag/probes/sockets"
 	"snag/probes/streams"
+	"snag/probes/syscalls"
 	"snag/probes/threads"
 	"snag/recording"
 )
@@ -34,6 +40,10 @@ var All = []probe.Probe{
 	drops.Probe,
 	sockets.Probe,
 	threads.Probe,
+	oncpu.Probe,
+	offcpu.Probe,
+	memory.Probe,
+	syscalls.Probe,
 	jvm.Probe,
 	logs.Probe,
 	nics.Probe,
@@ -45,6 +55,12 @@ var All = []probe.Probe{
 // maxWatched processes are looked at closely; beyond it coverage says so.
 const maxWatched = 64
 
+// maxCloser processes are looked at by the costly probes.
+const maxCloser = 64
+
+// mostStacks different stacks have an id in one recording.
+const mostStacks = 20000
+
 // Plan is what to record.
 type Plan struct {
 	Dir      string
@@ -54,8 +70,26 @@ type Plan struct {
 	Since    recording.Time // when the user says that it began; 0: not said
 	Streams  []string       // URLs of live streams to read meanwhile, as a viewer would
 	Layers   string         // one stream's places: ingest=URL,origin=URL,edge=URL
-	Snag     string         // version
-	Notice   func(text string)
+	// Reading stands in the place of the probe of its name: somebody reads the
+	// streams already. nil: all are as in All.
+	Reading *probe.Probe
+	Probes  []string // only these; empty: all
+	Closer  []int    // processes that the costly probes look at from the start
+	// Remaining is asked once, after the first part of the window, which processes the
+	// costly probes shall look at in the rest; nil: none but Closer.
+	Remaining func() []Look
+	Whole     bool // it is made for its profile: see probe.Env
+	Unwind    bool // see probe.Env
+	// CloserTarget has them look at the target's processes, and CloserAll at all.
+	CloserTarget, CloserAll bool
+	// Peek is how many bytes of a buffer may be looked into for the name of what a
+	// connection carries (snag syscalls --peek); 0: none.
+	Peek int
+	// Budget is what the costly probes may take of the machine's CPU time, 0 to 1; 0
+	// is no limit.
+	Budget float64
+	Snag   string // version
+	Notice func(text string)
 	// Tick is told once a second how much of the window is left.
 	Tick func(left time.Duration)
 
@@ -81,7 +115,13 @@ func (e *NotBegunError) Unwrap() error { return e.Err }
 // the recording is closed. What was recorded before an error is kept in Dir; a
 // NotBegunError tells that there is nothing.
 func Record(ctx context.Context, p Plan) error {
-	return record(ctx, p, All)
+	all := slices.Clone(All)
+	for i := range all {
+		if p.Reading != nil && all[i].Name == p.Reading.Name {
+			all[i] = *p.Reading
+		}
+	}
+	return record(ctx, p, all)
 }
 
 func record(ctx context.Context, p Plan, all []probe.Probe) error {
@@ -93,23 +133,36 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	if err != nil {
 		return &NotBegunError{err}
 	}
+	closer := p.Closer
+	if p.CloserTarget {
+		closer = append(slices.Clone(closer), target.PIDs...)
+	}
 	anchor := probe.NewAnchor()
 	env := &probe.Env{
 		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
 		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
-		Streams: p.Streams, Layers: p.Layers,
+		Closer: probe.NewWatch(max(maxCloser, len(closer))), CloserAll: p.CloserAll, Peek: p.Peek, Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
+		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole, Unwind: p.Unwind,
 	}
 	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{Now: env.Now})
 	if err != nil {
 		return &NotBegunError{err}
 	}
-	env.Sink = w
+	spent := newCosts(w)
+	env.Sink = spent
+	env.Stacks = probe.NewStacks(w, mostStacks)
+	for _, pid := range closer {
+		env.Closer.Add(pid, "asked for")
+	}
 	for _, pid := range target.PIDs {
 		env.Watch.Add(pid, "asked for")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	running := start(ctx, env, all)
+	running := start(ctx, env, chosen(all, p.Probes))
+	over := make(chan struct{})
+	var asked sync.WaitGroup
+	asked.Go(func() { lookCloser(env, p, over) })
 	steps := newStepWatch(p.clocks())
 	wait(ctx, p, w.Failed(), func() {
 		if step, stepped := steps.look(); stepped {
@@ -117,9 +170,13 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 			p.Notice(fmt.Sprintf("the wall clock was set by %+.3f s; the recording's times do not move with it", step.Seconds()))
 		}
 	})
+	close(over)
+	asked.Wait()
 	for i := len(running) - 1; i >= 0; i-- {
 		running[i].Stop()
 	}
+	spent.settle()
+	tellSpent(env)
 	return w.Close()
 }
 
@@ -165,6 +222,20 @@ func wait(ctx context.Context, p Plan, failed <-chan struct{}, look func()) {
 			look()
 		}
 	}
+}
+
+// chosen are the probes of those names; without names, all.
+func chosen(all []probe.Probe, names []string) []probe.Probe {
+	if len(names) == 0 {
+		return all
+	}
+	var out []probe.Probe
+	for _, p := range all {
+		if slices.Contains(names, p.Name) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 func manifest(p Plan, target recording.Target, anchor recording.Anchor, own uint64) recording.Manifest {

@@ -76,6 +76,11 @@ type Recording struct {
 	Libraries   []Library
 	Profile     []ProfileRow
 	LogFiles    []LogFile
+	OnCPU       []OnCPU
+	OffCPU      []OffCPU
+	LockWaits   []LockWait
+	Calls       []Call
+	FDs         []FD
 	Qdiscs      []Qdisc
 	Links       []Link
 	NICs        []NIC
@@ -88,6 +93,7 @@ type Recording struct {
 	Cgroups     []Cgroup
 	Streams     []Stream
 	StreamHops  []StreamHop
+	StreamFiles []StreamFile
 	Facts       []Fact
 	// Damage lists what could not be read, a sentence each; the rest is judged.
 	Damage []string

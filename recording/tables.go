@@ -201,10 +201,19 @@ type Drop struct {
 	Benign bool `json:"benign,omitempty"`
 }
 
-// Stack is a kernel stack, innermost frame first.
+// Stack is a stack, innermost frame first: of the kernel (drops), or of a thread
+// with the kernel's frames, if it was there, before the process' own.
 type Stack struct {
 	ID     int      `json:"id"`
 	Frames []string `json:"frames"`
+	// Objects are the files that the frames lie in, "" for the kernel's; nil where
+	// all are the kernel's. A frame without a name is "OBJECT+0xOFFSET".
+	Objects []string `json:"objects,omitempty"`
+	// Kernel is how many of the first frames are the kernel's; -1: all.
+	Kernel int `json:"kernel,omitempty"`
+	// Cut is why the walk ended before the thread's first frame; "" it did not, or
+	// nobody can tell.
+	Cut string `json:"cut,omitempty"`
 }
 
 // Connections counts the connections of one second between a local port and a
@@ -395,7 +404,7 @@ type Library struct {
 }
 
 // ProfileRow counts the on-CPU samples of one kernel function in one second, or
-// in the whole window where a tool gave only that. No probe writes it yet.
+// in the whole window where a tool gave only that.
 type ProfileRow struct {
 	T        Time   `json:"t"`
 	Function string `json:"function"`         // the kernel function that ran

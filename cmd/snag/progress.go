@@ -15,11 +15,12 @@ type progress struct {
 	w        io.Writer
 	terminal bool
 	quiet    bool
+	ends     string // what Ctrl-C does
 	shown    bool
 }
 
 func newProgress(f *os.File, quiet bool) *progress {
-	return &progress{w: f, terminal: isTerminal(f), quiet: quiet}
+	return &progress{w: f, terminal: isTerminal(f), quiet: quiet, ends: "judges"}
 }
 
 func (p *progress) tick(left time.Duration) {
@@ -28,11 +29,14 @@ func (p *progress) tick(left time.Duration) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fmt.Fprintf(p.w, "\r\x1b[Krecording: %d s left (Ctrl-C judges now)", int(left.Round(time.Second).Seconds()))
+	fmt.Fprintf(p.w, "\r\x1b[Krecording: %d s left (Ctrl-C %s now)", int(left.Round(time.Second).Seconds()), p.ends)
 	p.shown = true
 }
 
-func (p *progress) notice(text string) {
+func (p *progress) notice(text string) { p.say("seen: " + text) }
+
+// say writes a line with its time.
+func (p *progress) say(text string) {
 	if p.quiet {
 		return
 	}
@@ -42,7 +46,7 @@ func (p *progress) notice(text string) {
 		fmt.Fprint(p.w, "\r\x1b[K")
 		p.shown = false
 	}
-	fmt.Fprintf(p.w, "%s  seen: %s\n", time.Now().UTC().Format("15:04:05"), text)
+	fmt.Fprintf(p.w, "%s  %s\n", time.Now().UTC().Format("15:04:05"), text)
 }
 
 func (p *progress) done() {

@@ -31,6 +31,7 @@ type watching struct {
 	file     *os.File
 	recorder *recording.Writer
 	capture  *capturing    // nil: streams are read
+	host     *hostside     // nil: the host is not recorded
 	inside   *netns.Handle // nil: snag's own namespace
 }
 
@@ -38,6 +39,8 @@ type watching struct {
 type output interface {
 	Event(watch.Happened)
 	Note(text string)
+	// Verdict is what the host's recording told of a stream.
+	Verdict(j watch.Judged)
 	// Show runs until ctx ends, or the user has seen enough.
 	Show(ctx context.Context, snapshot func() watch.Snapshot) error
 }
@@ -95,7 +98,16 @@ func newWatching(f watchFlags) (*watching, error) {
 	if err := s.open(&o); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
+	if f.host {
+		if s.host, err = newHostside(s.show.Note, s.show.Verdict); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+		o.Stopped = s.host.onStop
+	}
 	s.watcher = watch.New(o)
+	if s.host != nil {
+		s.host.w = s.watcher
+	}
 	s.watcher.Set("the command line", entries)
 	s.watcher.SetLayers(places)
 	if f.list != "" {
@@ -176,6 +188,11 @@ func (s *watching) run(ctx context.Context) error {
 	if s.f.read == "" {
 		running.Go(func() { s.watcher.Run(ctx) })
 	}
+	if s.host != nil {
+		stayLean(ctx)
+		running.Go(func() { s.host.run(ctx) })
+	}
+	running.Go(func() { giveBackStart(ctx) })
 	if s.list != nil {
 		running.Go(func() { s.watcher.FollowList(ctx, s.list) })
 	}
@@ -219,6 +236,11 @@ func (s *watching) close() error {
 	if s.file != nil {
 		if err := errors.Join(s.frames.Flush(), s.file.Close()); err != nil {
 			errs = append(errs, fmt.Errorf("--frames: %w", err))
+		}
+	}
+	if s.host != nil {
+		if err := s.host.close(); err != nil {
+			errs = append(errs, fmt.Errorf("--host: %w", err))
 		}
 	}
 	if s.recorder != nil {

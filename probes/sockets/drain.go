@@ -3,6 +3,7 @@ package sockets
 import (
 	"fmt"
 
+	"snag/internal/kernel"
 	"snag/recording"
 )
 
@@ -50,7 +51,7 @@ func (r *running) drain(suffix string, epoch uint32) {
 
 func (r *running) drainConnections(suffix string, epoch uint32) {
 	var rows []recording.Connections
-	err := drain(r.kernel.maps.Maps["connections"+suffix], func(k *kernelConnKey, v *kernelConnValue) {
+	err := kernel.Drain(r.kernel.maps.Maps["connections"+suffix], "sockets", func(k *kernelConnKey, v *kernelConnValue) {
 		rows = append(rows, connectionRow(r.since, *k, *v, r.book))
 	})
 	if err == nil {
@@ -66,7 +67,7 @@ func (r *running) drainConnections(suffix string, epoch uint32) {
 
 func (r *running) drainResets(suffix string) {
 	var rows []recording.Reset
-	err := drain(r.kernel.maps.Maps["resets"+suffix], func(k *kernelResetKey, v *kernelCount) {
+	err := kernel.Drain(r.kernel.maps.Maps["resets"+suffix], "sockets", func(k *kernelResetKey, v *kernelCount) {
 		rows = append(rows, resetRow(r.since, *k, *v, r.kernel.reasons, r.book))
 	})
 	if err != nil {
@@ -88,7 +89,7 @@ func (r *running) drainResets(suffix string) {
 
 func (r *running) drainRetransmits(suffix string) {
 	var rows []recording.Retransmit
-	err := drain(r.kernel.maps.Maps["retransmits"+suffix], func(k *kernelRetransmitKey, v *kernelCount) {
+	err := kernel.Drain(r.kernel.maps.Maps["retransmits"+suffix], "sockets", func(k *kernelRetransmitKey, v *kernelCount) {
 		rows = append(rows, retransmitRow(r.since, *k, *v, r.book))
 	})
 	if err != nil {
@@ -103,7 +104,7 @@ func (r *running) drainRetransmits(suffix string) {
 
 func (r *running) drainSignals(suffix string) {
 	var events []recording.Event
-	err := drain(r.kernel.maps.Maps["signals"+suffix], func(k *kernelSignalKey, v *kernelSignalValue) {
+	err := kernel.Drain(r.kernel.maps.Maps["signals"+suffix], "sockets", func(k *kernelSignalKey, v *kernelSignalValue) {
 		events = append(events, signalEvent(r.env.Anchor, *k, *v))
 	})
 	if err != nil {
@@ -125,7 +126,7 @@ const feltHold = 0.001
 func (r *running) drainHolds(suffix string, epoch uint32) {
 	writers := r.kernel.maps.Maps["writers"]
 	var rows []recording.Hold
-	err := drain(r.kernel.maps.Maps["holds"+suffix], func(k *kernelHoldKey, v *kernelHold) {
+	err := kernel.Drain(r.kernel.maps.Maps["holds"+suffix], "sockets", func(k *kernelHoldKey, v *kernelHold) {
 		var w kernelWrites
 		n := v.Writes
 		if n == 0 && writers.Lookup(k.Sk, &w) == nil {

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"snag/internal/kernel"
 	"snag/recording"
 )
 
@@ -19,7 +20,7 @@ const (
 
 func (r *running) drainErrors(suffix string) {
 	var rows []recording.CallError
-	err := drain(r.kernel.maps.Maps["errors"+suffix], func(k *kernelErrorKey, v *kernelErrorValue) {
+	err := kernel.Drain(r.kernel.maps.Maps["errors"+suffix], "sockets", func(k *kernelErrorKey, v *kernelErrorValue) {
 		rows = append(rows, errorRow(r.since, *k, *v, r.book))
 	})
 	if err != nil {
@@ -44,7 +45,7 @@ var otherCalls = map[uint32]string{
 }
 
 func errorRow(t recording.Time, k kernelErrorKey, v kernelErrorValue, who names) recording.CallError {
-	row := recording.CallError{T: t, Netns: uint64(v.Flow.Netns), PID: int(k.Pid), Comm: text(v.Comm[:]), N: v.N, Errno: errnoName(k.Err)}
+	row := recording.CallError{T: t, Netns: uint64(v.Flow.Netns), PID: int(k.Pid), Comm: kernel.Text(v.Comm[:]), N: v.N, Errno: errnoName(k.Err)}
 	switch k.Call {
 	case callSend:
 		row.Call = "send"

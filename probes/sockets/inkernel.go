@@ -1,7 +1,6 @@
 package sockets
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -190,10 +189,7 @@ func (k *inKernel) flip() (suffix string, epoch uint32, err error) {
 	if err := k.maps.Variables["epoch"].Set(k.epoch); err != nil {
 		return "", 0, fmt.Errorf("swap the BPF tables of sockets: %w", err)
 	}
-	// MEMBARRIER_CMD_GLOBAL waits for a grace period (kernel/sched/membarrier.c
-	// calls synchronize_rcu), which ends every program that was running. Where
-	// it is not built in, a program takes microseconds and a dump comes between.
-	unix.Syscall(unix.SYS_MEMBARRIER, 1, 0, 0)
+	kernel.Grace()
 	return suffix, epoch, nil
 }
 
@@ -212,27 +208,6 @@ func (k *inKernel) cleared(counter string, epoch uint32) error {
 func (k *inKernel) lost() (n [7]uint64) {
 	_ = k.maps.Variables["lost"].Get(&n) // of a mapped array: can't fail after load
 	return n
-}
-
-const batch = 1024
-
-// drain empties a table that no program touches any more.
-func drain[K, V any](m *ebpf.Map, each func(*K, *V)) error {
-	var cursor ebpf.MapBatchCursor
-	size := min(batch, int(m.MaxEntries()))
-	keys, values := make([]K, size), make([]V, size)
-	for {
-		n, err := m.BatchLookupAndDelete(&cursor, keys, values, nil)
-		for i := range n {
-			each(&keys[i], &values[i])
-		}
-		if errors.Is(err, ebpf.ErrKeyNotExist) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read a BPF table of sockets: %w", err)
-		}
-	}
 }
 
 func nanotime() uint64 {

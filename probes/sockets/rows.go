@@ -1,10 +1,10 @@
 package sockets
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
+	"snag/internal/kernel"
 	"snag/probes/sockets/diag"
 	"snag/recording"
 )
@@ -39,13 +39,6 @@ func endsOf(f kernelFlow) ends {
 	}
 }
 
-func text(b []byte) string {
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		b = b[:i]
-	}
-	return strings.ToValidUTF8(string(b), "?")
-}
-
 const (
 	roleUnknown = iota
 	roleConnect
@@ -71,7 +64,7 @@ func connectionRow(t recording.Time, k kernelConnKey, v kernelConnValue, who nam
 		row.PID, row.Comm = accepter.PID, accepter.Comm
 	} else {
 		row.Role, row.Local, row.Remote = "connect", e.localHost, e.remote
-		row.PID, row.Comm = int(v.Pid), text(v.Comm[:])
+		row.PID, row.Comm = int(v.Pid), kernel.Text(v.Comm[:])
 	}
 	if k.Others != 0 {
 		row.Remote = others
@@ -83,7 +76,7 @@ func connectionRow(t recording.Time, k kernelConnKey, v kernelConnValue, who nam
 // the holder of the socket, or who listens at its local end.
 func whoIs(c kernelCount, e ends, who names) (int, string) {
 	if c.Pid != 0 {
-		return int(c.Pid), text(c.Comm[:])
+		return int(c.Pid), kernel.Text(c.Comm[:])
 	}
 	if r, ok := who.holder(c.Inode); ok {
 		return r.PID, r.Comm
@@ -136,7 +129,7 @@ func holdRow(t recording.Time, v kernelHold, writes uint64) recording.Hold {
 	e := endsOf(v.Flow)
 	return recording.Hold{
 		T: t, Netns: e.netns, Inode: v.Inode, Cookie: v.Cookie, Local: e.local, Remote: e.remote,
-		PID: int(v.Pid), Comm: text(v.Comm[:]),
+		PID: int(v.Pid), Comm: kernel.Text(v.Comm[:]),
 		Writes: max(writes, v.Held), Held: v.Held, Released: v.Released,
 		HoldSum: seconds(v.Sum), HoldMax: seconds(v.Max),
 	}
@@ -157,9 +150,9 @@ func signalEvent(a recording.Anchor, k kernelSignalKey, v kernelSignalValue) rec
 	return recording.Event{
 		T: a.FromMonotonic(int64(v.First)), End: a.FromMonotonic(int64(v.Last)),
 		Kind:    recording.EventSignal,
-		Subject: recording.Subject{Kind: recording.KindProcess, PID: int(k.Pid), Comm: text(v.Comm[:])},
+		Subject: recording.Subject{Kind: recording.KindProcess, PID: int(k.Pid), Comm: kernel.Text(v.Comm[:])},
 		Attrs: map[string]string{
-			"signal": name, "from_pid": fmt.Sprint(k.From), "from_comm": text(v.FromComm[:]), "result": results[k.Result],
+			"signal": name, "from_pid": fmt.Sprint(k.From), "from_comm": kernel.Text(v.FromComm[:]), "result": results[k.Result],
 		},
 		Value: float64(v.N), Unit: "signals",
 	}

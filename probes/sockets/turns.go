@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"snag/internal/kernel"
 	"snag/recording"
 )
 
@@ -13,7 +14,7 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 		return
 	}
 	var rows []recording.Turns
-	err := drain(r.kernel.maps.Maps["turns"+suffix], func(k *kernelTurnKey, v *kernelTurnValue) {
+	err := kernel.Drain(r.kernel.maps.Maps["turns"+suffix], "sockets", func(k *kernelTurnKey, v *kernelTurnValue) {
 		rows = append(rows, turnRow(r.since, *k, *v, r.book))
 	})
 	if err == nil {
@@ -58,7 +59,7 @@ func turnRow(t recording.Time, k kernelTurnKey, v kernelTurnValue, who names) re
 	e := endsOf(k.Flow)
 	row := recording.Turns{
 		T: t, Netns: e.netns, Role: "call", Local: e.localHost, Remote: e.remote,
-		PID: int(v.Pid), Comm: text(v.Comm[:]),
+		PID: int(v.Pid), Comm: kernel.Text(v.Comm[:]),
 		N: v.N, Sum: seconds(v.Sum), Max: seconds(v.Max), Wait: seconds(v.Wait),
 		Open: v.Open, Oldest: seconds(v.Oldest),
 	}

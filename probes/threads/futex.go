@@ -23,10 +23,10 @@ const (
 	taken = 2
 )
 
-// parseFutex reads the address that a futex call waits on and whether a lock is
+// ParseFutex reads the address that a futex call waits on and whether a lock is
 // waited for, out of its first three arguments. A call that wakes somebody waits
 // on nothing.
-func parseFutex(args [3]uint64) (address uint64, lock bool) {
+func ParseFutex(args [3]uint64) (address uint64, lock bool) {
 	switch uint32(args[1]) & futexOperation {
 	case futexWait, futexWaitBitset:
 		return args[0], uint32(args[2]) == taken
@@ -36,17 +36,17 @@ func parseFutex(args [3]uint64) (address uint64, lock bool) {
 	return 0, false
 }
 
-// mutexHead is how much of a pthread_mutex_t is read: its state, and nothing that
+// MutexHead is how much of a pthread_mutex_t is read: its state, and nothing that
 // it protects. glibc, sysdeps/nptl/bits/struct_mutex.h: lock, count, owner, nusers,
 // kind, an int each, on every 64-bit architecture.
-const mutexHead = 20
+const MutexHead = 20
 
-// parseOwner finds who holds a glibc mutex, as its own word says. Only the state of
+// ParseOwner finds who holds a glibc mutex, as its own word says. Only the state of
 // a lock that is waited for is taken for one: what lies behind the lock word of
 // Rust or Go is something else. Whether the thread is one of the process, the
 // caller must see.
-func parseOwner(b []byte) (tid int, ok bool) {
-	if len(b) < mutexHead {
+func ParseOwner(b []byte) (tid int, ok bool) {
+	if len(b) < MutexHead {
 		return 0, false
 	}
 	word := func(i int) int32 { return int32(binary.NativeEndian.Uint32(b[4*i:])) }
@@ -83,9 +83,9 @@ func owners(pid int, rows []recording.Thread, read func(pid int, address uint64,
 		tid, known := holder[row.Futex]
 		if !known && asked < mostLocks {
 			asked++
-			var b [mutexHead]byte
+			var b [MutexHead]byte
 			if err := read(pid, row.Futex, b[:]); err == nil {
-				if owner, ok := parseOwner(b[:]); ok && ours[owner] {
+				if owner, ok := ParseOwner(b[:]); ok && ours[owner] {
 					tid = owner
 				}
 			}
@@ -95,8 +95,8 @@ func owners(pid int, rows []recording.Thread, read func(pid int, address uint64,
 	}
 }
 
-// readMemory reads memory of another process as it is at this moment.
-func readMemory(pid int, address uint64, b []byte) error {
+// ReadMemory reads memory of another process as it is at this moment.
+func ReadMemory(pid int, address uint64, b []byte) error {
 	local := []unix.Iovec{{Base: &b[0]}}
 	local[0].SetLen(len(b))
 	n, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: uintptr(address), Len: len(b)}}, 0)

@@ -26,7 +26,7 @@ var mutexes = map[string][5]int32{
 }
 
 func mutex(name string) []byte {
-	b := make([]byte, mutexHead)
+	b := make([]byte, MutexHead)
 	for i, v := range mutexes[name] {
 		binary.NativeEndian.PutUint32(b[4*i:], uint32(v))
 	}
@@ -38,11 +38,11 @@ func TestParseOwner(t *testing.T) {
 		"held": 22590, "recursive": 22590, "error-checking": 22590, "adaptive": 22590, "shared": 22590,
 		"free": 0, "nobody waits": 0, "poisoned byte": 0, "a count": 0, "text": 0,
 	} {
-		if got, ok := parseOwner(mutex(name)); got != want || ok != (want != 0) {
+		if got, ok := ParseOwner(mutex(name)); got != want || ok != (want != 0) {
 			t.Errorf("%s: %d %v, want %d", name, got, ok, want)
 		}
 	}
-	if _, ok := parseOwner(mutex("held")[:19]); ok {
+	if _, ok := ParseOwner(mutex("held")[:19]); ok {
 		t.Error("an owner out of a word that was cut off")
 	}
 }
@@ -82,7 +82,7 @@ func FuzzParseOwner(f *testing.F) {
 		f.Add(mutex(name))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if tid, ok := parseOwner(b); ok != (tid > 0) {
+		if tid, ok := ParseOwner(b); ok != (tid > 0) {
 			t.Errorf("%x: %d %v", b, tid, ok)
 		}
 	})

@@ -2,14 +2,15 @@ package threads
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 )
 
-// parseStat reads a thread's name and state out of /proc/PID/task/TID/stat
+// ParseStat reads a thread's name and state out of /proc/PID/task/TID/stat
 // (proc_pid_stat(5)). The name may hold spaces and parentheses: the last one ends it.
-func parseStat(b []byte) (comm, state string, err error) {
+func ParseStat(b []byte) (comm, state string, err error) {
 	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if open < 0 || end < open || len(b) < end+3 || b[end+1] != ' ' {
 		return "", "", fmt.Errorf("stat %q: no (name) and state", short(b))
@@ -41,51 +42,66 @@ type call struct {
 	lock  bool   // it waits for a lock that is taken
 }
 
-// parseSyscall reads /proc/PID/task/TID/syscall (proc_pid_syscall(5)): "running",
-// "-1 SP PC" outside of any call, or the number, six arguments, SP and PC.
-func parseSyscall(b []byte, names map[int]string) (call, error) {
-	none := call{fd: -1}
+// Registers is what /proc/PID/task/TID/syscall shows of a thread that waits.
+type Registers struct {
+	Call   int // the system call's number; -1: it waits outside of any
+	Args   [6]uint64
+	SP, PC uint64
+}
+
+// ErrRunning tells that the thread was on a CPU, or about to be.
+var ErrRunning = errors.New("the thread runs")
+
+// ParseRegisters reads /proc/PID/task/TID/syscall (proc_pid_syscall(5)): "running",
+// which is ErrRunning, "-1 SP PC" outside of any call, or the number, six arguments,
+// SP and PC.
+func ParseRegisters(b []byte) (Registers, error) {
 	fields := strings.Fields(string(b))
 	if len(fields) == 0 {
-		return none, fmt.Errorf("syscall: empty")
+		return Registers{}, fmt.Errorf("syscall: empty")
 	}
 	if fields[0] == running {
-		return call{name: running, fd: -1}, nil
+		return Registers{}, ErrRunning
 	}
 	nr, err := strconv.Atoi(fields[0])
 	if err != nil {
-		return none, fmt.Errorf("syscall %q: its number: %w", short(b), err)
+		return Registers{}, fmt.Errorf("syscall %q: its number: %w", short(b), err)
 	}
+	r := Registers{Call: nr}
+	into := []*uint64{&r.Args[0], &r.Args[1], &r.Args[2], &r.Args[3], &r.Args[4], &r.Args[5], &r.SP, &r.PC}
 	if nr == -1 {
-		return call{name: outside, fd: -1}, nil
+		into = into[6:]
 	}
-	name, ok := names[nr]
-	if !ok {
-		name = "syscall_" + strconv.Itoa(nr) // newer than the table
+	if len(fields) < 1+len(into) {
+		return Registers{}, fmt.Errorf("syscall %q: no arguments", short(b))
 	}
-	wants := 0
-	if descriptorFirst[name] {
-		wants = 1
-	} else if name == "futex" {
-		wants = 3
-	}
-	if len(fields) < 1+wants {
-		return none, fmt.Errorf("syscall %q: no arguments", short(b))
-	}
-	var args [3]uint64
-	for i := range wants {
-		if args[i], err = strconv.ParseUint(fields[1+i], 0, 64); err != nil {
-			return none, fmt.Errorf("syscall %q: argument %d: %w", short(b), i+1, err)
+	for i, v := range into {
+		if *v, err = strconv.ParseUint(fields[1+i], 0, 64); err != nil {
+			return Registers{}, fmt.Errorf("syscall %q: argument %d: %w", short(b), i+1, err)
 		}
 	}
-	switch wants {
-	case 1:
-		return call{name: name, fd: max(int(int32(args[0])), -1)}, nil // an int in a register: the upper half is anything
-	case 3:
-		address, lock := parseFutex(args)
-		return call{name: name, fd: -1, futex: address, lock: lock}, nil
+	return r, nil
+}
+
+// parseSyscall reads what a thread is in out of the same file.
+func parseSyscall(b []byte, names map[int]string) (call, error) {
+	none := call{fd: -1}
+	r, err := ParseRegisters(b)
+	switch {
+	case errors.Is(err, ErrRunning):
+		return call{name: running, fd: -1}, nil
+	case err != nil:
+		return none, err
+	case r.Call == -1:
+		return call{name: outside, fd: -1}, nil
 	}
-	return call{name: name, fd: -1}, nil
+	c := call{name: nameOf(names, r.Call), fd: -1}
+	if fd, ok := Descriptor(c.name, r.Args[0]); ok {
+		c.fd = fd
+	} else if c.name == "futex" {
+		c.futex, c.lock = ParseFutex([3]uint64(r.Args[:3]))
+	}
+	return c, nil
 }
 
 // parseWchan reads the function a thread sleeps in; "" where it runs or may not

@@ -1,6 +1,8 @@
 package threads
 
-//go:generate go run mksyscalls.go amd64 arm64
+import "strconv"
+
+//go:generate go run mksyscalls.go amd64 arm64 amd64/386 arm64/arm
 
 // What the column Syscall says where a thread is in no call that has a name.
 const (
@@ -26,4 +28,25 @@ func set(names ...string) map[string]bool {
 		m[n] = true
 	}
 	return m
+}
+
+// CallName is the name of a system call of this architecture by its number. One
+// that is newer than the table is "syscall_NUMBER", as is each where snag has none.
+func CallName(nr int) string { return nameOf(syscallNames, nr) }
+
+func nameOf(names map[int]string, nr int) string {
+	if name, ok := names[nr]; ok {
+		return name
+	}
+	return "syscall_" + strconv.Itoa(nr)
+}
+
+// Descriptor is the descriptor that a call works on, by its first argument; false
+// where that is something else. It is an int in a register: the upper half is
+// anything. -1 is no descriptor (AT_FDCWD and such).
+func Descriptor(call string, first uint64) (fd int, ok bool) {
+	if !descriptorFirst[call] {
+		return -1, false
+	}
+	return max(int(int32(first)), -1), true
 }

@@ -3,4 +3,4 @@
 package threads
 
 // No table of this architecture's system calls: coverage says so.
-var syscallNames map[int]string
+var syscallNames, compatNames map[int]string

@@ -114,7 +114,7 @@ func (s *sampler) tick() {
 			s.looked++
 			rows = append(rows, row)
 		}
-		owners(pid, rows, readMemory)
+		owners(pid, rows, ReadMemory)
 		for _, row := range rows {
 			s.env.Sink.Append(row)
 		}

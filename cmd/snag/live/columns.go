@@ -125,7 +125,7 @@ func cellJitter(_ *watch.Snapshot, r *watch.Row, _ int) string {
 
 // ifFigures is a dash where nothing was measured in the last second.
 func ifFigures(r *watch.Row, text string) string {
-	if !r.Figure || r.State == watch.Down || r.State == watch.Refused || r.State == watch.NoAnswer || r.State == watch.Connecting {
+	if !r.Measured() {
 		return "–"
 	}
 	return text

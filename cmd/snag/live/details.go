@@ -17,7 +17,10 @@ func (t *Table) Details(s *watch.Snapshot, r *watch.Row) string {
 	if r.Why != "" {
 		l.wrap(t.Width-2, r.Why+retry(s, r))
 	}
-	if told := watch.Triage(*s, *r); told != "" {
+	if r.Judged != nil {
+		l.wrap(t.Width-2, "By this host's recording of "+clock(r.Judged.Onset)+": "+SayVerdict(*r.Judged))
+	}
+	if told := watch.Triage(*s, *r); told != "" && r.Judged == nil {
 		l.wrap(t.Width-2, told+". From the viewer's side no more can be told: snag find --stream URL on the server, or --layers, would.")
 	}
 	l.add("")

@@ -88,8 +88,8 @@ type figuresLine struct {
 	Since      string   `json:"since,omitempty"`
 	Why        string   `json:"why,omitempty"`
 	Seconds    float64  `json:"seconds"`
-	Video      sumLine  `json:"video"`
-	Audio      sumLine  `json:"audio"`
+	Video      *sumLine `json:"video"`
+	Audio      *sumLine `json:"audio"`
 	Gap        *float64 `json:"gap_seconds"`
 	Missing    *int     `json:"missing_frames"`
 	Drift      *float64 `json:"drift_seconds"`
@@ -120,8 +120,7 @@ func (j *JSON) Figures(s *watch.Snapshot) {
 		f := &r.Second
 		l := figuresLine{
 			Type: "figures", T: stamp(s.T), Stream: r.Name, Layer: r.Layer, State: r.State.String(), Why: r.Why,
-			Seconds: f.Five.Length, Video: sum(f.Five.Video), Audio: sum(f.Five.Audio),
-			Drift: pointer(f.Five.Drift), Pace: pointer(f.Pace), Skew: pointer(f.Skew),
+			Pace: pointer(f.Pace), Skew: pointer(f.Skew),
 			GOPSeconds: pointer(figures.Value{V: f.GOP.Seconds, OK: f.GOP.Frames > 0}), GOPFrames: f.GOP.Frames,
 			Lost: counter(r, stream.PacketsLost, "rtp", "rtsp", "ps"), Continuity: counter(r, stream.ContinuityErrors, "mpegts", "hls"),
 			Jitter: pointer(f.Transport.Gauge[stream.Jitter]), Playlist: pointer(f.Transport.Gauge[stream.PlaylistAge]),
@@ -138,8 +137,11 @@ func (j *JSON) Figures(s *watch.Snapshot) {
 		if r.Since != 0 {
 			l.Since = stamp(r.Since)
 		}
-		if f.Five.Length > 0 && f.Total.Connected > 0 {
-			l.Gap, l.Missing = &f.Five.Gap, &f.Five.Missing
+		if r.Measured() { // what the last seconds were of a stream that ended is no figure of it now
+			l.Seconds, l.Video, l.Audio, l.Drift = f.Five.Length, sum(f.Five.Video), sum(f.Five.Audio), pointer(f.Five.Drift)
+			if f.Five.Length > 0 && f.Total.Connected > 0 {
+				l.Gap, l.Missing = &f.Five.Gap, &f.Five.Missing
+			}
 		}
 		j.write(l)
 	}
@@ -155,7 +157,7 @@ func counter(r *watch.Row, c stream.Count, by ...string) *uint64 {
 	return &n
 }
 
-func sum(s figures.Sum) sumLine { return sumLine{s.Frames, s.Keys, s.Bytes, s.FPS, s.Bitrate} }
+func sum(s figures.Sum) *sumLine { return &sumLine{s.Frames, s.Keys, s.Bytes, s.FPS, s.Bitrate} }
 
 type summaryLine struct {
 	Type    string         `json:"type"` // summary
@@ -180,6 +182,34 @@ func (j *JSON) Summary(s *watch.Snapshot) {
 		if n := s.States[state]; n > 0 {
 			l.States[state.String()] = n
 		}
+	}
+	j.write(l)
+}
+
+type verdictLine struct {
+	Type       string   `json:"type"` // verdict
+	T          string   `json:"t"`
+	Stream     string   `json:"stream"`
+	Layer      string   `json:"layer,omitempty"`
+	Onset      string   `json:"onset,omitempty"`
+	Culprit    string   `json:"culprit,omitempty"`
+	Subject    string   `json:"subject,omitempty"`
+	Confidence *float64 `json:"confidence,omitempty"`
+	Text       string   `json:"text"`
+	Recording  string   `json:"recording"`
+}
+
+// Verdict writes what the host's recording told of a stream.
+func (j *JSON) Verdict(v watch.Judged) {
+	l := verdictLine{
+		Type: "verdict", T: time.Now().UTC().Format(time.RFC3339Nano), Stream: v.Stream, Layer: v.Layer,
+		Culprit: v.Culprit, Subject: watch.Clean(v.Subject, 200), Text: watch.Clean(v.Text, 2000), Recording: v.Recording,
+	}
+	if v.Onset != 0 {
+		l.Onset = stamp(v.Onset)
+	}
+	if v.Culprit != "" {
+		l.Confidence = &v.Confidence
 	}
 	j.write(l)
 }

@@ -29,6 +29,11 @@ func (l *Lines) Event(h watch.Happened) {
 // Note writes what the watch says of itself.
 func (l *Lines) Note(text string) { l.line(time.Now().UTC(), "snag: %s", text) }
 
+// Verdict writes what the host's recording told of a stream.
+func (l *Lines) Verdict(j watch.Judged) {
+	l.line(time.Now().UTC(), "%s  %s", named(j.Stream, j.Layer), SayVerdict(j))
+}
+
 // Summary writes how all of it stands.
 func (l *Lines) Summary(s *watch.Snapshot) {
 	l.line(s.T.Wall(), "%s; %s", totals(s), own(s.Own))

@@ -35,6 +35,11 @@ func (s *Screen) Event(h watch.Happened) {
 	}
 }
 
+// Verdict shows what the host's recording told of a stream.
+func (s *Screen) Verdict(j watch.Judged) {
+	s.Note(named(j.Stream, j.Layer) + "  " + SayVerdict(j))
+}
+
 // Run shows the table until the user quits or ctx ends.
 func (s *Screen) Run(ctx context.Context, snapshot func() watch.Snapshot, color bool, in, out *os.File) error {
 	m := model{screen: s, look: snapshot, table: Table{Width: 80, Height: 24, Color: color}, snap: snapshot()}

@@ -60,6 +60,15 @@ func say(h watch.Happened) string {
 	return h.Kind
 }
 
+// SayVerdict tells what the host's recording told of a stream.
+func SayVerdict(j watch.Judged) string {
+	text := watch.Clean(j.Text, 500)
+	if j.Culprit != "" {
+		text = fmt.Sprintf("CULPRIT %s (%.2f): %s", j.Culprit, j.Confidence, text)
+	}
+	return text + "; snag judge " + j.Recording
+}
+
 // doubt says what snag itself missed of an event.
 func doubt(h watch.Happened) string {
 	switch {

@@ -38,6 +38,10 @@ func (m *Meter) drifted(at, d int64) {
 	}
 	r.worst = max(r.worst, d)
 	if !r.stands && at-r.from >= lateStays {
+		if m.late.of(r.from-r.worst, at) > r.worst/2 { // the watch was, not the stream
+			*r = drift{}
+			return
+		}
 		r.stands, r.id = true, m.queue.id()
 		e := m.lateEvent(Begun)
 		r.told = m.queue.tell(e)

@@ -28,6 +28,8 @@ type Meter struct {
 	drift     drift
 	pace      pace
 	freeze    freeze
+	aside     [2]freeze // that are over and not told yet
+	asides    int
 	late      lateness
 	missed    lateness // spans that the observer has no data of, and what comes after
 	apart     bool     // audio and video have no common origin
@@ -90,6 +92,8 @@ func (m *Meter) forget(now int64) {
 	m.least.reset()
 	m.drift, m.pace, m.freeze, m.bursts.any, m.gop.any = drift{}, pace{}, freeze{}, false, false
 	m.skips.held = 0
+	m.gop = gop{}
+	m.transport.gauge = [stream.Gauges]Value{} // of a transport that is no more
 	m.apart = false
 	m.sec.begin()
 }

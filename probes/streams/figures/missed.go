@@ -26,7 +26,7 @@ func (m *Meter) Missed(from, to int64) {
 // excused is how much of a span was the observer's own doing: it was late, or
 // missed data. ns.
 func (m *Meter) excused(from, to int64) int64 {
-	return min(m.late.within(from, to)+m.missed.within(from, to), max(to-from, 0))
+	return min(m.late.of(from, to)+m.missed.within(from, to), max(to-from, 0))
 }
 
 // touches tells whether a span has anything of those that are remembered.

@@ -77,6 +77,7 @@ func (w *Writer) Second(s Second, i Info) {
 	w.gauge(t, "snag_stream_gop_seconds", Value{s.GOP.Seconds, s.GOP.Frames > 0})
 	w.gauge(t, "snag_stream_jitter_seconds", s.Transport.Gauge[stream.Jitter])
 	w.gauge(t, "snag_stream_playlist_age_seconds", s.Transport.Gauge[stream.PlaylistAge])
+	w.gauge(t, "snag_stream_target_seconds", s.Transport.Gauge[stream.TargetDuration])
 	w.sink.Sample(t, "snag_stream_reader_late_seconds", w.labels, s.Late)
 	for _, c := range counted {
 		if n := s.Total.Count[c.count]; n > 0 || c.by[w.place.Protocol] {

@@ -76,6 +76,7 @@ const (
 	PlaylistAge                  // seconds since the HLS playlist last changed
 	SegmentSlowness              // HLS: seconds that a segment's download took by its duration, a ratio
 	PCRJitter                    // seconds, MPEG-TS: PCR against arrival over the least
+	TargetDuration               // seconds, HLS: EXT-X-TARGETDURATION of the playlist that holds now
 	Gauges                       // how many there are
 )
 
@@ -160,6 +161,9 @@ func (e *Refused) Error() string {
 type Ended struct {
 	URL string
 	Why string // "NetStream.Play.UnpublishNotify", "connection closed by the server"
+	// Over says that it had ended before anybody asked: a recording, which nobody
+	// watches live. Final: nothing else will ever be at this URL.
+	Over, Final bool
 }
 
 func (e *Ended) Error() string { return "read " + e.URL + ": ended: " + e.Why }

@@ -25,6 +25,7 @@ type one struct {
 	open     stream.Open
 	figures  *figures.Meter
 	writer   *figures.Writer // nil: nothing is recorded
+	beside   *figures.Writer // of the recording that the host is in just now (Record)
 	sink     stream.Sink
 	stop     context.CancelFunc
 	side     string // one of recording.StreamSide…
@@ -49,6 +50,7 @@ type one struct {
 	// counted is the last of them by its event's ID.
 	counted uint64
 	alarm   alarmState
+	judged  *Judged // the last
 }
 
 // tap is what a reader writes to: the figures, and beside them what the table shows.
@@ -119,6 +121,9 @@ func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 	if w.o.Sink != nil {
 		s.writer = figures.NewWriter(w.o.Sink, w.o.Anchor, w.place(s))
 	}
+	if w.record != nil {
+		s.beside = figures.NewWriter(w.record.sink, w.record.anchor, w.place(s))
+	}
 	return s
 }
 
@@ -147,6 +152,9 @@ func protocolOf(e Entry) string {
 	return "ffprobe"
 }
 
+// Segmented tells whether a stream comes as a playlist and segments (HLS).
+func Segmented(e Entry) bool { return protocolOf(e) == "hls" }
+
 // comesByItself tells whether a protocol is sent to snag without being asked for.
 func comesByItself(protocol string) bool {
 	return protocol == "mpegts" || protocol == "rtp" || protocol == "ps"
@@ -174,10 +182,18 @@ func (w *Watcher) keep(ctx context.Context, s *one) {
 		if err == nil {
 			err = &stream.Ended{URL: s.shown, Why: "the reader ended"}
 		}
-		if let || err.Error() != was { // the same no, again and again, is one event
+		var ended *stream.Ended
+		over := errors.As(err, &ended) && ended.Over
+		// The same no, again and again, is one event; that what was live is a
+		// recording now, none.
+		if let || err.Error() != was && !(over && s.everRead()) {
 			s.figures.End(now, err)
 		}
 		was = err.Error()
+		if over && ended.Final {
+			s.away(now, err, 0)
+			return
+		}
 		b.steady(read)
 		wait := b.next(rand.Float64())
 		s.away(now, err, now+int64(wait))
@@ -230,8 +246,17 @@ func (s *one) away(now int64, err error, retry int64) {
 		s.link.since = now
 	}
 	var refused *stream.Refused
+	var ended *stream.Ended
 	s.link.phase, s.link.err, s.link.retry = away, err, retry
 	s.link.refused = errors.As(err, &refused)
+	s.link.over = errors.As(err, &ended) && ended.Over
+}
+
+// everRead tells whether the stream was ever let in.
+func (s *one) everRead() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.link.ends > 0
 }
 
 // unreadable is a stream that no reader is for.

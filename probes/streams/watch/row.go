@@ -35,6 +35,17 @@ type Row struct {
 	Drift   []float32      // seconds, the same
 	Recent  []Happened     // the last events, newest last
 	Freezes uint64         // that began since the watch did
+	Judged  *Judged        // what the host's recording last told of it; nil: nothing
+}
+
+// Measured tells whether the row's figures are of the present: what is not read
+// has none.
+func (r *Row) Measured() bool {
+	switch r.State {
+	case Down, Refused, NoAnswer, Connecting, Over:
+		return false
+	}
+	return r.Figure
 }
 
 // Happened is an event with its stream.

@@ -24,6 +24,9 @@ func (w *Watcher) tick(late time.Duration) {
 		shown = max(late, behind)
 	}
 	w.meter.tick(time.Now(), shown)
+	if w.record != nil {
+		w.record.late = max(w.record.late, shown)
+	}
 	var told []Happened
 	for _, s := range w.streams {
 		told = w.look(s, now, late, told)
@@ -141,7 +144,7 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 		Local: l.local, Remote: l.remote, Params: l.params,
 		Asked: w.timeIf(l.begun), First: w.timeIf(s.first),
 		Second: s.second, Figure: s.figure, FPS: s.fps.list(), Drift: s.drift.list(),
-		Recent: append([]Happened(nil), s.recent...), Freezes: s.begun,
+		Recent: append([]Happened(nil), s.recent...), Freezes: s.begun, Judged: s.judged,
 	}
 	if state == NoAnswer && l.err == nil {
 		r.Why = "the server took the connection and gives no stream: nobody publishes it, as it seems"

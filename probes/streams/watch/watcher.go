@@ -50,6 +50,9 @@ type Options struct {
 	Note func(text string)
 	// Alarms are called for frozen streams.
 	Alarms []*Alarms
+	// Stopped is told that a stream froze or went down, on the watch's own goroutine:
+	// somebody records the host, and will say whose fault it was (Judged). nil: nobody.
+	Stopped func()
 }
 
 // Limits that hold where nobody says otherwise.
@@ -72,8 +75,9 @@ type Watcher struct {
 	streams map[string]*one
 	names   map[string]bool
 	layered []*layered
-	left    int // wanted, not watched
-	asked   int // wanted
+	record  *Record // one more recording; nil: none
+	left    int     // wanted, not watched
+	asked   int     // wanted
 	meter   meter
 	freezes uint64
 	sick    bool  // a stream was sick once
@@ -130,7 +134,14 @@ func (w *Watcher) Run(ctx context.Context) {
 	w.mu.Unlock()
 	var beating sync.WaitGroup
 	beating.Go(func() { w.pulse.run(ctx) })
-	probe.Every(ctx, tick, func(late time.Duration) { w.tick(max(late, w.pulse.take())) })
+	waited := queued{tasks: "/proc/self/task"}
+	waited.take()
+	before := time.Now()
+	probe.Every(ctx, tick, func(late time.Duration) {
+		now := time.Now()
+		w.tick(max(late, w.pulse.take(), min(waited.take(), now.Sub(before))))
+		before = now
+	})
 	w.readers.Wait()
 	beating.Wait()
 	w.finish()

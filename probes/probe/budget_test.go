@@ -1,0 +1,52 @@
+package probe
+
+import (
+	"testing"
+
+	"snag/recording"
+)
+
+func TestBudgetIsAShareOfTheMachine(t *testing.T) {
+	b := NewBudget(0.02, 4)
+	b.Charge("syscalls", 0.5)
+	b.Charge("offcpu", 0.3)
+	b.Charge("offcpu", -1) // a counter that was reset takes nothing back
+	for seconds, over := range map[float64]bool{0.5: false, 9.9: true, 10.1: false} {
+		if b.Over(seconds) != over {
+			t.Errorf("0.8 s of CPU in %g s: over is %v", seconds, !over)
+		}
+	}
+	if s := b.Spent(); s["offcpu"] != 0.3 || s["syscalls"] != 0.5 {
+		t.Errorf("spent %v", s)
+	}
+	none := NewBudget(0, 1)
+	none.Charge("x", 100)
+	if none.Over(10) {
+		t.Error("no limit is over")
+	}
+}
+
+func TestEachStackHasOneID(t *testing.T) {
+	var rec recording.Recording
+	s := NewStacks(adder{&rec}, 2)
+	a := s.ID(recording.Stack{Frames: []string{"read", "main"}})
+	b := s.ID(recording.Stack{Frames: []string{"read", "main"}, Cut: "no frame pointers"})
+	if again := s.ID(recording.Stack{Frames: []string{"read", "main"}}); a == 0 || b == 0 || a == b || again != a {
+		t.Errorf("ids %d %d %d", a, b, again)
+	}
+	if c := s.ID(recording.Stack{Frames: []string{"write"}}); c != 0 || s.Left() != 1 {
+		t.Errorf("a third of two has id %d, %d left", c, s.Left())
+	}
+	if s.ID(recording.Stack{}) != 0 {
+		t.Error("a stack without frames has an id")
+	}
+	if len(rec.Stacks) != 2 || rec.Stacks[0].ID != a {
+		t.Errorf("stacks %v", rec.Stacks)
+	}
+}
+
+type adder struct{ rec *recording.Recording }
+
+func (a adder) Append(row recording.Row) { a.rec.Add(row) }
+
+func (adder) Sample(recording.Time, string, recording.Labels, float64) {}

@@ -1,0 +1,55 @@
+package probe
+
+import (
+	"strings"
+	"sync"
+
+	"snag/recording"
+)
+
+// firstStack is above the ids that the kernel's own maps of stacks hand out (drops).
+const firstStack = 1 << 20
+
+// Stacks gives each different stack one id, and writes it to its table the first
+// time. Bounded: beyond it a stack is 0, and Left counts them. Safe for
+// concurrent use.
+type Stacks struct {
+	mu   sync.Mutex
+	sink recording.Sink
+	ids  map[string]int
+	max  int
+	left uint64
+}
+
+// NewStacks writes to sink, most different stacks at most.
+func NewStacks(sink recording.Sink, most int) *Stacks {
+	return &Stacks{sink: sink, ids: map[string]int{}, max: most}
+}
+
+// ID returns the stack's id; s.ID is not looked at. A stack without frames is 0.
+func (t *Stacks) ID(s recording.Stack) int {
+	if len(s.Frames) == 0 {
+		return 0
+	}
+	key := strings.Join(s.Frames, "\n") + "\x00" + strings.Join(s.Objects, "\n") + "\x00" + s.Cut
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id, ok := t.ids[key]; ok {
+		return id
+	}
+	if len(t.ids) >= t.max {
+		t.left++
+		return 0
+	}
+	s.ID = firstStack + len(t.ids)
+	t.ids[key] = s.ID
+	t.sink.Append(s)
+	return s.ID
+}
+
+// Left counts the stacks that found no room.
+func (t *Stacks) Left() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.left
+}
