@@ -171,16 +171,20 @@ func (c *capturing) tellDrops(note func(string)) {
 	}
 }
 
-// cover says what the capture missed.
-func (c *capturing) cover(row *recording.Coverage) {
+// coverage says what the capture measured and missed; figures is the streams' own row.
+func (c *capturing) coverage(figures recording.Coverage) recording.Coverage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	row.Lost += c.stats.Capture.Dropped
-	if c.stats.TCP.Lost > 0 && row.State == recording.CoverageOK {
-		row.State = recording.CoveragePartial
-		row.Why = fmt.Sprintf("%d bytes of the connections are not in the capture, %d packets found no room in it", c.stats.TCP.Lost, c.stats.Capture.Dropped)
-		row.Cure = "capture fewer ports (--port), on a machine that is less busy"
+	s := c.stats
+	row := recording.Coverage{
+		Probe: "streams.passive", State: recording.CoverageOK, Since: figures.Since, Late: figures.Late, Lost: s.Capture.Dropped,
 	}
+	if s.TCP.Lost > 0 || s.Capture.Dropped > 0 {
+		row.State = recording.CoveragePartial
+		row.Why = fmt.Sprintf("%d bytes of the connections are not in the capture, %d packets found no room in it", s.TCP.Lost, s.Capture.Dropped)
+		row.Cure = "capture fewer ports (--port), on a machine that is less busy; a file with whole packets (tcpdump -s 0)"
+	}
+	return row
 }
 
 // nothing is for a stream that nobody has room to watch.

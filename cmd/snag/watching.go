@@ -250,10 +250,10 @@ func (s *watching) close() error {
 				if c.Probe == "streams.figures" {
 					c.Cost = cost // of this process, which does nothing else
 				}
-				if s.capture != nil {
-					s.capture.cover(&c)
-				}
 				s.recorder.Append(c)
+				if s.capture != nil && c.Probe == "streams.figures" {
+					s.recorder.Append(s.capture.coverage(c))
+				}
 			}
 		}
 		errs = append(errs, s.recorder.Close())
