@@ -29,6 +29,7 @@ import (
 	"snag/probes/routes"
 	"snag/probes/sockets"
 	"snag/probes/streams"
+	"snag/probes/syscalls"
 	"snag/probes/threads"
 	"snag/recording"
 )
@@ -42,6 +43,7 @@ var All = []probe.Probe{
 	oncpu.Probe,
 	offcpu.Probe,
 	memory.Probe,
+	syscalls.Probe,
 	jvm.Probe,
 	logs.Probe,
 	nics.Probe,
@@ -77,6 +79,11 @@ type Plan struct {
 	// costly probes shall look at in the rest; nil: none but Closer.
 	Remaining func() []Look
 	Whole     bool // it is made for its profile: see probe.Env
+	// CloserTarget has them look at the target's processes, and CloserAll at all.
+	CloserTarget, CloserAll bool
+	// Peek is how many bytes of a buffer may be looked into for the name of what a
+	// connection carries (snag syscalls --peek); 0: none.
+	Peek int
 	// Budget is what the costly probes may take of the machine's CPU time, 0 to 1; 0
 	// is no limit.
 	Budget float64
@@ -125,20 +132,25 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	if err != nil {
 		return &NotBegunError{err}
 	}
+	closer := p.Closer
+	if p.CloserTarget {
+		closer = append(slices.Clone(closer), target.PIDs...)
+	}
 	anchor := probe.NewAnchor()
 	env := &probe.Env{
 		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
 		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
-		Closer: probe.NewWatch(maxCloser), Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
+		Closer: probe.NewWatch(max(maxCloser, len(closer))), CloserAll: p.CloserAll, Peek: p.Peek, Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
 		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole,
 	}
 	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{Now: env.Now})
 	if err != nil {
 		return &NotBegunError{err}
 	}
-	env.Sink = w
+	spent := newCosts(w)
+	env.Sink = spent
 	env.Stacks = probe.NewStacks(w, mostStacks)
-	for _, pid := range p.Closer {
+	for _, pid := range closer {
 		env.Closer.Add(pid, "asked for")
 	}
 	for _, pid := range target.PIDs {
@@ -162,6 +174,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	for i := len(running) - 1; i >= 0; i-- {
 		running[i].Stop()
 	}
+	spent.settle()
 	tellSpent(env)
 	return w.Close()
 }

@@ -1,5 +1,10 @@
 package recording
 
+import (
+	"fmt"
+	"strings"
+)
+
 // The tables of what happens inside processes. Their stacks are in the table of
 // stacks, by id (probe.Stacks hands the ids out); 0 is no stack.
 
@@ -84,14 +89,16 @@ type LockWait struct {
 }
 
 // Call counts one system call of one thread on one descriptor, in the second
-// that begins at T (by when the call returned).
+// that begins at T (by when the call returned). Where there were too many rows in a
+// second, threads, descriptors and at last processes are taken together: no call is
+// left out.
 type Call struct {
 	T    Time   `json:"t"`
-	PID  int    `json:"pid"`
+	PID  int    `json:"pid"`           // 0: processes taken together
 	TID  int    `json:"tid,omitempty"` // 0: threads taken together
 	Comm string `json:"comm"`
-	Call string `json:"call"` // the name: read, futex, epoll_wait
-	FD   int    `json:"fd"`   // -1: the call has none
+	Call string `json:"call"` // the name: read, futex, epoll_wait; of 32-bit calls with /32 after it
+	FD   int    `json:"fd"`   // -1: the call has none; -2: descriptors taken together
 	N    uint64 `json:"n"`
 	// Errors counts those that failed, by errno name.
 	Errors map[string]uint64 `json:"errors,omitempty"`
@@ -123,12 +130,47 @@ type FD struct {
 	State  string `json:"state,omitempty"`
 	Local  string `json:"local,omitempty"`
 	Remote string `json:"remote,omitempty"`
+	// Bytes that waited to be read, and those not yet sent or read by the other end,
+	// when it was looked at; nil where that is not known.
+	RecvQ *int `json:"recv_q,omitempty"`
+	SendQ *int `json:"send_q,omitempty"`
 	// Peer is the process at the other end where that is on this host.
 	PeerPID  int    `json:"peer_pid,omitempty"`
 	PeerComm string `json:"peer_comm,omitempty"`
 	// Carries is what goes over it, learnt from its first bytes on the user's word
 	// (--peek): "RTMP publish live/cam1", "GET /x HTTP/1.1".
 	Carries string `json:"carries,omitempty"`
+}
+
+// Text says what the descriptor is, for a person: "tcp 10.0.0.1:80 – 10.0.0.7:4312
+// ESTABLISHED, to nginx[812]", "file /var/log/x", "epoll".
+func (f FD) Text() string {
+	var b strings.Builder
+	switch {
+	case f.Kind == "socket" && f.Proto == "":
+		b.WriteString(f.Name)
+	case f.Kind == "socket":
+		b.WriteString(f.Proto)
+		if f.Local != "" {
+			b.WriteString(" " + f.Local)
+		}
+		if f.Remote != "" {
+			b.WriteString(" – " + f.Remote)
+		}
+		if f.State != "" && f.Proto != "unix" {
+			b.WriteString(" " + f.State)
+		}
+	case f.Kind == "file", f.Kind == "tty", f.Kind == "device", f.Kind == "other":
+		b.WriteString(strings.TrimSpace(f.Kind + " " + f.Name))
+	case f.Kind == "pipe":
+		b.WriteString(f.Name)
+	default:
+		b.WriteString(f.Kind)
+	}
+	if f.PeerPID != 0 {
+		fmt.Fprintf(&b, ", to %s[%d]", f.PeerComm, f.PeerPID)
+	}
+	return b.String()
 }
 
 // Table names, in the order in which show prints them.

@@ -69,8 +69,9 @@ type StreamFile struct {
 	Path  string `json:"path"`
 	Size  int64  `json:"size"`  // of the playlist, bytes
 	MTime Time   `json:"mtime"` // of the playlist's last change
-	PID   int    `json:"pid"`   // who writes it: has one of its segments open to write
+	PID   int    `json:"pid"`   // who writes it
 	Comm  string `json:"comm"`
+	By    string `json:"by,omitempty"` // how it was found, in words
 	// Segment is the one that is being written, "" where none was open at that instant.
 	Segment      string `json:"segment,omitempty"`
 	SegmentSize  int64  `json:"segment_size,omitempty"`  // bytes so far

@@ -14,6 +14,8 @@ func overDatagrams(row recording.Stream) bool {
 	switch scheme {
 	case "udp", "rtp", "sdp", "ps+udp":
 		return true
+	case "rtsp", "rtsps", "rtsp+udp", "rtsp+tcp":
+		return false // it is asked for over a connection: see carriesAll
 	}
 	return (row.Protocol == "rtp" || row.Protocol == "ps") && !strings.Contains(scheme, "tcp")
 }
@@ -47,6 +49,7 @@ func (s *Scene) datagramWay(r *recording.Recording, row recording.Stream, contro
 	}
 	switch {
 	case control != nil && control.Owner() != nil:
+		l.From = control // for whose it is, and where
 		for _, k := range control.Owner().Sockets {
 			if k.First().Proto == "udp" {
 				l.From = k
@@ -78,10 +81,7 @@ func (s *Scene) udpAt(r *recording.Recording, addr string) *Socket {
 		if f.Proto != "udp" || recording.Port(f.Local) != recording.Port(addr) || k.Owner() == nil {
 			continue
 		}
-		switch host := recording.Host(f.Local); {
-		case host == recording.Host(addr):
-			return k
-		case has[f.Netns] && (host == "0.0.0.0" || host == "::" || host == "*"):
+		if recording.Host(f.Local) == recording.Host(addr) || has[f.Netns] && anyAddress(f.Local) {
 			return k
 		}
 	}
@@ -97,11 +97,7 @@ func (s *Scene) senderTo(r *recording.Recording, to *Socket) *Socket {
 		if g.Proto != "udp" || g.Remote == "" || k == to || recording.Port(g.Remote) != recording.Port(f.Local) {
 			continue
 		}
-		host := recording.Host(f.Local)
-		if host != recording.Host(g.Remote) && !(host == "0.0.0.0" || host == "::" || host == "*") {
-			continue
-		}
-		if host != recording.Host(g.Remote) && !s.having(r, recording.Host(g.Remote))[f.Netns] {
+		if same := recording.Host(f.Local) == recording.Host(g.Remote); !same && (!anyAddress(f.Local) || !s.having(r, recording.Host(g.Remote))[f.Netns]) {
 			continue
 		}
 		if found != nil {
@@ -124,6 +120,12 @@ func boundUDP(p *Process) *Socket {
 		}
 	}
 	return found
+}
+
+// anyAddress tells whether a socket is bound to all addresses of its namespace.
+func anyAddress(local string) bool {
+	host := recording.Host(local)
+	return host == "0.0.0.0" || host == "::" || host == "*"
 }
 
 // having are the namespaces that have an address.

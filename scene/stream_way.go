@@ -19,9 +19,14 @@ func (s *Scene) findWay(r *recording.Recording, st *Stream) {
 		return
 	}
 	l := s.firstLink(st.Row)
-	if st.Row.Protocol == "rtsp" && l.To != nil && !carriesAll(r, st.Row, l.To) {
-		st.Way, st.Ends = s.datagramWay(r, st.Row, l.From)
-		return
+	if st.Row.Protocol == "rtsp" {
+		if asked := s.requestLink(r, st.Row); asked.To != nil && !carriesAll(r, st.Row, asked.To) {
+			st.Way, st.Ends = s.datagramWay(r, st.Row, asked.From)
+			if asked.From != nil && asked.From.Owner() != nil && len(st.Way) > 0 {
+				s.goBack(r, st)
+			}
+			return
+		}
 	}
 	if l.From == nil && l.To == nil {
 		st.Ends = "its connection is not among the sockets that were recorded"

@@ -74,8 +74,9 @@ func ownerOf(k *Socket) *Process {
 	return k.Owner()
 }
 
-// maxLinks bounds a stream's way: publisher, origin, edge, a relay between, player.
-const maxLinks = 5
+// maxLinks bounds a stream's way: encoder, ingest, relay, origin, a relay again, edge,
+// player, and as many more.
+const maxLinks = 12
 
 // addStreams makes a node of each stream at each place where it was seen.
 func (s *Scene) addStreams(r *recording.Recording) {

@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"snag/recording"
@@ -30,6 +31,8 @@ func Alone(s *scene.Scene, r *recording.Recording, sym scene.Symptom) (why, next
 	switch {
 	case isLayered && l.from != "":
 		text += l.hurt() + fmt.Sprintf(": %s, the way between them or %s", l.from, l.to)
+	case isLayered && !l.whole && len(l.well) > 0:
+		text += l.already(f)
 	case isLayered && !l.whole:
 		text += l.already(f) + fmt.Sprintf(": %s, its uplink or the encoder", l.first)
 	case f.neverSent():
@@ -37,9 +40,9 @@ func Alone(s *scene.Scene, r *recording.Recording, sym scene.Symptom) (why, next
 	case rhythm.byFrames():
 		text += fmt.Sprintf("%s, and %s: an encoder or a transcoder on the way", f.what(s.Window.End), rhythm)
 	case f.slow:
-		text += "an encoder that is too slow, an uplink that carries too little and a server that falls behind look alike at the player"
+		text += "an encoder that is too slow, a link that carries too little and a server that falls behind look alike at the player"
 	default:
-		text += "an encoder, an uplink and a server that stop look alike at the player"
+		text += "an encoder, a link and a server that stop look alike at the player"
 	}
 	return text + "; " + seen, f.next(s, r)
 }
@@ -57,9 +60,12 @@ func worstOf(all []*faulty, st *scene.Stream, end recording.Time) *faulty {
 
 // neverSent: the clock moved on by as much as the stream stood still, and nothing
 // came in a burst. Whatever waits in a socket or in a server comes out at once when
-// it goes on, so none of it was there. Over a transport that loses (RTP, SRT, or an
-// uplink that was connected anew) the frames may have been made all the same.
+// it goes on, so none of it was there: over TCP, that is. On an uplink that loses (RTP,
+// SRT) or was connected anew the frames may have been made all the same.
 func (f *faulty) neverSent() bool {
+	if p := f.stream.Row.Protocol; p != "rtmp" && p != "rtmps" {
+		return false
+	}
 	longest := 0.0
 	for _, i := range f.spans {
 		if i.End != 0 {
@@ -153,14 +159,13 @@ func nextHost(st *scene.Stream) string {
 		return recording.Host(st.Way[n-1].To.First().Remote)
 	}
 	_, rest, ok := strings.Cut(st.Row.URL, "://")
-	if host, _, _ := strings.Cut(rest, "/"); ok {
-		host, _, _ = strings.Cut(host, "?")
-		if host = recording.Host(host); host != "" {
+	at, _, _ := strings.Cut(rest, "/")
+	at, _, _ = strings.Cut(at, "?")
+	for _, host := range []string{recording.Host(at), recording.Host(st.Row.Remote)} {
+		addr, err := netip.ParseAddr(host)
+		if ok && host != "" && (err != nil || !addr.IsMulticast() && !addr.IsUnspecified()) {
 			return host
 		}
-	}
-	if host := recording.Host(st.Row.Remote); host != "" {
-		return host
 	}
 	return "the host that sends it"
 }

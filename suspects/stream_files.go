@@ -120,6 +120,8 @@ func (f *faulty) notServing(s *scene.Scene) Finding {
 	v, sub := f.served, f.stream.Subject
 	if f.stream.Web != nil {
 		sub = f.stream.Web.Subject
+	} else if p := f.stream.Way[0].Sender(); p != nil {
+		sub = p.Subject
 	}
 	out := f.finding(s, sub)
 	who := programOf(sub)

@@ -3,6 +3,7 @@ package suspects
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"snag/recording"
@@ -21,6 +22,9 @@ type layered struct {
 	from, to string
 	missing  int
 	longest  float64 // s
+	// well are places that were read, did not suffer, and whose frames were not
+	// matched with any other's: where they stand on the way is not known here.
+	well []string
 }
 
 const (
@@ -54,6 +58,13 @@ func (f *faulty) layersOf(s *scene.Scene, r *recording.Recording) (layered, bool
 	l := layered{first: order[0].from}
 	length := totalLength(f.spans, s.Window.End)
 	l.whole = f.suffersAt(s, l.first, 0) < sufferedToo*length
+	for _, st := range s.Streams {
+		at := st.Row.Layer
+		matched := slices.ContainsFunc(order, func(h *hop) bool { return h.from == at || h.to == at })
+		if st.Row.Name == f.stream.Row.Name && at != "" && !matched && st.Row.First != 0 && f.suffersAt(s, at, 0) < sufferedToo*length {
+			l.well = append(l.well, at)
+		}
+	}
 	for _, h := range order {
 		usual := h.least
 		if h.outside {
@@ -63,8 +74,8 @@ func (f *faulty) layersOf(s *scene.Scene, r *recording.Recording) (layered, bool
 		stood := below >= stoodHop && above < sufferedToo*below
 		if h.missing >= 3 || h.longest-usual >= lateHop || stood {
 			l.from, l.to, l.missing, l.longest = h.from, h.to, h.missing, h.longest-usual
-			if stood {
-				l.longest = max(l.longest, below)
+			if l.longest < lateHop { // nothing came out of it yet
+				l.longest = below
 			}
 			break
 		}
@@ -143,12 +154,28 @@ func (f *faulty) upstream(s *scene.Scene, r *recording.Recording) []Evidence {
 	switch {
 	case !ok:
 		return nil
+	case l.whole && l.from != "" && f.between(s, l):
+		return []Evidence{{Side: For, Grade: Weak, Value: l.longest, Unit: "s", Source: "table stream_hops", Origin: "layers", Text: l.hurt()}}
+	case l.whole && l.from != "" && (f.at == atSlowLink || f.at == atDeadLink):
+		return nil // a relay's own link on the way there: its sockets tell
 	case l.whole && l.from != "":
 		return []Evidence{{Side: Against, Grade: Decisive, Value: l.longest, Unit: "s", Source: "table stream_hops", Origin: "layers", Text: l.hurt()}}
 	case !l.whole:
 		return []Evidence{{Side: For, Grade: Weak, Source: "table stream_hops", Origin: "layers", Text: l.already(f)}}
 	}
 	return nil
+}
+
+// between tells whether the connection that the fault is at brings the stream to the
+// first place that was hurt.
+func (f *faulty) between(s *scene.Scene, l layered) bool {
+	if f.at == atUnknown || f.link >= len(f.stream.Way) {
+		return false
+	}
+	to := f.stream.Way[f.link].Receiver()
+	return to != nil && slices.ContainsFunc(s.Streams, func(st *scene.Stream) bool {
+		return st.Row.Name == f.stream.Row.Name && st.Row.Layer == l.to && len(st.Way) > 0 && st.Way[0].Sender() == to
+	})
 }
 
 // downstream is what they say of what lies between them.
@@ -183,6 +210,9 @@ func (l layered) already(f *faulty) string {
 	what := "stood still"
 	if f.slow {
 		what = "fell back"
+	}
+	if len(l.well) > 0 {
+		return fmt.Sprintf("it %s at %s already, and went on at %s, whose frames were not found again elsewhere", what, l.first, strings.Join(l.well, ", "))
 	}
 	return fmt.Sprintf("it %s at %s already, the first place where it was watched", what, l.first)
 }

@@ -23,7 +23,16 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 		f.link, f.spans = i, f.spansAt(l)
 		if l.Datagrams {
 			f.locateDatagrams(s, r, l)
-			return
+			if f.at != atSource || i+1 == len(way) || f.stream.Ends != "" {
+				return
+			}
+			// Who sends them passes them on: what came to it tells.
+			if in, holds := f.heldBack(s, way[i+1]); holds {
+				f.at, f.in, f.holds, f.link = atServer, in, true, i+1
+				return
+			}
+			f.at = atUnknown
+			continue
 		}
 		f.from, f.to = f.read(s, l.From, sends), f.read(s, l.To, receives)
 		if f.stream.Row.Protocol == "hls" && i == 0 {
@@ -31,6 +40,10 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 				return
 			}
 			if in, holds := f.heldBack(s, way[1]); holds && way[1].To != nil {
+				if f.stream.Writer == nil {
+					f.reason, f.open = "who writes the files that "+f.from.name()+" serves was not found on this host", open{false, true}
+					return
+				}
 				f.at, f.in, f.holds, f.link = atServer, in, true, 1
 				return
 			}
@@ -43,7 +56,10 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 			return
 		}
 		switch {
-		case f.to.seen && f.to.looks > 0 && f.to.waits() && (f.slow || f.to.unread()):
+		case i == 0 && f.notHeard(l.From):
+			f.at, f.web = atServer, true
+			return
+		case f.to.seen && f.to.looks > 0 && f.to.waits() && (f.slow && f.to.behind() || !f.slow && f.to.unread()):
 			f.at = atServer
 			if i == 0 {
 				f.at = f.whoReads(r)
@@ -70,6 +86,9 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 				f.at = atDeadLink
 			}
 			return
+		case !f.slow && f.from.seconds == 0:
+			f.reason, f.open = "it lies between two looks at the sockets", open{true, true}
+			return
 		case !f.slow && !f.from.wroteLittle():
 			f.reason = "bytes went on from " + f.from.name()
 			return
@@ -86,6 +105,24 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 			return
 		}
 	}
+}
+
+// notHeard tells whether a server left unread what a viewer who waits for the first
+// frame asked for, while nothing went to it.
+func (f *faulty) notHeard(k *scene.Socket) bool {
+	if !f.delayed || f.slow || k == nil {
+		return false
+	}
+	for _, row := range k.Rows {
+		if covers(f.spans, row.T) && row.State == "ESTABLISHED" {
+			f.served.asked++
+			if row.RecvQ > 0 && row.TCP != nil && row.TCP.LastSnd >= stillFor.Seconds() {
+				f.served.unheard++
+				f.served.request = max(f.served.request, row.RecvQ)
+			}
+		}
+	}
+	return f.served.unheard >= 1 && float64(f.served.unheard) >= mostly*float64(f.served.asked)
 }
 
 // heldBack tells whether a server took the stream off the connection that brings it,

@@ -246,6 +246,10 @@ func (m reading) windowShut() bool {
 	return m.waits() && (2*m.shut >= m.looks || m.limited >= 0.5)
 }
 
+// behind tells whether more waited than a reader that keeps up leaves there between
+// two reads: half a second of the stream.
+func (m reading) behind() bool { return m.waits() && float64(m.most) >= 5*float64(m.least) }
+
 // unread tells whether data lay there that the process did not take: while it takes
 // some it is slow, and not stopped.
 func (m reading) unread() bool {

@@ -15,11 +15,12 @@ type progress struct {
 	w        io.Writer
 	terminal bool
 	quiet    bool
+	ends     string // what Ctrl-C does
 	shown    bool
 }
 
 func newProgress(f *os.File, quiet bool) *progress {
-	return &progress{w: f, terminal: isTerminal(f), quiet: quiet}
+	return &progress{w: f, terminal: isTerminal(f), quiet: quiet, ends: "judges"}
 }
 
 func (p *progress) tick(left time.Duration) {
@@ -28,7 +29,7 @@ func (p *progress) tick(left time.Duration) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fmt.Fprintf(p.w, "\r\x1b[Krecording: %d s left (Ctrl-C judges now)", int(left.Round(time.Second).Seconds()))
+	fmt.Fprintf(p.w, "\r\x1b[Krecording: %d s left (Ctrl-C %s now)", int(left.Round(time.Second).Seconds()), p.ends)
 	p.shown = true
 }
 

@@ -191,23 +191,32 @@ func (f *File) buildID(off, size uint64) string {
 
 const ntGNUBuildID = 3
 
-// noteBuildID finds the build id in a segment of notes: name size, content size,
-// type, then name and content, each padded to 4 bytes (elf(5)).
+// noteBuildID finds the build id in a segment of notes.
 func noteBuildID(b []byte) string {
+	id := ""
+	eachNote(b, func(name string, kind uint32, content []byte) bool {
+		if kind == ntGNUBuildID && name == "GNU\x00" && len(content) <= 64 {
+			id = hex.EncodeToString(content)
+			return false
+		}
+		return true
+	})
+	return id
+}
+
+// eachNote walks notes: name size, content size, type, then name and content, each
+// padded to 4 bytes (elf(5)), until visit says false.
+func eachNote(b []byte, visit func(name string, kind uint32, content []byte) bool) {
 	for len(b) >= 12 {
 		name, size, kind := uint64(binary.LittleEndian.Uint32(b)), uint64(binary.LittleEndian.Uint32(b[4:])), binary.LittleEndian.Uint32(b[8:])
 		b = b[12:]
 		from := (name + 3) &^ 3
 		end := from + (size+3)&^3
-		if name > uint64(len(b)) || from+size > uint64(len(b)) {
-			return ""
-		}
-		if kind == ntGNUBuildID && string(b[:name]) == "GNU\x00" && size <= 64 {
-			return hex.EncodeToString(b[from : from+size])
+		if name > uint64(len(b)) || from+size > uint64(len(b)) || !visit(string(b[:name]), kind, b[from:from+size]) {
+			return
 		}
 		b = b[min(end, uint64(len(b))):]
 	}
-	return ""
 }
 
 // DebugLink is the name of the file that the symbols were moved to and its CRC-32

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -158,7 +157,7 @@ func TestGoProgramsWithoutSymbols(t *testing.T) {
 
 // One program's own table and symbols agree on every function, start and name.
 func TestGoTableAgreesWithTheSymbols(t *testing.T) {
-	f := open(t, filepath.Join(runtime.GOROOT(), "bin", "go"))
+	f := open(t, goProgram(t))
 	own := f.goFunctions()
 	if own.Len() < 10000 {
 		t.Fatalf("%d functions", own.Len())
@@ -184,6 +183,19 @@ func TestGoTableAgreesWithTheSymbols(t *testing.T) {
 	}
 }
 
+// goProgram is a large Go program: go itself.
+func goProgram(tb testing.TB) string {
+	tb.Helper()
+	path, err := exec.LookPath("go")
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
 func TestWhatIsNoProgram(t *testing.T) {
 	for _, raw := range [][]byte{nil, []byte("#!/bin/sh\n"), bytes.Repeat([]byte{0x7f, 'E', 'L', 'F', 2, 1}, 30), bytes.Repeat([]byte{0xff}, 200)} {
 		if _, err := Open(bytes.NewReader(raw)); err == nil {
@@ -207,6 +219,7 @@ func FuzzFile(f *testing.F) {
 			return
 		}
 		file.BuildID()
+		file.Probes()
 		file.DebugLink()
 		file.FunctionStart(at)
 		address, _ := file.Address(at)
@@ -222,7 +235,7 @@ func FuzzFile(f *testing.F) {
 }
 
 func BenchmarkFunctions(b *testing.B) {
-	f := open(b, filepath.Join(runtime.GOROOT(), "bin", "go"))
+	f := open(b, goProgram(b))
 	b.ReportAllocs()
 	for b.Loop() {
 		if f.Functions().Len() == 0 {

@@ -78,6 +78,39 @@ var (
 	playerViews = map[string]func(*recording.Recording) *recording.Recording{"frames": streamsOnly, "host": playersHost}
 )
 
+// TestThePlayerAtSeveralPlaces judges incidents in a chain of servers by what a player
+// has who reads the stream at each: between which two of them it was first hurt, and
+// nobody's name.
+func TestThePlayerAtSeveralPlaces(t *testing.T) {
+	for name, where := range map[string]struct{ says, next string }{
+		"server-stall-layers-sick":           {"between ingest and origin it was held up", "on 10.88.1.1 (ingest): snag find --stream rtmp://10.88.1.3:1935/live/match; on 10.88.1.3 (origin): snag find --stream"},
+		"server-stall-layers-distractor":     {"it stood still at ingest already", "on 10.88.1.1 (ingest): snag find --stream rtmp://10.88.1.1:1935/live/match"},
+		"uplink-throttled-layers-sick":       {"between origin and edge it was held up", "on 10.88.1.3 (origin): snag find --stream rtmp://10.88.1.4:1935/live/match; on 10.88.1.4 (edge): snag find --stream"},
+		"server-stall-layers-healthy":        {},
+		"uplink-throttled-layers-healthy":    {},
+		"uplink-throttled-layers-distractor": {},
+	} {
+		r, err := recording.Open(filepath.Join("..", "recordings", name+".snag"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for view, of := range playerViews {
+			t.Run(name+"/"+view, func(t *testing.T) {
+				j := verdict.Judge(of(r))
+				for _, e := range j.With(verdict.Culprit) {
+					t.Errorf("%s is named: %s", e.Suspect.Name, e.Text)
+				}
+				if where.says == "" && (j.Abstained != "" || len(j.Symptoms) > 0) {
+					t.Errorf("nobody was hurt: %q, %+v", j.Abstained, j.Symptoms)
+				}
+				if !strings.Contains(j.Abstained, where.says) || !strings.HasPrefix(j.Next, where.next) {
+					t.Errorf("it says %q, next %q", j.Abstained, j.Next)
+				}
+			})
+		}
+	}
+}
+
 // TestThePlayerAlone judges real incidents by what a player on another host has of
 // them. Who stopped the stream can't be told there: nobody is named, whoever did it
 // is not cleared, and the next measurement is one on the host of the URL. An encoder
@@ -96,6 +129,41 @@ func TestThePlayerAlone(t *testing.T) {
 			for view, of := range playerViews {
 				t.Run(name+"-"+string(v)+"/"+view, func(t *testing.T) { judgeAlone(t, inc, v, of(r)) })
 			}
+		}
+	}
+}
+
+// TestThePlayerAloneAtOtherLevels: what the frames say of stops of 2.5 s, whose end was
+// seen, and of 8 s, in which none came at all.
+func TestThePlayerAloneAtOtherLevels(t *testing.T) {
+	for name, says := range map[string]string{
+		"encoder-stall-sick-barely":         "an encoder, a link and a server that stop look alike",
+		"encoder-stall-capture-sick-barely": "its frames of that time never came, not even late",
+		"encoder-stall-slow-sick-severe":    "20.0 frames came each second",
+		"uplink-throttled-sick-barely":      "a link that carries too little and a server that falls behind look alike",
+		"uplink-throttled-sick-severe":      "an encoder, a link and a server that stop look alike",
+		"server-stall-sick-severe":          "an encoder, a link and a server that stop look alike",
+	} {
+		r, err := recording.Open(filepath.Join("testdata", name+".snag"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		inc, err := lab.Find(Incidents, name[:strings.Index(name, "-sick")])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for view, of := range playerViews {
+			t.Run(name+"/"+view, func(t *testing.T) {
+				judgeAlone(t, inc, lab.Sick, of(r))
+				j := verdict.Judge(of(r))
+				named := len(j.With(verdict.Culprit)) > 0
+				if !named && !strings.Contains(j.Abstained, says) {
+					t.Errorf("%q does not say %q", j.Abstained, says)
+				}
+				if inc.Want.Suspect == "encoder-stall" && view == "host" && !named {
+					t.Error("an encoder that is too slow is not named")
+				}
+			})
 		}
 	}
 }

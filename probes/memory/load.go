@@ -102,14 +102,6 @@ func missing(types *btf.Spec) map[string]*kernel.Lack {
 	return lacks
 }
 
-func (k *inKernel) programs() []*ebpf.Program {
-	var out []*ebpf.Program
-	for _, p := range k.maps.Programs {
-		out = append(out, p)
-	}
-	return out
-}
-
 // flip sends the programs to the other table and returns the one that they no longer
 // touch.
 func (k *inKernel) flip() (*ebpf.Map, error) {

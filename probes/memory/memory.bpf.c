@@ -191,5 +191,15 @@ int BPF_PROG(compaction_begin)
 SEC("tp_btf/mm_compaction_end")
 int BPF_PROG(compaction_end)
 {
-	return end(COMPACTION, status_is_fifth ? (int)ctx[4] : (int)ctx[5]);
+	__u64 status;
+
+	/* The verifier wants each place of ctx read by itself: the compiler would
+	 * choose the address and read once. */
+	if (status_is_fifth) {
+		status = ctx[4];
+		asm volatile("" : "+r"(status));
+	} else {
+		status = ctx[5];
+	}
+	return end(COMPACTION, (int)status);
 }

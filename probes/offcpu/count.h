@@ -38,7 +38,7 @@ static __always_inline void vote(struct waker *w, const struct thread *t)
 		w->votes--;
 		return;
 	}
-	w->votes = 1;
+	w->votes = w->known = 1;
 	w->tgid = t->waker_tgid;
 	w->tid = t->waker_tid;
 	w->kstack = t->waker_kstack;
@@ -152,7 +152,7 @@ static __always_inline void count_wait(const struct thread *t, __u32 tid, __u64 
 		count_lock(t, tid, begin, end);
 	if (end - begin < threshold)
 		return;
-	if (t->kstack == NO_STACK)
+	if (t->kstack == NO_STACK && !t->seeded)
 		lose(NO_TOKEN);
 	/* An address in the first argument of another call is no descriptor, and would
 	 * make a row of each call. */

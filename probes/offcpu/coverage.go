@@ -83,7 +83,7 @@ func (r *running) waitsRow() recording.Coverage {
 func (r *running) stacksRow() recording.Coverage {
 	c := recording.Coverage{Probe: measureStacks, State: recording.CoverageOK, Lost: r.lost[lostStacks] + r.lost[noToken] + r.env.Stacks.Left()}
 	switch {
-	case c.Lost > 0:
+	case 100*c.Lost > r.lost[taken]: // fewer than one in a hundred change no picture
 		c.State = recording.CoveragePartial
 		c.Why = fmt.Sprintf("%d stacks fell into one slot with another, %d waits have none as a thread gets at most %d stacks a second, %d found no room",
 			r.lost[lostStacks], r.lost[noToken], r.left.rate, r.env.Stacks.Left())

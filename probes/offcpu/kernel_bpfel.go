@@ -82,6 +82,14 @@ type kernelThread struct {
 	RanComm     [16]uint8
 }
 
+type kernelTop struct {
+	_     structs.HostLayout
+	Ip    uint64
+	Sp    uint64
+	Bp    uint64
+	Words [24]uint64
+}
+
 type kernelWaitKey struct {
 	_      structs.HostLayout
 	Object uint64
@@ -112,7 +120,7 @@ type kernelWaker struct {
 	Kstack int32
 	Ustack int32
 	Votes  uint32
-	Pad    uint32
+	Known  uint32
 	Comm   [16]uint8
 }
 
@@ -127,8 +135,11 @@ const (
 	kernelMapLongsB       = "longs_b"
 	kernelMapStacks       = "stacks"
 	kernelMapThreads      = "threads"
+	kernelMapTops         = "tops"
 	kernelMapWaitsA       = "waits_a"
 	kernelMapWaitsB       = "waits_b"
+	kernelMapWakerStacks  = "waker_stacks"
+	kernelMapWakerTops    = "waker_tops"
 	kernelProgBorn        = "born"
 	kernelProgSwitched    = "switched"
 	kernelProgWaking      = "waking"
@@ -196,15 +207,18 @@ type kernelProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelMapSpecs struct {
-	Closer  *ebpf.MapSpec `ebpf:"closer"`
-	LocksA  *ebpf.MapSpec `ebpf:"locks_a"`
-	LocksB  *ebpf.MapSpec `ebpf:"locks_b"`
-	LongsA  *ebpf.MapSpec `ebpf:"longs_a"`
-	LongsB  *ebpf.MapSpec `ebpf:"longs_b"`
-	Stacks  *ebpf.MapSpec `ebpf:"stacks"`
-	Threads *ebpf.MapSpec `ebpf:"threads"`
-	WaitsA  *ebpf.MapSpec `ebpf:"waits_a"`
-	WaitsB  *ebpf.MapSpec `ebpf:"waits_b"`
+	Closer      *ebpf.MapSpec `ebpf:"closer"`
+	LocksA      *ebpf.MapSpec `ebpf:"locks_a"`
+	LocksB      *ebpf.MapSpec `ebpf:"locks_b"`
+	LongsA      *ebpf.MapSpec `ebpf:"longs_a"`
+	LongsB      *ebpf.MapSpec `ebpf:"longs_b"`
+	Stacks      *ebpf.MapSpec `ebpf:"stacks"`
+	Threads     *ebpf.MapSpec `ebpf:"threads"`
+	Tops        *ebpf.MapSpec `ebpf:"tops"`
+	WaitsA      *ebpf.MapSpec `ebpf:"waits_a"`
+	WaitsB      *ebpf.MapSpec `ebpf:"waits_b"`
+	WakerStacks *ebpf.MapSpec `ebpf:"waker_stacks"`
+	WakerTops   *ebpf.MapSpec `ebpf:"waker_tops"`
 }
 
 // kernelVariableSpecs contains global variables before they are loaded into the kernel.
@@ -244,15 +258,18 @@ func (o *kernelObjects) Close() error {
 //
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelMaps struct {
-	Closer  *ebpf.Map `ebpf:"closer"`
-	LocksA  *ebpf.Map `ebpf:"locks_a"`
-	LocksB  *ebpf.Map `ebpf:"locks_b"`
-	LongsA  *ebpf.Map `ebpf:"longs_a"`
-	LongsB  *ebpf.Map `ebpf:"longs_b"`
-	Stacks  *ebpf.Map `ebpf:"stacks"`
-	Threads *ebpf.Map `ebpf:"threads"`
-	WaitsA  *ebpf.Map `ebpf:"waits_a"`
-	WaitsB  *ebpf.Map `ebpf:"waits_b"`
+	Closer      *ebpf.Map `ebpf:"closer"`
+	LocksA      *ebpf.Map `ebpf:"locks_a"`
+	LocksB      *ebpf.Map `ebpf:"locks_b"`
+	LongsA      *ebpf.Map `ebpf:"longs_a"`
+	LongsB      *ebpf.Map `ebpf:"longs_b"`
+	Stacks      *ebpf.Map `ebpf:"stacks"`
+	Threads     *ebpf.Map `ebpf:"threads"`
+	Tops        *ebpf.Map `ebpf:"tops"`
+	WaitsA      *ebpf.Map `ebpf:"waits_a"`
+	WaitsB      *ebpf.Map `ebpf:"waits_b"`
+	WakerStacks *ebpf.Map `ebpf:"waker_stacks"`
+	WakerTops   *ebpf.Map `ebpf:"waker_tops"`
 }
 
 func (m *kernelMaps) Close() error {
@@ -264,8 +281,11 @@ func (m *kernelMaps) Close() error {
 		m.LongsB,
 		m.Stacks,
 		m.Threads,
+		m.Tops,
 		m.WaitsA,
 		m.WaitsB,
+		m.WakerStacks,
+		m.WakerTops,
 	)
 }
 

@@ -161,6 +161,7 @@ const (
 	lostLong
 	lostStacks
 	noToken
+	taken // no loss: stacks that were taken
 	lostMax
 )
 
@@ -169,13 +170,22 @@ func (k *inKernel) lost() (n [lostMax]uint64) {
 	return n
 }
 
-// stack reads the addresses of a stack, innermost first; nil where there is none.
-func (k *inKernel) stack(id int32) []uint64 {
+// source is where the kernel's side keeps stacks of one kind: of threads that left
+// their CPU, or of those that woke them.
+type source struct{ traces, tops *ebpf.Map }
+
+func (k *inKernel) sources() (left, wakers source) {
+	o := &k.objects
+	return source{o.Stacks, o.Tops}, source{o.WakerStacks, o.WakerTops}
+}
+
+// addresses of a stack, innermost first; nil where there is none.
+func (s source) addresses(id int32) []uint64 {
 	if id < 0 {
 		return nil
 	}
 	var at [64]uint64
-	if err := k.objects.Stacks.Lookup(uint32(id), &at); err != nil {
+	if err := s.traces.Lookup(uint32(id), &at); err != nil {
 		return nil
 	}
 	n := 0
@@ -183,6 +193,11 @@ func (k *inKernel) stack(id int32) []uint64 {
 		n++
 	}
 	return at[:n]
+}
+
+// top of a thread's own stack; false where it was not read.
+func (s source) top(id int32) (t kernelTop, ok bool) {
+	return t, id >= 0 && s.tops.Lookup(uint32(id), &t) == nil
 }
 
 // close ends the counting and forgets it.

@@ -116,7 +116,7 @@ const (
 )
 
 // lockRow turns a futex into its row. own is who held it when it was looked at.
-func lockRow(t recording.Time, x *futex, own *holding, names naming) recording.LockWait {
+func lockRow(t recording.Time, x *futex, own *holding, names, wakers naming) recording.LockWait {
 	row := recording.LockWait{
 		T: t, PID: int(x.pid), Comm: kernel.Text(x.comm[:]), Address: x.address, Kind: kindCondition,
 		Waiters: len(x.waiters), N: x.n, Sum: seconds(x.sum), Max: seconds(x.max),
@@ -127,8 +127,8 @@ func lockRow(t recording.Time, x *futex, own *holding, names naming) recording.L
 	}
 	row.Kind = kindMutex
 	wakerPID, wakerTID, wakerComm, wakerStack := 0, 0, "", 0
-	if x.waker.Votes > 0 {
-		wakerPID, wakerTID, wakerComm, wakerStack = wakerOf(x.waker, names)
+	if x.waker.Known != 0 {
+		wakerPID, wakerTID, wakerComm, wakerStack = wakerOf(x.waker, wakers)
 	}
 	switch {
 	case own != nil:

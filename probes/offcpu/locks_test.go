@@ -20,8 +20,8 @@ func lockWait(tgid uint32, start uint64) kernelThread {
 func TestFutexes(t *testing.T) {
 	const s = 1_000_000_000
 	var f futexes
-	f.ended(kernelLockKey{Address: lockAt, Tgid: 60, Tid: 61, Lock: 1}, kernelLockValue{N: 3, Sum: s / 2, Max: s / 4, Kstack: 10, Ustack: 5, Comm: comm("api"), Waker: kernelWaker{Tgid: 60, Tid: 70, Votes: 2, Kstack: 21}})
-	f.ended(kernelLockKey{Address: lockAt, Tgid: 60, Tid: 62, Lock: 1}, kernelLockValue{N: 1, Sum: s / 8, Max: s / 8, Waker: kernelWaker{Tgid: 60, Tid: 71, Votes: 1}})
+	f.ended(kernelLockKey{Address: lockAt, Tgid: 60, Tid: 61, Lock: 1}, kernelLockValue{N: 3, Sum: s / 2, Max: s / 4, Kstack: 10, Ustack: 5, Comm: comm("api"), Waker: kernelWaker{Tgid: 60, Tid: 70, Votes: 2, Known: 1, Kstack: 21}})
+	f.ended(kernelLockKey{Address: lockAt, Tgid: 60, Tid: 62, Lock: 1}, kernelLockValue{N: 1, Sum: s / 8, Max: s / 8, Waker: kernelWaker{Tgid: 60, Tid: 71, Votes: 1, Known: 1}})
 	f.ended(kernelLockKey{Address: lockAt + 64, Tgid: 60, Tid: 63}, kernelLockValue{N: 1, Sum: 3 * s, Max: 3 * s})
 	for tid, th := range map[uint32]kernelThread{61: lockWait(60, 5*s), 64: lockWait(60, 3*s)} {
 		id, ok := futexWait(&th, nrFutex)
@@ -34,14 +34,14 @@ func TestFutexes(t *testing.T) {
 	if len(list) != 2 || left != 0 || !list[0].lock {
 		t.Fatalf("locks come first: %+v", list)
 	}
-	row := lockRow(7, list[0], nil, said{})
+	row := lockRow(7, list[0], nil, said{}, said{})
 	if row.Waiters != 3 || row.N != 4 || row.Sum != 0.625+1 || row.Max != 3 || row.Kind != kindMutex {
 		t.Errorf("%+v", row)
 	}
 	if row.Owner != 70 || row.OwnerBy != "waker" {
 		t.Errorf("without a word, who woke them: %+v", row)
 	}
-	if row = lockRow(7, list[1], nil, said{}); row.Kind != kindCondition || row.Owner != 0 {
+	if row = lockRow(7, list[1], nil, said{}, said{}); row.Kind != kindCondition || row.Owner != 0 {
 		t.Errorf("a condition has no holder: %+v", row)
 	}
 	if list, left = f.busiest(0); len(list) != 0 || left != 2 {
@@ -118,7 +118,7 @@ func TestHoldersOfATurn(t *testing.T) {
 		t.Errorf("most stood in the read, whoever they were: %+v", m)
 	}
 	x := &futex{lockID: lockID{60, lockAt, true}, waiters: map[uint32]bool{1: true, 2: true}}
-	row := lockRow(1, x, &h, said{})
+	row := lockRow(1, x, &h, said{}, said{})
 	if row.OwnerBy != "word" || row.Owner != 4 || row.OwnerCall != "read" || row.OwnerFD == nil || *row.OwnerFD != 9 || row.OwnerStack == 0 {
 		t.Errorf("%+v", row)
 	}
@@ -136,20 +136,20 @@ func TestEvents(t *testing.T) {
 	owners := map[lockID]*holding{{60, lockAt, true}: {}}
 	owners[lockID{60, lockAt, true}].add(held{call: "read", fd: 9, kstack: 1, ustack: 2, tid: 70})
 	lock := event{kernelLongKey{Begin: 1e9, Tid: 61}, kernelLongValue{End: 3e9, Address: lockAt, Tgid: 60, Comm: comm("api")}}
-	e := lock.row(recording.Anchor{}, said{}, owners)
+	e := lock.row(recording.Anchor{}, said{}, said{}, owners)
 	if e.Kind != recording.EventLockWait || e.Value != 2 || e.Attrs["owner"] != "70" || e.Attrs["function"] != "held_by" || e.Attrs["address"] != "0x7f0000001000" {
 		t.Errorf("%+v", e)
 	}
 	lock.value.WakerTgid, lock.value.WakerTid, lock.value.WakerUstack = 60, 71, 4
-	if e = lock.row(recording.Anchor{}, said{}, nil); e.Attrs["owner"] != "71" || e.Attrs["function"] != "held_by" {
+	if e = lock.row(recording.Anchor{}, said{}, said{}, nil); e.Attrs["owner"] != "71" || e.Attrs["function"] != "held_by" {
 		t.Errorf("by who let go: %+v", e)
 	}
 	cpu := event{kernelLongKey{Begin: 1e9, Tid: 61, Queued: 1}, kernelLongValue{End: 2e9, Tgid: 60, WakerTid: 80, WakerComm: comm("hog")}}
-	if e = cpu.row(recording.Anchor{}, said{}, nil); e.Kind != recording.EventRunDelay || e.Attrs["ran"] != "hog[80]" || e.Subject.TID != 61 {
+	if e = cpu.row(recording.Anchor{}, said{}, said{}, nil); e.Kind != recording.EventRunDelay || e.Attrs["ran"] != "hog[80]" || e.Subject.TID != 61 {
 		t.Errorf("%+v", e)
 	}
 	cpu.value.WakerTid = 0
-	if e = cpu.row(recording.Anchor{}, said{}, nil); e.Attrs["ran"] != "idle" {
+	if e = cpu.row(recording.Anchor{}, said{}, said{}, nil); e.Attrs["ran"] != "idle" {
 		t.Errorf("%+v", e)
 	}
 }

@@ -143,7 +143,7 @@ int BPF_PROG(waking, struct task_struct *p)
 	struct thread *t;
 	__u64 id, now;
 	__u32 tid;
-	bool worth;
+	bool stack = false;
 
 	if (!traced(p->tgid))
 		return 0;
@@ -157,11 +157,19 @@ int BPF_PROG(waking, struct task_struct *p)
 	t->waker_tgid = id >> 32;
 	t->waker_tid = (__u32)id;
 	bpf_get_current_comm(t->waker_comm, sizeof(t->waker_comm));
-	/* A wait over the threshold is rare, unless there is none. */
-	worth = now - t->start >= threshold;
-	if ((worth && threshold) || ((worth || t->nr == (__s32)nr_futex) && spend(t, now))) {
-		t->waker_kstack = take(ctx, 0);
-		t->waker_ustack = take(ctx, BPF_F_USER_STACK);
+	/* A wait over the threshold is rare. Where there is none, and for locks, whose
+	 * short waits count too, some wakes tell for the others. */
+	if (threshold && now - t->start >= threshold)
+		stack = true;
+	else if (!threshold || t->nr == (__s32)nr_futex)
+		stack = !(bpf_get_prandom_u32() & 15) && spend(t, now);
+	if (stack) {
+		t->waker_kstack = taken(bpf_get_stackid(ctx, &waker_stacks, BPF_F_FAST_STACK_CMP));
+		if (traced(t->waker_tgid)) {
+			t->waker_ustack = taken(
+			    bpf_get_stackid(ctx, &waker_stacks, BPF_F_FAST_STACK_CMP | BPF_F_USER_STACK));
+			note_waker_top(t);
+		}
 	}
 	return 0;
 }

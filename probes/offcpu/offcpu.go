@@ -45,7 +45,8 @@ type running struct {
 
 	k      *inKernel // nil until a process is looked at
 	names  *symbols.Resolver
-	stacks *stacks
+	stacks *stacks // of those that wait
+	wakers *stacks // of those that wake them
 	closer map[int]bool
 	jammed bool // some lock was waited for in the last second
 	owners map[lockID]*holding
@@ -157,7 +158,8 @@ func (r *running) follow() error {
 			return err
 		}
 		r.k = k
-		r.stacks = newStacks(k.stack, r.names, r.env.Stacks)
+		left, wakers := k.sources()
+		r.stacks, r.wakers = r.newStacks(left), r.newStacks(wakers)
 		r.since, r.from = r.env.Now(), monotonic()
 		r.world = world{memory: r.memory, thread: r.thread, member: r.member}
 		if err := r.k.objects.EpochAt.Set(r.from); err != nil {
@@ -180,6 +182,10 @@ func (r *running) follow() error {
 		delete(r.closer, pid)
 	}
 	return nil
+}
+
+func (r *running) newStacks(from source) *stacks {
+	return &stacks{from: from, memory: threads.ReadMemory, names: r.names, table: r.env.Stacks, ids: map[pair]int{}, functions: map[int32][]string{}}
 }
 
 func alive(proc string, pid int) bool {

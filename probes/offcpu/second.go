@@ -89,7 +89,7 @@ func (r *running) writeWaits(t recording.Time, waits []wait) {
 	}
 	rows := make([]recording.OffCPU, 0, len(waits))
 	for _, w := range waits {
-		rows = append(rows, waitRow(t, r.env.Anchor, w, r.stacks, file))
+		rows = append(rows, waitRow(t, r.env.Anchor, w, r.stacks, r.wakers, file))
 	}
 	for _, row := range foldWaits(rows, mostWaits) {
 		r.env.Sink.Append(row)
@@ -102,7 +102,7 @@ func (r *running) writeLocks(t recording.Time, f *futexes) {
 	r.jammed = false
 	for _, x := range busiest {
 		r.jammed = r.jammed || x.lock
-		r.env.Sink.Append(lockRow(t, x, r.owners[x.lockID], r.stacks))
+		r.env.Sink.Append(lockRow(t, x, r.owners[x.lockID], r.stacks, r.wakers))
 	}
 }
 
@@ -123,12 +123,12 @@ func (r *running) writeEvents(long []event) {
 		long = long[:mostEvents]
 	}
 	for _, e := range long {
-		r.env.Sink.Append(e.row(r.env.Anchor, r.stacks, r.owners))
+		r.env.Sink.Append(e.row(r.env.Anchor, r.stacks, r.wakers, r.owners))
 	}
 }
 
 // row is the event of a long wait for a CPU or a lock.
-func (e event) row(a recording.Anchor, names functionNames, owners map[lockID]*holding) recording.Event {
+func (e event) row(a recording.Anchor, names, wakers functionNames, owners map[lockID]*holding) recording.Event {
 	v := e.value
 	out := recording.Event{
 		T: a.FromMonotonic(int64(e.key.Begin)), End: a.FromMonotonic(int64(v.End)),
@@ -156,7 +156,7 @@ func (e event) row(a recording.Anchor, names functionNames, owners map[lockID]*h
 	}
 	if v.WakerTgid == v.Tgid && v.WakerTid != 0 {
 		out.Attrs["owner"] = fmt.Sprint(v.WakerTid)
-		if f := names.function(int(v.Tgid), v.WakerUstack); f != "" {
+		if f := wakers.function(int(v.Tgid), v.WakerUstack); f != "" {
 			out.Attrs["function"] = f
 		}
 	}

@@ -17,10 +17,11 @@ type pair struct {
 	kernel, thread int32
 }
 
-// stacks names the kernel's stacks, each once. An id stands for the same addresses
-// for as long as the programs are loaded.
+// stacks names the stacks of one source, each once. An id stands for the same
+// addresses for as long as the programs are loaded.
 type stacks struct {
-	read      func(id int32) []uint64
+	from      source
+	memory    func(pid int, address uint64, b []byte) error
 	names     *symbols.Resolver
 	table     *probe.Stacks
 	ids       map[pair]int
@@ -29,10 +30,6 @@ type stacks struct {
 
 // mostPairs are remembered; then all are named anew.
 const mostPairs = 1 << 15
-
-func newStacks(read func(int32) []uint64, names *symbols.Resolver, table *probe.Stacks) *stacks {
-	return &stacks{read: read, names: names, table: table, ids: map[pair]int{}, functions: map[int32][]string{}}
-}
 
 // id is the stack's in the recording; 0 where neither was taken.
 func (s *stacks) id(pid int, kernel, thread int32) int {
@@ -46,7 +43,9 @@ func (s *stacks) id(pid int, kernel, thread int32) int {
 	if len(s.ids) >= mostPairs {
 		clear(s.ids)
 	}
-	id := s.table.ID(s.names.Stack(pid, s.read(kernel), s.read(thread)))
+	in := s.from.addresses(kernel)
+	in = in[machinery(s.kernel(kernel)):]
+	id := s.table.ID(s.names.Stack(pid, in, s.thread(pid, thread)))
 	s.ids[p] = id
 	return id
 }
@@ -63,10 +62,34 @@ func (s *stacks) kernel(id int32) []string {
 		clear(s.functions)
 	}
 	var out []string
-	for _, f := range s.names.Kernel(s.read(id)) {
+	for _, f := range s.names.Kernel(s.from.addresses(id)) {
 		out = append(out, f.Function)
 	}
 	s.functions[id] = out
+	return out
+}
+
+// thread are the addresses of a thread's own stack, with the callers that the walk by
+// frame pointers missed.
+func (s *stacks) thread(pid int, id int32) []uint64 {
+	at := s.from.addresses(id)
+	top, ok := s.from.top(id)
+	if !ok || len(at) == 0 || at[0] != top.Ip {
+		return at
+	}
+	missed := missedCallers(top, process{
+		code:  func(address uint64, b []byte) bool { return s.memory(pid, address, b) == nil },
+		frame: func(address uint64) symbols.Frame { return s.names.User(pid, []uint64{address})[0] },
+	})
+	if len(missed) == 0 {
+		return at
+	}
+	out := append([]uint64{at[0]}, missed...)
+	for _, a := range at[1:] {
+		if a != missed[len(missed)-1] { // the walk had it after all
+			out = append(out, a)
+		}
+	}
 	return out
 }
 
@@ -76,12 +99,31 @@ func (s *stacks) function(pid int, thread int32) string {
 	if thread < 0 {
 		return ""
 	}
-	for _, f := range s.names.User(pid, s.read(thread)) {
+	for _, f := range s.names.User(pid, s.thread(pid, thread)) {
 		if f.Named && !ofRuntime(f) {
 			return f.Function
 		}
 	}
 	return ""
+}
+
+// machinery is how many of the innermost functions are how the stack was taken and how
+// the thread left its CPU, on each stack the same.
+func machinery(functions []string) int {
+	n := 0
+	for n < len(functions) && isMachinery(functions[n]) {
+		n++
+	}
+	return n
+}
+
+func isMachinery(f string) bool {
+	for _, beginning := range []string{"bpf_prog_", "bpf_trace_run", "__bpf_trace_", "__traceiter_", "bpf_get_stackid", "bpf_trampoline"} {
+		if strings.HasPrefix(f, beginning) {
+			return true
+		}
+	}
+	return f == "__schedule" || f == "schedule"
 }
 
 // ofRuntime tells a function of the C library, or one that only waits for the
@@ -91,6 +133,10 @@ func ofRuntime(f symbols.Frame) bool {
 	case strings.HasPrefix(base, "libc.so"), strings.HasPrefix(base, "libc-"), strings.HasPrefix(base, "libpthread"), strings.HasPrefix(base, "ld-"), base == "[vdso]":
 		return true
 	}
-	return strings.HasPrefix(f.Function, "runtime.") || strings.HasPrefix(f.Function, "__pthread") || strings.HasPrefix(f.Function, "pthread_") ||
-		strings.HasPrefix(f.Function, "__lll_lock") || strings.HasPrefix(f.Function, "std::")
+	for _, beginning := range []string{"runtime.", "internal/runtime/", "syscall.", "__pthread", "pthread_", "__lll_lock", "std::"} {
+		if strings.HasPrefix(f.Function, beginning) {
+			return true
+		}
+	}
+	return false
 }

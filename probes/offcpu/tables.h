@@ -3,8 +3,10 @@
 
 #define ROWS 8192
 #define THREADS 16384
-#define STACKS 8192
+#define STACKS 16384
+#define WAKER_STACKS 8192
 #define DEPTH 64
+#define TOP 24
 #define NO_STACK (-1)
 
 /* How a thread left its CPU. */
@@ -51,7 +53,7 @@ struct waker {
 	__s32 kstack;
 	__s32 ustack;
 	__u32 votes;
-	__u32 pad;
+	__u32 known; /* some waker was seen: without a majority it is the last candidate */
 	__u8 comm[16];
 };
 
@@ -123,6 +125,7 @@ enum lost {
 	LOST_LONG,
 	LOST_STACKS, /* stacks that fell into a slot taken by another */
 	NO_TOKEN,    /* counted waits whose stack was not taken */
+	TAKEN,	     /* no loss: stacks that were taken */
 	LOST_MAX,
 };
 
@@ -159,12 +162,30 @@ HASH(locks_b, struct lock_key, struct lock_value, ROWS);
 HASH(longs_a, struct long_key, struct long_value, 1024);
 HASH(longs_b, struct long_key, struct long_value, 1024);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
-	__uint(max_entries, STACKS);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, DEPTH * sizeof(__u64));
-} stacks SEC(".maps");
+/* The top of a thread's own stack. Most C libraries are built without frame pointers,
+ * so that the walk misses who called them: that address is here. */
+struct top {
+	__u64 ip;
+	__u64 sp;
+	__u64 bp;
+	__u64 words[TOP]; /* from sp up */
+};
+
+/* By the id of the stack that was walked. */
+HASH(tops, __u32, struct top, 8192);
+HASH(waker_tops, __u32, struct top, 4096);
+
+#define STACK_TRACES(name, n)                                                                                \
+	struct {                                                                                             \
+		__uint(type, BPF_MAP_TYPE_STACK_TRACE);                                                      \
+		__uint(max_entries, n);                                                                      \
+		__uint(key_size, sizeof(__u32));                                                             \
+		__uint(value_size, DEPTH * sizeof(__u64));                                                   \
+	} name SEC(".maps")
+
+STACK_TRACES(stacks, STACKS);
+/* Apart: those of interrupts are of many kinds, and would take the others' slots. */
+STACK_TRACES(waker_stacks, WAKER_STACKS);
 
 static __always_inline void lose(enum lost what)
 {

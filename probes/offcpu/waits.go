@@ -26,7 +26,7 @@ type naming interface {
 type files func(pid, fd int) string
 
 // waitRow turns a wait into its row. end is the second in which it ended.
-func waitRow(t recording.Time, a recording.Anchor, w wait, names naming, file files) recording.OffCPU {
+func waitRow(t recording.Time, a recording.Anchor, w wait, names, wakers naming, file files) recording.OffCPU {
 	k, v := w.key, w.value
 	pid := int(k.Tgid)
 	row := recording.OffCPU{
@@ -48,8 +48,8 @@ func waitRow(t recording.Time, a recording.Anchor, w wait, names naming, file fi
 	if row.Call == "futex" {
 		row.Futex = k.Object
 	}
-	if v.Waker.Votes > 0 {
-		row.WakerPID, row.WakerTID, row.WakerComm, row.WakerStack = wakerOf(v.Waker, names)
+	if v.Waker.Known != 0 {
+		row.WakerPID, row.WakerTID, row.WakerComm, row.WakerStack = wakerOf(v.Waker, wakers)
 	}
 	return row
 }

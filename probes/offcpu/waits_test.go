@@ -39,8 +39,8 @@ func noFile(int, int) string { return "" }
 
 func TestWaitRow(t *testing.T) {
 	w := wait{kernelWaitKey{Object: 7, Tgid: 60, Tid: 61, Nr: unix.SYS_READ, Kstack: 11, Ustack: 3, How: howSleep},
-		kernelWaitValue{N: 4, Sum: 2e9, Max: 15e8, MaxAt: 5e9, Comm: comm("api"), Waker: kernelWaker{Tgid: 70, Tid: 71, Kstack: 20, Ustack: 2, Votes: 1, Comm: comm("other")}}}
-	got := waitRow(9, recording.Anchor{}, w, said{}, noFile)
+		kernelWaitValue{N: 4, Sum: 2e9, Max: 15e8, MaxAt: 5e9, Comm: comm("api"), Waker: kernelWaker{Tgid: 70, Tid: 71, Kstack: 20, Ustack: 2, Votes: 1, Known: 1, Comm: comm("other")}}}
+	got := waitRow(9, recording.Anchor{}, w, said{}, said{}, noFile)
 	if got.Reason != recording.WaitSocket || got.Call != "read" || got.FD == nil || *got.FD != 7 || got.Futex != 0 ||
 		got.Sum != 2 || got.Max != 1.5 || got.N != 4 || got.MaxAt != 5e9 || got.Comm != "api" || got.Stack != 12004 {
 		t.Errorf("%+v", got)
@@ -49,19 +49,19 @@ func TestWaitRow(t *testing.T) {
 		t.Errorf("woken by an interrupt, not by whom it interrupted: %+v", got)
 	}
 	w.value.Waker.Kstack = 21
-	if got = waitRow(9, recording.Anchor{}, w, said{}, noFile); got.WakerPID != 70 || got.WakerTID != 71 || got.WakerComm != "other" || got.WakerStack == 0 {
+	if got = waitRow(9, recording.Anchor{}, w, said{}, said{}, noFile); got.WakerPID != 70 || got.WakerTID != 71 || got.WakerComm != "other" || got.WakerStack == 0 {
 		t.Errorf("waker: %+v", got)
 	}
 	w.key.Nr, w.key.Kstack, w.key.Object = unix.SYS_FUTEX, 10, 0x7f0000001000
-	if got = waitRow(9, recording.Anchor{}, w, said{}, noFile); got.Reason != recording.WaitFutex || got.Futex != 0x7f0000001000 || got.FD != nil {
+	if got = waitRow(9, recording.Anchor{}, w, said{}, said{}, noFile); got.Reason != recording.WaitFutex || got.Futex != 0x7f0000001000 || got.FD != nil {
 		t.Errorf("futex: %+v", got)
 	}
 	w.key = kernelWaitKey{Object: noObject, Tgid: 60, Tid: 61, Nr: -1, Kstack: noStack, Ustack: noStack, How: howReady, Queued: 1}
-	if got = waitRow(9, recording.Anchor{}, w, said{}, noFile); got.Reason != recording.WaitRunQueue || got.Call != "" || got.FD != nil || got.Stack != 0 {
+	if got = waitRow(9, recording.Anchor{}, w, said{}, said{}, noFile); got.Reason != recording.WaitRunQueue || got.Call != "" || got.FD != nil || got.Stack != 0 {
 		t.Errorf("run queue: %+v", got)
 	}
 	w.key = kernelWaitKey{Object: 5, Tgid: 60, Tid: 61, Nr: unix.SYS_READ, Kstack: noStack, Ustack: noStack, How: howSleep}
-	if got = waitRow(9, recording.Anchor{}, w, said{}, func(int, int) string { return "socket:[1]" }); got.Reason != recording.WaitSocket {
+	if got = waitRow(9, recording.Anchor{}, w, said{}, said{}, func(int, int) string { return "socket:[1]" }); got.Reason != recording.WaitSocket {
 		t.Errorf("without a stack, by the descriptor: %+v", got)
 	}
 }

@@ -47,6 +47,11 @@ struct pt_regs___arm64 {
 /* Numbers of helpers that not every kernel from 5.10 on has. */
 enum bpf_func_id___ours { BPF_FUNC_task_pt_regs___ours = 175 };
 
+static __always_inline bool has_task_pt_regs(void)
+{
+	return bpf_core_enum_value_exists(enum bpf_func_id___ours, BPF_FUNC_task_pt_regs___ours);
+}
+
 static __always_inline __u32 state_of(struct task_struct *p)
 {
 	struct task_struct___new *t = (void *)p;
@@ -61,11 +66,13 @@ static __always_inline __u32 state_of(struct task_struct *p)
  * padding that x86 keeps above them with FRED came with kernels that have the helper. */
 static __always_inline void *registers(struct task_struct *p)
 {
-	if (bpf_core_enum_value_exists(enum bpf_func_id___ours, BPF_FUNC_task_pt_regs___ours))
+	if (has_task_pt_regs())
 		return (void *)bpf_task_pt_regs(p);
 	return BPF_CORE_READ((struct task_struct___old *)p, stack) + thread_size -
 	       bpf_core_type_size(struct pt_regs);
 }
+
+#define AT(regs, field) (*(__u64 *)((char *)(regs) + bpf_core_field_offset(field)))
 
 static __always_inline void call_of(struct thread *t, struct task_struct *p)
 {
@@ -74,13 +81,17 @@ static __always_inline void call_of(struct thread *t, struct task_struct *p)
 	struct pt_regs___arm64 *a = at;
 
 	if (bpf_core_field_exists(x->orig_ax)) {
-		t->nr = (__s32)BPF_CORE_READ(x, orig_ax);
-		t->args[0] = BPF_CORE_READ(x, di);
-		t->args[1] = BPF_CORE_READ(x, si);
-		t->args[2] = BPF_CORE_READ(x, dx);
-		t->ip = BPF_CORE_READ(x, ip);
-		t->sp = BPF_CORE_READ(x, sp);
-		t->bp = BPF_CORE_READ(x, bp);
+		__u64 regs[21]; /* all of them at once: a read for each costs more than the rest here */
+
+		if (bpf_probe_read_kernel(regs, sizeof(regs), x))
+			return;
+		t->nr = (__s32)AT(regs, x->orig_ax);
+		t->args[0] = AT(regs, x->di);
+		t->args[1] = AT(regs, x->si);
+		t->args[2] = AT(regs, x->dx);
+		t->ip = AT(regs, x->ip);
+		t->sp = AT(regs, x->sp);
+		t->bp = AT(regs, x->bp);
 	} else if (bpf_core_field_exists(a->syscallno)) {
 		t->nr = BPF_CORE_READ(a, syscallno);
 		t->args[0] = BPF_CORE_READ(a, orig_x0);
@@ -112,15 +123,67 @@ static __always_inline bool spend(struct thread *t, __u64 now)
 	return true;
 }
 
-static __always_inline __s32 take(void *ctx, __u64 flags)
+static __always_inline __s32 taken(long id)
 {
-	long id = bpf_get_stackid(ctx, &stacks, flags | BPF_F_FAST_STACK_CMP);
-
-	if (id >= 0)
+	if (id >= 0) {
+		lose(TAKEN);
 		return id;
+	}
 	if (id == -17) /* EEXIST: another stack has the slot */
 		lose(LOST_STACKS);
 	return NO_STACK;
+}
+
+static __noinline int note_top(struct thread *t)
+{
+	struct top top = {};
+	__u32 id;
+
+	if (!t || t->ustack < 0)
+		return 0;
+	id = t->ustack;
+	if (bpf_map_lookup_elem(&tops, &id))
+		return 0;
+	top.ip = t->ip;
+	top.sp = t->sp;
+	top.bp = t->bp;
+	if (!bpf_probe_read_user(top.words, sizeof(top.words), (void *)t->sp))
+		bpf_map_update_elem(&tops, &id, &top, BPF_NOEXIST);
+	return 0;
+}
+
+/* The registers of who runs now. bpf_get_current_task_btf is older than
+ * bpf_task_pt_regs. */
+static __always_inline void *current_registers(void)
+{
+	struct task_struct___old *p;
+
+	if (has_task_pt_regs())
+		return (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	p = (void *)bpf_get_current_task();
+	return BPF_CORE_READ(p, stack) + thread_size - bpf_core_type_size(struct pt_regs);
+}
+
+static __noinline int note_waker_top(struct thread *t)
+{
+	struct top top = {};
+	struct pt_regs___x86 *x;
+	__u32 id;
+
+	if (!t || t->waker_ustack < 0)
+		return 0;
+	id = t->waker_ustack;
+	if (bpf_map_lookup_elem(&waker_tops, &id))
+		return 0;
+	x = current_registers();
+	if (!bpf_core_field_exists(x->orig_ax))
+		return 0; /* see note_top's use in user space: for amd64 */
+	top.ip = BPF_CORE_READ(x, ip);
+	top.sp = BPF_CORE_READ(x, sp);
+	top.bp = BPF_CORE_READ(x, bp);
+	if (!bpf_probe_read_user(top.words, sizeof(top.words), (void *)top.sp))
+		bpf_map_update_elem(&waker_tops, &id, &top, BPF_NOEXIST);
+	return 0;
 }
 
 /* A pair of stacks costs a µs, a switch half of one. Where a thread switches more
@@ -134,8 +197,9 @@ static __always_inline void where(void *ctx, struct thread *t, struct task_struc
 	call_of(t, p);
 	t->shared = 0;
 	if (spend(t, t->start)) {
-		t->kstack = take(ctx, 0);
-		t->ustack = take(ctx, BPF_F_USER_STACK);
+		t->kstack = taken(bpf_get_stackid(ctx, &stacks, BPF_F_FAST_STACK_CMP));
+		t->ustack = taken(bpf_get_stackid(ctx, &stacks, BPF_F_FAST_STACK_CMP | BPF_F_USER_STACK));
+		note_top(t);
 		return;
 	}
 	if (t->ip == ip && t->sp == sp && t->bp == bp && t->nr == nr) {

@@ -37,6 +37,12 @@ func load(sys string, hz uint64, pids []int) (*loaded, error) {
 	if err := spec.Variables[kernelVarOnly].Set(len(pids) > 0); err != nil {
 		return nil, fmt.Errorf("setting %s of the program oncpu: %w", kernelVarOnly, err)
 	}
+	online, err := onlineCPUs(sys)
+	if err != nil {
+		return nil, err
+	}
+	// A second of stacks that are all new: each some 500 bytes.
+	spec.Maps[kernelMapStacks].MaxEntries = ringSize(len(online))
 	l := &loaded{}
 	opts := &ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{KernelTypes: types}}
 	if err := spec.LoadAndAssign(&l.objects, opts); err != nil {
@@ -48,7 +54,7 @@ func load(sys string, hz uint64, pids []int) (*loaded, error) {
 			return nil, fmt.Errorf("choosing process %d for the program oncpu: %w", pid, err)
 		}
 	}
-	if err := l.attach(sys, hz); err != nil {
+	if err := l.attach(online, hz); err != nil {
 		l.close()
 		return nil, err
 	}
@@ -57,11 +63,7 @@ func load(sys string, hz uint64, pids []int) (*loaded, error) {
 
 // attach starts a timer on each CPU (perf_event_open(2)). One that went offline
 // meanwhile is passed over.
-func (l *loaded) attach(sys string, hz uint64) error {
-	online, err := onlineCPUs(sys)
-	if err != nil {
-		return err
-	}
+func (l *loaded) attach(online []int, hz uint64) error {
 	for _, cpu := range online {
 		attr := &unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: hz, Bits: unix.PerfBitFreq | unix.PerfBitDisabled}
 		attr.Size = uint32(unix.PERF_ATTR_SIZE_VER1)
@@ -84,6 +86,15 @@ func (l *loaded) attach(sys string, hz uint64) error {
 		return &kernel.Lack{Why: "no CPU could be sampled", Cure: "run snag on the host itself"}
 	}
 	return nil
+}
+
+// ringSize is a power of two, bytes.
+func ringSize(cpus int) uint32 {
+	size := uint32(256 << 10)
+	for size < 4<<20 && size < uint32(cpus)<<16 {
+		size *= 2
+	}
+	return size
 }
 
 // refused explains why perf events are not to be had.

@@ -26,9 +26,10 @@ const (
 	// kernel and programs do each 10 ms.
 	hz = 99
 	// A flush each so many periods: names cost more than counts, and stacks that
-	// are seen once need none.
+	// are seen once need none. Where all are wanted it may wait for what names them:
+	// a runtime's map of its code.
 	flushEach      = 10
-	flushEachWhole = 5
+	flushEachWhole = 60
 	coverageEach   = 5
 )
 
@@ -87,7 +88,11 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 		l.close()
 		return nil, err
 	}
-	r := &running{env: env, l: l, sweep: s, tally: newTally(), names: symbols.New(env.Proc), since: env.Now()}
+	tables := symbols.TablesLean
+	if env.Whole {
+		tables = symbols.TablesWhole
+	}
+	r := &running{env: env, l: l, sweep: s, tally: newTally(), names: symbols.NewBounded(env.Proc, tables), since: env.Now()}
 	r.last = r.since
 	r.cost = probe.ThreadCPU() - began
 	r.coverage()
@@ -171,19 +176,19 @@ func (r *running) Stop() {
 // take keeps a stack that the kernel hands over, and what its process has mapped.
 func (r *running) take(t taken) {
 	if t.fresh == freshProgram {
-		r.rename(t.pid)
+		r.names.Forget(t.pid)
 	}
 	if t.fresh != 0 {
 		r.held++
 	}
-	if r.held > mostHeld {
-		if t.fresh != 0 {
-			r.unheld++
-		}
-	} else {
-		r.names.Hold(t.pid, t.user)
+	var image *symbols.Image
+	switch {
+	case r.held <= mostHeld:
+		image = r.names.Hold(t.pid, t.user)
+	case t.fresh != 0:
+		r.unheld++
 	}
-	if !r.tally.take(t) {
+	if !r.tally.take(t, image) {
 		r.noRoom++
 		r.sweep.again([]kind{t.kind})
 		return
@@ -199,20 +204,6 @@ func functions(frames []symbols.Frame) []string {
 		out[i] = f.Function
 	}
 	return out
-}
-
-// rename names what is known of a process that runs another program now, while it
-// is still known what the one before had mapped.
-func (r *running) rename(pid int) {
-	for k, s := range r.tally.stacks {
-		if k.pid == pid {
-			if s.recent > 0 && !s.named {
-				r.name(s)
-			}
-			delete(r.tally.stacks, k)
-		}
-	}
-	r.names.Forget(pid)
 }
 
 // tick reads what was counted since the last one. open: more will come.
@@ -238,7 +229,7 @@ func (r *running) tick(open bool) {
 	if r.env.Whole {
 		each = flushEachWhole
 	}
-	if r.ticks++; open && r.ticks%each == 0 {
+	if r.ticks++; open && (r.ticks%each == 0 || r.tally.full()) {
 		r.flush()
 	}
 }
@@ -270,9 +261,12 @@ func (r *running) flush() {
 
 // name gives a stack its names and its place in the table of stacks.
 func (r *running) name(s *stack) {
-	k, u := r.names.Kernel(s.kernel), r.names.User(s.pid, s.user)
+	if s.image == nil { // there was no time to look at it then
+		s.image = r.names.Hold(s.pid, nil)
+	}
+	k, u := r.names.Kernel(s.kernel), r.names.In(s.image, s.user)
 	s.quality = judge(k, u)
 	s.id = r.env.Stacks.ID(symbols.StackOf(k, u))
 	s.named = true
-	s.kernel, s.user = nil, nil // not needed any more
+	s.kernel, s.user, s.image = nil, nil, nil // not needed any more
 }

@@ -69,7 +69,7 @@ func TestWhatRanAndWhoseDoingItWas(t *testing.T) {
 }
 
 func fill(t *tally, at recording.Time, pid, tid int, hash, n uint64) {
-	t.take(taken{kind: kind{pid, hash}, user: []uint64{hash}})
+	t.take(taken{kind: kind{pid, hash}, user: []uint64{hash}}, nil)
 	t.count(at, []counted{{kind: kind{pid, hash}, tid: tid, comm: fmt.Sprintf("t%d", tid), n: n}})
 }
 
@@ -131,14 +131,14 @@ func TestCrowdOfThreads(t *testing.T) {
 func TestFullTally(t *testing.T) {
 	y := newTally()
 	for i := range mostStacks {
-		if !y.take(taken{kind: kind{1, uint64(i)}}) {
+		if !y.take(taken{kind: kind{1, uint64(i)}}, nil) {
 			t.Fatalf("no room for stack %d", i)
 		}
 	}
-	if y.take(taken{kind: kind{2, 1}}) {
+	if y.take(taken{kind: kind{2, 1}}, nil) {
 		t.Error("one too many")
 	}
-	if !y.take(taken{kind: kind{1, 1}}) {
+	if !y.take(taken{kind: kind{1, 1}}, nil) {
 		t.Error("a stack that is there is refused")
 	}
 	y.count(0, []counted{{kind: kind{1, 5}, n: 1}})

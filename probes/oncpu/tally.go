@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"snag/probes/symbols"
 	"snag/recording"
 )
 
@@ -17,10 +18,11 @@ const (
 type stack struct {
 	kind
 	kernel, user []uint64
-	recent       uint64 // samples since the last flush
-	id           int    // in the table of stacks
-	named        bool   // it has been named, and id is it (0: no room)
-	function     string // the kernel function that ran; "" none
+	image        *symbols.Image // what the process ran
+	recent       uint64         // samples since the last flush
+	id           int            // in the table of stacks
+	named        bool           // it has been named, and id is it (0: no room)
+	function     string         // the kernel function that ran; "" none
 	caller       string
 	quality      quality
 }
@@ -72,16 +74,19 @@ type tally struct {
 func newTally() *tally { return &tally{stacks: map[kind]*stack{}} }
 
 // take keeps a stack that the kernel handed over; false: there is no room.
-func (t *tally) take(s taken) bool {
+func (t *tally) take(s taken, image *symbols.Image) bool {
 	if t.stacks[s.kind] != nil {
 		return true
 	}
 	if len(t.stacks) >= mostStacks {
 		return false
 	}
-	t.stacks[s.kind] = &stack{kind: s.kind, kernel: s.kernel, user: s.user}
+	t.stacks[s.kind] = &stack{kind: s.kind, kernel: s.kernel, user: s.user, image: image}
 	return true
 }
+
+// full tells that there is little room left.
+func (t *tally) full() bool { return len(t.rows) > mostRows/2 || len(t.stacks) > mostStacks/2 }
 
 // count adds what was counted in the second that began at at.
 func (t *tally) count(at recording.Time, entries []counted) {

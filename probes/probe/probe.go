@@ -29,6 +29,11 @@ type Env struct {
 	// Whole: the recording is made for its profile (snag profile): all stacks are
 	// kept, of the target's processes where it has some.
 	Whole bool
+	// CloserAll has those probes look at every process but snag, where they can.
+	CloserAll bool
+	// Peek is how many bytes of a buffer may be looked into for the name of what a
+	// connection carries; 0: none. Only on the user's word.
+	Peek int
 	// Budget is what those probes may cost; never nil.
 	Budget *Budget
 	// Stacks hands out the ids of the table of stacks; never nil.

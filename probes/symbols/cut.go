@@ -54,11 +54,11 @@ func CutOf(user []Frame) string {
 	return CutNoFramePointers
 }
 
-// isLibc tells whether an object is a C library, or the part of it that begins
-// threads.
+// isLibc tells whether an object is a C library or another that begins threads:
+// libstdc++'s own code calls a program's functions in std::thread's start.
 func isLibc(object string) bool {
 	base := path.Base(object)
-	for _, name := range []string{"libc.so.", "libc-2.", "libpthread", "ld-linux", "ld-musl", "libc.musl"} {
+	for _, name := range []string{"libc.so.", "libc-2.", "libstdc++.so.", "libpthread", "ld-linux", "ld-musl", "libc.musl"} {
 		if strings.HasPrefix(base, name) {
 			return true
 		}

@@ -38,7 +38,7 @@ type object struct {
 const mostNames = 1 << 13 // names of an object that are kept
 
 // object is the file of a mapping, opened once for all processes.
-func (r *Resolver) object(p *process, m mapping) *object {
+func (r *Resolver) object(p *Image, m mapping) *object {
 	r.clock++
 	if o := r.objects[m.fileID]; o != nil && (o.file != nil || p.gone || o.pid == p.pid) {
 		o.used = r.clock
@@ -114,7 +114,7 @@ func (r *Resolver) drop() {
 func (r *Resolver) account(just *object) {
 	r.tables += just.cost - just.counted
 	just.counted = just.cost
-	for r.tables > mostTables {
+	for r.tables > r.most {
 		var oldest *object
 		for _, o := range r.objects {
 			if o != just && o.cost > 0 && (oldest == nil || o.used < oldest.used) {

@@ -29,7 +29,8 @@ const (
 // start; of what overlaps, the later line stands: the code was made anew there.
 type perfMap struct {
 	inode uint64
-	size  int64 // that has been read
+	size  int64  // that has been read
+	tail  []byte // the last of it
 	all   []compiled
 	names []byte
 	left  int // lines beyond the bounds
@@ -44,7 +45,7 @@ type compiled struct {
 }
 
 // inGenerated names an address of memory without a file.
-func (r *Resolver) inGenerated(p *process, m mapping, addr uint64) (Frame, outcome) {
+func (r *Resolver) inGenerated(p *Image, m mapping, addr uint64) (Frame, outcome) {
 	if now := r.now(); p.jitAt.IsZero() || now.Sub(p.jitAt) >= lookAgain {
 		p.jitAt = now
 		r.readPerfMap(p)
@@ -61,7 +62,7 @@ func (r *Resolver) inGenerated(p *process, m mapping, addr uint64) (Frame, outco
 }
 
 // readPerfMap reads the map of a process, or what was added to it since.
-func (r *Resolver) readPerfMap(p *process) {
+func (r *Resolver) readPerfMap(p *Image) {
 	inside := procroot.InsidePID(r.proc, p.pid)
 	if inside == 0 {
 		return
@@ -72,7 +73,7 @@ func (r *Resolver) readPerfMap(p *process) {
 	}
 	defer f.Close()
 	if st, ok := r.trusted(f, p.pid); ok {
-		if p.jit == nil || p.jit.inode != st.Ino || st.Size < p.jit.size {
+		if p.jit == nil || p.jit.inode != st.Ino || !p.jit.goesOn(f, st.Size) {
 			p.jit = &perfMap{inode: st.Ino}
 		}
 		p.jit.more(f, st.Size)
@@ -90,6 +91,17 @@ func (r *Resolver) trusted(f *os.File, pid int) (unix.Stat_t, bool) {
 		return st, false
 	}
 	return st, st.Uid == 0 || st.Uid == owner.Uid
+}
+
+// goesOn tells whether what was read is still there: jcmd writes the file anew, other
+// runtimes add to it.
+func (m *perfMap) goesOn(f io.ReaderAt, size int64) bool {
+	if size < m.size {
+		return false
+	}
+	b := make([]byte, len(m.tail))
+	_, err := f.ReadAt(b, m.size-int64(len(b)))
+	return len(b) == 0 || err == nil && bytes.Equal(b, m.tail)
 }
 
 // more reads the lines up to size that have not been read. The last one may be
@@ -115,6 +127,10 @@ func (m *perfMap) more(f io.ReaderAt, size int64) {
 		}
 		m.size += long + int64(len(line))
 		long = 0
+	}
+	m.tail = make([]byte, min(m.size, 256))
+	if _, err := f.ReadAt(m.tail, m.size-int64(len(m.tail))); err != nil {
+		m.tail = nil
 	}
 	sort.Slice(m.all, func(i, j int) bool {
 		a, b := m.all[i], m.all[j]

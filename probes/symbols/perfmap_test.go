@@ -46,6 +46,12 @@ func TestPerfMap(t *testing.T) {
 	check(0x7fb2d4e5b7a0, "later one")
 	check(0x7fb2d4e5b900, "Spin.mix")
 	check(0x7fb2d4e80001, "last")
+	if r := strings.NewReader(whole + "more"); !m.goesOn(r, int64(len(whole)+4)) {
+		t.Error("a map that grew is taken for another")
+	}
+	if other := strings.Replace(whole, "last", "LAST", 1) + "more"; m.goesOn(strings.NewReader(other), int64(len(other))) {
+		t.Error("a map that was written anew is read on")
+	}
 }
 
 // A map in a /tmp where anybody may write: a pipe, a link out, another user's file
@@ -71,7 +77,7 @@ func TestPerfMapsOfOthersAreNotRead(t *testing.T) {
 		if err := make(); err != nil {
 			t.Fatal(err)
 		}
-		p := &process{pid: pid}
+		p := &Image{pid: pid}
 		r.readPerfMap(p)
 		if name, ok := p.jit.find(0x1001); ok != want || ok && name != "f" {
 			t.Errorf("%s: %q %v", what, name, ok)

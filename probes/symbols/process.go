@@ -16,8 +16,10 @@ import (
 // so often at most.
 const lookAgain = time.Second
 
-// process is one process, by its pid and the time at which it began.
-type process struct {
+// Image is the program that a process ran when it was looked at: what lay where in
+// its memory. It stays what it is when the process ends, runs another program, or
+// its pid is given to another.
+type Image struct {
 	pid    int
 	start  uint64
 	exe    unix.Stat_t
@@ -37,13 +39,13 @@ type known struct {
 	why   outcome
 }
 
-func (p *process) ended() bool {
+func (p *Image) ended() bool {
 	return errors.Is(p.err, fs.ErrNotExist) || errors.Is(p.err, unix.ESRCH)
 }
 
 // process is the process that has a pid now, with its maps read; where it has
 // ended, the last one that had it.
-func (r *Resolver) process(pid int) *process {
+func (r *Resolver) process(pid int) *Image {
 	r.clock++
 	p := r.processes[pid]
 	now := r.now()
@@ -53,7 +55,7 @@ func (r *Resolver) process(pid int) *process {
 		switch {
 		case err != nil:
 			p.gone = true
-		case start != p.start || exe.Ino != p.exe.Ino || exe.Dev != p.exe.Dev:
+		case start != p.start || !sameFile(exe, p.exe):
 			p = nil // the pid is another's now, or it runs another program
 		default:
 			p.looked = now
@@ -65,7 +67,7 @@ func (r *Resolver) process(pid int) *process {
 	}
 	if p == nil {
 		r.makeRoom()
-		p = &process{pid: pid, known: map[uint64]known{}, looked: now}
+		p = &Image{pid: pid, known: map[uint64]known{}, looked: now}
 		p.start, p.err = procroot.StartTime(r.proc, pid)
 		p.exe = r.exe(pid)
 		if p.err == nil {
@@ -86,9 +88,11 @@ func (r *Resolver) exe(pid int) unix.Stat_t {
 	return st
 }
 
+func sameFile(a, b unix.Stat_t) bool { return a.Ino == b.Ino && a.Dev == b.Dev }
+
 func (r *Resolver) dir(pid int) string { return r.proc + "/" + strconv.Itoa(pid) }
 
-func (r *Resolver) readMaps(p *process) {
+func (r *Resolver) readMaps(p *Image) {
 	p.read = r.now()
 	maps, err := readMaps(r.dir(p.pid) + "/maps")
 	if err == nil && len(maps) == 0 {
@@ -105,11 +109,15 @@ func (r *Resolver) readMaps(p *process) {
 
 // mapping is what an address lies in. Where nothing is known there, the maps are
 // read again: a library was loaded since.
-func (r *Resolver) mapping(p *process, addr uint64) (mapping, bool) {
+func (r *Resolver) mapping(p *Image, addr uint64) (mapping, bool) {
 	if m, ok := find(p.maps, addr); ok {
 		return m, true
 	}
-	if p.gone || r.now().Sub(p.read) < lookAgain {
+	if r.processes[p.pid] != p || p.gone || r.now().Sub(p.read) < lookAgain {
+		return mapping{}, false
+	}
+	if start, err := procroot.StartTime(r.proc, p.pid); err != nil || start != p.start || !sameFile(r.exe(p.pid), p.exe) {
+		p.gone = true // what it maps now is another program's
 		return mapping{}, false
 	}
 	r.readMaps(p)
@@ -121,7 +129,7 @@ func (r *Resolver) makeRoom() {
 	if len(r.processes) < mostProcesses {
 		return
 	}
-	var oldest *process
+	var oldest *Image
 	for _, p := range r.processes {
 		if oldest == nil || p.used < oldest.used {
 			oldest = p

@@ -18,9 +18,12 @@ import (
 const (
 	mostProcesses = 1024
 	mostObjects   = 128
-	// mostTables, bytes: those of the objects last asked for are kept.
-	mostTables = 24 << 20
-	mostKnown  = 1 << 14 // addresses of a process whose frames are kept
+	// TablesWhole and TablesLean, bytes, are what tables of functions may take
+	// together: those of the objects last asked for are kept. The lean one is for who
+	// asks now and then.
+	TablesWhole = 24 << 20
+	TablesLean  = 4 << 20
+	mostKnown   = 1 << 14 // addresses of a process whose frames are kept
 )
 
 // Frame is what lies at one address.
@@ -52,17 +55,21 @@ type Resolver struct {
 	kernel    *kernel.Symbols
 	kernelErr error
 	loaded    bool
-	processes map[int]*process
+	processes map[int]*Image
 	objects   map[fileID]*object
 	tables    int // bytes
+	most      int // of tables
 	clock     uint64
 	vdso      *object
 	counts    Counts
 }
 
 // New returns a resolver that reads the procfs at proc. It reads nothing yet.
-func New(proc string) *Resolver {
-	return &Resolver{proc: proc, now: time.Now, processes: map[int]*process{}, objects: map[fileID]*object{}}
+func New(proc string) *Resolver { return NewBounded(proc, TablesWhole) }
+
+// NewBounded is New with another bound of what tables of functions take, bytes.
+func NewBounded(proc string, tables int) *Resolver {
+	return &Resolver{proc: proc, most: tables, now: time.Now, processes: map[int]*Image{}, objects: map[fileID]*object{}}
 }
 
 // Close lets go of the files that are open.
@@ -129,22 +136,37 @@ func called(i int, addr uint64) uint64 {
 }
 
 // User names addresses of a process, innermost first: those after the first are
-// return addresses.
+// return addresses. A frame outside of all code ends the walk: a frame pointer was
+// used for something else there, and nothing behind it is true.
 func (r *Resolver) User(pid int, addrs []uint64) []Frame {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := r.process(pid)
+	return r.in(r.process(pid), addrs)
+}
+
+// In is User for what a process ran when Hold was called.
+func (r *Resolver) In(image *Image, addrs []uint64) []Frame {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.in(image, addrs)
+}
+
+func (r *Resolver) in(p *Image, addrs []uint64) []Frame {
 	out := make([]Frame, 0, len(addrs))
 	for i, a := range addrs {
-		out = append(out, r.user(p, called(i, a)))
+		f, nowhere := r.user(p, called(i, a))
+		if nowhere && i > 0 {
+			break
+		}
+		out = append(out, f)
 	}
 	return out
 }
 
 // Hold reads now what a process has mapped, and opens the files that the addresses
-// lie in, so that they can still be named when it has ended. It is cheap where
+// lie in, so that they can still be named when it has ended (In). It is cheap where
 // that is known already.
-func (r *Resolver) Hold(pid int, addrs []uint64) {
+func (r *Resolver) Hold(pid int, addrs []uint64) *Image {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.process(pid)
@@ -153,6 +175,7 @@ func (r *Resolver) Hold(pid int, addrs []uint64) {
 			r.object(p, m)
 		}
 	}
+	return p
 }
 
 // Forget lets go of what is known of a process: it runs another program now.
@@ -163,16 +186,20 @@ func (r *Resolver) Forget(pid int) {
 }
 
 // user names one address, and counts how that ended.
-func (r *Resolver) user(p *process, addr uint64) Frame {
+// nowhere: it is known to be no code.
+func (r *Resolver) user(p *Image, addr uint64) (f Frame, nowhere bool) {
 	k, ok := p.known[addr]
 	if !ok {
 		k.frame, k.why = r.name(p, addr)
 		if len(p.known) >= mostKnown {
 			clear(p.known)
 		}
-		if k.why != ended && k.why != generated { // these may be known later
+		if k.why == named || k.why == stripped { // the others may be known later
 			p.known[addr] = k
 		}
+	}
+	if k.why == noCode {
+		return k.frame, true
 	}
 	r.counts.Frames++
 	switch k.why {
@@ -187,7 +214,7 @@ func (r *Resolver) user(p *process, addr uint64) Frame {
 	case generated:
 		r.counts.Generated++
 	}
-	return k.frame
+	return k.frame, false
 }
 
 // outcome is how the naming of an address ended.
@@ -199,14 +226,15 @@ const (
 	refused
 	stripped
 	generated
+	noCode // nothing executable is mapped there
 )
 
 // name names one address of a process.
-func (r *Resolver) name(p *process, addr uint64) (Frame, outcome) {
+func (r *Resolver) name(p *Image, addr uint64) (Frame, outcome) {
 	m, ok := r.mapping(p, addr)
 	switch {
-	case !ok && p.err == nil: // not executable, or gone
-		return unnamed("", addr), stripped
+	case !ok && p.err == nil:
+		return unnamed("", addr), noCode
 	case !ok && p.ended():
 		return unnamed("", addr), ended
 	case !ok:

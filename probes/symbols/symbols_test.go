@@ -209,10 +209,8 @@ func TestProgramInCpp(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	r.Forget(pid)
-	fresh := New("/proc") // that has not opened it while it had a name
-	defer fresh.Close()
-	r, fresh = fresh, r
+	r = New("/proc") // that has not opened it while it had a name
+	defer r.Close()
 	check("deleted")
 	end()
 	later := time.Now().Add(time.Minute)
@@ -385,4 +383,23 @@ func TestReadableNames(t *testing.T) {
 			t.Errorf("%.60s: %.100q, want %.100q", name, got, want)
 		}
 	}
+}
+
+// A frame whose name is known, and one of a new address.
+func BenchmarkUser(b *testing.B) {
+	r := New("/proc")
+	defer r.Close()
+	at := pc(TestStack)
+	b.Run("known", func(b *testing.B) {
+		for b.Loop() {
+			r.User(os.Getpid(), []uint64{at})
+		}
+	})
+	b.Run("new", func(b *testing.B) {
+		first, n := pc(bytes.Repeat), uint64(0)
+		for b.Loop() {
+			n++
+			r.User(os.Getpid(), []uint64{first + n%200000})
+		}
+	})
 }

@@ -1,5 +1,12 @@
 package threads
 
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
 // CallNames are the names of this architecture's system calls by number; nil where
 // snag has no table. Not to be changed.
 func CallNames() map[int]string { return syscallNames }
@@ -8,6 +15,34 @@ func CallNames() map[int]string { return syscallNames }
 // nil where snag has no table. Not to be changed.
 func CompatNames() map[int]string { return compatNames }
 
-// CompatName is the name of a 32-bit call by its number, marked as such: they are
-// not the 64-bit calls of the same name.
-func CompatName(nr int) string { return nameOf(compatNames, nr) + "/32" }
+// CompatSuffix marks the names of 32-bit calls: they are not the 64-bit calls of
+// the same name.
+const CompatSuffix = "/32"
+
+// CompatName is the name of a 32-bit call by its number.
+func CompatName(nr int) string { return nameOf(compatNames, nr) + CompatSuffix }
+
+// waitsForAnything are the calls in which threads that have nothing to do sit: they
+// wait for any of many things, for a moment of time, for a new connection or a child.
+var waitsForAnything = set(
+	"epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6", "accept", "accept4",
+	"nanosleep", "clock_nanosleep", "pause", "rt_sigtimedwait", "rt_sigsuspend", "wait4", "waitid",
+	"io_getevents", "io_pgetevents", "io_uring_enter", "restart_syscall",
+)
+
+// WaitsForAnything tells whether threads that are idle sit in that call.
+func WaitsForAnything(call string) bool {
+	return waitsForAnything[strings.TrimSuffix(call, CompatSuffix)]
+}
+
+// InCall tells whether Thread.Syscall names a call.
+func InCall(syscall string) bool { return syscall != "" && syscall != running && syscall != outside }
+
+// Comm is a thread's name; "" once it has ended.
+func Comm(proc string, pid, tid int) string {
+	b, err := os.ReadFile(filepath.Join(proc, strconv.Itoa(pid), "task", strconv.Itoa(tid), "comm"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(string(b), "\n")
+}

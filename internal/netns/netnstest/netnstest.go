@@ -17,7 +17,7 @@ import (
 )
 
 // marker is in the environment of a process that has its own namespace.
-const marker = "SNAG_TEST_NETNS"
+const marker = "NETNSTEST"
 
 // Main is for TestMain of a package whose tests use loopback. It runs the test binary
 // again in a new namespace and ends with its exit code. Who is not root may not make

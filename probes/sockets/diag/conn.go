@@ -107,21 +107,39 @@ func (c *Conn) explain(k Kind, err error) error {
 // receive reads one datagram. With answered, each message is the answer to one
 // request and an error of one is only that its socket is gone.
 func (c *Conn) receive(proto byte, since uint32, each func(Found), answered *int) (done bool, err error) {
+	b, err := c.datagram()
+	if b == nil || err != nil {
+		return false, err
+	}
+	return walk(b, proto, since, each, answered)
+}
+
+// datagram reads one; nil when a signal came between. It is good until the next.
+func (c *Conn) datagram() ([]byte, error) {
 	if c.buf == nil {
 		c.buf = make([]byte, 64<<10) // the kernel sends at most 32 KiB a datagram
 	}
 	n, _, err := unix.Recvfrom(c.fd, c.buf, 0)
 	switch {
 	case errors.Is(err, unix.EINTR):
-		return false, nil
+		return nil, nil
 	case err != nil:
-		return false, fmt.Errorf("read the kernel's answer: %w", err)
+		return nil, fmt.Errorf("read the kernel's answer: %w", err)
 	}
-	return walk(c.buf[:n], proto, since, each, answered)
+	return c.buf[:n], nil
 }
 
 // walk goes through the netlink messages of one datagram.
 func walk(b []byte, proto byte, since uint32, each func(Found), answered *int) (done bool, err error) {
+	return messages(b, since, answered, func(payload []byte) {
+		if f, err := Decode(payload, proto); err == nil {
+			each(f)
+		}
+	})
+}
+
+// messages gives out the answers of one datagram.
+func messages(b []byte, since uint32, answered *int, each func(payload []byte)) (done bool, err error) {
 	for len(b) >= unix.NLMSG_HDRLEN {
 		size := int(binary.LittleEndian.Uint32(b))
 		if size < unix.NLMSG_HDRLEN || size > len(b) {
@@ -143,9 +161,7 @@ func walk(b []byte, proto byte, since uint32, each func(Found), answered *int) (
 			}
 			return true, errnoOf(payload)
 		case byFamily:
-			if f, err := Decode(payload, proto); err == nil {
-				each(f)
-			}
+			each(payload)
 		}
 	}
 	return false, nil

@@ -29,6 +29,7 @@ type found struct {
 	open
 	place
 	dir string
+	by  string
 }
 
 // finder looks through /proc.
@@ -38,15 +39,15 @@ type finder struct {
 	refused int // processes whose descriptors may not be seen, in the last search
 }
 
-// segments are the files that look like segments and are open to write.
-func (f *finder) segments() []open {
+// segments are the files that look like segments and are open to write, and all
+// processes.
+func (f *finder) segments() (out []open, pids []int) {
 	dir, err := os.Open(f.proc)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	names, _ := dir.Readdirnames(-1)
 	dir.Close()
-	var pids []int
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil && pid != f.self {
 			pids = append(pids, pid)
@@ -55,7 +56,6 @@ func (f *finder) segments() []open {
 	sort.Ints(pids)
 	f.refused = 0
 	room := mostAll
-	var out []open
 	for _, pid := range pids {
 		if room <= 0 {
 			break
@@ -67,7 +67,7 @@ func (f *finder) segments() []open {
 		room -= asked
 		out = append(out, files...)
 	}
-	return out
+	return out, pids
 }
 
 // of are the segments that one process has open to write.
@@ -98,9 +98,17 @@ func (f *finder) of(pid int) (out []open, asked int, err error) {
 
 // find is who writes the stream whose URL has that path. Of several folders with a
 // playlist of its name it is the one that is most like the URL; false where two are.
-func (f *finder) find(url string, all []open) (found, bool) {
-	var best found
-	most, times := 0, 0
+func (f *finder) find(url string, all []open, pids []int) (found, bool) {
+	best, most, times := f.opened(url, all)
+	if named, n, again := f.named(url, pids); n > most {
+		best, most, times = named, n, again
+	}
+	return best, times == 1 && enough(most, url)
+}
+
+// opened is who has a segment of it open to write, how many parts of the path are like
+// the URL's, and how many are as like.
+func (f *finder) opened(url string, all []open) (best found, most, times int) {
 	seen := map[string]bool{}
 	for _, o := range all {
 		dir := path.Dir(o.path)
@@ -115,7 +123,7 @@ func (f *finder) find(url string, all []open) (found, bool) {
 			key := strconv.Itoa(o.pid) + " " + playlist
 			switch {
 			case n > most:
-				best, most, times = found{o, p, dir}, n, 1
+				best, most, times = found{o, p, dir, byOpen}, n, 1
 				seen = map[string]bool{key: true}
 			case n == most && !seen[key]:
 				times++
@@ -123,7 +131,7 @@ func (f *finder) find(url string, all []open) (found, bool) {
 			break
 		}
 	}
-	return best, times == 1
+	return best, most, times
 }
 
 // places reads a playlist as a process sees it.

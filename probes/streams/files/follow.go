@@ -96,14 +96,15 @@ func (f *Follower) tick() {
 
 func (f *Follower) search() {
 	var all []open
+	var pids []int
 	for _, s := range f.streams {
 		if s.known {
 			continue
 		}
-		if all == nil {
-			all = f.find.segments()
+		if pids == nil {
+			all, pids = f.find.segments()
 		}
-		if s.found, s.known = f.find.find(s.Path, all); !s.known {
+		if s.found, s.known = f.find.find(s.Path, all, pids); !s.known {
 			continue
 		}
 		comm, _ := os.ReadFile(f.env.Proc + "/" + strconv.Itoa(s.pid) + "/comm")
@@ -116,7 +117,7 @@ func (f *Follower) search() {
 // look is how the files are now; false where the writer or the playlist is gone.
 func (f *Follower) look(s *followed) (recording.StreamFile, bool) {
 	var st unix.Stat_t
-	row := recording.StreamFile{T: f.env.Now(), Name: s.Name, Layer: s.Layer, Path: s.playlist, PID: s.pid, Comm: s.comm}
+	row := recording.StreamFile{T: f.env.Now(), Name: s.Name, Layer: s.Layer, Path: s.playlist, PID: s.pid, Comm: s.comm, By: s.by}
 	if err := unix.Stat(f.find.rooted(s.pid, s.playlist), &st); err != nil {
 		return row, false
 	}
@@ -151,7 +152,7 @@ func (f *Follower) coverage() recording.Coverage {
 		c.Cure = "run as root, or give the binary CAP_SYS_PTRACE: setcap cap_sys_ptrace+ep snag"
 	case len(missing) > 0:
 		c.State = recording.CoveragePartial
-		c.Why = "no process of this host has a segment of " + strings.Join(missing, ", ") + " open to write"
+		c.Why = "no process of this host has a segment of " + strings.Join(missing, ", ") + " open to write, or the playlist on its command line"
 		c.Cure = "run on the host that writes the segments"
 	}
 	return c

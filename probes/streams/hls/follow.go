@@ -27,6 +27,7 @@ type follower struct {
 	next    uint64       // sequence number of what is to be loaded next
 	part    int          // and how many parts of it have been
 	inside  bool         // the last piece loaded was a part of that segment
+	begun   bool         // a segment was begun
 	given   given        // what was loaded ahead of the playlist
 	refused int          // hints in a row that the server did not honour
 	changed atomic.Int64 // when the playlist last did
@@ -38,6 +39,9 @@ type follower struct {
 	failed  int // pieces in a row
 	buf     []byte
 }
+
+// endlist ends a playlist: it is no longer added to.
+const endlist = "EXT-X-ENDLIST"
 
 // run reads until the stream ends or can't be read. What has ended before is a
 // recording: nobody watches it live, and it is not loaded.
@@ -69,7 +73,7 @@ func (f *follower) run(ctx context.Context, p *playlist) error {
 		}
 		if f.list.ended && f.next >= f.list.end() {
 			f.media.end()
-			return &stream.Ended{URL: f.client.shown, Why: "EXT-X-ENDLIST"}
+			return &stream.Ended{URL: f.client.shown, Why: endlist}
 		}
 		var err error
 		if f.hinted() {
@@ -92,7 +96,7 @@ func recorded(p *playlist) string {
 	for i := range p.segments {
 		seconds += p.segments[i].duration
 	}
-	what := "EXT-X-ENDLIST"
+	what := endlist
 	if p.fixed {
 		what = "EXT-X-PLAYLIST-TYPE:VOD"
 	}
@@ -287,10 +291,13 @@ func (f *follower) parts(ctx context.Context, s *segment, parts []piece) error {
 	return nil
 }
 
+// begin counts a break against the segment before; nothing was read before the
+// first, which nginx-rtmp marks too.
 func (f *follower) begin(discontinuity bool) {
-	if discontinuity {
+	if discontinuity && f.begun {
 		f.sink.Count(stream.Discontinuities, 1)
 	}
+	f.begun = true
 }
 
 // mostFailed pieces in a row are no accident.

@@ -56,17 +56,33 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	defer cancel()
+	heard := make(chan struct{})
 	beside.Go(func() {
+		defer close(heard)
 		// Its own connections' addresses are not the stream's.
 		sound := newClient(u, o)
 		defer sound.close()
 		g := &follower{client: sound, options: o, sink: quiet{without{both, stream.Video}}, url: from}
-		if err := follow(ctx, g, from, audio.uri); err != nil && ctx.Err() == nil {
+		if err := follow(ctx, g, from, audio.uri); err != nil && ctx.Err() == nil && !listEnded(err) {
 			both.Note("its audio: " + err.Error())
 		}
 	})
 	f.sink = without{both, stream.Audio}
-	return follow(ctx, f, from, v.uri)
+	err = follow(ctx, f, from, v.uri)
+	if listEnded(err) { // its last seconds are listed in the audio's playlist too, or soon will be
+		select {
+		case <-heard:
+		case <-ctx.Done():
+		case <-time.After(o.Timeout):
+		}
+	}
+	return err
+}
+
+// listEnded tells whether a playlist that was read came to its end.
+func listEnded(err error) bool {
+	var e *stream.Ended
+	return errors.As(err, &e) && e.Why == endlist
 }
 
 // follow reads the media playlist at uri.

@@ -78,6 +78,7 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 			w.freezes++
 			s.begun++
 			s.counted = e.ID
+			w.sick = w.sick || w.o.Over // no tick may see it stand
 		}
 		if e.Kind == recording.EventStreamFreeze && e.Phase == figures.Ended && e.Doubt && s.counted == e.ID {
 			w.freezes-- // it shows only now that the observer missed data then

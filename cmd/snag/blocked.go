@@ -1,0 +1,127 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"snag/internal/netns"
+	"snag/probes"
+	"snag/probes/blocked"
+	"snag/probes/probe"
+	"snag/recording"
+	"snag/report"
+)
+
+type blockedFlags struct {
+	target     recording.Target
+	all        bool
+	window     time.Duration
+	json       bool
+	allThreads bool
+	top        int
+}
+
+// mostThreads are looked at: a look takes about 40 µs a thread.
+const mostThreads = 20000
+
+func blockedCommand() *cobra.Command {
+	var f blockedFlags
+	cmd := &cobra.Command{
+		Use:   "blocked",
+		Short: "List the threads that are stuck in a system call now, and on what",
+		Long: `List every thread that sits in a system call: for how long, in which kernel function,
+and on what: the socket's other end and its queues, the lock and who holds it. It looks
+twice and shows who did not move; threads that wait for work (epoll_wait, a condition,
+accept, nanosleep) are counted and not listed, unless --all-threads. It attaches nothing.
+
+How long: by the scheduler's account of when the thread last ran, where the kernel has
+one (/proc/PID/sched); else since the first look, marked ≥.`,
+		Example: `  sudo snag blocked
+  sudo snag blocked --pid 812 --for 3s --all-threads`,
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return showBlocked(cmd, f) },
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&f.target.PID, "pid", 0, "of this process and its children")
+	flags.StringVar(&f.target.Unit, "unit", "", "of this systemd unit")
+	flags.IntVar(&f.target.Port, "port", 0, "of what listens on this port, TCP or UDP")
+	flags.BoolVar(&f.all, "all", false, "of every process (the default)")
+	flags.DurationVar(&f.window, "for", time.Second, "time between the two looks")
+	flags.BoolVar(&f.allThreads, "all-threads", false, "list idle threads too")
+	flags.BoolVar(&f.json, "json", false, "JSON on standard output (docs/syscalls.md)")
+	flags.IntVar(&f.top, "top", 40, "list at most so many")
+	return cmd
+}
+
+func (f *blockedFlags) check(cmd *cobra.Command) error {
+	given := 0
+	for _, name := range []string{"pid", "unit", "port", "all"} {
+		if cmd.Flags().Changed(name) {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return usage("one of --pid, --unit, --port, --all")
+	case cmd.Flags().Changed("pid") && f.target.PID < 1:
+		return usage("--pid %d: a pid is a positive number", f.target.PID)
+	case cmd.Flags().Changed("port") && (f.target.Port < 1 || f.target.Port > 65535):
+		return usage("--port %d: a port is a number from 1 to 65535", f.target.Port)
+	case f.window < 100*time.Millisecond || f.window > 10*time.Minute:
+		return usage("--for %s: from 100ms to 10m", f.window)
+	case f.top < 1:
+		return usage("--top %d: at least 1", f.top)
+	}
+	return nil
+}
+
+func showBlocked(cmd *cobra.Command, f blockedFlags) error {
+	if err := f.check(cmd); err != nil {
+		return err
+	}
+	own, err := netns.IDOf("/proc/self/ns/net")
+	if err != nil {
+		return err
+	}
+	env := &probe.Env{Proc: "/proc", Anchor: probe.NewAnchor(), SelfPID: os.Getpid(), Netns: own}
+	pids, err := blocked.Everyone(env.Proc)
+	if err != nil {
+		return err
+	}
+	if f.target.PID != 0 || f.target.Unit != "" || f.target.Port != 0 {
+		target, err := probes.Resolve("/proc", own, f.target)
+		if err != nil {
+			return err
+		}
+		pids = target.PIDs
+	}
+	pids = slices.DeleteFunc(pids, func(pid int) bool { return pid == env.SelfPID })
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	found := blocked.Look(ctx, env, pids, f.window, mostThreads)
+	v := &report.Blocked{
+		Processes: found.Processes, Threads: found.Threads, Running: found.Running, Left: found.Left,
+		Seconds: found.Seconds, Blocked: []report.BlockedThread{}, Warnings: append([]string{}, found.Warnings...),
+	}
+	for _, t := range found.Stuck {
+		row := report.BlockedThread{
+			PID: t.PID, TID: t.TID, Comm: t.Comm, Call: t.Syscall, Seconds: t.Seconds, AtLeast: !t.Exact,
+			On: t.On, State: t.State, Wchan: t.Wchan, Idle: t.Idle,
+		}
+		if t.FD >= 0 {
+			row.FD = strconv.Itoa(t.FD)
+		}
+		v.Blocked = append(v.Blocked, row)
+	}
+	report.SortBlocked(v.Blocked)
+	if f.json {
+		return report.WriteBlockedJSON(os.Stdout, v)
+	}
+	return report.WriteBlocked(os.Stdout, v, report.TableOptions{Width: columns(), Most: f.top}, f.allThreads)
+}

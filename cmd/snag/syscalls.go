@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"snag/internal/netns"
+	"snag/probes"
+	"snag/recording"
+	"snag/report"
+)
+
+type syscallsFlags struct {
+	target recording.Target
+	all    bool
+	window time.Duration
+	peek   int
+	out    string
+	read   string
+	json   bool
+	quiet  bool
+	top    int
+}
+
+func syscallsCommand() *cobra.Command {
+	var f syscallsFlags
+	cmd := &cobra.Command{
+		Use:   "syscalls",
+		Short: "Count a process' system calls, and what its descriptors are",
+		Long: `Count the system calls of a process, its children among them, as strace -c -w does,
+at a small part of its cost: exact counts, and the process is not stopped. Then what
+it does on each descriptor, and what that is: both ends of a socket, the process at
+the other end, file, pipe. Ctrl-C ends it early and prints.
+
+--peek N looks into the first N bytes of what a client sends on connections that begin
+meanwhile, for the name of what they carry (the stream of an RTMP connection, an HTTP
+request line without its query). Nothing else of it is kept (docs/syscalls.md).`,
+		Example: `  sudo snag syscalls --pid 812
+  sudo snag syscalls --unit nginx --for 30s --peek 64
+  sudo snag syscalls --all --for 2s --json`,
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return syscalls(cmd, f) },
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&f.target.PID, "pid", 0, "of this process and its children")
+	flags.StringVar(&f.target.Unit, "unit", "", "of this systemd unit")
+	flags.IntVar(&f.target.Port, "port", 0, "of what listens on this port, TCP or UDP")
+	flags.BoolVar(&f.all, "all", false, "of every process but snag")
+	flags.DurationVar(&f.window, "for", 10*time.Second, "how long to count")
+	flags.IntVar(&f.peek, "peek", 0, "look into the first bytes of new connections for a name, up to so many of a buffer (64 is enough for most names)")
+	flags.StringVar(&f.out, "out", "", "keep the recording in this folder")
+	flags.StringVar(&f.read, "read", "", "show what a recording has, and count nothing")
+	flags.BoolVar(&f.json, "json", false, "JSON on standard output (docs/syscalls.md)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
+	flags.IntVar(&f.top, "top", 20, "so many descriptors and threads, and twice as many calls")
+	return cmd
+}
+
+func (f *syscallsFlags) check(cmd *cobra.Command) error {
+	changed := cmd.Flags().Changed
+	given := 0
+	for _, name := range []string{"pid", "unit", "port", "all", "read"} {
+		if changed(name) {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return usage("whose calls? one of --pid, --unit, --port, --all, or --read of a recording (snag syscalls --help)")
+	case changed("pid") && f.target.PID < 1:
+		return usage("--pid %d: a pid is a positive number", f.target.PID)
+	case changed("port") && (f.target.Port < 1 || f.target.Port > 65535):
+		return usage("--port %d: a port is a number from 1 to 65535", f.target.Port)
+	case changed("unit") && f.target.Unit == "":
+		return usage("--unit: the unit has no name")
+	case changed("read") && (changed("out") || changed("peek") || changed("for")):
+		return usage("--read shows a recording: --out, --peek and --for are for a new one")
+	case f.window < time.Second || f.window > time.Hour:
+		return usage("--for %s: from 1s to 1h", f.window)
+	case changed("peek") && (f.peek < 16 || f.peek > 256):
+		return usage("--peek %d: from 16 to 256 bytes", f.peek)
+	case f.top < 1 || f.top > 100000:
+		return usage("--top %d: from 1 to 100000", f.top)
+	}
+	return nil
+}
+
+func syscalls(cmd *cobra.Command, f syscallsFlags) error {
+	if err := f.check(cmd); err != nil {
+		return err
+	}
+	if f.read != "" {
+		return f.show(f.read)
+	}
+	if !f.all {
+		own, err := netns.IDOf("/proc/self/ns/net")
+		if err != nil {
+			return fmt.Errorf("find snag's own network namespace: %w (is /proc mounted?)", err)
+		}
+		if f.target, err = probes.Resolve("/proc", own, f.target); err != nil {
+			return err
+		}
+	}
+	dir := f.out
+	if dir == "" {
+		parent, err := os.MkdirTemp("", "snag-syscalls-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(parent)
+		dir = filepath.Join(parent, "recording")
+	}
+	if err := f.record(cmd.Context(), dir); err != nil {
+		return err
+	}
+	return f.show(dir)
+}
+
+func (f *syscallsFlags) record(ctx context.Context, dir string) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	go func() {
+		<-ctx.Done()
+		stop() // the next Ctrl-C ends snag at once
+	}()
+	ctx, over := context.WithCancel(ctx)
+	defer over()
+	stayLean(ctx)
+	progress := newProgress(os.Stderr, f.quiet)
+	progress.ends = "prints"
+	err := probes.Record(ctx, probes.Plan{
+		Dir: dir, For: f.window, Target: f.target, Snag: version, Probes: []string{"syscalls"},
+		Closer: f.target.PIDs, CloserAll: f.all, Peek: f.peek, Notice: progress.notice,
+		Tick: func(left time.Duration) {
+			progress.tick(left)
+			if !f.all && allEnded(f.target.PIDs) {
+				over()
+			}
+		},
+	})
+	progress.done()
+	return err
+}
+
+// allEnded tells whether none of the processes is left: what there is to see was seen.
+func allEnded(pids []int) bool {
+	for _, pid := range pids {
+		if !ended(pid) {
+			return false
+		}
+	}
+	return true
+}
+
+// ended tells whether a process is gone, or waits for its parent to take note.
+func ended(pid int) bool {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return true
+	}
+	for i := len(b) - 1; i >= 0; i-- {
+		if b[i] == ')' { // the name's end: proc_pid_stat(5)
+			return i+2 < len(b) && (b[i+2] == 'Z' || b[i+2] == 'X')
+		}
+	}
+	return false
+}
+
+// show prints a recording's calls. Without any, it says why.
+func (f *syscallsFlags) show(dir string) error {
+	r, err := recording.Open(dir)
+	if err != nil {
+		return err
+	}
+	c, measured := r.Measured("syscalls.calls")
+	if !measured {
+		why := c.Why
+		if c.Cure != "" {
+			why += ": " + c.Cure
+		}
+		return fmt.Errorf("system calls were not counted: %s", why)
+	}
+	calls := report.SumCalls(r)
+	if len(calls.Calls) == 0 && !f.all && f.read == "" && allEnded(f.target.PIDs) {
+		return errors.New("the process ended before it made a call that could be counted")
+	}
+	if f.json {
+		return report.WriteCallsJSON(os.Stdout, calls)
+	}
+	return report.WriteCalls(os.Stdout, calls, report.TableOptions{Width: columns(), Most: f.top})
+}
+
+// columns is how wide tables may be: COLUMNS where it says so, from 80 to 160.
+func columns() int {
+	n, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil {
+		return 100
+	}
+	return min(max(n, 80), 160)
+}

@@ -1,0 +1,212 @@
+// Package blocked finds the threads that sit in a system call: it looks at them
+// twice and keeps those that did not move meanwhile. It attaches nothing and stops
+// nobody; all of it is read from /proc.
+package blocked
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"snag/probes/probe"
+	"snag/probes/syscalls/descriptor"
+	"snag/probes/threads"
+	"snag/recording"
+)
+
+// Thread is one that sat in a call at both looks.
+type Thread struct {
+	recording.Thread
+	// Since it was on no CPU, as far as can be told; Exact says that this is from the
+	// scheduler's own account, and not only since the first look.
+	Seconds float64
+	Exact   bool
+	On      string // what it waits for
+	Idle    bool   // threads without work sit so
+}
+
+// Found is what two looks saw.
+type Found struct {
+	Processes, Threads, Running, Left int
+	Seconds                           float64 // between the looks
+	Stuck                             []Thread
+	Warnings                          []string
+}
+
+// Look looks at the threads of those processes, waits, and looks again; ctx ends the
+// wait early.
+func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, most int) Found {
+	looker := threads.NewLooker(env.Proc)
+	begin := time.Now()
+	before, _ := looker.Look(pids, most, env.Now)
+	select {
+	case <-ctx.Done():
+	case <-time.After(wait):
+	}
+	after, left := looker.Look(pids, most, env.Now)
+	f := Found{Processes: processes(after), Threads: len(after), Left: left, Seconds: time.Since(begin).Seconds()}
+	first := map[int]recording.Thread{}
+	for _, t := range before {
+		first[t.TID] = t
+	}
+	for _, t := range after {
+		if t.State == "R" {
+			f.Running++
+		}
+		if was, ok := first[t.TID]; ok && still(was, t) {
+			f.Stuck = append(f.Stuck, Thread{Thread: t, Seconds: t.T.Sub(was.T).Seconds()})
+		}
+	}
+	slept(env.Proc, f.Stuck)
+	explain(env, f.Stuck)
+	if n, err := looker.Refused(); n > 0 {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("the calls of %d threads may not be read: %v: run as root, or give the binary CAP_SYS_PTRACE", n, err))
+	}
+	if left > 0 {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%d threads were not looked at: at most %d are", left, most))
+	}
+	return f
+}
+
+// Everyone lists the processes that /proc shows, without the kernel's own threads:
+// they wait for work, and in no call.
+func Everyone(proc string) ([]int, error) {
+	entries, err := os.ReadDir(proc)
+	if err != nil {
+		return nil, fmt.Errorf("list the processes: %w (is /proc mounted?)", err)
+	}
+	var out []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if b, err := os.ReadFile(filepath.Join(proc, e.Name(), "stat")); err == nil && !isKernelThread(b) {
+			out = append(out, pid)
+		}
+	}
+	return out, nil
+}
+
+func processes(rows []recording.Thread) int {
+	pids := map[int]bool{}
+	for _, r := range rows {
+		pids[r.PID] = true
+	}
+	return len(pids)
+}
+
+// still tells whether a thread sat in the same call at both looks and in between:
+// it was on no CPU since.
+func still(was, is recording.Thread) bool {
+	return was.PID == is.PID && threads.InCall(is.Syscall) && was.Syscall == is.Syscall && was.FD == is.FD && was.Futex == is.Futex &&
+		was.OnCPU == is.OnCPU && was.Voluntary == is.Voluntary && was.Involuntary == is.Involuntary && is.State != "R"
+}
+
+// explain says what each waits for.
+func explain(env *probe.Env, stuck []Thread) {
+	reader := descriptor.New(env.Proc, env.Netns)
+	rows := map[[2]int]*recording.FD{}
+	var all []*recording.FD
+	for _, t := range stuck {
+		key := [2]int{t.PID, t.FD}
+		if t.FD < 0 || rows[key] != nil {
+			continue
+		}
+		if row, err := reader.Look(t.PID, t.FD); err == nil {
+			rows[key] = &row
+			all = append(all, &row)
+		}
+	}
+	reader.Complete(time.Now(), all)
+	waiters := map[lockOf]int{}
+	for i := range stuck {
+		if t := &stuck[i]; t.Lock {
+			waiters[lockOf{t.PID, t.Futex}]++
+			if t.Owner == 0 {
+				t.Owner = owner(env.Proc, t.PID, t.Futex)
+			}
+		}
+	}
+	for i := range stuck {
+		t := &stuck[i]
+		row := rows[[2]int{t.PID, t.FD}]
+		// A condition of glibc may wait for the same value as its locks do: what one
+		// thread waits for and nobody holds is none.
+		t.Lock = t.Lock && (t.Owner != 0 || waiters[lockOf{t.PID, t.Futex}] > 1)
+		t.Idle = idle(t.Thread, row)
+		switch {
+		case row != nil:
+			t.On = describe(*row)
+		case t.Futex != 0:
+			t.On = lock(env.Proc, t.Thread)
+		}
+	}
+}
+
+// idle tells whether threads that have nothing to do sit so: in a call that waits
+// for anything, on a futex that is no lock, on a timer. A read of a request that has
+// not come can't be told from a stall: it counts as stuck.
+func idle(t recording.Thread, row *recording.FD) bool {
+	if t.State == "D" {
+		return false
+	}
+	if t.Syscall == "futex" {
+		return !t.Lock
+	}
+	if threads.WaitsForAnything(t.Syscall) {
+		return true
+	}
+	// Timers, events and signals are how a thread sleeps until it is needed.
+	return row != nil && slices.Contains([]string{"eventfd", "timerfd", "signalfd", "inotify"}, row.Kind)
+}
+
+func describe(row recording.FD) string {
+	text := row.Text()
+	var queues []string
+	if row.RecvQ != nil && *row.RecvQ > 0 {
+		queues = append(queues, fmt.Sprintf("%d bytes to read", *row.RecvQ))
+	}
+	if row.SendQ != nil && *row.SendQ > 0 {
+		queues = append(queues, fmt.Sprintf("%d bytes sent that the other end has not taken", *row.SendQ))
+	}
+	if len(queues) > 0 {
+		text += "; " + strings.Join(queues, ", ")
+	}
+	return text
+}
+
+type lockOf struct {
+	pid     int
+	address uint64
+}
+
+// owner is the thread of the process that a lock's own word names; 0 for none.
+func owner(proc string, pid int, address uint64) int {
+	var b [threads.MutexHead]byte
+	if threads.ReadMemory(pid, address, b[:]) != nil {
+		return 0
+	}
+	tid, ok := threads.ParseOwner(b[:])
+	if !ok || threads.Comm(proc, pid, tid) == "" {
+		return 0
+	}
+	return tid
+}
+
+func lock(proc string, t recording.Thread) string {
+	text := "futex 0x" + strconv.FormatUint(t.Futex, 16)
+	if !t.Lock {
+		return text + ", a condition"
+	}
+	text += ", a lock"
+	if t.Owner != 0 {
+		text += fmt.Sprintf(" that %s[%d] holds", threads.Comm(proc, t.PID, t.Owner), t.Owner)
+	}
+	return text
+}

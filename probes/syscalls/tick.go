@@ -1,0 +1,150 @@
+package syscalls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
+
+	"snag/internal/kernel"
+	"snag/probes/probe"
+	"snag/recording"
+)
+
+// tick reads the second that is over.
+func (r *running) tick(late time.Duration, last bool) {
+	if r.kernel != nil {
+		if last {
+			r.going() // before it is detached: who has returned by then is counted
+			r.kernel.detach()
+		}
+		r.drain()
+	}
+	if !last {
+		r.follow()
+	}
+	r.charge()
+	now := r.env.Now()
+	labels := recording.Labels{"probe": probeName}
+	r.env.Sink.Sample(now, "snag_probe_cpu_seconds_total", labels, r.cost)
+	r.env.Sink.Sample(now, "snag_probe_late_seconds", labels, late.Seconds())
+	if r.runtimes != nil && r.runtimes.everSeen {
+		r.env.Sink.Sample(now, "snag_probe_bpf_seconds_total", labels, r.runtimes.seconds)
+	}
+	if late > period/2 {
+		r.env.Sink.Append(recording.Event{
+			T: now, End: now, Kind: recording.EventObserverLate, Subject: recording.Subject{Kind: recording.KindObserver},
+			Attrs: map[string]string{"probe": probeName}, Value: late.Seconds(), Unit: "s",
+		})
+	}
+	r.announce()
+}
+
+// drain swaps the tables and writes what the full one holds.
+func (r *running) drain() {
+	full, odd, err := r.kernel.flip()
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	at, rows := r.since, table{}
+	r.since = r.env.Now()
+	err = kernel.Drain(full, "system calls", func(k *kernelCallKey, v *kernelCallValue) {
+		r.calls += v.N
+		rows.add(at, r.env.Anchor, k, v)
+	})
+	if err == nil {
+		err = r.kernel.emptied(odd)
+	}
+	if err != nil {
+		r.fail(err)
+	}
+	r.readNotes()
+	r.book.complete(time.Now(), r.env.Now())
+	out, folded := rows.coarser(mostRows)
+	r.folded += folded
+	for _, row := range out {
+		r.env.Sink.Append(*row)
+		if e, ok := sat(*row); ok {
+			r.book.name(&e, row.PID, row.FD)
+			r.env.Sink.Append(e)
+		}
+	}
+}
+
+// readNotes takes what the kernel side told of descriptors.
+func (r *running) readNotes() {
+	var record ringbuf.Record
+	r.notes.SetDeadline(time.Unix(1, 0)) // what is there, and no waiting
+	for {
+		if err := r.notes.ReadInto(&record); err != nil {
+			if !errors.Is(err, os.ErrDeadlineExceeded) {
+				r.fail(fmt.Errorf("read the BPF ring of system calls: %w", err))
+			}
+			return
+		}
+		r.book.note(record.RawSample)
+		if r.env.Peek > 0 {
+			clear(record.RawSample) // payload is not kept, not even in a spare buffer
+		}
+	}
+}
+
+// charge puts what was used since the last time on the budget, and ends the probe
+// when all is used up.
+func (r *running) charge() {
+	now := probe.ThreadCPU()
+	used := now - r.mark
+	r.mark = now
+	r.cost += used
+	if r.kernel == nil {
+		return
+	}
+	if r.runtimes.refused == nil {
+		used += r.runtimes.charge(time.Now(), r.kernel.attached())
+	}
+	r.env.Budget.Charge(probeName, used)
+	seconds := time.Since(r.began).Seconds()
+	if r.stopped == "" && r.kernel.attached() && r.env.Budget.Over(seconds) {
+		r.kernel.detach()
+		r.drain() // what came after the last swap
+		r.stopped = fmt.Sprintf("stopped after %.1f s: the budget of %.3g %% of the machine's CPU was used up", seconds, 100*r.env.Budget.Share())
+	}
+}
+
+// measure lets the kernel time the programs for a moment.
+func (r *running) measure(ctx context.Context) {
+	if r.kernel == nil || !r.kernel.attached() || !r.runtimes.begin(time.Now()) {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(measured):
+	}
+	r.runtimes.end(time.Now())
+}
+
+func (r *running) fail(err error) {
+	if r.failed == nil {
+		r.failed = err
+	}
+}
+
+// finish takes the kernel side down.
+func (r *running) finish() {
+	if n, err := r.kernel.losses(); err == nil {
+		r.book.losses = n
+	}
+	_ = r.notes.Close()
+	r.kernel.close()
+}
+
+func nanotime() uint64 {
+	var ts unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // exists on every kernel
+	return uint64(ts.Nano())
+}

@@ -1,0 +1,178 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"snag/recording"
+)
+
+// BlockedThread is a thread that sits in a call.
+type BlockedThread struct {
+	PID     int     `json:"pid"`
+	TID     int     `json:"tid"`
+	Comm    string  `json:"comm"`
+	Call    string  `json:"call"`
+	FD      string  `json:"fd,omitempty"`
+	Seconds float64 `json:"seconds"`
+	// AtLeast tells that it may be longer: the call had begun before anybody looked.
+	AtLeast bool   `json:"at_least,omitempty"`
+	On      string `json:"on,omitempty"`    // what it waits for: the descriptor, the lock and its holder
+	State   string `json:"state,omitempty"` // of the thread: S, D, T
+	Wchan   string `json:"wchan,omitempty"` // kernel function it sleeps in
+	// Idle tells that threads without work sit in this call.
+	Idle bool `json:"idle,omitempty"`
+}
+
+// BlockedIn lists the threads that sat in a call when the recording ended: those
+// that are stuck first, the longest first.
+func BlockedIn(r *recording.Recording) []BlockedThread {
+	out := []BlockedThread{}
+	for _, e := range r.Events {
+		if e.Kind != recording.EventBlocked || e.End != 0 {
+			continue
+		}
+		a := e.Attrs
+		out = append(out, BlockedThread{
+			PID: e.Subject.PID, TID: e.Subject.TID, Comm: e.Subject.Comm, Call: a["call"], FD: a["fd"], Seconds: e.Value,
+			AtLeast: a["begun"] == "before", On: a["name"], State: a["state"], Wchan: a["wchan"], Idle: a["idle"] == "yes",
+		})
+	}
+	SortBlocked(out)
+	return out
+}
+
+// SortBlocked puts those that are stuck first, the longest first.
+func SortBlocked(rows []BlockedThread) {
+	slices.SortStableFunc(rows, func(a, b BlockedThread) int {
+		if a.Idle != b.Idle {
+			if b.Idle {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.PID, b.PID), cmp.Compare(a.TID, b.TID))
+	})
+}
+
+// Blocked is what snag blocked found (docs/syscalls.md has the JSON).
+type Blocked struct {
+	Processes int             `json:"processes"`
+	Threads   int             `json:"threads"`
+	Running   int             `json:"running"` // on a CPU, or about to be
+	Left      int             `json:"left"`    // threads that were not looked at: too many
+	Seconds   float64         `json:"seconds"` // between the two looks
+	Blocked   []BlockedThread `json:"blocked"`
+	Warnings  []string        `json:"warnings"`
+}
+
+// WriteBlocked writes it for a person; idle threads are counted, unless all are
+// wanted.
+func WriteBlocked(w io.Writer, v *Blocked, o TableOptions, all bool) error {
+	o = o.orDefault()
+	var b strings.Builder
+	stuck := 0
+	for _, t := range v.Blocked {
+		if !t.Idle {
+			stuck++
+		}
+	}
+	line(&b, o, "%s of %s, twice in %s: %d stuck in a call, %d idle, %d ran",
+		counted(v.Threads, "thread", "threads"), counted(v.Processes, "process", "processes"), seconds(v.Seconds), stuck, len(v.Blocked)-stuck, v.Threads-len(v.Blocked))
+	writeBlocked(&b, v.Blocked, o, all)
+	for _, s := range v.Warnings {
+		paragraph(&b, o, "! "+s)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteBlockedJSON writes it for programs.
+func WriteBlockedJSON(w io.Writer, v *Blocked) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// writeBlocked writes a line or two a thread, and how many are idle.
+func writeBlocked(b *strings.Builder, rows []BlockedThread, o TableOptions, all bool) {
+	idle, shown := map[string]int{}, 0
+	left := 0
+	for _, t := range rows {
+		if t.Idle && !all {
+			idle[t.Call]++
+			continue
+		}
+		if shown++; shown > o.Most {
+			left++
+			continue
+		}
+		least := ""
+		if t.AtLeast {
+			least = "≥ "
+		}
+		call := t.Call
+		if t.FD != "" {
+			call += "(" + t.FD + ")"
+		}
+		text := fmt.Sprintf("%10s  %s[%d/%d] %s", least+seconds(t.Seconds), t.Comm, t.PID, t.TID, call)
+		if t.Wchan != "" {
+			text += " in " + t.Wchan
+		}
+		if t.State == "D" {
+			text += " (uninterruptible)"
+		}
+		line(b, o, "%s", text)
+		if t.On != "" {
+			line(b, o, "%12s%s", "", t.On)
+		}
+	}
+	if left > 0 {
+		line(b, o, "and %d more: --top", left)
+	}
+	if len(idle) > 0 {
+		type one struct {
+			call string
+			n    int
+		}
+		var counts []one
+		sum := 0
+		for call, n := range idle {
+			counts = append(counts, one{call, n})
+			sum += n
+		}
+		sortDown(counts, func(a one) (float64, string) { return float64(a.n), a.call })
+		text := counted(sum, "idle thread waits", "idle threads wait") + " for work: "
+		for i, c := range counts {
+			if i > 0 {
+				text += ", "
+			}
+			text += fmt.Sprintf("%s %d", c.call, c.n)
+		}
+		paragraph(b, o, text)
+	}
+}
+
+// sortDown sorts by a number, the largest first, then by a name.
+func sortDown[T any](all []T, key func(T) (float64, string)) {
+	slices.SortFunc(all, func(a, b T) int {
+		x, nx := key(a)
+		y, ny := key(b)
+		return cmp.Or(cmp.Compare(y, x), cmp.Compare(nx, ny))
+	})
+}
+
+// paragraph writes a sentence on as many lines as it needs, later ones indented.
+func paragraph(b *strings.Builder, o TableOptions, text string) {
+	for i, l := range wrap(text, o.Width-2) {
+		if i > 0 {
+			b.WriteString("  ")
+		}
+		b.WriteString(l + "\n")
+	}
+}
