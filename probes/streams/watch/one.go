@@ -207,7 +207,7 @@ func (w *Watcher) keep(ctx context.Context, s *one) {
 		over := errors.As(err, &ended) && ended.Over
 		// The same no, again and again, is one event; that what was live is a
 		// recording now, none.
-		if let || err.Error() != was && !(over && s.everRead()) {
+		if let || err.Error() != was && (!over || !s.everRead()) {
 			s.figures.End(now, err)
 		}
 		was = err.Error()
