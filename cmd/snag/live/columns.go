@@ -63,7 +63,7 @@ func layout(width int, transport bool) []column {
 // blamed is a stream's name, and behind it who stopped it, where the host's recording
 // told that of the trouble that it has now.
 func blamed(r *watch.Row) string {
-	name := named(r.Name, r.Layer)
+	name := rowName(r)
 	if j := r.Judged; j != nil && j.Culprit != "" && r.State.Sick() && j.Onset.Sub(r.Since).Abs() < 2*time.Second {
 		return name + " ← " + j.Culprit
 	}
