@@ -148,7 +148,8 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	if err != nil {
 		return &NotBegunError{err}
 	}
-	env.Sink = w
+	spent := newCosts(w)
+	env.Sink = spent
 	env.Stacks = probe.NewStacks(w, mostStacks)
 	for _, pid := range closer {
 		env.Closer.Add(pid, "asked for")
@@ -174,6 +175,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	for i := len(running) - 1; i >= 0; i-- {
 		running[i].Stop()
 	}
+	spent.settle()
 	tellSpent(env)
 	return w.Close()
 }
