@@ -15,7 +15,7 @@ help: ## this help
 build: ## the one static binary, bin/snag
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/snag ./cmd/snag
 
-setup: ## install what the tests, the lab and the generators need (Debian packages; says which)
+setup: ## install what the tests, the lab and the generators need (Debian packages, and servers that it has not, into ~/.cache; says which)
 	tools/setup.sh
 
 demo: ## set up, make a real incident (a reconnect storm on nginx-rtmp), find it

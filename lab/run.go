@@ -59,6 +59,10 @@ func (s *Stage) FindIn(opts ...Option) { s.find = opts }
 // watches from there, as a viewer would.
 func (s *Stage) FindAt(ns string, streams ...string) { s.findAt, s.streams = ns, streams }
 
+// FindLayers sets the namespace that snag find is started in, and the places at which
+// it watches one stream: ingest=URL,edge=URL.
+func (s *Stage) FindLayers(ns, layers string) { s.findAt, s.layers = ns, layers }
+
 // Missing returns the tools of an incident that are not installed.
 func Missing(inc Incident) []Tool {
 	var out []Tool
@@ -222,6 +226,9 @@ func (all stages) findCulprits(o RunOptions) (Answer, error) {
 		}
 		for _, url := range each.streams {
 			argv = append(argv, "--stream", url)
+		}
+		if each.layers != "" {
+			argv = append(argv, "--layers", each.layers)
 		}
 	}
 	p := s.Run(at, "find", argv, append(how, stdoutTo(answer))...)

@@ -61,9 +61,10 @@ type Stage struct {
 	// find is how snag find is to be started: see FindIn.
 	find []Option
 	// findAt is the namespace that it is started in, "" the lab's own, and streams what
-	// it watches: see FindAt.
+	// it watches: see FindAt; layers are those of FindLayers.
 	findAt  string
 	streams []string
+	layers  string
 }
 
 // NewStage waits for its turn (two incidents at a time would be each other's

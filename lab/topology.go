@@ -42,6 +42,19 @@ func (s *Stage) Veth(a, b End) {
 	}
 }
 
+// Bridge joins namespaces by a switch, which is in a namespace of its own.
+func (s *Stage) Bridge(sw string, ends ...End) {
+	s.Command(sw, "ip", "link", "add", "br0", "type", "bridge")
+	s.Command(sw, "ip", "link", "set", "br0", "up")
+	for i, e := range ends {
+		port := fmt.Sprintf("port%d", i)
+		s.Command("", "ip", "link", "add", e.Device, "netns", e.Netns, "type", "veth", "peer", "name", port, "netns", sw)
+		s.Command(sw, "ip", "link", "set", port, "master", "br0", "up")
+		s.Command(e.Netns, "ip", "addr", "add", e.Addr, "dev", e.Device)
+		s.Command(e.Netns, "ip", "link", "set", e.Device, "up")
+	}
+}
+
 // Command runs a command in a namespace to its end.
 func (s *Stage) Command(ns string, argv ...string) { s.input(ns, "", argv...) }
 

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,7 +21,10 @@ import (
 	"snag/probes/host"
 	"snag/probes/jvm"
 	"snag/probes/logs"
+	"snag/probes/memory"
 	"snag/probes/nics"
+	"snag/probes/offcpu"
+	"snag/probes/oncpu"
 	"snag/probes/probe"
 	"snag/probes/routes"
 	"snag/probes/sockets"
@@ -36,6 +40,9 @@ var All = []probe.Probe{
 	drops.Probe,
 	sockets.Probe,
 	threads.Probe,
+	oncpu.Probe,
+	offcpu.Probe,
+	memory.Probe,
 	syscalls.Probe,
 	jvm.Probe,
 	logs.Probe,
@@ -63,8 +70,16 @@ type Plan struct {
 	Since    recording.Time // when the user says that it began; 0: not said
 	Streams  []string       // URLs of live streams to read meanwhile, as a viewer would
 	Layers   string         // one stream's places: ingest=URL,origin=URL,edge=URL
-	Probes   []string       // only these; empty: all
-	Closer   []int          // processes that the costly probes look at from the start
+	// Reading stands in the place of the probe of its name: somebody reads the
+	// streams already. nil: all are as in All.
+	Reading *probe.Probe
+	Probes  []string // only these; empty: all
+	Closer  []int    // processes that the costly probes look at from the start
+	// Remaining is asked once, after the first part of the window, which processes the
+	// costly probes shall look at in the rest; nil: none but Closer.
+	Remaining func() []Look
+	Whole     bool // it is made for its profile: see probe.Env
+	Unwind    bool // see probe.Env
 	// CloserTarget has them look at the target's processes, and CloserAll at all.
 	CloserTarget, CloserAll bool
 	// Peek is how many bytes of a buffer may be looked into for the name of what a
@@ -100,7 +115,13 @@ func (e *NotBegunError) Unwrap() error { return e.Err }
 // the recording is closed. What was recorded before an error is kept in Dir; a
 // NotBegunError tells that there is nothing.
 func Record(ctx context.Context, p Plan) error {
-	return record(ctx, p, All)
+	all := slices.Clone(All)
+	for i := range all {
+		if p.Reading != nil && all[i].Name == p.Reading.Name {
+			all[i] = *p.Reading
+		}
+	}
+	return record(ctx, p, all)
 }
 
 func record(ctx context.Context, p Plan, all []probe.Probe) error {
@@ -121,13 +142,14 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
 		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
 		Closer: probe.NewWatch(max(maxCloser, len(closer))), CloserAll: p.CloserAll, Peek: p.Peek, Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
-		Streams: p.Streams, Layers: p.Layers,
+		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole, Unwind: p.Unwind,
 	}
 	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{Now: env.Now})
 	if err != nil {
 		return &NotBegunError{err}
 	}
-	env.Sink = w
+	spent := newCosts(w)
+	env.Sink = spent
 	env.Stacks = probe.NewStacks(w, mostStacks)
 	for _, pid := range closer {
 		env.Closer.Add(pid, "asked for")
@@ -138,6 +160,9 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	running := start(ctx, env, chosen(all, p.Probes))
+	over := make(chan struct{})
+	var asked sync.WaitGroup
+	asked.Go(func() { lookCloser(env, p, over) })
 	steps := newStepWatch(p.clocks())
 	wait(ctx, p, w.Failed(), func() {
 		if step, stepped := steps.look(); stepped {
@@ -145,9 +170,13 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 			p.Notice(fmt.Sprintf("the wall clock was set by %+.3f s; the recording's times do not move with it", step.Seconds()))
 		}
 	})
+	close(over)
+	asked.Wait()
 	for i := len(running) - 1; i >= 0; i-- {
 		running[i].Stop()
 	}
+	spent.settle()
+	tellSpent(env)
 	return w.Close()
 }
 

@@ -26,7 +26,9 @@ func Resolve(proc string, own uint64, t recording.Target) (recording.Target, err
 	case t.Port != 0:
 		t.PIDs, err = port(proc, own, t.Port)
 	case t.Netns != "":
-		t.NetnsID, err = namespace(proc, own, t.Netns)
+		var ns netns.Namespace
+		ns, err = Namespace(proc, own, t.Netns)
+		t.NetnsID = ns.ID
 	}
 	return t, err
 }
@@ -219,21 +221,23 @@ func holders(proc string, inodes map[uint64]bool) []int {
 	return out
 }
 
-func namespace(proc string, own uint64, name string) (uint64, error) {
+// Namespace finds the network namespace of a name or an inode. own is the inode of
+// snag's own one.
+func Namespace(proc string, own uint64, name string) (netns.Namespace, error) {
 	found, err := netns.List(proc, netns.NameDirs, own)
 	if err != nil {
-		return 0, err
+		return netns.Namespace{}, err
 	}
 	var names []string
 	for _, ns := range found.All {
 		if ns.Name == name || strconv.FormatUint(ns.ID, 10) == name {
-			return ns.ID, nil
+			return ns, nil
 		}
 		if ns.Name != "" {
 			names = append(names, ns.Name)
 		}
 	}
-	return 0, fmt.Errorf("look at network namespace %q: there is none of that name or inode here; %s", name, others(names, found.Hidden))
+	return netns.Namespace{}, fmt.Errorf("look at network namespace %q: there is none of that name or inode here; %s", name, others(names, found.Hidden))
 }
 
 // mostNamed namespaces are listed in an error: a host of containers has hundreds.

@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"fmt"
 	"os"
 
 	"snag/internal/netns"
@@ -31,4 +32,18 @@ func createWatch(dir, snag string, anchor recording.Anchor, live bool) (*recordi
 		o.Now = env.Now
 	}
 	return recording.Create(dir, manifest(Plan{Snag: snag}, recording.Target{}, anchor, own), o)
+}
+
+// OpenNetns opens the network namespace of a name or an inode (--netns), for who
+// captures or reads in it. The caller closes it.
+func OpenNetns(name string) (*netns.Handle, error) {
+	own, err := netns.IDOf("/proc/self/ns/net")
+	if err != nil {
+		return nil, fmt.Errorf("find snag's own network namespace: %w (is /proc mounted?)", err)
+	}
+	ns, err := Namespace("/proc", own, name)
+	if err != nil {
+		return nil, err
+	}
+	return netns.Open(ns)
 }

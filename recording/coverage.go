@@ -44,12 +44,15 @@ var Measures = []string{
 	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
 	"sockets.turns", "sockets.errors", "sockets.ports", "sockets.half-open",
-	"oncpu.kernel",
+	"oncpu.kernel", "oncpu.stacks", "oncpu.symbols",
+	"offcpu.waits", "offcpu.stacks", "locks.futex", "locks.owner",
+	"memory.reclaim", "memory.compaction", "cgroup.throttled",
 	"threads.state", "threads.syscall", "threads.sched",
 	"syscalls.calls", "syscalls.fds", "syscalls.peek",
 	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
 	"jvm.counters", "logs.files",
-	"streams.figures", "streams.passive", "streams.layers",
+	"jvm.safepoints",
+	"streams.figures", "streams.passive", "streams.layers", "streams.files",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
 
@@ -63,6 +66,17 @@ func (r *Recording) compared() (Coverage, bool) {
 	}
 	return Coverage{Probe: Compared, State: CoverageOff, Why: "no recording of a good time or host was given to compare with",
 		Cure: "snag find --out GOOD where it is good, then snag judge --baseline GOOD DIR"}, false
+}
+
+// closerLook tells whether a measure is of the probes that a find asks only where
+// the cheap ones left a question, and that write no coverage where there was none.
+func closerLook(measure string) bool {
+	for _, probe := range []string{"syscalls.", "offcpu.", "locks."} {
+		if strings.HasPrefix(measure, probe) {
+			return true
+		}
+	}
+	return false
 }
 
 // Measured finds the coverage of a measure: its own row, else its probe's. The
@@ -83,6 +97,9 @@ func (r *Recording) Measured(measure string) (Coverage, bool) {
 		if probe, _, ok := strings.Cut(measure, "."); ok && c.Probe == probe {
 			found = i
 		}
+	}
+	if found < 0 && closerLook(measure) {
+		return Coverage{Probe: measure, State: CoverageOff, Why: "no process was looked at closer"}, false
 	}
 	if found < 0 {
 		return Coverage{Probe: measure, State: CoverageUnavailable, Why: "this recording has no coverage of it"}, false

@@ -57,6 +57,7 @@ func oneOfEach(t Time, i int) []Row {
 		Neighbour{T: t, Netns: 4026531840, Addr: "10.0.0.254", Device: "eth0", State: "FAILED", Probes: 3},
 		Rule{T: t, Netns: 4026531840, Family: "inet", Of: "filter", Chain: "input", Hook: "input", Handle: 4, Verdict: "drop", Packets: &hits},
 		Stream{T: t, Name: "live/cam1", URL: "rtmp://127.0.0.1/live/cam1", Protocol: "rtmp", Side: StreamSidePlayer, Video: "h264", Width: 1280, FPS: 30, First: t},
+		StreamFile{T: t, Name: "live/x.m3u8", Path: "/tmp/hls/x.m3u8", Size: 210, MTime: t, PID: 40, Comm: "ffmpeg", By: "its command line", Segment: "x7.ts", SegmentSize: int64(i), SegmentMTime: t},
 		StreamHop{T: t, Name: "live/cam1", From: "ingest", To: "edge", Matched: 30, Missing: i, Delay: 0.125, Rebased: -1.5},
 		Cgroup{T: t, Path: "/system.slice/nginx.service", Version: 2, Quota: 0.02, Period: 0.1},
 		Fact{T: t, Name: "net.core.rmem_max", Value: "212992", Source: "/proc/sys/net/core/rmem_max"},

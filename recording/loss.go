@@ -17,7 +17,7 @@ var feeds = map[string][]string{
 	"threads":     {"threads.state", "threads.syscall", "threads.sched"},
 	"sockets":     {"sockets.diag", "sockets.owner", "sockets.options"},
 	"drops":       {"drops.kfree_skb", "drops.reason", "drops.socket"},
-	"stacks":      {"drops.stacks"},
+	"stacks":      {"drops.stacks", "oncpu.symbols", "offcpu.stacks"},
 	"connections": {"sockets.connections"},
 	"resets":      {"sockets.resets"},
 	"retransmits": {"sockets.retransmits"},
@@ -37,7 +37,13 @@ var feeds = map[string][]string{
 	"facts":       {"host.sysctl"},
 	"streams":     {"streams.passive"},
 	"stream_hops": {"streams.layers"},
-	"events":      {"sockets.signals", "host.kernel-log"},
+	"events":      {"sockets.signals", "host.kernel-log", "memory.reclaim", "memory.compaction", "cgroup.throttled", "jvm.safepoints"},
+
+	"stream_files": {"streams.files"},
+
+	"oncpu":      {"oncpu.stacks"},
+	"offcpu":     {"offcpu.waits"},
+	"lock_waits": {"locks.futex", "locks.owner"},
 }
 
 // losses are coverage rows of measures whose rows did not survive.

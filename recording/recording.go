@@ -93,6 +93,7 @@ type Recording struct {
 	Cgroups     []Cgroup
 	Streams     []Stream
 	StreamHops  []StreamHop
+	StreamFiles []StreamFile
 	Facts       []Fact
 	// Damage lists what could not be read, a sentence each; the rest is judged.
 	Damage []string

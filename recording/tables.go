@@ -404,7 +404,7 @@ type Library struct {
 }
 
 // ProfileRow counts the on-CPU samples of one kernel function in one second, or
-// in the whole window where a tool gave only that. No probe writes it yet.
+// in the whole window where a tool gave only that.
 type ProfileRow struct {
 	T        Time   `json:"t"`
 	Function string `json:"function"`         // the kernel function that ran

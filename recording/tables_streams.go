@@ -26,7 +26,13 @@ type Stream struct {
 	Asked      Time    `json:"asked,omitempty"`                    // when the reader connected
 	First      Time    `json:"first,omitempty"`                    // arrival of the first video frame, audio's where there is no video; 0: none came
 	Last       Time    `json:"last,omitempty"`                     // arrival of the last
-	Error      string  `json:"error,omitempty"`                    // why it could not be read, or ended
+	// Of a connection that was there before the capture, whose messages name no stream.
+	Was       string `json:"was,omitempty"`           // what rows, samples and events before this row called it
+	NamedBy   string `json:"named_by,omitempty"`      // itself: its own messages; frames: they are those of a stream of that name (or of that publisher's connection); address: nothing did
+	Publisher string `json:"publisher,omitempty"`     // address:port of who sends it to the server; "": nobody was seen to
+	Matched   int    `json:"matched_runs,omitempty"`  // runs of eight pictures that were the other stream's too, of
+	Runs      int    `json:"compared_runs,omitempty"` // so many; by then
+	Error     string `json:"error,omitempty"`         // why it could not be read, or ended
 }
 
 // Table names the row's table.
@@ -57,3 +63,26 @@ type StreamHop struct {
 
 // Table names the row's table.
 func (StreamHop) Table() string { return "stream_hops" }
+
+// StreamFile is how the files of an HLS stream that is written on this host were at T:
+// a row a second from when their writer was found (probes/streams/files). Path is the
+// playlist that the writer keeps, as the writer sees it; of a master playlist that of
+// the variant it was found by. Times of change are by the wall clock, as stat(2) has them.
+type StreamFile struct {
+	T     Time   `json:"t"`
+	Name  string `json:"name"` // of the stream
+	Layer string `json:"layer,omitempty"`
+	Path  string `json:"path"`
+	Size  int64  `json:"size"`  // of the playlist, bytes
+	MTime Time   `json:"mtime"` // of the playlist's last change
+	PID   int    `json:"pid"`   // who writes it
+	Comm  string `json:"comm"`
+	By    string `json:"by,omitempty"` // how it was found, in words
+	// Segment is the one that is being written, "" where none was open at that instant.
+	Segment      string `json:"segment,omitempty"`
+	SegmentSize  int64  `json:"segment_size,omitempty"`  // bytes so far
+	SegmentMTime Time   `json:"segment_mtime,omitempty"` // of its last write
+}
+
+// Table names the row's table.
+func (StreamFile) Table() string { return "stream_files" }

@@ -31,6 +31,7 @@ type Document struct {
 	Next      string            `json:"next_measurement,omitempty"`
 	Warnings  []string          `json:"warnings"`
 	Coverage  []Coverage        `json:"coverage"`
+	Closer    *Closer           `json:"closer,omitempty"`
 }
 
 // Window is the span that was recorded, RFC 3339, UTC.
@@ -161,7 +162,7 @@ func NewDocument(v *verdict.Verdict) Document {
 		Version: DocumentVersion, Snag: m.Snag, Host: m.Host, Kernel: m.Kernel, Recording: v.Recording.Dir,
 		Window:   Window{stamp(m.Start), stamp(m.End), v.Recording.Length().Seconds()},
 		Symptoms: []Symptom{}, Verdict: []Entry{}, Coverage: []Coverage{}, Warnings: append([]string{}, v.Warnings...),
-		Abstained: v.Abstained, Next: v.Next,
+		Abstained: v.Abstained, Next: v.Next, Closer: closerOf(v.Recording),
 	}
 	if t := m.Target; t.PID != 0 || t.Unit != "" || t.Port != 0 || t.Netns != "" {
 		d.Target = &t

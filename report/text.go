@@ -258,6 +258,9 @@ func (p *page) foot(r *recording.Recording) {
 	}
 	text := fmt.Sprintf("%-14s%.2f s CPU, latest tick %.2f s late, %s events lost", "snag itself", cost, late, units.Count(float64(lost)))
 	p.add(p.dim(text))
+	if c := closerOf(r); c != nil {
+		p.item("", p.dim(fmt.Sprintf("%-14s", "closer look")), strings.Repeat(" ", 14), p.dim(c.sentence(r)))
+	}
 	if r.Dir != "" {
 		p.add(p.dim(fmt.Sprintf("%-14s%s (snag show, snag judge)", "recording", r.Dir)))
 	}

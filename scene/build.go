@@ -57,8 +57,11 @@ func (s *Scene) tie(from, to NodeID, kind EdgeKind) {
 func (s *Scene) addNamespaces(r *recording.Recording) {
 	for _, n := range r.Netns {
 		name := n.Name
-		if name == "" {
+		switch name {
+		case "":
 			name = fmt.Sprintf("netns %d", n.ID)
+		case "of kthreadd[2]": // the kernel's threads are in the first one (init_net), in no other
+			name = "of the host"
 		}
 		s.netns[n.ID] = name
 		if n.Own {

@@ -18,7 +18,7 @@ const (
 )
 
 // sickStreams: what the watch of a stream saw of it, in a viewer's own units.
-func sickStreams(s *Scene, _ *recording.Recording) []Symptom {
+func sickStreams(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, st := range s.Streams {
 		for _, find := range []func(*Scene, *Stream) (Symptom, bool){frozen, late, skipped} {
@@ -27,12 +27,32 @@ func sickStreams(s *Scene, _ *recording.Recording) []Symptom {
 				out = append(out, onset(sym, s))
 			}
 		}
+		if n, spans := st.Lost(r); n >= lostFloor {
+			out = append(out, onset(Symptom{Name: DatagramsLost, Subject: st.Subject, Active: spans, Amount: n, Unit: "packets", Severity: 0.5,
+				Text: fmt.Sprintf("%s gaps in its packets' counters: what is missing was lost", units.Count(n))}, s))
+		}
 	}
 	return out
 }
 
+// Lost is how many gaps there were in the counters of a stream's packets (RTP sequence
+// numbers, MPEG-TS continuity), and in which seconds. What the kernel dropped at snag's
+// own socket is not among them.
+func (st *Stream) Lost(r *recording.Recording) (n float64, spans []recording.Interval) {
+	for _, name := range []string{"snag_stream_packets_lost_total", "snag_stream_continuity_errors_total"} {
+		points := ofStream(r, name, st.Row)
+		for i := 1; i < len(points); i++ {
+			if d := points[i].V - points[i-1].V; d > 0 {
+				n += d
+				spans = append(spans, recording.Interval{Start: points[i-1].T, End: points[i].T})
+			}
+		}
+	}
+	return n, inOrder(spans)
+}
+
 func frozen(s *Scene, st *Stream) (Symptom, bool) {
-	spans := st.Spans(recording.EventStreamFreeze, s.Window)
+	spans := st.Stood(s.Window)
 	sum, window := total(spans), s.Window.Length(s.Window.End)
 	if sum <= 0 || window <= 0 {
 		return Symptom{}, false
@@ -46,6 +66,15 @@ func frozen(s *Scene, st *Stream) (Symptom, bool) {
 	text := fmt.Sprintf("frozen for %s of %s", units.Seconds(sum), units.Seconds(window))
 	if len(spans) > 1 {
 		text = fmt.Sprintf("frozen %d times, %s of %s in all, %s the longest", len(spans), units.Seconds(sum), units.Seconds(window), units.Seconds(longest.Length(s.Window.End)))
+	}
+	if len(st.late) > 0 {
+		text += ": its playlist was late"
+	}
+	if len(st.wait) > 0 {
+		text += fmt.Sprintf(" (%s passed until its first frame)", units.Seconds(st.wait[0].End.Sub(st.Asked)))
+		if st.Row.First == 0 {
+			text = fmt.Sprintf("no frame in the %s since it was asked for", units.Seconds(st.wait[0].End.Sub(st.Asked)))
+		}
 	}
 	return Symptom{Name: StreamFreeze, Active: spans, Amount: sum.Seconds(), Unit: "s", Severity: min(1, sum.Seconds()/window.Seconds()), Text: text}, true
 }

@@ -10,12 +10,34 @@ import (
 // findWay follows a stream from the connection on which it was seen back to where
 // it comes from, as far as this host has both ends.
 func (s *Scene) findWay(r *recording.Recording, st *Stream) {
+	switch {
+	case st.Row.Protocol == "hls":
+		s.findFileWay(r, st)
+		return
+	case overDatagrams(st.Row):
+		st.Way, st.Ends = s.datagramWay(r, st.Row, nil)
+		return
+	}
 	l := s.firstLink(st.Row)
+	if st.Row.Protocol == "rtsp" {
+		if asked := s.requestLink(r, st.Row); asked.To != nil && !carriesAll(r, st.Row, asked.To) {
+			st.Way, st.Ends = s.datagramWay(r, st.Row, asked.From)
+			if asked.From != nil && asked.From.Owner() != nil && len(st.Way) > 0 {
+				s.goBack(r, st)
+			}
+			return
+		}
+	}
 	if l.From == nil && l.To == nil {
 		st.Ends = "its connection is not among the sockets that were recorded"
 		return
 	}
 	st.Way = []Link{l}
+	s.goBack(r, st)
+}
+
+// goBack follows the way from its last connection's sender on.
+func (s *Scene) goBack(r *recording.Recording, st *Stream) {
 	for {
 		from := st.Way[len(st.Way)-1].From
 		switch {
@@ -29,7 +51,7 @@ func (s *Scene) findWay(r *recording.Recording, st *Stream) {
 			st.Ends = fmt.Sprintf("it was followed over %d connections and no further", maxLinks)
 			return
 		}
-		in, by, why := s.feederOf(r, st, from)
+		in, by, why := s.feederOf(r, st, from, nil)
 		if in == nil {
 			st.Ends = why
 			return
@@ -91,11 +113,14 @@ func brings(k *Socket) bool {
 // feederOf is the socket on which the process that sends from out gets the stream:
 // by what was read of the publishers' connections, else the only one that brings
 // something, else the one whose rhythm is the stream's. Nil and no reason: it gets
-// none, and is the source.
-func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket) (in *Socket, by, why string) {
+// none, and is the source. A writer of files has no such socket, and out is nil.
+func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer *Process) (in *Socket, by, why string) {
 	var all []*Socket
 	for _, k := range s.Sockets {
-		same := k.Listener != nil && k.Listener == out.Listener || sharesOwner(k, out)
+		same := writer != nil && hasProcess(k.Owners, writer)
+		if out != nil {
+			same = k.Listener != nil && k.Listener == out.Listener || sharesOwner(k, out)
+		}
 		if same && k != out && brings(k) {
 			all = append(all, k)
 		}
@@ -117,9 +142,20 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket) (in *S
 	if k, text := likeIt(r, st, all); k != nil {
 		return k, text, ""
 	}
-	return nil, "", fmt.Sprintf("%s receives %d streams, and nothing tells which of them is this one (snag watch --passive does)", out.Subject.Name, len(all))
+	who := writer
+	if out != nil {
+		who = out.Owner()
+	}
+	return nil, "", fmt.Sprintf("%s receives %d streams, and nothing tells which of them is this one (snag watch --passive does)", nameOr(who, out), len(all))
 }
 
 func sharesOwner(a, b *Socket) bool {
 	return slices.ContainsFunc(a.Owners, func(p *Process) bool { return slices.Contains(b.Owners, p) })
+}
+
+func nameOr(p *Process, k *Socket) string {
+	if p != nil {
+		return p.Subject.Name
+	}
+	return k.Subject.Name
 }

@@ -2,8 +2,8 @@ package scene
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"time"
 
 	"snag/recording"
 )
@@ -26,13 +26,32 @@ type Stream struct {
 	// there was one.
 	By string
 
-	near map[NodeID]bool // what evidence on it may be joined with
+	// Delay is how long what is sent may take to the viewer by what is held on the way
+	// at all times: a segment of HLS that is not whole yet.
+	Delay time.Duration
+	// Asked is when it was first asked for, where its first frame came late.
+	Asked recording.Time
+
+	// Files are its playlist and segments as they are written on this host, by time, and
+	// Writer who writes them; Web the process that serves them. Of HLS only.
+	Files       []recording.StreamFile
+	Writer, Web *Process
+
+	near map[NodeID]bool      // what evidence on it may be joined with
+	wait []recording.Interval // for its first frame, beyond what is usual
+	late []recording.Interval // its playlist had to change by then, and did not
 }
 
 // Link is one connection that a stream crosses.
 type Link struct {
 	From *Socket // the end that sends; nil: not on this host, or not seen
 	To   *Socket // the end that receives; nil likewise
+	// Datagrams: it comes over UDP. What moves over one socket is not counted there,
+	// only what a namespace sends and receives in all.
+	Datagrams bool
+	// ToFiles: who receives here writes files, and who sends on the link before serves
+	// them.
+	ToFiles bool
 }
 
 // Sender is the process that sends, or nil.
@@ -41,6 +60,13 @@ func (l Link) Sender() *Process { return ownerOf(l.From) }
 // Receiver is the process that receives, or nil.
 func (l Link) Receiver() *Process { return ownerOf(l.To) }
 
+func (l Link) writer(st *Stream) *Process {
+	if l.ToFiles {
+		return st.Writer
+	}
+	return nil
+}
+
 func ownerOf(k *Socket) *Process {
 	if k == nil {
 		return nil
@@ -48,8 +74,9 @@ func ownerOf(k *Socket) *Process {
 	return k.Owner()
 }
 
-// maxLinks bounds a stream's way: publisher, origin, edge, a relay between, player.
-const maxLinks = 5
+// maxLinks bounds a stream's way: encoder, ingest, relay, origin, a relay again, edge,
+// player, and as many more.
+const maxLinks = 12
 
 // addStreams makes a node of each stream at each place where it was seen.
 func (s *Scene) addStreams(r *recording.Recording) {
@@ -67,6 +94,8 @@ func (s *Scene) addStreams(r *recording.Recording) {
 	}
 	for _, st := range s.Streams {
 		st.Events = eventsOf(r, st.Row)
+		s.findWait(r, st)
+		s.findStale(r, st)
 		s.findWay(r, st)
 		s.tieStream(st)
 	}
@@ -178,8 +207,10 @@ func (st *Stream) OnWay(k *Socket) bool {
 func (st *Stream) Through() []*Process {
 	var out []*Process
 	for _, l := range st.Way {
-		if p := l.Sender(); p != nil && !slices.Contains(out, p) {
-			out = append(out, p)
+		for _, p := range []*Process{l.Sender(), l.writer(st)} {
+			if p != nil && !slices.Contains(out, p) {
+				out = append(out, p)
+			}
 		}
 	}
 	return out
@@ -191,6 +222,8 @@ func (st *Stream) Through() []*Process {
 // another publisher does is no reason for this stream's freeze.
 func (s *Scene) tieStream(st *Stream) {
 	st.near = map[NodeID]bool{}
+	s.nearProcess(st, st.Writer)
+	s.nearProcess(st, st.Web)
 	for i, l := range st.Way {
 		for _, k := range []*Socket{l.From, l.To} {
 			if k == nil {
@@ -212,15 +245,23 @@ func (s *Scene) tieStream(st *Stream) {
 				st.near[k.Listener.ID] = true
 			}
 			for _, p := range k.Owners {
-				st.near[p.ID] = true
-				for _, t := range p.Threads {
-					st.near[t.ID] = true
-				}
-				for _, c := range s.Neighbours(p.ID, LimitedBy) {
-					st.near[c] = true
-				}
+				s.nearProcess(st, p)
 			}
 		}
+	}
+}
+
+// nearProcess notes a process on the way that holds no socket of it.
+func (s *Scene) nearProcess(st *Stream, p *Process) {
+	if p == nil {
+		return
+	}
+	st.near[p.ID] = true
+	for _, t := range p.Threads {
+		st.near[t.ID] = true
+	}
+	for _, c := range s.Neighbours(p.ID, LimitedBy) {
+		st.near[c] = true
 	}
 }
 
@@ -241,12 +282,4 @@ func (st *Stream) touches(s *Scene, other recording.Subject) bool {
 	}
 	n := s.anchor(other)
 	return n != nil && st.near[n.ID]
-}
-
-// Seen tells in words how far a stream's way was followed.
-func (st *Stream) Seen() string {
-	if st.Ends == "" {
-		return ""
-	}
-	return fmt.Sprintf("the way of %s is seen on this host over %d connections only: %s", st.Subject.Name, len(st.Way), st.Ends)
 }

@@ -25,6 +25,8 @@ type convoy struct {
 	socket  *scene.Socket // that the holder waited on
 	pool    int           // looks in which half of the threads waited to be told of work
 	pooled  int           // most threads in such a look
+
+	counted *lockCount // of the waits themselves, where they were counted
 }
 
 const (
@@ -38,8 +40,8 @@ const (
 
 // convoyOf finds the lock that most of a process' threads wait for, look after
 // look; nil where no thread waits in futex.
-func convoyOf(p *scene.Process) *convoy {
-	c := &convoy{process: p, looks: looksAt(p), jammed: map[int]int{}, holders: map[int]bool{}}
+func convoyOf(p *scene.Process, r *recording.Recording) *convoy {
+	c := &convoy{process: p, looks: looksAt(p), jammed: map[int]int{}, holders: map[int]bool{}, counted: countedConvoy(p, r)}
 	for i, l := range c.looks {
 		locks, notes := map[uint64]int{}, map[uint64]int{}
 		for _, row := range l.Rows {
@@ -64,12 +66,15 @@ func convoyOf(p *scene.Process) *convoy {
 			c.pooled = max(c.pooled, n)
 		}
 	}
-	if len(c.jammed) == 0 && c.pool == 0 {
+	if len(c.jammed) == 0 && c.pool == 0 && c.counted == nil {
 		return nil
 	}
 	c.active = spansOf(c.looks, func(i int) bool { return c.jammed[i] > 0 })
 	return c
 }
+
+// seen tells whether the looks alone show a convoy.
+func (c *convoy) seen() bool { return len(c.jammed) >= fewJams && 2*len(c.jammed) >= len(c.looks) }
 
 func fullest(waiters map[uint64]int) (address uint64, n int) {
 	for a, w := range waiters {
@@ -130,6 +135,9 @@ func (c *convoy) doing() string {
 // looks in the wait over how often it gave the CPU up, each of which may have been
 // such a wait.
 func (c *convoy) waited() float64 {
+	if c.counted != nil {
+		return c.counted.mean()
+	}
 	worst := 0.0
 	for _, t := range c.process.Threads {
 		in, first, last := 0, recording.Thread{}, recording.Thread{}

@@ -79,6 +79,14 @@ func plural(n int, noun string) string {
 	return count(float64(n)) + " " + noun + "s"
 }
 
+// times writes "once", "3 times".
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return count(float64(n)) + " times"
+}
+
 // ofAll writes "2,874 of 9,000", or the first alone where the whole is unknown.
 func ofAll(n, of float64) string {
 	if of <= 0 {

@@ -78,7 +78,7 @@ func rivals(s *scene.Scene, r *recording.Recording) []rival {
 	}
 	for _, p := range s.Processes {
 		a, b := p.First(), p.Last()
-		n := b.CPU - a.CPU + max(0, b.ChildrenCPU-a.ChildrenCPU-counted[b.PID])
+		n := b.CPU - a.CPU + reaped(a, b, counted[b.PID], r.Manifest.CPUs)
 		if len(p.Rows) < 2 || n <= 0 || b.Self || b.PID == r.Manifest.SelfPID {
 			continue
 		}
@@ -102,6 +102,17 @@ func rivals(s *scene.Scene, r *recording.Recording) []rival {
 		return out[i].processes[0].Subject.PID < out[j].processes[0].Subject.PID
 	})
 	return out
+}
+
+// reaped is the CPU time of children without rows of their own that ended between two
+// rows. It is counted when they end, with all that they used before: more than there
+// was in that time is not of it. Init reaps whom it did not start.
+func reaped(a, b recording.Process, counted float64, cpus int) float64 {
+	n := max(0, b.ChildrenCPU-a.ChildrenCPU-counted)
+	if there := b.T.Sub(a.T).Seconds() * float64(max(cpus, 1)); b.PID == 1 || n > there {
+		return 0
+	}
+	return n
 }
 
 // has tells whether a process is among them.

@@ -21,11 +21,16 @@ var encoderStall = &Suspect{
 	For: []string{
 		"decisive: the publisher's Send-Q is 0 at all looks and it wrote nothing (0 of 300 kB/s), while the server had read all that came (Recv-Q 0, lastrcv 3.6 s)",
 		"decisive: its clock moves 0.8 s a second, and nothing waits on either side",
+		"decisive: of a freeze under 2 s, at the one look inside of it: the last data of both ends is as old as the freeze (tcp_info lastsnd, lastrcv)",
+		"decisive: over UDP: where it sends from no datagram was sent, and none came where it is read",
+		"strong, twice: it writes the segments of HLS itself, nothing comes to it, and neither its files nor what viewers are given changes",
+		"strong, from the player alone: so many frames came each second (20.0, ±0.3 %) though their bytes differed (91 to 103 KiB): somebody makes or paces them, and no link holds them up; with a clock that moves 0.8 s a second it confirms",
 		"weak: the clock stepped by 5.1 s without a burst (a capture clock: the frames were never made), or the frames came in a burst (a file clock)",
 	},
 	Against: []string{
 		"decisive: bytes wait at its socket: the link or the server does not take them, whatever frames it then leaves out",
 		"trap: a step of the clock by seconds with frames missing: an encoder leaves out what nobody reads; look downstream",
+		"trap: over UDP from another host: no datagram comes, and that is all; its sender or the way",
 		"trap: the burst of a group of pictures at the start is no stall; the publisher on another host can't be told from its uplink",
 	},
 	LeadsTo: []Lead{{scene.StreamFreeze, 2 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 2 * time.Second}},
@@ -39,16 +44,24 @@ func weighEncoderStall(s *scene.Scene, r *recording.Recording) []Finding {
 	for _, f := range streamFaults(s, r) {
 		switch f.at {
 		case atSource:
-			out = append(out, f.with(f.encoder(s), f.upstream(s, r)))
+			out = append(out, f.with(f.onFiles(f.encoder(s)), f.upstream(s, r)))
 		case atSlowLink, atDeadLink:
-			out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it waited at its socket (Send-Q %s): it sends more than is taken", size(float64(f.from.most)), f.from.lookedAt())))
+			if f.stream.Way[f.link].Datagrams {
+				out = append(out, f.encoderSends(s, "where it sends from, datagrams were sent: "+f.sent.text()))
+				continue
+			}
+			out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it waited at its socket (bytes in Send-Q %s): it sends more than is taken", size(float64(f.from.most)), f.from.lookedAt())))
 		case atServer:
-			if !f.holds {
-				out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it lay unread at %s (Recv-Q %s): it sent", size(float64(f.to.most)), f.to.name(), f.to.lookedAt())))
+			if !f.holds && !f.web && !f.stream.Way[f.link].Datagrams {
+				out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it lay unread at %s (bytes in Recv-Q %s): it sent", size(float64(f.to.most)), f.to.name(), f.to.lookedAt())))
 			}
 		case atUnknown:
 			if f.open.upstream {
-				out = append(out, f.with(f.cantTell(s, "the encoder stopped"), f.upstream(s, r)))
+				who := "the encoder stopped"
+				if f.slow {
+					who = "the encoder is too slow"
+				}
+				out = append(out, f.with(f.paced(s, r, f.cantTell(s, r, who)), f.upstream(s, r)))
 			}
 		}
 	}
@@ -58,11 +71,17 @@ func weighEncoderStall(s *scene.Scene, r *recording.Recording) []Finding {
 // encoder is the finding on a source that has nothing to send.
 func (f *faulty) encoder(s *scene.Scene) Finding {
 	l := f.stream.Way[f.link]
+	switch {
+	case l.Datagrams:
+		return f.sentNoDatagrams(s)
+	case l.From == nil:
+		return f.madeNothing(s)
+	}
 	out := f.finding(s, l.From.Subject)
 	who := f.from.name()
 	e := Evidence{Side: For, Grade: Strong, Value: f.from.written, Unit: "B", Source: "ss -tnpi Send-Q, bytes_acked, lastsnd", Origin: "the publisher's socket"}
 	if f.slow {
-		e.Text = fmt.Sprintf("nothing waited at its socket (Send-Q %s), and it wrote %s/s", f.from.lookedAt(), size(f.from.written/max(f.from.seconds, 1)))
+		e.Text = fmt.Sprintf("nothing waited at its socket (bytes in Send-Q %s), and it wrote %s/s", f.from.lookedAt(), size(f.from.written/max(f.from.seconds, 1)))
 		out.Text = fmt.Sprintf("%s makes %.2f s of %s a second: it is too slow", who, f.ratio, f.stream.Subject.Name)
 	} else {
 		e.Text = f.from.nothingToSend()

@@ -1,6 +1,7 @@
 package suspects
 
 import (
+	"fmt"
 	"sort"
 	"strconv"
 	"strings"
@@ -15,9 +16,10 @@ type standstill struct {
 	stopped steps                // safepoint time by second, s
 	sync    float64              // of it, until the last thread had stopped
 	pauses  []recording.Interval // each as exact as it is known
-	exact   int                  // of them, collections with exact times
-	longest float64              // s
-	total   float64              // s in pauses that are felt
+	timed   timedStops
+	exact   int     // of them, collections with exact times
+	longest float64 // s
+	total   float64 // s in pauses that are felt
 	causes  map[string]int
 	gc      map[string]float64 // seconds by collector
 	stops   []recording.Interval
@@ -77,13 +79,20 @@ func withSync(stopped, sync steps) steps {
 // when it is over, so it lay before the reading. What a stopped process (SIGSTOP)
 // spent inside a safepoint is the stop's.
 func (j *standstill) addPauses(r *recording.Recording, window recording.Interval) {
-	var collected []recording.Interval
+	collected := j.addSafepoints(r, window)
+	timed := mergeIntervals(append([]recording.Interval(nil), collected...), 0)
 	for _, e := range r.Events {
 		if e.Kind != recording.EventGCPause || e.Subject.PID != j.process.Subject.PID {
 			continue
 		}
 		i := e.Interval()
 		collected = append(collected, i)
+		if length := i.Length(window.End).Seconds(); overlap(timed, []recording.Interval{i}, window.End).Seconds() >= 0.5*length {
+			if length >= feltPause && !j.outside(i, window) {
+				j.causes[e.Attrs["cause"]]++ // the safepoint that it lies in is counted
+			}
+			continue
+		}
 		if length := i.Length(window.End).Seconds(); length >= feltPause && !j.outside(i, window) {
 			j.pauses = append(j.pauses, i)
 			j.exact++
@@ -107,6 +116,82 @@ func (j *standstill) addPauses(r *recording.Recording, window recording.Interval
 	sort.Slice(j.pauses, func(a, b int) bool { return j.pauses[a].Start < j.pauses[b].Start })
 }
 
+// addSafepoints takes the times that the probes of libjvm gave, from when all threads
+// were asked to stop, and returns them all, felt or not.
+func (j *standstill) addSafepoints(r *recording.Recording, window recording.Interval) []recording.Interval {
+	var all []recording.Interval
+	for _, e := range r.Events {
+		if e.Kind != recording.EventSafepoint || e.Subject.PID != j.process.Subject.PID {
+			continue
+		}
+		i := e.Interval()
+		all = append(all, i)
+		length := i.Length(window.End).Seconds()
+		if length < feltPause || j.outside(i, window) {
+			continue
+		}
+		j.pauses = append(j.pauses, i)
+		j.exact++
+		j.longest = max(j.longest, length)
+		j.total += length
+		j.timed.add(e, length)
+	}
+	return all
+}
+
+// timedStops sums up the stops that the probes of libjvm timed.
+type timedStops struct {
+	n          int
+	total      float64 // s
+	toStop     float64 // s of it until the last thread had stopped
+	operations map[string]int
+	askers     map[string]int
+}
+
+func (t *timedStops) add(e recording.Event, length float64) {
+	if t.operations == nil {
+		t.operations, t.askers = map[string]int{}, map[string]int{}
+	}
+	t.n++
+	t.total += length
+	if to, err := strconv.ParseFloat(e.Attrs["to_safepoint"], 64); err == nil {
+		t.toStop += to
+	}
+	if op := e.Attrs["operation"]; op != "" {
+		t.operations[op]++
+	}
+	if by := e.Attrs["asked_by"]; by != "" {
+		t.askers[by]++
+	}
+}
+
+// mostOften is the key that was counted most; "" of none.
+func mostOften(counts map[string]int) string {
+	best, n := "", 0
+	for c, k := range counts {
+		if k > n || k == n && c < best {
+			best, n = c, k
+		}
+	}
+	return best
+}
+
+// evidence is what the probes say beside the JVM's own counter.
+func (t *timedStops) evidence(counted float64) (Evidence, bool) {
+	if t.n == 0 {
+		return Evidence{}, false
+	}
+	text := fmt.Sprintf("timed in its libjvm: %s of 0.2 s and longer, %s in all (by its counter it stood still for %s), of it %s until the last thread had stopped",
+		plural(t.n, "stop"), lasting(t.total), lasting(counted), lasting(t.toStop))
+	if op := mostOften(t.operations); op != "" {
+		text += fmt.Sprintf("; operation %s in %d of them", op, t.operations[op])
+	}
+	if by := mostOften(t.askers); by != "" {
+		text += fmt.Sprintf("; asked for by %s in %d", by, t.askers[by])
+	}
+	return Evidence{Side: For, Grade: Strong, Value: t.total, Unit: "s", Source: "static probes of libjvm: safepoint__begin, vmops__begin, safepoint__end", Origin: "libjvm", Text: text}, true
+}
+
 // outside tells whether a pause lies outside of the window, or in a time in which
 // the whole process was stopped from without.
 func (j *standstill) outside(i, window recording.Interval) bool {
@@ -117,15 +202,7 @@ func (j *standstill) outside(i, window recording.Interval) bool {
 }
 
 // cause is the reason that most of its collections had, in the JVM's words.
-func (j *standstill) cause() string {
-	best, n := "", 0
-	for c, k := range j.causes {
-		if k > n || k == n && c < best {
-			best, n = c, k
-		}
-	}
-	return best
-}
+func (j *standstill) cause() string { return mostOften(j.causes) }
 
 // askedBy tells who asked for a collection that the heap did not need; "" where the
 // heap did (gcCause.cpp has the names).

@@ -17,11 +17,14 @@ var lockConvoy = &Suspect{
 		{Measure: "sockets.diag", Must: true, Why: "at which processes something waits; what the holder's descriptor is"},
 		{Measure: "threads.syscall", Why: "the address that each thread waits on, and who holds that lock"},
 		{Measure: "threads.state", Why: "whether the holder sleeps"},
+		{Measure: "locks.futex", Why: "each wait for a lock: how many threads, how often, how long"},
+		{Measure: "locks.owner", Why: "the holder's function, and the call that it sits in"},
 		{Measure: "sockets.turns", Why: "how long its answers take"},
 	},
 	For: []string{
 		"decisive: half of its threads or more wait for one lock (23 of 24), look after look, and the lock's own word names a thread that sleeps in a call meanwhile",
-		"strong: half of its threads or more wait in futex on one address for a lock",
+		"strong: half of its threads or more wait in futex on one address for a lock; counted: those who want the lock spend half of their time or more waiting for it",
+		"strong: where the lock's word names nobody, the waiters are woken by threads of one function",
 		"strong: requests wait at its sockets meanwhile, or their answers take that long",
 	},
 	Against: []string{
@@ -44,13 +47,13 @@ func weighLockConvoy(s *scene.Scene, r *recording.Recording) []Finding {
 		if p.Subject.PID == r.Manifest.SelfPID {
 			continue
 		}
-		c := convoyOf(p)
+		c := convoyOf(p, r)
 		switch {
 		case c == nil:
 			if f, ok := unlooked(p, s, r, "that its threads queue for a lock"); ok {
 				out = append(out, f)
 			}
-		case len(c.jammed) >= fewJams && 2*len(c.jammed) >= len(c.looks):
+		case c.seen() || c.counted != nil:
 			out = append(out, c.finding(s, r))
 		case c.pool >= fewJams && len(c.jammed) == 0:
 			out = append(out, c.idle())
@@ -68,22 +71,19 @@ func (c *convoy) idle() Finding {
 
 func (c *convoy) finding(s *scene.Scene, r *recording.Recording) Finding {
 	pid := c.process.Subject.PID
-	f := Finding{Subject: c.process.Subject, Active: c.active}
-	if len(c.jammed) == len(c.looks) {
-		f.Active = nil // so it was when it was first looked at, which may be seconds after the window began
+	f := Finding{Subject: c.process.Subject}
+	if c.seen() {
+		c.fromLooks(&f)
 	}
-	looks, _ := during(len(c.jammed), len(c.looks))
-	jam := Evidence{Side: For, Grade: Strong, Value: float64(c.waiters), Unit: "threads", Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "futex",
-		Text: fmt.Sprintf("up to %d of its %d threads waited for the lock at 0x%x, at %s looks", c.waiters, c.threads, c.address, looks)}
-	f.Evidence = append(f.Evidence, jam)
-	f.Text = fmt.Sprintf("up to %d of %d threads wait for one lock", c.waiters, c.threads)
-	f.Evidence = append(f.Evidence, c.holderEvidence()...)
-	if c.blocked > 0 {
-		f.Text += fmt.Sprintf(", whose holder (thread %d) is %s", c.holder.TID, c.doing())
-		if len(c.holders) > 1 {
-			f.Text = fmt.Sprintf("up to %d of %d threads wait for one lock, whose holder at the time is %s", c.waiters, c.threads, c.doing())
+	if l := c.counted; l != nil {
+		c.fromCounts(&f)
+		if !c.seen() {
+			c.active = l.active
 		}
-		f.Related = append(f.Related, recording.Subject{Kind: recording.KindThread, PID: pid, TID: c.holder.TID, Comm: c.holder.Comm})
+	}
+	f.Active = c.active
+	if c.seen() && len(c.jammed) == len(c.looks) || !c.seen() && c.counted.jams >= c.counted.seconds-1 {
+		f.Active = nil // so it was when it was first looked at, which may be seconds after the window began
 	}
 	if c.socket != nil {
 		f.Related = append(f.Related, c.socket.Subject)
@@ -98,9 +98,49 @@ func (c *convoy) finding(s *scene.Scene, r *recording.Recording) Finding {
 	if c.socket != nil {
 		f.Remedy = fmt.Sprintf("in %s: do not hold the lock while %s is waited for: a pool of connections, or a lock for each", c.process.Subject.Comm, orThis(c.socket.First().Remote, c.socket.First().Local))
 	}
+	if c.counted != nil && c.counted.caller != "" {
+		f.Remedy += ", in " + c.counted.caller
+		return f
+	}
 	// Which lock it is in the program only its stack tells.
 	f.Next = fmt.Sprintf("eu-stack -p %d   # or: gdb -p %d -batch -ex 'thread apply all bt': which function holds the lock at 0x%x", pid, pid, c.address)
 	return f
+}
+
+// fromLooks adds what was seen once a second.
+func (c *convoy) fromLooks(f *Finding) {
+	pid := c.process.Subject.PID
+	looks, _ := during(len(c.jammed), len(c.looks))
+	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(c.waiters), Unit: "threads", Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "futex",
+		Text: fmt.Sprintf("up to %d of its %d threads waited for the lock at 0x%x, at %s looks", c.waiters, c.threads, c.address, looks)})
+	f.Text = fmt.Sprintf("up to %d of %d threads wait for one lock", c.waiters, c.threads)
+	f.Evidence = append(f.Evidence, c.holderEvidence()...)
+	if c.blocked > 0 {
+		if len(c.holders) > 1 {
+			f.Text += fmt.Sprintf(", whose holder at the time is %s", c.doing())
+		} else {
+			f.Text += fmt.Sprintf(", whose holder (thread %d) is %s", c.holder.TID, c.doing())
+		}
+		f.Related = append(f.Related, recording.Subject{Kind: recording.KindThread, PID: pid, TID: c.holder.TID, Comm: c.holder.Comm})
+	}
+}
+
+// fromCounts adds what the closer look counted.
+func (c *convoy) fromCounts(f *Finding) {
+	l, pid := c.counted, c.process.Subject.PID
+	f.Evidence = append(f.Evidence, l.evidence(pid))
+	f.Text = fmt.Sprintf("up to %d of %d threads wait for one lock, %s in all", l.waiters, max(c.process.Last().Threads, l.waiters), lasting(l.sum))
+	if e, ok := l.holderEvidence(c.process); ok {
+		f.Evidence = append(f.Evidence, e)
+		f.Text += ", held by " + l.doing(c.process)
+		f.Related = append(f.Related, recording.Subject{Kind: recording.KindThread, PID: pid, TID: l.holder.Owner, Comm: l.holder.OwnerComm})
+	}
+	if k := l.socket(c.process); k != nil {
+		c.socket = k
+	}
+	if c.address == 0 {
+		c.address = l.address
+	}
 }
 
 // holderEvidence is what the lock's own word says.

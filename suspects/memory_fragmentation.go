@@ -17,11 +17,13 @@ var memoryFragmentation = &Suspect{
 		{Measure: "host.zones", Must: true, Why: "in blocks of which size the free memory is"},
 		{Measure: "host.pressure", Why: "how much of the time somebody waited for memory"},
 		{Measure: "host.cgroup", Why: "whose threads waited for memory"},
+		{Measure: "memory.compaction", Why: "when, and how long, which thread compacted"},
 	},
 	For: []string{
 		"strong: allocations had to compact memory themselves (compact_stall), 5 a second or more (healthy 0); decisive where half of them did so in vain and the free blocks say the same",
 		"strong: of a zone's free memory, of which there is enough, less than a tenth is in blocks of 2 MiB (healthy: more than half)",
 		"strong: the control group of a service that is late waited for memory for a tenth of the time or more (healthy 0)",
+		"strong: threads of a service that is late compacted memory themselves for a tenth of a second or more in all",
 		"weak: compactions that failed, huge pages that were not had (thp_fault_fallback)",
 	},
 	Against: []string{
@@ -81,7 +83,7 @@ func weighFragmentation(s *scene.Scene, r *recording.Recording) []Finding {
 			Text: fmt.Sprintf("%s faults wanted a huge page and got none", count(lost))})
 	}
 	f.Evidence = append(f.Evidence, shortOfMemory(r, z, stalls)...)
-	f.addWaiting(s, r)
+	f.addWaiting(s, r, f.addCompacting(s, r))
 	free, _ := z.free()
 	f.Text = fmt.Sprintf("allocations had to compact memory %s times; %s are free in %s, in pieces", count(stalls), size(free*pageBytes(r)), f.Subject.Name)
 	f.Remedy = fragmentationRemedy(r)
@@ -129,8 +131,9 @@ func shortOfMemory(r *recording.Recording, z zone, compacted float64) []Evidence
 		Text: fmt.Sprintf("%s allocations had to reclaim memory and %s to compact it, with %s pages free at a watermark of %s: memory is short", count(reclaimed), count(compacted), count(free), count(z.high))}}
 }
 
-// addWaiting adds the services that are late and waited for memory.
-func (f *Finding) addWaiting(s *scene.Scene, r *recording.Recording) {
+// addWaiting adds the services that are late and waited for memory. compacting: one is
+// known by its own compactions.
+func (f *Finding) addWaiting(s *scene.Scene, r *recording.Recording, compacting bool) {
 	var late *scene.Process
 	worst, where := 0.0, ""
 	for _, p := range s.Processes {
@@ -144,12 +147,54 @@ func (f *Finding) addWaiting(s *scene.Scene, r *recording.Recording) {
 			}
 		}
 	}
+	if late == nil && compacting {
+		return
+	}
 	if late == nil {
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "symptoms", Origin: "symptoms", Text: "no service that is late waited for memory"})
 		return
 	}
 	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: worst, Unit: "share", Source: where, Origin: "memory pressure",
 		Text: fmt.Sprintf("threads of %s, which is late, or beside it in its control group waited for memory for %.0f %% of the time (healthy 0)", late.Subject.Name, 100*worst)})
+}
+
+// compactedFor is how long the threads of a late service compacted, s, for that to be
+// felt: a frame of a stream is 0.04 s.
+const compactedFor = 0.1
+
+// addCompacting adds whose threads compacted, by the intervals of a millisecond and
+// more. When they did is known better from them than from a counter read each second.
+func (f *Finding) addCompacting(s *scene.Scene, r *recording.Recording) bool {
+	sums, n, longest := map[int]float64{}, map[int]int{}, map[int]float64{}
+	var all []recording.Interval
+	for _, e := range r.Events {
+		if e.Kind != recording.EventCompaction {
+			continue
+		}
+		all = append(all, e.Interval())
+		pid := e.Subject.PID
+		sums[pid] += e.Value
+		n[pid]++
+		longest[pid] = max(longest[pid], e.Value)
+	}
+	if len(all) > 0 {
+		f.Active = mergeIntervals(all, joined)
+	}
+	var worst *scene.Process
+	for _, p := range s.Processes {
+		pid := p.Subject.PID
+		if pid != r.Manifest.SelfPID && sums[pid] >= compactedFor && lateness(s, p) != nil && (worst == nil || sums[pid] > sums[worst.Subject.PID]) {
+			worst = p
+		}
+	}
+	if worst == nil {
+		return false
+	}
+	pid := worst.Subject.PID
+	f.Related = append(f.Related, worst.Subject)
+	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: sums[pid], Unit: "s", Source: "compaction:mm_compaction_begin, mm_compaction_end", Origin: "compaction intervals",
+		Text: fmt.Sprintf("threads of %s, which is late, compacted memory themselves %s, %s in all, %s at the longest", worst.Subject.Name, plural(n[pid], "time"), lasting(sums[pid]), lasting(longest[pid]))})
+	return true
 }
 
 // fragmentationRemedy names the knobs with their values now.

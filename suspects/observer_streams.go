@@ -16,7 +16,7 @@ const coveredBy = 0.5
 // is "" where it is not.
 func lateReader(s *scene.Scene, r *recording.Recording) (all []Evidence, spans []recording.Interval, said string) {
 	for _, st := range s.Streams {
-		freezes := st.Spans(recording.EventStreamFreeze, s.Window)
+		freezes := st.Stood(s.Window)
 		length := totalLength(freezes, s.Window.End)
 		if st.Row.Side != recording.StreamSidePlayer || length == 0 {
 			continue
@@ -34,6 +34,15 @@ func lateReader(s *scene.Scene, r *recording.Recording) (all []Evidence, spans [
 			all = append(all, e)
 		}
 		if len(st.Way) == 0 {
+			continue
+		}
+		if st.Way[0].Datagrams {
+			if waiting, looks, unread, lost := unreadDatagrams(st.Way[0].To, freezes); waiting >= 2 && float64(waiting) >= mostly*float64(looks) {
+				all = append(all, Evidence{Side: For, Grade: Decisive, Value: float64(unread), Unit: "B", Source: "ss -uamnp Recv-Q, d", Origin: "its own socket",
+					Text: fmt.Sprintf("up to %s lay unread at snag's own socket while %s stood still, at %d of %d looks, %s lost for want of room", size(float64(unread)), st.Subject.Name, waiting, looks, count(float64(lost)))})
+				spans = append(spans, freezes...)
+				said = fmt.Sprintf("it did not read %s", st.Subject.Name)
+			}
 			continue
 		}
 		if own := readEnd(st.Way[0].To, receives, freezes, s.Window); own.seen && own.waiting >= 2 && own.unread() {
@@ -104,7 +113,7 @@ const lateRead = 0.5 // s
 func lateStreams(s *scene.Scene, spans []recording.Interval) []recording.Subject {
 	var out []recording.Subject
 	for _, st := range s.Streams {
-		if overlap(st.Spans(recording.EventStreamFreeze, s.Window), spans, s.Window.End) > 0 {
+		if overlap(st.Stood(s.Window), spans, s.Window.End) > 0 {
 			out = append(out, st.Subject)
 		}
 	}

@@ -20,6 +20,8 @@ var packetLoss = &Suspect{
 		"decisive: the receiver, on this host, got fewer segments than were sent, by as many as were sent again",
 		"decisive: tcp_info and the retransmit events agree, and hardly any was reported as a duplicate",
 		"decisive: RetransSegs of the namespace and the events agree, and its DSACKs are few",
+		"decisive: of a stream over UDP whose two ends are on this host: more datagrams were sent than came, by about as many as its counters (RTP sequence, MPEG-TS continuity) have gaps",
+		"strong: gaps in those counters, and nothing was dropped at the reader's own socket; whether the sender or the way lost it, its own host tells",
 	},
 	Against: []string{
 		"decisive: the retransmissions were reported as duplicates: reordering or a late ACK",
@@ -97,7 +99,7 @@ func weighPacketLoss(s *scene.Scene, r *recording.Recording) []Finding {
 			out = append(out, f)
 		}
 	}
-	return out
+	return append(out, lossOfStreams(s, r)...)
 }
 
 // turnedAway: the flow's other end is a listener here whose accept queue ran

@@ -64,7 +64,7 @@ func (st stops) finding(s *scene.Scene) Finding {
 	}
 	f.Text = fmt.Sprintf("%s for %s%s", what, lasting(length), by)
 	if len(st.spans) > 1 {
-		f.Text = fmt.Sprintf("%s %d times, %s in all%s", what, len(st.spans), lasting(length), by)
+		f.Text = fmt.Sprintf("%s %s, %s in all%s", what, times(len(st.spans)), lasting(length), by)
 	}
 	state := Evidence{Side: For, Grade: Weak, Value: length, Unit: "s", Source: fmt.Sprintf("/proc/%d/stat", st.process.Subject.PID), Origin: "state",
 		Text: fmt.Sprintf("%s at %d samples, %s in all", what, st.seen, lasting(length))}
@@ -82,7 +82,7 @@ func (st stops) finding(s *scene.Scene) Finding {
 	f.Evidence = append(f.Evidence, state)
 	if st.signals > 0 {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(st.signals), Unit: "signals", Source: "tracepoint signal:signal_generate",
-			Text: fmt.Sprintf("%s sent %s to it, %d times", orThis(st.from, "somebody"), st.signal, st.signals)})
+			Text: fmt.Sprintf("%s sent %s to it, %s", orThis(st.from, "somebody"), st.signal, times(st.signals))})
 	}
 	sufferers, waited := st.sufferers(s)
 	if len(sufferers) > 0 {
@@ -92,7 +92,7 @@ func (st stops) finding(s *scene.Scene) Finding {
 		f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: length * float64(len(sufferers)), Of: s.Window.Length(s.Window.End).Seconds() * float64(len(sufferers)), Unit: "s",
 			Text: fmt.Sprintf("%d flows stood still for %s each", len(sufferers), lasting(length))}
 	} else {
-		text := "nothing waited at its sockets: nobody was seen to wait for it"
+		text := "nothing waited at its own sockets meanwhile, to be read or to be sent"
 		if len(st.process.Sockets) == 0 {
 			text = "it has no sockets: nobody was seen to wait for it"
 		}

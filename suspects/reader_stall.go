@@ -120,7 +120,7 @@ func ingestWentOn(s *scene.Scene, st *scene.Stream, c *consumer) Evidence {
 	e := Evidence{Side: For, Grade: Weak, Source: "snag_stream_gap_seconds; ss -tnpi bytes_received", Origin: "the stream", Text: "how the stream fared at the ingest was not seen"}
 	own := st.OnWay(c.socket) // then its freezes are this reader's
 	if !own {
-		frozen := overlap(st.Spans(recording.EventStreamFreeze, s.Window), c.active, s.Window.End).Seconds()
+		frozen := overlap(st.Stood(s.Window), c.active, s.Window.End).Seconds()
 		e.Grade, e.Value, e.Unit = Strong, frozen, "s"
 		e.Text = fmt.Sprintf("%s itself stood still for %s of these %s", st.Subject.Name, lasting(frozen), lasting(stuck))
 		if frozen > 0.5*stuck {

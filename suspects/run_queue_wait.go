@@ -17,10 +17,12 @@ var runQueueWait = &Suspect{
 		{Measure: "threads.sched", Why: "how long the threads were ready and did not run"},
 		{Measure: "host.processes", Why: "on which CPUs who may run, and who used them"},
 		{Measure: "sockets.turns", Why: "what of a request's time was waiting for a CPU"},
+		{Measure: "offcpu.waits", Why: "each long wait for a CPU, and who ran instead"},
 	},
 	For: []string{
 		"strong: threads of a service were ready and waited for a CPU, a tenth of the time and a third of what they wanted to run",
 		"strong: they may run on some CPUs only, which were busy for nine tenths of the time while others were idle",
+		"strong: in most of its waits of 50 ms and more the same thread ran instead",
 		"weak: another process is bound to the same CPUs and used them; a service that is late",
 	},
 	Against: []string{
@@ -105,6 +107,9 @@ func waitedForCPU(s *scene.Scene, r *recording.Recording, all cpuTime, w cpuWait
 	default:
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Value: own.idleShare(), Unit: "share", Source: "/proc/stat", Origin: "affinity",
 			Text: fmt.Sprintf("the CPUs that it may use, %s, were idle for %.0f %% of the time", list, 100*own.idleShare())})
+	}
+	if e, ok := w.instead(r); ok {
+		f.Evidence = append(f.Evidence, e)
 	}
 	if e := w.throttled(r); e != nil {
 		f.Evidence = append(f.Evidence, *e)

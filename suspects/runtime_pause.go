@@ -18,6 +18,7 @@ var runtimePause = &Suspect{
 	Needs: []Need{
 		{Measure: "jvm.counters", Must: true, Why: "how long the JVM stood still, when, and why"},
 		{Measure: "sockets.diag", Why: "what waits at its sockets meanwhile"},
+		{Measure: "jvm.safepoints", Why: "each stop exactly, its operation and who asked for it"},
 		{Measure: "host.processes", Why: "whether it was stopped from without"},
 		{Measure: "threads.state", Why: "whether its VM thread was on a CPU meanwhile"},
 		{Measure: "sockets.turns", Why: "how long its answers took"},
@@ -25,13 +26,14 @@ var runtimePause = &Suspect{
 	For: []string{
 		"decisive: three pauses or more of 0.2 s and longer, by the JVM's own count, and data waited at its sockets when they were looked at inside of them, and at fewer looks outside (in 8 of 8)",
 		"strong: the JVM stood still for 0.2 s of a second or longer (healthy: 5 to 50 ms)",
+		"strong: the static probes of its libjvm timed the same stops, with the operation and who asked for it",
 		"strong: its answers took as long as a pause; its VM thread was on a CPU meanwhile",
 	},
 	Against: []string{
 		"decisive: data waited for seconds, and the JVM stood at no safepoint in that time",
 		"trap: SIGSTOP: the time inside the stop is not counted",
 		"trap: a JVM without sockets that pauses: a batch job, and nobody waits for it",
-		"can't tell: which allocation filled the heap, which operation asked for a safepoint without a collection (-Xlog:safepoint,gc)",
+		"can't tell: which allocation filled the heap; without the static probes of libjvm, which operation asked for a safepoint without a collection (-Xlog:safepoint,gc)",
 	},
 	LeadsTo: []Lead{
 		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
@@ -115,7 +117,7 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 	window := s.Window.Length(s.Window.End).Seconds()
 	f := Finding{Subject: j.process.Subject, Active: mergeIntervals(j.pauses, 0)}
 	source := fmt.Sprintf("sun.rt.safepointTime, sun.gc.collector (jcmd %d PerfCounter.print)", pid)
-	f.Text = fmt.Sprintf("the JVM stood still %d times, for %s of %s in all, %s at the longest", len(j.pauses), lasting(j.total), lasting(window), lasting(j.longest))
+	f.Text = fmt.Sprintf("the JVM stood still %s, for %s of %s in all, %s at the longest", times(len(j.pauses)), lasting(j.total), lasting(window), lasting(j.longest))
 	why := Evidence{Side: For, Grade: Strong, Value: j.total, Unit: "s", Source: source, Origin: "hsperfdata",
 		Text: fmt.Sprintf("its safepoint time grew by %s in %s; %s of 0.2 s and longer, the longest %s", lasting(j.stopped.sum()), lasting(window), plural(len(j.pauses), "pause"), lasting(j.longest))}
 	if name, took := j.collector(); took > 0 {
@@ -132,6 +134,15 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 		f.Text += "; asked for by " + by
 	case cause != "":
 		why.Text += "; cause: " + cause
+	case mostOften(j.timed.operations) != "":
+		op, who := mostOften(j.timed.operations), mostOften(j.timed.askers)
+		f.Text += "; for the operation " + op
+		if strings.Contains(who, "operator") {
+			by = who
+		}
+		if who != "" {
+			f.Text += ", asked for by " + who
+		}
 	case j.exact == 0:
 		why.Text += "; no collection: another operation at a safepoint"
 	}
@@ -140,6 +151,9 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 		why.Grade = Decisive // that it paused is certain; that nobody waited makes it a risk
 	}
 	f.Evidence = append(append(f.Evidence, why), waits...)
+	if e, ok := j.timed.evidence(j.stopped.sum()); ok {
+		f.Evidence = append(f.Evidence, e)
+	}
 	if busy, looks := j.busyThread(); looks >= 2 && 2*busy >= looks {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(busy), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/stat", pid), Origin: "thread states",
 			Text: fmt.Sprintf("a thread of the JVM itself was on a CPU at %d of %d looks inside of the pauses", busy, looks)})

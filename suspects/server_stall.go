@@ -22,10 +22,14 @@ var serverStall = &Suspect{
 	For: []string{
 		"decisive: data lay unread at its ingest socket at the looks inside (Recv-Q 119 kB), it took none of it, and sent nothing to the player",
 		"decisive: it took the stream from the publisher at the usual rate and sent nothing on",
+		"decisive: it packs the stream into segments (HLS), data lies unread at its ingest socket, and the playlist on disk does not change; strong, twice: it reads the stream and writes none",
+		"decisive: it serves the segments, and the viewer's request lies unread at its socket; strong, twice: it gives an old playlist while the one on disk is new",
 		"strong: the publisher's window was shut (timer persist, rwnd_limited 54 %)",
 	},
 	Against: []string{
 		"decisive: it had read all that came, and nothing came (Recv-Q 0, lastrcv 3.6 s): its publisher or the link",
+		"strong, from the player alone: its frames never came, not even late: what a server holds back comes in a burst afterwards",
+		"decisive: a web server gave the playlist as it is on disk, and that stood still: who writes it, or what feeds that one",
 		"trap: it hides 1.5 s of its stall: the gap on the wire was 3.8 s where the player's was 5.3 s",
 		"trap: one consumer's full queue at a server that never blocks: the others flow",
 	},
@@ -38,12 +42,19 @@ var serverStall = &Suspect{
 func weighServerStall(s *scene.Scene, r *recording.Recording) []Finding {
 	var out []Finding
 	for _, f := range streamFaults(s, r) {
+		if web, ok := f.webServed(); ok {
+			out = append(out, web)
+		}
 		switch f.at {
 		case atServer:
 			if finding, ok := f.server(s); ok {
 				out = append(out, f.with(finding, f.downstream(s, r)))
 			}
 		case atSource, atSlowLink, atDeadLink:
+			if l := f.stream.Way[f.link]; l.Datagrams && f.link > 0 {
+				out = append(out, Finding{Subject: f.takes(), Active: f.spans, Text: "the server got nothing",
+					Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: f.came.count, Unit: "datagrams", Source: "/proc/net/snmp Udp InDatagrams", Origin: "datagrams", Text: "datagrams that came to it: " + f.came.text()}}})
+			}
 			if f.to.seen && f.to.looks > 0 {
 				out = append(out, Finding{Subject: f.takes(), Active: f.spans, Text: "the server had read all that came",
 					Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: float64(f.to.waiting), Unit: "looks", Source: "ss -tnpi Recv-Q, bytes_received", Origin: "the ingest socket", Text: f.to.nothingCame()}}})
@@ -54,7 +65,11 @@ func weighServerStall(s *scene.Scene, r *recording.Recording) []Finding {
 				out = append(out, Finding{Subject: f.takes(), Active: f.spans, Text: "the server had read all that came",
 					Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: f.to.received, Unit: "B", Source: "ss -tnpi Recv-Q, bytes_received, lastrcv", Origin: "the ingest socket", Text: f.to.nothingCame()}}})
 			case f.open.server:
-				out = append(out, f.with(f.cantTell(s, "the server stood still"), f.downstream(s, r)))
+				who := "the server stood still"
+				if f.slow {
+					who = "the server falls behind"
+				}
+				out = append(out, f.with(f.notHeld(f.notByBytes(r, f.cantTell(s, r, who))), f.downstream(s, r)))
 			}
 		}
 	}
@@ -75,11 +90,17 @@ func (f *faulty) takes() recording.Subject {
 }
 
 func (f *faulty) server(s *scene.Scene) (Finding, bool) {
+	if f.web {
+		return f.notServing(s), true
+	}
 	if f.link == 0 { // the player's, and not snag's: see reader-stall
 		return Finding{}, false
 	}
 	out := f.finding(s, f.takes())
 	who := programOf(out.Subject)
+	if l := f.stream.Way[f.link]; l.Datagrams || f.holds && f.packs() {
+		return f.packer(s, out, l), true
+	}
 	if f.holds {
 		out.Text = fmt.Sprintf("%s took the stream in and sent nothing on: %s", who, f.what(s.Window.End))
 		out.Evidence = []Evidence{{Side: For, Grade: Decisive, Value: f.in.taken, Unit: "B", Source: "ss -tnpi bytes_received, bytes_acked", Origin: "both its sockets",
@@ -92,7 +113,17 @@ func (f *faulty) server(s *scene.Scene) (Finding, bool) {
 			e.Text += fmt.Sprintf("; it took %s in %s", size(f.to.taken), lasting(f.to.seconds))
 		}
 		sent := f.sentOn(s)
-		if !f.slow && f.to.waiting >= 2 && sent.wroteLittle() {
+		if f.packs() {
+			if v := f.served; !f.slow && f.to.waiting >= 2 && v.stale() {
+				e.Grade = Decisive
+				e.Text += ", and " + v.onDisk()
+			}
+		} else if f.stream.Way[f.link-1].Datagrams {
+			if f.to.waiting >= 2 && f.sent.still() {
+				e.Grade = Decisive
+				e.Text += "; datagrams sent where it sends from: " + f.sent.text()
+			}
+		} else if !f.slow && (f.to.waiting >= 2 || sent.aged > 0) && sent.wroteLittle() {
 			e.Grade = Decisive
 			e.Text += fmt.Sprintf(" and sent %s on (usually %s/s)", size(sent.written), size(sent.usualWritten))
 		}
@@ -109,6 +140,28 @@ func (f *faulty) server(s *scene.Scene) (Finding, bool) {
 	out.Remedy = fmt.Sprintf("what keeps %s from reading: its chain, where one is printed; else its threads", who)
 	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done   # what %s does instead", pid, orProgram(out.Subject.Comm))
 	return out, true
+}
+
+// packer is the finding on a process that takes the stream in and writes no files.
+func (f *faulty) packer(s *scene.Scene, out Finding, l scene.Link) Finding {
+	who := programOf(out.Subject)
+	out.Text = fmt.Sprintf("%s took the stream in and wrote no segment: %s", who, f.what(s.Window.End))
+	e := Evidence{Side: For, Grade: Strong, Value: f.in.taken, Unit: "B", Source: "ss -tnpi bytes_received, Recv-Q", Origin: "the ingest socket",
+		Text: fmt.Sprintf("it read %s of its publisher in %s (usually %s/s)", size(f.in.taken), lasting(f.in.seconds), size(f.in.usualReceived))}
+	switch {
+	case l.Datagrams && f.holds:
+		e.Value, e.Unit, e.Source, e.Text = f.came.count, "datagrams", "/proc/net/snmp Udp InDatagrams", "datagrams came to it: "+f.came.text()
+	case l.Datagrams:
+		out.Text = fmt.Sprintf("%s did not read what was sent to it: %s", who, f.what(s.Window.End))
+		e.Source, e.Text = "ss -uamnp Recv-Q, d", f.left
+	}
+	out.Evidence = append(out.Evidence, e)
+	if v := f.served; v.stale() {
+		out.Evidence = append(out.Evidence, Evidence{Side: For, Grade: Strong, Value: v.still, Unit: "s", Source: "table stream_files; stat", Origin: "files", Text: v.onDisk()})
+	}
+	out.Remedy = fmt.Sprintf("what keeps %s from it: its chain, where one is printed; else its threads, the disk that it writes to", who)
+	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done", out.Subject.PID)
+	return out
 }
 
 // sentOn is what the server sent towards the player meanwhile.

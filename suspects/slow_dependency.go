@@ -17,12 +17,14 @@ var slowDependency = &Suspect{
 		{Measure: "sockets.diag", Must: true, Why: "whom it asks; the path to there"},
 		{Measure: "sockets.turns", Why: "how long each call takes, and how long its own answers"},
 		{Measure: "threads.syscall", Why: "the threads that wait in a read from the peer"},
+		{Measure: "offcpu.waits", Why: "how long each of those waits takes, and in which function"},
 		{Measure: "host.netstat", Why: "datagrams sent and received, for a name server"},
 	},
 	For: []string{
 		"decisive: its calls to one peer took 0.1 s or longer on average, and together as long as its own answers took inside (within a third)",
 		"strong: its calls to one peer took 0.1 s or longer, or one waits for 1 s and more",
 		"strong: at most looks threads of it waited in a read from that peer",
+		"strong: its threads were off the CPU in reads from that peer for as long as a call takes (within a third)",
 		"strong: a query to a name server waits for seconds (resolvers ask again after 5 s), and fewer datagrams came than went",
 	},
 	Against: []string{
@@ -113,6 +115,9 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, b
 		if held {
 			e.Grade = Strong
 		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	if e, ok := d.offCPU(r); ok {
 		f.Evidence = append(f.Evidence, e)
 	}
 	if answers > 0 && !late {

@@ -27,7 +27,12 @@ type open struct{ upstream, server bool }
 // faulty is one stream's freezes, or its lateness, and where it stands then.
 type faulty struct {
 	stream *scene.Stream
-	spans  []recording.Interval
+	// felt is when its viewer suffered, and spans when what caused it acted where the
+	// fault was found: the same but for what is delayed.
+	felt, spans []recording.Interval
+	// delayed: what its viewer suffers comes later than its cause by what is held on
+	// the way: HLS, and a viewer's wait for the first key frame.
+	delayed bool
 	// slow: it went on, later and later. Else it stood still.
 	slow bool
 	// ratio is how far its clock moved a second of the wall's; 0 not told.
@@ -44,6 +49,13 @@ type faulty struct {
 	// in is, of a server that reads all and sends nothing, what came to it.
 	in    reading
 	holds bool
+	// served is what the files and the requests for them showed, of HLS; web: it is the
+	// web server that does not give them.
+	served served
+	web    bool
+	// sent and came are datagrams, of a link over UDP, and left what lay unread there.
+	sent, came arrivals
+	left       string
 	// reason is why it is not known where, and open what it may be then: upstream of
 	// the server, or the server itself.
 	reason string
@@ -63,9 +75,9 @@ func streamFaults(s *scene.Scene, r *recording.Recording) []*faulty {
 	var out []*faulty
 	for _, st := range s.Streams {
 		var all []*faulty
-		freezes := st.Spans(recording.EventStreamFreeze, s.Window)
+		freezes := st.Stood(s.Window)
 		for _, span := range freezes {
-			f := &faulty{stream: st, spans: []recording.Interval{span}}
+			f := &faulty{stream: st, felt: []recording.Interval{span}, delayed: st.Delayed(span)}
 			f.pattern(st, span)
 			f.locate(s, r)
 			all = joinFaults(all, f)
@@ -73,7 +85,7 @@ func streamFaults(s *scene.Scene, r *recording.Recording) []*faulty {
 		slow := mergeIntervals(append(st.Spans(recording.EventStreamLate, s.Window), st.Spans(recording.EventStreamSlow, s.Window)...), 0)
 		// What a freeze left behind is late by it: that is the freeze's doing.
 		if free := outside(slow, freezes); totalLength(free, s.Window.End) >= longFreeze {
-			f := &faulty{stream: st, spans: free, slow: true}
+			f := &faulty{stream: st, felt: free, spans: free, slow: true}
 			if f.pace(r); f.ratio < keepsPace {
 				f.locate(s, r)
 				all = joinFaults(all, f)
@@ -87,11 +99,12 @@ func streamFaults(s *scene.Scene, r *recording.Recording) []*faulty {
 // joinFaults adds a freeze to one at the same place.
 func joinFaults(all []*faulty, f *faulty) []*faulty {
 	for _, have := range all {
-		if have.at == f.at && have.link == f.link && have.holds == f.holds && (have.at != atUnknown || have.slow == f.slow) {
+		if have.at == f.at && have.link == f.link && have.holds == f.holds && have.web == f.web && (have.at != atUnknown || have.slow == f.slow) {
 			if have.slow != f.slow { // it freezes, and in between it falls back
 				have.spans, have.ratio = mergeIntervals(append(have.spans, f.spans...), 0), f.ratio
+				have.felt = mergeIntervals(append(have.felt, f.felt...), 0)
 			} else {
-				have.spans = append(have.spans, f.spans...)
+				have.spans, have.felt = append(have.spans, f.spans...), append(have.felt, f.felt...)
 			}
 			have.burst, have.step, have.held = max(have.burst, f.burst), max(have.step, f.step), have.held || f.held
 			have.from, have.to, have.in = have.from.plus(f.from), have.to.plus(f.to), have.in.plus(f.in)
@@ -115,6 +128,7 @@ func (m reading) plus(o reading) reading {
 	if sum := m.seconds + o.seconds; sum > 0 {
 		m.limited = (m.limited*m.seconds + o.limited*o.seconds) / sum
 	}
+	m.aged = max(m.aged, o.aged)
 	m.seconds += o.seconds
 	m.received += o.received
 	m.taken += o.taken
@@ -159,7 +173,7 @@ func (f *faulty) pace(r *recording.Recording) {
 		moved, wall := 0.0, 0.0
 		for i := 1; i < len(series.Points); i++ {
 			a, b := series.Points[i-1], series.Points[i]
-			if covers(f.spans, a.T) && covers(f.spans, b.T) && b.V >= a.V && !covers(late, a.T) && !covers(late, b.T) {
+			if covers(f.felt, a.T) && covers(f.felt, b.T) && b.V >= a.V && !covers(late, a.T) && !covers(late, b.T) {
 				moved += b.V - a.V
 				wall += b.T.Sub(a.T).Seconds()
 			}
@@ -194,7 +208,7 @@ func clip(all []recording.Interval, to recording.Interval) []recording.Interval 
 
 // seconds is how long it stood still, or how far it fell back.
 func (f *faulty) seconds(end recording.Time) float64 {
-	sum := totalLength(f.spans, end)
+	sum := totalLength(f.felt, end)
 	if f.slow && f.ratio > 0 && f.ratio < 1 {
 		return (1 - f.ratio) * sum
 	}
@@ -207,7 +221,7 @@ func (f *faulty) harm(window recording.Interval) Harm {
 	h := Harm{Symptom: scene.StreamFreeze, Amount: n, Of: window.Length(window.End).Seconds(), Unit: "s",
 		Text: fmt.Sprintf("%s frozen for %s of %s", f.stream.Subject.Name, lasting(n), lasting(window.Length(window.End).Seconds()))}
 	if f.slow {
-		h.Symptom, h.Text = scene.StreamLate, fmt.Sprintf("%s falls back by %s in %s", f.stream.Subject.Name, lasting(n), lasting(totalLength(f.spans, window.End)))
+		h.Symptom, h.Text = scene.StreamLate, fmt.Sprintf("%s falls back by %s in %s", f.stream.Subject.Name, lasting(n), lasting(totalLength(f.felt, window.End)))
 	}
 	return h
 }
@@ -220,8 +234,8 @@ func (f *faulty) what(end recording.Time) string {
 		return fmt.Sprintf("%s moves %.2f s a second of its clock", name, f.ratio)
 	case f.slow:
 		return name + " comes later and later"
-	case len(f.spans) > 1:
-		return fmt.Sprintf("%s stood still %d times, %s in all", name, len(f.spans), lasting(totalLength(f.spans, end)))
+	case len(f.felt) > 1:
+		return fmt.Sprintf("%s stood still %d times, %s in all", name, len(f.felt), lasting(totalLength(f.felt, end)))
 	}
-	return fmt.Sprintf("%s stood still for %s", name, lasting(totalLength(f.spans, end)))
+	return fmt.Sprintf("%s stood still for %s", name, lasting(totalLength(f.felt, end)))
 }

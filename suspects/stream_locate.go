@@ -14,15 +14,52 @@ import (
 // receiver that reads all lets the sender's queue tell of the connection.
 func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 	way := f.stream.Way
+	f.spans = f.felt
 	if len(way) == 0 {
 		f.reason, f.open = f.stream.Ends, open{true, true}
 		return
 	}
 	for i, l := range way {
-		f.link = i
-		f.from, f.to = readEnd(l.From, sends, f.spans, s.Window), readEnd(l.To, receives, f.spans, s.Window)
+		f.link, f.spans = i, f.spansAt(l)
+		if l.Datagrams {
+			f.locateDatagrams(s, r, l)
+			if f.at != atSource || i+1 == len(way) || f.stream.Ends != "" {
+				return
+			}
+			// Who sends them passes them on: what came to it tells.
+			if in, holds := f.heldBack(s, way[i+1]); holds {
+				f.at, f.in, f.holds, f.link = atServer, in, true, i+1
+				return
+			}
+			f.at = atUnknown
+			continue
+		}
+		f.from, f.to = f.read(s, l.From, sends), f.read(s, l.To, receives)
+		if f.stream.Row.Protocol == "hls" && i == 0 {
+			if f.locateServed(s, r) {
+				return
+			}
+			if in, holds := f.heldBack(s, way[1]); holds && way[1].To != nil {
+				if f.stream.Writer == nil {
+					f.reason, f.open = "who writes the files that "+f.from.name()+" serves was not found on this host", open{false, true}
+					return
+				}
+				f.at, f.in, f.holds, f.link = atServer, in, true, 1
+				return
+			}
+			continue
+		}
+		if l.From == nil && l.To == nil { // who writes the files makes the stream
+			if f.at = atSource; !f.served.stale() {
+				f.at, f.reason, f.open = atUnknown, "how its files were written was not seen", open{true, true}
+			}
+			return
+		}
 		switch {
-		case f.to.seen && f.to.looks > 0 && f.to.waits() && (f.slow || f.to.unread()):
+		case i == 0 && f.notHeard(l.From):
+			f.at, f.web = atServer, true
+			return
+		case f.to.seen && f.to.looks > 0 && f.to.waits() && (f.slow && f.to.behind() || !f.slow && f.to.unread()):
 			f.at = atServer
 			if i == 0 {
 				f.at = f.whoReads(r)
@@ -49,6 +86,9 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 				f.at = atDeadLink
 			}
 			return
+		case !f.slow && f.from.seconds == 0:
+			f.reason, f.open = "it lies between two looks at the sockets", open{true, true}
+			return
 		case !f.slow && !f.from.wroteLittle():
 			f.reason = "bytes went on from " + f.from.name()
 			return
@@ -67,14 +107,47 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 	}
 }
 
+// notHeard tells whether a server left unread what a viewer who waits for the first
+// frame asked for, while nothing went to it.
+func (f *faulty) notHeard(k *scene.Socket) bool {
+	if !f.delayed || f.slow || k == nil {
+		return false
+	}
+	for _, row := range k.Rows {
+		if covers(f.spans, row.T) && row.State == "ESTABLISHED" {
+			f.served.asked++
+			if row.RecvQ > 0 && row.TCP != nil && row.TCP.LastSnd >= stillFor.Seconds() {
+				f.served.unheard++
+				f.served.request = max(f.served.request, row.RecvQ)
+			}
+		}
+	}
+	return f.served.unheard >= 1 && float64(f.served.unheard) >= mostly*float64(f.served.asked)
+}
+
 // heldBack tells whether a server took the stream off the connection that brings it,
 // at its usual rate, and sent nothing. Where the publisher's end has bytes waiting it
 // is a large frame on a slow way, which comes to its end in a while.
 func (f *faulty) heldBack(s *scene.Scene, l scene.Link) (reading, bool) {
-	in := readEnd(l.To, receives, f.spans, s.Window)
-	from := readEnd(l.From, sends, f.spans, s.Window)
+	spans := f.spans
+	f.spans = f.spansAt(l)
+	in, from := f.read(s, l.To, receives), f.read(s, l.From, sends)
+	f.spans = spans
 	usual := in.usualReceived * in.seconds
-	return in, !f.slow && in.seen && from.seen && !in.waits() && !from.waits() && usual > 0 && in.taken >= goingOn*usual
+	return in, !f.slow && in.seen && (from.seen || l.From == nil) && !in.waits() && !from.waits() && usual > 0 && in.taken >= goingOn*usual
+}
+
+// read reads one end of a connection on the stream's way. Those of a stream that snag
+// itself reads are looked at once a second from when they were found (probes/sockets).
+func (f *faulty) read(s *scene.Scene, k *scene.Socket, as side) reading {
+	m := readEnd(k, as, f.spans, s.Window)
+	if k == nil || f.stream.Row.Side != recording.StreamSidePlayer || m.seen {
+		return m
+	}
+	for _, l := range f.stream.Way {
+		m.seen = m.seen || l.From != nil && watchedOnce(l.From) || l.To != nil && watchedOnce(l.To)
+	}
+	return m
 }
 
 // whoReads tells snag's own reader from another's.

@@ -23,6 +23,7 @@ type reading struct {
 	shut    int // looks with the peer's window shut (timer persist)
 	backoff int // most doublings of the retransmission timer
 
+	aged     float64 // for how long nothing had moved at a look in a short freeze, by the kernel's own count, s
 	seconds  float64 // over which the following was measured
 	received float64 // bytes that came
 	taken    float64 // of them and of what lay there, by the process
@@ -63,6 +64,7 @@ func readEnd(k *scene.Socket, as side, spans []recording.Interval, window record
 		return m
 	}
 	m.least = max(leastWaiting, int(waitsFor*averageRate(k, as)))
+	m.usual(k, rest(spans, window), window.End)
 	var rtts []float64
 	for _, span := range spans {
 		if span.End == 0 {
@@ -70,15 +72,28 @@ func readEnd(k *scene.Socket, as side, spans []recording.Interval, window record
 		}
 		m.seen = m.seen || closely(k, span)
 		inner := recording.Interval{Start: span.Start.Add(fromTick), End: span.End.Add(-toTick)}
+		short, aged := span.End.Sub(span.Start) < shortSpan, m.aged
+		from := jitter
+		if short {
+			from = atOnset / 2
+		}
+		switch {
+		case !short:
+			m.move(k, inner)
+		case as == sends:
+			m.moveShort(k, as, span, m.usualWritten)
+		default:
+			m.moveShort(k, as, span, m.usualReceived)
+		}
 		n := 0
 		for _, row := range k.Rows {
-			if row.T >= span.Start.Add(jitter) && row.T <= span.End.Add(-toTick) && row.TCP != nil {
+			if row.T >= span.Start.Add(from) && row.T <= span.End.Add(-toTick) && row.TCP != nil {
 				m.look(row, as)
 				rtts = append(rtts, row.TCP.RTT)
 				n++
 			}
 		}
-		if n == 0 && inner.End > inner.Start { // nothing waits and nothing changed: no new row
+		if n == 0 && inner.End > inner.Start && (!short || m.aged > aged) { // nothing waits and nothing changed: no new row
 			if row := rowAt(k, inner.Start); row != nil && row.TCP != nil {
 				for t := inner.Start; t <= inner.End; t = t.Add(time.Second) {
 					m.look(*row, as)
@@ -86,7 +101,6 @@ func readEnd(k *scene.Socket, as side, spans []recording.Interval, window record
 				rtts = append(rtts, row.TCP.RTT)
 			}
 		}
-		m.move(k, inner)
 	}
 	if m.seconds > 0 {
 		m.limited = min(1, max(0, m.limited/m.seconds))
@@ -96,14 +110,17 @@ func readEnd(k *scene.Socket, as side, spans []recording.Interval, window record
 		m.rtt = rtts[len(rtts)/2]
 	}
 	m.shortest = k.LastTCP().MinRTT
-	free := rest(spans, window)
-	if n, s := movedIn(k, free, window.End, func(row recording.Socket) float64 { return float64(row.TCP.BytesReceived) }); s > 0 {
+	return m
+}
+
+// usual is what moves a second otherwise.
+func (m *reading) usual(k *scene.Socket, free []recording.Interval, end recording.Time) {
+	if n, s := movedIn(k, free, end, func(row recording.Socket) float64 { return float64(row.TCP.BytesReceived) }); s > 0 {
 		m.usualReceived = n / s
 	}
-	if n, s := movedIn(k, free, window.End, wroteBytes); s > 0 {
+	if n, s := movedIn(k, free, end, wroteBytes); s > 0 {
 		m.usualWritten = n / s
 	}
-	return m
 }
 
 // Bytes wait when there are as many as come in a tenth of a second: a reader that
@@ -170,12 +187,7 @@ func wroteBytes(row recording.Socket) float64 {
 // two rows a second apart show, and every 5 s of all else.
 func closely(k *scene.Socket, span recording.Interval) bool {
 	rows := tcpRowsOf(k)
-	watched := false
-	for i := 1; i < len(rows); i++ {
-		apart := rows[i].T.Sub(rows[i-1].T)
-		watched = watched || apart >= time.Second-closeLook/4 && apart <= closeLook
-	}
-	if !watched {
+	if !watchedOnce(k) {
 		return len(rows) >= 2 && movedBytes(rows[0]) == movedBytes(rows[len(rows)-1])
 	}
 	var before, after *recording.Socket
@@ -190,6 +202,17 @@ func closely(k *scene.Socket, span recording.Interval) bool {
 		}
 	}
 	return before != nil && after != nil && movedBytes(*before) == movedBytes(*after)
+}
+
+// watchedOnce tells whether two rows of a socket lie a second apart.
+func watchedOnce(k *scene.Socket) bool {
+	rows := tcpRowsOf(k)
+	for i := 1; i < len(rows); i++ {
+		if apart := rows[i].T.Sub(rows[i-1].T); apart >= time.Second-closeLook/4 && apart <= closeLook {
+			return true
+		}
+	}
+	return false
 }
 
 // mostly is the share of looks at which bytes wait, from which they wait all the
@@ -222,6 +245,10 @@ func (m reading) cameLittle() bool {
 func (m reading) windowShut() bool {
 	return m.waits() && (2*m.shut >= m.looks || m.limited >= 0.5)
 }
+
+// behind tells whether more waited than a reader that keeps up leaves there between
+// two reads: half a second of the stream.
+func (m reading) behind() bool { return m.waits() && float64(m.most) >= 5*float64(m.least) }
 
 // unread tells whether data lay there that the process did not take: while it takes
 // some it is slow, and not stopped.

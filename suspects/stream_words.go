@@ -94,12 +94,12 @@ const fewBurst = 10
 
 // nothingToSend says of a sender that it wrote nothing.
 func (m reading) nothingToSend() string {
-	return fmt.Sprintf("nothing waited at its socket (Send-Q %s) and it wrote %s in %s (usually %s/s)", m.lookedAt(), size(m.written), lasting(m.seconds), size(m.usualWritten))
+	return fmt.Sprintf("nothing waited at its socket (bytes in Send-Q %s) and it wrote %s in %s (usually %s/s)", m.lookedAt(), size(m.written), lasting(m.seconds), size(m.usualWritten))
 }
 
 // nothingCame says of a receiver that it read all there was.
 func (m reading) nothingCame() string {
-	return fmt.Sprintf("%s read all that came (Recv-Q %s): %s in %s", m.name(), m.lookedAt(), size(m.received), lasting(m.seconds))
+	return fmt.Sprintf("%s read all that came (bytes in Recv-Q %s): %s in %s", m.name(), m.lookedAt(), size(m.received), lasting(m.seconds))
 }
 
 // name is the process that holds the socket, else its address.
@@ -123,7 +123,7 @@ func programOf(sub recording.Subject) string {
 
 // cantTell is a finding on what the player alone shows: the frames stopped, and
 // what sent them was not seen.
-func (f *faulty) cantTell(s *scene.Scene, who string) Finding {
+func (f *faulty) cantTell(s *scene.Scene, r *recording.Recording, who string) Finding {
 	end := s.Window.End
 	out := f.finding(s, f.stream.Subject)
 	out.Text = fmt.Sprintf("%s; whether %s, can't be told from here: %s", f.what(end), who, f.reason)
@@ -132,15 +132,6 @@ func (f *faulty) cantTell(s *scene.Scene, who string) Finding {
 		e.Text += "; " + came.Text
 	}
 	out.Evidence = []Evidence{e, {Side: Missing, Source: "ss -tnpi at the ingest", Text: f.reason}}
-	out.Next = f.next()
+	out.Next = f.next(s, r)
 	return out
-}
-
-// next is what would tell where a stream stands whose way was not seen to its source.
-func (f *faulty) next() string {
-	url := f.stream.Row.URL
-	if url == "" {
-		url = "URL"
-	}
-	return fmt.Sprintf("on the host that takes the stream in: snag find --stream %s; from here: snag watch --layers ingest=…,edge=%s", url, url)
 }

@@ -121,15 +121,19 @@ type Suspect struct {
 	Weigh func(*scene.Scene, *recording.Recording) []Finding
 }
 
-// Blind returns the needs that were not measured, those that must be first.
+// Blind returns the needs that were not measured, those that must be first. Of the
+// others only those that were meant to be measured.
 func (s *Suspect) Blind(r *recording.Recording) (must, rest []Need) {
 	for _, n := range s.Needs {
-		if _, ok := r.Measured(n.Measure); ok {
-			continue
-		}
-		if n.Must {
+		c, ok := r.Measured(n.Measure)
+		switch {
+		case ok:
+		case n.Must:
 			must = append(must, n)
-		} else {
+		case c.State == recording.CoverageOff:
+			// Nobody asked for it, as with a closer look that was not called for: that
+			// is no doubt.
+		default:
 			rest = append(rest, n)
 		}
 	}

@@ -22,6 +22,7 @@ var uplinkBlackhole = &Suspect{
 	For: []string{
 		"decisive: the publisher's timer backs off and segments are sent again (cwnd 1, backoff 4), nothing is acknowledged, and the server, with an empty receive queue, got nothing (lastrcv 3.6 s)",
 		"strong: the same at the publisher alone",
+		"decisive: over UDP: datagrams are sent where it is sent from, and none come where it is read",
 	},
 	Against: []string{
 		"decisive: the server's window is shut, and it answers each probe: it does not read",
@@ -40,9 +41,13 @@ func weighUplinkBlackhole(s *scene.Scene, r *recording.Recording) []Finding {
 	for _, f := range streamFaults(s, r) {
 		switch f.at {
 		case atDeadLink:
-			out = append(out, f.with(f.swallowed(s, r), f.upstream(s, r)))
+			dead := f.swallowed
+			if f.stream.Way[f.link].Datagrams {
+				dead = func(s *scene.Scene, _ *recording.Recording) Finding { return f.lostDatagrams(s) }
+			}
+			out = append(out, f.with(f.onFiles(dead(s, r)), f.upstream(s, r)))
 		case atSource:
-			if !f.slow {
+			if !f.slow && f.from.socket != nil {
 				out = append(out, f.linkFree(f.from.nothingToSend()))
 			}
 		case atServer:
@@ -53,7 +58,7 @@ func weighUplinkBlackhole(s *scene.Scene, r *recording.Recording) []Finding {
 			out = append(out, f.linkFree(fmt.Sprintf("it carried %s in %s", size(f.from.acked), lasting(f.from.seconds))))
 		case atUnknown:
 			if !f.slow && f.open.upstream {
-				out = append(out, f.with(f.cantTell(s, "its uplink is dead"), f.upstream(s, r)))
+				out = append(out, f.with(f.cantTell(s, r, "its uplink is dead"), f.upstream(s, r)))
 			}
 		}
 	}
@@ -78,7 +83,7 @@ func (f *faulty) swallowed(s *scene.Scene, r *recording.Recording) Finding {
 	}
 	if f.to.seen && f.to.seconds > 0 && f.to.cameLittle() {
 		e.Grade = Decisive
-		e.Text += fmt.Sprintf("; %s got %s in that time and had read all (Recv-Q %s)", f.to.name(), size(f.to.received), f.to.lookedAt())
+		e.Text += fmt.Sprintf("; %s got %s in that time and had read all (bytes in Recv-Q %s)", f.to.name(), size(f.to.received), f.to.lookedAt())
 	}
 	out.Evidence = append(out.Evidence, e)
 	if n := answersElsewhere(s, l.From, out.Active[0]); n > 0 {

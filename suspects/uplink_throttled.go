@@ -28,6 +28,7 @@ var uplinkThrottled = &Suspect{
 		"decisive: nothing waits at the publisher: the encoder makes no more",
 		"decisive: it lies unread at the server, or the window is shut: the server",
 		"strong: segments are lost: see packet-loss",
+		"strong, from the player alone: the same number of frames each second though their bytes differ",
 		"trap: a key frame alone waits for some milliseconds on any link: a look finds it now and then",
 	},
 	LeadsTo: []Lead{{scene.StreamLate, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second},
@@ -42,16 +43,18 @@ func weighUplinkThrottled(s *scene.Scene, r *recording.Recording) []Finding {
 	for _, f := range streamFaults(s, r) {
 		switch f.at {
 		case atSlowLink:
-			out = append(out, f.with(f.throttled(s), f.upstream(s, r)))
+			out = append(out, f.with(f.onFiles(f.throttled(s)), f.upstream(s, r)))
 		case atSource:
-			out = append(out, f.linkFree(f.from.nothingToSend()))
+			if f.from.socket != nil {
+				out = append(out, f.linkFree(f.from.nothingToSend()))
+			}
 		case atServer:
 			if f.to.waits() && f.link > 0 {
 				out = append(out, f.linkFree(fmt.Sprintf("it carried more than %s took: up to %s lay unread there", f.to.name(), size(float64(f.to.most)))))
 			}
 		case atUnknown:
 			if f.slow && f.open.upstream {
-				out = append(out, f.with(f.cantTell(s, "its uplink carries too little"), f.upstream(s, r)))
+				out = append(out, f.with(f.notByBytes(r, f.cantTell(s, r, "its uplink carries too little")), f.upstream(s, r)))
 			}
 		}
 	}
@@ -70,7 +73,7 @@ func (f *faulty) throttled(s *scene.Scene) Finding {
 	e := Evidence{Side: For, Grade: Strong, Value: float64(f.from.most), Unit: "B", Source: "ss -tnpi Send-Q, bytes_acked, bytes_received", Origin: "queues",
 		Text: fmt.Sprintf("bytes waited at its socket %s, up to %s; %s left it in %s", f.from.lookedAt(), size(float64(f.from.most)), size(f.from.acked), lasting(f.from.seconds))}
 	if f.to.seen && f.to.looks > 0 {
-		e.Text += fmt.Sprintf(", %s arrived, and %s had read it (Recv-Q %s)", size(f.to.received), f.to.name(), f.to.lookedAt())
+		e.Text += fmt.Sprintf(", %s arrived, and %s had read it (bytes in Recv-Q %s)", size(f.to.received), f.to.name(), f.to.lookedAt())
 		if f.from.seconds > 0 && math.Abs(f.to.received-f.from.acked) <= max(2*differ*f.from.acked, float64(f.from.most)) {
 			e.Grade = Decisive
 		}
@@ -88,7 +91,11 @@ func (f *faulty) throttled(s *scene.Scene) Finding {
 		out.Evidence = append(out.Evidence, Evidence{Side: Against, Grade: Strong, Value: f.from.resent, Unit: "segments", Source: "ss -tnpi retrans", Origin: "retransmit",
 			Text: fmt.Sprintf("%s segments were sent again: loss, not a rate, may hold it (a full queue loses too)", ofAll(f.from.resent, f.from.segments))})
 	}
-	out.Remedy = fmt.Sprintf("a bit rate under %s (-b:v, -maxrate of %s), or a faster way to %s (%s)", lineRate(rate), orProgram(l.From.Subject.Comm), recording.Host(l.From.First().Remote), inNetns(s, l.From.First().Netns, "tc -s qdisc"))
+	who := orProgram(l.From.Subject.Comm)
+	if f.link+1 < len(f.stream.Way) { // a server only passes it on
+		who = "the encoder, or a smaller rendition made before " + who
+	}
+	out.Remedy = fmt.Sprintf("a bit rate under %s (-b:v, -maxrate of %s), or a faster way to %s (%s)", lineRate(rate), who, recording.Host(l.From.First().Remote), inNetns(s, l.From.First().Netns, "tc -s qdisc"))
 	out.Next = inNetns(s, l.From.First().Netns, "ss -tino dst "+recording.Host(l.From.First().Remote)) + "; " + inNetns(s, l.From.First().Netns, "tc -s qdisc")
 	return out
 }

@@ -98,7 +98,7 @@ func queueOf(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding,
 	e, _ := w.evidence(pid)
 	f.Evidence = append(f.Evidence, e)
 	jammed := false
-	if c := convoyOf(p); c != nil && len(c.jammed) >= fewJams && 2*len(c.jammed) >= len(c.looks) {
+	if c := convoyOf(p, r); c != nil && (c.seen() || c.counted != nil) {
 		jammed = true
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "futex",
 			Text: "its threads wait for a lock, not for others: more workers would only make that queue longer"})

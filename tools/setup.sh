@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that building, testing (default) or the demo need.
+# Installs the Debian packages that building, testing (default) or the demo need, and
+# fetches what the tests speak with and Debian has not (counterparts.sh).
 # Says which before it does; does nothing when all are there. Never starts a service.
 set -euo pipefail
 case "${1:-all}" in
 demo) want="iproute2 nginx libnginx-mod-rtmp ffmpeg" ;;
-all) want="clang clang-format llvm libbpf-dev bpftool iproute2 nftables nginx libnginx-mod-rtmp ffmpeg prometheus strace jq python3 python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-tools gcc binutils libc6-dev chromium fonts-dejavu-core" ;;
+all) want="clang clang-format llvm libbpf-dev bpftool iproute2 nftables nginx libnginx-mod-rtmp ffmpeg prometheus strace jq python3 python3-gi python3-pip gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-tools gstreamer1.0-rtsp stunnel4 dropbear-bin redis-tools gcc binutils libc6-dev openssl chromium fonts-dejavu-core" ;;
 *) echo "usage: $0 [demo]" >&2; exit 2 ;;
 esac
 # The page's bundle is built with Node 18 or later: Debian's where there is none.
@@ -37,7 +38,7 @@ if [ -n "$missing" ]; then
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 	# Nor at the next boot: only what was installed here is touched, never a service
 	# that was there before.
-	for service in nginx prometheus; do
+	for service in nginx prometheus stunnel4; do
 		case " $missing " in
 		*" $service "*)
 			if [ -d /run/systemd/system ]; then
@@ -47,5 +48,8 @@ if [ -n "$missing" ]; then
 			;;
 		esac
 	done
+fi
+if [ "${1:-all}" = all ]; then
+	"$(dirname "$0")/counterparts.sh"
 fi
 command -v go >/dev/null || { echo "snag setup: Go is missing: install Go 1.26 or later (https://go.dev/dl)" >&2; exit 1; }

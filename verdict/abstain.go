@@ -25,11 +25,9 @@ func (v *Verdict) abstain(g *graph) {
 	}
 	v.tellApart(g)
 	if v.Abstained == "" && len(v.Symptoms) > 0 && !someCulprit(g) {
-		v.Abstained = "something is wrong, and no suspect of the catalogue was proved to cause it"
-		if st := v.Scene.StreamAt(v.Symptoms[0].Subject); st != nil && st.Ends != "" {
-			v.Abstained = "an encoder, an uplink and a server that stop look alike at the player, and " + st.Seen()
-		}
-		v.Next = firstOf(v.Next, nextFor(v.Scene, v.Symptoms[0]))
+		alone, next := suspects.Alone(v.Scene, v.Recording, v.Symptoms[0])
+		v.Abstained = firstOf(alone, "something is wrong, and no suspect of the catalogue was proved to cause it")
+		v.Next = firstOf(v.Next, next, nextFor(v.Symptoms[0]))
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 //	no state [suspect]                            no entry of that state (and suspect)
 //	chain suspect > suspect > symptom             the chain of the first culprit
 //	symptom name [part of the subject's name]
+//	told suspect words                            in its text, evidence or remedy
 //	abstained                                     no culprit named though there are symptoms
 func TestSuspectCases(t *testing.T) {
 	const dir = "../suspects/testdata"
@@ -94,6 +95,13 @@ func holds(v *Verdict, line string) error {
 				return fmt.Errorf("%s %s on %s", e.State, e.Suspect.Name, e.Subject.Name)
 			}
 		}
+	case "says":
+		for _, e := range v.With(Culprit) {
+			if strings.Contains(e.Text, rest(1)) {
+				return nil
+			}
+		}
+		return fmt.Errorf("no culprit says so")
 	case "symptom":
 		for _, s := range v.Symptoms {
 			if s.Name == f[1] && strings.Contains(s.Subject.Name, rest(2)) {
@@ -101,6 +109,17 @@ func holds(v *Verdict, line string) error {
 			}
 		}
 		return fmt.Errorf("no such symptom")
+	case "told": // told SUSPECT words: they stand in its text, a piece of its evidence, or its remedy
+		for _, e := range v.Entries {
+			all := e.Text + "\n" + e.Remedy
+			for _, p := range e.Evidence {
+				all += "\n" + p.Text
+			}
+			if e.Suspect.Name == f[1] && len(f) > 2 && strings.Contains(all, rest(2)) {
+				return nil
+			}
+		}
+		return fmt.Errorf("it is not told")
 	case "chain":
 		var got []string
 		if c := v.With(Culprit); len(c) > 0 {

@@ -1,5 +1,10 @@
 package verdict
 
+import (
+	"maps"
+	"slices"
+)
+
 // entry turns a settled candidate into its entry of the verdict.
 func (c *candidate) entry(g *graph) Entry {
 	f := c.finding
@@ -21,6 +26,7 @@ func (c *candidate) entry(g *graph) Entry {
 	}
 	if c.state == Culprit || c.state == Contributing {
 		e.Chain = g.chain(c)
+		e.Explains = slices.Sorted(maps.Keys(g.explains(c)))
 	}
 	return e
 }

@@ -9,11 +9,7 @@ import (
 
 // nextFor is the measurement that tells most about a symptom whose cause is not
 // known: what the process does instead, or what comes over the wire.
-func nextFor(all *scene.Scene, s scene.Symptom) string {
-	if st := all.StreamAt(s.Subject); st != nil {
-		url := firstOf(st.Row.URL, "URL")
-		return fmt.Sprintf("on the host that takes the stream in: snag find --stream %s; from here: snag watch --layers ingest=…,edge=%s", url, url)
-	}
+func nextFor(s scene.Symptom) string {
 	port := recording.Port(s.Subject.Local)
 	switch s.Name {
 	case scene.StreamFreeze, scene.RequestLatency, scene.StreamLate, scene.ConnectLatency:

@@ -58,8 +58,11 @@ type Entry struct {
 	// LeadsTo names the suspects and symptoms that this entry was found to lead to.
 	LeadsTo []string
 	Chain   []Link
-	Remedy  string
-	Next    string // the next measurement, a command
+	// Explains are the symptoms that it leads to, itself or through others, as
+	// indices of the verdict's.
+	Explains []int
+	Remedy   string
+	Next     string // the next measurement, a command
 	// Related are other parties that the finding named (suspects.Finding).
 	Related []recording.Subject
 

@@ -22,9 +22,7 @@ func TestDemo(t *testing.T) {
 	}
 	dir := t.TempDir()
 	snag, find := filepath.Join(dir, "snag"), filepath.Join(dir, "find")
-	if out, err := exec.Command("go", "build", "-o", snag, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build snag: %v\n%s", err, out)
-	}
+	build(t, snag)
 	for _, c := range []struct {
 		name, exit string
 		ok         bool

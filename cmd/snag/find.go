@@ -25,6 +25,8 @@ type findFlags struct {
 	layers   string
 	out      string
 	quiet    bool
+	budget   string
+	share    float64 // of the machine, from budget
 	show     showFlags
 }
 
@@ -48,7 +50,7 @@ Exit codes: 0 nothing wrong (or nothing that could be proved: read the verdict),
   sudo snag find --unit nginx --symptom 'freeze 14:17:28 stream X' --json
   sudo snag find --symptom 'slow answers on port 8080' --since 5m`,
 		Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return find(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return find(cmd, &f) },
 	}
 	flags := cmd.Flags()
 	flags.DurationVar(&f.window, "for", 30*time.Second, "how long to record")
@@ -61,6 +63,7 @@ Exit codes: 0 nothing wrong (or nothing that could be proved: read the verdict),
 	flags.StringArrayVar(&f.streams, "stream", nil, "read this live stream meanwhile, as a viewer would: its freezes are the symptom; may be given more than once")
 	flags.StringVar(&f.layers, "layers", "", "read one stream at several places, ingest=URL,origin=URL,edge=URL, and name the first that hurts it")
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
+	flags.StringVar(&f.budget, "budget", "2%", "what a closer look at suspects may take of the machine's CPU time; 0: no closer look")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
 	f.show.register(cmd)
 	return cmd
@@ -94,6 +97,11 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 			return usage("--baseline: %v", err)
 		}
 	}
+	share, err := parseShare(f.budget)
+	if err != nil {
+		return usage("--budget %s: %v", f.budget, err)
+	}
+	f.share = share
 	if _, err := f.began(time.Now()); err != nil {
 		return usage("--since: %v", err)
 	}
@@ -114,7 +122,7 @@ func (f *findFlags) began(now time.Time) (recording.Time, error) {
 	return recording.ParseSince(f.since, recording.Time(now.UnixNano()), offset)
 }
 
-func find(cmd *cobra.Command, f findFlags) error {
+func find(cmd *cobra.Command, f *findFlags) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
@@ -134,11 +142,15 @@ func find(cmd *cobra.Command, f findFlags) error {
 	}()
 	stayLean(cmd.Context())
 	progress := newProgress(os.Stderr, f.quiet)
-	recorded := probes.Record(ctx, probes.Plan{
+	plan := probes.Plan{
 		Dir: dir, For: f.window, Target: f.target, Symptoms: f.symptoms, Since: since, Snag: version,
-		Streams: f.streams, Layers: f.layers,
+		Streams: f.streams, Layers: f.layers, Budget: f.share,
 		Notice: progress.notice, Tick: progress.tick,
-	})
+	}
+	if f.share > 0 {
+		plan.Remaining = func() []probes.Look { return remaining(dir, progress.say) }
+	}
+	recorded := probes.Record(ctx, plan)
 	progress.done()
 	if recorded != nil {
 		var nothing *probes.NotBegunError

@@ -79,8 +79,8 @@ against, what it ruled out, and what it could not see. It changes nothing.
 		return usage("%v (snag %s --help)", err, cmd.Name())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(findCommand(), judgeCommand(), reportCommand(), showCommand(), suspectsCommand(),
-		watchCommand(), syscallsCommand(), blockedCommand(), labCommand(), labJanitorCommand(), labActorCommand())
+	root.AddCommand(findCommand(), profileCommand(), syscallsCommand(), blockedCommand(), judgeCommand(), reportCommand(),
+		showCommand(), suspectsCommand(), watchCommand(), labCommand(), labJanitorCommand(), labActorCommand())
 	return root
 }
 

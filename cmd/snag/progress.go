@@ -33,7 +33,10 @@ func (p *progress) tick(left time.Duration) {
 	p.shown = true
 }
 
-func (p *progress) notice(text string) {
+func (p *progress) notice(text string) { p.say("seen: " + text) }
+
+// say writes a line with its time.
+func (p *progress) say(text string) {
 	if p.quiet {
 		return
 	}
@@ -43,7 +46,7 @@ func (p *progress) notice(text string) {
 		fmt.Fprint(p.w, "\r\x1b[K")
 		p.shown = false
 	}
-	fmt.Fprintf(p.w, "%s  seen: %s\n", time.Now().UTC().Format("15:04:05"), text)
+	fmt.Fprintf(p.w, "%s  %s\n", time.Now().UTC().Format("15:04:05"), text)
 }
 
 func (p *progress) done() {

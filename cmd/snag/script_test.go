@@ -73,6 +73,11 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			e.Setenv("STREAMS", streams) // a capture of nginx-rtmp
+			profiles, err := filepath.Abs("../../report/profile/testdata")
+			if err != nil {
+				return err
+			}
+			e.Setenv("PROFILES", profiles)
 			schema, err := filepath.Abs("../../report/verdict.schema.json")
 			e.Setenv("SCHEMA", schema)
 			return err

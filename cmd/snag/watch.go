@@ -33,9 +33,11 @@ type watchFlags struct {
 	threshold time.Duration
 	timeout   time.Duration
 	every     time.Duration
+	host      bool
 	passive   bool
 	iface     string
 	ports     []uint
+	netns     string
 	read      string
 }
 
@@ -46,6 +48,7 @@ func watchCommand() *cobra.Command {
 		Short: "Watch live streams as a viewer would, and say who freezes",
 		Long: `Watch live streams until stopped: rtmp rtmps rtsp rtp, MPEG-TS over UDP, HLS,
 GB28181 PS; all else through ffprobe. Nothing is decoded and no payload is kept.
+After a URL, in the same argument, may stand name=… and threshold=….
 
 In a terminal it shows a table, the sick first. Elsewhere it writes a line for
 each event and a summary every 10 s; with --json an object a line (docs/watch.md).
@@ -54,7 +57,9 @@ Exit codes: 0 ended by --for, q or Ctrl-C and every stream was well, 10 a stream
 froze, went down or could not be read, 1 failed, 2 usage.`,
 		Example: `  snag watch rtmp://origin/live/cam1 rtsp://10.0.0.7:8554/door
   snag watch --list cams.txt --listen :9847
+  snag watch 'rtmp://origin/live/cam1 name=door threshold=3s' rtmp://origin/live/cam2
   snag watch --discover nginx:http://origin:8080/stat --for 10m --out incident
+  sudo snag watch --list cams.txt --host --webhook https://ops.example/hook
   snag watch --passive --port 1935
   snag watch --read incident.pcap
   snag watch --list cams.txt --on-freeze 'systemctl restart transcoder@cam1'`,
@@ -81,6 +86,8 @@ froze, went down or could not be read, 1 failed, 2 usage.`,
 	flags.DurationVar(&f.threshold, "threshold", 0, "no frame for so long is a freeze (default: the larger of 1s and three frames' spacing)")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "give up on a server that has not let in by then")
 	flags.DurationVar(&f.every, "read-every", streams.ReadEvery, "read each connection at most so often: rarer costs less, and frames are timed no finer; 0: as data come")
+	flags.BoolVar(&f.host, "host", false, "record this host too, as snag find does, a minute at a time: when a stream stops, the minute is judged, and who stopped it goes to the table, the command and the webhook (root)")
+	flags.StringVar(&f.netns, "netns", "", "read, ask and capture inside this network namespace, by name or inode")
 	f.passiveFlags(cmd)
 	return cmd
 }
@@ -96,6 +103,8 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	switch {
+	case cmd.Flags().Changed("netns") && f.netns == "":
+		return usage("--netns: the name is empty")
 	case !f.isPassive() && len(f.urls) == 0 && f.list == "" && f.layers == "" && len(f.discover) == 0:
 		return usage("what is to be watched? give a URL, --list FILE or --discover KIND:URL (snag watch --help)")
 	case changed("for") && (f.window < time.Second || f.window > maxFor):
@@ -112,6 +121,8 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 		return usage("--read-every %s: from 0s to 1s", f.every)
 	case f.onTimeout < time.Second || f.onTimeout > time.Hour:
 		return usage("--on-freeze-timeout %s: from 1s to 1h", f.onTimeout)
+	case f.host && f.read != "":
+		return usage("--host: the file's time is over; snag find records this host now")
 	case changed("on-freeze") && strings.TrimSpace(f.onFreeze) == "":
 		return usage("--on-freeze: the command is empty")
 	}
@@ -121,7 +132,7 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 // asked are the streams of the command line, and --layers' places: each must be one that can be read.
 func (f *watchFlags) asked() (entries, places []watch.Entry, err error) {
 	for _, raw := range f.urls {
-		e, err := watch.NewEntry(raw, "the command line")
+		e, err := watch.ParseArgument(raw, "the command line")
 		if err != nil {
 			return nil, nil, usage("%v", err)
 		}

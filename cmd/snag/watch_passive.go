@@ -7,10 +7,10 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/netns"
 	"snag/probes/streams/passive"
 	"snag/probes/streams/passive/capture"
 	"snag/probes/streams/stream"
@@ -20,7 +20,7 @@ import (
 
 func (f *watchFlags) passiveFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVar(&f.passive, "passive", false, "read no stream: judge the RTMP that goes over this host, by its packets")
+	flags.BoolVar(&f.passive, "passive", false, "judge the RTMP and RTSP that goes over this host, by its packets, without a reader; beside URLs, their streams' names are given to connections with the same frames")
 	flags.StringVar(&f.iface, "iface", "", "with --passive: packets of this interface (default: of all)")
 	flags.UintSliceVar(&f.ports, "port", nil, "with --passive or --read: packets of these ports (default: 1935, 554, 8554; in a file, all)")
 	flags.StringVar(&f.read, "read", "", "judge a pcap or pcapng file, as --passive would have then")
@@ -30,10 +30,12 @@ func (f *watchFlags) isPassive() bool { return f.passive || f.read != "" }
 
 func (f *watchFlags) checkPassive(cmd *cobra.Command) error {
 	switch {
-	case len(f.urls) > 0 || f.list != "" || f.layers != "" || len(f.discover) > 0:
-		return usage("--passive and --read look at packets: without a URL, --list, --layers, --discover")
+	case f.read != "" && (len(f.urls) > 0 || f.list != "" || f.layers != "" || len(f.discover) > 0):
+		return usage("--read looks at packets of then: without a URL, --list, --layers, --discover")
 	case f.passive && f.read != "":
 		return usage("either --passive or --read FILE")
+	case f.read != "" && f.netns != "":
+		return usage("--netns: a file is of the namespace that it was captured in")
 	case f.read != "" && f.iface != "":
 		return usage("--iface is of --passive: a file has the interfaces that it was captured on")
 	case f.read != "" && (f.onFreeze != "" || f.webhook != "" || cmd.Flags().Changed("for")):
@@ -52,22 +54,19 @@ func (f *watchFlags) checkPassive(cmd *cobra.Command) error {
 	return nil
 }
 
-// lag is how old a frame may be when the kernel's ring hands it over.
-const lag = 250 * time.Millisecond
-
 // capturing hands streams of captured packets to a watch.
 type capturing struct {
 	o     passive.Options
 	file  string
-	clock atomic.Int64 // of a file: the latest packet, ns since 1970
+	clock atomic.Int64 // up to when packets were handed on: monotonic ns, of a file since 1970
 	first int64        // of a file
 
 	mu    sync.Mutex
 	stats passive.Stats
 }
 
-func newCapturing(f watchFlags) (*capturing, error) {
-	c := &capturing{file: f.read, o: passive.Options{Iface: f.iface}}
+func newCapturing(f watchFlags, inside *netns.Handle) (*capturing, error) {
+	c := &capturing{file: f.read, o: passive.Options{Iface: f.iface, Netns: inside}}
 	for _, p := range f.ports {
 		c.o.Ports = append(c.o.Ports, uint16(p))
 	}
@@ -102,16 +101,24 @@ func (c *capturing) now() func() int64 {
 	return c.clock.Load
 }
 
+// seen is up to when the live capture was handed on.
+func (c *capturing) seen() func() int64 {
+	if c.file != "" {
+		return nil
+	}
+	return c.clock.Load
+}
+
 // run captures until ctx ends, or reads the file.
 func (c *capturing) run(ctx context.Context, w *watch.Watcher, note func(string)) error {
 	full := false
 	begin := func(d passive.Conn) stream.Sink {
 		j := watch.Joined{
-			Name: d.Name, URL: d.URL, Protocol: d.Protocol, Side: d.Side, Server: d.Local, Remote: d.Remote,
+			Name: d.Name, Named: d.Named, URL: d.URL, Protocol: d.Protocol, Side: d.Side, Server: d.Local, Remote: d.Remote,
 			Leaves: d.Side == recording.StreamSideConsumer && c.file == "",
 		}
 		if c.file == "" {
-			j.Lag = lag
+			j.Lag = capture.Lag
 		}
 		if s := w.Join(j); s != nil {
 			return s
@@ -124,6 +131,7 @@ func (c *capturing) run(ctx context.Context, w *watch.Watcher, note func(string)
 	}
 	var err error
 	if c.file == "" {
+		c.o.Tick = c.clock.Store
 		err = passive.Run(ctx, c.o, begin)
 	} else {
 		err = w.Feed(ctx, func(tick func()) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"snag/cmd/snag/live"
+	"snag/internal/netns"
 	"snag/probes"
 	"snag/probes/probe"
 	"snag/probes/streams"
@@ -29,13 +30,17 @@ type watching struct {
 	frames   *figures.FrameLog
 	file     *os.File
 	recorder *recording.Writer
-	capture  *capturing // nil: streams are read
+	capture  *capturing    // nil: streams are read
+	host     *hostside     // nil: the host is not recorded
+	inside   *netns.Handle // nil: snag's own namespace
 }
 
 // output is how a watch is shown: lines, JSON lines, or the table.
 type output interface {
 	Event(watch.Happened)
 	Note(text string)
+	// Verdict is what the host's recording told of a stream.
+	Verdict(j watch.Judged)
 	// Show runs until ctx ends, or the user has seen enough.
 	Show(ctx context.Context, snapshot func() watch.Snapshot) error
 }
@@ -47,10 +52,18 @@ func newWatching(f watchFlags) (*watching, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.netns != "" {
+		if s.inside, err = probes.OpenNetns(f.netns); err != nil {
+			return nil, usage("--netns: %v", err)
+		}
+	}
 	for _, spec := range f.discover {
 		d, err := watch.ParseDiscovery(spec)
 		if err != nil {
 			return nil, usage("--discover: %v", err)
+		}
+		if s.inside != nil {
+			d.Inside(s.inside.Path)
 		}
 		s.discovery = append(s.discovery, d)
 	}
@@ -61,7 +74,7 @@ func newWatching(f watchFlags) (*watching, error) {
 	}
 	anchor := probe.NewAnchor()
 	if f.isPassive() {
-		if s.capture, err = newCapturing(f); err != nil {
+		if s.capture, err = newCapturing(f, s.inside); err != nil {
 			return nil, err
 		}
 		anchor = s.capture.anchor(anchor)
@@ -70,8 +83,12 @@ func newWatching(f watchFlags) (*watching, error) {
 		Open: streams.Open, Anchor: anchor, Most: f.most, PerSecond: f.perSecond, Timeout: f.timeout,
 		Every: f.every, Threshold: f.threshold, Tell: s.show.Event, Note: s.show.Note, Alarms: alarms,
 	}
+	o.Compare = s.capture != nil
+	if s.inside != nil {
+		o.Netns, o.NetnsID = s.inside.Path, s.inside.ID
+	}
 	if s.capture != nil {
-		o.Now = s.capture.now()
+		o.Now, o.Seen, o.Over = s.capture.now(), s.capture.seen(), f.read != ""
 	}
 	if f.listen != "" {
 		if s.metrics, err = watch.Listen(f.listen, version); err != nil {
@@ -81,7 +98,16 @@ func newWatching(f watchFlags) (*watching, error) {
 	if err := s.open(&o); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
+	if f.host {
+		if s.host, err = newHostside(s.show.Note, s.show.Verdict); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+		o.Stopped = s.host.onStop
+	}
 	s.watcher = watch.New(o)
+	if s.host != nil {
+		s.host.w = s.watcher
+	}
 	s.watcher.Set("the command line", entries)
 	s.watcher.SetLayers(places)
 	if f.list != "" {
@@ -162,6 +188,11 @@ func (s *watching) run(ctx context.Context) error {
 	if s.f.read == "" {
 		running.Go(func() { s.watcher.Run(ctx) })
 	}
+	if s.host != nil {
+		stayLean(ctx)
+		running.Go(func() { s.host.run(ctx) })
+	}
+	running.Go(func() { giveBackStart(ctx) })
 	if s.list != nil {
 		running.Go(func() { s.watcher.FollowList(ctx, s.list) })
 	}
@@ -199,9 +230,17 @@ func (s *watching) flush(ctx context.Context) {
 // close ends what is written.
 func (s *watching) close() error {
 	var errs []error
+	if s.inside != nil {
+		errs = append(errs, s.inside.Close())
+	}
 	if s.file != nil {
 		if err := errors.Join(s.frames.Flush(), s.file.Close()); err != nil {
 			errs = append(errs, fmt.Errorf("--frames: %w", err))
+		}
+	}
+	if s.host != nil {
+		if err := s.host.close(); err != nil {
+			errs = append(errs, fmt.Errorf("--host: %w", err))
 		}
 	}
 	if s.recorder != nil {

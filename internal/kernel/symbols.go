@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Symbols maps addresses to kernel functions, read once from kallsyms. A kernel
@@ -33,6 +34,28 @@ func LoadSymbols(proc string) (*Symbols, error) {
 	}
 	defer f.Close()
 	return ParseSymbols(f)
+}
+
+var shared struct {
+	sync.Mutex
+	proc string
+	all  *Symbols
+}
+
+// SharedSymbols is LoadSymbols, read once for all who ask: it takes some 100 ms and
+// 4 MB. Modules and BPF programs that came later are not in it.
+func SharedSymbols(proc string) (*Symbols, error) {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.all != nil && shared.proc == proc {
+		return shared.all, nil
+	}
+	all, err := LoadSymbols(proc)
+	if err != nil {
+		return nil, err
+	}
+	shared.proc, shared.all = proc, all
+	return all, nil
 }
 
 // ParseSymbols reads the lines "address type name [module]" of kallsyms and

@@ -10,6 +10,7 @@ import (
 	diskstall "snag/lab/disk-stall"
 	encoderstall "snag/lab/encoder-stall"
 	encoderstallcapture "snag/lab/encoder-stall-capture"
+	encoderstallhls "snag/lab/encoder-stall-hls"
 	encoderstallslow "snag/lab/encoder-stall-slow"
 	ephemeralports "snag/lab/ephemeral-ports"
 	fdlimit "snag/lab/fd-limit"
@@ -38,7 +39,9 @@ import (
 	runqueuewait "snag/lab/run-queue-wait"
 	runtimepause "snag/lab/runtime-pause"
 	serverstall "snag/lab/server-stall"
+	serverstallhls "snag/lab/server-stall-hls"
 	serverstalljvm "snag/lab/server-stall-jvm"
+	serverstalllayers "snag/lab/server-stall-layers"
 	slowconsumer "snag/lab/slow-consumer"
 	slowdependency "snag/lab/slow-dependency"
 	smallreceivewindow "snag/lab/small-receive-window"
@@ -51,6 +54,7 @@ import (
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 	uplinkblackhole "snag/lab/uplink-blackhole"
 	uplinkthrottled "snag/lab/uplink-throttled"
+	uplinkthrottledlayers "snag/lab/uplink-throttled-layers"
 	workerqueue "snag/lab/worker-queue"
 	wronglibrary "snag/lab/wrong-library"
 )
@@ -100,10 +104,14 @@ var Incidents = []lab.Incident{
 	encoderstall.Incident,
 	encoderstallcapture.Incident,
 	encoderstallslow.Incident,
+	encoderstallhls.Incident,
 	uplinkthrottled.Incident,
+	uplinkthrottledlayers.Incident,
 	uplinkblackhole.Incident,
 	serverstall.Incident,
+	serverstallhls.Incident,
 	serverstalljvm.Incident,
+	serverstalllayers.Incident,
 	readerstall.Incident,
 	processstopped.Incident,
 	observer.Incident,

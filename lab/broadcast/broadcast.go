@@ -5,6 +5,7 @@
 package broadcast
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,6 +33,7 @@ type Broadcast struct {
 	Nginx                   *lab.Process
 
 	encoded bool
+	gop     int // frames from key frame to key frame of a file; 0: two seconds
 }
 
 // New makes the namespaces, joined by Ethernet, and starts the server.
@@ -74,13 +76,15 @@ func (b *Broadcast) Watch(urls ...string) {
 	b.Stage.FindAt(b.Viewer, urls...)
 }
 
-// Worker is the pid of nginx's process that handles connections: the child of its
-// master.
-func (b *Broadcast) Worker() int {
-	s := b.Stage
+// Worker is the pid of nginx's process that handles connections.
+func (b *Broadcast) Worker() int { return WorkerOf(b.Stage, b.Nginx) }
+
+// WorkerOf is the pid of the process that handles a server's connections: the child
+// of its master.
+func WorkerOf(s *lab.Stage, nginx *lab.Process) int {
 	worker := 0
 	s.Await("nginx's worker", 10*time.Second, func() (bool, error) {
-		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", b.Nginx.PID, b.Nginx.PID))
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", nginx.PID, nginx.PID))
 		if err != nil {
 			return false, err
 		}
@@ -139,7 +143,7 @@ func (b *Broadcast) file() string {
 	}
 	b.encoded = true
 	s.Command("", "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc2=size=480x270:rate=25",
-		"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", "50",
+		"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", strconv.Itoa(cmp.Or(b.gop, 50)),
 		"-b:v", "1M", "-minrate", "1M", "-maxrate", "1M", "-bufsize", "500k", "-nal-hrd", "cbr", "-pix_fmt", "yuv420p", "-t", "30", path)
 	return path
 }

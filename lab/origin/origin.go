@@ -35,9 +35,14 @@ const (
 
 // Config is nginx's: a master process of our own with every file in dir, so that
 // the machine's nginx, if there is one, is not touched. A player of a stream
-// that nobody publishes is told so and hung up on (idle_streams off).
-func Config(dir, listen string) string {
-	return strings.NewReplacer("MODULE", Module, "DIR", dir, "LISTEN", listen, "APP", App).Replace(`load_module MODULE;
+// that nobody publishes is told so and hung up on (idle_streams off). Each stream is
+// pushed on to the servers at these addresses.
+func Config(dir, listen string, push ...string) string {
+	var on strings.Builder
+	for _, addr := range push {
+		fmt.Fprintf(&on, "            push rtmp://%s/%s;\n", addr, App)
+	}
+	return strings.NewReplacer("MODULE", Module, "DIR", dir, "LISTEN", listen, "APP", App, "PUSH", on.String()).Replace(`load_module MODULE;
 daemon off;
 master_process on;
 worker_processes 1;
@@ -52,7 +57,29 @@ rtmp {
         application APP {
             live on;
             idle_streams off;
-        }
+PUSH        }
+    }
+}
+`)
+}
+
+// WithHLS is such a configuration whose nginx serves a folder over HTTP as well; and
+// packs what is published into it itself, if packs.
+func WithHLS(config, dir, web string, packs bool) string {
+	if packs {
+		config = strings.Replace(config, "live on;", "live on;\n            hls on;\n            hls_path "+dir+"/hls/live;\n            hls_fragment 1s;\n            hls_playlist_length 6s;", 1)
+	}
+	return config + strings.NewReplacer("DIR", dir, "WEB", web).Replace(`http {
+    access_log off;
+    client_body_temp_path DIR/body;
+    proxy_temp_path DIR/proxy;
+    fastcgi_temp_path DIR/fastcgi;
+    uwsgi_temp_path DIR/uwsgi;
+    scgi_temp_path DIR/scgi;
+    types { application/vnd.apple.mpegurl m3u8; video/mp2t ts; }
+    server {
+        listen WEB;
+        root DIR/hls;
     }
 }
 `)
@@ -60,12 +87,39 @@ rtmp {
 
 // Serve starts nginx in a namespace.
 func Serve(s *lab.Stage, ns, listen string) *lab.Process {
-	dir := filepath.Join(s.Dir(), "nginx")
-	if err := errors.Join(Check(), os.Mkdir(dir, 0o755)); err != nil {
+	return ServeAs(s, ns, "nginx", listen)
+}
+
+// ServeAs is Serve for one of several servers of a stage, which pushes streams on.
+func ServeAs(s *lab.Stage, ns, name, listen string, push ...string) *lab.Process {
+	return serve(s, ns, name, func(dir string) string { return Config(dir, listen, push...) })
+}
+
+// ServeHLS starts nginx in a namespace: its RTMP module at listen, and at web the
+// folder of Segments, which it packs itself if packs.
+func ServeHLS(s *lab.Stage, ns, listen, web string, packs bool) *lab.Process {
+	if err := os.MkdirAll(Segments(s), 0o777); err != nil {
 		return s.Fail("nginx", err)
 	}
-	conf := s.File("nginx/nginx.conf", Config(dir, listen))
-	return s.Run(ns, "nginx", []string{"nginx", "-p", dir, "-c", conf, "-e", filepath.Join(dir, "error.log")})
+	// Its workers are of another user, and write there.
+	for _, dir := range []string{s.Dir(), filepath.Dir(filepath.Dir(Segments(s))), filepath.Dir(Segments(s)), Segments(s)} {
+		if err := os.Chmod(dir, 0o777); err != nil { //nolint:gosec // a stage's own folder, gone with it
+			return s.Fail("nginx", err)
+		}
+	}
+	return serve(s, ns, "nginx", func(dir string) string { return WithHLS(Config(dir, listen), dir, web, packs) })
+}
+
+// Segments is the folder that ServeHLS serves as /live/.
+func Segments(s *lab.Stage) string { return filepath.Join(s.Dir(), "nginx", "hls", App) }
+
+func serve(s *lab.Stage, ns, name string, config func(dir string) string) *lab.Process {
+	dir := filepath.Join(s.Dir(), name)
+	if err := errors.Join(Check(), os.MkdirAll(dir, 0o755)); err != nil {
+		return s.Fail(name, err)
+	}
+	conf := s.File(name+"/nginx.conf", config(dir))
+	return s.Run(ns, name, []string{"nginx", "-p", dir, "-c", conf, "-e", filepath.Join(dir, "error.log")})
 }
 
 // Publish starts ffmpeg that sends a small moving picture, and waits until it

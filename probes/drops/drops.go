@@ -95,7 +95,7 @@ func (r *running) run(ctx context.Context) {
 	defer runtime.UnlockOSThread()
 	began, before := probe.ThreadCPU(), r.cost
 	spent := func() { r.cost = before + probe.ThreadCPU() - began }
-	r.names.symbols, r.hidden = kernel.LoadSymbols(r.env.Proc)
+	r.names.symbols, r.hidden = kernel.SharedSymbols(r.env.Proc)
 	probe.Every(ctx, period, func(late time.Duration) {
 		r.late = max(r.late, late)
 		r.tick()

@@ -35,6 +35,7 @@ type groupSeen struct {
 	row    recording.Cgroup
 	labels recording.Labels
 	begun  *float64
+	span   throttledSpan
 }
 
 // newCgroups finds the hierarchies where systemd and the distributions mount
@@ -140,6 +141,7 @@ func (c *cgroups) one(t recording.Time, g group, settings bool) {
 		c.env.Sink.Sample(t, "snag_cgroup_cpu_periods_total", seen.labels, s.Periods)
 		c.env.Sink.Sample(t, "snag_cgroup_cpu_throttled_periods_total", seen.labels, s.Throttled)
 		c.env.Sink.Sample(t, "snag_cgroup_cpu_throttled_seconds_total", seen.labels, s.Seconds)
+		c.throttled(t, g, seen, *s)
 		if seen.begun == nil {
 			seen.begun = &s.Throttled
 		} else if s.Throttled > *seen.begun {

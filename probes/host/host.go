@@ -102,6 +102,7 @@ func (p *prober) run(ctx context.Context) {
 	p.processes.close()
 	p.spaces.close()
 	p.log.close()
+	p.cgroups.close()
 	p.meter.writeCoverage()
 }
 
@@ -129,6 +130,7 @@ func (p *prober) tick(late time.Duration, last bool) {
 	p.cgroups.resources(p.processes.watchedGroups(), slow)
 	if slow {
 		p.sysctls.measure(p.spaces)
+		p.env.Sink.Append(p.cgroups.throttledRow())
 		p.meter.writeCoverage() // so that a recording that is cut off has one
 	}
 	p.meter.writeCost()

@@ -3,17 +3,14 @@ package host
 import (
 	"bytes"
 	"cmp"
-	"debug/elf"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"snag/internal/elffile"
 	"snag/probes/probe"
 	"snag/recording"
 )
@@ -22,7 +19,6 @@ import (
 const (
 	mostMapped    = 64  // processes
 	mostLibraries = 128 // files of one
-	mostNotes     = 64 << 10
 )
 
 // libraries writes which files the watched and the busy processes run, each
@@ -170,7 +166,11 @@ func describeFile(paths ...string) recording.Library {
 		if err != nil || !st.Mode().IsRegular() {
 			continue
 		}
-		return recording.Library{Size: st.Size(), Modified: recording.Time(st.ModTime().UnixNano()), BuildID: buildID(f)}
+		l := recording.Library{Size: st.Size(), Modified: recording.Time(st.ModTime().UnixNano())}
+		if e, err := elffile.Open(f); err == nil {
+			l.BuildID = e.BuildID()
+		}
+		return l
 	}
 	return recording.Library{}
 }
@@ -205,47 +205,4 @@ func parseMaps(raw []byte) []mapped {
 		}
 	}
 	return out
-}
-
-// buildID is the NT_GNU_BUILD_ID note of an ELF file (ld(1) --build-id), in hex;
-// "" where there is none.
-func buildID(r io.ReaderAt) string {
-	f, err := elf.NewFile(r)
-	if err != nil {
-		return ""
-	}
-	for _, p := range f.Progs {
-		if p.Type != elf.PT_NOTE || p.Filesz > mostNotes {
-			continue
-		}
-		notes := make([]byte, p.Filesz)
-		if _, err := p.ReadAt(notes, 0); err != nil {
-			continue
-		}
-		if id := gnuBuildID(notes, f.ByteOrder); id != "" {
-			return id
-		}
-	}
-	return ""
-}
-
-const ntGNUBuildID = 3
-
-// gnuBuildID finds the build id in a segment of notes: name size, content size,
-// type, then name and content, each padded to 4 bytes (elf(5)).
-func gnuBuildID(b []byte, order binary.ByteOrder) string {
-	for len(b) >= 12 {
-		name, size, kind := uint64(order.Uint32(b)), uint64(order.Uint32(b[4:])), order.Uint32(b[8:])
-		b = b[12:]
-		from := (name + 3) &^ 3
-		end := from + (size+3)&^3
-		if name > uint64(len(b)) || from+size > uint64(len(b)) {
-			return ""
-		}
-		if kind == ntGNUBuildID && string(b[:name]) == "GNU\x00" && size <= 64 {
-			return hex.EncodeToString(b[from : from+size])
-		}
-		b = b[min(end, uint64(len(b))):]
-	}
-	return ""
 }

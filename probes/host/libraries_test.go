@@ -1,7 +1,6 @@
 package host
 
 import (
-	"encoding/binary"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,33 +62,6 @@ func TestBuildID(t *testing.T) {
 	}
 }
 
-func TestGNUBuildID(t *testing.T) {
-	note := func(name string, kind uint32, content string) []byte {
-		b := binary.LittleEndian.AppendUint32(nil, uint32(len(name)))
-		b = binary.LittleEndian.AppendUint32(b, uint32(len(content)))
-		b = binary.LittleEndian.AppendUint32(b, kind)
-		for _, part := range []string{name, content} {
-			b = append(b, part...)
-			for len(b)%4 != 0 {
-				b = append(b, 0)
-			}
-		}
-		return b
-	}
-	both := append(note("GNU\x00", 1, "abi-tag!"), note("GNU\x00", 3, "\xde\xad\xbe\xef\x01")...)
-	if got := gnuBuildID(both, binary.LittleEndian); got != "deadbeef01" {
-		t.Errorf("%q", got)
-	}
-	for n := range both {
-		if got := gnuBuildID(both[:n], binary.LittleEndian); got != "" && got != "deadbeef01" {
-			t.Errorf("cut at %d: %q", n, got)
-		}
-	}
-	if got := gnuBuildID(note("Go\x00\x00", 4, "x"), binary.LittleEndian); got != "" {
-		t.Errorf("Go's own id is taken for one: %q", got)
-	}
-}
-
 func TestParseCPU(t *testing.T) {
 	model, flags := parseCPU("processor\t: 0\nmodel name\t: AMD EPYC 7R13\nflags\t\t: fpu  sse2 avx2\n\nprocessor\t: 1\nflags\t\t: fpu\n")
 	if model != "AMD EPYC 7R13" || flags != "fpu sse2 avx2" {
@@ -103,7 +75,6 @@ func TestParseCPU(t *testing.T) {
 
 func FuzzLibraries(f *testing.F) {
 	f.Add([]byte(someMaps))
-	f.Add([]byte("\x04\x00\x00\x00\x05\x00\x00\x00\x03\x00\x00\x00GNU\x00abcde\x00\x00\x00"))
 	f.Add([]byte("x 1x 2 3 4 /"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, m := range parseMaps(b) {
@@ -111,7 +82,6 @@ func FuzzLibraries(f *testing.F) {
 				t.Errorf("path %q", m.path)
 			}
 		}
-		gnuBuildID(b, binary.LittleEndian)
 		parseCPU(string(b))
 	})
 }

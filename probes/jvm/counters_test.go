@@ -95,13 +95,3 @@ func TestPauses(t *testing.T) {
 		t.Errorf("its end: %+v", got)
 	}
 }
-
-func TestNSPid(t *testing.T) {
-	for status, want := range map[string]int{
-		"Name:\tjava\nNSpid:\t4711\t12\t1\nx": 1, "Name:\tjava\nNSpid:\t4711\nx": 4711, "Name:\tjava\n": 0, "\nNSpid:": 0, "\nNSpid:\tx\n": 0,
-	} {
-		if got := nsPID(status); got != want {
-			t.Errorf("%q: %d, want %d", status, got, want)
-		}
-	}
-}

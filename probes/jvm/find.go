@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"snag/internal/procroot"
 )
 
 // Bounds of one search, so that a host of a thousand containers costs no more than
@@ -118,26 +120,6 @@ func (f *finder) processes() (spaces map[string][]int, order []string, java map[
 	return spaces, order, java
 }
 
-// within opens a path below the root directory that a process sees, whatever links
-// are on the way: what lies in a container's /tmp is not to be trusted.
-func (f *finder) within(pid int, path string, flags uint64, links bool) (*os.File, error) {
-	at := f.proc + "/" + strconv.Itoa(pid) + "/root"
-	root, err := unix.Open(at, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: at, Err: err}
-	}
-	defer unix.Close(root)
-	how := unix.OpenHow{Flags: flags | unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
-	if !links {
-		how.Resolve |= unix.RESOLVE_NO_SYMLINKS
-	}
-	fd, err := unix.Openat2(root, path, &how)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: at + path, Err: err}
-	}
-	return os.NewFile(uintptr(fd), path), nil
-}
-
 // files lists the counters' files of the mount namespace that a process is in, by
 // the pid that they are named after.
 func (f *finder) files(pid int) map[int]string {
@@ -156,7 +138,7 @@ func (f *finder) files(pid int) map[int]string {
 }
 
 func (f *finder) names(pid int, path string, links bool) []string {
-	dir, err := f.within(pid, path, unix.O_DIRECTORY, links)
+	dir, err := procroot.Open(f.proc, pid, path, unix.O_DIRECTORY, links)
 	if err != nil {
 		f.note(err)
 		return nil
@@ -170,7 +152,7 @@ func (f *finder) names(pid int, path string, links bool) []string {
 // on a plain host, one of the mount namespace's processes in a container.
 func (f *finder) outside(inside int, pids []int, asked *int) (int, bool) {
 	for _, pid := range pids {
-		if pid == inside && f.insidePID(pid) == inside {
+		if pid == inside && procroot.InsidePID(f.proc, pid) == inside {
 			return pid, true
 		}
 	}
@@ -178,35 +160,11 @@ func (f *finder) outside(inside int, pids []int, asked *int) (int, bool) {
 		if *asked++; *asked > mostStatus {
 			return 0, false
 		}
-		if pid != inside && f.insidePID(pid) == inside {
+		if pid != inside && procroot.InsidePID(f.proc, pid) == inside {
 			return pid, true
 		}
 	}
 	return 0, false
-}
-
-// insidePID is the pid that a process has in its own pid namespace: the last of
-// NSpid in /proc/PID/status (4.1 and later).
-func (f *finder) insidePID(pid int) int {
-	b, err := os.ReadFile(f.proc + "/" + strconv.Itoa(pid) + "/status")
-	if err != nil {
-		return 0
-	}
-	return nsPID(string(b))
-}
-
-func nsPID(status string) int {
-	_, rest, ok := strings.Cut(status, "\nNSpid:")
-	if !ok {
-		return 0
-	}
-	line, _, _ := strings.Cut(rest, "\n")
-	fields := strings.Fields(line)
-	if len(fields) == 0 {
-		return 0
-	}
-	n, _ := strconv.Atoi(fields[len(fields)-1])
-	return n
 }
 
 // maps tells whether the process has that file mapped: one that a JVM left behind
@@ -229,7 +187,7 @@ func (f *finder) maps(pid int, path string) bool {
 }
 
 func (f *finder) open(pid int, path string) (*os.File, error) {
-	file, err := f.within(pid, path, 0, false)
+	file, err := procroot.Open(f.proc, pid, path, 0, false)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,8 @@
 // Package jvm reads the counters that every HotSpot JVM keeps in hsperfdata: once a
 // second how long it stood still at safepoints, what its collectors took, its heap,
 // and each collection that stopped the world as an event with exact times. It
-// attaches to nothing: the file is read as jstat reads it.
+// attaches to nothing for that: the file is read as jstat reads it. Only into a JVM that
+// stands still for long, or that is asked for, does it put uprobes (safepoints.go).
 package jvm
 
 import (
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -31,6 +33,9 @@ const (
 	mostJVMs = 64
 	// pauseTold: a JVM that stood still this long in a second has its threads looked at.
 	pauseTold = 0.2
+	// pauseTraced: one that stood still this long in a second has its safepoints timed
+	// exactly; a healthy one stays below it.
+	pauseTraced = 0.05
 )
 
 // machine is one JVM while it runs.
@@ -44,6 +49,7 @@ type machine struct {
 	torn    int
 	stood   float64 // safepoint seconds so far
 	timed   bool
+	paused  bool // long enough in a second to have its safepoints traced
 	// overflow is the bytes of counters that found no room.
 	overflow int
 }
@@ -55,6 +61,7 @@ type sampler struct {
 
 	find  finder
 	all   map[int]*machine
+	stops *stops
 	ended int
 	left  int // JVMs beyond the bound
 	ticks int
@@ -65,7 +72,7 @@ type sampler struct {
 }
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
-	s := &sampler{env: env, find: finder{proc: env.Proc}, all: map[int]*machine{}, since: env.Now(), buf: make([]byte, 64<<10)}
+	s := &sampler{env: env, find: finder{proc: env.Proc}, stops: newStops(env.Proc), all: map[int]*machine{}, since: env.Now(), buf: make([]byte, 64<<10)}
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.done.Add(1)
 	go s.run(ctx)
@@ -86,7 +93,7 @@ func (s *sampler) run(ctx context.Context) {
 		s.env.Sink.Sample(now, "snag_probe_cpu_seconds_total", labels, s.cost)
 		s.env.Sink.Sample(now, "snag_probe_late_seconds", labels, late.Seconds())
 		if s.ticks%searchEach == 0 {
-			s.env.Sink.Append(s.coverage()) // for a recording that is cut off
+			s.cover() // for a recording that is cut off
 		}
 	})
 	s.tick()
@@ -103,7 +110,13 @@ func (s *sampler) run(ctx context.Context) {
 func (s *sampler) Stop() {
 	s.cancel()
 	s.done.Wait()
+	s.cover()
+	s.stops.close()
+}
+
+func (s *sampler) cover() {
 	s.env.Sink.Append(s.coverage())
+	s.env.Sink.Append(s.stops.coverage(s.since))
 }
 
 func (s *sampler) tick() {
@@ -115,11 +128,23 @@ func (s *sampler) tick() {
 		if !s.alive(m) {
 			m.file.Close()
 			delete(s.all, pid)
+			s.stops.forget(pid)
 			s.ended++
 			continue
 		}
 		s.look(m)
+		if m.paused || s.asked(pid) {
+			s.stops.follow(pid)
+		}
 	}
+	for _, stop := range s.stops.take() {
+		s.env.Sink.Append(eventOf(stop, s.env.Anchor, comm(s.env.Proc, int(stop.Pid))))
+	}
+}
+
+// asked tells whether the user, or a suspicion, asks for this process.
+func (s *sampler) asked(pid int) bool {
+	return s.env.Closer != nil && s.env.Closer.Has(pid) || slices.Contains(s.env.Target.PIDs, pid)
 }
 
 func (s *sampler) search() {
@@ -184,7 +209,9 @@ func (s *sampler) look(m *machine) {
 		}
 	}
 	stood, ok := seconds(d, "sun.rt.safepointTime")
-	if grown := stood - m.stood; ok && m.timed && grown >= pauseTold {
+	grown := stood - m.stood
+	m.paused = m.paused || ok && m.timed && grown >= pauseTraced
+	if ok && m.timed && grown >= pauseTold {
 		s.env.Watch.Add(m.pid, fmt.Sprintf("its JVM stood still for %.0f ms in a second", 1000*grown))
 	}
 	m.read, m.stood, m.timed = true, stood, ok

@@ -22,10 +22,15 @@ import (
 // waits until it runs; it ends with the test.
 func java(t *testing.T, before []string, flags ...string) *exec.Cmd {
 	t.Helper()
+	return javaOf(t, "Churn", before, flags...)
+}
+
+func javaOf(t *testing.T, program string, before []string, flags ...string) *exec.Cmd {
+	t.Helper()
 	if _, err := exec.LookPath("java"); err != nil {
 		t.Skip("there is no java here (Debian package default-jdk-headless)")
 	}
-	argv := append(append(before, "java", "-Xmx64m", "-XX:+UseSerialGC"), append(flags, "testdata/Churn.java")...)
+	argv := append(append(before, "java", "-Xmx64m", "-XX:+UseSerialGC"), append(flags, "testdata/"+program+".java")...)
 	c := exec.Command(argv[0], argv[1:]...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	out, err := c.StdoutPipe()

@@ -26,6 +26,12 @@ type Env struct {
 	// CPU, locks) look at: none to begin with, unless the user asked for them. Such
 	// a probe attaches nothing while it is empty, and looks again each second.
 	Closer *Watch
+	// Whole: the recording is made for its profile (snag profile): all stacks are
+	// kept, of the target's processes where it has some.
+	Whole bool
+	// Unwind: with Whole, stacks on the CPU are walked by the programs' call frame
+	// information, over a copy: for programs without frame pointers.
+	Unwind bool
 	// CloserAll has those probes look at every process but snag, where they can.
 	CloserAll bool
 	// Peek is how many bytes of a buffer may be looked into for the name of what a
@@ -83,6 +89,7 @@ type Watch struct {
 	mu      sync.Mutex
 	pids    map[int]string
 	failing map[int]bool
+	carries map[int]bool
 	max     int
 }
 
@@ -129,6 +136,32 @@ func (w *Watch) TakeFailing() []int {
 		out = append(out, pid)
 	}
 	clear(w.failing)
+	return out
+}
+
+// Carry marks a process that a stream which snag reads passes through by other means
+// than a connection: the writer of the files that a web server serves. What brings the
+// stream to it is then followed.
+func (w *Watch) Carry(pid int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.carries == nil {
+		w.carries = map[int]bool{}
+	}
+	if pid > 0 && len(w.carries) < w.max {
+		w.carries[pid] = true
+	}
+}
+
+// TakeCarriers returns the processes marked by Carry since the last time.
+func (w *Watch) TakeCarriers() []int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []int
+	for pid := range w.carries {
+		out = append(out, pid)
+	}
+	clear(w.carries)
 	return out
 }
 

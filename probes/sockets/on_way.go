@@ -64,6 +64,16 @@ func (w *onWay) follow(s *recording.Socket, own bool) bool {
 	return false
 }
 
+// carry takes in processes that hand the stream on by other means than a connection.
+func (w *onWay) carry(pids []int) {
+	for _, pid := range pids {
+		if !w.pids[pid] && len(w.pids) < mostOnWay {
+			w.pids[pid] = true
+			w.grown = true
+		}
+	}
+}
+
 func (w *onWay) add(e hop) {
 	if len(w.ends) < mostEnds && !w.ends[e] {
 		w.ends[e] = true

@@ -29,6 +29,7 @@ func (r *running) tick(late time.Duration, last bool) {
 	r.ticks++
 	now, t := time.Now(), r.env.Now()
 	every := last || r.ticks >= r.nextFull
+	r.way.carry(r.env.Watch.TakeCarriers())
 	r.allow.tick(period.Seconds())
 
 	suffix, epoch := r.swap()

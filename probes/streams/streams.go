@@ -12,6 +12,7 @@ import (
 	"snag/internal/netns"
 	"snag/probes/probe"
 	"snag/probes/streams/figures"
+	"snag/probes/streams/files"
 	"snag/probes/streams/layers"
 	"snag/probes/streams/watch"
 	"snag/recording"
@@ -72,6 +73,8 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	r.w.Set("--stream", entries)
 	r.w.SetLayers(of)
 	r.done.Go(func() { r.w.Run(ctx) })
+	written := files.New(env, segmented(slices.Concat(entries, of)))
+	r.done.Go(func() { written.Run(ctx) })
 	r.done.Go(func() {
 		probe.Every(ctx, coverEvery, func(time.Duration) { r.cover() })
 	})
@@ -86,7 +89,7 @@ const ReadEvery = 20 * time.Millisecond
 // --layers does. Each can be read by somebody here.
 func Entries(urls []string, layers string) (entries, places []watch.Entry, err error) {
 	for _, raw := range urls {
-		e, err := watch.NewEntry(raw, "--stream")
+		e, err := watch.ParseArgument(raw, "--stream")
 		if err != nil {
 			return nil, nil, fmt.Errorf("--stream: %w", err)
 		}
@@ -103,6 +106,17 @@ func Entries(urls []string, layers string) (entries, places []watch.Entry, err e
 		}
 	}
 	return entries, places, nil
+}
+
+// segmented are those of the streams that may be served from files.
+func segmented(entries []watch.Entry) []files.Stream {
+	var out []files.Stream
+	for _, e := range entries {
+		if watch.Segmented(e) {
+			out = append(out, files.Stream{Name: e.Name, Layer: e.Layer, Path: e.URL.Path})
+		}
+	}
+	return out
 }
 
 // namespace is the path of the namespace that was asked for (--netns): what
@@ -154,7 +168,7 @@ func Coverage(w *watch.Watcher) []recording.Coverage {
 		c.State, c.Why = recording.CoveragePartial, unread(m)
 		c.Cure = "give the URL that a viewer has, from a host that reaches the server"
 	}
-	if m.Read == 0 {
+	if m.Read+m.LetIn == 0 {
 		c.State = recording.CoverageFailed
 	}
 	return []recording.Coverage{c, ofLayers(c, w.Matched())}

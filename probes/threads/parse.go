@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// parseStat reads a thread's name and state out of /proc/PID/task/TID/stat
+// ParseStat reads a thread's name and state out of /proc/PID/task/TID/stat
 // (proc_pid_stat(5)). The name may hold spaces and parentheses: the last one ends it.
-func parseStat(b []byte) (comm, state string, err error) {
+func ParseStat(b []byte) (comm, state string, err error) {
 	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if open < 0 || end < open || len(b) < end+3 || b[end+1] != ' ' {
 		return "", "", fmt.Errorf("stat %q: no (name) and state", short(b))

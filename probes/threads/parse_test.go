@@ -20,13 +20,13 @@ func TestParseStat(t *testing.T) {
 	for file, want := range map[string][2]string{
 		"sendto-stat": {"relay (out) 7", "S"}, "sleep-stat": {"python3", "S"}, "stopped-stat": {"python3", "T"},
 	} {
-		comm, state, err := parseStat(fixture(t, file))
+		comm, state, err := ParseStat(fixture(t, file))
 		if err != nil || comm != want[0] || state != want[1] {
 			t.Errorf("%s: %q %q %v, want %q", file, comm, state, err, want)
 		}
 	}
 	for _, bad := range []string{"", "12 (a", "12 (a)", "12 (a) ", ")(", "12 a S"} {
-		if _, _, err := parseStat([]byte(bad)); err == nil {
+		if _, _, err := ParseStat([]byte(bad)); err == nil {
 			t.Errorf("%q gave no error", bad)
 		}
 	}
@@ -144,7 +144,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(fixture(f, n))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if _, state, err := parseStat(b); err == nil && len(state) != 1 {
+		if _, state, err := ParseStat(b); err == nil && len(state) != 1 {
 			t.Errorf("state %q", state)
 		}
 		if in, err := parseSyscall(b, amd64); err == nil && (in.fd < -1 || in.name == "" || in.lock && in.name != "futex") {

@@ -120,7 +120,7 @@ func (r *reader) thread(pid, tid int) (recording.Thread, bool) {
 	dir := r.proc + "/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(tid) + "/"
 	b, err := r.file(dir + "stat")
 	if err == nil {
-		row.Comm, row.State, err = parseStat(b)
+		row.Comm, row.State, err = ParseStat(b)
 		if delay, ok := parseIODelay(b); ok && (delay > 0 || r.accounted) {
 			row.IODelay = &delay
 		}

@@ -14,7 +14,7 @@
 //	-- baseline/sockets --   any section of the recording that it is compared with
 //	-- want --               read by the caller
 //
-// Times in t, end, since and start that are under 1e9 are seconds from the start
+// Times in t, end, since, start and max_at that are under 1e9 are seconds from the start
 // of the window (fractions allowed). All measures count as taken unless blind.
 package rectest
 
@@ -269,7 +269,7 @@ func rows(r *recording.Recording, table string, b []byte) error {
 			if table != "stacks" {
 				one["t"] = int64(at(from + float64(i)))
 			}
-			times := []string{"end", "since", "start"}
+			times := []string{"end", "since", "start", "max_at"}
 			if table == "streams" {
 				times = append(times, "asked", "first", "last")
 			}

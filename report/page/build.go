@@ -31,6 +31,7 @@ func New(v *verdict.Verdict, l Limits) Data {
 	d.Scene = b.scene()
 	d.Events = b.events()
 	d.Charts = b.charts()
+	d.Flames = b.flames()
 	d.Tables = b.tables()
 	d.LeftOut = append([]string{}, b.left...)
 	return d

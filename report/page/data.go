@@ -17,6 +17,7 @@ type Data struct {
 	Scene   Scene           `json:"scene"`
 	Events  []Event         `json:"events"`
 	Charts  []Chart         `json:"charts"`
+	Flames  []Flame         `json:"flames"`
 	Tables  []Table         `json:"tables"`
 	// LeftOut says, a sentence each, what was not put on the page to keep it small.
 	LeftOut []string `json:"left_out"`
@@ -130,13 +131,13 @@ type Column struct {
 
 // Limits bound a page, so that any recording opens at once.
 type Limits struct {
-	Entries, Intervals, Charts, Lines, Points, Rows, Paths, Events int
+	Entries, Intervals, Charts, Lines, Points, Rows, Paths, Events, Flame int
 }
 
 // limits, from generous to bare: the first whose page is small enough is taken.
 var limits = []Limits{
-	{Entries: 400, Intervals: 200, Charts: 24, Lines: 6, Points: 600, Rows: 400, Paths: 4, Events: 300},
-	{Entries: 200, Intervals: 100, Charts: 16, Lines: 4, Points: 300, Rows: 200, Paths: 3, Events: 100},
-	{Entries: 60, Intervals: 40, Charts: 8, Lines: 3, Points: 150, Rows: 60, Paths: 2, Events: 40},
-	{Entries: 15, Intervals: 10, Charts: 4, Lines: 2, Points: 80, Rows: 20, Paths: 1, Events: 10},
+	{Entries: 400, Intervals: 200, Charts: 24, Lines: 6, Points: 600, Rows: 400, Paths: 4, Events: 300, Flame: 6000},
+	{Entries: 200, Intervals: 100, Charts: 16, Lines: 4, Points: 300, Rows: 200, Paths: 3, Events: 100, Flame: 3000},
+	{Entries: 60, Intervals: 40, Charts: 8, Lines: 3, Points: 150, Rows: 60, Paths: 2, Events: 40, Flame: 1000},
+	{Entries: 15, Intervals: 10, Charts: 4, Lines: 2, Points: 80, Rows: 20, Paths: 1, Events: 10, Flame: 200},
 }

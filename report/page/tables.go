@@ -11,8 +11,11 @@ import (
 func (b *builder) tables() []Table {
 	out := []Table{}
 	for _, t := range []Table{
-		b.sockets(), b.connections(), b.requests(), b.callErrors(), b.drops(), b.qdiscs(), b.facts(), b.coverage(),
+		b.sockets(), b.connections(), b.requests(), b.callErrors(), b.locks(), b.calls(), b.drops(), b.qdiscs(), b.facts(), b.coverage(),
 	} {
+		if len(t.Rows) == 0 && (t.Name == "locks" || t.Name == "calls") {
+			continue // of a closer look, that most recordings have not
+		}
 		t.Total = len(t.Rows)
 		if t.Total > b.limits.Rows {
 			t.Rows = t.Rows[:b.limits.Rows]

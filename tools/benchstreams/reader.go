@@ -40,9 +40,11 @@ type row struct {
 	name    string
 	streams int
 	cpu     float64 // s of CPU a stream and second
-	memory  float64 // MiB, most resident of all of its processes together
-	private float64 // MiB of that at the end which is no file's: what it costs beside a second one
-	first   time.Duration
+	// MiB of all of its processes together (Documentation/filesystems/proc.rst): the most
+	// that was ever resident (the start's), what is at the window's end (VmRSS), and of
+	// that what no file has (RssAnon), which nobody shares.
+	peak, memory, private float64
+	first                 time.Duration
 }
 
 // firstOut notes when the first byte was written to it, and drops all.
@@ -80,14 +82,15 @@ func (o *origin) measure(r reader, window time.Duration) (row, error) {
 		if err := syscall.Kill(cmd.Process.Pid, 0); err != nil {
 			return got, fmt.Errorf("%s ended before its time", r.name)
 		}
-		got.private += private(cmd.Process.Pid)
+		got.memory += statusMiB(cmd.Process.Pid, "VmRSS")
+		got.private += statusMiB(cmd.Process.Pid, "RssAnon")
 		_ = cmd.Process.Signal(syscall.SIGINT) // Wait tells how it went
 		late := time.AfterFunc(3*time.Second, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait() // ended by a signal, as asked
 		late.Stop()
 		u := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 		got.cpu += (seconds(u.Utime) + seconds(u.Stime)) / window.Seconds() / float64(r.streams)
-		got.memory += float64(u.Maxrss) / 1024
+		got.peak += float64(u.Maxrss) / 1024
 		got.first = max(got.first, outs[i].took)
 	}
 	return got, nil
@@ -106,15 +109,15 @@ func (o *origin) besideReaders(r reader, snag string, window time.Duration) (row
 	return o.measure(r, window)
 }
 
-// private is a process' RssAnon, MiB (Documentation/filesystems/proc.rst).
-func private(pid int) float64 {
+// statusMiB is a field of /proc/PID/status in MiB.
+func statusMiB(pid int, field string) float64 {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
 	for l := range strings.Lines(string(b)) {
 		kib := 0.0
-		if n, _ := fmt.Sscanf(l, "RssAnon: %f kB", &kib); n == 1 {
+		if n, _ := fmt.Sscanf(l, field+": %f kB", &kib); n == 1 {
 			return kib / 1024
 		}
 	}

@@ -3,6 +3,7 @@ import { axisOf } from './model/axis';
 import { read } from './read';
 import { charts } from './views/charts';
 import { h, section } from './views/dom';
+import { flames } from './views/flame';
 import { head } from './views/head';
 import { fit, scene } from './views/scene';
 import { tables } from './views/tables';
@@ -16,7 +17,7 @@ function start(root: HTMLElement): void {
   const drawn = new Set(page.charts.map((c) => c.id));
   // In the page before they are filled: what is drawn asks how wide it is.
   const time = section('timeline', 'Timeline and the series behind the evidence');
-  root.append(head(page, axis), h('main', {}, verdict(page, axis, (id) => drawn.has(id)), scene(page), time, tables(page, axis)), foot(page));
+  root.append(head(page, axis), h('main', {}, verdict(page, axis, (id) => drawn.has(id)), scene(page), time, ...[flames(page, axis)].filter((e) => e !== null), tables(page, axis)), foot(page));
   time.append(timeline(page, axis), charts(page, axis));
   fit(root);
   onPaper(() => {

@@ -16,6 +16,7 @@ export interface Page {
    * in order of what a reader asks first
    */
   charts: Chart[];
+  flames: Flame[];
   tables: Table[];
   /**
    * what was not put on the page to keep it small
@@ -55,6 +56,30 @@ export interface Verdict {
   next_measurement?: string;
   warnings: string[];
   coverage: Coverage[];
+  /**
+   * the processes that the costly probes looked at, and what that took
+   */
+  closer?: {
+    processes: {
+      pid: number;
+      comm?: string;
+      why: string;
+    }[];
+    /**
+     * how many more were worth it
+     */
+    left?: number;
+    /**
+     * share of the machine's CPU time that it might take
+     */
+    budget: number;
+    /**
+     * by probe
+     */
+    spent_cpu_seconds: {
+      [k: string]: number;
+    };
+  };
 }
 export interface Symptom {
   name:
@@ -301,6 +326,34 @@ export interface Line {
   label: string;
   t: number[];
   v: number[];
+}
+/**
+ * a profile as a tree of stacks, outermost frame first; its nodes are parallel lists, each node after its parent, node 0 the whole
+ */
+export interface Flame {
+  name: "oncpu" | "offcpu";
+  title: string;
+  unit: "samples" | "s";
+  total: number;
+  /**
+   * what it can't tell
+   */
+  note: string;
+  frames: string[];
+  /**
+   * where each frame lies
+   */
+  objects: string[];
+  kinds: ("process" | "thread" | "user" | "kernel" | "reason")[];
+  parent: number[];
+  /**
+   * index in frames; -1 of node 0
+   */
+  frame: number[];
+  /**
+   * children included
+   */
+  value: number[];
 }
 export interface Table {
   name: string;

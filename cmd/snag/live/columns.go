@@ -21,7 +21,7 @@ type column struct {
 func layout(width int, transport bool) []column {
 	c := []column{
 		{"STATE", 14, true, func(s *watch.Snapshot, r *watch.Row, _ int) string { return stateAndTime(s, r) }},
-		{"STREAM", 0, true, func(_ *watch.Snapshot, r *watch.Row, _ int) string { return named(r.Name, r.Layer) }},
+		{"STREAM", 0, true, func(_ *watch.Snapshot, r *watch.Row, _ int) string { return rowName(r) }},
 		{"FPS", 3, false, cellFPS},
 		{"60 s", 10, true, func(_ *watch.Snapshot, r *watch.Row, w int) string { return spark(r.FPS, w, fullRate(r), least) }},
 		{"kb/s", 5, false, cellBitrate},
@@ -105,7 +105,7 @@ func cellLost(_ *watch.Snapshot, r *watch.Row, _ int) string {
 }
 
 func lost(c [stream.Counts]uint64) uint64 {
-	return c[stream.PacketsLost] + c[stream.ContinuityErrors] + c[stream.CaptureLost]
+	return c[stream.PacketsLost] + c[stream.ContinuityErrors] // CaptureLost is snag's loss, not the stream's
 }
 
 // counted tells whether a stream's packets are counted.
@@ -125,7 +125,7 @@ func cellJitter(_ *watch.Snapshot, r *watch.Row, _ int) string {
 
 // ifFigures is a dash where nothing was measured in the last second.
 func ifFigures(r *watch.Row, text string) string {
-	if !r.Figure || r.State == watch.Down || r.State == watch.Refused || r.State == watch.NoAnswer || r.State == watch.Connecting {
+	if !r.Measured() {
 		return "–"
 	}
 	return text

@@ -12,12 +12,15 @@ import (
 // Details draws one stream: what it is, its curves, its last events.
 func (t *Table) Details(s *watch.Snapshot, r *watch.Row) string {
 	var l lines
-	l.add(" %s", t.style(styleTitle, named(r.Name, r.Layer)))
+	l.add(" %s", t.style(styleTitle, rowName(r)))
 	l.add(" %s, %s", stateAndTime(s, r), since(r))
 	if r.Why != "" {
 		l.wrap(t.Width-2, r.Why+retry(s, r))
 	}
-	if told := watch.Triage(*s, *r); told != "" {
+	if r.Judged != nil {
+		l.wrap(t.Width-2, "By this host's recording of "+clock(r.Judged.Onset)+": "+SayVerdict(*r.Judged))
+	}
+	if told := watch.Triage(*s, *r); told != "" && r.Judged == nil {
 		l.wrap(t.Width-2, told+". From the viewer's side no more can be told: snag find --stream URL on the server, or --layers, would.")
 	}
 	l.add("")
@@ -25,6 +28,9 @@ func (t *Table) Details(s *watch.Snapshot, r *watch.Row) string {
 	l.add("   over %s, asked for by %s", r.Protocol, watch.Clean(r.From, 60))
 	if r.Remote != "" {
 		l.add("   read from %s, by %s", r.Remote, r.Local)
+	}
+	if r.Unnamed {
+		l.wrap(t.Width-2, " "+watch.Why(r.Kin))
 	}
 	l.add("   video %s; audio %s", video(r.Params[stream.Video]), audio(r.Params[stream.Audio]))
 	if r.First != 0 && r.Asked != 0 {
@@ -84,7 +90,12 @@ func (t *Table) figures(l *lines, r *watch.Row) {
 	if n := f.Total.Count[stream.ReceiverDropped]; n > 0 {
 		l.add("   snag's own socket dropped %d packets: snag's fault, not the stream's", n)
 	}
-	if f.Doubt {
+	if n := f.Total.Count[stream.CaptureLost]; n > 0 {
+		l.add("   the capture missed %d bytes of it: snag's fault, not the stream's", n)
+	}
+	if f.Missed {
+		l.add("   the capture missed data of it just now: gap, fps and what is missing may be snag's own doing")
+	} else if f.Doubt {
 		l.add("   snag itself was %.2f s late in this second: gap and fps may be its own doing", f.Late)
 	}
 }

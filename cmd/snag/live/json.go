@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -32,6 +33,7 @@ type eventLine struct {
 	T         string   `json:"t"`
 	Stream    string   `json:"stream"`
 	Layer     string   `json:"layer,omitempty"`
+	Side      string   `json:"side,omitempty"`
 	Event     string   `json:"event"`
 	Phase     string   `json:"phase"`
 	Start     string   `json:"start"`
@@ -47,6 +49,7 @@ type eventLine struct {
 	To        string   `json:"to,omitempty"`
 	Why       string   `json:"why,omitempty"`
 	Late      float64  `json:"observer_late_seconds,omitempty"`
+	Missed    float64  `json:"observer_missed_seconds,omitempty"`
 	Doubt     bool     `json:"doubt,omitempty"`
 	Text      string   `json:"text"`
 }
@@ -57,12 +60,12 @@ func (j *JSON) Event(h watch.Happened) {
 		return
 	}
 	l := eventLine{
-		Type: "event", T: stamp(toldAt(h)), Stream: h.Stream, Layer: h.Layer,
+		Type: "event", T: stamp(toldAt(h)), Stream: h.Stream, Layer: h.Layer, Side: h.Side,
 		Event: strings.TrimPrefix(h.Kind, "stream-"), Phase: h.Phase.String(),
 		Start: stamp(h.T), Value: h.Value, Unit: h.Unit, Threshold: h.Threshold,
 		DTSStep: pointer(h.Step), Burst: h.Burst, Pattern: string(h.Pattern),
 		What: h.What, From: watch.Clean(h.From, 80), To: watch.Clean(h.To, 80), Why: watch.Clean(h.Why, 300),
-		Late: h.ObserverLate, Doubt: h.Doubt, Text: Say(h),
+		Late: h.ObserverLate, Missed: h.Missed, Doubt: h.Doubt, Text: Say(h),
 	}
 	if h.End != 0 {
 		l.End = stamp(h.End)
@@ -75,12 +78,18 @@ type figuresLine struct {
 	T          string   `json:"t"`
 	Stream     string   `json:"stream"`
 	Layer      string   `json:"layer,omitempty"`
+	Side       string   `json:"side,omitempty"`
+	NamedBy    string   `json:"named_by,omitempty"`
+	Publisher  string   `json:"publisher,omitempty"`
+	Matched    *int     `json:"matched_runs,omitempty"`
+	Compared   *int     `json:"compared_runs,omitempty"`
+	Rivals     int      `json:"rivals,omitempty"`
 	State      string   `json:"state"`
 	Since      string   `json:"since,omitempty"`
 	Why        string   `json:"why,omitempty"`
 	Seconds    float64  `json:"seconds"`
-	Video      sumLine  `json:"video"`
-	Audio      sumLine  `json:"audio"`
+	Video      *sumLine `json:"video"`
+	Audio      *sumLine `json:"audio"`
 	Gap        *float64 `json:"gap_seconds"`
 	Missing    *int     `json:"missing_frames"`
 	Drift      *float64 `json:"drift_seconds"`
@@ -111,18 +120,28 @@ func (j *JSON) Figures(s *watch.Snapshot) {
 		f := &r.Second
 		l := figuresLine{
 			Type: "figures", T: stamp(s.T), Stream: r.Name, Layer: r.Layer, State: r.State.String(), Why: r.Why,
-			Seconds: f.Five.Length, Video: sum(f.Five.Video), Audio: sum(f.Five.Audio),
-			Drift: pointer(f.Five.Drift), Pace: pointer(f.Pace), Skew: pointer(f.Skew),
+			Pace: pointer(f.Pace), Skew: pointer(f.Skew),
 			GOPSeconds: pointer(figures.Value{V: f.GOP.Seconds, OK: f.GOP.Frames > 0}), GOPFrames: f.GOP.Frames,
 			Lost: counter(r, stream.PacketsLost, "rtp", "rtsp", "ps"), Continuity: counter(r, stream.ContinuityErrors, "mpegts", "hls"),
 			Jitter: pointer(f.Transport.Gauge[stream.Jitter]), Playlist: pointer(f.Transport.Gauge[stream.PlaylistAge]),
 			Freezes: r.Freezes, Late: f.Late, Doubt: f.Doubt || f.Five.Doubt,
 		}
+		l.Side = r.Side
+		if r.Unnamed {
+			l.NamedBy = cmp.Or(r.Kin.By, "address")
+			l.Publisher, l.Rivals = r.Kin.Publisher, r.Kin.Rivals
+			if r.Kin.By == "frames" {
+				l.Matched, l.Compared = &r.Kin.Matched, &r.Kin.Runs
+			}
+		}
 		if r.Since != 0 {
 			l.Since = stamp(r.Since)
 		}
-		if f.Five.Length > 0 && f.Total.Connected > 0 {
-			l.Gap, l.Missing = &f.Five.Gap, &f.Five.Missing
+		if r.Measured() { // what the last seconds were of a stream that ended is no figure of it now
+			l.Seconds, l.Video, l.Audio, l.Drift = f.Five.Length, sum(f.Five.Video), sum(f.Five.Audio), pointer(f.Five.Drift)
+			if f.Five.Length > 0 && f.Total.Connected > 0 {
+				l.Gap, l.Missing = &f.Five.Gap, &f.Five.Missing
+			}
 		}
 		j.write(l)
 	}
@@ -138,7 +157,7 @@ func counter(r *watch.Row, c stream.Count, by ...string) *uint64 {
 	return &n
 }
 
-func sum(s figures.Sum) sumLine { return sumLine{s.Frames, s.Keys, s.Bytes, s.FPS, s.Bitrate} }
+func sum(s figures.Sum) *sumLine { return &sumLine{s.Frames, s.Keys, s.Bytes, s.FPS, s.Bitrate} }
 
 type summaryLine struct {
 	Type    string         `json:"type"` // summary
@@ -163,6 +182,34 @@ func (j *JSON) Summary(s *watch.Snapshot) {
 		if n := s.States[state]; n > 0 {
 			l.States[state.String()] = n
 		}
+	}
+	j.write(l)
+}
+
+type verdictLine struct {
+	Type       string   `json:"type"` // verdict
+	T          string   `json:"t"`
+	Stream     string   `json:"stream"`
+	Layer      string   `json:"layer,omitempty"`
+	Onset      string   `json:"onset,omitempty"`
+	Culprit    string   `json:"culprit,omitempty"`
+	Subject    string   `json:"subject,omitempty"`
+	Confidence *float64 `json:"confidence,omitempty"`
+	Text       string   `json:"text"`
+	Recording  string   `json:"recording"`
+}
+
+// Verdict writes what the host's recording told of a stream.
+func (j *JSON) Verdict(v watch.Judged) {
+	l := verdictLine{
+		Type: "verdict", T: time.Now().UTC().Format(time.RFC3339Nano), Stream: v.Stream, Layer: v.Layer,
+		Culprit: v.Culprit, Subject: watch.Clean(v.Subject, 200), Text: watch.Clean(v.Text, 2000), Recording: v.Recording,
+	}
+	if v.Onset != 0 {
+		l.Onset = stamp(v.Onset)
+	}
+	if v.Culprit != "" {
+		l.Confidence = &v.Confidence
 	}
 	j.write(l)
 }

@@ -22,12 +22,17 @@ func NewLines(w io.Writer) *Lines { return &Lines{w: w} }
 // Event writes a line for what is news.
 func (l *Lines) Event(h watch.Happened) {
 	if text := Say(h); text != "" {
-		l.line(toldAt(h).Wall(), "%s  %s", named(h.Stream, h.Layer), text)
+		l.line(toldAt(h).Wall(), "%s  %s", eventName(h), text)
 	}
 }
 
 // Note writes what the watch says of itself.
 func (l *Lines) Note(text string) { l.line(time.Now().UTC(), "snag: %s", text) }
+
+// Verdict writes what the host's recording told of a stream.
+func (l *Lines) Verdict(j watch.Judged) {
+	l.line(time.Now().UTC(), "%s  %s", named(j.Stream, j.Layer), SayVerdict(j))
+}
 
 // Summary writes how all of it stands.
 func (l *Lines) Summary(s *watch.Snapshot) {

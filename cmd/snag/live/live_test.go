@@ -283,6 +283,33 @@ func TestSpark(t *testing.T) {
 	}
 }
 
+// The figures that a stream had before it ended are none of it now.
+func TestJSONOfWhatIsNotRead(t *testing.T) {
+	for state := range watch.States {
+		r := watch.Row{State: state, Figure: true, Protocol: "rtmp"}
+		r.Second.Five = figures.Five{Length: 5, Video: figures.Sum{Frames: 125, FPS: 25}, Gap: 0.04, Drift: v(0.01)}
+		r.Second.Total.Connected = 1
+		var b bytes.Buffer
+		NewJSON(&b).Figures(&watch.Snapshot{T: at, Rows: []watch.Row{r}})
+		var line struct {
+			Seconds float64
+			Video   *struct{ FPS float64 }
+			Gap     *float64 `json:"gap_seconds"`
+			Drift   *float64 `json:"drift_seconds"`
+		}
+		if err := json.Unmarshal(b.Bytes(), &line); err != nil {
+			t.Fatal(err)
+		}
+		read := r.Measured()
+		if (line.Video != nil) != read || (line.Gap != nil) != read || (line.Drift != nil) != read || (line.Seconds == 5) != read {
+			t.Errorf("%s: %s", state, b.String())
+		}
+		if want := state != watch.Down && state != watch.Refused && state != watch.NoAnswer && state != watch.Connecting && state != watch.Over; read != want {
+			t.Errorf("%s: measured %v", state, read)
+		}
+	}
+}
+
 func TestJSONKeepsItsSchema(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("watch.schema.json")
 	if err != nil {
@@ -294,6 +321,8 @@ func TestJSONKeepsItsSchema(t *testing.T) {
 	j.Figures(s)
 	j.Summary(s)
 	j.Note("cams.txt:6: not-a-url has no protocol")
+	j.Verdict(watch.Judged{Stream: "live/cam7", Onset: ago(9 * time.Second), Culprit: "encoder-stall", Subject: "ffmpeg[40]", Confidence: 0.97, Text: "it stalls", Recording: "/tmp/x/3"})
+	j.Verdict(watch.Judged{Stream: "live/cam7", Layer: "edge", Text: "nobody", Recording: "/tmp/x/3"})
 	for _, h := range happened() {
 		j.Event(h)
 	}
@@ -312,7 +341,7 @@ func TestJSONKeepsItsSchema(t *testing.T) {
 			t.Fatal("the schema takes anything")
 		}
 	}
-	if types["figures"] != 200 || types["summary"] != 1 || types["note"] != 1 || types["event"] != len(happened())-1 {
+	if types["figures"] != 200 || types["summary"] != 1 || types["note"] != 1 || types["verdict"] != 2 || types["event"] != len(happened())-1 {
 		t.Errorf("%v", types)
 	}
 }
@@ -335,6 +364,9 @@ func happened() []watch.Happened {
 		h(recording.EventStreamFreeze, figures.Updated, 2, figures.Event{}),
 		h(recording.EventStreamFreeze, figures.Ended, 4, figures.Event{Step: v(0.04), Burst: 99, Pattern: figures.Held}),
 		h(recording.EventStreamFreeze, figures.Ended, 4, figures.Event{Doubt: true, ObserverLate: 3.5}),
+		h(recording.EventStreamFreeze, figures.Begun, 2.6, figures.Event{Doubt: true, Missed: 2.6}),
+		h(recording.EventStreamFreeze, figures.Ended, 2.6, figures.Event{Doubt: true, Missed: 2.6}),
+		h(recording.EventStreamSkipped, figures.Instant, 3, figures.Event{Doubt: true, Missed: 0.1}),
 		h(recording.EventStreamLate, figures.Begun, 0.6, figures.Event{}),
 		h(recording.EventStreamLate, figures.Ended, 2.5, figures.Event{}),
 		h(recording.EventStreamSlow, figures.Begun, 0.81, figures.Event{}),

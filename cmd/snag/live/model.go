@@ -31,8 +31,13 @@ func (s *Screen) Note(text string) {
 // Event shows what is news under the table.
 func (s *Screen) Event(h watch.Happened) {
 	if text := Say(h); text != "" {
-		s.Note(named(h.Stream, h.Layer) + "  " + text)
+		s.Note(eventName(h) + "  " + text)
 	}
+}
+
+// Verdict shows what the host's recording told of a stream.
+func (s *Screen) Verdict(j watch.Judged) {
+	s.Note(named(j.Stream, j.Layer) + "  " + SayVerdict(j))
 }
 
 // Run shows the table until the user quits or ctx ends.

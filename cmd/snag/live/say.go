@@ -21,7 +21,7 @@ func Say(h watch.Happened) string {
 	}
 	text := say(h)
 	if h.Doubt && text != "" {
-		text += fmt.Sprintf("; snag itself was late by %.1f s then: it may be snag's own doing", h.ObserverLate)
+		text += "; " + doubt(h) + ": it may be snag's own doing"
 	}
 	return text
 }
@@ -60,6 +60,26 @@ func say(h watch.Happened) string {
 	return h.Kind
 }
 
+// SayVerdict tells what the host's recording told of a stream.
+func SayVerdict(j watch.Judged) string {
+	text := watch.Clean(j.Text, 500)
+	if j.Culprit != "" {
+		text = fmt.Sprintf("CULPRIT %s (%.2f): %s", j.Culprit, j.Confidence, text)
+	}
+	return text + "; snag judge " + j.Recording
+}
+
+// doubt says what snag itself missed of an event.
+func doubt(h watch.Happened) string {
+	switch {
+	case h.Missed > 0:
+		return fmt.Sprintf("snag's capture missed data in %.1f s of it", h.Missed)
+	case h.ObserverLate > 0:
+		return fmt.Sprintf("snag itself was late by %.1f s then", h.ObserverLate)
+	}
+	return "snag itself lost data then"
+}
+
 // why is a reader's error without the stream, which the line names already.
 func why(h watch.Happened) string {
 	text := h.Why
@@ -74,12 +94,18 @@ func why(h watch.Happened) string {
 func freeze(h watch.Happened, ended bool, length time.Duration) string {
 	of := "frame"
 	if !ended {
+		if h.Doubt {
+			return fmt.Sprintf("no %s from %s", of, clock(h.T))
+		}
 		if h.Before {
 			return fmt.Sprintf("FROZEN: let in at %s and no %s since", clock(h.T), of)
 		}
 		return fmt.Sprintf("FROZEN since %s: no %s for %s", clock(h.T), of, span(length))
 	}
 	text := fmt.Sprintf("frames again: frozen for %s from %s", span(length), clock(h.T))
+	if h.Doubt {
+		text = fmt.Sprintf("frames again: none seen for %s from %s", span(length), clock(h.T))
+	}
 	if h.Step.OK {
 		text += fmt.Sprintf(", timestamps moved %+.2f s", h.Step.V)
 	}
@@ -95,6 +121,21 @@ func changed(h watch.Happened) string {
 		return h.What + " went away"
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s changed from %s to %s", h.What, from, to))
+}
+
+// rowName is a row's stream with what tells it from others of that name.
+func rowName(r *watch.Row) string { return named(r.Name, r.Layer) + sent(r.Beside, r.Side) }
+
+// eventName is the same of an event.
+func eventName(h watch.Happened) string {
+	return named(h.Stream, h.Layer) + sent(h.Beside, h.Side)
+}
+
+func sent(beside bool, side string) string {
+	if beside && side == recording.StreamSidePublisher {
+		return " as published"
+	}
+	return ""
 }
 
 // named is a stream's name with its layer.

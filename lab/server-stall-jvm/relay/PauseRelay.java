@@ -40,11 +40,17 @@ public class PauseRelay {
 		}
 	}
 
-	/** Counts for so many nanoseconds, in a loop with a count, into which no safepoint is compiled. */
+	/**
+	 * Counts for so many nanoseconds, in a loop with a count, into which no safepoint is
+	 * compiled. It must never come to its count: what was compiled would then be thrown
+	 * away, and the next loop have safepoints.
+	 */
 	static long count(long ns) {
 		long x = kept | 1, until = System.nanoTime() + ns;
 		for (int i = 0; i < Integer.MAX_VALUE; i++) {
-			x = (x * 6364136223846793005L + i) / 3; // a division is slow, and waits for the one before
+			x = (x * 6364136223846793005L + i) / 3; // a division is slow, and waits for the one before:
+			x = (x * 6364136223846793005L + i) / 5; // three of them, two billion times, are 15 s and more
+			x = (x * 6364136223846793005L + i) / 7;
 			if ((i & 0xffff) == 0 && System.nanoTime() > until)
 				break;
 		}

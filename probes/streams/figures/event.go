@@ -43,7 +43,10 @@ type Event struct {
 	// Doubt says that without them it would not have been an event, or that what is
 	// missing may be what the observer itself lost (ReceiverDropped, CaptureLost).
 	ObserverLate float64
-	Doubt        bool
+	// Missed is how many seconds of it the observer had no data of, and what came
+	// right after counted (Meter.Missed).
+	Missed float64
+	Doubt  bool
 
 	Steps          int    // of a skip or jump: how many there were in this second
 	What, From, To string // of changed: codec, resolution, rate, audio

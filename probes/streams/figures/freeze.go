@@ -62,7 +62,8 @@ func (m *Meter) waiting() int64 {
 // watchFreeze begins a freeze once its threshold has passed.
 func (m *Meter) watchFreeze(now int64) {
 	f := &m.freeze
-	if f.settling && (f.settled || now-f.end >= settleFor) {
+	m.tellAside(now)
+	if f.settling && now >= f.end && (f.settled || now-f.end >= settleFor) {
 		m.tellFreeze()
 	}
 	if f.stands || f.settling || m.published == 0 && !m.track[m.main].any {
@@ -72,11 +73,13 @@ func (m *Meter) watchFreeze(now int64) {
 	if before {
 		limit = max(limit, firstWait)
 	}
-	if now-from-m.late.within(from, now) < limit {
+	if now-from-m.excused(from, now) < limit {
 		return
 	}
 	m.beginFreeze(from, limit, before)
-	m.tellBegun(now)
+	if !m.o.Over {
+		m.tellBegun(now)
+	}
 }
 
 // beginFreeze notes a freeze; whom to tell is another matter.
@@ -100,8 +103,21 @@ func (m *Meter) tellBegun(now int64) {
 	f.told = m.queue.tell(Event{
 		ID: f.id, Phase: Begun, Kind: recording.EventStreamFreeze, Start: f.start,
 		Value: seconds(now - f.start), Unit: "seconds", Of: m.main, Threshold: seconds(f.limit), Before: f.before,
-		ObserverLate: seconds(m.late.within(f.start, now)),
+		ObserverLate: seconds(m.late.within(f.start, now)), Missed: seconds(m.missed.within(f.start, now)),
 	})
+}
+
+// Finish tells what still stands and was kept back (Options.Over): nothing more
+// will come.
+func (m *Meter) Finish(now int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now = held(now)
+	if f := &m.freeze; f.settling {
+		m.tellFreeze()
+	} else if f.stands && !f.told {
+		m.tellBegun(now)
+	}
 }
 
 // gapEnds ends a freeze with the frame v: one that stands, or one that was over
@@ -121,7 +137,7 @@ func (m *Meter) gapEnds(v moved) {
 		return
 	}
 	if f.settling {
-		m.tellFreeze()
+		m.setAside()
 	}
 	start := from
 	if m.o.Bursty {
@@ -163,8 +179,33 @@ func (m *Meter) settle(v moved) {
 	}
 }
 
+// setAside makes room for the next freeze. One that is over is told at a Tick, as
+// only then it is known how late the watch was until its end.
+func (m *Meter) setAside() {
+	if m.asides == len(m.aside) {
+		m.tellAside(m.last)
+		m.asides = 0
+	}
+	m.aside[m.asides] = m.freeze
+	m.asides++
+	m.freeze = freeze{}
+}
+
+// tellAside tells what was set aside and ended before a Tick's time: later ends wait
+// for the next.
+func (m *Meter) tellAside(now int64) {
+	n := 0
+	for n < m.asides && m.aside[n].end <= now {
+		m.tellOver(m.aside[n])
+		n++
+	}
+	copy(m.aside[:], m.aside[n:m.asides])
+	m.asides -= n
+}
+
 // closeFreeze ends a freeze with the connection.
 func (m *Meter) closeFreeze(now int64) {
+	m.tellAside(mostTime)
 	f := &m.freeze
 	if f.stands {
 		f.stands, f.settling, f.end = false, true, max(now, f.start)
@@ -174,19 +215,23 @@ func (m *Meter) closeFreeze(now int64) {
 	}
 }
 
-// tellFreeze tells a freeze's end, and its beginning if nobody saw it in time.
 func (m *Meter) tellFreeze() {
 	f := m.freeze
 	m.freeze = freeze{}
-	late := m.late.within(f.from, f.end)
+	m.tellOver(f)
+}
+
+// tellOver tells a freeze's end, and its beginning if nobody saw it in time.
+func (m *Meter) tellOver(f freeze) {
+	late, missed, excused := m.late.of(f.from, f.end), m.missed.within(f.from, f.end), m.excused(f.from, f.end)
 	length := f.end - f.start
-	doubt := late > 0 && f.end-f.from-late < f.limit
+	doubt := excused > 0 && f.end-f.from-excused < f.limit
 	if m.own.any() && f.frames > 0 && !f.before && 2*f.step > f.end-f.last {
 		doubt = true // its frames never came here, and something was lost here
 	}
 	if doubt {
 		m.sec.doubt = true
-		if !f.told {
+		if !f.told && missed == 0 {
 			return
 		}
 	} else {
@@ -197,7 +242,7 @@ func (m *Meter) tellFreeze() {
 	e := Event{
 		ID: f.id, Phase: Ended, Kind: recording.EventStreamFreeze, Start: f.start, End: f.end,
 		Value: seconds(length), Unit: "seconds", Of: m.main, Threshold: seconds(f.limit), Before: f.before,
-		Pattern: None, ObserverLate: seconds(late), Doubt: doubt,
+		Pattern: None, ObserverLate: seconds(late), Missed: seconds(missed), Doubt: doubt,
 	}
 	m.fingerprint(f, &e)
 	if !f.told {

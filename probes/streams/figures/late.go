@@ -31,13 +31,17 @@ func (m *Meter) drifted(at, d int64) {
 	case d < under:
 		m.endLate(at)
 		return
-	case !r.over && (d <= over || m.late.after(at)):
+	case !r.over && (d <= over || m.late.after(at) || m.missed.touches(at, at)):
 		return
 	case !r.over:
 		*r = drift{over: true, from: at}
 	}
 	r.worst = max(r.worst, d)
 	if !r.stands && at-r.from >= lateStays {
+		if m.late.of(r.from-r.worst, at) > r.worst/2 { // the watch was, not the stream
+			*r = drift{}
+			return
+		}
 		r.stands, r.id = true, m.queue.id()
 		e := m.lateEvent(Begun)
 		r.told = m.queue.tell(e)

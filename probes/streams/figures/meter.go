@@ -27,7 +27,11 @@ type Meter struct {
 	drift     drift
 	pace      pace
 	freeze    freeze
+	aside     [2]freeze // that are over and not told yet
+	asides    int
 	late      lateness
+	missed    lateness // spans that the observer has no data of, and what comes after
+	apart     bool     // audio and video have no common origin
 	own       ownLoss
 	bursts    bursts
 	gop       gop
@@ -60,6 +64,13 @@ func New(o Options) *Meter {
 
 var _ stream.Sink = (*Meter)(nil)
 
+// Rename calls the stream something else in the frame log from now on.
+func (m *Meter) Rename(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.o.Name = name
+}
+
 // Asked begins a new connection of the same stream: a reader that ended asks
 // again. Totals, the usual spacing and the parameters stay.
 func (m *Meter) Asked(now int64) {
@@ -80,6 +91,9 @@ func (m *Meter) forget(now int64) {
 	m.least.reset()
 	m.drift, m.pace, m.freeze, m.bursts.any, m.gop.any = drift{}, pace{}, freeze{}, false, false
 	m.skips.held = 0
+	m.gop = gop{}
+	m.transport.gauge = [stream.Gauges]Value{} // of a transport that is no more
+	m.apart = false
 	m.sec.begin()
 }
 

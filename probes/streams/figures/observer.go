@@ -2,8 +2,8 @@ package figures
 
 // lateness is when the watch itself did not look: the last few spans.
 type lateness struct {
-	span [4]span
-	sum  int64 // ns late in this second
+	span [8]span // newest first
+	sum  int64   // ns late in this second
 }
 
 type span struct{ from, to int64 }
@@ -18,7 +18,18 @@ func (m *Meter) Late(now, d int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now = held(now)
-	m.late.add(span{now - min(d, mostTime), now})
+	m.late.starved(span{now - min(d, mostTime), now})
+}
+
+// starved takes a span without a CPU. What has none for long gets a few milliseconds
+// now and then, in which it sees that it was late and hardly anything else: such a
+// moment between two long spans is of the lateness too.
+func (l *lateness) starved(s span) {
+	newest := l.span[0]
+	if moment := min(s.to-s.from, newest.to-newest.from) / 2; s.from > newest.to && s.from-moment <= newest.to {
+		s.from = newest.to
+	}
+	l.add(s)
 }
 
 func (l *lateness) add(s span) {
@@ -47,6 +58,17 @@ func (l *lateness) within(from, to int64) int64 {
 		sum += max(min(to, s.to)-max(from, s.from), 0)
 	}
 	return min(sum, max(to-from, 0))
+}
+
+// of is how much of a gap from one frame to the next the watch was late, ns: within
+// it, and until the frame that ended it was read, where that was so soon after that
+// it still waited for its turn.
+func (l *lateness) of(from, to int64) int64 {
+	late := l.within(from, to)
+	if s := l.span[0]; late > 0 && l.after(to) && s.to > from {
+		late += max(to-max(s.to, from), 0)
+	}
+	return min(late, max(to-from, 0))
 }
 
 // after says that t is so soon after a lateness that what was held up by it may

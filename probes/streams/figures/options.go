@@ -18,6 +18,10 @@ type Options struct {
 	// Target is a bursty transport's segment duration (EXT-X-TARGETDURATION);
 	// 0: learned from what comes.
 	Target time.Duration
+	// Over says that what is measured is over already (a capture file): a freeze is
+	// told only once it has ended, or by Finish, so that a hole in the file that
+	// shows at its end is known then.
+	Over bool
 	// Frames is where each frame is logged (--frames FILE); nil: nowhere.
 	Frames *FrameLog
 }

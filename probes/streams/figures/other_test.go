@@ -207,3 +207,23 @@ func TestOwnLossIsInDoubt(t *testing.T) {
 		}
 	}
 }
+
+// What a transport said last, and the last GOP, end with the connection.
+func TestNothingStaysBehindAnEnd(t *testing.T) {
+	m := New(Options{Asked: start})
+	m.Published(start, "", "")
+	m.Gauge(stream.PlaylistAge, 3)
+	m.Gauge(stream.Jitter, 0.01)
+	for i := range int64(100) {
+		m.Frame(stream.Frame{Key: i%25 == 0, Arrival: start + i*40*ms, DTS: i * 40 * ms, Size: 1000})
+	}
+	before, _ := m.Tick(start + 4*second)
+	m.End(start+4*second, &stream.Ended{Why: "gone"})
+	after, whole := m.Tick(start + 5*second)
+	if before.GOP.Frames != 25 || !before.Transport.Gauge[stream.PlaylistAge].OK {
+		t.Errorf("before: %+v, %+v", before.GOP, before.Transport)
+	}
+	if !whole || after.GOP.Frames != 0 || after.Transport.Gauge != [stream.Gauges]Value{} || after.Drift.OK || after.Gap.OK || after.Skew.OK || after.Pace.OK {
+		t.Errorf("after: %+v, %+v, drift %+v, gap %+v, pace %+v", after.GOP, after.Transport, after.Drift, after.Gap, after.Pace)
+	}
+}

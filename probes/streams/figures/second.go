@@ -50,6 +50,7 @@ type Second struct {
 	Missing   int // frames that are missing by DTS, in this second
 
 	Transport  Transport
+	Missed     bool    // the observer missed data of the stream in this second, or just before
 	Late       float64 // seconds that the observer itself was late in this second
 	Doubt      bool    // the observer was late or lost data itself: gap, fps and what is missing may be its own doing
 	EventsLost int     // events since the last second for which there was no room, as nobody took them

@@ -15,6 +15,7 @@ type skips struct {
 	missing, steps int
 	longest        int64
 	from, to       int64
+	doubt          bool // a step may be the observer's own loss
 
 	jumps            int
 	jump             int64 // the largest, by its size
@@ -92,6 +93,10 @@ func (m *Meter) judgeStep(next int64) {
 	s.steps++
 	s.missing += n
 	s.to, s.longest = s.heldTo, max(s.longest, s.held)
+	if m.missed.touches(s.heldFrom, s.heldTo) {
+		s.doubt, m.sec.doubt = true, true
+		return // what the observer missed is not what the stream lacks
+	}
 	m.sec.missing += n
 	m.total.Missing += uint64(n)
 }
@@ -104,7 +109,7 @@ func (m *Meter) flushSteps() {
 		m.queue.tell(Event{
 			ID: m.queue.id(), Kind: recording.EventStreamSkipped, Start: s.from, End: s.to, Of: m.main,
 			Value: float64(s.missing), Unit: "frames", Step: known(seconds(s.longest)), Steps: s.steps,
-			ObserverLate: seconds(late), Doubt: m.own.any(),
+			ObserverLate: seconds(late), Missed: seconds(m.missed.within(s.from, s.to)), Doubt: s.doubt || m.own.any(),
 		})
 	}
 	if s.jumps > 0 {
@@ -112,7 +117,8 @@ func (m *Meter) flushSteps() {
 		m.queue.tell(Event{
 			ID: m.queue.id(), Kind: recording.EventStreamJump, Start: s.jumpFrom, End: s.jumpTo, Of: m.main,
 			Value: seconds(s.jump), Unit: "seconds", Step: known(seconds(s.jump)), Steps: s.jumps,
+			Doubt: m.missed.touches(s.jumpFrom, s.jumpTo),
 		})
 	}
-	s.missing, s.steps, s.longest, s.jumps, s.jump = 0, 0, 0, 0, 0
+	s.missing, s.steps, s.longest, s.jumps, s.jump, s.doubt = 0, 0, 0, 0, 0, false
 }

@@ -10,6 +10,7 @@ type secondSums struct {
 	kind  [2]kindSums
 	gap   int64
 	doubt bool
+	apart bool // audio and video had no common origin in some of it
 
 	driftLeast, driftWorst, offLeast int64
 	drifts                           int

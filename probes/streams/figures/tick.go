@@ -43,7 +43,8 @@ func (m *Meter) endSecond(now int64) Second {
 	m.flushSteps()
 	m.watchAudio(now)
 	s := &m.sec
-	if !m.o.Bursty && s.drifts >= 3 && !s.doubt && !m.freeze.stands && !m.freeze.settling {
+	missed := m.missed.touches(s.from, now)
+	if !m.o.Bursty && s.drifts >= 3 && !s.doubt && !missed && !m.freeze.stands && !m.freeze.settling {
 		m.marked(mark{m.last, s.offLeast})
 	}
 	m.update(now)
@@ -53,7 +54,7 @@ func (m *Meter) endSecond(now int64) Second {
 		Pace: m.pace.value(), Variable: m.steps.variable(), Limit: seconds(m.limit()),
 		GOP: m.gop.take(), Jumps: s.jumps, StepsBack: s.back, Missing: s.missing,
 		Transport: Transport{m.transport.count, m.transport.gauge},
-		Late:      seconds(m.late.sum), Doubt: s.doubt || m.own.any() || m.late.sum >= doubtOver,
+		Missed:    missed, Late: seconds(m.late.sum), Doubt: s.doubt || missed || m.own.any() || m.late.sum >= doubtOver,
 		EventsLost: m.queue.lost, Total: m.total,
 	}
 	if m.freeze.stands {
@@ -63,7 +64,7 @@ func (m *Meter) endSecond(now int64) Second {
 	v.Video, v.Audio = m.ofKind(stream.Video, now, v.Length), m.ofKind(stream.Audio, now, v.Length)
 	m.gaps(now, &v)
 	v.Five = m.five.add(&v)
-	m.sec, m.own = secondSums{from: now}, ownLoss{before: m.own.now}
+	m.sec, m.own = secondSums{from: now, apart: m.apart}, ownLoss{before: m.own.now}
 	m.late.sum, m.queue.lost, m.transport.count = 0, 0, [stream.Counts]uint64{}
 	return v
 }
@@ -102,7 +103,7 @@ func (m *Meter) gaps(now int64, v *Second) {
 	if sp := m.steps.typical; sp > 0 {
 		v.Spacing = known(seconds(sp))
 	}
-	if a, p := &s.kind[stream.Audio], &s.kind[stream.Video]; a.frames > 0 && p.frames > 0 && s.jumps == 0 {
+	if a, p := &s.kind[stream.Audio], &s.kind[stream.Video]; a.frames > 0 && p.frames > 0 && s.jumps == 0 && !m.apart && !s.apart {
 		v.Skew = known(seconds(p.off - a.off))
 	}
 	if m.o.Bursty && t.any && m.least.any {
@@ -116,7 +117,7 @@ func (m *Meter) update(now int64) {
 		m.queue.tell(Event{
 			ID: f.id, Phase: Updated, Kind: recording.EventStreamFreeze, Start: f.start, Of: m.main,
 			Value: seconds(now - f.start), Unit: "seconds", Threshold: seconds(f.limit), Before: f.before,
-			ObserverLate: seconds(m.late.within(f.from, now)),
+			ObserverLate: seconds(m.late.within(f.from, now)), Missed: seconds(m.missed.within(f.from, now)),
 		})
 	}
 	if m.drift.stands && m.drift.told {
@@ -130,7 +131,7 @@ func (m *Meter) update(now int64) {
 // watchAudio tells that audio stays away while the video comes, and that it is back.
 func (m *Meter) watchAudio(now int64) {
 	a := &m.track[stream.Audio]
-	if m.main != stream.Video || !a.any || m.sec.kind[stream.Video].frames == 0 {
+	if m.main != stream.Video || !a.any || m.sec.kind[stream.Video].frames == 0 || m.missed.touches(a.last, now) && !m.gone {
 		return
 	}
 	wait := audioAway

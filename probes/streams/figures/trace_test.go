@@ -17,6 +17,7 @@ const ms = int64(time.Millisecond)
 type trace struct {
 	frames []stream.Frame
 	late   []span // when the watch was late: it tells so at each span's end
+	missed []span // when the observer missed data: it tells so at each span's end
 	until  int64  // Ticks go on until then
 }
 
@@ -96,9 +97,16 @@ func (t *trace) run(o Options) result {
 		o.Asked = start - second/5
 	}
 	r := result{meter: New(o)}
-	m, tick, late := r.meter, o.Asked, t.late
+	m, tick, late, missed := r.meter, o.Asked, t.late, t.missed
+	lost := func(now int64) {
+		for len(missed) > 0 && missed[0].to <= now {
+			m.Missed(missed[0].from, missed[0].to)
+			missed = missed[1:]
+		}
+	}
 	until := func(now int64) {
 		for tick <= now {
+			lost(tick)
 			for len(late) > 0 && late[0].to <= tick {
 				m.Late(late[0].to, late[0].to-late[0].from)
 				late = late[1:]
@@ -113,6 +121,7 @@ func (t *trace) run(o Options) result {
 	m.Published(o.Asked+second/10, "127.0.0.1:40000", "127.0.0.1:1935")
 	for _, f := range t.frames {
 		until(f.Arrival - 1)
+		lost(f.Arrival)
 		m.Frame(f)
 	}
 	until(max(t.until, m.last))

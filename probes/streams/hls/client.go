@@ -2,6 +2,7 @@ package hls
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -87,7 +88,7 @@ func (c *client) get(ctx context.Context, u *url.URL, from, length int64) (*http
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {
-		return nil, plain(err)
+		return nil, unanswered(err)
 	}
 	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusPartialContent {
 		resp.Body.Close()
@@ -133,6 +134,23 @@ func (c *client) join(base *url.URL, uri string) (*url.URL, error) {
 	return u, nil
 }
 
+// unanswered is plain for a request that got no answer: most often something else
+// has the port.
+func unanswered(err error) error {
+	err = plain(err)
+	var record tls.RecordHeaderError
+	var verify *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
+		return fmt.Errorf("%w: the server does not speak TLS here: use http://, or the port of HTTPS", err)
+	case errors.As(err, &verify):
+		return fmt.Errorf("%w: name the server as its certificate does, or install its authority's certificate (SSL_CERT_FILE)", err)
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+		return fmt.Errorf("the server closed the connection without an answer: is this port for HTTP, and not for HTTPS? (%w)", err)
+	}
+	return err
+}
+
 // plain takes the URL, with whatever is secret in it, out of an error of net/http,
 // and adds what would help.
 func plain(err error) error {
@@ -147,6 +165,8 @@ func plain(err error) error {
 		return fmt.Errorf("%w (is the host's name right?)", err)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("%w: nothing listens there: is the server up, and the port right?", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return errors.New("no answer in time: is the server up, does a firewall drop this, is the port for HTTP?")
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Errorf("%w: is the server up, does a firewall drop this?", err)
 	case strings.Contains(err.Error(), "malformed HTTP"):

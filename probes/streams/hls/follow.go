@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,7 +27,11 @@ type follower struct {
 	next    uint64       // sequence number of what is to be loaded next
 	part    int          // and how many parts of it have been
 	inside  bool         // the last piece loaded was a part of that segment
+	begun   bool         // a segment was begun
+	given   given        // what was loaded ahead of the playlist
+	refused int          // hints in a row that the server did not honour
 	changed atomic.Int64 // when the playlist last did
+	target  atomic.Int64 // its target duration, ns
 	init    piece        // EXT-X-MAP that was loaded
 	ready   bool         // it was
 	secret  []byte       // the key
@@ -35,8 +40,15 @@ type follower struct {
 	buf     []byte
 }
 
-// run reads until the stream ends or can't be read.
+// endlist ends a playlist: it is no longer added to.
+const endlist = "EXT-X-ENDLIST"
+
+// run reads until the stream ends or can't be read. What has ended before is a
+// recording: nobody watches it live, and it is not loaded.
 func (f *follower) run(ctx context.Context, p *playlist) error {
+	if p.ended {
+		return &stream.Ended{URL: f.client.shown, Why: recorded(p), Over: true, Final: p.fixed}
+	}
 	f.media = newMedia(f.sink)
 	f.media.mp4.Hint = func(p *stream.Params) {
 		if p.Kind == stream.Video && p.FPS == 0 {
@@ -45,6 +57,7 @@ func (f *follower) run(ctx context.Context, p *playlist) error {
 	}
 	f.list = p
 	f.changed.Store(f.options.Now())
+	f.target.Store(int64(p.target * float64(time.Second)))
 	f.start(p)
 	f.sink.Published(f.options.Now(), f.client.local, f.client.peer)
 	ctx, cancel := context.WithCancel(ctx)
@@ -60,35 +73,50 @@ func (f *follower) run(ctx context.Context, p *playlist) error {
 		}
 		if f.list.ended && f.next >= f.list.end() {
 			f.media.end()
-			return &stream.Ended{URL: f.client.shown, Why: "EXT-X-ENDLIST"}
-		}
-		if !f.list.canBlock {
-			sleep(ctx, f.pause(changed)-time.Duration(f.options.Now()-began))
+			return &stream.Ended{URL: f.client.shown, Why: endlist}
 		}
 		var err error
-		if changed, err = f.reload(ctx); err != nil || ctx.Err() != nil {
+		if f.hinted() {
+			changed, err = f.ahead(ctx)
+		} else {
+			if !f.list.canBlock {
+				sleep(ctx, f.pause(f.list, changed)-time.Duration(f.options.Now()-began))
+			}
+			changed, err = f.reload(ctx)
+		}
+		if err != nil || ctx.Err() != nil {
 			return err
 		}
 	}
 }
 
-// start sets where to begin: at the last whole segment, of a playlist that has
-// ended at the first.
+// recorded says why a playlist is no live stream's.
+func recorded(p *playlist) string {
+	seconds := 0.0
+	for i := range p.segments {
+		seconds += p.segments[i].duration
+	}
+	what := endlist
+	if p.fixed {
+		what = "EXT-X-PLAYLIST-TYPE:VOD"
+	}
+	return fmt.Sprintf("VOD: a recording of %.0f s (%s), no live stream", seconds, what)
+}
+
+// start sets where to begin: at the last whole segment.
 func (f *follower) start(p *playlist) {
-	f.next, f.part = p.end(), 0
-	if p.ended {
-		f.next = p.sequence
-	} else if len(p.segments) > 0 {
+	f.next, f.part, f.inside, f.given = p.end(), 0, false, given{}
+	if len(p.segments) > 0 {
 		f.next--
 	}
 }
 
-// pause is how long not to load the playlist again (6.3.4): the target duration,
+// pause is how long not to load a playlist again (6.3.4): the target duration,
 // half of it when it was found unchanged; with parts, theirs.
-func (f *follower) pause(changed bool) time.Duration {
-	seconds := f.list.target
-	if f.list.partTarget > 0 {
-		seconds = f.list.partTarget
+func (f *follower) pause(p *playlist, changed bool) time.Duration {
+	seconds := p.target
+	if p.partTarget > 0 {
+		seconds = p.partTarget
 	} else if !changed {
 		seconds /= 2
 	}
@@ -110,6 +138,7 @@ func (f *follower) tellAge(ctx context.Context) {
 	defer t.Stop()
 	for {
 		f.sink.Gauge(stream.PlaylistAge, float64(f.options.Now()-f.changed.Load())/1e9)
+		f.sink.Gauge(stream.TargetDuration, time.Duration(f.target.Load()).Seconds())
 		select {
 		case <-ctx.Done():
 			return
@@ -121,10 +150,10 @@ func (f *follower) tellAge(ctx context.Context) {
 // reload loads the playlist anew and tells whether it changed. What fails is tried
 // again for as long as a player's buffer would last, three target durations.
 func (f *follower) reload(ctx context.Context) (changed bool, err error) {
-	patience := max(3*time.Duration(f.list.target*float64(time.Second)), f.options.Timeout)
+	patience := f.patience(f.list)
 	began := f.options.Now()
 	for {
-		p, err := f.again(ctx, patience)
+		p, err := f.again(ctx, f.list, patience)
 		if ctx.Err() != nil {
 			return false, nil
 		}
@@ -134,41 +163,73 @@ func (f *follower) reload(ctx context.Context) (changed bool, err error) {
 		if time.Duration(f.options.Now()-began) > patience {
 			return false, &stream.Ended{URL: f.client.shown, Why: "its playlist: " + err.Error()}
 		}
-		sleep(ctx, max(f.pause(false), 500*time.Millisecond))
+		sleep(ctx, max(f.pause(f.list, false), 500*time.Millisecond))
 	}
 }
 
-func (f *follower) again(ctx context.Context, patience time.Duration) (*playlist, error) {
+// patience is how long a player's buffer would last: three target durations.
+func (f *follower) patience(p *playlist) time.Duration {
+	return max(3*time.Duration(p.target*float64(time.Second)), f.options.Timeout)
+}
+
+// again loads the playlist that follows list: where the server can, once it has
+// what list has not, and without what list has.
+func (f *follower) again(ctx context.Context, list *playlist, patience time.Duration) (*playlist, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience+f.options.Timeout)
 	defer cancel()
-	u := *f.url
-	if f.list.canBlock { // rfc8216bis 6.2.5.2: the server answers when it has this
-		q := u.Query()
-		q.Set("_HLS_msn", strconv.FormatUint(f.list.end(), 10))
-		if f.list.partTarget > 0 {
-			q.Set("_HLS_part", strconv.Itoa(len(f.list.parts)))
-		}
-		u.RawQuery = q.Encode()
+	p, err := f.ask(ctx, list, list.skips(f.options.Now()))
+	if errors.Is(err, errSkipped) {
+		p, err = f.ask(ctx, list, false)
 	}
-	b, _, err := f.client.load(ctx, &u, 0, 0, maxPlaylist)
-	if err != nil {
-		return nil, err
-	}
-	p, err := parse(b)
 	if err == nil && p.master {
 		err = errors.New("a master playlist in place of the media playlist")
 	}
 	return p, err
 }
 
+func (f *follower) ask(ctx context.Context, list *playlist, skip bool) (*playlist, error) {
+	var q []string
+	if list.canBlock { // rfc8216bis 6.2.5.2: the server answers when it has this
+		q = append(q, "_HLS_msn="+strconv.FormatUint(list.end(), 10))
+		if list.partTarget > 0 {
+			q = append(q, "_HLS_part="+strconv.Itoa(len(list.parts)))
+		}
+	}
+	if skip {
+		q = append(q, "_HLS_skip=YES")
+	}
+	u := *f.url
+	if u.RawQuery != "" && len(q) > 0 { // as it is: it may be signed
+		q = append([]string{u.RawQuery}, q...)
+	}
+	if len(q) > 0 {
+		u.RawQuery = strings.Join(q, "&")
+	}
+	b, _, err := f.client.load(ctx, &u, 0, 0, maxPlaylist)
+	if err != nil {
+		return nil, err
+	}
+	p, err := parseAfter(b, list)
+	if err == nil {
+		p.at = f.options.Now()
+	}
+	return p, err
+}
+
+// differs tells whether a playlist says anything new.
+func differs(p, old *playlist) bool {
+	return p.sequence != old.sequence || p.end() != old.end() || len(p.parts) != len(old.parts) || p.ended != old.ended
+}
+
 // take sets the new playlist, and where to go on in it.
 func (f *follower) take(p *playlist) (changed bool) {
 	old := f.list
-	changed = p.sequence != old.sequence || p.end() != old.end() || len(p.parts) != len(old.parts) || p.ended != old.ended
+	changed = differs(p, old)
 	if p.canBlock && !changed {
 		p.canBlock = false // it says so and does not: no loop without a pause
 	}
 	f.list = p
+	f.target.Store(int64(p.target * float64(time.Second)))
 	if changed {
 		f.changed.Store(f.options.Now())
 	}
@@ -179,7 +240,7 @@ func (f *follower) take(p *playlist) (changed bool) {
 		back = true
 		f.start(p)
 	case f.next < p.sequence: // what was due has been taken out
-		f.next, f.part = p.sequence, 0
+		f.next, f.part, f.inside = p.sequence, 0, false
 	}
 	if back {
 		f.sink.Count(stream.SequenceResets, 1)
@@ -194,15 +255,13 @@ func (f *follower) advance(ctx context.Context) error {
 		s := &p.segments[f.next-p.sequence]
 		if f.part == 0 {
 			f.begin(s.discontinuity)
+		}
+		if f.part == 0 && (len(s.parts) == 0 || !f.given.has(s.parts[0])) {
 			if err := f.piece(ctx, s, s.piece, false); err != nil {
 				return err
 			}
-		} else {
-			for ; f.part < len(s.parts) && ctx.Err() == nil; f.part++ {
-				if err := f.piece(ctx, s, s.parts[f.part], f.inside); err != nil {
-					return err
-				}
-			}
+		} else if err := f.parts(ctx, s, s.parts); err != nil {
+			return err
 		}
 		f.media.end()
 		f.next, f.part, f.inside = f.next+1, 0, false
@@ -212,11 +271,19 @@ func (f *follower) advance(ctx context.Context) error {
 	}
 	// The segment under way: its map and key are those of the one before.
 	s := segment{discontinuity: p.discPending, init: p.init, key: p.key}
-	for ; f.part < len(p.parts) && ctx.Err() == nil; f.part++ {
-		if f.part == 0 {
-			f.begin(s.discontinuity)
+	if f.part == 0 {
+		f.begin(s.discontinuity)
+	}
+	return f.parts(ctx, &s, p.parts)
+}
+
+// parts loads what of a segment's parts was not loaded yet.
+func (f *follower) parts(ctx context.Context, s *segment, parts []piece) error {
+	for ; f.part < len(parts) && ctx.Err() == nil; f.part++ {
+		if f.given.has(parts[f.part]) {
+			continue
 		}
-		if err := f.piece(ctx, &s, p.parts[f.part], f.inside); err != nil {
+		if err := f.piece(ctx, s, parts[f.part], f.inside); err != nil {
 			return err
 		}
 		f.inside = true
@@ -224,10 +291,13 @@ func (f *follower) advance(ctx context.Context) error {
 	return nil
 }
 
+// begin counts a break against the segment before; nothing was read before the
+// first, which nginx-rtmp marks too.
 func (f *follower) begin(discontinuity bool) {
-	if discontinuity {
+	if discontinuity && f.begun {
 		f.sink.Count(stream.Discontinuities, 1)
 	}
+	f.begun = true
 }
 
 // mostFailed pieces in a row are no accident.
@@ -239,7 +309,7 @@ func (f *follower) piece(ctx context.Context, s *segment, p piece, goesOn bool) 
 	if p.gap {
 		return nil
 	}
-	err := f.load(ctx, s, p, goesOn)
+	_, err := f.load(ctx, s, p, goesOn, false)
 	if ctx.Err() != nil {
 		return nil
 	}

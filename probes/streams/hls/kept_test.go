@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -105,6 +107,23 @@ func (f files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.ServeContent(w, r, "", time.Time{}, readerOf(b))
+}
+
+// live serves what a map has, its playlists as a live stream's: at first up to their
+// first segment, then whole.
+type live map[string][]byte
+
+func (l live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if b, ok := l[r.URL.Path]; ok && strings.HasSuffix(r.URL.Path, ".m3u8") {
+		first := regexp.MustCompile(`(?s).*?\n[^#][^\n]*\n`).Find(b)
+		if _, begun := l[r.URL.Path+" was asked for"]; !begun {
+			l[r.URL.Path+" was asked for"] = nil
+			b = first
+		}
+		_, _ = w.Write(b)
+		return
+	}
+	files(l).ServeHTTP(w, r)
 }
 
 func open(t *testing.T, ctx context.Context, address string, k *kept) error {

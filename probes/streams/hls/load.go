@@ -16,21 +16,22 @@ const (
 	maxInit = 1 << 20
 )
 
-// load loads one piece and gives its frames as the bytes come.
-func (f *follower) load(ctx context.Context, s *segment, p piece, goesOn bool) error {
+// load loads one piece and gives its frames as the bytes come; n is how many
+// came. One that is ahead of the playlist is held back by the server at first.
+func (f *follower) load(ctx context.Context, s *segment, p piece, goesOn, ahead bool) (n int64, err error) {
 	u, err := f.client.join(f.url, p.uri)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := f.prepare(ctx, s); err != nil {
-		return err
+		return 0, err
 	}
 	decrypt, err := f.decrypter(ctx, s)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	// A body that stands still for so long is given up.
-	patience := max(3*time.Duration(f.list.target*float64(time.Second)), f.options.Timeout)
+	patience := f.patience(f.list)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watch := time.AfterFunc(patience, func() { cancel(fmt.Errorf("no bytes in %v", patience)) })
@@ -38,9 +39,12 @@ func (f *follower) load(ctx context.Context, s *segment, p piece, goesOn bool) e
 	began := f.options.Now()
 	resp, err := f.client.get(ctx, u, p.from, p.length)
 	if err != nil {
-		return because(ctx, err)
+		return 0, because(ctx, err)
 	}
 	defer resp.Body.Close()
+	if ahead {
+		began = f.options.Now()
+	}
 	body := io.Reader(resp.Body)
 	if p.length > 0 {
 		body = io.LimitReader(body, p.length)
@@ -50,10 +54,11 @@ func (f *follower) load(ctx context.Context, s *segment, p piece, goesOn bool) e
 		f.buf = make([]byte, 16<<10)
 	}
 	for {
-		n, err := body.Read(f.buf)
-		if n > 0 {
+		got, err := body.Read(f.buf)
+		if got > 0 {
+			n += int64(got)
 			watch.Reset(patience)
-			b := f.buf[:n]
+			b := f.buf[:got]
 			if decrypt != nil {
 				b = decrypt.feed(b)
 			}
@@ -63,7 +68,7 @@ func (f *follower) load(ctx context.Context, s *segment, p piece, goesOn bool) e
 			break
 		}
 		if err != nil {
-			return because(ctx, plain(err))
+			return n, because(ctx, plain(err))
 		}
 	}
 	if decrypt != nil {
@@ -72,7 +77,7 @@ func (f *follower) load(ctx context.Context, s *segment, p piece, goesOn bool) e
 	if p.duration > 0 {
 		f.sink.Gauge(stream.SegmentSlowness, float64(f.options.Now()-began)/1e9/p.duration)
 	}
-	return f.media.broken
+	return n, f.media.broken
 }
 
 // because is why a request was given up, if it was by us.

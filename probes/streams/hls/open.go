@@ -21,8 +21,8 @@ const defaultTimeout = 5 * time.Second
 
 // Open reads the playlist at u: of a master playlist the variant of the highest
 // bandwidth, with the audio that belongs to it. It starts with the last segment
-// that is listed; of a playlist that has ended it reads all. Preload hints are not
-// asked for: a part is loaded when the playlist lists it.
+// that is listed; a playlist that has ended is not read. A part that is announced
+// (EXT-X-PRELOAD-HINT) is asked for before it is there.
 func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) error {
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
@@ -56,17 +56,33 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	defer cancel()
+	heard := make(chan struct{})
 	beside.Go(func() {
+		defer close(heard)
 		// Its own connections' addresses are not the stream's.
 		sound := newClient(u, o)
 		defer sound.close()
 		g := &follower{client: sound, options: o, sink: quiet{without{both, stream.Video}}, url: from}
-		if err := follow(ctx, g, from, audio.uri); err != nil && ctx.Err() == nil {
+		if err := follow(ctx, g, from, audio.uri); err != nil && ctx.Err() == nil && !listEnded(err) {
 			both.Note("its audio: " + err.Error())
 		}
 	})
 	f.sink = without{both, stream.Audio}
-	return follow(ctx, f, from, v.uri)
+	err = follow(ctx, f, from, v.uri)
+	if listEnded(err) { // its last seconds are listed in the audio's playlist too, or soon will be
+		select {
+		case <-heard:
+		case <-ctx.Done():
+		case <-time.After(o.Timeout):
+		}
+	}
+	return err
+}
+
+// listEnded tells whether a playlist that was read came to its end.
+func listEnded(err error) bool {
+	var e *stream.Ended
+	return errors.As(err, &e) && e.Why == endlist
 }
 
 // follow reads the media playlist at uri.
@@ -98,6 +114,9 @@ func first(ctx context.Context, c *client, u *url.URL, o stream.Options) (*playl
 		return nil, nil, err
 	}
 	p, err := parse(b)
+	if err == nil {
+		p.at = o.Now()
+	}
 	var not *notPlaylist
 	if errors.As(err, &not) && bytes.HasPrefix(bytes.TrimSpace(b), []byte("<")) {
 		err = errors.New("a web page or XML answers, not a playlist: is the URL right, and does it want a login?")

@@ -37,11 +37,32 @@ func (k *kept) wantPictures(t *testing.T, pictures, keys int) {
 	}
 }
 
-func TestEndedPlaylistIsReadWhole(t *testing.T) {
+// A recording is no live stream: nothing of it is loaded.
+func TestRecordingIsNotRead(t *testing.T) {
+	const text = "#EXTM3U\n#EXT-X-TARGETDURATION:6\n%s#EXTINF:6,\na.ts\n#EXTINF:4.5,\nb.ts\n#EXT-X-ENDLIST\n"
+	for tag, final := range map[string]bool{"": false, "#EXT-X-PLAYLIST-TYPE:EVENT\n": false, "#EXT-X-PLAYLIST-TYPE:VOD\n": true} {
+		loads := 0
+		at := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if loads++; r.URL.Path != "/a.m3u8" {
+				t.Errorf("%s was loaded", r.URL.Path)
+			}
+			fmt.Fprintf(w, text, tag)
+		}))
+		var k kept
+		err := open(t, context.Background(), at+"/a.m3u8", &k)
+		var ended *stream.Ended
+		if !errors.As(err, &ended) || !ended.Over || ended.Final != final || !strings.HasPrefix(ended.Why, "VOD: a recording of 10 s") || loads != 1 || len(k.frames) != 0 {
+			t.Errorf("%q: %v (%+v), %d loads, %d frames", tag, err, ended, loads, len(k.frames))
+		}
+	}
+}
+
+// A live playlist that lists a first segment, then all, then has ended.
+func TestLivePlaylistThatEnds(t *testing.T) {
 	b := fixture(t, "ts", "testdata", "h264-aac.ts")
 	half := len(b) / 188 / 2 * 188
-	at := serve(t, files{"/live/a.m3u8": []byte(fmt.Sprintf(`#EXTM3U
-#EXT-X-TARGETDURATION:1
+	at := serve(t, live{"/live/a.m3u8": []byte(fmt.Sprintf(`#EXTM3U
+#EXT-X-TARGETDURATION:0.2
 #EXTINF:0.5,
 #EXT-X-BYTERANGE:%d@0
 a.ts
@@ -85,9 +106,9 @@ func TestEncryptedSegments(t *testing.T) {
 	}
 	bySequence, told := make([]byte, 16), bytes.Repeat([]byte{7}, 16)
 	binary.BigEndian.PutUint64(bySequence[8:], 41)
-	at := serve(t, files{
-		"/seq.m3u8": []byte("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:41\n#EXT-X-KEY:METHOD=AES-128,URI=\"k\"\n#EXTINF:1,\nseq.ts\n#EXT-X-ENDLIST\n"),
-		"/iv.m3u8":  []byte("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-KEY:METHOD=AES-128,URI=\"/k\",IV=0x" + hex.EncodeToString(told) + "\n#EXTINF:1,\niv.ts\n#EXT-X-ENDLIST\n"),
+	at := serve(t, live{
+		"/seq.m3u8": []byte("#EXTM3U\n#EXT-X-TARGETDURATION:0.2\n#EXT-X-MEDIA-SEQUENCE:41\n#EXT-X-KEY:METHOD=AES-128,URI=\"k\"\n#EXTINF:1,\nseq.ts\n#EXT-X-ENDLIST\n"),
+		"/iv.m3u8":  []byte("#EXTM3U\n#EXT-X-TARGETDURATION:0.2\n#EXT-X-KEY:METHOD=AES-128,URI=\"/k\",IV=0x" + hex.EncodeToString(told) + "\n#EXTINF:1,\niv.ts\n#EXT-X-ENDLIST\n"),
 		"/k":        secret, "/seq.ts": encrypt(bySequence), "/iv.ts": encrypt(told),
 	})
 	for _, name := range []string{"/seq.m3u8", "/iv.m3u8"} {
@@ -110,7 +131,7 @@ func TestPackedAudio(t *testing.T) {
 		body = append([]byte{'P', 'R', 'I', 'V', 0, 0, 0, byte(len(body)), 0, 0}, body...)
 		return append([]byte{'I', 'D', '3', 4, 0, 0, 0, 0, 0, byte(len(body))}, body...)
 	}
-	at := serve(t, files{
+	at := serve(t, live{
 		"/a.m3u8": []byte("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:0.07,\n1.aac\n#EXTINF:0.07,\n2.aac\n#EXT-X-ENDLIST\n"),
 		"/1.aac":  append(tag(1<<33-90), frames...), "/2.aac": append(tag(90000), frames...),
 	})
@@ -129,20 +150,28 @@ func TestPackedAudio(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	mux := http.NewServeMux()
+	asked := map[string]int{}
+	// Live at first, then ended: what fails in one that has ended is the end.
+	lists := func(w http.ResponseWriter, uri string) {
+		fmt.Fprintf(w, "#EXTM3U\n#EXT-X-TARGETDURATION:0.2\n#EXTINF:1,\n%s\n", uri)
+		if asked[uri]++; asked[uri] > 1 {
+			fmt.Fprintf(w, "#EXTINF:1,\n%s\n#EXT-X-ENDLIST\n", uri)
+		}
+	}
 	mux.HandleFunc("/page.m3u8", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>please log in</html>") })
 	mux.HandleFunc("/secret.m3u8", func(w http.ResponseWriter, r *http.Request) {
 		if user, pass, _ := r.BasicAuth(); user != "me" || pass != "hidden" {
 			http.Error(w, "no", http.StatusUnauthorized)
 			return
 		}
-		fmt.Fprint(w, "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nnone.ts\n#EXT-X-ENDLIST\n")
+		lists(w, "none.ts")
 	})
 	mux.HandleFunc("/loop.m3u8", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/loop.m3u8", http.StatusFound) })
 	mux.HandleFunc("/large.m3u8", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "#EXTM3U\n", strings.Repeat("#", maxPlaylist))
 	})
 	mux.HandleFunc("/file.m3u8", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n")
+		lists(w, "file:///etc/passwd")
 	})
 	mux.HandleFunc("/hangs.m3u8", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	at := serve(t, mux)

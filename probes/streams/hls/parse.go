@@ -2,6 +2,7 @@ package hls
 
 import (
 	"encoding/hex"
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -18,15 +19,20 @@ type parser struct {
 	variant  *variant
 	lastURI  string // of the byte range before, which the next goes on from
 	lastEnd  int64
+	before   *playlist // that a delta update leaves segments out of; nil: none
 }
 
 // parse reads a playlist. Tags that are not known are passed over, as 6.3.1 asks.
-func parse(b []byte) (*playlist, error) {
+func parse(b []byte) (*playlist, error) { return parseAfter(b, nil) }
+
+// parseAfter reads a playlist that may be a delta update of the one before it
+// (EXT-X-SKIP, rfc8216bis 4.4.5.2): what it leaves out is taken from there.
+func parseAfter(b []byte, before *playlist) (*playlist, error) {
 	text := strings.TrimPrefix(string(b), "\ufeff")
 	if !strings.HasPrefix(text, "#EXTM3U") {
 		return nil, &notPlaylist{why: "it begins with " + strconv.Quote(beginning(text)) + ", not with #EXTM3U"}
 	}
-	s := parser{p: &playlist{}}
+	s := parser{p: &playlist{}, before: before}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		var err error
@@ -100,7 +106,14 @@ func (s *parser) tag(name, value string) error {
 	case "#EXT-X-PART-INF":
 		p.partTarget = number(attributes(value)["PART-TARGET"])
 	case "#EXT-X-SERVER-CONTROL":
-		p.canBlock = attributes(value)["CAN-BLOCK-RELOAD"] == "YES"
+		a := attributes(value)
+		p.canBlock, p.skipUntil = a["CAN-BLOCK-RELOAD"] == "YES", number(a["CAN-SKIP-UNTIL"])
+	case "#EXT-X-PLAYLIST-TYPE":
+		p.fixed = value == "VOD"
+	case "#EXT-X-SKIP":
+		return s.skip(value)
+	case "#EXT-X-PRELOAD-HINT":
+		s.preload(value)
 	case "#EXT-X-PART":
 		a := attributes(value)
 		part := piece{uri: a["URI"], duration: number(a["DURATION"]), gap: a["GAP"] == "YES", begins: a["INDEPENDENT"] == "YES"}
@@ -113,6 +126,45 @@ func (s *parser) tag(name, value string) error {
 	}
 	s.p.parts, s.p.discPending = s.next.parts, s.next.discontinuity
 	return nil
+}
+
+// errSkipped is a delta update that leaves out more than is known.
+var errSkipped = errors.New("read playlist: it leaves out segments that were never listed")
+
+// skip takes segments that a delta update leaves out from the playlist before it,
+// with the map and the key that hold for what follows.
+func (s *parser) skip(value string) error {
+	n, err := strconv.ParseUint(attributes(value)["SKIPPED-SEGMENTS"], 10, 32)
+	p, old := s.p, s.before
+	if err != nil || len(p.segments) > 0 || old == nil || p.sequence < old.sequence || n > uint64(len(old.segments)) || p.sequence+n > old.end() {
+		return errSkipped
+	}
+	if n == 0 {
+		return nil
+	}
+	from := p.sequence - old.sequence
+	p.segments = append(p.segments, old.segments[from:from+n]...)
+	last := p.segments[n-1]
+	s.init, s.key = last.init, last.key
+	s.lastURI, s.lastEnd = last.uri, last.from+last.length
+	return nil
+}
+
+// preload takes the hint of a part. Its length may not be known yet.
+func (s *parser) preload(value string) {
+	a := attributes(value)
+	if a["TYPE"] != "PART" || a["URI"] == "" {
+		return
+	}
+	h := piece{uri: a["URI"], duration: s.p.partTarget}
+	from, err := strconv.ParseInt(a["BYTERANGE-START"], 10, 62)
+	if err == nil && from > 0 {
+		h.from = from
+	}
+	if n, err := strconv.ParseInt(a["BYTERANGE-LENGTH"], 10, 62); err == nil && n > 0 {
+		h.length = n
+	}
+	s.p.hint = &h
 }
 
 func (s *parser) uri(line string) error {

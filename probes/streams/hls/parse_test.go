@@ -33,6 +33,9 @@ func TestParseMedia(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if p.hint == nil || p.hint.uri != "filePart268.2.mp4" || p.hint.duration != 0.33334 || p.skipUntil != 12 {
+		t.Errorf("hint %+v, %v s may be skipped", p.hint, p.skipUntil)
+	}
 	if p.master || p.target != 4 || p.sequence != 266 || p.end() != 268 || p.partTarget != 0.33334 || !p.canBlock || p.ended {
 		t.Errorf("%+v", p)
 	}
@@ -52,6 +55,51 @@ func TestParseMedia(t *testing.T) {
 	}
 	if p.key == nil || p.key.uri != "k,1.key" || p.key.iv[15] != 15 || !p.key.has {
 		t.Errorf("key: %+v", p.key)
+	}
+}
+
+// A delta update, rfc8216bis 4.4.5.2, of the playlist above.
+const delta = `#EXTM3U
+#EXT-X-TARGETDURATION:4
+#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,CAN-SKIP-UNTIL=12.0
+#EXT-X-MEDIA-SEQUENCE:%d
+#EXT-X-SKIP:SKIPPED-SEGMENTS=%s
+#EXTINF:4.00008,
+fileSequence268.mp4
+#EXT-X-PRELOAD-HINT:TYPE=PART,URI="all.mp4",BYTERANGE-START=43100
+#EXT-X-PRELOAD-HINT:TYPE=MAP,URI="init2.mp4"
+`
+
+func TestParseDeltaUpdate(t *testing.T) {
+	before, err := parse([]byte(lowLatency))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := parseAfter(fmt.Appendf(nil, delta, 267, "1"), before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.segments) != 2 || p.segments[0].uri != "fileSequence267.mp4" || p.end() != 269 || p.segments[1].init == nil || p.segments[1].init.uri != "init.mp4" {
+		t.Errorf("%+v", p.segments)
+	}
+	if want := (piece{uri: "all.mp4", from: 43100}); p.hint == nil || *p.hint != want {
+		t.Errorf("hint %+v", p.hint)
+	}
+	for what, text := range map[string][]byte{
+		"more than is known":       fmt.Appendf(nil, delta, 266, "3"),
+		"what is gone":             fmt.Appendf(nil, delta, 265, "1"),
+		"what was never there":     fmt.Appendf(nil, delta, 300, "1"),
+		"no number":                fmt.Appendf(nil, delta, 266, "-1"),
+		"twice":                    []byte(strings.Replace(fmt.Sprintf(delta, 266, "1"), "#EXTINF", "#EXT-X-SKIP:SKIPPED-SEGMENTS=1\n#EXTINF", 1)),
+		"after nothing was listed": nil,
+	} {
+		old := before
+		if text == nil {
+			text, old = fmt.Appendf(nil, delta, 266, "1"), nil
+		}
+		if _, err := parseAfter(text, old); !errors.Is(err, errSkipped) {
+			t.Errorf("leaves out %s: %v", what, err)
+		}
 	}
 }
 
@@ -103,10 +151,18 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(lowLatency))
 	f.Add([]byte("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO=\"a\"\nv.m3u8\n"))
 	f.Add([]byte("#EXTM3U\n#EXT-X-TARGETDURATION:nan\n#EXT-X-MEDIA-SEQUENCE:18446744073709551615\n#EXTINF:-1,\n#EXT-X-BYTERANGE:9@9\nx\n"))
+	f.Add(fmt.Appendf(nil, delta, 267, "1"))
+	before, err := parse([]byte(lowLatency))
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := parse(b)
+		p, err := parseAfter(b, before)
 		if err != nil {
 			return
+		}
+		if h := p.hint; h != nil && (h.from < 0 || h.length < 0 || h.from+h.length < 0) {
+			t.Fatalf("%+v", h)
 		}
 		if p.end() < p.sequence {
 			t.Fatalf("sequence %d, %d segments", p.sequence, len(p.segments))

@@ -1,6 +1,9 @@
 package hls
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Bounds on what a playlist may hold. Apple's servers keep a few thousand
 // segments for hours of rewinding; only the last ones are read.
@@ -24,6 +27,10 @@ type playlist struct {
 	parts       []piece // of the segment that is not whole yet
 	partTarget  float64 // EXT-X-PART-INF, seconds; 0: no parts
 	canBlock    bool    // EXT-X-SERVER-CONTROL: CAN-BLOCK-RELOAD
+	skipUntil   float64 // EXT-X-SERVER-CONTROL: CAN-SKIP-UNTIL, seconds; 0: no delta updates
+	fixed       bool    // EXT-X-PLAYLIST-TYPE:VOD: it never changes (RFC 8216 4.3.3.5)
+	at          int64   // when it was loaded, ns; 0: not known
+	hint        *piece  // EXT-X-PRELOAD-HINT of a part: what comes next, with its length or without
 	discPending bool    // EXT-X-DISCONTINUITY before parts of a segment to come
 	init        *piece  // EXT-X-MAP and EXT-X-KEY that hold for those parts
 	key         *key
@@ -72,6 +79,29 @@ type key struct {
 
 // end is the sequence number after the last whole segment.
 func (p *playlist) end() uint64 { return p.sequence + uint64(len(p.segments)) }
+
+// skips tells whether the next playlist may leave out what this one lists: it must
+// be no older than half of what is left out (rfc8216bis 6.3.7).
+func (p *playlist) skips(now int64) bool {
+	return p.skipUntil > 0 && p.at > 0 && float64(now-p.at)/1e9 < p.skipUntil/2
+}
+
+// lists tells whether a piece is one of the playlist's parts or segments. Of one whose
+// length is not known its beginning counts.
+func (p *playlist) lists(h piece) bool {
+	same := func(q piece) bool { return q.uri == h.uri && q.from == h.from }
+	if slices.ContainsFunc(p.parts, same) {
+		return true
+	}
+	// Parts of old segments are no longer listed; the newest are looked at first.
+	for i := len(p.segments) - 1; i >= 0; i-- {
+		s := &p.segments[i]
+		if same(s.piece) || slices.ContainsFunc(s.parts, same) {
+			return true
+		}
+	}
+	return false
+}
 
 // notPlaylist is text that is none.
 type notPlaylist struct{ why string }

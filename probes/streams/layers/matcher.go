@@ -49,6 +49,12 @@ type tee struct {
 	at int
 }
 
+// Apart passes on.
+func (t *tee) Apart(apart bool) { stream.Apart(t.Sink, apart) }
+
+// Missed passes on.
+func (t *tee) Missed(from, to int64) { stream.Missed(t.Sink, from, to) }
+
 func (t *tee) Frame(f stream.Frame) {
 	t.m.Frame(t.at, f)
 	t.Sink.Frame(f)

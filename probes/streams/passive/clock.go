@@ -1,6 +1,11 @@
 package passive
 
-import "snag/probes/streams/flv"
+import (
+	"math"
+
+	"snag/probes/streams/flv"
+	"snag/probes/streams/stream"
+)
 
 // clock puts a track's timestamps on one line of nanoseconds.
 //
@@ -32,12 +37,34 @@ func (c *clocks) lost() {
 func (c *clocks) dts(kind int, at int64, stamp uint32, relative bool) int64 {
 	t := &c[kind]
 	raw := t.raw.NS(stamp)
-	if !t.set || t.lost || t.relative && !relative {
+	fresh := !t.set || t.lost || t.relative && !relative
+	if fresh {
 		t.place(&c[1-kind], at, raw, relative)
 	}
 	t.set, t.lost, t.relative = true, false, relative
 	t.out, t.at = raw+t.base, at
+	if fresh && c.known() {
+		c.join()
+	}
 	return t.out
+}
+
+// known says that both tracks' timestamps count from the stream's own origin, so
+// that one can be set against the other.
+func (c *clocks) known() bool { return c[0].own() && c[1].own() }
+
+func (t *clock) own() bool { return t.set && !t.lost && !t.relative }
+
+// join puts the audio's timestamps on the video's line, now that both are known:
+// the audio's move by the difference, once. They may lie on two sides of the wrap
+// of 32-bit milliseconds.
+func (c *clocks) join() {
+	v, a := &c[stream.Video], &c[stream.Audio]
+	const turn = float64(1<<32) * 1e6
+	raw := a.out - a.base
+	turns := math.Round(float64(v.out-raw-v.base) / turn)
+	a.base = v.base + int64(turns*turn)
+	a.out, a.moved = raw+a.base, v.moved
 }
 
 func (t *clock) place(other *clock, at, raw int64, relative bool) {

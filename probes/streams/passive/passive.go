@@ -33,6 +33,8 @@ type Options struct {
 	Tick func(at int64)
 	// Stats is called every second of the capture and at its end; may be nil.
 	Stats func(Stats)
+	// Blocks is the capture's ring in MiB; 0: capture's own.
+	Blocks int
 }
 
 // Stats are what was seen and missed so far.
@@ -55,7 +57,7 @@ func Run(ctx context.Context, o Options, newSink func(Conn) stream.Sink) error {
 	}
 	var ring *capture.Ring
 	ring, err := capture.Open(capture.Options{
-		Iface: o.Iface, Ports: ports, Netns: o.Netns,
+		Iface: o.Iface, Ports: ports, Netns: o.Netns, Blocks: o.Blocks, Lost: w.missed,
 		Tick: func(at int64) {
 			w.tick(at, func() capture.Stats { return ring.Stats() })
 		},
@@ -111,10 +113,11 @@ type watcher struct {
 	sessions map[*rtp.Session]bool // of RTP, which wait for packets
 	udp      map[udpFlow]*datagrams
 	more     func(ports []uint16) // captures these too; nil: all are
+	sinks    map[any]stream.Sink  // by the side that they are of
 }
 
 func newWatcher(o Options, newSink func(Conn) stream.Sink) *watcher {
-	w := &watcher{o: o, newSink: newSink, ports: o.Ports, sessions: map[*rtp.Session]bool{}, udp: map[udpFlow]*datagrams{}}
+	w := &watcher{o: o, newSink: newSink, ports: o.Ports, sessions: map[*rtp.Session]bool{}, udp: map[udpFlow]*datagrams{}, sinks: map[any]stream.Sink{}}
 	if len(w.ports) == 0 {
 		w.ports = Ports
 	}
@@ -154,11 +157,24 @@ func (w *watcher) known() []uint16 {
 	return w.ports
 }
 
-func (w *watcher) begin(at int64, c Conn) stream.Sink {
+// begin makes the sink of a direction of a connection; of is that direction.
+func (w *watcher) begin(at int64, c Conn, of any) stream.Sink {
 	w.streams++
 	s := w.newSink(c)
 	s.Published(at, c.Local, c.Remote)
+	w.sinks[of] = s
 	return s
+}
+
+// missed tells every stream that packets found no room between two times: whose
+// they were is not known before its next packet comes, if one does.
+func (w *watcher) missed(from, to int64, _ uint64) {
+	for of, s := range w.sinks {
+		if r, ok := of.(*rtspSide); ok && r.sink != nil {
+			s = r.sink // RTP's sequence will show it too
+		}
+		stream.Missed(s, from, to)
+	}
 }
 
 // renamed tells the sinks of a connection its name, when it came after the media.
@@ -181,7 +197,9 @@ var whys = map[string]string{
 	"reused":  "its ports belong to another connection now",
 }
 
-func (w *watcher) ended(at int64, s stream.Sink, c Conn, why string) {
+func (w *watcher) ended(at int64, of any, c Conn, why string) {
+	s := w.sinks[of]
+	delete(w.sinks, of)
 	if why == "capture" {
 		return // it went on, as far as anyone knows
 	}

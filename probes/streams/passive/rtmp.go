@@ -34,18 +34,43 @@ type rtmpSide struct {
 	sink     stream.Sink
 	lost     uint64 // bytes, before there was a sink
 	as       Conn
+	last     int64 // when bytes came last
+	blind    int64 // since when the capture's loss hides the messages; 0: it does not
+	apart    bool  // the sink was told so
 }
 
 // Data takes the direction's bytes.
 func (s *rtmpSide) Data(at int64, b []byte) bool {
 	s.chunks.Data(at, b)
+	s.sees(at)
+	s.last = at
 	return true
+}
+
+// sees tells the sink while the messages are not known: after a hole, or where the
+// chunks were lost. What comes out of the search comes late, with its own times.
+func (s *rtmpSide) sees(at int64) {
+	if s.chunks.Following() {
+		s.blind = 0
+		return
+	}
+	if s.blind == 0 {
+		s.blind = max(s.last, 1)
+	}
+	if s.sink != nil {
+		stream.Missed(s.sink, s.blind, at)
+	}
 }
 
 // Hole takes a loss of the capture.
 func (s *rtmpSide) Hole(at int64, n int64) bool {
 	s.count(uint64(max(n, 0)))
+	if s.sink != nil {
+		stream.Missed(s.sink, s.last, at)
+	}
 	s.chunks.Hole(at, n)
+	s.sees(at)
+	s.last = at
 	return true
 }
 
@@ -61,7 +86,7 @@ func (s *rtmpSide) count(n uint64) {
 func (s *rtmpSide) Closed(at int64, why string) {
 	s.chunks.Close()
 	if s.sink != nil {
-		s.c.w.ended(at, s.sink, s.as, why)
+		s.c.w.ended(at, s, s.as, why)
 	}
 }
 
@@ -83,6 +108,10 @@ func (s *rtmpSide) Message(at int64, m *rtmp.Message) {
 		if changed {
 			s.sink.Params(p)
 		}
+		if apart := !s.media.clocks.known(); apart != s.apart {
+			s.apart = apart
+			stream.Apart(s.sink, apart)
+		}
 		if ok {
 			s.sink.Frame(f)
 		}
@@ -103,7 +132,7 @@ func (s *rtmpSide) begin(at int64) {
 		return
 	}
 	s.as = s.c.conn(s.toServer)
-	s.sink = s.c.w.begin(at, s.as)
+	s.sink = s.c.w.begin(at, s.as, s)
 	s.count(s.lost)
 }
 

@@ -48,6 +48,8 @@ type rtspSide struct {
 	as       Conn
 	guess    guess
 	lost     uint64
+	last     int64 // when bytes came last
+	blind    int64 // since when a hole hides where packets begin; 0: it does not
 }
 
 // holed takes losses that are the capture's out of those of the network: over TCP
@@ -55,6 +57,15 @@ type rtspSide struct {
 type holed struct {
 	stream.Sink
 	hole, at int64
+}
+
+// Apart passes on.
+func (h *holed) Apart(apart bool) { stream.Apart(h.Sink, apart) }
+
+// Missed passes on, and remembers it for what RTP's sequence will show.
+func (h *holed) Missed(from, to int64) {
+	h.hole = max(h.hole, to)
+	stream.Missed(h.Sink, from, to)
 }
 
 // Frame notes the time.
@@ -75,6 +86,16 @@ func (h *holed) Count(c stream.Count, n uint64) {
 // Data takes the direction's bytes.
 func (s *rtspSide) Data(at int64, b []byte) bool {
 	s.framer.Data(at, b)
+	if !s.framer.Synced() && s.blind == 0 {
+		s.blind = max(s.last, 1)
+	}
+	if s.blind != 0 && s.sink != nil {
+		s.sink.Missed(s.blind, at)
+	}
+	if s.framer.Synced() {
+		s.blind = 0
+	}
+	s.last = at
 	return true
 }
 
@@ -85,7 +106,8 @@ func (s *rtspSide) Hole(at int64, n int64) bool {
 		s.lost += uint64(max(n, 0))
 		return true
 	}
-	s.sink.hole = at
+	s.sink.Missed(s.last, at)
+	s.last = at
 	s.sink.Sink.Count(stream.CaptureLost, uint64(max(n, 0)))
 	return true
 }
@@ -97,7 +119,7 @@ func (s *rtspSide) Closed(at int64, why string) {
 	}
 	delete(s.c.w.sessions, s.session)
 	s.c.w.forget(s)
-	s.c.w.ended(at, s.sink.Sink, s.as, why)
+	s.c.w.ended(at, s, s.as, why)
 }
 
 // Packet takes an interleaved packet: even channels are RTP, as every server sets
@@ -158,7 +180,7 @@ func (s *rtspSide) begin(at int64) {
 			s.as.Name, s.as.Named = name, true
 		}
 	}
-	s.sink = &holed{Sink: c.w.begin(at, s.as)}
+	s.sink = &holed{Sink: c.w.begin(at, s.as, s)}
 	var formats []rtp.Format
 	for _, t := range c.tracks {
 		formats = append(formats, t.Format)

@@ -9,6 +9,7 @@ import (
 	"snag/probes/streams/passive/capture"
 	"snag/probes/streams/passive/packet"
 	"snag/probes/streams/rtp"
+	"snag/probes/streams/stream"
 )
 
 const (
@@ -121,8 +122,9 @@ func (w *watcher) datagram(at int64, p *packet.Packet) {
 		w.udp[f] = d
 	}
 	d.last = at
-	if len(p.Payload) < p.Len {
-		return // cut off by the capture
+	if cut := p.Len - len(p.Payload); cut > 0 {
+		d.cut(at, cut) // by the snap length, or it is the first fragment of a longer one
+		return
 	}
 	if d.own != nil {
 		d.own.Packet(at, 0, p.Payload)
@@ -139,6 +141,20 @@ func (w *watcher) datagram(at int64, p *packet.Packet) {
 	} else {
 		d.side.session.RTP(d.track, at, p.Payload)
 	}
+}
+
+// cut tells of a datagram that the capture has not whole.
+func (d *datagrams) cut(at int64, n int) {
+	s := d.side
+	if d.own != nil {
+		s = d.own
+	}
+	if s.sink == nil {
+		s.lost += uint64(n)
+		return
+	}
+	s.sink.Missed(at, at)
+	s.sink.Sink.Count(stream.CaptureLost, uint64(n))
 }
 
 // expireUDP ends the streams of which nothing told the end.

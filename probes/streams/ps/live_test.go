@@ -122,30 +122,55 @@ func TestFFmpeg(t *testing.T) {
 			}
 		})
 	}
-	t.Run("TCP", func(t *testing.T) {
-		port := freePort(t)
-		sink := &taken{}
-		done := open(context.Background(), fmt.Sprintf("ps+tcp://127.0.0.1:%d", port), sink)
-		s := dialUntil(t, "tcp", port)
+	// In pieces that are not its own.
+	send := func(t *testing.T, s net.Conn) {
+		defer s.Close()
 		var b []byte
 		for _, p := range packets {
 			b = append(binary.BigEndian.AppendUint16(b, uint16(len(p))), p...)
 		}
-		for len(b) > 0 { // in pieces that are not its own
+		for len(b) > 0 {
 			n := min(len(b), 3000)
 			if _, err := s.Write(b[:n]); err != nil {
-				t.Fatal(err)
+				t.Error(err)
+				return
 			}
 			b = b[n:]
 		}
-		_ = s.Close()
-		err := <-done
+	}
+	check := func(t *testing.T, sink *taken, err error) {
+		t.Helper()
 		var ended *stream.Ended
 		if !errors.As(err, &ended) || !strings.Contains(err.Error(), "closed by the sender") {
 			t.Errorf("%v", err)
 		}
 		if v := sink.of(stream.Video); len(v) != len(keys) || sink.counts != [stream.Counts]uint64{} {
 			t.Errorf("%d pictures of %d, counts %v", len(v), len(keys), sink.counts)
+		}
+	}
+	t.Run("TCP, the device connects", func(t *testing.T) {
+		port := freePort(t)
+		sink := &taken{}
+		done := open(context.Background(), fmt.Sprintf("ps+tcp://127.0.0.1:%d?setup=passive", port), sink)
+		send(t, dialUntil(t, "tcp", port))
+		check(t, sink, <-done)
+	})
+	t.Run("TCP, to the device", func(t *testing.T) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		sink := &taken{}
+		done := open(context.Background(), "ps+tcp://"+l.Addr().String()+"?setup=active", sink)
+		device, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		send(t, device)
+		check(t, sink, <-done)
+		if sink.local != device.RemoteAddr().String() {
+			t.Errorf("read by %s, want %s", sink.local, device.RemoteAddr())
 		}
 	})
 }
@@ -155,13 +180,23 @@ func TestOpenErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer busy.Close()
+	defer busy.Close() // it takes connections, and says nothing
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone.Close()
 	for in, want := range map[string]string{
-		"ps+udp://127.0.0.1":                           `port ""`,
-		"ps+udp://cam:5000":                            "is no address",
-		"ps+tcp://" + busy.Addr().String():             "another program receives there",
-		fmt.Sprintf("ps+udp://:%d", freePort(t)):       "nobody sent to UDP port",
-		fmt.Sprintf("ps+tcp://:%d?x=y", freePort(t)+1): "nobody sent to TCP port",
+		"ps+udp://127.0.0.1":                                 `port ""`,
+		"ps+udp://cam:5000":                                  "is no address",
+		"ps+tcp://" + busy.Addr().String():                   "another program receives there",
+		fmt.Sprintf("ps+udp://:%d", freePort(t)):             "nobody sent to UDP port",
+		fmt.Sprintf("ps+tcp://:%d?x=y", freePort(t)+1):       "nobody sent to TCP port",
+		"ps+tcp://" + gone.Addr().String() + "?setup=active": "a=setup:passive in its answer",
+		"ps+tcp://" + busy.Addr().String() + "?setup=active": "is connected and sent no packet within 150ms",
+		"ps+tcp://:5000?setup=active":                        "connects to a device",
+		"ps+tcp://:5000?setup=actpass":                       "active (snag connects",
+		"ps+udp://:5000?setup=active":                        "ps+udp:// has none",
 	} {
 		u, err := url.Parse(in)
 		if err != nil {

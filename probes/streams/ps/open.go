@@ -24,21 +24,15 @@ var _ stream.Open = Open
 //	ps+udp://:30000              RTP over UDP, at every address of this host
 //	ps+udp://192.0.2.7:30000     at one
 //	ps+tcp://:30000              RTP over TCP, framed by RFC 4571; the device connects
+//	ps+tcp://192.0.2.9:30000?setup=active   the same, and snag connects to the device
 //
 // One sender is read: over TCP the first that connects. It does not speak SIP:
-// whoever does must tell the device.
+// whoever does must tell the device. setup is said from snag's side, as in the
+// INVITE (RFC 4145 4).
 func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) error {
 	o = wire.Defaults(o)
-	addr, err := address(u)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", wire.Shown(u), err)
-	}
 	r := newReceiver(sink)
-	if strings.EqualFold(u.Scheme, "ps+tcp") {
-		err = overTCP(ctx, addr, r, o)
-	} else {
-		err = overUDP(ctx, addr, r, o)
-	}
+	err := receive(ctx, u, r, o)
 	r.demux.End()
 	if ctx.Err() != nil {
 		return nil
@@ -54,6 +48,25 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 	return fmt.Errorf("read %s: %w", wire.Shown(u), err)
 }
 
+// receive takes what comes by the way that the URL says.
+func receive(ctx context.Context, u *url.URL, r *receiver, o stream.Options) error {
+	tcp := strings.EqualFold(u.Scheme, "ps+tcp")
+	switch setup := u.Query().Get("setup"); {
+	case tcp && setup == "active":
+		return toDevice(ctx, u, r, o)
+	case setup != "" && (setup != "passive" || !tcp):
+		return fmt.Errorf("setup=%s: of ps+tcp:// it is active (snag connects to the device) or passive (the device connects), and ps+udp:// has none", setup)
+	}
+	addr, err := address(u)
+	switch {
+	case err != nil:
+		return err
+	case tcp:
+		return overTCP(ctx, addr, r, o)
+	}
+	return overUDP(ctx, addr, r, o)
+}
+
 func address(u *url.URL) (netip.AddrPort, error) {
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
 	if err != nil || port == 0 {
@@ -64,7 +77,7 @@ func address(u *url.URL) (netip.AddrPort, error) {
 	}
 	a, err := netip.ParseAddr(u.Hostname())
 	if err != nil {
-		return netip.AddrPort{}, fmt.Errorf("%q is no address: it listens, so give an address of this host, or none", u.Hostname())
+		return netip.AddrPort{}, fmt.Errorf("%q is no address: it listens, so give an address of this host, or none (?setup=active connects to a device)", u.Hostname())
 	}
 	return netip.AddrPortFrom(a, uint16(port)), nil
 }
@@ -136,10 +149,32 @@ func overTCP(ctx context.Context, addr netip.AddrPort, r *receiver, o stream.Opt
 	if err != nil {
 		return fmt.Errorf("accept: %w", err)
 	}
+	return fromConnection(ctx, c, r, o)
+}
+
+// toDevice connects to a device that was told to wait for it (a=setup:passive in its
+// answer to the INVITE).
+func toDevice(ctx context.Context, u *url.URL, r *receiver, o stream.Options) error {
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	if err != nil || port == 0 || u.Hostname() == "" {
+		return errors.New("setup=active connects to a device: write ps+tcp://DEVICE:PORT?setup=active, as its answer to the INVITE says")
+	}
+	c, err := wire.Dial(ctx, o.Netns, u.Hostname(), u.Port(), o.Timeout)
+	if err != nil {
+		return fmt.Errorf("connect: %w (does the device wait there: a=setup:passive in its answer? And is no firewall between?)", err)
+	}
+	return fromConnection(ctx, c, r, o)
+}
+
+// fromConnection takes framed packets until the connection ends.
+func fromConnection(ctx context.Context, c net.Conn, r *receiver, o stream.Options) error {
 	defer c.Close()
 	var f framer
-	begun := false
+	asked, begun := time.Now(), false
 	for ctx.Err() == nil {
+		if !begun && time.Since(asked) > o.Timeout {
+			return fmt.Errorf("%s is connected and sent no packet within %s (does the device send yet: was the INVITE acknowledged?)", c.RemoteAddr(), o.Timeout)
+		}
 		_ = c.SetReadDeadline(time.Now().Add(tick))
 		n, err := c.Read(f.room())
 		at := o.Now()

@@ -1,6 +1,9 @@
 package rtp
 
-import "snag/probes/streams/codec"
+import (
+	"snag/probes/streams/codec"
+	"snag/probes/streams/stream"
+)
 
 // maxUnits is how many access units of one packet are told apart; more in one are
 // added to the last.
@@ -40,6 +43,10 @@ func payloadOf(f *Format) payload {
 			return latm
 		}
 		return aac
+	case codec.MP2, codec.MP3:
+		return mpegAudio
+	case codec.AC3, codec.EAC3:
+		return dolby
 	}
 	return oneUnit
 }
@@ -59,12 +66,16 @@ func (h *heads) unit(size int) {
 	}
 }
 
-// jpeg is RFC 2435: every picture stands alone; 8 bytes of header at least.
-func jpeg(_ *Format, b []byte, h *heads) {
+// jpeg is RFC 2435: every picture stands alone; 8 bytes of header at least, the last
+// two its size in eighths, rounded up, or 0 over 2040.
+func jpeg(f *Format, b []byte, h *heads) {
 	if len(b) < 8 {
 		return
 	}
 	h.coded, h.key = true, true
 	h.begins = b[1] == 0 && b[2] == 0 && b[3] == 0 // fragment offset
 	h.size = len(b) - 8
+	if w, height := 8*int(b[6]), 8*int(b[7]); h.begins && w > 0 && height > 0 {
+		f.tell(stream.Params{Width: w, Height: height})
+	}
 }

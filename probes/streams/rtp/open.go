@@ -140,7 +140,7 @@ func plain(u *url.URL) (Description, error) {
 
 func video(codec string) bool {
 	switch codec {
-	case "h264", "hevc", "av1", "vp8", "vp9", "mjpeg":
+	case "h264", "hevc", "av1", "vp8", "vp9", "mjpeg", transport:
 		return true
 	}
 	return false

@@ -59,6 +59,10 @@ func ParseSDP(b []byte) (Description, error) {
 			d.Skipped = append(d.Skipped, m.MediaName.Media+": "+err.Error())
 			continue
 		}
+		if media.Codec == transport { // picture and sound are in it
+			d.Media = []Media{media}
+			return d, nil
+		}
 		d.Media = append(d.Media, media)
 	}
 	if len(d.Media) == 0 {
@@ -170,6 +174,8 @@ func static(pt int) (string, uint32) {
 		return "MPA", 90000
 	case 26:
 		return "JPEG", 90000
+	case 33:
+		return "MP2T", 90000
 	}
 	return "", 0
 }
@@ -177,7 +183,7 @@ func static(pt int) (string, uint32) {
 // encodings are codecs by the SDP's name for them, in capitals.
 var encodings = map[string]string{
 	"H264": codec.H264, "H265": codec.HEVC, "HEVC": codec.HEVC, "AV1": codec.AV1, "VP8": "vp8", "VP9": codec.VP9,
-	"JPEG": "mjpeg", "MPEG4-GENERIC": codec.AAC, "MP4A-LATM": codec.AAC, "OPUS": codec.Opus, "PCMA": codec.PCMA,
+	"JPEG": "mjpeg", "MP2T": transport, "MPEG4-GENERIC": codec.AAC, "MP4A-LATM": codec.AAC, "OPUS": codec.Opus, "PCMA": codec.PCMA,
 	"PCMU": codec.PCMU, "MPA": codec.MP3, "G722": "g722", "G726-32": "g726", "L16": "pcm", "AC3": codec.AC3, "EAC3": codec.EAC3,
 }
 

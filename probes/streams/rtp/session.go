@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"snag/probes/streams/stream"
+	"snag/probes/streams/ts"
 )
 
 // learned pictures, or so long, are waited for before the first is given.
@@ -34,7 +35,13 @@ type Session struct {
 	pictures int
 	settled  bool
 	packets  uint64
+	parted   bool // the sink was told that the tracks have no common origin
+	// MPEG-TS in RTP (RFC 2250): the one track, of which both picture and sound come.
+	inside *ts.Wrapped
 }
+
+// transport is the codec of a track that is a transport stream.
+const transport = "mpegts"
 
 // NewSession makes a session of tracks and tells the sink what they say of
 // themselves. Two tracks of one kind are not told apart by a sink: give one of each.
@@ -45,7 +52,10 @@ func NewSession(formats []Format, sink stream.Sink) *Session {
 		t := newTrack(f)
 		t.out, t.begun = s.frame, s.place
 		s.tracks = append(s.tracks, t)
-		if f.Kind == stream.Video {
+		switch {
+		case f.Codec == transport && len(formats) == 1:
+			s.inside = ts.NewWrapped(sink)
+		case f.Kind == stream.Video:
 			s.settled = false
 		}
 	}
@@ -57,6 +67,9 @@ func NewSession(formats []Format, sink stream.Sink) *Session {
 func (s *Session) Tell() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.inside != nil {
+		return // its tables tell
+	}
 	for _, t := range s.tracks {
 		p := t.f.Params
 		p.Kind, p.Codec = t.f.Kind, t.f.Codec
@@ -96,6 +109,11 @@ func (s *Session) RTP(track int, at int64, b []byte) {
 	if t == nil {
 		return
 	}
+	if s.inside != nil {
+		s.packets++
+		s.inside.Packet(b, at)
+		return
+	}
 	before := t.window.Counts.Received
 	t.packet(at, b)
 	s.packets += t.window.Counts.Received - before
@@ -124,6 +142,9 @@ func (s *Session) RTCP(track int, at int64, b []byte) (bye bool) {
 func (s *Session) Tick(now int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.inside != nil {
+		s.inside.Idle(now)
+	}
 	for _, t := range s.tracks {
 		t.window.Expire(now)
 		s.count(t)
@@ -137,6 +158,9 @@ func (s *Session) Tick(now int64) {
 func (s *Session) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.inside != nil {
+		s.inside.Flush()
+	}
 	for _, t := range s.tracks {
 		t.window.flush()
 		t.finish()
@@ -260,7 +284,24 @@ func (s *Session) pass(f stream.Frame, first int64) {
 	if f.Kind == stream.Video || !s.hasVideo() {
 		s.sink.Gauge(stream.Jitter, s.jitter(f.Kind))
 	}
+	if apart := s.apart(); apart != s.parted {
+		s.parted = apart
+		stream.Apart(s.sink, apart)
+	}
 	s.sink.Frame(f)
+}
+
+// apart says that the tracks' clocks are put together by arrival alone.
+func (s *Session) apart() bool {
+	if len(s.tracks) < 2 {
+		return false
+	}
+	for _, t := range s.tracks {
+		if t.window.started && !t.fixed {
+			return true
+		}
+	}
+	return false
 }
 
 // jitter is of the packets of one kind; of pictures where they are reordered.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,6 +92,10 @@ func TestHeads(t *testing.T) {
 	vp9 := format(t, stream.Video, 96, "VP9", 90000, "")
 	av1 := format(t, stream.Video, 96, "AV1", 90000, "")
 	jpeg := format(t, stream.Video, 26, "JPEG", 90000, "")
+	mpa := format(t, stream.Audio, 14, "MPA", 90000, "")
+	layer2 := "fffd14c4" + strings.Repeat("00", 92) // 48 kHz, 32 kbit/s, mono: 96 bytes
+	ac3 := format(t, stream.Audio, 96, "AC3", 48000, "")
+	dolby := "0b77" + "0000" + "00" + "40" + "43" + "00" + strings.Repeat("00", 120) // 48 kHz, 32 kbit/s, stereo: 128 bytes
 	for _, c := range []struct {
 		name string
 		f    *Format
@@ -121,6 +126,14 @@ func TestHeads(t *testing.T) {
 		{"VP9 predicted", &vp9, "cc80010203", heads{size: 2, coded: true, begins: true}},
 		{"AV1 first of a sequence", &av1, "180a0b000000", heads{size: 5, coded: true, key: true, begins: true}},
 		{"AV1 continued", &av1, "90320b000000", heads{size: 5, coded: true}},
+		{"VP9 that ffmpeg sends, predicted", &vp9, "0c8600407f", heads{size: 4, coded: true, begins: true}},
+		{"MPEG audio, two frames", &mpa, "00000000" + layer2 + layer2, heads{size: 2 * 96, coded: true, whole: true, units: 2, sizes: [16]int32{96, 96}}},
+		{"MPEG audio, the first of two fragments", &mpa, "00000000" + layer2[:100], heads{size: 96, coded: true, whole: true, units: 1, sizes: [16]int32{96}}},
+		{"MPEG audio, the second", &mpa, "00000032" + layer2[100:], heads{}},
+		{"MPEG audio that is none", &mpa, "000000000102030405", heads{}},
+		{"AC-3, a frame", &ac3, "0001" + dolby, heads{size: 128, coded: true, whole: true, units: 1, sizes: [16]int32{128}}},
+		{"AC-3, the first of two fragments", &ac3, "0102" + dolby[:180], heads{size: 128, coded: true, whole: true, units: 1, sizes: [16]int32{128}}},
+		{"AC-3, the second", &ac3, "0302" + dolby[180:], heads{}},
 		{"JPEG", &jpeg, "0000000001502814ffff", heads{size: 2, coded: true, key: true, begins: true}},
 		{"nothing", &h264, "", heads{}},
 	} {
@@ -306,11 +319,11 @@ func FuzzSession(f *testing.F) {
 	f.Add(uint8(1), packet(96, 1, 0, 7, true, 0x62, 1, 0x93, 0xaf, 0))
 	f.Add(uint8(2), packet(96, 1, 0, 7, true, 0, 32, 0, 24, 0, 16, 1, 2, 3, 4, 5))
 	f.Add(uint8(3), packet(96, 1, 0, 7, true, 0x8c, 0x80, 1, 2, 3))
-	names := []string{"H264", "H265", "mpeg4-generic", "VP9", "VP8", "AV1", "MP4A-LATM", "JPEG"}
+	names := []string{"H264", "H265", "mpeg4-generic", "VP9", "VP8", "AV1", "MP4A-LATM", "JPEG", "MPA", "AC3", "MP2T"}
 	f.Fuzz(func(t *testing.T, which uint8, b []byte) {
 		name := names[int(which)%len(names)]
 		kind := stream.Video
-		if name[0] == 'm' || name[0] == 'M' {
+		if name[0] == 'm' || name[0] == 'M' && name != "MP2T" || name == "AC3" {
 			kind = stream.Audio
 		}
 		sink := &taken{}

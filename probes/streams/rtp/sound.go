@@ -1,5 +1,10 @@
 package rtp
 
+import (
+	"snag/probes/streams/codec"
+	"snag/probes/streams/stream"
+)
+
 // aac reads RFC 3640 (mpeg4-generic): AU headers (3.2.1) of the lengths that the
 // SDP gives, then the units. A unit larger than its packet is in fragments, each
 // with the whole unit's size.
@@ -83,6 +88,41 @@ func latm(f *Format, b []byte, h *heads) {
 	}
 	h.unit(size)
 	h.whole = false // the marker ends it; of one in fragments the last one's size is given
+}
+
+// mpegAudio is RFC 2250 3.5: four bytes, the last two the offset in a frame that is
+// in fragments, then frames that say their own size. The SDP does not tell the layer.
+func mpegAudio(f *Format, b []byte, h *heads) {
+	if len(b) < 4 || b[2]|b[3] != 0 {
+		return // the first fragment told the frame's size
+	}
+	f.framed(b[4:], h, codec.MPEGAudio)
+}
+
+// dolby is RFC 4184 4.1.1 (AC-3) and RFC 4598 4.1.1 (E-AC-3): two bytes, then frames
+// that say their own size. Of one in fragments only the first begins as a frame does.
+func dolby(f *Format, b []byte, h *heads) {
+	const laterFragment = 3 // of AC-3; E-AC-3 has 0 and 1
+	if len(b) < 2 || b[0]&3 == laterFragment {
+		return
+	}
+	f.framed(b[2:], h, codec.DolbyAudio)
+}
+
+// framed gives frames that begin with a head; of the last one the packet may have
+// only a part.
+func (f *Format) framed(b []byte, h *heads, head func([]byte) (codec.FrameHeader, error)) {
+	for len(b) > 0 {
+		frame, err := head(b)
+		if err != nil || frame.Size <= 0 || frame.SampleRate <= 0 {
+			return
+		}
+		f.Codec, f.duration = frame.Codec, int64(frame.Samples)*int64(f.Rate)/int64(frame.SampleRate)
+		f.tell(stream.Params{SampleRate: frame.SampleRate, Channels: frame.Channels})
+		h.unit(frame.Size)
+		h.whole = true
+		b = b[min(frame.Size, len(b)):]
+	}
 }
 
 // bitReader reads bits from the most significant on; past the end it reads zeros.

@@ -46,7 +46,8 @@ func vp8(f *Format, b []byte, h *heads) {
 }
 
 // vp9 reads the payload descriptor of RFC 9628 4.2 as far as it tells a key picture:
-// not predicted from another (P 0), begin of a frame (B).
+// not predicted from another (P 0), begin of a frame (B). ffmpeg never sets P
+// (libavformat/rtpenc_vp9.c), so the frame's own header decides where it can be read.
 func vp9(f *Format, b []byte, h *heads) {
 	if len(b) < 2 {
 		return
@@ -83,7 +84,14 @@ func vp9(f *Format, b []byte, h *heads) {
 	}
 	h.coded, h.size = true, len(b)-n
 	h.begins = flags&0x08 != 0 && layer == 0
-	h.key = flags&0x48 == 0x08 && layer == 0
+	if h.key = flags&0x48 == 0x08 && layer == 0; !h.key {
+		return
+	}
+	if p := codec.VP9Picture(b[n:]); p.Coded {
+		if h.key = p.Key; p.Told {
+			f.tell(stream.Params{Width: p.Params.Width, Height: p.Params.Height})
+		}
+	}
 }
 
 // scalability reads over the structure at n and tells the size of its highest layer.

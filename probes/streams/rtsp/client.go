@@ -13,6 +13,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"snag/probes/streams/stream"
@@ -30,6 +31,7 @@ type client struct {
 	buf        []byte
 	start, end int
 	full       bool // the last read filled buf: more waits
+	spoke      bool // the server sent something
 
 	cseq      int
 	session   string
@@ -63,7 +65,12 @@ func dial(ctx context.Context, u *url.URL, o stream.Options) (*client, error) {
 	}
 	conn, err := wire.Dial(ctx, o.Netns, u.Hostname(), port, o.Timeout)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: connect: %w (does a server listen there, and is no firewall between?)", c.shown, err)
+		cure := "does a server listen there, and is no firewall between?"
+		var named *net.DNSError
+		if errors.As(err, &named) {
+			cure = "is the host's name right?"
+		}
+		return nil, fmt.Errorf("read %s: connect: %w (%s)", c.shown, err, cure)
 	}
 	c.conn = conn
 	if plain.Scheme == "rtsps" {
@@ -72,15 +79,30 @@ func dial(ctx context.Context, u *url.URL, o stream.Options) (*client, error) {
 		defer cancel()
 		if err := t.HandshakeContext(hs); err != nil {
 			_ = conn.Close()
-			return nil, fmt.Errorf("read %s: TLS: %w (is its certificate signed by an authority that this host knows? SSL_CERT_FILE can name another; rtsp:// is without TLS)", c.shown, err)
+			return nil, fmt.Errorf("read %s: TLS: %w (%s)", c.shown, err, secureCure(err))
 		}
 		c.conn = t
 	}
 	return c, nil
 }
 
+// secureCure is what would help where TLS could not be agreed on.
+func secureCure(err error) string {
+	var record tls.RecordHeaderError
+	var verify *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &record):
+		return "the server does not speak TLS here: use rtsp://, or the port of RTSPS"
+	case errors.As(err, &verify):
+		return "is its certificate signed by an authority that this host knows, and for this name? SSL_CERT_FILE can name another; rtsp:// is without TLS"
+	}
+	return "is this the port of RTSPS? rtsp:// is without TLS"
+}
+
 // errTick is a read that had nothing until its deadline.
 var errTick = errors.New("nothing came")
+
+var errClosed = errors.New("connection closed by the server")
 
 // fill reads once more. It returns errTick when nothing came until the deadline.
 func (c *client) fill(deadline time.Time) error {
@@ -103,6 +125,7 @@ func (c *client) fill(deadline time.Time) error {
 	n, err := c.conn.Read(c.buf[c.end:])
 	c.at = c.o.Now()
 	c.end += n
+	c.spoke = c.spoke || n > 0
 	c.full = c.end == len(c.buf)
 	switch {
 	case n > 0:
@@ -110,7 +133,7 @@ func (c *client) fill(deadline time.Time) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return errTick
 	case errors.Is(err, io.EOF):
-		return errors.New("connection closed by the server")
+		return errClosed
 	}
 	return err
 }
@@ -209,6 +232,9 @@ func (c *client) ask(ctx context.Context, method, uri string, fields ...field) (
 }
 
 func (c *client) failed(method string, err error) error {
+	if !c.spoke && (errors.Is(err, errClosed) || errors.Is(err, syscall.ECONNRESET)) {
+		return fmt.Errorf("read %s: %s: %w (is this port for RTSP, and not for RTSPS?)", c.shown, method, err)
+	}
 	return fmt.Errorf("read %s: %s: %w", c.shown, method, err)
 }
 

@@ -88,6 +88,7 @@ func serveAt(t *testing.T, l net.Listener, answers map[string][]string, after st
 func (f *fake) talk(c net.Conn) {
 	defer c.Close()
 	r := textproto.NewReader(bufio.NewReader(c))
+	udp := false
 	for {
 		line, err := r.ReadLine()
 		if err != nil {
@@ -126,7 +127,10 @@ func (f *fake) talk(c net.Conn) {
 			text += fmt.Sprintf("\r\nContent-Length: %d", len(body))
 		}
 		text += "\r\n\r\n" + body
-		if method == "PLAY" && strings.HasPrefix(answer, "200") {
+		if method == "SETUP" {
+			udp = strings.Contains(answer, "RTP/AVP;")
+		}
+		if method == "PLAY" && strings.HasPrefix(answer, "200") && !udp {
 			text += f.after
 		}
 		if _, err := io.WriteString(c, text); err != nil || method == "PLAY" && f.hangUp {
@@ -307,6 +311,7 @@ func TestTLS(t *testing.T) {
 	if err := Open(context.Background(), u, &taken{}, stream.Options{}); err == nil || !strings.Contains(err.Error(), "SSL_CERT_FILE") {
 		t.Errorf("%v", err)
 	}
+	t.Run("a front before GStreamer", func(t *testing.T) { tlsFront(t, web.TLS.Certificates[0]) })
 }
 
 func TestUDPRefusedIsReadOverTCP(t *testing.T) {
@@ -323,16 +328,39 @@ func TestUDPRefusedIsReadOverTCP(t *testing.T) {
 	}
 }
 
-// A firewall that lets no UDP in.
-func TestUDPSilent(t *testing.T) {
-	f := serve(t, map[string][]string{
-		"DESCRIBE": describeOK,
-		"SETUP":    {"200 OK\nSession: 7\nTransport: RTP/AVP;unicast;client_port=1-2;server_port=6000-6001"},
-	}, "")
-	u, _ := url.Parse("rtsp+udp://" + f.l.Addr().String() + "/a")
-	err := Open(context.Background(), u, &taken{}, stream.Options{Timeout: 500 * time.Millisecond})
-	if err == nil || !strings.Contains(err.Error(), "no RTP packet came over UDP within 500ms") {
-		t.Errorf("%v", err)
+// A firewall that lets no UDP in: it is read over TCP, where the server can; one
+// that has no TCP is silent.
+func TestUDPSilentIsReadOverTCP(t *testing.T) {
+	silent := "200 OK\nSession: 7\nTransport: RTP/AVP;unicast;client_port=1-2;server_port=6000-6001"
+	for _, c := range []struct {
+		name    string
+		setups  []string
+		want    string
+		frames  int
+		remarks int
+	}{
+		{
+			"TCP is there", []string{silent, silent, "200 OK\nSession: 8\nTransport: RTP/AVP/TCP;interleaved=0-1", "200 OK\nTransport: RTP/AVP/TCP;interleaved=2-3"},
+			"TEARDOWN", 40, 1,
+		},
+		{
+			"TCP is refused", []string{silent, silent, "461 Unsupported Transport", silent, silent},
+			"no RTP packet came over UDP within 500ms", 0, 2,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := serve(t, map[string][]string{"DESCRIBE": describeOK, "SETUP": c.setups}, played())
+			u, _ := url.Parse("rtsp+udp://" + f.l.Addr().String() + "/a")
+			sink := &taken{}
+			err := Open(context.Background(), u, sink, stream.Options{Timeout: 500 * time.Millisecond})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+			if len(sink.frames) != c.frames || len(sink.notes) != c.remarks || !strings.Contains(sink.notes[0], "no packet came over UDP within 500ms") {
+				t.Errorf("%d frames, notes %q", len(sink.frames), sink.notes)
+			}
+		})
 	}
 }
 

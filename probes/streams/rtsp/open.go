@@ -24,14 +24,20 @@ const maxRedirects = 5
 
 // Open reads u. The user and password of the URL are used where the server asks
 // (basic, digest with MD5 or SHA-256), and never given to another host that it
-// redirects to. A transport that the server does not have (461) is replaced by the
-// other one, which is noted (stream.Noter).
+// redirects to. A transport that the server does not have (461), and UDP over which
+// nothing comes, is replaced by the other one, which is noted (stream.Noter).
 func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) error {
 	o = wire.Defaults(o)
+	udp := strings.HasSuffix(strings.ToLower(u.Scheme), "+udp")
 	for range maxRedirects {
-		to, err := read(ctx, u, sink, o)
+		to, err := read(ctx, u, sink, o, udp)
 		if ctx.Err() != nil {
 			return nil
+		}
+		if udp && errors.Is(err, rtp.ErrSilent) {
+			stream.Note(sink, fmt.Sprintf("%s: no packet came over UDP within %s of PLAY, is a firewall or NAT between? Read over TCP", wire.Shown(u), o.Timeout))
+			udp = false
+			continue
 		}
 		if to == nil {
 			return err
@@ -43,7 +49,7 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 }
 
 // read reads u; to is where the server redirects.
-func read(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) (to *url.URL, err error) {
+func read(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options, udp bool) (to *url.URL, err error) {
 	c, err := dial(ctx, u, o)
 	if err != nil {
 		return nil, err
@@ -76,7 +82,7 @@ func read(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) (
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", c.shown, err)
 	}
-	p := &play{client: c, d: d, base: base, sink: sink, udp: strings.HasSuffix(strings.ToLower(u.Scheme), "+udp")}
+	p := &play{client: c, d: d, base: base, sink: sink, udp: udp}
 	defer p.closeEnds()
 	return nil, p.run(ctx)
 }

@@ -76,6 +76,7 @@ const (
 	PlaylistAge                  // seconds since the HLS playlist last changed
 	SegmentSlowness              // HLS: seconds that a segment's download took by its duration, a ratio
 	PCRJitter                    // seconds, MPEG-TS: PCR against arrival over the least
+	TargetDuration               // seconds, HLS: EXT-X-TARGETDURATION of the playlist that holds now
 	Gauges                       // how many there are
 )
 
@@ -101,6 +102,31 @@ type Noter interface {
 func Note(s Sink, text string) {
 	if n, ok := s.(Noter); ok {
 		n.Note(text)
+	}
+}
+
+// Doubter is what a Sink may be too: it takes what an observer knows of its own
+// blindness, so that nobody is accused of it.
+type Doubter interface {
+	// Apart says that the tracks' timestamps have no common origin as far as anyone
+	// knows, so that audio can't be set against video; false: from now on they have.
+	Apart(apart bool)
+	// Missed says that the observer itself missed data of this stream between two
+	// times, monotonic ns. It may be told again, with a later end.
+	Missed(from, to int64)
+}
+
+// Apart tells a sink that takes it.
+func Apart(s Sink, apart bool) {
+	if d, ok := s.(Doubter); ok {
+		d.Apart(apart)
+	}
+}
+
+// Missed tells a sink that takes it.
+func Missed(s Sink, from, to int64) {
+	if d, ok := s.(Doubter); ok {
+		d.Missed(from, to)
 	}
 }
 
@@ -135,6 +161,9 @@ func (e *Refused) Error() string {
 type Ended struct {
 	URL string
 	Why string // "NetStream.Play.UnpublishNotify", "connection closed by the server"
+	// Over says that it had ended before anybody asked: a recording, which nobody
+	// watches live. Final: nothing else will ever be at this URL.
+	Over, Final bool
 }
 
 func (e *Ended) Error() string { return "read " + e.URL + ": ended: " + e.Why }

@@ -46,3 +46,30 @@ func (w *unwrapper) payload(b []byte, sink stream.Sink) []byte {
 	w.next = w.head.SequenceNumber + 1
 	return body
 }
+
+// Wrapped is a transport stream in RTP packets that another receives (RTSP, RFC 2250).
+type Wrapped struct {
+	demux *Demuxer
+	rtp   unwrapper
+	sink  stream.Sink
+}
+
+// NewWrapped makes one that gives to sink.
+func NewWrapped(sink stream.Sink) *Wrapped {
+	d := New(sink)
+	d.Live = true
+	return &Wrapped{demux: d, sink: sink}
+}
+
+// Packet takes an RTP packet, with when it came (ns).
+func (w *Wrapped) Packet(b []byte, arrival int64) {
+	if body := w.rtp.payload(b, w.sink); body != nil {
+		w.demux.Datagram(body, arrival)
+	}
+}
+
+// Idle gives a picture that is whole by the clock, see Demuxer.
+func (w *Wrapped) Idle(now int64) { w.demux.Idle(now, int64(idle)) }
+
+// Flush gives what is under way, as nothing more comes.
+func (w *Wrapped) Flush() { w.demux.Flush() }

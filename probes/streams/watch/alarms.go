@@ -19,7 +19,7 @@ type Alarms struct {
 	name   string // --on-freeze, --webhook: for what is said
 	action Action
 	tell   func(text string)
-	well   bool // the end of a freeze is told too
+	well   bool // the end of a freeze, and its verdict, are told too; else a verdict that comes is waited for
 
 	mu      sync.Mutex
 	guard   *Guard
@@ -39,7 +39,7 @@ func NewAlarms(name string, action Action, l Limits, well bool, tell func(string
 func (a *Alarms) Frozen(ctx context.Context, alarm Alarm, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if now.Before(a.next[alarm.Stream]) {
+	if now.Before(a.next[alarm.Stream]) || alarm.Awaited && !a.well {
 		return
 	}
 	if a.running >= maxRunning {
@@ -68,6 +68,15 @@ func (a *Alarms) Well(ctx context.Context, alarm Alarm, now time.Time) {
 		a.run(ctx, alarm)
 	}
 	delete(a.acted, alarm.Stream)
+}
+
+// Judged says what the host's recording told of a stream that an alarm went out for.
+func (a *Alarms) Judged(ctx context.Context, alarm Alarm) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.acted[alarm.Stream] && a.well && a.running < maxRunning {
+		a.run(context.WithoutCancel(ctx), alarm)
+	}
 }
 
 // Sweep forgets what is long ago.
@@ -102,8 +111,11 @@ func (a *Alarms) run(ctx context.Context, alarm Alarm) {
 }
 
 func did(alarm Alarm) string {
-	if alarm.Event == AlarmWell {
+	switch alarm.Event {
+	case AlarmWell:
 		return "told that it is well again"
+	case AlarmVerdict:
+		return "told the verdict"
 	}
 	return fmt.Sprintf("called, %s for %s", map[string]string{AlarmFreeze: "frozen", AlarmDown: "down"}[alarm.Event], short(alarm.For))
 }

@@ -32,7 +32,6 @@ func TestCommandGetsTheAlarmAndNoShell(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `SNAG_EVENT=freeze
-SNAG_LAYER=
 SNAG_ONSET=2026-11-21T03:00:00Z
 SNAG_SECONDS=3.200
 SNAG_STREAM=live/cam1
@@ -41,6 +40,85 @@ SNAG_VERDICT=only this one
 $(reboot); ` + "`x`\n"
 	if string(b) != want {
 		t.Errorf("it got\n%s", b)
+	}
+}
+
+// What the host's recording told is told on; what is not known is not there, and
+// nothing that another snag said of another stream.
+func TestCommandGetsTheVerdict(t *testing.T) {
+	t.Setenv("SNAG_CULPRIT", "yesterday's")
+	t.Setenv("SNAG_VERDICT", "yesterday's")
+	t.Setenv("SNAG_HOME", "the user's own")
+	judged := frozen
+	judged.Verdict = ""
+	none := map[string]string{"SNAG_HOME": "the user's own", "SNAG_CULPRIT": "", "SNAG_VERDICT": "", "SNAG_CONFIDENCE": "", "SNAG_RECORDING": "", "SNAG_LAYER": ""}
+	named := map[string]string{"SNAG_CULPRIT": "encoder-stall", "SNAG_SUBJECT": "ffmpeg[40]", "SNAG_CONFIDENCE": "0.97", "SNAG_VERDICT": "it stalls", "SNAG_RECORDING": "/tmp/x/3"}
+	unnamed := map[string]string{"SNAG_CULPRIT": "", "SNAG_CONFIDENCE": "", "SNAG_VERDICT": "nobody", "SNAG_RECORDING": "/tmp/x/3"}
+	for _, c := range []struct {
+		judged  *Judged
+		verdict string
+		want    map[string]string
+	}{
+		{nil, "", none},
+		{&Judged{Culprit: "encoder-stall", Subject: "ffmpeg[40]", Confidence: 0.973, Recording: "/tmp/x/3"}, "it stalls", named},
+		{&Judged{Recording: "/tmp/x/3"}, "nobody", unnamed},
+	} {
+		judged.Judged, judged.Verdict = c.judged, c.verdict
+		out := filepath.Join(t.TempDir(), "out")
+		if err := (Command{Argv: []string{"sh", "-c", "env > " + out}, Timeout: 10 * time.Second}).Do(context.Background(), judged); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for line := range strings.Lines(string(b)) {
+			name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+			got[name] = value
+		}
+		for name, want := range c.want {
+			if value, there := got[name]; value != want || there != (want != "") {
+				t.Errorf("%+v: %s is %q (there: %v), want %q", c.judged, name, value, there, want)
+			}
+		}
+		body, err := json.Marshal(postOf(judged))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"culprit", "confidence", "subject", "verdict", "recording"} {
+			want := c.want["SNAG_"+strings.ToUpper(name)]
+			if strings.Contains(string(body), `"`+name+`"`) != (want != "") && name != "subject" {
+				t.Errorf("%s of %s, want %q", name, body, want)
+			}
+		}
+	}
+}
+
+// With a verdict on its way a command waits for it, and no longer than that; a
+// webhook is told at once, and told the verdict after.
+func TestAlarmsAwaitTheVerdict(t *testing.T) {
+	for _, well := range []bool{false, true} {
+		action := &noted{}
+		a := NewAlarms("x", action, DefaultLimits, well, func(string) {})
+		alarm := frozen
+		alarm.Awaited = true
+		a.Frozen(context.Background(), alarm, epoch)
+		a.Wait()
+		verdict := alarm
+		verdict.Event, verdict.Awaited, verdict.Judged = AlarmVerdict, false, &Judged{Culprit: "encoder-stall"}
+		a.Judged(context.Background(), verdict)
+		a.Wait()
+		alarm.Awaited, alarm.Judged = false, verdict.Judged
+		a.Frozen(context.Background(), alarm, epoch.Add(time.Second))
+		a.Wait()
+		want := "freeze live/cam1"
+		if well {
+			want = "freeze live/cam1,verdict live/cam1"
+		}
+		if got := strings.Join(action.called, ","); got != want {
+			t.Errorf("tells ends %v: called for %q, want %q", well, got, want)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -33,7 +34,7 @@ func (c Command) Do(ctx context.Context, a Alarm) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
-	cmd.Env = append(os.Environ(), c.environment(a)...)
+	cmd.Env = append(inherited(), c.environment(a)...)
 	// A group of its own: what it started ends with it, and Ctrl-C is snag's.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -50,16 +51,46 @@ func (c Command) Do(ctx context.Context, a Alarm) error {
 	return fmt.Errorf("run %s: %s%s", Clean(c.Argv[0], 80), Clean(err.Error(), maxShownWhy), out.said())
 }
 
+// environment is what the command is told. What is not known is not there.
 func (c Command) environment(a Alarm) []string {
-	return []string{
+	env := []string{
 		"SNAG_EVENT=" + a.Event,
 		"SNAG_STREAM=" + a.Stream,
 		"SNAG_URL=" + a.URL,
-		"SNAG_LAYER=" + a.Layer,
 		"SNAG_ONSET=" + a.Onset.UTC().Format(time.RFC3339Nano),
 		"SNAG_SECONDS=" + strconv.FormatFloat(a.For.Seconds(), 'f', 3, 64),
-		"SNAG_VERDICT=" + a.Verdict,
 	}
+	put := func(name, value string) {
+		if value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	put("SNAG_LAYER", a.Layer)
+	put("SNAG_VERDICT", a.Verdict)
+	if j := a.Judged; j != nil {
+		put("SNAG_RECORDING", j.Recording)
+		put("SNAG_CULPRIT", j.Culprit)
+		put("SNAG_SUBJECT", j.Subject)
+		if j.Culprit != "" {
+			put("SNAG_CONFIDENCE", strconv.FormatFloat(j.Confidence, 'f', 2, 64))
+		}
+	}
+	return env
+}
+
+// inherited is snag's own environment without what an outer snag said of another
+// stream: what is not known here must not look as if it were.
+func inherited() []string {
+	return slices.DeleteFunc(os.Environ(), func(s string) bool {
+		name, _, _ := strings.Cut(s, "=")
+		return slices.Contains(variables, name)
+	})
+}
+
+// variables are the names that a command may be told.
+var variables = []string{
+	"SNAG_EVENT", "SNAG_STREAM", "SNAG_URL", "SNAG_LAYER", "SNAG_ONSET", "SNAG_SECONDS",
+	"SNAG_VERDICT", "SNAG_CULPRIT", "SNAG_SUBJECT", "SNAG_CONFIDENCE", "SNAG_RECORDING",
 }
 
 // tail keeps the last of what is written to it.

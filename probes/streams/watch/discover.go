@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"snag/internal/netns"
 )
 
 // What a server's answer may cost.
@@ -98,6 +101,15 @@ func askClient() *http.Client {
 		}
 		return nil
 	}}
+}
+
+// Inside asks from inside the network namespace at path.
+func (d *Discovery) Inside(path string) {
+	d.client.Transport = &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return netns.Dial(ctx, &net.Dialer{Timeout: askTimeout}, path, network, address)
+		},
+	}
 }
 
 // Name says who is asked, without credentials.

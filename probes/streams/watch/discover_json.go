@@ -5,18 +5,23 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 )
 
 const pageSize = 1000
 
-// readMediaMTX reads MediaMTX's /v3/paths/list (its apidocs/openapi.yaml,
-// pathList). A path that nobody publishes yet is not ready: it has nothing to read.
+// readMediaMTX reads MediaMTX's /v3/paths/list (its api/openapi.yaml, PathList). A
+// path that nobody publishes has nothing to read: ready is false, since 1.17 available
+// (ready is deprecated there); or what it has is the picture that fills the gap of
+// alwaysAvailable, and online is false.
 func readMediaMTX(body []byte) ([]vars, int, error) {
 	var list struct {
 		PageCount *int `json:"pageCount"`
 		Items     []struct {
-			Name  string `json:"name"`
-			Ready bool   `json:"ready"`
+			Name      string `json:"name"`
+			Ready     bool   `json:"ready"`
+			Available *bool  `json:"available"`
+			Online    *bool  `json:"online"`
 		} `json:"items"`
 	}
 	if err := json.Unmarshal(body, &list); err != nil || list.PageCount == nil {
@@ -24,7 +29,11 @@ func readMediaMTX(body []byte) ([]vars, int, error) {
 	}
 	var out []vars
 	for _, p := range list.Items {
-		if p.Ready && p.Name != "" {
+		published := p.Ready
+		if p.Available != nil {
+			published = *p.Available && (p.Online == nil || *p.Online)
+		}
+		if published && p.Name != "" {
 			out = append(out, vars{"stream": p.Name})
 		}
 	}
@@ -35,14 +44,16 @@ func mediaMTXPage(api *url.URL, n int) *url.URL {
 	return withQuery(api, "itemsPerPage", strconv.Itoa(pageSize), "page", strconv.Itoa(n))
 }
 
-// readSRS reads SRS's /api/v1/streams (srs_app_http_api.cpp). A stream that was
-// published once stays listed with publish.active false.
+// readSRS reads SRS's /api/v1/streams (trunk/src/app/srs_app_statistic.cpp, dumps).
+// A stream that was published once stays listed with publish.active false. Before
+// the path that url has stands the virtual host, where it is not the default one.
 func readSRS(body []byte) ([]vars, int, error) {
 	var list struct {
 		Code    *int `json:"code"`
 		Streams []struct {
 			Name    string `json:"name"`
 			App     string `json:"app"`
+			URL     string `json:"url"`
 			Publish struct {
 				Active bool `json:"active"`
 			} `json:"publish"`
@@ -57,7 +68,8 @@ func readSRS(body []byte) ([]vars, int, error) {
 	var out []vars
 	for _, s := range list.Streams {
 		if s.Publish.Active && s.Name != "" {
-			out = append(out, vars{"app": s.App, "stream": s.Name})
+			vhost, _, _ := strings.Cut(s.URL, "/")
+			out = append(out, vars{"app": s.App, "stream": s.Name, "vhost": vhost})
 		}
 	}
 	return out, 1, nil

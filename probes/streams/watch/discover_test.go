@@ -12,9 +12,14 @@ import (
 
 // The answers in testdata/discover: nginx.xml is what nginx 1.22 with Debian's
 // libnginx-mod-rtmp 1.2.2 gave with three publishers and one player who waits;
-// srs.json is ossrs/srs issue 4477's answer of SRS 5 and a stream that ended;
-// mediamtx.json follows MediaMTX's apidocs/openapi.yaml, consul.json Consul's
-// api-docs/health.
+// srs.json is ossrs/srs issue 4477's answer of SRS 5, a stream of another virtual host
+// and one that ended, field by field as SRS 7.0.18 writes them
+// (trunk/src/app/srs_app_statistic.cpp, SrsStatisticStream::dumps); mediamtx.json is by
+// MediaMTX 1.20.1's api/openapi.yaml and internal/defs/api_path.go, with a path that
+// alwaysAvailable fills (online false) and a source that is not there yet (available
+// false: internal/core/path.go), mediamtx-1.9.json by 1.9's apidocs/openapi.yaml;
+// consul.json is by Consul's api-docs/health. A real Consul is asked in
+// consul_live_test.go, a real nginx-rtmp in the probe's live test.
 func answer(t *testing.T, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile("testdata/discover/" + name)
@@ -33,7 +38,10 @@ func TestDiscover(t *testing.T) {
 		{"nginx:URL/stat", "nginx.xml", []string{"rtmp://127.0.0.1:1935/live/cam1", "rtmp://127.0.0.1:1935/live/cam2", "rtmp://127.0.0.1:1935/hall/a"}, 0},
 		{"nginx:URL/stat url=rtmp://edge:1936/{app}/{stream}", "nginx.xml", []string{"rtmp://edge:1936/live/cam1", "rtmp://edge:1936/live/cam2", "rtmp://edge:1936/hall/a"}, 0},
 		{"mediamtx:URL", "mediamtx.json", []string{"rtsp://127.0.0.1:8554/door", "rtsp://127.0.0.1:8554/site%20b/gate"}, 0},
-		{"srs:URL/", "srs.json", []string{"rtmp://127.0.0.1:1935/__defaultApp__/stream"}, 0},
+		{"mediamtx:URL", "mediamtx-1.9.json", []string{"rtsp://127.0.0.1:8554/door", "rtsp://127.0.0.1:8554/site%20b/gate"}, 0},
+		{"srs:URL/", "srs.json", []string{"rtmp://127.0.0.1:1935/__defaultApp__/stream", "rtmp://127.0.0.1:1935/live/stage?vhost=stage.example.com"}, 0},
+		{"srs:URL url=http://{host}:8080/{app}/{stream}.m3u8?k=1", "srs.json",
+			[]string{"http://127.0.0.1:8080/__defaultApp__/stream.m3u8?k=1", "http://127.0.0.1:8080/live/stage.m3u8?k=1&vhost=stage.example.com"}, 0},
 		{"consul:URL/v1/health/service/rtmp url=rtmp://{address}:{port}/live/{meta.stream}", "consul.json",
 			[]string{"rtmp://10.1.10.99:1935/live/cam1", "rtmp://[fd00::2]:1936/live/cam2"}, 1},
 	} {

@@ -95,6 +95,12 @@ func (w *Watcher) matchLayers(now int64) []string {
 			if row, ok := h.Row(l.name, w.o.Anchor); ok && w.o.Sink != nil {
 				w.o.Sink.Append(row)
 			}
+			if w.record == nil {
+				continue
+			}
+			if row, ok := h.Row(l.name, w.record.anchor); ok {
+				w.record.sink.Append(row)
+			}
 		}
 		if over := len(l.hops) - maxHops*(len(l.names)-1); over > 0 {
 			l.hops = slices.Delete(l.hops, 0, over)

@@ -2,7 +2,9 @@ package watch
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"strings"
 )
 
 // Bounds of a list: more is said and not read.
@@ -53,6 +55,19 @@ func ParseList(file string, b []byte, whole bool) ([]Entry, []Problem) {
 		problems = append(problems, Problem{file, 0, fmt.Sprintf("%d more lines can't be read", left)})
 	}
 	return entries, problems
+}
+
+// ParseArgument reads one stream as the command line has it: a URL, or in one word
+// for the shell what a list's line has, "rtmp://… name=door threshold=3s".
+func ParseArgument(arg, from string) (Entry, error) {
+	if !strings.ContainsAny(arg, " \t") { // a URL alone: a quote in it is its own
+		return NewEntry(arg, from)
+	}
+	e, ok, err := parseLine(arg, from)
+	if err == nil && !ok {
+		err = errors.New("an empty argument is no URL")
+	}
+	return e, err
 }
 
 func parseLine(line, from string) (Entry, bool, error) {

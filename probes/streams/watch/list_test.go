@@ -145,3 +145,29 @@ func FuzzParseList(f *testing.F) {
 		}
 	})
 }
+
+func TestParseArgument(t *testing.T) {
+	for arg, want := range map[string]Entry{
+		"rtmp://h/live/cam1":                             {Name: "live/cam1"},
+		"rtmp://h/live/cam1 name=door threshold=3s":      {Name: "door", Threshold: 3 * time.Second},
+		" rtmp://h/live/cam1\tname='the front door' ":    {Name: "the front door"},
+		"rtsp://joe:it's@h/cam1":                         {Name: "cam1"},
+		"rtmp://h/live/cam1 threshold=0.5 # by the gate": {Name: "live/cam1", Threshold: 500 * time.Millisecond},
+	} {
+		e, err := ParseArgument(arg, "the test")
+		if err != nil || e.Name != want.Name || e.Threshold != want.Threshold || e.From != "the test" {
+			t.Errorf("%q: %+v, %v", arg, e, err)
+		}
+	}
+	for arg, want := range map[string]string{
+		"":                                "has no protocol",
+		"  ":                              "an empty argument",
+		"rtmp://h/live/cam1 treshold=3s":  "there is no field treshold=",
+		"rtmp://h/live/cam1 threshold=9h": "threshold=9h",
+		"rtmp://h/a rtmp://h/b":           "is not a field",
+	} {
+		if _, err := ParseArgument(arg, ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", arg, err, want)
+		}
+	}
+}

@@ -126,11 +126,11 @@ func (w *Watcher) samples(send func(name string, labels recording.Labels, v floa
 	now := w.now()
 	for _, s := range w.streams {
 		labels := func() recording.Labels {
-			return recording.Labels{"stream": s.entry.Name, "layer": s.entry.Layer, "side": recording.StreamSidePlayer}
+			return recording.Labels{"stream": s.entry.Name, "layer": s.entry.Layer, "side": s.side}
 		}
 		state, since := stateOf(s.link0(), s.signs, now)
 		up := 0.0
-		if state >= Late && state != Connecting && state != Waiting {
+		if state >= Late && state != Connecting && state != Waiting && state != Over {
 			up = 1
 		}
 		send("snag_stream_up", labels(), up)
@@ -183,6 +183,7 @@ var help = map[string]string{
 	"snag_stream_gop_seconds":             "The last whole GOP's length.",
 	"snag_stream_jitter_seconds":          "RFC 3550 6.4.1.",
 	"snag_stream_playlist_age_seconds":    "Since the HLS playlist last changed.",
+	"snag_stream_target_seconds":          "EXT-X-TARGETDURATION of the HLS playlist.",
 	"snag_stream_reader_late_seconds":     "How late the watch itself was in the last second, as this stream's figures take it.",
 	"snag_stream_packets_lost_total":      "RTP packets that never came.",
 	"snag_stream_packets_late_total":      "RTP packets that came after the reorder window.",

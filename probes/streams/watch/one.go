@@ -25,11 +25,14 @@ type one struct {
 	open     stream.Open
 	figures  *figures.Meter
 	writer   *figures.Writer // nil: nothing is recorded
+	beside   *figures.Writer // of the recording that the host is in just now (Record)
 	sink     stream.Sink
 	stop     context.CancelFunc
 	side     string // one of recording.StreamSide…
-	joined   bool   // somebody else reads it and hands it in …
-	lag      int64  // … so late at the most, ns
+	remote   string // of a joined one: the other end of its connection
+	kin      kinship
+	joined   bool  // somebody else reads it and hands it in …
+	lag      int64 // … so late at the most, ns
 
 	mu     sync.Mutex
 	link   link
@@ -44,7 +47,10 @@ type one struct {
 	drift  curve
 	recent []Happened
 	begun  uint64 // freezes
-	alarm  alarmState
+	// counted is the last of them by its event's ID.
+	counted uint64
+	alarm   alarmState
+	judged  *Judged // the last
 }
 
 // tap is what a reader writes to: the figures, and beside them what the table shows.
@@ -73,6 +79,12 @@ func (t tap) Params(p stream.Params) {
 	t.Sink.Params(p)
 }
 
+// Apart passes on what the figures must know.
+func (t tap) Apart(apart bool) { stream.Apart(t.Sink, apart) }
+
+// Missed passes on what the figures must know.
+func (t tap) Missed(from, to int64) { stream.Missed(t.Sink, from, to) }
+
 // Note tells a reader's remark once: readers come back, and say the same.
 func (t tap) Note(text string) {
 	text = Clean(text, 300)
@@ -86,12 +98,14 @@ func (t tap) Note(text string) {
 }
 
 func (w *Watcher) newOne(e Entry, open stream.Open) *one {
-	return w.newOneOf(e, open, recording.StreamSidePlayer)
+	s := w.newOneOf(e, open, recording.StreamSidePlayer)
+	w.meet(s, nil)
+	return s
 }
 
 func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 	asked := e
-	e.Name = w.unique(e)
+	e.Name = w.unique(e, side)
 	threshold := e.Threshold
 	if threshold == 0 {
 		threshold = w.o.Threshold
@@ -100,11 +114,15 @@ func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 	s := &one{asked: asked, entry: e, protocol: protocolOf(e), shown: ShownURL(e.URL), open: open, stop: func() {}, side: side}
 	s.link.since = now
 	s.figures = figures.New(figures.Options{
+		Over: w.o.Over,
 		Name: e.Name, Asked: now, Threshold: threshold, Bursty: s.protocol == "hls", Frames: w.o.Frames,
 	})
 	s.sink = tap{w.layeredSink(e, s.figures), s, w.o.Note}
 	if w.o.Sink != nil {
 		s.writer = figures.NewWriter(w.o.Sink, w.o.Anchor, w.place(s))
+	}
+	if w.record != nil {
+		s.beside = figures.NewWriter(w.record.sink, w.record.anchor, w.place(s))
 	}
 	return s
 }
@@ -134,6 +152,9 @@ func protocolOf(e Entry) string {
 	return "ffprobe"
 }
 
+// Segmented tells whether a stream comes as a playlist and segments (HLS).
+func Segmented(e Entry) bool { return protocolOf(e) == "hls" }
+
 // comesByItself tells whether a protocol is sent to snag without being asked for.
 func comesByItself(protocol string) bool {
 	return protocol == "mpegts" || protocol == "rtp" || protocol == "ps"
@@ -161,10 +182,18 @@ func (w *Watcher) keep(ctx context.Context, s *one) {
 		if err == nil {
 			err = &stream.Ended{URL: s.shown, Why: "the reader ended"}
 		}
-		if let || err.Error() != was { // the same no, again and again, is one event
+		var ended *stream.Ended
+		over := errors.As(err, &ended) && ended.Over
+		// The same no, again and again, is one event; that what was live is a
+		// recording now, none.
+		if let || err.Error() != was && !(over && s.everRead()) {
 			s.figures.End(now, err)
 		}
 		was = err.Error()
+		if over && ended.Final {
+			s.away(now, err, 0)
+			return
+		}
 		b.steady(read)
 		wait := b.next(rand.Float64())
 		s.away(now, err, now+int64(wait))
@@ -217,8 +246,17 @@ func (s *one) away(now int64, err error, retry int64) {
 		s.link.since = now
 	}
 	var refused *stream.Refused
+	var ended *stream.Ended
 	s.link.phase, s.link.err, s.link.retry = away, err, retry
 	s.link.refused = errors.As(err, &refused)
+	s.link.over = errors.As(err, &ended) && ended.Over
+}
+
+// everRead tells whether the stream was ever let in.
+func (s *one) everRead() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.link.ends > 0
 }
 
 // unreadable is a stream that no reader is for.

@@ -49,6 +49,62 @@ func (p *pulse) note(late time.Duration) {
 // take returns the worst since the last take.
 func (p *pulse) take() time.Duration { return time.Duration(p.worst.Swap(0)) }
 
+// queued measures how long threads of this process waited for a CPU: the second
+// number of /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst,
+// kernels with CONFIG_SCHED_INFO), ns. What gets a CPU for milliseconds now and then
+// is late by more than its timers show.
+type queued struct {
+	tasks string // /proc/self/task
+	last  map[string]int64
+	buf   [64]byte
+}
+
+// take returns the most that any thread waited since the last take; 0 where the
+// kernel does not tell.
+func (q *queued) take() time.Duration {
+	dir, err := os.Open(q.tasks)
+	if err != nil {
+		return 0
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(maxThreads)
+	if err != nil {
+		return 0
+	}
+	now := make(map[string]int64, len(names))
+	most := int64(0)
+	for _, name := range names {
+		waited, ok := q.read(q.tasks + "/" + name + "/schedstat")
+		if !ok {
+			continue // it ended meanwhile
+		}
+		now[name] = waited
+		if was, known := q.last[name]; known {
+			most = max(most, waited-was)
+		}
+	}
+	q.last = now
+	return time.Duration(most)
+}
+
+// maxThreads that are looked at: Go makes one a CPU, and one for each call that blocks.
+const maxThreads = 64
+
+func (q *queued) read(path string) (int64, bool) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, false
+	}
+	defer f.Close()
+	n, _ := f.Read(q.buf[:]) // nothing is no number
+	fields := bytes.Fields(q.buf[:n])
+	if len(fields) < 2 {
+		return 0, false
+	}
+	v, err := strconv.ParseInt(string(fields[1]), 10, 64)
+	return v, err == nil
+}
+
 // ownCPU is the CPU time of this process, seconds.
 func ownCPU() float64 {
 	var u unix.Rusage

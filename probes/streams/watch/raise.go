@@ -8,9 +8,11 @@ import (
 
 // alarmState is what was said of one stream to the alarms.
 type alarmState struct {
-	bad   bool
-	event string
-	onset int64 // monotonic ns
+	bad    bool
+	event  string
+	onset  int64   // monotonic ns
+	since  int64   // when it was told to the alarms
+	judged *Judged // by the host's recording, since then
 }
 
 // raised is an alarm, or its end.
@@ -35,7 +37,10 @@ func (w *Watcher) alarming(now int64) []raised {
 		switch {
 		case event != "":
 			if !was.bad {
-				s.alarm = alarmState{bad: true, onset: since}
+				s.alarm = alarmState{bad: true, onset: since, since: now}
+				if w.o.Stopped != nil {
+					w.o.Stopped()
+				}
 			}
 			s.alarm.event = event
 			if all == nil {
@@ -46,8 +51,10 @@ func (w *Watcher) alarming(now int64) []raised {
 			if verdict == "" {
 				verdict = triage(t, all)
 			}
-			out = append(out, raised{Alarm: w.alarm(s, now, verdict)})
-		case was.bad && state >= Late && state != Connecting && state != Waiting:
+			a := w.alarm(s, now, verdict)
+			a.Awaited = w.o.Stopped != nil && a.Judged == nil && now-s.alarm.since < int64(awaited)
+			out = append(out, raised{Alarm: a})
+		case was.bad && state >= Late && state != Connecting && state != Waiting && state != Over:
 			s.alarm = alarmState{}
 			a := w.alarm(s, now, "")
 			a.Event, a.Onset = AlarmWell, w.time(was.onset).Wall()
@@ -73,10 +80,19 @@ func alarmOf(state State, s signs, since int64, threshold time.Duration) string 
 func (s *one) threshold() time.Duration { return time.Duration(s.second.Limit * float64(time.Second)) }
 
 func (w *Watcher) alarm(s *one, now int64, verdict string) Alarm {
-	return Alarm{
+	a := Alarm{
 		Event: s.alarm.event, Stream: s.entry.Name, URL: s.shown, Layer: s.entry.Layer,
 		Onset: w.time(s.alarm.onset).Wall(), For: time.Duration(now - s.alarm.onset), Verdict: verdict,
 	}
+	if a.Judged = s.alarm.judged; a.Judged == nil {
+		return a
+	}
+	if a.Verdict == "" || a.Judged.Culprit != "" { // what the host proved goes before what a viewer sees
+		a.Verdict = a.Judged.Text
+	} else if a.Verdict != a.Judged.Text {
+		a.Verdict += ". By the host's recording: " + a.Judged.Text
+	}
+	return a
 }
 
 // troubles is every stream as triage needs it.

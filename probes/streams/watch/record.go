@@ -9,36 +9,66 @@ import (
 func (w *Watcher) place(s *one) figures.Place {
 	return figures.Place{
 		Name: s.entry.Name, URL: s.shown, Protocol: s.protocol, Layer: s.entry.Layer,
-		Side: s.side, Netns: w.o.NetnsID,
+		Side: s.side, Netns: w.o.NetnsID, Known: s.known(),
 	}
 }
 
-// write puts a second into the recording.
+// write puts a second into the recordings.
 func (w *Watcher) write(s *one, f figures.Second) {
-	if s.writer != nil {
-		s.writer.Second(f, s.figures.Info())
+	for _, to := range s.writers() {
+		to.Know(s.known())
+		to.Second(f, s.figures.Info())
 	}
 }
 
-// record puts events into the recording.
+// record puts events into the recordings.
 func (s *one) record(events []figures.Event) {
-	if s.writer != nil && len(events) > 0 {
-		s.writer.Events(events)
+	if len(events) == 0 {
+		return
 	}
+	for _, to := range s.writers() {
+		to.Events(events)
+	}
+}
+
+// writers are those of the recordings that are being written.
+func (s *one) writers() []*figures.Writer {
+	both := [2]*figures.Writer{s.writer, s.beside}
+	switch {
+	case s.writer == nil && s.beside == nil:
+		return nil
+	case s.writer == nil:
+		return both[1:]
+	case s.beside == nil:
+		return both[:1]
+	}
+	return both[:]
 }
 
 // closeRow writes a stream's last row.
 func (w *Watcher) closeRow(s *one) {
+	w.closeBeside(s)
 	if s.writer == nil {
 		return
 	}
-	l := s.link0()
-	err := l.err
-	if l.phase == reading {
-		err = nil
-	}
-	s.writer.Close(w.now(), s.figures.Info(), err)
+	s.writer.Close(w.now(), s.figures.Info(), s.lastError())
 	s.writer = nil
+}
+
+func (w *Watcher) closeBeside(s *one) {
+	if s.beside == nil {
+		return
+	}
+	s.beside.Close(w.now(), s.figures.Info(), s.lastError())
+	s.beside = nil
+}
+
+// lastError is why the stream is not being read; nil where it is.
+func (s *one) lastError() error {
+	if l := s.link0(); l.phase != reading {
+		return l.err
+	}
+	return nil
 }
 
 // finish ends what is recorded of every stream.
@@ -46,7 +76,8 @@ func (w *Watcher) finish() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range w.streams {
-		w.sick = w.sick || !s.signs.frames && !s.joined // it was never seen to be well
+		// It was never seen to be well; a recording can't be.
+		w.sick = w.sick || !s.signs.frames && !s.joined && !s.link0().over
 		w.closeRow(s)
 	}
 }
@@ -56,6 +87,7 @@ type Measured struct {
 	Since   recording.Time
 	Streams int            // that are watched
 	Read    int            // of which at least one frame was read
+	LetIn   int            // of the others, those that a server let in and gave nothing: that too was measured
 	Unread  map[string]int // why the others were not, by the reason, with how many
 	Own     Own
 }
@@ -74,7 +106,11 @@ func (w *Watcher) Measured() Measured {
 			continue
 		}
 		why := "it was let in and got no frame"
-		if l := s.link0(); l.err != nil {
+		l := s.link0()
+		if l.phase == reading || l.ends > 0 {
+			m.LetIn++
+		}
+		if l.err != nil {
 			why = Clean(l.err.Error(), 300)
 		} else if l.phase == asking {
 			why = "the server at " + serverOf(s.entry.URL) + " has not answered yet"

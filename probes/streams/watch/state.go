@@ -21,11 +21,12 @@ const (
 	Losing                  // packets are lost on the way to snag
 	Connecting              // it was asked for and has not answered yet
 	Waiting                 // it was let in and no frame has come yet
+	Over                    // a recording, which had ended before it was asked for: nobody watches it live
 	OK
 	States // how many there are
 )
 
-var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "late", "slow", "skipping", "losing", "connecting", "waiting", "ok"}
+var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "late", "slow", "skipping", "losing", "connecting", "waiting", "ended", "ok"}
 
 func (s State) String() string { return stateNames[min(s, OK)] }
 
@@ -53,6 +54,7 @@ type link struct {
 	remote  string
 	params  [2]stream.Params // by stream.Video, stream.Audio
 	refused bool             // err is a server's no
+	over    bool             // err says that it is a recording
 }
 
 type phase uint8
@@ -81,6 +83,8 @@ type signs struct {
 // figures did not measure.
 func stateOf(l link, s signs, now int64) (State, int64) {
 	switch {
+	case l.phase != reading && l.over && !s.frames:
+		return Over, l.since
 	case l.phase != reading && s.frames:
 		return Down, max(s.last, 1)
 	case l.phase == away && l.refused:
@@ -125,6 +129,9 @@ func (s *signs) note(e figures.Event, now int64) {
 	case recording.EventStreamSlow:
 		s.slow = standing
 	case recording.EventStreamSkipped:
+		if e.Doubt {
+			return
+		}
 		s.skipped = now
 	default:
 		return
@@ -142,7 +149,7 @@ func (s *signs) second(f figures.Second, now int64) {
 		s.last = now - int64(f.Standing.V*1e9)
 	}
 	c := f.Transport.Count
-	if c[stream.PacketsLost]+c[stream.ContinuityErrors]+c[stream.CaptureLost] > 0 {
+	if c[stream.PacketsLost]+c[stream.ContinuityErrors] > 0 {
 		s.lost = now
 	}
 }

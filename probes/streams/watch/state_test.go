@@ -39,6 +39,9 @@ func TestStateOf(t *testing.T) {
 		"loses":                      {here, signs{frames: true, live: true, lost: 99e9}, Losing, 99e9},
 		"cut off":                    {link{phase: away, since: 98e9, err: no}, signs{frames: true, last: 97e9}, Down, 97e9},
 		"cut off, and now refused":   {link{phase: away, since: 98e9, err: no, refused: true}, signs{frames: true, last: 97e9}, Down, 97e9},
+		"a recording":                {link{phase: away, since: 90e9, err: no, over: true}, signs{}, Over, 90e9},
+		"a recording, looked at":     {link{phase: asking, since: 90e9, err: no, over: true}, signs{}, Over, 90e9},
+		"was live, is a recording":   {link{phase: away, since: 90e9, err: no, over: true}, signs{frames: true, last: 80e9}, Down, 80e9},
 		"let in again, no frame yet": {link{phase: reading, since: 99e9}, signs{frames: true, last: 97e9}, Waiting, 99e9},
 	} {
 		if state, since := stateOf(c.link, c.signs, now); state != c.state || since != c.since {

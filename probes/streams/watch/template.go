@@ -10,13 +10,13 @@ import (
 // placeholder is a {name} of a template.
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
-var known = map[string]bool{"host": true, "app": true, "stream": true, "address": true, "port": true, "node": true, "service": true, "id": true}
+var known = map[string]bool{"host": true, "app": true, "stream": true, "address": true, "port": true, "node": true, "service": true, "id": true, "vhost": true}
 
 func checkTemplate(t string) error {
 	for _, p := range placeholder.FindAllString(t, -1) {
 		name := p[1 : len(p)-1]
 		if !known[name] && !strings.HasPrefix(name, "meta.") {
-			return fmt.Errorf("url=%s: there is no %s: there are {host} {app} {stream} of a server, {address} {port} {node} {service} {id} {meta.KEY} of consul", Clean(t, 120), p)
+			return fmt.Errorf("url=%s: there is no %s: there are {host} {app} {stream} of a server, {vhost} of srs, {address} {port} {node} {service} {id} {meta.KEY} of consul", Clean(t, 120), p)
 		}
 	}
 	filled := placeholder.ReplaceAllString(t, "1")
@@ -49,7 +49,20 @@ func fill(template string, v vars) (string, error) {
 	if missing != "" {
 		return "", fmt.Errorf("it has no %s", missing)
 	}
+	if v["vhost"] != "" && !strings.Contains(template, "{vhost}") {
+		out = withVhost(out, v["vhost"])
+	}
 	return out, nil
+}
+
+// withVhost names a virtual host as SRS's players do (srs_discovery_tc_url): without
+// it the default one's stream of that name would be read.
+func withVhost(raw, vhost string) string {
+	sep := "?"
+	if strings.Contains(raw, "?") {
+		sep = "&"
+	}
+	return raw + sep + "vhost=" + url.QueryEscape(vhost)
 }
 
 // hostEscaped is a host or address as a URL has it: IPv6 in brackets, and of

@@ -13,12 +13,25 @@ import (
 func (w *Watcher) tick(late time.Duration) {
 	w.mu.Lock()
 	now := w.now()
-	w.meter.tick(time.Now(), late)
+	w.seen = now
+	if w.o.Seen != nil {
+		if seen := w.o.Seen(); seen != 0 {
+			w.seen = min(seen, now)
+		}
+	}
+	shown := late
+	if behind := time.Duration(now - w.seen); behind > beat*10 {
+		shown = max(late, behind)
+	}
+	w.meter.tick(time.Now(), shown)
+	if w.record != nil {
+		w.record.late = max(w.record.late, shown)
+	}
 	var told []Happened
 	for _, s := range w.streams {
 		told = w.look(s, now, late, told)
 	}
-	notes := w.matchLayers(now)
+	notes := append(w.matchLayers(now), w.kindred(now)...)
 	wrong := w.alarming(now)
 	w.mu.Unlock()
 	for _, text := range notes {
@@ -31,7 +44,9 @@ func (w *Watcher) tick(late time.Duration) {
 }
 
 func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) []Happened {
-	now -= s.lag
+	if s.joined {
+		now = w.seen - s.lag
+	}
 	if late > beat { // less is how Go wakes anybody
 		s.figures.Late(now, int64(late))
 	}
@@ -52,13 +67,20 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 	w.noteHurts(s)
 	for _, e := range w.row {
 		s.signs.note(e, now)
-		h := Happened{Event: e, Stream: s.entry.Name, Layer: s.entry.Layer, T: w.time(e.Start), At: w.time(now)}
+		h := Happened{Event: e, Stream: s.entry.Name, Layer: s.entry.Layer, Side: s.side, Beside: w.beside(), T: w.time(e.Start), At: w.time(now)}
 		if e.End != 0 {
 			h.End = w.time(e.End)
 		}
 		if e.Kind == recording.EventStreamFreeze && e.Phase == figures.Begun && !e.Doubt {
 			w.freezes++
 			s.begun++
+			s.counted = e.ID
+			w.sick = w.sick || w.o.Over // no tick may see it stand
+		}
+		if e.Kind == recording.EventStreamFreeze && e.Phase == figures.Ended && e.Doubt && s.counted == e.ID {
+			w.freezes-- // it shows only now that the observer missed data then
+			s.begun--
+			s.counted = 0
 		}
 		if e.Kind == recording.EventStreamFirstFrame && s.first == 0 {
 			s.first = e.Start
@@ -117,11 +139,12 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 	l := s.link0()
 	state, since := stateOf(l, s.signs, now)
 	r := Row{
+		Side: s.side, Kin: s.kin.known, Unnamed: s.kin.unnamed != "", Beside: w.beside(),
 		Entry: s.entry, Shown: s.shown, Protocol: s.protocol, State: state, Since: w.timeIf(since), Retry: w.timeIf(l.retry),
 		Local: l.local, Remote: l.remote, Params: l.params,
 		Asked: w.timeIf(l.begun), First: w.timeIf(s.first),
 		Second: s.second, Figure: s.figure, FPS: s.fps.list(), Drift: s.drift.list(),
-		Recent: append([]Happened(nil), s.recent...), Freezes: s.begun,
+		Recent: append([]Happened(nil), s.recent...), Freezes: s.begun, Judged: s.judged,
 	}
 	if state == NoAnswer && l.err == nil {
 		r.Why = "the server took the connection and gives no stream: nobody publishes it, as it seems"
@@ -134,6 +157,10 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 	}
 	return r
 }
+
+// beside tells whether connections are watched beside streams that are read: then
+// a name alone does not say which of the two it is.
+func (w *Watcher) beside() bool { return w.crowd != nil && len(w.sources) > 0 && w.asked > 0 }
 
 // raise tells the alarms of what is wrong and what no longer is.
 func (w *Watcher) raise(wrong []raised, wall time.Time) {

@@ -44,6 +44,8 @@ func (f *fake) read(ctx context.Context, u *url.URL, sink stream.Sink, o stream.
 		return &stream.Refused{URL: ShownURL(u), Why: "NetStream.Play.StreamNotFound"}
 	case strings.HasPrefix(u.Path, "/dead"):
 		return errors.New("connect to " + u.Host + ": connection refused")
+	case strings.HasPrefix(u.Path, "/vod"):
+		return &stream.Ended{URL: ShownURL(u), Why: "VOD: a recording of 10 s", Over: true, Final: strings.HasSuffix(u.Path, "/final")}
 	}
 	sink.Published(o.Now(), "127.0.0.1:4444", "127.0.0.1:1935")
 	sink.Params(stream.Params{Kind: stream.Video, Codec: "h264", Width: 320, Height: 180, FPS: 25})
@@ -254,5 +256,34 @@ func TestWatchIsBounded(t *testing.T) {
 	w.Set("list", entries(t, many...))
 	if len(l.notes) != 1 {
 		t.Error("it says so again and again")
+	}
+}
+
+// A recording is no live stream: it is told once, is no trouble, and one that can't
+// change is never asked for again.
+func TestRecordingsAreNoTrouble(t *testing.T) {
+	t.Parallel()
+	f, l := &fake{}, &told{}
+	w := New(Options{Open: f.of, Anchor: probe.NewAnchor(), Tell: l.event, Note: l.note})
+	w.Set("test", entries(t, "rtmp://h/vod/1", "rtmp://h/vod/final"))
+	stop := running(w)
+	await(t, "one is asked for again", func() bool { return f.opened.Load() >= 4 })
+	snap := w.Snapshot()
+	stop()
+	ends := map[string]int{}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, h := range l.events {
+		if h.Kind == recording.EventStreamEnded {
+			ends[h.Stream]++
+		}
+	}
+	if snap.States[Over] != 2 || snap.Sick() != 0 || w.Sick() || ends["vod/1"] != 1 || ends["vod/final"] != 1 {
+		t.Errorf("states %v, sick %v, told as ended %v", snap.States, w.Sick(), ends)
+	}
+	for _, r := range snap.Rows {
+		if r.Name == "vod/final" && r.Retry != 0 {
+			t.Errorf("what can't change is asked for again at %v", r.Retry)
+		}
 	}
 }

@@ -35,16 +35,32 @@ type post struct {
 	Onset   string  `json:"onset"`
 	Seconds float64 `json:"seconds"`
 	Verdict string  `json:"verdict,omitempty"`
+	// By the host's recording.
+	Culprit    string   `json:"culprit,omitempty"`
+	Subject    string   `json:"subject,omitempty"`
+	Confidence *float64 `json:"confidence,omitempty"`
+	Recording  string   `json:"recording,omitempty"`
+}
+
+func postOf(a Alarm) post {
+	p := post{
+		Event: a.Event, Stream: a.Stream, URL: a.URL, Layer: a.Layer,
+		Onset: a.Onset.UTC().Format(time.RFC3339Nano), Seconds: a.For.Seconds(), Verdict: a.Verdict,
+	}
+	if j := a.Judged; j != nil {
+		p.Culprit, p.Subject, p.Recording = j.Culprit, j.Subject, j.Recording
+		if j.Culprit != "" {
+			p.Confidence = &j.Confidence
+		}
+	}
+	return p
 }
 
 // Do posts once. A redirect is not followed: it would become a GET.
 func (w Webhook) Do(ctx context.Context, a Alarm) error {
 	ctx, cancel := context.WithTimeout(ctx, w.Timeout)
 	defer cancel()
-	body, err := json.Marshal(post{
-		Event: a.Event, Stream: a.Stream, URL: a.URL, Layer: a.Layer,
-		Onset: a.Onset.UTC().Format(time.RFC3339Nano), Seconds: a.For.Seconds(), Verdict: a.Verdict,
-	})
+	body, err := json.Marshal(postOf(a))
 	if err != nil {
 		return fmt.Errorf("post to %s: %w", ShownURL(w.URL), err)
 	}

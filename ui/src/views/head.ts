@@ -14,6 +14,6 @@ export function head(page: Page, axis: Axis): HTMLElement {
     h('span', { class: 'where' },
       `${v.host} · kernel ${v.kernel} · ${seconds(v.window.seconds)}, ${v.window.start.slice(0, 10)} ${axis.clock(0)}–${axis.clock(axis.seconds)} UTC`,
       target.length > 0 ? ` · of ${target.map(([k, x]) => `${k} ${String(x)}`).join(', ')}` : ''),
-    h('nav', { 'aria-label': 'Parts of the page' }, ...(['verdict', 'path', 'timeline', 'tables'] as const).map((id) => h('a', { href: `#${id}` }, id))),
+    h('nav', { 'aria-label': 'Parts of the page' }, ...['verdict', 'path', 'timeline', ...(page.flames.length > 0 ? ['profile'] : []), 'tables'].map((id) => h('a', { href: `#${id}` }, id))),
     themeButton());
 }

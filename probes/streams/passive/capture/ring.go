@@ -25,12 +25,24 @@ const (
 	retire    = 100 * time.Millisecond
 )
 
+// Lag is by how much a packet may be older than Options.Tick's time when it is
+// handed on: the kernel hands a block over after retire, and its timers are late.
+const Lag = retire + 50*time.Millisecond
+
 // Options are what to capture.
 type Options struct {
-	Iface string         // "" is all interfaces of the namespace
-	Ports []uint16       // TCP and UDP; none: all
-	Netns *netns.Handle  // nil is snag's own
-	Tick  func(at int64) // called at least every 100 ms or so, on the goroutine of Run; may be nil
+	Iface string        // "" is all interfaces of the namespace
+	Ports []uint16      // TCP and UDP; none: all
+	Netns *netns.Handle // nil is snag's own
+	// Tick is called at least every 100 ms or so, on the goroutine of Run, with the
+	// monotonic time; while the reader is behind, with that of the last packet that
+	// was handed on. May be nil.
+	Tick func(at int64)
+	// Lost says that the ring was full and so many packets found no room between two
+	// times, monotonic ns; on the goroutine of Run. May be nil.
+	Lost func(from, to int64, packets uint64)
+	// Blocks is how many MiB the ring has; 0: 8.
+	Blocks int
 }
 
 // Ring is an open capture.
@@ -38,6 +50,10 @@ type Ring struct {
 	fd     int
 	mem    []byte
 	tick   func(int64)
+	lost   func(from, to int64, packets uint64)
+	blocks int
+	last   int64 // of the newest packet that was handed on, ns
+	looked int64 // when the counters were read last, ns
 	offset int64 // monotonic less realtime, ns
 	stats  struct{ packets, dropped, frozen atomic.Uint64 }
 }
@@ -48,7 +64,10 @@ func Open(o Options) (*Ring, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Ring{fd: -1, tick: o.Tick}
+	r := &Ring{fd: -1, tick: o.Tick, lost: o.Lost, blocks: o.Blocks, looked: now(unix.CLOCK_MONOTONIC)}
+	if r.blocks <= 0 {
+		r.blocks = blocks
+	}
 	open := func() error { return r.open(o.Iface, prog) }
 	if o.Netns != nil {
 		err = o.Netns.Do(open)
@@ -86,14 +105,14 @@ func (r *Ring) open(iface string, prog []bpf.RawInstruction) error {
 		return err
 	}
 	req := unix.TpacketReq3{
-		Block_size: blockSize, Block_nr: blocks,
-		Frame_size: 2048, Frame_nr: blockSize / 2048 * blocks, // of no effect with V3, but checked
+		Block_size: blockSize, Block_nr: uint32(r.blocks),
+		Frame_size: 2048, Frame_nr: blockSize / 2048 * uint32(r.blocks), // of no effect with V3, but checked
 		Retire_blk_tov: uint32(retire.Milliseconds()),
 	}
 	if err = unix.SetsockoptTpacketReq3(r.fd, unix.SOL_PACKET, unix.PACKET_RX_RING, &req); err != nil {
-		return fmt.Errorf("make a ring of %d MiB for packets: %w", blockSize*blocks>>20, err)
+		return fmt.Errorf("make a ring of %d MiB for packets: %w", blockSize*r.blocks>>20, err)
 	}
-	if r.mem, err = unix.Mmap(r.fd, 0, blockSize*blocks, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+	if r.mem, err = unix.Mmap(r.fd, 0, blockSize*r.blocks, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
 		return fmt.Errorf("map the ring of packets: %w", err)
 	}
 	all := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, unix.ETH_P_ALL))
@@ -150,11 +169,13 @@ func (r *Ring) Run(ctx context.Context, handle func(*Packet)) error {
 		block := r.mem[i*blockSize : (i+1)*blockSize]
 		head := (*unix.TpacketBlockDesc)(unsafe.Pointer(&block[0]))
 		status := (*uint32)(unsafe.Pointer(&head.Hdr[0]))
+		behind := false
 		if atomic.LoadUint32(status)&unix.TP_STATUS_USER != 0 {
 			r.clocks()
 			r.block(block, (*unix.TpacketHdrV1)(unsafe.Pointer(&head.Hdr[0])), handle)
 			atomic.StoreUint32(status, unix.TP_STATUS_KERNEL)
-			i = (i + 1) % blocks
+			i = (i + 1) % r.blocks
+			behind = r.ready(i)
 		} else if _, err := unix.Poll(fds, int(retire.Milliseconds())); err != nil && !errors.Is(err, unix.EINTR) {
 			return fmt.Errorf("wait for packets: %w", err)
 		} else if fds[0].Revents&unix.POLLERR != 0 {
@@ -164,12 +185,22 @@ func (r *Ring) Run(ctx context.Context, handle func(*Packet)) error {
 		}
 		r.count()
 		if r.tick != nil {
-			r.tick(now(unix.CLOCK_MONOTONIC))
+			if behind {
+				r.tick(r.last)
+			} else {
+				r.tick(now(unix.CLOCK_MONOTONIC))
+			}
 		}
 		if ctx.Err() != nil {
 			return nil
 		}
 	}
+}
+
+// ready tells whether the kernel handed a block over.
+func (r *Ring) ready(i int) bool {
+	head := (*unix.TpacketBlockDesc)(unsafe.Pointer(&r.mem[i*blockSize]))
+	return atomic.LoadUint32((*uint32)(unsafe.Pointer(&head.Hdr[0])))&unix.TP_STATUS_USER != 0
 }
 
 // block walks over the packets of a block (Documentation/networking/packet_mmap.rst).
@@ -187,8 +218,9 @@ func (r *Ring) block(block []byte, h *unix.TpacketHdrV1, handle func(*Packet)) {
 			return
 		}
 		ll := block[at+addr:]
+		r.last = int64(t.Sec)*1e9 + int64(t.Nsec) + r.offset
 		handle(&Packet{
-			At:    int64(t.Sec)*1e9 + int64(t.Nsec) + r.offset,
+			At:    r.last,
 			Proto: binary.BigEndian.Uint16(ll[2:]),
 			Data:  block[from:to:to],
 			Wire:  int(t.Len),
@@ -228,4 +260,9 @@ func (r *Ring) count() {
 	r.stats.packets.Add(uint64(st.Packets))
 	r.stats.dropped.Add(uint64(st.Drops))
 	r.stats.frozen.Add(uint64(st.Freeze_q_cnt))
+	from, to := r.looked, now(unix.CLOCK_MONOTONIC)
+	r.looked = to
+	if st.Drops > 0 && r.lost != nil {
+		r.lost(from, to, uint64(st.Drops))
+	}
 }

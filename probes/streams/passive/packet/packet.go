@@ -49,7 +49,7 @@ type Packet struct {
 // Decode reads a packet from its network header on; proto is the ethertype. wire
 // is the packet's length on the wire from there on, 0 where it is not known. ok is
 // false for what is no whole TCP or UDP header: another protocol, a later fragment,
-// bytes that contradict themselves.
+// bytes that contradict themselves. Of a first fragment the Payload is what it has.
 func Decode(proto uint16, b []byte, wire int, p *Packet) bool {
 	for tags := 0; proto == EtherVLAN || proto == EtherQinQ; tags++ { // IEEE 802.1Q, stacked by 802.1ad
 		if tags == 2 || len(b) < 4 {
@@ -80,11 +80,12 @@ func ipv4(b []byte, wire int, p *Packet) bool {
 	if head < 20 || len(b) < head || total < head {
 		return false
 	}
-	if binary.BigEndian.Uint16(b[6:])&0x3fff != 0 { // a fragment: its payload is not whole
+	flags := binary.BigEndian.Uint16(b[6:])
+	if flags&0x1fff != 0 { // a later fragment: no header
 		return false
 	}
 	src, dst := netip.AddrFrom4([4]byte(b[12:16])), netip.AddrFrom4([4]byte(b[16:20]))
-	return transport(b[9], b[head:min(len(b), total)], total-head, src, dst, p)
+	return transport(b[9], b[head:min(len(b), total)], total-head, flags&0x2000 != 0, src, dst, p)
 }
 
 // ipv6 reads RFC 8200, sections 3 and 4: the extension headers are passed over.
@@ -100,11 +101,12 @@ func ipv6(b []byte, wire int, p *Packet) bool {
 		length = max(wire-40, len(b))
 	}
 	b = b[:min(len(b), length)]
+	first := false // of several fragments
 	for range 8 {
 		var n int
 		switch next {
 		case TCP, UDP:
-			return transport(next, b, length, src, dst, p)
+			return transport(next, b, length, first, src, dst, p)
 		case 0, 43, 60, 135: // hop-by-hop, routing, destination options, mobility
 			if len(b) < 8 {
 				return false
@@ -115,10 +117,11 @@ func ipv6(b []byte, wire int, p *Packet) bool {
 				return false
 			}
 			n = 8 + int(b[1])*4
-		case 44: // fragment: only a whole packet in one is of use
-			if len(b) < 8 || binary.BigEndian.Uint16(b[2:])&0xfff9 != 0 {
+		case 44: // fragment: a later one has no header
+			if len(b) < 8 || binary.BigEndian.Uint16(b[2:])&0xfff8 != 0 {
 				return false
 			}
+			first = b[3]&1 != 0
 			n = 8
 		default:
 			return false
@@ -131,7 +134,9 @@ func ipv6(b []byte, wire int, p *Packet) bool {
 	return false
 }
 
-func transport(proto uint8, b []byte, length int, src, dst netip.Addr, p *Packet) bool {
+// transport reads a TCP or UDP header. first says that more fragments follow: of
+// TCP the sequence numbers tell what is missing then, of UDP the datagram's own length.
+func transport(proto uint8, b []byte, length int, first bool, src, dst netip.Addr, p *Packet) bool {
 	if len(b) < 8 {
 		return false
 	}
@@ -153,7 +158,9 @@ func transport(proto uint8, b []byte, length int, src, dst netip.Addr, p *Packet
 		p.Flags, p.Window = b[13], binary.BigEndian.Uint16(b[14:])
 	case UDP:
 		if n := int(binary.BigEndian.Uint16(b[4:])); n >= head {
-			length = min(length, n)
+			if length = min(length, n); first {
+				length = n
+			}
 		}
 	default:
 		return false

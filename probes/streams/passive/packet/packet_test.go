@@ -30,9 +30,16 @@ func v6(next byte, length int, body []byte) []byte {
 
 func with(head []byte, body []byte) []byte { return append(head, body...) }
 
+// first sets "more fragments".
+func first(b []byte) []byte {
+	b[6] = 0x20
+	return b
+}
+
 func TestDecode(t *testing.T) {
 	seg := tcp("hello")
 	udp := []byte{0x1f, 0x90, 0x07, 0x8f, 0, 12, 0, 0, 'r', 't', 'p', '!'}
+	longer := []byte{0x1f, 0x90, 0x07, 0x8f, 0x07, 0xd0, 0, 0, 'r', 't', 'p', '!'} // 2000 bytes
 	options := append(v4(TCP, 24+len(seg), nil), 1, 1, 1, 0)
 	options[0] = 0x46
 	fragment := v4(TCP, 20+len(seg), seg)
@@ -54,7 +61,10 @@ func TestDecode(t *testing.T) {
 		{"IPv6", EtherIPv6, v6(TCP, len(seg), seg), 0, "hello", 5},
 		{"extension headers", EtherIPv6, v6(0, 8+8+len(seg), with([]byte{60, 0, 1, 4, 0, 0, 0, 0, TCP, 0, 1, 4, 0, 0, 0, 0}, seg)), 0, "hello", 5},
 		{"an atomic fragment", EtherIPv6, v6(44, 8+len(seg), with([]byte{TCP, 0, 0, 0, 1, 2, 3, 4}, seg)), 0, "hello", 5},
-		{"a fragment of IPv6", EtherIPv6, v6(44, 8+len(seg), with([]byte{TCP, 0, 0, 1, 1, 2, 3, 4}, seg)), 0, "", 0},
+		{"a first fragment", EtherIPv4, first(v4(TCP, 20+len(seg), seg)), 0, "hello", 5},
+		{"a first fragment of UDP", EtherIPv4, first(v4(UDP, 20+len(longer), longer)), 0, "rtp!", 1992},
+		{"a first fragment of IPv6", EtherIPv6, v6(44, 8+len(seg), with([]byte{TCP, 0, 0, 1, 1, 2, 3, 4}, seg)), 0, "hello", 5},
+		{"a later fragment of IPv6", EtherIPv6, v6(44, 8+len(seg), with([]byte{TCP, 0, 0, 9, 1, 2, 3, 4}, seg)), 0, "", 0},
 		{"a jumbogram", EtherIPv6, v6(0, 0, with([]byte{TCP, 0, 0xc2, 4, 0, 1, 0, 0}, seg)), 70000, "hello", 70000 - 40 - 8 - 24},
 		{"VLAN", EtherVLAN, with([]byte{0, 5, 0x08, 0}, v4(TCP, 20+len(seg), seg)), 0, "hello", 5},
 		{"two tags", EtherQinQ, with([]byte{0, 5, 0x81, 0, 0, 6, 0x86, 0xdd}, v6(TCP, len(seg), seg)), 0, "hello", 5},

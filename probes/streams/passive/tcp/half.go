@@ -14,6 +14,7 @@ type half struct {
 	next   uint32 // sequence number of the next byte to hand on
 	ack    uint32 // the highest that the peer acknowledged beyond next
 	ackAt  int64  // since when; 0: it did not
+	heldAt int64  // since when the first of held waits
 	held   []segment
 	bytes  int // in held
 	far    uint32
@@ -156,6 +157,13 @@ func (h *half) flush(a *Assembler, at int64) {
 	}
 	if h.fin && h.next == h.finSeq {
 		h.finish(a, at, "FIN")
+	}
+}
+
+// flushAlone gives up on bytes that nobody can be seen to acknowledge.
+func (h *half) flushAlone(a *Assembler, at int64) {
+	if !h.closed && len(h.held) > 0 && at-h.heldAt > int64(oneWay) {
+		h.skip(a, at, h.held[0].seq)
 	}
 }
 

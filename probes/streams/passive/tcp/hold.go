@@ -20,6 +20,9 @@ func (h *half) hold(a *Assembler, at int64, s segment) {
 		a.Stats.Repeated++
 		return
 	}
+	if len(h.held) == 0 {
+		h.heldAt = at
+	}
 	keep := a.copied(s)
 	h.held = append(h.held, segment{})
 	copy(h.held[i+1:], h.held[i:])
@@ -39,6 +42,7 @@ func (h *half) release(a *Assembler, at int64) {
 		s := h.held[0]
 		d := distance(h.next, s.seq)
 		if d > 0 {
+			h.heldAt = at // another hole: it is waited for anew
 			return
 		}
 		copy(h.held, h.held[1:])

@@ -29,6 +29,10 @@ const (
 	// grace: an acknowledgment of bytes that the capture has not shown yet proves
 	// a loss only after so long: queues of one NIC may be captured out of order.
 	grace = 50 * time.Millisecond
+	// oneWay: where nothing of the peer is captured, no acknowledgment can prove a
+	// loss of the capture's; a sender repeats what the network lost sooner than that
+	// (RFC 6298, 2.4: its timeout is 1 s to begin with, on Linux 200 ms).
+	oneWay = time.Second
 	// window: a segment further away than the largest window (RFC 7323, 2.3) is
 	// not of this connection's present.
 	window = 1 << 30
@@ -87,6 +91,7 @@ type key struct{ a, b netip.AddrPort }
 type conn struct {
 	key
 	dir        [2]half // what a sends, what b sends
+	seen       [2]bool // that a sends anything, that b does
 	last       int64   // ns
 	done       int64   // when it was closed, 0: not yet
 	prev, next *conn
@@ -119,6 +124,7 @@ func (a *Assembler) Add(at int64, p *packet.Packet) {
 	if p.Flags&packet.ACK != 0 {
 		c.dir[1-side].acked(at, p.Ack)
 	}
+	c.seen[side] = true
 	h := &c.dir[side]
 	if p.Flags&packet.RST != 0 {
 		if h.inWindow(p.Seq) {
@@ -127,6 +133,9 @@ func (a *Assembler) Add(at int64, p *packet.Packet) {
 		return
 	}
 	h.segment(a, at, p)
+	if !c.seen[1-side] {
+		h.flushAlone(a, at)
+	}
 	c.dir[1-side].flush(a, at)
 	if c.dir[0].closed && c.dir[1].closed && c.done == 0 {
 		c.done = at

@@ -152,6 +152,19 @@ func TestConnections(t *testing.T) {
 			w.send(client, P, 0xc0000000, 1, "xx")
 			w.send(client, P, 0xc0000002, 1, "cd")
 		}, "abcd", "[0]", ""},
+		{"one way only", func(w *wire) {
+			w.send(client, P, 10, 1, "ab")
+			w.send(client, P, 20, 1, "cd")
+			w.now += int64(oneWay)
+			w.send(client, P, 22, 1, "ef")
+		}, "ab" + string(make([]byte, 8)) + "cdef", "[8]", ""},
+		{"both ways: what nobody acknowledged is waited for", func(w *wire) {
+			w.open(9)
+			w.send(client, P, 10, 1, "ab")
+			w.send(client, P, 14, 1, "ef")
+			w.now += 3 * int64(oneWay)
+			w.send(client, P, 12, 1, "cd")
+		}, "abcdef", "[]", ""},
 		{"silence", func(w *wire) {
 			w.open(9)
 			w.send(client, P, 10, 1, "ab")

@@ -15,6 +15,11 @@ factory.set_launch(
     "  d.video_0 ! queue ! h264parse ! rtph264pay name=pay0 pt=96 config-interval=-1"
     "  d.audio_0 ! queue ! aacparse ! rtpmp4gpay name=pay1 pt=97 )" % sys.argv[1])
 server.get_mount_points().add_factory("/cam", factory)
+transport = GstRtspServer.RTSPMediaFactory()
+transport.set_launch(
+    "( filesrc location=%s ! qtdemux name=d mpegtsmux name=m alignment=7 ! rtpmp2tpay name=pay0 pt=33"
+    "  d.video_0 ! queue ! h264parse config-interval=-1 ! m. d.audio_0 ! queue ! aacparse ! m. )" % sys.argv[1])
+server.get_mount_points().add_factory("/ts", transport)
 if len(sys.argv) > 3:
     auth = GstRtspServer.RTSPAuth()
     auth.set_supported_methods(2)  # GST_RTSP_AUTH_DIGEST

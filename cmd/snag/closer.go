@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"snag/probes"
+	"snag/recording"
+	"snag/verdict"
+)
+
+// remaining judges what was recorded so far, and says which processes the costly
+// probes shall look at in the rest of the window.
+func remaining(dir string, say func(string)) []probes.Look {
+	r, err := recording.Open(dir)
+	if err != nil {
+		say(fmt.Sprintf("no closer look: %v", err))
+		return nil
+	}
+	v := verdict.Judge(r)
+	looks := verdict.Closer(v)
+	for _, pid := range r.Manifest.Target.PIDs {
+		if !slices.ContainsFunc(looks, func(l verdict.Look) bool { return l.PID == pid }) {
+			looks = append(looks, verdict.Look{PID: pid, Why: "asked for"})
+		}
+	}
+	var out []probes.Look
+	for _, l := range looks {
+		if p := v.Scene.Process(l.PID); p != nil {
+			say(fmt.Sprintf("a closer look at %s[%d]: %s", p.Last().Comm, l.PID, l.Why))
+		}
+		out = append(out, probes.Look{PID: l.PID, Why: l.Why})
+	}
+	return out
+}
+
+// parseShare reads "2%" or "0.02".
+func parseShare(text string) (float64, error) {
+	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || v < 0 || v > 1 || v != v {
+		return 0, fmt.Errorf("a share of the machine's CPU time, as 2%% or 0.02")
+	}
+	return v, nil
+}

@@ -1,0 +1,40 @@
+package memory
+
+import (
+	"fmt"
+
+	"snag/recording"
+)
+
+// coverage appends a row for the probe and for each of its measures.
+func (r *running) coverage() {
+	for _, c := range r.rows() {
+		c.Since = r.since
+		c.Late = r.late.Seconds()
+		r.env.Sink.Append(c)
+	}
+}
+
+func (r *running) rows() []recording.Coverage {
+	whole := recording.Coverage{Probe: name, State: recording.CoverageOK, Cost: r.cost}
+	if r.failed != nil {
+		whole.State, whole.Why = recording.CoverageFailed, r.failed.Error()
+	}
+	whole.Lost = r.k.lost() + r.left
+	if whole.Lost > 0 && r.failed == nil {
+		whole.State = recording.CoveragePartial
+		whole.Why = fmt.Sprintf("%d waits for memory of a millisecond and more have no event: at most %d a second have; all are summed", whole.Lost, mostEvents)
+	}
+	rows := []recording.Coverage{whole}
+	for _, m := range []string{measureReclaim, measureCompaction} {
+		c := whole
+		c.Probe, c.Cost = m, 0
+		if l := r.k.lacks[m]; l != nil {
+			c.State, c.Why, c.Cure = recording.CoverageUnavailable, l.Why, l.Cure
+		} else if l := r.k.lacks[measureGroup]; l != nil && m == measureReclaim && c.State == recording.CoverageOK {
+			c.State, c.Why, c.Cure = recording.CoveragePartial, "of control groups nothing is known: "+l.Why, l.Cure
+		}
+		rows = append(rows, c)
+	}
+	return rows
+}

@@ -1,0 +1,49 @@
+package offcpu
+
+import "time"
+
+// What a second may cost at most before less is taken, as a share of the budget: the
+// rest is for the other probes.
+const ownShare = 0.5
+
+// effort is how much is taken of what happens.
+type effort struct {
+	Threshold time.Duration // of the waits that count
+	Rate      uint32        // stacks a second of each thread; 0: all
+}
+
+const (
+	leastThreshold = time.Millisecond
+	mostThreshold  = 64 * time.Millisecond
+	fullRate       = 1000
+	leastRate      = 8
+)
+
+// adapt chooses the effort of the next second by what the last one cost, CPU seconds a
+// second, and what it may; 0 is no limit.
+func (e effort) adapt(cost, may float64) effort {
+	switch {
+	case may <= 0:
+	case cost > may:
+		e, _ = e.less()
+	case cost < may/4 && e.Threshold > leastThreshold:
+		e.Threshold = max(leastThreshold, e.Threshold/2)
+	case cost < may/4 && e.Rate < fullRate:
+		e.Rate = min(fullRate, 2*e.Rate)
+	}
+	return e
+}
+
+// less takes less: stacks cost most and are given up first. False when there is
+// nothing left to give up.
+func (e effort) less() (effort, bool) {
+	switch {
+	case e.Rate > leastRate:
+		e.Rate = max(leastRate, e.Rate/4)
+	case e.Threshold < mostThreshold:
+		e.Threshold *= 2
+	default:
+		return e, false
+	}
+	return e, true
+}

@@ -1,0 +1,291 @@
+// Package offcpu measures the time that threads of a few processes spend off the
+// CPU: what they wait for, with the stacks of the kernel and of the process, how long,
+// who wakes them, how long they then wait for a CPU, and which locks they wait for
+// and who holds those. It attaches nothing until a process deserves that look
+// (probe.Env.Closer).
+package offcpu
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"snag/probes/probe"
+	"snag/probes/symbols"
+	"snag/probes/threads"
+	"snag/recording"
+)
+
+// Probe is the probe of time off the CPU and of locks.
+var Probe = probe.Probe{Name: name, Start: start}
+
+const (
+	name = "offcpu"
+	// period between two looks at locks that are waited for, and how many looks make a
+	// second, in which rows are written.
+	period     = 100 * time.Millisecond
+	looksEach  = 10
+	coverEach  = 5 // seconds
+	costWhile  = 40 * time.Millisecond
+	mostWaits  = 1024 // rows a second
+	mostLocks  = 128  // rows a second of each kind
+	mostEvents = 100  // a second
+)
+
+type running struct {
+	env    *probe.Env
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+
+	k      *inKernel // nil until a process is looked at
+	names  *symbols.Resolver
+	stacks *stacks // of those that wait
+	wakers *stacks // of those that wake them
+	closer map[int]bool
+	jammed bool // some lock was waited for in the last second
+	owners map[lockID]*holding
+	effort effort
+
+	began  recording.Time
+	since  recording.Time // the first process was looked at
+	from   uint64         // the second began, ns of CLOCK_MONOTONIC
+	looks  int
+	ticks  int
+	late   time.Duration
+	cost   float64 // CPU s of this side
+	charge float64 // of it what was charged to the budget
+	inside float64 // CPU s that the programs ran, estimated
+	rate   float64 // of them, CPU seconds a second
+	left   left
+	lost   [lostMax]uint64 // of the kernel's side
+	over   bool            // the budget was spent, and it ended
+	failed error
+	world  world
+	locals locals
+}
+
+// left is what this side left out.
+type left struct {
+	waits, locks, events uint64
+	threshold            time.Duration // the highest that was used
+	rate                 uint32        // the lowest
+	unmeasured           error         // why the programs' cost is not known
+	unseeded             error
+	refused              error // of reading locks' words
+}
+
+func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
+	r := &running{
+		env: env, began: env.Now(), closer: map[int]bool{}, owners: map[lockID]*holding{},
+		effort: effort{Threshold: leastThreshold, Rate: fullRate}, names: symbols.New(env.Proc), locals: locals{proc: env.Proc},
+	}
+	r.left.threshold, r.left.rate = r.effort.Threshold, r.effort.Rate
+	ctx, r.cancel = context.WithCancel(ctx)
+	r.done.Add(1)
+	go r.run(ctx)
+	return r, nil
+}
+
+func (r *running) run(ctx context.Context) {
+	defer r.done.Done()
+	runtime.LockOSThread() // its CPU time is the probe's
+	defer runtime.UnlockOSThread()
+	began := probe.ThreadCPU()
+	probe.Every(ctx, period, func(late time.Duration) {
+		if r.k != nil {
+			r.late = max(r.late, late)
+		}
+		r.looks++
+		if r.looks%looksEach != 1 {
+			r.lookAtLocks()
+			return
+		}
+		r.tick(false)
+		r.cost = probe.ThreadCPU() - began
+		r.pay()
+		r.ticks++
+		if r.ticks%coverEach == 0 {
+			r.coverage() // for a recording that is cut off
+		}
+	})
+	r.tick(true)
+	r.cost = probe.ThreadCPU() - began
+	r.pay()
+}
+
+// Stop implements probe.Running.
+func (r *running) Stop() {
+	r.cancel()
+	r.done.Wait()
+	r.coverage()
+	if r.k != nil {
+		r.k.close()
+	}
+	r.names.Close()
+}
+
+// tick ends a second: it writes what was counted, and looks who is to be looked at.
+func (r *running) tick(last bool) {
+	if r.failed != nil || r.over {
+		return
+	}
+	if err := r.second(last); err != nil {
+		r.failed = err
+		return
+	}
+	if !last {
+		r.failed = r.follow()
+	}
+}
+
+// follow looks at the processes that deserve it, and at no others.
+func (r *running) follow() error {
+	var now []int
+	for _, pid := range r.env.Closer.PIDs() {
+		if pid != r.env.SelfPID && alive(r.env.Proc, pid) {
+			now = append(now, pid)
+		}
+	}
+	add, drop := change(now, r.closer)
+	if len(add) > 0 && r.k == nil {
+		k, err := load(r.env.Proc, r.env.Sys)
+		if err != nil {
+			return err
+		}
+		r.k = k
+		left, wakers := k.sources()
+		r.stacks, r.wakers = r.newStacks(left), r.newStacks(wakers)
+		r.since, r.from = r.env.Now(), monotonic()
+		r.world = world{memory: r.memory, thread: r.thread, host: r.locals.host}
+		if err := r.k.objects.EpochAt.Set(r.from); err != nil {
+			return err
+		}
+	}
+	if r.k == nil {
+		return nil
+	}
+	if err := r.k.watch(add, drop, func(pid int) kernelText { return textOf(r.env.Proc, pid) }); err != nil {
+		return err
+	}
+	for _, pid := range add {
+		r.closer[pid] = true
+		if err := r.k.seed(r.env.Proc, pid, monotonic()); err != nil && alive(r.env.Proc, pid) {
+			r.left.unseeded = err
+		}
+	}
+	for _, pid := range drop {
+		delete(r.closer, pid)
+	}
+	return nil
+}
+
+func (r *running) newStacks(from source) *stacks {
+	return &stacks{from: from, memory: threads.ReadMemory, names: r.names, table: r.env.Stacks, ids: map[pair]int{}, functions: map[int32][]string{}}
+}
+
+func alive(proc string, pid int) bool {
+	_, err := os.Stat(proc + "/" + strconv.Itoa(pid))
+	return err == nil
+}
+
+func monotonic() uint64 {
+	var ts unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // exists on every kernel
+	return uint64(ts.Nano())
+}
+
+// pay charges what the last second cost to the budget, and takes less or ends where
+// that was too much.
+func (r *running) pay() {
+	r.env.Budget.Charge(name, r.cost-r.charge)
+	r.charge = r.cost
+	if r.k == nil || r.over {
+		return
+	}
+	r.env.Budget.Charge(name, r.rate)
+	r.inside += r.rate
+	labels := recording.Labels{"probe": name}
+	now := r.env.Now()
+	r.env.Sink.Sample(now, "snag_probe_cpu_seconds_total", labels, r.cost)
+	r.env.Sink.Sample(now, "snag_probe_kernel_cpu_seconds_total", labels, r.inside)
+	may := ownShare * r.env.Budget.Share() * float64(runtime.NumCPU())
+	next := r.effort.adapt(r.rate, may)
+	if r.env.Budget.Over(now.Sub(r.began).Seconds()) {
+		less, ok := r.effort.less()
+		if !ok {
+			r.over = true
+			r.lost = r.k.lost()
+			r.k.close()
+			r.k = nil
+			return
+		}
+		next = less
+	}
+	if next != r.effort {
+		r.effort = next
+		r.left.threshold, r.left.rate = max(r.left.threshold, next.Threshold), min(r.left.rate, next.Rate)
+		r.failed = r.k.set(next)
+	}
+}
+
+// lookAtLocks sees who holds the locks that several threads wait for now.
+func (r *running) lookAtLocks() {
+	if r.k == nil || !r.jammed || r.failed != nil {
+		return
+	}
+	all, err := r.k.all()
+	if err != nil {
+		r.failed = err
+		return
+	}
+	r.lookAtOwners(all)
+}
+
+func (r *running) lookAtOwners(all map[uint32]kernelThread) {
+	for _, id := range jams(all, nrFutex) {
+		h, ok := r.world.owner(id)
+		if !ok {
+			continue
+		}
+		if h.comm == "" {
+			h.comm = r.comm(h.tid)
+		}
+		if r.owners[id] == nil {
+			r.owners[id] = &holding{}
+		}
+		r.owners[id].add(h)
+	}
+}
+
+const nrFutex = int32(unix.SYS_FUTEX)
+
+func (r *running) memory(pid int, address uint64, b []byte) error {
+	err := threads.ReadMemory(pid, address, b)
+	if err != nil && r.left.refused == nil && alive(r.env.Proc, pid) {
+		r.left.refused = fmt.Errorf("read a lock's word of process %d: %w", pid, err)
+	}
+	return err
+}
+
+func (r *running) thread(tid uint32) (t kernelThread, ok bool) {
+	return t, r.k.objects.Threads.Lookup(tid, &t) == nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func (r *running) comm(tid uint32) string {
+	b, err := os.ReadFile(fmt.Sprintf("%s/%d/comm", r.env.Proc, tid))
+	if err != nil {
+		return ""
+	}
+	return string(b[:max(0, len(b)-1)])
+}

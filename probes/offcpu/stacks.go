@@ -1,0 +1,142 @@
+package offcpu
+
+import (
+	"path"
+	"strings"
+
+	"snag/probes/probe"
+	"snag/probes/symbols"
+)
+
+// noStack is NO_STACK of tables.h.
+const noStack = -1
+
+// pair is a stack of the kernel and one of its process, as the kernel's map has them.
+type pair struct {
+	pid            int
+	kernel, thread int32
+	site           uint32 // of thread
+}
+
+// stacks names the stacks of one source, each once. An id stands for the same
+// addresses for as long as the programs are loaded.
+type stacks struct {
+	from      source
+	memory    func(pid int, address uint64, b []byte) error
+	names     *symbols.Resolver
+	table     *probe.Stacks
+	ids       map[pair]int
+	functions map[int32][]string
+}
+
+// mostPairs are remembered; then all are named anew.
+const mostPairs = 1 << 15
+
+// id is the stack's in the recording; 0 where neither was taken.
+func (s *stacks) id(p pair) int {
+	if p.kernel < 0 && p.thread < 0 {
+		return 0
+	}
+	if id, ok := s.ids[p]; ok {
+		return id
+	}
+	if len(s.ids) >= mostPairs {
+		clear(s.ids)
+	}
+	in := s.from.addresses(p.kernel)
+	in = in[machinery(s.kernel(p.kernel)):]
+	id := s.table.ID(s.names.Stack(p.pid, in, s.thread(p)))
+	s.ids[p] = id
+	return id
+}
+
+// kernel are the kernel's functions of a stack, innermost first.
+func (s *stacks) kernel(id int32) []string {
+	if id < 0 {
+		return nil
+	}
+	if f, ok := s.functions[id]; ok {
+		return f
+	}
+	if len(s.functions) >= mostPairs {
+		clear(s.functions)
+	}
+	var out []string
+	for _, f := range s.names.Kernel(s.from.addresses(id)) {
+		out = append(out, f.Function)
+	}
+	s.functions[id] = out
+	return out
+}
+
+// thread are the addresses of a thread's own stack, with the callers that the walk by
+// frame pointers missed.
+func (s *stacks) thread(p pair) []uint64 {
+	at := s.from.addresses(p.thread)
+	top, ok := s.from.top(p)
+	if !ok || len(at) == 0 || at[0] != top.Ip {
+		return at
+	}
+	missed := missedCallers(top, process{
+		code:  func(address uint64, b []byte) bool { return s.memory(p.pid, address, b) == nil },
+		frame: func(address uint64) symbols.Frame { return s.names.User(p.pid, []uint64{address})[0] },
+	})
+	if len(missed) == 0 {
+		return at
+	}
+	out := append([]uint64{at[0]}, missed...)
+	for _, a := range at[1:] {
+		if a != missed[len(missed)-1] { // the walk had it after all
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// function is the innermost function of a stack that is the program's own: not of the
+// C library, nor without a name.
+func (s *stacks) function(p pair) string {
+	if p.thread < 0 {
+		return ""
+	}
+	for _, f := range s.names.User(p.pid, s.thread(p)) {
+		if f.Named && !ofRuntime(f) {
+			return f.Function
+		}
+	}
+	return ""
+}
+
+// machinery is how many of the innermost functions are how the stack was taken and how
+// the thread left its CPU, on each stack the same.
+func machinery(functions []string) int {
+	n := 0
+	for n < len(functions) && isMachinery(functions[n]) {
+		n++
+	}
+	return n
+}
+
+func isMachinery(f string) bool {
+	for _, beginning := range []string{"bpf_prog_", "bpf_trace_run", "__bpf_trace_", "__traceiter_", "bpf_get_stackid", "bpf_trampoline"} {
+		if strings.HasPrefix(f, beginning) {
+			return true
+		}
+	}
+	return f == "__schedule" || f == "schedule"
+}
+
+// ofRuntime tells a function of the C library, or one that only waits for the
+// program: it names nothing that a person would change.
+func ofRuntime(f symbols.Frame) bool {
+	switch base := path.Base(f.Object); {
+	case strings.HasPrefix(base, "libc.so"), strings.HasPrefix(base, "libc-"), strings.HasPrefix(base, "libpthread"), strings.HasPrefix(base, "ld-"), base == "[vdso]":
+		return true
+	}
+	for _, beginning := range []string{"runtime.", "internal/runtime/", "syscall.", "__pthread", "pthread_", "__lll_lock", "std::"} {
+		if strings.HasPrefix(f.Function, beginning) {
+			return true
+		}
+	}
+	return false
+}

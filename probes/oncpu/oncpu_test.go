@@ -1,0 +1,222 @@
+package oncpu
+
+import (
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"snag/probes/symbols"
+	"snag/recording"
+)
+
+func record(pid int, hash uint64, fresh byte, kernel, user []uint64) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, hash)
+	b = binary.LittleEndian.AppendUint32(b, uint32(pid))
+	b = append(b, byte(len(kernel)), byte(len(user)), fresh, 0)
+	for _, a := range append(append([]uint64{}, kernel...), user...) {
+		b = binary.LittleEndian.AppendUint64(b, a)
+	}
+	return b
+}
+
+func TestDecodeStack(t *testing.T) {
+	raw := record(77, 5, freshProgram, []uint64{1, 2}, []uint64{3})
+	got, err := decodeStack(raw)
+	want := taken{kind: kind{77, 5}, kernel: []uint64{1, 2}, user: []uint64{3}, fresh: freshProgram}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v %v", got, err)
+	}
+	for n := range raw {
+		if _, err := decodeStack(raw[:n]); err == nil {
+			t.Errorf("cut at %d: no error", n)
+		}
+	}
+}
+
+// copyOf is a record with a copy of the stack.
+func copyOf(pid, tid int, comm string, at symbols.Registers, kernel []uint64, stack []byte) []byte {
+	b := record(pid, uint64(len(stack)), freshProcess, kernel, nil)[:headSize]
+	b[15] = 1
+	b = binary.LittleEndian.AppendUint32(b, uint32(tid))
+	b = append(b, 0, 0, 0, 0)
+	b = append(b, comm...)
+	b = append(b, make([]byte, 16-len(comm))...)
+	for _, v := range append([]uint64{at.IP, at.SP, at.BP}, append(kernel, make([]uint64, 64-len(kernel))...)...) {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	return append(append(b, stack...), 0, 0, 0)
+}
+
+func TestDecodeCopy(t *testing.T) {
+	at := symbols.Registers{IP: 1, SP: 2, BP: 3}
+	raw := copyOf(77, 78, "relay", at, []uint64{9, 8}, []byte("stack"))
+	got, err := decodeStack(raw)
+	want := taken{kind: kind{pid: 77}, kernel: []uint64{9, 8}, fresh: freshProcess, copied: true, tid: 78, comm: "relay", at: at, bytes: []byte("stack")}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v %v", got, err)
+	}
+	for n := range len(raw) - 3 {
+		if _, err := decodeStack(raw[:n]); err == nil {
+			t.Errorf("cut at %d: no error", n)
+		}
+	}
+	if a, b := hashOf([]uint64{1, 2}, []uint64{3}), hashOf([]uint64{1}, []uint64{2, 3}); a == b {
+		t.Error("the kernel's frames are taken for the program's")
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(copyOf(77, 78, "relay", symbols.Registers{}, nil, []byte("stack")))
+	f.Add(record(77, 5, 1, []uint64{1, 2}, []uint64{3}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if s, err := decodeStack(b); err == nil && 8*(len(s.kernel)+len(s.user))+len(s.bytes) > len(b) {
+			t.Error("more frames than bytes")
+		}
+		if len(b) >= keySize+valueSize {
+			_, _ = decodeCount(b[:keySize], b[keySize:keySize+valueSize])
+		}
+	})
+}
+
+// The paths are those of real stacks (Linux 6.18, perf script).
+func TestWhatRanAndWhoseDoingItWas(t *testing.T) {
+	for _, c := range []struct {
+		frames           []string
+		function, caller string
+	}{
+		{nil, "", ""},
+		{[]string{"nft_do_chain", "nft_do_chain_inet", "nf_hook_slow", "ip_local_deliver", "ip_rcv", "__netif_receive_skb"}, "nft_do_chain", "ip_local_deliver"},
+		{[]string{"debug_dma_map_page", "ixgbe_tx_map", "ixgbe_xmit_frame_ring", "ixgbe_xmit_frame", "dev_hard_start_xmit", "sch_direct_xmit"}, "debug_dma_map_page", "ixgbe_xmit_frame"},
+		{[]string{"copy_page_to_iter", "filemap_read", "vfs_read", "__x64_sys_pread64", "do_syscall_64"}, "copy_page_to_iter", "vfs_read"},
+		{[]string{"_raw_spin_lock", "futex_wake", "__x64_sys_futex", "do_syscall_64"}, "_raw_spin_lock", "__x64_sys_futex"},
+		{[]string{"do_something", "ksys_something", "do_syscall_64"}, "do_something", "ksys_something"},
+		{[]string{"do_syscall_64", "entry_SYSCALL_64_after_hwframe"}, "do_syscall_64", ""},
+		{[]string{"memset", "wb_workfn", "process_one_work", "worker_thread", "kthread"}, "memset", "wb_workfn"},
+		{[]string{"ip_rcv", "net_rx_action"}, "ip_rcv", "net_rx_action"},
+	} {
+		if f, by := runs(c.frames); f != c.function || by != c.caller {
+			t.Errorf("%v: %q by %q", c.frames, f, by)
+		}
+	}
+}
+
+func fill(t *tally, at recording.Time, pid, tid int, hash, n uint64) {
+	t.take(taken{kind: kind{pid, hash}, user: []uint64{hash}}, nil)
+	t.count(at, []counted{{kind: kind{pid, hash}, tid: tid, comm: fmt.Sprintf("t%d", tid), n: n}})
+}
+
+func TestOnlyTheHeaviestStacksAreNamed(t *testing.T) {
+	y := newTally()
+	fill(y, 0, 7, 7, 100, 50)
+	fill(y, 0, 7, 8, 101, 2)
+	fill(y, 1e9, 7, 8, 102, 1)
+	fill(y, 1e9, 9, 9, 103, 10)
+	y.count(1e9, []counted{{kind: kind{9, 0}, tid: 9, comm: "t9", n: 4}})
+	top := y.heaviest(2, 2)
+	if len(top) != 2 || top[0].hash != 100 || top[1].hash != 103 {
+		t.Fatalf("%+v", top)
+	}
+	for i, s := range top {
+		s.named, s.id = true, i+1
+	}
+	want := []recording.OnCPU{
+		{T: 0, PID: 7, TID: 7, Comm: "t7", Stack: 1, N: 50, Hz: 99},
+		{T: 0, PID: 7, Comm: "t8", N: 2, Hz: 99},
+		{T: 1e9, PID: 7, Comm: "t8", N: 1, Hz: 99},
+		{T: 1e9, PID: 9, TID: 9, Comm: "t9", Stack: 2, N: 10, Hz: 99},
+		{T: 1e9, PID: 9, Comm: "t9", N: 4, Hz: 99},
+	}
+	if got := y.flush(99, false); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
+	if got := y.flush(99, false); got != nil {
+		t.Errorf("again: %+v", got)
+	}
+	if gone := y.settle(); gone != nil || len(y.heaviest(10, 1)) != 0 {
+		t.Errorf("%v forgotten", gone)
+	}
+}
+
+// No sample is lost by putting threads together.
+func TestCrowdOfThreads(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		y := newTally()
+		for tid := range 500 {
+			fill(y, recording.Time(tid%3)*1e9, 7, 7+tid, 100, 1)
+		}
+		s := y.heaviest(1, 2)
+		s[0].named, s[0].id = true, 5
+		rows := y.flush(99, whole)
+		sum := uint64(0)
+		for _, r := range rows {
+			sum += r.N
+			if r.Stack != 5 {
+				t.Errorf("%+v", r)
+			}
+		}
+		if want := map[bool]int{false: 3, true: 500}[whole]; len(rows) != want || sum != 500 {
+			t.Errorf("whole %v: %d rows of %d samples", whole, len(rows), sum)
+		}
+	}
+}
+
+func TestFullTally(t *testing.T) {
+	y := newTally()
+	for i := range mostStacks {
+		if !y.take(taken{kind: kind{1, uint64(i)}}, nil) {
+			t.Fatalf("no room for stack %d", i)
+		}
+	}
+	if y.take(taken{kind: kind{2, 1}}, nil) {
+		t.Error("one too many")
+	}
+	if !y.take(taken{kind: kind{1, 1}}, nil) {
+		t.Error("a stack that is there is refused")
+	}
+	y.count(0, []counted{{kind: kind{1, 5}, n: 1}})
+	if gone := y.settle(); len(gone) < mostStacks/2-1 || y.stacks[kind{1, 5}] == nil {
+		t.Errorf("%d forgotten", len(gone))
+	}
+	for range mostRows + 3 {
+		y.count(0, []counted{{kind: kind{1, 5}, n: 2}})
+	}
+	if y.left != 2*4 {
+		t.Errorf("%d left", y.left)
+	}
+}
+
+func TestProfileOfTheKernel(t *testing.T) {
+	stacks := map[kind]*stack{}
+	var entries []counted
+	for i := range 30 {
+		k := kind{10 + i, 1}
+		stacks[k] = &stack{function: fmt.Sprintf("f%02d", i), caller: "ip_rcv"}
+		entries = append(entries, counted{kind: k, n: uint64(100 - i), comm: "c"})
+	}
+	entries = append(entries, counted{kind: kind{10, 2}, n: 1000})                 // in user space
+	entries = append(entries, counted{kind: kind{10, 1}, tid: 3, n: 7, comm: "c"}) // another thread of the same
+	rows := profile(5, entries, func(k kind) *stack { return stacks[k] }, 4000, 99)
+	if len(rows) != profileEach+1 || rows[0] != (recording.ProfileRow{T: 5, Function: "f00", Caller: "ip_rcv", Comm: "c", PID: 10, Samples: 107, All: 4000, Hz: 99}) {
+		t.Errorf("%d rows, %+v", len(rows), rows[0])
+	}
+	sum := uint64(0)
+	for _, r := range rows {
+		sum += r.Samples
+	}
+	if last := rows[profileEach]; last.Function != "others" || sum != 2565+7 {
+		t.Errorf("%+v, %d samples", last, sum)
+	}
+	if rows := profile(5, nil, nil, 198, 99); len(rows) != 1 || rows[0].Samples != 0 || rows[0].All != 198 {
+		t.Errorf("an idle second: %+v", rows)
+	}
+}
+
+func TestQuality(t *testing.T) {
+	q := judge([]symbols.Frame{{Function: "vfs_read", Named: true}}, []symbols.Frame{{Function: "x+0x1", Object: "/bin/x"}, {Function: "f", Object: "/bin/x", Named: true}}, symbols.CutNoFramePointers)
+	var sum quality
+	sum.add(q, 3)
+	if sum.samples != 3 || sum.frames != 9 || sum.named != 6 || sum.cut != 3 || sum.unnamedIn["/bin/x"] != 3 || sum.cutIn["/bin/x"] != 3 {
+		t.Errorf("%+v", sum)
+	}
+}

@@ -1,0 +1,9 @@
+package capture
+
+import (
+	"testing"
+
+	"snag/internal/netns/netnstest"
+)
+
+func TestMain(m *testing.M) { netnstest.Main(m) }

@@ -1,0 +1,44 @@
+package profile
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// WriteFiles writes the profile in each form into a folder, which it makes, and
+// returns the files' names.
+func (p *Profile) WriteFiles(dir string) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make the folder of profiles: %w", err)
+	}
+	var out []string
+	for _, form := range []struct {
+		ending string
+		write  func(io.Writer) error
+	}{
+		{".pb.gz", p.WritePprof},
+		{".folded", p.WriteFolded},
+		{".speedscope.json", func(w io.Writer) error { return p.WriteSpeedscope(w, "snag "+p.Kind) }},
+	} {
+		name := filepath.Join(dir, p.Kind+form.ending)
+		if err := writeFile(name, form.write); err != nil {
+			return out, fmt.Errorf("write the profile %s: %w", name, err)
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+func writeFile(name string, write func(io.Writer) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	err = write(f)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}

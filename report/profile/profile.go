@@ -1,0 +1,243 @@
+// Package profile shows where the time of a recording went, on the CPUs or off
+// them: as a table for a terminal, and as files that others' viewers open: pprof,
+// folded stacks, speedscope.
+package profile
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"snag/recording"
+)
+
+// Kinds of profile.
+const (
+	OnCPU  = "oncpu"
+	OffCPU = "offcpu"
+)
+
+// Profile is where the time of some threads went.
+type Profile struct {
+	Kind    string // OnCPU or OffCPU
+	Samples []Sample
+	Start   recording.Time
+	Seconds float64 // that were recorded
+	CPUs    int
+	Hz      float64 // of OnCPU: samples a second and CPU
+	// Taken are the samples of all CPUs, idle ones and other processes' included; 0
+	// unknown. Of OnCPU.
+	Taken float64
+	// BuildIDs are those of the objects, by path, where they are known.
+	BuildIDs map[string]string
+	// Doubts are what the probe says of itself: what it lost, why names are missing.
+	Doubts []string
+}
+
+// Sample is the time that one thread spent with one stack.
+type Sample struct {
+	PID, TID int
+	Process  string // its name
+	Thread   string // the thread's
+	Frames   []Frame
+	Kernel   int    // the first frames that are the kernel's
+	Cut      string // why the stack ends early; "" it does not
+	Reason   string // of OffCPU: what was waited for
+	N        uint64 // samples, or waits
+	Seconds  float64
+}
+
+// Frame is one function of a stack.
+type Frame struct {
+	Function string
+	Object   string // the file it lies in; "" of the kernel, or not known
+	Kernel   bool
+}
+
+// Options choose what of a recording is shown.
+type Options struct {
+	Kind string
+	PID  int // 0: all
+}
+
+// measures are what has to have been taken.
+var measures = map[string]string{OnCPU: "oncpu.stacks", OffCPU: "offcpu.waits"}
+
+// From takes the profile out of a recording. An error says what was not recorded.
+func From(r *recording.Recording, o Options) (*Profile, error) {
+	p := &Profile{Kind: o.Kind, Start: r.Manifest.Start, Seconds: r.Length().Seconds(), CPUs: r.Manifest.CPUs, BuildIDs: map[string]string{}}
+	rows := len(r.OnCPU)
+	if o.Kind == OffCPU {
+		rows = len(r.OffCPU)
+	}
+	if c, ok := r.Measured(measures[o.Kind]); !ok && rows == 0 {
+		return nil, fmt.Errorf("profile of the time %s: it was not recorded: %s%s", spoken(o.Kind), c.Why, cure(c))
+	}
+	for _, l := range r.Libraries {
+		if l.BuildID != "" {
+			p.BuildIDs[l.Path] = l.BuildID
+		}
+	}
+	t := taker{p: p, stacks: map[int]*recording.Stack{}, names: processNames(r), only: o.PID, index: map[sampleKey]int{}}
+	for i := range r.Stacks {
+		t.stacks[r.Stacks[i].ID] = &r.Stacks[i]
+	}
+	if o.Kind == OffCPU {
+		for _, row := range r.OffCPU {
+			t.add(row.PID, row.TID, row.Comm, row.Reason, row.Stack, row.N, row.Sum)
+		}
+	} else {
+		for _, row := range r.OnCPU {
+			p.Hz = row.Hz
+			t.add(row.PID, row.TID, row.Comm, "", row.Stack, row.N, float64(row.N)/max(row.Hz, 1))
+		}
+		p.Taken = taken(r)
+	}
+	sort.SliceStable(p.Samples, func(i, j int) bool { return p.Samples[i].Seconds > p.Samples[j].Seconds })
+	p.Doubts = doubts(r, o.Kind)
+	return p, nil
+}
+
+func spoken(kind string) string {
+	if kind == OffCPU {
+		return "off the CPU"
+	}
+	return "on the CPU"
+}
+
+func cure(c recording.Coverage) string {
+	if c.Cure == "" {
+		return ""
+	}
+	return " (" + c.Cure + ")"
+}
+
+// taken is how many samples the probe took in all.
+func taken(r *recording.Recording) float64 {
+	sum := 0.0
+	for _, s := range r.Select("snag_oncpu_samples_total", "what", "all") {
+		if len(s.Points) > 0 {
+			sum += s.Points[len(s.Points)-1].V
+		}
+	}
+	return sum
+}
+
+// processNames are the names of processes: of their first thread, which a row of
+// another thread does not tell.
+func processNames(r *recording.Recording) map[int]string {
+	out := map[int]string{}
+	note := func(pid, tid int, comm string) {
+		if tid == pid || tid == 0 && out[pid] == "" {
+			out[pid] = comm
+		}
+	}
+	for _, row := range r.OnCPU {
+		note(row.PID, row.TID, row.Comm)
+	}
+	for _, row := range r.OffCPU {
+		note(row.PID, row.TID, row.Comm)
+	}
+	for _, p := range r.Processes {
+		out[p.PID] = p.Comm
+	}
+	return out
+}
+
+type sampleKey struct {
+	pid, tid, stack int
+	reason          string
+}
+
+// taker puts the rows of all seconds together.
+type taker struct {
+	p      *Profile
+	stacks map[int]*recording.Stack
+	names  map[int]string
+	only   int
+	index  map[sampleKey]int
+}
+
+func (t *taker) add(pid, tid int, comm, reason string, stack int, n uint64, seconds float64) {
+	if t.only != 0 && pid != t.only {
+		return
+	}
+	k := sampleKey{pid, tid, stack, reason}
+	i, ok := t.index[k]
+	if !ok {
+		i = len(t.p.Samples)
+		t.index[k] = i
+		s := Sample{PID: pid, TID: tid, Process: t.names[pid], Thread: comm, Reason: reason}
+		if s.Process == "" {
+			s.Process = comm
+		}
+		if st := t.stacks[stack]; st != nil {
+			s.Frames, s.Kernel, s.Cut = framesOf(st)
+		}
+		t.p.Samples = append(t.p.Samples, s)
+	}
+	t.p.Samples[i].N += n
+	t.p.Samples[i].Seconds += seconds
+}
+
+func framesOf(s *recording.Stack) (frames []Frame, kernel int, cut string) {
+	kernel = s.Kernel
+	if kernel < 0 || kernel > len(s.Frames) {
+		kernel = len(s.Frames)
+	}
+	for i, name := range s.Frames {
+		f := Frame{Function: name, Kernel: i < kernel}
+		if i < len(s.Objects) {
+			f.Object = s.Objects[i]
+		}
+		frames = append(frames, f)
+	}
+	return frames, kernel, s.Cut
+}
+
+// doubts are the sentences of the coverage.
+func doubts(r *recording.Recording, kind string) []string {
+	var out []string
+	for _, c := range r.Coverage {
+		if (c.Probe == kind || strings.HasPrefix(c.Probe, kind+".")) && c.State != recording.CoverageOK && c.State != recording.CoverageOff {
+			out = append(out, c.Probe+": "+c.Why+cure(c))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Total is the time of all samples, seconds.
+func (p *Profile) Total() float64 {
+	sum := 0.0
+	for _, s := range p.Samples {
+		sum += s.Seconds
+	}
+	return sum
+}
+
+// owner names a sample's process as a user knows it.
+func (s *Sample) owner() string { return fmt.Sprintf("%s[%d]", s.Process, s.PID) }
+
+// path are the frames of a sample from its outermost on, the process first, and the
+// thread where it has a name of its own.
+func (s *Sample) path() []Frame {
+	out := []Frame{{Function: s.owner()}}
+	if s.TID != 0 && s.TID != s.PID && s.Thread != s.Process {
+		out = append(out, Frame{Function: s.Thread})
+	}
+	if len(s.Frames) == 0 {
+		out = append(out, Frame{Function: "[no stack]"})
+	}
+	if s.Cut != "" {
+		out = append(out, Frame{Function: "[cut: " + s.Cut + "]"})
+	}
+	for i := len(s.Frames) - 1; i >= 0; i-- {
+		out = append(out, s.Frames[i])
+	}
+	if s.Reason != "" {
+		out = append(out, Frame{Function: "waits: " + s.Reason})
+	}
+	return out
+}

@@ -1,0 +1,248 @@
+package suspects
+
+import (
+	"fmt"
+	"path"
+	"sort"
+	"strings"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// lockCount is what the kernel counted of the waits for one lock of one process.
+type lockCount struct {
+	address uint64
+	seconds int // in which the process was looked at
+	jams    int // of them, in which its waiters stood there for half of the time
+	waiters int // most in a second
+	n       uint64
+	sum     float64 // s, all threads together
+	max     float64 // s
+	active  []recording.Interval
+
+	// The holder, in the seconds with a jam.
+	worded  int // the lock's word named it
+	asleep  int // and it slept in a call
+	ran     int // and it ran
+	waking  int // nobody is named but who woke the waiters
+	holder  recording.LockWait
+	holders map[int]bool
+	caller  string // the functions of the program that it was in; "" not known
+}
+
+// fewCounted seconds with a jam are enough where every wait was counted.
+const fewCounted = 2
+
+// countedConvoy finds the lock that most of those who want it wait for, half of the
+// time or more; nil where there is none, or nobody counted.
+func countedConvoy(p *scene.Process, r *recording.Recording) *lockCount {
+	locks, seconds := map[uint64]*lockCount{}, map[recording.Time]bool{}
+	for _, row := range r.LockWaits {
+		if row.PID != p.Subject.PID {
+			continue
+		}
+		seconds[row.T] = true
+		if row.Kind != "mutex" {
+			continue
+		}
+		l := locks[row.Address]
+		if l == nil {
+			l = &lockCount{address: row.Address, holders: map[int]bool{}}
+			locks[row.Address] = l
+		}
+		l.add(row)
+	}
+	for _, row := range r.OffCPU {
+		if row.PID == p.Subject.PID {
+			seconds[row.T] = true
+		}
+	}
+	var all []*lockCount
+	for _, l := range locks {
+		if l.seconds = len(seconds); l.jams >= fewCounted && 2*l.jams >= l.seconds {
+			all = append(all, l)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	sort.Slice(all, func(i, j int) bool {
+		if all[i].sum != all[j].sum {
+			return all[i].sum > all[j].sum
+		}
+		return all[i].address < all[j].address
+	})
+	worst := all[0]
+	worst.caller = ownFunctions(r, worst.holder.OwnerStack)
+	worst.active = mergeIntervals(worst.active, joined)
+	return worst
+}
+
+func (l *lockCount) add(row recording.LockWait) {
+	l.n += row.N
+	l.sum += row.Sum
+	l.max = max(l.max, row.Max)
+	l.waiters = max(l.waiters, row.Waiters)
+	if row.Waiters < fewWaiting || row.Sum < jamShare*float64(row.Waiters) {
+		return
+	}
+	l.jams++
+	l.active = append(l.active, oneSecond(row.T))
+	if row.Owner == 0 {
+		return
+	}
+	l.holders[row.Owner] = true
+	switch {
+	case row.OwnerBy != "word":
+		l.waking++
+	case row.OwnerCall == "running":
+		l.worded++
+		l.ran++
+	default:
+		l.worded++
+		l.asleep++
+	}
+	// What is told of the holder: asleep before running, with a stack before without.
+	if l.holder.Owner == 0 || rank(row) >= rank(l.holder) {
+		l.holder = row
+	}
+}
+
+func rank(row recording.LockWait) int {
+	n := 0
+	if row.OwnerBy == "word" {
+		n += 2
+		if row.OwnerCall != "running" {
+			n += 4
+		}
+	}
+	if row.OwnerStack != 0 {
+		n++
+	}
+	return n
+}
+
+// mean is how long a thread waited each time, s; of waits that never ended, the longest.
+func (l *lockCount) mean() float64 {
+	if l.n == 0 {
+		return l.max
+	}
+	return l.sum / float64(l.n)
+}
+
+// evidence is what was counted.
+func (l *lockCount) evidence(pid int) Evidence {
+	seconds, _ := during(l.jams, l.seconds)
+	return Evidence{Side: For, Grade: Strong, Value: l.sum, Unit: "s", Source: fmt.Sprintf("futex waits of process %d at sched_switch (lock_waits)", pid), Origin: "futex",
+		Text: fmt.Sprintf("%s waited %s times for the lock at 0x%x, %s together and %s each on average, at the longest %s; in %s seconds half of the time or more",
+			plural(l.waiters, "thread"), count(float64(l.n)), l.address, lasting(l.sum), lasting(l.mean()), lasting(l.max), seconds)}
+}
+
+// holderEvidence is what is known of who held it; false where nothing is.
+func (l *lockCount) holderEvidence(p *scene.Process) (Evidence, bool) {
+	e := Evidence{Side: For, Grade: Strong, Unit: "share", Origin: "lock word", Source: "the lock's word (process_vm_readv), sched_switch of its holder (lock_waits)"}
+	switch {
+	case l.worded > 0 && l.asleep >= l.ran:
+		seconds, share := during(l.asleep, l.jams)
+		if 2*l.asleep >= l.jams {
+			e.Grade = Decisive
+		}
+		e.Value = share
+		e.Text = fmt.Sprintf("the lock's own word names its holder, who was asleep meanwhile in %s of those seconds: %s", seconds, l.doing(p))
+	case l.worded > 0:
+		seconds, share := during(l.ran, l.jams)
+		e.Value = share
+		e.Text = fmt.Sprintf("the lock's own word names its holder, who was on a CPU in %s of those seconds: %s: the section under the lock is long", seconds, l.doing(p))
+	case l.waking > 0:
+		seconds, share := during(l.waking, l.jams)
+		e.Value, e.Source, e.Origin = share, "sched_waking of the waiters (lock_waits)", "who wakes"
+		e.Text = fmt.Sprintf("the lock's word names nobody; in %s of those seconds the waiters were woken by %s", seconds, l.doing(p))
+	default:
+		return Evidence{}, false
+	}
+	return e, true
+}
+
+// doing says who held the lock, in which function, and what it sat in.
+func (l *lockCount) doing(p *scene.Process) string {
+	h := l.holder
+	text := fmt.Sprintf("thread %d", h.Owner)
+	if len(l.holders) > 1 {
+		text = fmt.Sprintf("%d threads in turn, as thread %d", len(l.holders), h.Owner)
+	}
+	if l.caller != "" {
+		text += " in " + l.caller
+	}
+	switch h.OwnerCall {
+	case "":
+	case "none":
+		text += ", asleep outside of any call (a page fault)"
+	case "running":
+		text += ", running"
+	default:
+		text += ", in the call " + h.OwnerCall
+	}
+	if k := l.socket(p); k != nil {
+		text += fmt.Sprintf(" on descriptor %d (%s %s", *h.OwnerFD, k.First().Proto, k.First().Local)
+		if remote := k.First().Remote; remote != "" {
+			text += " → " + remote
+		}
+		text += ")"
+	} else if h.OwnerFD != nil && *h.OwnerFD >= 0 {
+		text += fmt.Sprintf(" on descriptor %d", *h.OwnerFD)
+	}
+	return text
+}
+
+// socket is what the holder waited on, where that is one.
+func (l *lockCount) socket(p *scene.Process) *scene.Socket {
+	if l.holder.OwnerFD == nil {
+		return nil
+	}
+	return socketOn(p, *l.holder.OwnerFD)
+}
+
+// mostCallers functions of a stack are named: the innermost may be a helper.
+const mostCallers = 3
+
+// ownFunctions are the innermost functions of a stack that are the program's own, each
+// called by the next: not the kernel's, nor of the C library or a runtime, nor without a
+// name.
+func ownFunctions(r *recording.Recording, id int) string {
+	if id == 0 {
+		return ""
+	}
+	var own []string
+	for _, s := range r.Stacks {
+		if s.ID != id || s.Kernel < 0 {
+			continue
+		}
+		for i := s.Kernel; i < len(s.Frames) && len(own) < mostCallers; i++ {
+			object := ""
+			if i < len(s.Objects) {
+				object = path.Base(s.Objects[i])
+			}
+			if !ofRuntime(s.Frames[i], object) {
+				own = append(own, s.Frames[i])
+			}
+		}
+	}
+	return strings.Join(own, " ← ")
+}
+
+// ofRuntime tells a function that only waits on behalf of the program: it names nothing
+// that a person would change.
+func ofRuntime(function, object string) bool {
+	for _, beginning := range []string{"libc.so", "libc-", "libpthread", "ld-", "[vdso]", "libjvm", "libstdc++"} {
+		if strings.HasPrefix(object, beginning) {
+			return true
+		}
+	}
+	for _, beginning := range []string{"runtime.", "internal/runtime/", "syscall.", "sync.", "__pthread", "pthread_", "__lll_lock", "std::"} {
+		if strings.HasPrefix(function, beginning) {
+			return true
+		}
+	}
+	return function == "" || strings.Contains(function, "+0x")
+}

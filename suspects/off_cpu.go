@@ -1,0 +1,129 @@
+package suspects
+
+import (
+	"fmt"
+	"sort"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// offTime is how long threads of a process were off the CPU for one reason.
+type offTime struct {
+	n        uint64
+	sum, max float64 // s
+	threads  map[int]bool
+	stack    int // of the longest
+	seconds  int // in which the process was looked at
+}
+
+// offCPUOf adds up the waits of a process that pass; nil where none does.
+func offCPUOf(p *scene.Process, r *recording.Recording, pass func(recording.OffCPU) bool) *offTime {
+	b := &offTime{threads: map[int]bool{}}
+	seconds := map[recording.Time]bool{}
+	for _, row := range r.OffCPU {
+		if row.PID != p.Subject.PID {
+			continue
+		}
+		seconds[row.T] = true
+		if !pass(row) {
+			continue
+		}
+		b.n += row.N
+		b.sum += row.Sum
+		if row.TID != 0 {
+			b.threads[row.TID] = true
+		}
+		if row.Max >= b.max {
+			b.max, b.stack = row.Max, row.Stack
+		}
+	}
+	b.seconds = len(seconds)
+	if b.n == 0 {
+		return nil
+	}
+	return b
+}
+
+// mean time of a wait, s.
+func (b *offTime) mean() float64 { return b.sum / float64(b.n) }
+
+// offCPU is how long threads stood in reads from the peer, by the scheduler. Threads of
+// an idle pool of connections stand there too, with nothing asked: so it is strong only
+// where a wait takes as long as a call, measured at the connection.
+func (d *dependency) offCPU(r *recording.Recording) (Evidence, bool) {
+	b := offCPUOf(d.process, r, func(row recording.OffCPU) bool {
+		if row.Reason != recording.WaitSocket || row.FD == nil {
+			return false
+		}
+		k := socketOn(d.process, *row.FD)
+		return k != nil && k.First().Remote == d.remote && reads[row.Call]
+	})
+	if b == nil {
+		return Evidence{}, false
+	}
+	e := Evidence{Side: For, Grade: Weak, Value: b.mean(), Unit: "s", Source: "sched_switch of its threads (offcpu)", Origin: "off-CPU",
+		Text: fmt.Sprintf("%s of it were off the CPU in a read from there %s times, %s each on average, %s at the longest", plural(len(b.threads), "thread"), count(float64(b.n)), lasting(b.mean()), lasting(b.max))}
+	if in := ownFunctions(r, b.stack); in != "" {
+		e.Text += ", in " + in
+	}
+	if mean := d.mean(); b.mean() >= (1-agreeing)*mean && b.mean() <= (1+agreeing)*mean {
+		e.Grade = Strong
+	}
+	return e, true
+}
+
+// insteadOf is who ran while threads of a process were ready, told by the scheduler.
+type insteadOf struct {
+	n       int
+	longest float64 // s
+	who     string  // "comm[pid]", who ran most often; "idle": nobody
+	times   int     // of n, that it did
+}
+
+// ranInstead reads the events of long waits for a CPU; false where there is none.
+func ranInstead(r *recording.Recording, pid int) (insteadOf, bool) {
+	var out insteadOf
+	who := map[string]int{}
+	for _, e := range r.Events {
+		if e.Kind != recording.EventRunDelay || e.Subject.PID != pid {
+			continue
+		}
+		out.n++
+		out.longest = max(out.longest, e.Value)
+		who[e.Attrs["ran"]]++
+	}
+	names := make([]string, 0, len(who))
+	for name := range who {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if who[name] > out.times {
+			out.who, out.times = name, who[name]
+		}
+	}
+	return out, out.n > 0
+}
+
+// fewDelays long waits for a CPU tell whom it waits for.
+const fewDelays = 3
+
+// instead is who ran while the process waited.
+func (w cpuWait) instead(r *recording.Recording) (Evidence, bool) {
+	in, ok := ranInstead(r, w.process.Subject.PID)
+	if !ok {
+		return Evidence{}, false
+	}
+	e := Evidence{Side: For, Grade: Weak, Value: in.longest, Unit: "s", Source: "sched_switch (events run-delay)", Origin: "who ran",
+		Text: fmt.Sprintf("%s a thread of it was ready for 50 ms and more, at the longest %s", plural(in.n, "time"), lasting(in.longest))}
+	if in.who == "idle" || in.who == "" {
+		e.Text += "; its CPU was idle before it came: a quota or its class held it back"
+		return e, true
+	}
+	if in.n >= fewDelays && 2*in.times >= in.n {
+		e.Grade = Strong
+	}
+	e.Text += fmt.Sprintf("; %s ran instead, in %s of them", in.who, count(float64(in.times)))
+	return e, true
+}

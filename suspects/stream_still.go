@@ -1,0 +1,98 @@
+package suspects
+
+import (
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// stillFor is the least pause of a connection that a viewer feels.
+const stillFor = time.Second
+
+// stillIn are the times inside of a span in which the process that receives on a
+// socket took next to nothing: it did not come, or lay there. usual is what it takes
+// otherwise, bytes a second.
+func stillIn(k *scene.Socket, span recording.Interval, usual float64) []recording.Interval {
+	if k == nil {
+		return nil
+	}
+	rows := tcpRowsOf(k)
+	var out []recording.Interval
+	add := func(i recording.Interval) {
+		if i.Start, i.End = max(i.Start, span.Start), min(i.End, span.End); i.End > i.Start {
+			out = append(out, i)
+		}
+	}
+	for i, b := range rows {
+		if i == 0 {
+			continue
+		}
+		a := rows[i-1]
+		apart := b.T.Sub(a.T)
+		since := a.T
+		if a.RecvQ == 0 {
+			since = max(a.T.Add(-age(a, receives)), since.Add(-time.Second))
+		}
+		switch {
+		case took(b)-took(a) <= little*usual*apart.Seconds():
+			add(recording.Interval{Start: since, End: b.T})
+		case apart > closeLook: // no row: nothing changed up to the look before this one
+			add(recording.Interval{Start: since, End: b.T.Add(-time.Second)})
+		}
+	}
+	if n := len(rows); n > 0 && span.End.Sub(rows[n-1].T) > closeLook {
+		add(recording.Interval{Start: rows[n-1].T, End: span.End})
+	}
+	var long []recording.Interval
+	for _, i := range mergeIntervals(out, 0) {
+		if i.End.Sub(i.Start) >= stillFor {
+			long = append(long, i)
+		}
+	}
+	return long
+}
+
+// took is what a process has read of a connection so far.
+func took(row recording.Socket) float64 { return float64(row.TCP.BytesReceived) - float64(row.RecvQ) }
+
+// usualTaken is what a socket's process takes a second when it takes anything: the
+// median over the steps in which it does. The best that can be had where a stream
+// stood still for most of a recording.
+func usualTaken(k *scene.Socket) float64 {
+	if k == nil {
+		return 0
+	}
+	var moved []recording.Socket
+	rows := tcpRowsOf(k)
+	rate := map[recording.Time]float64{}
+	for i := 1; i < len(rows); i++ {
+		seconds := rows[i].T.Sub(rows[i-1].T).Seconds()
+		if n := took(rows[i]) - took(rows[i-1]); n > 0 && seconds > 0.5 && seconds < 2*closeLook.Seconds() {
+			rate[rows[i].T] = n / seconds
+			moved = append(moved, rows[i])
+		}
+	}
+	return middle(moved, func(row recording.Socket) float64 { return rate[row.T] })
+}
+
+// spansAt are the times at which a fault is looked for at a connection. What a viewer
+// suffers comes later than its cause where something is held on the way (a segment of
+// HLS, the wait for a key frame): then the pauses of the connection itself, in that time
+// and the delay before it; where it has none, all of it.
+func (f *faulty) spansAt(l scene.Link) []recording.Interval {
+	if !f.delayed || l.To == nil || l.To.LastTCP() == nil {
+		return f.felt
+	}
+	var out []recording.Interval
+	usual := usualTaken(l.To)
+	for _, span := range f.felt {
+		span.Start = f.stream.Since(span)
+		still := stillIn(l.To, span, usual)
+		if len(still) == 0 {
+			still = []recording.Interval{span}
+		}
+		out = append(out, still...)
+	}
+	return mergeIntervals(out, 0)
+}

@@ -1,0 +1,100 @@
+// Flame graphs: where the time went, outermost frame on top. Click or Enter zooms,
+// the arrow keys walk, a search marks.
+import type { Flame, Page } from '../schema';
+import type { Axis } from '../model/axis';
+import { Tree } from '../model/flame';
+import { count, percent, seconds } from '../model/format';
+import { h, section, svg } from './dom';
+
+const row = 18;
+const narrow = 1.5; // pixels: what is narrower is not drawn
+const letter = 6.6; // pixels, about: what fits into a box
+
+export function flames(page: Page, axis: Axis): HTMLElement | null {
+  if (page.flames.length === 0) return null;
+  const part = section('profile', 'Where the time went');
+  for (const f of page.flames) part.append(flame(f, axis));
+  return part;
+}
+
+function flame(f: Flame, axis: Axis): HTMLElement {
+  const tree = new Tree(f);
+  const amount = (v: number) => (f.unit === 's' ? seconds(v) : `${count(v)} samples`);
+  let zoomed = 0;
+  let at = 0;
+  let marked = tree.found('');
+
+  const root = svg('svg', { class: 'flame' });
+  const box = h('div', {
+    class: 'flamebox', tabindex: 0, role: 'group', id: `flame-${f.name}`,
+    'aria-label': `${f.title}: a flame graph. Arrow keys walk the frames, Enter zooms into one, Home shows all.`,
+  }, root);
+  const says = h('output', { class: 'says', 'aria-live': 'polite' });
+  const search = h('input', { type: 'search', placeholder: 'search: function or file', 'aria-label': `Search in ${f.title}` });
+  const matched = h('output', { class: 'quiet', 'aria-live': 'polite' });
+  const all = h('button', { type: 'button', disabled: true }, 'Show all');
+
+  function draw(): void {
+    const wide = Math.max(box.clientWidth, 300);
+    const boxes = tree.boxes(zoomed, narrow / wide);
+    const deep = boxes.reduce((d, b) => Math.max(d, b.depth), 0) + 1;
+    root.setAttribute('viewBox', `0 0 ${wide} ${deep * row}`);
+    root.setAttribute('width', String(wide));
+    root.setAttribute('height', String(deep * row));
+    root.replaceChildren(...boxes.map((b) => {
+      const from = b.from * wide;
+      const w = Math.max((b.to - b.from) * wide - 0.6, 0.5);
+      const room = Math.floor((w - 6) / letter);
+      const name = tree.name(b.node);
+      const cls = ['frame', tree.kind(b.node), marked.nodes.has(b.node) ? 'hit' : '', b.node === at ? 'at' : '', b.depth < (tree.depth[zoomed] ?? 0) ? 'above' : ''];
+      return svg('g', { class: cls.filter(Boolean).join(' '), 'data-node': b.node },
+        svg('rect', { x: from, y: b.depth * row, width: w, height: row - 1, rx: 2 }),
+        room >= 3 ? svg('text', { x: from + 4, y: b.depth * row + 13 }, name.length > room ? `${name.slice(0, room - 1)}…` : name) : null);
+    }));
+    all.disabled = zoomed === 0;
+    tell(at);
+  }
+  function tell(node: number): void {
+    const v = tree.value(node);
+    const own = tree.self[node] ?? 0;
+    const of = `${percent(v / (tree.value(0) || 1))} of all`;
+    const object = tree.object(node);
+    says.textContent = `${tree.name(node)}${object ? ` (${object})` : ''}: ${amount(v)}, ${of}${own > 0 && own < v ? `, itself ${amount(own)}` : ''}`;
+  }
+  function zoom(node: number): void {
+    zoomed = node;
+    at = node;
+    draw();
+  }
+  const nodeOf = (e: Event) => {
+    const g = (e.target as Element).closest('g[data-node]');
+    return g ? Number(g.getAttribute('data-node')) : null;
+  };
+  root.addEventListener('click', (e) => {
+    const node = nodeOf(e);
+    if (node !== null) zoom(node);
+  });
+  root.addEventListener('mousemove', (e) => tell(nodeOf(e) ?? at));
+  root.addEventListener('mouseleave', () => tell(at));
+  box.addEventListener('keydown', (e) => {
+    if (e.key === 'Enter') zoom(at);
+    else if (e.key === 'Home' || e.key === 'Escape') zoom(0);
+    else if (e.key.startsWith('Arrow')) {
+      at = tree.next(at, e.key);
+      if (!tree.boxes(zoomed, 0).some((b) => b.node === at)) zoomed = 0;
+      draw();
+    } else return;
+    e.preventDefault();
+  });
+  search.addEventListener('input', () => {
+    marked = tree.found(search.value);
+    matched.textContent = search.value.trim() ? `${count(marked.nodes.size)} frames, ${amount(marked.value)}, ${percent(marked.value / (tree.value(0) || 1))}` : '';
+    draw();
+  });
+  all.addEventListener('click', () => zoom(0));
+  axis.on('layout', draw);
+  new ResizeObserver(draw).observe(box);
+  return h('div', { class: 'profile' },
+    h('h4', {}, f.title, h('span', { class: 'quiet' }, ` · ${amount(f.total)}${f.note ? ` · ${f.note}` : ''}`)),
+    h('div', { class: 'bar' }, search, matched, all), says, box);
+}
