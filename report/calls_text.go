@@ -63,7 +63,7 @@ func WriteCalls(w io.Writer, c *Calls, o TableOptions) error {
 	c.errors(&b, o)
 	c.descriptors(&b, o)
 	c.blocked(&b, o)
-	c.foot(&b, o, all)
+	c.foot(&b, o)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -186,11 +186,11 @@ func (c *Calls) blocked(b *strings.Builder, o TableOptions) {
 }
 
 // foot says what the trace itself cost, and what it could not see.
-func (c *Calls) foot(b *strings.Builder, o TableOptions, all uint64) {
+func (c *Calls) foot(b *strings.Builder, o TableOptions) {
 	b.WriteString("\n")
 	cost := fmt.Sprintf("%.3f s of CPU in snag", c.Cost.Snag)
 	if k := c.Cost.Kernel; k != nil {
-		cost = fmt.Sprintf("%.3f s of CPU in the kernel (%.2f µs a call) and %s: %s of a CPU", *k, 1e6*ratio(*k, float64(all)), cost,
+		cost = fmt.Sprintf("%.3f s of CPU in the kernel, other processes' calls included, and %s: %s of a CPU", *k, cost,
 			units.Percent(ratio(*k+c.Cost.Snag, c.Seconds)))
 	}
 	paragraph(b, o, "the trace cost "+cost)
