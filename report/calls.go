@@ -14,8 +14,8 @@ import (
 type Calls struct {
 	Host    string           `json:"host"`
 	Kernel  string           `json:"kernel"`
-	Start   recording.Time   `json:"start"`
-	Seconds float64          `json:"seconds"`
+	Start   recording.Time   `json:"start"`   // of the counting
+	Seconds float64          `json:"seconds"` // that it lasted
 	Target  recording.Target `json:"target"`
 	// Processes made calls; the busiest first.
 	Processes []CallsProcess       `json:"processes"`
@@ -90,6 +90,10 @@ func SumCalls(r *recording.Recording) *Calls {
 	c := &Calls{
 		Host: r.Manifest.Host, Kernel: r.Manifest.Kernel, Start: r.Manifest.Start, Seconds: r.Length().Seconds(), Target: r.Manifest.Target,
 		Calls: []CallTotal{}, FDs: []FDTotal{}, Blocked: []BlockedThread{}, Processes: []CallsProcess{},
+	}
+	// To load the programs takes a part of the window.
+	if row, ok := r.Measured("syscalls.calls"); ok && row.Since > c.Start && row.Since < r.Manifest.End {
+		c.Start, c.Seconds = row.Since, r.Manifest.End.Sub(row.Since).Seconds()
 	}
 	calls, fds, processes := map[string]*CallTotal{}, map[fdOf]*FDTotal{}, map[int]*CallsProcess{}
 	for i := range r.Calls {
