@@ -93,7 +93,7 @@ func SumCalls(r *recording.Recording) *Calls {
 	}
 	// To load the programs takes a part of the window.
 	if row, ok := r.Measured("syscalls.calls"); ok && row.Since > c.Start && row.Since < r.Manifest.End {
-		c.Start, c.Seconds = row.Since, r.Manifest.End.Sub(row.Since).Seconds()
+		c.Start, c.Seconds = row.Since, max(countedUntil(r).Sub(row.Since), 1e6).Seconds()
 	}
 	calls, fds, processes := map[string]*CallTotal{}, map[fdOf]*FDTotal{}, map[int]*CallsProcess{}
 	for i := range r.Calls {
@@ -125,6 +125,16 @@ func SumCalls(r *recording.Recording) *Calls {
 		}
 	}
 	return c
+}
+
+// countedUntil is when the probe looked last: what comes after is its own end.
+func countedUntil(r *recording.Recording) recording.Time {
+	for _, s := range r.Select("snag_probe_late_seconds", "probe", "syscalls") {
+		if n := len(s.Points); n > 0 {
+			return min(s.Points[n-1].T, r.Manifest.End)
+		}
+	}
+	return r.Manifest.End
 }
 
 type fdOf struct{ pid, fd int }

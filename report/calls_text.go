@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"snag/internal/units"
 	"snag/recording"
@@ -144,19 +145,20 @@ func (c *Calls) descriptors(b *strings.Builder, o TableOptions) {
 	}
 	b.WriteString("\n")
 	line(b, o, "descriptors, by time in calls on them (waiting for any event left out)")
-	line(b, o, "%7s %5s %8s %8s %9s %9s %8s %7s  %s", "pid", "fd", "reads/s", "writes/s", "in/s", "out/s", "time", "EAGAIN", "slowest call")
+	line(b, o, "%7s %5s %7s %8s %8s %8s %7s %6s  %s", "pid", "fd", "reads/s", "writes/s", "in/s", "out/s", "time", "EAGAIN", "slowest call")
 	span := max(c.Seconds, 1e-3)
 	for i, t := range c.FDs {
 		if i == o.Most {
 			line(b, o, "and %d more: --top %d", len(c.FDs)-i, len(c.FDs))
 			break
 		}
-		slowest := fmt.Sprintf("%s %s", t.MaxCall, seconds(t.Max))
-		if t.MaxAt != 0 {
-			slowest += " " + t.MaxAt.Wall().Format("15:04:05.0")
+		slowest, began := fmt.Sprintf("%s %s", t.MaxCall, seconds(t.Max)), " "+t.MaxAt.Wall().Format("15:04:05.0")
+		numbers := fmt.Sprintf("%7d %5d %7s %8s %8s %8s %7s %6s  ", t.PID, t.FD, perSecond(t.Reads, span), perSecond(t.Writes, span),
+			bytesOf(t.In, span), bytesOf(t.Out, span), seconds(t.Seconds), dash(t.Again))
+		if t.MaxAt != 0 && utf8.RuneCountInString(numbers+slowest+began) < o.Width {
+			slowest += began
 		}
-		line(b, o, "%7d %5d %8s %8s %9s %9s %8s %7s  %s", t.PID, t.FD, perSecond(t.Reads, span), perSecond(t.Writes, span),
-			bytesOf(t.In, span), bytesOf(t.Out, span), seconds(t.Seconds), dash(t.Again), slowest)
+		line(b, o, "%s%s", numbers, slowest)
 		line(b, o, "%8s%s", "", t.text())
 	}
 }
@@ -164,7 +166,7 @@ func (c *Calls) descriptors(b *strings.Builder, o TableOptions) {
 // text says what the descriptor was.
 func (t *FDTotal) text() string {
 	if t.What == nil {
-		return "not known: closed before it was looked at"
+		return "not known: closed before it was looked at, or not open"
 	}
 	text := t.What.Text()
 	if t.What.Carries != "" {

@@ -117,7 +117,7 @@ func (t tracer) attach(pid int) (stop func(), err error) {
 	go func() { done <- cmd.Wait() }()
 	select {
 	case err := <-done:
-		return nil, fmt.Errorf("%s ended: %v: %s", t.name, err, said.String())
+		return nil, fmt.Errorf("%s ended (%w): %s", t.name, err, said.String())
 	case <-quietAfter(cmd.Process.Pid):
 	}
 	return func() {
