@@ -18,15 +18,17 @@ var spinLock = &Suspect{
 		{Measure: "threads.sched", Why: "time on a CPU and in line for one; who gave it up and from whom it was taken"},
 		{Measure: "threads.syscall", Why: "that they are in no call, in futex least of all"},
 		{Measure: "sockets.turns", Why: "how much work is done with how many threads at it"},
+		{Measure: "oncpu.stacks", Why: "the function that they are in"},
 	},
 	For: []string{
 		"strong: two threads or more want a CPU all the time, are asleep at hardly any look and never give the CPU up, while answers are late (involuntary switches 32,000; none in futex)",
+		"strong: a third of its samples on a CPU, of two threads or more, are in a function named for spinning (59 %; healthy under 1 %)",
 		"strong: with more threads at work than there are CPUs, less than half was answered for the same CPU time",
 	},
 	Against: []string{
 		"strong: nobody waits for it: a program that computes",
 		"strong: its threads sleep in futex: that lock does not spin",
-		"can't tell: the function that they spin in (59 % of a profile in one spin function): perf record. Without less work from more threads it stays suspected",
+		"can't tell: a function of another name that most samples are in computes, or spins. Without less work from more threads it stays suspected",
 	},
 	LeadsTo: []Lead{
 		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
@@ -130,6 +132,10 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 			Text: fmt.Sprintf("other threads of it were asleep in futex for a lock at %d looks: its locks do not spin for long", sp.lock)})
 	}
 	f.Evidence = append(f.Evidence, busy)
+	in, sampled := sp.sampled(r, pid)
+	if sampled {
+		f.Evidence = append(f.Evidence, in)
+	}
 	few, many, less, more, ok := workByThreads(p, r)
 	if !ok { // its threads were looked at too late: how many it had is known from before
 		few, many, less, more, ok = workByCount(p, r)
@@ -146,6 +152,7 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 	case ok && more >= 0.8*less:
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: more / less, Unit: "ratio", Source: "request turns of its listeners; /proc/PID/task/*/schedstat", Origin: "turns",
 			Text: fmt.Sprintf("with %.0f threads at work it answered %s requests for a second of CPU time, with %.0f of them %s: they work", few, count(less), many, count(more))})
+	case sampled:
 	default:
 		f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "perf", Text: "which function they are in was not measured: a loop for a lock and a loop that computes look the same from outside"})
 	}
