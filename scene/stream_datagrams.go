@@ -81,10 +81,7 @@ func (s *Scene) udpAt(r *recording.Recording, addr string) *Socket {
 		if f.Proto != "udp" || recording.Port(f.Local) != recording.Port(addr) || k.Owner() == nil {
 			continue
 		}
-		switch host := recording.Host(f.Local); {
-		case host == recording.Host(addr):
-			return k
-		case has[f.Netns] && (host == "0.0.0.0" || host == "::" || host == "*"):
+		if recording.Host(f.Local) == recording.Host(addr) || has[f.Netns] && anyAddress(f.Local) {
 			return k
 		}
 	}
@@ -100,11 +97,7 @@ func (s *Scene) senderTo(r *recording.Recording, to *Socket) *Socket {
 		if g.Proto != "udp" || g.Remote == "" || k == to || recording.Port(g.Remote) != recording.Port(f.Local) {
 			continue
 		}
-		host := recording.Host(f.Local)
-		if host != recording.Host(g.Remote) && !(host == "0.0.0.0" || host == "::" || host == "*") {
-			continue
-		}
-		if host != recording.Host(g.Remote) && !s.having(r, recording.Host(g.Remote))[f.Netns] {
+		if same := recording.Host(f.Local) == recording.Host(g.Remote); !same && (!anyAddress(f.Local) || !s.having(r, recording.Host(g.Remote))[f.Netns]) {
 			continue
 		}
 		if found != nil {
@@ -127,6 +120,12 @@ func boundUDP(p *Process) *Socket {
 		}
 	}
 	return found
+}
+
+// anyAddress tells whether a socket is bound to all addresses of its namespace.
+func anyAddress(local string) bool {
+	host := recording.Host(local)
+	return host == "0.0.0.0" || host == "::" || host == "*"
 }
 
 // having are the namespaces that have an address.

@@ -21,12 +21,16 @@ var encoderStall = &Suspect{
 	For: []string{
 		"decisive: the publisher's Send-Q is 0 at all looks and it wrote nothing (0 of 300 kB/s), while the server had read all that came (Recv-Q 0, lastrcv 3.6 s)",
 		"decisive: its clock moves 0.8 s a second, and nothing waits on either side",
+		"decisive: of a freeze under 2 s, at the one look inside of it: the last data of both ends is as old as the freeze (tcp_info lastsnd, lastrcv)",
+		"decisive: over UDP: where it sends from no datagram was sent, and none came where it is read",
+		"strong, twice: it writes the segments of HLS itself, nothing comes to it, and neither its files nor what viewers are given changes",
 		"strong, from the player alone: so many frames came each second (20.0, ±0.3 %) though their bytes differed (91 to 103 KiB): somebody makes or paces them, and no link holds them up; with a clock that moves 0.8 s a second it confirms",
 		"weak: the clock stepped by 5.1 s without a burst (a capture clock: the frames were never made), or the frames came in a burst (a file clock)",
 	},
 	Against: []string{
 		"decisive: bytes wait at its socket: the link or the server does not take them, whatever frames it then leaves out",
 		"trap: a step of the clock by seconds with frames missing: an encoder leaves out what nobody reads; look downstream",
+		"trap: over UDP from another host: no datagram comes, and that is all; its sender or the way",
 		"trap: the burst of a group of pictures at the start is no stall; the publisher on another host can't be told from its uplink",
 	},
 	LeadsTo: []Lead{{scene.StreamFreeze, 2 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 2 * time.Second}},

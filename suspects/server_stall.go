@@ -22,11 +22,14 @@ var serverStall = &Suspect{
 	For: []string{
 		"decisive: data lay unread at its ingest socket at the looks inside (Recv-Q 119 kB), it took none of it, and sent nothing to the player",
 		"decisive: it took the stream from the publisher at the usual rate and sent nothing on",
+		"decisive: it packs the stream into segments (HLS), data lies unread at its ingest socket, and the playlist on disk does not change; strong, twice: it reads the stream and writes none",
+		"decisive: it serves the segments, and the viewer's request lies unread at its socket; strong, twice: it gives an old playlist while the one on disk is new",
 		"strong: the publisher's window was shut (timer persist, rwnd_limited 54 %)",
 	},
 	Against: []string{
 		"decisive: it had read all that came, and nothing came (Recv-Q 0, lastrcv 3.6 s): its publisher or the link",
 		"strong, from the player alone: its frames never came, not even late: what a server holds back comes in a burst afterwards",
+		"decisive: a web server gave the playlist as it is on disk, and that stood still: who writes it, or what feeds that one",
 		"trap: it hides 1.5 s of its stall: the gap on the wire was 3.8 s where the player's was 5.3 s",
 		"trap: one consumer's full queue at a server that never blocks: the others flow",
 	},

@@ -22,6 +22,7 @@ var uplinkBlackhole = &Suspect{
 	For: []string{
 		"decisive: the publisher's timer backs off and segments are sent again (cwnd 1, backoff 4), nothing is acknowledged, and the server, with an empty receive queue, got nothing (lastrcv 3.6 s)",
 		"strong: the same at the publisher alone",
+		"decisive: over UDP: datagrams are sent where it is sent from, and none come where it is read",
 	},
 	Against: []string{
 		"decisive: the server's window is shut, and it answers each probe: it does not read",

@@ -1,9 +1,11 @@
 package verdict
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"snag/recording"
 	"snag/scene"
@@ -67,10 +69,63 @@ func reported(s *scene.Scene, m recording.Manifest, text string) scene.Symptom {
 			break
 		}
 	}
+	if st := streamNamed(s, rest); st != nil {
+		sym.Subject = st.Subject
+		return withWatched(s, sym, st, timed)
+	}
 	if sub, ok := named(s, rest); ok {
 		sym.Subject = sub
 		sym.Subject.Name = s.Name(sub)
 	}
+	return sym
+}
+
+// streamNamed is the watched stream that the words name: by its name, by the last part
+// of it, with or without what it ends with, or by its URL. Of several places of one
+// stream it is the last: a user sees what comes out.
+func streamNamed(s *scene.Scene, text string) *scene.Stream {
+	var found *scene.Stream
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,;()'\"", r) }) {
+		word = strings.Trim(word, ".!?")
+		for _, st := range s.Streams {
+			name := st.Row.Name
+			last := name[strings.LastIndexByte(name, '/')+1:]
+			stem, _, _ := strings.Cut(last, ".")
+			if len(word) > 1 && (word == name || word == last || word == stem || word == st.Row.URL) {
+				found = st
+			}
+		}
+		if found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// told is by how much a person's time may lie beside what was measured: a look at a
+// clock, a second that was cut off, and what a player holds.
+const told = 3 * time.Second
+
+// withWatched joins what a user told of a stream with what was measured of it: where it
+// stood still or was late at that time, that is the time, to the millisecond. Where it
+// was watched then and was well, that is said.
+func withWatched(s *scene.Scene, sym scene.Symptom, st *scene.Stream, timed bool) scene.Symptom {
+	if !timed || !s.Window.Covers(sym.Onset) {
+		return sym
+	}
+	for _, seen := range s.Symptoms {
+		if scene.IDOf(seen.Subject) != scene.IDOf(st.Subject) {
+			continue
+		}
+		for _, i := range seen.Active {
+			if sym.Onset >= i.Start.Add(-told) && sym.Onset <= max(i.End, i.Start).Add(told) {
+				sym.Onset, sym.Active = i.Start, []recording.Interval{i}
+				sym.Text += fmt.Sprintf(" (measured: %s from %s UTC for %.1f s)", seen.Name, i.Start.Wall().Format("15:04:05.000"), i.Length(s.Window.End).Seconds())
+				return sym
+			}
+		}
+	}
+	sym.Text += " (it was watched then, and was well as snag's own reader saw it)"
 	return sym
 }
 

@@ -34,10 +34,43 @@ func TestDecodeStack(t *testing.T) {
 	}
 }
 
+// copyOf is a record with a copy of the stack.
+func copyOf(pid, tid int, comm string, at symbols.Registers, kernel []uint64, stack []byte) []byte {
+	b := record(pid, uint64(len(stack)), freshProcess, kernel, nil)[:headSize]
+	b[15] = 1
+	b = binary.LittleEndian.AppendUint32(b, uint32(tid))
+	b = append(b, 0, 0, 0, 0)
+	b = append(b, comm...)
+	b = append(b, make([]byte, 16-len(comm))...)
+	for _, v := range append([]uint64{at.IP, at.SP, at.BP}, append(kernel, make([]uint64, 64-len(kernel))...)...) {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	return append(append(b, stack...), 0, 0, 0)
+}
+
+func TestDecodeCopy(t *testing.T) {
+	at := symbols.Registers{IP: 1, SP: 2, BP: 3}
+	raw := copyOf(77, 78, "relay", at, []uint64{9, 8}, []byte("stack"))
+	got, err := decodeStack(raw)
+	want := taken{kind: kind{pid: 77}, kernel: []uint64{9, 8}, fresh: freshProcess, copied: true, tid: 78, comm: "relay", at: at, bytes: []byte("stack")}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v %v", got, err)
+	}
+	for n := range len(raw) - 3 {
+		if _, err := decodeStack(raw[:n]); err == nil {
+			t.Errorf("cut at %d: no error", n)
+		}
+	}
+	if a, b := hashOf([]uint64{1, 2}, []uint64{3}), hashOf([]uint64{1}, []uint64{2, 3}); a == b {
+		t.Error("the kernel's frames are taken for the program's")
+	}
+}
+
 func FuzzDecode(f *testing.F) {
+	f.Add(copyOf(77, 78, "relay", symbols.Registers{}, nil, []byte("stack")))
 	f.Add(record(77, 5, 1, []uint64{1, 2}, []uint64{3}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if s, err := decodeStack(b); err == nil && 8*(len(s.kernel)+len(s.user)) > len(b) {
+		if s, err := decodeStack(b); err == nil && 8*(len(s.kernel)+len(s.user))+len(s.bytes) > len(b) {
 			t.Error("more frames than bytes")
 		}
 		if len(b) >= keySize+valueSize {
@@ -180,7 +213,7 @@ func TestProfileOfTheKernel(t *testing.T) {
 }
 
 func TestQuality(t *testing.T) {
-	q := judge([]symbols.Frame{{Function: "vfs_read", Named: true}}, []symbols.Frame{{Function: "x+0x1", Object: "/bin/x"}, {Function: "f", Object: "/bin/x", Named: true}})
+	q := judge([]symbols.Frame{{Function: "vfs_read", Named: true}}, []symbols.Frame{{Function: "x+0x1", Object: "/bin/x"}, {Function: "f", Object: "/bin/x", Named: true}}, symbols.CutNoFramePointers)
 	var sum quality
 	sum.add(q, 3)
 	if sum.samples != 3 || sum.frames != 9 || sum.named != 6 || sum.cut != 3 || sum.unnamedIn["/bin/x"] != 3 || sum.cutIn["/bin/x"] != 3 {

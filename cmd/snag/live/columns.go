@@ -21,7 +21,7 @@ type column struct {
 func layout(width int, transport bool) []column {
 	c := []column{
 		{"STATE", 14, true, func(s *watch.Snapshot, r *watch.Row, _ int) string { return stateAndTime(s, r) }},
-		{"STREAM", 0, true, func(_ *watch.Snapshot, r *watch.Row, _ int) string { return named(r.Name, r.Layer) }},
+		{"STREAM", 0, true, func(_ *watch.Snapshot, r *watch.Row, _ int) string { return rowName(r) }},
 		{"FPS", 3, false, cellFPS},
 		{"60 s", 10, true, func(_ *watch.Snapshot, r *watch.Row, w int) string { return spark(r.FPS, w, fullRate(r), least) }},
 		{"kb/s", 5, false, cellBitrate},

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -32,6 +33,7 @@ type eventLine struct {
 	T         string   `json:"t"`
 	Stream    string   `json:"stream"`
 	Layer     string   `json:"layer,omitempty"`
+	Side      string   `json:"side,omitempty"`
 	Event     string   `json:"event"`
 	Phase     string   `json:"phase"`
 	Start     string   `json:"start"`
@@ -58,7 +60,7 @@ func (j *JSON) Event(h watch.Happened) {
 		return
 	}
 	l := eventLine{
-		Type: "event", T: stamp(toldAt(h)), Stream: h.Stream, Layer: h.Layer,
+		Type: "event", T: stamp(toldAt(h)), Stream: h.Stream, Layer: h.Layer, Side: h.Side,
 		Event: strings.TrimPrefix(h.Kind, "stream-"), Phase: h.Phase.String(),
 		Start: stamp(h.T), Value: h.Value, Unit: h.Unit, Threshold: h.Threshold,
 		DTSStep: pointer(h.Step), Burst: h.Burst, Pattern: string(h.Pattern),
@@ -76,6 +78,12 @@ type figuresLine struct {
 	T          string   `json:"t"`
 	Stream     string   `json:"stream"`
 	Layer      string   `json:"layer,omitempty"`
+	Side       string   `json:"side,omitempty"`
+	NamedBy    string   `json:"named_by,omitempty"`
+	Publisher  string   `json:"publisher,omitempty"`
+	Matched    *int     `json:"matched_runs,omitempty"`
+	Compared   *int     `json:"compared_runs,omitempty"`
+	Rivals     int      `json:"rivals,omitempty"`
 	State      string   `json:"state"`
 	Since      string   `json:"since,omitempty"`
 	Why        string   `json:"why,omitempty"`
@@ -117,6 +125,14 @@ func (j *JSON) Figures(s *watch.Snapshot) {
 			Lost: counter(r, stream.PacketsLost, "rtp", "rtsp", "ps"), Continuity: counter(r, stream.ContinuityErrors, "mpegts", "hls"),
 			Jitter: pointer(f.Transport.Gauge[stream.Jitter]), Playlist: pointer(f.Transport.Gauge[stream.PlaylistAge]),
 			Freezes: r.Freezes, Late: f.Late, Doubt: f.Doubt || f.Five.Doubt,
+		}
+		l.Side = r.Side
+		if r.Unnamed {
+			l.NamedBy = cmp.Or(r.Kin.By, "address")
+			l.Publisher, l.Rivals = r.Kin.Publisher, r.Kin.Rivals
+			if r.Kin.By == "frames" {
+				l.Matched, l.Compared = &r.Kin.Matched, &r.Kin.Runs
+			}
 		}
 		if r.Since != 0 {
 			l.Since = stamp(r.Since)

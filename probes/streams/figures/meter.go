@@ -64,6 +64,13 @@ func New(o Options) *Meter {
 
 var _ stream.Sink = (*Meter)(nil)
 
+// Rename calls the stream something else in the frame log from now on.
+func (m *Meter) Rename(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.o.Name = name
+}
+
 // Asked begins a new connection of the same stream: a reader that ended asks
 // again. Totals, the usual spacing and the parameters stay.
 func (m *Meter) Asked(now int64) {

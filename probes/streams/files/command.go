@@ -20,7 +20,7 @@ const mostCommand = 32 << 10
 // named is who writes the stream by the command line: a process with the playlist's
 // file among its arguments, not as what it reads (-i). A wrapper has its child's
 // arguments: the child is it.
-func (f *finder) named(url string, pids []int) (found, bool) {
+func (f *finder) named(url string, pids []int) (best found, most, times int) {
 	base := path.Base(url)
 	byPID := map[int]found{}
 	for _, pid := range pids {
@@ -45,8 +45,6 @@ func (f *finder) named(url string, pids []int) (found, bool) {
 	for pid := range byPID {
 		delete(byPID, parentOf(f.proc, pid))
 	}
-	var best found
-	most, times := 0, 0
 	for _, c := range byPID {
 		switch n := alike(c.playlist, url); {
 		case n > most:
@@ -55,7 +53,7 @@ func (f *finder) named(url string, pids []int) (found, bool) {
 			times++
 		}
 	}
-	return best, times == 1
+	return best, most, times
 }
 
 // outputs are the arguments of a command line that end with a file's name and are not

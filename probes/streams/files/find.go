@@ -98,9 +98,17 @@ func (f *finder) of(pid int) (out []open, asked int, err error) {
 
 // find is who writes the stream whose URL has that path. Of several folders with a
 // playlist of its name it is the one that is most like the URL; false where two are.
-func (f *finder) find(url string, all []open) (found, bool) {
-	var best found
-	most, times := 0, 0
+func (f *finder) find(url string, all []open, pids []int) (found, bool) {
+	best, most, times := f.opened(url, all)
+	if named, n, again := f.named(url, pids); n > most {
+		best, most, times = named, n, again
+	}
+	return best, times == 1 && enough(most, url)
+}
+
+// opened is who has a segment of it open to write, how many parts of the path are like
+// the URL's, and how many are as like.
+func (f *finder) opened(url string, all []open) (best found, most, times int) {
 	seen := map[string]bool{}
 	for _, o := range all {
 		dir := path.Dir(o.path)
@@ -123,7 +131,7 @@ func (f *finder) find(url string, all []open) (found, bool) {
 			break
 		}
 	}
-	return best, times == 1
+	return best, most, times
 }
 
 // places reads a playlist as a process sees it.

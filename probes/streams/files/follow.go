@@ -104,10 +104,7 @@ func (f *Follower) search() {
 		if pids == nil {
 			all, pids = f.find.segments()
 		}
-		if s.found, s.known = f.find.find(s.Path, all); !s.known {
-			s.found, s.known = f.find.named(s.Path, pids)
-		}
-		if !s.known {
+		if s.found, s.known = f.find.find(s.Path, all, pids); !s.known {
 			continue
 		}
 		comm, _ := os.ReadFile(f.env.Proc + "/" + strconv.Itoa(s.pid) + "/comm")

@@ -26,6 +26,8 @@ func segmentLike(name string) bool {
 // not listed yet is known by those that are.
 func shape(name string) string {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".tmp"), ".part")
+	end := path.Ext(name)
+	name = strings.TrimSuffix(name, end)
 	var out strings.Builder
 	digits := false
 	for i := range len(name) {
@@ -40,7 +42,7 @@ func shape(name string) string {
 		digits = false
 		out.WriteByte(c)
 	}
-	return out.String()
+	return out.String() + end
 }
 
 // place is one playlist as files: the folder of its segments, and their shapes.
@@ -124,6 +126,16 @@ func alike(file, url string) int {
 		n++
 	}
 	return n
+}
+
+// usual are names that any stream's playlist may have.
+var usual = map[string]bool{"index.m3u8": true, "playlist.m3u8": true, "master.m3u8": true, "main.m3u8": true, "stream.m3u8": true, "live.m3u8": true, "chunklist.m3u8": true, "out.m3u8": true}
+
+// enough tells whether n like parts of the two paths make a playlist the URL's: its
+// folder too, or its name alone where that is the stream's own (a web server may give a
+// folder another name).
+func enough(n int, url string) bool {
+	return n >= 2 || n == 1 && (!usual[path.Base(url)] || strings.Count(strings.Trim(url, "/"), "/") == 0)
 }
 
 // writable tells by a descriptor's fdinfo (proc(5): flags are octal) whether it is open

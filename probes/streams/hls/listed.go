@@ -17,8 +17,8 @@ func Listed(b []byte) (uris []string, master bool, err error) {
 		uris = append(uris, r.uri)
 	}
 	for _, s := range p.segments {
-		if s.piece.uri != "" {
-			uris = append(uris, s.piece.uri)
+		if s.uri != "" {
+			uris = append(uris, s.uri)
 		}
 		for _, part := range s.parts {
 			uris = append(uris, part.uri)

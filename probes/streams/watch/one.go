@@ -29,8 +29,10 @@ type one struct {
 	sink     stream.Sink
 	stop     context.CancelFunc
 	side     string // one of recording.StreamSide…
-	joined   bool   // somebody else reads it and hands it in …
-	lag      int64  // … so late at the most, ns
+	remote   string // of a joined one: the other end of its connection
+	kin      kinship
+	joined   bool  // somebody else reads it and hands it in …
+	lag      int64 // … so late at the most, ns
 
 	mu     sync.Mutex
 	link   link
@@ -96,12 +98,14 @@ func (t tap) Note(text string) {
 }
 
 func (w *Watcher) newOne(e Entry, open stream.Open) *one {
-	return w.newOneOf(e, open, recording.StreamSidePlayer)
+	s := w.newOneOf(e, open, recording.StreamSidePlayer)
+	w.meet(s, nil)
+	return s
 }
 
 func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 	asked := e
-	e.Name = w.unique(e)
+	e.Name = w.unique(e, side)
 	threshold := e.Threshold
 	if threshold == 0 {
 		threshold = w.o.Threshold

@@ -1,0 +1,71 @@
+package broadcast
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"snag/lab"
+	"snag/lab/origin"
+)
+
+// Fault is where a stream stands that is served in segments, as the kernel shows it.
+type Fault int
+
+// The faults.
+const (
+	None      Fault = iota
+	NotSent         // nothing comes to the server's host
+	NotPacked       // it comes, and lies unread
+)
+
+// errorf is what of a test the checks need.
+type errorf interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Logf(format string, args ...any)
+}
+
+// TruthOfHLS checks an incident on segments by the file system and the sockets, without
+// snag: whether the playlist stood still for longer than three segments are long, and
+// whether what was sent meanwhile lay unread on the server.
+func TruthOfHLS(t errorf, s *lab.Stage, v lab.Variant, faults map[lab.Variant]Fault) {
+	t.Helper()
+	playlist := filepath.Join(origin.Segments(s), origin.Stream+".m3u8")
+	b := Of(s, false)
+	longest, unread, came := time.Duration(0), 0, uint64(0)
+	var before Moment
+	for end := time.Now().Add(11 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		st, err := os.Stat(playlist)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := b.Look()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if still := time.Since(st.ModTime()); still > longest {
+			longest, unread = still, m.RecvQ
+			if before.Came != 0 {
+				came = m.Came - before.Came
+			}
+		}
+		before = m
+	}
+	t.Logf("%s: the playlist stood still for %s, then %d bytes lay unread at the server, %d came in a fifth of a second", v, longest, unread, came)
+	want := faults[v]
+	if stood := longest > 3*time.Second; stood != (want != None) {
+		t.Errorf("the playlist stood still for %s at the longest", longest)
+	}
+	switch want {
+	case NotSent:
+		if unread > 10_000 {
+			t.Errorf("%d bytes lay unread at the server: it was not the encoder", unread)
+		}
+	case NotPacked:
+		if unread < 20_000 {
+			t.Errorf("only %d bytes lay unread at the server: it was not who packs", unread)
+		}
+	}
+}
