@@ -7,7 +7,7 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 LINT     := bin/golangci-lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check fmt-check vet lint generate generate-check ui ui-check docs docs-check test bench bench-streams fuzz lab lab-vm score score-short score-healthy calibrate clean
+.PHONY: help setup build demo check fmt-check vet lint generate generate-check ui ui-check docs docs-check test bench bench-streams bench-syscalls fuzz lab lab-vm score score-short score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,7 +15,7 @@ help: ## this help
 build: ## the one static binary, bin/snag
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/snag ./cmd/snag
 
-setup: ## install what the tests, the lab and the generators need (Debian packages; says which)
+setup: ## install what the tests, the lab and the generators need (Debian packages, and servers that it has not, into ~/.cache; says which)
 	tools/setup.sh
 
 demo: ## set up, make a real incident (a reconnect storm on nginx-rtmp), find it
@@ -70,6 +70,9 @@ bench: build ## costs, measured side by side in one run: docs/bench.md
 
 bench-streams: build ## snag watch beside ffprobe and video-quality-tools on 100 streams of one nginx-rtmp (root, about 2 min)
 	$(GO) run ./tools/benchstreams -snag bin/snag
+
+bench-syscalls: build ## snag syscalls beside strace, perf trace and bpftrace (root, about 3 min)
+	$(GO) run ./tools/benchsyscalls -snag bin/snag
 
 fuzz: ## every fuzz target for FUZZTIME
 	tools/fuzz.sh $(FUZZTIME)

@@ -79,6 +79,7 @@ type Plan struct {
 	// costly probes shall look at in the rest; nil: none but Closer.
 	Remaining func() []Look
 	Whole     bool // it is made for its profile: see probe.Env
+	Unwind    bool // see probe.Env
 	// CloserTarget has them look at the target's processes, and CloserAll at all.
 	CloserTarget, CloserAll bool
 	// Peek is how many bytes of a buffer may be looked into for the name of what a
@@ -141,7 +142,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
 		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
 		Closer: probe.NewWatch(max(maxCloser, len(closer))), CloserAll: p.CloserAll, Peek: p.Peek, Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
-		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole,
+		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole, Unwind: p.Unwind,
 	}
 	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{Now: env.Now})
 	if err != nil {

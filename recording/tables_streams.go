@@ -26,7 +26,13 @@ type Stream struct {
 	Asked      Time    `json:"asked,omitempty"`                    // when the reader connected
 	First      Time    `json:"first,omitempty"`                    // arrival of the first video frame, audio's where there is no video; 0: none came
 	Last       Time    `json:"last,omitempty"`                     // arrival of the last
-	Error      string  `json:"error,omitempty"`                    // why it could not be read, or ended
+	// Of a connection that was there before the capture, whose messages name no stream.
+	Was       string `json:"was,omitempty"`           // what rows, samples and events before this row called it
+	NamedBy   string `json:"named_by,omitempty"`      // itself: its own messages; frames: they are those of a stream of that name (or of that publisher's connection); address: nothing did
+	Publisher string `json:"publisher,omitempty"`     // address:port of who sends it to the server; "": nobody was seen to
+	Matched   int    `json:"matched_runs,omitempty"`  // runs of eight pictures that were the other stream's too, of
+	Runs      int    `json:"compared_runs,omitempty"` // so many; by then
+	Error     string `json:"error,omitempty"`         // why it could not be read, or ended
 }
 
 // Table names the row's table.

@@ -154,12 +154,28 @@ func (f *faulty) upstream(s *scene.Scene, r *recording.Recording) []Evidence {
 	switch {
 	case !ok:
 		return nil
+	case l.whole && l.from != "" && f.bringsTo(s, l):
+		return []Evidence{{Side: For, Grade: Weak, Value: l.longest, Unit: "s", Source: "table stream_hops", Origin: "layers", Text: l.hurt()}}
+	case l.whole && l.from != "" && (f.at == atSlowLink || f.at == atDeadLink):
+		return nil // a relay's own link on the way there: its sockets tell
 	case l.whole && l.from != "":
 		return []Evidence{{Side: Against, Grade: Decisive, Value: l.longest, Unit: "s", Source: "table stream_hops", Origin: "layers", Text: l.hurt()}}
 	case !l.whole:
 		return []Evidence{{Side: For, Grade: Weak, Source: "table stream_hops", Origin: "layers", Text: l.already(f)}}
 	}
 	return nil
+}
+
+// bringsTo tells whether the connection that the fault is at brings the stream to the
+// first place that was hurt.
+func (f *faulty) bringsTo(s *scene.Scene, l layered) bool {
+	if f.at == atUnknown || f.link >= len(f.stream.Way) {
+		return false
+	}
+	to := f.stream.Way[f.link].Receiver()
+	return to != nil && slices.ContainsFunc(s.Streams, func(st *scene.Stream) bool {
+		return st.Row.Name == f.stream.Row.Name && st.Row.Layer == l.to && len(st.Way) > 0 && st.Way[0].Sender() == to
+	})
 }
 
 // downstream is what they say of what lies between them.

@@ -91,7 +91,11 @@ func (f *faulty) throttled(s *scene.Scene) Finding {
 		out.Evidence = append(out.Evidence, Evidence{Side: Against, Grade: Strong, Value: f.from.resent, Unit: "segments", Source: "ss -tnpi retrans", Origin: "retransmit",
 			Text: fmt.Sprintf("%s segments were sent again: loss, not a rate, may hold it (a full queue loses too)", ofAll(f.from.resent, f.from.segments))})
 	}
-	out.Remedy = fmt.Sprintf("a bit rate under %s (-b:v, -maxrate of %s), or a faster way to %s (%s)", lineRate(rate), orProgram(l.From.Subject.Comm), recording.Host(l.From.First().Remote), inNetns(s, l.From.First().Netns, "tc -s qdisc"))
+	who := orProgram(l.From.Subject.Comm)
+	if f.link+1 < len(f.stream.Way) { // a server only passes it on
+		who = "the encoder, or a smaller rendition made before " + who
+	}
+	out.Remedy = fmt.Sprintf("a bit rate under %s (-b:v, -maxrate of %s), or a faster way to %s (%s)", lineRate(rate), who, recording.Host(l.From.First().Remote), inNetns(s, l.From.First().Netns, "tc -s qdisc"))
 	out.Next = inNetns(s, l.From.First().Netns, "ss -tino dst "+recording.Host(l.From.First().Remote)) + "; " + inNetns(s, l.From.First().Netns, "tc -s qdisc")
 	return out
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that building, testing (default) or the demo need.
+# Installs the Debian packages that building, testing (default) or the demo need, and
+# fetches what the tests speak with and Debian has not (counterparts.sh).
 # Says which before it does; does nothing when all are there. Never starts a service.
 set -euo pipefail
 case "${1:-all}" in

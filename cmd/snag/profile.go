@@ -26,6 +26,7 @@ type profileFlags struct {
 	all    bool
 	off    bool
 	jit    bool
+	dwarf  bool
 	out    string
 	read   string
 	html   string
@@ -49,7 +50,7 @@ the page with its flame graph. --read prints and writes them of a recording that
 there; snag find takes a profile as well.
 
 Programs built without frame pointers lose their callers: it says how many, and
-where. A JVM names its Java methods with --jit-maps (JDK 17 and later) and shows
+where; --dwarf finds them. A JVM names its Java methods with --jit-maps (JDK 17 and later) and shows
 their callers with -XX:+PreserveFramePointer.`,
 		Example: `  sudo snag profile --pid 812 --for 10s
   sudo snag profile --all --html profile.html
@@ -64,6 +65,7 @@ their callers with -XX:+PreserveFramePointer.`,
 	flags.BoolVar(&f.all, "all", false, "sample the whole machine")
 	flags.BoolVar(&f.off, "off", false, "also the time off the CPU: where threads waited (of one process)")
 	flags.BoolVar(&f.jit, "jit-maps", false, "have the JVM write the names of its compiled methods (jcmd Compiler.perfmap): this stops it for a moment, some ms to some 100 ms by how much code it has")
+	flags.BoolVar(&f.dwarf, "dwarf", false, "walk the programs' stacks by their call frame information: for programs built without frame pointers; copies up to 64 KiB of stack a sample, kept nowhere (x86-64, kernel 5.15 and later)")
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder; with --read: write the profiles there")
 	flags.StringVar(&f.read, "read", "", "record nothing: show the profile of this recording")
 	flags.StringVar(&f.html, "html", "", "also write one HTML page with the flame graph to this file")
@@ -75,8 +77,8 @@ their callers with -XX:+PreserveFramePointer.`,
 func (f *profileFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	switch {
-	case f.read != "" && (f.all || f.jit || changed("for")):
-		return usage("--read shows a recording that is there: --all, --for and --jit-maps are for a new one")
+	case f.read != "" && (f.all || f.jit || f.dwarf || changed("for")):
+		return usage("--read shows a recording that is there: --all, --for, --dwarf and --jit-maps are for a new one")
 	case f.read == "" && changed("pid") == f.all:
 		return usage("one of --pid N and --all: whom to sample (or --read DIR)")
 	case changed("pid") && f.pid < 1:
@@ -126,7 +128,7 @@ func (f *profileFlags) record(cmd *cobra.Command, dir string) error {
 	stayLean(cmd.Context())
 	progress := newProgress(os.Stderr, f.quiet)
 	plan := probes.Plan{
-		Dir: dir, For: f.window, Target: recording.Target{PID: f.pid}, Snag: version, Whole: true,
+		Dir: dir, For: f.window, Target: recording.Target{PID: f.pid}, Snag: version, Whole: true, Unwind: f.dwarf,
 		// The host's tables have the processes' names, and their libraries' build ids.
 		Probes: []string{"oncpu", "host"}, Notice: progress.notice, Tick: progress.tick,
 	}

@@ -114,7 +114,7 @@ func (c *capturing) run(ctx context.Context, w *watch.Watcher, note func(string)
 	full := false
 	begin := func(d passive.Conn) stream.Sink {
 		j := watch.Joined{
-			Name: d.Name, URL: d.URL, Protocol: d.Protocol, Side: d.Side, Server: d.Local, Remote: d.Remote,
+			Name: d.Name, Named: d.Named, URL: d.URL, Protocol: d.Protocol, Side: d.Side, Server: d.Local, Remote: d.Remote,
 			Leaves: d.Side == recording.StreamSideConsumer && c.file == "",
 		}
 		if c.file == "" {

@@ -222,6 +222,10 @@ func FuzzFile(f *testing.F) {
 		file.Probes()
 		file.DebugLink()
 		file.FunctionStart(at)
+		file.FrameRow(at)
+		if c, err := parseCIE(raw); err == nil {
+			_, _ = c.run(raw, at, at+9)
+		}
 		address, _ := file.Address(at)
 		file.Functions().Find(address)
 		for _, s := range file.sections { // whatever they are called

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A static probe (USDT) is a place in a program that its authors marked for
+// Probe is a static probe (USDT), a place in a program that its authors marked for
 // tracers: a no-op instruction, and a note of type stapsdt that tells where it
 // is and which registers hold its arguments
 // (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).

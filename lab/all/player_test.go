@@ -133,6 +133,41 @@ func TestThePlayerAlone(t *testing.T) {
 	}
 }
 
+// TestThePlayerAloneAtOtherLevels: what the frames say of stops of 2.5 s, whose end was
+// seen, and of 8 s, in which none came at all.
+func TestThePlayerAloneAtOtherLevels(t *testing.T) {
+	for name, says := range map[string]string{
+		"encoder-stall-sick-barely":         "an encoder, a link and a server that stop look alike",
+		"encoder-stall-capture-sick-barely": "its frames of that time never came, not even late",
+		"encoder-stall-slow-sick-severe":    "20.0 frames came each second",
+		"uplink-throttled-sick-barely":      "a link that carries too little and a server that falls behind look alike",
+		"uplink-throttled-sick-severe":      "an encoder, a link and a server that stop look alike",
+		"server-stall-sick-severe":          "an encoder, a link and a server that stop look alike",
+	} {
+		r, err := recording.Open(filepath.Join("testdata", name+".snag"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		inc, err := lab.Find(Incidents, name[:strings.Index(name, "-sick")])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for view, of := range playerViews {
+			t.Run(name+"/"+view, func(t *testing.T) {
+				judgeAlone(t, inc, lab.Sick, of(r))
+				j := verdict.Judge(of(r))
+				named := len(j.With(verdict.Culprit)) > 0
+				if !named && !strings.Contains(j.Abstained, says) {
+					t.Errorf("%q does not say %q", j.Abstained, says)
+				}
+				if inc.Want.Suspect == "encoder-stall" && view == "host" && !named {
+					t.Error("an encoder that is too slow is not named")
+				}
+			})
+		}
+	}
+}
+
 func judgeAlone(t *testing.T, inc lab.Incident, v lab.Variant, seen *recording.Recording) {
 	j := verdict.Judge(seen)
 	var text bytes.Buffer

@@ -1,6 +1,7 @@
 package offcpu
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"snag/probes/symbols"
@@ -59,12 +60,23 @@ func (p process) called(address, inside uint64) bool {
 			return !to.Named || !in.Named || to.Function == in.Function
 		}
 		// Into another object a call goes through the table of its own object's (PLT).
-		return p.across(address, inside) && p.sameObject(address, target)
+		return p.across(address, inside) && p.jumps(target)
 	}
 	// call [rip+disp32], call [reg+disp8], call reg, with a prefix or without: where to
 	// is not written. Within one object the call would have been direct.
 	indirect := b[1] == 0xff && b[2] == 0x15 || b[4] == 0xff && b[5]&0xf8 == 0x50 || b[5] == 0xff && b[6]&0xf8 == 0xd0
 	return indirect && p.across(address, inside)
+}
+
+// jumps tells an entry of the PLT: it begins with jmp [rip+disp32], before which may
+// stand endbr64 and a bnd prefix (System V ABI for AMD64, 5.2; Intel CET).
+func (p process) jumps(address uint64) bool {
+	var b [8]byte
+	if !p.code(address, b[:]) {
+		return false
+	}
+	code := bytes.TrimPrefix(b[:], []byte{0xf3, 0x0f, 0x1e, 0xfa})
+	return bytes.HasPrefix(bytes.TrimPrefix(code, []byte{0xf2}), []byte{0xff, 0x25})
 }
 
 func (p process) across(a, b uint64) bool { return !p.sameObject(a, b) }

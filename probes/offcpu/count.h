@@ -31,6 +31,7 @@ static __always_inline void vote(struct waker *w, const struct thread *t)
 		if (t->waker_kstack != NO_STACK) {
 			w->kstack = t->waker_kstack;
 			w->ustack = t->waker_ustack;
+			w->site = t->waker_site;
 		}
 		return;
 	}
@@ -43,6 +44,7 @@ static __always_inline void vote(struct waker *w, const struct thread *t)
 	w->tid = t->waker_tid;
 	w->kstack = t->waker_kstack;
 	w->ustack = t->waker_ustack;
+	w->site = t->waker_site;
 	__builtin_memcpy(w->comm, t->waker_comm, sizeof(w->comm));
 }
 
@@ -83,6 +85,7 @@ static __always_inline void tell(const struct thread *t, __u32 tid, __u64 begin,
 		v.waker_tid = t->waker_tid;
 		v.waker_kstack = t->waker_kstack;
 		v.waker_ustack = t->waker_ustack;
+		v.waker_site = t->waker_site;
 		__builtin_memcpy(v.waker_comm, t->waker_comm, sizeof(v.waker_comm));
 	}
 	if (epoch & 1)
@@ -131,6 +134,7 @@ static __always_inline void count_lock(const struct thread *t, __u32 tid, __u64 
 		v->max = end - begin;
 		v->kstack = t->kstack;
 		v->ustack = t->ustack;
+		v->site = t->site;
 	}
 	vote(&v->waker, t);
 	__builtin_memcpy(v->comm, t->comm, sizeof(v->comm));
@@ -144,6 +148,7 @@ static __always_inline void count_wait(const struct thread *t, __u32 tid, __u64 
 	    .nr = t->nr,
 	    .kstack = t->kstack,
 	    .ustack = t->ustack,
+	    .site = t->site,
 	    .how = t->how,
 	};
 	bool futex = t->nr == (__s32)nr_futex;

@@ -29,6 +29,8 @@ type kernelLockValue struct {
 	Max    uint64
 	Kstack int32
 	Ustack int32
+	Site   uint32
+	Pad    uint32
 	Waker  kernelWaker
 	Comm   [16]uint8
 }
@@ -49,9 +51,25 @@ type kernelLongValue struct {
 	WakerTid    uint32
 	WakerKstack int32
 	WakerUstack int32
-	Pad         uint32
+	WakerSite   uint32
 	Comm        [16]uint8
 	WakerComm   [16]uint8
+}
+
+type kernelRun struct {
+	_      structs.HostLayout
+	Since  uint64
+	Length uint64
+	End    uint64
+	Tid    uint32
+	Pad    uint32
+	Comm   [16]uint8
+}
+
+type kernelText struct {
+	_     structs.HostLayout
+	Start uint64
+	End   uint64
 }
 
 type kernelThread struct {
@@ -67,11 +85,13 @@ type kernelThread struct {
 	Nr          int32
 	Kstack      int32
 	Ustack      int32
+	Site        uint32
 	Tokens      uint32
 	WakerTgid   uint32
 	WakerTid    uint32
 	WakerKstack int32
 	WakerUstack int32
+	WakerSite   uint32
 	Ran         uint32
 	How         uint8
 	Seeded      uint8
@@ -90,6 +110,12 @@ type kernelTop struct {
 	Words [24]uint64
 }
 
+type kernelTopKey struct {
+	_      structs.HostLayout
+	Ustack int32
+	Site   uint32
+}
+
 type kernelWaitKey struct {
 	_      structs.HostLayout
 	Object uint64
@@ -98,9 +124,10 @@ type kernelWaitKey struct {
 	Nr     int32
 	Kstack int32
 	Ustack int32
+	Site   uint32
 	How    uint8
 	Queued uint8
-	Pad    [2]uint8
+	Pad    [6]uint8
 }
 
 type kernelWaitValue struct {
@@ -119,6 +146,8 @@ type kernelWaker struct {
 	Tid    uint32
 	Kstack int32
 	Ustack int32
+	Site   uint32
+	Pad    uint32
 	Votes  uint32
 	Known  uint32
 	Comm   [16]uint8
@@ -133,6 +162,8 @@ const (
 	kernelMapLocksB       = "locks_b"
 	kernelMapLongsA       = "longs_a"
 	kernelMapLongsB       = "longs_b"
+	kernelMapRuns         = "runs"
+	kernelMapScratch      = "scratch"
 	kernelMapStacks       = "stacks"
 	kernelMapThreads      = "threads"
 	kernelMapTops         = "tops"
@@ -212,6 +243,8 @@ type kernelMapSpecs struct {
 	LocksB      *ebpf.MapSpec `ebpf:"locks_b"`
 	LongsA      *ebpf.MapSpec `ebpf:"longs_a"`
 	LongsB      *ebpf.MapSpec `ebpf:"longs_b"`
+	Runs        *ebpf.MapSpec `ebpf:"runs"`
+	Scratch     *ebpf.MapSpec `ebpf:"scratch"`
 	Stacks      *ebpf.MapSpec `ebpf:"stacks"`
 	Threads     *ebpf.MapSpec `ebpf:"threads"`
 	Tops        *ebpf.MapSpec `ebpf:"tops"`
@@ -263,6 +296,8 @@ type kernelMaps struct {
 	LocksB      *ebpf.Map `ebpf:"locks_b"`
 	LongsA      *ebpf.Map `ebpf:"longs_a"`
 	LongsB      *ebpf.Map `ebpf:"longs_b"`
+	Runs        *ebpf.Map `ebpf:"runs"`
+	Scratch     *ebpf.Map `ebpf:"scratch"`
 	Stacks      *ebpf.Map `ebpf:"stacks"`
 	Threads     *ebpf.Map `ebpf:"threads"`
 	Tops        *ebpf.Map `ebpf:"tops"`
@@ -279,6 +314,8 @@ func (m *kernelMaps) Close() error {
 		m.LocksB,
 		m.LongsA,
 		m.LongsB,
+		m.Runs,
+		m.Scratch,
 		m.Stacks,
 		m.Threads,
 		m.Tops,

@@ -8,7 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,20 +20,27 @@ import (
 	"snag/recording"
 )
 
-// program is testdata/waits.c, built with frame pointers.
-var program string
+// program is testdata/waits.c, built with frame pointers; bare is without.
+var program, bare string
 
 func TestMain(m *testing.M) {
+	if os.Getenv("OFFCPU_GO_CONVOY") != "" {
+		goConvoy()
+		return
+	}
 	dir, err := os.MkdirTemp("", "offcpu")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	program = filepath.Join(dir, "waits")
-	out, err := exec.Command("gcc", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-pthread", "-o", program, "testdata/waits.c").CombinedOutput()
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
-		program = ""
+	program, bare = filepath.Join(dir, "waits"), filepath.Join(dir, "bare")
+	for name, flag := range map[string]string{program: "-fno-omit-frame-pointer", bare: "-fomit-frame-pointer"} {
+		out, err := exec.Command("gcc", "-O1", flag, "-fno-optimize-sibling-calls", "-pthread", "-o", name, "testdata/waits.c").CombinedOutput()
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
+			program = ""
+		}
 	}
 	code := m.Run()
 	os.RemoveAll(dir)
@@ -43,6 +53,7 @@ type child struct {
 	in  io.WriteCloser
 	out *bufio.Reader
 	pid int
+	cpu float64 // s, once it has counted
 }
 
 func run(t testing.TB, args ...string) *child {
@@ -97,7 +108,7 @@ func (c *child) begin() { fmt.Fprintln(c.in) }
 func (c *child) counted(t testing.TB) (n int, seconds float64) {
 	t.Helper()
 	line := c.await(t, "counted")
-	if _, err := fmt.Sscanf(line, "counted %d %f", &n, &seconds); err != nil {
+	if _, err := fmt.Sscanf(line, "counted %d %f %f", &n, &seconds, &c.cpu); err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
 	return n, seconds
@@ -116,7 +127,13 @@ func look(t testing.TB, during func(), pids ...int) *recording.Recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	attached(t, sink)
+	if !attached(sink) {
+		r.Stop()
+		for _, c := range sink.Recording().Coverage {
+			t.Logf("%+v", c)
+		}
+		t.Fatal("the probe did not begin to look within 10 s")
+	}
 	during()
 	r.Stop()
 	rec := sink.Recording()
@@ -132,19 +149,15 @@ func look(t testing.TB, during func(), pids ...int) *recording.Recording {
 }
 
 // attached waits until the probe looks at the processes.
-func attached(t testing.TB, sink *probetest.Sink) {
-	t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+func attached(sink *probetest.Sink) bool {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		for _, s := range sink.Recording().Series {
 			if s.Name == "snag_probe_kernel_cpu_seconds_total" {
-				return
+				return true
 			}
 		}
 	}
-	for _, c := range sink.Recording().Coverage {
-		t.Logf("%+v", c)
-	}
-	t.Fatal("the probe did not begin to look within 5 s")
+	return false
 }
 
 func environment(sink *probetest.Sink) *probe.Env {
@@ -203,7 +216,7 @@ func TestSleepsOfKnownLength(t *testing.T) {
 }
 
 func TestConvoy(t *testing.T) {
-	c := run(t, "convoy", "8", "3.0")
+	c := run(t, "convoy", "8", "2.2")
 	var n int
 	var waited float64
 	rec := look(t, func() {
@@ -235,14 +248,34 @@ func TestConvoy(t *testing.T) {
 	if float64(rows) < 0.9*float64(n) || float64(rows) > 1.3*float64(n) { // who is woken may find it taken, and waits again
 		t.Errorf("%d waits, the program counted %d", rows, n)
 	}
-	if owned < 2 || most < 7 {
+	if owned < 1 || most < 7 {
 		t.Errorf("the holder was named in %d seconds, %d waited at most", owned, most)
 	}
 }
 
+// TestConvoyInAContainer: there a lock's word tells an id of the container's own.
+func TestConvoyInAContainer(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("a PID namespace needs root")
+	}
+	cmd := exec.Command(program, "convoy", "4", "1.2")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
+	c := runCommand(t, cmd)
+	rec := look(t, func() {
+		c.begin()
+		c.counted(t)
+	}, c.pid)
+	for _, r := range rec.LockWaits {
+		if r.OwnerBy == "word" && r.Owner > c.pid && strings.Contains(functions(rec, r.OwnerStack), "ask_backend_under_lock") {
+			return
+		}
+	}
+	t.Errorf("nobody was named: %+v", rec.LockWaits)
+}
+
 // TestLockWithoutOwner: the lock's word tells nobody, who wakes the waiters does.
 func TestLockWithoutOwner(t *testing.T) {
-	c := run(t, "own", "4", "2.0")
+	c := run(t, "own", "4", "1.3")
 	var n int
 	var waited float64
 	rec := look(t, func() {
@@ -271,10 +304,84 @@ func TestLockWithoutOwner(t *testing.T) {
 	}
 }
 
+// TestCallersWithoutFramePointers: the walk ends in the C library, and is the same
+// wherever read was called from.
+func TestCallersWithoutFramePointers(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("missed callers are looked for on amd64 only")
+	}
+	c := runCommand(t, exec.Command(bare, "callers", "100"))
+	rec := look(t, func() {
+		c.begin()
+		c.counted(t)
+	}, c.pid)
+	var catalogue, stock, other uint64
+	for _, r := range rec.OffCPU {
+		f := functions(rec, r.Stack)
+		switch {
+		case r.Call != "read" || r.N < 10:
+		case strings.Contains(f, "reads_the_catalogue") && !strings.Contains(f, "reads_the_stock"):
+			catalogue += r.N
+		case strings.Contains(f, "reads_the_stock") && !strings.Contains(f, "reads_the_catalogue"):
+			stock += r.N
+		default:
+			other += r.N
+			t.Logf("%d times %s", r.N, f)
+		}
+	}
+	if catalogue < 90 || stock < 90 || other > 20 {
+		t.Errorf("of 100 reads each: %d of the catalogue, %d of the stock, %d of neither", catalogue, stock, other)
+	}
+}
+
+// goConvoy is a program of Go whose goroutines queue for a mutex.
+func goConvoy() {
+	var mu sync.Mutex
+	for range 8 {
+		go func() {
+			for {
+				mu.Lock()
+				time.Sleep(3 * time.Millisecond)
+				mu.Unlock()
+			}
+		}()
+	}
+	fmt.Println("ready")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// TestGoConvoy: goroutines that wait are no threads. Their mutex is not seen, and
+// nothing else is taken for it.
+func TestGoConvoy(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "OFFCPU_GO_CONVOY=1")
+	c := runCommand(t, cmd)
+	rec := look(t, func() { time.Sleep(1200 * time.Millisecond) }, c.pid)
+	locked, parked := 0.0, 0.0
+	for _, r := range rec.LockWaits {
+		switch r.Kind {
+		case kindMutex:
+			locked += r.Sum
+		case kindCondition:
+			parked += r.Sum
+		}
+	}
+	if locked > 0.1 || parked < 1 {
+		t.Errorf("%.3f s of waiting for locks, %.3f s of parked threads", locked, parked)
+	}
+	named := false
+	for _, r := range rec.OffCPU {
+		named = named || r.Reason == recording.WaitFutex && strings.Contains(functions(rec, r.Stack), "runtime.futex")
+	}
+	if !named {
+		t.Error("no stack of Go's runtime")
+	}
+}
+
 // TestIdlePool: threads that wait for work hold nobody up.
 func TestIdlePool(t *testing.T) {
 	c := run(t, "pool", "12")
-	rec := look(t, func() { c.begin(); time.Sleep(1200 * time.Millisecond) }, c.pid)
+	rec := look(t, func() { c.begin(); time.Sleep(700 * time.Millisecond) }, c.pid)
 	waiters := 0
 	for _, r := range rec.LockWaits {
 		if r.Kind == kindMutex && r.Sum > 0.1 {

@@ -85,15 +85,15 @@ func configuration(types *btf.Spec) (map[string]any, error) {
 	return set, nil
 }
 
-// watch sets the processes that are looked at.
-func (k *inKernel) watch(add, drop []int) error {
+// watch sets the processes that are looked at. text tells where a program's code lies.
+func (k *inKernel) watch(add, drop []int, text func(pid int) kernelText) error {
 	for _, pid := range drop {
 		if err := k.objects.Closer.Delete(uint32(pid)); err != nil {
 			return fmt.Errorf("end looking at process %d: %w", pid, err)
 		}
 	}
 	for _, pid := range add {
-		if err := k.objects.Closer.Put(uint32(pid), uint8(1)); err != nil {
+		if err := k.objects.Closer.Put(uint32(pid), text(pid)); err != nil {
 			return fmt.Errorf("begin looking at process %d: %w", pid, err)
 		}
 	}
@@ -102,8 +102,8 @@ func (k *inKernel) watch(add, drop []int) error {
 	}
 	var filter [64]uint64
 	var pid uint32
-	var one uint8
-	for it := k.objects.Closer.Iterate(); it.Next(&pid, &one); {
+	var code kernelText
+	for it := k.objects.Closer.Iterate(); it.Next(&pid, &code); {
 		filter[pid>>6&63] |= 1 << (pid & 63)
 	}
 	if err := k.objects.Filter.Set(filter); err != nil {
@@ -196,8 +196,8 @@ func (s source) addresses(id int32) []uint64 {
 }
 
 // top of a thread's own stack; false where it was not read.
-func (s source) top(id int32) (t kernelTop, ok bool) {
-	return t, id >= 0 && s.tops.Lookup(uint32(id), &t) == nil
+func (s source) top(p pair) (t kernelTop, ok bool) {
+	return t, p.thread >= 0 && s.tops.Lookup(kernelTopKey{Ustack: p.thread, Site: p.site}, &t) == nil
 }
 
 // close ends the counting and forgets it.

@@ -65,7 +65,7 @@ func (f *futexes) ended(k kernelLockKey, v kernelLockValue) {
 	x.sum += v.Sum
 	x.comm = v.Comm
 	if v.Max >= x.max {
-		x.max, x.stack = v.Max, pair{int(k.Tgid), v.Kstack, v.Ustack}
+		x.max, x.stack = v.Max, pair{int(k.Tgid), v.Kstack, v.Ustack, v.Site}
 	}
 	switch {
 	case x.waker.Tid == v.Waker.Tid:
@@ -84,7 +84,7 @@ func (f *futexes) goesOn(tid uint32, t *kernelThread, id lockID, from, to uint64
 	x.sum += to - max(from, t.Start)
 	x.comm = t.Comm
 	if took := to - t.Start; took >= x.max {
-		x.max, x.stack = took, pair{int(t.Tgid), t.Kstack, t.Ustack}
+		x.max, x.stack = took, pair{int(t.Tgid), t.Kstack, t.Ustack, t.Site}
 	}
 }
 
@@ -120,7 +120,7 @@ func lockRow(t recording.Time, x *futex, own *holding, names, wakers naming) rec
 	row := recording.LockWait{
 		T: t, PID: int(x.pid), Comm: kernel.Text(x.comm[:]), Address: x.address, Kind: kindCondition,
 		Waiters: len(x.waiters), N: x.n, Sum: seconds(x.sum), Max: seconds(x.max),
-		Stack: names.id(x.stack.pid, x.stack.kernel, x.stack.thread),
+		Stack: names.id(x.stack),
 	}
 	if !x.lock {
 		return row // nobody holds it
@@ -134,7 +134,7 @@ func lockRow(t recording.Time, x *futex, own *holding, names, wakers naming) rec
 	case own != nil:
 		h := own.most()
 		row.Owner, row.OwnerBy, row.OwnerComm = int(h.tid), "word", h.comm
-		row.OwnerCall, row.OwnerStack = h.call, names.id(row.PID, h.kstack, h.ustack)
+		row.OwnerCall, row.OwnerStack = h.call, names.id(h.stack)
 		if h.fd >= 0 {
 			fd := h.fd
 			row.OwnerFD = &fd

@@ -81,12 +81,12 @@ func word(owner int32) func(int, uint64, []byte) error {
 func TestOwner(t *testing.T) {
 	holder := kernelThread{Start: 5, Tgid: 60, Nr: unix.SYS_READ, Args: [3]uint64{9}, How: howSleep, Kstack: 11, Ustack: 2, Comm: comm("api")}
 	w := world{
-		memory: word(70), member: func(pid, tid uint32) bool { return pid == 60 && tid == 70 },
+		memory: word(70), host: func(pid uint32, local int) (uint32, bool) { return uint32(local), pid == 60 && local == 70 },
 		thread: func(tid uint32) (kernelThread, bool) { return holder, tid == 70 },
 	}
 	id := lockID{60, lockAt, true}
 	h, ok := w.owner(id)
-	if !ok || h.tid != 70 || h.call != "read" || h.fd != 9 || h.ustack != 2 || h.comm != "api" {
+	if !ok || h.tid != 70 || h.call != "read" || h.fd != 9 || h.stack.thread != 2 || h.comm != "api" {
 		t.Errorf("%+v %v", h, ok)
 	}
 	holder.Start = 0
@@ -111,9 +111,9 @@ func TestOwner(t *testing.T) {
 func TestHoldersOfATurn(t *testing.T) {
 	var h holding
 	for tid := range uint32(5) {
-		h.add(held{call: "read", fd: 9, kstack: 1, ustack: 2, tid: tid})
+		h.add(held{call: "read", fd: 9, stack: pair{60, 1, 2, 0}, tid: tid})
 	}
-	h.add(held{call: "running", fd: -1, kstack: noStack, ustack: noStack, tid: 9})
+	h.add(held{call: "running", fd: -1, stack: pair{60, noStack, noStack, 0}, tid: 9})
 	if m := h.most(); m.call != "read" || m.tid != 4 {
 		t.Errorf("most stood in the read, whoever they were: %+v", m)
 	}
@@ -134,7 +134,7 @@ func TestJams(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	owners := map[lockID]*holding{{60, lockAt, true}: {}}
-	owners[lockID{60, lockAt, true}].add(held{call: "read", fd: 9, kstack: 1, ustack: 2, tid: 70})
+	owners[lockID{60, lockAt, true}].add(held{call: "read", fd: 9, stack: pair{60, 1, 2, 0}, tid: 70})
 	lock := event{kernelLongKey{Begin: 1e9, Tid: 61}, kernelLongValue{End: 3e9, Address: lockAt, Tgid: 60, Comm: comm("api")}}
 	e := lock.row(recording.Anchor{}, said{}, said{}, owners)
 	if e.Kind != recording.EventLockWait || e.Value != 2 || e.Attrs["owner"] != "70" || e.Attrs["function"] != "held_by" || e.Attrs["address"] != "0x7f0000001000" {
@@ -190,7 +190,7 @@ func FuzzOwner(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		w := world{
 			memory: func(_ int, _ uint64, into []byte) error { copy(into, b); return nil },
-			member: func(_, tid uint32) bool { return tid == 70 },
+			host:   func(_ uint32, local int) (uint32, bool) { return uint32(local), local == 70 },
 			thread: func(uint32) (kernelThread, bool) { return kernelThread{Tgid: 60}, true },
 		}
 		h, ok := w.owner(lockID{60, lockAt, true})

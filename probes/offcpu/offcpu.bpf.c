@@ -86,13 +86,53 @@ static __always_inline void leave(void *ctx, bool preempt, __u32 state, struct t
 	} else {
 		t->waker_tid = 0;
 		t->waker_kstack = t->waker_ustack = NO_STACK;
+		t->waker_site = 0;
 	}
 	t->start = bpf_ktime_get_ns();
 	if (t->how != HOW_READY)
 		where(ctx, t, prev);
 }
 
-static __always_inline void come_back(struct task_struct *prev, struct task_struct *next)
+/* Notes who has run for long: jiffies cost nothing to read, and of a run of 50 ms they
+ * tell enough. A longer run is kept for a second. */
+static __always_inline struct run *note_run(struct task_struct *prev)
+{
+	__u32 zero = 0;
+	__u64 now, length;
+	struct run *r = bpf_map_lookup_elem(&runs, &zero);
+
+	if (!r)
+		return NULL;
+	now = bpf_jiffies64();
+	length = now - r->since;
+	r->since = now;
+	if (length < 2 || length > (1ULL << 32) || !prev->pid)
+		return r;
+	now = bpf_ktime_get_ns();
+	if (length < r->length && now - r->end < 1000000000ULL)
+		return r;
+	r->length = length;
+	r->end = now;
+	r->tid = prev->pid;
+	bpf_probe_read_kernel(r->comm, sizeof(r->comm), prev->comm);
+	return r;
+}
+
+/* Who kept a thread from its CPU: who ran there longest since it was ready, or who ran
+ * last. */
+static __always_inline void ran_instead(struct thread *t, __u64 ready, struct run *r,
+					struct task_struct *prev)
+{
+	if (r && r->end > ready && r->tid) {
+		t->ran = r->tid;
+		__builtin_memcpy(t->ran_comm, r->comm, sizeof(t->ran_comm));
+	} else if (t->how != HOW_READY) {
+		t->ran = prev->pid;
+		bpf_probe_read_kernel(t->ran_comm, sizeof(t->ran_comm), prev->comm);
+	}
+}
+
+static __always_inline void come_back(struct run *run, struct task_struct *prev, struct task_struct *next)
 {
 	__u64 now, woken, begin;
 	__u32 tid = next->pid;
@@ -104,6 +144,8 @@ static __always_inline void come_back(struct task_struct *prev, struct task_stru
 	now = bpf_ktime_get_ns();
 	begin = t->start;
 	if (t->how == HOW_READY) {
+		if (now - begin >= long_queue)
+			ran_instead(t, begin, run, prev);
 		count_queued(t, tid, begin, now);
 	} else {
 		woken = t->woken;
@@ -111,11 +153,8 @@ static __always_inline void come_back(struct task_struct *prev, struct task_stru
 			woken = now;
 		count_wait(t, tid, begin, woken);
 		if (t->woken) {
-			/* Who kept it from the CPU is known only at the end. */
-			if (now - woken >= long_queue) {
-				t->ran = prev->pid;
-				bpf_probe_read_kernel(t->ran_comm, sizeof(t->ran_comm), prev->comm);
-			}
+			if (now - woken >= long_queue)
+				ran_instead(t, woken, run, prev);
 			count_queued(t, tid, woken, now);
 		}
 	}
@@ -125,6 +164,8 @@ static __always_inline void come_back(struct task_struct *prev, struct task_stru
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
+	struct run *run = note_run(prev);
+
 	if (traced(prev->tgid)) {
 		/* Read at the tracepoint the state may have changed already: 5.18 hands
 		 * over the one that the scheduler decided by. */
@@ -133,7 +174,7 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 		leave(ctx, preempt, state, prev, next);
 	}
 	if (traced(next->tgid))
-		come_back(prev, next);
+		come_back(run, prev, next);
 	return 0;
 }
 

@@ -67,6 +67,7 @@ type running struct {
 	over   bool            // the budget was spent, and it ended
 	failed error
 	world  world
+	locals locals
 }
 
 // left is what this side left out.
@@ -82,7 +83,7 @@ type left struct {
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	r := &running{
 		env: env, began: env.Now(), closer: map[int]bool{}, owners: map[lockID]*holding{},
-		effort: effort{Threshold: leastThreshold, Rate: fullRate}, names: symbols.New(env.Proc),
+		effort: effort{Threshold: leastThreshold, Rate: fullRate}, names: symbols.New(env.Proc), locals: locals{proc: env.Proc},
 	}
 	r.left.threshold, r.left.rate = r.effort.Threshold, r.effort.Rate
 	ctx, r.cancel = context.WithCancel(ctx)
@@ -161,7 +162,7 @@ func (r *running) follow() error {
 		left, wakers := k.sources()
 		r.stacks, r.wakers = r.newStacks(left), r.newStacks(wakers)
 		r.since, r.from = r.env.Now(), monotonic()
-		r.world = world{memory: r.memory, thread: r.thread, member: r.member}
+		r.world = world{memory: r.memory, thread: r.thread, host: r.locals.host}
 		if err := r.k.objects.EpochAt.Set(r.from); err != nil {
 			return err
 		}
@@ -169,7 +170,7 @@ func (r *running) follow() error {
 	if r.k == nil {
 		return nil
 	}
-	if err := r.k.watch(add, drop); err != nil {
+	if err := r.k.watch(add, drop, func(pid int) kernelText { return textOf(r.env.Proc, pid) }); err != nil {
 		return err
 	}
 	for _, pid := range add {
@@ -274,10 +275,6 @@ func (r *running) memory(pid int, address uint64, b []byte) error {
 
 func (r *running) thread(tid uint32) (t kernelThread, ok bool) {
 	return t, r.k.objects.Threads.Lookup(tid, &t) == nil
-}
-
-func (r *running) member(pid, tid uint32) bool {
-	return alive(r.env.Proc, int(pid)) && exists(fmt.Sprintf("%s/%d/task/%d", r.env.Proc, pid, tid))
 }
 
 func exists(path string) bool {

@@ -13,11 +13,11 @@ const mostOwners = 16
 
 // held is what the thread that held a lock was in.
 type held struct {
-	call           string // "running"; the call's name; "none"
-	fd             int    // -1: none
-	kstack, ustack int32
-	tid            uint32 // of these the last that was seen
-	comm           string
+	call  string // "running"; the call's name; "none"
+	fd    int    // -1: none
+	stack pair
+	tid   uint32 // of these the last that was seen
+	comm  string
 }
 
 // holding is what the holders of one lock were in, by how many looks.
@@ -53,19 +53,19 @@ func less(a, b held) bool {
 	if a.call != b.call {
 		return a.call < b.call
 	}
-	if a.ustack != b.ustack {
-		return a.ustack < b.ustack
+	if a.stack.thread != b.stack.thread {
+		return a.stack.thread < b.stack.thread
 	}
-	return a.kstack < b.kstack
+	return a.stack.kernel < b.stack.kernel
 }
 
 // doing is what a thread is in now.
 func doing(tid uint32, t *kernelThread) held {
-	h := held{call: "running", fd: -1, kstack: noStack, ustack: noStack, tid: tid, comm: kernel.Text(t.Comm[:])}
+	h := held{call: "running", fd: -1, stack: pair{kernel: noStack, thread: noStack}, tid: tid, comm: kernel.Text(t.Comm[:])}
 	if t.Start == 0 || t.How == howReady || t.Woken > t.Start {
 		return h
 	}
-	h.kstack, h.ustack = t.Kstack, t.Ustack
+	h.stack = pair{int(t.Tgid), t.Kstack, t.Ustack, t.Site}
 	if t.Nr < 0 {
 		h.call = "none"
 		return h
@@ -100,23 +100,27 @@ type world struct {
 	memory func(pid int, address uint64, b []byte) error
 	// thread is the kernel's entry of a thread at this moment.
 	thread func(tid uint32) (kernelThread, bool)
-	// member tells whether a thread is one of the process.
-	member func(pid, tid uint32) bool
+	// host finds a thread of the process by the id that the process knows it by.
+	host func(pid uint32, local int) (tid uint32, ok bool)
 }
 
 // owner finds who holds a lock and what it is in. The word is read before and after:
 // a lock that changed hands meanwhile tells nothing.
 func (w world) owner(id lockID) (held, bool) {
-	tid, ok := w.word(id)
-	if !ok || !w.member(id.pid, uint32(tid)) {
+	local, ok := w.word(id)
+	if !ok {
 		return held{}, false
 	}
-	t, known := w.thread(uint32(tid))
+	tid, ok := w.host(id.pid, local)
+	if !ok {
+		return held{}, false
+	}
+	t, known := w.thread(tid)
 	if known && t.Tgid != id.pid {
 		return held{}, false
 	}
-	h := doing(uint32(tid), &t)
-	if again, ok := w.word(id); !ok || again != tid {
+	h := doing(tid, &t)
+	if again, ok := w.word(id); !ok || again != local {
 		return held{}, false
 	}
 	return h, true

@@ -60,6 +60,7 @@ func (r *running) second(last bool) error {
 	}
 	r.writeEvents(long)
 	clear(r.owners)
+	r.locals.forget()
 	r.lost = r.k.lost()
 	return nil
 }
@@ -149,14 +150,14 @@ func (e event) row(a recording.Anchor, names, wakers functionNames, owners map[l
 	if h := owners[lockID{v.Tgid, v.Address, true}]; h != nil {
 		most := h.most()
 		out.Attrs["owner"] = fmt.Sprint(most.tid)
-		if f := names.function(int(v.Tgid), most.ustack); f != "" {
+		if f := names.function(most.stack); f != "" {
 			out.Attrs["function"] = f
 		}
 		return out
 	}
 	if v.WakerTgid == v.Tgid && v.WakerTid != 0 {
 		out.Attrs["owner"] = fmt.Sprint(v.WakerTid)
-		if f := wakers.function(int(v.Tgid), v.WakerUstack); f != "" {
+		if f := wakers.function(pair{int(v.Tgid), v.WakerKstack, v.WakerUstack, v.WakerSite}); f != "" {
 			out.Attrs["function"] = f
 		}
 	}
@@ -165,5 +166,5 @@ func (e event) row(a recording.Anchor, names, wakers functionNames, owners map[l
 
 // functionNames names the function of the program that a stack of it is in.
 type functionNames interface {
-	function(pid int, thread int32) string
+	function(p pair) string
 }

@@ -15,6 +15,7 @@ const noStack = -1
 type pair struct {
 	pid            int
 	kernel, thread int32
+	site           uint32 // of thread
 }
 
 // stacks names the stacks of one source, each once. An id stands for the same
@@ -32,20 +33,19 @@ type stacks struct {
 const mostPairs = 1 << 15
 
 // id is the stack's in the recording; 0 where neither was taken.
-func (s *stacks) id(pid int, kernel, thread int32) int {
-	if kernel < 0 && thread < 0 {
+func (s *stacks) id(p pair) int {
+	if p.kernel < 0 && p.thread < 0 {
 		return 0
 	}
-	p := pair{pid, kernel, thread}
 	if id, ok := s.ids[p]; ok {
 		return id
 	}
 	if len(s.ids) >= mostPairs {
 		clear(s.ids)
 	}
-	in := s.from.addresses(kernel)
-	in = in[machinery(s.kernel(kernel)):]
-	id := s.table.ID(s.names.Stack(pid, in, s.thread(pid, thread)))
+	in := s.from.addresses(p.kernel)
+	in = in[machinery(s.kernel(p.kernel)):]
+	id := s.table.ID(s.names.Stack(p.pid, in, s.thread(p)))
 	s.ids[p] = id
 	return id
 }
@@ -71,15 +71,15 @@ func (s *stacks) kernel(id int32) []string {
 
 // thread are the addresses of a thread's own stack, with the callers that the walk by
 // frame pointers missed.
-func (s *stacks) thread(pid int, id int32) []uint64 {
-	at := s.from.addresses(id)
-	top, ok := s.from.top(id)
+func (s *stacks) thread(p pair) []uint64 {
+	at := s.from.addresses(p.thread)
+	top, ok := s.from.top(p)
 	if !ok || len(at) == 0 || at[0] != top.Ip {
 		return at
 	}
 	missed := missedCallers(top, process{
-		code:  func(address uint64, b []byte) bool { return s.memory(pid, address, b) == nil },
-		frame: func(address uint64) symbols.Frame { return s.names.User(pid, []uint64{address})[0] },
+		code:  func(address uint64, b []byte) bool { return s.memory(p.pid, address, b) == nil },
+		frame: func(address uint64) symbols.Frame { return s.names.User(p.pid, []uint64{address})[0] },
 	})
 	if len(missed) == 0 {
 		return at
@@ -95,11 +95,11 @@ func (s *stacks) thread(pid int, id int32) []uint64 {
 
 // function is the innermost function of a stack that is the program's own: not of the
 // C library, nor without a name.
-func (s *stacks) function(pid int, thread int32) string {
-	if thread < 0 {
+func (s *stacks) function(p pair) string {
+	if p.thread < 0 {
 		return ""
 	}
-	for _, f := range s.names.User(pid, s.thread(pid, thread)) {
+	for _, f := range s.names.User(p.pid, s.thread(p)) {
 		if f.Named && !ofRuntime(f) {
 			return f.Function
 		}

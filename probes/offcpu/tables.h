@@ -30,11 +30,13 @@ struct thread {
 	__s32 nr; /* the system call; negative: in none, or not known */
 	__s32 kstack;
 	__s32 ustack;
+	__u32 site;   /* of ustack: see struct top */
 	__u32 tokens; /* stacks that may be taken */
 	__u32 waker_tgid;
 	__u32 waker_tid;
 	__s32 waker_kstack;
 	__s32 waker_ustack;
+	__u32 waker_site;
 	__u32 ran;   /* HOW_READY: who was given the CPU */
 	__u8 how;    /* enum how */
 	__u8 seeded; /* by user space: it was off the CPU before it was looked at */
@@ -52,6 +54,8 @@ struct waker {
 	__u32 tid;
 	__s32 kstack;
 	__s32 ustack;
+	__u32 site;
+	__u32 pad;
 	__u32 votes;
 	__u32 known; /* some waker was seen: without a majority it is the last candidate */
 	__u8 comm[16];
@@ -64,9 +68,10 @@ struct wait_key {
 	__s32 nr;
 	__s32 kstack;
 	__s32 ustack;
+	__u32 site;
 	__u8 how;
 	__u8 queued; /* it was woken, and waited for a CPU */
-	__u8 pad[2];
+	__u8 pad[6];
 };
 
 struct wait_value {
@@ -93,6 +98,8 @@ struct lock_value {
 	__u64 max; /* since the wait began */
 	__s32 kstack;
 	__s32 ustack; /* of the longest */
+	__u32 site;
+	__u32 pad;
 	struct waker waker;
 	__u8 comm[16];
 };
@@ -112,7 +119,7 @@ struct long_value {
 	__u32 waker_tid; /* for a CPU: who ran instead */
 	__s32 waker_kstack;
 	__s32 waker_ustack;
-	__u32 pad;
+	__u32 waker_site;
 	__u8 comm[16];
 	__u8 waker_comm[16];
 };
@@ -153,7 +160,13 @@ __u64 filter[64]; /* one bit for each process looked at, by its id modulo 4096 *
 		__type(value, v);                                                                            \
 	} name SEC(".maps")
 
-HASH(closer, __u32, __u8, 256);
+/* Where the program's own code lies. */
+struct text {
+	__u64 start;
+	__u64 end;
+};
+
+HASH(closer, __u32, struct text, 256);
 HASH(threads, __u32, struct thread, THREADS);
 HASH(waits_a, struct wait_key, struct wait_value, ROWS);
 HASH(waits_b, struct wait_key, struct wait_value, ROWS);
@@ -163,7 +176,9 @@ HASH(longs_a, struct long_key, struct long_value, 1024);
 HASH(longs_b, struct long_key, struct long_value, 1024);
 
 /* The top of a thread's own stack. Most C libraries are built without frame pointers,
- * so that the walk misses who called them: that address is here. */
+ * so that the walk misses who called them: that address is here. Programs built so
+ * themselves have one walk for many places: site, a sum of those words that lie in the
+ * program's code, tells them apart. */
 struct top {
 	__u64 ip;
 	__u64 sp;
@@ -171,9 +186,30 @@ struct top {
 	__u64 words[TOP]; /* from sp up */
 };
 
-/* By the id of the stack that was walked. */
-HASH(tops, __u32, struct top, 8192);
-HASH(waker_tops, __u32, struct top, 4096);
+struct top_key {
+	__s32 ustack; /* the id of the stack that was walked */
+	__u32 site;
+};
+
+/* Who ran on a CPU for long without a pause. */
+struct run {
+	__u64 since; /* the thread that runs now began, jiffies */
+	__u64 length;
+	__u64 end; /* ns */
+	__u32 tid;
+	__u32 pad;
+	__u8 comm[16];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct run);
+} runs SEC(".maps");
+
+HASH(tops, struct top_key, struct top, 8192);
+HASH(waker_tops, struct top_key, struct top, 4096);
 
 #define STACK_TRACES(name, n)                                                                                \
 	struct {                                                                                             \

@@ -18,7 +18,7 @@ type wait struct {
 
 // naming is what is asked about a wait.
 type naming interface {
-	id(pid int, kernel, thread int32) int
+	id(p pair) int
 	kernel(id int32) []string
 }
 
@@ -32,7 +32,7 @@ func waitRow(t recording.Time, a recording.Anchor, w wait, names, wakers naming,
 	row := recording.OffCPU{
 		T: t, PID: pid, TID: int(k.Tid), Comm: kernel.Text(v.Comm[:]), N: v.N,
 		Sum: seconds(v.Sum), Max: seconds(v.Max), MaxAt: a.FromMonotonic(int64(v.MaxAt)),
-		Stack: names.id(pid, k.Kstack, k.Ustack),
+		Stack: names.id(pair{pid, k.Kstack, k.Ustack, k.Site}),
 	}
 	link := ""
 	if k.How != howReady && k.Nr >= 0 {
@@ -67,7 +67,7 @@ func wakerOf(w kernelWaker, names naming) (pid, tid int, comm string, stack int)
 	case byInterrupt(functions):
 		return 0, 0, "interrupt", 0
 	}
-	return int(w.Tgid), int(w.Tid), kernel.Text(w.Comm[:]), names.id(int(w.Tgid), w.Kstack, w.Ustack)
+	return int(w.Tgid), int(w.Tid), kernel.Text(w.Comm[:]), names.id(pair{int(w.Tgid), w.Kstack, w.Ustack, w.Site})
 }
 
 func seconds(ns uint64) float64 { return float64(ns) / 1e9 }
@@ -145,9 +145,9 @@ func still(all map[uint32]kernelThread, now, threshold uint64) []wait {
 		if end-t.Start < threshold {
 			continue
 		}
-		w := wait{key: kernelWaitKey{Object: t.Args[0], Tgid: t.Tgid, Tid: tid, Nr: t.Nr, Kstack: t.Kstack, Ustack: t.Ustack, How: t.How}}
+		w := wait{key: kernelWaitKey{Object: t.Args[0], Tgid: t.Tgid, Tid: tid, Nr: t.Nr, Kstack: t.Kstack, Ustack: t.Ustack, Site: t.Site, How: t.How}}
 		if t.How == howReady {
-			w.key.Object, w.key.Nr, w.key.Kstack, w.key.Ustack = noObject, -1, noStack, noStack
+			w.key.Object, w.key.Nr, w.key.Kstack, w.key.Ustack, w.key.Site = noObject, -1, noStack, noStack, 0
 		}
 		w.value.N, w.value.Sum, w.value.Max, w.value.MaxAt, w.value.Comm = 1, end-t.Start, end-t.Start, t.Start, t.Comm
 		out = append(out, w)

@@ -12,19 +12,19 @@ import (
 // said names stacks as their ids say: 10 is the kernel's of futex, 20 of an interrupt.
 type said struct{}
 
-func (said) id(_ int, kernel, thread int32) int {
-	if kernel < 0 && thread < 0 {
+func (said) id(p pair) int {
+	if p.kernel < 0 && p.thread < 0 {
 		return 0
 	}
-	return int(1000*(kernel+1) + thread + 1)
+	return int(1000*(p.kernel+1) + p.thread + 1)
 }
 
 func (said) kernel(id int32) []string {
 	return map[int32][]string{10: {"futex_wait_queue"}, 11: {"wait_woken", "tcp_recvmsg"}, 20: {"hrtimer_wakeup", "sysvec_apic_timer_interrupt"}, 21: {"futex_wake"}}[id]
 }
 
-func (said) function(_ int, thread int32) string {
-	if thread < 0 {
+func (said) function(p pair) string {
+	if p.thread < 0 {
 		return ""
 	}
 	return "held_by"

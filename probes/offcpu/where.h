@@ -134,21 +134,49 @@ static __always_inline __s32 taken(long id)
 	return NO_STACK;
 }
 
+/* Too big for the stack of a program: kernels before 5.11 allow 512 bytes for it and the
+ * functions that it calls together. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct top);
+} scratch SEC(".maps");
+
+/* Reads the top of a stack and returns its site. */
+static __always_inline __u32 read_top(struct top *top, __u32 tgid)
+{
+	struct text *text = bpf_map_lookup_elem(&closer, &tgid);
+	__u64 sum = 0;
+
+	if (!text || bpf_probe_read_user(top->words, sizeof(top->words), (void *)top->sp))
+		return 0;
+	for (int i = 0; i < TOP; i++)
+		if (top->words[i] - text->start < text->end - text->start)
+			sum = (sum ^ top->words[i]) * 0x9e3779b97f4a7c15ULL;
+	return sum >> 32;
+}
+
 static __noinline int note_top(struct thread *t)
 {
-	struct top top = {};
-	__u32 id;
+	struct top_key key = {};
+	struct top *top;
+	__u32 zero = 0;
 
-	if (!t || t->ustack < 0)
+	top = bpf_map_lookup_elem(&scratch, &zero);
+	if (!t || !top)
 		return 0;
-	id = t->ustack;
-	if (bpf_map_lookup_elem(&tops, &id))
+	t->site = 0;
+	if (t->ustack < 0)
 		return 0;
-	top.ip = t->ip;
-	top.sp = t->sp;
-	top.bp = t->bp;
-	if (!bpf_probe_read_user(top.words, sizeof(top.words), (void *)t->sp))
-		bpf_map_update_elem(&tops, &id, &top, BPF_NOEXIST);
+	top->ip = t->ip;
+	top->sp = t->sp;
+	top->bp = t->bp;
+	t->site = read_top(top, t->tgid);
+	key.ustack = t->ustack;
+	key.site = t->site;
+	if (!bpf_map_lookup_elem(&tops, &key))
+		bpf_map_update_elem(&tops, &key, top, BPF_NOEXIST);
 	return 0;
 }
 
@@ -166,23 +194,28 @@ static __always_inline void *current_registers(void)
 
 static __noinline int note_waker_top(struct thread *t)
 {
-	struct top top = {};
+	struct top_key key = {};
 	struct pt_regs___x86 *x;
-	__u32 id;
+	struct top *top;
+	__u32 zero = 0;
 
-	if (!t || t->waker_ustack < 0)
+	top = bpf_map_lookup_elem(&scratch, &zero);
+	if (!t || !top)
 		return 0;
-	id = t->waker_ustack;
-	if (bpf_map_lookup_elem(&waker_tops, &id))
+	t->waker_site = 0;
+	if (t->waker_ustack < 0)
 		return 0;
 	x = current_registers();
 	if (!bpf_core_field_exists(x->orig_ax))
-		return 0; /* see note_top's use in user space: for amd64 */
-	top.ip = BPF_CORE_READ(x, ip);
-	top.sp = BPF_CORE_READ(x, sp);
-	top.bp = BPF_CORE_READ(x, bp);
-	if (!bpf_probe_read_user(top.words, sizeof(top.words), (void *)top.sp))
-		bpf_map_update_elem(&waker_tops, &id, &top, BPF_NOEXIST);
+		return 0; /* user space looks for missed callers on amd64 only */
+	top->ip = BPF_CORE_READ(x, ip);
+	top->sp = BPF_CORE_READ(x, sp);
+	top->bp = BPF_CORE_READ(x, bp);
+	t->waker_site = read_top(top, t->waker_tgid);
+	key.ustack = t->waker_ustack;
+	key.site = t->waker_site;
+	if (!bpf_map_lookup_elem(&waker_tops, &key))
+		bpf_map_update_elem(&waker_tops, &key, top, BPF_NOEXIST);
 	return 0;
 }
 
@@ -207,4 +240,5 @@ static __always_inline void where(void *ctx, struct thread *t, struct task_struc
 		return;
 	}
 	t->kstack = t->ustack = NO_STACK;
+	t->site = 0;
 }

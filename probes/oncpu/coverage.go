@@ -8,8 +8,8 @@ import (
 	"snag/recording"
 )
 
-// judge tells how well one stack was walked and named.
-func judge(kernel, user []symbols.Frame) quality {
+// judge tells how well one stack was walked and named; cut is why it ends early.
+func judge(kernel, user []symbols.Frame, cut string) quality {
 	q := quality{samples: 1, frames: float64(len(kernel) + len(user))}
 	for _, f := range append(kernel[:len(kernel):len(kernel)], user...) {
 		if f.Named {
@@ -21,7 +21,7 @@ func judge(kernel, user []symbols.Frame) quality {
 		}
 		q.unnamedIn[f.Object]++
 	}
-	if why := symbols.CutOf(user); why != "" {
+	if cut != "" && len(user) > 0 {
 		q.cut = 1
 		q.cutIn = map[string]float64{user[len(user)-1].Object: 1}
 	}
@@ -81,8 +81,12 @@ func (r *running) stacksRow() recording.Coverage {
 	case q.samples > 0 && q.cut/q.samples > goodWalks:
 		object, n := most(q.cutIn)
 		c.State = recording.CoveragePartial
-		c.Why = fmt.Sprintf("%.0f %% of the samples have a stack that ends early, without its outer callers: code without frame pointers, %.0f %% in %s", 100*q.cut/q.samples, 100*n/q.cut, short(object))
 		c.Cure = "build it with -fno-omit-frame-pointer; start a JVM with -XX:+PreserveFramePointer, Node with --perf-basic-prof"
+		why := "code without call frame information, or " + symbols.CutCopy
+		if !r.env.Unwind {
+			why, c.Cure = "code without frame pointers", "snag profile --dwarf, or "+c.Cure
+		}
+		c.Why = fmt.Sprintf("%.0f %% of the samples have a stack that ends early, without its outer callers: %s, %.0f %% in %s", 100*q.cut/q.samples, why, 100*n/q.cut, short(object))
 	case c.Lost > 0 || r.missing > goodWalks*all:
 		c.State = recording.CoveragePartial
 		c.Why = fmt.Sprintf("%.0f %% of the samples have no stack; %d stacks found no room", 100*r.missing/max(all, 1), c.Lost)

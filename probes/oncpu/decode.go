@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"slices"
 	"unsafe"
 
 	"snag/probes/symbols"
@@ -21,6 +23,14 @@ type taken struct {
 	kind
 	kernel, user []uint64 // innermost first
 	fresh        uint8
+	// Of a sample with a copy of its user stack, which begins at the stack pointer; it
+	// is counted here, and valid until the next record is read.
+	copied bool
+	tid    int
+	comm   string
+	at     symbols.Registers
+	bytes  []byte
+	end    symbols.End // how the walk over it ended
 }
 
 // Values of taken.fresh.
@@ -33,10 +43,53 @@ const headSize = 16
 
 var errShort = errors.New("a stack of the program oncpu is cut short")
 
+// Where struct copied has what follows its head.
+const (
+	copiedTID    = 16
+	copiedComm   = 24
+	copiedIP     = 40
+	copiedFrames = 64
+	copiedBytes  = copiedFrames + 8*64
+)
+
+// decodeCopied reads a record with a copy of the user stack.
+func decodeCopied(b []byte) (taken, error) {
+	size, kernel := binary.LittleEndian.Uint64(b), int(b[12])
+	if len(b) < copiedBytes || size > uint64(len(b)-copiedBytes) || kernel > 64 {
+		return taken{}, errShort
+	}
+	comm, _, _ := bytes.Cut(b[copiedComm:copiedIP], []byte{0})
+	word := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
+	t := taken{
+		kind: kind{pid: int(binary.LittleEndian.Uint32(b[8:]))}, fresh: b[14], copied: true,
+		tid: int(binary.LittleEndian.Uint32(b[copiedTID:])), comm: string(comm),
+		at:    symbols.Registers{IP: word(copiedIP), SP: word(copiedIP + 8), BP: word(copiedIP + 16)},
+		bytes: b[copiedBytes:][:size],
+	}
+	for i := range kernel {
+		t.kernel = append(t.kernel, word(copiedFrames+8*i))
+	}
+	return t, nil
+}
+
+// hashOf tells stacks apart that were walked here, as the kernel does for its own.
+func hashOf(kernel, user []uint64) uint64 {
+	h := fnv.New64a()
+	var b [8]byte
+	for _, a := range slices.Concat(kernel, []uint64{0}, user) {
+		binary.LittleEndian.PutUint64(b[:], a)
+		h.Write(b[:])
+	}
+	return max(h.Sum64(), 1)
+}
+
 // decodeStack reads a record of the ring.
 func decodeStack(b []byte) (taken, error) {
 	if len(b) < headSize {
 		return taken{}, errShort
+	}
+	if b[15] != 0 {
+		return decodeCopied(b)
 	}
 	t := taken{kind: kind{hash: binary.LittleEndian.Uint64(b), pid: int(binary.LittleEndian.Uint32(b[8:]))}}
 	kernel, user := int(b[12]), int(b[13])

@@ -27,7 +27,7 @@ type kernelStack struct {
 	Kernel uint8
 	User   uint8
 	Fresh  uint8
-	Pad    uint8
+	Copied uint8
 	Frames [191]uint64
 }
 
@@ -51,6 +51,7 @@ const (
 	kernelMapTotals  = "totals"
 	kernelMapWanted  = "wanted"
 	kernelProgSample = "sample"
+	kernelVarCopies  = "copies"
 	kernelVarOnly    = "only"
 )
 
@@ -118,7 +119,8 @@ type kernelMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelVariableSpecs struct {
-	Only *ebpf.VariableSpec `ebpf:"only"`
+	Copies *ebpf.VariableSpec `ebpf:"copies"`
+	Only   *ebpf.VariableSpec `ebpf:"only"`
 }
 
 // kernelObjects contains all objects after they have been loaded into the kernel.
@@ -170,7 +172,8 @@ func (m *kernelMaps) Close() error {
 //
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelVariables struct {
-	Only *ebpf.Variable `ebpf:"only"`
+	Copies *ebpf.Variable `ebpf:"copies"`
+	Only   *ebpf.Variable `ebpf:"only"`
 }
 
 // kernelPrograms contains all programs after they have been loaded into the kernel.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,15 +22,18 @@ import (
 // sampleAll runs the probe while f lasts.
 func sampleAll(tb testing.TB, whole bool, pids []int, f func()) *recording.Recording {
 	tb.Helper()
+	return sampleWith(tb, probe.Env{Whole: whole, Target: recording.Target{PIDs: pids}}, f)
+}
+
+func sampleWith(tb testing.TB, env probe.Env, f func()) *recording.Recording {
+	tb.Helper()
 	if lack := kernel.CanLoad("/proc", "/sys"); lack != nil {
 		tb.Skip(lack)
 	}
 	sink := probetest.NewSink()
-	env := &probe.Env{
-		Proc: "/proc", Sys: "/sys", Anchor: probe.NewAnchor(), SelfPID: os.Getpid(), Sink: sink, Whole: whole,
-		Target: recording.Target{PIDs: pids}, Closer: probe.NewWatch(1), Budget: probe.NewBudget(0, 1), Stacks: probe.NewStacks(sink, 20000), Notice: sink.Notice,
-	}
-	r, err := Probe.Start(context.Background(), env)
+	env.Proc, env.Sys, env.Anchor, env.SelfPID, env.Sink, env.Notice = "/proc", "/sys", probe.NewAnchor(), os.Getpid(), sink, sink.Notice
+	env.Closer, env.Budget, env.Stacks = probe.NewWatch(1), probe.NewBudget(0, 1), probe.NewStacks(sink, 20000)
+	r, err := Probe.Start(context.Background(), &env)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -185,6 +189,35 @@ func TestCppWithoutFramePointersIsSaidToBeCut(t *testing.T) {
 	}
 	if c, _ := r.Measured("oncpu.stacks"); o.cut < o.samples/2 || c.State != recording.CoveragePartial || !strings.Contains(c.Cure, "-fno-omit-frame-pointer") {
 		t.Errorf("%d of %d cut: %+v", o.cut, o.samples, c)
+	}
+}
+
+// Without frame pointers, stripped of nothing: a copy of the stack has all callers,
+// of a leaf as well, through libstdc++'s and libc's starts.
+func TestCppByCallFrameInformation(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("for x86-64 only")
+	}
+	path := compile(t, "p.cc", cpp, "g++", "-O2", "-fomit-frame-pointer", "-pthread")
+	main, thread := run(t, exec.Command(path)), run(t, exec.Command(path, "thread"))
+	golang := run(t, exec.Command(compile(t, "main.go", golang, "go", "build")))
+	dd := run(t, exec.Command("dd", "if=/dev/zero", "of=/dev/null", "bs=64k"))
+	env := probe.Env{Whole: true, Unwind: true, Target: recording.Target{PIDs: []int{main, thread, golang, dd}}}
+	r := sampleWith(t, env, func() { time.Sleep(2 * time.Second) })
+	for _, pid := range []int{main, thread} {
+		o := samplesOf(r, pid)
+		o.want(t, "relay::Lock::spin", "relay::forward", "relay::packet", "relay::frame", "relay::stream", "relay::session", "relay::serve", "relay::work")
+		if o.cut > o.samples/10 {
+			t.Errorf("%d of %d are cut: %v", o.cut, o.samples, o.in)
+		}
+	}
+	samplesOf(r, main).want(t, "main", "_start")
+	samplesOf(r, thread).want(t, "relay::worker")
+	// Go has no call frame information: by its frame pointers.
+	samplesOf(r, golang).want(t, "main.forward", "main.session", "main.main", "runtime.main")
+	// In the kernel: the program's side is where it called.
+	if o := samplesOf(r, dd); o.samples == 0 || 2*o.cut > o.samples || o.in["vfs_read"] == 0 {
+		t.Errorf("dd: %d samples, %d cut: %v", o.samples, o.cut, o.in)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/cilium/ebpf"
@@ -22,7 +23,10 @@ type loaded struct {
 // load loads the program and starts the timers: hz samples a second on each CPU
 // that is online; of pids and their children only, where there are any. Errors are
 // *kernel.Lack where something is lacking here.
-func load(sys string, hz uint64, pids []int) (*loaded, error) {
+func load(sys string, hz uint64, pids []int, copies bool) (*loaded, error) {
+	if copies && runtime.GOARCH != "amd64" {
+		return nil, &kernel.Lack{Why: "walking stacks by call frame information is for x86-64", Cure: "without --dwarf: by frame pointers"}
+	}
 	if err := kernel.RaiseMemlock(); err != nil {
 		return nil, err
 	}
@@ -34,19 +38,33 @@ func load(sys string, hz uint64, pids []int) (*loaded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the program oncpu out of the binary: %w", err)
 	}
-	if err := spec.Variables[kernelVarOnly].Set(len(pids) > 0); err != nil {
-		return nil, fmt.Errorf("setting %s of the program oncpu: %w", kernelVarOnly, err)
+	for name, v := range map[string]bool{kernelVarOnly: len(pids) > 0, kernelVarCopies: copies} {
+		if err := spec.Variables[name].Set(v); err != nil {
+			return nil, fmt.Errorf("setting %s of the program oncpu: %w", name, err)
+		}
 	}
 	online, err := onlineCPUs(sys)
 	if err != nil {
 		return nil, err
 	}
-	// A second of stacks that are all new: each some 500 bytes.
-	spec.Maps[kernelMapStacks].MaxEntries = ringSize(len(online))
+	// A second of stacks that are all new, some 500 bytes each, and of threads.
+	spec.Maps[kernelMapStacks].MaxEntries = powerOfTwo(len(online)<<16, 256<<10, 4<<20)
+	if copies {
+		spec.Maps[kernelMapStacks].MaxEntries = powerOfTwo(len(online)<<21, 8<<20, 64<<20) // 64 kB a sample
+	}
+	kinds := powerOfTwo(len(online)<<7, 1<<10, 1<<14)
+	for _, name := range []string{kernelMapCountsA, kernelMapCountsB} {
+		spec.Maps[name].MaxEntries = kinds
+	}
+	spec.Maps[kernelMapCurrent].InnerMap.MaxEntries = kinds
 	l := &loaded{}
 	opts := &ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{KernelTypes: types}}
 	if err := spec.LoadAndAssign(&l.objects, opts); err != nil {
-		return nil, kernel.Explain("loading BPF program oncpu", err)
+		l := kernel.Explain("loading BPF program oncpu", err)
+		if copies && l.Cure == "" {
+			l.Cure = "use a kernel from 5.15 on, or leave --dwarf out"
+		}
+		return nil, l
 	}
 	for _, pid := range pids {
 		if err := l.objects.Wanted.Put(uint32(pid), uint8(1)); err != nil {
@@ -88,13 +106,12 @@ func (l *loaded) attach(online []int, hz uint64) error {
 	return nil
 }
 
-// ringSize is a power of two, bytes.
-func ringSize(cpus int) uint32 {
-	size := uint32(256 << 10)
-	for size < 4<<20 && size < uint32(cpus)<<16 {
-		size *= 2
+// powerOfTwo is the least one that holds want, between two others.
+func powerOfTwo(want int, least, most uint32) uint32 {
+	for least < most && int(least) < want {
+		least *= 2
 	}
-	return size
+	return least
 }
 
 // refused explains why perf events are not to be had.

@@ -29,7 +29,14 @@ struct task_struct___exec {
 /* Only processes in wanted, and their children, are sampled. */
 const volatile bool only = false;
 
+/* User stacks are copied, to be walked in user space by the programs' call frame
+ * information (x86-64, 5.15 and later). */
+const volatile bool copies = false;
+
 #define KINDS 16384
+#define COPY 65536
+#define CHUNK 1024
+#define HOLE 32768
 #define KERNEL_FRAMES 63
 #define USER_FRAMES 127
 
@@ -50,9 +57,31 @@ struct stack {
 	__u32 tgid;
 	__u8 kernel; /* frames */
 	__u8 user;
-	__u8 fresh; /* enum fresh */
-	__u8 pad;
+	__u8 fresh;  /* enum fresh */
+	__u8 copied; /* 0 */
 	__u64 frames[KERNEL_FRAMES + 1 + USER_FRAMES];
+};
+
+/* A sample with a copy of its user stack. */
+struct copied {
+	__u64 stack; /* bytes that were copied */
+	__u32 tgid;
+	__u8 kernel; /* frames */
+	__u8 user;   /* 0 */
+	__u8 fresh;
+	__u8 copied; /* 1 */
+	__u32 tid;
+	__u32 pad;
+	char comm[16];
+	__u64 ip, sp, bp;
+	__u64 frames[KERNEL_FRAMES + 1];
+	__u8 bytes[COPY];
+};
+
+/* Of x86-64 (arch/x86/include/uapi/asm/ptrace.h). */
+struct pt_regs_x86 {
+	__u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp,
+	    ss;
 };
 
 enum fresh {
@@ -191,24 +220,34 @@ static __always_inline __u32 take(void *ctx, struct stack *s, __u32 tgid)
 	return kernel + user;
 }
 
+/* Whether a process, or the program that it runs, has not been seen before. */
+static __always_inline __u8 meet(struct task_struct *task, __u32 tgid)
+{
+	__u64 exec = BPF_CORE_READ((struct task_struct___exec *)task, self_exec_id);
+	__u64 *old = bpf_map_lookup_elem(&met, &tgid);
+	__u8 fresh;
+
+	if (old && *old == exec)
+		return FRESH_NOT;
+	fresh = old ? FRESH_PROGRAM : FRESH_PROCESS;
+	bpf_map_update_elem(&met, &tgid, &exec, BPF_ANY);
+	return fresh;
+}
+
 /* Hands a stack over unless it has been; a process that is new, or runs another
  * program, wakes user space, so that its memory can be looked at before it ends. */
 static __always_inline void hand_over(struct task_struct *task, struct stack *s, __u32 n)
 {
 	struct key seen = {.stack = s->hash, .tgid = s->tgid};
-	__u64 exec = BPF_CORE_READ((struct task_struct___exec *)task, self_exec_id), *old;
 	__u64 size = sizeof(*s) - sizeof(s->frames) + n * sizeof(__u64);
 	__u64 flags = BPF_RB_NO_WAKEUP;
 	__u8 one = 1;
 
 	s->fresh = FRESH_NOT;
 	if (s->user > 0) {
-		old = bpf_map_lookup_elem(&met, &s->tgid);
-		if (!old || *old != exec) {
-			s->fresh = old ? FRESH_PROGRAM : FRESH_PROCESS;
+		s->fresh = meet(task, s->tgid);
+		if (s->fresh)
 			flags = BPF_RB_FORCE_WAKEUP;
-			bpf_map_update_elem(&met, &s->tgid, &exec, BPF_ANY);
-		}
 	}
 	if (flags == BPF_RB_NO_WAKEUP && bpf_map_lookup_elem(&handed, &seen))
 		return;
@@ -241,6 +280,66 @@ static __always_inline void count(struct key *key)
 	v->n++;
 }
 
+/* The registers that a thread has, or will have again, in user mode. */
+static __always_inline bool user_registers(volatile struct pt_regs_x86 *ctx, struct copied *c)
+{
+	struct pt_regs_x86 regs;
+
+	/* Volatile: of the context only loads at fixed offsets are allowed. */
+	regs.cs = ctx->cs;
+	regs.ip = ctx->ip;
+	regs.sp = ctx->sp;
+	regs.bp = ctx->bp;
+	if ((regs.cs & 3) != 3) {
+		void *saved = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+		if (bpf_probe_read_kernel(&regs, sizeof(regs), saved) || (regs.cs & 3) != 3)
+			return false;
+	}
+	c->ip = regs.ip;
+	c->sp = regs.sp;
+	c->bp = regs.bp;
+	return true;
+}
+
+/* Hands a sample over with its stack, up to the stack's end; false: it has no user
+ * side, or found no room. */
+static __always_inline bool copy(void *ctx, struct task_struct *task, struct key *key)
+{
+	struct copied *c = bpf_ringbuf_reserve(&stacks, sizeof(*c), 0);
+	__u32 i, good = 0;
+	long n;
+
+	if (!c) {
+		add(TOTAL_STACKS, 1);
+		return false;
+	}
+	c->ip = 0;
+	if (!user_registers(ctx, c) || !c->ip) { /* a kernel thread */
+		bpf_ringbuf_discard(c, BPF_RB_NO_WAKEUP);
+		return false;
+	}
+	n = bpf_get_stack(ctx, c->frames, KERNEL_FRAMES * sizeof(__u64), 0);
+	c->kernel = n > 0 ? n / sizeof(__u64) : 0;
+	c->user = 0;
+	c->copied = 1;
+	c->tgid = key->tgid;
+	c->tid = key->tid;
+	c->fresh = meet(task, key->tgid);
+	bpf_get_current_comm(c->comm, sizeof(c->comm));
+	/* A large frame has pages that were never touched, which can't be read here
+	 * (they are zeros then); behind the stack's end there is none. */
+	for (i = 0; i < COPY / CHUNK; i++) {
+		if (!bpf_probe_read_user(&c->bytes[i * CHUNK], CHUNK, (void *)(c->sp + i * CHUNK)))
+			good = i + 1;
+		else if (i - good >= HOLE / CHUNK)
+			break;
+	}
+	c->stack = good * CHUNK;
+	bpf_ringbuf_submit(c, BPF_RB_FORCE_WAKEUP);
+	return true;
+}
+
 static __always_inline void look(void *ctx)
 {
 	__u64 id = bpf_get_current_pid_tgid();
@@ -258,6 +357,8 @@ static __always_inline void look(void *ctx)
 		add(TOTAL_OTHERS, 1);
 		return;
 	}
+	if (copies && copy(ctx, task, &key))
+		return;
 	s = bpf_map_lookup_elem(&scratch, &zero);
 	if (!s)
 		return;

@@ -53,6 +53,9 @@ type running struct {
 	tally *tally
 	names *symbols.Resolver
 
+	// copied are the samples of this period whose stacks were walked here.
+	copied map[copiedKey]counted
+
 	since   recording.Time // the probe began
 	last    recording.Time // the last reading
 	before  [totalMax]uint64
@@ -68,6 +71,11 @@ type running struct {
 	missing float64 // samples whose stack could not be taken or was lost
 }
 
+type copiedKey struct {
+	kind
+	tid int
+}
+
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -79,7 +87,7 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	if env.Whole {
 		only = env.Target.PIDs
 	}
-	l, err := load(env.Sys, hz, only)
+	l, err := load(env.Sys, hz, only, env.Unwind)
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -92,7 +100,7 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	if env.Whole {
 		tables = symbols.TablesWhole
 	}
-	r := &running{env: env, l: l, sweep: s, tally: newTally(), names: symbols.NewBounded(env.Proc, tables), since: env.Now()}
+	r := &running{env: env, l: l, sweep: s, tally: newTally(), names: symbols.NewBounded(env.Proc, tables), copied: map[copiedKey]counted{}, since: env.Now()}
 	r.last = r.since
 	r.cost = probe.ThreadCPU() - began
 	r.coverage()
@@ -181,12 +189,18 @@ func (r *running) take(t taken) {
 	if t.fresh != 0 {
 		r.held++
 	}
+	if t.copied {
+		t.user = []uint64{t.at.IP}
+	}
 	var image *symbols.Image
 	switch {
 	case r.held <= mostHeld:
 		image = r.names.Hold(t.pid, t.user)
 	case t.fresh != 0:
 		r.unheld++
+	}
+	if t.copied {
+		r.walk(&t, image)
 	}
 	if !r.tally.take(t, image) {
 		r.noRoom++
@@ -196,6 +210,19 @@ func (r *running) take(t taken) {
 	if s := r.tally.stacks[t.kind]; s.function == "" && len(s.kernel) > 0 {
 		s.function, s.caller = runs(functions(r.names.Kernel(s.kernel)))
 	}
+}
+
+// walk walks the copy of a stack, and counts its sample.
+func (r *running) walk(t *taken, image *symbols.Image) {
+	if image != nil {
+		t.user, t.end = r.names.Unwind(image, t.at, t.bytes)
+	}
+	t.hash = hashOf(t.kernel, t.user)
+	k := copiedKey{t.kind, t.tid}
+	e := r.copied[k]
+	e.kind, e.tid, e.comm = t.kind, t.tid, t.comm
+	e.n++
+	r.copied[k] = e
 }
 
 func functions(frames []symbols.Frame) []string {
@@ -217,6 +244,10 @@ func (r *running) tick(open bool) {
 		r.failed = err
 	}
 	r.held = 0
+	for _, e := range r.copied {
+		entries = append(entries, e)
+	}
+	clear(r.copied)
 	at, now := r.last, r.env.Now()
 	r.last = now
 	r.tally.count(at, entries)
@@ -265,8 +296,10 @@ func (r *running) name(s *stack) {
 		s.image = r.names.Hold(s.pid, nil)
 	}
 	k, u := r.names.Kernel(s.kernel), r.names.In(s.image, s.user)
-	s.quality = judge(k, u)
-	s.id = r.env.Stacks.ID(symbols.StackOf(k, u))
+	named := symbols.StackOf(k, u)
+	named.Cut = s.end.Cut(u)
+	s.quality = judge(k, u, named.Cut)
+	s.id = r.env.Stacks.ID(named)
 	s.named = true
 	s.kernel, s.user, s.image = nil, nil, nil // not needed any more
 }

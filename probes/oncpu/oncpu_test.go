@@ -4,8 +4,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
+	"snag/probes/probe"
+	"snag/probes/probe/probetest"
 	"snag/probes/symbols"
 	"snag/recording"
 )
@@ -34,10 +37,43 @@ func TestDecodeStack(t *testing.T) {
 	}
 }
 
+// copyOf is a record with a copy of the stack.
+func copyOf(pid, tid int, comm string, at symbols.Registers, kernel []uint64, stack []byte) []byte {
+	b := record(pid, uint64(len(stack)), freshProcess, kernel, nil)[:headSize]
+	b[15] = 1
+	b = binary.LittleEndian.AppendUint32(b, uint32(tid))
+	b = append(b, 0, 0, 0, 0)
+	b = append(b, comm...)
+	b = append(b, make([]byte, 16-len(comm))...)
+	for _, v := range append([]uint64{at.IP, at.SP, at.BP}, append(kernel, make([]uint64, 64-len(kernel))...)...) {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	return append(append(b, stack...), 0, 0, 0)
+}
+
+func TestDecodeCopy(t *testing.T) {
+	at := symbols.Registers{IP: 1, SP: 2, BP: 3}
+	raw := copyOf(77, 78, "relay", at, []uint64{9, 8}, []byte("stack"))
+	got, err := decodeStack(raw)
+	want := taken{kind: kind{pid: 77}, kernel: []uint64{9, 8}, fresh: freshProcess, copied: true, tid: 78, comm: "relay", at: at, bytes: []byte("stack")}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v %v", got, err)
+	}
+	for n := range len(raw) - 3 {
+		if _, err := decodeStack(raw[:n]); err == nil {
+			t.Errorf("cut at %d: no error", n)
+		}
+	}
+	if a, b := hashOf([]uint64{1, 2}, []uint64{3}), hashOf([]uint64{1}, []uint64{2, 3}); a == b {
+		t.Error("the kernel's frames are taken for the program's")
+	}
+}
+
 func FuzzDecode(f *testing.F) {
+	f.Add(copyOf(77, 78, "relay", symbols.Registers{}, nil, []byte("stack")))
 	f.Add(record(77, 5, 1, []uint64{1, 2}, []uint64{3}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if s, err := decodeStack(b); err == nil && 8*(len(s.kernel)+len(s.user)) > len(b) {
+		if s, err := decodeStack(b); err == nil && 8*(len(s.kernel)+len(s.user))+len(s.bytes) > len(b) {
 			t.Error("more frames than bytes")
 		}
 		if len(b) >= keySize+valueSize {
@@ -180,10 +216,48 @@ func TestProfileOfTheKernel(t *testing.T) {
 }
 
 func TestQuality(t *testing.T) {
-	q := judge([]symbols.Frame{{Function: "vfs_read", Named: true}}, []symbols.Frame{{Function: "x+0x1", Object: "/bin/x"}, {Function: "f", Object: "/bin/x", Named: true}})
+	q := judge([]symbols.Frame{{Function: "vfs_read", Named: true}}, []symbols.Frame{{Function: "x+0x1", Object: "/bin/x"}, {Function: "f", Object: "/bin/x", Named: true}}, symbols.CutNoFramePointers)
 	var sum quality
 	sum.add(q, 3)
 	if sum.samples != 3 || sum.frames != 9 || sum.named != 6 || sum.cut != 3 || sum.unnamedIn["/bin/x"] != 3 || sum.cutIn["/bin/x"] != 3 {
 		t.Errorf("%+v", sum)
+	}
+}
+
+// What was lost is counted and said, with a cure.
+func TestLosses(t *testing.T) {
+	sink := probetest.NewSink()
+	r := &running{env: &probe.Env{Sink: sink, Stacks: probe.NewStacks(sink, 10)}, sweep: &sweeper{}, tally: newTally(), names: symbols.New(t.TempDir())}
+	state := func(measure string) recording.Coverage {
+		t.Helper()
+		r.coverage()
+		c, _ := sink.Recording().Measured(measure)
+		return c
+	}
+	if c := state("oncpu.stacks"); c.State != recording.CoverageOK {
+		t.Errorf("nothing lost: %+v", c)
+	}
+	if c := state("oncpu.kernel"); c.State != recording.CoverageUnavailable || c.Cure == "" {
+		t.Errorf("no kallsyms: %+v", c)
+	}
+	r.sweep.totals[totalLost], r.sweep.totals[totalStacks], r.unheld = 5, 7, 9
+	for _, measure := range []string{"oncpu", "oncpu.stacks", "oncpu.symbols"} {
+		if c := state(measure); c.State != recording.CoveragePartial || c.Why == "" || c.Cure == "" {
+			t.Errorf("%s: %+v", measure, c)
+		}
+	}
+	if c := state("oncpu"); c.Lost != 5 {
+		t.Errorf("%+v", c)
+	}
+	r.quality = quality{samples: 100, frames: 1000, named: 500, cut: 40, unnamedIn: map[string]float64{"/usr/lib/libx264.so.164": 500}, cutIn: map[string]float64{"/usr/lib/libx264.so.164": 40}}
+	if c := state("oncpu.stacks"); !strings.Contains(c.Why, "40 % of the samples") || !strings.Contains(c.Why, "libx264.so.164") || !strings.Contains(c.Cure, "--dwarf") {
+		t.Errorf("%+v", c)
+	}
+	if c := state("oncpu.symbols"); !strings.Contains(c.Why, "50 % of the frames have a name") {
+		t.Errorf("%+v", c)
+	}
+	r.env.Whole, r.env.Target.PIDs = true, []int{1}
+	if c := state("oncpu.kernel"); c.State != recording.CoverageOff {
+		t.Errorf("one process: %+v", c)
 	}
 }

@@ -19,6 +19,7 @@ type stack struct {
 	kind
 	kernel, user []uint64
 	image        *symbols.Image // what the process ran
+	end          symbols.End    // how a walk over a copy ended
 	recent       uint64         // samples since the last flush
 	id           int            // in the table of stacks
 	named        bool           // it has been named, and id is it (0: no room)
@@ -81,7 +82,7 @@ func (t *tally) take(s taken, image *symbols.Image) bool {
 	if len(t.stacks) >= mostStacks {
 		return false
 	}
-	t.stacks[s.kind] = &stack{kind: s.kind, kernel: s.kernel, user: s.user, image: image}
+	t.stacks[s.kind] = &stack{kind: s.kind, kernel: s.kernel, user: s.user, image: image, end: s.end}
 	return true
 }
 

@@ -29,6 +29,9 @@ type Env struct {
 	// Whole: the recording is made for its profile (snag profile): all stacks are
 	// kept, of the target's processes where it has some.
 	Whole bool
+	// Unwind: with Whole, stacks on the CPU are walked by the programs' call frame
+	// information, over a copy: for programs without frame pointers.
+	Unwind bool
 	// CloserAll has those probes look at every process but snag, where they can.
 	CloserAll bool
 	// Peek is how many bytes of a buffer may be looked into for the name of what a

@@ -33,13 +33,6 @@ func programs(t *testing.T) map[string]string {
 		return at[name]
 	}
 	dir := t.TempDir()
-	put := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
 	_, port, _ := strings.Cut(own("redis"), ":")
 	// Debian's redis-check-rdb is redis-server, by the name that it is called.
 	redis := exec.Command(counterpart.Installed(t, "redis-check-rdb", "redis-tools"), "--bind", "127.0.0.1", "--port", port, "--save", "", "--dir", dir)
@@ -50,19 +43,37 @@ func programs(t *testing.T) map[string]string {
 		t.Fatalf("make a host key: %v: %s", err, out)
 	}
 	counterpart.Run(t, counterpart.Installed(t, "dropbear", "dropbear-bin"), "-F", "-E", "-r", filepath.Join(dir, "host.key"), "-p", own("ssh"), "-P", filepath.Join(dir, "dropbear.pid"))
-	cert := exec.Command(counterpart.Installed(t, "openssl", "openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-		"-subj", "/CN=expired", "-keyout", filepath.Join(dir, "key.pem"), "-out", filepath.Join(dir, "cert.pem"))
-	if out, err := cert.CombinedOutput(); err != nil {
-		t.Fatalf("make a certificate: %v: %s", err, out)
-	}
 	o := startOrigin(t)
 	at["http"], at["rtmp"] = o.http, o.rtmp
-	conf := put("stunnel.conf", fmt.Sprintf("foreground = yes\npid =\ndebug = 3\n[x]\naccept = %s\nconnect = %s\ncert = %s\nkey = %s\n", own("tls"), o.http, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")))
-	counterpart.Run(t, counterpart.Installed(t, "stunnel4", "stunnel4"), conf)
+	at["tls"] = counterpart.Stunnel(t, o.http, selfSigned(t, dir))
 	for _, address := range at {
 		counterpart.Await(t, address)
 	}
 	return at
+}
+
+// selfSigned makes a certificate that nobody trusts, and its key, in one file.
+func selfSigned(t *testing.T, dir string) string {
+	t.Helper()
+	key, cert := filepath.Join(dir, "key.pem"), filepath.Join(dir, "cert.pem")
+	made := exec.Command(counterpart.Installed(t, "openssl", "openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+		"-nodes", "-days", "2", "-subj", "/CN=unknown", "-keyout", key, "-out", cert)
+	if out, err := made.CombinedOutput(); err != nil {
+		t.Fatalf("make a certificate: %v: %s", err, out)
+	}
+	var both []byte
+	for _, name := range []string{key, cert} {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both = append(both, b...)
+	}
+	path := filepath.Join(dir, "both.pem")
+	if err := os.WriteFile(path, both, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // A URL with the port of something else: the error says what answers there, and
@@ -95,6 +106,12 @@ func TestPortsOfOtherProtocols(t *testing.T) {
 		{"https://ssh/x.m3u8", "use http://"},
 		{"https://tls/x.m3u8", "certificate"},
 		{"http://ssh/x.ts", "no HTTP server"},
+		{"rtmp://no-such-host.invalid/live/x", "is the host's name right?"},
+		{"rtsp://no-such-host.invalid/x", "is the host's name right?"},
+		{"https://no-such-host.invalid/x.m3u8", "is the host's name right?"},
+		{"rtmp://[::1]:1/live/x", "nothing listens there"},
+		{"rtsp://[::1]:1/x", "does a server listen there"},
+		{"http://[::1]:1/x.m3u8", "nothing listens there"},
 	} {
 		t.Run(c.url, func(t *testing.T) {
 			t.Parallel()
@@ -102,7 +119,9 @@ func TestPortsOfOtherProtocols(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			u.Host = at[u.Host]
+			if at[u.Host] != "" {
+				u.Host = at[u.Host]
+			}
 			read, err := Open(u)
 			if err != nil {
 				t.Fatal(err)

@@ -27,7 +27,8 @@ type object struct {
 	functions *elffile.Functions
 	read      bool // the functions were looked for
 	names     map[uint64]string
-	cost      int // bytes of its table
+	rows      map[uint64]knownRow // of call frame information
+	cost      int                 // bytes of its table
 	counted   int
 	used      uint64
 	// pid is a process that maps it: its root is where debug files are looked for.

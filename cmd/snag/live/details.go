@@ -12,7 +12,7 @@ import (
 // Details draws one stream: what it is, its curves, its last events.
 func (t *Table) Details(s *watch.Snapshot, r *watch.Row) string {
 	var l lines
-	l.add(" %s", t.style(styleTitle, named(r.Name, r.Layer)))
+	l.add(" %s", t.style(styleTitle, rowName(r)))
 	l.add(" %s, %s", stateAndTime(s, r), since(r))
 	if r.Why != "" {
 		l.wrap(t.Width-2, r.Why+retry(s, r))
@@ -28,6 +28,9 @@ func (t *Table) Details(s *watch.Snapshot, r *watch.Row) string {
 	l.add("   over %s, asked for by %s", r.Protocol, watch.Clean(r.From, 60))
 	if r.Remote != "" {
 		l.add("   read from %s, by %s", r.Remote, r.Local)
+	}
+	if r.Unnamed {
+		l.wrap(t.Width-2, " "+watch.Why(r.Kin))
 	}
 	l.add("   video %s; audio %s", video(r.Params[stream.Video]), audio(r.Params[stream.Audio]))
 	if r.First != 0 && r.Asked != 0 {

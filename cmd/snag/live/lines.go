@@ -22,7 +22,7 @@ func NewLines(w io.Writer) *Lines { return &Lines{w: w} }
 // Event writes a line for what is news.
 func (l *Lines) Event(h watch.Happened) {
 	if text := Say(h); text != "" {
-		l.line(toldAt(h).Wall(), "%s  %s", named(h.Stream, h.Layer), text)
+		l.line(toldAt(h).Wall(), "%s  %s", eventName(h), text)
 	}
 }
 

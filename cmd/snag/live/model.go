@@ -31,7 +31,7 @@ func (s *Screen) Note(text string) {
 // Event shows what is news under the table.
 func (s *Screen) Event(h watch.Happened) {
 	if text := Say(h); text != "" {
-		s.Note(named(h.Stream, h.Layer) + "  " + text)
+		s.Note(eventName(h) + "  " + text)
 	}
 }
 

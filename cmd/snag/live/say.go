@@ -123,6 +123,21 @@ func changed(h watch.Happened) string {
 	return strings.TrimSpace(fmt.Sprintf("%s changed from %s to %s", h.What, from, to))
 }
 
+// rowName is a row's stream with what tells it from others of that name.
+func rowName(r *watch.Row) string { return named(r.Name, r.Layer) + sent(r.Beside, r.Side) }
+
+// eventName is the same of an event.
+func eventName(h watch.Happened) string {
+	return named(h.Stream, h.Layer) + sent(h.Beside, h.Side)
+}
+
+func sent(beside bool, side string) string {
+	if beside && side == recording.StreamSidePublisher {
+		return " as published"
+	}
+	return ""
+}
+
 // named is a stream's name with its layer.
 func named(stream, layer string) string {
 	if layer == "" {

@@ -3,12 +3,16 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +24,14 @@ static double now(void)
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+// cpu is the CPU time of all threads so far, the kernel's on their behalf included.
+static double cpu(void)
+{
+	struct rusage r;
+	getrusage(RUSAGE_SELF, &r);
+	return r.ru_utime.tv_sec + r.ru_stime.tv_sec + (r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;
 }
 
 static void nap(long us)
@@ -123,6 +135,18 @@ static void *own(void *x)
 	return x;
 }
 
+NOINLINE static int reads_the_catalogue(void)
+{
+	char c;
+	return read(from_backend[0], &c, 1) + 1;
+}
+
+NOINLINE static int reads_the_stock(void)
+{
+	char c;
+	return read(from_backend[0], &c, 1) + 2;
+}
+
 static int ping[2], pong[2];
 static long turns;
 
@@ -141,15 +165,33 @@ static void *server(void *x)
 	return x;
 }
 
+// Two threads that hand a word to each other.
 static void *lock_heavy(void *x)
 {
+	static atomic_int threads_so_far;
+	int me = threads_so_far++;
 	pthread_barrier_wait(&begun);
 	for (long i = 0; i < turns; i++) {
-		pthread_mutex_lock(&mutex);
-		for (volatile int k = 0; k < 50; k++) {}
-		pthread_mutex_unlock(&mutex);
+		while (word != me)
+			syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, !me, NULL, NULL, 0);
+		word = !me;
+		syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	}
 	return x;
+}
+
+static void over_tcp(void)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t n = sizeof(a);
+	int l = socket(AF_INET, SOCK_STREAM, 0), c = socket(AF_INET, SOCK_STREAM, 0), s, one = 1;
+
+	if (bind(l, (void *)&a, n) || listen(l, 1) || getsockname(l, (void *)&a, &n) || connect(c, (void *)&a, n) || (s = accept(l, NULL, NULL)) < 0)
+		exit(2);
+	setsockopt(c, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	ping[1] = pong[0] = c;
+	ping[0] = pong[1] = s;
 }
 
 static void *sleeps(void *x)
@@ -227,7 +269,9 @@ int main(int argc, char **argv)
 			nap(20000);
 		waits = n;
 		waited = now() - t;
-	} else if (!strcmp(mode, "pingpong")) {
+	} else if (!strcmp(mode, "pingpong") || !strcmp(mode, "tcp")) {
+		if (!strcmp(mode, "tcp"))
+			over_tcp();
 		pthread_t s;
 		char c = 0;
 		pthread_create(&s, NULL, server, NULL);
@@ -244,9 +288,15 @@ int main(int argc, char **argv)
 		threads(2, lock_heavy, 1);
 		waits = 2L * n;
 		waited = now() - t;
+	} else if (!strcmp(mode, "callers")) {
+		pthread_t b;
+		begin();
+		pthread_create(&b, NULL, backend, NULL);
+		for (int i = 0; i < n; i++)
+			waits += reads_the_catalogue() + reads_the_stock();
 	} else if (!strcmp(mode, "many")) {
 		begin();
-		until = now() + 1.5;
+		until = now() + 1.2;
 		threads(n, sleeps, 1);
 	} else if (!strcmp(mode, "brief")) {
 		begin();
@@ -268,7 +318,7 @@ int main(int argc, char **argv)
 		while (now() < until)
 			nap(1000);
 	}
-	printf("counted %ld %f\n", (long)waits, (double)waited);
+	printf("counted %ld %f %f\n", (long)waits, (double)waited, cpu());
 	fflush(stdout);
 	while (getchar() != EOF) {}
 	return 0;

@@ -3,6 +3,7 @@
 package counterpart
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -74,6 +75,21 @@ func kept(t testing.TB, folder, file string) string {
 		t.Skipf("%s is not there: tools/counterparts.sh fetches it", path)
 	}
 	return path
+}
+
+// Stunnel starts a TLS front before a server, as sites have one, with the key and
+// certificates of a PEM file, and returns its address.
+func Stunnel(t testing.TB, to, pem string) (address string) {
+	t.Helper()
+	program := Installed(t, "stunnel4", "stunnel4")
+	address = fmt.Sprintf("127.0.0.1:%d", Port(t))
+	conf := filepath.Join(t.TempDir(), "stunnel.conf")
+	if err := os.WriteFile(conf, fmt.Appendf(nil, "foreground = yes\npid =\ndebug = 3\n[front]\naccept = %s\nconnect = %s\ncert = %s\n", address, to, pem), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	Run(t, program, conf)
+	Await(t, address)
+	return address
 }
 
 // Run starts a program that ends with the test, which shows what it said if it

@@ -13,6 +13,15 @@ import (
 type Place struct {
 	Name, URL, Protocol, Layer, Side string
 	Netns                            uint64
+	Known                            Known
+}
+
+// Known is by what a connection's stream is known that does not name it itself.
+type Known struct {
+	Was           string // what it was called before
+	By            string // itself, frames, address; "" where that was never the question
+	Publisher     string // address:port of who sends it; "" where nobody is seen to
+	Matched, Runs int    // runs of eight pictures that are the other's, of so many
 }
 
 // Writer turns one stream's figures into the samples, rows and events of a
@@ -98,6 +107,17 @@ var counted = []struct {
 
 var byRTP = map[string]bool{"rtp": true, "rtsp": true, "ps": true}
 
+// Rename calls the stream something else from now on. Events that go on end under
+// the new name.
+func (w *Writer) Rename(p Place) {
+	fresh := NewWriter(w.sink, w.anchor, p) // a sink may keep labels
+	fresh.open, fresh.row = w.open, w.row
+	*w = *fresh
+}
+
+// Know takes by what the stream is known now.
+func (w *Writer) Know(k Known) { w.place.Known = k }
+
 func (w *Writer) gauge(t recording.Time, name string, v Value) {
 	if v.OK {
 		w.sink.Sample(t, name, w.labels, v.V)
@@ -118,6 +138,7 @@ func (w *Writer) stream(i Info) recording.Stream {
 		Local: i.Local, Remote: i.Remote,
 		Video: i.Video.Codec, Width: i.Video.Width, Height: i.Video.Height, FPS: i.Video.FPS,
 		Audio: i.Audio.Codec, SampleRate: i.Audio.SampleRate, Channels: i.Audio.Channels,
+		Was: p.Known.Was, NamedBy: p.Known.By, Publisher: p.Known.Publisher, Matched: p.Known.Matched, Runs: p.Known.Runs,
 		Threshold: i.Limit, Asked: at(i.Asked), First: at(i.First), Last: at(i.Last),
 	}
 	if row.First == 0 { // between two connections: the last one's stand
@@ -129,6 +150,7 @@ func (w *Writer) stream(i Info) recording.Stream {
 // changedRow leaves out what changes all the time.
 func changedRow(a, b recording.Stream) bool {
 	a.T, a.Last, a.Threshold, b.T, b.Last, b.Threshold = 0, 0, 0, 0, 0, 0
+	a.Matched, a.Runs, b.Matched, b.Runs = 0, 0, 0, 0
 	return a != b
 }
 

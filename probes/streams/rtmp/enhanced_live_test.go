@@ -101,6 +101,7 @@ func (m modern) check(t *testing.T, sink *seen) {
 // a FourCC's frame type for a low priority, and drops all such video
 // (ngx_rtmp_send_message).
 func TestLiveNodeMediaServer(t *testing.T) {
+	t.Parallel()
 	counterpart.FFmpeg(t)
 	type read struct {
 		name  string

@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,26 +18,17 @@ import (
 // stunnel is a TLS front before an RTMP server, as sites put it there.
 func stunnel(t *testing.T, to string) (address string) {
 	t.Helper()
-	program := counterpart.Installed(t, "stunnel4", "stunnel4")
 	cert := authority(t)
 	key, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	both := filepath.Join(dir, "front.pem")
+	both := filepath.Join(t.TempDir(), "front.pem")
 	text := append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Certificate[0]})...)
 	if err := os.WriteFile(both, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	address = fmt.Sprintf("127.0.0.1:%d", counterpart.Port(t))
-	conf := filepath.Join(dir, "stunnel.conf")
-	if err := os.WriteFile(conf, fmt.Appendf(nil, "foreground = yes\npid =\ndebug = 3\n[rtmps]\naccept = %s\nconnect = %s\ncert = %s\n", address, to, both), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	counterpart.Run(t, program, conf)
-	counterpart.Await(t, address)
-	return address
+	return counterpart.Stunnel(t, to, both)
 }
 
 // RTMPS as it is deployed: nginx-rtmp behind a TLS front. The front's certificate is
@@ -48,7 +38,7 @@ func TestLiveTLSFront(t *testing.T) {
 	front := stunnel(t, server)
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
-	publish(t, "rtmp://"+server+"/live/cam1", 4)
+	publish(t, "rtmp://"+server+"/live/cam1", 3)
 	sink := &seen{}
 	err := openAt(t, ctx, "rtmps://"+front+"/live/cam1", sink, stream.Options{Every: 40 * time.Millisecond})
 	var ended *stream.Ended
@@ -61,7 +51,7 @@ func TestLiveTLSFront(t *testing.T) {
 		{"rtmps://" + server + "/live/cam1", "TLS"},
 		{"rtmp://" + front + "/live/cam1", "not for RTMPS?"},
 	} {
-		err := openAt(t, ctx, c.url, &seen{}, stream.Options{Timeout: 2 * time.Second})
+		err := openAt(t, ctx, c.url, &seen{}, stream.Options{Timeout: time.Second})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q in it", c.url, err, c.want)
 		}

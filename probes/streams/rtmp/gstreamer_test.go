@@ -15,6 +15,7 @@ import (
 // A publisher that is not ffmpeg: GStreamer's rtmp2sink writes other chunk headers,
 // and metadata of its own.
 func TestLiveGStreamerPublishes(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("gst-launch-1.0"); err != nil {
 		t.Skip("no GStreamer: apt-get install gstreamer1.0-tools gstreamer1.0-plugins-good gstreamer1.0-plugins-bad")
 	}

@@ -16,6 +16,7 @@ import (
 // rtmplite3 is a server that shares no line with the others: chunks of 128 bytes,
 // timestamps of its own, another order of answers.
 func TestLiveRtmplite(t *testing.T) {
+	t.Parallel()
 	modules := counterpart.Rtmplite(t)
 	port := counterpart.Port(t)
 	address := fmt.Sprintf("127.0.0.1:%d", port)

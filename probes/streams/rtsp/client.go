@@ -65,7 +65,12 @@ func dial(ctx context.Context, u *url.URL, o stream.Options) (*client, error) {
 	}
 	conn, err := wire.Dial(ctx, o.Netns, u.Hostname(), port, o.Timeout)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: connect: %w (does a server listen there, and is no firewall between?)", c.shown, err)
+		cure := "does a server listen there, and is no firewall between?"
+		var named *net.DNSError
+		if errors.As(err, &named) {
+			cure = "is the host's name right?"
+		}
+		return nil, fmt.Errorf("read %s: connect: %w (%s)", c.shown, err, cure)
 	}
 	c.conn = conn
 	if plain.Scheme == "rtsps" {

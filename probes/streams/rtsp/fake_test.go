@@ -311,6 +311,7 @@ func TestTLS(t *testing.T) {
 	if err := Open(context.Background(), u, &taken{}, stream.Options{}); err == nil || !strings.Contains(err.Error(), "SSL_CERT_FILE") {
 		t.Errorf("%v", err)
 	}
+	t.Run("a front before GStreamer", func(t *testing.T) { tlsFront(t, web.TLS.Certificates[0]) })
 }
 
 func TestUDPRefusedIsReadOverTCP(t *testing.T) {

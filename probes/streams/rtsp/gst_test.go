@@ -4,14 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"snag/probes/streams/counterpart"
 	"snag/probes/streams/stream"
 	"snag/probes/streams/wire"
 )
@@ -151,13 +156,34 @@ func film(t *testing.T, sink *taken) {
 func TestGStreamerTransportStream(t *testing.T) {
 	addr := gst(t)
 	for _, scheme := range []string{"rtsp", "rtsp+udp"} {
-		sink, err := watch(t, scheme+"://"+addr+"/ts", 55)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("%s: %d pictures, %d blocks of sound, %v, notes %q", scheme, len(sink.of(stream.Video)), len(sink.of(stream.Audio)), sink.counts, sink.notes)
-		film(t, sink)
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			sink, err := watch(t, scheme+"://"+addr+"/ts", 55)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d pictures, %d blocks of sound, %v, notes %q", len(sink.of(stream.Video)), len(sink.of(stream.Audio)), sink.counts, sink.notes)
+			film(t, sink)
+		})
 	}
+}
+
+// tlsFront reads a real server over RTSPS through a TLS front that has a certificate.
+func tlsFront(t *testing.T, cert tls.Certificate) {
+	key, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := filepath.Join(t.TempDir(), "front.pem")
+	text := append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Certificate[0]})...)
+	if err := os.WriteFile(both, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sink, err := watch(t, "rtsps://"+counterpart.Stunnel(t, gst(t), both)+"/cam", 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	film(t, sink)
 }
 
 func TestGStreamerAuth(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 // does.
 type Joined struct {
 	Name     string
+	Named    bool   // Name is the stream's, else its connection's
 	URL      string // as it may be shown, "" for none
 	Protocol string
 	Side     string // one of recording.StreamSide…
@@ -23,6 +24,8 @@ type Joined struct {
 	// Leaves says that its end is nobody's trouble: a reader that went. It is then
 	// no longer watched.
 	Leaves bool
+
+	stream string // Name, of the stream itself
 }
 
 // Join watches a stream that is handed in. The sink's End (an error, as
@@ -33,13 +36,16 @@ func (w *Watcher) Join(j Joined) interface {
 } {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if j.Side == recording.StreamSideConsumer {
+	if j.stream = j.Name; j.Side == recording.StreamSideConsumer && j.Named {
 		j.Name += " → " + j.Remote // as many as there are readers
+	}
+	if j.Side == recording.StreamSideConsumer && w.own(j) {
+		return nobody{}
 	}
 	key := "joined " + j.Protocol + " " + j.Side + " " + j.Name
 	now := w.now()
 	for k, s := range w.streams { // those that came back, and those that nobody misses
-		if l := s.link0(); s.joined && l.phase == away && (k == key || now-l.since > int64(keepGone)) {
+		if l := s.link0(); s.joined && l.phase == away && (k == key || s.side == j.Side && s.entry.Name == j.Name || now-l.since > int64(keepGone)) {
 			w.drop(k, s)
 		}
 	}
@@ -66,9 +72,31 @@ func (w *Watcher) Join(j Joined) interface {
 func (w *Watcher) newJoined(e Entry, j Joined) *one {
 	s := w.newOneOf(e, nil, j.Side)
 	s.joined, s.lag = true, int64(j.Lag)
-	s.protocol = j.Protocol
+	s.protocol, s.remote = j.Protocol, j.Remote
+	w.meet(s, &j)
 	return s
 }
+
+// own tells whether a reader's connection is one of snag's own: it is in the table
+// as what it is.
+func (w *Watcher) own(j Joined) bool {
+	for _, s := range w.streams {
+		if l := s.link0(); !s.joined && l.phase == reading && l.local == j.Remote && l.remote == j.Server {
+			return true
+		}
+	}
+	return false
+}
+
+// nobody takes a stream that is not to be shown.
+type nobody struct{}
+
+func (nobody) Published(int64, string, string) {}
+func (nobody) Frame(stream.Frame)              {}
+func (nobody) Params(stream.Params)            {}
+func (nobody) Count(stream.Count, uint64)      {}
+func (nobody) Gauge(stream.Gauge, float64)     {}
+func (nobody) End(int64, error)                {}
 
 // handed is what the one who reads a joined stream writes to.
 type handed struct {
@@ -84,6 +112,9 @@ func (h handed) End(at int64, err error) {
 	s.left(at, err)
 	s.figures.End(at, err)
 	s.away(at, err, 0)
+	if s.kin.member != nil {
+		s.kin.member.Leave()
+	}
 	if !h.leaves {
 		return
 	}

@@ -126,7 +126,7 @@ func (w *Watcher) samples(send func(name string, labels recording.Labels, v floa
 	now := w.now()
 	for _, s := range w.streams {
 		labels := func() recording.Labels {
-			return recording.Labels{"stream": s.entry.Name, "layer": s.entry.Layer, "side": recording.StreamSidePlayer}
+			return recording.Labels{"stream": s.entry.Name, "layer": s.entry.Layer, "side": s.side}
 		}
 		state, since := stateOf(s.link0(), s.signs, now)
 		up := 0.0

@@ -9,13 +9,14 @@ import (
 func (w *Watcher) place(s *one) figures.Place {
 	return figures.Place{
 		Name: s.entry.Name, URL: s.shown, Protocol: s.protocol, Layer: s.entry.Layer,
-		Side: s.side, Netns: w.o.NetnsID,
+		Side: s.side, Netns: w.o.NetnsID, Known: s.known(),
 	}
 }
 
 // write puts a second into the recordings.
 func (w *Watcher) write(s *one, f figures.Second) {
 	for _, to := range s.writers() {
+		to.Know(s.known())
 		to.Second(f, s.figures.Info())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"snag/probes/streams/figures"
+	"snag/probes/streams/kin"
 	"snag/probes/streams/stream"
 	"snag/recording"
 )
@@ -12,6 +13,10 @@ import (
 // Row is one stream as it stands: a copy, for whoever shows it.
 type Row struct {
 	Entry
+	Side     string // one of recording.StreamSide…
+	Kin      kin.Kin
+	Unnamed  bool   // its connection does not name it: Kin says by what it is known, if it is
+	Beside   bool   // connections are watched beside streams that are read
 	Shown    string // the URL as it may be printed
 	Protocol string
 	State    State
@@ -48,6 +53,8 @@ type Happened struct {
 	figures.Event
 	Stream string
 	Layer  string
+	Side   string // one of recording.StreamSide…
+	Beside bool   // as Row's
 	T, End recording.Time
 	At     recording.Time // when the watch told it: an onset is known a threshold later
 }

@@ -31,7 +31,7 @@ func (w *Watcher) tick(late time.Duration) {
 	for _, s := range w.streams {
 		told = w.look(s, now, late, told)
 	}
-	notes := w.matchLayers(now)
+	notes := append(w.matchLayers(now), w.kindred(now)...)
 	wrong := w.alarming(now)
 	w.mu.Unlock()
 	for _, text := range notes {
@@ -50,6 +50,9 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 	if late > beat { // less is how Go wakes anybody
 		s.figures.Late(now, int64(late))
 	}
+	if due := s.due.Load(); due != 0 {
+		s.readerLate(now, due)
+	}
 	if second, whole := s.figures.Tick(now); whole {
 		s.second, s.figure = second, true
 		s.signs.second(second, now)
@@ -67,7 +70,7 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 	w.noteHurts(s)
 	for _, e := range w.row {
 		s.signs.note(e, now)
-		h := Happened{Event: e, Stream: s.entry.Name, Layer: s.entry.Layer, T: w.time(e.Start), At: w.time(now)}
+		h := Happened{Event: e, Stream: s.entry.Name, Layer: s.entry.Layer, Side: s.side, Beside: w.beside(), T: w.time(e.Start), At: w.time(now)}
 		if e.End != 0 {
 			h.End = w.time(e.End)
 		}
@@ -139,6 +142,7 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 	l := s.link0()
 	state, since := stateOf(l, s.signs, now)
 	r := Row{
+		Side: s.side, Kin: s.kin.known, Unnamed: s.kin.unnamed != "", Beside: w.beside(),
 		Entry: s.entry, Shown: s.shown, Protocol: s.protocol, State: state, Since: w.timeIf(since), Retry: w.timeIf(l.retry),
 		Local: l.local, Remote: l.remote, Params: l.params,
 		Asked: w.timeIf(l.begun), First: w.timeIf(s.first),
@@ -156,6 +160,10 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 	}
 	return r
 }
+
+// beside tells whether connections are watched beside streams that are read: then
+// a name alone does not say which of the two it is.
+func (w *Watcher) beside() bool { return w.crowd != nil && len(w.sources) > 0 && w.asked > 0 }
 
 // raise tells the alarms of what is wrong and what no longer is.
 func (w *Watcher) raise(wrong []raised, wall time.Time) {

@@ -11,6 +11,7 @@ import (
 
 	"snag/probes/probe"
 	"snag/probes/streams/figures"
+	"snag/probes/streams/kin"
 	"snag/probes/streams/stream"
 	"snag/recording"
 )
@@ -34,6 +35,9 @@ type Options struct {
 	// Seen is up to when everything was handed in (Join): where its reader is behind,
 	// its streams' time stands still. 0: it has not begun; nil: it is never behind.
 	Seen func() int64
+	// Compare finds out which streams carry the same frames, and names those that
+	// are handed in without a name by it.
+	Compare bool
 	// Over says that what is handed in is over already, as figures.Options has it.
 	Over      bool
 	Every     time.Duration // between two reads of a socket at the least; 0: as data come
@@ -73,6 +77,7 @@ type Watcher struct {
 	layered []*layered
 	record  *Record // one more recording; nil: none
 	left    int     // wanted, not watched
+	asked   int     // wanted
 	meter   meter
 	freezes uint64
 	sick    bool  // a stream was sick once
@@ -80,6 +85,9 @@ type Watcher struct {
 	readers sync.WaitGroup
 	row     []figures.Event // room for the tick
 	seen    int64           // the time of joined streams at this tick
+
+	crowd    *kin.Crowd // nil: streams are not compared
+	compared int64      // when they were last
 }
 
 // source is one that wants streams watched.
@@ -103,8 +111,13 @@ func New(o Options) *Watcher {
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}
+	var crowd *kin.Crowd
+	if o.Compare {
+		crowd = kin.New()
+	}
 	return &Watcher{
-		o: o, gate: rate.NewLimiter(rate.Limit(o.PerSecond), max(1, o.PerSecond/10)),
+		crowd: crowd,
+		o:     o, gate: rate.NewLimiter(rate.Limit(o.PerSecond), max(1, o.PerSecond/10)),
 		streams: map[string]*one{}, names: map[string]bool{},
 	}
 }
@@ -121,14 +134,7 @@ func (w *Watcher) Run(ctx context.Context) {
 	w.mu.Unlock()
 	var beating sync.WaitGroup
 	beating.Go(func() { w.pulse.run(ctx) })
-	waited := queued{tasks: "/proc/self/task"}
-	waited.take()
-	before := time.Now()
-	probe.Every(ctx, tick, func(late time.Duration) {
-		now := time.Now()
-		w.tick(max(late, w.pulse.take(), min(waited.take(), now.Sub(before))))
-		before = now
-	})
+	probe.Every(ctx, tick, func(late time.Duration) { w.tick(max(late, w.pulse.take())) })
 	w.readers.Wait()
 	beating.Wait()
 	w.finish()
@@ -200,7 +206,7 @@ func (w *Watcher) reconcile() {
 		w.o.Note(fmt.Sprintf("%d streams are wanted and %d are watched, which is the limit: %d are not; more snags on more machines, or --max-streams %d",
 			len(w.streams)+more, len(w.streams), more, len(w.streams)+more))
 	}
-	w.left = more
+	w.left, w.asked = more, len(wanted)
 }
 
 func (w *Watcher) add(key string, e Entry) {
@@ -220,20 +226,27 @@ func (w *Watcher) drop(key string, s *one) {
 	s.stop()
 	w.closeRow(s)
 	delete(w.streams, key)
-	delete(w.names, s.entry.Layer+" "+s.entry.Name)
+	delete(w.names, w.nameKey(s.side, s.entry))
+	if s.kin.member != nil {
+		s.kin.member.Leave()
+	}
 }
 
-// unique makes a name that no other stream has: names are labels of metrics.
-func (w *Watcher) unique(e Entry) string {
-	name := e.Name
-	if w.names[e.Layer+" "+name] && e.URL.Host != "" {
-		name = Clean(e.URL.Host+"/"+e.Name, maxName)
+// nameKey tells names apart: a stream has the same one where snag reads it and
+// where its publisher's connection was seen.
+func (w *Watcher) nameKey(side string, e Entry) string { return side + " " + e.Layer + " " + e.Name }
+
+// unique makes a name that no other stream has on its side: names are labels of metrics.
+func (w *Watcher) unique(e Entry, side string) string {
+	was := e.Name
+	if w.names[w.nameKey(side, e)] && e.URL.Host != "" {
+		e.Name = Clean(e.URL.Host+"/"+was, maxName)
 	}
-	for n := 2; w.names[e.Layer+" "+name]; n++ {
-		name = fmt.Sprintf("%s (%d)", e.Name, n)
+	for n := 2; w.names[w.nameKey(side, e)]; n++ {
+		e.Name = fmt.Sprintf("%s (%d)", was, n)
 	}
-	w.names[e.Layer+" "+name] = true
-	return name
+	w.names[w.nameKey(side, e)] = true
+	return e.Name
 }
 
 func (w *Watcher) now() int64 {

@@ -1,0 +1,123 @@
+// Command benchsyscalls measures what it costs a program to have its system calls
+// counted: by snag syscalls, strace -f -c, perf trace -s and bpftrace, in one run on
+// the same loads. It prints Markdown. Machines are shared and noisy: read the ratios.
+// It needs root.
+//
+//	go run ./tools/benchsyscalls -snag bin/snag
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+func main() {
+	if mode := os.Getenv("BENCH_LOAD"); mode != "" {
+		if err := serve(mode); err != nil {
+			fmt.Fprintln(os.Stderr, "load:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	snag := flag.String("snag", "bin/snag", "the binary to measure")
+	rounds := flag.Int("rounds", 3, "how often each load runs with each tracer; the least counts")
+	window := flag.Duration("for", time.Second, "how long each load runs")
+	flag.Parse()
+	if err := run(*snag, *rounds, *window); err != nil {
+		fmt.Fprintln(os.Stderr, "benchsyscalls:", err)
+		os.Exit(1)
+	}
+}
+
+// cost is what an operation took, ns of CPU of the traced program and of the clock.
+type cost struct{ cpu, wall float64 }
+
+func run(snag string, rounds int, window time.Duration) error {
+	snag, err := filepath.Abs(snag)
+	if err != nil {
+		return err
+	}
+	all := tracers(snag)
+	fmt.Print("| load | bare, µs of CPU |")
+	for _, t := range all {
+		fmt.Printf(" %s |", t.name)
+	}
+	fmt.Print("\n|---|---|")
+	for range all {
+		fmt.Print("---|")
+	}
+	fmt.Println()
+	for _, l := range loads {
+		bare := []cost{}
+		with := make([][]cost, len(all))
+		for range rounds {
+			c, err := measure(l, tracer{}, window)
+			if err != nil {
+				return err
+			}
+			bare = append(bare, c)
+			for i, t := range all {
+				c, err := measure(l, t, window)
+				if err != nil {
+					fmt.Fprintf(os.Stderr, "benchsyscalls: %s with %s: %v\n", l, t.name, err)
+					continue
+				}
+				with[i] = append(with[i], c)
+			}
+		}
+		b := least(bare)
+		fmt.Printf("| %s | %.3f |", l, b.cpu/1e3)
+		for i := range all {
+			if len(with[i]) == 0 {
+				fmt.Print(" – |")
+				continue
+			}
+			c := least(with[i])
+			fmt.Printf(" %.2f (clock %.2f, +%.2f µs) |", c.cpu/b.cpu, c.wall/b.wall, (c.cpu-b.cpu)/1e3)
+		}
+		fmt.Println()
+	}
+	return own(snag, all, window, rounds)
+}
+
+// least is the run with least CPU: what disturbs a run only adds.
+func least(all []cost) cost {
+	return slices.MinFunc(all, func(a, b cost) int {
+		switch {
+		case a.cpu < b.cpu:
+			return -1
+		case a.cpu > b.cpu:
+			return 1
+		}
+		return 0
+	})
+}
+
+// measure runs a load once, traced by t.
+func measure(load string, t tracer, window time.Duration) (cost, error) {
+	p, err := start(load)
+	if err != nil {
+		return cost{}, err
+	}
+	defer p.end()
+	stop, err := t.attach(p.cmd.Process.Pid)
+	if err != nil {
+		return cost{}, err
+	}
+	defer stop()
+	n, cpu, wall, _, err := p.work(window)
+	if err != nil {
+		return cost{}, err
+	}
+	return cost{cpu / float64(n), wall / float64(n)}, nil
+}
+
+func sorted(v []float64) []float64 {
+	s := slices.Clone(v)
+	slices.Sort(s)
+	return s
+}
