@@ -87,7 +87,7 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 			}
 			return
 		case !f.slow && f.from.seconds == 0:
-			f.reason, f.open = "it lies between two looks at the sockets", open{true, true}
+			f.reason, f.open, f.between = "it lies between two looks at the sockets", open{true, true}, true
 			return
 		case !f.slow && !f.from.wroteLittle():
 			f.reason = "bytes went on from " + f.from.name()

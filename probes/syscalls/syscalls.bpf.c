@@ -216,6 +216,8 @@ static __always_inline void count(const struct in_call *in, long ret, __u64 now)
 		if (key.fd >= 0)
 			note_fd(key.pid, key.fd);
 	}
+	asm volatile("" : "+r"(b)); /* verifiers before 6.5 forget its bounds */
+	b &= BUCKETS - 1;
 	if (key.tid) {
 		v->n++;
 		v->asked += in->asked;

@@ -142,6 +142,15 @@ func (r *running) follow() {
 
 // ensure loads and attaches the programs.
 func (r *running) ensure() error {
+	if r.kernel != nil && r.kernel.attached() {
+		return nil
+	}
+	defer func() {
+		// Once, and not on the budget: it would end what has just begun.
+		now := probe.ThreadCPU()
+		r.cost += now - r.mark
+		r.mark = now
+	}()
 	if r.kernel == nil {
 		k, err := load(r.env.Proc, r.env.Sys, options{all: r.env.CloserAll, self: r.env.SelfPID, peek: r.env.Peek})
 		if err != nil {
@@ -153,9 +162,6 @@ func (r *running) ensure() error {
 		}
 		r.kernel = k
 		r.runtimes = newRuntimes(k.objects.EnterCall, k.objects.LeaveCall, k.objects.Forked, k.objects.Ended)
-	}
-	if r.kernel.attached() {
-		return nil
 	}
 	if err := r.kernel.attach(int64(nanotime())); err != nil {
 		return err

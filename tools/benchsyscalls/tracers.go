@@ -18,8 +18,37 @@ type tracer struct {
 	other   bool // it traces another process than the load
 }
 
-// settle is how long a tracer gets to attach.
-const settle = 1500 * time.Millisecond
+// A tracer has attached when it has used no CPU for a while after its start.
+const (
+	settleLeast = time.Second
+	settleMost  = 15 * time.Second
+	settleQuiet = 6 // looks
+	settleEvery = 100 * time.Millisecond
+)
+
+// settled returns when the process has, or has ended.
+func settled(pid int) {
+	began, last, quiet := time.Now(), "", 0
+	for time.Since(began) < settleMost {
+		time.Sleep(settleEvery)
+		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err != nil {
+			return
+		}
+		f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:]) // from field 3 on: proc_pid_stat(5)
+		if len(f) < 13 {
+			return
+		}
+		now := string(f[11]) + " " + string(f[12])
+		if now != last {
+			last, quiet = now, 0
+			continue
+		}
+		if quiet++; quiet >= settleQuiet && time.Since(began) > settleLeast {
+			return
+		}
+	}
+}
 
 func tracers(snag string) []tracer {
 	all := []tracer{
@@ -44,6 +73,15 @@ func tracers(snag string) []tracer {
 		_, err := exec.LookPath(args[0])
 		return err != nil
 	})
+}
+
+func quietAfter(pid int) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		settled(pid)
+		close(done)
+	}()
+	return done
 }
 
 // withTracefs runs a command that wants tracefs mounted, in a mount namespace of its
@@ -79,8 +117,8 @@ func (t tracer) attach(pid int) (stop func(), err error) {
 	go func() { done <- cmd.Wait() }()
 	select {
 	case err := <-done:
-		return nil, fmt.Errorf("%s ended: %v: %s", t.name, err, said.String())
-	case <-time.After(settle):
+		return nil, fmt.Errorf("%s ended (%w): %s", t.name, err, said.String())
+	case <-quietAfter(cmd.Process.Pid):
 	}
 	return func() {
 		_ = cmd.Process.Signal(os.Interrupt)

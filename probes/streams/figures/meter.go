@@ -21,7 +21,8 @@ type Meter struct {
 
 	asked, published int64
 	local, remote    string
-	firstTold, gone  bool // gone: audio stays away
+	firstTold, gone  bool  // gone: audio stays away
+	resumed          int64 // when the main kind's frames came again after as long as audio may stay away
 
 	least     least
 	drift     drift
@@ -184,6 +185,9 @@ func (m *Meter) mainFrame(t *track, f stream.Frame) {
 	} else {
 		m.sec.gapEnded(v.at-v.gap, v.at, &m.late)
 		m.gapEnds(v)
+		if v.gap >= audioAway {
+			m.resumed = v.at
+		}
 		m.stepped(v)
 		if m.o.Bursty && v.gap > burstGap {
 			m.burstEnds(v, f.Key)

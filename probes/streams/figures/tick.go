@@ -142,7 +142,9 @@ func (m *Meter) watchAudio(now int64) {
 	if was == "" {
 		was = "present"
 	}
-	switch away := now-a.last >= wait; {
+	// Up to the video's last frame: where nothing came, audio is not what is missing.
+	until := m.track[stream.Video].last
+	switch away := until-max(a.last, m.resumed) >= wait || m.gone && until-a.last >= wait; {
 	case away && !m.gone:
 		m.gone = true
 		m.queue.tell(Event{

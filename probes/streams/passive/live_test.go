@@ -77,6 +77,7 @@ func start(t *testing.T, name string, args ...string) (*exec.Cmd, *bytes.Buffer)
 // What a publisher sent and a reader was sent is what the reader's own ffprobe saw,
 // frame by frame.
 func TestLive(t *testing.T) {
+	t.Parallel()
 	port := serveRTMP(t)
 	ring, err := capture.Open(capture.Options{Iface: "lo", Ports: []uint16{port}})
 	if err != nil {

@@ -54,6 +54,7 @@ func gst(t *testing.T) uint16 {
 // What GStreamer's RTSP server sent over a connection is what snag's own reader at
 // its other end saw; from the middle on, without a description, the pictures are.
 func TestLiveRTSP(t *testing.T) {
+	t.Parallel()
 	port := gst(t)
 	ring, err := capture.Open(capture.Options{Iface: "lo", Ports: []uint16{port}})
 	if err != nil {
@@ -120,6 +121,7 @@ func TestLiveRTSP(t *testing.T) {
 
 // RTP over UDP goes over ports that only the RTSP connection tells of.
 func TestLiveRTSPOverUDP(t *testing.T) {
+	t.Parallel()
 	port := gst(t)
 	var got streams
 	ctx, stop := context.WithCancel(context.Background())

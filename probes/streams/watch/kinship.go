@@ -63,6 +63,11 @@ func (w *Watcher) kindred(now int64) []string {
 	w.compared = now
 	var out []string
 	for _, s := range w.streams {
+		if s.kin.member != nil {
+			s.kin.member.Kin(now) // one that is named may name another
+		}
+	}
+	for _, s := range w.streams {
 		k := &s.kin
 		if k.member == nil {
 			continue
@@ -100,7 +105,11 @@ func (k *kinship) called(s *one) string {
 
 // Why says how a stream that its connection does not name is known, or that it is not.
 func Why(k kin.Kin) string {
-	share := fmt.Sprintf("%d of %d runs of 8 pictures are the same, %.3f s later", k.Matched, k.Runs, k.Delay.Seconds())
+	when := "later"
+	if k.Delay < 0 {
+		when = "earlier"
+	}
+	share := fmt.Sprintf("%d of %d runs of 8 pictures are the same, %.3f s %s", k.Matched, k.Runs, k.Delay.Abs().Seconds(), when)
 	switch {
 	case k.By == "itself":
 		return "its connection names it"

@@ -146,6 +146,58 @@ func TestLocksAnywhere(t *testing.T) {
 	}
 }
 
+// A server writes a message at a time, and a capture's segment has the whole of it:
+// the chunk size is found by the first messages that are split, and kept to.
+func TestLocksOnWholeMessages(t *testing.T) {
+	for _, size := range []int{128, 4096, 60000} {
+		r := rand.New(rand.NewPCG(uint64(size), 9))
+		m := newMux(size)
+		m.stream(r, 6, false)
+		for range 40 {
+			i := 1 + r.IntN(len(m.msgs)/3)
+			var c collector
+			f := New(false, new(Pool), &c)
+			for ; i < len(m.msgs); i++ {
+				f.Data(int64(m.msgs[i].end), m.out[m.msgs[i-1].end:m.msgs[i].end])
+			}
+			if c.locks != 1 {
+				t.Fatalf("size %d: %d locks", size, c.locks)
+			}
+			same(t, m.msgs, c.msgs)
+		}
+	}
+}
+
+// Two blocks of audio of one length right after the lock are two, not one.
+func TestTwoBlocksOfOneLength(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 10))
+	m := newMux(60000)
+	audio := func(n int, stamp uint32) {
+		m.message(rtmp.Header{Chunk: 4, Type: rtmp.TypeAudio, Stream: 1, Timestamp: stamp}, append([]byte{0xaf, 1}, noise(r, n)...))
+	}
+	video := func(stamp uint32) {
+		m.message(rtmp.Header{Chunk: 6, Type: rtmp.TypeVideo, Stream: 1, Timestamp: stamp}, append([]byte{0x27, 1, 0, 0, 0}, noise(r, 2000+r.IntN(500))...))
+	}
+	audio(201, 0)
+	video(0)
+	for i := uint32(1); i < 40; i++ {
+		audio(201, i*47+i%2)
+		audio(201, i*47+23)
+		if i > 5 {
+			audio(190+int(i), i*47+24)
+		}
+		video(i * 40)
+	}
+	var c collector
+	f := New(false, new(Pool), &c)
+	feed(f, r, m.out, 5, len(m.out))
+	f.Close()
+	if c.locks != 1 {
+		t.Fatalf("%d locks", c.locks)
+	}
+	honest(t, m.msgs, c.msgs)
+}
+
 // Audio of one length, which no header tells again (silence, constant bit rate),
 // takes longer and several tries; nothing is made up meanwhile.
 func TestLocksOnConstantAudio(t *testing.T) {

@@ -180,13 +180,19 @@ func (f *Follower) unsure(at int64, b []byte) {
 		}
 		b = b[n:]
 		if err != nil || m != nil && !plausible(m) {
-			f.search()
+			if len(f.sizes) > 1 && f.whole && !f.trust {
+				// One of the sizes that were possible is not the one: a segment had
+				// the whole message, so that nothing asked before.
+				f.phase, f.next = settling, len(f.held)+1
+			} else {
+				f.search()
+			}
 			if len(b) > 0 {
 				f.gather(at, b)
 			}
 			return
 		}
-		if !f.trust && (m == nil && f.longest() > f.bound || m != nil && m.Length > f.bound) {
+		if !f.trust && (f.longest() > f.bound || m != nil && m.Length > f.bound) {
 			// It may go on where the parser takes it to, or be split before. A whole
 			// message that is too long is judged like one on its way.
 			if !f.whole {
@@ -202,7 +208,7 @@ func (f *Follower) unsure(at int64, b []byte) {
 		if m == nil {
 			continue
 		}
-		f.trust = false
+		f.trust = f.trust && f.longest() > f.bound // another may come before the one that was judged has ended
 		told := m.Type == rtmp.TypeSetChunkSize
 		f.out.Message(at, m)
 		if told {

@@ -154,17 +154,23 @@ func (s *searcher) sizes(b []byte, at, head int, length, bound uint32, try func(
 // tells nearly all of them apart. ok is false while b is too short to tell, or
 // where nothing fits, or once the search's budget is used up.
 func (s *searcher) settle(b []byte, seed []rtmp.State, bound uint32, sizes []uint32) (l lock, ok bool) {
-	guessed, best := false, 0
+	guessed, best, fewest := false, 0, 0
 	fits := func(size uint32) bool {
 		if u := s.try(b, 0, size, seed); u.sure() && len(l.sizes) < 1024 && !slices.Contains(l.sizes, u.size) {
 			// A size of which every second header is another's fits too, and leaves the
 			// rest unexplained: the likelier stay.
 			if u.bits > best+bitsFull {
-				l.sizes, best = l.sizes[:0], u.bits
+				l.sizes = l.sizes[:0]
 			}
+			best = max(best, u.bits)
 			if u.bits >= best-bitsFull {
 				guessed = len(u.seed) != len(seed)
 				l.sizes, l.seed = append(l.sizes, u.size), u.seed
+				// First, to go on with, comes what takes no byte of a picture for
+				// another message's header: senders hardly ever put one in between.
+				if n := len(l.sizes) - 1; n == 0 || u.count < fewest {
+					l.sizes[0], l.sizes[n], fewest = l.sizes[n], l.sizes[0], u.count
+				}
 			}
 		}
 		return true
@@ -185,7 +191,9 @@ func (s *searcher) settle(b []byte, seed []rtmp.State, bound uint32, sizes []uin
 		t.longest = max(t.longest, bound)
 		s.suspects(b, &t, fits)
 	}
-	if len(l.sizes) == 0 || guessed && len(l.sizes) > 1 { // a guess goes with one size
+	// A picture's bytes may look like another message's header, and be one more
+	// message than there is: until one more came, that alone would be believed.
+	if len(l.sizes) == 0 || best < enough+bitsFull || guessed && len(l.sizes) > 1 { // a guess goes with one size
 		return l, false
 	}
 	l.bound = bound

@@ -130,10 +130,7 @@ func (s *searcher) guess(b []byte, at int, size uint32, seed []rtmp.State) (st r
 	}
 	s.steps -= 1 << 10
 	for q := start + 1; q < min(start+maxGuess, len(b)); q++ {
-		if b[q]>>6 > 1 {
-			continue
-		}
-		if _, _, ok := anchor(b[q:]); !ok {
+		if _, _, ok := anchor(b[q:]); !ok && !again(b, at, q) {
 			continue
 		}
 		n := uint32(q - start)
@@ -143,6 +140,12 @@ func (s *searcher) guess(b []byte, at int, size uint32, seed []rtmp.State) (st r
 		return st, true
 	}
 	return st, false
+}
+
+// again tells whether at q another message begins as the one at at did: the same
+// header of format 2 but for its delta, and the same first bytes.
+func again(b []byte, at, q int) bool {
+	return q+6 <= len(b) && b[q] == b[at] && b[q+4] == b[at+4] && b[q+5] == b[at+5] && uint24(b[q+1:]) < maxStep>>6
 }
 
 // header reads a message's header of any format; the state before says what it
