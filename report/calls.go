@@ -14,8 +14,8 @@ import (
 type Calls struct {
 	Host    string           `json:"host"`
 	Kernel  string           `json:"kernel"`
-	Start   recording.Time   `json:"start"`
-	Seconds float64          `json:"seconds"`
+	Start   recording.Time   `json:"start"`   // of the counting
+	Seconds float64          `json:"seconds"` // that it lasted
 	Target  recording.Target `json:"target"`
 	// Processes made calls; the busiest first.
 	Processes []CallsProcess       `json:"processes"`
@@ -91,6 +91,10 @@ func SumCalls(r *recording.Recording) *Calls {
 		Host: r.Manifest.Host, Kernel: r.Manifest.Kernel, Start: r.Manifest.Start, Seconds: r.Length().Seconds(), Target: r.Manifest.Target,
 		Calls: []CallTotal{}, FDs: []FDTotal{}, Blocked: []BlockedThread{}, Processes: []CallsProcess{},
 	}
+	// To load the programs takes a part of the window.
+	if row, ok := r.Measured("syscalls.calls"); ok && row.Since > c.Start && row.Since < r.Manifest.End {
+		c.Start, c.Seconds = row.Since, max(countedUntil(r).Sub(row.Since), 1e6).Seconds()
+	}
 	calls, fds, processes := map[string]*CallTotal{}, map[fdOf]*FDTotal{}, map[int]*CallsProcess{}
 	for i := range r.Calls {
 		row := &r.Calls[i]
@@ -121,6 +125,16 @@ func SumCalls(r *recording.Recording) *Calls {
 		}
 	}
 	return c
+}
+
+// countedUntil is when the probe looked last: what comes after is its own end.
+func countedUntil(r *recording.Recording) recording.Time {
+	for _, s := range r.Select("snag_probe_late_seconds", "probe", "syscalls") {
+		if n := len(s.Points); n > 0 {
+			return min(s.Points[n-1].T, r.Manifest.End)
+		}
+	}
+	return r.Manifest.End
 }
 
 type fdOf struct{ pid, fd int }

@@ -51,11 +51,11 @@ func TestCallsAreSummedAsStraceSortsThem(t *testing.T) {
 		" 33.33    3.000000       20000       150        10 write\n",
 		"100.00    9.001000       43907       205        10 total\n",
 		"errors: write EAGAIN 10",
-		"    812     7        2       15     205 B    1000 B      3 s      10  write 1.5 s 00:01:41.0\n",
+		"    812     7       2       15    205 B   1000 B     3 s     10  write 1.5 s 00:01:41.0\n",
 		"tcp 10.0.0.1:80 – 10.0.0.7:4312 ESTABLISHED, to curl[99] · GET /x HTTP/1.1 (1 other before)\n",
 		"       9 s  nginx[812/813] write(7)\n            tcp 10.0.0.1:80\n",
 		"1 idle thread waits for work: epoll_wait 1",
-		"the trace cost 0.030 s of CPU in the kernel (146.34 µs a call) and 0.050 s of CPU in snag: 0.8 %\n  of a CPU",
+		"the trace cost 0.030 s of CPU in the kernel, other processes' calls included, and 0.050 s of CPU\n  in snag: 0.8 % of a CPU",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -84,6 +84,16 @@ func TestCallsFitTheirWidthAndSayWhatIsLeftOut(t *testing.T) {
 				t.Errorf("no %q in\n%s", want, b.String())
 			}
 		}
+	}
+}
+
+func TestRatesAreOfTheTimeThatWasCounted(t *testing.T) {
+	r := callsRecording()
+	const s = recording.Time(1e9)
+	r.Coverage[0].Since = 102 * s
+	r.Series = append(r.Series, recording.Series{Name: "snag_probe_late_seconds", Labels: recording.Labels{"probe": "syscalls"}, Points: []recording.Point{{T: 103 * s}, {T: 107 * s}}})
+	if c := SumCalls(r); c.Start != 102*s || c.Seconds != 5 {
+		t.Errorf("%v and %g s, want 5 s from the 102nd on", c.Start, c.Seconds)
 	}
 }
 

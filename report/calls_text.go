@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"snag/internal/units"
 	"snag/recording"
@@ -63,7 +64,7 @@ func WriteCalls(w io.Writer, c *Calls, o TableOptions) error {
 	c.errors(&b, o)
 	c.descriptors(&b, o)
 	c.blocked(&b, o)
-	c.foot(&b, o, all)
+	c.foot(&b, o)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -144,19 +145,20 @@ func (c *Calls) descriptors(b *strings.Builder, o TableOptions) {
 	}
 	b.WriteString("\n")
 	line(b, o, "descriptors, by time in calls on them (waiting for any event left out)")
-	line(b, o, "%7s %5s %8s %8s %9s %9s %8s %7s  %s", "pid", "fd", "reads/s", "writes/s", "in/s", "out/s", "time", "EAGAIN", "slowest call")
+	line(b, o, "%7s %5s %7s %8s %8s %8s %7s %6s  %s", "pid", "fd", "reads/s", "writes/s", "in/s", "out/s", "time", "EAGAIN", "slowest call")
 	span := max(c.Seconds, 1e-3)
 	for i, t := range c.FDs {
 		if i == o.Most {
 			line(b, o, "and %d more: --top %d", len(c.FDs)-i, len(c.FDs))
 			break
 		}
-		slowest := fmt.Sprintf("%s %s", t.MaxCall, seconds(t.Max))
-		if t.MaxAt != 0 {
-			slowest += " " + t.MaxAt.Wall().Format("15:04:05.0")
+		slowest, began := fmt.Sprintf("%s %s", t.MaxCall, seconds(t.Max)), " "+t.MaxAt.Wall().Format("15:04:05.0")
+		numbers := fmt.Sprintf("%7d %5d %7s %8s %8s %8s %7s %6s  ", t.PID, t.FD, perSecond(t.Reads, span), perSecond(t.Writes, span),
+			bytesOf(t.In, span), bytesOf(t.Out, span), seconds(t.Seconds), dash(t.Again))
+		if t.MaxAt != 0 && utf8.RuneCountInString(numbers+slowest+began) < o.Width {
+			slowest += began
 		}
-		line(b, o, "%7d %5d %8s %8s %9s %9s %8s %7s  %s", t.PID, t.FD, perSecond(t.Reads, span), perSecond(t.Writes, span),
-			bytesOf(t.In, span), bytesOf(t.Out, span), seconds(t.Seconds), dash(t.Again), slowest)
+		line(b, o, "%s%s", numbers, slowest)
 		line(b, o, "%8s%s", "", t.text())
 	}
 }
@@ -164,7 +166,7 @@ func (c *Calls) descriptors(b *strings.Builder, o TableOptions) {
 // text says what the descriptor was.
 func (t *FDTotal) text() string {
 	if t.What == nil {
-		return "not known: closed before it was looked at"
+		return "not known: closed before it was looked at, or not open"
 	}
 	text := t.What.Text()
 	if t.What.Carries != "" {
@@ -186,11 +188,11 @@ func (c *Calls) blocked(b *strings.Builder, o TableOptions) {
 }
 
 // foot says what the trace itself cost, and what it could not see.
-func (c *Calls) foot(b *strings.Builder, o TableOptions, all uint64) {
+func (c *Calls) foot(b *strings.Builder, o TableOptions) {
 	b.WriteString("\n")
 	cost := fmt.Sprintf("%.3f s of CPU in snag", c.Cost.Snag)
 	if k := c.Cost.Kernel; k != nil {
-		cost = fmt.Sprintf("%.3f s of CPU in the kernel (%.2f µs a call) and %s: %s of a CPU", *k, 1e6*ratio(*k, float64(all)), cost,
+		cost = fmt.Sprintf("%.3f s of CPU in the kernel, other processes' calls included, and %s: %s of a CPU", *k, cost,
 			units.Percent(ratio(*k+c.Cost.Snag, c.Seconds)))
 	}
 	paragraph(b, o, "the trace cost "+cost)

@@ -213,22 +213,30 @@ func ownFunctions(r *recording.Recording, id int) string {
 	if id == 0 {
 		return ""
 	}
-	var own []string
 	for _, s := range r.Stacks {
-		if s.ID != id || s.Kernel < 0 {
-			continue
-		}
-		for i := s.Kernel; i < len(s.Frames) && len(own) < mostCallers; i++ {
-			object := ""
-			if i < len(s.Objects) {
-				object = path.Base(s.Objects[i])
-			}
-			if !ofRuntime(s.Frames[i], object) {
-				own = append(own, s.Frames[i])
-			}
+		if s.ID == id {
+			return strings.Join(ownFrames(s), " ← ")
 		}
 	}
-	return strings.Join(own, " ← ")
+	return ""
+}
+
+// ownFrames are those functions of one stack.
+func ownFrames(s recording.Stack) []string {
+	if s.Kernel < 0 {
+		return nil
+	}
+	var own []string
+	for i := s.Kernel; i < len(s.Frames) && len(own) < mostCallers; i++ {
+		object := ""
+		if i < len(s.Objects) {
+			object = path.Base(s.Objects[i])
+		}
+		if !ofRuntime(s.Frames[i], object) {
+			own = append(own, s.Frames[i])
+		}
+	}
+	return own
 }
 
 // ofRuntime tells a function that only waits on behalf of the program: it names nothing
@@ -239,7 +247,7 @@ func ofRuntime(function, object string) bool {
 			return true
 		}
 	}
-	for _, beginning := range []string{"runtime.", "internal/runtime/", "syscall.", "sync.", "__pthread", "pthread_", "__lll_lock", "std::"} {
+	for _, beginning := range []string{"runtime.", "internal/runtime/", "syscall.", "golang.org/x/sys/", "sync.", "__pthread", "pthread_", "__lll_lock", "std::"} {
 		if strings.HasPrefix(function, beginning) {
 			return true
 		}

@@ -103,8 +103,8 @@ func (f *faulty) server(s *scene.Scene) (Finding, bool) {
 	}
 	if f.holds {
 		out.Text = fmt.Sprintf("%s took the stream in and sent nothing on: %s", who, f.what(s.Window.End))
-		out.Evidence = []Evidence{{Side: For, Grade: Decisive, Value: f.in.taken, Unit: "B", Source: "ss -tnpi bytes_received, bytes_acked", Origin: "both its sockets",
-			Text: fmt.Sprintf("it read %s of its publisher in %s and wrote %s to the player (usually %s/s)", size(f.in.taken), lasting(f.in.seconds), size(f.from.written), size(f.from.usualWritten))}}
+		out.Evidence = append(out.Evidence, Evidence{Side: For, Grade: Decisive, Value: f.in.taken, Unit: "B", Source: "ss -tnpi bytes_received, bytes_acked", Origin: "both its sockets",
+			Text: fmt.Sprintf("it read %s of its publisher in %s and wrote %s to the player (usually %s/s)", size(f.in.taken), lasting(f.in.seconds), size(f.from.written), size(f.from.usualWritten))})
 	} else {
 		out.Text = fmt.Sprintf("%s did not read what its publisher sent: %s", who, f.what(s.Window.End))
 		e := Evidence{Side: For, Grade: Strong, Value: float64(f.to.most), Unit: "B", Source: "ss -tnpi Recv-Q, bytes_received", Origin: "the ingest socket",

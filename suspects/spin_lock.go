@@ -12,21 +12,27 @@ var spinLock = &Suspect{
 	Name:  "spin-lock",
 	Title: "threads spin for a lock and burn the CPU that its holder needs",
 	About: "Threads that wait for a lock in a loop never sleep: they look busy, and take the CPU from the one that holds it. The more of them there are, the less gets done. " +
-		"A program that computes looks the same from outside: only less work done with more threads, or a profile, tells the two apart.",
+		"A program that computes looks the same from outside: only less work done with more threads, or the name of the function, tells the two apart.",
 	Needs: []Need{
 		{Measure: "host.cpu", Must: true, Why: "whether the CPUs are busy at all"},
 		{Measure: "threads.sched", Why: "time on a CPU and in line for one; who gave it up and from whom it was taken"},
 		{Measure: "threads.syscall", Why: "that they are in no call, in futex least of all"},
 		{Measure: "sockets.turns", Why: "how much work is done with how many threads at it"},
+		{Measure: "oncpu.stacks", Why: "which function they are in, several at once"},
+		{Measure: "oncpu.symbols", Why: "its name"},
+		{Measure: "locks.futex", Why: "whether they sleep for a lock instead"},
 	},
 	For: []string{
 		"strong: two threads or more want a CPU all the time, are asleep at hardly any look and never give the CPU up, while answers are late (involuntary switches 32,000; none in futex)",
 		"strong: with more threads at work than there are CPUs, less than half was answered for the same CPU time",
+		"strong: several threads at once are in one function that is known to spin (59 % of the samples in pthread_spin_lock), more of them than there are CPUs, or three quarters of all samples",
+		"weak: so they are, in a function that may as well compute",
 	},
 	Against: []string{
 		"strong: nobody waits for it: a program that computes",
 		"strong: its threads sleep in futex: that lock does not spin",
-		"can't tell: the function that they spin in (59 % of a profile in one spin function): perf record. Without less work from more threads it stays suspected",
+		"strong: their samples are spread over many functions, and none is known to spin",
+		"can't tell: a loop of the program's own, in a function whose name does not say so. Without less work from more threads it stays suspected",
 	},
 	LeadsTo: []Lead{
 		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
@@ -130,6 +136,9 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 			Text: fmt.Sprintf("other threads of it were asleep in futex for a lock at %d looks: its locks do not spin for long", sp.lock)})
 	}
 	f.Evidence = append(f.Evidence, busy)
+	f.Evidence = append(f.Evidence, sleptForLocks(p, sp, r)...)
+	hot, said := sp.profiled(p, r)
+	f.Evidence = append(f.Evidence, said...)
 	few, many, less, more, ok := workByThreads(p, r)
 	if !ok { // its threads were looked at too late: how many it had is known from before
 		few, many, less, more, ok = workByCount(p, r)
@@ -138,7 +147,7 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 	case ok && more <= lessDone*less && many > float64(r.Manifest.CPUs):
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: more / less, Unit: "ratio", Source: "request turns of its listeners; /proc/PID/task/*/schedstat", Origin: "turns",
 			Text:  fmt.Sprintf("with %.0f threads at work it answered %s requests for a second of CPU time, with %.0f of them %s", few, count(less), many, count(more)),
-			Doubt: "requests that became heavier would do that too: see a profile"})
+			Doubt: heavier(hot)})
 		f.Text = fmt.Sprintf("%.0f threads do less than %.0f did: they spin for a lock (%s answers for a second of CPU time, %s before)", many, few, count(more), count(less))
 		if late {
 			f.Harm = Harm{Symptom: scene.ThroughputPlateau, Amount: 1 - more/less, Unit: "ratio", Text: fmt.Sprintf("%.0f %% of the answers that its CPU time was good for are missing", 100*(1-more/less))}
@@ -146,10 +155,14 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 	case ok && more >= 0.8*less:
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: more / less, Unit: "ratio", Source: "request turns of its listeners; /proc/PID/task/*/schedstat", Origin: "turns",
 			Text: fmt.Sprintf("with %.0f threads at work it answered %s requests for a second of CPU time, with %.0f of them %s: they work", few, count(less), many, count(more))})
-	default:
+	case hot == nil:
 		f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "perf", Text: "which function they are in was not measured: a loop for a lock and a loop that computes look the same from outside"})
 	}
 	f.Remedy = fmt.Sprintf("in %s: a mutex that sleeps or a back-off instead of the spinning loop; no more than %d threads at it", p.Subject.Comm, max(r.Manifest.CPUs, 1))
+	if hot != nil && spinsBy(hot.function) {
+		sp.name(&f, hot, late, s, r)
+		return f
+	}
 	f.Next = fmt.Sprintf("perf record -g -p %d -- sleep 5 && perf report --no-children | head -30   # one spin function above half is the proof", pid)
 	return f
 }

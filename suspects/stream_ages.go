@@ -16,8 +16,10 @@ const (
 	// atOnset is how far from a freeze's onset the last data may lie that went over a
 	// connection: a frame's time, a reader that reads now and then, a relay's hand-over.
 	atOnset = 350 * time.Millisecond
-	// agedEnough is longer than healthy streams are silent on a busy machine (0.35 s).
-	agedEnough = 400 * time.Millisecond
+	// agedEnough: whoever goes on sending while another stands still was heard of within
+	// a few frames' time, 0.1 s; a silence that began with the freeze and lasted for this
+	// long at the look is its own.
+	agedEnough = 250 * time.Millisecond
 )
 
 // moveShort is what moved in a short span, by the ages of the looks inside of it.
@@ -25,22 +27,26 @@ func (m *reading) moveShort(k *scene.Socket, as side, span recording.Interval, u
 	rows := tcpRowsOf(k)
 	at := -1
 	for i, row := range rows {
-		if row.T > span.Start && row.T <= span.End {
+		if row.T <= span.End {
 			at = i
 		}
 	}
 	if at < 0 {
-		m.tickWithout(rows, span)
 		return
 	}
-	row := rows[at]
+	row, until := rows[at], rows[at].T
+	if at+1 < len(rows) && rows[at+1].T.Sub(row.T) > closeLook {
+		// A socket that is looked at once a second and has no new row did not change up
+		// to the look before its next one.
+		until = min(rows[at+1].T.Add(-time.Second), span.End)
+	}
 	last := row.T.Add(-age(row, as))
-	into := row.T.Sub(span.Start)
-	if silent := row.T.Sub(max(last, span.Start)); silent >= agedEnough && last <= span.Start.Add(atOnset) {
+	if silent := until.Sub(max(last, span.Start)); silent >= agedEnough && last <= span.Start.Add(atOnset) {
 		m.seconds += silent.Seconds()
 		m.aged = max(m.aged, silent.Seconds())
 		return
 	}
+	into := row.T.Sub(span.Start)
 	if into < agedEnough || at == 0 {
 		return // too early in it to tell
 	}
@@ -50,25 +56,9 @@ func (m *reading) moveShort(k *scene.Socket, as side, span recording.Interval, u
 	since := func(of func(recording.Socket) float64) float64 { return max(0, of(row)-of(prev)-before) }
 	m.seconds += into.Seconds()
 	m.received += since(func(r recording.Socket) float64 { return float64(r.TCP.BytesReceived) })
-	m.taken += since(func(r recording.Socket) float64 { return float64(r.TCP.BytesReceived) - float64(r.RecvQ) })
+	m.taken += since(took)
 	m.written += since(wroteBytes)
 	m.acked += since(func(r recording.Socket) float64 { return float64(r.TCP.BytesAcked) })
-}
-
-// tickWithout: a socket that is looked at once a second and has no row inside of the
-// span did not change up to the look before its next row.
-func (m *reading) tickWithout(rows []recording.Socket, span recording.Interval) {
-	for i := 1; i < len(rows); i++ {
-		a, b := rows[i-1], rows[i]
-		if a.T > span.Start || b.T <= span.End || b.T.Sub(a.T) <= closeLook {
-			continue
-		}
-		tick := b.T.Add(-time.Second)
-		if silent := min(tick, span.End).Sub(span.Start); silent >= agedEnough {
-			m.seconds += silent.Seconds()
-			m.aged = max(m.aged, silent.Seconds())
-		}
-	}
 }
 
 // age is how long before the look the last data was sent, or came.

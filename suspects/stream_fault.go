@@ -60,6 +60,10 @@ type faulty struct {
 	// the server, or the server itself.
 	reason string
 	open   open
+	// between: its freezes lie between two looks at the sockets; alike counts those of a
+	// fault that do, and were taken to be as the others.
+	between bool
+	alike   int
 }
 
 // longFreeze: shorter ones pass between two looks at the sockets.
@@ -91,7 +95,36 @@ func streamFaults(s *scene.Scene, r *recording.Recording) []*faulty {
 				all = joinFaults(all, f)
 			}
 		}
-		out = append(out, all...)
+		out = append(out, takeAlike(all)...)
+	}
+	return out
+}
+
+// takeAlike gives freezes that lie between two looks to the one place at which all
+// others of the stream were found to stand, where there is one such place.
+func takeAlike(all []*faulty) []*faulty {
+	var found *faulty
+	for _, f := range all {
+		if f.slow || f.between {
+			continue
+		}
+		if found != nil || f.at == atUnknown {
+			return all
+		}
+		found = f
+	}
+	if found == nil {
+		return all
+	}
+	var out []*faulty
+	for _, f := range all {
+		if !f.between {
+			out = append(out, f)
+			continue
+		}
+		found.alike += len(f.felt)
+		found.spans = mergeIntervals(append(found.spans, f.spans...), 0)
+		found.felt = mergeIntervals(append(found.felt, f.felt...), 0)
 	}
 	return out
 }
@@ -99,7 +132,7 @@ func streamFaults(s *scene.Scene, r *recording.Recording) []*faulty {
 // joinFaults adds a freeze to one at the same place.
 func joinFaults(all []*faulty, f *faulty) []*faulty {
 	for _, have := range all {
-		if have.at == f.at && have.link == f.link && have.holds == f.holds && have.web == f.web && (have.at != atUnknown || have.slow == f.slow) {
+		if have.at == f.at && have.link == f.link && have.holds == f.holds && have.web == f.web && have.between == f.between && (have.at != atUnknown || have.slow == f.slow) {
 			if have.slow != f.slow { // it freezes, and in between it falls back
 				have.spans, have.ratio = mergeIntervals(append(have.spans, f.spans...), 0), f.ratio
 				have.felt = mergeIntervals(append(have.felt, f.felt...), 0)

@@ -154,7 +154,7 @@ func (f *faulty) upstream(s *scene.Scene, r *recording.Recording) []Evidence {
 	switch {
 	case !ok:
 		return nil
-	case l.whole && l.from != "" && f.between(s, l):
+	case l.whole && l.from != "" && f.bringsTo(s, l):
 		return []Evidence{{Side: For, Grade: Weak, Value: l.longest, Unit: "s", Source: "table stream_hops", Origin: "layers", Text: l.hurt()}}
 	case l.whole && l.from != "" && (f.at == atSlowLink || f.at == atDeadLink):
 		return nil // a relay's own link on the way there: its sockets tell
@@ -166,9 +166,9 @@ func (f *faulty) upstream(s *scene.Scene, r *recording.Recording) []Evidence {
 	return nil
 }
 
-// between tells whether the connection that the fault is at brings the stream to the
+// bringsTo tells whether the connection that the fault is at brings the stream to the
 // first place that was hurt.
-func (f *faulty) between(s *scene.Scene, l layered) bool {
+func (f *faulty) bringsTo(s *scene.Scene, l layered) bool {
 	if f.at == atUnknown || f.link >= len(f.stream.Way) {
 		return false
 	}

@@ -113,14 +113,19 @@ func readEnd(k *scene.Socket, as side, spans []recording.Interval, window record
 	return m
 }
 
+// freeEnough: a rate over less time holds one look or none.
+const freeEnough = 1.5 // s
+
 // usual is what moves a second otherwise.
 func (m *reading) usual(k *scene.Socket, free []recording.Interval, end recording.Time) {
-	if n, s := movedIn(k, free, end, func(row recording.Socket) float64 { return float64(row.TCP.BytesReceived) }); s > 0 {
-		m.usualReceived = n / s
+	rate := func(of func(recording.Socket) float64) float64 {
+		if n, s := movedIn(k, free, end, of); s >= freeEnough {
+			return n / s
+		}
+		return usualGrowth(k, of)
 	}
-	if n, s := movedIn(k, free, end, wroteBytes); s > 0 {
-		m.usualWritten = n / s
-	}
+	m.usualReceived = rate(func(row recording.Socket) float64 { return float64(row.TCP.BytesReceived) })
+	m.usualWritten = rate(wroteBytes)
 }
 
 // Bytes wait when there are as many as come in a tenth of a second: a reader that
@@ -161,6 +166,9 @@ func (m *reading) look(row recording.Socket, as side) {
 }
 
 func (m *reading) move(k *scene.Socket, inner recording.Interval) {
+	if first := k.Rows[0].T; first > inner.Start && first < inner.End {
+		inner.Start = first // it was opened meanwhile, or found
+	}
 	a, b := rowAt(k, inner.Start), rowAt(k, inner.End)
 	if a == nil || b == nil || a.TCP == nil || b.TCP == nil || inner.End <= inner.Start {
 		return

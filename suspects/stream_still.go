@@ -56,10 +56,10 @@ func stillIn(k *scene.Socket, span recording.Interval, usual float64) []recordin
 // took is what a process has read of a connection so far.
 func took(row recording.Socket) float64 { return float64(row.TCP.BytesReceived) - float64(row.RecvQ) }
 
-// usualTaken is what a socket's process takes a second when it takes anything: the
-// median over the steps in which it does. The best that can be had where a stream
-// stood still for most of a recording.
-func usualTaken(k *scene.Socket) float64 {
+// usualGrowth is what a running total of a socket grows by in a second in which it does:
+// the median over such steps. The best that can be had where a stream stood still for
+// most of a recording, or again and again.
+func usualGrowth(k *scene.Socket, of func(recording.Socket) float64) float64 {
 	if k == nil {
 		return 0
 	}
@@ -68,7 +68,7 @@ func usualTaken(k *scene.Socket) float64 {
 	rate := map[recording.Time]float64{}
 	for i := 1; i < len(rows); i++ {
 		seconds := rows[i].T.Sub(rows[i-1].T).Seconds()
-		if n := took(rows[i]) - took(rows[i-1]); n > 0 && seconds > 0.5 && seconds < 2*closeLook.Seconds() {
+		if n := of(rows[i]) - of(rows[i-1]); n > 0 && seconds > 0.5 && seconds < 2*closeLook.Seconds() {
 			rate[rows[i].T] = n / seconds
 			moved = append(moved, rows[i])
 		}
@@ -85,10 +85,13 @@ func (f *faulty) spansAt(l scene.Link) []recording.Interval {
 		return f.felt
 	}
 	var out []recording.Interval
-	usual := usualTaken(l.To)
+	usual := usualGrowth(l.To, took)
 	for _, span := range f.felt {
 		span.Start = f.stream.Since(span)
-		still := stillIn(l.To, span, usual)
+		var still []recording.Interval
+		if f.link > 0 { // to the viewer nothing goes in all of it
+			still = stillIn(l.To, span, usual)
+		}
 		if len(still) == 0 {
 			still = []recording.Interval{span}
 		}

@@ -32,6 +32,10 @@ func (f *faulty) related() []recording.Subject {
 func (f *faulty) finding(s *scene.Scene, sub recording.Subject) Finding {
 	out := Finding{Subject: sub, Active: f.active(), Related: f.related(), Harm: f.harm(s.Window)}
 	out.NotBy = notForCPU(s.Process(sub.PID), out.Active, s.Window)
+	if f.alike > 0 {
+		out.Evidence = append(out.Evidence, Evidence{Side: For, Grade: Weak, Value: float64(f.alike), Unit: "freezes", Source: "stream-freeze", Origin: "looks",
+			Text: fmt.Sprintf("%d of its %s lie between two looks at the sockets, and are taken to be as the others", f.alike, plural(len(f.felt), "freeze"))})
+	}
 	return out
 }
 

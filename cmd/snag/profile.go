@@ -65,7 +65,7 @@ their callers with -XX:+PreserveFramePointer.`,
 	flags.BoolVar(&f.all, "all", false, "sample the whole machine")
 	flags.BoolVar(&f.off, "off", false, "also the time off the CPU: where threads waited (of one process)")
 	flags.BoolVar(&f.jit, "jit-maps", false, "have the JVM write the names of its compiled methods (jcmd Compiler.perfmap): this stops it for a moment, some ms to some 100 ms by how much code it has")
-	flags.BoolVar(&f.dwarf, "dwarf", false, "walk the programs' stacks by their call frame information: for programs built without frame pointers; copies 16 KiB of stack a sample, kept nowhere (x86-64, kernel 5.15 and later)")
+	flags.BoolVar(&f.dwarf, "dwarf", false, "walk the programs' stacks by their call frame information: for programs built without frame pointers; copies up to 64 KiB of stack a sample, kept nowhere (x86-64, kernel 5.15 and later)")
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder; with --read: write the profiles there")
 	flags.StringVar(&f.read, "read", "", "record nothing: show the profile of this recording")
 	flags.StringVar(&f.html, "html", "", "also write one HTML page with the flame graph to this file")

@@ -59,17 +59,15 @@ func compareRows(t *testing.T, path string) {
 			}
 			row, ok := f.FrameRow(at)
 			if !ok {
-				unread++
+				// By another register or an expression: not read, and so expected.
 				if want["CFA"] != "exp" && want["rbp"] != "exp" && !strings.HasPrefix(want["CFA"], "r1") {
-					if unread < 5 {
+					if unread++; unread < 5 {
 						t.Logf("%s: no row for %#x: %v", path, at, want)
 					}
-				} else {
-					unread--
 				}
 				continue
 			}
-			if got := printed(row); got["CFA"] != want["CFA"] && !(row.PLT && want["CFA"] == "exp") || got["ra"] != want["ra"] || got["rbp"] != want["rbp"] {
+			if got := printed(row); got["CFA"] != want["CFA"] && (!row.PLT || want["CFA"] != "exp") || got["ra"] != want["ra"] || got["rbp"] != want["rbp"] {
 				if wrong++; wrong < 5 {
 					t.Errorf("%s at %#x: %v, readelf says %v", path, at, got, want)
 				}
@@ -98,16 +96,9 @@ func printed(r Row) map[string]string {
 func BenchmarkFrameRow(b *testing.B) {
 	path := strings.TrimSpace(run(b, "gcc", "-print-file-name=libc.so.6"))
 	f := open(b, path)
-	at := uint64(0)
-	f.symbolsStart(&at)
+	table := f.Functions()
+	at := table.base + uint64(table.all[table.Len()/2].start) + 4
 	for b.Loop() {
 		f.FrameRow(at)
-	}
-}
-
-// symbolsStart is an address inside some function.
-func (f *File) symbolsStart(at *uint64) {
-	if t := f.Functions(); t.Len() > 0 {
-		*at = t.base + uint64(t.all[t.Len()/2].start) + 4
 	}
 }

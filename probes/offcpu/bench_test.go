@@ -64,7 +64,9 @@ func once(b *testing.B, whom func(pid int) (int, effort), look bool, args []stri
 			b.Fatal(err)
 		}
 		defer r.Stop()
-		attached(b, sink)
+		if !attached(sink) {
+			b.Fatal("the probe did not begin to look within 10 s")
+		}
 		if err := r.(*running).k.set(e); err != nil {
 			b.Fatal(err)
 		}

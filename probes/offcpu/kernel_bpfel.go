@@ -163,6 +163,7 @@ const (
 	kernelMapLongsA       = "longs_a"
 	kernelMapLongsB       = "longs_b"
 	kernelMapRuns         = "runs"
+	kernelMapScratch      = "scratch"
 	kernelMapStacks       = "stacks"
 	kernelMapThreads      = "threads"
 	kernelMapTops         = "tops"
@@ -243,6 +244,7 @@ type kernelMapSpecs struct {
 	LongsA      *ebpf.MapSpec `ebpf:"longs_a"`
 	LongsB      *ebpf.MapSpec `ebpf:"longs_b"`
 	Runs        *ebpf.MapSpec `ebpf:"runs"`
+	Scratch     *ebpf.MapSpec `ebpf:"scratch"`
 	Stacks      *ebpf.MapSpec `ebpf:"stacks"`
 	Threads     *ebpf.MapSpec `ebpf:"threads"`
 	Tops        *ebpf.MapSpec `ebpf:"tops"`
@@ -295,6 +297,7 @@ type kernelMaps struct {
 	LongsA      *ebpf.Map `ebpf:"longs_a"`
 	LongsB      *ebpf.Map `ebpf:"longs_b"`
 	Runs        *ebpf.Map `ebpf:"runs"`
+	Scratch     *ebpf.Map `ebpf:"scratch"`
 	Stacks      *ebpf.Map `ebpf:"stacks"`
 	Threads     *ebpf.Map `ebpf:"threads"`
 	Tops        *ebpf.Map `ebpf:"tops"`
@@ -312,6 +315,7 @@ func (m *kernelMaps) Close() error {
 		m.LongsA,
 		m.LongsB,
 		m.Runs,
+		m.Scratch,
 		m.Stacks,
 		m.Threads,
 		m.Tops,

@@ -134,6 +134,15 @@ static __always_inline __s32 taken(long id)
 	return NO_STACK;
 }
 
+/* Too big for the stack of a program: kernels before 5.11 allow 512 bytes for it and the
+ * functions that it calls together. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct top);
+} scratch SEC(".maps");
+
 /* Reads the top of a stack and returns its site. */
 static __always_inline __u32 read_top(struct top *top, __u32 tgid)
 {
@@ -151,21 +160,23 @@ static __always_inline __u32 read_top(struct top *top, __u32 tgid)
 static __noinline int note_top(struct thread *t)
 {
 	struct top_key key = {};
-	struct top top = {};
+	struct top *top;
+	__u32 zero = 0;
 
-	if (!t)
+	top = bpf_map_lookup_elem(&scratch, &zero);
+	if (!t || !top)
 		return 0;
 	t->site = 0;
 	if (t->ustack < 0)
 		return 0;
-	top.ip = t->ip;
-	top.sp = t->sp;
-	top.bp = t->bp;
-	t->site = read_top(&top, t->tgid);
+	top->ip = t->ip;
+	top->sp = t->sp;
+	top->bp = t->bp;
+	t->site = read_top(top, t->tgid);
 	key.ustack = t->ustack;
 	key.site = t->site;
 	if (!bpf_map_lookup_elem(&tops, &key))
-		bpf_map_update_elem(&tops, &key, &top, BPF_NOEXIST);
+		bpf_map_update_elem(&tops, &key, top, BPF_NOEXIST);
 	return 0;
 }
 
@@ -184,10 +195,12 @@ static __always_inline void *current_registers(void)
 static __noinline int note_waker_top(struct thread *t)
 {
 	struct top_key key = {};
-	struct top top = {};
 	struct pt_regs___x86 *x;
+	struct top *top;
+	__u32 zero = 0;
 
-	if (!t)
+	top = bpf_map_lookup_elem(&scratch, &zero);
+	if (!t || !top)
 		return 0;
 	t->waker_site = 0;
 	if (t->waker_ustack < 0)
@@ -195,14 +208,14 @@ static __noinline int note_waker_top(struct thread *t)
 	x = current_registers();
 	if (!bpf_core_field_exists(x->orig_ax))
 		return 0; /* user space looks for missed callers on amd64 only */
-	top.ip = BPF_CORE_READ(x, ip);
-	top.sp = BPF_CORE_READ(x, sp);
-	top.bp = BPF_CORE_READ(x, bp);
-	t->waker_site = read_top(&top, t->waker_tgid);
+	top->ip = BPF_CORE_READ(x, ip);
+	top->sp = BPF_CORE_READ(x, sp);
+	top->bp = BPF_CORE_READ(x, bp);
+	t->waker_site = read_top(top, t->waker_tgid);
 	key.ustack = t->waker_ustack;
 	key.site = t->waker_site;
 	if (!bpf_map_lookup_elem(&waker_tops, &key))
-		bpf_map_update_elem(&waker_tops, &key, &top, BPF_NOEXIST);
+		bpf_map_update_elem(&waker_tops, &key, top, BPF_NOEXIST);
 	return 0;
 }
 

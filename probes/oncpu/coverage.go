@@ -81,12 +81,12 @@ func (r *running) stacksRow() recording.Coverage {
 	case q.samples > 0 && q.cut/q.samples > goodWalks:
 		object, n := most(q.cutIn)
 		c.State = recording.CoveragePartial
-		why := "code without frame pointers"
-		if r.env.Unwind {
-			why = "code without call frame information, or " + symbols.CutCopy
+		c.Cure = "build it with -fno-omit-frame-pointer; start a JVM with -XX:+PreserveFramePointer, Node with --perf-basic-prof"
+		why := "code without call frame information, or " + symbols.CutCopy
+		if !r.env.Unwind {
+			why, c.Cure = "code without frame pointers", "snag profile --dwarf, or "+c.Cure
 		}
 		c.Why = fmt.Sprintf("%.0f %% of the samples have a stack that ends early, without its outer callers: %s, %.0f %% in %s", 100*q.cut/q.samples, why, 100*n/q.cut, short(object))
-		c.Cure = "snag profile --dwarf; or build it with -fno-omit-frame-pointer; start a JVM with -XX:+PreserveFramePointer, Node with --perf-basic-prof"
 	case c.Lost > 0 || r.missing > goodWalks*all:
 		c.State = recording.CoveragePartial
 		c.Why = fmt.Sprintf("%.0f %% of the samples have no stack; %d stacks found no room", 100*r.missing/max(all, 1), c.Lost)

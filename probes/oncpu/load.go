@@ -50,7 +50,7 @@ func load(sys string, hz uint64, pids []int, copies bool) (*loaded, error) {
 	// A second of stacks that are all new, some 500 bytes each, and of threads.
 	spec.Maps[kernelMapStacks].MaxEntries = powerOfTwo(len(online)<<16, 256<<10, 4<<20)
 	if copies {
-		spec.Maps[kernelMapStacks].MaxEntries = 4 << 20
+		spec.Maps[kernelMapStacks].MaxEntries = powerOfTwo(len(online)<<21, 8<<20, 64<<20) // 64 kB a sample
 	}
 	kinds := powerOfTwo(len(online)<<7, 1<<10, 1<<14)
 	for _, name := range []string{kernelMapCountsA, kernelMapCountsB} {

@@ -34,8 +34,9 @@ const volatile bool only = false;
 const volatile bool copies = false;
 
 #define KINDS 16384
-#define COPY 16384
-#define CHUNK 512
+#define COPY 65536
+#define CHUNK 1024
+#define HOLE 32768
 #define KERNEL_FRAMES 63
 #define USER_FRAMES 127
 
@@ -306,7 +307,7 @@ static __always_inline bool user_registers(volatile struct pt_regs_x86 *ctx, str
 static __always_inline bool copy(void *ctx, struct task_struct *task, struct key *key)
 {
 	struct copied *c = bpf_ringbuf_reserve(&stacks, sizeof(*c), 0);
-	__u32 i;
+	__u32 i, good = 0;
 	long n;
 
 	if (!c) {
@@ -326,10 +327,15 @@ static __always_inline bool copy(void *ctx, struct task_struct *task, struct key
 	c->tid = key->tid;
 	c->fresh = meet(task, key->tgid);
 	bpf_get_current_comm(c->comm, sizeof(c->comm));
-	for (i = 0; i < COPY / CHUNK; i++)
-		if (bpf_probe_read_user(&c->bytes[i * CHUNK], CHUNK, (void *)(c->sp + i * CHUNK)))
+	/* A large frame has pages that were never touched, which can't be read here
+	 * (they are zeros then); behind the stack's end there is none. */
+	for (i = 0; i < COPY / CHUNK; i++) {
+		if (!bpf_probe_read_user(&c->bytes[i * CHUNK], CHUNK, (void *)(c->sp + i * CHUNK)))
+			good = i + 1;
+		else if (i - good >= HOLE / CHUNK)
 			break;
-	c->stack = i * CHUNK;
+	}
+	c->stack = good * CHUNK;
 	bpf_ringbuf_submit(c, BPF_RB_FORCE_WAKEUP);
 	return true;
 }

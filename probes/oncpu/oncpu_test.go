@@ -4,8 +4,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
+	"snag/probes/probe"
+	"snag/probes/probe/probetest"
 	"snag/probes/symbols"
 	"snag/recording"
 )
@@ -218,5 +221,43 @@ func TestQuality(t *testing.T) {
 	sum.add(q, 3)
 	if sum.samples != 3 || sum.frames != 9 || sum.named != 6 || sum.cut != 3 || sum.unnamedIn["/bin/x"] != 3 || sum.cutIn["/bin/x"] != 3 {
 		t.Errorf("%+v", sum)
+	}
+}
+
+// What was lost is counted and said, with a cure.
+func TestLosses(t *testing.T) {
+	sink := probetest.NewSink()
+	r := &running{env: &probe.Env{Sink: sink, Stacks: probe.NewStacks(sink, 10)}, sweep: &sweeper{}, tally: newTally(), names: symbols.New(t.TempDir())}
+	state := func(measure string) recording.Coverage {
+		t.Helper()
+		r.coverage()
+		c, _ := sink.Recording().Measured(measure)
+		return c
+	}
+	if c := state("oncpu.stacks"); c.State != recording.CoverageOK {
+		t.Errorf("nothing lost: %+v", c)
+	}
+	if c := state("oncpu.kernel"); c.State != recording.CoverageUnavailable || c.Cure == "" {
+		t.Errorf("no kallsyms: %+v", c)
+	}
+	r.sweep.totals[totalLost], r.sweep.totals[totalStacks], r.unheld = 5, 7, 9
+	for _, measure := range []string{"oncpu", "oncpu.stacks", "oncpu.symbols"} {
+		if c := state(measure); c.State != recording.CoveragePartial || c.Why == "" || c.Cure == "" {
+			t.Errorf("%s: %+v", measure, c)
+		}
+	}
+	if c := state("oncpu"); c.Lost != 5 {
+		t.Errorf("%+v", c)
+	}
+	r.quality = quality{samples: 100, frames: 1000, named: 500, cut: 40, unnamedIn: map[string]float64{"/usr/lib/libx264.so.164": 500}, cutIn: map[string]float64{"/usr/lib/libx264.so.164": 40}}
+	if c := state("oncpu.stacks"); !strings.Contains(c.Why, "40 % of the samples") || !strings.Contains(c.Why, "libx264.so.164") || !strings.Contains(c.Cure, "--dwarf") {
+		t.Errorf("%+v", c)
+	}
+	if c := state("oncpu.symbols"); !strings.Contains(c.Why, "50 % of the frames have a name") {
+		t.Errorf("%+v", c)
+	}
+	r.env.Whole, r.env.Target.PIDs = true, []int{1}
+	if c := state("oncpu.kernel"); c.State != recording.CoverageOff {
+		t.Errorf("one process: %+v", c)
 	}
 }

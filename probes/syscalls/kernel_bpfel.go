@@ -31,7 +31,7 @@ type kernelCallValue struct {
 	Sum   uint64
 	Max   uint64
 	MaxAt uint64
-	Hist  [28]uint32
+	Hist  [32]uint32
 	Comm  [16]uint8
 }
 

@@ -46,7 +46,8 @@ type running struct {
 	stopped  string         // why it ended before its time
 	folded   int            // rows taken together
 	open     int            // calls that went on at the end
-	withheld int            // events of blocked calls that were left out
+	long     int            // calls of a second and more that returned
+	withheld int            // events of calls that went on that were left out
 	late     time.Duration
 	mark     float64 // of the thread's CPU time
 	cost     float64 // of user space, s
@@ -142,6 +143,15 @@ func (r *running) follow() {
 
 // ensure loads and attaches the programs.
 func (r *running) ensure() error {
+	if r.kernel != nil && r.kernel.attached() {
+		return nil
+	}
+	defer func() {
+		// Once, and not on the budget: it would end what has just begun.
+		now := probe.ThreadCPU()
+		r.cost += now - r.mark
+		r.mark = now
+	}()
 	if r.kernel == nil {
 		k, err := load(r.env.Proc, r.env.Sys, options{all: r.env.CloserAll, self: r.env.SelfPID, peek: r.env.Peek})
 		if err != nil {
@@ -153,9 +163,6 @@ func (r *running) ensure() error {
 		}
 		r.kernel = k
 		r.runtimes = newRuntimes(k.objects.EnterCall, k.objects.LeaveCall, k.objects.Forked, k.objects.Ended)
-	}
-	if r.kernel.attached() {
-		return nil
 	}
 	if err := r.kernel.attach(int64(nanotime())); err != nil {
 		return err

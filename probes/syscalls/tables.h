@@ -6,7 +6,7 @@
 #define COARSE 15360 /* from here on of a call alone */
 #define THREADS 16384
 #define TARGETS 4096
-#define BUCKETS 28 /* recording.CallBound: the last is of 137 s and more */
+#define BUCKETS 32 /* recording.CallBound: the last is of 37 min and more; a power of two */
 
 #define FD_NONE -1
 #define FD_SEVERAL -2

@@ -17,6 +17,7 @@ import (
 
 // tick reads the second that is over.
 func (r *running) tick(late time.Duration, last bool) {
+	now := r.env.Now() // the last one's is when counting ended
 	if r.kernel != nil {
 		if last {
 			r.going() // before it is detached: who has returned by then is counted
@@ -28,7 +29,6 @@ func (r *running) tick(late time.Duration, last bool) {
 		r.follow()
 	}
 	r.charge()
-	now := r.env.Now()
 	labels := recording.Labels{"probe": probeName}
 	r.env.Sink.Sample(now, "snag_probe_cpu_seconds_total", labels, r.cost)
 	r.env.Sink.Sample(now, "snag_probe_late_seconds", labels, late.Seconds())
@@ -70,6 +70,9 @@ func (r *running) drain() {
 	for _, row := range out {
 		r.env.Sink.Append(*row)
 		if e, ok := sat(*row); ok {
+			if r.long++; r.long > mostBlocked {
+				continue
+			}
 			r.book.name(&e, row.PID, row.FD)
 			r.env.Sink.Append(e)
 		}

@@ -39,7 +39,7 @@ func start(load string) (*program, error) {
 		// still awake.
 		cmd = exec.Command("taskset", "-c", "0", exe)
 	}
-	cmd.Env = append(os.Environ(), "BENCH_LOAD="+load)
+	cmd.Env = append(os.Environ(), "BENCH_LOAD="+load, "GOMAXPROCS=4") // raw calls keep a P while they wait
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	in, err := cmd.StdinPipe()

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -18,8 +20,53 @@ type tracer struct {
 	other   bool // it traces another process than the load
 }
 
-// settle is how long a tracer gets to attach.
-const settle = 1500 * time.Millisecond
+// A tracer has attached when it has used no CPU for a while after its start.
+const (
+	settleLeast = time.Second
+	settleMost  = 15 * time.Second
+	settleQuiet = 6 // looks
+	settleEvery = 100 * time.Millisecond
+)
+
+// hasLinks tells whether a process holds BPF links: it has attached its programs.
+func hasLinks(pid int) bool {
+	infos, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fdinfo/*")
+	links := 0
+	for _, path := range infos {
+		if b, err := os.ReadFile(path); err == nil && bytes.Contains(b, []byte("link_type:")) {
+			links++
+		}
+	}
+	return links >= 4
+}
+
+// settled returns when the process has, or has ended; where it is to hold BPF links,
+// not before it does.
+func settled(pid int, links bool) {
+	began, last, quiet := time.Now(), "", 0
+	for time.Since(began) < settleMost {
+		time.Sleep(settleEvery)
+		if links && !hasLinks(pid) {
+			continue
+		}
+		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err != nil {
+			return
+		}
+		f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:]) // from field 3 on: proc_pid_stat(5)
+		if len(f) < 13 {
+			return
+		}
+		now := string(f[11]) + " " + string(f[12])
+		if now != last {
+			last, quiet = now, 0
+			continue
+		}
+		if quiet++; quiet >= settleQuiet && time.Since(began) > settleLeast {
+			return
+		}
+	}
+}
 
 func tracers(snag string) []tracer {
 	all := []tracer{
@@ -44,6 +91,15 @@ func tracers(snag string) []tracer {
 		_, err := exec.LookPath(args[0])
 		return err != nil
 	})
+}
+
+func quietAfter(pid int, links bool) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		settled(pid, links)
+		close(done)
+	}()
+	return done
 }
 
 // withTracefs runs a command that wants tracefs mounted, in a mount namespace of its
@@ -79,8 +135,8 @@ func (t tracer) attach(pid int) (stop func(), err error) {
 	go func() { done <- cmd.Wait() }()
 	select {
 	case err := <-done:
-		return nil, fmt.Errorf("%s ended: %v: %s", t.name, err, said.String())
-	case <-time.After(settle):
+		return nil, fmt.Errorf("%s ended (%w): %s", t.name, err, said.String())
+	case <-quietAfter(cmd.Process.Pid, strings.HasPrefix(t.name, "snag")):
 	}
 	return func() {
 		_ = cmd.Process.Signal(os.Interrupt)

@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"snag/probes/streams/stream"
 	"snag/probes/streams/watch"
@@ -21,7 +22,7 @@ type column struct {
 func layout(width int, transport bool) []column {
 	c := []column{
 		{"STATE", 14, true, func(s *watch.Snapshot, r *watch.Row, _ int) string { return stateAndTime(s, r) }},
-		{"STREAM", 0, true, func(_ *watch.Snapshot, r *watch.Row, _ int) string { return rowName(r) }},
+		{"STREAM", 0, true, func(_ *watch.Snapshot, r *watch.Row, _ int) string { return blamed(r) }},
 		{"FPS", 3, false, cellFPS},
 		{"60 s", 10, true, func(_ *watch.Snapshot, r *watch.Row, w int) string { return spark(r.FPS, w, fullRate(r), least) }},
 		{"kb/s", 5, false, cellBitrate},
@@ -57,6 +58,16 @@ func layout(width int, transport bool) []column {
 	}
 	c[1].width = name
 	return c
+}
+
+// blamed is a stream's name, and behind it who stopped it, where the host's recording
+// told that of the trouble that it has now.
+func blamed(r *watch.Row) string {
+	name := rowName(r)
+	if j := r.Judged; j != nil && j.Culprit != "" && r.State.Sick() && j.Onset.Sub(r.Since).Abs() < 2*time.Second {
+		return name + " ← " + j.Culprit
+	}
+	return name
 }
 
 // margin is what stands before the first column: the mark of the chosen row.

@@ -97,10 +97,18 @@ type figuresLine struct {
 	Skew       *float64 `json:"skew_seconds"`
 	GOPSeconds *float64 `json:"gop_seconds"`
 	GOPFrames  int      `json:"gop_frames"`
+	GOPVaries  *float64 `json:"gop_varies_frames"`
+	FPSDTS     *float64 `json:"fps_dts"`
+	Codec      string   `json:"video_codec,omitempty"`
+	Width      int      `json:"width,omitempty"`
+	Height     int      `json:"height,omitempty"`
+	AudioCodec string   `json:"audio_codec,omitempty"`
 	Lost       *uint64  `json:"packets_lost_total"`
+	TooLate    *uint64  `json:"packets_late_total"`
 	Continuity *uint64  `json:"continuity_errors_total"`
 	Jitter     *float64 `json:"jitter_seconds"`
 	Playlist   *float64 `json:"playlist_age_seconds"`
+	Slowness   *float64 `json:"segment_slowness"`
 	Freezes    uint64   `json:"freezes_total"`
 	Late       float64  `json:"observer_late_seconds"`
 	Doubt      bool     `json:"doubt"`
@@ -122,6 +130,10 @@ func (j *JSON) Figures(s *watch.Snapshot) {
 			Type: "figures", T: stamp(s.T), Stream: r.Name, Layer: r.Layer, State: r.State.String(), Why: r.Why,
 			Pace: pointer(f.Pace), Skew: pointer(f.Skew),
 			GOPSeconds: pointer(figures.Value{V: f.GOP.Seconds, OK: f.GOP.Frames > 0}), GOPFrames: f.GOP.Frames,
+			GOPVaries: pointer(f.GOP.Varies), FPSDTS: pointer(f.Video.FPSDTS),
+			Codec: watch.Clean(r.Params[stream.Video].Codec, 20), Width: r.Params[stream.Video].Width, Height: r.Params[stream.Video].Height,
+			AudioCodec: watch.Clean(r.Params[stream.Audio].Codec, 20),
+			TooLate:    counter(r, stream.PacketsLate, "rtp", "rtsp", "ps"), Slowness: pointer(f.Transport.Gauge[stream.SegmentSlowness]),
 			Lost: counter(r, stream.PacketsLost, "rtp", "rtsp", "ps"), Continuity: counter(r, stream.ContinuityErrors, "mpegts", "hls"),
 			Jitter: pointer(f.Transport.Gauge[stream.Jitter]), Playlist: pointer(f.Transport.Gauge[stream.PlaylistAge]),
 			Freezes: r.Freezes, Late: f.Late, Doubt: f.Doubt || f.Five.Doubt,

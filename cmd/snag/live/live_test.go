@@ -283,6 +283,28 @@ func TestSpark(t *testing.T) {
 	}
 }
 
+// Who stopped a stream stands beside its name while it stands still, and not beside
+// what it suffers next.
+func TestTableNamesTheCulprit(t *testing.T) {
+	r := watch.Row{State: watch.Frozen, Since: ago(9 * time.Second)}
+	r.Name = "live/cam7"
+	r.Judged = &watch.Judged{Onset: ago(9 * time.Second), Culprit: "encoder-stall"}
+	for _, c := range []struct {
+		state watch.State
+		onset recording.Time
+		want  string
+	}{
+		{watch.Frozen, ago(9 * time.Second), "live/cam7 ← encoder-stall"},
+		{watch.Frozen, ago(time.Hour), "live/cam7"},
+		{watch.OK, ago(9 * time.Second), "live/cam7"},
+	} {
+		r.State, r.Judged.Onset = c.state, c.onset
+		if got := blamed(&r); got != c.want {
+			t.Errorf("%s since %v: %q", c.state, c.onset, got)
+		}
+	}
+}
+
 // The figures that a stream had before it ended are none of it now.
 func TestJSONOfWhatIsNotRead(t *testing.T) {
 	for state := range watch.States {

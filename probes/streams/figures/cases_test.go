@@ -273,6 +273,34 @@ func TestObserverLate(t *testing.T) {
 	}
 }
 
+// The watch got a moment of CPU now and then, for 6 s: five spans, and the frames came
+// when the last was over.
+func TestObserverStarved(t *testing.T) {
+	tr := steady(30, 30*40, 60, 46).hold(20*second, 6200*ms)
+	for i := range int64(5) {
+		from := start + 20*second + i*1250*ms
+		tr.late = append(tr.late, span{from, from + 1000*ms})
+	}
+	res := tr.run(Options{})
+	for _, e := range res.of(recording.EventStreamFreeze) {
+		if !e.Doubt {
+			t.Errorf("told %+v", e)
+		}
+	}
+	if n := len(res.of(recording.EventStreamLate)); n != 0 || res.seconds[len(res.seconds)-1].Total.Freezes != 0 {
+		t.Errorf("told %+v", res.events)
+	}
+	// With as much time between the spans as in them it was awake half of the time.
+	tr = steady(30, 30*40, 60, 46).hold(20*second, 6200*ms)
+	for i := range int64(3) {
+		from := start + 20*second + i*2000*ms
+		tr.late = append(tr.late, span{from, from + 1000*ms})
+	}
+	if e := tr.run(Options{}).of(recording.EventStreamFreeze); len(e) != 1 || e[0].Doubt {
+		t.Errorf("a freeze of 6 s, of which the watch saw three: told %+v", e)
+	}
+}
+
 // A gap longer than the observer's lateness explains is still a freeze, and marked.
 func TestFreezeBeyondLateness(t *testing.T) {
 	tr := steady(30, 30*40, 60, 46).hold(20*second, 6*second)

@@ -27,6 +27,10 @@ type freeze struct {
 	at, now int64 // of the newest frame since: arrival, DTS
 }
 
+// lateKnown is when it is known at the latest how late the watch was: whoever measures
+// it waits for the CPU beside the readers.
+const lateKnown = second / 5
+
 // settleFor is how long after a freeze its burst is counted.
 const settleFor = second
 
@@ -63,7 +67,7 @@ func (m *Meter) waiting() int64 {
 func (m *Meter) watchFreeze(now int64) {
 	f := &m.freeze
 	m.tellAside(now)
-	if f.settling && now >= f.end && (f.settled || now-f.end >= settleFor) {
+	if f.settling && now-f.end >= lateKnown && (f.settled || now-f.end >= settleFor) {
 		m.tellFreeze()
 	}
 	if f.stands || f.settling || m.published == 0 && !m.track[m.main].any {
@@ -195,7 +199,7 @@ func (m *Meter) setAside() {
 // for the next.
 func (m *Meter) tellAside(now int64) {
 	n := 0
-	for n < m.asides && m.aside[n].end <= now {
+	for n < m.asides && now-m.aside[n].end >= lateKnown {
 		m.tellOver(m.aside[n])
 		n++
 	}

@@ -37,8 +37,13 @@ const mostRefused = 3
 // encrypted streams the key of what is not listed yet is not known.
 func (f *follower) hinted() bool {
 	h := f.list.hint
-	return h != nil && f.list.canBlock && f.list.partTarget > 0 && f.list.key == nil &&
-		f.refused < mostRefused && f.next == f.list.end() && !(h.uri == f.given.uri && h.from < f.given.end)
+	switch {
+	case h == nil || !f.list.canBlock || f.list.partTarget <= 0 || f.list.key != nil:
+		return false
+	case h.uri == f.given.uri && h.from < f.given.end: // it came already
+		return false
+	}
+	return f.refused < mostRefused && f.next == f.list.end()
 }
 
 // ahead loads the part that the playlist announces before it is there

@@ -66,16 +66,20 @@ func readPlain(ctx context.Context, tcp *net.TCPConn, s *session, o stream.Optio
 	tcp.Close()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	pace := stream.Pace(s.sink)
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-timer.C:
 		}
+		pace.Wakes(o.Now())
 		if _, err := s.drain(fd, o.Now); err != nil {
 			return err
 		}
-		timer.Reset(tick(o.Every))
+		d := tick(o.Every)
+		pace.Sleeps(o.Now() + int64(d))
+		timer.Reset(d)
 	}
 }
 
@@ -159,17 +163,22 @@ type paced struct {
 	every time.Duration // 0: as data come
 	done  <-chan struct{}
 	timer *time.Timer
+	pace  stream.Pacer
+	now   func() int64
 	full  bool // the last read gave all that was asked for: there may be more
 }
 
 func (p *paced) Read(b []byte) (int, error) {
 	if p.every > 0 && !p.full {
-		p.timer.Reset(tick(p.every))
+		d := tick(p.every)
+		p.pace.Sleeps(p.now() + int64(d))
+		p.timer.Reset(d)
 		select {
 		case <-p.done:
 			return 0, os.ErrDeadlineExceeded
 		case <-p.timer.C:
 		}
+		p.pace.Wakes(p.now())
 	}
 	n, err := p.Conn.Read(b)
 	p.full = n == len(b)
@@ -183,6 +192,7 @@ func readSecure(ctx context.Context, conn *connection, s *session, o stream.Opti
 	conn.paced.timer = time.NewTimer(time.Hour)
 	defer conn.paced.timer.Stop()
 	conn.paced.every, conn.paced.done = o.Every, ctx.Done()
+	conn.paced.pace, conn.paced.now = stream.Pace(s.sink), o.Now
 	buf := make([]byte, 4<<10)
 	for {
 		n, err := conn.Read(buf)

@@ -24,6 +24,7 @@ type play struct {
 	udp       bool
 	bothTried bool
 
+	pace     stream.Pacer
 	tracks   *rtp.Session
 	channels [256]channel // TCP
 	ends     []rtp.Ends   // UDP
@@ -44,6 +45,7 @@ func (p *play) closeEnds() {
 }
 
 func (p *play) run(ctx context.Context) error {
+	p.pace = stream.Pace(p.sink)
 	p.tracks = rtp.NewSession(p.d.Formats(), p.sink)
 	p.own = rand.Uint32()
 	var controls []string
@@ -252,7 +254,9 @@ func (p *play) listen(ctx context.Context) error {
 			}
 		}
 		if p.o.Every > 0 && !p.udp && !p.full {
+			p.pace.Sleeps(p.o.Now() + int64(p.o.Every))
 			rest(ctx, p.o.Every)
+			p.pace.Wakes(p.o.Now())
 		}
 		if err := p.fill(time.Now().Add(tick)); errors.Is(err, errTick) {
 			p.at = p.o.Now()

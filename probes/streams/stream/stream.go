@@ -130,6 +130,27 @@ func Missed(s Sink, from, to int64) {
 	}
 }
 
+// Pacer is what a Sink may be too: it is told when a reader that reads at its own
+// pace means to read next. What of that it does too late is the reader's own delay,
+// for want of CPU, and nothing that the stream did.
+type Pacer interface {
+	Sleeps(until int64) // monotonic clock, ns
+	Wakes(at int64)
+}
+
+// Pace is the sink's Pacer, or one that does nothing.
+func Pace(s Sink) Pacer {
+	if p, ok := s.(Pacer); ok {
+		return p
+	}
+	return unpaced{}
+}
+
+type unpaced struct{}
+
+func (unpaced) Sleeps(int64) {}
+func (unpaced) Wakes(int64)  {}
+
 // Options are how to read.
 type Options struct {
 	Timeout time.Duration // to connect, to be answered, to be let in; 0 is 5 s

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,6 +34,8 @@ type one struct {
 	kin      kinship
 	joined   bool  // somebody else reads it and hands it in …
 	lag      int64 // … so late at the most, ns
+
+	due atomic.Int64 // when its reader means to read next, monotonic ns; 0: it waits for data, or reads
 
 	mu     sync.Mutex
 	link   link
@@ -84,6 +87,27 @@ func (t tap) Apart(apart bool) { stream.Apart(t.Sink, apart) }
 
 // Missed passes on what the figures must know.
 func (t tap) Missed(from, to int64) { stream.Missed(t.Sink, from, to) }
+
+// Sleeps and Wakes make it a stream.Pacer.
+func (t tap) Sleeps(until int64) { t.s.due.Store(until) }
+
+// Wakes tells the figures by how much the reader was late, before it gives frames.
+func (t tap) Wakes(at int64) {
+	if due := t.s.due.Swap(0); due != 0 {
+		t.s.readerLate(at, due)
+	}
+}
+
+// readerLate tells the figures that at now the reader has not read since it meant to.
+func (s *one) readerLate(now, due int64) {
+	if late := now - due; late > int64(overdue) {
+		s.figures.Late(now, late)
+	}
+}
+
+// overdue is by how much a reader may be late until that is worth telling: less is how
+// Go and a busy machine wake anybody.
+const overdue = 50 * time.Millisecond
 
 // Note tells a reader's remark once: readers come back, and say the same.
 func (t tap) Note(text string) {
@@ -178,6 +202,7 @@ func (w *Watcher) keep(ctx context.Context, s *one) {
 			return
 		}
 		now := w.now()
+		s.due.Store(0)
 		read, let := s.left(now, err)
 		if err == nil {
 			err = &stream.Ended{URL: s.shown, Why: "the reader ended"}
@@ -186,7 +211,7 @@ func (w *Watcher) keep(ctx context.Context, s *one) {
 		over := errors.As(err, &ended) && ended.Over
 		// The same no, again and again, is one event; that what was live is a
 		// recording now, none.
-		if let || err.Error() != was && !(over && s.everRead()) {
+		if let || err.Error() != was && (!over || !s.everRead()) {
 			s.figures.End(now, err)
 		}
 		was = err.Error()

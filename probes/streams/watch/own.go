@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,12 +16,26 @@ import (
 // woken by a packet waits for a CPU as it does.
 const beat = 25 * time.Millisecond
 
-// pulse measures how late this process gets to run: a goroutine that wants to wake
-// every beat notes by how much it was late. What a busy machine, a throttled
-// cgroup or a stopped process does to the readers, it does to it.
-type pulse struct{ worst atomic.Int64 }
+// pulse measures how late this process gets to run, as its readers do: a goroutine
+// that wants to wake every beat notes by how much it was late, and writes to a pipe
+// that another waits to read. What a busy machine, a throttled cgroup or a stopped
+// process does to the readers, it does to these; and where there is hardly any CPU,
+// Go sees that a timer is due long before it sees that a socket can be read.
+type pulse struct {
+	worst atomic.Int64
+	asked atomic.Int64 // when the pipe was written to and not read since, ns of time.Since(start); 0: it was read
+	start time.Time
+}
 
 func (p *pulse) run(ctx context.Context) {
+	p.start = time.Now()
+	reader, writer, err := os.Pipe()
+	if err == nil { // without descriptors the timer alone tells
+		var read sync.WaitGroup
+		read.Go(func() { p.read(reader) })
+		defer read.Wait()
+		defer writer.Close()
+	}
 	next := time.Now().Add(beat)
 	t := time.NewTimer(beat)
 	defer t.Stop()
@@ -32,8 +47,23 @@ func (p *pulse) run(ctx context.Context) {
 		}
 		now := time.Now()
 		p.note(now.Sub(next))
+		if err == nil && p.asked.CompareAndSwap(0, max(int64(now.Sub(p.start)), 1)) {
+			_, _ = writer.Write([]byte{0}) // it is empty: this never blocks
+		}
 		next = now.Add(beat) // what was missed is told once, not for each beat
 		t.Reset(beat)
+	}
+}
+
+// read notes how long what was written was not read.
+func (p *pulse) read(r *os.File) {
+	defer r.Close()
+	var b [1]byte
+	for {
+		if _, err := r.Read(b[:]); err != nil {
+			return // the writer has ended
+		}
+		p.note(time.Since(p.start) - time.Duration(p.asked.Swap(0)))
 	}
 }
 
@@ -46,63 +76,14 @@ func (p *pulse) note(late time.Duration) {
 	}
 }
 
-// take returns the worst since the last take.
-func (p *pulse) take() time.Duration { return time.Duration(p.worst.Swap(0)) }
-
-// queued measures how long threads of this process waited for a CPU: the second
-// number of /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst,
-// kernels with CONFIG_SCHED_INFO), ns. What gets a CPU for milliseconds now and then
-// is late by more than its timers show.
-type queued struct {
-	tasks string // /proc/self/task
-	last  map[string]int64
-	buf   [64]byte
-}
-
-// take returns the most that any thread waited since the last take; 0 where the
-// kernel does not tell.
-func (q *queued) take() time.Duration {
-	dir, err := os.Open(q.tasks)
-	if err != nil {
-		return 0
+// take returns the worst since the last take; what was written and not read yet is
+// late by now.
+func (p *pulse) take() time.Duration {
+	worst := time.Duration(p.worst.Swap(0))
+	if asked := p.asked.Load(); asked != 0 {
+		worst = max(worst, time.Since(p.start)-time.Duration(asked))
 	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(maxThreads)
-	if err != nil {
-		return 0
-	}
-	now := make(map[string]int64, len(names))
-	most := int64(0)
-	for _, name := range names {
-		waited, ok := q.read(q.tasks + "/" + name + "/schedstat")
-		if !ok {
-			continue // it ended meanwhile
-		}
-		now[name] = waited
-		if was, known := q.last[name]; known {
-			most = max(most, waited-was)
-		}
-	}
-	q.last = now
-	return time.Duration(most)
-}
-
-// maxThreads that are looked at: Go makes one a CPU, and one for each call that blocks.
-const maxThreads = 64
-
-func (q *queued) read(path string) (int64, bool) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, false
-	}
-	defer f.Close()
-	n, _ := f.Read(q.buf[:]) // nothing is no number
-	fields := bytes.Fields(q.buf[:n])
-	if len(fields) < 2 {
-		return 0, false
-	}
-	v, err := strconv.ParseInt(string(fields[1]), 10, 64)
-	return v, err == nil
+	return worst
 }
 
 // ownCPU is the CPU time of this process, seconds.

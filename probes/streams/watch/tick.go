@@ -50,6 +50,9 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 	if late > beat { // less is how Go wakes anybody
 		s.figures.Late(now, int64(late))
 	}
+	if due := s.due.Load(); due != 0 {
+		s.readerLate(now, due)
+	}
 	if second, whole := s.figures.Tick(now); whole {
 		s.second, s.figure = second, true
 		s.signs.second(second, now)

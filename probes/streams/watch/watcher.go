@@ -134,14 +134,7 @@ func (w *Watcher) Run(ctx context.Context) {
 	w.mu.Unlock()
 	var beating sync.WaitGroup
 	beating.Go(func() { w.pulse.run(ctx) })
-	waited := queued{tasks: "/proc/self/task"}
-	waited.take()
-	before := time.Now()
-	probe.Every(ctx, tick, func(late time.Duration) {
-		now := time.Now()
-		w.tick(max(late, w.pulse.take(), min(waited.take(), now.Sub(before))))
-		before = now
-	})
+	probe.Every(ctx, tick, func(late time.Duration) { w.tick(max(late, w.pulse.take())) })
 	w.readers.Wait()
 	beating.Wait()
 	w.finish()

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@ static void *thread(void *arg)
 	if (write(told[1], "x", 1) != 1)
 		_exit(1);
 	for (;;)
-		usleep(1000000);
+		pause();
 }
 
 /* From now on getsid(2) is refused before it begins. */
@@ -47,12 +48,13 @@ static int refuse(void)
 
 int main(void)
 {
+	struct pollfd input = {0, POLLIN, 0};
 	struct timespec ms = {0, 1000000};
 	char buffer[512];
 	pthread_t t;
 	int ends[2];
 
-	if (read(0, buffer, 1) != 1 || pipe(ends) || pipe(told))
+	if (poll(&input, 1, -1) != 1 || read(0, buffer, 1) != 1 || pipe(ends) || pipe(told))
 		return 1;
 	for (int i = 0; i < 1000; i++)
 		syscall(SYS_getppid);

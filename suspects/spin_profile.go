@@ -1,0 +1,115 @@
+package suspects
+
+import (
+	"fmt"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+const (
+	// fewSamples of a process: 50 give a share within a seventh of itself (1/√50).
+	fewSamples = 50
+	// spinShare of its samples in one function: two threads at one lock, of which one
+	// always waits, are there for half of their time at most.
+	spinShare = 0.4
+	// jammedShare: three of four busy threads wait. Then the lock is what the process
+	// waits for, however many CPUs there are.
+	jammedShare = 0.75
+	// spreadShare: less than this in the first function is no loop.
+	spreadShare = 0.2
+	// sleepsInstead is the share of the time that threads which spin can't sleep for locks.
+	sleepsInstead = 0.1
+)
+
+// profiled is what the samples of the CPUs say: the function that spins or, where none
+// is known to, the most frequent one; nil where there are too few samples.
+func (sp spinners) profiled(p *scene.Process, r *recording.Recording) (*hotLeaf, []Evidence) {
+	leaves := hotLeaves(p, r)
+	if len(leaves) == 0 || leaves[0].all < fewSamples {
+		return nil, nil
+	}
+	h := leaves[0]
+	for _, l := range leaves {
+		if spinsBy(l.function) && l.share() >= spreadShare {
+			h = l
+			break
+		}
+	}
+	e := Evidence{Side: For, Grade: Weak, Value: h.share(), Unit: "share", Source: fmt.Sprintf("perf record -p %d (snag: oncpu)", p.Subject.PID), Origin: "samples",
+		Text: fmt.Sprintf("%s of %s samples of it (%.0f %%) were in %s, of %s; two or more at once in %d of %s seconds",
+			count(h.samples), count(h.all), 100*h.share(), h.where(), plural(h.threads, "thread"), h.together, count(float64(h.seconds)))}
+	if h.named < 0.9*h.all {
+		e.Doubt = fmt.Sprintf("%.0f %% of its samples have no name", 100*(1-h.named/h.all))
+	}
+	// Samples are 10 ms apart: with few CPUs for it, a second may well miss the second thread.
+	several := h.threads >= fewSpinners && 2*h.together >= h.seconds
+	crowd := sp.threads > r.Manifest.CPUs && h.share() >= spinShare || h.share() >= jammedShare
+	switch {
+	case spinsBy(h.function) && several && crowd:
+		e.Grade = Strong
+	case spinsBy(h.function) && several:
+		e.Text += fmt.Sprintf("; its %d threads have a CPU each, so that they take none from the holder", sp.threads)
+	case !spinsBy(h.function) && h.share() < spreadShare && h.named >= 0.9*h.all:
+		e.Side, e.Grade = Against, Strong
+		e.Text = fmt.Sprintf("its samples are spread over many functions (the first, %s, has %.0f %% of %s), and none is known to spin", h.function, 100*h.share(), count(h.all))
+	case !spinsBy(h.function):
+		e.Text += ": a loop for a lock, or one that computes"
+	}
+	return h, []Evidence{e}
+}
+
+// sleptForLocks is what the closer look says of locks that sleep.
+func sleptForLocks(p *scene.Process, sp spinners, r *recording.Recording) []Evidence {
+	looked, n, sum := false, uint64(0), 0.0
+	for _, row := range r.LockWaits {
+		if row.PID == p.Subject.PID {
+			looked = true
+			if row.Kind == "mutex" {
+				n += row.N
+				sum += row.Sum
+			}
+		}
+	}
+	for _, row := range r.OffCPU {
+		looked = looked || row.PID == p.Subject.PID
+	}
+	if !looked {
+		return nil
+	}
+	e := Evidence{Side: For, Grade: Weak, Value: sum, Unit: "s", Source: "sched_switch of its threads (offcpu, lock_waits)", Origin: "futex",
+		Text: fmt.Sprintf("its threads slept for a lock for %s in all (%s times)", lasting(sum), count(float64(n)))}
+	if sum >= sleepsInstead*(sp.ran+sp.delayed) {
+		e.Side, e.Grade = Against, Strong
+		e.Text += ": its locks do not spin for long"
+	} else if n == 0 {
+		e.Text = "none of its threads slept for a lock while each of their waits was counted"
+	}
+	return []Evidence{e}
+}
+
+// name puts the function that spins into what is said.
+func (sp spinners) name(f *Finding, h *hotLeaf, late bool, s *scene.Scene, r *recording.Recording) {
+	if f.Harm.Symptom == "" {
+		f.Text = fmt.Sprintf("%d threads spin for a lock: %.0f %% of its samples are in %s", sp.threads, 100*h.share(), h.where())
+		if late {
+			seconds := max(s.Window.Length(s.Window.End).Seconds(), 1)
+			f.Harm = Harm{Symptom: scene.CPUBurn, Amount: h.cpu / seconds, Of: float64(r.Manifest.CPUs), Unit: "cores", Text: fmt.Sprintf("%s of CPU time were spent in %s", lasting(h.cpu), h.function)}
+		}
+	} else {
+		f.Text += fmt.Sprintf(", in %s (%.0f %% of its samples)", h.where(), 100*h.share())
+	}
+	in := f.Subject.Comm
+	if h.caller != "" {
+		in += ", in " + h.caller
+	}
+	f.Remedy = fmt.Sprintf("in %s: a mutex that sleeps, or a back-off, instead of %s; no more than %d threads at it", in, h.function, max(r.Manifest.CPUs, 1))
+}
+
+// heavier is what else would make less work of the same CPU time.
+func heavier(h *hotLeaf) string {
+	if h != nil && spinsBy(h.function) && h.share() >= spinShare {
+		return ""
+	}
+	return "requests that became heavier would do that too: see a profile"
+}
