@@ -104,9 +104,22 @@ type world struct {
 	host func(pid uint32, local int) (tid uint32, ok bool)
 }
 
-// owner finds who holds a lock and what it is in. The word is read before and after:
-// a lock that changed hands meanwhile tells nothing.
-func (w world) owner(id lockID) (held, bool) {
+// tries to find the holder of a lock that changes hands while it is looked at.
+const tries = 3
+
+// owner finds who holds a lock and what it is in.
+func (w world) owner(id lockID) (h held, ok bool) {
+	for range tries {
+		if h, ok = w.ownerNow(id); ok {
+			break
+		}
+	}
+	return h, ok
+}
+
+// ownerNow reads the word before and after: a lock that changed hands meanwhile tells
+// nothing.
+func (w world) ownerNow(id lockID) (held, bool) {
 	local, ok := w.word(id)
 	if !ok {
 		return held{}, false

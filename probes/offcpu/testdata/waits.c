@@ -41,7 +41,7 @@ static void nap(long us)
 }
 
 static int from_backend[2];
-static double until;
+static double lasts, until; // seconds; when that is over
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t begun;
 static atomic_long waits;
@@ -231,6 +231,7 @@ static void threads(int n, void *(*f)(void *), int join)
 		printf("ready\n");
 		fflush(stdout);
 		while (getchar() != '\n') {}
+		until = now() + lasts;
 		pthread_barrier_wait(&begun);
 	}
 	for (int i = 0; join && i < n; i++)
@@ -250,7 +251,7 @@ int main(int argc, char **argv)
 	int n = argc > 2 ? atoi(argv[2]) : 0;
 	double t;
 
-	until = now() + (argc > 3 ? atof(argv[3]) : 0);
+	lasts = argc > 3 ? atof(argv[3]) : 0;
 	if (pipe(from_backend) || pipe(ping) || pipe(pong))
 		return 2;
 	if (!strcmp(mode, "convoy")) {
