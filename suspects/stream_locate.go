@@ -102,6 +102,10 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 			return
 		}
 		if in, holds := f.heldBack(s, way[i+1]); holds {
+			if f.stream.Row.First == 0 { // no frame of it was ever seen to tell
+				f.reason, f.open = "nothing tells that what "+f.from.name()+" receives is this stream, of which no frame came: is it published?", open{true, true}
+				return
+			}
 			f.at, f.in, f.holds, f.link = atServer, in, true, i+1
 			return
 		}
