@@ -78,7 +78,7 @@ type Want struct {
 	Suspect string
 	// Subject is a regular expression that the culprit's subject must match.
 	Subject string
-	// Symptoms that must be among the symptoms named.
+	// Symptoms that must be among the symptoms named; "a|b" asks for one of the two.
 	Symptoms []string
 	// Said is a suspect that must be spoken of in any state but cleared and
 	// not-seen, without being the first culprit: a risk, or the observer.

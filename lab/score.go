@@ -47,7 +47,7 @@ func ScoreTogether(wants []Want, a Answer) (Outcome, string, error) {
 	}
 	for _, k := range causes {
 		for _, name := range k.Symptoms {
-			if !slices.ContainsFunc(a.Symptoms, func(s AnswerSymptom) bool { return s.Name == name }) {
+			if !slices.ContainsFunc(a.Symptoms, func(s AnswerSymptom) bool { return slices.Contains(strings.Split(name, "|"), s.Name) }) {
 				return Incomplete, "the symptom " + name + " was not named", nil
 			}
 		}

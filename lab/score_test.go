@@ -121,6 +121,7 @@ func TestScoreTogether(t *testing.T) {
 		{"both, in any order", []Want{nft, udp}, Right, ""},
 		{"one was not named", []Want{udp, late}, Incomplete, "cpu-throttled on // was not named"},
 		{"neither is first", []Want{late, {Suspect: "netfilter-drop", Subject: "elsewhere"}}, Wrong, "first is udp-receive-buffer-full"},
+		{"one of two symptoms will do", []Want{nft, {Suspect: udp.Suspect, Symptoms: []string{"request-latency|datagrams-lost"}}}, Right, ""},
 		{"one of them asks for a symptom", []Want{nft, {Suspect: udp.Suspect, Symptoms: []string{"request-latency"}}}, Incomplete, "request-latency was not named"},
 	} {
 		got, why, err := ScoreTogether(c.wants, a)

@@ -81,7 +81,11 @@ const maxLinks = 12
 // addStreams makes a node of each stream at each place where it was seen.
 func (s *Scene) addStreams(r *recording.Recording) {
 	by := map[NodeID]*Stream{}
+	was := formerNames(r.Streams)
 	for _, row := range r.Streams {
+		if was[former{row.Side, row.Name, row.Remote}] {
+			continue // the same connection, before anything told its stream's name
+		}
 		row.Local, row.Remote = Address(row.Local), Address(row.Remote)
 		n := s.put(recording.Subject{Kind: recording.KindStream, Name: streamName(row), Netns: row.Netns})
 		st := by[n.ID]
@@ -99,6 +103,19 @@ func (s *Scene) addStreams(r *recording.Recording) {
 		s.findWay(r, st)
 		s.tieStream(st)
 	}
+}
+
+// former is what a passive connection was called by its addresses.
+type former struct{ side, name, remote string }
+
+func formerNames(rows []recording.Stream) map[former]bool {
+	out := map[former]bool{}
+	for _, row := range rows {
+		if row.Was != "" && row.Was != row.Name {
+			out[former{row.Side, row.Was, row.Remote}] = true
+		}
+	}
+	return out
 }
 
 // streamName tells a stream at one place from the same at another.
@@ -124,7 +141,7 @@ func eventsOf(r *recording.Recording, row recording.Stream) []recording.Event {
 	var out []recording.Event
 	for _, e := range r.Events {
 		sub := e.Subject
-		if sub.Kind != recording.KindStream || sub.Name != row.Name || e.Attrs["layer"] != row.Layer {
+		if sub.Kind != recording.KindStream || sub.Name != row.Name && (row.Was == "" || sub.Name != row.Was) || e.Attrs["layer"] != row.Layer {
 			continue
 		}
 		if side := cmp.Or(e.Attrs["side"], recording.StreamSidePlayer); side != cmp.Or(row.Side, recording.StreamSidePlayer) {

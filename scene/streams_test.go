@@ -129,3 +129,23 @@ snag_stream_bytes_total{stream="live/a",side="player",kind="video"} 10000+300000
 		}
 	}
 }
+
+// A connection that was named only once its frames were compared is one stream, with
+// what befell it before.
+func TestAConnectionThatGotAName(t *testing.T) {
+	s := streamCase(t, `{"t":1,"name":"10.0.0.3:4000 → :1935","protocol":"rtmp","side":"publisher","netns":1,"local":"10.0.0.2:1935","remote":"10.0.0.3:4000","named_by":"address"}
+{"t":9,"name":"live/a","was":"10.0.0.3:4000 → :1935","protocol":"rtmp","side":"publisher","netns":1,"local":"10.0.0.2:1935","remote":"10.0.0.3:4000","named_by":"frames"}
+-- events --
+{"t":4,"end":6,"kind":"stream-freeze","subject":{"kind":"stream","name":"10.0.0.3:4000 → :1935"},"attrs":{"side":"publisher"},"value":2,"unit":"s"}
+{"t":12,"end":14,"kind":"stream-freeze","subject":{"kind":"stream","name":"live/a"},"attrs":{"side":"publisher"},"value":2,"unit":"s"}
+`)
+	var of []*Stream
+	for _, st := range s.Streams {
+		if st.Row.Side == recording.StreamSidePublisher {
+			of = append(of, st)
+		}
+	}
+	if len(of) != 1 || of[0].Row.Name != "live/a" || len(of[0].Events) != 2 {
+		t.Fatalf("%d published streams: %+v", len(of), of)
+	}
+}

@@ -253,3 +253,28 @@ func (c *consumer) lookThreads() {
 		c.samples = all
 	}
 }
+
+// mostOfIt is the share of the time from which one thing is what a thread does.
+const mostOfIt = 0.5
+
+// blockedIn is the thread that was blocked in writes to this socket, by the scheduler;
+// nil where nobody watched, or none was.
+func (c *consumer) blockedIn(r *recording.Recording, window recording.Interval) *blockedIn {
+	fds := descriptorsOf(c.socket, c.relay)
+	return blockedOf(c.relay, r, c.active, window, func(row recording.OffCPU) bool {
+		return writes[row.Call] && row.FD != nil && fds[*row.FD]
+	})
+}
+
+// writing is what that says. It is the same act that looks at the thread's call see.
+func (b *blockedIn) writing(c *consumer) Evidence {
+	e := Evidence{Side: For, Grade: Strong, Value: b.share(), Unit: "share", Source: "sched_switch of its threads (offcpu)", Origin: "system call",
+		Text: b.text("this socket")}
+	switch {
+	case b.share() >= mostOfIt && b.looked >= stuckFor.Seconds():
+		e.Grade = Decisive
+	case b.share() < 0.1:
+		e.Grade = Weak // a write blocks for a moment wherever a reader is slower than the sender
+	}
+	return e
+}

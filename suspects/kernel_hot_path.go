@@ -11,10 +11,9 @@ import (
 )
 
 var kernelHotPath = &Suspect{
-	Name:    "kernel-hot-path",
-	Fixture: true,
-	Title:   "a path of the kernel burns CPU that it does not burn elsewhere",
-	About:   "One function of the kernel takes a large share of the CPU that it does not take on the good host: a debugging option under a driver's transmit (debug_dma_map_page), a lock in the IOMMU, a long list of firewall rules. Programs look slow and system or softirq time is high, which more traffic does as well: then all functions grow alike.",
+	Name:  "kernel-hot-path",
+	Title: "a path of the kernel burns CPU that it does not burn elsewhere",
+	About: "One function of the kernel takes a large share of the CPU that it does not take on the good host: a debugging option under a driver's transmit (debug_dma_map_page), a lock in the IOMMU, a long list of firewall rules. Programs look slow and system or softirq time is high, which more traffic does as well: then all functions grow alike.",
 	Needs: []Need{
 		{"oncpu.kernel", true, "which kernel function ran, how often"},
 		{recording.Compared, true, "the same where it is good: shares differ from kernel to kernel"},

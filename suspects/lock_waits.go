@@ -247,7 +247,7 @@ func ofRuntime(function, object string) bool {
 			return true
 		}
 	}
-	for _, beginning := range []string{"runtime.", "internal/runtime/", "syscall.", "sync.", "__pthread", "pthread_", "__lll_lock", "std::"} {
+	for _, beginning := range []string{"runtime.", "internal/runtime/", "syscall.", "golang.org/x/sys/", "sync.", "__pthread", "pthread_", "__lll_lock", "std::"} {
 		if strings.HasPrefix(function, beginning) {
 			return true
 		}

@@ -16,6 +16,7 @@ var logSilence = &Suspect{
 	Needs: []Need{
 		{Measure: "logs.files", Must: true, Why: "size and last write of the log, once a second"},
 		{Measure: "threads.syscall", Why: "the call and the descriptor that the process waits in"},
+		{Measure: "offcpu.waits", Why: "for how long it was blocked there, in which function, and who woke it"},
 		{Measure: "sockets.diag", Why: "who is at the other end, and who was to answer"},
 		{Measure: "sockets.turns", Why: "a call that has no answer yet"},
 		{Measure: "sockets.owner", Why: "which socket a descriptor is"},
@@ -23,6 +24,7 @@ var logSilence = &Suspect{
 	For: []string{
 		"strong: the log grew at each look and then for 3 s and longer at none, while its process had something to do",
 		"strong: at most looks of the silence a thread of it waited in a read or write on one peer's connection",
+		"strong: by the scheduler's word a thread of it was blocked on one peer's connection for most of the silence, in a function that is named",
 		"strong: it had asked that peer before the silence, and no answer came",
 	},
 	Against: []string{
@@ -93,6 +95,23 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 		f.Remedy = answerPlease(peer, p.Subject.Comm)
 		f.Next = fmt.Sprintf("snag find --port %s   # on %s", recording.Port(peer), recording.Host(peer))
 	}
+	if b, k := waitsOn(p, r, g.Silence, s.Window); b != nil {
+		f.Evidence = append(f.Evidence, b.onPeer(k))
+		if n == 0 {
+			n, socket = 1, k
+			peer := orThis(k.First().Remote, k.First().Local)
+			f.Text += ": it waits for " + peer
+			f.Related = append(f.Related, k.Subject)
+			f.Remedy = answerPlease(peer, p.Subject.Comm)
+			f.Next = fmt.Sprintf("snag find --port %s   # on %s", recording.Port(peer), recording.Host(peer))
+		}
+		if k == socket {
+			f.Text += fmt.Sprintf(" (%s, in %s)", b.who(), b.call)
+		}
+		if b.function != "" && k == socket {
+			f.Remedy = answerPlease(orThis(k.First().Remote, k.First().Local), p.Subject.Comm+", in "+b.function)
+		}
+	}
 	if t := unanswered(r, pid, g.Silence); t.Oldest > 0 {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: t.Oldest, Unit: "s", Source: "request turns of its connections", Origin: "turns",
 			Text: fmt.Sprintf("it asked %s, and had no answer for %s in the silence", t.Remote, lasting(t.Oldest))})
@@ -150,6 +169,32 @@ func blockedOn(p *scene.Process, in recording.Interval) (best *scene.Socket, n, 
 		}
 	}
 	return best, n, looks, rows[best]
+}
+
+// waitsOn is the thread that the scheduler saw blocked longest in a read from or a write
+// to one peer, for most of an interval, and the connection; nil where there is none.
+// A connection that the process serves is waited on by whoever has nothing to do.
+func waitsOn(p *scene.Process, r *recording.Recording, in, window recording.Interval) (*blockedIn, *scene.Socket) {
+	b := blockedOf(p, r, []recording.Interval{in}, window, func(row recording.OffCPU) bool {
+		if row.FD == nil || !reads[row.Call] && !writes[row.Call] {
+			return false
+		}
+		k := socketOn(p, *row.FD)
+		return k != nil && !k.Listening() && (k.Listener == nil || writes[row.Call])
+	})
+	if b == nil || b.share() < mostOfIt || b.max < mostOfIt*min(b.looked, lastingWait) {
+		return nil, nil
+	}
+	return b, socketOn(p, b.fd)
+}
+
+// lastingWait, s: one wait as long as that is no quick answer after the other.
+const lastingWait = 2.0
+
+// onPeer is what that says of a silence. The looks at the thread's call see the same.
+func (b *blockedIn) onPeer(k *scene.Socket) Evidence {
+	return Evidence{Side: For, Grade: Strong, Value: b.share(), Unit: "share", Source: "sched_switch of its threads (offcpu)", Origin: "system call",
+		Text: b.text("the connection to " + orThis(k.First().Remote, k.First().Local))}
 }
 
 // unanswered is the call of the process that waited longest in an interval.

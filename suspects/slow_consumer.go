@@ -17,8 +17,10 @@ var slowConsumer = &Suspect{
 		{Measure: "sockets.diag", Must: true, Why: "the consumer's send queue and closed window, the publisher's receive queue, what the others got"},
 		{Measure: "sockets.owner", Must: true, Why: "which descriptor of which process a socket is"},
 		{Measure: "threads.syscall", Why: "the thread that waits in a write to that very descriptor"},
+		{Measure: "offcpu.waits", Why: "for how long it was blocked there, and in which function"},
 	},
 	For: []string{
+		"decisive: a thread of the relay was blocked in a write to the consumer's descriptor for most of the time, by the scheduler's word; its function is named",
 		"decisive: a thread of the relay is in a write to the consumer's descriptor sample after sample while its send queue is full, and the publisher's data waits or the others get nothing",
 		"strong: the consumer's window is closed (timer persist, rwnd_limited 87 %)",
 		"strong: the publisher's receive queue fills (1 MB) and the other consumers get nothing in that time",
@@ -51,7 +53,7 @@ func weighSlowConsumer(s *scene.Scene, r *recording.Recording) []Finding {
 			if c == nil {
 				continue
 			}
-			if f, ok := c.finding(s); ok {
+			if f, ok := c.finding(s, r); ok {
 				out = append(out, f)
 			}
 		}
@@ -59,7 +61,7 @@ func weighSlowConsumer(s *scene.Scene, r *recording.Recording) []Finding {
 	return out
 }
 
-func (c *consumer) finding(s *scene.Scene) (Finding, bool) {
+func (c *consumer) finding(s *scene.Scene, r *recording.Recording) (Finding, bool) {
 	f := Finding{Subject: c.socket.Subject, Active: c.active, Related: []recording.Subject{c.relay.Subject}}
 	f.Subject.PID, f.Subject.Comm = c.relay.Subject.PID, c.relay.Subject.Comm
 	if c.socket.Peer != nil {
@@ -69,6 +71,7 @@ func (c *consumer) finding(s *scene.Scene) (Finding, bool) {
 		}
 	}
 	c.look(s.Window)
+	blocked := c.blockedIn(r, s.Window)
 	if c.onlyThread() {
 		// One thread that is in this write reads and writes nothing else: what the
 		// others got they got between two such writes.
@@ -117,18 +120,28 @@ func (c *consumer) finding(s *scene.Scene) (Finding, bool) {
 			e.Grade = Strong
 		}
 		f.Evidence = append(f.Evidence, e)
-	} else if c.samples > 0 {
+	} else if c.samples > 0 && blocked == nil {
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "/proc/PID/task/TID/syscall", Origin: "system call",
 			Text: fmt.Sprintf("none of its threads was seen in a write to this socket (%d samples)", c.samples)})
+	}
+	if blocked != nil {
+		f.Evidence = append(f.Evidence, blocked.writing(c))
 	}
 	f.Evidence = append(f.Evidence, others)
 	who := recording.Host(c.socket.First().Remote)
 	f.Text = fmt.Sprintf("%s did not read for %s; %s writes to it and does nothing else: %d other consumers froze", c.socket.First().Remote, lasting(stuck), c.relay.Subject.Name, c.frozen)
+	if blocked != nil && blocked.share() >= mostOfIt {
+		f.Text += fmt.Sprintf("; %s sits in %s to it", blocked.who(), blocked.call)
+	}
 	if c.frozen > 0 {
 		f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: stuck * float64(c.frozen), Of: s.Window.Length(s.Window.End).Seconds() * float64(c.frozen), Unit: "s",
 			Text: fmt.Sprintf("%d consumers frozen for %s each", c.frozen, lasting(stuck))}
 	}
-	f.Remedy = fmt.Sprintf("in %s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s); now: ss -K dst %s dport = %s closes this one", c.relay.Subject.Comm, who, recording.Port(c.socket.First().Remote))
+	in := c.relay.Subject.Comm
+	if blocked != nil && blocked.function != "" {
+		in += ", in " + blocked.function
+	}
+	f.Remedy = fmt.Sprintf("in %s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s); now: ss -K dst %s dport = %s closes this one", in, who, recording.Port(c.socket.First().Remote))
 	f.Next = fmt.Sprintf("for i in 1 2 3; do cat /proc/%d/task/*/syscall; sleep 1; done; ss -tnpomi dst %s", c.relay.Subject.PID, who)
 	return f, true
 }

@@ -20,7 +20,8 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 		return
 	}
 	for i, l := range way {
-		f.link, f.spans = i, f.spansAt(l)
+		f.link = i
+		f.spans = f.spansAt(l)
 		if l.Datagrams {
 			f.locateDatagrams(s, r, l)
 			if f.at != atSource || i+1 == len(way) || f.stream.Ends != "" {
@@ -56,7 +57,7 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 			return
 		}
 		switch {
-		case i == 0 && f.notHeard(l.From):
+		case i == 0 && f.notHeard(s, r):
 			f.at, f.web = atServer, true
 			return
 		case f.to.seen && f.to.looks > 0 && f.to.waits() && (f.slow && f.to.behind() || !f.slow && f.to.unread()):
@@ -108,13 +109,19 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 }
 
 // notHeard tells whether a server left unread what a viewer who waits for the first
-// frame asked for, while nothing went to it.
-func (f *faulty) notHeard(k *scene.Socket) bool {
-	if !f.delayed || f.slow || k == nil {
+// frame asked for, on whichever of its connections, while nothing went to it.
+func (f *faulty) notHeard(s *scene.Scene, r *recording.Recording) bool {
+	if !f.delayed || f.slow {
 		return false
 	}
-	for _, row := range k.Rows {
-		if covers(f.spans, row.T) && row.State == "ESTABLISHED" {
+	for _, k := range s.Requests(r, f.stream.Row) {
+		if k.Peer == nil {
+			continue
+		}
+		for _, row := range k.Peer.Rows {
+			if !covers(f.spans, row.T) || row.State != "ESTABLISHED" {
+				continue
+			}
 			f.served.asked++
 			if row.RecvQ > 0 && row.TCP != nil && row.TCP.LastSnd >= stillFor.Seconds() {
 				f.served.unheard++
@@ -129,10 +136,11 @@ func (f *faulty) notHeard(k *scene.Socket) bool {
 // at its usual rate, and sent nothing. Where the publisher's end has bytes waiting it
 // is a large frame on a slow way, which comes to its end in a while.
 func (f *faulty) heldBack(s *scene.Scene, l scene.Link) (reading, bool) {
-	spans := f.spans
+	spans, link := f.spans, f.link
+	f.link++ // the one that brings the stream to this one's sender
 	f.spans = f.spansAt(l)
 	in, from := f.read(s, l.To, receives), f.read(s, l.From, sends)
-	f.spans = spans
+	f.spans, f.link = spans, link
 	usual := in.usualReceived * in.seconds
 	return in, !f.slow && in.seen && (from.seen || l.From == nil) && !in.waits() && !from.waits() && usual > 0 && in.taken >= goingOn*usual
 }

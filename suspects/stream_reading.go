@@ -166,6 +166,9 @@ func (m *reading) look(row recording.Socket, as side) {
 }
 
 func (m *reading) move(k *scene.Socket, inner recording.Interval) {
+	if first := k.Rows[0].T; first > inner.Start && first < inner.End {
+		inner.Start = first // it was opened meanwhile, or found
+	}
 	a, b := rowAt(k, inner.Start), rowAt(k, inner.End)
 	if a == nil || b == nil || a.TCP == nil || b.TCP == nil || inner.End <= inner.Start {
 		return

@@ -88,7 +88,10 @@ func (f *faulty) spansAt(l scene.Link) []recording.Interval {
 	usual := usualGrowth(l.To, took)
 	for _, span := range f.felt {
 		span.Start = f.stream.Since(span)
-		still := stillIn(l.To, span, usual)
+		var still []recording.Interval
+		if f.link > 0 { // to the viewer nothing goes in all of it
+			still = stillIn(l.To, span, usual)
+		}
 		if len(still) == 0 {
 			still = []recording.Interval{span}
 		}

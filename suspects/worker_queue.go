@@ -17,18 +17,21 @@ var workerQueue = &Suspect{
 		{Measure: "sockets.diag", Must: true, Why: "requests that lie unread"},
 		{Measure: "sockets.turns", Why: "how much of an answer's time passed before the request was read"},
 		{Measure: "threads.syscall", Why: "what the workers do meanwhile"},
+		{Measure: "offcpu.waits", Why: "where they are blocked, each wait counted, and in which function"},
+		{Measure: "locks.futex", Why: "which of them wait for work on a condition"},
 		{Measure: "host.processes", Why: "its CPU time"},
 	},
 	For: []string{
 		"strong: half of an answer's time or more, and 20 ms, passed before its request was read",
 		"strong: requests lay unread at its sockets in most seconds",
-		"strong: at most looks none of its threads was free, and they slept in a call",
+		"strong: at most looks none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
 	},
 	Against: []string{
 		"decisive: the requests were read at once, and the time passed inside: a slow handler",
 		"strong: its threads were on a CPU: it computes",
 		"strong: a thread was free for the next request",
-		"can't tell: which handler it is (its stack: eu-stack -p PID)",
+		"strong: by the scheduler's word they waited for work most of the time",
+		"can't tell: which handler it is where nobody watched its waits, or its frames have no pointers (its stack: eu-stack -p PID)",
 	},
 	LeadsTo: []Lead{
 		{"server-stall", 5 * time.Second},
@@ -78,7 +81,8 @@ func queueOf(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding,
 	case !late && !queued || len(stopsOf(p, r, s.Window).spans) > 0:
 		return Finding{}, false
 	}
-	if w.looks == 0 {
+	pool := poolWaitsOf(p, r)
+	if w.looks == 0 && pool == nil {
 		return unlooked(p, s, r, "that its workers are all taken")
 	}
 	f := Finding{Subject: p.Subject, Text: fmt.Sprintf("requests wait for its %s, which sleep in %s", plural(w.threads, "working thread"), orThis(w.most(), "other calls"))}
@@ -95,8 +99,20 @@ func queueOf(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding,
 		}
 		f.Evidence = append(f.Evidence, e)
 	}
-	e, _ := w.evidence(pid)
-	f.Evidence = append(f.Evidence, e)
+	e, looked := w.evidence(pid)
+	if looked {
+		f.Evidence = append(f.Evidence, e)
+	}
+	if pool != nil {
+		f.Evidence = append(f.Evidence, pool.evidence())
+		if !looked {
+			e = pool.evidence()
+			f.Text = fmt.Sprintf("requests wait for its %s, which sleep in %s", plural(pool.threads, "working thread"), pool.call)
+		}
+		if pool.function != "" {
+			f.Text += ", called by " + pool.function
+		}
+	}
 	jammed := false
 	if c := convoyOf(p, r); c != nil && (c.seen() || c.counted != nil) {
 		jammed = true
@@ -121,10 +137,15 @@ func queueOf(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding,
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: wait, Unit: "s", Text: fmt.Sprintf("a request waits for %s until a worker reads it", lasting(wait))}
 	}
 	f.Remedy = fmt.Sprintf("in %s: more workers than %d, or handlers that do not hold one while they wait in %s", p.Subject.Comm, w.threads, orThis(w.most(), "a call"))
+	if pool != nil {
+		f.Remedy = fmt.Sprintf("in %s: more workers than %d, or handlers that do not hold one while they wait in %s", p.Subject.Comm, max(w.threads, pool.threads), pool.where())
+	}
 	if turns.N > 0 {
 		f.Remedy += fmt.Sprintf(" (it answers %.0f a second now)", rate)
 	}
-	f.Next = fmt.Sprintf("eu-stack -p %d   # which handler waits", pid)
+	if pool == nil || pool.function == "" {
+		f.Next = fmt.Sprintf("eu-stack -p %d   # which handler waits", pid)
+	}
 	return f, true
 }
 

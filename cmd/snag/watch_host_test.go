@@ -32,9 +32,6 @@ func TestWatchOnTheHost(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
-	if out, err := exec.Command("go", "build", "-o", file("snag"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("build snag: %v\n%s", err, out)
-	}
 	server := loopback(t)
 	if err := os.WriteFile(file("nginx.conf"), []byte(origin.Config(dir, server)), 0o600); err != nil {
 		t.Fatal(err)
@@ -70,7 +67,7 @@ func TestWatchOnTheHost(t *testing.T) {
 	if err := os.WriteFile(file("act"), []byte("#!/bin/sh\necho \"$SNAG_EVENT $SNAG_STREAM $SNAG_CULPRIT\" >> "+file("acted")+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(file("snag"), "watch", "--host", "--json", "--webhook", hook.URL, "--on-freeze", file("act"),
+	cmd := exec.Command("snag", "watch", "--host", "--json", "--webhook", hook.URL, "--on-freeze", file("act"),
 		origin.URL(server, "sick"))
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	var stderr bytes.Buffer
@@ -120,7 +117,7 @@ func TestWatchOnTheHost(t *testing.T) {
 	verdict := next("the verdict", func(l line) bool { return l.Type == "verdict" })
 	who := fmt.Sprintf("ffmpeg[%d]", sick.Process.Pid)
 	if verdict.Stream != "live/sick" || verdict.Culprit == "" || !strings.Contains(verdict.Subject, who) || !strings.Contains(verdict.Text, who) {
-		judged, _ := exec.Command(file("snag"), "judge", verdict.Recording).CombinedOutput() // what it says is shown
+		judged, _ := exec.Command("snag", "judge", verdict.Recording).CombinedOutput() // what it says is shown
 		t.Errorf("%+v, want a culprit that is %s\n%s", verdict, who, judged)
 	}
 	within(t, "the webhook and the command know", func() bool {
@@ -144,7 +141,7 @@ func TestWatchOnTheHost(t *testing.T) {
 	if stderr.Len() > 0 {
 		t.Error(stderr.String())
 	}
-	out, _ := exec.Command(file("snag"), "judge", "--json", verdict.Recording).Output() // exits 10, having a culprit
+	out, _ := exec.Command("snag", "judge", "--json", verdict.Recording).Output() // exits 10, having a culprit
 	if !strings.Contains(string(out), verdict.Culprit) {
 		t.Errorf("the recording that was judged is not kept: %.200s", out)
 	}

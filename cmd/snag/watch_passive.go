@@ -131,6 +131,7 @@ func (c *capturing) run(ctx context.Context, w *watch.Watcher, note func(string)
 	}
 	var err error
 	if c.file == "" {
+		c.tellDrops(note)
 		c.o.Tick = c.clock.Store
 		err = passive.Run(ctx, c.o, begin)
 	} else {
@@ -156,6 +157,18 @@ func (c *capturing) run(ctx context.Context, w *watch.Watcher, note func(string)
 		note(fmt.Sprintf("the capture missed %d packets of %d", s.Capture.Dropped, s.Capture.Packets))
 	}
 	return err
+}
+
+// tellDrops says while the capture runs that it misses packets, every 10 s at the most.
+func (c *capturing) tellDrops(note func(string)) {
+	keep, told, quiet := c.o.Stats, uint64(0), 0
+	c.o.Stats = func(s passive.Stats) { // once a second
+		keep(s)
+		if quiet--; s.Capture.Dropped > told && quiet <= 0 {
+			note(fmt.Sprintf("the capture misses packets, %d so far of %d: what stops or is missing just then is not told as any stream's", s.Capture.Dropped, s.Capture.Packets))
+			told, quiet = s.Capture.Dropped, 10
+		}
+	}
 }
 
 // cover says what the capture missed.

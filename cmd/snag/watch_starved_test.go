@@ -28,9 +28,6 @@ func TestWatchThatIsStarved(t *testing.T) {
 	const streams = 50
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
-	if out, err := exec.Command("go", "build", "-o", file("snag"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("build snag: %v\n%s", err, out)
-	}
 	server := loopback(t)
 	if err := os.WriteFile(file("nginx.conf"), []byte(origin.Config(dir, server)), 0o600); err != nil {
 		t.Fatal(err)
@@ -53,7 +50,7 @@ func TestWatchThatIsStarved(t *testing.T) {
 	first("ffmpeg", "-nostdin", "-loglevel", "quiet", "-re", "-f", "lavfi", "-i", "testsrc=size=160x90:rate=25",
 		"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", "25", "-b:v", "60k",
 		"-pix_fmt", "yuv420p", "-t", "90", "-map", "0:v", "-f", "tee", strings.Join(to, "|"))
-	cmd := exec.Command(file("snag"), append([]string{"watch", "--json", "--connects", "500"}, urls...)...)
+	cmd := exec.Command("snag", append([]string{"watch", "--json", "--connects", "500"}, urls...)...)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -189,6 +189,9 @@ func (s *watching) run(ctx context.Context) error {
 		running.Go(func() { s.watcher.Run(ctx) })
 	}
 	if s.host != nil {
+		if os.Geteuid() != 0 {
+			s.show.Note("--host: without root little of the host can be seen: who stopped a stream will seldom be proved")
+		}
 		stayLean(ctx)
 		running.Go(func() { s.host.run(ctx) })
 	}

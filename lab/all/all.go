@@ -16,6 +16,7 @@ import (
 	fdlimit "snag/lab/fd-limit"
 	fqflowlimit "snag/lab/fq-flow-limit"
 	halfopenpeer "snag/lab/half-open-peer"
+	kernelhotpath "snag/lab/kernel-hot-path"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
 	logsilence "snag/lab/log-silence"
@@ -98,6 +99,7 @@ var Incidents = []lab.Incident{
 	diskstall.Incident,
 	swap.Incident,
 	wronglibrary.Incident,
+	kernelhotpath.Incident,
 	memoryfragmentation.Incident,
 	numaimbalance.Incident,
 	machinepaused.Incident,

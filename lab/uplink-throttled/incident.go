@@ -13,9 +13,11 @@ var Incident = lab.Incident{
 	Long:  true,
 	Needs: append([]lab.Tool{lab.TC}, broadcast.Tools...),
 	Want: lab.Want{
-		Suspect:  "uplink-throttled",
-		Subject:  `10\.88\.1\.`,
-		Symptoms: []string{"stream-late"},
+		Suspect: "uplink-throttled",
+		Subject: `10\.88\.1\.`,
+		// Where so little gets through that a viewer's first picture never comes, it is
+		// frozen, not late.
+		Symptoms: []string{"stream-late|stream-freeze"},
 	},
 	Distractor: "the same shaper at ten times the rate",
 	Start:      start,

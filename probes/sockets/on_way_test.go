@@ -45,6 +45,37 @@ func TestAStreamIsFollowedToItsSource(t *testing.T) {
 	}
 }
 
+// A packager writes files that a web server serves: no connection leads to it, and what
+// feeds it is on the way all the same.
+func TestWhoWritesFilesIsFollowed(t *testing.T) {
+	watch := probe.NewWatch(4)
+	watch.Carry(60)
+	watch.Carry(0)
+	w := newOnWay()
+	in := recording.Socket{Proto: "tcp", State: "ESTABLISHED", Local: "10.0.0.5:5000", Remote: "10.0.0.2:1935",
+		Owners: []recording.FDRef{{PID: 60}}, TCP: &recording.TCPInfo{BytesReceived: 1 << 20, BytesSent: 3500}}
+	if w.follow(&in, false) {
+		t.Error("it is on the way before anybody said so")
+	}
+	w.carry(watch.TakeCarriers())
+	if !w.grown || !w.follow(&in, false) {
+		t.Error("what feeds the packager is not on the way")
+	}
+	out := recording.Socket{Proto: "tcp", State: "ESTABLISHED", Local: "10.0.0.2:1935", Remote: "10.0.0.5:5000", Owners: []recording.FDRef{{PID: 51}}}
+	if !w.follow(&out, false) || !w.pids[51] {
+		t.Error("its other end is not on the way")
+	}
+	if again := watch.TakeCarriers(); len(again) != 0 || w.pids[0] {
+		t.Errorf("%v are told again", again)
+	}
+	for pid := range 100 {
+		w.carry([]int{1000 + pid})
+	}
+	if len(w.pids) > mostOnWay {
+		t.Errorf("%d processes", len(w.pids))
+	}
+}
+
 func TestAServerOfThousandsIsFollowedInPart(t *testing.T) {
 	w := newOnWay()
 	w.pids[1] = true

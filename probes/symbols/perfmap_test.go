@@ -102,6 +102,41 @@ func TestPerfMapsOfOthersAreNotRead(t *testing.T) {
 	try("a link", false, func() error { return os.Symlink(target, path) })
 }
 
+// A runtime in a container writes its map to its own /tmp, named by its own pid.
+func TestPerfMapInAContainer(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("namespaces need root")
+	}
+	cmd := exec.Command("unshare", "--pid", "--fork", "--mount", "--kill-child", "sh", "-c", "mount -t tmpfs none /tmp && echo 1000 10 inside >/tmp/perf-1.map && echo ready && exec sleep 60")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	if _, err := out.Read(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	unshare := strconv.Itoa(cmd.Process.Pid)
+	b, err := os.ReadFile("/proc/" + unshare + "/task/" + unshare + "/children")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := New("/proc")
+	defer r.Close()
+	p := &Image{pid: pid}
+	r.readPerfMap(p)
+	if name, ok := p.jit.find(0x1008); !ok || name != "inside" {
+		t.Errorf("%q %v", name, ok)
+	}
+}
+
 func FuzzMaps(f *testing.F) {
 	f.Add([]byte(someMaps), uint64(0x7ffc4b9f1000))
 	f.Add([]byte(someMap), uint64(0x7fb2d4e5b000))

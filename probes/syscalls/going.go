@@ -76,8 +76,11 @@ func (r *running) going() {
 	}
 	rows, _ := threads.NewLooker(r.env.Proc).Look(r.wanted(), mostLooked, r.env.Now)
 	for _, row := range rows {
-		if !seen[row.TID] && threads.InCall(row.Syscall) {
-			add(blocked(row.PID, row.TID, row.Comm, row.Syscall, r.attached, 0, "before"), row.FD, r.attached)
+		// Since the process is looked at, which may be later than the first was.
+		var since uint64
+		if !seen[row.TID] && threads.InCall(row.Syscall) && r.kernel.objects.Targets.Lookup(uint32(row.PID), &since) == nil {
+			begin := r.env.Anchor.FromMonotonic(int64(since))
+			add(blocked(row.PID, row.TID, row.Comm, row.Syscall, begin, 0, "before"), row.FD, begin)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b one) int {

@@ -20,7 +20,12 @@ func TestNothingIsAttachedWithoutAProcess(t *testing.T) {
 	}
 	p := run(t, "fixed")
 	e.Closer.Add(p.cmd.Process.Pid, "suspected")
-	time.Sleep(1500 * time.Millisecond) // it looks again each second
+	for range 100 { // it looks again each second
+		time.Sleep(100 * time.Millisecond)
+		if coverageOf(t, sink.Recording(), measureCalls).State == recording.CoverageOK {
+			break
+		}
+	}
 	p.tell("go")
 	r.Stop()
 	if c := total(sink.Recording(), p.cmd.Process.Pid, "getppid", -1); c.N != getppids {

@@ -14,9 +14,9 @@ import (
 // severalFDs is what Call.FD says of calls on several descriptors taken together.
 const severalFDs = -2
 
-// mostRows of a second are recorded; beyond it they are taken together, and no call
-// is left out.
-const mostRows = 4096
+// mostRows of a second are recorded, some 0.5 MB; beyond it they are taken together,
+// and no call is left out.
+const mostRows = 2048
 
 // rowKey is what a row of the recording counts together.
 type rowKey struct {

@@ -46,7 +46,8 @@ type running struct {
 	stopped  string         // why it ended before its time
 	folded   int            // rows taken together
 	open     int            // calls that went on at the end
-	withheld int            // events of blocked calls that were left out
+	long     int            // calls of a second and more that returned
+	withheld int            // events of calls that went on that were left out
 	late     time.Duration
 	mark     float64 // of the thread's CPU time
 	cost     float64 // of user space, s

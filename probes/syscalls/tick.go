@@ -70,6 +70,9 @@ func (r *running) drain() {
 	for _, row := range out {
 		r.env.Sink.Append(*row)
 		if e, ok := sat(*row); ok {
+			if r.long++; r.long > mostBlocked {
+				continue
+			}
 			r.book.name(&e, row.PID, row.FD)
 			r.env.Sink.Append(e)
 		}

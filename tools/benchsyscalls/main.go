@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -26,8 +27,9 @@ func main() {
 	snag := flag.String("snag", "bin/snag", "the binary to measure")
 	rounds := flag.Int("rounds", 3, "how often each load runs with each tracer; the least counts")
 	window := flag.Duration("for", time.Second, "how long each load runs")
+	only := flag.String("load", "", "only the loads whose name begins so, and nothing else")
 	flag.Parse()
-	if err := run(*snag, *rounds, *window); err != nil {
+	if err := run(*snag, *rounds, *window, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "benchsyscalls:", err)
 		os.Exit(1)
 	}
@@ -36,7 +38,7 @@ func main() {
 // cost is what an operation took, ns of CPU of the traced program and of the clock.
 type cost struct{ cpu, wall float64 }
 
-func run(snag string, rounds int, window time.Duration) error {
+func run(snag string, rounds int, window time.Duration, only string) error {
 	snag, err := filepath.Abs(snag)
 	if err != nil {
 		return err
@@ -52,6 +54,9 @@ func run(snag string, rounds int, window time.Duration) error {
 	}
 	fmt.Println()
 	for _, l := range loads {
+		if !strings.HasPrefix(l, only) {
+			continue
+		}
 		bare := []cost{}
 		with := make([][]cost, len(all))
 		for range rounds {
@@ -80,6 +85,9 @@ func run(snag string, rounds int, window time.Duration) error {
 			fmt.Printf(" %.2f (clock %.2f, +%.2f µs) |", c.cpu/b.cpu, c.wall/b.wall, (c.cpu-b.cpu)/1e3)
 		}
 		fmt.Println()
+	}
+	if only != "" {
+		return nil
 	}
 	return own(snag, all, window, rounds)
 }

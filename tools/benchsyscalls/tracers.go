@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -26,11 +28,27 @@ const (
 	settleEvery = 100 * time.Millisecond
 )
 
-// settled returns when the process has, or has ended.
-func settled(pid int) {
+// hasLinks tells whether a process holds BPF links: it has attached its programs.
+func hasLinks(pid int) bool {
+	infos, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fdinfo/*")
+	links := 0
+	for _, path := range infos {
+		if b, err := os.ReadFile(path); err == nil && bytes.Contains(b, []byte("link_type:")) {
+			links++
+		}
+	}
+	return links >= 4
+}
+
+// settled returns when the process has, or has ended; where it is to hold BPF links,
+// not before it does.
+func settled(pid int, links bool) {
 	began, last, quiet := time.Now(), "", 0
 	for time.Since(began) < settleMost {
 		time.Sleep(settleEvery)
+		if links && !hasLinks(pid) {
+			continue
+		}
 		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		if err != nil {
 			return
@@ -75,10 +93,10 @@ func tracers(snag string) []tracer {
 	})
 }
 
-func quietAfter(pid int) <-chan struct{} {
+func quietAfter(pid int, links bool) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
-		settled(pid)
+		settled(pid, links)
 		close(done)
 	}()
 	return done
@@ -118,7 +136,7 @@ func (t tracer) attach(pid int) (stop func(), err error) {
 	select {
 	case err := <-done:
 		return nil, fmt.Errorf("%s ended (%w): %s", t.name, err, said.String())
-	case <-quietAfter(cmd.Process.Pid):
+	case <-quietAfter(cmd.Process.Pid, strings.HasPrefix(t.name, "snag")):
 	}
 	return func() {
 		_ = cmd.Process.Signal(os.Interrupt)

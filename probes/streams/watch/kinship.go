@@ -67,13 +67,18 @@ func (w *Watcher) kindred(now int64) []string {
 			s.kin.member.Kin(now) // one that is named may name another
 		}
 	}
-	for _, s := range w.streams {
+	for key, s := range w.streams {
 		k := &s.kin
 		if k.member == nil {
 			continue
 		}
 		k.known = k.member.Kin(now)
 		if k.unnamed == "" {
+			continue
+		}
+		if w.cameBack(s) {
+			out = append(out, fmt.Sprintf("%s was %s, which came back", s.entry.Name, k.known.Name))
+			w.drop(key, s)
 			continue
 		}
 		was := s.entry.Name
@@ -87,6 +92,20 @@ func (w *Watcher) kindred(now int64) []string {
 		}
 	}
 	return out
+}
+
+// cameBack tells whether a connection that ended has turned out to be of a stream
+// that goes on over another of the same side: a publisher that connected again.
+func (w *Watcher) cameBack(s *one) bool {
+	if s.kin.known.Name == "" || s.link0().phase != away {
+		return false
+	}
+	for _, o := range w.streams {
+		if o != s && o.joined && o.side == s.side && o.kin.known.Name == s.kin.known.Name && o.link0().phase == reading {
+			return true
+		}
+	}
+	return false
 }
 
 // called is what a connection that names no stream is called by what its frames tell.

@@ -1,11 +1,13 @@
 package descriptor
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -119,6 +121,79 @@ func TestPeersOfTCPAndUnix(t *testing.T) {
 	}
 	if r.Failed() != nil {
 		t.Error(r.Failed())
+	}
+}
+
+// TestMain is also the process in another network namespace.
+func TestMain(m *testing.M) {
+	if os.Getenv("DESCRIPTOR_ELSEWHERE") != "" {
+		elsewhere()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// elsewhere connects to itself, and says by which descriptor.
+func elsewhere() {
+	if out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
+		fmt.Println("error", err, string(out))
+		return
+	}
+	l, err := net.Listen("tcp4", "127.0.0.1:7001")
+	if err != nil {
+		fmt.Println("error", err)
+		return
+	}
+	c, err := net.Dial("tcp4", "127.0.0.1:7001")
+	if err != nil {
+		fmt.Println("error", err)
+		return
+	}
+	raw, err := c.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		fmt.Println("error", err)
+		return
+	}
+	_ = raw.Control(func(fd uintptr) { fmt.Println("fd", fd) })
+	time.Sleep(time.Minute)
+	_ = l.Close()
+}
+
+func TestSocketsOfAnotherNamespace(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to make a network namespace")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), "DESCRIPTOR_ELSEWHERE=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	var word string
+	var fd int
+	if _, err := fmt.Fscan(out, &word, &fd); err != nil || word != "fd" {
+		t.Fatalf("the other process says %q: %v", word, err)
+	}
+	r := New("/proc", own(t))
+	row, err := r.Look(cmd.Process.Pid, fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Complete(time.Now(), []*recording.FD{&row})
+	if row.Proto != "tcp" || row.Remote != "127.0.0.1:7001" || row.State != "ESTABLISHED" || r.Failed() != nil {
+		t.Errorf("%+v, %v", row, r.Failed())
 	}
 }
 

@@ -54,6 +54,9 @@ func First(name string) (int64, error) {
 		return 0, unreadable(name, err)
 	}
 	_, ci, err := r.ZeroCopyReadPacketData()
+	if errors.Is(err, io.EOF) && ci.CaptureLength == 0 {
+		return 0, fmt.Errorf("read %s: it has no packet: nothing was captured", name)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("read %s: its first packet: %w", name, err)
 	}
@@ -61,7 +64,14 @@ func First(name string) (int64, error) {
 }
 
 func unreadable(name string, err error) error {
-	return fmt.Errorf("read %s: %w (is it a pcap or pcapng file, not compressed?)", name, err)
+	var link *linkError
+	switch {
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("read %s: it is empty", name)
+	case errors.As(err, &link):
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return fmt.Errorf("read %s: %w (is it a pcap or pcapng file?)", name, err)
 }
 
 // Read hands on the packets of a pcap or pcapng stream. name is for errors.
@@ -114,5 +124,13 @@ func open(in *bufio.Reader) (reader, func(gopacket.CaptureInfo) (packet.Link, er
 		return nil, nil, err
 	}
 	link := packet.Link(r.LinkType())
-	return r, func(gopacket.CaptureInfo) (packet.Link, error) { return link, nil }, link.Known()
+	if err := link.Known(); err != nil {
+		return nil, nil, &linkError{err}
+	}
+	return r, func(gopacket.CaptureInfo) (packet.Link, error) { return link, nil }, nil
 }
+
+// linkError is a whole capture of something that is not read.
+type linkError struct{ error }
+
+func (e *linkError) Unwrap() error { return e.error }

@@ -11,7 +11,7 @@ import (
 type tape struct{ got []string }
 
 func (t *tape) Packet(_ int64, channel uint8, b []byte) {
-	t.got = append(t.got, fmt.Sprint(channel, " ", b[2], b[3], " ", len(b)))
+	t.got = append(t.got, fmt.Sprintf("%d %x %d", channel, b[:min(len(b), 4)], len(b)))
 }
 
 func (t *tape) Text(_ int64, m Message) {

@@ -1,0 +1,110 @@
+package suspects
+
+import (
+	"fmt"
+	"sort"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// poolWaits is where the threads of a pool were off the CPU, by the scheduler: in the
+// handlers' calls, or waiting for work.
+type poolWaits struct {
+	threads    int     // that were blocked in a handler's call
+	busy, free float64 // s, all of them together
+	call       string  // what most of the busy time was in
+	inCall     float64 // s of it
+	function   string  // the program's functions that made that call; "" not known
+}
+
+// poolWaitsOf adds up the waits of the threads that were blocked in a handler's call at
+// all; nil where nobody watched, or none was.
+func poolWaitsOf(p *scene.Process, r *recording.Recording) *poolWaits {
+	conditions := map[uint64]bool{}
+	for _, row := range r.LockWaits {
+		if row.PID == p.Subject.PID && row.Kind == "condition" {
+			conditions[row.Address] = true
+		}
+	}
+	busy, free := map[int]float64{}, map[int]float64{}
+	calls, stacks := map[string]float64{}, map[string]map[int]float64{}
+	moved := moving(p)
+	for _, row := range r.OffCPU {
+		if row.PID != p.Subject.PID || row.TID == 0 || row.Reason == recording.WaitRunQueue || row.Reason == recording.WaitStopped || row.Call == "" || len(moved) > 0 && !moved[row.TID] {
+			continue
+		}
+		var k *scene.Socket
+		if row.FD != nil {
+			k = socketOn(p, *row.FD)
+		}
+		idle := waitsForWork[row.Call] || row.Reason == recording.WaitPoll || conditions[row.Futex] || k != nil && (k.Listening() || k.Listener != nil)
+		if idle {
+			free[row.TID] += row.Sum
+			continue
+		}
+		busy[row.TID] += row.Sum
+		calls[row.Call] += row.Sum
+		if stacks[row.Call] == nil {
+			stacks[row.Call] = map[int]float64{}
+		}
+		stacks[row.Call][row.Stack] += row.Sum
+	}
+	if len(busy) == 0 {
+		return nil
+	}
+	out := &poolWaits{threads: len(busy)}
+	for tid, sum := range busy {
+		out.busy += sum
+		out.free += free[tid]
+	}
+	out.call, out.inCall = most(calls)
+	out.function = ownFunctions(r, heaviest(stacks[out.call]))
+	return out
+}
+
+// heaviest is the stack with a name that most of the time was in; 0 none.
+func heaviest(by map[int]float64) int {
+	ids := make([]int, 0, len(by))
+	for id := range by {
+		if id != 0 {
+			ids = append(ids, id)
+		}
+	}
+	sort.Slice(ids, func(i, j int) bool {
+		if by[ids[i]] != by[ids[j]] {
+			return by[ids[i]] > by[ids[j]]
+		}
+		return ids[i] < ids[j]
+	})
+	if len(ids) == 0 {
+		return 0
+	}
+	return ids[0]
+}
+
+// share of the time off the CPU that was not spent waiting for work.
+func (w *poolWaits) share() float64 { return w.busy / max(w.busy+w.free, 1e-9) }
+
+// evidence is what that says for the queue. The looks at the threads' calls see the same.
+func (w *poolWaits) evidence() Evidence {
+	e := Evidence{Side: For, Grade: Weak, Value: w.share(), Unit: "share", Source: "sched_switch of its threads (offcpu, lock_waits)", Origin: "threads' calls",
+		Text: fmt.Sprintf("of %s that %s were off the CPU, %s were in calls of the handlers: %s in %s",
+			lasting(w.busy+w.free), plural(w.threads, "thread"), lasting(w.busy), lasting(w.inCall), w.where())}
+	switch {
+	case w.share() >= 0.6 && w.busy >= 1: // as for the looks: most of the time, and not a moment's
+		e.Grade = Strong
+	case w.share() < 0.3:
+		e.Side, e.Grade = Against, Strong
+		e.Text = fmt.Sprintf("of %s that %s were off the CPU, they waited for work for %s", lasting(w.busy+w.free), plural(w.threads, "thread"), lasting(w.free))
+	}
+	return e
+}
+
+// where is the call, and who made it.
+func (w *poolWaits) where() string {
+	if w.function == "" {
+		return w.call
+	}
+	return w.call + ", called by " + w.function
+}
