@@ -143,18 +143,19 @@ struct {
 	__type(value, struct top);
 } scratch SEC(".maps");
 
-/* Reads the top of a stack and returns its site. */
-static __always_inline __u32 read_top(struct top *top, __u32 tgid)
+/* Reads the top of a stack and its site; false where it can't be read. */
+static __always_inline bool read_top(struct top *top, __u32 tgid, __u32 *site)
 {
 	struct text *text = bpf_map_lookup_elem(&closer, &tgid);
 	__u64 sum = 0;
 
 	if (!text || bpf_probe_read_user(top->words, sizeof(top->words), (void *)top->sp))
-		return 0;
+		return false;
 	for (int i = 0; i < TOP; i++)
 		if (top->words[i] - text->start < text->end - text->start)
 			sum = (sum ^ top->words[i]) * 0x9e3779b97f4a7c15ULL;
-	return sum >> 32;
+	*site = sum >> 32;
+	return true;
 }
 
 static __noinline int note_top(struct thread *t)
@@ -172,9 +173,10 @@ static __noinline int note_top(struct thread *t)
 	top->ip = t->ip;
 	top->sp = t->sp;
 	top->bp = t->bp;
-	t->site = read_top(top, t->tgid);
+	if (!read_top(top, t->tgid, &key.site))
+		return 0;
+	t->site = key.site;
 	key.ustack = t->ustack;
-	key.site = t->site;
 	if (!bpf_map_lookup_elem(&tops, &key))
 		bpf_map_update_elem(&tops, &key, top, BPF_NOEXIST);
 	return 0;
@@ -211,9 +213,10 @@ static __noinline int note_waker_top(struct thread *t)
 	top->ip = BPF_CORE_READ(x, ip);
 	top->sp = BPF_CORE_READ(x, sp);
 	top->bp = BPF_CORE_READ(x, bp);
-	t->waker_site = read_top(top, t->waker_tgid);
+	if (!read_top(top, t->waker_tgid, &key.site))
+		return 0;
+	t->waker_site = key.site;
 	key.ustack = t->waker_ustack;
-	key.site = t->waker_site;
 	if (!bpf_map_lookup_elem(&waker_tops, &key))
 		bpf_map_update_elem(&waker_tops, &key, top, BPF_NOEXIST);
 	return 0;
