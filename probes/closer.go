@@ -20,47 +20,69 @@ const (
 	wideShare = 0.4              // of the window
 	wideMost  = 10 * time.Second // of a long one: by then what hurts all the time has shown itself
 	wideLeast = 2 * time.Second
-	// closest processes are looked at by the costly probes: the most pressing.
-	closest = 8
+	// againEach, or a tenth of the window: what shows itself later is looked at closer
+	// from then on.
+	againEach = 4 * time.Second
 )
 
-// askAt is when the remaining suspects are asked for; 0: the window is too short
-// for two parts.
-func askAt(window time.Duration) time.Duration {
+// Closest processes are looked at by the costly probes: the most pressing.
+const Closest = 8
+
+// askTimes are when the remaining suspects are asked for, from the start of a window;
+// none where it is too short for two parts.
+func askTimes(window time.Duration) []time.Duration {
+	var out []time.Duration
 	at := max(wideLeast, min(time.Duration(wideShare*float64(window)), wideMost))
-	if window-at < wideLeast {
-		return 0
+	// A judgement reads all that was recorded: in an hour it is not asked for each few
+	// seconds.
+	each := max(againEach, window/10)
+	for ; window-at >= wideLeast; at += each {
+		out = append(out, at)
 	}
-	return at
+	return out
 }
 
-// lookCloser asks once, after the first part of the window, and gives the answer to
-// the costly probes. done is closed when the recording ends: who is named later is
-// not looked at.
+// lookCloser asks after the first part of the window, and again every few seconds
+// while there is time to look, and gives the answer to the costly probes. done is
+// closed when the recording ends.
 func lookCloser(env *probe.Env, p Plan, done <-chan struct{}) {
-	at := askAt(p.For)
-	if p.Remaining == nil || at == 0 {
+	if p.Remaining == nil {
 		return
 	}
-	select {
-	case <-done:
-		return
-	case <-time.After(at):
-	}
-	looks := p.Remaining()
-	select {
-	case <-done:
-		return
-	default:
-	}
-	for i, l := range looks {
-		if i == closest {
-			env.Sink.Append(recording.Fact{T: env.Now(), Name: "snag.closer.left", Value: fmt.Sprint(len(looks) - i), Source: "the verdict so far"})
-			break
+	begun := time.Now()
+	looked, left := map[int]bool{}, 0
+	for _, at := range askTimes(p.For) {
+		select {
+		case <-done:
+			tellLeft(env, left)
+			return
+		case <-time.After(time.Until(begun.Add(at))):
 		}
-		if env.Closer.Add(l.PID, l.Why) {
+		left = lookAt(env, looked, p.Remaining())
+	}
+	tellLeft(env, left)
+}
+
+// lookAt has the costly probes look at processes that they do not look at yet, and
+// returns for how many there was no room.
+func lookAt(env *probe.Env, looked map[int]bool, looks []Look) (left int) {
+	for _, l := range looks {
+		switch {
+		case looked[l.PID]:
+		case len(looked) >= Closest || !env.Closer.Add(l.PID, l.Why):
+			left++
+		default:
+			looked[l.PID] = true
 			env.Sink.Append(recording.Fact{T: env.Now(), Name: fmt.Sprintf("snag.closer.%d", l.PID), Value: l.Why, Source: "the verdict so far"})
 		}
+	}
+	return left
+}
+
+// tellLeft notes how many processes were worth a closer look and got none.
+func tellLeft(env *probe.Env, left int) {
+	if left > 0 {
+		env.Sink.Append(recording.Fact{T: env.Now(), Name: "snag.closer.left", Value: fmt.Sprint(left), Source: "the verdict so far"})
 	}
 }
 

@@ -75,7 +75,7 @@ type Plan struct {
 	Reading *probe.Probe
 	Probes  []string // only these; empty: all
 	Closer  []int    // processes that the costly probes look at from the start
-	// Remaining is asked once, after the first part of the window, which processes the
+	// Remaining is asked after the first part of the window, and now and then later, which processes the
 	// costly probes shall look at in the rest; nil: none but Closer.
 	Remaining func() []Look
 	Whole     bool // it is made for its profile: see probe.Env

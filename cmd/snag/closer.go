@@ -12,8 +12,9 @@ import (
 )
 
 // remaining judges what was recorded so far, and says which processes the costly
-// probes shall look at in the rest of the window.
-func remaining(dir string, say func(string)) []probes.Look {
+// probes shall look at in the rest of the window. told are those that the user was
+// told of already.
+func remaining(dir string, told map[int]bool, say func(string)) []probes.Look {
 	r, err := recording.Open(dir)
 	if err != nil {
 		say(fmt.Sprintf("no closer look: %v", err))
@@ -28,7 +29,8 @@ func remaining(dir string, say func(string)) []probes.Look {
 	}
 	var out []probes.Look
 	for _, l := range looks {
-		if p := v.Scene.Process(l.PID); p != nil {
+		if p := v.Scene.Process(l.PID); p != nil && !told[l.PID] && len(told) < probes.Closest {
+			told[l.PID] = true
 			say(fmt.Sprintf("a closer look at %s[%d]: %s", p.Last().Comm, l.PID, l.Why))
 		}
 		out = append(out, probes.Look{PID: l.PID, Why: l.Why})

@@ -148,7 +148,8 @@ func find(cmd *cobra.Command, f *findFlags) error {
 		Notice: progress.notice, Tick: progress.tick,
 	}
 	if f.share > 0 {
-		plan.Remaining = func() []probes.Look { return remaining(dir, progress.say) }
+		told := map[int]bool{}
+		plan.Remaining = func() []probes.Look { return remaining(dir, told, progress.say) }
 	}
 	recorded := probes.Record(ctx, plan)
 	progress.done()
