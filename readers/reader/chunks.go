@@ -1,0 +1,165 @@
+package reader
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+)
+
+// chunkSize is the most bytes of a line too: what is longer is cut there.
+const chunkSize = 1 << 20
+
+// Chunk is a piece of a file that begins at a line's beginning and ends at a
+// line's end. Data is valid until its result was used.
+type Chunk struct {
+	Data   []byte
+	Offset int64 // of its first byte in the unpacked file
+	// Cut is set where the last line is not whole: it is longer than a chunk, and the
+	// Skipped bytes after Data are the rest of it; or the file ends in it (Last).
+	Cut     bool
+	Skipped int64
+	Last    bool
+}
+
+type job[T any] struct {
+	chunk Chunk
+	buf   []byte
+	done  chan T
+}
+
+// EachChunk reads a file in pieces, has parse work on several at a time, and
+// hands what it made of them to use, in the file's order. It holds one piece for
+// each CPU and two more. An error of the file itself (a torn gzip) comes after
+// all that could be read was used.
+func EachChunk[T any](ctx context.Context, in *Input, parse func(Chunk) T, use func(T) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	workers := runtime.GOMAXPROCS(0)
+	free := make(chan []byte, workers+2)
+	for range cap(free) {
+		free <- nil
+	}
+	order, work := make(chan *job[T], cap(free)), make(chan *job[T], cap(free))
+	for range workers {
+		go func() {
+			for j := range work {
+				j.done <- parse(j.chunk)
+			}
+		}()
+	}
+	var readErr error
+	go func() {
+		defer close(order)
+		defer close(work)
+		readErr = split(ctx, in, free, func(c Chunk, buf []byte) {
+			j := &job[T]{c, buf, make(chan T, 1)}
+			order <- j // never blocks: there are no more jobs than buffers
+			work <- j
+		})
+	}()
+	for j := range order {
+		t := <-j.done
+		if err := use(t); err != nil {
+			cancel()
+			for range order { // until the reading has ended
+			}
+			return err
+		}
+		free <- j.buf
+	}
+	return readErr
+}
+
+// split cuts the file at line ends.
+func split(ctx context.Context, in *Input, free chan []byte, give func(Chunk, []byte)) error {
+	var rest []byte // the beginning of a line whose end is in the next piece
+	var offset int64
+	for {
+		var buf []byte
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case buf = <-free:
+		}
+		if buf == nil {
+			buf = make([]byte, chunkSize)
+		}
+		n := copy(buf, rest)
+		m, err := fill(in, buf[n:])
+		n += m
+		end := bytes.LastIndexByte(buf[:n], '\n') + 1
+		c := Chunk{Data: buf[:end], Offset: offset}
+		switch {
+		case err != nil:
+			c.Data, c.Last, c.Cut = buf[:n], true, end < n
+		case end == 0: // a line longer than a piece
+			c.Data, c.Cut = buf[:n], true
+			rest, c.Skipped, err = skipLine(in)
+		default:
+			rest = append(rest[:0], buf[end:n]...)
+		}
+		offset += int64(len(c.Data)) + c.Skipped
+		c.Last = c.Last || err != nil
+		if len(c.Data) > 0 || c.Last {
+			give(c, buf)
+		} else {
+			free <- buf
+		}
+		if err != nil {
+			return readError(in, err, offset)
+		}
+	}
+}
+
+func fill(r io.Reader, p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		var m int
+		m, err = r.Read(p[n:])
+		n += m
+	}
+	return n, err
+}
+
+// skipLine reads up to a line's end and returns what came behind it.
+func skipLine(in *Input) (rest []byte, skipped int64, err error) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := in.Read(buf)
+		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
+			return buf[i+1 : n], skipped + int64(i) + 1, nil // an error comes again with the next Read
+		}
+		skipped += int64(n)
+		if err != nil {
+			return nil, skipped, err
+		}
+	}
+}
+
+func readError(in *Input, err error, offset int64) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case errors.Is(err, context.Canceled):
+		return err
+	case in.Packed != "":
+		return &Torn{in.Path, in.Packed, offset, err}
+	}
+	return fmt.Errorf("read %s at byte %d: %w", in.Path, offset, err)
+}
+
+// Torn is a packed file that can't be unpacked to its end. What came before was
+// read.
+type Torn struct {
+	Path, Packed string
+	Offset       int64 // in the unpacked file
+	Err          error
+}
+
+func (t *Torn) Error() string {
+	return fmt.Sprintf("read %s: its %s data end or are damaged after %d unpacked bytes (%v): what comes before is read", t.Path, t.Packed, t.Offset, t.Err)
+}
+
+func (t *Torn) Unwrap() error { return t.Err }

@@ -1,0 +1,314 @@
+package strace
+
+import (
+	"bytes"
+)
+
+// Kind is what a line of strace tells.
+type Kind uint8
+
+// Kinds of lines.
+const (
+	Noise      Kind = iota // nothing that is counted: a blank line, a message, a summary
+	Call                   // a call and its result
+	Unfinished             // a call that another thread's line cut off
+	Resumed                // the rest of such a call, with its result
+	Signal                 // --- SIGCHLD {…} ---
+	Exit                   // +++ exited with 0 +++, +++ killed by SIGKILL +++
+	Superseded             // +++ superseded by execve in pid N +++
+	Frame                  // a line of -k, of the call before it
+	Attached               // strace: Process N attached
+)
+
+// Style is what a line's time is.
+type Style uint8
+
+// Styles of time.
+const (
+	NoTime    Style = iota
+	Relative        // -r: since the line before
+	TimeOfDay       // -t, -tt: since midnight, in the zone of strace's host
+	Epoch           // -ttt
+)
+
+// Line is one line, told apart. Its slices lie in the text that was parsed.
+type Line struct {
+	Kind  Kind
+	Style Style
+	// PID is the thread's number where the line has it; 0: it has none.
+	PID   int
+	Stamp int64 // ns, by Style
+	Name  []byte
+	Args  []byte // between the brackets, of Unfinished as far as they go, of Resumed the rest
+	// Result. Known is false where strace shows "?".
+	Known bool
+	Ret   int64
+	Errno []byte // as ENOENT; nil where it did not fail
+	Tail  []byte // what stands behind the number: "(Timeout)", "</etc/hosts>", "([{fd=3, …}])"
+	Took  int64  // ns of -T; -1 where the line has none
+}
+
+// Parse tells one line apart, without its line end. It never fails: what it does
+// not know is Noise.
+func Parse(b []byte) Line {
+	l := Line{Took: -1}
+	if n := len(b); n > 0 && b[n-1] == '\r' {
+		b = b[:n-1]
+	}
+	if bytes.HasPrefix(b, []byte(" > ")) {
+		l.Kind = Frame
+		return l
+	}
+	b = l.prefix(b)
+	if len(b) == 0 {
+		return l
+	}
+	switch c := b[0]; {
+	case c >= 'a' && c <= 'z' || c == '_':
+		l.call(b)
+	case c == '<':
+		l.resumed(b)
+	case c == '-' && bytes.HasPrefix(b, []byte("--- ")):
+		l.Kind = Signal
+		l.Name, _, _ = bytes.Cut(b[4:], []byte(" "))
+	case c == '+' && bytes.HasPrefix(b, []byte("+++ ")):
+		l.exit(b[4:])
+	}
+	return l
+}
+
+// prefix takes off the thread, the time, the instruction pointer (-i) and the
+// call's number (-n), in the order in which strace writes them.
+func (l *Line) prefix(b []byte) []byte {
+	if bytes.HasPrefix(b, []byte("[pid ")) {
+		b = l.thread(skipSpaces(b[5:]))
+		if len(b) > 0 && b[0] == ']' {
+			b = b[1:]
+		}
+		b = skipSpaces(b)
+	} else if n := digits(b); n > 0 && n < len(b) && (b[n] == ' ' || b[n] == '<') && n <= 10 {
+		b = skipSpaces(l.thread(b))
+	}
+	b = l.time(skipSpaces(b))
+	for len(b) > 0 && b[0] == '[' { // -i, -n
+		end := bytes.IndexByte(b, ']')
+		if end < 0 {
+			return nil
+		}
+		b = skipSpaces(b[end+1:])
+	}
+	return b
+}
+
+// thread reads "1234" or, with -Y, "1234<comm>".
+func (l *Line) thread(b []byte) []byte {
+	n, rest := number(b)
+	l.PID = int(n)
+	if len(rest) > 0 && rest[0] == '<' {
+		if end := bytes.IndexByte(rest, '>'); end >= 0 {
+			rest = rest[end+1:]
+		}
+	}
+	return rest
+}
+
+// time reads the forms of -r, -t, -tt and -ttt; with -r beside another, the
+// other counts and its "(+ 0.000123)" is passed over.
+func (l *Line) time(b []byte) []byte {
+	n := digits(b)
+	if n == 0 || n >= len(b) {
+		return b
+	}
+	switch b[n] {
+	case ':':
+		b = l.timeOfDay(b)
+	case '.':
+		sec, rest := number(b)
+		ns, rest := fraction(rest[1:])
+		l.Stamp, l.Style = sec*1e9+ns, Relative
+		if sec >= 1e8 { // 1973: nobody waited so long for a call
+			l.Style = Epoch
+		}
+		b = skipSpaces(rest)
+	default:
+		return b
+	}
+	if bytes.HasPrefix(b, []byte("(+")) {
+		if end := bytes.IndexByte(b, ')'); end >= 0 {
+			b = skipSpaces(b[end+1:])
+		}
+	}
+	return b
+}
+
+func (l *Line) timeOfDay(b []byte) []byte {
+	h, rest := number(b)
+	if len(rest) < 6 || digits(rest[1:]) != 2 || rest[3] != ':' || digits(rest[4:]) != 2 {
+		return b
+	}
+	m, rest := number(rest[1:])
+	s, rest := number(rest[1:])
+	var ns int64
+	if len(rest) > 0 && rest[0] == '.' {
+		ns, rest = fraction(rest[1:])
+	}
+	l.Stamp, l.Style = ((h*60+m)*60+s)*1e9+ns, TimeOfDay
+	return skipSpaces(rest)
+}
+
+func (l *Line) call(b []byte) {
+	i := 1
+	for i < len(b) && isName(b[i]) {
+		i++
+	}
+	if i >= len(b) || b[i] != '(' {
+		l.message(b)
+		return
+	}
+	l.Name = b[:i]
+	l.finish(b[i+1:], Call)
+}
+
+// message reads what strace itself says between the calls.
+func (l *Line) message(b []byte) {
+	if rest, ok := bytes.CutPrefix(b, []byte("strace: Process ")); ok {
+		if n, rest := number(rest); n > 0 && bytes.HasPrefix(rest, []byte(" attached")) {
+			l.Kind, l.PID = Attached, int(n)
+		}
+	}
+}
+
+// resumed reads "<... read resumed>", with or without a space behind it.
+func (l *Line) resumed(b []byte) {
+	b, ok := bytes.CutPrefix(b, []byte("<... "))
+	if !ok {
+		return
+	}
+	i := 0
+	for i < len(b) && isName(b[i]) {
+		i++
+	}
+	rest, ok := bytes.CutPrefix(b[i:], []byte(" resumed>"))
+	if !ok || i == 0 {
+		return
+	}
+	l.Name = b[:i]
+	l.finish(rest, Resumed)
+}
+
+func (l *Line) exit(b []byte) {
+	l.Kind = Exit
+	if bytes.HasPrefix(b, []byte("superseded by execve")) {
+		l.Kind = Superseded
+		if i := bytes.Index(b, []byte("pid ")); i >= 0 {
+			n, _ := number(b[i+4:])
+			l.Ret = n
+		}
+	}
+}
+
+// finish reads what stands behind the call's opening bracket, from the line's
+// end: names of files and strings may hold anything, brackets and results too.
+func (l *Line) finish(b []byte, kind Kind) {
+	if n := len(b); n > 0 && b[n-1] == '>' {
+		for _, end := range [][]byte{unfinished, detached} {
+			if bytes.HasSuffix(b, end) {
+				l.Kind, l.Args = Unfinished, b[:n-len(end)]
+				return
+			}
+		}
+		b = l.took(b)
+	}
+	if args, ok := l.result(b); ok {
+		l.Kind, l.Args = kind, args
+		return
+	}
+	l.Name, l.Took = nil, -1
+}
+
+var unfinished, detached = []byte("<unfinished ...>"), []byte("<detached ...>")
+
+// took takes off the time of -T at a line's end.
+func (l *Line) took(b []byte) []byte {
+	i := len(b) - 2
+	for i >= 0 && (b[i] >= '0' && b[i] <= '9' || b[i] == '.') {
+		i--
+	}
+	if i < 1 || b[i] != '<' || b[i-1] != ' ' {
+		return b
+	}
+	n := digits(b[i+1:])
+	if n == 0 || b[i+1+n] != '.' {
+		return b
+	}
+	sec, rest := number(b[i+1:])
+	ns, rest := fraction(rest[1:])
+	if len(rest) != 1 {
+		return b
+	}
+	l.Took = sec*1e9 + ns
+	return trimSpaces(b[:i])
+}
+
+// result finds the last ") = RESULT" that is one, and gives what stands before it.
+func (l *Line) result(b []byte) (args []byte, ok bool) {
+	for i := len(b) - 2; i > 0; i-- {
+		if b[i] != '=' || b[i+1] != ' ' || b[i-1] != ' ' {
+			continue
+		}
+		j := i - 1
+		for j > 0 && b[j] == ' ' {
+			j--
+		}
+		if b[j] == ')' && l.value(b[i+2:]) {
+			return b[:j], true
+		}
+	}
+	return nil, false
+}
+
+// value reads a result: a number in one of C's forms or "?", then nothing, the
+// name of an error, a note in brackets, or what the descriptor is (-y).
+func (l *Line) value(b []byte) bool {
+	var rest []byte
+	known := true
+	var ret int64
+	switch {
+	case len(b) == 0:
+		return false
+	case b[0] == '?':
+		rest, known = b[1:], false
+	case b[0] == '-':
+		if digits(b[1:]) == 0 {
+			return false
+		}
+		ret, rest = number(b[1:])
+		ret = -ret
+	case b[0] == '0' && len(b) > 1 && b[1] == 'x':
+		ret, rest = hex(b[2:])
+	case digits(b) > 0:
+		ret, rest = number(b)
+	default:
+		return false
+	}
+	var errno []byte
+	switch {
+	case len(rest) == 0:
+	case rest[0] == '<':
+		if rest[len(rest)-1] != '>' {
+			return false
+		}
+	case rest[0] == ' ' && len(rest) > 1:
+		rest = rest[1:]
+		if rest[0] >= 'A' && rest[0] <= 'Z' {
+			errno, rest, _ = bytes.Cut(rest, []byte(" "))
+		}
+		if len(rest) > 0 && (rest[0] != '(' || rest[len(rest)-1] != ')') {
+			return false
+		}
+	default:
+		return false
+	}
+	l.Known, l.Ret, l.Errno, l.Tail = known, ret, errno, rest
+	return true
+}

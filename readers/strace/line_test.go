@@ -1,0 +1,64 @@
+package strace
+
+import "testing"
+
+func TestLinesAreToldApart(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		kind  Kind
+		pid   int
+		name  string
+		args  string
+		ret   int64
+		errno string
+		took  int64
+		style Style
+		stamp int64
+	}{
+		{`read(3, "abc", 10) = 3`, Call, 0, "read", `3, "abc", 10`, 3, "", -1, NoTime, 0},
+		{`close(3)                                = 0 <0.000012>`, Call, 0, "close", "3", 0, "", 12e3, NoTime, 0},
+		{`[pid  1234] 12:00:01.000002 read(3, "", 10) = 0 <0.000012345>`, Call, 1234, "read", `3, "", 10`, 0, "", 12345, TimeOfDay, 43201e9 + 2e3},
+		{`1234  1700000000.123456 openat(AT_FDCWD, "/x", O_RDONLY) = -1 ENOENT (No such file or directory) <0.000010>`, Call, 1234, "openat", `AT_FDCWD, "/x", O_RDONLY`, -1, "ENOENT", 10e3, Epoch, 1700000000123456e3},
+		{`1234       0.000123 getpid() = 1234`, Call, 1234, "getpid", "", 1234, "", -1, Relative, 123e3},
+		{`     0.000123 getpid() = 1234`, Call, 0, "getpid", "", 1234, "", -1, Relative, 123e3},
+		{`12:00:00 (+     0.000123) getpid() = 1`, Call, 0, "getpid", "", 1, "", -1, TimeOfDay, 43200e9},
+		{`open("a) = 3 <0.5>", O_RDONLY) = 4 <0.000001>`, Call, 0, "open", `"a) = 3 <0.5>", O_RDONLY`, 4, "", 1e3, NoTime, 0},
+		{`openat(AT_FDCWD</w>, "a", O_RDONLY) = 4</w/a) = 3 <0.5>> <0.000001>`, Call, 0, "openat", `AT_FDCWD</w>, "a", O_RDONLY`, 4, "", 1e3, NoTime, 0},
+		{`poll([{fd=3, events=POLLIN}], 1, 500) = 0 (Timeout) <0.500000>`, Call, 0, "poll", `[{fd=3, events=POLLIN}], 1, 500`, 0, "", 5e8, NoTime, 0},
+		{`mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, -1, 0) = 0x7f1234`, Call, 0, "mmap", `NULL, 8192, PROT_READ, MAP_PRIVATE, -1, 0`, 0x7f1234, "", -1, NoTime, 0},
+		{`[pid 7<nginx>] [00007f0011223344] [   0] read(3<TCP:[1.2.3.4:5->6.7.8.9:10]>, "x", 1) = 1`, Call, 7, "read", `3<TCP:[1.2.3.4:5->6.7.8.9:10]>, "x", 1`, 1, "", -1, NoTime, 0},
+		{`8 read(5, <unfinished ...>`, Unfinished, 8, "read", "5, ", 0, "", -1, NoTime, 0},
+		{`8 <... read resumed>"abc", 3) = 3 <1.5>`, Resumed, 8, "read", `"abc", 3`, 3, "", 15e8, NoTime, 0},
+		{`8 <... read resumed> "abc", 3) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)`, Resumed, 8, "read", ` "abc", 3`, 0, "ERESTARTSYS", -1, NoTime, 0},
+		{`exit_group(0)                           = ?`, Call, 0, "exit_group", "0", 0, "", -1, NoTime, 0},
+		{`--- SIGCHLD {si_signo=SIGCHLD} ---`, Signal, 0, "SIGCHLD", "", 0, "", -1, NoTime, 0},
+		{`+++ exited with 0 +++`, Exit, 0, "", "", 0, "", -1, NoTime, 0},
+		{`12 +++ superseded by execve in pid 14 +++`, Superseded, 12, "", "", 14, "", -1, NoTime, 0},
+		{` > /lib/libc.so.6(__read+0x10) [0x1234]`, Frame, 0, "", "", 0, "", -1, NoTime, 0},
+		{`strace: Process 99 attached`, Attached, 99, "", "", 0, "", -1, NoTime, 0},
+		{`% time     seconds  usecs/call     calls    errors syscall`, Noise, 0, "", "", 0, "", -1, NoTime, 0},
+		{`read(3, "ab`, Noise, 0, "", "", 0, "", -1, NoTime, 0},
+		{``, Noise, 0, "", "", 0, "", -1, NoTime, 0},
+	} {
+		l := Parse([]byte(c.in))
+		if l.Kind != c.kind || l.PID != c.pid || string(l.Name) != c.name || string(l.Args) != c.args || l.Ret != c.ret ||
+			string(l.Errno) != c.errno || l.Took != c.took || l.Style != c.style || l.Stamp != c.stamp {
+			t.Errorf("%s\n  is read as %+v, name %s, args %s, errno %s", c.in, l, l.Name, l.Args, l.Errno)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`[pid  1] 12:00:01.000002 read(3, "", 10) = 0 <0.000012345>`))
+	f.Fuzz(func(_ *testing.T, b []byte) { Parse(b) })
+}
+
+func BenchmarkParse(b *testing.B) {
+	line := []byte(`12345 1700000000.123456 sendto(12, "\1\0\0\0\240\21abcdefghijklmnopqrstuv"..., 4096, MSG_NOSIGNAL, NULL, 0) = 4096 <0.000023>`)
+	b.SetBytes(int64(len(line) + 1))
+	for b.Loop() {
+		if Parse(line).Kind != Call {
+			b.Fatal("not read")
+		}
+	}
+}
