@@ -50,18 +50,18 @@ type Line struct {
 
 // Parse tells one line apart, without its line end. It never fails: what it does
 // not know is Noise.
-func Parse(b []byte) Line {
-	l := Line{Took: -1}
+func (l *Line) Parse(b []byte) {
+	*l = Line{Took: -1}
 	if n := len(b); n > 0 && b[n-1] == '\r' {
 		b = b[:n-1]
 	}
 	if bytes.HasPrefix(b, []byte(" > ")) {
 		l.Kind = Frame
-		return l
+		return
 	}
 	b = l.prefix(b)
 	if len(b) == 0 {
-		return l
+		return
 	}
 	switch c := b[0]; {
 	case c >= 'a' && c <= 'z' || c == '_':
@@ -74,20 +74,19 @@ func Parse(b []byte) Line {
 	case c == '+' && bytes.HasPrefix(b, []byte("+++ ")):
 		l.exit(b[4:])
 	}
-	return l
 }
 
 // prefix takes off the thread, the time, the instruction pointer (-i) and the
 // call's number (-n), in the order in which strace writes them.
 func (l *Line) prefix(b []byte) []byte {
 	if bytes.HasPrefix(b, []byte("[pid ")) {
-		b = l.thread(skipSpaces(b[5:]))
+		n, rest := number(skipSpaces(b[5:]))
+		b = l.thread(n, rest)
 		if len(b) > 0 && b[0] == ']' {
 			b = b[1:]
 		}
-		b = skipSpaces(b)
-	} else if n := digits(b); n > 0 && n < len(b) && (b[n] == ' ' || b[n] == '<') && n <= 10 {
-		b = skipSpaces(l.thread(b))
+	} else if n, rest := number(b); len(rest) < len(b) && len(rest) > 0 && (rest[0] == ' ' || rest[0] == '<') {
+		b = l.thread(n, rest)
 	}
 	b = l.time(skipSpaces(b))
 	for len(b) > 0 && b[0] == '[' { // -i, -n
@@ -100,9 +99,8 @@ func (l *Line) prefix(b []byte) []byte {
 	return b
 }
 
-// thread reads "1234" or, with -Y, "1234<comm>".
-func (l *Line) thread(b []byte) []byte {
-	n, rest := number(b)
+// thread takes the thread's number, behind which, with -Y, stands "<comm>".
+func (l *Line) thread(n int64, rest []byte) []byte {
 	l.PID = int(n)
 	if len(rest) > 0 && rest[0] == '<' {
 		if end := bytes.IndexByte(rest, '>'); end >= 0 {
@@ -115,16 +113,16 @@ func (l *Line) thread(b []byte) []byte {
 // time reads the forms of -r, -t, -tt and -ttt; with -r beside another, the
 // other counts and its "(+ 0.000123)" is passed over.
 func (l *Line) time(b []byte) []byte {
-	n := digits(b)
-	if n == 0 || n >= len(b) {
+	sec, rest := number(b)
+	if len(rest) == 0 || len(rest) == len(b) {
 		return b
 	}
-	switch b[n] {
+	switch rest[0] {
 	case ':':
 		b = l.timeOfDay(b)
 	case '.':
-		sec, rest := number(b)
-		ns, rest := fraction(rest[1:])
+		var ns int64
+		ns, rest = fraction(rest[1:])
 		l.Stamp, l.Style = sec*1e9+ns, Relative
 		if sec >= 1e8 { // 1973: nobody waited so long for a call
 			l.Style = Epoch
@@ -237,11 +235,10 @@ func (l *Line) took(b []byte) []byte {
 	if i < 1 || b[i] != '<' || b[i-1] != ' ' {
 		return b
 	}
-	n := digits(b[i+1:])
-	if n == 0 || b[i+1+n] != '.' {
+	sec, rest := number(b[i+1:])
+	if rest[0] != '.' || b[i+1] == '.' {
 		return b
 	}
-	sec, rest := number(b[i+1:])
 	ns, rest := fraction(rest[1:])
 	if len(rest) != 1 {
 		return b
@@ -278,18 +275,13 @@ func (l *Line) value(b []byte) bool {
 		return false
 	case b[0] == '?':
 		rest, known = b[1:], false
-	case b[0] == '-':
-		if digits(b[1:]) == 0 {
-			return false
-		}
-		ret, rest = number(b[1:])
-		ret = -ret
 	case b[0] == '0' && len(b) > 1 && b[1] == 'x':
 		ret, rest = hex(b[2:])
-	case digits(b) > 0:
-		ret, rest = number(b)
 	default:
-		return false
+		var ok bool
+		if ret, rest, ok = signed(b); !ok {
+			return false
+		}
 	}
 	var errno []byte
 	switch {

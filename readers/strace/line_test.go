@@ -40,7 +40,8 @@ func TestLinesAreToldApart(t *testing.T) {
 		{`read(3, "ab`, Noise, 0, "", "", 0, "", -1, NoTime, 0},
 		{``, Noise, 0, "", "", 0, "", -1, NoTime, 0},
 	} {
-		l := Parse([]byte(c.in))
+		var l Line
+		l.Parse([]byte(c.in))
 		if l.Kind != c.kind || l.PID != c.pid || string(l.Name) != c.name || string(l.Args) != c.args || l.Ret != c.ret ||
 			string(l.Errno) != c.errno || l.Took != c.took || l.Style != c.style || l.Stamp != c.stamp {
 			t.Errorf("%s\n  is read as %+v, name %s, args %s, errno %s", c.in, l, l.Name, l.Args, l.Errno)
@@ -50,14 +51,15 @@ func TestLinesAreToldApart(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`[pid  1] 12:00:01.000002 read(3, "", 10) = 0 <0.000012345>`))
-	f.Fuzz(func(_ *testing.T, b []byte) { Parse(b) })
+	f.Fuzz(func(_ *testing.T, b []byte) { new(Line).Parse(b) })
 }
 
 func BenchmarkParse(b *testing.B) {
 	line := []byte(`12345 1700000000.123456 sendto(12, "\1\0\0\0\240\21abcdefghijklmnopqrstuv"..., 4096, MSG_NOSIGNAL, NULL, 0) = 4096 <0.000023>`)
 	b.SetBytes(int64(len(line) + 1))
+	var l Line
 	for b.Loop() {
-		if Parse(line).Kind != Call {
+		if l.Parse(line); l.Kind != Call {
 			b.Fatal("not read")
 		}
 	}

@@ -54,15 +54,28 @@ func hex(b []byte) (n int64, rest []byte) {
 	return n, nil
 }
 
+// signed reads a decimal number with or without a sign.
+func signed(b []byte) (n int64, rest []byte, ok bool) {
+	if b[0] == '-' {
+		n, rest = number(b[1:])
+		return -n, rest, len(rest) < len(b)-1
+	}
+	n, rest = number(b)
+	return n, rest, len(rest) < len(b)
+}
+
 // fraction reads the digits behind a point as nanoseconds.
 func fraction(b []byte) (ns int64, rest []byte) {
-	scale := int64(1e8)
-	for i, c := range b {
-		if c < '0' || c > '9' {
-			return ns, b[i:]
-		}
-		ns += int64(c-'0') * scale
-		scale /= 10
+	i := 0
+	for i < len(b) && i < 9 && b[i] >= '0' && b[i] <= '9' {
+		ns = ns*10 + int64(b[i]-'0')
+		i++
 	}
-	return ns, nil
+	ns *= power[9-i]
+	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
+		i++
+	}
+	return ns, b[i:]
 }
+
+var power = [...]int64{1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}

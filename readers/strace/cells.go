@@ -1,0 +1,110 @@
+package strace
+
+import (
+	"math/bits"
+
+	"snag/recording"
+)
+
+// cell counts one call on one descriptor by one thread in one second.
+type cell struct {
+	key         uint64 // call << 32 | descriptor; 0 is free
+	n           uint64
+	sum         int64 // ns
+	max, maxAt  int64
+	asked, done uint64
+	hasAsked    bool
+	untimed     uint64 // of n, those whose length is not known
+	hist        [34]uint32
+	errs        map[string]uint64
+}
+
+// cells is a table by key with open addressing, emptied each second.
+type cells struct {
+	slots []cell
+	used  int
+}
+
+func keyOf(call uint16, fd int32) uint64 { return uint64(call)<<32 | uint64(uint32(fd)) }
+
+func (c *cells) at(key uint64) *cell {
+	if c.used*2 >= len(c.slots) {
+		c.grow()
+	}
+	mask := uint64(len(c.slots) - 1)
+	for i := (key * 0x9e3779b97f4a7c15 >> 40) & mask; ; i = (i + 1) & mask {
+		s := &c.slots[i]
+		if s.key == key {
+			return s
+		}
+		if s.key == 0 {
+			s.key = key
+			c.used++
+			return s
+		}
+	}
+}
+
+func (c *cells) grow() {
+	old := c.slots
+	c.slots, c.used = make([]cell, max(8, 2*len(old))), 0
+	for i := range old {
+		if old[i].key != 0 {
+			*c.at(old[i].key) = old[i]
+		}
+	}
+}
+
+// empty hands out each cell and forgets it.
+func (c *cells) empty(use func(*cell)) {
+	if c.used == 0 {
+		return
+	}
+	for i := range c.slots {
+		if c.slots[i].key != 0 {
+			use(&c.slots[i])
+			c.slots[i] = cell{}
+		}
+	}
+	c.used = 0
+}
+
+// took adds a call that ended.
+func (s *cell) took(at, ns int64) {
+	s.n++
+	if ns < 0 {
+		s.untimed++
+		return
+	}
+	if ns > s.max || s.maxAt == 0 {
+		s.max, s.maxAt = ns, at
+	}
+	s.hist[bucket(ns)]++
+}
+
+// bucket is the place of recording.CallBound that a length falls into.
+func bucket(ns int64) int {
+	return min(max(bits.Len64(uint64(ns)>>10)-1, 0), 33)
+}
+
+// row is the cell as the recording has it.
+func (s *cell) row(second int64, th *thread, calls *callNames) *recording.Call {
+	id := uint16(s.key >> 32)
+	row := &recording.Call{
+		T: recording.Time(second), PID: th.proc.pid, TID: th.tid, Comm: th.comm(), Call: calls.names[id], FD: int(int32(uint32(s.key))),
+		N: s.n, Errors: s.errs, Sum: float64(s.sum) / 1e9, Max: float64(s.max) / 1e9, MaxAt: recording.Time(s.maxAt),
+	}
+	if calls.class[id]&(reads|writes) != 0 {
+		row.Done = &[]uint64{s.done}[0]
+		if s.hasAsked {
+			row.Asked = &[]uint64{s.asked}[0]
+		}
+	}
+	for i, n := range s.hist {
+		if n > 0 {
+			row.Hist = append(row.Hist, make([]uint64, i+1-len(row.Hist))...)
+			row.Hist[i] = uint64(n)
+		}
+	}
+	return row
+}

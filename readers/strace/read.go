@@ -1,0 +1,74 @@
+package strace
+
+import (
+	"bytes"
+	"context"
+
+	"snag/readers/reader"
+)
+
+// Sniff tells whether a file's beginning is strace's: of its first lines, most
+// are calls.
+func Sniff(head []byte) bool {
+	var calls, noise int
+	var l Line
+	for range 200 {
+		line, rest, whole := bytes.Cut(head, []byte("\n"))
+		if !whole {
+			break
+		}
+		head = rest
+		switch l.Parse(line); l.Kind {
+		case Noise:
+			noise++
+		case Call, Unfinished, Resumed:
+			calls++
+		}
+	}
+	return calls > 0 && calls >= noise
+}
+
+// Read reads a file into a trace, which the caller ends. What is cut at the
+// file's end is left out and counted.
+func Read(ctx context.Context, in *reader.Input, t *Trace) error {
+	free := make(chan []Line, 16) // lines of pieces that were used
+	parse := func(c reader.Chunk) []Line {
+		var lines []Line
+		select {
+		case lines = <-free:
+		default:
+		}
+		return parseChunk(c, lines[:0])
+	}
+	return reader.EachChunk(ctx, in, parse, func(lines []Line) error {
+		for i := range lines {
+			t.Line(&lines[i])
+		}
+		select {
+		case free <- lines:
+		default:
+		}
+		return nil
+	})
+}
+
+func parseChunk(c reader.Chunk, lines []Line) []Line {
+	b := c.Data
+	for len(b) > 0 {
+		line := b
+		i := bytes.IndexByte(b, '\n')
+		if i >= 0 {
+			line, b = b[:i], b[i+1:]
+		} else {
+			b = nil
+		}
+		lines = append(lines, Line{})
+		l := &lines[len(lines)-1]
+		if i < 0 && c.Cut { // its end is not there: what it looks like may not be what it was
+			l.Took = -1
+			continue
+		}
+		l.Parse(line)
+	}
+	return lines
+}

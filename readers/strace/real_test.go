@@ -1,0 +1,129 @@
+package strace
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"snag/readers/reader"
+)
+
+// program makes calls of every kind that are followed: threads, processes,
+// descriptors, errors, locks.
+const program = `
+import os, socket, threading, subprocess, time
+a, b = socket.socketpair()
+lock = threading.Lock()
+def work():
+    for i in range(300):
+        with lock:
+            a.send(b"x" * 100)
+            b.recv(100)
+            if i % 100 == 0: time.sleep(0.01)
+threads = [threading.Thread(target=work) for _ in range(4)]
+for t in threads: t.start()
+for t in threads: t.join()
+try: os.read(999, 1)
+except OSError: pass
+try: open("/nowhere/at all) = 3 <0.5>")
+except OSError: pass
+r, w = os.pipe()
+os.write(w, b"abc"); os.read(r, 3)
+subprocess.run(["/bin/sh", "-c", "ls -l /etc > /dev/null; exit 3"])
+`
+
+// read reads files that strace wrote.
+func read(t *testing.T, o Options, paths ...string) (map[string]total, Counts) {
+	t.Helper()
+	out := &sink{}
+	tr := New(out, o)
+	for _, path := range paths {
+		in, err := reader.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !Sniff(in.Head()) {
+			t.Errorf("%s is not taken for strace's", path)
+		}
+		if err := Read(context.Background(), in, tr); err != nil {
+			t.Fatal(err)
+		}
+		_ = in.Close()
+	}
+	c := tr.End()
+	return totals(&out.Recording), c
+}
+
+// summary reads the table of strace -c.
+func summary(t *testing.T, text string) map[string]total {
+	t.Helper()
+	m := map[string]total{}
+	lines := bufio.NewScanner(strings.NewReader(text))
+	for table := false; lines.Scan(); {
+		f := strings.Fields(lines.Text())
+		if len(f) > 0 && strings.HasPrefix(f[0], "------") {
+			table = !table
+			continue
+		}
+		if !table || len(f) < 5 {
+			continue
+		}
+		n, _ := strconv.ParseUint(f[3], 10, 64)
+		var errs uint64
+		if len(f) == 6 {
+			errs, _ = strconv.ParseUint(f[4], 10, 64)
+		}
+		m[f[len(f)-1]] = total{n: n, errs: errs}
+	}
+	if len(m) == 0 {
+		t.Fatalf("no table in:\n%s", text)
+	}
+	return m
+}
+
+// What strace counts itself (-C) in the same run is what is read out of its lines.
+func TestCountsAreThoseOfStraceItself(t *testing.T) {
+	for options, program := range map[string]string{"-ttt -k -T": "import os; os.getpid(); os.read(0, 0)"} {
+		check(t, options, program)
+	}
+	for _, options := range []string{
+		"-f -ttt -T", "-f -tt -T -y", "-f -t", "-f -r -yy", "-f -ttt -T -i", "-f -T -n", "-f -ttt -x -s 64", "-f -tt -xx -T", "-f -ttt -T -Y", "-f --absolute-timestamps=format:unix,precision:ns --syscall-times=ns",
+	} {
+		check(t, options, program)
+	}
+}
+
+func check(t *testing.T, options, program string) {
+	t.Run(options, func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(t.TempDir(), "trace")
+		args := append(strings.Fields(options), "-C", "-o", path, "python3", "-c", program)
+		if out, err := exec.Command("strace", args...).CombinedOutput(); err != nil {
+			t.Fatalf("strace (make setup installs it): %v\n%s", err, out)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := summary(t, string(text))
+		got, counts := read(t, Options{Begin: 1e18}, path)
+		for call, w := range want {
+			if g := got[call]; call != "total" && (g.n != w.n || g.errs != w.errs) {
+				t.Errorf("%s: %d calls, %d errors, strace has %d and %d", call, g.n, g.errs, w.n, w.errs)
+			}
+		}
+		for call := range got {
+			if _, ok := want[call]; !ok {
+				t.Errorf("%s: strace has none", call)
+			}
+		}
+		if counts.Orphans > 0 {
+			t.Errorf("%+v", counts)
+		}
+	})
+}

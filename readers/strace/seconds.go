@@ -1,0 +1,162 @@
+package strace
+
+import (
+	"time"
+
+	"snag/recording"
+	"snag/recording/calltable"
+)
+
+// mostQuiet seconds of a gap are written one by one, for the calls that go on in
+// them; over it the clock is taken to have jumped.
+const mostQuiet = 3600
+
+// turn ends the second that is counted, and those up to at.
+func (t *Trace) turn(at int64) {
+	if t.second == 0 {
+		t.second = at - at%t.o.Second
+		return
+	}
+	for n := 0; at >= t.second+t.o.Second; n++ {
+		if n > mostQuiet || len(t.later) == 0 && t.noneOpen() && n > 0 {
+			t.jump(at)
+			return
+		}
+		t.flush(t.second + t.o.Second)
+		t.second += t.o.Second
+		t.resumeSpans()
+	}
+}
+
+func (t *Trace) noneOpen() bool {
+	for _, th := range t.threads {
+		if th.open != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// jump goes to a time with nothing in between.
+func (t *Trace) jump(at int64) {
+	t.second = at - at%t.o.Second
+	t.later = t.later[:0]
+	for _, th := range t.threads {
+		if th.open != nil {
+			th.open.from = t.second
+		}
+	}
+}
+
+// flush writes the present second, which ends at end.
+func (t *Trace) flush(end int64) {
+	table := calltable.Table{}
+	take := func(th *thread) {
+		th.cells.empty(func(c *cell) { table.Add(c.row(t.second, th, t.calls)) })
+	}
+	for _, th := range t.threads {
+		if th.open != nil {
+			t.addOpen(th, end)
+		}
+		take(th)
+	}
+	for _, th := range t.left {
+		take(th)
+	}
+	t.left = t.left[:0]
+	rows, folded := table.Coarser(t.most())
+	t.folded += folded
+	t.rows += len(rows)
+	for _, row := range rows {
+		t.out.Append(*row)
+	}
+	t.locks.flush(t, end)
+}
+
+// most rows of the present second: a recording of an hour must not be larger than
+// the trace.
+func (t *Trace) most() int {
+	switch {
+	case t.rows < 100_000:
+		return 512
+	case t.rows < 300_000:
+		return 128
+	}
+	return 32
+}
+
+// resumeSpans adds to the second that begins what calls that began before it
+// have in it.
+func (t *Trace) resumeSpans() {
+	spans := t.later
+	t.later = t.later[len(t.later):]
+	for _, s := range spans {
+		t.spread(s.th, s.call, s.fd, max(s.begin, t.second), s.end)
+	}
+}
+
+// End writes what is left.
+func (t *Trace) End() Counts {
+	now := t.clock.now
+	if t.second != 0 {
+		for len(t.later) > 0 && t.later[0].end > t.second+t.o.Second {
+			t.turn(t.second + t.o.Second)
+		}
+	}
+	for _, th := range t.threads {
+		if th.open == nil {
+			continue
+		}
+		t.Counts.Unfinished++
+		if now-th.open.begin >= longCall && t.calls.class[th.open.call]&(waits|locking) == 0 {
+			t.blocked(th, th.open.call, th.open.fd, th.open.begin, 0)
+		}
+	}
+	t.flush(max(now, t.second))
+	t.Counts.Style, t.Counts.Last = t.clock.style, recording.Time(now)
+	return t.Counts
+}
+
+// longCall is how long a call sits before it is told by itself.
+const longCall = int64(time.Second)
+
+// blocked tells of a call of a second and more; end 0: it went on.
+func (t *Trace) blocked(th *thread, id uint16, fd int32, begin, end int64) {
+	e := recording.Event{
+		T: recording.Time(begin), End: recording.Time(end), Kind: recording.EventBlocked,
+		Subject: recording.Subject{Kind: recording.KindThread, PID: th.proc.pid, TID: th.tid, Comm: th.comm()},
+		Attrs:   map[string]string{"call": t.calls.names[id], "begun": "seen"},
+	}
+	if end != 0 {
+		e.Value, e.Unit = float64(end-begin)/1e9, "seconds"
+	}
+	if fd >= 0 {
+		e.Attrs["fd"] = itoa(int(fd))
+		if d := th.proc.fds[fd]; d != nil && d.row.Text() != "" {
+			e.Attrs["name"] = d.row.Text()
+		}
+	}
+	if t.events++; t.events <= mostEvents {
+		t.out.Append(e)
+	}
+}
+
+// mostEvents of a trace are kept; further ones are counted.
+const mostEvents = 20_000
+
+// signal tells of the signals that say something of a connection or a stop.
+func (t *Trace) signal(th *thread, l *Line, at int64) {
+	switch string(l.Name) {
+	case "SIGPIPE", "SIGSTOP", "SIGCONT":
+	default:
+		return
+	}
+	if t.events++; t.events > mostEvents {
+		return
+	}
+	t.out.Append(recording.Event{
+		T: recording.Time(at), End: recording.Time(at), Kind: recording.EventSignal,
+		Subject: recording.Subject{Kind: recording.KindProcess, PID: th.proc.pid, Comm: th.comm()},
+		Attrs:   map[string]string{"signal": string(l.Name)},
+	})
+}

@@ -1,0 +1,168 @@
+package strace
+
+// thread is one thread of the trace.
+type thread struct {
+	tid   int
+	proc  *process
+	name  string // from prctl(PR_SET_NAME); "" as its process
+	cells cells
+	open  *pending // the call it sits in, where another thread's line cut it off
+	spare pending
+}
+
+// pending is a call that has begun.
+type pending struct {
+	call  uint16
+	fd    int32
+	begin int64
+	from  int64 // what is not yet added to a second begins here
+	args  []byte
+}
+
+// process is what threads share.
+type process struct {
+	pid  int
+	comm string
+	fds  map[int32]*descriptor
+}
+
+func (th *thread) comm() string {
+	if th.name != "" {
+		return th.name
+	}
+	return th.proc.comm
+}
+
+// who finds the thread of a line. Without -f, and on the terminal while one
+// process is traced, lines name none.
+func (t *Trace) who(pid int) *thread {
+	if t.recent != nil && t.recent.tid == pid && pid != 0 {
+		return t.recent
+	}
+	if pid == 0 {
+		pid = t.unnamed()
+	}
+	th := t.threads[pid]
+	if th == nil {
+		th = t.unknown(pid)
+	}
+	t.recent = th
+	return th
+}
+
+// unnamed is the thread that lines without a number are of: the only one that is
+// left, or the first.
+func (t *Trace) unnamed() int {
+	if t.o.PID != 0 {
+		return t.o.PID
+	}
+	if len(t.threads) == 1 {
+		for pid := range t.threads {
+			return pid
+		}
+	}
+	return t.first
+}
+
+// unknown makes a thread that nothing told of: the first, or one that was there
+// before the trace.
+func (t *Trace) unknown(pid int) *thread {
+	if main := t.threads[0]; main != nil && t.first == 0 && !t.born[pid] {
+		// The one without a number has one now that there are several.
+		delete(t.threads, 0)
+		main.tid = pid
+		if main.proc.pid == 0 {
+			main.proc.pid = pid
+		}
+		t.threads[pid], t.first = main, pid
+		return main
+	}
+	if len(t.threads) == 0 && t.first == 0 {
+		t.first = pid
+	}
+	if len(t.threads) >= mostThreads {
+		t.lostThreads++
+		pid = overflow
+		if th := t.threads[pid]; th != nil {
+			return th
+		}
+	}
+	proc := &process{pid: pid, fds: map[int32]*descriptor{}}
+	if t.attached != nil { // -p: what is attached to at the beginning is one process
+		proc = t.attached
+	}
+	th := &thread{tid: pid, proc: proc}
+	t.threads[pid] = th
+	return th
+}
+
+// mostThreads that are followed at the same time; overflow takes the rest together.
+const (
+	mostThreads = 65536
+	overflow    = -1
+)
+
+// forked makes the thread that a clone gave.
+func (t *Trace) forked(parent *thread, tid int, args []byte) {
+	if tid <= 0 || len(t.threads) >= mostThreads {
+		return
+	}
+	t.born[tid] = true
+	child := t.threads[tid]
+	if child == nil {
+		child = &thread{tid: tid}
+		t.threads[tid] = child
+	}
+	switch {
+	case hasFlag(args, "CLONE_THREAD"):
+		child.proc = parent.proc
+	case child.proc == nil || child.proc.pid == tid:
+		// Lines of the child may come before the call that made it returns.
+		mine := map[int32]*descriptor{}
+		if child.proc != nil {
+			mine = child.proc.fds
+		}
+		child.proc = &process{pid: tid, comm: parent.proc.comm, fds: mine}
+		if hasFlag(args, "CLONE_FILES") {
+			child.proc.fds = parent.proc.fds
+			return
+		}
+		for fd, d := range parent.proc.fds {
+			if mine[fd] == nil {
+				mine[fd] = d
+			}
+		}
+	}
+}
+
+// gone ends a thread; a call that it sat in ends with it.
+func (t *Trace) gone(th *thread, at int64) {
+	if th.open != nil {
+		t.addOpen(th, at)
+		t.finish(th, th.open.call, th.open.fd, th.open.begin, at, nil, &Line{Took: -1})
+		th.open = nil
+	}
+	t.left = append(t.left, th) // its cells are written with the second
+	delete(t.threads, th.tid)
+	if t.recent == th {
+		t.recent = nil
+	}
+}
+
+// replaced is an execve of a thread that was not its process' first: it takes the
+// first one's number.
+func (t *Trace) replaced(pid, by int) {
+	th := t.threads[by]
+	if th == nil || pid == by {
+		return
+	}
+	if old := t.threads[pid]; old != nil {
+		old.open = nil
+		t.left = append(t.left, old)
+	}
+	delete(t.threads, by)
+	moved := &thread{tid: pid, proc: th.proc, open: th.open}
+	th.open = nil
+	t.left = append(t.left, th)
+	t.threads[pid], t.recent = moved, nil
+}

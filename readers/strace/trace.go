@@ -1,0 +1,263 @@
+package strace
+
+import (
+	"snag/recording"
+)
+
+// Options of a trace.
+type Options struct {
+	PID   int   // of lines without a number (-ff: from the file's name); 0: not known
+	Begin int64 // Unix ns: where a trace without a wall clock begins; of -t and -tt the midnight of its day
+	// Second is the length of what is counted together, ns; 0: one second.
+	Second int64
+}
+
+// Trace joins the lines of one trace. Give it lines in their order, then End.
+type Trace struct {
+	o        Options
+	out      recording.Sink
+	clock    clock
+	calls    *callNames
+	threads  map[int]*thread
+	born     map[int]bool // whom a clone that was seen made
+	recent   *thread
+	first    int // the thread that was there first
+	attached *process
+	left     []*thread // ended in this second, with cells
+	second   int64     // the second that is counted now begins here; 0: no line had a time
+
+	locks                    locks
+	later                    []span
+	rows                     int
+	fdRows, lockRows, events int
+	folded                   int
+	Counts                   Counts
+
+	lostThreads int
+}
+
+// Counts says how much of a trace was read.
+type Counts struct {
+	Lines      uint64
+	Calls      uint64 // that ended
+	Timed      uint64 // of them, those whose length is known
+	Noise      uint64 // lines that are nothing of strace's
+	Orphans    uint64 // ends of calls whose beginning is not in the trace
+	Unfinished uint64 // calls that no line ends
+	First      recording.Time
+	Last       recording.Time
+	Style      Style
+}
+
+// New begins a trace whose rows go to out.
+func New(out recording.Sink, o Options) *Trace {
+	if o.Second <= 0 {
+		o.Second = 1e9
+	}
+	return &Trace{
+		o: o, out: out, clock: clock{midnight: o.Begin, begin: o.Begin}, calls: newCallNames(),
+		threads: map[int]*thread{}, born: map[int]bool{}, locks: locks{},
+	}
+}
+
+// Line takes the next line.
+func (t *Trace) Line(l *Line) {
+	t.Counts.Lines++
+	switch l.Kind {
+	case Noise:
+		t.Counts.Noise++
+		return
+	case Frame:
+		return
+	case Attached:
+		t.adopt(l.PID)
+		return
+	}
+	at := t.clock.at(l)
+	if at >= t.second+t.o.Second {
+		t.turn(at)
+	}
+	if l.Kind == Superseded {
+		t.replaced(l.PID, int(l.Ret))
+		return
+	}
+	th := t.who(l.PID)
+	switch l.Kind {
+	case Call:
+		id := t.calls.id(l.Name)
+		fd := int32(-1)
+		if t.calls.class[id]&hasFD != 0 {
+			fd = firstFD(l.Args)
+		}
+		end := at
+		if l.Took > 0 {
+			end += l.Took
+			t.spread(th, id, fd, at, end)
+		}
+		t.finish(th, id, fd, at, end, l.Args, l)
+	case Unfinished:
+		t.begin(th, l, at)
+	case Resumed:
+		t.resume(th, l, at)
+	case Signal:
+		t.signal(th, l, at)
+	case Exit:
+		t.gone(th, at)
+	}
+}
+
+// adopt takes a thread that strace says it attached to: before any call is seen,
+// all are of the process that -p named.
+func (t *Trace) adopt(tid int) {
+	if t.second != 0 || t.Counts.Calls > 0 {
+		return
+	}
+	if t.attached == nil {
+		t.attached = &process{pid: tid, fds: map[int32]*descriptor{}}
+		t.first = tid
+	}
+	t.threads[tid] = &thread{tid: tid, proc: t.attached}
+}
+
+func (t *Trace) begin(th *thread, l *Line, at int64) {
+	id := t.calls.id(l.Name)
+	fd := int32(-1)
+	if t.calls.class[id]&hasFD != 0 {
+		fd = firstFD(l.Args)
+	}
+	if th.open != nil {
+		t.Counts.Unfinished++
+	}
+	p := &th.spare
+	*p = pending{call: id, fd: fd, begin: at, from: at, args: append(p.args[:0], l.Args...)}
+	th.open = p
+	t.locks.begin(th, id, t.calls, p.args, at)
+}
+
+func (t *Trace) resume(th *thread, l *Line, at int64) {
+	id := t.calls.id(l.Name)
+	p := th.open
+	if p == nil || p.call != id {
+		t.Counts.Orphans++
+		begin := at
+		if l.Took > 0 {
+			begin -= l.Took
+		}
+		t.finish(th, id, -1, begin, at, l.Args, l)
+		return
+	}
+	th.open = nil
+	// The length that strace measured counts; the time of this line is of its printing.
+	end := at
+	if l.Took >= 0 && p.begin != 0 {
+		end = p.begin + l.Took
+	}
+	t.spread(th, id, p.fd, p.from, max(end, p.from))
+	p.args = append(p.args, l.Args...)
+	if l.Took < 0 && t.clock.style != NoTime {
+		l.Took = at - p.begin
+	}
+	t.finish(th, id, p.fd, p.begin, end, p.args, l)
+}
+
+// finish counts a call that ended. Of exit(2) strace shows a line, but nothing
+// comes back from it: as in strace -c, it is no call that ended.
+func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end int64, args []byte, l *Line) {
+	class := t.calls.class[id]
+	if class&ends != 0 {
+		return
+	}
+	t.Counts.Calls++
+	if l.Took >= 0 {
+		t.Counts.Timed++
+	}
+	c := th.cells.at(keyOf(id, fd))
+	c.took(begin, l.Took)
+	if l.Errno != nil {
+		if c.errs == nil {
+			c.errs = map[string]uint64{}
+		}
+		c.errs[string(l.Errno)]++
+	} else if class&(reads|writes) != 0 && l.Known && l.Ret > 0 {
+		c.done += uint64(l.Ret)
+	}
+	if class&asks != 0 {
+		if n, ok := lastNumber(args); ok {
+			c.asked, c.hasAsked = c.asked+n, true
+		}
+	}
+	if fd >= 0 {
+		t.use(th, fd, begin, args)
+	}
+	if class&^(hasFD|reads|writes|asks|waits) != 0 {
+		t.special(th, class, id, fd, begin, end, args, l)
+	}
+	if l.Took >= longCall && class&(waits|locking) == 0 {
+		t.blocked(th, id, fd, begin, begin+l.Took)
+	}
+}
+
+// special follows what calls change: descriptors, threads, locks.
+func (t *Trace) special(th *thread, class class, id uint16, fd int32, begin, end int64, args []byte, l *Line) {
+	failed := l.Errno != nil || !l.Known
+	switch {
+	case class&locking != 0:
+		t.locks.end(t, th, args, l, begin, end)
+	case failed && !(class&names != 0 && string(l.Errno) == "EINPROGRESS"):
+	case class&opens != 0:
+		t.opened(th, t.calls.names[id], end, int32(l.Ret), args, l.Tail)
+	case class&closes != 0:
+		delete(th.proc.fds, fd)
+	case class&names != 0:
+		t.named(th, t.calls.names[id], fd, begin, args)
+	case class&pairs != 0:
+		t.paired(th, t.calls.names[id], end, args)
+	case class&forks != 0:
+		t.forked(th, int(l.Ret), args)
+	case class&executes != 0:
+		t.executed(th, args)
+	}
+}
+
+// spread adds the time from begin to end that lies in the present second, and the
+// part after it to the seconds it falls into, as they come.
+func (t *Trace) spread(th *thread, id uint16, fd int32, begin, end int64) {
+	here := min(end, t.second+t.o.Second)
+	if here > begin {
+		th.cells.at(keyOf(id, fd)).sum += here - begin
+	}
+	if end > here { // it reaches into a later second: one thread's line, nobody's after it
+		t.later = append(t.later, span{th, id, fd, max(begin, here), end})
+	}
+}
+
+// addOpen adds what of a call that goes on lies before at.
+func (t *Trace) addOpen(th *thread, at int64) {
+	if p := th.open; at > p.from {
+		th.cells.at(keyOf(p.call, p.fd)).sum += at - p.from
+		p.from = at
+	}
+}
+
+// span is a part of a call that lies in seconds to come.
+type span struct {
+	th         *thread
+	call       uint16
+	fd         int32
+	begin, end int64
+}
+
+// lastNumber is the number that a call's arguments end in.
+func lastNumber(args []byte) (n uint64, ok bool) {
+	i := len(args)
+	for i > 0 && args[i-1] >= '0' && args[i-1] <= '9' && len(args)-i < 18 {
+		i--
+	}
+	if i == len(args) || i == 0 || args[i-1] != ' ' {
+		return 0, false
+	}
+	for _, c := range args[i:] {
+		n = n*10 + uint64(c-'0')
+	}
+	return n, true
+}
