@@ -79,7 +79,7 @@ against, what it ruled out, and what it could not see. It changes nothing.
 		return usage("%v (snag %s --help)", err, cmd.Name())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(findCommand(), profileCommand(), syscallsCommand(), blockedCommand(), judgeCommand(), reportCommand(),
+	root.AddCommand(findCommand(), profileCommand(), syscallsCommand(), blockedCommand(), judgeCommand(), reportCommand(), readCommand(),
 		showCommand(), suspectsCommand(), watchCommand(), labCommand(), labJanitorCommand(), labActorCommand())
 	return root
 }

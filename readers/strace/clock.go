@@ -35,6 +35,9 @@ func (c *clock) at(l *Line) int64 {
 		}
 		t += l.Stamp
 	default:
+		if c.now == 0 {
+			c.now = c.begin
+		}
 		return c.now
 	}
 	c.style = l.Style

@@ -74,6 +74,9 @@ func (t *Trace) Line(l *Line) {
 		return
 	}
 	at := t.clock.at(l)
+	if t.Counts.First == 0 {
+		t.Counts.First = recording.Time(at)
+	}
 	if at >= t.second+t.o.Second {
 		t.turn(at)
 	}
@@ -122,7 +125,10 @@ func (t *Trace) adopt(tid int) {
 func (t *Trace) begin(th *thread, l *Line, at int64) {
 	id := t.calls.id(l.Name)
 	fd := int32(-1)
-	if t.calls.class[id]&hasFD != 0 {
+	switch class := t.calls.class[id]; {
+	case class&ends != 0:
+		return
+	case class&hasFD != 0:
 		fd = firstFD(l.Args)
 	}
 	if th.open != nil {

@@ -1,0 +1,40 @@
+package reader
+
+import (
+	"context"
+	"time"
+
+	"snag/recording"
+)
+
+// Format is one kind of file that others write.
+type Format struct {
+	Name  string // as coverage names it: "strace"
+	About string
+	// Sniff tells by a file's beginning, unpacked, whether it is of this kind.
+	Sniff func(head []byte) bool
+	// Read reads a file to its end and hands its rows to out, their times as
+	// recording.Time. What it could not read it says in Told; an error is only what
+	// keeps it from going on.
+	Read func(ctx context.Context, in *Input, o Options, out recording.Sink) (Told, error)
+}
+
+// Options are what the user told of a file.
+type Options struct {
+	// Zone is that of times without one.
+	Zone *time.Location
+	// Modified is when the file was last written: the day of times that name none.
+	Modified time.Time
+	// PID is the process of what names none; 0: not known.
+	PID int
+}
+
+// Told is what a file held.
+type Told struct {
+	First, Last recording.Time // of its lines; 0: it has no times
+	Coverage    []recording.Coverage
+	Facts       []recording.Fact
+	Lines       uint64
+	// Doubts are sentences on what could not be read, or not be told for certain.
+	Doubts []string
+}
