@@ -53,11 +53,12 @@ func Read(ctx context.Context, p Plan) error {
 	if err != nil {
 		return err
 	}
-	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1}, recording.Options{})
+	var first, last recording.Time // when the files' lines begin and end
+	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1},
+		recording.Options{Now: func() recording.Time { return last }})
 	if err != nil {
 		return err
 	}
-	var first, last recording.Time
 	var failed error
 	for _, f := range files {
 		stop := progress(ctx, p.Tick, files)
