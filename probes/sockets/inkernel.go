@@ -49,7 +49,7 @@ func loadInKernel(env *probe.Env) (*inKernel, error) {
 func load(spec *ebpf.CollectionSpec, types *btf.Spec) (*inKernel, error) {
 	k := &inKernel{lacks: missing(types, hooks), links: map[string][]link.Link{}}
 	var err error
-	if k.reasons, err = configure(spec, types, nanotime()); err != nil {
+	if k.reasons, err = configure(spec, types, nanotime(), k.lacks["sockets.turns"] == nil); err != nil {
 		return nil, err
 	}
 	for _, h := range hooks {

@@ -230,11 +230,11 @@ const (
 	kernelProgSent            = "sent"
 	kernelProgSetState        = "set_state"
 	kernelProgSignal          = "signal"
-	kernelProgTurnClosing     = "turn_closing"
 	kernelProgTurnRead        = "turn_read"
 	kernelProgTurnSweep       = "turn_sweep"
 	kernelVarConnRows         = "conn_rows"
 	kernelVarEpoch            = "epoch"
+	kernelVarHasTurns         = "has_turns"
 	kernelVarHolding          = "holding"
 	kernelVarLost             = "lost"
 	kernelVarReasonsOfCaller  = "reasons_of_caller"
@@ -297,7 +297,6 @@ type kernelProgramSpecs struct {
 	Sent         *ebpf.ProgramSpec `ebpf:"sent"`
 	SetState     *ebpf.ProgramSpec `ebpf:"set_state"`
 	Signal       *ebpf.ProgramSpec `ebpf:"signal"`
-	TurnClosing  *ebpf.ProgramSpec `ebpf:"turn_closing"`
 	TurnRead     *ebpf.ProgramSpec `ebpf:"turn_read"`
 	TurnSweep    *ebpf.ProgramSpec `ebpf:"turn_sweep"`
 }
@@ -333,6 +332,7 @@ type kernelMapSpecs struct {
 type kernelVariableSpecs struct {
 	ConnRows         *ebpf.VariableSpec `ebpf:"conn_rows"`
 	Epoch            *ebpf.VariableSpec `ebpf:"epoch"`
+	HasTurns         *ebpf.VariableSpec `ebpf:"has_turns"`
 	Holding          *ebpf.VariableSpec `ebpf:"holding"`
 	Lost             *ebpf.VariableSpec `ebpf:"lost"`
 	ReasonsOfCaller  *ebpf.VariableSpec `ebpf:"reasons_of_caller"`
@@ -415,6 +415,7 @@ func (m *kernelMaps) Close() error {
 type kernelVariables struct {
 	ConnRows         *ebpf.Variable `ebpf:"conn_rows"`
 	Epoch            *ebpf.Variable `ebpf:"epoch"`
+	HasTurns         *ebpf.Variable `ebpf:"has_turns"`
 	Holding          *ebpf.Variable `ebpf:"holding"`
 	Lost             *ebpf.Variable `ebpf:"lost"`
 	ReasonsOfCaller  *ebpf.Variable `ebpf:"reasons_of_caller"`
@@ -439,7 +440,6 @@ type kernelPrograms struct {
 	Sent         *ebpf.Program `ebpf:"sent"`
 	SetState     *ebpf.Program `ebpf:"set_state"`
 	Signal       *ebpf.Program `ebpf:"signal"`
-	TurnClosing  *ebpf.Program `ebpf:"turn_closing"`
 	TurnRead     *ebpf.Program `ebpf:"turn_read"`
 	TurnSweep    *ebpf.Program `ebpf:"turn_sweep"`
 }
@@ -455,7 +455,6 @@ func (p *kernelPrograms) Close() error {
 		p.Sent,
 		p.SetState,
 		p.Signal,
-		p.TurnClosing,
 		p.TurnRead,
 		p.TurnSweep,
 	)
