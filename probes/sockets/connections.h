@@ -9,8 +9,8 @@ static __always_inline struct conn_value *connection(struct sock *sk, __u8 role,
 
 	flow_of_typed_sock(&key.flow, sk);
 	key.role = role;
-	if (role == ROLE_CONNECT)
-		key.flow.lport = 0;
+	if (role != ROLE_CONNECT)
+		key.flow.lport = local_port(sk);
 	if (role == ROLE_ACCEPT)
 		key.flow.rport = 0;
 	v = odd ? bpf_map_lookup_elem(&connections_b, &key) : bpf_map_lookup_elem(&connections_a, &key);
@@ -89,9 +89,27 @@ static __always_inline void count_opened(struct sock *sk, __u64 id, int old)
 	b->established = now;
 }
 
+static __always_inline void count_bytes(struct conn_value *v, struct sock *sk)
+{
+	const struct tcp_sock *any = (void *)sk;
+	struct tcp_sock *tp;
+
+	if (!has_turns) { /* nor, maybe, the helper */
+		add(&v->bytes_in, BPF_CORE_READ(any, bytes_received));
+		add(&v->bytes_out, BPF_CORE_READ(any, bytes_sent) - BPF_CORE_READ(any, bytes_retrans));
+		return;
+	}
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return; /* it is one: see is_tcp */
+	if (tp->bytes_received)
+		add(&v->bytes_in, tp->bytes_received);
+	if (tp->bytes_sent)
+		add(&v->bytes_out, tp->bytes_sent - tp->bytes_retrans);
+}
+
 static __always_inline void count_closed(struct sock *sk, __u64 id, int old)
 {
-	const struct tcp_sock *tp = (void *)sk;
 	struct conn_value *v;
 	struct birth *b;
 	__u8 role;
@@ -112,8 +130,7 @@ static __always_inline void count_closed(struct sock *sk, __u64 id, int old)
 		return;
 	}
 	add(&v->closed, 1);
-	add(&v->bytes_in, BPF_CORE_READ(tp, bytes_received));
-	add(&v->bytes_out, BPF_CORE_READ(tp, bytes_sent) - BPF_CORE_READ(tp, bytes_retrans));
+	count_bytes(v, sk);
 	if (b && b->established) {
 		age = bpf_ktime_get_ns() - b->established;
 		if (age < 1000000000ULL)
@@ -131,17 +148,14 @@ static __always_inline void count_state(struct sock *sk, int old, int new)
 
 	switch (new) {
 	case TCP_SYN_SENT:
-		add(&runs[CONNECTIONS], 1);
 		born(id, bpf_ktime_get_ns());
 		return;
 	case TCP_ESTABLISHED:
 		if (old != TCP_SYN_SENT && old != TCP_SYN_RECV)
 			return;
-		add(&runs[CONNECTIONS], 1);
 		count_opened(sk, id, old);
 		return;
 	case TCP_CLOSE:
-		add(&runs[CONNECTIONS], 1);
 		forget_writes(sk);
 		if (old != TCP_LISTEN && old != TCP_CLOSE)
 			count_closed(sk, id, old);

@@ -30,12 +30,10 @@ static __always_inline void flow_of_full_sock(struct flow *f, const struct sock 
 
 /* The same of a socket that a tracepoint hands over with its type (tp_btf): its fields
  * are then plain loads, where each call of bpf_probe_read_kernel costs as much as the
- * rest of a row. */
+ * rest of a row. Without lport. */
 static __always_inline void flow_of_typed_sock(struct flow *f, struct sock *sk)
 {
 	f->netns = sk->__sk_common.skc_net.net->ns.inum;
-	/* Not skc_num: see flow_of_full_sock. It lies beyond struct sock. */
-	f->lport = bpf_ntohs(BPF_CORE_READ((const struct inet_sock *)sk, inet_sport));
 	f->rport = bpf_ntohs(sk->__sk_common.skc_dport);
 	if (sk->__sk_common.skc_family == AF_INET6) {
 		f->family = 6;
@@ -46,6 +44,16 @@ static __always_inline void flow_of_typed_sock(struct flow *f, struct sock *sk)
 		*(__u32 *)f->laddr = sk->__sk_common.skc_rcv_saddr;
 		*(__u32 *)f->raddr = sk->__sk_common.skc_daddr;
 	}
+}
+
+/* The local port, also of a socket in CLOSE, which has given skc_num back (see
+ * flow_of_full_sock). */
+static __always_inline __u16 local_port(struct sock *sk)
+{
+	__u16 num = sk->__sk_common.skc_num;
+
+	/* It lies beyond struct sock: no plain load. */
+	return num ? num : bpf_ntohs(BPF_CORE_READ((const struct inet_sock *)sk, inet_sport));
 }
 
 /* A packet that came in: its destination is our end. False: no IP header. */

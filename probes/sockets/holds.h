@@ -38,7 +38,7 @@ static __always_inline struct hold_key hold_key(struct sock *sk)
 {
 	struct hold_key key = {.sk = (__u64)sk};
 
-	key.lport = bpf_ntohs(BPF_CORE_READ((const struct inet_sock *)sk, inet_sport));
+	key.lport = local_port(sk);
 	key.rport = bpf_ntohs(sk->__sk_common.skc_dport);
 	return key;
 }
@@ -51,6 +51,7 @@ static __always_inline struct hold *hold_of(struct sock *sk)
 
 	if (h && !h->flow.family) {
 		flow_of_typed_sock(&h->flow, sk);
+		h->flow.lport = local_port(sk);
 		h->inode = inode_of(sk);
 		h->cookie = BPF_CORE_READ(sk, __sk_common.skc_cookie.counter);
 	}
@@ -102,7 +103,6 @@ static __always_inline void hold_write(struct sock *sk, struct tcp_sock *tp)
 	h = hold_of(sk);
 	if (!h)
 		return;
-	add(&runs[HOLDS], 1);
 	add(&h->held, 1);
 	p = bpf_map_lookup_elem(&pendings, &id);
 	if (p && p->seq == snd_nxt) {

@@ -240,7 +240,6 @@ const (
 	kernelVarReasonsOfCaller  = "reasons_of_caller"
 	kernelVarResetHasReason   = "reset_has_reason"
 	kernelVarRetransmitHasErr = "retransmit_has_err"
-	kernelVarRuns             = "runs"
 	kernelVarStarted          = "started"
 	kernelVarTurnRows         = "turn_rows"
 	kernelVarTurnSocks        = "turn_socks"
@@ -338,7 +337,6 @@ type kernelVariableSpecs struct {
 	ReasonsOfCaller  *ebpf.VariableSpec `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.VariableSpec `ebpf:"reset_has_reason"`
 	RetransmitHasErr *ebpf.VariableSpec `ebpf:"retransmit_has_err"`
-	Runs             *ebpf.VariableSpec `ebpf:"runs"`
 	Started          *ebpf.VariableSpec `ebpf:"started"`
 	TurnRows         *ebpf.VariableSpec `ebpf:"turn_rows"`
 	TurnSocks        *ebpf.VariableSpec `ebpf:"turn_socks"`
@@ -421,7 +419,6 @@ type kernelVariables struct {
 	ReasonsOfCaller  *ebpf.Variable `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.Variable `ebpf:"reset_has_reason"`
 	RetransmitHasErr *ebpf.Variable `ebpf:"retransmit_has_err"`
-	Runs             *ebpf.Variable `ebpf:"runs"`
 	Started          *ebpf.Variable `ebpf:"started"`
 	TurnRows         *ebpf.Variable `ebpf:"turn_rows"`
 	TurnSocks        *ebpf.Variable `ebpf:"turn_socks"`

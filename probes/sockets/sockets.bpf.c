@@ -22,6 +22,10 @@
 
 char __license[] SEC("license") = "Dual BSD/GPL";
 
+/* Turns need what kernels before 6.3 have not: what is under it is then dead to the
+ * verifier. */
+const volatile bool has_turns = false;
+
 #include "tables.h"
 #include "flow.h"
 #include "holds.h"
@@ -50,14 +54,11 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	return 0;
 }
 
-/* Turns need what kernels before 6.3 have not; the branch is then dead to the
- * verifier. */
-const volatile bool has_turns = false;
-
 SEC("tp_btf/inet_sock_set_state")
 int BPF_PROG(set_state, struct sock *sk, int old, int new)
 {
-	if (!is_tcp(sk))
+	/* Of the ten changes of a connection's two ends half are of no interest. */
+	if (new == TCP_SYN_RECV || new == TCP_FIN_WAIT2 || new == TCP_CLOSE_WAIT || !is_tcp(sk))
 		return 0;
 	count_state(sk, old, new);
 	if (has_turns)

@@ -167,10 +167,10 @@ static __always_inline struct turn *new_turn(struct sock *sk, __u8 role, __u32 w
 	__sync_fetch_and_add(&turn_socks, 1);
 	flow_of_typed_sock(&t->key.flow, sk);
 	t->key.role = t->role = role;
-	if (role == ROLE_CONNECT)
-		t->key.flow.lport = 0;
-	else
+	if (role == ROLE_ACCEPT) {
+		t->key.flow.lport = local_port(sk);
 		t->key.flow.rport = 0;
+	}
 	t->base = written;
 	return t;
 }
