@@ -11,15 +11,16 @@ import (
 const (
 	// smallHeap, bytes: with the program itself some 20 MB, snag find stays under
 	// 60 MB on a host with 10,000 sockets (docs/bench.md).
-	smallHeap = 40 << 20
+	smallHeap = 32 << 20
 	// room is how much more than what is in use the heap may grow to where that is
 	// more: with less, the collector would take the CPU that the services need.
 	room = 1.5
 )
 
 // stayLean has the collector run sooner than Go would by itself, which lets the heap
-// double, until ctx ends. What the user says in GOMEMLIMIT or GOGC goes first.
+// double, until ctx ends, and gives back what only the program's start needed. What the user says in GOMEMLIMIT or GOGC goes first.
 func stayLean(ctx context.Context) {
+	giveBackPages() // the start of the program ran through all its packages
 	if os.Getenv("GOMEMLIMIT") != "" || os.Getenv("GOGC") != "" {
 		return
 	}

@@ -46,6 +46,10 @@ func loadInKernel(env *probe.Env) (*inKernel, error) {
 	return load(spec, types)
 }
 
+func relocatedBy(types *btf.Spec) ebpf.CollectionOptions {
+	return ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{KernelTypes: types}}
+}
+
 func load(spec *ebpf.CollectionSpec, types *btf.Spec) (*inKernel, error) {
 	k := &inKernel{lacks: missing(types, hooks), links: map[string][]link.Link{}}
 	var err error
@@ -57,7 +61,7 @@ func load(spec *ebpf.CollectionSpec, types *btf.Spec) (*inKernel, error) {
 			delete(spec.Programs, h.program)
 		}
 	}
-	if k.maps, err = ebpf.NewCollection(spec); err != nil {
+	if k.maps, err = ebpf.NewCollectionWithOptions(spec, relocatedBy(types)); err != nil {
 		// Then each program alone: one that this kernel refuses costs its own
 		// measure and no other.
 		if err := k.loadOneByOne(spec); err != nil {
