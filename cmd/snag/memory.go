@@ -11,7 +11,7 @@ import (
 const (
 	// smallHeap, bytes: with the program itself some 20 MB, snag find stays under
 	// 60 MB on a host with 10,000 sockets (docs/bench.md).
-	smallHeap = 32 << 20
+	smallHeap = 40 << 20
 	// room is how much more than what is in use the heap may grow to where that is
 	// more: with less, the collector would take the CPU that the services need.
 	room = 1.5
