@@ -9,6 +9,7 @@ package gclog
 
 import (
 	"bytes"
+	"strings"
 	"time"
 )
 
@@ -92,7 +93,7 @@ type Event struct {
 
 // Full tells whether a pause went over the whole heap with the program stopped.
 func (e *Event) Full() bool {
-	return e.Kind == Pause && (bytes.Contains([]byte(e.Name), []byte("Full")))
+	return e.Kind == Pause && strings.Contains(e.Name, "Full")
 }
 
 const (

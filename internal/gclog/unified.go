@@ -240,3 +240,20 @@ func (s *Stamp) add(text []byte) {
 		s.Uptime, s.HasUptime = d, true
 	}
 }
+
+// LastStamp is the stamp of the last whole line: what the file's time of change
+// stands beside.
+func LastStamp(b []byte) Stamp {
+	end := bytes.LastIndexByte(b, '\n')
+	if end < 0 {
+		return Stamp{}
+	}
+	line := b[bytes.LastIndexByte(b[:end], '\n')+1 : end]
+	if len(line) == 0 {
+		return Stamp{}
+	}
+	if isLegacy(line) {
+		return Stamp{} // a collection's stamp is of when it began
+	}
+	return stamp(line)
+}
