@@ -194,6 +194,20 @@ static __always_inline void *current_registers(void)
 	return BPF_CORE_READ(p, stack) + thread_size - bpf_core_type_size(struct pt_regs);
 }
 
+/* The system call that who runs now is in; negative: in none, an interrupt may be. */
+static __always_inline __s32 current_call(void)
+{
+	void *at = current_registers();
+	struct pt_regs___x86 *x = at;
+	struct pt_regs___arm64 *a = at;
+
+	if (bpf_core_field_exists(x->orig_ax))
+		return (__s32)BPF_CORE_READ(x, orig_ax);
+	if (bpf_core_field_exists(a->syscallno))
+		return BPF_CORE_READ(a, syscallno);
+	return -1;
+}
+
 static __noinline int note_waker_top(struct thread *t)
 {
 	struct top_key key = {};
