@@ -8,15 +8,69 @@ import (
 	"snag/internal/kernel"
 )
 
-// hand is one time that a lock went from a thread to the next: a thread that had been
-// woken from a futex by another of its process wakes a third.
+// mostHands are noted in a second: HANDS of tables.h.
+const mostHands = 4096
+
+// hand is one time that a lock went from a thread to the next, perhaps: a thread that had
+// been woken from a futex by another of its process wakes a third.
 type hand struct {
 	key   kernelHandKey
 	value kernelHandValue
+	since uint64 // the one who lets go has had it since; set by settle
+	woken bool   // it had been woken for it, and had not just come by
 }
 
 // held is how long the one who lets go had it, ns.
-func (h hand) held() uint64 { return h.key.At - min(h.value.Hold.Got, h.key.At) }
+func (h hand) held() uint64 { return h.key.At - min(h.since, h.key.At) }
+
+// wake is that a thread was woken at a time.
+type wake struct {
+	pid, tid uint32
+	at       uint64
+}
+
+// settle keeps those of hands, by time, by which a lock went on. Threads wake each other
+// for work too: but who is woken for a lock passes it on, or finds it taken and waits
+// again at once, in vain, until whoever took it wakes the next.
+func settle(hands []hand) []hand {
+	passes, vain := map[wake]bool{}, map[wake]int{}
+	for i, h := range hands {
+		v := h.value
+		if v.Hold.Got != 0 {
+			passes[wake{v.Tgid, h.key.Tid, v.Hold.Got}] = true
+		}
+		if v.Vain != 0 {
+			vain[wake{v.Tgid, v.To, v.Vain}] = i
+		}
+	}
+	real := make([]bool, len(hands))
+	for i := len(hands) - 1; i >= 0; i-- {
+		v := hands[i].value
+		w := wake{v.Tgid, v.To, hands[i].key.At}
+		again, ok := vain[w]
+		real[i] = hands[i].key.Lock != 0 || passes[w] || ok && again > i && real[again]
+	}
+	var out []hand
+	let, kept := map[wake]bool{}, map[wake]bool{}
+	for i, h := range hands {
+		v := h.value
+		got := wake{v.Tgid, h.key.Tid, v.Hold.Got}
+		switch {
+		case !real[i]:
+			continue
+		case v.Hold.Got != 0 && !let[got]:
+			let[got] = true
+			h.since, h.woken = v.Hold.Got, true
+		case v.Vain != 0 && kept[wake{v.Tgid, v.To, v.Vain}]:
+			h.since = v.Vain
+		default:
+			continue
+		}
+		kept[wake{v.Tgid, v.To, h.key.At}] = true
+		out = append(out, h)
+	}
+	return out
+}
 
 // passing is how one lock went from thread to thread in a second.
 type passing struct {
@@ -38,6 +92,7 @@ func sortHands(hands []hand) (byWord map[lockID]*passing, parking []*passing) {
 	slices.SortFunc(hands, func(a, b hand) int {
 		return cmp.Or(cmp.Compare(a.key.At, b.key.At), cmp.Compare(a.key.Tid, b.key.Tid))
 	})
+	hands = settle(hands)
 	byWord = map[lockID]*passing{}
 	groups := threadGroups{}
 	for _, h := range hands {
@@ -105,32 +160,30 @@ const (
 	// fewHolders have it in turn, none of them longer than mostAlone of the time.
 	fewHolders = 4
 	mostAlone  = 0.6
-	// linked of the time somebody had it who was woken by the one that had it before.
-	linked = 0.5
+	// wokenShare of the time somebody had it who was woken for it, and had not just
+	// come by.
+	wokenShare = 0.2
+	// fewWaiting threads wait for it.
+	fewWaiting = 3
 )
 
-// isLock tells whether it is one lock that goes round: from is the start of the second,
-// ns.
+// isLock tells whether it is one lock that goes round between from and to, ns.
 func (p *passing) isLock(from, to uint64) bool {
-	holders := map[uint32]uint64{}
-	var sum, links, union, end uint64
-	passed := map[[2]uint64]bool{} // to whom, when
-	for _, h := range p.hands {
-		passed[[2]uint64{uint64(h.value.To), h.key.At}] = true
-	}
+	holders, waiting := map[uint32]uint64{}, map[uint32]bool{}
+	var sum, woken, union, end uint64
 	first := to
 	for _, h := range p.byStart() {
-		got, took := h.value.Hold.Got, h.held()
+		took := h.held()
 		holders[h.key.Tid] += took
+		waiting[h.value.To] = true
 		sum += took
-		first = min(first, got)
-		if h.key.At > end {
-			union += h.key.At - max(end, min(got, h.key.At))
-			end = h.key.At
+		first = min(first, h.since)
+		if h.woken {
+			woken += took
 		}
-		// Who passed it on in the last second is not known here.
-		if got < from || passed[[2]uint64{uint64(h.key.Tid), got}] {
-			links += took
+		if h.key.At > end {
+			union += h.key.At - max(end, min(h.since, h.key.At))
+			end = h.key.At
 		}
 	}
 	if sum == 0 || to <= from {
@@ -138,7 +191,8 @@ func (p *passing) isLock(from, to uint64) bool {
 	}
 	most := slices.Max(slices.Collect(maps.Values(holders)))
 	return len(holders) >= fewHolders && float64(most) <= mostAlone*float64(sum) &&
-		float64(sum-union) <= atOnce*float64(sum) && float64(links) >= linked*float64(sum) &&
+		len(waiting) >= fewWaiting && float64(woken) >= wokenShare*float64(sum) &&
+		float64(sum-union) <= atOnce*float64(sum) &&
 		float64(union) >= heldShare*float64(to-min(first, from))
 }
 
@@ -146,7 +200,7 @@ func (p *passing) isLock(from, to uint64) bool {
 func (p *passing) byStart() []hand {
 	out := slices.Clone(p.hands)
 	slices.SortFunc(out, func(a, b hand) int {
-		return cmp.Or(cmp.Compare(a.value.Hold.Got, b.value.Hold.Got), cmp.Compare(a.key.At, b.key.At))
+		return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.key.At, b.key.At))
 	})
 	return out
 }
@@ -157,6 +211,9 @@ func (p *passing) waits(from, to uint64, now map[uint32]kernelThread) *futex {
 	f := &futex{lockID: lockID{p.pid, 0, true}, waiters: map[uint32]bool{}}
 	for _, h := range p.hands {
 		v := h.value
+		if h.key.At < from {
+			continue
+		}
 		f.waiters[v.To] = true
 		f.n++
 		f.comm = v.Comm
@@ -236,7 +293,7 @@ func (h hand) doing() held {
 		call: "running", fd: -1, tid: h.key.Tid, comm: kernel.Text(v.WakerComm[:]), wake: noPair,
 		stack: pair{int(v.Tgid), v.WakerKstack, v.WakerUstack, v.WakerSite}, letGo: true,
 	}
-	if float64(v.Hold.Busy) < busyShare*float64(h.held()) {
+	if v.Hold.BusyAt < h.since || float64(v.Hold.Busy) < busyShare*float64(h.held()) {
 		return out
 	}
 	t := kernelThread{Start: 1, Tgid: v.Tgid, Nr: v.Hold.Nr, Args: [3]uint64{v.Hold.Object}, How: howSleep, Kstack: v.Hold.Kstack, Ustack: v.Hold.Ustack, Site: v.Hold.Site, Comm: v.WakerComm}

@@ -4,11 +4,12 @@
 
 /* A wait ended at woken. It was for a lock, perhaps, which the thread has from then on;
  * or it had one already, and this is what it did with it. */
-static __always_inline void note_wait(struct hold *h, const struct thread *t, __u64 took)
+static __always_inline void note_wait(struct hold *h, const struct thread *t, __u64 begin, __u64 took)
 {
-	if (!h->got || took <= h->busy)
+	if (took <= h->busy && h->busy_at >= h->handed)
 		return;
 	h->busy = took;
+	h->busy_at = begin;
 	h->object = t->args[0];
 	h->nr = t->nr;
 	h->kstack = t->kstack;
@@ -28,18 +29,24 @@ static __always_inline void take(struct hold *h, const struct thread *t, __u64 w
 
 static __always_inline void note_hold(struct thread *t, __u64 begin, __u64 woken)
 {
-	bool taken = t->nr == (__s32)nr_futex && t->woken && t->waker_tgid == t->tgid && t->waker_call == t->nr;
+	bool taken = t->nr == (__s32)nr_futex && t->woken && t->waker_tgid == t->tgid && t->by_futex;
 
 	if (taken && for_lock(t)) {
 		take(&t->locked, t, woken);
 		return; /* a lock inside of another is waited for */
 	}
-	note_wait(&t->locked, t, woken - begin);
+	note_wait(&t->locked, t, begin, woken - begin);
 	if (taken)
 		take(&t->parked, t, woken);
 	else
-		note_wait(&t->parked, t, woken - begin);
+		note_wait(&t->parked, t, begin, woken - begin);
 }
+
+/* Who is woken for a lock and finds it taken waits again at once: whoever wakes it then
+ * has had it since, though nobody woke that one for it. */
+#define AT_ONCE 2000000ULL
+/* Nobody queues for long for what is held for less. */
+#define MOMENT 100000ULL
 
 /* The thread t is woken by who runs now, in a futex call. */
 static __always_inline void hand_on(struct thread *t, __u32 tid, __u64 now)
@@ -48,16 +55,22 @@ static __always_inline void hand_on(struct thread *t, __u32 tid, __u64 now)
 	struct hand_value v = {.began = t->start, .address = t->args[0], .tgid = t->tgid, .to = tid};
 	struct thread *by;
 	struct hold *h;
+	__u64 since;
 	long failed;
 
-	t->waker_call = current_call();
-	if (t->waker_call != t->nr)
+	t->by_futex = wakes_by_futex();
+	if (!t->by_futex)
 		return; /* a timer, that interrupted who runs now */
 	by = bpf_map_lookup_elem(&threads, &k.tid);
 	if (!by)
 		return;
 	h = k.lock ? &by->locked : &by->parked;
-	if (!h->got || h->got > now || (k.lock && h->address != v.address))
+	if (k.lock && (!h->got || h->address != v.address))
+		return;
+	if (!k.lock && t->parked.got && t->start > t->parked.got && t->start - t->parked.got < AT_ONCE)
+		v.vain = t->parked.got;
+	since = h->got ? h->got : v.vain;
+	if (!since || since + MOMENT > now)
 		return;
 	v.hold = *h;
 	v.kstack = t->kstack;
@@ -74,5 +87,5 @@ static __always_inline void hand_on(struct thread *t, __u32 tid, __u64 now)
 		failed = bpf_map_update_elem(&hands_a, &k, &v, BPF_ANY);
 	if (failed)
 		lose(LOST_HANDS);
-	h->got = 0; /* of many that it wakes the first: a lock is let go once */
+	h->handed = now;
 }

@@ -12,11 +12,11 @@ const ms = 1_000_000
 // passes makes one hand.
 func passes(from, by, to uint32, got, at, began uint64) hand {
 	return hand{
-		kernelHandKey{At: at, Tid: by},
-		kernelHandValue{
+		key: kernelHandKey{At: at, Tid: by},
+		value: kernelHandValue{
 			Tgid: 60, To: to, Began: began, Address: 0x7f00_0000_0000 + 4096*uint64(to), Kstack: 10, Ustack: 4,
 			WakerKstack: noStack, WakerUstack: noStack, Comm: comm("worker"), WakerComm: comm("worker"),
-			Hold: kernelHold{Got: got, From: from, Nr: unix.SYS_READ, Object: 7, Busy: (at - got) * 9 / 10, Kstack: 11, Ustack: 3},
+			Hold: kernelHold{Got: got, From: from, Nr: unix.SYS_READ, Object: 7, BusyAt: got + 1, Busy: (at - got) * 9 / 10, Kstack: 11, Ustack: 3},
 		},
 	}
 }
@@ -91,10 +91,10 @@ func TestWaitsForALockThatPassesOn(t *testing.T) {
 	idle := waiting
 	idle.Ustack = 5 // it waits for work, at the same word
 	f := p.waits(from, to, map[uint32]kernelThread{64: waiting, 65: idle, 200: waiting})
-	if len(f.waiters) != 8 || f.n != 50 || f.max != 140*ms {
+	if len(f.waiters) != 8 || f.n != 49 || f.max != 140*ms {
 		t.Errorf("%d waiters, %d waits, the longest %d ns", len(f.waiters), f.n, f.max)
 	}
-	if want := uint64(60 * ms); f.sum < 50*120*ms || f.sum > 50*140*ms+want {
+	if want := uint64(60 * ms); f.sum < 49*110*ms || f.sum > 50*140*ms+want {
 		t.Errorf("%d ns of waiting", f.sum)
 	}
 	var all futexes
@@ -110,7 +110,7 @@ func TestWaitsForALockThatPassesOn(t *testing.T) {
 	if row.Kind != kindMutex || row.OwnerCall != "read" || row.OwnerFD == nil || *row.OwnerFD != 7 || row.OwnerBy != "waker" || row.Owner < 61 || row.OwnerComm != "worker" || row.OwnerStack != 12004 {
 		t.Errorf("%+v", row)
 	}
-	if n := len(p.long()); n != 50 {
+	if n := len(p.long(from)); n != 49 { // what became of the last is not known yet
 		t.Errorf("%d waits of 100 ms and more are told", n)
 	}
 }
@@ -160,7 +160,7 @@ func FuzzHands(f *testing.F) {
 			h := p.holders()
 			h.most()
 		}
-		if n != len(hands) {
+		if n > len(hands) {
 			t.Errorf("%d hands of %d", n, len(hands))
 		}
 	})

@@ -23,6 +23,7 @@ type kernelHandKey struct {
 type kernelHandValue struct {
 	_           structs.HostLayout
 	Hold        kernelHold
+	Vain        uint64
 	Began       uint64
 	Address     uint64
 	Tgid        uint32
@@ -40,8 +41,10 @@ type kernelHandValue struct {
 type kernelHold struct {
 	_       structs.HostLayout
 	Got     uint64
+	Handed  uint64
 	Address uint64
 	Busy    uint64
+	BusyAt  uint64
 	Object  uint64
 	Nr      int32
 	Kstack  int32
@@ -134,8 +137,8 @@ type kernelThread struct {
 	How         uint8
 	Seeded      uint8
 	Shared      uint8
-	Pad         [1]uint8
-	WakerCall   int32
+	ByFutex     uint8
+	Pad         [4]uint8
 	Comm        [16]uint8
 	WakerComm   [16]uint8
 	RanComm     [16]uint8

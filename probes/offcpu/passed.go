@@ -1,5 +1,10 @@
 package offcpu
 
+import (
+	"cmp"
+	"slices"
+)
+
 // passedOn are the holders of locks whose words name nobody, by what passed on in one
 // second. A lock without a word of its own has the address 0.
 type passedOn map[lockID]*holding
@@ -8,7 +13,18 @@ type passedOn map[lockID]*holding
 // takes what their waiters waited on for one lock, where each parks on a word of its own.
 // Of those it returns the long waits too: the kernel's side tells those at locks' words.
 func (r *running) passed(f *futexes, hands []hand, now map[uint32]kernelThread, from, to uint64) (passedOn, []event) {
-	byWord, parking := sortHands(hands)
+	// What became of those who were woken last is told by the second after.
+	byWord, parking := sortHands(append(r.before, hands...))
+	r.before = slices.Clone(hands)
+	begin := from
+	if r.had > 0 && r.had < from {
+		begin = r.had
+	}
+	r.had = from
+	until := to
+	if len(hands) >= mostHands {
+		until = slices.MaxFunc(hands, func(a, b hand) int { return cmp.Compare(a.key.At, b.key.At) }).key.At
+	}
 	out := passedOn{}
 	var long []event
 	for id, p := range byWord {
@@ -18,7 +34,7 @@ func (r *running) passed(f *futexes, hands []hand, now map[uint32]kernelThread, 
 	most := map[uint32]*passing{}
 	for _, p := range parking {
 		p.remember(r.homes[p.pid])
-		if !p.isLock(from, to) {
+		if !p.isLock(begin, until) {
 			continue
 		}
 		if best := most[p.pid]; best == nil || len(p.hands) > len(best.hands) {
@@ -32,7 +48,7 @@ func (r *running) passed(f *futexes, hands []hand, now map[uint32]kernelThread, 
 		f.oneLock(x, p.home)
 		h := p.holders()
 		out[x.lockID] = &h
-		long = append(long, p.long()...)
+		long = append(long, p.long(from)...)
 	}
 	return out, long
 }
@@ -40,11 +56,11 @@ func (r *running) passed(f *futexes, hands []hand, now map[uint32]kernelThread, 
 // longWait is long_lock of tables.h, ns.
 const longWait = 100_000_000
 
-// long are the waits that are told by themselves.
-func (p *passing) long() (out []event) {
+// long are the waits that ended since from and are told by themselves.
+func (p *passing) long(from uint64) (out []event) {
 	for _, h := range p.hands {
 		v := h.value
-		if h.key.At < v.Began+longWait {
+		if h.key.At < from || h.key.At < v.Began+longWait {
 			continue
 		}
 		out = append(out, event{kernelLongKey{Begin: v.Began, Tid: v.To}, kernelLongValue{

@@ -53,7 +53,7 @@ func (r *running) second(last bool) error {
 		}
 	}
 	var hands []hand
-	if err := kernel.Drain(old.hands, name, func(k *kernelHandKey, v *kernelHandValue) { hands = append(hands, hand{*k, *v}) }); err != nil {
+	if err := kernel.Drain(old.hands, name, func(k *kernelHandKey, v *kernelHandValue) { hands = append(hands, hand{key: *k, value: *v}) }); err != nil {
 		return err
 	}
 	on, long := r.passed(&f, hands, all, from, to)

@@ -21,9 +21,11 @@ enum how {
 /* What a thread may hold since another of its process woke it from a futex: nobody
  * wakes for a lock but who lets go of it. */
 struct hold {
-	__u64 got;     /* when it was woken; 0: it handed on since, or never was */
+	__u64 got;     /* when it was woken; 0: it never was */
+	__u64 handed;  /* when it last woke another */
 	__u64 address; /* the word that it had waited on */
-	__u64 busy;    /* the longest wait since, ns */
+	__u64 busy;    /* the longest wait since the later of the two, or before, ns */
+	__u64 busy_at; /* when that began */
 	__u64 object;  /* of that wait: the call's first argument */
 	__s32 nr;
 	__s32 kstack;
@@ -53,12 +55,12 @@ struct thread {
 	__s32 waker_kstack;
 	__s32 waker_ustack;
 	__u32 waker_site;
-	__u32 ran;   /* HOW_READY: who was given the CPU */
-	__u8 how;    /* enum how */
-	__u8 seeded; /* by user space: it was off the CPU before it was looked at */
-	__u8 shared; /* the stack is an earlier one of the same place */
-	__u8 pad[1];
-	__s32 waker_call; /* that it was in when it woke the thread from a futex */
+	__u32 ran;     /* HOW_READY: who was given the CPU */
+	__u8 how;      /* enum how */
+	__u8 seeded;   /* by user space: it was off the CPU before it was looked at */
+	__u8 shared;   /* the stack is an earlier one of the same place */
+	__u8 by_futex; /* who woke it from a futex did so by a call of that */
+	__u8 pad[4];
 	__u8 comm[16];
 	__u8 waker_comm[16];
 	__u8 ran_comm[16];
@@ -76,6 +78,7 @@ struct hand_key {
 
 struct hand_value {
 	struct hold hold; /* of who wakes */
+	__u64 vain;	  /* when who is woken had been woken before, and found it taken; 0 */
 	__u64 began;	  /* the wait that ends */
 	__u64 address;
 	__u32 tgid;
@@ -218,6 +221,7 @@ HASH(locks_a, struct lock_key, struct lock_value, ROWS);
 HASH(locks_b, struct lock_key, struct lock_value, ROWS);
 HASH(longs_a, struct long_key, struct long_value, 1024);
 HASH(longs_b, struct long_key, struct long_value, 1024);
+/* HANDS is mostHands of hands.go. */
 HASH(hands_a, struct hand_key, struct hand_value, HANDS);
 HASH(hands_b, struct hand_key, struct hand_value, HANDS);
 
