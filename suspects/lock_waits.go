@@ -268,5 +268,6 @@ func ofRuntime(function, object string) bool {
 			return true
 		}
 	}
-	return function == "" || strings.Contains(function, "+0x")
+	// What the JVM interprets is all in one function of its own.
+	return function == "" || strings.Contains(function, "+0x") || object == "[jit]" && function == "Interpreter"
 }
