@@ -19,6 +19,8 @@ import (
 	kernelhotpath "snag/lab/kernel-hot-path"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
+	lockconvoygo "snag/lab/lock-convoy-go"
+	lockconvoyjava "snag/lab/lock-convoy-java"
 	logsilence "snag/lab/log-silence"
 	machinepaused "snag/lab/machine-paused"
 	memoryfragmentation "snag/lab/memory-fragmentation"
@@ -90,6 +92,8 @@ var Incidents = []lab.Incident{
 	smallreceivewindow.Incident,
 	spinlock.Incident,
 	lockconvoy.Incident,
+	lockconvoyjava.Incident,
+	lockconvoygo.Incident,
 	workerqueue.Incident,
 	slowdependency.Incident,
 	logsilence.Incident,
