@@ -15,6 +15,7 @@ var All = []Actor{
 	httpClient,
 	idleServer,
 	logWorker,
+	nameServer,
 	burner,
 	sleeper,
 	stopper,

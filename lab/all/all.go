@@ -45,6 +45,8 @@ import (
 	serverstalllayers "snag/lab/server-stall-layers"
 	slowconsumer "snag/lab/slow-consumer"
 	slowdependency "snag/lab/slow-dependency"
+	slowdns "snag/lab/slow-dns"
+	slowdnsanswers "snag/lab/slow-dns-answers"
 	smallreceivewindow "snag/lab/small-receive-window"
 	softirqononecpu "snag/lab/softirq-on-one-cpu"
 	softnetbacklog "snag/lab/softnet-backlog"
@@ -92,6 +94,8 @@ var Incidents = []lab.Incident{
 	lockconvoy.Incident,
 	workerqueue.Incident,
 	slowdependency.Incident,
+	slowdns.Incident,
+	slowdnsanswers.Incident,
 	logsilence.Incident,
 	cputhrottled.Incident,
 	cpusaturated.Incident,

@@ -18,11 +18,15 @@ static __always_inline bool asks_names(const struct sock *sk)
 	return sk->sk_protocol == IPPROTO_UDP && sk->__sk_common.skc_dport == bpf_htons(DNS_PORT);
 }
 
-static __always_inline struct query_value *query_row(const struct query_key *key)
+static __always_inline struct query_value *query_row(const struct query_key *of)
 {
 	static const struct query_value zero;
+	struct query_key key = *of;
+	struct query_value *v = row(&queries_a, &queries_b, epoch & 1, &key, &zero, &lost[QUERIES]);
 
-	return row(&queries_a, &queries_b, epoch & 1, key, &zero, &lost[QUERIES]);
+	if (v && !v->comm[0])
+		bpf_get_current_comm(v->comm, sizeof(v->comm));
+	return v;
 }
 
 /* The thread asked again, with no answer to what it asked before. */
@@ -58,11 +62,8 @@ static __noinline int name_asked(struct sock *sk)
 	fresh.key.flow.lport = 0;
 	fresh.key.pid = thread >> 32;
 	v = query_row(&fresh.key);
-	if (v) {
-		if (!v->comm[0])
-			bpf_get_current_comm(v->comm, sizeof(v->comm));
+	if (v)
 		add(&v->asked, 1);
-	}
 	before = bpf_map_lookup_elem(&asking, &thread);
 	if (before && now - before->begin < ASKED_AGAIN)
 		return 0;
