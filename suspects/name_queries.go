@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"net"
 	"sort"
 	"strconv"
 	"strings"
@@ -12,7 +13,7 @@ import (
 
 // nameServer is what a process asked one name server in the window.
 type nameServer struct {
-	process *scene.Process
+	process *pool
 	server  string // address:port
 	netns   uint64
 	recording.Queries
@@ -21,11 +22,11 @@ type nameServer struct {
 }
 
 // queriesOf are the name servers that a process asked, that first which cost it most.
-func queriesOf(p *scene.Process, r *recording.Recording) []*nameServer {
+func queriesOf(p *pool, r *recording.Recording) []*nameServer {
 	by := map[string]*nameServer{}
 	var out []*nameServer
 	for _, row := range r.Queries {
-		if row.PID != p.Subject.PID {
+		if p.worker(row.PID) == nil {
 			continue
 		}
 		a := by[row.Remote]
@@ -93,23 +94,23 @@ func (a *nameServer) together() float64 {
 }
 
 // askedNames is the process whose queries to a name server are not answered, or late.
-func askedNames(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding, bool) {
+func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (Finding, bool) {
 	all := queriesOf(p, r)
 	if len(all) == 0 || all[0].wait() < longCall {
 		return Finding{}, false
 	}
 	a := all[0]
-	sum, mean, answers := tookInside(r, p.Subject.PID, s.Window)
-	open := turnsOf(r, p.Subject.PID, "serve", "", []recording.Interval{s.Window}).Oldest
-	_, suffers := latencyOf(s, p.Subject.PID)
+	sum, mean, answers := tookInside(r, p, s.Window)
+	open := p.turns(r, "serve", "", []recording.Interval{s.Window}).Oldest
+	suffers := p.suffers(s)
 	late := answers > 0 && mean >= 0.5*longCall || open >= a.wait()
 	if answers == 0 && open < 1 && !suffers {
 		return Finding{}, false // nobody was seen to wait for it
 	}
-	f := Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: a.netns, Proto: "udp", Remote: a.server, PID: p.Subject.PID, Comm: p.Subject.Comm},
-		Active: a.active, Related: []recording.Subject{p.Subject}}
+	f := Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: a.netns, Proto: "udp", Remote: a.server, PID: p.head.Subject.PID, Comm: p.head.Subject.Comm},
+		Active: a.active, Related: append([]recording.Subject{p.head.Subject}, p.related()...)}
 	whose := ""
-	if k := s.UDPOn(a.netns, a.server); k != nil {
+	if k := a.here(s); k != nil {
 		f.Related = append(f.Related, k.Subject)
 		if q := k.Owner(); q != nil {
 			f.Related = append(f.Related, q.Subject)
@@ -136,10 +137,10 @@ func askedNames(p *scene.Process, s *scene.Scene, r *recording.Recording) (Findi
 	}
 	host := recording.Host(a.server)
 	if a.silent() {
-		f.Text = fmt.Sprintf("%s waits for the name server %s%s, which does not answer: %s for each name%s", p.Subject.Name, host, whose, exact(a.wait()), a.then())
+		f.Text = fmt.Sprintf("%s waits for the name server %s%s, which does not answer: %s for each name%s", p.named(), host, whose, exact(a.wait()), a.then())
 		f.Remedy = fmt.Sprintf("see why %s does not answer, or take it out of /etc/resolv.conf; there: options timeout:1 attempts:2, or a resolver on this host that remembers names", host)
 	} else {
-		f.Text = fmt.Sprintf("%s waits for the name server %s%s, which answers, but late: %s a query on average, %s at the longest", p.Subject.Name, host, whose, lasting(a.wait()), lasting(a.Max))
+		f.Text = fmt.Sprintf("%s waits for the name server %s%s, which answers, but late: %s a query on average, %s at the longest", p.named(), host, whose, lasting(a.wait()), lasting(a.Max))
 		f.Remedy = fmt.Sprintf("see what holds %s up (its upstream, its load); a resolver on this host that remembers names", host)
 	}
 	if late {
@@ -154,6 +155,23 @@ func askedNames(p *scene.Process, s *scene.Scene, r *recording.Recording) (Findi
 	}
 	f.Next = fmt.Sprintf("dig @%s . NS +tries=1; tcpdump -ni any host %s and port 53", host, host)
 	return f, true
+}
+
+// here is the server's own socket where it is on this host: of the same namespace, or of
+// another by its address, which is no loopback's then.
+func (a *nameServer) here(s *scene.Scene) *scene.Socket {
+	if k := s.UDPOn(a.netns, a.server); k != nil {
+		return k
+	}
+	if ip := net.ParseIP(recording.Host(a.server)); ip == nil || ip.IsLoopback() {
+		return nil
+	}
+	for _, k := range s.Sockets {
+		if first := k.First(); first.Proto == "udp" && first.Remote == "" && first.Local == a.server {
+			return k
+		}
+	}
+	return nil
 }
 
 // agrees tells whether two times of the same thing are the same.
@@ -193,9 +211,11 @@ func (a *nameServer) exactly(timeout float64) bool {
 
 // timeout is what the process' own resolv.conf says, s; false where it was not read.
 func (a *nameServer) timeout(r *recording.Recording) (float64, bool) {
-	value, ok := r.FactOf(fmt.Sprintf("resolver.%d", a.process.Subject.PID), a.netns)
-	if !ok {
-		return 0, false
+	value := ""
+	for _, p := range a.process.workers {
+		if v, ok := r.FactOf(fmt.Sprintf("resolver.%d", p.Subject.PID), a.netns); ok {
+			value = v
+		}
 	}
 	_, rest, ok := strings.Cut(value, "timeout ")
 	if !ok {
@@ -253,7 +273,7 @@ func (a *nameServer) polled(r *recording.Recording) (Evidence, bool) {
 // looked is at how many looks a thread was in such a call; an event loop always is.
 func (a *nameServer) looked() (Evidence, bool) {
 	n, most := 0, 0
-	looks := looksAt(a.process)
+	looks := a.process.looks()
 	for _, l := range looks {
 		here := 0
 		for _, row := range l.Rows {
@@ -270,7 +290,7 @@ func (a *nameServer) looked() (Evidence, bool) {
 		return Evidence{}, false
 	}
 	part, share := during(n, len(looks))
-	e := Evidence{Side: For, Grade: Weak, Value: share, Unit: "share", Source: fmt.Sprintf("/proc/%d/task/*/syscall", a.process.Subject.PID), Origin: "threads' calls",
+	e := Evidence{Side: For, Grade: Weak, Value: share, Unit: "share", Source: a.process.source(), Origin: "threads' calls",
 		Text: fmt.Sprintf("at %s looks up to %s of it waited in poll", part, plural(most, "thread"))}
 	if n >= 3 && share >= 0.5 {
 		e.Grade = Strong

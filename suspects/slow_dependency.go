@@ -46,10 +46,7 @@ var slowDependency = &Suspect{
 
 func weighSlowDependency(s *scene.Scene, r *recording.Recording) []Finding {
 	var out []Finding
-	for _, p := range s.Processes {
-		if p.Subject.PID == r.Manifest.SelfPID {
-			continue
-		}
+	for _, p := range poolsOf(s, r) {
 		for i, d := range dependenciesOf(p, r, s.Window) {
 			if i == 3 { // one that matters is among the first
 				break
@@ -72,11 +69,10 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording) []Finding {
 const agreeing = 0.35
 
 func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, bool) {
-	pid := d.process.Subject.PID
 	slow := d.mean() >= longCall || d.worst >= 1 && d.calls.N == 0
 	held := d.waited >= 3 && 2*d.waited >= d.looks
-	sum, mean, answers := tookInside(r, pid, s.Window)
-	_, suffers := latencyOf(s, pid)
+	sum, mean, answers := tookInside(r, d.process, s.Window)
+	suffers := d.process.suffers(s)
 	late := answers > 0 && mean >= 0.5*longCall || answers == 0 && suffers
 	if !slow || d.calls.N+d.calls.Open == 0 && !held {
 		return Finding{}, false
@@ -84,12 +80,16 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, b
 	if answers == 0 && !suffers {
 		return Finding{}, false // a client, a nightly job: nobody was seen to wait for it
 	}
-	f := Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: d.netns, Remote: d.remote}, Active: d.active, Related: []recording.Subject{d.process.Subject}}
+	f := Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: d.netns, Remote: d.remote}, Active: d.active, Related: append([]recording.Subject{d.process.head.Subject}, d.process.related()...)}
 	name := orThis(d.port(), "a service")
-	f.Text = fmt.Sprintf("%s waits for %s at %s: %s a call on average, %s at the longest", d.process.Subject.Name, name, d.remote, lasting(d.mean()), lasting(d.worst))
+	f.Text = fmt.Sprintf("%s waits for %s at %s: %s a call on average, %s at the longest", d.process.named(), name, d.remote, lasting(d.mean()), lasting(d.worst))
 	if d.socket != nil {
 		f.Subject = d.socket.Subject
-		f.Subject.PID, f.Subject.Comm = pid, d.process.Subject.Comm
+		for _, p := range d.socket.Owners {
+			if d.process.worker(p.Subject.PID) != nil {
+				f.Subject.PID, f.Subject.Comm = p.Subject.PID, p.Subject.Comm
+			}
+		}
 		if d.socket.Peer != nil {
 			f.Related = append(f.Related, d.socket.Peer.Subject)
 			if p := d.socket.Peer.Owner(); p != nil {
@@ -113,7 +113,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, b
 	f.Evidence = append(f.Evidence, took)
 	if d.looks > 0 && d.waited > 0 {
 		looks, share := during(d.waited, d.looks)
-		e := Evidence{Side: For, Grade: Weak, Value: share, Unit: "share", Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "threads' calls",
+		e := Evidence{Side: For, Grade: Weak, Value: share, Unit: "share", Source: d.process.source(), Origin: "threads' calls",
 			Text: fmt.Sprintf("at %s looks up to %s of it waited in a read from there", looks, plural(d.waiters, "thread"))}
 		if held {
 			e.Grade = Strong
@@ -134,7 +134,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, b
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: min(d.mean(), mean), Unit: "s", Text: fmt.Sprintf("%s of each answer's %s is the wait for %s", lasting(min(d.mean(), mean)), lasting(mean), d.remote)}
 	}
 	host := recording.Host(d.remote)
-	f.Remedy = fmt.Sprintf("see what holds %s up (snag find on %s); in %s: a timeout below %s for that call, and fewer calls to it for an answer", d.remote, host, d.process.Subject.Comm, lasting(d.mean()))
+	f.Remedy = fmt.Sprintf("see what holds %s up (snag find on %s); in %s: a timeout below %s for that call, and fewer calls to it for an answer", d.remote, host, d.process.head.Subject.Comm, lasting(d.mean()))
 	f.Next = fmt.Sprintf("snag find --port %s   # on %s; here: ss -tnpoi dst %s", recording.Port(d.remote), host, host)
 	return f, true
 }

@@ -13,11 +13,16 @@ const longQuery = 2.0 // s
 
 // slowNames is a process whose queries to a name server are not answered, or late:
 // counted where the kernel lets that be done, else told by the sockets.
-func slowNames(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding, bool) {
+func slowNames(all *pool, s *scene.Scene, r *recording.Recording) (Finding, bool) {
 	if _, counted := r.Measured("sockets.queries"); counted {
-		return askedNames(p, s, r)
+		return askedNames(all, s, r)
 	}
-	return namesBySockets(p, s, r)
+	for _, p := range all.workers {
+		if f, ok := namesBySockets(p, s, r); ok {
+			return f, true
+		}
+	}
+	return Finding{}, false
 }
 
 // namesBySockets goes by how long sockets to a name server live: a resolver's lives

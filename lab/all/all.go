@@ -59,6 +59,7 @@ import (
 	uplinkthrottled "snag/lab/uplink-throttled"
 	uplinkthrottledlayers "snag/lab/uplink-throttled-layers"
 	workerqueue "snag/lab/worker-queue"
+	workerqueueprocesses "snag/lab/worker-queue-processes"
 	wronglibrary "snag/lab/wrong-library"
 )
 
@@ -93,6 +94,7 @@ var Incidents = []lab.Incident{
 	spinlock.Incident,
 	lockconvoy.Incident,
 	workerqueue.Incident,
+	workerqueueprocesses.Incident,
 	slowdependency.Incident,
 	slowdns.Incident,
 	slowdnsanswers.Incident,
