@@ -126,9 +126,9 @@ func TestResolvConf(t *testing.T) {
 	for conf, want := range map[string]string{
 		"": "timeout 5 attempts 2",
 		"# written by dhclient\nsearch a.example\nnameserver 10.0.0.2\n nameserver 10.0.0.3 # second\n": "nameserver 10.0.0.2 10.0.0.3 timeout 5 attempts 2",
-		"nameserver fe80::1%eth0\noptions timeout:2 attempts:1 rotate edns0\n":                           "nameserver fe80::1%eth0 timeout 2 attempts 1 rotate",
-		"options timeout:1000 attempts:-3 timeout attempts:x\nnameserver\nnameserver no.address\n":       "timeout 30 attempts 2",
-		"nameserver 1.1.1.1\nnameserver 2.2.2.2\nnameserver 3.3.3.3\nnameserver 4.4.4.4\n":               "nameserver 1.1.1.1 2.2.2.2 3.3.3.3 timeout 5 attempts 2",
+		"nameserver fe80::1%eth0\noptions timeout:2 attempts:1 rotate edns0\n":                          "nameserver fe80::1%eth0 timeout 2 attempts 1 rotate",
+		"options timeout:1000 attempts:-3 timeout attempts:x\nnameserver\nnameserver no.address\n":      "timeout 30 attempts 2",
+		"nameserver 1.1.1.1\nnameserver 2.2.2.2\nnameserver 3.3.3.3\nnameserver 4.4.4.4\n":              "nameserver 1.1.1.1 2.2.2.2 3.3.3.3 timeout 5 attempts 2",
 	} {
 		if got := parseResolver([]byte(conf)).String(); got != want {
 			t.Errorf("%q: %q, want %q", conf, got, want)
