@@ -15,6 +15,7 @@ var All = []Actor{
 	httpClient,
 	idleServer,
 	logWorker,
+	lineReader,
 	nameServer,
 	burner,
 	sleeper,

@@ -20,6 +20,7 @@ import (
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
 	logsilence "snag/lab/log-silence"
+	logsilencepipe "snag/lab/log-silence-pipe"
 	machinepaused "snag/lab/machine-paused"
 	memoryfragmentation "snag/lab/memory-fragmentation"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
@@ -99,6 +100,7 @@ var Incidents = []lab.Incident{
 	slowdns.Incident,
 	slowdnsanswers.Incident,
 	logsilence.Incident,
+	logsilencepipe.Incident,
 	cputhrottled.Incident,
 	cpusaturated.Incident,
 	runqueuewait.Incident,
