@@ -43,7 +43,7 @@ var Measures = []string{
 	"drops.kfree_skb", "drops.reason", "drops.socket", "drops.stacks",
 	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
-	"sockets.turns", "sockets.errors", "sockets.ports", "sockets.half-open",
+	"sockets.turns", "sockets.errors", "sockets.queries", "sockets.ports", "sockets.half-open",
 	"oncpu.kernel", "oncpu.stacks", "oncpu.symbols",
 	"offcpu.waits", "offcpu.stacks", "locks.futex", "locks.owner",
 	"memory.reclaim", "memory.compaction", "cgroup.throttled",

@@ -24,6 +24,7 @@ var feeds = map[string][]string{
 	"holds":       {"sockets.holds"},
 	"turns":       {"sockets.turns"},
 	"errors":      {"sockets.errors"},
+	"queries":     {"sockets.queries"},
 	"routes":      {"routes.table"},
 	"neighbours":  {"routes.neighbours"},
 	"rules":       {"routes.rules"},

@@ -2,6 +2,7 @@
  *
  *   thread-server PORT WORKERS shared|own|pool BACKEND (address:port, or a port here)
  *   thread-server PORT WORKERS sleep MILLISECONDS
+ *   thread-server PORT WORKERS names MILLISECONDS
  *
  * Each worker serves one connection at a time, and needs an answer of a backend:
  *   shared: on one connection, guarded by a mutex that is held until it came;
@@ -11,10 +12,12 @@
  *
  * sleep: each worker takes whichever connection has a request, and sleeps before it
  * answers.
+ * names: so it does, and looks a name up before that.
  * spin, mutex: so it does, and computes under one lock, which spins or sleeps. MORE
  * workers begin with SIGUSR1.
  */
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
@@ -35,6 +38,7 @@ static pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
 static struct sockaddr_in backend = { .sin_family = AF_INET };
 static int locked, spins; /* compute under a lock; one that spins */
+static int names; /* look one up for each request */
 static int listener, naps, ready_set, shared = -1;
 
 static void die(const char *what)
@@ -109,6 +113,15 @@ static void *worker(void *unused)
 	return unused;
 }
 
+/* glibc asks the servers of resolv.conf, one after the other. */
+static void look_up(void)
+{
+	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM }, *found;
+
+	if (!getaddrinfo("backend.example.", "80", &hints, &found))
+		freeaddrinfo(found);
+}
+
 /* About 0.2 ms of work on what all workers share. */
 static void compute(void)
 {
@@ -137,9 +150,11 @@ static void *napper(void *unused)
 			close(e.data.fd);
 			continue;
 		}
+		if (names)
+			look_up();
 		if (locked)
 			compute();
-		else
+		else if (naps)
 			usleep(naps * 1000);
 		if (write(e.data.fd, buf, SIZE) != SIZE) {
 			close(e.data.fd);
@@ -187,10 +202,11 @@ int main(int argc, char **argv)
 	prctl(PR_SET_NAME, "thread-server");
 	at.sin_port = htons(atoi(argv[1]));
 	workers = atoi(argv[2]);
-	if (!strcmp(argv[3], "sleep") || !strcmp(argv[3], "spin") || !strcmp(argv[3], "mutex")) {
+	names = !strcmp(argv[3], "names");
+	if (names || !strcmp(argv[3], "sleep") || !strcmp(argv[3], "spin") || !strcmp(argv[3], "mutex")) {
 		work_of = napper;
 		naps = more = atoi(argv[4]);
-		locked = strcmp(argv[3], "sleep");
+		locked = !names && strcmp(argv[3], "sleep");
 		spins = !strcmp(argv[3], "spin");
 		pthread_spin_init(&table_spin, PTHREAD_PROCESS_PRIVATE);
 		ready_set = epoll_create1(EPOLL_CLOEXEC);
