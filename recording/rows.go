@@ -45,6 +45,7 @@ var tables = []table{
 	of(func(r *Recording) *[]Library { return &r.Libraries }, func(v Library) Time { return v.T }),
 	of(func(r *Recording) *[]ProfileRow { return &r.Profile }, func(v ProfileRow) Time { return v.T }),
 	of(func(r *Recording) *[]OnCPU { return &r.OnCPU }, func(v OnCPU) Time { return v.T }),
+	of(func(r *Recording) *[]Loop { return &r.Loops }, func(v Loop) Time { return v.T }),
 	of(func(r *Recording) *[]OffCPU { return &r.OffCPU }, func(v OffCPU) Time { return v.T }),
 	of(func(r *Recording) *[]LockWait { return &r.LockWaits }, func(v LockWait) Time { return v.T }),
 	of(func(r *Recording) *[]Call { return &r.Calls }, func(v Call) Time { return v.T }),
