@@ -66,6 +66,29 @@ func Around(code []byte, at int) (Loop, bool) {
 	return Loop{Start: first.at, End: last.at + last.in.Len, Kind: kindOf(best), Text: text(best)}, true
 }
 
+// Touches tells whether the instruction at an offset, one of the few behind it or the one
+// before it is an atomic operation or a pause. Where there is no loop it may be a
+// function that one calls for each try.
+func Touches(code []byte, at int) bool {
+	if at < 0 || at >= len(code) {
+		return false
+	}
+	const few, longest = 4, 15 // no instruction is longer (Intel SDM 2, 2.3.11)
+	near := steps(code, at, len(code))
+	near = near[:min(len(near), few)]
+	for from := max(0, at-longest); from < at; from++ {
+		if in, err := x86asm.Decode(code[from:], 64); err == nil && from+in.Len == at {
+			near = append(near, step{from, in})
+		}
+	}
+	for _, s := range near {
+		if s.in.Op == x86asm.PAUSE || atomic(s.in) {
+			return true
+		}
+	}
+	return false
+}
+
 // step is one instruction.
 type step struct {
 	at int

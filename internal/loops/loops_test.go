@@ -80,6 +80,17 @@ func TestNoLoop(t *testing.T) {
 	}
 }
 
+// TestTouches: a function that is called for each try has no loop (gcc -O0 of
+// std::atomic_flag::test_and_set, from its exchange on).
+func TestTouches(t *testing.T) {
+	code, _ := hex.DecodeString("488b45f8b20186100fb6c25dc3")
+	for at, want := range map[int]bool{0: true, 4: true, 6: true, 8: true, 11: false, 12: false, 13: false, -1: false} {
+		if Touches(code, at) != want {
+			t.Errorf("at %d: %v", at, !want)
+		}
+	}
+}
+
 // FuzzAround: any bytes, read anywhere, give an answer inside of them.
 func FuzzAround(f *testing.F) {
 	for _, c := range compiled {
@@ -90,6 +101,7 @@ func FuzzAround(f *testing.F) {
 		if len(code) > 4*Reach {
 			code = code[:4*Reach]
 		}
+		Touches(code, at)
 		l, ok := Around(code, at)
 		if ok && (l.Start < 0 || l.Start > at || l.End <= at || l.End > len(code) || l.End-l.Start > 3*Reach) {
 			t.Fatalf("at %d of %d: from %d to %d", at, len(code), l.Start, l.End)

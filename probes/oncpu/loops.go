@@ -78,7 +78,11 @@ func (r *running) readLoops(of map[int]bool) {
 			continue
 		}
 		s.loop = &codeLoop{}
-		if l, ok := loops.Around(code.Bytes, code.At); ok && l.Kind != loops.Works {
+		l, ok := loops.Around(code.Bytes, code.At)
+		switch {
+		case (!ok || l.Kind == loops.Works) && loops.Touches(code.Bytes, code.At):
+			*s.loop = codeLoop{kind: loops.Tries}
+		case ok && l.Kind != loops.Works:
 			*s.loop = codeLoop{
 				kind: l.Kind, object: code.Object, address: code.Start + uint64(l.Start), bytes: l.End - l.Start, text: l.Text,
 				function: r.names.In(s.image, s.user[:1])[0].Function,
