@@ -44,7 +44,7 @@ type Loop struct {
 const (
 	LoopWaits  = "waits"  // it reads memory, or tries an atomic exchange, and tests what it got: only a write by another thread ends it
 	LoopPauses = "pauses" // it has the instruction for such loops (pause), and stores and calls nothing
-	LoopTries  = "tries"  // it has an atomic operation and does more: it may wait, or count
+	LoopTries  = "tries"  // it tests the outcome of an atomic operation and does more: it may wait, or count
 	LoopWorks  = ""       // none of these, or no short loop
 )
 

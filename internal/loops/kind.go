@@ -38,7 +38,7 @@ func kindOf(steps []step) Kind {
 		return Pauses
 	case waits && !works && !r.carries && r.tested == r.tries && (r.reads || r.tries > 0):
 		return Waits
-	case r.tries > 0:
+	case r.tested > 0:
 		return Tries
 	}
 	return Works
@@ -124,6 +124,7 @@ func (r *round) step(in x86asm.Inst) bool {
 	case in.Op == x86asm.XOR, in.Op == x86asm.SUB, in.Op == x86asm.AND, in.Op == x86asm.ADD, in.Op == x86asm.OR, in.Op == x86asm.SHR, in.Op == x86asm.SAR:
 		r.flags = false // of what was read in this round, or it carries
 	default:
+		r.flags = false
 		return false
 	}
 	return true
@@ -141,7 +142,11 @@ func (r *round) try(in x86asm.Inst) bool {
 		r.flags, r.outcome = true, family(x86asm.RAX)
 	case x86asm.CMPXCHG8B, x86asm.CMPXCHG16B, x86asm.BTS, x86asm.BTR:
 		r.flags = true
+	case x86asm.XADD:
+		r.outcome = registerOf(in.Args[1])
+		return false
 	default:
+		r.flags = true
 		return false
 	}
 	return true

@@ -25,7 +25,8 @@ const (
 	// Pauses: it holds the instruction that processors have for such loops (pause), and
 	// stores and calls nothing. It may count its rounds, as one that backs off does.
 	Pauses Kind = "pauses"
-	// Tries: it has an atomic operation and does more besides: it may wait, or count.
+	// Tries: it tests the outcome of an atomic operation and does more besides: it may
+	// wait, or count. (One that never looks at the outcome counts: it works.)
 	Tries Kind = "tries"
 )
 
@@ -36,6 +37,7 @@ func (k Kind) Spins() bool { return k == Waits || k == Pauses }
 type Loop struct {
 	Start, End int // offsets in the code; End is behind the jump back
 	Kind       Kind
+	Calls      bool   // it calls functions or the kernel
 	Text       string // its instructions, those of the way out left out
 }
 
@@ -63,7 +65,11 @@ func Around(code []byte, at int) (Loop, bool) {
 		return Loop{}, false
 	}
 	first, last := best[0], best[len(best)-1]
-	return Loop{Start: first.at, End: last.at + last.in.Len, Kind: kindOf(best), Text: text(best)}, true
+	l := Loop{Start: first.at, End: last.at + last.in.Len, Kind: kindOf(best), Text: text(best)}
+	for _, s := range best {
+		l.Calls = l.Calls || leaves(s.in)
+	}
+	return l, true
 }
 
 // Touches tells whether the instruction at an offset, one of the few behind it or the one

@@ -29,8 +29,9 @@ var compiled = []struct {
 	{"pthread_spin_lock of glibc 2.36", "f0ff0f750b31c0c30f1f840000000000f390833f007fe9ebf7", 18, Pauses, 16, "pause; cmp dword ptr [rdi], 0x0; jg; jmp"},
 	{"runtime.procyieldAsm of Go 1.26", "85c07407f39083e80175f9c3", 6, Pauses, 4, "pause; sub eax, 0x1; jne"},
 
-	{"for (i = 0; i < n; i++) atomic_fetch_add(&counter, 1);", "4889f84885ff7e1a31d2660f1f440000f048830500000000014883c2014839d075eec3", 25, Tries, 16, ""},
-	{"while (!stop) atomic_fetch_add(&counter, 1);", "eb0f660f1f440000f048830500000000018b050000000085c074ed31c0c3", 17, Tries, 8, ""},
+	{"for (i = 0; i < n; i++) atomic_fetch_add(&counter, 1);", "4889f84885ff7e1a31d2660f1f440000f048830500000000014883c2014839d075eec3", 25, Works, 16, ""},
+	{"while (!stop) atomic_fetch_add(&counter, 1);", "eb0f660f1f440000f048830500000000018b050000000085c074ed31c0c3", 17, Works, 8, ""},
+	{"mov eax, 1; lock xadd [rdi], eax; cmp eax, 99; jle", "b801000000f00fc10783f8637ef2", 9, Tries, 0, ""},
 	{"while (atomic_fetch_sub(&counter, 1) != 1) ;", "f048832d000000000175f5c3", 9, Tries, 0, ""},
 	{"while (old < x && !atomic_compare_exchange_weak(&counter, &old, old + 1)) ;", "85f67e2e31d2662e0f1f840000000000488b05000000004839c77e0f488d4801f0480fb10d0000000075ec83c20139d675dec3", 32, Tries, 23, ""},
 	{"for (i = 0; i < n; i++) s += table[i % 512];", "85ff7e2c31c031d2488d35000000009089c183c00181e1ff010000480314ce39c775ed4889d0c3", 18, Works, 16, ""},

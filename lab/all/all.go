@@ -49,6 +49,7 @@ import (
 	softirqononecpu "snag/lab/softirq-on-one-cpu"
 	softnetbacklog "snag/lab/softnet-backlog"
 	spinlock "snag/lab/spin-lock"
+	spinlocksteady "snag/lab/spin-lock-steady"
 	"snag/lab/swap"
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
@@ -89,6 +90,7 @@ var Incidents = []lab.Incident{
 	bufferbloat.Incident,
 	smallreceivewindow.Incident,
 	spinlock.Incident,
+	spinlocksteady.Incident,
 	lockconvoy.Incident,
 	workerqueue.Incident,
 	slowdependency.Incident,

@@ -80,7 +80,7 @@ func (r *running) readLoops(of map[int]bool) {
 		s.loop = &codeLoop{}
 		l, ok := loops.Around(code.Bytes, code.At)
 		switch {
-		case (!ok || l.Kind == loops.Works) && loops.Touches(code.Bytes, code.At):
+		case (!ok || l.Kind == loops.Works && l.Calls) && loops.Touches(code.Bytes, code.At):
 			*s.loop = codeLoop{kind: loops.Tries}
 		case ok && l.Kind != loops.Works:
 			*s.loop = codeLoop{
