@@ -19,6 +19,7 @@ type spinLoops struct {
 	threads  int                // most in a second
 	together int                // seconds with two threads or more
 	seconds  int                // in which the process was sampled
+	each     float64            // s of CPU time that a sample stands for
 }
 
 const (
@@ -36,6 +37,7 @@ func spinLoopsOf(p *scene.Process, r *recording.Recording) *spinLoops {
 	for _, row := range r.OnCPU {
 		if row.PID == p.Subject.PID {
 			c.all += float64(row.N)
+			c.each = 1 / max(row.Hz, 1)
 			sampled[row.T] = true
 		}
 	}
@@ -79,6 +81,12 @@ func spinLoopsOf(p *scene.Process, r *recording.Recording) *spinLoops {
 func (c *spinLoops) function() (string, float64) {
 	name, n := most(c.in)
 	return name, n / c.all
+}
+
+// leaf is that function for who has nothing but the code.
+func (c *spinLoops) leaf(function string) *hotLeaf {
+	n := c.in[function]
+	return &hotLeaf{function: function, spins: true, samples: n, all: c.all, named: c.all, threads: c.threads, together: c.together, seconds: c.seconds, cpu: n * c.each}
 }
 
 // evidence is what the code says; known: the hot function is known to spin by its name.

@@ -25,12 +25,11 @@ const (
 // profiled is what the samples of the CPUs say: the function that spins or, where none
 // is known to, the most frequent one; nil where there are too few samples.
 func (sp spinners) profiled(p *scene.Process, r *recording.Recording) (*hotLeaf, []Evidence) {
-	leaves := hotLeaves(p, r)
-	if len(leaves) == 0 || leaves[0].all < fewSamples {
+	code := spinLoopsOf(p, r)
+	h := spinning(hotLeaves(p, r), code)
+	if h == nil || h.all < fewSamples {
 		return nil, nil
 	}
-	code := spinLoopsOf(p, r)
-	h := spinning(leaves, code)
 	if h.caller == "" {
 		h.caller = callersOffCPU(p, r, h.function)
 	}
@@ -65,7 +64,7 @@ func (sp spinners) profiled(p *scene.Process, r *recording.Recording) (*hotLeaf,
 }
 
 // spinning is the function that spins, by its name or by its code; the most frequent one
-// where none does.
+// where none does; nil where none is known.
 func spinning(leaves []*hotLeaf, code *spinLoops) *hotLeaf {
 	for _, l := range leaves {
 		if spinsBy(l.function) && l.share() >= spreadShare {
@@ -73,22 +72,21 @@ func spinning(leaves []*hotLeaf, code *spinLoops) *hotLeaf {
 			return l
 		}
 	}
-	if code == nil {
-		return leaves[0]
-	}
-	name, share := code.function()
-	if share < spreadShare {
-		return leaves[0]
-	}
-	for _, l := range leaves {
-		if l.function == name {
-			l.spins = true
-			return l
+	if code != nil {
+		if name, share := code.function(); share >= spreadShare {
+			for _, l := range leaves {
+				if l.function == name {
+					l.spins = true
+					return l
+				}
+			}
+			return code.leaf(name) // it has no name: a stripped program
 		}
 	}
-	first := leaves[0] // it has no name: a stripped program
-	return &hotLeaf{function: name, spins: true, samples: code.in[name], all: first.all, named: first.named,
-		threads: code.threads, together: code.together, seconds: code.seconds, cpu: code.in[name] / first.samples * first.cpu}
+	if len(leaves) == 0 {
+		return nil
+	}
+	return leaves[0]
 }
 
 // sleptForLocks is what the closer look says of locks that sleep.

@@ -40,7 +40,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	}
 	// So nice that snag, which is not, is on time beside so many that never sleep.
 	threadserver.Start(s, ns, 8080, workers, lock, "0", lab.Nice(10))
-	client := s.Actor(ns, "client", "rr-client", []string{"--to", "127.0.0.1:8080", "--conns", fmt.Sprint(4 * many), "--every", "1ms"})
+	client := s.Actor(ns, "client", "rr-client", []string{"--to", "127.0.0.1:8080", "--conns", fmt.Sprint(4 * many), "--every", "60ms"})
 	s.AwaitPrinted(client, "answers")
 	s.Pause(time.Second)
 	return s.Err()
