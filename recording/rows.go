@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // table is what the writer, the reader and the packer know of one table. All of
@@ -76,6 +78,13 @@ func tableNamed(name string) *table {
 		}
 	}
 	return nil
+}
+
+// IsTable tells whether a path is that of a recording's table.
+func IsTable(path string) bool {
+	dir, file := filepath.Split(path)
+	name, ok := strings.CutSuffix(file, ".jsonl")
+	return ok && filepath.Base(dir) == "tables" && tableNamed(name) != nil
 }
 
 func of[T Row](rows func(*Recording) *[]T, at func(T) Time) table {
