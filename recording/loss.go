@@ -43,6 +43,7 @@ var feeds = map[string][]string{
 	"stream_files": {"streams.files"},
 
 	"oncpu":      {"oncpu.stacks"},
+	"loops":      {"oncpu.loops"},
 	"offcpu":     {"offcpu.waits"},
 	"lock_waits": {"locks.futex", "locks.owner"},
 }

@@ -54,6 +54,7 @@ import (
 	softirqononecpu "snag/lab/softirq-on-one-cpu"
 	softnetbacklog "snag/lab/softnet-backlog"
 	spinlock "snag/lab/spin-lock"
+	spinlocksteady "snag/lab/spin-lock-steady"
 	"snag/lab/swap"
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
@@ -95,6 +96,7 @@ var Incidents = []lab.Incident{
 	bufferbloat.Incident,
 	smallreceivewindow.Incident,
 	spinlock.Incident,
+	spinlocksteady.Incident,
 	lockconvoy.Incident,
 	lockconvoyjava.Incident,
 	lockconvoygo.Incident,
