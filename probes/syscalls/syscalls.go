@@ -162,7 +162,7 @@ func (r *running) ensure() error {
 			return fmt.Errorf("read the BPF ring of system calls: %w", err)
 		}
 		r.kernel = k
-		r.runtimes = newRuntimes(k.objects.EnterCall, k.objects.LeaveCall, k.objects.Forked, k.objects.Ended)
+		r.runtimes = newRuntimes(k.objects.EnterCall, k.objects.LeaveCall, k.objects.Forked, k.objects.Ended, k.objects.SubmitOp, k.objects.CompleteOp)
 	}
 	if err := r.kernel.attach(int64(nanotime())); err != nil {
 		return err
