@@ -1,6 +1,7 @@
 package offcpu
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -88,7 +89,7 @@ func configuration(types *btf.Spec) (map[string]any, error) {
 // watch sets the processes that are looked at. text tells where a program's code lies.
 func (k *inKernel) watch(add, drop []int, text func(pid int) kernelText) error {
 	for _, pid := range drop {
-		if err := k.objects.Closer.Delete(uint32(pid)); err != nil {
+		if err := k.objects.Closer.Delete(uint32(pid)); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) { // it may have ended
 			return fmt.Errorf("end looking at process %d: %w", pid, err)
 		}
 	}

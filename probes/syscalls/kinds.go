@@ -1,7 +1,6 @@
 package syscalls
 
 import (
-	"runtime"
 	"strings"
 
 	"snag/probes/threads"
@@ -75,9 +74,6 @@ func callName(nr uint32) string {
 	}
 	if nr&compatBit != 0 {
 		return threads.CompatName(int(nr &^ compatBit))
-	}
-	if nr&x32Bit != 0 && runtime.GOARCH == "amd64" {
-		return threads.CallName(int(nr&^x32Bit)) + "/x32"
 	}
 	return threads.CallName(int(nr))
 }

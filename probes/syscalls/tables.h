@@ -198,5 +198,8 @@ struct {
 
 static __always_inline void add(__u64 *to, __u64 n)
 {
+	/* Or the compiler makes of an addition of 0 an atomic "or", which kernels before
+	 * 5.12 do not have. */
+	asm volatile("" : "+r"(n));
 	__sync_fetch_and_add(to, n);
 }

@@ -43,7 +43,7 @@ extras() {
 	printf '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\nexec cp /bin/thread-server "$2"\n' >"$d/bin/cc"
 	chmod 755 "$d/bin/cc"
 	for probe in jvm:TestProgramsWithoutAJVM memory:TestCompaction; do
-		go test -c -o "$d/selftest/${probe%:*}.test" "./probes/${probe%:*}"
+		go test -c -ldflags="-s -w" -o "$d/selftest/${probe%:*}.test" "./probes/${probe%:*}"
 		echo "^${probe#*:}\$" >"$d/selftest/${probe%:*}.run"
 	done
 }
