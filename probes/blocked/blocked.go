@@ -56,6 +56,7 @@ func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, m
 	}
 	earlier, _ := looker.Refused()
 	after, left := looker.Look(pids, most, env.Now)
+	after = slices.DeleteFunc(after, func(t recording.Thread) bool { return t.State == "Z" || t.State == "X" }) // ended, and not yet reaped
 	f := Found{Processes: processes(after), Threads: len(after), Left: left, Seconds: time.Since(begin).Seconds()}
 	first := map[int]recording.Thread{}
 	for _, t := range before {

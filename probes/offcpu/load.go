@@ -26,6 +26,9 @@ func load(proc, sys string) (*inKernel, error) {
 	if l := kernel.CanLoad(proc, sys); l != nil {
 		return nil, l
 	}
+	if l := kernel.SeesPIDs(proc); l != nil {
+		return nil, l
+	}
 	if err := kernel.RaiseMemlock(); err != nil {
 		return nil, err
 	}

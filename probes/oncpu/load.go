@@ -29,6 +29,9 @@ func load(proc, sys string, hz uint64, pids []int, copies bool) (*loaded, error)
 	if copies && runtime.GOARCH != "amd64" {
 		return nil, &kernel.Lack{Why: "walking stacks by call frame information is for x86-64", Cure: "without --dwarf: by frame pointers"}
 	}
+	if l := kernel.SeesPIDs(proc); l != nil && len(pids) > 0 {
+		return nil, l
+	}
 	if err := kernel.RaiseMemlock(); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,8 @@ type options struct {
 	all  bool // every process but self
 	self int
 	peek int // bytes
+	// entries are the sizes of maps that differ from tables.h, by name.
+	entries map[string]uint32
 }
 
 // loaded is the kernel's side: the programs, and the maps.
@@ -35,6 +37,9 @@ const mostPeek = 256
 // something is lacking here.
 func load(proc, sys string, o options) (*loaded, error) {
 	if l := kernel.CanLoad(proc, sys); l != nil {
+		return nil, l
+	}
+	if l := kernel.SeesPIDs(proc); l != nil {
 		return nil, l
 	}
 	if err := kernel.RaiseMemlock(); err != nil {
@@ -61,6 +66,9 @@ func load(proc, sys string, o options) (*loaded, error) {
 		if err := spec.Variables[name].Set(v); err != nil {
 			return nil, fmt.Errorf("set %s in the BPF programs of system calls: %w", name, err)
 		}
+	}
+	for name, n := range o.entries {
+		spec.Maps[name].MaxEntries = n
 	}
 	opts := &ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{KernelTypes: types}}
 	if err := spec.LoadAndAssign(&l.objects, opts); err != nil {
