@@ -65,12 +65,20 @@ func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, m
 	slept(env.Proc, f.Stuck)
 	explain(env, f.Stuck)
 	if n, err := looker.Refused(); n > 0 {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("the calls of %d threads may not be read: %v: run as root, or give the binary CAP_SYS_PTRACE", n, err))
+		f.Warnings = append(f.Warnings, fmt.Sprintf("the calls of %d threads may not be read: %v: %s", n, err, refusedCure()))
 	}
 	if left > 0 {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%d threads were not looked at: at most %d are", left, most))
 	}
 	return f
+}
+
+// refusedCure is what helps where threads may not be looked at.
+func refusedCure() string {
+	if os.Geteuid() == 0 {
+		return "a sandbox or a security module forbids it to root too; look from the host itself"
+	}
+	return "run as root, or give the binary CAP_SYS_PTRACE"
 }
 
 // Everyone lists the processes that /proc shows, without the kernel's own threads:

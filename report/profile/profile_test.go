@@ -52,7 +52,7 @@ func golden(t *testing.T, name string, got []byte) {
 func TestText(t *testing.T) {
 	for _, kind := range []string{OnCPU, OffCPU} {
 		var b bytes.Buffer
-		if err := relay(t, kind, 0).WriteText(&b, 8); err != nil {
+		if err := relay(t, kind, 0).WriteText(&b, TextOptions{Most: 8}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, kind+".txt", b.Bytes())

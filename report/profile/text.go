@@ -7,20 +7,46 @@ import (
 	"sort"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
-// longest a function's name is shown; the files have it whole.
-const longest = 60
+// TextOptions are of the table that WriteText writes.
+type TextOptions struct {
+	Most  int // functions
+	Width int // columns of the terminal; 0: as wide as it takes
+}
+
+// widths of the columns of names; the files have names whole. 0 is no limit.
+type widths struct{ function, object, rest int }
+
+const numbers = 19 // what self and total take, with the space behind them
+
+func (o TextOptions) widths() widths {
+	if o.Width == 0 {
+		return widths{60, 22, 0}
+	}
+	// Of what is left the function has most: it is what the table is read for.
+	left := max(o.Width-numbers-4, 30)
+	w := widths{object: min(22, left/5)}
+	w.function = min(60, (left-w.object)*2/3)
+	w.rest = left - w.object - w.function
+	return w
+}
 
 // WriteText writes the table of the functions that took most, what the processes
 // took, and how much of it can't be told.
-func (p *Profile) WriteText(w io.Writer, most int) error {
+func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 	var b strings.Builder
-	t := p.Top(most)
+	t := p.Top(o.Most)
 	p.head(&b, t)
-	if t.Total > 0 {
-		p.lines(&b, t)
+	switch {
+	case t.Total > 0:
+		p.lines(&b, t, o.widths())
 		p.foot(&b, t)
+	case p.Kind == OffCPU:
+		b.WriteString("no thread of it waited meanwhile\n")
+	default:
+		b.WriteString("nothing of it ran when a sample was taken: it waits, and snag profile --off or snag blocked tell what for\n")
 	}
 	for _, d := range p.Doubts {
 		fmt.Fprintf(&b, "%s\n", d)
@@ -70,12 +96,19 @@ func (p *Profile) head(b *strings.Builder, t Table) {
 	}
 }
 
-func (p *Profile) lines(b *strings.Builder, t Table) {
-	last := ""
-	if p.Kind == OffCPU {
-		last = "  waits for"
+func (p *Profile) lines(b *strings.Builder, t Table, w widths) {
+	row := func(self, total, function, object, thread, reason string) {
+		rest := thread
+		if p.Kind == OffCPU { // what for stands first: the thread's name may be cut
+			rest = fmt.Sprintf("%-*s  %s", reasonWidth(t), reason, thread)
+		}
+		if w.rest > 0 {
+			rest = cutTo(rest, w.rest)
+		}
+		fmt.Fprintf(b, "%8s %8s  %-*s  %-*s  %s\n", self, total, w.function, cutTo(function, w.function), w.object, cutTo(object, w.object), rest)
 	}
-	fmt.Fprintf(b, "\n%8s %8s  %-*s  %-22s  thread%s\n", "self", "total", longest, "function", "in", last)
+	b.WriteString("\n")
+	row("self", "total", "function", "in", "thread", "waits for")
 	for _, l := range t.Lines {
 		where := l.Object
 		if where != "kernel" && where != "" {
@@ -84,16 +117,21 @@ func (p *Profile) lines(b *strings.Builder, t Table) {
 		if where == "" {
 			where = "?"
 		}
-		reason := ""
-		if l.Reason != "" {
-			reason = "  " + l.Reason
-		}
-		fmt.Fprintf(b, "%8s %8s  %-*s  %-22s  %s%s\n", percent(l.Self, t.Total), percent(l.Total, t.Total), longest, cutTo(clean(l.Function), longest), cutTo(clean(where), 22), clean(l.Thread), reason)
+		row(percent(l.Self, t.Total), percent(l.Total, t.Total), clean(l.Function), clean(where), clean(l.Thread), l.Reason)
 	}
 	if t.Left > 0 {
 		fmt.Fprintf(b, "%19sand %d more functions: the files have all\n", "", t.Left)
 	}
 	b.WriteString("\n")
+}
+
+// reasonWidth is that of the longest reason, or of its head.
+func reasonWidth(t Table) int {
+	n := len("waits for")
+	for _, l := range t.Lines {
+		n = max(n, utf8.RuneCountInString(l.Reason))
+	}
+	return n
 }
 
 func (p *Profile) foot(b *strings.Builder, t Table) {
