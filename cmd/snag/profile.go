@@ -223,27 +223,33 @@ func (f *profileFlags) show(dir, to string) error {
 		}
 		shown = append(shown, p)
 	}
-	return errors.Join(f.writeFiles(shown, to), f.writeHTML(r)) // after the text: a full disk must not cost the answer
+	return errors.Join(f.writeFiles(shown, dir, to), f.writeHTML(r)) // after the text: a full disk must not cost the answer
 }
 
-// writeFiles writes the profiles below a folder; "" for nowhere.
-func (f *profileFlags) writeFiles(shown []*profile.Profile, to string) error {
+// writeFiles writes the profiles of the recording dir below a folder; "" for nowhere.
+func (f *profileFlags) writeFiles(shown []*profile.Profile, dir, to string) error {
 	if to == "" {
 		return nil
 	}
 	var written []string
+	in := filepath.Join(to, "profiles")
 	for _, p := range shown {
 		if len(p.Samples) == 0 {
 			continue
 		}
-		files, err := p.WriteFiles(filepath.Join(to, "profiles"))
+		files, err := p.WriteFiles(in)
 		if err != nil {
 			return err
 		}
-		written = append(written, files...)
+		for _, name := range files {
+			written = append(written, filepath.Base(name))
+		}
 	}
 	if len(written) > 0 {
-		fmt.Printf("\n%s\n", strings.Join(written, "\n"))
+		fmt.Printf("\nin %s: %s\n", in, strings.Join(written, " "))
+		if f.html == "" {
+			fmt.Printf("snag report %s makes the page with the flame graph\n", dir)
+		}
 	}
 	return nil
 }
