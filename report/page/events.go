@@ -77,18 +77,18 @@ func (b *builder) lockEvents() []Event {
 	out := []Event{}
 	for _, k := range order[:min(len(order), lockLanes)] {
 		var span *Event
-		most, from := 0, recording.Time(0)
+		most, from, holder := 0, recording.Time(0), ""
 		for _, row := range rows[k] {
 			end := b.since(row.T.Add(time.Second))
 			if span == nil || b.since(row.T) > *span.End+0.5 {
 				out = append(out, Event{T: b.since(row.T), End: new(float64), Kind: "lock-wait"})
-				span, most, from = &out[len(out)-1], 0, row.T
+				span, most, from, holder = &out[len(out)-1], 0, row.T, ""
 			}
 			*span.End, most = end, max(most, row.Waiters)
-			span.Text = fmt.Sprintf("%s · lock %#x · up to %d threads wait · %s", b.processOf(k.pid, row.Comm), k.address, most, units.Seconds(row.T.Add(time.Second).Sub(from)))
 			if row.Owner != 0 {
-				span.Text += fmt.Sprintf(" · held by thread %d %s", row.Owner, row.OwnerComm)
+				holder = fmt.Sprintf(" · held by thread %d %s", row.Owner, row.OwnerComm)
 			}
+			span.Text = fmt.Sprintf("%s · lock %#x · up to %d threads wait · %s%s", b.processOf(k.pid, row.Comm), k.address, most, units.Seconds(row.T.Add(time.Second).Sub(from)), holder)
 		}
 	}
 	return out
