@@ -28,7 +28,7 @@ func java(t *testing.T, before []string, flags ...string) *exec.Cmd {
 func javaOf(t *testing.T, program string, before []string, flags ...string) *exec.Cmd {
 	t.Helper()
 	if _, err := exec.LookPath("java"); err != nil {
-		t.Skip("there is no java here (Debian package default-jdk-headless)")
+		t.Fatal("there is no java here: make setup installs it")
 	}
 	argv := append(append(before, "java", "-Xmx64m", "-XX:+UseSerialGC"), append(flags, "testdata/"+program+".java")...)
 	c := exec.Command(argv[0], argv[1:]...)
