@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,15 +62,15 @@ func Read(ctx context.Context, p Plan) error {
 		return err
 	}
 	var failed error
-	for _, f := range files {
+	for _, set := range sets(files) {
 		stop := progress(ctx, p.Tick, files)
-		told, err := f.format.Read(ctx, f.in, f.opt, w)
+		told, err := readSet(ctx, set, w)
 		stop()
 		if first == 0 || told.First != 0 && told.First < first {
 			first = told.First
 		}
 		last = max(last, told.Last)
-		note(w, f, told, err)
+		note(w, told, err)
 		if err != nil {
 			failed = errors.Join(failed, err)
 		}
@@ -87,6 +89,50 @@ func Read(ctx context.Context, p Plan) error {
 	return errors.Join(failed, err, w.Close())
 }
 
+// readSet reads one file, or several that belong together.
+func readSet(ctx context.Context, set []file, w *recording.Writer) (reader.Told, error) {
+	f := set[0]
+	if len(set) == 1 {
+		return f.format.Read(ctx, f.in, f.opt, w)
+	}
+	var in []*reader.Input
+	var opt []reader.Options
+	for _, f := range set {
+		in, opt = append(in, f.in), append(opt, f.opt)
+	}
+	return f.format.ReadSet(ctx, in, opt, w)
+}
+
+// sets puts files together that are NAME.PID of one NAME and one format (strace
+// -ff); every other file stands alone.
+func sets(files []file) (out [][]file) {
+	at := map[string]int{}
+	for _, f := range files {
+		stem := strings.TrimSuffix(f.in.Path, "."+strconv.Itoa(f.opt.PID))
+		if f.opt.PID == 0 || f.format.ReadSet == nil {
+			out = append(out, []file{f})
+			continue
+		}
+		key := f.format.Name + " " + stem
+		if i, ok := at[key]; ok {
+			out[i] = append(out[i], f)
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, []file{f})
+	}
+	return out
+}
+
+// pidOf is the process that a file's name ends in; 0: it ends in none.
+func pidOf(path string) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(filepath.Ext(path), "."))
+	if err != nil || n <= 0 || n > 1<<22 { // PID_MAX_LIMIT
+		return 0
+	}
+	return n
+}
+
 // open opens all files and tells what they are.
 func open(p Plan) (files []file, err error) {
 	if p.Zone == nil {
@@ -97,7 +143,7 @@ func open(p Plan) (files []file, err error) {
 		if err != nil {
 			return files, err
 		}
-		f := file{in: in, opt: reader.Options{Zone: p.Zone}}
+		f := file{in: in, opt: reader.Options{Zone: p.Zone, PID: pidOf(path)}}
 		files = append(files, f)
 		if st, err := os.Stat(path); err == nil {
 			f.opt.Modified = st.ModTime()
@@ -124,8 +170,8 @@ func known() string {
 	return "it reads " + strings.Join(all, ", ")
 }
 
-// note writes what a file held.
-func note(w *recording.Writer, f file, told reader.Told, err error) {
+// note writes what files held.
+func note(w *recording.Writer, told reader.Told, err error) {
 	for _, row := range told.Coverage {
 		if err != nil && row.State == recording.CoverageOK {
 			row.State, row.Why = recording.CoveragePartial, err.Error()

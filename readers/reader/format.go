@@ -17,6 +17,9 @@ type Format struct {
 	// recording.Time. What it could not read it says in Told; an error is only what
 	// keeps it from going on.
 	Read func(ctx context.Context, in *Input, o Options, out recording.Sink) (Told, error)
+	// ReadSet reads files that belong together, NAME.PID each, as one; nil where the
+	// format has no sets.
+	ReadSet func(ctx context.Context, in []*Input, o []Options, out recording.Sink) (Told, error)
 }
 
 // Options are what the user told of a file.

@@ -16,19 +16,42 @@ var Format = reader.Format{
 	About: "what strace wrote (-o, or its standard error)",
 	Sniff: Sniff,
 	Read:  readInto,
+
+	ReadSet: readSet,
 }
 
 func readInto(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
 	style := styleOf(in.Head())
-	day := o.Modified.In(o.Zone)
-	begin := day.UnixNano()
-	if style == TimeOfDay {
-		begin = time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, o.Zone).UnixNano()
-	}
-	t := New(out, Options{PID: o.PID, Begin: begin})
+	t := New(out, Options{PID: o.PID, Begin: beginOf(style, o)})
 	err := Read(ctx, in, t)
 	c := t.End()
 	return reader.Told{First: c.First, Last: c.Last, Lines: c.Lines, Coverage: t.coverage(style)}, err
+}
+
+// readSet reads what strace -ff wrote: a file for each thread.
+func readSet(ctx context.Context, in []*reader.Input, o []reader.Options, out recording.Sink) (reader.Told, error) {
+	style, files := NoTime, make([]One, len(in))
+	for i := range in {
+		files[i] = One{in[i], o[i].PID}
+		if style == NoTime {
+			style = styleOf(in[i].Head())
+		}
+	}
+	begin := beginOf(style, o[0])
+	t := New(out, Options{Begin: begin})
+	err := ReadSet(ctx, files, begin, t)
+	c := t.End()
+	return reader.Told{First: c.First, Last: c.Last, Lines: c.Lines, Coverage: t.coverage(style)}, err
+}
+
+// beginOf is where a trace begins whose lines don't say, Unix ns: of times of day
+// the midnight before the file's last change.
+func beginOf(style Style, o reader.Options) int64 {
+	day := o.Modified.In(o.Zone)
+	if style == TimeOfDay {
+		return time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, o.Zone).UnixNano()
+	}
+	return day.UnixNano()
 }
 
 // styleOf is how the first line with a time has it.

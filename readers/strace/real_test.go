@@ -127,3 +127,51 @@ func check(t *testing.T, options, program string) {
 		}
 	})
 }
+
+// The files of -ff are one trace: who made whom, and whose descriptors they share.
+func TestASetIsOneTrace(t *testing.T) {
+	dir := t.TempDir()
+	out, err := exec.Command("strace", "-ff", "-ttt", "-T", "-o", filepath.Join(dir, "t"), "python3", "-c", program).CombinedOutput()
+	if err != nil {
+		t.Fatalf("strace (make setup installs it): %v\n%s", err, out)
+	}
+	paths, _ := filepath.Glob(filepath.Join(dir, "t.*"))
+	if len(paths) < 6 { // four threads, a shell, and ls
+		t.Fatalf("%d files", len(paths))
+	}
+	var files []One
+	want := map[string]uint64{}
+	for _, path := range paths {
+		in, err := reader.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = in.Close() }()
+		pid, _ := strconv.Atoi(filepath.Ext(path)[1:])
+		files = append(files, One{in, pid})
+		text, _ := os.ReadFile(path)
+		want["sendto"] += uint64(strings.Count(string(text), " sendto("))
+		want["openat"] += uint64(strings.Count(string(text), " openat("))
+	}
+	sink := &sink{}
+	tr := New(sink, Options{Begin: 1e18})
+	if err := ReadSet(context.Background(), files, 1e18, tr); err != nil {
+		t.Fatal(err)
+	}
+	tr.End()
+	got := totals(&sink.Recording)
+	for call, n := range want {
+		if got[call].n != n {
+			t.Errorf("%s: %d, want %d", call, got[call].n, n)
+		}
+	}
+	senders := map[int]bool{}
+	for _, row := range sink.Calls {
+		if row.Call == "sendto" {
+			senders[row.PID] = true
+		}
+	}
+	if len(senders) != 1 {
+		t.Errorf("threads that send are of processes %v, want of one", senders)
+	}
+}

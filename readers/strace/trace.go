@@ -60,8 +60,17 @@ func New(out recording.Sink, o Options) *Trace {
 	}
 }
 
-// Line takes the next line.
+// Line takes the next line of a trace in one file.
 func (t *Trace) Line(l *Line) {
+	if l.Kind == Noise || l.Kind == Frame || l.Kind == Attached {
+		t.LineAt(l, 0)
+		return
+	}
+	t.LineAt(l, t.clock.at(l))
+}
+
+// LineAt takes the next line, whose time on the wall clock is at, Unix ns.
+func (t *Trace) LineAt(l *Line, at int64) {
 	t.Counts.Lines++
 	switch l.Kind {
 	case Noise:
@@ -73,7 +82,6 @@ func (t *Trace) Line(l *Line) {
 		t.adopt(l.PID)
 		return
 	}
-	at := t.clock.at(l)
 	if t.Counts.First == 0 {
 		t.Counts.First = recording.Time(at)
 	}
