@@ -129,7 +129,9 @@ func (t *Trace) forked(parent *thread, tid int, args []byte) {
 		}
 		for fd, d := range parent.proc.fds {
 			if mine[fd] == nil {
-				mine[fd] = d
+				own := *d
+				own.row.PID, own.told = tid, false
+				mine[fd] = &own
 			}
 		}
 	}
