@@ -26,6 +26,7 @@ type join struct {
 	base int64 // what perf's clock is put on, ns
 
 	frames map[uint64]int32 // by a line's hash
+	byName map[frame]int32  // lines that differ in their address alone are one
 	known  []frame
 	stacks map[uint64]int
 	events map[string]*event
@@ -40,10 +41,10 @@ type join struct {
 	stack []int32
 	key   []byte
 
-	first, last                           int64
-	samples, noise, lost, deep, unnamed   uint64
-	named                                 uint64
-	foldedRows, stackless, namelessFrames uint64
+	first, last                         int64
+	samples, noise, lost, deep, unnamed uint64
+	named                               uint64
+	pidless, stackless                  uint64
 }
 
 // event is one of those that were sampled.
@@ -61,7 +62,7 @@ type rowKey struct {
 
 func newJoin(out recording.Sink, base int64) *join {
 	return &join{
-		out: out, base: base, frames: map[uint64]int32{}, known: []frame{{}}, stacks: map[uint64]int{},
+		out: out, base: base, frames: map[uint64]int32{}, byName: map[frame]int32{}, known: []frame{{}}, stacks: map[uint64]int{},
 		events: map[string]*event{}, rows: map[rowKey]*recording.OnCPU{}, first: -1,
 	}
 }
@@ -123,11 +124,15 @@ func (j *join) id(hash uint64, f frame) int32 {
 	if id, ok := j.frames[hash]; ok {
 		return id
 	}
-	if len(j.known) >= mostFrames {
-		return 0
+	if len(j.frames) >= mostFrames {
+		return j.byName[f]
 	}
-	id := int32(len(j.known))
-	j.known = append(j.known, f)
+	id, ok := j.byName[f]
+	if !ok {
+		id = int32(len(j.known))
+		j.known = append(j.known, f)
+		j.byName[f] = id
+	}
 	j.frames[hash] = id
 	return id
 }
@@ -158,7 +163,12 @@ func (j *join) end() {
 	}
 	j.event.samples++
 	j.event.period += float64(j.now.period)
-	k := rowKey{j.now.pid, j.now.tid, j.stackID(), j.event}
+	pid := j.now.pid
+	if pid == 0 { // perf script names the thread alone (-F +pid tells both)
+		pid = j.now.tid
+		j.pidless++
+	}
+	k := rowKey{pid, j.now.tid, j.stackID(), j.event}
 	row := j.rows[k]
 	if row == nil {
 		if len(j.rows) >= mostThreads {
@@ -171,8 +181,7 @@ func (j *join) end() {
 	row.Weight += float64(j.now.period)
 }
 
-// stackID is the id of the sample's stack, which is written when it is new. Lines
-// that differ in their address alone are one function, and so are their stacks.
+// stackID is the id of the sample's stack, which is written when it is new.
 func (j *join) stackID() int {
 	if len(j.stack) == 0 {
 		j.stackless++
