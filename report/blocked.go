@@ -59,6 +59,17 @@ func SortBlocked(rows []BlockedThread) {
 	})
 }
 
+// RingWait are operations of io_uring of one kind that were in flight at both looks, on
+// a ring on which none completed in between. No thread waits in them.
+type RingWait struct {
+	PID  int    `json:"pid"`
+	Comm string `json:"comm"`
+	Ring int    `json:"ring"` // its descriptor
+	Call string `json:"call"`
+	N    int    `json:"n"`
+	Idle bool   `json:"idle,omitempty"` // as of threads
+}
+
 // Blocked is what snag blocked found (docs/syscalls.md has the JSON).
 type Blocked struct {
 	Processes int             `json:"processes"`
@@ -68,6 +79,7 @@ type Blocked struct {
 	Refused   int             `json:"refused"` // threads of which the call may not be read
 	Seconds   float64         `json:"seconds"` // between the two looks
 	Blocked   []BlockedThread `json:"blocked"`
+	Waiting   []RingWait      `json:"waiting"` // operations of io_uring in flight
 	Warnings  []string        `json:"warnings"`
 }
 
@@ -85,6 +97,13 @@ func WriteBlocked(w io.Writer, v *Blocked, o TableOptions, all bool) error {
 	line(&b, o, "%s of %s, twice in %s: %d stuck in a call, %d idle, %d ran",
 		counted(v.Threads, "thread", "threads"), counted(v.Processes, "process", "processes"), seconds(v.Seconds), stuck, len(v.Blocked)-stuck, max(v.Threads-len(v.Blocked)-v.Refused, 0))
 	writeBlocked(&b, v.Blocked, o, all)
+	for _, r := range v.Waiting {
+		text := fmt.Sprintf("%s in flight on ring %d of %s[%d] for %s and more: %d", r.Call, r.Ring, r.Comm, r.PID, seconds(v.Seconds), r.N)
+		if r.Idle {
+			text += ", as when there is no work"
+		}
+		line(&b, o, "%s", text)
+	}
 	for _, s := range v.Warnings {
 		paragraph(&b, o, "! "+s)
 	}
