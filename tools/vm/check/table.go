@@ -27,11 +27,10 @@ func printTable(w io.Writer, machines []*machine) {
 	line("---", func(*machine) string { return "---" })
 	for _, measure := range measures() {
 		line("`"+measure+"`", func(m *machine) string {
-			run := udp
-			if closer(measure) {
-				run = convoy
+			c := covered(m.finds[udp].doc, measure)
+			if near := covered(m.finds[convoy].doc, measure); closer(measure) && near.State != recording.CoverageOff {
+				c = near
 			}
-			c := covered(m.finds[run].doc, measure)
 			if (c.State == recording.CoverageUnavailable || c.State == recording.CoveragePartial) && c.Cure != "" {
 				return c.State + ": " + c.Cure
 			}
