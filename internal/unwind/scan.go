@@ -1,0 +1,137 @@
+package unwind
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"snag/internal/elffile"
+)
+
+const (
+	// mostScanned words of a stack are looked through for one return address.
+	mostScanned = 1024
+	// biggest function that a direct call leads into, where its name is not known, bytes.
+	biggest = 8192
+	// beforeReturn bytes of code tell whether they end in a call.
+	beforeReturn = 7
+)
+
+// callKind is what the code before a return address does.
+type callKind uint8
+
+const (
+	noCall callKind = iota
+	directCall
+	indirectCall
+)
+
+// callBefore reads the bytes before a return address. to is relative to the return
+// address, of a direct call. Intel's manual, volume 2, CALL: E8 with 4 bytes; FF /2 with
+// a register, [register], a displacement of 1 or 4 bytes, [rip+displacement].
+func callBefore(b [beforeReturn]byte) (kind callKind, to int32) {
+	modrm := func(at int) (mod, op, rm byte) { return b[at] >> 6, b[at] >> 3 & 7, b[at] & 7 }
+	if b[2] == 0xe8 {
+		return directCall, int32(binary.LittleEndian.Uint32(b[3:]))
+	}
+	for size := 2; size <= 7; size++ { // of the call without its prefixes
+		at := beforeReturn - size
+		if b[at] != 0xff {
+			continue
+		}
+		mod, op, rm := modrm(at + 1)
+		want := 2
+		switch {
+		case op != 2:
+			continue
+		case mod == 1:
+			want = 3
+		case mod == 2, mod == 0 && rm == 5:
+			want = 6
+		}
+		if mod != 3 && rm == 4 { // a byte more says which registers
+			want++
+		}
+		if size == want {
+			return indirectCall, 0
+		}
+	}
+	return noCall, 0
+}
+
+func returnsTo(code Code, address uint64) (callKind, uint64) {
+	var b [beforeReturn]byte
+	if address < 4096 || address>>47 != 0 || !code.Read(address-beforeReturn, b[:]) {
+		return noCall, 0
+	}
+	kind, to := callBefore(b)
+	return kind, address + uint64(int64(to))
+}
+
+// returns tells whether an address is one that a call returns to.
+func returns(code Code, address uint64) bool {
+	kind, _ := returnsTo(code, address)
+	return kind != noCall
+}
+
+// calls tells whether the call before the address leads to the function that inside lies
+// in. bare: it is one that others call by a pointer within one object, as assembly is.
+func calls(code Code, address, inside uint64, bare bool) bool {
+	kind, target := returnsTo(code, address)
+	switch kind {
+	case directCall:
+		if target <= inside && inside-target < biggest {
+			to, in := code.Function(target), code.Function(inside)
+			return to.Name == "" || in.Name == "" || to.Name == in.Name
+		}
+		// Into another object a call goes through the table of its own object's (PLT).
+		return across(code, address, inside) && jumps(code, target)
+	case indirectCall:
+		// Where to is not written. Within one object the call would have been direct.
+		return bare || across(code, address, inside)
+	}
+	return false
+}
+
+// jumps tells an entry of the PLT: it begins with jmp [rip+disp32], before which may
+// stand endbr64 and a bnd prefix (System V ABI for AMD64, 5.2; Intel CET).
+func jumps(code Code, address uint64) bool {
+	var b [8]byte
+	if !code.Read(address, b[:]) {
+		return false
+	}
+	c := bytes.TrimPrefix(b[:], []byte{0xf3, 0x0f, 0x1e, 0xfa})
+	return bytes.HasPrefix(bytes.TrimPrefix(c, []byte{0xf2}), []byte{0xff, 0x25})
+}
+
+func across(code Code, a, b uint64) bool {
+	x, y := code.Function(a), code.Function(b)
+	return x.Object == "" || x.Object != y.Object
+}
+
+// scan looks for the return address on the stack: the first word behind a call that
+// leads to the function. What is left of older calls seldom passes that. It ends at the
+// frame pointer, where that points to a frame further out.
+func (w *walker) scan(bare bool) (Registers, bool) {
+	sp, inside := w.at.SP(), w.inside()
+	bp, ok := w.at.Get(elffile.RegBP)
+	frame := false
+	if ok && bp >= sp && bp%8 == 0 {
+		ra, read := w.stack.Word(bp + 8)
+		frame = read && returns(w.code, ra)
+	}
+	for i := range uint64(mostScanned) {
+		at := sp + 8*i
+		v, ok := w.stack.Word(at)
+		if !ok || frame && at >= bp {
+			break
+		}
+		if !calls(w.code, v, inside, bare) {
+			continue
+		}
+		next := Registers{value: w.at.value, known: w.at.known & kept}
+		next.Set(elffile.RegRA, v)
+		next.Set(elffile.RegSP, at+8)
+		return next, true
+	}
+	return w.at, false
+}
