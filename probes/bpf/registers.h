@@ -19,6 +19,7 @@ struct pt_regs___x86 {
 	unsigned long bp;
 	unsigned long bx;
 	unsigned long r10;
+	unsigned long cx;
 	unsigned long dx;
 	unsigned long si;
 	unsigned long di;

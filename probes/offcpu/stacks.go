@@ -33,6 +33,9 @@ type stacks struct {
 	mended map[topKey]unwind.Walk
 }
 
+// noPair is neither.
+var noPair = pair{kernel: noStack, thread: noStack}
+
 // mostPairs are remembered; then all are named anew.
 const mostPairs = 1 << 15
 

@@ -12,7 +12,35 @@ struct task_struct___old {
 	volatile long state;
 };
 
+struct signal_struct {
+	atomic_t live; /* threads that have not ended */
+};
+
+struct task_struct___signal {
+	struct signal_struct *signal;
+};
+
+struct thread_info___x86 {
+	__u32 status;
+};
+
+struct thread_info___arm64 {
+	unsigned long flags;
+};
+
+struct task_struct___x86 {
+	struct thread_info___x86 thread_info;
+};
+
+struct task_struct___arm64 {
+	struct thread_info___arm64 thread_info;
+};
+
 #pragma clang attribute pop
+
+#define TS_COMPAT 2		    /* arch/x86/include/asm/thread_info.h */
+#define TIF_32BIT_ARM64 (1UL << 22) /* arch/arm64/include/asm/thread_info.h */
+#define NR_COMPAT (1 << 28)	    /* a 32-bit call: another table of numbers */
 
 static __always_inline __u32 state_of(struct task_struct *p)
 {
@@ -38,11 +66,20 @@ static __always_inline void call_of(struct thread *t, struct task_struct *p)
 		t->args[0] = AT(regs, x->di);
 		t->args[1] = AT(regs, x->si);
 		t->args[2] = AT(regs, x->dx);
+		if (t->nr >= 0 &&
+		    BPF_CORE_READ((struct task_struct___x86 *)p, thread_info.status) & TS_COMPAT) {
+			t->nr |= NR_COMPAT;
+			t->args[0] = (__u32)AT(regs, x->bx);
+			t->args[1] = (__u32)AT(regs, x->cx);
+		}
 		t->ip = AT(regs, x->ip);
 		t->sp = AT(regs, x->sp);
 		t->bp = AT(regs, x->bp);
 	} else if (bpf_core_field_exists(a->syscallno)) {
 		t->nr = BPF_CORE_READ(a, syscallno);
+		if (t->nr >= 0 &&
+		    BPF_CORE_READ((struct task_struct___arm64 *)p, thread_info.flags) & TIF_32BIT_ARM64)
+			t->nr |= NR_COMPAT;
 		t->args[0] = BPF_CORE_READ(a, orig_x0);
 		t->args[1] = BPF_CORE_READ(a, user_regs.regs[1]);
 		t->args[2] = BPF_CORE_READ(a, user_regs.regs[2]);
@@ -113,6 +150,31 @@ static __noinline __u32 note_top(__s32 ustack, __u32 tgid, __u32 waker)
 		lose(LOST_TOPS);
 	}
 	return key.site;
+}
+
+/* Operations of futex(2) that wake somebody: WAKE, REQUEUE, CMP_REQUEUE, WAKE_OP,
+ * UNLOCK_PI, WAKE_BITSET (include/uapi/linux/futex.h). */
+#define WAKING (1 << 1 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 10)
+
+/* Whether who runs now is in a futex call that wakes. In another, or in none, an
+ * interrupt wakes. */
+static __always_inline bool wakes_by_futex(void)
+{
+	void *at = current_registers();
+	struct pt_regs___x86 *x = at;
+	struct pt_regs___arm64 *a = at;
+	__u64 op = 0;
+	__s32 nr = -1;
+
+	if (bpf_core_field_exists(x->orig_ax)) {
+		nr = (__s32)BPF_CORE_READ(x, orig_ax);
+		op = BPF_CORE_READ(x, si);
+	} else if (bpf_core_field_exists(a->syscallno)) {
+		nr = BPF_CORE_READ(a, syscallno);
+		op = BPF_CORE_READ(a, user_regs.regs[1]);
+	}
+	op &= 0x7f;
+	return nr == (__s32)nr_futex && op < 32 && (WAKING >> op & 1);
 }
 
 /* A pair of stacks costs a µs, a switch half of one. Where a thread switches more
