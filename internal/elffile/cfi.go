@@ -1,6 +1,7 @@
 package elffile
 
 import (
+	"debug/elf"
 	"encoding/binary"
 	"errors"
 )
@@ -50,7 +51,7 @@ type Row struct {
 	Signal bool
 }
 
-// Outermost: there is no return address; the thread begins here.
+// Outermost tells that there is no return address: the thread begins here.
 func (r *Row) Outermost() bool { return r.Rules[RegRA].Kind == RuleUndefined }
 
 var errCFI = errors.New("call frame information that is not read")
@@ -58,8 +59,19 @@ var errCFI = errors.New("call frame information that is not read")
 // mostCFI bytes of one entry are read.
 const mostCFI = 64 << 10
 
-// HasFrames tells whether the file has call frame information with a table to find it.
-func (f *File) HasFrames() bool { return f.unwind.Filesz > 12 }
+// HasFrames tells whether the file has call frame information for its code, and a table
+// to find it. Compilers write an entry for each function; a few entries in all are those
+// of the files that start a program, beside a library without (musl's).
+func (f *File) HasFrames() bool {
+	const header, entry, codeEach = 12, 8, 4096
+	code := uint64(0)
+	for _, p := range f.loads {
+		if elf.ProgFlag(p.Flags)&elf.PF_X != 0 {
+			code = max(code, p.Filesz)
+		}
+	}
+	return f.unwind.Filesz > header && (f.unwind.Filesz-header)/entry >= code/codeEach
+}
 
 // FrameRow reads the call frame information (.eh_frame) for an address; false where
 // the file has none for it, or none that is read.

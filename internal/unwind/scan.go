@@ -114,11 +114,7 @@ func across(code Code, a, b uint64) bool {
 func (w *walker) scan(bare bool) (Registers, bool) {
 	sp, inside := w.at.SP(), w.inside()
 	bp, ok := w.at.Get(elffile.RegBP)
-	frame := false
-	if ok && bp >= sp && bp%8 == 0 {
-		ra, read := w.stack.Word(bp + 8)
-		frame = read && returns(w.code, ra)
-	}
+	frame := ok && w.isFrame(bp, sp)
 	for i := range uint64(mostScanned) {
 		at := sp + 8*i
 		v, ok := w.stack.Word(at)
@@ -131,7 +127,31 @@ func (w *walker) scan(bare bool) (Registers, bool) {
 		next := Registers{value: w.at.value, known: w.at.known & kept}
 		next.Set(elffile.RegRA, v)
 		next.Set(elffile.RegSP, at+8)
+		if !frame {
+			w.savedFrame(&next, sp, at)
+		}
 		return next, true
 	}
 	return w.at, false
+}
+
+// isFrame tells whether an address above above is that of a frame with a frame pointer:
+// below a word that stands behind a call.
+func (w *walker) isFrame(address, above uint64) bool {
+	if address < above || address%8 != 0 {
+		return false
+	}
+	ra, ok := w.stack.Word(address + 8)
+	return ok && returns(w.code, ra)
+}
+
+// savedFrame looks for the caller's frame pointer among what the function pushed, from
+// below its return address on down to the stack pointer.
+func (w *walker) savedFrame(next *Registers, sp, below uint64) {
+	for at := below - 8; at >= sp && at < below; at -= 8 {
+		if v, _ := w.stack.Word(at); v > below && w.isFrame(v, below) {
+			next.Set(elffile.RegBP, v)
+			return
+		}
+	}
 }

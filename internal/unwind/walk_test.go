@@ -1,6 +1,7 @@
 package unwind
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -69,7 +70,7 @@ func TestCaller(t *testing.T) {
 		{"values", val, 0xaa, 0x1010, 0x1010, nil},
 	} {
 		got, err := caller(&at, c.row, s)
-		if err != c.err || err == nil && (got.IP() != c.ip || got.SP() != c.sp || got.BP() != c.bp) {
+		if !errors.Is(err, c.err) || err == nil && (got.IP() != c.ip || got.SP() != c.sp || got.BP() != c.bp) {
 			t.Errorf("%s: %x %v", c.name, got.value, err)
 		}
 	}
@@ -80,7 +81,7 @@ func TestCaller(t *testing.T) {
 	if got, err := caller(&late, plt, s); err != nil || got.IP() != 0xaa || got.SP() != 0x1010 {
 		t.Errorf("late in a stub: %x %v", got.value, err)
 	}
-	if _, err := caller(&at, deref, s); err != errUnknown { // [0x1008]+16 is 0xba, below the stack
+	if _, err := caller(&at, deref, s); !errors.Is(err, errUnknown) { // [0x1008]+16 is 0xba, below the stack
 		t.Errorf("%v", err)
 	}
 }

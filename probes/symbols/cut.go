@@ -63,5 +63,5 @@ func isLibc(object string) bool {
 			return true
 		}
 	}
-	return false
+	return base == "libc.so" // musl's own name
 }
