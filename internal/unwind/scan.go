@@ -3,6 +3,7 @@ package unwind
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 
 	"snag/internal/elffile"
 )
@@ -108,17 +109,26 @@ func across(code Code, a, b uint64) bool {
 	return x.Object == "" || x.Object != y.Object
 }
 
-// scan looks for the return address on the stack: the first word behind a call that
-// leads to the function. What is left of older calls seldom passes that. It ends at the
-// frame pointer, where that points to a frame further out.
-func (w *walker) scan(bare bool) (Registers, bool) {
+const (
+	// mostTried words that may be the return address are compared.
+	mostTried = 8
+	// lookAhead frames are walked from each: what is left of older calls leads nowhere
+	// after a few.
+	lookAhead = 6
+)
+
+// scan looks for the return address on the stack: a word behind a call that leads to the
+// function, from which the walk goes on well. It ends at the frame pointer, where that
+// points to a frame further out.
+func (w *walker) scan(bare bool) (best Registers, found bool) {
 	sp, inside := w.at.SP(), w.inside()
 	bp, ok := w.at.Get(elffile.RegBP)
 	frame := ok && w.isFrame(bp, sp)
+	tried, farthest := 0, -1
 	for i := range uint64(mostScanned) {
 		at := sp + 8*i
 		v, ok := w.stack.Word(at)
-		if !ok || frame && at >= bp {
+		if !ok || frame && at >= bp || tried == mostTried {
 			break
 		}
 		if !calls(w.code, v, inside, bare) {
@@ -130,9 +140,38 @@ func (w *walker) scan(bare bool) (Registers, bool) {
 		if !frame {
 			w.savedFrame(&next, sp, at)
 		}
-		return next, true
+		tried++
+		if n := w.ahead(next); n > farthest {
+			best, farthest = next, n
+		}
+		if farthest == lookAhead {
+			break
+		}
 	}
-	return w.at, false
+	return best, farthest >= 0
+}
+
+// ahead is how many frames further out are found from one: lookAhead at most, and where
+// nothing speaks against it.
+func (w *walker) ahead(at Registers) int {
+	for n := range lookAhead {
+		row, kind := w.code.Row(at.IP() - 1)
+		switch {
+		case kind == Nowhere:
+			return n
+		case kind != Told, row.Outermost():
+			return lookAhead
+		}
+		next, err := caller(&at, row, w.stack)
+		if errors.Is(err, errBeyond) {
+			return lookAhead
+		}
+		if err != nil || !returns(w.code, next.IP()) {
+			return n
+		}
+		at = next
+	}
+	return lookAhead
 }
 
 // isFrame tells whether an address above above is that of a frame with a frame pointer:

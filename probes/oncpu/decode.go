@@ -63,6 +63,7 @@ const (
 	copiedComm   = 24
 	copiedKept   = 40
 	copiedFrames = copiedKept + unwind.KeptSize
+	copiedChunk  = 1024
 	copiedBytes  = copiedFrames + 8*64
 )
 
@@ -80,6 +81,7 @@ func decodeCopied(b []byte) (taken, error) {
 		at:    unwind.Kept(b[copiedKept:copiedFrames]),
 		bytes: b[copiedBytes:][:size],
 	}
+	t.bytes = t.bytes[min(t.at.SP()%copiedChunk, size):] // that the stack pointer is in
 	for i := range kernel {
 		t.kernel = append(t.kernel, word(copiedFrames+8*i))
 	}

@@ -89,7 +89,7 @@ struct stack {
 
 /* A sample with a copy of its user stack. */
 struct copied {
-	__u64 stack; /* bytes that were copied */
+	__u64 stack; /* bytes that were copied, from the chunk on that the stack pointer is in */
 	__u32 tgid;
 	__u8 kernel; /* frames */
 	__u8 user;   /* 0 */
@@ -377,6 +377,7 @@ static __always_inline bool copy(void *ctx, struct task_struct *task, struct key
 {
 	struct copied *c = bpf_ringbuf_reserve(&stacks, sizeof(*c), 0);
 	__u32 i, good = 0;
+	__u64 from;
 	long n;
 
 	if (!c) {
@@ -396,9 +397,11 @@ static __always_inline bool copy(void *ctx, struct task_struct *task, struct key
 	c->fresh = meet(task, key->tgid);
 	bpf_get_current_comm(c->comm, sizeof(c->comm));
 	/* A large frame has pages that were never touched, which can't be read here
-	 * (they are zeros then); behind the stack's end there is none. */
+	 * (they are zeros then); behind the stack's end there is none. No chunk lies in
+	 * two pages. */
+	from = c->kept.sp & ~(__u64)(CHUNK - 1);
 	for (i = 0; i < COPY / CHUNK; i++) {
-		if (!bpf_probe_read_user(&c->bytes[i * CHUNK], CHUNK, (void *)(c->kept.sp + i * CHUNK)))
+		if (!bpf_probe_read_user(&c->bytes[i * CHUNK], CHUNK, (void *)(from + i * CHUNK)))
 			good = i + 1;
 		else if (i - good >= HOLE / CHUNK)
 			break;

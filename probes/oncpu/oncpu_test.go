@@ -68,7 +68,7 @@ func copyOf(pid, tid int, comm string, ip uint64, kernel []uint64, stack []byte)
 func TestDecodeCopy(t *testing.T) {
 	raw := copyOf(77, 78, "relay", 1, []uint64{9, 8}, []byte("stack"))
 	got, err := decodeStack(raw)
-	want := taken{kind: kind{pid: 77}, kernel: []uint64{9, 8}, fresh: freshProcess, copied: true, tid: 78, comm: "relay", at: unwind.Kept(keptFrom(1)), bytes: []byte("stack")}
+	want := taken{kind: kind{pid: 77}, kernel: []uint64{9, 8}, fresh: freshProcess, copied: true, tid: 78, comm: "relay", at: unwind.Kept(keptFrom(1)), bytes: []byte("ack")}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v %v", got, err)
 	}

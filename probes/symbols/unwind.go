@@ -15,6 +15,9 @@ func CutAfter(e unwind.End, user []Frame) string {
 	case unwind.EndWhole:
 		return ""
 	case unwind.EndCopy:
+		if len(user) > 0 && isStart(user[len(user)-1]) {
+			return ""
+		}
 		return CutCopy
 	case unwind.EndDeep:
 		return CutTooDeep

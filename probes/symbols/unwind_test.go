@@ -13,4 +13,7 @@ func TestEndOfAWalk(t *testing.T) {
 			t.Errorf("%d: %q", end, got)
 		}
 	}
+	if got := CutAfter(unwind.EndCopy, []Frame{{Function: "start_thread"}}); got != "" {
+		t.Errorf("at a thread's start: %q", got)
+	}
 }
