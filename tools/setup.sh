@@ -16,6 +16,10 @@ fi
 if [ "${1:-all}" = all ] && ! command -v javac >/dev/null; then
 	want="$want default-jdk-headless"
 fi
+# Rust's mangled names, in a test: any compiler, Debian's where there is none.
+if [ "${1:-all}" = all ] && ! command -v rustc >/dev/null; then
+	want="$want rustc"
+fi
 missing=""
 for p in $want; do
 	dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing="$missing $p"
