@@ -157,10 +157,7 @@ func (k *inKernel) refuse(h hook, err error) {
 	if h.tracepoint == "" {
 		what = "iterating over sockets"
 	}
-	for _, m := range []string{h.measure, h.also} {
-		if m == "" {
-			continue
-		}
+	for _, m := range append([]string{h.measure}, h.also...) {
 		k.lacks[m] = kernel.Explain(what, err)
 		for _, l := range k.links[m] {
 			l.Close()
@@ -209,7 +206,7 @@ func (k *inKernel) cleared(counter string, epoch uint32) error {
 }
 
 // lost are the events that found their table full, since the start, by table.
-func (k *inKernel) lost() (n [7]uint64) {
+func (k *inKernel) lost() (n [8]uint64) {
 	_ = k.maps.Variables["lost"].Get(&n) // of a mapped array: can't fail after load
 	return n
 }

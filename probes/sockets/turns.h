@@ -9,7 +9,6 @@
  * tcp_probe does; only the times are the tracepoints'.
  */
 
-#define MSEC 1000000ULL
 #define ANSWER_GAP (200 * MSEC)	  /* a silence this long ends an answer */
 #define STREAM_TIME (1000 * MSEC) /* what is sent without an answer, or as one, */
 #define STREAM_BYTES (256 << 10)  /* for longer or in greater amount is a stream */
@@ -252,8 +251,13 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 
 	if (is_error(ret))
 		return socket_error(sk, -ret, CALL_RECV);
-	if (ret <= 0 || sk->sk_protocol != IPPROTO_TCP || flags & MSG_PEEK)
+	if (ret <= 0 || flags & MSG_PEEK)
 		return 0;
+	if (sk->sk_protocol != IPPROTO_TCP) {
+		if (asks_names(sk))
+			name_answered(sk);
+		return 0;
+	}
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
 	if (t && t->role == ROLE_ACCEPT) {
 		name_turn(t);
