@@ -63,7 +63,7 @@ docs-check: docs
 	git diff --exit-code -- docs
 
 test: ## all tests; as root, so that nothing is skipped
-	$(GO) test -json -p 1 -count=1 -timeout 25m ./... | $(GO) run ./tools/testsum
+	tools/test.sh
 
 bench: build ## costs, measured side by side in one run: docs/bench.md
 	tools/bench.sh

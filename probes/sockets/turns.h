@@ -182,12 +182,20 @@ static __always_inline void name_turn(struct turn *t)
 	bpf_get_current_comm(t->comm, sizeof(t->comm));
 }
 
+/* What a segment takes of the sequence numbers: its bytes, SYN and FIN. A program may
+ * read cb as an array of integers; seq and end_seq have been its first two since 2.6
+ * (struct tcp_skb_cb). */
+static __always_inline __u32 length_of(const struct sk_buff *skb)
+{
+	const __u32 *cb = (const __u32 *)skb->cb;
+
+	return cb[1] - cb[0];
+}
+
 /* Whether a segment has bytes that can be read now: not a duplicate, nor what
  * lies beyond a gap. At tcp_probe its header has not been taken off. */
 static __always_inline bool readable(const struct tcp_sock *tp, const struct sk_buff *skb)
 {
-	/* A program may read cb as an array of integers; seq and end_seq have been
-	 * its first two since 2.6 (struct tcp_skb_cb). */
 	const __u32 *cb = (const __u32 *)skb->cb;
 	__u32 seq = cb[0], end_seq = cb[1], length = end_seq - seq;
 
@@ -297,21 +305,21 @@ static __always_inline __u64 sent_at(const struct tcp_sock *tp, __u32 written)
 	return tp->snd_nxt == written ? tp->tcp_mstamp * 1000 : bpf_ktime_get_ns();
 }
 
-static __always_inline void turn_sent(struct sock *sk, struct tcp_sock *tp, int ret)
+/* The turn of a socket that has sent something, NULL: it has none. */
+static __always_inline struct turn *turn_of_sender(struct sock *sk, struct tcp_sock *tp, int ret)
 {
-	struct turn *t;
-	__u32 written;
+	struct turn *t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
+
+	if (t || accepted(sk)) /* which speaks first: no answer */
+		return t;
+	return new_turn(sk, ROLE_CONNECT, tp->write_seq - ret);
+}
+
+static __always_inline void turn_sent(struct tcp_sock *tp, struct turn *t)
+{
+	__u32 written = tp->write_seq;
 	__u64 now;
 
-	written = tp->write_seq;
-	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
-	if (!t) {
-		if (accepted(sk))
-			return; /* it speaks first: no answer */
-		t = new_turn(sk, ROLE_CONNECT, written - ret);
-		if (!t)
-			return;
-	}
 	if (written == t->base)
 		return; /* answered while the call came back */
 	if (t->role == ROLE_ACCEPT && !t->begin)
