@@ -266,6 +266,9 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 			name_answered(sk);
 		return 0;
 	}
+	state = sk->__sk_common.skc_state;
+	if (!accepted(sk) && (state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT))
+		return 0; /* a caller's: counted when the answer came, maybe on another CPU */
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
 	if (t && t->role == ROLE_ACCEPT) {
 		name_turn(t);
@@ -273,7 +276,6 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 			t->read = bpf_ktime_get_ns();
 		return 0;
 	}
-	state = sk->__sk_common.skc_state;
 	if (!t && state == TCP_ESTABLISHED && accepted(sk)) {
 		/* It came with the handshake, or before we looked. */
 		tp = bpf_skc_to_tcp_sock(sk);
