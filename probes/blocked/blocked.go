@@ -19,7 +19,6 @@ import (
 	"snag/recording"
 )
 
-
 // Thread is one that sat in a call at both looks.
 type Thread struct {
 	recording.Thread
