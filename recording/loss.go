@@ -24,6 +24,7 @@ var feeds = map[string][]string{
 	"holds":       {"sockets.holds"},
 	"turns":       {"sockets.turns"},
 	"errors":      {"sockets.errors"},
+	"queries":     {"sockets.queries"},
 	"routes":      {"routes.table"},
 	"neighbours":  {"routes.neighbours"},
 	"rules":       {"routes.rules"},
@@ -42,6 +43,7 @@ var feeds = map[string][]string{
 	"stream_files": {"streams.files"},
 
 	"oncpu":      {"oncpu.stacks"},
+	"loops":      {"oncpu.loops"},
 	"offcpu":     {"offcpu.waits"},
 	"lock_waits": {"locks.futex", "locks.owner"},
 }

@@ -104,11 +104,15 @@ func (j *standstill) innocent(s *scene.Scene, r *recording.Recording) (Finding, 
 	return Finding{}, false
 }
 
+// runsJava tells whether a process is a JVM, by its program.
+func runsJava(p *scene.Process) bool {
+	return p.Subject.Comm == "java" || strings.HasSuffix(p.Last().Exe, "/java")
+}
+
 // unreadJVM is a process that runs java, at which data waits, and whose counters
 // could not be read: suspected, since nothing could be measured.
 func unreadJVM(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding, bool) {
-	exe := p.Last().Exe
-	if p.Subject.Comm != "java" && !strings.HasSuffix(exe, "/java") || len(stopsOf(p, r, s.Window).spans) > 0 {
+	if !runsJava(p) || len(stopsOf(p, r, s.Window).spans) > 0 {
 		return Finding{}, false
 	}
 	c, _ := r.Measured("jvm.counters")
