@@ -304,12 +304,17 @@ func (l *journals) forget(pid int) {
 	delete(l.failed, pid)
 }
 
-// coverage says whose logs were followed. jvms is how many JVMs there are.
-func (l *journals) coverage(since recording.Time, jvms int) recording.Coverage {
+// coverage says whose logs were followed. jvms is how many JVMs there are, hidden how
+// many of others may not be looked into.
+func (l *journals) coverage(since recording.Time, jvms, hidden int) recording.Coverage {
 	c := recording.Coverage{Probe: measureLog, State: recording.CoverageOK, Since: since, Lost: l.left}
 	var why []string
 	for pid, err := range l.failed {
 		why = append(why, fmt.Sprintf("the log of process %d may not be looked for: %v", pid, err))
+		c.Cure = curePrivilege
+	}
+	if hidden > 0 {
+		why = append(why, fmt.Sprintf("%d JVMs of other users may not be looked into", hidden))
 		c.Cure = curePrivilege
 	}
 	slices.Sort(why)
