@@ -30,8 +30,10 @@ const (
 	headRead = 4 << 10
 	// mostDescriptors of a process are looked at for a log.
 	mostDescriptors = 4096
-	// mostLogged events a second of a JVM are kept, the longest.
+	// mostLogged events a second of a JVM are kept, the longest; none that is shorter
+	// than shortest: ZGC's pauses are, and in number.
 	mostLogged = 200
+	shortest   = 100 * time.Microsecond
 )
 
 // journals follows the logs that JVMs write of their own collections.
@@ -280,7 +282,7 @@ func (l *journals) read(j *journal, origin recording.Time, sub recording.Subject
 		j.reader.Feed(l.buf[:n], func(e *gclog.Event) {
 			event, ok := eventLogged(e, &j.clock, sub)
 			switch {
-			case ok && event.End > l.since:
+			case ok && event.End > l.since && e.Length >= shortest:
 				out = append(out, event)
 			case !ok && !e.Start.Known():
 				l.untimed++
