@@ -151,6 +151,9 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 	} else if name, took := j.collector(); took > 0 {
 		f.Text += " (" + name + ")"
 	}
+	if cause := j.cause(); by == "" && cause != "" {
+		f.Text += "; cause: " + cause
+	}
 	if by != "" {
 		f.Text += "; asked for by " + by
 	} else if who := mostOften(j.timed.askers); who != "" && len(j.causes) == 0 {

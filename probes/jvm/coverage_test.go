@@ -3,6 +3,7 @@ package jvm
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"strings"
 	"testing"
 
@@ -40,7 +41,8 @@ func TestCoverageOfLogs(t *testing.T) {
 		{"one", func(l *journals) { l.followed = 1 }, 2, 0, recording.CoverageOK, "", ""},
 		{"another user's beside it", func(l *journals) { l.followed = 1 }, 2, 1, recording.CoveragePartial, "other users", "CAP_SYS_PTRACE"},
 		{"another user's alone", func(*journals) {}, 0, 1, recording.CoverageUnavailable, "other users", "CAP_SYS_PTRACE"},
-		{"refused", func(l *journals) { l.failed[7] = errors.Join(fs.ErrPermission) }, 1, 0, recording.CoverageUnavailable, "process 7", "CAP_SYS_PTRACE"},
+		{"refused", func(l *journals) { l.failed[os.Getpid()] = errors.Join(fs.ErrPermission) }, 1, 0, recording.CoverageUnavailable, "permission", "CAP_SYS_PTRACE"},
+		{"refused, and ended", func(l *journals) { l.followed, l.failed[1<<22+1] = 1, errors.Join(fs.ErrPermission) }, 1, 0, recording.CoverageOK, "", ""},
 		{"no time", func(l *journals) { l.followed, l.untimed = 1, 3 }, 1, 0, recording.CoveragePartial, "3 lines have no time", "uptime"},
 		{"too fast", func(l *journals) { l.followed, l.missed, l.left = 1, 9, 4 }, 1, 0, recording.CoveragePartial, "9 bytes", ""},
 	} {

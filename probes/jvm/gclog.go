@@ -196,20 +196,22 @@ func (j *journal) skipTo(at int64) {
 // by hsperfdata; 0 where that is not known.
 func (l *journals) take(pid int, origin recording.Time, sub recording.Subject) []recording.Event {
 	var out []recording.Event
-	kept := l.of[pid][:0]
+	var kept []*journal
 	for _, j := range l.of[pid] {
-		out = l.read(j, origin, sub, out)
+		take := func(e *gclog.Event) { out = l.keep(j, e, sub, out) }
+		l.read(j, origin, take)
 		info, err := os.Stat(j.fd)
 		if st, ok := sysOf(info); err == nil && ok && st.Ino == j.ino {
 			kept = append(kept, j)
 			continue
 		}
-		out = l.read(j, origin, sub, out) // what it wrote until it was rotated
-		j.reader.End(func(*gclog.Event) {})
+		l.read(j, origin, take) // what it wrote until it was rotated
+		j.reader.End(take)
 		j.file.Close()
 		if next := l.rotated(pid, j); next != nil {
-			out = l.read(next, origin, sub, out)
-			kept = append(kept, next)
+			j = next
+			l.read(j, origin, take)
+			kept = append(kept, j)
 		}
 	}
 	if l.of[pid] = kept; len(kept) == 0 {
@@ -252,10 +254,23 @@ func (l *journals) rotated(pid int, old *journal) *journal {
 	return next
 }
 
-func (l *journals) read(j *journal, origin recording.Time, sub recording.Subject, out []recording.Event) []recording.Event {
+// keep adds what the log told, unless it was before the recording or has no time.
+func (l *journals) keep(j *journal, e *gclog.Event, sub recording.Subject, out []recording.Event) []recording.Event {
+	event, ok := eventLogged(e, &j.clock, sub)
+	switch {
+	case ok && event.End > l.since && e.Length >= shortest:
+		out = append(out, event)
+	case !ok && !e.Start.Known():
+		l.untimed++
+	}
+	return out
+}
+
+// read feeds what was written since the last time.
+func (l *journals) read(j *journal, origin recording.Time, take func(*gclog.Event)) {
 	info, err := j.file.Stat()
 	if err != nil {
-		return out
+		return
 	}
 	switch size := info.Size(); {
 	case size < j.at: // it was cut off
@@ -279,22 +294,13 @@ func (l *journals) read(j *journal, origin recording.Time, sub recording.Subject
 		if errors.Is(err, io.EOF) {
 			j.clock.join(gclog.LastStamp(l.buf[:n]), recording.Time(info.ModTime().UnixNano()).Add(j.clock.wall))
 		}
-		j.reader.Feed(l.buf[:n], func(e *gclog.Event) {
-			event, ok := eventLogged(e, &j.clock, sub)
-			switch {
-			case ok && event.End > l.since && e.Length >= shortest:
-				out = append(out, event)
-			case !ok && !e.Start.Known():
-				l.untimed++
-			}
-		})
+		j.reader.Feed(l.buf[:n], take)
 		j.at += int64(n)
 		read += n
 		if err != nil {
 			break
 		}
 	}
-	return out
 }
 
 // forget lets go of a JVM that has ended.
@@ -312,6 +318,9 @@ func (l *journals) coverage(since recording.Time, jvms, hidden int) recording.Co
 	c := recording.Coverage{Probe: measureLog, State: recording.CoverageOK, Since: since, Lost: l.left}
 	var why []string
 	for pid, err := range l.failed {
+		if comm(l.proc, pid) == "" {
+			continue // it has ended
+		}
 		why = append(why, fmt.Sprintf("the log of process %d may not be looked for: %v", pid, err))
 		c.Cure = curePrivilege
 	}
