@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"snag/recording"
 )
@@ -44,10 +45,12 @@ func TestCoverageOfLogs(t *testing.T) {
 		{"refused", func(l *journals) { l.failed[os.Getpid()] = errors.Join(fs.ErrPermission) }, 1, 0, recording.CoverageUnavailable, "permission", "CAP_SYS_PTRACE"},
 		{"refused, and ended", func(l *journals) { l.followed, l.failed[1<<22+1] = 1, errors.Join(fs.ErrPermission) }, 1, 0, recording.CoverageOK, "", ""},
 		{"no time", func(l *journals) { l.followed, l.untimed = 1, 3 }, 1, 0, recording.CoveragePartial, "3 lines have no time", "uptime"},
-		{"too fast", func(l *journals) { l.followed, l.missed, l.left = 1, 9, 4 }, 1, 0, recording.CoveragePartial, "9 bytes", ""},
+		{"too fast", func(l *journals) { l.followed, l.missed = 1, 9 }, 1, 0, recording.CoveragePartial, "9 bytes", ""},
+		{"short ones left out", func(l *journals) { l.followed, l.left, l.longest = 1, 4, time.Millisecond }, 1, 0, recording.CoverageOK, "the 4 shortest", ""},
+		{"long ones left out", func(l *journals) { l.followed, l.left, l.longest = 1, 4, time.Second }, 1, 0, recording.CoveragePartial, "4 of the shortest", ""},
 	} {
 		got := of(c.change, c.jvms, c.hidden)
-		if got.Probe != measureLog || got.State != c.state || !strings.Contains(got.Why, c.why) || !strings.Contains(got.Cure, c.cure) || c.state == recording.CoverageOK && got.Why != "" {
+		if got.Probe != measureLog || got.State != c.state || !strings.Contains(got.Why, c.why) || !strings.Contains(got.Cure, c.cure) {
 			t.Errorf("%s: %+v", c.what, got)
 		}
 	}

@@ -34,18 +34,21 @@ const (
 	// than shortest: ZGC's pauses are, and in number.
 	mostLogged = 200
 	shortest   = 100 * time.Microsecond
+	// leftLong is how long one must be for that it is missed: a healthy collection is.
+	leftLong = 50 * time.Millisecond
 )
 
 // journals follows the logs that JVMs write of their own collections.
 type journals struct {
-	proc   string
-	now    func() recording.Time
-	told   func(recording.Row) // takes facts
-	since  recording.Time
-	of     map[int][]*journal
-	failed map[int]error
-	left   uint64 // events beyond mostLogged
-	missed uint64 // bytes that were written faster than they are read
+	proc    string
+	now     func() recording.Time
+	told    func(recording.Row) // takes facts
+	since   recording.Time
+	of      map[int][]*journal
+	failed  map[int]error
+	left    uint64 // events beyond mostLogged, of which the longest took
+	longest time.Duration
+	missed  uint64 // bytes that were written faster than they are read
 	// untimed are events whose line has no clock.
 	untimed  uint64
 	followed int
@@ -220,6 +223,7 @@ func (l *journals) take(pid int, origin recording.Time, sub recording.Subject) [
 	if len(out) > mostLogged {
 		slices.SortFunc(out, func(a, b recording.Event) int { return int(b.End.Sub(b.T) - a.End.Sub(a.T)) })
 		l.left += uint64(len(out) - mostLogged)
+		l.longest = max(l.longest, time.Duration(out[mostLogged].End.Sub(out[mostLogged].T)))
 		out = out[:mostLogged]
 	}
 	slices.SortFunc(out, func(a, b recording.Event) int { return int(a.T - b.T) })
@@ -315,7 +319,7 @@ func (l *journals) forget(pid int) {
 // coverage says whose logs were followed. jvms is how many JVMs there are, hidden how
 // many of others may not be looked into.
 func (l *journals) coverage(since recording.Time, jvms, hidden int) recording.Coverage {
-	c := recording.Coverage{Probe: measureLog, State: recording.CoverageOK, Since: since, Lost: l.left}
+	c := recording.Coverage{Probe: measureLog, State: recording.CoverageOK, Since: since}
 	var why []string
 	for pid, err := range l.failed {
 		if comm(l.proc, pid) == "" {
@@ -336,8 +340,9 @@ func (l *journals) coverage(since recording.Time, jvms, hidden int) recording.Co
 		why = append(why, fmt.Sprintf("%d lines have no time", l.untimed))
 		c.Cure = orFirst(c.Cure, "-Xlog:…:file=gc.log:time,uptime")
 	}
-	if l.left > 0 {
-		why = append(why, fmt.Sprintf("%d of the shortest lines are no events", l.left))
+	if l.left > 0 && l.longest >= leftLong {
+		c.Lost = l.left
+		why = append(why, fmt.Sprintf("%d of the shortest pauses and waits are no events, of up to %s", l.left, l.longest))
 	}
 	switch {
 	case l.followed == 0 && len(why) == 0 && jvms == 0:
@@ -351,6 +356,8 @@ func (l *journals) coverage(since recording.Time, jvms, hidden int) recording.Co
 	}
 	if len(why) > 0 {
 		c.Why = strings.Join(why[:min(len(why), 2)], "; ")
+	} else if l.left > 0 {
+		c.Why = fmt.Sprintf("of what its log told the %d shortest are no events, none over %s", l.left, l.longest)
 	}
 	return c
 }
