@@ -162,6 +162,9 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 	if j.stalled(s.Window.End) {
 		f.Text = j.stalls.words()
 		f.Evidence = append(f.Evidence, j.stalls.evidence())
+		if e, ok := j.asleep(); ok {
+			f.Evidence = append(f.Evidence, e)
+		}
 	}
 	waits, late := j.felt(s, r)
 	for _, e := range j.told(by, window) {
@@ -171,7 +174,7 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 		f.Evidence = append(f.Evidence, e)
 	}
 	f.Evidence = append(append(f.Evidence, waits...), j.timedEvidence()...)
-	if busy, looks := j.busyThread(); looks >= 2 && 2*busy >= looks {
+	if busy, looks := j.busyThread(); !j.stalled(s.Window.End) && looks >= 2 && 2*busy >= looks {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(busy), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/stat", pid), Origin: "thread states",
 			Text: fmt.Sprintf("a thread of the JVM itself was on a CPU at %d of %d looks inside of the pauses", busy, looks)})
 	}
