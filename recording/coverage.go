@@ -51,7 +51,7 @@ var Measures = []string{
 	"syscalls.calls", "syscalls.fds", "syscalls.peek",
 	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
 	"jvm.counters", "logs.files",
-	"jvm.safepoints",
+	"jvm.safepoints", "runtimes.go-locks", "runtimes.go-stops", "runtimes.others",
 	"streams.figures", "streams.passive", "streams.layers", "streams.files",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }

@@ -28,6 +28,7 @@ type lockCount struct {
 	waking  int // nobody is named but who woke the waiters
 	holder  recording.LockWait
 	holders map[int]bool
+	unlocks int    // goroutines were seen to let it go
 	caller  string // the functions of the program that it was in; "" not known
 }
 
@@ -94,6 +95,8 @@ func (l *lockCount) add(row recording.LockWait) {
 	}
 	l.holders[row.Owner] = true
 	switch {
+	case row.OwnerBy == recording.OwnerUnlocks:
+		l.unlocks++
 	case row.OwnerBy != "word":
 		l.waking++
 	case row.OwnerCall == "running":
@@ -134,9 +137,13 @@ func (l *lockCount) mean() float64 {
 // evidence is what was counted.
 func (l *lockCount) evidence(pid int) Evidence {
 	seconds, _ := during(l.jams, l.seconds)
-	return Evidence{Side: For, Grade: Strong, Value: l.sum, Unit: "s", Source: fmt.Sprintf("futex waits of process %d at sched_switch (lock_waits)", pid), Origin: "futex",
+	source := fmt.Sprintf("futex waits of process %d at sched_switch (lock_waits)", pid)
+	if l.unlocks > 0 {
+		source = fmt.Sprintf("(*sync.Mutex).lockSlow and unlockSlow of process %d (lock_waits)", pid)
+	}
+	return Evidence{Side: For, Grade: Strong, Value: l.sum, Unit: "s", Source: source, Origin: "futex",
 		Text: fmt.Sprintf("%s waited %s times for %s, %s together and %s each on average, at the longest %s; in %s seconds half of the time or more",
-			plural(l.waiters, "thread"), count(float64(l.n)), lockAt(l.address), lasting(l.sum), lasting(l.mean()), lasting(l.max), seconds)}
+			plural(l.waiters, l.who()), count(float64(l.n)), lockAt(l.address), lasting(l.sum), lasting(l.mean()), lasting(l.max), seconds)}
 }
 
 // lockAt names a lock by its word; one whose waiters park on a word each has none.
@@ -145,6 +152,14 @@ func lockAt(address uint64) string {
 		return "one lock, each on a word of its own"
 	}
 	return fmt.Sprintf("the lock at 0x%x", address)
+}
+
+// who waits for the lock.
+func (l *lockCount) who() string {
+	if l.unlocks > 0 {
+		return "goroutine"
+	}
+	return "thread"
 }
 
 // holderEvidence is what is known of who held it; false where nothing is.
@@ -166,6 +181,10 @@ func (l *lockCount) holderEvidence(p *scene.Process) (Evidence, bool) {
 		seconds, share := during(l.ran, l.jams)
 		e.Value = share
 		e.Text = fmt.Sprintf("the lock's own word names its holder, who was on a CPU in %s of those seconds: %s: the section under the lock is long", seconds, l.doing(p))
+	case l.unlocks > 0:
+		seconds, share := during(l.unlocks, l.jams)
+		e.Value, e.Source, e.Origin = share, "(*sync.Mutex).unlockSlow (lock_waits)", "who lets go"
+		e.Text = fmt.Sprintf("in %s of those seconds who let it go was seen: %s", seconds, l.doing(p))
 	case l.waking > 0 && l.address == 0:
 		seconds, share := during(l.waking, l.jams)
 		e.Value, e.Source, e.Origin = share, "sched_waking of the waiters (lock_waits)", "who wakes"
@@ -184,7 +203,10 @@ func (l *lockCount) holderEvidence(p *scene.Process) (Evidence, bool) {
 func (l *lockCount) doing(p *scene.Process) string {
 	h := l.holder
 	text := fmt.Sprintf("thread %d", h.Owner)
-	if len(l.holders) > 1 {
+	switch {
+	case l.unlocks > 0:
+		text = "goroutines in turn"
+	case len(l.holders) > 1:
 		text = fmt.Sprintf("%d threads in turn, as thread %d", len(l.holders), h.Owner)
 	}
 	if l.caller != "" {
