@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"snag/internal/kernel"
 	"snag/internal/netns"
 	"snag/probes/drops"
 	"snag/probes/host"
@@ -86,7 +87,7 @@ type Plan struct {
 	CloserTarget, CloserAll bool
 	// Peek is how many bytes of a buffer may be looked into for the name of what a
 	// connection carries (snag syscalls --peek); 0: none.
-	Peek int
+	Peek               int
 	GoLocks, GoRuntime bool // see probe.Env
 	// Budget is what the costly probes may take of the machine's CPU time, 0 to 1; 0
 	// is no limit.
@@ -95,6 +96,10 @@ type Plan struct {
 	Notice func(text string)
 	// Tick is told once a second how much of the window is left.
 	Tick func(left time.Duration)
+	// Between is called when all probes have been started, and again when they have
+	// ended and before the recording is closed: what the one part needed the other does
+	// not. May be nil.
+	Between func()
 
 	read func() clocks // nil: the machine's
 }
@@ -164,6 +169,8 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	running := start(ctx, env, chosen(all, p.Probes))
+	kernel.ForgetTypes()
+	p.between()
 	over := make(chan struct{})
 	var asked sync.WaitGroup
 	asked.Go(func() { lookCloser(env, p, over) })
@@ -181,7 +188,14 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	}
 	spent.settle()
 	tellSpent(env)
+	p.between()
 	return w.Close()
+}
+
+func (p Plan) between() {
+	if p.Between != nil {
+		p.Between()
+	}
 }
 
 // start starts each probe; one that can't run is told in the coverage.

@@ -11,7 +11,7 @@ var feeds = map[string][]string{
 		"host.memory", "host.zones", "host.numa", "host.disks",
 		"nics.statistics", "nics.interrupts", "nics.softirqs", "runtimes.others",
 	},
-	"calls":       {"syscalls.calls"},
+	"calls":       {"syscalls.calls", "syscalls.io_uring"},
 	"fds":         {"syscalls.fds", "syscalls.peek"},
 	"processes":   {"host.processes"},
 	"threads":     {"threads.state", "threads.syscall", "threads.sched"},
@@ -24,6 +24,7 @@ var feeds = map[string][]string{
 	"holds":       {"sockets.holds"},
 	"turns":       {"sockets.turns"},
 	"errors":      {"sockets.errors"},
+	"queries":     {"sockets.queries"},
 	"routes":      {"routes.table"},
 	"neighbours":  {"routes.neighbours"},
 	"rules":       {"routes.rules"},
@@ -37,11 +38,12 @@ var feeds = map[string][]string{
 	"facts":       {"host.sysctl"},
 	"streams":     {"streams.passive"},
 	"stream_hops": {"streams.layers"},
-	"events":      {"sockets.signals", "host.kernel-log", "memory.reclaim", "memory.compaction", "cgroup.throttled", "jvm.safepoints", "runtimes.go-stops"},
+	"events":      {"sockets.signals", "host.kernel-log", "memory.reclaim", "memory.compaction", "cgroup.throttled", "jvm.safepoints", "jvm.gc-log", "runtimes.go-stops"},
 
 	"stream_files": {"streams.files"},
 
 	"oncpu":      {"oncpu.stacks"},
+	"loops":      {"oncpu.loops"},
 	"offcpu":     {"offcpu.waits"},
 	"lock_waits": {"locks.futex", "locks.owner", "runtimes.go-locks"},
 }

@@ -21,6 +21,36 @@ type OnCPU struct {
 	Hz    float64 `json:"hz"` // samples a second and CPU
 }
 
+// Loop counts the samples of one process that were taken inside one short loop of its
+// code, in the second that begins at T. Only of processes of which several threads ran;
+// all that does not wait for another thread is one row without a function.
+type Loop struct {
+	T    Time   `json:"t"`
+	PID  int    `json:"pid"`
+	Comm string `json:"comm"`
+	// Kind is what the loop does, read from its machine code (one of the Loop…
+	// constants).
+	Kind     string `json:"kind,omitempty"`
+	Function string `json:"function,omitempty"`
+	Object   string `json:"object,omitempty"`  // the file that the code is in
+	Address  uint64 `json:"address,omitempty"` // of its first instruction, as the object's linker has it
+	Bytes    int    `json:"bytes,omitempty"`   // how long it is
+	Code     string `json:"code,omitempty"`    // its instructions
+	N        uint64 `json:"n"`                 // samples
+	Threads  int    `json:"threads"`           // that were seen there in that second
+}
+
+// Kinds of Loop.
+const (
+	LoopWaits  = "waits"  // it reads memory, or tries an atomic exchange, and tests what it got: only a write by another thread ends it
+	LoopPauses = "pauses" // it has the instruction for such loops (pause), and stores and calls nothing
+	LoopTries  = "tries"  // it tests the outcome of an atomic operation and does more: it may wait, or count
+	LoopWorks  = ""       // none of these, or no short loop
+)
+
+// Spins tells a loop that waits for another thread.
+func (l Loop) Spins() bool { return l.Kind == LoopWaits || l.Kind == LoopPauses }
+
 // OffCPU counts the times that one thread was off the CPU with one stack for one
 // reason, by the second in which they ended. Only waits over a threshold count
 // (coverage offcpu.waits says which).
@@ -93,6 +123,11 @@ type LockWait struct {
 // OwnerUnlocks is OwnerBy where a goroutine was seen to unlock a mutex.
 const OwnerUnlocks = "unlock"
 
+// UringPrefix begins the names of io_uring's operations in the table of calls. They
+// are no system calls: they count where they complete, their time is from the
+// submission to the completion, and those of one thread overlap.
+const UringPrefix = "io_uring:"
+
 // Call counts one system call of one thread on one descriptor, in the second
 // that begins at T (by when the call returned). Where there were too many rows in a
 // second, threads, descriptors and at last processes are taken together: no call is
@@ -102,7 +137,7 @@ type Call struct {
 	PID  int    `json:"pid"`           // 0: processes taken together
 	TID  int    `json:"tid,omitempty"` // 0: threads taken together
 	Comm string `json:"comm"`
-	Call string `json:"call"` // the name: read, futex, epoll_wait; of 32-bit calls with /32 after it
+	Call string `json:"call"` // the name: read, futex, epoll_wait; of 32-bit calls with /32 after it; of io_uring its operations ("io_uring:recv")
 	FD   int    `json:"fd"`   // -1: the call has none; -2: descriptors taken together
 	N    uint64 `json:"n"`
 	// Errors counts those that failed, by errno name.
@@ -180,6 +215,7 @@ func (f FD) Text() string {
 
 // Table names, in the order in which show prints them.
 func (OnCPU) Table() string    { return "oncpu" }
+func (Loop) Table() string     { return "loops" }
 func (OffCPU) Table() string   { return "offcpu" }
 func (LockWait) Table() string { return "lock_waits" }
 func (Call) Table() string     { return "calls" }

@@ -149,7 +149,7 @@ func find(cmd *cobra.Command, f *findFlags) error {
 		Streams: f.streams, Layers: f.layers, Budget: f.share,
 		// With a budget, mutexes are part of a closer look at a Go program.
 		GoLocks: f.share > 0, GoRuntime: f.stops,
-		Notice: progress.notice, Tick: progress.tick,
+		Notice: progress.notice, Tick: progress.tick, Between: giveBack,
 	}
 	if f.share > 0 {
 		told := map[int]bool{}

@@ -16,6 +16,8 @@ var All = []Actor{
 	httpClient,
 	idleServer,
 	logWorker,
+	lineReader,
+	nameServer,
 	burner,
 	sleeper,
 	stopper,

@@ -87,7 +87,7 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	if env.Whole {
 		only = env.Target.PIDs
 	}
-	l, err := load(env.Sys, hz, only, env.Unwind)
+	l, err := load(env.Proc, env.Sys, hz, only, env.Unwind)
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -267,6 +267,7 @@ func (r *running) tick(open bool) {
 
 // flush names the stacks that count, and writes the rows.
 func (r *running) flush() {
+	r.lookForLoops()
 	most, least := mostNamed, uint64(leastTimes)
 	if r.env.Whole {
 		most, least = mostStacks, 1
