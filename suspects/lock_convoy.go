@@ -85,7 +85,7 @@ func (c *convoy) finding(s *scene.Scene, r *recording.Recording) Finding {
 		}
 	}
 	f.Active = c.active
-	if c.seen() && len(c.jammed) == len(c.looks) || !c.seen() && c.counted.jams >= c.counted.seconds-1 {
+	if c.seen() && len(c.jammed) == len(c.looks) || !c.seen() && c.counted.always() {
 		f.Active = nil // so it was when it was first looked at, which may be seconds after the window began
 	}
 	if c.socket != nil {

@@ -5,6 +5,7 @@ import (
 	"path"
 	"sort"
 	"strings"
+	"time"
 
 	"snag/recording"
 	"snag/scene"
@@ -38,12 +39,14 @@ const fewCounted = 2
 // countedConvoy finds the lock that most of those who want it wait for, half of the
 // time or more; nil where there is none, or nobody counted.
 func countedConvoy(p *scene.Process, r *recording.Recording) *lockCount {
-	locks, seconds := map[uint64]*lockCount{}, map[recording.Time]bool{}
+	// Two probes count, each with a second of its own.
+	locks, seconds := map[uint64]*lockCount{}, map[int64]bool{}
+	second := func(t recording.Time) int64 { return int64(t) / int64(time.Second) }
 	for _, row := range r.LockWaits {
 		if row.PID != p.Subject.PID {
 			continue
 		}
-		seconds[row.T] = true
+		seconds[second(row.T)] = true
 		if row.Kind != "mutex" {
 			continue
 		}
@@ -56,12 +59,16 @@ func countedConvoy(p *scene.Process, r *recording.Recording) *lockCount {
 	}
 	for _, row := range r.OffCPU {
 		if row.PID == p.Subject.PID {
-			seconds[row.T] = true
+			seconds[second(row.T)] = true
 		}
 	}
 	var all []*lockCount
 	for _, l := range locks {
-		if l.seconds = len(seconds); l.jams >= fewCounted && 2*l.jams >= l.seconds {
+		l.seconds = len(seconds)
+		if l.unlocks > 0 {
+			l.seconds = unlockSeconds(r, p.Subject.PID, second)
+		}
+		if l.jams >= fewCounted && 2*l.jams >= l.seconds {
 			all = append(all, l)
 		}
 	}
@@ -78,6 +85,18 @@ func countedConvoy(p *scene.Process, r *recording.Recording) *lockCount {
 	worst.caller = ownFunctions(r, worst.holder.OwnerStack)
 	worst.active = mergeIntervals(worst.active, joined)
 	return worst
+}
+
+// unlockSeconds are those in which the mutexes of a Go program were looked at: that begins
+// when the program is first looked at, and a little after.
+func unlockSeconds(r *recording.Recording, pid int, second func(recording.Time) int64) int {
+	seconds := map[int64]bool{}
+	for _, row := range r.LockWaits {
+		if row.PID == pid && row.OwnerBy == recording.OwnerUnlocks {
+			seconds[second(row.T)] = true
+		}
+	}
+	return len(seconds)
 }
 
 func (l *lockCount) add(row recording.LockWait) {
@@ -110,6 +129,12 @@ func (l *lockCount) add(row recording.LockWait) {
 	if l.holder.Owner == 0 || rank(row) >= rank(l.holder) {
 		l.holder = row
 	}
+}
+
+// always tells whether it was so in every whole second of the look: the first and the
+// last are cut.
+func (l *lockCount) always() bool {
+	return l.jams >= l.seconds-1 || l.jams > fewCounted && l.jams >= l.seconds-2
 }
 
 func rank(row recording.LockWait) int {
@@ -285,7 +310,7 @@ func ofRuntime(function, object string) bool {
 			return true
 		}
 	}
-	for _, beginning := range []string{"runtime.", "internal/runtime/", "syscall.", "golang.org/x/sys/", "sync.", "__pthread", "pthread_", "__lll_lock", "std::"} {
+	for _, beginning := range []string{"runtime.", "internal/runtime/", "syscall.", "golang.org/x/sys/", "sync.", "internal/poll.", "internal/sync.", "net.(*conn)", "net.(*netFD)", "io.Read", "crypto/tls.(*Conn)", "__pthread", "pthread_", "__lll_lock", "std::"} {
 		if strings.HasPrefix(function, beginning) {
 			return true
 		}
