@@ -71,6 +71,9 @@ func (r *running) goRow(measure string, asked bool, cure string) recording.Cover
 	}
 	if c.State != recording.CoverageOff && measure == measureLocks {
 		c.Lost = r.lost
+		if c.State == recording.CoverageOK && r.unmeasured != nil {
+			c.Why = fmt.Sprintf("what a breakpoint costs here is not known, and taken for %.0f µs: %v", 1e6*r.trap, r.unmeasured)
+		}
 		if c.State == recording.CoverageOK && r.lost+r.left > 0 {
 			c.State = recording.CoveragePartial
 			c.Why = fmt.Sprintf("%d unlocks found no room; %d mutexes beyond the %d that are told each second", r.lost, r.left, mostRows)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
 	"testing"
 	"time"
@@ -159,5 +160,77 @@ func TestGoMutexes(t *testing.T) {
 		if c.convoy && named == 0 {
 			t.Errorf("%s: no row names the function that holds the lock and what it waits for", c.mode)
 		}
+	}
+}
+
+// TestGoStops: each collection stops the world twice, for microseconds.
+func TestGoStops(t *testing.T) {
+	pid, _ := run(t, "collect", "")
+	rec := look(t, pid, func(e *probe.Env) { e.GoRuntime = true }, 1500*time.Millisecond)
+	reasons := map[string]int{}
+	for _, e := range rec.Events {
+		if e.Kind != recording.EventSafepoint || e.Attrs["runtime"] != "Go" || e.Subject.PID != pid || e.End < e.T || e.Value > 1 {
+			t.Errorf("%+v", e)
+		}
+		reasons[e.Attrs["operation"]]++
+	}
+	if reasons["GC mark termination"] < 5 || reasons["GC sweep termination"] < 5 {
+		t.Errorf("stops by reason: %v", reasons)
+	}
+	if len(rec.LockWaits) > 0 {
+		t.Error("mutexes were not asked for")
+	}
+}
+
+// TestOverBudget: what costs too much is taken away, and said.
+func TestOverBudget(t *testing.T) {
+	pid, _ := run(t, "spin", "")
+	rec := look(t, pid, func(e *probe.Env) {
+		e.GoLocks = true
+		e.Budget = probe.NewBudget(1e-6, 2)
+	}, 2500*time.Millisecond)
+	c, _ := rec.Measured(measureLocks)
+	if c.State != recording.CoveragePartial || !strings.Contains(c.Cure, "--budget") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// BenchmarkStopsOfGo is what the two breakpoints of a stop cost a program that does
+// nothing but stop its own world (runtime.ReadMemStats).
+func BenchmarkStopsOfGo(b *testing.B) {
+	for _, probed := range []bool{false, true} {
+		b.Run(fmt.Sprintf("probed=%v", probed), func(b *testing.B) {
+			pid, said := run(b, "stats", "")
+			look(b, pid, func(e *probe.Env) { e.GoRuntime = probed }, 3*time.Second)
+			line, err := said.ReadString('\n')
+			if err != nil {
+				b.Fatal(err)
+			}
+			var ns float64
+			if _, err := fmt.Sscanf(line, "ns %f", &ns); err != nil {
+				b.Fatalf("%q: %v", line, err)
+			}
+			b.ReportMetric(ns, "CPU-ns/stop")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+func TestTrapIsMeasured(t *testing.T) {
+	k, err := load("/proc", "/sys")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.close()
+	goruntime.LockOSThread()
+	defer goruntime.UnlockOSThread()
+	took, err := measureTrap(k.objects.LockSlow)
+	var hits uint64
+	if err := k.objects.Hits.Get(&hits); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("a breakpoint costs %.1f µs", 1e6*took)
+	if err != nil || hits < trials || took <= 0 || took > 1e-3 {
+		t.Errorf("%d hits, %g s each: %v", hits, took, err)
 	}
 }

@@ -34,9 +34,6 @@ const (
 	name   = "runtimes"
 	period = 100 * time.Millisecond // between two readings of the rings
 	each   = 10                     // of them make a second, in which rows are written
-	// trap is what a uprobe costs the thread that runs into it, s: measured 1 to 2 µs
-	// (BenchmarkLockedGo).
-	trap = 2e-6
 	// ownShare of the budget is this probe's at most: others are at work too.
 	ownShare = 0.5
 	// mostTraced Go programs are attached to.
@@ -73,9 +70,11 @@ type running struct {
 	cost    float64 // CPU s of this side
 	charged float64
 	inside  float64
-	costly  map[int]bool // detached from, as their probes cost too much
-	over    bool
-	lack    error
+	trap    float64 // what a hit costs, s of the program's CPU time
+	// unmeasured is why that is not known.
+	unmeasured error
+	over       bool
+	lack       error
 }
 
 type placeOf struct {
@@ -86,7 +85,7 @@ type placeOf struct {
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	r := &running{
 		env: env, began: env.Now(), names: symbols.NewBounded(env.Proc, symbols.TablesLean), kinds: map[int]runtime{},
-		traced: map[int]*program{}, failed: map[int]error{}, ids: map[placeOf]int{}, costly: map[int]bool{},
+		traced: map[int]*program{}, failed: map[int]error{}, ids: map[placeOf]int{},
 	}
 	ctx, r.cancel = context.WithCancel(ctx)
 	r.done.Add(1)
@@ -162,7 +161,7 @@ func alive(proc string, pid int) bool {
 
 // attach attaches to a Go program, once.
 func (r *running) attach(pid int) {
-	if r.over || r.lack != nil || r.traced[pid] != nil || r.failed[pid] != nil || r.costly[pid] || len(r.traced) >= mostTraced {
+	if r.over || r.lack != nil || r.traced[pid] != nil || r.failed[pid] != nil || len(r.traced) >= mostTraced {
 		return
 	}
 	if r.k == nil {
@@ -172,6 +171,8 @@ func (r *running) attach(pid int) {
 			return
 		}
 		r.k, r.since, r.from = k, r.env.Now(), monotonic()
+		r.trap, r.unmeasured = measureTrap(k.objects.LockSlow)
+		_ = k.objects.Hits.Get(&r.hits) // of a mapped array: can't fail after the load
 	}
 	p, err := open(r.env.Proc, pid)
 	if err == nil && r.env.GoLocks {
@@ -206,11 +207,16 @@ func drain[T any](ring *ringbuf.Reader, each func(T)) {
 		if err != nil {
 			return // all are read
 		}
-		var v T
-		if binary.Read(bytes.NewReader(record.RawSample), binary.NativeEndian, &v) == nil {
+		if v, ok := decode[T](record.RawSample); ok {
 			each(v)
 		}
 	}
+}
+
+// decode reads one record of a ring.
+func decode[T any](raw []byte) (v T, ok bool) {
+	err := binary.Read(bytes.NewReader(raw), binary.NativeEndian, &v)
+	return v, err == nil
 }
 
 // second writes what was seen since the last one.
@@ -351,7 +357,7 @@ func (r *running) pay() {
 	}
 	var hits uint64
 	_ = r.k.objects.Hits.Get(&hits) // of a mapped array: can't fail after the load
-	spent := float64(hits-r.hits) * trap
+	spent := float64(hits-r.hits) * r.trap
 	r.hits = hits
 	r.inside += spent
 	r.env.Budget.Charge(name, spent)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -42,6 +43,15 @@ func briefly() {
 	time.Sleep(2 * time.Millisecond)
 }
 
+// spent is the CPU time of the program.
+func spent() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 func main() {
 	mode := os.Args[1]
 	work := make(chan int)
@@ -52,7 +62,7 @@ func main() {
 		}
 		backend = c
 	}
-	for range 8 {
+	for i := 0; i < 8 && mode != "stats"; i++ {
 		go func() {
 			b := make([]byte, 1)
 			for {
@@ -83,5 +93,15 @@ func main() {
 		}()
 	}
 	fmt.Println("ready")
+	if mode == "stats" {
+		// While it is looked at: CPU time of a call that stops the world.
+		time.Sleep(1500 * time.Millisecond)
+		cpu, n := spent(), 0
+		var m runtime.MemStats
+		for end := time.Now().Add(time.Second); time.Now().Before(end); n++ {
+			runtime.ReadMemStats(&m)
+		}
+		fmt.Printf("ns %f\n", float64(spent()-cpu)/float64(n))
+	}
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
