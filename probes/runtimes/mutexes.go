@@ -10,8 +10,8 @@ import (
 
 // mutexID is one sync.Mutex of one process.
 type mutexID struct {
-	pid   uint32
-	mutex uint64
+	pid     uint32
+	address uint64
 }
 
 // mutex is what was seen of one mutex in one second.
@@ -135,7 +135,7 @@ func (m *mutexes) busiest(most int) (out []*mutex, left int) {
 		out = append(out, x)
 	}
 	slices.SortFunc(out, func(a, b *mutex) int {
-		return cmp.Or(cmp.Compare(b.sum, a.sum), cmp.Compare(a.pid, b.pid), cmp.Compare(a.mutex, b.mutex))
+		return cmp.Or(cmp.Compare(b.sum, a.sum), cmp.Compare(a.pid, b.pid), cmp.Compare(a.address, b.address))
 	})
 	return out[:min(len(out), most)], max(0, len(out)-most)
 }
@@ -164,7 +164,7 @@ type stacks interface {
 // row of a mutex. Its waiters are goroutines.
 func (x *mutex) row(t recording.Time, comm string, names stacks) recording.LockWait {
 	row := recording.LockWait{
-		T: t, PID: int(x.pid), Comm: comm, Address: x.mutexID.mutex, Kind: "mutex",
+		T: t, PID: int(x.pid), Comm: comm, Address: x.address, Kind: "mutex",
 		Waiters: max(len(x.waiters), int(x.most)), N: x.n, Sum: float64(x.sum) / 1e9, Max: float64(x.max) / 1e9,
 		Stack: names.id(int(x.pid), x.waits),
 	}

@@ -47,15 +47,14 @@ func recognise(proc string, pid int) runtime {
 
 // byName knows the programs that others' code runs in: node, python3.11, ruby, dotnet.
 func byName(base string) runtime {
-	name := strings.TrimRight(base, "0123456789.")
-	switch {
-	case name == "node" || name == "nodejs":
+	switch strings.TrimRight(base, "0123456789.") {
+	case "node", "nodejs":
 		return node
-	case name == "python":
+	case "python":
 		return python
-	case name == "ruby":
+	case "ruby":
 		return ruby
-	case name == "dotnet":
+	case "dotnet":
 		return dotnet
 	}
 	return other

@@ -263,7 +263,7 @@ func (r *running) second() {
 // waitersNow reads how many goroutines wait for a mutex: its word counts them.
 func (r *running) waitersNow(id mutexID) int {
 	var word [4]byte
-	if err := threads.ReadMemory(int(id.pid), id.mutex, word[:]); err != nil {
+	if err := threads.ReadMemory(int(id.pid), id.address, word[:]); err != nil {
 		return 0
 	}
 	return int(binary.NativeEndian.Uint32(word[:]) >> 3)
