@@ -78,6 +78,7 @@ type Recording struct {
 	Profile     []ProfileRow
 	LogFiles    []LogFile
 	OnCPU       []OnCPU
+	Loops       []Loop
 	OffCPU      []OffCPU
 	LockWaits   []LockWait
 	Calls       []Call

@@ -43,6 +43,9 @@ func LogGaps(r *recording.Recording) []LogGap {
 	}
 	files, order := map[key][]recording.LogFile{}, []key(nil)
 	for _, row := range r.LogFiles {
+		if recording.IsTable(row.Path) {
+			continue // another snag writes it, when something happens
+		}
 		k := key{row.PID, row.FD, row.Inode}
 		if files[k] == nil {
 			order = append(order, k)

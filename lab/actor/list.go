@@ -10,6 +10,7 @@ var All = []Actor{
 	tcpSink,
 	tcpRelay,
 	rrServer,
+	sharedServer,
 	loopServer,
 	rrClient,
 	httpClient,

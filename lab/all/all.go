@@ -19,6 +19,8 @@ import (
 	kernelhotpath "snag/lab/kernel-hot-path"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
+	lockconvoygo "snag/lab/lock-convoy-go"
+	lockconvoyjava "snag/lab/lock-convoy-java"
 	logsilence "snag/lab/log-silence"
 	logsilencepipe "snag/lab/log-silence-pipe"
 	machinepaused "snag/lab/machine-paused"
@@ -52,6 +54,7 @@ import (
 	softirqononecpu "snag/lab/softirq-on-one-cpu"
 	softnetbacklog "snag/lab/softnet-backlog"
 	spinlock "snag/lab/spin-lock"
+	spinlocksteady "snag/lab/spin-lock-steady"
 	"snag/lab/swap"
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
@@ -93,7 +96,10 @@ var Incidents = []lab.Incident{
 	bufferbloat.Incident,
 	smallreceivewindow.Incident,
 	spinlock.Incident,
+	spinlocksteady.Incident,
 	lockconvoy.Incident,
+	lockconvoyjava.Incident,
+	lockconvoygo.Incident,
 	workerqueue.Incident,
 	workerqueueprocesses.Incident,
 	slowdependency.Incident,

@@ -20,7 +20,7 @@ type hook struct {
 }
 
 var hooks = []hook{
-	{program: kernelProgSetState, tracepoint: "inet_sock_set_state", measure: "sockets.connections", since: "4.16"},
+	{program: kernelProgSetState, tracepoint: "inet_sock_set_state", measure: "sockets.connections", also: []string{"sockets.turns"}, since: "4.16"},
 	{program: kernelProgReceiveReset, tracepoint: "tcp_receive_reset", measure: "sockets.resets", since: "4.15"},
 	{program: kernelProgSendReset, tracepoint: "tcp_send_reset", measure: "sockets.resets", since: "4.15"},
 	{program: kernelProgRetransmit, tracepoint: "tcp_retransmit_skb", measure: "sockets.retransmits", since: "4.15"},
@@ -28,7 +28,6 @@ var hooks = []hook{
 	{program: kernelProgSent, tracepoint: "sock_send_length", measure: "sockets.holds", also: []string{"sockets.turns", "sockets.queries"}, since: "6.3"},
 	{program: kernelProgReceived, tracepoint: "tcp_probe", measure: "sockets.holds", also: []string{"sockets.turns"}, since: "4.16"},
 	{program: kernelProgTurnRead, tracepoint: "sock_recv_length", measure: "sockets.turns", also: []string{"sockets.queries"}, since: "6.3"},
-	{program: kernelProgTurnClosing, tracepoint: "inet_sock_set_state", measure: "sockets.turns", since: "4.16"},
 	{program: kernelProgTurnSweep, measure: "sockets.turns"},
 	{program: kernelProgErrorReport, tracepoint: "inet_sk_error_report", measure: "sockets.errors", since: "5.15"},
 	{program: kernelProgExitCall, tracepoint: "sys_exit", measure: "sockets.errors", since: "4.17", onDemand: true},
@@ -62,10 +61,10 @@ var callerReasons = map[string]bool{
 }
 
 // configure fits the programs to the arguments that this kernel's tracepoints
-// have, and returns the names of the reset reasons, nil before Linux 6.10.
-func configure(spec *ebpf.CollectionSpec, types *btf.Spec, started uint64) (map[uint64]string, error) {
+// have, and to whether turns can be measured on it, and returns the names of the reset reasons, nil before Linux 6.10.
+func configure(spec *ebpf.CollectionSpec, types *btf.Spec, started uint64, turns bool) (map[uint64]string, error) {
 	var reasons map[uint64]string
-	set := map[string]any{"started": started}
+	set := map[string]any{"started": started, "has_turns": turns}
 	if args, err := kernel.TracepointArgs(types, "tcp_send_reset"); err == nil && len(args) > 2 {
 		set["reset_has_reason"] = true
 		if reasons, err = kernel.Enum(types, "sk_rst_reason"); err == nil {

@@ -267,17 +267,16 @@ const (
 	kernelProgSent            = "sent"
 	kernelProgSetState        = "set_state"
 	kernelProgSignal          = "signal"
-	kernelProgTurnClosing     = "turn_closing"
 	kernelProgTurnRead        = "turn_read"
 	kernelProgTurnSweep       = "turn_sweep"
 	kernelVarConnRows         = "conn_rows"
 	kernelVarEpoch            = "epoch"
+	kernelVarHasTurns         = "has_turns"
 	kernelVarHolding          = "holding"
 	kernelVarLost             = "lost"
 	kernelVarReasonsOfCaller  = "reasons_of_caller"
 	kernelVarResetHasReason   = "reset_has_reason"
 	kernelVarRetransmitHasErr = "retransmit_has_err"
-	kernelVarRuns             = "runs"
 	kernelVarStarted          = "started"
 	kernelVarTurnRows         = "turn_rows"
 	kernelVarTurnSocks        = "turn_socks"
@@ -334,7 +333,6 @@ type kernelProgramSpecs struct {
 	Sent         *ebpf.ProgramSpec `ebpf:"sent"`
 	SetState     *ebpf.ProgramSpec `ebpf:"set_state"`
 	Signal       *ebpf.ProgramSpec `ebpf:"signal"`
-	TurnClosing  *ebpf.ProgramSpec `ebpf:"turn_closing"`
 	TurnRead     *ebpf.ProgramSpec `ebpf:"turn_read"`
 	TurnSweep    *ebpf.ProgramSpec `ebpf:"turn_sweep"`
 }
@@ -374,12 +372,12 @@ type kernelMapSpecs struct {
 type kernelVariableSpecs struct {
 	ConnRows         *ebpf.VariableSpec `ebpf:"conn_rows"`
 	Epoch            *ebpf.VariableSpec `ebpf:"epoch"`
+	HasTurns         *ebpf.VariableSpec `ebpf:"has_turns"`
 	Holding          *ebpf.VariableSpec `ebpf:"holding"`
 	Lost             *ebpf.VariableSpec `ebpf:"lost"`
 	ReasonsOfCaller  *ebpf.VariableSpec `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.VariableSpec `ebpf:"reset_has_reason"`
 	RetransmitHasErr *ebpf.VariableSpec `ebpf:"retransmit_has_err"`
-	Runs             *ebpf.VariableSpec `ebpf:"runs"`
 	Started          *ebpf.VariableSpec `ebpf:"started"`
 	TurnRows         *ebpf.VariableSpec `ebpf:"turn_rows"`
 	TurnSocks        *ebpf.VariableSpec `ebpf:"turn_socks"`
@@ -464,12 +462,12 @@ func (m *kernelMaps) Close() error {
 type kernelVariables struct {
 	ConnRows         *ebpf.Variable `ebpf:"conn_rows"`
 	Epoch            *ebpf.Variable `ebpf:"epoch"`
+	HasTurns         *ebpf.Variable `ebpf:"has_turns"`
 	Holding          *ebpf.Variable `ebpf:"holding"`
 	Lost             *ebpf.Variable `ebpf:"lost"`
 	ReasonsOfCaller  *ebpf.Variable `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.Variable `ebpf:"reset_has_reason"`
 	RetransmitHasErr *ebpf.Variable `ebpf:"retransmit_has_err"`
-	Runs             *ebpf.Variable `ebpf:"runs"`
 	Started          *ebpf.Variable `ebpf:"started"`
 	TurnRows         *ebpf.Variable `ebpf:"turn_rows"`
 	TurnSocks        *ebpf.Variable `ebpf:"turn_socks"`
@@ -488,7 +486,6 @@ type kernelPrograms struct {
 	Sent         *ebpf.Program `ebpf:"sent"`
 	SetState     *ebpf.Program `ebpf:"set_state"`
 	Signal       *ebpf.Program `ebpf:"signal"`
-	TurnClosing  *ebpf.Program `ebpf:"turn_closing"`
 	TurnRead     *ebpf.Program `ebpf:"turn_read"`
 	TurnSweep    *ebpf.Program `ebpf:"turn_sweep"`
 }
@@ -504,7 +501,6 @@ func (p *kernelPrograms) Close() error {
 		p.Sent,
 		p.SetState,
 		p.Signal,
-		p.TurnClosing,
 		p.TurnRead,
 		p.TurnSweep,
 	)

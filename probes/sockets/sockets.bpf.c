@@ -23,6 +23,10 @@
 
 char __license[] SEC("license") = "Dual BSD/GPL";
 
+/* Turns need what kernels before 6.3 have not: what is under it is then dead to the
+ * verifier. */
+const volatile bool has_turns = false;
+
 #include "tables.h"
 #include "flow.h"
 #include "holds.h"
@@ -56,6 +60,18 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 		return 0; /* not AF_INET or AF_INET6 */
 	hold_write(sk, tp);
 	turn_sent(sk, tp, ret);
+	return 0;
+}
+
+SEC("tp_btf/inet_sock_set_state")
+int BPF_PROG(set_state, struct sock *sk, int old, int new)
+{
+	/* Of the ten changes of a connection's two ends half are of no interest. */
+	if (new == TCP_SYN_RECV || new == TCP_FIN_WAIT2 || new == TCP_CLOSE_WAIT || !is_tcp(sk))
+		return 0;
+	count_state(sk, old, new);
+	if (has_turns)
+		turn_closing(sk, new);
 	return 0;
 }
 

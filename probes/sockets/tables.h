@@ -231,7 +231,6 @@ __u32 turn_rows[2]; /* rows in turns_a and _b, about */
 __u32 holding;	    /* rows in pendings */
 __u32 turn_socks;   /* sockets with a struct turn, about */
 __u64 lost[TABLES]; /* events that found their table full */
-__u64 runs[TABLES]; /* events seen */
 
 #define HASH(name, k, v, n)                                                                                  \
 	struct {                                                                                             \
