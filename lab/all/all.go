@@ -50,6 +50,7 @@ import (
 	slowdependency "snag/lab/slow-dependency"
 	slowdns "snag/lab/slow-dns"
 	slowdnsanswers "snag/lab/slow-dns-answers"
+	slowupstream "snag/lab/slow-upstream"
 	smallreceivewindow "snag/lab/small-receive-window"
 	softirqononecpu "snag/lab/softirq-on-one-cpu"
 	softnetbacklog "snag/lab/softnet-backlog"
@@ -105,6 +106,7 @@ var Incidents = []lab.Incident{
 	slowdependency.Incident,
 	slowdns.Incident,
 	slowdnsanswers.Incident,
+	slowupstream.Incident,
 	logsilence.Incident,
 	logsilencepipe.Incident,
 	cputhrottled.Incident,
