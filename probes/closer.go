@@ -88,7 +88,7 @@ func tellLeft(env *probe.Env, left int) {
 
 // tellSpent notes what the costly probes took of the machine.
 func tellSpent(env *probe.Env) {
-	if len(env.Closer.PIDs()) == 0 {
+	if env.Closer.Empty() {
 		return
 	}
 	now := env.Now()
