@@ -39,6 +39,7 @@ func oneOfEach(t Time, i int) []Row {
 		Ports{T: t, Netns: 4026531840, Local: "10.0.0.1", Remote: "10.0.0.9:3306", InUse: 28000 + i, TimeWait: 27000, Low: 32768, High: 60999},
 		HalfOpen{T: t, Netns: 4026531840, Local: "10.0.0.1:80", N: 256, Sources: 250 + i, Resent: 200, Remote: "192.0.2.7:1024"},
 		CallError{T: t, PID: 812, Comm: "nginx", Call: "accept", Errno: "EMFILE", N: 3},
+		Queries{T: t, Netns: 4026531840, PID: 812, Comm: "nginx", Remote: "10.0.0.53:53", Asked: 2, Answered: 1, Sum: 0.002, Max: 0.002, GaveUp: 1, GaveUpSum: 5.004, GaveUpMin: 5.004, GaveUpMax: 5.004},
 		Library{T: t, PID: 812, Comm: "nginx", Path: "/usr/lib/libz.so.1", BuildID: "da39a3ee", Size: 121280, Modified: start},
 		ProfileRow{T: t, Function: "debug_dma_map_page", Caller: "ixgbe_xmit_frame", Samples: uint64(i), All: 200, Hz: 99},
 		LogFile{T: t, PID: 812, Comm: "nginx", FD: 5, Path: "/var/log/nginx/access.log", Inode: 4711, Size: int64(100 * i), MTime: t},

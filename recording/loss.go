@@ -11,7 +11,7 @@ var feeds = map[string][]string{
 		"host.memory", "host.zones", "host.numa", "host.disks",
 		"nics.statistics", "nics.interrupts", "nics.softirqs",
 	},
-	"calls":       {"syscalls.calls"},
+	"calls":       {"syscalls.calls", "syscalls.io_uring"},
 	"fds":         {"syscalls.fds", "syscalls.peek"},
 	"processes":   {"host.processes"},
 	"threads":     {"threads.state", "threads.syscall", "threads.sched"},
@@ -24,6 +24,7 @@ var feeds = map[string][]string{
 	"holds":       {"sockets.holds"},
 	"turns":       {"sockets.turns"},
 	"errors":      {"sockets.errors"},
+	"queries":     {"sockets.queries"},
 	"routes":      {"routes.table"},
 	"neighbours":  {"routes.neighbours"},
 	"rules":       {"routes.rules"},
@@ -37,7 +38,7 @@ var feeds = map[string][]string{
 	"facts":       {"host.sysctl"},
 	"streams":     {"streams.passive"},
 	"stream_hops": {"streams.layers"},
-	"events":      {"sockets.signals", "host.kernel-log", "memory.reclaim", "memory.compaction", "cgroup.throttled", "jvm.safepoints"},
+	"events":      {"sockets.signals", "host.kernel-log", "memory.reclaim", "memory.compaction", "cgroup.throttled", "jvm.safepoints", "jvm.gc-log"},
 
 	"stream_files": {"streams.files"},
 

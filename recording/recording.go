@@ -73,6 +73,7 @@ type Recording struct {
 	Ports       []Ports
 	HalfOpen    []HalfOpen
 	CallErrors  []CallError
+	Queries     []Queries
 	Libraries   []Library
 	Profile     []ProfileRow
 	LogFiles    []LogFile

@@ -43,6 +43,7 @@ var tables = []table{
 	of(func(r *Recording) *[]Ports { return &r.Ports }, func(v Ports) Time { return v.T }),
 	of(func(r *Recording) *[]HalfOpen { return &r.HalfOpen }, func(v HalfOpen) Time { return v.T }),
 	of(func(r *Recording) *[]CallError { return &r.CallErrors }, func(v CallError) Time { return v.T }),
+	of(func(r *Recording) *[]Queries { return &r.Queries }, func(v Queries) Time { return v.T }),
 	of(func(r *Recording) *[]LogFile { return &r.LogFiles }, func(v LogFile) Time { return v.T }),
 	of(func(r *Recording) *[]Library { return &r.Libraries }, func(v Library) Time { return v.T }),
 	of(func(r *Recording) *[]ProfileRow { return &r.Profile }, func(v ProfileRow) Time { return v.T }),

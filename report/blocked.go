@@ -65,6 +65,7 @@ type Blocked struct {
 	Threads   int             `json:"threads"`
 	Running   int             `json:"running"` // on a CPU, or about to be
 	Left      int             `json:"left"`    // threads that were not looked at: too many
+	Refused   int             `json:"refused"` // threads of which the call may not be read
 	Seconds   float64         `json:"seconds"` // between the two looks
 	Blocked   []BlockedThread `json:"blocked"`
 	Warnings  []string        `json:"warnings"`
@@ -82,7 +83,7 @@ func WriteBlocked(w io.Writer, v *Blocked, o TableOptions, all bool) error {
 		}
 	}
 	line(&b, o, "%s of %s, twice in %s: %d stuck in a call, %d idle, %d ran",
-		counted(v.Threads, "thread", "threads"), counted(v.Processes, "process", "processes"), seconds(v.Seconds), stuck, len(v.Blocked)-stuck, v.Threads-len(v.Blocked))
+		counted(v.Threads, "thread", "threads"), counted(v.Processes, "process", "processes"), seconds(v.Seconds), stuck, len(v.Blocked)-stuck, max(v.Threads-len(v.Blocked)-v.Refused, 0))
 	writeBlocked(&b, v.Blocked, o, all)
 	for _, s := range v.Warnings {
 		paragraph(&b, o, "! "+s)

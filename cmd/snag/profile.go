@@ -130,7 +130,7 @@ func (f *profileFlags) record(cmd *cobra.Command, dir string) error {
 	plan := probes.Plan{
 		Dir: dir, For: f.window, Target: recording.Target{PID: f.pid}, Snag: version, Whole: true, Unwind: f.dwarf,
 		// The host's tables have the processes' names, and their libraries' build ids.
-		Probes: []string{"oncpu", "host"}, Notice: progress.notice, Tick: progress.tick,
+		Probes: []string{"oncpu", "host"}, Notice: progress.notice, Tick: progress.tick, Between: giveBack,
 	}
 	if f.off {
 		plan.Probes = append(plan.Probes, "offcpu")

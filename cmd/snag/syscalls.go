@@ -109,6 +109,9 @@ func syscalls(cmd *cobra.Command, f syscallsFlags) error {
 		if f.target, err = probes.Resolve("/proc", own, f.target); err != nil {
 			return err
 		}
+		if err := hasCalls("/proc", f.target.PID); err != nil {
+			return err
+		}
 	}
 	dir := f.out
 	if dir == "" {
@@ -140,6 +143,7 @@ func (f *syscallsFlags) record(ctx context.Context, dir string) error {
 	err := probes.Record(ctx, probes.Plan{
 		Dir: dir, For: f.window, Target: f.target, Snag: version, Probes: []string{"syscalls"},
 		Closer: f.target.PIDs, CloserAll: f.all, Peek: f.peek, Notice: progress.notice,
+		Between: giveBack,
 		Tick: func(left time.Duration) {
 			progress.tick(left)
 			if !f.all && allEnded(f.target.PIDs) {

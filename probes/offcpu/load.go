@@ -1,6 +1,7 @@
 package offcpu
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -23,6 +24,9 @@ type inKernel struct {
 // until a process is looked at. Errors are *kernel.Lack where something is lacking.
 func load(proc, sys string) (*inKernel, error) {
 	if l := kernel.CanLoad(proc, sys); l != nil {
+		return nil, l
+	}
+	if l := kernel.SeesPIDs(proc); l != nil {
 		return nil, l
 	}
 	if err := kernel.RaiseMemlock(); err != nil {
@@ -88,7 +92,7 @@ func configuration(types *btf.Spec) (map[string]any, error) {
 // watch sets the processes that are looked at. text tells where a program's code lies.
 func (k *inKernel) watch(add, drop []int, text func(pid int) kernelText) error {
 	for _, pid := range drop {
-		if err := k.objects.Closer.Delete(uint32(pid)); err != nil {
+		if err := k.objects.Closer.Delete(uint32(pid)); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) { // it may have ended
 			return fmt.Errorf("end looking at process %d: %w", pid, err)
 		}
 	}
@@ -114,15 +118,15 @@ func (k *inKernel) watch(add, drop []int, text func(pid int) kernelText) error {
 
 // tables are those that no program touches any more.
 type tables struct {
-	waits, locks, longs *ebpf.Map
+	waits, locks, longs, hands *ebpf.Map
 }
 
 // flip sends the programs to the other tables. now is CLOCK_MONOTONIC, ns.
 func (k *inKernel) flip(now uint64) (tables, error) {
 	o := &k.objects
-	old := tables{o.WaitsA, o.LocksA, o.LongsA}
+	old := tables{o.WaitsA, o.LocksA, o.LongsA, o.HandsA}
 	if k.epoch&1 == 1 {
-		old = tables{o.WaitsB, o.LocksB, o.LongsB}
+		old = tables{o.WaitsB, o.LocksB, o.LongsB, o.HandsB}
 	}
 	k.epoch++
 	if err := o.EpochAt.Set(now); err != nil {
@@ -162,6 +166,7 @@ const (
 	lostStacks
 	noToken
 	taken // no loss: stacks that were taken
+	lostHands
 	lostMax
 )
 

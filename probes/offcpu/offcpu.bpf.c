@@ -27,6 +27,7 @@ char __license[] SEC("license") = "Dual BSD/GPL";
 #include "tables.h"
 #include "where.h"
 #include "count.h"
+#include "hands.h"
 
 static __always_inline bool traced(__u32 tgid)
 {
@@ -61,7 +62,12 @@ static __always_inline void leave(void *ctx, bool preempt, __u32 state, struct t
 	struct thread *t;
 
 	if (!preempt && state & TASK_DEAD) {
+		struct task_struct___signal *p = (void *)prev;
+		__u32 tgid = prev->tgid;
+
 		bpf_map_delete_elem(&threads, &tid);
+		if (!BPF_CORE_READ(p, signal, live.counter)) /* its number may be another's next */
+			bpf_map_delete_elem(&closer, &tgid);
 		return;
 	}
 	t = bpf_map_lookup_elem(&threads, &tid);
@@ -152,6 +158,7 @@ static __always_inline void come_back(struct run *run, struct task_struct *prev,
 		if (woken <= begin || woken > now)
 			woken = now;
 		count_wait(t, tid, begin, woken);
+		note_hold(t, begin, woken);
 		if (t->woken) {
 			if (now - woken >= long_queue)
 				ran_instead(t, woken, run, prev);
@@ -212,6 +219,8 @@ int BPF_PROG(waking, struct task_struct *p)
 			note_waker_top(t);
 		}
 	}
+	if (t->nr == (__s32)nr_futex && t->waker_tgid == t->tgid)
+		hand_on(t, tid, now);
 	return 0;
 }
 

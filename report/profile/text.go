@@ -37,11 +37,18 @@ func (p *Profile) head(b *strings.Builder, t Table) {
 		for _, s := range p.Samples {
 			n += s.N
 		}
-		fmt.Fprintf(b, "on the CPU, %.1f s recorded at %.0f Hz on %d CPUs: %d samples, %.2f CPUs' worth", p.Seconds, p.Hz, p.CPUs, n, t.Total/max(p.Seconds, 1e-9))
+		rate := ""
+		if p.Hz > 0 { // without a sample it is not known
+			rate = fmt.Sprintf(" at %.0f Hz", p.Hz)
+		}
+		fmt.Fprintf(b, "on the CPU, %.1f s recorded%s on %d CPUs: %d samples, %.2f CPUs' worth", p.Seconds, rate, p.CPUs, n, t.Total/max(p.Seconds, 1e-9))
 		if p.Taken > 0 {
 			fmt.Fprintf(b, " (of %.0f taken, idle ones included)", p.Taken)
 		}
 		b.WriteString("\n")
+		if n == 0 {
+			b.WriteString("it was on no CPU when one was looked at: where it waits, snag profile --off tells\n")
+		}
 	}
 	type one struct {
 		name    string

@@ -2,6 +2,7 @@
  *
  *   thread-server PORT WORKERS shared|own|pool BACKEND (address:port, or a port here)
  *   thread-server PORT WORKERS sleep MILLISECONDS
+ *   thread-server PORT WORKERS names MILLISECONDS
  *
  * Each worker serves one connection at a time, and needs an answer of a backend:
  *   shared: on one connection, guarded by a mutex that is held until it came;
@@ -11,11 +12,13 @@
  *
  * sleep: each worker takes whichever connection has a request, and sleeps before it
  * answers.
+ * names: so it does, and looks a name up before that.
  * spin, mutex, latch, count: so it does, and computes: under one lock, which spins,
  * sleeps, or is a loop of the program's own; or under none, beside a counter that all
  * add to, with more to compute. MORE workers begin with SIGUSR1.
  */
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
@@ -35,6 +38,7 @@ static pthread_spinlock_t table_spin;
 static pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
 static struct sockaddr_in backend = { .sin_family = AF_INET };
+static int names; /* look one up for each request */
 static int locked; /* computes; 's'pins, 'm'utex, 'l'atch, 'c'ount */
 static int latch;
 static unsigned long served;
@@ -112,6 +116,15 @@ static void *worker(void *unused)
 	return unused;
 }
 
+/* glibc asks the servers of resolv.conf, one after the other. */
+static void look_up(void)
+{
+	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM }, *found;
+
+	if (!getaddrinfo("backend.example.", "80", &hints, &found))
+		freeaddrinfo(found);
+}
+
 /* A lock as people write them: taken when nobody has it, and looked at until then. */
 static __attribute__((noinline)) void take_latch(void)
 {
@@ -166,9 +179,11 @@ static void *napper(void *unused)
 			close(e.data.fd);
 			continue;
 		}
+		if (names)
+			look_up();
 		if (locked)
 			compute();
-		else
+		else if (naps)
 			usleep(naps * 1000);
 		if (write(e.data.fd, buf, SIZE) != SIZE) {
 			close(e.data.fd);
@@ -216,11 +231,12 @@ int main(int argc, char **argv)
 	prctl(PR_SET_NAME, "thread-server");
 	at.sin_port = htons(atoi(argv[1]));
 	workers = atoi(argv[2]);
-	if (!strcmp(argv[3], "sleep") || !strcmp(argv[3], "spin") || !strcmp(argv[3], "mutex") ||
+	names = !strcmp(argv[3], "names");
+	if (names || !strcmp(argv[3], "sleep") || !strcmp(argv[3], "spin") || !strcmp(argv[3], "mutex") ||
 	    !strcmp(argv[3], "latch") || !strcmp(argv[3], "count")) {
 		work_of = napper;
 		naps = more = atoi(argv[4]);
-		locked = strcmp(argv[3], "sleep") ? argv[3][0] : 0;
+		locked = names || !strcmp(argv[3], "sleep") ? 0 : argv[3][0];
 		pthread_spin_init(&table_spin, PTHREAD_PROCESS_PRIVATE);
 		ready_set = epoll_create1(EPOLL_CLOEXEC);
 	} else {
