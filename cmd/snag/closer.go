@@ -38,7 +38,11 @@ func remaining(dir string, told map[int]bool, say func(string)) []probes.Look {
 			told[l.PID] = true
 			say(fmt.Sprintf("a closer look at %s[%d]: %s", p.Last().Comm, l.PID, l.Why))
 		}
-		out = append(out, probes.Look{PID: l.PID, Why: l.Why})
+		look := probes.Look{PID: l.PID, Why: l.Why}
+		if p != nil {
+			look.Start = p.First().Start
+		}
+		out = append(out, look)
 	}
 	return out
 }

@@ -27,7 +27,8 @@ type watched struct {
 	replaced bool   // its number is another's now
 }
 
-// checkEach is how often it is looked whether the numbers are still the same processes'.
+// checkEach is how often it is looked whether the numbers are still the same processes',
+// where it is asked about each of many events.
 const checkEach = 300 * time.Millisecond
 
 // NewWatch returns an empty set that holds at most most processes.
@@ -42,10 +43,11 @@ func (w *Watch) In(proc string) *Watch {
 	return w
 }
 
-// check looks whether the numbers are still those of the processes that were added.
-func (w *Watch) check() {
+// check looks whether the numbers are still those of the processes that were added; now,
+// or where that was looked at a moment ago not again.
+func (w *Watch) check(again bool) {
 	now := w.now()
-	if w.proc == "" || now.Sub(w.checked) < checkEach {
+	if w.proc == "" || !again && now.Sub(w.checked) < checkEach {
 		return
 	}
 	w.checked = now
@@ -72,7 +74,7 @@ func (w *Watch) begun(pid int) uint64 {
 func (w *Watch) Replaced(pid int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.check()
+	w.check(false)
 	p := w.pids[pid]
 	return p != nil && p.replaced
 }
@@ -85,11 +87,12 @@ func (w *Watch) Add(pid int, why string) bool {
 	if pid <= 0 {
 		return false
 	}
-	w.check()
-	if p := w.pids[pid]; p != nil && !p.replaced {
+	w.check(true)
+	p := w.pids[pid]
+	switch {
+	case p != nil && !p.replaced:
 		return true
-	}
-	if len(w.pids) >= w.max {
+	case p == nil && len(w.pids) >= w.max:
 		return false
 	}
 	w.pids[pid] = &watched{why: why, start: w.begun(pid)}
@@ -158,7 +161,7 @@ func (w *Watch) Drop(pid int) {
 func (w *Watch) PIDs() []int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.check()
+	w.check(true)
 	out := make([]int, 0, len(w.pids))
 	for pid, p := range w.pids {
 		if !p.replaced {
@@ -172,7 +175,7 @@ func (w *Watch) PIDs() []int {
 func (w *Watch) Has(pid int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.check()
+	w.check(false)
 	p := w.pids[pid]
 	return p != nil && !p.replaced
 }
