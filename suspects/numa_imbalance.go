@@ -18,6 +18,7 @@ var numaImbalance = &Suspect{
 		{Measure: "host.memory", Must: true, Why: "pages that went to swap and came back"},
 		{Measure: "host.zones", Why: "the nodes' watermarks"},
 		{Measure: "host.processes", Why: "whose memory is read back from swap"},
+		{Measure: "memory.reclaim", Why: "whose threads had to free memory before they got some, when and how long"},
 	},
 	For: []string{
 		"strong: a node has less than a tenth of its memory free, or no more than its watermarks, another more than a quarter, and what fills it can't be given back",
@@ -226,7 +227,13 @@ func (f *Finding) addSwapped(s *scene.Scene, r *recording.Recording) {
 			continue
 		}
 		f.Related = append(f.Related, p.Subject)
-		late = late || lateness(s, p) != nil
+		if lateness(s, p) == nil {
+			continue
+		}
+		if e, ok := reclaimed(r, p); ok && !late {
+			f.Evidence = append(f.Evidence, e)
+		}
+		late = true
 	}
 	if !late {
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "symptoms", Origin: "symptoms", Text: "no service that is late swapped or waited for memory"})
