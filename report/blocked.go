@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"snag/recording"
 )
@@ -26,6 +27,10 @@ type BlockedThread struct {
 	Wchan   string `json:"wchan,omitempty"` // kernel function it sleeps in
 	// Idle tells that threads without work sit in this call.
 	Idle bool `json:"idle,omitempty"`
+	// Lock is the address of the lock that it waits for, as hexadecimal, and Holder the
+	// thread that has it, where the lock's own word tells.
+	Lock   string `json:"lock,omitempty"`
+	Holder int    `json:"holder,omitempty"`
 }
 
 // BlockedIn lists the threads that sat in a call when the recording ended: those
@@ -46,17 +51,30 @@ func BlockedIn(r *recording.Recording) []BlockedThread {
 	return out
 }
 
-// SortBlocked puts those that are stuck first, the longest first.
+// SortBlocked puts those that are stuck first, the longest first, and the idle last.
 func SortBlocked(rows []BlockedThread) {
 	slices.SortStableFunc(rows, func(a, b BlockedThread) int {
-		if a.Idle != b.Idle {
-			if b.Idle {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.PID, b.PID), cmp.Compare(a.TID, b.TID))
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.PID, b.PID), cmp.Compare(a.TID, b.TID))
 	})
+}
+
+// rank puts first what is rarely well: waits for locks and disks, writes, the network;
+// then who reads what another process on the host has not written yet, which a shell
+// and a logger do all day; then the idle.
+func (t *BlockedThread) rank() int {
+	switch {
+	case t.Idle:
+		return 2
+	case t.listens():
+		return 1
+	}
+	return 0
+}
+
+// listens tells whether it reads from a pipe, a unix socket or a terminal.
+func (t *BlockedThread) listens() bool {
+	local := strings.HasPrefix(t.On, "pipe:") || strings.HasPrefix(t.On, "tty ") || strings.HasPrefix(t.On, "unix")
+	return local && readCalls[strings.TrimSuffix(t.Call, "/32")] && t.State != "D"
 }
 
 // Blocked is what snag blocked found (docs/syscalls.md has the JSON).
@@ -76,15 +94,16 @@ type Blocked struct {
 func WriteBlocked(w io.Writer, v *Blocked, o TableOptions, all bool) error {
 	o = o.orDefault()
 	var b strings.Builder
-	stuck := 0
+	var ranks [3]int
 	for _, t := range v.Blocked {
-		if !t.Idle {
-			stuck++
-		}
+		ranks[t.rank()]++
 	}
-	line(&b, o, "%s of %s, twice in %s: %d stuck in a call, %d idle, %d ran",
-		counted(v.Threads, "thread", "threads"), counted(v.Processes, "process", "processes"), seconds(v.Seconds), stuck, len(v.Blocked)-stuck, max(v.Threads-len(v.Blocked)-v.Refused, 0))
-	writeBlocked(&b, v.Blocked, o, all)
+	paragraph(&b, o, fmt.Sprintf("%s of %s, twice in %s: %d stuck, %d at a quiet pipe or terminal, %d idle, %d ran",
+		counted(v.Threads, "thread", "threads"), counted(v.Processes, "process", "processes"), seconds(v.Seconds), ranks[0], ranks[1], ranks[2], max(v.Threads-len(v.Blocked)-v.Refused, 0)))
+	if ranks[0] == 0 {
+		b.WriteString("nobody is stuck\n")
+	}
+	writeBlocked(&b, writeLocks(&b, v.Blocked, o), o, all)
 	for _, s := range v.Warnings {
 		paragraph(&b, o, "! "+s)
 	}
@@ -103,30 +122,32 @@ func WriteBlockedJSON(w io.Writer, v *Blocked) error {
 // writeBlocked writes a line or two a thread, and how many are idle.
 func writeBlocked(b *strings.Builder, rows []BlockedThread, o TableOptions, all bool) {
 	idle, shown := map[string]int{}, 0
-	left := 0
+	left, quiet := 0, 0
 	for _, t := range rows {
 		if t.Idle && !all {
 			idle[t.Call]++
 			continue
 		}
-		if shown++; shown > o.Most {
+		if shown++; shown > o.Most || t.listens() && quiet >= o.Most/4 && !all {
 			left++
 			continue
 		}
-		least := ""
-		if t.AtLeast {
-			least = "≥ "
+		if quiet == 0 && t.listens() {
+			line(b, o, "reading from a pipe, a unix socket or a terminal where nothing came; well, where nothing is due")
 		}
-		call := t.Call
-		if t.FD != "" {
-			call += "(" + t.FD + ")"
+		if t.listens() {
+			quiet++
 		}
-		text := fmt.Sprintf("%10s  %s[%d/%d] %s", least+seconds(t.Seconds), t.Comm, t.PID, t.TID, call)
+		text := fmt.Sprintf("%10s  %s %s", t.since(), t.name(), t.call())
 		if t.Wchan != "" {
 			text += " in " + t.Wchan
 		}
 		if t.State == "D" {
 			text += " (uninterruptible)"
+		}
+		if both := text + " · " + t.On; t.On != "" && utf8.RuneCountInString(both) <= o.Width {
+			line(b, o, "%s", both)
+			continue
 		}
 		line(b, o, "%s", text)
 		if t.On != "" {
@@ -157,6 +178,23 @@ func writeBlocked(b *strings.Builder, rows []BlockedThread, o TableOptions, all 
 		}
 		paragraph(b, o, text)
 	}
+}
+
+// since is how long it sat there, marked where it may be longer.
+func (t *BlockedThread) since() string {
+	if t.AtLeast {
+		return "≥ " + seconds(t.Seconds)
+	}
+	return seconds(t.Seconds)
+}
+
+func (t *BlockedThread) name() string { return fmt.Sprintf("%s[%d/%d]", t.Comm, t.PID, t.TID) }
+
+func (t *BlockedThread) call() string {
+	if t.FD == "" {
+		return t.Call
+	}
+	return t.Call + "(" + t.FD + ")"
 }
 
 // sortDown sorts by a number, the largest first, then by a name.

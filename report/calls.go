@@ -93,7 +93,7 @@ func set(names ...string) map[string]bool {
 func SumCalls(r *recording.Recording) *Calls {
 	c := &Calls{
 		Host: r.Manifest.Host, Kernel: r.Manifest.Kernel, Start: r.Manifest.Start, Seconds: r.Length().Seconds(), Target: r.Manifest.Target,
-		Calls: []CallTotal{}, FDs: []FDTotal{}, Blocked: []BlockedThread{}, Processes: []CallsProcess{},
+		Calls: []CallTotal{}, FDs: []FDTotal{}, Blocked: []BlockedThread{}, Processes: []CallsProcess{}, Coverage: []recording.Coverage{},
 	}
 	// To load the programs takes a part of the window.
 	if row, ok := r.Measured("syscalls.calls"); ok && row.Since > c.Start && row.Since < r.Manifest.End {

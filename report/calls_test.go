@@ -53,7 +53,7 @@ func TestCallsAreSummedAsStraceSortsThem(t *testing.T) {
 		"errors: write EAGAIN 10",
 		"    812     7       2       15    205 B   1000 B     3 s     10  write 1.5 s 00:01:41.0\n",
 		"tcp 10.0.0.1:80 – 10.0.0.7:4312 ESTABLISHED, to curl[99] · GET /x HTTP/1.1 (1 other before)\n",
-		"       9 s  nginx[812/813] write(7)\n            tcp 10.0.0.1:80\n",
+		"       9 s  nginx[812/813] write(7) · tcp 10.0.0.1:80\n",
 		"1 idle thread waits for work: epoll_wait 1",
 		"the trace cost 0.030 s of CPU in the kernel, other processes' calls included, and 0.050 s of CPU\n  in snag: 0.8 % of a CPU",
 	} {
@@ -111,7 +111,7 @@ func TestCallsAsJSON(t *testing.T) {
 	}
 	empty := SumCalls(&recording.Recording{})
 	b.Reset()
-	if err := WriteCallsJSON(&b, empty); err != nil || strings.Contains(b.String(), "null,") && !strings.Contains(b.String(), `"coverage": null`) {
+	if err := WriteCallsJSON(&b, empty); err != nil || strings.Contains(b.String(), "null") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 	b.Reset()
@@ -125,16 +125,18 @@ func TestBlockedShowsWhatIsStuckAndCountsTheIdle(t *testing.T) {
 		{PID: 1, TID: 2, Comm: "a", Call: "epoll_wait", Seconds: 500, Idle: true},
 		{PID: 1, TID: 3, Comm: "a", Call: "write", FD: "7", Seconds: 2, On: "tcp x", State: "D", Wchan: "sk_wait"},
 		{PID: 1, TID: 4, Comm: "a", Call: "read", FD: "8", Seconds: 1, AtLeast: true},
+		{PID: 1, TID: 5, Comm: "sh", Call: "read", FD: "0", Seconds: 100, On: "tty /dev/pts/1"},
 	}}
 	SortBlocked(v.Blocked)
 	var b bytes.Buffer
 	if err := WriteBlocked(&b, v, TableOptions{}, false); err != nil {
 		t.Fatal(err)
 	}
-	want := `12 threads of 2 processes, twice in 1 s: 2 stuck in a call, 1 idle, 9 ran
-       2 s  a[1/3] write(7) in sk_wait (uninterruptible)
-            tcp x
+	want := `12 threads of 2 processes, twice in 1 s: 2 stuck, 1 at a quiet pipe or terminal, 1 idle, 8 ran
+       2 s  a[1/3] write(7) in sk_wait (uninterruptible) · tcp x
      ≥ 1 s  a[1/4] read(8)
+reading from a pipe, a unix socket or a terminal where nothing came; well, where nothing is due
+     100 s  sh[1/5] read(0) · tty /dev/pts/1
 1 idle thread waits for work: epoll_wait 1
 ! 3 threads were not looked at
 `
@@ -142,7 +144,7 @@ func TestBlockedShowsWhatIsStuckAndCountsTheIdle(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", b.String(), want)
 	}
 	b.Reset()
-	if err := WriteBlocked(&b, v, TableOptions{Most: 2}, true); err != nil || !strings.Contains(b.String(), "and 1 more: --top") || strings.Contains(b.String(), "wait for work") {
+	if err := WriteBlocked(&b, v, TableOptions{Most: 2}, true); err != nil || !strings.Contains(b.String(), "and 2 more: --top") || strings.Contains(b.String(), "wait for work") {
 		t.Errorf("%v %s", err, b.String())
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"snag/internal/netns"
 	"snag/probes"
 	"snag/probes/blocked"
 	"snag/probes/probe"
@@ -45,15 +44,13 @@ How long: by the scheduler's account of when the thread last ran, where the kern
 one (/proc/PID/sched); else since the first look, marked ≥.`,
 		Example: `  sudo snag blocked
   sudo snag blocked --pid 812 --for 3s --all-threads`,
-		Args: usageArgs(cobra.NoArgs),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return showBlocked(cmd, f) },
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.target.PID, "pid", 0, "of this process and its children")
-	flags.StringVar(&f.target.Unit, "unit", "", "of this systemd unit")
-	flags.IntVar(&f.target.Port, "port", 0, "of what listens on this port, TCP or UDP")
-	flags.BoolVar(&f.all, "all", false, "of every process (the default)")
-	flags.DurationVar(&f.window, "for", time.Second, "time between the two looks")
+	addTarget(cmd, &f.target, "look at")
+	flags.BoolVar(&f.all, "all", false, "look at every process (the default)")
+	flags.DurationVar(&f.window, "for", time.Second, "time between the two looks, as 300ms or 3s")
 	flags.BoolVar(&f.allThreads, "all-threads", false, "list idle threads too")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output (docs/syscalls.md)")
 	flags.IntVar(&f.top, "top", 40, "list at most so many")
@@ -61,19 +58,13 @@ one (/proc/PID/sched); else since the first look, marked ≥.`,
 }
 
 func (f *blockedFlags) check(cmd *cobra.Command) error {
-	given := 0
-	for _, name := range []string{"pid", "unit", "port", "all"} {
-		if cmd.Flags().Changed(name) {
-			given++
-		}
+	if given(cmd, "pid", "unit", "port", "all") > 1 {
+		return usage("one of --pid, --unit, --port, --all")
+	}
+	if err := checkTarget(cmd, f.target); err != nil {
+		return err
 	}
 	switch {
-	case given > 1:
-		return usage("one of --pid, --unit, --port, --all")
-	case cmd.Flags().Changed("pid") && f.target.PID < 1:
-		return usage("--pid %d: a pid is a positive number", f.target.PID)
-	case cmd.Flags().Changed("port") && (f.target.Port < 1 || f.target.Port > 65535):
-		return usage("--port %d: a port is a number from 1 to 65535", f.target.Port)
 	case f.window < 100*time.Millisecond || f.window > 10*time.Minute:
 		return usage("--for %s: from 100ms to 10m", f.window)
 	case f.top < 1:
@@ -99,7 +90,7 @@ func showBlocked(cmd *cobra.Command, f blockedFlags) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	own, err := netns.IDOf("/proc/self/ns/net")
+	own, err := ownNetns()
 	if err != nil {
 		return err
 	}
@@ -127,7 +118,7 @@ func showBlocked(cmd *cobra.Command, f blockedFlags) error {
 	case named && found.Threads == 0:
 		return fmt.Errorf("look at the threads of %s: there are none any more, they have ended", f.whom())
 	case found.Threads > 0 && found.Refused >= found.Threads:
-		return fmt.Errorf("look at the calls of %s: %w (%s)", f.whom(), found.Refusal, blocked.CureRefused)
+		return fmt.Errorf("look at the calls of %s: %w (%s)", f.whom(), found.Refusal, blocked.CureRefused())
 	}
 	v := &report.Blocked{
 		Processes: found.Processes, Threads: found.Threads, Running: found.Running, Left: found.Left, Refused: found.Refused,
@@ -140,6 +131,9 @@ func showBlocked(cmd *cobra.Command, f blockedFlags) error {
 		}
 		if t.FD >= 0 {
 			row.FD = strconv.Itoa(t.FD)
+		}
+		if t.Lock {
+			row.Lock, row.Holder = "0x"+strconv.FormatUint(t.Futex, 16), t.Owner
 		}
 		v.Blocked = append(v.Blocked, row)
 	}

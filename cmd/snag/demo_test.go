@@ -18,7 +18,7 @@ func TestDemo(t *testing.T) {
 		t.Skip("making network namespaces needs root")
 	}
 	if err := demoPackages(); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	snag, find := filepath.Join(dir, "snag"), filepath.Join(dir, "find")

@@ -49,14 +49,12 @@ Exit codes: 0 nothing wrong (or nothing that could be proved: read the verdict),
   sudo snag find --for 10s --port 1935
   sudo snag find --unit nginx --symptom 'freeze 14:17:28 stream X' --json
   sudo snag find --symptom 'slow answers on port 8080' --since 5m`,
-		Args: usageArgs(cobra.NoArgs),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return find(cmd, &f) },
 	}
 	flags := cmd.Flags()
-	flags.DurationVar(&f.window, "for", 30*time.Second, "how long to record")
-	flags.IntVar(&f.target.PID, "pid", 0, "look at this process and its children")
-	flags.StringVar(&f.target.Unit, "unit", "", "look at this systemd unit")
-	flags.IntVar(&f.target.Port, "port", 0, "look at what listens on this port, TCP or UDP")
+	flags.DurationVar(&f.window, "for", 30*time.Second, "how long to record, as 10s or 2m")
+	addTarget(cmd, &f.target, "look at")
 	flags.StringVar(&f.target.Netns, "netns", "", "look at this network namespace, by name or inode")
 	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what you saw, in your words, with a time of day and a port, process or address where you know them; may be given more than once")
 	flags.StringVar(&f.since, "since", "", "when it began: a time (14:17:28, 2026-11-21T14:17:28Z) or how long ago (5m); what began later is not its cause")
@@ -73,21 +71,14 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 	if f.window < time.Second || f.window > time.Hour {
 		return usage("--for %s: from 1s to 1h", f.window)
 	}
-	given := 0
-	for _, name := range []string{"pid", "unit", "port", "netns"} {
-		if cmd.Flags().Changed(name) {
-			given++
-		}
-	}
-	switch {
-	case given > 1:
+	if given(cmd, "pid", "unit", "port", "netns") > 1 {
 		return usage("one of --pid, --unit, --port, --netns: each is a target, and there is one")
-	case cmd.Flags().Changed("pid") && f.target.PID < 1:
-		return usage("--pid %d: a pid is a positive number", f.target.PID)
-	case cmd.Flags().Changed("port") && (f.target.Port < 1 || f.target.Port > 65535):
-		return usage("--port %d: a port is a number from 1 to 65535", f.target.Port)
-	case cmd.Flags().Changed("unit") && f.target.Unit == "", cmd.Flags().Changed("netns") && f.target.Netns == "":
-		return usage("the target has no name")
+	}
+	if err := checkTarget(cmd, f.target); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("netns") && f.target.Netns == "" {
+		return usage("--netns: the network namespace has no name")
 	}
 	if _, _, err := streams.Entries(f.streams, f.layers); err != nil {
 		return usage("%v", err)
@@ -105,12 +96,7 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 	if _, err := f.began(time.Now()); err != nil {
 		return usage("--since: %v", err)
 	}
-	if f.show.html != "" { // not known only after the recording
-		if st, err := os.Stat(filepath.Dir(f.show.html)); err != nil || !st.IsDir() {
-			return usage("--html %s: there is no folder %s", f.show.html, filepath.Dir(f.show.html))
-		}
-	}
-	return nil
+	return folderOf("html", f.show.html)
 }
 
 // began is the time that --since gives; 0 where it is not given.

@@ -56,7 +56,7 @@ func judgeAndShow(dir string, f showFlags) error {
 		err = report.WriteJSON(os.Stdout, v)
 	} else {
 		color := isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == ""
-		err = report.WriteText(os.Stdout, v, report.Options{Color: color, Verbose: f.verbose})
+		err = report.WriteText(os.Stdout, v, report.Options{Color: color, Verbose: f.verbose, Width: columns(), Height: rows()})
 	}
 	if err != nil {
 		return err

@@ -36,10 +36,6 @@ func (e *exit) Error() string {
 
 func (e *exit) Unwrap() error { return e.err }
 
-func usage(format string, args ...any) error {
-	return &exit{exitUsage, fmt.Errorf(format, args...)}
-}
-
 func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
@@ -75,21 +71,9 @@ against, what it ruled out, and what it could not see. It changes nothing.
 		Args:          usageArgs(cobra.NoArgs),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("%v (snag %s --help)", err, cmd.Name())
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(findCommand(), profileCommand(), syscallsCommand(), blockedCommand(), judgeCommand(), reportCommand(),
 		showCommand(), suspectsCommand(), watchCommand(), labCommand(), labJanitorCommand(), labActorCommand())
 	return root
-}
-
-// usageArgs makes a wrong number of arguments a usage error.
-func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usage("%v (%s --help)", err, cmd.CommandPath())
-		}
-		return nil
-	}
 }

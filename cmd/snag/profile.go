@@ -22,7 +22,7 @@ import (
 
 type profileFlags struct {
 	window time.Duration
-	pid    int
+	target recording.Target
 	all    bool
 	off    bool
 	jit    bool
@@ -37,11 +37,12 @@ type profileFlags struct {
 func profileCommand() *cobra.Command {
 	var f profileFlags
 	cmd := &cobra.Command{
-		Use:   "profile (--pid N | --all | --read DIR)",
+		Use:   "profile (--pid N | --unit NAME | --port N | --all | --read DIR)",
 		Short: "Sample where the time on the CPUs goes, or, with --off, the time off them",
 		Long: `Sample what runs on the CPUs, 99 times a second on each, with the stacks of the
 kernel and of the programs, and print the functions that took most: their own time
 and that of what they called. With --off also where threads waited, and for what.
+Ctrl-C ends it early and prints.
 
 The recording goes to --out (default: a new folder under the temporary directory),
 and into its folder profiles/ what viewers open: oncpu.pb.gz (go tool pprof),
@@ -50,20 +51,21 @@ the page with its flame graph. --read prints and writes them of a recording that
 there; snag find takes a profile as well.
 
 Programs built without frame pointers lose their callers: it says how many, and
-where; --dwarf finds them. A JVM names its Java methods with --jit-maps (JDK 17 and later) and shows
-their callers with -XX:+PreserveFramePointer.`,
+where; --dwarf finds them. A JVM names its Java methods with --jit-maps (JDK 17 and
+later) and shows their callers with -XX:+PreserveFramePointer.`,
 		Example: `  sudo snag profile --pid 812 --for 10s
+  sudo snag profile --unit nginx --off
   sudo snag profile --all --html profile.html
   sudo snag profile --pid $(pgrep -o java) --jit-maps --off
   snag profile --read /tmp/snag-20261121-045359-16773 --pid 812`,
-		Args: usageArgs(cobra.NoArgs),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runProfile(cmd, f) },
 	}
 	flags := cmd.Flags()
-	flags.DurationVar(&f.window, "for", 20*time.Second, "how long to record")
-	flags.IntVar(&f.pid, "pid", 0, "sample this process and its children")
+	flags.DurationVar(&f.window, "for", 20*time.Second, "how long to record, as 10s or 2m")
+	addTarget(cmd, &f.target, "sample")
 	flags.BoolVar(&f.all, "all", false, "sample the whole machine")
-	flags.BoolVar(&f.off, "off", false, "also the time off the CPU: where threads waited (of one process)")
+	flags.BoolVar(&f.off, "off", false, "also the time off the CPU: where threads waited, and for what (not with --all)")
 	flags.BoolVar(&f.jit, "jit-maps", false, "have the JVM write the names of its compiled methods (jcmd Compiler.perfmap): this stops it for a moment, some ms to some 100 ms by how much code it has")
 	flags.BoolVar(&f.dwarf, "dwarf", false, "walk the programs' stacks by their call frame information: for programs built without frame pointers; copies up to 64 KiB of stack a sample, kept nowhere (x86-64, kernel 5.15 and later)")
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder; with --read: write the profiles there")
@@ -76,28 +78,24 @@ their callers with -XX:+PreserveFramePointer.`,
 
 func (f *profileFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
-	switch {
-	case f.read != "" && (f.all || f.jit || f.dwarf || changed("for")):
-		return usage("--read shows a recording that is there: --all, --for, --dwarf and --jit-maps are for a new one")
-	case f.read == "" && changed("pid") == f.all:
-		return usage("one of --pid N and --all: whom to sample (or --read DIR)")
-	case changed("pid") && f.pid < 1:
-		return usage("--pid %d: a pid is a positive number", f.pid)
+	if err := checkTarget(cmd, f.target); err != nil {
+		return err
+	}
+	switch n := given(cmd, "pid", "unit", "port", "all"); {
+	case f.read != "" && (f.all || f.jit || f.dwarf || changed("for") || changed("unit") || changed("port")):
+		return usage("--read shows a recording that is there: --all, --unit, --port, --for, --dwarf and --jit-maps are for a new one")
+	case f.read == "" && n != 1:
+		return usage("whom to sample? one of --pid, --unit, --port, --all, or --read of a recording (snag profile --help)")
 	case f.window < time.Second || f.window > time.Hour:
 		return usage("--for %s: from 1s to 1h", f.window)
 	case f.off && f.all:
-		return usage("--off needs --pid: the waits of all threads of a machine are more than a profile can pay for")
-	case f.jit && f.all:
+		return usage("--off needs --pid, --unit or --port: the waits of all threads of a machine are more than a profile can pay for")
+	case f.jit && !changed("pid"):
 		return usage("--jit-maps needs --pid: it stops a JVM for a moment, so it is told which")
 	case f.lines < 1 || f.lines > 1000:
 		return usage("--top %d: from 1 to 1000", f.lines)
 	}
-	if f.html != "" {
-		if st, err := os.Stat(filepath.Dir(f.html)); err != nil || !st.IsDir() {
-			return usage("--html %s: there is no folder %s", f.html, filepath.Dir(f.html))
-		}
-	}
-	return nil
+	return folderOf("html", f.html)
 }
 
 func runProfile(cmd *cobra.Command, f profileFlags) error {
@@ -111,10 +109,24 @@ func runProfile(cmd *cobra.Command, f profileFlags) error {
 	if dir == "" {
 		dir = filepath.Join(os.TempDir(), fmt.Sprintf("snag-%s-%d", time.Now().Format("20060102-150405"), os.Getpid()))
 	}
-	if err := f.record(cmd, dir); err != nil {
+	if !f.all {
+		var err error
+		if f.target, err = resolved(f.target); err != nil {
+			return err
+		}
+	}
+	recorded := f.record(cmd, dir)
+	var nothing *probes.NotBegunError
+	if errors.As(recorded, &nothing) {
+		return recorded
+	}
+	if recorded != nil { // the disk is full, say: what was sampled until then is shown
+		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
+	}
+	if err := f.show(dir, dir); err != nil || recorded == nil {
 		return err
 	}
-	return f.show(dir, dir)
+	return &exit{code: exitFailed}
 }
 
 // record samples into dir.
@@ -126,39 +138,41 @@ func (f *profileFlags) record(cmd *cobra.Command, dir string) error {
 		stop() // the next Ctrl-C ends snag at once
 	}()
 	stayLean(cmd.Context())
+	ctx, over := context.WithCancel(ctx)
+	defer over()
 	progress := newProgress(os.Stderr, f.quiet)
-	plan := probes.Plan{
-		Dir: dir, For: f.window, Target: recording.Target{PID: f.pid}, Snag: version, Whole: true, Unwind: f.dwarf,
-		// The host's tables have the processes' names, and their libraries' build ids.
-		Probes: []string{"oncpu", "host"}, Notice: progress.notice, Tick: progress.tick, Between: giveBack,
-	}
-	if f.off {
-		plan.Probes = append(plan.Probes, "offcpu")
-		plan.Closer = []int{f.pid}
-	}
+	progress.ends = "prints"
+	tick := progress.tick
 	if f.jit {
 		if err := f.writeJITMap(ctx, progress); err != nil {
-			return fmt.Errorf("--jit-maps: %w", err)
+			return &probes.NotBegunError{Err: fmt.Errorf("--jit-maps: %w", err)}
 		}
-		plan.Tick = f.jitAtTheEnd(ctx, progress)
+		tick = f.jitAtTheEnd(ctx, progress)
+	}
+	plan := probes.Plan{
+		Dir: dir, For: f.window, Target: f.target, Snag: version, Whole: true, Unwind: f.dwarf,
+		// The host's tables have the processes' names, and their libraries' build ids.
+		Probes: []string{"oncpu", "host"}, Notice: progress.notice, Between: giveBack,
+		Tick: func(left time.Duration) {
+			tick(left)
+			if !f.all && allEnded(f.target.PIDs) {
+				over()
+			}
+		},
+	}
+	if f.off {
+		plan.Probes, plan.CloserTarget = append(plan.Probes, "offcpu"), true
 	}
 	err := probes.Record(ctx, plan)
 	progress.done()
-	var nothing *probes.NotBegunError
-	if errors.As(err, &nothing) {
-		return err
-	}
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "snag: %v\n", err)
-	}
-	return nil
+	return err
 }
 
 // writeJITMap has the JVM write the names of its compiled methods.
 func (f *profileFlags) writeJITMap(ctx context.Context, progress *progress) error {
-	took, err := jvm.WritePerfMap(ctx, "/proc", f.pid)
+	took, err := jvm.WritePerfMap(ctx, "/proc", f.target.PID)
 	if err == nil {
-		progress.say(fmt.Sprintf("process %d wrote the names of its compiled methods; jcmd took %.0f ms", f.pid, 1000*took.Seconds()))
+		progress.say(fmt.Sprintf("process %d wrote the names of its compiled methods; jcmd took %.0f ms", f.target.PID, 1000*took.Seconds()))
 	}
 	return err
 }
@@ -195,7 +209,7 @@ func (f *profileFlags) show(dir, to string) error {
 			to = dir
 		}
 	}
-	var written []string
+	var shown []*profile.Profile
 	for i, kind := range kinds {
 		p, err := profile.From(r, profile.Options{Kind: kind, PID: f.pidShown()})
 		if err != nil {
@@ -204,23 +218,50 @@ func (f *profileFlags) show(dir, to string) error {
 		if i > 0 {
 			fmt.Println()
 		}
-		if err := p.WriteText(os.Stdout, f.lines); err != nil {
+		if err := p.WriteText(os.Stdout, profile.TextOptions{Most: f.lines, Width: columns()}); err != nil {
 			return fmt.Errorf("print the profile: %w", err)
 		}
-		if to != "" && len(p.Samples) > 0 {
-			files, err := p.WriteFiles(filepath.Join(to, "profiles"))
-			if err != nil {
-				return err
-			}
-			written = append(written, files...)
+		shown = append(shown, p)
+	}
+	return errors.Join(f.writeFiles(shown, dir, to), f.writeHTML(r)) // after the text: a full disk must not cost the answer
+}
+
+// writeFiles writes the profiles of the recording dir below a folder; "" for nowhere.
+func (f *profileFlags) writeFiles(shown []*profile.Profile, dir, to string) error {
+	if to == "" {
+		return nil
+	}
+	var written []string
+	in := filepath.Join(to, "profiles")
+	for _, p := range shown {
+		if len(p.Samples) == 0 {
+			continue
+		}
+		files, err := p.WriteFiles(in)
+		if err != nil {
+			return err
+		}
+		for _, name := range files {
+			written = append(written, filepath.Base(name))
 		}
 	}
 	if len(written) > 0 {
-		fmt.Printf("\n%s\n", strings.Join(written, "\n"))
+		fmt.Printf("\nin %s: %s\n", in, strings.Join(written, " "))
+		if f.html == "" {
+			fmt.Printf("snag report %s makes the page with the flame graph\n", dir)
+		}
 	}
-	if f.html != "" {
-		return writePage(f.html, verdict.Judge(r))
+	return nil
+}
+
+func (f *profileFlags) writeHTML(r *recording.Recording) error {
+	if f.html == "" {
+		return nil
 	}
+	if err := writePage(f.html, verdict.Judge(r)); err != nil {
+		return err
+	}
+	fmt.Println(f.html)
 	return nil
 }
 
@@ -230,5 +271,5 @@ func (f *profileFlags) pidShown() int {
 	if f.read == "" {
 		return 0
 	}
-	return f.pid
+	return f.target.PID
 }

@@ -56,8 +56,3 @@ func (p *progress) done() {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 }
-
-func isTerminal(f *os.File) bool {
-	st, err := f.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
-}

@@ -15,7 +15,7 @@ import (
 )
 
 func reportCommand() *cobra.Command {
-	var file string
+	var file, baseline string
 	cmd := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Write the verdict on a recording as one HTML page",
@@ -24,7 +24,8 @@ of the data with the culprit marked, a timeline with the series behind each piec
 of evidence, and the tables. It opens from disk and asks the network for nothing.
 
 The page goes to DIR.html, beside the recording; --html names another file, and
---html - is standard output. It ends with 0 whatever the verdict is.`,
+--html - is standard output. With --baseline the flame graphs show what takes more
+and what less than it did then. It ends with 0 whatever the verdict is.`,
 		Example: `  snag report /tmp/snag-20261121-045359-16773
   snag report DIR --html - | ssh desk 'cat > incident.html'`,
 		Args: usageArgs(cobra.ExactArgs(1)),
@@ -32,6 +33,11 @@ The page goes to DIR.html, beside the recording; --html names another file, and
 			r, err := recording.Open(args[0])
 			if err != nil {
 				return err
+			}
+			if baseline != "" {
+				if r.Baseline, err = recording.Open(baseline); err != nil {
+					return fmt.Errorf("--baseline: %w", err)
+				}
 			}
 			v := verdict.Judge(r)
 			if cmd.Flags().Changed("html") && file == "" {
@@ -50,6 +56,7 @@ The page goes to DIR.html, beside the recording; --html names another file, and
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&baseline, "baseline", "", "compare with this recording of a good time or a good host")
 	cmd.Flags().StringVar(&file, "html", "", "write to this file (default DIR.html; - is standard output)")
 	return cmd
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"snag/internal/netns"
 	"snag/probes"
 	"snag/recording"
 	"snag/report"
@@ -34,7 +33,7 @@ type syscallsFlags struct {
 func syscallsCommand() *cobra.Command {
 	var f syscallsFlags
 	cmd := &cobra.Command{
-		Use:   "syscalls",
+		Use:   "syscalls (--pid N | --unit NAME | --port N | --all | --read DIR)",
 		Short: "Count a process' system calls, and what its descriptors are",
 		Long: `Count the system calls of a process, its children among them, as strace -c -w does,
 at a small part of its cost: exact counts, and the process is not stopped. Then what
@@ -46,17 +45,17 @@ meanwhile, for the name of what they carry (the stream of an RTMP connection, an
 request line without its query). Nothing else of it is kept (docs/syscalls.md).`,
 		Example: `  sudo snag syscalls --pid 812
   sudo snag syscalls --unit nginx --for 30s --peek 64
-  sudo snag syscalls --all --for 2s --json`,
-		Args: usageArgs(cobra.NoArgs),
+  sudo snag syscalls --all --for 2s --json
+  sudo snag syscalls --port 8080 --out /var/tmp/calls
+  snag syscalls --read /var/tmp/calls --top 50`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return syscalls(cmd, f) },
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.target.PID, "pid", 0, "of this process and its children")
-	flags.StringVar(&f.target.Unit, "unit", "", "of this systemd unit")
-	flags.IntVar(&f.target.Port, "port", 0, "of what listens on this port, TCP or UDP")
-	flags.BoolVar(&f.all, "all", false, "of every process but snag")
-	flags.DurationVar(&f.window, "for", 10*time.Second, "how long to count")
-	flags.IntVar(&f.peek, "peek", 0, "look into the first bytes of new connections for a name, up to so many of a buffer (64 is enough for most names)")
+	addTarget(cmd, &f.target, "count those of")
+	flags.BoolVar(&f.all, "all", false, "count those of every process but snag")
+	flags.DurationVar(&f.window, "for", 10*time.Second, "how long to count, as 10s or 2m")
+	flags.IntVar(&f.peek, "peek", 0, "look into the first bytes of new connections for a name, up to so many bytes of a buffer, 16 to 256 (64 is enough for most names)")
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder")
 	flags.StringVar(&f.read, "read", "", "show what a recording has, and count nothing")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output (docs/syscalls.md)")
@@ -67,21 +66,13 @@ request line without its query). Nothing else of it is kept (docs/syscalls.md).`
 
 func (f *syscallsFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
-	given := 0
-	for _, name := range []string{"pid", "unit", "port", "all", "read"} {
-		if changed(name) {
-			given++
-		}
+	if given(cmd, "pid", "unit", "port", "all", "read") != 1 {
+		return usage("whose calls? one of --pid, --unit, --port, --all, or --read of a recording (snag syscalls --help)")
+	}
+	if err := checkTarget(cmd, f.target); err != nil {
+		return err
 	}
 	switch {
-	case given != 1:
-		return usage("whose calls? one of --pid, --unit, --port, --all, or --read of a recording (snag syscalls --help)")
-	case changed("pid") && f.target.PID < 1:
-		return usage("--pid %d: a pid is a positive number", f.target.PID)
-	case changed("port") && (f.target.Port < 1 || f.target.Port > 65535):
-		return usage("--port %d: a port is a number from 1 to 65535", f.target.Port)
-	case changed("unit") && f.target.Unit == "":
-		return usage("--unit: the unit has no name")
 	case changed("read") && (changed("out") || changed("peek") || changed("for")):
 		return usage("--read shows a recording: --out, --peek and --for are for a new one")
 	case f.window < time.Second || f.window > time.Hour:
@@ -102,11 +93,8 @@ func syscalls(cmd *cobra.Command, f syscallsFlags) error {
 		return f.show(f.read)
 	}
 	if !f.all {
-		own, err := netns.IDOf("/proc/self/ns/net")
-		if err != nil {
-			return fmt.Errorf("find snag's own network namespace: %w (is /proc mounted?)", err)
-		}
-		if f.target, err = probes.Resolve("/proc", own, f.target); err != nil {
+		var err error
+		if f.target, err = resolved(f.target); err != nil {
 			return err
 		}
 		if err := hasCalls("/proc", f.target.PID); err != nil {
@@ -122,10 +110,18 @@ func syscalls(cmd *cobra.Command, f syscallsFlags) error {
 		defer os.RemoveAll(parent)
 		dir = filepath.Join(parent, "recording")
 	}
-	if err := f.record(cmd.Context(), dir); err != nil {
+	recorded := f.record(cmd.Context(), dir)
+	var nothing *probes.NotBegunError
+	if errors.As(recorded, &nothing) {
+		return recorded
+	}
+	if recorded != nil { // the disk is full, say: what was counted until then is shown
+		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
+	}
+	if err := f.show(dir); err != nil || recorded == nil {
 		return err
 	}
-	return f.show(dir)
+	return &exit{code: exitFailed}
 }
 
 func (f *syscallsFlags) record(ctx context.Context, dir string) error {
@@ -201,13 +197,4 @@ func (f *syscallsFlags) show(dir string) error {
 		return report.WriteCallsJSON(os.Stdout, calls)
 	}
 	return report.WriteCalls(os.Stdout, calls, report.TableOptions{Width: columns(), Most: f.top})
-}
-
-// columns is how wide tables may be: COLUMNS where it says so, from 80 to 160.
-func columns() int {
-	n, err := strconv.Atoi(os.Getenv("COLUMNS"))
-	if err != nil {
-		return 100
-	}
-	return min(max(n, 80), 160)
 }

@@ -28,7 +28,7 @@ func newInside(t *testing.T) *inside {
 		t.Skip("needs root to make a network namespace")
 	}
 	if _, err := os.Stat(module); err != nil {
-		t.Skip("nginx-rtmp is not installed: ", err)
+		t.Fatalf("nginx-rtmp: %v: make setup installs it", err)
 	}
 	in := &inside{t, fmt.Sprintf("snagp%d", os.Getpid())}
 	if out, err := exec.Command("ip", "netns", "add", in.name).CombinedOutput(); err != nil {

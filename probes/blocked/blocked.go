@@ -19,9 +19,6 @@ import (
 	"snag/recording"
 )
 
-// CureRefused is what lets the calls of other users' threads be read.
-const CureRefused = "run as root, or give the binary CAP_SYS_PTRACE: setcap cap_sys_ptrace+ep snag"
-
 // Thread is one that sat in a call at both looks.
 type Thread struct {
 	recording.Thread
@@ -74,12 +71,20 @@ func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, m
 	explain(env, f.Stuck)
 	if n, err := looker.Refused(); n > earlier {
 		f.Refused, f.Refusal = int(n-earlier), err
-		f.Warnings = append(f.Warnings, fmt.Sprintf("the calls of %d threads may not be read: %v: %s", f.Refused, err, CureRefused))
+		f.Warnings = append(f.Warnings, fmt.Sprintf("the calls of %d threads may not be read: %v: %s", f.Refused, err, CureRefused()))
 	}
 	if left > 0 {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%d threads were not looked at: at most %d are", left, most))
 	}
 	return f
+}
+
+// CureRefused is what lets the calls of other users' threads be read.
+func CureRefused() string {
+	if os.Geteuid() == 0 {
+		return "a sandbox or a security module forbids it to root too; look from the host itself"
+	}
+	return "run as root, or give the binary CAP_SYS_PTRACE: setcap cap_sys_ptrace+ep snag"
 }
 
 // Everyone lists the processes that /proc shows, without the kernel's own threads:

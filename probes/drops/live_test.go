@@ -265,7 +265,7 @@ func udpDrops(t *testing.T, port int) (inode, drops uint64) {
 
 func TestNetfilter(t *testing.T) {
 	if _, err := exec.LookPath("nft"); err != nil {
-		t.Skip("nft is not installed")
+		t.Fatal("nft is not installed: make setup installs it")
 	}
 	var ns uint64
 	m, _ := record(t, func() {

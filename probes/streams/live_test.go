@@ -35,7 +35,7 @@ func startOrigin(t *testing.T) *origin {
 		}
 	}
 	if _, err := os.Stat(module); err != nil {
-		t.Skip("nginx has no RTMP module: apt-get install libnginx-mod-rtmp")
+		t.Fatal("nginx has no RTMP module: make setup installs it")
 	}
 	o := &origin{t: t, rtmp: free(t), http: free(t)}
 	dir := t.TempDir()

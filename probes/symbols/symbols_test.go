@@ -68,6 +68,9 @@ func TestOwnGoFunctions(t *testing.T) {
 func TestKernelFrames(t *testing.T) {
 	r := New("/proc")
 	if err := r.KernelErr(); err != nil {
+		if os.Geteuid() == 0 {
+			t.Fatal(err)
+		}
 		t.Skip(err)
 	}
 	b, err := os.ReadFile("/proc/kallsyms")

@@ -89,7 +89,7 @@ const nginxModule = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
 
 func TestNameOfAPublishedStream(t *testing.T) {
 	if _, err := os.Stat(nginxModule); err != nil {
-		t.Skip("no nginx with the RTMP module: apt-get install nginx libnginx-mod-rtmp")
+		t.Fatal("no nginx with the RTMP module: make setup installs it")
 	}
 	address, dir := freePort(t), t.TempDir()
 	conf := filepath.Join(dir, "nginx.conf")

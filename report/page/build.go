@@ -3,7 +3,6 @@ package page
 import (
 	"path/filepath"
 	"sort"
-	"strings"
 	"time"
 
 	"snag/internal/units"
@@ -86,44 +85,4 @@ func worst(all []report.Entry, n int) []report.Entry {
 // since is a time as seconds since the window's start, to the millisecond.
 func (b *builder) since(t recording.Time) float64 {
 	return float64(t.Sub(b.r.Manifest.Start).Round(time.Millisecond)) / 1e9
-}
-
-// events are those that a reader of a timeline looks for.
-func (b *builder) events() []Event {
-	out := []Event{}
-	for i, e := range b.r.Events {
-		if len(out) == b.limits.Events {
-			b.leaveOut("%s events (snag show --table events)", units.Count(float64(len(b.r.Events)-i)))
-			break
-		}
-		event := Event{T: b.since(e.T), Kind: e.Kind, Text: b.eventText(e)}
-		if e.End > e.T {
-			end := b.since(e.End)
-			event.End = &end
-		}
-		out = append(out, event)
-	}
-	return out
-}
-
-func (b *builder) eventText(e recording.Event) string {
-	who := e.Subject.Name
-	if who == "" {
-		who = b.s.Name(e.Subject)
-	}
-	parts := []string{who}
-	keys := make([]string, 0, len(e.Attrs))
-	for k := range e.Attrs {
-		if k != "running_at" {
-			keys = append(keys, k)
-		}
-	}
-	sort.Strings(keys)
-	for _, k := range keys {
-		parts = append(parts, k+" "+e.Attrs[k])
-	}
-	if e.Value != 0 {
-		parts = append(parts, "value "+units.Count(e.Value)+" "+e.Unit)
-	}
-	return strings.TrimSpace(strings.Join(parts, " · "))
 }

@@ -3,9 +3,9 @@ package page
 import (
 	"fmt"
 	"sort"
-	"strings"
 
 	"snag/recording"
+	"snag/report/profile"
 )
 
 // Flame is a profile as a tree of stacks, outermost frame first. Its nodes are
@@ -25,6 +25,9 @@ type Flame struct {
 	Parent []int     `json:"parent"` // index of a node; -1 of node 0
 	Frame  []int     `json:"frame"`  // index in Frames; -1 of node 0
 	Value  []float64 `json:"value"`  // in Unit, children included
+	// Before is each node's share of the baseline's profile, 0 to 1; 0 where it was not
+	// there. Absent without a baseline that has such a profile.
+	Before []float64 `json:"before,omitempty"`
 }
 
 // Kinds of frames.
@@ -68,78 +71,65 @@ func (n *flameNode) add(way []flameFrame, value float64) {
 // flames are the profiles of the recording; none where none was taken.
 func (b *builder) flames() []Flame {
 	out := []Flame{}
-	stacks := map[int]recording.Stack{}
-	for _, s := range b.r.Stacks {
-		stacks[s.ID] = s
-	}
-	if f, ok := b.onCPU(stacks); ok {
-		out = append(out, f)
-	}
-	if f, ok := b.offCPU(stacks); ok {
+	for _, f := range []Flame{
+		{Name: profile.OnCPU, Title: "On the CPU", Unit: "samples"},
+		{Name: profile.OffCPU, Title: "Off the CPU, by what was waited for", Unit: "s"},
+	} {
+		root, broken := tree(b.r, f.Name)
+		if root.value <= 0 {
+			continue
+		}
+		f.Total, f.Note = round(root.value), broken.note(root.value)
+		order := b.flatten(&f, root)
+		if b.r.Baseline != nil {
+			before, _ := tree(b.r.Baseline, f.Name)
+			compare(&f, order, before)
+		}
 		out = append(out, f)
 	}
 	return out
 }
 
-func (b *builder) onCPU(stacks map[int]recording.Stack) (Flame, bool) {
+// tree is a profile's stacks as a tree, and how well they could be walked; an empty
+// one where there is no such profile.
+func tree(r *recording.Recording, kind string) (*flameNode, flameDoubt) {
 	var root flameNode
 	var broken flameDoubt
-	for _, row := range b.r.OnCPU {
-		s := stacks[row.Stack]
-		root.add(append(b.whose(row.PID, row.TID, row.Comm), framesOf(s)...), float64(row.N))
-		broken.add(s, float64(row.N))
+	p, err := profile.From(r, profile.Options{Kind: kind})
+	if err != nil {
+		return &root, broken // not recorded: the coverage says why
 	}
-	f := Flame{Name: "oncpu", Title: "On the CPU", Unit: "samples", Total: root.value, Note: broken.note(root.value)}
-	return b.flatten(f, &root), root.value > 0
+	for i := range p.Samples {
+		s := &p.Samples[i]
+		value := float64(s.N)
+		if kind == profile.OffCPU {
+			value = s.Seconds
+		}
+		root.add(wayOf(s), value)
+		broken.add(s, value)
+	}
+	return &root, broken
 }
 
-func (b *builder) offCPU(stacks map[int]recording.Stack) (Flame, bool) {
-	var root flameNode
-	var broken flameDoubt
-	for _, row := range b.r.OffCPU {
-		s := stacks[row.Stack]
-		way := append(b.whose(row.PID, row.TID, row.Comm), framesOf(s)...)
-		root.add(append(way, flameFrame{name: "waits: " + row.Reason, kind: frameReason}), row.Sum)
-		broken.add(s, row.Sum)
+// wayOf gives a sample from its process on: the thread where it has a name of its
+// own, the stack from its outermost frame on, what was waited for.
+func wayOf(s *profile.Sample) []flameFrame {
+	out := []flameFrame{{name: process(s.PID, s.Process), kind: frameProcess}}
+	if s.TID != 0 && s.TID != s.PID && s.Thread != "" && s.Thread != s.Process {
+		out = append(out, flameFrame{name: s.Thread, kind: frameThread})
 	}
-	f := Flame{Name: "offcpu", Title: "Off the CPU, by what was waited for", Unit: "s", Total: round(root.value), Note: broken.note(root.value)}
-	return b.flatten(f, &root), root.value > 0
-}
-
-// whose are the frames above a stack: the process, and the thread where it has a
-// name of its own.
-func (b *builder) whose(pid, tid int, comm string) []flameFrame {
-	name := b.ownerOf(pid, comm)
-	out := []flameFrame{{name: name, kind: frameProcess}}
-	if tid != 0 && tid != pid && comm != "" && !strings.HasPrefix(name, comm+"[") {
-		out = append(out, flameFrame{name: comm, kind: frameThread})
-	}
-	return out
-}
-
-// ownerOf is the process' own name; a row of a thread has the thread's.
-func (b *builder) ownerOf(pid int, comm string) string {
-	if p := b.s.Process(pid); p != nil {
-		comm = p.Last().Comm
-	}
-	return fmt.Sprintf("%s[%d]", comm, pid)
-}
-
-// framesOf gives a stack from its outermost frame on.
-func framesOf(s recording.Stack) []flameFrame {
-	var out []flameFrame
 	if s.Cut != "" {
 		out = append(out, flameFrame{name: "[cut: " + s.Cut + "]", kind: frameUser})
 	}
 	for i := len(s.Frames) - 1; i >= 0; i-- {
-		f := flameFrame{name: s.Frames[i], kind: frameUser}
-		if i < len(s.Objects) {
-			f.object = s.Objects[i]
-		}
-		if s.Kernel < 0 || i < s.Kernel {
+		f := flameFrame{name: s.Frames[i].Function, object: s.Frames[i].Object, kind: frameUser}
+		if s.Frames[i].Kernel {
 			f.kind = frameKernel
 		}
 		out = append(out, f)
+	}
+	if s.Reason != "" {
+		out = append(out, flameFrame{name: "waits: " + s.Reason, kind: frameReason})
 	}
 	return out
 }
@@ -147,7 +137,7 @@ func framesOf(s recording.Stack) []flameFrame {
 // flameDoubt sums up the stacks that tell less than they should.
 type flameDoubt struct{ none, cut float64 }
 
-func (d *flameDoubt) add(s recording.Stack, value float64) {
+func (d *flameDoubt) add(s *profile.Sample, value float64) {
 	switch {
 	case len(s.Frames) == 0:
 		d.none += value
@@ -164,8 +154,10 @@ func (d *flameDoubt) note(total float64) string {
 }
 
 // flatten writes a tree as lists, the heaviest first, and leaves out what is too
-// small to be seen once the limit of nodes is reached.
-func (b *builder) flatten(f Flame, root *flameNode) Flame {
+// small to be seen once the limit of nodes is reached. It returns the nodes in the
+// order of the lists.
+func (b *builder) flatten(f *Flame, root *flameNode) []*flameNode {
+	order := []*flameNode{root}
 	least := leastShown(root, b.limits.Flame)
 	index := map[flameFrame]int{}
 	f.Frames, f.Objects, f.Kinds = []string{}, []string{}, []string{}
@@ -185,6 +177,7 @@ func (b *builder) flatten(f Flame, root *flameNode) Flame {
 				f.Frames, f.Objects, f.Kinds = append(f.Frames, k.frame.name), append(f.Objects, k.frame.object), append(f.Kinds, k.frame.kind)
 			}
 			f.Parent, f.Frame, f.Value = append(f.Parent, at), append(f.Frame, i), append(f.Value, round(k.value))
+			order = append(order, k)
 			walk(k, len(f.Parent)-1)
 		}
 	}
@@ -192,7 +185,7 @@ func (b *builder) flatten(f Flame, root *flameNode) Flame {
 	if left > 0 {
 		b.leaveOut("the smallest branches of the profile %q (snag profile --read has them)", f.Title)
 	}
-	return f
+	return order
 }
 
 // leastShown is the weight that a node must have so that no more than most are

@@ -129,11 +129,83 @@ func TestTablesOfACloserLook(t *testing.T) {
 	if len(locks.Rows) != 1 || len(calls.Rows) != 1 {
 		t.Fatalf("%d locks, %d calls", len(locks.Rows), len(calls.Rows))
 	}
-	if got, want := fmt.Sprint(locks.Rows[0]), "[api[812] 0x222e0 mutex 23 70 38 0.9  thread 814 worker-2 word read on descriptor 3 finish_task_switch\nread\nquery\nhandle\nmain]"; got != want {
+	if got, want := fmt.Sprint(locks.Rows[0]), "[api[812] 0x222e0 mutex 23 70 38 0.9 1 2  thread 814 worker-2 word read on descriptor 3 tcp 127.0.0.1:41180 → 127.0.0.1:5432 (postgres[90]) finish_task_switch\nread\nquery\nhandle\nmain]"; got != want {
 		t.Errorf("locks %s\nwant  %s", got, want)
 	}
 	if got, want := fmt.Sprint(calls.Rows[0]), "[api[812] read 3 tcp 127.0.0.1:41180 → 127.0.0.1:5432 (postgres[90]) 4 1 4096 100 3.5 1 1.5]"; got != want {
 		t.Errorf("calls %s\nwant  %s", got, want)
+	}
+}
+
+// beside is profiledVerdict with a baseline in which the service only copied.
+func beside(t *testing.T) *verdict.Verdict {
+	t.Helper()
+	c, err := rectest.Parse([]byte(profiled))
+	if err != nil {
+		t.Fatal(err)
+	}
+	well, err := rectest.Parse([]byte(strings.ReplaceAll(strings.ReplaceAll(profiled, "812", "4711"), `"stack": 1048578`, `"stack": 1048579`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Recording.Baseline = well.Recording
+	return verdict.Judge(c.Recording)
+}
+
+func TestFlamesBesideABaseline(t *testing.T) {
+	d := New(beside(t), limits[0])
+	on := d.Flames[0]
+	// all, api, worker-1, main, handle, spin, [cut], memcpy: of the baseline's thread
+	// worker-1 only the copy is known.
+	want := []float64{1, 1, 0.9, 0, 0, 0, 0.1, 0.1}
+	if fmt.Sprint(on.Before) != fmt.Sprint(want) {
+		t.Errorf("shares before %v, want %v\n%s", on.Before, want, lines(on))
+	}
+	if alone := New(profiledVerdict(t), limits[0]); alone.Flames[0].Before != nil {
+		t.Error("shares of a baseline that is not there")
+	}
+	c := browser(t)
+	c.size(1280, 1200)
+	html, err := render(beside(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.open(html)
+	var more, after int
+	const reds = `document.querySelectorAll('#flame-oncpu .more3').length`
+	c.eval(reds, &more)
+	c.eval(`document.querySelector('#flame-oncpu').parentElement.querySelector('[aria-pressed]').click()`, nil)
+	c.settle()
+	c.eval(reds, &after)
+	if more != 3 || after != 0 {
+		t.Errorf("%d frames take a lot more, %d without the comparison; want main, handle and spin, then none", more, after)
+	}
+	for _, table := range d.Tables {
+		if table.Name != "functions-oncpu" {
+			continue
+		}
+		if got, want := fmt.Sprint(table.Rows[0]), "[spin api 0.9 0.9 0 0 api[812] worker-1 ]"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		return
+	}
+	t.Error("no table of functions")
+}
+
+// What was waited for is a span of the timeline, seconds that follow one another one.
+func TestLockWaitsAreOnTheTimeline(t *testing.T) {
+	v := profiledVerdict(t)
+	later := v.Recording.LockWaits[1]
+	later.T = rectest.Start.Add(7e9)
+	v.Recording.LockWaits = append(v.Recording.LockWaits, later)
+	var got []string
+	for _, e := range New(v, limits[0]).Events {
+		if e.Kind == "lock-wait" {
+			got = append(got, fmt.Sprintf("%g-%g %s", e.T, *e.End, e.Text))
+		}
+	}
+	if want := "1-3 api[812] · lock 0x222e0 · up to 23 threads wait · 2 s · held by thread 814 worker-2\n7-8 api[812] · lock 0x222e0 · up to 22 threads wait · 1 s"; strings.Join(got, "\n") != want {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 }
 
@@ -185,6 +257,21 @@ func TestFlameGraphInABrowser(t *testing.T) {
 	look()
 	if seen.Hits != 1 || seen.Matched != "1 frames, 10 samples, 10 %" {
 		t.Errorf("searched: %+v", seen)
+	}
+	// Enter in the search goes to what was found.
+	c.eval(`document.getElementById('flame-oncpu').parentElement.querySelector('input').focus()`, nil)
+	c.key("Enter", 0)
+	look()
+	if seen.Says != "memcpy (/lib/libc.so.6): 10 samples, 10 % of all" {
+		t.Errorf("Enter in the search leads to %+v", seen)
+	}
+	// The link to the same in words opens its table.
+	c.eval(`document.getElementById('flame-oncpu').parentElement.querySelector('h4 a').click()`, nil)
+	c.settle()
+	var rows int
+	c.eval(`document.querySelectorAll('#table-functions-oncpu[open] tbody tr').length`, &rows)
+	if rows != 4 {
+		t.Errorf("%d functions in words", rows)
 	}
 	for _, complaint := range c.complaints() {
 		t.Error(complaint)

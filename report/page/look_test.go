@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"snag/recording"
 	"snag/recording/rectest"
 	"snag/verdict"
 )
@@ -30,7 +31,22 @@ func TestLook(t *testing.T) {
 	c := browser(t)
 	for _, name := range names {
 		var html []byte
-		if folder, file, written := strings.Cut(name, "/"); written { // a written case: suspect/guilty
+		if filepath.IsAbs(name) { // a recording elsewhere
+			r, err := recording.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if base := name + ".baseline"; exists(base) {
+				if r.Baseline, err = recording.Open(base); err != nil {
+					t.Fatal(err)
+				}
+			}
+
+			if html, err = render(verdict.Judge(r)); err != nil {
+				t.Fatal(err)
+			}
+			name = filepath.Base(name)
+		} else if folder, file, written := strings.Cut(name, "/"); written { // a written case: suspect/guilty
 			c, err := rectest.Load("../../suspects/testdata/" + folder + "/" + file + ".txtar")
 			if err != nil {
 				t.Fatal(err)
@@ -81,4 +97,9 @@ func (c *chrome) save(file, data string) {
 	if err != nil {
 		c.t.Fatal(fmt.Errorf("write %s: %w", file, err))
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

@@ -12,7 +12,7 @@ import (
 func (b *builder) locks() Table {
 	t := Table{Name: "locks", Title: "Locks", Note: "who waited, for which lock, and who held it meanwhile", Columns: []Column{
 		{"process", "text"}, {"lock", "text"}, {"kind", "text"}, {"waiters, most", "count"}, {"waits", "count"}, {"waited", "seconds"}, {"longest", "seconds"},
-		{"waits in", "text"}, {"held by", "text"}, {"known by", "text"}, {"holder was in", "text"}, {"holder's stack", "lines"},
+		{"first", "clock"}, {"last", "clock"}, {"waits in", "text"}, {"held by", "text"}, {"known by", "text"}, {"holder was in", "text"}, {"holder's stack", "lines"},
 	}}
 	type key struct {
 		pid     int
@@ -22,10 +22,12 @@ func (b *builder) locks() Table {
 	for _, s := range b.r.Stacks {
 		stacks[s.ID] = s
 	}
-	sums := map[key]*recording.LockWait{}
+	what := b.descriptors()
+	sums, last := map[key]*recording.LockWait{}, map[key]recording.Time{}
 	var order []key
 	for _, row := range b.r.LockWaits {
 		k := key{row.PID, row.Address}
+		last[k] = max(last[k], row.T)
 		s := sums[k]
 		if s == nil {
 			first := row
@@ -51,13 +53,21 @@ func (b *builder) locks() Table {
 		if s.OwnerCall != "" {
 			in = s.OwnerCall
 			if s.OwnerFD != nil {
-				in += fmt.Sprintf(" on descriptor %d", *s.OwnerFD)
+				in += strings.TrimRight(fmt.Sprintf(" on descriptor %d %s", *s.OwnerFD, what[[2]int{s.PID, *s.OwnerFD}]), " ")
 			}
 		}
-		t.Rows = append(t.Rows, []any{b.ownerOf(s.PID, s.Comm), fmt.Sprintf("%#x", s.Address), s.Kind, s.Waiters, s.N, round(s.Sum), round(s.Max),
-			named(stacks[s.Stack]), held, s.OwnerBy, in, orNoLines(stacks[s.OwnerStack].Frames)})
+		t.Rows = append(t.Rows, []any{b.processOf(s.PID, s.Comm), fmt.Sprintf("%#x", s.Address), s.Kind, s.Waiters, s.N, round(s.Sum), round(s.Max),
+			b.since(s.T), b.since(last[k]), named(stacks[s.Stack]), held, s.OwnerBy, in, orNoLines(stacks[s.OwnerStack].Frames)})
 	}
 	return t
+}
+
+// processOf is the process' own name; a row of a thread has the thread's.
+func (b *builder) processOf(pid int, comm string) string {
+	if p := b.s.Process(pid); p != nil {
+		comm = p.Last().Comm
+	}
+	return process(pid, comm)
 }
 
 // named is the function of the process' own that a stack is in: the first below
@@ -96,10 +106,7 @@ func (b *builder) calls() Table {
 		call string
 		fd   int
 	}
-	what := map[[2]int]string{}
-	for _, f := range b.r.FDs {
-		what[[2]int{f.PID, f.FD}] = fdName(f)
-	}
+	what := b.descriptors()
 	sums := map[key]*recording.Call{}
 	errors := map[key]uint64{}
 	var order []key
@@ -132,9 +139,18 @@ func (b *builder) calls() Table {
 		if s.MaxAt != 0 {
 			when = b.since(s.MaxAt)
 		}
-		t.Rows = append(t.Rows, []any{b.ownerOf(s.PID, s.Comm), s.Call, fd, s.N, errors[k], orNil(s.Asked), orNil(s.Done), round(s.Sum), round(s.Max), when})
+		t.Rows = append(t.Rows, []any{b.processOf(s.PID, s.Comm), s.Call, fd, s.N, errors[k], orNil(s.Asked), orNil(s.Done), round(s.Sum), round(s.Max), when})
 	}
 	return t
+}
+
+// descriptors are what the descriptors of processes were, as last told.
+func (b *builder) descriptors() map[[2]int]string {
+	out := map[[2]int]string{}
+	for _, f := range b.r.FDs {
+		out[[2]int{f.PID, f.FD}] = fdName(f)
+	}
+	return out
 }
 
 func plus(a, b *uint64) *uint64 {

@@ -13,7 +13,10 @@ import (
 func (p *Profile) WritePprof(w io.Writer) error { return p.pprof().Write(w) }
 
 func (p *Profile) pprof() *profile.Profile {
-	out := &profile.Profile{TimeNanos: int64(p.Start), DurationNanos: int64(1e9 * p.Seconds), Comments: p.Doubts}
+	out := &profile.Profile{TimeNanos: int64(p.Start), DurationNanos: int64(1e9 * p.Seconds)}
+	for _, d := range p.Doubts {
+		out.Comments = append(out.Comments, d.text())
+	}
 	if p.Kind == OffCPU {
 		out.SampleType = []*profile.ValueType{{Type: "waits", Unit: "count"}, {Type: "off-cpu", Unit: "nanoseconds"}}
 	} else {

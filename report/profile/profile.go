@@ -4,6 +4,7 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -32,8 +33,13 @@ type Profile struct {
 	// BuildIDs are those of the objects, by path, where they are known.
 	BuildIDs map[string]string
 	// Doubts are what the probe says of itself: what it lost, why names are missing.
-	Doubts []string
+	Doubts []Doubt
 }
+
+// Doubt is what the probe says of one thing that it measures in part.
+type Doubt struct{ Probe, Why, Cure string }
+
+func (d Doubt) text() string { return d.Probe + ": " + d.Why + inBrackets(d.Cure) }
 
 // Sample is the time that one thread spent with one stack.
 type Sample struct {
@@ -72,7 +78,7 @@ func From(r *recording.Recording, o Options) (*Profile, error) {
 		rows = len(r.OffCPU)
 	}
 	if c, ok := r.Measured(measures[o.Kind]); !ok && rows == 0 {
-		return nil, fmt.Errorf("profile of the time %s: it was not recorded: %s%s", spoken(o.Kind), c.Why, cure(c))
+		return nil, fmt.Errorf("profile of the time %s: it was not recorded: %s%s", spoken(o.Kind), c.Why, inBrackets(c.Cure))
 	}
 	for _, l := range r.Libraries {
 		if l.BuildID != "" {
@@ -104,13 +110,6 @@ func spoken(kind string) string {
 		return "off the CPU"
 	}
 	return "on the CPU"
-}
-
-func cure(c recording.Coverage) string {
-	if c.Cure == "" {
-		return ""
-	}
-	return " (" + c.Cure + ")"
 }
 
 // taken is how many samples the probe took in all.
@@ -197,14 +196,14 @@ func framesOf(s *recording.Stack) (frames []Frame, kernel int, cut string) {
 }
 
 // doubts are the sentences of the coverage.
-func doubts(r *recording.Recording, kind string) []string {
-	var out []string
+func doubts(r *recording.Recording, kind string) []Doubt {
+	var out []Doubt
 	for _, c := range r.Coverage {
 		if (c.Probe == kind || strings.HasPrefix(c.Probe, kind+".")) && c.State != recording.CoverageOK && c.State != recording.CoverageOff {
-			out = append(out, c.Probe+": "+c.Why+cure(c))
+			out = append(out, Doubt{c.Probe, c.Why, c.Cure})
 		}
 	}
-	slices.Sort(out)
+	slices.SortFunc(out, func(a, b Doubt) int { return cmp.Or(cmp.Compare(a.Probe, b.Probe), cmp.Compare(a.Why, b.Why)) })
 	return out
 }
 
@@ -228,7 +227,7 @@ func (s *Sample) path() []Frame {
 		out = append(out, Frame{Function: s.Thread})
 	}
 	if len(s.Frames) == 0 {
-		out = append(out, Frame{Function: "[no stack]"})
+		out = append(out, noStack)
 	}
 	if s.Cut != "" {
 		out = append(out, Frame{Function: "[cut: " + s.Cut + "]"})

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	pprof "github.com/google/pprof/profile"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -52,13 +53,49 @@ func golden(t *testing.T, name string, got []byte) {
 func TestText(t *testing.T) {
 	for _, kind := range []string{OnCPU, OffCPU} {
 		var b bytes.Buffer
-		if err := relay(t, kind, 0).WriteText(&b, 8); err != nil {
+		if err := relay(t, kind, 0).WriteText(&b, TextOptions{Most: 8}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, kind+".txt", b.Bytes())
 		if strings.ContainsRune(b.String(), '\x1b') {
 			t.Error("a thread's name steers the terminal")
 		}
+	}
+}
+
+// A narrow terminal wraps no row of the table, and a wide one shows more of names.
+func TestTextIsAsWideAsTheTerminal(t *testing.T) {
+	for _, kind := range []string{OnCPU, OffCPU} {
+		for _, width := range []int{60, 80, 120, 160} {
+			var b bytes.Buffer
+			if err := relay(t, kind, 0).WriteText(&b, TextOptions{Most: 8, Width: width}); err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(b.String()) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
+					t.Errorf("%s, %d columns: one of %d: %q", kind, width, n, line)
+				}
+			}
+			if !strings.Contains(b.String(), "relay[812]") || width >= 80 && kind == OffCPU && !strings.Contains(b.String(), "pthread_mutex_lock") {
+				t.Errorf("%s, %d columns: names are gone:\n%s", kind, width, b.String())
+			}
+		}
+	}
+}
+
+// Threads that sat in one wait all the time have no stack: they are not left out.
+func TestWhatHasNoStackIsALine(t *testing.T) {
+	p := &Profile{Kind: OffCPU, Seconds: 2, Samples: []Sample{{PID: 7, TID: 8, Process: "a", Thread: "b", Reason: "futex", N: 1, Seconds: 2}}}
+	var b bytes.Buffer
+	if err := p.WriteText(&b, TextOptions{Most: 5}); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); !strings.Contains(text, "[no stack]") || !strings.Contains(text, "futex") || strings.Contains(text, "frames have a name") {
+		t.Errorf("%s", text)
+	}
+	b.Reset()
+	if err := (&Profile{Kind: OnCPU, Seconds: 2, Taken: 400}).WriteText(&b, TextOptions{Most: 5}); err != nil || !strings.Contains(b.String(), "nothing of it ran") || strings.Contains(b.String(), " Hz") {
+		t.Errorf("%v %s", err, b.String())
 	}
 }
 
@@ -75,7 +112,7 @@ func TestFolded(t *testing.T) {
 func TestTop(t *testing.T) {
 	p := relay(t, OnCPU, 812)
 	top := p.Top(1)
-	if len(top.Lines) != 1 || top.Left != 9 {
+	if len(top.Lines) != 1 || top.Left != 10 {
 		t.Fatalf("%d lines, %d left", len(top.Lines), top.Left)
 	}
 	near := func(what string, got, want float64) {

@@ -7,45 +7,82 @@ import (
 	"sort"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
-// longest a function's name is shown; the files have it whole.
-const longest = 60
+// TextOptions are of the table that WriteText writes.
+type TextOptions struct {
+	Most  int // functions
+	Width int // columns of the terminal; 0: as wide as it takes
+}
+
+// widths of the columns of names; the files have names whole. 0 is no limit.
+type widths struct{ function, object, rest int }
+
+const numbers = 19 // what self and total take, with the space behind them
+
+func (o TextOptions) widths(kind string) widths {
+	if o.Width == 0 {
+		return widths{60, 22, 0}
+	}
+	// Of what is left the function has most: it is what the table is read for.
+	left := max(o.Width-numbers-4, 30)
+	w := widths{object: min(22, left/5)}
+	w.function = min(60, (left-w.object)*2/3)
+	if kind == OffCPU { // what was waited for stands beside the thread
+		w = widths{object: min(22, left/6)}
+		w.function = min(60, (left-w.object)/2)
+	}
+	w.rest = left - w.object - w.function
+	return w
+}
 
 // WriteText writes the table of the functions that took most, what the processes
 // took, and how much of it can't be told.
-func (p *Profile) WriteText(w io.Writer, most int) error {
+func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 	var b strings.Builder
-	t := p.Top(most)
-	p.head(&b, t)
-	if t.Total > 0 {
-		p.lines(&b, t)
-		p.foot(&b, t)
+	t := p.Top(o.Most)
+	p.head(&b, t, o)
+	switch {
+	case t.Total > 0:
+		p.lines(&b, t, o.widths(p.Kind))
+		p.foot(&b, t, o)
+	case p.Kind == OffCPU:
+		o.paragraph(&b, "no thread of it waited meanwhile")
+	default:
+		o.paragraph(&b, "nothing of it ran when a sample was taken: it waits, and snag profile --off or snag blocked tell what for")
 	}
 	for _, d := range p.Doubts {
-		fmt.Fprintf(&b, "%s\n", d)
+		if t.Total > 0 && d.said(t) {
+			continue
+		}
+		o.paragraph(&b, d.text())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (p *Profile) head(b *strings.Builder, t Table) {
+func (p *Profile) head(b *strings.Builder, t Table, o TextOptions) {
 	if p.Kind == OffCPU {
-		fmt.Fprintf(b, "off the CPU, %.1f s recorded: %.2f s of waits in all threads together\n", p.Seconds, t.Total)
+		o.paragraph(b, fmt.Sprintf("off the CPU, %.1f s recorded: %.2f s of waits in all threads together", p.Seconds, t.Total))
 	} else {
 		n := uint64(0)
 		for _, s := range p.Samples {
 			n += s.N
 		}
-		rate := ""
-		if p.Hz > 0 { // without a sample it is not known
-			rate = fmt.Sprintf(" at %.0f Hz", p.Hz)
+		text := fmt.Sprintf("on the CPU, %.1f s recorded", p.Seconds)
+		if p.Hz > 0 {
+			text += fmt.Sprintf(" at %.0f Hz on %d CPUs", p.Hz, p.CPUs)
 		}
-		fmt.Fprintf(b, "on the CPU, %.1f s recorded%s on %d CPUs: %d samples, %.2f CPUs' worth", p.Seconds, rate, p.CPUs, n, t.Total/max(p.Seconds, 1e-9))
+		unit := "samples"
+		if n == 1 {
+			unit = "sample"
+		}
+		text += fmt.Sprintf(": %d %s, %.2f CPUs' worth", n, unit, t.Total/max(p.Seconds, 1e-9))
 		if p.Taken > 0 {
-			fmt.Fprintf(b, " (of %.0f taken, idle ones included)", p.Taken)
+			text += fmt.Sprintf(" (of %.0f taken, idle ones included)", p.Taken)
 		}
-		b.WriteString("\n")
+		o.paragraph(b, text)
 		if n == 0 {
 			b.WriteString("it was on no CPU when one was looked at: where it waits, snag profile --off tells\n")
 		}
@@ -66,23 +103,30 @@ func (p *Profile) head(b *strings.Builder, t Table) {
 		return all[i].seconds > all[j].seconds || all[i].seconds == all[j].seconds && all[i].name < all[j].name
 	})
 	var text []string
-	for _, o := range all[:min(len(all), 5)] {
-		text = append(text, clean(o.name)+" "+percent(o.seconds, t.Total))
+	for _, a := range all[:min(len(all), 5)] {
+		text = append(text, clean(a.name)+" "+percent(a.seconds, t.Total))
 	}
 	if len(all) > 5 {
 		text = append(text, fmt.Sprintf("and %d more", len(all)-5))
 	}
 	if len(text) > 0 {
-		fmt.Fprintf(b, "%s\n", strings.Join(text, ", "))
+		o.paragraph(b, strings.Join(text, ", "))
 	}
 }
 
-func (p *Profile) lines(b *strings.Builder, t Table) {
-	last := ""
-	if p.Kind == OffCPU {
-		last = "  waits for"
+func (p *Profile) lines(b *strings.Builder, t Table, w widths) {
+	row := func(self, total, function, object, thread, reason string) {
+		rest := thread
+		if p.Kind == OffCPU { // what for stands first: the thread's name may be cut
+			rest = fmt.Sprintf("%-*s  %s", reasonWidth(t), reason, thread)
+		}
+		if w.rest > 0 {
+			rest = cutTo(rest, w.rest)
+		}
+		fmt.Fprintf(b, "%8s %8s  %-*s  %-*s  %s\n", self, total, w.function, cutTo(function, w.function), w.object, cutTo(object, w.object), rest)
 	}
-	fmt.Fprintf(b, "\n%8s %8s  %-*s  %-22s  thread%s\n", "self", "total", longest, "function", "in", last)
+	b.WriteString("\n")
+	row("self", "total", "function", "in", "thread", "waits for")
 	for _, l := range t.Lines {
 		where := l.Object
 		if where != "kernel" && where != "" {
@@ -91,11 +135,7 @@ func (p *Profile) lines(b *strings.Builder, t Table) {
 		if where == "" {
 			where = "?"
 		}
-		reason := ""
-		if l.Reason != "" {
-			reason = "  " + l.Reason
-		}
-		fmt.Fprintf(b, "%8s %8s  %-*s  %-22s  %s%s\n", percent(l.Self, t.Total), percent(l.Total, t.Total), longest, cutTo(clean(l.Function), longest), cutTo(clean(where), 22), clean(l.Thread), reason)
+		row(percent(l.Self, t.Total), percent(l.Total, t.Total), clean(l.Function), clean(where), clean(l.Thread), l.Reason)
 	}
 	if t.Left > 0 {
 		fmt.Fprintf(b, "%19sand %d more functions: the files have all\n", "", t.Left)
@@ -103,22 +143,84 @@ func (p *Profile) lines(b *strings.Builder, t Table) {
 	b.WriteString("\n")
 }
 
-func (p *Profile) foot(b *strings.Builder, t Table) {
-	fmt.Fprintf(b, "%.1f %% of the frames have a name", 100*t.Frames)
-	if t.Nameless > 0 {
-		fmt.Fprintf(b, "; of %.1f %% of the time it is not known which function ran", 100*t.Nameless)
+// reasonWidth is that of the longest reason, or of its head.
+func reasonWidth(t Table) int {
+	n := len("waits for")
+	for _, l := range t.Lines {
+		n = max(n, utf8.RuneCountInString(l.Reason))
 	}
-	b.WriteString("\n")
-	if t.Cut > 0 {
-		fmt.Fprintf(b, "%.1f %% has a stack that ends early, so that outer callers get too little", 100*t.Cut)
-		if t.CutIn != "" {
-			fmt.Fprintf(b, "; most of them in %s", clean(path.Base(t.CutIn)))
+	return n
+}
+
+// foot says how much can't be told, and what would help.
+func (p *Profile) foot(b *strings.Builder, t Table, o TextOptions) {
+	if t.NoStack < 1 {
+		text := fmt.Sprintf("%.1f %% of the frames have a name", 100*t.Frames)
+		if t.Nameless > 0 {
+			text += fmt.Sprintf("; of %.1f %% of the time it is not known which function ran", 100*t.Nameless)
 		}
-		b.WriteString("\n")
+		o.paragraph(b, text+inBrackets(p.cure(fewNames)))
 	}
-	if t.NoStack > 0 {
+	if t.Cut > 0 {
+		text := fmt.Sprintf("%.1f %% has a stack that ends early, so that outer callers get too little", 100*t.Cut)
+		if t.CutIn != "" {
+			text += "; most of them in " + clean(path.Base(t.CutIn))
+		}
+		o.paragraph(b, text+inBrackets(p.cure(cutStacks)))
+	}
+	switch {
+	case t.NoStack > 0 && p.Kind == OffCPU:
+		o.paragraph(b, fmt.Sprintf("%.1f %% has no stack: mostly waits that neither began nor ended meanwhile, as those of idle threads (snag blocked lists them)", 100*t.NoStack))
+	case t.NoStack > 0:
 		fmt.Fprintf(b, "%.1f %% has no stack\n", 100*t.NoStack)
 	}
+}
+
+// What the probe says of all that it sampled, and the foot of what is shown.
+const (
+	fewNames  = "of the frames have a name"
+	cutStacks = "have a stack that ends early"
+)
+
+// said tells whether the foot says the same.
+func (d Doubt) said(t Table) bool {
+	return strings.Contains(d.Why, fewNames) || strings.Contains(d.Why, cutStacks) && t.Cut > 0
+}
+
+// cure is what the probe says that helps against one of them.
+func (p *Profile) cure(what string) string {
+	for _, d := range p.Doubts {
+		if strings.Contains(d.Why, what) {
+			return d.Cure
+		}
+	}
+	return ""
+}
+
+func inBrackets(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " (" + s + ")"
+}
+
+// paragraph writes a sentence on as many lines as a terminal needs.
+func (o TextOptions) paragraph(b *strings.Builder, text string) {
+	at := 0
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i > 0 && o.Width > 0 && at+1+n > o.Width:
+			b.WriteString("\n  ")
+			at = 2
+		case i > 0:
+			b.WriteString(" ")
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	b.WriteString("\n")
 }
 
 // clean takes out what would steer a terminal: names come out of others' files.

@@ -29,6 +29,9 @@ type Table struct {
 	CutIn string
 }
 
+// noStack stands for the function of samples without a stack.
+var noStack = Frame{Function: "[no stack]"}
+
 type tally struct {
 	Line
 	threads map[string]float64
@@ -48,6 +51,14 @@ func (p *Profile) Top(most int) Table {
 		t.Total += s.Seconds
 		if len(s.Frames) == 0 {
 			t.NoStack += s.Seconds
+			l := all[noStack]
+			if l == nil {
+				l = &tally{Line: Line{Function: noStack.Function}, threads: map[string]float64{}, reasons: map[string]float64{}}
+				all[noStack] = l
+			}
+			l.Self, l.Total = l.Self+s.Seconds, l.Total+s.Seconds
+			l.threads[s.who()] += s.Seconds
+			l.reasons[s.Reason] += s.Seconds
 			continue
 		}
 		if s.Cut != "" {

@@ -354,6 +354,10 @@ export interface Flame {
    * children included
    */
   value: number[];
+  /**
+   * each node's share of the baseline's profile, 0 to 1; absent without one
+   */
+  before?: number[];
 }
 export interface Table {
   name: string;

@@ -39,6 +39,20 @@ test('a search counts nested frames once', () => {
   assert.equal(t.found('  ').nodes.size, 0);
 });
 
+test('beside a baseline a change is told by points of the whole', () => {
+  const t = new Tree({ ...flame, before: [1, 1, 0.3, 0.2, 0.49] });
+  assert.equal(Math.round((t.grew(2) ?? 0) * 100), 30);
+  assert.deepEqual([0, 1, 2, 3, 4].map((n) => t.change(n)), ['', '', 'more3', '', 'less3']);
+  assert.equal(new Tree(flame).grew(2), null);
+  assert.equal(new Tree(flame).change(2), '');
+});
+
+test('a node lies within those above it', () => {
+  const t = new Tree(flame);
+  assert.ok(t.within(3, 2) && t.within(3, 3) && t.within(3, 0));
+  assert.ok(!t.within(4, 2));
+});
+
 test('a profile of nothing draws the whole only', () => {
   const t = new Tree({ ...flame, total: 0, frames: [], objects: [], kinds: [], parent: [-1], frame: [-1], value: [0] });
   assert.deepEqual(t.boxes(0, 0).length, 1);

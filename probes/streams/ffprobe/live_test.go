@@ -65,7 +65,7 @@ func TestSRT(t *testing.T) {
 func film(t *testing.T, to, from string) {
 	t.Helper()
 	if _, err := exec.LookPath("ffprobe"); err != nil {
-		t.Skip("ffprobe is not installed")
+		t.Fatal("ffprobe is not installed: make setup installs it")
 	}
 	ffmpeg := exec.Command("ffmpeg", "-v", "error", "-re", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25", "-f", "lavfi", "-i", "sine=r=48000",
 		"-t", "20", "-c:v", "libx264", "-preset", "veryfast", "-tune", "zerolatency", "-g", "25", "-c:a", "aac", "-f", "mpegts", to)
@@ -122,7 +122,7 @@ func film(t *testing.T, to, from string) {
 
 func TestErrors(t *testing.T) {
 	if _, err := exec.LookPath("ffprobe"); err != nil {
-		t.Skip("ffprobe is not installed")
+		t.Fatal("ffprobe is not installed: make setup installs it")
 	}
 	u, _ := url.Parse("ffprobe+tcp://joe:geheim@127.0.0.1:1?passphrase=secret")
 	err := Open(context.Background(), u, &taken{}, stream.Options{})

@@ -119,7 +119,7 @@ func (m *Meter) Frame(f stream.Frame) {
 	if f.Kind == m.main {
 		m.mainFrame(t, f)
 	} else {
-		t.move(f, 0)
+		m.sec.apart = t.move(f, manner{reordered: true}).jumped || m.sec.apart
 	}
 }
 
@@ -133,29 +133,43 @@ func (m *Meter) turnToVideo(now int64) {
 	m.sec.begin()
 }
 
-// move takes a track on to a frame. usual is the stream's spacing, 0 for not known.
-func (t *track) move(f stream.Frame, usual int64) moved {
-	v := moved{at: f.Arrival}
+// manner is how a stream's DTS goes on, as far as it is known.
+type manner struct {
+	step      int64 // usual; 0: not known
+	reordered bool  // steps back are what it does
+	bursty    bool  // arrival says nothing of a frame's place within a segment
+}
+
+// jumps tells whether a step of DTS, with the time that passed until its frame came,
+// is to another time line. Readers of RTP without DTS give pictures in coding order:
+// steps back of a few frames are no jump there.
+func (u manner) jumps(step, gap int64) bool {
+	back := min(max(4*u.step, second/4), second)
+	if !u.reordered && u.step > 0 {
+		back = min(back, u.step)
+	}
+	return step < -back || step > jumpOver && step-gap > jumpOver
+}
+
+// move takes a track on to a frame.
+func (t *track) move(f stream.Frame, u manner) moved {
+	v := moved{at: f.Arrival, first: !t.any, before: t.dts + t.base}
 	if t.any {
 		v.step, v.gap = f.DTS-t.dts, f.Arrival-t.last
-		// Readers of RTP without DTS give pictures in coding order: steps back of
-		// a few frames are no jump.
-		back := min(max(4*usual, second/4), second)
-		if v.step < -back || (v.step > jumpOver && v.step-v.gap > jumpOver) {
-			v.jumped = true
-			t.base += v.gap - v.step // as if it came in time
+		if v.jumped = u.jumps(v.step, v.gap); v.jumped {
+			on := v.gap // as if it came in time
+			if u.bursty && u.step > 0 {
+				on = u.step // a player plays on without a gap
+			}
+			t.base += on - v.step
 		}
 	} else {
 		t.first, t.top, t.since, t.steps = f.Arrival, f.DTS+t.base, f.DTS+t.base, -1
 	}
-	v.first = !t.any
-	v.before = t.dts + t.base
-	if v.jumped {
-		v.before = f.DTS + t.base - v.gap
-	}
 	v.norm = f.DTS + t.base
 	v.on = max(v.norm-t.top, 0)
 	t.top += v.on
+	v.top = t.top
 	t.steps++
 	t.any, t.last, t.dts = true, f.Arrival, f.DTS
 	return v
@@ -171,27 +185,29 @@ type moved struct {
 	before int64 // DTS of the frame before, jumps taken out
 	norm   int64 // DTS, jumps taken out
 	on     int64 // how far that is beyond all before
+	top    int64 // the most of norm until now
 }
 
-// off is arrival against DTS: only its changes mean something.
-func (v moved) off() int64 { return v.at - v.norm }
+// off is arrival against the most of DTS: only its changes mean something. It never
+// grows faster than time goes by, whatever DTS does.
+func (v moved) off() int64 { return v.at - v.top }
 
 // mainFrame measures a frame of the kind that counts.
 func (m *Meter) mainFrame(t *track, f stream.Frame) {
-	v := t.move(f, m.steps.typical)
+	v := t.move(f, manner{m.steps.typical, m.skips.reordered(), m.o.Bursty})
 	m.total.Media += float64(v.on) / float64(second)
 	if v.first {
 		m.firstFrame(f)
 	} else {
 		m.sec.gapEnded(v.at-v.gap, v.at, &m.late)
+		if m.o.Bursty && v.gap > burstGap {
+			m.burstEnds(v, f.Key) // before a freeze's end, which forgets what it is held against
+		}
 		m.gapEnds(v)
 		if v.gap >= audioAway {
 			m.resumed = v.at
 		}
 		m.stepped(v)
-		if m.o.Bursty && v.gap > burstGap {
-			m.burstEnds(v, f.Key)
-		}
 	}
 	m.least.add(v.at, v.off())
 	m.sec.drifted(v.off()-m.least.value, v.off())

@@ -15,6 +15,7 @@ import (
 type intervals struct {
 	open map[uint64]Event
 	told map[uint64]bool
+	most int64 // ns; nothing is late by more than that, the time since the stream was first asked for
 }
 
 func (v *intervals) take(t *testing.T, events []Event) {
@@ -23,6 +24,9 @@ func (v *intervals) take(t *testing.T, events []Event) {
 		v.open, v.told = map[uint64]Event{}, map[uint64]bool{}
 	}
 	for _, e := range events {
+		if e.Kind == recording.EventStreamLate && v.most > 0 && e.Value > seconds(v.most) {
+			t.Fatalf("late by more than the stream is old, %v s: %+v", seconds(v.most), e)
+		}
 		switch e.Phase {
 		case Begun:
 			if v.told[e.ID] {
@@ -99,6 +103,7 @@ func TestProperties(t *testing.T) {
 			}
 		}
 		now, all, wantKeys := start, 0, 0
+		v.most = tr.until + 20*second - start
 		for _, f := range tr.frames {
 			for ; now < f.Arrival; now += second / 5 {
 				take(now)

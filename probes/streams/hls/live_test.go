@@ -23,7 +23,7 @@ func writer(t *testing.T, args ...string) string {
 	t.Helper()
 	path, err := exec.LookPath("ffmpeg")
 	if err != nil {
-		t.Skip("ffmpeg is not installed")
+		t.Fatal("ffmpeg is not installed: make setup installs it")
 	}
 	dir := t.TempDir()
 	c := exec.Command(path, append([]string{"-nostdin", "-v", "error", "-threads", "1", "-re",

@@ -21,7 +21,7 @@ func nginxHLS(t *testing.T) (list string) {
 	nginx := counterpart.Installed(t, "nginx", "nginx libnginx-mod-rtmp")
 	const module = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
 	if _, err := os.Stat(module); err != nil {
-		t.Skip("nginx has no RTMP module: apt-get install libnginx-mod-rtmp")
+		t.Fatal("nginx has no RTMP module: make setup installs it")
 	}
 	dir := t.TempDir()
 	rtmp, web := fmt.Sprintf("127.0.0.1:%d", counterpart.Port(t)), fmt.Sprintf("127.0.0.1:%d", counterpart.Port(t))

@@ -67,10 +67,10 @@ func (n *none) Frame(stream.Frame) {
 // place are found at the next.
 func TestLiveLayers(t *testing.T) {
 	if _, err := os.Stat(nginxModule); err != nil {
-		t.Skip("no nginx with the RTMP module: apt-get install nginx libnginx-mod-rtmp")
+		t.Fatal("no nginx with the RTMP module: make setup installs it")
 	}
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		t.Skip("no ffmpeg: apt-get install ffmpeg")
+		t.Fatal("no ffmpeg: make setup installs it")
 	}
 	dir, in, edge, web := t.TempDir(), free(t), free(t), free(t)
 	conf := filepath.Join(dir, "nginx.conf")

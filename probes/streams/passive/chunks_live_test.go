@@ -24,7 +24,7 @@ func serveChunks(t *testing.T, sizes []int) (ports []uint16) {
 	t.Helper()
 	const module = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
 	if _, err := os.Stat(module); err != nil {
-		t.Skip("nginx-rtmp is not installed: ", err)
+		t.Fatalf("nginx-rtmp is not installed: %v: make setup installs it", err)
 	}
 	dir := t.TempDir()
 	var servers strings.Builder

@@ -28,7 +28,7 @@ func serveRTMP(t *testing.T) (port uint16) {
 	t.Helper()
 	const module = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
 	if _, err := os.Stat(module); err != nil {
-		t.Skip("nginx-rtmp is not installed: ", err)
+		t.Fatalf("nginx-rtmp is not installed: %v: make setup installs it", err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -65,7 +65,7 @@ func start(t *testing.T, name string, args ...string) (*exec.Cmd, *bytes.Buffer)
 	out := new(bytes.Buffer)
 	c.Stdout = out
 	if err := c.Start(); err != nil {
-		t.Skip("it is not installed: ", err)
+		t.Fatalf("%s: %v: make setup installs it", name, err)
 	}
 	t.Cleanup(func() {
 		_ = c.Process.Kill()

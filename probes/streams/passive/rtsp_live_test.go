@@ -23,7 +23,7 @@ import (
 func gst(t *testing.T) uint16 {
 	t.Helper()
 	if exec.Command("/usr/bin/python3", "-c", "import gi; gi.require_version('GstRtspServer', '1.0')").Run() != nil {
-		t.Skip("GStreamer's RTSP server is not installed: tools/setup.sh installs it")
+		t.Fatal("GStreamer's RTSP server is not installed: make setup installs it")
 	}
 	film := filepath.Join(t.TempDir(), "film.mp4")
 	out, err := exec.Command("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25", "-f", "lavfi", "-i", "sine=r=44100",

@@ -51,7 +51,7 @@ func (s *taken) of(k stream.Kind) (out []stream.Frame) {
 func film(t *testing.T, seconds int, codec string) string {
 	t.Helper()
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		t.Skip("ffmpeg is not installed")
+		t.Fatal("ffmpeg is not installed: make setup installs it")
 	}
 	path := filepath.Join(t.TempDir(), "film.mpg")
 	out, err := exec.Command("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25", "-f", "lavfi", "-i", "sine=r=48000",

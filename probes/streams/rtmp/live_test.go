@@ -45,10 +45,10 @@ func run(t *testing.T, name string, args ...string) *exec.Cmd {
 func nginx(t *testing.T) (address, small string) {
 	t.Helper()
 	if _, err := os.Stat(nginxModule); err != nil {
-		t.Skip("no nginx with the RTMP module: apt-get install nginx libnginx-mod-rtmp")
+		t.Fatal("no nginx with the RTMP module: make setup installs it")
 	}
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		t.Skip("no ffmpeg: apt-get install ffmpeg")
+		t.Fatal("no ffmpeg: make setup installs it")
 	}
 	var free [2]net.Listener
 	for i, to := range []*string{&address, &small} {

@@ -106,7 +106,7 @@ func freePair(t *testing.T) int {
 // packets of the video: each is counted exactly, and ffmpeg's goodbye ends it.
 func TestFFmpegThroughARelay(t *testing.T) {
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		t.Skip("ffmpeg is not installed")
+		t.Fatal("ffmpeg is not installed: make setup installs it")
 	}
 	dir := t.TempDir()
 	var to, from [2]int

@@ -49,7 +49,7 @@ func await(t *testing.T, port int, sink stream.Sink, timeout time.Duration) <-ch
 // ffmpeg publishes three seconds and says goodbye.
 func TestFFmpegPublishes(t *testing.T) {
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		t.Skip("ffmpeg is not installed")
+		t.Fatal("ffmpeg is not installed: make setup installs it")
 	}
 	port := freePort(t)
 	sink := &taken{}

@@ -65,7 +65,7 @@ func ffmpeg(t *testing.T, args ...string) {
 	t.Helper()
 	path, err := exec.LookPath("ffmpeg")
 	if err != nil {
-		t.Skip("ffmpeg is not installed")
+		t.Fatal("ffmpeg is not installed: make setup installs it")
 	}
 	c := exec.Command(path, append([]string{"-nostdin", "-v", "error", "-threads", "1", "-re",
 		"-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25", "-f", "lavfi", "-i", "sine=sample_rate=48000"}, args...)...)

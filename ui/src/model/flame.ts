@@ -72,6 +72,28 @@ export class Tree {
     }
   }
 
+  /** grew is by how much of the whole a node takes more than it did in the baseline:
+   * 0.1 for ten points; null without a baseline. */
+  grew(node: number): number | null {
+    const before = this.flame.before?.[node];
+    return before === undefined ? null : this.value(node) / (this.value(0) || 1) - before;
+  }
+
+  /** change is that in a word for a colour: more3 for a lot more, less1 for a little
+   * less, '' for what chance does as well. */
+  change(node: number): string {
+    const by = this.grew(node);
+    if (by === null || node === 0) return '';
+    const step = [0.01, 0.05, 0.15].filter((least) => Math.abs(by) >= least).length;
+    return step === 0 ? '' : `${by > 0 ? 'more' : 'less'}${step}`;
+  }
+
+  /** within tells whether a node lies below another, or is it. */
+  within(node: number, above: number): boolean {
+    for (let n = node; n >= 0; n = this.parent(n)) if (n === above) return true;
+    return false;
+  }
+
   /** found are the nodes whose name or object holds every word, and what they weigh
    * together: one below another counts once. */
   found(text: string): { nodes: Set<number>; value: number } {

@@ -1,5 +1,6 @@
 // Flame graphs: where the time went, outermost frame on top. Click or Enter zooms,
-// the arrow keys walk, a search marks.
+// the arrow keys walk, a search marks and Enter in it goes from one find to the next.
+// Beside a baseline red takes more of the whole than it did then, blue less.
 import type { Flame, Page } from '../schema';
 import type { Axis } from '../model/axis';
 import { Tree } from '../model/flame';
@@ -13,24 +14,27 @@ const letter = 6.6; // pixels, about: what fits into a box
 export function flames(page: Page, axis: Axis): HTMLElement | null {
   if (page.flames.length === 0) return null;
   const part = section('profile', 'Where the time went');
-  for (const f of page.flames) part.append(flame(f, axis));
+  const culprits = page.verdict.verdict.filter((e) => e.state === 'culprit').map((e) => e.subject.split(' ')[0] ?? '');
+  const inWords = new Set(page.tables.map((t) => t.name));
+  for (const f of page.flames) part.append(flame(f, axis, culprits, inWords.has(`functions-${f.name}`)));
   return part;
 }
 
-function flame(f: Flame, axis: Axis): HTMLElement {
+function flame(f: Flame, axis: Axis, culprits: string[], inWords: boolean): HTMLElement {
   const tree = new Tree(f);
   const amount = (v: number) => (f.unit === 's' ? seconds(v) : `${count(v)} samples`);
   let zoomed = 0;
   let at = 0;
   let marked = tree.found('');
+  let compared = f.before !== undefined;
 
   const root = svg('svg', { class: 'flame' });
   const box = h('div', {
     class: 'flamebox', tabindex: 0, role: 'group', id: `flame-${f.name}`,
-    'aria-label': `${f.title}: a flame graph. Arrow keys walk the frames, Enter zooms into one, Home shows all.`,
+    'aria-label': `${f.title}: a flame graph. Arrow keys walk the frames, Enter zooms into one, Home or Escape shows all.`,
   }, root);
   const says = h('output', { class: 'says', 'aria-live': 'polite' });
-  const search = h('input', { type: 'search', placeholder: 'search: function or file', 'aria-label': `Search in ${f.title}` });
+  const search = h('input', { type: 'search', placeholder: 'search: function or file', 'aria-label': `Search in ${f.title}; Enter goes to the next find` });
   const matched = h('output', { class: 'quiet', 'aria-live': 'polite' });
   const all = h('button', { type: 'button', disabled: true }, 'Show all');
 
@@ -46,7 +50,7 @@ function flame(f: Flame, axis: Axis): HTMLElement {
       const w = Math.max((b.to - b.from) * wide - 0.6, 0.5);
       const room = Math.floor((w - 6) / letter);
       const name = tree.name(b.node);
-      const cls = ['frame', tree.kind(b.node), marked.nodes.has(b.node) ? 'hit' : '', b.node === at ? 'at' : '', b.depth < (tree.depth[zoomed] ?? 0) ? 'above' : ''];
+      const cls = ['frame', tree.kind(b.node), compared ? `compared ${tree.change(b.node)}` : '', culprits.includes(name) && tree.kind(b.node) === 'process' ? 'guilty' : '', marked.nodes.has(b.node) ? 'hit' : '', b.node === at ? 'at' : '', b.depth < (tree.depth[zoomed] ?? 0) ? 'above' : ''];
       return svg('g', { class: cls.filter(Boolean).join(' '), 'data-node': b.node },
         svg('rect', { x: from, y: b.depth * row, width: w, height: row - 1, rx: 2 }),
         room >= 3 ? svg('text', { x: from + 4, y: b.depth * row + 13 }, name.length > room ? `${name.slice(0, room - 1)}…` : name) : null);
@@ -59,11 +63,15 @@ function flame(f: Flame, axis: Axis): HTMLElement {
     const own = tree.self[node] ?? 0;
     const of = `${percent(v / (tree.value(0) || 1))} of all`;
     const object = tree.object(node);
-    says.textContent = `${tree.name(node)}${object ? ` (${object})` : ''}: ${amount(v)}, ${of}${own > 0 && own < v ? `, itself ${amount(own)}` : ''}`;
+    says.textContent = `${tree.name(node)}${object ? ` (${object})` : ''}: ${amount(v)}, ${of}${own > v / 1e4 && own < v ? `, itself ${amount(own)}` : ''}${f.before ? `, before ${percent(f.before[node] ?? 0)}` : ''}`;
   }
   function zoom(node: number): void {
     zoomed = node;
+    walk(node);
+  }
+  function walk(node: number): void {
     at = node;
+    if (!tree.within(at, zoomed) && !tree.within(zoomed, at)) zoomed = 0;
     draw();
   }
   const nodeOf = (e: Event) => {
@@ -80,9 +88,7 @@ function flame(f: Flame, axis: Axis): HTMLElement {
     if (e.key === 'Enter') zoom(at);
     else if (e.key === 'Home' || e.key === 'Escape') zoom(0);
     else if (e.key.startsWith('Arrow')) {
-      at = tree.next(at, e.key);
-      if (!tree.boxes(zoomed, 0).some((b) => b.node === at)) zoomed = 0;
-      draw();
+      walk(tree.next(at, e.key));
     } else return;
     e.preventDefault();
   });
@@ -91,10 +97,29 @@ function flame(f: Flame, axis: Axis): HTMLElement {
     matched.textContent = search.value.trim() ? `${count(marked.nodes.size)} frames, ${amount(marked.value)}, ${percent(marked.value / (tree.value(0) || 1))}` : '';
     draw();
   });
+  search.addEventListener('keydown', (e) => {
+    if (e.key !== 'Enter' || marked.nodes.size === 0) return;
+    const finds = [...marked.nodes];
+    walk(finds[(finds.indexOf(at) + (e.shiftKey ? finds.length - 1 : 1)) % finds.length] ?? 0);
+    if (!root.querySelector('.at')) zoom(tree.parent(at)); // too narrow to be seen
+    e.preventDefault();
+  });
   all.addEventListener('click', () => zoom(0));
+  const whose = tree.kids[0]?.filter((n) => culprits.includes(tree.name(n))).slice(0, 3).map((n) => {
+    const button = h('button', { type: 'button', class: 'whose' }, `Zoom to ${tree.name(n)}`);
+    button.addEventListener('click', () => zoom(n));
+    return button;
+  }) ?? [];
+  const compare = h('button', { type: 'button', 'aria-pressed': 'true' }, 'Beside the baseline: red more, blue less');
+  compare.addEventListener('click', () => {
+    compared = !compared;
+    compare.setAttribute('aria-pressed', String(compared));
+    draw();
+  });
   axis.on('layout', draw);
   new ResizeObserver(draw).observe(box);
   return h('div', { class: 'profile' },
-    h('h4', {}, f.title, h('span', { class: 'quiet' }, ` · ${amount(f.total)}${f.note ? ` · ${f.note}` : ''}`)),
-    h('div', { class: 'bar' }, search, matched, all), says, box);
+    h('h4', {}, f.title, h('span', { class: 'quiet' }, ` · ${amount(f.total)}${f.note ? ` · ${f.note}` : ''}`, inWords ? ' · ' : '',
+      inWords ? h('a', { href: `#table-functions-${f.name}` }, 'in words') : null)),
+    h('div', { class: 'bar' }, search, matched, all, ...whose, f.before ? compare : null), says, box);
 }

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"snag/internal/netns"
+	"snag/probes"
+	"snag/recording"
+)
+
+// addTarget adds the flags that name processes; verb says what is done to them.
+func addTarget(cmd *cobra.Command, t *recording.Target, verb string) {
+	flags := cmd.Flags()
+	flags.IntVar(&t.PID, "pid", 0, verb+" this process and its children")
+	flags.StringVar(&t.Unit, "unit", "", verb+" this systemd unit, as nginx")
+	flags.IntVar(&t.Port, "port", 0, verb+" what listens on this port, TCP or UDP")
+}
+
+// checkTarget refuses values that name nothing.
+func checkTarget(cmd *cobra.Command, t recording.Target) error {
+	changed := cmd.Flags().Changed
+	switch {
+	case changed("pid") && t.PID < 1:
+		return usage("--pid %d: a pid is a positive number", t.PID)
+	case changed("port") && (t.Port < 1 || t.Port > 65535):
+		return usage("--port %d: a port is a number from 1 to 65535", t.Port)
+	case changed("unit") && t.Unit == "":
+		return usage("--unit: the unit has no name")
+	}
+	return nil
+}
+
+// given is how many of those flags are there.
+func given(cmd *cobra.Command, names ...string) int {
+	n := 0
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			n++
+		}
+	}
+	return n
+}
+
+// ownNetns is the network namespace that snag is in.
+func ownNetns() (uint64, error) {
+	own, err := netns.IDOf("/proc/self/ns/net")
+	if err != nil {
+		return 0, fmt.Errorf("find snag's own network namespace: %w (is /proc mounted?)", err)
+	}
+	return own, nil
+}
+
+// resolved is the target with its processes.
+func resolved(t recording.Target) (recording.Target, error) {
+	own, err := ownNetns()
+	if err != nil {
+		return t, err
+	}
+	return probes.Resolve("/proc", own, t)
+}
+
+// folderOf refuses a file to write whose folder is not there: not known only after
+// the recording.
+func folderOf(flag, file string) error {
+	if file == "" {
+		return nil
+	}
+	dir := filepath.Dir(file)
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return usage("--%s %s: there is no folder %s", flag, file, dir)
+	}
+	return nil
+}

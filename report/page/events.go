@@ -1,0 +1,95 @@
+package page
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"snag/internal/units"
+	"snag/recording"
+)
+
+// events are those that a reader of a timeline looks for.
+func (b *builder) events() []Event {
+	out := b.lockEvents()
+	for i, e := range b.r.Events {
+		if len(out) == b.limits.Events {
+			b.leaveOut("%s events (snag show --table events)", units.Count(float64(len(b.r.Events)-i)))
+			break
+		}
+		event := Event{T: b.since(e.T), Kind: e.Kind, Text: b.eventText(e)}
+		if e.End > e.T {
+			end := b.since(e.End)
+			event.End = &end
+		}
+		out = append(out, event)
+	}
+	return out
+}
+
+func (b *builder) eventText(e recording.Event) string {
+	who := e.Subject.Name
+	if who == "" {
+		who = b.s.Name(e.Subject)
+	}
+	parts := []string{who}
+	keys := make([]string, 0, len(e.Attrs))
+	for k := range e.Attrs {
+		if k != "running_at" {
+			keys = append(keys, k)
+		}
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		parts = append(parts, k+" "+e.Attrs[k])
+	}
+	if e.Value != 0 {
+		parts = append(parts, "value "+units.Count(e.Value)+" "+e.Unit)
+	}
+	return strings.TrimSpace(strings.Join(parts, " · "))
+}
+
+// lockLanes are the locks whose waits have a row of the timeline, those that most time
+// went to.
+const lockLanes = 3
+
+// lockEvents are when threads waited for the locks that cost most: a span for seconds
+// that follow one another.
+func (b *builder) lockEvents() []Event {
+	type lockOf struct {
+		pid     int
+		address uint64
+	}
+	rows, sums := map[lockOf][]recording.LockWait{}, map[lockOf]float64{}
+	var order []lockOf
+	for _, row := range b.r.LockWaits {
+		if row.Kind == "condition" { // who waits for work is no queue
+			continue
+		}
+		k := lockOf{row.PID, row.Address}
+		if rows[k] == nil {
+			order = append(order, k)
+		}
+		rows[k], sums[k] = append(rows[k], row), sums[k]+row.Sum
+	}
+	sort.SliceStable(order, func(i, j int) bool { return sums[order[i]] > sums[order[j]] })
+	out := []Event{}
+	for _, k := range order[:min(len(order), lockLanes)] {
+		var span *Event
+		most, from, holder := 0, recording.Time(0), ""
+		for _, row := range rows[k] {
+			end := b.since(row.T.Add(time.Second))
+			if span == nil || b.since(row.T) > *span.End+0.5 {
+				out = append(out, Event{T: b.since(row.T), End: new(float64), Kind: "lock-wait"})
+				span, most, from, holder = &out[len(out)-1], 0, row.T, ""
+			}
+			*span.End, most = end, max(most, row.Waiters)
+			if row.Owner != 0 {
+				holder = fmt.Sprintf(" · held by thread %d %s", row.Owner, row.OwnerComm)
+			}
+			span.Text = fmt.Sprintf("%s · lock %#x · up to %d threads wait · %s%s", b.processOf(k.pid, row.Comm), k.address, most, units.Seconds(row.T.Add(time.Second).Sub(from)), holder)
+		}
+	}
+	return out
+}
