@@ -53,6 +53,9 @@ type Stage struct {
 	procs []*Process
 	made  []item // in the order made; removed in the reverse
 
+	// resolvers counts the resolv.conf files that were made: see Resolving.
+	resolvers int
+
 	// baseline is the recording that find is to compare with: see Baseline.
 	baseline string
 	// breaks are what is done in the middle of find's window: see BreaksIn.

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"snag/internal/kernel"
 	"snag/internal/netns"
 	"snag/probes/drops"
 	"snag/probes/host"
@@ -92,6 +93,10 @@ type Plan struct {
 	Notice func(text string)
 	// Tick is told once a second how much of the window is left.
 	Tick func(left time.Duration)
+	// Between is called when all probes have been started, and again when they have
+	// ended and before the recording is closed: what the one part needed the other does
+	// not. May be nil.
+	Between func()
 
 	read func() clocks // nil: the machine's
 }
@@ -160,6 +165,8 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	running := start(ctx, env, chosen(all, p.Probes))
+	kernel.ForgetTypes()
+	p.between()
 	over := make(chan struct{})
 	var asked sync.WaitGroup
 	asked.Go(func() { lookCloser(env, p, over) })
@@ -177,7 +184,14 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	}
 	spent.settle()
 	tellSpent(env)
+	p.between()
 	return w.Close()
+}
+
+func (p Plan) between() {
+	if p.Between != nil {
+		p.Between()
+	}
 }
 
 // start starts each probe; one that can't run is told in the coverage.

@@ -22,11 +22,11 @@ const (
 	EventNetnsGone    = "netns-gone"    // a namespace ended
 	EventStopped      = "stopped"       // a process was seen in state T from T to End; attrs: running_at (ns, when it was last seen not stopped)
 	EventSocketClosed = "socket-closed" // a UDP socket that was bound closed; subject: the socket (netns, proto, local, pid, comm)
-	EventGCPause      = "gc-pause"      // a JVM's collector stopped the world from T to End; value: seconds; attrs: collector, cause (as "Allocation Failure", "System.gc()", "Diagnostic Command")
+	EventGCPause      = "gc-pause"      // a JVM's collector stopped the world from T to End; value: seconds; attrs: collector, cause (as "Allocation Failure", "System.gc()", "Diagnostic Command"); of its own log (source "gc log") also pause (as "Pause Full"), heap_before, heap_after, heap (bytes); one may lie inside another
 	// Inside processes and the host; the subject is the process or thread, the
 	// control group, the CPU, or the host.
-	EventSafepoint  = "safepoint"   // a JVM stood still from T to End; value: seconds, attrs: operation (as G1CollectForAllocation, Deoptimize), to_safepoint (s until all threads had stopped), asked_by (thread, or a command of an operator)
-	EventAllocStall = "alloc-stall" // one thread waited for the collector from T to End (ZGC, Shenandoah); attrs: collector
+	EventSafepoint  = "safepoint"   // a JVM stood still from T to End; value: seconds, attrs: operation (as G1CollectForAllocation, Deoptimize), to_safepoint (s until all threads had stopped), asked_by (thread, or a command of an operator), source "gc log" where the JVM's own log told it, else its static probes did
+	EventAllocStall = "alloc-stall" // one thread waited for the collector from T to End (ZGC); the subject is its process; attrs: collector, thread (its name), stall (as "Allocation Stall"), source "gc log"
 	EventThrottled  = "throttled"   // a control group had used its quota from T to End
 	EventRunDelay   = "run-delay"   // a thread was ready from T to End and got no CPU; attrs: ran (comm[pid] that ran instead)
 	EventLockWait   = "lock-wait"   // a thread waited over 100 ms for a lock; attrs: address, owner, function

@@ -24,6 +24,7 @@ var feeds = map[string][]string{
 	"holds":       {"sockets.holds"},
 	"turns":       {"sockets.turns"},
 	"errors":      {"sockets.errors"},
+	"queries":     {"sockets.queries"},
 	"routes":      {"routes.table"},
 	"neighbours":  {"routes.neighbours"},
 	"rules":       {"routes.rules"},
@@ -37,11 +38,12 @@ var feeds = map[string][]string{
 	"facts":       {"host.sysctl"},
 	"streams":     {"streams.passive"},
 	"stream_hops": {"streams.layers"},
-	"events":      {"sockets.signals", "host.kernel-log", "memory.reclaim", "memory.compaction", "cgroup.throttled", "jvm.safepoints"},
+	"events":      {"sockets.signals", "host.kernel-log", "memory.reclaim", "memory.compaction", "cgroup.throttled", "jvm.safepoints", "jvm.gc-log"},
 
 	"stream_files": {"streams.files"},
 
 	"oncpu":      {"oncpu.stacks"},
+	"loops":      {"oncpu.loops"},
 	"offcpu":     {"offcpu.waits"},
 	"lock_waits": {"locks.futex", "locks.owner"},
 }

@@ -73,10 +73,12 @@ type Recording struct {
 	Ports       []Ports
 	HalfOpen    []HalfOpen
 	CallErrors  []CallError
+	Queries     []Queries
 	Libraries   []Library
 	Profile     []ProfileRow
 	LogFiles    []LogFile
 	OnCPU       []OnCPU
+	Loops       []Loop
 	OffCPU      []OffCPU
 	LockWaits   []LockWait
 	Calls       []Call

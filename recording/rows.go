@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // table is what the writer, the reader and the packer know of one table. All of
@@ -41,10 +43,12 @@ var tables = []table{
 	of(func(r *Recording) *[]Ports { return &r.Ports }, func(v Ports) Time { return v.T }),
 	of(func(r *Recording) *[]HalfOpen { return &r.HalfOpen }, func(v HalfOpen) Time { return v.T }),
 	of(func(r *Recording) *[]CallError { return &r.CallErrors }, func(v CallError) Time { return v.T }),
+	of(func(r *Recording) *[]Queries { return &r.Queries }, func(v Queries) Time { return v.T }),
 	of(func(r *Recording) *[]LogFile { return &r.LogFiles }, func(v LogFile) Time { return v.T }),
 	of(func(r *Recording) *[]Library { return &r.Libraries }, func(v Library) Time { return v.T }),
 	of(func(r *Recording) *[]ProfileRow { return &r.Profile }, func(v ProfileRow) Time { return v.T }),
 	of(func(r *Recording) *[]OnCPU { return &r.OnCPU }, func(v OnCPU) Time { return v.T }),
+	of(func(r *Recording) *[]Loop { return &r.Loops }, func(v Loop) Time { return v.T }),
 	of(func(r *Recording) *[]OffCPU { return &r.OffCPU }, func(v OffCPU) Time { return v.T }),
 	of(func(r *Recording) *[]LockWait { return &r.LockWaits }, func(v LockWait) Time { return v.T }),
 	of(func(r *Recording) *[]Call { return &r.Calls }, func(v Call) Time { return v.T }),
@@ -75,6 +79,13 @@ func tableNamed(name string) *table {
 		}
 	}
 	return nil
+}
+
+// IsTable tells whether a path is that of a recording's table.
+func IsTable(path string) bool {
+	dir, file := filepath.Split(path)
+	name, ok := strings.CutSuffix(file, ".jsonl")
+	return ok && filepath.Base(dir) == "tables" && tableNamed(name) != nil
 }
 
 func of[T Row](rows func(*Recording) *[]T, at func(T) Time) table {

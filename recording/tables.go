@@ -1,5 +1,7 @@
 package recording
 
+import "strings"
+
 // Row is one line of a table. Every row type names its table; Tables lists them
 // all. Counts in rows are for the second that begins at T, never running totals,
 // so that a torn tail loses a second and no more. Running values (queues, sums
@@ -435,6 +437,12 @@ type Fact struct {
 	Netns  uint64 `json:"netns,omitempty"` // for what is per namespace
 	Value  string `json:"value"`
 	Source string `json:"source"` // path or call it was read from
+}
+
+// FullPipe tells whether the thread sleeps in a write to a pipe, which it does only while
+// the pipe is full (fs/pipe.c: pipe_write; anon_pipe_write since 6.16).
+func (t Thread) FullPipe() bool {
+	return (t.Syscall == "write" || t.Syscall == "writev") && strings.HasSuffix(t.Wchan, "pipe_write")
 }
 
 // Table names, in the order in which show prints them.

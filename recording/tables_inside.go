@@ -21,6 +21,36 @@ type OnCPU struct {
 	Hz    float64 `json:"hz"` // samples a second and CPU
 }
 
+// Loop counts the samples of one process that were taken inside one short loop of its
+// code, in the second that begins at T. Only of processes of which several threads ran;
+// all that does not wait for another thread is one row without a function.
+type Loop struct {
+	T    Time   `json:"t"`
+	PID  int    `json:"pid"`
+	Comm string `json:"comm"`
+	// Kind is what the loop does, read from its machine code (one of the Loop…
+	// constants).
+	Kind     string `json:"kind,omitempty"`
+	Function string `json:"function,omitempty"`
+	Object   string `json:"object,omitempty"`  // the file that the code is in
+	Address  uint64 `json:"address,omitempty"` // of its first instruction, as the object's linker has it
+	Bytes    int    `json:"bytes,omitempty"`   // how long it is
+	Code     string `json:"code,omitempty"`    // its instructions
+	N        uint64 `json:"n"`                 // samples
+	Threads  int    `json:"threads"`           // that were seen there in that second
+}
+
+// Kinds of Loop.
+const (
+	LoopWaits  = "waits"  // it reads memory, or tries an atomic exchange, and tests what it got: only a write by another thread ends it
+	LoopPauses = "pauses" // it has the instruction for such loops (pause), and stores and calls nothing
+	LoopTries  = "tries"  // it tests the outcome of an atomic operation and does more: it may wait, or count
+	LoopWorks  = ""       // none of these, or no short loop
+)
+
+// Spins tells a loop that waits for another thread.
+func (l Loop) Spins() bool { return l.Kind == LoopWaits || l.Kind == LoopPauses }
+
 // OffCPU counts the times that one thread was off the CPU with one stack for one
 // reason, by the second in which they ended. Only waits over a threshold count
 // (coverage offcpu.waits says which).
@@ -175,6 +205,7 @@ func (f FD) Text() string {
 
 // Table names, in the order in which show prints them.
 func (OnCPU) Table() string    { return "oncpu" }
+func (Loop) Table() string     { return "loops" }
 func (OffCPU) Table() string   { return "offcpu" }
 func (LockWait) Table() string { return "lock_waits" }
 func (Call) Table() string     { return "calls" }

@@ -172,3 +172,27 @@ type Rule struct {
 	Packets *uint64 `json:"packets,omitempty"`
 	Bytes   *uint64 `json:"bytes,omitempty"`
 }
+
+// Queries counts what one process asked one name server in one second, over UDP on
+// port 53 (probes/sockets/queries.h says which sockets are seen).
+type Queries struct {
+	T        Time   `json:"t"`
+	Netns    uint64 `json:"netns"`
+	PID      int    `json:"pid"`
+	Comm     string `json:"comm,omitempty"`
+	Remote   string `json:"remote"`   // the server, address:port
+	Asked    uint64 `json:"asked"`    // queries sent
+	Answered uint64 `json:"answered"` // answers read
+	// Sum and Max of the times until those answers were read, s.
+	Sum float64 `json:"sum"`
+	Max float64 `json:"max"`
+	// GaveUp counts how often a thread that had no answer from this server asked
+	// again, it or another one, and the times until then, s: the resolver's timeout.
+	GaveUp    uint64  `json:"gave_up,omitempty"`
+	GaveUpSum float64 `json:"gave_up_sum,omitempty"`
+	GaveUpMin float64 `json:"gave_up_min,omitempty"`
+	GaveUpMax float64 `json:"gave_up_max,omitempty"`
+}
+
+// Table name.
+func (Queries) Table() string { return "queries" }

@@ -43,6 +43,9 @@ func LogGaps(r *recording.Recording) []LogGap {
 	}
 	files, order := map[key][]recording.LogFile{}, []key(nil)
 	for _, row := range r.LogFiles {
+		if recording.IsTable(row.Path) {
+			continue // another snag writes it, when something happens
+		}
 		k := key{row.PID, row.FD, row.Inode}
 		if files[k] == nil {
 			order = append(order, k)
@@ -165,7 +168,29 @@ func (s *Scene) Busy(r *recording.Recording, p *Process, in recording.Interval) 
 			}
 		}
 	}
+	if n, looks := pipeFull(p, in); n >= 3 && 2*n > looks {
+		return "it wanted to write to a pipe that is full"
+	}
 	return ""
+}
+
+// pipeFull is in how many of the seconds in which a process was looked at a thread of it
+// waited to write to a pipe.
+func pipeFull(p *Process, in recording.Interval) (n, looks int) {
+	at, full := map[recording.Time]bool{}, map[recording.Time]bool{}
+	for _, t := range p.Threads {
+		for _, row := range t.Rows {
+			if !in.Covers(row.T) {
+				continue
+			}
+			second := row.T / recording.Time(time.Second)
+			at[second] = true
+			if row.FullPipe() {
+				full[second] = true
+			}
+		}
+	}
+	return len(full), len(at)
 }
 
 // Awaits tells whether the process asked on a connection and has no answer yet: it

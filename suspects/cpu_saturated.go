@@ -23,7 +23,7 @@ var cpuSaturated = &Suspect{
 	For: []string{
 		"strong: the CPUs were idle for less than a tenth of the window (healthy: more than a fifth)",
 		"strong: threads of a service were ready and waited for a CPU, a tenth of the time and a third of what they wanted to run",
-		"decisive: the hypervisor took a quarter of the CPU time that this machine asked for (steal; healthy under 2 %)",
+		"decisive: the hypervisor took a quarter of the CPU time that this machine asked for, or did so in three seconds and more (steal; healthy under 2 %)",
 		"weak: CPU pressure, and a service that is late",
 	},
 	Against: []string{
@@ -47,7 +47,7 @@ func weighSaturated(s *scene.Scene, r *recording.Recording) []Finding {
 		return nil
 	}
 	var out []Finding
-	if f := stolen(s, all); f != nil {
+	if f := stolen(r, all); f != nil {
 		out = append(out, *f)
 	}
 	var late []cpuWait
@@ -157,32 +157,5 @@ func (f *Finding) addHarm(s *scene.Scene, r *recording.Recording, w cpuWait, lat
 	f.Evidence = append(f.Evidence, e)
 	if e.Side == For && wait > 0 {
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: wait, Unit: "s", Text: fmt.Sprintf("%s of a typical request of %s was waiting for a CPU", lasting(wait), w.process.Subject.Name)}
-	}
-}
-
-// Steal: from stealTold on it is spoken of, from stealProved on it is as bad as a
-// quota that a group meets in every fourth period (see cpu-throttled).
-const (
-	stealTold   = 0.1
-	stealProved = 0.25
-)
-
-// stolen is the finding on a noisy neighbour outside; nil where there is none.
-func stolen(s *scene.Scene, all cpuTime) *Finding {
-	asked := all.total - all.idle
-	if asked <= 0 || all.stolenShare() < stealTold/2 || all.stolen/asked < stealTold {
-		return nil
-	}
-	share := all.stolen / asked
-	e := Evidence{Side: For, Grade: Strong, Value: share, Unit: "share", Source: "/proc/stat steal", Origin: "steal",
-		Text: fmt.Sprintf("the hypervisor gave %s of the %s of CPU time that this machine asked for to others: %.0f %% (healthy under 2 %%)", lasting(all.stolen), lasting(asked), 100*share)}
-	if share >= stealProved {
-		e.Grade = Decisive
-	}
-	return &Finding{
-		Subject: recording.Subject{Kind: recording.KindHost}, Evidence: []Evidence{e},
-		Text:   fmt.Sprintf("a noisy neighbour outside of this machine: %.0f %% of the CPU time asked for was stolen", 100*share),
-		Remedy: "ask the provider for another host or dedicated CPUs; nothing on this machine mends it",
-		Next:   "sar -u 1 60 | awk '{print $1, $7}'; compare with the provider's CPU ready time",
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // dependency is a peer that a process asks, with how long that takes.
 type dependency struct {
-	process *scene.Process
+	process *pool
 	remote  string // address:port
 	netns   uint64
 	calls   recording.Turns // of the process to it, summed
@@ -28,7 +28,7 @@ const longCall = 0.1
 
 // dependenciesOf are the peers that a process waits for, the one that takes most of
 // its time first.
-func dependenciesOf(p *scene.Process, r *recording.Recording, window recording.Interval) []*dependency {
+func dependenciesOf(p *pool, r *recording.Recording, window recording.Interval) []*dependency {
 	all := map[string]*dependency{}
 	get := func(remote string, netns uint64) *dependency {
 		d := all[remote]
@@ -39,7 +39,7 @@ func dependenciesOf(p *scene.Process, r *recording.Recording, window recording.I
 		return d
 	}
 	for _, t := range r.Turns {
-		if t.Role != "call" || t.PID != p.Subject.PID || t.Remote == "others" {
+		if t.Role != "call" || p.worker(t.PID) == nil || t.Remote == "others" {
 			continue
 		}
 		d := get(t.Remote, t.Netns)
@@ -51,11 +51,11 @@ func dependenciesOf(p *scene.Process, r *recording.Recording, window recording.I
 			d.active = append(d.active, oneSecond(t.T))
 		}
 	}
-	looks := looksAt(p)
+	looks := p.looks()
 	for _, l := range looks {
 		waits := map[string]int{}
 		for _, row := range l.Rows {
-			k := socketOn(p, row.FD)
+			k := socketOn(p.worker(row.PID), row.FD)
 			if k == nil || k.Listener != nil || k.Listening() || k.First().Remote == "" || !reads[row.Syscall] {
 				continue
 			}
@@ -72,7 +72,7 @@ func dependenciesOf(p *scene.Process, r *recording.Recording, window recording.I
 	for _, d := range all {
 		d.looks = len(looks)
 		d.active = mergeIntervals(d.active, joined)
-		for _, k := range p.Sockets {
+		for _, k := range p.sockets() {
 			if d.socket == nil && k.First().Remote == d.remote && k.Listener == nil {
 				d.socket = k
 			}
@@ -102,7 +102,7 @@ func (d *dependency) mean() float64 {
 // path is how much of a call's time the way there and back takes: the smoothed round
 // trip of a connection to the peer, s, and whether segments had to be sent again.
 func (d *dependency) path() (rtt float64, again int, known bool) {
-	for _, k := range d.process.Sockets {
+	for _, k := range d.process.sockets() {
 		if k.First().Remote != d.remote || k.Last().TCP == nil {
 			continue
 		}
@@ -137,10 +137,10 @@ func (d *dependency) port() string {
 	return ""
 }
 
-// tookInside is how long the process' own answers took after the request was read, the
+// tookInside is how long the pool's own answers took after the request was read, the
 // sum and the mean.
-func tookInside(r *recording.Recording, pid int, window recording.Interval) (sum, mean float64, n uint64) {
-	t := turnsOf(r, pid, "serve", "", []recording.Interval{window})
+func tookInside(r *recording.Recording, p *pool, window recording.Interval) (sum, mean float64, n uint64) {
+	t := p.turns(r, "serve", "", []recording.Interval{window})
 	if t.N == 0 {
 		return 0, 0, 0
 	}

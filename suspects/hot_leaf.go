@@ -20,6 +20,7 @@ type hotLeaf struct {
 	together int     // seconds in which two threads or more were
 	seconds  int     // in which the process was sampled
 	cpu      float64 // s in it, by the rate of the samples
+	spins    bool    // by its name, or by its code
 }
 
 // share of the samples of the process.
@@ -113,6 +114,32 @@ func callersOf(s *recording.Stack) string {
 		without.Objects = s.Objects[1:]
 	}
 	return strings.Join(ownFrames(without), " ← ")
+}
+
+// callersOffCPU are the program's functions that called a function, by the stacks of
+// threads from which the CPU was taken in it: those are walked past functions without a
+// frame of their own (docs/probes/offcpu.md).
+func callersOffCPU(p *scene.Process, r *recording.Recording, function string) string {
+	stacks := map[int]*recording.Stack{}
+	for i := range r.Stacks {
+		stacks[r.Stacks[i].ID] = &r.Stacks[i]
+	}
+	times := map[string]float64{}
+	for _, row := range r.OffCPU {
+		s := stacks[row.Stack]
+		if row.PID != p.Subject.PID || s == nil || s.Kernel < 0 || s.Kernel >= len(s.Frames) || s.Frames[s.Kernel] != function {
+			continue
+		}
+		user := recording.Stack{Frames: s.Frames[s.Kernel:]}
+		if s.Kernel < len(s.Objects) {
+			user.Objects = s.Objects[s.Kernel:]
+		}
+		if own := callersOf(&user); own != "" {
+			times[own] += float64(row.N)
+		}
+	}
+	own, _ := most(times)
+	return own
 }
 
 // where is the function with who called it.

@@ -1,7 +1,6 @@
 package suspects
 
 import (
-	"fmt"
 	"sort"
 	"strconv"
 	"strings"
@@ -10,13 +9,17 @@ import (
 	"snag/scene"
 )
 
-// standstill is what a JVM's own counters say of one process.
+// standstill is what a JVM's own counters, its static probes and its log say of one
+// process.
 type standstill struct {
 	process *scene.Process
+	counted bool                 // its counters were read
 	stopped steps                // safepoint time by second, s
 	sync    float64              // of it, until the last thread had stopped
-	pauses  []recording.Interval // each as exact as it is known
-	timed   timedStops
+	pauses  []recording.Interval // each as exact as it is known, and once whoever told it
+	timed   timedStops           // by the static probes of libjvm
+	logged  timedStops           // by its log
+	stalls  allocStalls
 	exact   int     // of them, collections with exact times
 	longest float64 // s
 	total   float64 // s in pauses that are felt
@@ -30,14 +33,15 @@ type standstill struct {
 // show gaps of 0.1 to 0.35 s on a busy machine.
 const feltPause = 0.2
 
-// standstillOf reads what a JVM counted; nil where it was not measured.
+// standstillOf reads what a JVM counted, or logged; nil where neither was measured.
 func standstillOf(p *scene.Process, r *recording.Recording, window recording.Interval) *standstill {
 	pid := strconv.Itoa(p.Subject.PID)
-	series := r.Select("snag_jvm_safepoint_seconds_total", "pid", pid)
-	if len(series) == 0 || len(series[0].Points) < 2 {
+	j := &standstill{process: p, causes: map[string]int{}, gc: map[string]float64{}}
+	if series := r.Select("snag_jvm_safepoint_seconds_total", "pid", pid); len(series) > 0 && len(series[0].Points) >= 2 {
+		j.counted, j.stopped = true, stepsOf(series[0])
+	} else if _, logs := r.FactOf("jvm."+pid+".gc-log", 0); !logs {
 		return nil
 	}
-	j := &standstill{process: p, stopped: stepsOf(series[0]), causes: map[string]int{}, gc: map[string]float64{}}
 	for _, s := range r.Select("snag_jvm_safepoint_sync_seconds_total", "pid", pid) {
 		j.sync, _ = s.Increase()
 		j.stopped = withSync(j.stopped, stepsOf(s))
@@ -49,6 +53,7 @@ func standstillOf(p *scene.Process, r *recording.Recording, window recording.Int
 	}
 	j.stops = stopsOf(p, r, window).spans
 	j.addPauses(r, window)
+	j.addStalls(r, window)
 	return j
 }
 
@@ -74,39 +79,72 @@ func withSync(stopped, sync steps) steps {
 	return out
 }
 
-// addPauses takes the collections, whose times are exact, and of the seconds in
-// which the JVM stood still without one what its counter says: a pause is counted
-// when it is over, so it lay before the reading. What a stopped process (SIGSTOP)
-// spent inside a safepoint is the stop's.
+// addPauses takes the stops whose times are exact, and of the seconds in which the JVM
+// stood still without one what its counter says: a pause is counted when it is over,
+// so it lay before the reading. What a stopped process (SIGSTOP) spent inside a
+// safepoint is the stop's. The static probes, the log and the counters tell the same
+// stops: each is counted once, by the first of them that tells it.
 func (j *standstill) addPauses(r *recording.Recording, window recording.Interval) {
-	collected := j.addSafepoints(r, window)
-	timed := mergeIntervals(append([]recording.Interval(nil), collected...), 0)
-	for _, e := range r.Events {
-		if e.Kind != recording.EventGCPause || e.Subject.PID != j.process.Subject.PID {
-			continue
-		}
-		i := e.Interval()
-		collected = append(collected, i)
-		if length := i.Length(window.End).Seconds(); overlap(timed, []recording.Interval{i}, window.End).Seconds() >= 0.5*length {
-			if length >= feltPause && !j.outside(i, window) {
-				j.causes[e.Attrs["cause"]]++ // the safepoint that it lies in is counted
+	var all []recording.Interval // felt or not
+	for _, of := range []struct {
+		kind, source string
+		told         *timedStops
+	}{
+		{recording.EventSafepoint, "", &j.timed}, {recording.EventSafepoint, gcLog, &j.logged},
+		{recording.EventGCPause, gcLog, nil}, {recording.EventGCPause, "", nil},
+	} {
+		known := mergeIntervals(j.pauses, 0)
+		for _, e := range r.Events {
+			if e.Kind != of.kind || e.Subject.PID != j.process.Subject.PID || e.Attrs["source"] != of.source {
+				continue
 			}
-			continue
-		}
-		if length := i.Length(window.End).Seconds(); length >= feltPause && !j.outside(i, window) {
+			i := e.Interval()
+			all = append(all, i)
+			length := i.Length(window.End).Seconds()
+			if length < feltPause || j.outside(i, window) {
+				continue
+			}
+			if of.told != nil {
+				of.told.add(e, length)
+			} else {
+				j.collected(e)
+			}
+			if overlap(known, []recording.Interval{i}, window.End).Seconds() >= 0.5*length {
+				continue
+			}
 			j.pauses = append(j.pauses, i)
 			j.exact++
-			j.causes[e.Attrs["cause"]]++
 			j.longest = max(j.longest, length)
-			j.total += length
 		}
+		j.pauses = mergeIntervals(j.pauses, 0) // the log's pauses lie inside one another
 	}
+	j.total = totalLength(j.pauses, window.End)
+	j.addUntimed(mergeIntervals(all, 0), window)
+}
+
+// collected notes why a collection was, and by which collector.
+func (j *standstill) collected(e recording.Event) {
+	if cause := e.Attrs["cause"]; cause != "" {
+		j.causes[cause]++
+	}
+	if e.Attrs["source"] != gcLog {
+		return
+	}
+	j.logged.collections++
+	if what := strings.TrimSpace(e.Attrs["collector"] + " " + e.Attrs["pause"]); what != "" {
+		j.logged.did(what)
+	}
+}
+
+// addUntimed takes the seconds in which the JVM stood still for longer than the stops
+// that are known.
+func (j *standstill) addUntimed(known []recording.Interval, window recording.Interval) {
 	for _, s := range j.stopped {
 		span := s.Interval
 		if begun := span.End.Add(-secondsLong(s.N)); begun < span.Start {
 			span.Start = begun
 		}
-		inGC := overlap(mergeIntervals(collected, 0), []recording.Interval{span}, window.End).Seconds()
+		inGC := overlap(known, []recording.Interval{span}, window.End).Seconds()
 		if s.N >= feltPause && s.N-inGC >= feltPause && !j.outside(span, window) {
 			j.pauses = append(j.pauses, span)
 			j.longest = max(j.longest, s.N-inGC)
@@ -114,82 +152,6 @@ func (j *standstill) addPauses(r *recording.Recording, window recording.Interval
 		}
 	}
 	sort.Slice(j.pauses, func(a, b int) bool { return j.pauses[a].Start < j.pauses[b].Start })
-}
-
-// addSafepoints takes the times that the probes of libjvm gave, from when all threads
-// were asked to stop, and returns them all, felt or not.
-func (j *standstill) addSafepoints(r *recording.Recording, window recording.Interval) []recording.Interval {
-	var all []recording.Interval
-	for _, e := range r.Events {
-		if e.Kind != recording.EventSafepoint || e.Subject.PID != j.process.Subject.PID {
-			continue
-		}
-		i := e.Interval()
-		all = append(all, i)
-		length := i.Length(window.End).Seconds()
-		if length < feltPause || j.outside(i, window) {
-			continue
-		}
-		j.pauses = append(j.pauses, i)
-		j.exact++
-		j.longest = max(j.longest, length)
-		j.total += length
-		j.timed.add(e, length)
-	}
-	return all
-}
-
-// timedStops sums up the stops that the probes of libjvm timed.
-type timedStops struct {
-	n          int
-	total      float64 // s
-	toStop     float64 // s of it until the last thread had stopped
-	operations map[string]int
-	askers     map[string]int
-}
-
-func (t *timedStops) add(e recording.Event, length float64) {
-	if t.operations == nil {
-		t.operations, t.askers = map[string]int{}, map[string]int{}
-	}
-	t.n++
-	t.total += length
-	if to, err := strconv.ParseFloat(e.Attrs["to_safepoint"], 64); err == nil {
-		t.toStop += to
-	}
-	if op := e.Attrs["operation"]; op != "" {
-		t.operations[op]++
-	}
-	if by := e.Attrs["asked_by"]; by != "" {
-		t.askers[by]++
-	}
-}
-
-// mostOften is the key that was counted most; "" of none.
-func mostOften(counts map[string]int) string {
-	best, n := "", 0
-	for c, k := range counts {
-		if k > n || k == n && c < best {
-			best, n = c, k
-		}
-	}
-	return best
-}
-
-// evidence is what the probes say beside the JVM's own counter.
-func (t *timedStops) evidence(counted float64) (Evidence, bool) {
-	if t.n == 0 {
-		return Evidence{}, false
-	}
-	text := fmt.Sprintf("timed in its libjvm: %s of 0.2 s and longer, %s in all (by its counter it stood still for %s), of it %s until the last thread had stopped",
-		plural(t.n, "stop"), lasting(t.total), lasting(counted), lasting(t.toStop))
-	if op := mostOften(t.operations); op != "" {
-		text += fmt.Sprintf("; operation %s in %d of them", op, t.operations[op])
-	}
-	if by := mostOften(t.askers); by != "" {
-		text += fmt.Sprintf("; asked for by %s in %d", by, t.askers[by])
-	}
-	return Evidence{Side: For, Grade: Strong, Value: t.total, Unit: "s", Source: "static probes of libjvm: safepoint__begin, vmops__begin, safepoint__end", Origin: "libjvm", Text: text}, true
 }
 
 // outside tells whether a pause lies outside of the window, or in a time in which
@@ -243,7 +205,7 @@ func (j *standstill) waiting(window recording.Interval) (inside, ofInside, outsi
 		if t < window.Start || t > window.End {
 			continue
 		}
-		if covers(j.pauses, t) {
+		if covers(j.active(), t) {
 			ofInside++
 			if s.waits {
 				inside++
@@ -280,8 +242,8 @@ func (j *standstill) busyThread() (busy, looks int) {
 // a pause if it falls into one.
 func (j *standstill) meanDelay(window recording.Interval) float64 {
 	sum := 0.0
-	for _, i := range j.pauses {
-		length := min(i.Length(window.End).Seconds(), j.longest)
+	for _, i := range j.active() {
+		length := min(i.Length(window.End).Seconds(), max(j.longest, j.stalls.longest))
 		sum += length * length / 2
 	}
 	return sum / max(window.Length(window.End).Seconds(), 1)

@@ -24,13 +24,15 @@ var lockConvoy = &Suspect{
 	For: []string{
 		"decisive: half of its threads or more wait for one lock (23 of 24), look after look, and the lock's own word names a thread that sleeps in a call meanwhile",
 		"strong: half of its threads or more wait in futex on one address for a lock; counted: those who want the lock spend half of their time or more waiting for it",
-		"strong: where the lock's word names nobody, the waiters are woken by threads of one function",
+		"strong: where the lock's word names nobody, the waiters are woken by threads of one function; where each parks on a word of its own (Java), each is woken by the one before, and one at a time has it",
 		"strong: requests wait at its sockets meanwhile, or their answers take that long",
 	},
 	Against: []string{
 		"strong: its threads wait to be told of something (a condition), and nobody holds that: an idle pool",
 		"strong: nothing waits at its sockets: nobody was seen to be delayed",
-		"can't tell: Java's monitors and Go's locks park each thread on a word of its own (jstack, a goroutine dump)",
+		"trap: threads that take turns to wait for work (a leader and its followers): who holds the lock sits in accept or epoll_wait",
+		"trap: threads that wake each other for work: several work at once, or always the same one",
+		"can't tell: which of Java's monitors it is, where its methods have no names (jstack); Go's locks without uprobes (--go-locks, a goroutine dump)",
 	},
 	LeadsTo: []Lead{
 		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
@@ -104,6 +106,9 @@ func (c *convoy) finding(s *scene.Scene, r *recording.Recording) Finding {
 	}
 	// Which lock it is in the program only its stack tells.
 	f.Next = fmt.Sprintf("eu-stack -p %d   # or: gdb -p %d -batch -ex 'thread apply all bt': which function holds the lock at 0x%x", pid, pid, c.address)
+	if runsJava(c.process) {
+		f.Next = fmt.Sprintf("jstack %d   # which method is \"locked\" and which threads are \"waiting to lock\"; snag names it itself where the methods have a map: jcmd %d Compiler.perfmap, with -XX:+PreserveFramePointer", pid, pid)
+	}
 	return f
 }
 

@@ -135,14 +135,26 @@ func (l *lockCount) mean() float64 {
 func (l *lockCount) evidence(pid int) Evidence {
 	seconds, _ := during(l.jams, l.seconds)
 	return Evidence{Side: For, Grade: Strong, Value: l.sum, Unit: "s", Source: fmt.Sprintf("futex waits of process %d at sched_switch (lock_waits)", pid), Origin: "futex",
-		Text: fmt.Sprintf("%s waited %s times for the lock at 0x%x, %s together and %s each on average, at the longest %s; in %s seconds half of the time or more",
-			plural(l.waiters, "thread"), count(float64(l.n)), l.address, lasting(l.sum), lasting(l.mean()), lasting(l.max), seconds)}
+		Text: fmt.Sprintf("%s waited %s times for %s, %s together and %s each on average, at the longest %s; in %s seconds half of the time or more",
+			plural(l.waiters, "thread"), count(float64(l.n)), lockAt(l.address), lasting(l.sum), lasting(l.mean()), lasting(l.max), seconds)}
+}
+
+// lockAt names a lock by its word; one whose waiters park on a word each has none.
+func lockAt(address uint64) string {
+	if address == 0 {
+		return "one lock, each on a word of its own"
+	}
+	return fmt.Sprintf("the lock at 0x%x", address)
 }
 
 // holderEvidence is what is known of who held it; false where nothing is.
 func (l *lockCount) holderEvidence(p *scene.Process) (Evidence, bool) {
 	e := Evidence{Side: For, Grade: Strong, Unit: "share", Origin: "lock word", Source: "the lock's word (process_vm_readv), sched_switch of its holder (lock_waits)"}
+	k := l.socket(p)
 	switch {
+	case waitsForWork[l.holder.OwnerCall], k != nil && k.Listening():
+		e.Side, e.Grade, e.Value, e.Origin = Against, Decisive, 1, "what the holder waits for"
+		e.Text = fmt.Sprintf("who has the lock waits for the next request, and the others for their turn to: %s", l.doing(p))
 	case l.worded > 0 && l.asleep >= l.ran:
 		seconds, share := during(l.asleep, l.jams)
 		if 2*l.asleep >= l.jams {
@@ -154,6 +166,10 @@ func (l *lockCount) holderEvidence(p *scene.Process) (Evidence, bool) {
 		seconds, share := during(l.ran, l.jams)
 		e.Value = share
 		e.Text = fmt.Sprintf("the lock's own word names its holder, who was on a CPU in %s of those seconds: %s: the section under the lock is long", seconds, l.doing(p))
+	case l.waking > 0 && l.address == 0:
+		seconds, share := during(l.waking, l.jams)
+		e.Value, e.Source, e.Origin = share, "sched_waking of the waiters (lock_waits)", "who wakes"
+		e.Text = fmt.Sprintf("in %s of those seconds each waiter was woken by the one that had waited before it, and one at a time had it: %s", seconds, l.doing(p))
 	case l.waking > 0:
 		seconds, share := during(l.waking, l.jams)
 		e.Value, e.Source, e.Origin = share, "sched_waking of the waiters (lock_waits)", "who wakes"
@@ -242,7 +258,7 @@ func ownFrames(s recording.Stack) []string {
 // ofRuntime tells a function that only waits on behalf of the program: it names nothing
 // that a person would change.
 func ofRuntime(function, object string) bool {
-	for _, beginning := range []string{"libc.so", "libc-", "libpthread", "ld-", "[vdso]", "libjvm", "libstdc++"} {
+	for _, beginning := range []string{"libc.so", "libc-", "libpthread", "ld-", "[vdso]", "libjvm", "libnio.so", "libnet.so", "libjava.so", "libstdc++"} {
 		if strings.HasPrefix(object, beginning) {
 			return true
 		}
@@ -252,5 +268,6 @@ func ofRuntime(function, object string) bool {
 			return true
 		}
 	}
-	return function == "" || strings.Contains(function, "+0x")
+	// What the JVM interprets is all in one function of its own.
+	return function == "" || strings.Contains(function, "+0x") || object == "[jit]" && function == "Interpreter"
 }

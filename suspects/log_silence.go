@@ -25,6 +25,7 @@ var logSilence = &Suspect{
 		"strong: the log grew at each look and then for 3 s and longer at none, while its process had something to do",
 		"strong: at most looks of the silence a thread of it waited in a read or write on one peer's connection",
 		"strong: by the scheduler's word a thread of it was blocked on one peer's connection for most of the silence, in a function that is named",
+		"strong: or it slept in a write to a full pipe (its standard output), whose reader is named, with what that one did meanwhile",
 		"strong: it had asked that peer before the silence, and no answer came",
 	},
 	Against: []string{
@@ -80,6 +81,9 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 	if busy == "" || g.Rotated {
 		return f
 	}
+	if pipe := stuckPipeOf(p, s, r, g.Silence); pipe != nil {
+		return pipe.silence(f, g, s)
+	}
 	socket, n, looks, row := blockedOn(p, g.Silence)
 	if n > 0 {
 		part, share := during(n, looks)
@@ -129,8 +133,13 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 	if n == 0 {
 		f.Next = fmt.Sprintf("head /proc/%d/task/*/{wchan,syscall}; ls -l /proc/%d/fd", pid, pid)
 	}
-	f.Harm = Harm{Symptom: scene.LogSilence, Amount: long, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("%s of silence in %s", lasting(long), g.File.Path)}
+	f.Harm = harmOf(g, s)
 	return f
+}
+
+func harmOf(g scene.LogGap, s *scene.Scene) Harm {
+	long := g.Silence.End.Sub(g.Silence.Start).Seconds()
+	return Harm{Symptom: scene.LogSilence, Amount: long, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("%s of silence in %s", lasting(long), g.File.Path)}
 }
 
 func answerPlease(peer, comm string) string {

@@ -21,9 +21,11 @@ const apart = 300 * time.Millisecond
 
 // looksAt parts the threads' rows of a process into the ticks that wrote them.
 // Stopped threads are left out: they wait for nobody.
-func looksAt(p *scene.Process) []look {
+func looksAt(p *scene.Process) []look { return looksOf(p.Threads) }
+
+func looksOf(threads []*scene.Thread) []look {
 	var rows []recording.Thread
-	for _, t := range p.Threads {
+	for _, t := range threads {
 		for _, row := range t.Rows {
 			if row.State != "T" && row.State != "t" {
 				rows = append(rows, row)
@@ -71,7 +73,7 @@ func spansOf(looks []look, holds func(i int) bool) []recording.Interval {
 
 // socketOn is the socket that a descriptor of the process stands for, or nil.
 func socketOn(p *scene.Process, fd int) *scene.Socket {
-	if fd < 0 {
+	if fd < 0 || p == nil {
 		return nil
 	}
 	for _, k := range p.Sockets {

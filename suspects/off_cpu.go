@@ -5,7 +5,6 @@ import (
 	"sort"
 
 	"snag/recording"
-	"snag/scene"
 )
 
 // offTime is how long threads of a process were off the CPU for one reason.
@@ -17,12 +16,12 @@ type offTime struct {
 	seconds  int // in which the process was looked at
 }
 
-// offCPUOf adds up the waits of a process that pass; nil where none does.
-func offCPUOf(p *scene.Process, r *recording.Recording, pass func(recording.OffCPU) bool) *offTime {
+// offCPUOf adds up the waits of a pool's processes that pass; nil where none does.
+func offCPUOf(p *pool, r *recording.Recording, pass func(recording.OffCPU) bool) *offTime {
 	b := &offTime{threads: map[int]bool{}}
 	seconds := map[recording.Time]bool{}
 	for _, row := range r.OffCPU {
-		if row.PID != p.Subject.PID {
+		if p.worker(row.PID) == nil {
 			continue
 		}
 		seconds[row.T] = true
@@ -56,7 +55,7 @@ func (d *dependency) offCPU(r *recording.Recording) (Evidence, bool) {
 		if row.Reason != recording.WaitSocket || row.FD == nil {
 			return false
 		}
-		k := socketOn(d.process, *row.FD)
+		k := socketOn(d.process.worker(row.PID), *row.FD)
 		return k != nil && k.First().Remote == d.remote && reads[row.Call]
 	})
 	if b == nil {

@@ -20,25 +20,36 @@ type poolWaits struct {
 
 // poolWaitsOf adds up the waits of the threads that were blocked in a handler's call at
 // all; nil where nobody watched, or none was.
-func poolWaitsOf(p *scene.Process, r *recording.Recording) *poolWaits {
-	conditions := map[uint64]bool{}
+func poolWaitsOf(all *pool, r *recording.Recording) *poolWaits {
+	type futex struct {
+		pid     int
+		address uint64
+	}
+	conditions := map[futex]bool{}
 	for _, row := range r.LockWaits {
-		if row.PID == p.Subject.PID && row.Kind == "condition" {
-			conditions[row.Address] = true
+		if row.Kind == "condition" {
+			conditions[futex{row.PID, row.Address}] = true
 		}
 	}
 	busy, free := map[int]float64{}, map[int]float64{}
 	calls, stacks := map[string]float64{}, map[string]map[int]float64{}
-	moved := moving(p)
+	moved := map[int]map[int]bool{}
+	for _, p := range all.workers {
+		moved[p.Subject.PID] = moving(p)
+	}
 	for _, row := range r.OffCPU {
-		if row.PID != p.Subject.PID || row.TID == 0 || row.Reason == recording.WaitRunQueue || row.Reason == recording.WaitStopped || row.Call == "" || len(moved) > 0 && !moved[row.TID] {
+		p := all.worker(row.PID)
+		if p == nil || row.TID == 0 || row.Reason == recording.WaitRunQueue || row.Reason == recording.WaitStopped || row.Call == "" {
+			continue
+		}
+		if m := moved[row.PID]; len(m) > 0 && !m[row.TID] {
 			continue
 		}
 		var k *scene.Socket
 		if row.FD != nil {
 			k = socketOn(p, *row.FD)
 		}
-		idle := waitsForWork[row.Call] || row.Reason == recording.WaitPoll || conditions[row.Futex] || k != nil && (k.Listening() || k.Listener != nil)
+		idle := waitsForWork[row.Call] || row.Reason == recording.WaitPoll || conditions[futex{row.PID, row.Futex}] || k != nil && (k.Listening() || k.Listener != nil)
 		if idle {
 			free[row.TID] += row.Sum
 			continue

@@ -46,8 +46,10 @@ func weighRunQueue(s *scene.Scene, r *recording.Recording) []Finding {
 	}
 	var out []Finding
 	for _, w := range cpuWaits(s, r) {
-		if !w.late() || !bound(w, all) && lateness(s, w.process) == nil {
-			continue // what can't be told of somebody who is not late need not be
+		// What can't be told of somebody who is not late need not be; and on CPUs that are
+		// idle he waits behind himself only: his own threads, all woken at once.
+		if !w.late() || (!bound(w, all) || idleEnough(r, w)) && lateness(s, w.process) == nil {
+			continue
 		}
 		out = append(out, waitedForCPU(s, r, all, w))
 		if len(out) == maxWaits {
@@ -82,6 +84,12 @@ const maxWaits = 10
 func bound(w cpuWait, all cpuTime) bool {
 	set := cpuSet(w.process.Last().CPUs)
 	return set != nil && len(set) < all.cpus
+}
+
+// idleEnough tells whether the CPUs that a process may use had time to spare.
+func idleEnough(r *recording.Recording, w cpuWait) bool {
+	own, ok := cpuTimes(r, cpuSet(w.process.Last().CPUs))
+	return ok && own.idleShare() >= busyIdle
 }
 
 func waitedForCPU(s *scene.Scene, r *recording.Recording, all cpuTime, w cpuWait) Finding {

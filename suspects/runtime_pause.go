@@ -19,6 +19,7 @@ var runtimePause = &Suspect{
 		{Measure: "jvm.counters", Must: true, Why: "how long the JVM stood still, when, and why"},
 		{Measure: "sockets.diag", Why: "what waits at its sockets meanwhile"},
 		{Measure: "jvm.safepoints", Why: "each stop exactly, its operation and who asked for it"},
+		{Measure: "jvm.gc-log", Why: "each stop as the JVM tells it, and the threads that waited for its collector"},
 		{Measure: "host.processes", Why: "whether it was stopped from without"},
 		{Measure: "threads.state", Why: "whether its VM thread was on a CPU meanwhile"},
 		{Measure: "sockets.turns", Why: "how long its answers took"},
@@ -27,13 +28,15 @@ var runtimePause = &Suspect{
 		"decisive: three pauses or more of 0.2 s and longer, by the JVM's own count, and data waited at its sockets when they were looked at inside of them, and at fewer looks outside (in 8 of 8)",
 		"strong: the JVM stood still for 0.2 s of a second or longer (healthy: 5 to 50 ms)",
 		"strong: the static probes of its libjvm timed the same stops, with the operation and who asked for it",
+		"strong: its own log tells the same stops, or that threads of it waited for the collector (allocation stalls of ZGC: no counter has them)",
 		"strong: its answers took as long as a pause; its VM thread was on a CPU meanwhile",
 	},
 	Against: []string{
 		"decisive: data waited for seconds, and the JVM stood at no safepoint in that time",
+		"decisive: its pauses cover less than a fifth of the time that its slow answers took",
 		"trap: SIGSTOP: the time inside the stop is not counted",
 		"trap: a JVM without sockets that pauses: a batch job, and nobody waits for it",
-		"can't tell: which allocation filled the heap; without the static probes of libjvm, which operation asked for a safepoint without a collection (-Xlog:safepoint,gc)",
+		"can't tell: which allocation filled the heap; without the static probes of libjvm, which operation asked for a safepoint without a collection (-Xlog:safepoint,gc); without a log, allocation stalls",
 	},
 	LeadsTo: []Lead{
 		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
@@ -54,10 +57,10 @@ func weighRuntimePause(s *scene.Scene, r *recording.Recording) []Finding {
 			if f, ok := unreadJVM(p, s, r); ok {
 				out = append(out, f)
 			}
-		case len(j.pauses) > 0:
+		case len(j.active()) > 0:
 			out = append(out, j.finding(s, r))
 		default:
-			if f, ok := j.innocent(s); ok {
+			if f, ok := j.innocent(s, r); ok {
 				out = append(out, f)
 			}
 		}
@@ -76,24 +79,40 @@ func suffers(s *scene.Scene, pid int) bool {
 }
 
 // innocent is a JVM at whose sockets data waited and that did not stand still.
-func (j *standstill) innocent(s *scene.Scene) (Finding, bool) {
+func (j *standstill) innocent(s *scene.Scene, r *recording.Recording) (Finding, bool) {
 	for _, sym := range s.Symptoms {
 		if sym.Subject.PID != j.process.Subject.PID || totalLength(sym.Active, s.Window.End) < 2 {
 			continue
 		}
-		stood := j.stopped.sum()
-		return Finding{Subject: j.process.Subject, Text: "a JVM that did not stand still",
-			Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: stood, Unit: "s", Source: "sun.rt.safepointTime (jcmd PID PerfCounter.print)", Origin: "hsperfdata",
-				Text: fmt.Sprintf("%s, and its JVM stood at safepoints for %s of that", sym.Text, lasting(stood))}}}, true
+		stood, source, origin := j.stopped.sum(), "sun.rt.safepointTime (jcmd PID PerfCounter.print)", "hsperfdata"
+		if !j.counted {
+			stood, source, origin = j.stalls.pauses, "its own log: -Xlog:gc", gcLog
+		}
+		e := Evidence{Side: Against, Grade: Decisive, Value: stood, Unit: "s", Source: source, Origin: origin,
+			Text: fmt.Sprintf("%s, and its JVM stood at safepoints for %s of that", sym.Text, lasting(stood))}
+		f := Finding{Subject: j.process.Subject, Text: "a JVM that did not stand still", Evidence: []Evidence{e}}
+		if j.unseenStalls(r) {
+			pid := j.process.Subject.PID
+			f.Evidence[0].Grade = Strong
+			f.Evidence = append(f.Evidence,
+				Evidence{Side: For, Grade: Strong, Source: "ss -tnp Recv-Q", Origin: "its sockets", Text: sym.Text + ", and its collector lets single threads wait for memory while all others go on"},
+				Evidence{Side: Missing, Source: "-Xlog:gc", Text: "allocation stalls of its threads are in no counter, and it writes no log of its collections"})
+			f.Next = fmt.Sprintf("jcmd %d VM.log output=/tmp/gc-%d.log what=gc,safepoint decorators=time,uptime", pid, pid)
+		}
+		return f, true
 	}
 	return Finding{}, false
+}
+
+// runsJava tells whether a process is a JVM, by its program.
+func runsJava(p *scene.Process) bool {
+	return p.Subject.Comm == "java" || strings.HasSuffix(p.Last().Exe, "/java")
 }
 
 // unreadJVM is a process that runs java, at which data waits, and whose counters
 // could not be read: suspected, since nothing could be measured.
 func unreadJVM(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding, bool) {
-	exe := p.Last().Exe
-	if p.Subject.Comm != "java" && !strings.HasSuffix(exe, "/java") || len(stopsOf(p, r, s.Window).spans) > 0 {
+	if !runsJava(p) || len(stopsOf(p, r, s.Window).spans) > 0 {
 		return Finding{}, false
 	}
 	c, _ := r.Measured("jvm.counters")
@@ -115,10 +134,74 @@ func unreadJVM(p *scene.Process, s *scene.Scene, r *recording.Recording) (Findin
 func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 	pid := j.process.Subject.PID
 	window := s.Window.Length(s.Window.End).Seconds()
-	f := Finding{Subject: j.process.Subject, Active: mergeIntervals(j.pauses, 0)}
-	source := fmt.Sprintf("sun.rt.safepointTime, sun.gc.collector (jcmd %d PerfCounter.print)", pid)
+	f := Finding{Subject: j.process.Subject, Active: mergeIntervals(j.active(), 0)}
 	f.Text = fmt.Sprintf("the JVM stood still %s, for %s of %s in all, %s at the longest", times(len(j.pauses)), lasting(j.total), lasting(window), lasting(j.longest))
-	why := Evidence{Side: For, Grade: Strong, Value: j.total, Unit: "s", Source: source, Origin: "hsperfdata",
+	by := askedBy(j.cause())
+	if by == "" {
+		by = orderedBy(j.operation())
+	}
+	if who := mostOften(j.timed.askers); by == "" && strings.Contains(who, "operator") {
+		by = who
+	}
+	if op := j.operation(); op != "" {
+		f.Text += "; for the operation " + op
+	}
+	if what := mostOften(j.logged.work); what != "" {
+		f.Text += " (" + what + ")"
+	} else if name, took := j.collector(); took > 0 {
+		f.Text += " (" + name + ")"
+	}
+	if by != "" {
+		f.Text += "; asked for by " + by
+	} else if who := mostOften(j.timed.askers); who != "" && len(j.causes) == 0 {
+		f.Text += ", asked for by " + who
+	}
+	if j.stalled(s.Window.End) {
+		f.Text = j.stalls.words()
+		f.Evidence = append(f.Evidence, j.stalls.evidence())
+	}
+	waits, late := j.felt(s, r)
+	for _, e := range j.told(by, window) {
+		if !late && !suffers(s, pid) {
+			e.Grade = Decisive // that it paused is certain; that nobody waited makes it a risk
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	f.Evidence = append(append(f.Evidence, waits...), j.timedEvidence()...)
+	if busy, looks := j.busyThread(); looks >= 2 && 2*busy >= looks {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(busy), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/stat", pid), Origin: "thread states",
+			Text: fmt.Sprintf("a thread of the JVM itself was on a CPU at %d of %d looks inside of the pauses", busy, looks)})
+	}
+	if e, ok := j.coverageEvidence(s, r); ok {
+		f.Evidence = notCovered(append(f.Evidence, e), e)
+	}
+	if late {
+		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: j.meanDelay(s.Window), Unit: "s",
+			Text: fmt.Sprintf("a request waits for up to %s, %s on average", lasting(max(j.longest, j.stalls.longest)), lasting(j.meanDelay(s.Window)))}
+	}
+	f.Remedy = j.remedy(r, by, j.stalled(s.Window.End))
+	f.Next = fmt.Sprintf("jcmd %d VM.log output=stdout what=safepoint,gc; jstat -gccause %d 1000", pid, pid)
+	return f
+}
+
+// notCovered takes what coincides down to what is rarely seen, where the pauses cover
+// hardly any of the symptom: they were there, and are not what was waited for.
+func notCovered(all []Evidence, e Evidence) []Evidence {
+	for i := range all {
+		if e.Side == Against && all[i].Side == For && all[i].Grade == Decisive {
+			all[i].Grade = Strong
+		}
+	}
+	return all
+}
+
+// told is what the JVM's own counters say of its pauses; nothing where they were not
+// read, or hardly counted any.
+func (j *standstill) told(by string, window float64) []Evidence {
+	if !j.counted || len(j.pauses) == 0 {
+		return nil
+	}
+	why := Evidence{Side: For, Grade: Strong, Value: j.total, Unit: "s", Source: fmt.Sprintf("sun.rt.safepointTime, sun.gc.collector (jcmd %d PerfCounter.print)", j.process.Subject.PID), Origin: "hsperfdata",
 		Text: fmt.Sprintf("its safepoint time grew by %s in %s; %s of 0.2 s and longer, the longest %s", lasting(j.stopped.sum()), lasting(window), plural(len(j.pauses), "pause"), lasting(j.longest))}
 	if name, took := j.collector(); took > 0 {
 		why.Text += fmt.Sprintf("; %s took %s", name, lasting(took))
@@ -126,45 +209,15 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 	if j.sync > 0.5*j.stopped.sum() {
 		why.Text += fmt.Sprintf("; %s of it passed until the last thread had stopped", lasting(j.sync))
 	}
-	cause := j.cause()
-	by := askedBy(cause)
-	switch {
+	switch cause := j.cause(); {
 	case by != "":
 		why.Text += "; asked for by " + by
-		f.Text += "; asked for by " + by
 	case cause != "":
 		why.Text += "; cause: " + cause
-	case mostOften(j.timed.operations) != "":
-		op, who := mostOften(j.timed.operations), mostOften(j.timed.askers)
-		f.Text += "; for the operation " + op
-		if strings.Contains(who, "operator") {
-			by = who
-		}
-		if who != "" {
-			f.Text += ", asked for by " + who
-		}
 	case j.exact == 0:
 		why.Text += "; no collection: another operation at a safepoint"
 	}
-	waits, late := j.felt(s, r)
-	if !late && !suffers(s, pid) {
-		why.Grade = Decisive // that it paused is certain; that nobody waited makes it a risk
-	}
-	f.Evidence = append(append(f.Evidence, why), waits...)
-	if e, ok := j.timed.evidence(j.stopped.sum()); ok {
-		f.Evidence = append(f.Evidence, e)
-	}
-	if busy, looks := j.busyThread(); looks >= 2 && 2*busy >= looks {
-		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(busy), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/stat", pid), Origin: "thread states",
-			Text: fmt.Sprintf("a thread of the JVM itself was on a CPU at %d of %d looks inside of the pauses", busy, looks)})
-	}
-	if late {
-		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: j.meanDelay(s.Window), Unit: "s",
-			Text: fmt.Sprintf("a request waits for up to %s, %s on average", lasting(j.longest), lasting(j.meanDelay(s.Window)))}
-	}
-	f.Remedy = j.remedy(r, by)
-	f.Next = fmt.Sprintf("jcmd %d VM.log output=stdout what=safepoint,gc; jstat -gccause %d 1000", pid, pid)
-	return f
+	return []Evidence{why}
 }
 
 // felt is whether anybody waited, and whether that was inside of the pauses: what
@@ -219,11 +272,15 @@ func (j *standstill) answers(r *recording.Recording) (in, ofIn, out, ofOut int, 
 			took[t.T] = max(took[t.T], t.Max)
 		}
 	}
-	for _, i := range j.pauses {
-		length, slowest, seen := min(i.Length(r.Manifest.End).Seconds(), j.longest), 0.0, false
+	active := j.active()
+	for _, i := range active {
+		length, slowest, seen := min(i.Length(r.Manifest.End).Seconds(), max(j.longest, j.stalls.longest)), 0.0, false
 		for t, v := range took {
 			if i.End != 0 && t <= i.End.Add(100*time.Millisecond) && t.Add(time.Second) >= i.End {
-				slowest, seen = max(slowest, v), true
+				seen = true
+				if explains(active, t, v, r.Manifest.End) {
+					slowest = max(slowest, v)
+				}
 			}
 		}
 		if !seen {
@@ -237,7 +294,7 @@ func (j *standstill) answers(r *recording.Recording) (in, ofIn, out, ofOut int, 
 	}
 	for t, v := range took {
 		second := recording.Interval{Start: t.Add(-100 * time.Millisecond), End: t.Add(1100 * time.Millisecond)}
-		if overlap(j.pauses, []recording.Interval{second}, r.Manifest.End) > 0 {
+		if overlap(active, []recording.Interval{second}, r.Manifest.End) > 0 {
 			continue
 		}
 		ofOut++
@@ -261,13 +318,17 @@ func (j *standstill) collector() (name string, took float64) {
 // too small: then the next one comes at once. The JVM's own guides want a half free.
 const fullHeap = 0.7
 
-func (j *standstill) remedy(r *recording.Recording, by string) string {
+func (j *standstill) remedy(r *recording.Recording, by string, stalled bool) string {
 	comm, pid := j.process.Subject.Comm, strconv.Itoa(j.process.Subject.PID)
 	if by != "" {
 		if strings.HasPrefix(by, "the program") {
 			return fmt.Sprintf("in the java arguments of %s: -XX:+ExplicitGCInvokesConcurrent or -XX:+DisableExplicitGC; find who calls System.gc()", comm)
 		}
 		return fmt.Sprintf("find who runs jcmd or jmap on %s (cron, a monitoring agent), and do not collect a live server's heap", pid)
+	}
+	flags, _ := r.FactOf("jvm."+pid+".flags", 0)
+	if stalled {
+		return fmt.Sprintf("in the java arguments of %s: a larger -Xmx, so that the collector is done before the heap is full, more -XX:ConcGCThreads, or allocate less (now %s)", comm, orThis(flags, "the default"))
 	}
 	used, most := 0.0, 0.0
 	for _, s := range r.Select("snag_jvm_heap_used_bytes", "pid", pid) {
@@ -280,7 +341,6 @@ func (j *standstill) remedy(r *recording.Recording, by string) string {
 	for _, s := range r.Select("snag_jvm_heap_max_bytes", "pid", pid) {
 		most, _ = s.Last()
 	}
-	flags, _ := r.FactOf("jvm."+pid+".flags", 0)
 	switch {
 	case most > 0 && used/most >= fullHeap:
 		return fmt.Sprintf("in the java arguments of %s: -Xmx%dm (now %s, of which %s stay in use), or keep less", comm, int(2*used)>>20, size(most), size(used))

@@ -18,14 +18,17 @@ var slowDependency = &Suspect{
 		{Measure: "sockets.turns", Why: "how long each call takes, and how long its own answers"},
 		{Measure: "threads.syscall", Why: "the threads that wait in a read from the peer"},
 		{Measure: "offcpu.waits", Why: "how long each of those waits takes, and in which function"},
-		{Measure: "host.netstat", Why: "datagrams sent and received, for a name server"},
+		{Measure: "sockets.queries", Why: "queries to a name server, their answers, and how long it waits where none comes"},
+		{Measure: "host.netstat", Why: "datagrams sent and received, for a name server where its queries can't be counted"},
 	},
 	For: []string{
 		"decisive: its calls to one peer took 0.1 s or longer on average, and together as long as its own answers took inside (within a third)",
 		"strong: its calls to one peer took 0.1 s or longer, or one waits for 1 s and more",
 		"strong: at most looks threads of it waited in a read from that peer",
 		"strong: its threads were off the CPU in reads from that peer for as long as a call takes (within a third)",
-		"strong: a query to a name server waits for seconds (resolvers ask again after 5 s), and fewer datagrams came than went",
+		"decisive: queries to a name server had no answer, it asked again after its resolver's timeout (5 s, or resolv.conf's), and its own answers took that long",
+		"strong: the name server answers, but in 0.1 s or longer; threads of it were in poll for as long, by the scheduler's word",
+		"strong, where queries can't be counted: a socket to a name server waits for seconds, and fewer datagrams came than went",
 	},
 	Against: []string{
 		"decisive: its own answers were quick all the same: nobody waits for those calls",
@@ -43,10 +46,7 @@ var slowDependency = &Suspect{
 
 func weighSlowDependency(s *scene.Scene, r *recording.Recording) []Finding {
 	var out []Finding
-	for _, p := range s.Processes {
-		if p.Subject.PID == r.Manifest.SelfPID {
-			continue
-		}
+	for _, p := range poolsOf(s, r) {
 		for i, d := range dependenciesOf(p, r, s.Window) {
 			if i == 3 { // one that matters is among the first
 				break
@@ -69,11 +69,10 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording) []Finding {
 const agreeing = 0.35
 
 func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, bool) {
-	pid := d.process.Subject.PID
 	slow := d.mean() >= longCall || d.worst >= 1 && d.calls.N == 0
 	held := d.waited >= 3 && 2*d.waited >= d.looks
-	sum, mean, answers := tookInside(r, pid, s.Window)
-	_, suffers := latencyOf(s, pid)
+	sum, mean, answers := tookInside(r, d.process, s.Window)
+	suffers := d.process.suffers(s)
 	late := answers > 0 && mean >= 0.5*longCall || answers == 0 && suffers
 	if !slow || d.calls.N+d.calls.Open == 0 && !held {
 		return Finding{}, false
@@ -81,12 +80,16 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, b
 	if answers == 0 && !suffers {
 		return Finding{}, false // a client, a nightly job: nobody was seen to wait for it
 	}
-	f := Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: d.netns, Remote: d.remote}, Active: d.active, Related: []recording.Subject{d.process.Subject}}
+	f := Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: d.netns, Remote: d.remote}, Active: d.active, Related: append([]recording.Subject{d.process.head.Subject}, d.process.related()...)}
 	name := orThis(d.port(), "a service")
-	f.Text = fmt.Sprintf("%s waits for %s at %s: %s a call on average, %s at the longest", d.process.Subject.Name, name, d.remote, lasting(d.mean()), lasting(d.worst))
+	f.Text = fmt.Sprintf("%s waits for %s at %s: %s a call on average, %s at the longest", d.process.named(), name, d.remote, lasting(d.mean()), lasting(d.worst))
 	if d.socket != nil {
 		f.Subject = d.socket.Subject
-		f.Subject.PID, f.Subject.Comm = pid, d.process.Subject.Comm
+		for _, p := range d.socket.Owners {
+			if d.process.worker(p.Subject.PID) != nil {
+				f.Subject.PID, f.Subject.Comm = p.Subject.PID, p.Subject.Comm
+			}
+		}
 		if d.socket.Peer != nil {
 			f.Related = append(f.Related, d.socket.Peer.Subject)
 			if p := d.socket.Peer.Owner(); p != nil {
@@ -110,7 +113,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, b
 	f.Evidence = append(f.Evidence, took)
 	if d.looks > 0 && d.waited > 0 {
 		looks, share := during(d.waited, d.looks)
-		e := Evidence{Side: For, Grade: Weak, Value: share, Unit: "share", Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "threads' calls",
+		e := Evidence{Side: For, Grade: Weak, Value: share, Unit: "share", Source: d.process.source(), Origin: "threads' calls",
 			Text: fmt.Sprintf("at %s looks up to %s of it waited in a read from there", looks, plural(d.waiters, "thread"))}
 		if held {
 			e.Grade = Strong
@@ -131,7 +134,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, b
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: min(d.mean(), mean), Unit: "s", Text: fmt.Sprintf("%s of each answer's %s is the wait for %s", lasting(min(d.mean(), mean)), lasting(mean), d.remote)}
 	}
 	host := recording.Host(d.remote)
-	f.Remedy = fmt.Sprintf("see what holds %s up (snag find on %s); in %s: a timeout below %s for that call, and fewer calls to it for an answer", d.remote, host, d.process.Subject.Comm, lasting(d.mean()))
+	f.Remedy = fmt.Sprintf("see what holds %s up (snag find on %s); in %s: a timeout below %s for that call, and fewer calls to it for an answer", d.remote, host, d.process.head.Subject.Comm, lasting(d.mean()))
 	f.Next = fmt.Sprintf("snag find --port %s   # on %s; here: ss -tnpoi dst %s", recording.Port(d.remote), host, host)
 	return f, true
 }

@@ -11,10 +11,23 @@ import (
 // wait: answers come in milliseconds, and samples are a second apart.
 const longQuery = 2.0 // s
 
-// slowNames is a process whose queries to a name server stay unanswered. Nothing of
-// them is read: a resolver's socket lives until its answer came, and it asks again
-// after 5 s (resolv.conf(5), timeout).
-func slowNames(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding, bool) {
+// slowNames is a process whose queries to a name server are not answered, or late:
+// counted where the kernel lets that be done, else told by the sockets.
+func slowNames(all *pool, s *scene.Scene, r *recording.Recording) (Finding, bool) {
+	if _, counted := r.Measured("sockets.queries"); counted {
+		return askedNames(all, s, r)
+	}
+	for _, p := range all.workers {
+		if f, ok := namesBySockets(p, s, r); ok {
+			return f, true
+		}
+	}
+	return Finding{}, false
+}
+
+// namesBySockets goes by how long sockets to a name server live: a resolver's lives
+// until its answer came, and it asks again after 5 s (resolv.conf(5), timeout).
+func namesBySockets(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding, bool) {
 	var worst *scene.Socket
 	waiting, longest := 0, 0.0
 	for _, k := range p.Sockets {

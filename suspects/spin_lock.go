@@ -20,19 +20,23 @@ var spinLock = &Suspect{
 		{Measure: "sockets.turns", Why: "how much work is done with how many threads at it"},
 		{Measure: "oncpu.stacks", Why: "which function they are in, several at once"},
 		{Measure: "oncpu.symbols", Why: "its name"},
+		{Measure: "oncpu.loops", Why: "whether its code does work, or only waits for another thread"},
+		{Measure: "offcpu.stacks", Why: "who called it, where a walk by frame pointers does not tell"},
 		{Measure: "locks.futex", Why: "whether they sleep for a lock instead"},
 	},
 	For: []string{
 		"strong: two threads or more want a CPU all the time, are asleep at hardly any look and never give the CPU up, while answers are late (involuntary switches 32,000; none in futex)",
 		"strong: with more threads at work than there are CPUs, less than half was answered for the same CPU time",
 		"strong: several threads at once are in one function that is known to spin (59 % of the samples in pthread_spin_lock), more of them than there are CPUs, or three quarters of all samples",
+		"strong: so they are, in a loop whose code only reads memory or tries an atomic exchange until another thread writes, or pauses",
 		"weak: so they are, in a function that may as well compute",
 	},
 	Against: []string{
 		"strong: nobody waits for it: a program that computes",
 		"strong: its threads sleep in futex: that lock does not spin",
+		"decisive: the code at their samples was read, and less than a twentieth is in a loop that may wait: they compute (sha256, an encoder)",
 		"strong: their samples are spread over many functions, and none is known to spin",
-		"can't tell: a loop of the program's own, in a function whose name does not say so. Without less work from more threads it stays suspected",
+		"can't tell: a loop that counts with atomic operations, or that calls a function for each try. Without less work from more threads it stays suspected",
 	},
 	LeadsTo: []Lead{
 		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
@@ -159,7 +163,7 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 		f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "perf", Text: "which function they are in was not measured: a loop for a lock and a loop that computes look the same from outside"})
 	}
 	f.Remedy = fmt.Sprintf("in %s: a mutex that sleeps or a back-off instead of the spinning loop; no more than %d threads at it", p.Subject.Comm, max(r.Manifest.CPUs, 1))
-	if hot != nil && spinsBy(hot.function) {
+	if hot != nil && hot.spins {
 		sp.name(&f, hot, late, s, r)
 		return f
 	}

@@ -25,16 +25,13 @@ const (
 // profiled is what the samples of the CPUs say: the function that spins or, where none
 // is known to, the most frequent one; nil where there are too few samples.
 func (sp spinners) profiled(p *scene.Process, r *recording.Recording) (*hotLeaf, []Evidence) {
-	leaves := hotLeaves(p, r)
-	if len(leaves) == 0 || leaves[0].all < fewSamples {
+	code := spinLoopsOf(p, r)
+	h := spinning(hotLeaves(p, r), code)
+	if h == nil || h.all < fewSamples {
 		return nil, nil
 	}
-	h := leaves[0]
-	for _, l := range leaves {
-		if spinsBy(l.function) && l.share() >= spreadShare {
-			h = l
-			break
-		}
+	if h.caller == "" {
+		h.caller = callersOffCPU(p, r, h.function)
 	}
 	e := Evidence{Side: For, Grade: Weak, Value: h.share(), Unit: "share", Source: fmt.Sprintf("perf record -p %d (snag: oncpu)", p.Subject.PID), Origin: "samples",
 		Text: fmt.Sprintf("%s of %s samples of it (%.0f %%) were in %s, of %s; two or more at once in %d of %s seconds",
@@ -45,18 +42,51 @@ func (sp spinners) profiled(p *scene.Process, r *recording.Recording) (*hotLeaf,
 	// Samples are 10 ms apart: with few CPUs for it, a second may well miss the second thread.
 	several := h.threads >= fewSpinners && 2*h.together >= h.seconds
 	crowd := sp.threads > r.Manifest.CPUs && h.share() >= spinShare || h.share() >= jammedShare
+	known := spinsBy(h.function)
 	switch {
-	case spinsBy(h.function) && several && crowd:
+	case known && several && crowd:
 		e.Grade = Strong
-	case spinsBy(h.function) && several:
+	case h.spins && several && !crowd:
 		e.Text += fmt.Sprintf("; its %d threads have a CPU each, so that they take none from the holder", sp.threads)
-	case !spinsBy(h.function) && h.share() < spreadShare && h.named >= 0.9*h.all:
+	case !h.spins && h.share() < spreadShare && h.named >= 0.9*h.all:
 		e.Side, e.Grade = Against, Strong
 		e.Text = fmt.Sprintf("its samples are spread over many functions (the first, %s, has %.0f %% of %s), and none is known to spin", h.function, 100*h.share(), count(h.all))
-	case !spinsBy(h.function):
+	case !h.spins && code == nil:
 		e.Text += ": a loop for a lock, or one that computes"
 	}
-	return h, []Evidence{e}
+	out := []Evidence{e}
+	if code != nil {
+		if said, ok := code.evidence(sp, r.Manifest.CPUs, known); ok {
+			out = append(out, said)
+		}
+	}
+	return h, out
+}
+
+// spinning is the function that spins, by its name or by its code; the most frequent one
+// where none does; nil where none is known.
+func spinning(leaves []*hotLeaf, code *spinLoops) *hotLeaf {
+	for _, l := range leaves {
+		if spinsBy(l.function) && l.share() >= spreadShare {
+			l.spins = true
+			return l
+		}
+	}
+	if code != nil {
+		if name, share := code.function(); share >= spreadShare {
+			for _, l := range leaves {
+				if l.function == name {
+					l.spins = true
+					return l
+				}
+			}
+			return code.leaf(name) // it has no name: a stripped program
+		}
+	}
+	if len(leaves) == 0 {
+		return nil
+	}
+	return leaves[0]
 }
 
 // sleptForLocks is what the closer look says of locks that sleep.

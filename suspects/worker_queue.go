@@ -49,46 +49,46 @@ const longWaitUnread = 0.02
 
 func weighWorkerQueue(s *scene.Scene, r *recording.Recording) []Finding {
 	var out []Finding
-	for _, p := range s.Processes {
-		if p.Subject.PID == r.Manifest.SelfPID || len(p.Sockets) == 0 {
+	for _, w := range poolsOf(s, r) {
+		if len(w.head.Sockets) == 0 {
 			continue
 		}
-		if f, ok := queueOf(p, s, r); ok {
+		if f, ok := queueOf(w, s, r); ok {
 			out = append(out, f)
 		}
 	}
 	return out
 }
 
-func queueOf(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding, bool) {
-	pid := p.Subject.PID
+func queueOf(p *pool, s *scene.Scene, r *recording.Recording) (Finding, bool) {
 	whole := []recording.Interval{s.Window}
-	turns := turnsOf(r, pid, "serve", "", whole)
+	turns := p.turns(r, "serve", "", whole)
 	mean, wait := 0.0, 0.0
 	if turns.N > 0 {
 		mean, wait = turns.Sum/float64(turns.N), turns.Wait/float64(turns.N)
 	}
-	seconds, of, worst, most := requestsWait(p, whole)
+	seconds, of, worst, most := p.requestsWait(whole)
 	queued := seconds >= 3 && 2*seconds >= of
 	late := wait >= longWaitUnread && wait >= 0.5*mean
-	inside := mean >= 10*longWaitUnread && wait < 0.1*mean
-	w := workersOf(p, nil)
+	slow := mean >= 10*longWaitUnread && wait < 0.1*mean
+	w := workersOf(p)
 	switch {
-	case inside && !queued: // the time is inside
-		return Finding{Subject: p.Subject, Text: "its handlers are slow, and nobody queues for them",
+	case slow && !queued: // the time is inside
+		return Finding{Subject: p.head.Subject, Text: "its handlers are slow, and nobody queues for them",
 			Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: wait, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
 				Text: fmt.Sprintf("its answers took %s on average, and each request was read after %s: the time is inside", lasting(mean), lasting(wait))}}}, true
-	case !late && !queued || len(stopsOf(p, r, s.Window).spans) > 0:
+	case !late && !queued || p.stopped(r, s.Window):
 		return Finding{}, false
 	}
-	pool := poolWaitsOf(p, r)
-	if w.looks == 0 && pool == nil {
-		return unlooked(p, s, r, "that its workers are all taken")
+	rate := float64(turns.N) / max(s.Window.Length(s.Window.End).Seconds(), 1)
+	waits := poolWaitsOf(p, r)
+	if w.looks == 0 && waits == nil {
+		return unlooked(p.workers[0], s, r, "that its workers are all taken")
 	}
-	f := Finding{Subject: p.Subject, Text: fmt.Sprintf("requests wait for its %s, which sleep in %s", plural(w.threads, "working thread"), orThis(w.most(), "other calls"))}
+	f := Finding{Subject: p.head.Subject, Related: p.related(), Text: fmt.Sprintf("requests wait for its %s, which sleep in %s", plural(w.threads, w.noun), orThis(w.most(), "other calls"))}
 	if late {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: wait, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
-			Text: fmt.Sprintf("%s answers took %s on average, of which %s (%.0f %%) passed before the request was read", count(float64(turns.N)), lasting(mean), lasting(wait), 100*wait/mean)})
+			Text: fmt.Sprintf("%s answers took %s on average, of which %s (%.0f %%) passed before the request was read%s", count(float64(turns.N)), lasting(mean), lasting(wait), 100*wait/mean, littlesLaw(rate, mean-wait, w))})
 	}
 	if queued {
 		part, share := during(seconds, of)
@@ -99,24 +99,24 @@ func queueOf(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding,
 		}
 		f.Evidence = append(f.Evidence, e)
 	}
-	e, looked := w.evidence(pid)
+	e, looked := w.evidence(p)
 	if looked {
 		f.Evidence = append(f.Evidence, e)
 	}
-	if pool != nil {
-		f.Evidence = append(f.Evidence, pool.evidence())
+	if waits != nil {
+		f.Evidence = append(f.Evidence, waits.evidence())
 		if !looked {
-			e = pool.evidence()
-			f.Text = fmt.Sprintf("requests wait for its %s, which sleep in %s", plural(pool.threads, "working thread"), pool.call)
+			e = waits.evidence()
+			f.Text = fmt.Sprintf("requests wait for its %s, which sleep in %s", plural(waits.threads, w.noun), waits.call)
 		}
-		if pool.function != "" {
-			f.Text += ", called by " + pool.function
+		if waits.function != "" {
+			f.Text += ", called by " + waits.function
 		}
 	}
 	jammed := false
-	if c := convoyOf(p, r); c != nil && (c.seen() || c.counted != nil) {
+	if p.convoys(r) {
 		jammed = true
-		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "futex",
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: p.source(), Origin: "futex",
 			Text: "its threads wait for a lock, not for others: more workers would only make that queue longer"})
 	}
 	if peer, mean := slowPeer(p, s, r, w); peer != "" {
@@ -132,26 +132,25 @@ func queueOf(p *scene.Process, s *scene.Scene, r *recording.Recording) (Finding,
 			}
 		}
 	}
-	rate := float64(turns.N) / max(s.Window.Length(s.Window.End).Seconds(), 1)
 	if wait > 0 {
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: wait, Unit: "s", Text: fmt.Sprintf("a request waits for %s until a worker reads it", lasting(wait))}
 	}
-	f.Remedy = fmt.Sprintf("in %s: more workers than %d, or handlers that do not hold one while they wait in %s", p.Subject.Comm, w.threads, orThis(w.most(), "a call"))
-	if pool != nil {
-		f.Remedy = fmt.Sprintf("in %s: more workers than %d, or handlers that do not hold one while they wait in %s", p.Subject.Comm, max(w.threads, pool.threads), pool.where())
+	f.Remedy = fmt.Sprintf("in %s: more workers than %d, or handlers that do not hold one while they wait in %s", p.head.Subject.Comm, w.threads, orThis(w.most(), "a call"))
+	if waits != nil {
+		f.Remedy = fmt.Sprintf("in %s: more workers than %d, or handlers that do not hold one while they wait in %s", p.head.Subject.Comm, max(w.threads, waits.threads), waits.where())
 	}
 	if turns.N > 0 {
 		f.Remedy += fmt.Sprintf(" (it answers %.0f a second now)", rate)
 	}
-	if pool == nil || pool.function == "" {
-		f.Next = fmt.Sprintf("eu-stack -p %d   # which handler waits", pid)
+	if waits == nil || waits.function == "" {
+		f.Next = fmt.Sprintf("eu-stack -p %d   # which handler waits", p.workers[0].Subject.PID)
 	}
 	return f, true
 }
 
 // slowPeer is the peer that most of the workers sleep on, if what it is asked takes
 // long: then that is the cause. A quick peer and too few workers make a queue as well.
-func slowPeer(p *scene.Process, s *scene.Scene, r *recording.Recording, w workers) (string, float64) {
+func slowPeer(p *pool, s *scene.Scene, r *recording.Recording, w workers) (string, float64) {
 	asleep := 0
 	for _, n := range w.doing {
 		asleep += n
@@ -162,4 +161,18 @@ func slowPeer(p *scene.Process, s *scene.Scene, r *recording.Recording, w worker
 		}
 	}
 	return "", 0
+}
+
+// littlesLaw says how busy the workers are by it: as many are busy at a time as requests come in
+// a second, times how long each is inside (N = X·R). Where that is all of them, the next
+// request must wait.
+func littlesLaw(rate, each float64, w workers) string {
+	if rate == 0 || each <= 0 || w.threads == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("; %.3g a second, %s inside each, keep %.1f of its %s busy", rate, lasting(each), rate*each, plural(w.threads, w.noun))
+	if rate*each >= 0.85*float64(w.threads) {
+		text += ": all that there are"
+	}
+	return text
 }

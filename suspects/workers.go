@@ -2,9 +2,9 @@ package suspects
 
 import (
 	"fmt"
+	"maps"
 	"sort"
 
-	"snag/recording"
 	"snag/scene"
 )
 
@@ -25,18 +25,22 @@ type workers struct {
 	running int            // thread looks on a CPU or in line for one
 	seen    int            // thread looks
 	peers   map[string]int // of those asleep on a descriptor: whom they waited for
+	noun    string         // what a worker is: a thread, or a process
 }
 
-// workersOf looks at the threads of a process in the intervals (nil: throughout).
+// workersOf looks at the threads of a pool throughout.
 // A thread that waits on its client's socket waits for work; one in futex without a
 // lock waits to be told.
-func workersOf(p *scene.Process, active []recording.Interval) workers {
-	w := workers{doing: map[string]int{}, peers: map[string]int{}}
-	moved := moving(p)
-	for _, l := range looksAt(p) {
-		if active != nil && !covers(active, l.T) {
-			continue
-		}
+func workersOf(all *pool) workers {
+	w := workers{doing: map[string]int{}, peers: map[string]int{}, noun: "working thread"}
+	moved := map[int]bool{}
+	for _, p := range all.workers {
+		maps.Copy(moved, moving(p))
+	}
+	if all.forked() {
+		w.noun = "worker"
+	}
+	for _, l := range all.looks() {
 		free, here := 0, 0
 		for _, row := range l.Rows {
 			if row.Syscall == "" || !moved[row.TID] {
@@ -44,7 +48,7 @@ func workersOf(p *scene.Process, active []recording.Interval) workers {
 			}
 			here++
 			w.seen++
-			k := socketOn(p, row.FD)
+			k := socketOn(all.worker(row.PID), row.FD)
 			switch {
 			case row.State == "R" || row.Syscall == "running":
 				w.running++
@@ -112,17 +116,17 @@ func (w workers) asleep() float64 {
 }
 
 // evidence is what the threads' calls say for the queue.
-func (w workers) evidence(pid int) (Evidence, bool) {
+func (w workers) evidence(all *pool) (Evidence, bool) {
 	if w.looks == 0 {
 		return Evidence{}, false
 	}
 	looks, share := during(w.taken, w.looks)
-	e := Evidence{Side: For, Grade: Weak, Value: share, Unit: "share", Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "threads' calls"}
-	threads := plural(w.threads, "working thread")
+	e := Evidence{Side: For, Grade: Weak, Value: share, Unit: "share", Source: all.source(), Origin: "threads' calls"}
+	threads := plural(w.threads, w.noun)
 	switch {
 	case w.taken >= 3 && share >= 0.6 && w.asleep() >= 0.5:
 		e.Grade = Strong
-		e.Text = fmt.Sprintf("at %s looks none of its %s was free for a request: most were asleep in %s", looks, threads, w.most())
+		e.Text = fmt.Sprintf("at %s looks none of its %s was free for a request: they were asleep in %s", looks, threads, w.most())
 	case float64(w.running) >= 0.6*float64(w.seen):
 		e.Side, e.Grade = Against, Strong
 		e.Text = fmt.Sprintf("its %s were on a CPU, or in line for one, at %.0f %% of the looks: it computes", threads, 100*float64(w.running)/float64(w.seen))

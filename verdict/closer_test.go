@@ -31,8 +31,9 @@ func TestNothingCostlyOnAHealthyHost(t *testing.T) {
 			t.Logf("%s: %v", filepath.Base(path), looks)
 		}
 	}
-	// A twin may hold what is suspected and not proved; most hold nothing.
-	if looked*4 > len(all) {
+	// A twin may be slow by what it is asked (requests that wait for a machine at its
+	// limit): nobody is to blame, and it may be looked at; most hold nothing.
+	if looked*10 > len(all) {
 		t.Errorf("a closer look at %d of %d healthy hosts", looked, len(all))
 	}
 }

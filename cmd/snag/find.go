@@ -131,7 +131,7 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	plan := probes.Plan{
 		Dir: dir, For: f.window, Target: f.target, Symptoms: f.symptoms, Since: since, Snag: version,
 		Streams: f.streams, Layers: f.layers, Budget: f.share,
-		Notice: progress.notice, Tick: progress.tick,
+		Notice: progress.notice, Tick: progress.tick, Between: giveBack,
 	}
 	if f.share > 0 {
 		told := map[int]bool{}

@@ -18,8 +18,9 @@ const (
 )
 
 // stayLean has the collector run sooner than Go would by itself, which lets the heap
-// double, until ctx ends. What the user says in GOMEMLIMIT or GOGC goes first.
+// double, until ctx ends, and gives back what only the program's start needed. What the user says in GOMEMLIMIT or GOGC goes first.
 func stayLean(ctx context.Context) {
+	giveBackPages() // the start of the program ran through all its packages
 	if os.Getenv("GOMEMLIMIT") != "" || os.Getenv("GOGC") != "" {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,13 @@ func giveBackStart(ctx context.Context) {
 		}
 		giveBackPages()
 	}
+}
+
+// giveBack gives back what one part of a command needed and the next does not: pages
+// of the program, and memory that is free, which the heap would else keep for a while.
+func giveBack() {
+	giveBackPages()
+	debug.FreeOSMemory()
 }
 
 // giveBackPages takes the pages of the program's own file out of this process once it

@@ -152,7 +152,7 @@ func (f *profileFlags) record(cmd *cobra.Command, dir string) error {
 	plan := probes.Plan{
 		Dir: dir, For: f.window, Target: f.target, Snag: version, Whole: true, Unwind: f.dwarf,
 		// The host's tables have the processes' names, and their libraries' build ids.
-		Probes: []string{"oncpu", "host"}, Notice: progress.notice,
+		Probes: []string{"oncpu", "host"}, Notice: progress.notice, Between: giveBack,
 		Tick: func(left time.Duration) {
 			tick(left)
 			if !f.all && allEnded(f.target.PIDs) {

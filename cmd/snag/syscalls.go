@@ -136,6 +136,7 @@ func (f *syscallsFlags) record(ctx context.Context, dir string) error {
 	err := probes.Record(ctx, probes.Plan{
 		Dir: dir, For: f.window, Target: f.target, Snag: version, Probes: []string{"syscalls"},
 		Closer: f.target.PIDs, CloserAll: f.all, Peek: f.peek, Notice: progress.notice,
+		Between: giveBack,
 		Tick: func(left time.Duration) {
 			progress.tick(left)
 			if !f.all && allEnded(f.target.PIDs) {

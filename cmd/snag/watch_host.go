@@ -96,7 +96,7 @@ func (h *hostside) record(ctx context.Context, dir string) (stopped bool, err er
 		rest(inner, time.Until(laterOf(time.Now().Add(hostSettle), began.Add(hostLeast), h.judged.Add(hostBetween))))
 	}()
 	err = probes.Record(inner, probes.Plan{
-		Dir: dir, For: time.Hour, Snag: version, Reading: streams.Reading(h.w), Notice: func(string) {},
+		Dir: dir, For: time.Hour, Snag: version, Reading: streams.Reading(h.w), Notice: func(string) {}, Between: giveBack,
 	})
 	cancel()
 	<-over

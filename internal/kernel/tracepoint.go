@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
@@ -12,13 +13,31 @@ import (
 	"github.com/cilium/ebpf/rlimit"
 )
 
-// Types opens the running kernel's BTF.
+var types struct {
+	sync.Mutex
+	spec *btf.Spec
+}
+
+// Types opens the running kernel's BTF, once for all who ask until ForgetTypes.
 func Types() (*btf.Spec, error) {
+	types.Lock()
+	defer types.Unlock()
+	if types.spec != nil {
+		return types.spec, nil
+	}
 	spec, err := btf.LoadKernelSpec()
 	if err != nil {
 		return nil, &Lack{fmt.Sprintf("reading the kernel's types: %v", err), cureBTF}
 	}
+	types.spec = spec
 	return spec, nil
+}
+
+// ForgetTypes drops what Types keeps: once the programs are loaded nobody needs it.
+func ForgetTypes() {
+	types.Lock()
+	defer types.Unlock()
+	types.spec = nil
 }
 
 // RaiseMemlock lifts the limit of locked memory where BPF maps count against it,

@@ -19,7 +19,10 @@ import (
 	kernelhotpath "snag/lab/kernel-hot-path"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
+	lockconvoygo "snag/lab/lock-convoy-go"
+	lockconvoyjava "snag/lab/lock-convoy-java"
 	logsilence "snag/lab/log-silence"
+	logsilencepipe "snag/lab/log-silence-pipe"
 	machinepaused "snag/lab/machine-paused"
 	memoryfragmentation "snag/lab/memory-fragmentation"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
@@ -45,10 +48,13 @@ import (
 	serverstalllayers "snag/lab/server-stall-layers"
 	slowconsumer "snag/lab/slow-consumer"
 	slowdependency "snag/lab/slow-dependency"
+	slowdns "snag/lab/slow-dns"
+	slowdnsanswers "snag/lab/slow-dns-answers"
 	smallreceivewindow "snag/lab/small-receive-window"
 	softirqononecpu "snag/lab/softirq-on-one-cpu"
 	softnetbacklog "snag/lab/softnet-backlog"
 	spinlock "snag/lab/spin-lock"
+	spinlocksteady "snag/lab/spin-lock-steady"
 	"snag/lab/swap"
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
@@ -57,6 +63,7 @@ import (
 	uplinkthrottled "snag/lab/uplink-throttled"
 	uplinkthrottledlayers "snag/lab/uplink-throttled-layers"
 	workerqueue "snag/lab/worker-queue"
+	workerqueueprocesses "snag/lab/worker-queue-processes"
 	wronglibrary "snag/lab/wrong-library"
 )
 
@@ -89,10 +96,17 @@ var Incidents = []lab.Incident{
 	bufferbloat.Incident,
 	smallreceivewindow.Incident,
 	spinlock.Incident,
+	spinlocksteady.Incident,
 	lockconvoy.Incident,
+	lockconvoyjava.Incident,
+	lockconvoygo.Incident,
 	workerqueue.Incident,
+	workerqueueprocesses.Incident,
 	slowdependency.Incident,
+	slowdns.Incident,
+	slowdnsanswers.Incident,
 	logsilence.Incident,
+	logsilencepipe.Incident,
 	cputhrottled.Incident,
 	cpusaturated.Incident,
 	runqueuewait.Incident,

@@ -21,9 +21,22 @@ var source string
 // Start compiles the server, and starts it in a namespace; c/server.c tells what the
 // modes and their argument are.
 func Start(s *lab.Stage, ns string, port, workers int, mode, arg string, opts ...lab.Option) *lab.Process {
+	return run(s, ns, compiled(s, port, workers, mode, arg), opts)
+}
+
+// StartResolving is Start with a resolv.conf of its own.
+func StartResolving(s *lab.Stage, ns, conf string, port, workers int, mode, arg string, opts ...lab.Option) *lab.Process {
+	return run(s, ns, s.Resolving(conf, compiled(s, port, workers, mode, arg)...), opts)
+}
+
+func compiled(s *lab.Stage, port, workers int, mode, arg string) []string {
 	bin := filepath.Join(s.Dir(), "thread-server")
 	s.Command("", "cc", "-O1", "-o", bin, s.File("thread-server.c", source), "-lpthread")
-	p := s.Run(ns, "thread-server", []string{bin, fmt.Sprint(port), fmt.Sprint(workers), mode, arg}, opts...)
+	return []string{bin, fmt.Sprint(port), fmt.Sprint(workers), mode, arg}
+}
+
+func run(s *lab.Stage, ns string, argv []string, opts []lab.Option) *lab.Process {
+	p := s.Run(ns, "thread-server", argv, opts...)
 	s.AwaitPrinted(p, "ready")
 	return p
 }

@@ -25,6 +25,7 @@ char __license[] SEC("license") = "Dual BSD/GPL";
  * is refused at attach, so the branches must be dead to the verifier. */
 const volatile bool has_reason = false; /* since 5.17 */
 const volatile bool has_rx_sk = false;	/* since 6.11 */
+const volatile __u32 purged = 0;	/* SKB_DROP_REASON_QUEUE_PURGE; 0: this kernel has it not */
 const volatile __u32 stacks_each = 8;	/* stacks a second for each (reason, place) */
 
 #define COUNTS 8192
@@ -236,19 +237,32 @@ static __always_inline void owner(struct sk_buff *skb, struct sock *rx_sk, struc
 	k->inode = inode_of(sk);
 }
 
-static __always_inline void device(struct sk_buff *skb, struct key *k, struct value *v)
+/* The device, where it is one: it has a namespace. */
+static __always_inline struct net_device *device(struct sk_buff *skb, __u32 *netns)
 {
 	struct net_device *dev = BPF_CORE_READ(skb, dev);
-	__u32 netns;
 
 	if (!is_pointer(dev))
-		return;
-	netns = netns_of(BPF_CORE_READ(dev, nd_net.net));
-	if (!netns)
-		return;
-	if (!k->netns)
-		k->netns = netns;
-	BPF_CORE_READ_INTO(&v->device, dev, name);
+		return NULL;
+	*netns = netns_of(BPF_CORE_READ(dev, nd_net.net));
+	return *netns ? dev : NULL;
+}
+
+static __always_inline bool in_time_wait(struct sock *sk)
+{
+	return is_pointer(sk) && BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_TIME_WAIT;
+}
+
+/* A connection that ends frees a segment or two: its FIN, which nobody reads, and what
+ * comes for it in TIME-WAIT, which is answered. Nobody asks for the client's port,
+ * which would make each a kind of its own. It is the higher of the two: ports that
+ * connect(2) chooses are (ip_local_port_range). */
+static __always_inline void forget_client(struct key *k)
+{
+	if (bpf_ntohs(k->sport) > bpf_ntohs(k->dport))
+		k->sport = 0;
+	else
+		k->dport = 0;
 }
 
 /* At most stacks_each a second for each reason and place, so that a flood of
@@ -302,7 +316,8 @@ int kfree_skb(__u64 *ctx)
 	struct sock *rx_sk = NULL;
 	struct key k = {.place = ctx[1]};
 	struct value v = {}, *old;
-	__u32 zero = 0;
+	struct net_device *dev;
+	__u32 zero = 0, netns;
 	void *counts;
 
 	if (has_reason)
@@ -311,7 +326,10 @@ int kfree_skb(__u64 *ctx)
 		rx_sk = (struct sock *)ctx[3];
 	headers(skb, &k, &v);
 	owner(skb, rx_sk, &k);
-	device(skb, &k, &v);
+	if (k.proto == IPPROTO_TCP && ((purged && k.reason == purged) || in_time_wait(rx_sk)))
+		forget_client(&k);
+	if (!k.netns)
+		device(skb, &k.netns);
 
 	counts = bpf_map_lookup_elem(&current, &zero);
 	if (!counts) {
@@ -325,6 +343,9 @@ int kfree_skb(__u64 *ctx)
 	}
 	v.n = 1;
 	v.first = bpf_ktime_get_ns();
+	dev = device(skb, &netns);
+	if (dev)
+		BPF_CORE_READ_INTO(&v.device, dev, name);
 	stack(ctx, &k, &v);
 	if (!bpf_map_update_elem(counts, &k, &v, BPF_NOEXIST))
 		return 0;

@@ -59,6 +59,7 @@ const (
 	kernelProgKfreeSkb  = "kfree_skb"
 	kernelVarHasReason  = "has_reason"
 	kernelVarHasRxSk    = "has_rx_sk"
+	kernelVarPurged     = "purged"
 	kernelVarStacksEach = "stacks_each"
 )
 
@@ -126,6 +127,7 @@ type kernelMapSpecs struct {
 type kernelVariableSpecs struct {
 	HasReason  *ebpf.VariableSpec `ebpf:"has_reason"`
 	HasRxSk    *ebpf.VariableSpec `ebpf:"has_rx_sk"`
+	Purged     *ebpf.VariableSpec `ebpf:"purged"`
 	StacksEach *ebpf.VariableSpec `ebpf:"stacks_each"`
 }
 
@@ -176,6 +178,7 @@ func (m *kernelMaps) Close() error {
 type kernelVariables struct {
 	HasReason  *ebpf.Variable `ebpf:"has_reason"`
 	HasRxSk    *ebpf.Variable `ebpf:"has_rx_sk"`
+	Purged     *ebpf.Variable `ebpf:"purged"`
 	StacksEach *ebpf.Variable `ebpf:"stacks_each"`
 }
 

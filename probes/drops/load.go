@@ -54,8 +54,14 @@ func load(stacksEach uint32) (*loaded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the program drops out of the binary: %w", err)
 	}
+	purged := uint32(0)
+	for v, name := range l.reasons {
+		if name == "SKB_DROP_REASON_QUEUE_PURGE" {
+			purged = uint32(v)
+		}
+	}
 	for name, v := range map[string]any{
-		kernelVarHasReason: l.hasReason, kernelVarHasRxSk: l.hasSocket, kernelVarStacksEach: stacksEach,
+		kernelVarPurged: purged, kernelVarHasReason: l.hasReason, kernelVarHasRxSk: l.hasSocket, kernelVarStacksEach: stacksEach,
 	} {
 		if err := spec.Variables[name].Set(v); err != nil {
 			return nil, fmt.Errorf("setting %s of the program drops: %w", name, err)

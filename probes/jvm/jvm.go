@@ -62,6 +62,7 @@ type sampler struct {
 	find  finder
 	all   map[int]*machine
 	stops *stops
+	logs  *journals
 	ended int
 	left  int // JVMs beyond the bound
 	ticks int
@@ -72,7 +73,7 @@ type sampler struct {
 }
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
-	s := &sampler{env: env, find: finder{proc: env.Proc}, stops: newStops(env.Proc), all: map[int]*machine{}, since: env.Now(), buf: make([]byte, 64<<10)}
+	s := &sampler{env: env, find: finder{proc: env.Proc}, stops: newStops(env.Proc), logs: newJournals(env.Proc, env.Now, env.Sink.Append), all: map[int]*machine{}, since: env.Now(), buf: make([]byte, 64<<10)}
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.done.Add(1)
 	go s.run(ctx)
@@ -117,6 +118,7 @@ func (s *sampler) Stop() {
 func (s *sampler) cover() {
 	s.env.Sink.Append(s.coverage())
 	s.env.Sink.Append(s.stops.coverage(s.since))
+	s.env.Sink.Append(s.logs.coverage(s.since, len(s.all)+len(s.find.bare)))
 }
 
 func (s *sampler) tick() {
@@ -137,8 +139,25 @@ func (s *sampler) tick() {
 			s.stops.follow(pid)
 		}
 	}
+	s.readLogs()
 	for _, stop := range s.stops.take() {
 		s.env.Sink.Append(eventOf(stop, s.env.Anchor, comm(s.env.Proc, int(stop.Pid))))
+	}
+}
+
+// readLogs takes what the JVMs have logged themselves, also those without counters.
+func (s *sampler) readLogs() {
+	for pid := range s.logs.of {
+		sub, origin := recording.Subject{Kind: recording.KindProcess, PID: pid, Comm: comm(s.env.Proc, pid)}, recording.Time(0)
+		if m := s.all[pid]; m != nil {
+			origin = m.pauses.origin
+		}
+		for _, e := range s.logs.take(pid, origin, sub) {
+			s.env.Sink.Append(e)
+		}
+		if sub.Comm == "" { // it has ended
+			s.logs.forget(pid)
+		}
 	}
 }
 
@@ -162,6 +181,14 @@ func (s *sampler) search() {
 		s.all[f.pid] = &machine{
 			found: f, labels: recording.Labels{"pid": strconv.Itoa(f.pid)}, pauses: newPauses(),
 			subject: recording.Subject{Kind: recording.KindProcess, PID: f.pid, Comm: comm(s.env.Proc, f.pid)},
+		}
+	}
+	for pid := range s.all {
+		s.logs.search(pid)
+	}
+	for pid := range s.find.bare {
+		if s.all[pid] == nil && len(s.logs.of) < mostJVMs {
+			s.logs.search(pid)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package jvm
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -18,6 +19,35 @@ import (
 	"snag/recording"
 )
 
+// classes is where the programs of testdata lie compiled, once for all tests: to
+// compile takes a JVM longer than to start.
+var classes string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("/var/tmp", "snag-jvm-test-") // a container of a test has a /tmp of its own
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	classes = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+func compiled(t *testing.T, program string) {
+	t.Helper()
+	if _, err := exec.LookPath("javac"); err != nil {
+		t.Fatal("there is no javac here: make setup installs it")
+	}
+	if _, err := os.Stat(classes + "/" + program + ".class"); err == nil {
+		return
+	}
+	if out, err := exec.Command("javac", "-d", classes, "testdata/"+program+".java").CombinedOutput(); err != nil {
+		t.Fatalf("javac %s: %v\n%s", program, err, out)
+	}
+}
+
 // java starts testdata/Churn.java behind a command ("unshare …" or nothing) and
 // waits until it runs; it ends with the test.
 func java(t *testing.T, before []string, flags ...string) *exec.Cmd {
@@ -27,10 +57,8 @@ func java(t *testing.T, before []string, flags ...string) *exec.Cmd {
 
 func javaOf(t *testing.T, program string, before []string, flags ...string) *exec.Cmd {
 	t.Helper()
-	if _, err := exec.LookPath("java"); err != nil {
-		t.Fatal("there is no java here: make setup installs it")
-	}
-	argv := append(append(before, "java", "-Xmx64m", "-XX:+UseSerialGC"), append(flags, "testdata/"+program+".java")...)
+	compiled(t, program)
+	argv := append(append(before, "java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"), append(flags, "-cp", classes, program)...)
 	c := exec.Command(argv[0], argv[1:]...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	out, err := c.StdoutPipe()
@@ -106,7 +134,7 @@ func TestJVMs(t *testing.T) {
 		if heap := r.Select("snag_jvm_heap_max_bytes", "pid", pid); len(heap) != 1 || heap[0].Points[0].V != 64<<20 {
 			t.Errorf("JVM %s: heap %+v, want 64 MiB", pid, heap)
 		}
-		if flags, _ := r.FactOf("jvm."+pid+".flags", 0); flags != "-Xmx64m -XX:+UseSerialGC" {
+		if flags, _ := r.FactOf("jvm."+pid+".flags", 0); flags != "-Xmx64m -XX:+UseSerialGC -XX:TieredStopAtLevel=1" {
 			t.Errorf("JVM %s: flags %q", pid, flags)
 		}
 		seen := 0

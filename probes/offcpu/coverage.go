@@ -94,11 +94,11 @@ func (r *running) stacksRow() recording.Coverage {
 }
 
 func (r *running) locksRow() recording.Coverage {
-	c := recording.Coverage{Probe: measureLocks, State: recording.CoverageOK, Lost: r.lost[lostLocks] + r.lost[lostLong] + r.left.events}
+	c := recording.Coverage{Probe: measureLocks, State: recording.CoverageOK, Lost: r.lost[lostLocks] + r.lost[lostLong] + r.lost[lostHands] + r.left.events}
 	switch {
 	case c.Lost > 0:
 		c.State = recording.CoveragePartial
-		c.Why = fmt.Sprintf("%d waits for locks found no room; %d long ones have no event", r.lost[lostLocks], r.lost[lostLong]+r.left.events)
+		c.Why = fmt.Sprintf("%d waits for locks found no room; %d long ones have no event; %d times a lock passed on and was not followed", r.lost[lostLocks], r.lost[lostLong]+r.left.events, r.lost[lostHands])
 	case r.left.locks > 0:
 		c.State = recording.CoveragePartial
 		c.Why = fmt.Sprintf("%d locks and conditions were left out: the %d that were waited for longest are told each second", r.left.locks, mostLocks)

@@ -13,6 +13,47 @@ import (
 	"github.com/cilium/ebpf"
 )
 
+type kernelHandKey struct {
+	_    structs.HostLayout
+	At   uint64
+	Tid  uint32
+	Lock uint32
+}
+
+type kernelHandValue struct {
+	_           structs.HostLayout
+	Hold        kernelHold
+	Vain        uint64
+	Began       uint64
+	Address     uint64
+	Tgid        uint32
+	To          uint32
+	Kstack      int32
+	Ustack      int32
+	Site        uint32
+	WakerKstack int32
+	WakerUstack int32
+	WakerSite   uint32
+	Comm        [16]uint8
+	WakerComm   [16]uint8
+}
+
+type kernelHold struct {
+	_       structs.HostLayout
+	Got     uint64
+	Handed  uint64
+	Address uint64
+	Busy    uint64
+	BusyAt  uint64
+	Object  uint64
+	Nr      int32
+	Kstack  int32
+	Ustack  int32
+	Site    uint32
+	From    uint32
+	Pad     uint32
+}
+
 type kernelLockKey struct {
 	_       structs.HostLayout
 	Address uint64
@@ -96,10 +137,13 @@ type kernelThread struct {
 	How         uint8
 	Seeded      uint8
 	Shared      uint8
-	Pad         [5]uint8
+	ByFutex     uint8
+	Pad         [4]uint8
 	Comm        [16]uint8
 	WakerComm   [16]uint8
 	RanComm     [16]uint8
+	Parked      kernelHold
+	Locked      kernelHold
 }
 
 type kernelTop struct {
@@ -158,6 +202,8 @@ type kernelWaker struct {
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
 	kernelMapCloser       = "closer"
+	kernelMapHandsA       = "hands_a"
+	kernelMapHandsB       = "hands_b"
 	kernelMapLocksA       = "locks_a"
 	kernelMapLocksB       = "locks_b"
 	kernelMapLongsA       = "longs_a"
@@ -239,6 +285,8 @@ type kernelProgramSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelMapSpecs struct {
 	Closer      *ebpf.MapSpec `ebpf:"closer"`
+	HandsA      *ebpf.MapSpec `ebpf:"hands_a"`
+	HandsB      *ebpf.MapSpec `ebpf:"hands_b"`
 	LocksA      *ebpf.MapSpec `ebpf:"locks_a"`
 	LocksB      *ebpf.MapSpec `ebpf:"locks_b"`
 	LongsA      *ebpf.MapSpec `ebpf:"longs_a"`
@@ -292,6 +340,8 @@ func (o *kernelObjects) Close() error {
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelMaps struct {
 	Closer      *ebpf.Map `ebpf:"closer"`
+	HandsA      *ebpf.Map `ebpf:"hands_a"`
+	HandsB      *ebpf.Map `ebpf:"hands_b"`
 	LocksA      *ebpf.Map `ebpf:"locks_a"`
 	LocksB      *ebpf.Map `ebpf:"locks_b"`
 	LongsA      *ebpf.Map `ebpf:"longs_a"`
@@ -310,6 +360,8 @@ type kernelMaps struct {
 func (m *kernelMaps) Close() error {
 	return _KernelClose(
 		m.Closer,
+		m.HandsA,
+		m.HandsB,
 		m.LocksA,
 		m.LocksB,
 		m.LongsA,

@@ -114,15 +114,15 @@ func (k *inKernel) watch(add, drop []int, text func(pid int) kernelText) error {
 
 // tables are those that no program touches any more.
 type tables struct {
-	waits, locks, longs *ebpf.Map
+	waits, locks, longs, hands *ebpf.Map
 }
 
 // flip sends the programs to the other tables. now is CLOCK_MONOTONIC, ns.
 func (k *inKernel) flip(now uint64) (tables, error) {
 	o := &k.objects
-	old := tables{o.WaitsA, o.LocksA, o.LongsA}
+	old := tables{o.WaitsA, o.LocksA, o.LongsA, o.HandsA}
 	if k.epoch&1 == 1 {
-		old = tables{o.WaitsB, o.LocksB, o.LongsB}
+		old = tables{o.WaitsB, o.LocksB, o.LongsB, o.HandsB}
 	}
 	k.epoch++
 	if err := o.EpochAt.Set(now); err != nil {
@@ -162,6 +162,7 @@ const (
 	lostStacks
 	noToken
 	taken // no loss: stacks that were taken
+	lostHands
 	lostMax
 )
 

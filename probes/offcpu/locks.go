@@ -148,3 +148,29 @@ func lockRow(t recording.Time, x *futex, own *holding, names, wakers naming) rec
 	}
 	return row
 }
+
+// passedRow adds to the row of a lock whose word names nobody what those who let go of
+// it had been in meanwhile: what the stacks of their waits and of their wakes tell.
+func passedRow(row recording.LockWait, h held, names, wakers stackNames) recording.LockWait {
+	row.Owner, row.OwnerBy, row.OwnerComm, row.OwnerCall = int(h.tid), "waker", h.comm, h.call
+	if h.letGo {
+		row.OwnerStack = wakers.id(h.stack)
+		return row
+	}
+	if h.fd >= 0 {
+		fd := h.fd
+		row.OwnerFD = &fd
+	}
+	row.OwnerStack = names.id(h.stack)
+	// The function of the program may be seen in one of the two only.
+	if names.function(h.stack) == "" && wakers.function(h.wake) != "" {
+		row.OwnerStack = wakers.id(h.wake)
+	}
+	return row
+}
+
+// stackNames is all that is asked about stacks.
+type stackNames interface {
+	naming
+	functionNames
+}

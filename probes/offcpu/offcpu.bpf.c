@@ -27,6 +27,7 @@ char __license[] SEC("license") = "Dual BSD/GPL";
 #include "tables.h"
 #include "where.h"
 #include "count.h"
+#include "hands.h"
 
 static __always_inline bool traced(__u32 tgid)
 {
@@ -152,6 +153,7 @@ static __always_inline void come_back(struct run *run, struct task_struct *prev,
 		if (woken <= begin || woken > now)
 			woken = now;
 		count_wait(t, tid, begin, woken);
+		note_hold(t, begin, woken);
 		if (t->woken) {
 			if (now - woken >= long_queue)
 				ran_instead(t, woken, run, prev);
@@ -212,6 +214,8 @@ int BPF_PROG(waking, struct task_struct *p)
 			note_waker_top(t);
 		}
 	}
+	if (t->nr == (__s32)nr_futex && t->waker_tgid == t->tgid)
+		hand_on(t, tid, now);
 	return 0;
 }
 

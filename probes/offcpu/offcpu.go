@@ -50,6 +50,9 @@ type running struct {
 	closer map[int]bool
 	jammed bool // some lock was waited for in the last second
 	owners map[lockID]*holding
+	before []hand // of the last second, which began at had, ns
+	had    uint64
+	homes  map[uint32]map[uint32]parked // of each process' lock without a word, its waiters
 	effort effort
 
 	began  recording.Time

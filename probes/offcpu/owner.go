@@ -18,6 +18,10 @@ type held struct {
 	stack pair
 	tid   uint32 // of these the last that was seen
 	comm  string
+	// letGo: stack is where it let go, not what it was in. wake is where it let go, if
+	// that is known besides.
+	letGo bool
+	wake  pair
 }
 
 // holding is what the holders of one lock were in, by how many looks.
@@ -26,13 +30,19 @@ type holding struct {
 	last  map[held]held // with the thread
 }
 
-func (h *holding) add(w held) {
+func (h *holding) add(w held) { h.addFor(w, 1) }
+
+// addFor counts a holder by how often it was seen, or by how long it held the lock.
+func (h *holding) addFor(w held, n int) {
 	k := w
-	k.tid, k.comm = 0, ""
+	k.tid, k.comm, k.wake = 0, "", noPair
 	if h.looks == nil {
 		h.looks, h.last = map[held]int{}, map[held]held{}
 	}
-	h.looks[k]++
+	h.looks[k] += n
+	if was, ok := h.last[k]; ok && w.wake.thread < 0 {
+		w.wake = was.wake // not every wake has a stack
+	}
 	h.last[k] = w
 }
 
@@ -61,7 +71,7 @@ func less(a, b held) bool {
 
 // doing is what a thread is in now.
 func doing(tid uint32, t *kernelThread) held {
-	h := held{call: "running", fd: -1, stack: pair{kernel: noStack, thread: noStack}, tid: tid, comm: kernel.Text(t.Comm[:])}
+	h := held{call: "running", fd: -1, stack: noPair, wake: noPair, tid: tid, comm: kernel.Text(t.Comm[:])}
 	if t.Start == 0 || t.How == howReady || t.Woken > t.Start {
 		return h
 	}

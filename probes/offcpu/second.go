@@ -52,9 +52,12 @@ func (r *running) second(last bool) error {
 			f.goesOn(tid, &th, id, from, to)
 		}
 	}
-	r.writeLocks(t, &f)
-
-	var long []event
+	var hands []hand
+	if err := kernel.Drain(old.hands, name, func(k *kernelHandKey, v *kernelHandValue) { hands = append(hands, hand{key: *k, value: *v}) }); err != nil {
+		return err
+	}
+	on, long := r.passed(&f, hands, all, from, to)
+	r.writeLocks(t, &f, on)
 	if err := kernel.Drain(old.longs, name, func(k *kernelLongKey, v *kernelLongValue) { long = append(long, event{*k, *v}) }); err != nil {
 		return err
 	}
@@ -97,13 +100,18 @@ func (r *running) writeWaits(t recording.Time, waits []wait) {
 	}
 }
 
-func (r *running) writeLocks(t recording.Time, f *futexes) {
+func (r *running) writeLocks(t recording.Time, f *futexes, p passedOn) {
 	busiest, left := f.busiest(mostLocks)
 	r.left.locks += uint64(left)
 	r.jammed = false
 	for _, x := range busiest {
-		r.jammed = r.jammed || x.lock
-		r.env.Sink.Append(lockRow(t, x, r.owners[x.lockID], r.stacks, r.wakers))
+		r.jammed = r.jammed || x.lock && x.address != 0
+		own := r.owners[x.lockID]
+		row := lockRow(t, x, own, r.stacks, r.wakers)
+		if h := p[x.lockID]; h != nil && own == nil {
+			row = passedRow(row, h.most(), r.stacks, r.wakers)
+		}
+		r.env.Sink.Append(row)
 	}
 }
 
@@ -146,7 +154,9 @@ func (e event) row(a recording.Anchor, names, wakers functionNames, owners map[l
 		return out
 	}
 	out.Kind = recording.EventLockWait
-	out.Attrs["address"] = fmt.Sprintf("0x%x", v.Address)
+	if v.Address != 0 {
+		out.Attrs["address"] = fmt.Sprintf("0x%x", v.Address)
+	}
 	if h := owners[lockID{v.Tgid, v.Address, true}]; h != nil {
 		most := h.most()
 		out.Attrs["owner"] = fmt.Sprint(most.tid)

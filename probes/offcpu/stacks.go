@@ -29,6 +29,9 @@ type stacks struct {
 	functions map[int32][]string
 }
 
+// noPair is neither.
+var noPair = pair{kernel: noStack, thread: noStack}
+
 // mostPairs are remembered; then all are named anew.
 const mostPairs = 1 << 15
 

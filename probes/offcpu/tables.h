@@ -5,6 +5,7 @@
 #define THREADS 16384
 #define STACKS 16384
 #define WAKER_STACKS 8192
+#define HANDS 4096
 #define DEPTH 64
 #define TOP 24
 #define NO_STACK (-1)
@@ -15,6 +16,23 @@ enum how {
 	HOW_DISK,      /* uninterruptible */
 	HOW_STOPPED,   /* stopped or traced */
 	HOW_READY,     /* it would have run on: preempted, or its time was up */
+};
+
+/* What a thread may hold since another of its process woke it from a futex: nobody
+ * wakes for a lock but who lets go of it. */
+struct hold {
+	__u64 got;     /* when it was woken; 0: it never was */
+	__u64 handed;  /* when it last woke another */
+	__u64 address; /* the word that it had waited on */
+	__u64 busy;    /* the longest wait since the later of the two, or before, ns */
+	__u64 busy_at; /* when that began */
+	__u64 object;  /* of that wait: the call's first argument */
+	__s32 nr;
+	__s32 kstack;
+	__s32 ustack;
+	__u32 site;
+	__u32 from; /* who woke it */
+	__u32 pad;
 };
 
 /* A thread of a process that is looked at. Times in ns of CLOCK_MONOTONIC. */
@@ -37,14 +55,42 @@ struct thread {
 	__s32 waker_kstack;
 	__s32 waker_ustack;
 	__u32 waker_site;
-	__u32 ran;   /* HOW_READY: who was given the CPU */
-	__u8 how;    /* enum how */
-	__u8 seeded; /* by user space: it was off the CPU before it was looked at */
-	__u8 shared; /* the stack is an earlier one of the same place */
-	__u8 pad[5];
+	__u32 ran;     /* HOW_READY: who was given the CPU */
+	__u8 how;      /* enum how */
+	__u8 seeded;   /* by user space: it was off the CPU before it was looked at */
+	__u8 shared;   /* the stack is an earlier one of the same place */
+	__u8 by_futex; /* who woke it from a futex did so by a call of that */
+	__u8 pad[4];
 	__u8 comm[16];
 	__u8 waker_comm[16];
 	__u8 ran_comm[16];
+	struct hold parked; /* it had waited on a word of its own, or for a note */
+	struct hold locked; /* for a lock's word */
+};
+
+/* A thread that was woken from a futex by one of its process wakes another: so a lock
+ * passes on whose word names nobody. */
+struct hand_key {
+	__u64 at;
+	__u32 tid; /* who wakes */
+	__u32 lock;
+};
+
+struct hand_value {
+	struct hold hold; /* of who wakes */
+	__u64 vain;	  /* when who is woken had been woken before, and found it taken; 0 */
+	__u64 began;	  /* the wait that ends */
+	__u64 address;
+	__u32 tgid;
+	__u32 to; /* who is woken */
+	__s32 kstack;
+	__s32 ustack; /* of its wait */
+	__u32 site;
+	__s32 waker_kstack;
+	__s32 waker_ustack;
+	__u32 waker_site;
+	__u8 comm[16];
+	__u8 waker_comm[16];
 };
 
 /* Who woke the most, by majority vote: whoever wakes adds to its own votes or
@@ -133,6 +179,7 @@ enum lost {
 	LOST_STACKS, /* stacks that fell into a slot taken by another */
 	NO_TOKEN,    /* counted waits whose stack was not taken */
 	TAKEN,	     /* no loss: stacks that were taken */
+	LOST_HANDS,  /* locks that were passed on */
 	LOST_MAX,
 };
 
@@ -174,6 +221,9 @@ HASH(locks_a, struct lock_key, struct lock_value, ROWS);
 HASH(locks_b, struct lock_key, struct lock_value, ROWS);
 HASH(longs_a, struct long_key, struct long_value, 1024);
 HASH(longs_b, struct long_key, struct long_value, 1024);
+/* HANDS is mostHands of hands.go. */
+HASH(hands_a, struct hand_key, struct hand_value, HANDS);
+HASH(hands_b, struct hand_key, struct hand_value, HANDS);
 
 /* The top of a thread's own stack. Most C libraries are built without frame pointers,
  * so that the walk misses who called them: that address is here. Programs built so

@@ -194,6 +194,31 @@ static __always_inline void *current_registers(void)
 	return BPF_CORE_READ(p, stack) + thread_size - bpf_core_type_size(struct pt_regs);
 }
 
+/* Operations of futex(2) that wake somebody: WAKE, REQUEUE, CMP_REQUEUE, WAKE_OP,
+ * UNLOCK_PI, WAKE_BITSET (include/uapi/linux/futex.h). */
+#define WAKING (1 << 1 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 10)
+
+/* Whether who runs now is in a futex call that wakes. In another, or in none, an
+ * interrupt wakes. */
+static __always_inline bool wakes_by_futex(void)
+{
+	void *at = current_registers();
+	struct pt_regs___x86 *x = at;
+	struct pt_regs___arm64 *a = at;
+	__u64 op = 0;
+	__s32 nr = -1;
+
+	if (bpf_core_field_exists(x->orig_ax)) {
+		nr = (__s32)BPF_CORE_READ(x, orig_ax);
+		op = BPF_CORE_READ(x, si);
+	} else if (bpf_core_field_exists(a->syscallno)) {
+		nr = BPF_CORE_READ(a, syscallno);
+		op = BPF_CORE_READ(a, user_regs.regs[1]);
+	}
+	op &= 0x7f;
+	return nr == (__s32)nr_futex && op < 32 && (WAKING >> op & 1);
+}
+
 static __noinline int note_waker_top(struct thread *t)
 {
 	struct top_key key = {};

@@ -38,7 +38,7 @@ const (
 // coverage appends a row for the probe and for each of its measures. The last
 // ones written count.
 func (r *running) coverage() {
-	for _, c := range []recording.Coverage{r.wholeRow(), r.kernelRow(), r.stacksRow(), r.symbolsRow()} {
+	for _, c := range []recording.Coverage{r.wholeRow(), r.kernelRow(), r.stacksRow(), r.symbolsRow(), r.loopsRow()} {
 		c.Since, c.Late = r.since, r.late.Seconds()
 		r.env.Sink.Append(c)
 	}

@@ -267,6 +267,7 @@ func (r *running) tick(open bool) {
 
 // flush names the stacks that count, and writes the rows.
 func (r *running) flush() {
+	r.lookForLoops()
 	most, least := mostNamed, uint64(leastTimes)
 	if r.env.Whole {
 		most, least = mostStacks, 1

@@ -26,6 +26,8 @@ type stack struct {
 	function     string         // the kernel function that ran; "" none
 	caller       string
 	quality      quality
+	looked       bool      // its code has been read for loops
+	loop         *codeLoop // what it is in; nil: it could not be read
 }
 
 // quality says how well stacks were walked and named; the numbers are weighed by

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"maps"
+	"math"
 	"sync"
 )
 
@@ -38,11 +39,27 @@ func (b *Budget) Over(seconds float64) bool {
 	if b.share <= 0 || seconds < 1 {
 		return false
 	}
+	return b.sum() > b.share*float64(b.cpus)*seconds
+}
+
+// Lasts is for how many seconds more the budget lasts where a probe takes rate CPU
+// seconds a second and the others nothing; +Inf: it does not end.
+func (b *Budget) Lasts(seconds, rate float64) float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	gain := b.share * float64(b.cpus)
+	if b.share <= 0 || rate <= gain {
+		return math.Inf(1)
+	}
+	return max(0, 1-seconds, (gain*seconds-b.sum())/(rate-gain))
+}
+
+func (b *Budget) sum() float64 {
 	sum := 0.0
 	for _, s := range b.spent {
 		sum += s
 	}
-	return sum > b.share*float64(b.cpus)*seconds
+	return sum
 }
 
 // Share is what may be taken, 0 to 1; 0 is no limit.

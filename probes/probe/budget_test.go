@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"math"
 	"testing"
 
 	"snag/recording"
@@ -15,6 +16,15 @@ func TestBudgetIsAShareOfTheMachine(t *testing.T) {
 		if b.Over(seconds) != over {
 			t.Errorf("0.8 s of CPU in %g s: over is %v", seconds, !over)
 		}
+	}
+	// 0.8 s are taken, 0.08 s come in each second: 0.4 s are left after 15.
+	for rate, left := range map[float64]float64{0.05: math.Inf(1), 0.28: 2, 4.08: 0.1} {
+		if got := b.Lasts(15, rate); got != left && math.Abs(got-left) > 1e-9 {
+			t.Errorf("at %g s a second it lasts %g s, not %g", rate, got, left)
+		}
+	}
+	if got := b.Lasts(5, 1); got != 0 {
+		t.Errorf("what is over lasts %g s", got)
 	}
 	if s := b.Spent(); s["offcpu"] != 0.3 || s["syscalls"] != 0.5 {
 		t.Errorf("spent %v", s)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Connection lifetimes, at sock:inet_sock_set_state (since 4.16). */
 
-static __always_inline struct conn_value *connection(const struct sock *sk, __u8 role, int odd)
+static __always_inline struct conn_value *connection(struct sock *sk, __u8 role, int odd)
 {
 	static const struct conn_value zero;
 	struct conn_key key = {};
 	void *v;
 
-	flow_of_full_sock(&key.flow, sk);
+	flow_of_typed_sock(&key.flow, sk);
 	key.role = role;
-	if (role == ROLE_CONNECT)
-		key.flow.lport = 0;
+	if (role != ROLE_CONNECT)
+		key.flow.lport = local_port(sk);
 	if (role == ROLE_ACCEPT)
 		key.flow.rport = 0;
 	v = odd ? bpf_map_lookup_elem(&connections_b, &key) : bpf_map_lookup_elem(&connections_a, &key);
@@ -27,20 +27,29 @@ static __always_inline struct conn_value *connection(const struct sock *sk, __u8
 	return row(&connections_a, &connections_b, odd, &key, &zero, &lost[CONNECTIONS]);
 }
 
-static __always_inline void born(const struct sock *sk, __u64 id, __u8 role, __u64 now)
+/* connect(2) runs in the caller's own context. */
+static __always_inline void born(__u64 id, __u64 now)
 {
-	struct birth b = {};
+	struct birth b = {.syn = now, .role = ROLE_CONNECT};
 
-	b.syn = now;
-	b.role = role;
-	if (role == ROLE_CONNECT) {
-		/* connect(2) runs in the caller's own context; an accepted
-		 * connection is made in whichever context the ACK came. */
-		b.pid = bpf_get_current_pid_tgid() >> 32;
-		bpf_get_current_comm(b.comm, sizeof(b.comm));
-	}
+	b.pid = bpf_get_current_pid_tgid() >> 32;
+	bpf_get_current_comm(b.comm, sizeof(b.comm));
 	if (bpf_map_update_elem(&births, &id, &b, BPF_ANY))
 		add(&lost[CONNECTIONS], 1);
+}
+
+/* An accepted connection is made in whichever context the ACK came. NULL: now it is
+ * noted; else it is a simultaneous open, still the connect that it was. */
+static __always_inline struct birth *accepted_at(__u64 id, __u64 now)
+{
+	struct birth *b, fresh = {.syn = now, .established = now, .role = ROLE_ACCEPT};
+
+	if (!bpf_map_update_elem(&births, &id, &fresh, BPF_NOEXIST))
+		return NULL;
+	b = bpf_map_lookup_elem(&births, &id);
+	if (!b)
+		add(&lost[CONNECTIONS], 1);
+	return b;
 }
 
 static __always_inline void name_caller(struct conn_value *v, const struct birth *b)
@@ -51,80 +60,106 @@ static __always_inline void name_caller(struct conn_value *v, const struct birth
 	__builtin_memcpy(v->comm, b->comm, sizeof(v->comm));
 }
 
-SEC("raw_tp/inet_sock_set_state")
-int set_state(__u64 *ctx)
+static __always_inline void count_opened(struct sock *sk, __u64 id, int old)
 {
-	const struct sock *sk = (void *)ctx[0];
-	int old = ctx[1], new = ctx[2], odd = epoch & 1;
-	__u64 id = (__u64)sk, now;
+	__u64 now = bpf_ktime_get_ns();
 	struct conn_value *v;
 	struct birth *b;
 	__u8 role;
 
-	if (!is_tcp(sk))
-		return 0;
-	if (new != TCP_SYN_SENT &&new != TCP_SYN_RECV &&new != TCP_ESTABLISHED &&new != TCP_CLOSE)
-		return 0;
-	now = bpf_ktime_get_ns();
-	add(&runs[CONNECTIONS], 1);
-	if (new == TCP_SYN_SENT || (new == TCP_SYN_RECV &&old != TCP_SYN_SENT)) {
-		born(sk, id, new == TCP_SYN_SENT ? ROLE_CONNECT : ROLE_ACCEPT, now);
-		return 0;
+	if (old == TCP_SYN_SENT)
+		b = bpf_map_lookup_elem(&births, &id);
+	else
+		b = accepted_at(id, now);
+	if (b)
+		role = b->role;
+	else
+		role = old == TCP_SYN_SENT ? ROLE_CONNECT : ROLE_ACCEPT;
+	v = connection(sk, role, epoch & 1);
+	if (!v)
+		return;
+	add(&v->opened, 1);
+	if (!b)
+		return;
+	if (role == ROLE_CONNECT) {
+		add(&v->handshake, now - b->syn);
+		keep_max(&v->handshake_max, now - b->syn);
 	}
-	if (new == TCP_SYN_RECV)
-		return 0; /* simultaneous open: still the connect that it was */
+	name_caller(v, b);
+	b->established = now;
+}
+
+static __always_inline void count_bytes(struct conn_value *v, struct sock *sk)
+{
+	const struct tcp_sock *any = (void *)sk;
+	struct tcp_sock *tp;
+
+	if (!has_turns) { /* nor, maybe, the helper */
+		add(&v->bytes_in, BPF_CORE_READ(any, bytes_received));
+		add(&v->bytes_out, BPF_CORE_READ(any, bytes_sent) - BPF_CORE_READ(any, bytes_retrans));
+		return;
+	}
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return; /* it is one: see is_tcp */
+	if (tp->bytes_received)
+		add(&v->bytes_in, tp->bytes_received);
+	if (tp->bytes_sent)
+		add(&v->bytes_out, tp->bytes_sent - tp->bytes_retrans);
+}
+
+static __always_inline void count_closed(struct sock *sk, __u64 id, int old)
+{
+	struct conn_value *v;
+	struct birth *b;
+	__u8 role;
+	__u64 age;
 
 	b = bpf_map_lookup_elem(&births, &id);
 	role = b ? b->role : ROLE_UNKNOWN;
-	if (new == TCP_ESTABLISHED) {
-		if (old != TCP_SYN_SENT && old != TCP_SYN_RECV)
-			return 0;
-		if (!b)
-			role = old == TCP_SYN_SENT ? ROLE_CONNECT : ROLE_ACCEPT;
-		v = connection(sk, role, odd);
-		if (!v)
-			return 0;
-		add(&v->opened, 1);
-		if (b && role == ROLE_CONNECT) {
-			add(&v->handshake, now - b->syn);
-			keep_max(&v->handshake_max, now - b->syn);
-		}
-		name_caller(v, b);
-		if (b)
-			b->established = now;
-		return 0;
-	}
-
-	/* CLOSE */
-	forget_writes(sk);
-	if (old == TCP_LISTEN || old == TCP_CLOSE)
-		goto gone;
 	if (!b && old == TCP_SYN_SENT)
 		role = ROLE_CONNECT;
 	if (!b && old == TCP_SYN_RECV)
 		role = ROLE_ACCEPT;
-	v = connection(sk, role, odd);
+	v = connection(sk, role, epoch & 1);
 	if (!v)
-		goto gone;
+		return;
 	name_caller(v, b);
 	if (old == TCP_SYN_SENT || old == TCP_SYN_RECV) {
 		add(&v->failed, 1);
-		goto gone;
+		return;
 	}
-	const struct tcp_sock *tp = (void *)sk;
-
 	add(&v->closed, 1);
-	add(&v->bytes_in, BPF_CORE_READ(tp, bytes_received));
-	add(&v->bytes_out, BPF_CORE_READ(tp, bytes_sent) - BPF_CORE_READ(tp, bytes_retrans));
+	count_bytes(v, sk);
 	if (b && b->established) {
-		add(&v->lifetime, now - b->established);
-		if (now - b->established < 1000000000ULL)
+		age = bpf_ktime_get_ns() - b->established;
+		if (age < 1000000000ULL)
 			add(&v->brief, 1);
 	} else {
 		/* Older than we are: at least as long as we have looked. */
-		add(&v->lifetime, now - started);
+		age = bpf_ktime_get_ns() - started;
 	}
-gone:
-	bpf_map_delete_elem(&births, &id);
-	return 0;
+	add(&v->lifetime, age);
+}
+
+static __always_inline void count_state(struct sock *sk, int old, int new)
+{
+	__u64 id = (__u64)sk;
+
+	switch (new) {
+	case TCP_SYN_SENT:
+		born(id, bpf_ktime_get_ns());
+		return;
+	case TCP_ESTABLISHED:
+		if (old != TCP_SYN_SENT && old != TCP_SYN_RECV)
+			return;
+		count_opened(sk, id, old);
+		return;
+	case TCP_CLOSE:
+		forget_writes(sk);
+		if (old != TCP_LISTEN && old != TCP_CLOSE)
+			count_closed(sk, id, old);
+		bpf_map_delete_elem(&births, &id);
+		return;
+	}
 }

@@ -44,7 +44,7 @@ func (r *running) coverage() []recording.Coverage {
 // kernelTables is the measure of each table of the kernel side, as enum table.
 var kernelTables = map[string]int{
 	"sockets.connections": 0, "sockets.resets": 1, "sockets.retransmits": 2, "sockets.signals": 3, "sockets.holds": 4,
-	"sockets.turns": 5, "sockets.errors": 6,
+	"sockets.turns": 5, "sockets.errors": 6, "sockets.queries": 7,
 }
 
 func (r *running) fill(c *recording.Coverage) {

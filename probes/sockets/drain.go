@@ -46,6 +46,8 @@ func (r *running) drain(suffix string, epoch uint32) {
 	r.drainErrors(suffix)
 	r.traceExits()
 	r.ledger.charge("sockets.errors")
+	r.drainQueries(suffix)
+	r.ledger.charge("sockets.queries")
 	r.ledger.full = r.kernel.lost()
 }
 

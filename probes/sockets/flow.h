@@ -28,6 +28,34 @@ static __always_inline void flow_of_full_sock(struct flow *f, const struct sock 
 	f->lport = bpf_ntohs(BPF_CORE_READ((const struct inet_sock *)sk, inet_sport));
 }
 
+/* The same of a socket that a tracepoint hands over with its type (tp_btf): its fields
+ * are then plain loads, where each call of bpf_probe_read_kernel costs as much as the
+ * rest of a row. Without lport. */
+static __always_inline void flow_of_typed_sock(struct flow *f, struct sock *sk)
+{
+	f->netns = sk->__sk_common.skc_net.net->ns.inum;
+	f->rport = bpf_ntohs(sk->__sk_common.skc_dport);
+	if (sk->__sk_common.skc_family == AF_INET6) {
+		f->family = 6;
+		BPF_CORE_READ_INTO(&f->laddr, sk, __sk_common.skc_v6_rcv_saddr);
+		BPF_CORE_READ_INTO(&f->raddr, sk, __sk_common.skc_v6_daddr);
+	} else {
+		f->family = 4;
+		*(__u32 *)f->laddr = sk->__sk_common.skc_rcv_saddr;
+		*(__u32 *)f->raddr = sk->__sk_common.skc_daddr;
+	}
+}
+
+/* The local port, also of a socket in CLOSE, which has given skc_num back (see
+ * flow_of_full_sock). */
+static __always_inline __u16 local_port(struct sock *sk)
+{
+	__u16 num = sk->__sk_common.skc_num;
+
+	/* It lies beyond struct sock: no plain load. */
+	return num ? num : bpf_ntohs(BPF_CORE_READ((const struct inet_sock *)sk, inet_sport));
+}
+
 /* A packet that came in: its destination is our end. False: no IP header. */
 static __always_inline bool flow_of_packet(struct flow *f, const struct sk_buff *skb)
 {
@@ -69,10 +97,9 @@ static __always_inline __u64 inode_of(const struct sock *sk)
 	return s ? BPF_CORE_READ(s, vfs_inode.i_ino) : 0;
 }
 
-/* Full sockets only: request and time-wait sockets end before these fields. */
 static __always_inline bool is_tcp(const struct sock *sk)
 {
-	__u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	__u16 family = sk->__sk_common.skc_family;
 
-	return (family == AF_INET || family == AF_INET6) && BPF_CORE_READ(sk, sk_protocol) == IPPROTO_TCP;
+	return (family == AF_INET || family == AF_INET6) && sk->sk_protocol == IPPROTO_TCP;
 }

@@ -34,23 +34,24 @@ static __always_inline void release(__u64 id)
 		__sync_fetch_and_add(&holding, -1);
 }
 
-static __always_inline struct hold_key hold_key(const struct sock *sk)
+static __always_inline struct hold_key hold_key(struct sock *sk)
 {
 	struct hold_key key = {.sk = (__u64)sk};
 
-	key.lport = bpf_ntohs(BPF_CORE_READ((const struct inet_sock *)sk, inet_sport));
-	key.rport = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	key.lport = local_port(sk);
+	key.rport = bpf_ntohs(sk->__sk_common.skc_dport);
 	return key;
 }
 
-static __always_inline struct hold *hold_of(const struct sock *sk)
+static __always_inline struct hold *hold_of(struct sock *sk)
 {
 	static const struct hold zero;
 	struct hold_key key = hold_key(sk);
 	struct hold *h = row(&holds_a, &holds_b, epoch & 1, &key, &zero, &lost[HOLDS]);
 
 	if (h && !h->flow.family) {
-		flow_of_full_sock(&h->flow, sk);
+		flow_of_typed_sock(&h->flow, sk);
+		h->flow.lport = local_port(sk);
 		h->inode = inode_of(sk);
 		h->cookie = BPF_CORE_READ(sk, __sk_common.skc_cookie.counter);
 	}
@@ -58,13 +59,14 @@ static __always_inline struct hold *hold_of(const struct sock *sk)
 }
 
 /* A socket that closes leaves the count of its writes with its holds. */
-static __always_inline void forget_writes(const struct sock *sk)
+static __always_inline void forget_writes(struct sock *sk)
 {
 	__u64 id = (__u64)sk;
 	struct writes *w = bpf_map_lookup_elem(&writers, &id);
 	struct hold *h;
 
-	release(id);
+	if (holding)
+		release(id);
 	if (!w)
 		return;
 	if (w->at == epoch) {
@@ -101,7 +103,6 @@ static __always_inline void hold_write(struct sock *sk, struct tcp_sock *tp)
 	h = hold_of(sk);
 	if (!h)
 		return;
-	add(&runs[HOLDS], 1);
 	add(&h->held, 1);
 	p = bpf_map_lookup_elem(&pendings, &id);
 	if (p && p->seq == snd_nxt) {

@@ -14,21 +14,20 @@ type hook struct {
 	program    string
 	tracepoint string // "" for the iterator over sockets that have a turn
 	measure    string
-	also       string // another measure that the program takes
-	onDemand   bool   // loaded, and attached only when there is a reason
-	since      string // the first kernel that has the tracepoint
+	also       []string // other measures that the program takes
+	onDemand   bool     // loaded, and attached only when there is a reason
+	since      string   // the first kernel that has the tracepoint
 }
 
 var hooks = []hook{
-	{program: kernelProgSetState, tracepoint: "inet_sock_set_state", measure: "sockets.connections", since: "4.16"},
+	{program: kernelProgSetState, tracepoint: "inet_sock_set_state", measure: "sockets.connections", also: []string{"sockets.turns"}, since: "4.16"},
 	{program: kernelProgReceiveReset, tracepoint: "tcp_receive_reset", measure: "sockets.resets", since: "4.15"},
 	{program: kernelProgSendReset, tracepoint: "tcp_send_reset", measure: "sockets.resets", since: "4.15"},
 	{program: kernelProgRetransmit, tracepoint: "tcp_retransmit_skb", measure: "sockets.retransmits", since: "4.15"},
 	{program: kernelProgSignal, tracepoint: "signal_generate", measure: "sockets.signals", since: "3.4"},
-	{program: kernelProgSent, tracepoint: "sock_send_length", measure: "sockets.holds", also: "sockets.turns", since: "6.3"},
-	{program: kernelProgReceived, tracepoint: "tcp_probe", measure: "sockets.holds", also: "sockets.turns", since: "4.16"},
-	{program: kernelProgTurnRead, tracepoint: "sock_recv_length", measure: "sockets.turns", since: "6.3"},
-	{program: kernelProgTurnClosing, tracepoint: "inet_sock_set_state", measure: "sockets.turns", since: "4.16"},
+	{program: kernelProgSent, tracepoint: "sock_send_length", measure: "sockets.holds", also: []string{"sockets.turns", "sockets.queries"}, since: "6.3"},
+	{program: kernelProgReceived, tracepoint: "tcp_probe", measure: "sockets.holds", also: []string{"sockets.turns"}, since: "4.16"},
+	{program: kernelProgTurnRead, tracepoint: "sock_recv_length", measure: "sockets.turns", also: []string{"sockets.queries"}, since: "6.3"},
 	{program: kernelProgTurnSweep, measure: "sockets.turns"},
 	{program: kernelProgErrorReport, tracepoint: "inet_sk_error_report", measure: "sockets.errors", since: "5.15"},
 	{program: kernelProgExitCall, tracepoint: "sys_exit", measure: "sockets.errors", since: "4.17", onDemand: true},
@@ -44,8 +43,8 @@ func missing(types *btf.Spec, hooks []hook) map[string]*kernel.Lack {
 				Cure: fmt.Sprintf("use a kernel from %s on", h.since),
 			}
 			lacks[h.measure] = l
-			if h.also != "" {
-				lacks[h.also] = l
+			for _, m := range h.also {
+				lacks[m] = l
 			}
 		}
 	}
@@ -62,10 +61,10 @@ var callerReasons = map[string]bool{
 }
 
 // configure fits the programs to the arguments that this kernel's tracepoints
-// have, and returns the names of the reset reasons, nil before Linux 6.10.
-func configure(spec *ebpf.CollectionSpec, types *btf.Spec, started uint64) (map[uint64]string, error) {
+// have, and to whether turns can be measured on it, and returns the names of the reset reasons, nil before Linux 6.10.
+func configure(spec *ebpf.CollectionSpec, types *btf.Spec, started uint64, turns bool) (map[uint64]string, error) {
 	var reasons map[uint64]string
-	set := map[string]any{"started": started}
+	set := map[string]any{"started": started, "has_turns": turns}
 	if args, err := kernel.TracepointArgs(types, "tcp_send_reset"); err == nil && len(args) > 2 {
 		set["reset_has_reason"] = true
 		if reasons, err = kernel.Enum(types, "sk_rst_reason"); err == nil {

@@ -46,10 +46,14 @@ func loadInKernel(env *probe.Env) (*inKernel, error) {
 	return load(spec, types)
 }
 
+func relocatedBy(types *btf.Spec) ebpf.CollectionOptions {
+	return ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{KernelTypes: types}}
+}
+
 func load(spec *ebpf.CollectionSpec, types *btf.Spec) (*inKernel, error) {
 	k := &inKernel{lacks: missing(types, hooks), links: map[string][]link.Link{}}
 	var err error
-	if k.reasons, err = configure(spec, types, nanotime()); err != nil {
+	if k.reasons, err = configure(spec, types, nanotime(), k.lacks["sockets.turns"] == nil); err != nil {
 		return nil, err
 	}
 	for _, h := range hooks {
@@ -57,7 +61,7 @@ func load(spec *ebpf.CollectionSpec, types *btf.Spec) (*inKernel, error) {
 			delete(spec.Programs, h.program)
 		}
 	}
-	if k.maps, err = ebpf.NewCollection(spec); err != nil {
+	if k.maps, err = ebpf.NewCollectionWithOptions(spec, relocatedBy(types)); err != nil {
 		// Then each program alone: one that this kernel refuses costs its own
 		// measure and no other.
 		if err := k.loadOneByOne(spec); err != nil {
@@ -153,10 +157,7 @@ func (k *inKernel) refuse(h hook, err error) {
 	if h.tracepoint == "" {
 		what = "iterating over sockets"
 	}
-	for _, m := range []string{h.measure, h.also} {
-		if m == "" {
-			continue
-		}
+	for _, m := range append([]string{h.measure}, h.also...) {
 		k.lacks[m] = kernel.Explain(what, err)
 		for _, l := range k.links[m] {
 			l.Close()
@@ -205,7 +206,7 @@ func (k *inKernel) cleared(counter string, epoch uint32) error {
 }
 
 // lost are the events that found their table full, since the start, by table.
-func (k *inKernel) lost() (n [7]uint64) {
+func (k *inKernel) lost() (n [8]uint64) {
 	_ = k.maps.Variables["lost"].Get(&n) // of a mapped array: can't fail after load
 	return n
 }

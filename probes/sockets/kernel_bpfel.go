@@ -13,6 +13,13 @@ import (
 	"github.com/cilium/ebpf"
 )
 
+type kernelAsked struct {
+	_     structs.HostLayout
+	Begin uint64
+	Sk    uint64
+	Key   kernelQueryKey
+}
+
 type kernelBirth struct {
 	_           structs.HostLayout
 	Syn         uint64
@@ -118,6 +125,32 @@ type kernelPending struct {
 	Seq    uint32
 }
 
+type kernelQuery struct {
+	_      structs.HostLayout
+	Begin  uint64
+	Thread uint64
+	Open   uint64
+}
+
+type kernelQueryKey struct {
+	_    structs.HostLayout
+	Flow kernelFlow
+	Pid  uint32
+}
+
+type kernelQueryValue struct {
+	_        structs.HostLayout
+	Asked    uint64
+	Answered uint64
+	Sum      uint64
+	Max      uint64
+	GaveUp   uint64
+	GaveSum  uint64
+	GaveMin  uint64
+	GaveMax  uint64
+	Comm     [16]uint8
+}
+
 type kernelResetKey struct {
 	_      structs.HostLayout
 	Flow   kernelFlow
@@ -202,6 +235,7 @@ type kernelWrites struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
+	kernelMapAsking           = "asking"
 	kernelMapBirths           = "births"
 	kernelMapConnectionsA     = "connections_a"
 	kernelMapConnectionsB     = "connections_b"
@@ -211,12 +245,15 @@ const (
 	kernelMapHoldsA           = "holds_a"
 	kernelMapHoldsB           = "holds_b"
 	kernelMapPendings         = "pendings"
+	kernelMapQueriesA         = "queries_a"
+	kernelMapQueriesB         = "queries_b"
 	kernelMapResetsA          = "resets_a"
 	kernelMapResetsB          = "resets_b"
 	kernelMapRetransmitsA     = "retransmits_a"
 	kernelMapRetransmitsB     = "retransmits_b"
 	kernelMapSignalsA         = "signals_a"
 	kernelMapSignalsB         = "signals_b"
+	kernelMapSocketQueries    = "socket_queries"
 	kernelMapSocketTurns      = "socket_turns"
 	kernelMapTurnsA           = "turns_a"
 	kernelMapTurnsB           = "turns_b"
@@ -230,17 +267,16 @@ const (
 	kernelProgSent            = "sent"
 	kernelProgSetState        = "set_state"
 	kernelProgSignal          = "signal"
-	kernelProgTurnClosing     = "turn_closing"
 	kernelProgTurnRead        = "turn_read"
 	kernelProgTurnSweep       = "turn_sweep"
 	kernelVarConnRows         = "conn_rows"
 	kernelVarEpoch            = "epoch"
+	kernelVarHasTurns         = "has_turns"
 	kernelVarHolding          = "holding"
 	kernelVarLost             = "lost"
 	kernelVarReasonsOfCaller  = "reasons_of_caller"
 	kernelVarResetHasReason   = "reset_has_reason"
 	kernelVarRetransmitHasErr = "retransmit_has_err"
-	kernelVarRuns             = "runs"
 	kernelVarStarted          = "started"
 	kernelVarTurnRows         = "turn_rows"
 	kernelVarTurnSocks        = "turn_socks"
@@ -297,7 +333,6 @@ type kernelProgramSpecs struct {
 	Sent         *ebpf.ProgramSpec `ebpf:"sent"`
 	SetState     *ebpf.ProgramSpec `ebpf:"set_state"`
 	Signal       *ebpf.ProgramSpec `ebpf:"signal"`
-	TurnClosing  *ebpf.ProgramSpec `ebpf:"turn_closing"`
 	TurnRead     *ebpf.ProgramSpec `ebpf:"turn_read"`
 	TurnSweep    *ebpf.ProgramSpec `ebpf:"turn_sweep"`
 }
@@ -306,25 +341,29 @@ type kernelProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelMapSpecs struct {
-	Births       *ebpf.MapSpec `ebpf:"births"`
-	ConnectionsA *ebpf.MapSpec `ebpf:"connections_a"`
-	ConnectionsB *ebpf.MapSpec `ebpf:"connections_b"`
-	ErrorsA      *ebpf.MapSpec `ebpf:"errors_a"`
-	ErrorsB      *ebpf.MapSpec `ebpf:"errors_b"`
-	Failing      *ebpf.MapSpec `ebpf:"failing"`
-	HoldsA       *ebpf.MapSpec `ebpf:"holds_a"`
-	HoldsB       *ebpf.MapSpec `ebpf:"holds_b"`
-	Pendings     *ebpf.MapSpec `ebpf:"pendings"`
-	ResetsA      *ebpf.MapSpec `ebpf:"resets_a"`
-	ResetsB      *ebpf.MapSpec `ebpf:"resets_b"`
-	RetransmitsA *ebpf.MapSpec `ebpf:"retransmits_a"`
-	RetransmitsB *ebpf.MapSpec `ebpf:"retransmits_b"`
-	SignalsA     *ebpf.MapSpec `ebpf:"signals_a"`
-	SignalsB     *ebpf.MapSpec `ebpf:"signals_b"`
-	SocketTurns  *ebpf.MapSpec `ebpf:"socket_turns"`
-	TurnsA       *ebpf.MapSpec `ebpf:"turns_a"`
-	TurnsB       *ebpf.MapSpec `ebpf:"turns_b"`
-	Writers      *ebpf.MapSpec `ebpf:"writers"`
+	Asking        *ebpf.MapSpec `ebpf:"asking"`
+	Births        *ebpf.MapSpec `ebpf:"births"`
+	ConnectionsA  *ebpf.MapSpec `ebpf:"connections_a"`
+	ConnectionsB  *ebpf.MapSpec `ebpf:"connections_b"`
+	ErrorsA       *ebpf.MapSpec `ebpf:"errors_a"`
+	ErrorsB       *ebpf.MapSpec `ebpf:"errors_b"`
+	Failing       *ebpf.MapSpec `ebpf:"failing"`
+	HoldsA        *ebpf.MapSpec `ebpf:"holds_a"`
+	HoldsB        *ebpf.MapSpec `ebpf:"holds_b"`
+	Pendings      *ebpf.MapSpec `ebpf:"pendings"`
+	QueriesA      *ebpf.MapSpec `ebpf:"queries_a"`
+	QueriesB      *ebpf.MapSpec `ebpf:"queries_b"`
+	ResetsA       *ebpf.MapSpec `ebpf:"resets_a"`
+	ResetsB       *ebpf.MapSpec `ebpf:"resets_b"`
+	RetransmitsA  *ebpf.MapSpec `ebpf:"retransmits_a"`
+	RetransmitsB  *ebpf.MapSpec `ebpf:"retransmits_b"`
+	SignalsA      *ebpf.MapSpec `ebpf:"signals_a"`
+	SignalsB      *ebpf.MapSpec `ebpf:"signals_b"`
+	SocketQueries *ebpf.MapSpec `ebpf:"socket_queries"`
+	SocketTurns   *ebpf.MapSpec `ebpf:"socket_turns"`
+	TurnsA        *ebpf.MapSpec `ebpf:"turns_a"`
+	TurnsB        *ebpf.MapSpec `ebpf:"turns_b"`
+	Writers       *ebpf.MapSpec `ebpf:"writers"`
 }
 
 // kernelVariableSpecs contains global variables before they are loaded into the kernel.
@@ -333,12 +372,12 @@ type kernelMapSpecs struct {
 type kernelVariableSpecs struct {
 	ConnRows         *ebpf.VariableSpec `ebpf:"conn_rows"`
 	Epoch            *ebpf.VariableSpec `ebpf:"epoch"`
+	HasTurns         *ebpf.VariableSpec `ebpf:"has_turns"`
 	Holding          *ebpf.VariableSpec `ebpf:"holding"`
 	Lost             *ebpf.VariableSpec `ebpf:"lost"`
 	ReasonsOfCaller  *ebpf.VariableSpec `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.VariableSpec `ebpf:"reset_has_reason"`
 	RetransmitHasErr *ebpf.VariableSpec `ebpf:"retransmit_has_err"`
-	Runs             *ebpf.VariableSpec `ebpf:"runs"`
 	Started          *ebpf.VariableSpec `ebpf:"started"`
 	TurnRows         *ebpf.VariableSpec `ebpf:"turn_rows"`
 	TurnSocks        *ebpf.VariableSpec `ebpf:"turn_socks"`
@@ -364,29 +403,34 @@ func (o *kernelObjects) Close() error {
 //
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelMaps struct {
-	Births       *ebpf.Map `ebpf:"births"`
-	ConnectionsA *ebpf.Map `ebpf:"connections_a"`
-	ConnectionsB *ebpf.Map `ebpf:"connections_b"`
-	ErrorsA      *ebpf.Map `ebpf:"errors_a"`
-	ErrorsB      *ebpf.Map `ebpf:"errors_b"`
-	Failing      *ebpf.Map `ebpf:"failing"`
-	HoldsA       *ebpf.Map `ebpf:"holds_a"`
-	HoldsB       *ebpf.Map `ebpf:"holds_b"`
-	Pendings     *ebpf.Map `ebpf:"pendings"`
-	ResetsA      *ebpf.Map `ebpf:"resets_a"`
-	ResetsB      *ebpf.Map `ebpf:"resets_b"`
-	RetransmitsA *ebpf.Map `ebpf:"retransmits_a"`
-	RetransmitsB *ebpf.Map `ebpf:"retransmits_b"`
-	SignalsA     *ebpf.Map `ebpf:"signals_a"`
-	SignalsB     *ebpf.Map `ebpf:"signals_b"`
-	SocketTurns  *ebpf.Map `ebpf:"socket_turns"`
-	TurnsA       *ebpf.Map `ebpf:"turns_a"`
-	TurnsB       *ebpf.Map `ebpf:"turns_b"`
-	Writers      *ebpf.Map `ebpf:"writers"`
+	Asking        *ebpf.Map `ebpf:"asking"`
+	Births        *ebpf.Map `ebpf:"births"`
+	ConnectionsA  *ebpf.Map `ebpf:"connections_a"`
+	ConnectionsB  *ebpf.Map `ebpf:"connections_b"`
+	ErrorsA       *ebpf.Map `ebpf:"errors_a"`
+	ErrorsB       *ebpf.Map `ebpf:"errors_b"`
+	Failing       *ebpf.Map `ebpf:"failing"`
+	HoldsA        *ebpf.Map `ebpf:"holds_a"`
+	HoldsB        *ebpf.Map `ebpf:"holds_b"`
+	Pendings      *ebpf.Map `ebpf:"pendings"`
+	QueriesA      *ebpf.Map `ebpf:"queries_a"`
+	QueriesB      *ebpf.Map `ebpf:"queries_b"`
+	ResetsA       *ebpf.Map `ebpf:"resets_a"`
+	ResetsB       *ebpf.Map `ebpf:"resets_b"`
+	RetransmitsA  *ebpf.Map `ebpf:"retransmits_a"`
+	RetransmitsB  *ebpf.Map `ebpf:"retransmits_b"`
+	SignalsA      *ebpf.Map `ebpf:"signals_a"`
+	SignalsB      *ebpf.Map `ebpf:"signals_b"`
+	SocketQueries *ebpf.Map `ebpf:"socket_queries"`
+	SocketTurns   *ebpf.Map `ebpf:"socket_turns"`
+	TurnsA        *ebpf.Map `ebpf:"turns_a"`
+	TurnsB        *ebpf.Map `ebpf:"turns_b"`
+	Writers       *ebpf.Map `ebpf:"writers"`
 }
 
 func (m *kernelMaps) Close() error {
 	return _KernelClose(
+		m.Asking,
 		m.Births,
 		m.ConnectionsA,
 		m.ConnectionsB,
@@ -396,12 +440,15 @@ func (m *kernelMaps) Close() error {
 		m.HoldsA,
 		m.HoldsB,
 		m.Pendings,
+		m.QueriesA,
+		m.QueriesB,
 		m.ResetsA,
 		m.ResetsB,
 		m.RetransmitsA,
 		m.RetransmitsB,
 		m.SignalsA,
 		m.SignalsB,
+		m.SocketQueries,
 		m.SocketTurns,
 		m.TurnsA,
 		m.TurnsB,
@@ -415,12 +462,12 @@ func (m *kernelMaps) Close() error {
 type kernelVariables struct {
 	ConnRows         *ebpf.Variable `ebpf:"conn_rows"`
 	Epoch            *ebpf.Variable `ebpf:"epoch"`
+	HasTurns         *ebpf.Variable `ebpf:"has_turns"`
 	Holding          *ebpf.Variable `ebpf:"holding"`
 	Lost             *ebpf.Variable `ebpf:"lost"`
 	ReasonsOfCaller  *ebpf.Variable `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.Variable `ebpf:"reset_has_reason"`
 	RetransmitHasErr *ebpf.Variable `ebpf:"retransmit_has_err"`
-	Runs             *ebpf.Variable `ebpf:"runs"`
 	Started          *ebpf.Variable `ebpf:"started"`
 	TurnRows         *ebpf.Variable `ebpf:"turn_rows"`
 	TurnSocks        *ebpf.Variable `ebpf:"turn_socks"`
@@ -439,7 +486,6 @@ type kernelPrograms struct {
 	Sent         *ebpf.Program `ebpf:"sent"`
 	SetState     *ebpf.Program `ebpf:"set_state"`
 	Signal       *ebpf.Program `ebpf:"signal"`
-	TurnClosing  *ebpf.Program `ebpf:"turn_closing"`
 	TurnRead     *ebpf.Program `ebpf:"turn_read"`
 	TurnSweep    *ebpf.Program `ebpf:"turn_sweep"`
 }
@@ -455,7 +501,6 @@ func (p *kernelPrograms) Close() error {
 		p.Sent,
 		p.SetState,
 		p.Signal,
-		p.TurnClosing,
 		p.TurnRead,
 		p.TurnSweep,
 	)

@@ -42,7 +42,6 @@ int receive_reset(__u64 *ctx)
 	struct reset_key key = {};
 	struct count *c;
 
-	add(&runs[RESETS], 1);
 	flow_of_sock(&key.flow, sk);
 	key.state = BPF_CORE_READ(sk, __sk_common.skc_state);
 	c = row(&resets_a, &resets_b, epoch & 1, &key, &zero, &lost[RESETS]);
@@ -64,7 +63,6 @@ int send_reset(__u64 *ctx)
 	struct count *c;
 	bool full = false;
 
-	add(&runs[RESETS], 1);
 	if (reset_has_reason)
 		key.reason = (__u32)ctx[2];
 	if (sk) {
@@ -104,7 +102,6 @@ int retransmit(__u64 *ctx)
 
 	if (retransmit_has_err && (int)ctx[2] != 0)
 		return 0; /* it did not leave */
-	add(&runs[RETRANSMITS], 1);
 	flow_of_sock(&key.flow, sk);
 	key.state = BPF_CORE_READ(sk, __sk_common.skc_state);
 	c = row(&retransmits_a, &retransmits_b, epoch & 1, &key, &zero, &lost[RETRANSMITS]);

@@ -18,7 +18,6 @@ int signal(__u64 *ctx)
 
 	if (sig < 0 || sig > 63 || !((SIGNALS_WANTED >> sig) & 1))
 		return 0;
-	add(&runs[SIGNALS], 1);
 	key.sig = sig;
 	key.pid = BPF_CORE_READ(task, tgid);
 	key.from = bpf_get_current_pid_tgid() >> 32;

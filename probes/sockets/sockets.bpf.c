@@ -6,7 +6,8 @@
 /*
  * What happens to sockets between two dumps of them, counted in the kernel:
  * connections opened, failed and closed, resets, retransmits, signals, the small
- * writes that Nagle's algorithm holds back, request/response turns, and errors.
+ * writes that Nagle's algorithm holds back, request/response turns, queries to name
+ * servers, and errors.
  *
  * Every table exists twice. Programs write to the one that the lowest bit of
  * `epoch` names; once a second user space adds one to epoch, waits for a grace
@@ -22,6 +23,10 @@
 
 char __license[] SEC("license") = "Dual BSD/GPL";
 
+/* Turns need what kernels before 6.3 have not: what is under it is then dead to the
+ * verifier. */
+const volatile bool has_turns = false;
+
 #include "tables.h"
 #include "flow.h"
 #include "holds.h"
@@ -29,6 +34,7 @@ char __license[] SEC("license") = "Dual BSD/GPL";
 #include "resets.h"
 #include "signals.h"
 #include "errors.h"
+#include "queries.h"
 #include "turns.h"
 
 /* Two programs on one tracepoint cost more than one that does both: the kernel
@@ -40,13 +46,32 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 
 	if (is_error(ret))
 		return socket_error(sk, -ret, CALL_SEND);
-	if (ret <= 0 || sk->sk_protocol != IPPROTO_TCP)
+	if (ret <= 0)
 		return 0;
+	if (sk->sk_protocol != IPPROTO_TCP) {
+		if (asks_names(sk)) {
+			name_asked(sk);
+			note_query(sk);
+		}
+		return 0;
+	}
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0; /* not AF_INET or AF_INET6 */
 	hold_write(sk, tp);
 	turn_sent(sk, tp, ret);
+	return 0;
+}
+
+SEC("tp_btf/inet_sock_set_state")
+int BPF_PROG(set_state, struct sock *sk, int old, int new)
+{
+	/* Of the ten changes of a connection's two ends half are of no interest. */
+	if (new == TCP_SYN_RECV || new == TCP_FIN_WAIT2 || new == TCP_CLOSE_WAIT || !is_tcp(sk))
+		return 0;
+	count_state(sk, old, new);
+	if (has_turns)
+		turn_closing(sk, new);
 	return 0;
 }
 

@@ -52,6 +52,8 @@ type running struct {
 	skipped  uint64        // rows of wanted sockets that the allowance did not allow
 	closed   uint64        // socket-closed events left out
 	exits    exits
+	// resolvers are the processes whose resolv.conf was read.
+	resolvers map[int]bool
 
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -59,16 +61,17 @@ type running struct {
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	r := &running{
-		env:    env,
-		survey: newSurvey(env),
-		book:   newBook(owner.New(env.Proc)),
-		ledger: newLedger(env),
-		first:  firsts{notice: env.Notice, told: map[string]bool{}},
-		socks:  map[uint64]*history{},
-		held:   map[uint64]bool{},
-		way:    newOnWay(),
-		allow:  newAllowance(),
-		done:   make(chan struct{}),
+		env:       env,
+		survey:    newSurvey(env),
+		book:      newBook(owner.New(env.Proc)),
+		ledger:    newLedger(env),
+		first:     firsts{notice: env.Notice, told: map[string]bool{}},
+		socks:     map[uint64]*history{},
+		held:      map[uint64]bool{},
+		way:       newOnWay(),
+		resolvers: map[int]bool{},
+		allow:     newAllowance(),
+		done:      make(chan struct{}),
 	}
 	k, err := loadInKernel(env)
 	if err != nil {

@@ -190,7 +190,39 @@ struct error_value {
 	__u8 comm[16];
 };
 
-enum table { CONNECTIONS, RESETS, RETRANSMITS, SIGNALS, HOLDS, TURNS, ERRORS, TABLES };
+/* Queries of one process to one name server in one second; times in ns. */
+struct query_key {
+	struct flow flow; /* without lport */
+	__u32 pid;
+};
+
+struct query_value {
+	__u64 asked;
+	__u64 answered;
+	__u64 sum; /* of the answered */
+	__u64 max;
+	__u64 gave_up; /* the same thread asked again, with no answer */
+	__u64 gave_sum;
+	__u64 gave_min;
+	__u64 gave_max;
+	__u8 comm[16];
+};
+
+/* What a socket has asked and has no answer to. */
+struct query {
+	__u64 begin;  /* of the first of them */
+	__u64 thread; /* who asked */
+	__u64 open;
+};
+
+/* What a thread asked last and has no answer to. */
+struct asked {
+	__u64 begin;
+	__u64 sk; /* only compared */
+	struct query_key key;
+};
+
+enum table { CONNECTIONS, RESETS, RETRANSMITS, SIGNALS, HOLDS, TURNS, ERRORS, QUERIES, TABLES };
 
 const volatile __u64 started; /* when user space loaded us, ns */
 __u32 epoch;
@@ -199,7 +231,6 @@ __u32 turn_rows[2]; /* rows in turns_a and _b, about */
 __u32 holding;	    /* rows in pendings */
 __u32 turn_socks;   /* sockets with a struct turn, about */
 __u64 lost[TABLES]; /* events that found their table full */
-__u64 runs[TABLES]; /* events seen */
 
 #define HASH(name, k, v, n)                                                                                  \
 	struct {                                                                                             \
@@ -223,6 +254,8 @@ HASH(turns_a, struct turn_key, struct turn_value, ROWS);
 HASH(turns_b, struct turn_key, struct turn_value, ROWS);
 HASH(errors_a, struct error_key, struct error_value, ROWS);
 HASH(errors_b, struct error_key, struct error_value, ROWS);
+HASH(queries_a, struct query_key, struct query_value, 2048);
+HASH(queries_b, struct query_key, struct query_value, 2048);
 /* Processes whose failing calls are looked at, see exit_call. */
 HASH(failing, __u32, __u8, 64);
 HASH(births, __u64, struct birth, SOCKETS);
@@ -234,6 +267,21 @@ struct {
 	__type(key, __u64);
 	__type(value, struct writes);
 } writers SEC(".maps");
+
+/* By thread: whoever ends without its answer is pushed out by others. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u64);
+	__type(value, struct asked);
+} asking SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct query);
+} socket_queries SEC(".maps");
 
 /* Lives and dies with its socket; no table to search. */
 struct {

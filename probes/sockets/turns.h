@@ -9,7 +9,6 @@
  * tcp_probe does; only the times are the tracepoints'.
  */
 
-#define MSEC 1000000ULL
 #define ANSWER_GAP (200 * MSEC)	  /* a silence this long ends an answer */
 #define STREAM_TIME (1000 * MSEC) /* what is sent without an answer, or as one, */
 #define STREAM_BYTES (256 << 10)  /* for longer or in greater amount is a stream */
@@ -165,12 +164,12 @@ static __always_inline struct turn *new_turn(struct sock *sk, __u8 role, __u32 w
 		return NULL;
 	}
 	__sync_fetch_and_add(&turn_socks, 1);
-	flow_of_full_sock(&t->key.flow, sk);
+	flow_of_typed_sock(&t->key.flow, sk);
 	t->key.role = t->role = role;
-	if (role == ROLE_CONNECT)
-		t->key.flow.lport = 0;
-	else
+	if (role == ROLE_ACCEPT) {
+		t->key.flow.lport = local_port(sk);
 		t->key.flow.rport = 0;
+	}
 	t->base = written;
 	return t;
 }
@@ -252,8 +251,13 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 
 	if (is_error(ret))
 		return socket_error(sk, -ret, CALL_RECV);
-	if (ret <= 0 || sk->sk_protocol != IPPROTO_TCP || flags & MSG_PEEK)
+	if (ret <= 0 || flags & MSG_PEEK)
 		return 0;
+	if (sk->sk_protocol != IPPROTO_TCP) {
+		if (asks_names(sk))
+			name_answered(sk);
+		return 0;
+	}
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
 	if (t && t->role == ROLE_ACCEPT) {
 		name_turn(t);
@@ -328,17 +332,16 @@ static __always_inline void turn_sent(struct sock *sk, struct tcp_sock *tp, int 
 	t->bytes = written - t->base;
 }
 
-SEC("tp_btf/inet_sock_set_state")
-int BPF_PROG(turn_closing, struct sock *sk, int old, int new)
+static __always_inline void turn_closing(struct sock *sk, int new)
 {
 	struct tcp_sock *tp;
 	struct turn *t;
 
 	if (new != TCP_FIN_WAIT1 &&new != TCP_LAST_ACK &&new != TCP_CLOSE)
-		return 0;
+		return;
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
 	if (!t)
-		return 0;
+		return;
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (tp && t->begin && t->role == ROLE_ACCEPT && tp->write_seq != t->base && t->last) {
 		served(t);
@@ -346,7 +349,6 @@ int BPF_PROG(turn_closing, struct sock *sk, int old, int new)
 	flush_turns(t);
 	if (new == TCP_CLOSE && turn_socks)
 		__sync_fetch_and_add(&turn_socks, -1);
-	return 0;
 }
 
 /* Once a second, over all sockets that had a turn: ends the answers that nothing

@@ -48,8 +48,13 @@ func load(proc, sys string, o options) (*loaded, error) {
 			return nil, fmt.Errorf("set %s in the BPF programs of system calls: %w", name, err)
 		}
 	}
+	types, err := kernel.Types()
+	if err != nil {
+		return nil, err
+	}
 	l := &loaded{}
-	if err := spec.LoadAndAssign(&l.objects, nil); err != nil {
+	opts := &ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{KernelTypes: types}}
+	if err := spec.LoadAndAssign(&l.objects, opts); err != nil {
 		return nil, kernel.Explain("loading the BPF programs of system calls", err)
 	}
 	return l, nil

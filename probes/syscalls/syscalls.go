@@ -81,6 +81,7 @@ func (r *running) loop(ctx context.Context, ready chan struct{}) {
 			r.tick(late, false)
 		}
 		r.measure(ctx)
+		r.endInTime(ctx)
 	})
 	r.tick(0, true)
 	if r.kernel != nil {

@@ -113,10 +113,14 @@ func (r *running) charge() {
 	r.env.Budget.Charge(probeName, used)
 	seconds := time.Since(r.began).Seconds()
 	if r.stopped == "" && r.kernel.attached() && r.env.Budget.Over(seconds) {
-		r.kernel.detach()
-		r.drain() // what came after the last swap
-		r.stopped = fmt.Sprintf("stopped after %.1f s: the budget of %.3g %% of the machine's CPU was used up", seconds, 100*r.env.Budget.Share())
+		r.stop(seconds)
 	}
+}
+
+func (r *running) stop(seconds float64) {
+	r.kernel.detach()
+	r.drain() // what came after the last swap
+	r.stopped = fmt.Sprintf("stopped after %.1f s: the budget of %.3g %% of the machine's CPU was used up", seconds, 100*r.env.Budget.Share())
 }
 
 // measure lets the kernel time the programs for a moment.
@@ -129,6 +133,28 @@ func (r *running) measure(ctx context.Context) {
 	case <-time.After(measured):
 	}
 	r.runtimes.end(time.Now())
+}
+
+// endInTime ends the probe before the next tick where the budget does not last so long:
+// a program that does nothing but call would else pay many times what it may.
+func (r *running) endInTime(ctx context.Context) {
+	if r.kernel == nil || !r.kernel.attached() || r.stopped != "" {
+		return
+	}
+	r.charge()
+	left := r.env.Budget.Lasts(time.Since(r.began).Seconds(), r.runtimes.share)
+	if r.stopped != "" || left >= period.Seconds() {
+		return
+	}
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(time.Duration(left * float64(time.Second))):
+	}
+	r.charge()
+	if r.stopped == "" {
+		r.stop(time.Since(r.began).Seconds())
+	}
 }
 
 func (r *running) fail(err error) {

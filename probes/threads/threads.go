@@ -36,6 +36,7 @@ type sampler struct {
 	done   sync.WaitGroup
 
 	read   reader
+	pipes  fullPipes
 	turn   int // which process is looked at first
 	looked uint64
 	left   uint64 // threads that were not looked at, because there are too many
@@ -45,7 +46,7 @@ type sampler struct {
 }
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
-	s := &sampler{env: env, read: reader{proc: env.Proc, accounted: delaysAccounted(env.Proc)}, since: env.Now()}
+	s := &sampler{env: env, read: reader{proc: env.Proc, accounted: delaysAccounted(env.Proc)}, since: env.Now(), pipes: newFullPipes(env.Proc, env.Netns)}
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.done.Add(1)
 	go s.run(ctx)
@@ -118,6 +119,7 @@ func (s *sampler) tick() {
 		for _, row := range rows {
 			s.env.Sink.Append(row)
 		}
+		s.pipes.look(s.env, rows)
 	}
 	s.turn++
 }

@@ -14,14 +14,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"snag/tools/workload"
 )
 
+// loads in the order in which they are shown.
+var loads = []string{workload.Calls, workload.Socket, workload.PingPong, workload.Futex}
+
 func main() {
-	if mode := os.Getenv("BENCH_LOAD"); mode != "" {
-		if err := serve(mode); err != nil {
-			fmt.Fprintln(os.Stderr, "load:", err)
-			os.Exit(1)
-		}
+	if workload.Serve() {
 		return
 	}
 	snag := flag.String("snag", "bin/snag", "the binary to measure")
@@ -107,21 +108,21 @@ func least(all []cost) cost {
 
 // measure runs a load once, traced by t.
 func measure(load string, t tracer, window time.Duration) (cost, error) {
-	p, err := start(load)
+	p, err := workload.Start(load)
 	if err != nil {
 		return cost{}, err
 	}
-	defer p.end()
-	stop, err := t.attach(p.cmd.Process.Pid)
+	defer p.End()
+	stop, err := t.attach(p.PID())
 	if err != nil {
 		return cost{}, err
 	}
 	defer stop()
-	n, cpu, wall, _, err := p.work(window)
+	d, err := p.Work(window)
 	if err != nil {
 		return cost{}, err
 	}
-	return cost{cpu / float64(n), wall / float64(n)}, nil
+	return cost{float64(d.CPU) / float64(d.N), float64(d.Wall) / float64(d.N)}, nil
 }
 
 func sorted(v []float64) []float64 {

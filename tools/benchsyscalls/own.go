@@ -8,19 +8,21 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"snag/tools/workload"
 )
 
 // own prints what snag itself takes, and the longest gap of a program that does
 // nothing but calls, traced and not.
 func own(snag string, all []tracer, window time.Duration, rounds int) error {
-	p, err := start(loads[0])
+	p, err := workload.Start(workload.Calls)
 	if err != nil {
 		return err
 	}
-	defer p.end()
+	defer p.End()
 	took, cpu, memory := time.Hour, 0.0, 0.0
 	for range rounds {
-		t, c, m, err := once(snag, p.cmd.Process.Pid)
+		t, c, m, err := once(snag, p.PID())
 		if err != nil {
 			return err
 		}
@@ -78,28 +80,21 @@ func once(snag string, pid int) (start time.Duration, cpu, memory float64, err e
 }
 
 func gapOf(t tracer, window time.Duration) (float64, error) {
-	p, err := start(loads[0])
+	p, err := workload.Start(workload.Calls)
 	if err != nil {
 		return 0, err
 	}
-	defer p.end()
-	// Real-time, so that only what stops the program itself makes a gap and not
-	// another program's turn.
-	if err := realTime(p.cmd.Process.Pid); err != nil {
-		fmt.Fprintln(os.Stderr, "benchsyscalls: real-time priority:", err)
+	defer p.End()
+	if err := p.RealTime(); err != nil {
+		fmt.Fprintln(os.Stderr, "benchsyscalls:", err)
 	}
-	stop, err := t.attach(p.cmd.Process.Pid)
+	stop, err := t.attach(p.PID())
 	if err != nil {
 		return 0, err
 	}
 	defer stop()
-	_, _, _, gap, err := p.work(window)
-	return gap, err
-}
-
-// realTime puts every thread of a process before all others.
-func realTime(pid int) error {
-	return exec.Command("chrt", "-a", "-f", "-p", "1", strconv.Itoa(pid)).Run()
+	d, err := p.Work(window)
+	return float64(d.Gap), err
 }
 
 func median(v []float64) float64 {

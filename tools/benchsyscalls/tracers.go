@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"snag/tools/workload"
 )
 
 // tracer is one way to count calls. Without a command it is none.
@@ -117,12 +119,12 @@ func (t tracer) attach(pid int) (stop func(), err error) {
 	if t.command == nil {
 		return func() {}, nil
 	}
-	var idle *program
+	var idle *workload.Program
 	if t.other {
-		if idle, err = start("socketpair, 1 thread"); err != nil {
+		if idle, err = workload.Start(workload.Socket); err != nil {
 			return nil, err
 		}
-		pid = idle.cmd.Process.Pid
+		pid = idle.PID()
 	}
 	cmd := exec.Command(t.command(pid)[0], t.command(pid)[1:]...)
 	var said bytes.Buffer
@@ -147,7 +149,7 @@ func (t tracer) attach(pid int) (stop func(), err error) {
 			<-done
 		}
 		if idle != nil {
-			idle.end()
+			idle.End()
 		}
 	}, nil
 }

@@ -1,0 +1,99 @@
+package offcpu
+
+import (
+	"fmt"
+	"net"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"snag/recording"
+)
+
+// slowBackend answers each byte after a while, one after the other.
+func slowBackend(t *testing.T, after time.Duration) (port int) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				var b [1]byte
+				for {
+					if _, err := c.Read(b[:]); err != nil {
+						return
+					}
+					time.Sleep(after)
+					if _, err := c.Write(b[:]); err != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// javaProgram compiles testdata/Convoy.java.
+func javaProgram(t *testing.T) (dir string) {
+	t.Helper()
+	if _, err := exec.LookPath("javac"); err != nil {
+		t.Skip("there is no javac: install default-jdk-headless")
+	}
+	dir = t.TempDir()
+	if out, err := exec.Command("javac", "-d", dir, "testdata/Convoy.java").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
+}
+
+// TestJavaLocks: each waiter parks on a word of its own. Who wakes them tells that it is
+// one lock, and what those who have it sit in.
+func TestJavaLocks(t *testing.T) {
+	dir, port := javaProgram(t), slowBackend(t, 10*time.Millisecond)
+	for _, c := range []struct {
+		mode, flag string
+		convoy     bool
+	}{
+		{"monitor", "-XX:-PreserveFramePointer", true},
+		{"lock", "-XX:+PreserveFramePointer", true},
+		{"pool", "-XX:+PreserveFramePointer", false},
+	} {
+		t.Run(c.mode+c.flag, func(t *testing.T) {
+			p := runCommand(t, exec.Command("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", c.flag, "-Xmx64m", "-cp", dir, "Convoy", c.mode, fmt.Sprint(port), "8"))
+			rec := look(t, func() { time.Sleep(1700 * time.Millisecond) }, p.pid)
+			seen, owned := 0, 0
+			for _, r := range rec.LockWaits {
+				if r.Kind != kindMutex || r.Address != 0 {
+					continue
+				}
+				seen++
+				t.Logf("%d waiters, %d waits, %.3f s, the longest %.3f; owner %d %s in %s: %s", r.Waiters, r.N, r.Sum, r.Max, r.Owner, r.OwnerComm, r.OwnerCall, functions(rec, r.OwnerStack))
+				if r.Waiters >= 7 && r.Sum > 4 && strings.HasPrefix(r.OwnerComm, "worker-") && (r.OwnerCall == "read" || r.OwnerCall == "recvfrom") && r.OwnerFD != nil {
+					owned++
+				}
+			}
+			if c.convoy && owned == 0 || !c.convoy && seen > 0 {
+				t.Errorf("%d rows of a lock, %d with its holder", seen, owned)
+			}
+			events := 0
+			for _, e := range rec.Events {
+				if e.Kind == recording.EventLockWait && e.Attrs["owner"] != "" {
+					events++
+				}
+			}
+			if c.convoy != (events > 5) {
+				t.Errorf("%d waits of 100 ms and more are told", events)
+			}
+		})
+	}
+}

@@ -1,0 +1,99 @@
+package suspects
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"snag/recording"
+)
+
+// allocStalls are the times in which threads of a JVM waited for the collector to free
+// memory, while its pauses stayed short. No counter tells them.
+type allocStalls struct {
+	n         int
+	felt      []recording.Interval // in which a thread waited for 0.2 s and longer
+	threads   map[string]int
+	total     float64 // s, of all threads
+	longest   float64 // s
+	collector string
+	pauses    float64 // s in which all threads stood still meanwhile
+}
+
+// addStalls takes what its log tells of single threads.
+func (j *standstill) addStalls(r *recording.Recording, window recording.Interval) {
+	st := &j.stalls
+	st.threads = map[string]int{}
+	for _, e := range r.Events {
+		if e.Subject.PID != j.process.Subject.PID || e.Attrs["source"] != gcLog {
+			continue
+		}
+		i := e.Interval()
+		length := i.Length(window.End).Seconds()
+		if e.Kind == recording.EventGCPause && !j.outside(i, window) {
+			st.pauses += length
+		}
+		if e.Kind != recording.EventAllocStall || length < feltPause || j.outside(i, window) {
+			continue
+		}
+		st.n++
+		st.felt = append(st.felt, i)
+		st.total += length
+		st.longest = max(st.longest, length)
+		if st.collector == "" {
+			st.collector = e.Attrs["collector"]
+		}
+		if name := e.Attrs["thread"]; name != "" {
+			st.threads[name]++
+		}
+	}
+	st.felt = mergeIntervals(st.felt, 0)
+}
+
+// active is when the JVM stood still, or threads of it waited for its collector.
+func (j *standstill) active() []recording.Interval {
+	if len(j.stalls.felt) == 0 {
+		return j.pauses
+	}
+	return mergeIntervals(append(slices.Clone(j.pauses), j.stalls.felt...), 0)
+}
+
+// stalled tells whether single threads waited for longer than all of them stood still.
+func (j *standstill) stalled(end recording.Time) bool {
+	return len(j.stalls.felt) > 0 && totalLength(j.stalls.felt, end) > j.total
+}
+
+// finding's words for threads that waited.
+func (st *allocStalls) words() string {
+	text := fmt.Sprintf("its threads waited for the collector to free memory: %s of 0.2 s and longer in %s, %s at the longest",
+		plural(st.n, "allocation stall"), plural(len(st.threads), "thread"), lasting(st.longest))
+	if st.collector != "" {
+		text += "; the collector is " + st.collector
+	}
+	return text
+}
+
+func (st *allocStalls) evidence() Evidence {
+	return Evidence{Side: For, Grade: Strong, Value: st.total, Unit: "s", Source: "its own log: -Xlog:gc", Origin: gcLog,
+		Text: fmt.Sprintf("in its own log: %s of 0.2 s and longer (%s), %s in all, most often of %s; in the pauses of the collector it stood still for %s only",
+			plural(st.n, "allocation stall"), orThis(st.collector, "?"), lasting(st.total), orThis(mostOften(st.threads), "?"), lasting(st.pauses))}
+}
+
+// unseenStalls tells whether the JVM's collector may have let threads wait without that
+// anything told it: it works beside them, and no log was there.
+func (j *standstill) unseenStalls(r *recording.Recording) bool {
+	pid := strconv.Itoa(j.process.Subject.PID)
+	if _, logs := r.FactOf("jvm."+pid+".gc-log", 0); logs {
+		return false
+	}
+	for _, fact := range []string{"flags", "collectors", "gc"} {
+		text, _ := r.FactOf("jvm."+pid+"."+fact, 0)
+		for _, c := range []string{"UseZGC", "ZGC", "UseShenandoahGC", "Shenandoah"} {
+			if strings.Contains(text, c) {
+				return true
+			}
+		}
+	}
+	return false
+}

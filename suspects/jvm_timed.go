@@ -1,0 +1,117 @@
+package suspects
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"snag/recording"
+)
+
+// gcLog is the source of the events that a JVM's own log told.
+const gcLog = "gc log"
+
+// timedStops sums up the stops of 0.2 s and longer that one source timed.
+type timedStops struct {
+	n          int
+	total      float64 // s
+	toStop     float64 // s of it until the last thread had stopped
+	operations map[string]int
+	askers     map[string]int
+	// of the log: its collections, and what was done
+	collections int
+	work        map[string]int
+}
+
+func (t *timedStops) add(e recording.Event, length float64) {
+	if t.operations == nil {
+		t.operations, t.askers = map[string]int{}, map[string]int{}
+	}
+	t.n++
+	t.total += length
+	if to, err := strconv.ParseFloat(e.Attrs["to_safepoint"], 64); err == nil {
+		t.toStop += to
+	}
+	if op := e.Attrs["operation"]; op != "" {
+		t.operations[op]++
+	}
+	if by := e.Attrs["asked_by"]; by != "" {
+		t.askers[by]++
+	}
+}
+
+func (t *timedStops) did(what string) {
+	if t.work == nil {
+		t.work = map[string]int{}
+	}
+	t.work[what]++
+}
+
+// mostOften is the key that was counted most; "" of none.
+func mostOften(counts map[string]int) string {
+	best, n := "", 0
+	for c, k := range counts {
+		if k > n || k == n && c < best {
+			best, n = c, k
+		}
+	}
+	return best
+}
+
+// operation is what the threads were stopped for most often, by whoever told it.
+func (j *standstill) operation() string {
+	if op := mostOften(j.timed.operations); op != "" {
+		return op
+	}
+	return mostOften(j.logged.operations)
+}
+
+// orderedBy tells who asks for an operation that none but commands ask for
+// (diagnosticCommand.cpp, attachListener.cpp); "" of the others.
+func orderedBy(operation string) string {
+	switch operation {
+	case "GC_HeapInspection", "HeapDumper", "PrintThreads":
+		return "an operator or a tool (jcmd, jmap: " + operation + ")"
+	}
+	return ""
+}
+
+// timedEvidence is what the probes of libjvm and the log say beside the JVM's own
+// counter: three accounts of the same stops.
+func (j *standstill) timedEvidence() (all []Evidence) {
+	counted := ""
+	if j.counted {
+		counted = " (by its counter it stood still for " + lasting(j.stopped.sum()) + ")"
+	}
+	if t := j.timed; t.n > 0 {
+		text := "timed in its libjvm: " + t.words(counted)
+		if by := mostOften(t.askers); by != "" {
+			text += fmt.Sprintf("; asked for by %s in %d", by, t.askers[by])
+		}
+		all = append(all, Evidence{Side: For, Grade: Strong, Value: t.total, Unit: "s", Source: "static probes of libjvm: safepoint__begin, vmops__begin, safepoint__end", Origin: "libjvm", Text: text})
+	}
+	t := j.logged
+	if t.n == 0 && t.collections == 0 {
+		return all
+	}
+	var parts []string
+	if t.n > 0 {
+		parts = append(parts, t.words(counted))
+	}
+	if what := mostOften(t.work); what != "" {
+		part := fmt.Sprintf("%s of 0.2 s and longer, %s in %d of them", plural(t.collections, "collection"), what, t.work[what])
+		if cause := j.cause(); cause != "" {
+			part += " (" + cause + ")"
+		}
+		parts = append(parts, part)
+	}
+	return append(all, Evidence{Side: For, Grade: Strong, Value: t.total, Unit: "s", Source: "its own log: -Xlog:gc,safepoint", Origin: gcLog, Text: "in its own log: " + strings.Join(parts, "; ")})
+}
+
+func (t *timedStops) words(counted string) string {
+	text := fmt.Sprintf("%s of 0.2 s and longer, %s in all%s, of it %s until the last thread had stopped", plural(t.n, "stop"), lasting(t.total), counted, lasting(t.toStop))
+	if op := mostOften(t.operations); op != "" {
+		text += fmt.Sprintf("; operation %s in %d of them", op, t.operations[op])
+	}
+	return text
+}

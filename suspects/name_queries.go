@@ -1,0 +1,307 @@
+package suspects
+
+import (
+	"fmt"
+	"net"
+	"sort"
+	"strconv"
+	"strings"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// nameServer is what a process asked one name server in the window.
+type nameServer struct {
+	process *pool
+	server  string // address:port
+	netns   uint64
+	recording.Queries
+	active []recording.Interval
+	others []*nameServer // the servers that it asked besides
+}
+
+// queriesOf are the name servers that a process asked, that first which cost it most.
+func queriesOf(p *pool, r *recording.Recording) []*nameServer {
+	by := map[string]*nameServer{}
+	var out []*nameServer
+	for _, row := range r.Queries {
+		if p.worker(row.PID) == nil {
+			continue
+		}
+		a := by[row.Remote]
+		if a == nil {
+			a = &nameServer{process: p, server: row.Remote, netns: row.Netns}
+			by[row.Remote] = a
+			out = append(out, a)
+		}
+		a.add(row)
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if a, b := out[i].GaveUpSum+out[i].Sum, out[j].GaveUpSum+out[j].Sum; a != b {
+			return a > b
+		}
+		return out[i].server < out[j].server
+	})
+	for _, a := range out {
+		for _, b := range out {
+			if a != b {
+				a.others = append(a.others, b)
+			}
+		}
+		a.active = mergeIntervals(a.active, joined)
+	}
+	return out
+}
+
+func (a *nameServer) add(row recording.Queries) {
+	a.Asked += row.Asked
+	a.Answered += row.Answered
+	a.Sum += row.Sum
+	a.Max = max(a.Max, row.Max)
+	if row.GaveUp > 0 {
+		if a.GaveUp == 0 || row.GaveUpMin < a.GaveUpMin {
+			a.GaveUpMin = row.GaveUpMin
+		}
+		a.active = append(a.active, recording.Interval{Start: row.T.Add(-secondsLong(row.GaveUpMax)), End: row.T.Add(secondsLong(1))})
+	} else if row.Answered > 0 && row.Sum/float64(row.Answered) >= longCall {
+		a.active = append(a.active, oneSecond(row.T))
+	}
+	a.GaveUp += row.GaveUp
+	a.GaveUpSum += row.GaveUpSum
+	a.GaveUpMax = max(a.GaveUpMax, row.GaveUpMax)
+}
+
+// silent tells that queries were given up: the server does not answer. One that
+// answers late is slow, which is another trouble and another cure.
+func (a *nameServer) silent() bool { return a.GaveUp > 0 }
+
+// wait is how long a query costs on average, s.
+func (a *nameServer) wait() float64 {
+	if a.silent() {
+		return a.GaveUpSum / float64(a.GaveUp)
+	}
+	return a.Sum / float64(max(a.Answered, 1))
+}
+
+// together is how long all of them cost, s. The A and the AAAA query of one name are
+// waited for at the same time, so that answers may be counted twice.
+func (a *nameServer) together() float64 {
+	if a.silent() {
+		return a.GaveUpSum
+	}
+	return a.Sum
+}
+
+// askedNames is the process whose queries to a name server are not answered, or late.
+func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (Finding, bool) {
+	all := queriesOf(p, r)
+	if len(all) == 0 || all[0].wait() < longCall {
+		return Finding{}, false
+	}
+	a := all[0]
+	sum, mean, answers := tookInside(r, p, s.Window)
+	open := p.turns(r, "serve", "", []recording.Interval{s.Window}).Oldest
+	suffers := p.suffers(s)
+	late := answers > 0 && mean >= 0.5*longCall || open >= a.wait()
+	if answers == 0 && open < 1 && !suffers {
+		return Finding{}, false // nobody was seen to wait for it
+	}
+	f := Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: a.netns, Proto: "udp", Remote: a.server, PID: p.head.Subject.PID, Comm: p.head.Subject.Comm},
+		Active: a.active, Related: append([]recording.Subject{p.head.Subject}, p.related()...)}
+	whose := ""
+	if k := a.here(s); k != nil {
+		f.Related = append(f.Related, k.Subject)
+		if q := k.Owner(); q != nil {
+			f.Related = append(f.Related, q.Subject)
+			whose = fmt.Sprintf(" (it is %s)", q.Subject.Name)
+		}
+	}
+	queries := a.evidence(r)
+	if answers > 0 && late {
+		queries.Text += fmt.Sprintf("; its own %s answers took %s inside", count(float64(answers)), lasting(mean))
+		// Two counters that know nothing of each other give the same time.
+		if agrees(a.together(), sum) || agrees(a.wait(), mean) && a.lookups() >= float64(answers)*(1-agreeing) {
+			queries.Grade = Decisive
+			queries.Text += ": the same"
+		}
+	}
+	f.Evidence = append(f.Evidence, queries)
+	f.Evidence = append(f.Evidence, a.beside()...)
+	if e, ok := a.polled(r); ok {
+		f.Evidence = append(f.Evidence, e)
+	}
+	if answers > 0 && !late {
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: mean, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
+			Text: fmt.Sprintf("its own answers took %s all the same: nobody waits for those names", lasting(mean))})
+	}
+	host := recording.Host(a.server)
+	if a.silent() {
+		f.Text = fmt.Sprintf("%s waits for the name server %s%s, which does not answer: %s for each name%s", p.named(), host, whose, exact(a.wait()), a.then())
+		f.Remedy = fmt.Sprintf("see why %s does not answer, or take it out of /etc/resolv.conf; there: options timeout:1 attempts:2, or a resolver on this host that remembers names", host)
+	} else {
+		f.Text = fmt.Sprintf("%s waits for the name server %s%s, which answers, but late: %s a query on average, %s at the longest", p.named(), host, whose, lasting(a.wait()), lasting(a.Max))
+		f.Remedy = fmt.Sprintf("see what holds %s up (its upstream, its load); a resolver on this host that remembers names", host)
+	}
+	if late {
+		each := a.wait()
+		if answers > 0 {
+			each = min(each, mean)
+		}
+		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: each, Unit: "s", Text: fmt.Sprintf("%s of each answer is the wait for the name server %s", lasting(each), host)}
+		if answers > 0 {
+			f.Harm.Text = fmt.Sprintf("%s of each answer's %s is the wait for the name server %s", lasting(each), lasting(mean), host)
+		}
+	}
+	f.Next = fmt.Sprintf("dig @%s . NS +tries=1; tcpdump -ni any host %s and port 53", host, host)
+	return f, true
+}
+
+// here is the server's own socket where it is on this host: of the same namespace, or of
+// another by its address, which is no loopback's then.
+func (a *nameServer) here(s *scene.Scene) *scene.Socket {
+	if k := s.UDPOn(a.netns, a.server); k != nil {
+		return k
+	}
+	if ip := net.ParseIP(recording.Host(a.server)); ip == nil || ip.IsLoopback() {
+		return nil
+	}
+	for _, k := range s.Sockets {
+		if first := k.First(); first.Proto == "udp" && first.Remote == "" && first.Local == a.server {
+			return k
+		}
+	}
+	return nil
+}
+
+// agrees tells whether two times of the same thing are the same.
+func agrees(a, b float64) bool { return a >= (1-agreeing)*b && a <= (1+agreeing)*b }
+
+// lookups are about how many names were asked for: two queries each, as glibc asks for
+// both kinds of address.
+func (a *nameServer) lookups() float64 {
+	if a.silent() {
+		return float64(a.GaveUp)
+	}
+	return float64(a.Answered) / 2
+}
+
+// evidence is the count of the queries and of their answers.
+func (a *nameServer) evidence(r *recording.Recording) Evidence {
+	e := Evidence{Side: For, Grade: Strong, Value: a.wait(), Unit: "s", Source: "datagrams to port 53 (queries)", Origin: "queries"}
+	if !a.silent() {
+		e.Text = fmt.Sprintf("%s of %s queries to %s were answered, after %s on average, %s at the longest", count(float64(a.Answered)), count(float64(a.Asked)), a.server, lasting(a.wait()), lasting(a.Max))
+		return e
+	}
+	unanswered := max(0, float64(a.Asked)-float64(a.Answered))
+	e.Text = fmt.Sprintf("%s of %s queries to %s had no answer; %s it asked again, %s later", count(unanswered), count(float64(a.Asked)), a.server, times(int(a.GaveUp)), exact(a.wait()))
+	if timeout, ok := a.timeout(r); ok && a.exactly(timeout) {
+		e.Text += fmt.Sprintf(": exactly the timeout of %s s in its /etc/resolv.conf", strconv.FormatFloat(timeout, 'g', 3, 64))
+	} else if whole := float64(int(a.wait() + 0.5)); whole >= 1 && a.exactly(whole) {
+		e.Text += ": a resolver's timeout, which counts in seconds"
+	}
+	return e
+}
+
+// exactly tells whether all waits were that long, but for what a busy machine adds.
+func (a *nameServer) exactly(timeout float64) bool {
+	const late = 0.1 // s, that a thread may wait for a CPU
+	return a.GaveUpMin >= timeout-0.02 && a.wait() <= 1.02*timeout+late
+}
+
+// timeout is what the process' own resolv.conf says, s; false where it was not read.
+func (a *nameServer) timeout(r *recording.Recording) (float64, bool) {
+	value := ""
+	for _, p := range a.process.workers {
+		if v, ok := r.FactOf(fmt.Sprintf("resolver.%d", p.Subject.PID), a.netns); ok {
+			value = v
+		}
+	}
+	_, rest, ok := strings.Cut(value, "timeout ")
+	if !ok {
+		return 0, false
+	}
+	word, _, _ := strings.Cut(rest, " ")
+	n, err := strconv.ParseFloat(word, 64)
+	return n, err == nil
+}
+
+// beside is how the other servers that it asked fared.
+func (a *nameServer) beside() []Evidence {
+	var out []Evidence
+	for _, o := range a.others {
+		if o.Answered == 0 || o.wait() >= longCall {
+			continue
+		}
+		out = append(out, Evidence{Side: For, Grade: Weak, Value: o.wait(), Unit: "s", Source: "datagrams to port 53 (queries)", Origin: "queries",
+			Text: fmt.Sprintf("%s answered %s of its %s queries, after %s: the way and the names are in order", o.server, count(float64(o.Answered)), count(float64(o.Asked)), lasting(o.wait()))})
+		break
+	}
+	return out
+}
+
+// then is whom it asks next.
+func (a *nameServer) then() string {
+	for _, o := range a.others {
+		if o.Answered > 0 && !o.silent() {
+			return fmt.Sprintf(", then %s answers", recording.Host(o.server))
+		}
+	}
+	return ""
+}
+
+// polls are the calls in which a resolver waits for its answer: glibc in poll, others in
+// a read with a timeout.
+var polls = map[string]bool{"poll": true, "ppoll": true, "select": true, "pselect6": true, "recvfrom": true, "recvmsg": true, "epoll_wait": true, "epoll_pwait": true}
+
+// polled is how long threads were in such a call, by the scheduler: waits as long as a
+// query's.
+func (a *nameServer) polled(r *recording.Recording) (Evidence, bool) {
+	wait := a.wait()
+	b := offCPUOf(a.process, r, func(row recording.OffCPU) bool { return polls[row.Call] && agrees(row.Max, wait) })
+	if b == nil {
+		return a.looked()
+	}
+	e := Evidence{Side: For, Grade: Strong, Value: b.max, Unit: "s", Source: "sched_switch of its threads (offcpu)", Origin: "threads' calls",
+		Text: fmt.Sprintf("%s of it waited in poll as long as that: %s at the longest", plural(max(len(b.threads), 1), "thread"), exact(b.max))}
+	if in := ownFunctions(r, b.stack); in != "" {
+		e.Text += ", in " + in
+	}
+	return e, true
+}
+
+// looked is at how many looks a thread was in such a call; an event loop always is.
+func (a *nameServer) looked() (Evidence, bool) {
+	n, most := 0, 0
+	looks := a.process.looks()
+	for _, l := range looks {
+		here := 0
+		for _, row := range l.Rows {
+			if row.Syscall == "poll" || row.Syscall == "ppoll" {
+				here++
+			}
+		}
+		most = max(most, here)
+		if here > 0 {
+			n++
+		}
+	}
+	if n == 0 {
+		return Evidence{}, false
+	}
+	part, share := during(n, len(looks))
+	e := Evidence{Side: For, Grade: Weak, Value: share, Unit: "share", Source: a.process.source(), Origin: "threads' calls",
+		Text: fmt.Sprintf("at %s looks up to %s of it waited in poll", part, plural(most, "thread"))}
+	if n >= 3 && share >= 0.5 {
+		e.Grade = Strong
+	}
+	return e, true
+}
+
+// exact is a time to a hundredth of a second, as a timeout is told by.
+func exact(seconds float64) string {
+	if seconds < 1 {
+		return lasting(seconds)
+	}
+	return fmt.Sprintf("%.2f s", seconds)
+}
