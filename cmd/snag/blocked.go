@@ -97,7 +97,7 @@ func showBlocked(cmd *cobra.Command, f blockedFlags) error {
 	defer stop()
 	found := blocked.Look(ctx, env, pids, f.window, mostThreads)
 	v := &report.Blocked{
-		Processes: found.Processes, Threads: found.Threads, Running: found.Running, Left: found.Left,
+		Processes: found.Processes, Threads: found.Threads, Running: found.Running, Left: found.Left, Refused: found.Refused,
 		Seconds: found.Seconds, Blocked: []report.BlockedThread{}, Warnings: append([]string{}, found.Warnings...),
 	}
 	for _, t := range found.Stuck {

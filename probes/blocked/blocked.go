@@ -33,6 +33,7 @@ type Thread struct {
 // Found is what two looks saw.
 type Found struct {
 	Processes, Threads, Running, Left int
+	Refused                           int     // threads whose calls may not be read: nothing is known of them
 	Seconds                           float64 // between the looks
 	Stuck                             []Thread
 	Warnings                          []string
@@ -44,6 +45,7 @@ func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, m
 	looker := threads.NewLooker(env.Proc)
 	begin := time.Now()
 	before, _ := looker.Look(pids, most, env.Now)
+	once, _ := looker.Refused()
 	select {
 	case <-ctx.Done():
 	case <-time.After(wait):
@@ -64,8 +66,9 @@ func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, m
 	}
 	slept(env.Proc, f.Stuck)
 	explain(env, f.Stuck)
-	if n, err := looker.Refused(); n > 0 {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("the calls of %d threads may not be read: %v: %s", n, err, refusedCure()))
+	if n, err := looker.Refused(); n > once {
+		f.Refused = int(n - once)
+		f.Warnings = append(f.Warnings, fmt.Sprintf("the calls of %d threads may not be read: %v: %s", f.Refused, err, refusedCure()))
 	}
 	if left > 0 {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%d threads were not looked at: at most %d are", left, most))

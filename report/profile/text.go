@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"sort"
 	"strings"
@@ -66,10 +67,7 @@ func (p *Profile) head(b *strings.Builder, t Table, o TextOptions) {
 	if p.Kind == OffCPU {
 		o.paragraph(b, fmt.Sprintf("off the CPU, %.1f s recorded: %.2f s of waits in all threads together", p.Seconds, t.Total))
 	} else {
-		n := uint64(0)
-		for _, s := range p.Samples {
-			n += s.N
-		}
+		n := p.samples()
 		text := fmt.Sprintf("on the CPU, %.1f s recorded", p.Seconds)
 		if p.Hz > 0 {
 			text += fmt.Sprintf(" at %.0f Hz on %d CPUs", p.Hz, p.CPUs)
@@ -83,6 +81,10 @@ func (p *Profile) head(b *strings.Builder, t Table, o TextOptions) {
 			text += fmt.Sprintf(" (of %.0f taken, idle ones included)", p.Taken)
 		}
 		o.paragraph(b, text)
+	}
+	if n := p.samples(); p.Kind == OnCPU && n > 0 && n < few {
+		// Two standard errors of a share of one half.
+		o.paragraph(b, fmt.Sprintf("so few samples tell shares to about ±%.0f points: --for longer tells more", 100/math.Sqrt(float64(n))))
 	}
 	type one struct {
 		name    string
@@ -138,6 +140,18 @@ func (p *Profile) lines(b *strings.Builder, t Table, w widths) {
 		fmt.Fprintf(b, "%19sand %d more functions: the files have all\n", "", t.Left)
 	}
 	b.WriteString("\n")
+}
+
+// few samples are too few for what a table of shares looks like.
+const few = 100
+
+// samples is how many there are.
+func (p *Profile) samples() uint64 {
+	n := uint64(0)
+	for _, s := range p.Samples {
+		n += s.N
+	}
+	return n
 }
 
 // reasonWidth is that of the longest reason, or of its head.
