@@ -50,7 +50,7 @@ var Measures = []string{
 	"offcpu.waits", "offcpu.stacks", "locks.futex", "locks.owner",
 	"memory.reclaim", "memory.compaction", "cgroup.throttled",
 	"threads.state", "threads.syscall", "threads.sched",
-	"syscalls.calls", "syscalls.fds", "syscalls.peek",
+	"syscalls.calls", "syscalls.io_uring", "syscalls.fds", "syscalls.peek",
 	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
 	"jvm.counters", "logs.files",
 	"jvm.safepoints", "jvm.gc-log",

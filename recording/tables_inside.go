@@ -118,6 +118,11 @@ type LockWait struct {
 	OwnerFD   *int   `json:"owner_fd,omitempty"`
 }
 
+// UringPrefix begins the names of io_uring's operations in the table of calls. They
+// are no system calls: they count where they complete, their time is from the
+// submission to the completion, and those of one thread overlap.
+const UringPrefix = "io_uring:"
+
 // Call counts one system call of one thread on one descriptor, in the second
 // that begins at T (by when the call returned). Where there were too many rows in a
 // second, threads, descriptors and at last processes are taken together: no call is
@@ -127,7 +132,7 @@ type Call struct {
 	PID  int    `json:"pid"`           // 0: processes taken together
 	TID  int    `json:"tid,omitempty"` // 0: threads taken together
 	Comm string `json:"comm"`
-	Call string `json:"call"` // the name: read, futex, epoll_wait; of 32-bit calls with /32 after it
+	Call string `json:"call"` // the name: read, futex, epoll_wait; of 32-bit calls with /32 after it; of io_uring its operations ("io_uring:recv")
 	FD   int    `json:"fd"`   // -1: the call has none; -2: descriptors taken together
 	N    uint64 `json:"n"`
 	// Errors counts those that failed, by errno name.

@@ -75,6 +75,10 @@ var (
 	readCalls  = set("read", "pread64", "readv", "preadv", "preadv2", "recvfrom", "recv", "recvmsg", "recvmmsg")
 	writeCalls = set("write", "pwrite64", "writev", "pwritev", "pwritev2", "sendto", "send", "sendmsg", "sendmmsg", "sendfile", "splice", "vmsplice", "tee", "copy_file_range")
 	idleCalls  = set("epoll_wait", "epoll_pwait", "epoll_pwait2", "accept", "accept4")
+	// Those of io_uring that no call is named as.
+	readOperations  = set("read_fixed", "readv_fixed", "read_multishot", "recv_zc")
+	writeOperations = set("write_fixed", "writev_fixed", "send_zc", "sendmsg_zc")
+	idleOperations  = set("poll_add")
 )
 
 func set(names ...string) map[string]bool {
@@ -172,21 +176,21 @@ func (t *CallTotal) add(row *recording.Call) {
 
 func (t *FDTotal) add(row *recording.Call) {
 	t.PID, t.FD = row.PID, row.FD
-	name := strings.TrimSuffix(row.Call, "/32")
+	name, async := strings.CutPrefix(strings.TrimSuffix(row.Call, "/32"), recording.UringPrefix)
 	done := uint64(0)
 	if row.Done != nil {
 		done = *row.Done
 	}
 	switch {
-	case readCalls[name]:
+	case readCalls[name], async && readOperations[name]:
 		t.Reads, t.In = t.Reads+row.N, t.In+done
-	case writeCalls[name]:
+	case writeCalls[name], async && writeOperations[name]:
 		t.Writes, t.Out = t.Writes+row.N, t.Out+done
 	}
 	t.Calls += row.N
 	t.Again += row.Errors["EAGAIN"]
 	t.Seconds += row.Sum
-	if !idleCalls[name] {
+	if !idleCalls[name] && (!async || !idleOperations[name]) {
 		t.Working += row.Sum
 	}
 	if row.Max > t.Max {

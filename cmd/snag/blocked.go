@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"slices"
@@ -72,6 +73,19 @@ func (f *blockedFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
+// whom names whose threads were to be looked at.
+func (f *blockedFlags) whom() string {
+	switch {
+	case f.target.PID != 0:
+		return fmt.Sprintf("process %d", f.target.PID)
+	case f.target.Unit != "":
+		return "the unit " + f.target.Unit
+	case f.target.Port != 0:
+		return fmt.Sprintf("who listens on port %d", f.target.Port)
+	}
+	return "all processes"
+}
+
 func showBlocked(cmd *cobra.Command, f blockedFlags) error {
 	if err := f.check(cmd); err != nil {
 		return err
@@ -91,11 +105,21 @@ func showBlocked(cmd *cobra.Command, f blockedFlags) error {
 			return err
 		}
 		pids = target.PIDs
+		if err := hasCalls(env.Proc, f.target.PID); err != nil {
+			return err
+		}
 	}
 	pids = slices.DeleteFunc(pids, func(pid int) bool { return pid == env.SelfPID })
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	found := blocked.Look(ctx, env, pids, f.window, mostThreads)
+	named := f.target.PID != 0 || f.target.Unit != "" || f.target.Port != 0
+	switch {
+	case named && found.Threads == 0:
+		return fmt.Errorf("look at the threads of %s: there are none any more, they have ended", f.whom())
+	case found.Threads > 0 && found.Refused >= found.Threads:
+		return fmt.Errorf("look at the calls of %s: %w (%s)", f.whom(), found.Refusal, blocked.CureRefused())
+	}
 	v := &report.Blocked{
 		Processes: found.Processes, Threads: found.Threads, Running: found.Running, Left: found.Left, Refused: found.Refused,
 		Seconds: found.Seconds, Blocked: []report.BlockedThread{}, Warnings: append([]string{}, found.Warnings...),

@@ -78,6 +78,11 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			e.Setenv("PROFILES", profiles)
+			inside, err := filepath.Abs("testdata/inside")
+			if err != nil {
+				return err
+			}
+			e.Setenv("INSIDE", inside) // programs that several scripts look at
 			schema, err := filepath.Abs("../../report/verdict.schema.json")
 			e.Setenv("SCHEMA", schema)
 			return err

@@ -97,6 +97,9 @@ func syscalls(cmd *cobra.Command, f syscallsFlags) error {
 		if f.target, err = resolved(f.target); err != nil {
 			return err
 		}
+		if err := hasCalls("/proc", f.target.PID); err != nil {
+			return err
+		}
 	}
 	dir := f.out
 	if dir == "" {

@@ -33,10 +33,12 @@ type Thread struct {
 // Found is what two looks saw.
 type Found struct {
 	Processes, Threads, Running, Left int
-	Refused                           int     // threads whose calls may not be read: nothing is known of them
-	Seconds                           float64 // between the looks
-	Stuck                             []Thread
-	Warnings                          []string
+	// Refused is of how many threads the call could not be read, and Refusal why.
+	Refused  int
+	Refusal  error
+	Seconds  float64 // between the looks
+	Stuck    []Thread
+	Warnings []string
 }
 
 // Look looks at the threads of those processes, waits, and looks again; ctx ends the
@@ -45,12 +47,13 @@ func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, m
 	looker := threads.NewLooker(env.Proc)
 	begin := time.Now()
 	before, _ := looker.Look(pids, most, env.Now)
-	once, _ := looker.Refused()
 	select {
 	case <-ctx.Done():
 	case <-time.After(wait):
 	}
+	earlier, _ := looker.Refused()
 	after, left := looker.Look(pids, most, env.Now)
+	after = slices.DeleteFunc(after, func(t recording.Thread) bool { return t.State == "Z" || t.State == "X" }) // ended, and not yet reaped
 	f := Found{Processes: processes(after), Threads: len(after), Left: left, Seconds: time.Since(begin).Seconds()}
 	first := map[int]recording.Thread{}
 	for _, t := range before {
@@ -66,9 +69,9 @@ func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, m
 	}
 	slept(env.Proc, f.Stuck)
 	explain(env, f.Stuck)
-	if n, err := looker.Refused(); n > once {
-		f.Refused = int(n - once)
-		f.Warnings = append(f.Warnings, fmt.Sprintf("the calls of %d threads may not be read: %v: %s", f.Refused, err, refusedCure()))
+	if n, err := looker.Refused(); n > earlier {
+		f.Refused, f.Refusal = int(n-earlier), err
+		f.Warnings = append(f.Warnings, fmt.Sprintf("the calls of %d threads may not be read: %v: %s", f.Refused, err, CureRefused()))
 	}
 	if left > 0 {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%d threads were not looked at: at most %d are", left, most))
@@ -76,12 +79,12 @@ func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, m
 	return f
 }
 
-// refusedCure is what helps where threads may not be looked at.
-func refusedCure() string {
+// CureRefused is what lets the calls of other users' threads be read.
+func CureRefused() string {
 	if os.Geteuid() == 0 {
 		return "a sandbox or a security module forbids it to root too; look from the host itself"
 	}
-	return "run as root, or give the binary CAP_SYS_PTRACE"
+	return "run as root, or give the binary CAP_SYS_PTRACE: setcap cap_sys_ptrace+ep snag"
 }
 
 // Everyone lists the processes that /proc shows, without the kernel's own threads:
@@ -97,7 +100,7 @@ func Everyone(proc string) ([]int, error) {
 		if err != nil {
 			continue
 		}
-		if b, err := os.ReadFile(filepath.Join(proc, e.Name(), "stat")); err == nil && !isKernelThread(b) {
+		if b, err := os.ReadFile(filepath.Join(proc, e.Name(), "stat")); err == nil && !threads.IsKernelThread(b) {
 			out = append(out, pid)
 		}
 	}

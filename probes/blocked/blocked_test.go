@@ -14,6 +14,7 @@ import (
 
 	"snag/internal/netns"
 	"snag/probes/probe"
+	"snag/probes/threads"
 	"snag/recording"
 )
 
@@ -34,10 +35,10 @@ func TestStatFields(t *testing.T) {
 	if cpu, ok := parseCPU(stat); !ok || cpu != 1 {
 		t.Errorf("cpu %d %v", cpu, ok)
 	}
-	if !isKernelThread(stat) {
+	if !threads.IsKernelThread(stat) {
 		t.Error("a kernel thread is taken for a process")
 	}
-	if isKernelThread([]byte("1 (init) S 0 1 1 0 -1 4194560")) {
+	if threads.IsKernelThread([]byte("1 (init) S 0 1 1 0 -1 4194560")) {
 		t.Error("init is taken for a kernel thread")
 	}
 	if _, ok := parseCPU([]byte("1 (init) S 0")); ok {

@@ -39,13 +39,6 @@ func parseCPU(b []byte) (int, bool) {
 	return int(n), ok
 }
 
-// isKernelThread reads PF_KTHREAD (include/linux/sched.h) out of the flags, field 9.
-func isKernelThread(stat []byte) bool {
-	const kthread = 0x00200000
-	flags, ok := statField(stat, 9)
-	return ok && flags&kthread != 0
-}
-
 // statField reads a number of a stat by its number in proc_pid_stat(5), 3 the first
 // behind the name.
 func statField(b []byte, number int) (uint64, bool) {

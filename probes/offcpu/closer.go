@@ -77,6 +77,17 @@ func (k *inKernel) seed(proc string, pid int, now uint64) error {
 	return nil
 }
 
+// nrCompat is NR_COMPAT: the number is of a 32-bit program.
+const nrCompat = 1 << 28
+
+// callName names a number of the kernel side's.
+func callName(nr int32) string {
+	if nr >= 0 && nr&nrCompat != 0 {
+		return threads.CompatName(int(nr &^ nrCompat))
+	}
+	return threads.CallName(int(nr))
+}
+
 // atRest reads a thread that is off its CPU and does not wait for one; dir is its
 // folder below /proc/PID/task.
 func atRest(dir string, pid uint32, now uint64) (kernelThread, bool) {
@@ -106,6 +117,9 @@ func atRest(dir string, pid uint32, now uint64) (kernelThread, bool) {
 			return t, false
 		}
 		t.Nr, t.Args, t.Ip, t.Sp = int32(r.Call), [3]uint64(r.Args[:3]), r.PC, r.SP
+		if r.Call >= 0 && r.Compat(dir+"/../../exe") {
+			t.Nr |= nrCompat
+		}
 	}
 	return t, true
 }

@@ -1,6 +1,7 @@
 package offcpu
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -23,6 +24,9 @@ type inKernel struct {
 // until a process is looked at. Errors are *kernel.Lack where something is lacking.
 func load(proc, sys string) (*inKernel, error) {
 	if l := kernel.CanLoad(proc, sys); l != nil {
+		return nil, l
+	}
+	if l := kernel.SeesPIDs(proc); l != nil {
 		return nil, l
 	}
 	if err := kernel.RaiseMemlock(); err != nil {
@@ -88,7 +92,7 @@ func configuration(types *btf.Spec) (map[string]any, error) {
 // watch sets the processes that are looked at. text tells where a program's code lies.
 func (k *inKernel) watch(add, drop []int, text func(pid int) kernelText) error {
 	for _, pid := range drop {
-		if err := k.objects.Closer.Delete(uint32(pid)); err != nil {
+		if err := k.objects.Closer.Delete(uint32(pid)); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) { // it may have ended
 			return fmt.Errorf("end looking at process %d: %w", pid, err)
 		}
 	}

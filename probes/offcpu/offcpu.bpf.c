@@ -62,7 +62,12 @@ static __always_inline void leave(void *ctx, bool preempt, __u32 state, struct t
 	struct thread *t;
 
 	if (!preempt && state & TASK_DEAD) {
+		struct task_struct___signal *p = (void *)prev;
+		__u32 tgid = prev->tgid;
+
 		bpf_map_delete_elem(&threads, &tid);
+		if (!BPF_CORE_READ(p, signal, live.counter)) /* its number may be another's next */
+			bpf_map_delete_elem(&closer, &tgid);
 		return;
 	}
 	t = bpf_map_lookup_elem(&threads, &tid);

@@ -80,7 +80,7 @@ func doing(tid uint32, t *kernelThread) held {
 		h.call = "none"
 		return h
 	}
-	h.call = threads.CallName(int(t.Nr))
+	h.call = callName(t.Nr)
 	h.fd, _ = threads.Descriptor(h.call, t.Args[0])
 	return h
 }

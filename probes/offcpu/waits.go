@@ -36,7 +36,7 @@ func waitRow(t recording.Time, a recording.Anchor, w wait, names, wakers naming,
 	}
 	link := ""
 	if k.How != howReady && k.Nr >= 0 {
-		row.Call = threads.CallName(int(k.Nr))
+		row.Call = callName(k.Nr)
 		if fd, ok := threads.Descriptor(row.Call, k.Object); ok && fd >= 0 && k.Object != noObject {
 			row.FD = &fd
 			if k.Kstack < 0 {

@@ -20,6 +20,8 @@ struct pt_regs {
 
 struct pt_regs___x86 {
 	unsigned long bp;
+	unsigned long bx;
+	unsigned long cx;
 	unsigned long dx;
 	unsigned long si;
 	unsigned long di;
@@ -42,7 +44,35 @@ struct pt_regs___arm64 {
 	__s32 syscallno;
 };
 
+struct signal_struct {
+	atomic_t live; /* threads that have not ended */
+};
+
+struct task_struct___signal {
+	struct signal_struct *signal;
+};
+
+struct thread_info___x86 {
+	__u32 status;
+};
+
+struct thread_info___arm64 {
+	unsigned long flags;
+};
+
+struct task_struct___x86 {
+	struct thread_info___x86 thread_info;
+};
+
+struct task_struct___arm64 {
+	struct thread_info___arm64 thread_info;
+};
+
 #pragma clang attribute pop
+
+#define TS_COMPAT 2		    /* arch/x86/include/asm/thread_info.h */
+#define TIF_32BIT_ARM64 (1UL << 22) /* arch/arm64/include/asm/thread_info.h */
+#define NR_COMPAT (1 << 28)	    /* a 32-bit call: another table of numbers */
 
 /* Numbers of helpers that not every kernel from 5.10 on has. */
 enum bpf_func_id___ours { BPF_FUNC_task_pt_regs___ours = 175 };
@@ -89,11 +119,20 @@ static __always_inline void call_of(struct thread *t, struct task_struct *p)
 		t->args[0] = AT(regs, x->di);
 		t->args[1] = AT(regs, x->si);
 		t->args[2] = AT(regs, x->dx);
+		if (t->nr >= 0 &&
+		    BPF_CORE_READ((struct task_struct___x86 *)p, thread_info.status) & TS_COMPAT) {
+			t->nr |= NR_COMPAT;
+			t->args[0] = (__u32)AT(regs, x->bx);
+			t->args[1] = (__u32)AT(regs, x->cx);
+		}
 		t->ip = AT(regs, x->ip);
 		t->sp = AT(regs, x->sp);
 		t->bp = AT(regs, x->bp);
 	} else if (bpf_core_field_exists(a->syscallno)) {
 		t->nr = BPF_CORE_READ(a, syscallno);
+		if (t->nr >= 0 &&
+		    BPF_CORE_READ((struct task_struct___arm64 *)p, thread_info.flags) & TIF_32BIT_ARM64)
+			t->nr |= NR_COMPAT;
 		t->args[0] = BPF_CORE_READ(a, orig_x0);
 		t->args[1] = BPF_CORE_READ(a, user_regs.regs[1]);
 		t->args[2] = BPF_CORE_READ(a, user_regs.regs[2]);

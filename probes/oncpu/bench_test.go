@@ -30,7 +30,7 @@ func BenchmarkSample(b *testing.B) {
 	if lack := kernel.CanLoad("/proc", "/sys"); lack != nil {
 		b.Skip(lack)
 	}
-	l, err := load("/sys", hz, nil, false)
+	l, err := load("/proc", "/sys", hz, nil, false)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,10 +1,12 @@
 package oncpu
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/cilium/ebpf"
@@ -23,9 +25,12 @@ type loaded struct {
 // load loads the program and starts the timers: hz samples a second on each CPU
 // that is online; of pids and their children only, where there are any. Errors are
 // *kernel.Lack where something is lacking here.
-func load(sys string, hz uint64, pids []int, copies bool) (*loaded, error) {
+func load(proc, sys string, hz uint64, pids []int, copies bool) (*loaded, error) {
 	if copies && runtime.GOARCH != "amd64" {
 		return nil, &kernel.Lack{Why: "walking stacks by call frame information is for x86-64", Cure: "without --dwarf: by frame pointers"}
+	}
+	if l := kernel.SeesPIDs(proc); l != nil && len(pids) > 0 {
+		return nil, l
 	}
 	if err := kernel.RaiseMemlock(); err != nil {
 		return nil, err
@@ -67,7 +72,7 @@ func load(sys string, hz uint64, pids []int, copies bool) (*loaded, error) {
 		return nil, l
 	}
 	for _, pid := range pids {
-		if err := l.objects.Wanted.Put(uint32(pid), uint8(1)); err != nil {
+		if err := l.objects.Wanted.Put(uint32(pid), beginOf(proc, pid)); err != nil {
 			l.close()
 			return nil, fmt.Errorf("choosing process %d for the program oncpu: %w", pid, err)
 		}
@@ -77,6 +82,30 @@ func load(sys string, hz uint64, pids []int, copies bool) (*loaded, error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// beginOf is when a process began, in clock ticks since boot, as /proc/PID/stat has it
+// (field 22); 0 where that is not known: in a time namespace that file counts from
+// elsewhere (time_namespaces(7)).
+func beginOf(proc string, pid int) uint64 {
+	const initial = "time:[4026531834]" // PROC_TIME_INIT_INO, include/linux/proc_ns.h
+	if ns, err := os.Readlink(proc + "/self/ns/time"); err == nil && ns != initial {
+		return 0
+	}
+	stat, err := os.ReadFile(proc + "/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	return parseBegin(stat)
+}
+
+func parseBegin(stat []byte) uint64 {
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // from field 3 on
+	if len(fields) < 20 {
+		return 0
+	}
+	ticks, _ := strconv.ParseUint(string(fields[19]), 10, 64) // 0 where it is none
+	return ticks
 }
 
 // attach starts a timer on each CPU (perf_event_open(2)). One that went offline

@@ -26,6 +26,13 @@ struct task_struct___exec {
 	__u64 self_exec_id;
 } __attribute__((preserve_access_index));
 
+/* When a process began, since boot; with its number it tells it from a later one. */
+struct task_struct___start {
+	__u64 start_boottime;
+} __attribute__((preserve_access_index));
+
+#define CLOCK_TICK 10000000ULL /* ns: what /proc/PID/stat counts in */
+
 /* Only processes in wanted, and their children, are sampled. */
 const volatile bool only = false;
 
@@ -137,10 +144,9 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 4096); /* preallocated, or kernels before 6.1 refuse it here */
 	__type(key, __u32);
-	__type(value, __u8);
+	__type(value, __u64); /* when it began, in ticks since boot; 0 not known */
 } wanted SEC(".maps");
 
 struct {
@@ -170,18 +176,35 @@ static __always_inline void add(__u32 what, __u64 n)
 		*sum += n;
 }
 
+/* When a thread's process began, in ticks. */
+static __always_inline __u64 began(struct task_struct *task)
+{
+	struct task_struct___start *leader = (void *)BPF_CORE_READ(task, group_leader);
+
+	return BPF_CORE_READ(leader, start_boottime) / CLOCK_TICK;
+}
+
+/* A process is in wanted, and not another that has got its number since. */
+static __always_inline bool is_in(struct task_struct *task, __u32 tgid)
+{
+	__u64 *since = bpf_map_lookup_elem(&wanted, &tgid);
+
+	return since && (!*since || *since == began(task));
+}
+
 /* A thread's process is wanted, or a child of one that is. */
 static __always_inline bool is_wanted(struct task_struct *task, __u32 tgid)
 {
-	__u32 parent;
-	__u8 one = 1;
+	struct task_struct *parent;
+	__u64 since;
 
-	if (bpf_map_lookup_elem(&wanted, &tgid))
+	if (is_in(task, tgid))
 		return true;
-	parent = BPF_CORE_READ(task, real_parent, tgid);
-	if (!bpf_map_lookup_elem(&wanted, &parent))
+	parent = BPF_CORE_READ(task, real_parent);
+	if (!parent || !is_in(parent, BPF_CORE_READ(parent, tgid)))
 		return false;
-	bpf_map_update_elem(&wanted, &tgid, &one, BPF_ANY);
+	since = began(task);
+	bpf_map_update_elem(&wanted, &tgid, &since, BPF_ANY);
 	return true;
 }
 

@@ -87,7 +87,7 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	if env.Whole {
 		only = env.Target.PIDs
 	}
-	l, err := load(env.Sys, hz, only, env.Unwind)
+	l, err := load(env.Proc, env.Sys, hz, only, env.Unwind)
 	if err != nil {
 		return nil, unavailable(err)
 	}

@@ -13,6 +13,7 @@ import (
 // Measures of the probe, as in recording.Measures.
 const (
 	measureCalls = "syscalls.calls"
+	measureUring = "syscalls.io_uring"
 	measureFDs   = "syscalls.fds"
 	measurePeek  = "syscalls.peek"
 )
@@ -31,7 +32,7 @@ func (r *running) announce() {
 			r.book.losses = n
 		}
 	}
-	for _, c := range []recording.Coverage{r.callsRow(), r.fdsRow(), r.peekRow()} {
+	for _, c := range []recording.Coverage{r.callsRow(), r.uringRow(), r.fdsRow(), r.peekRow()} {
 		r.env.Sink.Append(c)
 	}
 }

@@ -3,6 +3,7 @@ package syscalls
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"snag/internal/kernel"
@@ -22,7 +23,7 @@ const (
 // a second or more in a second at most. Calls that wait for anything at all are no
 // news: idle threads sit in them.
 func sat(row recording.Call) (recording.Event, bool) {
-	if row.Max < longCall.Seconds() || row.TID == 0 || threads.WaitsForAnything(row.Call) || row.Call == "futex" {
+	if row.Max < longCall.Seconds() || row.TID == 0 || waitsForWork(row.Call, threads.WaitsForAnything) || row.Call == "futex" {
 		return recording.Event{}, false
 	}
 	return blocked(row.PID, row.TID, row.Comm, row.Call, row.MaxAt, row.MaxAt.Add(time.Duration(row.Max*1e9)), "seen"), true
@@ -35,7 +36,10 @@ func blocked(pid, tid int, comm, call string, begin, end recording.Time, begun s
 		Subject: recording.Subject{Kind: recording.KindThread, PID: pid, TID: tid, Comm: comm},
 		Attrs:   map[string]string{"call": call, "begun": begun},
 	}
-	if threads.WaitsForAnything(call) {
+	if strings.HasPrefix(call, recording.UringPrefix) {
+		e.Attrs["async"] = "yes"
+	}
+	if waitsForWork(call, threads.WaitsForAnything) {
 		e.Attrs["idle"] = "yes"
 	}
 	return e
@@ -74,6 +78,10 @@ func (r *running) going() {
 	if err != nil {
 		r.fail(err)
 	}
+	for _, o := range r.inFlight(now) {
+		begin := r.env.Anchor.FromMonotonic(int64(o.In.Begin))
+		add(blocked(int(o.In.Pid), int(o.In.Tid), kernel.Text(o.Comm[:]), callName(o.In.Nr), begin, 0, "seen"), int(o.In.Fd), begin)
+	}
 	rows, _ := threads.NewLooker(r.env.Proc).Look(r.wanted(), mostLooked, r.env.Now)
 	for _, row := range rows {
 		// Since the process is looked at, which may be later than the first was.
@@ -84,7 +92,7 @@ func (r *running) going() {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b one) int {
-		return cmp.Or(compareBool(threads.WaitsForAnything(a.e.Attrs["call"]), threads.WaitsForAnything(b.e.Attrs["call"])), cmp.Compare(a.e.T, b.e.T))
+		return cmp.Or(compareBool(a.e.Attrs["idle"] != "", b.e.Attrs["idle"] != ""), cmp.Compare(a.e.T, b.e.T))
 	})
 	for i, o := range all {
 		if i == mostBlocked {

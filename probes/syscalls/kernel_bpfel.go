@@ -84,6 +84,22 @@ type kernelInCall struct {
 	Pad    uint32
 }
 
+type kernelOp struct {
+	_        structs.HostLayout
+	In       kernelInCall
+	Ring     uint64
+	UserData uint64
+	More     uint32
+	Kind     uint32
+	Comm     [16]uint8
+}
+
+type kernelOpKey struct {
+	_ structs.HostLayout
+	A uint64
+	B uint64
+}
+
 type kernelPeekNote struct {
 	_      structs.HostLayout
 	What   uint32
@@ -103,23 +119,32 @@ const (
 	kernelMapConns          = "conns"
 	kernelMapMaybe          = "maybe"
 	kernelMapNotes          = "notes"
+	kernelMapOperations     = "operations"
+	kernelMapShots          = "shots"
 	kernelMapTargets        = "targets"
 	kernelMapThreads        = "threads"
 	kernelMapTold           = "told"
+	kernelProgCompleteOp    = "complete_op"
 	kernelProgEnded         = "ended"
 	kernelProgEnterCall     = "enter_call"
 	kernelProgForked        = "forked"
 	kernelProgLeaveCall     = "leave_call"
+	kernelProgOverflown     = "overflown"
+	kernelProgSubmitOp      = "submit_op"
 	kernelVarAll            = "all"
 	kernelVarAttached       = "attached"
 	kernelVarBefore         = "before"
+	kernelVarCompleteShape  = "complete_shape"
 	kernelVarEpoch          = "epoch"
+	kernelVarHasCqeFlags    = "has_cqe_flags"
 	kernelVarKinds          = "kinds"
 	kernelVarKinds32        = "kinds32"
 	kernelVarLost           = "lost"
+	kernelVarOpKinds        = "op_kinds"
 	kernelVarPeek           = "peek"
 	kernelVarRows           = "rows"
 	kernelVarSelf           = "self"
+	kernelVarSubmitShape    = "submit_shape"
 	kernelVarTypeOfFdNote   = "type_of_fd_note"
 	kernelVarTypeOfPeekNote = "type_of_peek_note"
 )
@@ -166,24 +191,29 @@ type kernelSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelProgramSpecs struct {
-	Ended     *ebpf.ProgramSpec `ebpf:"ended"`
-	EnterCall *ebpf.ProgramSpec `ebpf:"enter_call"`
-	Forked    *ebpf.ProgramSpec `ebpf:"forked"`
-	LeaveCall *ebpf.ProgramSpec `ebpf:"leave_call"`
+	CompleteOp *ebpf.ProgramSpec `ebpf:"complete_op"`
+	Ended      *ebpf.ProgramSpec `ebpf:"ended"`
+	EnterCall  *ebpf.ProgramSpec `ebpf:"enter_call"`
+	Forked     *ebpf.ProgramSpec `ebpf:"forked"`
+	LeaveCall  *ebpf.ProgramSpec `ebpf:"leave_call"`
+	Overflown  *ebpf.ProgramSpec `ebpf:"overflown"`
+	SubmitOp   *ebpf.ProgramSpec `ebpf:"submit_op"`
 }
 
 // kernelMapSpecs contains maps before they are loaded into the kernel.
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelMapSpecs struct {
-	CallsA  *ebpf.MapSpec `ebpf:"calls_a"`
-	CallsB  *ebpf.MapSpec `ebpf:"calls_b"`
-	Conns   *ebpf.MapSpec `ebpf:"conns"`
-	Maybe   *ebpf.MapSpec `ebpf:"maybe"`
-	Notes   *ebpf.MapSpec `ebpf:"notes"`
-	Targets *ebpf.MapSpec `ebpf:"targets"`
-	Threads *ebpf.MapSpec `ebpf:"threads"`
-	Told    *ebpf.MapSpec `ebpf:"told"`
+	CallsA     *ebpf.MapSpec `ebpf:"calls_a"`
+	CallsB     *ebpf.MapSpec `ebpf:"calls_b"`
+	Conns      *ebpf.MapSpec `ebpf:"conns"`
+	Maybe      *ebpf.MapSpec `ebpf:"maybe"`
+	Notes      *ebpf.MapSpec `ebpf:"notes"`
+	Operations *ebpf.MapSpec `ebpf:"operations"`
+	Shots      *ebpf.MapSpec `ebpf:"shots"`
+	Targets    *ebpf.MapSpec `ebpf:"targets"`
+	Threads    *ebpf.MapSpec `ebpf:"threads"`
+	Told       *ebpf.MapSpec `ebpf:"told"`
 }
 
 // kernelVariableSpecs contains global variables before they are loaded into the kernel.
@@ -193,13 +223,17 @@ type kernelVariableSpecs struct {
 	All            *ebpf.VariableSpec `ebpf:"all"`
 	Attached       *ebpf.VariableSpec `ebpf:"attached"`
 	Before         *ebpf.VariableSpec `ebpf:"before"`
+	CompleteShape  *ebpf.VariableSpec `ebpf:"complete_shape"`
 	Epoch          *ebpf.VariableSpec `ebpf:"epoch"`
+	HasCqeFlags    *ebpf.VariableSpec `ebpf:"has_cqe_flags"`
 	Kinds          *ebpf.VariableSpec `ebpf:"kinds"`
 	Kinds32        *ebpf.VariableSpec `ebpf:"kinds32"`
 	Lost           *ebpf.VariableSpec `ebpf:"lost"`
+	OpKinds        *ebpf.VariableSpec `ebpf:"op_kinds"`
 	Peek           *ebpf.VariableSpec `ebpf:"peek"`
 	Rows           *ebpf.VariableSpec `ebpf:"rows"`
 	Self           *ebpf.VariableSpec `ebpf:"self"`
+	SubmitShape    *ebpf.VariableSpec `ebpf:"submit_shape"`
 	TypeOfFdNote   *ebpf.VariableSpec `ebpf:"type_of_fd_note"`
 	TypeOfPeekNote *ebpf.VariableSpec `ebpf:"type_of_peek_note"`
 }
@@ -224,14 +258,16 @@ func (o *kernelObjects) Close() error {
 //
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelMaps struct {
-	CallsA  *ebpf.Map `ebpf:"calls_a"`
-	CallsB  *ebpf.Map `ebpf:"calls_b"`
-	Conns   *ebpf.Map `ebpf:"conns"`
-	Maybe   *ebpf.Map `ebpf:"maybe"`
-	Notes   *ebpf.Map `ebpf:"notes"`
-	Targets *ebpf.Map `ebpf:"targets"`
-	Threads *ebpf.Map `ebpf:"threads"`
-	Told    *ebpf.Map `ebpf:"told"`
+	CallsA     *ebpf.Map `ebpf:"calls_a"`
+	CallsB     *ebpf.Map `ebpf:"calls_b"`
+	Conns      *ebpf.Map `ebpf:"conns"`
+	Maybe      *ebpf.Map `ebpf:"maybe"`
+	Notes      *ebpf.Map `ebpf:"notes"`
+	Operations *ebpf.Map `ebpf:"operations"`
+	Shots      *ebpf.Map `ebpf:"shots"`
+	Targets    *ebpf.Map `ebpf:"targets"`
+	Threads    *ebpf.Map `ebpf:"threads"`
+	Told       *ebpf.Map `ebpf:"told"`
 }
 
 func (m *kernelMaps) Close() error {
@@ -241,6 +277,8 @@ func (m *kernelMaps) Close() error {
 		m.Conns,
 		m.Maybe,
 		m.Notes,
+		m.Operations,
+		m.Shots,
 		m.Targets,
 		m.Threads,
 		m.Told,
@@ -254,13 +292,17 @@ type kernelVariables struct {
 	All            *ebpf.Variable `ebpf:"all"`
 	Attached       *ebpf.Variable `ebpf:"attached"`
 	Before         *ebpf.Variable `ebpf:"before"`
+	CompleteShape  *ebpf.Variable `ebpf:"complete_shape"`
 	Epoch          *ebpf.Variable `ebpf:"epoch"`
+	HasCqeFlags    *ebpf.Variable `ebpf:"has_cqe_flags"`
 	Kinds          *ebpf.Variable `ebpf:"kinds"`
 	Kinds32        *ebpf.Variable `ebpf:"kinds32"`
 	Lost           *ebpf.Variable `ebpf:"lost"`
+	OpKinds        *ebpf.Variable `ebpf:"op_kinds"`
 	Peek           *ebpf.Variable `ebpf:"peek"`
 	Rows           *ebpf.Variable `ebpf:"rows"`
 	Self           *ebpf.Variable `ebpf:"self"`
+	SubmitShape    *ebpf.Variable `ebpf:"submit_shape"`
 	TypeOfFdNote   *ebpf.Variable `ebpf:"type_of_fd_note"`
 	TypeOfPeekNote *ebpf.Variable `ebpf:"type_of_peek_note"`
 }
@@ -269,18 +311,24 @@ type kernelVariables struct {
 //
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelPrograms struct {
-	Ended     *ebpf.Program `ebpf:"ended"`
-	EnterCall *ebpf.Program `ebpf:"enter_call"`
-	Forked    *ebpf.Program `ebpf:"forked"`
-	LeaveCall *ebpf.Program `ebpf:"leave_call"`
+	CompleteOp *ebpf.Program `ebpf:"complete_op"`
+	Ended      *ebpf.Program `ebpf:"ended"`
+	EnterCall  *ebpf.Program `ebpf:"enter_call"`
+	Forked     *ebpf.Program `ebpf:"forked"`
+	LeaveCall  *ebpf.Program `ebpf:"leave_call"`
+	Overflown  *ebpf.Program `ebpf:"overflown"`
+	SubmitOp   *ebpf.Program `ebpf:"submit_op"`
 }
 
 func (p *kernelPrograms) Close() error {
 	return _KernelClose(
+		p.CompleteOp,
 		p.Ended,
 		p.EnterCall,
 		p.Forked,
 		p.LeaveCall,
+		p.Overflown,
+		p.SubmitOp,
 	)
 }
 

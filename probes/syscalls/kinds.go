@@ -1,10 +1,10 @@
 package syscalls
 
 import (
-	"runtime"
 	"strings"
 
 	"snag/probes/threads"
+	"snag/recording"
 )
 
 // Kinds of calls, as tables.h has them.
@@ -69,11 +69,11 @@ func kindsOf(names map[int]string) (table [numbers]uint16) {
 
 // callName names a number of the kernel side's.
 func callName(nr uint32) string {
+	if nr&(compatBit|x32Bit|uringBit) == uringBit {
+		return operationName(nr &^ uringBit)
+	}
 	if nr&compatBit != 0 {
 		return threads.CompatName(int(nr &^ compatBit))
-	}
-	if nr&x32Bit != 0 && runtime.GOARCH == "amd64" {
-		return threads.CallName(int(nr&^x32Bit)) + "/x32"
 	}
 	return threads.CallName(int(nr))
 }
@@ -81,6 +81,9 @@ func callName(nr uint32) string {
 // moves tells which way a call of that name moves bytes, and whether how many were
 // asked for is known.
 func moves(name string) (bytes, asked bool) {
+	if op, ok := strings.CutPrefix(name, recording.UringPrefix); ok {
+		return operationMoves(op), false
+	}
 	k := kindOf[strings.TrimSuffix(name, threads.CompatSuffix)]
 	return k&(kindRead|kindWrite) != 0, k&(kindAsked2|kindAsked3|kindAsked4) != 0
 }

@@ -62,6 +62,16 @@ func run(t *testing.T, mode string) *program {
 	}
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), "SYSCALLS_PROGRAM="+mode, "GODEBUG=asyncpreemptoff=1")
+	p := startProgram(t, cmd)
+	if l := p.answer(); l != "ready\n" {
+		t.Fatalf("the program %s says %q", mode, l)
+	}
+	return p
+}
+
+// startProgram starts a program that is told what to do, and ends it with the test.
+func startProgram(t *testing.T, cmd *exec.Cmd) *program {
+	t.Helper()
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -78,11 +88,7 @@ func run(t *testing.T, mode string) *program {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	p := &program{t: t, cmd: cmd, in: in, out: bufio.NewReader(out)}
-	if l := p.answer(); l != "ready\n" {
-		t.Fatalf("the program %s says %q", mode, l)
-	}
-	return p
+	return &program{t: t, cmd: cmd, in: in, out: bufio.NewReader(out)}
 }
 
 func (p *program) answer() string {

@@ -15,6 +15,8 @@ type options struct {
 	all  bool // every process but self
 	self int
 	peek int // bytes
+	// entries are the sizes of maps that differ from tables.h, by name.
+	entries map[string]uint32
 }
 
 // loaded is the kernel's side: the programs, and the maps.
@@ -22,6 +24,10 @@ type loaded struct {
 	objects kernelObjects
 	links   []link.Link
 	epoch   uint32
+	uring   uringShape
+	// unseen is why no operation of io_uring is counted; ringless: there are none.
+	unseen   *kernel.Lack
+	ringless bool
 }
 
 // mostPeek is PEEK_MOST.
@@ -33,8 +39,19 @@ func load(proc, sys string, o options) (*loaded, error) {
 	if l := kernel.CanLoad(proc, sys); l != nil {
 		return nil, l
 	}
+	if l := kernel.SeesPIDs(proc); l != nil {
+		return nil, l
+	}
 	if err := kernel.RaiseMemlock(); err != nil {
 		return nil, err
+	}
+	types, err := kernel.Types()
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{ringless: !hasUring(types)}
+	if !l.ringless {
+		l.uring, l.unseen = shapeOf(types)
 	}
 	spec, err := loadKernel()
 	if err != nil {
@@ -43,16 +60,16 @@ func load(proc, sys string, o options) (*loaded, error) {
 	for name, v := range map[string]any{
 		kernelVarKinds: kindsOf(threads.CallNames()), kernelVarKinds32: kindsOf(threads.CompatNames()),
 		kernelVarAll: o.all, kernelVarSelf: uint32(o.self), kernelVarPeek: uint32(min(o.peek, mostPeek)),
+		kernelVarOpKinds: operationKinds(), kernelVarSubmitShape: l.uring.submit, kernelVarCompleteShape: l.uring.complete,
+		kernelVarHasCqeFlags: l.uring.flags,
 	} {
 		if err := spec.Variables[name].Set(v); err != nil {
 			return nil, fmt.Errorf("set %s in the BPF programs of system calls: %w", name, err)
 		}
 	}
-	types, err := kernel.Types()
-	if err != nil {
-		return nil, err
+	for name, n := range o.entries {
+		spec.Maps[name].MaxEntries = n
 	}
-	l := &loaded{}
 	opts := &ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{KernelTypes: types}}
 	if err := spec.LoadAndAssign(&l.objects, opts); err != nil {
 		return nil, kernel.Explain("loading the BPF programs of system calls", err)
@@ -69,6 +86,9 @@ func (l *loaded) attach(now int64) error {
 	if err := kernel.Drain(l.objects.Threads, "system calls", func(*uint64, *kernelInCall) {}); err != nil {
 		return err
 	}
+	if err := kernel.Drain(l.objects.Operations, "io_uring", func(*kernelOpKey, *kernelOp) {}); err != nil {
+		return err
+	}
 	if err := l.objects.Attached.Set(uint64(now)); err != nil {
 		return fmt.Errorf("tell the BPF programs of system calls when they begin: %w", err)
 	}
@@ -77,6 +97,14 @@ func (l *loaded) attach(now int64) error {
 		if err != nil {
 			l.detach()
 			return kernel.Explain("attaching to the tracepoints of system calls", err)
+		}
+		l.links = append(l.links, one)
+	}
+	for _, h := range l.uringHooks() {
+		one, err := kernel.AttachRaw(h.tracepoint, h.program)
+		if err != nil {
+			l.detach()
+			return err
 		}
 		l.links = append(l.links, one)
 	}
@@ -120,15 +148,16 @@ func (l *loaded) emptied(odd uint32) error {
 }
 
 // losses is what found no room, as enum lost, and before.
-type losses struct{ rows, threads, targets, notes, conns, before uint64 }
+type losses struct{ rows, threads, targets, notes, conns, operations, same, overflown, before uint64 }
 
 func (l *loaded) losses() (n losses, err error) {
-	var lost [5]uint64
+	var lost [8]uint64
 	if err := l.objects.Lost.Get(&lost); err != nil {
 		return n, err
 	}
 	err = l.objects.Before.Get(&n.before)
 	n.rows, n.threads, n.targets, n.notes, n.conns = lost[0], lost[1], lost[2], lost[3], lost[4]
+	n.operations, n.same, n.overflown = lost[5], lost[6], lost[7]
 	return n, err
 }
 

@@ -48,6 +48,7 @@ static __always_inline void new_connection(__u32 pid, __s32 fd, __u8 server)
 
 	if (bpf_map_update_elem(&conns, &key, &c, BPF_ANY))
 		add(&lost[LOST_CONNS], 1);
+	note_fd(pid, fd); /* before its bytes: the descriptor may have been another's in this second */
 }
 
 static __noinline int look_into(const struct in_call *in, struct conn *c, __u64 bytes)

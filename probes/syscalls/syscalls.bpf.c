@@ -157,8 +157,6 @@ static __noinline struct call_value *new_row(struct call_key *key, __u32 odd)
 	if (!v)
 		return NULL;
 	__sync_fetch_and_add(&rows[odd & 1], 1);
-	if (key->pid)
-		bpf_get_current_comm(v->comm, sizeof(v->comm));
 	return v;
 }
 
@@ -194,7 +192,8 @@ static __always_inline __u32 bucket(__u64 took)
 	return i < BUCKETS ? i : BUCKETS - 1;
 }
 
-static __always_inline void count(const struct in_call *in, long ret, __u64 now)
+/* comm: of who made it; NULL: who runs now. timed: how long it took is known. */
+static __always_inline void count(const struct in_call *in, long ret, __u64 now, const __u8 *comm, bool timed)
 {
 	struct call_key key = {.pid = in->pid, .tid = in->tid, .fd = in->fd, .nr = in->nr};
 	__u64 took = now - in->begin, done = 0;
@@ -212,7 +211,11 @@ static __always_inline void count(const struct in_call *in, long ret, __u64 now)
 			add(&lost[LOST_ROWS], 1);
 			return;
 		}
-		if (key.fd >= 0)
+		if (key.pid && comm)
+			__builtin_memcpy(v->comm, comm, sizeof(v->comm));
+		else if (key.pid)
+			bpf_get_current_comm(v->comm, sizeof(v->comm));
+		if (key.fd >= 0 && !comm)
 			note_fd(key.pid, key.fd);
 	}
 	asm volatile("" : "+r"(b)); /* verifiers before 6.5 forget its bounds */
@@ -221,6 +224,8 @@ static __always_inline void count(const struct in_call *in, long ret, __u64 now)
 	add(&v->n, 1);
 	add(&v->asked, in->asked);
 	add(&v->done, done);
+	if (!timed)
+		return;
 	add(&v->sum, took);
 	__sync_fetch_and_add(&v->hist[b], 1);
 	if (took >= v->max) {
@@ -228,6 +233,8 @@ static __always_inline void count(const struct in_call *in, long ret, __u64 now)
 		v->max_at = in->begin;
 	}
 }
+
+#include "uring.h"
 
 SEC("tp_btf/sys_enter")
 int BPF_PROG(enter_call, struct pt_regs *regs, long nr)
@@ -256,7 +263,7 @@ static __always_inline void unseen(struct in_call *in, const void *regs, long nr
 	 * no place, nothing is known. */
 	in->begin = lost[LOST_THREADS] ? now : since;
 	add(&before, 1);
-	count(in, ret, now);
+	count(in, ret, now, NULL, true);
 }
 
 SEC("tp_btf/sys_exit")
@@ -295,7 +302,7 @@ int BPF_PROG(leave_call, struct pt_regs *regs, long ret)
 		return 0;
 	}
 	in->tid = who; /* execve(2) changes it */
-	count(in, ret, now);
+	count(in, ret, now, NULL, true);
 	in->begin = 0;
 	if (peek)
 		peek_at(in, ret);

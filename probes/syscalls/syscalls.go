@@ -33,7 +33,8 @@ type running struct {
 	began time.Time
 	since recording.Time // when the rows of the present table were begun
 
-	kernel   *loaded // nil until there is a process to look at
+	entries  map[string]uint32 // see options
+	kernel   *loaded           // nil until there is a process to look at
 	lack     *kernel.Lack
 	failed   error // the first that went wrong
 	notes    *ringbuf.Reader
@@ -58,7 +59,12 @@ type running struct {
 }
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
-	r := &running{env: env, began: time.Now(), book: newBook(env), done: make(chan struct{})}
+	return startWith(ctx, env, nil)
+}
+
+// startWith starts it with other sizes of its maps.
+func startWith(ctx context.Context, env *probe.Env, entries map[string]uint32) (probe.Running, error) {
+	r := &running{env: env, entries: entries, began: time.Now(), book: newBook(env), done: make(chan struct{})}
 	ctx, r.cancel = context.WithCancel(ctx)
 	r.announce()
 	ready := make(chan struct{})
@@ -154,7 +160,7 @@ func (r *running) ensure() error {
 		r.mark = now
 	}()
 	if r.kernel == nil {
-		k, err := load(r.env.Proc, r.env.Sys, options{all: r.env.CloserAll, self: r.env.SelfPID, peek: r.env.Peek})
+		k, err := load(r.env.Proc, r.env.Sys, options{all: r.env.CloserAll, self: r.env.SelfPID, peek: r.env.Peek, entries: r.entries})
 		if err != nil {
 			return err
 		}
@@ -163,7 +169,7 @@ func (r *running) ensure() error {
 			return fmt.Errorf("read the BPF ring of system calls: %w", err)
 		}
 		r.kernel = k
-		r.runtimes = newRuntimes(k.objects.EnterCall, k.objects.LeaveCall, k.objects.Forked, k.objects.Ended)
+		r.runtimes = newRuntimes(k.objects.EnterCall, k.objects.LeaveCall, k.objects.Forked, k.objects.Ended, k.objects.SubmitOp, k.objects.CompleteOp)
 	}
 	if err := r.kernel.attach(int64(nanotime())); err != nil {
 		return err

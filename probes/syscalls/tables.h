@@ -6,6 +6,7 @@
 #define COARSE 15360 /* from here on of a call alone */
 #define THREADS 16384
 #define TARGETS 4096
+#define OPERATIONS 16384 /* of io_uring, in flight */
 #define BUCKETS 32 /* recording.CallBound: the last is of 37 min and more; a power of two */
 
 #define FD_NONE -1
@@ -102,7 +103,17 @@ struct conn {
 	__u8 pad[5];
 };
 
-enum lost { LOST_ROWS, LOST_THREADS, LOST_TARGETS, LOST_NOTES, LOST_CONNS, LOST };
+enum lost {
+	LOST_ROWS,
+	LOST_THREADS,
+	LOST_TARGETS,
+	LOST_NOTES,
+	LOST_CONNS,
+	LOST_OPERATIONS, /* of io_uring: over OPERATIONS in flight */
+	LOST_SAME,	 /* had the user_data of another in flight, where that tells them apart */
+	LOST_OVERFLOWN,	 /* came when the completion queue was full */
+	LOST,
+};
 
 /* What kind of call: set by user space from the names of this machine's calls. */
 #define KIND_FD 1    /* the first argument is a descriptor */
@@ -187,5 +198,8 @@ struct {
 
 static __always_inline void add(__u64 *to, __u64 n)
 {
+	/* Or the compiler makes of an addition of 0 an atomic "or", which kernels before
+	 * 5.12 do not have. */
+	asm volatile("" : "+r"(n));
 	__sync_fetch_and_add(to, n);
 }

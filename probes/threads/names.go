@@ -28,6 +28,7 @@ var waitsForAnything = set(
 	"epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6", "accept", "accept4",
 	"nanosleep", "clock_nanosleep", "pause", "rt_sigtimedwait", "rt_sigsuspend", "wait4", "waitid",
 	"io_getevents", "io_pgetevents", "io_uring_enter", "restart_syscall",
+	"io_uring_setup", // its poller's threads never leave it
 )
 
 // WaitsForAnything tells whether threads that are idle sit in that call.

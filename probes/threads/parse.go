@@ -49,6 +49,12 @@ type Registers struct {
 	SP, PC uint64
 }
 
+// Compat tells whether the number is of a 32-bit program: exe is its file. The file is
+// read only where the stack lies as low as it must then.
+func (r Registers) Compat(exe string) bool {
+	return r.SP < 1<<32 && r.Call&x32Bit == 0 && isCompat(exe)
+}
+
 // ErrRunning tells that the thread was on a CPU, or about to be.
 var ErrRunning = errors.New("the thread runs")
 
@@ -84,7 +90,8 @@ func ParseRegisters(b []byte) (Registers, error) {
 }
 
 // parseSyscall reads what a thread is in out of the same file.
-func parseSyscall(b []byte, names map[int]string) (call, error) {
+// compat tells whether the program is a 32-bit one.
+func parseSyscall(b []byte, names map[int]string, compat func(Registers) bool) (call, error) {
 	none := call{fd: -1}
 	r, err := ParseRegisters(b)
 	switch {
@@ -96,6 +103,9 @@ func parseSyscall(b []byte, names map[int]string) (call, error) {
 		return call{name: outside, fd: -1}, nil
 	}
 	c := call{name: nameOf(names, r.Call), fd: -1}
+	if compat(r) {
+		c.name = CompatName(r.Call)
+	}
 	if fd, ok := Descriptor(c.name, r.Args[0]); ok {
 		c.fd = fd
 	} else if c.name == "futex" {

@@ -2,6 +2,7 @@ package threads
 
 import (
 	"os"
+	"runtime"
 	"testing"
 )
 
@@ -58,13 +59,13 @@ func TestParseSyscall(t *testing.T) {
 		{"0 0xdeadbeef00000007 0x0 0x0 0x0 0x0 0x0 0x1 0x2", call{name: "read", fd: 7}}, // an int in a register
 		{"999 0x7 0x0 0x0 0x0 0x0 0x0 0x1 0x2", call{name: "syscall_999", fd: -1}},
 	} {
-		got, err := parseSyscall([]byte(c.text), amd64)
+		got, err := parseSyscall([]byte(c.text), amd64, never)
 		if err != nil || got != c.want {
 			t.Errorf("%q: %+v %v, want %+v", c.text, got, err, c.want)
 		}
 	}
 	for _, bad := range []string{"", "\n", "x 0x1", "0", "0 zz", "202 0x1 0x2", "202 0x1 zz 0x2"} {
-		if got, err := parseSyscall([]byte(bad), amd64); err == nil {
+		if got, err := parseSyscall([]byte(bad), amd64, never); err == nil {
 			t.Errorf("%q gave no error but %+v", bad, got)
 		}
 	}
@@ -147,7 +148,7 @@ func FuzzParse(f *testing.F) {
 		if _, state, err := ParseStat(b); err == nil && len(state) != 1 {
 			t.Errorf("state %q", state)
 		}
-		if in, err := parseSyscall(b, amd64); err == nil && (in.fd < -1 || in.name == "" || in.lock && in.name != "futex") {
+		if in, err := parseSyscall(b, amd64, never); err == nil && (in.fd < -1 || in.name == "" || in.lock && in.name != "futex") {
 			t.Errorf("syscall %+v", in)
 		}
 		if s, err := parseSchedstat(b); err == nil && (s.onCPU < 0 || s.delay < 0) {
@@ -157,4 +158,55 @@ func FuzzParse(f *testing.F) {
 		parseStack(b)
 		_, _, _ = parseSwitches(b)
 	})
+}
+
+func never(Registers) bool { return false }
+
+// TestOtherNumbers has numbers of another table named by it: of a 32-bit program, and
+// of x32.
+func TestOtherNumbers(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("numbers of amd64")
+	}
+	const low = " 0x5 0x0 0x0 0x0 0x0 0x0 0xffaa0000 0xf7f00000"
+	for _, c := range []struct {
+		text, want string
+		compat     bool
+		fd         int
+	}{
+		{"3" + low, "read/32", true, 5},
+		{"3" + low, "close", false, 5},
+		{"1073741824" + low, "read/x32", false, 5},
+	} {
+		got, err := parseSyscall([]byte(c.text), syscallNames, func(Registers) bool { return c.compat })
+		if err != nil || got.name != c.want || got.fd != c.fd {
+			t.Errorf("%q of a 32-bit program %v: %q on %d, %v; want %q", c.text, c.compat, got.name, got.fd, err, c.want)
+		}
+	}
+}
+
+// TestCompatByItsFile looks at the program where the stack lies low.
+func TestCompatByItsFile(t *testing.T) {
+	dir := t.TempDir()
+	for name, head := range map[string]string{"32": "\x7fELF\x01\x01", "64": "\x7fELF\x02\x01", "script": "#!/bin/sh"} {
+		if err := os.WriteFile(dir+"/"+name, []byte(head), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		r    Registers
+		exe  string
+		want bool
+	}{
+		{Registers{Call: 3, SP: 0xffaa0000}, "32", true},
+		{Registers{Call: 3, SP: 0xffaa0000}, "64", false},
+		{Registers{Call: 3, SP: 0xffaa0000}, "script", false},
+		{Registers{Call: 3, SP: 0xffaa0000}, "none", false},
+		{Registers{Call: 3, SP: 0x7ffd00000000}, "32", false}, // a 64-bit program has been executed since
+		{Registers{Call: 3 | x32Bit, SP: 0xffaa0000}, "32", false},
+	} {
+		if got := c.r.Compat(dir + "/" + c.exe); got != c.want {
+			t.Errorf("%+v of %s: %v", c.r, c.exe, got)
+		}
+	}
 }

@@ -118,8 +118,10 @@ func (r *reader) tids(pid, most int) (tids []int, all int, err error) {
 func (r *reader) thread(pid, tid int) (recording.Thread, bool) {
 	row := recording.Thread{PID: pid, TID: tid, FD: -1}
 	dir := r.proc + "/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(tid) + "/"
+	kernelThread := false // one of the kernel's own, in no call ever
 	b, err := r.file(dir + "stat")
 	if err == nil {
+		kernelThread = IsKernelThread(b)
 		row.Comm, row.State, err = ParseStat(b)
 		if delay, ok := parseIODelay(b); ok && (delay > 0 || r.accounted) {
 			row.IODelay = &delay
@@ -142,6 +144,12 @@ func (r *reader) thread(pid, tid int) (recording.Thread, bool) {
 		row.Futex, row.Lock = old.row.Futex, old.row.Lock
 		row.Voluntary, row.Involuntary = old.row.Voluntary, old.row.Involuntary
 		r.syscall.note(old.refused)
+	} else if kernelThread {
+		row.Syscall, old.refused = outside, nil
+		_ = r.place(dir, &row, nil)
+		if schedErr == nil {
+			schedErr = r.switches(dir, &row)
+		}
 	} else {
 		old.refused = r.call(dir, &row)
 		if schedErr == nil {
@@ -160,11 +168,18 @@ func (r *reader) call(dir string, row *recording.Thread) (refused error) {
 		b, refused = r.optional(dir, "syscall")
 		if refused == nil {
 			var in call
-			in, refused = parseSyscall(b, syscallNames)
+			in, refused = parseSyscall(b, syscallNames, func(r Registers) bool { return r.Compat(dir + "../../exe") })
 			row.Syscall, row.FD, row.Futex, row.Lock = in.name, in.fd, in.futex, in.lock
 		}
 		r.syscall.note(refused)
 	}
+	r.wchan.note(r.place(dir, row, refused))
+	return refused
+}
+
+// place reads the kernel function that a thread sleeps in. refused is why its call may
+// not be read.
+func (r *reader) place(dir string, row *recording.Thread, refused error) error {
 	b, err := r.file(dir + "wchan")
 	if err == nil {
 		row.Wchan = parseWchan(b)
@@ -178,8 +193,7 @@ func (r *reader) call(dir string, row *recording.Thread) (refused error) {
 			row.Wchan = parseStack(b)
 		}
 	}
-	r.wchan.note(err)
-	return refused
+	return err
 }
 
 func (r *reader) switches(dir string, row *recording.Thread) error {

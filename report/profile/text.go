@@ -81,6 +81,9 @@ func (p *Profile) head(b *strings.Builder, t Table, o TextOptions) {
 			text += fmt.Sprintf(" (of %.0f taken, idle ones included)", p.Taken)
 		}
 		o.paragraph(b, text)
+		if n == 0 {
+			b.WriteString("it was on no CPU when one was looked at: where it waits, snag profile --off tells\n")
+		}
 	}
 	if n := p.samples(); p.Kind == OnCPU && n > 0 && n < few {
 		// Two standard errors of a share of one half.

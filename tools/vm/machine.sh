@@ -5,9 +5,10 @@ cache=$PWD/.cache/vm
 mkdir -p "$cache"
 
 missing=""
-for need in qemu-system-x86_64:qemu-system-x86 busybox:busybox-static cpio:cpio ip:iproute2 nft:nftables depmod:kmod xz:xz-utils; do
+for need in qemu-system-x86_64:qemu-system-x86 busybox:busybox-static cpio:cpio ip:iproute2 nft:nftables depmod:kmod xz:xz-utils gcc:gcc; do
 	command -v "${need%%:*}" >/dev/null || missing="$missing ${need##*:}"
 done
+[ -e /usr/include/liburing.h ] || missing="$missing liburing-dev"
 if [ -n "$missing" ]; then
 	echo "snag vm: these Debian packages are missing:$missing" >&2
 	echo "snag vm: run, as root: apt-get install --no-install-recommends$missing" >&2

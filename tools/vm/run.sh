@@ -18,25 +18,44 @@ boot() {
 	local d=$cache/$1 release=$2
 	rm -rf "$d/out"
 	mkdir -p "$d/out"
-	nice timeout 900 qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp 2 -m 1024 \
+	nice -n 19 timeout 1500 qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp 2 -m 1024 \
 		-nodefaults -no-user-config -display none -no-reboot -net none \
 		-serial "file:$d/console.txt" -serial "file:$d/out.tar.gz" \
 		-kernel "$d/root/boot/vmlinuz-$release" -initrd "$d/initrd.gz" \
 		-append "console=ttyS0 quiet panic=-1 mitigations=off nokaslr tsc=reliable clearcpuid=112,297" </dev/null ||
-		echo "snag vm: the machine with $release did not end in 15 minutes" >&2
+		echo "snag vm: the machine with $release did not end in 25 minutes" >&2
 	if ! tar -xzf "$d/out.tar.gz" -C "$d/out"; then
 		echo "snag vm: no results from $release; the end of its console:" >&2
 		tail -20 "$d/console.txt" >&2
 	fi
 }
 
+# extras leaves in a folder what init runs beside snag: tools/vm/inside, and static
+# programs, as the machine has neither compiler nor libc. Its cc hands out what was
+# compiled here (lab/threadserver).
+extras() {
+	local d=$1 probe
+	rm -rf "$d"
+	mkdir -p "$d/bin" "$d/selftest"
+	install -m 755 tools/vm/inside "$d/bin/inside"
+	gcc -static -O1 -pthread -o "$d/bin/thread-server" lab/threadserver/c/server.c
+	gcc -static -O1 -o "$d/bin/uring" probes/syscalls/testdata/uring.c -luring
+	printf '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\nexec cp /bin/thread-server "$2"\n' >"$d/bin/cc"
+	chmod 755 "$d/bin/cc"
+	for probe in jvm:TestProgramsWithoutAJVM memory:TestCompaction; do
+		go test -c -ldflags="-s -w" -o "$d/selftest/${probe%:*}.test" "./probes/${probe%:*}"
+		echo "^${probe#*:}\$" >"$d/selftest/${probe%:*}.run"
+	done
+}
+
 suites=("$@")
 [ $# -gt 0 ] || suites=(bullseye bookworm trixie)
 dirs=()
+extras "$cache/extra"
 for suite in "${suites[@]}"; do
 	fetch "$suite"
 	release=$(cat "$cache/$suite/release")
-	initramfs "$suite" "$release" tools/vm/init "$modules" "ip tc nft"
+	initramfs "$suite" "$release" tools/vm/init "$modules" "ip tc nft" "$cache/extra"
 	echo "snag vm: running $release ($suite)" >&2
 	boot "$suite" "$release"
 	dirs+=("$cache/$suite/out")
