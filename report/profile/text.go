@@ -81,9 +81,6 @@ func (p *Profile) head(b *strings.Builder, t Table, o TextOptions) {
 			text += fmt.Sprintf(" (of %.0f taken, idle ones included)", p.Taken)
 		}
 		o.paragraph(b, text)
-		if n == 0 {
-			b.WriteString("it was on no CPU when one was looked at: where it waits, snag profile --off tells\n")
-		}
 	}
 	if n := p.samples(); p.Kind == OnCPU && n > 0 && n < few {
 		// Two standard errors of a share of one half.
@@ -173,14 +170,18 @@ func (p *Profile) foot(b *strings.Builder, t Table, o TextOptions) {
 		if t.Nameless > 0 {
 			text += fmt.Sprintf("; of %.1f %% of the time it is not known which function ran", 100*t.Nameless)
 		}
-		o.paragraph(b, text+inBrackets(p.cure(fewNames)))
+		d := p.doubt(fewNames)
+		if _, where, ok := strings.Cut(d.Why, "; of those without, "); ok {
+			text += "; of those without one, " + where
+		}
+		o.paragraph(b, text+inBrackets(d.Cure))
 	}
 	if t.Cut > 0 {
 		text := fmt.Sprintf("%.1f %% has a stack that ends early, so that outer callers get too little", 100*t.Cut)
 		if t.CutIn != "" {
 			text += "; most of them in " + clean(path.Base(t.CutIn))
 		}
-		o.paragraph(b, text+inBrackets(p.cure(cutStacks)))
+		o.paragraph(b, text+inBrackets(p.doubt(cutStacks).Cure))
 	}
 	switch {
 	case t.NoStack > 0 && p.Kind == OffCPU:
@@ -201,14 +202,14 @@ func (d Doubt) said(t Table) bool {
 	return strings.Contains(d.Why, fewNames) || strings.Contains(d.Why, cutStacks) && t.Cut > 0
 }
 
-// cure is what the probe says that helps against one of them.
-func (p *Profile) cure(what string) string {
+// doubt is what the probe says of one of them; the zero one where nothing.
+func (p *Profile) doubt(what string) Doubt {
 	for _, d := range p.Doubts {
 		if strings.Contains(d.Why, what) {
-			return d.Cure
+			return d
 		}
 	}
-	return ""
+	return Doubt{}
 }
 
 func inBrackets(s string) string {
