@@ -335,10 +335,10 @@ static __always_inline void count(struct key *key)
 static __always_inline bool user_registers(volatile struct pt_regs_x86 *ctx, struct kept *k)
 {
 	/* Volatile: of the context only loads at fixed offsets are allowed. */
-	__u64 cs = ctx->cs;
+	__u64 cs = ctx->cs, regs[PT_REGS_WORDS];
 
 	if ((cs & 3) != 3)
-		return keep_registers(k, current_registers());
+		return keep_registers(k, current_registers(), regs);
 	if (!is_user64(cs))
 		return false;
 	k->ip = ctx->ip;
