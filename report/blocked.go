@@ -58,6 +58,17 @@ func SortBlocked(rows []BlockedThread) {
 	})
 }
 
+// RingWait are operations of io_uring of one kind that were in flight at both looks, on
+// a ring on which none completed in between. No thread waits in them.
+type RingWait struct {
+	PID  int    `json:"pid"`
+	Comm string `json:"comm"`
+	Ring int    `json:"ring"` // its descriptor
+	Call string `json:"call"`
+	N    int    `json:"n"`
+	Idle bool   `json:"idle,omitempty"` // as of threads
+}
+
 // rank puts first what is rarely well: waits for locks and disks, writes, the network;
 // then who reads what another process on the host has not written yet, which a shell
 // and a logger do all day; then the idle.
@@ -86,6 +97,7 @@ type Blocked struct {
 	Refused   int             `json:"refused"` // threads whose calls may not be read: nothing is known of them
 	Seconds   float64         `json:"seconds"` // between the two looks
 	Blocked   []BlockedThread `json:"blocked"`
+	Waiting   []RingWait      `json:"waiting"` // operations of io_uring in flight
 	Warnings  []string        `json:"warnings"`
 }
 
@@ -116,6 +128,13 @@ func WriteBlocked(w io.Writer, v *Blocked, o TableOptions, all bool) error {
 		b.WriteString("nobody is stuck\n")
 	}
 	writeBlocked(&b, writeLocks(&b, v.Blocked, o), o, all)
+	for _, r := range v.Waiting {
+		text := fmt.Sprintf("%s in flight on ring %d of %s[%d] for %s and more: %d", r.Call, r.Ring, r.Comm, r.PID, seconds(v.Seconds), r.N)
+		if r.Idle {
+			text += ", as when there is no work"
+		}
+		line(&b, o, "%s", text)
+	}
 	for _, s := range v.Warnings {
 		paragraph(&b, o, "! "+s)
 	}
