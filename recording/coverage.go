@@ -53,6 +53,7 @@ var Measures = []string{
 	"syscalls.calls", "syscalls.io_uring", "syscalls.fds", "syscalls.peek",
 	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
 	"jvm.counters", "logs.files",
+	"jvm.safepoints", "runtimes.go-locks", "runtimes.go-stops", "runtimes.others",
 	"jvm.safepoints", "jvm.gc-log",
 	"streams.figures", "streams.passive", "streams.layers", "streams.files",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",

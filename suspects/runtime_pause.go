@@ -23,6 +23,7 @@ var runtimePause = &Suspect{
 		{Measure: "host.processes", Why: "whether it was stopped from without"},
 		{Measure: "threads.state", Why: "whether its VM thread was on a CPU meanwhile, and whether threads that waited for memory slept"},
 		{Measure: "sockets.turns", Why: "how long its answers took"},
+		{Measure: "runtimes.go-stops", Why: "of a Go program, each stop of its world and who asked for it (--go-runtime)"},
 	},
 	For: []string{
 		"decisive: three pauses or more of 0.2 s and longer, by the JVM's own count, and data waited at its sockets when they were looked at inside of them, and at fewer looks outside (in 8 of 8)",
@@ -53,6 +54,8 @@ func weighRuntimePause(s *scene.Scene, r *recording.Recording) []Finding {
 	for _, p := range s.Processes {
 		j := standstillOf(p, r, s.Window)
 		switch {
+		case j == nil && goStops(p, r, s.Window) != nil:
+			out = append(out, goStops(p, r, s.Window).goFinding(s, r))
 		case j == nil:
 			if f, ok := unreadJVM(p, s, r); ok {
 				out = append(out, f)

@@ -27,6 +27,7 @@ func (r *running) second(last bool) error {
 		return err
 	}
 	r.from = to
+	r.mend()
 	all, err := r.k.all()
 	if err != nil {
 		return err

@@ -37,6 +37,9 @@ type Env struct {
 	// Peek is how many bytes of a buffer may be looked into for the name of what a
 	// connection carries; 0: none. Only on the user's word.
 	Peek int
+	// GoLocks and GoRuntime put breakpoints (uprobes) into the Go programs among the
+	// Closer: where goroutines wait for mutexes, and where the world is stopped.
+	GoLocks, GoRuntime bool
 	// Budget is what those probes may cost; never nil.
 	Budget *Budget
 	// Stacks hands out the ids of the table of stacks; never nil.
