@@ -124,7 +124,7 @@ func (s *stacks) ofGo(p pair) bool {
 	if p.thread < 0 {
 		return false
 	}
-	for _, f := range s.names.User(p.pid, s.thread(p)) {
+	for _, f := range s.names.User(p.pid, s.thread(p).Addresses) {
 		if strings.HasPrefix(f.Function, "runtime.futex") {
 			return true
 		}

@@ -17,6 +17,7 @@ type kernelAsked struct {
 	_     structs.HostLayout
 	Begin uint64
 	Sk    uint64
+	Mixed uint64
 	Key   kernelQueryKey
 }
 

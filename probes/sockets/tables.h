@@ -221,7 +221,8 @@ struct query {
 /* What a thread asked last and has no answer to. */
 struct asked {
 	__u64 begin;
-	__u64 sk; /* only compared */
+	__u64 sk;    /* only compared */
+	__u64 mixed; /* it asked more meanwhile: an event loop, of many names */
 	struct query_key key;
 };
 
