@@ -74,7 +74,9 @@ bench-probes: ## the benchmarks of the probes, of the recording and of the verdi
 bench-streams: build ## snag watch beside ffprobe and video-quality-tools on 100 streams of one nginx-rtmp (root, about 2 min)
 	$(GO) run ./tools/benchstreams -snag bin/snag
 
-bench-syscalls: build ## snag syscalls beside strace, perf trace and bpftrace (root, about 3 min)
+bench-syscalls: ## snag syscalls beside strace, perf trace and bpftrace, which it installs (root, about 3 min)
+	tools/setup.sh bench-syscalls
+	$(MAKE) --no-print-directory build
 	$(GO) run ./tools/benchsyscalls -snag bin/snag
 
 fuzz: ## every fuzz target for FUZZTIME
