@@ -15,7 +15,7 @@ import (
 
 // unrecorded are incidents that are made live and have no recording yet.
 var unrecorded = map[string]bool{
-	"runtime-pause-parallel": true, "runtime-pause-g1": true, "runtime-pause-zgc": true, "runtime-pause-shenandoah": true,
+	"runtime-pause-parallel": true, "runtime-pause-zgc": true, "runtime-pause-shenandoah": true,
 }
 
 // TestUnrecorded: who has recordings is judged by them.
