@@ -13,33 +13,11 @@ import (
 	"snag/verdict"
 )
 
-// unrecorded are incidents that are made live and have no recording yet.
-var unrecorded = map[string]bool{
-	"runtime-pause-parallel": true, "runtime-pause-zgc": true, "runtime-pause-shenandoah": true,
-}
-
-// TestUnrecorded: who has recordings is judged by them.
-func TestUnrecorded(t *testing.T) {
-	for name := range unrecorded {
-		if _, err := lab.Find(Incidents, name); err != nil {
-			t.Error(err)
-		}
-		for _, v := range lab.Variants {
-			if exists(filepath.Join("..", "recordings", name+"-"+string(v)+".snag")) {
-				t.Errorf("%s has a recording of %s: take it off the list", name, v)
-			}
-		}
-	}
-}
-
 // TestRecordedIncidents judges again what the lab recorded of every incident and
 // variant, so that a change of the rules is held against real incidents without
 // root. `snag lab score-all --record lab/recordings` makes them anew.
 func TestRecordedIncidents(t *testing.T) {
 	for _, inc := range Incidents {
-		if unrecorded[inc.Name] {
-			continue
-		}
 		for _, v := range lab.Variants {
 			name := inc.Name + "-" + string(v)
 			t.Run(name, func(t *testing.T) {
