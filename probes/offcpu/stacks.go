@@ -118,6 +118,20 @@ func (s *stacks) function(p pair) string {
 	return ""
 }
 
+// ofGo tells a stack of Go's own scheduler: its threads wake each other all the time, and
+// what goroutines wait for is not to be seen there.
+func (s *stacks) ofGo(p pair) bool {
+	if p.thread < 0 {
+		return false
+	}
+	for _, f := range s.names.User(p.pid, s.thread(p).Addresses) {
+		if strings.HasPrefix(f.Function, "runtime.futex") {
+			return true
+		}
+	}
+	return false
+}
+
 // machinery is how many of the innermost functions are how the stack was taken and how
 // the thread left its CPU, on each stack the same.
 func machinery(functions []string) int {
