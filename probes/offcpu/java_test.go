@@ -69,6 +69,7 @@ func TestJavaLocks(t *testing.T) {
 		{"pool", "-XX:+PreserveFramePointer", false},
 	} {
 		t.Run(c.mode+c.flag, func(t *testing.T) {
+			t.Parallel()
 			p := runCommand(t, exec.Command("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", c.flag, "-Xmx64m", "-cp", dir, "Convoy", c.mode, fmt.Sprint(port), "8"))
 			rec := look(t, func() { time.Sleep(1700 * time.Millisecond) }, p.pid)
 			seen, owned := 0, 0
