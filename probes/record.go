@@ -149,7 +149,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	env := &probe.Env{
 		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
 		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
-		Closer: probe.NewWatch(max(maxCloser, len(closer))), CloserAll: p.CloserAll, Peek: p.Peek, Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
+		Closer: probe.NewWatch(max(maxCloser, len(closer))).In("/proc"), CloserAll: p.CloserAll, Peek: p.Peek, Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
 		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole, Unwind: p.Unwind,
 		GoLocks: p.GoLocks, GoRuntime: p.GoRuntime,
 	}

@@ -44,8 +44,6 @@ var Measures = []string{
 	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
 	"sockets.turns", "sockets.errors", "sockets.queries", "sockets.ports", "sockets.half-open",
-	"oncpu.kernel", "oncpu.stacks", "oncpu.symbols",
-	"sockets.turns", "sockets.errors", "sockets.ports", "sockets.half-open",
 	"oncpu.kernel", "oncpu.stacks", "oncpu.symbols", "oncpu.loops",
 	"offcpu.waits", "offcpu.stacks", "locks.futex", "locks.owner",
 	"memory.reclaim", "memory.compaction", "cgroup.throttled",

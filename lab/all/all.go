@@ -50,6 +50,8 @@ import (
 	slowdependency "snag/lab/slow-dependency"
 	slowdns "snag/lab/slow-dns"
 	slowdnsanswers "snag/lab/slow-dns-answers"
+	slowlocalpeer "snag/lab/slow-local-peer"
+	slowupstream "snag/lab/slow-upstream"
 	smallreceivewindow "snag/lab/small-receive-window"
 	softirqononecpu "snag/lab/softirq-on-one-cpu"
 	softnetbacklog "snag/lab/softnet-backlog"
@@ -105,6 +107,8 @@ var Incidents = []lab.Incident{
 	slowdependency.Incident,
 	slowdns.Incident,
 	slowdnsanswers.Incident,
+	slowupstream.Incident,
+	slowlocalpeer.Incident,
 	logsilence.Incident,
 	logsilencepipe.Incident,
 	cputhrottled.Incident,

@@ -39,6 +39,7 @@ type Found struct {
 	Seconds  float64 // between the looks
 	Stuck    []Thread
 	Warnings []string
+	Waiting  []Waiting // operations of io_uring
 }
 
 // Look looks at the threads of those processes, waits, and looks again; ctx ends the
@@ -47,6 +48,7 @@ func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, m
 	looker := threads.NewLooker(env.Proc)
 	begin := time.Now()
 	before, _ := looker.Look(pids, most, env.Now)
+	ringsBefore := rings(env.Proc, pids)
 	select {
 	case <-ctx.Done():
 	case <-time.After(wait):
@@ -55,6 +57,11 @@ func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, m
 	after, left := looker.Look(pids, most, env.Now)
 	after = slices.DeleteFunc(after, func(t recording.Thread) bool { return t.State == "Z" || t.State == "X" }) // ended, and not yet reaped
 	f := Found{Processes: processes(after), Threads: len(after), Left: left, Seconds: time.Since(begin).Seconds()}
+	ringsAfter := rings(env.Proc, pids)
+	f.Waiting = waiting(env.Proc, ringsBefore, ringsAfter)
+	if n := uncounted(ringsAfter); n > 0 {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%d rings of io_uring: whether their operations completed in between is not shown by this kernel (from 5.19 on): snag syscalls counts them", n))
+	}
 	first := map[int]recording.Thread{}
 	for _, t := range before {
 		first[t.TID] = t

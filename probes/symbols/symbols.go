@@ -245,7 +245,7 @@ func (r *Resolver) name(p *Image, addr uint64) (Frame, outcome) {
 		return r.inGenerated(p, m, addr)
 	}
 	o := r.object(p, m)
-	f, why := o.frame(m, addr)
+	f, why := o.frame(m, addr, r.most)
 	r.account(o)
 	return f, why
 }
