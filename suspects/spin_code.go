@@ -113,8 +113,11 @@ func (c *spinLoops) evidence(sp spinners, cpus int, known bool) (Evidence, bool)
 	}
 	e.Text = fmt.Sprintf("%s of %s samples of it (%.0f %%) were in loops that only another thread can end, most in one of %d bytes in %s: %s; two threads or more in %d of %s seconds",
 		count(c.waits), count(c.all), 100*share, c.most.Bytes, c.most.Function, c.most.Code, c.together, count(float64(c.seconds)))
-	crowd := sp.threads > cpus && share >= spinShare || share >= jammedShare
-	if crowd && 2*c.together >= c.seconds {
+	several := 2*c.together >= c.seconds
+	switch {
+	case several && sp.threads > cpus && share >= jammedShare:
+		e.Grade = Decisive // no work has such code, and most of them wait for one that has no CPU
+	case several && (sp.threads > cpus && share >= spinShare || share >= jammedShare):
 		e.Grade = Strong
 	}
 	return e, true
