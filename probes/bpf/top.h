@@ -146,29 +146,38 @@ static __always_inline __u32 read_words(struct top *t, __u32 want)
 	return 0;
 }
 
-/* Adds one word to the site, where it is a return address; 1: no more are looked at.
- * Global, so that it is verified once and not for each word; what it counts lies in the
- * map. */
-__noinline int look_at(__u32 i)
+#define TOP_PART 16
+
+/* Adds the return addresses among a part of the words to the site; 1: no more are looked
+ * at. Global, so that it is verified once and not for each part; what it counts lies in
+ * the map. */
+__noinline int look_at(__u32 from)
 {
 	struct top *t = scratch_top();
-	__u64 w;
+	__u32 i;
 
-	if (!t || i >= t->words)
+	if (!t)
 		return 1;
-	w = t->word[i & TOP_MASK];
-	/* Of the program's own code, or where the kernel maps libraries; not of this stack. */
-	if (w - t->code >= t->code_size && w - t->mapped >= 2 * MAPPED)
-		return 0;
-	if (w - t->kept.sp + (1 << 16) < (1 << 23))
-		return 0;
-	if (t->looks >= TOP_LOOKS) { /* what lies behind is not in the site */
-		t->words = i;
-		return 1;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < TOP_PART; i++) {
+		__u64 w;
+
+		if (from + i >= t->words)
+			return 1;
+		w = t->word[(from + i) & TOP_MASK];
+		/* Of the program's own code, or where the kernel maps libraries; not of
+		 * this stack. */
+		if ((w - t->code >= t->code_size && w - t->mapped >= 2 * MAPPED) ||
+		    w - t->kept.sp + (1 << 16) < (1 << 23))
+			continue;
+		if (t->looks >= TOP_LOOKS) { /* what lies behind is not in the site */
+			t->words = from + i;
+			return 1;
+		}
+		t->looks++;
+		if (behind_call(w))
+			t->sum = (t->sum ^ w) * 0x9e3779b97f4a7c15ULL;
 	}
-	t->looks++;
-	if (behind_call(w))
-		t->sum = (t->sum ^ w) * 0x9e3779b97f4a7c15ULL;
 	return 0;
 }
 
@@ -185,14 +194,15 @@ __noinline int read_top(void)
 		return 0;
 	t->code = BPF_CORE_READ(mm, start_code);
 	t->code_size = BPF_CORE_READ(mm, end_code) - t->code;
+	t->mapped = BPF_CORE_READ(mm, mmap_base) - MAPPED;
 	words = words_of(t);
 	if (words > TOP_MASK)
 		words = TOP_MASK;
-	t->words = read_words(t, words);
+	words = read_words(t, words);
+	t->words = words;
 	t->sum = t->looks = 0;
-	t->mapped = BPF_CORE_READ(mm, mmap_base) - MAPPED;
 #pragma clang loop unroll(disable)
-	for (i = 0; i < TOP_MASK; i++)
+	for (i = 0; i < TOP_WORDS; i += TOP_PART)
 		if (look_at(i))
 			break;
 	t->site = t->sum >> 32;
