@@ -96,9 +96,9 @@ type Plan struct {
 	Notice func(text string)
 	// Tick is told once a second how much of the window is left.
 	Tick func(left time.Duration)
-	// Between is called when all probes have been started, and again when they have
-	// ended and before the recording is closed: what the one part needed the other does
-	// not. May be nil.
+	// Between is called between the parts: when all probes have been started, before
+	// they are ended, and before the recording is closed. What the one part needed the
+	// next does not. May be nil.
 	Between func()
 
 	read func() clocks // nil: the machine's
@@ -183,6 +183,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	})
 	close(over)
 	asked.Wait()
+	p.between()
 	for i := len(running) - 1; i >= 0; i-- {
 		running[i].Stop()
 	}

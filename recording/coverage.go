@@ -72,7 +72,7 @@ func (r *Recording) compared() (Coverage, bool) {
 // closerLook tells whether a measure is of the probes that a find asks only where
 // the cheap ones left a question, and that write no coverage where there was none.
 func closerLook(measure string) bool {
-	for _, probe := range []string{"syscalls.", "offcpu.", "locks."} {
+	for _, probe := range []string{"syscalls.", "offcpu.", "locks.", "runtimes."} {
 		if strings.HasPrefix(measure, probe) {
 			return true
 		}

@@ -99,7 +99,8 @@ func (l *localPeer) finding(s *scene.Scene, r *recording.Recording) (Finding, bo
 	p := l.process
 	_, mean, answers := tookInside(r, p, s.Window)
 	late := answers > 0 && mean >= longCall
-	held := l.waited >= 3 && 2*l.waited >= l.looks
+	// One look is enough to ask for a closer one: alone it accuses nobody.
+	held := l.waited >= 1 && 2*l.waited >= l.looks
 	slow := l.waits != nil && l.waits.mean() >= longCall
 	if !late || !slow && !held {
 		return Finding{}, false // what is quick, or what nobody was seen to wait for

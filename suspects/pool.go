@@ -127,12 +127,11 @@ func (w *pool) turns(r *recording.Recording, role, remote string, active []recor
 
 // worker is the process of that number, or nil.
 func (w *pool) worker(pid int) *scene.Process {
-	for _, p := range w.workers {
-		if p.Subject.PID == pid {
-			return p
-		}
+	i, ok := slices.BinarySearchFunc(w.workers, pid, func(p *scene.Process, pid int) int { return p.Subject.PID - pid })
+	if !ok {
+		return nil
 	}
-	return nil
+	return w.workers[i]
 }
 
 // looks are those at all its workers, the threads of one tick together.

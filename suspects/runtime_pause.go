@@ -21,7 +21,7 @@ var runtimePause = &Suspect{
 		{Measure: "jvm.safepoints", Why: "each stop exactly, its operation and who asked for it"},
 		{Measure: "jvm.gc-log", Why: "each stop as the JVM tells it, and the threads that waited for its collector"},
 		{Measure: "host.processes", Why: "whether it was stopped from without"},
-		{Measure: "threads.state", Why: "whether its VM thread was on a CPU meanwhile"},
+		{Measure: "threads.state", Why: "whether its VM thread was on a CPU meanwhile, and whether threads that waited for memory slept"},
 		{Measure: "sockets.turns", Why: "how long its answers took"},
 		{Measure: "runtimes.go-stops", Why: "of a Go program, each stop of its world and who asked for it (--go-runtime)"},
 	},
@@ -29,7 +29,7 @@ var runtimePause = &Suspect{
 		"decisive: three pauses or more of 0.2 s and longer, by the JVM's own count, and data waited at its sockets when they were looked at inside of them, and at fewer looks outside (in 8 of 8)",
 		"strong: the JVM stood still for 0.2 s of a second or longer (healthy: 5 to 50 ms)",
 		"strong: the static probes of its libjvm timed the same stops, with the operation and who asked for it",
-		"strong: its own log tells the same stops, or that threads of it waited for the collector (allocation stalls of ZGC: no counter has them)",
+		"strong: its own log tells the same stops, or that threads of it waited for the collector (allocation stalls of ZGC: no counter has them); /proc saw those threads in futex just then",
 		"strong: its answers took as long as a pause; its VM thread was on a CPU meanwhile",
 	},
 	Against: []string{

@@ -233,6 +233,11 @@ func (f *profileFlags) show(dir, to string) error {
 		}
 		shown = append(shown, p)
 	}
+	if len(kinds) > 1 {
+		if err := profile.WriteLocks(os.Stdout, r, f.pidShown(), profile.TextOptions{Width: columns()}); err != nil {
+			return err
+		}
+	}
 	return errors.Join(f.writeFiles(shown, dir, to), f.writeHTML(r)) // after the text: a full disk must not cost the answer
 }
 

@@ -3,6 +3,8 @@ package unwind
 import (
 	"slices"
 	"testing"
+
+	"snag/internal/elffile"
 )
 
 func TestCallBefore(t *testing.T) {
@@ -75,8 +77,13 @@ func FuzzWalks(f *testing.F) {
 	f.Add([]byte{0xe8, 0, 0, 0, 0}, words(0x1100, 0x9008, 0x1900), uint64(0x1100), uint64(0x9008), uint8(Bare))
 	f.Add([]byte{0xff, 0xd0}, words(0x7020, 0x9000, 0x1900), uint64(0x7020), uint64(0x9000), uint8(Silent))
 	f.Add([]byte{}, words(0x9000, 0x9000, 0x1900), uint64(0x1020), uint64(0x9000), uint8(FramePointers))
+	rows := map[uint64]*elffile.Row{
+		0x1100: row(elffile.RegSP, 16, nil), 0x1200: row(elffile.RegBP, 16, map[int]int32{elffile.RegBP: -16}),
+		0x7000: {Signal: true, Expression: []byte{0x77, 0x08, 0x06}, Expressions: [][]byte{{0x77, 0x10}}},
+	}
+	rows[0x7000].Rules[elffile.RegRA].Kind = elffile.RuleExpression
 	f.Fuzz(func(t *testing.T, code, stack []byte, ip, bp uint64, kind uint8) {
-		m := fuzzed{fake{kind: Kind(kind % 5), rows: nil}, code}
+		m := fuzzed{fake{kind: Kind(kind % uint8(Told)), rows: rows}, code}
 		at := At(ip, 0x9000, bp)
 		for _, w := range []Walk{
 			Full(m, at, Stack{0x9000, stack}, 50),

@@ -205,16 +205,16 @@ static __always_inline bool is_user64(__u64 cs)
 	return (cs & 0xff) == 0x33;
 }
 
-/* Fills in the registers that a walk needs; false: the thread has none of 64 bits. */
-static __always_inline bool keep_registers(struct kept *k, void *from)
+/* Fills in the registers that a walk needs, by way of the words of a scratch, as the stack
+ * of a program is small; false: the thread has none of 64 bits. */
+static __always_inline bool keep_registers(struct kept *k, void *from, struct top *scratch)
 {
 	struct pt_regs___x86 *x = from;
 	struct pt_regs___arm64 *a = from;
+	__u64 *regs = scratch->word;
 
 	if (on_x86()) {
-		__u64 regs[PT_REGS_WORDS];
-
-		if (bpf_probe_read_kernel(regs, sizeof(regs), x))
+		if (bpf_probe_read_kernel(regs, PT_REGS_WORDS * sizeof(__u64), x))
 			return false;
 		if (!is_user64(AT(regs, x->cs)))
 			return false;

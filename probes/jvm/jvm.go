@@ -156,7 +156,7 @@ func (s *sampler) readLogs() {
 		for _, e := range s.logs.take(pid, origin, sub) {
 			s.env.Sink.Append(e)
 			if e.Kind == recording.EventAllocStall && e.Value >= pauseTold {
-				s.env.Watch.Add(pid, fmt.Sprintf("its thread %s waited %.0f ms for the collector", e.Attrs["thread"], 1000*e.Value))
+				s.env.Watch.Add(pid, fmt.Sprintf("its thread %q waited %.0f ms for the collector", e.Attrs["thread"], 1000*e.Value))
 			}
 		}
 		if sub.Comm == "" { // it has ended

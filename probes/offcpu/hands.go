@@ -247,11 +247,12 @@ func (h parked) near(address uint64) bool {
 	return address+condSize > h.address && address < h.address+condSize
 }
 
-// again tells whether a thread waits now as it did.
+// again tells whether a thread waits now as it did: by the same walk; what else lies on
+// its stack may have changed.
 func (h parked) again(t *kernelThread) bool {
 	id, ok := futexWait(t, nrFutex)
 	return ok && !id.lock && h.near(id.address) &&
-		h.stack == pair{int(t.Tgid), t.Kstack, t.Ustack, t.Site}
+		h.stack == pair{int(t.Tgid), t.Kstack, t.Ustack, h.stack.site}
 }
 
 // waitForWork are the calls in which a thread of a server waits for what comes next.

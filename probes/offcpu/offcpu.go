@@ -223,6 +223,9 @@ func (r *running) pay() {
 	next := r.effort.adapt(r.rate, may)
 	if r.env.Budget.Over(now.Sub(r.began).Seconds()) {
 		less, ok := r.effort.less()
+		if r.rate > may {
+			less = least // what is over does not grow by much
+		}
 		if !ok {
 			r.over = true
 			r.lost = r.k.lost()

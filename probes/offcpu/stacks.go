@@ -154,11 +154,15 @@ func isMachinery(f string) bool {
 // ofRuntime tells a function of the C library, or one that only waits for the
 // program: it names nothing that a person would change.
 func ofRuntime(f symbols.Frame) bool {
+	beginnings := []string{"runtime.", "internal/runtime/", "syscall.", "__pthread", "pthread_", "__lll_lock", "std::"}
 	switch base := path.Base(f.Object); {
-	case strings.HasPrefix(base, "libc.so"), strings.HasPrefix(base, "libc-"), strings.HasPrefix(base, "libpthread"), strings.HasPrefix(base, "ld-"), base == "[vdso]":
+	case strings.HasPrefix(base, "libc.so"), strings.HasPrefix(base, "libc-"), strings.HasPrefix(base, "libpthread"), strings.HasPrefix(base, "ld-"), base == "[vdso]",
+		strings.HasPrefix(base, "libjvm."), strings.HasPrefix(base, "libnio."), strings.HasPrefix(base, "libnet."), strings.HasPrefix(base, "libjava."):
 		return true
+	case base == "[jit]": // Java's own methods, and what interprets all others
+		beginnings = []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "Interpreter", "StubRoutines"}
 	}
-	for _, beginning := range []string{"runtime.", "internal/runtime/", "syscall.", "__pthread", "pthread_", "__lll_lock", "std::"} {
+	for _, beginning := range beginnings {
 		if strings.HasPrefix(f.Function, beginning) {
 			return true
 		}

@@ -129,7 +129,7 @@ static __noinline __u32 note_top(__s32 ustack, __u32 tgid, __u32 waker)
 	__u32 size;
 	__u8 one = 1;
 
-	if (!top || ustack < 0 || !keep_registers(&top->kept, current_registers()))
+	if (!top || ustack < 0 || !keep_registers(&top->kept, current_registers(), top))
 		return 0;
 	read_top();
 	key.site = top->site;

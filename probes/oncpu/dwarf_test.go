@@ -10,14 +10,14 @@ import (
 	"snag/recording"
 )
 
-// byInformation samples processes with copies of their stacks.
-func byInformation(t *testing.T, during time.Duration, pids ...int) *recording.Recording {
+// byInformation samples processes with copies of their stacks, half a second of each.
+func byInformation(t *testing.T, pids ...int) *recording.Recording {
 	t.Helper()
 	if runtime.GOARCH != "amd64" {
 		t.Skip("for x86-64 only")
 	}
 	env := probe.Env{Whole: true, Unwind: true, Target: recording.Target{PIDs: pids}}
-	return sampleWith(t, env, func() { time.Sleep(during) })
+	return sampleWith(t, env, func() { burn(t, 500*time.Millisecond, pids...) })
 }
 
 // Debian's ffmpeg: nothing in it keeps frame pointers, its hottest functions are written
@@ -26,7 +26,7 @@ func TestFFmpegByCallFrameInformation(t *testing.T) {
 	pid := run(t, exec.Command("ffmpeg", "-hide_banner", "-loglevel", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=640x360:rate=30",
 		"-t", "6000", "-vf", "scale=426:240", "-c:v", "libx264", "-preset", "medium", "-f", "null", "-"))
 	time.Sleep(time.Second) // it begins to encode
-	r := byInformation(t, 3*time.Second, pid)
+	r := byInformation(t, pid)
 	o := samplesOf(r, pid)
 	if o.samples < 20 {
 		t.Fatalf("%d samples: too few to tell", o.samples)
@@ -76,7 +76,7 @@ func TestSignalsAndAlignedStacks(t *testing.T) {
 			}
 			pid := run(t, exec.Command(compile(t, "p.c", odd, gcc, "-O2", "-fomit-frame-pointer")))
 			time.Sleep(200 * time.Millisecond)
-			r := byInformation(t, 1500*time.Millisecond, pid)
+			r := byInformation(t, pid)
 			o := samplesOf(r, pid)
 			for _, f := range []string{"spins", "in_handler", "aligned", "aligns", "plain", "main"} {
 				if o.samples < 10 || 10*o.in[f] < 9*o.samples {

@@ -36,7 +36,7 @@ func TestRust(t *testing.T) {
 		t.Run(mangling, func(t *testing.T) {
 			path := compile(t, "p.rs", rust, "rustc", "-Copt-level=2", "-Cforce-frame-pointers=yes", "-Csymbol-mangling-version="+mangling, "-Zunstable-options", "--crate-name=spinner")
 			pid := run(t, exec.Command(path))
-			r := sampleAll(t, true, []int{pid}, func() { time.Sleep(1500 * time.Millisecond) })
+			r := sampleAll(t, true, []int{pid}, func() { burn(t, 400*time.Millisecond, pid) })
 			o := samplesOf(r, pid)
 			var in []string
 			for name, n := range o.in {
@@ -86,7 +86,7 @@ func TestNodeWithItsMap(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(500 * time.Millisecond) // its functions are compiled meanwhile
-	r := sampleAll(t, true, []int{pid}, func() { time.Sleep(2 * time.Second) })
+	r := sampleAll(t, true, []int{pid}, func() { burn(t, 400*time.Millisecond, pid) })
 	o := samplesOf(r, pid)
 	o.want(t)
 	for _, f := range []string{"mix", "forward", "session"} {

@@ -56,7 +56,7 @@ func TestCallersOfTheCLibrary(t *testing.T) {
 				pids[name] = run(t, exec.Command(path, string(rune('0'+i))))
 				all = append(all, pids[name])
 			}
-			r := sampleWith(t, probe.Env{Whole: true, Target: recording.Target{PIDs: all}}, func() { time.Sleep(3 * time.Second) })
+			r := sampleWith(t, probe.Env{Whole: true, Target: recording.Target{PIDs: all}}, func() { burn(t, 300*time.Millisecond, all...) })
 			told := 0
 			for _, name := range callers {
 				o := samplesOf(r, pids[name])

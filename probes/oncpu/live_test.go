@@ -1,6 +1,7 @@
 package oncpu
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -74,6 +75,33 @@ func run(tb testing.TB, cmd *exec.Cmd) int {
 	}
 	tb.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	return cmd.Process.Pid
+}
+
+// burn waits until each of the processes has run for so long, for 15 s at most: on a busy
+// machine that takes longer, and samples are what a test needs.
+func burn(tb testing.TB, d time.Duration, pids ...int) {
+	tb.Helper()
+	ran := func(pid int) time.Duration {
+		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+		if err != nil || len(fields) < 13 {
+			tb.Fatalf("process %d is gone: %v", pid, err)
+		}
+		user, _ := strconv.Atoi(fields[11])
+		system, _ := strconv.Atoi(fields[12])
+		return time.Duration(user+system) * 10 * time.Millisecond
+	}
+	before := map[int]time.Duration{}
+	for _, pid := range pids {
+		before[pid] = ran(pid)
+	}
+	for end := time.Now().Add(15 * time.Second); len(before) > 0 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		for pid, from := range before {
+			if ran(pid)-from >= d {
+				delete(before, pid)
+			}
+		}
+	}
 }
 
 // of are the samples of one process, how many frames of its own they have and how
@@ -161,7 +189,7 @@ int main(int argc, char **argv) {
 func TestCppWithFramePointers(t *testing.T) {
 	path := compile(t, "p.cc", cpp, "g++", "-O2", "-fno-omit-frame-pointer", "-pthread")
 	main, thread := run(t, exec.Command(path)), run(t, exec.Command(path, "thread"))
-	r := sampleAll(t, true, []int{main, thread}, func() { time.Sleep(1500 * time.Millisecond) })
+	r := sampleAll(t, true, []int{main, thread}, func() { burn(t, 400*time.Millisecond, main, thread) })
 	samplesOf(r, main).want(t, "relay::work", "relay::session", "relay::forward", "main")
 	o := samplesOf(r, thread)
 	o.want(t, "relay::work", "relay::session", "relay::forward")
@@ -185,7 +213,7 @@ func TestCppWithFramePointers(t *testing.T) {
 func TestCppWithoutFramePointersIsSaidToBeCut(t *testing.T) {
 	path := compile(t, "p.cc", cpp, "g++", "-O2", "-fomit-frame-pointer", "-s", "-pthread", "-DFRAME=volatile char big[8192]; big[0] = 1")
 	pid := run(t, exec.Command(path))
-	r := sampleAll(t, true, []int{pid}, func() { time.Sleep(1200 * time.Millisecond) })
+	r := sampleAll(t, true, []int{pid}, func() { burn(t, 400*time.Millisecond, pid) })
 	o := samplesOf(r, pid)
 	if o.samples < 10 {
 		t.Fatalf("%d samples", o.samples)
@@ -209,7 +237,7 @@ func TestCppByCallFrameInformation(t *testing.T) {
 	golang := run(t, exec.Command(compile(t, "main.go", golang, "go", "build")))
 	dd := run(t, exec.Command("dd", "if=/dev/zero", "of=/dev/null", "bs=64k"))
 	env := probe.Env{Whole: true, Unwind: true, Target: recording.Target{PIDs: []int{main, thread, golang, dd}}}
-	r := sampleWith(t, env, func() { time.Sleep(2 * time.Second) })
+	r := sampleWith(t, env, func() { burn(t, 400*time.Millisecond, main, thread, golang, dd) })
 	for _, pid := range []int{main, thread} {
 		o := samplesOf(r, pid)
 		o.want(t, "relay::Lock::spin", "relay::forward", "relay::packet", "relay::frame", "relay::stream", "relay::session", "relay::serve", "relay::work")
@@ -259,7 +287,7 @@ func TestGoWithAndWithoutSymbols(t *testing.T) {
 		pids[flags] = run(t, exec.Command(compile(t, "main.go", golang, "go", "build", "-ldflags="+flags)))
 		all = append(all, pids[flags])
 	}
-	r := sampleAll(t, true, all, func() { time.Sleep(1500 * time.Millisecond) })
+	r := sampleAll(t, true, all, func() { burn(t, 400*time.Millisecond, all...) })
 	for flags, pid := range pids {
 		o := samplesOf(r, pid)
 		o.want(t, "main.forward", "main.session", "main.main", "runtime.main")

@@ -226,12 +226,16 @@ static __always_inline bool is_wanted(struct task_struct *task, __u32 tgid)
 	return true;
 }
 
-/* 64 bits of a stack: two of some thousands are the same once in 10^12 times. */
-static __always_inline __u64 hash_of(const struct stack *s, __u32 n, __u64 seed)
+/* 64 bits of the stack in the scratch: two of some thousands are the same once in 10^12
+ * times. Global, so that it is verified once. */
+__noinline int hash_stack(__u32 n, __u64 seed)
 {
+	__u32 zero = 0, i;
+	struct stack *s = bpf_map_lookup_elem(&scratch, &zero);
 	__u64 h = 0xcbf29ce484222325ULL ^ seed;
-	__u32 i;
 
+	if (!s)
+		return 0;
 	for (i = 0; i < KERNEL_FRAMES + USER_FRAMES; i++) {
 		if (i >= n)
 			break;
@@ -239,7 +243,8 @@ static __always_inline __u64 hash_of(const struct stack *s, __u32 n, __u64 seed)
 		h *= 0x9e3779b97f4a7c15ULL;
 		h ^= h >> 32;
 	}
-	return h ? h : 1;
+	s->hash = h ? h : 1;
+	return 0;
 }
 
 /* Takes the stack into s; its frames in all. */
@@ -332,13 +337,14 @@ static __always_inline void count(struct key *key)
 }
 
 /* The registers that a thread has, or will have again, in user mode. */
-static __always_inline bool user_registers(volatile struct pt_regs_x86 *ctx, struct kept *k)
+static __always_inline bool user_registers(volatile struct pt_regs_x86 *ctx, struct kept *k,
+					   struct top *scratch)
 {
 	/* Volatile: of the context only loads at fixed offsets are allowed. */
 	__u64 cs = ctx->cs;
 
 	if ((cs & 3) != 3)
-		return keep_registers(k, current_registers());
+		return scratch && keep_registers(k, current_registers(), scratch);
 	if (!is_user64(cs))
 		return false;
 	k->ip = ctx->ip;
@@ -363,7 +369,7 @@ static __always_inline void keep_top(void *ctx, struct stack *s)
 	if (!mends || !s->user)
 		return;
 	t = scratch_top();
-	if (!t || !user_registers(ctx, &t->kept) || t->kept.ip != s->frames[first])
+	if (!t || !user_registers(ctx, &t->kept, t) || t->kept.ip != s->frames[first])
 		return;
 	read_top();
 	s->site = t->site;
@@ -384,7 +390,7 @@ static __always_inline bool copy(void *ctx, struct task_struct *task, struct key
 		add(TOTAL_STACKS, 1);
 		return false;
 	}
-	if (!user_registers(ctx, &c->kept)) { /* a kernel thread */
+	if (!user_registers(ctx, &c->kept, scratch_top())) { /* a kernel thread */
 		bpf_ringbuf_discard(c, BPF_RB_NO_WAKEUP);
 		return false;
 	}
@@ -436,7 +442,7 @@ static __always_inline void look(void *ctx, __u64 now)
 	n = take(ctx, s, key.tgid);
 	if (n) {
 		keep_top(ctx, s);
-		s->hash = hash_of(s, n, ((__u64)s->kernel << 32) ^ s->user ^ ((__u64)s->site << 16));
+		hash_stack(n, ((__u64)s->kernel << 32) ^ s->user ^ ((__u64)s->site << 16));
 		key.stack = s->hash;
 		hand_over(task, s, n, now);
 	}

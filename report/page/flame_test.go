@@ -195,6 +195,7 @@ func TestFlamesBesideABaseline(t *testing.T) {
 // What was waited for is a span of the timeline, seconds that follow one another one.
 func TestLockWaitsAreOnTheTimeline(t *testing.T) {
 	v := profiledVerdict(t)
+	v.Recording.Coverage = append(v.Recording.Coverage, recording.Coverage{Probe: "locks.futex", State: recording.CoverageOK, Since: rectest.Start.Add(5e8)})
 	later := v.Recording.LockWaits[1]
 	later.T = rectest.Start.Add(7e9)
 	v.Recording.LockWaits = append(v.Recording.LockWaits, later)
@@ -204,7 +205,7 @@ func TestLockWaitsAreOnTheTimeline(t *testing.T) {
 			got = append(got, fmt.Sprintf("%g-%g %s", e.T, *e.End, e.Text))
 		}
 	}
-	if want := "1-3 api[812] · lock 0x222e0 · up to 23 threads wait · 2 s · held by thread 814 worker-2\n7-8 api[812] · lock 0x222e0 · up to 22 threads wait · 1 s"; strings.Join(got, "\n") != want {
+	if want := "1-3 api[812] · lock 0x222e0 · up to 23 threads wait · 2 s · from the first look at locks on, or before · held by thread 814 worker-2\n7-8 api[812] · lock 0x222e0 · up to 22 threads wait · 1 s"; strings.Join(got, "\n") != want {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 }
