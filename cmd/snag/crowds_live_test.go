@@ -120,7 +120,11 @@ func TestThousandsOfThreads(t *testing.T) {
 	bounded(t, 4*time.Second, "find", "-q", "--pid", pid, "--for", "4s", "--out", found)
 	folder(t, found)
 	says(t, bounded(t, 0, "show", found), "threads.state", "256 threads")
-	says(t, bounded(t, 2*time.Second, "blocked", "--pid", pid), "threads of 1 process", "idle threads wait for work: ")
+	stuck := bounded(t, 2*time.Second, "blocked", "--pid", pid)
+	says(t, stuck, "threads of 1 process", "idle threads wait for work: ")
+	if strings.Contains(stuck, "DEADLOCK") { // the lock only went on meanwhile
+		t.Errorf("a deadlock of a lock that is handed on:\n%s", stuck)
+	}
 	says(t, bounded(t, 2*time.Second, "syscalls", "-q", "--pid", pid, "--for", "2s", "--out", filepath.Join(dir, "calls")), "clock_nanosleep", "more: --top")
 	says(t, bounded(t, 2*time.Second, "profile", "-q", "--off", "--pid", pid, "--for", "2s", "--out", filepath.Join(dir, "profile")), "body", "of waits in all threads together")
 	folder(t, dir)

@@ -75,7 +75,7 @@ func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, m
 		}
 	}
 	slept(env.Proc, f.Stuck)
-	explain(env, f.Stuck)
+	f.Stuck = explain(env, f.Stuck)
 	if n, err := looker.Refused(); n > earlier {
 		f.Refused, f.Refusal = int(n-earlier), err
 		f.Warnings = append(f.Warnings, fmt.Sprintf("the calls of %d threads may not be read: %v: %s", f.Refused, err, CureRefused()))
@@ -129,8 +129,8 @@ func still(was, is recording.Thread) bool {
 		was.OnCPU == is.OnCPU && was.Voluntary == is.Voluntary && was.Involuntary == is.Involuntary && is.State != "R"
 }
 
-// explain says what each waits for.
-func explain(env *probe.Env, stuck []Thread) {
+// explain says what each waits for, and leaves out those that turn out not to be stuck.
+func explain(env *probe.Env, stuck []Thread) []Thread {
 	reader := descriptor.New(env.Proc, env.Netns)
 	rows := map[[2]int]*recording.FD{}
 	var all []*recording.FD
@@ -154,6 +154,8 @@ func explain(env *probe.Env, stuck []Thread) {
 			}
 		}
 	}
+	gone := moved(env.Proc, stuck)
+	stuck = slices.DeleteFunc(stuck, func(t Thread) bool { return gone[t.TID] })
 	for i := range stuck {
 		t := &stuck[i]
 		row := rows[[2]int{t.PID, t.FD}]
@@ -168,6 +170,45 @@ func explain(env *probe.Env, stuck []Thread) {
 			t.On = lock(env.Proc, t.Thread)
 		}
 	}
+	return stuck
+}
+
+// handedOver is long enough for a lock that is handed from thread to thread to be
+// another's.
+const handedOver = 20 * time.Millisecond
+
+// moved looks once more who holds the locks whose holder is one of those that wait for
+// them: one that truly waits for itself still does. Where it is another by now, they got
+// the lock between the look at them and the look at it: those are returned, and are not
+// stuck.
+func moved(proc string, stuck []Thread) map[int]bool {
+	waits := map[int]lockOf{}
+	for _, t := range stuck {
+		if t.Lock {
+			waits[t.TID] = lockOf{t.PID, t.Futex}
+		}
+	}
+	holders, gone := map[lockOf]int{}, map[int]bool{}
+	for i := range stuck {
+		t := &stuck[i]
+		at := lockOf{t.PID, t.Futex}
+		if t.Owner == 0 || waits[t.Owner] != at {
+			continue
+		}
+		holder, asked := holders[at]
+		if !asked {
+			if len(holders) == 0 {
+				time.Sleep(handedOver)
+			}
+			holder = owner(proc, t.PID, t.Futex)
+			holders[at] = holder
+		}
+		if holder != t.Owner {
+			gone[t.Owner], gone[holder] = true, true
+			t.Owner = holder
+		}
+	}
+	return gone
 }
 
 // idle tells whether threads that have nothing to do sit so: in a call that waits
