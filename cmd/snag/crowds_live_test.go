@@ -29,7 +29,7 @@ func crowd(t *testing.T, name, arg string) int {
 		t.Skip("BPF programs need root")
 	}
 	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("needs gcc: make setup")
+		t.Fatal("needs gcc: make setup")
 	}
 	bin := filepath.Join(t.TempDir(), name)
 	if out, err := exec.Command("gcc", "-O1", "-o", bin, filepath.Join("testdata", "inside", name+".c"), "-lpthread").CombinedOutput(); err != nil {

@@ -48,7 +48,7 @@ func slowBackend(t *testing.T, after time.Duration) (port int) {
 func javaProgram(t *testing.T) (dir string) {
 	t.Helper()
 	if _, err := exec.LookPath("javac"); err != nil {
-		t.Skip("there is no javac: install default-jdk-headless")
+		t.Fatal("there is no javac: make setup")
 	}
 	dir = t.TempDir()
 	if out, err := exec.Command("javac", "-d", dir, "testdata/Convoy.java").CombinedOutput(); err != nil {

@@ -64,7 +64,7 @@ func TestCallersOfTheCLibrary(t *testing.T) {
 	for library, gcc := range map[string]string{"glibc": "gcc", "musl": "musl-gcc"} {
 		t.Run(library, func(t *testing.T) {
 			if _, err := exec.LookPath(gcc); err != nil {
-				t.Skipf("%s is not here: %v", gcc, err)
+				t.Fatalf("%s is not here: %v: make setup", gcc, err)
 			}
 			dir := t.TempDir()
 			source, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "leaves")

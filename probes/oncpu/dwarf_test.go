@@ -72,7 +72,7 @@ func TestSignalsAndAlignedStacks(t *testing.T) {
 	for library, gcc := range map[string]string{"glibc": "gcc", "musl": "musl-gcc"} {
 		t.Run(library, func(t *testing.T) {
 			if _, err := exec.LookPath(gcc); err != nil {
-				t.Skipf("%s is not here: %v", gcc, err)
+				t.Fatalf("%s is not here: %v: make setup", gcc, err)
 			}
 			pid := run(t, exec.Command(compile(t, "p.c", odd, gcc, "-O2", "-fomit-frame-pointer")))
 			time.Sleep(200 * time.Millisecond)

@@ -29,7 +29,7 @@ fn main() { relay::serve(); }
 // Rust's names in the old mangling, which ends in a hash, and in its own (v0, RFC 2603).
 func TestRust(t *testing.T) {
 	if _, err := exec.LookPath("rustc"); err != nil {
-		t.Skipf("no Rust compiler: %v", err)
+		t.Fatalf("no Rust compiler: %v: make setup", err)
 	}
 	t.Setenv("RUSTC_BOOTSTRAP", "1") // the old one is an unstable option since v0 is the default
 	for _, mangling := range []string{"legacy", "v0"} {
@@ -69,7 +69,7 @@ serve();
 func TestNodeWithItsMap(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skipf("no Node: %v", err)
+		t.Fatalf("no Node: %v: make setup", err)
 	}
 	source := filepath.Join(t.TempDir(), "spin.js")
 	if err := os.WriteFile(source, []byte(javascript), 0o644); err != nil {

@@ -47,7 +47,7 @@ func TestCallersOfTheCLibrary(t *testing.T) {
 	for library, gcc := range map[string]string{"glibc": "gcc", "musl": "musl-gcc"} {
 		t.Run(library, func(t *testing.T) {
 			if _, err := exec.LookPath(gcc); err != nil {
-				t.Skipf("%s is not here: %v", gcc, err)
+				t.Fatalf("%s is not here: %v: make setup", gcc, err)
 			}
 			path := compile(t, "p.c", leaves, gcc, "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-pthread", "-Wno-unused-result")
 			pids := map[string]int{}

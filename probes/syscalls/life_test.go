@@ -182,7 +182,7 @@ func TestThreadThatExecutes(t *testing.T) {
 	exe := filepath.Join(t.TempDir(), "threadexec")
 	out, err := exec.Command("gcc", "-O1", "-pthread", "-o", exe, "testdata/threadexec.c").CombinedOutput()
 	if errors.Is(err, exec.ErrNotFound) {
-		t.Skip("needs gcc: make setup")
+		t.Fatal("needs gcc: make setup")
 	}
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)

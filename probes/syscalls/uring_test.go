@@ -19,7 +19,7 @@ func uringProgram(t *testing.T) string {
 	exe := filepath.Join(t.TempDir(), "uring")
 	out, err := exec.Command("gcc", "-O1", "-o", exe, "testdata/uring.c", "-luring").CombinedOutput()
 	if errors.Is(err, exec.ErrNotFound) || bytes.Contains(out, []byte("liburing.h: No such file")) {
-		t.Skip("needs gcc and liburing-dev: make setup")
+		t.Fatal("needs gcc and liburing-dev: make setup")
 	}
 	if err != nil {
 		t.Fatalf("%v: %s", err, bytes.TrimSpace(out))
