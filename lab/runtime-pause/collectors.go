@@ -25,7 +25,7 @@ var (
 	ZGC = of(collector{
 		name: "zgc", title: "its collector (ZGC) stops nobody for a millisecond, and its threads wait for memory",
 		flags: []string{"-XX:+UseZGC"},
-		loads: [3]load{{3_000_000, 1_000_000, 128, 2 << 20}, {4_000_000, 1_000_000, 160, 4 << 20}, {6_000_000, 1_000_000, 212, 4 << 20}},
+		loads: [3]load{{9_000_000, 1_000_000, 290, 1 << 20}, {9_000_000, 1_000_000, 290, 2 << 20}, {12_000_000, 1_000_000, 400, 2 << 20}},
 		trap:  halted,
 	})
 	Shenandoah = of(collector{
