@@ -19,19 +19,19 @@ var (
 	G1 = of(collector{
 		name: "g1", title: "its collector (G1) finds no room and collects the whole heap with all threads stopped, again and again",
 		flags: []string{"-XX:+UseG1GC"},
-		loads: [3]load{{4_000_000, 2_000_000, 92, 0}, {8_000_000, 3_000_000, 180, 0}, {9_000_000, 5_000_000, 200, 0}},
+		loads: [3]load{{12_000_000, 4_000_000, 270, 0}, {16_000_000, 5_000_000, 360, 0}, {20_000_000, 9_000_000, 440, 0}},
 		trap:  inspected,
 	})
 	ZGC = of(collector{
 		name: "zgc", title: "its collector (ZGC) stops nobody for a millisecond, and its threads wait for memory",
 		flags: []string{"-XX:+UseZGC"},
-		loads: [3]load{{9_000_000, 1_000_000, 290, 1 << 20}, {9_000_000, 1_000_000, 290, 2 << 20}, {12_000_000, 1_000_000, 400, 2 << 20}},
+		loads: [3]load{{9_000_000, 500_000, 290, 512 << 10}, {9_000_000, 1_000_000, 290, 1 << 20}, {12_000_000, 1_000_000, 400, 2 << 20}},
 		trap:  halted,
 	})
 	Shenandoah = of(collector{
 		name: "shenandoah", title: "its collector (Shenandoah) does not keep up and goes on with all threads stopped, again and again",
 		flags: []string{"-XX:+UseShenandoahGC"},
-		loads: [3]load{{4_500_000, 3_000_000, 104, 128 << 10}, {6_000_000, 3_000_000, 136, 128 << 10}, {8_000_000, 3_000_000, 178, 128 << 10}},
+		loads: [3]load{{12_000_000, 3_000_000, 290, 256 << 10}, {12_000_000, 4_000_000, 290, 512 << 10}, {16_000_000, 4_000_000, 385, 512 << 10}},
 		trap:  halted,
 	})
 )
