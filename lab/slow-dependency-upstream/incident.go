@@ -11,7 +11,7 @@ import (
 
 // Incident is slow-dependency in an event loop.
 var Incident = lab.Incident{
-	Name:  "slow-upstream",
+	Name:  "slow-dependency-upstream",
 	Title: "nginx passes each request on to gunicorn, which takes 400 ms",
 	Long:  true,
 	Needs: []lab.Tool{lab.IP, {Command: "nginx", Package: "nginx"}, {Command: "gunicorn", Package: "gunicorn"}},

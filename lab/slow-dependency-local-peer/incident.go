@@ -13,7 +13,7 @@ import (
 
 // Incident is slow-dependency over a UNIX socket, on which there are no request turns.
 var Incident = lab.Incident{
-	Name:  "slow-local-peer",
+	Name:  "slow-dependency-local-peer",
 	Title: "a server's answers each need one of a database on the same host, over a UNIX socket, which takes 400 ms",
 	Long:  true,
 	Needs: []lab.Tool{lab.IP, threadserver.Compiler},
