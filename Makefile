@@ -7,7 +7,7 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 LINT     := bin/golangci-lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check fmt-check vet lint generate generate-check ui ui-check docs docs-check test bench bench-streams bench-syscalls fuzz lab lab-vm score score-short score-healthy calibrate clean
+.PHONY: help setup build demo check fmt-check vet lint generate generate-check ui ui-check docs docs-check test bench bench-probes bench-streams bench-syscalls fuzz lab lab-vm score score-short score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,15 +63,20 @@ docs-check: docs
 	git diff --exit-code -- docs
 
 test: ## all tests; as root, so that nothing is skipped
-	$(GO) test -json -p 1 -count=1 -timeout 25m ./... | $(GO) run ./tools/testsum
+	tools/test.sh
 
-bench: build ## costs, measured side by side in one run: docs/bench.md
+bench: build ## what snag find costs nginx and others, side by side in one run: docs/bench.md (root, about 7 min)
 	tools/bench.sh
+
+bench-probes: ## the benchmarks of the probes, of the recording and of the verdict
+	$(GO) test -run '^$$' -bench . -benchmem -p 1 ./probes/... ./recording ./scene ./verdict | grep -E '^(Benchmark|ok|FAIL)'
 
 bench-streams: build ## snag watch beside ffprobe and video-quality-tools on 100 streams of one nginx-rtmp (root, about 2 min)
 	$(GO) run ./tools/benchstreams -snag bin/snag
 
-bench-syscalls: build ## snag syscalls beside strace, perf trace and bpftrace (root, about 3 min)
+bench-syscalls: ## snag syscalls beside strace, perf trace and bpftrace, which it installs (root, about 3 min)
+	tools/setup.sh bench-syscalls
+	$(MAKE) --no-print-directory build
 	$(GO) run ./tools/benchsyscalls -snag bin/snag
 
 fuzz: ## every fuzz target for FUZZTIME

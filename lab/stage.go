@@ -21,6 +21,9 @@ type Options struct {
 	// Shared lets other shared stages be on the machine meanwhile: for tests, which
 	// look at their own namespaces only.
 	Shared bool
+	// Suffix ends the names of what the stage makes: for shared stages of one process
+	// that are there at the same time.
+	Suffix string
 	// Beside are stages of this process that are on the machine already and go on:
 	// the new one takes no turn of its own.
 	Beside []*Stage
@@ -91,7 +94,7 @@ func NewStage(ctx context.Context, o Options) (*Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stage{ctx: ctx, opts: o, id: fmt.Sprintf("snaglab%d", os.Getpid()), lock: lock}
+	s := &Stage{ctx: ctx, opts: o, id: fmt.Sprintf("snaglab%d%s", os.Getpid(), o.Suffix), lock: lock}
 	if n := len(o.Beside); n > 0 {
 		s.id += string(rune('a' + n)) // the second one's names end in b
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"snag/internal/procroot"
 	"snag/probes/probe"
 	"snag/recording"
 )
@@ -12,6 +13,9 @@ import (
 type Look struct {
 	PID int
 	Why string
+	// Start is when the process that is meant began (recording.Process); 0 is not known.
+	// Another that has its number by now is not meant.
+	Start recording.Time
 }
 
 // A find looks wide before it digs: what the cheap probes saw in the first part of
@@ -68,7 +72,7 @@ func lookCloser(env *probe.Env, p Plan, done <-chan struct{}) {
 func lookAt(env *probe.Env, looked map[int]bool, looks []Look) (left int) {
 	for _, l := range looks {
 		switch {
-		case looked[l.PID]:
+		case looked[l.PID], !isStill(env, l):
 		case len(looked) >= Closest || !env.Closer.Add(l.PID, l.Why):
 			left++
 		default:
@@ -77,6 +81,16 @@ func lookAt(env *probe.Env, looked map[int]bool, looks []Look) (left int) {
 		}
 	}
 	return left
+}
+
+// isStill tells whether the process that a look is meant for still has its number.
+func isStill(env *probe.Env, l Look) bool {
+	if l.Start == 0 {
+		return true
+	}
+	start, err := procroot.StartTime(env.Proc, l.PID)
+	// Both come from the same count of ticks; the anchor's conversion is exact.
+	return err == nil && env.Anchor.FromBoottime(int64(start)*(1e9/procroot.UserHZ)) == l.Start
 }
 
 // tellLeft notes how many processes were worth a closer look and got none.
@@ -88,7 +102,7 @@ func tellLeft(env *probe.Env, left int) {
 
 // tellSpent notes what the costly probes took of the machine.
 func tellSpent(env *probe.Env) {
-	if len(env.Closer.PIDs()) == 0 {
+	if env.Closer.Empty() {
 		return
 	}
 	now := env.Now()

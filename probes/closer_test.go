@@ -2,10 +2,12 @@ package probes
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 	"time"
 
+	"snag/internal/procroot"
 	"snag/probes/probe"
 	"snag/probes/probe/probetest"
 )
@@ -52,5 +54,25 @@ func TestLookAt(t *testing.T) {
 	}
 	if why["snag.closer.10"] != "suspected" || why["snag.closer.12"] != "later" || why["snag.closer.left"] != fmt.Sprint(20-Closest) || len(why) != Closest+1 {
 		t.Errorf("facts %v", why)
+	}
+}
+
+// TestLookAtAnother: a number that is another's by now is not looked at.
+func TestLookAtAnother(t *testing.T) {
+	sink := probetest.NewSink()
+	env := &probe.Env{Proc: "/proc", Anchor: probe.NewAnchor(), Sink: sink, Closer: probe.NewWatch(64).In("/proc")}
+	ticks, err := procroot.StartTime("/proc", os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := env.Anchor.FromBoottime(int64(ticks) * (1e9 / procroot.UserHZ))
+	looked := map[int]bool{}
+	lookAt(env, looked, []Look{{PID: os.Getpid(), Start: began.Add(-time.Second)}})
+	if !env.Closer.Empty() {
+		t.Error("who has the number now is looked at")
+	}
+	lookAt(env, looked, []Look{{PID: os.Getpid(), Start: began}})
+	if !env.Closer.Has(os.Getpid()) || env.Closer.Replaced(os.Getpid()) {
+		t.Error("who was meant is not looked at")
 	}
 }

@@ -28,6 +28,7 @@ import (
 	"snag/probes/oncpu"
 	"snag/probes/probe"
 	"snag/probes/routes"
+	"snag/probes/runtimes"
 	"snag/probes/sockets"
 	"snag/probes/streams"
 	"snag/probes/syscalls"
@@ -46,6 +47,7 @@ var All = []probe.Probe{
 	memory.Probe,
 	syscalls.Probe,
 	jvm.Probe,
+	runtimes.Probe,
 	logs.Probe,
 	nics.Probe,
 	host.Probe,
@@ -85,7 +87,8 @@ type Plan struct {
 	CloserTarget, CloserAll bool
 	// Peek is how many bytes of a buffer may be looked into for the name of what a
 	// connection carries (snag syscalls --peek); 0: none.
-	Peek int
+	Peek               int
+	GoLocks, GoRuntime bool // see probe.Env
 	// Budget is what the costly probes may take of the machine's CPU time, 0 to 1; 0
 	// is no limit.
 	Budget float64
@@ -93,9 +96,9 @@ type Plan struct {
 	Notice func(text string)
 	// Tick is told once a second how much of the window is left.
 	Tick func(left time.Duration)
-	// Between is called when all probes have been started, and again when they have
-	// ended and before the recording is closed: what the one part needed the other does
-	// not. May be nil.
+	// Between is called between the parts: when all probes have been started, before
+	// they are ended, and before the recording is closed. What the one part needed the
+	// next does not. May be nil.
 	Between func()
 
 	read func() clocks // nil: the machine's
@@ -146,8 +149,9 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	env := &probe.Env{
 		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
 		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
-		Closer: probe.NewWatch(max(maxCloser, len(closer))), CloserAll: p.CloserAll, Peek: p.Peek, Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
+		Closer: probe.NewWatch(max(maxCloser, len(closer))).In("/proc"), CloserAll: p.CloserAll, Peek: p.Peek, Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
 		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole, Unwind: p.Unwind,
+		GoLocks: p.GoLocks, GoRuntime: p.GoRuntime,
 	}
 	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{Now: env.Now})
 	if err != nil {
@@ -179,6 +183,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	})
 	close(over)
 	asked.Wait()
+	p.between()
 	for i := len(running) - 1; i >= 0; i-- {
 		running[i].Stop()
 	}

@@ -44,8 +44,6 @@ var Measures = []string{
 	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
 	"sockets.turns", "sockets.errors", "sockets.queries", "sockets.ports", "sockets.half-open",
-	"oncpu.kernel", "oncpu.stacks", "oncpu.symbols",
-	"sockets.turns", "sockets.errors", "sockets.ports", "sockets.half-open",
 	"oncpu.kernel", "oncpu.stacks", "oncpu.symbols", "oncpu.loops",
 	"offcpu.waits", "offcpu.stacks", "locks.futex", "locks.owner",
 	"memory.reclaim", "memory.compaction", "cgroup.throttled",
@@ -53,6 +51,7 @@ var Measures = []string{
 	"syscalls.calls", "syscalls.io_uring", "syscalls.fds", "syscalls.peek",
 	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
 	"jvm.counters", "logs.files",
+	"jvm.safepoints", "runtimes.go-locks", "runtimes.go-stops", "runtimes.others",
 	"jvm.safepoints", "jvm.gc-log",
 	"streams.figures", "streams.passive", "streams.layers", "streams.files",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
@@ -73,7 +72,7 @@ func (r *Recording) compared() (Coverage, bool) {
 // closerLook tells whether a measure is of the probes that a find asks only where
 // the cheap ones left a question, and that write no coverage where there was none.
 func closerLook(measure string) bool {
-	for _, probe := range []string{"syscalls.", "offcpu.", "locks."} {
+	for _, probe := range []string{"syscalls.", "offcpu.", "locks.", "runtimes."} {
 		if strings.HasPrefix(measure, probe) {
 			return true
 		}

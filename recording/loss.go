@@ -9,7 +9,7 @@ var feeds = map[string][]string{
 		"host.cpu", "host.pressure", "host.links", "routes.conntrack",
 		"jvm.counters", "streams.figures",
 		"host.memory", "host.zones", "host.numa", "host.disks",
-		"nics.statistics", "nics.interrupts", "nics.softirqs",
+		"nics.statistics", "nics.interrupts", "nics.softirqs", "runtimes.others",
 	},
 	"calls":       {"syscalls.calls", "syscalls.io_uring"},
 	"fds":         {"syscalls.fds", "syscalls.peek"},
@@ -38,14 +38,14 @@ var feeds = map[string][]string{
 	"facts":       {"host.sysctl"},
 	"streams":     {"streams.passive"},
 	"stream_hops": {"streams.layers"},
-	"events":      {"sockets.signals", "host.kernel-log", "memory.reclaim", "memory.compaction", "cgroup.throttled", "jvm.safepoints", "jvm.gc-log"},
+	"events":      {"sockets.signals", "host.kernel-log", "memory.reclaim", "memory.compaction", "cgroup.throttled", "jvm.safepoints", "jvm.gc-log", "runtimes.go-stops"},
 
 	"stream_files": {"streams.files"},
 
 	"oncpu":      {"oncpu.stacks"},
 	"loops":      {"oncpu.loops"},
 	"offcpu":     {"offcpu.waits"},
-	"lock_waits": {"locks.futex", "locks.owner"},
+	"lock_waits": {"locks.futex", "locks.owner", "runtimes.go-locks"},
 }
 
 // losses are coverage rows of measures whose rows did not survive.

@@ -70,7 +70,7 @@ func TestPackedCutOff(t *testing.T) {
 func TestPackedOpensWithTar(t *testing.T) {
 	for _, tool := range []string{"tar", "zstd"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not installed: %v", tool, err)
+			t.Fatalf("%s is not installed: %v: make setup", tool, err)
 		}
 	}
 	dir := written(t, 2, Options{})

@@ -20,7 +20,7 @@ func tool(t *testing.T, name string) string {
 	t.Helper()
 	p, err := exec.LookPath(name)
 	if err != nil {
-		t.Skipf("%s is not installed (Debian package prometheus): %v", name, err)
+		t.Fatalf("%s is not installed (Debian package prometheus): %v: make setup", name, err)
 	}
 	return p
 }

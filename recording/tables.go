@@ -216,6 +216,10 @@ type Stack struct {
 	// Cut is why the walk ended before the thread's first frame; "" it did not, or
 	// nobody can tell.
 	Cut string `json:"cut,omitempty"`
+	// Guessed is the first frame that was found by what looks like a return address on
+	// the stack (hand-written code without call frame information): it and those after
+	// it may be wrong. 0: none was.
+	Guessed int `json:"guessed,omitempty"`
 }
 
 // Connections counts the connections of one second between a local port and a

@@ -112,7 +112,9 @@ type LockWait struct {
 	Max     float64 `json:"max"`             // s, the longest so far
 	Stack   int     `json:"stack,omitempty"` // of the waiter that waited longest
 	// Owner is the thread that held it when it was looked at: by the lock's own
-	// word (OwnerBy "word"), or the thread that woke the waiters ("waker").
+	// word (OwnerBy "word"), or the thread that woke the waiters ("waker"). Of a mutex
+	// of Go it is the one that the goroutine ran on that let it go (OwnerUnlocks), and
+	// Waiters are goroutines. Address 0: each waiter parks on a word of its own (Java).
 	Owner      int    `json:"owner,omitempty"`
 	OwnerBy    string `json:"owner_by,omitempty"`
 	OwnerComm  string `json:"owner_comm,omitempty"`
@@ -121,6 +123,9 @@ type LockWait struct {
 	OwnerCall string `json:"owner_call,omitempty"`
 	OwnerFD   *int   `json:"owner_fd,omitempty"`
 }
+
+// OwnerUnlocks is OwnerBy where a goroutine was seen to unlock a mutex.
+const OwnerUnlocks = "unlock"
 
 // UringPrefix begins the names of io_uring's operations in the table of calls. They
 // are no system calls: they count where they complete, their time is from the

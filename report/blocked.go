@@ -58,6 +58,17 @@ func SortBlocked(rows []BlockedThread) {
 	})
 }
 
+// RingWait are operations of io_uring of one kind that were in flight at both looks, on
+// a ring on which none completed in between. No thread waits in them.
+type RingWait struct {
+	PID  int    `json:"pid"`
+	Comm string `json:"comm"`
+	Ring int    `json:"ring"` // its descriptor
+	Call string `json:"call"`
+	N    int    `json:"n"`
+	Idle bool   `json:"idle,omitempty"` // as of threads
+}
+
 // rank puts first what is rarely well: waits for locks and disks, writes, the network;
 // then who reads what another process on the host has not written yet, which a shell
 // and a logger do all day; then the idle.
@@ -83,9 +94,10 @@ type Blocked struct {
 	Threads   int             `json:"threads"`
 	Running   int             `json:"running"` // on a CPU, or about to be
 	Left      int             `json:"left"`    // threads that were not looked at: too many
-	Refused   int             `json:"refused"` // threads of which the call may not be read
+	Refused   int             `json:"refused"` // threads whose calls may not be read: nothing is known of them
 	Seconds   float64         `json:"seconds"` // between the two looks
 	Blocked   []BlockedThread `json:"blocked"`
+	Waiting   []RingWait      `json:"waiting"` // operations of io_uring in flight
 	Warnings  []string        `json:"warnings"`
 }
 
@@ -98,12 +110,31 @@ func WriteBlocked(w io.Writer, v *Blocked, o TableOptions, all bool) error {
 	for _, t := range v.Blocked {
 		ranks[t.rank()]++
 	}
-	paragraph(&b, o, fmt.Sprintf("%s of %s, twice in %s: %d stuck, %d at a quiet pipe or terminal, %d idle, %d ran",
-		counted(v.Threads, "thread", "threads"), counted(v.Processes, "process", "processes"), seconds(v.Seconds), ranks[0], ranks[1], ranks[2], max(v.Threads-len(v.Blocked)-v.Refused, 0)))
-	if ranks[0] == 0 {
+	text := fmt.Sprintf("%s of %s, twice in %s: ", counted(v.Threads, "thread", "threads"), counted(v.Processes, "process", "processes"), seconds(v.Seconds))
+	known := v.Threads - v.Refused
+	switch {
+	case v.Threads == 0:
+		text = "none of those processes has a thread now: they have ended"
+	case known <= 0:
+		text += "the calls of none may be read, so that nothing is known"
+	default:
+		text += fmt.Sprintf("%d stuck, %d at a quiet pipe or terminal, %d idle, %d ran", ranks[0], ranks[1], ranks[2], max(known-len(v.Blocked), 0))
+		if v.Refused > 0 {
+			text += fmt.Sprintf(", %d not known", v.Refused)
+		}
+	}
+	paragraph(&b, o, text)
+	if ranks[0] == 0 && known > 0 && v.Refused == 0 && v.Left == 0 {
 		b.WriteString("nobody is stuck\n")
 	}
 	writeBlocked(&b, writeLocks(&b, v.Blocked, o), o, all)
+	for _, r := range v.Waiting {
+		text := fmt.Sprintf("%s in flight on ring %d of %s[%d] for %s and more: %d", r.Call, r.Ring, r.Comm, r.PID, seconds(v.Seconds), r.N)
+		if r.Idle {
+			text += ", as when there is no work"
+		}
+		line(&b, o, "%s", text)
+	}
 	for _, s := range v.Warnings {
 		paragraph(&b, o, "! "+s)
 	}

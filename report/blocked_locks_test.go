@@ -59,3 +59,21 @@ DEADLOCK of 3 threads for 60 s: a[5/6] waits for the lock 0x1 that 7 holds; b[5/
 		t.Errorf("a thread that waits for its own lock: %d circles", n)
 	}
 }
+
+// What may not be read is not known, and never nobody.
+func TestWhatMayNotBeReadIsNotNobody(t *testing.T) {
+	for _, c := range []struct {
+		v    Blocked
+		want string
+	}{
+		{Blocked{Threads: 9, Processes: 3, Refused: 9, Seconds: 1}, "9 threads of 3 processes, twice in 1 s: the calls of none may be read, so that nothing is known\n"},
+		{Blocked{Threads: 9, Processes: 3, Refused: 2, Seconds: 1}, "9 threads of 3 processes, twice in 1 s: 0 stuck, 0 at a quiet pipe or terminal, 0 idle, 7 ran, 2\n  not known\n"},
+		{Blocked{Threads: 9, Processes: 3, Seconds: 1}, "9 threads of 3 processes, twice in 1 s: 0 stuck, 0 at a quiet pipe or terminal, 0 idle, 9 ran\nnobody is stuck\n"},
+		{Blocked{Seconds: 1}, "none of those processes has a thread now: they have ended\n"},
+	} {
+		var b bytes.Buffer
+		if err := WriteBlocked(&b, &c.v, TableOptions{}, false); err != nil || b.String() != c.want {
+			t.Errorf("%v %q\nwant %q", err, b.String(), c.want)
+		}
+	}
+}

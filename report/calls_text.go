@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -37,6 +38,21 @@ func WriteCalls(w io.Writer, c *Calls, o TableOptions) error {
 		all, failed, seconds = all+t.N, failed+t.Failed, seconds+t.Seconds
 	}
 	line(&b, o, "%s · %.1f s from %s · %s calls, %s", who(c), c.Seconds, clock(c.Start), units.Count(float64(all)), units.Rate(float64(all)/max(c.Seconds, 1e-3)))
+	if len(c.Calls) == 0 {
+		b.WriteString("no call returned meanwhile: it runs without any, or it is stuck in one\n")
+	} else {
+		c.table(&b, o, all, failed, seconds)
+	}
+	c.errors(&b, o)
+	c.descriptors(&b, o)
+	c.blocked(&b, o)
+	c.foot(&b, o)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// table is that of strace -c -w.
+func (c *Calls) table(b *strings.Builder, o TableOptions, all, failed uint64, seconds float64) {
 	b.WriteString("\n% time     seconds  usecs/call     calls    errors syscall\n")
 	const rule = "------ ----------- ----------- --------- --------- ----------------\n"
 	b.WriteString(rule)
@@ -45,7 +61,7 @@ func WriteCalls(w io.Writer, c *Calls, o TableOptions) error {
 		if t.Failed > 0 {
 			errors = fmt.Sprint(t.Failed)
 		}
-		fmt.Fprintf(&b, "%6.2f %11.6f %11.0f %9d %9s %s\n", 100*ratio(t.Seconds, seconds), t.Seconds, 1e6*ratio(t.Seconds, float64(t.N)), t.N, errors, t.Call)
+		fmt.Fprintf(b, "%6.2f %11.6f %11.0f %9d %9s %s\n", 100*ratio(t.Seconds, seconds), t.Seconds, 1e6*ratio(t.Seconds, float64(t.N)), t.N, errors, t.Call)
 	}
 	left := CallTotal{}
 	for i, t := range c.Calls {
@@ -61,12 +77,6 @@ func WriteCalls(w io.Writer, c *Calls, o TableOptions) error {
 	}
 	b.WriteString(rule)
 	row(CallTotal{Call: "total", N: all, Failed: failed, Seconds: seconds})
-	c.errors(&b, o)
-	c.descriptors(&b, o)
-	c.blocked(&b, o)
-	c.foot(&b, o)
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // WriteCallsJSON writes them for programs.
@@ -97,7 +107,10 @@ func clipped(s string, width int) string {
 }
 
 func who(c *Calls) string {
-	if len(c.Processes) == 0 {
+	switch {
+	case len(c.Processes) == 0 && c.Target.PID != 0:
+		return fmt.Sprintf("process %d", c.Target.PID)
+	case len(c.Processes) == 0:
 		return "no process"
 	}
 	p := c.Processes[0]
@@ -183,7 +196,11 @@ func (c *Calls) blocked(b *strings.Builder, o TableOptions) {
 		return
 	}
 	b.WriteString("\n")
-	line(b, o, "still in a call at the end")
+	head := "still in a call at the end"
+	if slices.ContainsFunc(c.Blocked, func(t BlockedThread) bool { return t.Call == "futex" && !t.Idle }) {
+		head += " (of futex snag blocked says which lock, and who holds it)"
+	}
+	line(b, o, "%s", head)
 	writeBlocked(b, c.Blocked, o, false)
 }
 

@@ -20,13 +20,19 @@ func (p *page) add(lines ...string) { p.lines = append(p.lines, lines...) }
 
 // item adds text behind a mark, wrapped at the width and indented under itself;
 // cut to one line where the screen is short.
-func (p *page) item(indent, mark, hang, text string) {
+func (p *page) item(indent, mark, hang, text string) { p.write(indent, mark, hang, text, false) }
+
+// answer is an item that is never cut, however small the screen: who it is, and what
+// to do.
+func (p *page) answer(indent, mark, hang, text string) { p.write(indent, mark, hang, text, true) }
+
+func (p *page) write(indent, mark, hang, text string, whole bool) {
 	width := p.Width - utf8.RuneCountInString(indent+hang)
 	if width < 20 {
 		width = 20
 	}
 	rows := wrap(text, width)
-	if !p.detail.wrap && len(rows) > 1 {
+	if !whole && !p.detail.wrap && len(rows) > 1 {
 		rows = []string{cut(rows[0], width-2) + " …"}
 		if p.Color {
 			rows[0] += reset

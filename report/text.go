@@ -110,9 +110,9 @@ func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
 		return
 	case v.Abstained != "":
 		p.add("", p.bold(p.yellow("NO CULPRIT NAMED")))
-		p.item("  ", "", "", v.Abstained)
+		p.answer("  ", "", "", v.Abstained)
 		if v.Next != "" {
-			p.item("  ", p.bold("next  "), "      ", v.Next)
+			p.answer("  ", p.bold("next  "), "      ", v.Next)
 		}
 	case len(v.With(verdict.NotSeen)) > 0:
 		p.add("", p.bold(p.green("NOTHING WRONG"))+fmt.Sprintf(" seen, but %s could not be judged: see below", suspectCount(v.With(verdict.NotSeen))))
@@ -140,15 +140,15 @@ func (p *page) symptoms(v *verdict.Verdict, named bool) {
 func (p *page) culprit(e verdict.Entry) {
 	p.add("")
 	p.spread(p.bold(p.red("CULPRIT"))+"  "+p.bold(capital(e.Suspect.Title)), p.dim(fmt.Sprintf("%s · confidence %.2f", e.Suspect.Name, e.Confidence)))
-	p.item("  ", "", "", p.bold(e.Subject.Name))
-	p.item("  ", "", "", e.Text)
+	p.answer("  ", "", "", p.bold(e.Subject.Name))
+	p.answer("  ", "", "", e.Text)
 	p.item("  ", "since ", "      ", p.since(e.Since))
 	p.chain(e)
 	p.evidence(e, suspects.For, p.green("+ "))
 	p.evidence(e, suspects.Against, p.yellow("− "))
 	p.evidence(e, suspects.Missing, p.dim("? "))
 	if e.Remedy != "" {
-		p.item("  ", p.bold("remedy  "), "        ", e.Remedy)
+		p.answer("  ", p.bold("remedy  "), "        ", e.Remedy)
 	}
 }
 

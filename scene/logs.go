@@ -29,7 +29,7 @@ const (
 	// silentTimes: by how many times a silence must be longer than the longest pause
 	// of before.
 	silentTimes = 2
-	// lastLook is how near to the end of the window the last row of a file must be, to
+	// lastLook is how near to the probe's last tick the last row of a file must be, to
 	// say that it was silent until then and not closed.
 	lastLook = 2 * time.Second
 )
@@ -52,13 +52,26 @@ func LogGaps(r *recording.Recording) []LogGap {
 		}
 		files[k] = append(files[k], row)
 	}
+	window := r.Window()
+	window.End = lastTick(r)
 	var out []LogGap
 	for _, k := range order {
-		if g, ok := logGap(files[k], r.Window()); ok {
+		if g, ok := logGap(files[k], window); ok {
 			out = append(out, g)
 		}
 	}
 	return out
+}
+
+// lastTick is when the log files were looked at last but for the end, which on a machine
+// that is overloaded is seconds before the window's; 0 where neither is known.
+func lastTick(r *recording.Recording) recording.Time {
+	for _, s := range r.Select("snag_probe_late_seconds", "probe", "logs") {
+		if n := len(s.Points); n > 0 && (r.Manifest.End == 0 || s.Points[n-1].T < r.Manifest.End) {
+			return s.Points[n-1].T
+		}
+	}
+	return r.Manifest.End
 }
 
 func logGap(rows []recording.LogFile, window recording.Interval) (LogGap, bool) {

@@ -20,11 +20,12 @@ var cpuThrottled = &Suspect{
 		{Measure: "host.processes", Why: "which processes are in it"},
 		{Measure: "sockets.diag", Why: "whether requests wait at their sockets"},
 		{Measure: "threads.sched", Why: "how long their threads waited for a CPU"},
+		{Measure: "offcpu.waits", Why: "each stop of theirs, and that their CPU was idle meanwhile"},
 	},
 	For: []string{
 		"decisive: throttled in a tenth of the periods or more (sick 71 of 73), and the throttled time agrees with it",
 		"strong: at most samples data or connections waited at a socket of its processes",
-		"strong: its threads were ready and did not run, a tenth of the time or more",
+		"strong: its threads were ready and did not run, a tenth of the time or more; in waits of 50 ms and more their CPU was idle before they came",
 	},
 	Against: []string{
 		"strong: nothing waited at its processes' sockets: throttled, and nobody feels it: a risk",
@@ -125,6 +126,9 @@ func (u quotaUse) finding(s *scene.Scene, r *recording.Recording) Finding {
 	if delayed != nil {
 		f.Evidence = append(f.Evidence, *delayed)
 	}
+	if e, ok := heldBack(r, members); ok {
+		f.Evidence = append(f.Evidence, e)
+	}
 	switch {
 	case waits != nil:
 		if each == 0 {
@@ -220,6 +224,22 @@ func (u quotaUse) runDelay(members []*scene.Process) *Evidence {
 		}
 	}
 	return out
+}
+
+// heldBack tells of threads that were ready while their CPU had nothing to do: what is
+// left to keep them from it is a quota. The member with most such waits.
+func heldBack(r *recording.Recording, members []*scene.Process) (e Evidence, ok bool) {
+	most := 0
+	for _, p := range members {
+		in, seen := ranInstead(r, p.Subject.PID)
+		if !seen || in.who != "idle" || in.times < fewDelays || in.times <= most {
+			continue
+		}
+		most, ok = in.times, true
+		e = Evidence{Side: For, Grade: Strong, Value: in.longest, Unit: "s", Source: "sched_switch (events run-delay)", Origin: "who ran",
+			Text: fmt.Sprintf("%s threads of %s were ready for 50 ms and more, at the longest %s, and their CPU was idle before they came", times(in.times), p.Subject.Name, lasting(in.longest))}
+	}
+	return e, ok
 }
 
 func (u quotaUse) period() float64 {

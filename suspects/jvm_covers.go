@@ -63,3 +63,65 @@ func spanOf(t recording.Time, took float64) recording.Interval {
 func explains(pauses []recording.Interval, t recording.Time, took float64, end recording.Time) bool {
 	return overlap(pauses, []recording.Interval{spanOf(t, took)}, end).Seconds() >= 0.5*took
 }
+
+// slowest is how long the slowest answer of each second took.
+func (j *standstill) slowest(r *recording.Recording) map[recording.Time]float64 {
+	took := map[recording.Time]float64{}
+	for _, t := range r.Turns {
+		if t.PID == j.process.Subject.PID && t.Role == "serve" && t.N > 0 {
+			took[t.T] = max(took[t.T], t.Max)
+		}
+	}
+	return took
+}
+
+// answers counts the seconds in which its slowest answer took half of a felt pause
+// or longer, among those with a pause (and the one after, in which the answer was
+// sent) and the others.
+func (j *standstill) answers(s *scene.Scene, r *recording.Recording) (in, ofIn, out, ofOut int, worst, calm float64) {
+	took, active, end := j.slowest(r), j.active(), s.Window.End
+	count := func(slowest, length float64) {
+		ofIn++
+		if slowest >= 0.5*length {
+			in++
+			worst = max(worst, slowest)
+		}
+	}
+	if j.stalled(end) { // where one thread's wait ends others go on: by the second
+		for t, v := range took {
+			if overlap(active, []recording.Interval{oneSecond(t)}, end) == 0 {
+				continue
+			}
+			if !explains(active, t, v, end) {
+				v = 0
+			}
+			count(v, feltPause)
+		}
+	} else {
+		for _, i := range active {
+			slowest, seen := 0.0, false
+			for t, v := range took {
+				if i.End == 0 || t > i.End.Add(100*time.Millisecond) || t.Add(time.Second) < i.End {
+					continue
+				}
+				if seen = true; explains(active, t, v, end) {
+					slowest = max(slowest, v)
+				}
+			}
+			if seen {
+				count(slowest, min(i.Length(end).Seconds(), j.longest))
+			}
+		}
+	}
+	for t, v := range took {
+		second := recording.Interval{Start: t.Add(-100 * time.Millisecond), End: t.Add(1100 * time.Millisecond)}
+		if overlap(active, []recording.Interval{second}, end) > 0 {
+			continue
+		}
+		ofOut++
+		if calm = max(calm, v); v >= 0.5*feltPause {
+			out++
+		}
+	}
+	return in, ofIn, out, ofOut, worst, calm
+}

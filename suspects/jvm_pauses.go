@@ -47,7 +47,8 @@ func standstillOf(p *scene.Process, r *recording.Recording, window recording.Int
 		j.stopped = withSync(j.stopped, stepsOf(s))
 	}
 	for _, s := range r.Select("snag_jvm_gc_seconds_total", "pid", pid) {
-		if n, ok := s.Increase(); ok && n > 0 {
+		// A collector that took longer than all stood still works beside the program.
+		if n, ok := s.Increase(); ok && n > 0 && n <= 1.2*j.stopped.sum() {
 			j.gc[s.Labels["collector"]] = n
 		}
 	}

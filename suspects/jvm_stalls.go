@@ -13,10 +13,10 @@ import (
 // memory, while its pauses stayed short. No counter tells them.
 type allocStalls struct {
 	n         int
-	felt      []recording.Interval // in which a thread waited for 0.2 s and longer
-	threads   map[string]int
-	total     float64 // s, of all threads
-	longest   float64 // s
+	felt      []recording.Interval            // in which a thread waited for 0.2 s and longer
+	threads   map[string][]recording.Interval // by the thread's name
+	total     float64                         // s, of all threads
+	longest   float64                         // s
 	collector string
 	pauses    float64 // s in which all threads stood still meanwhile
 }
@@ -24,7 +24,7 @@ type allocStalls struct {
 // addStalls takes what its log tells of single threads.
 func (j *standstill) addStalls(r *recording.Recording, window recording.Interval) {
 	st := &j.stalls
-	st.threads = map[string]int{}
+	st.threads = map[string][]recording.Interval{}
 	for _, e := range r.Events {
 		if e.Subject.PID != j.process.Subject.PID || e.Attrs["source"] != gcLog {
 			continue
@@ -45,10 +45,48 @@ func (j *standstill) addStalls(r *recording.Recording, window recording.Interval
 			st.collector = e.Attrs["collector"]
 		}
 		if name := e.Attrs["thread"]; name != "" {
-			st.threads[name]++
+			st.threads[name] = append(st.threads[name], i)
 		}
 	}
 	st.felt = mergeIntervals(st.felt, 0)
+}
+
+// mostOften is the thread that waited most often.
+func (st *allocStalls) mostOften() string {
+	counts := map[string]int{}
+	for name, all := range st.threads {
+		counts[name] = len(all)
+	}
+	return mostOften(counts)
+}
+
+// asleep holds the log against /proc: a thread that waits for memory sits in futex, and
+// out of its stalls it is elsewhere. A thread's name is cut to 15 bytes there.
+func (j *standstill) asleep() (Evidence, bool) {
+	in, ofIn, out, ofOut := 0, 0, 0, 0
+	for _, l := range looksAt(j.process) {
+		for _, row := range l.Rows {
+			for name, spans := range j.stalls.threads {
+				if len(name) == 0 || name[:min(len(name), 15)] != row.Comm {
+					continue
+				}
+				waits := 0
+				if row.Syscall == "futex" {
+					waits = 1
+				}
+				if covers(spans, row.T) {
+					in, ofIn = in+waits, ofIn+1
+				} else {
+					out, ofOut = out+waits, ofOut+1
+				}
+			}
+		}
+	}
+	if ofIn == 0 {
+		return Evidence{}, false
+	}
+	return Evidence{Side: For, Grade: min(coincides(in, ofIn, out, ofOut), Strong), Value: float64(in), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/syscall", j.process.Subject.PID), Origin: "thread states",
+		Text: fmt.Sprintf("the threads that its log names sat in futex at %d of %d looks inside of their stalls, and at %d of %d outside", in, ofIn, out, ofOut)}, true
 }
 
 // active is when the JVM stood still, or threads of it waited for its collector.
@@ -77,7 +115,7 @@ func (st *allocStalls) words() string {
 func (st *allocStalls) evidence() Evidence {
 	return Evidence{Side: For, Grade: Strong, Value: st.total, Unit: "s", Source: "its own log: -Xlog:gc", Origin: gcLog,
 		Text: fmt.Sprintf("in its own log: %s of 0.2 s and longer (%s), %s in all, most often of %s; in the pauses of the collector it stood still for %s only",
-			plural(st.n, "allocation stall"), orThis(st.collector, "?"), lasting(st.total), orThis(mostOften(st.threads), "?"), lasting(st.pauses))}
+			plural(st.n, "allocation stall"), orThis(st.collector, "?"), lasting(st.total), orThis(st.mostOften(), "?"), lasting(st.pauses))}
 }
 
 // unseenStalls tells whether the JVM's collector may have let threads wait without that

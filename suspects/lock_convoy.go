@@ -20,6 +20,7 @@ var lockConvoy = &Suspect{
 		{Measure: "locks.futex", Why: "each wait for a lock: how many threads, how often, how long"},
 		{Measure: "locks.owner", Why: "the holder's function, and the call that it sits in"},
 		{Measure: "sockets.turns", Why: "how long its answers take"},
+		{Measure: "runtimes.go-locks", Why: "Go's mutexes, for which goroutines wait and no thread does"},
 	},
 	For: []string{
 		"decisive: half of its threads or more wait for one lock (23 of 24), look after look, and the lock's own word names a thread that sleeps in a call meanwhile",
@@ -84,7 +85,7 @@ func (c *convoy) finding(s *scene.Scene, r *recording.Recording) Finding {
 		}
 	}
 	f.Active = c.active
-	if c.seen() && len(c.jammed) == len(c.looks) || !c.seen() && c.counted.jams >= c.counted.seconds-1 {
+	if c.seen() && len(c.jammed) == len(c.looks) || !c.seen() && c.counted.always() {
 		f.Active = nil // so it was when it was first looked at, which may be seconds after the window began
 	}
 	if c.socket != nil {
@@ -135,6 +136,9 @@ func (c *convoy) fromCounts(f *Finding) {
 	l, pid := c.counted, c.process.Subject.PID
 	f.Evidence = append(f.Evidence, l.evidence(pid))
 	f.Text = fmt.Sprintf("up to %d of %d threads wait for one lock, %s in all", l.waiters, max(c.process.Last().Threads, l.waiters), lasting(l.sum))
+	if l.unlocks > 0 {
+		f.Text = fmt.Sprintf("up to %s wait for one mutex, %s in all", plural(l.waiters, "goroutine"), lasting(l.sum))
+	}
 	if e, ok := l.holderEvidence(c.process); ok {
 		f.Evidence = append(f.Evidence, e)
 		f.Text += ", held by " + l.doing(c.process)

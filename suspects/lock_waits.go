@@ -5,6 +5,7 @@ import (
 	"path"
 	"sort"
 	"strings"
+	"time"
 
 	"snag/recording"
 	"snag/scene"
@@ -28,6 +29,7 @@ type lockCount struct {
 	waking  int // nobody is named but who woke the waiters
 	holder  recording.LockWait
 	holders map[int]bool
+	unlocks int    // goroutines were seen to let it go
 	caller  string // the functions of the program that it was in; "" not known
 }
 
@@ -37,12 +39,14 @@ const fewCounted = 2
 // countedConvoy finds the lock that most of those who want it wait for, half of the
 // time or more; nil where there is none, or nobody counted.
 func countedConvoy(p *scene.Process, r *recording.Recording) *lockCount {
-	locks, seconds := map[uint64]*lockCount{}, map[recording.Time]bool{}
+	// Two probes count, each with a second of its own.
+	locks, seconds := map[uint64]*lockCount{}, map[int64]bool{}
+	second := func(t recording.Time) int64 { return int64(t) / int64(time.Second) }
 	for _, row := range r.LockWaits {
 		if row.PID != p.Subject.PID {
 			continue
 		}
-		seconds[row.T] = true
+		seconds[second(row.T)] = true
 		if row.Kind != "mutex" {
 			continue
 		}
@@ -55,12 +59,16 @@ func countedConvoy(p *scene.Process, r *recording.Recording) *lockCount {
 	}
 	for _, row := range r.OffCPU {
 		if row.PID == p.Subject.PID {
-			seconds[row.T] = true
+			seconds[second(row.T)] = true
 		}
 	}
 	var all []*lockCount
 	for _, l := range locks {
-		if l.seconds = len(seconds); l.jams >= fewCounted && 2*l.jams >= l.seconds {
+		l.seconds = len(seconds)
+		if l.unlocks > 0 {
+			l.seconds = unlockSeconds(r, p.Subject.PID, second)
+		}
+		if l.jams >= fewCounted && 2*l.jams >= l.seconds {
 			all = append(all, l)
 		}
 	}
@@ -79,6 +87,18 @@ func countedConvoy(p *scene.Process, r *recording.Recording) *lockCount {
 	return worst
 }
 
+// unlockSeconds are those in which the mutexes of a Go program were looked at: that begins
+// when the program is first looked at, and a little after.
+func unlockSeconds(r *recording.Recording, pid int, second func(recording.Time) int64) int {
+	seconds := map[int64]bool{}
+	for _, row := range r.LockWaits {
+		if row.PID == pid && row.OwnerBy == recording.OwnerUnlocks {
+			seconds[second(row.T)] = true
+		}
+	}
+	return len(seconds)
+}
+
 func (l *lockCount) add(row recording.LockWait) {
 	l.n += row.N
 	l.sum += row.Sum
@@ -94,6 +114,8 @@ func (l *lockCount) add(row recording.LockWait) {
 	}
 	l.holders[row.Owner] = true
 	switch {
+	case row.OwnerBy == recording.OwnerUnlocks:
+		l.unlocks++
 	case row.OwnerBy != "word":
 		l.waking++
 	case row.OwnerCall == "running":
@@ -107,6 +129,12 @@ func (l *lockCount) add(row recording.LockWait) {
 	if l.holder.Owner == 0 || rank(row) >= rank(l.holder) {
 		l.holder = row
 	}
+}
+
+// always tells whether it was so in every whole second of the look: the first and the
+// last are cut.
+func (l *lockCount) always() bool {
+	return l.jams >= l.seconds-1 || l.jams > fewCounted && l.jams >= l.seconds-2
 }
 
 func rank(row recording.LockWait) int {
@@ -134,9 +162,13 @@ func (l *lockCount) mean() float64 {
 // evidence is what was counted.
 func (l *lockCount) evidence(pid int) Evidence {
 	seconds, _ := during(l.jams, l.seconds)
-	return Evidence{Side: For, Grade: Strong, Value: l.sum, Unit: "s", Source: fmt.Sprintf("futex waits of process %d at sched_switch (lock_waits)", pid), Origin: "futex",
+	source := fmt.Sprintf("futex waits of process %d at sched_switch (lock_waits)", pid)
+	if l.unlocks > 0 {
+		source = fmt.Sprintf("(*sync.Mutex).lockSlow and unlockSlow of process %d (lock_waits)", pid)
+	}
+	return Evidence{Side: For, Grade: Strong, Value: l.sum, Unit: "s", Source: source, Origin: "futex",
 		Text: fmt.Sprintf("%s waited %s times for %s, %s together and %s each on average, at the longest %s; in %s seconds half of the time or more",
-			plural(l.waiters, "thread"), count(float64(l.n)), lockAt(l.address), lasting(l.sum), lasting(l.mean()), lasting(l.max), seconds)}
+			plural(l.waiters, l.who()), count(float64(l.n)), lockAt(l.address), lasting(l.sum), lasting(l.mean()), lasting(l.max), seconds)}
 }
 
 // lockAt names a lock by its word; one whose waiters park on a word each has none.
@@ -145,6 +177,14 @@ func lockAt(address uint64) string {
 		return "one lock, each on a word of its own"
 	}
 	return fmt.Sprintf("the lock at 0x%x", address)
+}
+
+// who waits for the lock.
+func (l *lockCount) who() string {
+	if l.unlocks > 0 {
+		return "goroutine"
+	}
+	return "thread"
 }
 
 // holderEvidence is what is known of who held it; false where nothing is.
@@ -166,6 +206,10 @@ func (l *lockCount) holderEvidence(p *scene.Process) (Evidence, bool) {
 		seconds, share := during(l.ran, l.jams)
 		e.Value = share
 		e.Text = fmt.Sprintf("the lock's own word names its holder, who was on a CPU in %s of those seconds: %s: the section under the lock is long", seconds, l.doing(p))
+	case l.unlocks > 0:
+		seconds, share := during(l.unlocks, l.jams)
+		e.Value, e.Source, e.Origin = share, "(*sync.Mutex).unlockSlow (lock_waits)", "who lets go"
+		e.Text = fmt.Sprintf("in %s of those seconds who let it go was seen: %s", seconds, l.doing(p))
 	case l.waking > 0 && l.address == 0:
 		seconds, share := during(l.waking, l.jams)
 		e.Value, e.Source, e.Origin = share, "sched_waking of the waiters (lock_waits)", "who wakes"
@@ -184,7 +228,10 @@ func (l *lockCount) holderEvidence(p *scene.Process) (Evidence, bool) {
 func (l *lockCount) doing(p *scene.Process) string {
 	h := l.holder
 	text := fmt.Sprintf("thread %d", h.Owner)
-	if len(l.holders) > 1 {
+	switch {
+	case l.unlocks > 0:
+		text = "goroutines in turn"
+	case len(l.holders) > 1:
 		text = fmt.Sprintf("%d threads in turn, as thread %d", len(l.holders), h.Owner)
 	}
 	if l.caller != "" {
@@ -263,11 +310,21 @@ func ofRuntime(function, object string) bool {
 			return true
 		}
 	}
-	for _, beginning := range []string{"runtime.", "internal/runtime/", "syscall.", "golang.org/x/sys/", "sync.", "__pthread", "pthread_", "__lll_lock", "std::"} {
+	for _, beginning := range []string{"runtime.", "internal/runtime/", "syscall.", "golang.org/x/sys/", "sync.", "internal/poll.", "internal/sync.", "net.(*conn)", "net.(*netFD)", "io.Read", "crypto/tls.(*Conn)", "__pthread", "pthread_", "__lll_lock", "std::"} {
 		if strings.HasPrefix(function, beginning) {
 			return true
 		}
 	}
-	// What the JVM interprets is all in one function of its own.
-	return function == "" || strings.Contains(function, "+0x") || object == "[jit]" && function == "Interpreter"
+	return function == "" || strings.Contains(function, "+0x") || object == "[jit]" && ofJDK(function)
+}
+
+// ofJDK tells what a JVM generated that is not of the program: its libraries' methods, and
+// its interpreter, which has one name for all that it interprets.
+func ofJDK(method string) bool {
+	for _, beginning := range []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "Interpreter", "StubRoutines"} {
+		if strings.HasPrefix(method, beginning) {
+			return true
+		}
+	}
+	return false
 }

@@ -72,14 +72,18 @@ func (a *nameServer) add(row recording.Queries) {
 	a.GaveUpMax = max(a.GaveUpMax, row.GaveUpMax)
 }
 
-// silent tells that queries were given up: the server does not answer. One that
-// answers late is slow, which is another trouble and another cure.
-func (a *nameServer) silent() bool { return a.GaveUp > 0 }
+// silent tells that queries were given up, or none was answered: the server does not
+// answer. One that answers late is slow, which is another trouble and another cure.
+func (a *nameServer) silent() bool { return a.GaveUp > 0 || a.Answered == 0 && a.Asked >= fewQueries }
 
-// wait is how long a query costs on average, s.
+// fewQueries without an answer may be those of the last moment.
+const fewQueries = 4
+
+// wait is how long a query costs on average, s; 0 where that can't be told: of a server
+// that is silent, when an event loop asks for many names at a time.
 func (a *nameServer) wait() float64 {
 	if a.silent() {
-		return a.GaveUpSum / float64(a.GaveUp)
+		return a.GaveUpSum / float64(max(a.GaveUp, 1))
 	}
 	return a.Sum / float64(max(a.Answered, 1))
 }
@@ -96,14 +100,14 @@ func (a *nameServer) together() float64 {
 // askedNames is the process whose queries to a name server are not answered, or late.
 func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (Finding, bool) {
 	all := queriesOf(p, r)
-	if len(all) == 0 || all[0].wait() < longCall {
+	a := worstServer(all)
+	if a == nil {
 		return Finding{}, false
 	}
-	a := all[0]
 	sum, mean, answers := tookInside(r, p, s.Window)
 	open := p.turns(r, "serve", "", []recording.Interval{s.Window}).Oldest
 	suffers := p.suffers(s)
-	late := answers > 0 && mean >= 0.5*longCall || open >= a.wait()
+	late := answers > 0 && mean >= 0.5*longCall || open >= max(a.wait(), longCall)
 	if answers == 0 && open < 1 && !suffers {
 		return Finding{}, false // nobody was seen to wait for it
 	}
@@ -121,7 +125,7 @@ func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (Finding, bool)
 	if answers > 0 && late {
 		queries.Text += fmt.Sprintf("; its own %s answers took %s inside", count(float64(answers)), lasting(mean))
 		// Two counters that know nothing of each other give the same time.
-		if agrees(a.together(), sum) || agrees(a.wait(), mean) && a.lookups() >= float64(answers)*(1-agreeing) {
+		if a.wait() > 0 && (agrees(a.together(), sum) || agrees(a.wait(), mean) && a.lookups() >= float64(answers)*(1-agreeing)) {
 			queries.Grade = Decisive
 			queries.Text += ": the same"
 		}
@@ -137,13 +141,13 @@ func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (Finding, bool)
 	}
 	host := recording.Host(a.server)
 	if a.silent() {
-		f.Text = fmt.Sprintf("%s waits for the name server %s%s, which does not answer: %s for each name%s", p.named(), host, whose, exact(a.wait()), a.then())
+		f.Text = fmt.Sprintf("%s waits for the name server %s%s, which does not answer%s%s", p.named(), host, whose, a.each(), a.then())
 		f.Remedy = fmt.Sprintf("see why %s does not answer, or take it out of /etc/resolv.conf; there: options timeout:1 attempts:2, or a resolver on this host that remembers names", host)
 	} else {
 		f.Text = fmt.Sprintf("%s waits for the name server %s%s, which answers, but late: %s a query on average, %s at the longest", p.named(), host, whose, lasting(a.wait()), lasting(a.Max))
 		f.Remedy = fmt.Sprintf("see what holds %s up (its upstream, its load); a resolver on this host that remembers names", host)
 	}
-	if late {
+	if late && a.wait() > 0 {
 		each := a.wait()
 		if answers > 0 {
 			each = min(each, mean)
@@ -174,6 +178,16 @@ func (a *nameServer) here(s *scene.Scene) *scene.Socket {
 	return nil
 }
 
+// worstServer is the one that costs most, or that answers nobody; nil where all are well.
+func worstServer(all []*nameServer) *nameServer {
+	for _, a := range all {
+		if a.wait() >= longCall || a.silent() {
+			return a
+		}
+	}
+	return nil
+}
+
 // agrees tells whether two times of the same thing are the same.
 func agrees(a, b float64) bool { return a >= (1-agreeing)*b && a <= (1+agreeing)*b }
 
@@ -194,7 +208,11 @@ func (a *nameServer) evidence(r *recording.Recording) Evidence {
 		return e
 	}
 	unanswered := max(0, float64(a.Asked)-float64(a.Answered))
-	e.Text = fmt.Sprintf("%s of %s queries to %s had no answer; %s it asked again, %s later", count(unanswered), count(float64(a.Asked)), a.server, times(int(a.GaveUp)), exact(a.wait()))
+	e.Text = fmt.Sprintf("%s of %s queries to %s had no answer", count(unanswered), count(float64(a.Asked)), a.server)
+	if a.GaveUp == 0 {
+		return e
+	}
+	e.Text += fmt.Sprintf("; %s it asked again, %s later", times(int(a.GaveUp)), exact(a.wait()))
 	if timeout, ok := a.timeout(r); ok && a.exactly(timeout) {
 		e.Text += fmt.Sprintf(": exactly the timeout of %s s in its /etc/resolv.conf", strconv.FormatFloat(timeout, 'g', 3, 64))
 	} else if whole := float64(int(a.wait() + 0.5)); whole >= 1 && a.exactly(whole) {
@@ -240,6 +258,14 @@ func (a *nameServer) beside() []Evidence {
 	return out
 }
 
+// each is what that costs a name.
+func (a *nameServer) each() string {
+	if a.wait() == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %s for each name", exact(a.wait()))
+}
+
 // then is whom it asks next.
 func (a *nameServer) then() string {
 	for _, o := range a.others {
@@ -258,6 +284,9 @@ var polls = map[string]bool{"poll": true, "ppoll": true, "select": true, "pselec
 // query's.
 func (a *nameServer) polled(r *recording.Recording) (Evidence, bool) {
 	wait := a.wait()
+	if wait == 0 {
+		return Evidence{}, false
+	}
 	b := offCPUOf(a.process, r, func(row recording.OffCPU) bool { return polls[row.Call] && agrees(row.Max, wait) })
 	if b == nil {
 		return a.looked()

@@ -18,6 +18,7 @@ var numaImbalance = &Suspect{
 		{Measure: "host.memory", Must: true, Why: "pages that went to swap and came back"},
 		{Measure: "host.zones", Why: "the nodes' watermarks"},
 		{Measure: "host.processes", Why: "whose memory is read back from swap"},
+		{Measure: "memory.reclaim", Why: "whose threads had to free memory before they got some, when and how long"},
 	},
 	For: []string{
 		"strong: a node has less than a tenth of its memory free, or no more than its watermarks, another more than a quarter, and what fills it can't be given back",
@@ -129,7 +130,7 @@ func weighNUMA(s *scene.Scene, r *recording.Recording) []Finding {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: full.shared / full.total, Unit: "share", Source: "node" + full.name + "/meminfo Shmem", Origin: "nodes' meminfo",
 			Text: fmt.Sprintf("%s of node %s are shared memory, which only swap gives back", size(full.shared), full.name)})
 	}
-	acts := f.addMisses(nodes, full, window)
+	acts := f.addMisses(r, nodes, full, window)
 	acts = f.addSwap(s, r, full, spare, window) || acts
 	if !acts {
 		return nil // an uneven host that nobody asks for more
@@ -157,7 +158,7 @@ func (n node) of() string {
 }
 
 // addMisses adds pages that were wanted from the full node and came from others.
-func (f *Finding) addMisses(nodes []node, full node, window float64) bool {
+func (f *Finding) addMisses(r *recording.Recording, nodes []node, full node, window float64) bool {
 	missed := 0.0
 	for _, n := range nodes {
 		if !n.counted {
@@ -177,7 +178,22 @@ func (f *Finding) addMisses(nodes []node, full node, window float64) bool {
 		e.Text += fmt.Sprintf("; the others gave %s that were not wanted from them", count(missed))
 	}
 	f.Evidence = append(f.Evidence, e)
+	f.Active = missedWhen(r, full.name)
 	return true
+}
+
+// missedWhen is when pages were wanted from a node and came from another, fast enough to
+// be felt.
+func missedWhen(r *recording.Recording, node string) []recording.Interval {
+	var fast steps
+	for _, s := range r.Select("node_memory_numa_numa_foreign_total", "node", node) {
+		for _, grown := range stepsOf(s) {
+			if grown.N >= missRate*grown.Length(grown.End).Seconds() {
+				fast = append(fast, grown)
+			}
+		}
+	}
+	return fast.active()
 }
 
 // addSwap adds that pages went to swap though there is memory free.
@@ -189,7 +205,7 @@ func (f *Finding) addSwap(sc *scene.Scene, r *recording.Recording, full, spare n
 		return false
 	}
 	if s, ok := counter(r, 0, "node_vmstat_pswpout"); ok {
-		f.Active = stepsOf(s).active()
+		f.Active = mergeIntervals(append(f.Active, stepsOf(s).active()...), joined)
 	}
 	e := Evidence{Side: For, Grade: Strong, Value: out, Unit: "pages", Source: "/proc/vmstat pswpout, pswpin", Origin: "swapped",
 		Text: fmt.Sprintf("%s pages went to swap and %s came back, with %s free on node %s", count(out), count(in), size(spare.free), spare.name)}
@@ -226,7 +242,13 @@ func (f *Finding) addSwapped(s *scene.Scene, r *recording.Recording) {
 			continue
 		}
 		f.Related = append(f.Related, p.Subject)
-		late = late || lateness(s, p) != nil
+		if lateness(s, p) == nil {
+			continue
+		}
+		if e, ok := reclaimed(r, p); ok && !late {
+			f.Evidence = append(f.Evidence, e)
+		}
+		late = true
 	}
 	if !late {
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "symptoms", Origin: "symptoms", Text: "no service that is late swapped or waited for memory"})

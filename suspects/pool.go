@@ -23,7 +23,7 @@ type pool struct {
 func poolsOf(s *scene.Scene, r *recording.Recording) []*pool {
 	serves := map[int]bool{}
 	for _, t := range r.Turns {
-		if t.Role == "serve" {
+		if t.Role == "serve" && t.N > 0 { // what nobody has read yet is told of the listener's first owner
 			serves[t.PID] = true
 		}
 	}
@@ -93,7 +93,7 @@ func (w *pool) forked() bool { return len(w.workers) > 1 || w.workers[0] != w.he
 
 // named is the pool's process with how many take its requests.
 func (w *pool) named() string {
-	if w.forked() {
+	if len(w.workers) > 1 {
 		return fmt.Sprintf("%s with %s", w.head.Subject.Name, plural(len(w.workers), "worker"))
 	}
 	return w.head.Subject.Name
@@ -127,12 +127,11 @@ func (w *pool) turns(r *recording.Recording, role, remote string, active []recor
 
 // worker is the process of that number, or nil.
 func (w *pool) worker(pid int) *scene.Process {
-	for _, p := range w.workers {
-		if p.Subject.PID == pid {
-			return p
-		}
+	i, ok := slices.BinarySearchFunc(w.workers, pid, func(p *scene.Process, pid int) int { return p.Subject.PID - pid })
+	if !ok {
+		return nil
 	}
-	return nil
+	return w.workers[i]
 }
 
 // looks are those at all its workers, the threads of one tick together.

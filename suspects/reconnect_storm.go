@@ -66,6 +66,10 @@ const fewBytes = 0.05
 // an answer. A handshake that leads to nothing is about as long both ways.
 const asLongAs = 1.5
 
+// nothing is fewer bytes than any answer has, on average over all: a TLS alert has
+// 7. Of a client that opens two connections for each answer, half carry none.
+const nothing = 16
+
 // servedBytes is an answer worth a page, and four times its request: the
 // connection got what it came for. RTMP's handshake alone is 3,073 bytes each way.
 const servedBytes = 4096
@@ -82,7 +86,7 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	f.Text = fmt.Sprintf("%s opened %s connections, %s/s in all; each lived %s and carried %s", who, count(sum.opened.sum()), count(math.Round(rate)), lasting(life), size(bytes))
 	stayed := lastingConnections(s, l)
 	served := sum.outEach() >= servedBytes && sum.outEach() >= 4*sum.inEach()
-	tiny := sum.closed > 0 && sum.outEach() < 64
+	tiny := sum.closed > 0 && sum.outEach() < nothing
 	reset := sum.resets(r, l)
 
 	repeat := Evidence{Side: For, Grade: Weak, Value: rate, Unit: "connections/s", Source: source, Origin: "rate of the same peers",

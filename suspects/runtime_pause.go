@@ -21,14 +21,15 @@ var runtimePause = &Suspect{
 		{Measure: "jvm.safepoints", Why: "each stop exactly, its operation and who asked for it"},
 		{Measure: "jvm.gc-log", Why: "each stop as the JVM tells it, and the threads that waited for its collector"},
 		{Measure: "host.processes", Why: "whether it was stopped from without"},
-		{Measure: "threads.state", Why: "whether its VM thread was on a CPU meanwhile"},
+		{Measure: "threads.state", Why: "whether its VM thread was on a CPU meanwhile, and whether threads that waited for memory slept"},
 		{Measure: "sockets.turns", Why: "how long its answers took"},
+		{Measure: "runtimes.go-stops", Why: "of a Go program, each stop of its world and who asked for it (--go-runtime)"},
 	},
 	For: []string{
 		"decisive: three pauses or more of 0.2 s and longer, by the JVM's own count, and data waited at its sockets when they were looked at inside of them, and at fewer looks outside (in 8 of 8)",
 		"strong: the JVM stood still for 0.2 s of a second or longer (healthy: 5 to 50 ms)",
 		"strong: the static probes of its libjvm timed the same stops, with the operation and who asked for it",
-		"strong: its own log tells the same stops, or that threads of it waited for the collector (allocation stalls of ZGC: no counter has them)",
+		"strong: its own log tells the same stops, or that threads of it waited for the collector (allocation stalls of ZGC: no counter has them); /proc saw those threads in futex just then",
 		"strong: its answers took as long as a pause; its VM thread was on a CPU meanwhile",
 	},
 	Against: []string{
@@ -53,6 +54,8 @@ func weighRuntimePause(s *scene.Scene, r *recording.Recording) []Finding {
 	for _, p := range s.Processes {
 		j := standstillOf(p, r, s.Window)
 		switch {
+		case j == nil && goStops(p, r, s.Window) != nil:
+			out = append(out, goStops(p, r, s.Window).goFinding(s, r))
 		case j == nil:
 			if f, ok := unreadJVM(p, s, r); ok {
 				out = append(out, f)
@@ -151,6 +154,9 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 	} else if name, took := j.collector(); took > 0 {
 		f.Text += " (" + name + ")"
 	}
+	if cause := j.cause(); by == "" && cause != "" {
+		f.Text += "; cause: " + cause
+	}
 	if by != "" {
 		f.Text += "; asked for by " + by
 	} else if who := mostOften(j.timed.askers); who != "" && len(j.causes) == 0 {
@@ -159,6 +165,9 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 	if j.stalled(s.Window.End) {
 		f.Text = j.stalls.words()
 		f.Evidence = append(f.Evidence, j.stalls.evidence())
+		if e, ok := j.asleep(); ok {
+			f.Evidence = append(f.Evidence, e)
+		}
 	}
 	waits, late := j.felt(s, r)
 	for _, e := range j.told(by, window) {
@@ -168,7 +177,7 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 		f.Evidence = append(f.Evidence, e)
 	}
 	f.Evidence = append(append(f.Evidence, waits...), j.timedEvidence()...)
-	if busy, looks := j.busyThread(); looks >= 2 && 2*busy >= looks {
+	if busy, looks := j.busyThread(); !j.stalled(s.Window.End) && looks >= 2 && 2*busy >= looks {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(busy), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/stat", pid), Origin: "thread states",
 			Text: fmt.Sprintf("a thread of the JVM itself was on a CPU at %d of %d looks inside of the pauses", busy, looks)})
 	}
@@ -233,10 +242,13 @@ func (j *standstill) felt(s *scene.Scene, r *recording.Recording) (all []Evidenc
 		queue.Grade = coincides(in, ofIn, out, ofOut)
 		all, late = append(all, queue), true
 	}
-	in, ofIn, out, ofOut, worst, calm := j.answers(r)
+	in, ofIn, out, ofOut, worst, calm := j.answers(s, r)
 	if in > 0 {
 		e := Evidence{Side: For, Grade: coincides(in, ofIn, out, ofOut), Value: worst, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
 			Text: fmt.Sprintf("in %d of %d seconds with a pause its slowest answer took about as long as the pause (up to %s), in %d of %d others", in, ofIn, lasting(worst), out, ofOut)}
+		if j.stalled(s.Window.End) {
+			e.Text = fmt.Sprintf("in %d of %d seconds in which threads waited for the collector answers took as long (up to %s), in %d of %d others", in, ofIn, lasting(worst), out, ofOut)
+		}
 		if out == 0 && ofOut > 0 {
 			e.Text += fmt.Sprintf(" (%s at most)", lasting(calm))
 		}
@@ -260,49 +272,6 @@ func coincides(in, ofIn, out, ofOut int) Grade {
 		return Decisive
 	}
 	return Strong
-}
-
-// answers counts the seconds in which its slowest answer took half of a felt pause
-// or longer, among those with a pause (and the one after, in which the answer was
-// sent) and the others.
-func (j *standstill) answers(r *recording.Recording) (in, ofIn, out, ofOut int, worst, calm float64) {
-	took := map[recording.Time]float64{}
-	for _, t := range r.Turns {
-		if t.PID == j.process.Subject.PID && t.Role == "serve" && t.N > 0 {
-			took[t.T] = max(took[t.T], t.Max)
-		}
-	}
-	active := j.active()
-	for _, i := range active {
-		length, slowest, seen := min(i.Length(r.Manifest.End).Seconds(), max(j.longest, j.stalls.longest)), 0.0, false
-		for t, v := range took {
-			if i.End != 0 && t <= i.End.Add(100*time.Millisecond) && t.Add(time.Second) >= i.End {
-				seen = true
-				if explains(active, t, v, r.Manifest.End) {
-					slowest = max(slowest, v)
-				}
-			}
-		}
-		if !seen {
-			continue
-		}
-		ofIn++
-		if slowest >= 0.5*length {
-			in++
-			worst = max(worst, slowest)
-		}
-	}
-	for t, v := range took {
-		second := recording.Interval{Start: t.Add(-100 * time.Millisecond), End: t.Add(1100 * time.Millisecond)}
-		if overlap(active, []recording.Interval{second}, r.Manifest.End) > 0 {
-			continue
-		}
-		ofOut++
-		if calm = max(calm, v); v >= 0.5*feltPause {
-			out++
-		}
-	}
-	return in, ofIn, out, ofOut, worst, calm
 }
 
 func (j *standstill) collector() (name string, took float64) {

@@ -18,11 +18,13 @@ var slowConsumer = &Suspect{
 		{Measure: "sockets.owner", Must: true, Why: "which descriptor of which process a socket is"},
 		{Measure: "threads.syscall", Why: "the thread that waits in a write to that very descriptor"},
 		{Measure: "offcpu.waits", Why: "for how long it was blocked there, and in which function"},
+		{Measure: "syscalls.calls", Why: "from when to when it sat in each of those writes"},
 	},
 	For: []string{
 		"decisive: a thread of the relay was blocked in a write to the consumer's descriptor for most of the time, by the scheduler's word; its function is named",
 		"decisive: a thread of the relay is in a write to the consumer's descriptor sample after sample while its send queue is full, and the publisher's data waits or the others get nothing",
 		"strong: the consumer's window is closed (timer persist, rwnd_limited 87 %)",
+		"strong: the seconds in which the others got nothing lie in the times that it sat in those writes, and those in which they got something do not",
 		"strong: the publisher's receive queue fills (1 MB) and the other consumers get nothing in that time",
 	},
 	Against: []string{
@@ -126,6 +128,11 @@ func (c *consumer) finding(s *scene.Scene, r *recording.Recording) (Finding, boo
 	}
 	if blocked != nil {
 		f.Evidence = append(f.Evidence, blocked.writing(c))
+	}
+	if step := c.inStepWith(r, s.Window); step != nil {
+		if e, ok := step.evidence(); ok {
+			f.Evidence = append(f.Evidence, e)
+		}
 	}
 	f.Evidence = append(f.Evidence, others)
 	who := recording.Host(c.socket.First().Remote)

@@ -18,6 +18,7 @@ var slowDependency = &Suspect{
 		{Measure: "sockets.turns", Why: "how long each call takes, and how long its own answers"},
 		{Measure: "threads.syscall", Why: "the threads that wait in a read from the peer"},
 		{Measure: "offcpu.waits", Why: "how long each of those waits takes, and in which function"},
+		{Measure: "syscalls.fds", Why: "who is at the other end of a UNIX socket"},
 		{Measure: "sockets.queries", Why: "queries to a name server, their answers, and how long it waits where none comes"},
 		{Measure: "host.netstat", Why: "datagrams sent and received, for a name server where its queries can't be counted"},
 	},
@@ -26,6 +27,7 @@ var slowDependency = &Suspect{
 		"strong: its calls to one peer took 0.1 s or longer, or one waits for 1 s and more",
 		"strong: at most looks threads of it waited in a read from that peer",
 		"strong: its threads were off the CPU in reads from that peer for as long as a call takes (within a third)",
+		"decisive: over a UNIX socket: its threads were off the CPU in reads from one peer for as long in all as its own answers took inside (within a third)",
 		"decisive: queries to a name server had no answer, it asked again after its resolver's timeout (5 s, or resolv.conf's), and its own answers took that long",
 		"strong: the name server answers, but in 0.1 s or longer; threads of it were in poll for as long, by the scheduler's word",
 		"strong, where queries can't be counted: a socket to a name server waits for seconds, and fewer datagrams came than went",
@@ -60,6 +62,11 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording) []Finding {
 		}
 		if f, ok := slowNames(p, s, r); ok {
 			out = append(out, f)
+		}
+		if l := localPeerOf(p, r); l != nil {
+			if f, ok := l.finding(s, r); ok {
+				out = append(out, f)
+			}
 		}
 	}
 	return out

@@ -14,6 +14,7 @@ type spinLoops struct {
 	tries    float64 // in those with an atomic operation that may do work besides
 	read     float64 // whose code was read
 	all      float64 // of the process, in the kernel too
+	kernel   float64 // of them, in the kernel
 	most     recording.Loop
 	in       map[string]float64 // samples in loops that wait, by function
 	threads  int                // most in a second
@@ -23,7 +24,7 @@ type spinLoops struct {
 }
 
 const (
-	// readShare of its samples: with less of its code read, what is left may be it.
+	// readShare of its samples outside of the kernel: with less of its code read, what is left may be it.
 	readShare = 0.8
 	// noLoop: less than this in loops that may wait is no spinning.
 	noLoop = 0.05
@@ -33,13 +34,20 @@ const (
 // are too few samples.
 func spinLoopsOf(p *scene.Process, r *recording.Recording) *spinLoops {
 	c := &spinLoops{in: map[string]float64{}}
-	sampled := map[recording.Time]bool{}
+	sampled, inKernel := map[recording.Time]bool{}, map[int]bool{}
+	for _, s := range r.Stacks {
+		inKernel[s.ID] = s.Kernel != 0
+	}
 	for _, row := range r.OnCPU {
-		if row.PID == p.Subject.PID {
-			c.all += float64(row.N)
-			c.each = 1 / max(row.Hz, 1)
-			sampled[row.T] = true
+		if row.PID != p.Subject.PID {
+			continue
 		}
+		c.all += float64(row.N)
+		if inKernel[row.Stack] {
+			c.kernel += float64(row.N)
+		}
+		c.each = 1 / max(row.Hz, 1)
+		sampled[row.T] = true
 	}
 	threads := map[recording.Time]int{}
 	by := map[recording.Loop]float64{} // without its time and counts
@@ -96,17 +104,20 @@ func (c *spinLoops) evidence(sp spinners, cpus int, known bool) (Evidence, bool)
 	switch {
 	case share < noLoop && known:
 		return e, false // by its name it spins, in a way that can't be read
-	case c.waits+c.tries < noLoop*c.all && c.read >= readShare*c.all:
+	case c.waits+c.tries < noLoop*c.all && c.read >= readShare*(c.all-c.kernel):
 		e.Side, e.Grade = Against, Decisive
-		e.Text = fmt.Sprintf("the code at %s of its %s samples was read: %s in a loop that only waits for another thread, the others do work", count(c.read), count(c.all), ofWhich(c.waits))
+		e.Text = fmt.Sprintf("the code at %s of its %s samples was read (%s were in the kernel): %s in a loop that only waits for another thread, the others do work", count(c.read), count(c.all), count(c.kernel), ofWhich(c.waits))
 		return e, true
 	case share < spreadShare:
 		return e, false
 	}
 	e.Text = fmt.Sprintf("%s of %s samples of it (%.0f %%) were in loops that only another thread can end, most in one of %d bytes in %s: %s; two threads or more in %d of %s seconds",
 		count(c.waits), count(c.all), 100*share, c.most.Bytes, c.most.Function, c.most.Code, c.together, count(float64(c.seconds)))
-	crowd := sp.threads > cpus && share >= spinShare || share >= jammedShare
-	if crowd && 2*c.together >= c.seconds {
+	several := 2*c.together >= c.seconds
+	switch {
+	case several && sp.threads > cpus && share >= jammedShare:
+		e.Grade = Decisive // no work has such code, and most of them wait for one that has no CPU
+	case several && (sp.threads > cpus && share >= spinShare || share >= jammedShare):
 		e.Grade = Strong
 	}
 	return e, true

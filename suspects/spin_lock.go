@@ -28,7 +28,7 @@ var spinLock = &Suspect{
 		"strong: two threads or more want a CPU all the time, are asleep at hardly any look and never give the CPU up, while answers are late (involuntary switches 32,000; none in futex)",
 		"strong: with more threads at work than there are CPUs, less than half was answered for the same CPU time",
 		"strong: several threads at once are in one function that is known to spin (59 % of the samples in pthread_spin_lock), more of them than there are CPUs, or three quarters of all samples",
-		"strong: so they are, in a loop whose code only reads memory or tries an atomic exchange until another thread writes, or pauses",
+		"strong: so they are, in a loop whose code only reads memory or tries an atomic exchange until another thread writes, or pauses; decisive where more threads than CPUs are, with three quarters of all samples",
 		"weak: so they are, in a function that may as well compute",
 	},
 	Against: []string{

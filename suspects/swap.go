@@ -17,10 +17,11 @@ var swapping = &Suspect{
 		{Measure: "host.processes", Must: true, Why: "whose major faults they were, and how much of it lies in swap"},
 		{Measure: "host.cgroup", Why: "the limit of its control group's memory"},
 		{Measure: "threads.state", Why: "that its threads waited for the pages"},
+		{Measure: "memory.reclaim", Why: "when, and how long, its threads had to free memory before they got some"},
 	},
 	For: []string{
 		"decisive: the process took major faults while part of it lay in swap, and as many pages came from swap as it took (pswpin; reading ahead brings up to 8 a fault)",
-		"strong: its threads were found waiting for a disk; its control group is at its limit of memory",
+		"strong: its threads were found waiting for a disk; its control group is at its limit of memory; its threads reclaimed memory themselves for a tenth of a second or more in all",
 		"weak: pages go to swap as fast as they come back",
 	},
 	Against: []string{
@@ -146,6 +147,9 @@ func (f faults) finding(s *scene.Scene, r *recording.Recording, p *scene.Process
 	}
 	one.Remedy = fmt.Sprintf("more memory, or less of it for others than %s; MemorySwapMax=0 where failing is better than being late", name)
 	one.addMemoryLimit(r, p)
+	if e, ok := reclaimed(r, p); ok {
+		one.Evidence = append(one.Evidence, e)
+	}
 	for _, b := range blockedProcesses(s, r) {
 		if b.process == p {
 			one.Evidence = append(one.Evidence, b.evidence())

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that building, testing (default) or the demo need, and
-# fetches what the tests speak with and Debian has not (counterparts.sh).
+# Installs the Debian packages that building and testing (default), the demo or the
+# benchmark of system calls need, and fetches what the tests speak with and Debian has not (counterparts.sh).
 # Says which before it does; does nothing when all are there. Never starts a service.
 set -euo pipefail
+# What snag syscalls is measured beside; of these the tests need strace alone.
+tracers="strace bpftrace linux-perf"
 case "${1:-all}" in
 demo) want="iproute2 nginx libnginx-mod-rtmp ffmpeg" ;;
-all) want="clang clang-format llvm libbpf-dev bpftool iproute2 nftables nginx libnginx-mod-rtmp ffmpeg prometheus strace jq python3 python3-gi python3-pip gunicorn gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-tools gstreamer1.0-rtsp stunnel4 dropbear-bin redis-tools gcc binutils libc6-dev openssl chromium fonts-dejavu-core" ;;
-*) echo "usage: $0 [demo]" >&2; exit 2 ;;
+all) want="clang clang-format llvm libbpf-dev bpftool iproute2 nftables nginx libnginx-mod-rtmp ffmpeg prometheus strace zstd jq python3 python3-gi python3-pip gunicorn gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-tools gstreamer1.0-rtsp stunnel4 dropbear-bin redis-tools gcc binutils libc6-dev openssl chromium fonts-dejavu-core musl-tools xz-utils wrk liburing-dev" ;;
+bench-syscalls) want="$tracers" ;;
+*) echo "usage: $0 [demo|bench-syscalls]" >&2; exit 2 ;;
 esac
 # The page's bundle is built with Node 18 or later: Debian's where there is none.
 if [ "${1:-all}" = all ] && ! command -v npm >/dev/null; then
@@ -15,6 +18,10 @@ fi
 # Java programs of the lab and of the tests: any JDK, Debian's where there is none.
 if [ "${1:-all}" = all ] && ! command -v javac >/dev/null; then
 	want="$want default-jdk-headless"
+fi
+# Rust's mangled names, in a test: any compiler, Debian's where there is none.
+if [ "${1:-all}" = all ] && ! command -v rustc >/dev/null; then
+	want="$want rustc"
 fi
 missing=""
 for p in $want; do
@@ -51,5 +58,6 @@ if [ -n "$missing" ]; then
 fi
 if [ "${1:-all}" = all ]; then
 	"$(dirname "$0")/counterparts.sh"
+	echo "snag setup: not installed here: what only one target needs. make bench-syscalls installs $tracers; make vm and make lab-vm say what they need"
 fi
 command -v go >/dev/null || { echo "snag setup: Go is missing: install Go 1.26 or later (https://go.dev/dl)" >&2; exit 1; }

@@ -36,9 +36,9 @@ func Closer(v *Verdict) []Look {
 		}
 		switch {
 		case e.State == NotSeen && e.Subject.Kind != "":
-			l.add(v, e.Subject, e.Suspect.Name+" suspected")
+			l.addAll(v, e, e.Suspect.Name+" suspected")
 		case e.State == Culprit, e.State == Contributing, e.State == Consequence:
-			l.add(v, e.Subject, e.Suspect.Name+": to name the function")
+			l.addAll(v, e, e.Suspect.Name+": to name the function")
 		}
 	}
 	return l.all
@@ -101,6 +101,17 @@ func (l *looks) add(v *Verdict, sub recording.Subject, why string) {
 			l.all = append(l.all, Look{PID: pid, Why: why})
 		}
 	}
+}
+
+// addAll adds the subject of an entry, and the other processes of its name that the
+// finding is about: a pool's workers, where the subject is who forked them.
+func (l *looks) addAll(v *Verdict, e Entry, why string) {
+	for _, sub := range e.Related {
+		if sub.Kind == recording.KindProcess && sub.Comm == e.Subject.Comm && sub.PID != e.Subject.PID {
+			l.add(v, sub, why)
+		}
+	}
+	l.add(v, e.Subject, why)
 }
 
 // processesOf are the processes behind a subject: itself, the owners of a socket

@@ -122,7 +122,10 @@ func showBlocked(cmd *cobra.Command, f blockedFlags) error {
 	}
 	v := &report.Blocked{
 		Processes: found.Processes, Threads: found.Threads, Running: found.Running, Left: found.Left, Refused: found.Refused,
-		Seconds: found.Seconds, Blocked: []report.BlockedThread{}, Warnings: append([]string{}, found.Warnings...),
+		Seconds: found.Seconds, Blocked: []report.BlockedThread{}, Waiting: []report.RingWait{}, Warnings: append([]string{}, found.Warnings...),
+	}
+	for _, w := range found.Waiting {
+		v.Waiting = append(v.Waiting, report.RingWait{PID: w.PID, Comm: w.Comm, Ring: w.FD, Call: w.Call, N: w.N, Idle: w.Idle})
 	}
 	for _, t := range found.Stuck {
 		row := report.BlockedThread{

@@ -8,6 +8,7 @@ import (
 
 	"snag/probes"
 	"snag/recording"
+	"snag/scene"
 	"snag/verdict"
 )
 
@@ -29,13 +30,28 @@ func remaining(dir string, told map[int]bool, say func(string)) []probes.Look {
 	}
 	var out []probes.Look
 	for _, l := range looks {
-		if p := v.Scene.Process(l.PID); p != nil && !told[l.PID] && len(told) < probes.Closest {
+		p := v.Scene.Process(l.PID)
+		if seenToEnd(r, p) {
+			continue // its number may be another's by now
+		}
+		if p != nil && !told[l.PID] && len(told) < probes.Closest {
 			told[l.PID] = true
 			say(fmt.Sprintf("a closer look at %s[%d]: %s", p.Last().Comm, l.PID, l.Why))
 		}
-		out = append(out, probes.Look{PID: l.PID, Why: l.Why})
+		look := probes.Look{PID: l.PID, Why: l.Why}
+		if p != nil {
+			look.Start = p.First().Start
+		}
+		out = append(out, look)
 	}
 	return out
+}
+
+// seenToEnd tells whether a process was seen to end.
+func seenToEnd(r *recording.Recording, p *scene.Process) bool {
+	return p != nil && slices.ContainsFunc(r.Events, func(e recording.Event) bool {
+		return e.Kind == recording.EventProcessGone && e.Subject.PID == p.Subject.PID && e.T >= p.Last().T
+	})
 }
 
 // parseShare reads "2%" or "0.02".

@@ -27,6 +27,7 @@ type findFlags struct {
 	quiet    bool
 	budget   string
 	share    float64 // of the machine, from budget
+	stops    bool    // of Go programs
 	show     showFlags
 }
 
@@ -62,6 +63,7 @@ Exit codes: 0 nothing wrong (or nothing that could be proved: read the verdict),
 	flags.StringVar(&f.layers, "layers", "", "read one stream at several places, ingest=URL,origin=URL,edge=URL, and name the first that hurts it")
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
 	flags.StringVar(&f.budget, "budget", "2%", "what a closer look at suspects may take of the machine's CPU time; 0: no closer look")
+	flags.BoolVar(&f.stops, "go-runtime", false, "time the stops of the Go programs that it looks at closer: puts a breakpoint where their runtime stops the world")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
 	f.show.register(cmd)
 	return cmd
@@ -131,6 +133,8 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	plan := probes.Plan{
 		Dir: dir, For: f.window, Target: f.target, Symptoms: f.symptoms, Since: since, Snag: version,
 		Streams: f.streams, Layers: f.layers, Budget: f.share,
+		// With a budget, mutexes are part of a closer look at a Go program.
+		GoLocks: f.share > 0, GoRuntime: f.stops,
 		Notice: progress.notice, Tick: progress.tick, Between: giveBack,
 	}
 	if f.share > 0 {

@@ -12,6 +12,9 @@ const (
 	// smallHeap, bytes: with the program itself some 20 MB, snag find stays under
 	// 60 MB on a host with 10,000 sockets (docs/bench.md).
 	smallHeap = 40 << 20
+	// startPercent is GOGC for the first second: what is read to load the probes is soon
+	// garbage, and the program's pages are not given back yet.
+	startPercent = 50
 	// room is how much more than what is in use the heap may grow to where that is
 	// more: with less, the collector would take the CPU that the services need.
 	room = 1.5
@@ -25,6 +28,7 @@ func stayLean(ctx context.Context) {
 		return
 	}
 	debug.SetMemoryLimit(smallHeap)
+	debug.SetGCPercent(startPercent)
 	go func() {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		for {
@@ -32,6 +36,7 @@ func stayLean(ctx context.Context) {
 			case <-ctx.Done():
 				return
 			case <-time.After(time.Second):
+				debug.SetGCPercent(100) // as Go has it
 				metrics.Read(live)
 				debug.SetMemoryLimit(max(smallHeap, int64(room*float64(live[0].Value.Uint64()))))
 			}

@@ -3,8 +3,10 @@ package main
 import (
 	"bufio"
 	"context"
+	"debug/elf"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +39,9 @@ func giveBack() {
 // needs few. They are clean pages of the page cache; those that are used come back by
 // themselves, from there.
 func giveBackPages() {
+	if !isStatic("/proc/self/exe") {
+		return
+	}
 	f, err := os.Open("/proc/self/maps")
 	if err != nil {
 		return // it costs what it costs
@@ -51,6 +56,17 @@ func giveBackPages() {
 			_, _, _ = unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED)
 		}
 	}
+}
+
+// isStatic tells whether nothing in a program's file is changed when it is loaded: it
+// lies where it was linked to, and no loader fills in addresses, which would be lost.
+func isStatic(path string) bool {
+	f, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return f.Type == elf.ET_EXEC && !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
 }
 
 // readOnly reads a line of /proc/PID/maps (proc_pid_maps(5)): whether it is a mapping

@@ -27,6 +27,8 @@ type profileFlags struct {
 	off    bool
 	jit    bool
 	dwarf  bool
+	locks  bool
+	stops  bool
 	out    string
 	read   string
 	html   string
@@ -66,6 +68,8 @@ later) and shows their callers with -XX:+PreserveFramePointer.`,
 	addTarget(cmd, &f.target, "sample")
 	flags.BoolVar(&f.all, "all", false, "sample the whole machine")
 	flags.BoolVar(&f.off, "off", false, "also the time off the CPU: where threads waited, and for what (not with --all)")
+	flags.BoolVar(&f.locks, "go-locks", false, "with --off, of a Go program: for which mutexes goroutines wait, and who holds them; puts breakpoints where it waits for a mutex and lets one go (1 to 20 µs each time, by the machine)")
+	flags.BoolVar(&f.stops, "go-runtime", false, "with --off, of a Go program: when its runtime stopped the world, and why; puts a breakpoint there")
 	flags.BoolVar(&f.jit, "jit-maps", false, "have the JVM write the names of its compiled methods (jcmd Compiler.perfmap): this stops it for a moment, some ms to some 100 ms by how much code it has")
 	flags.BoolVar(&f.dwarf, "dwarf", false, "walk the programs' stacks by their call frame information: for programs built without frame pointers; copies up to 64 KiB of stack a sample, kept nowhere (x86-64, kernel 5.15 and later)")
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder; with --read: write the profiles there")
@@ -92,6 +96,8 @@ func (f *profileFlags) check(cmd *cobra.Command) error {
 		return usage("--off needs --pid, --unit or --port: the waits of all threads of a machine are more than a profile can pay for")
 	case f.jit && !changed("pid"):
 		return usage("--jit-maps needs --pid: it stops a JVM for a moment, so it is told which")
+	case (f.locks || f.stops) && !f.off:
+		return usage("--go-locks and --go-runtime need --off: they tell what goroutines wait for")
 	case f.lines < 1 || f.lines > 1000:
 		return usage("--top %d: from 1 to 1000", f.lines)
 	}
@@ -163,6 +169,10 @@ func (f *profileFlags) record(cmd *cobra.Command, dir string) error {
 	if f.off {
 		plan.Probes, plan.CloserTarget = append(plan.Probes, "offcpu"), true
 	}
+	if f.locks || f.stops {
+		plan.Probes = append(plan.Probes, "runtimes")
+		plan.GoLocks, plan.GoRuntime = f.locks, f.stops
+	}
 	err := probes.Record(ctx, plan)
 	progress.done()
 	return err
@@ -222,6 +232,11 @@ func (f *profileFlags) show(dir, to string) error {
 			return fmt.Errorf("print the profile: %w", err)
 		}
 		shown = append(shown, p)
+	}
+	if len(kinds) > 1 {
+		if err := profile.WriteLocks(os.Stdout, r, f.pidShown(), profile.TextOptions{Width: columns()}); err != nil {
+			return err
+		}
 	}
 	return errors.Join(f.writeFiles(shown, dir, to), f.writeHTML(r)) // after the text: a full disk must not cost the answer
 }

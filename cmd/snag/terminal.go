@@ -30,10 +30,11 @@ func columns() int {
 	return 0
 }
 
-// rows is how many lines a terminal shows under each other; 0 where it is none, or
-// so low that nothing would fit.
+// rows is how many lines of a verdict a terminal shows at once, where that is more
+// than the verdict keeps to by itself; else 0: a low terminal is scrolled, and costs
+// no evidence.
 func rows() int {
-	const lowest, most = 24, 60
+	const lowest, most = 42, 60
 	s, err := unix.IoctlGetWinsize(int(os.Stdout.Fd()), unix.TIOCGWINSZ)
 	if err != nil || s.Row < lowest {
 		return 0

@@ -1,43 +1,80 @@
 package elffile
 
 import (
+	"debug/elf"
 	"encoding/binary"
 	"errors"
 )
 
 // Registers of x86-64 in call frame information (System V ABI, AMD64 supplement,
-// figure 3.36).
+// figure 3.36): 0 to 15 are the general ones, 16 is the return address.
 const (
+	RegBX = 3
 	RegBP = 6
 	RegSP = 7
-	regRA = 16
+	RegRA = 16
+	// Registers is how many there are.
+	Registers = 17
 )
 
-// Row is how the caller's frame is found at one address of x86-64 code, as far as
-// walking needs it: the canonical frame address (CFA) is a register and an offset,
-// and what was saved lies at offsets from it (DWARF 5, section 6.4.1).
-type Row struct {
-	CFA    uint64 // register
-	Offset int64  // added to it
-	// PLT: the CFA is the stack pointer and 8, and 8 more once the stub has pushed its
-	// number, from its 11th byte on (what linkers write for .plt as an expression).
-	PLT bool
-	// Outermost: there is no return address; the thread begins here.
-	Outermost bool
-	RA        int64 // where the return address lies, from the CFA
-	// BP is where the caller's frame pointer was saved, from the CFA, if SavedBP; it is
-	// still in its register otherwise.
-	BP      int64
-	SavedBP bool
+// RuleKind says how a register of the caller is found (DWARF 5, section 6.4.1).
+type RuleKind uint8
+
+// Values of RuleKind.
+const (
+	RuleSame            RuleKind = iota // it still has the caller's value, if it is one that calls keep
+	RuleUndefined                       // it is lost; of the return address: the thread begins here
+	RuleOffset                          // saved at the CFA and Offset
+	RuleValue                           // it is the CFA and Offset
+	RuleRegister                        // it is in the register Offset
+	RuleExpression                      // saved where Row.Expressions[Offset] says
+	RuleValueExpression                 // it is what Row.Expressions[Offset] says
+)
+
+// Rule is how one register of the caller is found.
+type Rule struct {
+	Kind   RuleKind
+	Offset int32
 }
+
+// Row is how the caller's frame is found at one address of x86-64 code. The canonical
+// frame address (CFA) is the stack pointer as it was before the call.
+type Row struct {
+	CFA    uint8 // register
+	Offset int64 // added to it
+	// Expression gives the CFA instead, where it is not nil (DWARF 5, section 2.5).
+	Expression  []byte
+	Rules       [Registers]Rule
+	Expressions [][]byte
+	// Signal: the kernel made this frame to run a signal's handler. What it
+	// interrupted need not have been a call.
+	Signal bool
+}
+
+// Outermost tells that there is no return address: the thread begins here.
+func (r *Row) Outermost() bool { return r.Rules[RegRA].Kind == RuleUndefined }
 
 var errCFI = errors.New("call frame information that is not read")
 
 // mostCFI bytes of one entry are read.
 const mostCFI = 64 << 10
 
+// HasFrames tells whether the file has call frame information for its code, and a table
+// to find it. Compilers write an entry for each function; a few entries in all are those
+// of the files that start a program, beside a library without (musl's).
+func (f *File) HasFrames() bool {
+	const header, entry, codeEach = 12, 8, 4096
+	code := uint64(0)
+	for _, p := range f.loads {
+		if elf.ProgFlag(p.Flags)&elf.PF_X != 0 {
+			code = max(code, p.Filesz)
+		}
+	}
+	return f.unwind.Filesz > header && (f.unwind.Filesz-header)/entry >= code/codeEach
+}
+
 // FrameRow reads the call frame information (.eh_frame) for an address; false where
-// the file has none for it, or none of the simple kind that compilers write.
+// the file has none for it, or none that is read.
 func (f *File) FrameRow(address uint64) (Row, bool) {
 	start, at, ok := f.entry(address)
 	if !ok {
@@ -104,6 +141,7 @@ type cie struct {
 	data      int64
 	encoding  byte
 	augmented bool
+	signal    bool // of a signal's frame
 	initial   []byte
 }
 
@@ -141,7 +179,9 @@ func parseCIE(b []byte) (cie, error) {
 				data.skip(n)
 			case 'L':
 				data.skip(1)
-			default: // 'S': a signal's frame, whose registers lie elsewhere
+			case 'S':
+				c.signal = true
+			default:
 				return c, errCFI
 			}
 		}
@@ -149,7 +189,7 @@ func parseCIE(b []byte) (cie, error) {
 	} else if text != "" {
 		return c, errCFI
 	}
-	if in.bad || ra != regRA {
+	if in.bad || ra != RegRA {
 		return c, errCFI
 	}
 	c.initial = in.b

@@ -31,13 +31,10 @@ const (
 	cfaDefSigned       = 0x12
 	cfaDefOffsetSigned = 0x13
 	cfaValOffset       = 0x14
+	cfaValOffsetSigned = 0x15
 	cfaValExpression   = 0x16
 	cfaGNUArgsSize     = 0x2e
 )
-
-// pltExpression is the CFA of a procedure linkage table's stubs, as GNU ld and lld
-// write it: breg7(rsp)+8, breg16(rip)+0, lit15, and, lit11, ge, lit3, shl, plus.
-var pltExpression = []byte{0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22}
 
 // mostRemembered states are kept; compilers nest one or two.
 const mostRemembered = 16
@@ -46,6 +43,7 @@ const mostRemembered = 16
 // start.
 func (c cie) run(instructions []byte, start, address uint64) (Row, error) {
 	m := machine{c: c, loc: start, to: address}
+	m.row.Rules[RegRA].Kind = noRule
 	if err := m.do(c.initial); err != nil {
 		return Row{}, err
 	}
@@ -53,18 +51,20 @@ func (c cie) run(instructions []byte, start, address uint64) (Row, error) {
 	if err := m.do(instructions); err != nil {
 		return Row{}, err
 	}
-	if m.odd || !m.hasRA && !m.row.Outermost {
+	if ra := m.row.Rules[RegRA].Kind; ra == noRule || ra == RuleSame || m.row.Expression == nil && m.row.CFA >= Registers {
 		return Row{}, errCFI
 	}
+	m.row.Signal = c.signal
 	return m.row, nil
 }
+
+// noRule: nothing was said of the return address yet.
+const noRule RuleKind = 0xff
 
 type machine struct {
 	c          cie
 	row        Row
 	initial    Row
-	hasRA      bool
-	odd        bool // the CFA or what is needed is told in a way that is not read
 	loc, to    uint64
 	past       bool
 	remembered []Row
@@ -78,7 +78,7 @@ func (m *machine) do(b []byte) error {
 		case cfaAdvance:
 			m.advance(uint64(op & 0x3f))
 		case cfaOffset:
-			m.saved(uint64(op&0x3f), int64(in.uleb())*m.c.data)
+			m.set(uint64(op&0x3f), RuleOffset, int64(in.uleb())*m.c.data)
 		case cfaRestore:
 			m.restore(uint64(op & 0x3f))
 		default:
@@ -108,20 +108,17 @@ func (m *machine) extended(op byte, in *reader) error {
 	case cfaAdvance4:
 		m.advance(in.uint(4))
 	case cfaOffsetExtended:
-		m.saved(in.uleb(), int64(in.uleb())*m.c.data)
+		m.set(in.uleb(), RuleOffset, int64(in.uleb())*m.c.data)
 	case cfaOffsetSigned:
-		m.saved(in.uleb(), in.sleb()*m.c.data)
+		m.set(in.uleb(), RuleOffset, in.sleb()*m.c.data)
 	case cfaRestoreExtended:
 		m.restore(in.uleb())
 	case cfaUndefined:
-		if in.uleb() == regRA {
-			m.row.Outermost = true
-		}
+		m.set(in.uleb(), RuleUndefined, 0)
 	case cfaSameValue:
-		m.restore(in.uleb())
+		m.set(in.uleb(), RuleSame, 0)
 	case cfaRegister:
-		m.lost(in.uleb())
-		in.uleb()
+		m.set(in.uleb(), RuleRegister, int64(in.uleb()))
 	case cfaRemember:
 		if len(m.remembered) == mostRemembered {
 			return errCFI
@@ -134,24 +131,25 @@ func (m *machine) extended(op byte, in *reader) error {
 		}
 		m.row, m.remembered = m.remembered[n-1], m.remembered[:n-1]
 	case cfaDef:
-		m.row.CFA, m.row.Offset, m.row.PLT = in.uleb(), int64(in.uleb()), false
+		m.frame(in.uleb(), int64(in.uleb()))
 	case cfaDefSigned:
-		m.row.CFA, m.row.Offset, m.row.PLT = in.uleb(), in.sleb()*m.c.data, false
+		m.frame(in.uleb(), in.sleb()*m.c.data)
 	case cfaDefRegister:
-		m.row.CFA = in.uleb()
+		m.frame(in.uleb(), m.row.Offset)
 	case cfaDefOffset:
 		m.row.Offset = int64(in.uleb())
 	case cfaDefOffsetSigned:
 		m.row.Offset = in.sleb() * m.c.data
 	case cfaDefExpression:
-		m.row.PLT = bytes.Equal(in.block(), pltExpression)
-		m.odd = m.odd || !m.row.PLT
-	case cfaExpression, cfaValExpression:
-		m.lost(in.uleb())
-		in.block()
+		m.row.Expression = in.block()
+	case cfaExpression:
+		return m.expression(in.uleb(), RuleExpression, in.block())
 	case cfaValOffset:
-		m.lost(in.uleb())
-		in.uleb()
+		m.set(in.uleb(), RuleValue, int64(in.uleb())*m.c.data)
+	case cfaValOffsetSigned:
+		m.set(in.uleb(), RuleValue, in.sleb()*m.c.data)
+	case cfaValExpression:
+		return m.expression(in.uleb(), RuleValueExpression, in.block())
 	case cfaGNUArgsSize:
 		in.uleb()
 	default: // cfaSetLoc among them
@@ -160,24 +158,43 @@ func (m *machine) extended(op byte, in *reader) error {
 	return nil
 }
 
-func (m *machine) saved(register uint64, at int64) {
-	switch register {
-	case regRA:
-		m.row.RA, m.hasRA = at, true
-	case RegBP:
-		m.row.BP, m.row.SavedBP = at, true
+// frame sets the CFA to a register and an offset.
+func (m *machine) frame(register uint64, offset int64) {
+	m.row.CFA, m.row.Offset, m.row.Expression = uint8(min(register, 0xff)), offset, nil
+}
+
+// set says how a register is found; of vector registers and the like nothing is kept.
+func (m *machine) set(register uint64, kind RuleKind, offset int64) {
+	if register >= Registers {
+		return
 	}
+	if offset != int64(int32(offset)) || kind == RuleRegister && uint64(offset) >= Registers {
+		kind, offset = RuleUndefined, 0
+		if register == RegRA {
+			kind = noRule
+		}
+	}
+	m.row.Rules[register] = Rule{kind, int32(offset)}
+}
+
+// mostExpressions of one row are kept: a signal's frame has one for each register.
+const mostExpressions = 2 * Registers
+
+func (m *machine) expression(register uint64, kind RuleKind, e []byte) error {
+	n := len(m.row.Expressions)
+	if n == mostExpressions {
+		return errCFI
+	}
+	// Rows that were remembered share the first n, which nobody writes to again.
+	m.row.Expressions = append(m.row.Expressions[:n:n], e)
+	m.set(register, kind, int64(n))
+	return nil
 }
 
 func (m *machine) restore(register uint64) {
-	if register == RegBP {
-		m.row.BP, m.row.SavedBP = m.initial.BP, m.initial.SavedBP
+	if register < Registers {
+		m.row.Rules[register] = m.initial.Rules[register]
 	}
-}
-
-// lost: a register is saved in a way that is not read; only some matter.
-func (m *machine) lost(register uint64) {
-	m.odd = m.odd || register == regRA || register == RegBP
 }
 
 // reader reads numbers off a slice; bad once it was too short.

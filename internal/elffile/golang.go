@@ -13,6 +13,15 @@ const (
 	magicGo120 = 0xfffffff1
 )
 
+// IsGo tells whether the file is a Go program: its functions keep frame pointers and
+// have no call frame information that the file tells.
+func (f *File) IsGo() bool {
+	_, ok := f.section(pclntab...)
+	return ok
+}
+
+var pclntab = []string{".gopclntab", ".data.rel.ro.gopclntab"}
+
 // goFunctions reads the functions of a Go program out of its pclntab, which strip
 // and -ldflags=-s leave in place (src/runtime/symtab.go, pcHeader):
 //
@@ -23,7 +32,7 @@ const (
 // start of the text, and where its record lies, from the table's own start; a
 // record begins with the same start and the offset of the name.
 func (f *File) goFunctions() *Functions {
-	at, ok := f.section(".gopclntab", ".data.rel.ro.gopclntab")
+	at, ok := f.section(pclntab...)
 	if !ok || at.Size > math.MaxUint32 || at.Off > math.MaxInt64-at.Size {
 		return nil
 	}

@@ -20,6 +20,9 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte("1.0: [GC (A) 1.0: [ParNew: 8K->1K(9K), 0.1 secs] 8K->6K(9K), 0.2 secs]\n2.0: [GC pause (G1 Evacuation Pause) (young), 0.1 secs]\n   [Eden: 1K(2K)->0.0B(1K) Heap: 7.0K(32.0K)->6.5K(32.0K)]\n"), 1)
 	f.Add([]byte("2014-04-09T15:26:52.201+0200: 0,384: #3: [Full GC (System) [1 CMS-remark: 1K(2K)] 3K(4K), 0,1 secs]\n[1713307357744ms][9ns][8ns] Allocation Stall (x) 1.5ms\n"), 3)
 	f.Fuzz(func(t *testing.T, log []byte, pieces int) {
+		if first := FirstStamp(log); first == (Stamp{}) && LastStamp(log).Known() {
+			t.Fatalf("the last line has a stamp %+v and none is the first", LastStamp(log))
+		}
 		whole, parts := all(string(log), 0), all(string(log), max(pieces, 1))
 		if len(whole) != len(parts) {
 			t.Fatalf("%d events at once, %d in pieces of %d", len(whole), len(parts), pieces)

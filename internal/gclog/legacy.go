@@ -25,7 +25,6 @@ type record struct {
 	depth   int  // brackets that are open
 	details bool // it is over, and its heap comes in the details (G1)
 	remark  bool // a young collection lies within it (CMSScavengeBeforeRemark)
-	read    int64
 }
 
 func (c *record) open() bool { return c.active }
@@ -59,7 +58,7 @@ func (r *Reader) legacyLine(line []byte) {
 		return
 	case c.active && line[0] == ' ':
 		return // PrintHeapAtGC and ergonomics put whole lines in between
-	case c.active && !(collects && at.Known() && !c.remark):
+	case c.active && (!collects || !at.Known() || c.remark):
 		r.walk(rest)
 		return
 	case c.active:

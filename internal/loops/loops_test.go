@@ -109,3 +109,10 @@ func FuzzAround(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkAround(b *testing.B) {
+	code, _ := hex.DecodeString("f0ff0f750b31c0c30f1f840000000000f390833f007fe9ebf7")
+	for b.Loop() {
+		Around(code, 18)
+	}
+}

@@ -73,7 +73,7 @@ func (r *round) uses(in x86asm.Inst) (reads, writes []int) {
 	}
 	self := in.Op == x86asm.XOR || in.Op == x86asm.SUB
 	for i, a := range in.Args {
-		at, read := -1, i > 0 && !(self && sets(in)) || i == 0 && !sets(in)
+		at, read := -1, !sets(in) || i > 0 && !self
 		switch a := a.(type) {
 		case x86asm.Mem:
 			add(&reads, family(a.Base))

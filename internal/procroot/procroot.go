@@ -79,6 +79,10 @@ func nsPID(status string) int {
 	return n
 }
 
+// UserHZ is the unit of times in /proc/PID/stat: 100 on every architecture that
+// snag runs on (include/asm-generic/param.h).
+const UserHZ = 100
+
 // StartTime is when a process began, clock ticks after boot: field 22 of
 // /proc/PID/stat (proc_pid_stat(5)). With the pid it names a process for good.
 func StartTime(proc string, pid int) (uint64, error) {

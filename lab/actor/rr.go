@@ -19,7 +19,7 @@ var rrServer = Actor{
 	Name:  "rr-server",
 	About: "answers requests, each after some work on the CPU",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
-		listen := f.String("listen", "", "address:port")
+		listen := f.String("listen", "", "address:port, or the path of a UNIX socket")
 		spin := f.Duration("spin", 0, "CPU time of a request")
 		wait := f.Duration("wait", 0, "time that a request takes besides, without the CPU")
 		hang := f.Duration("hang", 0, "answer nothing for this long after SIGUSR1")

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -176,7 +177,11 @@ func serve(ctx context.Context, listen string, handle func(net.Conn)) error {
 // serveWith sets something on the socket before it listens.
 func serveWith(ctx context.Context, listen string, set func(string, string, syscall.RawConn) error, handle func(net.Conn)) error {
 	lc := net.ListenConfig{Control: set}
-	l, err := lc.Listen(ctx, "tcp4", listen)
+	network := "tcp4"
+	if strings.HasPrefix(listen, "/") {
+		network = "unix"
+	}
+	l, err := lc.Listen(ctx, network, listen)
 	if err != nil {
 		return err
 	}

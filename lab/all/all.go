@@ -48,8 +48,10 @@ import (
 	serverstalllayers "snag/lab/server-stall-layers"
 	slowconsumer "snag/lab/slow-consumer"
 	slowdependency "snag/lab/slow-dependency"
-	slowdns "snag/lab/slow-dns"
-	slowdnsanswers "snag/lab/slow-dns-answers"
+	slowdns "snag/lab/slow-dependency-dns"
+	slowdnsanswers "snag/lab/slow-dependency-dns-answers"
+	slowlocalpeer "snag/lab/slow-dependency-local-peer"
+	slowupstream "snag/lab/slow-dependency-upstream"
 	smallreceivewindow "snag/lab/small-receive-window"
 	softirqononecpu "snag/lab/softirq-on-one-cpu"
 	softnetbacklog "snag/lab/softnet-backlog"
@@ -92,6 +94,10 @@ var Incidents = []lab.Incident{
 	halfopenpeer.Incident,
 	packetloss.Incident,
 	runtimepause.Incident,
+	runtimepause.Parallel,
+	runtimepause.G1,
+	runtimepause.ZGC,
+	runtimepause.Shenandoah,
 	packetreordering.Incident,
 	bufferbloat.Incident,
 	smallreceivewindow.Incident,
@@ -105,6 +111,8 @@ var Incidents = []lab.Incident{
 	slowdependency.Incident,
 	slowdns.Incident,
 	slowdnsanswers.Incident,
+	slowupstream.Incident,
+	slowlocalpeer.Incident,
 	logsilence.Incident,
 	logsilencepipe.Incident,
 	cputhrottled.Incident,

@@ -18,7 +18,7 @@ var (
 )
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		time.Sleep(3 * time.Second)
 		out, err := s.Output(s.Name("router"), "tc", "-s", "qdisc", "show", "dev", "eth0")
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 func TestMain(m *testing.M) { labtest.Main(m) }
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		server := s.ProcessOf("token-server")
 		before, _ := actor.LastLine(server.Printed())
 		callsBefore, _ := actor.LastLine(s.ProcessOf("token-client").Printed())

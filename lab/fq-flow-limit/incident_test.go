@@ -24,7 +24,7 @@ func TestTruth(t *testing.T) {
 	if out, err := s.Output(ns, "tc", "qdisc", "add", "dev", "lo", "root", "fq"); err != nil && strings.Contains(err.Error()+out, "unknown") {
 		t.Skip("this kernel has no sch_fq: make lab-vm")
 	}
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		d0, l0 := fq(t, s)
 		time.Sleep(2 * time.Second)
 		d1, l1 := fq(t, s)

@@ -12,7 +12,7 @@ import (
 func TestMain(m *testing.M) { labtest.Main(m) }
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		in := labtest.Growth(t, s, s.Name("sender"), "Tcp", "InSegs", 4*time.Second)
 		n, err := Backoff(s)
 		if err != nil {

@@ -44,11 +44,16 @@ func Reexec(args []string) (bool, error) {
 // Stage makes a stage that the test's end closes.
 func Stage(t *testing.T) *lab.Stage {
 	t.Helper()
+	return stage(t, "")
+}
+
+func stage(t *testing.T, suffix string) *lab.Stage {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("making network namespaces needs root")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 9*time.Minute)
-	s, err := lab.NewStage(ctx, lab.Options{Log: t.Logf, Shared: true})
+	s, err := lab.NewStage(ctx, lab.Options{Log: t.Logf, Shared: true, Suffix: suffix})
 	if err != nil {
 		cancel()
 		t.Fatal(err)
@@ -65,10 +70,15 @@ func Stage(t *testing.T) *lab.Stage {
 // Start starts one variant of an incident on a stage of its own.
 func Start(t *testing.T, inc lab.Incident, v lab.Variant) *lab.Stage {
 	t.Helper()
+	return startOn(t, inc, v, "")
+}
+
+func startOn(t *testing.T, inc lab.Incident, v lab.Variant, suffix string) *lab.Stage {
+	t.Helper()
 	for _, tool := range lab.Missing(inc) {
 		t.Skipf("%s (Debian package %s) is not installed", tool.Command, tool.Package)
 	}
-	s := Stage(t)
+	s := stage(t, suffix)
 	if err := s.Able(inc); err != nil {
 		t.Skip(err)
 	}
@@ -96,12 +106,26 @@ func Growth(t *testing.T, s *lab.Stage, ns, proto, field string, d time.Duration
 // Each runs a check on the three variants of an incident, one after another; of a
 // long one on the sick variant only: the rest of it is in make lab.
 func Each(t *testing.T, inc lab.Incident, check func(*testing.T, *lab.Stage, lab.Variant)) {
-	variants := lab.Variants
-	if inc.Long {
-		variants = variants[:1]
-	}
-	for _, v := range variants {
+	for _, v := range variantsOf(inc) {
 		t.Run(string(v), func(t *testing.T) { check(t, Start(t, inc, v), v) })
+	}
+}
+
+func variantsOf(inc lab.Incident) []lab.Variant {
+	if inc.Long {
+		return lab.Variants[:1]
+	}
+	return lab.Variants
+}
+
+// Together is Each with the variants at the same time: for incidents that only look at
+// their own namespaces, need little CPU, and mostly wait.
+func Together(t *testing.T, inc lab.Incident, check func(*testing.T, *lab.Stage, lab.Variant)) {
+	for _, v := range variantsOf(inc) {
+		t.Run(string(v), func(t *testing.T) {
+			t.Parallel()
+			check(t, startOn(t, inc, v, string(v[:1])), v)
+		})
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func TestMain(m *testing.M) { labtest.Main(m) }
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		srv := s.Name("server")
 		overflows := labtest.Growth(t, s, srv, "TcpExt", "ListenOverflows", 3*time.Second)
 		if (v == lab.Sick) != (overflows >= 30) || (v != lab.Sick && overflows != 0) {

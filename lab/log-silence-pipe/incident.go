@@ -33,7 +33,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	server := s.Actor(db, "backend", "rr-server", []string{"--listen", "10.78.9.2:7400", "--wait", "5ms"})
 	s.AwaitPrinted(server, "ready")
 	log := filepath.Join(s.Dir(), "worker.log")
-	hang := lab.At(s, 4*time.Second, time.Minute, time.Minute)
+	hang := lab.At(s, 5*time.Second, time.Minute, time.Minute)
 	// The logger is the process that is known, the worker the one that writes to it.
 	self, err := os.Executable()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 func TestMain(m *testing.M) { labtest.Main(m) }
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		log := filepath.Join(s.Dir(), "worker.log")
 		size := func() int64 {
 			st, err := os.Stat(log)

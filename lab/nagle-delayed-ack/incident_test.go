@@ -12,7 +12,7 @@ import (
 func TestMain(m *testing.M) { labtest.Main(m) }
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		acks := labtest.Growth(t, s, s.Name("server"), "TcpExt", "DelayedACKs", 4*time.Second)
 		line, ok := actor.LastLine(s.ProcessOf("api-client").Printed())
 		if !ok {

@@ -12,7 +12,7 @@ import (
 func TestMain(m *testing.M) { labtest.Main(m) }
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		got := labtest.Growth(t, s, s.Name("gateway"), "Udp", "InDatagrams", 4*time.Second)
 		out, err := s.Output(s.Name("tx"), "ip", "neigh", "show", "dev", "eth0")
 		if err != nil {

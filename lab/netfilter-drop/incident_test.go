@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { labtest.Main(m) }
 var dropped = regexp.MustCompile(`counter packets (\d+) bytes \d+ drop`)
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		got := labtest.Growth(t, s, s.Name("rx"), "Udp", "InDatagrams", 5*time.Second)
 		if got < 500 {
 			t.Errorf("%s: %d datagrams arrived in 5 s: there is hardly a stream", v, got)

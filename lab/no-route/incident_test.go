@@ -11,7 +11,7 @@ import (
 func TestMain(m *testing.M) { labtest.Main(m) }
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		dropped := labtest.Growth(t, s, s.Name("router"), "IpExt", "InNoRoutes", 4*time.Second)
 		got := labtest.Growth(t, s, s.Name("rx"), "Udp", "InDatagrams", 2*time.Second)
 		switch {

@@ -11,7 +11,7 @@ import (
 func TestMain(m *testing.M) { labtest.Main(m) }
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		a := s.Name("client")
 		fields := []string{"RetransSegs", "OutSegs"}
 		before := read(t, s, a, "Tcp", fields)

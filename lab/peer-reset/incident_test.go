@@ -12,7 +12,7 @@ import (
 func TestMain(m *testing.M) { labtest.Main(m) }
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		srv, cli := s.Name("server"), s.Name("players")
 		failedBefore, err := s.Counter(cli, "Tcp", "AttemptFails")
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 func TestMain(m *testing.M) { labtest.Main(m) }
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		got := labtest.Growth(t, s, s.Name("server"), "Tcp", "InSegs", 5*time.Second)
 		tooBig, err := s.Counter(s.Name("router"), "Ip", "FragFails")
 		if err != nil {

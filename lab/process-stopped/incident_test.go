@@ -11,7 +11,7 @@ import (
 func TestMain(m *testing.M) { labtest.Main(m) }
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		// Seconds in which the player's host took in less than a tenth of the stream.
 		dry := 0
 		for range 6 {

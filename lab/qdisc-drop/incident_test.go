@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { labtest.Main(m) }
 var sent = regexp.MustCompile(`dropped (\d+), overlimits (\d+)`)
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		d0, o0 := shaper(t, s)
 		time.Sleep(2 * time.Second)
 		d1, o1 := shaper(t, s)

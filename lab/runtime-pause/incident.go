@@ -39,34 +39,42 @@ type load struct {
 	entries int // of 16 bytes, and 4 for the reference
 	rate    int // replaced a second
 	heap    int // MiB
+	scratch int // bytes that each request allocates
 }
 
 func start(s *lab.Stage, v lab.Variant) error {
+	l := lab.At(s, load{8_000_000, 2_000_000, 208, 0}, load{16_000_000, 3_000_000, 400, 0}, load{17_000_000, 5_000_000, 410, 0})
+	server := serve(s, v, l, "-XX:+UseSerialGC", "-Xmn16m")
+	if v == lab.Distractor {
+		s.Actor("", "backup-script", "stopper", []string{"--pid", strconv.Itoa(server.PID), "--stop", "2500ms", "--run", "1s"})
+		s.AwaitState(server, 'T')
+	}
+	return s.Err()
+}
+
+// serve starts the server and its clients and returns once answers wait, or once they
+// do not in the variants whose heap has room.
+func serve(s *lab.Stage, v lab.Variant, l load, flags ...string) *lab.Process {
 	ns := s.Netns("shop")
 	s.Command("", "javac", "-d", s.Dir(), s.File("PauseServer.java", source))
-	l := lab.At(s, load{8_000_000, 2_000_000, 208}, load{16_000_000, 3_000_000, 400}, load{17_000_000, 5_000_000, 410})
 	if v != lab.Sick {
 		l.entries /= 80
 	}
 	heap := fmt.Sprintf("%dm", l.heap)
-	server := s.Run(ns, "java", []string{
-		"java", "-XX:+UseSerialGC", "-Xms" + heap, "-Xmx" + heap, "-Xmn16m", "-Xlog:gc:file=" + filepath.Join(s.Dir(), "gc.log"),
-		"-cp", s.Dir(), "PauseServer", "8080", strconv.Itoa(l.entries), strconv.Itoa(l.rate),
-	})
+	argv := append([]string{"java", "-Xms" + heap, "-Xmx" + heap, "-Xlog:gc,safepoint:file=" + filepath.Join(s.Dir(), "gc.log")}, flags...)
+	server := s.Run(ns, "java", append(argv,
+		"-cp", s.Dir(), "PauseServer", "8080", strconv.Itoa(l.entries), strconv.Itoa(l.rate), strconv.Itoa(l.scratch)))
 	s.AwaitPrinted(server, "ready")
 	client := s.Actor(ns, "client", "rr-client", []string{"--to", "127.0.0.1:8080", "--conns", "8", "--every", "50ms", "--open"})
-	switch v {
-	case lab.Sick:
+	if v == lab.Sick {
 		s.AwaitOutput(client, "answers waited for a collection", func(printed string) bool { return worst(printed) > 150 })
-	case lab.Distractor:
-		s.AwaitPrinted(client, "answers")
-		s.Actor("", "backup-script", "stopper", []string{"--pid", strconv.Itoa(server.PID), "--stop", "2500ms", "--run", "1s"})
-		s.AwaitState(server, 'T')
-	default:
-		s.AwaitPrinted(client, "answers")
+		return server
+	}
+	s.AwaitPrinted(client, "answers")
+	if v == lab.Healthy {
 		s.Pause(2 * time.Second) // the compiler of the JVM is at work at first
 	}
-	return s.Err()
+	return server
 }
 
 var p99 = regexp.MustCompile(`p99_ms ([0-9.]+)`)

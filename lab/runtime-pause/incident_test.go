@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/internal/gclog"
 	"snag/lab"
 	"snag/lab/labtest"
 )
@@ -40,6 +41,37 @@ func TestTruth(t *testing.T) {
 			t.Errorf("%s: %d long collections", v, long)
 		}
 		if v == lab.Sick && late < 0.5*longest {
+			t.Errorf("the client waited up to %.0f ms only", late)
+		}
+	})
+}
+
+// TestThreadsWaitForMemory: with ZGC nobody stands still for long, and single threads do.
+func TestThreadsWaitForMemory(t *testing.T) {
+	labtest.Each(t, ZGC, func(t *testing.T, s *lab.Stage, _ lab.Variant) {
+		time.Sleep(3 * time.Second)
+		log, err := os.ReadFile(filepath.Join(s.Dir(), "gc.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r gclog.Reader
+		stalls, stalled, stood := 0, 0.0, 0.0
+		threads := map[string]bool{}
+		r.Feed(log, func(e *gclog.Event) {
+			switch {
+			case e.Kind == gclog.Stall && e.Length >= 200*time.Millisecond:
+				stalls++
+				stalled += e.Length.Seconds()
+				threads[e.Thread] = true
+			case e.Kind == gclog.Safepoint:
+				stood += e.Length.Seconds()
+			}
+		})
+		t.Logf("%d stalls of 200 ms and more of %d threads, %.1f s in all; at safepoints it stood still for %.3f s", stalls, len(threads), stalled, stood)
+		if r.Collector() != "ZGC" || stalls < 5 || len(threads) < 3 || stood > stalled/5 {
+			t.Errorf("%s: %d stalls of %d threads, %.1f s; safepoints %.1f s", r.Collector(), stalls, len(threads), stalled, stood)
+		}
+		if late := worst(s.ProcessOf("client").Printed()); late < 150 {
 			t.Errorf("the client waited up to %.0f ms only", late)
 		}
 	})

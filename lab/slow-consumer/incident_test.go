@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) { labtest.Main(m) }
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		before := freezes(t, s)
 		relay := s.ProcessOf("fanout-relay").PID
 		var blocked, full, piled int

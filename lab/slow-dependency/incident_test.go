@@ -13,7 +13,7 @@ import (
 func TestMain(m *testing.M) { labtest.Main(m) }
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		time.Sleep(2 * time.Second)
 		p50, ok := threadserver.LastP50(s.ProcessOf("client").Printed())
 		if !ok {

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { labtest.Main(m) }
 var received = regexp.MustCompile(`received (\d+) bytes`)
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		got := func() int {
 			all := received.FindAllStringSubmatch(s.ProcessOf("upload-server").Printed(), -1)
 			if len(all) == 0 {

@@ -39,6 +39,7 @@ type Found struct {
 	Seconds  float64 // between the looks
 	Stuck    []Thread
 	Warnings []string
+	Waiting  []Waiting // operations of io_uring
 }
 
 // Look looks at the threads of those processes, waits, and looks again; ctx ends the
@@ -47,6 +48,7 @@ func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, m
 	looker := threads.NewLooker(env.Proc)
 	begin := time.Now()
 	before, _ := looker.Look(pids, most, env.Now)
+	ringsBefore := rings(env.Proc, pids)
 	select {
 	case <-ctx.Done():
 	case <-time.After(wait):
@@ -55,6 +57,11 @@ func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, m
 	after, left := looker.Look(pids, most, env.Now)
 	after = slices.DeleteFunc(after, func(t recording.Thread) bool { return t.State == "Z" || t.State == "X" }) // ended, and not yet reaped
 	f := Found{Processes: processes(after), Threads: len(after), Left: left, Seconds: time.Since(begin).Seconds()}
+	ringsAfter := rings(env.Proc, pids)
+	f.Waiting = waiting(env.Proc, ringsBefore, ringsAfter)
+	if n := uncounted(ringsAfter); n > 0 {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%d rings of io_uring: whether their operations completed in between is not shown by this kernel (from 5.19 on): snag syscalls counts them", n))
+	}
 	first := map[int]recording.Thread{}
 	for _, t := range before {
 		first[t.TID] = t
@@ -68,7 +75,7 @@ func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, m
 		}
 	}
 	slept(env.Proc, f.Stuck)
-	explain(env, f.Stuck)
+	f.Stuck = explain(env, f.Stuck)
 	if n, err := looker.Refused(); n > earlier {
 		f.Refused, f.Refusal = int(n-earlier), err
 		f.Warnings = append(f.Warnings, fmt.Sprintf("the calls of %d threads may not be read: %v: %s", f.Refused, err, CureRefused()))
@@ -122,8 +129,8 @@ func still(was, is recording.Thread) bool {
 		was.OnCPU == is.OnCPU && was.Voluntary == is.Voluntary && was.Involuntary == is.Involuntary && is.State != "R"
 }
 
-// explain says what each waits for.
-func explain(env *probe.Env, stuck []Thread) {
+// explain says what each waits for, and leaves out those that turn out not to be stuck.
+func explain(env *probe.Env, stuck []Thread) []Thread {
 	reader := descriptor.New(env.Proc, env.Netns)
 	rows := map[[2]int]*recording.FD{}
 	var all []*recording.FD
@@ -147,6 +154,8 @@ func explain(env *probe.Env, stuck []Thread) {
 			}
 		}
 	}
+	gone := moved(env.Proc, stuck)
+	stuck = slices.DeleteFunc(stuck, func(t Thread) bool { return gone[t.TID] })
 	for i := range stuck {
 		t := &stuck[i]
 		row := rows[[2]int{t.PID, t.FD}]
@@ -161,6 +170,45 @@ func explain(env *probe.Env, stuck []Thread) {
 			t.On = lock(env.Proc, t.Thread)
 		}
 	}
+	return stuck
+}
+
+// handedOver is long enough for a lock that is handed from thread to thread to be
+// another's.
+const handedOver = 20 * time.Millisecond
+
+// moved looks once more who holds the locks whose holder is one of those that wait for
+// them: one that truly waits for itself still does. Where it is another by now, they got
+// the lock between the look at them and the look at it: those are returned, and are not
+// stuck.
+func moved(proc string, stuck []Thread) map[int]bool {
+	waits := map[int]lockOf{}
+	for _, t := range stuck {
+		if t.Lock {
+			waits[t.TID] = lockOf{t.PID, t.Futex}
+		}
+	}
+	holders, gone := map[lockOf]int{}, map[int]bool{}
+	for i := range stuck {
+		t := &stuck[i]
+		at := lockOf{t.PID, t.Futex}
+		if t.Owner == 0 || waits[t.Owner] != at {
+			continue
+		}
+		holder, asked := holders[at]
+		if !asked {
+			if len(holders) == 0 {
+				time.Sleep(handedOver)
+			}
+			holder = owner(proc, t.PID, t.Futex)
+			holders[at] = holder
+		}
+		if holder != t.Owner {
+			gone[t.Owner], gone[holder] = true, true
+			t.Owner = holder
+		}
+	}
+	return gone
 }
 
 // idle tells whether threads that have nothing to do sit so: in a call that waits

@@ -72,7 +72,8 @@ func slept(proc string, stuck []Thread) {
 		}
 		cpu, ok1 := parseCPU(stat)
 		ran, ok2 := parseExecStart(sched)
-		if !ok1 || !ok2 {
+		// A thread that is being moved to another CPU has 0 (migrate_task_rq_fair).
+		if !ok1 || !ok2 || ran <= 0 {
 			continue
 		}
 		clock, known := now[cpu]

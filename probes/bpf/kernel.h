@@ -46,7 +46,7 @@ enum { BPF_ANY = 0, BPF_NOEXIST = 1, BPF_EXIST = 2 };
 enum { BPF_F_NO_PREALLOC = 1 };
 enum { BPF_SK_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_F_REUSE_STACKID = 1 << 10, BPF_F_FAST_STACK_CMP = 1 << 9, BPF_F_USER_STACK = 1 << 8 };
-enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
+enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2, BPF_RB_AVAIL_DATA = 0 };
 
 /* Socket and protocol numbers (UAPI). */
 enum { AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10 };

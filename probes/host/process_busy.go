@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 
+	"snag/internal/procroot"
 	"snag/recording"
 )
 
@@ -58,7 +59,7 @@ func (p *processes) use(t recording.Time, one *process, stat procStat, busy []bu
 		return busy
 	}
 	d := t.Sub(before.t).Seconds()
-	cpu := float64(stat.CPU+stat.Waited-before.stat.CPU-before.stat.Waited) / userHZ / d
+	cpu := float64(stat.CPU+stat.Waited-before.stat.CPU-before.stat.Waited) / procroot.UserHZ / d
 	weight := cpu / busyCPU
 	if before.hasIO && one.use.hasIO {
 		bytes := float64(*one.use.read) - float64(*before.read) + float64(*one.use.written) - float64(*before.written)

@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 
+	"snag/internal/procroot"
 	"snag/recording"
 )
 
@@ -52,13 +53,9 @@ func (p *processes) writeAt(one *process, before use) {
 func (p *processes) row(t recording.Time, one *process, stat procStat) recording.Process {
 	return recording.Process{
 		T: t, PID: one.pid, PPID: stat.PPID, Comm: stat.Comm, Exe: one.exe, Cmdline: one.cmdline,
-		Start: p.env.Anchor.FromBoottime(int64(stat.Start) * (1e9 / userHZ)),
-		State: string(stat.State), Threads: stat.Threads, CPU: float64(stat.CPU) / userHZ,
-		ChildrenCPU: float64(stat.Waited) / userHZ, MajorFaults: &stat.Major,
+		Start: p.env.Anchor.FromBoottime(int64(stat.Start) * (1e9 / procroot.UserHZ)),
+		State: string(stat.State), Threads: stat.Threads, CPU: float64(stat.CPU) / procroot.UserHZ,
+		ChildrenCPU: float64(stat.Waited) / procroot.UserHZ, MajorFaults: &stat.Major,
 		Self: one.pid == p.env.SelfPID,
 	}
 }
-
-// userHZ is the unit of times in /proc/PID/stat: 100 on every architecture that
-// snag runs on (include/asm-generic/param.h).
-const userHZ = 100

@@ -137,6 +137,11 @@ func factsOf(pid int, d hsperf.Data, path string) []recording.Fact {
 	return out
 }
 
+// beside is the collector of Shenandoah's counters that has its concurrent cycles as
+// well as its pauses (shenandoahMonitoringSupport.cpp): what it timed stopped nobody,
+// or did for a part of it.
+const beside = "Shenandoah full"
+
 // pauses turns the last collection that each collector notes into events.
 type pauses struct {
 	// origin is when the JVM's ticks began, on the recording's clock: the earliest
@@ -173,6 +178,9 @@ func (p *pauses) observe(t recording.Time, d hsperf.Data, sub recording.Subject)
 		entry, ok := d.Number(prefix + "lastEntryTime")
 		exit, ended := d.Number(prefix + "lastExitTime")
 		if !ok || !ended {
+			continue
+		}
+		if name == beside {
 			continue
 		}
 		before, known := p.entered[name]

@@ -95,3 +95,17 @@ func TestPauses(t *testing.T) {
 		t.Errorf("its end: %+v", got)
 	}
 }
+
+// TestACycleIsNoPause: Shenandoah counts its concurrent cycles where others count pauses.
+func TestACycleIsNoPause(t *testing.T) {
+	d := hsperf.Data{Counters: map[string]hsperf.Counter{
+		"sun.os.hrt.frequency": {Long: 1e9}, "sun.gc.collector.0.name": {Units: hsperf.String, Text: "Shenandoah full"},
+		"sun.gc.collector.0.lastEntryTime": {Long: 1e9}, "sun.gc.collector.0.lastExitTime": {Long: 2e9}, "sun.os.hrt.ticks": {Long: 3e9},
+	}}
+	p := newPauses()
+	p.observe(3e9, d, recording.Subject{PID: 9})
+	d.Counters["sun.gc.collector.0.lastEntryTime"], d.Counters["sun.gc.collector.0.lastExitTime"] = hsperf.Counter{Long: 4e9}, hsperf.Counter{Long: 5e9}
+	if got := p.observe(6e9, d, recording.Subject{PID: 9}); len(got) != 0 || len(p.unfinished()) != 0 {
+		t.Errorf("%+v, unfinished %+v", got, p.unfinished())
+	}
+}

@@ -1,8 +1,11 @@
 package jvm
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +15,7 @@ import (
 
 const (
 	curePrivilege = "run as root, or give the binary CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH: setcap cap_sys_ptrace,cap_dac_read_search+ep snag"
+	cureJ9        = "OpenJ9 keeps no such counters: -Xverbosegclog:gc.log in its java arguments, and look there; or run it on HotSpot"
 	cureFile      = "start it without -XX:-UsePerfData and -XX:+PerfDisableSharedMem; meanwhile: jcmd PID VM.log what=safepoint,gc"
 )
 
@@ -39,7 +43,12 @@ func (s *sampler) coverage() recording.Coverage {
 		add(curePrivilege, "%d processes may not be looked into: %v", s.find.hidden, s.find.refused)
 	}
 	if bare := s.bare(); len(bare) > 0 {
-		add(cureFile, "no hsperfdata of %s", strings.Join(bare, ", "))
+		text := strings.Join(bare, ", ")
+		cure := cureFile
+		if strings.Contains(text, "(OpenJ9)") {
+			cure = cureJ9
+		}
+		add(cure, "no hsperfdata of %s", text)
 	}
 	for _, m := range s.all {
 		switch {
@@ -72,7 +81,7 @@ func (s *sampler) bare() []string {
 	var out []string
 	for pid := range s.find.bare {
 		if text := comm(s.env.Proc, pid); text != "" && s.all[pid] == nil {
-			out = append(out, fmt.Sprintf("%s[%d]", text, pid))
+			out = append(out, fmt.Sprintf("%s[%d]%s", text, pid, s.otherMachine(pid)))
 		}
 	}
 	slices.Sort(out)
@@ -80,4 +89,34 @@ func (s *sampler) bare() []string {
 		out = append(out[:5], fmt.Sprintf("%d more", len(out)-5))
 	}
 	return out
+}
+
+// otherMachine names a virtual machine that has no such file at all.
+func (s *sampler) otherMachine(pid int) string {
+	if s.machines == nil {
+		s.machines = map[int]string{}
+	}
+	if _, looked := s.machines[pid]; !looked && len(s.machines) < mostJVMs {
+		file, err := os.Open(s.env.Proc + "/" + strconv.Itoa(pid) + "/maps")
+		if err != nil {
+			return ""
+		}
+		defer file.Close()
+		s.machines[pid] = machineOf(file)
+	}
+	return s.machines[pid]
+}
+
+// machineOf tells by the libraries that a process has mapped.
+func machineOf(maps io.Reader) string {
+	lines := bufio.NewScanner(maps)
+	for lines.Scan() {
+		switch name := filepath.Base(lines.Text()); {
+		case strings.HasPrefix(name, "libj9vm"): // libj9vm29.so
+			return " (OpenJ9)"
+		case name == "libjvm.so" && strings.Contains(lines.Text(), "/j9vm/"):
+			return " (OpenJ9)"
+		}
+	}
+	return ""
 }

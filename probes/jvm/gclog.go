@@ -30,20 +30,25 @@ const (
 	headRead = 4 << 10
 	// mostDescriptors of a process are looked at for a log.
 	mostDescriptors = 4096
-	// mostLogged events a second of a JVM are kept, the longest.
+	// mostLogged events a second of a JVM are kept, the longest; none that is shorter
+	// than shortest: ZGC's pauses are, and in number.
 	mostLogged = 200
+	shortest   = 100 * time.Microsecond
+	// leftLong is how long one must be for that it is missed: a healthy collection is.
+	leftLong = 50 * time.Millisecond
 )
 
 // journals follows the logs that JVMs write of their own collections.
 type journals struct {
-	proc   string
-	now    func() recording.Time
-	told   func(recording.Row) // takes facts
-	since  recording.Time
-	of     map[int][]*journal
-	failed map[int]error
-	left   uint64 // events beyond mostLogged
-	missed uint64 // bytes that were written faster than they are read
+	proc    string
+	now     func() recording.Time
+	told    func(recording.Row) // takes facts
+	since   recording.Time
+	of      map[int][]*journal
+	failed  map[int]error
+	left    uint64 // events beyond mostLogged, of which the longest took
+	longest time.Duration
+	missed  uint64 // bytes that were written faster than they are read
 	// untimed are events whose line has no clock.
 	untimed  uint64
 	followed int
@@ -194,20 +199,22 @@ func (j *journal) skipTo(at int64) {
 // by hsperfdata; 0 where that is not known.
 func (l *journals) take(pid int, origin recording.Time, sub recording.Subject) []recording.Event {
 	var out []recording.Event
-	kept := l.of[pid][:0]
+	var kept []*journal
 	for _, j := range l.of[pid] {
-		out = l.read(j, origin, sub, out)
+		take := func(e *gclog.Event) { out = l.keep(j, e, sub, out) }
+		l.read(j, origin, take)
 		info, err := os.Stat(j.fd)
 		if st, ok := sysOf(info); err == nil && ok && st.Ino == j.ino {
 			kept = append(kept, j)
 			continue
 		}
-		out = l.read(j, origin, sub, out) // what it wrote until it was rotated
-		j.reader.End(func(*gclog.Event) {})
+		l.read(j, origin, take) // what it wrote until it was rotated
+		j.reader.End(take)
 		j.file.Close()
 		if next := l.rotated(pid, j); next != nil {
-			out = l.read(next, origin, sub, out)
-			kept = append(kept, next)
+			j = next
+			l.read(j, origin, take)
+			kept = append(kept, j)
 		}
 	}
 	if l.of[pid] = kept; len(kept) == 0 {
@@ -216,6 +223,7 @@ func (l *journals) take(pid int, origin recording.Time, sub recording.Subject) [
 	if len(out) > mostLogged {
 		slices.SortFunc(out, func(a, b recording.Event) int { return int(b.End.Sub(b.T) - a.End.Sub(a.T)) })
 		l.left += uint64(len(out) - mostLogged)
+		l.longest = max(l.longest, time.Duration(out[mostLogged].End.Sub(out[mostLogged].T)))
 		out = out[:mostLogged]
 	}
 	slices.SortFunc(out, func(a, b recording.Event) int { return int(a.T - b.T) })
@@ -250,10 +258,23 @@ func (l *journals) rotated(pid int, old *journal) *journal {
 	return next
 }
 
-func (l *journals) read(j *journal, origin recording.Time, sub recording.Subject, out []recording.Event) []recording.Event {
+// keep adds what the log told, unless it was before the recording or has no time.
+func (l *journals) keep(j *journal, e *gclog.Event, sub recording.Subject, out []recording.Event) []recording.Event {
+	event, ok := eventLogged(e, &j.clock, sub)
+	switch {
+	case ok && event.End > l.since && e.Length >= shortest:
+		out = append(out, event)
+	case !ok && !e.Start.Known():
+		l.untimed++
+	}
+	return out
+}
+
+// read feeds what was written since the last time.
+func (l *journals) read(j *journal, origin recording.Time, take func(*gclog.Event)) {
 	info, err := j.file.Stat()
 	if err != nil {
-		return out
+		return
 	}
 	switch size := info.Size(); {
 	case size < j.at: // it was cut off
@@ -277,22 +298,13 @@ func (l *journals) read(j *journal, origin recording.Time, sub recording.Subject
 		if errors.Is(err, io.EOF) {
 			j.clock.join(gclog.LastStamp(l.buf[:n]), recording.Time(info.ModTime().UnixNano()).Add(j.clock.wall))
 		}
-		j.reader.Feed(l.buf[:n], func(e *gclog.Event) {
-			event, ok := eventLogged(e, &j.clock, sub)
-			switch {
-			case ok && event.End > l.since:
-				out = append(out, event)
-			case !ok && !e.Start.Known():
-				l.untimed++
-			}
-		})
+		j.reader.Feed(l.buf[:n], take)
 		j.at += int64(n)
 		read += n
 		if err != nil {
 			break
 		}
 	}
-	return out
 }
 
 // forget lets go of a JVM that has ended.
@@ -304,12 +316,20 @@ func (l *journals) forget(pid int) {
 	delete(l.failed, pid)
 }
 
-// coverage says whose logs were followed. jvms is how many JVMs there are.
-func (l *journals) coverage(since recording.Time, jvms int) recording.Coverage {
-	c := recording.Coverage{Probe: measureLog, State: recording.CoverageOK, Since: since, Lost: l.left}
+// coverage says whose logs were followed. jvms is how many JVMs there are, hidden how
+// many of others may not be looked into.
+func (l *journals) coverage(since recording.Time, jvms, hidden int) recording.Coverage {
+	c := recording.Coverage{Probe: measureLog, State: recording.CoverageOK, Since: since}
 	var why []string
 	for pid, err := range l.failed {
+		if comm(l.proc, pid) == "" {
+			continue // it has ended
+		}
 		why = append(why, fmt.Sprintf("the log of process %d may not be looked for: %v", pid, err))
+		c.Cure = curePrivilege
+	}
+	if hidden > 0 {
+		why = append(why, fmt.Sprintf("%d JVMs of other users may not be looked into", hidden))
 		c.Cure = curePrivilege
 	}
 	slices.Sort(why)
@@ -320,8 +340,9 @@ func (l *journals) coverage(since recording.Time, jvms int) recording.Coverage {
 		why = append(why, fmt.Sprintf("%d lines have no time", l.untimed))
 		c.Cure = orFirst(c.Cure, "-Xlog:…:file=gc.log:time,uptime")
 	}
-	if l.left > 0 {
-		why = append(why, fmt.Sprintf("%d of the shortest lines are no events", l.left))
+	if l.left > 0 && l.longest >= leftLong {
+		c.Lost = l.left
+		why = append(why, fmt.Sprintf("%d of the shortest pauses and waits are no events, of up to %s", l.left, l.longest))
 	}
 	switch {
 	case l.followed == 0 && len(why) == 0 && jvms == 0:
@@ -335,6 +356,8 @@ func (l *journals) coverage(since recording.Time, jvms int) recording.Coverage {
 	}
 	if len(why) > 0 {
 		c.Why = strings.Join(why[:min(len(why), 2)], "; ")
+	} else if l.left > 0 {
+		c.Why = fmt.Sprintf("of what its log told the %d shortest are no events, none over %s", l.left, l.longest)
 	}
 	return c
 }

@@ -3,7 +3,9 @@ package jvm
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"snag/internal/gclog"
 	"snag/recording"
@@ -70,7 +72,7 @@ func eventLogged(e *gclog.Event, c *logClock, sub recording.Subject) (recording.
 	}
 	attrs := map[string]string{"source": ofLog}
 	set := func(key, text string) {
-		if text != "" {
+		if text = shown(text); text != "" {
 			attrs[key] = text
 		}
 	}
@@ -94,4 +96,21 @@ func eventLogged(e *gclog.Event, c *logClock, sub recording.Subject) (recording.
 		}
 	}
 	return recording.Event{T: t, End: t.Add(e.Length), Kind: kind, Subject: sub, Attrs: attrs, Value: e.Length.Seconds(), Unit: "s"}, true
+}
+
+// mostText is kept of a name: those of threads are the program's, and any text.
+const mostText = 80
+
+// shown is a text of a log as a terminal may have it.
+func shown(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, text)
+	if len(text) > mostText {
+		text = strings.ToValidUTF8(text[:mostText], "") + "…"
+	}
+	return text
 }

@@ -55,7 +55,7 @@ func (w *logsWanted) unified(text string) {
 	if !strings.Contains(what, "gc") && !strings.Contains(what, "safepoint") && !strings.Contains(what, "all") && what != "" {
 		return
 	}
-	output := rest
+	var output string
 	if strings.HasPrefix(rest, `file="`) {
 		output, _, _ = strings.Cut(strings.TrimPrefix(rest, `file="`), `"`)
 	} else {

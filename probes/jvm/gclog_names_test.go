@@ -1,6 +1,7 @@
 package jvm
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -95,6 +96,11 @@ func TestLoggedEvents(t *testing.T) {
 	stall, ok := eventLogged(&gclog.Event{Kind: gclog.Stall, Name: "Allocation Stall", Thread: "http-1", Collector: "ZGC", Start: at, Length: time.Second}, c, sub)
 	if !ok || stall.Kind != recording.EventAllocStall || stall.T != 50e9 || stall.End != 51e9 || stall.Value != 1 || stall.Attrs["thread"] != "http-1" || stall.Attrs["collector"] != "ZGC" || stall.Attrs["source"] != ofLog {
 		t.Errorf("%+v", stall)
+	}
+	for text, want := range map[string]string{"http-1": "http-1", "\x1b[2Jx\xff": "?[2Jx\ufffd", strings.Repeat("é", 60): strings.Repeat("é", 40) + "…", "": ""} {
+		if got := shown(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
 	}
 	stop, ok := eventLogged(&gclog.Event{Kind: gclog.Safepoint, Name: "ThreadDump", Reach: 3 * time.Millisecond, Start: at, Length: time.Second}, c, sub)
 	if !ok || stop.Kind != recording.EventSafepoint || stop.Attrs["operation"] != "ThreadDump" || stop.Attrs["to_safepoint"] != "0.003000" {

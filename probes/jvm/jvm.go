@@ -59,17 +59,18 @@ type sampler struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	find  finder
-	all   map[int]*machine
-	stops *stops
-	logs  *journals
-	ended int
-	left  int // JVMs beyond the bound
-	ticks int
-	buf   []byte
-	since recording.Time
-	late  time.Duration
-	cost  float64
+	find     finder
+	all      map[int]*machine
+	stops    *stops
+	logs     *journals
+	machines map[int]string // of processes without counters, what they run on
+	ended    int
+	left     int // JVMs beyond the bound
+	ticks    int
+	buf      []byte
+	since    recording.Time
+	late     time.Duration
+	cost     float64
 }
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
@@ -118,7 +119,7 @@ func (s *sampler) Stop() {
 func (s *sampler) cover() {
 	s.env.Sink.Append(s.coverage())
 	s.env.Sink.Append(s.stops.coverage(s.since))
-	s.env.Sink.Append(s.logs.coverage(s.since, len(s.all)+len(s.find.bare)))
+	s.env.Sink.Append(s.logs.coverage(s.since, len(s.all)+len(s.find.bare), s.find.hidden))
 }
 
 func (s *sampler) tick() {
@@ -154,6 +155,9 @@ func (s *sampler) readLogs() {
 		}
 		for _, e := range s.logs.take(pid, origin, sub) {
 			s.env.Sink.Append(e)
+			if e.Kind == recording.EventAllocStall && e.Value >= pauseTold {
+				s.env.Watch.Add(pid, fmt.Sprintf("its thread %q waited %.0f ms for the collector", e.Attrs["thread"], 1000*e.Value))
+			}
 		}
 		if sub.Comm == "" { // it has ended
 			s.logs.forget(pid)

@@ -6,6 +6,9 @@ import "time"
 // rest is for the other probes.
 const ownShare = 0.5
 
+// muchOver times what it may is too much to come down from in steps.
+const muchOver = 4
+
 // effort is how much is taken of what happens.
 type effort struct {
 	Threshold time.Duration // of the waits that count
@@ -24,6 +27,8 @@ const (
 func (e effort) adapt(cost, may float64) effort {
 	switch {
 	case may <= 0:
+	case cost > muchOver*may && e.Rate > leastRate:
+		e.Rate = leastRate // at once: a step a second would spend the budget many times
 	case cost > may:
 		e, _ = e.less()
 	case cost < may/4 && e.Threshold > leastThreshold:
@@ -33,6 +38,9 @@ func (e effort) adapt(cost, may float64) effort {
 	}
 	return e
 }
+
+// least is all that can be given up.
+var least = effort{Threshold: mostThreshold, Rate: leastRate}
 
 // less takes less: stacks cost most and are given up first. False when there is
 // nothing left to give up.

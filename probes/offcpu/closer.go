@@ -123,37 +123,3 @@ func atRest(dir string, pid uint32, now uint64) (kernelThread, bool) {
 	}
 	return t, true
 }
-
-// textOf is where the code of the program itself lies, by what it maps executable of
-// its own file; empty where that can't be read.
-func textOf(proc string, pid int) (t kernelText) {
-	dir := proc + "/" + strconv.Itoa(pid)
-	exe, err := os.Readlink(dir + "/exe")
-	if err != nil {
-		return t
-	}
-	maps, err := os.ReadFile(dir + "/maps")
-	if err != nil {
-		return t
-	}
-	t.Start, t.End = parseText(maps, exe)
-	return t
-}
-
-// parseText finds the first executable mapping of a file in /proc/PID/maps
-// (proc_pid_maps(5)).
-func parseText(maps []byte, file string) (start, end uint64) {
-	for line := range bytes.Lines(maps) {
-		fields := bytes.Fields(line)
-		if len(fields) < 6 || len(fields[1]) < 3 || fields[1][2] != 'x' || !bytes.HasSuffix(bytes.TrimSpace(line), []byte(file)) {
-			continue
-		}
-		from, to, ok := bytes.Cut(fields[0], []byte("-"))
-		a, err := strconv.ParseUint(string(from), 16, 64)
-		b, err2 := strconv.ParseUint(string(to), 16, 64)
-		if ok && err == nil && err2 == nil && a < b {
-			return a, b
-		}
-	}
-	return 0, 0
-}

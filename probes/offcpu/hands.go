@@ -117,7 +117,7 @@ func sortHands(hands []hand) (byWord map[lockID]*passing, parking []*passing) {
 			parking = append(parking, by[g])
 		}
 		by[g].hands = append(by[g].hands, h)
-		by[g].home[h.value.To] = parked{h.value.Address, pair{int(h.value.Tgid), h.value.Kstack, h.value.Ustack, h.value.Site}}
+		by[g].home[h.value.To] = parked{h.value.Address, h.place()}
 	}
 	return byWord, parking
 }
@@ -247,11 +247,30 @@ func (h parked) near(address uint64) bool {
 	return address+condSize > h.address && address < h.address+condSize
 }
 
-// again tells whether a thread waits now as it did.
+// again tells whether a thread waits now as it did: by the same walk; what else lies on
+// its stack may have changed.
 func (h parked) again(t *kernelThread) bool {
 	id, ok := futexWait(t, nrFutex)
 	return ok && !id.lock && h.near(id.address) &&
-		h.stack == pair{int(t.Tgid), t.Kstack, t.Ustack, t.Site}
+		h.stack == pair{int(t.Tgid), t.Kstack, t.Ustack, h.stack.site}
+}
+
+// waitForWork are the calls in which a thread of a server waits for what comes next.
+var waitForWork = map[string]bool{
+	"epoll_wait": true, "epoll_pwait": true, "epoll_pwait2": true, "poll": true, "ppoll": true, "select": true, "pselect6": true,
+	"accept": true, "accept4": true, "io_uring_enter": true, "io_getevents": true,
+}
+
+// turnsToWait tells threads that take turns to wait for work, a leader and those that
+// follow it: what they queue for is nothing to do.
+func (p *passing) turnsToWait() bool {
+	h := p.holders()
+	return waitForWork[h.most().call]
+}
+
+// place is where the one that was woken waited.
+func (h hand) place() pair {
+	return pair{int(h.value.Tgid), h.value.Kstack, h.value.Ustack, h.value.Site}
 }
 
 // holders are what those who had it did meanwhile, by how long.

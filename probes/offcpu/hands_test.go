@@ -115,6 +115,21 @@ func TestWaitsForALockThatPassesOn(t *testing.T) {
 	}
 }
 
+// TestLeaderAndFollowers: who has the lock waits for work, and the others for their turn.
+func TestLeaderAndFollowers(t *testing.T) {
+	_, parking := sortHands(round(61, 8, 5000*ms, 6000*ms, 20*ms))
+	p := parking[0]
+	if p.turnsToWait() {
+		t.Error("who reads is no leader")
+	}
+	for i := range p.hands {
+		p.hands[i].value.Hold.Nr = unix.SYS_EPOLL_PWAIT
+	}
+	if !p.turnsToWait() {
+		t.Error("who waits in epoll is a leader")
+	}
+}
+
 // TestHolderThatRuns: it let go in a function, and was in no wait for long.
 func TestHolderThatRuns(t *testing.T) {
 	p := passing{hands: round(61, 8, 0, 1000*ms, 20*ms)}

@@ -3,6 +3,7 @@ package offcpu
 import (
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -47,7 +48,7 @@ func slowBackend(t *testing.T, after time.Duration) (port int) {
 func javaProgram(t *testing.T) (dir string) {
 	t.Helper()
 	if _, err := exec.LookPath("javac"); err != nil {
-		t.Skip("there is no javac: install default-jdk-headless")
+		t.Fatal("there is no javac: make setup")
 	}
 	dir = t.TempDir()
 	if out, err := exec.Command("javac", "-d", dir, "testdata/Convoy.java").CombinedOutput(); err != nil {
@@ -60,6 +61,7 @@ func javaProgram(t *testing.T) (dir string) {
 // one lock, and what those who have it sit in.
 func TestJavaLocks(t *testing.T) {
 	dir, port := javaProgram(t), slowBackend(t, 10*time.Millisecond)
+	t.Run("methods", func(t *testing.T) { javaMethodsWithAMap(t, dir, port) })
 	for _, c := range []struct {
 		mode, flag string
 		convoy     bool
@@ -69,6 +71,7 @@ func TestJavaLocks(t *testing.T) {
 		{"pool", "-XX:+PreserveFramePointer", false},
 	} {
 		t.Run(c.mode+c.flag, func(t *testing.T) {
+			t.Parallel()
 			p := runCommand(t, exec.Command("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", c.flag, "-Xmx64m", "-cp", dir, "Convoy", c.mode, fmt.Sprint(port), "8"))
 			rec := look(t, func() { time.Sleep(1700 * time.Millisecond) }, p.pid)
 			seen, owned := 0, 0
@@ -96,4 +99,27 @@ func TestJavaLocks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// javaMethodsWithAMap: where the JVM keeps frame pointers and has written the names of
+// its methods, a stack of the holder has the method that holds the lock.
+func javaMethodsWithAMap(t *testing.T, dir string, port int) {
+	t.Parallel()
+	p := runCommand(t, exec.Command("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:Tier3InvocationThreshold=10", "-XX:Tier3MinInvocationThreshold=5",
+		"-XX:Tier3CompileThreshold=10", "-XX:Tier0InvokeNotifyFreqLog=0", "-XX:+PreserveFramePointer", "-Xmx64m", "-cp", dir, "Convoy", "monitor", fmt.Sprint(port), "8"))
+	time.Sleep(time.Second) // its methods are compiled
+	if out, err := exec.Command("jcmd", fmt.Sprint(p.pid), "Compiler.perfmap").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Cleanup(func() { os.Remove(fmt.Sprintf("/tmp/perf-%d.map", p.pid)) })
+	rec := look(t, func() { time.Sleep(1700 * time.Millisecond) }, p.pid)
+	for _, r := range rec.LockWaits {
+		if r.Kind == kindMutex && r.Address == 0 {
+			t.Log(functions(rec, r.OwnerStack))
+			if strings.Contains(functions(rec, r.OwnerStack), "Convoy.underMonitor") {
+				return
+			}
+		}
+	}
+	t.Error("no stack of a holder has the method that holds the lock")
 }

@@ -107,12 +107,6 @@ type kernelRun struct {
 	Comm   [16]uint8
 }
 
-type kernelText struct {
-	_     structs.HostLayout
-	Start uint64
-	End   uint64
-}
-
 type kernelThread struct {
 	_           structs.HostLayout
 	Start       uint64
@@ -147,17 +141,38 @@ type kernelThread struct {
 }
 
 type kernelTop struct {
-	_     structs.HostLayout
-	Ip    uint64
-	Sp    uint64
-	Bp    uint64
-	Words [24]uint64
+	_      structs.HostLayout
+	Ustack int32
+	Site   uint32
+	Tgid   uint32
+	Words  uint16
+	Waker  uint8
+	Pad    uint8
+	Kept   struct {
+		_   structs.HostLayout
+		Ip  uint64
+		Sp  uint64
+		Bp  uint64
+		Bx  uint64
+		R10 uint64
+		R12 uint64
+		R13 uint64
+		R14 uint64
+		R15 uint64
+	}
+	Sum      uint64
+	Code     uint64
+	CodeSize uint64
+	Mapped   uint64
+	Looks    uint64
+	Word     [512]uint64
 }
 
 type kernelTopKey struct {
 	_      structs.HostLayout
 	Ustack int32
 	Site   uint32
+	Waker  uint32
 }
 
 type kernelWaitKey struct {
@@ -202,6 +217,7 @@ type kernelWaker struct {
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
 	kernelMapCloser       = "closer"
+	kernelMapHanded       = "handed"
 	kernelMapHandsA       = "hands_a"
 	kernelMapHandsB       = "hands_b"
 	kernelMapLocksA       = "locks_a"
@@ -209,14 +225,13 @@ const (
 	kernelMapLongsA       = "longs_a"
 	kernelMapLongsB       = "longs_b"
 	kernelMapRuns         = "runs"
-	kernelMapScratch      = "scratch"
 	kernelMapStacks       = "stacks"
 	kernelMapThreads      = "threads"
+	kernelMapTopScratch   = "top_scratch"
 	kernelMapTops         = "tops"
 	kernelMapWaitsA       = "waits_a"
 	kernelMapWaitsB       = "waits_b"
 	kernelMapWakerStacks  = "waker_stacks"
-	kernelMapWakerTops    = "waker_tops"
 	kernelProgBorn        = "born"
 	kernelProgSwitched    = "switched"
 	kernelProgWaking      = "waking"
@@ -285,6 +300,7 @@ type kernelProgramSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelMapSpecs struct {
 	Closer      *ebpf.MapSpec `ebpf:"closer"`
+	Handed      *ebpf.MapSpec `ebpf:"handed"`
 	HandsA      *ebpf.MapSpec `ebpf:"hands_a"`
 	HandsB      *ebpf.MapSpec `ebpf:"hands_b"`
 	LocksA      *ebpf.MapSpec `ebpf:"locks_a"`
@@ -292,14 +308,13 @@ type kernelMapSpecs struct {
 	LongsA      *ebpf.MapSpec `ebpf:"longs_a"`
 	LongsB      *ebpf.MapSpec `ebpf:"longs_b"`
 	Runs        *ebpf.MapSpec `ebpf:"runs"`
-	Scratch     *ebpf.MapSpec `ebpf:"scratch"`
 	Stacks      *ebpf.MapSpec `ebpf:"stacks"`
 	Threads     *ebpf.MapSpec `ebpf:"threads"`
+	TopScratch  *ebpf.MapSpec `ebpf:"top_scratch"`
 	Tops        *ebpf.MapSpec `ebpf:"tops"`
 	WaitsA      *ebpf.MapSpec `ebpf:"waits_a"`
 	WaitsB      *ebpf.MapSpec `ebpf:"waits_b"`
 	WakerStacks *ebpf.MapSpec `ebpf:"waker_stacks"`
-	WakerTops   *ebpf.MapSpec `ebpf:"waker_tops"`
 }
 
 // kernelVariableSpecs contains global variables before they are loaded into the kernel.
@@ -340,6 +355,7 @@ func (o *kernelObjects) Close() error {
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelMaps struct {
 	Closer      *ebpf.Map `ebpf:"closer"`
+	Handed      *ebpf.Map `ebpf:"handed"`
 	HandsA      *ebpf.Map `ebpf:"hands_a"`
 	HandsB      *ebpf.Map `ebpf:"hands_b"`
 	LocksA      *ebpf.Map `ebpf:"locks_a"`
@@ -347,19 +363,19 @@ type kernelMaps struct {
 	LongsA      *ebpf.Map `ebpf:"longs_a"`
 	LongsB      *ebpf.Map `ebpf:"longs_b"`
 	Runs        *ebpf.Map `ebpf:"runs"`
-	Scratch     *ebpf.Map `ebpf:"scratch"`
 	Stacks      *ebpf.Map `ebpf:"stacks"`
 	Threads     *ebpf.Map `ebpf:"threads"`
+	TopScratch  *ebpf.Map `ebpf:"top_scratch"`
 	Tops        *ebpf.Map `ebpf:"tops"`
 	WaitsA      *ebpf.Map `ebpf:"waits_a"`
 	WaitsB      *ebpf.Map `ebpf:"waits_b"`
 	WakerStacks *ebpf.Map `ebpf:"waker_stacks"`
-	WakerTops   *ebpf.Map `ebpf:"waker_tops"`
 }
 
 func (m *kernelMaps) Close() error {
 	return _KernelClose(
 		m.Closer,
+		m.Handed,
 		m.HandsA,
 		m.HandsB,
 		m.LocksA,
@@ -367,14 +383,13 @@ func (m *kernelMaps) Close() error {
 		m.LongsA,
 		m.LongsB,
 		m.Runs,
-		m.Scratch,
 		m.Stacks,
 		m.Threads,
+		m.TopScratch,
 		m.Tops,
 		m.WaitsA,
 		m.WaitsB,
 		m.WakerStacks,
-		m.WakerTops,
 	)
 }
 

@@ -296,13 +296,16 @@ func TestLockWithoutOwner(t *testing.T) {
 		n, waited = c.counted(t)
 	}, c.pid)
 	var rows uint64
-	sum, named := 0.0, 0
+	sum, named, slept := 0.0, 0, 0
 	for _, r := range rec.LockWaits {
 		if r.Kind != kindMutex {
 			continue
 		}
 		rows += r.N
 		sum += r.Sum
+		if strings.Contains(r.OwnerCall, "nanosleep") {
+			slept++
+		}
 		if r.OwnerBy == "waker" && r.Owner != 0 && strings.Contains(functions(rec, r.OwnerStack), "own_section") {
 			named++
 		} else {
@@ -314,6 +317,9 @@ func TestLockWithoutOwner(t *testing.T) {
 	}
 	if named == 0 {
 		t.Error("nobody was named by whom it woke")
+	}
+	if slept == 0 {
+		t.Error("who held it slept meanwhile, and no row says so")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
 	"github.com/cilium/ebpf/link"
+	"github.com/cilium/ebpf/ringbuf"
 	"golang.org/x/sys/unix"
 
 	"snag/internal/kernel"
@@ -17,6 +18,8 @@ import (
 type inKernel struct {
 	objects kernelObjects
 	links   []link.Link
+	tops    *ringbuf.Reader
+	record  ringbuf.Record
 	epoch   uint32
 }
 
@@ -54,6 +57,10 @@ func load(proc, sys string) (*inKernel, error) {
 	if err := spec.LoadAndAssign(&k.objects, opts); err != nil {
 		return nil, kernel.Explain("loading BPF program offcpu", err)
 	}
+	if k.tops, err = ringbuf.NewReader(k.objects.Tops); err != nil {
+		k.close()
+		return nil, fmt.Errorf("read the tops of stacks of the program offcpu: %w", err)
+	}
 	for _, p := range k.programs() {
 		l, err := link.AttachTracing(link.TracingOptions{Program: p})
 		if err != nil {
@@ -89,15 +96,15 @@ func configuration(types *btf.Spec) (map[string]any, error) {
 	return set, nil
 }
 
-// watch sets the processes that are looked at. text tells where a program's code lies.
-func (k *inKernel) watch(add, drop []int, text func(pid int) kernelText) error {
+// watch sets the processes that are looked at.
+func (k *inKernel) watch(add, drop []int) error {
 	for _, pid := range drop {
 		if err := k.objects.Closer.Delete(uint32(pid)); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) { // it may have ended
 			return fmt.Errorf("end looking at process %d: %w", pid, err)
 		}
 	}
 	for _, pid := range add {
-		if err := k.objects.Closer.Put(uint32(pid), text(pid)); err != nil {
+		if err := k.objects.Closer.Put(uint32(pid), uint8(1)); err != nil {
 			return fmt.Errorf("begin looking at process %d: %w", pid, err)
 		}
 	}
@@ -106,8 +113,8 @@ func (k *inKernel) watch(add, drop []int, text func(pid int) kernelText) error {
 	}
 	var filter [64]uint64
 	var pid uint32
-	var code kernelText
-	for it := k.objects.Closer.Iterate(); it.Next(&pid, &code); {
+	var one uint8
+	for it := k.objects.Closer.Iterate(); it.Next(&pid, &one); {
 		filter[pid>>6&63] |= 1 << (pid & 63)
 	}
 	if err := k.objects.Filter.Set(filter); err != nil {
@@ -167,6 +174,7 @@ const (
 	noToken
 	taken // no loss: stacks that were taken
 	lostHands
+	lostTops
 	lostMax
 )
 
@@ -177,11 +185,13 @@ func (k *inKernel) lost() (n [lostMax]uint64) {
 
 // source is where the kernel's side keeps stacks of one kind: of threads that left
 // their CPU, or of those that woke them.
-type source struct{ traces, tops *ebpf.Map }
+type source struct {
+	traces *ebpf.Map
+	wakers bool
+}
 
 func (k *inKernel) sources() (left, wakers source) {
-	o := &k.objects
-	return source{o.Stacks, o.Tops}, source{o.WakerStacks, o.WakerTops}
+	return source{k.objects.Stacks, false}, source{k.objects.WakerStacks, true}
 }
 
 // addresses of a stack, innermost first; nil where there is none.
@@ -200,16 +210,14 @@ func (s source) addresses(id int32) []uint64 {
 	return at[:n]
 }
 
-// top of a thread's own stack; false where it was not read.
-func (s source) top(p pair) (t kernelTop, ok bool) {
-	return t, p.thread >= 0 && s.tops.Lookup(kernelTopKey{Ustack: p.thread, Site: p.site}, &t) == nil
-}
-
 // close ends the counting and forgets it.
 func (k *inKernel) close() {
 	for _, l := range k.links {
 		l.Close()
 	}
 	k.links = nil
+	if k.tops != nil {
+		k.tops.Close()
+	}
 	k.objects.Close()
 }

@@ -159,6 +159,12 @@ func TestAdapt(t *testing.T) {
 	if got := e.adapt(1, 0); got != e {
 		t.Errorf("no limit: %+v", got)
 	}
+	if got := e.adapt(0.02, 0.01); got.Rate >= fullRate || got.Rate <= leastRate || got.Threshold != leastThreshold {
+		t.Errorf("a little over: %+v", got)
+	}
+	if got := e.adapt(1, 0.01); got != (effort{leastThreshold, leastRate}) {
+		t.Errorf("much over: %+v", got)
+	}
 	for range 20 {
 		e = e.adapt(1, 0.01)
 	}

@@ -24,6 +24,8 @@
 
 char __license[] SEC("license") = "Dual BSD/GPL";
 
+#include "registers.h"
+#include "top.h"
 #include "tables.h"
 #include "where.h"
 #include "count.h"
@@ -212,11 +214,12 @@ int BPF_PROG(waking, struct task_struct *p)
 	else if (!threshold || t->nr == (__s32)nr_futex)
 		stack = !(bpf_get_prandom_u32() & 15) && spend(t, now);
 	if (stack) {
+		t->waker_site = 0;
 		t->waker_kstack = taken(bpf_get_stackid(ctx, &waker_stacks, BPF_F_FAST_STACK_CMP));
 		if (traced(t->waker_tgid)) {
 			t->waker_ustack = taken(
 			    bpf_get_stackid(ctx, &waker_stacks, BPF_F_FAST_STACK_CMP | BPF_F_USER_STACK));
-			note_waker_top(t);
+			t->waker_site = note_top(t->waker_ustack, t->waker_tgid, true);
 		}
 	}
 	if (t->nr == (__s32)nr_futex && t->waker_tgid == t->tgid)

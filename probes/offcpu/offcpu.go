@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"snag/internal/unwind"
 	"snag/probes/probe"
 	"snag/probes/symbols"
 	"snag/probes/threads"
@@ -105,6 +106,7 @@ func (r *running) run(ctx context.Context) {
 			r.late = max(r.late, late)
 		}
 		r.looks++
+		r.mend()
 		if r.looks%looksEach != 1 {
 			r.lookAtLocks()
 			return
@@ -173,7 +175,7 @@ func (r *running) follow() error {
 	if r.k == nil {
 		return nil
 	}
-	if err := r.k.watch(add, drop, func(pid int) kernelText { return textOf(r.env.Proc, pid) }); err != nil {
+	if err := r.k.watch(add, drop); err != nil {
 		return err
 	}
 	for _, pid := range add {
@@ -189,7 +191,7 @@ func (r *running) follow() error {
 }
 
 func (r *running) newStacks(from source) *stacks {
-	return &stacks{from: from, memory: threads.ReadMemory, names: r.names, table: r.env.Stacks, ids: map[pair]int{}, functions: map[int32][]string{}}
+	return &stacks{from: from, names: r.names, table: r.env.Stacks, ids: map[pair]int{}, functions: map[int32][]string{}, mended: map[topKey]unwind.Walk{}}
 }
 
 func alive(proc string, pid int) bool {
@@ -221,6 +223,9 @@ func (r *running) pay() {
 	next := r.effort.adapt(r.rate, may)
 	if r.env.Budget.Over(now.Sub(r.began).Seconds()) {
 		less, ok := r.effort.less()
+		if r.rate > may {
+			less = least // what is over does not grow by much
+		}
 		if !ok {
 			r.over = true
 			r.lost = r.k.lost()
@@ -235,6 +240,20 @@ func (r *running) pay() {
 		r.left.threshold, r.left.rate = max(r.left.threshold, next.Threshold), min(r.left.rate, next.Rate)
 		r.failed = r.k.set(next)
 	}
+}
+
+// mend walks the stacks whose tops were handed over, while their processes are there.
+func (r *running) mend() {
+	if r.k == nil || r.failed != nil {
+		return
+	}
+	r.failed = r.k.readTops(func(t top) {
+		s := r.stacks
+		if t.wakers {
+			s = r.wakers
+		}
+		s.mend(t)
+	})
 }
 
 // lookAtLocks sees who holds the locks that several threads wait for now.

@@ -34,7 +34,7 @@ func (r *running) passed(f *futexes, hands []hand, now map[uint32]kernelThread, 
 	most := map[uint32]*passing{}
 	for _, p := range parking {
 		p.remember(r.homes[p.pid])
-		if !p.isLock(begin, until) {
+		if !p.isLock(begin, until) || p.turnsToWait() || r.stacks.ofGo(p.hands[0].place()) {
 			continue
 		}
 		if best := most[p.pid]; best == nil || len(p.hands) > len(best.hands) {

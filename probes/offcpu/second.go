@@ -27,6 +27,7 @@ func (r *running) second(last bool) error {
 		return err
 	}
 	r.from = to
+	r.mend()
 	all, err := r.k.all()
 	if err != nil {
 		return err
@@ -41,6 +42,8 @@ func (r *running) second(last bool) error {
 	if last {
 		waits = append(waits, still(all, to, uint64(r.effort.Threshold))...)
 	}
+	another := r.env.Closer.Replaced // of whom the number is now, nobody asked
+	waits = slices.DeleteFunc(waits, func(w wait) bool { return another(int(w.key.Tgid)) })
 	r.writeWaits(t, waits)
 
 	var f futexes

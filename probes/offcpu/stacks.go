@@ -2,8 +2,10 @@ package offcpu
 
 import (
 	"path"
+	"runtime"
 	"strings"
 
+	"snag/internal/unwind"
 	"snag/probes/probe"
 	"snag/probes/symbols"
 )
@@ -22,11 +24,13 @@ type pair struct {
 // addresses for as long as the programs are loaded.
 type stacks struct {
 	from      source
-	memory    func(pid int, address uint64, b []byte) error
 	names     *symbols.Resolver
 	table     *probe.Stacks
 	ids       map[pair]int
 	functions map[int32][]string
+	// mended are the walks of threads' own stacks with the callers that the walk by
+	// frame pointers missed; the kernel hands over no more than it has room for.
+	mended map[topKey]unwind.Walk
 }
 
 // noPair is neither.
@@ -48,7 +52,14 @@ func (s *stacks) id(p pair) int {
 	}
 	in := s.from.addresses(p.kernel)
 	in = in[machinery(s.kernel(p.kernel)):]
-	id := s.table.ID(s.names.Stack(p.pid, in, s.thread(p)))
+	w := s.thread(p)
+	k, u := s.names.Kernel(in), s.names.User(p.pid, w.Addresses)
+	named := symbols.StackOf(k, u)
+	named.Cut = symbols.CutAfter(w.End, u)
+	if w.Guess > 0 && w.Guess < len(u) {
+		named.Guessed = len(k) + w.Guess
+	}
+	id := s.table.ID(named)
 	s.ids[p] = id
 	return id
 }
@@ -72,28 +83,25 @@ func (s *stacks) kernel(id int32) []string {
 	return out
 }
 
-// thread are the addresses of a thread's own stack, with the callers that the walk by
-// frame pointers missed.
-func (s *stacks) thread(p pair) []uint64 {
-	at := s.from.addresses(p.thread)
-	top, ok := s.from.top(p)
-	if !ok || len(at) == 0 || at[0] != top.Ip {
-		return at
+// thread is the walk of a thread's own stack.
+func (s *stacks) thread(p pair) unwind.Walk {
+	if p.thread < 0 {
+		return unwind.Walk{}
 	}
-	missed := missedCallers(top, process{
-		code:  func(address uint64, b []byte) bool { return s.memory(p.pid, address, b) == nil },
-		frame: func(address uint64) symbols.Frame { return s.names.User(p.pid, []uint64{address})[0] },
-	})
-	if len(missed) == 0 {
-		return at
+	if w, ok := s.mended[topKey{p.thread, p.site, s.from.wakers}]; ok {
+		return w
 	}
-	out := append([]uint64{at[0]}, missed...)
-	for _, a := range at[1:] {
-		if a != missed[len(missed)-1] { // the walk had it after all
-			out = append(out, a)
-		}
+	return unwind.Walk{Addresses: s.from.addresses(p.thread)}
+}
+
+// mend walks a stack of which the top was handed over.
+func (s *stacks) mend(t top) {
+	chain := s.from.addresses(t.stack)
+	if len(chain) == 0 || chain[0] != t.at.IP() || runtime.GOARCH != "amd64" {
+		return // on arm64 the C libraries keep frame records
 	}
-	return out
+	image := s.names.Hold(t.pid, chain)
+	s.mended[t.topKey] = s.names.Mend(image, t.at, t.bytes, chain)
 }
 
 // function is the innermost function of a stack that is the program's own: not of the
@@ -102,12 +110,26 @@ func (s *stacks) function(p pair) string {
 	if p.thread < 0 {
 		return ""
 	}
-	for _, f := range s.names.User(p.pid, s.thread(p)) {
+	for _, f := range s.names.User(p.pid, s.thread(p).Addresses) {
 		if f.Named && !ofRuntime(f) {
 			return f.Function
 		}
 	}
 	return ""
+}
+
+// ofGo tells a stack of Go's own scheduler: its threads wake each other all the time, and
+// what goroutines wait for is not to be seen there.
+func (s *stacks) ofGo(p pair) bool {
+	if p.thread < 0 {
+		return false
+	}
+	for _, f := range s.names.User(p.pid, s.thread(p).Addresses) {
+		if strings.HasPrefix(f.Function, "runtime.futex") {
+			return true
+		}
+	}
+	return false
 }
 
 // machinery is how many of the innermost functions are how the stack was taken and how
@@ -132,11 +154,15 @@ func isMachinery(f string) bool {
 // ofRuntime tells a function of the C library, or one that only waits for the
 // program: it names nothing that a person would change.
 func ofRuntime(f symbols.Frame) bool {
+	beginnings := []string{"runtime.", "internal/runtime/", "syscall.", "__pthread", "pthread_", "__lll_lock", "std::"}
 	switch base := path.Base(f.Object); {
-	case strings.HasPrefix(base, "libc.so"), strings.HasPrefix(base, "libc-"), strings.HasPrefix(base, "libpthread"), strings.HasPrefix(base, "ld-"), base == "[vdso]":
+	case strings.HasPrefix(base, "libc.so"), strings.HasPrefix(base, "libc-"), strings.HasPrefix(base, "libpthread"), strings.HasPrefix(base, "ld-"), base == "[vdso]",
+		strings.HasPrefix(base, "libjvm."), strings.HasPrefix(base, "libnio."), strings.HasPrefix(base, "libnet."), strings.HasPrefix(base, "libjava."):
 		return true
+	case base == "[jit]": // Java's own methods, and what interprets all others
+		beginnings = []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "Interpreter", "StubRoutines"}
 	}
-	for _, beginning := range []string{"runtime.", "internal/runtime/", "syscall.", "__pthread", "pthread_", "__lll_lock", "std::"} {
+	for _, beginning := range beginnings {
 		if strings.HasPrefix(f.Function, beginning) {
 			return true
 		}

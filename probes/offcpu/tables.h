@@ -7,7 +7,6 @@
 #define WAKER_STACKS 8192
 #define HANDS 4096
 #define DEPTH 64
-#define TOP 24
 #define NO_STACK (-1)
 
 /* How a thread left its CPU. */
@@ -48,7 +47,7 @@ struct thread {
 	__s32 nr; /* the system call; negative: in none, or not known */
 	__s32 kstack;
 	__s32 ustack;
-	__u32 site;   /* of ustack: see struct top */
+	__u32 site;   /* of ustack: see struct top_key */
 	__u32 tokens; /* stacks that may be taken */
 	__u32 waker_tgid;
 	__u32 waker_tid;
@@ -180,14 +179,13 @@ enum lost {
 	NO_TOKEN,    /* counted waits whose stack was not taken */
 	TAKEN,	     /* no loss: stacks that were taken */
 	LOST_HANDS,  /* locks that were passed on */
+	LOST_TOPS,   /* tops of stacks that found no room */
 	LOST_MAX,
 };
 
 /* Set before the load. */
 const volatile bool has_prev_state = false; /* sched_switch's fourth argument, since 5.18 */
 const volatile __u32 nr_futex = 202;
-const volatile __u64 thread_size =
-    16384; /* of a kernel stack, where bpf_task_pt_regs is missing (before 5.15) */
 
 /* Set while it runs. */
 __u64 threshold = 1000000; /* shorter waits count only as waits for a lock, ns */
@@ -207,13 +205,7 @@ __u64 filter[64]; /* one bit for each process looked at, by its id modulo 4096 *
 		__type(value, v);                                                                            \
 	} name SEC(".maps")
 
-/* Where the program's own code lies. */
-struct text {
-	__u64 start;
-	__u64 end;
-};
-
-HASH(closer, __u32, struct text, 256);
+HASH(closer, __u32, __u8, 256);
 HASH(threads, __u32, struct thread, THREADS);
 HASH(waits_a, struct wait_key, struct wait_value, ROWS);
 HASH(waits_b, struct wait_key, struct wait_value, ROWS);
@@ -225,20 +217,12 @@ HASH(longs_b, struct long_key, struct long_value, 1024);
 HASH(hands_a, struct hand_key, struct hand_value, HANDS);
 HASH(hands_b, struct hand_key, struct hand_value, HANDS);
 
-/* The top of a thread's own stack. Most C libraries are built without frame pointers,
- * so that the walk misses who called them: that address is here. Programs built so
- * themselves have one walk for many places: site, a sum of those words that lie in the
- * program's code, tells them apart. */
-struct top {
-	__u64 ip;
-	__u64 sp;
-	__u64 bp;
-	__u64 words[TOP]; /* from sp up */
-};
-
+/* A stack of which the top was handed over. Programs without frame pointers have one walk
+ * for many places: the site tells them apart. */
 struct top_key {
 	__s32 ustack; /* the id of the stack that was walked */
 	__u32 site;
+	__u32 waker; /* of the wakers' stacks */
 };
 
 /* Who ran on a CPU for long without a pause. */
@@ -258,8 +242,12 @@ struct {
 	__type(value, struct run);
 } runs SEC(".maps");
 
-HASH(tops, struct top_key, struct top, 8192);
-HASH(waker_tops, struct top_key, struct top, 4096);
+HASH(handed, struct top_key, __u8, 16384);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} tops SEC(".maps");
 
 #define STACK_TRACES(name, n)                                                                                \
 	struct {                                                                                             \

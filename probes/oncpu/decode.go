@@ -9,6 +9,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"snag/internal/unwind"
 	"snag/probes/symbols"
 )
 
@@ -23,14 +24,21 @@ type taken struct {
 	kind
 	kernel, user []uint64 // innermost first
 	fresh        uint8
-	// Of a sample with a copy of its user stack, which begins at the stack pointer; it
-	// is counted here, and valid until the next record is read.
+	// Of a sample with a copy of its user stack: it is counted here. Copies begin at the
+	// stack pointer, and are valid until the next record is read.
 	copied bool
 	tid    int
 	comm   string
-	at     symbols.Registers
-	bytes  []byte
-	end    symbols.End // how the walk over it ended
+	// The registers, and the copy: of the whole stack, or of its top; nil: none was made.
+	at    unwind.Registers
+	bytes []byte
+	walked
+}
+
+// walked is how a walk over a copy ended.
+type walked struct {
+	end   unwind.End
+	guess int
 }
 
 // Values of taken.fresh.
@@ -39,7 +47,13 @@ const (
 	freshProgram = 2 // it runs another program than before
 )
 
-const headSize = 16
+const (
+	headSize = 16
+	// Where struct stack has what follows its head.
+	stackKept   = headSize
+	stackWords  = stackKept + unwind.KeptSize + 4
+	stackFrames = stackWords + 4
+)
 
 var errShort = errors.New("a stack of the program oncpu is cut short")
 
@@ -47,8 +61,9 @@ var errShort = errors.New("a stack of the program oncpu is cut short")
 const (
 	copiedTID    = 16
 	copiedComm   = 24
-	copiedIP     = 40
-	copiedFrames = 64
+	copiedKept   = 40
+	copiedFrames = copiedKept + unwind.KeptSize
+	copiedChunk  = 1024
 	copiedBytes  = copiedFrames + 8*64
 )
 
@@ -58,14 +73,15 @@ func decodeCopied(b []byte) (taken, error) {
 	if len(b) < copiedBytes || size > uint64(len(b)-copiedBytes) || kernel > 64 {
 		return taken{}, errShort
 	}
-	comm, _, _ := bytes.Cut(b[copiedComm:copiedIP], []byte{0})
+	comm, _, _ := bytes.Cut(b[copiedComm:copiedKept], []byte{0})
 	word := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
 	t := taken{
 		kind: kind{pid: int(binary.LittleEndian.Uint32(b[8:]))}, fresh: b[14], copied: true,
 		tid: int(binary.LittleEndian.Uint32(b[copiedTID:])), comm: string(comm),
-		at:    symbols.Registers{IP: word(copiedIP), SP: word(copiedIP + 8), BP: word(copiedIP + 16)},
+		at:    unwind.Kept(b[copiedKept:copiedFrames]),
 		bytes: b[copiedBytes:][:size],
 	}
+	t.bytes = t.bytes[min(t.at.SP()%copiedChunk, size):] // that the stack pointer is in
 	for i := range kernel {
 		t.kernel = append(t.kernel, word(copiedFrames+8*i))
 	}
@@ -94,9 +110,17 @@ func decodeStack(b []byte) (taken, error) {
 	t := taken{kind: kind{hash: binary.LittleEndian.Uint64(b), pid: int(binary.LittleEndian.Uint32(b[8:]))}}
 	kernel, user := int(b[12]), int(b[13])
 	t.fresh = b[14]
-	b = b[headSize:]
-	if kernel > symbols.MostFrames || user > symbols.MostFrames || len(b) < 8*(kernel+user) {
+	if len(b) < stackFrames {
 		return taken{}, errShort
+	}
+	words := int(binary.LittleEndian.Uint32(b[stackWords:]))
+	kept := b[stackKept:stackWords]
+	b = b[stackFrames:]
+	if kernel > symbols.MostFrames || user > symbols.MostFrames || words > len(b)/8 || len(b) < 8*(kernel+user+words) {
+		return taken{}, errShort
+	}
+	if words > 0 {
+		t.at, t.bytes = unwind.Kept(kept), b[8*(kernel+user):][:8*words]
 	}
 	all := make([]uint64, kernel+user)
 	for i := range all {

@@ -28,7 +28,49 @@ type kernelStack struct {
 	User   uint8
 	Fresh  uint8
 	Copied uint8
-	Frames [191]uint64
+	Kept   struct {
+		_   structs.HostLayout
+		Ip  uint64
+		Sp  uint64
+		Bp  uint64
+		Bx  uint64
+		R10 uint64
+		R12 uint64
+		R13 uint64
+		R14 uint64
+		R15 uint64
+	}
+	Site   uint32
+	Words  uint32
+	Frames [704]uint64
+}
+
+type kernelTop struct {
+	_      structs.HostLayout
+	Ustack int32
+	Site   uint32
+	Tgid   uint32
+	Words  uint16
+	Waker  uint8
+	Pad    uint8
+	Kept   struct {
+		_   structs.HostLayout
+		Ip  uint64
+		Sp  uint64
+		Bp  uint64
+		Bx  uint64
+		R10 uint64
+		R12 uint64
+		R13 uint64
+		R14 uint64
+		R15 uint64
+	}
+	Sum      uint64
+	Code     uint64
+	CodeSize uint64
+	Mapped   uint64
+	Looks    uint64
+	Word     [512]uint64
 }
 
 type kernelValue struct {
@@ -41,18 +83,22 @@ type kernelValue struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	kernelMapCountsA = "counts_a"
-	kernelMapCountsB = "counts_b"
-	kernelMapCurrent = "current"
-	kernelMapHanded  = "handed"
-	kernelMapMet     = "met"
-	kernelMapScratch = "scratch"
-	kernelMapStacks  = "stacks"
-	kernelMapTotals  = "totals"
-	kernelMapWanted  = "wanted"
-	kernelProgSample = "sample"
-	kernelVarCopies  = "copies"
-	kernelVarOnly    = "only"
+	kernelMapCountsA    = "counts_a"
+	kernelMapCountsB    = "counts_b"
+	kernelMapCurrent    = "current"
+	kernelMapHanded     = "handed"
+	kernelMapMet        = "met"
+	kernelMapScratch    = "scratch"
+	kernelMapStacks     = "stacks"
+	kernelMapTopScratch = "top_scratch"
+	kernelMapTotals     = "totals"
+	kernelMapWanted     = "wanted"
+	kernelProgSample    = "sample"
+	kernelVarCopies     = "copies"
+	kernelVarMends      = "mends"
+	kernelVarOnly       = "only"
+	kernelVarThreadSize = "thread_size"
+	kernelVarWoken      = "woken"
 )
 
 // loadKernel returns the embedded CollectionSpec for kernel.
@@ -104,23 +150,27 @@ type kernelProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelMapSpecs struct {
-	CountsA *ebpf.MapSpec `ebpf:"counts_a"`
-	CountsB *ebpf.MapSpec `ebpf:"counts_b"`
-	Current *ebpf.MapSpec `ebpf:"current"`
-	Handed  *ebpf.MapSpec `ebpf:"handed"`
-	Met     *ebpf.MapSpec `ebpf:"met"`
-	Scratch *ebpf.MapSpec `ebpf:"scratch"`
-	Stacks  *ebpf.MapSpec `ebpf:"stacks"`
-	Totals  *ebpf.MapSpec `ebpf:"totals"`
-	Wanted  *ebpf.MapSpec `ebpf:"wanted"`
+	CountsA    *ebpf.MapSpec `ebpf:"counts_a"`
+	CountsB    *ebpf.MapSpec `ebpf:"counts_b"`
+	Current    *ebpf.MapSpec `ebpf:"current"`
+	Handed     *ebpf.MapSpec `ebpf:"handed"`
+	Met        *ebpf.MapSpec `ebpf:"met"`
+	Scratch    *ebpf.MapSpec `ebpf:"scratch"`
+	Stacks     *ebpf.MapSpec `ebpf:"stacks"`
+	TopScratch *ebpf.MapSpec `ebpf:"top_scratch"`
+	Totals     *ebpf.MapSpec `ebpf:"totals"`
+	Wanted     *ebpf.MapSpec `ebpf:"wanted"`
 }
 
 // kernelVariableSpecs contains global variables before they are loaded into the kernel.
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelVariableSpecs struct {
-	Copies *ebpf.VariableSpec `ebpf:"copies"`
-	Only   *ebpf.VariableSpec `ebpf:"only"`
+	Copies     *ebpf.VariableSpec `ebpf:"copies"`
+	Mends      *ebpf.VariableSpec `ebpf:"mends"`
+	Only       *ebpf.VariableSpec `ebpf:"only"`
+	ThreadSize *ebpf.VariableSpec `ebpf:"thread_size"`
+	Woken      *ebpf.VariableSpec `ebpf:"woken"`
 }
 
 // kernelObjects contains all objects after they have been loaded into the kernel.
@@ -143,15 +193,16 @@ func (o *kernelObjects) Close() error {
 //
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelMaps struct {
-	CountsA *ebpf.Map `ebpf:"counts_a"`
-	CountsB *ebpf.Map `ebpf:"counts_b"`
-	Current *ebpf.Map `ebpf:"current"`
-	Handed  *ebpf.Map `ebpf:"handed"`
-	Met     *ebpf.Map `ebpf:"met"`
-	Scratch *ebpf.Map `ebpf:"scratch"`
-	Stacks  *ebpf.Map `ebpf:"stacks"`
-	Totals  *ebpf.Map `ebpf:"totals"`
-	Wanted  *ebpf.Map `ebpf:"wanted"`
+	CountsA    *ebpf.Map `ebpf:"counts_a"`
+	CountsB    *ebpf.Map `ebpf:"counts_b"`
+	Current    *ebpf.Map `ebpf:"current"`
+	Handed     *ebpf.Map `ebpf:"handed"`
+	Met        *ebpf.Map `ebpf:"met"`
+	Scratch    *ebpf.Map `ebpf:"scratch"`
+	Stacks     *ebpf.Map `ebpf:"stacks"`
+	TopScratch *ebpf.Map `ebpf:"top_scratch"`
+	Totals     *ebpf.Map `ebpf:"totals"`
+	Wanted     *ebpf.Map `ebpf:"wanted"`
 }
 
 func (m *kernelMaps) Close() error {
@@ -163,6 +214,7 @@ func (m *kernelMaps) Close() error {
 		m.Met,
 		m.Scratch,
 		m.Stacks,
+		m.TopScratch,
 		m.Totals,
 		m.Wanted,
 	)
@@ -172,8 +224,11 @@ func (m *kernelMaps) Close() error {
 //
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelVariables struct {
-	Copies *ebpf.Variable `ebpf:"copies"`
-	Only   *ebpf.Variable `ebpf:"only"`
+	Copies     *ebpf.Variable `ebpf:"copies"`
+	Mends      *ebpf.Variable `ebpf:"mends"`
+	Only       *ebpf.Variable `ebpf:"only"`
+	ThreadSize *ebpf.Variable `ebpf:"thread_size"`
+	Woken      *ebpf.Variable `ebpf:"woken"`
 }
 
 // kernelPrograms contains all programs after they have been loaded into the kernel.

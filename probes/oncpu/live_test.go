@@ -1,6 +1,7 @@
 package oncpu
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -76,6 +77,33 @@ func run(tb testing.TB, cmd *exec.Cmd) int {
 	return cmd.Process.Pid
 }
 
+// burn waits until each of the processes has run for so long, for 15 s at most: on a busy
+// machine that takes longer, and samples are what a test needs.
+func burn(tb testing.TB, d time.Duration, pids ...int) {
+	tb.Helper()
+	ran := func(pid int) time.Duration {
+		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+		if err != nil || len(fields) < 13 {
+			tb.Fatalf("process %d is gone: %v", pid, err)
+		}
+		user, _ := strconv.Atoi(fields[11])
+		system, _ := strconv.Atoi(fields[12])
+		return time.Duration(user+system) * 10 * time.Millisecond
+	}
+	before := map[int]time.Duration{}
+	for _, pid := range pids {
+		before[pid] = ran(pid)
+	}
+	for end := time.Now().Add(15 * time.Second); len(before) > 0 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		for pid, from := range before {
+			if ran(pid)-from >= d {
+				delete(before, pid)
+			}
+		}
+	}
+}
+
 // of are the samples of one process, how many frames of its own they have and how
 // many of these are named; and the functions that ran, with the samples they were
 // in.
@@ -135,6 +163,9 @@ const cpp = `
 #include <pthread.h>
 #define OWN __attribute__((noinline))
 #define STAYS asm volatile("")
+#ifndef FRAME
+#define FRAME
+#endif
 namespace relay {
 volatile unsigned long sum;
 OWN void step() { sum++; }
@@ -142,7 +173,7 @@ struct Lock { OWN void spin() { for (int i = 0; i < 1000; i++) sum += i; step();
 OWN void forward(Lock &l) { for (int i = 0; i < 1000; i++) l.spin(); STAYS; }
 OWN void packet(Lock &l) { forward(l); STAYS; }
 OWN void frame(Lock &l) { packet(l); STAYS; }
-OWN void stream(Lock &l) { frame(l); STAYS; }
+OWN void stream(Lock &l) { FRAME; frame(l); STAYS; }
 OWN void session(Lock &l) { stream(l); STAYS; }
 OWN void serve(Lock &l) { session(l); STAYS; }
 OWN void work() { Lock l; for (;;) serve(l); }
@@ -158,7 +189,7 @@ int main(int argc, char **argv) {
 func TestCppWithFramePointers(t *testing.T) {
 	path := compile(t, "p.cc", cpp, "g++", "-O2", "-fno-omit-frame-pointer", "-pthread")
 	main, thread := run(t, exec.Command(path)), run(t, exec.Command(path, "thread"))
-	r := sampleAll(t, true, []int{main, thread}, func() { time.Sleep(1500 * time.Millisecond) })
+	r := sampleAll(t, true, []int{main, thread}, func() { burn(t, 400*time.Millisecond, main, thread) })
 	samplesOf(r, main).want(t, "relay::work", "relay::session", "relay::forward", "main")
 	o := samplesOf(r, thread)
 	o.want(t, "relay::work", "relay::session", "relay::forward")
@@ -178,11 +209,11 @@ func TestCppWithFramePointers(t *testing.T) {
 	}
 }
 
-// Without frame pointers the callers are lost, and it is said.
+// Without frame pointers the callers beyond a large frame are lost, and it is said.
 func TestCppWithoutFramePointersIsSaidToBeCut(t *testing.T) {
-	path := compile(t, "p.cc", cpp, "g++", "-O2", "-fomit-frame-pointer", "-s", "-pthread")
+	path := compile(t, "p.cc", cpp, "g++", "-O2", "-fomit-frame-pointer", "-s", "-pthread", "-DFRAME=volatile char big[8192]; big[0] = 1")
 	pid := run(t, exec.Command(path))
-	r := sampleAll(t, true, []int{pid}, func() { time.Sleep(1200 * time.Millisecond) })
+	r := sampleAll(t, true, []int{pid}, func() { burn(t, 400*time.Millisecond, pid) })
 	o := samplesOf(r, pid)
 	if o.samples < 10 {
 		t.Fatalf("%d samples", o.samples)
@@ -206,7 +237,7 @@ func TestCppByCallFrameInformation(t *testing.T) {
 	golang := run(t, exec.Command(compile(t, "main.go", golang, "go", "build")))
 	dd := run(t, exec.Command("dd", "if=/dev/zero", "of=/dev/null", "bs=64k"))
 	env := probe.Env{Whole: true, Unwind: true, Target: recording.Target{PIDs: []int{main, thread, golang, dd}}}
-	r := sampleWith(t, env, func() { time.Sleep(2 * time.Second) })
+	r := sampleWith(t, env, func() { burn(t, 400*time.Millisecond, main, thread, golang, dd) })
 	for _, pid := range []int{main, thread} {
 		o := samplesOf(r, pid)
 		o.want(t, "relay::Lock::spin", "relay::forward", "relay::packet", "relay::frame", "relay::stream", "relay::session", "relay::serve", "relay::work")
@@ -256,7 +287,7 @@ func TestGoWithAndWithoutSymbols(t *testing.T) {
 		pids[flags] = run(t, exec.Command(compile(t, "main.go", golang, "go", "build", "-ldflags="+flags)))
 		all = append(all, pids[flags])
 	}
-	r := sampleAll(t, true, all, func() { time.Sleep(1500 * time.Millisecond) })
+	r := sampleAll(t, true, all, func() { burn(t, 400*time.Millisecond, all...) })
 	for flags, pid := range pids {
 		o := samplesOf(r, pid)
 		o.want(t, "main.forward", "main.session", "main.main", "runtime.main")
@@ -329,8 +360,15 @@ func TestProcessesThatEndMeanwhile(t *testing.T) {
 // A process that becomes another program has the names of both.
 func TestExec(t *testing.T) {
 	path := compile(t, "p.cc", cpp, "g++", "-O2", "-fno-omit-frame-pointer", "-pthread")
-	pid := run(t, exec.Command("bash", "-c", `for ((i = 0; i < 1000000000; i++)); do [ $SECONDS -ge 1 ] && exec "$0"; done`, path))
-	r := sampleAll(t, true, []int{pid}, func() { time.Sleep(3 * time.Second) })
+	now := filepath.Join(t.TempDir(), "now")
+	pid := run(t, exec.Command("bash", "-c", `until [ -e "$1" ]; do for ((i = 0; i < 1000; i++)); do :; done; done; exec "$0"`, path, now))
+	r := sampleAll(t, true, []int{pid}, func() {
+		time.Sleep(time.Second)
+		if err := os.WriteFile(now, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+	})
 	o := samplesOf(r, pid)
 	if o.in["relay::forward"] < 10 {
 		t.Errorf("%v", o.in)

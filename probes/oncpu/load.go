@@ -43,19 +43,21 @@ func load(proc, sys string, hz uint64, pids []int, copies bool) (*loaded, error)
 	if err != nil {
 		return nil, fmt.Errorf("reading the program oncpu out of the binary: %w", err)
 	}
-	for name, v := range map[string]bool{kernelVarOnly: len(pids) > 0, kernelVarCopies: copies} {
-		if err := spec.Variables[name].Set(v); err != nil {
-			return nil, fmt.Errorf("setting %s of the program oncpu: %w", name, err)
-		}
-	}
 	online, err := onlineCPUs(sys)
 	if err != nil {
 		return nil, err
 	}
-	// A second of stacks that are all new, some 500 bytes each, and of threads.
-	spec.Maps[kernelMapStacks].MaxEntries = powerOfTwo(len(online)<<16, 256<<10, 4<<20)
+	// A quarter of a second of stacks that are all new, some 4 kB each with their tops.
+	ring := powerOfTwo(len(online)<<17, 512<<10, 8<<20)
 	if copies {
-		spec.Maps[kernelMapStacks].MaxEntries = powerOfTwo(len(online)<<21, 8<<20, 64<<20) // 64 kB a sample
+		ring = powerOfTwo(len(online)<<21, 8<<20, 64<<20) // 64 kB a sample
+	}
+	spec.Maps[kernelMapStacks].MaxEntries = ring
+	set := map[string]any{kernelVarOnly: len(pids) > 0, kernelVarCopies: copies, kernelVarMends: runtime.GOARCH == "amd64"}
+	for name, v := range set {
+		if err := spec.Variables[name].Set(v); err != nil {
+			return nil, fmt.Errorf("setting %s of the program oncpu: %w", name, err)
+		}
 	}
 	kinds := powerOfTwo(len(online)<<7, 1<<10, 1<<14)
 	for _, name := range []string{kernelMapCountsA, kernelMapCountsB} {

@@ -63,7 +63,7 @@ func severalAtOnce(rows []sampled) map[int]bool {
 // readLoops reads the code of the stacks that were not looked at before.
 func (r *running) readLoops(of map[int]bool) {
 	var todo []*stack
-	for _, s := range r.tally.stacks {
+	for _, s := range r.tally.same {
 		if of[s.pid] && !s.looked && s.recent > 0 && s.image != nil && len(s.kernel) == 0 && len(s.user) > 0 {
 			todo = append(todo, s)
 		}

@@ -19,6 +19,9 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "registers.h"
+#include "top.h"
+
 char __license[] SEC("license") = "Dual BSD/GPL";
 
 /* Grows with each exec (include/linux/sched.h; 64 bits since 5.7). */
@@ -40,12 +43,21 @@ const volatile bool only = false;
  * information (x86-64, 5.15 and later). */
 const volatile bool copies = false;
 
+/* User space is woken so often at most to look at stacks that are new, ns: a process may
+ * end, or run another program, before its stacks are walked. */
+#define WAKE 100000000ULL
+__u64 woken;
+
+/* The tops of user stacks are kept, to mend walks by frame pointers (x86-64). */
+const volatile bool mends = false;
+
 #define KINDS 16384
 #define COPY 65536
 #define CHUNK 1024
 #define HOLE 32768
 #define KERNEL_FRAMES 63
 #define USER_FRAMES 127
+#define FRAMES 192 /* of both, a few more for the verifier */
 
 struct key {
 	__u64 stack; /* its hash; 0 no stack could be taken */
@@ -58,7 +70,8 @@ struct value {
 	char comm[16];
 };
 
-/* A stack as it is handed over: the kernel's frames, then the user's. */
+/* A stack as it is handed over: the kernel's frames, then the user's, then the words of
+ * the top. */
 struct stack {
 	__u64 hash;
 	__u32 tgid;
@@ -66,12 +79,17 @@ struct stack {
 	__u8 user;
 	__u8 fresh;  /* enum fresh */
 	__u8 copied; /* 0 */
-	__u64 frames[KERNEL_FRAMES + 1 + USER_FRAMES];
+	struct kept kept;
+	__u32 site;
+	__u32 words;
+	__u64 frames[FRAMES + TOP_WORDS];
 };
+
+#define STACK_HEAD (sizeof(struct stack) - (FRAMES + TOP_WORDS) * sizeof(__u64))
 
 /* A sample with a copy of its user stack. */
 struct copied {
-	__u64 stack; /* bytes that were copied */
+	__u64 stack; /* bytes that were copied, from the chunk on that the stack pointer is in */
 	__u32 tgid;
 	__u8 kernel; /* frames */
 	__u8 user;   /* 0 */
@@ -80,7 +98,7 @@ struct copied {
 	__u32 tid;
 	__u32 pad;
 	char comm[16];
-	__u64 ip, sp, bp;
+	struct kept kept;
 	__u64 frames[KERNEL_FRAMES + 1];
 	__u8 bytes[COPY];
 };
@@ -208,12 +226,16 @@ static __always_inline bool is_wanted(struct task_struct *task, __u32 tgid)
 	return true;
 }
 
-/* 64 bits of a stack: two of some thousands are the same once in 10^12 times. */
-static __always_inline __u64 hash_of(const struct stack *s, __u32 n, __u64 seed)
+/* 64 bits of the stack in the scratch: two of some thousands are the same once in 10^12
+ * times. Global, so that it is verified once. */
+__noinline int hash_stack(__u32 n, __u64 seed)
 {
+	__u32 zero = 0, i;
+	struct stack *s = bpf_map_lookup_elem(&scratch, &zero);
 	__u64 h = 0xcbf29ce484222325ULL ^ seed;
-	__u32 i;
 
+	if (!s)
+		return 0;
 	for (i = 0; i < KERNEL_FRAMES + USER_FRAMES; i++) {
 		if (i >= n)
 			break;
@@ -221,7 +243,8 @@ static __always_inline __u64 hash_of(const struct stack *s, __u32 n, __u64 seed)
 		h *= 0x9e3779b97f4a7c15ULL;
 		h ^= h >> 32;
 	}
-	return h ? h : 1;
+	s->hash = h ? h : 1;
+	return 0;
 }
 
 /* Takes the stack into s; its frames in all. */
@@ -259,11 +282,12 @@ static __always_inline __u8 meet(struct task_struct *task, __u32 tgid)
 
 /* Hands a stack over unless it has been; a process that is new, or runs another
  * program, wakes user space, so that its memory can be looked at before it ends. */
-static __always_inline void hand_over(struct task_struct *task, struct stack *s, __u32 n)
+static __always_inline void hand_over(struct task_struct *task, struct stack *s, __u32 n, __u64 now)
 {
 	struct key seen = {.stack = s->hash, .tgid = s->tgid};
-	__u64 size = sizeof(*s) - sizeof(s->frames) + n * sizeof(__u64);
+	__u64 size = STACK_HEAD + n * sizeof(__u64);
 	__u64 flags = BPF_RB_NO_WAKEUP;
+	struct top *top = scratch_top();
 	__u8 one = 1;
 
 	s->fresh = FRESH_NOT;
@@ -274,8 +298,17 @@ static __always_inline void hand_over(struct task_struct *task, struct stack *s,
 	}
 	if (flags == BPF_RB_NO_WAKEUP && bpf_map_lookup_elem(&handed, &seen))
 		return;
+	if (s->words && top && n < FRAMES && s->words <= TOP_WORDS &&
+	    !bpf_probe_read_kernel(&s->frames[n], s->words * sizeof(__u64), top->word))
+		size += s->words * sizeof(__u64);
+	else
+		s->words = 0;
 	if (size > sizeof(*s))
 		return;
+	if (now - woken > WAKE)
+		flags = BPF_RB_FORCE_WAKEUP;
+	if (flags == BPF_RB_FORCE_WAKEUP)
+		woken = now;
 	if (bpf_ringbuf_output(&stacks, s, size, flags)) {
 		add(TOTAL_STACKS, 1);
 		return;
@@ -304,25 +337,44 @@ static __always_inline void count(struct key *key)
 }
 
 /* The registers that a thread has, or will have again, in user mode. */
-static __always_inline bool user_registers(volatile struct pt_regs_x86 *ctx, struct copied *c)
+static __always_inline bool user_registers(volatile struct pt_regs_x86 *ctx, struct kept *k,
+					   struct top *scratch)
 {
-	struct pt_regs_x86 regs;
-
 	/* Volatile: of the context only loads at fixed offsets are allowed. */
-	regs.cs = ctx->cs;
-	regs.ip = ctx->ip;
-	regs.sp = ctx->sp;
-	regs.bp = ctx->bp;
-	if ((regs.cs & 3) != 3) {
-		void *saved = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	__u64 cs = ctx->cs;
 
-		if (bpf_probe_read_kernel(&regs, sizeof(regs), saved) || (regs.cs & 3) != 3)
-			return false;
-	}
-	c->ip = regs.ip;
-	c->sp = regs.sp;
-	c->bp = regs.bp;
+	if ((cs & 3) != 3)
+		return scratch && keep_registers(k, current_registers(), scratch);
+	if (!is_user64(cs))
+		return false;
+	k->ip = ctx->ip;
+	k->sp = ctx->sp;
+	k->bp = ctx->bp;
+	k->bx = ctx->bx;
+	k->r10 = ctx->r10;
+	k->r12 = ctx->r12;
+	k->r13 = ctx->r13;
+	k->r14 = ctx->r14;
+	k->r15 = ctx->r15;
 	return true;
+}
+
+/* Keeps the top of the user stack that was walked, and tells stacks apart by it. */
+static __always_inline void keep_top(void *ctx, struct stack *s)
+{
+	__u32 first = s->kernel & 63;
+	struct top *t;
+
+	s->words = s->site = 0;
+	if (!mends || !s->user)
+		return;
+	t = scratch_top();
+	if (!t || !user_registers(ctx, &t->kept, t) || t->kept.ip != s->frames[first])
+		return;
+	read_top();
+	s->site = t->site;
+	s->words = t->words;
+	s->kept = t->kept;
 }
 
 /* Hands a sample over with its stack, up to the stack's end; false: it has no user
@@ -331,14 +383,14 @@ static __always_inline bool copy(void *ctx, struct task_struct *task, struct key
 {
 	struct copied *c = bpf_ringbuf_reserve(&stacks, sizeof(*c), 0);
 	__u32 i, good = 0;
+	__u64 from;
 	long n;
 
 	if (!c) {
 		add(TOTAL_STACKS, 1);
 		return false;
 	}
-	c->ip = 0;
-	if (!user_registers(ctx, c) || !c->ip) { /* a kernel thread */
+	if (!user_registers(ctx, &c->kept, scratch_top())) { /* a kernel thread */
 		bpf_ringbuf_discard(c, BPF_RB_NO_WAKEUP);
 		return false;
 	}
@@ -351,9 +403,11 @@ static __always_inline bool copy(void *ctx, struct task_struct *task, struct key
 	c->fresh = meet(task, key->tgid);
 	bpf_get_current_comm(c->comm, sizeof(c->comm));
 	/* A large frame has pages that were never touched, which can't be read here
-	 * (they are zeros then); behind the stack's end there is none. */
+	 * (they are zeros then); behind the stack's end there is none. No chunk lies in
+	 * two pages. */
+	from = c->kept.sp & ~(__u64)(CHUNK - 1);
 	for (i = 0; i < COPY / CHUNK; i++) {
-		if (!bpf_probe_read_user(&c->bytes[i * CHUNK], CHUNK, (void *)(c->sp + i * CHUNK)))
+		if (!bpf_probe_read_user(&c->bytes[i * CHUNK], CHUNK, (void *)(from + i * CHUNK)))
 			good = i + 1;
 		else if (i - good >= HOLE / CHUNK)
 			break;
@@ -363,7 +417,7 @@ static __always_inline bool copy(void *ctx, struct task_struct *task, struct key
 	return true;
 }
 
-static __always_inline void look(void *ctx)
+static __always_inline void look(void *ctx, __u64 now)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	struct key key = {.tgid = id >> 32, .tid = (__u32)id};
@@ -387,9 +441,10 @@ static __always_inline void look(void *ctx)
 		return;
 	n = take(ctx, s, key.tgid);
 	if (n) {
-		s->hash = hash_of(s, n, ((__u64)s->kernel << 32) | s->user);
+		keep_top(ctx, s);
+		hash_stack(n, ((__u64)s->kernel << 32) ^ s->user ^ ((__u64)s->site << 16));
 		key.stack = s->hash;
-		hand_over(task, s, n);
+		hand_over(task, s, n, now);
 	}
 	count(&key);
 }
@@ -399,7 +454,7 @@ int sample(void *ctx)
 {
 	__u64 began = bpf_ktime_get_ns();
 
-	look(ctx);
+	look(ctx, began);
 	add(TOTAL_ALL, 1);
 	add(TOTAL_TIME, bpf_ktime_get_ns() - began);
 	return 0;

@@ -190,7 +190,7 @@ func (r *running) take(t taken) {
 		r.held++
 	}
 	if t.copied {
-		t.user = []uint64{t.at.IP}
+		t.user = []uint64{t.at.IP()}
 	}
 	var image *symbols.Image
 	switch {
@@ -199,8 +199,12 @@ func (r *running) take(t taken) {
 	case t.fresh != 0:
 		r.unheld++
 	}
-	if t.copied {
+	switch {
+	case t.copied:
 		r.walk(&t, image)
+	case image != nil && len(t.bytes) > 0 && r.tally.stacks[t.kind] == nil:
+		w := r.names.Mend(image, t.at, t.bytes, t.user)
+		t.user, t.end, t.guess = w.Addresses, w.End, w.Guess
 	}
 	if !r.tally.take(t, image) {
 		r.noRoom++
@@ -215,7 +219,8 @@ func (r *running) take(t taken) {
 // walk walks the copy of a stack, and counts its sample.
 func (r *running) walk(t *taken, image *symbols.Image) {
 	if image != nil {
-		t.user, t.end = r.names.Unwind(image, t.at, t.bytes)
+		w := r.names.Unwind(image, t.at, t.bytes)
+		t.user, t.end, t.guess = w.Addresses, w.End, w.Guess
 	}
 	t.hash = hashOf(t.kernel, t.user)
 	k := copiedKey{t.kind, t.tid}
@@ -298,7 +303,10 @@ func (r *running) name(s *stack) {
 	}
 	k, u := r.names.Kernel(s.kernel), r.names.In(s.image, s.user)
 	named := symbols.StackOf(k, u)
-	named.Cut = s.end.Cut(u)
+	named.Cut = symbols.CutAfter(s.end, u)
+	if s.guess > 0 && s.guess < len(u) {
+		named.Guessed = len(k) + s.guess
+	}
 	s.quality = judge(k, u, named.Cut)
 	s.id = r.env.Stacks.ID(named)
 	s.named = true

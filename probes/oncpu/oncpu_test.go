@@ -4,29 +4,34 @@ import (
 	"encoding/binary"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"snag/internal/unwind"
 	"snag/probes/probe"
 	"snag/probes/probe/probetest"
 	"snag/probes/symbols"
 	"snag/recording"
 )
 
-func record(pid int, hash uint64, fresh byte, kernel, user []uint64) []byte {
+func record(pid int, hash uint64, fresh byte, kernel, user []uint64, top ...uint64) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, hash)
 	b = binary.LittleEndian.AppendUint32(b, uint32(pid))
 	b = append(b, byte(len(kernel)), byte(len(user)), fresh, 0)
-	for _, a := range append(append([]uint64{}, kernel...), user...) {
+	b = append(b, keptFrom(100)...)
+	b = append(b, 0, 0, 0, 0)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(top)))
+	for _, a := range slices.Concat(kernel, user, top) {
 		b = binary.LittleEndian.AppendUint64(b, a)
 	}
 	return b
 }
 
 func TestDecodeStack(t *testing.T) {
-	raw := record(77, 5, freshProgram, []uint64{1, 2}, []uint64{3})
+	raw := record(77, 5, freshProgram, []uint64{1, 2}, []uint64{3}, 8, 9)
 	got, err := decodeStack(raw)
-	want := taken{kind: kind{77, 5}, kernel: []uint64{1, 2}, user: []uint64{3}, fresh: freshProgram}
+	want := taken{kind: kind{77, 5}, kernel: []uint64{1, 2}, user: []uint64{3}, fresh: freshProgram, at: unwind.Kept(keptFrom(100)), bytes: raw[len(raw)-16:]}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -37,25 +42,33 @@ func TestDecodeStack(t *testing.T) {
 	}
 }
 
+// keptFrom is a struct kept whose registers count up.
+func keptFrom(ip uint64) (b []byte) {
+	for i := range uint64(unwind.KeptSize / 8) {
+		b = binary.LittleEndian.AppendUint64(b, ip+i)
+	}
+	return b
+}
+
 // copyOf is a record with a copy of the stack.
-func copyOf(pid, tid int, comm string, at symbols.Registers, kernel []uint64, stack []byte) []byte {
+func copyOf(pid, tid int, comm string, ip uint64, kernel []uint64, stack []byte) []byte {
 	b := record(pid, uint64(len(stack)), freshProcess, kernel, nil)[:headSize]
 	b[15] = 1
 	b = binary.LittleEndian.AppendUint32(b, uint32(tid))
 	b = append(b, 0, 0, 0, 0)
 	b = append(b, comm...)
 	b = append(b, make([]byte, 16-len(comm))...)
-	for _, v := range append([]uint64{at.IP, at.SP, at.BP}, append(kernel, make([]uint64, 64-len(kernel))...)...) {
+	b = append(b, keptFrom(ip)...)
+	for _, v := range append(kernel, make([]uint64, 64-len(kernel))...) {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
 	return append(append(b, stack...), 0, 0, 0)
 }
 
 func TestDecodeCopy(t *testing.T) {
-	at := symbols.Registers{IP: 1, SP: 2, BP: 3}
-	raw := copyOf(77, 78, "relay", at, []uint64{9, 8}, []byte("stack"))
+	raw := copyOf(77, 78, "relay", 1, []uint64{9, 8}, []byte("stack"))
 	got, err := decodeStack(raw)
-	want := taken{kind: kind{pid: 77}, kernel: []uint64{9, 8}, fresh: freshProcess, copied: true, tid: 78, comm: "relay", at: at, bytes: []byte("stack")}
+	want := taken{kind: kind{pid: 77}, kernel: []uint64{9, 8}, fresh: freshProcess, copied: true, tid: 78, comm: "relay", at: unwind.Kept(keptFrom(1)), bytes: []byte("ack")}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -70,7 +83,7 @@ func TestDecodeCopy(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add(copyOf(77, 78, "relay", symbols.Registers{}, nil, []byte("stack")))
+	f.Add(copyOf(77, 78, "relay", 0, nil, []byte("stack")))
 	f.Add(record(77, 5, 1, []uint64{1, 2}, []uint64{3}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if s, err := decodeStack(b); err == nil && 8*(len(s.kernel)+len(s.user))+len(s.bytes) > len(b) {
@@ -167,7 +180,7 @@ func TestCrowdOfThreads(t *testing.T) {
 func TestFullTally(t *testing.T) {
 	y := newTally()
 	for i := range mostStacks {
-		if !y.take(taken{kind: kind{1, uint64(i)}}, nil) {
+		if !y.take(taken{kind: kind{1, uint64(i)}, user: []uint64{uint64(i)}}, nil) {
 			t.Fatalf("no room for stack %d", i)
 		}
 	}

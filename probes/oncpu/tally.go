@@ -19,15 +19,16 @@ type stack struct {
 	kind
 	kernel, user []uint64
 	image        *symbols.Image // what the process ran
-	end          symbols.End    // how a walk over a copy ended
-	recent       uint64         // samples since the last flush
-	id           int            // in the table of stacks
-	named        bool           // it has been named, and id is it (0: no room)
-	function     string         // the kernel function that ran; "" none
-	caller       string
-	quality      quality
-	looked       bool      // its code has been read for loops
-	loop         *codeLoop // what it is in; nil: it could not be read
+	content      kind           // its process and a hash of its addresses
+	walked
+	recent   uint64 // samples since the last flush
+	id       int    // in the table of stacks
+	named    bool   // it has been named, and id is it (0: no room)
+	function string // the kernel function that ran; "" none
+	caller   string
+	quality  quality
+	looked   bool      // its code has been read for loops
+	loop     *codeLoop // what it is in; nil: it could not be read
 }
 
 // quality says how well stacks were walked and named; the numbers are weighed by
@@ -69,12 +70,15 @@ type sampled struct {
 
 // tally keeps counts and stacks until they are written.
 type tally struct {
+	// stacks are by what the kernel tells them apart by: some of them turn out to be
+	// the same once they are walked. same are all of them, each once.
 	stacks map[kind]*stack
+	same   map[kind]*stack
 	rows   []sampled
 	left   uint64 // samples beyond the bound
 }
 
-func newTally() *tally { return &tally{stacks: map[kind]*stack{}} }
+func newTally() *tally { return &tally{stacks: map[kind]*stack{}, same: map[kind]*stack{}} }
 
 // take keeps a stack that the kernel handed over; false: there is no room.
 func (t *tally) take(s taken, image *symbols.Image) bool {
@@ -84,7 +88,11 @@ func (t *tally) take(s taken, image *symbols.Image) bool {
 	if len(t.stacks) >= mostStacks {
 		return false
 	}
-	t.stacks[s.kind] = &stack{kind: s.kind, kernel: s.kernel, user: s.user, image: image, end: s.end}
+	content := kind{s.pid, hashOf(s.kernel, s.user)}
+	if t.same[content] == nil {
+		t.same[content] = &stack{kind: s.kind, kernel: s.kernel, user: s.user, image: image, content: content, walked: s.walked}
+	}
+	t.stacks[s.kind] = t.same[content]
 	return true
 }
 
@@ -110,7 +118,7 @@ func (t *tally) count(at recording.Time, entries []counted) {
 // flush, most of them at most and seen at least times.
 func (t *tally) heaviest(most int, least uint64) []*stack {
 	var out []*stack
-	for _, s := range t.stacks {
+	for _, s := range t.same {
 		if !s.named && s.recent >= least {
 			out = append(out, s)
 		}
@@ -177,8 +185,10 @@ func (t *tally) settle() []kind {
 		if s.recent == 0 && len(t.stacks) > mostStacks/2 {
 			gone = append(gone, k)
 			delete(t.stacks, k)
-			continue
+			delete(t.same, s.content)
 		}
+	}
+	for _, s := range t.same {
 		s.recent = 0
 	}
 	return gone

@@ -6,7 +6,6 @@ package probe
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"snag/recording"
@@ -37,6 +36,9 @@ type Env struct {
 	// Peek is how many bytes of a buffer may be looked into for the name of what a
 	// connection carries; 0: none. Only on the user's word.
 	Peek int
+	// GoLocks and GoRuntime put breakpoints (uprobes) into the Go programs among the
+	// Closer: where goroutines wait for mutexes, and where the world is stopped.
+	GoLocks, GoRuntime bool
 	// Budget is what those probes may cost; never nil.
 	Budget *Budget
 	// Stacks hands out the ids of the table of stacks; never nil.
@@ -81,114 +83,6 @@ func (u *Unavailable) Error() string {
 		return u.Why
 	}
 	return u.Why + ": " + u.Cure
-}
-
-// Watch is the set of processes that deserve a closer look: those of the target,
-// and those behind sockets that a probe found suspicious. Bounded.
-type Watch struct {
-	mu      sync.Mutex
-	pids    map[int]string
-	failing map[int]bool
-	carries map[int]bool
-	max     int
-}
-
-// NewWatch returns an empty set that holds at most most processes.
-func NewWatch(most int) *Watch { return &Watch{pids: map[int]string{}, max: most} }
-
-// Add marks a process, with the reason that is shown in coverage. It returns
-// false when the set is full.
-func (w *Watch) Add(pid int, why string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if pid <= 0 {
-		return false
-	}
-	if _, ok := w.pids[pid]; ok {
-		return true
-	}
-	if len(w.pids) >= w.max {
-		return false
-	}
-	w.pids[pid] = why
-	return true
-}
-
-// Failing marks a process whose calls are likely to fail for want of something:
-// descriptors, ports. What calls return may then be looked at, for a short while.
-func (w *Watch) Failing(pid int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.failing == nil {
-		w.failing = map[int]bool{}
-	}
-	if pid > 0 && len(w.failing) < w.max {
-		w.failing[pid] = true
-	}
-}
-
-// TakeFailing returns the processes marked by Failing since the last time.
-func (w *Watch) TakeFailing() []int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var out []int
-	for pid := range w.failing {
-		out = append(out, pid)
-	}
-	clear(w.failing)
-	return out
-}
-
-// Carry marks a process that a stream which snag reads passes through by other means
-// than a connection: the writer of the files that a web server serves. What brings the
-// stream to it is then followed.
-func (w *Watch) Carry(pid int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.carries == nil {
-		w.carries = map[int]bool{}
-	}
-	if pid > 0 && len(w.carries) < w.max {
-		w.carries[pid] = true
-	}
-}
-
-// TakeCarriers returns the processes marked by Carry since the last time.
-func (w *Watch) TakeCarriers() []int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var out []int
-	for pid := range w.carries {
-		out = append(out, pid)
-	}
-	clear(w.carries)
-	return out
-}
-
-// Drop forgets a process that has ended.
-func (w *Watch) Drop(pid int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.pids, pid)
-}
-
-// PIDs returns the watched processes, in no order.
-func (w *Watch) PIDs() []int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	out := make([]int, 0, len(w.pids))
-	for p := range w.pids {
-		out = append(out, p)
-	}
-	return out
-}
-
-// Has tells whether a process is watched.
-func (w *Watch) Has(pid int) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_, ok := w.pids[pid]
-	return ok
 }
 
 // Every calls tick at once and then each period until ctx ends, and returns how

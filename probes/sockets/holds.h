@@ -9,11 +9,21 @@
 #define TCP_NAGLE_OFF 1
 #define TCP_NAGLE_CORK 2
 
-static __always_inline void count_write(__u64 id)
+/* Counts with the socket's turn, whose memory is at hand; where it has none, in a table. */
+static __always_inline void count_write(struct turn *t, __u64 id)
 {
-	struct writes *w = bpf_map_lookup_elem(&writers, &id);
+	struct writes *w;
 	__u32 at = epoch;
 
+	if (t) {
+		if (t->writes_at != at) {
+			t->writes_at = at;
+			t->writes = 0;
+		}
+		__sync_fetch_and_add(&t->writes, 1);
+		return;
+	}
+	w = bpf_map_lookup_elem(&writers, &id);
 	if (!w) {
 		struct writes first = {.at = at, .now = 1};
 
@@ -79,7 +89,7 @@ static __always_inline void forget_writes(struct sock *sk)
 	bpf_map_delete_elem(&writers, &id);
 }
 
-static __always_inline void hold_write(struct sock *sk, struct tcp_sock *tp)
+static __always_inline void hold_write(struct sock *sk, struct tcp_sock *tp, struct turn *t)
 {
 	struct pending *p, first = {};
 	__u32 unsent, write_seq, snd_nxt;
@@ -88,7 +98,12 @@ static __always_inline void hold_write(struct sock *sk, struct tcp_sock *tp)
 
 	if (BPF_CORE_READ_BITFIELD(tp, nonagle) & (TCP_NAGLE_OFF | TCP_NAGLE_CORK))
 		return; /* asked not to be held, or to be */
-	count_write(id);
+	count_write(t, id);
+	if (t && t->held == t->writes_at + 1) { /* its row has the writes of the second */
+		h = hold_of(sk);
+		if (h)
+			h->writes = t->writes;
+	}
 	write_seq = tp->write_seq;
 	snd_nxt = tp->snd_nxt;
 	unsent = write_seq - snd_nxt;
@@ -104,6 +119,10 @@ static __always_inline void hold_write(struct sock *sk, struct tcp_sock *tp)
 	if (!h)
 		return;
 	add(&h->held, 1);
+	if (t) {
+		t->held = t->writes_at + 1;
+		h->writes = t->writes;
+	}
 	p = bpf_map_lookup_elem(&pendings, &id);
 	if (p && p->seq == snd_nxt) {
 		p->starts += now - p->first;

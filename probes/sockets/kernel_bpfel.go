@@ -17,6 +17,7 @@ type kernelAsked struct {
 	_     structs.HostLayout
 	Begin uint64
 	Sk    uint64
+	Mixed uint64
 	Key   kernelQueryKey
 }
 
@@ -185,21 +186,25 @@ type kernelSignalValue struct {
 }
 
 type kernelTurn struct {
-	_     structs.HostLayout
-	Begin uint64
-	Read  uint64
-	First uint64
-	Last  uint64
-	Base  uint32
-	Bytes uint32
-	Role  uint32
-	Pid   uint32
-	Sum   uint64
-	Max   uint64
-	Wait  uint64
-	Hist  [44]uint32
-	Comm  [16]uint8
-	Key   kernelTurnKey
+	_        structs.HostLayout
+	Begin    uint64
+	Read     uint64
+	First    uint64
+	Last     uint64
+	Base     uint32
+	Bytes    uint32
+	Role     uint32
+	Pid      uint32
+	Writes   uint32
+	WritesAt uint32
+	Held     uint32
+	_        [4]byte
+	Sum      uint64
+	Max      uint64
+	Wait     uint64
+	Hist     [44]uint32
+	Comm     [16]uint8
+	Key      kernelTurnKey
 }
 
 type kernelTurnKey struct {

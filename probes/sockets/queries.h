@@ -12,6 +12,7 @@
 /* Sooner than this nobody asks again for want of an answer (resolv.conf(5) counts
  * in seconds); the A and the AAAA query of one name leave together. */
 #define ASKED_AGAIN (500 * MSEC)
+#define TOGETHER (100 * MSEC)
 
 static __always_inline bool asks_names(const struct sock *sk)
 {
@@ -65,11 +66,14 @@ static __noinline int name_asked(struct sock *sk)
 	if (v)
 		add(&v->asked, 1);
 	before = bpf_map_lookup_elem(&asking, &thread);
-	if (before && now - before->begin < ASKED_AGAIN)
+	if (before && now - before->begin < ASKED_AGAIN) {
+		if (now - before->begin >= TOGETHER)
+			before->mixed = 1; /* whose answer it waits for can't be told */
 		return 0;
+	}
 	/* A new socket to the same server is a new lookup: what came between the
 	 * two is not known to be a wait. */
-	if (before && (before->sk == fresh.sk || !same_server(&before->key, &fresh.key)))
+	if (before && !before->mixed && (before->sk == fresh.sk || !same_server(&before->key, &fresh.key)))
 		gave_up(before, now);
 	bpf_map_update_elem(&asking, &thread, &fresh, BPF_ANY);
 	return 0;

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +101,48 @@ func TestQueriesThatANameServerDoesNotAnswer(t *testing.T) {
 		t.Errorf("of the other: %+v", yes)
 	}
 	between(t, "what the other took to answer", yes.Sum/(2*lookups), 0.02, 0.4)
+}
+
+// An event loop asks for many names on one socket: how long it waits for which of them
+// can't be told, and is not made up.
+func TestQueriesOfAnEventLoop(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var dead net.PacketConn
+	var c net.Conn
+	b.do(func() (err error) {
+		if dead, err = net.ListenPacket("udp4", "127.0.0.2:53"); err != nil {
+			return err
+		}
+		c, err = net.Dial("udp4", "127.0.0.2:53")
+		return err
+	})
+	defer dead.Close()
+	defer c.Close()
+	r := b.start()
+	time.Sleep(200 * time.Millisecond)
+	const asked = 12
+	runtime.LockOSThread() // as an event loop's thread
+	for range asked {
+		if _, err := c.Write(make([]byte, 30)); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(150 * time.Millisecond)
+	}
+	runtime.UnlockOSThread()
+	r.Stop()
+	rec := b.needs(r, "sockets.queries")
+	var sum recording.Queries
+	for _, q := range rec.Queries {
+		if q.Netns == b.id {
+			sum.Asked += q.Asked
+			sum.Answered += q.Answered
+			sum.GaveUp += q.GaveUp
+		}
+	}
+	if sum.Asked != asked || sum.Answered != 0 || sum.GaveUp != 0 {
+		t.Errorf("%+v", sum)
+	}
 }
 
 func TestQueryRow(t *testing.T) {

@@ -43,6 +43,7 @@ SEC("tp_btf/sock_send_length")
 int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 {
 	struct tcp_sock *tp;
+	struct turn *t;
 
 	if (is_error(ret))
 		return socket_error(sk, -ret, CALL_SEND);
@@ -58,8 +59,10 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0; /* not AF_INET or AF_INET6 */
-	hold_write(sk, tp);
-	turn_sent(sk, tp, ret);
+	t = turn_of_sender(sk, tp, ret);
+	hold_write(sk, tp, t);
+	if (t)
+		turn_sent(tp, t);
 	return 0;
 }
 
@@ -78,8 +81,11 @@ int BPF_PROG(set_state, struct sock *sk, int old, int new)
 SEC("tp_btf/tcp_probe")
 int BPF_PROG(received, struct sock *sk, struct sk_buff *skb)
 {
-	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	struct tcp_sock *tp;
 
+	if (!holding && !length_of(skb))
+		return 0; /* half of all segments only acknowledge */
+	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
 	free_held(sk, tp, skb);

@@ -103,7 +103,7 @@ struct hold {
 	__u32 pid;
 	__u64 inode;
 	__u64 cookie;
-	__u64 writes; /* only when it has closed: else see struct writes */
+	__u64 writes; /* 0: see struct writes */
 	__u64 held;
 	__u64 released;
 	__u64 sum; /* of the released, ns */
@@ -120,7 +120,7 @@ struct pending {
 	__u32 seq; /* snd_nxt while it is held */
 };
 
-/* Writes of a socket in the epoch at and in the one before. */
+/* Writes of a socket without a turn, in the epoch at and in the one before. */
 struct writes {
 	__u32 at;
 	__u32 now;
@@ -161,6 +161,9 @@ struct turn {
 	__u32 bytes; /* sent since base */
 	__u32 role;
 	__u32 pid;
+	__u32 writes; /* in the epoch writes_at, while Nagle's algorithm may hold them */
+	__u32 writes_at;
+	__u32 held; /* the epoch of the last write that was held, and 1 */
 	/* Turns that ended and are not in the tables yet: see turn_sweep. */
 	__u64 sum;
 	__u64 max;
@@ -218,7 +221,8 @@ struct query {
 /* What a thread asked last and has no answer to. */
 struct asked {
 	__u64 begin;
-	__u64 sk; /* only compared */
+	__u64 sk;    /* only compared */
+	__u64 mixed; /* it asked more meanwhile: an event loop, of many names */
 	struct query_key key;
 };
 

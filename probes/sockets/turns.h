@@ -182,12 +182,20 @@ static __always_inline void name_turn(struct turn *t)
 	bpf_get_current_comm(t->comm, sizeof(t->comm));
 }
 
+/* What a segment takes of the sequence numbers: its bytes, SYN and FIN. A program may
+ * read cb as an array of integers; seq and end_seq have been its first two since 2.6
+ * (struct tcp_skb_cb). */
+static __always_inline __u32 length_of(const struct sk_buff *skb)
+{
+	const __u32 *cb = (const __u32 *)skb->cb;
+
+	return cb[1] - cb[0];
+}
+
 /* Whether a segment has bytes that can be read now: not a duplicate, nor what
  * lies beyond a gap. At tcp_probe its header has not been taken off. */
 static __always_inline bool readable(const struct tcp_sock *tp, const struct sk_buff *skb)
 {
-	/* A program may read cb as an array of integers; seq and end_seq have been
-	 * its first two since 2.6 (struct tcp_skb_cb). */
 	const __u32 *cb = (const __u32 *)skb->cb;
 	__u32 seq = cb[0], end_seq = cb[1], length = end_seq - seq;
 
@@ -258,6 +266,9 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 			name_answered(sk);
 		return 0;
 	}
+	state = sk->__sk_common.skc_state;
+	if (!accepted(sk) && (state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT))
+		return 0; /* a caller's: counted when the answer came, maybe on another CPU */
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
 	if (t && t->role == ROLE_ACCEPT) {
 		name_turn(t);
@@ -265,7 +276,6 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 			t->read = bpf_ktime_get_ns();
 		return 0;
 	}
-	state = sk->__sk_common.skc_state;
 	if (!t && state == TCP_ESTABLISHED && accepted(sk)) {
 		/* It came with the handshake, or before we looked. */
 		tp = bpf_skc_to_tcp_sock(sk);
@@ -297,21 +307,21 @@ static __always_inline __u64 sent_at(const struct tcp_sock *tp, __u32 written)
 	return tp->snd_nxt == written ? tp->tcp_mstamp * 1000 : bpf_ktime_get_ns();
 }
 
-static __always_inline void turn_sent(struct sock *sk, struct tcp_sock *tp, int ret)
+/* The turn of a socket that has sent something, NULL: it has none. */
+static __always_inline struct turn *turn_of_sender(struct sock *sk, struct tcp_sock *tp, int ret)
 {
-	struct turn *t;
-	__u32 written;
+	struct turn *t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
+
+	if (t || accepted(sk)) /* which speaks first: no answer */
+		return t;
+	return new_turn(sk, ROLE_CONNECT, tp->write_seq - ret);
+}
+
+static __always_inline void turn_sent(struct tcp_sock *tp, struct turn *t)
+{
+	__u32 written = tp->write_seq;
 	__u64 now;
 
-	written = tp->write_seq;
-	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
-	if (!t) {
-		if (accepted(sk))
-			return; /* it speaks first: no answer */
-		t = new_turn(sk, ROLE_CONNECT, written - ret);
-		if (!t)
-			return;
-	}
 	if (written == t->base)
 		return; /* answered while the call came back */
 	if (t->role == ROLE_ACCEPT && !t->begin)

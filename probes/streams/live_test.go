@@ -31,7 +31,7 @@ func startOrigin(t *testing.T) *origin {
 	const module = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
 	for _, command := range []string{"nginx", "ffmpeg"} {
 		if _, err := exec.LookPath(command); err != nil {
-			t.Skipf("%s is not installed: tools/setup.sh", command)
+			t.Fatalf("%s is not installed: make setup", command)
 		}
 	}
 	if _, err := os.Stat(module); err != nil {

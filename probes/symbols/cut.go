@@ -39,12 +39,10 @@ func CutOf(user []Frame) string {
 		return ""
 	}
 	last := user[len(user)-1]
-	name, _, _ := strings.Cut(last.Function, "(")
-	name, _, _ = strings.Cut(name, "@")
 	switch {
 	case len(user) >= MostFrames:
 		return CutTooDeep
-	case slices.Contains(starts, name), strings.HasPrefix(name, "_rt0_"), strings.HasPrefix(name, "runtime.asmcgocall"):
+	case isStart(last):
 		return ""
 	case len(user) > 1 && !last.Named && isLibc(last.Object):
 		return ""
@@ -52,6 +50,13 @@ func CutOf(user []Frame) string {
 		return "" // Java's first frame was called by the JVM, which has no frame pointers itself
 	}
 	return CutNoFramePointers
+}
+
+// isStart tells a function that threads begin in.
+func isStart(f Frame) bool {
+	name, _, _ := strings.Cut(f.Function, "(")
+	name, _, _ = strings.Cut(name, "@")
+	return slices.Contains(starts, name) || strings.HasPrefix(name, "_rt0_") || strings.HasPrefix(name, "runtime.asmcgocall")
 }
 
 // isLibc tells whether an object is a C library or another that begins threads:
@@ -63,5 +68,5 @@ func isLibc(object string) bool {
 			return true
 		}
 	}
-	return false
+	return base == "libc.so" // musl's own name
 }

@@ -25,7 +25,8 @@ type object struct {
 	buildID   string
 	debug     *os.File // where the symbols are when they were moved out
 	functions *elffile.Functions
-	read      bool // the functions were looked for
+	packed    *elffile.Functions // what a stripped file carries along beside .dynsym
+	read      bool               // the functions were looked for
 	names     map[uint64]string
 	rows      map[uint64]knownRow // of call frame information
 	cost      int                 // bytes of its table
@@ -126,12 +127,13 @@ func (r *Resolver) account(just *object) {
 			return
 		}
 		r.tables -= oldest.counted
-		oldest.functions, oldest.read, oldest.cost, oldest.counted = nil, false, 0, 0
+		oldest.functions, oldest.packed, oldest.read, oldest.cost, oldest.counted = nil, nil, false, 0, 0
 	}
 }
 
 // frame names an address inside a mapping of the object.
-func (o *object) frame(m mapping, addr uint64) (Frame, outcome) {
+// Tables in memory take most bytes at most.
+func (o *object) frame(m mapping, addr uint64, most int) (Frame, outcome) {
 	offset := addr - m.start + m.offset
 	if o.elf == nil {
 		why := refused
@@ -144,9 +146,13 @@ func (o *object) frame(m mapping, addr uint64) (Frame, outcome) {
 	if !ok {
 		return unnamed(m.path, offset), stripped
 	}
-	o.load()
+	o.load(most)
 	f := Frame{Object: m.path, BuildID: o.buildID, Offset: at}
-	if name, start, ok := o.functions.Find(at); ok {
+	name, start, ok := o.functions.Find(at)
+	if !ok {
+		name, start, ok = o.packed.Find(at)
+	}
+	if ok {
 		f.Function, f.Named = o.demangled(start, name), true
 		return f, named
 	}
@@ -164,15 +170,16 @@ func (r *Resolver) inVDSO(m mapping, addr uint64) (Frame, outcome) {
 	if r.vdso == nil {
 		r.vdso = ownVDSO()
 	}
-	return r.vdso.frame(m, addr)
+	return r.vdso.frame(m, addr, r.most)
 }
 
 // load reads the functions, from the file that they were moved to where they were.
-func (o *object) load() {
+func (o *object) load(most int) {
 	if o.read {
 		return
 	}
 	o.read = true
+	held := 0 // bytes of what was unpacked
 	if !o.elf.HasSymbols() {
 		if o.debug == nil {
 			o.debug = o.findDebug()
@@ -185,8 +192,13 @@ func (o *object) load() {
 	}
 	if o.functions.Len() == 0 {
 		o.functions = o.elf.Functions()
+		if !o.elf.HasSymbols() {
+			if packed, size, err := o.elf.DebugData(most); err == nil && packed != nil {
+				o.packed, held = packed.Functions(), size
+			}
+		}
 	}
-	o.cost = 12 * o.functions.Len()
+	o.cost = held + 12*(o.functions.Len()+o.packed.Len())
 }
 
 // mostChecked bytes of a file are read to compare its CRC.
@@ -258,7 +270,7 @@ func (o *object) demangled(start uint64, name string) string {
 	return s
 }
 
-// readable undoes the mangling of C++ and Rust. Parameters are left out, as the
+// readable undoes the mangling of C++, Rust and D. Parameters are left out, as the
 // functions of most languages have none in their names.
 func readable(name string) (out string) {
 	// What it is given comes out of others' files: a fault of the parser is no end.
@@ -269,6 +281,9 @@ func readable(name string) (out string) {
 	}()
 	if strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "__Z") {
 		return demangle.Filter(name, demangle.NoParams, demangle.NoClones, demangle.MaxLength(9))
+	}
+	if d := dName(name); d != "" {
+		return d
 	}
 	return name
 }

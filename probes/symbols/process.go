@@ -30,6 +30,8 @@ type Image struct {
 	read   time.Time // its maps
 	used   uint64
 	known  map[uint64]known
+	over   bool   // it runs another program now
+	before *Image // what it ran until its last exec; nil: not known
 	jit    *perfMap
 	jitAt  time.Time
 }
@@ -49,6 +51,10 @@ func (r *Resolver) process(pid int) *Image {
 	r.clock++
 	p := r.processes[pid]
 	now := r.now()
+	old := p
+	if p != nil && p.over {
+		p = nil
+	}
 	if p != nil && now.Sub(p.looked) >= lookAgain && !p.gone {
 		start, err := procroot.StartTime(r.proc, pid)
 		exe := r.exe(pid)
@@ -67,7 +73,10 @@ func (r *Resolver) process(pid int) *Image {
 	}
 	if p == nil {
 		r.makeRoom()
-		p = &Image{pid: pid, known: map[uint64]known{}, looked: now}
+		p = &Image{pid: pid, known: map[uint64]known{}, looked: now, before: old}
+		if old != nil {
+			old.before = nil // one is enough
+		}
 		p.start, p.err = procroot.StartTime(r.proc, pid)
 		p.exe = r.exe(pid)
 		if p.err == nil {

@@ -170,6 +170,9 @@ func (r *Resolver) Hold(pid int, addrs []uint64) *Image {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.process(pid)
+	if b := p.before; b != nil && len(addrs) > 0 && !holds(p, addrs[0]) && holds(b, addrs[0]) {
+		p = b // a stack of the moment before the exec, read after it
+	}
 	for i, a := range addrs {
 		if m, ok := r.mapping(p, called(i, a)); ok && m.inode != 0 {
 			r.object(p, m)
@@ -178,11 +181,20 @@ func (r *Resolver) Hold(pid int, addrs []uint64) *Image {
 	return p
 }
 
-// Forget lets go of what is known of a process: it runs another program now.
+// Forget tells that a process runs another program now. What it ran before is kept
+// for stacks that were taken then and are read later (Hold), until the next.
 func (r *Resolver) Forget(pid int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.processes, pid)
+	if p := r.processes[pid]; p != nil {
+		p.over = true
+	}
+}
+
+// holds tells whether an address is known to lie in what was mapped.
+func holds(p *Image, addr uint64) bool {
+	_, ok := find(p.maps, addr)
+	return ok
 }
 
 // user names one address, and counts how that ended.
@@ -245,7 +257,7 @@ func (r *Resolver) name(p *Image, addr uint64) (Frame, outcome) {
 		return r.inGenerated(p, m, addr)
 	}
 	o := r.object(p, m)
-	f, why := o.frame(m, addr)
+	f, why := o.frame(m, addr, r.most)
 	r.account(o)
 	return f, why
 }

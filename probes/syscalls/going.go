@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"snag/internal/kernel"
+	"snag/probes/syscalls/uring"
 	"snag/probes/threads"
 	"snag/recording"
 )
@@ -23,10 +24,19 @@ const (
 // a second or more in a second at most. Calls that wait for anything at all are no
 // news: idle threads sit in them.
 func sat(row recording.Call) (recording.Event, bool) {
-	if row.Max < longCall.Seconds() || row.TID == 0 || waitsForWork(row.Call, threads.WaitsForAnything) || row.Call == "futex" {
+	if row.Max < longCall.Seconds() || row.TID == 0 || waitsForWork(row.Call) || row.Call == "futex" {
 		return recording.Event{}, false
 	}
 	return blocked(row.PID, row.TID, row.Comm, row.Call, row.MaxAt, row.MaxAt.Add(time.Duration(row.Max*1e9)), "seen"), true
+}
+
+// waitsForWork tells whether it is no news that a call, or an operation of io_uring,
+// lasts.
+func waitsForWork(call string) bool {
+	if strings.HasPrefix(call, recording.UringPrefix) {
+		return uring.WaitsForWork(call)
+	}
+	return threads.WaitsForAnything(call)
 }
 
 // blocked makes an event; end 0: it goes on.
@@ -39,7 +49,7 @@ func blocked(pid, tid int, comm, call string, begin, end recording.Time, begun s
 	if strings.HasPrefix(call, recording.UringPrefix) {
 		e.Attrs["async"] = "yes"
 	}
-	if waitsForWork(call, threads.WaitsForAnything) {
+	if waitsForWork(call) {
 		e.Attrs["idle"] = "yes"
 	}
 	return e

@@ -3,6 +3,7 @@ package syscalls
 import (
 	"strings"
 
+	"snag/probes/syscalls/uring"
 	"snag/probes/threads"
 	"snag/recording"
 )
@@ -70,7 +71,7 @@ func kindsOf(names map[int]string) (table [numbers]uint16) {
 // callName names a number of the kernel side's.
 func callName(nr uint32) string {
 	if nr&(compatBit|x32Bit|uringBit) == uringBit {
-		return operationName(nr &^ uringBit)
+		return uring.Name(nr &^ uringBit)
 	}
 	if nr&compatBit != 0 {
 		return threads.CompatName(int(nr &^ compatBit))
@@ -81,8 +82,8 @@ func callName(nr uint32) string {
 // moves tells which way a call of that name moves bytes, and whether how many were
 // asked for is known.
 func moves(name string) (bytes, asked bool) {
-	if op, ok := strings.CutPrefix(name, recording.UringPrefix); ok {
-		return operationMoves(op), false
+	if strings.HasPrefix(name, recording.UringPrefix) {
+		return uring.Moves(name), false
 	}
 	k := kindOf[strings.TrimSuffix(name, threads.CompatSuffix)]
 	return k&(kindRead|kindWrite) != 0, k&(kindAsked2|kindAsked3|kindAsked4) != 0

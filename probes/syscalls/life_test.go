@@ -1,7 +1,10 @@
 package syscalls
 
 import (
+	"errors"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -170,5 +173,45 @@ func TestThousandsOfThreads(t *testing.T) {
 	}
 	if n := len(rec.Calls); n > 2*(mostRows+400) { // of the two seconds that it may lie in
 		t.Errorf("%d rows", n)
+	}
+}
+
+// TestThreadThatExecutes has a thread execute another program: its number is the
+// process' from then on (fs/exec.c, de_thread), and no call is counted twice or missed.
+func TestThreadThatExecutes(t *testing.T) {
+	exe := filepath.Join(t.TempDir(), "threadexec")
+	out, err := exec.Command("gcc", "-O1", "-pthread", "-o", exe, "testdata/threadexec.c").CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Fatal("needs gcc: make setup")
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p := startProgram(t, exec.Command(exe))
+	if l := p.answer(); l != "ready\n" {
+		t.Fatalf("the program says %q", l)
+	}
+	sink := probetest.NewSink()
+	r := begin(t, env(t, sink, p.cmd.Process.Pid))
+	if l := p.tell("go"); l != "done\n" {
+		t.Fatalf("the program says %q", l)
+	}
+	r.Stop()
+	rec, pid := sink.Recording(), p.cmd.Process.Pid
+	if n := total(rec, pid, "getppid", -1).N; n != 180 {
+		t.Errorf("%d calls of getppid, want 180", n)
+	}
+	var first, other uint64
+	for _, c := range rec.Calls {
+		switch {
+		case c.Call != "getppid" && c.Call != "execve":
+		case c.TID == pid:
+			first += c.N
+		default:
+			other += c.N
+		}
+	}
+	if first != 151 || other != 30 {
+		t.Errorf("%d calls of the first thread, %d of the one that executed; want 50 + 1 execve + 100, and 30", first, other)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/cilium/ebpf/link"
 
 	"snag/internal/kernel"
+	"snag/probes/syscalls/uring"
 	"snag/probes/threads"
 )
 
@@ -60,7 +61,7 @@ func load(proc, sys string, o options) (*loaded, error) {
 	for name, v := range map[string]any{
 		kernelVarKinds: kindsOf(threads.CallNames()), kernelVarKinds32: kindsOf(threads.CompatNames()),
 		kernelVarAll: o.all, kernelVarSelf: uint32(o.self), kernelVarPeek: uint32(min(o.peek, mostPeek)),
-		kernelVarOpKinds: operationKinds(), kernelVarSubmitShape: l.uring.submit, kernelVarCompleteShape: l.uring.complete,
+		kernelVarOpKinds: uring.Kinds(), kernelVarSubmitShape: l.uring.submit, kernelVarCompleteShape: l.uring.complete,
 		kernelVarHasCqeFlags: l.uring.flags,
 	} {
 		if err := spec.Variables[name].Set(v); err != nil {

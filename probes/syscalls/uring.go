@@ -4,13 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
 
 	"snag/internal/kernel"
-	"snag/recording"
+	"snag/probes/syscalls/uring"
 )
 
 // uringBit is NR_URING: the number is an opcode of io_uring's.
@@ -18,67 +17,6 @@ const uringBit = 1 << 29
 
 // mostOperations is OPERATIONS.
 const mostOperations = 16384
-
-// Kinds of operations, as uring.h has them.
-const (
-	opFile = 1 << iota
-	opMoves
-	opShots
-)
-
-// operations are io_uring's by opcode (include/uapi/linux/io_uring.h), and their
-// kinds: on a descriptor (needs_file in io_uring/opdef.c), with a result in bytes,
-// with many results.
-var operations = []struct {
-	name string
-	kind uint8
-}{
-	{"nop", 0}, {"readv", opFile | opMoves}, {"writev", opFile | opMoves}, {"fsync", opFile},
-	{"read_fixed", opFile | opMoves}, {"write_fixed", opFile | opMoves}, {"poll_add", opFile | opShots}, {"poll_remove", 0},
-	{"sync_file_range", opFile}, {"sendmsg", opFile | opMoves}, {"recvmsg", opFile | opMoves | opShots}, {"timeout", opShots},
-	{"timeout_remove", 0}, {"accept", opFile | opShots}, {"async_cancel", 0}, {"link_timeout", 0},
-	{"connect", opFile}, {"fallocate", opFile}, {"openat", 0}, {"close", 0},
-	{"files_update", 0}, {"statx", 0}, {"read", opFile | opMoves}, {"write", opFile | opMoves},
-	{"fadvise", opFile}, {"madvise", 0}, {"send", opFile | opMoves}, {"recv", opFile | opMoves | opShots},
-	{"openat2", 0}, {"epoll_ctl", 0}, {"splice", opFile | opMoves}, {"provide_buffers", 0},
-	{"remove_buffers", 0}, {"tee", opFile | opMoves}, {"shutdown", opFile}, {"renameat", 0},
-	{"unlinkat", 0}, {"mkdirat", 0}, {"symlinkat", 0}, {"linkat", 0},
-	{"msg_ring", opFile}, {"fsetxattr", opFile}, {"setxattr", 0}, {"fgetxattr", opFile},
-	{"getxattr", 0}, {"socket", 0}, {"uring_cmd", opFile | opShots}, {"send_zc", opFile | opMoves},
-	{"sendmsg_zc", opFile | opMoves}, {"read_multishot", opFile | opMoves | opShots}, {"waitid", 0}, {"futex_wait", 0},
-	{"futex_wake", 0}, {"futex_waitv", 0}, {"fixed_fd_install", opFile}, {"ftruncate", opFile},
-	{"bind", opFile}, {"listen", opFile}, {"recv_zc", opFile | opShots}, {"epoll_wait", opFile},
-	{"readv_fixed", opFile | opMoves}, {"writev_fixed", opFile | opMoves}, {"pipe", 0},
-}
-
-// operationName names an opcode as a call: "io_uring:recv". 255 is a completion of
-// which the operation is not known.
-func operationName(code uint32) string {
-	switch {
-	case code < uint32(len(operations)):
-		return recording.UringPrefix + operations[code].name
-	case code == 255:
-		return recording.UringPrefix + "unknown"
-	}
-	return recording.UringPrefix + strconv.FormatUint(uint64(code), 10)
-}
-
-func operationKinds() (table [128]uint8) {
-	for code, op := range operations {
-		table[code] = op.kind
-	}
-	return table
-}
-
-// operationMoves tells whether an operation's result is bytes.
-func operationMoves(name string) bool {
-	for _, op := range operations {
-		if op.name == name {
-			return op.kind&opMoves != 0
-		}
-	}
-	return false
-}
 
 // Which arguments the tracepoints have: enum submit_shape and complete_shape.
 const (
@@ -166,21 +104,6 @@ type uringHook struct {
 	program    *ebpf.Program
 }
 
-// idleOperations wait for something that may never come, as idle threads do.
-var idleOperations = map[string]bool{
-	"accept": true, "poll_add": true, "timeout": true, "link_timeout": true, "epoll_wait": true, "recv": true, "recvmsg": true,
-	"recv_zc": true, "read_multishot": true, "waitid": true, "futex_wait": true, "futex_waitv": true, "msg_ring": true, "uring_cmd": true,
-}
-
-// waitsForWork tells whether it is no news that a call, or an operation of io_uring,
-// lasts.
-func waitsForWork(call string, idle func(string) bool) bool {
-	if op, ok := strings.CutPrefix(call, recording.UringPrefix); ok {
-		return idleOperations[op]
-	}
-	return idle(call)
-}
-
 // ringsOf counts the processes that have a ring of io_uring open.
 func ringsOf(proc string, pids []int) (n int) {
 	for _, pid := range pids {
@@ -190,7 +113,7 @@ func ringsOf(proc string, pids []int) (n int) {
 			continue // ended, or of another user
 		}
 		for _, name := range names {
-			if link, err := os.Readlink(filepath.Join(dir, name.Name())); err == nil && link == "anon_inode:[io_uring]" {
+			if link, err := os.Readlink(filepath.Join(dir, name.Name())); err == nil && link == uring.Link {
 				n++
 				break
 			}

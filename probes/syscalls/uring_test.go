@@ -19,7 +19,7 @@ func uringProgram(t *testing.T) string {
 	exe := filepath.Join(t.TempDir(), "uring")
 	out, err := exec.Command("gcc", "-O1", "-o", exe, "testdata/uring.c", "-luring").CombinedOutput()
 	if errors.Is(err, exec.ErrNotFound) || bytes.Contains(out, []byte("liburing.h: No such file")) {
-		t.Skip("needs gcc and liburing-dev: make setup")
+		t.Fatal("needs gcc and liburing-dev: make setup")
 	}
 	if err != nil {
 		t.Fatalf("%v: %s", err, bytes.TrimSpace(out))
@@ -115,11 +115,9 @@ func recordRing(t *testing.T, exe string, poller bool) (rec *recording.Recording
 	return sink.Recording(), cmd.Process.Pid, fds
 }
 
-func TestOperationNames(t *testing.T) {
-	for code, want := range map[uint32]string{0: "nop", 27: "recv", 49: "read_multishot", 62: "pipe", 90: "90", 255: "unknown"} {
-		if got := callName(code | uringBit); got != recording.UringPrefix+want {
-			t.Errorf("opcode %d is %q, want %s", code, got, want)
-		}
+func TestOperationsAreCallsOfTheirOwn(t *testing.T) {
+	if got := callName(27 | uringBit); got != recording.UringPrefix+"recv" {
+		t.Errorf("opcode 27 is %q", got)
 	}
 	if bytes, asked := moves("io_uring:read"); !bytes || asked {
 		t.Errorf("a read moves bytes: %v, of which is known how many were asked for: %v", bytes, asked)

@@ -2,7 +2,6 @@ package threads
 
 import (
 	"fmt"
-	"os"
 	"time"
 
 	"snag/probes/probe"
@@ -15,7 +14,6 @@ import (
 // a pipe, and of a few.
 type fullPipes struct {
 	ends  *descriptor.Reader
-	proc  string
 	looks map[pipeEnd]int // in a row
 	told  map[pipeEnd]bool
 }
@@ -30,7 +28,7 @@ const (
 )
 
 func newFullPipes(proc string, netns uint64) fullPipes {
-	return fullPipes{ends: descriptor.New(proc, netns), proc: proc, looks: map[pipeEnd]int{}, told: map[pipeEnd]bool{}}
+	return fullPipes{ends: descriptor.New(proc, netns), looks: map[pipeEnd]int{}, told: map[pipeEnd]bool{}}
 }
 
 // look takes one look at the threads of one process.
@@ -65,12 +63,11 @@ func (f *fullPipes) look(env *probe.Env, rows []recording.Thread) {
 
 // describe is the row of a descriptor that is a pipe's.
 func (f *fullPipes) describe(t recording.Time, end pipeEnd) (recording.FD, bool) {
-	link, err := os.Readlink(fmt.Sprintf("%s/%d/fd/%d", f.proc, end.pid, end.fd))
-	if err != nil {
-		return recording.FD{}, false
+	row, err := f.ends.Look(end.pid, end.fd)
+	if err != nil || row.Kind != "pipe" {
+		return row, false // it is closed by now
 	}
-	kind, inode := descriptor.KindOf(link)
-	row := recording.FD{T: t, PID: end.pid, FD: end.fd, Kind: kind, Name: link, Inode: inode}
+	row.T = t
 	f.ends.Complete(time.Now(), []*recording.FD{&row})
-	return row, inode != 0
+	return row, true
 }

@@ -54,6 +54,10 @@ func (b *builder) eventText(e recording.Event) string {
 // went to.
 const lockLanes = 3
 
+// firstLook: what was waited for within it may have been waited for before anybody
+// looked, as the closer look begins late in a find.
+const firstLook = 1500 * time.Millisecond
+
 // lockEvents are when threads waited for the locks that cost most: a span for seconds
 // that follow one another.
 func (b *builder) lockEvents() []Event {
@@ -74,21 +78,28 @@ func (b *builder) lockEvents() []Event {
 		rows[k], sums[k] = append(rows[k], row), sums[k]+row.Sum
 	}
 	sort.SliceStable(order, func(i, j int) bool { return sums[order[i]] > sums[order[j]] })
+	var since recording.Time // 0: not told
+	if row, ok := b.r.Measured("locks.futex"); ok {
+		since = row.Since
+	}
 	out := []Event{}
 	for _, k := range order[:min(len(order), lockLanes)] {
 		var span *Event
-		most, from, holder := 0, recording.Time(0), ""
+		most, from, holder, begun := 0, recording.Time(0), "", ""
 		for _, row := range rows[k] {
 			end := b.since(row.T.Add(time.Second))
 			if span == nil || b.since(row.T) > *span.End+0.5 {
 				out = append(out, Event{T: b.since(row.T), End: new(float64), Kind: "lock-wait"})
-				span, most, from, holder = &out[len(out)-1], 0, row.T, ""
+				span, most, from, holder, begun = &out[len(out)-1], 0, row.T, "", ""
 			}
 			*span.End, most = end, max(most, row.Waiters)
 			if row.Owner != 0 {
 				holder = fmt.Sprintf(" · held by thread %d %s", row.Owner, row.OwnerComm)
 			}
-			span.Text = fmt.Sprintf("%s · lock %#x · up to %d threads wait · %s%s", b.processOf(k.pid, row.Comm), k.address, most, units.Seconds(row.T.Add(time.Second).Sub(from)), holder)
+			if since != 0 && from < since.Add(firstLook) {
+				begun = " · from the first look at locks on, or before"
+			}
+			span.Text = fmt.Sprintf("%s · lock %#x · up to %d threads wait · %s%s%s", b.processOf(k.pid, row.Comm), k.address, most, units.Seconds(row.T.Add(time.Second).Sub(from)), begun, holder)
 		}
 	}
 	return out

@@ -195,6 +195,7 @@ func TestFlamesBesideABaseline(t *testing.T) {
 // What was waited for is a span of the timeline, seconds that follow one another one.
 func TestLockWaitsAreOnTheTimeline(t *testing.T) {
 	v := profiledVerdict(t)
+	v.Recording.Coverage = append(v.Recording.Coverage, recording.Coverage{Probe: "locks.futex", State: recording.CoverageOK, Since: rectest.Start.Add(5e8)})
 	later := v.Recording.LockWaits[1]
 	later.T = rectest.Start.Add(7e9)
 	v.Recording.LockWaits = append(v.Recording.LockWaits, later)
@@ -204,7 +205,7 @@ func TestLockWaitsAreOnTheTimeline(t *testing.T) {
 			got = append(got, fmt.Sprintf("%g-%g %s", e.T, *e.End, e.Text))
 		}
 	}
-	if want := "1-3 api[812] · lock 0x222e0 · up to 23 threads wait · 2 s · held by thread 814 worker-2\n7-8 api[812] · lock 0x222e0 · up to 22 threads wait · 1 s"; strings.Join(got, "\n") != want {
+	if want := "1-3 api[812] · lock 0x222e0 · up to 23 threads wait · 2 s · from the first look at locks on, or before · held by thread 814 worker-2\n7-8 api[812] · lock 0x222e0 · up to 22 threads wait · 1 s"; strings.Join(got, "\n") != want {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 }
@@ -273,6 +274,51 @@ func TestFlameGraphInABrowser(t *testing.T) {
 	if rows != 4 {
 		t.Errorf("%d functions in words", rows)
 	}
+	for _, complaint := range c.complaints() {
+		t.Error(complaint)
+	}
+}
+
+// Ten thousand frames: the page keeps the heaviest, draws what is wide enough to be
+// seen, and a search and the keys reach what is not.
+func TestAFlameOfTenThousandFrames(t *testing.T) {
+	v := profiledVerdict(t)
+	v.Recording.OnCPU = nil
+	for i := range 1000 {
+		s := recording.Stack{ID: 3_000_000 + i, Frames: []string{fmt.Sprintf("leaf%d", i)}}
+		for depth := range 9 {
+			s.Frames = append(s.Frames, fmt.Sprintf("f%d.%d", depth, i/(depth+1)))
+		}
+		v.Recording.Stacks = append(v.Recording.Stacks, s)
+		v.Recording.OnCPU = append(v.Recording.OnCPU, recording.OnCPU{T: rectest.Start, PID: 812, Comm: "api", Stack: s.ID, N: uint64(1 + 3*(i%400)), Hz: 99})
+	}
+	d := New(v, limits[0])
+	if n := len(d.Flames[0].Parent); n < 3000 || n > limits[0].Flame+1 {
+		t.Fatalf("%d nodes on the page", n)
+	}
+	html, err := render(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := browser(t)
+	c.size(1280, 2400)
+	c.open(html)
+	const boxes = `document.querySelectorAll('#flame-oncpu g').length`
+	var drawn, found int
+	c.eval(boxes, &drawn)
+	if drawn < 20 || drawn > 12*800 {
+		t.Errorf("%d boxes drawn", drawn)
+	}
+	c.eval(`(() => { const i = document.getElementById('flame-oncpu').parentElement.querySelector('input'); i.value = 'leaf399'; i.dispatchEvent(new Event('input')); i.focus() })()`, nil)
+	c.key("Enter", 0)
+	c.settle()
+	var says string
+	c.eval(`document.getElementById('flame-oncpu').parentElement.querySelector('.says').textContent`, &says)
+	c.eval(`document.querySelectorAll('#flame-oncpu g.hit').length`, &found)
+	if found != 1 || !strings.HasPrefix(says, "leaf399: 1,198 samples") {
+		t.Errorf("%d boxes are what was searched for; %q", found, says)
+	}
+	t.Logf("%d nodes, %d bytes, %d boxes at first", len(d.Flames[0].Parent), len(html), drawn)
 	for _, complaint := range c.complaints() {
 		t.Error(complaint)
 	}

@@ -49,6 +49,9 @@ func (b *builder) locks() Table {
 		var held, in string
 		if s.Owner != 0 {
 			held = fmt.Sprintf("thread %d %s", s.Owner, s.OwnerComm)
+			if s.OwnerBy == recording.OwnerUnlocks {
+				held = "a goroutine, on " + held
+			}
 		}
 		if s.OwnerCall != "" {
 			in = s.OwnerCall
@@ -56,7 +59,7 @@ func (b *builder) locks() Table {
 				in += strings.TrimRight(fmt.Sprintf(" on descriptor %d %s", *s.OwnerFD, what[[2]int{s.PID, *s.OwnerFD}]), " ")
 			}
 		}
-		t.Rows = append(t.Rows, []any{b.processOf(s.PID, s.Comm), fmt.Sprintf("%#x", s.Address), s.Kind, s.Waiters, s.N, round(s.Sum), round(s.Max),
+		t.Rows = append(t.Rows, []any{b.processOf(s.PID, s.Comm), lockName(s.Address), s.Kind, s.Waiters, s.N, round(s.Sum), round(s.Max),
 			b.since(s.T), b.since(last[k]), named(stacks[s.Stack]), held, s.OwnerBy, in, orNoLines(stacks[s.OwnerStack].Frames)})
 	}
 	return t
@@ -68,6 +71,14 @@ func (b *builder) processOf(pid int, comm string) string {
 		comm = p.Last().Comm
 	}
 	return process(pid, comm)
+}
+
+// lockName is a lock's address; 0 stands for one whose waiters park on a word each.
+func lockName(address uint64) string {
+	if address == 0 {
+		return "a word each"
+	}
+	return fmt.Sprintf("%#x", address)
 }
 
 // named is the function of the process' own that a stack is in: the first below

@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"sort"
 	"strings"
@@ -66,10 +67,7 @@ func (p *Profile) head(b *strings.Builder, t Table, o TextOptions) {
 	if p.Kind == OffCPU {
 		o.paragraph(b, fmt.Sprintf("off the CPU, %.1f s recorded: %.2f s of waits in all threads together", p.Seconds, t.Total))
 	} else {
-		n := uint64(0)
-		for _, s := range p.Samples {
-			n += s.N
-		}
+		n := p.samples()
 		text := fmt.Sprintf("on the CPU, %.1f s recorded", p.Seconds)
 		if p.Hz > 0 {
 			text += fmt.Sprintf(" at %.0f Hz on %d CPUs", p.Hz, p.CPUs)
@@ -83,9 +81,10 @@ func (p *Profile) head(b *strings.Builder, t Table, o TextOptions) {
 			text += fmt.Sprintf(" (of %.0f taken, idle ones included)", p.Taken)
 		}
 		o.paragraph(b, text)
-		if n == 0 {
-			b.WriteString("it was on no CPU when one was looked at: where it waits, snag profile --off tells\n")
-		}
+	}
+	if n := p.samples(); p.Kind == OnCPU && n > 0 && n < few {
+		// Two standard errors of a share of one half.
+		o.paragraph(b, fmt.Sprintf("so few samples tell shares to about ±%.0f points: --for longer tells more", 100/math.Sqrt(float64(n))))
 	}
 	type one struct {
 		name    string
@@ -143,6 +142,18 @@ func (p *Profile) lines(b *strings.Builder, t Table, w widths) {
 	b.WriteString("\n")
 }
 
+// few samples are too few for what a table of shares looks like.
+const few = 100
+
+// samples is how many there are.
+func (p *Profile) samples() uint64 {
+	n := uint64(0)
+	for _, s := range p.Samples {
+		n += s.N
+	}
+	return n
+}
+
 // reasonWidth is that of the longest reason, or of its head.
 func reasonWidth(t Table) int {
 	n := len("waits for")
@@ -159,14 +170,18 @@ func (p *Profile) foot(b *strings.Builder, t Table, o TextOptions) {
 		if t.Nameless > 0 {
 			text += fmt.Sprintf("; of %.1f %% of the time it is not known which function ran", 100*t.Nameless)
 		}
-		o.paragraph(b, text+inBrackets(p.cure(fewNames)))
+		d := p.doubt(fewNames)
+		if _, where, ok := strings.Cut(d.Why, "; of those without, "); ok {
+			text += "; of those without one, " + where
+		}
+		o.paragraph(b, text+inBrackets(d.Cure))
 	}
 	if t.Cut > 0 {
 		text := fmt.Sprintf("%.1f %% has a stack that ends early, so that outer callers get too little", 100*t.Cut)
 		if t.CutIn != "" {
 			text += "; most of them in " + clean(path.Base(t.CutIn))
 		}
-		o.paragraph(b, text+inBrackets(p.cure(cutStacks)))
+		o.paragraph(b, text+inBrackets(p.doubt(cutStacks).Cure))
 	}
 	switch {
 	case t.NoStack > 0 && p.Kind == OffCPU:
@@ -187,14 +202,14 @@ func (d Doubt) said(t Table) bool {
 	return strings.Contains(d.Why, fewNames) || strings.Contains(d.Why, cutStacks) && t.Cut > 0
 }
 
-// cure is what the probe says that helps against one of them.
-func (p *Profile) cure(what string) string {
+// doubt is what the probe says of one of them; the zero one where nothing.
+func (p *Profile) doubt(what string) Doubt {
 	for _, d := range p.Doubts {
 		if strings.Contains(d.Why, what) {
-			return d.Cure
+			return d
 		}
 	}
-	return ""
+	return Doubt{}
 }
 
 func inBrackets(s string) string {

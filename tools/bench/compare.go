@@ -42,7 +42,6 @@ var loads = []load{
 	{name: "nginx under wrk, a new connection each request", start: nginx(false)},
 	{name: "nginx under wrk, keep-alive, find looks closer at it", start: nginx(true), target: true},
 	{name: "TCP connects, 1 process", start: inside(connects)},
-	{name: "TCP bulk, 64 KiB writes", start: inside(bulk)},
 	{name: "UDP datagrams of 1,200 B", start: inside(datagrams)},
 }
 

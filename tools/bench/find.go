@@ -22,17 +22,18 @@ type finding struct {
 	said bytes.Buffer
 }
 
-// attached is how long the probes take, from when the recording has begun.
+// attached is how long they are given for it.
 const attached = time.Second
 
-// startFind starts a find of the window and returns when its probes measure. It looks
-// at a process closer when there is one, else at whom it suspects.
+// startFind starts a find and returns when its probes measure, window before it ends:
+// start and verdict are no part of what is compared (see own). It looks at a process
+// closer when there is one, else at whom it suspects.
 func startFind(snag string, window time.Duration, pid int) (*finding, error) {
 	dir, err := os.MkdirTemp("", "snag-bench")
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"find", "--quiet", "--json", "--for", window.String(), "--out", filepath.Join(dir, "r")}
+	args := []string{"find", "--quiet", "--json", "--for", (window + attached).String(), "--out", filepath.Join(dir, "r")}
 	if pid > 0 {
 		args = append(args, "--pid", strconv.Itoa(pid))
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"net"
 	"syscall"
 	"time"
@@ -12,44 +11,6 @@ func ownCPU() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // of oneself: can't fail
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func pair() (a, b net.Conn, err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer l.Close()
-	if a, err = net.Dial("tcp", l.Addr().String()); err != nil {
-		return nil, nil, err
-	}
-	if b, err = l.Accept(); err != nil {
-		a.Close()
-	}
-	return a, b, err
-}
-
-// bulk counts writes of 64 KiB.
-func bulk(window time.Duration) (n float64, err error) {
-	a, b, err := pair()
-	if err != nil {
-		return 0, err
-	}
-	got := make(chan error)
-	go func() {
-		_, err := io.Copy(io.Discard, b)
-		b.Close()
-		got <- err
-	}()
-	buf := make([]byte, 64<<10)
-	for end := time.Now().Add(window); err == nil && time.Now().Before(end); n++ {
-		_, err = a.Write(buf)
-	}
-	a.Close()
-	if e := <-got; err == nil {
-		err = e
-	}
-	return n, err
 }
 
 func datagrams(window time.Duration) (n float64, err error) {

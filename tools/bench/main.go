@@ -25,7 +25,7 @@ func main() {
 	}
 	snag := flag.String("snag", "bin/snag", "the binary to measure")
 	rounds := flag.Int("rounds", 3, "how often each load runs with and without")
-	window := flag.Duration("for", 4*time.Second, "length of each run; a find looks closer from 2 s on, from 10 s on in a long one")
+	window := flag.Duration("for", 3*time.Second, "length of each run; a find looks closer from 2 s on, in a long one from 10 s on")
 	only := flag.String("only", "", "only the loads whose name has this in it, or: gaps, own")
 	flag.Parse()
 	if err := run(*snag, *rounds, *window, *only); err != nil {
@@ -55,12 +55,12 @@ func run(snag string, rounds int, window time.Duration, only string) error {
 		fmt.Println(row)
 	}
 	if only == "" || only == "gaps" {
-		if err := gaps(snag, rounds, window); err != nil {
+		if err := gaps(snag, max(2, rounds-1)); err != nil {
 			return err
 		}
 	}
 	if only == "" || only == "own" {
-		return own(snag, window)
+		return own(snag, max(window, 5*time.Second))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,6 +25,12 @@ type said struct {
 		Since string  `json:"since"`
 		Cost  float64 `json:"cost_cpu_seconds"`
 	} `json:"coverage"`
+}
+
+// waits are measures that begin when there is somebody to look at closer.
+var waits = map[string]bool{
+	"offcpu.waits": true, "offcpu.stacks": true, "locks.futex": true, "locks.owner": true,
+	"syscalls.calls": true, "syscalls.fds": true, "jvm.safepoints": true,
 }
 
 // own prints snag's own start, memory and CPU, with a ping-pong beside it.
@@ -51,12 +58,21 @@ func own(snag string, window time.Duration) error {
 	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
 		return fmt.Errorf("read the JSON of snag find: %w", err)
 	}
-	latest, measuring := began, 0.0
+	latest, measuring, whole := began, 0.0, map[string]bool{}
 	for _, c := range doc.Coverage {
+		whole[c.Probe] = true
+		if waits[c.Probe] {
+			continue
+		}
 		if t, err := time.Parse(time.RFC3339Nano, c.Since); err == nil && t.After(latest) {
 			latest = t
 		}
-		measuring += c.Cost
+	}
+	for _, c := range doc.Coverage {
+		// A probe's own row sums its measures.
+		if probe, _, part := strings.Cut(c.Probe, "."); !part || !whole[probe] {
+			measuring += c.Cost
+		}
 	}
 	cpu := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	machine := float64(runtime.NumCPU())
@@ -65,10 +81,10 @@ func own(snag string, window time.Duration) error {
 	fmt.Printf("| start and end, the verdict included, on the clock | %.2f s |\n", (wall - window).Seconds())
 	fmt.Printf("| peak memory | %.0f MB |\n", float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)/1024)
 	fmt.Printf("| CPU, all of it | %.2f s |\n", cpu)
-	fmt.Printf("| of it start, end and verdict | %.2f s = %.2f %% of %v of the machine |\n",
+	fmt.Printf("| of it start, end, verdict, the collector | %.2f s = %.2f %% of %v of the machine |\n",
 		cpu-measuring, 100*(cpu-measuring)/(byDefault.Seconds()*machine), byDefault)
 	for _, c := range doc.Coverage {
-		if c.Cost > 0 {
+		if c.Cost > 0.001*window.Seconds() && !strings.Contains(c.Probe, ".") {
 			fmt.Printf("| CPU of %s | %.3f s = %.2f %% of a core |\n", c.Probe, c.Cost, 100*c.Cost/window.Seconds())
 		}
 	}

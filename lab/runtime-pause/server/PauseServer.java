@@ -8,11 +8,13 @@ import java.net.Socket;
  * cache. What is replaced is garbage of the old generation: when that is full, the
  * collector stops the world for as long as the whole cache takes to be marked and moved.
  *
- * PauseServer PORT ENTRIES REPLACED-PER-SECOND
+ * PauseServer PORT ENTRIES REPLACED-PER-SECOND [BYTES-PER-REQUEST]
  */
 public class PauseServer {
 	static final int SIZE = 128;
 	static final long STRIDE = 1_000_003;
+	/** What each request allocates, and lets go of when it is answered. */
+	static int scratch = 0;
 
 	/** An entry of the cache; 16 bytes. */
 	static final class Entry {
@@ -22,6 +24,7 @@ public class PauseServer {
 	public static void main(String[] args) throws Exception {
 		int port = Integer.parseInt(args[0]);
 		Entry[] cache = new Entry[Integer.parseInt(args[1])];
+		scratch = args.length > 3 ? Integer.parseInt(args[3]) : 0;
 		int each = Integer.parseInt(args[2]) / 100;
 		int at = 0;
 		for (int i = 0; i < cache.length; i++) // as a cache is after a while: neighbours lie far apart
@@ -60,6 +63,9 @@ public class PauseServer {
 			OutputStream out = s.getOutputStream();
 			for (;;) {
 				in.readFully(buf);
+				byte[][] parts = new byte[scratch / 4096][]; // as a handler does: many small objects
+				for (int i = 0; i < parts.length; i++)
+					parts[i] = new byte[4096];
 				out.write(buf);
 			}
 		} catch (Exception e) {

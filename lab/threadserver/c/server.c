@@ -1,12 +1,13 @@
 /* A server with threads. It answers each request of 128 bytes with as many.
  *
- *   thread-server PORT WORKERS shared|own|pool BACKEND (address:port, or a port here)
+ *   thread-server PORT WORKERS shared|own|pool BACKEND (address:port, a port here, or a path)
  *   thread-server PORT WORKERS sleep MILLISECONDS
  *   thread-server PORT WORKERS names MILLISECONDS
  *
  * Each worker serves one connection at a time, and needs an answer of a backend:
  *   shared: on one connection, guarded by a mutex that is held until it came;
  *   own:    on a connection of the worker's;
+ *           NAP_MS in the environment: it sleeps as long besides;
  *   pool:   as own, beside threads that wait on a condition for work that never comes.
  *   thread-server PORT WORKERS spin|mutex|latch|count MORE
  *
@@ -28,6 +29,7 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum { SIZE = 128 };
@@ -38,6 +40,7 @@ static pthread_spinlock_t table_spin;
 static pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
 static struct sockaddr_in backend = { .sin_family = AF_INET };
+static struct sockaddr_un backend_here = { .sun_family = AF_UNIX };
 static int names; /* look one up for each request */
 static int locked; /* computes; 's'pins, 'm'utex, 'l'atch, 'c'ount */
 static int latch;
@@ -54,6 +57,10 @@ static void set_backend(char *text)
 {
 	char *port = strchr(text, ':');
 
+	if (*text == '/') {
+		strncpy(backend_here.sun_path, text, sizeof(backend_here.sun_path) - 1);
+		return;
+	}
 	backend.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (port) {
 		*port++ = 0;
@@ -64,9 +71,11 @@ static void set_backend(char *text)
 
 static int dial(void)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int here = backend_here.sun_path[0];
+	int fd = socket(here ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr *to = here ? (struct sockaddr *)&backend_here : (struct sockaddr *)&backend;
 
-	if (fd < 0 || connect(fd, (struct sockaddr *)&backend, sizeof(backend)) < 0)
+	if (fd < 0 || connect(fd, to, here ? sizeof(backend_here) : sizeof(backend)) < 0)
 		die("connect to the backend");
 	return fd;
 }
@@ -103,6 +112,8 @@ static void *worker(void *unused)
 		while (whole(c, buf)) {
 			if (shared < 0) {
 				ask(own, buf);
+				if (naps)
+					usleep(naps * 1000);
 			} else {
 				pthread_mutex_lock(&backend_lock);
 				ask(shared, buf);
@@ -241,6 +252,7 @@ int main(int argc, char **argv)
 		ready_set = epoll_create1(EPOLL_CLOEXEC);
 	} else {
 		set_backend(argv[4]);
+		naps = getenv("NAP_MS") ? atoi(getenv("NAP_MS")) : 0;
 	}
 	if (!strcmp(argv[3], "shared"))
 		shared = dial();

@@ -26,8 +26,7 @@ type packed struct {
 	at     int64 // DTS of the next frame, ns
 	step   int64
 	size   int
-	last   int64 // the segment's time, ticks of 90 kHz, unwrapped
-	told   bool
+	clock  stream.Clock90
 }
 
 // window is how much of a tag is searched, in bytes: the owner and 8 behind it.
@@ -113,11 +112,5 @@ func (p *packed) time() {
 	if i < 0 || len(p.seen) < i+len(owner)+8 {
 		return
 	}
-	v := int64(binary.BigEndian.Uint64(p.seen[i+len(owner):]) & (1<<33 - 1))
-	if !p.told {
-		p.last, p.told = v, true
-	} else {
-		p.last += (v - p.last) << 31 >> 31
-	}
-	p.at = p.last/9*100000 + p.last%9*100000/9
+	p.at = p.clock.NS(binary.BigEndian.Uint64(p.seen[i+len(owner):]) & (1<<33 - 1))
 }

@@ -154,6 +154,7 @@ func camera(frames int) [][]byte {
 	var out [][]byte
 	for i := range frames {
 		b := append([]byte(nil), packHeader...)
+		const wrap = 1 << 33
 		pts := uint64(wrap - 36000 + i*3600) // it wraps at the tenth
 		pts %= wrap
 		unit := append([]byte{0, 0, 1, 0x41, 0x9a}, bytes.Repeat([]byte{0xab}, 3000)...)

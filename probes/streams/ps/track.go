@@ -26,7 +26,7 @@ type track struct {
 	id     uint8
 	kindOf uint8 // stream_type
 	params stream.Params
-	clock  clock
+	clock  stream.Clock90
 
 	now            stamp // of the PES packet being read; taken by the first unit that begins in it
 	size           int   // of it, so far
@@ -91,10 +91,10 @@ func (t *track) packetBegins(h []byte) {
 	t.begun, t.carry, t.leading = true, t.zeros, 0
 	s := stamp{}
 	if h[7]&0x80 != 0 && len(h) >= 14 {
-		s.ok, s.pts = true, t.clock.ns(ticks(h[9:]))
+		s.ok, s.pts = true, t.clock.NS(ticks(h[9:]))
 		s.dts = s.pts
 		if h[7]&0x40 != 0 && len(h) >= 19 {
-			s.dts = t.clock.ns(ticks(h[14:]))
+			s.dts = t.clock.NS(ticks(h[14:]))
 		}
 	}
 	if t.kind == stream.Video && !t.nal() && s.ok && t.params.Codec != "" {
@@ -280,24 +280,4 @@ func sniff(unit []byte) string {
 		return codec.MP2V
 	}
 	return ""
-}
-
-// clock counts 33-bit times of 90 kHz on beyond their wrap.
-type clock struct {
-	ok    bool
-	ticks int64
-}
-
-const wrap = 1 << 33
-
-func (c *clock) ns(v uint64) int64 {
-	if !c.ok {
-		c.ok, c.ticks = true, int64(v)
-	}
-	d := (int64(v) - c.ticks) & (wrap - 1)
-	if d >= wrap/2 {
-		d -= wrap
-	}
-	c.ticks += d
-	return c.ticks/9*100000 + c.ticks%9*100000/9
 }

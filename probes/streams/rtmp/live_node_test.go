@@ -20,7 +20,7 @@ func nodeMediaServer(t *testing.T, pinned string) (address string) {
 	}
 	for _, tool := range []string{"node", "npm", "ffmpeg"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("no %s: apt-get install nodejs npm ffmpeg", tool)
+			t.Fatalf("no %s: make setup", tool)
 		}
 	}
 	dir := t.TempDir()
@@ -38,7 +38,7 @@ func nodeMediaServer(t *testing.T, pinned string) (address string) {
 	install := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error")
 	install.Dir = dir
 	if out, err := install.CombinedOutput(); err != nil {
-		t.Skipf("npm can't install node-media-server here: %v: %s", err, out)
+		t.Fatalf("npm can't install node-media-server: %v: %s", err, out)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,27 +1,5 @@
 package ts
 
-// clock counts 33-bit ticks of 90 kHz on beyond their wrap, 26.5 hours apart
-// (2.4.3.7). One is for a whole program, so that its tracks stay together.
-type clock struct {
-	last int64 // in ticks
-	set  bool
-}
-
-// ticks gives the count nearest to the last one.
-func (c *clock) ticks(v uint64) int64 {
-	if !c.set {
-		c.last, c.set = int64(v), true
-		return c.last
-	}
-	step := int64(v) - c.last
-	step = step << 31 >> 31 // signed, modulo 2^33
-	c.last += step
-	return c.last
-}
-
-// nanoseconds of ticks of 90 kHz.
-func nanoseconds(ticks int64) int64 { return ticks/9*100000 + ticks%9*100000/9 }
-
 // pcrWindow is over how long the least difference of arrival and PCR is kept: as
 // long as shows a queue filling, as short as hides two clocks' drift (100 ppm: 1 ms).
 const pcrWindow = 10e9

@@ -24,7 +24,7 @@ type Demuxer struct {
 	version        uint8 // of the PMT
 	table          table
 	video, audio   track
-	clock          clock
+	clock          stream.Clock90
 	pcr            pcrClock
 	given          bool   // a frame was
 	Scrambled      uint64 // packets of the tracks whose payload can't be read

@@ -176,16 +176,6 @@ func TestSyncIsFoundAgain(t *testing.T) {
 }
 
 func TestClocks(t *testing.T) {
-	var c clock
-	const wrap = 1 << 33
-	for _, s := range []struct {
-		v    uint64
-		want int64
-	}{{wrap - 3000, wrap - 3000}, {600, wrap + 600}, {wrap - 10, wrap - 10}, {3600, wrap + 3600}, {90000, wrap + 90000}} {
-		if got := c.ticks(s.v); got != s.want {
-			t.Errorf("%d: %d, want %d", s.v, got, s.want)
-		}
-	}
 	var p pcrClock
 	const ms = int64(1e6)
 	var last float64

@@ -70,9 +70,9 @@ func (t *track) startPES(body []byte) {
 	t.next = times{}
 	if t.pes.has {
 		// PTS first would move the clock to where the picture is shown.
-		dts := t.d.clock.ticks(t.pes.dts)
+		dts := t.d.clock.Ticks(t.pes.dts)
 		ahead := int64(t.pes.pts-t.pes.dts) << 31 >> 31
-		t.next = times{dts: nanoseconds(dts), pts: nanoseconds(dts + ahead), ok: true}
+		t.next = times{dts: stream.NS90(dts), pts: stream.NS90(dts + ahead), ok: true}
 	}
 	if t.kind == stream.Video {
 		t.videoStart(body)

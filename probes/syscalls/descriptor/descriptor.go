@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"snag/internal/netns"
 	"snag/recording"
 )
@@ -72,6 +74,10 @@ func (r *Reader) Look(pid, fd int) (recording.FD, error) {
 	}
 	row.Kind, row.Inode = KindOf(link)
 	row.Name = link[:min(len(link), maxName)]
+	var st unix.Stat_t
+	if row.Kind == file && unix.Stat(filepath.Join(r.proc, strconv.Itoa(pid), "fd", strconv.Itoa(fd)), &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFIFO {
+		row.Kind, row.Inode = pipe, st.Ino // one with a name: containerd's logs go by these
+	}
 	return row, nil
 }
 

@@ -22,12 +22,12 @@ type pipeEnd struct {
 // pipes fills in who has the other end of pipes. The kernel has no table of it: the
 // descriptors of all processes are read, as rarely as sockets are dumped.
 func (r *Reader) pipes(now time.Time, rows []*recording.FD) {
-	wanted := map[uint64]bool{}
+	wanted := map[string]bool{}
 	unknown := false
 	for _, row := range rows {
-		if row.Kind == pipe && row.Inode != 0 {
-			wanted[row.Inode] = true
-			unknown = unknown || r.ends[row.Inode] == nil
+		if row.Kind == pipe && row.Name != "" {
+			wanted[row.Name] = true
+			unknown = unknown || r.ends[row.Name] == nil
 		}
 	}
 	if unknown && now.Sub(r.ended) > max(least, share*r.took) {
@@ -39,7 +39,7 @@ func (r *Reader) pipes(now time.Time, rows []*recording.FD) {
 			continue
 		}
 		writes := pipeWrites(r.proc, row.PID, row.FD)
-		for _, end := range r.ends[row.Inode] {
+		for _, end := range r.ends[row.Name] {
 			if end.writes != writes && (row.PeerPID == 0 || row.PeerPID == row.PID) {
 				row.PeerPID, row.PeerComm = end.pid, owner.Comm(r.proc, end.pid)
 			}
@@ -47,9 +47,10 @@ func (r *Reader) pipes(now time.Time, rows []*recording.FD) {
 	}
 }
 
-// pipeEnds finds the processes that have those pipes open.
-func pipeEnds(proc string, wanted map[uint64]bool) map[uint64][]pipeEnd {
-	out := map[uint64][]pipeEnd{}
+// pipeEnds finds the processes that have those pipes open, by what their links say:
+// "pipe:[N]", or the path of one with a name.
+func pipeEnds(proc string, wanted map[string]bool) map[string][]pipeEnd {
+	out := map[string][]pipeEnd{}
 	entries, err := os.ReadDir(proc)
 	if err != nil {
 		return out
@@ -64,15 +65,15 @@ func pipeEnds(proc string, wanted map[uint64]bool) map[uint64][]pipeEnd {
 			continue // it ended, or may not be read
 		}
 		names, _ := dir.Readdirnames(-1)
-		var link [64]byte
+		var link [maxName + 1]byte
 		for _, name := range names {
 			n, err := unix.Readlinkat(int(dir.Fd()), name, link[:])
 			if err != nil {
 				continue
 			}
-			if kind, inode := KindOf(string(link[:n])); kind == pipe && wanted[inode] {
+			if to := string(link[:min(n, maxName)]); wanted[to] {
 				fd, _ := strconv.Atoi(name)
-				out[inode] = append(out[inode], pipeEnd{pid, pipeWrites(proc, pid, fd)})
+				out[to] = append(out[to], pipeEnd{pid, pipeWrites(proc, pid, fd)})
 			}
 		}
 		_ = dir.Close()

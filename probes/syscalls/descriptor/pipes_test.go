@@ -2,6 +2,7 @@ package descriptor
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -27,6 +28,39 @@ func TestOtherEndOfAPipe(t *testing.T) {
 	r.Complete(time.Now(), []*recording.FD{&row})
 	if row.Kind != "pipe" || row.PeerPID != pid || row.PeerComm != "sleep" {
 		t.Errorf("%+v, want the writer %d", row, pid)
+	}
+}
+
+// A pipe with a name, as containerd makes them for what a container prints.
+func TestOtherEndOfANamedPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "stdout")
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	both, err := os.OpenFile(path, os.O_RDWR, 0) // does not wait for the other end
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := child(t, w)
+	w.Close()
+	in, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(in)
+	both.Close()
+	r := New("/proc", own(t))
+	row, err := r.Look(os.Getpid(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Complete(time.Now(), []*recording.FD{&row})
+	if row.Kind != "pipe" || row.Inode == 0 || row.Name != path || row.PeerPID != pid {
+		t.Errorf("%+v, want the writer %d of %s", row, pid, path)
 	}
 }
 

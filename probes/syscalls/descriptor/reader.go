@@ -31,7 +31,7 @@ type Reader struct {
 	known  netns.Found
 	listed time.Time
 	failed error
-	ends   map[uint64][]pipeEnd // of pipes, by inode
+	ends   map[string][]pipeEnd // of pipes, by what their links say
 	ended  time.Time            // when they were looked for
 	took   time.Duration
 }

@@ -109,9 +109,12 @@ int main(void)
 		if (run(5) != -10)
 			return 3;
 	}
-	/* One request, 20 completions, and that of its removal. */
-	struct io_uring_sqe *sqe = next();
+	/* One request, 20 completions, and that of its removal: since 5.13, as tags are. */
+	struct io_uring_sqe *sqe;
 
+	if (!(p.features & IORING_FEAT_RSRC_TAGS))
+		goto single;
+	sqe = next();
 	io_uring_prep_poll_multishot(sqe, events[0], POLLIN);
 	io_uring_sqe_set_data64(sqe, 777777);
 	run(0);
@@ -126,6 +129,7 @@ int main(void)
 	io_uring_prep_poll_remove(sqe, 777777);
 	tagged(sqe);
 	run(2);
+single:
 	if (p.features & IORING_FEAT_CQE_SKIP) {
 		for (i = 0; i < 40; i++) {
 			sqe = next();

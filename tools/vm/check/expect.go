@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,12 +26,16 @@ var inPart = map[string]version{
 	"sockets.errors": {6, 3}, // what calls return: tracepoints sock_send_length, sock_recv_length
 }
 
-// measures are those that snag find takes by itself: not those of a profile that is
-// imported, or of streams that were not asked for.
+// measures are those that snag find takes by itself: not of streams that were not
+// asked for.
 func measures() []string {
-	return slices.DeleteFunc(slices.Clone(recording.Measures), func(m string) bool {
-		return strings.HasPrefix(m, "oncpu.") || strings.HasPrefix(m, "streams.")
-	})
+	return slices.DeleteFunc(slices.Clone(recording.Measures), func(m string) bool { return strings.HasPrefix(m, "streams.") })
+}
+
+// closer tells whether a measure is taken only where something is suspected of a
+// process, and how much of it depends on how much that process does.
+func closer(measure string) bool {
+	return slices.ContainsFunc([]string{"syscalls.", "offcpu.", "locks.", "jvm.safepoints"}, func(p string) bool { return strings.HasPrefix(measure, p) })
 }
 
 // version is a kernel's major and minor number.
@@ -62,7 +67,13 @@ func (m *machine) wrong() (out []string) {
 			}
 		}
 	}
+	for _, measure := range measures() {
+		if w := wrongCoverage(v, measure, covered(m.finds[convoy].doc, measure), true); closer(measure) && w != "" {
+			out = append(out, convoy+": "+w)
+		}
+	}
 	for run, w := range map[string]string{
+		convoy: wrongVerdict(m.finds[convoy], "lock-convoy", "thread-server"),
 		quiet:  wrongVerdict(m.finds[quiet], "", ""),
 		udp:    wrongVerdict(m.finds[udp], "udp-receive-buffer-full", "rtp-sink"),
 		nagle:  wrongNagle(v, m.finds[nagle]),
@@ -77,7 +88,38 @@ func (m *machine) wrong() (out []string) {
 			out = append(out, fmt.Sprintf("lab %s: exit %d", name, exit))
 		}
 	}
+	for name, exit := range m.inside {
+		if exit != 0 {
+			out = append(out, fmt.Sprintf("inside, %s: exit %d", name, exit))
+		}
+	}
+	out = append(out, wrongRing(v, m.ring)...)
 	slices.Sort(out)
+	return out
+}
+
+// wrongRing wants the operations of probes/syscalls/testdata/uring.c, each of them.
+func wrongRing(v version, calls report.Calls) (out []string) {
+	want := map[string]uint64{"nop": 500, "read": 1000, "send": 300, "recv": 300, "openat": 50}
+	if !v.before(version{5, 17}) { // operations without a completion
+		want["nop"] += 40
+	}
+	got := map[string]uint64{}
+	for _, c := range calls.Calls {
+		if op, ok := strings.CutPrefix(c.Call, recording.UringPrefix); ok {
+			got[op] = c.N
+			if op == "recv" { // the one that goes on ends with the program
+				got[op] -= c.Errors["ECANCELED"]
+			}
+		}
+	}
+	// Polls that complete more than once came with 5.13, and to some older ones later.
+	if !v.before(version{5, 13}) || got["poll_add"] > 0 {
+		want["poll_add"], want["poll_remove"] = 21, 1
+	}
+	if !maps.Equal(got, want) {
+		out = append(out, fmt.Sprintf("inside, uring: operations %v, want %v", got, want))
+	}
 	return out
 }
 
@@ -97,8 +139,9 @@ func covered(d report.Document, measure string) report.Coverage {
 }
 
 // wrongCoverage holds a measure taken as root against what the kernel has. Threads
-// are looked at where a socket is suspicious only, system calls where something is
-// suspected of a process, and nothing is peeked into unless it is asked for.
+// are looked at where a socket is suspicious only, the inside of a process where
+// something is suspected of it, and nothing is peeked into unless it is asked for. What
+// is partial of a process, or of names, is so for what ran and not for the kernel.
 func wrongCoverage(v version, measure string, c report.Coverage, suspicious bool) string {
 	first := since[measure]
 	switch {
@@ -111,7 +154,8 @@ func wrongCoverage(v version, measure string, c report.Coverage, suspicious bool
 			return fmt.Sprintf("%s is %s (%s; %s), want partial and the cure to name %v", measure, c.State, c.Why, c.Cure, inPart[measure])
 		}
 	case c.State == recording.CoverageOff && strings.HasPrefix(measure, "threads.") && !suspicious:
-	case c.State == recording.CoverageOff && strings.HasPrefix(measure, "syscalls."):
+	case c.State == recording.CoverageOff && closer(measure):
+	case c.State == recording.CoveragePartial && (closer(measure) || strings.HasPrefix(measure, "oncpu.")):
 	case c.State != recording.CoverageOK:
 		return fmt.Sprintf("%s is %s (%s), want ok", measure, c.State, c.Why)
 	}

@@ -23,6 +23,15 @@ func entry(suspect, state, subject, text string) []report.Entry {
 	return []report.Entry{{Suspect: suspect, State: state, Subject: subject, Text: text}}
 }
 
+// ringOf is what is said of operations of io_uring.
+func ringOf(n map[string]uint64) (c report.Calls) {
+	for op, n := range n {
+		c.Calls = append(c.Calls, report.CallTotal{Call: recording.UringPrefix + op, N: n})
+	}
+	c.Calls = append(c.Calls, report.CallTotal{Call: "io_uring_enter", N: 7})
+	return c
+}
+
 // whole is a machine of a kernel that has everything, on which all was right.
 func whole() *machine {
 	var all []report.Coverage
@@ -39,9 +48,12 @@ func whole() *machine {
 			quiet:  doc(nil, all...),
 			udp:    doc(entry("udp-receive-buffer-full", "culprit", "rtp-sink[1] udp 127.0.0.1:5004", ""), all...),
 			nagle:  doc(entry("nagle-delayed-ack", "culprit", "api-client[2] tcp", ""), all...),
+			convoy: doc(entry("lock-convoy", "culprit", "thread-server[3]", ""), all...),
 			nobody: user,
 		},
-		lab: map[string]int{"packet-loss": 0},
+		lab:    map[string]int{"packet-loss": 0},
+		inside: map[string]int{"profile": 0},
+		ring:   ringOf(map[string]uint64{"nop": 540, "read": 1000, "send": 300, "recv": 300, "openat": 50, "poll_add": 21, "poll_remove": 1}),
 	}
 }
 
@@ -61,6 +73,15 @@ func TestWrong(t *testing.T) {
 		{"no culprit", func(m *machine) { m.finds[nagle] = m.finds[quiet] }, "nagle: exit 0"},
 		{"no capability named", func(m *machine) { m.finds[nobody].doc.Coverage[0].Why = "refused" }, "names no capability"},
 		{"a probe failed", func(m *machine) { m.finds[nobody].doc.Coverage[3].State = "failed" }, "host failed"},
+		{"a profile wrong", func(m *machine) { m.inside["profile"] = 1 }, "inside, profile: exit 1"},
+		{"operations missing", func(m *machine) { m.ring.Calls = m.ring.Calls[:3] }, "inside, uring: operations"},
+		{"no closer look", func(m *machine) {
+			for i, c := range m.finds[convoy].doc.Coverage {
+				if c.Probe == "offcpu.waits" {
+					m.finds[convoy].doc.Coverage[i].State = "unavailable"
+				}
+			}
+		}, "closer: offcpu.waits is unavailable"},
 		{"an incident wrong", func(m *machine) { m.lab["packet-loss"] = 1 }, "lab packet-loss: exit 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -79,6 +100,7 @@ func TestWrong(t *testing.T) {
 func TestOldKernel(t *testing.T) {
 	m := whole()
 	m.release = "5.10.0-46-cloud-amd64"
+	m.ring = ringOf(map[string]uint64{"nop": 500, "read": 1000, "send": 300, "recv": 300, "openat": 50})
 	for _, run := range []string{quiet, udp, nagle} {
 		for i, c := range m.finds[run].doc.Coverage {
 			if first, ok := since[c.Probe]; ok {

@@ -25,6 +25,8 @@ type machine struct {
 	release string // "5.10.0-46-cloud-amd64"
 	finds   map[string]find
 	lab     map[string]int // exit codes of snag lab run, by incident
+	inside  map[string]int // and of the parts of tools/vm/inside
+	ring    report.Calls   // of the program of io_uring
 }
 
 // The runs of tools/vm/init.
@@ -33,6 +35,7 @@ const (
 	nobody = "nobody"
 	udp    = "udp"
 	nagle  = "nagle"
+	convoy = "closer" // of tools/vm/inside
 )
 
 func compile(path string) (*jsonschema.Schema, error) {
@@ -48,25 +51,43 @@ func read(dir string, schema *jsonschema.Schema) (*machine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read which kernel ran: %w", err)
 	}
-	m := &machine{release: strings.TrimSpace(string(b)), finds: map[string]find{}, lab: map[string]int{}}
-	for _, name := range []string{quiet, nobody, udp, nagle} {
+	m := &machine{release: strings.TrimSpace(string(b)), finds: map[string]find{}}
+	for _, name := range []string{quiet, nobody, udp, nagle, convoy} {
 		f, err := readFind(filepath.Join(dir, name), schema)
 		if err != nil {
 			return nil, fmt.Errorf("the run %s: %w", name, err)
 		}
 		m.finds[name] = f
 	}
-	runs, err := filepath.Glob(filepath.Join(dir, "lab-*.exit"))
+	if m.lab, err = readExits(dir, "lab-"); err != nil {
+		return nil, err
+	}
+	if m.inside, err = readExits(dir, "inside-"); err != nil {
+		return nil, err
+	}
+	if b, err = os.ReadFile(filepath.Join(dir, "inside-uring.text")); err != nil {
+		return nil, err
+	}
+	if m.inside["uring"] == 0 {
+		err = json.Unmarshal(b, &m.ring)
+	}
+	return m, err
+}
+
+// readExits reads the exit codes in files of that beginning, by the rest of their names.
+func readExits(dir, prefix string) (map[string]int, error) {
+	codes := map[string]int{}
+	files, err := filepath.Glob(filepath.Join(dir, prefix+"*.exit"))
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range runs {
-		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "lab-"), ".exit")
-		if m.lab[name], err = readExit(path); err != nil {
-			return nil, fmt.Errorf("the incident %s: %w", name, err)
+	for _, path := range files {
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), prefix), ".exit")
+		if codes[name], err = readExit(path); err != nil {
+			return nil, fmt.Errorf("the run %s%s: %w", prefix, name, err)
 		}
 	}
-	return m, nil
+	return codes, nil
 }
 
 func readFind(base string, schema *jsonschema.Schema) (f find, err error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"text/tabwriter"
 
@@ -27,36 +28,39 @@ func printTable(w io.Writer, machines []*machine) {
 	for _, measure := range measures() {
 		line("`"+measure+"`", func(m *machine) string {
 			c := covered(m.finds[udp].doc, measure)
+			if near := covered(m.finds[convoy].doc, measure); closer(measure) && near.State != recording.CoverageOff {
+				c = near
+			}
 			if (c.State == recording.CoverageUnavailable || c.State == recording.CoveragePartial) && c.Cure != "" {
 				return c.State + ": " + c.Cure
 			}
 			return c.State
 		})
 	}
-	for _, run := range []string{quiet, udp, nagle, nobody} {
+	for _, run := range []string{quiet, udp, nagle, convoy, nobody} {
 		line("find: "+run, func(m *machine) string { return m.finds[run].first() })
 	}
-	var incidents []string
-	for _, m := range machines {
-		for name := range m.lab {
-			if !slices.Contains(incidents, name) {
-				incidents = append(incidents, name)
-			}
+	exits := func(what string, of func(*machine) map[string]int) {
+		var names []string
+		for _, m := range machines {
+			names = append(names, slices.Collect(maps.Keys(of(m)))...)
+		}
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			line(what+": "+name, func(m *machine) string {
+				exit, ran := of(m)[name]
+				switch {
+				case !ran:
+					return "not run"
+				case exit == 0:
+					return "right"
+				}
+				return fmt.Sprintf("exit %d", exit)
+			})
 		}
 	}
-	slices.Sort(incidents)
-	for _, name := range incidents {
-		line("lab: "+name, func(m *machine) string {
-			exit, ran := m.lab[name]
-			switch {
-			case !ran:
-				return "not run"
-			case exit == 0:
-				return "right"
-			}
-			return fmt.Sprintf("exit %d", exit)
-		})
-	}
+	exits("inside", func(m *machine) map[string]int { return m.inside })
+	exits("lab", func(m *machine) map[string]int { return m.lab })
 }
 
 // first is the run's exit code and its first culprit.

@@ -12,7 +12,7 @@ import (
 
 // Incident is slow-dependency by the name server, which never answers.
 var Incident = lab.Incident{
-	Name:  "slow-dns",
+	Name:  "slow-dependency-dns",
 	Title: "each answer needs a name, and the first name server of resolv.conf does not answer",
 	Long:  true,
 	Needs: []lab.Tool{lab.IP, lab.Unshare, threadserver.Compiler},

@@ -11,7 +11,7 @@ import (
 
 // Incident is slow-dependency by a name server that is slow, and not dead.
 var Incident = lab.Incident{
-	Name:  "slow-dns-answers",
+	Name:  "slow-dependency-dns-answers",
 	Title: "each answer needs a name, and the name server takes 400 ms to tell it",
 	Long:  true,
 	Needs: []lab.Tool{lab.IP, lab.Unshare, threadserver.Compiler},
