@@ -26,7 +26,7 @@ demo: ## set up, make a real incident (a reconnect storm on nginx-rtmp), find it
 check: setup fmt-check vet lint generate-check ui-check docs-check build test score-short ## set up and run all that CI runs
 
 fmt-check:
-	@out=$$(gofmt -l cmd internal lab probes recording report scene suspects tools verdict); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
+	@out=$$(gofmt -l cmd internal lab probes readers recording report scene suspects tools verdict); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
 	@clang-format --dry-run -Werror $$(git ls-files '*.bpf.c' 'probes/bpf/*.h')
 
 vet:

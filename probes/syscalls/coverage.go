@@ -8,6 +8,7 @@ import (
 
 	"snag/internal/kernel"
 	"snag/recording"
+	"snag/recording/calltable"
 )
 
 // Measures of the probe, as in recording.Measures.
@@ -83,7 +84,7 @@ func (r *running) callsRow() recording.Coverage {
 	say(&why, uint64(r.open), "%d calls went on at the end and are not counted", r.open)
 	say(&why, uint64(r.withheld), "%d of them have no event", r.withheld)
 	say(&why, uint64(max(r.long-mostBlocked, 0)), "%d calls of a second and more have no event: the first %d do", r.long-mostBlocked, mostBlocked)
-	say(&why, uint64(r.folded), "%d rows of threads and descriptors were taken together, as there were over %d in a second", r.folded, mostRows)
+	say(&why, uint64(r.folded), "%d rows of threads and descriptors were taken together, as there were over %d in a second", r.folded, calltable.Most)
 	if r.runtimes.refused != nil {
 		why = append(why, "what the programs cost in the kernel is not known: "+r.runtimes.refused.Error())
 	}

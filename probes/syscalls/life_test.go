@@ -12,6 +12,7 @@ import (
 	"snag/probes/probe"
 	"snag/probes/probe/probetest"
 	"snag/recording"
+	"snag/recording/calltable"
 )
 
 func TestNothingIsAttachedWithoutAProcess(t *testing.T) {
@@ -86,7 +87,7 @@ func TestForksAreFollowedAndBounded(t *testing.T) {
 		perSecond[row.T]++
 	}
 	for at, n := range perSecond {
-		if n > mostRows+400 { // what is taken together is a row for each call
+		if n > calltable.Most+400 { // what is taken together is a row for each call
 			t.Errorf("%d rows in the second from %v", n, at)
 		}
 	}
@@ -171,7 +172,7 @@ func TestThousandsOfThreads(t *testing.T) {
 	if c := coverageOf(t, rec, measureCalls); c.Lost != 0 || c.State != recording.CoverageOK {
 		t.Errorf("coverage %+v", c)
 	}
-	if n := len(rec.Calls); n > 2*(mostRows+400) { // of the two seconds that it may lie in
+	if n := len(rec.Calls); n > 2*(calltable.Most+400) { // of the two seconds that it may lie in
 		t.Errorf("%d rows", n)
 	}
 }

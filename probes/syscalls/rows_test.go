@@ -7,6 +7,7 @@ import (
 
 	"snag/probes/threads"
 	"snag/recording"
+	"snag/recording/calltable"
 )
 
 func number(t testing.TB, name string) uint32 {
@@ -22,17 +23,17 @@ func number(t testing.TB, name string) uint32 {
 
 func TestFailuresAndSuccessesAreOneRow(t *testing.T) {
 	read := number(t, "read")
-	rows := table{}
+	rows := calltable.Table{}
 	anchor := recording.Anchor{Wall: 1000, Monotonic: 10}
 	ok := kernelCallValue{N: 3, Asked: 300, Done: 250, Sum: 9000, Max: 5000, MaxAt: 50}
 	ok.Hist[0], ok.Hist[2] = 2, 1
 	copy(ok.Comm[:], "nginx")
 	again := kernelCallValue{N: 2, Asked: 200, Sum: 1000, Max: 600, MaxAt: 70}
 	again.Hist[0] = 2
-	rows.add(1, anchor, &kernelCallKey{Pid: 7, Tid: 8, Fd: 3, Nr: read}, &ok)
-	rows.add(1, anchor, &kernelCallKey{Pid: 7, Tid: 8, Fd: 3, Nr: read, Err: 11}, &again)
-	rows.add(1, anchor, &kernelCallKey{Pid: 7, Tid: 8, Fd: 3, Nr: read, Err: 512}, &kernelCallValue{N: 1})
-	out, folded := rows.coarser(mostRows)
+	add(rows, 1, anchor, &kernelCallKey{Pid: 7, Tid: 8, Fd: 3, Nr: read}, &ok)
+	add(rows, 1, anchor, &kernelCallKey{Pid: 7, Tid: 8, Fd: 3, Nr: read, Err: 11}, &again)
+	add(rows, 1, anchor, &kernelCallKey{Pid: 7, Tid: 8, Fd: 3, Nr: read, Err: 512}, &kernelCallValue{N: 1})
+	out, folded := rows.Coarser(calltable.Most)
 	if len(out) != 1 || folded != 0 {
 		t.Fatalf("%d rows, %d taken together", len(out), folded)
 	}
@@ -50,7 +51,7 @@ func TestFailuresAndSuccessesAreOneRow(t *testing.T) {
 func TestTakenTogetherNothingIsLost(t *testing.T) {
 	read, futex := number(t, "read"), number(t, "futex")
 	for _, most := range []int{10, 100, 1000, 100000} {
-		rows := table{}
+		rows := calltable.Table{}
 		var n, sum uint64
 		for i := range 5000 {
 			nr := read
@@ -59,10 +60,10 @@ func TestTakenTogetherNothingIsLost(t *testing.T) {
 			}
 			v := kernelCallValue{N: uint64(i%7 + 1), Sum: uint64(i) * 1000, Max: uint64(i)}
 			n, sum = n+v.N, sum+v.Sum
-			rows.add(1, recording.Anchor{}, &kernelCallKey{Pid: uint32(1 + i/500), Tid: uint32(1 + i/50), Fd: int32(i % 50), Nr: nr}, &v)
+			add(rows, 1, recording.Anchor{}, &kernelCallKey{Pid: uint32(1 + i/500), Tid: uint32(1 + i/50), Fd: int32(i % 50), Nr: nr}, &v)
 		}
 		all := len(rows)
-		out, folded := rows.coarser(most)
+		out, folded := rows.Coarser(most)
 		if len(out) > most+2 || folded != all-len(out) {
 			t.Errorf("%d rows where %d are allowed, %d taken together", len(out), most, folded)
 		}
@@ -71,7 +72,7 @@ func TestTakenTogetherNothingIsLost(t *testing.T) {
 		for _, r := range out {
 			gotN += r.N
 			gotSum += r.Sum
-			if r.PID == 0 && (r.Comm != "" || r.FD != severalFDs) {
+			if r.PID == 0 && (r.Comm != "" || r.FD != calltable.SeveralFDs) {
 				t.Errorf("%+v", *r)
 			}
 		}

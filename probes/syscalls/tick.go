@@ -13,6 +13,7 @@ import (
 	"snag/internal/kernel"
 	"snag/probes/probe"
 	"snag/recording"
+	"snag/recording/calltable"
 )
 
 // tick reads the second that is over.
@@ -51,11 +52,11 @@ func (r *running) drain() {
 		r.fail(err)
 		return
 	}
-	at, rows := r.since, table{}
+	at, rows := r.since, calltable.Table{}
 	r.since = r.env.Now()
 	err = kernel.Drain(full, "system calls", func(k *kernelCallKey, v *kernelCallValue) {
 		r.calls += v.N
-		rows.add(at, r.env.Anchor, k, v)
+		add(rows, at, r.env.Anchor, k, v)
 	})
 	if err == nil {
 		err = r.kernel.emptied(odd)
@@ -65,7 +66,7 @@ func (r *running) drain() {
 	}
 	r.readNotes()
 	r.book.complete(time.Now(), r.env.Now())
-	out, folded := rows.coarser(mostRows)
+	out, folded := rows.Coarser(calltable.Most)
 	r.folded += folded
 	for _, row := range out {
 		r.env.Sink.Append(*row)

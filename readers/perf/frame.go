@@ -72,7 +72,7 @@ func symbol(b []byte) string {
 
 func isHex(b []byte) bool {
 	for _, c := range b {
-		if !(isDigit(c) || c >= 'a' && c <= 'f') {
+		if !isDigit(c) && (c < 'a' || c > 'f') {
 			return false
 		}
 	}

@@ -78,12 +78,12 @@ func (t *Trace) coverage(style Style) []recording.Coverage {
 		}
 		calls.Why += fmt.Sprintf(format, args...)
 	}
-	switch {
-	case style == NoTime:
+	switch style {
+	case NoTime:
 		add("its lines have no time: nothing can be placed in time (strace -ttt)")
-	case style == Relative:
+	case Relative:
 		add("its times are from line to line (-r): when it began is taken from the file")
-	case style == TimeOfDay:
+	case TimeOfDay:
 		add("its times name no day: that of the file's last change is taken")
 	}
 	if c.Timed < c.Calls {

@@ -151,6 +151,9 @@ func (t *Trace) begin(th *thread, l *Line, at int64) {
 func (t *Trace) resume(th *thread, l *Line, at int64) {
 	id := t.calls.id(l.Name)
 	p := th.open
+	if t.calls.class[id]&ends != 0 { // its beginning was passed over too
+		return
+	}
 	if p == nil || p.call != id {
 		t.Counts.Orphans++
 		begin := at
@@ -217,7 +220,7 @@ func (t *Trace) special(th *thread, class class, id uint16, fd int32, begin, end
 	switch {
 	case class&locking != 0:
 		t.locks.end(t, th, args, l, begin, end)
-	case failed && !(class&names != 0 && string(l.Errno) == "EINPROGRESS"):
+	case failed && (class&names == 0 || string(l.Errno) != "EINPROGRESS"):
 	case class&opens != 0:
 		t.opened(th, t.calls.names[id], end, int32(l.Ret), args, l.Tail)
 	case class&closes != 0:
