@@ -1,7 +1,7 @@
 package strace
 
 // class is what of a call matters here, as bits.
-type class uint16
+type class uint32
 
 const (
 	hasFD  class = 1 << iota // its first argument is a descriptor
@@ -17,6 +17,13 @@ const (
 	waits    // threads without work sit in it
 	locking  // futex
 	ends     // exit, exit_group
+	polls    // it waits for any of several descriptors
+	sleeps   // it waits for a time
+	children // it waits for a child
+	arms     // epoll_ctl
+	limits   // prlimit64 and its kin
+	listens
+	shuts // shutdown
 )
 
 var classOf = map[string]class{
@@ -31,16 +38,17 @@ var classOf = map[string]class{
 	"epoll_create": opens, "epoll_create1": opens, "eventfd": opens, "eventfd2": opens, "timerfd_create": opens,
 	"signalfd": opens, "signalfd4": opens, "inotify_init": opens, "inotify_init1": opens, "memfd_create": opens, "pidfd_open": opens, "userfaultfd": opens,
 	"pipe": pairs, "pipe2": pairs, "socketpair": pairs,
-	"close": hasFD | closes, "connect": hasFD | names, "bind": hasFD | names, "listen": hasFD, "shutdown": hasFD,
+	"close": hasFD | closes, "connect": hasFD | names, "bind": hasFD | names, "listen": hasFD | listens, "shutdown": hasFD | shuts,
 	"setsockopt": hasFD, "getsockopt": hasFD, "getsockname": hasFD, "getpeername": hasFD, "ioctl": hasFD,
-	"epoll_ctl": hasFD, "epoll_wait": hasFD | waits, "epoll_pwait": hasFD | waits, "epoll_pwait2": hasFD | waits,
-	"poll": waits, "ppoll": waits, "select": waits, "pselect6": waits, "_newselect": waits,
-	"nanosleep": waits, "clock_nanosleep": waits, "pause": waits, "rt_sigtimedwait": waits, "rt_sigsuspend": waits,
-	"wait4": waits, "waitid": waits, "waitpid": waits, "io_getevents": waits, "io_pgetevents": waits, "io_uring_enter": hasFD | waits, "restart_syscall": waits,
+	"epoll_ctl": hasFD | arms, "epoll_wait": hasFD | waits | polls, "epoll_pwait": hasFD | waits | polls, "epoll_pwait2": hasFD | waits | polls,
+	"poll": waits | polls, "ppoll": waits | polls, "select": waits | polls, "pselect6": waits | polls, "_newselect": waits | polls,
+	"nanosleep": waits | sleeps, "clock_nanosleep": waits | sleeps, "pause": waits, "rt_sigtimedwait": waits, "rt_sigsuspend": waits,
+	"wait4": waits | children, "waitid": waits | children, "waitpid": waits | children, "io_getevents": waits, "io_pgetevents": waits, "io_uring_enter": hasFD | waits, "restart_syscall": waits,
 	"lseek": hasFD, "_llseek": hasFD, "fstat": hasFD, "fstat64": hasFD, "fstatfs": hasFD, "fsync": hasFD, "fdatasync": hasFD, "sync_file_range": hasFD,
 	"ftruncate": hasFD, "ftruncate64": hasFD, "fallocate": hasFD, "fchmod": hasFD, "fchown": hasFD, "flock": hasFD, "fadvise64": hasFD, "readahead": hasFD,
 	"getdents": hasFD, "getdents64": hasFD, "fchdir": hasFD, "timerfd_settime": hasFD, "timerfd_gettime": hasFD, "syncfs": hasFD,
 	"clone": forks, "clone3": forks, "fork": forks, "vfork": forks,
+	"prlimit64": limits, "getrlimit": limits, "setrlimit": limits,
 	"execve": executes, "execveat": executes, "futex": locking, "exit": ends, "exit_group": ends,
 }
 
