@@ -9,7 +9,7 @@ import (
 
 	"snag/probes/probe"
 	"snag/probes/syscalls/descriptor"
-	"snag/probes/syscalls/peek"
+	"snag/internal/peek"
 	"snag/recording"
 )
 

@@ -33,7 +33,10 @@ type descriptor struct {
 	wrote    int64 // last, ns
 	grown    int64 // as last told
 
-	rhythm rhythm
+	rhythm  rhythm
+	content *content // nil: not looked into
+	// seenOpened: the trace has its first byte.
+	seenOpened bool
 }
 
 // life makes a descriptor of a process.
@@ -59,7 +62,7 @@ func (t *Trace) opened(th *thread, name string, at int64, fd int32, args, tail [
 	}
 	t.closed(th.proc.fds.get(fd), at) // dup2, or a close that the trace left out
 	d := t.life(th.proc, fd, at)
-	d.cloex = hasFlag(args, "CLOEXEC")
+	d.cloex, d.seenOpened = hasFlag(args, "CLOEXEC"), true
 	row := &d.row
 	switch name {
 	case "open", "openat", "openat2", "creat":

@@ -21,7 +21,7 @@ var Format = reader.Format{
 
 func readInto(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
 	style := styleOf(in.Head())
-	t := New(out, Options{PID: o.PID, Begin: beginOf(style, o)})
+	t := New(out, Options{PID: o.PID, Find: o.Find, Begin: beginOf(style, o)})
 	err := Read(ctx, in, t)
 	c := t.End()
 	return reader.Told{First: c.First, Last: c.Last, Lines: c.Lines, Coverage: t.coverage(style)}, err
@@ -37,7 +37,7 @@ func readSet(ctx context.Context, in []*reader.Input, o []reader.Options, out re
 		}
 	}
 	begin := beginOf(style, o[0])
-	t := New(out, Options{Begin: begin})
+	t := New(out, Options{Begin: begin, Find: o[0].Find})
 	err := ReadSet(ctx, files, begin, t)
 	c := t.End()
 	return reader.Told{First: c.First, Last: c.Last, Lines: c.Lines, Coverage: t.coverage(style)}, err

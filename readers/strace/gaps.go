@@ -45,7 +45,7 @@ func (t *Trace) gap(th *thread, d *descriptor, from, begin, end int64) {
 	e := recording.Event{
 		T: recording.Time(from), End: recording.Time(end), Kind: recording.EventReadGap, Value: float64(end-from) / 1e9, Unit: "seconds",
 		Subject: recording.Subject{Kind: recording.KindThread, PID: th.proc.pid, TID: th.tid, Comm: th.comm()},
-		Attrs:   map[string]string{"fd": itoa(d.row.FD), "name": d.row.Text()},
+		Attrs:   map[string]string{"fd": itoa(d.row.FD), "name": d.text()},
 	}
 	if 2*(end-begin) > end-from {
 		e.Attrs["in"] = "the read: nothing came"
@@ -54,7 +54,7 @@ func (t *Trace) gap(th *thread, d *descriptor, from, begin, end int64) {
 		if c.fd >= 0 {
 			e.Attrs["in_fd"] = itoa(int(c.fd))
 			if other := th.proc.fds.get(c.fd); other != nil {
-				e.Attrs["in_name"] = other.row.Text()
+				e.Attrs["in_name"] = other.text()
 			}
 		}
 	}

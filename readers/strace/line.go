@@ -46,6 +46,7 @@ type Line struct {
 	Errno []byte // as ENOENT; nil where it did not fail
 	Tail  []byte // what stands behind the number: "(Timeout)", "</etc/hosts>", "([{fd=3, …}])"
 	Took  int64  // ns of -T; -1 where the line has none
+	Hit   bool   // it holds the text that was looked for; set by who reads the file
 }
 
 // Parse tells one line apart, without its line end. It never fails: what it does

@@ -31,6 +31,7 @@ func Sniff(head []byte) bool {
 // Read reads a file into a trace, which the caller ends. What is cut at the
 // file's end is left out and counted.
 func Read(ctx context.Context, in *reader.Input, t *Trace) error {
+	forms := spellings(t.o.Find)
 	free := make(chan []Line, 16) // lines of pieces that were used
 	parse := func(c reader.Chunk) []Line {
 		var lines []Line
@@ -38,7 +39,7 @@ func Read(ctx context.Context, in *reader.Input, t *Trace) error {
 		case lines = <-free:
 		default:
 		}
-		return parseChunk(c, lines[:0])
+		return parseChunk(c, lines[:0], forms)
 	}
 	return reader.EachChunk(ctx, in, parse, func(lines []Line) error {
 		for i := range lines {
@@ -52,8 +53,9 @@ func Read(ctx context.Context, in *reader.Input, t *Trace) error {
 	})
 }
 
-func parseChunk(c reader.Chunk, lines []Line) []Line {
+func parseChunk(c reader.Chunk, lines []Line, forms [][]byte) []Line {
 	b := c.Data
+	look := len(forms) > 0 && holds(b, forms)
 	for len(b) > 0 {
 		line := b
 		i := bytes.IndexByte(b, '\n')
@@ -68,7 +70,9 @@ func parseChunk(c reader.Chunk, lines []Line) []Line {
 			l.Took = -1
 			continue
 		}
-		l.Parse(line)
+		if l.Parse(line); look {
+			l.Hit = holds(line, forms)
+		}
 	}
 	return lines
 }

@@ -120,6 +120,7 @@ func (t *Trace) End() Counts {
 	}
 	t.flush(max(now, t.second))
 	t.lookAtLogs(max(now, t.second), true)
+	t.tellFound()
 	for _, d := range t.looks.shown {
 		t.closed(d, now)
 	}
@@ -143,7 +144,7 @@ func (t *Trace) blocked(th *thread, id uint16, fd int32, begin, end int64) {
 	if fd >= 0 {
 		e.Attrs["fd"] = itoa(int(fd))
 		if d := th.proc.fds.get(fd); d != nil && d.row.Text() != "" {
-			e.Attrs["name"] = d.row.Text()
+			e.Attrs["name"] = d.text()
 		}
 	}
 	if t.events++; t.events <= mostEvents {

@@ -91,10 +91,13 @@ func product(b []byte) (int, bool) {
 }
 
 // transferred follows bytes that a call moved.
-func (t *Trace) transferred(th *thread, d *descriptor, class class, begin, end int64, l *Line) {
+func (t *Trace) transferred(th *thread, d *descriptor, class class, begin, end int64, args []byte, l *Line) {
 	read := class&reads != 0
 	if d.side != noSide {
 		t.moved(th, d, read, begin, end, l.Took, uint64(l.Ret))
+		if d.content == nil || d.content.looks < mostPeeked {
+			t.learn(d, read, args, uint64(l.Ret))
+		}
 	}
 	switch {
 	case read && d.row.Kind == "socket":

@@ -19,6 +19,7 @@ type pending struct {
 	fd    int32
 	begin int64
 	from  int64 // what is not yet added to a second begins here
+	hit   bool
 	args  []byte
 }
 

@@ -8,8 +8,9 @@ import (
 
 // Options of a trace.
 type Options struct {
-	PID   int   // of lines without a number (-ff: from the file's name); 0: not known
-	Begin int64 // Unix ns: where a trace without a wall clock begins; of -t and -tt the midnight of its day
+	PID   int    // of lines without a number (-ff: from the file's name); 0: not known
+	Begin int64  // Unix ns: where a trace without a wall clock begins; of -t and -tt the midnight of its day
+	Find  string // a text to look for in what calls were given
 	// Second is the length of what is counted together, ns; 0: one second.
 	Second int64
 }
@@ -42,8 +43,10 @@ type Trace struct {
 	errors  map[failureKey]*recording.CallError
 	waits   map[waitKey]*recording.OffCPU
 	looks   looks
-	saw     class // of calls
-	sockets bool  // a socket was used
+	found   map[foundKey]*found
+	peeked  []byte // room for what is looked into
+	saw     class  // of calls
+	sockets bool   // a socket was used
 
 	turnRows, socketRows, resetRows, logRows, waitRows int
 	lastID                                             uint64 // of a descriptor's life
@@ -70,7 +73,7 @@ func New(out recording.Sink, o Options) *Trace {
 	return &Trace{
 		o: o, out: out, clock: clock{midnight: o.Begin, begin: o.Begin}, calls: newCallNames(),
 		threads: map[int]*thread{}, born: map[int]bool{}, locks: locks{},
-		turns: map[turnKey]*recording.Turns{}, errors: map[failureKey]*recording.CallError{}, waits: map[waitKey]*recording.OffCPU{},
+		turns: map[turnKey]*recording.Turns{}, errors: map[failureKey]*recording.CallError{}, waits: map[waitKey]*recording.OffCPU{}, found: map[foundKey]*found{},
 	}
 }
 
@@ -157,7 +160,7 @@ func (t *Trace) begin(th *thread, l *Line, at int64) {
 		t.Counts.Unfinished++
 	}
 	p := &th.spare
-	*p = pending{call: id, fd: fd, begin: at, from: at, args: append(p.args[:0], l.Args...)}
+	*p = pending{call: id, fd: fd, begin: at, from: at, hit: l.Hit, args: append(p.args[:0], l.Args...)}
 	th.open = p
 	t.locks.begin(th, id, t.calls, p.args, at)
 }
@@ -185,6 +188,7 @@ func (t *Trace) resume(th *thread, l *Line, at int64) {
 	}
 	t.spread(th, id, p.fd, p.from, max(end, p.from), p.args)
 	p.args = append(p.args, l.Args...)
+	l.Hit = l.Hit || p.hit
 	if l.Took < 0 && t.clock.style != NoTime {
 		l.Took = at - p.begin
 	}
@@ -222,10 +226,13 @@ func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end int64, args [
 	if fd >= 0 {
 		d = t.use(th, fd, begin, args)
 		if class&(reads|writes) != 0 && l.Errno == nil && l.Known && l.Ret > 0 {
-			t.transferred(th, d, class, begin, end, l)
+			t.transferred(th, d, class, begin, end, args, l)
 		}
 	}
 	th.seen = end
+	if l.Hit {
+		t.find(th, id, fd, begin)
+	}
 	if l.Errno != nil {
 		t.failed(th, id, d, end, string(l.Errno))
 	}
