@@ -2,6 +2,7 @@ package strace
 
 import (
 	"bytes"
+	"encoding/binary"
 )
 
 // Kind is what a line of strace tells.
@@ -52,11 +53,12 @@ type Line struct {
 // Parse tells one line apart, without its line end. It never fails: what it does
 // not know is Noise.
 func (l *Line) Parse(b []byte) {
-	*l = Line{Took: -1}
+	l.Kind, l.Style, l.PID, l.Stamp, l.Known, l.Ret, l.Took, l.Hit = Noise, NoTime, 0, 0, false, 0, -1, false
+	l.Name, l.Args, l.Errno, l.Tail = nil, nil, nil, nil
 	if n := len(b); n > 0 && b[n-1] == '\r' {
 		b = b[:n-1]
 	}
-	if bytes.HasPrefix(b, []byte(" > ")) {
+	if len(b) > 2 && b[0] == ' ' && b[1] == '>' && b[2] == ' ' {
 		l.Kind = Frame
 		return
 	}
@@ -80,7 +82,7 @@ func (l *Line) Parse(b []byte) {
 // prefix takes off the thread, the time, the instruction pointer (-i) and the
 // call's number (-n), in the order in which strace writes them.
 func (l *Line) prefix(b []byte) []byte {
-	if bytes.HasPrefix(b, []byte("[pid ")) {
+	if len(b) > 0 && b[0] == '[' && bytes.HasPrefix(b, []byte("[pid ")) {
 		n, rest := number(skipSpaces(b[5:]))
 		b = l.thread(n, rest)
 		if len(b) > 0 && b[0] == ']' {
@@ -114,6 +116,14 @@ func (l *Line) thread(n int64, rest []byte) []byte {
 // time reads the forms of -r, -t, -tt and -ttt; with -r beside another, the
 // other counts and its "(+ 0.000123)" is passed over.
 func (l *Line) time(b []byte) []byte {
+	if len(b) > 19 && b[10] == '.' && b[17] == ' ' { // 1700000000.123456 of -ttt
+		sec, ok := eightDigits(binary.LittleEndian.Uint64(b))
+		us, ok2 := eightDigits(binary.LittleEndian.Uint64(b[11:])<<16 | '0'<<8 | '0')
+		if ok && ok2 && b[0] != '0' && b[8]-'0' < 10 && b[9]-'0' < 10 && b[18] != ' ' && b[18] != '(' {
+			l.Stamp, l.Style = (int64(sec)*100+int64(b[8]-'0')*10+int64(b[9]-'0'))*1e9+int64(us)*1e3, Epoch
+			return b[18:]
+		}
+	}
 	sec, rest := number(b)
 	if len(rest) == 0 || len(rest) == len(b) {
 		return b
@@ -132,7 +142,7 @@ func (l *Line) time(b []byte) []byte {
 	default:
 		return b
 	}
-	if bytes.HasPrefix(b, []byte("(+")) {
+	if len(b) > 1 && b[0] == '(' && b[1] == '+' {
 		if end := bytes.IndexByte(b, ')'); end >= 0 {
 			b = skipSpaces(b[end+1:])
 		}
@@ -209,11 +219,13 @@ func (l *Line) exit(b []byte) {
 // finish reads what stands behind the call's opening bracket, from the line's
 // end: names of files and strings may hold anything, brackets and results too.
 func (l *Line) finish(b []byte, kind Kind) {
-	if n := len(b); n > 0 && b[n-1] == '>' {
-		for _, end := range [][]byte{unfinished, detached} {
-			if bytes.HasSuffix(b, end) {
-				l.Kind, l.Args = Unfinished, b[:n-len(end)]
-				return
+	if n := len(b); n > 1 && b[n-1] == '>' {
+		if b[n-2] == '.' {
+			for _, end := range [...]string{"<unfinished ...>", "<detached ...>"} {
+				if n >= len(end) && string(b[n-len(end):]) == end {
+					l.Kind, l.Args = Unfinished, b[:n-len(end)]
+					return
+				}
 			}
 		}
 		b = l.took(b)
@@ -225,10 +237,14 @@ func (l *Line) finish(b []byte, kind Kind) {
 	l.Name, l.Took = nil, -1
 }
 
-var unfinished, detached = []byte("<unfinished ...>"), []byte("<detached ...>")
-
 // took takes off the time of -T at a line's end.
 func (l *Line) took(b []byte) []byte {
+	if n := len(b); n > 11 && b[n-8] == '.' && b[n-10] == '<' && b[n-11] == ' ' { // <0.000031>
+		if us, ok := eightDigits(binary.LittleEndian.Uint64(b[n-9:])&^0xffff | '0'<<8 | '0'); ok && b[n-9] >= '0' && b[n-9] <= '9' {
+			l.Took = int64(b[n-9]-'0')*1e9 + int64(us)*1e3
+			return trimSpaces(b[:n-10])
+		}
+	}
 	i := len(b) - 2
 	for i >= 0 && (b[i] >= '0' && b[i] <= '9' || b[i] == '.') {
 		i--

@@ -1,6 +1,10 @@
 package strace
 
-import "testing"
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+)
 
 func TestLinesAreToldApart(t *testing.T) {
 	for _, c := range []struct {
@@ -61,6 +65,21 @@ func BenchmarkParse(b *testing.B) {
 	for b.Loop() {
 		if l.Parse(line); l.Kind != Call {
 			b.Fatal("not read")
+		}
+	}
+}
+
+func TestEightDigitsAreReadAsOneByOne(t *testing.T) {
+	for n := uint64(1); n < 1e8; n = n*3 + 7 {
+		text := []byte(fmt.Sprintf("%08d", n))
+		if got, ok := eightDigits(binary.LittleEndian.Uint64(text)); !ok || got != n {
+			t.Errorf("%s is read as %d, %v", text, got, ok)
+		}
+		for _, bad := range []byte{'/', ':', ' ', '.', 0xb0, 0} {
+			text[n%8] = bad
+			if got, ok := eightDigits(binary.LittleEndian.Uint64(text)); ok {
+				t.Errorf("%q is read as %d", text, got)
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package strace
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"snag/readers/reader"
 )
@@ -64,10 +65,13 @@ func parseChunk(c reader.Chunk, lines []Line, forms [][]byte) []Line {
 		} else {
 			b = nil
 		}
-		lines = append(lines, Line{})
+		if len(lines) == cap(lines) {
+			lines = slices.Grow(lines, max(1024, len(lines)/4))
+		}
+		lines = lines[:len(lines)+1] // what was parsed there before is written over
 		l := &lines[len(lines)-1]
 		if i < 0 && c.Cut { // its end is not there: what it looks like may not be what it was
-			l.Took = -1
+			*l = Line{Took: -1}
 			continue
 		}
 		if l.Parse(line); look {
