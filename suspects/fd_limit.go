@@ -167,7 +167,7 @@ func (f Finding) refused(p *scene.Process, no refusals) Finding {
 	last := p.Last()
 	f.Active = mergeIntervals(no.at, joined)
 	f.Text = fmt.Sprintf("%s fails (EMFILE), %s times: all its descriptors are in use", no.call, count(no.n))
-	e := Evidence{Side: For, Grade: Decisive, Value: no.n, Unit: "calls", Source: "errors of its calls", Origin: "descriptors",
+	e := Evidence{Side: For, Grade: Decisive, Value: no.n, Unit: "calls", Source: "strace -f -e trace=accept,accept4,openat", Origin: "descriptors",
 		Text: fmt.Sprintf("its %s returned EMFILE %s times, which is the answer where RLIMIT_NOFILE is reached and to nothing else", no.call, count(no.n))}
 	if last.FDLimit > 0 {
 		e.Text += fmt.Sprintf(" (its limit was seen to be %s)", count(float64(last.FDLimit)))

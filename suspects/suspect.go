@@ -131,7 +131,7 @@ func (s *Suspect) Blind(r *recording.Recording) (must, rest []Need) {
 	for _, n := range s.Needs {
 		c, ok := r.Measured(n.Measure)
 		switch {
-		case ok, n.Must && other:
+		case ok, other: // a trace of calls has its own, and is not in doubt for want of probes
 		case n.Must:
 			must = append(must, n)
 		case c.State == recording.CoverageOff:

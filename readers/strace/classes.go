@@ -23,7 +23,8 @@ const (
 	arms     // epoll_ctl
 	limits   // prlimit64 and its kin
 	listens
-	shuts // shutdown
+	shuts   // shutdown
+	renames // prctl
 )
 
 var classOf = map[string]class{
@@ -48,7 +49,7 @@ var classOf = map[string]class{
 	"ftruncate": hasFD, "ftruncate64": hasFD, "fallocate": hasFD, "fchmod": hasFD, "fchown": hasFD, "flock": hasFD, "fadvise64": hasFD, "readahead": hasFD,
 	"getdents": hasFD, "getdents64": hasFD, "fchdir": hasFD, "timerfd_settime": hasFD, "timerfd_gettime": hasFD, "syncfs": hasFD,
 	"clone": forks, "clone3": forks, "fork": forks, "vfork": forks,
-	"prlimit64": limits, "getrlimit": limits, "setrlimit": limits,
+	"prctl": renames, "prlimit64": limits, "getrlimit": limits, "setrlimit": limits,
 	"execve": executes, "execveat": executes, "futex": locking, "exit": ends, "exit_group": ends,
 }
 

@@ -83,3 +83,43 @@ func TestATextIsFoundWhereItIs(t *testing.T) {
 		}
 	}
 }
+
+// The table of strace -c alone is what there is; behind the calls themselves it adds nothing.
+func TestATableAloneIsRead(t *testing.T) {
+	const table = `
+% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 61.45    0.000110          10        11         9 accept4
+ 38.55    0.000069          69         1           read
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.000179                    12         9 total`
+	if !Sniff([]byte(strings.TrimSpace(table) + "\n")) {
+		t.Error("it is not taken for strace's")
+	}
+	r, c := trace(t, Options{}, table)
+	got := totals(r)
+	if len(got) != 2 || got["accept4"].n != 11 || got["accept4"].errs != 9 || !near(got["read"].sum, 69e-6) || c.Noise != 0 {
+		t.Errorf("%+v, %+v", got, c)
+	}
+	r, c = trace(t, Options{}, "1700000000.1 close(3) = 0 <0.000001>"+table)
+	if got := totals(r); len(got) != 1 || c.Noise != 0 {
+		t.Errorf("behind calls: %+v, %+v", got, c)
+	}
+}
+
+func TestThreadsHaveTheNamesThatTheTraceShows(t *testing.T) {
+	r, _ := trace(t, Options{}, `
+50<server> 1700000000.1 clone(child_stack=0x7f, flags=CLONE_VM|CLONE_THREAD) = 51<server> <0.000001>
+51<worker> 1700000000.2 read(3, "x", 1) = 1 <0.000001>
+50<server> 1700000000.3 prctl(PR_SET_NAME, "main") = 0 <0.000001>
+50<main> 1700000000.4 read(3, "x", 1) = 1 <0.000001>`)
+	got := map[int]string{}
+	for _, row := range r.Calls {
+		if row.Call == "read" {
+			got[row.TID] = row.Comm
+		}
+	}
+	if got[50] != "main" || got[51] != "worker" {
+		t.Errorf("%v", got)
+	}
+}

@@ -10,6 +10,11 @@ import (
 // strace may have been told to leave those calls out.
 func (t *Trace) coverage(style Style) []recording.Coverage {
 	c := t.Counts
+	if c.Calls == 0 && len(t.table) > 0 {
+		return []recording.Coverage{{Probe: "syscalls.calls", State: recording.CoveragePartial, Since: c.First,
+			Why:  "it is the table of strace -c: sums of its whole time, without a time, a thread, a descriptor or the names of errors",
+			Cure: "strace -f -ttt -T -yy -s 256 -o FILE"}}
+	}
 	why, partial := t.flaws(style)
 	row := func(probe, what string) recording.Coverage {
 		r := recording.Coverage{Probe: probe, State: recording.CoveragePartial, Since: c.First, Why: what}

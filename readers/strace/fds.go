@@ -204,6 +204,7 @@ func (t *Trace) executed(th *thread, args []byte) {
 	if i := bytes.LastIndexByte([]byte(name), '/'); i >= 0 {
 		name = name[i+1:]
 	}
+	th.name = ""
 	th.proc.comm = name[:min(len(name), 15)] // TASK_COMM_LEN
 }
 

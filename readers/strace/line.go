@@ -19,6 +19,8 @@ const (
 	Superseded             // +++ superseded by execve in pid N +++
 	Frame                  // a line of -k, of the call before it
 	Attached               // strace: Process N attached
+	Table                  // a line of the table of -c and -C
+	Message                // something else that strace itself says
 )
 
 // Style is what a line's time is.
@@ -38,7 +40,8 @@ type Line struct {
 	Style Style
 	// PID is the thread's number where the line has it; 0: it has none.
 	PID   int
-	Stamp int64 // ns, by Style
+	Comm  []byte // of -Y; nil where the line has none
+	Stamp int64  // ns, by Style
 	Name  []byte
 	Args  []byte // between the brackets, of Unfinished as far as they go, of Resumed the rest
 	// Result. Known is false where strace shows "?".
@@ -54,7 +57,7 @@ type Line struct {
 // not know is Noise.
 func (l *Line) Parse(b []byte) {
 	l.Kind, l.Style, l.PID, l.Stamp, l.Known, l.Ret, l.Took, l.Hit = Noise, NoTime, 0, 0, false, 0, -1, false
-	l.Name, l.Args, l.Errno, l.Tail = nil, nil, nil, nil
+	l.Name, l.Args, l.Errno, l.Tail, l.Comm = nil, nil, nil, nil, nil
 	if n := len(b); n > 0 && b[n-1] == '\r' {
 		b = b[:n-1]
 	}
@@ -62,6 +65,7 @@ func (l *Line) Parse(b []byte) {
 		l.Kind = Frame
 		return
 	}
+	whole := b
 	b = l.prefix(b)
 	if len(b) == 0 {
 		return
@@ -76,8 +80,13 @@ func (l *Line) Parse(b []byte) {
 		l.Name, _, _ = bytes.Cut(b[4:], []byte(" "))
 	case c == '+' && bytes.HasPrefix(b, []byte("+++ ")):
 		l.exit(b[4:])
+	case isTable(whole):
+		*l = Line{Kind: Table, Args: whole, Took: -1}
 	}
 }
+
+// untimed tells a line whose time, if it looks to have one, is none of the trace's.
+func (l *Line) untimed() bool { return l.Kind == Noise || l.Kind >= Frame }
 
 // prefix takes off the thread, the time, the instruction pointer (-i) and the
 // call's number (-n), in the order in which strace writes them.
@@ -107,7 +116,7 @@ func (l *Line) thread(n int64, rest []byte) []byte {
 	l.PID = int(n)
 	if len(rest) > 0 && rest[0] == '<' {
 		if end := bytes.IndexByte(rest, '>'); end >= 0 {
-			rest = rest[end+1:]
+			l.Comm, rest = rest[1:end], rest[end+1:]
 		}
 	}
 	return rest
@@ -183,7 +192,11 @@ func (l *Line) message(b []byte) {
 	if rest, ok := bytes.CutPrefix(b, []byte("strace: Process ")); ok {
 		if n, rest := number(rest); n > 0 && bytes.HasPrefix(rest, []byte(" attached")) {
 			l.Kind, l.PID = Attached, int(n)
+			return
 		}
+	}
+	if bytes.HasPrefix(b, []byte("strace: ")) { // "Process N detached", "[ Process PID=N runs in 32 bit mode. ]"
+		l.Kind = Message
 	}
 }
 

@@ -40,7 +40,11 @@ func TestLinesAreToldApart(t *testing.T) {
 		{`12 +++ superseded by execve in pid 14 +++`, Superseded, 12, "", "", 14, "", -1, NoTime, 0},
 		{` > /lib/libc.so.6(__read+0x10) [0x1234]`, Frame, 0, "", "", 0, "", -1, NoTime, 0},
 		{`strace: Process 99 attached`, Attached, 99, "", "", 0, "", -1, NoTime, 0},
-		{`% time     seconds  usecs/call     calls    errors syscall`, Noise, 0, "", "", 0, "", -1, NoTime, 0},
+		{`% time     seconds  usecs/call     calls    errors syscall`, Table, 0, "", "% time     seconds  usecs/call     calls    errors syscall", 0, "", -1, NoTime, 0},
+		{`------ ----------- ----------- --------- --------- ----------------`, Table, 0, "", "------ ----------- ----------- --------- --------- ----------------", 0, "", -1, NoTime, 0},
+		{` 61.45    0.000110          10        11         9 accept4`, Table, 0, "", " 61.45    0.000110          10        11         9 accept4", 0, "", -1, NoTime, 0},
+		{`strace: Process 99 detached`, Message, 0, "", "", 0, "", -1, NoTime, 0},
+		{`strace: [ Process PID=12 runs in 32 bit mode. ]`, Message, 0, "", "", 0, "", -1, NoTime, 0},
 		{`read(3, "ab`, Noise, 0, "", "", 0, "", -1, NoTime, 0},
 		{``, Noise, 0, "", "", 0, "", -1, NoTime, 0},
 	} {

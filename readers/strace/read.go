@@ -9,9 +9,9 @@ import (
 )
 
 // Sniff tells whether a file's beginning is strace's: of its first lines, most
-// are calls.
+// are calls, or of the table of strace -c.
 func Sniff(head []byte) bool {
-	var calls, noise int
+	var calls, noise, table int
 	var l Line
 	for range 200 {
 		line, rest, whole := bytes.Cut(head, []byte("\n"))
@@ -24,9 +24,11 @@ func Sniff(head []byte) bool {
 			noise++
 		case Call, Unfinished, Resumed:
 			calls++
+		case Table:
+			table++
 		}
 	}
-	return calls > 0 && calls >= noise
+	return calls > 0 && calls >= noise || table > 2 && calls == 0 && noise <= table
 }
 
 // Read reads a file into a trace, which the caller ends. What is cut at the

@@ -103,6 +103,10 @@ func (t *Trace) resumeSpans() {
 
 // End writes what is left.
 func (t *Trace) End() Counts {
+	if t.Counts.Calls == 0 && t.Counts.First == 0 && len(t.table) > 0 {
+		t.totals()
+		return t.Counts
+	}
 	now := t.clock.now
 	if t.second != 0 {
 		for len(t.later) > 0 && t.later[0].end > t.second+t.o.Second {

@@ -68,6 +68,10 @@ func (s *one) next() error {
 		s.line = Line{Took: -1}
 	}
 	s.line.PID, s.line.Hit = s.pid, holds(text, s.forms)
+	if s.line.untimed() {
+		s.at = max(s.at, s.clock.now)
+		return nil
+	}
 	s.at = s.clock.at(&s.line)
 	return nil
 }

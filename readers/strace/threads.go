@@ -4,7 +4,7 @@ package strace
 type thread struct {
 	tid   int
 	proc  *process
-	name  string // from prctl(PR_SET_NAME); "" as its process
+	name  string // from -Y or prctl(PR_SET_NAME); "" as its process
 	cells cells
 	open  *pending // the call it sits in, where another thread's line cut it off
 	spare pending
@@ -30,6 +30,13 @@ type process struct {
 	fds         *fdTable
 	polls       map[uint64]int32 // descriptors by what epoll tells of them
 	limit, hard int              // RLIMIT_NOFILE; 0: not seen
+}
+
+// called takes the name that -Y shows; the first thread's is the process'.
+func (th *thread) called(name string) {
+	if th.name = name; th.tid == th.proc.pid || th.proc.comm == "" {
+		th.proc.comm = name
+	}
 }
 
 func (th *thread) comm() string {

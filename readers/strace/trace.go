@@ -42,6 +42,7 @@ type Trace struct {
 	turning []*descriptor                // with a turn under way
 	errors  map[failureKey]*recording.CallError
 	waits   map[waitKey]*recording.OffCPU
+	table   []tableRow
 	looks   looks
 	found   map[foundKey]*found
 	peeked  []byte // room for what is looked into
@@ -79,7 +80,7 @@ func New(out recording.Sink, o Options) *Trace {
 
 // Line takes the next line of a trace in one file.
 func (t *Trace) Line(l *Line) {
-	if l.Kind == Noise || l.Kind == Frame || l.Kind == Attached {
+	if l.untimed() {
 		t.LineAt(l, 0)
 		return
 	}
@@ -93,7 +94,10 @@ func (t *Trace) LineAt(l *Line, at int64) {
 	case Noise:
 		t.Counts.Noise++
 		return
-	case Frame:
+	case Frame, Message:
+		return
+	case Table:
+		t.note(l.Args)
 		return
 	case Attached:
 		t.adopt(l.PID)
@@ -110,6 +114,9 @@ func (t *Trace) LineAt(l *Line, at int64) {
 		return
 	}
 	th := t.who(l.PID)
+	if l.Comm != nil && string(l.Comm) != th.comm() {
+		th.called(string(l.Comm))
+	}
 	switch l.Kind {
 	case Call:
 		id := t.calls.id(l.Name)
@@ -272,6 +279,10 @@ func (t *Trace) special(th *thread, class class, id uint16, fd int32, begin, end
 		}
 	case class&limits != 0:
 		th.proc.limited(args)
+	case class&renames != 0:
+		if bytes.HasPrefix(args, []byte("PR_SET_NAME, \"")) {
+			th.called(quoted(args))
+		}
 	case class&names != 0:
 		t.named(th, t.calls.names[id], fd, begin, args)
 	case class&pairs != 0:
