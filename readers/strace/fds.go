@@ -151,7 +151,7 @@ func (t *Trace) named(th *thread, name string, fd int32, at int64, args []byte) 
 	}
 	d.row.Remote = to
 	if d.row.Proto == "tcp" {
-		d.side, d.row.State = calls, "ESTABLISHED"
+		d.side, d.row.State = asker, "ESTABLISHED"
 	}
 }
 

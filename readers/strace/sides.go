@@ -31,7 +31,7 @@ func (t *Trace) takeSide(d *descriptor, p *process) {
 	case listens, local < ephemeral && remote >= ephemeral:
 		d.side = serves
 	case remote < ephemeral && local >= ephemeral:
-		d.side = calls
+		d.side = asker
 	}
 }
 

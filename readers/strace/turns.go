@@ -43,7 +43,7 @@ type side uint8
 const (
 	noSide side = iota
 	serves
-	calls
+	asker
 )
 
 // moved follows a read or write of n bytes that took from begin to end.
@@ -54,13 +54,13 @@ func (t *Trace) moved(th *thread, d *descriptor, read bool, begin, end, took int
 		t.requested(th, d, begin, end, took)
 	case d.side == serves:
 		t.answered(th, d, begin, end, n)
-	case d.side == calls && read:
+	case d.side == asker && read:
 		if d.turn.phase == asked {
 			t.countTurn(th, d, d.turn.begin, d.turn.begin, end)
 			d.hadAnswer = true
 		}
 		d.turn.phase = quiet
-	case d.side == calls:
+	case d.side == asker:
 		t.asks(d, begin, end, n)
 	}
 	if read {
