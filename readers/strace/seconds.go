@@ -83,6 +83,8 @@ func (t *Trace) flush(end int64) {
 // the trace.
 func (t *Trace) most() int {
 	switch {
+	case t.o.Rows > 0:
+		return t.o.Rows
 	case t.rows < 100_000:
 		return 512
 	case t.rows < 300_000:

@@ -13,6 +13,9 @@ type Options struct {
 	Find  string // a text to look for in what calls were given
 	// Second is the length of what is counted together, ns; 0: one second.
 	Second int64
+	// Rows of a second are kept at the most, and taken together beyond; 0: fewer the
+	// longer the trace is.
+	Rows int
 }
 
 // Trace joins the lines of one trace. Give it lines in their order, then End.
