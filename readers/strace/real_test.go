@@ -35,6 +35,9 @@ except OSError: pass
 r, w = os.pipe()
 os.write(w, b"abc"); os.read(r, 3)
 subprocess.run(["/bin/sh", "-c", "ls -l /etc > /dev/null; exit 3"])
+sleeper = subprocess.Popen(["sleep", "60"]); time.sleep(0.1); sleeper.kill(); sleeper.wait()
+threading.Thread(target=lambda: os.read(os.pipe()[0], 1), daemon=True).start()
+time.sleep(0.05)
 `
 
 // read reads files that strace wrote.
@@ -92,7 +95,7 @@ func TestCountsAreThoseOfStraceItself(t *testing.T) {
 		check(t, options, program)
 	}
 	for _, options := range []string{
-		"-f -ttt -T", "-f -tt -T -y", "-f -t", "-f -r -yy", "-f -ttt -T -i", "-f -T -n", "-f -ttt -x -s 64", "-f -tt -xx -T", "-f -ttt -T -Y", "-f --absolute-timestamps=format:unix,precision:ns --syscall-times=ns",
+		"-f -ttt -T", "-f -tt -T -y", "-f -t", "-f -r -yy", "-f -ttt -T -i", "-f -T -n", "-f -ttt -x -s 64", "-f -tt -xx -T", "-f -ttt -T -Y", "-f -tt -T -yy -xx -s 256", "-f -ttt -T -e trace=read,write,sendto,recvfrom,futex,clone,clone3,clone", "-f -r -T -n -i -yy -s 0", "-f --absolute-timestamps=format:unix,precision:ns --syscall-times=ns",
 	} {
 		check(t, options, program)
 	}

@@ -152,7 +152,6 @@ func (t *Trace) forked(parent *thread, tid int, args []byte) {
 func (t *Trace) gone(th *thread, at int64) {
 	if th.open != nil {
 		t.addOpen(th, at)
-		t.finish(th, th.open.call, th.open.fd, th.open.begin, at, nil, &Line{Took: -1})
 		th.open = nil
 	}
 	t.left = append(t.left, th) // its cells are written with the second

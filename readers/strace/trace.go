@@ -206,10 +206,11 @@ func (t *Trace) resume(th *thread, l *Line, at int64) {
 }
 
 // finish counts a call that ended. Of exit(2) strace shows a line, but nothing
-// comes back from it: as in strace -c, it is no call that ended.
+// comes back from it, nor from a call that the end of its thread cuts off ("= ?"): as in
+// strace -c, they are no calls that ended.
 func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end int64, args []byte, l *Line) {
 	class := t.calls.class[id]
-	if class&ends != 0 {
+	if class&ends != 0 || !l.Known && l.Errno == nil {
 		return
 	}
 	t.saw |= class
