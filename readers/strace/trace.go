@@ -127,12 +127,13 @@ func (t *Trace) LineAt(l *Line, at int64) {
 		if t.calls.class[id]&hasFD != 0 {
 			fd = firstFD(l.Args)
 		}
-		end := at
-		if l.Took > 0 {
-			end += l.Took
+		end := at + max(l.Took, 0)
+		inside := end - at
+		if end > t.second+t.o.Second {
 			t.spread(th, id, fd, at, end, l.Args)
+			inside = 0
 		}
-		t.finish(th, id, fd, at, end, l.Args, l)
+		t.finish(th, id, fd, at, end, inside, l.Args, l)
 	case Unfinished:
 		t.begin(th, l, at)
 	case Resumed:
@@ -187,7 +188,7 @@ func (t *Trace) resume(th *thread, l *Line, at int64) {
 		if l.Took > 0 {
 			begin -= l.Took
 		}
-		t.finish(th, id, -1, begin, at, l.Args, l)
+		t.finish(th, id, -1, begin, at, 0, l.Args, l)
 		return
 	}
 	th.open = nil
@@ -196,21 +197,29 @@ func (t *Trace) resume(th *thread, l *Line, at int64) {
 	if l.Took >= 0 && p.begin != 0 {
 		end = p.begin + l.Took
 	}
-	t.spread(th, id, p.fd, p.from, max(end, p.from), p.args)
+	inside := max(end-p.from, 0)
+	if end > t.second+t.o.Second {
+		t.spread(th, id, p.fd, p.from, end, p.args)
+		inside = 0
+	}
 	p.args = append(p.args, l.Args...)
 	l.Hit = l.Hit || p.hit
 	if l.Took < 0 && t.clock.style != NoTime {
 		l.Took = at - p.begin
 	}
-	t.finish(th, id, p.fd, p.begin, end, p.args, l)
+	t.finish(th, id, p.fd, p.begin, end, inside, p.args, l)
 }
 
 // finish counts a call that ended. Of exit(2) strace shows a line, but nothing
 // comes back from it, nor from a call that the end of its thread cuts off ("= ?"): as in
-// strace -c, they are no calls that ended.
-func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end int64, args []byte, l *Line) {
+// strace -c, they are no calls that ended. Inside is what of it this second has, where
+// all that is left of it is in this second.
+func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end, inside int64, args []byte, l *Line) {
 	class := t.calls.class[id]
 	if class&ends != 0 || !l.Known && l.Errno == nil {
+		if inside > 0 && class&ends == 0 {
+			th.cells.at(keyOf(id, fd)).sum += inside
+		}
 		return
 	}
 	t.saw |= class
@@ -219,6 +228,7 @@ func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end int64, args [
 		t.Counts.Timed++
 	}
 	c := th.cells.at(keyOf(id, fd))
+	c.sum += inside
 	c.took(begin, l.Took)
 	if l.Errno != nil {
 		if c.errs == nil {
