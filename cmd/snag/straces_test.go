@@ -40,7 +40,7 @@ func TestTracesOfTheLabAreJudged(t *testing.T) {
 			}
 			v := verdict.Judge(r)
 			var text bytes.Buffer
-			if err := report.WriteText(&text, v, report.Options{Verbose: true}); err != nil {
+			if err := report.WriteText(&text, v, report.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			culprits := v.With(verdict.Culprit)

@@ -18,7 +18,7 @@ var (
 	cutForm     = regexp.MustCompile(`^(\w+)\((.*)<unfinished \.\.\.>$`)
 	resumedForm = regexp.MustCompile(`^<\.\.\. (\w+) resumed>(.*)$`)
 	callForm    = regexp.MustCompile(`^(\w+)\((.*)\) += (\?|-?\d+|0x[0-9a-f]+)(<.*>)?( [A-Z]\w+)?( \(.*\))?( <(\d+\.\d+)>)?$`)
-	fdForm      = regexp.MustCompile(`^(\d+)(<|,|$)`)
+	fdForm      = regexp.MustCompile(`^(\d+)(<|,| |$)`)
 )
 
 type cellKey struct {
@@ -78,6 +78,10 @@ func reference(text string) map[cellKey]*cellSum {
 		k := cellKey{tid: tid, second: int(ended / 1e6), fd: -1, call: c[1]}
 		if f := fdForm.FindStringSubmatch(c[2]); f != nil && onFD[c[1]] {
 			k.fd, _ = strconv.Atoi(f[1])
+		}
+		if c[3] == "?" && c[5] == "" { // its thread ended in it
+			spread(at, k, us, ended)
+			continue
 		}
 		s := at(k)
 		s.n++

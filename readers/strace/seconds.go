@@ -55,6 +55,7 @@ func (t *Trace) flush(end int64) {
 			t.addOpen(th, end)
 		}
 	}
+	t.tellFDs()
 	t.locks.flush(t, end)
 	t.flushTurns(end)
 	t.flushFailures()

@@ -27,10 +27,12 @@ type Trace struct {
 	threads  map[int]*thread
 	born     map[int]bool // whom a clone that was seen made
 	recent   *thread
-	first    int // the thread that was there first
-	attached *process
-	left     []*thread // ended in this second, with cells
-	second   int64     // the second that is counted now begins here; 0: no line had a time
+	first    int      // the thread that was there first
+	attached *process // that -p named
+	// fromOutside: the first call is no execve, so that the program was running before.
+	fromOutside bool
+	left        []*thread // ended in this second, with cells
+	second      int64     // the second that is counted now begins here; 0: no line had a time
 
 	locks                    locks
 	later                    []span
@@ -43,6 +45,7 @@ type Trace struct {
 
 	turns   map[turnKey]*recording.Turns // of this second
 	turning []*descriptor                // with a turn under way
+	untold  []*descriptor                // whose row is to be written
 	errors  map[failureKey]*recording.CallError
 	waits   map[waitKey]*recording.OffCPU
 	table   []tableRow
@@ -116,7 +119,13 @@ func (t *Trace) LineAt(l *Line, at int64) {
 		t.replaced(l.PID, int(l.Ret))
 		return
 	}
-	th := t.who(l.PID)
+	if t.Counts.Calls == 0 && len(t.threads) == 0 && t.o.PID == 0 {
+		t.fromOutside = l.PID != 0 && string(l.Name) != "execve"
+	}
+	th := t.recent
+	if l.Kind != Continued || th == nil {
+		th = t.who(l.PID)
+	}
 	if l.Comm != nil && string(l.Comm) != th.comm() {
 		th.called(string(l.Comm))
 	}
@@ -136,7 +145,7 @@ func (t *Trace) LineAt(l *Line, at int64) {
 		t.finish(th, id, fd, at, end, inside, l.Args, l)
 	case Unfinished:
 		t.begin(th, l, at)
-	case Resumed:
+	case Resumed, Continued:
 		t.resume(th, l, at)
 	case Signal:
 		t.signal(th, l, at)
@@ -177,8 +186,15 @@ func (t *Trace) begin(th *thread, l *Line, at int64) {
 }
 
 func (t *Trace) resume(th *thread, l *Line, at int64) {
-	id := t.calls.id(l.Name)
 	p := th.open
+	if l.Kind == Continued {
+		if p == nil {
+			t.Counts.Noise++
+			return
+		}
+		l.Name = []byte(t.calls.names[p.call])
+	}
+	id := t.calls.id(l.Name)
 	if t.calls.class[id]&ends != 0 { // its beginning was passed over too
 		return
 	}

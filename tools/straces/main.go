@@ -69,7 +69,8 @@ func record(inc lab.Incident, v lab.Variant, path string, window time.Duration) 
 		return fmt.Errorf("it has no process %s", traced[inc.Name])
 	}
 	raw := filepath.Join(s.Dir(), "trace")
-	cmd := exec.Command("strace", "-f", "-ttt", "-T", "-yy", "-s", "32", "-o", raw, "-p", strconv.Itoa(p.PID))
+	cmd := exec.Command("nsenter", "-t", strconv.Itoa(p.PID), "-n", "strace", // in its namespace, or -yy has no addresses
+		"-f", "-ttt", "-T", "-yy", "-s", "32", "-o", raw, "-p", strconv.Itoa(p.PID))
 	if err := cmd.Start(); err != nil {
 		return err
 	}
