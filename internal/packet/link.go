@@ -8,10 +8,15 @@ import (
 // Link is a capture file's link type (https://www.tcpdump.org/linktypes.html).
 type Link uint16
 
+// MaxSnap is the snap length that means "all of it" (libpcap's MAXIMUM_SNAPLEN).
+const MaxSnap = 262144
+
 // Link types that are read.
 const (
 	LinkNull     Link = 0
 	LinkEthernet Link = 1
+	LinkRawBSD   Link = 12 // raw IP, as files of some BSDs number it
+	LinkRawOpen  Link = 14 // the same, OpenBSD's
 	LinkRaw      Link = 101
 	LinkLoop     Link = 108
 	LinkSLL      Link = 113
@@ -23,7 +28,7 @@ const (
 // Known returns an error for a link type that is not read.
 func (l Link) Known() error {
 	switch l {
-	case LinkNull, LinkEthernet, LinkRaw, LinkLoop, LinkSLL, LinkIPv4, LinkIPv6, LinkSLL2:
+	case LinkNull, LinkEthernet, LinkRawBSD, LinkRawOpen, LinkRaw, LinkLoop, LinkSLL, LinkIPv4, LinkIPv6, LinkSLL2:
 		return nil
 	}
 	return fmt.Errorf("link type %d is not read (capture on an Ethernet or loopback interface, or on \"any\")", uint16(l))
@@ -50,7 +55,7 @@ func (l Link) Network(b []byte) (proto uint16, rest []byte, head int, ok bool) {
 		}
 	case LinkNull, LinkLoop:
 		head = 4 // an address family, in whichever byte order: the IP version says the same
-	case LinkRaw, LinkIPv4, LinkIPv6:
+	case LinkRaw, LinkRawBSD, LinkRawOpen, LinkIPv4, LinkIPv6:
 	default:
 		return 0, nil, 0, false
 	}
@@ -67,4 +72,40 @@ func (l Link) Network(b []byte) (proto uint16, rest []byte, head int, ok bool) {
 		}
 	}
 	return proto, rest, head, true
+}
+
+// Way is which way a packet went, as seen from where it was captured.
+type Way uint8
+
+// Ways. Only the cooked link types tell.
+const (
+	Unknown Way = iota
+	In
+	Out
+)
+
+// Way reads the packet type of a cooked header (packet(7), PACKET_OUTGOING is 4).
+func (l Link) Way(b []byte) Way {
+	kind := uint16(0)
+	switch {
+	case l == LinkSLL && len(b) >= 2:
+		kind = binary.BigEndian.Uint16(b)
+	case l == LinkSLL2 && len(b) >= 11:
+		kind = uint16(b[10])
+	default:
+		return Unknown
+	}
+	if kind == 4 {
+		return Out
+	}
+	return In
+}
+
+// Index is the interface that a packet of "any" was captured on, of which only the
+// second cooked link type tells; 0: not known.
+func (l Link) Index(b []byte) uint32 {
+	if l != LinkSLL2 || len(b) < 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint32(b[4:])
 }
