@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/readers/pcap"
 	"snag/readers/reader"
 	"snag/readers/strace"
 	"snag/recording"
@@ -19,6 +20,7 @@ import (
 
 // Formats are all that can be read, the most particular first.
 var Formats = []reader.Format{
+	pcap.Format,
 	strace.Format,
 }
 

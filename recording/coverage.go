@@ -53,6 +53,7 @@ var Measures = []string{
 	"jvm.counters", "logs.files",
 	"jvm.safepoints", "runtimes.go-locks", "runtimes.go-stops", "runtimes.others",
 	"jvm.safepoints", "jvm.gc-log",
+	"pcap.flows", "pcap.handshakes", "pcap.udp",
 	"streams.figures", "streams.passive", "streams.layers", "streams.files",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }

@@ -29,6 +29,8 @@ var feeds = map[string][]string{
 	"neighbours":  {"routes.neighbours"},
 	"rules":       {"routes.rules"},
 	"log_files":   {"logs.files"},
+	"flows":       {"pcap.flows", "pcap.udp"},
+	"handshakes":  {"pcap.handshakes"},
 	"ports":       {"sockets.ports"},
 	"libraries":   {"host.libraries"},
 	"profile":     {"oncpu.kernel"},

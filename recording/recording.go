@@ -70,6 +70,8 @@ type Recording struct {
 	Retransmits []Retransmit
 	Holds       []Hold
 	Turns       []Turns
+	Flows       []Flow
+	Handshakes  []Handshakes
 	Ports       []Ports
 	HalfOpen    []HalfOpen
 	CallErrors  []CallError

@@ -119,6 +119,9 @@ type Socket struct {
 	Cong      string         `json:"cong,omitempty"`
 	TCP       *TCPInfo       `json:"tcp,omitempty"`
 	Options   *SocketOptions `json:"options,omitempty"` // read by pidfd_getfd; nil: not read
+	// Wire tells that the row was made from captured packets: its queues and buffers
+	// are not known (SendQ is what was on its way), nor is it this host's.
+	Wire bool `json:"wire,omitempty"`
 }
 
 // TCPInfo is what of struct tcp_info (include/uapi/linux/tcp.h) the suspects

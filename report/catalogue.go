@@ -30,7 +30,11 @@ func Suspect(s *suspects.Suspect) string {
 		if n.Must {
 			must = "without it: not seen"
 		}
-		fmt.Fprintf(&b, "- `%s` (%s): %s\n", n.Measure, must, n.Why)
+		fmt.Fprintf(&b, "- `%s` (%s): %s", n.Measure, must, n.Why)
+		if other := s.InCapture[n.Measure]; other != "" {
+			fmt.Fprintf(&b, "; of a capture `%s` does", other)
+		}
+		b.WriteString("\n")
 	}
 	list(&b, "Speaks for it", s.For)
 	list(&b, "Speaks against it, and traps", s.Against)

@@ -116,6 +116,9 @@ type Suspect struct {
 	Remedy  string // the usual remedy, where it persists, how it is verified
 	// Next is the general command that would show the cause when it was not seen.
 	Next string
+	// InCapture names, for a need, the measure of a capture that meets it too: what the
+	// packets show of it (recording.Socket.Wire).
+	InCapture map[string]string
 	// Weigh returns one finding per subject that has evidence on either side.
 	// No findings while every Must need was measured means: cleared.
 	Weigh func(*scene.Scene, *recording.Recording) []Finding
@@ -126,6 +129,9 @@ type Suspect struct {
 func (s *Suspect) Blind(r *recording.Recording) (must, rest []Need) {
 	for _, n := range s.Needs {
 		c, ok := r.Measured(n.Measure)
+		if other := s.InCapture[n.Measure]; !ok && other != "" {
+			_, ok = r.Measured(other)
+		}
 		switch {
 		case ok:
 		case n.Must:
