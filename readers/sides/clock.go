@@ -3,9 +3,9 @@ package sides
 import "math"
 
 const (
-	// mostDrift is the most by which two clocks run apart: NTP slews each by at most
-	// 500 ppm (adjtimex(2)).
-	mostDrift = 1e-3
+	// mostDrift is the most by which two clocks run apart: crystals are some 50 ppm off,
+	// and the kernel slews by at most 500 (MAXFREQ, include/linux/timex.h).
+	mostDrift = 5e-4
 	// grain is what timestamps of a capture may be off by themselves, s: most files
 	// have microseconds.
 	grain = 1e-6
@@ -48,13 +48,26 @@ func (c *clocks) pass(from int, a, b int64) {
 }
 
 // transit is how long these bytes were on their way, ns, and what that may be off by.
-func (c *clocks) transit(from int, a, b int64) (took, bound int64, ok bool) {
+func (c *clocks) transit(from int, a, b int64) (took, bound float64, ok bool) {
 	ahead, off, ok := c.offset(b)
-	took = b - int64(ahead) - a
+	took = float64(b-c.rough-a) - (ahead - float64(c.rough))
 	if from == 1 {
 		took = -took
 	}
-	return max(0, took), int64(off), ok
+	return took, off, ok
+}
+
+// rate is by how much the clock of the server's file runs faster than that of the
+// client's, and what that may be off by; a and b are times of the client's and of the
+// server's capture.
+func (c *clocks) rate(a, b int64, near int) (rate, bound float64) {
+	if p := c.piece([2]int64{b, a}[near]); p != nil {
+		rate, bound = (p.low+p.high)/2, (p.high-p.low)/2
+	}
+	if near == 1 {
+		rate = -rate
+	}
+	return rate, bound
 }
 
 // sent notes what left the first file's place at a and came to the second's at b.
@@ -179,23 +192,29 @@ func border(outside, inside float64, f func(float64) float64) float64 {
 // offset is what the second clock is ahead by when it shows b, ns, and how far off
 // that may be; false where the clocks could not be compared.
 func (c *clocks) offset(b int64) (offset, bound float64, ok bool) {
+	p := c.piece(b)
+	if p == nil {
+		return 0, 0, false
+	}
+	y, bound := p.at(float64(b-c.base) / 1e9)
+	return y*1e9 + float64(c.rough), bound * 1e9, true
+}
+
+// piece is the line that holds at a time of the second clock; nil: none does.
+func (c *clocks) piece(b int64) *piece {
 	if !c.fitted {
 		c.fit()
 	}
 	x := float64(b-c.base) / 1e9
-	best, far := -1, math.Inf(1)
+	var best *piece
+	far := leastPiece
 	for i := range c.pieces {
 		p := &c.pieces[i]
-		d := math.Max(0, math.Max(p.from-x, x-p.to))
-		if d < far {
-			best, far = i, d
+		if d := math.Max(0, math.Max(p.from-x, x-p.to)); d <= far && p.known {
+			best, far = p, d
 		}
 	}
-	if best < 0 || !c.pieces[best].known || far > leastPiece {
-		return 0, 0, false
-	}
-	y, bound := c.pieces[best].at(x)
-	return y*1e9 + float64(c.rough), bound * 1e9, true
+	return best
 }
 
 // told sums up the comparison: of the longest piece.

@@ -10,8 +10,8 @@ import (
 type point struct{ x, y float64 }
 
 const (
-	hullBuffer = 2048 // points that wait until they are thinned out
-	hullChunks = 256  // pieces of time that are kept apart
+	hullBuffer = 64   // points that are thinned out together
+	hullChunks = 1024 // pieces of time that are kept apart: where a clock was set, each is compared by itself
 )
 
 // hull keeps, of any number of points, the lower convex hulls of pieces of time: of

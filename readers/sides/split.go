@@ -1,10 +1,6 @@
 package sides
 
-import (
-	"time"
-
-	"snag/recording"
-)
+import "snag/recording"
 
 // parts of what a client waited for, ns (docs/readers/sides.md).
 func (x *exchange) waited() int64 {
@@ -12,6 +8,8 @@ func (x *exchange) waited() int64 {
 	wait := c.between
 	if x.unanswered() != "" {
 		wait = max(0, c.closedAt-c.last[request])
+	} else if max(c.parts, x.server.parts) > 1 { // of requests that overlap the client may wait for several at a time
+		wait = max(wait, min(x.server.between, c.last[answer]-c.first[request]))
 	}
 	return wait + x.stood() + x.shutOut() + x.stall(request) + x.stall(answer)
 }
@@ -114,20 +112,35 @@ func (x *exchange) losses(dir int) int {
 }
 
 // ways parts the network's time into the two ways, each with what it may be off by.
-func (x *exchange) ways(k *clocks) (out, back, bound time.Duration, ok bool) {
+// Each way by the clocks, and both together by no clock at all, leave an interval.
+func (x *exchange) ways(k *clocks) (out, back, bound float64, ok bool) {
 	c, s := x.client, x.server
 	if c.parts != 1 || s.parts != 1 || x.unanswered() != "" || s.first[answer] == 0 || s.last[request] == 0 {
 		return 0, 0, 0, false
 	}
 	near := x.conn.near
-	o, off, ok := x.transit(k, near, c.last[request], s.last[request])
+	o, off1, ok1 := x.transit(k, near, c.last[request], s.last[request])
 	b, off2, ok2 := x.transit(k, 1-near, c.first[answer], s.first[answer])
-	return time.Duration(o + x.stall(request)), time.Duration(b + x.stall(answer)), time.Duration(max(off, off2)), ok && ok2
+	if !ok1 || !ok2 {
+		return 0, 0, 0, false
+	}
+	// The time at the server is measured by another clock than the whole.
+	rate, doubt := k.rate(c.first[answer], s.first[answer], near)
+	net := max(0, float64(c.between)-float64(s.between)*(1-rate))
+	doubt = doubt*float64(s.between) + grain*1e9
+	low := max(0, o-off1, net-doubt-b-off2)
+	high := min(o+off1, net+doubt-max(0, b-off2), net+doubt)
+	if low > high { // by no more than the clocks' unevenness
+		low, high = high, low
+	}
+	out = max(0, (low+high)/2)
+	back = max(0, net-out)
+	return (out + float64(x.stall(request))) / 1e9, (back + float64(x.stall(answer))) / 1e9, ((high-low)/2 + doubt) / 1e9, true
 }
 
 // transit is the way from one file's place of what the client's capture has at c and
 // the server's at s.
-func (x *exchange) transit(k *clocks, from int, c, s int64) (took, bound int64, ok bool) {
+func (x *exchange) transit(k *clocks, from int, c, s int64) (took, bound float64, ok bool) {
 	at := [2]int64{c, s}
 	near := x.conn.near
 	return k.transit(from, at[near], at[1-near])
@@ -209,8 +222,7 @@ func (x *exchange) row(k *clocks) recording.Request {
 	}
 	r.Network = max(0, r.Wait-r.AtServer)
 	if out, back, bound, ok := x.ways(k); ok {
-		o, b := out.Seconds(), back.Seconds()
-		r.Out, r.Back, r.Bound = &o, &b, bound.Seconds()
+		r.Out, r.Back, r.Bound = &out, &back, bound
 	}
 	return r
 }
