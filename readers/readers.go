@@ -80,6 +80,7 @@ func Read(ctx context.Context, p Plan) error {
 			break
 		}
 	}
+	note(w, twoSided(ctx, files, w), nil)
 	err = w.Update(func(m *recording.Manifest) {
 		m.Start = first
 		m.Anchor = recording.Anchor{Wall: int64(first)}

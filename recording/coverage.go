@@ -55,6 +55,7 @@ var Measures = []string{
 	"jvm.safepoints", "jvm.gc-log",
 	"pcap.flows", "pcap.handshakes", "pcap.udp",
 	"streams.figures", "streams.passive", "streams.layers", "streams.files",
+	"sides.requests",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
 

@@ -44,6 +44,9 @@ var feeds = map[string][]string{
 
 	"stream_files": {"streams.files"},
 
+	"requests":        {"sides.requests"},
+	"request_seconds": {"sides.requests"},
+
 	"oncpu":      {"oncpu.stacks"},
 	"loops":      {"oncpu.loops"},
 	"offcpu":     {"offcpu.waits"},

@@ -99,6 +99,50 @@ type Recording struct {
 	StreamHops  []StreamHop
 	StreamFiles []StreamFile
 	Facts       []Fact
+	Dir            string
+	Manifest       Manifest
+	Series         []Series
+	Events         []Event
+	Coverage       []Coverage
+	Processes      []Process
+	Threads        []Thread
+	Sockets        []Socket
+	Drops          []Drop
+	Stacks         []Stack
+	Connections    []Connections
+	Resets         []Reset
+	Retransmits    []Retransmit
+	Holds          []Hold
+	Turns          []Turns
+	Ports          []Ports
+	HalfOpen       []HalfOpen
+	CallErrors     []CallError
+	Queries        []Queries
+	Libraries      []Library
+	Profile        []ProfileRow
+	LogFiles       []LogFile
+	OnCPU          []OnCPU
+	Loops          []Loop
+	OffCPU         []OffCPU
+	LockWaits      []LockWait
+	Calls          []Call
+	FDs            []FD
+	Qdiscs         []Qdisc
+	Links          []Link
+	NICs           []NIC
+	Queues         []Queue
+	IRQs           []IRQ
+	Netns          []Netns
+	Routes         []Route
+	Neighbours     []Neighbour
+	Rules          []Rule
+	Cgroups        []Cgroup
+	Streams        []Stream
+	StreamHops     []StreamHop
+	StreamFiles    []StreamFile
+	Requests       []Request
+	RequestSeconds []RequestSecond
+	Facts          []Fact
 	// Damage lists what could not be read, a sentence each; the rest is judged.
 	Damage []string
 	// Baseline is a recording of a good time or a good host that this one is to be

@@ -1,0 +1,40 @@
+package readers
+
+import (
+	"context"
+
+	"snag/readers/reader"
+	"snag/readers/sides"
+	"snag/recording"
+)
+
+// mostCompared captures are held against each other, each with each.
+const mostCompared = 8
+
+// twoSided looks at captures once more, two at a time: connections that are on both
+// tell where the time of their requests passed. A pipe can't be read twice.
+func twoSided(ctx context.Context, files []file, out recording.Sink) (all reader.Told) {
+	var paths []string
+	for _, f := range files {
+		if f.format.Name == "pcap" && f.in.Size > 0 {
+			paths = append(paths, f.in.Path)
+		}
+	}
+	paths = paths[:min(len(paths), mostCompared)]
+	best := -1
+	for i, a := range paths {
+		for _, b := range paths[i+1:] {
+			if ctx.Err() != nil {
+				return all
+			}
+			told := sides.Read(ctx, [2]string{a, b}, out)
+			all.Facts = append(all.Facts, told.Facts...)
+			// Of captures that have nothing in common one row is enough, and none where
+			// others have.
+			if n := len(told.Facts); n > best {
+				best, all.Coverage = n, told.Coverage
+			}
+		}
+	}
+	return all
+}
