@@ -29,6 +29,7 @@ type Plan struct {
 	Files []string
 	// Dir is where the recording goes.
 	Dir      string
+	Find     string         // a text to look for in what the files hold; "": none
 	Zone     *time.Location // of times without one; nil: this host's
 	Symptoms []string
 	Snag     string // the version
@@ -146,7 +147,7 @@ func open(p Plan) (files []file, err error) {
 		if err != nil {
 			return files, err
 		}
-		f := file{in: in, opt: reader.Options{Zone: p.Zone, PID: pidOf(path)}}
+		f := file{in: in, opt: reader.Options{Zone: p.Zone, Find: p.Find, PID: pidOf(path)}}
 		files = append(files, f)
 		if st, err := os.Stat(path); err == nil {
 			f.opt.Modified = st.ModTime()

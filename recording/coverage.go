@@ -59,6 +59,10 @@ var Measures = []string{
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
 
+// Trace is the coverage of a recording that was made of a trace of all calls of some
+// processes (snag read of what strace wrote): no probe measures it.
+const Trace = "trace"
+
 // Compared is the need of a recording to compare with (Recording.Baseline): no
 // probe measures it.
 const Compared = "baseline"

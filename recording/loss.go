@@ -11,7 +11,7 @@ var feeds = map[string][]string{
 		"host.memory", "host.zones", "host.numa", "host.disks",
 		"nics.statistics", "nics.interrupts", "nics.softirqs", "runtimes.others",
 	},
-	"calls":       {"syscalls.calls", "syscalls.io_uring"},
+	"calls":       {"syscalls.calls", "syscalls.io_uring", Trace},
 	"fds":         {"syscalls.fds", "syscalls.peek"},
 	"processes":   {"host.processes"},
 	"threads":     {"threads.state", "threads.syscall", "threads.sched"},

@@ -36,6 +36,9 @@ func Suspect(s *suspects.Suspect) string {
 		}
 		b.WriteString("\n")
 	}
+	if len(s.Or) > 0 {
+		fmt.Fprintf(&b, "- or, instead of those that it must have, a trace of the calls (`snag read` of what strace wrote): `%s`\n", strings.Join(s.Or, "`, `"))
+	}
 	list(&b, "Speaks for it", s.For)
 	list(&b, "Speaks against it, and traps", s.Against)
 	if len(s.LeadsTo) > 0 {

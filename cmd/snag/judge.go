@@ -57,6 +57,9 @@ func judgeAndShow(dir string, f showFlags) error {
 	} else {
 		color := isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == ""
 		err = report.WriteText(os.Stdout, v, report.Options{Color: color, Verbose: f.verbose, Width: columns(), Height: rows()})
+		if err == nil {
+			err = report.WriteFound(os.Stdout, r)
+		}
 	}
 	if err != nil {
 		return err

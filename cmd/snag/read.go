@@ -16,6 +16,7 @@ import (
 type readFlags struct {
 	out      string
 	zone     string
+	find     string
 	symptoms []string
 	quiet    bool
 	show     showFlags
@@ -33,13 +34,15 @@ snag find is. Memory stays bounded whatever the size of the files.
 It reads what strace wrote: with any of -f, -o, -t, -tt, -ttt, -r, -T, -y, -yy, -Y, -i,
 -n, -k, -x, -xx, -s. Best are traces with -f -ttt -T -yy.`,
 		Example: `  snag read trace.txt.gz
-  snag read --out DIR trace.txt && snag syscalls --read DIR`,
+  snag read --out DIR trace.txt && snag syscalls --read DIR
+  snag read --find createStream trace.txt`,
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return read(cmd, &f, args) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
 	flags.StringVar(&f.zone, "tz", "", "the zone of times without one, as Europe/Berlin or UTC (default: this host's)")
+	flags.StringVar(&f.find, "find", "", "list which threads and descriptors had this text, and when, as far as strace -s shows it; escaped as \\x63 or \\143 as well")
 	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what was seen, in your words, with a time of day; may be given more than once")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
 	f.show.register(cmd)
@@ -60,7 +63,7 @@ func read(cmd *cobra.Command, f *readFlags, files []string) error {
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	p := readers.Plan{Files: files, Dir: dir, Zone: zone, Symptoms: f.symptoms, Snag: version}
+	p := readers.Plan{Files: files, Dir: dir, Zone: zone, Find: f.find, Symptoms: f.symptoms, Snag: version}
 	if !f.quiet && isTerminal(os.Stderr) {
 		p.Tick = readTick(time.Now())
 		defer fmt.Fprint(os.Stderr, "\r\033[K")

@@ -28,6 +28,8 @@ type Options struct {
 	Zone *time.Location
 	// Modified is when the file was last written: the day of times that name none.
 	Modified time.Time
+	// Find is a text to look for in what the file holds; "": none.
+	Find string
 	// PID is the process of what names none; 0: not known.
 	PID int
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"snag/probes/streams/amf"
+	"snag/internal/amf"
 )
 
 // most bytes of a name are kept.
