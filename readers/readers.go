@@ -26,8 +26,14 @@ var Formats = []reader.Format{
 type Plan struct {
 	Files []string
 	// Dir is where the recording goes.
-	Dir      string
-	Zone     *time.Location // of times without one; nil: this host's
+	Dir string
+	// Zone is that of times without one; nil: what the files tell, else this host's.
+	Zone *time.Location
+	// Zones, Offsets (added to all times) and Hosts are of single files: by the path as
+	// it is in Files, the file's name, or a folder above it.
+	Zones    map[string]*time.Location
+	Offsets  map[string]time.Duration
+	Hosts    map[string]string
 	Symptoms []string
 	Snag     string // the version
 	// Tick is told how much of all was read, bytes as the files lie there; all is 0
@@ -40,12 +46,22 @@ type file struct {
 	in     *reader.Input
 	format reader.Format
 	opt    reader.Options
+	zone   guess
 }
 
 // Read reads all files into one recording. What can't be opened or is of no known
 // kind is an error before anything is written; what can't be read to its end is
 // kept as far as it came, and said in the coverage.
 func Read(ctx context.Context, p Plan) error {
+	asked := settings{p.Zones, p.Offsets, p.Hosts}
+	if err := asked.check(p.Files); err != nil {
+		return err
+	}
+	paths, recordings, err := expand(p.Files)
+	if err != nil {
+		return err
+	}
+	p.Files = paths
 	files, err := open(p)
 	defer func() {
 		for _, f := range files {
@@ -55,22 +71,22 @@ func Read(ctx context.Context, p Plan) error {
 	if err != nil {
 		return err
 	}
-	var first, last recording.Time // when the files' lines begin and end
-	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1},
-		recording.Options{Now: func() recording.Time { return last }})
+	guessZones(ctx, files, p, asked)
+	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1}, recording.Options{Files: true})
 	if err != nil {
 		return err
 	}
+	all := sets(files)
+	in := &intake{w: w, marked: len(all)+len(recordings) > 1}
 	var failed error
-	for _, set := range sets(files) {
+	for _, set := range all {
+		f := set[0]
+		s := in.add(&source{name: f.in.Path, format: f.format.Name, host: asked.hostOf(f.in.Path), offset: asked.offsetOf(f.in.Path), zone: f.zone})
+		k := in.sink(s)
 		stop := progress(ctx, p.Tick, files)
-		told, err := readSet(ctx, set, w)
+		told, err := readSet(ctx, set, k)
 		stop()
-		if first == 0 || told.First != 0 && told.First < first {
-			first = told.First
-		}
-		last = max(last, told.Last)
-		note(w, told, err)
+		k.ended(told, err)
 		if err != nil {
 			failed = errors.Join(failed, err)
 		}
@@ -78,10 +94,12 @@ func Read(ctx context.Context, p Plan) error {
 			break
 		}
 	}
-	err = w.Update(func(m *recording.Manifest) {
-		m.Start = first
-		m.Anchor = recording.Anchor{Wall: int64(first)}
-	})
+	for _, path := range recordings {
+		if err := in.takeRecording(path, asked); err != nil {
+			failed = errors.Join(failed, err)
+		}
+	}
+	err = in.finish(nil)
 	var torn *reader.Torn
 	if errors.As(failed, &torn) {
 		failed = nil // it is in the coverage
@@ -90,7 +108,7 @@ func Read(ctx context.Context, p Plan) error {
 }
 
 // readSet reads one file, or several that belong together.
-func readSet(ctx context.Context, set []file, w *recording.Writer) (reader.Told, error) {
+func readSet(ctx context.Context, set []file, w recording.Sink) (reader.Told, error) {
 	f := set[0]
 	if len(set) == 1 {
 		return f.format.Read(ctx, f.in, f.opt, w)
@@ -135,15 +153,12 @@ func pidOf(path string) int {
 
 // open opens all files and tells what they are.
 func open(p Plan) (files []file, err error) {
-	if p.Zone == nil {
-		p.Zone = time.Local
-	}
 	for _, path := range p.Files {
 		in, err := reader.Open(path)
 		if err != nil {
 			return files, err
 		}
-		f := file{in: in, opt: reader.Options{Zone: p.Zone, PID: pidOf(path)}}
+		f := file{in: in, opt: reader.Options{Zone: time.Local, PID: pidOf(path)}}
 		files = append(files, f)
 		if st, err := os.Stat(path); err == nil {
 			f.opt.Modified = st.ModTime()
@@ -168,19 +183,6 @@ func known() string {
 		all = append(all, f.About)
 	}
 	return "it reads " + strings.Join(all, ", ")
-}
-
-// note writes what files held.
-func note(w *recording.Writer, told reader.Told, err error) {
-	for _, row := range told.Coverage {
-		if err != nil && row.State == recording.CoverageOK {
-			row.State, row.Why = recording.CoveragePartial, err.Error()
-		}
-		w.Append(row)
-	}
-	for _, fact := range told.Facts {
-		w.Append(fact)
-	}
 }
 
 // progress tells how far the reading is, twice a second, until it is stopped.

@@ -40,4 +40,18 @@ type Told struct {
 	Lines       uint64
 	// Doubts are sentences on what could not be read, or not be told for certain.
 	Doubts []string
+	// Host that the file names as its own: "" where it names none, or several.
+	Host string
+	// Snapshot: all of it is of one moment. Two of one host make rates.
+	Snapshot bool
+	// Machine is what the file tells of its host, beside its name.
+	Machine Machine
+	// Boot is when its host was booted; 0: not told.
+	Boot recording.Time
+}
+
+// Machine is what is known of a host; zero values are not known.
+type Machine struct {
+	Kernel, Arch   string
+	CPUs, PageSize int
 }
