@@ -42,11 +42,13 @@ type file struct {
 	opt    reader.Options
 }
 
-// Read reads all files into one recording. What can't be opened or is of no known
-// kind is an error before anything is written; what can't be read to its end is
-// kept as far as it came, and said in the coverage.
+// Read reads all files into one recording. A file that is not there, and files of
+// which none is of a known kind, are errors before anything is written. Of several
+// files those that are unknown or can't be opened are left out, and what can't be
+// read to its end, or was interrupted (ctx), is kept as far as it came: both are
+// said in the recording (recording.FactUnread).
 func Read(ctx context.Context, p Plan) error {
-	files, err := open(p)
+	files, unread, err := open(ctx, p)
 	defer func() {
 		for _, f := range files {
 			_ = f.in.Close()
@@ -57,34 +59,38 @@ func Read(ctx context.Context, p Plan) error {
 	}
 	var first, last recording.Time // when the files' lines begin and end
 	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1},
-		recording.Options{Now: func() recording.Time { return last }})
+		recording.Options{Now: func() recording.Time { return last }, Wait: true})
 	if err != nil {
 		return err
 	}
 	var failed error
+	var gave bool // any file gave anything
+	stop := progress(ctx, p.Tick, files)
 	for _, set := range sets(files) {
-		stop := progress(ctx, p.Tick, files)
 		told, err := readSet(ctx, set, w)
-		stop()
 		if first == 0 || told.First != 0 && told.First < first {
 			first = told.First
 		}
 		last = max(last, told.Last)
 		note(w, told, err)
-		if err != nil {
-			failed = errors.Join(failed, err)
-		}
-		if ctx.Err() != nil {
-			break
-		}
+		unread = append(unread, doubts(set, told, err)...)
+		gave = gave || err == nil || told.Lines > 0 || told.First != 0
+		failed = errors.Join(failed, err)
+	}
+	stop()
+	for _, text := range unread {
+		w.Append(recording.Fact{T: first, Name: recording.FactUnread, Value: text, Source: "snag read"})
+	}
+	if first == 0 { // no file has times: when they were written is the best that is known
+		first = recording.Time(files[0].in.Modified.UnixNano())
+		last = first
 	}
 	err = w.Update(func(m *recording.Manifest) {
 		m.Start = first
 		m.Anchor = recording.Anchor{Wall: int64(first)}
 	})
-	var torn *reader.Torn
-	if errors.As(failed, &torn) {
-		failed = nil // it is in the coverage
+	if gave {
+		failed = nil // it is in the recording
 	}
 	return errors.Join(failed, err, w.Close())
 }
@@ -134,20 +140,21 @@ func pidOf(path string) int {
 }
 
 // open opens all files and tells what they are.
-func open(p Plan) (files []file, err error) {
+func open(ctx context.Context, p Plan) (files []file, unread []string, err error) {
 	if p.Zone == nil {
 		p.Zone = time.Local
 	}
+	head := headOf(len(p.Files))
 	for _, path := range p.Files {
-		in, err := reader.Open(path)
-		if err != nil {
-			return files, err
+		in, err := openOne(ctx, path, head)
+		switch {
+		case err != nil && (len(p.Files) == 1 || errors.Is(err, os.ErrNotExist) || ctx.Err() != nil):
+			return files, nil, err
+		case err != nil:
+			unread = append(unread, err.Error())
+			continue
 		}
-		f := file{in: in, opt: reader.Options{Zone: p.Zone, PID: pidOf(path)}}
-		files = append(files, f)
-		if st, err := os.Stat(path); err == nil {
-			f.opt.Modified = st.ModTime()
-		}
+		f := file{in: in, opt: reader.Options{Zone: p.Zone, PID: pidOf(path), Modified: in.Modified}}
 		for _, format := range Formats {
 			if format.Sniff(in.Head()) {
 				f.format = format
@@ -155,11 +162,16 @@ func open(p Plan) (files []file, err error) {
 			}
 		}
 		if f.format.Read == nil {
-			return files, fmt.Errorf("read %s: it is nothing that snag knows: %s", path, known())
+			unread = append(unread, fmt.Sprintf("read %s: %s", path, what(in.Head())))
+			_ = in.Close()
+			continue
 		}
-		files[len(files)-1] = f
+		files = append(files, f)
 	}
-	return files, nil
+	if len(files) == 0 {
+		return nil, nil, fmt.Errorf("%s: %s", strings.Join(unread, "\nsnag: "), known())
+	}
+	return files, unread, nil
 }
 
 func known() string {
@@ -167,7 +179,7 @@ func known() string {
 	for _, f := range Formats {
 		all = append(all, f.About)
 	}
-	return "it reads " + strings.Join(all, ", ")
+	return "snag reads " + strings.Join(all, ", ")
 }
 
 // note writes what files held.
@@ -207,12 +219,14 @@ func progress(ctx context.Context, tick func(done, all int64), files []file) (st
 }
 
 func sizes(files []file) (done, all int64) {
+	known := true
 	for _, f := range files {
 		done += f.in.Done()
-		if f.in.Size == 0 {
-			return done, 0
-		}
 		all += f.in.Size
+		known = known && f.in.Size > 0
+	}
+	if !known {
+		all = 0
 	}
 	return done, all
 }

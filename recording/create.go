@@ -20,6 +20,9 @@ type Options struct {
 	// Now gives the end of the recording (Env.Now of the probes). Without it the
 	// recording ends at the last time that was seen in it.
 	Now func() Time
+	// Wait has Append and Sample wait for the disk where much is not written yet: a
+	// reader of files is faster than a disk. A probe must not wait.
+	Wait bool
 
 	every    time.Duration                          // between flushes, 1 s
 	store    func(dir string) (sampleStore, error)  // openHead
