@@ -10,9 +10,9 @@ import (
 
 // finish puts the sources into parts, says in the coverage of each what it measured
 // and what was guessed of it, and writes what the recording is of.
-func (in *intake) finish(notes []string) error {
-	all, more := parts(in.sources)
-	notes = append(notes, more...)
+// oldest stands for the time of what has none.
+func (in *intake) finish(oldest recording.Time) error {
+	all, notes := parts(in.sources)
 	for _, p := range all {
 		for _, s := range p.sources {
 			for _, f := range s.told.Facts {
@@ -26,7 +26,7 @@ func (in *intake) finish(notes []string) error {
 	}
 	return in.w.Update(func(m *recording.Manifest) {
 		m.Notes = notes
-		describe(m, all)
+		describe(m, all, oldest)
 	})
 }
 
@@ -38,13 +38,16 @@ func moved(t recording.Time, d time.Duration) recording.Time {
 }
 
 // describe fills in the manifest of the whole, and of each part.
-func describe(m *recording.Manifest, all []part) {
+func describe(m *recording.Manifest, all []part, oldest recording.Time) {
 	whole := recording.Interval{}
 	for _, p := range all {
 		if p.window.Start != 0 && (whole.Start == 0 || p.window.Start < whole.Start) {
 			whole.Start = p.window.Start
 		}
 		whole.End = max(whole.End, p.window.End)
+	}
+	if whole.Start == 0 {
+		whole = recording.Interval{Start: oldest, End: oldest}
 	}
 	m.Start, m.End = atLeast(whole)
 	m.Anchor = recording.Anchor{Wall: int64(m.Start)}

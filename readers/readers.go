@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,20 +50,21 @@ type file struct {
 	zone   guess
 }
 
-// Read reads all files into one recording. What can't be opened or is of no known
-// kind is an error before anything is written; what can't be read to its end is
-// kept as far as it came, and said in the coverage.
+// Read reads all files into one recording. A file that is not there, and files of
+// which none is of a known kind, are errors before anything is written. Of several
+// files those that are unknown or can't be opened are left out, and what can't be
+// read to its end, or was interrupted (ctx), is kept as far as it came: both are
+// said in the recording (recording.FactUnread).
 func Read(ctx context.Context, p Plan) error {
 	asked := settings{p.Zones, p.Offsets, p.Hosts}
 	if err := asked.check(p.Files); err != nil {
 		return err
 	}
-	paths, recordings, err := expand(p.Files)
+	given, err := expand(p.Files)
 	if err != nil {
 		return err
 	}
-	p.Files = paths
-	files, err := open(p)
+	files, unread, err := open(ctx, given)
 	defer func() {
 		for _, f := range files {
 			_ = f.in.Close()
@@ -72,37 +74,36 @@ func Read(ctx context.Context, p Plan) error {
 		return err
 	}
 	guessZones(ctx, files, p, asked)
-	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1}, recording.Options{Files: true})
+	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1}, recording.Options{Files: true, Wait: true})
 	if err != nil {
 		return err
 	}
-	all := sets(files)
-	in := &intake{w: w, marked: len(all)+len(recordings) > 1}
+	all := sets(files, asked)
+	in := &intake{w: w, marked: len(all)+len(given.recordings) > 1}
 	var failed error
+	var gave bool // any file gave anything
+	stop := progress(ctx, p.Tick, files)
 	for _, set := range all {
 		f := set[0]
-		s := in.add(&source{name: f.in.Path, format: f.format.Name, host: asked.hostOf(f.in.Path), offset: asked.offsetOf(f.in.Path), zone: f.zone})
-		k := in.sink(s)
-		stop := progress(ctx, p.Tick, files)
+		k := in.sink(in.add(&source{name: f.in.Path, format: f.format.Name, host: asked.hostOf(f.in.Path), offset: asked.offsetOf(f.in.Path), zone: f.zone}))
 		told, err := readSet(ctx, set, k)
-		stop()
 		k.ended(told, err)
-		if err != nil {
-			failed = errors.Join(failed, err)
-		}
-		if ctx.Err() != nil {
-			break
-		}
+		unread = append(unread, doubts(set, told, err)...)
+		gave = gave || err == nil || told.Lines > 0 || told.First != 0
+		failed = errors.Join(failed, err)
 	}
-	for _, path := range recordings {
-		if err := in.takeRecording(path, asked); err != nil {
-			failed = errors.Join(failed, err)
-		}
+	stop()
+	for _, path := range given.recordings {
+		err := in.takeRecording(path, asked)
+		gave = gave || err == nil
+		failed = errors.Join(failed, err)
 	}
-	err = in.finish(nil)
-	var torn *reader.Torn
-	if errors.As(failed, &torn) {
-		failed = nil // it is in the coverage
+	for _, text := range unread {
+		w.Append(recording.Fact{T: in.first(), Name: recording.FactUnread, Value: text, Source: "snag read"})
+	}
+	err = in.finish(oldest(files))
+	if gave {
+		failed = nil // it is in the recording
 	}
 	return errors.Join(failed, err, w.Close())
 }
@@ -122,16 +123,19 @@ func readSet(ctx context.Context, set []file, w recording.Sink) (reader.Told, er
 }
 
 // sets puts files together that are NAME.PID of one NAME and one format (strace
-// -ff); every other file stands alone.
-func sets(files []file) (out [][]file) {
+// -ff), and those of one folder and one host whose format wants them so; every
+// other file stands alone.
+func sets(files []file, asked settings) (out [][]file) {
 	at := map[string]int{}
 	for _, f := range files {
-		stem := strings.TrimSuffix(f.in.Path, "."+strconv.Itoa(f.opt.PID))
-		if f.opt.PID == 0 || f.format.ReadSet == nil {
+		key := f.format.Name + " " + strings.TrimSuffix(f.in.Path, "."+strconv.Itoa(f.opt.PID))
+		switch {
+		case f.format.Together:
+			key = f.format.Name + " " + f.opt.Root + " " + asked.hostOf(f.in.Path)
+		case f.opt.PID == 0 || f.format.ReadSet == nil:
 			out = append(out, []file{f})
 			continue
 		}
-		key := f.format.Name + " " + stem
 		if i, ok := at[key]; ok {
 			out[i] = append(out[i], f)
 			continue
@@ -152,29 +156,50 @@ func pidOf(path string) int {
 }
 
 // open opens all files and tells what they are.
-func open(p Plan) (files []file, err error) {
-	for _, path := range p.Files {
-		in, err := reader.Open(path)
-		if err != nil {
-			return files, err
+func open(ctx context.Context, given given) (files []file, unread []string, err error) {
+	head := headOf(len(given.files))
+	other := map[string]int{} // files of a folder that are of no known kind
+	for _, path := range given.files {
+		in, err := openOne(ctx, path, head)
+		folder, inside := given.folder[path]
+		switch {
+		case err != nil && ctx.Err() == nil && inside:
+			unread = append(unread, err.Error())
+			continue
+		case err != nil && (len(given.files) == 1 || errors.Is(err, os.ErrNotExist) || ctx.Err() != nil):
+			return files, nil, err
+		case err != nil:
+			unread = append(unread, err.Error())
+			continue
 		}
-		f := file{in: in, opt: reader.Options{Zone: time.Local, PID: pidOf(path)}}
-		files = append(files, f)
-		if st, err := os.Stat(path); err == nil {
-			f.opt.Modified = st.ModTime()
-		}
+		f := file{in: in, opt: reader.Options{Zone: time.Local, PID: pidOf(path), Modified: in.Modified, Root: folder}}
 		for _, format := range Formats {
 			if format.Sniff(in.Head()) {
 				f.format = format
 				break
 			}
 		}
-		if f.format.Read == nil {
-			return files, fmt.Errorf("read %s: it is nothing that snag knows: %s", path, known())
+		if f.format.Read == nil && inside {
+			other[folder]++
+			_ = in.Close()
+			continue
 		}
-		files[len(files)-1] = f
+		if f.format.Read == nil {
+			unread = append(unread, fmt.Sprintf("read %s: %s", path, what(in.Head())))
+			_ = in.Close()
+			continue
+		}
+		files = append(files, f)
 	}
-	return files, nil
+	for folder, n := range other {
+		if !slices.ContainsFunc(files, func(f file) bool { return f.opt.Root == folder }) {
+			unread = append(unread, fmt.Sprintf("read %s: of its %d files snag knows none", folder, n))
+		}
+	}
+	if len(files) == 0 && len(given.recordings) == 0 {
+		return nil, nil, fmt.Errorf("%s: %s", strings.Join(unread, "\nsnag: "), known())
+	}
+	return files, unread, nil
 }
 
 func known() string {
@@ -182,7 +207,7 @@ func known() string {
 	for _, f := range Formats {
 		all = append(all, f.About)
 	}
-	return "it reads " + strings.Join(all, ", ")
+	return "snag reads " + strings.Join(all, ", ")
 }
 
 // progress tells how far the reading is, twice a second, until it is stopped.
@@ -209,12 +234,14 @@ func progress(ctx context.Context, tick func(done, all int64), files []file) (st
 }
 
 func sizes(files []file) (done, all int64) {
+	known := true
 	for _, f := range files {
 		done += f.in.Done()
-		if f.in.Size == 0 {
-			return done, 0
-		}
 		all += f.in.Size
+		known = known && f.in.Size > 0
+	}
+	if !known {
+		all = 0
 	}
 	return done, all
 }

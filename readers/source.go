@@ -137,3 +137,13 @@ func (s *source) file() recording.File {
 	}
 	return f
 }
+
+// first is the first time of all.
+func (in *intake) first() (t recording.Time) {
+	for _, s := range in.sources {
+		if s.span.Start != 0 && (t == 0 || s.span.Start < t) {
+			t = s.span.Start
+		}
+	}
+	return t
+}

@@ -23,6 +23,9 @@ type Options struct {
 	// Files says that the times are those of files that others wrote: any, and of
 	// one file after the other. Only within one series they must come in order.
 	Files bool
+	// Wait has Append and Sample wait for the disk where much is not written yet: a
+	// reader of files is faster than a disk. A probe must not wait.
+	Wait bool
 
 	every    time.Duration                          // between flushes, 1 s
 	store    func(dir string) (sampleStore, error)  // openHead

@@ -20,6 +20,9 @@ type Format struct {
 	// ReadSet reads files that belong together, NAME.PID each, as one; nil where the
 	// format has no sets.
 	ReadSet func(ctx context.Context, in []*Input, o []Options, out recording.Sink) (Told, error)
+	// Together: all files of this format that are in one folder and of one host are read
+	// as one set.
+	Together bool
 }
 
 // Options are what the user told of a file.
@@ -30,6 +33,9 @@ type Options struct {
 	Modified time.Time
 	// PID is the process of what names none; 0: not known.
 	PID int
+	// Root is the folder that was given and in which the file was found; "" where the
+	// file itself was given.
+	Root string
 }
 
 // Told is what a file held.
