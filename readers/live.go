@@ -35,7 +35,7 @@ func (in *intake) takeRecording(path string, asked settings) error {
 		m := p.Manifest
 		s := in.add(&source{name: path, format: "recording", host: m.Host, live: &m, offset: asked.offsetOf(path), zone: guess{sure: true}})
 		if host := asked.hostOf(path); host != "" {
-			s.host = host
+			s.host, s.asked = host, true
 		} else if m.Host == "files" && len(m.Files) > 0 {
 			s.host = ""
 		}

@@ -48,9 +48,11 @@ func parts(all []*source) (out []part, notes []string) {
 // that is one.
 func giveHosts(all []*source) (notes []string) {
 	named := map[string]bool{}
+	byItself := false // some file tells its host, and was not only said to be of one
 	for _, s := range all {
 		if s.host != "" {
 			named[s.host] = true
+			byItself = byItself || !s.asked
 		}
 	}
 	if len(named) == 0 {
@@ -63,12 +65,12 @@ func giveHosts(all []*source) (notes []string) {
 	for _, s := range all {
 		switch {
 		case s.host != "":
-		case len(named) == 1:
+		case len(named) == 1 && byItself:
 			s.host = host
 			s.doubts = append(s.doubts, "it does not tell its host: taken as "+host+"'s, as the others are (--host FILE=NAME)")
 		default:
-			s.doubts = append(s.doubts, "it does not tell its host, and the others are of several (--host FILE=NAME)")
-			notes = append(notes, fmt.Sprintf("%s does not tell its host, and the others are of several: it is judged by itself (--host %s=NAME)", s.name, s.name))
+			s.doubts = append(s.doubts, "it does not tell its host, and it may be another than the others' (--host FILE=NAME)")
+			notes = append(notes, fmt.Sprintf("%s does not tell its host, and it may be another than the others': it is judged by itself (--host %s=NAME)", s.name, s.name))
 		}
 	}
 	return notes

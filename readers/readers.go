@@ -85,7 +85,7 @@ func Read(ctx context.Context, p Plan) error {
 	stop := progress(ctx, p.Tick, files)
 	for _, set := range all {
 		f := set[0]
-		k := in.sink(in.add(&source{name: f.in.Path, format: f.format.Name, host: asked.hostOf(f.in.Path), offset: asked.offsetOf(f.in.Path), zone: f.zone}))
+		k := in.sink(in.add(&source{name: f.in.Path, format: f.format.Name, host: asked.hostOf(f.in.Path), asked: asked.hostOf(f.in.Path) != "", offset: asked.offsetOf(f.in.Path), zone: f.zone}))
 		told, err := readSet(ctx, set, k)
 		k.ended(told, err)
 		unread = append(unread, doubts(set, told, err)...)

@@ -15,6 +15,7 @@ type source struct {
 	name   string // of its first file, as it was given
 	format string
 	host   string // "" where nothing names it
+	asked  bool   // its host was asked for
 	told   reader.Told
 	err    error
 	// span is that of its lines, moved by offset; Start is 0 where it has no times.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"strconv"
 )
 
@@ -165,11 +166,9 @@ func (p *partition) unite() {
 		return
 	}
 	r := p.whole
+	names := r.PartNames()
 	for i, part := range r.Parts {
-		name := part.PartName()
-		if name == "" {
-			name = strconv.Itoa(i + 1)
-		}
+		name := names[i]
 		for _, s := range part.Series {
 			own := maps.Clone(s.Labels)
 			if own == nil {
@@ -195,20 +194,34 @@ func (p *partition) unite() {
 	}
 }
 
-// PartName is what a part is called: its host, else its file or files, with the
-// hour where another part is of the same.
-func (r *Recording) PartName() string {
+// PartNames is what each part is called: its host, else its files, with when it
+// begins where another is called the same.
+func (r *Recording) PartNames() []string {
+	var out []string
+	n := map[string]int{}
+	for _, p := range r.Parts {
+		out = append(out, p.partName())
+		n[p.partName()]++
+	}
+	for i, p := range r.Parts {
+		if n[out[i]] > 1 {
+			out[i] += " from " + p.Manifest.Start.Wall().Format("15:04:05")
+		}
+	}
+	return out
+}
+
+func (r *Recording) partName() string {
 	m := r.Manifest
-	if m.Host != "" {
+	switch {
+	case m.Host != "":
 		return m.Host
+	case len(m.Files) == 0:
+		return "unnamed"
+	case len(m.Files) == 1:
+		return filepath.Base(m.Files[0].Name)
 	}
-	switch len(m.Files) {
-	case 0:
-		return ""
-	case 1:
-		return m.Files[0].Name
-	}
-	return fmt.Sprintf("%s and %d more", m.Files[0].Name, len(m.Files)-1)
+	return fmt.Sprintf("%s and %d more", filepath.Base(m.Files[0].Name), len(m.Files)-1)
 }
 
 // keyedPart is a part with the key that it is packed under.
