@@ -137,7 +137,7 @@ func readSamples(parts *partition, s source, dir string, todo []move, gone *loss
 			damage = append(damage, err.Error())
 		}
 	}
-	if w := r.Manifest.Written; !found && (w == nil || w.Samples > 0) { // files that others wrote may have none
+	if w := r.Manifest.Written; !found && (len(r.Manifest.Files) == 0 || w == nil || w.Samples > 0) { // files that others wrote may have none
 		damage = append(damage, "samples are missing: no counter or gauge can be judged")
 		gone.add("samples", "samples are missing")
 	}

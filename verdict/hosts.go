@@ -55,7 +55,7 @@ func judgeHosts(v *Verdict, all []*suspects.Suspect) (found []*candidate, settle
 			first = h
 		}
 	}
-	v.Scene, v.Symptoms = first.s, g.symptoms
+	v.Scene, v.Symptoms, v.hosts = first.s, g.symptoms, where
 	return g.found, settleHosts(hosts, all), g
 }
 
