@@ -95,16 +95,20 @@ func clusters(all []*source) (out [][]*source, notes []string) {
 			spans = append(spans, cluster{s.span, []*source{s}})
 		}
 	}
-	alone := func(s *source) cluster { return cluster{s.span, []*source{s}} }
 	boots, notes := byBoot(moments)
-	for _, same := range boots {
-		c := alone(same[0])
+	lasting := len(spans)
+	for i, same := range boots {
+		if i < len(boots)-1 { // never beside those of another boot
+			out = append(out, same)
+			continue
+		}
+		c := cluster{same[0].span, same[:1:1]}
 		for _, s := range same[1:] {
 			c.sources = append(c.sources, s)
 			c.span.End = max(c.span.End, s.span.End)
 		}
 		// One alone tells no rate, and makes no window longer.
-		if len(same) == 1 && len(spans) > 0 {
+		if len(same) == 1 && lasting > 0 {
 			timeless = append(timeless, same[0])
 			continue
 		}
@@ -125,7 +129,7 @@ func clusters(all []*source) (out [][]*source, notes []string) {
 		if len(timeless) == 0 {
 			return nil, notes
 		}
-		return [][]*source{timeless}, notes
+		return append(out, timeless), notes
 	}
 	for _, s := range timeless {
 		best := 0
