@@ -50,7 +50,7 @@ const (
 	EventStreamChanged    = "stream-changed"     // attrs: what (codec, resolution, rate, channels, audio), from, to; audio to "none": it stays away while the video comes
 	EventStreamEnded      = "stream-ended"       // attrs: why
 	EventStreamRefused    = "stream-refused"     // the reader was not let in; attrs: why
-	EventKernelLog        = "kernel-log"         // attrs: cause (a name of probes/host/kernel_log_causes.go), line; subject: the process, interface or disk that it names, else the host
+	EventKernelLog        = "kernel-log"         // attrs: cause (a name of recording/kernellog), line; subject: the process, interface or disk that it names, else the host
 )
 
 // Interval returns the event's span.

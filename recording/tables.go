@@ -446,6 +446,10 @@ type Fact struct {
 	Source string `json:"source"` // path or call it was read from
 }
 
+// FactUnread is the name of facts that say, a sentence each, what of the files that
+// a recording was made of is not in it (snag read).
+const FactUnread = "snag.read.unread"
+
 // FullPipe tells whether the thread sleeps in a write to a pipe, which it does only while
 // the pipe is full (fs/pipe.c: pipe_write; anon_pipe_write since 6.16).
 func (t Thread) FullPipe() bool {

@@ -15,8 +15,10 @@ import (
 
 type readFlags struct {
 	out      string
-	zone     string
 	find     string
+	zones    []string
+	offsets  []string
+	hosts    []string
 	symptoms []string
 	quiet    bool
 	show     showFlags
@@ -41,8 +43,10 @@ It reads what strace wrote: with any of -f, -o, -t, -tt, -ttt, -r, -T, -y, -yy, 
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
-	flags.StringVar(&f.zone, "tz", "", "the zone of times without one, as Europe/Berlin or UTC (default: this host's)")
 	flags.StringVar(&f.find, "find", "", "list which threads and descriptors had this text, and when, as far as strace -s shows it; escaped as \\x63 or \\143 as well")
+	flags.StringArrayVar(&f.zones, "tz", nil, "the zone of times without one, as Europe/Berlin, UTC or +02:00; FILE=ZONE for one file (default: what the files tell, else this host's)")
+	flags.StringArrayVar(&f.offsets, "offset", nil, "what to add to all times of a file whose clock was wrong, FILE=+3.2s; may be given more than once")
+	flags.StringArrayVar(&f.hosts, "host", nil, "the host that a file is of, FILE=NAME, or a folder's files (default: what they tell); may be given more than once")
 	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what was seen, in your words, with a time of day; may be given more than once")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
 	f.show.register(cmd)
@@ -50,12 +54,9 @@ It reads what strace wrote: with any of -f, -o, -t, -tt, -ttt, -r, -T, -y, -yy, 
 }
 
 func read(cmd *cobra.Command, f *readFlags, files []string) error {
-	zone := time.Local
-	if f.zone != "" {
-		var err error
-		if zone, err = time.LoadLocation(f.zone); err != nil {
-			return usage("--tz: %v", err)
-		}
+	p := readers.Plan{Files: files, Find: f.find, Symptoms: f.symptoms, Snag: version}
+	if err := f.clocks(&p); err != nil {
+		return err
 	}
 	dir := f.out
 	if dir == "" {
@@ -63,7 +64,7 @@ func read(cmd *cobra.Command, f *readFlags, files []string) error {
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	p := readers.Plan{Files: files, Dir: dir, Zone: zone, Find: f.find, Symptoms: f.symptoms, Snag: version}
+	p.Dir = dir
 	if !f.quiet && isTerminal(os.Stderr) {
 		p.Tick = readTick(time.Now())
 		defer fmt.Fprint(os.Stderr, "\r\033[K")

@@ -1,4 +1,4 @@
-package nics
+package nicstats
 
 import (
 	"encoding/binary"
@@ -31,22 +31,22 @@ var (
 
 // Bounds for each device: a card with 128 queues has 2,000 statistics.
 const (
-	mostTelling = 128
-	mostQueues  = 256
+	MostTelling = 128
+	MostQueues  = 256
 )
 
-// pick is one statistic that is recorded: its places in the driver's list, whose
-// values are added, and its series. always: from the first reading; the others once
+// Pick is one statistic that is recorded: its places in the driver's list, whose
+// values are added, and its series. Always: from the first reading; the others once
 // they grow.
-type pick struct {
-	places []int
-	metric string
-	always bool
+type Pick struct {
+	Places []int
+	Metric string
+	Always bool
 }
 
-// choose picks the statistics that are recorded, and counts those that would be
+// Choose picks the statistics that are recorded, and counts those that would be
 // if there were not too many.
-func choose(names []string) (picks []pick, left int) {
+func Choose(names []string) (picks []Pick, left int) {
 	taken := map[string]int{} // series → its place among the picks
 	few, many := 0, 0
 	for i, n := range names {
@@ -54,17 +54,17 @@ func choose(names []string) (picks []pick, left int) {
 		if beside.MatchString(n) || !queue && !telling.MatchString(n) && !wakes.MatchString(n) {
 			continue
 		}
-		m := metricOf(n)
+		m := MetricOf(n)
 		if at, ok := taken[m]; ok {
 			// vmxnet3 lists each queue's counters under the same names: they are one
 			// card's. Two names that are one only once sanitised are not: the first stays.
-			if p := &picks[at]; names[p.places[0]] == n {
-				p.places = append(p.places, i)
+			if p := &picks[at]; names[p.Places[0]] == n {
+				p.Places = append(p.Places, i)
 			}
 			continue
 		}
 		switch {
-		case queue && many >= mostQueues, !queue && few >= mostTelling:
+		case queue && many >= MostQueues, !queue && few >= MostTelling:
 			left++
 			continue
 		case queue:
@@ -74,15 +74,15 @@ func choose(names []string) (picks []pick, left int) {
 		}
 		taken[m] = len(picks)
 		// A whole card's drops are worth a series that stands still: then they did.
-		picks = append(picks, pick{places: []int{i}, metric: m, always: !queue && telling.MatchString(n) && !hasDigit(n)})
+		picks = append(picks, Pick{Places: []int{i}, Metric: m, Always: !queue && telling.MatchString(n) && !HasDigit(n)})
 	}
 	return picks, left
 }
 
-// of adds up what the driver answered for the statistic; false when it answered
+// Of adds up what the driver answered for the statistic; false when it answered
 // less than it has names.
-func (p pick) of(values []byte) (sum uint64, ok bool) {
-	for _, i := range p.places {
+func (p Pick) Of(values []byte) (sum uint64, ok bool) {
+	for _, i := range p.Places {
 		if 8*i+8 > len(values) {
 			return 0, false
 		}
@@ -91,7 +91,8 @@ func (p pick) of(values []byte) (sum uint64, ok bool) {
 	return sum, true
 }
 
-func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
+// HasDigit tells whether a name has a number in it, as those of queues have.
+func HasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
 var (
 	odd         = regexp.MustCompile(`_*[^0-9A-Za-z_]+_*`)
@@ -105,10 +106,10 @@ var totals = map[string]bool{
 	"tx_bytes": true, "tx_errors": true, "tx_packets": true,
 }
 
-// metricOf is the series of a driver's statistic, as node_exporter's ethtool
+// MetricOf is the series of a driver's statistic, as node_exporter's ethtool
 // collector names it (collector/ethtool_linux.go): rx_missed_errors is
 // node_ethtool_received_missed_errors.
-func metricOf(stat string) string {
+func MetricOf(stat string) string {
 	m := strings.TrimLeft(strings.ToLower(odd.ReplaceAllString(stat, "_")), "_")
 	m = received.ReplaceAllString(m, "${1}received${2}")
 	m = transmitted.ReplaceAllString(m, "${1}transmitted${2}")

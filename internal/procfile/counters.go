@@ -1,22 +1,22 @@
-package host
+package procfile
 
 import "bytes"
 
-// counterFunc gets one counter: proto "TcpExt", field "ListenDrops". The slices
+// CounterFunc gets one counter: proto "TcpExt", field "ListenDrops". The slices
 // are only good until it returns.
-type counterFunc func(proto, field []byte, v float64)
+type CounterFunc func(proto, field []byte, v float64)
 
-// parsePairs reads the form of /proc/net/snmp and netstat: a line of names, then
+// Pairs reads the form of /proc/net/snmp and netstat: a line of names, then
 // a line of values, both with the same "Proto:" in front. A pair that does not
 // match is skipped and counted in bad.
-func parsePairs(data []byte, each counterFunc) (bad int) {
+func Pairs(data []byte, each CounterFunc) (bad int) {
 	for len(data) > 0 {
 		var names, values []byte
-		names, data = cutLine(data)
+		names, data = CutLine(data)
 		if len(names) == 0 {
 			continue
 		}
-		values, data = cutLine(data)
+		values, data = CutLine(data)
 		proto, names, ok1 := bytes.Cut(names, []byte(":"))
 		proto2, values, ok2 := bytes.Cut(values, []byte(":"))
 		if !ok1 || !ok2 || !bytes.Equal(proto, proto2) {
@@ -25,15 +25,15 @@ func parsePairs(data []byte, each counterFunc) (bad int) {
 		}
 		for {
 			var name, value []byte
-			name, names = cutField(names)
-			value, values = cutField(values)
+			name, names = CutField(names)
+			value, values = CutField(values)
 			if len(name) == 0 || len(value) == 0 {
 				if len(name) != len(value) {
 					bad++
 				}
 				break
 			}
-			if v, ok := parseNumber(value); ok {
+			if v, ok := Number(value); ok {
 				each(proto, name, v)
 			} else {
 				bad++
@@ -43,19 +43,19 @@ func parsePairs(data []byte, each counterFunc) (bad int) {
 	return bad
 }
 
-// parseLines6 reads the form of /proc/net/snmp6, "Ip6InReceives  \t1" a line.
+// Lines6 reads the form of /proc/net/snmp6, "Ip6InReceives  \t1" a line.
 // The protocol is all up to and with the 6, as in node_exporter.
-func parseLines6(data []byte, each counterFunc) (bad int) {
+func Lines6(data []byte, each CounterFunc) (bad int) {
 	for len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
-		name, rest := cutField(line)
-		value, _ := cutField(rest)
+		line, data = CutLine(data)
+		name, rest := CutField(line)
+		value, _ := CutField(rest)
 		if len(name) == 0 {
 			continue
 		}
 		six := bytes.IndexByte(name, '6')
-		v, ok := parseNumber(value)
+		v, ok := Number(value)
 		if six < 0 || six+1 == len(name) || !ok {
 			bad++
 			continue
@@ -65,12 +65,12 @@ func parseLines6(data []byte, each counterFunc) (bad int) {
 	return bad
 }
 
-// parseSockstat reads the form of /proc/net/sockstat and sockstat6:
+// Sockstat reads the form of /proc/net/sockstat and sockstat6:
 // "TCP: inuse 1 orphan 0" a line.
-func parseSockstat(data []byte, each counterFunc) (bad int) {
+func Sockstat(data []byte, each CounterFunc) (bad int) {
 	for len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
+		line, data = CutLine(data)
 		proto, rest, ok := bytes.Cut(line, []byte(":"))
 		if !ok {
 			if len(line) > 0 {
@@ -80,12 +80,12 @@ func parseSockstat(data []byte, each counterFunc) (bad int) {
 		}
 		for {
 			var name, value []byte
-			name, rest = cutField(rest)
-			value, rest = cutField(rest)
+			name, rest = CutField(rest)
+			value, rest = CutField(rest)
 			if len(name) == 0 {
 				break
 			}
-			if v, ok := parseNumber(value); ok {
+			if v, ok := Number(value); ok {
 				each(proto, name, v)
 			} else {
 				bad++
@@ -95,15 +95,16 @@ func parseSockstat(data []byte, each counterFunc) (bad int) {
 	return bad
 }
 
-func cutLine(b []byte) (line, rest []byte) {
+// CutLine is the first line of b without its end, and what follows it.
+func CutLine(b []byte) (line, rest []byte) {
 	if i := bytes.IndexByte(b, '\n'); i >= 0 {
 		return b[:i], b[i+1:]
 	}
 	return b, nil
 }
 
-// cutField returns the first word of b and what follows it.
-func cutField(b []byte) (field, rest []byte) {
+// CutField returns the first word of b and what follows it.
+func CutField(b []byte) (field, rest []byte) {
 	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
 		b = b[1:]
 	}
@@ -115,8 +116,8 @@ func cutField(b []byte) (field, rest []byte) {
 	return b, nil
 }
 
-// parseNumber reads a decimal integer; Tcp MaxConn is −1 (RFC 1213).
-func parseNumber(b []byte) (float64, bool) {
+// Number reads a decimal integer; Tcp MaxConn is −1 (RFC 1213).
+func Number(b []byte) (float64, bool) {
 	negative := len(b) > 0 && b[0] == '-'
 	if negative {
 		b = b[1:]

@@ -1,16 +1,16 @@
-package host
+package procfile
 
 import "strings"
 
 // What of meminfo and vmstat is recorded: what suspects use and what a reader of
 // an incident asks next. All of it would be 170 series more.
 var (
-	meminfoFields = set(` MemTotal MemFree MemAvailable Buffers Cached SwapCached SwapTotal SwapFree Dirty Writeback
+	MeminfoFields = set(` MemTotal MemFree MemAvailable Buffers Cached SwapCached SwapTotal SwapFree Dirty Writeback
 		AnonPages Mapped Shmem Slab SReclaimable SUnreclaim KernelStack PageTables AnonHugePages Committed_AS CommitLimit
 		Mlocked Unevictable HugePages_Total HugePages_Free Active(anon) Inactive(anon) Active(file) Inactive(file)`)
-	nodeFields = set(` MemTotal MemFree MemUsed FilePages AnonPages Shmem Slab SUnreclaim Mlocked Unevictable HugePages_Total HugePages_Free
+	NodeFields = set(` MemTotal MemFree MemUsed FilePages AnonPages Shmem Slab SUnreclaim Mlocked Unevictable HugePages_Total HugePages_Free
 		Active(anon) Inactive(anon) Active(file) Inactive(file)`)
-	vmstatFields = set(` pswpin pswpout pgpgin pgpgout pgfault pgmajfault oom_kill swap_ra swap_ra_hit
+	VmstatFields = set(` pswpin pswpout pgpgin pgpgout pgfault pgmajfault oom_kill swap_ra swap_ra_hit
 		compact_stall compact_fail compact_success compact_migrate_scanned compact_free_scanned compact_isolated
 		compact_daemon_wake compact_daemon_migrate_scanned pgmigrate_success pgmigrate_fail
 		thp_fault_alloc thp_fault_fallback thp_collapse_alloc thp_collapse_alloc_failed thp_split_page thp_file_fallback
@@ -20,8 +20,8 @@ var (
 		pageoutrun drop_pagecache drop_slab nr_free_pages`)
 )
 
-// memorySettings are the facts about the memory.
-var memorySettings = []string{
+// MemorySettings are the facts about the memory.
+var MemorySettings = []string{
 	"vm.swappiness", "vm.min_free_kbytes", "vm.watermark_scale_factor", "vm.compaction_proactiveness",
 	"vm.zone_reclaim_mode", "vm.overcommit_memory", "vm.dirty_ratio", "vm.dirty_background_ratio",
 	"kernel.numa_balancing", "kernel.task_delayacct", "transparent_hugepage.enabled", "transparent_hugepage.defrag",
@@ -43,9 +43,10 @@ func plain(name string) string {
 	return strings.TrimSuffix(strings.NewReplacer("(", "_", ")", "").Replace(name), "_")
 }
 
-func meminfoName(field string) string {
+// MeminfoName is the series of a field of /proc/meminfo; "" where it is not recorded.
+func MeminfoName(field string) string {
 	switch {
-	case !meminfoFields[field]:
+	case !MeminfoFields[field]:
 		return ""
 	case strings.HasPrefix(field, "HugePages_"): // a count
 		return "node_memory_" + plain(field)
@@ -53,14 +54,16 @@ func meminfoName(field string) string {
 	return "node_memory_" + plain(field) + "_bytes"
 }
 
-func nodeMeminfoName(field string) string {
-	if !nodeFields[field] {
+// NodeMeminfoName is the series of a field of a node's meminfo.
+func NodeMeminfoName(field string) string {
+	if !NodeFields[field] {
 		return ""
 	}
 	return "node_memory_numa_" + plain(field)
 }
 
-func numastatName(field string) string {
+// NumastatName is the series of a field of a node's numastat.
+func NumastatName(field string) string {
 	switch field {
 	case "numa_hit", "numa_miss", "numa_foreign", "interleave_hit", "local_node", "other_node":
 		return "node_memory_numa_" + field + "_total"
@@ -68,8 +71,9 @@ func numastatName(field string) string {
 	return ""
 }
 
-func vmstatName(field string) string {
-	if vmstatFields[field] {
+// VmstatName is the series of a field of /proc/vmstat.
+func VmstatName(field string) string {
+	if VmstatFields[field] {
 		return "node_vmstat_" + field
 	}
 	for _, p := range vmstatPrefixes {

@@ -1,8 +1,10 @@
-package host
+// Package kernellog finds lines of the kernel log that name a cause.
+package kernellog
 
 import (
 	"regexp"
 	"strconv"
+	"strings"
 
 	"snag/recording"
 )
@@ -38,8 +40,8 @@ var logCauses = []logCause{
 	{"machine-check", regexp.MustCompile(`mce: \[Hardware Error\]`)},
 }
 
-// causeOf finds the cause that a line names.
-func causeOf(line string) (cause string, subject recording.Subject, ok bool) {
+// CauseOf finds the cause that a line names.
+func CauseOf(line string) (cause string, subject recording.Subject, ok bool) {
 	for _, c := range logCauses {
 		m := c.line.FindStringSubmatch(line)
 		if m == nil {
@@ -66,4 +68,22 @@ func causeOf(line string) (cause string, subject recording.Subject, ok bool) {
 		return c.name, sub, true
 	}
 	return "", recording.Subject{}, false
+}
+
+// LongestLine of the kernel log that is kept.
+const LongestLine = 200
+
+// Clean makes a line printable and short: what is not is \x1b there already,
+// but a record's bytes are anybody's who may write to /dev/kmsg.
+func Clean(line []byte) string {
+	text := strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(string(line), "?"))
+	if len(text) > LongestLine {
+		text = strings.ToValidUTF8(text[:LongestLine], "") + "…"
+	}
+	return text
 }

@@ -1,4 +1,4 @@
-package nics
+package procfile
 
 import (
 	"bytes"
@@ -6,18 +6,18 @@ import (
 	"strconv"
 )
 
-// perCPU is one line of /proc/interrupts or /proc/softirqs.
-type perCPU struct {
-	kind   string // "38", "LOC", "NET_RX"
-	values []uint64
-	rest   []byte // what stands behind the numbers
+// PerCPU is one line of /proc/interrupts or /proc/softirqs.
+type PerCPU struct {
+	Kind   string // "38", "LOC", "NET_RX"
+	Values []uint64
+	Rest   []byte // what stands behind the numbers
 }
 
-// parsePerCPU reads such a file: a head that names the CPUs that are online, then
+// EachCPU reads such a file: a head that names the CPUs that are online, then
 // a line for each kind (kernel fs/proc/softirqs.c, kernel/irq/proc.c). values are
 // good until each returns. Lines that are not for each CPU (ERR:, MIS:) are passed
 // over.
-func parsePerCPU(data []byte, each func(cpus []int, l perCPU)) error {
+func EachCPU(data []byte, each func(cpus []int, l PerCPU)) error {
 	head, data := cut(data, '\n')
 	var cpus []int
 	for _, f := range bytes.Fields(head) {
@@ -36,15 +36,15 @@ func parsePerCPU(data []byte, each func(cpus []int, l perCPU)) error {
 		var line []byte
 		line, data = cut(data, '\n')
 		kind, rest := cut(line, ':')
-		l := perCPU{kind: string(bytes.TrimSpace(kind)), values: values[:0], rest: rest}
-		for len(l.values) < len(cpus) {
-			n, after, ok := number(l.rest)
+		l := PerCPU{Kind: string(bytes.TrimSpace(kind)), Values: values[:0], Rest: rest}
+		for len(l.Values) < len(cpus) {
+			n, after, ok := number(l.Rest)
 			if !ok {
 				break
 			}
-			l.values, l.rest = append(l.values, n), after
+			l.Values, l.Rest = append(l.Values, n), after
 		}
-		if len(l.values) == len(cpus) && l.kind != "" {
+		if len(l.Values) == len(cpus) && l.Kind != "" {
 			each(cpus, l)
 		}
 	}
@@ -76,10 +76,10 @@ func number(b []byte) (n uint64, rest []byte, ok bool) {
 	return n, b[i:], true
 }
 
-// actions splits what stands behind the counts of an interrupt as node_exporter's
+// Actions splits what stands behind the counts of an interrupt as node_exporter's
 // labels do: of a numbered one the chip is info, the rest are devices; of the
 // others all is devices. The last word is the name of its (last) action.
-func actions(kind string, rest []byte) (info, devices, last string) {
+func Actions(kind string, rest []byte) (info, devices, last string) {
 	words := bytes.Fields(rest)
 	if len(words) > 0 && kind[0] >= '0' && kind[0] <= '9' {
 		info = string(words[0])

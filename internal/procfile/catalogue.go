@@ -1,4 +1,4 @@
-package host
+package procfile
 
 import "strings"
 
@@ -35,7 +35,8 @@ const settings = " Tcp_RtoAlgorithm Tcp_RtoMin Tcp_RtoMax Tcp_MaxConn Ip_Forward
 // protocols whose counters are recorded.
 const protocols = " Udp Udp6 UdpLite UdpLite6 Tcp Ip Ip6 Icmp Icmp6 TcpExt IpExt "
 
-var always = func() map[string]bool {
+// Always are the counters, as Proto_Field, that are written while they are 0 too.
+var Always = func() map[string]bool {
 	out := map[string]bool{}
 	for _, line := range strings.Split(strings.TrimSpace(catalogued), "\n") {
 		proto, fields, _ := strings.Cut(line, ":")
@@ -46,7 +47,14 @@ var always = func() map[string]bool {
 	return out
 }()
 
-// wanted tells whether a counter is recorded at all.
-func wanted(proto, key string) bool {
+// Wanted tells whether a counter is recorded at all.
+func Wanted(proto, key string) bool {
 	return strings.Contains(protocols, " "+proto+" ") && !strings.Contains(settings, " "+key+" ")
+}
+
+// SockstatFields are the gauges of the catalogue; mem is in pages.
+var SockstatFields = map[string]bool{
+	"TCP_inuse": true, "TCP_orphan": true, "TCP_tw": true, "TCP_alloc": true, "TCP_mem": true,
+	"UDP_inuse": true, "UDP_mem": true, "TCP6_inuse": true, "UDP6_inuse": true,
+	"sockets_used": true,
 }

@@ -1,32 +1,32 @@
-package host
+package procfile
 
 import (
 	"bytes"
 	"strings"
 )
 
-// valueFunc gets one field of a file; the name is only good until it returns.
-type valueFunc func(name []byte, v float64)
+// ValueFunc gets one field of a file; the name is only good until it returns.
+type ValueFunc func(name []byte, v float64)
 
-// parseMeminfo reads /proc/meminfo and /sys/devices/system/node/nodeN/meminfo,
+// Meminfo reads /proc/meminfo and /sys/devices/system/node/nodeN/meminfo,
 // whose lines begin with "Node N": "MemFree: 21372760 kB". Sizes are handed on in
 // bytes, counts (HugePages_Total) as they are. What is no such line is skipped
 // and counted.
-func parseMeminfo(data []byte, each valueFunc) (bad int) {
+func Meminfo(data []byte, each ValueFunc) (bad int) {
 	for len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
-		name, rest := cutField(line)
+		line, data = CutLine(data)
+		name, rest := CutField(line)
 		if string(name) == "Node" {
-			_, rest = cutField(rest)
-			name, rest = cutField(rest)
+			_, rest = CutField(rest)
+			name, rest = CutField(rest)
 		}
 		if len(name) == 0 {
 			continue
 		}
-		value, rest := cutField(rest)
-		unit, _ := cutField(rest)
-		v, ok := parseNumber(value)
+		value, rest := CutField(rest)
+		unit, _ := CutField(rest)
+		v, ok := Number(value)
 		name, colon := bytes.CutSuffix(name, []byte(":"))
 		if !ok || !colon {
 			bad++
@@ -40,18 +40,18 @@ func parseMeminfo(data []byte, each valueFunc) (bad int) {
 	return bad
 }
 
-// parseNameValue reads files of lines "name value": /proc/vmstat and numastat of
+// NameValue reads files of lines "name value": /proc/vmstat and numastat of
 // a node.
-func parseNameValue(data []byte, each valueFunc) (bad int) {
+func NameValue(data []byte, each ValueFunc) (bad int) {
 	for len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
-		name, rest := cutField(line)
+		line, data = CutLine(data)
+		name, rest := CutField(line)
 		if len(name) == 0 {
 			continue
 		}
-		value, _ := cutField(rest)
-		v, ok := parseNumber(value)
+		value, _ := CutField(rest)
+		v, ok := Number(value)
 		if !ok {
 			bad++
 			continue
@@ -61,15 +61,15 @@ func parseNameValue(data []byte, each valueFunc) (bad int) {
 	return bad
 }
 
-// blocksFunc gets how many free blocks of 2^order pages a zone has.
-type blocksFunc func(node, zone []byte, order int, blocks float64)
+// BlocksFunc gets how many free blocks of 2^order pages a zone has.
+type BlocksFunc func(node, zone []byte, order int, blocks float64)
 
-// parseBuddyinfo reads /proc/buddyinfo: "Node 0, zone   Normal  1512  14841 …",
+// Buddyinfo reads /proc/buddyinfo: "Node 0, zone   Normal  1512  14841 …",
 // one count an order from 0 on (mm/vmstat.c, frag_show_print).
-func parseBuddyinfo(data []byte, each blocksFunc) (bad int) {
+func Buddyinfo(data []byte, each BlocksFunc) (bad int) {
 	for len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
+		line, data = CutLine(data)
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
@@ -80,10 +80,10 @@ func parseBuddyinfo(data []byte, each blocksFunc) (bad int) {
 		}
 		for order := 0; ; order++ {
 			var value []byte
-			if value, rest = cutField(rest); len(value) == 0 {
+			if value, rest = CutField(rest); len(value) == 0 {
 				break
 			}
-			v, ok := parseNumber(value)
+			v, ok := Number(value)
 			if !ok {
 				bad++
 				break
@@ -96,28 +96,28 @@ func parseBuddyinfo(data []byte, each blocksFunc) (bad int) {
 
 // parseZoneName reads "Node 0, zone   Normal".
 func parseZoneName(line []byte) (node, zone, rest []byte, ok bool) {
-	word, rest := cutField(line)
-	node, rest = cutField(rest)
-	word2, rest := cutField(rest)
-	zone, rest = cutField(rest)
+	word, rest := CutField(line)
+	node, rest = CutField(rest)
+	word2, rest := CutField(rest)
+	zone, rest = CutField(rest)
 	node, comma := bytes.CutSuffix(node, []byte(","))
 	return node, zone, rest, comma && string(word) == "Node" && string(word2) == "zone" && len(zone) > 0
 }
 
-// zoneFunc gets a field of a zone, in pages.
-type zoneFunc func(node, zone, name []byte, v float64)
+// ZoneFunc gets a field of a zone, in pages.
+type ZoneFunc func(node, zone, name []byte, v float64)
 
-// parseZoneinfo reads the pages and watermarks of each zone out of
+// Zoneinfo reads the pages and watermarks of each zone out of
 // /proc/zoneinfo (mm/vmstat.c, zoneinfo_show_print): the lines that follow
 // "pages free", up to the zone's own statistics. What a host with 256 CPUs has
 // most of there, a page set for each, is passed over.
-func parseZoneinfo(data []byte, each zoneFunc) (bad int) {
+func Zoneinfo(data []byte, each ZoneFunc) (bad int) {
 	var node, zone []byte
 	in := false // between "pages free" and the zone's statistics
 	for len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
-		name, rest := cutField(line)
+		line, data = CutLine(data)
+		name, rest := CutField(line)
 		switch {
 		case string(name) == "Node":
 			var ok bool
@@ -130,7 +130,7 @@ func parseZoneinfo(data []byte, each zoneFunc) (bad int) {
 		case zone == nil:
 			continue
 		case string(name) == "pages":
-			if name, rest = cutField(rest); string(name) != "free" {
+			if name, rest = CutField(rest); string(name) != "free" {
 				continue
 			}
 			in = true
@@ -140,8 +140,8 @@ func parseZoneinfo(data []byte, each zoneFunc) (bad int) {
 			}
 			continue
 		}
-		value, _ := cutField(rest)
-		v, ok := parseNumber(value)
+		value, _ := CutField(rest)
+		v, ok := Number(value)
 		if !ok {
 			bad++
 			continue
@@ -156,15 +156,15 @@ var zoneFields = map[string]bool{
 	"boost": true, // 5.0 and later: watermarks raised after a fallback
 }
 
-// parseSwaps reads the names of /proc/swaps: "/dev/sda2 partition, /swap file".
-func parseSwaps(data []byte) string {
+// Swaps reads the names of /proc/swaps: "/dev/sda2 partition, /swap file".
+func Swaps(data []byte) string {
 	var out []string
-	_, data = cutLine(data)
+	_, data = CutLine(data)
 	for len(data) > 0 && len(out) < 8 {
 		var line []byte
-		line, data = cutLine(data)
-		name, rest := cutField(line)
-		kind, _ := cutField(rest)
+		line, data = CutLine(data)
+		name, rest := CutField(line)
+		kind, _ := CutField(rest)
 		if len(kind) > 0 {
 			out = append(out, strings.ToValidUTF8(string(name)+" "+string(kind), "?"))
 		}
