@@ -155,31 +155,18 @@ func open(ctx context.Context, p Plan) (files []file, unread []string, err error
 			continue
 		}
 		f := file{in: in, opt: reader.Options{Zone: p.Zone, PID: pidOf(path), Modified: in.Modified}}
-		for _, format := range Formats {
-			if format.Sniff(in.Head()) {
-				f.format = format
-				break
-			}
-		}
-		if f.format.Read == nil {
-			unread = append(unread, fmt.Sprintf("read %s: %s", path, what(in.Head())))
+		var why string
+		if f.format, why = formatOf(in.Head()); why != "" {
+			unread = append(unread, fmt.Sprintf("read %s: %s", path, why))
 			_ = in.Close()
 			continue
 		}
 		files = append(files, f)
 	}
 	if len(files) == 0 {
-		return nil, nil, fmt.Errorf("%s: %s", strings.Join(unread, "\nsnag: "), known())
+		return nil, nil, errors.New(strings.Join(unread, "\nsnag: "))
 	}
 	return files, unread, nil
-}
-
-func known() string {
-	var all []string
-	for _, f := range Formats {
-		all = append(all, f.About)
-	}
-	return "snag reads " + strings.Join(all, ", ")
 }
 
 // note writes what files held.

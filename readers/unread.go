@@ -48,20 +48,25 @@ var packers = []struct{ magic, name, command string }{
 	{"PK\x03\x04", "zip", "unzip -p"},
 }
 
-// what says of a file that no format takes what it seems to be.
-func what(head []byte) string {
+// formatOf tells by a file's beginning what it is, or why it can't be read.
+func formatOf(head []byte) (f reader.Format, why string) {
 	if len(head) == 0 {
-		return "it is empty"
+		return f, "it is empty"
 	}
 	for _, p := range packers {
 		if bytes.HasPrefix(head, []byte(p.magic)) {
-			return fmt.Sprintf("it is packed by %s: give what it holds (%s FILE | snag read -)", p.name, p.command)
+			return f, fmt.Sprintf("it is packed by %s: give what it holds (%s FILE | snag read -)", p.name, p.command)
 		}
 	}
 	if len(head) > 262 && string(head[257:262]) == "ustar" { // POSIX.1 pax, "ustar Interchange Format"
-		return "it is a tar archive: unpack it and give the files in it"
+		return f, "it is a tar archive: unpack it and give the files in it"
 	}
-	return "it is nothing that snag knows"
+	for _, f := range Formats {
+		if f.Sniff(head) {
+			return f, ""
+		}
+	}
+	return f, "it is nothing that snag knows (snag read --help lists what it reads)"
 }
 
 // doubts says what of one file, or of a set, is not in the recording.
