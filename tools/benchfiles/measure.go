@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// peer is a command that reads a file. The word FILE in it is the file, OUT a path
+// that it may write to.
+type peer struct {
+	name    string
+	command []string
+	once    bool  // it is slow: one round is enough
+	codes   []int // besides 0, the exit codes of success
+}
+
+// cost is what a command took: CPU time of all its processes and of the clock, and
+// the most memory that one of them had (wait4, ru_maxrss).
+type cost struct {
+	cpu, wall time.Duration
+	rss       int64 // bytes
+}
+
+// measure runs a command to its end, its output thrown away.
+func measure(ctx context.Context, p peer, file, dir string) (cost, error) {
+	out := filepath.Join(dir, "out")
+	defer os.RemoveAll(out)
+	args := slices.Clone(p.command)
+	for i, a := range args {
+		switch a {
+		case "FILE":
+			args[i] = file
+		case "OUT":
+			args[i] = out
+		}
+	}
+	var said bytes.Buffer
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Stderr = &tail{&said}
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "TMPDIR="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	began := time.Now()
+	err := cmd.Run()
+	wall := time.Since(began)
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && slices.Contains(p.codes, exit.ExitCode()) {
+		err = nil
+	}
+	if err != nil {
+		return cost{}, fmt.Errorf("%s: %w: %s", p.name, err, said.Bytes())
+	}
+	s := cmd.ProcessState
+	return cost{s.UserTime() + s.SystemTime(), wall, s.SysUsage().(*syscall.Rusage).Maxrss << 10}, nil // kB: getrusage(2)
+}
+
+// tail keeps the first of what a command says on its standard error.
+type tail struct{ b *bytes.Buffer }
+
+// Write is io.Writer's.
+func (t *tail) Write(p []byte) (int, error) {
+	if room := 500 - t.b.Len(); room > 0 {
+		t.b.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}
+
+// warm reads a file, so that all find it in the page cache.
+func warm(path string) (size int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	return io.Copy(io.Discard, f)
+}
