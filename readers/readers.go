@@ -57,6 +57,11 @@ func Read(ctx context.Context, p Plan) error {
 	if err != nil {
 		return err
 	}
+	defer context.AfterFunc(ctx, func() { // whatever a format waits for
+		for _, f := range files {
+			f.in.Interrupt()
+		}
+	})()
 	var first, last recording.Time // when the files' lines begin and end
 	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1},
 		recording.Options{Now: func() recording.Time { return last }, Wait: true})
@@ -78,7 +83,7 @@ func Read(ctx context.Context, p Plan) error {
 		failed = errors.Join(failed, err)
 	}
 	stop()
-	for _, text := range unread {
+	for _, text := range shorten(unread) {
 		w.Append(recording.Fact{T: first, Name: recording.FactUnread, Value: text, Source: "snag read"})
 	}
 	if first == 0 { // no file has times: when they were written is the best that is known
@@ -164,7 +169,7 @@ func open(ctx context.Context, p Plan) (files []file, unread []string, err error
 		files = append(files, f)
 	}
 	if len(files) == 0 {
-		return nil, nil, errors.New(strings.Join(unread, "\nsnag: "))
+		return nil, nil, errors.New(strings.Join(shorten(unread), "\nsnag: "))
 	}
 	return files, unread, nil
 }

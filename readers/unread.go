@@ -75,20 +75,25 @@ func doubts(set []file, told reader.Told, err error) (out []string) {
 	if len(set) > 1 {
 		path = fmt.Sprintf("%s and %d more of its set", path, len(set)-1)
 	}
-	var torn *reader.Torn
-	switch {
-	case err == nil:
-	case errors.Is(err, context.Canceled):
-		done, all := sizes(set)
-		text := units.Bytes(float64(done))
-		if all > 0 {
-			text = fmt.Sprintf("%s of %s", text, units.Bytes(float64(all)))
+	for _, err := range parts(err) {
+		var torn *reader.Torn
+		switch {
+		case errors.Is(err, context.Canceled):
+			done, all := sizes(set)
+			text := units.Bytes(float64(done))
+			if all > 0 {
+				text = fmt.Sprintf("%s of %s", text, units.Bytes(float64(all)))
+			}
+			out = append(out, fmt.Sprintf("read %s: stopped after %s: what comes behind it is not judged", path, text))
+		case errors.As(err, &torn):
+			text := fmt.Sprintf("%v: what comes before is judged", err)
+			if told.Lines > 0 {
+				text += fmt.Sprintf(", %s lines", units.Count(float64(told.Lines)))
+			}
+			out = append(out, text)
+		default:
+			out = append(out, err.Error())
 		}
-		out = append(out, fmt.Sprintf("read %s: stopped after %s: what comes behind it is not judged", path, text))
-	case errors.As(err, &torn):
-		out = append(out, fmt.Sprintf("%v: what comes before is judged, %s lines", err, units.Count(float64(told.Lines))))
-	default:
-		out = append(out, err.Error())
 	}
 	for _, f := range set {
 		if changed := f.in.Changed(); changed != "" {
@@ -99,4 +104,26 @@ func doubts(set []file, told reader.Told, err error) (out []string) {
 		out = append(out, fmt.Sprintf("read %s: %s", path, text))
 	}
 	return out
+}
+
+// parts takes joined errors apart: several files of a set can be damaged.
+func parts(err error) []error {
+	if err == nil {
+		return nil
+	}
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+// mostUnread sentences are kept; of further files their number is.
+const mostUnread = 20
+
+func shorten(unread []string) []string {
+	if n := len(unread) - mostUnread; n > 0 {
+		return append(unread[:mostUnread:mostUnread], fmt.Sprintf("and %d more files could not be read, or not to their end", n))
+	}
+	return unread
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -24,7 +25,7 @@ type peer struct {
 }
 
 // cost is what a command took: CPU time of all its processes and of the clock, and
-// the most memory that one of them had (wait4, ru_maxrss).
+// the most memory that it had.
 type cost struct {
 	cpu, wall time.Duration
 	rss       int64 // bytes
@@ -49,8 +50,13 @@ func measure(ctx context.Context, p peer, file, dir string) (cost, error) {
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "TMPDIR="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	began := time.Now()
-	err := cmd.Run()
+	if err := cmd.Start(); err != nil {
+		return cost{}, err
+	}
+	peak := peakOf(cmd.Process.Pid)
+	err := cmd.Wait()
 	wall := time.Since(began)
+	rss := <-peak
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && slices.Contains(p.codes, exit.ExitCode()) {
 		err = nil
 	}
@@ -58,7 +64,29 @@ func measure(ctx context.Context, p peer, file, dir string) (cost, error) {
 		return cost{}, fmt.Errorf("%s: %w: %s", p.name, err, said.Bytes())
 	}
 	s := cmd.ProcessState
-	return cost{s.UserTime() + s.SystemTime(), wall, s.SysUsage().(*syscall.Rusage).Maxrss << 10}, nil // kB: getrusage(2)
+	return cost{s.UserTime() + s.SystemTime(), wall, rss}, nil
+}
+
+// peakOf follows a process to its end and gives the most memory that it had
+// (VmHWM). Its ru_maxrss would be this program's where that has more: until its
+// execve(2) the child is a part of it (fs/exec.c, exec_mmap).
+func peakOf(pid int) <-chan int64 {
+	peak := make(chan int64, 1)
+	go func() {
+		var rss int64
+		for {
+			b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+			_, after, ok := bytes.Cut(b, []byte("VmHWM:"))
+			if err != nil || !ok { // it has ended
+				peak <- rss
+				return
+			}
+			kb, _ := number(bytes.TrimLeft(after, " \t"))
+			rss = kb << 10
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	return peak
 }
 
 // tail keeps the first of what a command says on its standard error.
