@@ -125,7 +125,7 @@ func check(t testing.TB, f reader.Format, name, path string, told reader.Told, e
 	if ctx.Err() != nil {
 		t.Errorf("%s, %s: it had no end within 30 s", f.Name, name)
 	}
-	for _, err := range parts(err) {
+	for _, err := range single(err) {
 		if text := err.Error(); !strings.Contains(text, path) || strings.Contains(text, "\n") {
 			t.Errorf("%s, %s: %q: it does not name the file, in one line", f.Name, name, text)
 		}

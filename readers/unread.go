@@ -75,7 +75,7 @@ func doubts(set []file, told reader.Told, err error) (out []string) {
 	if len(set) > 1 {
 		path = fmt.Sprintf("%s and %d more of its set", path, len(set)-1)
 	}
-	for _, err := range parts(err) {
+	for _, err := range single(err) {
 		var torn *reader.Torn
 		switch {
 		case errors.Is(err, context.Canceled):
@@ -106,8 +106,8 @@ func doubts(set []file, told reader.Told, err error) (out []string) {
 	return out
 }
 
-// parts takes joined errors apart: several files of a set can be damaged.
-func parts(err error) []error {
+// single takes joined errors apart: several files of a set can be damaged.
+func single(err error) []error {
 	if err == nil {
 		return nil
 	}

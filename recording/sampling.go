@@ -22,7 +22,7 @@ func (w *Writer) Sample(t Time, name string, l Labels, v float64) {
 			return
 		}
 	}
-	if t < w.manifest.Start.Add(-maxBefore) || t > w.manifest.Start.Add(time.Since(w.opened)+maxAhead) {
+	if !w.o.Files && (t < w.manifest.Start.Add(-maxBefore) || t > w.manifest.Start.Add(time.Since(w.opened)+maxAhead)) {
 		w.refused.add("samples with a time outside the recording", fmt.Sprintf("%s at %d", name, t))
 		return
 	}

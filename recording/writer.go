@@ -90,11 +90,14 @@ func (w *Writer) Update(change func(*Manifest)) error {
 }
 
 // Append adds a row to its table.
-func (w *Writer) Append(row Row) {
+func (w *Writer) Append(row Row) { w.append(row, 0) }
+
+func (w *Writer) append(row Row, part int) {
 	if row == nil {
 		return
 	}
 	line, err := json.Marshal(row) // outside the lock: it is most of the cost
+	line = marked(line, part)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed || w.err != nil {
@@ -146,7 +149,7 @@ func (w *Writer) hold(n int) {
 
 // seen keeps the last time, for the manifest's end. A wild time is no end.
 func (w *Writer) seen(t Time) {
-	if t > w.end && t <= w.manifest.Start.Add(time.Since(w.opened)+maxAhead) {
+	if t > w.end && (w.o.Files || t <= w.manifest.Start.Add(time.Since(w.opened)+maxAhead)) {
 		w.end = t
 	}
 }

@@ -15,7 +15,9 @@ import (
 
 type readFlags struct {
 	out      string
-	zone     string
+	zones    []string
+	offsets  []string
+	hosts    []string
 	symptoms []string
 	quiet    bool
 	show     showFlags
@@ -47,7 +49,9 @@ nothing that could be proved: read the verdict), 10 a culprit found, 1 failed,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
-	flags.StringVar(&f.zone, "tz", "", "the zone of times without one, as Europe/Berlin or UTC (default: this host's)")
+	flags.StringArrayVar(&f.zones, "tz", nil, "the zone of times without one, as Europe/Berlin, UTC or +02:00; FILE=ZONE for one file (default: what the files tell, else this host's)")
+	flags.StringArrayVar(&f.offsets, "offset", nil, "what to add to all times of a file whose clock was wrong, FILE=+3.2s; may be given more than once")
+	flags.StringArrayVar(&f.hosts, "host", nil, "the host that a file is of, FILE=NAME, or a folder's files (default: what they tell); may be given more than once")
 	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what was seen, in your words, with a time of day; may be given more than once")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
 	f.show.register(cmd)
@@ -55,12 +59,9 @@ nothing that could be proved: read the verdict), 10 a culprit found, 1 failed,
 }
 
 func read(cmd *cobra.Command, f *readFlags, args []string) error {
-	zone := time.Local
-	if f.zone != "" {
-		var err error
-		if zone, err = time.LoadLocation(f.zone); err != nil {
-			return usage("--tz: %v", err)
-		}
+	p := readers.Plan{Symptoms: f.symptoms, Snag: version}
+	if err := f.clocks(&p); err != nil {
+		return err
 	}
 	files, err := filesToRead(args)
 	if err != nil {
@@ -80,7 +81,7 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 		stop() // the next Ctrl-C ends snag at once
 	}()
 	stayLean(cmd.Context())
-	p := readers.Plan{Files: files, Dir: dir, Zone: zone, Symptoms: f.symptoms, Snag: version}
+	p.Files, p.Dir = files, dir
 	shown := newReadProgress(os.Stderr, time.Now())
 	defer shown.done()
 	if !f.quiet {

@@ -144,7 +144,7 @@ func sane(t *testing.T, stdout, stderr string, code int) {
 	case strings.Contains(stderr, "panic") || strings.Contains(stderr, "goroutine "):
 		t.Errorf("%.2000s", stderr)
 	case code == exitNothing || code == exitCulprit:
-		if !strings.Contains(stdout, "recorded") || stderr != "" {
+		if !strings.Contains(stdout, "CULPRIT") && !strings.Contains(stdout, "NOTHING WRONG") || stderr != "" {
 			t.Errorf("exit %d: %.500s\n%.500s", code, stdout, stderr)
 		}
 	case code == exitFailed:
