@@ -61,6 +61,9 @@ func formatOf(head []byte) (f reader.Format, why string) {
 	if len(head) > 262 && string(head[257:262]) == "ustar" { // POSIX.1 pax, "ustar Interchange Format"
 		return f, "it is a tar archive: unpack it and give the files in it"
 	}
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) { // a byte order mark
+		return f, "it is text in UTF-16: iconv -f UTF-16 -t UTF-8 FILE | snag read -"
+	}
 	for _, f := range Formats {
 		if f.Sniff(head) {
 			return f, ""
