@@ -76,6 +76,11 @@ func Read(ctx context.Context, p Plan) error {
 	if err != nil {
 		return err
 	}
+	defer context.AfterFunc(ctx, func() { // whatever a format waits for
+		for _, f := range files {
+			f.in.Interrupt()
+		}
+	})()
 	guessZones(ctx, files, p, asked)
 	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1}, recording.Options{Files: true, Wait: true})
 	if err != nil {
@@ -102,7 +107,7 @@ func Read(ctx context.Context, p Plan) error {
 		gave = gave || err == nil
 		failed = errors.Join(failed, err)
 	}
-	for _, text := range unread {
+	for _, text := range shorten(unread) {
 		w.Append(recording.Fact{T: in.first(), Name: recording.FactUnread, Value: text, Source: "snag read"})
 	}
 	err = in.finish(oldest(files))
@@ -177,19 +182,15 @@ func open(ctx context.Context, given given, find string) (files []file, unread [
 			continue
 		}
 		f := file{in: in, opt: reader.Options{Zone: time.Local, Find: find, PID: pidOf(path), Modified: in.Modified, Root: folder}}
-		for _, format := range Formats {
-			if format.Sniff(in.Head()) {
-				f.format = format
-				break
-			}
-		}
-		if f.format.Read == nil && inside {
+		var why string
+		f.format, why = formatOf(in.Head())
+		switch {
+		case why != "" && inside:
 			other[folder]++
 			_ = in.Close()
 			continue
-		}
-		if f.format.Read == nil {
-			unread = append(unread, fmt.Sprintf("read %s: %s", path, what(in.Head())))
+		case why != "":
+			unread = append(unread, fmt.Sprintf("read %s: %s", path, why))
 			_ = in.Close()
 			continue
 		}
@@ -201,17 +202,9 @@ func open(ctx context.Context, given given, find string) (files []file, unread [
 		}
 	}
 	if len(files) == 0 && len(given.recordings) == 0 {
-		return nil, nil, fmt.Errorf("%s: %s", strings.Join(unread, "\nsnag: "), known())
+		return nil, nil, errors.New(strings.Join(shorten(unread), "\nsnag: "))
 	}
 	return files, unread, nil
-}
-
-func known() string {
-	var all []string
-	for _, f := range Formats {
-		all = append(all, f.About)
-	}
-	return "snag reads " + strings.Join(all, ", ")
 }
 
 // progress tells how far the reading is, twice a second, until it is stopped.

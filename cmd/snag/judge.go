@@ -18,6 +18,8 @@ type showFlags struct {
 	html    string
 	// baseline is a recording to compare with; "" for none.
 	baseline string
+	// ready is called before the first byte of the verdict is written; nil: nobody.
+	ready func()
 }
 
 func (f *showFlags) register(cmd *cobra.Command) {
@@ -52,6 +54,9 @@ func judgeAndShow(dir string, f showFlags) error {
 		}
 	}
 	v := verdict.Judge(r)
+	if f.ready != nil {
+		f.ready()
+	}
 	if f.json {
 		err = report.WriteJSON(os.Stdout, v)
 	} else {
