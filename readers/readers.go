@@ -12,15 +12,16 @@ import (
 	"strings"
 	"time"
 
+	"snag/readers/perf"
 	"snag/readers/reader"
 	"snag/readers/strace"
 	"snag/recording"
 )
 
 // Formats are all that can be read, the most particular first.
-var Formats = []reader.Format{
+var Formats = append([]reader.Format{
 	strace.Format,
-}
+}, perf.Formats...)
 
 // Plan is what is to be read.
 type Plan struct {
@@ -62,6 +63,7 @@ func Read(ctx context.Context, p Plan) error {
 		return err
 	}
 	var failed error
+	var cpus int // of the host that recorded
 	for _, set := range sets(files) {
 		stop := progress(ctx, p.Tick, files)
 		told, err := readSet(ctx, set, w)
@@ -70,6 +72,7 @@ func Read(ctx context.Context, p Plan) error {
 			first = told.First
 		}
 		last = max(last, told.Last)
+		cpus = max(cpus, told.CPUs)
 		note(w, told, err)
 		if err != nil {
 			failed = errors.Join(failed, err)
@@ -80,6 +83,7 @@ func Read(ctx context.Context, p Plan) error {
 	}
 	err = w.Update(func(m *recording.Manifest) {
 		m.Start = first
+		m.CPUs = cpus
 		m.Anchor = recording.Anchor{Wall: int64(first)}
 	})
 	var torn *reader.Torn

@@ -37,6 +37,7 @@ type Told struct {
 	First, Last recording.Time // of its lines; 0: it has no times
 	Coverage    []recording.Coverage
 	Facts       []recording.Fact
+	CPUs        int // of the host that recorded; 0: the file does not tell
 	Lines       uint64
 	// Doubts are sentences on what could not be read, or not be told for certain.
 	Doubts []string
