@@ -68,7 +68,7 @@ func read(cmd *cobra.Command, f *readFlags, files []string) error {
 	if err := readers.Read(ctx, p); err != nil {
 		return err
 	}
-	return judgeAndShow(dir, f.show)
+	return judgeAndShow(cmd.Context(), dir, f.show)
 }
 
 // readTick draws how far the reading is: MB/s and the time that is left.

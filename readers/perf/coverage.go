@@ -50,7 +50,7 @@ func (t *tally) kernelCoverage(format string, since recording.Time) recording.Co
 	case t.main == nil:
 		c.State, c.Why = recording.CoverageUnavailable, "none of its events stands for time on a CPU: "+t.eventNames()
 		c.Cure = "perf record -a -g -e cpu-clock"
-	case t.main.kind == busy:
+	case t.main.kind == busy && t.main.name != foldedEvent:
 		partial(&c, "%s counts while a CPU runs: shares are of the busy time, not of all", t.main.name)
 	case format != "perf script" && format != "perf.data":
 		partial(&c, "%s do not tell who was sampled: idle CPUs may be missing", format)

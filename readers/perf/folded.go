@@ -143,7 +143,6 @@ func foldedFrame(name string) frame {
 
 func readFoldedInto(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
 	f := &folding{tally: newTally(out), at: o.Modified.UnixNano(), byName: map[string]int32{}}
-	f.eventOf([]byte(foldedEvent)).kind = busy
 	err := reader.EachChunk(ctx, in, func(c reader.Chunk) reader.Chunk { return c }, func(c reader.Chunk) error {
 		for b := c.Data; len(b) > 0; {
 			line, rest, whole := bytes.Cut(b, []byte("\n"))

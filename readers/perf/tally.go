@@ -74,10 +74,10 @@ const (
 
 // kindOf knows the events of perf that stand for time (perf list).
 func kindOf(name string) eventKind {
-	switch name {
-	case "cpu-clock", "task-clock":
+	switch {
+	case name == "cpu-clock" || name == "task-clock":
 		return clock
-	case "cycles", "cpu-cycles", "ref-cycles", "bus-cycles", "cpu_core/cycles/", "cpu_atom/cycles/", "cpu/cycles/", "armv8_pmuv3/cycles/":
+	case recording.BusyEvent(name):
 		return busy
 	}
 	return counts
