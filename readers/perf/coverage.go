@@ -19,6 +19,12 @@ func (t *tally) told(format string, p placed) reader.Told {
 		partial(&stacks, "%s", p.why)
 		cure(&stacks, p.cure)
 	}
+	if t.waits > 0 {
+		out.Coverage = []recording.Coverage{{Probe: "offcpu.waits", State: recording.CoveragePartial, Since: out.First, Why: "those that the file tells: over which threshold it does not say"}}
+		if t.samples == 0 {
+			return out
+		}
+	}
 	if t.samples+t.idle == 0 {
 		stacks.State = recording.CoverageFailed
 		partial(&stacks, "there is no sample in the file")
@@ -39,7 +45,7 @@ func (t *tally) told(format string, p placed) reader.Told {
 	if t.cell.length > 1e9 {
 		partial(&stacks, "from some time on a row is of a minute: the profile is long")
 	}
-	out.Coverage = []recording.Coverage{stacks, t.kernelCoverage(format, out.First), t.symbolCoverage(out.First)}
+	out.Coverage = append([]recording.Coverage{stacks, t.kernelCoverage(format, out.First), t.symbolCoverage(out.First)}, out.Coverage...)
 	return out
 }
 

@@ -29,7 +29,7 @@ func sniffFolded(head []byte) bool {
 			break
 		}
 		stack, _, ok := foldedLine(line)
-		if !ok {
+		if !ok || bytes.Contains(stack, []byte(`] "`)) { // a web server's log ends in numbers as well
 			return false
 		}
 		lines++

@@ -43,7 +43,11 @@ func (t *tally) next(at int64) {
 
 // flush writes the rows of the cell.
 func (t *tally) flush() {
-	hz := t.flushSamples()
+	t.flushSamples()
+	hz := 0.0
+	if t.main != nil && t.main.kind == clock && t.cell.weight > float64(t.cell.all) {
+		hz = 1e9 * float64(t.cell.all) / t.cell.weight
+	}
 	rows := slices.SortedFunc(maps.Values(t.kernel), func(a, b *recording.ProfileRow) int {
 		return cmp.Or(cmp.Compare(b.Samples, a.Samples), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Caller, b.Caller), cmp.Compare(a.PID, b.PID))
 	})
@@ -60,12 +64,12 @@ func (t *tally) flush() {
 		t.out.Append(*row)
 	}
 	t.wrote += len(rows)
-	t.cell.all = 0
+	t.cell.all, t.cell.weight = 0, 0
 	clear(t.kernel)
 }
 
-// flushSamples writes the rows of threads; it returns the rate of those of time.
-func (t *tally) flushSamples() (hz float64) {
+// flushSamples writes the rows of threads.
+func (t *tally) flushSamples() {
 	type one struct {
 		rowKey
 		*recording.OnCPU
@@ -80,7 +84,6 @@ func (t *tally) flushSamples() (hz float64) {
 	for _, o := range all {
 		if o.event.kind == clock && o.Weight > float64(o.N) { // ns, and not a count: the file has periods
 			o.Hz, o.Weight = 1e9*float64(o.N)/o.Weight, 0
-			hz = max(hz, o.Hz)
 		} else {
 			o.Event = o.event.name
 		}
@@ -88,7 +91,6 @@ func (t *tally) flushSamples() (hz float64) {
 	}
 	t.wrote += len(all)
 	clear(t.rows)
-	return hz
 }
 
 // end writes the rest, and how many samples there were.

@@ -43,6 +43,7 @@ type tally struct {
 	lost        uint64 // stacks and threads over a bound
 	deep        uint64
 	stackless   uint64
+	waits       uint64 // times off the CPUs
 	// Frames of different stacks, weighed by their samples.
 	named, unnamed uint64
 	unnamedIn      map[string]uint64
@@ -52,7 +53,8 @@ type tally struct {
 // cell is the time that rows are of: a second, or a minute of a long file.
 type cell struct {
 	begin, length int64 // ns
-	all           uint64
+	all           uint64  // samples of the main event
+	weight        float64 // ns that they stand for, where it is a clock
 }
 
 // event is one of those that were sampled.
@@ -178,6 +180,7 @@ func (t *tally) add(s sample, frames []int32) {
 	}
 	if t.main == s.event {
 		t.cell.all += s.n
+		t.cell.weight += s.weight
 	}
 	if s.tid == 0 && s.pid == 0 && s.comm == "swapper" && st != nil && st.idle {
 		t.idle += s.n
