@@ -95,6 +95,14 @@ func (p kernelProfile) share(function string) float64 {
 	return n / p.kernel
 }
 
+// whole is what all samples are of: an event that is no clock counts no idle time.
+func (p kernelProfile) whole() string {
+	if p.hz > 0 {
+		return "CPU time"
+	}
+	return "samples"
+}
+
 // otherFunctions is the row of what a profile does not list.
 const otherFunctions = "others"
 
@@ -130,8 +138,8 @@ func hotFunction(r *recording.Recording, here, there kernelProfile, name string)
 		out.Subject.Name += " under " + caller
 	}
 	e := Evidence{Side: For, Grade: Decisive, Value: 100 * f.samples / here.all, Unit: "percent", Source: "perf report --no-children --sort symbol", Origin: "profile",
-		Text: fmt.Sprintf("%s ran in %s of %s samples in the kernel (%.0f %%; %.1f %% of all CPU time); in the baseline in %s of %s (%.1f %%)",
-			name, count(f.samples), count(here.kernel), 100*here.share(name), 100*f.samples/here.all, count(was), count(there.kernel), 100*was/there.kernel)}
+		Text: fmt.Sprintf("%s ran in %s of %s samples in the kernel (%.0f %%; %.1f %% of all %s); in the baseline in %s of %s (%.1f %%)",
+			name, count(f.samples), count(here.kernel), 100*here.share(name), 100*f.samples/here.all, here.whole(), count(was), count(there.kernel), 100*was/there.kernel)}
 	if here.hz != there.hz && here.hz > 0 && there.hz > 0 {
 		e.Doubt = fmt.Sprintf("sampled at %.0f Hz here and %.0f Hz there", here.hz, there.hz)
 	}
@@ -152,7 +160,7 @@ func hotFunction(r *recording.Recording, here, there kernelProfile, name string)
 		out.Evidence = append(out.Evidence, e)
 	}
 	share := f.samples / here.all
-	out.Text = fmt.Sprintf("%s takes %.1f %% of all CPU time, %.0f times its share of the kernel's in the baseline", name, 100*f.samples/here.all, times)
+	out.Text = fmt.Sprintf("%s takes %.1f %% of all %s, %.0f times its share of the kernel's in the baseline", name, 100*f.samples/here.all, here.whole(), times)
 	out.Harm = hotHarm(share, r.Manifest.CPUs, name)
 	out.Remedy = hotRemedy(name)
 	out.Next = "perf record -a -g -F 97 -- sleep 10; perf report --no-children --symbol-filter=" + name
