@@ -13,17 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"snag/readers/pcap"
 	"snag/readers/reader"
-	"snag/readers/strace"
 	"snag/recording"
 )
-
-// Formats are all that can be read, the most particular first.
-var Formats = []reader.Format{
-	pcap.Format,
-	strace.Format,
-}
 
 // Plan is what is to be read.
 type Plan struct {

@@ -98,5 +98,5 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 	}
 	shown.judging()
 	f.show.ready = shown.done
-	return judgeAndShow(dir, f.show)
+	return judgeAndShow(cmd.Context(), dir, f.show)
 }

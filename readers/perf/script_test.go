@@ -30,7 +30,21 @@ c 14/14 [000] 101.300000:   500 cycles:u:
 	          401004 work+0x14 (/bin/x)
 `
 
-func readText(t *testing.T, text string) (*recording.Recording, *join) {
+func readText(t *testing.T, text string) (*recording.Recording, *lines) {
+	t.Helper()
+	in := open(t, text)
+	s := &sink{}
+	l := newLines(newTally(s), 0, nil)
+	if err := readScript(context.Background(), in, l); err != nil {
+		t.Fatal(err)
+	}
+	l.close()
+	l.end()
+	return &s.Recording, l
+}
+
+// open puts a text into a file.
+func open(t testing.TB, text string) *reader.Input {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "p")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -40,15 +54,8 @@ func readText(t *testing.T, text string) (*recording.Recording, *join) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = in.Close() }()
-	s := &sink{}
-	j := newJoin(s, 0)
-	if err := readScript(context.Background(), in, j); err != nil {
-		t.Fatal(err)
-	}
-	j.end()
-	j.flush()
-	return &s.Recording, j
+	t.Cleanup(func() { _ = in.Close() })
+	return in
 }
 
 func TestSamplesAreCountedByStack(t *testing.T) {

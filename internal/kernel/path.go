@@ -1,4 +1,4 @@
-package oncpu
+package kernel
 
 import "strings"
 
@@ -27,10 +27,10 @@ var above = map[string]bool{
 	"x64_sys_call":        true,
 }
 
-// runs names the kernel function that ran and, of those that called it, the nearest
+// Path names the kernel function that ran and, of those that called it, the nearest
 // that names the path: a driver's transmit, a protocol's receive, a system call; ""
 // where none does. frames are the kernel's, innermost first.
-func runs(frames []string) (function, caller string) {
+func Path(frames []string) (function, caller string) {
 	if len(frames) == 0 {
 		return "", ""
 	}

@@ -1,4 +1,4 @@
-package symbols
+package readable
 
 import "strings"
 
