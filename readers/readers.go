@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/readers/gclog"
 	"snag/readers/reader"
 	"snag/readers/strace"
 	"snag/recording"
@@ -20,6 +21,7 @@ import (
 // Formats are all that can be read, the most particular first.
 var Formats = []reader.Format{
 	strace.Format,
+	gclog.Format,
 }
 
 // Plan is what is to be read.
