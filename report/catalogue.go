@@ -30,7 +30,11 @@ func Suspect(s *suspects.Suspect) string {
 		if n.Must {
 			must = "without it: not seen"
 		}
-		fmt.Fprintf(&b, "- `%s` (%s): %s\n", n.Measure, must, n.Why)
+		or := ""
+		if m := s.Or[n.Measure]; m != "" {
+			or = " or `" + m + "`"
+		}
+		fmt.Fprintf(&b, "- `%s`%s (%s): %s\n", n.Measure, or, must, n.Why)
 	}
 	list(&b, "Speaks for it", s.For)
 	list(&b, "Speaks against it, and traps", s.Against)

@@ -109,7 +109,10 @@ type Suspect struct {
 	Title   string // what a person would say: "UDP receive buffer too small"
 	About   string // two or three sentences: how it hurts and what looks like it
 	Needs   []Need
-	For     []string // what speaks for it, one line each, with the grade
+	// Or names measures that show enough of the same where that of a need was not taken,
+	// as files that others recorded do: by the need's.
+	Or  map[string]string
+	For []string // what speaks for it, one line each, with the grade
 	// Against: what speaks against it, and the traps.
 	Against []string
 	LeadsTo []Lead
@@ -126,6 +129,9 @@ type Suspect struct {
 func (s *Suspect) Blind(r *recording.Recording) (must, rest []Need) {
 	for _, n := range s.Needs {
 		c, ok := r.Measured(n.Measure)
+		if or := s.Or[n.Measure]; !ok && or != "" {
+			_, ok = r.Measured(or)
+		}
 		switch {
 		case ok:
 		case n.Must:

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/internal/gclog"
 	"snag/readers/reader"
 	"snag/recording"
 )
@@ -187,4 +188,40 @@ func FuzzRead(f *testing.F) {
 			t.Error("nothing is said of what was measured")
 		}
 	})
+}
+
+// TestRealLogs reads what JDK 11 to 25 wrote with each of their collectors: each is
+// known, and each pause and safepoint of the log is an event at a time within it.
+func TestRealLogs(t *testing.T) {
+	files, err := filepath.Glob("../../internal/gclog/testdata/jdk*.log")
+	if err != nil || len(files) < 19 {
+		t.Fatalf("%d logs, %v", len(files), err)
+	}
+	for _, file := range files {
+		told, r := readFile(t, file)
+		if len(r.Events) == 0 || told.First == 0 || told.Last <= told.First || len(r.Processes) != 1 {
+			t.Errorf("%s: %d events from %v to %v", file, len(r.Events), told.First.Wall(), told.Last.Wall())
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]int{}
+		var reader gclog.Reader
+		count := func(e *gclog.Event) {
+			kind := map[gclog.Kind]string{gclog.Pause: recording.EventGCPause, gclog.Safepoint: recording.EventSafepoint, gclog.Stall: recording.EventAllocStall}[e.Kind]
+			if kind != "" && e.Length >= 0 && e.Start.Known() && (e.Kind != gclog.Stall || e.Generation == "") {
+				want[kind]++
+			}
+		}
+		reader.Feed(b, count)
+		reader.End(count)
+		for kind, n := range want {
+			if got := of(r, kind); len(got) != n {
+				t.Errorf("%s: %d of %d %s", file, len(got), n, kind)
+			} else if got[0].T < told.First || got[n-1].End > told.Last {
+				t.Errorf("%s: a %s outside of %v to %v", file, kind, told.First.Wall(), told.Last.Wall())
+			}
+		}
+	}
 }
