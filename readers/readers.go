@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"snag/readers/gclog"
+	"snag/readers/logs"
 	"snag/readers/reader"
 	"snag/readers/strace"
 	"snag/recording"
@@ -22,6 +23,7 @@ import (
 var Formats = []reader.Format{
 	strace.Format,
 	gclog.Format,
+	logs.Format, // last: nearly every text with times is one
 }
 
 // Plan is what is to be read.

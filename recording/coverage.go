@@ -54,6 +54,7 @@ var Measures = []string{
 	"jvm.safepoints", "runtimes.go-locks", "runtimes.go-stops", "runtimes.others",
 	"jvm.safepoints", "jvm.gc-log",
 	"streams.figures", "streams.passive", "streams.layers", "streams.files",
+	"log.lines", "log.requests", "log.connections", "log.errors",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
 

@@ -324,7 +324,7 @@ func (j *standstill) remedy(r *recording.Recording, by string, stalled bool) str
 	switch {
 	case most > 0 && used/most >= fullHeap:
 		return fmt.Sprintf("in the java arguments of %s: -Xmx%dm (now %s, of which %s stay in use), or keep less", comm, int(2*used)>>20, size(most), size(used))
-	case len(j.causes) > 0 && !strings.Contains(flags, "UseG1GC") && !strings.Contains(flags, "UseZGC"):
+	case len(j.causes) > 0 && !strings.Contains(flags, "UseG1GC") && !strings.Contains(flags, "UseZGC") && !strings.HasPrefix(mostOften(j.logged.work), "G1 "):
 		return fmt.Sprintf("in the java arguments of %s: -XX:+UseG1GC or ZGC (now %s)", comm, orThis(flags, "the default"))
 	case len(j.causes) > 0:
 		return fmt.Sprintf("in the java arguments of %s: a lower -XX:MaxGCPauseMillis, or ZGC (now %s)", comm, orThis(flags, "the default"))

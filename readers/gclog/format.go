@@ -117,7 +117,7 @@ func pidOf(head []byte) int {
 
 func read(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
 	l := newLog(subjectOf(in.Path, o.PID, in.Head()), recording.Time(o.Modified.UnixNano()))
-	l.flags = flagsOf(in.Head())
+	l.flags, l.first = flagsOf(in.Head()), gclog.FirstStamp(in.Head())
 	var r gclog.Reader
 	buf, done := make([]byte, 256<<10), int64(0)
 	var failed error

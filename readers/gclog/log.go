@@ -27,6 +27,7 @@ type log struct {
 	flags   string
 	lines   uint64
 
+	first   gclog.Stamp // of its first line
 	kept    longest
 	left    uint64
 	over    time.Duration // the longest that was left out
@@ -165,6 +166,9 @@ func (l *log) end(file string, out recording.Sink) reader.Told {
 		}
 		told.Last = max(told.Last, e.End)
 		out.Append(e)
+	}
+	if t, ok := l.clock.At(l.first); ok {
+		told.First = jvmlog.Earlier(told.First, t)
 	}
 	if l.guess && l.clock.Uptime != 0 {
 		told.First, told.Last = jvmlog.Earlier(told.First, l.clock.Uptime), max(told.Last, l.changed)
