@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 
+	"snag/internal/stamp"
 	"snag/readers/reader"
 )
 
@@ -22,7 +23,7 @@ const mostField = 16 << 10
 // readExport reads entries of the journal: fields a line each, "NAME=value", or the
 // name, eight bytes of length and that many of a value that has line ends; a line with
 // nothing ends the entry.
-func readExport(ctx context.Context, in *reader.Input, c clock, rules []*rule, g *gather) error {
+func readExport(ctx context.Context, in *reader.Input, c stamp.Clock, rules []*rule, g *gather) error {
 	p := &parser{rules: rules}
 	r := bufio.NewReaderSize(in, 256<<10)
 	var x exported
@@ -145,7 +146,7 @@ func (x *exported) field(name, value []byte) {
 	}
 }
 
-func (x *exported) end(p *parser, c *clock, g *gather) {
+func (x *exported) end(p *parser, c *stamp.Clock, g *gather) {
 	if x.begun {
 		x.e.size = int32(min(x.size, 1<<30))
 		if x.e.at > 0 && len(x.message) > 0 {

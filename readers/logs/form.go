@@ -3,13 +3,15 @@ package logs
 import (
 	"bytes"
 	"strconv"
+
+	"snag/internal/stamp"
 )
 
 // form is how the lines of a file say when. open reads what stands before a line's own
 // message: the time, and with some the host, the process and its pid.
 type form struct {
 	name string
-	open func(c *clock, line []byte, e *entry) (message []byte, ok bool)
+	open func(c *stamp.Clock, line []byte, e *entry) (message []byte, ok bool)
 }
 
 // forms, the most particular first.
@@ -18,14 +20,14 @@ var forms = []form{
 	{"JSON lines", jsonLine},
 	{"CRI", criLine},
 	{"syslog (RFC 5424)", syslog5424},
-	{"syslog", headed(syslogStamp)},
-	{"journalctl -o short-iso", headed(isoStamp)},
-	{"journalctl -o short-unix", headed(epochStamp)},
-	{"glog", plain(glogStamp)},
+	{"syslog", headed(stamp.Syslog)},
+	{"journalctl -o short-iso", headed(stamp.ISO)},
+	{"journalctl -o short-unix", headed(stamp.Epoch)},
+	{"glog", plain(stamp.Glog)},
 	{"access log", clfLine},
-	{"time of day and date", plain(isoStamp)},
-	{"asctime", plain(asctimeStamp)},
-	{"epoch", plain(epochStamp)},
+	{"time of day and date", plain(stamp.ISO)},
+	{"asctime", plain(stamp.Asctime)},
+	{"epoch", plain(stamp.Epoch)},
 }
 
 // Detection looks at that many lines; the form must fit one in leastFit of them, as
@@ -38,7 +40,7 @@ const (
 )
 
 // formOf tells the form by a file's beginning; nil for what is no log.
-func formOf(head []byte, c clock) *form {
+func formOf(head []byte, c stamp.Clock) *form {
 	var fits [32]int
 	lines := 0
 	for rest := head; len(rest) > 0 && lines < sniffLines; {
@@ -77,8 +79,8 @@ func formOf(head []byte, c clock) *form {
 }
 
 // plain is a time at the line's beginning, with or without brackets or quotes.
-func plain(read stamper) func(*clock, []byte, *entry) ([]byte, bool) {
-	return func(c *clock, line []byte, e *entry) ([]byte, bool) {
+func plain(read stamp.Reader) func(*stamp.Clock, []byte, *entry) ([]byte, bool) {
+	return func(c *stamp.Clock, line []byte, e *entry) ([]byte, bool) {
 		at := 0
 		for at < len(line) && at < 2 && (line[at] == '[' || line[at] == '"' || line[at] == '(') {
 			at++
@@ -111,8 +113,8 @@ func levelOfLetter(c byte) level {
 
 // headed is a time and "host tag[pid]: ", as syslog's files and journalctl have it
 // (RFC 3164). "<34>" before it is its priority.
-func headed(read stamper) func(*clock, []byte, *entry) ([]byte, bool) {
-	return func(c *clock, line []byte, e *entry) ([]byte, bool) {
+func headed(read stamp.Reader) func(*stamp.Clock, []byte, *entry) ([]byte, bool) {
+	return func(c *stamp.Clock, line []byte, e *entry) ([]byte, bool) {
 		pri := -1
 		if len(line) > 3 && line[0] == '<' {
 			end := bytes.IndexByte(line[:min(5, len(line))], '>')
@@ -191,7 +193,7 @@ func number(b []byte) int {
 }
 
 // syslog5424 reads "<34>1 2026-03-01T12:00:00Z host app 812 ID47 [data] message".
-func syslog5424(c *clock, line []byte, e *entry) ([]byte, bool) {
+func syslog5424(c *stamp.Clock, line []byte, e *entry) ([]byte, bool) {
 	if len(line) > 0 && digit(line[0]) { // octet counting of RFC 6587
 		_, line, _ = bytes.Cut(line, []byte(" "))
 	}
@@ -201,7 +203,7 @@ func syslog5424(c *clock, line []byte, e *entry) ([]byte, bool) {
 	}
 	pri := number(line[1:end])
 	rest := line[end+3:]
-	ns, n := isoStamp(c, rest)
+	ns, n := stamp.ISO(c, rest)
 	if n == 0 || n >= len(rest) {
 		return nil, false
 	}
@@ -225,8 +227,8 @@ func syslog5424(c *clock, line []byte, e *entry) ([]byte, bool) {
 
 // criLine reads "2026-03-01T12:00:00.123456789Z stderr F message" of the container
 // runtimes of Kubernetes; P is a part of a line whose rest follows.
-func criLine(c *clock, line []byte, e *entry) ([]byte, bool) {
-	ns, n := isoStamp(c, line)
+func criLine(c *stamp.Clock, line []byte, e *entry) ([]byte, bool) {
+	ns, n := stamp.ISO(c, line)
 	if n == 0 || len(line) < n+10 {
 		return nil, false
 	}
@@ -243,17 +245,19 @@ func criLine(c *clock, line []byte, e *entry) ([]byte, bool) {
 const dateAt = 300
 
 // clfLine finds "[01/Mar/2026:12:00:00 +0100]" in a line. The whole line is the message.
-func clfLine(c *clock, line []byte, e *entry) ([]byte, bool) {
+func clfLine(c *stamp.Clock, line []byte, e *entry) ([]byte, bool) {
 	for from := 0; from < min(len(line), dateAt); {
 		i := bytes.IndexByte(line[from:], '[')
 		if i < 0 {
 			return nil, false
 		}
 		from += i + 1
-		if ns, n := clfStamp(c, line[from:]); n > 0 {
+		if ns, n := stamp.CLF(c, line[from:]); n > 0 {
 			e.at = ns
 			return line, true
 		}
 	}
 	return nil, false
 }
+
+func digit(c byte) bool { return c-'0' < 10 }

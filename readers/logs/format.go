@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"snag/internal/stamp"
 	"snag/readers/reader"
 	"snag/recording"
 )
@@ -13,7 +14,7 @@ var Format = reader.Format{
 	Name:  "logs",
 	About: "logs of services whose lines have a time (access and error logs, syslog, the journal, JSON lines, Wowza, Consul and others)",
 	Sniff: func(head []byte) bool {
-		return isExport(head) || formOf(head, newClock(utcZone, farFuture)) != nil
+		return isExport(head) || formOf(head, stamp.New(utcZone, farFuture)) != nil
 	},
 	Read: func(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
 		return read(ctx, in, o, nil, out)
@@ -25,10 +26,10 @@ func read(ctx context.Context, in *reader.Input, o reader.Options, rules []*rule
 	head := in.Head()
 	g := newGather(in.Path, commOf(in.Path, head), o, out)
 	if isExport(head) {
-		err := readExport(ctx, in, newClock(o.Zone, o.Modified), rules, g)
+		err := readExport(ctx, in, stamp.New(o.Zone, o.Modified), rules, g)
 		return g.finish("journal export"), err
 	}
-	clock := newClock(o.Zone, o.Modified)
+	clock := stamp.New(o.Zone, o.Modified)
 	form := formOf(head, clock)
 	if form == nil {
 		return reader.Told{}, fmt.Errorf("read %s: no time is found in its lines: give a map that names it (snag read --map FILE)", in.Path)

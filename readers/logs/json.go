@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"unicode/utf8"
+
+	"snag/internal/stamp"
 )
 
 // eachField hands out the fields of a JSON object's first level: the value as it stands,
@@ -147,7 +149,7 @@ func unescape(b []byte) []byte {
 }
 
 // dockerLine reads {"log":"message\n","stream":"stdout","time":"2026-03-01T12:00:00Z"}.
-func dockerLine(c *clock, line []byte, e *entry) ([]byte, bool) {
+func dockerLine(c *stamp.Clock, line []byte, e *entry) ([]byte, bool) {
 	if !bytes.HasPrefix(line, []byte(`{"log":"`)) {
 		return nil, false
 	}
@@ -157,7 +159,7 @@ func dockerLine(c *clock, line []byte, e *entry) ([]byte, bool) {
 		case "log":
 			message = value
 		case "time":
-			e.at, _ = isoStamp(c, value)
+			e.at, _ = stamp.ISO(c, value)
 		}
 	})
 	return bytes.TrimRight(unescape(message), "\r\n"), ok && e.at > 0
@@ -165,7 +167,7 @@ func dockerLine(c *clock, line []byte, e *entry) ([]byte, bool) {
 
 // jsonLine reads a line whose fields say when, by the usual names. The message is the
 // line, where no field is its message.
-func jsonLine(c *clock, line []byte, e *entry) ([]byte, bool) {
+func jsonLine(c *stamp.Clock, line []byte, e *entry) ([]byte, bool) {
 	if len(line) == 0 || line[0] != '{' {
 		return nil, false
 	}
@@ -190,8 +192,8 @@ func jsonLine(c *clock, line []byte, e *entry) ([]byte, bool) {
 }
 
 // jsonTime reads a time however loggers write it.
-func jsonTime(c *clock, value []byte) int64 {
-	for _, read := range []stamper{isoStamp, epochStamp, clfStamp} {
+func jsonTime(c *stamp.Clock, value []byte) int64 {
+	for _, read := range []stamp.Reader{stamp.ISO, stamp.Epoch, stamp.CLF} {
 		if ns, n := read(c, value); n > 0 {
 			return ns
 		}

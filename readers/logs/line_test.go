@@ -5,11 +5,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"snag/internal/stamp"
 )
 
 func parserOf(t testing.TB, text string) *parser {
 	t.Helper()
-	clock := newClock(time.UTC, time.Date(2026, 3, 5, 0, 0, 0, 0, time.UTC))
+	clock := stamp.New(time.UTC, time.Date(2026, 3, 5, 0, 0, 0, 0, time.UTC))
 	form := formOf([]byte(text), clock)
 	if form == nil {
 		t.Fatalf("%.80q has no form", text)

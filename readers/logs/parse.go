@@ -3,6 +3,7 @@ package logs
 import (
 	"bytes"
 
+	"snag/internal/stamp"
 	"snag/readers/reader"
 )
 
@@ -10,7 +11,7 @@ import (
 // its own.
 type parser struct {
 	form    *form
-	clock   clock
+	clock   stamp.Clock
 	columns columns // of Wowza's, nil for all others
 	rules   []*rule // of the user's map
 }
@@ -43,7 +44,7 @@ func (p *parser) chunk(c reader.Chunk, entries []entry) []entry {
 }
 
 // line reads one line.
-func (p *parser) line(c *clock, line []byte, e *entry) {
+func (p *parser) line(c *stamp.Clock, line []byte, e *entry) {
 	if len(line) > mostLine {
 		line = line[:mostLine]
 	}
@@ -61,7 +62,7 @@ func (p *parser) line(c *clock, line []byte, e *entry) {
 }
 
 // message reads what stands behind the time.
-func (p *parser) message(c *clock, line, message []byte, e *entry) {
+func (p *parser) message(c *stamp.Clock, line, message []byte, e *entry) {
 	for _, r := range p.rules {
 		if r.apply(message, e) {
 			return
@@ -83,7 +84,7 @@ func (p *parser) message(c *clock, line, message []byte, e *entry) {
 	}
 	// A message of a container or of syslog may have a time of its own.
 	if len(message) > 20 && digit(message[0]) {
-		if _, n := isoStamp(c, message); n > 0 {
+		if _, n := stamp.ISO(c, message); n > 0 {
 			message = bytes.TrimLeft(message[n:], " \t")
 		}
 	}

@@ -1,13 +1,15 @@
-package logs
+// Package stamp reads the times that lines of logs begin with, in the forms that
+// loggers write them.
+package stamp
 
 import (
 	"bytes"
 	"time"
 )
 
-// clock turns what lines say into Unix nanoseconds. It is used by one goroutine at a
+// Clock turns what lines say into Unix nanoseconds. It is used by one goroutine at a
 // time.
-type clock struct {
+type Clock struct {
 	zone *time.Location // of times without one
 	// newest is the latest that a line can be: the year of times that name none is
 	// such that they are not after it. Unix s.
@@ -18,12 +20,13 @@ type clock struct {
 	looked bool
 }
 
-func newClock(zone *time.Location, changed time.Time) clock {
-	return clock{zone: zone, newest: changed.Unix() + 24*3600}
+// New is a clock for a file that was changed last then; times without a zone are in zone.
+func New(zone *time.Location, changed time.Time) Clock {
+	return Clock{zone: zone, newest: changed.Unix() + 24*3600}
 }
 
-// stamper reads a time at a text's beginning; n is how long it is, 0: there is none.
-type stamper func(c *clock, b []byte) (ns int64, n int)
+// Reader reads a time at a text's beginning; n is how long it is, 0: there is none.
+type Reader func(c *Clock, b []byte) (ns int64, n int)
 
 // wall is a time of day on the wall of a zone, as seconds since 1970 there.
 func wall(year, month, day, hour, minute, second int) int64 {
@@ -41,7 +44,7 @@ func days(year, month, day int) int64 {
 }
 
 // utc takes the zone off a wall clock. In the hour that comes twice it is the first.
-func (c *clock) utc(wall int64) int64 {
+func (c *Clock) utc(wall int64) int64 {
 	if h := wall / 3600; !c.looked || h != c.hour {
 		_, east := time.Unix(wall, 0).In(c.zone).Zone()
 		_, east = time.Unix(wall-int64(east), 0).In(c.zone).Zone() // where it changes in between
@@ -52,7 +55,7 @@ func (c *clock) utc(wall int64) int64 {
 
 // year is that of a time which names none: the latest in which it is not after the
 // file's last change.
-func (c *clock) year(month, day, hour, minute, second int) int64 {
+func (c *Clock) year(month, day, hour, minute, second int) int64 {
 	y := time.Unix(c.newest, 0).In(c.zone).Year()
 	if t := c.utc(wall(y, month, day, hour, minute, second)); t <= c.newest {
 		return t
@@ -125,9 +128,9 @@ func zoneAt(b []byte) (east int64, n int) {
 	return east, n
 }
 
-// isoStamp reads "2026-03-01T12:00:00.123+01:00" (RFC 3339), and as the loggers of Java
+// ISO reads "2026-03-01T12:00:00.123+01:00" (RFC 3339), and as the loggers of Java
 // and Python have it, "2026-03-01 12:00:00,123", or nginx and Go, "2026/03/01 12:00:00".
-func isoStamp(c *clock, b []byte) (int64, int) {
+func ISO(c *Clock, b []byte) (int64, int) {
 	if len(b) < 19 || b[4] != b[7] || b[4] != '-' && b[4] != '/' || b[10] != 'T' && b[10] != ' ' && b[10] != '\t' && b[10] != '_' {
 		return 0, 0
 	}
@@ -162,8 +165,8 @@ func month(b []byte) int {
 	return 0
 }
 
-// clfStamp reads "01/Mar/2026:12:00:00 +0100", of the common log format.
-func clfStamp(c *clock, b []byte) (int64, int) {
+// CLF reads "01/Mar/2026:12:00:00 +0100", of the common log format.
+func CLF(c *Clock, b []byte) (int64, int) {
 	if len(b) < 20 || b[2] != '/' || b[6] != '/' || b[11] != ':' {
 		return 0, 0
 	}
@@ -181,9 +184,9 @@ func clfStamp(c *clock, b []byte) (int64, int) {
 	return c.utc(t)*1e9 + ns, n
 }
 
-// syslogStamp reads "Mar  1 12:00:00", of RFC 3164 and of journalctl's short forms
+// Syslog reads "Mar  1 12:00:00", of RFC 3164 and of journalctl's short forms
 // ("Mar 01 12:00:00.123456").
-func syslogStamp(c *clock, b []byte) (int64, int) {
+func Syslog(c *Clock, b []byte) (int64, int) {
 	if len(b) < 15 || b[3] != ' ' || b[6] != ' ' {
 		return 0, 0
 	}
@@ -199,8 +202,8 @@ func syslogStamp(c *clock, b []byte) (int64, int) {
 	return c.year(m, day, hour, minute, second)*1e9 + ns, 15 + n
 }
 
-// glogStamp reads "I0301 12:00:00.123456" of glog and klog: level, month, day.
-func glogStamp(c *clock, b []byte) (int64, int) {
+// Glog reads "I0301 12:00:00.123456" of glog and klog: level, month, day.
+func Glog(c *Clock, b []byte) (int64, int) {
 	if len(b) < 17 || b[0] != 'I' && b[0] != 'W' && b[0] != 'E' && b[0] != 'F' || b[5] != ' ' {
 		return 0, 0
 	}
@@ -213,8 +216,8 @@ func glogStamp(c *clock, b []byte) (int64, int) {
 	return c.year(m, day, hour, minute, second)*1e9 + ns, 14 + n
 }
 
-// asctimeStamp reads "Sun Mar  1 12:00:00 2026" and Apache's "Sun Mar 01 12:00:00.123456 2026".
-func asctimeStamp(c *clock, b []byte) (int64, int) {
+// Asctime reads "Sun Mar  1 12:00:00 2026" and Apache's "Sun Mar 01 12:00:00.123456 2026".
+func Asctime(c *Clock, b []byte) (int64, int) {
 	if len(b) < 24 || b[3] != ' ' {
 		return 0, 0
 	}
@@ -241,9 +244,9 @@ const (
 	mostEpoch  = 4_000_000_000
 )
 
-// epochStamp reads "1700000000.123", and milli-, micro- and nanoseconds by how many
+// Epoch reads "1700000000.123", and milli-, micro- and nanoseconds by how many
 // digits there are.
-func epochStamp(_ *clock, b []byte) (int64, int) {
+func Epoch(_ *Clock, b []byte) (int64, int) {
 	v, n := int64(0), 0
 	for n < len(b) && n < 19 && digit(b[n]) {
 		v = v*10 + int64(b[n]-'0')
