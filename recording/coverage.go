@@ -56,6 +56,7 @@ var Measures = []string{
 	"pcap.flows", "pcap.handshakes", "pcap.udp",
 	"streams.figures", "streams.passive", "streams.layers", "streams.files",
 	"sides.requests",
+	"log.lines", "log.requests", "log.connections", "log.errors",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
 
