@@ -109,10 +109,13 @@ type Suspect struct {
 	Title   string // what a person would say: "UDP receive buffer too small"
 	About   string // two or three sentences: how it hurts and what looks like it
 	Needs   []Need
-	// Or are measures that, all of them together, stand in for the needs that must be:
+	// InTrace are measures that, all of them together, stand in for the needs that must be:
 	// what a trace of the calls tells where no probe ran.
-	Or  []string
-	For []string // what speaks for it, one line each, with the grade
+	InTrace []string
+	// InFiles names, for a need, measures of files that others recorded any of which meets
+	// it too: what packets (recording.Socket.Wire) or the lines of a log show of it.
+	InFiles map[string][]string
+	For     []string // what speaks for it, one line each, with the grade
 	// Against: what speaks against it, and the traps.
 	Against []string
 	LeadsTo []Lead
@@ -130,6 +133,9 @@ func (s *Suspect) Blind(r *recording.Recording) (must, rest []Need) {
 	other := s.otherwise(r)
 	for _, n := range s.Needs {
 		c, ok := r.Measured(n.Measure)
+		if !ok {
+			ok = s.inFiles(r, n.Measure)
+		}
 		switch {
 		case ok, other: // a trace of calls has its own, and is not in doubt for want of probes
 		case n.Must:
@@ -146,12 +152,22 @@ func (s *Suspect) Blind(r *recording.Recording) (must, rest []Need) {
 
 // otherwise tells whether the measures that stand in for those it must have are there.
 func (s *Suspect) otherwise(r *recording.Recording) bool {
-	for _, m := range s.Or {
+	for _, m := range s.InTrace {
 		if _, ok := r.Measured(m); !ok {
 			return false
 		}
 	}
-	return len(s.Or) > 0
+	return len(s.InTrace) > 0
+}
+
+// inFiles tells whether a file measured what meets a need.
+func (s *Suspect) inFiles(r *recording.Recording, need string) bool {
+	for _, m := range s.InFiles[need] {
+		if _, ok := r.Measured(m); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // Traced tells whether a recording was made of a trace of calls: what a probe would have
