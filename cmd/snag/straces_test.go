@@ -23,7 +23,7 @@ func TestTracesOfTheLabAreJudged(t *testing.T) {
 		"fd-limit": `\[\d+\]`, "peer-reset": `\[\d+\]`, "log-silence": `\[\d+\]`,
 	}
 	files, err := filepath.Glob("testdata/straces/*.strace.gz")
-	if err != nil || len(files) < 2*len(subjects) {
+	if err != nil || len(files) != 3*len(subjects) {
 		t.Fatalf("%d traces for %d incidents (%v): go run ./tools/straces", len(files), len(subjects), err)
 	}
 	for _, file := range files {

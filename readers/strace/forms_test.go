@@ -49,7 +49,7 @@ for t in threads: t.start()
 for t in threads: t.join()
 for i in range(20): os.getppid(); time.sleep(0.01)
 `
-	cmd := exec.Command("python3", "-c", server)
+	cmd := exec.Command(python, "-c", server)
 	printed, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,9 @@ import (
 	"snag/readers/reader"
 )
 
+// python is Debian's own: one that a version manager put before it is a shell script.
+const python = "/usr/bin/python3"
+
 // program makes calls of every kind that are followed: threads, processes,
 // descriptors, errors, locks.
 const program = `
@@ -109,7 +112,7 @@ func check(t *testing.T, options, program string) {
 		if program == "" { // where strace itself is slow: it walks the stack of each call
 			args = append(args, "/bin/ls", "/")
 		} else {
-			args = append(args, "python3", "-c", program)
+			args = append(args, python, "-c", program)
 		}
 		if out, err := exec.Command("strace", args...).CombinedOutput(); err != nil {
 			t.Fatalf("strace (make setup installs it): %v\n%s", err, out)
@@ -139,7 +142,7 @@ func check(t *testing.T, options, program string) {
 // The files of -ff are one trace: who made whom, and whose descriptors they share.
 func TestASetIsOneTrace(t *testing.T) {
 	dir := t.TempDir()
-	out, err := exec.Command("strace", "-ff", "-ttt", "-T", "-o", filepath.Join(dir, "t"), "python3", "-c", program).CombinedOutput()
+	out, err := exec.Command("strace", "-ff", "-ttt", "-T", "-o", filepath.Join(dir, "t"), python, "-c", program).CombinedOutput()
 	if err != nil {
 		t.Fatalf("strace (make setup installs it): %v\n%s", err, out)
 	}

@@ -131,7 +131,7 @@ var (
 // each thread, call, descriptor and second.
 func TestTheReferenceAgrees(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace")
-	out, err := exec.Command("strace", "-f", "-ttt", "-T", "-s", "64", "-o", path, "python3", "-c", program).CombinedOutput()
+	out, err := exec.Command("strace", "-f", "-ttt", "-T", "-s", "64", "-o", path, python, "-c", program).CombinedOutput()
 	if err != nil {
 		t.Fatalf("strace (make setup installs it): %v\n%s", err, out)
 	}

@@ -56,7 +56,14 @@ func main() {
 
 // record starts a variant and traces its process for a while.
 func record(inc lab.Incident, v lab.Variant, path string, window time.Duration) (err error) {
-	s, err := lab.NewStage(context.Background(), lab.Options{Shared: true})
+	o := lab.Options{Shared: true}
+	switch inc.Name {
+	case "log-silence":
+		o.Level = lab.Barely // the silence ends in the trace
+	case "slow-consumer":
+		window *= 2
+	}
+	s, err := lab.NewStage(context.Background(), o)
 	if err != nil {
 		return err
 	}
