@@ -31,12 +31,6 @@ type Flow struct {
 	Forged bool    `json:"forged,omitempty"`      // the reset's TTL is not its sender's
 	Up     FlowWay `json:"up"`
 	Down   FlowWay `json:"down"`
-	// Of UDP: what ICMP said of its datagrams, messages.
-	Unreachable uint64 `json:"port_unreachable,omitempty"`
-	// Of both: ICMP "fragmentation needed" or "packet too big", messages, and the least
-	// MTU that they named, bytes.
-	TooBig uint64 `json:"too_big,omitempty"`
-	MTU    int    `json:"mtu,omitempty"`
 }
 
 // FlowWay is what one end of a flow sent.
@@ -73,6 +67,16 @@ type FlowWay struct {
 	// that was (SACK). 0: none.
 	Stuck  int `json:"stuck_bytes,omitempty"`
 	Passed int `json:"passed_bytes,omitempty"`
+	// What ICMP said of its packets, messages (Linux sends few of them: icmp_ratelimit):
+	// that nobody holds the port, since when, and how many it sent from then on; that
+	// they are too big for a hop ("fragmentation needed", "packet too big"), and the
+	// least MTU that was named, bytes.
+	Unreachable      uint64 `json:"port_unreachable,omitempty"`
+	UnreachableSince Time   `json:"unreachable_since,omitempty"`
+	SentSince        uint64 `json:"sent_since,omitempty"`
+	TooBig           uint64 `json:"too_big,omitempty"`
+	MTU              int    `json:"mtu,omitempty"`
+	Last             Time   `json:"last,omitempty"` // of UDP: its last packet
 	// Of RTP: packets that its sequence numbers say were lost, of all that were sent;
 	// jitter as RFC 3550 6.4.1 has it, s.
 	RTP *RTPWay `json:"rtp,omitempty"`

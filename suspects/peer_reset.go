@@ -22,6 +22,7 @@ var peerReset = &Suspect{
 	For: []string{
 		"decisive: resets of established connections, flow by flow, and TcpEstabResets grew by the same",
 		"strong: the same without the counter",
+		"decisive (capture): the RST segments themselves",
 		"strong: TCPAbortOnClose (closed with unread data) or TCPAbortOnData (closed while the peer sent, or SO_LINGER 0) grew",
 		"strong: the process on the other end got SIGPIPE",
 	},
@@ -73,6 +74,10 @@ func (b *broken) finding(s *scene.Scene, r *recording.Recording) Finding {
 		} else if estab > 0 {
 			rows.Text += fmt.Sprintf(" (TcpEstabResets grew by %s, %s such resets were seen)", count(estab), count(b.established))
 		}
+	}
+	if ofCapture(r, b.netns) { // no count of anybody: the segments themselves
+		rows.Grade, rows.Source, rows.Origin = Decisive, captured+": RST", "RST"
+		rows.Text = fmt.Sprintf("%s RST segments ended connections with %s that stood", count(b.n), b.peerNames())
 	}
 	f.Evidence = append(f.Evidence, rows)
 	if grown, ok := grew(r, b.netns, counterName); b.dir == sentReset && ok && grown >= 0.5*b.n {

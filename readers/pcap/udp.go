@@ -14,12 +14,15 @@ type udpFlow struct {
 	client      int // who sent first
 	first, last int64
 	way         [2]udpWay
-	unreached   uint64
 	prev, next  *udpFlow
 }
 
 type udpWay struct {
 	packets, bytes uint64
+	last           int64
+	unreached      uint64 // ICMP messages that nobody holds the port
+	since          int64  // the first of them
+	sent           uint64 // datagrams before it
 	rtp            rtp
 }
 
@@ -51,14 +54,20 @@ func (d *datagrams) take(a *analysis, at int64, p *packet.Packet) {
 	w := &f.way[side]
 	w.packets++
 	w.bytes += uint64(p.Len)
+	w.last = at
 	w.rtp.take(at, p.Payload)
 }
 
-// unreached takes an ICMP message that nobody holds a datagram's port. The flow may
-// have begun before the capture.
-func (d *datagrams) unreached(_ int64, k key, _ *packet.Unreached) {
-	if f := d.flows[k]; f != nil {
-		f.unreached++
+// unreached takes an ICMP message that nobody holds the port to which an end sent. The
+// flow may have begun before the capture.
+func (d *datagrams) unreached(at int64, k key, side int) {
+	f := d.flows[k]
+	if f == nil {
+		return
+	}
+	w := &f.way[side]
+	if w.unreached++; w.unreached == 1 {
+		w.since, w.sent = at, w.packets
 	}
 }
 
@@ -72,7 +81,7 @@ func (d *datagrams) close(a *analysis) {
 func (d *datagrams) end(a *analysis, f *udpFlow) {
 	d.unlink(f)
 	delete(d.flows, f.key)
-	if a.flows >= 2*maxFlows || a.flows >= maxFlows && f.unreached == 0 && !f.way[0].rtp.is() && !f.way[1].rtp.is() {
+	if a.flows >= 2*maxFlows || a.flows >= maxFlows && f.way[0].unreached+f.way[1].unreached == 0 && !f.way[0].rtp.is() && !f.way[1].rtp.is() {
 		a.count.LeftOut++
 		return
 	}
@@ -81,14 +90,18 @@ func (d *datagrams) end(a *analysis, f *udpFlow) {
 	server := 1 - f.client
 	row := recording.Flow{
 		T: recording.Time(f.first), End: recording.Time(f.last), Netns: a.netns, Proto: "udp", Known: true,
-		Client: ends[f.client], Server: ends[server], Closed: "open", Unreachable: f.unreached,
+		Client: ends[f.client], Server: ends[server], Closed: "open",
 		Up: f.way[f.client].row(), Down: f.way[server].row(),
 	}
 	a.out.Append(row)
 }
 
 func (w *udpWay) row() recording.FlowWay {
-	return recording.FlowWay{Packets: w.packets, Bytes: w.bytes, RTP: w.rtp.row()}
+	row := recording.FlowWay{Packets: w.packets, Bytes: w.bytes, Last: recording.Time(w.last), RTP: w.rtp.row()}
+	if w.unreached > 0 {
+		row.Unreachable, row.UnreachableSince, row.SentSince = w.unreached, recording.Time(w.since), w.packets-w.sent
+	}
+	return row
 }
 
 func (d *datagrams) link(f *udpFlow) {
