@@ -52,5 +52,13 @@ func withBye(r *recording.Recording, f sent, out Finding) Finding {
 		out.Evidence = append(out.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(back.Packets), Unit: "datagrams", Source: captured, Origin: "the way back",
 			Text: fmt.Sprintf("%s datagrams had come from that port before, the last %s before the first message: its socket was closed", count(float64(back.Packets)), lasting(f.UnreachableSince.Sub(back.Last).Seconds()))})
 	}
+	for _, c := range r.SIPCalls {
+		if c.ID != f.flow.Call || c.ID == "" || c.Netns != f.flow.Netns || c.Bye == 0 || f.AfterBye < strayDatagrams {
+			continue
+		}
+		out.Evidence = append(out.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(f.AfterBye), Unit: "datagrams", Source: captured + ": SIP BYE", Origin: "sip",
+			Text: fmt.Sprintf("the call that its media belong to had ended: %s sent BYE at %s, and %s RTP packets came after it", c.ByeFrom, c.Bye, count(float64(f.AfterBye)))})
+		out.Text = fmt.Sprintf("%s sent RTP on after the call's BYE: %s datagrams to a port that no socket holds", f.from, count(float64(max(f.SentSince, f.AfterBye))))
+	}
 	return out
 }

@@ -48,7 +48,7 @@ func newAnalysis(out recording.Sink, netns uint64) *analysis {
 	a.conns.end = a.ended
 	a.listing.every = 1
 	a.tooBig = map[icmpKey]*tooBig{}
-	a.datagrams.flows = map[key]*udpFlow{}
+	a.datagrams = newDatagrams()
 	return a
 }
 

@@ -1,6 +1,8 @@
 package pcap
 
 import (
+	"net/netip"
+
 	"snag/internal/packet"
 	"snag/recording"
 )
@@ -14,6 +16,7 @@ type udpFlow struct {
 	client      int // who sent first
 	first, last int64
 	way         [2]udpWay
+	call        *call // whose media it carries; nil: none that is known
 	prev, next  *udpFlow
 }
 
@@ -23,6 +26,7 @@ type udpWay struct {
 	unreached      uint64 // ICMP messages that nobody holds the port
 	since          int64  // the first of them
 	sent           uint64 // datagrams before it
+	after          uint64 // datagrams after the call's BYE
 	rtp            rtp
 }
 
@@ -31,6 +35,11 @@ type datagrams struct {
 	flows       map[key]*udpFlow
 	first, last *udpFlow
 	evicted     uint64
+	calls       calls
+}
+
+func newDatagrams() datagrams {
+	return datagrams{flows: map[key]*udpFlow{}, calls: calls{byID: map[string]*call{}, media: map[netip.AddrPort]*call{}}}
 }
 
 // take takes a datagram.
@@ -44,6 +53,11 @@ func (d *datagrams) take(a *analysis, at int64, p *packet.Packet) {
 			d.end(a, d.first)
 		}
 		f = &udpFlow{key: k, client: side, first: at}
+		if len(d.calls.media) > 0 {
+			if f.call = d.calls.media[k.a]; f.call == nil {
+				f.call = d.calls.media[k.b]
+			}
+		}
 		d.flows[k] = f
 		d.link(f)
 	} else if d.last != f {
@@ -55,7 +69,37 @@ func (d *datagrams) take(a *analysis, at int64, p *packet.Packet) {
 	w.packets++
 	w.bytes += uint64(p.Len)
 	w.last = at
+	if sipStart(p.Payload) {
+		d.calls.take(d, at, p.Src, p.Dst, p.Payload)
+		return
+	}
 	w.rtp.take(at, p.Payload)
+	if c := f.call; c != nil {
+		w.rtp.told(c.clocks)
+		if c.bye != 0 && at-c.bye > afterGoodbye && w.rtp.is() {
+			w.after++
+			c.after++
+			c.afterFor = max(c.afterFor, at-c.bye)
+		}
+	}
+}
+
+// greeted ties the flows of an address to the call that uses it from now on.
+func (d *datagrams) greeted(to netip.AddrPort, c *call) {
+	for f := d.last; f != nil; f = f.prev {
+		if f.a == to || f.b == to {
+			f.call = c
+		}
+	}
+}
+
+// goodbye ties what goes to a call's addresses to it, if nothing did before.
+func (d *datagrams) goodbye(c *call) {
+	for _, to := range c.media {
+		if d.calls.media[to] == c {
+			d.greeted(to, c)
+		}
+	}
 }
 
 // unreached takes an ICMP message that nobody holds the port to which an end sent. The
@@ -75,6 +119,7 @@ func (d *datagrams) close(a *analysis) {
 	for d.first != nil {
 		d.end(a, d.first)
 	}
+	d.calls.close(a)
 }
 
 // end writes a flow's row.
@@ -93,11 +138,14 @@ func (d *datagrams) end(a *analysis, f *udpFlow) {
 		Client: ends[f.client], Server: ends[server], Closed: "open",
 		Up: f.way[f.client].row(), Down: f.way[server].row(),
 	}
+	if f.call != nil {
+		row.Call = f.call.id
+	}
 	a.out.Append(row)
 }
 
 func (w *udpWay) row() recording.FlowWay {
-	row := recording.FlowWay{Packets: w.packets, Bytes: w.bytes, Last: recording.Time(w.last), RTP: w.rtp.row()}
+	row := recording.FlowWay{Packets: w.packets, Bytes: w.bytes, Last: recording.Time(w.last), RTP: w.rtp.row(), AfterBye: w.after}
 	if w.unreached > 0 {
 		row.Unreachable, row.UnreachableSince, row.SentSince = w.unreached, recording.Time(w.since), w.packets-w.sent
 	}
