@@ -29,7 +29,7 @@ var listenOverflow = &Suspect{
 		"decisive: ListenOverflows stood still however long the queue was: slow to accept, nothing refused",
 		"trap: ListenDrops without overflows (a SYN flood, no memory); 2 overflows are healthy",
 	},
-	InCapture: map[string]string{"host.netstat": "pcap.handshakes"},
+	InFiles: map[string][]string{"host.netstat": {"pcap.handshakes"}},
 	LeadsTo: []Lead{{scene.ConnectLatency, 10 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}, {scene.StreamFreeze, 10 * time.Second},
 		{"half-open-peer", 30 * time.Second}}, // the client is connected, and its listener dropped that: nobody answers what it sends
 	Remedy: "accept faster, or raise the program's backlog and net.core.somaxconn together (sysctl.d), and restart it; ListenOverflows stands still",

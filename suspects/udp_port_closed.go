@@ -28,11 +28,11 @@ var udpPortClosed = &Suspect{
 		"decisive: UdpNoPorts stood still",
 		"trap: a few stray datagrams to many ports; a firewall's drops (NETFILTER_DROP, no NoPorts)",
 	},
-	InCapture: map[string]string{"drops.kfree_skb": "pcap.udp", "host.netstat": "pcap.udp", "sockets.diag": "pcap.udp"},
-	LeadsTo:   []Lead{{scene.DatagramsLost, 2 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
-	Remedy:    "stop the sender before its receiver closes, in the application; UdpNoPorts stands still",
-	Next:      "nstat -az UdpNoPorts; tcpdump -ni any 'icmp[icmptype] == icmp-unreach'",
-	Weigh:     weighUDPPortClosed,
+	InFiles: map[string][]string{"drops.kfree_skb": {"pcap.udp"}, "host.netstat": {"pcap.udp"}, "sockets.diag": {"pcap.udp"}},
+	LeadsTo: []Lead{{scene.DatagramsLost, 2 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
+	Remedy:  "stop the sender before its receiver closes, in the application; UdpNoPorts stands still",
+	Next:    "nstat -az UdpNoPorts; tcpdump -ni any 'icmp[icmptype] == icmp-unreach'",
+	Weigh:   weighUDPPortClosed,
 }
 
 // noSocketPlaces free such a datagram on kernels without reasons.
