@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/readers/ffprobe"
 	"snag/readers/gclog"
 	"snag/readers/logs"
 	"snag/readers/reader"
@@ -23,6 +24,7 @@ import (
 var Formats = []reader.Format{
 	strace.Format,
 	gclog.Format,
+	ffprobe.Format,
 	logs.Format, // last: nearly every text with times is one
 }
 
