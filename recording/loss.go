@@ -11,7 +11,7 @@ var feeds = map[string][]string{
 		"host.memory", "host.zones", "host.numa", "host.disks",
 		"nics.statistics", "nics.interrupts", "nics.softirqs", "runtimes.others",
 	},
-	"calls":       {"syscalls.calls", "syscalls.io_uring"},
+	"calls":       {"syscalls.calls", "syscalls.io_uring", Trace},
 	"fds":         {"syscalls.fds", "syscalls.peek"},
 	"processes":   {"host.processes"},
 	"threads":     {"threads.state", "threads.syscall", "threads.sched"},
@@ -29,6 +29,8 @@ var feeds = map[string][]string{
 	"neighbours":  {"routes.neighbours"},
 	"rules":       {"routes.rules"},
 	"log_files":   {"logs.files"},
+	"flows":       {"pcap.flows", "pcap.udp"},
+	"handshakes":  {"pcap.handshakes"},
 	"ports":       {"sockets.ports"},
 	"libraries":   {"host.libraries"},
 	"profile":     {"oncpu.kernel"},
@@ -41,6 +43,9 @@ var feeds = map[string][]string{
 	"events":      {"sockets.signals", "host.kernel-log", "memory.reclaim", "memory.compaction", "cgroup.throttled", "jvm.safepoints", "jvm.gc-log", "runtimes.go-stops", "log.lines"},
 
 	"stream_files": {"streams.files"},
+
+	"requests":        {"sides.requests"},
+	"request_seconds": {"sides.requests"},
 
 	"oncpu":      {"oncpu.stacks"},
 	"loops":      {"oncpu.loops"},

@@ -20,7 +20,7 @@ var reconnectStorm = &Suspect{
 		{Measure: "sockets.resets", Why: "how the short ones ended"},
 		{Measure: "host.sockstat", Why: "TIME-WAIT growing"},
 	},
-	Or: map[string]string{"sockets.connections": "log.connections"},
+	InFiles: map[string][]string{"sockets.connections": {"log.connections"}, "sockets.diag": {"pcap.flows"}},
 	For: []string{
 		"decisive: a few peers open 100 a second and more of millisecond connections for most of their time, with under 1/20 of the bytes of the listener's long-lived connections and no answer longer than its request (sick 410/s, healthy 20/s)",
 		"strong: the same without long-lived connections to compare with",

@@ -25,7 +25,7 @@ var runtimePause = &Suspect{
 		{Measure: "sockets.turns", Why: "how long its answers took"},
 		{Measure: "runtimes.go-stops", Why: "of a Go program, each stop of its world and who asked for it (--go-runtime)"},
 	},
-	Or: map[string]string{"jvm.counters": "jvm.gc-log"},
+	InFiles: map[string][]string{"jvm.counters": {"jvm.gc-log"}},
 	For: []string{
 		"decisive: three pauses or more of 0.2 s and longer, by the JVM's own count, and data waited at its sockets when they were looked at inside of them, and at fewer looks outside (in 8 of 8)",
 		"strong: the JVM stood still for 0.2 s of a second or longer (healthy: 5 to 50 ms)",

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"snag/probes/streams/passive/capture"
-	"snag/probes/streams/passive/packet"
+	"snag/internal/packet"
 )
 
 // Nothing of what the captured connections carried is in a recording: not a run of

@@ -17,7 +17,11 @@ var Format = reader.Format{
 		return isExport(head) || formOf(head, stamp.New(utcZone, farFuture)) != nil
 	},
 	Read: func(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
-		return read(ctx, in, o, nil, out)
+		rules, err := rulesOf(o.Map)
+		if err != nil {
+			return reader.Told{}, err
+		}
+		return read(ctx, in, o, rules, out)
 	},
 }
 
