@@ -38,6 +38,7 @@ func read(ctx context.Context, in *reader.Input, o reader.Options, rules []*rule
 	if form == nil {
 		return reader.Told{}, fmt.Errorf("read %s: no time is found in its lines: give a map that names it (snag read --map FILE)", in.Path)
 	}
+	g.manyHosts = form.hosts(head, clock) > 1
 	p := &parser{form: form, clock: clock, columns: columnsOf(head), rules: rules}
 	free := make(chan []entry, 16) // entries of pieces that were used
 	parse := func(c reader.Chunk) []entry {
@@ -66,6 +67,11 @@ func (g *gather) finish(form string) reader.Told {
 	g.end()
 	told := reader.Told{First: recording.Time(g.first), Last: recording.Time(g.last), Lines: g.lines}
 	told.Coverage = g.coverage(form)
+	if len(g.hosts) == 1 && !g.manyHosts {
+		for host := range g.hosts {
+			told.Host = shown(host)
+		}
+	}
 	return told
 }
 
