@@ -22,6 +22,7 @@ type measured struct {
 	now   int64 // of the meter
 	ticks int64
 
+	frame    bool // records are frames, and no packets
 	timed    bool // records have a time of arrival
 	epoch    bool // and that is the stream's own clock (-use_wallclock_as_timestamps)
 	last     [2]int64
@@ -103,6 +104,12 @@ func (m *measured) take(name string, r *record) {
 	}
 	if r.index != m.mainOf[kind] {
 		return // a second language, a thumbnail
+	}
+	if m.writer == nil {
+		m.frame = r.frame
+	}
+	if r.frame != m.frame {
+		return // -show_packets -show_frames: each picture is there twice
 	}
 	if m.writer == nil {
 		m.begin(name, r)

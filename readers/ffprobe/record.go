@@ -12,7 +12,7 @@ type record struct {
 	hasBest, key    bool
 	size            int
 	width, height   int
-	rate, channels  int
+	channels        int
 	arrival         int64 // Unix ns; 0: its lines have no time
 	typed, anything bool
 }

@@ -48,7 +48,7 @@ type counts struct {
 	first, last             int64 // ns
 	back                    uint64
 	requests, withTime      uint64
-	sessions, errors, cut   uint64
+	sessions, errors        uint64
 	withUpstream, withPeers uint64
 }
 
