@@ -19,9 +19,11 @@ import (
 )
 
 // Formats are all that can be read, the most particular first.
-var Formats = append([]reader.Format{
+var Formats = []reader.Format{
+	perf.Data, perf.Pprof, perf.Speedscope, perf.Script,
 	strace.Format,
-}, perf.Formats...)
+	perf.Folded,
+}
 
 // Plan is what is to be read.
 type Plan struct {

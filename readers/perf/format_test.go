@@ -11,11 +11,13 @@ import (
 	"snag/recording"
 )
 
+var formats = []reader.Format{Data, Pprof, Speedscope, Script, Folded}
+
 // read reads a text by the format that knows it.
 func read(t *testing.T, text string) (*recording.Recording, reader.Told, string) {
 	t.Helper()
 	in := open(t, text)
-	for _, f := range Formats {
+	for _, f := range formats {
 		if f.Sniff(in.Head()) {
 			s := &sink{}
 			told, err := f.Read(context.Background(), in, reader.Options{Zone: time.UTC, Modified: time.Unix(1_700_000_000, 5e8)}, s)
@@ -196,7 +198,7 @@ func TestNothingElseIsTakenForAProfile(t *testing.T) {
 		"pcap":     "\xd4\xc3\xb2\xa1\x02\x00\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00",
 		"numbered": "1: a 12\n2: b 13\n",
 	} {
-		for _, f := range Formats {
+		for _, f := range formats {
 			if f.Sniff([]byte(head)) {
 				t.Errorf("%s is taken for %s", name, f.Name)
 			}
@@ -212,7 +214,7 @@ func FuzzRead(f *testing.F) {
 		if len(text) > 1<<16 {
 			return
 		}
-		for _, format := range Formats {
+		for _, format := range formats {
 			in := open(t, text)
 			s := &sink{}
 			_, _ = format.Read(context.Background(), in, reader.Options{Zone: time.UTC, Modified: time.Unix(1_700_000_000, 0)}, s)
