@@ -40,7 +40,7 @@ type Features struct {
 }
 
 const (
-	mostFeature = 16 << 20 // bytes of one
+	mostFeature = 4 << 20 // bytes of one
 	mostText    = 4096
 	mostFiles   = 1 << 16
 )

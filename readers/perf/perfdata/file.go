@@ -25,7 +25,7 @@ var ErrForeign = errors.New("perf.data of a form that snag does not read")
 
 // Bounds of what stands before the data.
 const (
-	mostBefore = 64 << 20
+	mostBefore = 8 << 20
 	mostAttrs  = 4096
 	mostIDs    = 1 << 20
 )
