@@ -20,6 +20,8 @@ type showFlags struct {
 	html    string
 	// baseline is a recording to compare with; "" for none.
 	baseline string
+	// ready is called before the first byte of the verdict is written; nil: nobody.
+	ready func()
 }
 
 func (f *showFlags) register(cmd *cobra.Command) {
@@ -54,11 +56,17 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 		}
 	}
 	v := verdict.Judge(r)
+	if f.ready != nil {
+		f.ready()
+	}
 	if f.json {
 		err = report.WriteJSON(os.Stdout, v)
 	} else {
 		color := isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == ""
 		err = report.WriteText(os.Stdout, v, report.Options{Color: color, Verbose: f.verbose, Width: columns(), Height: rows()})
+		if err == nil {
+			err = report.WriteFound(os.Stdout, r)
+		}
 	}
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 
 // told says what the profile measured.
 func (t *tally) told(format string, p placed) reader.Told {
-	out := reader.Told{CPUs: t.cpus}
+	out := reader.Told{Machine: reader.Machine{CPUs: t.cpus}}
 	if t.first >= 0 {
 		out.First, out.Last = recording.Time(t.first), recording.Time(t.last)
 	}

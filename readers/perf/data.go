@@ -267,7 +267,8 @@ func readDataInto(ctx context.Context, in *reader.Input, o reader.Options, out r
 		p = *d.placed
 	}
 	told := d.told("perf.data", p)
-	told.CPUs = max(all.CPUs, d.cpus)
+	told.Host = all.Hostname
+	told.Machine = reader.Machine{Kernel: all.Release, Arch: all.Arch, CPUs: max(all.CPUs, d.cpus)}
 	told.Facts = d.facts(factsOf(all))
 	d.say(&told, f, counts, behind)
 	return told, err
@@ -276,8 +277,7 @@ func readDataInto(ctx context.Context, in *reader.Input, o reader.Options, out r
 // factsOf are what perf knew of the host.
 func factsOf(all perfdata.Features) (out []recording.Fact) {
 	for _, f := range []struct{ name, value string }{
-		{"host.name", all.Hostname}, {"kernel.release", all.Release}, {"perf.version", all.Version}, {"host.arch", all.Arch},
-		{"cpu.model", all.CPU}, {"perf.cmdline", all.Cmdline},
+		{"perf.version", all.Version}, {"cpu.model", all.CPU}, {"perf.cmdline", all.Cmdline},
 	} {
 		if f.value != "" {
 			out = append(out, recording.Fact{Name: f.name, Value: f.value[:min(len(f.value), mostFact)], Source: "perf.data"})

@@ -11,13 +11,11 @@ import (
 	"snag/recording"
 )
 
-var formats = []reader.Format{Data, Pprof, Speedscope, Script, Folded}
-
 // read reads a text by the format that knows it.
 func read(t *testing.T, text string) (*recording.Recording, reader.Told, string) {
 	t.Helper()
 	in := open(t, text)
-	for _, f := range formats {
+	for _, f := range Formats {
 		if f.Sniff(in.Head()) {
 			s := &sink{}
 			told, err := f.Read(context.Background(), in, reader.Options{Zone: time.UTC, Modified: time.Unix(1_700_000_000, 5e8)}, s)
@@ -49,14 +47,14 @@ const headOf = `# ========
 func TestHeaderTellsTheHostAndWhenItWas(t *testing.T) {
 	r, told, name := read(t, headOf+strings.TrimPrefix(script, "# captured on    : Sat Nov 21 17:16:40 2026\n"))
 	end := time.Date(2026, 11, 21, 17, 16, 40, 0, time.UTC).UnixNano()
-	if name != "perf script" || told.CPUs != 16 || int64(told.Last) != end || int64(told.First) != end-1_200_000_000 {
+	if name != "perf script" || told.Machine.CPUs != 16 || int64(told.Last) != end || int64(told.First) != end-1_200_000_000 {
 		t.Fatalf("%s: %+v", name, told)
 	}
 	facts := map[string]string{}
 	for _, f := range told.Facts {
 		facts[f.Name] = f.Value
 	}
-	if facts["host.name"] != "origin-3" || facts["cpu.model"] != "AMD EPYC 7543P" || facts["kernel.release"] != "6.1.0-25-amd64" {
+	if told.Host != "origin-3" || facts["cpu.model"] != "AMD EPYC 7543P" || told.Machine.Kernel != "6.1.0-25-amd64" {
 		t.Error(facts)
 	}
 	if len(r.OnCPU) == 0 || told.Coverage[0].Why == "" {
@@ -85,7 +83,7 @@ func TestIdleCPUsAreCountedAndLeftOut(t *testing.T) {
 	text := "swapper 0/0 [000] 5.1: 10101010 cpu-clock: \n\tffffffff81000000 pv_native_safe_halt+0xf ([kernel.kallsyms])\n\tffffffff81000010 default_idle+0x9 ([kernel.kallsyms])\n\n" +
 		"swapper 0/0 [000] 5.2: 10101010 cpu-clock: \n\tffffffff81000020 nft_do_chain+0xf ([nf_tables])\n\tffffffff81000030 ip_rcv+0x9 ([kernel.kallsyms])\n\n"
 	r, told, _ := read(t, text)
-	if len(r.OnCPU) != 1 || r.OnCPU[0].N != 1 || told.CPUs != 1 {
+	if len(r.OnCPU) != 1 || r.OnCPU[0].N != 1 || told.Machine.CPUs != 1 {
 		t.Fatalf("%+v", r.OnCPU)
 	}
 	if len(r.Profile) != 1 || r.Profile[0].Function != "nft_do_chain" || r.Profile[0].Caller != "ip_rcv" || r.Profile[0].Samples != 1 || r.Profile[0].All != 2 {
@@ -198,7 +196,7 @@ func TestNothingElseIsTakenForAProfile(t *testing.T) {
 		"pcap":     "\xd4\xc3\xb2\xa1\x02\x00\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00",
 		"numbered": "1: a 12\n2: b 13\n",
 	} {
-		for _, f := range formats {
+		for _, f := range Formats {
 			if f.Sniff([]byte(head)) {
 				t.Errorf("%s is taken for %s", name, f.Name)
 			}
@@ -214,7 +212,7 @@ func FuzzRead(f *testing.F) {
 		if len(text) > 1<<16 {
 			return
 		}
-		for _, format := range formats {
+		for _, format := range Formats {
 			in := open(t, text)
 			s := &sink{}
 			_, _ = format.Read(context.Background(), in, reader.Options{Zone: time.UTC, Modified: time.Unix(1_700_000_000, 0)}, s)

@@ -148,7 +148,7 @@ func fileOf(t *testing.T, path string) (*recording.Recording, reader.Told) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	for _, f := range formats {
+	for _, f := range Formats {
 		if f.Sniff(in.Head()) {
 			s := &sink{}
 			told, err := f.Read(context.Background(), in, reader.Options{Zone: time.Local, Modified: time.Now()}, s)
@@ -185,7 +185,7 @@ func TestWhatPerfRecords(t *testing.T) {
 	if all < 50 {
 		t.Fatalf("perf took %d samples", all)
 	}
-	if c := told.Coverage[0]; strings.Contains(c.Why, "damaged") || told.Lines == 0 || told.CPUs == 0 {
+	if c := told.Coverage[0]; strings.Contains(c.Why, "damaged") || told.Lines == 0 || told.Machine.CPUs == 0 {
 		t.Errorf("%+v", told)
 	}
 	by := leaves(r)
@@ -210,7 +210,7 @@ func TestWhatPerfRecords(t *testing.T) {
 	for _, f := range told.Facts {
 		names[f.Name] = f.Value
 	}
-	if host, _ := os.Hostname(); names["host.name"] != host || names["perf.cmdline"] == "" {
+	if host, _ := os.Hostname(); told.Host != host || names["perf.cmdline"] == "" {
 		t.Errorf("%v", names)
 	}
 	for _, row := range direct.OnCPU {
