@@ -48,6 +48,9 @@ type File struct {
 	// Pipe: it was written to a pipe (perf record -o -), and describes itself as it
 	// goes.
 	Pipe bool
+	// Features are what perf knew of the host: of a pipe as far as it has told them, of a
+	// file once ReadFeatures was called.
+	Features Features
 	// Unended: perf did not get to write how much it recorded.
 	Unended bool
 
