@@ -14,20 +14,15 @@ import (
 	"time"
 
 	"snag/readers/reader"
-	"snag/readers/strace"
 	"snag/recording"
 )
-
-// Formats are all that can be read, the most particular first.
-var Formats = []reader.Format{
-	strace.Format,
-}
 
 // Plan is what is to be read.
 type Plan struct {
 	Files []string
 	// Dir is where the recording goes.
-	Dir string
+	Dir  string
+	Find string // a text to look for in what the files hold; "": none
 	// Zone is that of times without one; nil: what the files tell, else this host's.
 	Zone *time.Location
 	// Zones, Offsets (added to all times) and Hosts are of single files: by the path as
@@ -64,7 +59,7 @@ func Read(ctx context.Context, p Plan) error {
 	if err != nil {
 		return err
 	}
-	files, unread, err := open(ctx, given)
+	files, unread, err := open(ctx, given, p.Find)
 	defer func() {
 		for _, f := range files {
 			_ = f.in.Close()
@@ -97,6 +92,7 @@ func Read(ctx context.Context, p Plan) error {
 		gave = gave || err == nil || told.Lines > 0 || told.First != 0
 		failed = errors.Join(failed, err)
 	}
+	in.compare(ctx, files)
 	stop()
 	for _, path := range given.recordings {
 		err := in.takeRecording(path, asked)
@@ -161,7 +157,7 @@ func pidOf(path string) int {
 }
 
 // open opens all files and tells what they are.
-func open(ctx context.Context, given given) (files []file, unread []string, err error) {
+func open(ctx context.Context, given given, find string) (files []file, unread []string, err error) {
 	head := headOf(len(given.files))
 	other := map[string]int{} // files of a folder that are of no known kind
 	for _, path := range given.files {
@@ -177,7 +173,7 @@ func open(ctx context.Context, given given) (files []file, unread []string, err 
 			unread = append(unread, err.Error())
 			continue
 		}
-		f := file{in: in, opt: reader.Options{Zone: time.Local, PID: pidOf(path), Modified: in.Modified, Root: folder}}
+		f := file{in: in, opt: reader.Options{Zone: time.Local, Find: find, PID: pidOf(path), Modified: in.Modified, Root: folder}}
 		var why string
 		f.format, why = formatOf(in.Head())
 		switch {

@@ -15,6 +15,7 @@ import (
 
 type readFlags struct {
 	out      string
+	find     string
 	zones    []string
 	offsets  []string
 	hosts    []string
@@ -43,12 +44,14 @@ nothing that could be proved: read the verdict), 10 a culprit found, 1 failed,
 		Example: `  snag read trace.txt.gz
   snag read 'trace.*'                            the files of strace -ff -o trace
   ssh host cat /var/tmp/trace.zst | snag read -
-  snag read --out DIR trace.txt && snag syscalls --read DIR`,
+  snag read --out DIR trace.txt && snag syscalls --read DIR
+  snag read --find createStream trace.txt`,
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return read(cmd, &f, args) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
+	flags.StringVar(&f.find, "find", "", "list which threads and descriptors had this text, and when, as far as strace -s shows it; escaped as \\x63 or \\143 as well")
 	flags.StringArrayVar(&f.zones, "tz", nil, "the zone of times without one, as Europe/Berlin, UTC or +02:00; FILE=ZONE for one file (default: what the files tell, else this host's)")
 	flags.StringArrayVar(&f.offsets, "offset", nil, "what to add to all times of a file whose clock was wrong, FILE=+3.2s; may be given more than once")
 	flags.StringArrayVar(&f.hosts, "host", nil, "the host that a file is of, FILE=NAME, or a folder's files (default: what they tell); may be given more than once")
@@ -59,7 +62,7 @@ nothing that could be proved: read the verdict), 10 a culprit found, 1 failed,
 }
 
 func read(cmd *cobra.Command, f *readFlags, args []string) error {
-	p := readers.Plan{Symptoms: f.symptoms, Snag: version}
+	p := readers.Plan{Find: f.find, Symptoms: f.symptoms, Snag: version}
 	if err := f.clocks(&p); err != nil {
 		return err
 	}
@@ -95,5 +98,5 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 	}
 	shown.judging()
 	f.show.ready = shown.done
-	return judgeAndShow(dir, f.show)
+	return judgeAndShow(cmd.Context(), dir, f.show)
 }
