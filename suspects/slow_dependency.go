@@ -30,10 +30,12 @@ var slowDependency = &Suspect{
 		"decisive: over a UNIX socket: its threads were off the CPU in reads from one peer for as long in all as its own answers took inside (within a third)",
 		"decisive: queries to a name server had no answer, it asked again after its resolver's timeout (5 s, or resolv.conf's), and its own answers took that long",
 		"strong: the name server answers, but in 0.1 s or longer; threads of it were in poll for as long, by the scheduler's word",
+		"decisive: by captures of both ends: the server had the late requests for half of their wait or more",
 		"strong, where queries can't be counted: a socket to a name server waits for seconds, and fewer datagrams came than went",
 	},
 	Against: []string{
 		"decisive: its own answers were quick all the same: nobody waits for those calls",
+		"decisive: by captures of both ends: the server had the late requests for less than half of their wait",
 		"strong: the path takes that long (the connection's least round trip), or segments were lost on it",
 		"can't tell: what the peer does meanwhile, when it is on another host: run snag there",
 	},
@@ -68,6 +70,9 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording) []Finding {
 				out = append(out, f)
 			}
 		}
+	}
+	for _, l := range lateOnBothSides(r) {
+		out = append(out, l.byTheServer(r))
 	}
 	return out
 }
