@@ -2,6 +2,7 @@ package readers
 
 import (
 	"context"
+	"strings"
 
 	"snag/readers/reader"
 	"snag/readers/sides"
@@ -10,6 +11,30 @@ import (
 
 // mostCompared captures are held against each other, each with each.
 const mostCompared = 8
+
+// compare looks at captures of both ends of the same connections, as a source of its
+// own.
+func (in *intake) compare(ctx context.Context, files []file) {
+	var names []string
+	for _, f := range files {
+		if f.format.Name == "pcap" && f.in.Size > 0 {
+			names = append(names, f.in.Path)
+		}
+	}
+	if len(names) < 2 {
+		return
+	}
+	k := in.sink(in.add(&source{name: strings.Join(names[:min(len(names), mostCompared)], " + "), format: "sides"}))
+	told := twoSided(ctx, files, k)
+	k.of.span = recording.Interval{}
+	for _, s := range in.sources {
+		if s.format == "pcap" && s.span.Start != 0 {
+			k.of.see(s.span.Start, s.span.End)
+		}
+	}
+	told.First, told.Last = k.of.span.Start, k.of.span.End
+	k.ended(told, nil)
+}
 
 // twoSided looks at captures once more, two at a time: connections that are on both
 // tell where the time of their requests passed. A pipe can't be read twice.

@@ -53,10 +53,15 @@ var Measures = []string{
 	"jvm.counters", "logs.files",
 	"jvm.safepoints", "runtimes.go-locks", "runtimes.go-stops", "runtimes.others",
 	"jvm.safepoints", "jvm.gc-log",
+	"pcap.flows", "pcap.handshakes", "pcap.udp",
 	"streams.figures", "streams.passive", "streams.layers", "streams.files",
 	"sides.requests",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
+
+// Trace is the coverage of a recording that was made of a trace of all calls of some
+// processes (snag read of what strace wrote): no probe measures it.
+const Trace = "trace"
 
 // Compared is the need of a recording to compare with (Recording.Baseline): no
 // probe measures it.

@@ -43,6 +43,13 @@ type Manifest struct {
 	// Broken is the error that ended the recording before its time (a full disk),
 	// where the writer could still note it.
 	Broken string `json:"broken,omitempty"`
+	// Files are what it was made of where it is not of a live host (snag read).
+	Files []File `json:"files,omitempty"`
+	// Parts tell apart what is of several hosts, or of times that do not overlap.
+	Parts []Part `json:"parts,omitempty"`
+	// Notes are what to know before the rest is trusted, a sentence each: how files
+	// were joined, and what could not be told of them.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Written counts what a recording holds.
@@ -70,6 +77,8 @@ type Recording struct {
 	Retransmits    []Retransmit
 	Holds          []Hold
 	Turns          []Turns
+	Flows          []Flow
+	Handshakes     []Handshakes
 	Ports          []Ports
 	HalfOpen       []HalfOpen
 	CallErrors     []CallError
@@ -96,14 +105,19 @@ type Recording struct {
 	Streams        []Stream
 	StreamHops     []StreamHop
 	StreamFiles    []StreamFile
+	Facts          []Fact
 	Requests       []Request
 	RequestSeconds []RequestSecond
-	Facts          []Fact
 	// Damage lists what could not be read, a sentence each; the rest is judged.
 	Damage []string
 	// Baseline is a recording of a good time or a good host that this one is to be
 	// compared with (--baseline); nil for none. It is not part of the recording.
 	Baseline *Recording
+	// Parts are the recording's parts where there are two or more
+	// (Manifest.Parts), each a recording of one host at one time, to be judged by
+	// itself. The tables and series above then show all parts together, series with
+	// the label host.
+	Parts []*Recording
 }
 
 // Window is the span that was recorded.

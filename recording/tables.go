@@ -119,6 +119,9 @@ type Socket struct {
 	Cong      string         `json:"cong,omitempty"`
 	TCP       *TCPInfo       `json:"tcp,omitempty"`
 	Options   *SocketOptions `json:"options,omitempty"` // read by pidfd_getfd; nil: not read
+	// Wire tells that the row was made from captured packets: its queues and buffers
+	// are not known (SendQ is what was on its way), nor is it this host's.
+	Wire bool `json:"wire,omitempty"`
 }
 
 // TCPInfo is what of struct tcp_info (include/uapi/linux/tcp.h) the suspects
@@ -442,6 +445,10 @@ type Fact struct {
 	Value  string `json:"value"`
 	Source string `json:"source"` // path or call it was read from
 }
+
+// FactUnread is the name of facts that say, a sentence each, what of the files that
+// a recording was made of is not in it (snag read).
+const FactUnread = "snag.read.unread"
 
 // FullPipe tells whether the thread sleeps in a write to a pipe, which it does only while
 // the pipe is full (fs/pipe.c: pipe_write; anon_pipe_write since 6.16).

@@ -87,8 +87,12 @@ func (p *page) verdict(v *verdict.Verdict) {
 
 func (p *page) head(r *recording.Recording) {
 	m := r.Manifest
-	p.add(p.dim(fmt.Sprintf("%s · kernel %s · %s recorded, %s–%s UTC%s", m.Host, m.Kernel, units.Seconds(r.Length()),
-		m.Start.Wall().Format("15:04:05"), m.End.Wall().Format("15:04:05"), target(m.Target))))
+	p.add(p.dim(fmt.Sprintf("%s · %s%s, %s%s", subjectOf(m), units.Seconds(r.Length()), lengthWord(m), spanOf(m), target(m.Target))))
+	if p.Verbose {
+		for _, f := range filesText(m) {
+			p.item("", p.dim(f[0]+"  "), "  ", p.dim(f[1]))
+		}
+	}
 }
 
 func target(t recording.Target) string {
@@ -115,6 +119,8 @@ func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
 		if v.Next != "" {
 			p.answer("  ", p.bold("next  "), "      ", v.Next)
 		}
+	case len(v.With(verdict.NotSeen)) > 0 && len(v.Recording.Manifest.Files) > 0:
+		p.add("", p.bold(p.green("NOTHING WRONG"))+fmt.Sprintf(" seen in these files; %s could not be judged by them", suspectCount(v.With(verdict.NotSeen))))
 	case len(v.With(verdict.NotSeen)) > 0:
 		p.add("", p.bold(p.green("NOTHING WRONG"))+fmt.Sprintf(" seen, but %s could not be judged: see below", suspectCount(v.With(verdict.NotSeen))))
 	case len(v.With(verdict.Risk)) > 0:
@@ -257,8 +263,12 @@ func (p *page) foot(r *recording.Recording) {
 	for _, c := range whole {
 		cost += c
 	}
-	text := fmt.Sprintf("%-14s%.2f s CPU, latest tick %.2f s late, %s events lost", "snag itself", cost, late, units.Count(float64(lost)))
-	p.add(p.dim(text))
+	switch {
+	case len(r.Manifest.Files) == 0:
+		p.add(p.dim(fmt.Sprintf("%-14s%.2f s CPU, latest tick %.2f s late, %s events lost", "snag itself", cost, late, units.Count(float64(lost)))))
+	case lost > 0:
+		p.add(p.dim(fmt.Sprintf("%-14s%s lines or records of the files were not understood or not whole (snag show)", "not read", units.Count(float64(lost)))))
+	}
 	if c := closerOf(r); c != nil {
 		p.item("", p.dim(fmt.Sprintf("%-14s", "closer look")), strings.Repeat(" ", 14), p.dim(c.sentence(r)))
 	}

@@ -115,7 +115,11 @@ func (j *standstill) answers(s *scene.Scene, r *recording.Recording) (in, ofIn, 
 	}
 	for t, v := range took {
 		second := recording.Interval{Start: t.Add(-100 * time.Millisecond), End: t.Add(1100 * time.Millisecond)}
-		if overlap(active, []recording.Interval{second}, end) > 0 {
+		told := active
+		if j.stalled(end) {
+			told = append(told[:len(told):len(told)], j.stalls.untold())
+		}
+		if overlap(told, []recording.Interval{second}, end) > 0 {
 			continue
 		}
 		ofOut++

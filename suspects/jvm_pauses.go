@@ -213,6 +213,9 @@ func (j *standstill) waiting(window recording.Interval) (inside, ofInside, outsi
 			}
 			continue
 		}
+		if j.stalled(window.End) && (j.stalls.untold().Covers(t) || nearEdge(j.stalls.felt, t)) {
+			continue
+		}
 		ofOutside++
 		if s.waits {
 			outside++

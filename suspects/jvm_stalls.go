@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"snag/recording"
 )
@@ -62,21 +63,23 @@ func (st *allocStalls) mostOften() string {
 
 // asleep holds the log against /proc: a thread that waits for memory sits in futex, and
 // out of its stalls it is elsewhere. A thread's name is cut to 15 bytes there.
-func (j *standstill) asleep() (Evidence, bool) {
+func (j *standstill) asleep(r *recording.Recording) (Evidence, bool) {
 	in, ofIn, out, ofOut := 0, 0, 0, 0
+	untold, often := j.stalls.untold(), len(j.stalls.threads[j.stalls.mostOften()])
 	for _, l := range looksAt(j.process) {
 		for _, row := range l.Rows {
 			for name, spans := range j.stalls.threads {
-				if len(name) == 0 || name[:min(len(name), 15)] != row.Comm {
-					continue
+				if 5*len(spans) < often || name[:min(len(name), 15)] != row.Comm {
+					continue // one that waited once (a compiler's) sleeps in futex for other reasons
 				}
 				waits := 0
 				if row.Syscall == "futex" {
 					waits = 1
 				}
-				if covers(spans, row.T) {
+				switch {
+				case covers(spans, row.T):
 					in, ofIn = in+waits, ofIn+1
-				} else {
+				case !untold.Covers(row.T) && !nearEdge(spans, row.T):
 					out, ofOut = out+waits, ofOut+1
 				}
 			}
@@ -85,8 +88,62 @@ func (j *standstill) asleep() (Evidence, bool) {
 	if ofIn == 0 {
 		return Evidence{}, false
 	}
-	return Evidence{Side: For, Grade: min(coincides(in, ofIn, out, ofOut), Strong), Value: float64(in), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/syscall", j.process.Subject.PID), Origin: "thread states",
+	return Evidence{Side: For, Grade: min(j.contrasted(r, coincides(in, ofIn, out, ofOut), ofOut), Strong), Value: float64(in), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/syscall", j.process.Subject.PID), Origin: "thread states",
 		Text: fmt.Sprintf("the threads that its log names sat in futex at %d of %d looks inside of their stalls, and at %d of %d outside", in, ofIn, out, ofOut)}, true
+}
+
+// untold is the time after the last stall that ended: one that goes on is logged when
+// it ends, so that the log says nothing yet of a time as long as its stalls are.
+func (st *allocStalls) untold() recording.Interval {
+	if len(st.felt) == 0 {
+		return recording.Interval{End: 1}
+	}
+	end := st.felt[len(st.felt)-1].End
+	return recording.Interval{Start: end, End: end.Add(secondsLong(1.5 * st.longest))}
+}
+
+// nearEdge tells whether a look lies so near to a stall's begin or end that the two
+// clocks, the log's of 1 ms and the time that a look takes, can't tell in from out.
+func nearEdge(spans []recording.Interval, t recording.Time) bool {
+	const doubt = 20 * time.Millisecond
+	for _, i := range spans {
+		if (recording.Interval{Start: i.Start.Add(-doubt), End: i.End.Add(doubt)}).Covers(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// contrasted is what a coincidence with stalls is worth: where they fill all of the
+// time there is hardly any without to hold against it, and it counts only if the
+// threads that answered are those that the log names.
+func (j *standstill) contrasted(r *recording.Recording, g Grade, ofOut int) Grade {
+	switch {
+	case ofOut >= 2:
+		return g
+	case j.servedByStalled(r):
+		return min(g, Strong)
+	}
+	return Weak
+}
+
+// servedByStalled tells whether the threads that read the slow requests are those that
+// waited for the collector. The kernel cuts a thread's name to 15 bytes.
+func (j *standstill) servedByStalled(r *recording.Recording) bool {
+	of, in := 0, 0
+	for _, t := range r.Turns {
+		if t.PID != j.process.Subject.PID || t.Role != "serve" || t.Max < 0.5*feltPause {
+			continue
+		}
+		of++
+		for name := range j.stalls.threads {
+			if name[:min(len(name), 15)] == t.Comm {
+				in++
+				break
+			}
+		}
+	}
+	return of >= 3 && 2*in >= of
 }
 
 // active is when the JVM stood still, or threads of it waited for its collector.

@@ -163,7 +163,7 @@ func blockedOn(p *scene.Process, in recording.Interval) (best *scene.Socket, n, 
 		looks++
 		seen := map[*scene.Socket]bool{}
 		for _, t := range l.Rows {
-			k := socketOn(p, t.FD)
+			k := socketAt(p, t)
 			if k == nil || k.Listening() || !reads[t.Syscall] && !writes[t.Syscall] || k.Listener != nil && reads[t.Syscall] || seen[k] {
 				continue
 			}

@@ -19,6 +19,7 @@ var peerReset = &Suspect{
 		{Measure: "sockets.signals", Why: "SIGPIPE: who wrote into a broken connection"},
 		{Measure: "sockets.connections", Why: "how many connections ended in all, and whether the broken ones carried anything"},
 	},
+	Or: []string{recording.Trace, "sockets.errors"},
 	For: []string{
 		"decisive: resets of established connections, flow by flow, and TcpEstabResets grew by the same",
 		"strong: the same without the counter",
@@ -74,6 +75,10 @@ func (b *broken) finding(s *scene.Scene, r *recording.Recording) Finding {
 			rows.Text += fmt.Sprintf(" (TcpEstabResets grew by %s, %s such resets were seen)", count(estab), count(b.established))
 		}
 	}
+	if told := b.toldOf(r); told > 0 && rows.Grade != Decisive {
+		rows.Grade = Decisive
+		rows.Text += fmt.Sprintf("; calls on them returned ECONNRESET or EPIPE %s times, which a process is told of nothing else", count(told))
+	}
 	f.Evidence = append(f.Evidence, rows)
 	if grown, ok := grew(r, b.netns, counterName); b.dir == sentReset && ok && grown >= 0.5*b.n {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: grown, Unit: "connections", Source: "/proc/net/netstat " + strings.TrimPrefix(counterName, "node_netstat_TcpExt_"),
@@ -85,6 +90,20 @@ func (b *broken) finding(s *scene.Scene, r *recording.Recording) Finding {
 		Text: fmt.Sprintf("%s connections ended by a reset", ofAll(b.n, closed))}
 	f.Next = fmt.Sprintf("tcpdump -ni any 'tcp port %s and tcp[tcpflags] & tcp-rst != 0'", b.port)
 	return f
+}
+
+// toldOf is how often calls of a traced process were told of the resets that it got:
+// ECONNRESET is what the kernel makes of an RST (tcp_reset, net/ipv4/tcp_input.c).
+func (b *broken) toldOf(r *recording.Recording) (n float64) {
+	if !Traced(r) || b.dir != receivedReset {
+		return 0
+	}
+	for _, e := range r.CallErrors {
+		if e.PID == b.pid && e.Proto == "tcp" && (e.Errno == "ECONNRESET" || e.Errno == "EPIPE") && b.peers[recording.Host(scene.Address(e.Remote))] > 0 {
+			n += float64(e.N)
+		}
+	}
+	return n
 }
 
 func orThis(name, otherwise string) string {

@@ -31,10 +31,11 @@ var reconnectStorm = &Suspect{
 		"strong: each short connection was served, and nothing on the listener lives longer: requests without keep-alive",
 		"traps: back-off clients make 80 connections a second in all; players that came before the publisher stay connected",
 	},
-	LeadsTo: []Lead{{To: "listen-overflow"}, {To: "fd-limit"}, {To: "peer-reset"}, {To: "cpu-throttled"}, {To: scene.ConnectionErrors}, {To: scene.ConnectLatency}, {To: scene.CPUBurn}},
-	Remedy:  "back-off with jitter in the clients; answer or hold them instead of closing; drain the peers named, or limit them at the listener (nft: ct state new limit rate per source). Verified by: new connections a second of these peers",
-	Next:    "ss -Htan state time-wait '( sport = :PORT )' | awk '{print $4}' | sed 's/:[0-9]*$//' | sort | uniq -c | sort -rn | head",
-	Weigh:   weighStorm,
+	InCapture: map[string]string{"sockets.diag": "pcap.flows"},
+	LeadsTo:   []Lead{{To: "listen-overflow"}, {To: "fd-limit"}, {To: "peer-reset"}, {To: "cpu-throttled"}, {To: scene.ConnectionErrors}, {To: scene.ConnectLatency}, {To: scene.CPUBurn}},
+	Remedy:    "back-off with jitter in the clients; answer or hold them instead of closing; drain the peers named, or limit them at the listener (nft: ct state new limit rate per source). Verified by: new connections a second of these peers",
+	Next:      "ss -Htan state time-wait '( sport = :PORT )' | awk '{print $4}' | sed 's/:[0-9]*$//' | sort | uniq -c | sort -rn | head",
+	Weigh:     weighStorm,
 }
 
 func weighStorm(s *scene.Scene, r *recording.Recording) []Finding {

@@ -165,7 +165,7 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 	if j.stalled(s.Window.End) {
 		f.Text = j.stalls.words()
 		f.Evidence = append(f.Evidence, j.stalls.evidence())
-		if e, ok := j.asleep(); ok {
+		if e, ok := j.asleep(r); ok {
 			f.Evidence = append(f.Evidence, e)
 		}
 	}
@@ -239,7 +239,9 @@ func (j *standstill) felt(s *scene.Scene, r *recording.Recording) (all []Evidenc
 	queue := Evidence{Side: For, Grade: Weak, Value: float64(in), Unit: "looks", Source: "ss -tunp Recv-Q", Origin: "receive queues"}
 	if in > 0 {
 		queue.Text = fmt.Sprintf("data waited at its sockets at %d of %d looks inside of the pauses, and at %d of %d outside (up to %s)", in, ofIn, out, ofOut, size(float64(most)))
-		queue.Grade = coincides(in, ofIn, out, ofOut)
+		if queue.Grade = coincides(in, ofIn, out, ofOut); j.stalled(s.Window.End) {
+			queue.Grade = j.contrasted(r, queue.Grade, ofOut)
+		}
 		all, late = append(all, queue), true
 	}
 	in, ofIn, out, ofOut, worst, calm := j.answers(s, r)
@@ -247,6 +249,7 @@ func (j *standstill) felt(s *scene.Scene, r *recording.Recording) (all []Evidenc
 		e := Evidence{Side: For, Grade: coincides(in, ofIn, out, ofOut), Value: worst, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
 			Text: fmt.Sprintf("in %d of %d seconds with a pause its slowest answer took about as long as the pause (up to %s), in %d of %d others", in, ofIn, lasting(worst), out, ofOut)}
 		if j.stalled(s.Window.End) {
+			e.Grade = j.contrasted(r, e.Grade, ofOut)
 			e.Text = fmt.Sprintf("in %d of %d seconds in which threads waited for the collector answers took as long (up to %s), in %d of %d others", in, ofIn, lasting(worst), out, ofOut)
 		}
 		if out == 0 && ofOut > 0 {

@@ -109,13 +109,19 @@ type Suspect struct {
 	Title   string // what a person would say: "UDP receive buffer too small"
 	About   string // two or three sentences: how it hurts and what looks like it
 	Needs   []Need
-	For     []string // what speaks for it, one line each, with the grade
+	// Or are measures that, all of them together, stand in for the needs that must be:
+	// what a trace of the calls tells where no probe ran.
+	Or  []string
+	For []string // what speaks for it, one line each, with the grade
 	// Against: what speaks against it, and the traps.
 	Against []string
 	LeadsTo []Lead
 	Remedy  string // the usual remedy, where it persists, how it is verified
 	// Next is the general command that would show the cause when it was not seen.
 	Next string
+	// InCapture names, for a need, the measure of a capture that meets it too: what the
+	// packets show of it (recording.Socket.Wire).
+	InCapture map[string]string
 	// Weigh returns one finding per subject that has evidence on either side.
 	// No findings while every Must need was measured means: cleared.
 	Weigh func(*scene.Scene, *recording.Recording) []Finding
@@ -124,10 +130,14 @@ type Suspect struct {
 // Blind returns the needs that were not measured, those that must be first. Of the
 // others only those that were meant to be measured.
 func (s *Suspect) Blind(r *recording.Recording) (must, rest []Need) {
+	other := s.otherwise(r)
 	for _, n := range s.Needs {
 		c, ok := r.Measured(n.Measure)
+		if other := s.InCapture[n.Measure]; !ok && other != "" {
+			_, ok = r.Measured(other)
+		}
 		switch {
-		case ok:
+		case ok, other: // a trace of calls has its own, and is not in doubt for want of probes
 		case n.Must:
 			must = append(must, n)
 		case c.State == recording.CoverageOff:
@@ -138,4 +148,21 @@ func (s *Suspect) Blind(r *recording.Recording) (must, rest []Need) {
 		}
 	}
 	return must, rest
+}
+
+// otherwise tells whether the measures that stand in for those it must have are there.
+func (s *Suspect) otherwise(r *recording.Recording) bool {
+	for _, m := range s.Or {
+		if _, ok := r.Measured(m); !ok {
+			return false
+		}
+	}
+	return len(s.Or) > 0
+}
+
+// Traced tells whether a recording was made of a trace of calls: what a probe would have
+// counted was then told from their lines.
+func Traced(r *recording.Recording) bool {
+	_, ok := r.Measured(recording.Trace)
+	return ok
 }

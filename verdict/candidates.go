@@ -49,6 +49,7 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 			}
 			f.Subject.Name = s.Name(f.Subject)
 			f.Active = within(f.Active, s.Window)
+			f.Evidence = fromTrace(r, f.Evidence)
 			for _, n := range rest {
 				f.Evidence = append(f.Evidence, missing(n, r))
 			}
@@ -128,6 +129,23 @@ func blindEntry(sus *suspects.Suspect, must []suspects.Need, r *recording.Record
 	e.Text = strings.Join(why, "; ")
 	e.Next = firstOf(e.Next, sus.Next)
 	return e
+}
+
+// fromTrace says of evidence that a trace of calls gave where it is from; what a live
+// host would be asked stands beside it.
+func fromTrace(r *recording.Recording, all []suspects.Evidence) []suspects.Evidence {
+	if !suspects.Traced(r) {
+		return all
+	}
+	for i := range all {
+		if e := &all[i]; e.Side != suspects.Missing && e.Source != "" {
+			if e.Origin == "" {
+				e.Origin = e.Source
+			}
+			e.Source = "the traced calls (on the live host: " + e.Source + ")"
+		}
+	}
+	return all
 }
 
 func missing(n suspects.Need, r *recording.Recording) suspects.Evidence {

@@ -125,7 +125,7 @@ func (g *graph) ownOnsets(c *candidate) float64 {
 			}
 		}
 		if own >= fewOnsets {
-			share = max(share, float64(own)/float64(e.coincidence.Onsets))
+			share = max(share, float64(own)/float64(len(e.coincidence.hit)))
 		}
 	}
 	return share

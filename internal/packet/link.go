@@ -109,3 +109,7 @@ func (l Link) Index(b []byte) uint32 {
 	}
 	return binary.BigEndian.Uint32(b[4:])
 }
+
+// LeastSnap is a snap length that keeps all headers: Ethernet with two tags, IPv6 and
+// TCP with all its options.
+const LeastSnap = 14 + 8 + 40 + 60

@@ -20,6 +20,9 @@ type Format struct {
 	// ReadSet reads files that belong together, NAME.PID each, as one; nil where the
 	// format has no sets.
 	ReadSet func(ctx context.Context, in []*Input, o []Options, out recording.Sink) (Told, error)
+	// Together: all files of this format that are in one folder and of one host are read
+	// as one set.
+	Together bool
 }
 
 // Options are what the user told of a file.
@@ -28,8 +31,13 @@ type Options struct {
 	Zone *time.Location
 	// Modified is when the file was last written: the day of times that name none.
 	Modified time.Time
+	// Find is a text to look for in what the file holds; "": none.
+	Find string
 	// PID is the process of what names none; 0: not known.
 	PID int
+	// Root is the folder that was given and in which the file was found; "" where the
+	// file itself was given.
+	Root string
 }
 
 // Told is what a file held.
@@ -40,4 +48,18 @@ type Told struct {
 	Lines       uint64
 	// Doubts are sentences on what could not be read, or not be told for certain.
 	Doubts []string
+	// Host that the file names as its own: "" where it names none, or several.
+	Host string
+	// Snapshot: all of it is of one moment. Two of one host make rates.
+	Snapshot bool
+	// Machine is what the file tells of its host, beside its name.
+	Machine Machine
+	// Boot is when its host was booted; 0: not told.
+	Boot recording.Time
+}
+
+// Machine is what is known of a host; zero values are not known.
+type Machine struct {
+	Kernel, Arch   string
+	CPUs, PageSize int
 }

@@ -1,0 +1,17 @@
+package readers
+
+import (
+	"slices"
+
+	"snag/readers/pcap"
+	"snag/readers/perf"
+	"snag/readers/reader"
+	"snag/readers/strace"
+)
+
+// Formats are all that can be read, the most particular first.
+var Formats = slices.Concat(
+	[]reader.Format{pcap.Format},
+	[]reader.Format{strace.Format},
+	perf.Formats,
+)
