@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"snag/internal/units"
 	"snag/recording"
 )
 
@@ -22,10 +23,14 @@ func (p *page) twoSides(r *recording.Recording) {
 			all += s.N
 		}
 	}
-	p.add("", p.bold("where requests waited")+p.dim(fmt.Sprintf("  the slowest of %d on the captures of both ends", all)))
-	p.add(p.dim(fmt.Sprintf("  %-10s%-10s%-10s%-10s%-10s%s", "waited", "way out", "server", "way back", "within", "request")))
+	to := ""
+	if !slices.ContainsFunc(rows, func(q recording.Request) bool { return q.Server != rows[0].Server }) {
+		to = " to " + rows[0].Server
+	}
+	p.add("", p.bold("where requests waited")+p.dim(fmt.Sprintf("  the slowest of %s%s, by the captures of both ends", units.Count(float64(all)), to)))
+	p.add(p.dim(fmt.Sprintf("  %-9s%-9s%-9s%-9s%-10s%s", "waited", "way out", "server", "way back", "within", "request")))
 	for _, q := range rows[:min(len(rows), p.detail.evidence)] {
-		p.add(cut(fmt.Sprintf("  %-10s%-10s%-10s%-10s%-10s%s", took(q.Wait), way(q.Out, q), took(q.AtServer), way(q.Back, q), within(q), whatAsked(q)), p.Width))
+		p.add(cut(fmt.Sprintf("  %-9s%-9s%-9s%-9s%-10s%s", took(q.Wait), way(q.Out, q), took(q.AtServer), way(q.Back, q), within(q), whatAsked(q, to == "")), p.Width))
 	}
 }
 
@@ -46,8 +51,11 @@ func within(q recording.Request) string {
 	return "± " + took(q.Bound)
 }
 
-func whatAsked(q recording.Request) string {
-	text := q.Client + " → " + q.Server + ", " + clock(q.T)
+func whatAsked(q recording.Request, to bool) string {
+	text := clock(q.T) + " " + q.Client
+	if to {
+		text += " → " + q.Server
+	}
 	if q.Name != "" {
 		text = q.Name + " · " + text
 	}
@@ -55,7 +63,7 @@ func whatAsked(q recording.Request) string {
 		text = "no answer (" + q.Unanswered + ") · " + text
 	}
 	if n := q.LostOut + q.LostBack; n > 0 {
-		text = fmt.Sprintf("%d lost (%d out, %d back) · ", n, q.LostOut, q.LostBack) + text
+		text = fmt.Sprintf("%d lost · ", n) + text
 	}
 	return text
 }

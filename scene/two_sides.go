@@ -17,7 +17,8 @@ type Served struct {
 	Sums    recording.RequestSecond // of all
 	Usual   float64                 // the median wait, s, an upper bound
 	Bound   float64                 // what waited longer is late, s; 0: there are too few to say
-	Late    []recording.Request     // of the slowest, which have rows, those over Bound or, without one, over aloneLate
+	Late    []recording.Request     // of the slowest, which have rows, those over Bound (without one, over aloneLate) or over Network
+	Network float64                 // what was on the network for longer is late too, s
 	seconds service
 }
 
@@ -28,6 +29,11 @@ const (
 	fewServed = 5
 	fewFactor = 10
 	aloneLate = 0.5 // s
+	// onNetwork is the least time on the network that is late, where it is a multiple of
+	// the usual one: a lost segment that nothing follows costs 0.2 s at least
+	// (TCP_RTO_MIN, include/net/tcp.h). What a server does takes long by design now and
+	// then; the way there does not.
+	onNetwork = 0.15 // s
 )
 
 // TwoSided sums up what two captures told, by server.
@@ -50,7 +56,7 @@ func TwoSided(r *recording.Recording) []*Served {
 		v.measure()
 	}
 	for _, q := range r.Requests {
-		if v := by[q.Server]; v != nil && q.Name != "connect" && q.Wait >= v.least() {
+		if v := by[q.Server]; v != nil && q.Name != "connect" && (q.Wait >= v.least() || v.Network > 0 && q.Network >= v.Network) {
 			v.Late = append(v.Late, q)
 		}
 	}
@@ -102,6 +108,9 @@ func (v *Served) measure() {
 	case v.N >= fewServed:
 		v.Bound = max(aloneLate, fewFactor*v.Usual)
 	}
+	if _, usual := v.Median(); v.N >= fewServed {
+		v.Network = max(onNetwork, fewFactor*usual)
+	}
 }
 
 // Median of the time at the server, and on the network: upper bounds, s.
@@ -117,11 +126,10 @@ func twoSidedRequests(s *Scene, r *recording.Recording) []Symptom {
 		if v.Bound == 0 || len(v.Late) == 0 {
 			continue
 		}
-		var late uint64
-		for i, n := range v.Sums.Hist {
-			if recording.TurnBound(i) >= v.Bound {
-				late += n
-			}
+		late := over(v.Sums.Hist, v.Bound)
+		least := v.Bound
+		for _, q := range v.Late {
+			least = min(least, q.Wait)
 		}
 		late = max(late, uint64(len(v.Late)))
 		var active []recording.Interval
@@ -138,11 +146,21 @@ func twoSidedRequests(s *Scene, r *recording.Recording) []Symptom {
 		out = append(out, onset(Symptom{
 			Name: RequestLatency, Subject: v.Subject, Active: touching(active), Amount: sum/float64(len(v.Late)) - v.Usual, Unit: "s", Side: BothEnds,
 			Severity: min(1, max(share, timeShare)),
-			Text: fmt.Sprintf("%s of %s requests waited over %s, up to %s; half of all waited under %s (captures of both ends)",
-				units.Count(float64(late)), units.Count(float64(v.N)), short(v.Bound), short(worst), short(v.Usual)),
+			Text: fmt.Sprintf("%s of %s requests waited %s and more, up to %s; half of all waited under %s (captures of both ends)",
+				units.Count(float64(late)), units.Count(float64(v.N)), short(least), short(worst), short(v.Usual)),
 		}, s))
 	}
 	return out
+}
+
+// over counts what lies in the buckets from a bound on.
+func over(hist []uint64, bound float64) (n uint64) {
+	for i, c := range hist {
+		if recording.TurnBound(i) >= bound {
+			n += c
+		}
+	}
+	return n
 }
 
 // BothEnds is the Side of a symptom that was measured at both ends of its flow.

@@ -22,7 +22,8 @@ var slowDependency = &Suspect{
 		{Measure: "sockets.queries", Why: "queries to a name server, their answers, and how long it waits where none comes"},
 		{Measure: "host.netstat", Why: "datagrams sent and received, for a name server where its queries can't be counted"},
 	},
-	Or: []string{recording.Trace, "sockets.turns"},
+	Or:        []string{recording.Trace, "sockets.turns"},
+	InCapture: map[string]string{"sockets.diag": twoSides},
 	For: []string{
 		"decisive: its calls to one peer took 0.1 s or longer on average, and together as long as its own answers took inside (within a third)",
 		"strong: its calls to one peer took 0.1 s or longer, or one waits for 1 s and more",

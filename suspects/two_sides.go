@@ -80,11 +80,19 @@ func (h *held) told() string {
 	if q.Name != "" {
 		what = q.Name
 	}
-	text := fmt.Sprintf("%s of the %s that %s waited", lasting(q.AtServer), lasting(q.Wait), what)
+	text := fmt.Sprintf("%s of the %s that %s waited", closely(q.AtServer), closely(q.Wait), what)
 	if q.Out != nil {
 		text += fmt.Sprintf(" (way out %s, way back %s, each within %s)", lasting(*q.Out), lasting(*q.Back), lasting(q.Bound))
 	}
 	return text
+}
+
+// closely is a duration of which hundredths matter.
+func closely(seconds float64) string {
+	if seconds < 1 {
+		return lasting(seconds)
+	}
+	return fmt.Sprintf("%.2f s", seconds)
 }
 
 const bothCaptures = "captures of both ends"
@@ -122,9 +130,9 @@ func (l late) byTheServer(r *recording.Recording) Finding {
 	f.Text = fmt.Sprintf("the server %s had it for %s", h.Server, h.told())
 	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Decisive, Value: h.server, Unit: "s", Source: bothCaptures, Origin: "both captures",
 		Text: fmt.Sprintf("of %s waited it had %s, by its own capture: from their last byte come to the answer's first byte gone; half of all requests it had under %s",
-			thatWaited(h), lasting(h.server), lasting(usual))})
+			thatWaited(h), closely(h.server), lasting(usual))})
 	each := h.server / float64(h.n)
-	f.Harm = Harm{Symptom: scene.RequestLatency, Amount: each, Unit: "s", Text: fmt.Sprintf("a late request waits for the server for %s", lasting(each))}
+	f.Harm = h.harm(r, each, fmt.Sprintf("a late request waits for the server for %s", lasting(each)))
 	f.Remedy = fmt.Sprintf("look on the host of %s, not on the network: what its process did at these times", h.Server)
 	f.Next = "on that host: snag find --port " + recording.Port(orThis(h.worst.ServerAt, h.Server)) + "; or strace -f -ttt -T -yy -p PID, and give snag read its file with the captures"
 	return f
@@ -132,9 +140,9 @@ func (l late) byTheServer(r *recording.Recording) Finding {
 
 func thatWaited(h *held) string {
 	if h.n == 1 {
-		return fmt.Sprintf("the %s that one late request", lasting(h.wait))
+		return fmt.Sprintf("the %s that one late request", closely(h.wait))
 	}
-	return fmt.Sprintf("the %s that %d late requests", lasting(h.wait), h.n)
+	return fmt.Sprintf("the %s that %d late requests", closely(h.wait), h.n)
 }
 
 // way is the direction that held the late requests up; "" where the clocks' doubt is
@@ -162,15 +170,19 @@ func (l late) byLoss(r *recording.Recording) (Finding, bool) {
 	if h.lostBack > h.lostOut {
 		way, lost = "back", h.lostBack
 	}
-	f.Text = fmt.Sprintf("segments are lost on the way %s between the two captures: %s of %s late requests", way, count(float64(h.lossy)), count(float64(h.n)))
+	where := "the way " + way
+	if 4*min(h.lostOut, h.lostBack) > h.lostOut+h.lostBack {
+		where = "both ways"
+	}
+	f.Text = fmt.Sprintf("segments are lost on %s between the two captures: %s of %s late requests", where, count(float64(h.lossy)), count(float64(h.n)))
 	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Decisive, Value: float64(lost), Unit: "segments", Source: bothCaptures, Origin: "both captures",
-		Text: fmt.Sprintf("of %s %s were sent again because what left the one side never came to the other: %d on the way out, %d back; the network took %s of their %s, the server %s",
+		Text: fmt.Sprintf("of %s %s had to be sent again in part because what left the one side never came to the other (segments: %d on the way out, %d back); the network took %s of their %s, the server %s",
 			plural(h.n, "late request"), count(float64(h.lossy)), h.lostOut, h.lostBack, lasting(h.network), lasting(h.wait), lasting(h.server))})
 	if name, longer, other := h.way(); name != "" {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: longer, Unit: "s", Source: bothCaptures, Origin: "clocks",
 			Text: fmt.Sprintf("the way %s took %s of it, the other %s, within %s", name, lasting(longer), lasting(other), lasting(h.bound))})
 	}
-	f.Harm = h.networkHarm()
+	f.Harm = h.networkHarm(r)
 	f.Remedy = fmt.Sprintf("the path %s between the places of the two captures: each hop's drop counters; a capture half way tells which half", wayOf(way, h))
 	f.Next = "capture half way, and give snag read the two nearest files"
 	return f, true
@@ -183,9 +195,18 @@ func wayOf(way string, h *held) string {
 	return "from " + recording.Host(h.Server) + " to " + recording.Host(h.worst.Client)
 }
 
-func (h *held) networkHarm() Harm {
+func (h *held) networkHarm(r *recording.Recording) Harm {
 	each := h.network / float64(h.n)
-	return Harm{Symptom: scene.RequestLatency, Amount: each, Unit: "s", Text: fmt.Sprintf("a late request is on the network for %s", lasting(each))}
+	return h.harm(r, each, fmt.Sprintf("a late request is on the network for %s", lasting(each)))
+}
+
+// harm: of a few requests nobody knows that they are later than they should be, unless
+// the user says so. A long poll takes long.
+func (h *held) harm(r *recording.Recording, each float64, text string) Harm {
+	if h.Bound == 0 && len(r.Manifest.Symptoms) == 0 {
+		return Harm{}
+	}
+	return Harm{Symptom: scene.RequestLatency, Amount: each, Unit: "s", Text: text}
 }
 
 // byDelay: the network took the time, and nothing was lost.
@@ -208,7 +229,7 @@ func (l late) byDelay(r *recording.Recording) (Finding, bool) {
 			Text: fmt.Sprintf("the way %s took %s of it, the other %s, within %s", name, lasting(longer), lasting(other), lasting(h.bound))})
 		f.Remedy = "the queues on the path " + wayOf(name, h)
 	}
-	f.Harm = h.networkHarm()
+	f.Harm = h.networkHarm(r)
 	f.Next = "tc -s qdisc on the hosts of that path; a capture half way tells which half"
 	return f, true
 }
