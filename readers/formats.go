@@ -3,6 +3,8 @@ package readers
 import (
 	"slices"
 
+	"snag/readers/gclog"
+	"snag/readers/logs"
 	"snag/readers/pcap"
 	"snag/readers/perf"
 	"snag/readers/reader"
@@ -14,4 +16,6 @@ var Formats = slices.Concat(
 	[]reader.Format{pcap.Format},
 	[]reader.Format{strace.Format},
 	perf.Formats,
+	[]reader.Format{gclog.Format},
+	[]reader.Format{logs.Format}, // last: nearly every text with times is one
 )

@@ -51,6 +51,13 @@ const (
 	EventStreamEnded      = "stream-ended"       // attrs: why
 	EventStreamRefused    = "stream-refused"     // the reader was not let in; attrs: why
 	EventKernelLog        = "kernel-log"         // attrs: cause (a name of recording/kernellog), line; subject: the process, interface or disk that it names, else the host
+	// EventLogLine: lines of a service's log that tell the same of one subject (a
+	// stream, a peer, else the process) from T to End; value: how many lines. Attrs:
+	// what (published unpublished play stop connect disconnect refused reset
+	// broken-pipe closed-early timeout too-many-open-files error member-suspect
+	// member-failed member-alive member-left, or a word of the user's map), file, host,
+	// process, pid, level (info, warning, error).
+	EventLogLine = "log-line"
 )
 
 // Interval returns the event's span.

@@ -1,7 +1,9 @@
 package scene
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"snag/internal/units"
@@ -40,7 +42,7 @@ const (
 func TwoSided(r *recording.Recording) []*Served {
 	by := map[string]*Served{}
 	var out []*Served
-	for _, row := range r.RequestSeconds {
+	for _, row := range slices.SortedStableFunc(slices.Values(r.RequestSeconds), func(a, b recording.RequestSecond) int { return cmp.Compare(a.T, b.T) }) {
 		if row.Connect || row.Server == "others" {
 			continue
 		}

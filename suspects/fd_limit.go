@@ -20,7 +20,7 @@ var fdLimit = &Suspect{
 		{Measure: "sockets.connections", Why: "that connections still come"},
 		{Measure: "sockets.errors", Why: "that its calls return EMFILE"},
 	},
-	Or: []string{recording.Trace, "sockets.errors"},
+	InTrace: []string{recording.Trace, "sockets.errors"},
 	For: []string{
 		"decisive: descriptors = limit, and its calls return EMFILE, which nothing else makes (accept(2), open(2))",
 		"decisive: descriptors = limit at sample after sample, while connections wait in the process' accept queue and none is taken out",

@@ -22,7 +22,7 @@ var lockConvoy = &Suspect{
 		{Measure: "sockets.turns", Why: "how long its answers take"},
 		{Measure: "runtimes.go-locks", Why: "Go's mutexes, for which goroutines wait and no thread does"},
 	},
-	Or: []string{recording.Trace, "locks.futex"},
+	InTrace: []string{recording.Trace, "locks.futex"},
 	For: []string{
 		"decisive: half of its threads or more wait for one lock (23 of 24), look after look, and the lock's own word names a thread that sleeps in a call meanwhile",
 		"strong: half of its threads or more wait in futex on one address for a lock; counted: those who want the lock spend half of their time or more waiting for it",

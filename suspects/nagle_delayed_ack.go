@@ -29,11 +29,11 @@ var nagleDelayedAck = &Suspect{
 		"strong: the holds last one round trip of the path: Nagle alone, no delayed ACK",
 		"traps: ato:40 is always shown by ss, TcpExtDelayedACKs is near 0 once requests are pipelined: neither counts here; a one-way stream does not wait for answers",
 	},
-	InCapture: map[string]string{"sockets.diag": "pcap.flows"},
-	LeadsTo:   []Lead{{To: scene.RequestLatency}, {To: scene.ThroughputPlateau}},
-	Remedy:    "TCP_NODELAY in the program, or one write for what belongs together (writev, MSG_MORE); without touching it: `ip route change … quickack 1` on the receiver. Verified by: no held writes",
-	Next:      "ss -tino state established '( dport = :PORT or sport = :PORT )'   # small notsent, unacked:1, rtt far above minrtt",
-	Weigh:     weighNagle,
+	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
+	LeadsTo: []Lead{{To: scene.RequestLatency}, {To: scene.ThroughputPlateau}},
+	Remedy:  "TCP_NODELAY in the program, or one write for what belongs together (writev, MSG_MORE); without touching it: `ip route change … quickack 1` on the receiver. Verified by: no held writes",
+	Next:    "ss -tino state established '( dport = :PORT or sport = :PORT )'   # small notsent, unacked:1, rtt far above minrtt",
+	Weigh:   weighNagle,
 }
 
 // An ACK is delayed by 40 ms at the least timer (TCP_DELACK_MIN, include/net/tcp.h),

@@ -19,10 +19,12 @@ var peerReset = &Suspect{
 		{Measure: "sockets.signals", Why: "SIGPIPE: who wrote into a broken connection"},
 		{Measure: "sockets.connections", Why: "how many connections ended in all, and whether the broken ones carried anything"},
 	},
-	Or: []string{recording.Trace, "sockets.errors"},
+	InTrace: []string{recording.Trace, "sockets.errors"},
+	InFiles: map[string][]string{"sockets.resets": {"log.errors"}},
 	For: []string{
 		"decisive: resets of established connections, flow by flow, and TcpEstabResets grew by the same",
 		"strong: the same without the counter",
+		"decisive, of an error log that was read as a file: recv or send failed with ECONNRESET five times within a minute on connections with one peer",
 		"strong: TCPAbortOnClose (closed with unread data) or TCPAbortOnData (closed while the peer sent, or SO_LINGER 0) grew",
 		"strong: the process on the other end got SIGPIPE",
 	},
@@ -45,6 +47,8 @@ func weighPeerReset(s *scene.Scene, r *recording.Recording) []Finding {
 	var out []Finding
 	for _, b := range brokenConnections(s, r) {
 		switch {
+		case b.n >= fewResets && recording.StandsIn(b.pid) && mostInAMinute(b.steps) < fewResets:
+			// Clients that go away: a log of days has some in each hour.
 		case b.n >= fewResets:
 			out = append(out, b.finding(s, r))
 		case b.n == 0 && b.refused+b.unused >= fewResets:
@@ -78,6 +82,10 @@ func (b *broken) finding(s *scene.Scene, r *recording.Recording) Finding {
 	if told := b.toldOf(r); told > 0 && rows.Grade != Decisive {
 		rows.Grade = Decisive
 		rows.Text += fmt.Sprintf("; calls on them returned ECONNRESET or EPIPE %s times, which a process is told of nothing else", count(told))
+	}
+	if recording.StandsIn(b.pid) {
+		rows.Grade, rows.Source, rows.Origin = Decisive, "its error log: 104 (ECONNRESET)", "error log"
+		rows.Text = fmt.Sprintf("%s calls on connections with %s failed with ECONNRESET, up to %s within a minute: the peer reset them", count(b.n), b.peerNames(), count(mostInAMinute(b.steps)))
 	}
 	f.Evidence = append(f.Evidence, rows)
 	if grown, ok := grew(r, b.netns, counterName); b.dir == sentReset && ok && grown >= 0.5*b.n {

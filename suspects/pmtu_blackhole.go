@@ -31,7 +31,7 @@ var pmtuBlackhole = &Suspect{
 		"strong: full segments of another connection of the same two hosts come through",
 		"trap: total loss looks alike to the sender: then nobody is named",
 	},
-	InCapture: map[string]string{"sockets.diag": "pcap.flows"},
+	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{
 		{"uplink-blackhole", 5 * time.Second},
 		{scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectionErrors, 30 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {"packet-loss", 5 * time.Second}, {"half-open-peer", 10 * time.Second}, {"uplink-blackhole", 10 * time.Second}},

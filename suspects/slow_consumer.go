@@ -20,7 +20,7 @@ var slowConsumer = &Suspect{
 		{Measure: "offcpu.waits", Why: "for how long it was blocked there, and in which function"},
 		{Measure: "syscalls.calls", Why: "from when to when it sat in each of those writes"},
 	},
-	Or: []string{recording.Trace, "sockets.turns"},
+	InTrace: []string{recording.Trace, "sockets.turns"},
 	For: []string{
 		"decisive: a thread of the relay was blocked in a write to the consumer's descriptor for most of the time, by the scheduler's word; its function is named",
 		"decisive: a thread of the relay is in a write to the consumer's descriptor sample after sample while its send queue is full, and the publisher's data waits or the others get nothing",

@@ -109,19 +109,19 @@ type Suspect struct {
 	Title   string // what a person would say: "UDP receive buffer too small"
 	About   string // two or three sentences: how it hurts and what looks like it
 	Needs   []Need
-	// Or are measures that, all of them together, stand in for the needs that must be:
+	// InTrace are measures that, all of them together, stand in for the needs that must be:
 	// what a trace of the calls tells where no probe ran.
-	Or  []string
-	For []string // what speaks for it, one line each, with the grade
+	InTrace []string
+	// InFiles names, for a need, measures of files that others recorded any of which meets
+	// it too: what packets (recording.Socket.Wire) or the lines of a log show of it.
+	InFiles map[string][]string
+	For     []string // what speaks for it, one line each, with the grade
 	// Against: what speaks against it, and the traps.
 	Against []string
 	LeadsTo []Lead
 	Remedy  string // the usual remedy, where it persists, how it is verified
 	// Next is the general command that would show the cause when it was not seen.
 	Next string
-	// InCapture names, for a need, the measure of a capture that meets it too: what the
-	// packets show of it (recording.Socket.Wire).
-	InCapture map[string]string
 	// Weigh returns one finding per subject that has evidence on either side.
 	// No findings while every Must need was measured means: cleared.
 	Weigh func(*scene.Scene, *recording.Recording) []Finding
@@ -133,8 +133,8 @@ func (s *Suspect) Blind(r *recording.Recording) (must, rest []Need) {
 	other := s.otherwise(r)
 	for _, n := range s.Needs {
 		c, ok := r.Measured(n.Measure)
-		if other := s.InCapture[n.Measure]; !ok && other != "" {
-			_, ok = r.Measured(other)
+		if !ok {
+			ok = s.inFiles(r, n.Measure)
 		}
 		switch {
 		case ok, other: // a trace of calls has its own, and is not in doubt for want of probes
@@ -152,12 +152,22 @@ func (s *Suspect) Blind(r *recording.Recording) (must, rest []Need) {
 
 // otherwise tells whether the measures that stand in for those it must have are there.
 func (s *Suspect) otherwise(r *recording.Recording) bool {
-	for _, m := range s.Or {
+	for _, m := range s.InTrace {
 		if _, ok := r.Measured(m); !ok {
 			return false
 		}
 	}
-	return len(s.Or) > 0
+	return len(s.InTrace) > 0
+}
+
+// inFiles tells whether a file measured what meets a need.
+func (s *Suspect) inFiles(r *recording.Recording, need string) bool {
+	for _, m := range s.InFiles[need] {
+		if _, ok := r.Measured(m); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // Traced tells whether a recording was made of a trace of calls: what a probe would have

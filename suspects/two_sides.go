@@ -80,15 +80,15 @@ func (h *held) told() string {
 	if q.Name != "" {
 		what = q.Name
 	}
-	text := fmt.Sprintf("%s of the %s that %s waited", closely(q.AtServer), closely(q.Wait), what)
+	text := fmt.Sprintf("%s of the %s that %s waited", hundredths(q.AtServer), hundredths(q.Wait), what)
 	if q.Out != nil {
 		text += fmt.Sprintf(" (way out %s, way back %s, each within %s)", lasting(*q.Out), lasting(*q.Back), lasting(q.Bound))
 	}
 	return text
 }
 
-// closely is a duration of which hundredths matter.
-func closely(seconds float64) string {
+// hundredths is a duration of which hundredths matter.
+func hundredths(seconds float64) string {
 	if seconds < 1 {
 		return lasting(seconds)
 	}
@@ -130,7 +130,7 @@ func (l late) byTheServer(r *recording.Recording) Finding {
 	f.Text = fmt.Sprintf("the server %s had it for %s", h.Server, h.told())
 	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Decisive, Value: h.server, Unit: "s", Source: bothCaptures, Origin: "both captures",
 		Text: fmt.Sprintf("of %s waited it had %s, by its own capture: from their last byte come to the answer's first byte gone; half of all requests it had under %s",
-			thatWaited(h), closely(h.server), lasting(usual))})
+			thatWaited(h), hundredths(h.server), lasting(usual))})
 	each := h.server / float64(h.n)
 	f.Harm = h.harm(r, each, fmt.Sprintf("a late request waits for the server for %s", lasting(each)))
 	f.Remedy = fmt.Sprintf("look on the host of %s, not on the network: what its process did at these times", h.Server)
@@ -140,9 +140,9 @@ func (l late) byTheServer(r *recording.Recording) Finding {
 
 func thatWaited(h *held) string {
 	if h.n == 1 {
-		return fmt.Sprintf("the %s that one late request", closely(h.wait))
+		return fmt.Sprintf("the %s that one late request", hundredths(h.wait))
 	}
-	return fmt.Sprintf("the %s that %d late requests", closely(h.wait), h.n)
+	return fmt.Sprintf("the %s that %d late requests", hundredths(h.wait), h.n)
 }
 
 // way is the direction that held the late requests up; "" where the clocks' doubt is

@@ -53,6 +53,7 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 			for _, n := range rest {
 				f.Evidence = append(f.Evidence, missing(n, r))
 			}
+			inSlices(f.Evidence, r)
 			e := Entry{Suspect: sus, Subject: f.Subject, Text: f.Text, Evidence: f.Evidence, Harm: f.Harm,
 				Active: f.Active, Since: onset(f, s), Confidence: confidence(f.Evidence, sus, r)}
 			switch prove(f.Evidence) {
@@ -66,6 +67,9 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 				}
 				open = append(open, e)
 			default:
+				if count(f.Evidence, suspects.Against, suspects.Strong)+count(f.Evidence, suspects.Against, suspects.Decisive) == 0 && seenInSlices(sus, r) {
+					continue
+				}
 				e.State = Cleared
 				cleared = append(cleared, e)
 			}
@@ -78,6 +82,8 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 			settled = append(settled, unseen)
 		case len(cleared) > 0:
 			settled = append(settled, cleared[0])
+		case seenInSlices(sus, r):
+			settled = append(settled, unseen)
 		default:
 			settled = append(settled, Entry{Suspect: sus, State: Cleared, Text: "measured, and nothing speaks for it", Confidence: confidence(nil, sus, r)})
 		}

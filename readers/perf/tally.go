@@ -52,7 +52,7 @@ type tally struct {
 
 // cell is the time that rows are of: a second, or a minute of a long file.
 type cell struct {
-	begin, length int64 // ns
+	begin, length int64   // ns
 	all           uint64  // samples of the main event
 	weight        float64 // ns that they stand for, where it is a clock
 }

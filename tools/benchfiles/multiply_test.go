@@ -17,7 +17,7 @@ func TestLinesAreShifted(t *testing.T) {
 	for line, want := range map[string]string{
 		"python3  812 [001]    12.999999:     250000 cpu-clock:ppp: \n": "python3  812 [001]    14.000000:     250000 cpu-clock:ppp: \n",
 		"\t    7f12.345678: main+0x10 (/usr/bin/python3.11)\n":          "\t    7f12.345678: main+0x10 (/usr/bin/python3.11)\n",
-		"a [b] c 12 [000] 1.000000: 1 cpu-clock: \n":                   "a [b] c 12 [000] 1.000000: 1 cpu-clock: \n",
+		"a [b] c 12 [000] 1.000000: 1 cpu-clock: \n":                    "a [b] c 12 [000] 1.000000: 1 cpu-clock: \n",
 		"\n": "\n",
 	} {
 		if got := string(shiftSample(nil, []byte(line), 1_000_001)); got != want {
