@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"snag/readers/reader"
+	"snag/readers/snapshot"
 	"snag/readers/strace"
 	"snag/recording"
 )
@@ -21,6 +22,7 @@ import (
 // Formats are all that can be read, the most particular first.
 var Formats = []reader.Format{
 	strace.Format,
+	snapshot.Format,
 }
 
 // Plan is what is to be read.
@@ -85,7 +87,7 @@ func Read(ctx context.Context, p Plan) error {
 	stop := progress(ctx, p.Tick, files)
 	for _, set := range all {
 		f := set[0]
-		k := in.sink(in.add(&source{name: f.in.Path, format: f.format.Name, host: asked.hostOf(f.in.Path), asked: asked.hostOf(f.in.Path) != "", offset: asked.offsetOf(f.in.Path), zone: f.zone}))
+		k := in.sink(in.add(&source{name: nameOf(set), format: f.format.Name, host: asked.hostOf(f.in.Path), asked: asked.hostOf(f.in.Path) != "", offset: asked.offsetOf(f.in.Path), zone: f.zone}))
 		told, err := readSet(ctx, set, k)
 		k.ended(told, err)
 		unread = append(unread, doubts(set, told, err)...)
@@ -146,6 +148,15 @@ func sets(files []file, asked settings) (out [][]file) {
 	return out
 }
 
+// nameOf is what a set is called: its folder where it is all of it, else its first
+// file.
+func nameOf(set []file) string {
+	if f := set[0]; f.format.Together && f.opt.Root != "" {
+		return f.opt.Root
+	}
+	return set[0].in.Path
+}
+
 // pidOf is the process that a file's name ends in; 0: it ends in none.
 func pidOf(path string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(filepath.Ext(path), "."))
@@ -177,6 +188,11 @@ func open(ctx context.Context, given given) (files []file, unread []string, err 
 			if format.Sniff(in.Head()) {
 				f.format = format
 				break
+			}
+		}
+		for _, format := range Formats {
+			if f.format.Read == nil && inside && format.Named != nil && format.Named(path, in.Head()) {
+				f.format = format
 			}
 		}
 		if f.format.Read == nil && inside {
