@@ -100,7 +100,7 @@ func (p part) manifest(whole recording.Manifest) recording.Manifest {
 	for _, s := range p.sources {
 		if s.live != nil {
 			m = *s.live
-			m.Written, m.Parts = nil, nil
+			m.Written, m.Parts, m.Files, m.Notes = nil, nil, nil, nil
 			break
 		}
 	}

@@ -87,7 +87,11 @@ func Read(ctx context.Context, p Plan) error {
 	stop := progress(ctx, p.Tick, files)
 	for _, set := range all {
 		f := set[0]
-		k := in.sink(in.add(&source{name: nameOf(set), format: f.format.Name, host: asked.hostOf(f.in.Path), asked: asked.hostOf(f.in.Path) != "", offset: asked.offsetOf(f.in.Path), zone: f.zone}))
+		s := in.add(&source{name: nameOf(set), format: f.format.Name, host: asked.hostOf(f.in.Path), asked: asked.hostOf(f.in.Path) != "", offset: asked.offsetOf(f.in.Path), zone: f.zone})
+		if f.format.Together {
+			s.counters = map[string][2]float64{}
+		}
+		k := in.sink(s)
 		told, err := readSet(ctx, set, k)
 		k.ended(told, err)
 		unread = append(unread, doubts(set, told, err)...)

@@ -94,8 +94,7 @@ type look struct {
 	devices []string       // in the order in which they came
 	nics    map[string]*recording.NIC
 	zone    *time.Location
-	guessed bool // a time that no output tells
-	day     recording.Time
+	guessed bool            // a time that no output tells
 	seen    map[string]bool // counters of protocols, by table
 	names   map[string]bool
 }

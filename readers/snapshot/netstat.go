@@ -186,10 +186,10 @@ func (l *look) nstat(it item, values map[string]float64) {
 		}
 		l.still(it, given)
 	}
-	if !strings.Contains(it.command, "a") || !nameHas(it.command, "nstat") {
+	if it.command == it.path || !nameHas(it.command, "nstat") {
 		return
 	}
-	if words := strings.Fields(it.command); len(words) > 1 && !strings.Contains(words[1], "a") {
+	if words := strings.Fields(it.command); len(words) < 2 || !strings.Contains(words[1], "a") {
 		l.doubt("%s: nstat without -a prints what grew since it ran before: of two, the growth is not the difference", it.path)
 	}
 }
