@@ -14,22 +14,15 @@ import (
 	"time"
 
 	"snag/readers/reader"
-	"snag/readers/snapshot"
-	"snag/readers/strace"
 	"snag/recording"
 )
-
-// Formats are all that can be read, the most particular first.
-var Formats = []reader.Format{
-	strace.Format,
-	snapshot.Format,
-}
 
 // Plan is what is to be read.
 type Plan struct {
 	Files []string
 	// Dir is where the recording goes.
-	Dir string
+	Dir  string
+	Find string // a text to look for in what the files hold; "": none
 	// Zone is that of times without one; nil: what the files tell, else this host's.
 	Zone *time.Location
 	// Zones, Offsets (added to all times) and Hosts are of single files: by the path as
@@ -37,6 +30,7 @@ type Plan struct {
 	Zones    map[string]*time.Location
 	Offsets  map[string]time.Duration
 	Hosts    map[string]string
+	Map      string // of patterns, for logs: a file, or the name of one that is ready
 	Symptoms []string
 	Snag     string // the version
 	// Tick is told how much of all was read, bytes as the files lie there; all is 0
@@ -66,7 +60,7 @@ func Read(ctx context.Context, p Plan) error {
 	if err != nil {
 		return err
 	}
-	files, unread, err := open(ctx, given)
+	files, unread, err := open(ctx, given, p)
 	defer func() {
 		for _, f := range files {
 			_ = f.in.Close()
@@ -75,6 +69,11 @@ func Read(ctx context.Context, p Plan) error {
 	if err != nil {
 		return err
 	}
+	defer context.AfterFunc(ctx, func() { // whatever a format waits for
+		for _, f := range files {
+			f.in.Interrupt()
+		}
+	})()
 	guessZones(ctx, files, p, asked)
 	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1}, recording.Options{Files: true, Wait: true})
 	if err != nil {
@@ -98,13 +97,14 @@ func Read(ctx context.Context, p Plan) error {
 		gave = gave || err == nil || told.Lines > 0 || told.First != 0
 		failed = errors.Join(failed, err)
 	}
+	in.compare(ctx, files)
 	stop()
 	for _, path := range given.recordings {
 		err := in.takeRecording(path, asked)
 		gave = gave || err == nil
 		failed = errors.Join(failed, err)
 	}
-	for _, text := range unread {
+	for _, text := range shorten(unread) {
 		w.Append(recording.Fact{T: in.first(), Name: recording.FactUnread, Value: text, Source: "snag read"})
 	}
 	err = in.finish(oldest(files))
@@ -171,7 +171,7 @@ func pidOf(path string) int {
 }
 
 // open opens all files and tells what they are.
-func open(ctx context.Context, given given) (files []file, unread []string, err error) {
+func open(ctx context.Context, given given, p Plan) (files []file, unread []string, err error) {
 	head := headOf(len(given.files))
 	other := map[string]int{} // files of a folder that are of no known kind
 	for _, path := range given.files {
@@ -187,25 +187,18 @@ func open(ctx context.Context, given given) (files []file, unread []string, err 
 			unread = append(unread, err.Error())
 			continue
 		}
-		f := file{in: in, opt: reader.Options{Zone: time.Local, PID: pidOf(path), Modified: in.Modified, Root: folder}}
-		for _, format := range Formats {
-			if format.Sniff(in.Head()) {
-				f.format = format
-				break
-			}
+		f := file{in: in, opt: reader.Options{Zone: time.Local, Find: p.Find, Map: p.Map, PID: pidOf(path), Modified: in.Modified, Root: folder}}
+		var why string
+		if f.format, why = formatOf(in.Head()); why != "" && inside {
+			f.format, why = formatNamed(path, in.Head(), why)
 		}
-		for _, format := range Formats {
-			if f.format.Read == nil && inside && format.Named != nil && format.Named(path, in.Head()) {
-				f.format = format
-			}
-		}
-		if f.format.Read == nil && inside {
+		switch {
+		case why != "" && inside:
 			other[folder]++
 			_ = in.Close()
 			continue
-		}
-		if f.format.Read == nil {
-			unread = append(unread, fmt.Sprintf("read %s: %s", path, what(in.Head())))
+		case why != "":
+			unread = append(unread, fmt.Sprintf("read %s: %s", path, why))
 			_ = in.Close()
 			continue
 		}
@@ -217,17 +210,9 @@ func open(ctx context.Context, given given) (files []file, unread []string, err 
 		}
 	}
 	if len(files) == 0 && len(given.recordings) == 0 {
-		return nil, nil, fmt.Errorf("%s: %s", strings.Join(unread, "\nsnag: "), known())
+		return nil, nil, errors.New(strings.Join(shorten(unread), "\nsnag: "))
 	}
 	return files, unread, nil
-}
-
-func known() string {
-	var all []string
-	for _, f := range Formats {
-		all = append(all, f.About)
-	}
-	return "snag reads " + strings.Join(all, ", ")
 }
 
 // progress tells how far the reading is, twice a second, until it is stopped.

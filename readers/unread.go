@@ -48,20 +48,28 @@ var packers = []struct{ magic, name, command string }{
 	{"PK\x03\x04", "zip", "unzip -p"},
 }
 
-// what says of a file that no format takes what it seems to be.
-func what(head []byte) string {
+// formatOf tells by a file's beginning what it is, or why it can't be read.
+func formatOf(head []byte) (f reader.Format, why string) {
 	if len(head) == 0 {
-		return "it is empty"
+		return f, "it is empty"
 	}
 	for _, p := range packers {
 		if bytes.HasPrefix(head, []byte(p.magic)) {
-			return fmt.Sprintf("it is packed by %s: give what it holds (%s FILE | snag read -)", p.name, p.command)
+			return f, fmt.Sprintf("it is packed by %s: give what it holds (%s FILE | snag read -)", p.name, p.command)
 		}
 	}
 	if len(head) > 262 && string(head[257:262]) == "ustar" { // POSIX.1 pax, "ustar Interchange Format"
-		return "it is a tar archive: unpack it and give the files in it"
+		return f, "it is a tar archive: unpack it and give the files in it"
 	}
-	return "it is nothing that snag knows"
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) { // a byte order mark
+		return f, "it is text in UTF-16: iconv -f UTF-16 -t UTF-8 FILE | snag read -"
+	}
+	for _, f := range Formats {
+		if f.Sniff(head) {
+			return f, ""
+		}
+	}
+	return f, "it is nothing that snag knows (snag read --help lists what it reads)"
 }
 
 // doubts says what of one file, or of a set, is not in the recording.
@@ -70,20 +78,25 @@ func doubts(set []file, told reader.Told, err error) (out []string) {
 	if len(set) > 1 && path == set[0].in.Path {
 		path = fmt.Sprintf("%s and %d more of its set", path, len(set)-1)
 	}
-	var torn *reader.Torn
-	switch {
-	case err == nil:
-	case errors.Is(err, context.Canceled):
-		done, all := sizes(set)
-		text := units.Bytes(float64(done))
-		if all > 0 {
-			text = fmt.Sprintf("%s of %s", text, units.Bytes(float64(all)))
+	for _, err := range single(err) {
+		var torn *reader.Torn
+		switch {
+		case errors.Is(err, context.Canceled):
+			done, all := sizes(set)
+			text := units.Bytes(float64(done))
+			if all > 0 {
+				text = fmt.Sprintf("%s of %s", text, units.Bytes(float64(all)))
+			}
+			out = append(out, fmt.Sprintf("read %s: stopped after %s: what comes behind it is not judged", path, text))
+		case errors.As(err, &torn):
+			text := fmt.Sprintf("%v: what comes before is judged", err)
+			if told.Lines > 0 {
+				text += fmt.Sprintf(", %s lines", units.Count(float64(told.Lines)))
+			}
+			out = append(out, text)
+		default:
+			out = append(out, err.Error())
 		}
-		out = append(out, fmt.Sprintf("read %s: stopped after %s: what comes behind it is not judged", path, text))
-	case errors.As(err, &torn):
-		out = append(out, fmt.Sprintf("%v: what comes before is judged, %s lines", err, units.Count(float64(told.Lines))))
-	default:
-		out = append(out, err.Error())
 	}
 	for _, f := range set {
 		if changed := f.in.Changed(); changed != "" {
@@ -94,4 +107,26 @@ func doubts(set []file, told reader.Told, err error) (out []string) {
 		out = append(out, fmt.Sprintf("read %s: %s", path, text))
 	}
 	return out
+}
+
+// single takes joined errors apart: several files of a set can be damaged.
+func single(err error) []error {
+	if err == nil {
+		return nil
+	}
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+// mostUnread sentences are kept; of further files their number is.
+const mostUnread = 20
+
+func shorten(unread []string) []string {
+	if n := len(unread) - mostUnread; n > 0 {
+		return append(unread[:mostUnread:mostUnread], fmt.Sprintf("and %d more files could not be read, or not to their end", n))
+	}
+	return unread
 }

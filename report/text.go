@@ -118,6 +118,8 @@ func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
 		if v.Next != "" {
 			p.answer("  ", p.bold("next  "), "      ", v.Next)
 		}
+	case len(v.With(verdict.NotSeen)) > 0 && len(v.Recording.Manifest.Files) > 0:
+		p.add("", p.bold(p.green("NOTHING WRONG"))+fmt.Sprintf(" seen in these files; %s could not be judged by them", suspectCount(v.With(verdict.NotSeen))))
 	case len(v.With(verdict.NotSeen)) > 0:
 		p.add("", p.bold(p.green("NOTHING WRONG"))+fmt.Sprintf(" seen, but %s could not be judged: see below", suspectCount(v.With(verdict.NotSeen))))
 	case len(v.With(verdict.Risk)) > 0:

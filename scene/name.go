@@ -17,6 +17,9 @@ func (s *Scene) Name(sub recording.Subject) string {
 	if sub.PID != 0 {
 		who = fmt.Sprintf("%s[%d]", orUnknown(sub.Comm), sub.PID)
 	}
+	if recording.StandsIn(sub.PID) {
+		who = orUnknown(sub.Comm)
+	}
 	switch sub.Kind {
 	case recording.KindProcess:
 		return who + where

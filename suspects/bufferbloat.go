@@ -31,6 +31,7 @@ var bufferbloat = &Suspect{
 		"strong: one client of a server with many others that fare well: its own line, a risk and no more",
 		"trap: the shortest round trip is kept for 5 minutes: a queue that never emptied in them looks like a long path",
 	},
+	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
 	Remedy:  "an AQM at the narrowest place (fq_codel or cake with bandwidth just under the line's), a shorter queue, or a sender that paces itself (net.ipv4.tcp_congestion_control=bbr) → .network or the unit that sets the qdisc, sysctl.d. Verified by: the round trip falls to the shortest one at the same throughput",
 	Next:    "ss -tin state established; tc -s qdisc; mtr or ping along the path while it is loaded",

@@ -231,3 +231,23 @@ func seenEstablished(k *scene.Socket) bool {
 	}
 	return false
 }
+
+// lastingInLog are those of a log, in which each that lasted has a row of its own peer
+// and second.
+func lastingInLog(r *recording.Recording, l *called) lastingOnes {
+	var out lastingOnes
+	sum := 0.0
+	for _, row := range r.Connections {
+		if row.PID != l.pid || scene.Address(row.Local) != l.local || row.Closed == 0 || row.Short > 0 || row.Lifetime < stays*float64(row.Closed) {
+			continue
+		}
+		if bytes := row.BytesIn + row.BytesOut; bytes > 0 {
+			out.n += int(row.Closed)
+			sum += float64(bytes)
+		}
+	}
+	if out.n > 0 {
+		out.bytesEach = sum / float64(out.n)
+	}
+	return out
+}

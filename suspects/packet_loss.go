@@ -28,6 +28,7 @@ var packetLoss = &Suspect{
 		"decisive: nothing was acknowledged at all since: a peer that is gone or stopped",
 		"trap: 3 to 20 loss probes are healthy; SYNs sent again for a full accept queue; TCPOFOQueue",
 	},
+	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.FramesSkipped, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
 	Remedy:  "the path: look at each hop's drop counters from the side named here; retransmits stop",
 	Next:    "ss -tin; nstat -az TcpRetransSegs TcpExtTCPDSACKRecv TcpExtTCPSACKReorder",

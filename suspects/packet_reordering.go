@@ -28,6 +28,7 @@ var packetReordering = &Suspect{
 		"strong: duplicates without any reordering seen: late ACKs, loss probes",
 		"trap: TCPOFOQueue and rcv_ooopack grow more by loss",
 	},
+	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{{scene.ThroughputPlateau, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
 	Remedy:  "keep each flow on one way: LAG and ECMP hash by layer 3+4 (bond xmit_hash_policy layer3+4, net.ipv4.fib_multipath_hash_policy=1), no per-packet balancing, flow steering that does not move live flows (ethtool -K DEV ntuple off). Verified by: TCPSACKReorder and TCPDSACKRecv stand still",
 	Next:    "ss -tin; nstat -az TcpRetransSegs TcpExtTCPSACKReorder TcpExtTCPDSACKRecv",

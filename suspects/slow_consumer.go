@@ -20,11 +20,13 @@ var slowConsumer = &Suspect{
 		{Measure: "offcpu.waits", Why: "for how long it was blocked there, and in which function"},
 		{Measure: "syscalls.calls", Why: "from when to when it sat in each of those writes"},
 	},
+	InTrace: []string{recording.Trace, "sockets.turns"},
 	For: []string{
 		"decisive: a thread of the relay was blocked in a write to the consumer's descriptor for most of the time, by the scheduler's word; its function is named",
 		"decisive: a thread of the relay is in a write to the consumer's descriptor sample after sample while its send queue is full, and the publisher's data waits or the others get nothing",
 		"strong: the consumer's window is closed (timer persist, rwnd_limited 87 %)",
 		"strong: the seconds in which the others got nothing lie in the times that it sat in those writes, and those in which they got something do not",
+		"from a trace of its calls: decisive: one thread sat in writes to the consumer for most of some seconds; strong: it wrote next to nothing to the others in them, and did in the seconds between",
 		"strong: the publisher's receive queue fills (1 MB) and the other consumers get nothing in that time",
 	},
 	Against: []string{
@@ -58,6 +60,9 @@ func weighSlowConsumer(s *scene.Scene, r *recording.Recording) []Finding {
 			if f, ok := c.finding(s, r); ok {
 				out = append(out, f)
 			}
+		}
+		if c := consumerByCalls(p, r); c != nil {
+			out = append(out, c.finding(s))
 		}
 	}
 	return out

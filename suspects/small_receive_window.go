@@ -31,6 +31,7 @@ var smallReceiveWindow = &Suspect{
 		"strong: the window was shut: the reader stopped",
 		"trap: a sender held by its congestion window, or with little to send",
 	},
+	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{
 		{"uplink-throttled", 5 * time.Second},
 		{scene.ThroughputPlateau, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}},

@@ -21,6 +21,7 @@ var workerQueue = &Suspect{
 		{Measure: "locks.futex", Why: "which of them wait for work on a condition"},
 		{Measure: "host.processes", Why: "its CPU time"},
 	},
+	InTrace: []string{recording.Trace, "sockets.turns"},
 	For: []string{
 		"strong: half of an answer's time or more, and 20 ms, passed before its request was read",
 		"strong: requests lay unread at its sockets in most seconds",

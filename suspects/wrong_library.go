@@ -150,7 +150,7 @@ func requestCost(r *recording.Recording, p *program) (requests, bool) {
 	}
 	out.took /= out.n
 	// The turns of the time in which the CPU time was read.
-	out.cpu = p.cpu / (out.n * p.seconds / r.Length().Seconds())
+	out.cpu = p.cpu / (out.n / r.ShareOf("sockets.turns") * p.seconds / r.Length().Seconds())
 	return out, true
 }
 

@@ -53,7 +53,7 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *grap
 			if sym.Name == Reported {
 				ok = true
 			}
-			if !ok && !own || !touches(s, a.finding, []recording.Subject{sym.Subject}) {
+			if !ok && !own || wasOver(a.finding.Active, sym) || !touches(s, a.finding, []recording.Subject{sym.Subject}) {
 				continue
 			}
 			e := edge{from: a, symptom: i, coincidence: Coincide(a.finding.Active, starts(sym.Active), s.Window, lead.Lag)}

@@ -9,11 +9,11 @@ import (
 	"path"
 	"strings"
 
-	"github.com/ianlancetaylor/demangle"
 	"golang.org/x/sys/unix"
 
 	"snag/internal/elffile"
 	"snag/internal/procroot"
+	"snag/internal/readable"
 )
 
 // object is a file that is mapped to execute.
@@ -265,25 +265,7 @@ func (o *object) demangled(start uint64, name string) string {
 	if len(o.names) >= mostNames {
 		clear(o.names)
 	}
-	s := strings.Clone(readable(name))
+	s := strings.Clone(readable.Name(name))
 	o.names[start] = s
 	return s
-}
-
-// readable undoes the mangling of C++, Rust and D. Parameters are left out, as the
-// functions of most languages have none in their names.
-func readable(name string) (out string) {
-	// What it is given comes out of others' files: a fault of the parser is no end.
-	defer func() {
-		if recover() != nil {
-			out = name
-		}
-	}()
-	if strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "__Z") {
-		return demangle.Filter(name, demangle.NoParams, demangle.NoClones, demangle.MaxLength(9))
-	}
-	if d := dName(name); d != "" {
-		return d
-	}
-	return name
 }

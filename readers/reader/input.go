@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -92,15 +93,16 @@ func (in *Input) unpack(size int) error {
 		return err
 	}
 	plain := io.MultiReader(bytes.NewReader(magic), in.raw)
+	packed := func() io.Reader { return bufio.NewReaderSize(plain, 128<<10) }
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}): // RFC 1952
-		z, err := gzip.NewReader(plain)
+		z, err := gzip.NewReader(packed())
 		if err != nil {
 			return fmt.Errorf("it begins as a gzip file and is none: %w", err)
 		}
 		in.Packed, in.src = "gzip", z
 	case isZstd(magic):
-		z, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
+		z, err := zstd.NewReader(packed(), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return fmt.Errorf("it begins as a zstd file and is none: %w", err)
 		}

@@ -13,6 +13,43 @@ type descriptor struct {
 	row   recording.FD
 	cloex bool
 	told  bool // its row is in the recording
+	id    uint64
+	owner *process
+	shown bool // its row as a socket is, too
+
+	side      side
+	turn      turn
+	hadAnswer bool  // one came, or was sent
+	ready     int64 // poll said so, ns
+	accepted  int64 // ns; 0 once it was read
+	polled    bool
+	closed    bool
+	shut      bool // by the process itself
+	reset     bool
+
+	log      bool // what is written to it is appended to a file
+	followed bool
+	size     int64
+	wrote    int64 // last, ns
+	grown    int64 // as last told
+
+	rhythm  rhythm
+	content *content // nil: not looked into
+	// seenOpened: the trace has its first byte.
+	seenOpened bool
+}
+
+// life makes a descriptor of a process.
+func (t *Trace) life(p *process, fd int32, at int64) *descriptor {
+	t.lastID++
+	return &descriptor{row: recording.FD{T: recording.Time(at), PID: p.pid, FD: int(fd), Kind: "other"}, owner: p, id: t.lastID}
+}
+
+// inherited is a descriptor in a process that was forked.
+func (d *descriptor) inherited(p *process) *descriptor {
+	own := &descriptor{row: d.row, cloex: d.cloex, id: d.id, owner: p, side: d.side, accepted: d.accepted, log: d.log}
+	own.row.PID = p.pid
+	return own
 }
 
 // mostFDs bounds what is remembered of one process.
@@ -20,28 +57,35 @@ const mostFDs = 1 << 20
 
 // opened notes what a call gave. What the call could not tell, -y does.
 func (t *Trace) opened(th *thread, name string, at int64, fd int32, args, tail []byte) {
-	if fd < 0 || len(th.proc.fds) >= mostFDs {
+	if fd < 0 || th.proc.fds.n >= mostFDs {
 		return
 	}
-	d := &descriptor{row: recording.FD{T: recording.Time(at), PID: th.proc.pid, FD: int(fd), Kind: "other"}, cloex: hasFlag(args, "CLOEXEC")}
+	t.closed(th.proc.fds.get(fd), at) // dup2, or a close that the trace left out
+	d := t.life(th.proc, fd, at)
+	d.cloex, d.seenOpened = hasFlag(args, "CLOEXEC"), true
 	row := &d.row
 	switch name {
 	case "open", "openat", "openat2", "creat":
 		row.Kind, row.Name = "file", quoted(args)
+		d.log = hasFlag(args, "O_APPEND")
 	case "socket":
 		row.Kind = "socket"
 		row.Proto = protoOf(args)
 	case "accept", "accept4":
 		row.Kind, row.Proto, row.State = "socket", "tcp", "ESTABLISHED"
 		row.Remote = address(args)
-		if listener := th.proc.fds[firstFD(args)]; listener != nil && listener.row.Proto != "" {
+		d.accepted, d.side = at, serves
+		if listener := th.proc.fds.get(firstFD(args)); listener != nil && listener.row.Proto != "" {
 			row.Local, row.Proto = listener.row.Local, listener.row.Proto
+		} else if row.Remote == "" || row.Remote[0] == '@' || row.Remote[0] == '/' {
+			row.Proto = ""
 		}
 	case "dup", "dup2", "dup3", "fcntl", "fcntl64":
 		if (name == "fcntl" || name == "fcntl64") && !bytes.Contains(args, []byte("F_DUPFD")) {
 			return
 		}
-		if old := th.proc.fds[firstFD(args)]; old != nil {
+		if old := th.proc.fds.get(firstFD(args)); old != nil {
+			d.log, d.side, d.accepted = old.log, old.side, old.accepted
 			row.Kind, row.Name, row.Proto, row.State, row.Local, row.Remote = old.row.Kind, old.row.Name, old.row.Proto, old.row.State, old.row.Local, old.row.Remote
 		}
 	case "epoll_create", "epoll_create1":
@@ -56,7 +100,7 @@ func (t *Trace) opened(th *thread, name string, at int64, fd int32, args, tail [
 		row.Kind = "inotify"
 	}
 	describe(row, tail)
-	th.proc.fds[fd] = d
+	th.proc.fds.set(fd, d)
 }
 
 // paired notes the two descriptors of pipe, pipe2 and socketpair.
@@ -75,12 +119,13 @@ func (t *Trace) paired(th *thread, name string, at int64, args []byte) {
 		if name == "socketpair" {
 			kind = "socket"
 		}
-		d := &descriptor{row: recording.FD{T: recording.Time(at), PID: th.proc.pid, FD: int(n), Kind: kind, Name: kind}}
+		d := t.life(th.proc, int32(n), at)
+		d.row.Kind, d.row.Name = kind, kind
 		if kind == "socket" {
 			d.row.Proto = "unix"
 		}
 		describe(&d.row, after)
-		th.proc.fds[int32(n)] = d
+		th.proc.fds.set(int32(n), d)
 		if _, rest, _ = bytes.Cut(after, []byte(",")); rest == nil {
 			return
 		}
@@ -93,46 +138,54 @@ func (t *Trace) named(th *thread, name string, fd int32, at int64, args []byte) 
 	if to == "" {
 		return
 	}
-	d := th.proc.fds[fd]
-	if d == nil || d.told { // told of already: this is its next state
-		next := &descriptor{row: recording.FD{T: recording.Time(at), PID: th.proc.pid, FD: int(fd), Kind: "socket"}}
-		if d != nil {
-			next.row = d.row
-			next.row.T = recording.Time(at)
-		}
-		d = next
-		th.proc.fds[fd] = d
+	d := th.proc.fds.get(fd)
+	if d == nil {
+		d = t.life(th.proc, fd, at)
+		d.row.Kind = "socket"
+		th.proc.fds.set(fd, d)
 	}
+	d.row.T, d.told = recording.Time(at), false // told of already: this is its next state
 	if name == "bind" {
 		d.row.Local = to
-	} else {
-		d.row.Remote = to
+		return
+	}
+	d.row.Remote = to
+	if d.row.Proto == "tcp" {
+		d.side, d.row.State = asker, "ESTABLISHED"
 	}
 }
 
 // use tells the recording of a descriptor when a call is counted on it.
-func (t *Trace) use(th *thread, fd int32, at int64, args []byte) {
-	d := th.proc.fds[fd]
+func (t *Trace) use(th *thread, fd int32, at int64, args []byte) *descriptor {
+	d := th.proc.fds.get(fd)
+	if d != nil && d.told {
+		return d
+	}
 	if d == nil {
-		d = &descriptor{row: recording.FD{T: recording.Time(at), PID: th.proc.pid, FD: int(fd), Kind: "other"}}
+		d = t.life(th.proc, fd, at)
 		_, after := number(args)
 		if !describe(&d.row, after) {
 			d.told = true // it was there before the trace, and nothing says what it is
 		}
-		if len(th.proc.fds) < mostFDs {
-			th.proc.fds[fd] = d
+		if th.proc.fds.n < mostFDs {
+			th.proc.fds.set(fd, d)
 		}
 	}
 	if d.told {
-		return
+		return d
 	}
 	if i := bytes.IndexByte(args, '<'); i > 0 && i < 10 {
 		describe(&d.row, args[i:])
 	}
 	d.told = true
+	t.takeSide(d, th.proc)
 	if t.fdRows++; t.fdRows <= mostFDRows {
 		t.out.Append(d.row)
 	}
+	if k := &d.row; k.Kind == "socket" && (k.Proto == "tcp" || k.Proto == "udp") && k.Local+k.Remote != "" && !d.shown {
+		t.looks.fresh = append(t.looks.fresh, d)
+	}
+	return d
 }
 
 // mostFDRows of a trace are kept; further ones are counted.
@@ -140,15 +193,18 @@ const mostFDRows = 100_000
 
 // executed closes what execve(2) closes, and gives the process its name.
 func (t *Trace) executed(th *thread, args []byte) {
-	for fd, d := range th.proc.fds {
+	th.proc.fds.each(func(fd int32, d *descriptor) {
 		if d.cloex {
-			delete(th.proc.fds, fd)
+			t.closed(d, th.seen)
+			th.proc.fds.drop(fd)
 		}
-	}
+	})
+	th.proc.polls = nil
 	name := quoted(args)
 	if i := bytes.LastIndexByte([]byte(name), '/'); i >= 0 {
 		name = name[i+1:]
 	}
+	th.name = ""
 	th.proc.comm = name[:min(len(name), 15)] // TASK_COMM_LEN
 }
 

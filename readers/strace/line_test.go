@@ -1,6 +1,10 @@
 package strace
 
-import "testing"
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+)
 
 func TestLinesAreToldApart(t *testing.T) {
 	for _, c := range []struct {
@@ -36,7 +40,11 @@ func TestLinesAreToldApart(t *testing.T) {
 		{`12 +++ superseded by execve in pid 14 +++`, Superseded, 12, "", "", 14, "", -1, NoTime, 0},
 		{` > /lib/libc.so.6(__read+0x10) [0x1234]`, Frame, 0, "", "", 0, "", -1, NoTime, 0},
 		{`strace: Process 99 attached`, Attached, 99, "", "", 0, "", -1, NoTime, 0},
-		{`% time     seconds  usecs/call     calls    errors syscall`, Noise, 0, "", "", 0, "", -1, NoTime, 0},
+		{`% time     seconds  usecs/call     calls    errors syscall`, Table, 0, "", "% time     seconds  usecs/call     calls    errors syscall", 0, "", -1, NoTime, 0},
+		{`------ ----------- ----------- --------- --------- ----------------`, Table, 0, "", "------ ----------- ----------- --------- --------- ----------------", 0, "", -1, NoTime, 0},
+		{` 61.45    0.000110          10        11         9 accept4`, Table, 0, "", " 61.45    0.000110          10        11         9 accept4", 0, "", -1, NoTime, 0},
+		{`strace: Process 99 detached`, Message, 0, "", "", 0, "", -1, NoTime, 0},
+		{`strace: [ Process PID=12 runs in 32 bit mode. ]`, Message, 0, "", "", 0, "", -1, NoTime, 0},
 		{`read(3, "ab`, Noise, 0, "", "", 0, "", -1, NoTime, 0},
 		{``, Noise, 0, "", "", 0, "", -1, NoTime, 0},
 	} {
@@ -61,6 +69,21 @@ func BenchmarkParse(b *testing.B) {
 	for b.Loop() {
 		if l.Parse(line); l.Kind != Call {
 			b.Fatal("not read")
+		}
+	}
+}
+
+func TestEightDigitsAreReadAsOneByOne(t *testing.T) {
+	for n := uint64(1); n < 1e8; n = n*3 + 7 {
+		text := []byte(fmt.Sprintf("%08d", n))
+		if got, ok := eightDigits(binary.LittleEndian.Uint64(text)); !ok || got != n {
+			t.Errorf("%s is read as %d, %v", text, got, ok)
+		}
+		for _, bad := range []byte{'/', ':', ' ', '.', 0xb0, 0} {
+			text[n%8] = bad
+			if got, ok := eightDigits(binary.LittleEndian.Uint64(text)); ok {
+				t.Errorf("%q is read as %d", text, got)
+			}
 		}
 	}
 }

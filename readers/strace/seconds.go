@@ -50,14 +50,21 @@ func (t *Trace) jump(at int64) {
 
 // flush writes the present second, which ends at end.
 func (t *Trace) flush(end int64) {
+	for _, th := range t.threads {
+		if th.open != nil {
+			t.addOpen(th, end)
+		}
+	}
+	t.locks.flush(t, end)
+	t.flushTurns(end)
+	t.flushFailures()
+	t.flushWaits()
+	t.look(end)
 	table := calltable.Table{}
 	take := func(th *thread) {
 		th.cells.empty(func(c *cell) { table.Add(c.row(t.second, th, t.calls)) })
 	}
 	for _, th := range t.threads {
-		if th.open != nil {
-			t.addOpen(th, end)
-		}
 		take(th)
 	}
 	for _, th := range t.left {
@@ -70,7 +77,6 @@ func (t *Trace) flush(end int64) {
 	for _, row := range rows {
 		t.out.Append(*row)
 	}
-	t.locks.flush(t, end)
 }
 
 // most rows of the present second: a recording of an hour must not be larger than
@@ -91,12 +97,16 @@ func (t *Trace) resumeSpans() {
 	spans := t.later
 	t.later = t.later[len(t.later):]
 	for _, s := range spans {
-		t.spread(s.th, s.call, s.fd, max(s.begin, t.second), s.end)
+		t.spread(s.th, s.call, s.fd, max(s.begin, t.second), s.end, s.args)
 	}
 }
 
 // End writes what is left.
 func (t *Trace) End() Counts {
+	if t.Counts.Calls == 0 && t.Counts.First == 0 && len(t.table) > 0 {
+		t.totals()
+		return t.Counts
+	}
 	now := t.clock.now
 	if t.second != 0 {
 		for len(t.later) > 0 && t.later[0].end > t.second+t.o.Second {
@@ -113,6 +123,11 @@ func (t *Trace) End() Counts {
 		}
 	}
 	t.flush(max(now, t.second))
+	t.lookAtLogs(max(now, t.second), true)
+	t.tellFound()
+	for _, d := range t.looks.shown {
+		t.closed(d, now)
+	}
 	t.Counts.Style, t.Counts.Last = t.clock.style, recording.Time(now)
 	return t.Counts
 }
@@ -132,8 +147,8 @@ func (t *Trace) blocked(th *thread, id uint16, fd int32, begin, end int64) {
 	}
 	if fd >= 0 {
 		e.Attrs["fd"] = itoa(int(fd))
-		if d := th.proc.fds[fd]; d != nil && d.row.Text() != "" {
-			e.Attrs["name"] = d.row.Text()
+		if d := th.proc.fds.get(fd); d != nil && d.row.Text() != "" {
+			e.Attrs["name"] = d.text()
 		}
 	}
 	if t.events++; t.events <= mostEvents {

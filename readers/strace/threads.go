@@ -4,10 +4,13 @@ package strace
 type thread struct {
 	tid   int
 	proc  *process
-	name  string // from prctl(PR_SET_NAME); "" as its process
+	name  string // from -Y or prctl(PR_SET_NAME); "" as its process
 	cells cells
 	open  *pending // the call it sits in, where another thread's line cut it off
 	spare pending
+	seen  int64  // end of its last call, ns
+	waits uint64 // calls in which it slept
+	long  longest
 }
 
 // pending is a call that has begun.
@@ -16,14 +19,24 @@ type pending struct {
 	fd    int32
 	begin int64
 	from  int64 // what is not yet added to a second begins here
+	hit   bool
 	args  []byte
 }
 
 // process is what threads share.
 type process struct {
-	pid  int
-	comm string
-	fds  map[int32]*descriptor
+	pid, parent int
+	comm        string
+	fds         *fdTable
+	polls       map[uint64]int32 // descriptors by what epoll tells of them
+	limit, hard int              // RLIMIT_NOFILE; 0: not seen
+}
+
+// called takes the name that -Y shows; the first thread's is the process'.
+func (th *thread) called(name string) {
+	if th.name = name; th.tid == th.proc.pid || th.proc.comm == "" {
+		th.proc.comm = name
+	}
 }
 
 func (th *thread) comm() string {
@@ -87,7 +100,7 @@ func (t *Trace) unknown(pid int) *thread {
 			return th
 		}
 	}
-	proc := &process{pid: pid, fds: map[int32]*descriptor{}}
+	proc := &process{pid: pid, fds: &fdTable{}}
 	if t.attached != nil { // -p: what is attached to at the beginning is one process
 		proc = t.attached
 	}
@@ -118,22 +131,20 @@ func (t *Trace) forked(parent *thread, tid int, args []byte) {
 		child.proc = parent.proc
 	case child.proc == nil || child.proc.pid == tid:
 		// Lines of the child may come before the call that made it returns.
-		mine := map[int32]*descriptor{}
+		mine := &fdTable{}
 		if child.proc != nil {
 			mine = child.proc.fds
 		}
-		child.proc = &process{pid: tid, comm: parent.proc.comm, fds: mine}
+		child.proc = &process{pid: tid, parent: parent.proc.pid, comm: parent.proc.comm, fds: mine, limit: parent.proc.limit, hard: parent.proc.hard}
 		if hasFlag(args, "CLONE_FILES") {
 			child.proc.fds = parent.proc.fds
 			return
 		}
-		for fd, d := range parent.proc.fds {
-			if mine[fd] == nil {
-				own := *d
-				own.row.PID, own.told = tid, false
-				mine[fd] = &own
+		parent.proc.fds.each(func(fd int32, d *descriptor) {
+			if mine.get(fd) == nil {
+				mine.set(fd, d.inherited(child.proc))
 			}
-		}
+		})
 	}
 }
 

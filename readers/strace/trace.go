@@ -1,13 +1,16 @@
 package strace
 
 import (
+	"bytes"
+
 	"snag/recording"
 )
 
 // Options of a trace.
 type Options struct {
-	PID   int   // of lines without a number (-ff: from the file's name); 0: not known
-	Begin int64 // Unix ns: where a trace without a wall clock begins; of -t and -tt the midnight of its day
+	PID   int    // of lines without a number (-ff: from the file's name); 0: not known
+	Begin int64  // Unix ns: where a trace without a wall clock begins; of -t and -tt the midnight of its day
+	Find  string // a text to look for in what calls were given
 	// Second is the length of what is counted together, ns; 0: one second.
 	Second int64
 }
@@ -34,6 +37,20 @@ type Trace struct {
 	Counts                   Counts
 
 	lostThreads int
+
+	turns   map[turnKey]*recording.Turns // of this second
+	turning []*descriptor                // with a turn under way
+	errors  map[failureKey]*recording.CallError
+	waits   map[waitKey]*recording.OffCPU
+	table   []tableRow
+	looks   looks
+	found   map[foundKey]*found
+	peeked  []byte // room for what is looked into
+	saw     class  // of calls
+	sockets bool   // a socket was used
+
+	turnRows, socketRows, resetRows, logRows, waitRows int
+	lastID                                             uint64 // of a descriptor's life
 }
 
 // Counts says how much of a trace was read.
@@ -57,12 +74,13 @@ func New(out recording.Sink, o Options) *Trace {
 	return &Trace{
 		o: o, out: out, clock: clock{midnight: o.Begin, begin: o.Begin}, calls: newCallNames(),
 		threads: map[int]*thread{}, born: map[int]bool{}, locks: locks{},
+		turns: map[turnKey]*recording.Turns{}, errors: map[failureKey]*recording.CallError{}, waits: map[waitKey]*recording.OffCPU{}, found: map[foundKey]*found{},
 	}
 }
 
 // Line takes the next line of a trace in one file.
 func (t *Trace) Line(l *Line) {
-	if l.Kind == Noise || l.Kind == Frame || l.Kind == Attached {
+	if l.untimed() {
 		t.LineAt(l, 0)
 		return
 	}
@@ -76,7 +94,10 @@ func (t *Trace) LineAt(l *Line, at int64) {
 	case Noise:
 		t.Counts.Noise++
 		return
-	case Frame:
+	case Frame, Message:
+		return
+	case Table:
+		t.note(l.Args)
 		return
 	case Attached:
 		t.adopt(l.PID)
@@ -93,6 +114,9 @@ func (t *Trace) LineAt(l *Line, at int64) {
 		return
 	}
 	th := t.who(l.PID)
+	if l.Comm != nil && string(l.Comm) != th.comm() {
+		th.called(string(l.Comm))
+	}
 	switch l.Kind {
 	case Call:
 		id := t.calls.id(l.Name)
@@ -103,7 +127,7 @@ func (t *Trace) LineAt(l *Line, at int64) {
 		end := at
 		if l.Took > 0 {
 			end += l.Took
-			t.spread(th, id, fd, at, end)
+			t.spread(th, id, fd, at, end, l.Args)
 		}
 		t.finish(th, id, fd, at, end, l.Args, l)
 	case Unfinished:
@@ -124,7 +148,7 @@ func (t *Trace) adopt(tid int) {
 		return
 	}
 	if t.attached == nil {
-		t.attached = &process{pid: tid, fds: map[int32]*descriptor{}}
+		t.attached = &process{pid: tid, fds: &fdTable{}}
 		t.first = tid
 	}
 	t.threads[tid] = &thread{tid: tid, proc: t.attached}
@@ -143,7 +167,7 @@ func (t *Trace) begin(th *thread, l *Line, at int64) {
 		t.Counts.Unfinished++
 	}
 	p := &th.spare
-	*p = pending{call: id, fd: fd, begin: at, from: at, args: append(p.args[:0], l.Args...)}
+	*p = pending{call: id, fd: fd, begin: at, from: at, hit: l.Hit, args: append(p.args[:0], l.Args...)}
 	th.open = p
 	t.locks.begin(th, id, t.calls, p.args, at)
 }
@@ -169,8 +193,9 @@ func (t *Trace) resume(th *thread, l *Line, at int64) {
 	if l.Took >= 0 && p.begin != 0 {
 		end = p.begin + l.Took
 	}
-	t.spread(th, id, p.fd, p.from, max(end, p.from))
+	t.spread(th, id, p.fd, p.from, max(end, p.from), p.args)
 	p.args = append(p.args, l.Args...)
+	l.Hit = l.Hit || p.hit
 	if l.Took < 0 && t.clock.style != NoTime {
 		l.Took = at - p.begin
 	}
@@ -184,6 +209,7 @@ func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end int64, args [
 	if class&ends != 0 {
 		return
 	}
+	t.saw |= class
 	t.Counts.Calls++
 	if l.Took >= 0 {
 		t.Counts.Timed++
@@ -203,10 +229,25 @@ func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end int64, args [
 			c.asked, c.hasAsked = c.asked+n, true
 		}
 	}
+	var d *descriptor
 	if fd >= 0 {
-		t.use(th, fd, begin, args)
+		d = t.use(th, fd, begin, args)
+		if class&(reads|writes) != 0 && l.Errno == nil && l.Known && l.Ret > 0 {
+			t.transferred(th, d, class, begin, end, args, l)
+		}
 	}
-	if class&^(hasFD|reads|writes|asks|waits) != 0 {
+	th.seen = end
+	if l.Hit {
+		t.find(th, id, fd, begin)
+	}
+	if l.Errno != nil {
+		t.failed(th, id, d, end, string(l.Errno))
+	}
+	if l.Took >= shortWait {
+		t.waited(th, id, fd, begin, l.Took, args)
+		th.long.note(id, fd, begin, l.Took)
+	}
+	if class&^(hasFD|reads|writes|asks|waits|sleeps|children) != 0 {
 		t.special(th, class, id, fd, begin, end, args, l)
 	}
 	if l.Took >= longCall && class&(waits|locking) == 0 {
@@ -224,7 +265,24 @@ func (t *Trace) special(th *thread, class class, id uint16, fd int32, begin, end
 	case class&opens != 0:
 		t.opened(th, t.calls.names[id], end, int32(l.Ret), args, l.Tail)
 	case class&closes != 0:
-		delete(th.proc.fds, fd)
+		t.closed(th.proc.fds.get(fd), end)
+		th.proc.fds.drop(fd)
+	case class&polls != 0:
+		t.readable(th, t.calls.names[id], end, args, l)
+	case class&arms != 0:
+		t.registered(th, args)
+	case class&listens != 0:
+		t.listening(th, fd)
+	case class&shuts != 0:
+		if d := th.proc.fds.get(fd); d != nil {
+			d.shut = true
+		}
+	case class&limits != 0:
+		th.proc.limited(args)
+	case class&renames != 0:
+		if bytes.HasPrefix(args, []byte("PR_SET_NAME, \"")) {
+			th.called(quoted(args))
+		}
 	case class&names != 0:
 		t.named(th, t.calls.names[id], fd, begin, args)
 	case class&pairs != 0:
@@ -238,13 +296,17 @@ func (t *Trace) special(th *thread, class class, id uint16, fd int32, begin, end
 
 // spread adds the time from begin to end that lies in the present second, and the
 // part after it to the seconds it falls into, as they come.
-func (t *Trace) spread(th *thread, id uint16, fd int32, begin, end int64) {
+func (t *Trace) spread(th *thread, id uint16, fd int32, begin, end int64, args []byte) {
 	here := min(end, t.second+t.o.Second)
 	if here > begin {
 		th.cells.at(keyOf(id, fd)).sum += here - begin
 	}
 	if end > here { // it reaches into a later second: one thread's line, nobody's after it
-		t.later = append(t.later, span{th, id, fd, max(begin, here), end})
+		var word []byte
+		if t.calls.class[id]&locking != 0 {
+			word = bytes.Clone(args)
+		}
+		t.later = append(t.later, span{th, id, fd, max(begin, here), end, word})
 	}
 }
 
@@ -262,7 +324,11 @@ type span struct {
 	call       uint16
 	fd         int32
 	begin, end int64
+	args       []byte // of futex
 }
+
+// shortWait, ns: a call that took longer slept in it, or nearly.
+const shortWait = int64(100e3)
 
 // lastNumber is the number that a call's arguments end in.
 func lastNumber(args []byte) (n uint64, ok bool) {

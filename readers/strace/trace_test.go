@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"snag/readers/reader"
 	"snag/recording"
 )
 
@@ -215,3 +216,5 @@ func TestLocksHaveWakers(t *testing.T) {
 		t.Errorf("%d rows, %v s in all, owner %d: %+v", len(r.LockWaits), sum, owner, r.LockWaits)
 	}
 }
+
+func chunkOf(text string) reader.Chunk { return reader.Chunk{Data: []byte(text), Last: true} }

@@ -15,7 +15,8 @@
 //	-- want --               read by the caller
 //
 // Times in t, end, since, start and max_at that are under 1e9 are seconds from the start
-// of the window (fractions allowed). All measures count as taken unless blind.
+// of the window (fractions allowed). All measures of a live host count as taken unless
+// blind; those of files (pcap, sides, log) where the section measured names them.
 package rectest
 
 import (
@@ -97,6 +98,9 @@ func parse(whole *txtar.Archive) (*Case, error) {
 	covered := map[string]recording.Coverage{}
 	for _, m := range recording.Measures {
 		covered[m] = recording.Coverage{Probe: m, State: recording.CoverageOK, Since: r.Manifest.Start}
+		if ofFiles(m) { // a case of files says so, in its section measured
+			covered[m] = recording.Coverage{Probe: m, State: recording.CoverageOff, Why: "no file was read"}
+		}
 	}
 	for _, f := range ar.Files {
 		var err error
@@ -104,6 +108,8 @@ func parse(whole *txtar.Archive) (*Case, error) {
 		case f.Name == "manifest":
 		case f.Name == "blind":
 			err = blind(covered, f.Data)
+		case f.Name == "measured":
+			err = measured(covered, f.Data, r.Manifest.Start)
 		case f.Name == "samples":
 			err = samples(r, f.Data)
 		case slices.Contains(recording.TableNames(), f.Name):
@@ -130,6 +136,28 @@ func parse(whole *txtar.Archive) (*Case, error) {
 		r.Baseline = good.Recording
 	}
 	return c, nil
+}
+
+// ofFiles tells whether a measure is of files that others recorded, and never of a
+// live host.
+func ofFiles(measure string) bool {
+	for _, reader := range []string{"pcap.", "sides.", "log."} {
+		if strings.HasPrefix(measure, reader) {
+			return true
+		}
+	}
+	return false
+}
+
+// measured are measures, a line each, that were taken besides the usual ones.
+func measured(covered map[string]recording.Coverage, b []byte, since recording.Time) error {
+	for _, m := range strings.Fields(string(b)) {
+		if _, ok := covered[m]; !ok {
+			return fmt.Errorf("no measure %q: see recording.Measures", m)
+		}
+		covered[m] = recording.Coverage{Probe: m, State: recording.CoverageOK, Since: since}
+	}
+	return nil
 }
 
 func manifest(r *recording.Recording, b []byte) error {

@@ -331,9 +331,12 @@ export interface Line {
  * a profile as a tree of stacks, outermost frame first; its nodes are parallel lists, each node after its parent, node 0 the whole
  */
 export interface Flame {
-  name: "oncpu" | "offcpu";
+  name: string;
   title: string;
-  unit: "samples" | "s";
+  /**
+   * s, samples, or the event that is counted: cycles
+   */
+  unit: string;
   total: number;
   /**
    * what it can't tell
@@ -358,6 +361,10 @@ export interface Flame {
    * each node's share of the baseline's profile, 0 to 1; absent without one
    */
   before?: number[];
+  /**
+   * nodes whose share differs from the baseline's by no more than chance does
+   */
+  chance?: number[];
 }
 export interface Table {
   name: string;

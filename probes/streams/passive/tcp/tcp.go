@@ -11,7 +11,7 @@ import (
 	"net/netip"
 	"time"
 
-	"snag/probes/streams/passive/packet"
+	"snag/internal/packet"
 )
 
 // Bounds, and their reasons.

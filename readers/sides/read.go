@@ -1,0 +1,145 @@
+package sides
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"snag/internal/packet"
+	"snag/internal/pcap"
+	"snag/readers/reader"
+	"snag/recording"
+)
+
+// source is one capture file on its way through.
+type source struct {
+	in       *reader.Input
+	file     *pcap.Reader
+	index    *index
+	count    int
+	frame    pcap.Frame
+	packet   packet.Packet
+	segment  Segment
+	timeless uint64 // frames without a time
+	done     bool
+}
+
+func begin(path string, x *index) (*source, error) {
+	in, err := reader.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := pcap.New(in)
+	if err != nil {
+		_ = in.Close()
+		if errors.Is(err, io.EOF) {
+			err = errors.New("it is empty")
+		}
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return &source{in: in, file: file, index: x}, nil
+}
+
+// next reads up to the next TCP segment; done is set at the file's end, and where it
+// is torn: the reader of single captures tells of that.
+func (s *source) next() {
+	for {
+		if err := s.file.Next(&s.frame); err != nil {
+			s.done = true
+			return
+		}
+		if s.frame.At == 0 {
+			s.timeless++
+			continue
+		}
+		proto, rest, head, ok := s.frame.Link.Network(s.frame.Data)
+		if ok && packet.Decode(proto, rest, s.frame.Wire-head, &s.packet) && segmentOf(s.frame.At, &s.packet, &s.segment) {
+			return
+		}
+	}
+}
+
+// survey finds the connections of a file.
+func survey(ctx context.Context, path string) (*index, error) {
+	x := newIndex()
+	s, err := begin(path, x)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.in.Close() }()
+	for n := 0; ; n++ {
+		if n&0xfff == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if s.next(); s.done {
+			return x, nil
+		}
+		if id, dir := x.find(&s.segment, &s.count); id >= 0 {
+			x.flows[id].note(&s.segment, dir)
+		}
+	}
+}
+
+// Join reads two captures, each from one end of the same connections, and hands the
+// requests of those to out.
+func Join(ctx context.Context, paths [2]string, out recording.Sink) (Result, error) {
+	var found [2]*index
+	for i, path := range paths {
+		var err error
+		if found[i], err = survey(ctx, path); err != nil {
+			return Result{}, err
+		}
+	}
+	conns := match(found[0].flows, found[1].flows)
+	if len(conns) == 0 {
+		return Result{}, nil
+	}
+	j := newJoiner(conns, out)
+	var sources [2]*source
+	for i, path := range paths {
+		s, err := begin(path, found[i].again())
+		if err != nil {
+			return Result{}, err
+		}
+		defer func() { _ = s.in.Close() }()
+		sources[i] = s
+		s.next()
+	}
+	for n := 0; ; n++ {
+		if n&0xfff == 0 && ctx.Err() != nil {
+			return j.end(out), ctx.Err()
+		}
+		file := earlier(sources, j)
+		if file < 0 {
+			return j.end(out), nil
+		}
+		s := sources[file]
+		if id, dir := s.index.find(&s.segment, &s.count); id >= 0 {
+			j.add(file, id, dir, &s.segment)
+		}
+		s.next()
+	}
+}
+
+// earlier is the file whose next segment comes first; -1: both have ended.
+func earlier(s [2]*source, j *joiner) int {
+	switch {
+	case s[0].done && s[1].done:
+		return -1
+	case s[0].done:
+		return 1
+	case s[1].done:
+		return 0
+	}
+	return side(j.shared(0, s[0].segment.T) <= j.shared(1, s[1].segment.T))
+}
+
+// Read joins two captures into a recording.
+func Read(ctx context.Context, paths [2]string, out recording.Sink) reader.Told {
+	res, err := Join(ctx, paths, out)
+	if err != nil {
+		return unread(paths, err)
+	}
+	return told(paths, res)
+}
