@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -50,11 +49,8 @@ func readSet(ctx context.Context, in []*reader.Input, o []reader.Options, out re
 			failed = err
 			break
 		}
-		data, err := io.ReadAll(io.LimitReader(in[i], mostBytes))
-		if err != nil {
-			l.doubt("%s is read to %d bytes: %v", in[i].Path, len(data), err)
-			failed = errors.Join(failed, err)
-		}
+		data, err := in[i].All(mostBytes)
+		failed = errors.Join(failed, err)
 		if len(data) == mostBytes {
 			l.doubt("%s: what lies behind %d MB is left out", in[i].Path, mostBytes>>20)
 		}
