@@ -89,6 +89,7 @@ func (c *conn) take(a *analysis, s *segment, side int) {
 		h.copies++
 		return
 	}
+	h.sending.packet(s)
 	if s.has(packet.SYN) {
 		c.open(a, s, side)
 	}
