@@ -69,6 +69,12 @@ type FlowWay struct {
 	// that was (SACK). 0: none.
 	Stuck  int `json:"stuck_bytes,omitempty"`
 	Passed int `json:"passed_bytes,omitempty"`
+	// StuckSince is when the first of them was sent; LargestAcked the size of the largest
+	// IP packet that was acknowledged, bytes, of those that were timed; LastAck when
+	// anything was, last.
+	StuckSince   Time `json:"stuck_since,omitempty"`
+	LargestAcked int  `json:"largest_acked_bytes,omitempty"`
+	LastAck      Time `json:"last_ack,omitempty"`
 	// What ICMP said of its packets, messages (Linux sends few of them: icmp_ratelimit):
 	// that nobody holds the port, since when, and how many it sent from then on; that
 	// they are too big for a hop ("fragmentation needed", "packet too big"), and the

@@ -77,11 +77,17 @@ func (h *half) way(p *half) recording.FlowWay {
 	if h.dataPackets > 0 {
 		w.Size = h.segmentSize(p)
 	}
+	if h.largestAcked > 0 {
+		w.LargestAcked, w.LastAck = h.largestAcked, recording.Time(h.lastAck)
+	}
 	if h.rtt.n > 0 {
 		w.RTT, w.MinRTT, w.MaxRTT = some(h.rtt.sum/int64(h.rtt.n)), some(h.rtt.least), some(h.rtt.most)
 	}
 	if h.again.backoff >= stuckAfter && !h.again.fast {
 		w.Stuck, w.Passed = h.again.size, h.small
+		if h.flight.n > 0 {
+			w.StuckSince = recording.Time(h.flight.ring[h.flight.begin].at)
+		}
 	}
 	return w
 }

@@ -16,6 +16,7 @@ type half struct {
 	una                          uint32 // what the other end acknowledged
 	finSeq                       uint32
 	window, edge                 uint32 // offered by this end, bytes; edge: the highest sequence number
+	largestAcked                 int    // IP packet
 	largest                      int    // payload of a segment, bytes
 	finAt                        int64
 	lastAt, lastAck              int64 // of its last data; of the last progress of una
@@ -30,6 +31,7 @@ type half struct {
 	counts
 	again    resending
 	sending  sending
+	iface    uint32 // that its first packet was captured on
 	synAgain int
 	// What SACK says of it: later data came first, since when, and between what.
 	ahead              bool

@@ -57,3 +57,17 @@ func (o *sending) packet(s *segment) {
 		o.stamp, o.stamped = s.opt.TSVal, true
 	}
 }
+
+// elsewhere tells whether a packet of another interface is one that was captured
+// before, as it came in or left again: nothing of it is newer.
+func (h *half) elsewhere(s *segment) bool {
+	o := &h.sending
+	if !h.begun || int32(s.seq+uint32(s.len)-h.next) > 0 {
+		return false
+	}
+	if s.id != 0 && o.id != 0 && o.steps > 3*o.leaps {
+		d := int16(s.id - o.id)
+		return d <= 0 && d > -fewIDs*8
+	}
+	return s.opt.Stamped && o.stamped && int32(s.opt.TSVal-o.stamp) <= 0
+}
