@@ -140,10 +140,9 @@ func (t *trip) sample(d int64) {
 // Nichols' pping). An end that has nothing to send answers late, so that only the
 // least of a second counts.
 type echoes struct {
-	used  bool // timestamps are
-	ring  [8]stamped
-	at    uint8
-	heard uint32 // the last stamp of this end
+	used  bool       // timestamps are
+	ring  [8]stamped // that wait for their echo
+	heard uint32     // the last stamp of this end
 	near  trip
 }
 
@@ -158,24 +157,31 @@ func (h *half) stamp(s *segment, p *half) {
 		return
 	}
 	e := &h.echo
-	if !e.used || s.opt.TSVal != e.heard {
-		if !e.used || int32(s.opt.TSVal-e.heard) > 0 {
-			// Kept for the other end's echo of it.
-			e.heard = s.opt.TSVal
-			e.ring[e.at] = stamped{s.opt.TSVal, s.at}
-			e.at = (e.at + 1) % uint8(len(e.ring))
+	if !e.used || int32(s.opt.TSVal-e.heard) > 0 {
+		e.used, e.heard = true, s.opt.TSVal
+		for i := range e.ring {
+			if r := &e.ring[i]; r.at == 0 || s.at-r.at > longestEcho { // else all wait for their echo
+				*r = stamped{s.opt.TSVal, s.at}
+				break
+			}
 		}
-		e.used = true
 	}
 	for i := range p.echo.ring {
 		r := &p.echo.ring[i]
-		if r.at != 0 && r.val == s.opt.TSEcr {
+		if r.at == 0 {
+			continue
+		}
+		if r.val == s.opt.TSEcr {
 			e.near.sample(s.at - r.at)
+		}
+		if int32(s.opt.TSEcr-r.val) >= 0 { // a later one is answered: this never will be
 			r.at = 0
-			return
 		}
 	}
 }
+
+// longestEcho is when a timestamp is given up: longer than any round trip.
+const longestEcho = 10 * second
 
 // copies remembers the last segments, to know those that were captured twice: on two
 // interfaces of "any", before and behind a bridge, from a mirror port. A segment that
