@@ -3,6 +3,7 @@ package readers
 import (
 	"slices"
 
+	"snag/readers/ffprobe"
 	"snag/readers/gclog"
 	"snag/readers/logs"
 	"snag/readers/pcap"
@@ -16,6 +17,6 @@ var Formats = slices.Concat(
 	[]reader.Format{pcap.Format},
 	[]reader.Format{strace.Format},
 	perf.Formats,
-	[]reader.Format{gclog.Format},
+	[]reader.Format{gclog.Format, ffprobe.Format},
 	[]reader.Format{logs.Format}, // last: nearly every text with times is one
 )

@@ -30,6 +30,7 @@ type Plan struct {
 	Zones    map[string]*time.Location
 	Offsets  map[string]time.Duration
 	Hosts    map[string]string
+	Map      string // of patterns, for logs: a file, or the name of one that is ready
 	Symptoms []string
 	Snag     string // the version
 	// Tick is told how much of all was read, bytes as the files lie there; all is 0
@@ -59,7 +60,7 @@ func Read(ctx context.Context, p Plan) error {
 	if err != nil {
 		return err
 	}
-	files, unread, err := open(ctx, given, p.Find)
+	files, unread, err := open(ctx, given, p)
 	defer func() {
 		for _, f := range files {
 			_ = f.in.Close()
@@ -157,7 +158,7 @@ func pidOf(path string) int {
 }
 
 // open opens all files and tells what they are.
-func open(ctx context.Context, given given, find string) (files []file, unread []string, err error) {
+func open(ctx context.Context, given given, p Plan) (files []file, unread []string, err error) {
 	head := headOf(len(given.files))
 	other := map[string]int{} // files of a folder that are of no known kind
 	for _, path := range given.files {
@@ -173,7 +174,7 @@ func open(ctx context.Context, given given, find string) (files []file, unread [
 			unread = append(unread, err.Error())
 			continue
 		}
-		f := file{in: in, opt: reader.Options{Zone: time.Local, Find: find, PID: pidOf(path), Modified: in.Modified, Root: folder}}
+		f := file{in: in, opt: reader.Options{Zone: time.Local, Find: p.Find, Map: p.Map, PID: pidOf(path), Modified: in.Modified, Root: folder}}
 		var why string
 		f.format, why = formatOf(in.Head())
 		switch {

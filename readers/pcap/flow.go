@@ -42,9 +42,18 @@ func (a *analysis) flow(c *conn, why ending) {
 	up.limit.end(c.last)
 	down.limit.end(c.last)
 	row.Up, row.Down = up.way(down), down.way(up)
-	if m := a.tooBig[c.key]; m != nil {
-		row.TooBig, row.MTU = m.n, m.mtu
-		delete(a.tooBig, c.key)
+	for side := range c.half {
+		k := icmpKey{c.key, side}
+		m := a.tooBig[k]
+		if m == nil {
+			continue
+		}
+		w := &row.Up
+		if side == server {
+			w = &row.Down
+		}
+		w.TooBig, w.MTU = m.n, m.mtu
+		delete(a.tooBig, k)
 	}
 	a.out.Append(row)
 }

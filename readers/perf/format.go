@@ -70,7 +70,8 @@ func readScriptInto(ctx context.Context, in *reader.Input, o reader.Options, out
 	l.end()
 	told := l.told("perf script", p)
 	told.Lines, told.Facts = l.read, l.facts(c.facts)
-	told.Machine.CPUs = max(c.cpus, l.cpus)
+	told.Host, told.Machine = c.host, c.machine
+	told.Machine.CPUs = max(c.machine.CPUs, l.cpus)
 	stacks := &told.Coverage[0]
 	stacks.Lost += l.noise + l.lostSamples
 	if l.noise > 0 {

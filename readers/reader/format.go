@@ -33,6 +33,9 @@ type Options struct {
 	Modified time.Time
 	// Find is a text to look for in what the file holds; "": none.
 	Find string
+	// Map is a file of named patterns for logs, or the name of one that is ready; "" is
+	// none.
+	Map string
 	// PID is the process of what names none; 0: not known.
 	PID int
 	// Root is the folder that was given and in which the file was found; "" where the

@@ -289,9 +289,14 @@ func (rd *reading) attr(b []byte) {
 	}
 }
 
-// feature is one that a pipe tells; of them only the names of events are needed.
+// feature is one that a pipe tells.
 func (rd *reading) feature(b []byte) {
-	if len(b) >= 8 && binary.LittleEndian.Uint64(b) == featEvents {
-		rd.f.nameEvents(eventNames(b[8:]))
+	if len(b) < 8 {
+		return
+	}
+	kind := binary.LittleEndian.Uint64(b)
+	if kind < 256 && wanted(int(kind)) {
+		rd.f.Features.take(int(kind), b[8:])
+		rd.f.nameEvents(rd.f.Features.names)
 	}
 }
