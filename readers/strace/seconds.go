@@ -115,7 +115,7 @@ func (t *Trace) End() Counts {
 	}
 	now := t.clock.now
 	if t.second != 0 {
-		for len(t.later) > 0 && t.later[0].end > t.second+t.o.Second {
+		for n := 0; n < mostQuiet && len(t.later) > 0 && t.later[0].end > t.second+t.o.Second; n++ {
 			t.turn(t.second + t.o.Second)
 		}
 	}
