@@ -79,6 +79,7 @@ type Recording struct {
 	Turns          []Turns
 	Flows          []Flow
 	Handshakes     []Handshakes
+	SIPCalls       []SIPCall
 	Ports          []Ports
 	HalfOpen       []HalfOpen
 	CallErrors     []CallError

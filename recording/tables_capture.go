@@ -22,21 +22,16 @@ type Flow struct {
 	ToClient  *float64 `json:"to_client,omitempty"`
 	SYNs      int      `json:"syns,omitempty"`     // of the client
 	SYNACKs   int      `json:"syn_acks,omitempty"` // of the server
-	Ignored   int      `json:"ignored,omitempty"`  // SYN-ACKs sent again though the client's ACK had come
+	Ignored   int      `json:"ignored,omitempty"`  // SYN-ACKs sent again though the client's ACK had come; 1 more where its first data was sent again and nothing acknowledged
 	// Closed is how it ended: "fin", "client fin" (half closed), "server fin", "client
 	// rst", "server rst", "refused", "unanswered", "open" (it went on), "forgotten" (it
 	// made room).
 	Closed string  `json:"closed"`
 	First  string  `json:"first_close,omitempty"` // who closed first: client or server
 	Forged bool    `json:"forged,omitempty"`      // the reset's TTL is not its sender's
+	Call   string  `json:"call,omitempty"`        // of UDP: the SIP call whose media it carries (SIPCall.ID)
 	Up     FlowWay `json:"up"`
 	Down   FlowWay `json:"down"`
-	// Of UDP: what ICMP said of its datagrams, messages.
-	Unreachable uint64 `json:"port_unreachable,omitempty"`
-	// Of both: ICMP "fragmentation needed" or "packet too big", messages, and the least
-	// MTU that they named, bytes.
-	TooBig uint64 `json:"too_big,omitempty"`
-	MTU    int    `json:"mtu,omitempty"`
 }
 
 // FlowWay is what one end of a flow sent.
@@ -51,6 +46,7 @@ type FlowWay struct {
 	Resent    uint64 `json:"resent,omitempty"`
 	Needless  uint64 `json:"needless,omitempty"`
 	Timeouts  uint64 `json:"timeouts,omitempty"`
+	Unheard   uint64 `json:"unheard,omitempty"`   // of the resent: before any of its data was acknowledged
 	Reordered uint64 `json:"reordered,omitempty"` // packets that others overtook before the capture
 	DupAcks   uint64 `json:"dup_acks,omitempty"`  // duplicate ACKs that came for what it sent
 	Copies    uint64 `json:"copies,omitempty"`    // packets that were captured more than once
@@ -73,6 +69,23 @@ type FlowWay struct {
 	// that was (SACK). 0: none.
 	Stuck  int `json:"stuck_bytes,omitempty"`
 	Passed int `json:"passed_bytes,omitempty"`
+	// StuckSince is when the first of them was sent; LargestAcked the size of the largest
+	// IP packet that was acknowledged, bytes, of those that were timed; LastAck when
+	// anything was, last.
+	StuckSince   Time `json:"stuck_since,omitempty"`
+	LargestAcked int  `json:"largest_acked_bytes,omitempty"`
+	LastAck      Time `json:"last_ack,omitempty"`
+	// What ICMP said of its packets, messages (Linux sends few of them: icmp_ratelimit):
+	// that nobody holds the port, since when, and how many it sent from then on; that
+	// they are too big for a hop ("fragmentation needed", "packet too big"), and the
+	// least MTU that was named, bytes.
+	Unreachable      uint64 `json:"port_unreachable,omitempty"`
+	UnreachableSince Time   `json:"unreachable_since,omitempty"`
+	SentSince        uint64 `json:"sent_since,omitempty"`
+	TooBig           uint64 `json:"too_big,omitempty"`
+	MTU              int    `json:"mtu,omitempty"`
+	Last             Time   `json:"last,omitempty"`      // of UDP: its last packet
+	AfterBye         uint64 `json:"after_bye,omitempty"` // RTP packets half a second and more after the BYE of their call
 	// Of RTP: packets that its sequence numbers say were lost, of all that were sent;
 	// jitter as RFC 3550 6.4.1 has it, s.
 	RTP *RTPWay `json:"rtp,omitempty"`
@@ -103,12 +116,37 @@ type Handshakes struct {
 	LateMax float64 `json:"late_max,omitempty"`
 	Resent  uint64  `json:"resent,omitempty"`  // SYNs sent again for want of an answer
 	Refused uint64  `json:"refused,omitempty"` // answered by RST
-	// Ignored are SYN-ACKs sent again though the client's ACK had been captured: its
+	// Ignored are SYN-ACKs sent again though the client's ACK had been captured, and
+	// connections whose first data was sent again as if the server did not know them: its
 	// kernel had no room for the connection (tcp_v4_syn_recv_sock).
 	Ignored    uint64 `json:"ignored,omitempty"`
 	Unanswered uint64 `json:"unanswered,omitempty"` // connections given up without an answer, at their end
 }
 
+// SIPCall is one SIP dialogue (RFC 3261) over UDP, as a capture shows it. Times that are
+// 0 were not seen.
+type SIPCall struct {
+	T        Time   `json:"t"`
+	End      Time   `json:"end"` // of its last message
+	Netns    uint64 `json:"netns"`
+	ID       string `json:"id"`     // Call-ID, its first 128 bytes
+	Caller   string `json:"caller"` // address:port that sent the first INVITE, and that it went to
+	Callee   string `json:"callee"`
+	INVITEs  int    `json:"invites"`        // retransmissions and re-INVITEs included
+	Code     int    `json:"code,omitempty"` // the INVITE's final answer
+	Ringing  Time   `json:"ringing,omitempty"`
+	Answered Time   `json:"answered,omitempty"`
+	Bye      Time   `json:"bye,omitempty"`
+	ByeFrom  string `json:"bye_from,omitempty"`
+	// Media are the addresses that its session descriptions name.
+	Media []string `json:"media,omitempty"`
+	// AfterBye are RTP packets of its media half a second and more after the BYE, and
+	// AfterByeFor how long they went on, s.
+	AfterBye    uint64  `json:"after_bye,omitempty"`
+	AfterByeFor float64 `json:"after_bye_seconds,omitempty"`
+}
+
 // Table names of captures' rows.
 func (Flow) Table() string       { return "flows" }
 func (Handshakes) Table() string { return "handshakes" }
+func (SIPCall) Table() string    { return "sip_calls" }

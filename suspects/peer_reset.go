@@ -24,6 +24,7 @@ var peerReset = &Suspect{
 	For: []string{
 		"decisive: resets of established connections, flow by flow, and TcpEstabResets grew by the same",
 		"strong: the same without the counter",
+		"decisive (capture): the RST segments themselves",
 		"decisive, of an error log that was read as a file: recv or send failed with ECONNRESET five times within a minute on connections with one peer",
 		"strong: TCPAbortOnClose (closed with unread data) or TCPAbortOnData (closed while the peer sent, or SO_LINGER 0) grew",
 		"strong: the process on the other end got SIGPIPE",
@@ -78,6 +79,10 @@ func (b *broken) finding(s *scene.Scene, r *recording.Recording) Finding {
 		} else if estab > 0 {
 			rows.Text += fmt.Sprintf(" (TcpEstabResets grew by %s, %s such resets were seen)", count(estab), count(b.established))
 		}
+	}
+	if ofCapture(r, b.netns) { // no count of anybody: the segments themselves
+		rows.Grade, rows.Source, rows.Origin = Decisive, captured+": RST", "RST"
+		rows.Text = fmt.Sprintf("%s RST segments ended connections with %s that stood", count(b.n), b.peerNames())
 	}
 	if told := b.toldOf(r); told > 0 && rows.Grade != Decisive {
 		rows.Grade = Decisive

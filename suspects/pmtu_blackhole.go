@@ -24,6 +24,8 @@ var pmtuBlackhole = &Suspect{
 		"decisive: a hop on this host dropped the flow's segments as too big (and FragFails counted as many), and the sender has backed off and sends them no smaller",
 		"strong: the hop's ICMP was dropped by a firewall",
 		"strong: after some bytes nothing was acknowledged, the timer backed off: full segments, or everything",
+		"decisive (capture): a hop says which size it takes, and the sender goes on with larger packets",
+		"strong (capture): a small segment behind those that never arrive does (SACK)",
 		"strong: small segments of another connection of the same two hosts come through meanwhile",
 	},
 	Against: []string{

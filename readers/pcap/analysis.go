@@ -24,7 +24,7 @@ type analysis struct {
 	listing listing
 	count   totals
 	order   order
-	tooBig  map[key]*tooBig
+	tooBig  map[icmpKey]*tooBig
 	flows   int // rows of flows written
 	cookie  uint64
 
@@ -47,8 +47,8 @@ func newAnalysis(out recording.Sink, netns uint64) *analysis {
 	a.conns.conns = map[key]*conn{}
 	a.conns.end = a.ended
 	a.listing.every = 1
-	a.tooBig = map[key]*tooBig{}
-	a.datagrams.flows = map[key]*udpFlow{}
+	a.tooBig = map[icmpKey]*tooBig{}
+	a.datagrams = newDatagrams()
 	return a
 }
 
@@ -130,7 +130,7 @@ func (a *analysis) ended(c *conn, why ending) {
 		a.pair(c, roleAccept).Failed++
 		a.pair(c, roleConnect).Failed++
 	}
-	a.rows(c, max(c.last, a.now))
+	a.rows(c, c.last)
 	if c.done != 0 {
 		a.closing(c)
 	}

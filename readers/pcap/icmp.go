@@ -4,7 +4,13 @@ import (
 	"snag/internal/packet"
 )
 
-// tooBig is what ICMP said of a connection's packets.
+// icmpKey is what one end of a connection sends.
+type icmpKey struct {
+	key
+	side int
+}
+
+// tooBig is what ICMP said of its packets.
 type tooBig struct {
 	n   uint64
 	mtu int
@@ -15,22 +21,22 @@ const maxTooBig = 4096
 
 // unreached takes an ICMP message about a packet that did not arrive.
 func (a *analysis) unreached(at int64, u *packet.Unreached) {
-	k, _ := keyOf(u.Src, u.Dst)
+	k, side := keyOf(u.Src, u.Dst)
 	switch {
 	case u.Why == packet.TooBig:
-		m := a.tooBig[k]
+		m := a.tooBig[icmpKey{k, side}]
 		if m == nil {
 			if len(a.tooBig) >= maxTooBig {
 				return
 			}
 			m = &tooBig{}
-			a.tooBig[k] = m
+			a.tooBig[icmpKey{k, side}] = m
 		}
 		m.n++
 		if u.MTU > 0 && (m.mtu == 0 || u.MTU < m.mtu) {
 			m.mtu = u.MTU
 		}
 	case u.Why == packet.NoPort && u.Proto == packet.UDP:
-		a.datagrams.unreached(at, k, u)
+		a.datagrams.unreached(at, k, side)
 	}
 }

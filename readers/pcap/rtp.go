@@ -84,6 +84,13 @@ func (r *rtp) take(at int64, b []byte) {
 	r.lastAt, r.kind = at, b[1]&0x7f
 }
 
+// told takes the clock that a session description gives its payload type.
+func (r *rtp) told(clocks map[uint8]float64) {
+	if c := clocks[r.kind]; c != 0 && c != r.clock {
+		r.clock, r.jitter, r.transit = c, 0, 0
+	}
+}
+
 // over adds a stream that gave way to another to what was lost before.
 func (r *rtp) over() {
 	r.lost += r.missing()
