@@ -82,7 +82,7 @@ func consumerByCalls(p *scene.Process, r *recording.Recording) *stuckWrites {
 	var best *stuckWrites
 	for w, by := range in {
 		fd, ok := socketFD(r, p.Subject.PID, w.fd)
-		if !ok || w.tid == 0 {
+		if !ok {
 			continue
 		}
 		c := &stuckWrites{relay: p, fd: fd, tid: w.tid, call: last[w].Call, most: last[w].Max}
@@ -157,6 +157,14 @@ func (c *stuckWrites) look(r *recording.Recording, seconds, stuck map[recording.
 	}
 }
 
+// who sat in them; where there were many rows, threads were taken together.
+func (c *stuckWrites) who() string {
+	if c.tid == 0 {
+		return "a thread of it"
+	}
+	return fmt.Sprintf("its thread %d", c.tid)
+}
+
 func (c *stuckWrites) finding(s *scene.Scene) Finding {
 	who := orThis(c.fd.Remote, fmt.Sprintf("the peer on descriptor %d (%s)", c.fd.FD, c.fd.Text()))
 	f := Finding{Subject: recording.Subject{Kind: recording.KindSocket, Proto: c.fd.Proto, Local: c.fd.Local, Remote: c.fd.Remote, PID: c.relay.Subject.PID, Comm: c.relay.Subject.Comm},
@@ -166,7 +174,7 @@ func (c *stuckWrites) finding(s *scene.Scene) Finding {
 	}
 	stuck := totalLength(c.stuck, s.Window.End)
 	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Decisive, Value: c.inside, Unit: "s", Source: "strace -f -T -p PID", Origin: "system call",
-		Text: fmt.Sprintf("its thread %d sat in %s on descriptor %d (%s) for %s of %s, at the longest %s at a time", c.tid, c.call, c.fd.FD, c.fd.Text(), lasting(c.inside), lasting(stuck), lasting(c.most))})
+		Text: fmt.Sprintf("%s sat in %s on descriptor %d (%s) for %s of %s, at the longest %s at a time", c.who(), c.call, c.fd.FD, c.fd.Text(), lasting(c.inside), lasting(stuck), lasting(c.most))})
 	others := Evidence{Side: For, Grade: Strong, Value: float64(c.frozen), Unit: "sockets", Source: "strace -f -yy -p PID", Origin: "the other sockets"}
 	if c.held == 0 && c.frozen <= c.flowing {
 		others.Side, others.Grade = Against, Decisive
