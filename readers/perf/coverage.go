@@ -88,8 +88,8 @@ func (t *tally) symbolCoverage(since recording.Time) recording.Coverage {
 	if share := float64(t.named) / float64(all); share < fewNames {
 		worst, n := "", uint64(0)
 		for object, m := range t.unnamedIn {
-			if m > n || m == n && object < worst {
-				worst, n = object, m
+			if *m > n || *m == n && object < worst {
+				worst, n = object, *m
 			}
 		}
 		if worst == "" {

@@ -35,7 +35,7 @@ func (t *tally) inKernel(s *sample, st *stack) {
 var steps = []struct {
 	rows   int
 	length int64 // ns
-}{{20_000, 10e9}, {60_000, 60e9}, {200_000, 600e9}}
+}{{10_000, 10e9}, {30_000, 60e9}, {100_000, 600e9}}
 
 // next writes what is counted and begins the second, or longer, of at: the
 // recording of a long profile must not grow with it.

@@ -46,7 +46,7 @@ type tally struct {
 	waits       uint64 // times off the CPUs
 	// Frames of different stacks, weighed by their samples.
 	named, unnamed uint64
-	unnamedIn      map[string]uint64
+	unnamedIn      map[string]*uint64
 	cpus           int // the greatest number of a CPU, and one
 }
 
@@ -104,7 +104,7 @@ type stack struct {
 	idle     bool
 	deep     bool // it was cut
 	named    uint64
-	unnamed  []string // objects of frames without a name
+	unnamed  []*uint64 // counts of the objects of frames without a name
 }
 
 type rowKey struct {
@@ -122,7 +122,7 @@ func newTally(out recording.Sink) *tally {
 	return &tally{
 		out: out, ids: map[frame]int32{}, known: []frame{{}}, stacks: map[uint64]*stack{}, comms: map[string]commID{"others": 0}, names: []string{"others"},
 		events: map[string]*event{}, rows: map[rowKey]*recording.OnCPU{}, kernel: map[kernelKey]*recording.ProfileRow{},
-		cell: cell{length: 1e9}, first: -1, unnamedIn: map[string]uint64{},
+		cell: cell{length: 1e9}, first: -1, unnamedIn: map[string]*uint64{},
 	}
 }
 
@@ -199,9 +199,9 @@ func (t *tally) count(s *sample, st *stack) {
 		t.deep += s.n
 	}
 	t.named += s.n * st.named
-	for _, object := range st.unnamed {
-		t.unnamed += s.n
-		t.unnamedIn[object] += s.n
+	t.unnamed += s.n * uint64(len(st.unnamed))
+	for _, n := range st.unnamed {
+		*n += s.n
 	}
 	if st.function != "" && t.main == s.event {
 		t.inKernel(s, st)
@@ -274,7 +274,7 @@ func (t *tally) makeStack(frames []int32) (*stack, recording.Stack) {
 			if f.kernel {
 				object = "the kernel"
 			}
-			s.unnamed = append(s.unnamed, object)
+			s.unnamed = append(s.unnamed, t.unnamedOf(object))
 		}
 	}
 	if ran := row.Frames[:row.Kernel]; len(ran) > 0 && t.known[frames[0]].named {
@@ -285,6 +285,16 @@ func (t *tally) makeStack(frames []int32) (*stack, recording.Stack) {
 		row.Kernel, row.Objects = -1, nil
 	}
 	return s, row
+}
+
+// unnamedOf is the count of frames without a name in an object.
+func (t *tally) unnamedOf(object string) *uint64 {
+	n := t.unnamedIn[object]
+	if n == nil {
+		n = new(uint64)
+		t.unnamedIn[object] = n
+	}
+	return n
 }
 
 // idleFunctions are what a CPU runs that has nothing to do (drivers/idle,
