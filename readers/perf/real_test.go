@@ -84,7 +84,9 @@ func leaves(r *recording.Recording) map[string]uint64 {
 func kernelFunctions(r *recording.Recording) map[string]uint64 {
 	out := map[string]uint64{}
 	for _, row := range r.Profile {
-		out[row.Function] += row.Samples
+		if row.Samples > 0 {
+			out[row.Function] += row.Samples
+		}
 	}
 	return out
 }
