@@ -69,7 +69,7 @@ type queued struct {
 func weighBufferbloat(s *scene.Scene, r *recording.Recording) []Finding {
 	var all []queued
 	for _, k := range s.Sockets {
-		if q, ok := waitsInQueue(k); ok && k.Subject.PID != r.Manifest.SelfPID {
+		if q, ok := waitsInQueue(k); ok && !ownSocket(r, k) {
 			all = append(all, q)
 		}
 	}
