@@ -37,7 +37,7 @@ func hold(t *testing.T, a, b []byte) {
 		}
 	}
 	var got rows
-	res, err := join(context.Background(), files, [2]string{"a", "b"}, &got)
+	res, err := join(context.Background(), files, [2]string{"a", "b"}, nil, &got)
 	if err != nil {
 		t.Fatal(err)
 	}

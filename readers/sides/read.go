@@ -89,12 +89,13 @@ func survey(ctx context.Context, open opener) (*index, error) {
 }
 
 // Join reads two captures, each from one end of the same connections, and hands the
-// requests of those to out.
-func Join(ctx context.Context, paths [2]string, out recording.Sink) (Result, error) {
-	return join(ctx, [2]opener{openerOf(paths[0]), openerOf(paths[1])}, paths, out)
+// requests of those to out. calls are what is known of the server's system calls; nil:
+// nothing.
+func Join(ctx context.Context, paths [2]string, calls Calls, out recording.Sink) (Result, error) {
+	return join(ctx, [2]opener{openerOf(paths[0]), openerOf(paths[1])}, paths, calls, out)
 }
 
-func join(ctx context.Context, files [2]opener, names [2]string, out recording.Sink) (Result, error) {
+func join(ctx context.Context, files [2]opener, names [2]string, calls Calls, out recording.Sink) (Result, error) {
 	var found [2]*index
 	for i, open := range files {
 		var err error
@@ -119,11 +120,11 @@ func join(ctx context.Context, files [2]opener, names [2]string, out recording.S
 	}
 	for n := 0; ; n++ {
 		if n&0xfff == 0 && ctx.Err() != nil {
-			return j.end(out), ctx.Err()
+			return j.end(ctx, nil, out), ctx.Err()
 		}
 		file := earlier(sources, j)
 		if file < 0 {
-			return j.end(out), nil
+			return j.end(ctx, calls, out), nil
 		}
 		s := sources[file]
 		if id, dir := s.index.find(&s.segment, &s.count); id >= 0 {
@@ -147,8 +148,8 @@ func earlier(s [2]*source, j *joiner) int {
 }
 
 // Read joins two captures into a recording.
-func Read(ctx context.Context, paths [2]string, out recording.Sink) reader.Told {
-	res, err := Join(ctx, paths, out)
+func Read(ctx context.Context, paths [2]string, calls Calls, out recording.Sink) reader.Told {
+	res, err := Join(ctx, paths, calls, out)
 	if err != nil {
 		return unread(paths, err)
 	}

@@ -108,7 +108,7 @@ func TestSimulatedConnections(t *testing.T) {
 				files[0], files[1] = files[1], files[0]
 			}
 			var got rows
-			res, err := Join(context.Background(), files, &got)
+			res, err := Join(context.Background(), files, nil, &got)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,7 +234,7 @@ func BenchmarkJoin(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var got rows
-		if _, err := Join(context.Background(), files, &got); err != nil {
+		if _, err := Join(context.Background(), files, nil, &got); err != nil {
 			b.Fatal(err)
 		}
 	}
