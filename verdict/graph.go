@@ -23,11 +23,20 @@ type edge struct {
 
 // graph is the candidates and symptoms of one recording and what leads to what.
 type graph struct {
-	scene    *scene.Scene
+	scene    *scene.Scene                      // nil where it is of several hosts
+	windows  map[*candidate]recording.Interval // then, of each candidate its host's
 	found    []*candidate
 	symptoms []scene.Symptom
 	out      map[*candidate][]edge
 	in       map[*candidate][]edge
+}
+
+// windowOf is the time in which a candidate's host was seen.
+func (g *graph) windowOf(c *candidate) recording.Interval {
+	if g.scene == nil {
+		return g.windows[c]
+	}
+	return g.scene.Window
 }
 
 func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *graph {
