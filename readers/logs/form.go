@@ -185,7 +185,7 @@ func hostName(b []byte) bool {
 func number(b []byte) int {
 	n := 0
 	for _, c := range b {
-		if !digit(c) || n > 1<<40 {
+		if !digit(c) || n > 1<<58 {
 			return 0
 		}
 		n = n*10 + int(c-'0')
