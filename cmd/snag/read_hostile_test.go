@@ -31,7 +31,7 @@ const (
 func kinds(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
-	err := filepath.WalkDir("../../readers", func(path string, d fs.DirEntry, err error) error {
+	walk := func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.Contains(path, "/testdata/") || strings.Contains(path, "/fuzz/") {
 			return err
 		}
@@ -53,9 +53,11 @@ func kinds(t *testing.T) map[string][]byte {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+	}
+	for _, root := range []string{"../../readers", "../../internal/gclog/testdata", "../../report/profile/testdata", "../../probes/streams/passive/testdata"} {
+		if err := filepath.WalkDir(root, walk); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return all
 }

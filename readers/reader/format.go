@@ -17,6 +17,8 @@ type Format struct {
 	// recording.Time. What it could not read it says in Told; an error is only what
 	// keeps it from going on.
 	Read func(ctx context.Context, in *Input, o Options, out recording.Sink) (Told, error)
+	// Whole: nothing of a file can be read unless all of it is there.
+	Whole bool
 	// ReadSet reads files that belong together, NAME.PID each, as one; nil where the
 	// format has no sets.
 	ReadSet func(ctx context.Context, in []*Input, o []Options, out recording.Sink) (Told, error)

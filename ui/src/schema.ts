@@ -405,5 +405,5 @@ export interface Table {
 }
 export interface Column {
   name: string;
-  kind: "text" | "count" | "bytes" | "seconds" | "clock" | "ratio" | "rate" | "lines";
+  kind: "text" | "count" | "bytes" | "seconds" | "clock" | "ratio" | "rate" | "lines" | "parts";
 }
