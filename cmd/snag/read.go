@@ -103,6 +103,7 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 		return err
 	}
 	shown.judging()
+	giveBack()
 	f.show.ready = shown.done
 	if f.timeline != "" {
 		if err := showTimeline(cmd.OutOrStdout(), dir, f.timeline); err != nil {
