@@ -86,7 +86,11 @@ func Read(ctx context.Context, p Plan) error {
 	stop := progress(ctx, p.Tick, files)
 	for _, set := range all {
 		f := set[0]
-		k := in.sink(in.add(&source{name: f.in.Path, format: f.format.Name, host: asked.hostOf(f.in.Path), asked: asked.hostOf(f.in.Path) != "", offset: asked.offsetOf(f.in.Path), zone: f.zone}))
+		s := in.add(&source{name: nameOf(set), format: f.format.Name, host: asked.hostOf(f.in.Path), asked: asked.hostOf(f.in.Path) != "", offset: asked.offsetOf(f.in.Path), zone: f.zone})
+		if f.format.Together {
+			s.counters = map[string][2]float64{}
+		}
+		k := in.sink(s)
 		told, err := readSet(ctx, set, k)
 		k.ended(told, err)
 		unread = append(unread, doubts(set, told, err)...)
@@ -148,6 +152,15 @@ func sets(files []file, asked settings) (out [][]file) {
 	return out
 }
 
+// nameOf is what a set is called: its folder where it is all of it, else its first
+// file.
+func nameOf(set []file) string {
+	if f := set[0]; f.format.Together && f.opt.Root != "" {
+		return f.opt.Root
+	}
+	return set[0].in.Path
+}
+
 // pidOf is the process that a file's name ends in; 0: it ends in none.
 func pidOf(path string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(filepath.Ext(path), "."))
@@ -176,7 +189,9 @@ func open(ctx context.Context, given given, p Plan) (files []file, unread []stri
 		}
 		f := file{in: in, opt: reader.Options{Zone: time.Local, Find: p.Find, Map: p.Map, PID: pidOf(path), Modified: in.Modified, Root: folder}}
 		var why string
-		f.format, why = formatOf(in.Head())
+		if f.format, why = formatOf(in.Head()); why != "" && inside {
+			f.format, why = formatNamed(path, in.Head(), why)
+		}
 		switch {
 		case why != "" && inside:
 			other[folder]++

@@ -22,7 +22,7 @@ type Flow struct {
 	ToClient  *float64 `json:"to_client,omitempty"`
 	SYNs      int      `json:"syns,omitempty"`     // of the client
 	SYNACKs   int      `json:"syn_acks,omitempty"` // of the server
-	Ignored   int      `json:"ignored,omitempty"`  // SYN-ACKs sent again though the client's ACK had come
+	Ignored   int      `json:"ignored,omitempty"`  // SYN-ACKs sent again though the client's ACK had come; 1 more where its first data was sent again and nothing acknowledged
 	// Closed is how it ended: "fin", "client fin" (half closed), "server fin", "client
 	// rst", "server rst", "refused", "unanswered", "open" (it went on), "forgotten" (it
 	// made room).
@@ -46,6 +46,7 @@ type FlowWay struct {
 	Resent    uint64 `json:"resent,omitempty"`
 	Needless  uint64 `json:"needless,omitempty"`
 	Timeouts  uint64 `json:"timeouts,omitempty"`
+	Unheard   uint64 `json:"unheard,omitempty"`   // of the resent: before any of its data was acknowledged
 	Reordered uint64 `json:"reordered,omitempty"` // packets that others overtook before the capture
 	DupAcks   uint64 `json:"dup_acks,omitempty"`  // duplicate ACKs that came for what it sent
 	Copies    uint64 `json:"copies,omitempty"`    // packets that were captured more than once
@@ -68,6 +69,12 @@ type FlowWay struct {
 	// that was (SACK). 0: none.
 	Stuck  int `json:"stuck_bytes,omitempty"`
 	Passed int `json:"passed_bytes,omitempty"`
+	// StuckSince is when the first of them was sent; LargestAcked the size of the largest
+	// IP packet that was acknowledged, bytes, of those that were timed; LastAck when
+	// anything was, last.
+	StuckSince   Time `json:"stuck_since,omitempty"`
+	LargestAcked int  `json:"largest_acked_bytes,omitempty"`
+	LastAck      Time `json:"last_ack,omitempty"`
 	// What ICMP said of its packets, messages (Linux sends few of them: icmp_ratelimit):
 	// that nobody holds the port, since when, and how many it sent from then on; that
 	// they are too big for a hop ("fragmentation needed", "packet too big"), and the
@@ -109,7 +116,8 @@ type Handshakes struct {
 	LateMax float64 `json:"late_max,omitempty"`
 	Resent  uint64  `json:"resent,omitempty"`  // SYNs sent again for want of an answer
 	Refused uint64  `json:"refused,omitempty"` // answered by RST
-	// Ignored are SYN-ACKs sent again though the client's ACK had been captured: its
+	// Ignored are SYN-ACKs sent again though the client's ACK had been captured, and
+	// connections whose first data was sent again as if the server did not know them: its
 	// kernel had no room for the connection (tcp_v4_syn_recv_sock).
 	Ignored    uint64 `json:"ignored,omitempty"`
 	Unanswered uint64 `json:"unanswered,omitempty"` // connections given up without an answer, at their end

@@ -206,7 +206,7 @@ func lastingConnections(s *scene.Scene, l *called) lastingOnes {
 	listener := s.ListenerOn(l.netns, l.local)
 	for _, k := range s.Sockets {
 		a, b := k.First(), k.Last()
-		mine := listener != nil && k.Listener == listener || a.Netns == l.netns && a.Local == l.local
+		mine := listener != nil && k.Listener == listener || a.Netns == l.netns && (a.Local == l.local || a.Wire && recording.Port(a.Local) == recording.Port(l.local)) // by a capture nobody knows on which addresses it listens
 		if !mine || k.Listening() || b.TCP == nil || b.T.Sub(a.T).Seconds() < stays || !seenEstablished(k) {
 			continue
 		}

@@ -47,7 +47,7 @@ func (f sent) span() recording.Interval {
 func lostAndSent(r *recording.Recording, take func(recording.Flow) bool) (lost, segments float64) {
 	for _, f := range captureWays(r, "tcp") {
 		if take(f.flow) {
-			lost += float64(f.Resent - min(f.Needless, f.Resent))
+			lost += float64(f.Resent - min(f.Needless+f.Unheard, f.Resent))
 			segments += float64(f.Segments)
 		}
 	}

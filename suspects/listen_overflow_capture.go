@@ -68,7 +68,7 @@ func overflowInCapture(r *recording.Recording) (out []Finding) {
 				ofAll(slow, max(k.syns, slow)), lasting(k.longest)),
 		}
 		lost, segments := lostAndSent(r, func(f recording.Flow) bool {
-			return f.Netns == k.netns && scene.Address(f.Server) == k.server && f.Ignored == 0
+			return f.Netns == k.netns && scene.Address(f.Server) == k.server
 		})
 		share := lost / max(1, segments)
 		syn := Evidence{Side: For, Grade: Strong, Value: slow, Unit: "connections", Source: captured + ": SYN, SYN-ACK", Origin: "syn",
@@ -85,8 +85,8 @@ func overflowInCapture(r *recording.Recording) (out []Finding) {
 		}
 		f.Evidence = append(f.Evidence, syn)
 		if k.ignored > 0 {
-			e := Evidence{Side: For, Grade: Weak, Value: k.ignored, Unit: "handshakes", Source: captured + ": ACK, SYN-ACK", Origin: "ignored ACK",
-				Text: fmt.Sprintf("its kernel sent %s SYN-ACKs again though the clients' ACKs had been captured: it had no room for the connections", count(k.ignored))}
+			e := Evidence{Side: For, Grade: Weak, Value: k.ignored, Unit: "handshakes", Source: captured + ": ACK, SYN-ACK, first data", Origin: "ignored ACK",
+				Text: fmt.Sprintf("%s times a connection was open for its client and not for the server: it sent the SYN-ACK again though the ACK had come, or never acknowledged the first data: it had no room for the connection", count(k.ignored))}
 			if k.ignored >= fewOverflows && syn.Side == For && share <= lossBesideSYNs {
 				e.Grade = Strong
 			}

@@ -55,7 +55,7 @@ const (
 func weighSmallReceiveWindow(s *scene.Scene, r *recording.Recording) []Finding {
 	var out []Finding
 	for _, k := range s.Sockets {
-		if k.First().Proto != "tcp" || k.Listening() || k.Subject.PID == r.Manifest.SelfPID {
+		if k.First().Proto != "tcp" || k.Listening() || ownSocket(r, k) {
 			continue
 		}
 		if f, ok := heldByWindow(r, k); ok {

@@ -13,9 +13,11 @@ func (h *half) progress(s *segment) {
 	if int32(s.ack-h.aheadTo) >= 0 {
 		h.ahead = false
 	}
-	if at, ok := h.flight.acked(s.ack); ok {
+	at, size, ok := h.flight.acked(s.ack)
+	if ok {
 		h.rtt.sample(s.at - at)
 	}
+	h.largestAcked = max(h.largestAcked, size)
 	h.una, h.lastAck = s.ack, s.at
 	h.holes.passed(s.ack)
 	h.again.run, h.again.backoff, h.again.stamped = 0, 0, false
@@ -67,6 +69,7 @@ type flight struct {
 
 type timed struct {
 	end   uint32
+	size  int32
 	again bool // sent more than once: its time tells nothing (Karn)
 	at    int64
 }
@@ -75,7 +78,7 @@ func (f *flight) sent(end uint32, s *segment) {
 	if int(f.n) == len(f.ring) {
 		return
 	}
-	f.ring[(int(f.begin)+int(f.n))%len(f.ring)] = timed{end: end, at: s.at}
+	f.ring[(int(f.begin)+int(f.n))%len(f.ring)] = timed{end: end, at: s.at, size: int32(s.size)}
 	f.n++
 }
 
@@ -87,20 +90,21 @@ func (f *flight) again(end uint32) {
 	}
 }
 
-// acked drops what is acknowledged and gives the time of the last of it.
-func (f *flight) acked(ack uint32) (at int64, ok bool) {
+// acked drops what is acknowledged and gives the time of the last of it, and the size of
+// the largest packet.
+func (f *flight) acked(ack uint32) (at int64, size int, ok bool) {
 	again := false
 	for f.n > 0 {
 		t := &f.ring[f.begin]
 		if int32(ack-t.end) < 0 {
 			break
 		}
-		at, ok = t.at, true
+		at, ok, size = t.at, true, max(size, int(t.size))
 		again = again || t.again
 		f.begin = uint8((int(f.begin) + 1) % len(f.ring))
 		f.n--
 	}
-	return at, ok && !again
+	return at, size, ok && !again
 }
 
 // trip measures a round trip, or a part of one, ns.
@@ -136,10 +140,9 @@ func (t *trip) sample(d int64) {
 // Nichols' pping). An end that has nothing to send answers late, so that only the
 // least of a second counts.
 type echoes struct {
-	used  bool // timestamps are
-	ring  [8]stamped
-	at    uint8
-	heard uint32 // the last stamp of this end
+	used  bool       // timestamps are
+	ring  [8]stamped // that wait for their echo
+	heard uint32     // the last stamp of this end
 	near  trip
 }
 
@@ -154,24 +157,31 @@ func (h *half) stamp(s *segment, p *half) {
 		return
 	}
 	e := &h.echo
-	if !e.used || s.opt.TSVal != e.heard {
-		if !e.used || int32(s.opt.TSVal-e.heard) > 0 {
-			// Kept for the other end's echo of it.
-			e.heard = s.opt.TSVal
-			e.ring[e.at] = stamped{s.opt.TSVal, s.at}
-			e.at = (e.at + 1) % uint8(len(e.ring))
+	if !e.used || int32(s.opt.TSVal-e.heard) > 0 {
+		e.used, e.heard = true, s.opt.TSVal
+		for i := range e.ring {
+			if r := &e.ring[i]; r.at == 0 || s.at-r.at > longestEcho { // else all wait for their echo
+				*r = stamped{s.opt.TSVal, s.at}
+				break
+			}
 		}
-		e.used = true
 	}
 	for i := range p.echo.ring {
 		r := &p.echo.ring[i]
-		if r.at != 0 && r.val == s.opt.TSEcr {
+		if r.at == 0 {
+			continue
+		}
+		if r.val == s.opt.TSEcr {
 			e.near.sample(s.at - r.at)
+		}
+		if int32(s.opt.TSEcr-r.val) >= 0 { // a later one is answered: this never will be
 			r.at = 0
-			return
 		}
 	}
 }
+
+// longestEcho is when a timestamp is given up: longer than any round trip.
+const longestEcho = 10 * second
 
 // copies remembers the last segments, to know those that were captured twice: on two
 // interfaces of "any", before and behind a bridge, from a mirror port. A segment that

@@ -130,7 +130,7 @@ func (a *analysis) ended(c *conn, why ending) {
 		a.pair(c, roleAccept).Failed++
 		a.pair(c, roleConnect).Failed++
 	}
-	a.rows(c, max(c.last, a.now))
+	a.rows(c, c.last)
 	if c.done != 0 {
 		a.closing(c)
 	}

@@ -89,6 +89,13 @@ func (c *conn) take(a *analysis, s *segment, side int) {
 		h.copies++
 		return
 	}
+	if h.iface == 0 {
+		h.iface = s.iface
+	} else if h.iface != s.iface && h.elsewhere(s) {
+		h.copies++
+		return
+	}
+	h.sending.packet(s)
 	if s.has(packet.SYN) {
 		c.open(a, s, side)
 	}

@@ -69,7 +69,7 @@ func (h *half) wrong() bool {
 
 func (h *half) way(p *half) recording.FlowWay {
 	w := recording.FlowWay{
-		Packets: h.packets, Bytes: h.bytes, Segments: h.segments, Resent: h.resent, Needless: min(h.needless(), h.resent), Timeouts: h.timeouts,
+		Packets: h.packets, Bytes: h.bytes, Segments: h.segments, Resent: h.resent, Unheard: h.unheard, Needless: min(h.needless(), h.resent), Timeouts: h.timeouts,
 		Reordered: h.reordered, DupAcks: h.dupAcks, Copies: h.copies, Missed: h.missed, Probes: h.probes,
 		WindowFull: seconds(h.limit.full), WindowShut: seconds(h.limit.zero), Shut: h.limit.zeroInstances, ShutMax: seconds(h.limit.longest),
 		Held: h.hold.held,
@@ -77,11 +77,17 @@ func (h *half) way(p *half) recording.FlowWay {
 	if h.dataPackets > 0 {
 		w.Size = h.segmentSize(p)
 	}
+	if h.largestAcked > 0 {
+		w.LargestAcked, w.LastAck = h.largestAcked, recording.Time(h.lastAck)
+	}
 	if h.rtt.n > 0 {
 		w.RTT, w.MinRTT, w.MaxRTT = some(h.rtt.sum/int64(h.rtt.n)), some(h.rtt.least), some(h.rtt.most)
 	}
 	if h.again.backoff >= stuckAfter && !h.again.fast {
 		w.Stuck, w.Passed = h.again.size, h.small
+		if h.flight.n > 0 {
+			w.StuckSince = recording.Time(h.flight.ring[h.flight.begin].at)
+		}
 	}
 	return w
 }

@@ -120,6 +120,10 @@ func (a *analysis) put(f *capture.Frame, p *packet.Packet) {
 	}
 	s := a.order.put()
 	s.at, s.src, s.dst, s.seq, s.ack, s.len, s.size = f.At, p.Src, p.Dst, p.Seq, p.Ack, p.Len, p.Size
+	s.iface = 0
+	if i := f.Link.Index(f.Data); i != 0 || f.Link.Way(f.Data) != packet.Unknown {
+		s.iface = i<<2 | uint32(f.Link.Way(f.Data))
+	}
 	s.window, s.id, s.flags, s.ttl, s.proto, s.df = p.Window, p.ID, p.Flags, p.TTL, p.Proto, p.DF
 	packet.ReadOptions(p.Options, &s.opt)
 	a.order.settle()

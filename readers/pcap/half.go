@@ -16,6 +16,7 @@ type half struct {
 	una                          uint32 // what the other end acknowledged
 	finSeq                       uint32
 	window, edge                 uint32 // offered by this end, bytes; edge: the highest sequence number
+	largestAcked                 int    // IP packet
 	largest                      int    // payload of a segment, bytes
 	finAt                        int64
 	lastAt, lastAck              int64 // of its last data; of the last progress of una
@@ -29,6 +30,8 @@ type half struct {
 	limit  limited
 	counts
 	again    resending
+	sending  sending
+	iface    uint32 // that its first packet was captured on
 	synAgain int
 	// What SACK says of it: later data came first, since when, and between what.
 	ahead              bool
@@ -48,6 +51,7 @@ type counts struct {
 	resent, resentBytes  uint64 // packets, bytes
 	resentSegments       uint64
 	lostBefore, spurious uint64 // of the resent: never seen before; needless
+	unheard              uint64 // of the resent: before anything was acknowledged
 	timeouts, fast       uint64 // of the resent
 	duplicates           uint64 // that the receiver reported (DSACK)
 	reordered, healed    uint64 // came late; acknowledged late without being sent again
@@ -72,7 +76,7 @@ func (h *half) segmentSize(p *half) int {
 		}
 		return max(n, 64)
 	}
-	if h.largest == 0 || h.largest > 1460 {
+	if h.largest < 536 || h.largest > 1460 { // every host takes 536 (RFC 9293, 3.7.1)
 		return 1448
 	}
 	return h.largest
@@ -123,49 +127,64 @@ func (h *half) data(a *analysis, c *conn, s *segment, seq uint32, p *half) bool 
 	h.lastAt = s.at
 	if d < 0 {
 		if int32(end-h.next) <= 0 {
-			h.old(a, s, seq, end, segments)
+			h.old(a, c, s, seq, end, segments)
 			return false
 		}
-		h.resend(a, s, segments, end, true) // it brings old and new at once
+		h.resend(a, c, s, segments, end, true) // it brings old and new at once
+		h.fresh -= uint64(-d)
 	}
 	if d > 0 {
 		h.gaps++
 		h.holes.open(h, s, h.next, seq)
 	}
 	h.hold.sent(c, h, s, p)
-	fresh := end - h.next
-	h.fresh += uint64(fresh)
+	h.fresh += uint64(s.len)
 	h.next = end
 	h.flight.sent(end, s)
 	return true
 }
 
 // old judges a segment whose bytes lie before the highest seen: late, or sent again.
-func (h *half) old(a *analysis, s *segment, seq, end uint32, segments uint64) {
+func (h *half) old(a *analysis, c *conn, s *segment, seq, end uint32, segments uint64) {
 	hole, filled := h.holes.fill(h, seq, end)
-	if !filled {
-		h.resend(a, s, segments, end, true)
-		return
+	late := h.sending.late
+	if filled {
+		h.fresh += uint64(end - seq)
+		if late == unsure && s.at-hole.at < h.rtt.soon() {
+			late = yes
+		}
 	}
-	h.fresh += uint64(end - seq)
-	if hole.before(h, s, &h.rtt) {
+	switch {
+	case late == yes:
 		h.reordered++
 		a.count.Reordered++
-		return
+		if !filled && h.again.total > 0 {
+			h.spurious++ // what was sent again for it came first
+		}
+	case filled:
+		h.lostBefore++
+		h.resend(a, c, s, segments, end, false)
+	default:
+		h.resend(a, c, s, segments, end, true)
 	}
-	h.lostBefore++
-	h.resend(a, s, segments, end, false)
 }
 
 // resend counts a segment that was sent again. seen: the capture has the first one.
-func (h *half) resend(a *analysis, s *segment, segments uint64, end uint32, seen bool) {
+func (h *half) resend(a *analysis, c *conn, s *segment, segments uint64, end uint32, seen bool) {
 	h.resent++
 	h.resentBytes += uint64(s.len)
 	h.resentSegments += segments
 	a.count.Resent++
-	needless := seen && int32(end-h.una) <= 0
-	if needless {
+	switch {
+	case seen && int32(end-h.una) <= 0:
 		h.spurious++
+	case h.sawSYN && h.una == h.isn+1:
+		// Nothing that it sent was ever acknowledged: its peer may not have taken the
+		// connection.
+		if h.unheard++; h.unheard == 1 && c.hand.ack != 0 && h == &c.half[1-c.server()] {
+			c.hand.ignored++
+			a.hand(s.at, c).Ignored++
+		}
 	}
 	h.again.note(h, s, end)
 	h.flight.again(end)
@@ -191,7 +210,8 @@ func (h *half) finish(s *segment, seq uint32) {
 type resending struct {
 	seq     uint32 // end of what was resent last
 	at      int64
-	backoff int  // times that the same was sent again without progress
+	backoff int // times that the same was sent again without progress
+	total   uint64
 	fast    bool // after duplicate ACKs, before a timeout
 	run     int  // duplicate ACKs since the last progress
 	stamp   uint32
@@ -209,6 +229,7 @@ func (r *resending) note(h *half, s *segment, end uint32) {
 		r.backoff = 1
 	}
 	r.seq, r.at, r.size = end, s.at, s.size
+	r.total++
 	if !r.stamped && s.opt.Stamped {
 		r.stamp, r.stamped = s.opt.TSVal, true
 	}

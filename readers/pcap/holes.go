@@ -10,9 +10,6 @@ type holes struct {
 type hole struct {
 	from, to uint32
 	at       int64
-	id       uint16 // of the segment that passed it over
-	stamp    uint32
-	stamped  bool
 }
 
 // open notes a hole in front of a segment.
@@ -22,7 +19,7 @@ func (l *holes) open(h *half, s *segment, from, to uint32) {
 		copy(l.all[:], l.all[1:])
 		l.n--
 	}
-	l.all[l.n] = hole{from, to, s.at, s.id, s.opt.TSVal, s.opt.Stamped}
+	l.all[l.n] = hole{from, to, s.at}
 	l.n++
 }
 
@@ -73,21 +70,9 @@ func (l *holes) drop(i int) {
 // from one that was sent again; Wireshark takes the same.
 const soonReordered = int64(3e6)
 
-// before tells whether a segment that fills the hole was sent before the one that
-// passed it over: it was overtaken. Its IP identification says so, where its host
-// counts them; else its timestamp; else only how soon it came.
-func (o hole) before(h *half, s *segment, rtt *trip) bool {
-	if s.id != 0 && o.id != 0 {
-		if d := int16(s.id - o.id); d > -256 && d < 256 && d != 0 {
-			return d < 0
-		}
+func (t *trip) soon() int64 {
+	if t.least == 0 {
+		return soonReordered
 	}
-	if o.stamped && s.opt.Stamped && s.opt.TSVal != o.stamp {
-		return int32(s.opt.TSVal-o.stamp) < 0
-	}
-	soon := soonReordered
-	if rtt.least > 0 {
-		soon = min(max(soon, rtt.least/2), rtt.least)
-	}
-	return s.at-o.at < soon
+	return min(max(soonReordered, t.least/2), t.least)
 }

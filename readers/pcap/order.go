@@ -19,6 +19,7 @@ type segment struct {
 	ttl      uint8
 	proto    uint8
 	df       bool
+	iface    uint32 // and the way that it went on it; 0: not known
 	opt      packet.Options
 }
 

@@ -30,6 +30,7 @@ func (l *listing) tick() {
 type was struct {
 	at                       int64
 	packets, resent, synsOld uint64
+	fresh                    uint64
 	bulk                     uint64 // data packets at the second's beginning
 }
 
@@ -153,7 +154,7 @@ func (a *analysis) socketRow(c *conn, side int, at int64) {
 		near = h.echo.near.lately
 	}
 	h.echo.near.lately, h.was.bulk = 0, h.dataPackets
-	flight := max(0, int(int32(h.next-h.una)))
+	flight := max(0, int(int32(h.next-h.una))) + h.coming(near, at)
 	size := h.segmentSize(p)
 	t := &recording.TCPInfo{
 		SndMSS: size, Unacked: (flight + size - 1) / size,
@@ -187,6 +188,19 @@ func (a *analysis) socketRow(c *conn, side int, at int64) {
 	a.out.Append(row)
 	a.listing.rows++
 	h.was.at, h.was.packets, p.was.packets = at, h.packets, p.packets
+}
+
+// coming is what else is on its way for the sender, bytes: what it sent that has not come
+// to the capture, and what it has not heard to have arrived. By the rate of this second,
+// and the way between the sender and the capture.
+func (h *half) coming(near, at int64) int {
+	d := at - h.was.at
+	n := h.fresh - h.was.fresh
+	h.was.fresh = h.fresh
+	if near < 1e6 || d < second/4 || n == 0 {
+		return 0
+	}
+	return int(float64(n) * float64(near) / float64(d))
 }
 
 // needless is how many of what was sent again the other end had: it said so, or the

@@ -253,7 +253,11 @@ func behind(f *perfdata.File, in *reader.Input) bool {
 }
 
 func readDataInto(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
-	f, err := perfdata.Open(in)
+	from := &stream{in: in}
+	f, err := perfdata.Open(from)
+	if from.err != nil {
+		return reader.Told{}, from.torn()
+	}
 	if err != nil {
 		return reader.Told{}, fmt.Errorf("read %s: %w: on the host that recorded, run: perf script --header -F +pid -i %s > perf.txt", in.Path, err, path.Base(in.Path))
 	}
@@ -267,9 +271,12 @@ func readDataInto(ctx context.Context, in *reader.Input, o reader.Options, out r
 	d := newData(newTally(out), place, newObjects("/", all.BuildIDs))
 	d.file, d.modified = f, o.Modified
 	d.objects.recorded(all, o.Modified)
-	counts, err := f.Read(ctx, in, d)
+	counts, err := f.Read(ctx, from, d)
 	d.end()
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case from.err != nil:
+		err = from.torn()
+	case err != nil && ctx.Err() == nil:
 		err = fmt.Errorf("read %s: %w", in.Path, err)
 	}
 	var p placed
