@@ -1,6 +1,7 @@
 package readers
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -99,7 +100,7 @@ func (p part) manifest(whole recording.Manifest) recording.Manifest {
 	for _, s := range p.sources {
 		if s.live != nil {
 			m = *s.live
-			m.Written, m.Parts = nil, nil
+			m.Written, m.Parts, m.Files, m.Notes = nil, nil, nil, nil
 			break
 		}
 	}
@@ -147,6 +148,7 @@ func (p part) coverage() (out []recording.Coverage) {
 			out[i] = both(out[i], c)
 		}
 	}
+	out = append(out, p.counters()...)
 	for _, s := range p.sources {
 		c := recording.Coverage{Probe: s.format + " " + s.name, State: recording.CoverageOK, Since: s.span.Start, Why: strings.Join(s.doubts, "; ")}
 		if !s.zone.sure && s.zone.why != "" {
@@ -193,4 +195,36 @@ func joined(a, b string) string {
 		return a
 	}
 	return a + "; " + b
+}
+
+// counters are the measures that count from boot on: measured where a part has them at
+// two moments at least.
+func (p part) counters() (out []recording.Coverage) {
+	at := map[string][]recording.Time{}
+	var names []string
+	for _, s := range p.sources {
+		for measure, times := range s.told.Moments {
+			if at[measure] == nil {
+				names = append(names, measure)
+			}
+			for _, t := range times {
+				at[measure] = append(at[measure], t.Add(s.offset))
+			}
+		}
+	}
+	slices.Sort(names)
+	for _, measure := range names {
+		times := at[measure]
+		slices.Sort(times)
+		c := recording.Coverage{Probe: measure, State: recording.CoverageOK, Since: times[0]}
+		if times = slices.Compact(times); len(times) < 2 {
+			c.State, c.Why = recording.CoverageUnavailable, "it was read once: totals since boot tell no growth"
+			c.Cure = "take it again some time later, and give both"
+		} else if n := len(times); n < 10 {
+			c.State = recording.CoveragePartial
+			c.Why = fmt.Sprintf("read %d times within %s: what happened in between, and when, is not told", n, times[n-1].Sub(times[0]).Round(time.Second))
+		}
+		out = append(out, c)
+	}
+	return out
 }

@@ -170,6 +170,11 @@ func byBoot(all []*source) (out [][]*source, notes []string) {
 			out = append(out, []*source{s})
 			continue
 		}
+		if fell(before, s) {
+			notes = append(notes, fmt.Sprintf("most counters of %s are lower than those of %s, which seems to be older: the host was booted in between, or their times are wrong (--offset FILE=…); no rate is made of the two", s.name, before.name))
+			out = append(out, []*source{s})
+			continue
+		}
 		out[n-1] = append(out[n-1], s)
 	}
 	return out, notes

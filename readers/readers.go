@@ -30,6 +30,7 @@ type Plan struct {
 	Zones    map[string]*time.Location
 	Offsets  map[string]time.Duration
 	Hosts    map[string]string
+	Map      string // of patterns, for logs: a file, or the name of one that is ready
 	Symptoms []string
 	Snag     string // the version
 	// Tick is told how much of all was read, bytes as the files lie there; all is 0
@@ -59,7 +60,7 @@ func Read(ctx context.Context, p Plan) error {
 	if err != nil {
 		return err
 	}
-	files, unread, err := open(ctx, given, p.Find)
+	files, unread, err := open(ctx, given, p)
 	defer func() {
 		for _, f := range files {
 			_ = f.in.Close()
@@ -85,7 +86,11 @@ func Read(ctx context.Context, p Plan) error {
 	stop := progress(ctx, p.Tick, files)
 	for _, set := range all {
 		f := set[0]
-		k := in.sink(in.add(&source{name: f.in.Path, format: f.format.Name, host: asked.hostOf(f.in.Path), asked: asked.hostOf(f.in.Path) != "", offset: asked.offsetOf(f.in.Path), zone: f.zone}))
+		s := in.add(&source{name: nameOf(set), format: f.format.Name, host: asked.hostOf(f.in.Path), asked: asked.hostOf(f.in.Path) != "", offset: asked.offsetOf(f.in.Path), zone: f.zone})
+		if f.format.Together {
+			s.counters = map[string][2]float64{}
+		}
+		k := in.sink(s)
 		told, err := readSet(ctx, set, k)
 		k.ended(told, err)
 		unread = append(unread, doubts(set, told, err)...)
@@ -147,6 +152,15 @@ func sets(files []file, asked settings) (out [][]file) {
 	return out
 }
 
+// nameOf is what a set is called: its folder where it is all of it, else its first
+// file.
+func nameOf(set []file) string {
+	if f := set[0]; f.format.Together && f.opt.Root != "" {
+		return f.opt.Root
+	}
+	return set[0].in.Path
+}
+
 // pidOf is the process that a file's name ends in; 0: it ends in none.
 func pidOf(path string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(filepath.Ext(path), "."))
@@ -157,7 +171,7 @@ func pidOf(path string) int {
 }
 
 // open opens all files and tells what they are.
-func open(ctx context.Context, given given, find string) (files []file, unread []string, err error) {
+func open(ctx context.Context, given given, p Plan) (files []file, unread []string, err error) {
 	head := headOf(len(given.files))
 	other := map[string]int{} // files of a folder that are of no known kind
 	for _, path := range given.files {
@@ -173,9 +187,11 @@ func open(ctx context.Context, given given, find string) (files []file, unread [
 			unread = append(unread, err.Error())
 			continue
 		}
-		f := file{in: in, opt: reader.Options{Zone: time.Local, Find: find, PID: pidOf(path), Modified: in.Modified, Root: folder}}
+		f := file{in: in, opt: reader.Options{Zone: time.Local, Find: p.Find, Map: p.Map, PID: pidOf(path), Modified: in.Modified, Root: folder}}
 		var why string
-		f.format, why = formatOf(in.Head())
+		if f.format, why = formatOf(in.Head()); why != "" && inside {
+			f.format, why = formatNamed(path, in.Head(), why)
+		}
 		switch {
 		case why != "" && inside:
 			other[folder]++

@@ -2,6 +2,7 @@ package readers
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"snag/readers/reader"
@@ -24,6 +25,8 @@ type source struct {
 	zone   guess
 	live   *recording.Manifest // of a recording; nil for a file
 	doubts []string
+	// counters are those of a snapshot, as they were read first and last.
+	counters map[string][2]float64
 }
 
 // instant tells whether all of it is of one moment: a snapshot.
@@ -66,6 +69,41 @@ const mostHosts = 256
 
 func (k *sourceSink) Sample(t recording.Time, name string, l recording.Labels, v float64) {
 	k.to.Sample(t.Add(k.of.offset), name, l, v)
+	if s := k.of; s.counters != nil && isCounter(name) {
+		key := recording.Series{Name: name, Labels: l}.Key()
+		first, ok := s.counters[key]
+		if !ok && len(s.counters) >= mostCounters {
+			return
+		}
+		if !ok {
+			first[0] = v
+		}
+		s.counters[key] = [2]float64{first[0], v}
+	}
+}
+
+// mostCounters of a snapshot are remembered.
+const mostCounters = 20_000
+
+// isCounter tells whether a series only grows until the host is booted.
+func isCounter(name string) bool {
+	return strings.HasSuffix(name, "_total") || strings.HasPrefix(name, "node_netstat_") && !strings.HasSuffix(name, "_CurrEstab")
+}
+
+// fell tells whether most counters of two snapshots that differ are lower in the
+// later one.
+func fell(earlier, later *source) bool {
+	lower, higher := 0, 0
+	for key, v := range later.counters {
+		switch before, ok := earlier.counters[key]; {
+		case !ok:
+		case v[0] < before[1]:
+			lower++
+		case v[0] > before[1]:
+			higher++
+		}
+	}
+	return lower > higher
 }
 
 func (k *sourceSink) Append(row recording.Row) {

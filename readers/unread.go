@@ -74,8 +74,8 @@ func formatOf(head []byte) (f reader.Format, why string) {
 
 // doubts says what of one file, or of a set, is not in the recording.
 func doubts(set []file, told reader.Told, err error) (out []string) {
-	path := set[0].in.Path
-	if len(set) > 1 {
+	path := nameOf(set)
+	if len(set) > 1 && path == set[0].in.Path {
 		path = fmt.Sprintf("%s and %d more of its set", path, len(set)-1)
 	}
 	for _, err := range single(err) {

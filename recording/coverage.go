@@ -70,7 +70,7 @@ var Measures = []string{
 	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
 	"jvm.counters", "logs.files",
 	"jvm.safepoints", "runtimes.go-locks", "runtimes.go-stops", "runtimes.others",
-	"jvm.safepoints", "jvm.gc-log",
+	"jvm.gc-log",
 	"pcap.flows", "pcap.handshakes", "pcap.udp",
 	"streams.figures", "streams.passive", "streams.layers", "streams.files",
 	"sides.requests",

@@ -15,8 +15,11 @@ func subjectOf(m recording.Manifest) string {
 	if len(m.Files) == 0 {
 		return m.Host + " · kernel " + m.Kernel
 	}
-	var hosts, formats []string
+	var hosts, formats, names []string
 	for _, f := range m.Files {
+		if !slices.Contains(names, f.Name) { // one may be of several hosts
+			names = append(names, f.Name)
+		}
 		if f.Host != "" && !slices.Contains(hosts, f.Host) {
 			hosts = append(hosts, f.Host)
 		}
@@ -34,10 +37,10 @@ func subjectOf(m recording.Manifest) string {
 	if len(hosts) == 1 && m.Kernel != "" {
 		text += "kernel " + m.Kernel + " · "
 	}
-	if len(m.Files) == 1 {
-		return text + filepath.Base(m.Files[0].Name) + " (" + formats[0] + ")"
+	if len(names) == 1 {
+		return text + filepath.Base(names[0]) + " (" + formats[0] + ")"
 	}
-	return text + fmt.Sprintf("%d files (%s)", len(m.Files), few(formats))
+	return text + fmt.Sprintf("%d files (%s)", len(names), few(formats))
 }
 
 func few(names []string) string {

@@ -78,6 +78,7 @@ func (p *page) verdict(v *verdict.Verdict) {
 		}
 		p.culprit(e)
 	}
+	p.twoSides(r)
 	p.others(v)
 	p.notSeen(v)
 	p.cleared(v)

@@ -24,6 +24,7 @@ var bufferbloat = &Suspect{
 		"strong: the round trip is a multiple of the shortest one while the connection keeps the pipe full and loses nothing",
 		"strong: more is in flight than the path holds, and the rest, at the rate of the connection, takes as long as the round trip is too long",
 		"strong: other connections on the same way wait as long",
+		"strong: by captures of both ends: the network took half of the late requests' wait or more, a multiple of what it takes else, and lost next to nothing; which way, as far as the clocks tell",
 	},
 	Against: []string{
 		"decisive: the shortest round trip is as long: a long path",
@@ -78,7 +79,13 @@ func weighBufferbloat(s *scene.Scene, r *recording.Recording) []Finding {
 			out = append(out, q.finding(s, r, all))
 		}
 	}
-	return oneForEach(out)
+	out = oneForEach(out)
+	for _, l := range lateOnBothSides(r) {
+		if f, ok := l.byDelay(r); ok {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // fills tells whether the connection kept a long queue in most of its samples:

@@ -146,16 +146,16 @@ func (c *stuckWrites) look(r *recording.Recording, seconds, stuck map[recording.
 }
 
 func (c *stuckWrites) finding(s *scene.Scene) Finding {
-	who := orThis(c.fd.Remote, c.fd.Text())
+	who := orThis(c.fd.Remote, fmt.Sprintf("the peer on descriptor %d (%s)", c.fd.FD, c.fd.Text()))
 	f := Finding{Subject: recording.Subject{Kind: recording.KindSocket, Proto: c.fd.Proto, Local: c.fd.Local, Remote: c.fd.Remote, PID: c.relay.Subject.PID, Comm: c.relay.Subject.Comm},
 		Active: c.stuck, Related: []recording.Subject{c.relay.Subject, {Kind: recording.KindThread, PID: c.relay.Subject.PID, TID: c.tid}}}
 	if k := socketOn(c.relay, c.fd.FD); k != nil && k.First().Remote == c.fd.Remote {
 		f.Subject = k.Subject
 	}
 	stuck := totalLength(c.stuck, s.Window.End)
-	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Decisive, Value: c.inside, Unit: "s", Source: "its calls", Origin: "system call",
+	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Decisive, Value: c.inside, Unit: "s", Source: "strace -f -T -p PID", Origin: "system call",
 		Text: fmt.Sprintf("its thread %d sat in %s on descriptor %d (%s) for %s of %s, at the longest %s at a time", c.tid, c.call, c.fd.FD, c.fd.Text(), lasting(c.inside), lasting(stuck), lasting(c.most))})
-	others := Evidence{Side: For, Grade: Strong, Value: float64(c.frozen), Unit: "sockets", Source: "its calls on the other sockets", Origin: "the other sockets"}
+	others := Evidence{Side: For, Grade: Strong, Value: float64(c.frozen), Unit: "sockets", Source: "strace -f -yy -p PID", Origin: "the other sockets"}
 	if c.frozen <= c.flowing {
 		others.Side, others.Grade = Against, Decisive
 		others.Text = fmt.Sprintf("%d of %d other sockets of this process were written to all along: the relay does not block on this one", c.flowing, c.others)
@@ -172,7 +172,12 @@ func (c *stuckWrites) finding(s *scene.Scene) Finding {
 	f.Text = fmt.Sprintf("%s did not read for %s; %s writes to it and does nothing else: %d other consumers froze", who, lasting(stuck), c.relay.Subject.Name, c.frozen)
 	f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: stuck * float64(c.frozen), Of: s.Window.Length(s.Window.End).Seconds() * float64(c.frozen), Unit: "s",
 		Text: fmt.Sprintf("%d consumers frozen for %s each", c.frozen, lasting(stuck))}
-	f.Remedy = fmt.Sprintf("in %s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s); now: ss -K dst %s dport = %s closes this one", c.relay.Subject.Comm, recording.Host(c.fd.Remote), recording.Port(c.fd.Remote))
-	f.Next = fmt.Sprintf("ss -tnpomi dst %s", recording.Host(c.fd.Remote))
+	f.Remedy = fmt.Sprintf("in %s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s)", orThis(c.relay.Subject.Comm, "the relay"))
+	f.Next = "ss -tnpomi state established"
+	if c.fd.Remote != "" {
+		host := recording.Host(c.fd.Remote)
+		f.Remedy += fmt.Sprintf("; now: ss -K dst %s dport = %s closes this one", host, recording.Port(c.fd.Remote))
+		f.Next += " dst " + host
+	}
 	return f
 }

@@ -23,7 +23,7 @@ var slowDependency = &Suspect{
 		{Measure: "host.netstat", Why: "datagrams sent and received, for a name server where its queries can't be counted"},
 	},
 	InTrace: []string{recording.Trace, "sockets.turns"},
-	InFiles: map[string][]string{"sockets.diag": {"log.requests"}, "sockets.turns": {"log.requests"}},
+	InFiles: map[string][]string{"sockets.diag": {"log.requests", twoSides}, "sockets.turns": {"log.requests"}},
 	For: []string{
 		"decisive: its calls to one peer took 0.1 s or longer on average, and together as long as its own answers took inside (within a third)",
 		"strong: its calls to one peer took 0.1 s or longer, or one waits for 1 s and more",
@@ -33,10 +33,12 @@ var slowDependency = &Suspect{
 		"decisive: over a UNIX socket: its threads were off the CPU in reads from one peer for as long in all as its own answers took inside (within a third)",
 		"decisive: queries to a name server had no answer, it asked again after its resolver's timeout (5 s, or resolv.conf's), and its own answers took that long",
 		"strong: the name server answers, but in 0.1 s or longer; threads of it were in poll for as long, by the scheduler's word",
+		"decisive: by captures of both ends: the server had the late requests for half of their wait or more",
 		"strong, where queries can't be counted: a socket to a name server waits for seconds, and fewer datagrams came than went",
 	},
 	Against: []string{
 		"decisive: its own answers were quick all the same: nobody waits for those calls",
+		"decisive: by captures of both ends: the server had the late requests for less than half of their wait",
 		"strong: the path takes that long (the connection's least round trip), or segments were lost on it",
 		"trap, of an access log: a request's time ends when its client has all of the answer: slow clients make requests long and upstreams not",
 		"can't tell: what the peer does meanwhile, when it is on another host: run snag there",
@@ -72,6 +74,9 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording) []Finding {
 				out = append(out, f)
 			}
 		}
+	}
+	for _, l := range lateOnBothSides(r) {
+		out = append(out, l.byTheServer(r))
 	}
 	return out
 }

@@ -18,6 +18,7 @@ type candidate struct {
 	onset       recording.Time
 	state       State
 	explainedBy *candidate
+	window      recording.Interval // of its host
 	id          string
 }
 
@@ -58,7 +59,7 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 				Active: f.Active, Since: onset(f, s), Confidence: confidence(f.Evidence, sus, r)}
 			switch prove(f.Evidence) {
 			case confirmed:
-				found = append(found, &candidate{suspect: sus, finding: f, confidence: e.Confidence, onset: e.Since})
+				found = append(found, &candidate{suspect: sus, finding: f, confidence: e.Confidence, onset: e.Since, window: s.Window})
 			case unproven, conflict:
 				e.State, e.Next = NotSeen, firstOf(f.Next, sus.Next)
 				e.Text = "suspected, not proved: " + f.Text

@@ -33,7 +33,7 @@ func judgeHosts(v *Verdict, all []*suspects.Suspect) (found []*candidate, settle
 		hosts = append(hosts, h)
 	}
 	reportedOnce(hosts)
-	g = &graph{out: map[*candidate][]edge{}, in: map[*candidate][]edge{}}
+	g = &graph{out: map[*candidate][]edge{}, in: map[*candidate][]edge{}, windows: map[*candidate]recording.Interval{}}
 	at := map[*candidate]*host{}
 	var where []*host // of each symptom
 	for _, h := range hosts {
@@ -44,7 +44,7 @@ func judgeHosts(v *Verdict, all []*suspects.Suspect) (found []*candidate, settle
 			where = append(where, h)
 		}
 		for _, c := range h.found {
-			at[c] = h
+			at[c], g.windows[c] = h, h.s.Window
 		}
 	}
 	g.across(at, where)

@@ -41,7 +41,9 @@ func judgeParts(v *Verdict, all []*suspects.Suspect) ([]*candidate, []Entry, *gr
 		s := scene.Build(r)
 		found, settled := weighAll(s, r, all)
 		v.Scene, v.Symptoms = s, symptoms(s, r, found)
-		return found, settled, connect(s, found, v.Symptoms)
+		g := connect(s, found, v.Symptoms)
+		g.amongFiles(r)
+		return found, settled, g
 	}
 	return judgeHosts(v, all)
 }

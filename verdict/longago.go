@@ -35,7 +35,7 @@ func (g *graph) toldInTime(c *candidate) bool {
 		spans = append(spans, recording.Interval{Start: i.Start.Add(-told), End: i.End})
 	}
 	of, hit := 0, 0
-	window := g.scene.Window
+	window := g.windowOf(c)
 	length := window.End.Sub(window.Start)
 	var lag time.Duration
 	for _, e := range g.out[c] {

@@ -5,12 +5,14 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"snag/readers"
+	"snag/readers/logs"
 )
 
 type readFlags struct {
@@ -21,6 +23,8 @@ type readFlags struct {
 	hosts    []string
 	symptoms []string
 	quiet    bool
+	mapFile  string
+	timeline string
 	show     showFlags
 }
 
@@ -56,13 +60,15 @@ nothing that could be proved: read the verdict), 10 a culprit found, 1 failed,
 	flags.StringArrayVar(&f.offsets, "offset", nil, "what to add to all times of a file whose clock was wrong, FILE=+3.2s; may be given more than once")
 	flags.StringArrayVar(&f.hosts, "host", nil, "the host that a file is of, FILE=NAME, or a folder's files (default: what they tell); may be given more than once")
 	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what was seen, in your words, with a time of day; may be given more than once")
+	flags.StringVar(&f.mapFile, "map", "", "what lines of logs tell, as named patterns: a file, or one that is ready ("+strings.Join(logs.Maps(), ", ")+")")
+	flags.StringVar(&f.timeline, "timeline", "", "what all files tell of this stream, peer or process, in order, before the verdict")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
 	f.show.register(cmd)
 	return cmd
 }
 
 func read(cmd *cobra.Command, f *readFlags, args []string) error {
-	p := readers.Plan{Find: f.find, Symptoms: f.symptoms, Snag: version}
+	p := readers.Plan{Find: f.find, Map: f.mapFile, Symptoms: f.symptoms, Snag: version}
 	if err := f.clocks(&p); err != nil {
 		return err
 	}
@@ -98,5 +104,10 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 	}
 	shown.judging()
 	f.show.ready = shown.done
+	if f.timeline != "" {
+		if err := showTimeline(cmd.OutOrStdout(), dir, f.timeline); err != nil {
+			return err
+		}
+	}
 	return judgeAndShow(cmd.Context(), dir, f.show)
 }

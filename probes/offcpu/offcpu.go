@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"snag/internal/kernel"
 	"snag/internal/unwind"
 	"snag/probes/probe"
 	"snag/probes/symbols"
@@ -55,6 +56,8 @@ type running struct {
 	had    uint64
 	homes  map[uint32]map[uint32]parked // of each process' lock without a word, its waiters
 	effort effort
+	took   []time.Duration // of each CPU by the programs, at tookAt
+	tookAt time.Time
 
 	began  recording.Time
 	since  recording.Time // the first process was looked at
@@ -106,6 +109,7 @@ func (r *running) run(ctx context.Context) {
 			r.late = max(r.late, late)
 		}
 		r.looks++
+		r.watchCost()
 		r.mend()
 		if r.looks%looksEach != 1 {
 			r.lookAtLocks()
@@ -227,18 +231,64 @@ func (r *running) pay() {
 			less = least // what is over does not grow by much
 		}
 		if !ok {
-			r.over = true
-			r.lost = r.k.lost()
-			r.k.close()
-			r.k = nil
+			r.end()
 			return
 		}
 		next = less
 	}
-	if next != r.effort {
-		r.effort = next
-		r.left.threshold, r.left.rate = max(r.left.threshold, next.Threshold), min(r.left.rate, next.Rate)
-		r.failed = r.k.set(next)
+	r.take(next)
+}
+
+// end ends it before the recording does.
+func (r *running) end() {
+	r.over = true
+	r.lost = r.k.lost()
+	r.k.close()
+	r.k = nil
+}
+
+// take sets how much is taken from now on.
+func (r *running) take(e effort) {
+	if e != r.effort {
+		r.effort = e
+		r.left.threshold, r.left.rate = max(r.left.threshold, e.Threshold), min(r.left.rate, e.Rate)
+		r.failed = r.k.set(e)
+	}
+}
+
+// watchCost looks between two seconds what the programs take of each CPU. Where that is
+// far too much, a second would be too late.
+func (r *running) watchCost() {
+	if r.k == nil || r.failed != nil || r.env.Budget.Share() <= 0 {
+		return
+	}
+	took, err := kernel.Spent(r.k.objects.Spent, name)
+	if err != nil {
+		r.left.unmeasured = err
+		return
+	}
+	now, busiest := time.Now(), 0.0
+	for i, d := range took {
+		if i < len(r.took) {
+			busiest = max(busiest, (d-r.took[i]).Seconds()/now.Sub(r.tookAt).Seconds())
+		}
+	}
+	r.took, r.tookAt = took, now
+	r.env.Budget.Took(name, took)
+	if busiest < muchOver*r.env.Budget.Share() {
+		return
+	}
+	over := r.env.Budget.Over(r.env.Now().Sub(r.began).Seconds())
+	switch {
+	case over && r.effort == least:
+		if err := r.second(true); err != nil { // what was counted is kept
+			r.failed = err
+		}
+		r.end()
+	case r.effort.Rate > leastRate:
+		r.take(effort{Threshold: r.effort.Threshold, Rate: leastRate})
+	case over:
+		r.take(least)
 	}
 }
 

@@ -66,6 +66,9 @@ func (r *running) drain(suffix string, epoch uint32) {
 	r.ledger.charge("sockets.errors")
 	r.drainQueries(suffix)
 	r.ledger.charge("sockets.queries")
+	if took, err := kernel.Spent(r.kernel.maps.Maps["spent"], "sockets"); err == nil && r.env.Budget != nil {
+		r.env.Budget.Took(probeName, took)
+	}
 	r.ledger.full = r.kernel.lost()
 }
 

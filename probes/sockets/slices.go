@@ -26,7 +26,7 @@ type inSlices struct {
 // sliced has nothing to do on a kernel that has none of those programs.
 func newSlices(k *inKernel) *inSlices {
 	s := &inSlices{k: k, first: true}
-	s.Sliced = probe.Sliced{Slices: probe.Slices{Share: oftenShare}, Begin: s.begin, End: s.end, Took: k.took}
+	s.Sliced = probe.Sliced{Slices: probe.Slices{Share: oftenShare}, Begin: s.begin, End: s.end, Took: func() ([]time.Duration, error) { return kernel.Spent(k.maps.Maps["spent"], "sockets") }}
 	return s
 }
 
@@ -97,18 +97,4 @@ func (k *inKernel) settle() error {
 		return err
 	}
 	return k.set("holding", uint32(0))
-}
-
-// took is the CPU time that the programs have taken so far, on each CPU: by what a run is
-// known to cost.
-func (k *inKernel) took() ([]time.Duration, error) {
-	var ns []uint64
-	if err := k.maps.Maps["spent"].Lookup(uint32(0), &ns); err != nil {
-		return nil, fmt.Errorf("read what the BPF programs of sockets took: %w", err)
-	}
-	out := make([]time.Duration, len(ns))
-	for i, n := range ns {
-		out[i] = time.Duration(n)
-	}
-	return out, nil
 }

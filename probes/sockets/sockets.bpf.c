@@ -27,6 +27,7 @@ char __license[] SEC("license") = "Dual BSD/GPL";
  * verifier. */
 const volatile bool has_turns = false;
 
+#include "spent.h"
 #include "tables.h"
 #include "flow.h"
 #include "holds.h"
@@ -48,7 +49,7 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 
 	if (!on)
 		return 0;
-	ns = take_note();
+	ns = takes(SHORT_RUN);
 	if (is_error(ret))
 		return socket_error(sk, -ret, CALL_SEND);
 	if (ret <= 0)
@@ -63,7 +64,7 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0; /* not AF_INET or AF_INET6 */
-	whole_run(ns);
+	takes_more(ns, WHOLE_RUN - SHORT_RUN);
 	t = turn_of_sender(sk, tp, ret);
 	hold_write(sk, tp, t);
 	if (t)
@@ -91,13 +92,13 @@ int BPF_PROG(received, struct sock *sk, struct sk_buff *skb)
 
 	if (!on)
 		return 0;
-	ns = take_note();
+	ns = takes(SHORT_RUN);
 	if (!holding && !length_of(skb))
 		return 0; /* half of all segments only acknowledge */
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
-	whole_run(ns);
+	takes_more(ns, WHOLE_RUN - SHORT_RUN);
 	free_held(sk, tp, skb);
 	turn_data(sk, tp, skb);
 	return 0;

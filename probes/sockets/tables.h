@@ -305,34 +305,10 @@ struct {
 	__type(value, struct turn);
 } socket_turns SEC(".maps");
 
-/* What those programs have taken of each CPU, ns, by what a run is known to cost. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} spent SEC(".maps");
-
-/* A run that finds at once that it is not concerned, and one that counts, with the way
- * there (docs/bench.md): a request of nginx is nine runs, and 2.4 us. */
+/* ns of a run that finds at once that it is not concerned, and of one that counts: a
+ * request of nginx is nine runs, and 2.4 us. */
 #define SHORT_RUN 70
 #define WHOLE_RUN 270
-
-static __always_inline __u64 *take_note(void)
-{
-	__u32 zero = 0;
-	__u64 *ns = bpf_map_lookup_elem(&spent, &zero);
-
-	if (ns)
-		*ns += SHORT_RUN;
-	return ns;
-}
-
-static __always_inline void whole_run(__u64 *ns)
-{
-	if (ns)
-		*ns += WHOLE_RUN - SHORT_RUN;
-}
 
 /* The verifier wants one map for each call: so the choice is made around it. */
 static __always_inline void *row(void *a, void *b, int odd, const void *key, const void *zero, __u64 *full)

@@ -291,7 +291,7 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 
 	if (!on)
 		return 0;
-	ns = take_note();
+	ns = takes(SHORT_RUN);
 	if (is_error(ret))
 		return socket_error(sk, -ret, CALL_RECV);
 	if (ret <= 0 || flags & MSG_PEEK)
@@ -304,7 +304,7 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 	state = sk->__sk_common.skc_state;
 	if (!accepted(sk) && (state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT))
 		return 0; /* a caller's: counted when the answer came, maybe on another CPU */
-	whole_run(ns);
+	takes_more(ns, WHOLE_RUN - SHORT_RUN);
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
 	if (t && t->role == ROLE_ACCEPT) {
 		name_turn(t);

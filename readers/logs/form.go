@@ -261,3 +261,17 @@ func clfLine(c *stamp.Clock, line []byte, e *entry) ([]byte, bool) {
 }
 
 func digit(c byte) bool { return c-'0' < 10 }
+
+// hosts is how many hosts a file's beginning names.
+func (f *form) hosts(head []byte, c stamp.Clock) int {
+	seen := map[string]bool{}
+	for len(head) > 0 {
+		var line []byte
+		line, head, _ = bytes.Cut(head, []byte("\n"))
+		var e entry
+		if _, ok := f.open(&c, line, &e); ok && len(e.host) > 0 {
+			seen[string(e.host)] = true
+		}
+	}
+	return len(seen)
+}

@@ -17,7 +17,11 @@ var Format = reader.Format{
 		return isExport(head) || formOf(head, stamp.New(utcZone, farFuture)) != nil
 	},
 	Read: func(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
-		return read(ctx, in, o, nil, out)
+		rules, err := rulesOf(o.Map)
+		if err != nil {
+			return reader.Told{}, err
+		}
+		return read(ctx, in, o, rules, out)
 	},
 }
 
@@ -34,6 +38,7 @@ func read(ctx context.Context, in *reader.Input, o reader.Options, rules []*rule
 	if form == nil {
 		return reader.Told{}, fmt.Errorf("read %s: no time is found in its lines: give a map that names it (snag read --map FILE)", in.Path)
 	}
+	g.manyHosts = form.hosts(head, clock) > 1
 	p := &parser{form: form, clock: clock, columns: columnsOf(head), rules: rules}
 	free := make(chan []entry, 16) // entries of pieces that were used
 	parse := func(c reader.Chunk) []entry {
@@ -62,6 +67,11 @@ func (g *gather) finish(form string) reader.Told {
 	g.end()
 	told := reader.Told{First: recording.Time(g.first), Last: recording.Time(g.last), Lines: g.lines}
 	told.Coverage = g.coverage(form)
+	if len(g.hosts) == 1 && !g.manyHosts {
+		for host := range g.hosts {
+			told.Host = shown(host)
+		}
+	}
 	return told
 }
 

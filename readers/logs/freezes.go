@@ -19,7 +19,7 @@ type freezes struct {
 // mostStreams of a file that freeze.
 const mostStreams = 1000
 
-func (f *freezes) entry(e *entry) {
+func (f *freezes) entry(e *entry, host string) {
 	if len(e.stream) == 0 || e.what != freeze && e.what != unfreeze {
 		return
 	}
@@ -27,23 +27,23 @@ func (f *freezes) entry(e *entry) {
 	began, open := f.open[name]
 	switch {
 	case e.what == freeze && e.lasted > 0: // told when it was over
-		f.tell(name, e.at-int64(e.lasted*1e9), e.at)
+		f.tell(name, host, e.at-int64(e.lasted*1e9), e.at)
 	case e.what == freeze && !open && len(f.open) < mostStreams:
 		f.open[name] = e.at
 	case e.what == unfreeze && open:
 		delete(f.open, name)
-		f.tell(name, began, e.at)
+		f.tell(name, host, began, e.at)
 	}
 }
 
-func (f *freezes) tell(name string, from, to int64) {
+func (f *freezes) tell(name, host string, from, to int64) {
 	if f.n++; f.n > mostEvents {
 		return
 	}
 	f.stream(name, from)
 	f.out.Append(recording.Event{
 		T: recording.Time(from), End: recording.Time(to), Kind: recording.EventStreamFreeze,
-		Subject: recording.Subject{Kind: recording.KindStream, Name: name}, Attrs: map[string]string{"source": f.file},
+		Subject: recording.Subject{Kind: recording.KindStream, Name: name, Host: host}, Attrs: map[string]string{"source": f.file},
 		Value: time.Duration(to - from).Seconds(), Unit: "s",
 	})
 }
@@ -59,6 +59,6 @@ func (f *freezes) stream(name string, t int64) {
 // end leaves those that still stand open until the log's end.
 func (f *freezes) end(last int64) {
 	for name, began := range f.open {
-		f.tell(name, began, last)
+		f.tell(name, "", began, last)
 	}
 }

@@ -27,14 +27,17 @@ const mostSources = 256
 
 // gather takes the entries of a file in its order and makes rows of them.
 type gather struct {
-	path    string
-	comm    string // of lines that name no process
-	out     recording.Sink
-	o       reader.Options
-	sources map[sourceKey]*source
-	order   []*source
-	runs    *runs
-	freezes freezes
+	path  string
+	comm  string // of lines that name no process
+	hosts map[string]bool
+	// manyHosts: the file is of several, as a central syslog's is.
+	manyHosts bool
+	out       recording.Sink
+	o         reader.Options
+	sources   map[sourceKey]*source
+	order     []*source
+	runs      *runs
+	freezes   freezes
 
 	counts
 }
@@ -45,12 +48,12 @@ type counts struct {
 	first, last             int64 // ns
 	back                    uint64
 	requests, withTime      uint64
-	sessions, errors, cut   uint64
+	sessions, errors        uint64
 	withUpstream, withPeers uint64
 }
 
 func newGather(file, comm string, o reader.Options, out recording.Sink) *gather {
-	g := &gather{path: file, comm: comm, out: out, o: o, sources: map[sourceKey]*source{}, runs: newRuns(file, out)}
+	g := &gather{path: file, comm: comm, out: out, o: o, sources: map[sourceKey]*source{}, hosts: map[string]bool{}, runs: newRuns(file, out)}
 	g.freezes = freezes{out: out, open: map[string]int64{}, file: file}
 	return g
 }
@@ -61,6 +64,9 @@ func (g *gather) sourceOf(e *entry) *source {
 		return s
 	}
 	key := sourceKey{string(e.host), string(e.process)}
+	if key.host != "" {
+		g.hosts[key.host] = true
+	}
 	if len(g.order) >= mostSources {
 		key = sourceKey{process: "others"}
 		if s := g.sources[key]; s != nil {
@@ -72,7 +78,7 @@ func (g *gather) sourceOf(e *entry) *source {
 		comm = g.comm
 	}
 	comm = shown(comm)
-	if key.host != "" {
+	if key.host != "" && g.manyHosts {
 		comm += " on " + shown(key.host)
 	}
 	sub := recording.Subject{Kind: recording.KindProcess, PID: recording.StandIn(rotated(g.path) + "\x00" + key.host + "\x00" + key.process), Comm: comm}
@@ -152,7 +158,10 @@ func (g *gather) entry(e *entry) {
 		s.failed.add(e)
 	}
 	sub, subject := subjectOf(e, s.sub)
-	g.freezes.entry(e)
+	if g.manyHosts {
+		sub.Host = shown(string(e.host))
+	}
+	g.freezes.entry(e, sub.Host)
 	g.runs.add(e, sub, subject)
 }
 

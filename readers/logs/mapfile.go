@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -188,6 +190,22 @@ func Maps() []string {
 		out = append(out, strings.TrimSuffix(e.Name(), ".map"))
 	}
 	return out
+}
+
+// rulesOf reads a map: one that is ready by its name, else a file.
+func rulesOf(name string) ([]*rule, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if r := ready(name); r != nil {
+		return readMap(name, r)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("read the map %s: %w (ready are %s)", name, errors.Unwrap(err), strings.Join(Maps(), ", "))
+	}
+	defer f.Close()
+	return readMap(name, f)
 }
 
 // ready is one of them; nil where there is none of that name.

@@ -20,12 +20,11 @@ type run struct {
 
 // runs makes events of lines: a thousand resets of one peer within a second are one.
 type runs struct {
-	file  string
-	out   recording.Sink
-	open  map[runKey]*run
-	kept  int
-	left  uint64 // lines beyond mostEvents
-	swept int64
+	file string
+	out  recording.Sink
+	open map[runKey]*run
+	kept int
+	left uint64 // lines beyond mostEvents
 }
 
 const (

@@ -74,7 +74,7 @@ const (
 	// mostUpstreams have rows of their own.
 	mostUpstreams = 64
 	// rowsEach: after so many rows a row is of twice as long a time.
-	rowsEach = 40_000
+	rowsEach = 8_000
 )
 
 func newTurns(sub recording.Subject, out recording.Sink) *turns {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/readers/reader"
 	"snag/recording"
 )
 
@@ -15,15 +16,15 @@ type comments struct {
 	captured    time.Time // when perf.data was last written; zero: not told
 	first, last int64     // of the samples, ns on perf's clock; 0: not told
 	wall, mono  int64     // the same moment on both clocks, ns (--clockid); 0: not told
-	cpus        int
+	host        string
+	machine     reader.Machine
 	hz          map[string]float64 // of events that are taken at a rate
 	facts       []recording.Fact
 }
 
 // names of the facts; the others are left out.
 var factNames = map[string]string{
-	"hostname": "host.name", "os release": "kernel.release", "perf version": "perf.version", "arch": "host.arch",
-	"cpudesc": "cpu.model", "cmdline": "perf.cmdline",
+	"perf version": "perf.version", "cpudesc": "cpu.model", "cmdline": "perf.cmdline",
 }
 
 const mostFact = 1024 // bytes
@@ -62,8 +63,14 @@ func (c *comments) take(name, value string, zone *time.Location) {
 		c.last = seconds(value)
 	case "nrcpus online":
 		if n, err := strconv.Atoi(value); err == nil && n > 0 && n <= 1<<16 {
-			c.cpus = n
+			c.machine.CPUs = n
 		}
+	case "hostname":
+		c.host = value
+	case "os release":
+		c.machine.Kernel = value
+	case "arch":
+		c.machine.Arch = value
 	case "reference time": // 2026-11-21 10:00:00.1 = 1795255200.123456 (TOD) = 123.456789 (CLOCK_MONOTONIC)
 		if f := strings.Split(value, " = "); len(f) == 3 {
 			wall, _, _ := strings.Cut(f[1], " ")

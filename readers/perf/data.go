@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"time"
 
 	"snag/readers/perf/perfdata"
 	"snag/readers/reader"
@@ -16,17 +17,19 @@ import (
 // data makes samples of the records of perf.data.
 type data struct {
 	*tally
-	objects *objects
-	place   func(first int64) placed // where perf's clock lies, by the first sample's time
-	placed  *placed
-	comms   map[int]string // of threads
-	images  map[int]*image
-	kernel  []perfdata.Map // and its modules
-	bpf     []perfdata.Map // programs: their names stand for the path
-	kernels map[uint64]int32
-	events  map[*perfdata.Attr]*event
-	held    int // addresses whose frames are remembered
-	stack   []int32
+	objects  *objects
+	file     *perfdata.File
+	modified time.Time
+	place    func(first int64) placed // where perf's clock lies, by the first sample's time
+	placed   *placed
+	comms    map[int]string // of threads
+	images   map[int]*image
+	kernel   []perfdata.Map // and its modules
+	bpf      []perfdata.Map // programs: their names stand for the path
+	kernels  map[uint64]int32
+	events   map[*perfdata.Attr]*event
+	held     int // addresses whose frames are remembered
+	stack    []int32
 
 	lostRecords, crowded uint64
 	copied, periodless   uint64
@@ -70,6 +73,9 @@ func (d *data) Map(m perfdata.Map) {
 	}
 	if m.PID == -1 {
 		if text, ok := strings.CutPrefix(m.Path, "[kernel.kallsyms]"); ok {
+			if d.file != nil && d.file.Pipe {
+				d.objects.recorded(&d.file.Features, d.modified)
+			}
 			if text == "_text" || text == "_stext" { // its offset is where that symbol lies
 				d.objects.running(m.Offset, d.objects.ids["[kernel.kallsyms]"])
 			}
@@ -232,34 +238,45 @@ func (d *data) userFrame(i *image, addr uint64) frame {
 	return makeFrame(name, object, false)
 }
 
-// features are what stands behind the records, where the file can be read anywhere.
-func features(f *perfdata.File, in *reader.Input) (perfdata.Features, bool) {
+// behind reads what stands behind the records, where the file can be read anywhere.
+func behind(f *perfdata.File, in *reader.Input) bool {
 	if in.Packed != "" || in.Size == 0 || f.Pipe {
-		return perfdata.Features{}, false
+		return false
 	}
 	r, err := os.Open(in.Path)
 	if err != nil {
-		return perfdata.Features{}, false
+		return false
 	}
 	defer r.Close()
-	return f.ReadFeatures(r), true
+	f.ReadFeatures(r)
+	return true
 }
 
 func readDataInto(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
-	f, err := perfdata.Open(in)
+	from := &stream{in: in}
+	f, err := perfdata.Open(from)
+	if from.err != nil {
+		return reader.Told{}, from.torn()
+	}
 	if err != nil {
 		return reader.Told{}, fmt.Errorf("read %s: %w: on the host that recorded, run: perf script --header -F +pid -i %s > perf.txt", in.Path, err, path.Base(in.Path))
 	}
-	all, behind := features(f, in)
+	whole := behind(f, in)
+	all := &f.Features
 	if all.BuildIDs == nil {
 		all.BuildIDs = map[string]string{}
 	}
 	c := comments{last: int64(min(all.Last, maxSeconds*1e9)), wall: int64(min(all.Wall, maxSeconds*1e9)), mono: int64(min(all.Clock, maxSeconds*1e9))}
 	place := func(first int64) placed { return c.place(first, -1, o.Modified) }
 	d := newData(newTally(out), place, newObjects("/", all.BuildIDs))
-	counts, err := f.Read(ctx, in, d)
+	d.file, d.modified = f, o.Modified
+	d.objects.recorded(all, o.Modified)
+	counts, err := f.Read(ctx, from, d)
 	d.end()
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case from.err != nil:
+		err = from.torn()
+	case err != nil && ctx.Err() == nil:
 		err = fmt.Errorf("read %s: %w", in.Path, err)
 	}
 	var p placed
@@ -267,17 +284,17 @@ func readDataInto(ctx context.Context, in *reader.Input, o reader.Options, out r
 		p = *d.placed
 	}
 	told := d.told("perf.data", p)
-	told.Machine.CPUs = max(all.CPUs, d.cpus)
+	told.Host = all.Hostname
+	told.Machine = reader.Machine{Kernel: all.Release, Arch: all.Arch, CPUs: max(all.CPUs, d.cpus)}
 	told.Facts = d.facts(factsOf(all))
-	d.say(&told, f, counts, behind)
+	d.say(&told, f, counts, whole)
 	return told, err
 }
 
 // factsOf are what perf knew of the host.
-func factsOf(all perfdata.Features) (out []recording.Fact) {
+func factsOf(all *perfdata.Features) (out []recording.Fact) {
 	for _, f := range []struct{ name, value string }{
-		{"host.name", all.Hostname}, {"kernel.release", all.Release}, {"perf.version", all.Version}, {"host.arch", all.Arch},
-		{"cpu.model", all.CPU}, {"perf.cmdline", all.Cmdline},
+		{"perf.version", all.Version}, {"cpu.model", all.CPU}, {"perf.cmdline", all.Cmdline},
 	} {
 		if f.value != "" {
 			out = append(out, recording.Fact{Name: f.name, Value: f.value[:min(len(f.value), mostFact)], Source: "perf.data"})
@@ -290,7 +307,7 @@ func factsOf(all perfdata.Features) (out []recording.Fact) {
 const onOrigin = "on the host that recorded: perf script --header -F +pid > perf.txt, and read that; or perf archive, and unpack it here into ~/.debug"
 
 // say adds what the records left open.
-func (d *data) say(told *reader.Told, f *perfdata.File, counts perfdata.Counts, behind bool) {
+func (d *data) say(told *reader.Told, f *perfdata.File, counts perfdata.Counts, whole bool) {
 	stacks, symbols := &told.Coverage[0], &told.Coverage[2]
 	stacks.Lost += d.lostRecords + counts.Damaged + counts.Unknown
 	if f.Unended {
@@ -322,7 +339,7 @@ func (d *data) say(told *reader.Told, f *perfdata.File, counts perfdata.Counts, 
 	if d.elsewhere > 0 {
 		partial(symbols, "%d addresses lie in files that are not here with the same build id, or have no symbols", d.elsewhere)
 	}
-	if !behind && !f.Pipe {
+	if !whole && !f.Pipe {
 		partial(symbols, "the file is packed: unpack it, so that its build ids can be read")
 	}
 	if symbols.State != recording.CoverageOK {

@@ -12,8 +12,8 @@ import (
 // Formats are the files that profiles are kept in.
 var Formats = []reader.Format{
 	{Name: "perf.data", About: "perf.data", Sniff: perfdata.Is, Read: readDataInto},
-	{Name: "pprof", About: "pprof's profiles (profile.pb.gz)", Sniff: sniffPprof, Read: readPprofInto},
-	{Name: "speedscope", About: "speedscope's JSON", Sniff: sniffSpeedscope, Read: readSpeedscopeInto},
+	{Name: "pprof", About: "pprof's profiles (profile.pb.gz)", Sniff: sniffPprof, Read: readPprofInto, Whole: true},
+	{Name: "speedscope", About: "speedscope's JSON", Sniff: sniffSpeedscope, Read: readSpeedscopeInto, Whole: true},
 	{Name: "perf script", About: "the text of perf script", Sniff: sniffScript, Read: readScriptInto},
 	{Name: "folded stacks", About: "folded stacks (stackcollapse, flamegraph.pl)", Sniff: sniffFolded, Read: readFoldedInto},
 }
@@ -70,7 +70,8 @@ func readScriptInto(ctx context.Context, in *reader.Input, o reader.Options, out
 	l.end()
 	told := l.told("perf script", p)
 	told.Lines, told.Facts = l.read, l.facts(c.facts)
-	told.Machine.CPUs = max(c.cpus, l.cpus)
+	told.Host, told.Machine = c.host, c.machine
+	told.Machine.CPUs = max(c.machine.CPUs, l.cpus)
 	stacks := &told.Coverage[0]
 	stacks.Lost += l.noise + l.lostSamples
 	if l.noise > 0 {

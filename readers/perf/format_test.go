@@ -54,7 +54,7 @@ func TestHeaderTellsTheHostAndWhenItWas(t *testing.T) {
 	for _, f := range told.Facts {
 		facts[f.Name] = f.Value
 	}
-	if facts["host.name"] != "origin-3" || facts["cpu.model"] != "AMD EPYC 7543P" || facts["kernel.release"] != "6.1.0-25-amd64" {
+	if told.Host != "origin-3" || facts["cpu.model"] != "AMD EPYC 7543P" || told.Machine.Kernel != "6.1.0-25-amd64" {
 		t.Error(facts)
 	}
 	if len(r.OnCPU) == 0 || told.Coverage[0].Why == "" {

@@ -5,20 +5,27 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"snag/internal/elffile"
 	"snag/internal/kernel"
 	"snag/internal/readable"
+	"snag/readers/perf/perfdata"
 )
 
 // objects gives names to addresses in files that are here: those that perf.data was
-// recorded with, told by their build ids, never by their paths alone.
+// recorded with, told by their build ids; by their paths alone only on the host that
+// recorded, if they have not changed since.
 type objects struct {
 	root   string // "/", or that of a test
 	ids    map[string]string
 	known  map[objectKey]*object
 	kernel *kernel.Symbols // nil: it is another kernel, or another start of it
 	tables int
+	// here tells that this very host recorded: files that have not changed since are
+	// taken where their build ids are not told. since is when it was recorded.
+	here  bool
+	since time.Time
 }
 
 type objectKey struct{ path, id string }
@@ -44,8 +51,10 @@ func (o *objects) name(path, id string, offset uint64) string {
 	if id == "" {
 		id = o.ids[path]
 	}
-	if id == "" || strings.Trim(id, "0") == "" {
-		return ""
+	if strings.Trim(id, "0") == "" {
+		if id = ""; !o.here {
+			return ""
+		}
 	}
 	k := objectKey{path, id}
 	f, ok := o.known[k]
@@ -73,6 +82,14 @@ func (o *objects) name(path, id string, offset uint64) string {
 	return f.names[start]
 }
 
+// recorded tells who recorded, and when.
+func (o *objects) recorded(all *perfdata.Features, at time.Time) {
+	name, err := os.Hostname()
+	release, err2 := os.ReadFile(filepath.Join(o.root, "proc/sys/kernel/osrelease"))
+	o.here = err == nil && err2 == nil && name == all.Hostname && strings.TrimSpace(string(release)) == all.Release
+	o.since = at
+}
+
 // open looks for a file with that build id: where it lay, and where perf archive's
 // files are unpacked to (perf-archive(1)). Its symbols may lie beside, where Debian
 // puts them.
@@ -83,13 +100,13 @@ func (o *objects) open(path, id string) *object {
 			continue
 		}
 		e, err := elffile.Open(f)
-		if st, statErr := f.Stat(); err != nil || statErr != nil || !st.Mode().IsRegular() || e.BuildID() != id {
+		if st, statErr := f.Stat(); err != nil || statErr != nil || !st.Mode().IsRegular() || id == "" && st.ModTime().After(o.since) || id != "" && e.BuildID() != id {
 			f.Close()
 			continue
 		}
 		out := &object{elf: e, functions: e.Functions(), names: map[uint64]string{}}
 		if !e.HasSymbols() {
-			if t := o.debug(id); t.Len() > 0 {
+			if t := o.debug(e.BuildID()); t.Len() > 0 {
 				out.functions = t
 			}
 		}
@@ -130,7 +147,7 @@ func (o *objects) debug(id string) *elffile.Functions {
 // running takes this host's kernel for the names, if it is the one that was recorded
 // and was not started anew since: its functions lie where they lay then.
 func (o *objects) running(text uint64, id string) {
-	if text == 0 || id == "" || id != runningKernel(o.root) {
+	if text == 0 || id != runningKernel(o.root) && (id != "" || !o.here) {
 		return
 	}
 	all, err := kernel.SharedSymbols(filepath.Join(o.root, "proc"))

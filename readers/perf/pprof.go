@@ -27,9 +27,10 @@ func sniffPprof(head []byte) bool {
 
 // whole reads all of a file.
 func whole(in *reader.Input) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(in, mostWhole+1))
+	s := &stream{in: in}
+	b, err := io.ReadAll(io.LimitReader(s, mostWhole+1))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", in.Path, err)
+		return nil, s.torn()
 	}
 	if len(b) > mostWhole {
 		return nil, fmt.Errorf("read %s: it unpacks to more than %d MB, and has to be read whole: make folded stacks of it (go tool pprof -raw, or stackcollapse) and read those", in.Path, mostWhole>>20)

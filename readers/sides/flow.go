@@ -98,7 +98,7 @@ func (x *index) find(s *Segment, count *int) (id, dir int) {
 	}
 	id, ok := x.live[k]
 	opens := s.has(packet.SYN) && !s.has(packet.ACK)
-	if ok && !(opens && x.renews(id, s)) {
+	if ok && (!opens || !x.renews(id, s)) {
 		if x.flows[id].ends[0] == s.Src {
 			return id, request
 		}

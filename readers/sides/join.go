@@ -50,7 +50,7 @@ func (p *pair) drop(side int) {
 func (p *pair) match() {
 	for len(p.queues[0]) > 0 && len(p.queues[1]) > 0 {
 		a, b := p.queues[0][0], p.queues[1][0]
-		finer := -1
+		var finer int
 		switch {
 		case apart(a, b):
 			p.drop(0)

@@ -57,7 +57,6 @@ type simSegment struct {
 	n    int
 	ack  int64
 	syn  bool
-	fin  bool
 	tick uint32
 	data []byte
 }
@@ -75,7 +74,6 @@ type simConn struct {
 	tso, gro bool
 
 	ends   [2]*simEnd
-	mid    bool // opened before the captures begin
 	turnAt int
 }
 

@@ -8,6 +8,9 @@ func (x *exchange) waited() int64 {
 	wait := c.between
 	if x.unanswered() != "" {
 		wait = max(0, c.closedAt-c.last[request])
+		if x.stillThere() { // the one capture may go on for longer than the other
+			wait = min(wait, max(0, x.server.closedAt-x.server.last[request]))
+		}
 	} else if max(c.parts, x.server.parts) > 1 { // of requests that overlap the client may wait for several at a time
 		wait = max(wait, min(x.server.between, c.last[answer]-c.first[request]))
 	}
@@ -45,11 +48,10 @@ func (x *exchange) stall(dir int) int64 {
 func (x *exchange) atServer() int64 {
 	s := x.server
 	at := s.between
-	switch x.unanswered() {
-	case "":
-	case lost:
+	switch why := x.unanswered(); {
+	case why == lost:
 		at = 0
-	default:
+	case why != "" && s.first[answer] == 0:
 		at = max(0, s.closedAt-s.last[request])
 	}
 	return min(at+x.stood()+x.shutOut(), x.waited())
@@ -75,6 +77,11 @@ func (x *exchange) unanswered() string {
 		return "reset"
 	}
 	return "open"
+}
+
+// stillThere: the server has not answered when the captures end.
+func (x *exchange) stillThere() bool {
+	return x.unanswered() == "open" && x.server.first[answer] == 0
 }
 
 // ended is when it was over, by the client's capture.

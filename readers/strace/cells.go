@@ -8,7 +8,7 @@ import (
 
 // cell counts one call on one descriptor by one thread in one second.
 type cell struct {
-	key         uint64 // call << 32 | descriptor; 0 is free
+	key         uint64 // call << 32 | descriptor
 	n           uint64
 	sum         int64 // ns
 	max, maxAt  int64
@@ -21,6 +21,7 @@ type cell struct {
 
 // cells is a table by key with open addressing, emptied each second.
 type cells struct {
+	keys  []uint64 // 0 is free
 	slots []cell
 	used  int
 }
@@ -33,21 +34,21 @@ func (c *cells) at(key uint64) *cell {
 	}
 	mask := uint64(len(c.slots) - 1)
 	for i := (key * 0x9e3779b97f4a7c15 >> 40) & mask; ; i = (i + 1) & mask {
-		s := &c.slots[i]
-		if s.key == key {
-			return s
-		}
-		if s.key == 0 {
-			s.key = key
+		switch c.keys[i] {
+		case key:
+			return &c.slots[i]
+		case 0:
+			c.keys[i], c.slots[i].key = key, key
 			c.used++
-			return s
+			return &c.slots[i]
 		}
 	}
 }
 
 func (c *cells) grow() {
 	old := c.slots
-	c.slots, c.used = make([]cell, max(8, 2*len(old))), 0
+	n := max(8, 2*len(old))
+	c.keys, c.slots, c.used = make([]uint64, n), make([]cell, n), 0
 	for i := range old {
 		if old[i].key != 0 {
 			*c.at(old[i].key) = old[i]
@@ -66,6 +67,7 @@ func (c *cells) empty(use func(*cell)) {
 			c.slots[i] = cell{}
 		}
 	}
+	clear(c.keys)
 	c.used = 0
 }
 

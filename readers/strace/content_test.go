@@ -123,3 +123,23 @@ func TestThreadsHaveTheNamesThatTheTraceShows(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// What -p found running is one process, until its descriptors say that it is several.
+func TestThreadsFromBeforeTheTrace(t *testing.T) {
+	r, _ := trace(t, Options{}, `
+61 1700000000.1 futex(0x10, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>
+60 1700000000.2 read(3</a>, "x", 1) = 1 <0.000001>
+62 1700000000.3 read(3</a>, "x", 1) = 1 <0.000001>
+70 1700000000.4 read(3</b>, "x", 1) = 1 <0.000001>
+60 1700000000.5 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD) = 80 <0.000001>
+80 1700000000.6 read(3</a>, "x", 1) = 1 <0.000001>`)
+	got := map[int]int{}
+	for _, row := range r.Calls {
+		got[row.TID] = row.PID
+	}
+	for tid, pid := range map[int]int{61: 60, 60: 60, 62: 60, 70: 70, 80: 80} {
+		if got[tid] != pid {
+			t.Errorf("thread %d is of process %d, want %d", tid, got[tid], pid)
+		}
+	}
+}

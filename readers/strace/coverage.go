@@ -40,7 +40,7 @@ func (t *Trace) coverage(style Style) []recording.Coverage {
 	out = append(out, trace, row("threads.syscall", "where each thread was at the end of each second; one that was in no call counts as running"),
 		row("offcpu.waits", "calls of 1 ms and more in which threads sleep, by their length; what is no call is not seen, nor are stacks"))
 	if t.saw&locking != 0 {
-		out = append(out, row("locks.futex", ""))
+		out = append(out, row("locks.futex", "who holds a lock is taken to be who woke its waiters"))
 	}
 	if t.sockets {
 		out = append(out, row("sockets.turns", "from when the process could know of a request, which may have come before"),

@@ -24,8 +24,8 @@ func (t *Trace) failed(th *thread, id uint16, d *descriptor, at int64, errno str
 		return
 	}
 	class := t.calls.class[id]
-	if d != nil && d.row.Kind != "socket" && errno == "EPIPE" {
-		return // a pipe whose reader is gone
+	if class&opens == 0 && (d == nil || d.row.Kind != "socket") {
+		return // a pipe whose reader is gone, a wait that timed out
 	}
 	k := failureKey{pid: th.proc.pid, call: t.calls.names[id], errno: errno}
 	switch {

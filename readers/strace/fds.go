@@ -48,7 +48,6 @@ func (t *Trace) life(p *process, fd int32, at int64) *descriptor {
 // inherited is a descriptor in a process that was forked.
 func (d *descriptor) inherited(p *process) *descriptor {
 	own := &descriptor{row: d.row, cloex: d.cloex, id: d.id, owner: p, side: d.side, accepted: d.accepted, log: d.log}
-	own.row.PID = p.pid
 	return own
 }
 
@@ -158,6 +157,12 @@ func (t *Trace) named(th *thread, name string, fd int32, at int64, args []byte) 
 // use tells the recording of a descriptor when a call is counted on it.
 func (t *Trace) use(th *thread, fd int32, at int64, args []byte) *descriptor {
 	d := th.proc.fds.get(fd)
+	if d != nil && th.unsure > 0 {
+		if th.unsure--; another(d, args) {
+			t.parted(th)
+			d = nil
+		}
+	}
 	if d != nil && d.told {
 		return d
 	}
@@ -180,12 +185,36 @@ func (t *Trace) use(th *thread, fd int32, at int64, args []byte) *descriptor {
 	d.told = true
 	t.takeSide(d, th.proc)
 	if t.fdRows++; t.fdRows <= mostFDRows {
-		t.out.Append(d.row)
+		t.untold = append(t.untold, d)
 	}
 	if k := &d.row; k.Kind == "socket" && (k.Proto == "tcp" || k.Proto == "udp") && k.Local+k.Remote != "" && !d.shown {
 		t.looks.fresh = append(t.looks.fresh, d)
 	}
 	return d
+}
+
+// another tells whether -yy says of a descriptor that it is another file or connection.
+func another(d *descriptor, args []byte) bool {
+	i := bytes.IndexByte(args, '<')
+	if i < 0 || i > 10 || d.row.Name == "" {
+		return false
+	}
+	var row recording.FD
+	if !describe(&row, args[i:]) || row.Name == d.row.Name {
+		return false
+	}
+	whole := func(r *recording.FD) bool { return r.Kind == "file" || r.Local != "" && r.Remote != "" }
+	return whole(&row) && whole(&d.row)
+}
+
+// tellFDs writes the rows of the descriptors of the second.
+func (t *Trace) tellFDs() {
+	for _, d := range t.untold {
+		d.row.PID = d.owner.pid
+		t.out.Append(d.row)
+	}
+	clear(t.untold)
+	t.untold = t.untold[:0]
 }
 
 // mostFDRows of a trace are kept; further ones are counted.

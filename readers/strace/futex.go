@@ -20,7 +20,8 @@ type lock struct {
 	waiters  map[int]bool
 	n        uint64
 	sum, max int64
-	mutex    bool
+	seen     int // waits that were looked at, and of them those for the value of a taken lock
+	taken    int
 	comm     string
 	waker    *thread // who woke last
 	votes    int     // for owner, by majority vote
@@ -88,7 +89,10 @@ func isWake(op []byte) bool {
 func (l *lock) note(th *thread, value, op []byte) {
 	l.waiters[th.tid] = true
 	l.comm = th.comm()
-	l.mutex = l.mutex || isMutex(op, value)
+	l.seen++
+	if isMutex(op, value) {
+		l.taken++
+	}
 }
 
 // isMutex: glibc's, Go's and Rust's locks wait for the value 2 once they are taken.
@@ -159,7 +163,7 @@ func (ls locks) flush(t *Trace, end int64) {
 			T: recording.Time(t.second), PID: k.pid, Comm: l.comm, Address: k.address, Kind: "condition",
 			Waiters: len(l.waiters), N: l.n, Sum: float64(l.sum) / 1e9, Max: float64(l.max) / 1e9,
 		}
-		if l.mutex {
+		if 2*l.taken > l.seen { // a condition counts, and comes by the value 2 now and then
 			row.Kind = "mutex"
 		}
 		if l.owner != nil {
@@ -169,7 +173,7 @@ func (ls locks) flush(t *Trace, end int64) {
 		if t.lockRows++; t.lockRows <= mostLockRows {
 			t.out.Append(row)
 		}
-		*l = lock{waiters: l.waiters, waker: l.waker, mutex: l.mutex, comm: l.comm}
+		*l = lock{waiters: l.waiters, waker: l.waker, comm: l.comm}
 		clear(l.waiters)
 	}
 }

@@ -7,6 +7,7 @@ import (
 // rhythm is how steadily a socket is read.
 type rhythm struct {
 	second int64 // of the last read
+	until  int64 // it ends here, ns
 	in     int   // seconds with a read, up to rhythmic
 	last   int64 // end of the last read, ns
 }
@@ -21,11 +22,11 @@ const (
 // heard follows the reads of a socket, and tells where they stopped for whole seconds.
 func (t *Trace) heard(th *thread, d *descriptor, begin, end int64) {
 	r := &d.rhythm
-	second := end / 1e9
-	if second == r.second {
+	if end < r.until && end >= r.last {
 		r.last = end
 		return
 	}
+	second := end / 1e9
 	if r.in >= rhythmic && second-r.second > leastGap {
 		t.gap(th, d, r.last, begin, end)
 	}
@@ -34,7 +35,7 @@ func (t *Trace) heard(th *thread, d *descriptor, begin, end int64) {
 			r.in = 1
 		}
 	}
-	r.second, r.last = second, end
+	r.second, r.until, r.last = second, (second+1)*1e9, end
 }
 
 // gap tells of the seconds in which a thread did not read, and where it was.

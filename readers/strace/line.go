@@ -14,6 +14,7 @@ const (
 	Call                   // a call and its result
 	Unfinished             // a call that another thread's line cut off
 	Resumed                // the rest of such a call, with its result
+	Continued              // the same, of the line above, into which strace said something
 	Signal                 // --- SIGCHLD {…} ---
 	Exit                   // +++ exited with 0 +++, +++ killed by SIGKILL +++
 	Superseded             // +++ superseded by execve in pid N +++
@@ -74,12 +75,16 @@ func (l *Line) Parse(b []byte) {
 	case c >= 'a' && c <= 'z' || c == '_':
 		l.call(b)
 	case c == '<':
-		l.resumed(b)
+		if l.resumed(b); l.Kind == Noise && l.PID == 0 && string(b) == "<unfinished ...>" {
+			l.Kind = Message
+		}
 	case c == '-' && bytes.HasPrefix(b, []byte("--- ")):
 		l.Kind = Signal
 		l.Name, _, _ = bytes.Cut(b[4:], []byte(" "))
 	case c == '+' && bytes.HasPrefix(b, []byte("+++ ")):
 		l.exit(b[4:])
+	case b[0] == ')' || b[0] == '=' || b[0] == ',':
+		l.finish(b, Continued)
 	case isTable(whole):
 		*l = Line{Kind: Table, Args: whole, Took: -1}
 	}
@@ -245,6 +250,17 @@ func (l *Line) finish(b []byte, kind Kind) {
 	}
 	if args, ok := l.result(b); ok {
 		l.Kind, l.Args = kind, args
+		return
+	}
+	l.interrupted(b)
+}
+
+// interrupted reads the two halves of a line of -f on standard error into which strace
+// said that a new thread is attached: "clone3({flags=… strace: Process 9 attached", then
+// " <unfinished ...>" or the rest with its result.
+func (l *Line) interrupted(b []byte) {
+	if i := bytes.LastIndex(b, []byte("strace: Process ")); i >= 0 && l.Kind == Noise && bytes.HasSuffix(b, []byte(" attached")) {
+		l.Kind, l.Args = Unfinished, b[:i]
 		return
 	}
 	l.Name, l.Took = nil, -1

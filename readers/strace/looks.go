@@ -121,7 +121,7 @@ func (t *Trace) socketRow(d *descriptor, at int64) {
 	r := &d.row
 	t.out.Append(recording.Socket{
 		T: recording.Time(at), Cookie: d.id, Proto: r.Proto, State: r.State, Local: r.Local, Remote: r.Remote,
-		Owners: []recording.FDRef{{PID: r.PID, Comm: d.owner.comm, FD: r.FD}},
+		Owners: []recording.FDRef{{PID: d.owner.pid, Comm: d.owner.comm, FD: r.FD}},
 	})
 }
 
@@ -159,7 +159,7 @@ func (t *Trace) lookAtLogs(at int64, last bool) {
 			continue
 		}
 		t.out.Append(recording.LogFile{
-			T: recording.Time(at), PID: d.row.PID, Comm: d.owner.comm, FD: d.row.FD, Path: d.row.Name, Inode: d.id, Size: d.size, MTime: recording.Time(d.wrote),
+			T: recording.Time(at), PID: d.owner.pid, Comm: d.owner.comm, FD: d.row.FD, Path: d.row.Name, Inode: d.id, Size: d.size, MTime: recording.Time(d.wrote),
 		})
 	}
 }

@@ -55,6 +55,7 @@ func (t *Trace) flush(end int64) {
 			t.addOpen(th, end)
 		}
 	}
+	t.tellFDs()
 	t.locks.flush(t, end)
 	t.flushTurns(end)
 	t.flushFailures()
@@ -83,6 +84,8 @@ func (t *Trace) flush(end int64) {
 // the trace.
 func (t *Trace) most() int {
 	switch {
+	case t.o.Rows > 0:
+		return t.o.Rows
 	case t.rows < 100_000:
 		return 512
 	case t.rows < 300_000:

@@ -10,7 +10,9 @@ type thread struct {
 	spare pending
 	seen  int64  // end of its last call, ns
 	waits uint64 // calls in which it slept
-	long  longest
+	// unsure: so many of its descriptors are still to be held against its process'.
+	unsure int
+	long   longest
 }
 
 // pending is a call that has begun.
@@ -101,12 +103,31 @@ func (t *Trace) unknown(pid int) *thread {
 		}
 	}
 	proc := &process{pid: pid, fds: &fdTable{}}
-	if t.attached != nil { // -p: what is attached to at the beginning is one process
+	switch {
+	case t.attached != nil:
 		proc = t.attached
+	case t.fromOutside:
+		t.attached = proc
+	}
+	if proc == t.attached && pid > 0 {
+		proc.pid = min(proc.pid, pid) // a process has its first thread's number
 	}
 	th := &thread{tid: pid, proc: proc}
+	if proc == t.attached {
+		th.unsure = mostUnsure
+	}
 	t.threads[pid] = th
 	return th
+}
+
+// mostUnsure descriptors of a thread are looked at for whether it is of the process that
+// it was taken to be of.
+const mostUnsure = 8
+
+// parted takes a thread out of the process that -p was taken to name alone: -yy says
+// that one of its descriptors is another file than that process'.
+func (t *Trace) parted(th *thread) {
+	th.proc, th.unsure = &process{pid: th.tid, fds: &fdTable{}}, 0
 }
 
 // mostThreads that are followed at the same time; overflow takes the rest together.
@@ -129,10 +150,10 @@ func (t *Trace) forked(parent *thread, tid int, args []byte) {
 	switch {
 	case hasFlag(args, "CLONE_THREAD"):
 		child.proc = parent.proc
-	case child.proc == nil || child.proc.pid == tid:
+	case child.proc == nil || child.proc.pid == tid || child.proc == parent.proc:
 		// Lines of the child may come before the call that made it returns.
 		mine := &fdTable{}
-		if child.proc != nil {
+		if child.proc != nil && child.proc != parent.proc {
 			mine = child.proc.fds
 		}
 		child.proc = &process{pid: tid, parent: parent.proc.pid, comm: parent.proc.comm, fds: mine, limit: parent.proc.limit, hard: parent.proc.hard}
@@ -152,7 +173,6 @@ func (t *Trace) forked(parent *thread, tid int, args []byte) {
 func (t *Trace) gone(th *thread, at int64) {
 	if th.open != nil {
 		t.addOpen(th, at)
-		t.finish(th, th.open.call, th.open.fd, th.open.begin, at, nil, &Line{Took: -1})
 		th.open = nil
 	}
 	t.left = append(t.left, th) // its cells are written with the second

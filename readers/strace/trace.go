@@ -13,6 +13,9 @@ type Options struct {
 	Find  string // a text to look for in what calls were given
 	// Second is the length of what is counted together, ns; 0: one second.
 	Second int64
+	// Rows of a second are kept at the most, and taken together beyond; 0: fewer the
+	// longer the trace is.
+	Rows int
 }
 
 // Trace joins the lines of one trace. Give it lines in their order, then End.
@@ -24,10 +27,12 @@ type Trace struct {
 	threads  map[int]*thread
 	born     map[int]bool // whom a clone that was seen made
 	recent   *thread
-	first    int // the thread that was there first
-	attached *process
-	left     []*thread // ended in this second, with cells
-	second   int64     // the second that is counted now begins here; 0: no line had a time
+	first    int      // the thread that was there first
+	attached *process // that -p named
+	// fromOutside: the first call is no execve, so that the program was running before.
+	fromOutside bool
+	left        []*thread // ended in this second, with cells
+	second      int64     // the second that is counted now begins here; 0: no line had a time
 
 	locks                    locks
 	later                    []span
@@ -40,6 +45,7 @@ type Trace struct {
 
 	turns   map[turnKey]*recording.Turns // of this second
 	turning []*descriptor                // with a turn under way
+	untold  []*descriptor                // whose row is to be written
 	errors  map[failureKey]*recording.CallError
 	waits   map[waitKey]*recording.OffCPU
 	table   []tableRow
@@ -113,7 +119,13 @@ func (t *Trace) LineAt(l *Line, at int64) {
 		t.replaced(l.PID, int(l.Ret))
 		return
 	}
-	th := t.who(l.PID)
+	if t.Counts.Calls == 0 && len(t.threads) == 0 && t.o.PID == 0 {
+		t.fromOutside = l.PID != 0 && string(l.Name) != "execve"
+	}
+	th := t.recent
+	if l.Kind != Continued || th == nil {
+		th = t.who(l.PID)
+	}
 	if l.Comm != nil && string(l.Comm) != th.comm() {
 		th.called(string(l.Comm))
 	}
@@ -124,15 +136,16 @@ func (t *Trace) LineAt(l *Line, at int64) {
 		if t.calls.class[id]&hasFD != 0 {
 			fd = firstFD(l.Args)
 		}
-		end := at
-		if l.Took > 0 {
-			end += l.Took
+		end := at + max(l.Took, 0)
+		inside := end - at
+		if end > t.second+t.o.Second {
 			t.spread(th, id, fd, at, end, l.Args)
+			inside = 0
 		}
-		t.finish(th, id, fd, at, end, l.Args, l)
+		t.finish(th, id, fd, at, end, inside, l.Args, l)
 	case Unfinished:
 		t.begin(th, l, at)
-	case Resumed:
+	case Resumed, Continued:
 		t.resume(th, l, at)
 	case Signal:
 		t.signal(th, l, at)
@@ -173,8 +186,15 @@ func (t *Trace) begin(th *thread, l *Line, at int64) {
 }
 
 func (t *Trace) resume(th *thread, l *Line, at int64) {
-	id := t.calls.id(l.Name)
 	p := th.open
+	if l.Kind == Continued {
+		if p == nil {
+			t.Counts.Noise++
+			return
+		}
+		l.Name = []byte(t.calls.names[p.call])
+	}
+	id := t.calls.id(l.Name)
 	if t.calls.class[id]&ends != 0 { // its beginning was passed over too
 		return
 	}
@@ -184,7 +204,7 @@ func (t *Trace) resume(th *thread, l *Line, at int64) {
 		if l.Took > 0 {
 			begin -= l.Took
 		}
-		t.finish(th, id, -1, begin, at, l.Args, l)
+		t.finish(th, id, -1, begin, at, 0, l.Args, l)
 		return
 	}
 	th.open = nil
@@ -193,20 +213,29 @@ func (t *Trace) resume(th *thread, l *Line, at int64) {
 	if l.Took >= 0 && p.begin != 0 {
 		end = p.begin + l.Took
 	}
-	t.spread(th, id, p.fd, p.from, max(end, p.from), p.args)
+	inside := max(end-p.from, 0)
+	if end > t.second+t.o.Second {
+		t.spread(th, id, p.fd, p.from, end, p.args)
+		inside = 0
+	}
 	p.args = append(p.args, l.Args...)
 	l.Hit = l.Hit || p.hit
 	if l.Took < 0 && t.clock.style != NoTime {
 		l.Took = at - p.begin
 	}
-	t.finish(th, id, p.fd, p.begin, end, p.args, l)
+	t.finish(th, id, p.fd, p.begin, end, inside, p.args, l)
 }
 
 // finish counts a call that ended. Of exit(2) strace shows a line, but nothing
-// comes back from it: as in strace -c, it is no call that ended.
-func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end int64, args []byte, l *Line) {
+// comes back from it, nor from a call that the end of its thread cuts off ("= ?"): as in
+// strace -c, they are no calls that ended. Inside is what of it this second has, where
+// all that is left of it is in this second.
+func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end, inside int64, args []byte, l *Line) {
 	class := t.calls.class[id]
-	if class&ends != 0 {
+	if class&ends != 0 || !l.Known && l.Errno == nil {
+		if inside > 0 && class&ends == 0 {
+			th.cells.at(keyOf(id, fd)).sum += inside
+		}
 		return
 	}
 	t.saw |= class
@@ -215,6 +244,7 @@ func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end int64, args [
 		t.Counts.Timed++
 	}
 	c := th.cells.at(keyOf(id, fd))
+	c.sum += inside
 	c.took(begin, l.Took)
 	if l.Errno != nil {
 		if c.errs == nil {

@@ -147,7 +147,7 @@ type turnKey struct {
 }
 
 func (t *Trace) turnRow(d *descriptor) *recording.Turns {
-	k := turnKey{d.row.PID, d.side, d.row.Local, d.row.Remote}
+	k := turnKey{d.owner.pid, d.side, d.row.Local, d.row.Remote}
 	role := "call"
 	if d.side == serves {
 		k.remote, role = recording.Host(d.row.Remote), "serve"

@@ -15,7 +15,8 @@
 //	-- want --               read by the caller
 //
 // Times in t, end, since, start and max_at that are under 1e9 are seconds from the start
-// of the window (fractions allowed). All measures count as taken unless blind.
+// of the window (fractions allowed). All measures of a live host count as taken unless
+// blind; those of files (pcap, sides, log) where the section measured names them.
 package rectest
 
 import (

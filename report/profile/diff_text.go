@@ -27,10 +27,13 @@ func (d *Diff) WriteText(w io.Writer, o DiffOptions) error {
 	}{{"A", o.NameA, d.A, d.LooksA}, {"B", o.NameB, d.B, d.LooksB}} {
 		t := side.p.Top(1)
 		text := fmt.Sprintf("%s  %s: %s %s", side.letter, clean(side.name), units.Count(float64(side.p.samples())), plural(side.p.samples(), "sample"))
+		if side.p.Event != Samples {
+			text += " of " + clean(eventName(side.p.Event))
+		}
 		if side.p.Seconds > 0 {
 			text += fmt.Sprintf(" in %.1f s", side.p.Seconds)
 		}
-		text += fmt.Sprintf(" of %s, worth %s independent looks", clean(eventName(side.p.Event)), units.Count(side.looks))
+		text += fmt.Sprintf(", worth %s independent looks", units.Count(side.looks))
 		if t.Frames < 0.9 && t.NoStack < 1 {
 			text += fmt.Sprintf("; %.0f %% of its frames have a name", 100*t.Frames)
 		}

@@ -77,14 +77,10 @@ func (p *Profile) head(b *strings.Builder, t Table, o TextOptions) {
 			text += fmt.Sprintf(" at %.0f Hz", p.Hz)
 		}
 		if p.Hz > 0 && p.CPUs > 0 {
-			text += fmt.Sprintf(" on %d CPUs", p.CPUs)
+			text += fmt.Sprintf(" on %d %s", p.CPUs, plural(uint64(p.CPUs), "CPU"))
 		}
-		unit := "samples"
-		if n == 1 {
-			unit = "sample"
-		}
-		text += fmt.Sprintf(": %d %s", n, unit)
-		if p.Seconds > 0 {
+		text += fmt.Sprintf(": %d %s", n, plural(n, "sample"))
+		if p.Seconds >= 1 {
 			text += fmt.Sprintf(", %.2f CPUs' worth", t.Total/p.Seconds)
 		}
 		if p.Taken > 0 {
@@ -129,7 +125,7 @@ func (p *Profile) counted(t Table) string {
 	if p.Seconds > 0 {
 		text += fmt.Sprintf(", %.1f s recorded", p.Seconds)
 	}
-	text += fmt.Sprintf(": %d samples", p.samples())
+	text += fmt.Sprintf(": %d %s", p.samples(), plural(p.samples(), "sample"))
 	if p.Unit != Samples {
 		text += fmt.Sprintf(", which stand for %s %s", units.Count(t.Total), clean(p.Unit))
 	}

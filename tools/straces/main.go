@@ -56,7 +56,14 @@ func main() {
 
 // record starts a variant and traces its process for a while.
 func record(inc lab.Incident, v lab.Variant, path string, window time.Duration) (err error) {
-	s, err := lab.NewStage(context.Background(), lab.Options{Shared: true})
+	o := lab.Options{Shared: true}
+	switch inc.Name {
+	case "log-silence":
+		o.Level = lab.Barely // the silence ends in the trace
+	case "slow-consumer":
+		window *= 2
+	}
+	s, err := lab.NewStage(context.Background(), o)
 	if err != nil {
 		return err
 	}
@@ -69,7 +76,8 @@ func record(inc lab.Incident, v lab.Variant, path string, window time.Duration) 
 		return fmt.Errorf("it has no process %s", traced[inc.Name])
 	}
 	raw := filepath.Join(s.Dir(), "trace")
-	cmd := exec.Command("strace", "-f", "-ttt", "-T", "-yy", "-s", "32", "-o", raw, "-p", strconv.Itoa(p.PID))
+	cmd := exec.Command("nsenter", "-t", strconv.Itoa(p.PID), "-n", "strace", // in its namespace, or -yy has no addresses
+		"-f", "-ttt", "-T", "-yy", "-s", "32", "-o", raw, "-p", strconv.Itoa(p.PID))
 	if err := cmd.Start(); err != nil {
 		return err
 	}

@@ -31,6 +31,31 @@ export interface Verdict {
   snag: string;
   host: string;
   kernel: string;
+  /**
+   * of what the recording is, in words: the host and its kernel, or the files that it was made of
+   */
+  of?: string;
+  /**
+   * what the recording was made of, where others wrote it
+   */
+  files?: {
+    name: string;
+    format: string;
+    host?: string;
+    /**
+     * null: it has no times
+     */
+    first: null | Time;
+    last: null | Time;
+    /**
+     * that was added to its times
+     */
+    offset_seconds: number;
+    /**
+     * what was guessed of its clock and its host
+     */
+    doubts: string[];
+  }[];
   window: {
     start: Time;
     end: Time;
@@ -140,6 +165,7 @@ export interface Subject {
   handle?: string;
   cgroup?: string;
   path?: string;
+  host?: string;
 }
 export interface Interval {
   start: Time;
@@ -379,5 +405,5 @@ export interface Table {
 }
 export interface Column {
   name: string;
-  kind: "text" | "count" | "bytes" | "seconds" | "clock" | "ratio" | "rate" | "lines";
+  kind: "text" | "count" | "bytes" | "seconds" | "clock" | "ratio" | "rate" | "lines" | "parts";
 }

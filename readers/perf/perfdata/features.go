@@ -40,24 +40,24 @@ type Features struct {
 }
 
 const (
-	mostFeature = 16 << 20 // bytes of one
+	mostFeature = 4 << 20 // bytes of one
 	mostText    = 4096
 	mostFiles   = 1 << 16
 )
 
 // ReadFeatures reads them from a file that can be read anywhere; what is not there
 // or damaged stays empty.
-func (f *File) ReadFeatures(r io.ReaderAt) Features {
-	var all Features
+func (f *File) ReadFeatures(r io.ReaderAt) {
 	if f.Pipe || f.Unended {
-		return all
+		return
 	}
+	all := &f.Features
 	at := int64(f.data.offset + f.data.size)
 	for i, word := range f.features {
 		for ; word != 0; word &= word - 1 {
 			var raw [16]byte
 			if _, err := r.ReadAt(raw[:], at); err != nil || at < 0 {
-				return all
+				return
 			}
 			at += 16
 			s := spanAt(raw[:])
@@ -72,7 +72,6 @@ func (f *File) ReadFeatures(r io.ReaderAt) Features {
 		}
 	}
 	f.nameEvents(all.names)
-	return all
 }
 
 func wanted(kind int) bool {

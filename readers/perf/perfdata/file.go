@@ -25,7 +25,7 @@ var ErrForeign = errors.New("perf.data of a form that snag does not read")
 
 // Bounds of what stands before the data.
 const (
-	mostBefore = 64 << 20
+	mostBefore = 8 << 20
 	mostAttrs  = 4096
 	mostIDs    = 1 << 20
 )
@@ -48,6 +48,9 @@ type File struct {
 	// Pipe: it was written to a pipe (perf record -o -), and describes itself as it
 	// goes.
 	Pipe bool
+	// Features are what perf knew of the host: of a pipe as far as it has told them, of a
+	// file once ReadFeatures was called.
+	Features Features
 	// Unended: perf did not get to write how much it recorded.
 	Unended bool
 

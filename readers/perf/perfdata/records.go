@@ -2,6 +2,7 @@ package perfdata
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
@@ -63,6 +64,9 @@ type Handler interface {
 	File(path, buildID string)
 }
 
+// anotherPipe is the header of a pipe.
+var anotherPipe = binary.LittleEndian.AppendUint64(bytes.Clone(magic), pipeSize)
+
 // Counts say how the reading went.
 type Counts struct {
 	Records, Samples uint64
@@ -108,6 +112,13 @@ func (rd *reading) all(ctx context.Context, in *bufio.Reader, at int64) error {
 			return ctx.Err()
 		}
 		rd.counts.Offset = at
+		if rd.f.Pipe { // several pipes in one file
+			if next, err := in.Peek(pipeSize); err == nil && bytes.Equal(next, anotherPipe) {
+				_, _ = in.Discard(pipeSize)
+				at += pipeSize
+				continue
+			}
+		}
 		head, err := in.Peek(headerBytes)
 		if len(head) == 0 && errors.Is(err, io.EOF) {
 			return nil
@@ -289,9 +300,14 @@ func (rd *reading) attr(b []byte) {
 	}
 }
 
-// feature is one that a pipe tells; of them only the names of events are needed.
+// feature is one that a pipe tells.
 func (rd *reading) feature(b []byte) {
-	if len(b) >= 8 && binary.LittleEndian.Uint64(b) == featEvents {
-		rd.f.nameEvents(eventNames(b[8:]))
+	if len(b) < 8 {
+		return
+	}
+	kind := binary.LittleEndian.Uint64(b)
+	if kind < 256 && wanted(int(kind)) {
+		rd.f.Features.take(int(kind), b[8:])
+		rd.f.nameEvents(rd.f.Features.names)
 	}
 }
