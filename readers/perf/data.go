@@ -28,7 +28,8 @@ type data struct {
 	bpf      []perfdata.Map // programs: their names stand for the path
 	kernels  map[uint64]int32
 	events   map[*perfdata.Attr]*event
-	held     int // addresses whose frames are remembered
+	ran      map[int]uint64 // samples by process
+	held     int            // addresses whose frames are remembered
 	stack    []int32
 
 	lostRecords, crowded uint64
@@ -38,7 +39,7 @@ type data struct {
 
 func newData(t *tally, place func(int64) placed, o *objects) *data {
 	return &data{
-		tally: t, objects: o, place: place, comms: map[int]commID{}, images: map[int]*image{},
+		tally: t, objects: o, place: place, comms: map[int]commID{}, images: map[int]*image{}, ran: map[int]uint64{},
 		kernels: map[uint64]int32{}, events: map[*perfdata.Attr]*event{},
 	}
 }
@@ -144,6 +145,9 @@ func (d *data) Sample(s *perfdata.Sample) {
 		d.copied++
 	}
 	d.cpus = max(d.cpus, min(s.CPU, 1<<16)+1)
+	if _, ok := d.ran[one.pid]; ok || len(d.ran) < mostImages {
+		d.ran[one.pid]++
+	}
 	d.walk(s)
 	d.add(one, d.stack)
 }
@@ -288,6 +292,7 @@ func readDataInto(ctx context.Context, in *reader.Input, o reader.Options, out r
 	told.Host = all.Hostname
 	told.Machine = reader.Machine{Kernel: all.Release, Arch: all.Arch, CPUs: max(all.CPUs, d.cpus)}
 	told.Facts = d.facts(factsOf(all))
+	told.Coverage = append(told.Coverage, d.libraries(told.First))
 	d.say(&told, f, counts, whole)
 	return told, err
 }
