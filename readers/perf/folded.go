@@ -90,7 +90,7 @@ func (f *folding) line(b []byte, whole bool) {
 		id, ok := f.byName[string(name)]
 		if !ok {
 			id = f.id(foldedFrame(string(name)))
-			if len(f.byName) < mostLines {
+			if len(f.byName) < mostNames && len(name) <= mostName {
 				f.byName[string(name)] = id
 			}
 		}
@@ -107,6 +107,9 @@ func (f *folding) take(c reader.Chunk) {
 		b = rest
 	}
 }
+
+// mostNames of so many bytes at most are known again at once.
+const mostNames, mostName = 1 << 15, 256
 
 // foldedEvent is what folded stacks are of where nothing says it.
 const foldedEvent = "samples"

@@ -132,7 +132,7 @@ func newLines(t *tally, base int64, hz map[string]float64) *lines {
 }
 
 // mostLines of frames are known by their hash: each address of a function has one.
-const mostLines = 1 << 20
+const mostLines = 1 << 18
 
 // header begins a sample; the one before is whole.
 func (l *lines) header(b []byte) {
