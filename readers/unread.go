@@ -78,7 +78,15 @@ func doubts(set []file, told reader.Told, err error) (out []string) {
 	if len(set) > 1 && path == set[0].in.Path {
 		path = fmt.Sprintf("%s and %d more of its set", path, len(set)-1)
 	}
-	for _, err := range single(err) {
+	all := single(err)
+	if err == nil { // it took what there was for all
+		for _, f := range set {
+			if err := f.in.Err(); err != nil {
+				all = append(all, err)
+			}
+		}
+	}
+	for _, err := range all {
 		var torn *reader.Torn
 		switch {
 		case errors.Is(err, context.Canceled):

@@ -141,6 +141,9 @@ func skipLine(in *Input) (rest []byte, skipped int64, err error) {
 		if err != nil {
 			return nil, skipped, err
 		}
+		if n > 0 && buf[0] == 0 && buf[n-1] == 0 {
+			skipped += in.SkipHole()
+		}
 	}
 }
 

@@ -99,6 +99,40 @@ func TestPiecesEndAtLines(t *testing.T) {
 	}
 }
 
+// The hole of a sparse file is passed over, and what comes behind it is read.
+func TestHoles(t *testing.T) {
+	path := t.TempDir() + "/sparse"
+	if err := os.WriteFile(path, []byte("first\nsecond"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const behind = 200 << 30
+	if _, err := f.WriteAt([]byte("of a line\nlast\n"), behind); err != nil {
+		t.Fatal(err)
+	}
+	_ = f.Close()
+	for _, size := range []int64{behind + 15, 400 << 30} { // it ends in data, and in a hole
+		if err := os.Truncate(path, size); err != nil {
+			t.Fatal(err)
+		}
+		in, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := collect(t, in)
+		if !bytes.HasPrefix(got, []byte("first\nsecond\x00")) || !bytes.Contains(got, []byte("last\n")) || len(got) > 4*chunkSize {
+			t.Errorf("%d bytes", len(got))
+		}
+		if in.Unpacked() != size || in.Done() != size {
+			t.Errorf("%d of %d bytes", in.Unpacked(), size)
+		}
+		_ = in.Close()
+	}
+}
+
 func FuzzPieces(f *testing.F) {
 	f.Add([]byte("abc\ndef"), uint16(1), uint32(0))
 	f.Add(gzipped([]byte("abc\ndef\n")), uint16(1), uint32(4))

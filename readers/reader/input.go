@@ -36,6 +36,7 @@ type Input struct {
 	src      io.Reader
 	head     []byte
 	unpacked int64 // bytes given by Read
+	err      error // the first of Read that is not the end
 	stop     func()
 }
 
@@ -175,7 +176,25 @@ func (in *Input) Read(p []byte) (int, error) {
 	in.head = nil
 	n, err := in.src.Read(p)
 	in.unpacked += int64(n)
+	if err != nil && in.err == nil && !errors.Is(err, io.EOF) {
+		in.err = readError(in, err, in.unpacked)
+	}
 	return n, err
+}
+
+// Err is what kept the file from being read to its end: a *Torn, or
+// context.Canceled; nil where nothing did. Not every format passes it on.
+func (in *Input) Err() error { return in.err }
+
+// SkipHole passes over the hole of a sparse file that the reading is in, and gives
+// its length: it holds no line's end, and the kernel would make it into memory.
+func (in *Input) SkipHole() int64 {
+	if in.Packed != "" || in.raw.size == 0 {
+		return 0
+	}
+	n := in.raw.skipHole()
+	in.unpacked += n
+	return n
 }
 
 // Close ends the reading. No Read may be going on.

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"golang.org/x/sys/unix"
+
 	"snag/internal/units"
 )
 
@@ -114,6 +116,25 @@ func (r *raw) here(p []byte) (int, error) {
 		r.left -= int64(n)
 	}
 	return n, err
+}
+
+// skipHole goes to where a regular file next has data, lseek(2).
+func (r *raw) skipHole() int64 {
+	here, err := r.file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0
+	}
+	next, err := unix.Seek(int(r.file.Fd()), here, unix.SEEK_DATA)
+	if errors.Is(err, unix.ENXIO) { // none from here on
+		next, err = r.file.Seek(here+r.left, io.SeekStart)
+	}
+	if err != nil || next < here {
+		return 0
+	}
+	n := min(next-here, r.left)
+	r.left -= n
+	r.done.Add(n)
+	return n
 }
 
 // changed compares a regular file with what it was when it was opened.
