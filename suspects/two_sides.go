@@ -238,10 +238,10 @@ func (h *held) networkHarm(r *recording.Recording) Harm {
 	return h.harm(r, each, fmt.Sprintf("a late request is on the network for %s", lasting(each)))
 }
 
-// harm: of a few requests nobody knows that they are later than they should be, unless
-// the user says so. A long poll takes long.
+// harm is none where users notice nothing, and none of a few requests of which nobody
+// knows that they are later than they should be (a long poll), unless the user says so.
 func (h *held) harm(r *recording.Recording, each float64, text string) Harm {
-	if h.Bound == 0 && len(r.Manifest.Symptoms) == 0 {
+	if !h.Felt() && len(r.Manifest.Symptoms) == 0 {
 		return Harm{}
 	}
 	return Harm{Symptom: scene.RequestLatency, Amount: each, Unit: "s", Text: text}
