@@ -177,7 +177,7 @@ func (c *simConn) send(g simSegment) {
 			continue
 		}
 		delay := int64(n.delay) + int64(s.rnd.Float64()*float64(n.jitter)) + int64(from)*8/10 // 10 Gb/s
-		if s.rnd.Float64() < n.reorder { // others overtake it; else the order is kept
+		if s.rnd.Float64() < n.reorder {                                                      // others overtake it; else the order is kept
 			delay += int64(3 * time.Millisecond)
 		} else {
 			delay = max(delay, n.last-s.now)
