@@ -19,7 +19,8 @@ type Served struct {
 	Sums    recording.RequestSecond // of all
 	Usual   float64                 // the median wait, s, an upper bound
 	Bound   float64                 // what waited longer is late, s; 0: there are too few to say
-	Late    []recording.Request     // of the slowest, which have rows, those over Bound (without one, over aloneLate) or over Network
+	Late    []recording.Request     // of the slowest, which have rows, those over Bound (without one, over aloneLate), over Network, or unlike others of their name
+	Longest float64                 // that the server had one, s
 	Network float64                 // what was on the network for longer is late too, s
 	seconds service
 }
@@ -58,11 +59,22 @@ func TwoSided(r *recording.Recording) []*Served {
 		v.measure()
 	}
 	for _, q := range r.Requests {
-		if v := by[q.Server]; v != nil && q.Name != "connect" && (q.Wait >= v.least() || v.Network > 0 && q.Network >= v.Network) {
+		v := by[q.Server]
+		if v == nil || q.Name == "connect" {
+			continue
+		}
+		v.Longest = max(v.Longest, q.AtServer)
+		if q.Wait >= v.least() || v.Network > 0 && q.Network >= v.Network || unlike(q) {
 			v.Late = append(v.Late, q)
 		}
 	}
 	return out
+}
+
+// unlike: it waited many times as long as others of its name do. What a name takes long
+// for by design, all of it take long for.
+func unlike(q recording.Request) bool {
+	return q.Alike >= fewServed && q.Usual > 0 && q.Wait >= max(aloneLate, fewFactor*q.Usual)
 }
 
 // least is the wait from which a request is looked at.
