@@ -73,3 +73,24 @@ func MostInAMinute[T any](rows []T, of func(T) (recording.Time, float64)) float6
 	}
 	return most
 }
+
+// loggedStreams are those that logs alone know, by their freezes: nobody watched them,
+// and no row tells what they are made of.
+func loggedStreams(r *recording.Recording) (out []recording.Stream) {
+	known := map[string]bool{}
+	for _, row := range r.Streams {
+		known[row.Name] = true
+	}
+	for _, e := range r.Events {
+		name := e.Subject.Name
+		if e.Kind != recording.EventStreamFreeze || e.Attrs["file"] == "" || known[name] || len(known) >= mostLogged {
+			continue
+		}
+		known[name] = true
+		out = append(out, recording.Stream{T: e.T, Name: name, Protocol: "log", Side: recording.StreamSidePlayer, Last: e.T})
+	}
+	return out
+}
+
+// mostLogged streams of logs are told apart.
+const mostLogged = 1000
