@@ -138,6 +138,19 @@ func TestWowza(t *testing.T) {
 	}
 }
 
+func TestAStackTraceSaysWhatTheErrorWas(t *testing.T) {
+	_, r := readText(t, "app.log", `2026-03-01 12:00:00,123 ERROR [pool-1] com.x.Y - call failed
+java.util.concurrent.ExecutionException: it failed
+	at com.x.Y.call(Y.java:7)
+Caused by: java.net.ConnectException: Connection refused
+	at java.base/sun.nio.ch.Net.pollConnect(Native Method)
+2026-03-01 12:00:01,123 INFO fine
+`, nil)
+	if len(r.Events) != 1 || r.Events[0].Attrs["what"] != refused || r.Events[0].Value != 1 {
+		t.Errorf("%+v", r.Events)
+	}
+}
+
 func TestReadyMapsAreWhole(t *testing.T) {
 	for _, name := range Maps() {
 		if rules, err := readMap(name, ready(name)); err != nil || len(rules) == 0 {
