@@ -188,6 +188,19 @@ func TestLogsNameTheirCulprit(t *testing.T) {
 			return quick(), 0.001
 		})}, ""},
 
+		{"reports among quick requests, all along", map[string]string{"access.log": access(func(at float64) (float64, float64) {
+			if int(at*20)%37 == 5 {
+				return 4 + 4*r.Float64(), 0.001
+			}
+			return quick(), 0.001
+		})}, ""},
+		{"a few reports at one time", map[string]string{"access.log": access(func(at float64) (float64, float64) {
+			if slow(at) && int(at*20)%80 == 5 {
+				return 4 + 4*r.Float64(), 0.001
+			}
+			return quick(), 0.001
+		})}, ""},
+
 		{"a log that is silent while an upstream does not answer", map[string]string{"access.log": access(func(at float64) (float64, float64) {
 			if at >= 50 && at < 70 {
 				return 70 - at + 0.5*r.Float64(), 0.001
