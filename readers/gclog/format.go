@@ -3,9 +3,6 @@ package gclog
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"path"
 	"strconv"
 	"strings"
@@ -120,29 +117,24 @@ func read(ctx context.Context, in *reader.Input, o reader.Options, out recording
 	host := hostOf(in.Head())
 	l.flags, l.first = flagsOf(in.Head()), gclog.FirstStamp(in.Head())
 	var r gclog.Reader
-	buf, done := make([]byte, 256<<10), int64(0)
+	buf := make([]byte, 256<<10)
 	var failed error
-	for failed == nil {
-		if err := ctx.Err(); err != nil {
-			return reader.Told{}, err
-		}
+	for failed == nil && ctx.Err() == nil {
 		n, err := in.Read(buf)
 		r.Feed(buf[:n], l.take)
 		l.lines += uint64(bytes.Count(buf[:n], []byte("\n")))
 		l.lastLine(buf[:n])
-		done += int64(n)
-		failed = err
+		if failed = err; n > 0 && buf[0] == 0 && buf[n-1] == 0 {
+			in.SkipHole()
+		}
 	}
 	r.End(l.take)
 	told := l.end(in.Path, out)
 	told.Host = host
-	switch {
-	case errors.Is(failed, io.EOF):
-		return told, nil
-	case in.Packed != "":
-		return told, &reader.Torn{Path: in.Path, Packed: in.Packed, Offset: done, Err: failed}
+	if ctx.Err() != nil {
+		return told, context.Canceled
 	}
-	return told, fmt.Errorf("read %s at byte %d: %w", in.Path, done, failed)
+	return told, in.Err()
 }
 
 // flagsOf are the JVM's arguments as JDK 5 to 8 write them first.
