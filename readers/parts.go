@@ -119,7 +119,7 @@ func clusters(all []*source) (out [][]*source, notes []string) {
 	var joined []cluster
 	for _, c := range spans {
 		n := len(joined)
-		if n > 0 && (c.span.Start <= joined[n-1].span.End || c.span.Start <= joined[n-1].span.End.Add(near) && !(c.live && joined[n-1].live)) {
+		if n > 0 && (c.span.Start <= joined[n-1].span.End || c.span.Start <= joined[n-1].span.End.Add(near) && (!c.live || !joined[n-1].live)) {
 			last := &joined[n-1]
 			last.live = last.live || c.live
 			last.sources = append(last.sources, c.sources...)
