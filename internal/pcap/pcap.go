@@ -177,7 +177,7 @@ func (r *Reader) Next(f *Frame) error {
 		return r.torn(r.short(io.ErrUnexpectedEOF))
 	}
 	sec, part, caplen, wire := r.u32(b), r.u32(b[4:]), r.u32(b[8:]), r.u32(b[12:])
-	if caplen > maxFrame {
+	if caplen > maxFrame || caplen == 0 && wire == 0 { // a hole reads as packets of nothing
 		return r.torn(fmt.Errorf("a packet of %d bytes", caplen))
 	}
 	n := int(caplen)
