@@ -218,7 +218,7 @@ func (p part) counters() (out []recording.Coverage) {
 		slices.Sort(times)
 		c := recording.Coverage{Probe: measure, State: recording.CoverageOK, Since: times[0]}
 		if times = slices.Compact(times); len(times) < 2 {
-			c.State, c.Why = recording.CoverageUnavailable, "it was read once: totals since boot tell no growth"
+			c.State, c.Why = recording.CoverageUnavailable, "it was read at one moment only: totals since boot tell no growth"
 			c.Cure = "take it again some time later, and give both"
 		} else if n := len(times); n < 10 {
 			c.State = recording.CoveragePartial
