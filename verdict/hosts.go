@@ -86,9 +86,18 @@ func plainReport(text string) string {
 // nameSubjects says on which host each subject is.
 func (h *host) nameSubjects(g *graph) {
 	on := func(sub *recording.Subject) {
-		sub.Host = h.name
+		where := " in " + h.name // a file that tells no host
+		if h.r.Manifest.Host != "" {
+			where = " on " + h.name
+		}
+		switch {
+		case sub.Host != "": // a reader told it
+			return
+		case h.r.Manifest.Host != "":
+			sub.Host = h.name
+		}
 		if sub.Name != "" {
-			sub.Name += " on " + h.name
+			sub.Name += where
 		}
 	}
 	for _, c := range h.found {
