@@ -90,13 +90,10 @@ func (h *host) nameSubjects(g *graph) {
 		if h.r.Manifest.Host != "" {
 			where = " on " + h.name
 		}
-		switch {
-		case sub.Host != "": // a reader told it
+		if sub.Host != "" && sub.Host != h.r.Manifest.Host { // a reader told it of another
 			return
-		case h.r.Manifest.Host != "":
-			sub.Host = h.name
 		}
-		if sub.Name != "" {
+		if sub.Host = h.r.Manifest.Host; sub.Name != "" && !strings.HasSuffix(sub.Name, where) {
 			sub.Name += where
 		}
 	}
