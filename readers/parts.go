@@ -8,7 +8,7 @@ import (
 	"snag/recording"
 )
 
-// near: files whose times lie no further apart are of one time: a log that was
+// near: files, but not two recordings of snag's own, in which each second counts, whose times lie no further apart are of one time: a log that was
 // rotated, a trace that was begun when another ended.
 const near = time.Minute
 
@@ -81,6 +81,7 @@ func clusters(all []*source) (out [][]*source, notes []string) {
 	type cluster struct {
 		span    recording.Interval
 		sources []*source
+		live    bool
 	}
 	var spans []cluster
 	var timeless []*source
@@ -92,7 +93,7 @@ func clusters(all []*source) (out [][]*source, notes []string) {
 		case s.instant():
 			moments = append(moments, s)
 		default:
-			spans = append(spans, cluster{s.span, []*source{s}})
+			spans = append(spans, cluster{s.span, []*source{s}, s.live != nil})
 		}
 	}
 	boots, notes := byBoot(moments)
@@ -102,7 +103,7 @@ func clusters(all []*source) (out [][]*source, notes []string) {
 			out = append(out, same)
 			continue
 		}
-		c := cluster{same[0].span, same[:1:1]}
+		c := cluster{span: same[0].span, sources: same[:1:1]}
 		for _, s := range same[1:] {
 			c.sources = append(c.sources, s)
 			c.span.End = max(c.span.End, s.span.End)
@@ -117,8 +118,10 @@ func clusters(all []*source) (out [][]*source, notes []string) {
 	sort.SliceStable(spans, func(i, j int) bool { return spans[i].span.Start < spans[j].span.Start })
 	var joined []cluster
 	for _, c := range spans {
-		if n := len(joined); n > 0 && c.span.Start <= joined[n-1].span.End.Add(near) {
+		n := len(joined)
+		if n > 0 && (c.span.Start <= joined[n-1].span.End || c.span.Start <= joined[n-1].span.End.Add(near) && !(c.live && joined[n-1].live)) {
 			last := &joined[n-1]
+			last.live = last.live || c.live
 			last.sources = append(last.sources, c.sources...)
 			last.span.End = max(last.span.End, c.span.End)
 			continue

@@ -69,6 +69,23 @@ func TestASnapshotMakesNoWindowLonger(t *testing.T) {
 	}
 }
 
+func TestCountersThatFellMakeNoRate(t *testing.T) {
+	for _, x := range []struct {
+		later map[string][2]float64
+		want  int
+	}{
+		{map[string][2]float64{"a": {11, 11}, "b": {20, 20}, "c": {5, 5}}, 1}, // one of them wrapped or was reset
+		{map[string][2]float64{"a": {9, 9}, "b": {19, 19}, "c": {31, 31}}, 2},
+		{map[string][2]float64{"d": {1, 1}}, 1},
+	} {
+		a, b := moment("a", "x", "10:00:00", 0), moment("b", "x", "10:05:00", 0)
+		a.counters, b.counters = map[string][2]float64{"a": {10, 10}, "b": {20, 20}, "c": {30, 30}}, x.later
+		if found, notes := parts([]*source{a, b}); len(found) != x.want || (len(notes) > 0) != (x.want > 1) {
+			t.Errorf("%v: %d parts, %q", x.later, len(found), notes)
+		}
+	}
+}
+
 func TestOnlyAskedHostsAreNotTheOthers(t *testing.T) {
 	a, b := lasting("a", "x", "10:00:00", "10:05:00"), lasting("b", "", "10:00:00", "10:20:00")
 	a.asked = true

@@ -2,7 +2,6 @@ package readers
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"snag/readers/reader"
@@ -69,7 +68,7 @@ const mostHosts = 256
 
 func (k *sourceSink) Sample(t recording.Time, name string, l recording.Labels, v float64) {
 	k.to.Sample(t.Add(k.of.offset), name, l, v)
-	if s := k.of; s.counters != nil && isCounter(name) {
+	if s := k.of; s.counters != nil && reader.Counts(name) {
 		key := recording.Series{Name: name, Labels: l}.Key()
 		first, ok := s.counters[key]
 		if !ok && len(s.counters) >= mostCounters {
@@ -84,11 +83,6 @@ func (k *sourceSink) Sample(t recording.Time, name string, l recording.Labels, v
 
 // mostCounters of a snapshot are remembered.
 const mostCounters = 20_000
-
-// isCounter tells whether a series only grows until the host is booted.
-func isCounter(name string) bool {
-	return strings.HasSuffix(name, "_total") || strings.HasPrefix(name, "node_netstat_") && !strings.HasSuffix(name, "_CurrEstab")
-}
 
 // fell tells whether most counters of two snapshots that differ are lower in the
 // later one.

@@ -145,7 +145,7 @@ func fromTrace(r *recording.Recording, all []suspects.Evidence) []suspects.Evide
 		return all
 	}
 	for i := range all {
-		if e := &all[i]; e.Side != suspects.Missing && e.Source != "" {
+		if e := &all[i]; e.Side != suspects.Missing && e.Source != "" && !suspects.SaysItsFile(e.Source) {
 			if e.Origin == "" {
 				e.Origin = e.Source
 			}

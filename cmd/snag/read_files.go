@@ -74,7 +74,7 @@ func escapeGlob(s string) string {
 func formatsHelp() string {
 	var b strings.Builder
 	for _, f := range readers.Formats {
-		fmt.Fprintf(&b, "  %-9s %s\n", f.Name, f.About)
+		fmt.Fprintf(&b, "  %-13s  %s\n", f.Name, f.About)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -147,7 +147,7 @@ func TestBothEndsCaptured(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got rows
-	res, err := sides.Join(context.Background(), files, &got)
+	res, err := sides.Join(context.Background(), files, nil, &got)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,6 +114,7 @@ func pidOf(head []byte) int {
 
 func read(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
 	l := newLog(subjectOf(in.Path, o.PID, in.Head()), recording.Time(o.Modified.UnixNano()))
+	host := hostOf(in.Head())
 	l.flags, l.first = flagsOf(in.Head()), gclog.FirstStamp(in.Head())
 	var r gclog.Reader
 	buf := make([]byte, 256<<10)
@@ -129,6 +130,7 @@ func read(ctx context.Context, in *reader.Input, o reader.Options, out recording
 	}
 	r.End(l.take)
 	told := l.end(in.Path, out)
+	told.Host = host
 	if ctx.Err() != nil {
 		return told, context.Canceled
 	}
@@ -143,4 +145,47 @@ func flagsOf(head []byte) string {
 	}
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
 	return string(bytes.TrimSpace(line[:min(len(line), 400)]))
+}
+
+// hostOf reads the host off the decorations, where they have it: the JVM puts it right
+// before the pid, the tid or the level (logDecorators.hpp), all of which are known.
+func hostOf(head []byte) string {
+	for range 20 {
+		line, rest, _ := bytes.Cut(head, []byte("\n"))
+		head = rest
+		var last string
+		for len(line) > 0 && line[0] == '[' {
+			end := bytes.IndexByte(line, ']')
+			if end < 0 {
+				break
+			}
+			word := string(bytes.TrimSpace(line[1:end]))
+			if isHost(last) && (isLevel(word) || isNumber(word)) {
+				return last
+			}
+			last, line = word, line[end+1:]
+		}
+	}
+	return ""
+}
+
+func isLevel(word string) bool {
+	switch word {
+	case "trace", "debug", "info", "warning", "error":
+		return true
+	}
+	return false
+}
+
+func isNumber(word string) bool {
+	_, err := strconv.Atoi(word)
+	return err == nil
+}
+
+// isHost tells a host's name from a clock's stamp: it begins with a letter.
+func isHost(word string) bool {
+	if word == "" || len(word) > 64 || isLevel(word) || word[0]|0x20 < 'a' || word[0]|0x20 > 'z' {
+		return false
+	}
+	return strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz0123456789.-_") == ""
 }

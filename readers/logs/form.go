@@ -81,6 +81,7 @@ func formOf(head []byte, c stamp.Clock) *form {
 // plain is a time at the line's beginning, with or without brackets or quotes.
 func plain(read stamp.Reader) func(*stamp.Clock, []byte, *entry) ([]byte, bool) {
 	return func(c *stamp.Clock, line []byte, e *entry) ([]byte, bool) {
+		line = bytes.TrimLeft(line, " ") // Consul and Terraform before 1.7 begin with four
 		at := 0
 		for at < len(line) && at < 2 && (line[at] == '[' || line[at] == '"' || line[at] == '(') {
 			at++
@@ -184,7 +185,7 @@ func hostName(b []byte) bool {
 func number(b []byte) int {
 	n := 0
 	for _, c := range b {
-		if !digit(c) || n > 1<<40 {
+		if !digit(c) || n > 1<<58 {
 			return 0
 		}
 		n = n*10 + int(c-'0')

@@ -19,9 +19,10 @@ type freezes struct {
 // mostStreams of a file that freeze.
 const mostStreams = 1000
 
-func (f *freezes) entry(e *entry, host string) {
+// entry takes a line; true where it is about a freeze, which is an event of its own.
+func (f *freezes) entry(e *entry, host string) bool {
 	if len(e.stream) == 0 || e.what != freeze && e.what != unfreeze {
-		return
+		return false
 	}
 	name := shown(string(e.stream))
 	began, open := f.open[name]
@@ -34,6 +35,7 @@ func (f *freezes) entry(e *entry, host string) {
 		delete(f.open, name)
 		f.tell(name, host, began, e.at)
 	}
+	return true
 }
 
 func (f *freezes) tell(name, host string, from, to int64) {
@@ -43,7 +45,7 @@ func (f *freezes) tell(name, host string, from, to int64) {
 	f.stream(name, from)
 	f.out.Append(recording.Event{
 		T: recording.Time(from), End: recording.Time(to), Kind: recording.EventStreamFreeze,
-		Subject: recording.Subject{Kind: recording.KindStream, Name: name, Host: host}, Attrs: map[string]string{"source": f.file},
+		Subject: recording.Subject{Kind: recording.KindStream, Name: name, Host: host}, Attrs: map[string]string{"file": f.file},
 		Value: time.Duration(to - from).Seconds(), Unit: "s",
 	})
 }

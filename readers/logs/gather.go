@@ -161,7 +161,9 @@ func (g *gather) entry(e *entry) {
 	if g.manyHosts {
 		sub.Host = shown(string(e.host))
 	}
-	g.freezes.entry(e, sub.Host)
+	if g.freezes.entry(e, sub.Host) {
+		return
+	}
 	g.runs.add(e, sub, subject)
 }
 

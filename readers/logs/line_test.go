@@ -80,7 +80,12 @@ func TestLines(t *testing.T) {
 		{"time of day and date", `[2026-03-01 12:00:00.123] [INFO] ready`, "12:00:00.123 level=info"},
 		{"time of day and date", `2026/03/01 12:00:00 read tcp 10.0.0.1:80->10.0.0.2:4711: read: connection reset by peer`, "12:00:00 level=error what=reset peer=10.0.0.2:4711 local=10.0.0.1:80 call=recv errno=ECONNRESET"},
 		{"time of day and date", `2026-03-01T12:00:00.123Z [WARN]  agent.server.memberlist.lan: memberlist: Suspect node-3 has failed, no acks received`, "12:00:00.123 level=warning what=member-suspect member=node-3"},
-		{"time of day and date", `    2026/03/01 12:00:00 [INFO] serf: EventMemberFailed: node-3 10.0.0.3`[4:], "12:00:00 level=warning what=member-failed member=node-3"},
+		// As in hashicorp/consul issues 598, 2200 and 18396.
+		{"time of day and date", `    2026/03/01 12:00:00 [INFO] serf: EventMemberFailed: ip-10-183-0-22.ec2.internal 10.183.0.22`, "12:00:00 level=warning what=member-failed member=ip-10-183-0-22.ec2.internal"},
+		{"time of day and date", `    2026/03/01 12:00:00 [INFO] memberlist: Marking ip-10-183-0-22.ec2.internal as failed, suspect timeout reached`, "12:00:00 level=warning what=member-failed member=ip-10-183-0-22.ec2.internal"},
+		{"time of day and date", `2026/03/01 12:00:00 [WARN] memberlist: Was able to reach app3-node-003 via TCP but not UDP, network may be misconfigured and not allowing bidirectional UDP`, "12:00:00 level=warning what=error member=app3-node-003"},
+		{"time of day and date", `    2026/03/01 12:00:00 [ERR] memberlist: Failed fallback ping: read tcp 10.0.0.6:43834->10.0.0.8:7946: i/o timeout`, "12:00:00 level=error what=error"},
+		{"syslog", `Mar  1 12:00:00 cb-dx2-gamma-1 consul[2272156]: 2026-03-01T12:00:00.193-0400 [INFO]  agent.server.memberlist.lan: memberlist: Suspect cb-dx2-gamma-2 has failed, no acks received`, "12:00:00 host=cb-dx2-gamma-1 process=consul pid=2272156 level=warning what=member-suspect member=cb-dx2-gamma-2"},
 		{"syslog", `Mar  1 12:00:00 web-1 sshd[812]: error: kex_exchange_identification: read: Connection reset by peer`, "12:00:00 host=web-1 process=sshd pid=812 level=error what=reset errno=ECONNRESET"},
 		{"syslog", `<27>Mar  1 12:00:00 web-1 app: it broke`, "12:00:00 host=web-1 process=app level=error what=error"},
 		{"syslog (RFC 5424)", `<27>1 2026-03-01T12:00:00.5Z web-1 app 812 ID47 [a@1 b="]x\]"] it broke`, "12:00:00.5 host=web-1 process=app pid=812 level=error what=error"},
@@ -112,7 +117,8 @@ func TestLines(t *testing.T) {
 }
 
 // Wowza's lines are those of its documentation
-// (https://www.wowza.com/docs/how-to-understand-log-files: fields and their order).
+// (https://www.wowza.com/docs/about-logging-in-wowza-streaming-engine), their fields in the
+// order of a real one (issue 23 of WowzaMediaSystems/wse-plugin-s3upload).
 func TestWowza(t *testing.T) {
 	const header = "#Version: 1.0\n#Start-Date: 2026-03-01 12:00:00 UTC\n#Fields: date\ttime\ttz\tx-event\tx-category\tx-severity\tx-status\tx-ctx\tx-comment\tx-vhost\tx-app\tx-appinst\tx-duration\ts-ip\ts-port\ts-uri\tc-ip\tc-proto\tc-referrer\tc-user-agent\tc-client-id\tcs-bytes\tsc-bytes\tx-stream-id\tx-spos\tcs-stream-bytes\tsc-stream-bytes\tx-sname\n"
 	const at = "2026-03-01\t12:00:05\tUTC\t"

@@ -140,5 +140,4 @@ func (a *analysis) ended(c *conn, why ending) {
 		a.count.Copies += h.copies
 		a.count.Missed += h.missed
 	}
-	c.key = key{}
 }

@@ -22,7 +22,7 @@ type data struct {
 	modified time.Time
 	place    func(first int64) placed // where perf's clock lies, by the first sample's time
 	placed   *placed
-	comms    map[int]string // of threads
+	comms    map[int]commID // of threads
 	images   map[int]*image
 	kernel   []perfdata.Map // and its modules
 	bpf      []perfdata.Map // programs: their names stand for the path
@@ -38,14 +38,14 @@ type data struct {
 
 func newData(t *tally, place func(int64) placed, o *objects) *data {
 	return &data{
-		tally: t, objects: o, place: place, comms: map[int]string{}, images: map[int]*image{},
+		tally: t, objects: o, place: place, comms: map[int]commID{}, images: map[int]*image{},
 		kernels: map[uint64]int32{}, events: map[*perfdata.Attr]*event{},
 	}
 }
 
 // Comm implements perfdata.Handler.
 func (d *data) Comm(pid, tid int, comm string, exec bool) {
-	if len(d.comms) < mostComms || d.comms[tid] != "" {
+	if _, ok := d.comms[tid]; ok || len(d.comms) < mostComms {
 		d.comms[tid] = d.comm([]byte(comm))
 	}
 	if exec {
@@ -55,7 +55,7 @@ func (d *data) Comm(pid, tid int, comm string, exec bool) {
 
 // Fork implements perfdata.Handler.
 func (d *data) Fork(pid, parent, tid, parentTID int) {
-	if name := d.comms[parentTID]; name != "" && len(d.comms) < mostComms {
+	if name, ok := d.comms[parentTID]; ok && len(d.comms) < mostComms {
 		d.comms[tid] = name
 	}
 	if pid == parent {
@@ -126,11 +126,12 @@ func (d *data) Sample(s *perfdata.Sample) {
 		d.placed = &p
 	}
 	at += d.placed.base
-	one := sample{comm: d.comms[s.TID], pid: max(s.PID, 0), tid: max(s.TID, 0), at: at, n: 1, weight: float64(s.Period), event: e}
+	name, ok := d.comms[s.TID]
+	one := sample{comm: name, pid: max(s.PID, 0), tid: max(s.TID, 0), at: at, n: 1, weight: float64(s.Period), event: e}
 	switch {
 	case s.PID == 0 && s.TID == 0:
-		one.comm = "swapper"
-	case one.comm == "":
+		one.comm = d.comm([]byte("swapper"))
+	case !ok:
 		one.comm = d.comm(fmt.Appendf(nil, ":%d", s.TID)) // as perf calls them
 	}
 	if s.Period == 0 {

@@ -104,7 +104,7 @@ const foldedEvent = "samples"
 
 // owner reads the first frame: "java", "java-812", "java-812/815" (stackcollapse
 // --pid, --tid), "java[812]" (snag's own).
-func (f *folding) owner(b []byte) (comm string, pid, tid int) {
+func (f *folding) owner(b []byte) (comm commID, pid, tid int) {
 	name := b
 	if i := bytes.LastIndexByte(b, '['); i > 0 && b[len(b)-1] == ']' {
 		if n, ok := process(b[i+1 : len(b)-1]); ok {

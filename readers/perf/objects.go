@@ -154,8 +154,12 @@ func (o *objects) running(text uint64, id string) {
 	if err != nil {
 		return
 	}
-	if name, offset, ok := all.Lookup(text); ok && offset == 0 && (name == "_text" || name == "_stext" || name == "startup_64") {
-		o.kernel = all
+	// A start moves the kernel to another place (KASLR): then no function, or another
+	// one's middle, is there. Several symbols share the first address.
+	if _, offset, ok := all.Lookup(text); ok && offset == 0 {
+		if _, _, before := all.Lookup(text - 1); !before {
+			o.kernel = all
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package sides
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"net/netip"
 	"slices"
@@ -29,6 +30,7 @@ type Result struct {
 	Overlapping uint64         // exchanges in which requests overlap
 	Sides       [2]int         // connections whose client's side is the first file, the second
 	Unknown     int            // connections of which that could not be told
+	Traced      uint64         // of the slowest, whose calls at the server are known
 	First, Last recording.Time
 	Clock       Offset
 }
@@ -233,7 +235,7 @@ func (j *joiner) take(x exchange) {
 }
 
 // end writes what was found.
-func (j *joiner) end(out recording.Sink) Result {
+func (j *joiner) end(ctx context.Context, calls Calls, out recording.Sink) Result {
 	for c, p := range j.pairs {
 		j.over(c, p)
 	}
@@ -242,8 +244,16 @@ func (j *joiner) end(out recording.Sink) Result {
 		j.res.Clock = j.clock.told()
 	}
 	slices.SortFunc(j.keep, func(a, b exchange) int { return cmp.Compare(a.client.first[request], b.client.first[request]) })
-	for _, x := range j.keep {
-		out.Append(x.row(j.clock))
+	inside := insideOf(ctx, j.keep, calls)
+	for i := range j.keep {
+		row := j.keep[i].row(j.clock)
+		if inside != nil {
+			inside[i].into(&row, &j.keep[i])
+			if row.Unread != nil {
+				j.res.Traced++
+			}
+		}
+		out.Append(row)
 	}
 	return j.res
 }

@@ -76,7 +76,7 @@ func opened() *wire {
 func (w *wire) read(t *testing.T) (Result, []recording.Request) {
 	t.Helper()
 	var got rows
-	res, err := Join(context.Background(), [2]string{written(t, "c", w.taken[0]), written(t, "s", w.taken[1])}, &got)
+	res, err := Join(context.Background(), [2]string{written(t, "c", w.taken[0]), written(t, "s", w.taken[1])}, nil, &got)
 	if err != nil {
 		t.Fatal(err)
 	}

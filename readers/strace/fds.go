@@ -179,18 +179,23 @@ func (t *Trace) use(th *thread, fd int32, at int64, args []byte) *descriptor {
 	if d.told {
 		return d
 	}
-	if i := bytes.IndexByte(args, '<'); i > 0 && i < 10 {
+	if i := bytes.IndexByte(args, '<'); i > 0 && i < 10 && !shows(args[i+1:], d.row.Name) {
 		describe(&d.row, args[i:])
 	}
 	d.told = true
 	t.takeSide(d, th.proc)
-	if t.fdRows++; t.fdRows <= mostFDRows {
+	if t.fdRows < mostFDRows {
 		t.untold = append(t.untold, d)
 	}
 	if k := &d.row; k.Kind == "socket" && (k.Proto == "tcp" || k.Proto == "udp") && k.Local+k.Remote != "" && !d.shown {
 		t.looks.fresh = append(t.looks.fresh, d)
 	}
 	return d
+}
+
+// shows tells whether -y shows what is known already.
+func shows(b []byte, name string) bool {
+	return name != "" && len(b) > len(name) && b[len(name)] == '>' && string(b[:len(name)]) == name
 }
 
 // another tells whether -yy says of a descriptor that it is another file or connection.
@@ -200,16 +205,25 @@ func another(d *descriptor, args []byte) bool {
 		return false
 	}
 	var row recording.FD
-	if !describe(&row, args[i:]) || row.Name == d.row.Name {
+	if shows(args[i+1:], d.row.Name) || !describe(&row, args[i:]) || row.Name == d.row.Name {
 		return false
 	}
 	whole := func(r *recording.FD) bool { return r.Kind == "file" || r.Local != "" && r.Remote != "" }
 	return whole(&row) && whole(&d.row)
 }
 
-// tellFDs writes the rows of the descriptors of the second.
+// tellFDs writes the rows of the descriptors of the second. A file that was opened and
+// closed in it says nothing that its calls do not: a look once a second would have missed
+// it; of sockets that were, some are told of.
 func (t *Trace) tellFDs() {
+	brief := 0
 	for _, d := range t.untold {
+		if d.closed {
+			if brief++; d.row.Kind != "socket" && !d.log || brief > mostBrief {
+				continue
+			}
+		}
+		t.fdRows++
 		d.row.PID = d.owner.pid
 		t.out.Append(d.row)
 	}
@@ -217,8 +231,11 @@ func (t *Trace) tellFDs() {
 	t.untold = t.untold[:0]
 }
 
-// mostFDRows of a trace are kept; further ones are counted.
+// mostFDRows of a trace are kept; further ones are left out, and it is said.
 const mostFDRows = 100_000
+
+// mostBrief descriptors of a second that are gone at its end are told of.
+const mostBrief = 16
 
 // executed closes what execve(2) closes, and gives the process its name.
 func (t *Trace) executed(th *thread, args []byte) {
@@ -366,6 +383,9 @@ func quoted(args []byte) string {
 		case '\\':
 			j++
 		case '"':
+			if bytes.IndexByte(b[:j], '\\') < 0 {
+				return string(b[1:j])
+			}
 			if s, err := strconv.Unquote(string(b[:j+1])); err == nil {
 				return s
 			}

@@ -18,7 +18,7 @@ type looks struct {
 }
 
 // mostLooked rows of threads and processes, then half as many a time.
-const mostLooked = 100_000
+const mostLooked = 20_000
 
 // look notes what there is at the end of the second that is written.
 func (t *Trace) look(end int64) {
@@ -52,6 +52,10 @@ func (t *Trace) look(end int64) {
 		}
 	}
 	for p, n := range threads {
+		if end-p.looked < 5*t.o.Second { // as the live probe: when first seen, then every 5 s
+			continue
+		}
+		p.looked = end
 		k.n++
 		t.out.Append(p.row(end, n))
 	}

@@ -70,6 +70,9 @@ func (t *Trace) flush(end int64) {
 	}
 	for _, th := range t.left {
 		take(th)
+		if len(th.cells.slots) > 0 && len(t.spareCells) < 256 {
+			t.spareCells, th.cells = append(t.spareCells, th.cells), cells{}
+		}
 	}
 	t.left = t.left[:0]
 	rows, folded := table.Coarser(t.most())
@@ -86,12 +89,12 @@ func (t *Trace) most() int {
 	switch {
 	case t.o.Rows > 0:
 		return t.o.Rows
-	case t.rows < 100_000:
+	case t.rows < 10_000:
 		return 512
-	case t.rows < 300_000:
-		return 128
+	case t.rows < 30_000:
+		return 64
 	}
-	return 32
+	return 24
 }
 
 // resumeSpans adds to the second that begins what calls that began before it

@@ -8,6 +8,7 @@ type thread struct {
 	cells cells
 	open  *pending // the call it sits in, where another thread's line cut it off
 	spare pending
+	gone  bool   // it ended, or another took its number
 	seen  int64  // end of its last call, ns
 	waits uint64 // calls in which it slept
 	// unsure: so many of its descriptors are still to be held against its process'.
@@ -32,6 +33,7 @@ type process struct {
 	fds         *fdTable
 	polls       map[uint64]int32 // descriptors by what epoll tells of them
 	limit, hard int              // RLIMIT_NOFILE; 0: not seen
+	looked      int64            // when it was last told of, ns
 }
 
 // called takes the name that -Y shows; the first thread's is the process'.
@@ -54,6 +56,11 @@ func (t *Trace) who(pid int) *thread {
 	if t.recent != nil && t.recent.tid == pid && pid != 0 {
 		return t.recent
 	}
+	slot := &t.near[pid&(len(t.near)-1)]
+	if th := *slot; th != nil && th.tid == pid && pid != 0 && !th.gone {
+		t.recent = th
+		return th
+	}
 	if pid == 0 {
 		pid = t.unnamed()
 	}
@@ -61,7 +68,7 @@ func (t *Trace) who(pid int) *thread {
 	if th == nil {
 		th = t.unknown(pid)
 	}
-	t.recent = th
+	t.recent, *slot = th, th
 	return th
 }
 
@@ -112,12 +119,20 @@ func (t *Trace) unknown(pid int) *thread {
 	if proc == t.attached && pid > 0 {
 		proc.pid = min(proc.pid, pid) // a process has its first thread's number
 	}
-	th := &thread{tid: pid, proc: proc}
+	th := &thread{tid: pid, proc: proc, cells: t.emptyCells()}
 	if proc == t.attached {
 		th.unsure = mostUnsure
 	}
 	t.threads[pid] = th
 	return th
+}
+
+// emptyCells are those of a thread that ended, or new ones.
+func (t *Trace) emptyCells() (c cells) {
+	if n := len(t.spareCells); n > 0 {
+		c, t.spareCells = t.spareCells[n-1], t.spareCells[:n-1]
+	}
+	return c
 }
 
 // mostUnsure descriptors of a thread are looked at for whether it is of the process that
@@ -144,7 +159,7 @@ func (t *Trace) forked(parent *thread, tid int, args []byte) {
 	t.born[tid] = true
 	child := t.threads[tid]
 	if child == nil {
-		child = &thread{tid: tid}
+		child = &thread{tid: tid, cells: t.emptyCells()}
 		t.threads[tid] = child
 	}
 	switch {
@@ -175,6 +190,7 @@ func (t *Trace) gone(th *thread, at int64) {
 		t.addOpen(th, at)
 		th.open = nil
 	}
+	th.gone = true
 	t.left = append(t.left, th) // its cells are written with the second
 	delete(t.threads, th.tid)
 	if t.recent == th {
@@ -190,12 +206,12 @@ func (t *Trace) replaced(pid, by int) {
 		return
 	}
 	if old := t.threads[pid]; old != nil {
-		old.open = nil
+		old.open, old.gone = nil, true
 		t.left = append(t.left, old)
 	}
 	delete(t.threads, by)
-	moved := &thread{tid: pid, proc: th.proc, open: th.open}
-	th.open = nil
+	moved := &thread{tid: pid, proc: th.proc, open: th.open, cells: t.emptyCells()}
+	th.open, th.gone = nil, true
 	t.left = append(t.left, th)
 	t.threads[pid], t.recent = moved, nil
 }

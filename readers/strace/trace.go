@@ -16,6 +16,17 @@ type Options struct {
 	// Rows of a second are kept at the most, and taken together beyond; 0: fewer the
 	// longer the trace is.
 	Rows int
+	// Moved is told of each call that moved bytes over a socket; nil: nobody.
+	Moved func(Moved)
+}
+
+// Moved is one call that moved bytes over a socket.
+type Moved struct {
+	PID           int
+	Comm          string
+	Local, Remote string // address:port; Local of an accepted one may be its listener's
+	Read          bool   // else it wrote
+	Begin, End    int64  // Unix ns
 }
 
 // Trace joins the lines of one trace. Give it lines in their order, then End.
@@ -27,8 +38,9 @@ type Trace struct {
 	threads  map[int]*thread
 	born     map[int]bool // whom a clone that was seen made
 	recent   *thread
-	first    int      // the thread that was there first
-	attached *process // that -p named
+	near     [64]*thread // seen lately, by the low bits of their numbers
+	first    int         // the thread that was there first
+	attached *process    // that -p named
 	// fromOutside: the first call is no execve, so that the program was running before.
 	fromOutside bool
 	left        []*thread // ended in this second, with cells
@@ -46,14 +58,16 @@ type Trace struct {
 	turns   map[turnKey]*recording.Turns // of this second
 	turning []*descriptor                // with a turn under way
 	untold  []*descriptor                // whose row is to be written
-	errors  map[failureKey]*recording.CallError
-	waits   map[waitKey]*recording.OffCPU
-	table   []tableRow
-	looks   looks
-	found   map[foundKey]*found
-	peeked  []byte // room for what is looked into
-	saw     class  // of calls
-	sockets bool   // a socket was used
+
+	spareCells []cells // of threads that ended, empty
+	errors     map[failureKey]*recording.CallError
+	waits      map[waitKey]*recording.OffCPU
+	table      []tableRow
+	looks      looks
+	found      map[foundKey]*found
+	peeked     []byte // room for what is looked into
+	saw        class  // of calls
+	sockets    bool   // a socket was used
 
 	turnRows, socketRows, resetRows, logRows, waitRows int
 	lastID                                             uint64 // of a descriptor's life

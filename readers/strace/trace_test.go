@@ -113,15 +113,15 @@ func TestDescriptorsHaveLives(t *testing.T) {
 	r, _ := trace(t, Options{}, `
 7 1700000000.1 openat(AT_FDCWD, "/etc/a) = 3 <0.5>", O_RDONLY|O_CLOEXEC) = 3 <0.000001>
 7 1700000000.2 read(3, "x", 1) = 1 <0.000001>
-7 1700000000.3 close(3) = 0 <0.000001>
-7 1700000000.4 socket(AF_INET, SOCK_STREAM, IPPROTO_TCP) = 3 <0.000001>
-7 1700000000.5 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.9")}, 16) = -1 EINPROGRESS (Operation now in progress) <0.000001>
-7 1700000000.6 sendto(3, "GET", 3, 0, NULL, 0) = 3 <0.000001>
-7 1700000000.7 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD) = 8 <0.000001>
-8 1700000000.8 read(3, "y", 1) = 1 <0.000001>
-7 1700000000.8 accept4(5, {sa_family=AF_INET6, sin6_port=htons(4242), inet_pton(AF_INET6, "::1", &sin6_addr)}, [28], SOCK_NONBLOCK) = 9 <0.000001>
-7 1700000000.9 read(9<TCPv6:[[::1]:80->[::1]:4242]>, "z", 1) = 1 <0.000001>
-7 1700000001.0 read(12</var/log/x>, "z", 1) = 1 <0.000001>`)
+7 1700000001.3 close(3) = 0 <0.000001>
+7 1700000001.4 socket(AF_INET, SOCK_STREAM, IPPROTO_TCP) = 3 <0.000001>
+7 1700000001.5 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.9")}, 16) = -1 EINPROGRESS (Operation now in progress) <0.000001>
+7 1700000001.6 sendto(3, "GET", 3, 0, NULL, 0) = 3 <0.000001>
+7 1700000001.7 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD) = 8 <0.000001>
+8 1700000001.8 read(3, "y", 1) = 1 <0.000001>
+7 1700000001.8 accept4(5, {sa_family=AF_INET6, sin6_port=htons(4242), inet_pton(AF_INET6, "::1", &sin6_addr)}, [28], SOCK_NONBLOCK) = 9 <0.000001>
+7 1700000001.9 read(9<TCPv6:[[::1]:80->[::1]:4242]>, "z", 1) = 1 <0.000001>
+7 1700000002.0 read(12</var/log/x>, "z", 1) = 1 <0.000001>`)
 	var got []string
 	for _, f := range r.FDs {
 		got = append(got, itoa(f.PID)+"/"+itoa(f.FD)+" "+f.Text())
