@@ -19,18 +19,26 @@ const mostFiles = 20_000
 type given struct {
 	files, recordings []string
 	folder            map[string]string // of a file that was found in one
+	open              map[string]*recording.Recording
 }
 
 // expand parts what was asked for into files and recordings; of a folder that is no
 // recording, all files in it are meant. Links are not followed: what they lead to
 // may lie anywhere, and in a sosreport it is there under its own name.
 func expand(asked []string) (given, error) {
-	g := given{folder: map[string]string{}}
+	g := given{folder: map[string]string{}, open: map[string]*recording.Recording{}}
 	for _, path := range asked {
 		st, err := os.Stat(path)
 		switch {
 		case isRecording(path):
-			g.recordings = append(g.recordings, path)
+			r, err := recording.Open(path)
+			if err != nil {
+				return g, err
+			}
+			if g.open[path] == nil {
+				g.recordings = append(g.recordings, path)
+			}
+			g.open[path] = r
 			continue
 		case err != nil || !st.IsDir():
 			g.files = append(g.files, path) // to open it says what is wrong with it
@@ -110,13 +118,17 @@ func firstBelow(path, file string) (first string, below bool) {
 }
 
 // guessZones tells in which zone each file's times without one are.
-func guessZones(ctx context.Context, files []file, p Plan, asked settings) {
+func guessZones(ctx context.Context, files []file, given given, p Plan, asked settings) {
 	local := time.Local
 	if p.Zone != nil {
 		local = p.Zone
 	}
 	times := make([]written, len(files))
 	var known []recording.Interval
+	for path, r := range given.open {
+		offset := asked.offsetOf(path)
+		known = append(known, recording.Interval{Start: r.Manifest.Start.Add(offset), End: r.Manifest.End.Add(offset)})
+	}
 	for i, f := range files {
 		if times[i] = peek(ctx, f); !times[i].zoneless && times[i].first != 0 {
 			offset := asked.offsetOf(f.in.Path)
@@ -149,4 +161,18 @@ func oldest(files []file) recording.Time {
 		t = min(t, recording.Time(f.in.Modified.UnixNano()))
 	}
 	return t
+}
+
+// zoneOfUser is the zone in which the user tells times of day: that which was asked for,
+// else that of the files, else this host's.
+func zoneOfUser(p Plan, files []file) *time.Location {
+	if p.Zone != nil {
+		return p.Zone
+	}
+	for _, f := range files {
+		if f.zone.why != "" && f.zone.zone != nil {
+			return f.zone.zone
+		}
+	}
+	return time.Local
 }

@@ -22,11 +22,7 @@ func isRecording(path string) bool {
 }
 
 // takeRecording joins a recording of snag's own: each of its parts is a source.
-func (in *intake) takeRecording(path string, asked settings) error {
-	r, err := recording.Open(path)
-	if err != nil {
-		return err
-	}
+func (in *intake) takeRecording(path string, r *recording.Recording, asked settings) {
 	parts := r.Parts
 	if len(parts) == 0 {
 		parts = []*recording.Recording{r}
@@ -58,5 +54,4 @@ func (in *intake) takeRecording(path string, asked settings) error {
 		k.ended(told, nil)
 		s.doubts = append(s.doubts, r.Damage...)
 	}
-	return nil
 }

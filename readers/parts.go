@@ -2,13 +2,16 @@ package readers
 
 import (
 	"fmt"
+	"net"
+	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"snag/recording"
 )
 
-// near: files whose times lie no further apart are of one time: a log that was
+// near: files, but not two recordings of snag's own, in which each second counts, whose times lie no further apart are of one time: a log that was
 // rotated, a trace that was begun when another ended.
 const near = time.Minute
 
@@ -47,6 +50,7 @@ func parts(all []*source) (out []part, notes []string) {
 // giveHosts gives sources that name no host the one that the others name, where
 // that is one.
 func giveHosts(all []*source) (notes []string) {
+	sameHosts(all)
 	named := map[string]bool{}
 	byItself := false // some file tells its host, and was not only said to be of one
 	for _, s := range all {
@@ -64,7 +68,7 @@ func giveHosts(all []*source) (notes []string) {
 	}
 	for _, s := range all {
 		switch {
-		case s.host != "":
+		case s.host != "" || s.parted:
 		case len(named) == 1 && byItself:
 			s.host = host
 			s.doubts = append(s.doubts, "it does not tell its host: taken as "+host+"'s, as the others are (--host FILE=NAME)")
@@ -76,11 +80,34 @@ func giveHosts(all []*source) (notes []string) {
 	return notes
 }
 
+// sameHosts gives one name to a host that some call web1 and others web1.example.com.
+// Where two domains have a web1, the short name may be either and stays apart.
+func sameHosts(all []*source) {
+	long := map[string][]string{} // names with a domain, by the name without
+	for _, s := range all {
+		if short, _, ok := strings.Cut(s.host, "."); ok && net.ParseIP(s.host) == nil && !slices.Contains(long[short], s.host) {
+			long[short] = append(long[short], s.host)
+		}
+	}
+	asked := map[string]string{}
+	for _, s := range all {
+		if short, _, _ := strings.Cut(s.host, "."); s.asked {
+			asked[short] = s.host
+		}
+	}
+	for _, s := range all {
+		if short, _, _ := strings.Cut(s.host, "."); len(long[short]) == 1 && net.ParseIP(s.host) == nil {
+			s.host = or(asked[short], short)
+		}
+	}
+}
+
 // clusters parts one host's sources by time.
 func clusters(all []*source) (out [][]*source, notes []string) {
 	type cluster struct {
 		span    recording.Interval
 		sources []*source
+		live    bool
 	}
 	var spans []cluster
 	var timeless []*source
@@ -92,7 +119,7 @@ func clusters(all []*source) (out [][]*source, notes []string) {
 		case s.instant():
 			moments = append(moments, s)
 		default:
-			spans = append(spans, cluster{s.span, []*source{s}})
+			spans = append(spans, cluster{s.span, []*source{s}, s.live != nil})
 		}
 	}
 	boots, notes := byBoot(moments)
@@ -102,7 +129,7 @@ func clusters(all []*source) (out [][]*source, notes []string) {
 			out = append(out, same)
 			continue
 		}
-		c := cluster{same[0].span, same[:1:1]}
+		c := cluster{span: same[0].span, sources: same[:1:1]}
 		for _, s := range same[1:] {
 			c.sources = append(c.sources, s)
 			c.span.End = max(c.span.End, s.span.End)
@@ -117,8 +144,10 @@ func clusters(all []*source) (out [][]*source, notes []string) {
 	sort.SliceStable(spans, func(i, j int) bool { return spans[i].span.Start < spans[j].span.Start })
 	var joined []cluster
 	for _, c := range spans {
-		if n := len(joined); n > 0 && c.span.Start <= joined[n-1].span.End.Add(near) {
+		n := len(joined)
+		if n > 0 && (c.span.Start <= joined[n-1].span.End || c.span.Start <= joined[n-1].span.End.Add(near) && (!c.live || !joined[n-1].live)) {
 			last := &joined[n-1]
+			last.live = last.live || c.live
 			last.sources = append(last.sources, c.sources...)
 			last.span.End = max(last.span.End, c.span.End)
 			continue

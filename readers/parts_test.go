@@ -33,6 +33,9 @@ func TestWhatBelongsTogether(t *testing.T) {
 		{"two hosts", []*source{lasting("a", "x", "10:00:00", "10:05:00"), lasting("b", "y", "10:00:00", "10:20:00")}, "x[a]y[b]", ""},
 		{"one host named in one file", []*source{lasting("a", "x", "10:00:00", "10:05:00"), lasting("b", "", "10:00:00", "10:20:00")}, "x[a b]", ""},
 		{"two hosts named, and a file of neither", []*source{lasting("a", "x", "10:00:00", "10:05:00"), lasting("b", "y", "10:00:00", "10:20:00"), lasting("c", "", "10:00:00", "10:20:00")}, "x[a]y[b][c]", "c does not tell its host"},
+		{"a host with its domain and without", []*source{lasting("a", "x.example.com", "10:00:00", "10:05:00"), lasting("b", "x", "10:00:00", "10:20:00")}, "x[a b]", ""},
+		{"one name in two domains", []*source{lasting("a", "x.one", "10:00:00", "10:05:00"), lasting("b", "x.two", "10:00:00", "10:20:00")}, "x.one[a]x.two[b]", ""},
+		{"addresses", []*source{lasting("a", "10.0.0.1", "10:00:00", "10:05:00"), lasting("b", "10.0.0.2", "10:00:00", "10:20:00")}, "10.0.0.1[a]10.0.0.2[b]", ""},
 		{"two snapshots a day apart", []*source{moment("a", "x", "01:00:00", 0), moment("b", "x", "23:00:00", 0)}, "x[a b]", ""},
 		{"a reboot between two snapshots", []*source{moment("a", "x", "01:00:00", at("00:30:00")), moment("b", "x", "23:00:00", at("12:00:00"))}, "x[a]x[b]", "the host was booted"},
 		{"boot moves with the clock by a second", []*source{moment("a", "x", "01:00:00", at("00:30:00")), moment("b", "x", "23:00:00", at("00:30:01"))}, "x[a b]", ""},
@@ -65,6 +68,23 @@ func TestASnapshotMakesNoWindowLonger(t *testing.T) {
 	} {
 		if got := windowOf(x.files); got != x.want {
 			t.Errorf("%v, want %v", got, x.want)
+		}
+	}
+}
+
+func TestCountersThatFellMakeNoRate(t *testing.T) {
+	for _, x := range []struct {
+		later map[string][2]float64
+		want  int
+	}{
+		{map[string][2]float64{"a": {11, 11}, "b": {20, 20}, "c": {5, 5}}, 1}, // one of them wrapped or was reset
+		{map[string][2]float64{"a": {9, 9}, "b": {19, 19}, "c": {31, 31}}, 2},
+		{map[string][2]float64{"d": {1, 1}}, 1},
+	} {
+		a, b := moment("a", "x", "10:00:00", 0), moment("b", "x", "10:05:00", 0)
+		a.counters, b.counters = map[string][2]float64{"a": {10, 10}, "b": {20, 20}, "c": {30, 30}}, x.later
+		if found, notes := parts([]*source{a, b}); len(found) != x.want || (len(notes) > 0) != (x.want > 1) {
+			t.Errorf("%v: %d parts, %q", x.later, len(found), notes)
 		}
 	}
 }

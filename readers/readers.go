@@ -74,7 +74,7 @@ func Read(ctx context.Context, p Plan) error {
 			f.in.Interrupt()
 		}
 	})()
-	guessZones(ctx, files, p, asked)
+	guessZones(ctx, files, given, p, asked)
 	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1}, recording.Options{Files: true, Wait: true})
 	if err != nil {
 		return err
@@ -100,14 +100,13 @@ func Read(ctx context.Context, p Plan) error {
 	in.compare(ctx, files)
 	stop()
 	for _, path := range given.recordings {
-		err := in.takeRecording(path, asked)
-		gave = gave || err == nil
-		failed = errors.Join(failed, err)
+		in.takeRecording(path, given.open[path], asked)
+		gave = true
 	}
 	for _, text := range shorten(unread) {
 		w.Append(recording.Fact{T: in.first(), Name: recording.FactUnread, Value: text, Source: "snag read"})
 	}
-	err = in.finish(oldest(files))
+	err = in.finish(oldest(files), zoneOfUser(p, files))
 	if gave {
 		failed = nil // it is in the recording
 	}

@@ -2,7 +2,6 @@ package readers
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"snag/readers/reader"
@@ -17,6 +16,7 @@ type source struct {
 	format string
 	host   string // "" where nothing names it
 	asked  bool   // its host was asked for
+	parted bool   // its events are of several hosts
 	told   reader.Told
 	err    error
 	// span is that of its lines, moved by offset; Start is 0 where it has no times.
@@ -69,7 +69,7 @@ const mostHosts = 256
 
 func (k *sourceSink) Sample(t recording.Time, name string, l recording.Labels, v float64) {
 	k.to.Sample(t.Add(k.of.offset), name, l, v)
-	if s := k.of; s.counters != nil && isCounter(name) {
+	if s := k.of; s.counters != nil && reader.Counts(name) {
 		key := recording.Series{Name: name, Labels: l}.Key()
 		first, ok := s.counters[key]
 		if !ok && len(s.counters) >= mostCounters {
@@ -84,11 +84,6 @@ func (k *sourceSink) Sample(t recording.Time, name string, l recording.Labels, v
 
 // mostCounters of a snapshot are remembered.
 const mostCounters = 20_000
-
-// isCounter tells whether a series only grows until the host is booted.
-func isCounter(name string) bool {
-	return strings.HasSuffix(name, "_total") || strings.HasPrefix(name, "node_netstat_") && !strings.HasSuffix(name, "_CurrEstab")
-}
 
 // fell tells whether most counters of two snapshots that differ are lower in the
 // later one.
@@ -153,6 +148,7 @@ func (k *sourceSink) ended(told reader.Told, err error) {
 			s.told.Coverage[i].Since = s.told.Coverage[i].Since.Add(s.offset)
 		}
 	}
+	s.parted = s.host == "" && len(k.hosts) > 0
 	for _, other := range k.hosts {
 		o := other.of
 		o.told.Coverage, o.err = s.told.Coverage, err

@@ -6,6 +6,7 @@ import (
 
 	"snag/readers/reader"
 	"snag/readers/sides"
+	"snag/readers/strace"
 	"snag/recording"
 )
 
@@ -52,7 +53,7 @@ func twoSided(ctx context.Context, files []file, out recording.Sink) (all reader
 			if ctx.Err() != nil {
 				return all
 			}
-			told := sides.Read(ctx, [2]string{a, b}, out)
+			told := sides.Read(ctx, [2]string{a, b}, callsOf(files), out)
 			all.Facts = append(all.Facts, told.Facts...)
 			// Of captures that have nothing in common one row is enough, and none where
 			// others have.
@@ -62,4 +63,40 @@ func twoSided(ctx context.Context, files []file, out recording.Sink) (all reader
 		}
 	}
 	return all
+}
+
+// callsOf gives the calls of all traces that were given, one more time.
+func callsOf(files []file) sides.Calls {
+	var set, alone []file
+	for _, f := range files {
+		switch {
+		case f.format.Name != strace.Format.Name || f.in.Size == 0:
+		case f.opt.PID != 0:
+			set = append(set, f)
+		default:
+			alone = append(alone, f)
+		}
+	}
+	if len(set)+len(alone) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, each func(sides.Call)) error {
+		moved := func(m strace.Moved) {
+			each(sides.Call{PID: m.PID, Comm: m.Comm, Remote: m.Remote, Read: m.Read, Begin: m.Begin, End: m.End})
+		}
+		for _, f := range alone {
+			if err := strace.Moves(ctx, []string{f.in.Path}, []reader.Options{f.opt}, moved); err != nil {
+				return err
+			}
+		}
+		if len(set) == 0 {
+			return nil
+		}
+		var paths []string
+		var opt []reader.Options
+		for _, f := range set {
+			paths, opt = append(paths, f.in.Path), append(opt, f.opt)
+		}
+		return strace.Moves(ctx, paths, opt, moved)
+	}
 }

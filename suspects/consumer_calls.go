@@ -20,13 +20,19 @@ type stuckWrites struct {
 	most   float64 // s, the longest
 
 	others, frozen, flowing int
-	free                    int // seconds in which it was not stuck
-	ingest                  int // descriptors that it read when free and not when stuck
+	// held are those that the same thread alone serves: in what it leaves of the seconds.
+	held   int
+	free   int // seconds in which it was not stuck
+	ingest int // descriptors that it read when free and not when stuck
 }
 
 // stuckShare of a second that a thread sits in writes to one consumer: what is left is
 // not enough for the others.
 const stuckShare = 0.6
+
+// heldShare of the seconds that it was stuck in: whoever the same thread serves gets the
+// rest of them, in bursts.
+const heldShare = 0.8
 
 type fdSecond struct {
 	fd int
@@ -43,8 +49,9 @@ func consumerByCalls(p *scene.Process, r *recording.Recording) *stuckWrites {
 		tid, fd int
 	}
 	in, seconds, last := map[writer]map[recording.Time]float64{}, map[recording.Time]bool{}, map[writer]recording.Call{}
-	wrote, read := map[fdSecond]uint64{}, map[fdSecond]uint64{}
-	for _, row := range r.Calls {
+	wrote, read, writers := map[fdSecond]uint64{}, map[fdSecond]uint64{}, map[int]map[int]bool{}
+	for i := range r.Calls { // large rows, and every process comes by: none is copied
+		row := &r.Calls[i]
 		if row.PID != p.Subject.PID {
 			continue
 		}
@@ -60,8 +67,12 @@ func consumerByCalls(p *scene.Process, r *recording.Recording) *stuckWrites {
 			}
 			in[w][at] += row.Sum
 			if l := last[w]; row.Max >= l.Max {
-				last[w] = row
+				last[w] = *row
 			}
+			if writers[row.FD] == nil {
+				writers[row.FD] = map[int]bool{}
+			}
+			writers[row.FD][row.TID] = true
 			if row.Done != nil {
 				wrote[k] += *row.Done
 			}
@@ -89,7 +100,7 @@ func consumerByCalls(p *scene.Process, r *recording.Recording) *stuckWrites {
 		}
 		slices.SortFunc(c.stuck, func(a, b recording.Interval) int { return int(a.Start - b.Start) })
 		c.stuck = mergeIntervals(c.stuck, 0)
-		c.look(r, seconds, stuck, wrote, read)
+		c.look(r, seconds, stuck, wrote, read, writers)
 		if c.others > 0 && (best == nil || c.inside > best.inside || c.inside == best.inside && c.fd.FD < best.fd.FD) {
 			best = c
 		}
@@ -109,7 +120,7 @@ func socketFD(r *recording.Recording, pid, fd int) (recording.FD, bool) {
 }
 
 // look compares the seconds in which it was stuck with the others.
-func (c *stuckWrites) look(r *recording.Recording, seconds, stuck map[recording.Time]bool, wrote, read map[fdSecond]uint64) {
+func (c *stuckWrites) look(r *recording.Recording, seconds, stuck map[recording.Time]bool, wrote, read map[fdSecond]uint64, writers map[int]map[int]bool) {
 	c.free = len(seconds) - len(stuck)
 	rates := func(of map[fdSecond]uint64) map[int][2]float64 {
 		sums := map[int][2]float64{}
@@ -133,6 +144,8 @@ func (c *stuckWrites) look(r *recording.Recording, seconds, stuck map[recording.
 			continue
 		case rate[0] < nextToNothing*rate[1]:
 			c.frozen++
+		case len(writers[fd]) == 1 && writers[fd][c.tid] && c.inside >= heldShare*float64(len(stuck)):
+			c.held++
 		case rate[0] > 0:
 			c.flowing++
 		}
@@ -164,7 +177,7 @@ func (c *stuckWrites) finding(s *scene.Scene) Finding {
 	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Decisive, Value: c.inside, Unit: "s", Source: "strace -f -T -p PID", Origin: "system call",
 		Text: fmt.Sprintf("%s sat in %s on descriptor %d (%s) for %s of %s, at the longest %s at a time", c.who(), c.call, c.fd.FD, c.fd.Text(), lasting(c.inside), lasting(stuck), lasting(c.most))})
 	others := Evidence{Side: For, Grade: Strong, Value: float64(c.frozen), Unit: "sockets", Source: "strace -f -yy -p PID", Origin: "the other sockets"}
-	if c.frozen <= c.flowing {
+	if c.held == 0 && c.frozen <= c.flowing {
 		others.Side, others.Grade = Against, Decisive
 		others.Text = fmt.Sprintf("%d of %d other sockets of this process were written to all along: the relay does not block on this one", c.flowing, c.others)
 		f.Evidence[0].Grade = Weak
@@ -172,14 +185,19 @@ func (c *stuckWrites) finding(s *scene.Scene) Finding {
 		f.Text = fmt.Sprintf("a consumer that does not read for %s, and holds up nobody else", lasting(stuck))
 		return f
 	}
+	others.Value = float64(c.frozen + c.held)
 	others.Text = fmt.Sprintf("%d of %d other sockets were written next to nothing in those seconds, and were in the %d others", c.frozen, c.others, c.free)
+	if c.held > c.frozen {
+		others.Text = fmt.Sprintf("%d of %d other sockets are written by that thread alone, in the %.0f %% of those seconds that were left", c.held, c.others, 100*(1-c.inside/stuck))
+	}
 	if c.ingest > 0 {
 		others.Text += fmt.Sprintf("; nor did it read %s", plural(c.ingest, "socket")+" that it reads otherwise")
 	}
 	f.Evidence = append(f.Evidence, others)
-	f.Text = fmt.Sprintf("%s did not read for %s; %s writes to it and does nothing else: %d other consumers froze", who, lasting(stuck), c.relay.Subject.Name, c.frozen)
-	f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: stuck * float64(c.frozen), Of: s.Window.Length(s.Window.End).Seconds() * float64(c.frozen), Unit: "s",
-		Text: fmt.Sprintf("%d consumers frozen for %s each", c.frozen, lasting(stuck))}
+	f.Text = fmt.Sprintf("%s did not read for %s; %s writes to it and does nothing else: %s", who, lasting(stuck), c.relay.Subject.Name, c.harmed())
+	n := float64(c.frozen + c.held)
+	f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: c.inside * n, Of: s.Window.Length(s.Window.End).Seconds() * n, Unit: "s",
+		Text: fmt.Sprintf("%s stood still for %s each, up to %s at a time", plural(c.frozen+c.held, "consumer"), lasting(c.inside), lasting(c.most))}
 	f.Remedy = fmt.Sprintf("in %s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s)", orThis(c.relay.Subject.Comm, "the relay"))
 	f.Next = "ss -tnpomi state established"
 	if c.fd.Remote != "" {
@@ -188,4 +206,12 @@ func (c *stuckWrites) finding(s *scene.Scene) Finding {
 		f.Next += " dst " + host
 	}
 	return f
+}
+
+// harmed says what became of the others.
+func (c *stuckWrites) harmed() string {
+	if c.held > c.frozen {
+		return fmt.Sprintf("%s had to wait for that thread, up to %s at a time", plural(c.held, "other"), lasting(c.most))
+	}
+	return fmt.Sprintf("%d other consumers froze", c.frozen)
 }

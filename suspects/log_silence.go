@@ -144,7 +144,11 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 			f.Text += ": it waits for " + k.Remote
 		}
 	}
-	if n == 0 {
+	switch {
+	case n != 0:
+	case recording.StandsIn(pid):
+		f.Next = "snag find on its host, while it is silent"
+	default:
 		f.Next = fmt.Sprintf("head /proc/%d/task/*/{wchan,syscall}; ls -l /proc/%d/fd", pid, pid)
 	}
 	f.Harm = harmOf(g, s)

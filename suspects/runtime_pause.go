@@ -195,6 +195,9 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 	}
 	f.Remedy = j.remedy(r, by, j.stalled(s.Window.End))
 	f.Next = fmt.Sprintf("jcmd %d VM.log output=stdout what=safepoint,gc; jstat -gccause %d 1000", pid, pid)
+	if recording.StandsIn(pid) {
+		f.Next = "jcmd PID VM.log output=stdout what=safepoint,gc; jstat -gccause PID 1000"
+	}
 	return f
 }
 

@@ -84,6 +84,9 @@ func (h *held) told() string {
 	if q.Out != nil {
 		text += fmt.Sprintf(" (way out %s, way back %s, each within %s)", lasting(*q.Out), lasting(*q.Back), lasting(q.Bound))
 	}
+	if q.Unread != nil && q.Inside != nil {
+		text += fmt.Sprintf("; there it lay unread for %s, and %s had it for %s", hundredths(*q.Unread), processOf(q), hundredths(*q.Inside))
+	}
 	return text
 }
 
@@ -95,7 +98,14 @@ func hundredths(seconds float64) string {
 	return fmt.Sprintf("%.2f s", seconds)
 }
 
-const bothCaptures = "captures of both ends"
+const (
+	bothCaptures = "captures of both ends"
+	serversCalls = "trace of the server's calls"
+)
+
+// SaysItsFile tells whether a source of evidence names the files that it is from, and
+// not what a live host would be asked.
+func SaysItsFile(source string) bool { return source == bothCaptures || source == serversCalls }
 
 // finding begins what all causes say of the same server. Related are its address as
 // each single capture knows it.
@@ -119,6 +129,9 @@ func (l late) byTheServer(r *recording.Recording) Finding {
 	h := l.server
 	if h.n == 0 {
 		h = l.network
+		if 2*h.Longest >= h.worst.Wait { // it had others as long, perhaps by design
+			return h.finding(r)
+		}
 		f := h.finding(r)
 		f.Text = "the server answered in time"
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: h.server, Unit: "s", Source: bothCaptures, Origin: "both captures",
@@ -133,9 +146,37 @@ func (l late) byTheServer(r *recording.Recording) Finding {
 			thatWaited(h), hundredths(h.server), lasting(usual))})
 	each := h.server / float64(h.n)
 	f.Harm = h.harm(r, each, fmt.Sprintf("a late request waits for the server for %s", lasting(each)))
+	if e, ok := h.inside(); ok {
+		f.Evidence = append(f.Evidence, e)
+	}
 	f.Remedy = fmt.Sprintf("look on the host of %s, not on the network: what its process did at these times", h.Server)
 	f.Next = "on that host: snag find --port " + recording.Port(orThis(h.worst.ServerAt, h.Server)) + "; or strace -f -ttt -T -yy -p PID, and give snag read its file with the captures"
 	return f
+}
+
+// inside is what the server's calls say of the time that it had the requests.
+func (h *held) inside() (Evidence, bool) {
+	unread, inside, unsent, n := 0.0, 0.0, 0.0, 0
+	who := recording.Request{}
+	for _, q := range h.Late {
+		if 2*q.AtServer < q.Wait || q.Unread == nil || q.Inside == nil || q.Unsent == nil {
+			continue
+		}
+		unread, inside, unsent, n, who = unread+*q.Unread, inside+*q.Inside, unsent+*q.Unsent, n+1, q
+	}
+	if n == 0 {
+		return Evidence{}, false
+	}
+	return Evidence{Side: For, Grade: Strong, Value: unread, Unit: "s", Source: serversCalls, Origin: "calls",
+		Text: fmt.Sprintf("of %s whose calls are known %s passed before %s had read them, %s until it wrote an answer, and %s until that left",
+			plural(n, "late request"), hundredths(unread), processOf(who), hundredths(inside), lasting(unsent))}, true
+}
+
+func processOf(q recording.Request) string {
+	if q.Comm == "" {
+		return fmt.Sprintf("process %d", q.PID)
+	}
+	return fmt.Sprintf("%s[%d]", q.Comm, q.PID)
 }
 
 func thatWaited(h *held) string {
@@ -200,10 +241,10 @@ func (h *held) networkHarm(r *recording.Recording) Harm {
 	return h.harm(r, each, fmt.Sprintf("a late request is on the network for %s", lasting(each)))
 }
 
-// harm: of a few requests nobody knows that they are later than they should be, unless
-// the user says so. A long poll takes long.
+// harm is none where users notice nothing, and none of a few requests of which nobody
+// knows that they are later than they should be (a long poll), unless the user says so.
 func (h *held) harm(r *recording.Recording, each float64, text string) Harm {
-	if h.Bound == 0 && len(r.Manifest.Symptoms) == 0 {
+	if !h.Felt() && len(r.Manifest.Symptoms) == 0 {
 		return Harm{}
 	}
 	return Harm{Symptom: scene.RequestLatency, Amount: each, Unit: "s", Text: text}

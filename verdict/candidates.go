@@ -49,6 +49,7 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 				continue
 			}
 			f.Subject.Name = s.Name(f.Subject)
+			suspects.AsCaptured(r, &f)
 			f.Active = within(f.Active, s.Window)
 			f.Evidence = fromTrace(r, f.Evidence)
 			for _, n := range rest {
@@ -145,7 +146,7 @@ func fromTrace(r *recording.Recording, all []suspects.Evidence) []suspects.Evide
 		return all
 	}
 	for i := range all {
-		if e := &all[i]; e.Side != suspects.Missing && e.Source != "" {
+		if e := &all[i]; e.Side != suspects.Missing && e.Source != "" && !suspects.SaysItsFile(e.Source) {
 			if e.Origin == "" {
 				e.Origin = e.Source
 			}

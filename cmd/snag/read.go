@@ -89,7 +89,7 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 		<-ctx.Done()
 		stop() // the next Ctrl-C ends snag at once
 	}()
-	stayLean(cmd.Context())
+	stayWithin(cmd.Context(), readHeap)
 	p.Files, p.Dir = files, dir
 	shown := newReadProgress(os.Stderr, time.Now())
 	defer shown.done()
@@ -103,6 +103,7 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 		return err
 	}
 	shown.judging()
+	giveBack()
 	f.show.ready = shown.done
 	if f.timeline != "" {
 		if err := showTimeline(cmd.OutOrStdout(), dir, f.timeline); err != nil {

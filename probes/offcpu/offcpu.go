@@ -59,22 +59,24 @@ type running struct {
 	took   []time.Duration // of each CPU by the programs, at tookAt
 	tookAt time.Time
 
-	began  recording.Time
-	since  recording.Time // the first process was looked at
-	from   uint64         // the second began, ns of CLOCK_MONOTONIC
-	looks  int
-	ticks  int
-	late   time.Duration
-	cost   float64 // CPU s of this side
-	charge float64 // of it what was charged to the budget
-	inside float64 // CPU s that the programs ran, estimated
-	rate   float64 // of them, CPU seconds a second
-	left   left
-	lost   [lostMax]uint64 // of the kernel's side
-	over   bool            // the budget was spent, and it ended
-	failed error
-	world  world
-	locals locals
+	began recording.Time
+	since recording.Time // the first process was looked at
+	from  uint64         // the second began, ns of CLOCK_MONOTONIC
+	looks int
+	// nextLook at locks: not before.
+	nextLook time.Time
+	ticks    int
+	late     time.Duration
+	cost     float64 // CPU s of this side
+	charge   float64 // of it what was charged to the budget
+	inside   float64 // CPU s that the programs ran, estimated
+	rate     float64 // of them, CPU seconds a second
+	left     left
+	lost     [lostMax]uint64 // of the kernel's side
+	over     bool            // the budget was spent, and it ended
+	failed   error
+	world    world
+	locals   locals
 }
 
 // left is what this side left out.
@@ -275,21 +277,15 @@ func (r *running) watchCost() {
 	}
 	r.took, r.tookAt = took, now
 	r.env.Budget.Took(name, took)
-	if busiest < muchOver*r.env.Budget.Share() {
+	next, ok := r.effort.hurry(busiest, r.env.Budget.Share(), r.env.Budget.Over(r.env.Now().Sub(r.began).Seconds()))
+	if ok {
+		r.take(next)
 		return
 	}
-	over := r.env.Budget.Over(r.env.Now().Sub(r.began).Seconds())
-	switch {
-	case over && r.effort == least:
-		if err := r.second(true); err != nil { // what was counted is kept
-			r.failed = err
-		}
-		r.end()
-	case r.effort.Rate > leastRate:
-		r.take(effort{Threshold: r.effort.Threshold, Rate: leastRate})
-	case over:
-		r.take(least)
+	if err := r.second(true); err != nil { // what was counted is kept
+		r.failed = err
 	}
+	r.end()
 }
 
 // mend walks the stacks whose tops were handed over, while their processes are there.
@@ -306,17 +302,23 @@ func (r *running) mend() {
 	})
 }
 
+// looksShare is what the looks between two seconds may take of a CPU: those at thousands
+// of threads come less often.
+const looksShare = 0.01
+
 // lookAtLocks sees who holds the locks that several threads wait for now.
 func (r *running) lookAtLocks() {
-	if r.k == nil || !r.jammed || r.failed != nil {
+	if r.k == nil || !r.jammed || r.failed != nil || time.Now().Before(r.nextLook) {
 		return
 	}
+	before := probe.ThreadCPU()
 	all, err := r.k.all()
 	if err != nil {
 		r.failed = err
 		return
 	}
 	r.lookAtOwners(all)
+	r.nextLook = time.Now().Add(time.Duration((probe.ThreadCPU() - before) / looksShare * 1e9))
 }
 
 func (r *running) lookAtOwners(all map[uint32]kernelThread) {

@@ -119,10 +119,10 @@ func (s *Sliced) Account() SliceAccount {
 }
 
 func (s *Sliced) run(ctx context.Context) {
-	next, before := FirstSlice, []time.Duration{}
+	next := FirstSlice
 	for {
 		began := time.Now()
-		before = s.took()
+		before := s.took()
 		if !sleep(ctx, next) {
 			return
 		}

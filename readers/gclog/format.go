@@ -3,9 +3,6 @@ package gclog
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"path"
 	"strconv"
 	"strings"
@@ -117,30 +114,27 @@ func pidOf(head []byte) int {
 
 func read(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
 	l := newLog(subjectOf(in.Path, o.PID, in.Head()), recording.Time(o.Modified.UnixNano()))
+	host := hostOf(in.Head())
 	l.flags, l.first = flagsOf(in.Head()), gclog.FirstStamp(in.Head())
 	var r gclog.Reader
-	buf, done := make([]byte, 256<<10), int64(0)
+	buf := make([]byte, 256<<10)
 	var failed error
-	for failed == nil {
-		if err := ctx.Err(); err != nil {
-			return reader.Told{}, err
-		}
+	for failed == nil && ctx.Err() == nil {
 		n, err := in.Read(buf)
 		r.Feed(buf[:n], l.take)
 		l.lines += uint64(bytes.Count(buf[:n], []byte("\n")))
 		l.lastLine(buf[:n])
-		done += int64(n)
-		failed = err
+		if failed = err; n > 0 && buf[0] == 0 && buf[n-1] == 0 {
+			in.SkipHole()
+		}
 	}
 	r.End(l.take)
 	told := l.end(in.Path, out)
-	switch {
-	case errors.Is(failed, io.EOF):
-		return told, nil
-	case in.Packed != "":
-		return told, &reader.Torn{Path: in.Path, Packed: in.Packed, Offset: done, Err: failed}
+	told.Host = host
+	if ctx.Err() != nil {
+		return told, context.Canceled
 	}
-	return told, fmt.Errorf("read %s at byte %d: %w", in.Path, done, failed)
+	return told, in.Err()
 }
 
 // flagsOf are the JVM's arguments as JDK 5 to 8 write them first.
@@ -151,4 +145,47 @@ func flagsOf(head []byte) string {
 	}
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
 	return string(bytes.TrimSpace(line[:min(len(line), 400)]))
+}
+
+// hostOf reads the host off the decorations, where they have it: the JVM puts it right
+// before the pid, the tid or the level (logDecorators.hpp), all of which are known.
+func hostOf(head []byte) string {
+	for range 20 {
+		line, rest, _ := bytes.Cut(head, []byte("\n"))
+		head = rest
+		var last string
+		for len(line) > 0 && line[0] == '[' {
+			end := bytes.IndexByte(line, ']')
+			if end < 0 {
+				break
+			}
+			word := string(bytes.TrimSpace(line[1:end]))
+			if isHost(last) && (isLevel(word) || isNumber(word)) {
+				return last
+			}
+			last, line = word, line[end+1:]
+		}
+	}
+	return ""
+}
+
+func isLevel(word string) bool {
+	switch word {
+	case "trace", "debug", "info", "warning", "error":
+		return true
+	}
+	return false
+}
+
+func isNumber(word string) bool {
+	_, err := strconv.Atoi(word)
+	return err == nil
+}
+
+// isHost tells a host's name from a clock's stamp: it begins with a letter.
+func isHost(word string) bool {
+	if word == "" || len(word) > 64 || isLevel(word) || word[0]|0x20 < 'a' || word[0]|0x20 > 'z' {
+		return false
+	}
+	return strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz0123456789.-_") == ""
 }

@@ -160,6 +160,20 @@ func TestTheProcessOfALog(t *testing.T) {
 	}
 }
 
+func TestTheHostOfALog(t *testing.T) {
+	for text, want := range map[string]string{
+		"[2026-03-01T12:00:00.000+0000][1.0s][web-1][4711][info][gc] Using G1\n":                "web-1",
+		"[1.0s][web-1.example.org][info ][gc,init] x\n":                                         "web-1.example.org",
+		"[1.0s][info][gc] Using G1\n[1.0s][info][gc,start] GC(0) Pause Young\n":                 "",
+		"[2026-03-01T12:00:00.000+0000][4711][info][gc] Using G1\n":                             "",
+		"2014-04-09T15:26:52.201+0200: 0.384: [GC (Allocation Failure) 1K->1K(9K), 0.5 secs]\n": "",
+	} {
+		if got := hostOf([]byte(text)); got != want {
+			t.Errorf("%q is of %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestOtherLogsAreNone(t *testing.T) {
 	for _, text := range []string{
 		"", "\n\n", "2026-03-01 12:00:00 INFO started\n", "127.0.0.1 - - [01/Mar/2026:12:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n",

@@ -80,7 +80,12 @@ func TestLines(t *testing.T) {
 		{"time of day and date", `[2026-03-01 12:00:00.123] [INFO] ready`, "12:00:00.123 level=info"},
 		{"time of day and date", `2026/03/01 12:00:00 read tcp 10.0.0.1:80->10.0.0.2:4711: read: connection reset by peer`, "12:00:00 level=error what=reset peer=10.0.0.2:4711 local=10.0.0.1:80 call=recv errno=ECONNRESET"},
 		{"time of day and date", `2026-03-01T12:00:00.123Z [WARN]  agent.server.memberlist.lan: memberlist: Suspect node-3 has failed, no acks received`, "12:00:00.123 level=warning what=member-suspect member=node-3"},
-		{"time of day and date", `    2026/03/01 12:00:00 [INFO] serf: EventMemberFailed: node-3 10.0.0.3`[4:], "12:00:00 level=warning what=member-failed member=node-3"},
+		// As in hashicorp/consul issues 598, 2200 and 18396.
+		{"time of day and date", `    2026/03/01 12:00:00 [INFO] serf: EventMemberFailed: ip-10-183-0-22.ec2.internal 10.183.0.22`, "12:00:00 level=warning what=member-failed member=ip-10-183-0-22.ec2.internal"},
+		{"time of day and date", `    2026/03/01 12:00:00 [INFO] memberlist: Marking ip-10-183-0-22.ec2.internal as failed, suspect timeout reached`, "12:00:00 level=warning what=member-failed member=ip-10-183-0-22.ec2.internal"},
+		{"time of day and date", `2026/03/01 12:00:00 [WARN] memberlist: Was able to reach app3-node-003 via TCP but not UDP, network may be misconfigured and not allowing bidirectional UDP`, "12:00:00 level=warning what=error member=app3-node-003"},
+		{"time of day and date", `    2026/03/01 12:00:00 [ERR] memberlist: Failed fallback ping: read tcp 10.0.0.6:43834->10.0.0.8:7946: i/o timeout`, "12:00:00 level=error what=error"},
+		{"syslog", `Mar  1 12:00:00 cb-dx2-gamma-1 consul[2272156]: 2026-03-01T12:00:00.193-0400 [INFO]  agent.server.memberlist.lan: memberlist: Suspect cb-dx2-gamma-2 has failed, no acks received`, "12:00:00 host=cb-dx2-gamma-1 process=consul pid=2272156 level=warning what=member-suspect member=cb-dx2-gamma-2"},
 		{"syslog", `Mar  1 12:00:00 web-1 sshd[812]: error: kex_exchange_identification: read: Connection reset by peer`, "12:00:00 host=web-1 process=sshd pid=812 level=error what=reset errno=ECONNRESET"},
 		{"syslog", `<27>Mar  1 12:00:00 web-1 app: it broke`, "12:00:00 host=web-1 process=app level=error what=error"},
 		{"syslog (RFC 5424)", `<27>1 2026-03-01T12:00:00.5Z web-1 app 812 ID47 [a@1 b="]x\]"] it broke`, "12:00:00.5 host=web-1 process=app pid=812 level=error what=error"},
@@ -94,6 +99,8 @@ func TestLines(t *testing.T) {
 		{"JSON lines", `{"time":"2026-03-01T12:00:00Z","level":"WARN","msg":"play \"x\" timed out","stream":"live/cam1"}`, "12:00:00 level=warning what=timeout stream=live/cam1"},
 		{"JSON lines", `{"msec":"1772366400.250","status":"200","request_time":"0.500","upstream_addr":"10.0.0.5:80","upstream_response_time":"0.400","remote_addr":"10.0.0.7"}`, "12:00:00.25 peer=10.0.0.7 status=200 took=0.5 asked=10.0.0.5:80/0.4"},
 		{"JSON lines", `{"__REALTIME_TIMESTAMP":"1772366400250000","_HOSTNAME":"web-1","SYSLOG_IDENTIFIER":"app","_PID":"812","PRIORITY":"3","MESSAGE":"Connection refused"}`, "12:00:00.25 host=web-1 process=app pid=812 level=error what=refused errno=ECONNREFUSED"},
+		{"date and time behind a word or three", `[main] ERROR 2026-03-01 12:00:00,123 - Broken pipe`, "12:00:00.123 level=error what=broken-pipe errno=EPIPE"},
+		{"date and time behind a word or three", `update-alternatives 2026-03-01 12:00:00: run with --x`, "12:00:00"},
 		{"epoch", `1772366400.25 x`, "12:00:00.25"},
 	} {
 		p := parserOf(t, c.line+"\n")
@@ -112,7 +119,8 @@ func TestLines(t *testing.T) {
 }
 
 // Wowza's lines are those of its documentation
-// (https://www.wowza.com/docs/how-to-understand-log-files: fields and their order).
+// (https://www.wowza.com/docs/about-logging-in-wowza-streaming-engine), their fields in the
+// order of a real one (issue 23 of WowzaMediaSystems/wse-plugin-s3upload).
 func TestWowza(t *testing.T) {
 	const header = "#Version: 1.0\n#Start-Date: 2026-03-01 12:00:00 UTC\n#Fields: date\ttime\ttz\tx-event\tx-category\tx-severity\tx-status\tx-ctx\tx-comment\tx-vhost\tx-app\tx-appinst\tx-duration\ts-ip\ts-port\ts-uri\tc-ip\tc-proto\tc-referrer\tc-user-agent\tc-client-id\tcs-bytes\tsc-bytes\tx-stream-id\tx-spos\tcs-stream-bytes\tsc-stream-bytes\tx-sname\n"
 	const at = "2026-03-01\t12:00:05\tUTC\t"
@@ -129,6 +137,34 @@ func TestWowza(t *testing.T) {
 		if got := told(&e); got != c.want {
 			t.Errorf("%s\n  tells %s\n  want  %s", c.line, got, c.want)
 		}
+	}
+}
+
+func TestAStackTraceSaysWhatTheErrorWas(t *testing.T) {
+	_, r := readText(t, "app.log", `2026-03-01 12:00:00,123 ERROR [pool-1] com.x.Y - call failed
+java.util.concurrent.ExecutionException: it failed
+	at com.x.Y.call(Y.java:7)
+Caused by: java.net.ConnectException: Connection refused
+	at java.base/sun.nio.ch.Net.pollConnect(Native Method)
+2026-03-01 12:00:01,123 INFO fine
+`, nil)
+	if len(r.Events) != 1 || r.Events[0].Attrs["what"] != refused || r.Events[0].Value != 1 {
+		t.Errorf("%+v", r.Events)
+	}
+}
+
+func TestBurstsOfStatusesAreOneEvent(t *testing.T) {
+	var b strings.Builder
+	for i := range 50 {
+		status := 200
+		if i >= 20 && i < 40 {
+			status = 502
+		}
+		fmt.Fprintf(&b, "10.0.0.%d - - [01/Mar/2026:12:00:%02d +0000] \"GET / HTTP/1.1\" %d 5 rt=0.001 upstream=10.1.0.5:80 urt=0.001\n", i, i, status)
+	}
+	_, r := readText(t, "access.log", b.String(), nil)
+	if len(r.Events) != 1 || r.Events[0].Attrs["what"] != answered5xx || r.Events[0].Value != 20 || r.Events[0].Subject.Remote != "10.1.0.5:80" || r.Events[0].End.Sub(r.Events[0].T).Seconds() != 19 {
+		t.Errorf("%+v", r.Events)
 	}
 }
 

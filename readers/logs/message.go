@@ -158,6 +158,8 @@ func (e *entry) memberLine(message []byte) bool {
 		if at := bytes.Index(text, []byte("from: ")); at >= 0 {
 			e.member = bytes.Trim(firstWord(text[at+6:]), ",:()")
 		}
+	case has("Was able to reach ") && bytes.Contains(text, []byte("but not UDP")):
+		e.what, e.member = failure, word("Was able to reach ")
 	case has("Was able to connect to ") && bytes.Contains(text, []byte("UDP probes failed")):
 		e.what, e.member = failure, word("Was able to connect to ")
 	case bytes.Contains(message, []byte("[ERR")):

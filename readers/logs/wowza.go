@@ -7,7 +7,8 @@ import "bytes"
 type columns map[string]int
 
 // wowzaFields are Wowza's own, for a file that has lost its beginning (the access log's
-// default fields, conf/log4j2-config.xml).
+// default fields, conf/log4j2-config.xml; in their order in the wild:
+// issue 23 of WowzaMediaSystems/wse-plugin-s3upload).
 const wowzaFields = "date time tz x-event x-category x-severity x-status x-ctx x-comment x-vhost x-app x-appinst x-duration s-ip s-port s-uri c-ip c-proto c-referrer c-user-agent c-client-id cs-bytes sc-bytes x-stream-id x-spos cs-stream-bytes sc-stream-bytes x-sname x-sname-query x-file-name x-file-ext x-file-size x-file-length x-suri x-suri-stem x-suri-query cs-uri-stem cs-uri-query"
 
 // columnsOf reads the header in a file's beginning; nil where the file has none and is

@@ -6,7 +6,7 @@ import (
 
 // Rows of flows: these many of any, and as many again of those on which something
 // went wrong.
-const maxFlows = 10_000
+const maxFlows = 3_000
 
 // flow writes a connection's row when it leaves the table.
 func (a *analysis) flow(c *conn, why ending) {

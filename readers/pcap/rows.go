@@ -6,8 +6,8 @@ import (
 
 // Bounds of the rows of single connections.
 const (
-	maxListed = 384     // connections with rows second by second, at a time
-	moreRows  = 100_000 // rows after which the seconds between two of one are doubled
+	maxListed = 192    // connections with rows second by second, at a time
+	moreRows  = 10_000 // rows after which the seconds between two of one are doubled
 )
 
 // listing paces the rows of single connections.

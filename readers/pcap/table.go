@@ -108,9 +108,10 @@ func (t *table) closed(c *conn, at int64) {
 }
 
 func (t *table) remove(c *conn, why ending) {
-	t.end(c, why)
-	t.unlink(c)
 	delete(t.conns, c.key)
+	t.unlink(c)
+	t.end(c, why)
+	c.key = key{}
 	if t.cache == c {
 		t.cache = nil
 	}

@@ -1,8 +1,10 @@
 package pcap
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"snag/internal/packet"
@@ -414,5 +416,43 @@ func TestHandshakes(t *testing.T) {
 	}
 	if failed != 1 {
 		t.Errorf("%d failed", failed)
+	}
+}
+
+// More connections than are followed at a time: those that closed are counted, those
+// that stood are told, and ports that are used again are new connections.
+func TestManyConnections(t *testing.T) {
+	w := newWire()
+	for i := range maxConns + 500 {
+		c, s := connection(w, fmt.Sprintf("10.%d.%d.7:%d", i/250%250, i%250, 20000+i%40000), "10.200.0.1:80")
+		c.open(0.1)
+		c.send(100)
+		w.ms(0.1)
+		s.acks()
+	}
+	for i := range 3 { // the same ports, three times over
+		c, s := connection(w, "10.250.0.7:40000", "10.200.0.1:80")
+		c.seq, s.seq = uint32(i)*1e6, uint32(i)*1e7
+		c.open(0.1)
+		c.send(10)
+		s.acks()
+		c.close()
+		w.ms(20)
+	}
+	r, told := w.read(t)
+	var opened, closed uint64
+	for _, p := range r.Connections {
+		if p.Role == "accept" {
+			opened, closed = opened+p.Opened, closed+p.Closed
+		}
+	}
+	if opened != maxConns+503 || closed != 3 {
+		t.Errorf("%d opened, %d closed", opened, closed)
+	}
+	if n := len(r.Flows); n < maxFlows || n > maxFlows+3 {
+		t.Errorf("%d rows of flows", len(r.Flows))
+	}
+	if why := told.Coverage[0].Why; told.Coverage[0].State != recording.CoveragePartial || !strings.Contains(why, "connections that stood were forgotten") {
+		t.Errorf("coverage %+v", told.Coverage[0])
 	}
 }

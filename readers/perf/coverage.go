@@ -43,7 +43,7 @@ func (t *tally) told(format string, p placed) reader.Told {
 		partial(&stacks, "%d samples of idle CPUs are left out", t.idle)
 	}
 	if t.cell.length > 1e9 {
-		partial(&stacks, "from some time on a row is of a minute: the profile is long")
+		partial(&stacks, "later rows are of %d s each: the profile is long", t.cell.length/1e9)
 	}
 	out.Coverage = append([]recording.Coverage{stacks, t.kernelCoverage(format, out.First), t.symbolCoverage(out.First)}, out.Coverage...)
 	return out
@@ -88,8 +88,8 @@ func (t *tally) symbolCoverage(since recording.Time) recording.Coverage {
 	if share := float64(t.named) / float64(all); share < fewNames {
 		worst, n := "", uint64(0)
 		for object, m := range t.unnamedIn {
-			if m > n || m == n && object < worst {
-				worst, n = object, m
+			if *m > n || *m == n && object < worst {
+				worst, n = object, *m
 			}
 		}
 		if worst == "" {

@@ -37,8 +37,8 @@ type object struct {
 }
 
 const (
-	mostObjects = 256
-	mostTables  = 24 << 20 // bytes of tables of functions
+	mostHere   = 256      // files
+	mostTables = 24 << 20 // bytes of tables of functions
 )
 
 func newObjects(root string, ids map[string]string) *objects {
@@ -59,7 +59,7 @@ func (o *objects) name(path, id string, offset uint64) string {
 	k := objectKey{path, id}
 	f, ok := o.known[k]
 	if !ok {
-		if len(o.known) >= mostObjects || o.tables >= mostTables {
+		if len(o.known) >= mostHere || o.tables >= mostTables {
 			return ""
 		}
 		f = o.open(path, id)
@@ -154,8 +154,12 @@ func (o *objects) running(text uint64, id string) {
 	if err != nil {
 		return
 	}
-	if name, offset, ok := all.Lookup(text); ok && offset == 0 && (name == "_text" || name == "_stext" || name == "startup_64") {
-		o.kernel = all
+	// A start moves the kernel to another place (KASLR): then no function, or another
+	// one's middle, is there. Several symbols share the first address.
+	if _, offset, ok := all.Lookup(text); ok && offset == 0 {
+		if _, _, before := all.Lookup(text - 1); !before {
+			o.kernel = all
+		}
 	}
 }
 

@@ -193,7 +193,7 @@ func (t *tally) wait(rows map[offKey]*recording.OffCPU, s sample, stack []int32,
 			t.lost += s.n
 			return
 		}
-		rows[k] = &recording.OffCPU{T: recording.Time(s.at), PID: s.pid, TID: s.tid, Comm: s.comm, Stack: k.stack, Reason: reason}
+		rows[k] = &recording.OffCPU{T: recording.Time(s.at), PID: s.pid, TID: s.tid, Comm: t.names[s.comm], Stack: k.stack, Reason: reason}
 	}
 	if t.first < 0 {
 		t.first, t.last = s.at, s.at
@@ -204,7 +204,7 @@ func (t *tally) wait(rows map[offKey]*recording.OffCPU, s sample, stack []int32,
 }
 
 // labels are who was sampled: snag's own labels, or py-spy's and others'.
-func (t *tally) labels(s *profile.Sample, p *profile.Profile) (comm string, pid, tid int) {
+func (t *tally) labels(s *profile.Sample, p *profile.Profile) (id commID, pid, tid int) {
 	number := func(names ...string) int {
 		for _, name := range names {
 			if v := s.NumLabel[name]; len(v) > 0 && v[0] > 0 && v[0] <= 1<<22 {
@@ -222,7 +222,7 @@ func (t *tally) labels(s *profile.Sample, p *profile.Profile) (comm string, pid,
 		return ""
 	}
 	pid, tid = number("pid", "process_id"), number("tid", "thread_id", "thread id")
-	comm = text("thread", "comm", "thread_name", "thread name", "process")
+	comm := text("thread", "comm", "thread_name", "thread name", "process")
 	if i := strings.LastIndexByte(comm, '['); i > 0 && strings.HasSuffix(comm, "]") {
 		if _, err := strconv.Atoi(comm[i+1 : len(comm)-1]); err == nil {
 			comm = comm[:i]

@@ -80,6 +80,17 @@ func leaves(r *recording.Recording) map[string]uint64 {
 	return out
 }
 
+// kernelFunctions are samples by the function of the kernel that ran.
+func kernelFunctions(r *recording.Recording) map[string]uint64 {
+	out := map[string]uint64{}
+	for _, row := range r.Profile {
+		if row.Samples > 0 {
+			out[row.Function] += row.Samples
+		}
+	}
+	return out
+}
+
 // folded are samples by whole stack.
 func folded(r *recording.Recording) map[string]uint64 {
 	stacks := map[int]string{}
@@ -201,6 +212,11 @@ func TestWhatPerfRecords(t *testing.T) {
 	for _, name := range []string{"thrice", "once"} {
 		if got[name] != by[name] {
 			t.Errorf("%s: %d samples in perf.data, %d in the text", name, got[name], by[name])
+		}
+	}
+	if !strings.Contains(told.Coverage[2].Why, "the kernel's") { // it may be hidden from us
+		if got, want := kernelFunctions(direct), kernelFunctions(r); !maps.Equal(got, want) {
+			t.Errorf("functions of the kernel in perf.data: %s", differ(got, want))
 		}
 	}
 	names := map[string]string{}

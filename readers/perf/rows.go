@@ -24,19 +24,27 @@ func (t *tally) inKernel(s *sample, st *stack) {
 			k = kernelKey{function: otherFunctions}
 		}
 		if row = t.kernel[k]; row == nil {
-			row = &recording.ProfileRow{T: recording.Time(t.cell.begin), Function: k.function, Caller: k.caller, PID: k.pid, Comm: s.comm}
+			row = &recording.ProfileRow{T: recording.Time(t.cell.begin), Function: k.function, Caller: k.caller, PID: k.pid, Comm: t.names[s.comm]}
 			t.kernel[k] = row
 		}
 	}
 	row.Samples += s.n
 }
 
-// next writes what is counted and begins the second, or the minute, of at: the
+// steps are how long the cells become once so many rows are written.
+var steps = []struct {
+	rows   int
+	length int64 // ns
+}{{10_000, 10e9}, {30_000, 60e9}, {100_000, 600e9}}
+
+// next writes what is counted and begins the second, or longer, of at: the
 // recording of a long profile must not grow with it.
 func (t *tally) next(at int64) {
 	t.flush()
-	if t.wrote > mostRows {
-		t.cell.length = 60e9
+	for _, step := range steps {
+		if t.wrote > step.rows {
+			t.cell.length = step.length
+		}
 	}
 	t.cell.begin = at - at%t.cell.length
 }
@@ -79,7 +87,15 @@ func (t *tally) flushSamples() {
 		all = append(all, one{k, row})
 	}
 	slices.SortFunc(all, func(a, b one) int {
-		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.tid, b.tid), cmp.Compare(a.stack, b.stack), cmp.Compare(a.comm, b.comm), cmp.Compare(a.event.name, b.event.name))
+		switch {
+		case a.N != b.N:
+			return cmp.Compare(b.N, a.N)
+		case a.tid != b.tid:
+			return cmp.Compare(a.tid, b.tid)
+		case a.stack != b.stack:
+			return cmp.Compare(a.stack, b.stack)
+		}
+		return cmp.Or(cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.event.name, b.event.name))
 	})
 	for _, o := range all {
 		if o.event.kind == clock && o.Weight > float64(o.N) { // ns, and not a count: the file has periods

@@ -9,14 +9,19 @@ import (
 )
 
 // A profile of 300 MB has some 100,000 samples and ten times as many frames, of
-// which most were seen before: the lines of frames are known again by their hash,
-// and only new ones are read.
+// which most were seen before: all lines of a sample's frames together, and each of
+// them, are known again by their hash, and only new ones are read.
 
-// part is a line of perf script, told apart by how it begins.
+// part is a line of perf script, told apart by how it begins, or all lines of a
+// sample's frames.
 type part struct {
 	start, end int32
-	hash       uint64 // of a frame's line; 0: a header's
+	hash       uint64 // of a frame's line, or of all; 0: a header's
+	block      bool
 }
+
+// blank ends a sample.
+var blank = []byte("\n\n")
 
 // piece is a part of a file.
 type piece struct {
@@ -24,6 +29,26 @@ type piece struct {
 	parts []part
 	cut   bool
 	lines uint64
+	// unended: no sample ends before this place.
+	unended int
+}
+
+// mostBlock is the most bytes of a sample's frames that are known as one.
+const mostBlock = 64 << 10
+
+// frames is how many bytes from at on are all frames of a sample, up to the blank line
+// that ends it; 0: they are taken line by line.
+func (p *piece) frames(at int, first byte) int {
+	if first != '\t' || at < p.unended {
+		return 0
+	}
+	b := p.data[at:min(len(p.data), at+mostBlock)]
+	n := bytes.Index(b, blank)
+	if n < 0 {
+		p.unended = at + len(b)
+		return 0
+	}
+	return n
 }
 
 // seed makes the hashes differ from run to run, so that no file can be made whose
@@ -49,8 +74,14 @@ func divide(c reader.Chunk, parts []part) piece {
 		switch {
 		case len(line) == 0 || line[0] == '#' || !whole && c.Cut:
 		case line[0] == '\t' || line[0] == ' ' && isFrame(line):
+			if n := p.frames(at, line[0]); n > 0 {
+				p.lines += uint64(bytes.Count(b[at:at+n], blank[:1]))
+				parts = append(parts, part{int32(at), int32(at + n), max(maphash.Bytes(seed, b[at:at+n]), 1), true})
+				at += n + 1
+				continue
+			}
 			h := maphash.Bytes(seed, line)
-			parts = append(parts, part{int32(at), int32(at + len(line)), max(h, 1)})
+			parts = append(parts, part{int32(at), int32(at + len(line)), max(h, 1), false})
 		default:
 			parts = append(parts, part{start: int32(at), end: int32(at + len(line))})
 		}
@@ -80,13 +111,15 @@ func isFrame(line []byte) bool {
 // lines makes samples of the lines of perf script.
 type lines struct {
 	*tally
-	base  int64              // what perf's clock is put on, Unix ns
-	hz    map[string]float64 // what the file's header says of clocks, by event
-	ids   map[uint64]int32   // frames by their lines' hashes
-	open  bool
-	bare  bool // the header names neither a time nor an event: it may be none
-	now   sample
-	stack []int32
+	base   int64              // what perf's clock is put on, Unix ns
+	hz     map[string]float64 // what the file's header says of clocks, by event
+	ids    map[uint64]int32   // frames by their lines' hashes
+	blocks map[uint64]*stack  // by the hash of all lines
+	known  *stack             // of the sample that is being read, where all its lines are known
+	open   bool
+	bare   bool // the header names neither a time nor an event: it may be none
+	now    sample
+	stack  []int32
 
 	read, noise, cut      uint64
 	lostSamples           uint64 // that perf itself lost
@@ -95,11 +128,11 @@ type lines struct {
 }
 
 func newLines(t *tally, base int64, hz map[string]float64) *lines {
-	return &lines{tally: t, base: base, hz: hz, ids: map[uint64]int32{}}
+	return &lines{tally: t, base: base, hz: hz, ids: map[uint64]int32{}, blocks: map[uint64]*stack{}}
 }
 
 // mostLines of frames are known by their hash: each address of a function has one.
-const mostLines = 1 << 20
+const mostLines = 1 << 18
 
 // header begins a sample; the one before is whole.
 func (l *lines) header(b []byte) {
@@ -119,7 +152,7 @@ func (l *lines) header(b []byte) {
 	case bytes.Contains(b, []byte(" PERF_RECORD_")):
 		return
 	}
-	l.open, l.stack = true, l.stack[:0]
+	l.open, l.stack, l.known = true, l.stack[:0], nil
 	l.bare = h.at < 0 && h.event == nil
 	at := l.base
 	if h.at >= 0 {
@@ -197,17 +230,74 @@ func (l *lines) frame(hash uint64, line []byte) {
 	}
 }
 
+// block takes all frames of a sample.
+func (l *lines) block(hash uint64, b []byte) {
+	if l.open && len(l.stack) == 0 {
+		if l.known = l.blocks[hash]; l.known != nil {
+			l.close()
+			return
+		}
+	}
+	pure := l.open && len(l.stack) == 0
+	noise := l.noise
+	for len(b) > 0 {
+		line, rest, _ := bytes.Cut(b, []byte("\n"))
+		b = rest
+		if n := len(line); n > 0 && line[n-1] == '\r' {
+			line = line[:n-1]
+		}
+		switch {
+		case len(line) == 0:
+		case line[0] == '\t' || line[0] == ' ' && isFrame(line):
+			l.frame(max(maphash.Bytes(seed, line), 1), line)
+		default:
+			pure = pure && line[0] == ' '
+			l.header(line)
+		}
+	}
+	if pure && l.open && l.noise == noise && len(l.blocks) < mostBlocks {
+		if st := l.stackOf(l.stack, 1); st != nil {
+			l.blocks[hash] = st
+		}
+	}
+}
+
+// mostBlocks of frames are known by their hash.
+const mostBlocks = 1 << 18
+
 // close counts the sample that was read.
 func (l *lines) close() {
 	if !l.open {
 		return
 	}
 	l.open = false
+	if l.known != nil {
+		l.count(&l.now, l.known)
+		return
+	}
 	if l.bare && len(l.stack) == 0 {
 		l.noise++
 		return
 	}
 	l.add(l.now, l.stack)
+}
+
+// take takes the lines of a piece.
+func (l *lines) take(p piece) {
+	for _, part := range p.parts {
+		switch b := p.data[part.start:part.end]; {
+		case part.hash == 0:
+			l.header(b)
+		case part.block:
+			l.block(part.hash, b)
+		default:
+			l.frame(part.hash, b)
+		}
+	}
+	l.read += p.lines
+	if p.cut {
+		l.cut++
+	}
 }
 
 // readScript reads the text of perf script.
@@ -221,17 +311,7 @@ func readScript(ctx context.Context, in *reader.Input, l *lines) error {
 		}
 		return divide(c, parts[:0])
 	}, func(p piece) error {
-		for _, part := range p.parts {
-			if part.hash == 0 {
-				l.header(p.data[part.start:part.end])
-			} else {
-				l.frame(part.hash, p.data[part.start:part.end])
-			}
-		}
-		l.read += p.lines
-		if p.cut {
-			l.cut++
-		}
+		l.take(p)
 		select {
 		case free <- p.parts:
 		default:

@@ -13,11 +13,14 @@ import (
 const (
 	mostStacks  = 65536 // different ones; further samples are counted without theirs
 	mostDepth   = 512   // frames of one
-	mostRows    = 200_000
 	mostThreads = 65536
 	mostEvents  = 64
-	mostFrames  = 1 << 18 // different functions
+	mostFrames  = 1 << 17  // different functions
+	mostText    = 24 << 20 // bytes of their names and objects
 	mostComms   = 65536
+	mostComm    = 64 // bytes of one: the kernel's have 15
+	mostEvent   = 128
+	mostObjects = 8 // of one stack whose frames without a name are counted by object
 )
 
 // tally counts samples by thread and stack, and writes the rows of each second.
@@ -26,8 +29,10 @@ type tally struct {
 
 	ids    map[frame]int32
 	known  []frame // by id
+	text   int     // bytes of them
 	stacks map[uint64]*stack
-	comms  map[string]string
+	comms  map[string]commID
+	names  []string // by commID
 	events map[string]*event
 	order  []*event // as they came
 	main   *event   // the one that the kernel's functions are counted by
@@ -46,7 +51,7 @@ type tally struct {
 	waits       uint64 // times off the CPUs
 	// Frames of different stacks, weighed by their samples.
 	named, unnamed uint64
-	unnamedIn      map[string]uint64
+	unnamedIn      map[string]*uint64
 	cpus           int // the greatest number of a CPU, and one
 }
 
@@ -60,7 +65,6 @@ type cell struct {
 // event is one of those that were sampled.
 type event struct {
 	name    string
-	unit    string // of its weight, where that is not what the name says
 	kind    eventKind
 	samples uint64
 }
@@ -85,9 +89,12 @@ func kindOf(name string) eventKind {
 	return counts
 }
 
+// commID stands for a thread's name.
+type commID int32
+
 // sample is one that was read, or several that are the same.
 type sample struct {
-	comm     string
+	comm     commID
 	pid, tid int
 	at       int64 // Unix ns
 	n        uint64
@@ -100,13 +107,14 @@ type stack struct {
 	function string // of the kernel, that ran; "" none
 	caller   string
 	idle     bool
+	deep     bool // it was cut
 	named    uint64
-	unnamed  []string // objects of frames without a name
+	unnamed  []unnamed
 }
 
 type rowKey struct {
-	comm            string
-	pid, tid, stack int
+	pid, tid, stack int32
+	comm            commID
 	event           *event
 }
 
@@ -117,16 +125,17 @@ type kernelKey struct {
 
 func newTally(out recording.Sink) *tally {
 	return &tally{
-		out: out, ids: map[frame]int32{}, known: []frame{{}}, stacks: map[uint64]*stack{}, comms: map[string]string{},
+		out: out, ids: map[frame]int32{}, known: []frame{{}}, stacks: map[uint64]*stack{}, comms: map[string]commID{"others": 0}, names: []string{"others"},
 		events: map[string]*event{}, rows: map[rowKey]*recording.OnCPU{}, kernel: map[kernelKey]*recording.ProfileRow{},
-		cell: cell{length: 1e9}, first: -1, unnamedIn: map[string]uint64{},
+		cell: cell{length: 1e9}, first: -1, unnamedIn: map[string]*uint64{},
 	}
 }
 
 // id gives a frame its number; 0 once there are too many.
 func (t *tally) id(f frame) int32 {
 	id, ok := t.ids[f]
-	if !ok && len(t.known) < mostFrames {
+	if n := len(f.function) + len(f.object); !ok && len(t.known) < mostFrames && t.text+n <= mostText {
+		t.text += n
 		id = int32(len(t.known))
 		t.known = append(t.known, f)
 		t.ids[f] = id
@@ -134,20 +143,21 @@ func (t *tally) id(f frame) int32 {
 	return id
 }
 
-// comm is one string for all samples of a name.
-func (t *tally) comm(b []byte) string {
-	s, ok := t.comms[string(b)]
-	if !ok {
-		s = string(b)
-		if len(t.comms) < mostComms {
-			t.comms[s] = s
-		}
+// comm is the number of a thread's name; 0, others, once there are too many.
+func (t *tally) comm(b []byte) commID {
+	b = b[:min(len(b), mostComm)]
+	id, ok := t.comms[string(b)]
+	if !ok && len(t.names) < mostComms {
+		id = commID(len(t.names))
+		t.names = append(t.names, string(b))
+		t.comms[string(b)] = id
 	}
-	return s
+	return id
 }
 
 // eventOf is the event of that name.
 func (t *tally) eventOf(name []byte) *event {
+	name = name[:min(len(name), mostEvent)]
 	e := t.events[string(name)]
 	if e == nil {
 		n := string(name)
@@ -165,7 +175,10 @@ func (t *tally) eventOf(name []byte) *event {
 }
 
 // add counts a sample with its stack, innermost frame first.
-func (t *tally) add(s sample, frames []int32) {
+func (t *tally) add(s sample, frames []int32) { t.count(&s, t.stackOf(frames, s.n)) }
+
+// count counts a sample with a stack that is known; nil: none.
+func (t *tally) count(s *sample, st *stack) {
 	if t.first < 0 || s.at < t.first {
 		t.first = s.at
 	}
@@ -174,7 +187,6 @@ func (t *tally) add(s sample, frames []int32) {
 		t.next(s.at)
 	}
 	s.event.samples += s.n
-	st := t.stackOf(frames, s.n)
 	if t.main == nil && s.event.kind != counts {
 		t.main = s.event
 	}
@@ -182,32 +194,35 @@ func (t *tally) add(s sample, frames []int32) {
 		t.cell.all += s.n
 		t.cell.weight += s.weight
 	}
-	if s.tid == 0 && s.pid == 0 && s.comm == "swapper" && st != nil && st.idle {
+	if s.tid == 0 && s.pid == 0 && t.names[s.comm] == "swapper" && st != nil && st.idle {
 		t.idle += s.n
 		return
 	}
 	t.samples += s.n
 	if st == nil {
 		t.stackless += s.n
-		st = &stack{}
+		st = &noStack
+	}
+	if st.deep {
+		t.deep += s.n
 	}
 	t.named += s.n * st.named
-	for _, object := range st.unnamed {
-		t.unnamed += s.n
-		t.unnamedIn[object] += s.n
+	for _, u := range st.unnamed {
+		t.unnamed += s.n * u.frames
+		*u.all += s.n * u.frames
 	}
 	if st.function != "" && t.main == s.event {
-		t.inKernel(&s, st)
+		t.inKernel(s, st)
 	}
-	k := rowKey{s.comm, s.pid, s.tid, st.id, s.event}
+	k := rowKey{int32(s.pid), int32(s.tid), int32(st.id), s.comm, s.event}
 	row := t.rows[k]
 	if row == nil {
 		if len(t.rows) >= mostThreads {
 			t.lost += s.n
-			k = rowKey{comm: "others", event: s.event}
+			k = rowKey{event: s.event}
 		}
 		if row = t.rows[k]; row == nil {
-			row = &recording.OnCPU{T: recording.Time(t.cell.begin), PID: k.pid, TID: k.tid, Comm: k.comm, Stack: k.stack}
+			row = &recording.OnCPU{T: recording.Time(t.cell.begin), PID: int(k.pid), TID: int(k.tid), Comm: t.names[k.comm], Stack: int(k.stack)}
 			t.rows[k] = row
 		}
 	}
@@ -215,19 +230,23 @@ func (t *tally) add(s sample, frames []int32) {
 	row.Weight += s.weight
 }
 
+// noStack stands for one that is not known.
+var noStack stack
+
 // stackOf is the sample's stack, which is written when it is new; nil where it has
 // none, or there were too many.
 func (t *tally) stackOf(frames []int32, n uint64) *stack {
-	if len(frames) > mostDepth {
-		t.deep += n
-		frames = frames[:mostDepth]
-	}
 	if len(frames) == 0 {
 		return nil
 	}
+	deep := len(frames) > mostDepth
+	frames = frames[:min(len(frames), mostDepth)]
 	t.key = t.key[:0]
 	for _, id := range frames {
 		t.key = binary.LittleEndian.AppendUint32(t.key, uint32(id))
+	}
+	if deep {
+		t.key = append(t.key, 1)
 	}
 	h := maphash.Bytes(seed, t.key)
 	if s, ok := t.stacks[h]; ok {
@@ -238,6 +257,7 @@ func (t *tally) stackOf(frames []int32, n uint64) *stack {
 		return nil
 	}
 	s, row := t.makeStack(frames)
+	s.deep = deep
 	t.stacks[h] = s
 	t.out.Append(row)
 	return s
@@ -257,12 +277,8 @@ func (t *tally) makeStack(frames []int32) (*stack, recording.Stack) {
 		}
 		if f.named {
 			s.named++
-		} else if len(s.unnamed) < mostDepth {
-			object := f.object
-			if f.kernel {
-				object = "the kernel"
-			}
-			s.unnamed = append(s.unnamed, object)
+		} else {
+			s.lacks(t.unnamedOf(f))
 		}
 	}
 	if ran := row.Frames[:row.Kernel]; len(ran) > 0 && t.known[frames[0]].named {
@@ -273,6 +289,38 @@ func (t *tally) makeStack(frames []int32) (*stack, recording.Stack) {
 		row.Kernel, row.Objects = -1, nil
 	}
 	return s, row
+}
+
+// unnamed are a stack's frames without a name in one object, and the count of all
+// such frames there.
+type unnamed struct {
+	all    *uint64
+	frames uint64
+}
+
+// lacks notes a frame without a name.
+func (s *stack) lacks(all *uint64) {
+	for i := range s.unnamed {
+		if u := &s.unnamed[i]; u.all == all || i == mostObjects-1 {
+			u.frames++
+			return
+		}
+	}
+	s.unnamed = append(s.unnamed, unnamed{all, 1})
+}
+
+// unnamedOf is the count of frames without a name in a frame's object.
+func (t *tally) unnamedOf(f frame) *uint64 {
+	object := f.object
+	if f.kernel {
+		object = "the kernel"
+	}
+	n := t.unnamedIn[object]
+	if n == nil {
+		n = new(uint64)
+		t.unnamedIn[object] = n
+	}
+	return n
 }
 
 // idleFunctions are what a CPU runs that has nothing to do (drivers/idle,

@@ -142,7 +142,7 @@ func skipLine(in *Input) (rest []byte, skipped int64, err error) {
 			return nil, skipped, err
 		}
 		if n > 0 && buf[0] == 0 && buf[n-1] == 0 {
-			skipped += in.skipHole()
+			skipped += in.SkipHole()
 		}
 	}
 }

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"snag/recording"
@@ -73,4 +74,14 @@ type Told struct {
 type Machine struct {
 	Kernel, Arch   string
 	CPUs, PageSize int
+}
+
+// Counts tells whether a series only grows until the host is booted.
+func Counts(name string) bool {
+	for _, family := range []string{"node_netstat_", "node_ethtool_", "node_vmstat_", "node_nf_conntrack_stat_"} {
+		if rest, ok := strings.CutPrefix(name, family); ok {
+			return rest != "Tcp_CurrEstab" && !strings.HasPrefix(rest, "nr_")
+		}
+	}
+	return strings.HasSuffix(name, "_total")
 }

@@ -186,9 +186,9 @@ func (in *Input) Read(p []byte) (int, error) {
 // context.Canceled; nil where nothing did. Not every format passes it on.
 func (in *Input) Err() error { return in.err }
 
-// skipHole passes over the hole of a sparse file that the reading is in, and gives
+// SkipHole passes over the hole of a sparse file that the reading is in, and gives
 // its length: it holds no line's end, and the kernel would make it into memory.
-func (in *Input) skipHole() int64 {
+func (in *Input) SkipHole() int64 {
 	if in.Packed != "" || in.raw.size == 0 {
 		return 0
 	}

@@ -14,7 +14,7 @@ import (
 
 // source is one capture file on its way through.
 type source struct {
-	in       *reader.Input
+	in       io.Closer
 	file     *pcap.Reader
 	index    *index
 	count    int
@@ -25,8 +25,15 @@ type source struct {
 	done     bool
 }
 
-func begin(path string, x *index) (*source, error) {
-	in, err := reader.Open(path)
+// opener opens a file anew: each is read twice.
+type opener func() (io.ReadCloser, error)
+
+func openerOf(path string) opener {
+	return func() (io.ReadCloser, error) { return reader.Open(path) }
+}
+
+func begin(open opener, x *index) (*source, error) {
+	in, err := open()
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +43,7 @@ func begin(path string, x *index) (*source, error) {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("it is empty")
 		}
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, err
 	}
 	return &source{in: in, file: file, index: x}, nil
 }
@@ -61,9 +68,9 @@ func (s *source) next() {
 }
 
 // survey finds the connections of a file.
-func survey(ctx context.Context, path string) (*index, error) {
+func survey(ctx context.Context, open opener) (*index, error) {
 	x := newIndex()
-	s, err := begin(path, x)
+	s, err := begin(open, x)
 	if err != nil {
 		return nil, err
 	}
@@ -82,13 +89,18 @@ func survey(ctx context.Context, path string) (*index, error) {
 }
 
 // Join reads two captures, each from one end of the same connections, and hands the
-// requests of those to out.
-func Join(ctx context.Context, paths [2]string, out recording.Sink) (Result, error) {
+// requests of those to out. calls are what is known of the server's system calls; nil:
+// nothing.
+func Join(ctx context.Context, paths [2]string, calls Calls, out recording.Sink) (Result, error) {
+	return join(ctx, [2]opener{openerOf(paths[0]), openerOf(paths[1])}, paths, calls, out)
+}
+
+func join(ctx context.Context, files [2]opener, names [2]string, calls Calls, out recording.Sink) (Result, error) {
 	var found [2]*index
-	for i, path := range paths {
+	for i, open := range files {
 		var err error
-		if found[i], err = survey(ctx, path); err != nil {
-			return Result{}, err
+		if found[i], err = survey(ctx, open); err != nil {
+			return Result{}, fmt.Errorf("read %s: %w", names[i], err)
 		}
 	}
 	conns := match(found[0].flows, found[1].flows)
@@ -97,10 +109,10 @@ func Join(ctx context.Context, paths [2]string, out recording.Sink) (Result, err
 	}
 	j := newJoiner(conns, out)
 	var sources [2]*source
-	for i, path := range paths {
-		s, err := begin(path, found[i].again())
+	for i, open := range files {
+		s, err := begin(open, found[i].again())
 		if err != nil {
-			return Result{}, err
+			return Result{}, fmt.Errorf("read %s again: %w", names[i], err)
 		}
 		defer func() { _ = s.in.Close() }()
 		sources[i] = s
@@ -108,11 +120,11 @@ func Join(ctx context.Context, paths [2]string, out recording.Sink) (Result, err
 	}
 	for n := 0; ; n++ {
 		if n&0xfff == 0 && ctx.Err() != nil {
-			return j.end(out), ctx.Err()
+			return j.end(ctx, nil, out), ctx.Err()
 		}
 		file := earlier(sources, j)
 		if file < 0 {
-			return j.end(out), nil
+			return j.end(ctx, calls, out), nil
 		}
 		s := sources[file]
 		if id, dir := s.index.find(&s.segment, &s.count); id >= 0 {
@@ -136,8 +148,8 @@ func earlier(s [2]*source, j *joiner) int {
 }
 
 // Read joins two captures into a recording.
-func Read(ctx context.Context, paths [2]string, out recording.Sink) reader.Told {
-	res, err := Join(ctx, paths, out)
+func Read(ctx context.Context, paths [2]string, calls Calls, out recording.Sink) reader.Told {
+	res, err := Join(ctx, paths, calls, out)
 	if err != nil {
 		return unread(paths, err)
 	}

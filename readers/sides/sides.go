@@ -2,6 +2,7 @@ package sides
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"net/netip"
 	"slices"
@@ -29,6 +30,7 @@ type Result struct {
 	Overlapping uint64         // exchanges in which requests overlap
 	Sides       [2]int         // connections whose client's side is the first file, the second
 	Unknown     int            // connections of which that could not be told
+	Traced      uint64         // of the slowest, whose calls at the server are known
 	First, Last recording.Time
 	Clock       Offset
 }
@@ -51,6 +53,7 @@ type joiner struct {
 	clock *clocks            // nil: nothing was compared yet
 	near  map[netip.Addr]int // by the server's address in the first file
 	keep  slowest
+	names names
 	sums  *seconds
 	res   Result
 	swept int64
@@ -67,7 +70,7 @@ type following struct {
 func newJoiner(conns []*connection, out recording.Sink) *joiner {
 	j := &joiner{
 		conns: [2]map[int]*connection{{}, {}}, pairs: map[*connection]*following{},
-		near: map[netip.Addr]int{}, sums: newSeconds(out),
+		near: map[netip.Addr]int{}, names: names{}, sums: newSeconds(out),
 		res: Result{Connections: len(conns), How: map[string]int{}},
 	}
 	for _, c := range conns {
@@ -229,11 +232,12 @@ func (j *joiner) take(x exchange) {
 	}
 	j.res.Last = max(j.res.Last, last)
 	j.sums.take(x, near)
+	j.names.take(x)
 	j.keep.take(x)
 }
 
 // end writes what was found.
-func (j *joiner) end(out recording.Sink) Result {
+func (j *joiner) end(ctx context.Context, calls Calls, out recording.Sink) Result {
 	for c, p := range j.pairs {
 		j.over(c, p)
 	}
@@ -242,8 +246,17 @@ func (j *joiner) end(out recording.Sink) Result {
 		j.res.Clock = j.clock.told()
 	}
 	slices.SortFunc(j.keep, func(a, b exchange) int { return cmp.Compare(a.client.first[request], b.client.first[request]) })
-	for _, x := range j.keep {
-		out.Append(x.row(j.clock))
+	inside := insideOf(ctx, j.keep, calls)
+	for i := range j.keep {
+		row := j.keep[i].row(j.clock)
+		row.Usual, row.Alike = j.names.usual(row)
+		if inside != nil {
+			inside[i].into(&row, &j.keep[i])
+			if row.Unread != nil {
+				j.res.Traced++
+			}
+		}
+		out.Append(row)
 	}
 	return j.res
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/netip"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -32,6 +33,7 @@ type bed struct {
 	snap         [2]int
 	late         [2]time.Duration // a capture begins late
 	swap         bool             // the server's file is given first
+	healthy      bool             // nothing stalls
 }
 
 var beds = []bed{
@@ -81,7 +83,7 @@ func (b bed) simulate(t testing.TB, seed uint64) (*sim, [2]string) {
 				a.bytes = max(a.bytes, len(a.head))
 				a.answer = max(a.answer, 3000)
 			}
-			if k == 5+i%5 {
+			if k == 5+i%5 && !b.healthy {
 				a.delay = time.Duration(400+rnd.IntN(1500)) * time.Millisecond
 				a.kind = []string{"server", "out", "back", "server"}[i%4]
 				if i%8 == 7 && b.http && b.snap[1] == 0 { // in the middle of the answer
@@ -107,7 +109,7 @@ func TestSimulatedConnections(t *testing.T) {
 				files[0], files[1] = files[1], files[0]
 			}
 			var got rows
-			res, err := Join(context.Background(), files, &got)
+			res, err := Join(context.Background(), files, nil, &got)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,5 +219,24 @@ func withinBound(t *testing.T, a *ask, r recording.Request) {
 	slack := 5e-6 + 4e-4*(out+back)
 	if math.Abs(*r.Out-out) > r.Bound+slack && a.bytes < simMSS || math.Abs(*r.Back-back) > r.Bound+slack {
 		t.Errorf("out %.6f s, and it was %.6f; back %.6f, and it was %.6f; said to be within %.6f: %+v", *r.Out, out, *r.Back, back, r.Bound, r)
+	}
+}
+
+// BenchmarkJoin gives bytes of both files together.
+func BenchmarkJoin(b *testing.B) {
+	_, files := beds[0].simulate(b, 1)
+	var size int64
+	for _, f := range files {
+		if st, err := os.Stat(f); err == nil {
+			size += st.Size()
+		}
+	}
+	b.SetBytes(size)
+	b.ReportAllocs()
+	for b.Loop() {
+		var got rows
+		if _, err := Join(context.Background(), files, nil, &got); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -91,6 +91,9 @@ func (o Offset) text(a, b string) string {
 	if ppm := 1e6 * o.Drift; o.DriftBound < mostDrift/2 {
 		text += fmt.Sprintf("; it gains %.1f µs a second, within %.1f", ppm, 1e6*o.DriftBound)
 	}
+	if ahead >= 1 {
+		text += fmt.Sprintf("; --offset %s=%ss puts its times beside the other's", b, trimmed(-o.Ahead))
+	}
 	return text
 }
 

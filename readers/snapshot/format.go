@@ -41,7 +41,8 @@ func readOne(ctx context.Context, in *reader.Input, o reader.Options, out record
 
 // readSet reads all that is of one host.
 func readSet(ctx context.Context, in []*reader.Input, o []reader.Options, out recording.Sink) (reader.Told, error) {
-	l := newLook(out)
+	watch := &order{out: out, last: map[string]float64{}}
+	l := newLook(watch)
 	var items []item
 	var failed error
 	for i := range in {
@@ -79,8 +80,44 @@ func readSet(ctx context.Context, in []*reader.Input, o []reader.Options, out re
 		l.read(it)
 	}
 	l.end()
+	if watch.lower > watch.higher {
+		for measure, at := range l.told.Moments {
+			l.told.Moments[measure] = at[:1]
+		}
+		l.doubt("most counters are lower in the later of its outputs: the host was booted in between, or the files' times are not those at which they were made; no rate is made of them")
+	}
 	return l.told, failed
 }
+
+// order watches whether counters grow in the order in which they are read.
+type order struct {
+	out           recording.Sink
+	last          map[string]float64
+	lower, higher int
+}
+
+// mostWatched counters are compared.
+const mostWatched = 20_000
+
+func (w *order) Sample(t recording.Time, name string, labels recording.Labels, v float64) {
+	w.out.Sample(t, name, labels, v)
+	if !reader.Counts(name) {
+		return
+	}
+	key := recording.Series{Name: name, Labels: labels}.Key()
+	before, ok := w.last[key]
+	switch {
+	case !ok && len(w.last) >= mostWatched:
+		return
+	case ok && v < before:
+		w.lower++
+	case ok && v > before:
+		w.higher++
+	}
+	w.last[key] = v
+}
+
+func (w *order) Append(row recording.Row) { w.out.Append(row) }
 
 // look is what is gathered of one host at one time, or at some.
 type look struct {

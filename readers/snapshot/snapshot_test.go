@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -271,4 +272,21 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// Files that lost their times: by the order in which they are given, and never as a
+// growth what is a fall.
+func TestFilesWithoutTheirTimes(t *testing.T) {
+	at := func(n int) string {
+		return strings.NewReplacer("5120", strconv.Itoa(n), "5118", strconv.Itoa(n), "96623000", strconv.Itoa(96623000+n), "154223772", strconv.Itoa(154223772+n)).Replace(file(t, "ethtool-S"))
+	}
+	key := `node_ethtool_received_missed_errors{device="eth0"}`
+	k, told := lookAt(t, "1/ethtool_-S_eth0", at(100), "2/ethtool_-S_eth0", at(900))
+	if v := k.series[key]; len(v) != 2 || v[0] != 100 || len(told.Moments["nics.statistics"]) != 2 || !strings.Contains(strings.Join(told.Doubts, "\n"), "a second later") {
+		t.Errorf("%v, %v, %q", v, told.Moments, told.Doubts)
+	}
+	_, told = lookAt(t, "after/ethtool_-S_eth0", at(900), "before/ethtool_-S_eth0", at(100))
+	if len(told.Moments["nics.statistics"]) != 1 || !strings.Contains(strings.Join(told.Doubts, "\n"), "lower in the later") {
+		t.Errorf("%v, %q: a rate of counters that fell", told.Moments, told.Doubts)
+	}
 }

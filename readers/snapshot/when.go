@@ -61,15 +61,41 @@ func (l *look) when(items []item, o []reader.Options) {
 			it.t = l.byName(it.path)
 		}
 	}
+	again := map[string]recording.Time{} // of outputs of the same kind, by last change
 	for i := range items {
-		if it := &items[i]; it.t == 0 {
-			it.t = modified(it.path, items, o)
-			l.guessed = true
+		it := &items[i]
+		if it.t != 0 {
+			continue
 		}
+		it.t = modified(it.path, items, o)
+		l.guessed = true
+		what := it.same()
+		if before, ok := again[what]; ok && what != "" && it.t < before.Add(time.Second) && it.t > before.Add(-time.Second) {
+			it.t = before.Add(time.Second)
+			l.doubt("%s: its last change is that of one before it of the same kind: taken as a second later", it.path)
+		}
+		again[what] = it.t
 	}
 	if l.guessed {
 		l.doubt("no output tells when it was made (date): the files' last change is taken")
 	}
+}
+
+// same is what two outputs have in common of which the second is of another moment; ""
+// where it is nothing that is known.
+func (it item) same() string {
+	k := kindOf(it.data, it.command)
+	if k == nil || k.read == nil {
+		return ""
+	}
+	what := k.name + " " + deviceOf(it.command)
+	if k.is == nil || k.name == "/proc/pressure" || strings.Contains(k.name, "of a node") { // one of many of its kind
+		what += " " + it.path
+	}
+	if k.name == "ss" {
+		what += strings.TrimLeft(path.Base(it.command), "0123456789") // -t and -u beside each other
+	}
+	return what
 }
 
 // modified is when the file that an output is of was last written. Files and options

@@ -93,6 +93,9 @@ func product(b []byte) (int, bool) {
 // transferred follows bytes that a call moved.
 func (t *Trace) transferred(th *thread, d *descriptor, class class, begin, end int64, args []byte, l *Line) {
 	read := class&reads != 0
+	if t.o.Moved != nil && d.row.Kind == "socket" {
+		t.o.Moved(Moved{th.proc.pid, th.proc.comm, d.row.Local, d.row.Remote, read, begin, end})
+	}
 	if d.side != noSide {
 		t.moved(th, d, read, begin, end, l.Took, uint64(l.Ret))
 		if d.content == nil || d.content.looks < mostPeeked {

@@ -16,6 +16,17 @@ type Options struct {
 	// Rows of a second are kept at the most, and taken together beyond; 0: fewer the
 	// longer the trace is.
 	Rows int
+	// Moved is told of each call that moved bytes over a socket; nil: nobody.
+	Moved func(Moved)
+}
+
+// Moved is one call that moved bytes over a socket.
+type Moved struct {
+	PID           int
+	Comm          string
+	Local, Remote string // address:port; Local of an accepted one may be its listener's
+	Read          bool   // else it wrote
+	Begin, End    int64  // Unix ns
 }
 
 // Trace joins the lines of one trace. Give it lines in their order, then End.

@@ -36,7 +36,7 @@ func gcLogs(m maker) (inputs []input, err error) {
 			return nil, err
 		}
 		inputs = append(inputs, input{title: "GC log of " + c, path: path, peers: []peer{
-			grep("ENOSPC"),
+			grep("Pause"),
 			{name: "GCViewer", command: viewer, once: true},
 		}, goals: []goal{{"CPU", "GCViewer", 1. / 15}, {"RSS", "", 80}}})
 	}
@@ -105,7 +105,7 @@ func accessLogs(m maker) ([]input, error) {
 	}
 	return []input{
 		{title: "nginx access log", path: path, peers: []peer{
-			grep("ENOSPC"),
+			grep(" 404 "),
 			{name: "mawk, requests by status", command: []string{"mawk", `{ n[$9]++; b[$9] += $10 } END { for (k in n) print k, n[k], b[k] }`, "FILE"}},
 			{name: "perl, requests by second and status", command: []string{"perl", "-ne", `if (/\[([^\]]+)\] "[^"]*" (\d+) (\d+)/) { $n{"$1 $2"}++; $b{$2} += $3 } END { print scalar(keys %n), "\n" }`, "FILE"}, once: true},
 		}, goals: []goal{{"RSS", "", 80}}},

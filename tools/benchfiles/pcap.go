@@ -56,7 +56,7 @@ func captures(m maker) (inputs []input, err error) {
 		return nil, err
 	}
 	return []input{{title: "pcap of HTTP", path: path, peers: []peer{
-		grep("ENOSPC"),
+		grep("GET /live"),
 		{name: "tcptrace", command: []string{"tcptrace", "-n", "FILE"}},
 		{name: "tshark, conversations", command: []string{"tshark", "-n", "-r", "FILE", "-q", "-z", "conv,tcp"}, once: true},
 		{name: "tshark, tcp.analysis", command: []string{"tshark", "-n", "-r", "FILE", "-Y", "tcp.analysis.flags", "-T", "fields", "-e", "frame.number"}, once: true},

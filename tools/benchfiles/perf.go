@@ -44,7 +44,7 @@ func profiles(m maker) ([]input, error) {
 	}
 	inferno := filepath.Join(m.tools, "bin", "inferno-collapse-perf")
 	return []input{{title: "perf script (-a -g, 997 Hz)", path: path, peers: []peer{
-		grep("ENOSPC"),
+		grep("cpu-clock"),
 		{name: "inferno-collapse-perf", command: []string{inferno, "FILE"}},
 		{name: "inferno-collapse-perf, one thread", command: []string{inferno, "-n", "1", "FILE"}},
 		{name: "stackcollapse-perf.pl", command: []string{collapse, "FILE"}, once: true},

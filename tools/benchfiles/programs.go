@@ -130,10 +130,10 @@ func appendTo(path string, b []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// grepName is the peer that all reading is compared with: how fast lines that match
-// nothing can be passed over.
+// grepName is the peer that all reading is compared with: how fast the lines that a
+// word stands in can be counted.
 const grepName = "grep -c"
 
 func grep(word string) peer {
-	return peer{name: grepName, command: []string{"grep", "-a", "-c", word, "FILE"}, codes: []int{1}}
+	return peer{name: grepName, command: []string{"grep", "-a", "-c", word, "FILE"}, codes: []int{1}, pipe: true}
 }

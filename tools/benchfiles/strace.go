@@ -50,7 +50,7 @@ func traces(m maker) ([]input, error) {
 	parser := filepath.Join(m.tools, "bin", "strace-parser")
 	return []input{
 		{title: "strace -f -ttt -T -yy", path: path, peers: []peer{
-			grep("ENOSPC"),
+			grep("resumed"),
 			{name: "strace-parser", command: []string{parser, "FILE", "summary"}, once: true},
 			{name: "mawk, bytes by descriptor", command: []string{"mawk", `{ if (match($0, /(read|recvfrom|write|sendto)\([0-9]+/)) { k = substr($0, RSTART, RLENGTH); if (match($0, /\) += [0-9]+/)) { s = substr($0, RSTART, RLENGTH); sub(/.*= /, "", s); b[k] += s; n[k]++ } } } END { for (k in b) print k, n[k], b[k] }`, "FILE"}, once: true},
 			{name: "perl, bytes by descriptor", command: []string{"perl", "-ne", `if (/(read|recvfrom|write|sendto)\((\d+).*\) += (\d+)/) { $b{"$1 $2"} += $3; $n{"$1 $2"}++ } END { print "$_ $n{$_} $b{$_}\n" for keys %b }`, "FILE"}, once: true},
