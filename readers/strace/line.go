@@ -225,7 +225,9 @@ func (l *Line) resumed(b []byte) {
 		return
 	}
 	l.Name = b[:i]
-	l.finish(rest, Resumed)
+	if l.finish(rest, Resumed); l.Kind == Unfinished { // cut off again: it goes on as it did
+		l.Kind = Message
+	}
 }
 
 func (l *Line) exit(b []byte) {

@@ -41,6 +41,8 @@ func TestLinesAreToldApart(t *testing.T) {
 		{`[pid  7] clone3({flags=CLONE_VM, exit_signal=0strace: Process 9 attached`, Unfinished, 7, "clone3", "{flags=CLONE_VM, exit_signal=0", 0, "", -1, NoTime, 0},
 		{` <unfinished ...>`, Message, 0, "", "", 0, "", -1, NoTime, 0},
 		{`, parent_tid=[9]) = 9 <0.000100>`, Continued, 0, "", ", parent_tid=[9]", 9, "", 1e5, NoTime, 0},
+		{`8 <... clone3 resumed> <unfinished ...>`, Message, 8, "clone3", " ", 0, "", -1, NoTime, 0},
+		{`[pid  8] <... clone3 resumed>strace: Process 9 attached`, Message, 8, "clone3", "", 0, "", -1, NoTime, 0},
 		{`exit_group(0)                           = ?`, Call, 0, "exit_group", "0", 0, "", -1, NoTime, 0},
 		{`--- SIGCHLD {si_signo=SIGCHLD} ---`, Signal, 0, "SIGCHLD", "", 0, "", -1, NoTime, 0},
 		{`+++ exited with 0 +++`, Exit, 0, "", "", 0, "", -1, NoTime, 0},
