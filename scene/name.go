@@ -24,6 +24,9 @@ func (s *Scene) Name(sub recording.Subject) string {
 	case recording.KindProcess:
 		return who + where
 	case recording.KindThread:
+		if sub.Comm == "" {
+			return fmt.Sprintf("thread %d of process %d", sub.TID, sub.PID)
+		}
 		return fmt.Sprintf("thread %d (%s) of process %d", sub.TID, sub.Comm, sub.PID)
 	case recording.KindListener:
 		return join(who, "listening on "+sub.Local) + where
@@ -72,9 +75,10 @@ func withKnob(name, knob string) string {
 
 func join(a, b string) string { return strings.TrimSpace(a + " " + b) }
 
+// orUnknown is a process' name; a trace of one that ran already tells none.
 func orUnknown(s string) string {
 	if s == "" {
-		return "?"
+		return "process"
 	}
 	return s
 }

@@ -50,7 +50,8 @@ func consumerByCalls(p *scene.Process, r *recording.Recording) *stuckWrites {
 	}
 	in, seconds, last := map[writer]map[recording.Time]float64{}, map[recording.Time]bool{}, map[writer]recording.Call{}
 	wrote, read, writers := map[fdSecond]uint64{}, map[fdSecond]uint64{}, map[int]map[int]bool{}
-	for _, row := range r.Calls {
+	for i := range r.Calls { // large rows, and every process comes by: none is copied
+		row := &r.Calls[i]
 		if row.PID != p.Subject.PID {
 			continue
 		}
@@ -66,7 +67,7 @@ func consumerByCalls(p *scene.Process, r *recording.Recording) *stuckWrites {
 			}
 			in[w][at] += row.Sum
 			if l := last[w]; row.Max >= l.Max {
-				last[w] = row
+				last[w] = *row
 			}
 			if writers[row.FD] == nil {
 				writers[row.FD] = map[int]bool{}

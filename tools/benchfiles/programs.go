@@ -135,5 +135,5 @@ func appendTo(path string, b []byte) error {
 const grepName = "grep -c"
 
 func grep(word string) peer {
-	return peer{name: grepName, command: []string{"grep", "-a", "-c", word, "FILE"}, codes: []int{1}}
+	return peer{name: grepName, command: []string{"grep", "-a", "-c", word, "FILE"}, codes: []int{1}, pipe: true}
 }
