@@ -162,3 +162,17 @@ func oldest(files []file) recording.Time {
 	}
 	return t
 }
+
+// zoneOfUser is the zone in which the user tells times of day: that which was asked for,
+// else that of the files, else this host's.
+func zoneOfUser(p Plan, files []file) *time.Location {
+	if p.Zone != nil {
+		return p.Zone
+	}
+	for _, f := range files {
+		if f.zone.why != "" && f.zone.zone != nil {
+			return f.zone.zone
+		}
+	}
+	return time.Local
+}

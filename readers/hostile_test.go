@@ -297,7 +297,7 @@ func TestInterruptedReadingIsARecording(t *testing.T) {
 			case <-time.After(20 * time.Second):
 				t.Fatal("it did not end")
 			}
-			if toItsEnd(name, files[0]) {
+			if isText(files[0]) { // line ends behind packets are damage, and told as such
 				said(t, out, "pipe: stopped after ")
 			}
 		})

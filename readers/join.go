@@ -11,8 +11,8 @@ import (
 
 // finish puts the sources into parts, says in the coverage of each what it measured
 // and what was guessed of it, and writes what the recording is of.
-// oldest stands for the time of what has none.
-func (in *intake) finish(oldest recording.Time) error {
+// oldest stands for the time of what has none, zone for that of the user's times.
+func (in *intake) finish(oldest recording.Time, zone *time.Location) error {
 	all, notes := parts(in.sources)
 	for _, p := range all {
 		for _, s := range p.sources {
@@ -28,6 +28,9 @@ func (in *intake) finish(oldest recording.Time) error {
 	return in.w.Update(func(m *recording.Manifest) {
 		m.Notes = notes
 		describe(m, all, oldest)
+		if m.UTCOffset == 0 {
+			_, m.UTCOffset = m.Start.Wall().In(zone).Zone()
+		}
 	})
 }
 
@@ -218,7 +221,7 @@ func (p part) counters() (out []recording.Coverage) {
 		slices.Sort(times)
 		c := recording.Coverage{Probe: measure, State: recording.CoverageOK, Since: times[0]}
 		if times = slices.Compact(times); len(times) < 2 {
-			c.State, c.Why = recording.CoverageUnavailable, "it was read once: totals since boot tell no growth"
+			c.State, c.Why = recording.CoverageUnavailable, "it was read at one moment only: totals since boot tell no growth"
 			c.Cure = "take it again some time later, and give both"
 		} else if n := len(times); n < 10 {
 			c.State = recording.CoveragePartial

@@ -2,7 +2,10 @@ package readers
 
 import (
 	"fmt"
+	"net"
+	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"snag/recording"
@@ -47,6 +50,7 @@ func parts(all []*source) (out []part, notes []string) {
 // giveHosts gives sources that name no host the one that the others name, where
 // that is one.
 func giveHosts(all []*source) (notes []string) {
+	sameHosts(all)
 	named := map[string]bool{}
 	byItself := false // some file tells its host, and was not only said to be of one
 	for _, s := range all {
@@ -64,7 +68,7 @@ func giveHosts(all []*source) (notes []string) {
 	}
 	for _, s := range all {
 		switch {
-		case s.host != "":
+		case s.host != "" || s.parted:
 		case len(named) == 1 && byItself:
 			s.host = host
 			s.doubts = append(s.doubts, "it does not tell its host: taken as "+host+"'s, as the others are (--host FILE=NAME)")
@@ -74,6 +78,28 @@ func giveHosts(all []*source) (notes []string) {
 		}
 	}
 	return notes
+}
+
+// sameHosts gives one name to a host that some call web1 and others web1.example.com.
+// Where two domains have a web1, the short name may be either and stays apart.
+func sameHosts(all []*source) {
+	long := map[string][]string{} // names with a domain, by the name without
+	for _, s := range all {
+		if short, _, ok := strings.Cut(s.host, "."); ok && net.ParseIP(s.host) == nil && !slices.Contains(long[short], s.host) {
+			long[short] = append(long[short], s.host)
+		}
+	}
+	asked := map[string]string{}
+	for _, s := range all {
+		if short, _, _ := strings.Cut(s.host, "."); s.asked {
+			asked[short] = s.host
+		}
+	}
+	for _, s := range all {
+		if short, _, _ := strings.Cut(s.host, "."); len(long[short]) == 1 && net.ParseIP(s.host) == nil {
+			s.host = or(asked[short], short)
+		}
+	}
 }
 
 // clusters parts one host's sources by time.
@@ -119,7 +145,7 @@ func clusters(all []*source) (out [][]*source, notes []string) {
 	var joined []cluster
 	for _, c := range spans {
 		n := len(joined)
-		if n > 0 && (c.span.Start <= joined[n-1].span.End || c.span.Start <= joined[n-1].span.End.Add(near) && !(c.live && joined[n-1].live)) {
+		if n > 0 && (c.span.Start <= joined[n-1].span.End || c.span.Start <= joined[n-1].span.End.Add(near) && (!c.live || !joined[n-1].live)) {
 			last := &joined[n-1]
 			last.live = last.live || c.live
 			last.sources = append(last.sources, c.sources...)

@@ -106,7 +106,7 @@ func Read(ctx context.Context, p Plan) error {
 	for _, text := range shorten(unread) {
 		w.Append(recording.Fact{T: in.first(), Name: recording.FactUnread, Value: text, Source: "snag read"})
 	}
-	err = in.finish(oldest(files))
+	err = in.finish(oldest(files), zoneOfUser(p, files))
 	if gave {
 		failed = nil // it is in the recording
 	}

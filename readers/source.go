@@ -16,6 +16,7 @@ type source struct {
 	format string
 	host   string // "" where nothing names it
 	asked  bool   // its host was asked for
+	parted bool   // its events are of several hosts
 	told   reader.Told
 	err    error
 	// span is that of its lines, moved by offset; Start is 0 where it has no times.
@@ -147,6 +148,7 @@ func (k *sourceSink) ended(told reader.Told, err error) {
 			s.told.Coverage[i].Since = s.told.Coverage[i].Since.Add(s.offset)
 		}
 	}
+	s.parted = s.host == "" && len(k.hosts) > 0
 	for _, other := range k.hosts {
 		o := other.of
 		o.told.Coverage, o.err = s.told.Coverage, err

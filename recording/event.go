@@ -54,7 +54,7 @@ const (
 	// EventLogLine: lines of a service's log that tell the same of one subject (a
 	// stream, a peer, else the process) from T to End; value: how many lines. Attrs:
 	// what (published unpublished play stop connect disconnect refused reset
-	// broken-pipe closed-early timeout too-many-open-files error member-suspect
+	// broken-pipe closed-early timeout too-many-open-files error http-5xx member-suspect
 	// member-failed member-alive member-left, or a word of the user's map), file, host,
 	// process, pid, level (info, warning, error).
 	EventLogLine = "log-line"

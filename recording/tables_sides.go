@@ -14,8 +14,12 @@ type Request struct {
 	ClientAt string `json:"client_at,omitempty"`
 	ServerAt string `json:"server_at,omitempty"`
 	Name     string `json:"name,omitempty"` // "GET /x" of HTTP/1 (without its query), "connect", "greeting"
-	N        int    `json:"n"`              // requests in it; more than one where they overlap and can't be told apart
-	Parts    int    `json:"parts"`          // 1: a request and its answer, cleanly one after the other
+	// Usual is what half of the requests of that name to that server waited at the most,
+	// s, and Alike how many they are; 0: it has no name, or there were too many names.
+	Usual float64 `json:"usual,omitempty"`
+	Alike uint64  `json:"alike,omitempty"`
+	N     int     `json:"n"`     // requests in it; more than one where they overlap and can't be told apart
+	Parts int     `json:"parts"` // 1: a request and its answer, cleanly one after the other
 	// Wait is what the client waited for others: from its last byte to the answer's
 	// first, and what stood still inside of the answer or of its request.
 	Wait     float64 `json:"wait"`

@@ -52,7 +52,7 @@ func WriteText(w io.Writer, v *verdict.Verdict, o Options) error {
 	}
 	var lines []string
 	for _, d := range levels {
-		p := &page{Options: o, detail: d, paint: palette(o.Color), began: v.Recording.Manifest.Start}
+		p := &page{Options: o, detail: d, paint: palette(o.Color), began: v.Recording.Manifest.Start, files: len(v.Recording.Manifest.Files) > 0, days: days(v.Recording.Manifest)}
 		p.verdict(v)
 		if lines = p.lines; len(lines) <= o.Height {
 			break
@@ -283,14 +283,29 @@ const firstTick = 1500 * time.Millisecond
 
 func (p *page) since(t recording.Time) string {
 	if t < p.began.Add(firstTick) {
-		return "before " + clock(p.began) + ", when the recording began"
+		if p.files {
+			return "before " + p.clock(p.began) + ", where the files begin"
+		}
+		return "before " + p.clock(p.began) + ", when the recording began"
 	}
-	return clock(t)
+	return p.clock(t)
 }
 
 func capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// clock is a time of day, with the day where the recording is of several.
+func (p *page) clock(t recording.Time) string {
+	if p.days {
+		return t.Wall().Format("2006-01-02 15:04:05") + " UTC"
+	}
+	return clock(t)
+}
+
+func days(m recording.Manifest) bool {
+	return m.Start.Wall().Format("2006-01-02") != m.End.Wall().Format("2006-01-02")
 }
 
 func clock(t recording.Time) string { return t.Wall().Format("15:04:05") + " UTC" }

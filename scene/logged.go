@@ -73,3 +73,54 @@ func MostInAMinute[T any](rows []T, of func(T) (recording.Time, float64)) float6
 	}
 	return most
 }
+
+// loggedStreams are those that logs alone know, by their freezes: nobody watched them,
+// and no row tells what they are made of.
+func loggedStreams(r *recording.Recording) (out []recording.Stream) {
+	known := map[string]bool{}
+	for _, row := range r.Streams {
+		known[row.Name] = true
+	}
+	for _, e := range r.Events {
+		name := e.Subject.Name
+		if e.Kind != recording.EventStreamFreeze || e.Attrs["file"] == "" || known[name] || len(known) >= mostLogged {
+			continue
+		}
+		known[name] = true
+		out = append(out, recording.Stream{T: e.T, Name: name, Protocol: "log", Side: recording.StreamSidePlayer, Last: e.T})
+	}
+	return out
+}
+
+// mostLogged streams of logs are told apart.
+const mostLogged = 1000
+
+// allAlong tells that requests were late in all parts of a log's time alike: reports,
+// uploads, long polls, which a log of hours has among quick requests.
+func (v *service) allAlong(bound float64, window recording.Interval) bool {
+	const parts = 10
+	length := window.End.Sub(window.Start)
+	if length < time.Minute {
+		return false
+	}
+	var late [parts]float64
+	sum := 0.0
+	for _, row := range v.rows {
+		for i, n := range row.Hist {
+			if recording.TurnBound(i) >= bound {
+				late[min(max(int(row.T.Sub(window.Start)*parts/length), 0), parts-1)] += float64(n)
+				sum += float64(n)
+			}
+		}
+	}
+	hit := 0
+	for _, n := range late {
+		if n > 0 {
+			hit++
+		}
+		if n > 3*sum/parts {
+			return false
+		}
+	}
+	return hit >= parts-2
+}

@@ -19,7 +19,8 @@ type Served struct {
 	Sums    recording.RequestSecond // of all
 	Usual   float64                 // the median wait, s, an upper bound
 	Bound   float64                 // what waited longer is late, s; 0: there are too few to say
-	Late    []recording.Request     // of the slowest, which have rows, those over Bound (without one, over aloneLate) or over Network
+	Late    []recording.Request     // of the slowest, which have rows, those over Bound (without one, over aloneLate), over Network, or unlike others of their name
+	Longest float64                 // that the server had one, s
 	Network float64                 // what was on the network for longer is late too, s
 	seconds service
 }
@@ -58,11 +59,22 @@ func TwoSided(r *recording.Recording) []*Served {
 		v.measure()
 	}
 	for _, q := range r.Requests {
-		if v := by[q.Server]; v != nil && q.Name != "connect" && (q.Wait >= v.least() || v.Network > 0 && q.Network >= v.Network) {
+		v := by[q.Server]
+		if v == nil || q.Name == "connect" {
+			continue
+		}
+		v.Longest = max(v.Longest, q.AtServer)
+		if q.Wait >= v.least() || v.Network > 0 && q.Network >= v.Network || unlike(q) {
 			v.Late = append(v.Late, q)
 		}
 	}
 	return out
+}
+
+// unlike: it waited many times as long as others of its name do. What a name takes long
+// for by design, all of it take long for.
+func unlike(q recording.Request) bool {
+	return q.Alike >= fewServed && q.Usual > 0 && q.Wait >= max(aloneLate, fewFactor*q.Usual)
 }
 
 // least is the wait from which a request is looked at.
@@ -120,36 +132,46 @@ func (v *Served) Median() (server, network float64) {
 	return quantile(v.Sums.ServerHist, v.N, 0.5), quantile(v.Sums.NetworkHist, v.N, 0.5)
 }
 
+// Felt tells whether so many requests were late, or so late, that users notice it:
+// one of a thousand that waits for a lost segment is every network's.
+func (v *Served) Felt() bool {
+	worst, sum := 0.0, 0.0
+	for _, q := range v.Late {
+		worst, sum = max(worst, q.Wait), sum+q.Wait
+	}
+	share, timeShare := v.shares(sum)
+	return v.Bound > 0 && (v.late() >= fewLate || worst >= oneLate) && (share >= lateShare || timeShare >= lateTime)
+}
+
+// late is how many requests were.
+func (v *Served) late() uint64 { return max(over(v.Sums.Hist, v.Bound), uint64(len(v.Late))) }
+
+// shares of all requests, and of their time, that the late ones are.
+func (v *Served) shares(sum float64) (share, time float64) {
+	return float64(v.late()) / float64(v.N), sum / max(v.Sums.Sum, 1e-9)
+}
+
 // twoSidedRequests: requests that waited long by both captures. What a client let pass
 // itself is not in it.
 func twoSidedRequests(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, v := range TwoSided(r) {
-		if v.Bound == 0 || len(v.Late) == 0 {
+		if !v.Felt() {
 			continue
 		}
-		late := over(v.Sums.Hist, v.Bound)
-		least := v.Bound
-		for _, q := range v.Late {
-			least = min(least, q.Wait)
-		}
-		late = max(late, uint64(len(v.Late)))
 		var active []recording.Interval
-		sum, worst := 0.0, 0.0
+		sum, worst, least := 0.0, 0.0, v.Bound
 		for _, q := range v.Late {
 			sum += q.Wait
-			worst = max(worst, q.Wait)
+			worst, least = max(worst, q.Wait), min(least, q.Wait)
 			active = append(active, recording.Interval{Start: q.T, End: q.T.Add(time.Duration((q.Upload + q.Wait) * 1e9))})
 		}
-		share, timeShare := float64(late)/float64(v.N), sum/max(v.Sums.Sum, 1e-9)
-		if late < fewLate && worst < oneLate || share < lateShare && timeShare < lateTime {
-			continue
-		}
+		share, timeShare := v.shares(sum)
 		out = append(out, onset(Symptom{
 			Name: RequestLatency, Subject: v.Subject, Active: touching(active), Amount: sum/float64(len(v.Late)) - v.Usual, Unit: "s", Side: BothEnds,
 			Severity: min(1, max(share, timeShare)),
 			Text: fmt.Sprintf("%s of %s requests waited %s and more, up to %s; half of all waited under %s (captures of both ends)",
-				units.Count(float64(late)), units.Count(float64(v.N)), short(least), short(worst), short(v.Usual)),
+				units.Count(float64(v.late())), units.Count(float64(v.N)), short(least), short(worst), short(v.Usual)),
 		}, s))
 	}
 	return out

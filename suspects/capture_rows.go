@@ -1,6 +1,8 @@
 package suspects
 
 import (
+	"strings"
+
 	"snag/recording"
 	"snag/scene"
 )
@@ -52,4 +54,17 @@ func lostAndSent(r *recording.Recording, take func(recording.Flow) bool) (lost, 
 		}
 	}
 	return lost, segments
+}
+
+// AsCaptured names the source of a finding's evidence where it was made of captured
+// packets by the same rules as of a live socket.
+func AsCaptured(r *recording.Recording, f *Finding) {
+	if f.Subject.Netns == 0 || !ofCapture(r, f.Subject.Netns) {
+		return
+	}
+	for i := range f.Evidence {
+		if e := &f.Evidence[i]; e.Side != Missing && !strings.HasPrefix(e.Source, captured) {
+			e.Source = captured + ", as " + e.Source + " would show it"
+		}
+	}
 }

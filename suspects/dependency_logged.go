@@ -42,7 +42,9 @@ func (d *dependency) logged(s *scene.Scene, r *recording.Recording) (Finding, bo
 	f.Text = fmt.Sprintf("%s waits for %s: %s a request on average while it is late, %s at the longest", d.process.named(), d.remote, lasting(mean), lasting(mine.Max))
 	took := Evidence{Side: For, Grade: Strong, Value: mean, Unit: "s", Source: source, Origin: "calls",
 		Text: fmt.Sprintf("while requests were late %s to %s took %s on average, %s at the longest; the requests took %s: %.0f %% of their time passed at upstreams", plural(int(mine.N), "call"), d.remote, lasting(mean), lasting(mine.Max), lasting(own.Sum/float64(own.N)), 100*share)}
-	if share >= 1-agreeing && share <= 1+agreeing {
+	if few := d.slowShare(r, pid, late); few < mostlySlow {
+		took.Text += fmt.Sprintf("; %.1f %% of its answers took so long", 100*few)
+	} else if share >= 1-agreeing && share <= 1+agreeing {
 		took.Grade = Decisive
 	}
 	f.Evidence = append(f.Evidence, took)
@@ -101,4 +103,25 @@ func clipTo(all, in []recording.Interval) []recording.Interval {
 		return in
 	}
 	return mergeIntervals(out, 0)
+}
+
+// mostlySlow: where fewer of an upstream's answers take long, it is a kind of request
+// that does (a report), and not the upstream.
+const mostlySlow = 0.1
+
+// slowShare is how many of its answers took longCall and more in some time.
+func (d *dependency) slowShare(r *recording.Recording, pid int, in []recording.Interval) float64 {
+	slow, n := 0.0, 0.0
+	for _, t := range r.Turns {
+		if t.PID != pid || t.Role != "call" || t.Remote != d.remote || !covers(in, t.T) {
+			continue
+		}
+		for i, c := range t.Hist {
+			n += float64(c)
+			if recording.TurnBound(i+1) > longCall {
+				slow += float64(c)
+			}
+		}
+	}
+	return slow / max(n, 1)
 }

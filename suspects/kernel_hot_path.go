@@ -39,6 +39,9 @@ const (
 	// burntShare of all the samples, idle ones included: a twentieth of the machine
 	// is what its owner would want back.
 	burntShare = 0.05
+	// busyShare of the samples of an event that counts no idle time (cycles, folded
+	// stacks): on a host that is mostly idle a twentieth of them is nothing.
+	busyShare = 0.2
 	// hotTimes: from kernel to kernel, and with load, shares move by a factor of 2.
 	hotTimes = 4.0
 )
@@ -148,6 +151,9 @@ func hotFunction(r *recording.Recording, here, there kernelProfile, name string)
 		e.Text += ": about its share"
 		out.Evidence = []Evidence{e}
 		return out
+	}
+	if here.hz <= 0 && f.samples/here.all < busyShare {
+		e.Grade, e.Doubt = Weak, "idle time was not sampled: how much of the machine that is can't be told"
 	}
 	out.Evidence = append(out.Evidence, e)
 	for who := range f.who {

@@ -97,10 +97,14 @@ func reorderingOn(r *recording.Recording, f *flow) Finding {
 	if f.socket.Peer != nil {
 		out.Related = append(out.Related, f.socket.Peer.Subject)
 	}
+	told := "tcp_info counts"
+	if f.socket.First().Wire {
+		told = "they are"
+	}
 	e := Evidence{Side: For, Grade: Strong, Value: duplicates, Unit: "segments", Origin: "dsack", Doubt: lossOf(r, "sockets.retransmits", again),
 		Source: "ss -tin retrans, dsack_dups, reord_seen; /proc/net/netstat TCPFastRetrans; tracepoint tcp:tcp_retransmit_skb",
-		Text: fmt.Sprintf("%s retransmissions were seen, tcp_info counts %s segments sent again; the receiver reported %s as duplicates, reordering was seen %s times, and %s segments were sent again since later ones came first",
-			count(n), count(again), count(duplicates), count(reordered), count(fast))}
+		Text: fmt.Sprintf("%s retransmissions were seen, %s %s segments sent again; the receiver reported %s as duplicates, reordering was seen %s times, and %s segments were sent again since later ones came first",
+			count(n), told, count(again), count(duplicates), count(reordered), count(fast))}
 	switch {
 	case duplicates < mostDuplicates*again && duplicates <= fewDuplicates*again:
 		e.Side, e.Grade = Against, Decisive

@@ -76,7 +76,9 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording) []Finding {
 		}
 	}
 	for _, l := range lateOnBothSides(r) {
-		out = append(out, l.byTheServer(r))
+		if f := l.byTheServer(r); len(f.Evidence) > 0 {
+			out = append(out, f)
+		}
 	}
 	return out
 }

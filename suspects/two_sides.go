@@ -129,6 +129,9 @@ func (l late) byTheServer(r *recording.Recording) Finding {
 	h := l.server
 	if h.n == 0 {
 		h = l.network
+		if 2*h.Longest >= h.worst.Wait { // it had others as long, perhaps by design
+			return h.finding(r)
+		}
 		f := h.finding(r)
 		f.Text = "the server answered in time"
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: h.server, Unit: "s", Source: bothCaptures, Origin: "both captures",
@@ -238,10 +241,10 @@ func (h *held) networkHarm(r *recording.Recording) Harm {
 	return h.harm(r, each, fmt.Sprintf("a late request is on the network for %s", lasting(each)))
 }
 
-// harm: of a few requests nobody knows that they are later than they should be, unless
-// the user says so. A long poll takes long.
+// harm is none where users notice nothing, and none of a few requests of which nobody
+// knows that they are later than they should be (a long poll), unless the user says so.
 func (h *held) harm(r *recording.Recording, each float64, text string) Harm {
-	if h.Bound == 0 && len(r.Manifest.Symptoms) == 0 {
+	if !h.Felt() && len(r.Manifest.Symptoms) == 0 {
 		return Harm{}
 	}
 	return Harm{Symptom: scene.RequestLatency, Amount: each, Unit: "s", Text: text}

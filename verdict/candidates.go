@@ -49,6 +49,7 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 				continue
 			}
 			f.Subject.Name = s.Name(f.Subject)
+			suspects.AsCaptured(r, &f)
 			f.Active = within(f.Active, s.Window)
 			f.Evidence = fromTrace(r, f.Evidence)
 			for _, n := range rest {

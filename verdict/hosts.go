@@ -86,9 +86,15 @@ func plainReport(text string) string {
 // nameSubjects says on which host each subject is.
 func (h *host) nameSubjects(g *graph) {
 	on := func(sub *recording.Subject) {
-		sub.Host = h.name
-		if sub.Name != "" {
-			sub.Name += " on " + h.name
+		where := " in " + h.name // a file that tells no host
+		if h.r.Manifest.Host != "" {
+			where = " on " + h.name
+		}
+		if sub.Host != "" && sub.Host != h.r.Manifest.Host { // a reader told it of another
+			return
+		}
+		if sub.Host = h.r.Manifest.Host; sub.Name != "" && !strings.HasSuffix(sub.Name, where) {
+			sub.Name += where
 		}
 	}
 	for _, c := range h.found {

@@ -52,7 +52,8 @@ The recording goes to --out (default: a new folder under the temporary directory
 and into its folder profiles/ what viewers open: oncpu.pb.gz (go tool pprof),
 oncpu.folded (flamegraph.pl), oncpu.speedscope.json (speedscope.app). --html writes
 the page with its flame graph. --read prints and writes them of a recording that is
-there; snag find takes a profile as well.
+there; snag find takes a profile as well. --read takes what others recorded too (perf
+script, perf.data, folded stacks, pprof, speedscope); snag profile diff compares two.
 
 Programs built without frame pointers lose their callers: it says how many, and
 where; --dwarf finds them. A JVM names its Java methods with --jit-maps (JDK 17 and
@@ -61,7 +62,8 @@ later) and shows their callers with -XX:+PreserveFramePointer.`,
   sudo snag profile --unit nginx --off
   sudo snag profile --all --html profile.html
   sudo snag profile --pid $(pgrep -o java) --jit-maps --off
-  snag profile --read /tmp/snag-20261121-045359-16773 --pid 812`,
+  snag profile --read /tmp/snag-20261121-045359-16773 --pid 812
+  snag profile --read perf.data`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runProfile(cmd, f) },
 	}

@@ -83,6 +83,18 @@ func transcoder(freezes []float64) string {
 	return w.file(in(javaLayout))
 }
 
+// central is the log of three transcoders on one syslog server.
+func central(freezes []float64) string {
+	var w written
+	for at := 0.0; at < 3600; at += 11 {
+		w.add(at, "@+00:00 tr-%d transcoder[9]: segment written", int(at)%3)
+	}
+	for i, f := range freezes {
+		w.add(f+2.1, "@+00:00 tr-%d transcoder[9]: no frames of live/cam%d for 2.1 s", i%3, i%3)
+	}
+	return w.file(in("2006-01-02T15:04:05.000"))
+}
+
 // apart are n times of an hour, none of which are regular.
 func apart(r *rand.Rand, n int) (all []float64) {
 	for at := 60.0; len(all) < n; at += 100 + 150*r.Float64() {
@@ -153,6 +165,9 @@ func TestLogsNameTheirCulprit(t *testing.T) {
 		{"a healthy JVM beside freezes", map[string]string{"gc.log": gcLog(nil), "transcoder.log": transcoder(moved(pauses, r.Float64))}, ""},
 		{"pauses, and freezes at other times", map[string]string{"gc.log": gcLog(pauses), "transcoder.log": transcoder(moved(pauses, func() float64 { return 30 + 40*r.Float64() }))}, ""},
 
+		{"freezes on three hosts that pauses on a fourth explain", map[string]string{"gc.log": strings.ReplaceAll(gcLog(pauses), "][info]", "][origin-3][4711][info]"), "central.log": central(moved(pauses, r.Float64))}, "runtime-pause"},
+		{"freezes on three hosts, and pauses at other times", map[string]string{"gc.log": strings.ReplaceAll(gcLog(pauses), "][info]", "][origin-3][4711][info]"), "central.log": central(moved(pauses, func() float64 { return 30 + 40*r.Float64() }))}, ""},
+
 		{"an upstream that takes long", map[string]string{"access.log": access(func(at float64) (float64, float64) {
 			if slow(at) {
 				return 0.4 + 0.8*r.Float64(), 0.001
@@ -169,6 +184,19 @@ func TestLogsNameTheirCulprit(t *testing.T) {
 		{"requests that take long by design", map[string]string{"access.log": access(func(at float64) (float64, float64) {
 			if int(at*20)%5 == 0 {
 				return 25 + r.Float64(), 0.001
+			}
+			return quick(), 0.001
+		})}, ""},
+
+		{"reports among quick requests, all along", map[string]string{"access.log": access(func(at float64) (float64, float64) {
+			if int(at*20)%37 == 5 {
+				return 4 + 4*r.Float64(), 0.001
+			}
+			return quick(), 0.001
+		})}, ""},
+		{"a few reports at one time", map[string]string{"access.log": access(func(at float64) (float64, float64) {
+			if slow(at) && int(at*20)%80 == 5 {
+				return 4 + 4*r.Float64(), 0.001
 			}
 			return quick(), 0.001
 		})}, ""},

@@ -38,7 +38,9 @@ type Packet struct {
 	Seq, Ack uint32 // TCP
 	Window   uint16 // TCP, not scaled
 	Options  []byte // TCP's, as far as they were captured: see ReadOptions
-	Payload  []byte
+	// Cut tells that the capture cut options off.
+	Cut     bool
+	Payload []byte
 	// Len is the payload's length on the wire; more than len(Payload) where the
 	// capture cut it off.
 	Len int
@@ -76,9 +78,9 @@ func Transport(ip *IP, p *Packet) bool {
 		}
 		p.Seq, p.Ack = binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])
 		p.Flags, p.Window = b[13], binary.BigEndian.Uint16(b[14:])
-		p.Options = b[20:min(head, len(b))]
+		p.Options, p.Cut = b[20:min(head, len(b))], head > len(b)
 	} else {
-		p.Seq, p.Ack, p.Flags, p.Window, p.Options = 0, 0, 0, 0, nil
+		p.Seq, p.Ack, p.Flags, p.Window, p.Options, p.Cut = 0, 0, 0, 0, nil, false
 		if n := int(binary.BigEndian.Uint16(b[4:])); n >= head {
 			if length = min(length, n); ip.More {
 				length = n

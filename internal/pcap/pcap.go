@@ -82,6 +82,8 @@ type TornError struct {
 	Offset int64  // of the record that could not be read
 	Frames uint64 // that came before
 	Err    error
+	// Source tells that Err is that of whoever gives the bytes, and no fault of theirs.
+	Source bool
 }
 
 func (e *TornError) Error() string {
@@ -109,6 +111,15 @@ func Sniff(head []byte) bool {
 		return binary.LittleEndian.Uint32(head[8:]) == magicOrder || binary.BigEndian.Uint32(head[8:]) == magicOrder
 	}
 	return classic(le) || classic(be)
+}
+
+// again tells a file's header, of version 2.4, from that of a packet of the year 2055.
+func again(b []byte) bool {
+	if !classic(binary.LittleEndian.Uint32(b)) && !classic(binary.BigEndian.Uint32(b)) {
+		return false
+	}
+	v := [4]byte(b[4:8])
+	return v == [4]byte{2, 0, 4, 0} || v == [4]byte{0, 2, 0, 4}
 }
 
 func classic(magic uint32) bool {
@@ -157,7 +168,9 @@ func (r *Reader) header(b []byte) error {
 	if snap >= packet.MaxSnap {
 		snap = 0
 	}
-	r.kept = []Interface{{Link: link, Snap: int(snap)}}
+	if len(r.kept) < maxKept {
+		r.kept = append(r.kept, Interface{Link: link, Snap: int(snap)})
+	}
 	r.faces = []face{{link: link}}
 	r.at += 24
 	return nil
@@ -175,6 +188,13 @@ func (r *Reader) Next(f *Frame) error {
 			return io.EOF
 		}
 		return r.torn(r.short(io.ErrUnexpectedEOF))
+	}
+	if again(b) { // cat one.pcap two.pcap
+		r.big = false
+		if err := r.header(b); err != nil {
+			return r.torn(err)
+		}
+		return r.Next(f)
 	}
 	sec, part, caplen, wire := r.u32(b), r.u32(b[4:]), r.u32(b[8:]), r.u32(b[12:])
 	if caplen > maxFrame || caplen == 0 && wire == 0 { // a hole reads as packets of nothing
@@ -259,7 +279,7 @@ func (r *Reader) short(otherwise error) error {
 }
 
 func (r *Reader) torn(err error) error {
-	return &TornError{r.base + int64(r.at), r.frames, err}
+	return &TornError{r.base + int64(r.at), r.frames, err, r.err != nil && errors.Is(err, r.err)}
 }
 
 func (r *Reader) u32(b []byte) uint32 {

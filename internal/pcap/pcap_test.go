@@ -157,6 +157,15 @@ func TestClassic(t *testing.T) {
 	}
 }
 
+// Files that were put together by cat, of different byte orders even.
+func TestTogether(t *testing.T) {
+	b := append(classicFile(binary.LittleEndian, magicNano), classicFile(binary.BigEndian, magicMicro)...)
+	_, all, err := readAll(t, b)
+	if err != nil || len(all) != 6 || all[0].At != 1700000000e9+5 || all[5].At != 1700000000e9+7000 {
+		t.Fatalf("%d frames, %v", len(all), err)
+	}
+}
+
 func TestNG(t *testing.T) {
 	r, all, err := readAll(t, ngFile())
 	if err != nil || len(all) != 5 {

@@ -17,7 +17,10 @@ func Name(name string) (out string) {
 		}
 	}()
 	if strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "__Z") {
-		return demangle.Filter(name, demangle.NoParams, demangle.NoClones, demangle.MaxLength(9))
+		if s := demangle.Filter(name, demangle.NoParams, demangle.NoClones, demangle.MaxLength(9)); s != "" {
+			return s
+		}
+		return name
 	}
 	if d := dName(name); d != "" {
 		return d

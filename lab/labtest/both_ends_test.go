@@ -16,8 +16,10 @@ import (
 	"github.com/vishvananda/netns"
 
 	"snag/lab"
+	"snag/readers"
 	"snag/readers/sides"
 	"snag/recording"
+	"snag/verdict"
 )
 
 func TestMain(m *testing.M) { Main(m) }
@@ -109,12 +111,12 @@ func TestBothEndsCaptured(t *testing.T) {
 			defer conn.Close()
 			for k := range requestsEach {
 				time.Sleep(time.Duration(40+10*(i%7)) * time.Millisecond)
-				path := "quick"
+				path := "page?stall=0"
 				set := ""
 				if k == stalledOne {
 					switch i % 3 {
 					case 0:
-						path = "slow"
+						path = "page?stall=1"
 					case 1:
 						set = "out"
 					case 2:
@@ -167,6 +169,29 @@ func TestBothEndsCaptured(t *testing.T) {
 	for i := range bothEndsConns {
 		checkStall(t, i, stalls[fmt.Sprintf("10.78.8.1:%d", 41000+i)])
 	}
+	dir := filepath.Join(t.TempDir(), "recording")
+	if err := readers.Read(context.Background(), readers.Plan{Files: files[:], Dir: dir, Snag: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := recording.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := verdict.Judge(rec)
+	for suspect, words := range map[string]string{"slow-dependency": "the server 10.78.9.2:8080 had it for 0.6", "packet-loss": "between the two captures"} {
+		told := false
+		for _, e := range v.With(verdict.Culprit) {
+			told = told || e.Suspect.Name == suspect && e.Subject.Remote == "10.78.9.2:8080" && strings.Contains(strings.ReplaceAll(e.Text, "600 ms", "0.6 s"), words)
+		}
+		if !told {
+			t.Errorf("no culprit %s: %q", suspect, words)
+			for _, e := range v.Entries {
+				if e.Suspect.Name == suspect {
+					t.Logf("%s %s %s: %s", e.State, e.Suspect.Name, e.Subject.Name, e.Text)
+				}
+			}
+		}
+	}
 }
 
 // checkStall holds the longest request of a connection against what was done to it.
@@ -180,7 +205,7 @@ func checkStall(t *testing.T, i int, q recording.Request) {
 	ok := false
 	switch i % 3 {
 	case 0:
-		ok = q.AtServer >= 0.98*stalledFor.Seconds() && q.AtServer > 4*q.Network && q.Name == "GET /slow"
+		ok = q.AtServer >= 0.98*stalledFor.Seconds() && q.AtServer > 4*q.Network && q.Name == "GET /page"
 	case 1:
 		ok = out-q.Bound > back+q.Bound && out > q.AtServer && q.LostOut > 0
 	case 2:
@@ -192,7 +217,7 @@ func checkStall(t *testing.T, i int, q recording.Request) {
 	}
 }
 
-// serveStalls answers HTTP requests by hand, those for /slow late.
+// serveStalls answers HTTP requests by hand, those with stall=1 late.
 func serveStalls(l net.Listener) {
 	for {
 		conn, err := l.Accept()
@@ -207,7 +232,7 @@ func serveStalls(l net.Listener) {
 				if err != nil {
 					return
 				}
-				if strings.HasPrefix(string(buf[:n]), "GET /slow") {
+				if strings.HasPrefix(string(buf[:n]), "GET /page?stall=1") {
 					time.Sleep(stalledFor)
 				}
 				if _, err := fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n%9000s", "."); err != nil {
@@ -222,7 +247,7 @@ func askFor(conn net.Conn, path string, i int) error {
 	if err := conn.SetDeadline(time.Now().Add(15 * time.Second)); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(conn, "GET /%s?id=%d HTTP/1.1\r\nHost: test\r\n\r\n", path, i); err != nil {
+	if _, err := fmt.Fprintf(conn, "GET /%s&id=%d HTTP/1.1\r\nHost: test\r\n\r\n", path, i); err != nil {
 		return err
 	}
 	_, err := io.ReadFull(conn, make([]byte, len("HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n")+9000))

@@ -277,21 +277,15 @@ func (r *running) watchCost() {
 	}
 	r.took, r.tookAt = took, now
 	r.env.Budget.Took(name, took)
-	if busiest < muchOver*r.env.Budget.Share() {
+	next, ok := r.effort.hurry(busiest, r.env.Budget.Share(), r.env.Budget.Over(r.env.Now().Sub(r.began).Seconds()))
+	if ok {
+		r.take(next)
 		return
 	}
-	over := r.env.Budget.Over(r.env.Now().Sub(r.began).Seconds())
-	switch {
-	case over && r.effort == least:
-		if err := r.second(true); err != nil { // what was counted is kept
-			r.failed = err
-		}
-		r.end()
-	case r.effort.Rate > leastRate:
-		r.take(effort{Threshold: r.effort.Threshold, Rate: leastRate})
-	case over:
-		r.take(least)
+	if err := r.second(true); err != nil { // what was counted is kept
+		r.failed = err
 	}
+	r.end()
 }
 
 // mend walks the stacks whose tops were handed over, while their processes are there.

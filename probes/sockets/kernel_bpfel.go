@@ -290,6 +290,7 @@ const (
 	kernelVarSlice            = "slice"
 	kernelVarSliceBegan       = "slice_began"
 	kernelVarStarted          = "started"
+	kernelVarTabled           = "tabled"
 	kernelVarTurnRows         = "turn_rows"
 	kernelVarTurnSocks        = "turn_socks"
 )
@@ -396,6 +397,7 @@ type kernelVariableSpecs struct {
 	Slice            *ebpf.VariableSpec `ebpf:"slice"`
 	SliceBegan       *ebpf.VariableSpec `ebpf:"slice_began"`
 	Started          *ebpf.VariableSpec `ebpf:"started"`
+	Tabled           *ebpf.VariableSpec `ebpf:"tabled"`
 	TurnRows         *ebpf.VariableSpec `ebpf:"turn_rows"`
 	TurnSocks        *ebpf.VariableSpec `ebpf:"turn_socks"`
 }
@@ -492,6 +494,7 @@ type kernelVariables struct {
 	Slice            *ebpf.Variable `ebpf:"slice"`
 	SliceBegan       *ebpf.Variable `ebpf:"slice_began"`
 	Started          *ebpf.Variable `ebpf:"started"`
+	Tabled           *ebpf.Variable `ebpf:"tabled"`
 	TurnRows         *ebpf.Variable `ebpf:"turn_rows"`
 	TurnSocks        *ebpf.Variable `ebpf:"turn_socks"`
 }

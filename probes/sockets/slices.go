@@ -12,7 +12,7 @@ import (
 // oftenShare is what the programs at each segment and each call may take of a CPU. A
 // find's whole cost shall be 2 % of what a saturated machine does; the first second, which
 // is whole, and all else take their part of it.
-const oftenShare = 0.007
+const oftenShare = 0.01
 
 // inSlices has the programs that run often measure in slices of the time where they would
 // take too much. Its lock is held while a slice begins or ends.
@@ -23,10 +23,10 @@ type inSlices struct {
 	first bool // the first slice: it sees what was there before it
 }
 
-// sliced has nothing to do on a kernel that has none of those programs.
-func newSlices(k *inKernel) *inSlices {
+// newSlices lets them take that share of a CPU.
+func newSlices(k *inKernel, share float64) *inSlices {
 	s := &inSlices{k: k, first: true}
-	s.Sliced = probe.Sliced{Slices: probe.Slices{Share: oftenShare}, Begin: s.begin, End: s.end, Took: func() ([]time.Duration, error) { return kernel.Spent(k.maps.Maps["spent"], "sockets") }}
+	s.Sliced = probe.Sliced{Slices: probe.Slices{Share: share}, Begin: s.begin, End: s.end, Took: func() ([]time.Duration, error) { return kernel.Spent(k.maps.Maps["spent"], "sockets") }}
 	return s
 }
 

@@ -70,7 +70,7 @@ func TestTurnsInSlicesAreWholeOnes(t *testing.T) {
 	for range 12 {
 		ask(b.dial("127.0.0.1:7302"), &stop, &asked)
 	}
-	r := b.start()
+	r := b.startWith(oftenShare)
 	time.Sleep(9 * time.Second)
 	r.Stop()
 	stop.Store(true)

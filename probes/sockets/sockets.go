@@ -63,6 +63,12 @@ type running struct {
 }
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
+	return startWith(ctx, env, oftenShare)
+}
+
+// startWith lets the programs that run often take that share of a CPU; 1: they are never
+// detached.
+func startWith(ctx context.Context, env *probe.Env, share float64) (probe.Running, error) {
 	r := &running{
 		env:       env,
 		survey:    newSurvey(env),
@@ -91,7 +97,7 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	}
 	ctx, r.cancel = context.WithCancel(ctx)
 	if k != nil && len(k.often) > 0 {
-		r.slices = newSlices(k)
+		r.slices = newSlices(k, share)
 		if err := r.slices.Start(ctx); err != nil {
 			r.ledger.fail("sockets.turns", err)
 		}

@@ -235,6 +235,7 @@ const volatile __u64 started; /* when user space loaded us, ns */
 __u32 epoch;
 __u32 conn_rows[2]; /* rows in connections_a and _b, about */
 __u32 turn_rows[2]; /* rows in turns_a and _b, about */
+bool tabled;	    /* some socket's writes were counted in the table of writers */
 __u32 holding;	    /* rows in pendings */
 __u32 turn_socks;   /* sockets with a struct turn, about */
 __u64 lost[TABLES]; /* events that found their table full */
@@ -309,6 +310,8 @@ struct {
  * request of nginx is nine runs, and 2.4 us. */
 #define SHORT_RUN 70
 #define WHOLE_RUN 270
+/* And of a socket's storage, which is given when its turns begin and freed with it. */
+#define NEW_TURN 2500
 
 /* The verifier wants one map for each call: so the choice is made around it. */
 static __always_inline void *row(void *a, void *b, int odd, const void *key, const void *zero, __u64 *full)

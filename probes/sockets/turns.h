@@ -164,6 +164,7 @@ static __always_inline struct turn *new_turn(struct sock *sk, __u8 role, __u32 w
 		return NULL;
 	}
 	__sync_fetch_and_add(&turn_socks, 1);
+	takes(NEW_TURN);
 	t->slice = slice;
 	flow_of_typed_sock(&t->key.flow, sk);
 	t->key.role = t->role = role;

@@ -15,6 +15,7 @@ const (
 	timeout       = "timeout"
 	noFiles       = "too-many-open-files"
 	failure       = "error"
+	answered5xx   = "http-5xx"
 	freeze        = "freeze"
 	unfreeze      = "unfreeze"
 	memberSuspect = "member-suspect"

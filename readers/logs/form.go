@@ -28,6 +28,7 @@ var forms = []form{
 	{"time of day and date", plain(stamp.ISO)},
 	{"asctime", plain(stamp.Asctime)},
 	{"epoch", plain(stamp.Epoch)},
+	{"date and time behind a word or three", later},
 }
 
 // Detection looks at that many lines; the form must fit one in leastFit of them, as
@@ -275,4 +276,26 @@ func (f *form) hosts(head []byte, c stamp.Clock) int {
 		}
 	}
 	return len(seen)
+}
+
+// later finds the time behind up to three words: "ERROR 2026-03-01 12:00:00 …", "[main]
+// INFO 2026-…".
+func later(c *stamp.Clock, line []byte, e *entry) ([]byte, bool) {
+	from := 0
+	for range 3 {
+		i := bytes.IndexByte(line[from:min(len(line), from+40)], ' ')
+		if i < 0 {
+			return nil, false
+		}
+		from += i + 1
+		at := from
+		if at < len(line) && line[at] == '[' {
+			at++
+		}
+		if ns, n := stamp.ISO(c, line[at:]); n > 0 {
+			e.at, e.level = ns, levelAt(line[:from])
+			return bytes.TrimLeft(line[at+n:], " \t]:,-"), true
+		}
+	}
+	return nil, false
 }

@@ -9,11 +9,10 @@ import (
 // freezes are streams that stood still by the words of a log: lines that a map of the
 // user's names freeze and unfreeze, or freeze with its length.
 type freezes struct {
-	out   recording.Sink
-	file  string
-	open  map[string]int64 // by stream, since when; ns
-	known int
-	n     uint64
+	out  recording.Sink
+	file string
+	open map[string]int64 // by stream, since when; ns
+	n    uint64
 }
 
 // mostStreams of a file that freeze.
@@ -42,20 +41,11 @@ func (f *freezes) tell(name, host string, from, to int64) {
 	if f.n++; f.n > mostEvents {
 		return
 	}
-	f.stream(name, from)
 	f.out.Append(recording.Event{
 		T: recording.Time(from), End: recording.Time(to), Kind: recording.EventStreamFreeze,
 		Subject: recording.Subject{Kind: recording.KindStream, Name: name, Host: host}, Attrs: map[string]string{"file": f.file},
 		Value: time.Duration(to - from).Seconds(), Unit: "s",
 	})
-}
-
-// stream makes the row by which the scene knows it.
-func (f *freezes) stream(name string, t int64) {
-	if f.known++; f.known > mostStreams {
-		return
-	}
-	f.out.Append(recording.Stream{T: recording.Time(t), Name: name, Protocol: "log", Side: recording.StreamSidePlayer, Last: recording.Time(t)})
 }
 
 // end leaves those that still stand open until the log's end.

@@ -138,6 +138,9 @@ func (g *gather) entry(e *entry) {
 	s.growth.line(e.at, e.size)
 	if e.request {
 		g.request(s, e)
+		if e.status >= 500 && e.what == "" { // of the upstream, where one was asked; of no client
+			e.what, e.peer = answered5xx, e.asked[0].peer
+		}
 	}
 	if e.session {
 		g.sessions++

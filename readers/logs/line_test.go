@@ -99,6 +99,8 @@ func TestLines(t *testing.T) {
 		{"JSON lines", `{"time":"2026-03-01T12:00:00Z","level":"WARN","msg":"play \"x\" timed out","stream":"live/cam1"}`, "12:00:00 level=warning what=timeout stream=live/cam1"},
 		{"JSON lines", `{"msec":"1772366400.250","status":"200","request_time":"0.500","upstream_addr":"10.0.0.5:80","upstream_response_time":"0.400","remote_addr":"10.0.0.7"}`, "12:00:00.25 peer=10.0.0.7 status=200 took=0.5 asked=10.0.0.5:80/0.4"},
 		{"JSON lines", `{"__REALTIME_TIMESTAMP":"1772366400250000","_HOSTNAME":"web-1","SYSLOG_IDENTIFIER":"app","_PID":"812","PRIORITY":"3","MESSAGE":"Connection refused"}`, "12:00:00.25 host=web-1 process=app pid=812 level=error what=refused errno=ECONNREFUSED"},
+		{"date and time behind a word or three", `[main] ERROR 2026-03-01 12:00:00,123 - Broken pipe`, "12:00:00.123 level=error what=broken-pipe errno=EPIPE"},
+		{"date and time behind a word or three", `update-alternatives 2026-03-01 12:00:00: run with --x`, "12:00:00"},
 		{"epoch", `1772366400.25 x`, "12:00:00.25"},
 	} {
 		p := parserOf(t, c.line+"\n")
@@ -135,6 +137,34 @@ func TestWowza(t *testing.T) {
 		if got := told(&e); got != c.want {
 			t.Errorf("%s\n  tells %s\n  want  %s", c.line, got, c.want)
 		}
+	}
+}
+
+func TestAStackTraceSaysWhatTheErrorWas(t *testing.T) {
+	_, r := readText(t, "app.log", `2026-03-01 12:00:00,123 ERROR [pool-1] com.x.Y - call failed
+java.util.concurrent.ExecutionException: it failed
+	at com.x.Y.call(Y.java:7)
+Caused by: java.net.ConnectException: Connection refused
+	at java.base/sun.nio.ch.Net.pollConnect(Native Method)
+2026-03-01 12:00:01,123 INFO fine
+`, nil)
+	if len(r.Events) != 1 || r.Events[0].Attrs["what"] != refused || r.Events[0].Value != 1 {
+		t.Errorf("%+v", r.Events)
+	}
+}
+
+func TestBurstsOfStatusesAreOneEvent(t *testing.T) {
+	var b strings.Builder
+	for i := range 50 {
+		status := 200
+		if i >= 20 && i < 40 {
+			status = 502
+		}
+		fmt.Fprintf(&b, "10.0.0.%d - - [01/Mar/2026:12:00:%02d +0000] \"GET / HTTP/1.1\" %d 5 rt=0.001 upstream=10.1.0.5:80 urt=0.001\n", i, i, status)
+	}
+	_, r := readText(t, "access.log", b.String(), nil)
+	if len(r.Events) != 1 || r.Events[0].Attrs["what"] != answered5xx || r.Events[0].Value != 20 || r.Events[0].Subject.Remote != "10.1.0.5:80" || r.Events[0].End.Sub(r.Events[0].T).Seconds() != 19 {
+		t.Errorf("%+v", r.Events)
 	}
 }
 

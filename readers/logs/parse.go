@@ -22,6 +22,7 @@ const mostLine = 64 << 10
 // chunk reads all lines of a piece.
 func (p *parser) chunk(c reader.Chunk, entries []entry) []entry {
 	clock := p.clock
+	timed := -1 // the last line with a time
 	b := c.Data
 	for len(b) > 0 {
 		line := b
@@ -39,6 +40,12 @@ func (p *parser) chunk(c reader.Chunk, entries []entry) []entry {
 			line = line[:min(len(line), mostLine)]
 		}
 		p.line(&clock, bytes.TrimSuffix(line, []byte("\r")), e)
+		switch {
+		case e.at != 0:
+			timed = len(entries) - 1
+		case timed >= 0:
+			entries[timed].goesOn(line)
+		}
 	}
 	return entries
 }
@@ -89,4 +96,13 @@ func (p *parser) message(c *stamp.Clock, line, message []byte, e *entry) {
 		}
 	}
 	e.tell(message)
+}
+
+// goesOn takes a line without a time, of a message of several: "Caused by:
+// java.net.ConnectException: Connection refused" tells what the error was.
+func (e *entry) goesOn(line []byte) {
+	if e.request || e.errno != "" || e.what != "" && e.what != failure {
+		return
+	}
+	e.failure(line[:min(len(line), mostTold)])
 }

@@ -38,6 +38,7 @@ type totals struct {
 	Resent, Reordered, Resets        uint64
 	Copies, Missed                   uint64
 	LeftOut                          uint64 // flows without a row of their own
+	CutOptions                       uint64 // TCP headers cut by the snap length
 	Clipped                          uint64 // packets cut by the snap length
 	Timeless                         uint64
 }

@@ -54,7 +54,14 @@ func (a *analysis) coverage(r *capture.Reader, torn string) []recording.Coverage
 	since := recording.Time(a.begin)
 	var rows []recording.Coverage
 	for _, m := range []string{"pcap.flows", "pcap.handshakes", "pcap.udp", "sockets.retransmits", "sockets.connections", "sockets.resets", "sockets.holds", "sockets.turns"} {
-		rows = append(rows, recording.Coverage{Probe: m, State: state, Since: since, Lost: lost, Why: partial})
+		row := recording.Coverage{Probe: m, State: state, Since: since, Lost: lost, Why: partial}
+		if m == "sockets.retransmits" && n.CutOptions > 0 && n.Resent > 0 {
+			// What was lost can't be told from what was sent again for nothing.
+			row.State = recording.CoverageUnavailable
+			row.Why = fmt.Sprintf("the TCP options of %d packets were cut off by the snap length: which duplicates were reported (DSACK) is not known", n.CutOptions)
+			row.Cure = fmt.Sprintf("tcpdump -s %d, or more", packet.LeastSnap)
+		}
+		rows = append(rows, row)
 	}
 	return append(rows, recording.Coverage{Probe: "sockets.diag", State: recording.CoverageUnavailable, Since: since,
 		Why: "a capture has what went over the wire (pcap.flows), nothing of the sockets' queues, buffers and owners", Cure: "snag find on the host, or ss -tniemp beside the capture"})

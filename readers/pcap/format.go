@@ -50,10 +50,13 @@ func read(ctx context.Context, in *reader.Input, _ reader.Options, out recording
 	var torn *capture.TornError
 	why := ""
 	switch {
-	case errors.As(err, &torn) && in.Packed != "":
+	case errors.As(err, &torn) && torn.Source && in.Packed != "":
 		why, err = "", &reader.Torn{Path: in.Path, Packed: in.Packed, Offset: torn.Offset, Err: torn.Err}
 	case errors.As(err, &torn):
 		why, err = fmt.Sprintf("the file is torn at byte %d, after %d packets: %v; what comes before is read", torn.Offset, torn.Frames, torn.Err), nil
+	}
+	if why != "" {
+		told.Doubts = append(told.Doubts, why)
 	}
 	told.Coverage = a.coverage(r, why)
 	return told, err
@@ -109,6 +112,9 @@ func (a *analysis) frames(ctx context.Context, r *capture.Reader) error {
 			continue
 		}
 		a.count.TCP++
+		if p.Cut {
+			a.count.CutOptions++
+		}
 		a.put(&f, &p)
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 // Bounds of the rows of single connections.
 const (
-	maxListed = 192     // connections with rows second by second, at a time
+	maxListed = 192    // connections with rows second by second, at a time
 	moreRows  = 10_000 // rows after which the seconds between two of one are doubled
 )
 

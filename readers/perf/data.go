@@ -17,19 +17,23 @@ import (
 // data makes samples of the records of perf.data.
 type data struct {
 	*tally
-	objects  *objects
-	file     *perfdata.File
-	modified time.Time
-	place    func(first int64) placed // where perf's clock lies, by the first sample's time
-	placed   *placed
-	comms    map[int]commID // of threads
-	images   map[int]*image
-	kernel   []perfdata.Map // and its modules
-	bpf      []perfdata.Map // programs: their names stand for the path
-	kernels  map[uint64]int32
-	events   map[*perfdata.Attr]*event
-	held     int // addresses whose frames are remembered
-	stack    []int32
+	objects   *objects
+	file      *perfdata.File
+	modified  time.Time
+	place     func(first int64) placed // where perf's clock lies, by the first sample's time
+	placed    *placed
+	comms     map[int]commID // of threads
+	images    map[int]*image
+	kernel    []perfdata.Map // and its modules
+	bpf       []perfdata.Map // programs: their names stand for the path
+	kernels   map[uint64]int32
+	events    map[*perfdata.Attr]*event
+	ran       map[int]uint64 // samples by process
+	paths     map[string]string
+	pathBytes int
+	mapped    int // mappings of all processes
+	held      int // addresses whose frames are remembered
+	stack     []int32
 
 	lostRecords, crowded uint64
 	copied, periodless   uint64
@@ -38,7 +42,7 @@ type data struct {
 
 func newData(t *tally, place func(int64) placed, o *objects) *data {
 	return &data{
-		tally: t, objects: o, place: place, comms: map[int]commID{}, images: map[int]*image{},
+		tally: t, objects: o, place: place, comms: map[int]commID{}, images: map[int]*image{}, ran: map[int]uint64{}, paths: map[string]string{},
 		kernels: map[uint64]int32{}, events: map[*perfdata.Attr]*event{},
 	}
 }
@@ -49,7 +53,7 @@ func (d *data) Comm(pid, tid int, comm string, exec bool) {
 		d.comms[tid] = d.comm([]byte(comm))
 	}
 	if exec {
-		delete(d.images, pid)
+		d.drop(pid)
 	}
 }
 
@@ -63,6 +67,31 @@ func (d *data) Fork(pid, parent, tid, parentTID int) {
 	}
 	if of := d.images[parent]; of != nil && len(d.images) < mostImages {
 		d.images[pid] = &image{maps: of.maps}
+		d.mapped += len(of.maps)
+	}
+}
+
+// Exit implements perfdata.Handler.
+func (d *data) Exit(pid, tid int) {
+	switch {
+	case pid != tid:
+		delete(d.comms, tid)
+	case d.ran[pid] == 0, d.mapped > mostMapped/2 && d.ran[pid] < shortLived: // what the others mapped is told in the end
+		delete(d.comms, tid)
+		d.drop(pid)
+	}
+}
+
+// shortLived processes have fewer samples: where there are very many, as in a build,
+// their files are forgotten when they end.
+const shortLived = 50
+
+// drop forgets what a process mapped.
+func (d *data) drop(pid int) {
+	if i := d.images[pid]; i != nil {
+		d.held -= len(i.frames)
+		d.mapped -= len(i.maps)
+		delete(d.images, pid)
 	}
 }
 
@@ -84,7 +113,12 @@ func (d *data) Map(m perfdata.Map) {
 		d.kernel = put(d.kernel, m)
 		return
 	}
+	m.Path = d.path(m.Path)
 	i := d.images[m.PID]
+	if d.mapped >= mostMapped {
+		d.crowded++
+		return
+	}
 	if i == nil {
 		if len(d.images) >= mostImages {
 			d.crowded++
@@ -93,14 +127,28 @@ func (d *data) Map(m perfdata.Map) {
 		i = &image{}
 		d.images[m.PID] = i
 	}
+	d.mapped -= len(i.maps)
 	i.maps = put(i.maps, m)
+	d.mapped += len(i.maps)
 	d.held -= len(i.frames)
 	i.frames = nil
 }
 
+// path is one string for all mappings of a file; "" once there are too many.
+func (d *data) path(p string) string {
+	if same, ok := d.paths[p]; ok {
+		return same
+	}
+	if d.pathBytes += len(p); d.pathBytes > mostPaths {
+		return ""
+	}
+	d.paths[p] = p
+	return p
+}
+
 // Symbol implements perfdata.Handler.
 func (d *data) Symbol(start, size uint64, name string) {
-	d.bpf = put(d.bpf, perfdata.Map{Start: start, Size: size, Path: name})
+	d.bpf = put(d.bpf, perfdata.Map{Start: start, Size: size, Path: d.path(name)})
 }
 
 // Lost implements perfdata.Handler.
@@ -144,6 +192,9 @@ func (d *data) Sample(s *perfdata.Sample) {
 		d.copied++
 	}
 	d.cpus = max(d.cpus, min(s.CPU, 1<<16)+1)
+	if _, ok := d.ran[one.pid]; ok || len(d.ran) < mostImages {
+		d.ran[one.pid]++
+	}
 	d.walk(s)
 	d.add(one, d.stack)
 }
@@ -288,6 +339,7 @@ func readDataInto(ctx context.Context, in *reader.Input, o reader.Options, out r
 	told.Host = all.Hostname
 	told.Machine = reader.Machine{Kernel: all.Release, Arch: all.Arch, CPUs: max(all.CPUs, d.cpus)}
 	told.Facts = d.facts(factsOf(all))
+	told.Coverage = append(told.Coverage, d.libraries(told.First))
 	d.say(&told, f, counts, whole)
 	return told, err
 }

@@ -90,7 +90,7 @@ func (f *folding) line(b []byte, whole bool) {
 		id, ok := f.byName[string(name)]
 		if !ok {
 			id = f.id(foldedFrame(string(name)))
-			if len(f.byName) < mostLines {
+			if len(f.byName) < mostNames && len(name) <= mostName {
 				f.byName[string(name)] = id
 			}
 		}
@@ -98,6 +98,18 @@ func (f *folding) line(b []byte, whole bool) {
 	}
 	f.add(s, f.stack)
 }
+
+// take takes the lines of a piece.
+func (f *folding) take(c reader.Chunk) {
+	for b := c.Data; len(b) > 0; {
+		line, rest, whole := bytes.Cut(b, []byte("\n"))
+		f.line(line, whole || !c.Cut || c.Skipped == 0 && c.Last)
+		b = rest
+	}
+}
+
+// mostNames of so many bytes at most are known again at once.
+const mostNames, mostName = 1 << 15, 256
 
 // foldedEvent is what folded stacks are of where nothing says it.
 const foldedEvent = "samples"
@@ -144,11 +156,7 @@ func foldedFrame(name string) frame {
 func readFoldedInto(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
 	f := &folding{tally: newTally(out), at: o.Modified.UnixNano(), byName: map[string]int32{}}
 	err := reader.EachChunk(ctx, in, func(c reader.Chunk) reader.Chunk { return c }, func(c reader.Chunk) error {
-		for b := c.Data; len(b) > 0; {
-			line, rest, whole := bytes.Cut(b, []byte("\n"))
-			f.line(line, whole || !c.Cut || c.Skipped == 0 && c.Last)
-			b = rest
-		}
+		f.take(c)
 		return nil
 	})
 	f.end()

@@ -2,6 +2,7 @@ package perf
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -206,20 +207,39 @@ func TestNothingElseIsTakenForAProfile(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{headOf + script, "a;b 12\na;c 3\n", "a 1/1 5.1: 300 page-faults:u: \n\t401000 f+0x1 (/x)\n", "a 1 \n\t401000 f\n"} {
-		f.Add(s)
+		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) > 1<<16 {
-			return
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s := &sink{}
+		c := parseComments(text, time.UTC)
+		c.place(firstTime(text), timeAtEnd(text), time.Unix(1_700_000_000, 0))
+		l := newLines(newTally(s), 0, c.hz)
+		chunk := reader.Chunk{Data: text, Last: true, Cut: true}
+		l.take(divide(chunk, nil))
+		l.close()
+		l.end()
+		o := &folding{tally: newTally(s), byName: map[string]int32{}}
+		o.take(chunk)
+		o.end()
+		if p, err := parsePprof(text); err == nil {
+			n := newTally(s)
+			n.pprof(p, 0)
+			n.end()
 		}
-		for _, format := range Formats {
-			in := open(t, text)
-			s := &sink{}
-			_, _ = format.Read(context.Background(), in, reader.Options{Zone: time.UTC, Modified: time.Unix(1_700_000_000, 0)}, s)
-			for _, row := range s.OnCPU {
-				if row.N == 0 || row.Weight < 0 || row.Hz < 0 {
-					t.Fatalf("%s: %+v", format.Name, row)
-				}
+		var graph speedscope
+		if json.Unmarshal(text, &graph) == nil {
+			n := newTally(s)
+			_, _ = n.speedscope(&graph, 0)
+			n.end()
+		}
+		for _, row := range s.OnCPU {
+			if row.N == 0 || row.Weight < 0 || row.Hz < 0 {
+				t.Fatalf("%+v", row)
+			}
+		}
+		for _, row := range s.Stacks {
+			if len(row.Frames) == 0 || row.Objects != nil && len(row.Objects) != len(row.Frames) || row.Kernel > len(row.Frames) {
+				t.Fatalf("%+v", row)
 			}
 		}
 	})

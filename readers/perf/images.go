@@ -11,6 +11,8 @@ import (
 const (
 	mostImages    = 32768
 	mostMaps      = 4096    // of one
+	mostMapped    = 1 << 18 // of all processes
+	mostPaths     = 8 << 20 // bytes of different ones
 	mostAddresses = 1 << 18 // whose frames are remembered, of all
 )
 

@@ -37,8 +37,8 @@ type object struct {
 }
 
 const (
-	mostObjects = 256
-	mostTables  = 24 << 20 // bytes of tables of functions
+	mostHere   = 256      // files
+	mostTables = 24 << 20 // bytes of tables of functions
 )
 
 func newObjects(root string, ids map[string]string) *objects {
@@ -59,7 +59,7 @@ func (o *objects) name(path, id string, offset uint64) string {
 	k := objectKey{path, id}
 	f, ok := o.known[k]
 	if !ok {
-		if len(o.known) >= mostObjects || o.tables >= mostTables {
+		if len(o.known) >= mostHere || o.tables >= mostTables {
 			return ""
 		}
 		f = o.open(path, id)

@@ -132,7 +132,7 @@ func newLines(t *tally, base int64, hz map[string]float64) *lines {
 }
 
 // mostLines of frames are known by their hash: each address of a function has one.
-const mostLines = 1 << 20
+const mostLines = 1 << 18
 
 // header begins a sample; the one before is whole.
 func (l *lines) header(b []byte) {
@@ -282,6 +282,24 @@ func (l *lines) close() {
 	l.add(l.now, l.stack)
 }
 
+// take takes the lines of a piece.
+func (l *lines) take(p piece) {
+	for _, part := range p.parts {
+		switch b := p.data[part.start:part.end]; {
+		case part.hash == 0:
+			l.header(b)
+		case part.block:
+			l.block(part.hash, b)
+		default:
+			l.frame(part.hash, b)
+		}
+	}
+	l.read += p.lines
+	if p.cut {
+		l.cut++
+	}
+}
+
 // readScript reads the text of perf script.
 func readScript(ctx context.Context, in *reader.Input, l *lines) error {
 	free := make(chan []part, 16)
@@ -293,20 +311,7 @@ func readScript(ctx context.Context, in *reader.Input, l *lines) error {
 		}
 		return divide(c, parts[:0])
 	}, func(p piece) error {
-		for _, part := range p.parts {
-			switch {
-			case part.hash == 0:
-				l.header(p.data[part.start:part.end])
-			case part.block:
-				l.block(part.hash, p.data[part.start:part.end])
-			default:
-				l.frame(part.hash, p.data[part.start:part.end])
-			}
-		}
-		l.read += p.lines
-		if p.cut {
-			l.cut++
-		}
+		l.take(p)
 		select {
 		case free <- p.parts:
 		default:

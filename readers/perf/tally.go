@@ -15,8 +15,12 @@ const (
 	mostDepth   = 512   // frames of one
 	mostThreads = 65536
 	mostEvents  = 64
-	mostFrames  = 1 << 18 // different functions
+	mostFrames  = 1 << 17  // different functions
+	mostText    = 24 << 20 // bytes of their names and objects
 	mostComms   = 65536
+	mostComm    = 64 // bytes of one: the kernel's have 15
+	mostEvent   = 128
+	mostObjects = 8 // of one stack whose frames without a name are counted by object
 )
 
 // tally counts samples by thread and stack, and writes the rows of each second.
@@ -25,6 +29,7 @@ type tally struct {
 
 	ids    map[frame]int32
 	known  []frame // by id
+	text   int     // bytes of them
 	stacks map[uint64]*stack
 	comms  map[string]commID
 	names  []string // by commID
@@ -104,7 +109,7 @@ type stack struct {
 	idle     bool
 	deep     bool // it was cut
 	named    uint64
-	unnamed  []*uint64 // counts of the objects of frames without a name
+	unnamed  []unnamed
 }
 
 type rowKey struct {
@@ -129,7 +134,8 @@ func newTally(out recording.Sink) *tally {
 // id gives a frame its number; 0 once there are too many.
 func (t *tally) id(f frame) int32 {
 	id, ok := t.ids[f]
-	if !ok && len(t.known) < mostFrames {
+	if n := len(f.function) + len(f.object); !ok && len(t.known) < mostFrames && t.text+n <= mostText {
+		t.text += n
 		id = int32(len(t.known))
 		t.known = append(t.known, f)
 		t.ids[f] = id
@@ -139,6 +145,7 @@ func (t *tally) id(f frame) int32 {
 
 // comm is the number of a thread's name; 0, others, once there are too many.
 func (t *tally) comm(b []byte) commID {
+	b = b[:min(len(b), mostComm)]
 	id, ok := t.comms[string(b)]
 	if !ok && len(t.names) < mostComms {
 		id = commID(len(t.names))
@@ -150,6 +157,7 @@ func (t *tally) comm(b []byte) commID {
 
 // eventOf is the event of that name.
 func (t *tally) eventOf(name []byte) *event {
+	name = name[:min(len(name), mostEvent)]
 	e := t.events[string(name)]
 	if e == nil {
 		n := string(name)
@@ -199,9 +207,9 @@ func (t *tally) count(s *sample, st *stack) {
 		t.deep += s.n
 	}
 	t.named += s.n * st.named
-	t.unnamed += s.n * uint64(len(st.unnamed))
-	for _, n := range st.unnamed {
-		*n += s.n
+	for _, u := range st.unnamed {
+		t.unnamed += s.n * u.frames
+		*u.all += s.n * u.frames
 	}
 	if st.function != "" && t.main == s.event {
 		t.inKernel(s, st)
@@ -269,12 +277,8 @@ func (t *tally) makeStack(frames []int32) (*stack, recording.Stack) {
 		}
 		if f.named {
 			s.named++
-		} else if len(s.unnamed) < mostDepth {
-			object := f.object
-			if f.kernel {
-				object = "the kernel"
-			}
-			s.unnamed = append(s.unnamed, t.unnamedOf(object))
+		} else {
+			s.lacks(t.unnamedOf(f))
 		}
 	}
 	if ran := row.Frames[:row.Kernel]; len(ran) > 0 && t.known[frames[0]].named {
@@ -287,8 +291,30 @@ func (t *tally) makeStack(frames []int32) (*stack, recording.Stack) {
 	return s, row
 }
 
-// unnamedOf is the count of frames without a name in an object.
-func (t *tally) unnamedOf(object string) *uint64 {
+// unnamed are a stack's frames without a name in one object, and the count of all
+// such frames there.
+type unnamed struct {
+	all    *uint64
+	frames uint64
+}
+
+// lacks notes a frame without a name.
+func (s *stack) lacks(all *uint64) {
+	for i := range s.unnamed {
+		if u := &s.unnamed[i]; u.all == all || i == mostObjects-1 {
+			u.frames++
+			return
+		}
+	}
+	s.unnamed = append(s.unnamed, unnamed{all, 1})
+}
+
+// unnamedOf is the count of frames without a name in a frame's object.
+func (t *tally) unnamedOf(f frame) *uint64 {
+	object := f.object
+	if f.kernel {
+		object = "the kernel"
+	}
 	n := t.unnamedIn[object]
 	if n == nil {
 		n = new(uint64)

@@ -46,7 +46,7 @@ func insideOf(ctx context.Context, all []exchange, calls Calls) []inside {
 			continue
 		}
 		at := x.conn.client(1 - x.conn.near)
-		for _, name := range names(at) {
+		for _, name := range spellings(at) {
 			by[name] = append(by[name], i)
 		}
 	}
@@ -63,9 +63,9 @@ func insideOf(ctx context.Context, all []exchange, calls Calls) []inside {
 	return out
 }
 
-// names are how a tracer may write an address: a socket of IPv6 that takes calls over
+// spellings are how a tracer may write an address: a socket of IPv6 that takes calls over
 // IPv4 has it mapped (RFC 4291, 2.5.5.2).
-func names(a netip.AddrPort) []string {
+func spellings(a netip.AddrPort) []string {
 	if !a.Addr().Is4() {
 		return []string{a.String()}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"snag/internal/packet"
@@ -17,7 +18,7 @@ func TestWriteFiles(t *testing.T) {
 		t.Skip("SIDES_FILES=DIR is not set")
 	}
 	small(t, dir)
-	for i, b := range beds {
+	for i, b := range append(slices.Clone(beds), healthy) {
 		_, files := b.simulate(t, uint64(i+1))
 		for k, f := range files {
 			raw, err := os.ReadFile(f)
@@ -30,6 +31,9 @@ func TestWriteFiles(t *testing.T) {
 		}
 	}
 }
+
+// healthy is a path as many have it, on which nothing stalls.
+var healthy = bed{name: "healthy", conns: 40, healthy: true, http: true, offload: true, net: [2]network{{delay: 8e6, jitter: 2e6}, {delay: 8e6, jitter: 2e6, loss: 0.0005}}}
 
 // small writes what readers/testdata/both-ends holds: nine quick requests, and one that
 // lies unread at the server for 3.9 of its 4 s. The server's clock is an hour ahead.

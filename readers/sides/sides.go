@@ -53,6 +53,7 @@ type joiner struct {
 	clock *clocks            // nil: nothing was compared yet
 	near  map[netip.Addr]int // by the server's address in the first file
 	keep  slowest
+	names names
 	sums  *seconds
 	res   Result
 	swept int64
@@ -69,7 +70,7 @@ type following struct {
 func newJoiner(conns []*connection, out recording.Sink) *joiner {
 	j := &joiner{
 		conns: [2]map[int]*connection{{}, {}}, pairs: map[*connection]*following{},
-		near: map[netip.Addr]int{}, sums: newSeconds(out),
+		near: map[netip.Addr]int{}, names: names{}, sums: newSeconds(out),
 		res: Result{Connections: len(conns), How: map[string]int{}},
 	}
 	for _, c := range conns {
@@ -231,6 +232,7 @@ func (j *joiner) take(x exchange) {
 	}
 	j.res.Last = max(j.res.Last, last)
 	j.sums.take(x, near)
+	j.names.take(x)
 	j.keep.take(x)
 }
 
@@ -247,6 +249,7 @@ func (j *joiner) end(ctx context.Context, calls Calls, out recording.Sink) Resul
 	inside := insideOf(ctx, j.keep, calls)
 	for i := range j.keep {
 		row := j.keep[i].row(j.clock)
+		row.Usual, row.Alike = j.names.usual(row)
 		if inside != nil {
 			inside[i].into(&row, &j.keep[i])
 			if row.Unread != nil {

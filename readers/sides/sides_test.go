@@ -33,6 +33,7 @@ type bed struct {
 	snap         [2]int
 	late         [2]time.Duration // a capture begins late
 	swap         bool             // the server's file is given first
+	healthy      bool             // nothing stalls
 }
 
 var beds = []bed{
@@ -82,7 +83,7 @@ func (b bed) simulate(t testing.TB, seed uint64) (*sim, [2]string) {
 				a.bytes = max(a.bytes, len(a.head))
 				a.answer = max(a.answer, 3000)
 			}
-			if k == 5+i%5 {
+			if k == 5+i%5 && !b.healthy {
 				a.delay = time.Duration(400+rnd.IntN(1500)) * time.Millisecond
 				a.kind = []string{"server", "out", "back", "server"}[i%4]
 				if i%8 == 7 && b.http && b.snap[1] == 0 { // in the middle of the answer

@@ -20,6 +20,7 @@ type network struct {
 	delay, jitter time.Duration
 	loss, reorder float64
 	dark          []darkness // nothing passes
+	last          int64      // when the last segment in order comes
 }
 
 type darkness struct{ from, to int64 }
@@ -176,8 +177,11 @@ func (c *simConn) send(g simSegment) {
 			continue
 		}
 		delay := int64(n.delay) + int64(s.rnd.Float64()*float64(n.jitter)) + int64(from)*8/10 // 10 Gb/s
-		if s.rnd.Float64() < n.reorder {
+		if s.rnd.Float64() < n.reorder {                                                      // others overtake it; else the order is kept
 			delay += int64(3 * time.Millisecond)
+		} else {
+			delay = max(delay, n.last-s.now)
+			n.last = s.now + delay
 		}
 		s.in(delay, func() { c.ends[1-part.dir].arrive(part) })
 	}

@@ -208,15 +208,12 @@ func (x *exchange) row(k *clocks) recording.Request {
 	c, near := x.client, x.conn.near
 	far := 1 - near
 	r := recording.Request{
-		T: recording.Time(c.first[request]), Client: x.conn.client(near).String(), Server: x.conn.server(near).String(), Name: c.name,
+		T: recording.Time(c.first[request]), Client: x.conn.client(near).String(), Server: x.conn.server(near).String(), Name: x.name(),
 		N: max(c.n, x.server.n), Parts: max(c.parts, x.server.parts),
 		Wait: seconds64(x.waited()), AtServer: seconds64(x.atServer()), Stood: seconds64(x.stood()), Paused: seconds64(x.paused()),
 		Upload:   seconds64(max(0, c.last[request]-c.first[request])),
 		BytesOut: c.length(request), BytesIn: c.length(answer),
 		LostOut: x.losses(request), LostBack: x.losses(answer), Unanswered: x.unanswered(),
-	}
-	if r.Name == "" {
-		r.Name = x.server.name
 	}
 	if c.first[answer] != 0 {
 		r.Download = seconds64(c.last[answer] - c.first[answer])

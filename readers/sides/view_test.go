@@ -18,6 +18,7 @@ type wire struct {
 	seq   [2]uint32
 	now   float64
 	skip  [2]bool // the capture misses what comes
+	shut  [2]bool // this direction's sender announces no room
 }
 
 const (
@@ -33,7 +34,11 @@ func (w *wire) put(at int, ms float64, dir int, seq, ack uint32, flags uint8, n 
 	if dir == answer {
 		src, dst = dst, src
 	}
+	from := len(w.taken[at])
 	w.taken[at] = appendPacket(w.taken[at], simEpoch+int64(ms*1e6), src, dst, seq, ack, flags, flags&packet.SYN != 0, uint32(ms), 0, n, []byte(data), 0)
+	if w.shut[dir] {
+		copy(w.taken[at][from+16+20+14:], []byte{0, 0})
+	}
 }
 
 // pass sends a segment: it leaves now and comes a way later.
@@ -252,6 +257,53 @@ func TestPauses(t *testing.T) {
 		if want := map[bool]float64{true: 3.005, false: 0.005}[head != ""]; !near(got[0].AtServer, want) {
 			t.Errorf("%q: %v at the server, want %v: %+v", head, got[0].AtServer, want, got[0])
 		}
+	}
+}
+
+// A client whose window has no room lets the time pass itself.
+func TestClientTakesNothing(t *testing.T) {
+	w := opened()
+	w.request("GET / HTTP/1.1\r\n\r\n")
+	w.now += 5
+	w.pass(answer, 60, "HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n", packet.ACK)
+	w.now += wayBack
+	w.shut[request] = true
+	w.pass(request, 0, "", packet.ACK)
+	w.now += 2500
+	w.shut[request] = false
+	w.pass(request, 0, "", packet.ACK)
+	w.now += wayOut + 1
+	w.answer(strings.Repeat("x", 1200))
+	w.now += 10
+	w.request("next")
+	w.now += 5
+	w.answer("x")
+	_, got := w.read(t)
+	if len(got) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	if r := got[0]; !near(r.Paused, 2.5) || r.AtServer > 0.01 || r.Wait > 0.1 || r.Download < 2.5 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A server that takes nothing more of an upload has it.
+func TestServerTakesNothing(t *testing.T) {
+	w := opened()
+	w.pass(request, 1000, "POST / HTTP/1.1\r\nContent-Length: 1900\r\n\r\n", packet.ACK)
+	w.now += wayOut
+	w.shut[answer] = true
+	w.pass(answer, 0, "", packet.ACK)
+	w.now += 1500
+	w.shut[answer] = false
+	w.pass(answer, 0, "", packet.ACK)
+	w.now += wayBack + 1
+	w.pass(request, 940, "", packet.ACK)
+	w.now += wayOut + 3
+	w.answer("HTTP/1.1 204 No Content\r\n\r\n")
+	_, got := w.read(t)
+	if len(got) != 1 || !near(got[0].AtServer, 1.503) || got[0].Network > 0.07 || got[0].Paused > 0.1 {
+		t.Fatalf("%+v", got)
 	}
 }
 

@@ -89,6 +89,39 @@ func bucket(ns int64) int {
 	return min(max(bits.Len64(uint64(ns)>>10)-1, 0), 33)
 }
 
+// addTo adds the cell to a row of the same call.
+func (s *cell) addTo(row *recording.Call) {
+	row.N += s.n
+	row.Sum += float64(s.sum) / 1e9
+	if m := float64(s.max) / 1e9; m > row.Max {
+		row.Max, row.MaxAt = m, recording.Time(s.maxAt)
+	}
+	if row.Done != nil {
+		*row.Done += s.done
+	}
+	if s.hasAsked {
+		if row.Asked == nil {
+			row.Asked = new(uint64)
+		}
+		*row.Asked += s.asked
+	}
+	if len(s.errs) > 0 && row.Errors == nil {
+		row.Errors = map[string]uint64{}
+	}
+	for name, n := range s.errs {
+		row.Errors[name] += n
+	}
+	for i, n := range s.hist {
+		if n == 0 {
+			continue
+		}
+		if i >= len(row.Hist) {
+			row.Hist = append(row.Hist, make([]uint64, i+1-len(row.Hist))...)
+		}
+		row.Hist[i] += uint64(n)
+	}
+}
+
 // row is the cell as the recording has it.
 func (s *cell) row(second int64, th *thread, calls *callNames) *recording.Call {
 	id := uint16(s.key >> 32)

@@ -1,6 +1,10 @@
 package strace
 
-import "snag/internal/calls"
+import (
+	"encoding/binary"
+
+	"snag/internal/calls"
+)
 
 // class is what of a call matters here.
 type class = calls.Kind
@@ -18,11 +22,23 @@ type callNames struct {
 	ids   map[string]uint16
 	names []string
 	class []class
-	cache [256]uint16 // by a hash of the name; 0: none, as id 0 is nobody's
+	cache [1024]uint16 // by a hash of the name; 0: none, as id 0 is nobody's
 }
 
 func newCallNames() *callNames {
 	return &callNames{ids: map[string]uint16{}, names: []string{""}, class: []class{0}}
+}
+
+// slotOf is a hash of a name, which is not empty.
+func slotOf(name []byte) uint64 {
+	n := len(name)
+	if n >= 8 {
+		return ((binary.LittleEndian.Uint64(name) ^ binary.LittleEndian.Uint64(name[n-8:])<<1) * 0x9e3779b97f4a7c15) >> 54
+	}
+	if n >= 4 {
+		return ((uint64(binary.LittleEndian.Uint32(name))<<32 | uint64(binary.LittleEndian.Uint32(name[n-4:]))) * 0x9e3779b97f4a7c15) >> 54
+	}
+	return (uint64(name[0])*7 + uint64(name[n-1])*31 + uint64(n)) & 1023
 }
 
 // mostNames bounds the names: a kernel has some 470 calls; what a damaged file
@@ -32,8 +48,7 @@ const mostNames = 4096
 const otherCalls = "other"
 
 func (c *callNames) id(name []byte) uint16 {
-	n := len(name)
-	slot := (int(name[0])*7 + int(name[n-1])*31 + int(name[n/2])*3 + n) & 255
+	slot := slotOf(name)
 	if id := c.cache[slot]; c.names[id] == string(name) {
 		return id
 	}

@@ -65,7 +65,9 @@ func (t *Trace) opened(th *thread, name string, at int64, fd int32, args, tail [
 	row := &d.row
 	switch name {
 	case "open", "openat", "openat2", "creat":
-		row.Kind, row.Name = "file", quoted(args)
+		if row.Kind = "file"; len(tail) == 0 || tail[0] != '<' { // else -y has its whole path
+			row.Name = quoted(args)
+		}
 		d.log = hasFlag(args, "O_APPEND")
 	case "socket":
 		row.Kind = "socket"
@@ -276,14 +278,19 @@ func describe(row *recording.FD, b []byte) bool {
 	}
 	// -y may show whether a file was deleted behind the bracket; in a name > is \76.
 	end := bytes.IndexByte(b, '>')
-	if i := bytes.Index(b, []byte("]>")); i >= 0 && bytes.IndexByte(b[:i], '[') >= 0 && !bytes.HasPrefix(b, []byte("</")) {
-		end = i + 1
+	if b[1] != '/' {
+		if i := bytes.Index(b, []byte("]>")); i >= 0 && bytes.IndexByte(b[:i], '[') >= 0 {
+			end = i + 1
+		}
 	}
 	if end < 0 {
 		return false
 	}
 	s := string(b[1:end])
-	kind, inside, _ := bytes.Cut([]byte(s), []byte(":["))
+	kind, inside := b[1:end], []byte(nil)
+	if b[1] != '/' {
+		kind, inside, _ = bytes.Cut(kind, []byte(":["))
+	}
 	row.Name = s
 	switch k := string(kind); k {
 	case "TCP", "TCPv6", "UDP", "UDPv6":

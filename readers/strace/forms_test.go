@@ -153,3 +153,12 @@ func TestACallThatIsMadeAgain(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// A length that cannot be true costs no more than an hour's worth of seconds.
+func TestACallOfYears(t *testing.T) {
+	began := time.Now()
+	r, _ := trace(t, Options{}, "1 1700000000.000000 read(3, \"x\", 1) = 1 <3999999999.000000>\n1 1700000001.000000 getpid() = 1 <0.000001>")
+	if len(r.Calls) > 2*mostQuiet || time.Since(began) > 5*time.Second {
+		t.Errorf("%d rows in %v", len(r.Calls), time.Since(began))
+	}
+}

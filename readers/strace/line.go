@@ -84,7 +84,9 @@ func (l *Line) Parse(b []byte) {
 	case c == '+' && bytes.HasPrefix(b, []byte("+++ ")):
 		l.exit(b[4:])
 	case b[0] == ')' || b[0] == '=' || b[0] == ',':
-		l.finish(b, Continued)
+		if l.finish(b, Continued); l.Kind == Unfinished {
+			l.Kind = Message // still
+		}
 	case isTable(whole):
 		*l = Line{Kind: Table, Args: whole, Took: -1}
 	}
@@ -133,13 +135,13 @@ func (l *Line) time(b []byte) []byte {
 	if len(b) > 19 && b[10] == '.' && b[17] == ' ' { // 1700000000.123456 of -ttt
 		sec, ok := eightDigits(binary.LittleEndian.Uint64(b))
 		us, ok2 := eightDigits(binary.LittleEndian.Uint64(b[11:])<<16 | '0'<<8 | '0')
-		if ok && ok2 && b[0] != '0' && b[8]-'0' < 10 && b[9]-'0' < 10 && b[18] != ' ' && b[18] != '(' {
+		if ok && ok2 && b[0] != '0' && b[0] < '4' && b[8]-'0' < 10 && b[9]-'0' < 10 && b[18] != ' ' && b[18] != '(' {
 			l.Stamp, l.Style = (int64(sec)*100+int64(b[8]-'0')*10+int64(b[9]-'0'))*1e9+int64(us)*1e3, Epoch
 			return b[18:]
 		}
 	}
 	sec, rest := number(b)
-	if len(rest) == 0 || len(rest) == len(b) {
+	if len(rest) == 0 || len(rest) == len(b) || sec > mostSeconds {
 		return b
 	}
 	switch rest[0] {
@@ -163,6 +165,9 @@ func (l *Line) time(b []byte) []byte {
 	}
 	return b
 }
+
+// mostSeconds, in the year 2096, fit into nanoseconds, a few times.
+const mostSeconds = 4_000_000_000
 
 func (l *Line) timeOfDay(b []byte) []byte {
 	h, rest := number(b)
@@ -282,7 +287,7 @@ func (l *Line) took(b []byte) []byte {
 		return b
 	}
 	sec, rest := number(b[i+1:])
-	if rest[0] != '.' || b[i+1] == '.' {
+	if rest[0] != '.' || b[i+1] == '.' || sec > mostSeconds {
 		return b
 	}
 	ns, rest := fraction(rest[1:])

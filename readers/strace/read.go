@@ -19,6 +19,9 @@ func Sniff(head []byte) bool {
 			break
 		}
 		head = rest
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue // says nothing of what it is
+		}
 		switch l.Parse(line); l.Kind {
 		case Noise:
 			noise++

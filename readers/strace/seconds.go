@@ -62,21 +62,20 @@ func (t *Trace) flush(end int64) {
 	t.flushWaits()
 	t.look(end)
 	table := calltable.Table{}
-	take := func(th *thread) {
-		th.cells.empty(func(c *cell) { table.Add(c.row(t.second, th, t.calls)) })
-	}
+	fold := t.folding()
 	for _, th := range t.threads {
-		take(th)
+		fold.take(t, th, table)
 	}
 	for _, th := range t.left {
-		take(th)
+		fold.take(t, th, table)
 		if len(th.cells.slots) > 0 && len(t.spareCells) < 256 {
 			t.spareCells, th.cells = append(t.spareCells, th.cells), cells{}
 		}
 	}
 	t.left = t.left[:0]
-	rows, folded := table.Coarser(t.most())
-	t.folded += folded
+	fold.add(t, table)
+	rows, folded := table.Coarser(fold.most)
+	t.folded += folded + fold.n
 	t.rows += len(rows)
 	for _, row := range rows {
 		t.out.Append(*row)
@@ -115,7 +114,7 @@ func (t *Trace) End() Counts {
 	}
 	now := t.clock.now
 	if t.second != 0 {
-		for len(t.later) > 0 && t.later[0].end > t.second+t.o.Second {
+		for n := 0; n < mostQuiet && len(t.later) > 0 && t.later[0].end > t.second+t.o.Second; n++ {
 			t.turn(t.second + t.o.Second)
 		}
 	}

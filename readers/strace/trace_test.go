@@ -218,3 +218,31 @@ func TestLocksHaveWakers(t *testing.T) {
 }
 
 func chunkOf(text string) reader.Chunk { return reader.Chunk{Data: []byte(text), Last: true} }
+
+// Whatever the lines are, nothing panics, and no second has more time than its threads.
+func FuzzTrace(f *testing.F) {
+	f.Add(string(relayTrace(2 << 10)))
+	f.Add(relayLines)
+	f.Add("7 1.0 accept4(5, NULL, NULL, 0) = 8<TCP:[1.2.3.4:5->6.7.8.9:10]> <0.1>\n7 1.2 epoll_ctl(3, EPOLL_CTL_ADD, 8, {events=EPOLLIN, data={u32=8, u64=8}}) = 0\n7 1.3 poll([{fd=8, events=POLLIN}], 1, 1) = 1 ([{fd=8, revents=POLLIN}]) <0.1>\n7 1.4 prlimit64(0, RLIMIT_NOFILE, NULL, {rlim_cur=4*1024, rlim_max=4*1024}) = 0\n7 1.5 select(9, [8], NULL, NULL, NULL) = 1 (in [8])\n7 1.6 pipe2([3, 4], 0) = 0\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 8<<10 {
+			return
+		}
+		out := &sink{}
+		tr := New(out, Options{Begin: 1_700_000_000e9, Find: "x"})
+		for _, l := range parseChunk(chunkOf(text), nil, spellings("x")) {
+			tr.Line(&l)
+		}
+		c := tr.End()
+		var n uint64
+		for _, row := range out.Calls {
+			n += row.N
+			if row.Sum < 0 || row.Sum > 1.000001*float64(max(1, len(tr.threads)+len(out.Threads)+8)) && row.TID != 0 {
+				t.Errorf("%+v", row)
+			}
+		}
+		if n != c.Calls && len(tr.table) == 0 {
+			t.Errorf("%d calls in rows, %d counted", n, c.Calls)
+		}
+	})
+}

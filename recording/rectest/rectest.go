@@ -16,7 +16,7 @@
 //
 // Times in t, end, since, start and max_at that are under 1e9 are seconds from the start
 // of the window (fractions allowed). All measures of a live host count as taken unless
-// blind; those of files (pcap, sides, log) where the section measured names them.
+// blind; those of files (pcap, sides, log, trace) where the section measured names them.
 package rectest
 
 import (
@@ -102,6 +102,7 @@ func parse(whole *txtar.Archive) (*Case, error) {
 			covered[m] = recording.Coverage{Probe: m, State: recording.CoverageOff, Why: "no file was read"}
 		}
 	}
+	covered[recording.Trace] = recording.Coverage{Probe: recording.Trace, State: recording.CoverageOff, Why: "no trace was read"}
 	for _, f := range ar.Files {
 		var err error
 		switch {
@@ -121,7 +122,7 @@ func parse(whole *txtar.Archive) (*Case, error) {
 			return nil, fmt.Errorf("section %s: %w", f.Name, err)
 		}
 	}
-	for _, m := range recording.Measures {
+	for _, m := range append(slices.Clone(recording.Measures), recording.Trace) {
 		r.Coverage = append(r.Coverage, covered[m])
 	}
 	recording.SortSeries(r.Series)

@@ -170,7 +170,13 @@ func countOf(r *recording.Recording, p *Profile, comm string, objects bool) *cou
 	names := processNames(r)
 	second := newSecond(c)
 	squares := 0.0
-	for _, row := range r.OnCPU {
+	rows := r.OnCPU
+	byTime := func(a, b recording.OnCPU) int { return cmp.Compare(a.T, b.T) }
+	if !slices.IsSortedFunc(rows, byTime) {
+		rows = slices.Clone(rows)
+		slices.SortStableFunc(rows, byTime)
+	}
+	for _, row := range rows {
 		if row.Event != p.Event || comm != "" && !isOf(names, row, comm) {
 			continue
 		}

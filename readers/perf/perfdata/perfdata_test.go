@@ -30,6 +30,7 @@ func (l *log) Comm(pid, tid int, comm string, exec bool) {
 func (l *log) Fork(pid, parent, tid, parentTID int) {
 	l.add("fork %d<%d %d<%d", pid, parent, tid, parentTID)
 }
+func (l *log) Exit(pid, tid int)                      { l.add("exit %d/%d", pid, tid) }
 func (l *log) Symbol(start, size uint64, name string) { l.add("symbol %x+%x %s", start, size, name) }
 func (l *log) Lost(n uint64)                          { l.add("lost %d", n) }
 func (l *log) File(path, id string)                   { l.add("file %s %s", path, id) }
@@ -94,6 +95,7 @@ func TestRecordsInTheOrderOfTheirTimes(t *testing.T) {
 		record(recComm, miscCommExec, words(pair(7, 7)), text("relay"), trailer(5)),
 		round,
 		record(recFork, 0, words(pair(9, 7), pair(9, 7), 40), trailer(40)),
+		record(recExit, 0, words(pair(9, 7), pair(9, 7), 41), trailer(41)),
 		record(recLost, 0, words(1, 34), trailer(41)),
 		record(recKsymbol, 0, words(0xffffffffc0000000, 0x80), text("bpf_prog_x"), trailer(42)),
 		record(recMmap2, miscMmapBuildID, words(pair(9, 9), 0x7f0000000000, 0x1000, 0), []byte{20, 0, 0, 0}, bytes.Repeat([]byte{0xab}, 20), words(pair(5, 2)), text("/lib/x.so"), trailer(43)),
@@ -106,6 +108,7 @@ func TestRecordsInTheOrderOfTheirTimes(t *testing.T) {
 		"sample cpu-clock 7/8 cpu3 at 25 period 100 chain 0",
 		"sample cpu-clock 7/8 cpu3 at 30 period 100 chain 2",
 		"fork 9<7 9<7",
+		"exit 9/9",
 		"lost 34",
 		"symbol ffffffffc0000000+80 bpf_prog_x",
 		"map 9 7f0000000000+1000 /lib/x.so " + strings.Repeat("ab", 20) + " false",

@@ -17,6 +17,7 @@ const (
 	recMmap          = 1
 	recLost          = 2
 	recComm          = 3
+	recExit          = 4
 	recFork          = 7
 	recSample        = 9
 	recMmap2         = 10
@@ -56,6 +57,7 @@ type Handler interface {
 	Map(m Map)
 	Comm(pid, tid int, comm string, exec bool)
 	Fork(pid, parent, tid, parentTID int)
+	Exit(pid, tid int)
 	// Symbol is a function of the kernel that came while it was recorded: a BPF
 	// program.
 	Symbol(start, size uint64, name string)
@@ -190,7 +192,7 @@ func (rd *reading) take(b []byte) (behind int64, err error) {
 			return 0, nil
 		}
 		rd.line(b, rd.sample.Time, rd.sample.Timed)
-	case recMmap, recMmap2, recComm, recFork, recLost, recLostSamples, recKsymbol:
+	case recMmap, recMmap2, recComm, recFork, recExit, recLost, recLostSamples, recKsymbol:
 		if len(rd.f.Attrs) == 0 {
 			rd.handle(b)
 			return 0, nil
@@ -237,6 +239,11 @@ func (rd *reading) handle(b []byte) {
 		tid, parentTID := c.two()
 		if !c.bad {
 			rd.h.Fork(int(int32(pid)), int(int32(parent)), int(int32(tid)), int(int32(parentTID)))
+		}
+	case recExit:
+		pid, _ := c.two()
+		if tid, _ := c.two(); !c.bad {
+			rd.h.Exit(int(int32(pid)), int(int32(tid)))
 		}
 	case recLost: // id, lost
 		c.u64()
