@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -123,7 +122,7 @@ func (t *tally) speedscope(f *speedscope, at int64) (skipped uint64, err error) 
 		case "evented":
 			skipped += p.opened(count)
 		default:
-			err = errors.Join(err, fmt.Errorf("the profile %q is of a type that snag does not know: %q", p.Name, p.Type))
+			err = fmt.Errorf("profile %d in it is of a type that snag does not know: %.20q", i+1, p.Type)
 		}
 	}
 	return skipped, err

@@ -30,7 +30,7 @@ func (d *Diff) WriteText(w io.Writer, o DiffOptions) error {
 		if side.p.Event != Samples {
 			text += " of " + clean(eventName(side.p.Event))
 		}
-		if side.p.Seconds > 0 {
+		if side.p.Seconds > 1 { // files without times have one second
 			text += fmt.Sprintf(" in %.1f s", side.p.Seconds)
 		}
 		text += fmt.Sprintf(", worth %s independent looks", units.Count(side.looks))

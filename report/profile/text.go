@@ -122,7 +122,7 @@ func (p *Profile) head(b *strings.Builder, t Table, o TextOptions) {
 // counted says what an event's samples stand for.
 func (p *Profile) counted(t Table) string {
 	text := clean(p.Event)
-	if p.Seconds > 0 {
+	if p.Seconds > 1 { // files without times have one second
 		text += fmt.Sprintf(", %.1f s recorded", p.Seconds)
 	}
 	text += fmt.Sprintf(": %d %s", p.samples(), plural(p.samples(), "sample"))
