@@ -128,7 +128,7 @@ func check(t testing.TB, f reader.Format, name, path string, told reader.Told, e
 		t.Errorf("%s, %s: it had no end within 30 s", f.Name, name)
 	}
 	for _, err := range single(err) {
-		if text := err.Error(); !strings.Contains(text, path) || strings.Contains(text, "\n") {
+		if text := named(path, err).Error(); !strings.Contains(text, path) || strings.Contains(text, "\n") {
 			t.Errorf("%s, %s: %q: it does not name the file, in one line", f.Name, name, text)
 		}
 	}
@@ -275,8 +275,8 @@ func TestInterruptedReadingIsARecording(t *testing.T) {
 					return
 				}
 				_, _ = w.Write(files[0])
-				if isText(files[0]) {
-					_, _ = w.Write(bytes.Repeat([]byte("\n"), reader.HeadSize))
+				if isText(files[0]) { // more than what is looked at to tell what it is
+					_, _ = w.Write(bytes.Repeat(files[0], reader.HeadSize/len(files[0])+1))
 				}
 				time.AfterFunc(300*time.Millisecond, cancel)
 				<-hold

@@ -117,7 +117,8 @@ func Read(ctx context.Context, p Plan) error {
 func readSet(ctx context.Context, set []file, w recording.Sink) (reader.Told, error) {
 	f := set[0]
 	if len(set) == 1 {
-		return f.format.Read(ctx, f.in, f.opt, w)
+		told, err := f.format.Read(ctx, f.in, f.opt, w)
+		return told, named(f.in.Path, err)
 	}
 	var in []*reader.Input
 	var opt []reader.Options

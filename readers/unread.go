@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"snag/internal/units"
 	"snag/readers/reader"
@@ -137,4 +138,12 @@ func shorten(unread []string) []string {
 		return append(unread[:mostUnread:mostUnread], fmt.Sprintf("and %d more files could not be read, or not to their end", n))
 	}
 	return unread
+}
+
+// named has an error name the file that it is of.
+func named(path string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || strings.Contains(err.Error(), path) {
+		return err
+	}
+	return fmt.Errorf("read %s: %w", path, err)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -67,7 +68,7 @@ func (m maker) nginxAt(address string, use func(site) error, before ...string) e
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, make([]byte, bytes), 0o644); err != nil {
+		if err := os.WriteFile(path, content(bytes), 0o644); err != nil {
 			return err
 		}
 	}
@@ -99,6 +100,16 @@ func (m maker) nginxAt(address string, use func(site) error, before ...string) e
 		err = fmt.Errorf("nginx: %w: %s", ended, said.Bytes())
 	}
 	return err
+}
+
+// content is what does not pack, as a video.
+func content(n int) []byte {
+	b := make([]byte, n)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
 }
 
 // await waits until a file holds a pid.
