@@ -64,6 +64,7 @@ func (d *datagrams) take(a *analysis, at int64, p *packet.Packet) {
 		d.unlink(f)
 		d.link(f)
 	}
+	at = max(at, f.last) // a little out of the file's order
 	f.last = at
 	w := &f.way[side]
 	w.packets++
