@@ -146,21 +146,23 @@ func guessZones(ctx context.Context, files []file, given given, p Plan, asked se
 		default:
 			f.zone = zoneOf(times[i], known, local)
 		}
+	}
+	// What is sure of some tells of the others.
+	for i, f := range files {
+		if times[i].zoneless && f.zone.sure {
+			known = append(known, times[i].in(f.zone.zone, asked.offsetOf(f.in.Path)))
+		}
+	}
+	for i := range files {
+		f := &files[i]
+		if times[i].zoneless && !f.zone.sure {
+			f.zone = zoneOf(times[i], known, local)
+		}
 		if !times[i].zoneless {
 			f.zone.why = ""
 		}
 		f.opt.Zone = f.zone.zone
 	}
-}
-
-// oldest is when the first of the files was written: the best that is known of
-// files without times.
-func oldest(files []file) recording.Time {
-	t := recording.Time(time.Now().UnixNano())
-	for _, f := range files {
-		t = min(t, recording.Time(f.in.Modified.UnixNano()))
-	}
-	return t
 }
 
 // zoneOfUser is the zone in which the user tells times of day: that which was asked for,
@@ -175,4 +177,14 @@ func zoneOfUser(p Plan, files []file) *time.Location {
 		}
 	}
 	return time.Local
+}
+
+// oldest is when the first of the files was written: the best that is known of
+// files without times.
+func oldest(files []file) recording.Time {
+	t := recording.Time(time.Now().UnixNano())
+	for _, f := range files {
+		t = min(t, recording.Time(f.in.Modified.UnixNano()))
+	}
+	return t
 }

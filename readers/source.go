@@ -168,7 +168,8 @@ func (k *sourceSink) ended(told reader.Told, err error) {
 func (s *source) file() recording.File {
 	f := recording.File{Name: s.name, Format: s.format, Host: s.host, First: s.span.Start, Last: s.span.End, Offset: s.offset.Seconds(), Doubts: s.doubts}
 	if s.zone.why != "" && s.zone.zone != nil {
-		f.Zone = s.zone.zone.String()
+		_, east := s.span.Start.Wall().In(s.zone.zone).Zone()
+		f.Zone = zoneName(time.Duration(east) * time.Second)
 	}
 	return f
 }

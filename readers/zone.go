@@ -117,6 +117,13 @@ func overlapAt(f written, known []recording.Interval, east time.Duration) time.D
 	return most
 }
 
+// in is when the file was written, its times read in a zone and moved.
+func (f written) in(zone *time.Location, offset time.Duration) recording.Interval {
+	_, east := f.first.Wall().In(zone).Zone()
+	by := offset - time.Duration(east)*time.Second
+	return recording.Interval{Start: f.first.Add(by), End: max(f.last, f.first).Add(by)}
+}
+
 func fixed(east time.Duration) *time.Location {
 	if east == 0 {
 		return time.UTC

@@ -39,11 +39,6 @@ func captureWays(r *recording.Recording, proto string) (out []sent) {
 	return out
 }
 
-// span is the flow's time.
-func (f sent) span() recording.Interval {
-	return recording.Interval{Start: f.flow.T, End: f.flow.End}
-}
-
 // lostAndSent is which part of the data that went between these captured ends had to be
 // sent again, and of how many segments.
 func lostAndSent(r *recording.Recording, take func(recording.Flow) bool) (lost, segments float64) {

@@ -29,6 +29,7 @@ type analysis struct {
 	cookie  uint64
 
 	datagrams datagrams
+	media     *media // nil: streams are not followed
 }
 
 // totals of the whole capture.

@@ -39,7 +39,8 @@ func read(ctx context.Context, in *reader.Input, _ reader.Options, out recording
 		}
 		return reader.Told{}, fmt.Errorf("read %s: %w", in.Path, err)
 	}
-	err = a.frames(ctx, r)
+	a.media = newMedia(out, a.netns)
+	err = a.media.run(ctx, func() error { return a.frames(ctx, r) })
 	a.drain()
 	a.close()
 	if a.begin == 0 && err == nil && a.count.Packets == 0 {
@@ -58,7 +59,7 @@ func read(ctx context.Context, in *reader.Input, _ reader.Options, out recording
 	if why != "" {
 		told.Doubts = append(told.Doubts, why)
 	}
-	told.Coverage = a.coverage(r, why)
+	told.Coverage = append(a.coverage(r, why), a.media.coverage(told.First)...)
 	return told, err
 }
 
@@ -105,6 +106,9 @@ func (a *analysis) frames(ctx context.Context, r *capture.Reader) error {
 		if !packet.Transport(&ip, &p) {
 			a.count.Other++
 			continue
+		}
+		if a.media != nil {
+			a.media.take(f.At, proto, rest, max(f.Wire-head, len(rest)), &p)
 		}
 		if p.Proto == packet.UDP {
 			a.count.UDP++

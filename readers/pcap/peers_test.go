@@ -209,3 +209,34 @@ func raw(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 }
+
+// The streams of a capture have the figures that snag watch --read gives them: nginx's
+// publisher and reader, on a port of no name.
+func TestStreams(t *testing.T) {
+	in, err := reader.Open("../../probes/streams/passive/testdata/nginx.pcap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out := &sink{}
+	told, err := Format.Read(context.Background(), in, reader.Options{}, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sides := map[string]recording.Stream{}
+	for _, row := range out.Streams {
+		sides[row.Side] = row
+	}
+	for _, side := range []string{recording.StreamSidePublisher, recording.StreamSideConsumer} {
+		if s := sides[side]; s.Video != "h264" || s.Width != 160 || s.Audio != "aac" || !strings.HasPrefix(s.Name, "live/cam1") || s.Protocol != "rtmp" {
+			t.Errorf("%s: %+v", side, s)
+		}
+	}
+	measured := map[string]bool{}
+	for _, c := range told.Coverage {
+		measured[c.Probe] = c.State == recording.CoverageOK
+	}
+	if !measured["streams.passive"] || !measured["streams.figures"] {
+		t.Errorf("coverage %+v", told.Coverage)
+	}
+}

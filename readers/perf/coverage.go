@@ -34,7 +34,7 @@ func (t *tally) told(format string, p placed) reader.Told {
 		cure(&stacks, "perf record -g")
 	}
 	if t.lost > 0 {
-		partial(&stacks, "%d samples are counted without their stack or thread: there are more different ones than are kept (%d, %d)", t.lost, mostStacks, mostThreads)
+		partial(&stacks, "%d samples are counted without their stack or thread: there are more different ones than are kept (%d stacks, %d MB of their names, %d threads)", t.lost, mostStacks, mostWritten>>20, mostThreads)
 	}
 	if t.deep > 0 {
 		partial(&stacks, "%d stacks were cut at %d frames", t.deep, mostDepth)

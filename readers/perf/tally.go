@@ -11,8 +11,9 @@ import (
 
 // Bounds of what is kept of one file.
 const (
-	mostStacks  = 65536 // different ones; further samples are counted without theirs
-	mostDepth   = 512   // frames of one
+	mostStacks  = 65536    // different ones; further samples are counted without theirs
+	mostWritten = 32 << 20 // bytes of the names in all of them
+	mostDepth   = 512      // frames of one
 	mostThreads = 65536
 	mostEvents  = 64
 	mostFrames  = 1 << 17  // different functions
@@ -27,20 +28,21 @@ const (
 type tally struct {
 	out recording.Sink
 
-	ids    map[frame]int32
-	known  []frame // by id
-	text   int     // bytes of them
-	stacks map[uint64]*stack
-	comms  map[string]commID
-	names  []string // by commID
-	events map[string]*event
-	order  []*event // as they came
-	main   *event   // the one that the kernel's functions are counted by
-	rows   map[rowKey]*recording.OnCPU
-	kernel map[kernelKey]*recording.ProfileRow
-	cell   cell
-	wrote  int
-	key    []byte
+	ids     map[frame]int32
+	known   []frame // by id
+	text    int     // bytes of them
+	written int     // bytes of the names in stacks
+	stacks  map[uint64]*stack
+	comms   map[string]commID
+	names   []string // by commID
+	events  map[string]*event
+	order   []*event // as they came
+	main    *event   // the one that the kernel's functions are counted by
+	rows    map[rowKey]*recording.OnCPU
+	kernel  map[kernelKey]*recording.ProfileRow
+	cell    cell
+	wrote   int
+	key     []byte
 
 	first, last int64
 	samples     uint64 // without idle ones
@@ -252,7 +254,7 @@ func (t *tally) stackOf(frames []int32, n uint64) *stack {
 	if s, ok := t.stacks[h]; ok {
 		return s
 	}
-	if len(t.stacks) >= mostStacks {
+	if len(t.stacks) >= mostStacks || t.written > mostWritten {
 		t.lost += n
 		return nil
 	}
@@ -271,6 +273,7 @@ func (t *tally) makeStack(frames []int32) (*stack, recording.Stack) {
 		if id == 0 { // over the bound of frames
 			f.function = "[other]"
 		}
+		t.written += len(f.function) + len(f.object)
 		row.Frames, row.Objects = append(row.Frames, f.function), append(row.Objects, f.object)
 		if f.kernel && row.Kernel == len(row.Frames)-1 {
 			row.Kernel++

@@ -103,6 +103,9 @@ func (t *Trace) flaws(style Style) (why string, partial bool) {
 			add("%d rows of %s over %d are left out", kept.n-kept.most, kept.what, kept.most)
 		}
 	}
+	if t.waitRows > manyWaits {
+		add("from some time on only waits of 10 ms and more are told")
+	}
 	if t.looks.every > 1 {
 		add("threads are looked at every %d s: the trace is long", t.looks.every)
 	}

@@ -221,7 +221,7 @@ func (t *Trace) tellFDs() {
 	brief := 0
 	for _, d := range t.untold {
 		if d.closed {
-			if brief++; d.row.Kind != "socket" && !d.log || brief > mostBrief {
+			if brief++; d.row.Kind != "socket" && !d.log || brief > mostBrief || t.fdRows > manyFDs {
 				continue
 			}
 		}
@@ -238,6 +238,9 @@ const mostFDRows = 100_000
 
 // mostBrief descriptors of a second that are gone at its end are told of.
 const mostBrief = 16
+
+// From manyFDs rows on none of those is.
+const manyFDs = 2000
 
 // executed closes what execve(2) closes, and gives the process its name.
 func (t *Trace) executed(th *thread, args []byte) {

@@ -20,12 +20,14 @@ const shortestWait = int64(1e6)
 const (
 	mostWaits    = 4096
 	mostWaitRows = 300_000
+	// From so many rows on waits are told from ten times that length on.
+	manyWaits = 4000
 )
 
 // waited counts a call in which a thread slept.
 func (t *Trace) waited(th *thread, id uint16, fd int32, begin, took int64, args []byte) {
 	th.waits++
-	if took < shortestWait {
+	if took < shortestWait || took < 10*shortestWait && t.waitRows > manyWaits {
 		return
 	}
 	k := waitKey{tid: th.tid, call: id, fd: fd}
