@@ -249,3 +249,25 @@ func TestProcIsRead(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
+
+// All gives a file whole, or its beginning.
+func TestAll(t *testing.T) {
+	want := text(5 << 20)
+	for name, data := range map[string][]byte{"plain": want, "gzip": gzipped(want), "empty": nil} {
+		for _, most := range []int64{1000, 64 << 10, 1 << 20, 5 << 20, 6 << 20} {
+			whole := want
+			if data == nil {
+				whole = nil
+			}
+			got, err := file(t, data).All(most)
+			if err != nil || !bytes.Equal(got, whole[:min(int(most), len(whole))]) || cap(got) > int(most) {
+				t.Errorf("%s, %d: %d bytes in %d, %v", name, most, len(got), cap(got), err)
+			}
+		}
+	}
+	packed := gzipped(want)
+	got, err := file(t, packed[:len(packed)/2]).All(6 << 20)
+	if torn := (*Torn)(nil); !errors.As(err, &torn) || len(got) == 0 {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
