@@ -139,7 +139,7 @@ func (c *conn) open(a *analysis, s *segment, side int) {
 			a.hand(s.at, c).Ignored++
 		}
 		c.client = int8(1 - side)
-	} else {
+	} else if w.syn != 0 || w.synAck == 0 { // else the answer was there before it
 		if w.syns++; w.syn == 0 {
 			w.syn = s.at
 			c.client = int8(side)
