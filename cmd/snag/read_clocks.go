@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	_ "time/tzdata" // zones for --tz on hosts that have none
 
 	"snag/readers"
 )

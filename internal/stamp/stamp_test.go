@@ -8,7 +8,7 @@ import (
 func TestStamps(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
-		t.Skip("no zones on this machine: ", err)
+		t.Fatal(err)
 	}
 	changed := time.Date(2026, 3, 5, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -69,7 +69,7 @@ func TestWallAgainstTheLibrary(t *testing.T) {
 func TestZonesAgainstTheLibrary(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
-		t.Skip("no zones on this machine: ", err)
+		t.Fatal(err)
 	}
 	c := New(berlin, time.Now())
 	for at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC); at.Year() < 2027; at = at.Add(1700 * time.Second) {

@@ -28,12 +28,12 @@ __attribute__((noinline)) void both(long n) { thrice(n); once(n); }
 int main(void) { char b[64]; for (int i = 0; i < 40; i++) { both(1000000 + 79190 * (i % 13)); FILE *f = fopen("/proc/self/stat", "r"); if (f) { fread(b, 1, 64, f); fclose(f); } } return 0; }
 `
 
-// perfRun runs perf, and skips where this machine has none that works.
+// perfRun runs perf, which make setup installs.
 func perfRun(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	path, err := exec.LookPath("perf")
 	if err != nil {
-		t.Skip("perf is not installed (tools/setup.sh)")
+		t.Fatal("perf is not installed: make setup")
 	}
 	cmd := exec.Command(path, args...)
 	cmd.Dir = dir
