@@ -9,8 +9,13 @@ import (
 	"runtime"
 )
 
-// chunkSize is the most bytes of a line too: what is longer is cut there.
-const chunkSize = 1 << 20
+// chunkSize is how much of a file is parsed at a time: little enough that what is made
+// of it is still in a CPU's cache when it is used. A longer line gets a longer piece,
+// up to lineSize: what is longer is cut there.
+const (
+	chunkSize = 256 << 10
+	lineSize  = 1 << 20
+)
 
 // Chunk is a piece of a file that begins at a line's beginning and ends at a
 // line's end. Data is valid until its result was used.
@@ -93,10 +98,19 @@ func split(ctx context.Context, in *Input, free chan []byte, give func(Chunk, []
 		if buf == nil {
 			buf = make([]byte, chunkSize)
 		}
+		if len(rest) > len(buf) { // it was cut off a longer piece
+			buf = make([]byte, lineSize)
+		}
 		n := copy(buf, rest)
 		m, err := fill(in, buf[n:])
 		n += m
 		end := bytes.LastIndexByte(buf[:n], '\n') + 1
+		if end == 0 && err == nil && len(buf) < lineSize {
+			buf = append(buf, make([]byte, lineSize-len(buf))...)
+			m, err = fill(in, buf[n:])
+			n += m
+			end = bytes.LastIndexByte(buf[:n], '\n') + 1
+		}
 		c := Chunk{Data: buf[:end], Offset: offset}
 		switch {
 		case err != nil:

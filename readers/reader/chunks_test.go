@@ -58,8 +58,8 @@ func cutLines(b []byte) (out []byte, cuts int) {
 			line = b[:i+1]
 		}
 		b = b[len(line):]
-		if len(line) > chunkSize {
-			out, cuts = append(out, line[:chunkSize]...), cuts+1
+		if len(line) > lineSize {
+			out, cuts = append(out, line[:lineSize]...), cuts+1
 			continue
 		}
 		if line[len(line)-1] != '\n' {
@@ -78,14 +78,16 @@ func TestPiecesEndAtLines(t *testing.T) {
 		"a line without an end":                 "abc\ndef",
 		"blank lines":                           strings.Repeat("\n", 3<<20),
 		"many lines":                            strings.Repeat(line(100), 40_000),
-		"a line as long as a piece":             line(chunkSize) + line(7),
-		"a line shorter by one":                 line(7) + line(chunkSize-1) + line(7),
-		"a line longer by one":                  line(chunkSize+1) + line(7),
-		"a line over a border":                  line(chunkSize-10) + line(20) + line(7),
-		"a line of five pieces":                 line(100) + line(5*chunkSize) + line(100),
-		"two lines of five pieces":              line(5*chunkSize) + line(5*chunkSize),
-		"a line of five pieces without its end": line(100) + strings.Repeat("y", 5*chunkSize),
-		"just a piece without an end":           strings.Repeat("y", chunkSize),
+		"a line as long as a piece":             line(lineSize) + line(7),
+		"a line as long as a small piece":       line(7) + line(chunkSize-8) + line(7),
+		"a line longer than a small piece":      line(7) + line(chunkSize+1) + line(7) + line(3*chunkSize) + line(2*chunkSize),
+		"a line shorter by one":                 line(7) + line(lineSize-1) + line(7),
+		"a line longer by one":                  line(lineSize+1) + line(7),
+		"a line over a border":                  line(lineSize-10) + line(20) + line(7),
+		"a line of five pieces":                 line(100) + line(5*lineSize) + line(100),
+		"two lines of five pieces":              line(5*lineSize) + line(5*lineSize),
+		"a line of five pieces without its end": line(100) + strings.Repeat("y", 5*lineSize),
+		"just a piece without an end":           strings.Repeat("y", lineSize),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,7 +125,7 @@ func TestHoles(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, _ := collect(t, in)
-		if !bytes.HasPrefix(got, []byte("first\nsecond\x00")) || !bytes.Contains(got, []byte("last\n")) || len(got) > 4*chunkSize {
+		if !bytes.HasPrefix(got, []byte("first\nsecond\x00")) || !bytes.Contains(got, []byte("last\n")) || len(got) > 4*lineSize {
 			t.Errorf("%d bytes", len(got))
 		}
 		if in.Unpacked() != size || in.Done() != size {
@@ -136,10 +138,10 @@ func TestHoles(t *testing.T) {
 func FuzzPieces(f *testing.F) {
 	f.Add([]byte("abc\ndef"), uint16(1), uint32(0))
 	f.Add(gzipped([]byte("abc\ndef\n")), uint16(1), uint32(4))
-	f.Add([]byte("x"), uint16(1), uint32(chunkSize))
+	f.Add([]byte("x"), uint16(1), uint32(lineSize))
 	f.Add(zstded([]byte("x")), uint16(3), uint32(1))
 	f.Fuzz(func(t *testing.T, b []byte, times uint16, long uint32) {
-		content := append(bytes.Repeat(b, int(times%8)), bytes.Repeat([]byte("z"), int(long%(3*chunkSize)))...)
+		content := append(bytes.Repeat(b, int(times%8)), bytes.Repeat([]byte("z"), int(long%(3*lineSize)))...)
 		path := t.TempDir() + "/f"
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)

@@ -61,7 +61,7 @@ var kinds = []struct {
 	{"strace", 1e9, traces},
 	{"perf", 300e6, profiles},
 	{"pcap", 500e6, captures},
-	{"gc", 20e6, gcLogs},
+	{"gc", 60e6, gcLogs},
 	{"access", 500e6, accessLogs},
 }
 
