@@ -97,7 +97,7 @@ func socketAt(p *scene.Process, row recording.Thread) *scene.Socket {
 	var best *scene.Socket
 	var least time.Duration
 	for _, k := range p.Sockets {
-		if !descriptorsOf(k, p)[row.FD] {
+		if !hasDescriptor(k, p, row.FD) {
 			continue
 		}
 		away := max(k.First().T.Sub(row.T), row.T.Sub(k.Last().T), 0)
