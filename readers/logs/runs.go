@@ -1,6 +1,8 @@
 package logs
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	"snag/recording"
@@ -62,18 +64,27 @@ func (r *runs) add(e *entry, sub recording.Subject, subject []byte) {
 	r.open[key] = &run{e.at, e.at, 1, e.level, e.pid, sub}
 }
 
-// sweep closes what is over, and all where that is not enough.
+// sweep closes what is over.
 func (r *runs) sweep(now int64) {
-	for key, have := range r.open {
-		if now-have.last > together {
-			r.close(key, have)
-		}
-	}
+	r.closeAll(func(have *run) bool { return now-have.last > together })
 }
 
-func (r *runs) end() {
+func (r *runs) end() { r.closeAll(func(*run) bool { return true }) }
+
+// closeAll closes runs in the order of their beginnings: which are kept where there are
+// too many must not be chance.
+func (r *runs) closeAll(over func(*run) bool) {
+	var keys []runKey
 	for key, have := range r.open {
-		r.close(key, have)
+		if over(have) {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b runKey) int {
+		return cmp.Or(cmp.Compare(r.open[a].first, r.open[b].first), cmp.Compare(a.what, b.what), cmp.Compare(a.subject, b.subject), cmp.Compare(a.process, b.process), cmp.Compare(a.host, b.host))
+	})
+	for _, key := range keys {
+		r.close(key, r.open[key])
 	}
 }
 
