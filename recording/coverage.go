@@ -78,6 +78,12 @@ var Measures = []string{
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
 
+// OfFiles tells whether a measure is of files that others recorded, and never of a
+// live host.
+func OfFiles(measure string) bool {
+	return strings.HasPrefix(measure, "pcap.") || strings.HasPrefix(measure, "sides.") || strings.HasPrefix(measure, "log.")
+}
+
 // Trace is the coverage of a recording that was made of a trace of all calls of some
 // processes (snag read of what strace wrote): no probe measures it.
 const Trace = "trace"

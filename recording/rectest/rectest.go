@@ -98,7 +98,7 @@ func parse(whole *txtar.Archive) (*Case, error) {
 	covered := map[string]recording.Coverage{}
 	for _, m := range recording.Measures {
 		covered[m] = recording.Coverage{Probe: m, State: recording.CoverageOK, Since: r.Manifest.Start}
-		if ofFiles(m) { // a case of files says so, in its section measured
+		if recording.OfFiles(m) { // a case of files says so, in its section measured
 			covered[m] = recording.Coverage{Probe: m, State: recording.CoverageOff, Why: "no file was read"}
 		}
 	}
@@ -137,17 +137,6 @@ func parse(whole *txtar.Archive) (*Case, error) {
 		r.Baseline = good.Recording
 	}
 	return c, nil
-}
-
-// ofFiles tells whether a measure is of files that others recorded, and never of a
-// live host.
-func ofFiles(measure string) bool {
-	for _, reader := range []string{"pcap.", "sides.", "log."} {
-		if strings.HasPrefix(measure, reader) {
-			return true
-		}
-	}
-	return false
 }
 
 // measured are measures, a line each, that were taken besides the usual ones.
