@@ -1,6 +1,10 @@
 package ffprobe
 
-import "bytes"
+import (
+	"bytes"
+
+	numbers "snag/internal/ffprobe"
+)
 
 // record is one packet or frame.
 type record struct {
@@ -56,25 +60,25 @@ func (r *record) set(key, value []byte) {
 		}
 		r.frame = r.frame || string(key) == "media_type"
 	case "stream_index":
-		r.index = number(value)
+		r.index = numbers.Number(value)
 	case "pts_time", "pkt_pts_time":
-		r.pts, r.hasPTS = seconds(value)
+		r.pts, r.hasPTS = numbers.Seconds(value)
 	case "dts_time", "pkt_dts_time":
-		r.dts, r.hasDTS = seconds(value)
+		r.dts, r.hasDTS = numbers.Seconds(value)
 	case "best_effort_timestamp_time":
-		r.best, r.hasBest = seconds(value)
+		r.best, r.hasBest = numbers.Seconds(value)
 	case "size", "pkt_size":
-		r.size = number(value)
+		r.size = numbers.Number(value)
 	case "flags":
 		r.key = len(value) > 0 && value[0] == 'K'
 	case "key_frame":
 		r.key = string(value) == "1"
 	case "width":
-		r.width = max(number(value), 0)
+		r.width = max(numbers.Number(value), 0)
 	case "height":
-		r.height = max(number(value), 0)
+		r.height = max(numbers.Number(value), 0)
 	case "channels":
-		r.channels = max(number(value), 0)
+		r.channels = max(numbers.Number(value), 0)
 	}
 }
 
@@ -137,7 +141,7 @@ func (r *record) csv(line []byte) bool {
 	default:
 		return false
 	}
-	r.index = number(f[2])
+	r.index = numbers.Number(f[2])
 	return r.typed
 }
 
@@ -152,56 +156,4 @@ func isFlags(b []byte) bool {
 		}
 	}
 	return true
-}
-
-// number reads up to nine digits; -1 is none.
-func number(b []byte) int {
-	if len(b) == 0 || len(b) > 9 {
-		return -1
-	}
-	n := 0
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return -1
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n
-}
-
-// seconds reads "12.345678", and epoch times of -use_wallclock_as_timestamps, to ns
-// without rounding by floats; "N/A" is none.
-func seconds(b []byte) (ns int64, ok bool) {
-	negative := len(b) > 0 && b[0] == '-'
-	if negative {
-		b = b[1:]
-	}
-	whole, part, _ := bytes.Cut(b, []byte{'.'})
-	if len(whole) == 0 || len(whole) > 10 || len(part) > 9 {
-		return 0, false
-	}
-	for _, c := range whole {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		ns = 10*ns + int64(c-'0')
-	}
-	if ns > 1<<32 {
-		return 0, false
-	}
-	ns *= 1e9
-	if len(part) > 0 {
-		f := int64(number(part))
-		if f < 0 {
-			return 0, false
-		}
-		for range 9 - len(part) {
-			f *= 10
-		}
-		ns += f
-	}
-	if negative {
-		ns = -ns
-	}
-	return ns, true
 }

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"snag/internal/packet"
+	"snag/internal/recency"
 )
 
 // ending is how a connection left the table.
@@ -33,8 +34,12 @@ type conn struct {
 	forged      bool // the reset's TTL is another than its sender's
 	listed      bool // it has rows, second by second
 	touched     bool // it is in the second's list
-	prev, next  *conn
+	links       recency.Links[conn]
+	spare       *conn // the next of those that may be used again
 }
+
+// Recency are its links in the table.
+func (c *conn) Recency() *recency.Links[conn] { return &c.links }
 
 // handshake is how a connection was opened (RFC 9293, section 3.5).
 type handshake struct {

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"snag/internal/packet"
+	"snag/internal/recency"
 )
 
 // Bounds of what is followed at a time.
@@ -30,10 +31,9 @@ func keyOf(src, dst netip.AddrPort) (key, int) {
 // table holds connections by their ends, and in the order in which they last spoke.
 type table struct {
 	conns map[key]*conn
-	free  *conn // that ended: used again, linked by next
+	free  *conn // that ended: used again, linked by spare
 	cache *conn // the one of the last packet
-	first *conn // the one longest silent
-	last  *conn
+	order recency.List[conn, *conn]
 	// Closing are those that ended, by when.
 	closing []leaving
 	end     func(c *conn, why ending)
@@ -57,27 +57,28 @@ func (t *table) find(s *segment) (*conn, int) {
 	}
 	t.cache = c
 	c.last = s.at
-	t.touch(c)
+	t.order.Use(c)
 	return c, side
 }
 
 func (t *table) add(k key, s *segment) *conn {
 	for len(t.conns) >= maxConns {
-		if t.first.done == 0 {
+		oldest := t.order.Oldest()
+		if oldest.done == 0 {
 			t.evicted++
 		}
-		t.remove(t.first, endRoom)
+		t.remove(oldest, endRoom)
 	}
 	c := t.free
 	if c != nil {
-		t.free = c.next
+		t.free = c.spare
 		*c = conn{gen: c.gen}
 	} else {
 		c = &conn{}
 	}
 	c.key, c.first, c.client = k, s.at, -1
 	t.conns[k] = c
-	t.link(c)
+	t.order.Add(c)
 	return c
 }
 
@@ -90,8 +91,8 @@ func (t *table) expire(at int64) {
 			t.remove(d.c, endClosed)
 		}
 	}
-	for t.first != nil && at-t.first.last > forgets {
-		t.remove(t.first, endSilence)
+	for c := t.order.Oldest(); c != nil && at-c.last > forgets; c = t.order.Oldest() {
+		t.remove(c, endSilence)
 	}
 }
 
@@ -109,49 +110,19 @@ func (t *table) closed(c *conn, at int64) {
 
 func (t *table) remove(c *conn, why ending) {
 	delete(t.conns, c.key)
-	t.unlink(c)
+	t.order.Remove(c)
 	t.end(c, why)
 	c.key = key{}
 	if t.cache == c {
 		t.cache = nil
 	}
 	c.gen++
-	c.next = t.free
+	c.spare = t.free
 	t.free = c
 }
 
 func (t *table) close() {
-	for t.first != nil {
-		t.remove(t.first, endCapture)
-	}
-}
-
-func (t *table) link(c *conn) {
-	c.prev, c.next = t.last, nil
-	if t.last != nil {
-		t.last.next = c
-	} else {
-		t.first = c
-	}
-	t.last = c
-}
-
-func (t *table) unlink(c *conn) {
-	if c.prev != nil {
-		c.prev.next = c.next
-	} else {
-		t.first = c.next
-	}
-	if c.next != nil {
-		c.next.prev = c.prev
-	} else {
-		t.last = c.prev
-	}
-}
-
-func (t *table) touch(c *conn) {
-	if t.last != c {
-		t.unlink(c)
-		t.link(c)
+	for c := t.order.Oldest(); c != nil; c = t.order.Oldest() {
+		t.remove(c, endCapture)
 	}
 }

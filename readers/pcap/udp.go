@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"snag/internal/packet"
+	"snag/internal/recency"
 	"snag/recording"
 )
 
@@ -17,8 +18,11 @@ type udpFlow struct {
 	first, last int64
 	way         [2]udpWay
 	call        *call // whose media it carries; nil: none that is known
-	prev, next  *udpFlow
+	links       recency.Links[udpFlow]
 }
+
+// Recency are its links among the flows.
+func (f *udpFlow) Recency() *recency.Links[udpFlow] { return &f.links }
 
 type udpWay struct {
 	packets, bytes uint64
@@ -32,10 +36,10 @@ type udpWay struct {
 
 // datagrams are the UDP flows, in the order in which they last spoke.
 type datagrams struct {
-	flows       map[key]*udpFlow
-	first, last *udpFlow
-	evicted     uint64
-	calls       calls
+	flows   map[key]*udpFlow
+	order   recency.List[udpFlow, *udpFlow]
+	evicted uint64
+	calls   calls
 }
 
 func newDatagrams() datagrams {
@@ -50,7 +54,7 @@ func (d *datagrams) take(a *analysis, at int64, p *packet.Packet) {
 	if f == nil {
 		if len(d.flows) >= maxDatagrams {
 			d.evicted++
-			d.end(a, d.first)
+			d.end(a, d.order.Oldest())
 		}
 		f = &udpFlow{key: k, client: side, first: at}
 		if len(d.calls.media) > 0 {
@@ -59,10 +63,9 @@ func (d *datagrams) take(a *analysis, at int64, p *packet.Packet) {
 			}
 		}
 		d.flows[k] = f
-		d.link(f)
-	} else if d.last != f {
-		d.unlink(f)
-		d.link(f)
+		d.order.Add(f)
+	} else {
+		d.order.Use(f)
 	}
 	at = max(at, f.last) // a little out of the file's order
 	f.last = at
@@ -87,7 +90,7 @@ func (d *datagrams) take(a *analysis, at int64, p *packet.Packet) {
 
 // greeted ties the flows of an address to the call that uses it from now on.
 func (d *datagrams) greeted(to netip.AddrPort, c *call) {
-	for f := d.last; f != nil; f = f.prev {
+	for f := d.order.Newest(); f != nil; f = d.order.Older(f) {
 		if f.a == to || f.b == to {
 			f.call = c
 		}
@@ -117,15 +120,15 @@ func (d *datagrams) unreached(at int64, k key, side int) {
 }
 
 func (d *datagrams) close(a *analysis) {
-	for d.first != nil {
-		d.end(a, d.first)
+	for f := d.order.Oldest(); f != nil; f = d.order.Oldest() {
+		d.end(a, f)
 	}
 	d.calls.close(a)
 }
 
 // end writes a flow's row.
 func (d *datagrams) end(a *analysis, f *udpFlow) {
-	d.unlink(f)
+	d.order.Remove(f)
 	delete(d.flows, f.key)
 	if a.flows >= 2*maxFlows || a.flows >= maxFlows && f.way[0].unreached+f.way[1].unreached == 0 && !f.way[0].rtp.is() && !f.way[1].rtp.is() {
 		a.count.LeftOut++
@@ -151,27 +154,4 @@ func (w *udpWay) row() recording.FlowWay {
 		row.Unreachable, row.UnreachableSince, row.SentSince = w.unreached, recording.Time(w.since), w.packets-w.sent
 	}
 	return row
-}
-
-func (d *datagrams) link(f *udpFlow) {
-	f.prev, f.next = d.last, nil
-	if d.last != nil {
-		d.last.next = f
-	} else {
-		d.first = f
-	}
-	d.last = f
-}
-
-func (d *datagrams) unlink(f *udpFlow) {
-	if f.prev != nil {
-		f.prev.next = f.next
-	} else {
-		d.first = f.next
-	}
-	if f.next != nil {
-		f.next.prev = f.prev
-	} else {
-		d.last = f.prev
-	}
 }
