@@ -43,6 +43,9 @@ var Kinds = map[string]Knob{
 	"xps":        queueMask{file: "xps_cpus", about: "the CPUs that send on the queue (XPS)"},
 	"rfs":        flowCount{},
 	"txqueuelen": txQueueLength{},
+	"cpu-quota":  cpuQuota{},
+	"nofile":     openFiles{},
+	"route":      route{},
 }
 
 // ForPlan are the kinds as a plan's check wants them.

@@ -47,7 +47,7 @@ func Parse(text []byte) (*Plan, error) {
 	case err != nil:
 		return nil, fmt.Errorf("it is no plan: %w", err)
 	}
-	if d.Decode(new(any)) != io.EOF {
+	if !errors.Is(d.Decode(new(any)), io.EOF) {
 		return nil, errors.New("it holds more than one document: a plan is one")
 	}
 	if p.Version != Version {

@@ -67,6 +67,11 @@ type Target struct {
 	IRQ    int    `yaml:"irq,omitempty"`
 	Route  string `yaml:"route,omitempty"` // the destination, as 10.0.0.0/8 or default
 	Unit   string `yaml:"unit,omitempty"`  // of systemd
+	Path   string `yaml:"path,omitempty"`  // of a control group, below the hierarchy's root
+	PID    int    `yaml:"pid,omitempty"`
+	// Started is when the process of PID began, clock ticks since the boot
+	// (/proc/PID/stat, field 22): another that got its number is not it.
+	Started uint64 `yaml:"started,omitempty"`
 }
 
 // Advice is what snag does not change: the program's own calls, a kernel's build.

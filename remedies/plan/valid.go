@@ -52,7 +52,7 @@ func (p *Plan) Valid(kinds map[string]Kind) error {
 
 func (c *Change) valid(kinds map[string]Kind) error {
 	t := c.Target
-	for _, text := range []string{t.Name, t.Netns, t.Device, t.Parent, t.Route, t.Unit, c.Now, c.Then} {
+	for _, text := range []string{t.Name, t.Netns, t.Device, t.Parent, t.Route, t.Unit, t.Path, c.Now, c.Then} {
 		if i := strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }); i >= 0 {
 			return fmt.Errorf("%q has a control character", text)
 		}
@@ -93,13 +93,16 @@ func names(kinds map[string]Kind) []string {
 // String names a target as messages do: sysctl net.core.rmem_max in netns a.
 func (t Target) String() string {
 	s := t.Kind
-	for _, part := range []string{t.Name, t.Unit, t.Route, t.Parent} {
+	for _, part := range []string{t.Name, t.Unit, t.Route, t.Parent, t.Path} {
 		if part != "" {
 			s += " " + part
 		}
 	}
 	if t.IRQ != 0 {
 		s += fmt.Sprintf(" %d", t.IRQ)
+	}
+	if t.PID != 0 {
+		s += fmt.Sprintf(" of process %d", t.PID)
 	}
 	if t.Device != "" {
 		s += " of " + t.Device
