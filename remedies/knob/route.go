@@ -126,3 +126,41 @@ func onesOf(r netlink.Route) int {
 	ones, _ := r.Dst.Mask.Size()
 	return ones
 }
+
+// RouteTo is the destination of the main table's route that leads to an address, as a
+// plan names it: the longest prefix that holds it.
+func RouteTo(h Host, netns, address string) (dst string, err error) {
+	a, err := netip.ParseAddr(address)
+	if err != nil {
+		return "", fmt.Errorf("%q is no address", address)
+	}
+	err = h.In(netns, func() error {
+		family := netlink.FAMILY_V4
+		if a.Is6() && !a.Is4In6() {
+			family = netlink.FAMILY_V6
+		}
+		all, err := netlink.RouteListFiltered(family, &netlink.Route{Table: unix.RT_TABLE_MAIN}, netlink.RT_FILTER_TABLE)
+		if err != nil {
+			return fmt.Errorf("list the routes: %w", err)
+		}
+		longest := -1
+		for _, r := range all {
+			d := destination(r)
+			p, err := netip.ParsePrefix(d)
+			bits := p.Bits()
+			if d == "default" {
+				bits, err = 0, nil
+			} else if err != nil || !p.Contains(a.Unmap()) {
+				continue
+			}
+			if bits > longest && err == nil {
+				longest, dst = bits, d
+			}
+		}
+		if dst == "" {
+			return fmt.Errorf("no route of the main table leads to %s", address)
+		}
+		return nil
+	})
+	return dst, err
+}
