@@ -7,7 +7,7 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 LINT     := bin/golangci-lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check fmt-check vet lint generate generate-check ui ui-check docs docs-check test bench bench-probes bench-streams bench-syscalls fuzz lab lab-vm score score-short score-healthy calibrate clean
+.PHONY: help setup build demo check fmt-check vet lint generate generate-check ui ui-check docs docs-check test bench bench-probes bench-streams bench-syscalls bench-files fuzz lab lab-vm score score-short score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,12 @@ bench-syscalls: ## snag syscalls beside strace, perf trace and bpftrace, which i
 	tools/setup.sh bench-syscalls
 	$(MAKE) --no-print-directory build
 	$(GO) run ./tools/benchsyscalls -snag bin/snag
+
+SIZE ?= 1
+bench-files: ## snag read beside grep, gzip, strace-parser, inferno, tshark, GCViewer and others, on files that it makes (root, about 15 min; SIZE=0.1: a tenth)
+	tools/setup.sh bench-files
+	$(MAKE) --no-print-directory build
+	$(GO) run ./tools/benchfiles -snag bin/snag -size $(SIZE)
 
 fuzz: ## every fuzz target for FUZZTIME
 	tools/fuzz.sh $(FUZZTIME)

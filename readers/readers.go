@@ -8,26 +8,29 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"snag/readers/reader"
-	"snag/readers/strace"
 	"snag/recording"
 )
-
-// Formats are all that can be read, the most particular first.
-var Formats = []reader.Format{
-	strace.Format,
-}
 
 // Plan is what is to be read.
 type Plan struct {
 	Files []string
 	// Dir is where the recording goes.
-	Dir      string
-	Zone     *time.Location // of times without one; nil: this host's
+	Dir  string
+	Find string // a text to look for in what the files hold; "": none
+	// Zone is that of times without one; nil: what the files tell, else this host's.
+	Zone *time.Location
+	// Zones, Offsets (added to all times) and Hosts are of single files: by the path as
+	// it is in Files, the file's name, or a folder above it.
+	Zones    map[string]*time.Location
+	Offsets  map[string]time.Duration
+	Hosts    map[string]string
+	Map      string // of patterns, for logs: a file, or the name of one that is ready
 	Symptoms []string
 	Snag     string // the version
 	// Tick is told how much of all was read, bytes as the files lie there; all is 0
@@ -40,13 +43,24 @@ type file struct {
 	in     *reader.Input
 	format reader.Format
 	opt    reader.Options
+	zone   guess
 }
 
-// Read reads all files into one recording. What can't be opened or is of no known
-// kind is an error before anything is written; what can't be read to its end is
-// kept as far as it came, and said in the coverage.
+// Read reads all files into one recording. A file that is not there, and files of
+// which none is of a known kind, are errors before anything is written. Of several
+// files those that are unknown or can't be opened are left out, and what can't be
+// read to its end, or was interrupted (ctx), is kept as far as it came: both are
+// said in the recording (recording.FactUnread).
 func Read(ctx context.Context, p Plan) error {
-	files, err := open(p)
+	asked := settings{p.Zones, p.Offsets, p.Hosts}
+	if err := asked.check(p.Files); err != nil {
+		return err
+	}
+	given, err := expand(p.Files)
+	if err != nil {
+		return err
+	}
+	files, unread, err := open(ctx, given, p)
 	defer func() {
 		for _, f := range files {
 			_ = f.in.Close()
@@ -55,45 +69,56 @@ func Read(ctx context.Context, p Plan) error {
 	if err != nil {
 		return err
 	}
-	var first, last recording.Time // when the files' lines begin and end
-	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1},
-		recording.Options{Now: func() recording.Time { return last }})
+	defer context.AfterFunc(ctx, func() { // whatever a format waits for
+		for _, f := range files {
+			f.in.Interrupt()
+		}
+	})()
+	guessZones(ctx, files, given, p, asked)
+	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1}, recording.Options{Files: true, Wait: true})
 	if err != nil {
 		return err
 	}
+	all := sets(files, asked)
+	in := &intake{w: w, marked: len(all)+len(given.recordings) > 1}
 	var failed error
-	for _, set := range sets(files) {
-		stop := progress(ctx, p.Tick, files)
-		told, err := readSet(ctx, set, w)
-		stop()
-		if first == 0 || told.First != 0 && told.First < first {
-			first = told.First
+	var gave bool // any file gave anything
+	stop := progress(ctx, p.Tick, files)
+	for _, set := range all {
+		f := set[0]
+		s := in.add(&source{name: nameOf(set), format: f.format.Name, host: asked.hostOf(f.in.Path), asked: asked.hostOf(f.in.Path) != "", offset: asked.offsetOf(f.in.Path), zone: f.zone})
+		if f.format.Together {
+			s.counters = map[string][2]float64{}
 		}
-		last = max(last, told.Last)
-		note(w, told, err)
-		if err != nil {
-			failed = errors.Join(failed, err)
-		}
-		if ctx.Err() != nil {
-			break
-		}
+		k := in.sink(s)
+		told, err := readSet(ctx, set, k)
+		k.ended(told, err)
+		unread = append(unread, doubts(set, told, err)...)
+		gave = gave || err == nil || told.Lines > 0 || told.First != 0
+		failed = errors.Join(failed, err)
 	}
-	err = w.Update(func(m *recording.Manifest) {
-		m.Start = first
-		m.Anchor = recording.Anchor{Wall: int64(first)}
-	})
-	var torn *reader.Torn
-	if errors.As(failed, &torn) {
-		failed = nil // it is in the coverage
+	in.compare(ctx, files)
+	stop()
+	for _, path := range given.recordings {
+		in.takeRecording(path, given.open[path], asked)
+		gave = true
+	}
+	for _, text := range shorten(unread) {
+		w.Append(recording.Fact{T: in.first(), Name: recording.FactUnread, Value: text, Source: "snag read"})
+	}
+	err = in.finish(oldest(files), zoneOfUser(p, files))
+	if gave {
+		failed = nil // it is in the recording
 	}
 	return errors.Join(failed, err, w.Close())
 }
 
 // readSet reads one file, or several that belong together.
-func readSet(ctx context.Context, set []file, w *recording.Writer) (reader.Told, error) {
+func readSet(ctx context.Context, set []file, w recording.Sink) (reader.Told, error) {
 	f := set[0]
 	if len(set) == 1 {
-		return f.format.Read(ctx, f.in, f.opt, w)
+		told, err := f.format.Read(ctx, f.in, f.opt, w)
+		return told, named(f.in.Path, err)
 	}
 	var in []*reader.Input
 	var opt []reader.Options
@@ -104,16 +129,19 @@ func readSet(ctx context.Context, set []file, w *recording.Writer) (reader.Told,
 }
 
 // sets puts files together that are NAME.PID of one NAME and one format (strace
-// -ff); every other file stands alone.
-func sets(files []file) (out [][]file) {
+// -ff), and those of one folder and one host whose format wants them so; every
+// other file stands alone.
+func sets(files []file, asked settings) (out [][]file) {
 	at := map[string]int{}
 	for _, f := range files {
-		stem := strings.TrimSuffix(f.in.Path, "."+strconv.Itoa(f.opt.PID))
-		if f.opt.PID == 0 || f.format.ReadSet == nil {
+		key := f.format.Name + " " + strings.TrimSuffix(f.in.Path, "."+strconv.Itoa(f.opt.PID))
+		switch {
+		case f.format.Together:
+			key = f.format.Name + " " + f.opt.Root + " " + asked.hostOf(f.in.Path)
+		case f.opt.PID == 0 || f.format.ReadSet == nil:
 			out = append(out, []file{f})
 			continue
 		}
-		key := f.format.Name + " " + stem
 		if i, ok := at[key]; ok {
 			out[i] = append(out[i], f)
 			continue
@@ -122,6 +150,15 @@ func sets(files []file) (out [][]file) {
 		out = append(out, []file{f})
 	}
 	return out
+}
+
+// nameOf is what a set is called: its folder where it is all of it, else its first
+// file.
+func nameOf(set []file) string {
+	if f := set[0]; f.format.Together && f.opt.Root != "" {
+		return f.opt.Root
+	}
+	return set[0].in.Path
 }
 
 // pidOf is the process that a file's name ends in; 0: it ends in none.
@@ -134,53 +171,48 @@ func pidOf(path string) int {
 }
 
 // open opens all files and tells what they are.
-func open(p Plan) (files []file, err error) {
-	if p.Zone == nil {
-		p.Zone = time.Local
-	}
-	for _, path := range p.Files {
-		in, err := reader.Open(path)
-		if err != nil {
-			return files, err
+func open(ctx context.Context, given given, p Plan) (files []file, unread []string, err error) {
+	head := headOf(len(given.files))
+	other := map[string]int{} // files of a folder that are of no known kind
+	for _, path := range given.files {
+		in, err := openOne(ctx, path, head)
+		folder, inside := given.folder[path]
+		switch {
+		case err != nil && ctx.Err() == nil && inside:
+			unread = append(unread, err.Error())
+			continue
+		case err != nil && (len(given.files) == 1 || errors.Is(err, os.ErrNotExist) || ctx.Err() != nil):
+			return files, nil, err
+		case err != nil:
+			unread = append(unread, err.Error())
+			continue
 		}
-		f := file{in: in, opt: reader.Options{Zone: p.Zone, PID: pidOf(path)}}
+		f := file{in: in, opt: reader.Options{Zone: time.Local, Find: p.Find, Map: p.Map, PID: pidOf(path), Modified: in.Modified, Root: folder}}
+		var why string
+		if f.format, why = formatOf(in.Head()); why != "" && inside {
+			f.format, why = formatNamed(path, in.Head(), why)
+		}
+		switch {
+		case why != "" && inside:
+			other[folder]++
+			_ = in.Close()
+			continue
+		case why != "":
+			unread = append(unread, fmt.Sprintf("read %s: %s", path, why))
+			_ = in.Close()
+			continue
+		}
 		files = append(files, f)
-		if st, err := os.Stat(path); err == nil {
-			f.opt.Modified = st.ModTime()
-		}
-		for _, format := range Formats {
-			if format.Sniff(in.Head()) {
-				f.format = format
-				break
-			}
-		}
-		if f.format.Read == nil {
-			return files, fmt.Errorf("read %s: it is nothing that snag knows: %s", path, known())
-		}
-		files[len(files)-1] = f
 	}
-	return files, nil
-}
-
-func known() string {
-	var all []string
-	for _, f := range Formats {
-		all = append(all, f.About)
-	}
-	return "it reads " + strings.Join(all, ", ")
-}
-
-// note writes what files held.
-func note(w *recording.Writer, told reader.Told, err error) {
-	for _, row := range told.Coverage {
-		if err != nil && row.State == recording.CoverageOK {
-			row.State, row.Why = recording.CoveragePartial, err.Error()
+	for folder, n := range other {
+		if !slices.ContainsFunc(files, func(f file) bool { return f.opt.Root == folder }) {
+			unread = append(unread, fmt.Sprintf("read %s: of its %d files snag knows none", folder, n))
 		}
-		w.Append(row)
 	}
-	for _, fact := range told.Facts {
-		w.Append(fact)
+	if len(files) == 0 && len(given.recordings) == 0 {
+		return nil, nil, errors.New(strings.Join(shorten(unread), "\nsnag: "))
 	}
+	return files, unread, nil
 }
 
 // progress tells how far the reading is, twice a second, until it is stopped.
@@ -207,12 +239,14 @@ func progress(ctx context.Context, tick func(done, all int64), files []file) (st
 }
 
 func sizes(files []file) (done, all int64) {
+	known := true
 	for _, f := range files {
 		done += f.in.Done()
-		if f.in.Size == 0 {
-			return done, 0
-		}
 		all += f.in.Size
+		known = known && f.in.Size > 0
+	}
+	if !known {
+		all = 0
 	}
 	return done, all
 }

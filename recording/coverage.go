@@ -22,8 +22,13 @@ type Coverage struct {
 	Lost  uint64  `json:"lost"`             // events the kernel side could not hand over or count
 	Late  float64 `json:"late_seconds"`     // the latest that any of its ticks ran
 	Cost  float64 `json:"cost_cpu_seconds"` // user + system time of its user-space part
-	Why   string  `json:"why,omitempty"`    // for every state but ok
-	Cure  string  `json:"cure,omitempty"`   // what would make it work: a capability (as CAP_…), a kernel, a command
+	// Share of the time since Since in which it was measured, 0 to 1, where that was done
+	// in slices of it, as all of the time would have cost too much; 0: all of it. What
+	// it counted is of that share and is not made more of; what lasts longer than a slice
+	// was not seen to end, and nothing may be cleared by its silence.
+	Share float64 `json:"share,omitempty"`
+	Why   string  `json:"why,omitempty"`  // for every state but ok
+	Cure  string  `json:"cure,omitempty"` // what would make it work: a capability (as CAP_…), a kernel, a command
 }
 
 // Withheld tells that the measure ran, but that what it saw is only what this
@@ -31,6 +36,19 @@ type Coverage struct {
 // by its silence.
 func (c Coverage) Withheld() bool {
 	return c.State == CoveragePartial && strings.Contains(c.Cure, "CAP_")
+}
+
+// InSlices tells that the measure was taken in slices of the time.
+func (c Coverage) InSlices() bool { return c.Share > 0 && c.Share < 1 }
+
+// ShareOf is the share of the time in which a measure was taken: 1 where it was not
+// taken in slices. Counts over the window divided by it are what the whole window had,
+// as far as the slices tell.
+func (r *Recording) ShareOf(measure string) float64 {
+	if c, ok := r.Measured(measure); ok && c.InSlices() {
+		return c.Share
+	}
+	return 1
 }
 
 // Measures are the names that probes report on and suspects need. A probe's own
@@ -52,10 +70,23 @@ var Measures = []string{
 	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
 	"jvm.counters", "logs.files",
 	"jvm.safepoints", "runtimes.go-locks", "runtimes.go-stops", "runtimes.others",
-	"jvm.safepoints", "jvm.gc-log",
+	"jvm.gc-log",
+	"pcap.flows", "pcap.handshakes", "pcap.udp",
 	"streams.figures", "streams.passive", "streams.layers", "streams.files",
+	"sides.requests",
+	"log.lines", "log.requests", "log.connections", "log.errors",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
+
+// OfFiles tells whether a measure is of files that others recorded, and never of a
+// live host.
+func OfFiles(measure string) bool {
+	return strings.HasPrefix(measure, "pcap.") || strings.HasPrefix(measure, "sides.") || strings.HasPrefix(measure, "log.")
+}
+
+// Trace is the coverage of a recording that was made of a trace of all calls of some
+// processes (snag read of what strace wrote): no probe measures it.
+const Trace = "trace"
 
 // Compared is the need of a recording to compare with (Recording.Baseline): no
 // probe measures it.

@@ -20,6 +20,12 @@ type Options struct {
 	// Now gives the end of the recording (Env.Now of the probes). Without it the
 	// recording ends at the last time that was seen in it.
 	Now func() Time
+	// Files says that the times are those of files that others wrote: any, and of
+	// one file after the other. Only within one series they must come in order.
+	Files bool
+	// Wait has Append and Sample wait for the disk where much is not written yet: a
+	// reader of files is faster than a disk. A probe must not wait.
+	Wait bool
 
 	every    time.Duration                          // between flushes, 1 s
 	store    func(dir string) (sampleStore, error)  // openHead
@@ -35,7 +41,7 @@ func (o *Options) defaults() {
 		o.every = time.Second
 	}
 	if o.store == nil {
-		o.store = openHead
+		o.store = func(dir string) (sampleStore, error) { return openHead(dir, o.Files) }
 	}
 	if o.maxBatch <= 0 {
 		o.maxBatch = 4 << 20

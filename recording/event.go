@@ -31,6 +31,8 @@ const (
 	EventRunDelay   = "run-delay"   // a thread was ready from T to End and got no CPU; attrs: ran (comm[pid] that ran instead)
 	EventLockWait   = "lock-wait"   // a thread waited over 100 ms for a lock; attrs: address, owner, function
 	EventBlocked    = "blocked"     // a thread sat over 1 s in one call; attrs: call, fd, name (of the descriptor), begun ("seen", or "before": at T at the latest), idle ("yes": threads without work sit in that call), async ("yes": an operation of io_uring, for which no thread waits); End 0: it still did
+	EventReadGap    = "read-gap"    // a thread that read a socket second after second did not from T to End (of 2 whole seconds and more; traces of calls only); value: seconds; attrs: fd, name (of the socket), in (the call in which it sat most of that time), in_fd, in_name
+	EventFound      = "found"       // a thread's calls had a text that was looked for (snag read --find), the first at T and the last at End; value: calls; attrs: text, call, fd, name
 	EventReclaim    = "reclaim"     // a thread reclaimed memory itself from T to End; attrs: order
 	EventCompaction = "compaction"  // a thread compacted memory itself from T to End; attrs: order, status
 	// Of streams: the subject is the stream (Name); attrs: layer and side where there
@@ -48,7 +50,14 @@ const (
 	EventStreamChanged    = "stream-changed"     // attrs: what (codec, resolution, rate, channels, audio), from, to; audio to "none": it stays away while the video comes
 	EventStreamEnded      = "stream-ended"       // attrs: why
 	EventStreamRefused    = "stream-refused"     // the reader was not let in; attrs: why
-	EventKernelLog        = "kernel-log"         // attrs: cause (a name of probes/host/kernel_log_causes.go), line; subject: the process, interface or disk that it names, else the host
+	EventKernelLog        = "kernel-log"         // attrs: cause (a name of recording/kernellog), line; subject: the process, interface or disk that it names, else the host
+	// EventLogLine: lines of a service's log that tell the same of one subject (a
+	// stream, a peer, else the process) from T to End; value: how many lines. Attrs:
+	// what (published unpublished play stop connect disconnect refused reset
+	// broken-pipe closed-early timeout too-many-open-files error http-5xx member-suspect
+	// member-failed member-alive member-left, or a word of the user's map), file, host,
+	// process, pid, level (info, warning, error).
+	EventLogLine = "log-line"
 )
 
 // Interval returns the event's span.

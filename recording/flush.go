@@ -28,7 +28,7 @@ func (w *Writer) loop() {
 			<-w.stop
 			return
 		case <-w.wake:
-			w.fail(w.flush(false))
+			w.fail(w.flush(w.o.Wait))
 		case <-timer.C:
 			w.late = max(w.late, time.Since(next))
 			w.tell(false)
@@ -63,7 +63,9 @@ func (w *Writer) flush(withSamples bool) error {
 			parts = append(parts, part{f, f.take()})
 		}
 	}
+	w.held = 0
 	w.mu.Unlock()
+	defer w.written.Broadcast()
 
 	if withSamples {
 		refused, err := w.store.commit(batch)

@@ -23,7 +23,7 @@ func manifest() Manifest {
 
 // oneOfEach gives a row for every table at t.
 func oneOfEach(t Time, i int) []Row {
-	fds, yes, hits := 17+i, true, uint64(40+i)
+	fds, yes, hits, way := 17+i, true, uint64(40+i), 0.015625
 	return []Row{
 		Process{T: t, PID: 812, Comm: "nginx", Cmdline: "nginx: worker <process> & \"é\"", State: "S", FDs: &fds, CPU: 1.25 + float64(i)/64},
 		Thread{T: t, PID: 812, TID: 813, Comm: "nginx", State: "S", Wchan: "ep_poll", Syscall: "epoll_wait", FD: 8, OnCPU: 0.125 * float64(i)},
@@ -36,6 +36,9 @@ func oneOfEach(t Time, i int) []Row {
 		Retransmit{T: t, Netns: 4026531840, Local: "10.0.0.1:1935", Remote: "10.0.0.7:5000", N: 3},
 		Hold{T: t, Netns: 4026531840, Local: "10.0.0.1:1935", Remote: "10.0.0.7:5000", Writes: 10, Held: 5, HoldSum: 0.2, HoldMax: 0.04},
 		Turns{T: t, Netns: 4026531840, Role: "serve", Local: "10.0.0.1:80", Remote: "10.0.0.7", PID: 812, Comm: "nginx", N: 2, Sum: 0.1, Max: 0.06, Hist: []uint64{0, 2}},
+		Flow{T: t, End: t + 5e9, Netns: 1, Proto: "tcp", Client: "10.0.0.7:40112", Server: "10.0.0.1:80", Known: true, Closed: "client fin", Up: FlowWay{Packets: 5, Bytes: 120, Size: 1448}, Down: FlowWay{Packets: 9, Resent: 1}},
+		SIPCall{T: t, End: t + 9e9, Netns: 1, ID: "a84b4c76e66710", Caller: "10.0.0.7:5060", Callee: "10.0.0.1:5060", INVITEs: 1, Code: 200, Bye: t + 8e9, ByeFrom: "10.0.0.7:5060", Media: []string{"10.0.0.7:4000"}, AfterBye: 40},
+		Handshakes{T: t, Netns: 1, Server: "10.0.0.1:80", SYNs: 9, Opened: 7, Late: 2, LateMax: 1.04, Resent: 2},
 		Ports{T: t, Netns: 4026531840, Local: "10.0.0.1", Remote: "10.0.0.9:3306", InUse: 28000 + i, TimeWait: 27000, Low: 32768, High: 60999},
 		HalfOpen{T: t, Netns: 4026531840, Local: "10.0.0.1:80", N: 256, Sources: 250 + i, Resent: 200, Remote: "192.0.2.7:1024"},
 		CallError{T: t, PID: 812, Comm: "nginx", Call: "accept", Errno: "EMFILE", N: 3},
@@ -61,6 +64,8 @@ func oneOfEach(t Time, i int) []Row {
 		Stream{T: t, Name: "live/cam1", URL: "rtmp://127.0.0.1/live/cam1", Protocol: "rtmp", Side: StreamSidePlayer, Video: "h264", Width: 1280, FPS: 30, First: t},
 		StreamFile{T: t, Name: "live/x.m3u8", Path: "/tmp/hls/x.m3u8", Size: 210, MTime: t, PID: 40, Comm: "ffmpeg", By: "its command line", Segment: "x7.ts", SegmentSize: int64(i), SegmentMTime: t},
 		StreamHop{T: t, Name: "live/cam1", From: "ingest", To: "edge", Matched: 30, Missing: i, Delay: 0.125, Rebased: -1.5},
+		Request{T: t, Client: "10.0.0.1:33000", Server: "10.0.1.1:80", Name: "GET /x", N: 1, Parts: 1, Wait: 4.03125, AtServer: 4, Network: 0.03125, Out: &way, Back: &way, Bound: 0.0078125, BytesOut: 80, BytesIn: int64(i), LostBack: 1},
+		RequestSecond{T: t, Server: "10.0.1.1:80", N: 12, Sum: 0.5, Max: 0.25, ServerSum: 0.25, ServerMax: 0.125, Network: 0.25, Hist: []uint64{0, uint64(i)}, ServerHist: []uint64{1}, NetworkHist: []uint64{2}},
 		Cgroup{T: t, Path: "/system.slice/nginx.service", Version: 2, Quota: 0.02, Period: 0.1},
 		Fact{T: t, Name: "net.core.rmem_max", Value: "212992", Source: "/proc/sys/net/core/rmem_max"},
 		Event{T: t, End: t.Add(time.Millisecond), Kind: EventSignal, Subject: Subject{Kind: KindProcess, PID: 812}, Attrs: map[string]string{"signal": "SIGPIPE"}},

@@ -51,12 +51,16 @@ func read(s source, name, dir string, to schema) (*Recording, error) {
 	}
 	r := &Recording{Dir: name, Manifest: m}
 	var gone losses
-	readTables(r, s, todo, &gone)
-	readSamples(r, s, dir, todo, &gone)
-	gone.apply(r)
-	for _, t := range tables {
-		t.tidy(r)
+	parts := newPartition(r)
+	readTables(parts, s, todo, &gone)
+	readSamples(parts, s, dir, todo, &gone)
+	for _, part := range parts.all() {
+		gone.apply(part)
+		for _, t := range tables {
+			t.tidy(part)
+		}
 	}
+	parts.unite()
 	if r.Manifest.End == 0 {
 		r.Manifest.End = lastSeen(r)
 		r.Damage = append(r.Damage, "the recording was cut off: it has no end in its manifest and is read up to the last time seen in it")
@@ -72,7 +76,8 @@ func read(s source, name, dir string, to schema) (*Recording, error) {
 	return r, nil
 }
 
-func readTables(r *Recording, s source, todo []move, gone *losses) {
+func readTables(parts *partition, s source, todo []move, gone *losses) {
+	r := parts.whole
 	present := s.list(tablesDir)
 	for _, t := range tables {
 		file := t.name + ".jsonl"
@@ -99,7 +104,8 @@ func readTables(r *Recording, s source, todo []move, gone *losses) {
 			if err != nil || line == nil {
 				return err
 			}
-			return t.decode(r, line)
+			key, line := unmarked(line)
+			return t.decode(parts.part(key), line)
 		})
 		f.Close()
 		r.Damage = append(r.Damage, d.sentences(name)...)
@@ -113,7 +119,8 @@ func readTables(r *Recording, s source, todo []move, gone *losses) {
 	}
 }
 
-func readSamples(r *Recording, s source, dir string, todo []move, gone *losses) {
+func readSamples(parts *partition, s source, dir string, todo []move, gone *losses) {
+	r := parts.whole
 	all := newSeriesSet()
 	var damage []string
 	found := false
@@ -130,17 +137,18 @@ func readSamples(r *Recording, s source, dir string, todo []move, gone *losses) 
 			damage = append(damage, err.Error())
 		}
 	}
-	if !found {
+	if w := r.Manifest.Written; !found && (len(r.Manifest.Files) == 0 || w == nil || w.Samples > 0) { // files that others wrote may have none
 		damage = append(damage, "samples are missing: no counter or gauge can be judged")
 		gone.add("samples", "samples are missing")
 	}
-	r.Series = all.list(func(name string) string { return moveMetric(todo, name) })
+	series := all.list(func(name string) string { return moveMetric(todo, name) })
+	n := uint64(0)
+	for _, s := range series {
+		n += uint64(len(s.Points))
+	}
+	parts.split(series)
 	r.Damage = append(r.Damage, damage...)
 	if w := r.Manifest.Written; found && w != nil {
-		n := uint64(0)
-		for _, s := range r.Series {
-			n += uint64(len(s.Points))
-		}
 		if n < w.Samples {
 			r.Damage = append(r.Damage, fmt.Sprintf("samples hold %d of the %d values that were written", n, w.Samples))
 		}

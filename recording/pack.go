@@ -68,7 +68,7 @@ func (r *Recording) packFiles(t *tar.Writer) error {
 	m.Version = Version
 	// The counts of what is here: rows that were lost before are in damage.txt.
 	m.Written = &Written{Series: len(r.Series), Rows: map[string]int{}}
-	samples, err := encodeAllSeries(r.Series, m.Written)
+	samples, err := encodeAllSeries(r.markedSeries(), m.Written)
 	if err != nil {
 		return err
 	}
@@ -79,15 +79,14 @@ func (r *Recording) packFiles(t *tar.Writer) error {
 	var rest []file
 	for _, tb := range tables {
 		var buf bytes.Buffer
-		enc := json.NewEncoder(&buf)
-		enc.SetEscapeHTML(false)
-		tb.each(r, func(row Row) bool {
-			err = enc.Encode(row)
-			m.Written.Rows[tb.name]++
-			return err == nil
-		})
-		if err != nil {
-			return fmt.Errorf("table %s: %w", tb.name, err)
+		for _, part := range r.keyed() {
+			err := encodeRows(&buf, tb, part)
+			if err != nil {
+				return fmt.Errorf("table %s: %w", tb.name, err)
+			}
+		}
+		if n := bytes.Count(buf.Bytes(), []byte{'\n'}); n > 0 {
+			m.Written.Rows[tb.name] = n
 		}
 		rest = append(rest, file{path.Join(tablesDir, tb.name+".jsonl"), buf.Bytes()})
 	}

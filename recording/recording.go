@@ -43,6 +43,13 @@ type Manifest struct {
 	// Broken is the error that ended the recording before its time (a full disk),
 	// where the writer could still note it.
 	Broken string `json:"broken,omitempty"`
+	// Files are what it was made of where it is not of a live host (snag read).
+	Files []File `json:"files,omitempty"`
+	// Parts tell apart what is of several hosts, or of times that do not overlap.
+	Parts []Part `json:"parts,omitempty"`
+	// Notes are what to know before the rest is trusted, a sentence each: how files
+	// were joined, and what could not be told of them.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Written counts what a recording holds.
@@ -55,53 +62,63 @@ type Written struct {
 // Recording is all that a host said in a window of time: the one thing that the
 // steps of snag hand to each other. Tables are in order of time.
 type Recording struct {
-	Dir         string
-	Manifest    Manifest
-	Series      []Series
-	Events      []Event
-	Coverage    []Coverage
-	Processes   []Process
-	Threads     []Thread
-	Sockets     []Socket
-	Drops       []Drop
-	Stacks      []Stack
-	Connections []Connections
-	Resets      []Reset
-	Retransmits []Retransmit
-	Holds       []Hold
-	Turns       []Turns
-	Ports       []Ports
-	HalfOpen    []HalfOpen
-	CallErrors  []CallError
-	Queries     []Queries
-	Libraries   []Library
-	Profile     []ProfileRow
-	LogFiles    []LogFile
-	OnCPU       []OnCPU
-	Loops       []Loop
-	OffCPU      []OffCPU
-	LockWaits   []LockWait
-	Calls       []Call
-	FDs         []FD
-	Qdiscs      []Qdisc
-	Links       []Link
-	NICs        []NIC
-	Queues      []Queue
-	IRQs        []IRQ
-	Netns       []Netns
-	Routes      []Route
-	Neighbours  []Neighbour
-	Rules       []Rule
-	Cgroups     []Cgroup
-	Streams     []Stream
-	StreamHops  []StreamHop
-	StreamFiles []StreamFile
-	Facts       []Fact
+	Dir            string
+	Manifest       Manifest
+	Series         []Series
+	Events         []Event
+	Coverage       []Coverage
+	Processes      []Process
+	Threads        []Thread
+	Sockets        []Socket
+	Drops          []Drop
+	Stacks         []Stack
+	Connections    []Connections
+	Resets         []Reset
+	Retransmits    []Retransmit
+	Holds          []Hold
+	Turns          []Turns
+	Flows          []Flow
+	Handshakes     []Handshakes
+	SIPCalls       []SIPCall
+	Ports          []Ports
+	HalfOpen       []HalfOpen
+	CallErrors     []CallError
+	Queries        []Queries
+	Libraries      []Library
+	Profile        []ProfileRow
+	LogFiles       []LogFile
+	OnCPU          []OnCPU
+	Loops          []Loop
+	OffCPU         []OffCPU
+	LockWaits      []LockWait
+	Calls          []Call
+	FDs            []FD
+	Qdiscs         []Qdisc
+	Links          []Link
+	NICs           []NIC
+	Queues         []Queue
+	IRQs           []IRQ
+	Netns          []Netns
+	Routes         []Route
+	Neighbours     []Neighbour
+	Rules          []Rule
+	Cgroups        []Cgroup
+	Streams        []Stream
+	StreamHops     []StreamHop
+	StreamFiles    []StreamFile
+	Facts          []Fact
+	Requests       []Request
+	RequestSeconds []RequestSecond
 	// Damage lists what could not be read, a sentence each; the rest is judged.
 	Damage []string
 	// Baseline is a recording of a good time or a good host that this one is to be
 	// compared with (--baseline); nil for none. It is not part of the recording.
 	Baseline *Recording
+	// Parts are the recording's parts where there are two or more
+	// (Manifest.Parts), each a recording of one host at one time, to be judged by
+	// itself. The tables and series above then show all parts together, series with
+	// the label host.
+	Parts []*Recording
 }
 
 // Window is the span that was recorded.

@@ -22,7 +22,7 @@ func (w *Writer) Sample(t Time, name string, l Labels, v float64) {
 			return
 		}
 	}
-	if t < w.manifest.Start.Add(-maxBefore) || t > w.manifest.Start.Add(time.Since(w.opened)+maxAhead) {
+	if !w.o.Files && (t < w.manifest.Start.Add(-maxBefore) || t > w.manifest.Start.Add(time.Since(w.opened)+maxAhead)) {
 		w.refused.add("samples with a time outside the recording", fmt.Sprintf("%s at %d", name, t))
 		return
 	}
@@ -36,6 +36,7 @@ func (w *Writer) Sample(t Time, name string, l Labels, v float64) {
 	s.last, s.any = ms, true
 	w.seen(t)
 	w.batch = append(w.batch, sample{s, ms, v})
+	w.hold(sampleSize)
 }
 
 // newSeries takes a series up, or counts why not. The caller holds the lock and

@@ -30,6 +30,8 @@ type sample struct {
 	v  float64
 }
 
+const sampleSize = 24 // bytes of a sample
+
 // millis puts a time on the grid of the store: rounded down, never forward, so
 // that a value is not said to be known before it was read by more than 1 ms.
 func millis(t Time) int64 {

@@ -36,7 +36,12 @@ type headStore struct {
 	wal  *wlog.WL
 }
 
-func openHead(dir string) (sampleStore, error) {
+// anyTime is the range of a head that takes samples of any time in any order of the
+// series: a head refuses what lies half its range before its newest sample
+// (tsdb/head_append.go, appendableMinValidTime).
+const anyTime = 200 * 365 * 24 * 3600 * 1000 // ms
+
+func openHead(dir string, files bool) (sampleStore, error) {
 	wal, err := wlog.NewSize(nil, nil, filepath.Join(dir, "wal"), walSegment, compression.Snappy)
 	if err != nil {
 		return nil, fmt.Errorf("open the log of samples in %s: %w", dir, err)
@@ -46,6 +51,9 @@ func openHead(dir string) (sampleStore, error) {
 	o.ChunkWriteBufferSize = chunks.MinWriteBufferSize
 	o.StripeSize = stripes
 	o.WALReplayConcurrency = 1
+	if files {
+		o.ChunkRange = anyTime
+	}
 	head, err := tsdb.NewHead(nil, nil, wal, nil, o, nil)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the store of samples in %s: %w", dir, err), wal.Close())

@@ -52,6 +52,9 @@ type Subject struct {
 	Handle string `json:"handle,omitempty"` // qdisc handle, "8001:"
 	Cgroup string `json:"cgroup,omitempty"` // path below the hierarchy's root
 	Path   string `json:"path,omitempty"`   // of a file or knob
+	// Host that it is on; "" is the recording's own. A reader sets it in events of
+	// files that name several hosts, the verdict where a recording is of several.
+	Host string `json:"host,omitempty"`
 }
 
 // Port returns the port of an address:port, or "".

@@ -119,6 +119,9 @@ type Socket struct {
 	Cong      string         `json:"cong,omitempty"`
 	TCP       *TCPInfo       `json:"tcp,omitempty"`
 	Options   *SocketOptions `json:"options,omitempty"` // read by pidfd_getfd; nil: not read
+	// Wire tells that the row was made from captured packets: its queues and buffers
+	// are not known (SendQ is what was on its way), nor is it this host's.
+	Wire bool `json:"wire,omitempty"`
 }
 
 // TCPInfo is what of struct tcp_info (include/uapi/linux/tcp.h) the suspects
@@ -291,6 +294,9 @@ type Hold struct {
 	Released uint64  `json:"released"`
 	HoldSum  float64 `json:"hold_sum"` // s
 	HoldMax  float64 `json:"hold_max"` // s
+	// Measured is for how much of the second it was counted, s, where that was done in
+	// slices of the time (Coverage.Share); 0: for all of it.
+	Measured float64 `json:"measured,omitempty"`
 }
 
 // Turns counts the request/response turns of one second on one local port and
@@ -317,6 +323,9 @@ type Turns struct {
 	// Hist[i] counts turns of at least TurnBound(i) and less than TurnBound(i+1),
 	// the first also what is shorter; trailing zeros are left out.
 	Hist []uint64 `json:"hist,omitempty"`
+	// Measured as in Hold. What lasts longer than a slice is open at its end, and then
+	// no more told of.
+	Measured float64 `json:"measured,omitempty"`
 }
 
 // TurnBound is the lower bound of a bucket of Turns.Hist, seconds: 16 µs, 24 µs,
@@ -442,6 +451,10 @@ type Fact struct {
 	Value  string `json:"value"`
 	Source string `json:"source"` // path or call it was read from
 }
+
+// FactUnread is the name of facts that say, a sentence each, what of the files that
+// a recording was made of is not in it (snag read).
+const FactUnread = "snag.read.unread"
 
 // FullPipe tells whether the thread sleeps in a write to a pipe, which it does only while
 // the pipe is full (fs/pipe.c: pipe_write; anon_pipe_write since 6.16).

@@ -195,6 +195,9 @@ func (f FD) Text() string {
 		b.WriteString(f.Name)
 	case f.Kind == "socket":
 		b.WriteString(f.Proto)
+		if f.Local+f.Remote == "" && (f.Proto == "tcp" || f.Proto == "udp") { // its addresses are not known
+			b.WriteString(" " + f.Name)
+		}
 		if f.Local != "" {
 			b.WriteString(" " + f.Local)
 		}

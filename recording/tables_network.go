@@ -192,6 +192,7 @@ type Queries struct {
 	GaveUpSum float64 `json:"gave_up_sum,omitempty"`
 	GaveUpMin float64 `json:"gave_up_min,omitempty"`
 	GaveUpMax float64 `json:"gave_up_max,omitempty"`
+	Measured  float64 `json:"measured,omitempty"` // as in Hold
 }
 
 // Table name.

@@ -35,6 +35,8 @@ type Writer struct {
 	tables   map[string]*tableFile
 	refused  refusals
 	end      Time // last time seen
+	held     int  // bytes taken and not yet handed to the kernel
+	written  *sync.Cond
 
 	// Only the loop, and Close once the loop is done.
 	store   sampleStore
@@ -53,6 +55,7 @@ func newWriter(dir string, m Manifest, o Options, store sampleStore) *Writer {
 		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), failed: make(chan struct{}),
 		series: map[string]*series{}, tables: map[string]*tableFile{},
 	}
+	w.written = sync.NewCond(&w.mu)
 	for _, t := range tables {
 		w.tables[t.name] = &tableFile{name: t.name}
 	}
@@ -87,11 +90,14 @@ func (w *Writer) Update(change func(*Manifest)) error {
 }
 
 // Append adds a row to its table.
-func (w *Writer) Append(row Row) {
+func (w *Writer) Append(row Row) { w.append(row, 0) }
+
+func (w *Writer) append(row Row, part int) {
 	if row == nil {
 		return
 	}
 	line, err := json.Marshal(row) // outside the lock: it is most of the cost
+	line = marked(line, part)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed || w.err != nil {
@@ -112,16 +118,38 @@ func (w *Writer) Append(row Row) {
 	w.seen(tableNamed(t.name).time(row))
 	t.buf = append(append(t.buf, line...), '\n')
 	if len(t.buf) > w.o.maxBatch {
-		select {
-		case w.wake <- struct{}{}:
-		default: // it is awake
-		}
+		w.rouse()
+	}
+	w.hold(len(line) + 1)
+}
+
+// rouse has the loop write now.
+func (w *Writer) rouse() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// mostHeld of what is not written is kept where the writer may make its callers
+// wait, bytes.
+const mostHeld = 8 << 20
+
+// hold counts what was taken, and waits where it is too much. The caller holds the
+// lock.
+func (w *Writer) hold(n int) {
+	if !w.o.Wait {
+		return
+	}
+	for w.held += n; w.held > mostHeld && w.err == nil && !w.closed; {
+		w.rouse()
+		w.written.Wait()
 	}
 }
 
 // seen keeps the last time, for the manifest's end. A wild time is no end.
 func (w *Writer) seen(t Time) {
-	if t > w.end && t <= w.manifest.Start.Add(time.Since(w.opened)+maxAhead) {
+	if t > w.end && (w.o.Files || t <= w.manifest.Start.Add(time.Since(w.opened)+maxAhead)) {
 		w.end = t
 	}
 }
@@ -161,4 +189,5 @@ func (w *Writer) fail(err error) {
 		t.buf = nil
 	}
 	close(w.failed)
+	w.written.Broadcast()
 }

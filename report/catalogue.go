@@ -30,7 +30,14 @@ func Suspect(s *suspects.Suspect) string {
 		if n.Must {
 			must = "without it: not seen"
 		}
-		fmt.Fprintf(&b, "- `%s` (%s): %s\n", n.Measure, must, n.Why)
+		fmt.Fprintf(&b, "- `%s`", n.Measure)
+		for _, other := range s.InFiles[n.Measure] {
+			fmt.Fprintf(&b, " or `%s`", other)
+		}
+		fmt.Fprintf(&b, " (%s): %s\n", must, n.Why)
+	}
+	if len(s.InTrace) > 0 {
+		fmt.Fprintf(&b, "- or, instead of those that it must have, a trace of the calls (`snag read` of what strace wrote): `%s`\n", strings.Join(s.InTrace, "`, `"))
 	}
 	list(&b, "Speaks for it", s.For)
 	list(&b, "Speaks against it, and traps", s.Against)

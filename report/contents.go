@@ -16,7 +16,15 @@ import (
 func WriteContents(w io.Writer, r *recording.Recording) error {
 	m := r.Manifest
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "host\t%s, kernel %s, %s, %d CPUs\n", m.Host, m.Kernel, m.Arch, m.CPUs)
+	if len(m.Files) == 0 || m.CPUs > 0 {
+		fmt.Fprintf(t, "host\t%s, kernel %s, %s, %d CPUs\n", m.Host, m.Kernel, m.Arch, m.CPUs)
+	}
+	for _, f := range filesText(m) {
+		fmt.Fprintf(t, "file\t%s: %s\n", f[0], f[1])
+	}
+	for _, n := range m.Notes {
+		fmt.Fprintf(t, "note\t%s\n", n)
+	}
 	fmt.Fprintf(t, "window\t%s to %s UTC, %s\n", m.Start.Wall().Format("2006-01-02 15:04:05.000"), m.End.Wall().Format("15:04:05.000"), units.Seconds(r.Length()))
 	fmt.Fprintf(t, "written by\tsnag %s, layout %d\n", m.Snag, m.Version)
 	if text := target(m.Target); text != "" {

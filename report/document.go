@@ -18,10 +18,13 @@ const DocumentVersion = 1
 // Document is a verdict as other programs read it. Its schema is
 // report/verdict.schema.json; docs/json.md describes it.
 type Document struct {
-	Version   int               `json:"version"`
-	Snag      string            `json:"snag"`
-	Host      string            `json:"host"`
-	Kernel    string            `json:"kernel"`
+	Version int    `json:"version"`
+	Snag    string `json:"snag"`
+	Host    string `json:"host"`
+	Kernel  string `json:"kernel"`
+	// Of says of what the recording is in words: the host and its kernel, or the files
+	// that it was made of.
+	Of        string            `json:"of,omitempty"`
 	Window    Window            `json:"window"`
 	Recording string            `json:"recording,omitempty"`
 	Target    *recording.Target `json:"target,omitempty"`
@@ -32,6 +35,26 @@ type Document struct {
 	Warnings  []string          `json:"warnings"`
 	Coverage  []Coverage        `json:"coverage"`
 	Closer    *Closer           `json:"closer,omitempty"`
+	// Files are what the recording was made of, where others wrote it.
+	Files []File `json:"files,omitempty"`
+}
+
+// File is one of the files that a recording was made of.
+type File struct {
+	Name   string   `json:"name"`
+	Format string   `json:"format"`
+	Host   string   `json:"host,omitempty"`
+	First  *string  `json:"first"` // null: it has no times
+	Last   *string  `json:"last"`
+	Offset float64  `json:"offset_seconds"` // that was added to its times
+	Doubts []string `json:"doubts"`         // what was guessed of its clock and host
+}
+
+func files(m recording.Manifest) (out []File) {
+	for _, f := range m.Files {
+		out = append(out, File{f.Name, f.Format, f.Host, optional(f.First), optional(f.Last), f.Offset, append([]string{}, f.Doubts...)})
+	}
+	return out
 }
 
 // Window is the span that was recorded, RFC 3339, UTC.
@@ -159,7 +182,7 @@ func WriteJSON(w io.Writer, v *verdict.Verdict) error {
 func NewDocument(v *verdict.Verdict) Document {
 	m := v.Recording.Manifest
 	d := Document{
-		Version: DocumentVersion, Snag: m.Snag, Host: m.Host, Kernel: m.Kernel, Recording: v.Recording.Dir,
+		Version: DocumentVersion, Snag: m.Snag, Host: m.Host, Kernel: m.Kernel, Of: subjectOf(m), Files: files(m), Recording: v.Recording.Dir,
 		Window:   Window{stamp(m.Start), stamp(m.End), v.Recording.Length().Seconds()},
 		Symptoms: []Symptom{}, Verdict: []Entry{}, Coverage: []Coverage{}, Warnings: append([]string{}, v.Warnings...),
 		Abstained: v.Abstained, Next: v.Next, Closer: closerOf(v.Recording),

@@ -13,6 +13,8 @@ type page struct {
 	detail detail
 	lines  []string
 	began  recording.Time
+	files  bool // it is of files that others wrote
+	days   bool // it is of more than one day
 	paint
 }
 

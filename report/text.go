@@ -52,7 +52,7 @@ func WriteText(w io.Writer, v *verdict.Verdict, o Options) error {
 	}
 	var lines []string
 	for _, d := range levels {
-		p := &page{Options: o, detail: d, paint: palette(o.Color), began: v.Recording.Manifest.Start}
+		p := &page{Options: o, detail: d, paint: palette(o.Color), began: v.Recording.Manifest.Start, files: len(v.Recording.Manifest.Files) > 0, days: days(v.Recording.Manifest)}
 		p.verdict(v)
 		if lines = p.lines; len(lines) <= o.Height {
 			break
@@ -78,6 +78,7 @@ func (p *page) verdict(v *verdict.Verdict) {
 		}
 		p.culprit(e)
 	}
+	p.twoSides(r)
 	p.others(v)
 	p.notSeen(v)
 	p.cleared(v)
@@ -86,8 +87,12 @@ func (p *page) verdict(v *verdict.Verdict) {
 
 func (p *page) head(r *recording.Recording) {
 	m := r.Manifest
-	p.add(p.dim(fmt.Sprintf("%s · kernel %s · %s recorded, %s–%s UTC%s", m.Host, m.Kernel, units.Seconds(r.Length()),
-		m.Start.Wall().Format("15:04:05"), m.End.Wall().Format("15:04:05"), target(m.Target))))
+	p.add(p.dim(fmt.Sprintf("%s · %s%s, %s%s", subjectOf(m), units.Seconds(r.Length()), lengthWord(m), spanOf(m), target(m.Target))))
+	if p.Verbose {
+		for _, f := range filesText(m) {
+			p.item("", p.dim(f[0]+"  "), "  ", p.dim(f[1]))
+		}
+	}
 }
 
 func target(t recording.Target) string {
@@ -114,6 +119,8 @@ func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
 		if v.Next != "" {
 			p.answer("  ", p.bold("next  "), "      ", v.Next)
 		}
+	case len(v.With(verdict.NotSeen)) > 0 && len(v.Recording.Manifest.Files) > 0:
+		p.add("", p.bold(p.green("NOTHING WRONG"))+fmt.Sprintf(" seen in these files; %s could not be judged by them", suspectCount(v.With(verdict.NotSeen))))
 	case len(v.With(verdict.NotSeen)) > 0:
 		p.add("", p.bold(p.green("NOTHING WRONG"))+fmt.Sprintf(" seen, but %s could not be judged: see below", suspectCount(v.With(verdict.NotSeen))))
 	case len(v.With(verdict.Risk)) > 0:
@@ -256,8 +263,12 @@ func (p *page) foot(r *recording.Recording) {
 	for _, c := range whole {
 		cost += c
 	}
-	text := fmt.Sprintf("%-14s%.2f s CPU, latest tick %.2f s late, %s events lost", "snag itself", cost, late, units.Count(float64(lost)))
-	p.add(p.dim(text))
+	switch {
+	case len(r.Manifest.Files) == 0:
+		p.add(p.dim(fmt.Sprintf("%-14s%.2f s CPU, latest tick %.2f s late, %s events lost", "snag itself", cost, late, units.Count(float64(lost)))))
+	case lost > 0:
+		p.add(p.dim(fmt.Sprintf("%-14s%s lines or records of the files were not understood or not whole (snag show)", "not read", units.Count(float64(lost)))))
+	}
 	if c := closerOf(r); c != nil {
 		p.item("", p.dim(fmt.Sprintf("%-14s", "closer look")), strings.Repeat(" ", 14), p.dim(c.sentence(r)))
 	}
@@ -272,14 +283,29 @@ const firstTick = 1500 * time.Millisecond
 
 func (p *page) since(t recording.Time) string {
 	if t < p.began.Add(firstTick) {
-		return "before " + clock(p.began) + ", when the recording began"
+		if p.files {
+			return "before " + p.clock(p.began) + ", where the files begin"
+		}
+		return "before " + p.clock(p.began) + ", when the recording began"
 	}
-	return clock(t)
+	return p.clock(t)
 }
 
 func capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// clock is a time of day, with the day where the recording is of several.
+func (p *page) clock(t recording.Time) string {
+	if p.days {
+		return t.Wall().Format("2006-01-02 15:04:05") + " UTC"
+	}
+	return clock(t)
+}
+
+func days(m recording.Manifest) bool {
+	return m.Start.Wall().Format("2006-01-02") != m.End.Wall().Format("2006-01-02")
 }
 
 func clock(t recording.Time) string { return t.Wall().Format("15:04:05") + " UTC" }

@@ -40,9 +40,17 @@ func (p *page) notSeen(v *verdict.Verdict) {
 		p.item("", p.dim(fmt.Sprintf("%-14s", "not seen")), strings.Repeat(" ", 14), text)
 	}
 	if len(names) > 0 {
-		p.item("", p.dim(fmt.Sprintf("%-14s", "not seen")), strings.Repeat(" ", 14), p.dim(nameList(names)+" (-v says why, and what would show them)"))
+		text := nameList(names) + " (-v says why, and what would show them)"
+		if n := suspectCount(names); len(v.Recording.Manifest.Files) > 0 && len(text) > mostNames {
+			text = n + ", of which these files tell nothing or not enough (-v says what would show each)"
+		}
+		p.item("", p.dim(fmt.Sprintf("%-14s", "not seen")), strings.Repeat(" ", 14), p.dim(text))
 	}
 }
+
+// mostNames, bytes: files of one kind tell of few suspects, and a screen of the
+// names of all others tells nothing.
+const mostNames = 200
 
 // explains tells whether the suspect could lead to a symptom that was seen.
 func explains(s *suspects.Suspect, seen []scene.Symptom) bool {

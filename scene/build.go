@@ -243,7 +243,8 @@ func (s *Scene) tieFlows() {
 		}
 		// Two namespaces may use the same addresses: then nothing tells which end
 		// is whose, and no edge is better than a wrong one.
-		if other := ends[pair{f.Proto, f.Remote, f.Local}]; len(other) == 1 && other[0] != k {
+		// Nor is the other end of a captured flow on this host: its queues are not known.
+		if other := ends[pair{f.Proto, f.Remote, f.Local}]; len(other) == 1 && other[0] != k && !f.Wire && !other[0].First().Wire {
 			k.Peer = other[0]
 			s.tie(k.ID, other[0].ID, Connects)
 		}

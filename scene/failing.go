@@ -52,6 +52,9 @@ func failedCalls(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, f := range order {
 		n, most := f.count()
+		if recording.StandsIn(f.subject.PID) && !f.often() {
+			continue
+		}
 		of := connectionsOf(s, r, f.subject)
 		if n < failedFloor || of > 0 && n < failedShare*of {
 			continue

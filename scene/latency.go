@@ -93,6 +93,9 @@ func (v *service) late(s *Scene) (Symptom, bool) {
 	if !enough || share < lateShare && timeShare < lateTime {
 		return Symptom{}, false
 	}
+	if recording.StandsIn(v.subject.PID) && v.allAlong(bound, s.Window) {
+		return Symptom{}, false
+	}
 	whole, n := histogram(v.rows)
 	return Symptom{
 		Name: RequestLatency, Subject: v.subject, Active: touching(active), Amount: lateSum/float64(late) - p50, Unit: "s",

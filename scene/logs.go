@@ -117,6 +117,13 @@ func logGap(rows []recording.LogFile, window recording.Interval) (LogGap, bool) 
 	return g, gaps[longest] >= silentTimes*g.Usual
 }
 
+// Plain tells a silence of a log that kept its pace: one of a few lines, or of lines that
+// come when something happens, has long pauses of its own.
+func (g LogGap) Plain() bool {
+	long := g.Silence.End.Sub(g.Silence.Start)
+	return g.Writes >= 20 && g.Usual > 0 && long >= 5*g.Usual
+}
+
 // silentLogs: a log fell silent while its process had something to do. A service
 // that nobody asks has nothing to write.
 func silentLogs(s *Scene, r *recording.Recording) []Symptom {
@@ -145,6 +152,9 @@ func silentLogs(s *Scene, r *recording.Recording) []Symptom {
 // Busy says what a process had to do in an interval: requests that came or waited, or
 // an answer of another that it waited for; "" where it was seen to have nothing.
 func (s *Scene) Busy(r *recording.Recording, p *Process, in recording.Interval) string {
+	if recording.StandsIn(p.Subject.PID) {
+		return busyByLog(r, p, in)
+	}
 	in.End = in.End.Add(time.Second) // what a look or a second says is of the time before it
 	for _, t := range r.Turns {
 		if t.PID != p.Subject.PID || !in.Covers(t.T) {

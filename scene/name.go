@@ -17,10 +17,16 @@ func (s *Scene) Name(sub recording.Subject) string {
 	if sub.PID != 0 {
 		who = fmt.Sprintf("%s[%d]", orUnknown(sub.Comm), sub.PID)
 	}
+	if recording.StandsIn(sub.PID) {
+		who = orUnknown(sub.Comm)
+	}
 	switch sub.Kind {
 	case recording.KindProcess:
 		return who + where
 	case recording.KindThread:
+		if sub.Comm == "" {
+			return fmt.Sprintf("thread %d of process %d", sub.TID, sub.PID)
+		}
 		return fmt.Sprintf("thread %d (%s) of process %d", sub.TID, sub.Comm, sub.PID)
 	case recording.KindListener:
 		return join(who, "listening on "+sub.Local) + where
@@ -69,9 +75,10 @@ func withKnob(name, knob string) string {
 
 func join(a, b string) string { return strings.TrimSpace(a + " " + b) }
 
+// orUnknown is a process' name; a trace of one that ran already tells none.
 func orUnknown(s string) string {
 	if s == "" {
-		return "?"
+		return "process"
 	}
 	return s
 }

@@ -35,6 +35,9 @@ func (s *Scene) shadows(a, b Symptom, later bool) bool {
 		ka, kb := s.bySockSubject(a.Subject), s.bySockSubject(b.Subject)
 		return ka != nil && kb != nil && ka.Peer == kb && a.Side == "write" && b.Side == "read" && overlap(a.Active, b.Active)
 	case RequestLatency:
+		if b.Side == BothEnds && a.Side != BothEnds && (a.Subject.Remote == b.Subject.Remote || a.Subject.Local == b.Subject.Remote) {
+			return true // one end of it
+		}
 		return a.Unit == "ratio" && b.Unit == "s" && a.Subject.PID != 0 && a.Subject.PID == b.Subject.PID
 	case ConnectLatency, ConnectionErrors:
 		return later && IDOf(a.Subject) == IDOf(b.Subject)

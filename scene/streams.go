@@ -82,7 +82,7 @@ const maxLinks = 12
 func (s *Scene) addStreams(r *recording.Recording) {
 	by := map[NodeID]*Stream{}
 	was := formerNames(r.Streams)
-	for _, row := range r.Streams {
+	for _, row := range append(slices.Clone(r.Streams), loggedStreams(r)...) {
 		if was[former{row.Side, row.Name, row.Remote}] {
 			continue // the same connection, before anything told its stream's name
 		}

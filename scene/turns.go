@@ -21,6 +21,7 @@ func services(s *Scene, r *recording.Recording, role string) []*service {
 	type key struct {
 		netns uint64
 		at    string
+		log   int
 	}
 	by := map[key]*service{}
 	var out []*service
@@ -32,7 +33,10 @@ func services(s *Scene, r *recording.Recording, role string) []*service {
 		if role == "call" {
 			at = row.Remote
 		}
-		k := key{row.Netns, at}
+		k := key{netns: row.Netns, at: at}
+		if recording.StandsIn(row.PID) {
+			k.log = row.PID
+		}
 		v := by[k]
 		if v == nil {
 			v = &service{subject: serviceSubject(s, row)}
@@ -68,6 +72,9 @@ func (v *service) add(row recording.Turns) {
 // serviceSubject is the listener; of a destination the listener too when it is
 // on this host, else the calling process' flow.
 func serviceSubject(s *Scene, row recording.Turns) recording.Subject {
+	if row.Role == "serve" && recording.StandsIn(row.PID) { // a log, which names no port
+		return recording.Subject{Kind: recording.KindProcess, PID: row.PID, Comm: row.Comm}
+	}
 	if row.Role == "serve" {
 		if l := s.ListenerOn(row.Netns, row.Local); l != nil {
 			return l.Subject

@@ -24,6 +24,7 @@ var bufferbloat = &Suspect{
 		"strong: the round trip is a multiple of the shortest one while the connection keeps the pipe full and loses nothing",
 		"strong: more is in flight than the path holds, and the rest, at the rate of the connection, takes as long as the round trip is too long",
 		"strong: other connections on the same way wait as long",
+		"strong: by captures of both ends: the network took half of the late requests' wait or more, a multiple of what it takes else, and lost next to nothing; which way, as far as the clocks tell",
 	},
 	Against: []string{
 		"decisive: the shortest round trip is as long: a long path",
@@ -31,6 +32,7 @@ var bufferbloat = &Suspect{
 		"strong: one client of a server with many others that fare well: its own line, a risk and no more",
 		"trap: the shortest round trip is kept for 5 minutes: a queue that never emptied in them looks like a long path",
 	},
+	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
 	Remedy:  "an AQM at the narrowest place (fq_codel or cake with bandwidth just under the line's), a shorter queue, or a sender that paces itself (net.ipv4.tcp_congestion_control=bbr) → .network or the unit that sets the qdisc, sysctl.d. Verified by: the round trip falls to the shortest one at the same throughput",
 	Next:    "ss -tin state established; tc -s qdisc; mtr or ping along the path while it is loaded",
@@ -67,7 +69,7 @@ type queued struct {
 func weighBufferbloat(s *scene.Scene, r *recording.Recording) []Finding {
 	var all []queued
 	for _, k := range s.Sockets {
-		if q, ok := waitsInQueue(k); ok && k.Subject.PID != r.Manifest.SelfPID {
+		if q, ok := waitsInQueue(k); ok && !ownSocket(r, k) {
 			all = append(all, q)
 		}
 	}
@@ -77,7 +79,13 @@ func weighBufferbloat(s *scene.Scene, r *recording.Recording) []Finding {
 			out = append(out, q.finding(s, r, all))
 		}
 	}
-	return oneForEach(out)
+	out = oneForEach(out)
+	for _, l := range lateOnBothSides(r) {
+		if f, ok := l.byDelay(r); ok {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // fills tells whether the connection kept a long queue in most of its samples:

@@ -206,7 +206,7 @@ func lastingConnections(s *scene.Scene, l *called) lastingOnes {
 	listener := s.ListenerOn(l.netns, l.local)
 	for _, k := range s.Sockets {
 		a, b := k.First(), k.Last()
-		mine := listener != nil && k.Listener == listener || a.Netns == l.netns && a.Local == l.local
+		mine := listener != nil && k.Listener == listener || a.Netns == l.netns && (a.Local == l.local || a.Wire && recording.Port(a.Local) == recording.Port(l.local)) // by a capture nobody knows on which addresses it listens
 		if !mine || k.Listening() || b.TCP == nil || b.T.Sub(a.T).Seconds() < stays || !seenEstablished(k) {
 			continue
 		}
@@ -230,4 +230,24 @@ func seenEstablished(k *scene.Socket) bool {
 		}
 	}
 	return false
+}
+
+// lastingInLog are those of a log, in which each that lasted has a row of its own peer
+// and second.
+func lastingInLog(r *recording.Recording, l *called) lastingOnes {
+	var out lastingOnes
+	sum := 0.0
+	for _, row := range r.Connections {
+		if row.PID != l.pid || scene.Address(row.Local) != l.local || row.Closed == 0 || row.Short > 0 || row.Lifetime < stays*float64(row.Closed) {
+			continue
+		}
+		if bytes := row.BytesIn + row.BytesOut; bytes > 0 {
+			out.n += int(row.Closed)
+			sum += float64(bytes)
+		}
+	}
+	if out.n > 0 {
+		out.bytesEach = sum / float64(out.n)
+	}
+	return out
 }

@@ -104,7 +104,7 @@ func (c *convoy) lookAtHolder(l look, address uint64) {
 		default:
 			c.blocked++
 			c.holder = *at
-			if k := socketOn(c.process, at.FD); k != nil {
+			if k := socketAt(c.process, *at); k != nil {
 				c.socket = k
 			}
 		}

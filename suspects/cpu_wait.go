@@ -128,6 +128,8 @@ func (w cpuWait) perRequest(r *recording.Recording) (wait float64, e *Evidence) 
 	if n < 10 || took <= 0 {
 		return 0, nil
 	}
+	share := r.ShareOf("sockets.turns") // the wait was measured all of the time
+	n, took = n/share, took/share
 	wait = min(w.waited, took) / n
 	e = &Evidence{Side: For, Grade: Weak, Value: wait, Unit: "s", Source: "turns", Origin: "turns",
 		Text: fmt.Sprintf("of %s per request, %s was waiting for a CPU", lasting(took/n), lasting(wait))}

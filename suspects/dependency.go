@@ -55,7 +55,7 @@ func dependenciesOf(p *pool, r *recording.Recording, window recording.Interval) 
 	for _, l := range looks {
 		waits := map[string]int{}
 		for _, row := range l.Rows {
-			k := socketOn(p.worker(row.PID), row.FD)
+			k := socketAt(p.worker(row.PID), row)
 			if k == nil || k.Listener != nil || k.Listening() || k.First().Remote == "" || !reads[row.Syscall] {
 				continue
 			}

@@ -20,6 +20,7 @@ var fdLimit = &Suspect{
 		{Measure: "sockets.connections", Why: "that connections still come"},
 		{Measure: "sockets.errors", Why: "that its calls return EMFILE"},
 	},
+	InTrace: []string{recording.Trace, "sockets.errors"},
 	For: []string{
 		"decisive: descriptors = limit, and its calls return EMFILE, which nothing else makes (accept(2), open(2))",
 		"decisive: descriptors = limit at sample after sample, while connections wait in the process' accept queue and none is taken out",
@@ -89,6 +90,9 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (Findin
 	t := fullTableOf(p, s.Window.End)
 	q := backlogOf(p, t.at)
 	f := Finding{Subject: p.Subject, Active: t.at}
+	if no := refusedDescriptor(p, r); t.of == 0 && no.n > 0 {
+		return f.refused(p, no), true
+	}
 	if t.of == 0 {
 		q = backlogOf(p, []recording.Interval{s.Window})
 		if q.stuck < 5 {
@@ -158,6 +162,24 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (Findin
 		Why: fmt.Sprintf("%d descriptors are all that it may have, and it has them", t.most), Risk: "what leaks descriptors goes on leaking", Needs: "LimitNOFILE= in its unit, to last over its restart"}}
 	f.Next = fmt.Sprintf("ls -l /proc/%[1]d/fd | awk '{print $NF}' | sed 's/[0-9].*//' | sort | uniq -c; strace -f -e trace=accept,accept4 -p %[1]d", p.Subject.PID)
 	return f, true
+}
+
+// refused is a process whose descriptors were not counted, but whose calls were told
+// that it has no more: EMFILE is the answer to nothing else (accept(2), open(2)).
+func (f Finding) refused(p *scene.Process, no refusals) Finding {
+	last := p.Last()
+	f.Active = mergeIntervals(no.at, joined)
+	f.Text = fmt.Sprintf("%s fails (EMFILE), %s times: all its descriptors are in use", no.call, count(no.n))
+	e := Evidence{Side: For, Grade: Decisive, Value: no.n, Unit: "calls", Source: "strace -f -e trace=accept,accept4,openat", Origin: "descriptors",
+		Text: fmt.Sprintf("its %s returned EMFILE %s times, which is the answer where RLIMIT_NOFILE is reached and to nothing else", no.call, count(no.n))}
+	if last.FDLimit > 0 {
+		e.Text += fmt.Sprintf(" (its limit was seen to be %s)", count(float64(last.FDLimit)))
+	}
+	f.Evidence = []Evidence{e}
+	f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: no.n, Unit: "calls", Text: fmt.Sprintf("%s failed %s times for want of a descriptor", no.call, count(no.n))}
+	f.Remedy = raiseLimit(last, fullTable{most: max(last.FDLimit, 1024), hard: last.FDHard})
+	f.Next = fmt.Sprintf("ls -l /proc/%[1]d/fd | awk '{print $NF}' | sed 's/[0-9].*//' | sort | uniq -c; grep 'open files' /proc/%[1]d/limits", p.Subject.PID)
+	return f
 }
 
 // refusals are calls of a process that got no descriptor.

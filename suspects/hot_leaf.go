@@ -43,7 +43,7 @@ func hotLeaves(p *scene.Process, r *recording.Recording) []*hotLeaf {
 	best := map[string]float64{} // samples of the stack that the caller is from
 	seconds := map[recording.Time]bool{}
 	all, named := 0.0, 0.0
-	for _, row := range r.OnCPU {
+	for _, row := range r.Ran() {
 		if row.PID != p.Subject.PID {
 			continue
 		}
@@ -59,7 +59,7 @@ func hotLeaves(p *scene.Process, r *recording.Recording) []*hotLeaf {
 			continue
 		}
 		name := s.Frames[0]
-		if name == "" || strings.Contains(name, "+0x") {
+		if name == "" || name[0] == '[' || strings.Contains(name, "+0x") { // of others' files "[OBJECT]"
 			continue
 		}
 		named += n

@@ -115,3 +115,21 @@ func (t *timedStops) words(counted string) string {
 	}
 	return text
 }
+
+// logOnly tells that all that is known of a JVM is the log that it wrote: neither its
+// counters nor what waited at its sockets.
+func (j *standstill) logOnly(r *recording.Recording) bool {
+	_, looked := r.Measured("sockets.diag")
+	return !j.counted && !looked && len(j.process.Sockets) == 0
+}
+
+// certain makes what the JVM's own log timed decisive: that it stood still is certain,
+// and that nobody was seen to wait makes it a risk.
+func certain(all []Evidence) []Evidence {
+	for i := range all {
+		if all[i].Origin == gcLog && all[i].Side == For {
+			all[i].Grade = Decisive
+		}
+	}
+	return all
+}

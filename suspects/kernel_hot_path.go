@@ -39,6 +39,9 @@ const (
 	// burntShare of all the samples, idle ones included: a twentieth of the machine
 	// is what its owner would want back.
 	burntShare = 0.05
+	// busyShare of the samples of an event that counts no idle time (cycles, folded
+	// stacks): on a host that is mostly idle a twentieth of them is nothing.
+	busyShare = 0.2
 	// hotTimes: from kernel to kernel, and with load, shares move by a factor of 2.
 	hotTimes = 4.0
 )
@@ -95,6 +98,14 @@ func (p kernelProfile) share(function string) float64 {
 	return n / p.kernel
 }
 
+// whole is what all samples are of: an event that is no clock counts no idle time.
+func (p kernelProfile) whole() string {
+	if p.hz > 0 {
+		return "CPU time"
+	}
+	return "samples"
+}
+
 // otherFunctions is the row of what a profile does not list.
 const otherFunctions = "others"
 
@@ -130,9 +141,9 @@ func hotFunction(r *recording.Recording, here, there kernelProfile, name string)
 		out.Subject.Name += " under " + caller
 	}
 	e := Evidence{Side: For, Grade: Decisive, Value: 100 * f.samples / here.all, Unit: "percent", Source: "perf report --no-children --sort symbol", Origin: "profile",
-		Text: fmt.Sprintf("%s ran in %s of %s samples in the kernel (%.0f %%; %.1f %% of all CPU time); in the baseline in %s of %s (%.1f %%)",
-			name, count(f.samples), count(here.kernel), 100*here.share(name), 100*f.samples/here.all, count(was), count(there.kernel), 100*was/there.kernel)}
-	if here.hz != there.hz {
+		Text: fmt.Sprintf("%s ran in %s of %s samples in the kernel (%.0f %%; %.1f %% of all %s); in the baseline in %s of %s (%.1f %%)",
+			name, count(f.samples), count(here.kernel), 100*here.share(name), 100*f.samples/here.all, here.whole(), count(was), count(there.kernel), 100*was/there.kernel)}
+	if here.hz != there.hz && here.hz > 0 && there.hz > 0 {
 		e.Doubt = fmt.Sprintf("sampled at %.0f Hz here and %.0f Hz there", here.hz, there.hz)
 	}
 	if times < hotTimes {
@@ -140,6 +151,9 @@ func hotFunction(r *recording.Recording, here, there kernelProfile, name string)
 		e.Text += ": about its share"
 		out.Evidence = []Evidence{e}
 		return out
+	}
+	if here.hz <= 0 && f.samples/here.all < busyShare {
+		e.Grade, e.Doubt = Weak, "idle time was not sampled: how much of the machine that is can't be told"
 	}
 	out.Evidence = append(out.Evidence, e)
 	for who := range f.who {
@@ -151,12 +165,21 @@ func hotFunction(r *recording.Recording, here, there kernelProfile, name string)
 	if e, ok := kernelTime(r); ok {
 		out.Evidence = append(out.Evidence, e)
 	}
-	cores := f.samples / here.all * float64(r.Manifest.CPUs)
-	out.Text = fmt.Sprintf("%s takes %.1f %% of all CPU time, %.0f times its share of the kernel's in the baseline", name, 100*f.samples/here.all, times)
-	out.Harm = Harm{Symptom: scene.CPUBurn, Amount: cores, Of: float64(r.Manifest.CPUs), Unit: "cores", Text: fmt.Sprintf("%.2f of %d CPUs are spent in %s", cores, r.Manifest.CPUs, name)}
+	share := f.samples / here.all
+	out.Text = fmt.Sprintf("%s takes %.1f %% of all %s, %.0f times its share of the kernel's in the baseline", name, 100*f.samples/here.all, here.whole(), times)
+	out.Harm = hotHarm(share, r.Manifest.CPUs, name)
 	out.Remedy = hotRemedy(name)
 	out.Next = "perf record -a -g -F 97 -- sleep 10; perf report --no-children --symbol-filter=" + name
 	return out
+}
+
+// hotHarm is what a share of the samples costs; in CPUs where their number is known.
+func hotHarm(share float64, cpus int, name string) Harm {
+	if cpus <= 0 {
+		return Harm{Symptom: scene.CPUBurn, Amount: share, Of: 1, Unit: "ratio", Text: fmt.Sprintf("%.1f %% of the time is spent in %s", 100*share, name)}
+	}
+	cores := share * float64(cpus)
+	return Harm{Symptom: scene.CPUBurn, Amount: cores, Of: float64(cpus), Unit: "cores", Text: fmt.Sprintf("%.2f of %d CPUs are spent in %s", cores, cpus, name)}
 }
 
 // kernelTime compares the share of system and softirq time.

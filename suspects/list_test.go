@@ -31,6 +31,11 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 			if !measures[n.Measure] {
 				t.Errorf("%s needs %q, which no probe measures", s.Name, n.Measure)
 			}
+			for _, other := range s.InFiles[n.Measure] {
+				if !measures[other] {
+					t.Errorf("%s takes %q, which no reader measures", s.Name, other)
+				}
+			}
 			if n.Why == "" {
 				t.Errorf("%s: say what %s shows it", s.Name, n.Measure)
 			}

@@ -24,11 +24,13 @@ var listenOverflow = &Suspect{
 		"decisive: the listener's own drops are as many as ListenDrops grew, and ListenOverflows grew",
 		"decisive: ListenOverflows grew, and this listener alone was seen with more waiting than its backlog",
 		"strong: each of the two where several were full",
+		"strong (capture): connections are opened a second late or never while others are answered at once; strong: SYN-ACKs sent again though the client's ACK had come",
 	},
 	Against: []string{
 		"decisive: ListenOverflows stood still however long the queue was: slow to accept, nothing refused",
 		"trap: ListenDrops without overflows (a SYN flood, no memory); 2 overflows are healthy",
 	},
+	InFiles: map[string][]string{"host.netstat": {"pcap.handshakes"}},
 	LeadsTo: []Lead{{scene.ConnectLatency, 10 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}, {scene.StreamFreeze, 10 * time.Second},
 		{"half-open-peer", 30 * time.Second}}, // the client is connected, and its listener dropped that: nobody answers what it sends
 	Remedy: "accept faster, or raise the program's backlog and net.core.somaxconn together (sysctl.d), and restart it; ListenOverflows stands still",
@@ -40,7 +42,7 @@ var listenOverflow = &Suspect{
 const fewOverflows = 3
 
 func weighListenOverflow(s *scene.Scene, r *recording.Recording) []Finding {
-	var out []Finding
+	out := overflowInCapture(r)
 	for _, series := range r.Select("node_netstat_TcpExt_ListenOverflows") {
 		if len(series.Points) < 2 {
 			continue

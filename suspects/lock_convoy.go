@@ -22,6 +22,7 @@ var lockConvoy = &Suspect{
 		{Measure: "sockets.turns", Why: "how long its answers take"},
 		{Measure: "runtimes.go-locks", Why: "Go's mutexes, for which goroutines wait and no thread does"},
 	},
+	InTrace: []string{recording.Trace, "locks.futex"},
 	For: []string{
 		"decisive: half of its threads or more wait for one lock (23 of 24), look after look, and the lock's own word names a thread that sleeps in a call meanwhile",
 		"strong: half of its threads or more wait in futex on one address for a lock; counted: those who want the lock spend half of their time or more waiting for it",
@@ -92,7 +93,7 @@ func (c *convoy) finding(s *scene.Scene, r *recording.Recording) Finding {
 		f.Related = append(f.Related, c.socket.Subject)
 	}
 	wait := c.waited()
-	e, late := c.delayed(s, r)
+	e, late := c.delayed(s, r, wait)
 	f.Evidence = append(f.Evidence, e)
 	if late {
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: wait, Unit: "s", Text: fmt.Sprintf("each time, a thread waits for the lock for %s or more", lasting(wait))}
@@ -179,7 +180,7 @@ func (c *convoy) holderEvidence() []Evidence {
 const lateAnswers = 0.05
 
 // delayed is whether anybody is: requests wait unread, or answers take long.
-func (c *convoy) delayed(s *scene.Scene, r *recording.Recording) (Evidence, bool) {
+func (c *convoy) delayed(s *scene.Scene, r *recording.Recording, wait float64) (Evidence, bool) {
 	n, of, worst, most := requestsWait(c.process, c.active)
 	if n >= fewJams && 2*n >= of {
 		what := size(float64(most)) + " waited to be read on " + worst.First().Local
@@ -202,6 +203,9 @@ func (c *convoy) delayed(s *scene.Scene, r *recording.Recording) (Evidence, bool
 		if sym.Subject.PID == c.process.Subject.PID {
 			return Evidence{Side: For, Grade: Weak, Source: "ss -tnp", Origin: "symptom", Text: "meanwhile: " + sym.Text}, true
 		}
+	}
+	if _, ok := r.Measured("sockets.diag"); !ok {
+		return Evidence{Side: Missing, Source: "sockets.diag", Text: "whether anything waited at its sockets was not seen"}, wait >= lateAnswers
 	}
 	return Evidence{Side: Against, Grade: Strong, Source: "ss -tnp Recv-Q", Origin: "receive queues", Text: "nothing waited at its sockets: nobody was seen to be delayed"}, false
 }

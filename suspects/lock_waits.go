@@ -57,8 +57,8 @@ func countedConvoy(p *scene.Process, r *recording.Recording) *lockCount {
 		}
 		l.add(row)
 	}
-	for _, row := range r.OffCPU {
-		if row.PID == p.Subject.PID {
+	for i := range r.OffCPU { // large rows, and every process comes by: none is copied
+		if row := &r.OffCPU[i]; row.PID == p.Subject.PID {
 			seconds[second(row.T)] = true
 		}
 	}

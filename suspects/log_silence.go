@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"snag/recording"
@@ -47,6 +48,9 @@ func weighLogSilence(s *scene.Scene, r *recording.Recording) []Finding {
 		if p == nil || p.Subject.PID == r.Manifest.SelfPID {
 			continue
 		}
+		if recording.StandsIn(p.Subject.PID) && !scene.LogsRequests(r, p.Subject.PID) && !g.Plain() {
+			continue // a log of errors, say, has no pace
+		}
 		out = append(out, weighGap(g, p, s, r))
 	}
 	return out
@@ -68,14 +72,24 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 	case g.Rotated:
 		gap.Grade = Weak
 		against(Decisive, "readlink /proc/PID/fd", fmt.Sprintf("the file was rotated: descriptor %d of it is no longer %s", g.File.FD, g.File.Path))
+	case busy == "" && recording.StandsIn(pid) && !scene.LogsRequests(r, pid):
+		f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "snag find", Text: "what it had to do meanwhile is not in its log: it may have been idle"})
 	case busy == "":
 		gap.Grade = Weak
-		against(Decisive, "ss -tnp", "it had nothing to do meanwhile: nobody asked it, and it waited for nobody's answer")
+		grade := Decisive
+		if r.ShareOf("sockets.turns") < 1 {
+			grade = Weak // a request may have come and gone between two slices
+		}
+		against(grade, "ss -tnp", "it had nothing to do meanwhile: nobody asked it, and it waited for nobody's answer")
 	default:
 		gap.Text += ", while " + busy
 		if missing := float64(g.After); missing > float64(g.Each) && missing >= 0.5*expected(g, long) {
 			against(Strong, "stat", fmt.Sprintf("the next write brought %s at once, about what was missing: the lines were kept back", size(missing)))
 		}
+	}
+	if recording.StandsIn(pid) {
+		gap.Source, gap.Text = "the times of its lines", strings.Replace(gap.Text, "grew at", "has lines in", 1)
+		gap.Text = strings.Replace(gap.Text, "looks", "seconds", 1)
 	}
 	f.Evidence = append(f.Evidence, gap)
 	if busy == "" || g.Rotated {
@@ -130,7 +144,11 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 			f.Text += ": it waits for " + k.Remote
 		}
 	}
-	if n == 0 {
+	switch {
+	case n != 0:
+	case recording.StandsIn(pid):
+		f.Next = "snag find on its host, while it is silent"
+	default:
 		f.Next = fmt.Sprintf("head /proc/%d/task/*/{wchan,syscall}; ls -l /proc/%d/fd", pid, pid)
 	}
 	f.Harm = harmOf(g, s)
@@ -163,7 +181,7 @@ func blockedOn(p *scene.Process, in recording.Interval) (best *scene.Socket, n, 
 		looks++
 		seen := map[*scene.Socket]bool{}
 		for _, t := range l.Rows {
-			k := socketOn(p, t.FD)
+			k := socketAt(p, t)
 			if k == nil || k.Listening() || !reads[t.Syscall] && !writes[t.Syscall] || k.Listener != nil && reads[t.Syscall] || seen[k] {
 				continue
 			}

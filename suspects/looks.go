@@ -88,6 +88,26 @@ func socketOn(p *scene.Process, fd int) *scene.Socket {
 	return nil
 }
 
+// socketAt is the socket that a thread's descriptor stood for when it was looked at: a
+// number is used again for the next connection.
+func socketAt(p *scene.Process, row recording.Thread) *scene.Socket {
+	if row.FD < 0 || p == nil {
+		return nil
+	}
+	var best *scene.Socket
+	var least time.Duration
+	for _, k := range p.Sockets {
+		if !hasDescriptor(k, p, row.FD) {
+			continue
+		}
+		away := max(k.First().T.Sub(row.T), row.T.Sub(k.Last().T), 0)
+		if best == nil || away < least {
+			best, least = k, away
+		}
+	}
+	return best
+}
+
 // requestsWait is in how many of the seconds of active data or connections waited
 // at a socket that the process serves, and the worst of them.
 func requestsWait(p *scene.Process, active []recording.Interval) (seconds, of int, worst *scene.Socket, most int) {

@@ -29,6 +29,7 @@ var nagleDelayedAck = &Suspect{
 		"strong: the holds last one round trip of the path: Nagle alone, no delayed ACK",
 		"traps: ato:40 is always shown by ss, TcpExtDelayedACKs is near 0 once requests are pipelined: neither counts here; a one-way stream does not wait for answers",
 	},
+	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{{To: scene.RequestLatency}, {To: scene.ThroughputPlateau}},
 	Remedy:  "TCP_NODELAY in the program, or one write for what belongs together (writev, MSG_MORE); without touching it: `ip route change … quickack 1` on the receiver. Verified by: no held writes",
 	Next:    "ss -tino state established '( dport = :PORT or sport = :PORT )'   # small notsent, unacked:1, rtt far above minrtt",

@@ -59,6 +59,7 @@ func (a *nameServer) add(row recording.Queries) {
 	a.Answered += row.Answered
 	a.Sum += row.Sum
 	a.Max = max(a.Max, row.Max)
+	a.Measured += row.Measured
 	if row.GaveUp > 0 {
 		if a.GaveUp == 0 || row.GaveUpMin < a.GaveUpMin {
 			a.GaveUpMin = row.GaveUpMin
@@ -73,8 +74,11 @@ func (a *nameServer) add(row recording.Queries) {
 }
 
 // silent tells that queries were given up, or none was answered: the server does not
-// answer. One that answers late is slow, which is another trouble and another cure.
-func (a *nameServer) silent() bool { return a.GaveUp > 0 || a.Answered == 0 && a.Asked >= fewQueries }
+// answer. One that answers late is slow, which is another trouble and another cure. Of
+// queries that were seen in slices of the time only, an answer may have come after one.
+func (a *nameServer) silent() bool {
+	return a.GaveUp > 0 || a.Answered == 0 && a.Asked >= fewQueries && a.Measured == 0
+}
 
 // fewQueries without an answer may be those of the last moment.
 const fewQueries = 4

@@ -21,6 +21,7 @@ var packetLoss = &Suspect{
 		"decisive: tcp_info and the retransmit events agree, and hardly any was reported as a duplicate",
 		"decisive: RetransSegs of the namespace and the events agree, and its DSACKs are few",
 		"decisive: of a stream over UDP whose two ends are on this host: more datagrams were sent than came, by about as many as its counters (RTP sequence, MPEG-TS continuity) have gaps",
+		"decisive: by captures of both ends: what left the one side of late requests did not come to the other, and the network took half of their wait or more",
 		"strong: gaps in those counters, and nothing was dropped at the reader's own socket; whether the sender or the way lost it, its own host tells",
 	},
 	Against: []string{
@@ -28,6 +29,7 @@ var packetLoss = &Suspect{
 		"decisive: nothing was acknowledged at all since: a peer that is gone or stopped",
 		"trap: 3 to 20 loss probes are healthy; SYNs sent again for a full accept queue; TCPOFOQueue",
 	},
+	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.FramesSkipped, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
 	Remedy:  "the path: look at each hop's drop counters from the side named here; retransmits stop",
 	Next:    "ss -tin; nstat -az TcpRetransSegs TcpExtTCPDSACKRecv TcpExtTCPSACKReorder",
@@ -96,6 +98,11 @@ func weighPacketLoss(s *scene.Scene, r *recording.Recording) []Finding {
 	}
 	for _, k := range paths {
 		if f, ok := lossOnPath(r, k, rest[k]); ok {
+			out = append(out, f)
+		}
+	}
+	for _, l := range lateOnBothSides(r) {
+		if f, ok := l.byLoss(r); ok {
 			out = append(out, f)
 		}
 	}

@@ -31,15 +31,19 @@ func lossOnFlow(r *recording.Recording, f *flow) Finding {
 		out.Text = "the peer fell silent"
 		return out
 	}
+	told := "tcp_info counts"
+	if f.socket.First().Wire {
+		told = "they are"
+	}
 	n, same := f.again.agreeIn(retrans, recording.Interval{Start: first.T, End: last.T})
 	same = same || segmentsOf(n, retrans)
 	switch {
 	case duplicates >= mostDuplicates*again:
 		piece(Against, Decisive, duplicates, "retransmit", fmt.Sprintf("of %s segments sent again, %s were reported as duplicates, reordering was seen %d times: nothing was lost", count(again), count(duplicates), reordered))
 	case duplicates <= fewDuplicates*again && same:
-		piece(For, Decisive, again, "retransmit", fmt.Sprintf("%s retransmissions were seen and tcp_info counts %s segments sent again; %s of them were reported as duplicates, reordering was seen %d times", count(n), count(retrans), count(duplicates), reordered))
+		piece(For, Decisive, again, "retransmit", fmt.Sprintf("%s retransmissions were seen and %s %s segments sent again; %s of them were reported as duplicates, reordering was seen %d times", count(n), told, count(retrans), count(duplicates), reordered))
 	default:
-		piece(For, Strong, again, "retransmit", fmt.Sprintf("%s retransmissions were seen (tcp_info: %s segments), %s of them reported as duplicates", count(n), count(retrans), count(duplicates)))
+		piece(For, Strong, again, "retransmit", fmt.Sprintf("%s retransmissions were seen (%s %s segments), %s of them reported as duplicates", count(n), told, count(retrans), count(duplicates)))
 	}
 	if p := f.socket.Peer; p != nil && sent > 0 {
 		if got, ok := receivedBy(p); ok {

@@ -28,6 +28,7 @@ var packetReordering = &Suspect{
 		"strong: duplicates without any reordering seen: late ACKs, loss probes",
 		"trap: TCPOFOQueue and rcv_ooopack grow more by loss",
 	},
+	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{{scene.ThroughputPlateau, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
 	Remedy:  "keep each flow on one way: LAG and ECMP hash by layer 3+4 (bond xmit_hash_policy layer3+4, net.ipv4.fib_multipath_hash_policy=1), no per-packet balancing, flow steering that does not move live flows (ethtool -K DEV ntuple off). Verified by: TCPSACKReorder and TCPDSACKRecv stand still",
 	Next:    "ss -tin; nstat -az TcpRetransSegs TcpExtTCPSACKReorder TcpExtTCPDSACKRecv",
@@ -96,10 +97,14 @@ func reorderingOn(r *recording.Recording, f *flow) Finding {
 	if f.socket.Peer != nil {
 		out.Related = append(out.Related, f.socket.Peer.Subject)
 	}
+	told := "tcp_info counts"
+	if f.socket.First().Wire {
+		told = "they are"
+	}
 	e := Evidence{Side: For, Grade: Strong, Value: duplicates, Unit: "segments", Origin: "dsack", Doubt: lossOf(r, "sockets.retransmits", again),
 		Source: "ss -tin retrans, dsack_dups, reord_seen; /proc/net/netstat TCPFastRetrans; tracepoint tcp:tcp_retransmit_skb",
-		Text: fmt.Sprintf("%s retransmissions were seen, tcp_info counts %s segments sent again; the receiver reported %s as duplicates, reordering was seen %s times, and %s segments were sent again since later ones came first",
-			count(n), count(again), count(duplicates), count(reordered), count(fast))}
+		Text: fmt.Sprintf("%s retransmissions were seen, %s %s segments sent again; the receiver reported %s as duplicates, reordering was seen %s times, and %s segments were sent again since later ones came first",
+			count(n), told, count(again), count(duplicates), count(reordered), count(fast))}
 	switch {
 	case duplicates < mostDuplicates*again && duplicates <= fewDuplicates*again:
 		e.Side, e.Grade = Against, Decisive

@@ -19,9 +19,13 @@ var peerReset = &Suspect{
 		{Measure: "sockets.signals", Why: "SIGPIPE: who wrote into a broken connection"},
 		{Measure: "sockets.connections", Why: "how many connections ended in all, and whether the broken ones carried anything"},
 	},
+	InTrace: []string{recording.Trace, "sockets.errors"},
+	InFiles: map[string][]string{"sockets.resets": {"log.errors"}},
 	For: []string{
 		"decisive: resets of established connections, flow by flow, and TcpEstabResets grew by the same",
 		"strong: the same without the counter",
+		"decisive (capture): the RST segments themselves",
+		"decisive, of an error log that was read as a file: recv or send failed with ECONNRESET five times within a minute on connections with one peer",
 		"strong: TCPAbortOnClose (closed with unread data) or TCPAbortOnData (closed while the peer sent, or SO_LINGER 0) grew",
 		"strong: the process on the other end got SIGPIPE",
 	},
@@ -44,6 +48,8 @@ func weighPeerReset(s *scene.Scene, r *recording.Recording) []Finding {
 	var out []Finding
 	for _, b := range brokenConnections(s, r) {
 		switch {
+		case b.n >= fewResets && recording.StandsIn(b.pid) && mostInAMinute(b.steps) < fewResets:
+			// Clients that go away: a log of days has some in each hour.
 		case b.n >= fewResets:
 			out = append(out, b.finding(s, r))
 		case b.n == 0 && b.refused+b.unused >= fewResets:
@@ -74,6 +80,18 @@ func (b *broken) finding(s *scene.Scene, r *recording.Recording) Finding {
 			rows.Text += fmt.Sprintf(" (TcpEstabResets grew by %s, %s such resets were seen)", count(estab), count(b.established))
 		}
 	}
+	if ofCapture(r, b.netns) { // no count of anybody: the segments themselves
+		rows.Grade, rows.Source, rows.Origin = Decisive, captured+": RST", "RST"
+		rows.Text = fmt.Sprintf("%s RST segments ended connections with %s that stood", count(b.n), b.peerNames())
+	}
+	if told := b.toldOf(r); told > 0 && rows.Grade != Decisive {
+		rows.Grade = Decisive
+		rows.Text += fmt.Sprintf("; calls on them returned ECONNRESET or EPIPE %s times, which a process is told of nothing else", count(told))
+	}
+	if recording.StandsIn(b.pid) {
+		rows.Grade, rows.Source, rows.Origin = Decisive, "its error log: 104 (ECONNRESET)", "error log"
+		rows.Text = fmt.Sprintf("%s calls on connections with %s failed with ECONNRESET, up to %s within a minute: the peer reset them", count(b.n), b.peerNames(), count(mostInAMinute(b.steps)))
+	}
 	f.Evidence = append(f.Evidence, rows)
 	if grown, ok := grew(r, b.netns, counterName); b.dir == sentReset && ok && grown >= 0.5*b.n {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: grown, Unit: "connections", Source: "/proc/net/netstat " + strings.TrimPrefix(counterName, "node_netstat_TcpExt_"),
@@ -85,6 +103,20 @@ func (b *broken) finding(s *scene.Scene, r *recording.Recording) Finding {
 		Text: fmt.Sprintf("%s connections ended by a reset", ofAll(b.n, closed))}
 	f.Next = fmt.Sprintf("tcpdump -ni any 'tcp port %s and tcp[tcpflags] & tcp-rst != 0'", b.port)
 	return f
+}
+
+// toldOf is how often calls of a traced process were told of the resets that it got:
+// ECONNRESET is what the kernel makes of an RST (tcp_reset, net/ipv4/tcp_input.c).
+func (b *broken) toldOf(r *recording.Recording) (n float64) {
+	if !Traced(r) || b.dir != receivedReset {
+		return 0
+	}
+	for _, e := range r.CallErrors {
+		if e.PID == b.pid && e.Proto == "tcp" && (e.Errno == "ECONNRESET" || e.Errno == "EPIPE") && b.peers[recording.Host(scene.Address(e.Remote))] > 0 {
+			n += float64(e.N)
+		}
+	}
+	return n
 }
 
 func orThis(name, otherwise string) string {

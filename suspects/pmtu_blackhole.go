@@ -24,6 +24,8 @@ var pmtuBlackhole = &Suspect{
 		"decisive: a hop on this host dropped the flow's segments as too big (and FragFails counted as many), and the sender has backed off and sends them no smaller",
 		"strong: the hop's ICMP was dropped by a firewall",
 		"strong: after some bytes nothing was acknowledged, the timer backed off: full segments, or everything",
+		"decisive (capture): a hop says which size it takes, and the sender goes on with larger packets",
+		"strong (capture): a small segment behind those that never arrive does (SACK)",
 		"strong: small segments of another connection of the same two hosts come through meanwhile",
 	},
 	Against: []string{
@@ -31,6 +33,7 @@ var pmtuBlackhole = &Suspect{
 		"strong: full segments of another connection of the same two hosts come through",
 		"trap: total loss looks alike to the sender: then nobody is named",
 	},
+	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{
 		{"uplink-blackhole", 5 * time.Second},
 		{scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectionErrors, 30 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {"packet-loss", 5 * time.Second}, {"half-open-peer", 10 * time.Second}, {"uplink-blackhole", 10 * time.Second}},

@@ -33,6 +33,7 @@ func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.Node
 			Evidence: []Evidence{{Side: For, Grade: Strong, Value: float64(tcp.Backoff), Unit: "timeouts", Source: "ss -tin backoff, cwnd, bytes_acked", Origin: "tcp_info",
 				Text: fmt.Sprintf("%s bytes were acknowledged, then none for %.0f s: segments of %s bytes, cwnd %d, backoff %d", count(float64(tcp.BytesAcked)), seconds, count(float64(tcp.SndMSS)), tcp.Cwnd, tcp.Backoff)}},
 		}
+		finding.Evidence = append(finding.Evidence, sizesInCapture(r, k)...)
 		if mtu := learntMTU(r, f.Netns, peer); mtu > 0 && tcp.SndMSS+headers <= mtu {
 			finding.Evidence = append(finding.Evidence, Evidence{Side: Against, Grade: Strong, Value: float64(mtu), Unit: "bytes", Source: "ip route show cache", Origin: "route",
 				Text: fmt.Sprintf("the path's MTU, %s bytes, was learnt, and the segments fit: it is not their size", count(float64(mtu)))})

@@ -200,3 +200,11 @@ func (w *pool) sockets() []*scene.Socket {
 	}
 	return out
 }
+
+// turnsSource is what told of its requests.
+func (w *pool) turnsSource() string {
+	if recording.StandsIn(w.head.Subject.PID) {
+		return "its access log: times of requests and upstreams"
+	}
+	return "request turns of its connections"
+}

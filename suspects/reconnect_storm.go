@@ -20,6 +20,7 @@ var reconnectStorm = &Suspect{
 		{Measure: "sockets.resets", Why: "how the short ones ended"},
 		{Measure: "host.sockstat", Why: "TIME-WAIT growing"},
 	},
+	InFiles: map[string][]string{"sockets.connections": {"log.connections"}, "sockets.diag": {"pcap.flows"}},
 	For: []string{
 		"decisive: a few peers open 100 a second and more of millisecond connections for most of their time, with under 1/20 of the bytes of the listener's long-lived connections and no answer longer than its request (sick 410/s, healthy 20/s)",
 		"strong: the same without long-lived connections to compare with",
@@ -81,10 +82,16 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	for _, c := range storm[:min(len(storm), 5)] {
 		f.Related = append(f.Related, recording.Subject{Kind: recording.KindPeer, Netns: l.netns, Remote: c.peer})
 	}
-	const source = "tracepoint sock:inet_sock_set_state"
+	source := "tracepoint sock:inet_sock_set_state"
+	if recording.StandsIn(l.pid) {
+		source = "its log: connections as they ended"
+	}
 	who := stormNames(storm)
 	f.Text = fmt.Sprintf("%s opened %s connections, %s/s in all; each lived %s and carried %s", who, count(sum.opened.sum()), count(math.Round(rate)), lasting(life), size(bytes))
 	stayed := lastingConnections(s, l)
+	if recording.StandsIn(l.pid) {
+		stayed = lastingInLog(r, l)
+	}
 	served := sum.outEach() >= servedBytes && sum.outEach() >= 4*sum.inEach()
 	tiny := sum.closed > 0 && sum.outEach() < nothing
 	reset := sum.resets(r, l)

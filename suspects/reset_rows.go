@@ -103,7 +103,7 @@ func brokenConnections(s *scene.Scene, r *recording.Recording) []*broken {
 		}
 		listener := s.ListenerOn(row.Netns, row.Local)
 		k := key{row.Netns, row.Dir, "to " + row.Remote, 0}
-		if listener != nil || row.State == "" || portNumber(row.Local) < portNumber(row.Remote) {
+		if listener != nil || row.State == "" || row.Local != "" && portNumber(row.Local) < portNumber(row.Remote) {
 			k.service = recording.Port(row.Local)
 		} else {
 			k.pid = row.PID
@@ -192,6 +192,9 @@ func (b *broken) subject(s *scene.Scene) recording.Subject {
 	if k := s.SocketAt(b.netns, "tcp", b.local, b.remote); k != nil {
 		return k.Subject
 	}
+	if b.local == "" { // of a log, which names the peer alone
+		return recording.Subject{Kind: recording.KindPeer, Netns: b.netns, Remote: b.remote}
+	}
 	if recording.Port(b.local) == b.port {
 		return recording.Subject{Kind: recording.KindPort, Netns: b.netns, Proto: "tcp", Local: b.local}
 	}
@@ -258,4 +261,9 @@ func (b *broken) connectionsClosed(r *recording.Recording) float64 {
 		return 0
 	}
 	return max(n, b.n)
+}
+
+// mostInAMinute is the most that was counted within any minute.
+func mostInAMinute(all steps) float64 {
+	return scene.MostInAMinute(all, func(s step) (recording.Time, float64) { return s.Start, s.N })
 }

@@ -25,11 +25,13 @@ var runtimePause = &Suspect{
 		{Measure: "sockets.turns", Why: "how long its answers took"},
 		{Measure: "runtimes.go-stops", Why: "of a Go program, each stop of its world and who asked for it (--go-runtime)"},
 	},
+	InFiles: map[string][]string{"jvm.counters": {"jvm.gc-log"}},
 	For: []string{
 		"decisive: three pauses or more of 0.2 s and longer, by the JVM's own count, and data waited at its sockets when they were looked at inside of them, and at fewer looks outside (in 8 of 8)",
 		"strong: the JVM stood still for 0.2 s of a second or longer (healthy: 5 to 50 ms)",
 		"strong: the static probes of its libjvm timed the same stops, with the operation and who asked for it",
 		"strong: its own log tells the same stops, or that threads of it waited for the collector (allocation stalls of ZGC: no counter has them); /proc saw those threads in futex just then",
+		"decisive, of a log that was read as a file: the stops that the JVM timed itself. Who waited for it a symptom must tell (--symptom, another file): without one it is a risk",
 		"strong: its answers took as long as a pause; its VM thread was on a CPU meanwhile",
 	},
 	Against: []string{
@@ -177,6 +179,9 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 		f.Evidence = append(f.Evidence, e)
 	}
 	f.Evidence = append(append(f.Evidence, waits...), j.timedEvidence()...)
+	if j.logOnly(r) {
+		f.Evidence = certain(f.Evidence)
+	}
 	if busy, looks := j.busyThread(); !j.stalled(s.Window.End) && looks >= 2 && 2*busy >= looks {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(busy), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/stat", pid), Origin: "thread states",
 			Text: fmt.Sprintf("a thread of the JVM itself was on a CPU at %d of %d looks inside of the pauses", busy, looks)})
@@ -190,6 +195,9 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) Finding {
 	}
 	f.Remedy = j.remedy(r, by, j.stalled(s.Window.End))
 	f.Next = fmt.Sprintf("jcmd %d VM.log output=stdout what=safepoint,gc; jstat -gccause %d 1000", pid, pid)
+	if recording.StandsIn(pid) {
+		f.Next = "jcmd PID VM.log output=stdout what=safepoint,gc; jstat -gccause PID 1000"
+	}
 	return f
 }
 
@@ -232,6 +240,9 @@ func (j *standstill) told(by string, window float64) []Evidence {
 // felt is whether anybody waited, and whether that was inside of the pauses: what
 // lay at its sockets, and how long its answers took.
 func (j *standstill) felt(s *scene.Scene, r *recording.Recording) (all []Evidence, late bool) {
+	if _, looked := r.Measured("sockets.diag"); len(j.process.Sockets) == 0 && !looked {
+		return nil, false
+	}
 	if len(j.process.Sockets) == 0 {
 		return []Evidence{{Side: Against, Grade: Strong, Source: "ss -tunp", Origin: "receive queues", Text: "it has no sockets: nobody was seen to wait for it"}}, false
 	}
@@ -316,7 +327,7 @@ func (j *standstill) remedy(r *recording.Recording, by string, stalled bool) str
 	switch {
 	case most > 0 && used/most >= fullHeap:
 		return fmt.Sprintf("in the java arguments of %s: -Xmx%dm (now %s, of which %s stay in use), or keep less", comm, int(2*used)>>20, size(most), size(used))
-	case len(j.causes) > 0 && !strings.Contains(flags, "UseG1GC") && !strings.Contains(flags, "UseZGC"):
+	case len(j.causes) > 0 && !strings.Contains(flags, "UseG1GC") && !strings.Contains(flags, "UseZGC") && !strings.HasPrefix(mostOften(j.logged.work), "G1 "):
 		return fmt.Sprintf("in the java arguments of %s: -XX:+UseG1GC or ZGC (now %s)", comm, orThis(flags, "the default"))
 	case len(j.causes) > 0:
 		return fmt.Sprintf("in the java arguments of %s: a lower -XX:MaxGCPauseMillis, or ZGC (now %s)", comm, orThis(flags, "the default"))

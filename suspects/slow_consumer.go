@@ -20,11 +20,14 @@ var slowConsumer = &Suspect{
 		{Measure: "offcpu.waits", Why: "for how long it was blocked there, and in which function"},
 		{Measure: "syscalls.calls", Why: "from when to when it sat in each of those writes"},
 	},
+	InTrace: []string{recording.Trace, "sockets.turns"},
 	For: []string{
 		"decisive: a thread of the relay was blocked in a write to the consumer's descriptor for most of the time, by the scheduler's word; its function is named",
 		"decisive: a thread of the relay is in a write to the consumer's descriptor sample after sample while its send queue is full, and the publisher's data waits or the others get nothing",
 		"strong: the consumer's window is closed (timer persist, rwnd_limited 87 %)",
 		"strong: the seconds in which the others got nothing lie in the times that it sat in those writes, and those in which they got something do not",
+		"from a trace of its calls: decisive: one thread sat in writes to the consumer for most of some seconds; strong: it wrote next to nothing to the others in them, and did in the seconds between",
+		"strong (capture): the consumer's window stays shut; strong: the server's other connections get nothing in that very time; strong: nor does it take what feeds them",
 		"strong: the publisher's receive queue fills (1 MB) and the other consumers get nothing in that time",
 	},
 	Against: []string{
@@ -32,6 +35,7 @@ var slowConsumer = &Suspect{
 		"strong: none of the process' threads was in a write to it",
 		"trap: a download whose only reader is slow harms nobody else",
 	},
+	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}, "sockets.owner": {"pcap.flows"}},
 	LeadsTo: []Lead{
 		{"server-stall", 5 * time.Second},
 		{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second},
@@ -45,7 +49,7 @@ var slowConsumer = &Suspect{
 const stuckFor = 2 * time.Second
 
 func weighSlowConsumer(s *scene.Scene, r *recording.Recording) []Finding {
-	var out []Finding
+	out := slowInCapture(s)
 	for _, p := range s.Processes {
 		if p.Subject.PID == r.Manifest.SelfPID {
 			continue
@@ -58,6 +62,9 @@ func weighSlowConsumer(s *scene.Scene, r *recording.Recording) []Finding {
 			if f, ok := c.finding(s, r); ok {
 				out = append(out, f)
 			}
+		}
+		if c := consumerByCalls(p, r); c != nil {
+			out = append(out, c.finding(s))
 		}
 	}
 	return out

@@ -22,19 +22,25 @@ var slowDependency = &Suspect{
 		{Measure: "sockets.queries", Why: "queries to a name server, their answers, and how long it waits where none comes"},
 		{Measure: "host.netstat", Why: "datagrams sent and received, for a name server where its queries can't be counted"},
 	},
+	InTrace: []string{recording.Trace, "sockets.turns"},
+	InFiles: map[string][]string{"sockets.diag": {"log.requests", twoSides}, "sockets.turns": {"log.requests"}},
 	For: []string{
 		"decisive: its calls to one peer took 0.1 s or longer on average, and together as long as its own answers took inside (within a third)",
 		"strong: its calls to one peer took 0.1 s or longer, or one waits for 1 s and more",
 		"strong: at most looks threads of it waited in a read from that peer",
 		"strong: its threads were off the CPU in reads from that peer for as long as a call takes (within a third)",
+		"decisive, of an access log that was read as a file: the upstream's times ($upstream_response_time) together as long as the requests' ($request_time)",
 		"decisive: over a UNIX socket: its threads were off the CPU in reads from one peer for as long in all as its own answers took inside (within a third)",
 		"decisive: queries to a name server had no answer, it asked again after its resolver's timeout (5 s, or resolv.conf's), and its own answers took that long",
 		"strong: the name server answers, but in 0.1 s or longer; threads of it were in poll for as long, by the scheduler's word",
+		"decisive: by captures of both ends: the server had the late requests for half of their wait or more",
 		"strong, where queries can't be counted: a socket to a name server waits for seconds, and fewer datagrams came than went",
 	},
 	Against: []string{
 		"decisive: its own answers were quick all the same: nobody waits for those calls",
+		"decisive: by captures of both ends: the server had the late requests for less than half of their wait",
 		"strong: the path takes that long (the connection's least round trip), or segments were lost on it",
+		"trap, of an access log: a request's time ends when its client has all of the answer: slow clients make requests long and upstreams not",
 		"can't tell: what the peer does meanwhile, when it is on another host: run snag there",
 	},
 	LeadsTo: []Lead{
@@ -69,6 +75,11 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording) []Finding {
 			}
 		}
 	}
+	for _, l := range lateOnBothSides(r) {
+		if f := l.byTheServer(r); len(f.Evidence) > 0 {
+			out = append(out, f)
+		}
+	}
 	return out
 }
 
@@ -76,6 +87,9 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording) []Finding {
 const agreeing = 0.35
 
 func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, bool) {
+	if recording.StandsIn(d.process.head.Subject.PID) {
+		return d.logged(s, r)
+	}
 	slow := d.mean() >= longCall || d.worst >= 1 && d.calls.N == 0
 	held := d.waited >= 3 && 2*d.waited >= d.looks
 	sum, mean, answers := tookInside(r, d.process, s.Window)
@@ -105,7 +119,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, b
 			}
 		}
 	}
-	took := Evidence{Side: For, Grade: Strong, Value: d.mean(), Unit: "s", Source: "request turns of its connections", Origin: "calls",
+	took := Evidence{Side: For, Grade: Strong, Value: d.mean(), Unit: "s", Source: d.process.turnsSource(), Origin: "calls",
 		Text: fmt.Sprintf("its %s to %s took %s on average, %s at the longest", plural(int(d.calls.N), "call"), d.remote, lasting(d.mean()), lasting(d.worst))}
 	if d.calls.N == 0 {
 		took.Text = fmt.Sprintf("%s to %s had no answer for up to %s", plural(int(d.calls.Open), "call"), d.remote, lasting(d.worst))
@@ -131,7 +145,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, b
 		f.Evidence = append(f.Evidence, e)
 	}
 	if answers > 0 && !late {
-		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: mean, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: mean, Unit: "s", Source: d.process.turnsSource(), Origin: "turns",
 			Text: fmt.Sprintf("its own answers took %s all the same: nobody waits for those calls", lasting(mean))})
 	}
 	if e, ok := d.pathEvidence(); ok {

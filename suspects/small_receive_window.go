@@ -31,6 +31,7 @@ var smallReceiveWindow = &Suspect{
 		"strong: the window was shut: the reader stopped",
 		"trap: a sender held by its congestion window, or with little to send",
 	},
+	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{
 		{"uplink-throttled", 5 * time.Second},
 		{scene.ThroughputPlateau, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}},
@@ -54,7 +55,7 @@ const (
 func weighSmallReceiveWindow(s *scene.Scene, r *recording.Recording) []Finding {
 	var out []Finding
 	for _, k := range s.Sockets {
-		if k.First().Proto != "tcp" || k.Listening() || k.Subject.PID == r.Manifest.SelfPID {
+		if k.First().Proto != "tcp" || k.Listening() || ownSocket(r, k) {
 			continue
 		}
 		if f, ok := heldByWindow(r, k); ok {

@@ -96,6 +96,11 @@ func movedBytes(row recording.Socket) float64 {
 }
 
 // tcpRowsOf are a socket's rows that have tcp_info.
+// ownSocket tells whether a socket is snag's. Of a recording of files nothing is.
+func ownSocket(r *recording.Recording, k *scene.Socket) bool {
+	return k.Subject.PID != 0 && k.Subject.PID == r.Manifest.SelfPID
+}
+
 func tcpRowsOf(k *scene.Socket) []recording.Socket {
 	var out []recording.Socket
 	for _, row := range k.Rows {

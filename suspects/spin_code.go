@@ -38,7 +38,7 @@ func spinLoopsOf(p *scene.Process, r *recording.Recording) *spinLoops {
 	for _, s := range r.Stacks {
 		inKernel[s.ID] = s.Kernel != 0
 	}
-	for _, row := range r.OnCPU {
+	for _, row := range r.Ran() {
 		if row.PID != p.Subject.PID {
 			continue
 		}
@@ -46,7 +46,9 @@ func spinLoopsOf(p *scene.Process, r *recording.Recording) *spinLoops {
 		if inKernel[row.Stack] {
 			c.kernel += float64(row.N)
 		}
-		c.each = 1 / max(row.Hz, 1)
+		if row.Hz > 0 {
+			c.each = 1 / row.Hz
+		}
 		sampled[row.T] = true
 	}
 	threads := map[recording.Time]int{}

@@ -175,8 +175,12 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 // CPU with those in which few did: how many threads, and what was answered for each
 // second of CPU time. By that time, and not by the clock's: a process from which others
 // take the CPU answers less as well, with more of its threads in line. False where
-// their number did not change by a half, or either was seen for less than three seconds.
+// their number did not change by a half, either was seen for less than three seconds, or
+// answers were counted in slices of the time only.
 func workByThreads(p *scene.Process, r *recording.Recording) (few, many, less, more float64, ok bool) {
+	if r.ShareOf("sockets.turns") < 1 {
+		return 0, 0, 0, 0, false
+	}
 	var answered steps
 	for _, t := range r.Turns {
 		if t.PID == p.Subject.PID && t.Role == "serve" {

@@ -113,6 +113,12 @@ type Suspect struct {
 	Title   string // what a person would say: "UDP receive buffer too small"
 	About   string // two or three sentences: how it hurts and what looks like it
 	Needs   []Need
+	// InTrace are measures that, all of them together, stand in for the needs that must be:
+	// what a trace of the calls tells where no probe ran.
+	InTrace []string
+	// InFiles names, for a need, measures of files that others recorded any of which meets
+	// it too: what packets (recording.Socket.Wire) or the lines of a log show of it.
+	InFiles map[string][]string
 	For     []string // what speaks for it, one line each, with the grade
 	// Against: what speaks against it, and the traps.
 	Against []string
@@ -128,10 +134,14 @@ type Suspect struct {
 // Blind returns the needs that were not measured, those that must be first. Of the
 // others only those that were meant to be measured.
 func (s *Suspect) Blind(r *recording.Recording) (must, rest []Need) {
+	other := s.otherwise(r)
 	for _, n := range s.Needs {
 		c, ok := r.Measured(n.Measure)
+		if !ok {
+			ok = s.inFiles(r, n.Measure)
+		}
 		switch {
-		case ok:
+		case ok, other: // a trace of calls has its own, and is not in doubt for want of probes
 		case n.Must:
 			must = append(must, n)
 		case c.State == recording.CoverageOff:
@@ -142,4 +152,31 @@ func (s *Suspect) Blind(r *recording.Recording) (must, rest []Need) {
 		}
 	}
 	return must, rest
+}
+
+// otherwise tells whether the measures that stand in for those it must have are there.
+func (s *Suspect) otherwise(r *recording.Recording) bool {
+	for _, m := range s.InTrace {
+		if _, ok := r.Measured(m); !ok {
+			return false
+		}
+	}
+	return len(s.InTrace) > 0
+}
+
+// inFiles tells whether a file measured what meets a need.
+func (s *Suspect) inFiles(r *recording.Recording, need string) bool {
+	for _, m := range s.InFiles[need] {
+		if _, ok := r.Measured(m); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Traced tells whether a recording was made of a trace of calls: what a probe would have
+// counted was then told from their lines.
+func Traced(r *recording.Recording) bool {
+	_, ok := r.Measured(recording.Trace)
+	return ok
 }

@@ -22,11 +22,13 @@ var udpPortClosed = &Suspect{
 	For: []string{
 		"decisive: the NO_SOCKET drops of a namespace are as many as its UdpNoPorts grew, and this port's are among them",
 		"strong: the socket that had the port closed just before",
+		"decisive (capture): the destination itself says by ICMP that nobody holds the port, and its sender goes on",
 	},
 	Against: []string{
 		"decisive: UdpNoPorts stood still",
 		"trap: a few stray datagrams to many ports; a firewall's drops (NETFILTER_DROP, no NoPorts)",
 	},
+	InFiles: map[string][]string{"drops.kfree_skb": {"pcap.udp"}, "host.netstat": {"pcap.udp"}, "sockets.diag": {"pcap.udp"}},
 	LeadsTo: []Lead{{scene.DatagramsLost, 2 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
 	Remedy:  "stop the sender before its receiver closes, in the application; UdpNoPorts stands still",
 	Next:    "nstat -az UdpNoPorts; tcpdump -ni any 'icmp[icmptype] == icmp-unreach'",
@@ -54,7 +56,7 @@ func weighUDPPortClosed(s *scene.Scene, r *recording.Recording) []Finding {
 	for k, rows := range ports {
 		all[k.netns] = append(all[k.netns], dropSteps(rows)...)
 	}
-	var out []Finding
+	out := closedInCapture(r)
 	for _, k := range order {
 		rows := ports[k]
 		n := dropSteps(rows).sum()

@@ -8,8 +8,12 @@ import (
 // workByCount compares what a process answered for each second of its CPU time
 // while it had few threads with when it had many, by the rows that every process
 // of interest has, watched or not. False where their number did not grow by a half,
-// or either number was seen for less than fewSecondsOfWork.
+// either number was seen for less than fewSecondsOfWork, or answers were counted in
+// slices of the time only.
 func workByCount(p *scene.Process, r *recording.Recording) (few, many, less, more float64, ok bool) {
+	if r.ShareOf("sockets.turns") < 1 {
+		return 0, 0, 0, 0, false
+	}
 	var answered steps
 	for _, t := range r.Turns {
 		if t.PID == p.Subject.PID && t.Role == "serve" {

@@ -21,9 +21,11 @@ var workerQueue = &Suspect{
 		{Measure: "locks.futex", Why: "which of them wait for work on a condition"},
 		{Measure: "host.processes", Why: "its CPU time"},
 	},
+	InTrace: []string{recording.Trace, "sockets.turns"},
 	For: []string{
 		"strong: half of an answer's time or more, and 20 ms, passed before its request was read",
 		"strong: requests lay unread at its sockets in most seconds",
+		"strong, from a trace of its calls: its answers keep all of its workers busy (N = X·R), which next to never waited for work",
 		"strong: at most looks none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
 	},
 	Against: []string{
@@ -71,17 +73,17 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording) (Finding, bool) {
 	queued := seconds >= 3 && 2*seconds >= of
 	late := wait >= longWaitUnread && wait >= 0.5*mean
 	slow := mean >= 10*longWaitUnread && wait < 0.1*mean
-	w := workersOf(p)
+	w, waits := workersOf(p), poolWaitsOf(p, r)
+	full := fullHouseOf(turns, waits, s.Window, r)
 	switch {
-	case slow && !queued: // the time is inside
+	case slow && !queued && full == nil: // the time is inside
 		return Finding{Subject: p.head.Subject, Text: "its handlers are slow, and nobody queues for them",
 			Evidence: []Evidence{{Side: Against, Grade: Decisive, Value: wait, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
 				Text: fmt.Sprintf("its answers took %s on average, and each request was read after %s: the time is inside", lasting(mean), lasting(wait))}}}, true
-	case !late && !queued || p.stopped(r, s.Window):
+	case !late && !queued && full == nil || p.stopped(r, s.Window):
 		return Finding{}, false
 	}
 	rate := float64(turns.N) / max(s.Window.Length(s.Window.End).Seconds(), 1)
-	waits := poolWaitsOf(p, r)
 	if w.looks == 0 && waits == nil {
 		return unlooked(p.workers[0], s, r, "that its workers are all taken")
 	}
@@ -98,6 +100,10 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording) (Finding, bool) {
 			e.Text = fmt.Sprintf("in %s seconds connections waited on %s, up to %d", part, worst.First().Local, most)
 		}
 		f.Evidence = append(f.Evidence, e)
+	}
+	if full != nil && !late && !queued {
+		wait = full.wait()
+		f.Evidence = append(f.Evidence, full.evidence(w.noun))
 	}
 	e, looked := w.evidence(p)
 	if looked {

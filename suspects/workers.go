@@ -48,7 +48,7 @@ func workersOf(all *pool) workers {
 			}
 			here++
 			w.seen++
-			k := socketOn(all.worker(row.PID), row.FD)
+			k := socketAt(all.worker(row.PID), row)
 			switch {
 			case row.State == "R" || row.Syscall == "running":
 				w.running++

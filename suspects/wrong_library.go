@@ -32,6 +32,8 @@ var wrongLibrary = &Suspect{
 	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.CPUBurn, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.FramesSkipped, 5 * time.Second}},
 	Remedy:  "install the build of the good host, pin the package's version, restart the program. Verified by: the build ids agree, and a request costs what it costs there",
 	Next:    "on both hosts: grep r-xp /proc/PID/maps; readelf -n LIBRARY | grep 'Build ID'; grep -m1 flags /proc/cpuinfo",
+	// A profile says that the program ran; what it cost is then not known.
+	InFiles: map[string][]string{"host.processes": {"oncpu.stacks"}},
 	Weigh:   weighWrongLibrary,
 }
 
@@ -90,6 +92,9 @@ func compareBuilds(s *scene.Scene, r *recording.Recording, p, q *program) (Findi
 	case missing != "":
 		e.Grade = Weak // either may be what costs
 		e.Text += fmt.Sprintf("; but the CPU (%s) lacks %s as well", model, missing)
+	case !cpusAlike(r):
+		e.Grade = Weak
+		e.Text += "; whether the CPUs are alike is not known"
 	default:
 		e.Text += "; the CPU can the same"
 	}
@@ -150,8 +155,20 @@ func requestCost(r *recording.Recording, p *program) (requests, bool) {
 	}
 	out.took /= out.n
 	// The turns of the time in which the CPU time was read.
-	out.cpu = p.cpu / (out.n * p.seconds / r.Length().Seconds())
+	out.cpu = p.cpu / (out.n / r.ShareOf("sockets.turns") * p.seconds / r.Length().Seconds())
 	return out, true
+}
+
+// cpusAlike tells whether it is known what both CPUs can, or that they are one model.
+func cpusAlike(r *recording.Recording) bool {
+	_, here := r.FactOf("cpu.flags", 0)
+	_, there := r.Baseline.FactOf("cpu.flags", 0)
+	if here && there {
+		return true
+	}
+	model, ok := r.FactOf("cpu.model", 0)
+	was, ok2 := r.Baseline.FactOf("cpu.model", 0)
+	return ok && ok2 && model == was
 }
 
 // cpuLacks are instructions that the baseline's CPU has and this one has not, a

@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that building and testing (default), the demo or the
-# benchmark of system calls need, and fetches what the tests speak with and Debian has not (counterparts.sh).
+# Installs the Debian packages that building and testing (default), the demo, the
+# benchmark of system calls or that of files need, and fetches what the tests speak with and Debian has not (counterparts.sh).
 # Says which before it does; does nothing when all are there. Never starts a service.
 set -euo pipefail
 # What snag syscalls is measured beside; of these the tests need strace alone.
 tracers="strace bpftrace linux-perf"
 case "${1:-all}" in
 demo) want="iproute2 nginx libnginx-mod-rtmp ffmpeg" ;;
-all) want="clang clang-format llvm libbpf-dev bpftool iproute2 nftables nginx libnginx-mod-rtmp ffmpeg prometheus strace zstd jq python3 python3-gi python3-pip gunicorn gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-tools gstreamer1.0-rtsp stunnel4 dropbear-bin redis-tools gcc binutils libc6-dev openssl chromium fonts-dejavu-core musl-tools xz-utils wrk liburing-dev" ;;
+all) want="clang clang-format llvm libbpf-dev bpftool iproute2 nftables nginx libnginx-mod-rtmp ffmpeg prometheus strace zstd jq python3 python3-gi python3-pip gunicorn gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-tools gstreamer1.0-rtsp stunnel4 dropbear-bin redis-tools gcc binutils libc6-dev openssl chromium fonts-dejavu-core musl-tools xz-utils wrk tshark tcptrace tcpdump liburing-dev linux-perf tcpdump" ;;
 bench-syscalls) want="$tracers" ;;
-*) echo "usage: $0 [demo|bench-syscalls]" >&2; exit 2 ;;
+bench-files) want="strace linux-perf zstd nginx wrk iproute2 ethtool tcpdump tcptrace tshark mawk perl maven" ;;
+*) echo "usage: $0 [demo|bench-syscalls|bench-files]" >&2; exit 2 ;;
 esac
 # The page's bundle is built with Node 18 or later: Debian's where there is none.
 if [ "${1:-all}" = all ] && ! command -v npm >/dev/null; then
 	want="$want nodejs npm"
 fi
 # Java programs of the lab and of the tests: any JDK, Debian's where there is none.
-if [ "${1:-all}" = all ] && ! command -v javac >/dev/null; then
+if { [ "${1:-all}" = all ] || [ "$1" = bench-files ]; } && ! command -v javac >/dev/null; then
 	want="$want default-jdk-headless"
 fi
 # Rust's mangled names, in a test: any compiler, Debian's where there is none.
@@ -58,6 +59,9 @@ if [ -n "$missing" ]; then
 fi
 if [ "${1:-all}" = all ]; then
 	"$(dirname "$0")/counterparts.sh"
-	echo "snag setup: not installed here: what only one target needs. make bench-syscalls installs $tracers; make vm and make lab-vm say what they need"
+	echo "snag setup: not installed here: what only one target needs. make bench-syscalls installs $tracers; make bench-files tshark, tcptrace, tcpdump, maven and what tools/benchfiles/peers.sh says; make vm and make lab-vm say what they need"
+fi
+if [ "${1:-all}" = bench-files ]; then
+	"$(dirname "$0")/benchfiles/peers.sh"
 fi
 command -v go >/dev/null || { echo "snag setup: Go is missing: install Go 1.26 or later (https://go.dev/dl)" >&2; exit 1; }

@@ -25,7 +25,11 @@ func (v *Verdict) abstain(g *graph) {
 	}
 	v.tellApart(g)
 	if v.Abstained == "" && len(v.Symptoms) > 0 && !someCulprit(g) {
-		alone, next := suspects.Alone(v.Scene, v.Recording, v.Symptoms[0])
+		s, r := v.Scene, v.Recording
+		if len(v.hosts) > 0 {
+			s, r = v.hosts[0].s, v.hosts[0].r
+		}
+		alone, next := suspects.Alone(s, r, v.Symptoms[0])
 		v.Abstained = firstOf(alone, "something is wrong, and no suspect of the catalogue was proved to cause it")
 		v.Next = firstOf(v.Next, next, nextFor(v.Symptoms[0]))
 	}

@@ -18,6 +18,7 @@ type candidate struct {
 	onset       recording.Time
 	state       State
 	explainedBy *candidate
+	window      recording.Interval // of its host
 	id          string
 }
 
@@ -48,15 +49,18 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 				continue
 			}
 			f.Subject.Name = s.Name(f.Subject)
+			suspects.AsCaptured(r, &f)
 			f.Active = within(f.Active, s.Window)
+			f.Evidence = fromTrace(r, f.Evidence)
 			for _, n := range rest {
 				f.Evidence = append(f.Evidence, missing(n, r))
 			}
+			inSlices(f.Evidence, r)
 			e := Entry{Suspect: sus, Subject: f.Subject, Text: f.Text, Evidence: f.Evidence, Harm: f.Harm,
 				Active: f.Active, Since: onset(f, s), Confidence: confidence(f.Evidence, sus, r)}
 			switch prove(f.Evidence) {
 			case confirmed:
-				found = append(found, &candidate{suspect: sus, finding: f, confidence: e.Confidence, onset: e.Since})
+				found = append(found, &candidate{suspect: sus, finding: f, confidence: e.Confidence, onset: e.Since, window: s.Window})
 			case unproven, conflict:
 				e.State, e.Next = NotSeen, firstOf(f.Next, sus.Next)
 				e.Text = "suspected, not proved: " + f.Text
@@ -65,6 +69,9 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 				}
 				open = append(open, e)
 			default:
+				if count(f.Evidence, suspects.Against, suspects.Strong)+count(f.Evidence, suspects.Against, suspects.Decisive) == 0 && seenInSlices(sus, r) {
+					continue
+				}
 				e.State = Cleared
 				cleared = append(cleared, e)
 			}
@@ -77,6 +84,8 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 			settled = append(settled, unseen)
 		case len(cleared) > 0:
 			settled = append(settled, cleared[0])
+		case seenInSlices(sus, r):
+			settled = append(settled, unseen)
 		default:
 			settled = append(settled, Entry{Suspect: sus, State: Cleared, Text: "measured, and nothing speaks for it", Confidence: confidence(nil, sus, r)})
 		}
@@ -128,6 +137,23 @@ func blindEntry(sus *suspects.Suspect, must []suspects.Need, r *recording.Record
 	e.Text = strings.Join(why, "; ")
 	e.Next = firstOf(e.Next, sus.Next)
 	return e
+}
+
+// fromTrace says of evidence that a trace of calls gave where it is from; what a live
+// host would be asked stands beside it.
+func fromTrace(r *recording.Recording, all []suspects.Evidence) []suspects.Evidence {
+	if !suspects.Traced(r) {
+		return all
+	}
+	for i := range all {
+		if e := &all[i]; e.Side != suspects.Missing && e.Source != "" && !suspects.SaysItsFile(e.Source) {
+			if e.Origin == "" {
+				e.Origin = e.Source
+			}
+			e.Source = "the traced calls (on the live host: " + e.Source + ")"
+		}
+	}
+	return all
 }
 
 func missing(n suspects.Need, r *recording.Recording) suspects.Evidence {

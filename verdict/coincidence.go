@@ -27,6 +27,10 @@ type Coincidence struct {
 	Exact bool
 
 	hit []bool // by onset
+	// hosts is on how many other hosts the onsets were, where cause and effect are
+	// not on one; 0 where they are.
+	hosts int
+	lag   time.Duration
 }
 
 // Fewer onsets than this are "once, as it happens": weak, whatever the share.
@@ -175,8 +179,18 @@ func (c Coincidence) String() string {
 	case c.Onsets < fewOnsets:
 		return fmt.Sprintf("%d of %d, as it happens", c.Hits, c.Onsets)
 	}
-	return fmt.Sprintf("%d of %d; by chance %.1f, as many in %s", c.Hits, c.Onsets, c.Chance, c.oneIn())
+	where := ""
+	switch {
+	case c.hosts == 1:
+		where = fmt.Sprintf(", on another host, begin within %s of it if their clocks agree", short(c.lag))
+	case c.hosts > 1:
+		where = fmt.Sprintf(", on %d other hosts, begin within %s of it if their clocks agree", c.hosts, short(c.lag))
+	}
+	return fmt.Sprintf("%d of %d%s; by chance %.1f, as many in %s", c.Hits, c.Onsets, where, c.Chance, c.oneIn())
 }
+
+// short writes a lag as 2 s.
+func short(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }
 
 // oneIn says P as people count: "1 of 40 shifts".
 func (c Coincidence) oneIn() string {

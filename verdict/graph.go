@@ -23,11 +23,20 @@ type edge struct {
 
 // graph is the candidates and symptoms of one recording and what leads to what.
 type graph struct {
-	scene    *scene.Scene
+	scene    *scene.Scene                      // nil where it is of several hosts
+	windows  map[*candidate]recording.Interval // then, of each candidate its host's
 	found    []*candidate
 	symptoms []scene.Symptom
 	out      map[*candidate][]edge
 	in       map[*candidate][]edge
+}
+
+// windowOf is the time in which a candidate's host was seen.
+func (g *graph) windowOf(c *candidate) recording.Interval {
+	if g.scene == nil {
+		return g.windows[c]
+	}
+	return g.scene.Window
 }
 
 func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *graph {
@@ -39,11 +48,12 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *grap
 				continue
 			}
 			lead, ok := leadsTo(a.suspect, b.suspect.Name)
-			if !ok || slices.Contains(b.finding.NotBy, a.suspect.Name) || !touches(s, a.finding, append([]recording.Subject{b.finding.Subject}, b.finding.Related...)) || a.onset > b.onset.Add(slack) {
+			if !ok || slices.Contains(b.finding.NotBy, a.suspect.Name) || a.onset > b.onset.Add(slack) {
 				continue
 			}
 			c := Coincide(a.finding.Active, starts(b.finding.Active), s.Window, lead.Lag)
-			if !c.Refutes() {
+			tied := touches(s, a.finding, append([]recording.Subject{b.finding.Subject}, b.finding.Related...))
+			if tied && !c.Refutes() || !tied && byLog(a, b.finding.Subject) && c.Proves() {
 				g.add(edge{from: a, to: b, symptom: -1, coincidence: c})
 			}
 		}
@@ -53,11 +63,16 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *grap
 			if sym.Name == Reported {
 				ok = true
 			}
-			if !ok && !own || !touches(s, a.finding, []recording.Subject{sym.Subject}) {
+			if !ok && !own || wasOver(a.finding.Active, sym) {
 				continue
 			}
+			tied := touches(s, a.finding, []recording.Subject{sym.Subject})
 			e := edge{from: a, symptom: i, coincidence: Coincide(a.finding.Active, starts(sym.Active), s.Window, lead.Lag)}
 			switch {
+			case !tied:
+				if byLog(a, sym.Subject) && e.coincidence.Proves() {
+					g.add(e)
+				}
 			case tooLate(a, sym.Onset, s.Window):
 				if e.coincidence.part() {
 					late = append(late, e)
@@ -221,4 +236,10 @@ func starts(active []recording.Interval) []recording.Time {
 		out = append(out, i.Start)
 	}
 	return out
+}
+
+// byLog tells that a cause or its effect is known by a log alone, in which nothing says
+// whom its service serves: no scene can tie them, and a coincidence must.
+func byLog(a *candidate, b recording.Subject) bool {
+	return recording.StandsIn(a.finding.Subject.PID) || recording.StandsIn(b.PID)
 }

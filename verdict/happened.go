@@ -8,7 +8,8 @@ import (
 )
 
 // happened says what came about during the recording that a reader must know
-// before he trusts the rest: what he asked to look at went away, the clock was set.
+// before he trusts the rest: what he asked to look at went away, the clock was set,
+// a file could not be read to its end.
 func happened(r *recording.Recording) []string {
 	var out []string
 	target := r.Manifest.Target
@@ -31,6 +32,11 @@ func happened(r *recording.Recording) []string {
 				n, len(target.PIDs), last.Subject.Comm, last.Subject.PID, last.T)
 		}
 		out = append(out, text)
+	}
+	for _, f := range r.Facts {
+		if f.Name == recording.FactUnread {
+			out = append(out, f.Value)
+		}
 	}
 	return out
 }

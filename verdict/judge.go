@@ -12,14 +12,12 @@ import (
 func Judge(r *recording.Recording) *Verdict { return judge(r, suspects.All) }
 
 func judge(r *recording.Recording, all []*suspects.Suspect) *Verdict {
-	s := scene.Build(r)
-	v := &Verdict{Recording: r, Scene: s}
+	v := &Verdict{Recording: r}
+	v.Warnings = append(v.Warnings, r.Manifest.Notes...)
 	v.Warnings = append(v.Warnings, r.Damage...)
 	v.Warnings = append(v.Warnings, happened(r)...)
 
-	found, settled := weighAll(s, r, all)
-	v.Symptoms = symptoms(s, r, found)
-	g := connect(s, found, v.Symptoms)
+	found, settled, g := judgeParts(v, all)
 	g.settle()
 	v.abstain(g)
 
@@ -29,8 +27,25 @@ func judge(r *recording.Recording, all []*suspects.Suspect) *Verdict {
 	v.Entries = append(v.Entries, settled...)
 	sortEntries(v.Entries)
 	number(v.Entries, found)
-	behind(v)
+	if len(r.Parts) == 0 {
+		behind(v)
+	}
 	return v
+}
+
+// judgeParts weighs the suspects, of a recording of several hosts on each, and
+// connects what they found.
+func judgeParts(v *Verdict, all []*suspects.Suspect) ([]*candidate, []Entry, *graph) {
+	r := v.Recording
+	if len(r.Parts) == 0 {
+		s := scene.Build(r)
+		found, settled := weighAll(s, r, all)
+		v.Scene, v.Symptoms = s, symptoms(s, r, found)
+		g := connect(s, found, v.Symptoms)
+		g.amongFiles(r)
+		return found, settled, g
+	}
+	return judgeHosts(v, all)
 }
 
 // behind names the series behind each piece of evidence, for whoever draws them.

@@ -13,7 +13,7 @@ func nextFor(s scene.Symptom) string {
 	port := recording.Port(s.Subject.Local)
 	switch s.Name {
 	case scene.StreamFreeze, scene.RequestLatency, scene.StreamLate, scene.ConnectLatency:
-		if s.Subject.PID != 0 {
+		if s.Subject.PID != 0 && !recording.StandsIn(s.Subject.PID) {
 			return fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done   # what %s does instead", s.Subject.PID, s.Subject.Comm)
 		}
 	case scene.ConnectionErrors:

@@ -62,7 +62,7 @@ func (g *graph) settle() {
 // what the user reported. Words don't tell which socket: a stopped editor would
 // be blamed for any freeze.
 func (g *graph) onWordsAlone(c *candidate) bool {
-	if c.finding.Harm.Amount > 0 {
+	if c.finding.Harm.Amount > 0 || g.toldInTime(c) {
 		return false
 	}
 	for i := range g.explains(c) {
@@ -125,7 +125,7 @@ func (g *graph) ownOnsets(c *candidate) float64 {
 			}
 		}
 		if own >= fewOnsets {
-			share = max(share, float64(own)/float64(e.coincidence.Onsets))
+			share = max(share, float64(own)/float64(len(e.coincidence.hit)))
 		}
 	}
 	return share

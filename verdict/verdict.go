@@ -85,6 +85,8 @@ type Verdict struct {
 	Next string
 	// Warnings: what weakens the whole verdict (observer late, damage).
 	Warnings []string
+
+	hosts []*host // of each symptom, where the recording is of several
 }
 
 // With returns the entries in that state.

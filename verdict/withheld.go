@@ -8,24 +8,27 @@ import (
 )
 
 // withheld returns the entry of a suspect that may not be cleared: a measure that
-// it must have saw only what this user may see, and nothing there speaks for it.
-// False when all was open to be seen.
+// it must have saw only what this user may see, or was taken in slices of the time, and
+// nothing there speaks for it. False when all was open to be seen.
 func withheld(sus *suspects.Suspect, r *recording.Recording) (Entry, bool) {
 	e := Entry{Suspect: sus, State: NotSeen}
 	var why []string
 	for _, n := range sus.Needs {
 		c, measured := r.Measured(n.Measure)
-		if !measured || !c.Withheld() {
+		if !measured || !c.Withheld() && !c.InSlices() {
 			continue
 		}
 		e.Evidence = append(e.Evidence, suspects.Evidence{
-			Side: suspects.Missing, Text: n.Measure + " was measured in part: " + c.Why + "; " + c.Cure, Source: n.Measure,
+			Side: suspects.Missing, Text: strings.TrimSuffix(n.Measure+" was measured in part: "+c.Why+"; "+c.Cure, "; "), Source: n.Measure,
 		})
 		if n.Must {
 			why = append(why, n.Measure+": "+c.Why)
 			e.Next = firstOf(e.Next, c.Cure)
 		}
 	}
-	e.Text = "nothing speaks for it in what this user may see; " + strings.Join(why, "; ")
+	e.Text = "nothing speaks for it in what was seen; " + strings.Join(why, "; ")
+	if len(why) == 0 && len(e.Evidence) > 0 {
+		e.Text = "nothing speaks for it in what was seen; " + e.Evidence[0].Text
+	}
 	return e, len(why) > 0
 }

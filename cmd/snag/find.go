@@ -150,7 +150,7 @@ func find(cmd *cobra.Command, f *findFlags) error {
 		}
 		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
 	}
-	err = judgeAndShow(dir, f.show)
+	err = judgeAndShow(cmd.Context(), dir, f.show)
 	if recorded != nil && err == nil {
 		return &exit{code: exitFailed} // nothing found in a recording that was cut off is not "nothing wrong"
 	}

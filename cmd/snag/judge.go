@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,12 +20,14 @@ type showFlags struct {
 	html    string
 	// baseline is a recording to compare with; "" for none.
 	baseline string
+	// ready is called before the first byte of the verdict is written; nil: nobody.
+	ready func()
 }
 
 func (f *showFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.json, "json", false, "the verdict as JSON on standard output (docs/json.md)")
 	cmd.Flags().StringVar(&f.html, "html", "", "also write the verdict as one HTML page to this file (docs/page.md)")
-	cmd.Flags().StringVar(&f.baseline, "baseline", "", "compare with this recording of a good time or a good host")
+	cmd.Flags().StringVar(&f.baseline, "baseline", "", "compare with this recording of a good time or a good host, or with a file that snag read takes")
 	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "everything: all evidence, and what was cleared")
 }
 
@@ -35,28 +39,34 @@ func judgeCommand() *cobra.Command {
 		Long: `Judge a recording again: one made by another version, or on another machine.
 DIR is the folder that snag find kept, or a packed recording. Exit codes as of find.`,
 		Args: usageArgs(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error { return judgeAndShow(args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return judgeAndShow(cmd.Context(), args[0], f) },
 	}
 	f.register(cmd)
 	return cmd
 }
 
-func judgeAndShow(dir string, f showFlags) error {
+func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 	r, err := recording.Open(dir)
 	if err != nil {
 		return err
 	}
 	if f.baseline != "" {
-		if r.Baseline, err = recording.Open(f.baseline); err != nil {
+		if r.Baseline, err = load(ctx, f.baseline, time.Local); err != nil {
 			return fmt.Errorf("--baseline: %w", err)
 		}
 	}
 	v := verdict.Judge(r)
+	if f.ready != nil {
+		f.ready()
+	}
 	if f.json {
 		err = report.WriteJSON(os.Stdout, v)
 	} else {
 		color := isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == ""
 		err = report.WriteText(os.Stdout, v, report.Options{Color: color, Verbose: f.verbose, Width: columns(), Height: rows()})
+		if err == nil {
+			err = report.WriteFound(os.Stdout, r)
+		}
 	}
 	if err != nil {
 		return err

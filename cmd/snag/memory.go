@@ -12,6 +12,9 @@ const (
 	// smallHeap, bytes: with the program itself some 20 MB, snag find stays under
 	// 60 MB on a host with 10,000 sockets (docs/bench.md).
 	smallHeap = 40 << 20
+	// readHeap, bytes, is the same for snag read, which stays under 80 MB, and has less
+	// to collect with more room (docs/bench-files.md).
+	readHeap = 56 << 20
 	// startPercent is GOGC for the first second: what is read to load the probes is soon
 	// garbage, and the program's pages are not given back yet.
 	startPercent = 50
@@ -22,12 +25,15 @@ const (
 
 // stayLean has the collector run sooner than Go would by itself, which lets the heap
 // double, until ctx ends, and gives back what only the program's start needed. What the user says in GOMEMLIMIT or GOGC goes first.
-func stayLean(ctx context.Context) {
+func stayLean(ctx context.Context) { stayWithin(ctx, smallHeap) }
+
+// stayWithin is stayLean for a heap that may be larger.
+func stayWithin(ctx context.Context, heap int64) {
 	giveBackPages() // the start of the program ran through all its packages
 	if os.Getenv("GOMEMLIMIT") != "" || os.Getenv("GOGC") != "" {
 		return
 	}
-	debug.SetMemoryLimit(smallHeap)
+	debug.SetMemoryLimit(heap)
 	debug.SetGCPercent(startPercent)
 	go func() {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
@@ -38,7 +44,7 @@ func stayLean(ctx context.Context) {
 			case <-time.After(time.Second):
 				debug.SetGCPercent(100) // as Go has it
 				metrics.Read(live)
-				debug.SetMemoryLimit(max(smallHeap, int64(room*float64(live[0].Value.Uint64()))))
+				debug.SetMemoryLimit(max(heap, int64(room*float64(live[0].Value.Uint64()))))
 			}
 		}
 	}()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -32,6 +33,7 @@ type profileFlags struct {
 	out    string
 	read   string
 	html   string
+	event  string
 	lines  int
 	quiet  bool
 }
@@ -50,7 +52,8 @@ The recording goes to --out (default: a new folder under the temporary directory
 and into its folder profiles/ what viewers open: oncpu.pb.gz (go tool pprof),
 oncpu.folded (flamegraph.pl), oncpu.speedscope.json (speedscope.app). --html writes
 the page with its flame graph. --read prints and writes them of a recording that is
-there; snag find takes a profile as well.
+there; snag find takes a profile as well. --read takes what others recorded too (perf
+script, perf.data, folded stacks, pprof, speedscope); snag profile diff compares two.
 
 Programs built without frame pointers lose their callers: it says how many, and
 where; --dwarf finds them. A JVM names its Java methods with --jit-maps (JDK 17 and
@@ -59,7 +62,8 @@ later) and shows their callers with -XX:+PreserveFramePointer.`,
   sudo snag profile --unit nginx --off
   sudo snag profile --all --html profile.html
   sudo snag profile --pid $(pgrep -o java) --jit-maps --off
-  snag profile --read /tmp/snag-20261121-045359-16773 --pid 812`,
+  snag profile --read /tmp/snag-20261121-045359-16773 --pid 812
+  snag profile --read perf.data`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runProfile(cmd, f) },
 	}
@@ -73,10 +77,12 @@ later) and shows their callers with -XX:+PreserveFramePointer.`,
 	flags.BoolVar(&f.jit, "jit-maps", false, "have the JVM write the names of its compiled methods (jcmd Compiler.perfmap): this stops it for a moment, some ms to some 100 ms by how much code it has")
 	flags.BoolVar(&f.dwarf, "dwarf", false, "walk the programs' stacks by their call frame information: for programs built without frame pointers; copies up to 64 KiB of stack a sample, kept nowhere (x86-64, kernel 5.15 and later)")
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder; with --read: write the profiles there")
-	flags.StringVar(&f.read, "read", "", "record nothing: show the profile of this recording")
+	flags.StringVar(&f.read, "read", "", "record nothing: show the profile of this recording, or of a file that snag read takes")
+	flags.StringVar(&f.event, "event", "", "with --read of what perf recorded: only this event, as page-faults (default: all)")
 	flags.StringVar(&f.html, "html", "", "also write one HTML page with the flame graph to this file")
 	flags.IntVar(&f.lines, "top", 20, "how many functions to print")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the profile")
+	cmd.AddCommand(profileDiffCommand())
 	return cmd
 }
 
@@ -109,7 +115,7 @@ func runProfile(cmd *cobra.Command, f profileFlags) error {
 		return err
 	}
 	if f.read != "" {
-		return f.show(f.read, f.out)
+		return f.show(cmd.Context(), f.read, f.out)
 	}
 	dir := f.out
 	if dir == "" {
@@ -129,7 +135,7 @@ func runProfile(cmd *cobra.Command, f profileFlags) error {
 	if recorded != nil { // the disk is full, say: what was sampled until then is shown
 		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
 	}
-	if err := f.show(dir, dir); err != nil || recorded == nil {
+	if err := f.show(cmd.Context(), dir, dir); err != nil || recorded == nil {
 		return err
 	}
 	return &exit{code: exitFailed}
@@ -205,14 +211,21 @@ func (f *profileFlags) jitAtTheEnd(ctx context.Context, progress *progress) func
 
 // show prints the profiles of a recording, and writes them below to, where that is
 // a folder.
-func (f *profileFlags) show(dir, to string) error {
-	r, err := recording.Open(dir)
+func (f *profileFlags) show(ctx context.Context, dir, to string) error {
+	r, err := load(ctx, dir, time.Local)
 	if err != nil {
 		return err
 	}
-	kinds := []string{profile.OnCPU}
-	if f.off || f.read != "" && len(r.OffCPU) > 0 {
-		kinds = append(kinds, profile.OffCPU)
+	if all := profile.Events(r); f.event != "" && !slices.Contains(all, f.event) {
+		return usage("--event %s: it was not sampled; there are: %s", f.event, strings.Join(all, " "))
+	}
+	var kinds []profile.Options
+	for _, event := range f.events(r) {
+		kinds = append(kinds, profile.Options{Kind: profile.OnCPU, Event: event})
+	}
+	off := f.off || f.read != "" && len(r.OffCPU) > 0
+	if off {
+		kinds = append(kinds, profile.Options{Kind: profile.OffCPU})
 	}
 	if to == "" {
 		if st, err := os.Stat(dir); err == nil && st.IsDir() {
@@ -220,8 +233,9 @@ func (f *profileFlags) show(dir, to string) error {
 		}
 	}
 	var shown []*profile.Profile
-	for i, kind := range kinds {
-		p, err := profile.From(r, profile.Options{Kind: kind, PID: f.pidShown()})
+	for i, o := range kinds {
+		o.PID = f.pidShown()
+		p, err := profile.From(r, o)
 		if err != nil {
 			return err
 		}
@@ -233,12 +247,23 @@ func (f *profileFlags) show(dir, to string) error {
 		}
 		shown = append(shown, p)
 	}
-	if len(kinds) > 1 {
+	if off {
 		if err := profile.WriteLocks(os.Stdout, r, f.pidShown(), profile.TextOptions{Width: columns()}); err != nil {
 			return err
 		}
 	}
 	return errors.Join(f.writeFiles(shown, dir, to), f.writeHTML(r)) // after the text: a full disk must not cost the answer
+}
+
+// events are what was sampled, or the one that was asked for; "" is time.
+func (f *profileFlags) events(r *recording.Recording) []string {
+	if f.event != "" {
+		return []string{f.event}
+	}
+	if all := profile.Events(r); len(all) > 0 {
+		return all
+	}
+	return []string{""}
 }
 
 // writeFiles writes the profiles of the recording dir below a folder; "" for nowhere.

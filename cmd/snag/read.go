@@ -5,19 +5,26 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"snag/readers"
+	"snag/readers/logs"
 )
 
 type readFlags struct {
 	out      string
-	zone     string
+	find     string
+	zones    []string
+	offsets  []string
+	hosts    []string
 	symptoms []string
 	quiet    bool
+	mapFile  string
+	timeline string
 	show     showFlags
 }
 
@@ -26,33 +33,51 @@ func readCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "read FILE…",
 		Short: "Make a recording of files that others wrote, and judge it",
-		Long: `Reads what other tools recorded, in any mix: a file's content tells what it is, plain
-or packed by gzip or zstd. All files become one recording, which is judged as one of
-snag find is. Memory stays bounded whatever the size of the files.
+		Long: `Reads what other tools recorded, in any mix: a file's content tells what it is, never
+its name, plain or packed by gzip or zstd; - is standard input. All files become one
+recording, which is judged as one of snag find is. Memory stays bounded whatever the
+size of the files.
 
-It reads what strace wrote: with any of -f, -o, -t, -tt, -ttt, -r, -T, -y, -yy, -Y, -i,
--n, -k, -x, -xx, -s. Best are traces with -f -ttt -T -yy.`,
+It reads
+` + formatsHelp() + `
+
+What can't be read to its end is judged as far as it goes, and the verdict says how
+far that is; Ctrl-C does the same to a reading. Exit codes: 0 nothing wrong (or
+nothing that could be proved: read the verdict), 10 a culprit found, 1 failed,
+2 usage. docs/read.md has the rest.`,
 		Example: `  snag read trace.txt.gz
-  snag read --out DIR trace.txt && snag syscalls --read DIR`,
+  snag read 'trace.*'                            the files of strace -ff -o trace
+  ssh host cat /var/tmp/trace.zst | snag read -
+  snag read --out DIR trace.txt && snag syscalls --read DIR
+  snag read --find createStream trace.txt`,
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return read(cmd, &f, args) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
-	flags.StringVar(&f.zone, "tz", "", "the zone of times without one, as Europe/Berlin or UTC (default: this host's)")
+	flags.StringVar(&f.find, "find", "", "list which threads and descriptors had this text, and when, as far as strace -s shows it; escaped as \\x63 or \\143 as well")
+	flags.StringArrayVar(&f.zones, "tz", nil, "the zone of times without one, as Europe/Berlin, UTC or +02:00; FILE=ZONE for one file (default: what the files tell, else this host's)")
+	flags.StringArrayVar(&f.offsets, "offset", nil, "what to add to all times of a file whose clock was wrong, FILE=+3.2s; may be given more than once")
+	flags.StringArrayVar(&f.hosts, "host", nil, "the host that a file is of, FILE=NAME, or a folder's files (default: what they tell); may be given more than once")
 	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what was seen, in your words, with a time of day; may be given more than once")
+	flags.StringVar(&f.mapFile, "map", "", "what lines of logs tell, as named patterns: a file, or one that is ready ("+strings.Join(logs.Maps(), ", ")+")")
+	flags.StringVar(&f.timeline, "timeline", "", "what all files tell of this stream, peer or process, in order, before the verdict")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
 	f.show.register(cmd)
 	return cmd
 }
 
-func read(cmd *cobra.Command, f *readFlags, files []string) error {
-	zone := time.Local
-	if f.zone != "" {
-		var err error
-		if zone, err = time.LoadLocation(f.zone); err != nil {
-			return usage("--tz: %v", err)
-		}
+func read(cmd *cobra.Command, f *readFlags, args []string) error {
+	p := readers.Plan{Find: f.find, Map: f.mapFile, Symptoms: f.symptoms, Snag: version}
+	if err := f.clocks(&p); err != nil {
+		return err
+	}
+	files, err := filesToRead(args)
+	if err != nil {
+		return err
+	}
+	if err := folderOf("html", f.show.html); err != nil {
+		return err
 	}
 	dir := f.out
 	if dir == "" {
@@ -60,29 +85,30 @@ func read(cmd *cobra.Command, f *readFlags, files []string) error {
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	p := readers.Plan{Files: files, Dir: dir, Zone: zone, Symptoms: f.symptoms, Snag: version}
-	if !f.quiet && isTerminal(os.Stderr) {
-		p.Tick = readTick(time.Now())
-		defer fmt.Fprint(os.Stderr, "\r\033[K")
+	go func() {
+		<-ctx.Done()
+		stop() // the next Ctrl-C ends snag at once
+	}()
+	stayWithin(cmd.Context(), readHeap)
+	p.Files, p.Dir = files, dir
+	shown := newReadProgress(os.Stderr, time.Now())
+	defer shown.done()
+	if !f.quiet {
+		p.Tick = func(done, all int64) { shown.tick(time.Now(), done, all) }
 	}
 	if err := readers.Read(ctx, p); err != nil {
+		if f.out == "" {
+			_ = os.RemoveAll(dir) // of this run alone: its name has the pid
+		}
 		return err
 	}
-	return judgeAndShow(dir, f.show)
-}
-
-// readTick draws how far the reading is: MB/s and the time that is left.
-func readTick(began time.Time) func(done, all int64) {
-	return func(done, all int64) {
-		took := time.Since(began)
-		if took < time.Second {
-			return
+	shown.judging()
+	giveBack()
+	f.show.ready = shown.done
+	if f.timeline != "" {
+		if err := showTimeline(cmd.OutOrStdout(), dir, f.timeline); err != nil {
+			return err
 		}
-		line := fmt.Sprintf("%.1f GB read, %.0f MB/s", float64(done)/1e9, float64(done)/1e6/took.Seconds())
-		if all > 0 && done > 0 {
-			left := time.Duration(float64(took) * float64(all-done) / float64(done)).Round(time.Second)
-			line = fmt.Sprintf("%3d %% of %.1f GB, %.0f MB/s, %v left", 100*done/all, float64(all)/1e9, float64(done)/1e6/took.Seconds(), left)
-		}
-		fmt.Fprintf(os.Stderr, "\r\033[K%s", line)
 	}
+	return judgeAndShow(cmd.Context(), dir, f.show)
 }

@@ -78,6 +78,11 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			e.Setenv("PROFILES", profiles)
+			captures, err := filepath.Abs("../../readers/pcap/testdata")
+			if err != nil {
+				return err
+			}
+			e.Setenv("CAPTURES", captures) // of the lab's incidents
 			inside, err := filepath.Abs("testdata/inside")
 			if err != nil {
 				return err

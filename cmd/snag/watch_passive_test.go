@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"snag/internal/packet"
 	"snag/probes/streams/passive/capture"
-	"snag/probes/streams/passive/packet"
 )
 
 // Nothing of what the captured connections carried is in a recording: not a run of

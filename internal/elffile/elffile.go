@@ -186,13 +186,14 @@ func (f *File) buildID(off, size uint64) string {
 	if err != nil {
 		return ""
 	}
-	return noteBuildID(notes)
+	return NoteBuildID(notes)
 }
 
 const ntGNUBuildID = 3
 
-// noteBuildID finds the build id in a segment of notes.
-func noteBuildID(b []byte) string {
+// NoteBuildID finds the build id in notes, as a segment of a file has them, or
+// /sys/kernel/notes of the running kernel.
+func NoteBuildID(b []byte) string {
 	id := ""
 	eachNote(b, func(name string, kind uint32, content []byte) bool {
 		if kind == ntGNUBuildID && name == "GNU\x00" && len(content) <= 64 {

@@ -19,15 +19,15 @@ func TestGNUBuildID(t *testing.T) {
 		return b
 	}
 	both := append(note("GNU\x00", 1, "abi-tag!"), note("GNU\x00", 3, "\xde\xad\xbe\xef\x01")...)
-	if got := noteBuildID(both); got != "deadbeef01" {
+	if got := NoteBuildID(both); got != "deadbeef01" {
 		t.Errorf("%q", got)
 	}
 	for n := range both {
-		if got := noteBuildID(both[:n]); got != "" && got != "deadbeef01" {
+		if got := NoteBuildID(both[:n]); got != "" && got != "deadbeef01" {
 			t.Errorf("cut at %d: %q", n, got)
 		}
 	}
-	if got := noteBuildID(note("Go\x00\x00", 4, "x")); got != "" {
+	if got := NoteBuildID(note("Go\x00\x00", 4, "x")); got != "" {
 		t.Errorf("Go's own id is taken for one: %q", got)
 	}
 }

@@ -115,7 +115,7 @@ func (s *Symbols) Lookup(addr uint64) (name string, offset uint64, ok bool) {
 	}
 	end := bytes.IndexByte(s.block[s.names[i]:], 0)
 	name = string(s.block[s.names[i] : int(s.names[i])+end])
-	return plain(name), offset, true
+	return Plain(name), offset, true
 }
 
 // Name is the function addr lies in, or the address in hex.
@@ -126,7 +126,8 @@ func (s *Symbols) Name(addr uint64) string {
 	return fmt.Sprintf("0x%x", addr)
 }
 
-func plain(name string) string {
+// Plain takes the suffixes off that the compiler gave a copy of a function.
+func Plain(name string) string {
 	for _, mark := range []string{".constprop.", ".isra.", ".part.", ".cold", ".llvm."} {
 		if i := strings.Index(name, mark); i > 0 {
 			name = name[:i]

@@ -50,6 +50,12 @@ func Seconds(d time.Duration) string {
 	case math.Abs(s) < 120:
 		return strings.TrimSuffix(fmt.Sprintf("%.1f", s), ".0") + " s"
 	}
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%d days %d h", int(d.Hours())/24, int(d.Hours())%24)
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
 	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 }
 

@@ -131,18 +131,21 @@ static __always_inline struct top *scratch_top(void)
 	return bpf_map_lookup_elem(&top_scratch, &zero);
 }
 
-/* Reads words of the stack into t, as many as can be had of so many; in three tries, as
- * above the first frame of a thread there may be nothing. */
+/* Reads words of the stack into t, as many as can be had of so many: above the first frame
+ * of a thread there may be nothing, and then it ends with a page. The words reach into one
+ * page beyond that of the stack pointer at the most. */
 static __always_inline __u32 read_words(struct top *t, __u32 want)
 {
+	__u32 here = (4096 - (t->kept.sp & 4095)) / sizeof(__u64);
+
 	barrier_var(want); /* so that the compiler keeps the mask, which the verifier understands */
 	want &= TOP_MASK;
 	if (want && !bpf_probe_read_user(t->word, want * sizeof(__u64), (void *)t->kept.sp))
 		return want;
-	if (want > 128 && !bpf_probe_read_user(t->word, 128 * sizeof(__u64), (void *)t->kept.sp))
-		return 128;
-	if (want > 24 && !bpf_probe_read_user(t->word, 24 * sizeof(__u64), (void *)t->kept.sp))
-		return 24;
+	barrier_var(here);
+	here &= TOP_MASK;
+	if (here && here < want && !bpf_probe_read_user(t->word, here * sizeof(__u64), (void *)t->kept.sp))
+		return here;
 	return 0;
 }
 

@@ -3,6 +3,8 @@ package host
 import (
 	"bytes"
 	"strconv"
+
+	"snag/internal/procfile"
 )
 
 // cpuStat is what of a control group's cpu.stat is recorded. Throttling is nil
@@ -27,10 +29,10 @@ func parseCPUStat(data []byte) cpuStat {
 	found := false
 	for len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
-		name, rest := cutField(line)
-		value, _ := cutField(rest)
-		v, ok := parseNumber(value)
+		line, data = procfile.CutLine(data)
+		name, rest := procfile.CutField(line)
+		value, _ := procfile.CutField(rest)
+		v, ok := procfile.Number(value)
 		if !ok {
 			continue
 		}
@@ -57,10 +59,10 @@ func parseCPUStat(data []byte) cpuStat {
 // parseCPUMax reads cpu.max of v2: "50000 100000" or "max 100000", µs. A quota
 // of 0 is none.
 func parseCPUMax(data []byte) (quota, period float64) {
-	a, rest := cutField(bytes.TrimSpace(data))
-	b, _ := cutField(rest)
-	q, ok1 := parseNumber(a)
-	p, ok2 := parseNumber(b)
+	a, rest := procfile.CutField(bytes.TrimSpace(data))
+	b, _ := procfile.CutField(rest)
+	q, ok1 := procfile.Number(a)
+	p, ok2 := procfile.Number(b)
 	if !ok1 || !ok2 || q <= 0 || p <= 0 {
 		return 0, 0
 	}

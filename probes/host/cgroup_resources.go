@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"snag/internal/procfile"
 	"snag/recording"
 )
 
@@ -109,7 +110,7 @@ func (c *cgroups) memory(t recording.Time, path string, version int, dir string)
 		if err != nil {
 			continue // without the memory controller
 		}
-		if v, ok := parseNumber(bytes.TrimSpace(data)); ok && v < 1<<60 {
+		if v, ok := procfile.Number(bytes.TrimSpace(data)); ok && v < 1<<60 {
 			c.env.Sink.Sample(t, f.series, l, v)
 		}
 	}
@@ -145,10 +146,10 @@ func (c *cgroups) diskLimits(t recording.Time, path, dir string) {
 func parsePressure(data []byte) (some, full *float64) {
 	for len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
-		kind, rest := cutField(line)
+		line, data = procfile.CutLine(data)
+		kind, rest := procfile.CutField(line)
 		_, total, ok := bytes.Cut(rest, []byte("total="))
-		v, number := parseNumber(bytes.TrimSpace(total))
+		v, number := procfile.Number(bytes.TrimSpace(total))
 		if !ok || !number || v < 0 {
 			continue
 		}
@@ -172,7 +173,7 @@ func parseDiskLimits(data []byte, key string) []diskLimit {
 	var out []diskLimit
 	for len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
+		line, data = procfile.CutLine(data)
 		f := strings.Fields(string(line))
 		if len(f) < 2 || !strings.Contains(f[0], ":") || strings.ContainsAny(f[0], "/.") {
 			continue

@@ -1,6 +1,10 @@
 package host
 
-import "bytes"
+import (
+	"bytes"
+
+	"snag/internal/procfile"
+)
 
 // diskStat are running totals of one disk (kernel Documentation/admin-guide/iostats.rst).
 // Times are what the requests took together; IOTime is how long any was under way.
@@ -20,21 +24,21 @@ const sector = 512
 func parseDiskstats(data []byte, each func(name []byte, d diskStat)) (bad int) {
 	for len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
+		line, data = procfile.CutLine(data)
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		_, rest := cutField(line)
-		_, rest = cutField(rest)
-		name, rest := cutField(rest)
+		_, rest := procfile.CutField(line)
+		_, rest = procfile.CutField(rest)
+		name, rest := procfile.CutField(rest)
 		var f [17]float64
 		n := 0
 		for ; n < len(f); n++ {
 			var field []byte
-			if field, rest = cutField(rest); len(field) == 0 {
+			if field, rest = procfile.CutField(rest); len(field) == 0 {
 				break
 			}
-			v, ok := parseNumber(field)
+			v, ok := procfile.Number(field)
 			if !ok {
 				break
 			}

@@ -9,6 +9,7 @@ import (
 
 	"snag/probes/probe"
 	"snag/recording"
+	"snag/recording/kernellog"
 )
 
 // Bounds of what is read and kept of the kernel log.
@@ -110,7 +111,7 @@ func (k *kernelLog) look(now recording.Time) error {
 		if err != nil {
 			continue // what a person may write there has no form
 		}
-		cause, subject, ok := causeOf(r.Line)
+		cause, subject, ok := kernellog.CauseOf(r.Line)
 		if !ok {
 			continue
 		}

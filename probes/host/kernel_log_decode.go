@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"snag/recording/kernellog"
 )
 
 // logRecord is one record of /dev/kmsg.
@@ -16,9 +18,6 @@ type logRecord struct {
 }
 
 var errLogRecord = errors.New("not in the form of /dev/kmsg")
-
-// longestLine of the kernel log that is kept.
-const longestLine = 200
 
 // parseLogRecord reads "6,339,5140900,-;message\n SUBSYSTEM=…" (kernel
 // Documentation/ABI/testing/dev-kmsg). Fields that later kernels put before the
@@ -39,20 +38,5 @@ func parseLogRecord(data []byte) (logRecord, error) {
 		return logRecord{}, errLogRecord
 	}
 	line, _, _ := bytes.Cut(message, []byte("\n"))
-	return logRecord{Priority: int(prefix & 7), Sequence: seq, Micros: micros, Line: cleanLine(line)}, nil
-}
-
-// cleanLine makes a line printable and short: what is not is \x1b there already,
-// but a record's bytes are anybody's who may write to /dev/kmsg.
-func cleanLine(line []byte) string {
-	text := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(string(line), "?"))
-	if len(text) > longestLine {
-		text = strings.ToValidUTF8(text[:longestLine], "") + "…"
-	}
-	return text
+	return logRecord{Priority: int(prefix & 7), Sequence: seq, Micros: micros, Line: kernellog.Clean(line)}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"snag/recording"
+	"snag/recording/kernellog"
 )
 
 // Lines of real logs: this kernel's (SYN flooding, link), and as the functions
@@ -44,7 +45,7 @@ func TestLinesThatNameACause(t *testing.T) {
 		"loop0: detected capacity change from 0 to 65536":                                                      "",
 		"": "",
 	} {
-		cause, sub, ok := causeOf(line)
+		cause, sub, ok := kernellog.CauseOf(line)
 		got := ""
 		if ok {
 			got = strings.TrimSpace(fmt.Sprint(cause, " ", sub.Kind, " ", sub.PID, " ", sub.Device))
@@ -152,10 +153,10 @@ func FuzzLogRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if r.Micros < 0 || r.Priority > 7 || len(r.Line) > longestLine+len("…") || strings.ContainsAny(r.Line, "\n\x00") {
+		if r.Micros < 0 || r.Priority > 7 || len(r.Line) > kernellog.LongestLine+len("…") || strings.ContainsAny(r.Line, "\n\x00") {
 			t.Errorf("record %+v", r)
 		}
-		if cause, _, ok := causeOf(r.Line); ok && cause == "" {
+		if cause, _, ok := kernellog.CauseOf(r.Line); ok && cause == "" {
 			t.Error("a cause without a name")
 		}
 	})

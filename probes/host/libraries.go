@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"snag/internal/elffile"
+	"snag/internal/procroot"
 	"snag/probes/probe"
 	"snag/recording"
 )
@@ -142,9 +143,7 @@ func (l *libraries) read(t recording.Time, p *process) error {
 		}
 		f, known := l.files[m.fileID]
 		if !known {
-			// map_files opens the very file that is mapped, in any mount namespace and
-			// deleted as well; it needs CAP_CHECKPOINT_RESTORE, or root.
-			f = describeFile(dir+"/map_files/"+m.span, dir+"/root"+m.path)
+			f = describeFile(l.env.Proc, p.pid, m)
 			l.files[m.fileID] = f
 		}
 		f.T, f.PID, f.Comm, f.Path, f.Deleted = t, p.pid, p.comm, m.path, m.deleted
@@ -153,26 +152,18 @@ func (l *libraries) read(t recording.Time, p *process) error {
 	return nil
 }
 
-// describeFile reads the first of these paths that opens. What can't be read
-// stays empty: not known.
-func describeFile(paths ...string) recording.Library {
-	for _, path := range paths {
-		f, err := os.Open(path)
-		if err != nil {
-			continue
-		}
-		defer f.Close()
-		st, err := f.Stat()
-		if err != nil || !st.Mode().IsRegular() {
-			continue
-		}
-		l := recording.Library{Size: st.Size(), Modified: recording.Time(st.ModTime().UnixNano())}
-		if e, err := elffile.Open(f); err == nil {
-			l.BuildID = e.BuildID()
-		}
-		return l
+// describeFile reads a mapped file. What can't be read stays empty: not known.
+func describeFile(proc string, pid int, m mapped) recording.Library {
+	f, info, err := procroot.Mapped(proc, pid, m.mapping())
+	if err != nil {
+		return recording.Library{}
 	}
-	return recording.Library{}
+	defer f.Close()
+	l := recording.Library{Size: info.Size(), Modified: recording.Time(info.ModTime().UnixNano())}
+	if e, err := elffile.Open(f); err == nil {
+		l.BuildID = e.BuildID()
+	}
+	return l
 }
 
 // mapped is one file that is mapped to execute.
@@ -181,6 +172,16 @@ type mapped struct {
 	span    string // "7f00…-7f01…", as map_files names it
 	path    string
 	deleted bool
+}
+
+// mapping is what opens it. Numbers that are none stay 0, as no file has them.
+func (m mapped) mapping() procroot.Mapping {
+	out := procroot.Mapping{Device: m.device, Path: m.path, Deleted: m.deleted}
+	from, to, _ := strings.Cut(m.span, "-")
+	out.Start, _ = strconv.ParseUint(from, 16, 64)
+	out.End, _ = strconv.ParseUint(to, 16, 64)
+	out.Inode, _ = strconv.ParseUint(m.inode, 10, 64)
+	return out
 }
 
 // parseMaps returns the files that /proc/PID/maps (proc(5)) shows as executable,

@@ -6,8 +6,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+
+	"snag/recording"
 )
 
 // Lines of a real process (Linux 6.18), shortened.
@@ -54,10 +58,14 @@ func TestBuildID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := describeFile("/nonexistent", path); f.BuildID != m[1] || f.Size != st.Size() || f.Modified == 0 {
+	inode := strconv.FormatUint(st.Sys().(*syscall.Stat_t).Ino, 10)
+	here := func(path, inode string) recording.Library {
+		return describeFile("/proc", os.Getpid(), mapped{fileID: fileID{inode: inode}, path: path})
+	}
+	if f := here(path, inode); f.BuildID != m[1] || f.Size != st.Size() || f.Modified == 0 {
 		t.Errorf("%+v, want build id %s and %d bytes", f, m[1], st.Size())
 	}
-	if f := describeFile("/proc/self/maps", "/etc"); f.BuildID != "" {
+	if f := here("/etc", inode); f.BuildID != "" {
 		t.Errorf("what is no program has the build id %s", f.BuildID)
 	}
 }

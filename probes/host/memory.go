@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"snag/internal/procfile"
 	"snag/probes/probe"
 	"snag/recording"
 )
@@ -60,7 +61,7 @@ func (m *memory) measure(rows, slow bool) {
 // settings are how the memory is set. A kernel that has not one of them leaves no
 // fact of it.
 func (m *memory) settings(t recording.Time) {
-	for _, name := range memorySettings {
+	for _, name := range procfile.MemorySettings {
 		path := m.env.Proc + "/sys/" + strings.ReplaceAll(name, ".", "/")
 		if rest, ok := strings.CutPrefix(name, "transparent_hugepage."); ok {
 			path = filepath.Join(m.env.Sys, "kernel/mm/transparent_hugepage", rest)
@@ -76,7 +77,7 @@ func (m *memory) settings(t recording.Time) {
 		}
 	}
 	if data, err := m.read(m.env.Proc + "/swaps"); err == nil {
-		if value := parseSwaps(data); value != m.told["swaps"] {
+		if value := procfile.Swaps(data); value != m.told["swaps"] {
 			m.told["swaps"] = value
 			m.env.Sink.Append(recording.Fact{T: t, Name: "swaps", Value: value, Source: m.env.Proc + "/swaps"})
 		}
@@ -116,8 +117,8 @@ func (m *memory) meminfo(t recording.Time) error {
 	if err != nil {
 		return fmt.Errorf("read the memory's use: %w", err)
 	}
-	m.understood("host.memory", path, parseMeminfo(data, func(name []byte, v float64) {
-		if series := m.name("meminfo ", name, meminfoName); series != "" {
+	m.understood("host.memory", path, procfile.Meminfo(data, func(name []byte, v float64) {
+		if series := m.name("meminfo ", name, procfile.MeminfoName); series != "" {
 			m.env.Sink.Sample(t, series, nil, v)
 		}
 	}))
@@ -130,8 +131,8 @@ func (m *memory) vmstat(t recording.Time) error {
 	if err != nil {
 		return fmt.Errorf("read the memory's counters: %w", err)
 	}
-	m.understood("host.memory", path, parseNameValue(data, func(name []byte, v float64) {
-		if series := m.name("vmstat ", name, vmstatName); series != "" {
+	m.understood("host.memory", path, procfile.NameValue(data, func(name []byte, v float64) {
+		if series := m.name("vmstat ", name, procfile.VmstatName); series != "" {
 			m.env.Sink.Sample(t, series, nil, v)
 		}
 	}))
@@ -144,7 +145,7 @@ func (m *memory) buddyinfo(t recording.Time) error {
 	if err != nil {
 		return fmt.Errorf("read the free blocks: %w", err)
 	}
-	m.understood("host.zones", path, parseBuddyinfo(data, func(node, zone []byte, order int, blocks float64) {
+	m.understood("host.zones", path, procfile.Buddyinfo(data, func(node, zone []byte, order int, blocks float64) {
 		l := m.label(fmt.Sprintf("buddy %s %s %d", node, zone, order), func() recording.Labels {
 			return recording.Labels{"node": string(node), "zone": string(zone), "size": strconv.Itoa(order)}
 		})
@@ -159,7 +160,7 @@ func (m *memory) zoneinfo(t recording.Time) error {
 	if err != nil {
 		return fmt.Errorf("read the zones' watermarks: %w", err)
 	}
-	m.understood("host.zones", path, parseZoneinfo(data, func(node, zone, name []byte, v float64) {
+	m.understood("host.zones", path, procfile.Zoneinfo(data, func(node, zone, name []byte, v float64) {
 		l := m.label(fmt.Sprintf("zone %s %s", node, zone), func() recording.Labels {
 			return recording.Labels{"node": string(node), "zone": string(zone)}
 		})
@@ -186,9 +187,9 @@ func (m *memory) numa(t recording.Time) error {
 		l := m.label("node "+node, func() recording.Labels { return recording.Labels{"node": node} })
 		for _, f := range []struct {
 			name  string
-			parse func([]byte, valueFunc) int
+			parse func([]byte, procfile.ValueFunc) int
 			as    func(string) string
-		}{{"meminfo", parseMeminfo, nodeMeminfoName}, {"numastat", parseNameValue, numastatName}} {
+		}{{"meminfo", procfile.Meminfo, procfile.NodeMeminfoName}, {"numastat", procfile.NameValue, procfile.NumastatName}} {
 			path := filepath.Join(dir, f.name)
 			data, err := m.read(path)
 			if errors.Is(err, fs.ErrNotExist) {

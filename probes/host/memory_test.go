@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"snag/internal/procfile"
 	"snag/recording"
 )
 
-func values(parse func([]byte, valueFunc) int, data []byte) (map[string]float64, int) {
+func values(parse func([]byte, procfile.ValueFunc) int, data []byte) (map[string]float64, int) {
 	out := map[string]float64{}
 	bad := parse(data, func(name []byte, v float64) { out[string(name)] = v })
 	return out, bad
@@ -20,14 +21,14 @@ func values(parse func([]byte, valueFunc) int, data []byte) (map[string]float64,
 func TestMemoryFilesOfThisKernel(t *testing.T) {
 	for _, c := range []struct {
 		path  string
-		parse func([]byte, valueFunc) int
+		parse func([]byte, procfile.ValueFunc) int
 		want  []string
 		least int
 	}{
-		{"proc/meminfo", parseMeminfo, []string{"MemTotal", "MemFree", "SwapFree", "Active(anon)", "HugePages_Total"}, 50},
-		{"proc/vmstat", parseNameValue, []string{"pswpin", "compact_stall", "allocstall_normal", "oom_kill", "thp_fault_fallback"}, 150},
-		{"sys/devices/system/node/node0/meminfo", parseMeminfo, []string{"MemFree", "Shmem", "HugePages_Free"}, 30},
-		{"sys/devices/system/node/node0/numastat", parseNameValue, []string{"numa_miss", "other_node", "interleave_hit"}, 6},
+		{"proc/meminfo", procfile.Meminfo, []string{"MemTotal", "MemFree", "SwapFree", "Active(anon)", "HugePages_Total"}, 50},
+		{"proc/vmstat", procfile.NameValue, []string{"pswpin", "compact_stall", "allocstall_normal", "oom_kill", "thp_fault_fallback"}, 150},
+		{"sys/devices/system/node/node0/meminfo", procfile.Meminfo, []string{"MemFree", "Shmem", "HugePages_Free"}, 30},
+		{"sys/devices/system/node/node0/numastat", procfile.NameValue, []string{"numa_miss", "other_node", "interleave_hit"}, 6},
 	} {
 		got, bad := values(c.parse, file(t, "tree/"+c.path))
 		if bad != 0 || len(got) < c.least {
@@ -39,7 +40,7 @@ func TestMemoryFilesOfThisKernel(t *testing.T) {
 			}
 		}
 	}
-	got, _ := values(parseMeminfo, file(t, "tree/proc/meminfo"))
+	got, _ := values(procfile.Meminfo, file(t, "tree/proc/meminfo"))
 	if got["MemTotal"] != 24684092*1024 || got["HugePages_Total"] != 0 {
 		t.Errorf("total %g bytes, huge pages %g", got["MemTotal"], got["HugePages_Total"])
 	}
@@ -49,11 +50,11 @@ func TestEveryNameOfTheMemoryExistsHere(t *testing.T) {
 	for _, c := range []struct {
 		fields map[string]bool
 		path   string
-		parse  func([]byte, valueFunc) int
+		parse  func([]byte, procfile.ValueFunc) int
 	}{
-		{meminfoFields, "proc/meminfo", parseMeminfo},
-		{nodeFields, "sys/devices/system/node/node0/meminfo", parseMeminfo},
-		{vmstatFields, "proc/vmstat", parseNameValue},
+		{procfile.MeminfoFields, "proc/meminfo", procfile.Meminfo},
+		{procfile.NodeFields, "sys/devices/system/node/node0/meminfo", procfile.Meminfo},
+		{procfile.VmstatFields, "proc/vmstat", procfile.NameValue},
 	} {
 		got, _ := values(c.parse, file(t, "tree/"+c.path))
 		for name := range c.fields {
@@ -69,12 +70,12 @@ func TestDamagedMemoryFilesAreCounted(t *testing.T) {
 		"MemFree: 12 kB\nMemTotal:\nShmem 4 kB\nx: y kB\n": "map[MemFree:12288] 3",
 		"Node 3 MemFree: 1 kB\nNode\n":                     "map[MemFree:1024] 0",
 	} {
-		got, bad := values(parseMeminfo, []byte(text))
+		got, bad := values(procfile.Meminfo, []byte(text))
 		if s := fmt.Sprint(got, bad); s != want {
 			t.Errorf("%q: %s, want %s", text, s, want)
 		}
 	}
-	if n := parseBuddyinfo([]byte("Node 0, zone\nNode 0 zone DMA 1\nNode 0, zone DMA 1 x 3\n"), func(_, _ []byte, order int, v float64) {
+	if n := procfile.Buddyinfo([]byte("Node 0, zone\nNode 0 zone DMA 1\nNode 0, zone DMA 1 x 3\n"), func(_, _ []byte, order int, v float64) {
 		if order != 0 || v != 1 {
 			t.Errorf("order %d: %g", order, v)
 		}
@@ -222,20 +223,20 @@ func FuzzMemoryFiles(f *testing.F) {
 				t.Error("a value without a name")
 			}
 		}
-		parseMeminfo(data, named)
-		parseNameValue(data, named)
-		parseBuddyinfo(data, func(_, zone []byte, order int, _ float64) {
+		procfile.Meminfo(data, named)
+		procfile.NameValue(data, named)
+		procfile.Buddyinfo(data, func(_, zone []byte, order int, _ float64) {
 			if len(zone) == 0 || order < 0 {
 				t.Errorf("zone %q order %d", zone, order)
 			}
 		})
-		parseZoneinfo(data, func(_, zone, _ []byte, _ float64) {
+		procfile.Zoneinfo(data, func(_, zone, _ []byte, _ float64) {
 			if len(zone) == 0 {
 				t.Error("a zone without a name")
 			}
 		})
 		parseDiskstats(data, func(name []byte, _ diskStat) { named(name, 0) })
-		parseSwaps(data)
+		procfile.Swaps(data)
 		for _, l := range parseDiskLimits(data, "") {
 			if strings.ContainsAny(l.number, "/.") {
 				t.Errorf("a path of %q", l.number)

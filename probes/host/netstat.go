@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"snag/internal/procfile"
 	"snag/recording"
 )
 
@@ -29,8 +30,8 @@ func (sp *space) netstat(once *notices) error {
 	bad := 0
 	for _, f := range []struct {
 		name  string
-		parse func([]byte, counterFunc) int
-	}{{"netstat", parsePairs}, {"snmp", parsePairs}, {"snmp6", parseLines6}} {
+		parse func([]byte, procfile.CounterFunc) int
+	}{{"netstat", procfile.Pairs}, {"snmp", procfile.Pairs}, {"snmp6", procfile.Lines6}} {
 		t := sp.env.Now()
 		data, ok, err := sp.read(f.name)
 		if err != nil {
@@ -78,13 +79,6 @@ func (sp *space) count(t recording.Time, proto, field []byte, v float64) {
 	}
 }
 
-// sockstatFields are the gauges of the catalogue; mem is in pages.
-var sockstatFields = map[string]bool{
-	"TCP_inuse": true, "TCP_orphan": true, "TCP_tw": true, "TCP_alloc": true, "TCP_mem": true,
-	"UDP_inuse": true, "UDP_mem": true, "TCP6_inuse": true, "UDP6_inuse": true,
-	"sockets_used": true,
-}
-
 func (sp *space) sockstat() error {
 	bad := 0
 	for _, name := range []string{"sockstat", "sockstat6"} {
@@ -96,7 +90,7 @@ func (sp *space) sockstat() error {
 		if !ok && name == "sockstat" {
 			return &os.PathError{Op: "open", Path: sp.env.Proc + "/net/" + name, Err: os.ErrNotExist}
 		}
-		bad += parseSockstat(data, func(proto, field []byte, v float64) { sp.gauge(t, proto, field, v) })
+		bad += procfile.Sockstat(data, func(proto, field []byte, v float64) { sp.gauge(t, proto, field, v) })
 	}
 	if bad > 0 {
 		return fmt.Errorf("%d fields of /proc/net/sockstat were not understood", bad)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"snag/internal/procfile"
 )
 
 func file(t testing.TB, path string) []byte {
@@ -16,7 +18,7 @@ func file(t testing.TB, path string) []byte {
 	return data
 }
 
-func collect(parse func([]byte, counterFunc) int, data []byte) (map[string]float64, int) {
+func collect(parse func([]byte, procfile.CounterFunc) int, data []byte) (map[string]float64, int) {
 	out := map[string]float64{}
 	bad := parse(data, func(proto, field []byte, v float64) { out[string(proto)+"_"+string(field)] = v })
 	return out, bad
@@ -25,14 +27,14 @@ func collect(parse func([]byte, counterFunc) int, data []byte) (map[string]float
 func TestCountersOfThisKernel(t *testing.T) {
 	for _, c := range []struct {
 		path  string
-		parse func([]byte, counterFunc) int
+		parse func([]byte, procfile.CounterFunc) int
 		want  map[string]float64
 		n     int
 	}{
-		{"tree/proc/net/snmp", parsePairs, map[string]float64{"Ip_InReceives": 26313, "Tcp_MaxConn": -1, "Tcp_OutRsts": 6, "Udp_NoPorts": 0, "IcmpMsg_InType3": 1}, 83},
-		{"tree/proc/net/netstat", parsePairs, map[string]float64{"TcpExt_TCPTimeouts": 2, "TcpExt_TW": 36, "IpExt_InOctets": 499630291, "TcpExt_ListenDrops": 0}, 229},
-		{"tree/proc/net/snmp6", parseLines6, map[string]float64{"Ip6_InReceives": 1, "Udp6_RcvbufErrors": 0}, 0},
-		{"tree/proc/net/sockstat", parseSockstat, map[string]float64{"sockets_used": 14, "TCP_alloc": 1, "UDP_mem": 0}, 12},
+		{"tree/proc/net/snmp", procfile.Pairs, map[string]float64{"Ip_InReceives": 26313, "Tcp_MaxConn": -1, "Tcp_OutRsts": 6, "Udp_NoPorts": 0, "IcmpMsg_InType3": 1}, 83},
+		{"tree/proc/net/netstat", procfile.Pairs, map[string]float64{"TcpExt_TCPTimeouts": 2, "TcpExt_TW": 36, "IpExt_InOctets": 499630291, "TcpExt_ListenDrops": 0}, 229},
+		{"tree/proc/net/snmp6", procfile.Lines6, map[string]float64{"Ip6_InReceives": 1, "Udp6_RcvbufErrors": 0}, 0},
+		{"tree/proc/net/sockstat", procfile.Sockstat, map[string]float64{"sockets_used": 14, "TCP_alloc": 1, "UDP_mem": 0}, 12},
 	} {
 		got, bad := collect(c.parse, file(t, c.path))
 		if bad != 0 {
@@ -56,7 +58,7 @@ func TestDamagedCountersAreCountedNotGuessed(t *testing.T) {
 		"Tcp: A\nTcp: x\n":                    "map[] 1",
 		"Tcp: A B\n":                          "map[] 1",
 	} {
-		got, bad := collect(parsePairs, []byte(text))
+		got, bad := collect(procfile.Pairs, []byte(text))
 		if s := fmt.Sprint(got, bad); s != want {
 			t.Errorf("%q: %s, want %s", text, s, want)
 		}
@@ -66,21 +68,21 @@ func TestDamagedCountersAreCountedNotGuessed(t *testing.T) {
 func TestEveryCataloguedCounterExistsHere(t *testing.T) {
 	have := map[string]float64{}
 	for _, f := range []string{"snmp", "netstat"} {
-		got, _ := collect(parsePairs, file(t, "tree/proc/net/"+f))
+		got, _ := collect(procfile.Pairs, file(t, "tree/proc/net/"+f))
 		for k, v := range got {
 			have[k] = v
 		}
 	}
-	got, _ := collect(parseLines6, file(t, "tree/proc/net/snmp6"))
+	got, _ := collect(procfile.Lines6, file(t, "tree/proc/net/snmp6"))
 	for k, v := range got {
 		have[k] = v
 	}
-	for key := range always {
+	for key := range procfile.Always {
 		if _, ok := have[key]; !ok {
 			t.Errorf("%s is no counter of this kernel: a mistyped name would never be written", key)
 		}
 		proto, _, _ := strings.Cut(key, "_")
-		if !wanted(proto, key) {
+		if !procfile.Wanted(proto, key) {
 			t.Errorf("%s is catalogued and not wanted", key)
 		}
 	}
@@ -162,7 +164,7 @@ func FuzzParsePairs(f *testing.F) {
 	f.Add("Tcp: A B\nTcp: 1 2\n")
 	f.Add("Ip: A\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		parsePairs([]byte(text), func(proto, field []byte, v float64) {
+		procfile.Pairs([]byte(text), func(proto, field []byte, v float64) {
 			if len(field) == 0 || !strings.Contains(text, string(proto)+":") {
 				t.Errorf("%q_%q out of nowhere", proto, field)
 			}
@@ -173,7 +175,7 @@ func FuzzParsePairs(f *testing.F) {
 func FuzzParseLines6(f *testing.F) {
 	f.Add("Ip6InReceives  \t1\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		parseLines6([]byte(text), func(proto, field []byte, v float64) {
+		procfile.Lines6([]byte(text), func(proto, field []byte, v float64) {
 			if !strings.Contains(text, string(proto)+string(field)) || len(field) == 0 {
 				t.Errorf("%q_%q out of nowhere", proto, field)
 			}
@@ -184,7 +186,7 @@ func FuzzParseLines6(f *testing.F) {
 func FuzzParseSockstat(f *testing.F) {
 	f.Add("TCP: inuse 1 orphan 0\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		parseSockstat([]byte(text), func(proto, field []byte, v float64) {
+		procfile.Sockstat([]byte(text), func(proto, field []byte, v float64) {
 			if len(field) == 0 {
 				t.Error("a field without a name")
 			}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"snag/internal/procfile"
 )
 
 // procStat is what of /proc/PID/stat is used (proc_pid_stat(5)).
@@ -35,7 +37,7 @@ func parseProcStat(data []byte) (procStat, error) {
 	rest := data[end+1:]
 	for i := 3; i <= 22; i++ {
 		var field []byte
-		field, rest = cutField(rest)
+		field, rest = procfile.CutField(rest)
 		if i == 3 {
 			if len(field) != 1 {
 				return procStat{}, errProcStat
@@ -43,7 +45,7 @@ func parseProcStat(data []byte) (procStat, error) {
 			s.State = field[0]
 			continue
 		}
-		v, ok := parseNumber(field)
+		v, ok := procfile.Number(field)
 		if !ok {
 			return procStat{}, errProcStat
 		}
@@ -74,9 +76,9 @@ func parseNofile(data []byte) (soft, hard int) {
 	if !ok {
 		return 0, 0
 	}
-	line, _ := cutLine(rest)
-	a, line := cutField(line)
-	b, _ := cutField(line)
+	line, _ := procfile.CutLine(rest)
+	a, line := procfile.CutField(line)
+	b, _ := procfile.CutField(line)
 	return limit(a), limit(b)
 }
 
@@ -112,7 +114,7 @@ func parseCgroups(data []byte) (g group, unit string, others map[string]string) 
 	}()
 	for len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
+		line, data = procfile.CutLine(data)
 		parts := bytes.SplitN(line, []byte(":"), 3)
 		if len(parts) != 3 || len(parts[2]) == 0 || parts[2][0] != '/' {
 			continue

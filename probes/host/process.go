@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"snag/internal/procfile"
 	"snag/probes/probe"
 	"snag/recording"
 )
@@ -87,12 +88,12 @@ func (p *processes) files(t recording.Time) error {
 	if err != nil {
 		return err
 	}
-	line, _ := cutLine(data)
-	allocated, line := cutField(line)
-	_, line = cutField(line)
-	most, _ := cutField(line)
-	a, ok1 := parseNumber(allocated)
-	b, ok2 := parseNumber(most)
+	line, _ := procfile.CutLine(data)
+	allocated, line := procfile.CutField(line)
+	_, line = procfile.CutField(line)
+	most, _ := procfile.CutField(line)
+	a, ok1 := procfile.Number(allocated)
+	b, ok2 := procfile.Number(most)
 	if !ok1 || !ok2 {
 		return fmt.Errorf("read %s/sys/fs/file-nr: not three numbers", p.env.Proc)
 	}

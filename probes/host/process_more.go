@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 
+	"snag/internal/procfile"
 	"snag/recording"
 )
 
@@ -69,7 +70,7 @@ func cpuList(value []byte) string {
 // went to and came from disks, not what the page cache served.
 func parseIO(data []byte) (read, written *uint64) {
 	eachColon(data, func(name, value []byte) {
-		v, ok := parseNumber(value)
+		v, ok := procfile.Number(value)
 		if !ok || v < 0 {
 			return
 		}
@@ -88,7 +89,7 @@ func parseIO(data []byte) (read, written *uint64) {
 func eachColon(data []byte, each func(name, value []byte)) {
 	for len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
+		line, data = procfile.CutLine(data)
 		if name, value, ok := bytes.Cut(line, []byte(":")); ok {
 			each(bytes.TrimSpace(name), bytes.TrimSpace(value))
 		}
@@ -96,8 +97,8 @@ func eachColon(data []byte, each func(name, value []byte)) {
 }
 
 func kilobytes(value []byte) *uint64 {
-	field, _ := cutField(value)
-	v, ok := parseNumber(field)
+	field, _ := procfile.CutField(value)
+	v, ok := procfile.Number(field)
 	if !ok || v < 0 {
 		return nil
 	}

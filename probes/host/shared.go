@@ -1,5 +1,7 @@
 package host
 
+import "snag/internal/procfile"
+
 // shared is what all namespaces use one after another on the probe's one
 // goroutine: buffers, and the names of counters, so that hundreds of namespaces
 // do not hold hundreds of copies.
@@ -39,8 +41,8 @@ func (s *shared) counter(proto, field []byte) int {
 	i, ok := s.index[string(s.join(proto, field))]
 	if !ok {
 		key := string(s.key)
-		m := metric{always: always[key]}
-		if wanted(string(proto), key) {
+		m := metric{always: procfile.Always[key]}
+		if procfile.Wanted(string(proto), key) {
 			m.name = "node_netstat_" + key
 		}
 		i = len(s.metrics)
@@ -55,7 +57,7 @@ func (s *shared) gauge(proto, field []byte) gaugeNames {
 	g, ok := s.gauges[string(s.join(proto, field))]
 	if !ok {
 		key := string(s.key)
-		if sockstatFields[key] {
+		if procfile.SockstatFields[key] {
 			g.plain = "node_sockstat_" + key
 			if string(field) == "mem" {
 				g.bytes = g.plain + "_bytes"

@@ -16,10 +16,12 @@ import (
 	"snag/internal/gclog"
 	"snag/internal/procroot"
 	"snag/recording"
+	"snag/recording/jvmlog"
 )
 
 const (
-	cureLog = "in its java arguments: -Xlog:gc*,safepoint:file=gc.log:time,uptime; or now: jcmd PID VM.log output=gc.log what=gc*,safepoint decorators=time,uptime"
+	measureLog = name + ".gc-log"
+	cureLog    = "in its java arguments: -Xlog:gc*,safepoint:file=gc.log:time,uptime; or now: jcmd PID VM.log output=gc.log what=gc*,safepoint decorators=time,uptime"
 	// mostLogs of a JVM are followed: some write collections and safepoints apart.
 	mostLogs = 4
 	// mostRead of a log is read in a second; a JVM at work writes some 10 kB.
@@ -63,7 +65,7 @@ type journal struct {
 	ino    uint64
 	at     int64
 	reader gclog.Reader
-	clock  logClock
+	clock  jvmlog.Clock
 }
 
 func newJournals(proc string, now func() recording.Time, told func(recording.Row)) *journals {
@@ -260,7 +262,7 @@ func (l *journals) rotated(pid int, old *journal) *journal {
 
 // keep adds what the log told, unless it was before the recording or has no time.
 func (l *journals) keep(j *journal, e *gclog.Event, sub recording.Subject, out []recording.Event) []recording.Event {
-	event, ok := eventLogged(e, &j.clock, sub)
+	event, ok := jvmlog.Event(e, &j.clock, sub)
 	switch {
 	case ok && event.End > l.since && e.Length >= shortest:
 		out = append(out, event)
@@ -287,8 +289,8 @@ func (l *journals) read(j *journal, origin recording.Time, take func(*gclog.Even
 	if l.buf == nil {
 		l.buf = make([]byte, 64<<10)
 	}
-	j.clock.wall = l.now().Sub(recording.Time(time.Now().UnixNano()))
-	j.clock.uptime = earlier(j.clock.uptime, origin)
+	j.clock.Wall = l.now().Sub(recording.Time(time.Now().UnixNano()))
+	j.clock.Uptime = jvmlog.Earlier(j.clock.Uptime, origin)
 	// Twice the bound: what is written meanwhile waits for the next second.
 	for read := 0; read < 2*mostRead; {
 		n, err := j.file.ReadAt(l.buf, j.at)
@@ -296,7 +298,7 @@ func (l *journals) read(j *journal, origin recording.Time, take func(*gclog.Even
 			break
 		}
 		if errors.Is(err, io.EOF) {
-			j.clock.join(gclog.LastStamp(l.buf[:n]), recording.Time(info.ModTime().UnixNano()).Add(j.clock.wall))
+			j.clock.Join(gclog.LastStamp(l.buf[:n]), recording.Time(info.ModTime().UnixNano()).Add(j.clock.Wall))
 		}
 		j.reader.Feed(l.buf[:n], take)
 		j.at += int64(n)

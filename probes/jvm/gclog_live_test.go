@@ -15,13 +15,14 @@ import (
 	"snag/probes/probe"
 	"snag/probes/probe/probetest"
 	"snag/recording"
+	"snag/recording/jvmlog"
 )
 
 // byPID are the events of a JVM's log, by kind.
 func byPID(r *recording.Recording, pid int) map[string][]recording.Event {
 	out := map[string][]recording.Event{}
 	for _, e := range r.Events {
-		if e.Subject.PID == pid && e.Attrs["source"] == ofLog {
+		if e.Subject.PID == pid && e.Attrs["source"] == jvmlog.Source {
 			out[e.Kind] = append(out[e.Kind], e)
 		}
 	}

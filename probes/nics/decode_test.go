@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"snag/internal/nicstats"
 	"snag/recording"
 )
 
@@ -99,7 +100,7 @@ func FuzzNames(f *testing.F) {
 		if len(names)*nameSize > len(data) {
 			t.Errorf("%d names in %d bytes", len(names), len(data))
 		}
-		if picks, _ := choose(names); len(picks) > mostTelling+mostQueues {
+		if picks, _ := nicstats.Choose(names); len(picks) > nicstats.MostTelling+nicstats.MostQueues {
 			t.Errorf("%d statistics were picked", len(picks))
 		}
 	})

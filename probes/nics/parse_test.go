@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/internal/procfile"
 	"snag/probes/probe/probetest"
 	"snag/recording"
 )
@@ -13,14 +14,14 @@ import (
 func TestReadsInterruptsAsNodeExporterDoes(t *testing.T) {
 	found := map[string]string{}
 	total := map[string]uint64{}
-	err := parsePerCPU(fixture(t, "interrupts"), func(cpus []int, l perCPU) {
+	err := procfile.EachCPU(fixture(t, "interrupts"), func(cpus []int, l procfile.PerCPU) {
 		if len(cpus) != 2 || cpus[1] != 1 {
 			t.Fatalf("cpus %v", cpus)
 		}
-		info, devices, last := actions(l.kind, l.rest)
-		found[l.kind] = info + "|" + devices + "|" + last
-		for _, v := range l.values {
-			total[l.kind] += v
+		info, devices, last := procfile.Actions(l.Kind, l.Rest)
+		found[l.Kind] = info + "|" + devices + "|" + last
+		for _, v := range l.Values {
+			total[l.Kind] += v
 		}
 	})
 	if err != nil {
@@ -39,7 +40,7 @@ func TestReadsInterruptsAsNodeExporterDoes(t *testing.T) {
 
 func TestReadsSoftirqs(t *testing.T) {
 	seen := map[string]int{}
-	if err := parsePerCPU(fixture(t, "softirqs"), func(_ []int, l perCPU) { seen[l.kind] = len(l.values) }); err != nil {
+	if err := procfile.EachCPU(fixture(t, "softirqs"), func(_ []int, l procfile.PerCPU) { seen[l.Kind] = len(l.Values) }); err != nil {
 		t.Fatal(err)
 	}
 	if len(seen) != 10 || seen["NET_RX"] != 2 {
@@ -49,7 +50,7 @@ func TestReadsSoftirqs(t *testing.T) {
 
 func TestAFileOfAnotherKindIsAnError(t *testing.T) {
 	for _, text := range []string{"", "\n", "x y\n", "CPU-1\n", "CPU0 cpu1\n"} {
-		if parsePerCPU([]byte(text), func([]int, perCPU) {}) == nil {
+		if procfile.EachCPU([]byte(text), func([]int, procfile.PerCPU) {}) == nil {
 			t.Errorf("%q was read", text)
 		}
 	}
@@ -87,9 +88,9 @@ func TestOf256CPUsOnlyWhatGrowsIsWritten(t *testing.T) {
 	sink, tb := probetest.NewSink(), newTable(maxInterruptSeries)
 	for second := range 3 {
 		at := recording.Time(time.Duration(1+second) * time.Second)
-		err := parsePerCPU(wide(1000*second), func(cpus []int, l perCPU) {
-			tb.line(sink, at, "node_interrupts_total", l.kind, l.values, func(i int) recording.Labels {
-				return recording.Labels{"cpu": fmt.Sprint(cpus[i]), "type": l.kind}
+		err := procfile.EachCPU(wide(1000*second), func(cpus []int, l procfile.PerCPU) {
+			tb.line(sink, at, "node_interrupts_total", l.Kind, l.Values, func(i int) recording.Labels {
+				return recording.Labels{"cpu": fmt.Sprint(cpus[i]), "type": l.Kind}
 			})
 		})
 		if err != nil {
@@ -125,11 +126,11 @@ func FuzzPerCPU(f *testing.F) {
 	f.Add([]byte("  CPU0 CPU1\n 38: 1 2 PCI 1-edge eth0\nLOC: 1 2 Local\nERR: 0\n"))
 	f.Add([]byte("CPU0\n:1\n : 1\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_ = parsePerCPU(data, func(cpus []int, l perCPU) {
-			if len(l.values) != len(cpus) || l.kind == "" {
-				t.Errorf("%d values of %d CPUs for %q", len(l.values), len(cpus), l.kind)
+		_ = procfile.EachCPU(data, func(cpus []int, l procfile.PerCPU) {
+			if len(l.Values) != len(cpus) || l.Kind == "" {
+				t.Errorf("%d values of %d CPUs for %q", len(l.Values), len(cpus), l.Kind)
 			}
-			actions(l.kind, l.rest)
+			procfile.Actions(l.Kind, l.Rest)
 		})
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"snag/internal/procfile"
 	"snag/probes/probe"
 	"snag/recording"
 )
@@ -31,9 +32,9 @@ func (s *softirqs) measure(t recording.Time) error {
 	if err != nil {
 		return err
 	}
-	err = parsePerCPU(data, func(cpus []int, l perCPU) {
-		s.table.line(s.env.Sink, t, "node_softirqs_functions_total", l.kind, l.values, func(i int) recording.Labels {
-			return recording.Labels{"cpu": strconv.Itoa(cpus[i]), "type": l.kind}
+	err = procfile.EachCPU(data, func(cpus []int, l procfile.PerCPU) {
+		s.table.line(s.env.Sink, t, "node_softirqs_functions_total", l.Kind, l.Values, func(i int) recording.Labels {
+			return recording.Labels{"cpu": strconv.Itoa(cpus[i]), "type": l.Kind}
 		})
 	})
 	return s.table.told(s.ledger, "nics.softirqs", err)
@@ -53,14 +54,14 @@ func (n *interrupts) measure(t recording.Time) error {
 		return err
 	}
 	n.names = map[int]string{}
-	err = parsePerCPU(data, func(cpus []int, l perCPU) {
-		info, devices, last := actions(l.kind, l.rest)
-		if irq, err := strconv.Atoi(l.kind); err == nil {
+	err = procfile.EachCPU(data, func(cpus []int, l procfile.PerCPU) {
+		info, devices, last := procfile.Actions(l.Kind, l.Rest)
+		if irq, err := strconv.Atoi(l.Kind); err == nil {
 			n.names[irq] = last
 		}
 		// A number that is given anew to another device is another counter.
-		n.table.line(n.env.Sink, t, "node_interrupts_total", l.kind+" "+devices, l.values, func(i int) recording.Labels {
-			return recording.Labels{"cpu": strconv.Itoa(cpus[i]), "type": l.kind, "info": info, "devices": devices}
+		n.table.line(n.env.Sink, t, "node_interrupts_total", l.Kind+" "+devices, l.Values, func(i int) recording.Labels {
+			return recording.Labels{"cpu": strconv.Itoa(cpus[i]), "type": l.Kind, "info": info, "devices": devices}
 		})
 	})
 	return n.table.told(n.ledger, "nics.interrupts", err)

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"snag/internal/nicstats"
 	"snag/probes/probe"
 	"snag/recording"
 )
@@ -34,7 +35,7 @@ type counters struct {
 	labels recording.Labels
 	arena  *arena
 	n      int // statistics of the driver
-	picks  []pick
+	picks  []nicstats.Pick
 	seen   []late
 	slow   bool
 	gone   bool
@@ -150,8 +151,8 @@ func (c *counters) read(env *probe.Env, l *ledger, fd int) error {
 	c.slow = time.Since(began) > slow
 	t := env.Now()
 	for i, p := range c.picks {
-		if n, ok := p.of(values); ok {
-			c.seen[i].sample(env.Sink, t, p.metric, c.labels, float64(n), p.always)
+		if n, ok := p.Of(values); ok {
+			c.seen[i].sample(env.Sink, t, p.Metric, c.labels, float64(n), p.Always)
 		}
 	}
 	return nil
@@ -202,7 +203,7 @@ func (c *counters) learn(l *ledger, fd, n int) error {
 	}
 	left := 0
 	c.n = n
-	c.picks, left = choose(names)
+	c.picks, left = nicstats.Choose(names)
 	c.seen = make([]late, len(c.picks))
 	if left > 0 {
 		l.note("nics.statistics", fmt.Sprintf("%d statistics of %s are not recorded: too many queues", left, c.device.name), "ethtool -S "+c.device.name)

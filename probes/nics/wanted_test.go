@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"snag/internal/nicstats"
 )
 
 // names reads the statistics of an `ethtool -S`.
@@ -30,10 +32,10 @@ func TestPicksWhatTells(t *testing.T) {
 		"virtio.txt": {"node_ethtool_received_drops"},
 		"ena.txt":    {"node_ethtool_queue_3_received_empty_received_ring"},
 	} {
-		picks, left := choose(names(t, file))
+		picks, left := nicstats.Choose(names(t, file))
 		var got []string
 		for _, p := range picks {
-			got = append(got, p.metric)
+			got = append(got, p.Metric)
 		}
 		for _, w := range want {
 			if !slices.Contains(got, w) {
@@ -60,7 +62,7 @@ func TestNamesAreNodeExporters(t *testing.T) {
 		"  pkts rx OOB": "node_ethtool_pkts_received_oob", "rxq0: rx_drops_no_frags": "node_ethtool_rxq0_received_drops_no_frags",
 		"align_errors": "node_ethtool_align_errors", "rx7_out_of_buffer": "node_ethtool_rx7_out_of_buffer",
 	} {
-		if got := metricOf(stat); got != want {
+		if got := nicstats.MetricOf(stat); got != want {
 			t.Errorf("%s is %s, want %s", stat, got, want)
 		}
 	}
@@ -74,7 +76,7 @@ func TestPicksEachDriversCountOfAFullRing(t *testing.T) {
 		"rx_total_ring_discards", "rx_total_discard_pkts", "rx_discards", "port_rx_nodesc_drops", "rx_missed", "rx_drops_no_pbuf",
 		"rxq0: rx_drops_no_frags", "  pkts rx OOB", "rx_fifo_errors", "rx_over_errors",
 	} {
-		if picks, _ := choose([]string{"tx_bytes", n}); len(picks) != 1 || picks[0].places[0] != 1 || picks[0].always == hasDigit(n) {
+		if picks, _ := nicstats.Choose([]string{"tx_bytes", n}); len(picks) != 1 || picks[0].Places[0] != 1 || picks[0].Always == nicstats.HasDigit(n) {
 			t.Errorf("%s: %+v", n, picks)
 		}
 	}
@@ -82,7 +84,7 @@ func TestPicksEachDriversCountOfAFullRing(t *testing.T) {
 
 // vmxnet3 lists the same names for each of its queues (vmxnet3_get_strings).
 func TestCountersOfTheSameNameAreAddedUp(t *testing.T) {
-	picks, left := choose([]string{"Rx Queue#", "  pkts rx OOB", "  pkts rx err", "Rx Queue#", "  pkts rx OOB", "pkts.rx.OOB"})
+	picks, left := nicstats.Choose([]string{"Rx Queue#", "  pkts rx OOB", "  pkts rx err", "Rx Queue#", "  pkts rx OOB", "pkts.rx.OOB"})
 	if len(picks) != 1 || left != 0 {
 		t.Fatalf("%+v, %d left", picks, left)
 	}
@@ -90,10 +92,10 @@ func TestCountersOfTheSameNameAreAddedUp(t *testing.T) {
 	for i := range 6 {
 		binary.NativeEndian.PutUint64(values[8*i:], uint64(1)<<(4*i))
 	}
-	if n, ok := picks[0].of(values); !ok || n != 1<<4+1<<16 {
+	if n, ok := picks[0].Of(values); !ok || n != 1<<4+1<<16 {
 		t.Errorf("%x, %v", n, ok)
 	}
-	if n, ok := picks[0].of(values[:5*8-1]); ok {
+	if n, ok := picks[0].Of(values[:5*8-1]); ok {
 		t.Errorf("of an answer that is cut off: %x", n)
 	}
 }
@@ -104,8 +106,8 @@ func TestAThousandQueuesHaveABound(t *testing.T) {
 		all = append(all, fmt.Sprintf("rx_queue_%d_packets", q), fmt.Sprintf("rx_queue_%d_drops", q))
 	}
 	all = append(all, "rx_missed_errors")
-	picks, left := choose(all)
-	if len(picks) != mostTelling+mostQueues || left != len(all)-len(picks) {
+	picks, left := nicstats.Choose(all)
+	if len(picks) != nicstats.MostTelling+nicstats.MostQueues || left != len(all)-len(picks) {
 		t.Errorf("%d picked, %d left of %d", len(picks), left, len(all))
 	}
 }

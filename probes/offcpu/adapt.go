@@ -55,3 +55,19 @@ func (e effort) less() (effort, bool) {
 	}
 	return e, true
 }
+
+// hurry chooses the effort at once where the programs take many times the share of a CPU
+// from whoever runs there: busiest is what they take of the one of which they take most.
+// False when the budget is over and there is nothing left to give up.
+func (e effort) hurry(busiest, share float64, over bool) (effort, bool) {
+	switch {
+	case busiest < muchOver*share:
+	case e.Rate > leastRate:
+		e.Rate = leastRate
+	case over && e != least:
+		return least, true
+	case over:
+		return e, false
+	}
+	return e, true
+}

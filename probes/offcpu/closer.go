@@ -67,7 +67,7 @@ func (k *inKernel) seed(proc string, pid int, now uint64) error {
 		}
 		// Did it wake between the look and the note? Then the note is wrong until it
 		// leaves the CPU again.
-		if _, ok := atRest(dir+"/"+name, uint32(pid), now); !ok {
+		if !rests(dir + "/" + name) {
 			var is kernelThread
 			if k.objects.Threads.Lookup(uint32(tid), &is) == nil && is.Seeded != 0 {
 				_ = k.objects.Threads.Delete(uint32(tid)) // or it has gone by itself
@@ -88,6 +88,20 @@ func callName(nr int32) string {
 	return threads.CallName(int(nr))
 }
 
+// rests tells whether a thread is off its CPU still.
+func rests(dir string) bool {
+	stat, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		return false
+	}
+	_, state, err := threads.ParseStat(stat)
+	return err == nil && howOf[state] != 0
+}
+
+// howOf is how a thread left its CPU, by the letter of its state; 0: it is on it, or
+// waits for it.
+var howOf = map[string]uint8{"S": howSleep, "D": howDisk, "T": howStopped, "t": howStopped}
+
 // atRest reads a thread that is off its CPU and does not wait for one; dir is its
 // folder below /proc/PID/task.
 func atRest(dir string, pid uint32, now uint64) (kernelThread, bool) {
@@ -101,14 +115,7 @@ func atRest(dir string, pid uint32, now uint64) (kernelThread, bool) {
 		return t, false
 	}
 	copy(t.Comm[:15], comm)
-	switch state {
-	case "S":
-		t.How = howSleep
-	case "D":
-		t.How = howDisk
-	case "T", "t":
-		t.How = howStopped
-	default:
+	if t.How = howOf[state]; t.How == 0 {
 		return t, false
 	}
 	if b, err := os.ReadFile(dir + "/syscall"); err == nil {

@@ -44,7 +44,7 @@ func (r *running) rows() []recording.Coverage {
 		whole.Cure = "name one: snag find --pid PID; snag profile --off --pid PID"
 	case r.over:
 		whole.State = recording.CoveragePartial
-		whole.Why = fmt.Sprintf("it ended before the recording did: the probes' budget was spent (%.1f %% of the CPUs)", 100*r.env.Budget.Share())
+		whole.Why = fmt.Sprintf("it ended before the recording did: the probes' budget was spent (%.1f %% of the CPUs, and of each of them)", 100*r.env.Budget.Share())
 		whole.Cure = "a higher --budget"
 	case r.lost[lostThreads] > 0:
 		whole.State, whole.Lost = recording.CoveragePartial, r.lost[lostThreads]

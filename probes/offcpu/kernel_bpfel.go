@@ -225,6 +225,7 @@ const (
 	kernelMapLongsA       = "longs_a"
 	kernelMapLongsB       = "longs_b"
 	kernelMapRuns         = "runs"
+	kernelMapSpent        = "spent"
 	kernelMapStacks       = "stacks"
 	kernelMapThreads      = "threads"
 	kernelMapTopScratch   = "top_scratch"
@@ -308,6 +309,7 @@ type kernelMapSpecs struct {
 	LongsA      *ebpf.MapSpec `ebpf:"longs_a"`
 	LongsB      *ebpf.MapSpec `ebpf:"longs_b"`
 	Runs        *ebpf.MapSpec `ebpf:"runs"`
+	Spent       *ebpf.MapSpec `ebpf:"spent"`
 	Stacks      *ebpf.MapSpec `ebpf:"stacks"`
 	Threads     *ebpf.MapSpec `ebpf:"threads"`
 	TopScratch  *ebpf.MapSpec `ebpf:"top_scratch"`
@@ -363,6 +365,7 @@ type kernelMaps struct {
 	LongsA      *ebpf.Map `ebpf:"longs_a"`
 	LongsB      *ebpf.Map `ebpf:"longs_b"`
 	Runs        *ebpf.Map `ebpf:"runs"`
+	Spent       *ebpf.Map `ebpf:"spent"`
 	Stacks      *ebpf.Map `ebpf:"stacks"`
 	Threads     *ebpf.Map `ebpf:"threads"`
 	TopScratch  *ebpf.Map `ebpf:"top_scratch"`
@@ -383,6 +386,7 @@ func (m *kernelMaps) Close() error {
 		m.LongsA,
 		m.LongsB,
 		m.Runs,
+		m.Spent,
 		m.Stacks,
 		m.Threads,
 		m.TopScratch,

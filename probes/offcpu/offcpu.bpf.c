@@ -26,6 +26,7 @@ char __license[] SEC("license") = "Dual BSD/GPL";
 
 #include "registers.h"
 #include "top.h"
+#include "spent.h"
 #include "tables.h"
 #include "where.h"
 #include "count.h"
@@ -174,16 +175,20 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct run *run = note_run(prev);
+	__u64 *ns = takes(SHORT_RUN);
 
 	if (traced(prev->tgid)) {
+		takes_more(ns, HALF_SWITCH);
 		/* Read at the tracepoint the state may have changed already: 5.18 hands
 		 * over the one that the scheduler decided by. */
 		__u32 state = has_prev_state ? (__u32)ctx[3] : state_of(prev);
 
 		leave(ctx, preempt, state, prev, next);
 	}
-	if (traced(next->tgid))
+	if (traced(next->tgid)) {
+		takes_more(ns, HALF_SWITCH);
 		come_back(run, prev, next);
+	}
 	return 0;
 }
 
@@ -191,12 +196,13 @@ SEC("tp_btf/sched_waking")
 int BPF_PROG(waking, struct task_struct *p)
 {
 	struct thread *t;
-	__u64 id, now;
+	__u64 id, now, *ns = takes(SHORT_RUN);
 	__u32 tid;
 	bool stack = false;
 
 	if (!traced(p->tgid))
 		return 0;
+	takes_more(ns, A_WAKE);
 	tid = p->pid;
 	t = bpf_map_lookup_elem(&threads, &tid);
 	if (!t || !t->start || t->woken || t->how == HOW_READY)
@@ -214,6 +220,7 @@ int BPF_PROG(waking, struct task_struct *p)
 	else if (!threshold || t->nr == (__s32)nr_futex)
 		stack = !(bpf_get_prandom_u32() & 15) && spend(t, now);
 	if (stack) {
+		takes_more(ns, STACKS_TAKEN);
 		t->waker_site = 0;
 		t->waker_kstack = taken(bpf_get_stackid(ctx, &waker_stacks, BPF_F_FAST_STACK_CMP));
 		if (traced(t->waker_tgid)) {

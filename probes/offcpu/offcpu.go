@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"snag/internal/kernel"
 	"snag/internal/unwind"
 	"snag/probes/probe"
 	"snag/probes/symbols"
@@ -55,23 +56,27 @@ type running struct {
 	had    uint64
 	homes  map[uint32]map[uint32]parked // of each process' lock without a word, its waiters
 	effort effort
+	took   []time.Duration // of each CPU by the programs, at tookAt
+	tookAt time.Time
 
-	began  recording.Time
-	since  recording.Time // the first process was looked at
-	from   uint64         // the second began, ns of CLOCK_MONOTONIC
-	looks  int
-	ticks  int
-	late   time.Duration
-	cost   float64 // CPU s of this side
-	charge float64 // of it what was charged to the budget
-	inside float64 // CPU s that the programs ran, estimated
-	rate   float64 // of them, CPU seconds a second
-	left   left
-	lost   [lostMax]uint64 // of the kernel's side
-	over   bool            // the budget was spent, and it ended
-	failed error
-	world  world
-	locals locals
+	began recording.Time
+	since recording.Time // the first process was looked at
+	from  uint64         // the second began, ns of CLOCK_MONOTONIC
+	looks int
+	// nextLook at locks: not before.
+	nextLook time.Time
+	ticks    int
+	late     time.Duration
+	cost     float64 // CPU s of this side
+	charge   float64 // of it what was charged to the budget
+	inside   float64 // CPU s that the programs ran, estimated
+	rate     float64 // of them, CPU seconds a second
+	left     left
+	lost     [lostMax]uint64 // of the kernel's side
+	over     bool            // the budget was spent, and it ended
+	failed   error
+	world    world
+	locals   locals
 }
 
 // left is what this side left out.
@@ -106,6 +111,7 @@ func (r *running) run(ctx context.Context) {
 			r.late = max(r.late, late)
 		}
 		r.looks++
+		r.watchCost()
 		r.mend()
 		if r.looks%looksEach != 1 {
 			r.lookAtLocks()
@@ -227,19 +233,59 @@ func (r *running) pay() {
 			less = least // what is over does not grow by much
 		}
 		if !ok {
-			r.over = true
-			r.lost = r.k.lost()
-			r.k.close()
-			r.k = nil
+			r.end()
 			return
 		}
 		next = less
 	}
-	if next != r.effort {
-		r.effort = next
-		r.left.threshold, r.left.rate = max(r.left.threshold, next.Threshold), min(r.left.rate, next.Rate)
-		r.failed = r.k.set(next)
+	r.take(next)
+}
+
+// end ends it before the recording does.
+func (r *running) end() {
+	r.over = true
+	r.lost = r.k.lost()
+	r.k.close()
+	r.k = nil
+}
+
+// take sets how much is taken from now on.
+func (r *running) take(e effort) {
+	if e != r.effort {
+		r.effort = e
+		r.left.threshold, r.left.rate = max(r.left.threshold, e.Threshold), min(r.left.rate, e.Rate)
+		r.failed = r.k.set(e)
 	}
+}
+
+// watchCost looks between two seconds what the programs take of each CPU. Where that is
+// far too much, a second would be too late.
+func (r *running) watchCost() {
+	if r.k == nil || r.failed != nil || r.env.Budget.Share() <= 0 {
+		return
+	}
+	took, err := kernel.Spent(r.k.objects.Spent, name)
+	if err != nil {
+		r.left.unmeasured = err
+		return
+	}
+	now, busiest := time.Now(), 0.0
+	for i, d := range took {
+		if i < len(r.took) {
+			busiest = max(busiest, (d-r.took[i]).Seconds()/now.Sub(r.tookAt).Seconds())
+		}
+	}
+	r.took, r.tookAt = took, now
+	r.env.Budget.Took(name, took)
+	next, ok := r.effort.hurry(busiest, r.env.Budget.Share(), r.env.Budget.Over(r.env.Now().Sub(r.began).Seconds()))
+	if ok {
+		r.take(next)
+		return
+	}
+	if err := r.second(true); err != nil { // what was counted is kept
+		r.failed = err
+	}
+	r.end()
 }
 
 // mend walks the stacks whose tops were handed over, while their processes are there.
@@ -256,17 +302,23 @@ func (r *running) mend() {
 	})
 }
 
+// looksShare is what the looks between two seconds may take of a CPU: those at thousands
+// of threads come less often.
+const looksShare = 0.01
+
 // lookAtLocks sees who holds the locks that several threads wait for now.
 func (r *running) lookAtLocks() {
-	if r.k == nil || !r.jammed || r.failed != nil {
+	if r.k == nil || !r.jammed || r.failed != nil || time.Now().Before(r.nextLook) {
 		return
 	}
+	before := probe.ThreadCPU()
 	all, err := r.k.all()
 	if err != nil {
 		r.failed = err
 		return
 	}
 	r.lookAtOwners(all)
+	r.nextLook = time.Now().Add(time.Duration((probe.ThreadCPU() - before) / looksShare * 1e9))
 }
 
 func (r *running) lookAtOwners(all map[uint32]kernelThread) {

@@ -73,9 +73,12 @@ func (r *running) second(last bool) error {
 
 // forget drops the threads of processes that are not looked at any more.
 func (r *running) forget(all map[uint32]kernelThread) {
+	here := map[int]bool{} // asked once, not for each of its threads
+	for pid := range r.closer {
+		here[pid] = alive(r.env.Proc, pid)
+	}
 	for tid, t := range all {
-		pid := int(t.Tgid)
-		if r.closer[pid] && alive(r.env.Proc, pid) {
+		if here[int(t.Tgid)] {
 			continue
 		}
 		_ = r.k.objects.Threads.Delete(tid) // it may have gone by itself

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* The tables, their keys and values. Go sees the same through bpf2go's types. */
 
+/* ns: a switch or a wake of processes that are not looked at, what a thread that is adds
+ * by leaving its CPU and by coming back, by being woken, and a pair of stacks. */
+#define SHORT_RUN 80
+#define HALF_SWITCH 220
+#define A_WAKE 220
+#define STACKS_TAKEN 1200
+
 #define ROWS 8192
 #define THREADS 16384
 #define STACKS 16384

@@ -188,6 +188,7 @@ static __always_inline void where(void *ctx, struct thread *t, struct task_struc
 	call_of(t, p);
 	t->shared = 0;
 	if (spend(t, t->start)) {
+		takes(STACKS_TAKEN);
 		t->kstack = taken(bpf_get_stackid(ctx, &stacks, BPF_F_FAST_STACK_CMP));
 		t->ustack = taken(bpf_get_stackid(ctx, &stacks, BPF_F_FAST_STACK_CMP | BPF_F_USER_STACK));
 		t->site = note_top(t->ustack, t->tgid, false);

@@ -212,7 +212,7 @@ func (r *running) take(t taken) {
 		return
 	}
 	if s := r.tally.stacks[t.kind]; s.function == "" && len(s.kernel) > 0 {
-		s.function, s.caller = runs(functions(r.names.Kernel(s.kernel)))
+		s.function, s.caller = kernel.Path(functions(r.names.Kernel(s.kernel)))
 	}
 }
 

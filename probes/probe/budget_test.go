@@ -3,6 +3,7 @@ package probe
 import (
 	"math"
 	"testing"
+	"time"
 
 	"snag/recording"
 )
@@ -19,11 +20,11 @@ func TestBudgetIsAShareOfTheMachine(t *testing.T) {
 	}
 	// 0.8 s are taken, 0.08 s come in each second: 0.4 s are left after 15.
 	for rate, left := range map[float64]float64{0.05: math.Inf(1), 0.28: 2, 4.08: 0.1} {
-		if got := b.Lasts(15, rate); got != left && math.Abs(got-left) > 1e-9 {
+		if got := b.Lasts(15, rate, 0); got != left && math.Abs(got-left) > 1e-9 {
 			t.Errorf("at %g s a second it lasts %g s, not %g", rate, got, left)
 		}
 	}
-	if got := b.Lasts(5, 1); got != 0 {
+	if got := b.Lasts(5, 1, 0); got != 0 {
 		t.Errorf("what is over lasts %g s", got)
 	}
 	if s := b.Spent(); s["offcpu"] != 0.3 || s["syscalls"] != 0.5 {
@@ -33,6 +34,25 @@ func TestBudgetIsAShareOfTheMachine(t *testing.T) {
 	none.Charge("x", 100)
 	if none.Over(10) {
 		t.Error("no limit is over")
+	}
+}
+
+func TestBudgetIsAShareOfEachCPU(t *testing.T) {
+	t.Parallel()
+	b := NewBudget(0.02, 64)
+	b.Took("sockets", []time.Duration{100 * time.Millisecond, 0, 50 * time.Millisecond})
+	b.Took("offcpu", []time.Duration{0, 0, 90 * time.Millisecond})
+	b.Took("offcpu", []time.Duration{0, 0, 100 * time.Millisecond}) // so far, not since then
+	for seconds, over := range map[float64]bool{7.4: true, 7.6: false} {
+		if b.Over(seconds) != over {
+			t.Errorf("0.15 s of the third CPU in %g s: over is %v", seconds, !over)
+		}
+	}
+	// 0.15 s are taken of it, 0.02 s come in each second: 0.15 s are left after 15.
+	for busiest, left := range map[float64]float64{0.01: math.Inf(1), 0.17: 1} {
+		if got := b.Lasts(15, 0.2, busiest); got != left && math.Abs(got-left) > 1e-9 {
+			t.Errorf("at %g of a CPU it lasts %g s, not %g", busiest, got, left)
+		}
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"snag/internal/procfile"
 )
 
 var update = flag.Bool("update", false, "write what the decoders say into testdata")
@@ -121,7 +123,7 @@ const statFile = `entries  clashres found new invalid ignore delete chainlength 
 `
 
 func TestParseStat(t *testing.T) {
-	got, err := parseStat([]byte(statFile))
+	got, err := procfile.Statistics([]byte(statFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +133,7 @@ func TestParseStat(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "entries\n", "entries drop\n0001\n", "entries\nxyz\n"} {
-		if _, err := parseStat([]byte(bad)); err == nil {
+		if _, err := procfile.Statistics([]byte(bad)); err == nil {
 			t.Errorf("%q was read", bad)
 		}
 	}
@@ -153,7 +155,7 @@ func FuzzAddStats(f *testing.F) {
 func FuzzParseStat(f *testing.F) {
 	f.Add([]byte(statFile))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		values, err := parseStat(data)
+		values, err := procfile.Statistics(data)
 		for name, v := range values {
 			if err != nil || v < 0 {
 				t.Errorf("%s is %v with the error %v", name, v, err)

@@ -14,6 +14,7 @@ import (
 
 	"snag/internal/netns"
 	"snag/internal/nldump"
+	"snag/internal/procfile"
 	"snag/recording"
 )
 
@@ -161,5 +162,5 @@ func (s *shared) stat(file string) (map[string]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseStat(data)
+	return procfile.Statistics(data)
 }

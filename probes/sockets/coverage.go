@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"snag/internal/kernel"
+	"snag/probes/probe"
 	"snag/probes/sockets/option"
 	"snag/recording"
 )
@@ -66,6 +67,31 @@ func (r *running) fill(c *recording.Coverage) {
 		if c.Probe == "sockets.errors" && c.State == recording.CoverageOK {
 			r.fillErrors(c)
 		}
+		if r.slices != nil && inPart[c.Probe] {
+			r.fillSlices(c, r.slices.Account())
+		}
+	}
+}
+
+// inPart are the measures of the programs that are attached in slices.
+var inPart = map[string]bool{"sockets.turns": true, "sockets.holds": true, "sockets.queries": true, "sockets.errors": true}
+
+// fillSlices says for how much of the time they were attached.
+func (r *running) fillSlices(c *recording.Coverage, a probe.SliceAccount) {
+	if a.Whole() || c.State == recording.CoverageUnavailable {
+		return
+	}
+	why := a.Text()
+	if c.Probe == "sockets.errors" {
+		why = "what send and receive return: " + why
+	}
+	if c.Why != "" {
+		why += "; " + c.Why
+	}
+	c.Share = a.Share()
+	partial(c, why, c.Cure)
+	if a.Err != nil {
+		c.State, c.Why = recording.CoverageFailed, a.Err.Error()
 	}
 }
 

@@ -2,8 +2,10 @@ package sockets
 
 import (
 	"fmt"
+	"time"
 
 	"snag/internal/kernel"
+	"snag/probes/probe"
 	"snag/recording"
 )
 
@@ -11,6 +13,11 @@ import (
 func (r *running) swap() (suffix string, epoch uint32) {
 	if r.kernel == nil {
 		return "", 0
+	}
+	if r.slices != nil {
+		r.slices.Lock()
+		defer r.slices.Unlock()
+		r.part = r.measured(r.slices.Account())
 	}
 	if err := r.kernel.sweep(); err != nil {
 		r.ledger.fail("sockets.turns", err)
@@ -24,6 +31,17 @@ func (r *running) swap() (suffix string, epoch uint32) {
 		return "", 0
 	}
 	return suffix, epoch
+}
+
+// measured is for how much of the time since the last swap the programs that run often
+// measured, s; 0: all of it.
+func (r *running) measured(now probe.SliceAccount) float64 {
+	on, of := now.Measured-r.before.Measured, now.Of-r.before.Of
+	r.before = now
+	if of-on < time.Millisecond { // nothing rests for less
+		return 0
+	}
+	return on.Seconds()
 }
 
 // drain reads and empties the tables that the kernel left at the last swap.
@@ -48,6 +66,9 @@ func (r *running) drain(suffix string, epoch uint32) {
 	r.ledger.charge("sockets.errors")
 	r.drainQueries(suffix)
 	r.ledger.charge("sockets.queries")
+	if took, err := kernel.Spent(r.kernel.maps.Maps["spent"], "sockets"); err == nil && r.env.Budget != nil {
+		r.env.Budget.Took(probeName, took)
+	}
 	r.ledger.full = r.kernel.lost()
 }
 
@@ -134,7 +155,9 @@ func (r *running) drainHolds(suffix string, epoch uint32) {
 		if n == 0 && writers.Lookup(k.Sk, &w) == nil {
 			n = writesIn(w, epoch)
 		}
-		rows = append(rows, holdRow(r.since, *v, n))
+		row := holdRow(r.since, *v, n)
+		row.Measured = r.part
+		rows = append(rows, row)
 	})
 	if err != nil {
 		r.ledger.fail("sockets.holds", err)

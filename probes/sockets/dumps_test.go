@@ -194,7 +194,7 @@ func TestStopsWhenItsContextEnds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := Probe.Start(ctx, b.env)
+	r, err := startWith(ctx, b.env, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

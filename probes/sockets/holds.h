@@ -28,6 +28,7 @@ static __always_inline void count_write(struct turn *t, __u64 id)
 		struct writes first = {.at = at, .now = 1};
 
 		bpf_map_update_elem(&writers, &id, &first, BPF_ANY);
+		tabled = true;
 		return;
 	}
 	if (w->at != at) {
@@ -72,11 +73,14 @@ static __always_inline struct hold *hold_of(struct sock *sk)
 static __always_inline void forget_writes(struct sock *sk)
 {
 	__u64 id = (__u64)sk;
-	struct writes *w = bpf_map_lookup_elem(&writers, &id);
+	struct writes *w;
 	struct hold *h;
 
 	if (holding)
 		release(id);
+	if (!tabled)
+		return; /* as nearly always: they are counted with their sockets */
+	w = bpf_map_lookup_elem(&writers, &id);
 	if (!w)
 		return;
 	if (w->at == epoch) {

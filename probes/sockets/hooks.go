@@ -16,6 +16,7 @@ type hook struct {
 	measure    string
 	also       []string // other measures that the program takes
 	onDemand   bool     // loaded, and attached only when there is a reason
+	often      bool     // runs at each segment or call: attached in slices where that is often
 	since      string   // the first kernel that has the tracepoint
 }
 
@@ -25,9 +26,9 @@ var hooks = []hook{
 	{program: kernelProgSendReset, tracepoint: "tcp_send_reset", measure: "sockets.resets", since: "4.15"},
 	{program: kernelProgRetransmit, tracepoint: "tcp_retransmit_skb", measure: "sockets.retransmits", since: "4.15"},
 	{program: kernelProgSignal, tracepoint: "signal_generate", measure: "sockets.signals", since: "3.4"},
-	{program: kernelProgSent, tracepoint: "sock_send_length", measure: "sockets.holds", also: []string{"sockets.turns", "sockets.queries"}, since: "6.3"},
-	{program: kernelProgReceived, tracepoint: "tcp_probe", measure: "sockets.holds", also: []string{"sockets.turns"}, since: "4.16"},
-	{program: kernelProgTurnRead, tracepoint: "sock_recv_length", measure: "sockets.turns", also: []string{"sockets.queries"}, since: "6.3"},
+	{program: kernelProgSent, tracepoint: "sock_send_length", measure: "sockets.holds", also: []string{"sockets.turns", "sockets.queries"}, often: true, since: "6.3"},
+	{program: kernelProgReceived, tracepoint: "tcp_probe", measure: "sockets.holds", also: []string{"sockets.turns"}, often: true, since: "4.16"},
+	{program: kernelProgTurnRead, tracepoint: "sock_recv_length", measure: "sockets.turns", also: []string{"sockets.queries"}, often: true, since: "6.3"},
 	{program: kernelProgTurnSweep, measure: "sockets.turns"},
 	{program: kernelProgErrorReport, tracepoint: "inet_sk_error_report", measure: "sockets.errors", since: "5.15"},
 	{program: kernelProgExitCall, tracepoint: "sys_exit", measure: "sockets.errors", since: "4.17", onDemand: true},

@@ -3,6 +3,7 @@ package sockets
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
@@ -16,8 +17,9 @@ import (
 // inKernel is the BPF side: programs on tracepoints that count into tables.
 type inKernel struct {
 	maps    *ebpf.Collection       // and programs, if they were loaded together
-	links   map[string][]link.Link // by measure
-	progs   []*ebpf.Program        // that were loaded one by one
+	links   map[string][]link.Link // by measure, but for those of the hooks that are often
+	often   []*attached
+	progs   []*ebpf.Program // that were loaded one by one
 	reasons map[uint64]string
 	epoch   uint32
 	sweeper *link.Iter    // nil where turns can't be measured
@@ -77,6 +79,25 @@ func load(spec *ebpf.CollectionSpec, types *btf.Spec) (*inKernel, error) {
 	return k, nil
 }
 
+// attached is a program that is attached in slices: link is nil between them.
+type attached struct {
+	hook
+	of   *ebpf.Program
+	link link.Link
+}
+
+func (a *attached) attach() (err error) {
+	a.link, err = link.AttachTracing(link.TracingOptions{Program: a.of})
+	return err
+}
+
+func (a *attached) detach() {
+	if a.link != nil {
+		a.link.Close()
+		a.link = nil
+	}
+}
+
 func (k *inKernel) loadOneByOne(spec *ebpf.CollectionSpec) (err error) {
 	only := spec.Copy()
 	only.Programs = nil
@@ -109,6 +130,14 @@ func (k *inKernel) attach(h hook, p *ebpf.Program) {
 	switch {
 	case h.onDemand:
 		k.exit = p
+		return
+	case h.often:
+		a := &attached{hook: h, of: p}
+		if err := a.attach(); err != nil {
+			k.refuse(h, err)
+			return
+		}
+		k.often = append(k.often, a)
 		return
 	case p.Type() == ebpf.RawTracepoint:
 		l, err = kernel.AttachRaw(h.tracepoint, p)
@@ -163,6 +192,12 @@ func (k *inKernel) refuse(h hook, err error) {
 			l.Close()
 		}
 		delete(k.links, m)
+		k.often = slices.DeleteFunc(k.often, func(a *attached) bool {
+			if a.measure == m {
+				a.detach()
+			}
+			return a.measure == m
+		})
 	}
 }
 
@@ -171,6 +206,9 @@ func (k *inKernel) close() {
 		for _, l := range ls {
 			l.Close()
 		}
+	}
+	for _, a := range k.often {
+		a.detach()
 	}
 	for _, p := range k.progs {
 		p.Close()

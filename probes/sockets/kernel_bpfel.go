@@ -17,7 +17,8 @@ type kernelAsked struct {
 	_     structs.HostLayout
 	Begin uint64
 	Sk    uint64
-	Mixed uint64
+	Mixed uint32
+	Slice uint32
 	Key   kernelQueryKey
 }
 
@@ -130,7 +131,8 @@ type kernelQuery struct {
 	_      structs.HostLayout
 	Begin  uint64
 	Thread uint64
-	Open   uint64
+	Open   uint32
+	Slice  uint32
 }
 
 type kernelQueryKey struct {
@@ -198,7 +200,7 @@ type kernelTurn struct {
 	Writes   uint32
 	WritesAt uint32
 	Held     uint32
-	_        [4]byte
+	Slice    uint32
 	Sum      uint64
 	Max      uint64
 	Wait     uint64
@@ -260,6 +262,7 @@ const (
 	kernelMapSignalsB         = "signals_b"
 	kernelMapSocketQueries    = "socket_queries"
 	kernelMapSocketTurns      = "socket_turns"
+	kernelMapSpent            = "spent"
 	kernelMapTurnsA           = "turns_a"
 	kernelMapTurnsB           = "turns_b"
 	kernelMapWriters          = "writers"
@@ -275,14 +278,19 @@ const (
 	kernelProgTurnRead        = "turn_read"
 	kernelProgTurnSweep       = "turn_sweep"
 	kernelVarConnRows         = "conn_rows"
+	kernelVarEnding           = "ending"
 	kernelVarEpoch            = "epoch"
 	kernelVarHasTurns         = "has_turns"
 	kernelVarHolding          = "holding"
 	kernelVarLost             = "lost"
+	kernelVarOn               = "on"
 	kernelVarReasonsOfCaller  = "reasons_of_caller"
 	kernelVarResetHasReason   = "reset_has_reason"
 	kernelVarRetransmitHasErr = "retransmit_has_err"
+	kernelVarSlice            = "slice"
+	kernelVarSliceBegan       = "slice_began"
 	kernelVarStarted          = "started"
+	kernelVarTabled           = "tabled"
 	kernelVarTurnRows         = "turn_rows"
 	kernelVarTurnSocks        = "turn_socks"
 )
@@ -366,6 +374,7 @@ type kernelMapSpecs struct {
 	SignalsB      *ebpf.MapSpec `ebpf:"signals_b"`
 	SocketQueries *ebpf.MapSpec `ebpf:"socket_queries"`
 	SocketTurns   *ebpf.MapSpec `ebpf:"socket_turns"`
+	Spent         *ebpf.MapSpec `ebpf:"spent"`
 	TurnsA        *ebpf.MapSpec `ebpf:"turns_a"`
 	TurnsB        *ebpf.MapSpec `ebpf:"turns_b"`
 	Writers       *ebpf.MapSpec `ebpf:"writers"`
@@ -376,14 +385,19 @@ type kernelMapSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelVariableSpecs struct {
 	ConnRows         *ebpf.VariableSpec `ebpf:"conn_rows"`
+	Ending           *ebpf.VariableSpec `ebpf:"ending"`
 	Epoch            *ebpf.VariableSpec `ebpf:"epoch"`
 	HasTurns         *ebpf.VariableSpec `ebpf:"has_turns"`
 	Holding          *ebpf.VariableSpec `ebpf:"holding"`
 	Lost             *ebpf.VariableSpec `ebpf:"lost"`
+	On               *ebpf.VariableSpec `ebpf:"on"`
 	ReasonsOfCaller  *ebpf.VariableSpec `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.VariableSpec `ebpf:"reset_has_reason"`
 	RetransmitHasErr *ebpf.VariableSpec `ebpf:"retransmit_has_err"`
+	Slice            *ebpf.VariableSpec `ebpf:"slice"`
+	SliceBegan       *ebpf.VariableSpec `ebpf:"slice_began"`
 	Started          *ebpf.VariableSpec `ebpf:"started"`
+	Tabled           *ebpf.VariableSpec `ebpf:"tabled"`
 	TurnRows         *ebpf.VariableSpec `ebpf:"turn_rows"`
 	TurnSocks        *ebpf.VariableSpec `ebpf:"turn_socks"`
 }
@@ -428,6 +442,7 @@ type kernelMaps struct {
 	SignalsB      *ebpf.Map `ebpf:"signals_b"`
 	SocketQueries *ebpf.Map `ebpf:"socket_queries"`
 	SocketTurns   *ebpf.Map `ebpf:"socket_turns"`
+	Spent         *ebpf.Map `ebpf:"spent"`
 	TurnsA        *ebpf.Map `ebpf:"turns_a"`
 	TurnsB        *ebpf.Map `ebpf:"turns_b"`
 	Writers       *ebpf.Map `ebpf:"writers"`
@@ -455,6 +470,7 @@ func (m *kernelMaps) Close() error {
 		m.SignalsB,
 		m.SocketQueries,
 		m.SocketTurns,
+		m.Spent,
 		m.TurnsA,
 		m.TurnsB,
 		m.Writers,
@@ -466,14 +482,19 @@ func (m *kernelMaps) Close() error {
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelVariables struct {
 	ConnRows         *ebpf.Variable `ebpf:"conn_rows"`
+	Ending           *ebpf.Variable `ebpf:"ending"`
 	Epoch            *ebpf.Variable `ebpf:"epoch"`
 	HasTurns         *ebpf.Variable `ebpf:"has_turns"`
 	Holding          *ebpf.Variable `ebpf:"holding"`
 	Lost             *ebpf.Variable `ebpf:"lost"`
+	On               *ebpf.Variable `ebpf:"on"`
 	ReasonsOfCaller  *ebpf.Variable `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.Variable `ebpf:"reset_has_reason"`
 	RetransmitHasErr *ebpf.Variable `ebpf:"retransmit_has_err"`
+	Slice            *ebpf.Variable `ebpf:"slice"`
+	SliceBegan       *ebpf.Variable `ebpf:"slice_began"`
 	Started          *ebpf.Variable `ebpf:"started"`
+	Tabled           *ebpf.Variable `ebpf:"tabled"`
 	TurnRows         *ebpf.Variable `ebpf:"turn_rows"`
 	TurnSocks        *ebpf.Variable `ebpf:"turn_socks"`
 }

@@ -15,7 +15,9 @@ func (r *running) drainQueries(suffix string) {
 	}
 	var rows []recording.Queries
 	err := kernel.Drain(r.kernel.maps.Maps["queries"+suffix], "sockets", func(k *kernelQueryKey, v *kernelQueryValue) {
-		rows = append(rows, queryRow(r.since, *k, *v))
+		row := queryRow(r.since, *k, *v)
+		row.Measured = r.part
+		rows = append(rows, row)
 	})
 	if err != nil {
 		r.ledger.fail("sockets.queries", err)

@@ -56,7 +56,7 @@ static __always_inline bool same_server(const struct query_key *a, const struct 
 static __noinline int name_asked(struct sock *sk)
 {
 	__u64 thread = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
-	struct asked fresh = {.begin = now, .sk = (__u64)sk}, *before;
+	struct asked fresh = {.begin = now, .sk = (__u64)sk, .slice = slice}, *before;
 	struct query_value *v;
 
 	flow_of_full_sock(&fresh.key.flow, sk);
@@ -66,6 +66,8 @@ static __noinline int name_asked(struct sock *sk)
 	if (v)
 		add(&v->asked, 1);
 	before = bpf_map_lookup_elem(&asking, &thread);
+	if (before && before->slice != slice)
+		before = NULL; /* its answer may have come meanwhile */
 	if (before && now - before->begin < ASKED_AGAIN) {
 		if (now - before->begin >= TOGETHER)
 			before->mixed = 1; /* whose answer it waits for can't be told */
@@ -89,9 +91,10 @@ static __always_inline void note_query(struct sock *sk)
 		add(&lost[QUERIES], 1);
 		return;
 	}
-	if (!q->open || now - q->begin >= ASKED_AGAIN) {
+	if (!q->open || q->slice != slice || now - q->begin >= ASKED_AGAIN) {
 		q->begin = now;
 		q->open = 0;
+		q->slice = slice;
 	}
 	q->open++;
 	q->thread = bpf_get_current_pid_tgid();
@@ -105,7 +108,7 @@ static __always_inline void name_answered(struct sock *sk)
 	struct asked *before;
 	__u64 thread, took;
 
-	if (!q || !q->begin)
+	if (!q || !q->begin || q->slice != slice)
 		return; /* asked before we looked */
 	took = bpf_ktime_get_ns() - q->begin;
 	thread = q->thread;

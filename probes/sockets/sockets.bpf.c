@@ -27,6 +27,7 @@ char __license[] SEC("license") = "Dual BSD/GPL";
  * verifier. */
 const volatile bool has_turns = false;
 
+#include "spent.h"
 #include "tables.h"
 #include "flow.h"
 #include "holds.h"
@@ -44,7 +45,11 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 {
 	struct tcp_sock *tp;
 	struct turn *t;
+	__u64 *ns;
 
+	if (!on)
+		return 0;
+	ns = takes(SHORT_RUN);
 	if (is_error(ret))
 		return socket_error(sk, -ret, CALL_SEND);
 	if (ret <= 0)
@@ -59,6 +64,7 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0; /* not AF_INET or AF_INET6 */
+	takes_more(ns, WHOLE_RUN - SHORT_RUN);
 	t = turn_of_sender(sk, tp, ret);
 	hold_write(sk, tp, t);
 	if (t)
@@ -82,12 +88,17 @@ SEC("tp_btf/tcp_probe")
 int BPF_PROG(received, struct sock *sk, struct sk_buff *skb)
 {
 	struct tcp_sock *tp;
+	__u64 *ns;
 
+	if (!on)
+		return 0;
+	ns = takes(SHORT_RUN);
 	if (!holding && !length_of(skb))
 		return 0; /* half of all segments only acknowledge */
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
+	takes_more(ns, WHOLE_RUN - SHORT_RUN);
 	free_held(sk, tp, skb);
 	turn_data(sk, tp, skb);
 	return 0;

@@ -34,6 +34,7 @@ type running struct {
 	survey *survey
 	book   *book
 	kernel *inKernel
+	slices *inSlices    // nil where no program of the kernel side runs often
 	lack   *kernel.Lack // why there is no kernel side
 	ledger *ledger
 	first  firsts
@@ -41,9 +42,11 @@ type running struct {
 	socks    map[uint64]*history // by cookie
 	order    []candidate         // reused from tick to tick
 	allow    allowance
-	held     map[uint64]bool // inodes with held writes
-	way      onWay           // what streams that snag reads come by
-	since    recording.Time  // when the kernel's current tables were begun
+	held     map[uint64]bool    // inodes with held writes
+	way      onWay              // what streams that snag reads come by
+	since    recording.Time     // when the kernel's current tables were begun
+	before   probe.SliceAccount // up to then
+	part     float64            // of the tables' time that was measured, s; 0: all of it
 	ticks    int
 	nextFull int           // the tick of the next dump of which every socket may get a row
 	dumped   time.Duration // what the last full dump took
@@ -60,6 +63,12 @@ type running struct {
 }
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
+	return startWith(ctx, env, oftenShare)
+}
+
+// startWith lets the programs that run often take that share of a CPU; 1: they are never
+// detached.
+func startWith(ctx context.Context, env *probe.Env, share float64) (probe.Running, error) {
 	r := &running{
 		env:       env,
 		survey:    newSurvey(env),
@@ -86,9 +95,15 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 		}
 		r.ledger.fail("sockets.diag", err)
 	}
+	ctx, r.cancel = context.WithCancel(ctx)
+	if k != nil && len(k.often) > 0 {
+		r.slices = newSlices(k, share)
+		if err := r.slices.Start(ctx); err != nil {
+			r.ledger.fail("sockets.turns", err)
+		}
+	}
 	r.since = env.Now()
 	r.announce()
-	ctx, r.cancel = context.WithCancel(ctx)
 	go r.loop(ctx)
 	return r, nil
 }
@@ -108,6 +123,9 @@ func (r *running) loop(ctx context.Context) {
 	defer runtime.UnlockOSThread()
 	r.ledger.begin()
 	probe.Every(ctx, period, func(late time.Duration) { r.tick(late, false) })
+	if r.slices != nil {
+		r.slices.Wait()
+	}
 	r.tick(0, true)
 	r.exits.detach()
 	if r.kernel != nil {

@@ -163,7 +163,8 @@ struct turn {
 	__u32 pid;
 	__u32 writes; /* in the epoch writes_at, while Nagle's algorithm may hold them */
 	__u32 writes_at;
-	__u32 held; /* the epoch of the last write that was held, and 1 */
+	__u32 held;  /* the epoch of the last write that was held, and 1 */
+	__u32 slice; /* in which it was last seen: what it tells of another is not known to be so still */
 	/* Turns that ended and are not in the tables yet: see turn_sweep. */
 	__u64 sum;
 	__u64 max;
@@ -215,14 +216,16 @@ struct query_value {
 struct query {
 	__u64 begin;  /* of the first of them */
 	__u64 thread; /* who asked */
-	__u64 open;
+	__u32 open;
+	__u32 slice;
 };
 
 /* What a thread asked last and has no answer to. */
 struct asked {
 	__u64 begin;
 	__u64 sk;    /* only compared */
-	__u64 mixed; /* it asked more meanwhile: an event loop, of many names */
+	__u32 mixed; /* it asked more meanwhile: an event loop, of many names */
+	__u32 slice;
 	struct query_key key;
 };
 
@@ -232,9 +235,17 @@ const volatile __u64 started; /* when user space loaded us, ns */
 __u32 epoch;
 __u32 conn_rows[2]; /* rows in connections_a and _b, about */
 __u32 turn_rows[2]; /* rows in turns_a and _b, about */
+bool tabled;	    /* some socket's writes were counted in the table of writers */
 __u32 holding;	    /* rows in pendings */
 __u32 turn_socks;   /* sockets with a struct turn, about */
 __u64 lost[TABLES]; /* events that found their table full */
+
+/* The programs at what happens with each segment and each call are attached for slices
+ * of the time where that is often (probes/probe/slices.go). */
+bool on;	   /* in a slice: all of them are attached */
+bool ending;	   /* a slice is over: turn_sweep settles what it left */
+__u32 slice;	   /* counts slices that have ended */
+__u64 slice_began; /* ns; 0 of the first, which sees what was there before it too */
 
 #define HASH(name, k, v, n)                                                                                  \
 	struct {                                                                                             \
@@ -294,6 +305,13 @@ struct {
 	__type(key, int);
 	__type(value, struct turn);
 } socket_turns SEC(".maps");
+
+/* ns of a run that finds at once that it is not concerned, and of one that counts: a
+ * request of nginx is nine runs, and 2.4 us. */
+#define SHORT_RUN 70
+#define WHOLE_RUN 270
+/* And of a socket's storage, which is given when its turns begin and freed with it. */
+#define NEW_TURN 2500
 
 /* The verifier wants one map for each call: so the choice is made around it. */
 static __always_inline void *row(void *a, void *b, int odd, const void *key, const void *zero, __u64 *full)

@@ -15,7 +15,9 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 	}
 	var rows []recording.Turns
 	err := kernel.Drain(r.kernel.maps.Maps["turns"+suffix], "sockets", func(k *kernelTurnKey, v *kernelTurnValue) {
-		rows = append(rows, turnRow(r.since, *k, *v, r.book))
+		row := turnRow(r.since, *k, *v, r.book)
+		row.Measured = r.part
+		rows = append(rows, row)
 	})
 	if err == nil {
 		err = r.kernel.cleared("turn_rows", epoch)

@@ -164,6 +164,8 @@ static __always_inline struct turn *new_turn(struct sock *sk, __u8 role, __u32 w
 		return NULL;
 	}
 	__sync_fetch_and_add(&turn_socks, 1);
+	takes(NEW_TURN);
+	t->slice = slice;
 	flow_of_typed_sock(&t->key.flow, sk);
 	t->key.role = t->role = role;
 	if (role == ROLE_ACCEPT) {
@@ -211,6 +213,20 @@ static __always_inline bool readable(const struct tcp_sock *tp, const struct sk_
 	return (__s32)(end_seq - tp->rcv_nxt) > 0 && (__s32)(seq - tp->rcv_nxt) <= 0;
 }
 
+/* A socket that was last seen in another slice: what was asked and answered since is not
+ * known. False: data of then still waits to be read, and when it came is not known. */
+static __always_inline bool resume(struct turn *t, const struct tcp_sock *tp, __u32 written)
+{
+	if (t->slice == slice)
+		return true;
+	if (t->role == ROLE_ACCEPT && tp->copied_seq != tp->rcv_nxt)
+		return false;
+	t->begin = 0;
+	t->base = written;
+	t->slice = slice;
+	return true;
+}
+
 static __always_inline void turn_data(struct sock *sk, struct tcp_sock *tp, struct sk_buff *skb)
 {
 	struct turn *t;
@@ -224,10 +240,14 @@ static __always_inline void turn_data(struct sock *sk, struct tcp_sock *tp, stru
 	if (!t) {
 		if (!accepted(sk))
 			return; /* nothing was asked yet */
+		if (slice && tp->copied_seq != tp->rcv_nxt)
+			return; /* see resume */
 		t = new_turn(sk, ROLE_ACCEPT, written);
 		if (!t)
 			return;
 	}
+	if (!resume(t, tp, written))
+		return;
 	if (t->role == ROLE_ACCEPT) {
 		if (t->begin && written != t->base) {
 			catch_up(t, tp, written);
@@ -250,13 +270,29 @@ static __always_inline void turn_data(struct sock *sk, struct tcp_sock *tp, stru
 	t->base = written;
 }
 
+/* Whether a connection began in this slice; all have in the first. */
+static __always_inline bool opened_in_slice(struct sock *sk)
+{
+	__u64 id = (__u64)sk;
+	struct birth *b;
+
+	if (!slice_began)
+		return true;
+	b = bpf_map_lookup_elem(&births, &id);
+	return b && b->established >= slice_began;
+}
+
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 {
 	struct tcp_sock *tp;
 	struct turn *t;
 	__u8 state;
+	__u64 *ns;
 
+	if (!on)
+		return 0;
+	ns = takes(SHORT_RUN);
 	if (is_error(ret))
 		return socket_error(sk, -ret, CALL_RECV);
 	if (ret <= 0 || flags & MSG_PEEK)
@@ -269,14 +305,15 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 	state = sk->__sk_common.skc_state;
 	if (!accepted(sk) && (state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT))
 		return 0; /* a caller's: counted when the answer came, maybe on another CPU */
+	takes_more(ns, WHOLE_RUN - SHORT_RUN);
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
 	if (t && t->role == ROLE_ACCEPT) {
 		name_turn(t);
-		if (t->begin && !t->read)
+		if (t->begin && !t->read && t->slice == slice)
 			t->read = bpf_ktime_get_ns();
 		return 0;
 	}
-	if (!t && state == TCP_ESTABLISHED && accepted(sk)) {
+	if (!t && state == TCP_ESTABLISHED && accepted(sk) && opened_in_slice(sk)) {
 		/* It came with the handshake, or before we looked. */
 		tp = bpf_skc_to_tcp_sock(sk);
 		if (!tp)
@@ -291,7 +328,7 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 	}
 	/* What comes after our own FIN does not pass tcp_probe, and may be read when
 	 * the connection is gone. */
-	if (t && t->begin && state != TCP_ESTABLISHED && state != TCP_CLOSE_WAIT) {
+	if (t && t->begin && t->slice == slice && state != TCP_ESTABLISHED && state != TCP_CLOSE_WAIT) {
 		if (t->last - t->begin <= STREAM_TIME && t->bytes <= STREAM_BYTES)
 			count_turn(t, bpf_ktime_get_ns());
 		t->begin = 0;
@@ -312,6 +349,11 @@ static __always_inline struct turn *turn_of_sender(struct sock *sk, struct tcp_s
 {
 	struct turn *t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
 
+	if (t && t->slice != slice && t->role != ROLE_ACCEPT) {
+		t->begin = 0;
+		t->base = tp->write_seq - ret;
+		t->slice = slice;
+	}
 	if (t || accepted(sk)) /* which speaks first: no answer */
 		return t;
 	return new_turn(sk, ROLE_CONNECT, tp->write_seq - ret);
@@ -324,7 +366,7 @@ static __always_inline void turn_sent(struct tcp_sock *tp, struct turn *t)
 
 	if (written == t->base)
 		return; /* answered while the call came back */
-	if (t->role == ROLE_ACCEPT && !t->begin)
+	if (t->role == ROLE_ACCEPT && (!t->begin || t->slice != slice))
 		return;
 	name_turn(t);
 	now = sent_at(tp, written);
@@ -353,7 +395,8 @@ static __always_inline void turn_closing(struct sock *sk, int new)
 	if (!t)
 		return;
 	tp = bpf_skc_to_tcp_sock(sk);
-	if (tp && t->begin && t->role == ROLE_ACCEPT && tp->write_seq != t->base && t->last) {
+	if (tp && t->begin && t->slice == slice && t->role == ROLE_ACCEPT && tp->write_seq != t->base &&
+	    t->last) {
 		served(t);
 	}
 	flush_turns(t);
@@ -361,8 +404,10 @@ static __always_inline void turn_closing(struct sock *sk, int new)
 		__sync_fetch_and_add(&turn_socks, -1);
 }
 
-/* Once a second, over all sockets that had a turn: ends the answers that nothing
- * follows, counts the turns that are open. */
+#define SLICE_GAP (20 * MSEC) /* a silence this long ends an answer with its slice */
+
+/* Once a second and at the end of each slice, over all sockets that had a turn: ends the
+ * answers that nothing follows, counts the turns that are open. */
 SEC("iter/bpf_sk_storage_map")
 int turn_sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
@@ -381,12 +426,12 @@ int turn_sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 		return 0;
 	begin = *(volatile __u64 *)&t->begin; /* it may end meanwhile */
 	now = bpf_ktime_get_ns();
-	if (begin && now > begin && sk->__sk_common.skc_state != TCP_CLOSE) {
+	if (begin && now > begin && t->slice == slice && sk->__sk_common.skc_state != TCP_CLOSE) {
 		if (t->role != ROLE_ACCEPT)
 			open = (__s64)(t->last - begin) <= (__s64)STREAM_TIME && t->bytes <= STREAM_BYTES;
 		else if (!t->last)
 			open = true;
-		else if (now > t->last && now - t->last > ANSWER_GAP)
+		else if (now > t->last && now - t->last > (ending ? SLICE_GAP : ANSWER_GAP))
 			served(t);
 	}
 	flush_turns(t);

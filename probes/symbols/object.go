@@ -9,11 +9,9 @@ import (
 	"path"
 	"strings"
 
-	"github.com/ianlancetaylor/demangle"
-	"golang.org/x/sys/unix"
-
 	"snag/internal/elffile"
 	"snag/internal/procroot"
+	"snag/internal/readable"
 )
 
 // object is a file that is mapped to execute.
@@ -59,35 +57,13 @@ func (r *Resolver) object(p *Image, m mapping) *object {
 	return o
 }
 
-// openMapped opens the file of a mapping; nil where that may not or can't be. The
-// link in map_files leads to the very file, in any mount namespace and deleted as
-// well; it needs CAP_CHECKPOINT_RESTORE, or root. Then by its path as the process
-// sees it, and, for its program, by exe.
+// openMapped opens the file of a mapping; nil where that may not or can't be.
 func openMapped(proc string, pid int, m mapping) *os.File {
-	dir := fmt.Sprintf("%s/%d", proc, pid)
-	if f, _, err := procroot.Regular(fmt.Sprintf("%s/map_files/%x-%x", dir, m.start, m.end)); err == nil {
-		return f
+	f, _, err := procroot.Mapped(proc, pid, procroot.Mapping{Start: m.start, End: m.end, Device: m.device, Inode: m.inode, Path: m.path, Deleted: m.deleted})
+	if err != nil {
+		return nil
 	}
-	if !m.deleted {
-		if f, err := procroot.Open(proc, pid, m.path, 0, true); err == nil {
-			if sameInode(f, m.inode) {
-				return f
-			}
-			f.Close()
-		}
-	}
-	if f, _, err := procroot.Regular(dir + "/exe"); err == nil {
-		if sameInode(f, m.inode) {
-			return f
-		}
-		f.Close()
-	}
-	return nil
-}
-
-func sameInode(f *os.File, inode uint64) bool {
-	var st unix.Stat_t
-	return unix.Fstat(int(f.Fd()), &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Ino == inode
+	return f
 }
 
 func (o *object) close() {
@@ -265,25 +241,7 @@ func (o *object) demangled(start uint64, name string) string {
 	if len(o.names) >= mostNames {
 		clear(o.names)
 	}
-	s := strings.Clone(readable(name))
+	s := strings.Clone(readable.Name(name))
 	o.names[start] = s
 	return s
-}
-
-// readable undoes the mangling of C++, Rust and D. Parameters are left out, as the
-// functions of most languages have none in their names.
-func readable(name string) (out string) {
-	// What it is given comes out of others' files: a fault of the parser is no end.
-	defer func() {
-		if recover() != nil {
-			out = name
-		}
-	}()
-	if strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "__Z") {
-		return demangle.Filter(name, demangle.NoParams, demangle.NoClones, demangle.MaxLength(9))
-	}
-	if d := dName(name); d != "" {
-		return d
-	}
-	return name
 }

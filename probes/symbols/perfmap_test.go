@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"snag/internal/readable"
 )
 
 // Lines of real maps: of jcmd Compiler.perfmap (JDK 17), perf-map-agent, Node.
@@ -146,6 +148,6 @@ func FuzzMaps(f *testing.F) {
 		m := &perfMap{}
 		m.more(strings.NewReader(string(b)), int64(len(b)))
 		m.find(at)
-		readable(string(b[:min(len(b), 2048)]))
+		readable.Name(string(b[:min(len(b), 2048)]))
 	})
 }

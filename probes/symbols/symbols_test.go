@@ -375,19 +375,6 @@ func TestCut(t *testing.T) {
 	}
 }
 
-func TestReadableNames(t *testing.T) {
-	for name, want := range map[string]string{
-		"main": "main", "_ZN5media5Relay4pushEi": "media::Relay::push", "runtime.goexit": "runtime.goexit",
-		"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE": "core::fmt::Formatter::pad", "_Z": "_Z",
-		"_RNvCskwGfYPst2Cb_3foo16example_function": "foo::example_function",
-		"_Z" + strings.Repeat("N", 2000):           "_Z" + strings.Repeat("N", 2000),
-	} {
-		if got := readable(name); got != want {
-			t.Errorf("%.60s: %.100q, want %.100q", name, got, want)
-		}
-	}
-}
-
 // A frame whose name is known, and one of a new address.
 func BenchmarkUser(b *testing.B) {
 	r := New("/proc")

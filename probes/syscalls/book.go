@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"snag/internal/peek"
 	"snag/probes/probe"
 	"snag/probes/syscalls/descriptor"
-	"snag/probes/syscalls/peek"
 	"snag/recording"
 )
 

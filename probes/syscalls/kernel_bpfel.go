@@ -121,6 +121,7 @@ const (
 	kernelMapNotes          = "notes"
 	kernelMapOperations     = "operations"
 	kernelMapShots          = "shots"
+	kernelMapSpent          = "spent"
 	kernelMapTargets        = "targets"
 	kernelMapThreads        = "threads"
 	kernelMapTold           = "told"
@@ -211,6 +212,7 @@ type kernelMapSpecs struct {
 	Notes      *ebpf.MapSpec `ebpf:"notes"`
 	Operations *ebpf.MapSpec `ebpf:"operations"`
 	Shots      *ebpf.MapSpec `ebpf:"shots"`
+	Spent      *ebpf.MapSpec `ebpf:"spent"`
 	Targets    *ebpf.MapSpec `ebpf:"targets"`
 	Threads    *ebpf.MapSpec `ebpf:"threads"`
 	Told       *ebpf.MapSpec `ebpf:"told"`
@@ -265,6 +267,7 @@ type kernelMaps struct {
 	Notes      *ebpf.Map `ebpf:"notes"`
 	Operations *ebpf.Map `ebpf:"operations"`
 	Shots      *ebpf.Map `ebpf:"shots"`
+	Spent      *ebpf.Map `ebpf:"spent"`
 	Targets    *ebpf.Map `ebpf:"targets"`
 	Threads    *ebpf.Map `ebpf:"threads"`
 	Told       *ebpf.Map `ebpf:"told"`
@@ -279,6 +282,7 @@ func (m *kernelMaps) Close() error {
 		m.Notes,
 		m.Operations,
 		m.Shots,
+		m.Spent,
 		m.Targets,
 		m.Threads,
 		m.Told,

@@ -3,6 +3,7 @@ package syscalls
 import (
 	"strings"
 
+	"snag/internal/calls"
 	"snag/probes/syscalls/uring"
 	"snag/probes/threads"
 	"snag/recording"
@@ -34,23 +35,30 @@ const (
 	x32Bit    = 1 << 30 // __X32_SYSCALL_BIT of amd64
 )
 
-// kindOf are the calls that move bytes, or change what descriptors there are. What
-// else has a descriptor first, threads knows.
-var kindOf = map[string]uint16{
-	"read": kindRead | kindAsked2 | kindBuffer, "pread64": kindRead | kindAsked2 | kindBuffer,
-	"write": kindWrite | kindAsked2 | kindBuffer, "pwrite64": kindWrite | kindAsked2 | kindBuffer,
-	"recvfrom": kindRead | kindAsked2 | kindBuffer, "recv": kindRead | kindAsked2 | kindBuffer,
-	"sendto": kindWrite | kindAsked2 | kindBuffer, "send": kindWrite | kindAsked2 | kindBuffer,
-	// Of vectors and messages how much was asked stands in memory: it is not read.
-	"readv": kindRead | kindVector, "preadv": kindRead | kindVector, "preadv2": kindRead | kindVector,
-	"writev": kindWrite | kindVector, "pwritev": kindWrite | kindVector, "pwritev2": kindWrite | kindVector,
-	"recvmsg": kindRead | kindMessage, "sendmsg": kindWrite | kindMessage,
-	"sendfile": kindWrite | kindAsked3, "sendfile64": kindWrite | kindAsked3,
-	"splice": kindRead | kindAsked4, "copy_file_range": kindRead | kindAsked4,
-	"tee": kindRead | kindAsked2, "vmsplice": kindWrite,
-	"close":  kindClose,
-	"accept": kindAccept, "accept4": kindAccept, "connect": kindConnect,
-	"fork": kindFork, "vfork": kindFork, "clone": kindFork, "clone3": kindFork,
+// argumentsOf tells where the calls that move bytes have their length, and their buffers.
+// Of vectors and messages how much was asked stands in memory: it is not read.
+var argumentsOf = map[string]uint16{
+	"read": kindAsked2 | kindBuffer, "pread64": kindAsked2 | kindBuffer, "write": kindAsked2 | kindBuffer, "pwrite64": kindAsked2 | kindBuffer,
+	"recvfrom": kindAsked2 | kindBuffer, "recv": kindAsked2 | kindBuffer, "sendto": kindAsked2 | kindBuffer, "send": kindAsked2 | kindBuffer,
+	"readv": kindVector, "preadv": kindVector, "preadv2": kindVector, "writev": kindVector, "pwritev": kindVector, "pwritev2": kindVector,
+	"recvmsg": kindMessage, "sendmsg": kindMessage, "sendfile": kindAsked3, "sendfile64": kindAsked3,
+	"splice": kindAsked4, "copy_file_range": kindAsked4, "tee": kindAsked2, "connect": kindConnect,
+}
+
+// kindOf is a call's kind for the kernel side.
+func kindOf(name string) uint16 {
+	kind, does := argumentsOf[name], calls.Of(name)
+	for _, bit := range []struct {
+		does calls.Kind
+		kind uint16
+	}{
+		{calls.OnFD, kindFD}, {calls.Reads, kindRead}, {calls.Writes, kindWrite}, {calls.Closes, kindClose}, {calls.Accepts, kindAccept}, {calls.Forks, kindFork},
+	} {
+		if does&bit.does != 0 {
+			kind |= bit.kind
+		}
+	}
+	return kind
 }
 
 // kindsOf makes the table of kinds for the kernel side.
@@ -59,11 +67,7 @@ func kindsOf(names map[int]string) (table [numbers]uint16) {
 		if nr < 0 || nr >= numbers {
 			continue
 		}
-		kind := kindOf[name]
-		if _, ok := threads.Descriptor(name, 0); ok {
-			kind |= kindFD
-		}
-		table[nr] = kind
+		table[nr] = kindOf(name)
 	}
 	return table
 }
@@ -85,6 +89,6 @@ func moves(name string) (bytes, asked bool) {
 	if strings.HasPrefix(name, recording.UringPrefix) {
 		return uring.Moves(name), false
 	}
-	k := kindOf[strings.TrimSuffix(name, threads.CompatSuffix)]
+	k := kindOf(strings.TrimSuffix(name, threads.CompatSuffix))
 	return k&(kindRead|kindWrite) != 0, k&(kindAsked2|kindAsked3|kindAsked4) != 0
 }

@@ -21,6 +21,7 @@
 
 char __license[] SEC("license") = "Dual BSD/GPL";
 
+#include "spent.h"
 #include "tables.h"
 #include "regs.h"
 #include "descriptors.h"
@@ -239,11 +240,12 @@ static __always_inline void count(const struct in_call *in, long ret, __u64 now,
 SEC("tp_btf/sys_enter")
 int BPF_PROG(enter_call, struct pt_regs *regs, long nr)
 {
-	__u64 who = bpf_get_current_pid_tgid();
+	__u64 who = bpf_get_current_pid_tgid(), *ns = takes(SHORT_RUN);
 	struct in_call *in;
 
 	if (!traced_since(who >> 32))
 		return 0;
+	takes_more(ns, WHOLE_RUN - SHORT_RUN);
 	in = place_of(bpf_get_current_task());
 	if (!in)
 		return 0;
@@ -270,10 +272,12 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(leave_call, struct pt_regs *regs, long ret)
 {
 	__u64 who = bpf_get_current_pid_tgid(), since = traced_since(who >> 32), task, now;
+	__u64 *ns = takes(SHORT_RUN);
 	struct in_call *in;
 
 	if (!since)
 		return 0;
+	takes_more(ns, WHOLE_RUN - SHORT_RUN);
 	now = bpf_ktime_get_ns();
 	task = bpf_get_current_task();
 	in = bpf_map_lookup_elem(&threads, &task);

@@ -39,6 +39,7 @@ type running struct {
 	failed   error // the first that went wrong
 	notes    *ringbuf.Reader
 	runtimes *runtimes
+	busiest  float64 // what its programs took of the CPU of which they took most, as last measured
 	targets  targets
 	book     *book
 

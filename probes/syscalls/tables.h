@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* The tables, their keys and values. Go sees the same through bpf2go's types. */
 
+/* ns of a run for a process that is not looked at, and of one that counts: half of what
+ * a call takes longer (docs/bench.md). */
+#define SHORT_RUN 90
+#define WHOLE_RUN 240
+
 #define ROWS 16384
 #define FINE 12288   /* from here on new rows are of a process and call: threads and descriptors together */
 #define COARSE 15360 /* from here on of a call alone */

@@ -112,6 +112,9 @@ func (r *running) charge() {
 		used += r.runtimes.charge(time.Now(), r.kernel.attached())
 	}
 	r.env.Budget.Charge(probeName, used)
+	if took, err := r.took(); err == nil {
+		r.env.Budget.Took(probeName, took)
+	}
 	seconds := time.Since(r.began).Seconds()
 	if r.stopped == "" && r.kernel.attached() && r.env.Budget.Over(seconds) {
 		r.stop(seconds)
@@ -121,7 +124,7 @@ func (r *running) charge() {
 func (r *running) stop(seconds float64) {
 	r.kernel.detach()
 	r.drain() // what came after the last swap
-	r.stopped = fmt.Sprintf("stopped after %.1f s: the budget of %.3g %% of the machine's CPU was used up", seconds, 100*r.env.Budget.Share())
+	r.stopped = fmt.Sprintf("stopped after %.1f s: the budget of %.3g %% of the machine's CPU time, and of each CPU's, was used up", seconds, 100*r.env.Budget.Share())
 }
 
 // measure lets the kernel time the programs for a moment.
@@ -129,11 +132,26 @@ func (r *running) measure(ctx context.Context) {
 	if r.kernel == nil || !r.kernel.attached() || !r.runtimes.begin(time.Now()) {
 		return
 	}
+	before, err := r.took()
+	began := time.Now()
 	select {
 	case <-ctx.Done():
 	case <-time.After(measured):
 	}
 	r.runtimes.end(time.Now())
+	after, again := r.took()
+	if err != nil || again != nil {
+		return
+	}
+	r.busiest = 0
+	for i, d := range after {
+		r.busiest = max(r.busiest, (d-before[i]).Seconds()/time.Since(began).Seconds())
+	}
+}
+
+// took is what the programs have taken of each CPU.
+func (r *running) took() ([]time.Duration, error) {
+	return kernel.Spent(r.kernel.objects.Spent, "system calls")
 }
 
 // endInTime ends the probe before the next tick where the budget does not last so long:
@@ -143,7 +161,7 @@ func (r *running) endInTime(ctx context.Context) {
 		return
 	}
 	r.charge()
-	left := r.env.Budget.Lasts(time.Since(r.began).Seconds(), r.runtimes.share)
+	left := r.env.Budget.Lasts(time.Since(r.began).Seconds(), r.runtimes.share, r.busiest)
 	if r.stopped != "" || left >= period.Seconds() {
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"snag/internal/calls"
 )
 
 // CallNames are the names of this architecture's system calls by number; nil where
@@ -22,18 +24,10 @@ const CompatSuffix = "/32"
 // CompatName is the name of a 32-bit call by its number.
 func CompatName(nr int) string { return nameOf(compatNames, nr) + CompatSuffix }
 
-// waitsForAnything are the calls in which threads that have nothing to do sit: they
-// wait for any of many things, for a moment of time, for a new connection or a child.
-var waitsForAnything = set(
-	"epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6", "accept", "accept4",
-	"nanosleep", "clock_nanosleep", "pause", "rt_sigtimedwait", "rt_sigsuspend", "wait4", "waitid",
-	"io_getevents", "io_pgetevents", "io_uring_enter", "restart_syscall",
-	"io_uring_setup", // its poller's threads never leave it
-)
-
-// WaitsForAnything tells whether threads that are idle sit in that call.
+// WaitsForAnything tells whether threads that are idle sit in that call: they wait for any
+// of many things, for a moment of time, for a new connection or a child.
 func WaitsForAnything(call string) bool {
-	return waitsForAnything[strings.TrimSuffix(call, CompatSuffix)]
+	return calls.Of(strings.TrimSuffix(call, CompatSuffix))&calls.Idles != 0
 }
 
 // InCall tells whether Thread.Syscall names a call.

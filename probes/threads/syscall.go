@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"snag/internal/calls"
 )
 
 //go:generate go run mksyscalls.go amd64 arm64 amd64/386 arm64/arm
@@ -13,26 +15,6 @@ const (
 	running = "running" // on a CPU, or about to be
 	outside = "none"    // it sleeps outside of any call: a page fault, a stop
 )
-
-// descriptorFirst are the calls whose first argument is the descriptor they work
-// on, and that can wait for it. Of sendfile it is the one written to.
-var descriptorFirst = set(
-	"read", "write", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev", "preadv2", "pwritev2",
-	"sendto", "recvfrom", "sendmsg", "recvmsg", "sendmmsg", "recvmmsg",
-	"accept", "accept4", "connect", "shutdown", "bind", "listen", "getsockopt", "setsockopt",
-	"sendfile", "splice", "tee", "vmsplice", "copy_file_range",
-	"epoll_wait", "epoll_pwait", "epoll_pwait2", "epoll_ctl", "io_uring_enter",
-	"close", "ioctl", "fcntl", "flock", "fsync", "fdatasync", "sync_file_range", "syncfs",
-	"ftruncate", "fallocate", "fstat", "lseek", "getdents64", "readahead",
-)
-
-func set(names ...string) map[string]bool {
-	m := make(map[string]bool, len(names))
-	for _, n := range names {
-		m[n] = true
-	}
-	return m
-}
 
 // CallName is the name of a system call of this architecture by its number. One
 // that is newer than the table is "syscall_NUMBER", as is each where snag has none. A
@@ -60,7 +42,7 @@ func nameOf(names map[int]string, nr int) string {
 // where that is something else. It is an int in a register: the upper half is
 // anything. -1 is no descriptor (AT_FDCWD and such).
 func Descriptor(call string, first uint64) (fd int, ok bool) {
-	if !descriptorFirst[strings.TrimSuffix(strings.TrimSuffix(call, CompatSuffix), x32Suffix)] {
+	if calls.Of(strings.TrimSuffix(strings.TrimSuffix(call, CompatSuffix), x32Suffix))&calls.OnFD == 0 {
 		return -1, false
 	}
 	return max(int(int32(first)), -1), true

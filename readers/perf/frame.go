@@ -2,46 +2,63 @@ package perf
 
 import (
 	"bytes"
+	"path"
 	"strings"
+
+	"snag/internal/kernel"
 )
 
 // frame is one function of a stack.
 type frame struct {
-	function string
-	object   string // "" of the kernel
+	function string // of one without a name: its file's, "[libc.so.6]"
+	object   string // "" of the kernel, or not known
 	kernel   bool
+	named    bool
 }
 
 // parseFrame reads "ffffffff810 native_write_msr+0x4 ([kernel.kallsyms])". A
 // frame without a symbol is told by its object.
 func parseFrame(b []byte) (frame, bool) {
 	b = bytes.TrimSpace(b)
-	address, rest, ok := bytes.Cut(b, []byte(" "))
-	if !ok || !isHex(address) {
+	address, rest, _ := bytes.Cut(b, []byte(" "))
+	if !isHex(address) {
 		return frame{}, false
 	}
+	rest = bytes.TrimLeft(rest, " ")
 	name, object := rest, []byte(nil)
-	inlined := bytes.HasSuffix(rest, []byte(" (inlined)"))
 	switch {
-	case inlined:
+	case bytes.HasSuffix(rest, []byte(" (inlined)")):
 		name = rest[:len(rest)-len(" (inlined)")]
 	case bytes.HasSuffix(rest, []byte(")")):
 		if i := openBracket(rest); i >= 0 {
 			name, object = bytes.TrimSpace(rest[:i]), rest[i+1:len(rest)-1]
 		}
 	}
-	f := frame{function: symbol(name), object: strings.TrimSuffix(string(object), " (deleted)")}
-	f.kernel = isKernel(f.object, address)
-	if f.function == "[unknown]" || f.function == "" {
-		f.function = "[unknown]"
-		if o := f.object; o != "" && o != "[unknown]" && !f.kernel {
-			f.function = "[" + o[strings.LastIndexByte(o, '/')+1:] + "]"
-		}
-	}
-	if f.kernel || f.object == "[unknown]" {
+	return makeFrame(string(offsetOff(name)), string(offsetOff(object)), inKernel(object, address)), true
+}
+
+// makeFrame puts a frame as the recording has them.
+func makeFrame(function, object string, inKernel bool) frame {
+	f := frame{function: function, object: strings.TrimSuffix(object, " (deleted)"), kernel: inKernel}
+	f.named = f.function != "" && f.function != "[unknown]"
+	switch {
+	case f.object == "[unknown]" || inKernel:
 		f.object = ""
+	case strings.HasPrefix(f.object, "/tmp/perf-") && strings.HasSuffix(f.object, ".map") || strings.HasPrefix(f.object, "[JIT] "):
+		f.object = "[jit]"
 	}
-	return f, true
+	switch {
+	case inKernel && f.named:
+		f.function = kernel.Plain(f.function)
+	case f.named:
+	case f.object == "" || f.object == "[jit]":
+		f.function = "[unknown]"
+	case strings.HasPrefix(f.object, "["):
+		f.function = f.object
+	default:
+		f.function = "[" + path.Base(f.object) + "]"
+	}
+	return f
 }
 
 // openBracket is where the object's bracket opens: objects may have brackets in
@@ -62,12 +79,12 @@ func openBracket(b []byte) int {
 	return -1
 }
 
-// symbol takes the offset off a name.
-func symbol(b []byte) string {
+// offsetOff takes "+0x4" off a symbol, or off an object (-F +dsoff).
+func offsetOff(b []byte) []byte {
 	if i := bytes.LastIndex(b, []byte("+0x")); i > 0 && isHex(b[i+3:]) {
-		b = b[:i]
+		return b[:i]
 	}
-	return string(b)
+	return b
 }
 
 func isHex(b []byte) bool {
@@ -79,14 +96,16 @@ func isHex(b []byte) bool {
 	return len(b) > 0
 }
 
-// isKernel tells by the object, and where there is none by the address: user space
-// lies in the lower half.
-func isKernel(object string, address []byte) bool {
-	switch {
-	case strings.HasPrefix(object, "[kernel"), strings.HasPrefix(object, "[guest.kernel"), strings.HasSuffix(object, ".ko"), strings.HasSuffix(object, "/vmlinux"), strings.HasPrefix(object, "bpf_prog"):
-		return true
-	case strings.HasPrefix(object, "[") && object != "[unknown]" && object != "[vdso]" && object != "[vsyscall]" && object != "[heap]" && object != "[stack]" && !strings.HasPrefix(object, "[anon"):
-		return true // a module: [nf_tables]
+// inKernel tells by the address: user space lies in the lower half, on x86-64 and
+// arm64 alike. Then by the object, for what has short addresses.
+func inKernel(object, address []byte) bool {
+	if len(address) == 16 && address[0] >= '8' {
+		return !bytes.HasPrefix(object, []byte("[vsyscall]"))
 	}
-	return object == "" && len(address) == 16 && address[0] >= '8'
+	for _, p := range []string{"[kernel", "[guest.kernel"} {
+		if bytes.HasPrefix(object, []byte(p)) {
+			return true
+		}
+	}
+	return bytes.HasSuffix(object, []byte(".ko")) || bytes.HasSuffix(object, []byte("/vmlinux"))
 }

@@ -9,8 +9,13 @@ import (
 	"runtime"
 )
 
-// chunkSize is the most bytes of a line too: what is longer is cut there.
-const chunkSize = 1 << 20
+// chunkSize is how much of a file is parsed at a time: little enough that what is made
+// of it is still in a CPU's cache when it is used. A longer line gets a longer piece,
+// up to lineSize: what is longer is cut there.
+const (
+	chunkSize = 256 << 10
+	lineSize  = 1 << 20
+)
 
 // Chunk is a piece of a file that begins at a line's beginning and ends at a
 // line's end. Data is valid until its result was used.
@@ -30,14 +35,20 @@ type job[T any] struct {
 	done  chan T
 }
 
+// mostWorkers parse at the same time, whatever the machine has: more wait for what
+// uses their results, and each holds a piece and what it made of it.
+const mostWorkers = 6
+
 // EachChunk reads a file in pieces, has parse work on several at a time, and
 // hands what it made of them to use, in the file's order. It holds one piece for
-// each CPU and two more. An error of the file itself (a torn gzip) comes after
-// all that could be read was used.
+// each worker and two more. An error of the file itself (a torn gzip) comes after
+// all that could be read was used; when ctx ends, what was read until then is
+// used, and the error is the context's.
 func EachChunk[T any](ctx context.Context, in *Input, parse func(Chunk) T, use func(T) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	workers := runtime.GOMAXPROCS(0)
+	defer context.AfterFunc(ctx, in.Interrupt)() // it may wait for a pipe
+	workers := min(runtime.GOMAXPROCS(0), mostWorkers)
 	free := make(chan []byte, workers+2)
 	for range cap(free) {
 		free <- nil
@@ -87,10 +98,19 @@ func split(ctx context.Context, in *Input, free chan []byte, give func(Chunk, []
 		if buf == nil {
 			buf = make([]byte, chunkSize)
 		}
+		if len(rest) > len(buf) { // it was cut off a longer piece
+			buf = make([]byte, lineSize)
+		}
 		n := copy(buf, rest)
 		m, err := fill(in, buf[n:])
 		n += m
 		end := bytes.LastIndexByte(buf[:n], '\n') + 1
+		if end == 0 && err == nil && len(buf) < lineSize {
+			buf = append(buf, make([]byte, lineSize-len(buf))...)
+			m, err = fill(in, buf[n:])
+			n += m
+			end = bytes.LastIndexByte(buf[:n], '\n') + 1
+		}
 		c := Chunk{Data: buf[:end], Offset: offset}
 		switch {
 		case err != nil:
@@ -135,81 +155,42 @@ func skipLine(in *Input) (rest []byte, skipped int64, err error) {
 		if err != nil {
 			return nil, skipped, err
 		}
+		if n > 0 && buf[0] == 0 && buf[n-1] == 0 {
+			skipped += in.SkipHole()
+		}
 	}
 }
 
+// readError is what an error of Input.Read means at that byte of the unpacked
+// file; io.EOF is none.
 func readError(in *Input, err error, offset int64) error {
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil
 	case errors.Is(err, context.Canceled):
 		return err
-	case in.Packed != "":
-		return &Torn{in.Path, in.Packed, offset, err}
 	}
-	return fmt.Errorf("read %s at byte %d: %w", in.Path, offset, err)
+	return &Torn{in.Path, in.Packed, offset, cause(err)}
 }
 
-// Torn is a packed file that can't be unpacked to its end. What came before was
+// Torn is a file that can't be read or unpacked to its end. What came before was
 // read.
 type Torn struct {
-	Path, Packed string
-	Offset       int64 // in the unpacked file
-	Err          error
+	Path   string
+	Packed string // "" for a plain file
+	Offset int64  // in the unpacked file
+	Err    error
 }
 
 func (t *Torn) Error() string {
-	return fmt.Sprintf("read %s: its %s data end or are damaged after %d unpacked bytes (%v): what comes before is read", t.Path, t.Packed, t.Offset, t.Err)
+	if t.Packed == "" {
+		return fmt.Sprintf("read %s: it can't be read further than byte %d (%v)", t.Path, t.Offset, t.Err)
+	}
+	what := "are damaged"
+	if errors.Is(t.Err, io.ErrUnexpectedEOF) {
+		what = "are cut off"
+	}
+	return fmt.Sprintf("read %s: its %s data %s after %d unpacked bytes (%v)", t.Path, t.Packed, what, t.Offset, t.Err)
 }
 
 func (t *Torn) Unwrap() error { return t.Err }
-
-// Lines gives a file's lines one after the other, for whoever reads many files at
-// the same time: it holds little of each.
-type Lines struct {
-	in   *Input
-	buf  []byte
-	rest []byte
-	err  error
-	// Cut counts lines that were longer than 64 KiB: their rest is left out.
-	Cut uint64
-}
-
-// NewLines begins to read a file.
-func NewLines(in *Input) *Lines { return &Lines{in: in, buf: make([]byte, 0, 64<<10)} }
-
-// Next gives the next line without its end, valid until the next call; whole is
-// false where the line's end is not in the file or too far away. The error is
-// io.EOF after the last line.
-func (l *Lines) Next() (line []byte, whole bool, err error) {
-	for {
-		if i := bytes.IndexByte(l.rest, '\n'); i >= 0 {
-			line, l.rest = l.rest[:i], l.rest[i+1:]
-			return line, true, nil
-		}
-		if l.err != nil {
-			line, l.rest = l.rest, nil
-			if len(line) > 0 {
-				return line, false, nil
-			}
-			return nil, false, l.err
-		}
-		if len(l.rest) == cap(l.buf) {
-			return l.tooLong(), false, nil
-		}
-		n := copy(l.buf[:cap(l.buf)], l.rest)
-		m, err := l.in.Read(l.buf[n:cap(l.buf)])
-		l.rest, l.err = l.buf[:n+m], err
-		if err != nil && !errors.Is(err, io.EOF) {
-			l.err = readError(l.in, err, l.in.Done())
-		}
-	}
-}
-
-func (l *Lines) tooLong() []byte {
-	l.Cut++
-	line := bytes.Clone(l.rest)
-	rest, _, err := skipLine(l.in)
-	l.rest, l.err = append(l.buf[:0], rest...), err
-	return line
-}

@@ -8,7 +8,7 @@ import (
 
 // cell counts one call on one descriptor by one thread in one second.
 type cell struct {
-	key         uint64 // call << 32 | descriptor; 0 is free
+	key         uint64 // call << 32 | descriptor
 	n           uint64
 	sum         int64 // ns
 	max, maxAt  int64
@@ -21,6 +21,7 @@ type cell struct {
 
 // cells is a table by key with open addressing, emptied each second.
 type cells struct {
+	keys  []uint64 // 0 is free
 	slots []cell
 	used  int
 }
@@ -33,21 +34,21 @@ func (c *cells) at(key uint64) *cell {
 	}
 	mask := uint64(len(c.slots) - 1)
 	for i := (key * 0x9e3779b97f4a7c15 >> 40) & mask; ; i = (i + 1) & mask {
-		s := &c.slots[i]
-		if s.key == key {
-			return s
-		}
-		if s.key == 0 {
-			s.key = key
+		switch c.keys[i] {
+		case key:
+			return &c.slots[i]
+		case 0:
+			c.keys[i], c.slots[i].key = key, key
 			c.used++
-			return s
+			return &c.slots[i]
 		}
 	}
 }
 
 func (c *cells) grow() {
 	old := c.slots
-	c.slots, c.used = make([]cell, max(8, 2*len(old))), 0
+	n := max(8, 2*len(old))
+	c.keys, c.slots, c.used = make([]uint64, n), make([]cell, n), 0
 	for i := range old {
 		if old[i].key != 0 {
 			*c.at(old[i].key) = old[i]
@@ -66,6 +67,7 @@ func (c *cells) empty(use func(*cell)) {
 			c.slots[i] = cell{}
 		}
 	}
+	clear(c.keys)
 	c.used = 0
 }
 
@@ -85,6 +87,39 @@ func (s *cell) took(at, ns int64) {
 // bucket is the place of recording.CallBound that a length falls into.
 func bucket(ns int64) int {
 	return min(max(bits.Len64(uint64(ns)>>10)-1, 0), 33)
+}
+
+// addTo adds the cell to a row of the same call.
+func (s *cell) addTo(row *recording.Call) {
+	row.N += s.n
+	row.Sum += float64(s.sum) / 1e9
+	if m := float64(s.max) / 1e9; m > row.Max {
+		row.Max, row.MaxAt = m, recording.Time(s.maxAt)
+	}
+	if row.Done != nil {
+		*row.Done += s.done
+	}
+	if s.hasAsked {
+		if row.Asked == nil {
+			row.Asked = new(uint64)
+		}
+		*row.Asked += s.asked
+	}
+	if len(s.errs) > 0 && row.Errors == nil {
+		row.Errors = map[string]uint64{}
+	}
+	for name, n := range s.errs {
+		row.Errors[name] += n
+	}
+	for i, n := range s.hist {
+		if n == 0 {
+			continue
+		}
+		if i >= len(row.Hist) {
+			row.Hist = append(row.Hist, make([]uint64, i+1-len(row.Hist))...)
+		}
+		row.Hist[i] += uint64(n)
+	}
 }
 
 // row is the cell as the recording has it.

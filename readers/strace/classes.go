@@ -1,59 +1,44 @@
 package strace
 
-// class is what of a call matters here, as bits.
-type class uint16
+import (
+	"encoding/binary"
 
-const (
-	hasFD  class = 1 << iota // its first argument is a descriptor
-	reads                    // its result is bytes that it read
-	writes                   // its result is bytes that it wrote
-	asks                     // its last argument is how many bytes were asked for
-	opens                    // its result is a new descriptor
-	closes
-	names    // connect, bind: its second argument is an address
-	pairs    // pipe, socketpair: it gives two descriptors
-	forks    // its result is a new thread or process
-	executes // another program from here on
-	waits    // threads without work sit in it
-	locking  // futex
-	ends     // exit, exit_group
+	"snag/internal/calls"
 )
 
-var classOf = map[string]class{
-	"read": hasFD | reads | asks, "pread64": hasFD | reads, "readv": hasFD | reads, "preadv": hasFD | reads, "preadv2": hasFD | reads,
-	"recvfrom": hasFD | reads, "recv": hasFD | reads, "recvmsg": hasFD | reads, "recvmmsg": hasFD,
-	"write": hasFD | writes | asks, "pwrite64": hasFD | writes, "writev": hasFD | writes, "pwritev": hasFD | writes, "pwritev2": hasFD | writes,
-	"sendto": hasFD | writes, "send": hasFD | writes, "sendmsg": hasFD | writes, "sendmmsg": hasFD,
-	"sendfile": hasFD | writes | asks, "sendfile64": hasFD | writes | asks, "splice": hasFD | reads, "tee": hasFD | reads, "vmsplice": hasFD | writes, "copy_file_range": hasFD | reads,
-	"open": opens, "openat": opens, "openat2": opens, "creat": opens, "socket": opens,
-	"accept": hasFD | opens | waits, "accept4": hasFD | opens | waits,
-	"dup": hasFD | opens, "dup2": hasFD | opens, "dup3": hasFD | opens, "fcntl": hasFD | opens, "fcntl64": hasFD | opens,
-	"epoll_create": opens, "epoll_create1": opens, "eventfd": opens, "eventfd2": opens, "timerfd_create": opens,
-	"signalfd": opens, "signalfd4": opens, "inotify_init": opens, "inotify_init1": opens, "memfd_create": opens, "pidfd_open": opens, "userfaultfd": opens,
-	"pipe": pairs, "pipe2": pairs, "socketpair": pairs,
-	"close": hasFD | closes, "connect": hasFD | names, "bind": hasFD | names, "listen": hasFD, "shutdown": hasFD,
-	"setsockopt": hasFD, "getsockopt": hasFD, "getsockname": hasFD, "getpeername": hasFD, "ioctl": hasFD,
-	"epoll_ctl": hasFD, "epoll_wait": hasFD | waits, "epoll_pwait": hasFD | waits, "epoll_pwait2": hasFD | waits,
-	"poll": waits, "ppoll": waits, "select": waits, "pselect6": waits, "_newselect": waits,
-	"nanosleep": waits, "clock_nanosleep": waits, "pause": waits, "rt_sigtimedwait": waits, "rt_sigsuspend": waits,
-	"wait4": waits, "waitid": waits, "waitpid": waits, "io_getevents": waits, "io_pgetevents": waits, "io_uring_enter": hasFD | waits, "restart_syscall": waits,
-	"lseek": hasFD, "_llseek": hasFD, "fstat": hasFD, "fstat64": hasFD, "fstatfs": hasFD, "fsync": hasFD, "fdatasync": hasFD, "sync_file_range": hasFD,
-	"ftruncate": hasFD, "ftruncate64": hasFD, "fallocate": hasFD, "fchmod": hasFD, "fchown": hasFD, "flock": hasFD, "fadvise64": hasFD, "readahead": hasFD,
-	"getdents": hasFD, "getdents64": hasFD, "fchdir": hasFD, "timerfd_settime": hasFD, "timerfd_gettime": hasFD, "syncfs": hasFD,
-	"clone": forks, "clone3": forks, "fork": forks, "vfork": forks,
-	"execve": executes, "execveat": executes, "futex": locking, "exit": ends, "exit_group": ends,
-}
+// class is what of a call matters here.
+type class = calls.Kind
+
+const (
+	hasFD, reads, writes, asks              = calls.OnFD, calls.Reads, calls.Writes, calls.Asks
+	opens, closes, names, pairs             = calls.Opens, calls.Closes, calls.Names, calls.Pairs
+	forks, executes, ends                   = calls.Forks, calls.Executes, calls.Ends
+	waits, locking, polls, sleeps, children = calls.Idles, calls.Locks, calls.Polls, calls.Sleeps, calls.Children
+	arms, limits, listens, shuts, renames   = calls.Arms, calls.Limits, calls.Listens, calls.Shuts, calls.Renames
+)
 
 // callNames gives each call's name a small number.
 type callNames struct {
 	ids   map[string]uint16
 	names []string
 	class []class
-	cache [256]uint16 // by a hash of the name; 0: none, as id 0 is nobody's
+	cache [1024]uint16 // by a hash of the name; 0: none, as id 0 is nobody's
 }
 
 func newCallNames() *callNames {
 	return &callNames{ids: map[string]uint16{}, names: []string{""}, class: []class{0}}
+}
+
+// slotOf is a hash of a name, which is not empty.
+func slotOf(name []byte) uint64 {
+	n := len(name)
+	if n >= 8 {
+		return ((binary.LittleEndian.Uint64(name) ^ binary.LittleEndian.Uint64(name[n-8:])<<1) * 0x9e3779b97f4a7c15) >> 54
+	}
+	if n >= 4 {
+		return ((uint64(binary.LittleEndian.Uint32(name))<<32 | uint64(binary.LittleEndian.Uint32(name[n-4:]))) * 0x9e3779b97f4a7c15) >> 54
+	}
+	return (uint64(name[0])*7 + uint64(name[n-1])*31 + uint64(n)) & 1023
 }
 
 // mostNames bounds the names: a kernel has some 470 calls; what a damaged file
@@ -63,8 +48,7 @@ const mostNames = 4096
 const otherCalls = "other"
 
 func (c *callNames) id(name []byte) uint16 {
-	n := len(name)
-	slot := (int(name[0])*7 + int(name[n-1])*31 + int(name[n/2])*3 + n) & 255
+	slot := slotOf(name)
 	if id := c.cache[slot]; c.names[id] == string(name) {
 		return id
 	}
@@ -80,7 +64,7 @@ func (c *callNames) id(name []byte) uint16 {
 		id = uint16(len(c.names))
 		c.ids[s] = id
 		c.names = append(c.names, s)
-		c.class = append(c.class, classOf[s])
+		c.class = append(c.class, calls.Of(s))
 	}
 	c.cache[slot] = id
 	return id

@@ -13,6 +13,42 @@ type descriptor struct {
 	row   recording.FD
 	cloex bool
 	told  bool // its row is in the recording
+	id    uint64
+	owner *process
+	shown bool // its row as a socket is, too
+
+	side      side
+	turn      turn
+	hadAnswer bool  // one came, or was sent
+	ready     int64 // poll said so, ns
+	accepted  int64 // ns; 0 once it was read
+	polled    bool
+	closed    bool
+	shut      bool // by the process itself
+	reset     bool
+
+	log      bool // what is written to it is appended to a file
+	followed bool
+	size     int64
+	wrote    int64 // last, ns
+	grown    int64 // as last told
+
+	rhythm  rhythm
+	content *content // nil: not looked into
+	// seenOpened: the trace has its first byte.
+	seenOpened bool
+}
+
+// life makes a descriptor of a process.
+func (t *Trace) life(p *process, fd int32, at int64) *descriptor {
+	t.lastID++
+	return &descriptor{row: recording.FD{T: recording.Time(at), PID: p.pid, FD: int(fd), Kind: "other"}, owner: p, id: t.lastID}
+}
+
+// inherited is a descriptor in a process that was forked.
+func (d *descriptor) inherited(p *process) *descriptor {
+	own := &descriptor{row: d.row, cloex: d.cloex, id: d.id, owner: p, side: d.side, accepted: d.accepted, log: d.log}
+	return own
 }
 
 // mostFDs bounds what is remembered of one process.
@@ -20,28 +56,37 @@ const mostFDs = 1 << 20
 
 // opened notes what a call gave. What the call could not tell, -y does.
 func (t *Trace) opened(th *thread, name string, at int64, fd int32, args, tail []byte) {
-	if fd < 0 || len(th.proc.fds) >= mostFDs {
+	if fd < 0 || th.proc.fds.n >= mostFDs {
 		return
 	}
-	d := &descriptor{row: recording.FD{T: recording.Time(at), PID: th.proc.pid, FD: int(fd), Kind: "other"}, cloex: hasFlag(args, "CLOEXEC")}
+	t.closed(th.proc.fds.get(fd), at) // dup2, or a close that the trace left out
+	d := t.life(th.proc, fd, at)
+	d.cloex, d.seenOpened = hasFlag(args, "CLOEXEC"), true
 	row := &d.row
 	switch name {
 	case "open", "openat", "openat2", "creat":
-		row.Kind, row.Name = "file", quoted(args)
+		if row.Kind = "file"; len(tail) == 0 || tail[0] != '<' { // else -y has its whole path
+			row.Name = quoted(args)
+		}
+		d.log = hasFlag(args, "O_APPEND")
 	case "socket":
 		row.Kind = "socket"
 		row.Proto = protoOf(args)
 	case "accept", "accept4":
 		row.Kind, row.Proto, row.State = "socket", "tcp", "ESTABLISHED"
 		row.Remote = address(args)
-		if listener := th.proc.fds[firstFD(args)]; listener != nil && listener.row.Proto != "" {
+		d.accepted, d.side = at, serves
+		if listener := th.proc.fds.get(firstFD(args)); listener != nil && listener.row.Proto != "" {
 			row.Local, row.Proto = listener.row.Local, listener.row.Proto
+		} else if row.Remote == "" || row.Remote[0] == '@' || row.Remote[0] == '/' {
+			row.Proto = ""
 		}
 	case "dup", "dup2", "dup3", "fcntl", "fcntl64":
 		if (name == "fcntl" || name == "fcntl64") && !bytes.Contains(args, []byte("F_DUPFD")) {
 			return
 		}
-		if old := th.proc.fds[firstFD(args)]; old != nil {
+		if old := th.proc.fds.get(firstFD(args)); old != nil {
+			d.log, d.side, d.accepted = old.log, old.side, old.accepted
 			row.Kind, row.Name, row.Proto, row.State, row.Local, row.Remote = old.row.Kind, old.row.Name, old.row.Proto, old.row.State, old.row.Local, old.row.Remote
 		}
 	case "epoll_create", "epoll_create1":
@@ -56,7 +101,7 @@ func (t *Trace) opened(th *thread, name string, at int64, fd int32, args, tail [
 		row.Kind = "inotify"
 	}
 	describe(row, tail)
-	th.proc.fds[fd] = d
+	th.proc.fds.set(fd, d)
 }
 
 // paired notes the two descriptors of pipe, pipe2 and socketpair.
@@ -75,12 +120,13 @@ func (t *Trace) paired(th *thread, name string, at int64, args []byte) {
 		if name == "socketpair" {
 			kind = "socket"
 		}
-		d := &descriptor{row: recording.FD{T: recording.Time(at), PID: th.proc.pid, FD: int(n), Kind: kind, Name: kind}}
+		d := t.life(th.proc, int32(n), at)
+		d.row.Kind, d.row.Name = kind, kind
 		if kind == "socket" {
 			d.row.Proto = "unix"
 		}
 		describe(&d.row, after)
-		th.proc.fds[int32(n)] = d
+		th.proc.fds.set(int32(n), d)
 		if _, rest, _ = bytes.Cut(after, []byte(",")); rest == nil {
 			return
 		}
@@ -93,62 +139,123 @@ func (t *Trace) named(th *thread, name string, fd int32, at int64, args []byte) 
 	if to == "" {
 		return
 	}
-	d := th.proc.fds[fd]
-	if d == nil || d.told { // told of already: this is its next state
-		next := &descriptor{row: recording.FD{T: recording.Time(at), PID: th.proc.pid, FD: int(fd), Kind: "socket"}}
-		if d != nil {
-			next.row = d.row
-			next.row.T = recording.Time(at)
-		}
-		d = next
-		th.proc.fds[fd] = d
+	d := th.proc.fds.get(fd)
+	if d == nil {
+		d = t.life(th.proc, fd, at)
+		d.row.Kind = "socket"
+		th.proc.fds.set(fd, d)
 	}
+	d.row.T, d.told = recording.Time(at), false // told of already: this is its next state
 	if name == "bind" {
 		d.row.Local = to
-	} else {
-		d.row.Remote = to
+		return
+	}
+	d.row.Remote = to
+	if d.row.Proto == "tcp" {
+		d.side, d.row.State = asker, "ESTABLISHED"
 	}
 }
 
 // use tells the recording of a descriptor when a call is counted on it.
-func (t *Trace) use(th *thread, fd int32, at int64, args []byte) {
-	d := th.proc.fds[fd]
+func (t *Trace) use(th *thread, fd int32, at int64, args []byte) *descriptor {
+	d := th.proc.fds.get(fd)
+	if d != nil && th.unsure > 0 {
+		if th.unsure--; another(d, args) {
+			t.parted(th)
+			d = nil
+		}
+	}
+	if d != nil && d.told {
+		return d
+	}
 	if d == nil {
-		d = &descriptor{row: recording.FD{T: recording.Time(at), PID: th.proc.pid, FD: int(fd), Kind: "other"}}
+		d = t.life(th.proc, fd, at)
 		_, after := number(args)
 		if !describe(&d.row, after) {
 			d.told = true // it was there before the trace, and nothing says what it is
 		}
-		if len(th.proc.fds) < mostFDs {
-			th.proc.fds[fd] = d
+		if th.proc.fds.n < mostFDs {
+			th.proc.fds.set(fd, d)
 		}
 	}
 	if d.told {
-		return
+		return d
 	}
-	if i := bytes.IndexByte(args, '<'); i > 0 && i < 10 {
+	if i := bytes.IndexByte(args, '<'); i > 0 && i < 10 && !shows(args[i+1:], d.row.Name) {
 		describe(&d.row, args[i:])
 	}
 	d.told = true
-	if t.fdRows++; t.fdRows <= mostFDRows {
-		t.out.Append(d.row)
+	t.takeSide(d, th.proc)
+	if t.fdRows < mostFDRows {
+		t.untold = append(t.untold, d)
 	}
+	if k := &d.row; k.Kind == "socket" && (k.Proto == "tcp" || k.Proto == "udp") && k.Local+k.Remote != "" && !d.shown {
+		t.looks.fresh = append(t.looks.fresh, d)
+	}
+	return d
 }
 
-// mostFDRows of a trace are kept; further ones are counted.
+// shows tells whether -y shows what is known already.
+func shows(b []byte, name string) bool {
+	return name != "" && len(b) > len(name) && b[len(name)] == '>' && string(b[:len(name)]) == name
+}
+
+// another tells whether -yy says of a descriptor that it is another file or connection.
+func another(d *descriptor, args []byte) bool {
+	i := bytes.IndexByte(args, '<')
+	if i < 0 || i > 10 || d.row.Name == "" {
+		return false
+	}
+	var row recording.FD
+	if shows(args[i+1:], d.row.Name) || !describe(&row, args[i:]) || row.Name == d.row.Name {
+		return false
+	}
+	whole := func(r *recording.FD) bool { return r.Kind == "file" || r.Local != "" && r.Remote != "" }
+	return whole(&row) && whole(&d.row)
+}
+
+// tellFDs writes the rows of the descriptors of the second. A file that was opened and
+// closed in it says nothing that its calls do not: a look once a second would have missed
+// it; of sockets that were, some are told of.
+func (t *Trace) tellFDs() {
+	brief := 0
+	for _, d := range t.untold {
+		if d.closed {
+			if brief++; d.row.Kind != "socket" && !d.log || brief > mostBrief || t.fdRows > manyFDs {
+				continue
+			}
+		}
+		t.fdRows++
+		d.row.PID = d.owner.pid
+		t.out.Append(d.row)
+	}
+	clear(t.untold)
+	t.untold = t.untold[:0]
+}
+
+// mostFDRows of a trace are kept; further ones are left out, and it is said.
 const mostFDRows = 100_000
+
+// mostBrief descriptors of a second that are gone at its end are told of.
+const mostBrief = 16
+
+// From manyFDs rows on none of those is.
+const manyFDs = 2000
 
 // executed closes what execve(2) closes, and gives the process its name.
 func (t *Trace) executed(th *thread, args []byte) {
-	for fd, d := range th.proc.fds {
+	th.proc.fds.each(func(fd int32, d *descriptor) {
 		if d.cloex {
-			delete(th.proc.fds, fd)
+			t.closed(d, th.seen)
+			th.proc.fds.drop(fd)
 		}
-	}
+	})
+	th.proc.polls = nil
 	name := quoted(args)
 	if i := bytes.LastIndexByte([]byte(name), '/'); i >= 0 {
 		name = name[i+1:]
 	}
+	th.name = ""
 	th.proc.comm = name[:min(len(name), 15)] // TASK_COMM_LEN
 }
 
@@ -174,14 +281,19 @@ func describe(row *recording.FD, b []byte) bool {
 	}
 	// -y may show whether a file was deleted behind the bracket; in a name > is \76.
 	end := bytes.IndexByte(b, '>')
-	if i := bytes.Index(b, []byte("]>")); i >= 0 && bytes.IndexByte(b[:i], '[') >= 0 && !bytes.HasPrefix(b, []byte("</")) {
-		end = i + 1
+	if b[1] != '/' {
+		if i := bytes.Index(b, []byte("]>")); i >= 0 && bytes.IndexByte(b[:i], '[') >= 0 {
+			end = i + 1
+		}
 	}
 	if end < 0 {
 		return false
 	}
 	s := string(b[1:end])
-	kind, inside, _ := bytes.Cut([]byte(s), []byte(":["))
+	kind, inside := b[1:end], []byte(nil)
+	if b[1] != '/' {
+		kind, inside, _ = bytes.Cut(kind, []byte(":["))
+	}
 	row.Name = s
 	switch k := string(kind); k {
 	case "TCP", "TCPv6", "UDP", "UDPv6":
@@ -281,6 +393,9 @@ func quoted(args []byte) string {
 		case '\\':
 			j++
 		case '"':
+			if bytes.IndexByte(b[:j], '\\') < 0 {
+				return string(b[1:j])
+			}
 			if s, err := strconv.Unquote(string(b[:j+1])); err == nil {
 				return s
 			}

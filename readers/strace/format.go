@@ -3,7 +3,6 @@ package strace
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"time"
 
 	"snag/readers/reader"
@@ -22,7 +21,7 @@ var Format = reader.Format{
 
 func readInto(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
 	style := styleOf(in.Head())
-	t := New(out, Options{PID: o.PID, Begin: beginOf(style, o)})
+	t := New(out, Options{PID: o.PID, Find: o.Find, Begin: beginOf(style, o)})
 	err := Read(ctx, in, t)
 	c := t.End()
 	return reader.Told{First: c.First, Last: c.Last, Lines: c.Lines, Coverage: t.coverage(style)}, err
@@ -38,7 +37,7 @@ func readSet(ctx context.Context, in []*reader.Input, o []reader.Options, out re
 		}
 	}
 	begin := beginOf(style, o[0])
-	t := New(out, Options{Begin: begin})
+	t := New(out, Options{Begin: begin, Find: o[0].Find})
 	err := ReadSet(ctx, files, begin, t)
 	c := t.End()
 	return reader.Told{First: c.First, Last: c.Last, Lines: c.Lines, Coverage: t.coverage(style)}, err
@@ -65,48 +64,4 @@ func styleOf(head []byte) Style {
 		}
 	}
 	return NoTime
-}
-
-// coverage says what the trace measured.
-func (t *Trace) coverage(style Style) []recording.Coverage {
-	c := t.Counts
-	calls := recording.Coverage{Probe: "syscalls.calls", State: recording.CoverageOK, Since: c.First, Lost: c.Noise + c.Orphans}
-	add := func(format string, args ...any) {
-		calls.State = recording.CoveragePartial
-		if calls.Why != "" {
-			calls.Why += "; "
-		}
-		calls.Why += fmt.Sprintf(format, args...)
-	}
-	switch style {
-	case NoTime:
-		add("its lines have no time: nothing can be placed in time (strace -ttt)")
-	case Relative:
-		add("its times are from line to line (-r): when it began is taken from the file")
-	case TimeOfDay:
-		add("its times name no day: that of the file's last change is taken")
-	}
-	if c.Timed < c.Calls {
-		if c.Timed*2 < c.Calls {
-			add("%d of %d calls have no length (strace -T)", c.Calls-c.Timed, c.Calls)
-		}
-	}
-	if c.Noise > 0 {
-		add("%d of %d lines are nothing of strace's, or damaged", c.Noise, c.Lines)
-	}
-	if c.Orphans > 0 {
-		add("%d calls began before the file", c.Orphans)
-	}
-	if t.folded > 0 {
-		add("%d rows were taken together: of threads first, then of descriptors with least time; no call is left out", t.folded)
-	}
-	if n := t.lostThreads; n > 0 {
-		add("lines of %d threads over %d are counted together", n, mostThreads)
-	}
-	if n := t.clock.back; n > 0 {
-		add("%d lines lie before the line above them: the clock was set, or files were put together", n)
-	}
-	fds := recording.Coverage{Probe: "syscalls.fds", State: recording.CoveragePartial, Since: c.First, Why: "descriptors from before the trace are known where strace -yy tells them"}
-	locks := recording.Coverage{Probe: "locks.futex", State: calls.State, Since: c.First, Why: calls.Why}
-	return []recording.Coverage{calls, fds, locks}
 }

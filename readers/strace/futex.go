@@ -20,7 +20,8 @@ type lock struct {
 	waiters  map[int]bool
 	n        uint64
 	sum, max int64
-	mutex    bool
+	seen     int // waits that were looked at, and of them those for the value of a taken lock
+	taken    int
 	comm     string
 	waker    *thread // who woke last
 	votes    int     // for owner, by majority vote
@@ -88,7 +89,15 @@ func isWake(op []byte) bool {
 func (l *lock) note(th *thread, value, op []byte) {
 	l.waiters[th.tid] = true
 	l.comm = th.comm()
-	l.mutex = l.mutex || string(value) == "2" || bytes.HasPrefix(op, []byte("FUTEX_LOCK_PI"))
+	l.seen++
+	if isMutex(op, value) {
+		l.taken++
+	}
+}
+
+// isMutex: glibc's, Go's and Rust's locks wait for the value 2 once they are taken.
+func isMutex(op, value []byte) bool {
+	return string(value) == "2" || bytes.HasPrefix(op, []byte("FUTEX_LOCK_PI"))
 }
 
 // end counts a futex call that ended.
@@ -154,18 +163,44 @@ func (ls locks) flush(t *Trace, end int64) {
 			T: recording.Time(t.second), PID: k.pid, Comm: l.comm, Address: k.address, Kind: "condition",
 			Waiters: len(l.waiters), N: l.n, Sum: float64(l.sum) / 1e9, Max: float64(l.max) / 1e9,
 		}
-		if l.mutex {
+		if 2*l.taken > l.seen { // a condition counts, and comes by the value 2 now and then
 			row.Kind = "mutex"
 		}
 		if l.owner != nil {
 			row.Owner, row.OwnerBy, row.OwnerComm = l.owner.tid, "waker", l.owner.comm()
+			row.OwnerCall, row.OwnerFD = t.meanwhile(l.owner)
 		}
 		if t.lockRows++; t.lockRows <= mostLockRows {
 			t.out.Append(row)
 		}
-		*l = lock{waiters: l.waiters, waker: l.waker, mutex: l.mutex, comm: l.comm}
+		*l = lock{waiters: l.waiters, waker: l.waker, comm: l.comm}
 		clear(l.waiters)
 	}
+}
+
+// meanwhile is the call that a thread spent most of the second in, apart from its own
+// waits for locks; "" where none fills half of that.
+func (t *Trace) meanwhile(th *thread) (string, *int) {
+	var most *cell
+	left := t.o.Second
+	for i := range th.cells.slots {
+		c := &th.cells.slots[i]
+		switch {
+		case c.key == 0:
+		case t.calls.class[c.key>>32]&locking != 0:
+			left -= c.sum
+		case most == nil || c.sum > most.sum:
+			most = c
+		}
+	}
+	if most == nil || 2*most.sum < left {
+		return "", nil
+	}
+	fd := int(int32(uint32(most.key)))
+	if fd < 0 {
+		return t.calls.names[most.key>>32], nil
+	}
+	return t.calls.names[most.key>>32], &fd
 }
 
 // mostLockRows of a trace are kept; further ones are counted.

@@ -1,6 +1,10 @@
 package strace
 
-import "testing"
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+)
 
 func TestLinesAreToldApart(t *testing.T) {
 	for _, c := range []struct {
@@ -30,13 +34,26 @@ func TestLinesAreToldApart(t *testing.T) {
 		{`8 read(5, <unfinished ...>`, Unfinished, 8, "read", "5, ", 0, "", -1, NoTime, 0},
 		{`8 <... read resumed>"abc", 3) = 3 <1.5>`, Resumed, 8, "read", `"abc", 3`, 3, "", 15e8, NoTime, 0},
 		{`8 <... read resumed> "abc", 3) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)`, Resumed, 8, "read", ` "abc", 3`, 0, "ERESTARTSYS", -1, NoTime, 0},
+		{`restart_syscall(<... resuming interrupted read ...>) = 1 <0.5>`, Call, 0, "restart_syscall", "<... resuming interrupted read ...>", 1, "", 5e8, NoTime, 0},
+		{`7 restart_syscall(<... resuming interrupted futex ...> <unfinished ...>`, Unfinished, 7, "restart_syscall", "<... resuming interrupted futex ...> ", 0, "", -1, NoTime, 0},
+		{`7 read(0,  <unfinished ...>)              = ?`, Call, 7, "read", "0,  <unfinished ...>", 0, "", -1, NoTime, 0},
+		{`7 12:00:01.5 <... futex resumed>)         = ?`, Resumed, 7, "futex", "", 0, "", -1, TimeOfDay, 43201.5e9},
+		{`[pid  7] clone3({flags=CLONE_VM, exit_signal=0strace: Process 9 attached`, Unfinished, 7, "clone3", "{flags=CLONE_VM, exit_signal=0", 0, "", -1, NoTime, 0},
+		{` <unfinished ...>`, Message, 0, "", "", 0, "", -1, NoTime, 0},
+		{`, parent_tid=[9]) = 9 <0.000100>`, Continued, 0, "", ", parent_tid=[9]", 9, "", 1e5, NoTime, 0},
+		{`8 <... clone3 resumed> <unfinished ...>`, Message, 8, "clone3", " ", 0, "", -1, NoTime, 0},
+		{`[pid  8] <... clone3 resumed>strace: Process 9 attached`, Message, 8, "clone3", "", 0, "", -1, NoTime, 0},
 		{`exit_group(0)                           = ?`, Call, 0, "exit_group", "0", 0, "", -1, NoTime, 0},
 		{`--- SIGCHLD {si_signo=SIGCHLD} ---`, Signal, 0, "SIGCHLD", "", 0, "", -1, NoTime, 0},
 		{`+++ exited with 0 +++`, Exit, 0, "", "", 0, "", -1, NoTime, 0},
 		{`12 +++ superseded by execve in pid 14 +++`, Superseded, 12, "", "", 14, "", -1, NoTime, 0},
 		{` > /lib/libc.so.6(__read+0x10) [0x1234]`, Frame, 0, "", "", 0, "", -1, NoTime, 0},
 		{`strace: Process 99 attached`, Attached, 99, "", "", 0, "", -1, NoTime, 0},
-		{`% time     seconds  usecs/call     calls    errors syscall`, Noise, 0, "", "", 0, "", -1, NoTime, 0},
+		{`% time     seconds  usecs/call     calls    errors syscall`, Table, 0, "", "% time     seconds  usecs/call     calls    errors syscall", 0, "", -1, NoTime, 0},
+		{`------ ----------- ----------- --------- --------- ----------------`, Table, 0, "", "------ ----------- ----------- --------- --------- ----------------", 0, "", -1, NoTime, 0},
+		{` 61.45    0.000110          10        11         9 accept4`, Table, 0, "", " 61.45    0.000110          10        11         9 accept4", 0, "", -1, NoTime, 0},
+		{`strace: Process 99 detached`, Message, 0, "", "", 0, "", -1, NoTime, 0},
+		{`strace: [ Process PID=12 runs in 32 bit mode. ]`, Message, 0, "", "", 0, "", -1, NoTime, 0},
 		{`read(3, "ab`, Noise, 0, "", "", 0, "", -1, NoTime, 0},
 		{``, Noise, 0, "", "", 0, "", -1, NoTime, 0},
 	} {
@@ -61,6 +78,21 @@ func BenchmarkParse(b *testing.B) {
 	for b.Loop() {
 		if l.Parse(line); l.Kind != Call {
 			b.Fatal("not read")
+		}
+	}
+}
+
+func TestEightDigitsAreReadAsOneByOne(t *testing.T) {
+	for n := uint64(1); n < 1e8; n = n*3 + 7 {
+		text := []byte(fmt.Sprintf("%08d", n))
+		if got, ok := eightDigits(binary.LittleEndian.Uint64(text)); !ok || got != n {
+			t.Errorf("%s is read as %d, %v", text, got, ok)
+		}
+		for _, bad := range []byte{'/', ':', ' ', '.', 0xb0, 0} {
+			text[n%8] = bad
+			if got, ok := eightDigits(binary.LittleEndian.Uint64(text)); ok {
+				t.Errorf("%q is read as %d", text, got)
+			}
 		}
 	}
 }

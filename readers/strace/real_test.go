@@ -13,6 +13,9 @@ import (
 	"snag/readers/reader"
 )
 
+// python is Debian's own: one that a version manager put before it is a shell script.
+const python = "/usr/bin/python3"
+
 // program makes calls of every kind that are followed: threads, processes,
 // descriptors, errors, locks.
 const program = `
@@ -35,6 +38,9 @@ except OSError: pass
 r, w = os.pipe()
 os.write(w, b"abc"); os.read(r, 3)
 subprocess.run(["/bin/sh", "-c", "ls -l /etc > /dev/null; exit 3"])
+sleeper = subprocess.Popen(["sleep", "60"]); time.sleep(0.1); sleeper.kill(); sleeper.wait()
+threading.Thread(target=lambda: os.read(os.pipe()[0], 1), daemon=True).start()
+time.sleep(0.05)
 `
 
 // read reads files that strace wrote.
@@ -92,7 +98,7 @@ func TestCountsAreThoseOfStraceItself(t *testing.T) {
 		check(t, options, program)
 	}
 	for _, options := range []string{
-		"-f -ttt -T", "-f -tt -T -y", "-f -t", "-f -r -yy", "-f -ttt -T -i", "-f -T -n", "-f -ttt -x -s 64", "-f -tt -xx -T", "-f -ttt -T -Y", "-f --absolute-timestamps=format:unix,precision:ns --syscall-times=ns",
+		"-f -ttt -T", "-f -tt -T -y", "-f -t", "-f -r -yy", "-f -ttt -T -i", "-f -T -n", "-f -ttt -x -s 64", "-f -tt -xx -T", "-f -ttt -T -Y", "-f -tt -T -yy -xx -s 256", "-f -ttt -T -e trace=read,write,sendto,recvfrom,futex,clone,clone3,clone", "-f -r -T -n -i -yy -s 0", "-f --absolute-timestamps=format:unix,precision:ns --syscall-times=ns",
 	} {
 		check(t, options, program)
 	}
@@ -106,7 +112,7 @@ func check(t *testing.T, options, program string) {
 		if program == "" { // where strace itself is slow: it walks the stack of each call
 			args = append(args, "/bin/ls", "/")
 		} else {
-			args = append(args, "python3", "-c", program)
+			args = append(args, python, "-c", program)
 		}
 		if out, err := exec.Command("strace", args...).CombinedOutput(); err != nil {
 			t.Fatalf("strace (make setup installs it): %v\n%s", err, out)
@@ -136,7 +142,7 @@ func check(t *testing.T, options, program string) {
 // The files of -ff are one trace: who made whom, and whose descriptors they share.
 func TestASetIsOneTrace(t *testing.T) {
 	dir := t.TempDir()
-	out, err := exec.Command("strace", "-ff", "-ttt", "-T", "-o", filepath.Join(dir, "t"), "python3", "-c", program).CombinedOutput()
+	out, err := exec.Command("strace", "-ff", "-ttt", "-T", "-o", filepath.Join(dir, "t"), python, "-c", program).CombinedOutput()
 	if err != nil {
 		t.Fatalf("strace (make setup installs it): %v\n%s", err, out)
 	}

@@ -38,6 +38,18 @@ func number(b []byte) (n int64, rest []byte) {
 	return n, b[i:]
 }
 
+// eightDigits reads eight decimal digits of which the first is in the lowest byte, as
+// they lie in memory, without a loop: pairs, then fours, then all.
+func eightDigits(v uint64) (n uint64, ok bool) {
+	const low, high = 0x0f0f0f0f0f0f0f0f, 0x3030303030303030
+	if v&0xf0f0f0f0f0f0f0f0 != high || (v+0x0606060606060606)&0xf0f0f0f0f0f0f0f0 != high {
+		return 0, false
+	}
+	v &= low
+	v = v*10 + v>>8
+	return (v&0x000000ff000000ff*(100+1000000<<32) + v>>16&0x000000ff000000ff*(1+10000<<32)) >> 32, true
+}
+
 // hex reads hexadecimal digits; addresses over 63 bits wrap, which is nothing
 // that is counted.
 func hex(b []byte) (n int64, rest []byte) {

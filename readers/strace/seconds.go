@@ -50,39 +50,50 @@ func (t *Trace) jump(at int64) {
 
 // flush writes the present second, which ends at end.
 func (t *Trace) flush(end int64) {
-	table := calltable.Table{}
-	take := func(th *thread) {
-		th.cells.empty(func(c *cell) { table.Add(c.row(t.second, th, t.calls)) })
-	}
 	for _, th := range t.threads {
 		if th.open != nil {
 			t.addOpen(th, end)
 		}
-		take(th)
+	}
+	t.tellFDs()
+	t.locks.flush(t, end)
+	t.flushTurns(end)
+	t.flushFailures()
+	t.flushWaits()
+	t.look(end)
+	table := calltable.Table{}
+	fold := t.folding()
+	for _, th := range t.threads {
+		fold.take(t, th, table)
 	}
 	for _, th := range t.left {
-		take(th)
+		fold.take(t, th, table)
+		if len(th.cells.slots) > 0 && len(t.spareCells) < 256 {
+			t.spareCells, th.cells = append(t.spareCells, th.cells), cells{}
+		}
 	}
 	t.left = t.left[:0]
-	rows, folded := table.Coarser(t.most())
-	t.folded += folded
+	fold.add(t, table)
+	rows, folded := table.Coarser(fold.most)
+	t.folded += folded + fold.n
 	t.rows += len(rows)
 	for _, row := range rows {
 		t.out.Append(*row)
 	}
-	t.locks.flush(t, end)
 }
 
 // most rows of the present second: a recording of an hour must not be larger than
 // the trace.
 func (t *Trace) most() int {
 	switch {
-	case t.rows < 100_000:
+	case t.o.Rows > 0:
+		return t.o.Rows
+	case t.rows < 10_000:
 		return 512
-	case t.rows < 300_000:
-		return 128
+	case t.rows < 30_000:
+		return 64
 	}
-	return 32
+	return 24
 }
 
 // resumeSpans adds to the second that begins what calls that began before it
@@ -91,15 +102,19 @@ func (t *Trace) resumeSpans() {
 	spans := t.later
 	t.later = t.later[len(t.later):]
 	for _, s := range spans {
-		t.spread(s.th, s.call, s.fd, max(s.begin, t.second), s.end)
+		t.spread(s.th, s.call, s.fd, max(s.begin, t.second), s.end, s.args)
 	}
 }
 
 // End writes what is left.
 func (t *Trace) End() Counts {
+	if t.Counts.Calls == 0 && t.Counts.First == 0 && len(t.table) > 0 {
+		t.totals()
+		return t.Counts
+	}
 	now := t.clock.now
 	if t.second != 0 {
-		for len(t.later) > 0 && t.later[0].end > t.second+t.o.Second {
+		for n := 0; n < mostQuiet && len(t.later) > 0 && t.later[0].end > t.second+t.o.Second; n++ {
 			t.turn(t.second + t.o.Second)
 		}
 	}
@@ -113,6 +128,11 @@ func (t *Trace) End() Counts {
 		}
 	}
 	t.flush(max(now, t.second))
+	t.lookAtLogs(max(now, t.second), true)
+	t.tellFound()
+	for _, d := range t.looks.shown {
+		t.closed(d, now)
+	}
 	t.Counts.Style, t.Counts.Last = t.clock.style, recording.Time(now)
 	return t.Counts
 }
@@ -132,8 +152,8 @@ func (t *Trace) blocked(th *thread, id uint16, fd int32, begin, end int64) {
 	}
 	if fd >= 0 {
 		e.Attrs["fd"] = itoa(int(fd))
-		if d := th.proc.fds[fd]; d != nil && d.row.Text() != "" {
-			e.Attrs["name"] = d.row.Text()
+		if d := th.proc.fds.get(fd); d != nil && d.row.Text() != "" {
+			e.Attrs["name"] = d.text()
 		}
 	}
 	if t.events++; t.events <= mostEvents {

@@ -21,7 +21,7 @@ func ReadSet(ctx context.Context, files []One, begin int64, t *Trace) error {
 	var all source
 	var torn error
 	for _, f := range files {
-		s := &one{pid: f.PID, lines: reader.NewLines(f.In), clock: clock{midnight: begin, begin: begin}, order: len(all)}
+		s := &one{pid: f.PID, lines: reader.NewLines(f.In), forms: spellings(t.o.Find), clock: clock{midnight: begin, begin: begin}, order: len(all)}
 		if err := s.next(); err == nil {
 			all = append(all, s)
 		} else if !errors.Is(err, io.EOF) {
@@ -54,6 +54,7 @@ type one struct {
 	order int
 	lines *reader.Lines
 	clock clock
+	forms [][]byte
 	line  Line
 	at    int64
 }
@@ -66,7 +67,11 @@ func (s *one) next() error {
 	if s.line.Parse(text); !whole {
 		s.line = Line{Took: -1}
 	}
-	s.line.PID = s.pid
+	s.line.PID, s.line.Hit = s.pid, holds(text, s.forms)
+	if s.line.untimed() {
+		s.at = max(s.at, s.clock.now)
+		return nil
+	}
 	s.at = s.clock.at(&s.line)
 	return nil
 }

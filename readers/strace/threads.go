@@ -4,10 +4,16 @@ package strace
 type thread struct {
 	tid   int
 	proc  *process
-	name  string // from prctl(PR_SET_NAME); "" as its process
+	name  string // from -Y or prctl(PR_SET_NAME); "" as its process
 	cells cells
 	open  *pending // the call it sits in, where another thread's line cut it off
 	spare pending
+	gone  bool   // it ended, or another took its number
+	seen  int64  // end of its last call, ns
+	waits uint64 // calls in which it slept
+	// unsure: so many of its descriptors are still to be held against its process'.
+	unsure int
+	long   longest
 }
 
 // pending is a call that has begun.
@@ -16,14 +22,25 @@ type pending struct {
 	fd    int32
 	begin int64
 	from  int64 // what is not yet added to a second begins here
+	hit   bool
 	args  []byte
 }
 
 // process is what threads share.
 type process struct {
-	pid  int
-	comm string
-	fds  map[int32]*descriptor
+	pid, parent int
+	comm        string
+	fds         *fdTable
+	polls       map[uint64]int32 // descriptors by what epoll tells of them
+	limit, hard int              // RLIMIT_NOFILE; 0: not seen
+	looked      int64            // when it was last told of, ns
+}
+
+// called takes the name that -Y shows; the first thread's is the process'.
+func (th *thread) called(name string) {
+	if th.name = name; th.tid == th.proc.pid || th.proc.comm == "" {
+		th.proc.comm = name
+	}
 }
 
 func (th *thread) comm() string {
@@ -39,6 +56,11 @@ func (t *Trace) who(pid int) *thread {
 	if t.recent != nil && t.recent.tid == pid && pid != 0 {
 		return t.recent
 	}
+	slot := &t.near[pid&(len(t.near)-1)]
+	if th := *slot; th != nil && th.tid == pid && pid != 0 && !th.gone {
+		t.recent = th
+		return th
+	}
 	if pid == 0 {
 		pid = t.unnamed()
 	}
@@ -46,7 +68,7 @@ func (t *Trace) who(pid int) *thread {
 	if th == nil {
 		th = t.unknown(pid)
 	}
-	t.recent = th
+	t.recent, *slot = th, th
 	return th
 }
 
@@ -87,13 +109,40 @@ func (t *Trace) unknown(pid int) *thread {
 			return th
 		}
 	}
-	proc := &process{pid: pid, fds: map[int32]*descriptor{}}
-	if t.attached != nil { // -p: what is attached to at the beginning is one process
+	proc := &process{pid: pid, fds: &fdTable{}}
+	switch {
+	case t.attached != nil:
 		proc = t.attached
+	case t.fromOutside:
+		t.attached = proc
 	}
-	th := &thread{tid: pid, proc: proc}
+	if proc == t.attached && pid > 0 {
+		proc.pid = min(proc.pid, pid) // a process has its first thread's number
+	}
+	th := &thread{tid: pid, proc: proc, cells: t.emptyCells()}
+	if proc == t.attached {
+		th.unsure = mostUnsure
+	}
 	t.threads[pid] = th
 	return th
+}
+
+// emptyCells are those of a thread that ended, or new ones.
+func (t *Trace) emptyCells() (c cells) {
+	if n := len(t.spareCells); n > 0 {
+		c, t.spareCells = t.spareCells[n-1], t.spareCells[:n-1]
+	}
+	return c
+}
+
+// mostUnsure descriptors of a thread are looked at for whether it is of the process that
+// it was taken to be of.
+const mostUnsure = 8
+
+// parted takes a thread out of the process that -p was taken to name alone: -yy says
+// that one of its descriptors is another file than that process'.
+func (t *Trace) parted(th *thread) {
+	th.proc, th.unsure = &process{pid: th.tid, fds: &fdTable{}}, 0
 }
 
 // mostThreads that are followed at the same time; overflow takes the rest together.
@@ -110,30 +159,28 @@ func (t *Trace) forked(parent *thread, tid int, args []byte) {
 	t.born[tid] = true
 	child := t.threads[tid]
 	if child == nil {
-		child = &thread{tid: tid}
+		child = &thread{tid: tid, cells: t.emptyCells()}
 		t.threads[tid] = child
 	}
 	switch {
 	case hasFlag(args, "CLONE_THREAD"):
 		child.proc = parent.proc
-	case child.proc == nil || child.proc.pid == tid:
+	case child.proc == nil || child.proc.pid == tid || child.proc == parent.proc:
 		// Lines of the child may come before the call that made it returns.
-		mine := map[int32]*descriptor{}
-		if child.proc != nil {
+		mine := &fdTable{}
+		if child.proc != nil && child.proc != parent.proc {
 			mine = child.proc.fds
 		}
-		child.proc = &process{pid: tid, comm: parent.proc.comm, fds: mine}
+		child.proc = &process{pid: tid, parent: parent.proc.pid, comm: parent.proc.comm, fds: mine, limit: parent.proc.limit, hard: parent.proc.hard}
 		if hasFlag(args, "CLONE_FILES") {
 			child.proc.fds = parent.proc.fds
 			return
 		}
-		for fd, d := range parent.proc.fds {
-			if mine[fd] == nil {
-				own := *d
-				own.row.PID, own.told = tid, false
-				mine[fd] = &own
+		parent.proc.fds.each(func(fd int32, d *descriptor) {
+			if mine.get(fd) == nil {
+				mine.set(fd, d.inherited(child.proc))
 			}
-		}
+		})
 	}
 }
 
@@ -141,9 +188,9 @@ func (t *Trace) forked(parent *thread, tid int, args []byte) {
 func (t *Trace) gone(th *thread, at int64) {
 	if th.open != nil {
 		t.addOpen(th, at)
-		t.finish(th, th.open.call, th.open.fd, th.open.begin, at, nil, &Line{Took: -1})
 		th.open = nil
 	}
+	th.gone = true
 	t.left = append(t.left, th) // its cells are written with the second
 	delete(t.threads, th.tid)
 	if t.recent == th {
@@ -159,12 +206,12 @@ func (t *Trace) replaced(pid, by int) {
 		return
 	}
 	if old := t.threads[pid]; old != nil {
-		old.open = nil
+		old.open, old.gone = nil, true
 		t.left = append(t.left, old)
 	}
 	delete(t.threads, by)
-	moved := &thread{tid: pid, proc: th.proc, open: th.open}
-	th.open = nil
+	moved := &thread{tid: pid, proc: th.proc, open: th.open, cells: t.emptyCells()}
+	th.open, th.gone = nil, true
 	t.left = append(t.left, th)
 	t.threads[pid], t.recent = moved, nil
 }

@@ -1,15 +1,32 @@
 package strace
 
 import (
+	"bytes"
+
 	"snag/recording"
 )
 
 // Options of a trace.
 type Options struct {
-	PID   int   // of lines without a number (-ff: from the file's name); 0: not known
-	Begin int64 // Unix ns: where a trace without a wall clock begins; of -t and -tt the midnight of its day
+	PID   int    // of lines without a number (-ff: from the file's name); 0: not known
+	Begin int64  // Unix ns: where a trace without a wall clock begins; of -t and -tt the midnight of its day
+	Find  string // a text to look for in what calls were given
 	// Second is the length of what is counted together, ns; 0: one second.
 	Second int64
+	// Rows of a second are kept at the most, and taken together beyond; 0: fewer the
+	// longer the trace is.
+	Rows int
+	// Moved is told of each call that moved bytes over a socket; nil: nobody.
+	Moved func(Moved)
+}
+
+// Moved is one call that moved bytes over a socket.
+type Moved struct {
+	PID           int
+	Comm          string
+	Local, Remote string // address:port; Local of an accepted one may be its listener's
+	Read          bool   // else it wrote
+	Begin, End    int64  // Unix ns
 }
 
 // Trace joins the lines of one trace. Give it lines in their order, then End.
@@ -21,10 +38,13 @@ type Trace struct {
 	threads  map[int]*thread
 	born     map[int]bool // whom a clone that was seen made
 	recent   *thread
-	first    int // the thread that was there first
-	attached *process
-	left     []*thread // ended in this second, with cells
-	second   int64     // the second that is counted now begins here; 0: no line had a time
+	near     [64]*thread // seen lately, by the low bits of their numbers
+	first    int         // the thread that was there first
+	attached *process    // that -p named
+	// fromOutside: the first call is no execve, so that the program was running before.
+	fromOutside bool
+	left        []*thread // ended in this second, with cells
+	second      int64     // the second that is counted now begins here; 0: no line had a time
 
 	locks                    locks
 	later                    []span
@@ -34,6 +54,23 @@ type Trace struct {
 	Counts                   Counts
 
 	lostThreads int
+
+	turns   map[turnKey]*recording.Turns // of this second
+	turning []*descriptor                // with a turn under way
+	untold  []*descriptor                // whose row is to be written
+
+	spareCells []cells // of threads that ended, empty
+	errors     map[failureKey]*recording.CallError
+	waits      map[waitKey]*recording.OffCPU
+	table      []tableRow
+	looks      looks
+	found      map[foundKey]*found
+	peeked     []byte // room for what is looked into
+	saw        class  // of calls
+	sockets    bool   // a socket was used
+
+	turnRows, socketRows, resetRows, logRows, waitRows int
+	lastID                                             uint64 // of a descriptor's life
 }
 
 // Counts says how much of a trace was read.
@@ -57,12 +94,13 @@ func New(out recording.Sink, o Options) *Trace {
 	return &Trace{
 		o: o, out: out, clock: clock{midnight: o.Begin, begin: o.Begin}, calls: newCallNames(),
 		threads: map[int]*thread{}, born: map[int]bool{}, locks: locks{},
+		turns: map[turnKey]*recording.Turns{}, errors: map[failureKey]*recording.CallError{}, waits: map[waitKey]*recording.OffCPU{}, found: map[foundKey]*found{},
 	}
 }
 
 // Line takes the next line of a trace in one file.
 func (t *Trace) Line(l *Line) {
-	if l.Kind == Noise || l.Kind == Frame || l.Kind == Attached {
+	if l.untimed() {
 		t.LineAt(l, 0)
 		return
 	}
@@ -76,7 +114,10 @@ func (t *Trace) LineAt(l *Line, at int64) {
 	case Noise:
 		t.Counts.Noise++
 		return
-	case Frame:
+	case Frame, Message:
+		return
+	case Table:
+		t.note(l.Args)
 		return
 	case Attached:
 		t.adopt(l.PID)
@@ -92,7 +133,16 @@ func (t *Trace) LineAt(l *Line, at int64) {
 		t.replaced(l.PID, int(l.Ret))
 		return
 	}
-	th := t.who(l.PID)
+	if t.Counts.Calls == 0 && len(t.threads) == 0 && t.o.PID == 0 {
+		t.fromOutside = l.PID != 0 && string(l.Name) != "execve"
+	}
+	th := t.recent
+	if l.Kind != Continued || th == nil {
+		th = t.who(l.PID)
+	}
+	if l.Comm != nil && string(l.Comm) != th.comm() {
+		th.called(string(l.Comm))
+	}
 	switch l.Kind {
 	case Call:
 		id := t.calls.id(l.Name)
@@ -100,15 +150,16 @@ func (t *Trace) LineAt(l *Line, at int64) {
 		if t.calls.class[id]&hasFD != 0 {
 			fd = firstFD(l.Args)
 		}
-		end := at
-		if l.Took > 0 {
-			end += l.Took
-			t.spread(th, id, fd, at, end)
+		end := at + max(l.Took, 0)
+		inside := end - at
+		if end > t.second+t.o.Second {
+			t.spread(th, id, fd, at, end, l.Args)
+			inside = 0
 		}
-		t.finish(th, id, fd, at, end, l.Args, l)
+		t.finish(th, id, fd, at, end, inside, l.Args, l)
 	case Unfinished:
 		t.begin(th, l, at)
-	case Resumed:
+	case Resumed, Continued:
 		t.resume(th, l, at)
 	case Signal:
 		t.signal(th, l, at)
@@ -124,7 +175,7 @@ func (t *Trace) adopt(tid int) {
 		return
 	}
 	if t.attached == nil {
-		t.attached = &process{pid: tid, fds: map[int32]*descriptor{}}
+		t.attached = &process{pid: tid, fds: &fdTable{}}
 		t.first = tid
 	}
 	t.threads[tid] = &thread{tid: tid, proc: t.attached}
@@ -143,14 +194,21 @@ func (t *Trace) begin(th *thread, l *Line, at int64) {
 		t.Counts.Unfinished++
 	}
 	p := &th.spare
-	*p = pending{call: id, fd: fd, begin: at, from: at, args: append(p.args[:0], l.Args...)}
+	*p = pending{call: id, fd: fd, begin: at, from: at, hit: l.Hit, args: append(p.args[:0], l.Args...)}
 	th.open = p
 	t.locks.begin(th, id, t.calls, p.args, at)
 }
 
 func (t *Trace) resume(th *thread, l *Line, at int64) {
-	id := t.calls.id(l.Name)
 	p := th.open
+	if l.Kind == Continued {
+		if p == nil {
+			t.Counts.Noise++
+			return
+		}
+		l.Name = []byte(t.calls.names[p.call])
+	}
+	id := t.calls.id(l.Name)
 	if t.calls.class[id]&ends != 0 { // its beginning was passed over too
 		return
 	}
@@ -160,7 +218,7 @@ func (t *Trace) resume(th *thread, l *Line, at int64) {
 		if l.Took > 0 {
 			begin -= l.Took
 		}
-		t.finish(th, id, -1, begin, at, l.Args, l)
+		t.finish(th, id, -1, begin, at, 0, l.Args, l)
 		return
 	}
 	th.open = nil
@@ -169,26 +227,38 @@ func (t *Trace) resume(th *thread, l *Line, at int64) {
 	if l.Took >= 0 && p.begin != 0 {
 		end = p.begin + l.Took
 	}
-	t.spread(th, id, p.fd, p.from, max(end, p.from))
+	inside := max(end-p.from, 0)
+	if end > t.second+t.o.Second {
+		t.spread(th, id, p.fd, p.from, end, p.args)
+		inside = 0
+	}
 	p.args = append(p.args, l.Args...)
+	l.Hit = l.Hit || p.hit
 	if l.Took < 0 && t.clock.style != NoTime {
 		l.Took = at - p.begin
 	}
-	t.finish(th, id, p.fd, p.begin, end, p.args, l)
+	t.finish(th, id, p.fd, p.begin, end, inside, p.args, l)
 }
 
 // finish counts a call that ended. Of exit(2) strace shows a line, but nothing
-// comes back from it: as in strace -c, it is no call that ended.
-func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end int64, args []byte, l *Line) {
+// comes back from it, nor from a call that the end of its thread cuts off ("= ?"): as in
+// strace -c, they are no calls that ended. Inside is what of it this second has, where
+// all that is left of it is in this second.
+func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end, inside int64, args []byte, l *Line) {
 	class := t.calls.class[id]
-	if class&ends != 0 {
+	if class&ends != 0 || !l.Known && l.Errno == nil {
+		if inside > 0 && class&ends == 0 {
+			th.cells.at(keyOf(id, fd)).sum += inside
+		}
 		return
 	}
+	t.saw |= class
 	t.Counts.Calls++
 	if l.Took >= 0 {
 		t.Counts.Timed++
 	}
 	c := th.cells.at(keyOf(id, fd))
+	c.sum += inside
 	c.took(begin, l.Took)
 	if l.Errno != nil {
 		if c.errs == nil {
@@ -203,10 +273,25 @@ func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end int64, args [
 			c.asked, c.hasAsked = c.asked+n, true
 		}
 	}
+	var d *descriptor
 	if fd >= 0 {
-		t.use(th, fd, begin, args)
+		d = t.use(th, fd, begin, args)
+		if class&(reads|writes) != 0 && l.Errno == nil && l.Known && l.Ret > 0 {
+			t.transferred(th, d, class, begin, end, args, l)
+		}
 	}
-	if class&^(hasFD|reads|writes|asks|waits) != 0 {
+	th.seen = end
+	if l.Hit {
+		t.find(th, id, fd, begin)
+	}
+	if l.Errno != nil {
+		t.failed(th, id, d, end, string(l.Errno))
+	}
+	if l.Took >= shortWait {
+		t.waited(th, id, fd, begin, l.Took, args)
+		th.long.note(id, fd, begin, l.Took)
+	}
+	if class&^(hasFD|reads|writes|asks|waits|sleeps|children) != 0 {
 		t.special(th, class, id, fd, begin, end, args, l)
 	}
 	if l.Took >= longCall && class&(waits|locking) == 0 {
@@ -224,7 +309,24 @@ func (t *Trace) special(th *thread, class class, id uint16, fd int32, begin, end
 	case class&opens != 0:
 		t.opened(th, t.calls.names[id], end, int32(l.Ret), args, l.Tail)
 	case class&closes != 0:
-		delete(th.proc.fds, fd)
+		t.closed(th.proc.fds.get(fd), end)
+		th.proc.fds.drop(fd)
+	case class&polls != 0:
+		t.readable(th, t.calls.names[id], end, args, l)
+	case class&arms != 0:
+		t.registered(th, args)
+	case class&listens != 0:
+		t.listening(th, fd)
+	case class&shuts != 0:
+		if d := th.proc.fds.get(fd); d != nil {
+			d.shut = true
+		}
+	case class&limits != 0:
+		th.proc.limited(args)
+	case class&renames != 0:
+		if bytes.HasPrefix(args, []byte("PR_SET_NAME, \"")) {
+			th.called(quoted(args))
+		}
 	case class&names != 0:
 		t.named(th, t.calls.names[id], fd, begin, args)
 	case class&pairs != 0:
@@ -238,13 +340,17 @@ func (t *Trace) special(th *thread, class class, id uint16, fd int32, begin, end
 
 // spread adds the time from begin to end that lies in the present second, and the
 // part after it to the seconds it falls into, as they come.
-func (t *Trace) spread(th *thread, id uint16, fd int32, begin, end int64) {
+func (t *Trace) spread(th *thread, id uint16, fd int32, begin, end int64, args []byte) {
 	here := min(end, t.second+t.o.Second)
 	if here > begin {
 		th.cells.at(keyOf(id, fd)).sum += here - begin
 	}
 	if end > here { // it reaches into a later second: one thread's line, nobody's after it
-		t.later = append(t.later, span{th, id, fd, max(begin, here), end})
+		var word []byte
+		if t.calls.class[id]&locking != 0 {
+			word = bytes.Clone(args)
+		}
+		t.later = append(t.later, span{th, id, fd, max(begin, here), end, word})
 	}
 }
 
@@ -262,7 +368,11 @@ type span struct {
 	call       uint16
 	fd         int32
 	begin, end int64
+	args       []byte // of futex
 }
+
+// shortWait, ns: a call that took longer slept in it, or nearly.
+const shortWait = int64(100e3)
 
 // lastNumber is the number that a call's arguments end in.
 func lastNumber(args []byte) (n uint64, ok bool) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"snag/readers/reader"
 	"snag/recording"
 )
 
@@ -112,15 +113,15 @@ func TestDescriptorsHaveLives(t *testing.T) {
 	r, _ := trace(t, Options{}, `
 7 1700000000.1 openat(AT_FDCWD, "/etc/a) = 3 <0.5>", O_RDONLY|O_CLOEXEC) = 3 <0.000001>
 7 1700000000.2 read(3, "x", 1) = 1 <0.000001>
-7 1700000000.3 close(3) = 0 <0.000001>
-7 1700000000.4 socket(AF_INET, SOCK_STREAM, IPPROTO_TCP) = 3 <0.000001>
-7 1700000000.5 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.9")}, 16) = -1 EINPROGRESS (Operation now in progress) <0.000001>
-7 1700000000.6 sendto(3, "GET", 3, 0, NULL, 0) = 3 <0.000001>
-7 1700000000.7 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD) = 8 <0.000001>
-8 1700000000.8 read(3, "y", 1) = 1 <0.000001>
-7 1700000000.8 accept4(5, {sa_family=AF_INET6, sin6_port=htons(4242), inet_pton(AF_INET6, "::1", &sin6_addr)}, [28], SOCK_NONBLOCK) = 9 <0.000001>
-7 1700000000.9 read(9<TCPv6:[[::1]:80->[::1]:4242]>, "z", 1) = 1 <0.000001>
-7 1700000001.0 read(12</var/log/x>, "z", 1) = 1 <0.000001>`)
+7 1700000001.3 close(3) = 0 <0.000001>
+7 1700000001.4 socket(AF_INET, SOCK_STREAM, IPPROTO_TCP) = 3 <0.000001>
+7 1700000001.5 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.9")}, 16) = -1 EINPROGRESS (Operation now in progress) <0.000001>
+7 1700000001.6 sendto(3, "GET", 3, 0, NULL, 0) = 3 <0.000001>
+7 1700000001.7 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD) = 8 <0.000001>
+8 1700000001.8 read(3, "y", 1) = 1 <0.000001>
+7 1700000001.8 accept4(5, {sa_family=AF_INET6, sin6_port=htons(4242), inet_pton(AF_INET6, "::1", &sin6_addr)}, [28], SOCK_NONBLOCK) = 9 <0.000001>
+7 1700000001.9 read(9<TCPv6:[[::1]:80->[::1]:4242]>, "z", 1) = 1 <0.000001>
+7 1700000002.0 read(12</var/log/x>, "z", 1) = 1 <0.000001>`)
 	var got []string
 	for _, f := range r.FDs {
 		got = append(got, itoa(f.PID)+"/"+itoa(f.FD)+" "+f.Text())
@@ -214,4 +215,34 @@ func TestLocksHaveWakers(t *testing.T) {
 	if !near(sum, 2.3) || owner != 40 || len(r.LockWaits) != 3 {
 		t.Errorf("%d rows, %v s in all, owner %d: %+v", len(r.LockWaits), sum, owner, r.LockWaits)
 	}
+}
+
+func chunkOf(text string) reader.Chunk { return reader.Chunk{Data: []byte(text), Last: true} }
+
+// Whatever the lines are, nothing panics, and no second has more time than its threads.
+func FuzzTrace(f *testing.F) {
+	f.Add(string(relayTrace(2 << 10)))
+	f.Add(relayLines)
+	f.Add("7 1.0 accept4(5, NULL, NULL, 0) = 8<TCP:[1.2.3.4:5->6.7.8.9:10]> <0.1>\n7 1.2 epoll_ctl(3, EPOLL_CTL_ADD, 8, {events=EPOLLIN, data={u32=8, u64=8}}) = 0\n7 1.3 poll([{fd=8, events=POLLIN}], 1, 1) = 1 ([{fd=8, revents=POLLIN}]) <0.1>\n7 1.4 prlimit64(0, RLIMIT_NOFILE, NULL, {rlim_cur=4*1024, rlim_max=4*1024}) = 0\n7 1.5 select(9, [8], NULL, NULL, NULL) = 1 (in [8])\n7 1.6 pipe2([3, 4], 0) = 0\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 8<<10 {
+			return
+		}
+		out := &sink{}
+		tr := New(out, Options{Begin: 1_700_000_000e9, Find: "x"})
+		for _, l := range parseChunk(chunkOf(text), nil, spellings("x")) {
+			tr.Line(&l)
+		}
+		c := tr.End()
+		var n uint64
+		for _, row := range out.Calls {
+			n += row.N
+			if row.Sum < 0 || row.Sum > 1.000001*float64(max(1, len(tr.threads)+len(out.Threads)+8)) && row.TID != 0 {
+				t.Errorf("%+v", row)
+			}
+		}
+		if n != c.Calls && len(tr.table) == 0 {
+			t.Errorf("%d calls in rows, %d counted", n, c.Calls)
+		}
+	})
 }

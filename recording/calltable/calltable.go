@@ -96,13 +96,23 @@ func (t Table) Coarser(most int) (rows []*recording.Call, folded int) {
 
 // fold gives all but the keep rows with most time a coarser key.
 func (t Table) fold(keep int, coarser func(Key) Key) {
-	keys := slices.SortedFunc(maps.Keys(t), func(a, b Key) int { return cmp.Compare(t[b].Sum, t[a].Sum) })
-	for _, k := range keys[min(keep, len(keys)):] {
+	type entry struct {
+		key Key
+		row *recording.Call
+	}
+	all := make([]entry, 0, len(t))
+	for k, row := range t {
+		all = append(all, entry{k, row})
+	}
+	if keep > 0 {
+		slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(b.row.Sum, a.row.Sum) })
+	}
+	for _, e := range all[min(keep, len(all)):] {
+		k, row := e.key, e.row
 		to := coarser(k)
 		if to == k {
 			continue
 		}
-		row := t[k]
 		delete(t, k)
 		row.PID, row.TID, row.FD = to.PID, to.TID, to.FD
 		if to.PID == 0 {

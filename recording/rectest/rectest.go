@@ -15,7 +15,8 @@
 //	-- want --               read by the caller
 //
 // Times in t, end, since, start and max_at that are under 1e9 are seconds from the start
-// of the window (fractions allowed). All measures count as taken unless blind.
+// of the window (fractions allowed). All measures of a live host count as taken unless
+// blind; those of files (pcap, sides, log, trace) where the section measured names them.
 package rectest
 
 import (
@@ -97,13 +98,19 @@ func parse(whole *txtar.Archive) (*Case, error) {
 	covered := map[string]recording.Coverage{}
 	for _, m := range recording.Measures {
 		covered[m] = recording.Coverage{Probe: m, State: recording.CoverageOK, Since: r.Manifest.Start}
+		if recording.OfFiles(m) { // a case of files says so, in its section measured
+			covered[m] = recording.Coverage{Probe: m, State: recording.CoverageOff, Why: "no file was read"}
+		}
 	}
+	covered[recording.Trace] = recording.Coverage{Probe: recording.Trace, State: recording.CoverageOff, Why: "no trace was read"}
 	for _, f := range ar.Files {
 		var err error
 		switch {
 		case f.Name == "manifest":
 		case f.Name == "blind":
 			err = blind(covered, f.Data)
+		case f.Name == "measured":
+			err = measured(covered, f.Data, r.Manifest.Start)
 		case f.Name == "samples":
 			err = samples(r, f.Data)
 		case slices.Contains(recording.TableNames(), f.Name):
@@ -115,7 +122,7 @@ func parse(whole *txtar.Archive) (*Case, error) {
 			return nil, fmt.Errorf("section %s: %w", f.Name, err)
 		}
 	}
-	for _, m := range recording.Measures {
+	for _, m := range append(slices.Clone(recording.Measures), recording.Trace) {
 		r.Coverage = append(r.Coverage, covered[m])
 	}
 	recording.SortSeries(r.Series)
@@ -130,6 +137,17 @@ func parse(whole *txtar.Archive) (*Case, error) {
 		r.Baseline = good.Recording
 	}
 	return c, nil
+}
+
+// measured are measures, a line each, that were taken besides the usual ones.
+func measured(covered map[string]recording.Coverage, b []byte, since recording.Time) error {
+	for _, m := range strings.Fields(string(b)) {
+		if _, ok := covered[m]; !ok {
+			return fmt.Errorf("no measure %q: see recording.Measures", m)
+		}
+		covered[m] = recording.Coverage{Probe: m, State: recording.CoverageOK, Since: since}
+	}
+	return nil
 }
 
 func manifest(r *recording.Recording, b []byte) error {

@@ -50,7 +50,7 @@ func (b *builder) wishes() []wish {
 			out = append(out, behind(e, 3)...)
 		}
 	}
-	return out
+	return append(out, b.mostCalls()...)
 }
 
 // behind are the series behind an entry's evidence, at most n.
@@ -102,6 +102,7 @@ func own(sub recording.Subject) []wish {
 		add(l, "connections.opened", "turns.mean")
 	case recording.KindProcess:
 		add(recording.Labels{"pid": strconv.Itoa(sub.PID)}, "sockets.recv_q", "sockets.send_q", "turns.mean", "processes.cpu", "processes.fds")
+		out = append(out, ownCalls(sub.PID, sub.Name)...)
 	}
 	return out
 }

@@ -52,6 +52,10 @@ var columns = map[string]column{
 	"processes.cpu":          {"CPU time", "ratio", true, false},
 	"processes.fds":          {"open descriptors", "", false, false},
 	"processes.threads":      {"threads", "", false, false},
+	"calls.read_time":        {"time in reads, by descriptor", "ratio", false, true},
+	"calls.write_time":       {"time in writes, by descriptor", "ratio", false, true},
+	"calls.read_bytes":       {"read, by descriptor", "bytes/s", false, false},
+	"calls.write_bytes":      {"written, by descriptor", "bytes/s", false, false},
 }
 
 // rows draws the rows that a selector of a table's column stands for.
@@ -59,6 +63,8 @@ func (b *builder) rows(s selector) []Line {
 	switch table(s.name) {
 	case "sockets":
 		return b.socketLines(s)
+	case "calls":
+		return b.callLines(s)
 	case "threads", "processes":
 		return b.processLines(s)
 	}

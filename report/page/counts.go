@@ -35,7 +35,7 @@ func (b *builder) eachCount(s selector, each func(t recording.Time, label string
 	case "holds":
 		for _, x := range b.r.Holds {
 			if flow(x.Netns, x.PID, x.Local, x.Remote) {
-				v := float64(x.Held)
+				v := aSecond(x.Held, x.Measured)
 				if s.name == "holds.hold_max" {
 					v = x.HoldMax
 				}
@@ -56,7 +56,7 @@ func (b *builder) eachCount(s selector, each func(t recording.Time, label string
 			}
 			switch s.name {
 			case "turns.n":
-				each(x.T, x.Role, float64(x.N), 0)
+				each(x.T, x.Role, aSecond(x.N, x.Measured), 0)
 			case "turns.max":
 				each(x.T, x.Role, x.Max, 0)
 			default:
@@ -70,6 +70,15 @@ func (b *builder) eachCount(s selector, each func(t recording.Time, label string
 			}
 		}
 	}
+}
+
+// aSecond is the rate of what was counted in a row's second, or in the part of it that was
+// measured.
+func aSecond(n uint64, measured float64) float64 {
+	if measured > 0 {
+		return float64(n) / measured
+	}
+	return float64(n)
 }
 
 // selectsFlow tells whether a row of a flow is one that the selector asks for: by

@@ -122,8 +122,8 @@ type Table struct {
 }
 
 // Column says how its cells read. Kind is text, count, bytes, seconds, clock
-// (seconds since the window's start), ratio, rate (a second) or lines (text of
-// several lines).
+// (seconds since the window's start), ratio, rate (a second), lines (text of several
+// lines) or parts (up to three numbers, per mille of the widest row, drawn as a bar).
 type Column struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`

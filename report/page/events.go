@@ -18,7 +18,7 @@ func (b *builder) events() []Event {
 			b.leaveOut("%s events (snag show --table events)", units.Count(float64(len(b.r.Events)-i)))
 			break
 		}
-		event := Event{T: b.since(e.T), Kind: e.Kind, Text: b.eventText(e)}
+		event := Event{T: b.since(e.T), Kind: lane(e), Text: b.eventText(e)}
 		if e.End > e.T {
 			end := b.since(e.End)
 			event.End = &end
@@ -26,6 +26,18 @@ func (b *builder) events() []Event {
 		out = append(out, event)
 	}
 	return out
+}
+
+// lane is the row of the timeline that an event is in: what logs tell of a stream has one
+// of its own, so that its life is read from left to right.
+func lane(e recording.Event) string {
+	switch {
+	case e.Kind != recording.EventLogLine:
+		return e.Kind
+	case e.Subject.Kind == recording.KindStream:
+		return "log: " + e.Subject.Name
+	}
+	return "log: " + e.Attrs["what"]
 }
 
 func (b *builder) eventText(e recording.Event) string {

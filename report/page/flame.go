@@ -14,7 +14,7 @@ import (
 type Flame struct {
 	Name  string  `json:"name"`  // oncpu, offcpu
 	Title string  `json:"title"` // "On a CPU"
-	Unit  string  `json:"unit"`  // samples or s
+	Unit  string  `json:"unit"`  // samples, s, or the event that is counted
 	Total float64 `json:"total"`
 	Note  string  `json:"note"` // what it can't tell: cut stacks, frames without a name
 	// Frames are the different frames; Objects where each lies, "" in the kernel.
@@ -28,6 +28,8 @@ type Flame struct {
 	// Before is each node's share of the baseline's profile, 0 to 1; 0 where it was not
 	// there. Absent without a baseline that has such a profile.
 	Before []float64 `json:"before,omitempty"`
+	// Chance are the nodes whose share differs from Before by no more than chance does.
+	Chance []int `json:"chance,omitempty"`
 }
 
 // Kinds of frames.
@@ -71,39 +73,73 @@ func (n *flameNode) add(way []flameFrame, value float64) {
 // flames are the profiles of the recording; none where none was taken.
 func (b *builder) flames() []Flame {
 	out := []Flame{}
-	for _, f := range []Flame{
-		{Name: profile.OnCPU, Title: "On the CPU", Unit: "samples"},
-		{Name: profile.OffCPU, Title: "Off the CPU, by what was waited for", Unit: "s"},
-	} {
-		root, broken := tree(b.r, f.Name)
+	for _, g := range b.graphs() {
+		f := g.Flame
+		root, broken := tree(b.r, g.kind, g.event)
 		if root.value <= 0 {
 			continue
 		}
 		f.Total, f.Note = round(root.value), broken.note(root.value)
 		order := b.flatten(&f, root)
 		if b.r.Baseline != nil {
-			before, _ := tree(b.r.Baseline, f.Name)
+			before, _ := tree(b.r.Baseline, g.kind, g.event)
 			compare(&f, order, before)
+			if away := missing(before, root); away > 0 && before.value > 0 {
+				f.Note = joinNotes(f.Note, fmt.Sprintf("%.1f %% of the baseline's is in stacks that are not here", 100*away/before.value))
+			}
+			if g.kind == profile.OnCPU {
+				f.Chance = b.chance(&f, g.event)
+			}
 		}
 		out = append(out, f)
 	}
 	return out
 }
 
+// graph is a flame graph that is to be made.
+type graph struct {
+	Flame
+	kind, event string
+}
+
+// mostEvents have a graph of their own.
+const mostEvents = 4
+
+// graphs are one of what ran, others of what else was sampled (page faults), and
+// that of waits.
+func (b *builder) graphs() []graph {
+	var out []graph
+	for i, event := range profile.Events(b.r) {
+		f := Flame{Name: profile.OnCPU, Title: "On the CPU", Unit: "samples"}
+		if i > 0 {
+			f.Name = fmt.Sprintf("%s-%d", profile.OnCPU, i+1)
+		}
+		if event != "" {
+			f.Title, f.Unit = "By "+event, profile.UnitOf(b.r, event)
+		}
+		if i == mostEvents {
+			b.leaveOut("graphs of further events (snag profile --read has them)")
+			break
+		}
+		out = append(out, graph{f, profile.OnCPU, event})
+	}
+	return append(out, graph{Flame{Name: profile.OffCPU, Title: "Off the CPU, by what was waited for", Unit: "s"}, profile.OffCPU, ""})
+}
+
 // tree is a profile's stacks as a tree, and how well they could be walked; an empty
 // one where there is no such profile.
-func tree(r *recording.Recording, kind string) (*flameNode, flameDoubt) {
+func tree(r *recording.Recording, kind, event string) (*flameNode, flameDoubt) {
 	var root flameNode
 	var broken flameDoubt
-	p, err := profile.From(r, profile.Options{Kind: kind})
+	p, err := profile.From(r, profile.Options{Kind: kind, Event: event})
 	if err != nil {
 		return &root, broken // not recorded: the coverage says why
 	}
 	for i := range p.Samples {
 		s := &p.Samples[i]
 		value := float64(s.N)
-		if kind == profile.OffCPU {
-			value = s.Seconds
+		if kind == profile.OffCPU || p.Event != "" {
+			value = s.Value
 		}
 		root.add(wayOf(s), value)
 		broken.add(s, value)

@@ -1,6 +1,10 @@
 package page
 
-import "strings"
+import (
+	"strings"
+
+	"snag/report/profile"
+)
 
 // compare tells what share each node of a flame had in the profile of another
 // recording: 0 where it was not there. Processes are matched by name, as pids differ,
@@ -37,4 +41,63 @@ func unnumbered(name string) string {
 		return name[:i]
 	}
 	return name
+}
+
+// missing is how much of the baseline's profile lies in stacks that are not here.
+func missing(before, now *flameNode) float64 {
+	if now.value <= 0 {
+		return 0
+	}
+	here := map[string]*flameNode{}
+	for _, k := range heaviest(now) {
+		if name := unnumbered(k.frame.name); here[name] == nil {
+			here[name] = k
+		}
+	}
+	away := 0.0
+	var walk func(before, now *flameNode)
+	walk = func(before, now *flameNode) {
+		for f, k := range before.kids {
+			if of := now.kids[f]; of != nil {
+				walk(k, of)
+			} else {
+				away += k.value
+			}
+		}
+	}
+	for f, k := range before.kids {
+		of := now.kids[f]
+		if f.kind == frameProcess {
+			of = here[unnumbered(f.name)]
+		}
+		if of == nil {
+			away += k.value
+			continue
+		}
+		walk(k, of)
+	}
+	return away
+}
+
+// chance are the nodes of a flame whose share differs from the baseline's by no more
+// than chance does.
+func (b *builder) chance(f *Flame, event string) []int {
+	if len(f.Before) == 0 || f.Value[0] <= 0 {
+		return nil
+	}
+	here, there := profile.Looks(b.r, event), profile.Looks(b.r.Baseline, event)
+	var out []int
+	for i := 1; i < len(f.Value); i++ {
+		if profile.ByChance(f.Before[i], there, f.Value[i]/f.Value[0], here, len(f.Value)) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func joinNotes(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
 }

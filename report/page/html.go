@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"path/filepath"
 
 	"snag/report"
 	"snag/verdict"
@@ -64,6 +65,9 @@ func render(v *verdict.Verdict) ([]byte, error) {
 // Title is what the page is called: the first culprit, or that there is none.
 func Title(v *verdict.Verdict) string {
 	host := v.Recording.Manifest.Host
+	if host == "" && len(v.Recording.Manifest.Files) > 0 {
+		host = filepath.Base(v.Recording.Manifest.Files[0].Name)
+	}
 	if all := v.With(verdict.Culprit); len(all) > 0 {
 		return all[0].Suspect.Title + " · " + all[0].Subject.Name + " · snag on " + host
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"sort"
 
 	"snag/recording"
@@ -12,6 +13,9 @@ func (b *builder) requests() Table {
 		{"role", "text"}, {"process", "text"}, {"netns", "text"}, {"local", "text"}, {"peer", "text"}, {"answered", "count"}, {"mean", "seconds"},
 		{"longest", "seconds"}, {"unread, mean", "seconds"}, {"open at the end", "count"}, {"oldest open", "seconds"},
 	}}
+	if share := b.r.ShareOf("sockets.turns"); share < 1 {
+		t.Note = fmt.Sprintf("by service and peer, counted in slices, %.0f %% of the window; what takes longer than a slice is told as open", 100*share)
+	}
 	type key struct {
 		role, local, remote string
 		netns               uint64

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // WriteFiles writes the profile in each form into a folder, which it makes, and
@@ -20,15 +21,29 @@ func (p *Profile) WriteFiles(dir string) ([]string, error) {
 	}{
 		{".pb.gz", p.WritePprof},
 		{".folded", p.WriteFolded},
-		{".speedscope.json", func(w io.Writer) error { return p.WriteSpeedscope(w, "snag "+p.Kind) }},
+		{".speedscope.json", func(w io.Writer) error { return p.WriteSpeedscope(w, "snag "+p.name()) }},
 	} {
-		name := filepath.Join(dir, p.Kind+form.ending)
+		name := filepath.Join(dir, p.name()+form.ending)
 		if err := writeFile(name, form.write); err != nil {
 			return out, fmt.Errorf("write the profile %s: %w", name, err)
 		}
 		out = append(out, name)
 	}
 	return out, nil
+}
+
+// name is the files', without its ending: "oncpu", "oncpu-page-faults".
+func (p *Profile) name() string {
+	if p.Event == "" {
+		return p.Kind
+	}
+	return p.Kind + "-" + strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '.':
+			return r
+		}
+		return '-'
+	}, p.Event)
 }
 
 func writeFile(name string, write func(io.Writer) error) error {

@@ -11,8 +11,8 @@ import (
 
 // WriteFolded writes one line a stack, outermost frame first, as flamegraph.pl,
 // inferno and speedscope read it: "process;thread;main;work 12". The kernel's
-// frames end in _[k], what was made at run time in _[j]. Numbers are samples, or
-// microseconds of the time off the CPU.
+// frames end in _[k], what was made at run time in _[j]. Numbers are samples,
+// microseconds of the time off the CPU, or what an event counts.
 func (p *Profile) WriteFolded(w io.Writer) error {
 	sum := map[string]float64{}
 	for i := range p.Samples {
@@ -29,8 +29,11 @@ func (p *Profile) WriteFolded(w io.Writer) error {
 			names = append(names, name)
 		}
 		value := float64(s.N)
-		if p.Kind == OffCPU {
-			value = 1e6 * s.Seconds
+		switch {
+		case p.Kind == OffCPU:
+			value = 1e6 * s.Value
+		case p.Event != "":
+			value = s.Value
 		}
 		sum[strings.Join(names, ";")] += value
 	}

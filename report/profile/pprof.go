@@ -17,9 +17,12 @@ func (p *Profile) pprof() *profile.Profile {
 	for _, d := range p.Doubts {
 		out.Comments = append(out.Comments, d.text())
 	}
-	if p.Kind == OffCPU {
+	switch {
+	case p.Kind == OffCPU:
 		out.SampleType = []*profile.ValueType{{Type: "waits", Unit: "count"}, {Type: "off-cpu", Unit: "nanoseconds"}}
-	} else {
+	case p.Event != "":
+		out.SampleType = []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: p.Event, Unit: "count"}}
+	default:
 		out.SampleType = []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}}
 		out.PeriodType = &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}
 		out.Period = int64(1e9 / max(p.Hz, 1))
@@ -29,7 +32,7 @@ func (p *Profile) pprof() *profile.Profile {
 	for i := range p.Samples {
 		s := &p.Samples[i]
 		one := &profile.Sample{
-			Value:    []int64{int64(s.N), int64(1e9 * s.Seconds)},
+			Value:    []int64{int64(s.N), p.whole(s.Value)},
 			Label:    map[string][]string{"process": {s.owner()}, "thread": {s.Thread}},
 			NumLabel: map[string][]int64{"pid": {int64(s.PID)}, "tid": {int64(s.TID)}},
 		}
@@ -48,6 +51,14 @@ func (p *Profile) pprof() *profile.Profile {
 		out.Sample = append(out.Sample, one)
 	}
 	return out
+}
+
+// whole is a value as pprof has them: of time, nanoseconds.
+func (p *Profile) whole(v float64) int64 {
+	if p.Unit == Seconds {
+		v *= 1e9
+	}
+	return int64(min(v, 1<<62))
 }
 
 type pprofMaker struct {

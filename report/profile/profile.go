@@ -21,12 +21,18 @@ const (
 
 // Profile is where the time of some threads went.
 type Profile struct {
-	Kind    string // OnCPU or OffCPU
+	Kind string // OnCPU or OffCPU
+	// Event is what was counted between two samples, as perf names it ("cycles",
+	// "page-faults"); "" is time.
+	Event string
+	// Unit is that of the samples' values: "s", what Event counts ("cycles"), or
+	// "samples" where the file did not tell how much of it one stands for.
+	Unit    string
 	Samples []Sample
 	Start   recording.Time
 	Seconds float64 // that were recorded
 	CPUs    int
-	Hz      float64 // of OnCPU: samples a second and CPU
+	Hz      float64 // of OnCPU: samples a second and CPU; 0 where Event is no time
 	// Taken are the samples of all CPUs, idle ones and other processes' included; 0
 	// unknown. Of OnCPU.
 	Taken float64
@@ -41,17 +47,18 @@ type Doubt struct{ Probe, Why, Cure string }
 
 func (d Doubt) text() string { return d.Probe + ": " + d.Why + inBrackets(d.Cure) }
 
-// Sample is the time that one thread spent with one stack.
+// Sample is the time that one thread spent with one stack, or how much of an event
+// came while it had it.
 type Sample struct {
 	PID, TID int
 	Process  string // its name
 	Thread   string // the thread's
 	Frames   []Frame
-	Kernel   int    // the first frames that are the kernel's
-	Cut      string // why the stack ends early; "" it does not
-	Reason   string // of OffCPU: what was waited for
-	N        uint64 // samples, or waits
-	Seconds  float64
+	Kernel   int     // the first frames that are the kernel's
+	Cut      string  // why the stack ends early; "" it does not
+	Reason   string  // of OffCPU: what was waited for
+	N        uint64  // samples, or waits
+	Value    float64 // in the profile's Unit
 }
 
 // Frame is one function of a stack.
@@ -65,6 +72,10 @@ type Frame struct {
 type Options struct {
 	Kind string
 	PID  int // 0: all
+	// Event of OnCPU: one of Events; "" is time or, where that was not taken, the first
+	// of them.
+	Event string
+	Comm  string // only processes of that name; "" all
 }
 
 // measures are what has to have been taken.
@@ -72,7 +83,7 @@ var measures = map[string]string{OnCPU: "oncpu.stacks", OffCPU: "offcpu.waits"}
 
 // From takes the profile out of a recording. An error says what was not recorded.
 func From(r *recording.Recording, o Options) (*Profile, error) {
-	p := &Profile{Kind: o.Kind, Start: r.Manifest.Start, Seconds: r.Length().Seconds(), CPUs: r.Manifest.CPUs, BuildIDs: map[string]string{}}
+	p := &Profile{Kind: o.Kind, Unit: Seconds, Start: r.Manifest.Start, Seconds: r.Length().Seconds(), CPUs: r.Manifest.CPUs, BuildIDs: map[string]string{}}
 	rows := len(r.OnCPU)
 	if o.Kind == OffCPU {
 		rows = len(r.OffCPU)
@@ -85,7 +96,7 @@ func From(r *recording.Recording, o Options) (*Profile, error) {
 			p.BuildIDs[l.Path] = l.BuildID
 		}
 	}
-	t := taker{p: p, stacks: map[int]*recording.Stack{}, names: processNames(r), only: o.PID, index: map[sampleKey]int{}}
+	t := taker{p: p, stacks: map[int]*recording.Stack{}, names: processNames(r), only: o.PID, comm: o.Comm, index: map[sampleKey]int{}}
 	for i := range r.Stacks {
 		t.stacks[r.Stacks[i].ID] = &r.Stacks[i]
 	}
@@ -94,13 +105,19 @@ func From(r *recording.Recording, o Options) (*Profile, error) {
 			t.add(row.PID, row.TID, row.Comm, row.Reason, row.Stack, row.N, row.Sum)
 		}
 	} else {
+		p.Event = eventOf(r, o.Event)
+		p.Unit = UnitOf(r, p.Event)
 		for _, row := range r.OnCPU {
-			p.Hz = row.Hz
-			t.add(row.PID, row.TID, row.Comm, "", row.Stack, row.N, float64(row.N)/max(row.Hz, 1))
+			if row.Event == p.Event {
+				p.Hz = max(p.Hz, row.Hz)
+				t.add(row.PID, row.TID, row.Comm, "", row.Stack, row.N, p.valueOf(row))
+			}
 		}
-		p.Taken = taken(r)
+		if p.Event == "" {
+			p.Taken = taken(r)
+		}
 	}
-	sort.SliceStable(p.Samples, func(i, j int) bool { return p.Samples[i].Seconds > p.Samples[j].Seconds })
+	sort.SliceStable(p.Samples, func(i, j int) bool { return p.Samples[i].Value > p.Samples[j].Value })
 	p.Doubts = doubts(r, o.Kind)
 	return p, nil
 }
@@ -146,7 +163,7 @@ func processNames(r *recording.Recording) map[int]string {
 
 type sampleKey struct {
 	pid, tid, stack int
-	reason          string
+	reason, comm    string
 }
 
 // taker puts the rows of all seconds together.
@@ -155,20 +172,24 @@ type taker struct {
 	stacks map[int]*recording.Stack
 	names  map[int]string
 	only   int
+	comm   string
 	index  map[sampleKey]int
 }
 
-func (t *taker) add(pid, tid int, comm, reason string, stack int, n uint64, seconds float64) {
-	if t.only != 0 && pid != t.only {
+func (t *taker) add(pid, tid int, comm, reason string, stack int, n uint64, value float64) {
+	if t.only != 0 && pid != t.only || t.comm != "" && t.comm != comm && (pid == 0 || t.comm != t.names[pid]) {
 		return
 	}
-	k := sampleKey{pid, tid, stack, reason}
+	k := sampleKey{pid, tid, stack, reason, ""}
+	if pid == 0 { // a file that names no processes
+		k.comm = comm
+	}
 	i, ok := t.index[k]
 	if !ok {
 		i = len(t.p.Samples)
 		t.index[k] = i
 		s := Sample{PID: pid, TID: tid, Process: t.names[pid], Thread: comm, Reason: reason}
-		if s.Process == "" {
+		if s.Process == "" || pid == 0 {
 			s.Process = comm
 		}
 		if st := t.stacks[stack]; st != nil {
@@ -177,7 +198,7 @@ func (t *taker) add(pid, tid int, comm, reason string, stack int, n uint64, seco
 		t.p.Samples = append(t.p.Samples, s)
 	}
 	t.p.Samples[i].N += n
-	t.p.Samples[i].Seconds += seconds
+	t.p.Samples[i].Value += value
 }
 
 func framesOf(s *recording.Stack) (frames []Frame, kernel int, cut string) {
@@ -207,17 +228,22 @@ func doubts(r *recording.Recording, kind string) []Doubt {
 	return out
 }
 
-// Total is the time of all samples, seconds.
+// Total is what all samples stand for, in the profile's Unit.
 func (p *Profile) Total() float64 {
 	sum := 0.0
 	for _, s := range p.Samples {
-		sum += s.Seconds
+		sum += s.Value
 	}
 	return sum
 }
 
 // owner names a sample's process as a user knows it.
-func (s *Sample) owner() string { return fmt.Sprintf("%s[%d]", s.Process, s.PID) }
+func (s *Sample) owner() string {
+	if s.PID == 0 {
+		return s.Process
+	}
+	return fmt.Sprintf("%s[%d]", s.Process, s.PID)
+}
 
 // path are the frames of a sample from its outermost on, the process first, and the
 // thread where it has a name of its own.

@@ -85,7 +85,7 @@ func TestTextIsAsWideAsTheTerminal(t *testing.T) {
 
 // Threads that sat in one wait all the time have no stack: they are not left out.
 func TestWhatHasNoStackIsALine(t *testing.T) {
-	p := &Profile{Kind: OffCPU, Seconds: 2, Samples: []Sample{{PID: 7, TID: 8, Process: "a", Thread: "b", Reason: "futex", N: 1, Seconds: 2}}}
+	p := &Profile{Kind: OffCPU, Unit: Seconds, Seconds: 2, Samples: []Sample{{PID: 7, TID: 8, Process: "a", Thread: "b", Reason: "futex", N: 1, Value: 2}}}
 	var b bytes.Buffer
 	if err := p.WriteText(&b, TextOptions{Most: 5}); err != nil {
 		t.Fatal(err)

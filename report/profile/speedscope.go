@@ -34,6 +34,14 @@ type (
 	}
 )
 
+// speedscopeUnit is one of those that it knows.
+func (p *Profile) speedscopeUnit() string {
+	if p.Unit == Seconds {
+		return "seconds"
+	}
+	return "none"
+}
+
 // mostOwn processes have a profile of their own, after that of all.
 const mostOwn = 20
 
@@ -43,7 +51,7 @@ func (p *Profile) WriteSpeedscope(w io.Writer, name string) error {
 	f := speedscopeFile{Schema: "https://www.speedscope.app/file-format-schema.json", Name: name, Exporter: "snag"}
 	f.Shared.Frames = []speedscopeFrame{}
 	index := map[Frame]int{}
-	all := &speedscopeSample{Type: "sampled", Name: "all", Unit: "seconds", Samples: [][]int{}, Weights: []float64{}}
+	all := &speedscopeSample{Type: "sampled", Name: "all", Unit: p.speedscopeUnit(), Samples: [][]int{}, Weights: []float64{}}
 	own := map[string]*speedscopeSample{}
 	for i := range p.Samples {
 		s := &p.Samples[i]
@@ -59,12 +67,12 @@ func (p *Profile) WriteSpeedscope(w io.Writer, name string) error {
 		}
 		one := own[s.owner()]
 		if one == nil {
-			one = &speedscopeSample{Type: "sampled", Name: s.owner(), Unit: "seconds"}
+			one = &speedscopeSample{Type: "sampled", Name: s.owner(), Unit: all.Unit}
 			own[s.owner()] = one
 		}
 		for _, to := range []*speedscopeSample{all, one} {
-			to.Samples, to.Weights = append(to.Samples, stack), append(to.Weights, s.Seconds)
-			to.EndValue += s.Seconds
+			to.Samples, to.Weights = append(to.Samples, stack), append(to.Weights, s.Value)
+			to.EndValue += s.Value
 		}
 	}
 	f.Profiles = []speedscopeSample{*all}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"snag/internal/units"
 )
 
 // TextOptions are of the table that WriteText writes.
@@ -66,17 +68,21 @@ func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 func (p *Profile) head(b *strings.Builder, t Table, o TextOptions) {
 	if p.Kind == OffCPU {
 		o.paragraph(b, fmt.Sprintf("off the CPU, %.1f s recorded: %.2f s of waits in all threads together", p.Seconds, t.Total))
+	} else if p.Event != "" {
+		o.paragraph(b, p.counted(t))
 	} else {
 		n := p.samples()
 		text := fmt.Sprintf("on the CPU, %.1f s recorded", p.Seconds)
 		if p.Hz > 0 {
-			text += fmt.Sprintf(" at %.0f Hz on %d CPUs", p.Hz, p.CPUs)
+			text += fmt.Sprintf(" at %.0f Hz", p.Hz)
 		}
-		unit := "samples"
-		if n == 1 {
-			unit = "sample"
+		if p.Hz > 0 && p.CPUs > 0 {
+			text += fmt.Sprintf(" on %d %s", p.CPUs, plural(uint64(p.CPUs), "CPU"))
 		}
-		text += fmt.Sprintf(": %d %s, %.2f CPUs' worth", n, unit, t.Total/max(p.Seconds, 1e-9))
+		text += fmt.Sprintf(": %d %s", n, plural(n, "sample"))
+		if p.Seconds >= 1 {
+			text += fmt.Sprintf(", %.2f CPUs' worth", t.Total/p.Seconds)
+		}
 		if p.Taken > 0 {
 			text += fmt.Sprintf(" (of %.0f taken, idle ones included)", p.Taken)
 		}
@@ -87,23 +93,23 @@ func (p *Profile) head(b *strings.Builder, t Table, o TextOptions) {
 		o.paragraph(b, fmt.Sprintf("so few samples tell shares to about ±%.0f points: --for longer tells more", 100/math.Sqrt(float64(n))))
 	}
 	type one struct {
-		name    string
-		seconds float64
+		name  string
+		value float64
 	}
 	by := map[string]float64{}
 	for i := range p.Samples {
-		by[p.Samples[i].owner()] += p.Samples[i].Seconds
+		by[p.Samples[i].owner()] += p.Samples[i].Value
 	}
 	var all []one
 	for name, s := range by {
 		all = append(all, one{name, s})
 	}
 	sort.Slice(all, func(i, j int) bool {
-		return all[i].seconds > all[j].seconds || all[i].seconds == all[j].seconds && all[i].name < all[j].name
+		return all[i].value > all[j].value || all[i].value == all[j].value && all[i].name < all[j].name
 	})
 	var text []string
 	for _, a := range all[:min(len(all), 5)] {
-		text = append(text, clean(a.name)+" "+percent(a.seconds, t.Total))
+		text = append(text, clean(a.name)+" "+percent(a.value, t.Total))
 	}
 	if len(all) > 5 {
 		text = append(text, fmt.Sprintf("and %d more", len(all)-5))
@@ -111,6 +117,19 @@ func (p *Profile) head(b *strings.Builder, t Table, o TextOptions) {
 	if len(text) > 0 {
 		o.paragraph(b, strings.Join(text, ", "))
 	}
+}
+
+// counted says what an event's samples stand for.
+func (p *Profile) counted(t Table) string {
+	text := clean(p.Event)
+	if p.Seconds > 1 { // files without times have one second
+		text += fmt.Sprintf(", %.1f s recorded", p.Seconds)
+	}
+	text += fmt.Sprintf(": %d %s", p.samples(), plural(p.samples(), "sample"))
+	if p.Unit != Samples {
+		text += fmt.Sprintf(", which stand for %s %s", units.Count(t.Total), clean(p.Unit))
+	}
+	return text
 }
 
 func (p *Profile) lines(b *strings.Builder, t Table, w widths) {

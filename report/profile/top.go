@@ -3,6 +3,7 @@ package profile
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 )
@@ -11,8 +12,8 @@ import (
 type Line struct {
 	Function string
 	Object   string  // "" not known; "kernel"
-	Self     float64 // seconds in it
-	Total    float64 // seconds in it and in what it called
+	Self     float64 // in it, in the profile's Unit
+	Total    float64 // in it and in what it called
 	Thread   string  // the thread that spent most of it, or "8 threads"
 	Reason   string  // of OffCPU: what most of its own waits were for
 }
@@ -21,7 +22,7 @@ type Line struct {
 type Table struct {
 	Lines []Line
 	Left  int     // lines that were left out
-	Total float64 // seconds
+	Total float64 // in the profile's Unit
 	// Shares of Total: without a stack; with one that ends early; whose innermost
 	// frame has no name. Frames is the share of all frames that have one.
 	NoStack, Cut, Nameless, Frames float64
@@ -48,35 +49,35 @@ func (p *Profile) Top(most int) Table {
 	frames, named := 0.0, 0.0
 	for i := range p.Samples {
 		s := &p.Samples[i]
-		t.Total += s.Seconds
+		t.Total += s.Value
 		if len(s.Frames) == 0 {
-			t.NoStack += s.Seconds
+			t.NoStack += s.Value
 			l := all[noStack]
 			if l == nil {
 				l = &tally{Line: Line{Function: noStack.Function}, threads: map[string]float64{}, reasons: map[string]float64{}}
 				all[noStack] = l
 			}
-			l.Self, l.Total = l.Self+s.Seconds, l.Total+s.Seconds
-			l.threads[s.who()] += s.Seconds
-			l.reasons[s.Reason] += s.Seconds
+			l.Self, l.Total = l.Self+s.Value, l.Total+s.Value
+			l.threads[s.who()] += s.Value
+			l.reasons[s.Reason] += s.Value
 			continue
 		}
 		if s.Cut != "" {
-			t.Cut += s.Seconds
-			cutIn[s.Frames[len(s.Frames)-1].Object] += s.Seconds
+			t.Cut += s.Value
+			cutIn[s.Frames[len(s.Frames)-1].Object] += s.Value
 		}
 		inner := 0
 		if p.Kind == OffCPU && s.Kernel < len(s.Frames) {
 			inner = s.Kernel
 		}
 		if !Named(s.Frames[inner]) {
-			t.Nameless += s.Seconds
+			t.Nameless += s.Value
 		}
 		seen := map[Frame]bool{}
 		for j, f := range s.Frames {
-			frames += s.Seconds
+			frames += s.Value
 			if Named(f) {
-				named += s.Seconds
+				named += s.Value
 			}
 			// What the kernel did to have the thread wait is told by the reason.
 			if seen[f] && j != inner || p.Kind == OffCPU && j < inner {
@@ -88,12 +89,12 @@ func (p *Profile) Top(most int) Table {
 				all[f] = l
 			}
 			if !seen[f] {
-				l.Total += s.Seconds
-				l.threads[s.who()] += s.Seconds
+				l.Total += s.Value
+				l.threads[s.who()] += s.Value
 			}
 			if j == inner {
-				l.Self += s.Seconds
-				l.reasons[s.Reason] += s.Seconds
+				l.Self += s.Value
+				l.reasons[s.Reason] += s.Value
 			}
 			seen[f] = true
 		}
@@ -118,8 +119,11 @@ func (p *Profile) Top(most int) Table {
 }
 
 // Named tells whether a frame has a name: one without is "OBJECT+0xOFFSET", or an
-// address.
+// address; of others' files "[OBJECT]", or "[unknown]".
 func Named(f Frame) bool {
+	if strings.HasPrefix(f.Function, "[") { // a file's name stands for its functions
+		return f.Function != "[unknown]" && f.Function != "["+path.Base(f.Object)+"]" && f.Function != f.Object
+	}
 	return !strings.HasPrefix(f.Function, "0x") && !strings.Contains(f.Function, "+0x")
 }
 

@@ -31,6 +31,31 @@ export interface Verdict {
   snag: string;
   host: string;
   kernel: string;
+  /**
+   * of what the recording is, in words: the host and its kernel, or the files that it was made of
+   */
+  of?: string;
+  /**
+   * what the recording was made of, where others wrote it
+   */
+  files?: {
+    name: string;
+    format: string;
+    host?: string;
+    /**
+     * null: it has no times
+     */
+    first: null | Time;
+    last: null | Time;
+    /**
+     * that was added to its times
+     */
+    offset_seconds: number;
+    /**
+     * what was guessed of its clock and its host
+     */
+    doubts: string[];
+  }[];
   window: {
     start: Time;
     end: Time;
@@ -140,6 +165,7 @@ export interface Subject {
   handle?: string;
   cgroup?: string;
   path?: string;
+  host?: string;
 }
 export interface Interval {
   start: Time;
@@ -331,9 +357,12 @@ export interface Line {
  * a profile as a tree of stacks, outermost frame first; its nodes are parallel lists, each node after its parent, node 0 the whole
  */
 export interface Flame {
-  name: "oncpu" | "offcpu";
+  name: string;
   title: string;
-  unit: "samples" | "s";
+  /**
+   * s, samples, or the event that is counted: cycles
+   */
+  unit: string;
   total: number;
   /**
    * what it can't tell
@@ -358,6 +387,10 @@ export interface Flame {
    * each node's share of the baseline's profile, 0 to 1; absent without one
    */
   before?: number[];
+  /**
+   * nodes whose share differs from the baseline's by no more than chance does
+   */
+  chance?: number[];
 }
 export interface Table {
   name: string;
@@ -372,5 +405,5 @@ export interface Table {
 }
 export interface Column {
   name: string;
-  kind: "text" | "count" | "bytes" | "seconds" | "clock" | "ratio" | "rate" | "lines";
+  kind: "text" | "count" | "bytes" | "seconds" | "clock" | "ratio" | "rate" | "lines" | "parts";
 }

@@ -43,6 +43,8 @@ test('beside a baseline a change is told by points of the whole', () => {
   const t = new Tree({ ...flame, before: [1, 1, 0.3, 0.2, 0.49] });
   assert.equal(Math.round((t.grew(2) ?? 0) * 100), 30);
   assert.deepEqual([0, 1, 2, 3, 4].map((n) => t.change(n)), ['', '', 'more3', '', 'less3']);
+  const noisy = new Tree({ ...flame, before: [1, 1, 0.3, 0.2, 0.49], chance: [2] });
+  assert.deepEqual([2, 4].map((n) => noisy.change(n)), ['', 'less3']);
   assert.equal(new Tree(flame).grew(2), null);
   assert.equal(new Tree(flame).change(2), '');
 });

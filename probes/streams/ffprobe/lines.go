@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	numbers "snag/internal/ffprobe"
 	"snag/probes/streams/stream"
 )
 
@@ -50,13 +51,13 @@ func parse(line []byte) (p packet, ok bool) {
 				p.kind = stream.Audio
 			}
 		case bytes.Equal(name, index):
-			p.index = number(value)
+			p.index = numbers.Number(value)
 		case bytes.Equal(name, sizeName):
-			p.size = number(value)
+			p.size = numbers.Number(value)
 		case bytes.Equal(name, ptsTime):
-			p.pts, pts = seconds(value)
+			p.pts, pts = numbers.Seconds(value)
 		case bytes.Equal(name, dtsTime):
-			p.dts, dts = seconds(value)
+			p.dts, dts = numbers.Seconds(value)
 		case bytes.Equal(name, flags):
 			p.key = len(value) > 0 && value[0] == 'K'
 		}
@@ -69,49 +70,6 @@ func parse(line []byte) (p packet, ok bool) {
 	}
 	p.timed = pts || dts
 	return p, p.index >= 0 && p.size >= 0
-}
-
-// number reads up to nine digits; -1 is none.
-func number(b []byte) int {
-	if len(b) == 0 || len(b) > 9 {
-		return -1
-	}
-	n := 0
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return -1
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n
-}
-
-// seconds reads "12.345678" to ns without rounding by floats; "N/A" is none.
-func seconds(b []byte) (ns int64, ok bool) {
-	negative := len(b) > 0 && b[0] == '-'
-	if negative {
-		b = b[1:]
-	}
-	whole, part, _ := bytes.Cut(b, []byte{'.'})
-	s := number(whole)
-	if s < 0 || len(part) > 9 {
-		return 0, false
-	}
-	ns = int64(s) * 1e9
-	if len(part) > 0 {
-		f := int64(number(part))
-		if f < 0 {
-			return 0, false
-		}
-		for range 9 - len(part) {
-			f *= 10
-		}
-		ns += f
-	}
-	if negative {
-		ns = -ns
-	}
-	return ns, true
 }
 
 // told are the parameters in a line of ffprobe's log:
@@ -133,7 +91,7 @@ func parameters(line string) (p stream.Params, index int, ok bool) {
 	if m == nil {
 		return p, 0, false
 	}
-	index = number([]byte(m[1]))
+	index = numbers.Number([]byte(m[1]))
 	p.Codec = m[3]
 	if ours, has := ourNames[p.Codec]; has {
 		p.Codec = ours

@@ -3,7 +3,7 @@ package flv
 import (
 	"encoding/binary"
 
-	"snag/probes/streams/amf"
+	"snag/internal/amf"
 	"snag/probes/streams/stream"
 )
 

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"snag/internal/packet"
 	"snag/probes/streams/passive/capture"
 	"snag/probes/streams/passive/chunks"
-	"snag/probes/streams/passive/packet"
 	"snag/probes/streams/passive/tcp"
 	"snag/probes/streams/rtmp"
 )

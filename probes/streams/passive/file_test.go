@@ -10,8 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	"snag/internal/packet"
 	"snag/probes/streams/passive/capture"
-	"snag/probes/streams/passive/packet"
 	"snag/probes/streams/stream"
 )
 

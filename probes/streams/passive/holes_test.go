@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"snag/internal/packet"
 	"snag/probes/streams/figures"
 	"snag/probes/streams/passive/capture"
-	"snag/probes/streams/passive/packet"
 	"snag/probes/streams/stream"
 	"snag/recording"
 )

@@ -1,7 +1,7 @@
 package passive
 
 import (
-	"snag/probes/streams/amf"
+	"snag/internal/amf"
 	"snag/probes/streams/codec"
 	"snag/probes/streams/flv"
 	"snag/probes/streams/rtmp"

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"net/netip"
 
+	"snag/internal/packet"
 	"snag/probes/streams/passive/capture"
-	"snag/probes/streams/passive/packet"
 )
 
 var (

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"snag/internal/netns"
+	"snag/internal/packet"
 	"snag/probes/streams/passive/capture"
 	"snag/probes/streams/passive/chunks"
-	"snag/probes/streams/passive/packet"
 	"snag/probes/streams/passive/tcp"
 	"snag/probes/streams/rtp"
 	"snag/probes/streams/stream"

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"snag/probes/streams/amf"
+	"snag/internal/amf"
 	"snag/probes/streams/passive/chunks"
 	"snag/probes/streams/rtmp"
 	"snag/probes/streams/stream"

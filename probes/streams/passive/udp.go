@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"snag/internal/packet"
 	"snag/probes/streams/passive/capture"
-	"snag/probes/streams/passive/packet"
 	"snag/probes/streams/rtp"
 	"snag/probes/streams/stream"
 )

@@ -3,7 +3,7 @@ package rtmp
 import (
 	"strings"
 
-	"snag/probes/streams/amf"
+	"snag/internal/amf"
 )
 
 // buffer is what snag says that it buffers, ms, as ffmpeg does: servers send no

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"snag/probes/streams/amf"
+	"snag/internal/amf"
 	"snag/probes/streams/stream"
 )
 

@@ -1,7 +1,7 @@
 package rtmp
 
 import (
-	"snag/probes/streams/amf"
+	"snag/internal/amf"
 	"snag/probes/streams/flv"
 	"snag/probes/streams/stream"
 )

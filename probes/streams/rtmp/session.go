@@ -3,7 +3,7 @@ package rtmp
 import (
 	"fmt"
 
-	"snag/probes/streams/amf"
+	"snag/internal/amf"
 	"snag/probes/streams/stream"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"snag/probes/streams/amf"
+	"snag/internal/amf"
 	"snag/probes/streams/stream"
 )
 

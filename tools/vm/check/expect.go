@@ -29,13 +29,13 @@ var inPart = map[string]version{
 // measures are those that snag find takes by itself: not of streams that were not
 // asked for.
 func measures() []string {
-	return slices.DeleteFunc(slices.Clone(recording.Measures), func(m string) bool { return strings.HasPrefix(m, "streams.") })
+	return slices.DeleteFunc(slices.Clone(recording.Measures), func(m string) bool { return strings.HasPrefix(m, "streams.") || recording.OfFiles(m) })
 }
 
 // closer tells whether a measure is taken only where something is suspected of a
 // process, and how much of it depends on how much that process does.
 func closer(measure string) bool {
-	return slices.ContainsFunc([]string{"syscalls.", "offcpu.", "locks.", "jvm.safepoints"}, func(p string) bool { return strings.HasPrefix(measure, p) })
+	return slices.ContainsFunc([]string{"syscalls.", "offcpu.", "locks.", "jvm.safepoints", "jvm.gc-log", "runtimes.go-"}, func(p string) bool { return strings.HasPrefix(measure, p) })
 }
 
 // version is a kernel's major and minor number.
@@ -201,7 +201,7 @@ func wrongNobody(f find) string {
 		if c.State == recording.CoverageFailed {
 			return fmt.Sprintf("%s failed: %s", c.Probe, c.Why)
 		}
-		if c.State == recording.CoverageUnavailable && !strings.Contains(c.Why, "CAP_") {
+		if c.State == recording.CoverageUnavailable && !strings.Contains(c.Why+" "+c.Cure, "CAP_") {
 			return fmt.Sprintf("%s is unavailable and names no capability: %s", c.Probe, c.Why)
 		}
 	}

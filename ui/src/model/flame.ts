@@ -13,11 +13,13 @@ export class Tree {
   readonly kids: number[][];
   readonly depth: number[];
   readonly self: number[];
+  private readonly chance: Set<number>;
 
   constructor(readonly flame: Flame) {
     this.kids = flame.parent.map(() => []);
     this.depth = flame.parent.map(() => 0);
     this.self = [...flame.value];
+    this.chance = new Set(flame.chance);
     flame.parent.forEach((p, i) => {
       if (p < 0) return;
       this.kids[p]?.push(i);
@@ -83,10 +85,13 @@ export class Tree {
    * less, '' for what chance does as well. */
   change(node: number): string {
     const by = this.grew(node);
-    if (by === null || node === 0) return '';
+    if (by === null || node === 0 || this.byChance(node)) return '';
     const step = [0.01, 0.05, 0.15].filter((least) => Math.abs(by) >= least).length;
     return step === 0 ? '' : `${by > 0 ? 'more' : 'less'}${step}`;
   }
+
+  /** byChance tells a change that chance makes as well. */
+  byChance(node: number): boolean { return this.chance.has(node); }
 
   /** within tells whether a node lies below another, or is it. */
   within(node: number, above: number): boolean {

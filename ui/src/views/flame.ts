@@ -22,7 +22,7 @@ export function flames(page: Page, axis: Axis): HTMLElement | null {
 
 function flame(f: Flame, axis: Axis, culprits: string[], inWords: boolean): HTMLElement {
   const tree = new Tree(f);
-  const amount = (v: number) => (f.unit === 's' ? seconds(v) : `${count(v)} samples`);
+  const amount = (v: number) => (f.unit === 's' ? seconds(v) : `${count(v)} ${f.unit}`);
   let zoomed = 0;
   let at = 0;
   let marked = tree.found('');
@@ -63,7 +63,7 @@ function flame(f: Flame, axis: Axis, culprits: string[], inWords: boolean): HTML
     const own = tree.self[node] ?? 0;
     const of = `${percent(v / (tree.value(0) || 1))} of all`;
     const object = tree.object(node);
-    says.textContent = `${tree.name(node)}${object ? ` (${object})` : ''}: ${amount(v)}, ${of}${own > v / 1e4 && own < v ? `, itself ${amount(own)}` : ''}${f.before ? `, before ${percent(f.before[node] ?? 0)}` : ''}`;
+    says.textContent = `${tree.name(node)}${object ? ` (${object})` : ''}: ${amount(v)}, ${of}${own > v / 1e4 && own < v ? `, itself ${amount(own)}` : ''}${f.before ? `, before ${percent(f.before[node] ?? 0)}${tree.byChance(node) ? ' (chance does as much)' : ''}` : ''}`;
   }
   function zoom(node: number): void {
     zoomed = node;

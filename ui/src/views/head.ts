@@ -12,7 +12,7 @@ export function head(page: Page, axis: Axis): HTMLElement {
     h('a', { class: 'skip', href: '#verdict' }, 'Skip to the verdict'),
     h('strong', { class: 'brand' }, 'snag'),
     h('span', { class: 'where' },
-      `${v.host} · kernel ${v.kernel} · ${seconds(v.window.seconds)}, ${v.window.start.slice(0, 10)} ${axis.clock(0)}–${axis.clock(axis.seconds)} UTC`,
+      `${v.of ?? `${v.host} · kernel ${v.kernel}`} · ${seconds(v.window.seconds)}, ${v.window.start.slice(0, 10)} ${axis.clock(0)}–${axis.clock(axis.seconds)} UTC`,
       target.length > 0 ? ` · of ${target.map(([k, x]) => `${k} ${String(x)}`).join(', ')}` : ''),
     h('nav', { 'aria-label': 'Parts of the page' }, ...['verdict', 'path', 'timeline', ...(page.flames.length > 0 ? ['profile'] : []), 'tables'].map((id) => h('a', { href: `#${id}` }, id))),
     themeButton());

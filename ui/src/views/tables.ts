@@ -4,7 +4,7 @@ import type { Column, Page, Table } from '../schema';
 import type { Axis } from '../model/axis';
 import { bytes, count, percent, seconds } from '../model/format';
 import { filtered, type Row, sorted } from '../model/rows';
-import { h, section } from './dom';
+import { h, section, svg } from './dom';
 
 const step = 100; // rows drawn at once
 
@@ -89,7 +89,20 @@ function cell(v: Row[number], c: Column, axis: Axis): HTMLElement {
     const all = String(v).split('\n');
     return h('td', {}, h('details', { class: 'stack' }, h('summary', {}, `${all[1] ?? all[0]} … ${all.length} frames`), h('pre', {}, String(v))));
   }
+  if (c.kind === 'parts') return h('td', {}, parts(String(v), c.name));
   if (typeof v === 'string') return h('td', {}, v);
   const text = { count: count, bytes: bytes, seconds: seconds, ratio: percent, clock: (t: number) => axis.clock(t), rate: (n: number) => `${count(n)}/s`, text: String }[c.kind];
   return h('td', { class: 'n' }, text(v));
+}
+
+/** parts draws numbers per mille of the widest row, one behind the other. */
+function parts(v: string, names: string): SVGElement {
+  const all = v.split(' ').map(Number);
+  let x = 0;
+  const bars = all.map((w, i) => {
+    const bar = svg('rect', { class: `part-${i}`, x, y: 0, width: Math.max(w, w > 0 ? 4 : 0), height: 12 });
+    x += w;
+    return bar;
+  });
+  return svg('svg', { class: 'parts', viewBox: '0 0 1000 12', preserveAspectRatio: 'none', role: 'img', 'aria-label': `${names} ${all.join(', ')} per mille of the longest` }, ...bars);
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
-	"snag/probes/streams/passive/packet"
+	"snag/internal/packet"
 )
 
 // What goes over the loopback interface to or from the ports is taken once, by IPv4

@@ -1,16 +1,12 @@
 package capture
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
-	"github.com/gopacket/gopacket"
-	"github.com/gopacket/gopacket/pcapgo"
-
-	"snag/probes/streams/passive/packet"
+	"snag/internal/pcap"
 )
 
 // TornError is a capture file that could be read up to a point: what came before it
@@ -26,11 +22,6 @@ func (e *TornError) Error() string {
 }
 
 func (e *TornError) Unwrap() error { return e.Err }
-
-// reader is what the two formats have in common.
-type reader interface {
-	ZeroCopyReadPacketData() ([]byte, gopacket.CaptureInfo, error)
-}
 
 // ReadFile hands on the packets of a pcap or pcapng file.
 func ReadFile(name string, handle func(*Packet)) error {
@@ -49,88 +40,59 @@ func First(name string) (int64, error) {
 		return 0, err
 	}
 	defer f.Close()
-	r, _, err := open(bufio.NewReader(f))
+	r, err := pcap.New(f)
 	if err != nil {
 		return 0, unreadable(name, err)
 	}
-	_, ci, err := r.ZeroCopyReadPacketData()
-	if errors.Is(err, io.EOF) && ci.CaptureLength == 0 {
+	var frame pcap.Frame
+	err = r.Next(&frame)
+	if errors.Is(err, io.EOF) {
 		return 0, fmt.Errorf("read %s: it has no packet: nothing was captured", name)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("read %s: its first packet: %w", name, err)
 	}
-	return ci.Timestamp.UnixNano(), nil
+	if err := frame.Link.Known(); err != nil {
+		return 0, fmt.Errorf("read %s: %w", name, err)
+	}
+	return frame.At, nil
 }
 
 func unreadable(name string, err error) error {
-	var link *linkError
-	switch {
-	case errors.Is(err, io.EOF):
+	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("read %s: it is empty", name)
-	case errors.As(err, &link):
-		return fmt.Errorf("read %s: %w", name, err)
 	}
 	return fmt.Errorf("read %s: %w (is it a pcap or pcapng file?)", name, err)
 }
 
 // Read hands on the packets of a pcap or pcapng stream. name is for errors.
-func Read(name string, from io.Reader, handle func(*Packet)) (err error) {
-	in := bufio.NewReaderSize(from, 1<<20)
-	r, link, err := open(in)
+func Read(name string, from io.Reader, handle func(*Packet)) error {
+	r, err := pcap.New(from)
 	if err != nil {
 		return unreadable(name, err)
 	}
+	var f pcap.Frame
 	for n := 0; ; n++ {
-		b, ci, err := r.ZeroCopyReadPacketData()
-		if errors.Is(err, io.EOF) && ci.CaptureLength == 0 { // else the file ends between a header and its packet
+		err := r.Next(&f)
+		var torn *pcap.TornError
+		switch {
+		case errors.Is(err, io.EOF):
 			return nil
-		}
-		if err != nil {
+		case errors.As(err, &torn):
+			return &TornError{name, n, torn.Err}
+		case err != nil:
 			return &TornError{name, n, err}
 		}
-		l, err := link(ci)
-		if err != nil {
+		if err := f.Link.Known(); err != nil {
+			if n == 0 {
+				return fmt.Errorf("read %s: %w", name, err)
+			}
 			return &TornError{name, n, err}
 		}
-		proto, rest, head, ok := l.Network(b)
+		proto, rest, head, ok := f.Link.Network(f.Data)
 		if !ok {
 			continue
 		}
-		handle(&Packet{At: ci.Timestamp.UnixNano(), Proto: proto, Data: rest, Wire: max(ci.Length-head, len(rest))})
+		handle(&Packet{At: f.At, Proto: proto, Data: rest, Wire: max(f.Wire-head, len(rest))})
 	}
 }
-
-func open(in *bufio.Reader) (reader, func(gopacket.CaptureInfo) (packet.Link, error), error) {
-	magic, err := in.Peek(4)
-	if err != nil {
-		return nil, nil, err
-	}
-	if string(magic) == "\x0a\x0d\x0d\x0a" { // a section header block of pcapng
-		r, err := pcapgo.NewNgReader(in, pcapgo.NgReaderOptions{WantMixedLinkType: true, SkipUnknownVersion: true})
-		if err != nil {
-			return nil, nil, err
-		}
-		return r, func(ci gopacket.CaptureInfo) (packet.Link, error) {
-			i, err := r.Interface(ci.InterfaceIndex)
-			if err != nil {
-				return 0, err
-			}
-			return packet.Link(i.LinkType), packet.Link(i.LinkType).Known()
-		}, nil
-	}
-	r, err := pcapgo.NewReader(in)
-	if err != nil {
-		return nil, nil, err
-	}
-	link := packet.Link(r.LinkType())
-	if err := link.Known(); err != nil {
-		return nil, nil, &linkError{err}
-	}
-	return r, func(gopacket.CaptureInfo) (packet.Link, error) { return link, nil }, nil
-}
-
-// linkError is a whole capture of something that is not read.
-type linkError struct{ error }
-
-func (e *linkError) Unwrap() error { return e.error }

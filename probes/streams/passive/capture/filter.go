@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/net/bpf"
 
-	"snag/probes/streams/passive/packet"
+	"snag/internal/packet"
 )
 
 // MaxPorts keeps every jump of the filter within the 8 bits that it has.

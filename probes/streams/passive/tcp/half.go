@@ -1,6 +1,6 @@
 package tcp
 
-import "snag/probes/streams/passive/packet"
+import "snag/internal/packet"
 
 // half is one direction of a connection.
 type half struct {

@@ -11,7 +11,8 @@ import (
 	"net/netip"
 	"time"
 
-	"snag/probes/streams/passive/packet"
+	"snag/internal/packet"
+	"snag/internal/recency"
 )
 
 // Bounds, and their reasons.
@@ -69,8 +70,7 @@ type Assembler struct {
 	New func(at int64, f Flow) (forward, back Handler)
 
 	conns map[key]*conn
-	first *conn // the one longest silent
-	last  *conn
+	order recency.List[conn, *conn]
 	held  int
 	free  []segment
 	Stats Stats
@@ -90,12 +90,15 @@ type key struct{ a, b netip.AddrPort }
 
 type conn struct {
 	key
-	dir        [2]half // what a sends, what b sends
-	seen       [2]bool // that a sends anything, that b does
-	last       int64   // ns
-	done       int64   // when it was closed, 0: not yet
-	prev, next *conn
+	dir   [2]half // what a sends, what b sends
+	seen  [2]bool // that a sends anything, that b does
+	last  int64   // ns
+	done  int64   // when it was closed, 0: not yet
+	links recency.Links[conn]
 }
+
+// Recency are its links among the connections.
+func (c *conn) Recency() *recency.Links[conn] { return &c.links }
 
 // Add takes a captured TCP segment.
 func (a *Assembler) Add(at int64, p *packet.Packet) {
@@ -117,7 +120,7 @@ func (a *Assembler) Add(at int64, p *packet.Packet) {
 		c = a.add(at, k, side, p)
 	}
 	c.last = at
-	a.touch(c)
+	a.order.Use(c)
 	if c.done != 0 {
 		return
 	}
@@ -144,8 +147,7 @@ func (a *Assembler) Add(at int64, p *packet.Packet) {
 
 // Close ends every connection: the capture is over.
 func (a *Assembler) Close(at int64) {
-	for a.first != nil {
-		c := a.first
+	for c := a.order.Oldest(); c != nil; c = a.order.Oldest() {
 		a.end(at, c, "capture")
 		a.remove(c)
 	}
@@ -153,7 +155,7 @@ func (a *Assembler) Close(at int64) {
 
 // Expire forgets the connections that were silent for too long.
 func (a *Assembler) Expire(at int64) {
-	for c := a.first; c != nil; c = a.first {
+	for c := a.order.Oldest(); c != nil; c = a.order.Oldest() {
 		quiet := at - c.last
 		if quiet <= int64(idle) && (c.done == 0 || quiet <= int64(linger)) {
 			return
@@ -178,8 +180,9 @@ func (a *Assembler) add(at int64, k key, side int, p *packet.Packet) *conn {
 	}
 	if len(a.conns) >= MaxConns {
 		a.Stats.Forgotten++
-		a.end(at, a.first, "room")
-		a.remove(a.first)
+		c := a.order.Oldest()
+		a.end(at, c, "room")
+		a.remove(c)
 	}
 	c := &conn{key: k}
 	syn := p.Flags&packet.SYN != 0
@@ -190,7 +193,7 @@ func (a *Assembler) add(at int64, k key, side int, p *packet.Packet) *conn {
 		c.dir[i].closed = c.dir[i].to == nil
 	}
 	a.conns[k] = c
-	a.link(c)
+	a.order.Add(c)
 	return c
 }
 
@@ -204,37 +207,7 @@ func (a *Assembler) end(at int64, c *conn, why string) {
 	}
 }
 
-func (a *Assembler) link(c *conn) {
-	c.prev, c.next = a.last, nil
-	if a.last != nil {
-		a.last.next = c
-	} else {
-		a.first = c
-	}
-	a.last = c
-}
-
-func (a *Assembler) unlink(c *conn) {
-	if c.prev != nil {
-		c.prev.next = c.next
-	} else {
-		a.first = c.next
-	}
-	if c.next != nil {
-		c.next.prev = c.prev
-	} else {
-		a.last = c.prev
-	}
-}
-
-func (a *Assembler) touch(c *conn) {
-	if a.last != c {
-		a.unlink(c)
-		a.link(c)
-	}
-}
-
 func (a *Assembler) remove(c *conn) {
-	a.unlink(c)
+	a.order.Remove(c)
 	delete(a.conns, c.key)
 }

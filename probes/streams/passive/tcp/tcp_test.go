@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"snag/probes/streams/passive/packet"
+	"snag/internal/packet"
 )
 
 var (

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"snag/readers"
+	"snag/readers/reader"
+)
+
+// readMemory is what snag read may take of any file, bytes; longest is how long one
+// of these files may take on a busy machine: it is there to find what has no end.
+const (
+	readMemory = 80 << 20
+	longest    = 2 * time.Minute
+)
+
+// kinds are the beginnings of one file of each format, up to a line's end where it
+// has lines.
+func kinds(t *testing.T) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	walk := func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.Contains(path, "/testdata/") || strings.Contains(path, "/fuzz/") {
+			return err
+		}
+		in, err := reader.Open(path)
+		if err != nil {
+			return nil // a reader's own hostile file
+		}
+		defer in.Close()
+		for _, f := range readers.Formats {
+			if f.Sniff(in.Head()) {
+				if all[f.Name] == nil {
+					head := bytes.Clone(in.Head())
+					all[f.Name] = head[:bytes.LastIndexByte(head, '\n')+1]
+					if len(all[f.Name]) == 0 {
+						all[f.Name] = head
+					}
+				}
+				break
+			}
+		}
+		return nil
+	}
+	for _, root := range []string{"../../readers", "../../internal/gclog/testdata", "../../report/profile/testdata", "../../probes/streams/passive/testdata"} {
+		if err := filepath.WalkDir(root, walk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// snagRead runs the command snag (the test's own program has more to map) and gives what it said, its exit code and the most
+// memory that it had.
+func snagRead(t *testing.T, snag string, stdin io.Reader, args ...string) (stdout, stderr string, code int, rss int64) {
+	t.Helper()
+	cmd := exec.Command(snag, append([]string{"read", "--out", filepath.Join(t.TempDir(), "out")}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(longest, func() { _ = cmd.Process.Signal(syscall.SIGABRT) })
+	peak := make(chan int64, 1)
+	go func() { peak <- peakMemory(cmd.Process.Pid) }()
+	err := cmd.Wait()
+	if !late.Stop() {
+		t.Errorf("snag read %v had no end within %v", args, longest)
+	}
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode(), <-peak
+}
+
+// peakMemory follows a process to its end: VmHWM of /proc/PID/status.
+func peakMemory(pid int) (rss int64) {
+	for {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		_, after, ok := strings.Cut(string(b), "VmHWM:")
+		if err != nil || !ok {
+			return rss
+		}
+		kb, _ := strconv.ParseInt(strings.Fields(after)[0], 10, 64)
+		rss = kb << 10
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// Whatever a file holds, snag comes to an end, within its memory, and says in words
+// what it could not read.
+func TestReadHoldsAgainstAnyFile(t *testing.T) {
+	dir := t.TempDir()
+	snag := filepath.Join(dir, "snag")
+	build(t, snag)
+	for name, head := range kinds(t) {
+		hole := filepath.Join(dir, name+".hole")
+		if err := os.WriteFile(hole, head, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(hole, 10<<30); err != nil {
+			t.Fatal(err)
+		}
+		long := int64(100 << 20)
+		if name == "strace" {
+			long = 1 << 30 // what takes longest is to write it
+		}
+		for what, run := range map[string]func() (string, string, int, int64){
+			"a hole of 10 GB": func() (string, string, int, int64) { return snagRead(t, snag, nil, "-q", hole) },
+			"a line of a gigabyte": func() (string, string, int, int64) {
+				return snagRead(t, snag, io.MultiReader(bytes.NewReader(head), io.LimitReader(same('x'), long)), "-q", "-")
+			},
+			"a gzip bomb": func() (string, string, int, int64) {
+				return snagRead(t, snag, bytes.NewReader(bomb(head, 200<<20)), "-q", "-")
+			},
+		} {
+			t.Run(name+"/"+what, func(t *testing.T) {
+				stdout, stderr, code, rss := run()
+				sane(t, stdout, stderr, code)
+				if rss > readMemory {
+					t.Errorf("it took %d MB", rss>>20)
+				}
+				t.Logf("%d MB", rss>>20)
+			})
+		}
+		_ = os.Remove(hole)
+	}
+}
+
+// sane wants a verdict, or one line that says why there is none.
+func sane(t *testing.T, stdout, stderr string, code int) {
+	t.Helper()
+	switch {
+	case strings.Contains(stderr, "panic") || strings.Contains(stderr, "goroutine "):
+		t.Errorf("%.2000s", stderr)
+	case code == exitNothing || code == exitCulprit:
+		if !strings.Contains(stdout, "CULPRIT") && !strings.Contains(stdout, "NOTHING WRONG") || stderr != "" {
+			t.Errorf("exit %d: %.500s\n%.500s", code, stdout, stderr)
+		}
+	case code == exitFailed:
+		if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "snag: read ") || stdout != "" {
+			t.Errorf("exit %d: %.500s\n%.500s", code, stdout, stderr)
+		}
+	default:
+		t.Errorf("exit %d: %.500s", code, stderr)
+	}
+}
+
+type same byte
+
+func (s same) Read(p []byte) (int, error) {
+	p[0] = byte(s)
+	for n := 1; n < len(p); n *= 2 {
+		copy(p[n:], p[:n])
+	}
+	return len(p), nil
+}
+
+// bomb packs a head and so many zeros behind it: a thousandth of its size.
+func bomb(head []byte, zeros int64) []byte {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	_, _ = z.Write(head)
+	_, _ = io.CopyN(z, same(0), zeros)
+	_ = z.Close()
+	return b.Bytes()
+}
+
+// What is no file to read is one line that says what it is.
+func TestReadRefusesInOneLine(t *testing.T) {
+	dir := t.TempDir()
+	snag := filepath.Join(dir, "snag")
+	build(t, snag)
+	secret := filepath.Join(dir, "secret")
+	if err := os.WriteFile(secret, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/dev/null":           "it is empty",
+		"/dev/zero":           "it is nothing that snag knows",
+		dir + "/nowhere":      "no such file",
+		dir + "/secret/inner": "not a directory",
+	} {
+		_, stderr, code, rss := snagRead(t, snag, nil, path)
+		if code != exitFailed || stderr != "snag: read "+path+": "+want && !strings.HasPrefix(stderr, "snag: read "+path+": "+want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit %d: %s", path, code, stderr)
+		}
+		if rss > readMemory {
+			t.Errorf("%s took %d MB", path, rss>>20)
+		}
+	}
+}
+
+// A set of strace -ff has a file for each thread, and a server thousands.
+func TestReadOfThousandsOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	snag := filepath.Join(dir, "snag")
+	build(t, snag)
+	const files = 2000
+	for i := range files {
+		var b bytes.Buffer
+		for n := range 20 {
+			fmt.Fprintf(&b, "1700000000.%06d futex(0x7f0000001000, FUTEX_WAIT_PRIVATE, 2, NULL) = 0 <0.000%03d>\n", 10*i+n, i%1000)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("set.%d", 1000+i)), b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stdout, stderr, code, rss := snagRead(t, snag, nil, "-q", filepath.Join(dir, "set"))
+	sane(t, stdout, stderr, code)
+	if rss > readMemory {
+		t.Errorf("it took %d MB", rss>>20)
+	}
+	t.Logf("%d MB", rss>>20)
+}

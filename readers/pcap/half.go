@@ -1,0 +1,262 @@
+package pcap
+
+import (
+	"snag/internal/packet"
+)
+
+// half is what one end of a connection sends, and the window that it offers.
+type half struct {
+	begun, sawSYN, fin, finAcked bool
+	sackOK, scaled, edged        bool
+	offers                       bool // a window
+	scale                        uint8
+	ttl                          uint8
+	mss                          uint16 // what it takes, as its SYN said; 0: not seen
+	isn, next                    uint32 // next: after the highest byte seen
+	una                          uint32 // what the other end acknowledged
+	finSeq                       uint32
+	window, edge                 uint32 // offered by this end, bytes; edge: the highest sequence number
+	largestAcked                 int    // IP packet
+	largest                      int    // payload of a segment, bytes
+	finAt                        int64
+	lastAt, lastAck              int64 // of its last data; of the last progress of una
+
+	flight flight
+	holes  holes
+	seen   copies
+	rtt    trip // from here to the other end and back
+	echo   echoes
+	hold   holding
+	limit  limited
+	counts
+	again    resending
+	sending  sending
+	iface    uint32 // that its first packet was captured on
+	synAgain int
+	// What SACK says of it: later data came first, since when, and between what.
+	ahead              bool
+	aheadAt            int64
+	aheadFrom, aheadTo uint32
+	reported           [2]uint32 // the last duplicate
+	early              uint64    // resendings of which the first was answered
+	small              int       // bytes of a small segment that came behind one that never does
+	was                was       // at its last row
+}
+
+// counts are of one direction, from the first packet on.
+type counts struct {
+	packets, dataPackets uint64
+	bytes, fresh         uint64 // payload sent, and of it what was new
+	segments             uint64 // data packets, in segments of the connection's size
+	resent, resentBytes  uint64 // packets, bytes
+	resentSegments       uint64
+	lostBefore, spurious uint64 // of the resent: never seen before; needless
+	unheard              uint64 // of the resent: before anything was acknowledged
+	timeouts, fast       uint64 // of the resent
+	duplicates           uint64 // that the receiver reported (DSACK)
+	reordered, healed    uint64 // came late; acknowledged late without being sent again
+	dupAcks              uint64 // that came for its data
+	zeroWindows          uint64 // segments that this end sent
+	keepAlives, probes   uint64
+	gaps, missed         uint64 // times, and bytes that the capture does not have
+	copies, resets       uint64
+}
+
+func (h *half) begin(seq uint32) {
+	h.begun, h.next, h.una = true, seq, seq
+}
+
+// segmentSize is what the direction's full segments carry: the other end's MSS less
+// the options, or what was seen.
+func (h *half) segmentSize(p *half) int {
+	if p.mss > 0 {
+		n := int(p.mss)
+		if h.echo.used {
+			n -= 12 // timestamps (RFC 7323, appendix A)
+		}
+		return max(n, 64)
+	}
+	if h.largest < 536 || h.largest > 1460 { // every host takes 536 (RFC 9293, 3.7.1)
+		return 1448
+	}
+	return h.largest
+}
+
+// scaledWindow is what a segment offers. Where the SYNs were not seen the scale is
+// the least that lets through what was sent.
+func (h *half) scaledWindow(p *half, s *segment) uint32 {
+	w := uint32(s.window)
+	if h.sawSYN && p.sawSYN {
+		if h.scaled && p.scaled {
+			return w << h.scale
+		}
+		return w
+	}
+	if !h.sawSYN && w > 0 && p.begun {
+		for h.scale < 14 && int32(p.next-s.ack) > int32(w<<h.scale) {
+			h.scale++
+		}
+	}
+	return w << h.scale
+}
+
+// data takes a segment with payload; it tells whether it brought something new.
+func (h *half) data(a *analysis, c *conn, s *segment, seq uint32, p *half) bool {
+	end := seq + uint32(s.len)
+	h.dataPackets++
+	h.bytes += uint64(s.len)
+	if !h.begun {
+		h.begin(seq)
+	}
+	if h.ttl == 0 {
+		h.ttl = s.ttl
+	}
+	size := h.segmentSize(p)
+	segments := uint64((s.len + size - 1) / size)
+	h.segments += segments
+	d := int32(seq - h.next)
+	if p.offers && p.window == 0 && s.len == 1 && d == 0 {
+		h.probes++ // of a shut window: the byte comes again (RFC 9293, 3.8.6.1)
+		return false
+	}
+	if d < 0 && s.len == 1 && d == -1 {
+		h.keepAlives++
+		return false
+	}
+	h.largest = max(h.largest, s.len)
+	h.lastAt = s.at
+	if d < 0 {
+		if int32(end-h.next) <= 0 {
+			h.old(a, c, s, seq, end, segments)
+			return false
+		}
+		h.resend(a, c, s, segments, end, true) // it brings old and new at once
+		h.fresh -= uint64(-d)
+	}
+	if d > 0 {
+		h.gaps++
+		h.holes.open(h, s, h.next, seq)
+	}
+	h.hold.sent(c, h, s, p)
+	h.fresh += uint64(s.len)
+	h.next = end
+	h.flight.sent(end, s)
+	return true
+}
+
+// old judges a segment whose bytes lie before the highest seen: late, or sent again.
+func (h *half) old(a *analysis, c *conn, s *segment, seq, end uint32, segments uint64) {
+	hole, filled := h.holes.fill(h, seq, end)
+	late := h.sending.late
+	if filled {
+		h.fresh += uint64(end - seq)
+		if late == unsure && s.at-hole.at < h.rtt.soon() {
+			late = yes
+		}
+	}
+	switch {
+	case late == yes:
+		h.reordered++
+		a.count.Reordered++
+		if !filled && h.again.total > 0 {
+			h.spurious++ // what was sent again for it came first
+		}
+	case filled:
+		h.lostBefore++
+		h.resend(a, c, s, segments, end, false)
+	default:
+		h.resend(a, c, s, segments, end, true)
+	}
+}
+
+// resend counts a segment that was sent again. seen: the capture has the first one.
+func (h *half) resend(a *analysis, c *conn, s *segment, segments uint64, end uint32, seen bool) {
+	h.resent++
+	h.resentBytes += uint64(s.len)
+	h.resentSegments += segments
+	a.count.Resent++
+	switch {
+	case seen && int32(end-h.una) <= 0:
+		h.spurious++
+	case h.sawSYN && h.una == h.isn+1:
+		// Nothing that it sent was ever acknowledged: its peer may not have taken the
+		// connection.
+		if h.unheard++; h.unheard == 1 && c.hand.ack != 0 && h == &c.half[1-c.server()] {
+			c.hand.ignored++
+			a.hand(s.at, c).Ignored++
+		}
+	}
+	h.again.note(h, s, end)
+	h.flight.again(end)
+	if h.again.fast {
+		h.fast++
+	} else {
+		h.timeouts++
+	}
+}
+
+// finish takes a FIN.
+func (h *half) finish(s *segment, seq uint32) {
+	if !h.begun {
+		h.begin(seq)
+	}
+	if !h.fin {
+		h.finAt = s.at
+		h.fin, h.finSeq = true, seq+uint32(s.len)
+	}
+}
+
+// resending is how the last loss is being repaired.
+type resending struct {
+	seq     uint32 // end of what was resent last
+	at      int64
+	backoff int // times that the same was sent again without progress
+	total   uint64
+	fast    bool // after duplicate ACKs, before a timeout
+	run     int  // duplicate ACKs since the last progress
+	stamp   uint32
+	stamped bool
+	size    int // of the packet that is sent again and again
+}
+
+func (r *resending) note(h *half, s *segment, end uint32) {
+	if r.backoff > 0 && r.seq == end {
+		r.backoff++
+		r.fast = false
+	} else {
+		// Three duplicate ACKs (RFC 5681), or what SACK makes of fewer (RFC 6675).
+		r.fast = r.run >= 2
+		r.backoff = 1
+	}
+	r.seq, r.at, r.size = end, s.at, s.size
+	r.total++
+	if !r.stamped && s.opt.Stamped {
+		r.stamp, r.stamped = s.opt.TSVal, true
+	}
+}
+
+// ackedBy takes an acknowledgment of this end's data.
+func (h *half) ackedBy(s *segment, window, before uint32) {
+	if !h.begun {
+		h.begin(s.ack)
+		h.lastAck = s.at
+		return
+	}
+	h.hold.acked(s)
+	d := int32(s.ack - h.una)
+	dsack := false
+	if s.opt.SACKs > 0 {
+		dsack = h.sacked(s)
+	}
+	switch {
+	case d > 0:
+		if int32(s.ack-h.next) > 0 && (!h.fin || s.ack != h.finSeq+1) {
+			h.missed += uint64(s.ack - h.next)
+			h.next = s.ack
+		}
+		h.progress(s)
+	case d == 0 && s.len == 0 && s.flags&(packet.SYN|packet.FIN) == 0 && int32(h.next-h.una) > 0 && (window == before || dsack || s.opt.SACKs > 0):
+		h.again.run++
+		h.dupAcks++
+	}
+}

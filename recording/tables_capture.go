@@ -1,0 +1,152 @@
+package recording
+
+// The rows that only a capture of packets gives (readers/pcap).
+
+// Flow is one connection, or one pair of UDP ends, as a capture shows it, from its
+// first packet to its last. Client opened it; where the handshake was not captured,
+// Known is false and the end with the higher port is taken for it. Up and Down are
+// what the client and the server sent. Of more flows than a recording keeps those are
+// written on which something went wrong, and the first.
+type Flow struct {
+	T      Time   `json:"t"`
+	End    Time   `json:"end"`
+	Netns  uint64 `json:"netns"` // which capture: see Netns
+	Proto  string `json:"proto"` // tcp udp
+	Client string `json:"client"`
+	Server string `json:"server"`
+	Known  bool   `json:"known"`
+	// Handshake is from the first SYN to the ACK, s; nil: not captured whole. ToServer
+	// and ToClient are its two parts, from the capture to that end and back.
+	Handshake *float64 `json:"handshake,omitempty"`
+	ToServer  *float64 `json:"to_server,omitempty"`
+	ToClient  *float64 `json:"to_client,omitempty"`
+	SYNs      int      `json:"syns,omitempty"`     // of the client
+	SYNACKs   int      `json:"syn_acks,omitempty"` // of the server
+	Ignored   int      `json:"ignored,omitempty"`  // SYN-ACKs sent again though the client's ACK had come; 1 more where its first data was sent again and nothing acknowledged
+	// Closed is how it ended: "fin", "client fin" (half closed), "server fin", "client
+	// rst", "server rst", "refused", "unanswered", "open" (it went on), "forgotten" (it
+	// made room).
+	Closed string  `json:"closed"`
+	First  string  `json:"first_close,omitempty"` // who closed first: client or server
+	Forged bool    `json:"forged,omitempty"`      // the reset's TTL is not its sender's
+	Call   string  `json:"call,omitempty"`        // of UDP: the SIP call whose media it carries (SIPCall.ID)
+	Up     FlowWay `json:"up"`
+	Down   FlowWay `json:"down"`
+}
+
+// FlowWay is what one end of a flow sent.
+type FlowWay struct {
+	Packets  uint64 `json:"packets"`
+	Bytes    uint64 `json:"bytes"`              // of payload, on the wire
+	Segments uint64 `json:"segments,omitempty"` // with payload, in segments of the flow's size (offloads capture larger ones)
+	Size     int    `json:"segment_bytes,omitempty"`
+	// Resent are packets with payload that was sent before, Needless of them such that
+	// the other end had it already or reported as duplicates; Timeouts those without
+	// duplicate ACKs before.
+	Resent    uint64 `json:"resent,omitempty"`
+	Needless  uint64 `json:"needless,omitempty"`
+	Timeouts  uint64 `json:"timeouts,omitempty"`
+	Unheard   uint64 `json:"unheard,omitempty"`   // of the resent: before any of its data was acknowledged
+	Reordered uint64 `json:"reordered,omitempty"` // packets that others overtook before the capture
+	DupAcks   uint64 `json:"dup_acks,omitempty"`  // duplicate ACKs that came for what it sent
+	Copies    uint64 `json:"copies,omitempty"`    // packets that were captured more than once
+	Missed    uint64 `json:"missed,omitempty"`    // bytes that the other end has and the capture has not
+	Probes    uint64 `json:"probes,omitempty"`    // of a shut window
+	// How long this end could not send for want of window, s: all of it on its way; and
+	// none offered, with how often and how long at most.
+	WindowFull float64 `json:"window_full,omitempty"`
+	WindowShut float64 `json:"window_shut,omitempty"`
+	Shut       uint64  `json:"shut,omitempty"`
+	ShutMax    float64 `json:"shut_max,omitempty"`
+	// RTT is from the capture to the other end and back, by data and its ACK, s; nil: not
+	// measured.
+	RTT    *float64 `json:"rtt,omitempty"`
+	MinRTT *float64 `json:"min_rtt,omitempty"`
+	MaxRTT *float64 `json:"max_rtt,omitempty"`
+	Held   uint64   `json:"held,omitempty"` // small segments that Nagle's algorithm held back
+	// Stuck is the size of IP packets that were sent again and again to the capture's
+	// end and never acknowledged, bytes; Passed that of the smaller payload behind them
+	// that was (SACK). 0: none.
+	Stuck  int `json:"stuck_bytes,omitempty"`
+	Passed int `json:"passed_bytes,omitempty"`
+	// StuckSince is when the first of them was sent; LargestAcked the size of the largest
+	// IP packet that was acknowledged, bytes, of those that were timed; LastAck when
+	// anything was, last.
+	StuckSince   Time `json:"stuck_since,omitempty"`
+	LargestAcked int  `json:"largest_acked_bytes,omitempty"`
+	LastAck      Time `json:"last_ack,omitempty"`
+	// What ICMP said of its packets, messages (Linux sends few of them: icmp_ratelimit):
+	// that nobody holds the port, since when, and how many it sent from then on; that
+	// they are too big for a hop ("fragmentation needed", "packet too big"), and the
+	// least MTU that was named, bytes.
+	Unreachable      uint64 `json:"port_unreachable,omitempty"`
+	UnreachableSince Time   `json:"unreachable_since,omitempty"`
+	SentSince        uint64 `json:"sent_since,omitempty"`
+	TooBig           uint64 `json:"too_big,omitempty"`
+	MTU              int    `json:"mtu,omitempty"`
+	Last             Time   `json:"last,omitempty"`      // of UDP: its last packet
+	AfterBye         uint64 `json:"after_bye,omitempty"` // RTP packets half a second and more after the BYE of their call
+	// Of RTP: packets that its sequence numbers say were lost, of all that were sent;
+	// jitter as RFC 3550 6.4.1 has it, s.
+	RTP *RTPWay `json:"rtp,omitempty"`
+}
+
+// RTPWay is one RTP stream (RFC 3550).
+type RTPWay struct {
+	SSRC    uint32  `json:"ssrc"`
+	Type    uint8   `json:"payload_type"`
+	Packets uint64  `json:"packets"`
+	Lost    uint64  `json:"lost"`
+	Late    uint64  `json:"late"` // came after one that was sent later
+	Twice   uint64  `json:"twice"`
+	Jitter  float64 `json:"jitter,omitempty"`
+	MaxGap  float64 `json:"max_gap,omitempty"` // longest time without a packet, s
+	Clock   int     `json:"clock_hz,omitempty"`
+}
+
+// Handshakes counts what became of the SYNs of one second to one address and port.
+type Handshakes struct {
+	T      Time   `json:"t"`
+	Netns  uint64 `json:"netns"`
+	Server string `json:"server"`
+	SYNs   uint64 `json:"syns"`   // connections begun: first SYNs
+	Opened uint64 `json:"opened"` // that second, whenever begun
+	// Late of the opened took a second SYN or 0.9 s and more; LateMax is the longest, s.
+	Late    uint64  `json:"late,omitempty"`
+	LateMax float64 `json:"late_max,omitempty"`
+	Resent  uint64  `json:"resent,omitempty"`  // SYNs sent again for want of an answer
+	Refused uint64  `json:"refused,omitempty"` // answered by RST
+	// Ignored are SYN-ACKs sent again though the client's ACK had been captured, and
+	// connections whose first data was sent again as if the server did not know them: its
+	// kernel had no room for the connection (tcp_v4_syn_recv_sock).
+	Ignored    uint64 `json:"ignored,omitempty"`
+	Unanswered uint64 `json:"unanswered,omitempty"` // connections given up without an answer, at their end
+}
+
+// SIPCall is one SIP dialogue (RFC 3261) over UDP, as a capture shows it. Times that are
+// 0 were not seen.
+type SIPCall struct {
+	T        Time   `json:"t"`
+	End      Time   `json:"end"` // of its last message
+	Netns    uint64 `json:"netns"`
+	ID       string `json:"id"`     // Call-ID, its first 128 bytes
+	Caller   string `json:"caller"` // address:port that sent the first INVITE, and that it went to
+	Callee   string `json:"callee"`
+	INVITEs  int    `json:"invites"`        // retransmissions and re-INVITEs included
+	Code     int    `json:"code,omitempty"` // the INVITE's final answer
+	Ringing  Time   `json:"ringing,omitempty"`
+	Answered Time   `json:"answered,omitempty"`
+	Bye      Time   `json:"bye,omitempty"`
+	ByeFrom  string `json:"bye_from,omitempty"`
+	// Media are the addresses that its session descriptions name.
+	Media []string `json:"media,omitempty"`
+	// AfterBye are RTP packets of its media half a second and more after the BYE, and
+	// AfterByeFor how long they went on, s.
+	AfterBye    uint64  `json:"after_bye,omitempty"`
+	AfterByeFor float64 `json:"after_bye_seconds,omitempty"`
+}
+
+// Table names of captures' rows.
+func (Flow) Table() string       { return "flows" }
+func (Handshakes) Table() string { return "handshakes" }
+func (SIPCall) Table() string    { return "sip_calls" }

@@ -1,0 +1,217 @@
+package suspects
+
+import (
+	"fmt"
+	"slices"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// stuckWrites is a consumer as the calls alone tell of it: a descriptor in whose writes one
+// thread sat for whole seconds, and how the thread's process served its others meanwhile.
+type stuckWrites struct {
+	relay  *scene.Process
+	fd     recording.FD
+	tid    int
+	call   string
+	stuck  []recording.Interval
+	inside float64 // s in those writes
+	most   float64 // s, the longest
+
+	others, frozen, flowing int
+	// held are those that the same thread alone serves: in what it leaves of the seconds.
+	held   int
+	free   int // seconds in which it was not stuck
+	ingest int // descriptors that it read when free and not when stuck
+}
+
+// stuckShare of a second that a thread sits in writes to one consumer: what is left is
+// not enough for the others.
+const stuckShare = 0.6
+
+// heldShare of the seconds that it was stuck in: whoever the same thread serves gets the
+// rest of them, in bursts.
+const heldShare = 0.8
+
+type fdSecond struct {
+	fd int
+	at recording.Time
+}
+
+// consumerByCalls finds the descriptor that a process was stuck on most, where nothing but
+// its calls was seen: of sockets whose queues are known consumerOf tells more.
+func consumerByCalls(p *scene.Process, r *recording.Recording) *stuckWrites {
+	if !Traced(r) {
+		return nil
+	}
+	type writer struct {
+		tid, fd int
+	}
+	in, seconds, last := map[writer]map[recording.Time]float64{}, map[recording.Time]bool{}, map[writer]recording.Call{}
+	wrote, read, writers := map[fdSecond]uint64{}, map[fdSecond]uint64{}, map[int]map[int]bool{}
+	for i := range r.Calls { // large rows, and every process comes by: none is copied
+		row := &r.Calls[i]
+		if row.PID != p.Subject.PID {
+			continue
+		}
+		at := oneSecond(row.T).Start
+		seconds[at] = true
+		k := fdSecond{row.FD, at}
+		switch {
+		case row.FD < 0:
+		case writes[row.Call]:
+			w := writer{row.TID, row.FD}
+			if in[w] == nil {
+				in[w] = map[recording.Time]float64{}
+			}
+			in[w][at] += row.Sum
+			if l := last[w]; row.Max >= l.Max {
+				last[w] = *row
+			}
+			if writers[row.FD] == nil {
+				writers[row.FD] = map[int]bool{}
+			}
+			writers[row.FD][row.TID] = true
+			if row.Done != nil {
+				wrote[k] += *row.Done
+			}
+		case reads[row.Call] && row.Done != nil:
+			read[k] += *row.Done
+		}
+	}
+	var best *stuckWrites
+	for w, by := range in {
+		fd, ok := socketFD(r, p.Subject.PID, w.fd)
+		if !ok {
+			continue
+		}
+		c := &stuckWrites{relay: p, fd: fd, tid: w.tid, call: last[w].Call, most: last[w].Max}
+		stuck := map[recording.Time]bool{}
+		for at, s := range by {
+			if s >= stuckShare {
+				stuck[at] = true
+				c.inside += s
+				c.stuck = append(c.stuck, oneSecond(at))
+			}
+		}
+		if c.inside < stuckFor.Seconds() {
+			continue
+		}
+		slices.SortFunc(c.stuck, func(a, b recording.Interval) int { return int(a.Start - b.Start) })
+		c.stuck = mergeIntervals(c.stuck, 0)
+		c.look(r, seconds, stuck, wrote, read, writers)
+		if c.others > 0 && (best == nil || c.inside > best.inside || c.inside == best.inside && c.fd.FD < best.fd.FD) {
+			best = c
+		}
+	}
+	return best
+}
+
+// socketFD is the connection that a descriptor was, where it is one.
+func socketFD(r *recording.Recording, pid, fd int) (recording.FD, bool) {
+	var out recording.FD
+	for _, row := range r.FDs {
+		if row.PID == pid && row.FD == fd && row.Kind == "socket" && row.Proto != "netlink" && row.T >= out.T {
+			out = row
+		}
+	}
+	return out, out.PID != 0
+}
+
+// look compares the seconds in which it was stuck with the others.
+func (c *stuckWrites) look(r *recording.Recording, seconds, stuck map[recording.Time]bool, wrote, read map[fdSecond]uint64, writers map[int]map[int]bool) {
+	c.free = len(seconds) - len(stuck)
+	rates := func(of map[fdSecond]uint64) map[int][2]float64 {
+		sums := map[int][2]float64{}
+		for k, n := range of {
+			s := sums[k.fd]
+			if stuck[k.at] {
+				s[0] += float64(n) / float64(len(stuck))
+			} else {
+				s[1] += float64(n) / float64(c.free)
+			}
+			sums[k.fd] = s
+		}
+		return sums
+	}
+	for fd, rate := range rates(wrote) {
+		if _, ok := socketFD(r, c.fd.PID, fd); !ok || fd == c.fd.FD {
+			continue
+		}
+		switch {
+		case rate[1] == 0 && rate[0] == 0:
+			continue
+		case rate[0] < nextToNothing*rate[1]:
+			c.frozen++
+		case len(writers[fd]) == 1 && writers[fd][c.tid] && c.inside >= heldShare*float64(len(stuck)):
+			c.held++
+		case rate[0] > 0:
+			c.flowing++
+		}
+		c.others++
+	}
+	for fd, rate := range rates(read) {
+		if _, ok := socketFD(r, c.fd.PID, fd); ok && rate[0] < nextToNothing*rate[1] {
+			c.ingest++
+		}
+	}
+}
+
+// who sat in them; where there were many rows, threads were taken together.
+func (c *stuckWrites) who() string {
+	if c.tid == 0 {
+		return "a thread of it"
+	}
+	return fmt.Sprintf("its thread %d", c.tid)
+}
+
+func (c *stuckWrites) finding(s *scene.Scene) Finding {
+	who := orThis(c.fd.Remote, fmt.Sprintf("the peer on descriptor %d (%s)", c.fd.FD, c.fd.Text()))
+	f := Finding{Subject: recording.Subject{Kind: recording.KindSocket, Proto: c.fd.Proto, Local: c.fd.Local, Remote: c.fd.Remote, PID: c.relay.Subject.PID, Comm: c.relay.Subject.Comm},
+		Active: c.stuck, Related: []recording.Subject{c.relay.Subject, {Kind: recording.KindThread, PID: c.relay.Subject.PID, TID: c.tid}}}
+	if k := socketOn(c.relay, c.fd.FD); k != nil && k.First().Remote == c.fd.Remote {
+		f.Subject = k.Subject
+	}
+	stuck := totalLength(c.stuck, s.Window.End)
+	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Decisive, Value: c.inside, Unit: "s", Source: "strace -f -T -p PID", Origin: "system call",
+		Text: fmt.Sprintf("%s sat in %s on descriptor %d (%s) for %s of %s, at the longest %s at a time", c.who(), c.call, c.fd.FD, c.fd.Text(), lasting(c.inside), lasting(stuck), lasting(c.most))})
+	others := Evidence{Side: For, Grade: Strong, Value: float64(c.frozen), Unit: "sockets", Source: "strace -f -yy -p PID", Origin: "the other sockets"}
+	if c.held == 0 && c.frozen <= c.flowing {
+		others.Side, others.Grade = Against, Decisive
+		others.Text = fmt.Sprintf("%d of %d other sockets of this process were written to all along: the relay does not block on this one", c.flowing, c.others)
+		f.Evidence[0].Grade = Weak
+		f.Evidence = append(f.Evidence, others)
+		f.Text = fmt.Sprintf("a consumer that does not read for %s, and holds up nobody else", lasting(stuck))
+		return f
+	}
+	others.Value = float64(c.frozen + c.held)
+	others.Text = fmt.Sprintf("%d of %d other sockets were written next to nothing in those seconds, and were in the %d others", c.frozen, c.others, c.free)
+	if c.held > c.frozen {
+		others.Text = fmt.Sprintf("%d of %d other sockets are written by that thread alone, in the %.0f %% of those seconds that were left", c.held, c.others, 100*(1-c.inside/stuck))
+	}
+	if c.ingest > 0 {
+		others.Text += fmt.Sprintf("; nor did it read %s", plural(c.ingest, "socket")+" that it reads otherwise")
+	}
+	f.Evidence = append(f.Evidence, others)
+	f.Text = fmt.Sprintf("%s did not read for %s; %s writes to it and does nothing else: %s", who, lasting(stuck), c.relay.Subject.Name, c.harmed())
+	n := float64(c.frozen + c.held)
+	f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: c.inside * n, Of: s.Window.Length(s.Window.End).Seconds() * n, Unit: "s",
+		Text: fmt.Sprintf("%s stood still for %s each, up to %s at a time", plural(c.frozen+c.held, "consumer"), lasting(c.inside), lasting(c.most))}
+	f.Remedy = fmt.Sprintf("in %s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s)", orThis(c.relay.Subject.Comm, "the relay"))
+	f.Next = "ss -tnpomi state established"
+	if c.fd.Remote != "" {
+		host := recording.Host(c.fd.Remote)
+		f.Remedy += fmt.Sprintf("; now: ss -K dst %s dport = %s closes this one", host, recording.Port(c.fd.Remote))
+		f.Next += " dst " + host
+	}
+	return f
+}
+
+// harmed says what became of the others.
+func (c *stuckWrites) harmed() string {
+	if c.held > c.frozen {
+		return fmt.Sprintf("%s had to wait for that thread, up to %s at a time", plural(c.held, "other"), lasting(c.most))
+	}
+	return fmt.Sprintf("%d other consumers froze", c.frozen)
+}
