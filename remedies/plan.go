@@ -78,7 +78,7 @@ func For(v *verdict.Verdict, here Here) (*plan.Plan, error) {
 
 // change makes a setting one of a plan; why says what keeps it from being one.
 func change(s suspects.Setting, here Here) (c plan.Change, why string) {
-	t := plan.Target{Kind: s.Kind, Name: s.Name, Device: s.At.Device, Path: s.At.Cgroup}
+	t := plan.Target{Kind: s.Kind, Name: s.Name, Device: s.At.Device, Path: s.At.Cgroup, Parent: s.Parent, Queue: s.Queue, IRQ: s.IRQ, Unit: s.Unit}
 	if s.At.Netns != 0 {
 		name, ok := here.Netns(s.At.Netns)
 		if !ok {

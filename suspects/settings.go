@@ -10,12 +10,16 @@ type Setting struct {
 	Kind string // sysctl, route, cpu-quota, nofile …
 	Name string // of the sysctl, or the route's metric
 	// At says where: Netns, Device, Cgroup, PID.
-	At    recording.Subject
-	Route string // the address whose route it is
-	Value string
-	Why   string
-	Risk  string
-	Needs string // a restart of whom, a driver
+	At     recording.Subject
+	Route  string // the address whose route it is
+	Parent string // of a qdisc: root, or a class as 8001:1
+	Queue  *int   // of At.Device
+	IRQ    int
+	Unit   string // of systemd
+	Value  string
+	Why    string
+	Risk   string
+	Needs  string // a restart of whom, a driver
 	// Group: settings of a finding with the same one only hold together.
 	Group string
 }

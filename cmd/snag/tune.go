@@ -36,7 +36,14 @@ Nothing outlasts a reboot.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&f.store, "store", apply.DefaultDir, "the folder of the journals")
-	cmd.AddCommand(tunePlan(), tuneApply(&f), tuneConfirm(&f), tuneUndo(&f), tuneStatus(&f), tuneGuard(&f))
+	cmd.AddCommand(
+		tunePlan(),
+		tuneApply(&f),
+		tuneConfirm(&f),
+		tuneUndo(&f),
+		tuneStatus(&f),
+		tuneGuard(&f),
+	)
 	return cmd
 }
 
