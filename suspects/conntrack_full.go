@@ -88,6 +88,8 @@ func conntrackFinding(s *scene.Scene, r *recording.Recording, netns uint64, most
 	f.Active = all.active()
 	f.Text = fmt.Sprintf("the table was full (%s entries): %s packets of new connections were dropped", count(limit), count(dropped))
 	f.Remedy = fmt.Sprintf("sysctl -w net.netfilter.nf_conntrack_max=%.0f net.netfilter.nf_conntrack_buckets=%.0f, in the first namespace; /etc/sysctl.d keeps it", 2*limit, max(1024, limit/2))
+	f.Settings = []Setting{{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_max", Value: fmt.Sprintf("%.0f", 2*limit),
+		Why: fmt.Sprintf("%s packets of new connections were dropped, as all %s entries were taken", count(dropped), count(limit)), Risk: fmt.Sprintf("%s of memory when it is full", size(320*limit))}}
 	refused := Evidence{Side: For, Grade: Strong, Value: dropped, Unit: "packets", Source: "/proc/net/stat/nf_conntrack drop", Origin: "drop",
 		Text: fmt.Sprintf("connection tracking dropped %s packets (early_drop made room %s times)", count(dropped), count(early))}
 	byFilter := filtered(r, netns)

@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"snag/recording"
@@ -128,6 +129,7 @@ func overflowFinding(s *scene.Scene, r *recording.Recording, l listener, over st
 		Text:     fmt.Sprintf("its accept queue of %s ran over %s times", count(float64(l.backlog)), count(n)),
 		Next:     inNetns(s, sub.Netns, "ss -ltnp 'sport = :"+recording.Port(sub.Local)+"'"),
 	}
+	f.Settings, f.Calls = backlogSettings(r, l)
 	f.Harm = Harm{Symptom: scene.ConnectLatency, Amount: n, Unit: "handshakes"}
 	if own := l.drops.sum(); own > 0 {
 		f.Harm.Amount = min(n, own)
@@ -202,4 +204,19 @@ func longerBacklog(r *recording.Recording, l listener) string {
 		return fmt.Sprintf("accept faster; raise the backlog that the program gives to listen() (now %d; net.core.somaxconn allows %.0f), restart it", l.backlog, most)
 	}
 	return fmt.Sprintf("accept faster; sysctl -w net.core.somaxconn=%d (is %.0f and limits this listener; keep it in sysctl.d), let the program ask for as much, restart it", want, most)
+}
+
+// backlogSettings is the same as data. The queue's length is fixed when listen(2) is
+// called: whoever listens has to do it again.
+func backlogSettings(r *recording.Recording, l listener) (set []Setting, calls []Call) {
+	want := max(1024, 4*l.backlog)
+	sub := l.socket.Subject
+	most, ok := setting(r, sub.Netns, "net.core.somaxconn")
+	if ok && most < float64(want) {
+		set = append(set, Setting{Kind: "sysctl", Name: "net.core.somaxconn", At: recording.Subject{Netns: sub.Netns}, Value: strconv.Itoa(want),
+			Why:   fmt.Sprintf("the accept queue of %s held %s connections and ran over", sub.Local, count(float64(l.backlog))),
+			Needs: fmt.Sprintf("a restart of %s: the queue's length is fixed when listen(2) is called", sub.Comm)})
+	}
+	calls = append(calls, Call{whoseCall(sub), fmt.Sprintf("listen(fd, %d)", want), fmt.Sprintf("the backlog of %s is %d now; the smaller of it and net.core.somaxconn counts", sub.Local, l.backlog)})
+	return set, calls
 }

@@ -149,6 +149,11 @@ func nagleFinding(k *heldSocket, others int, port string) Finding {
 	}
 	f.Remedy = fmt.Sprintf("set TCP_NODELAY on the sockets to port %s, or send what belongs together by one write (writev, MSG_MORE); until then, on %s: ip route change <its route to %s> quickack 1",
 		port, recording.Host(k.at.Remote), recording.Host(k.at.Local))
+	f.Calls = []Call{{whoseCall(k.subject()), "setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, 1), or writev(2) of what belongs together", "its small writes to port " + port + " wait for the peer's acknowledgement"}}
+	if k.socket != nil && k.socket.Peer != nil { // the receiver is on this machine
+		f.Settings = []Setting{{Kind: "route", Name: "quickack", At: recording.Subject{Netns: k.socket.Peer.First().Netns}, Route: recording.Host(k.at.Local), Value: "1",
+			Why: "a stop-gap without a change of the program: the receiver acknowledges each segment at once", Risk: "more acknowledgements on that route"}}
+	}
 	f.Next = fmt.Sprintf("ss -tino dst %s   # small notsent, unacked:1, rtt far above minrtt", k.at.Remote)
 	return f
 }

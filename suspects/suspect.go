@@ -75,6 +75,10 @@ type Finding struct {
 	Text string
 	// Remedy is the change for this very subject, one line.
 	Remedy string
+	// Settings and Calls are the remedy as data, for a plan: what snag can set, and what
+	// only the program can do.
+	Settings []Setting
+	Calls    []Call
 	// Next is the command to paste that would show what is missing; "" if nothing is.
 	Next string
 	// Related are other subjects the finding is about (the peers of a storm, the

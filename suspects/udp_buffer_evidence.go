@@ -174,3 +174,16 @@ func udpLossWithoutSocket(r *recording.Recording) []Finding {
 	}
 	return out
 }
+
+// bufferSettings is the same as data. A socket that is open keeps its size: the
+// program has to ask again.
+func bufferSettings(r *recording.Recording, sub recording.Subject, rb float64) (set []Setting, calls []Call) {
+	want := max(4<<20, 4*rb)
+	ask := fmt.Sprintf("%.0f", want/2) // the kernel doubles it (net/core/sock.c)
+	why := fmt.Sprintf("the receive buffer of %s, %s, was full", sub.Local, size(rb))
+	if most, ok := setting(r, sub.Netns, "net.core.rmem_max"); ok && most*2 < want {
+		set = append(set, Setting{Kind: "sysctl", Name: "net.core.rmem_max", Value: ask, Why: why,
+			Risk: "sockets that ask for it may hold that much memory", Needs: "a restart of " + sub.Comm + ": an open socket keeps its size"})
+	}
+	return set, []Call{{whoseCall(sub), "setsockopt(fd, SOL_SOCKET, SO_RCVBUF, " + ask + ")", why}}
+}

@@ -118,10 +118,12 @@ func udpBufferFinding(s *scene.Scene, r *recording.Recording, sub recording.Subj
 		if rb := float64(l.socket.Last().RcvBuf); rb > 0 {
 			f.Text = fmt.Sprintf("lost %s datagrams: its receive buffer of %s was full", count(lost), size(rb))
 			f.Remedy = largerBuffer(r, sub.Netns, rb)
+			f.Settings, f.Calls = bufferSettings(r, sub, rb)
 		}
 		if stalled := readerStopped(r, l.socket, f.Active); stalled > 0 {
 			f.Text += fmt.Sprintf("; its reader was stopped for %.0f s of that time", stalled.Seconds())
 			f.Remedy = "let its reader run: a larger buffer only delays the loss"
+			f.Settings, f.Calls = nil, nil
 		}
 	}
 	return f

@@ -62,6 +62,9 @@ type Entry struct {
 	// indices of the verdict's.
 	Explains []int
 	Remedy   string
+	// Settings and Calls are the remedy as data, empty where the finding has none.
+	Settings []suspects.Setting
+	Calls    []suspects.Call
 	Next     string // the next measurement, a command
 	// Related are other parties that the finding named (suspects.Finding).
 	Related []recording.Subject

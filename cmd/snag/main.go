@@ -74,6 +74,6 @@ against, what it ruled out, and what it could not see. It changes nothing.
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(findCommand(), profileCommand(), syscallsCommand(), blockedCommand(), judgeCommand(), reportCommand(), readCommand(),
-		showCommand(), suspectsCommand(), watchCommand(), labCommand(), labJanitorCommand(), labActorCommand())
+		showCommand(), suspectsCommand(), watchCommand(), tuneCommand(), labCommand(), labJanitorCommand(), labActorCommand())
 	return root
 }

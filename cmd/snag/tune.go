@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"snag/remedies/apply"
+	"snag/remedies/plan"
+)
+
+type tuneFlags struct {
+	store  string
+	within time.Duration
+	dry    bool
+}
+
+func tuneCommand() *cobra.Command {
+	var f tuneFlags
+	cmd := &cobra.Command{
+		Use:   "tune",
+		Short: "Carry out, confirm or take back the changes of a plan",
+		Long: `Carries a plan out so that it can be taken back. Every old value is on disk before its
+setting is touched; if nobody confirms in time, from another invocation, all is undone.
+Nothing outlasts a reboot.`,
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&f.store, "store", apply.DefaultDir, "the folder of the journals")
+	cmd.AddCommand(
+		tunePlan(),
+		tuneApply(&f),
+		tuneConfirm(&f),
+		tuneUndo(&f),
+		tuneStatus(&f),
+		tuneGuard(&f),
+	)
+	return cmd
+}
+
+func tuneApply(f *tuneFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "apply PLAN",
+		Short: "Make the changes of a plan, until they are confirmed or their time is over",
+		Example: `  sudo snag tune apply plan.yaml && sudo snag tune confirm
+  snag tune apply plan.yaml --dry-run`,
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return applyPlan(cmd.OutOrStdout(), f, args[0]) },
+	}
+	cmd.Flags().DurationVar(&f.within, "within", apply.Within, "undo everything if nobody confirms within this time")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "print every write, and make none")
+	return cmd
+}
+
+func applyPlan(out io.Writer, f *tuneFlags, path string) error {
+	p, err := plan.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	s, err := apply.Real(f.store)
+	if err != nil {
+		return err
+	}
+	if f.dry {
+		if err := s.Check(p); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		for _, c := range apply.Ordered(p.Changes) {
+			fmt.Fprintf(out, "would set %s: %s → %s\n", c.Target, c.Now, c.Then)
+		}
+		return nil
+	}
+	if os.Geteuid() != 0 {
+		return errors.New("snag tune apply: it changes settings of the kernel: run it as root")
+	}
+	// A signal must not end it between two writes: what it began, it ends.
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
+	e, err := s.Apply(p, f.within, func(c apply.Change) {
+		fmt.Fprintf(out, "%s: %s → %s\n", c.Target, c.Now, c.Got)
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nAll of this is undone at %s (by %s), unless you run, from a new session:\n\n  snag tune confirm %s\n",
+		e.State.Deadline.Local().Format(time.TimeOnly), e.State.By, e.ID)
+	return nil
+}
+
+func tuneConfirm(f *tuneFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "confirm [ID]",
+		Short: "Keep what the last plan changed",
+		Args:  usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return onPlan(f, args, func(s *apply.Store, id string) error {
+				e, err := s.Confirm(id)
+				if err == nil {
+					fmt.Fprintf(cmd.OutOrStdout(), "plan %s is kept, until a reboot; snag tune undo %s takes it back\n", e.ID, e.ID)
+				}
+				return err
+			})
+		},
+	}
+}
+
+func tuneUndo(f *tuneFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "undo [ID]",
+		Short: "Take back what the last plan changed",
+		Args:  usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return onPlan(f, args, func(s *apply.Store, id string) error {
+				e, err := s.Undo(id, "asked for by a person")
+				if err == nil {
+					fmt.Fprintf(cmd.OutOrStdout(), "plan %s is undone: %d settings are as before\n", e.ID, len(e.State.Changes))
+				}
+				return err
+			})
+		},
+	}
+}
+
+func onPlan(f *tuneFlags, args []string, do func(*apply.Store, string) error) error {
+	s, err := apply.Real(f.store)
+	if err != nil {
+		return err
+	}
+	return do(s, strings.Join(args, ""))
+}
+
+func tuneStatus(f *tuneFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "What was changed on this host, and what of it still holds",
+		Args:  usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return onPlan(f, nil, func(s *apply.Store, _ string) error {
+				all, err := s.All()
+				if err != nil {
+					return err
+				}
+				if len(all) == 0 {
+					fmt.Fprintln(cmd.OutOrStdout(), "snag has changed nothing on this host")
+				}
+				for _, e := range all {
+					writeStatus(cmd.OutOrStdout(), s, e)
+				}
+				return nil
+			})
+		},
+	}
+}
+
+func writeStatus(out io.Writer, s *apply.Store, e apply.Entry) {
+	if e.Damage != nil {
+		fmt.Fprintf(out, "%s  unknown: %v\n", e.ID, e.Damage)
+		return
+	}
+	st := e.State
+	fmt.Fprintf(out, "%s  %s", e.ID, st.Phase)
+	switch {
+	case st.Phase == apply.Unconfirmed && st.Boot == s.Boot:
+		fmt.Fprintf(out, ": undone at %s by %s, unless it is confirmed", st.Deadline.Local().Format(time.TimeOnly), st.By)
+	case st.Boot != s.Boot && st.Phase != apply.Undone && st.Phase != apply.Nothing:
+		fmt.Fprint(out, ": the host was booted since, and the changes went with that")
+	case st.Why != "":
+		fmt.Fprintf(out, ": %s", st.Why)
+	}
+	fmt.Fprintln(out)
+	for _, c := range st.Changes {
+		fmt.Fprintf(out, "  %s: %s → %s", c.Target, c.Old, c.New)
+		switch {
+		case c.Undone:
+			fmt.Fprint(out, " (undone)")
+		case c.Problem != "":
+			fmt.Fprintf(out, " (NOT UNDONE: %s)", c.Problem)
+		}
+		fmt.Fprintln(out)
+	}
+}
+
+// tuneGuard is what waits for the deadline.
+func tuneGuard(f *tuneFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:    "guard DIR",
+		Hidden: true,
+		Args:   usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := apply.Real(filepath.Dir(args[0]))
+			if err != nil {
+				return err
+			}
+			signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
+			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+			defer stop()
+			return s.Guard(ctx, filepath.Base(args[0]), os.Stdout)
+		},
+	}
+}

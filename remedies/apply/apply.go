@@ -1,0 +1,198 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"snag/remedies/journal"
+	"snag/remedies/plan"
+)
+
+// Within is how long confirm may take, unless said otherwise.
+const Within = 2 * time.Minute
+
+// Apply carries a plan out. All of it is made, or nothing stays: what was made before
+// an error is undone before Apply returns. The changes last until the deadline, unless
+// Confirm is called before.
+func (s *Store) Apply(p *plan.Plan, within time.Duration, tell func(Change)) (Entry, error) {
+	if err := s.valid(p); err != nil {
+		return Entry{}, fmt.Errorf("nothing was changed: %w", err)
+	}
+	if within < 5*time.Second || within > 24*time.Hour {
+		return Entry{}, fmt.Errorf("--within %s: between 5 s and a day must be left to confirm", within)
+	}
+	unlock, err := s.lock()
+	if err != nil {
+		return Entry{}, err
+	}
+	defer unlock()
+	if err := s.free(); err != nil {
+		return Entry{}, err
+	}
+	if err := unchanged(p, s.Host, s.Kinds); err != nil {
+		return Entry{}, fmt.Errorf("nothing was changed: %w", err)
+	}
+	id := time.Now().UTC().Format("20060102-150405.000000")
+	dir := filepath.Join(s.Dir, id)
+	j, deadline, err := s.begin(dir, p, within)
+	if err != nil {
+		return Entry{}, fmt.Errorf("nothing was changed: %w", err)
+	}
+	defer func() { _ = j.Close() }()
+	l := s.log(j)
+	who, err := s.Arm(dir, deadline)
+	if err == nil {
+		err = l.Append(journal.Record{Step: journal.Armed, By: who})
+	}
+	if err != nil {
+		return Entry{}, errors.Join(fmt.Errorf("nothing was changed: %w", err), l.Append(journal.Record{Step: journal.Undone}))
+	}
+	if err := do(p, s.Host, s.Kinds, l, tell); err != nil {
+		err = s.takeBack(dir, l, err)
+		return s.entry(id), err
+	}
+	return s.entry(id), nil
+}
+
+// Check tells whether a plan can be carried out here, and changes nothing.
+func (s *Store) Check(p *plan.Plan) error {
+	if err := s.valid(p); err != nil {
+		return err
+	}
+	return unchanged(p, s.Host, s.Kinds)
+}
+
+func (s *Store) valid(p *plan.Plan) error {
+	if err := p.Valid(s.forPlan()); err != nil {
+		return fmt.Errorf("the plan is not valid: %w", err)
+	}
+	if len(p.Changes) == 0 {
+		return errors.New("the plan has no change that snag could make: what it advises, people do")
+	}
+	return nil
+}
+
+// free tells whether no plan waits for somebody.
+func (s *Store) free() error {
+	all, err := s.All()
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		switch {
+		case e.Damage != nil:
+			return fmt.Errorf("what plan %s did is not known: %w", e.ID, e.Damage)
+		case e.State.Open() && e.State.Boot == s.Boot:
+			return fmt.Errorf("plan %s is not confirmed yet (%s): snag tune confirm, or snag tune undo, first", e.ID, e.State.Phase)
+		}
+	}
+	return nil
+}
+
+func (s *Store) begin(dir string, p *plan.Plan, within time.Duration) (*journal.Journal, time.Time, error) {
+	text, err := p.Text()
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, time.Time{}, fmt.Errorf("make %s: %w", dir, errors.Unwrap(err))
+	}
+	if err := write(filepath.Join(dir, planFile), text); err != nil {
+		return nil, time.Time{}, err
+	}
+	j, _, err := journal.Open(dir)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	deadline := time.Now().Add(within)
+	if err := s.log(j).Append(journal.Record{Step: journal.Begun, Boot: s.Boot, Deadline: deadline}); err != nil {
+		_ = j.Close()
+		return nil, time.Time{}, err
+	}
+	return j, deadline, nil
+}
+
+// takeBack undoes what was made before an error.
+func (s *Store) takeBack(dir string, l log, cause error) error {
+	records, err := journal.Read(dir)
+	if err == nil {
+		err = undo(StateOf(records), s.Boot, "a change failed", s.Host, s.Kinds, l)
+	}
+	if err != nil {
+		return errors.Join(cause, fmt.Errorf("and it could not all be undone: %w; snag tune undo tries again", err))
+	}
+	return errors.Join(cause, errors.New("all that was changed before is undone"))
+}
+
+// Confirm keeps what a plan changed. It must be another invocation than Apply's: that
+// it came shows that the host can be reached.
+func (s *Store) Confirm(id string) (Entry, error) {
+	return s.with(id, func(e Entry, l log) error {
+		switch e.State.Phase {
+		case Unconfirmed:
+		case Kept:
+			return fmt.Errorf("plan %s is confirmed already", e.ID)
+		default:
+			return fmt.Errorf("plan %s can't be confirmed: it is %s", e.ID, e.State.Phase)
+		}
+		if e.State.Boot != s.Boot {
+			return fmt.Errorf("plan %s can't be confirmed: the host was booted since, and its changes went with that", e.ID)
+		}
+		if !time.Now().Before(e.State.Deadline) {
+			return fmt.Errorf("plan %s can't be confirmed: its time was over at %s; it is being undone", e.ID, e.State.Deadline.Format(time.TimeOnly))
+		}
+		return l.Append(journal.Record{Step: journal.Confirmed})
+	})
+}
+
+// Undo takes back what a plan changed, whenever that was.
+func (s *Store) Undo(id, why string) (Entry, error) {
+	return s.with(id, func(e Entry, l log) error {
+		switch e.State.Phase {
+		case Nothing:
+			return l.Append(journal.Record{Step: journal.Undone})
+		case Undone:
+			return fmt.Errorf("plan %s is undone already (%s)", e.ID, e.State.Why)
+		}
+		return undo(e.State, s.Boot, why, s.Host, s.Kinds, l)
+	})
+}
+
+// with opens a plan's journal under the lock.
+func (s *Store) with(id string, f func(Entry, log) error) (Entry, error) {
+	unlock, err := s.lock()
+	if err != nil {
+		return Entry{}, err
+	}
+	defer unlock()
+	e, err := s.Find(id)
+	if err != nil {
+		return e, err
+	}
+	j, records, err := journal.Open(e.Dir)
+	if err != nil {
+		return e, err
+	}
+	defer func() { _ = j.Close() }()
+	e.State, e.Damage = StateOf(records), nil
+	err = f(e, s.log(j))
+	return s.entry(e.ID), err
+}
+
+func (s *Store) log(j *journal.Journal) log {
+	if s.wrap != nil {
+		return s.wrap(j)
+	}
+	return j
+}
+
+func (s *Store) forPlan() map[string]plan.Kind {
+	m := map[string]plan.Kind{}
+	for name, k := range s.Kinds {
+		m[name] = k
+	}
+	return m
+}

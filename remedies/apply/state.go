@@ -1,0 +1,112 @@
+package apply
+
+import (
+	"slices"
+	"time"
+
+	"snag/remedies/journal"
+	"snag/remedies/plan"
+)
+
+// Phase is how far a plan has come.
+type Phase string
+
+// The phases.
+const (
+	Nothing     Phase = "nothing"     // no change was begun
+	Half        Phase = "half"        // some changes are made, and nobody is at it
+	Unconfirmed Phase = "unconfirmed" // all changes are made and wait for confirm
+	Kept        Phase = "kept"        // confirmed
+	HalfUndone  Phase = "half-undone" // an undo was begun and did not end
+	Undone      Phase = "undone"
+)
+
+// Made is one change that may have been made.
+type Made struct {
+	ID       string
+	Target   plan.Target
+	Old, New string
+	Now      string // as the kernel had it afterwards; "" where that was not seen
+	Undone   bool
+	Problem  string // why it could not be undone
+}
+
+// State is what a journal tells, read anew each time: nothing else is kept.
+type State struct {
+	Phase    Phase
+	Boot     string
+	Begun    time.Time
+	Deadline time.Time
+	By       string // who undoes it if nobody confirms
+	Changes  []Made // in the order of their making
+	Files    []File // written to outlast a reboot, and not removed
+	Why      string // it was undone
+	Failure  string // what kept it from being made
+}
+
+// File was written to outlast a reboot.
+type File struct{ Path, Sum string }
+
+// StateOf folds a journal.
+func StateOf(all []journal.Record) State {
+	s := State{Phase: Nothing}
+	for _, r := range all {
+		switch r.Step {
+		case journal.Begun:
+			s.Boot, s.Begun, s.Deadline = r.Boot, r.At, r.Deadline
+		case journal.Armed:
+			s.By = r.By
+		case journal.Will:
+			s.Phase = Half
+			s.Changes = append(s.Changes, Made{ID: r.Change, Target: *r.Target, Old: r.Old, New: r.New})
+		case journal.Did:
+			s.change(r.Change).Now = r.Now
+		case journal.Failed:
+			s.Failure = r.Error
+		case journal.Applied:
+			s.Phase = Unconfirmed
+		case journal.Confirmed:
+			s.Phase = Kept
+		case journal.Persisted:
+			s.Files = append(s.Files, File{r.File, r.Sum})
+		case journal.Removed:
+			s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Path == r.File })
+		case journal.Undoing:
+			s.Phase, s.Why = HalfUndone, r.Why
+		case journal.Undid:
+			c := s.change(r.Change)
+			c.Undone, c.Problem = true, ""
+		case journal.NotUndone:
+			s.change(r.Change).Problem = r.Error
+		case journal.Undone:
+			s.Phase = Undone
+		}
+	}
+	return s
+}
+
+// change finds the change of a record; a journal that names one that it never began
+// is not of this program, and gets one that stands for nothing.
+func (s *State) change(id string) *Made {
+	for i := range s.Changes {
+		if s.Changes[i].ID == id {
+			return &s.Changes[i]
+		}
+	}
+	return &Made{}
+}
+
+// Open tells whether the plan still waits for somebody: then no other may begin.
+func (s *State) Open() bool {
+	return s.Phase == Half || s.Phase == Unconfirmed || s.Phase == HalfUndone
+}
+
+// Problems are the changes that could not be undone.
+func (s *State) Problems() (all []Made) {
+	for _, c := range s.Changes {
+		if c.Problem != "" && !c.Undone {
+			all = append(all, c)
+		}
+	}
+	return all
+}

@@ -1,0 +1,68 @@
+package plan
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxFile bounds a plan file: 1 MiB is some 3,000 changes.
+const maxFile = 1 << 20
+
+// ReadFile reads a plan file and says what is wrong with its form. Whether its
+// values are ones that a kernel takes, Valid tells.
+func ReadFile(path string) (*Plan, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the plan %s: %w", path, errors.Unwrap(err))
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the plan %s: %w", path, err)
+	}
+	p, err := Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("read the plan %s: %w", path, err)
+	}
+	return p, nil
+}
+
+// Parse reads a plan's text. A key that it does not know is an error: a mistyped
+// one must not be passed over.
+func Parse(text []byte) (*Plan, error) {
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("it is larger than %d bytes: it is no plan", maxFile)
+	}
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	var p Plan
+	switch err := d.Decode(&p); {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("it is empty")
+	case err != nil:
+		return nil, fmt.Errorf("it is no plan: %w", err)
+	}
+	if !errors.Is(d.Decode(new(any)), io.EOF) {
+		return nil, errors.New("it holds more than one document: a plan is one")
+	}
+	if p.Version != Version {
+		return nil, fmt.Errorf("it is of version %d, and this snag knows %d: make it anew with snag tune plan", p.Version, Version)
+	}
+	return &p, nil
+}
+
+// Text is the plan as a file.
+func (p *Plan) Text() ([]byte, error) {
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(p); err != nil {
+		return nil, fmt.Errorf("write the plan: %w", err)
+	}
+	return b.Bytes(), nil
+}
