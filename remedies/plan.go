@@ -50,7 +50,7 @@ func For(v *verdict.Verdict, here Here) (*plan.Plan, error) {
 			c, why := change(s, here)
 			switch {
 			case why != "":
-				p.Advice = append(p.Advice, plan.Advice{Who: "you", Do: words(s), Why: s.Why + " (" + why + ")"})
+				p.Advice = append(p.Advice, plan.Advice{Who: "you", Do: s.String(), Why: s.Why + " (" + why + ")"})
 			case !seen[c.Target.String()]:
 				seen[c.Target.String()] = true
 				c.ID = strconv.Itoa(len(p.Changes) + 1)
@@ -106,14 +106,6 @@ func change(s suspects.Setting, here Here) (c plan.Change, why string) {
 		return c, "it is so already: " + now
 	}
 	return plan.Change{Target: t, Now: now, Then: s.Value, Why: s.Why, Risk: s.Risk, Needs: s.Needs}, ""
-}
-
-func words(s suspects.Setting) string {
-	text := s.Kind + " " + s.Name
-	if s.Route != "" {
-		text += " on the route to " + s.Route
-	}
-	return text + " → " + s.Value
 }
 
 func who(sub recording.Subject) string {
