@@ -67,6 +67,7 @@ func here() remedies.Here {
 			return k.Read(h, t)
 		},
 		Same: func(t plan.Target, a, b string) bool { return knob.Kinds[t.Kind].Same(t, a, b) },
+		Fit:  knob.Fit,
 	}
 }
 
