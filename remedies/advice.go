@@ -72,8 +72,8 @@ func stands(e verdict.Entry, over time.Duration) string {
 	}
 	source, _, _ := strings.Cut(best.Source, ";")
 	switch best.Unit {
-	case "packets", "datagrams", "SYNs", "connections", "errors", "calls", "segments", "times", "allocations", "pages", "entries":
+	case "packets", "datagrams", "SYNs", "connections", "errors", "calls", "segments", "times", "allocations", "pages", "entries", "interrupts", "faults":
 		return fmt.Sprintf("%s: %s %s in %s stand still", source, units.Count(best.Value), best.Unit, over.Round(time.Second))
 	}
-	return source + " falls"
+	return ""
 }

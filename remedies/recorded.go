@@ -112,6 +112,11 @@ func recordedSysctl(r *recording.Recording, id uint64, name string) (string, err
 			return strings.Join(strings.Fields(v), " "), nil
 		}
 	}
+	for i := len(r.Facts) - 1; i >= 0; i-- { // connection tracking has one for all, read where it counts
+		if r.Facts[i].Name == name && strings.HasPrefix(name, "net.netfilter.") {
+			return r.Facts[i].Value, nil
+		}
+	}
 	return "", errUnread
 }
 
