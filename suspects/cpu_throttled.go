@@ -308,7 +308,7 @@ func (u quotaUse) settings(s *scene.Scene, r *recording.Recording, members []*sc
 		return nil, calls
 	}
 	why := fmt.Sprintf("throttled in %s periods", ofAll(u.throttled, u.periods))
-	if length := s.Window.Length(s.Window.End).Seconds(); u.metered && length > 0 {
+	if length := s.Window.Length(s.Window.End).Seconds(); u.metered && length > 0 && u.timed {
 		why += fmt.Sprintf("; it used %.0f %% of a CPU and stood still for %s of %s more: a quarter above both", 100*u.usage/length, lasting(min(u.seconds, length)), lasting(length))
 	}
 	c := Setting{Kind: "cpu-quota", At: recording.Subject{Cgroup: u.path}, Value: fmt.Sprintf("%.0f %.0f", percent/100*u.period()*1e6, u.period()*1e6),
