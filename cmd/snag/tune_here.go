@@ -12,6 +12,7 @@ import (
 	"snag/internal/netns"
 	"snag/recording"
 	"snag/remedies"
+	"snag/remedies/conflict"
 	"snag/remedies/knob"
 	"snag/remedies/plan"
 )
@@ -20,12 +21,17 @@ import (
 // recording's as it was.
 func hostOf(r *recording.Recording, recorded bool) remedies.Here {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	facts := conflict.FactsOf(r)
 	if recorded || err != nil || strings.TrimSpace(string(boot)) != r.Manifest.BootID {
 		h := remedies.Recorded(r)
 		h.Fit = knob.Fit
+		h.Conflicts = func(p *plan.Plan) []string { return conflict.Of(p, facts) }
 		return h
 	}
-	return here()
+	h := here()
+	facts.Files = conflict.ReadFiles("/")
+	h.Conflicts = func(p *plan.Plan) []string { return conflict.Of(p, facts) }
+	return h
 }
 
 func here() remedies.Here {
