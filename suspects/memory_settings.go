@@ -13,7 +13,7 @@ import (
 func fragmentationSettings(r *recording.Recording, stalls float64) (set []Setting) {
 	why := fmt.Sprintf("%s allocations compacted memory themselves", count(stalls))
 	fallback, _ := grew(r, 0, "node_vmstat_thp_fault_fallback")
-	if v, ok := r.FactOf("transparent_hugepage.defrag", 0); ok && fallback > 0 && strings.Contains(v, "always") && !strings.Contains(v, "[madvise]") {
+	if v, ok := r.FactOf("transparent_hugepage.defrag", 0); ok && fallback > 0 && (v == "always" || strings.Contains(v, "[always]")) {
 		set = append(set, Setting{Kind: "thp", Name: "defrag", Value: "defer+madvise", Either: "huge",
 			Why:  fmt.Sprintf("%s, and %s faults wanted a huge page and got none: only those that ask for one (madvise) shall wait for it", why, count(fallback)),
 			Risk: "programs get huge pages later, in the background"})

@@ -71,7 +71,7 @@ func auditedHost(ctx context.Context, args []string) (r *recording.Recording, fr
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	at := dir + "/recording"
-	if err := probes.Record(ctx, probes.Plan{Dir: at, For: auditFor, Snag: version}); err != nil {
+	if err := probes.Record(ctx, probes.Plan{Dir: at, For: auditFor, Snag: version, Notice: func(string) {}}); err != nil {
 		return nil, "", fmt.Errorf("look at this host: %w", err)
 	}
 	r, err = recording.Open(at)

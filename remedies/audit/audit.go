@@ -45,11 +45,23 @@ type Risk struct {
 	Shows string
 }
 
+// usual is what a role bears where no more was measured.
+type usual struct {
+	rate         float64 // bytes a second of one connection or stream
+	rtt          float64 // s
+	what, whence string
+}
+
+// usually: a good stream in 4K and a viewer on another continent; for who answers its
+// neighbours, a line of 1 Gbit/s within one place.
+func usually(role Role) usual {
+	if role == Cache || role == RPC {
+		return usual{125e6, 0.001, "a line of 1 Gbit/s, as no more was measured", "within one place, as no longer one was measured"}
+	}
+	return usual{2.5e6, 0.2, "a stream in 4K, as no busier one was measured", "to another continent, as no longer one was measured"}
+}
+
 const (
-	// usualRate of a stream, bytes a second: 20 Mbit/s, a good one in 4K.
-	usualRate = 2.5e6
-	// usualRTT to a viewer on another continent, s.
-	usualRTT = 0.2
 	// stall of a reader that nothing is wrong with, s: healthy streams on a busy machine
 	// show gaps of 100 to 350 ms.
 	stall = 0.35
@@ -133,10 +145,11 @@ func (h host) busiest() (float64, string) {
 			}
 		}
 	}
-	if best > usualRate {
+	u := usually(h.role)
+	if best > u.rate {
 		return best, "the busiest that was measured"
 	}
-	return usualRate, "a stream in 4K, as no busier one was measured"
+	return u.rate, u.what
 }
 
 // farthest is the longest round trip of a connection, or the usual.
@@ -147,10 +160,11 @@ func (h host) farthest() (float64, string) {
 			most = max(most, k.TCP.MinRTT)
 		}
 	}
-	if most > usualRTT {
+	u := usually(h.role)
+	if most > u.rtt {
 		return most, "the longest that was measured"
 	}
-	return usualRTT, "to another continent, as no longer one was measured"
+	return u.rtt, u.whence
 }
 
 // number is a setting of the host as one; false where the recording does not tell it.
