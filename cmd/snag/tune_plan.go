@@ -50,6 +50,9 @@ func planFor(dir string) (*plan.Plan, error) {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	p.Snag, p.For.Recording = version, dir
+	if whole, err := filepath.Abs(dir); err == nil {
+		p.For.Recording = whole // verify may be run elsewhere
+	}
 	return p, nil
 }
 
