@@ -18,6 +18,7 @@ var Incident = lab.Incident{
 	},
 	Distractor: "the same server at 70 % of its limit, and all is answered",
 	Start:      start,
+	Remedy:     remedy,
 }
 
 func start(s *lab.Stage, v lab.Variant) error {

@@ -12,8 +12,9 @@ const resamples = 2000
 
 // Bootstrap is the interval of 95 % of the mean of values in order of time, by the
 // circular block bootstrap (Politis, Romano 1992): neighbouring seconds are alike, so
-// they are drawn in blocks, n^(1/3) of them long. The same values give the same
-// interval.
+// they are drawn in blocks, n^(1/3) of them long. A bootstrap of few blocks is too sure
+// of itself: it is widened as Student's t is against the normal distribution. The same
+// values give the same interval.
 func Bootstrap(values []float64) (low, high float64) {
 	n := len(values)
 	if n == 0 {
@@ -33,7 +34,27 @@ func Bootstrap(values []float64) (low, high float64) {
 		means[i] = sum / float64(n)
 	}
 	slices.Sort(means)
-	return means[resamples*25/1000], means[resamples*975/1000-1]
+	mean := 0.0
+	for _, v := range values {
+		mean += v / float64(n)
+	}
+	wider := widening(float64(n) / float64(block))
+	low = mean - wider*(mean-means[resamples*25/1000])
+	high = mean + wider*(means[resamples*975/1000-1]-mean)
+	if slices.Min(values) >= 0 {
+		low = max(low, 0)
+	}
+	return low, high
+}
+
+// widening is how much wider an interval of m draws is than the bootstrap has it: the
+// variance's divisor is m and not m-1, and its quantile is not Student's with m-1
+// degrees of freedom (expanded: Abramowitz, Stegun 26.7.5).
+func widening(m float64) float64 {
+	const z = 1.96
+	df := max(m-1, 1.5)
+	t := z + (z*z*z+z)/(4*df) + (5*math.Pow(z, 5)+16*z*z*z+3*z)/(96*df*df)
+	return t / z * math.Sqrt((df+1)/df)
 }
 
 // figure is the mean per second with its interval. Where none was seen, the interval

@@ -18,9 +18,22 @@ var loads = []kindOfLoad{
 	{"requests/s", requests},
 	{"datagrams/s", datagrams},
 	{"connections/s", connections},
+	{"requests/s of its control group", ofGroup},
 	{"packets/s", ofDevice},
+	{"packets/s of all CPUs", ofCPUs},
 	{"bytes/s", bytesOf},
 	{"packets/s of its network namespace", ofNetns},
+}
+
+// loadBeside is the load of the culprit's subject, or of whoever suffered.
+func loadBeside(before, after *recording.Recording, was, now recording.Subject, felt measure) *Load {
+	l := loadOf(before, was, after, now)
+	if l == nil && felt.subject != nil {
+		sufferer := *felt.subject
+		sufferer.PID = 0 // known by its name and port
+		l = loadOf(before, sufferer, after, sufferer)
+	}
+	return l
 }
 
 // loadOf is the load beside a subject, before and after.
@@ -133,8 +146,43 @@ func bytesOf(r *recording.Recording, sub recording.Subject) (n float64, ok bool)
 	return n, len(by) > 0
 }
 
+// ofGroup are the requests of the programs of a control group.
+func ofGroup(r *recording.Recording, sub recording.Subject) (n float64, ok bool) {
+	if _, measured := r.Measured("sockets.turns"); !measured || sub.Cgroup == "" {
+		return 0, false
+	}
+	in := map[int]bool{}
+	for _, p := range r.Processes {
+		if p.Cgroup == sub.Cgroup || p.GroupOf("unified") == sub.Cgroup {
+			in[p.PID] = true
+		}
+	}
+	for _, t := range r.Turns {
+		if in[t.PID] {
+			n += float64(t.N)
+		}
+	}
+	return n, len(in) > 0
+}
+
+// ofCPUs are the packets that the machine's CPUs received, and those that had no place
+// in their backlogs: the load of a CPU's receive work.
+func ofCPUs(r *recording.Recording, sub recording.Subject) (n float64, ok bool) {
+	if sub.Kind != recording.KindCPU {
+		return 0, false
+	}
+	for _, name := range []string{"node_softnet_processed_total", "node_softnet_dropped_total"} {
+		s := sample(name)(r, recording.Subject{})
+		n, ok = n+s.sum(), ok || s.measured
+	}
+	return n, ok
+}
+
 // ofNetns are the packets that the subject's namespace received and was to send.
 func ofNetns(r *recording.Recording, sub recording.Subject) (n float64, ok bool) {
+	if sub.Netns == 0 {
+		return 0, false
+	}
 	for _, name := range []string{"node_netstat_Ip_InReceives", "node_netstat_Ip_OutRequests"} {
 		s := netstat(name)(r, sub)
 		n, ok = n+s.sum(), ok || s.measured

@@ -21,7 +21,7 @@ func counterpart(before, after *verdict.Verdict, sub recording.Subject) (now rec
 			return sub, "", false
 		}
 		now.Netns = id
-		note = "its network namespace is a new one, known by the addresses in it"
+		note = "its network namespace is a new one, known by the addresses or the program in it"
 	}
 	if sub.PID == 0 {
 		now.Name = after.Scene.Name(now)
@@ -80,7 +80,7 @@ func hasNetns(r *recording.Recording, id uint64) bool {
 }
 
 // movedTo is the one namespace of after that has the addresses that the subject's had
-// before.
+// before, or its program.
 func movedTo(before, after *recording.Recording, sub recording.Subject) (uint64, bool) {
 	had := map[string]bool{}
 	for _, n := range before.Netns {
@@ -94,6 +94,13 @@ func movedTo(before, after *recording.Recording, sub recording.Subject) (uint64,
 	for _, n := range after.Netns {
 		if slices.ContainsFunc(n.Addrs, func(a string) bool { return had[a] }) {
 			found[n.ID] = true
+		}
+	}
+	if len(found) == 0 && sub.Comm != "" { // one with a loopback alone
+		for _, p := range after.Processes {
+			if p.Comm == sub.Comm && p.Netns != 0 {
+				found[p.Netns] = true
+			}
 		}
 	}
 	for id := range found {

@@ -98,7 +98,7 @@ func Compare(before, after *verdict.Verdict, culprit verdict.Entry, symptom stri
 	if own, ok := ownOf(culprit, before, after, now); ok {
 		res.Cause = &own
 	}
-	res.Load = loadOf(before.Recording, culprit.Subject, after.Recording, now)
+	res.Load = loadBeside(before.Recording, after.Recording, culprit.Subject, now, felt)
 	res.Outcome, res.Why = together(res)
 	return res
 }
