@@ -107,8 +107,14 @@ type treatment struct {
 }
 
 func (t *treatment) run(res *RemedyResult, wrong bool) error {
-	if _, err := t.snag(0, "find", "--for", t.o.For.String(), "--quiet", "--json", "--out", t.before); err != nil {
+	found, err := t.snag(0, "find", "--for", t.o.For.String(), "--quiet", "--json", "--out", t.before)
+	if err != nil {
 		return err
+	}
+	subject, err := t.accused(found)
+	if err != nil {
+		res.Why = err.Error()
+		return nil
 	}
 	path := filepath.Join(t.s.Dir(), "plan.yaml")
 	if _, err := t.snag(0, "tune", "plan", t.before, "--out", path); err != nil {
@@ -118,10 +124,8 @@ func (t *treatment) run(res *RemedyResult, wrong bool) error {
 	if err != nil {
 		return err
 	}
-	if p.For.Suspect != t.inc.Name {
-		res.Why = fmt.Sprintf("the plan is for %s (%s)", p.For.Suspect, p.For.Subject)
-		return nil
-	}
+	// Another incident of this machine may come first.
+	p.For.Suspect, p.For.Subject = t.inc.Want.Suspect, subject
 	if p.Changes = t.own(p.Changes); wrong {
 		if p.Changes, err = t.wrong(); err != nil {
 			return err
@@ -196,6 +200,24 @@ func (r *RemedyResult) verified(raw string) error {
 		r.Text += fmt.Sprintf("; load × %.2f (%s)", v.Load.Ratio, v.Load.Unit)
 	}
 	return nil
+}
+
+// accused is the subject of the culprit that is right.
+func (t *treatment) accused(raw string) (string, error) {
+	a, err := ParseAnswer([]byte(raw))
+	if err != nil {
+		return "", err
+	}
+	right, err := t.inc.Want.cause()
+	if err != nil {
+		return "", err
+	}
+	for _, c := range a.Culprits() {
+		if right.Is(c) {
+			return string(c.Subject), nil
+		}
+	}
+	return "", fmt.Errorf("snag find named other culprits: %v %s", a.Culprits(), a.Abstained)
 }
 
 // own leaves out what is not the stage's: on a machine with other incidents a verdict
