@@ -96,72 +96,11 @@ var ethtoolAt = map[string]struct{ set, show string }{
 // fields parts a value by single blanks: the kernel parts them by tabs.
 func fields(value string) string { return strings.Join(strings.Fields(value), " ") }
 
-// qdiscActions make a whole queue discipline: at a boot there is no older one whose
-// other options could be kept.
-func (n in) qdiscActions(c plan.Change) (all []action, why string) {
-	t := c.Target
-	whole, why := n.wholeQdisc(c)
-	if why != "" {
-		return nil, why
-	}
-	at := []string{"root"}
-	if t.Parent != "" && t.Parent != "root" {
-		_, minor, ok := strings.Cut(t.Parent, ":")
-		if !ok {
-			return nil, "its parent " + t.Parent + " is no class"
-		}
-		if !n.underMQ(t) {
-			return nil, "its parent " + t.Parent + " is a class that somebody else makes at a boot: add it there (tc qdisc replace … parent " + t.Parent + ")"
-		}
-		// The handle of an mq that the kernel made is another after each boot.
-		all = run(tcProgram, "qdisc", "replace", "dev", t.Device, "root", "handle", "1:", "mq")
-		at = []string{"parent", "1:" + minor}
-	}
-	args := append([]string{tcProgram, "qdisc", "replace", "dev", t.Device}, at...)
-	return append(all, action{args: append(args, strings.Fields(whole)...)}), ""
-}
+// unnamed tells whether a target's network namespace has no name, but is that of a
+// process ("pid:812").
+func unnamed(t plan.Target) bool { return strings.HasPrefix(t.Netns, "pid:") }
 
-// wholeQdisc is the queue discipline with all its options as they shall be.
-func (n in) wholeQdisc(c plan.Change) (whole, why string) {
-	t := c.Target
-	if t.Name == "" {
-		return c.Then, ""
-	}
-	parent := t.Parent
-	if parent == "" {
-		parent = "root"
-	}
-	now, ok := n.facts.Qdiscs[t.Device+" "+parent]
-	if !ok {
-		return "", "which queue discipline it is the plan does not say: export it on the host itself"
-	}
-	words := strings.Fields(now)
-	for _, other := range n.plan.Changes { // of the same queue discipline
-		o := other.Target
-		if o.Kind == "qdisc" && o.Device == t.Device && o.Parent == t.Parent && o.Netns == t.Netns && o.Name != "" {
-			words = setOption(words, o.Name, other.Then)
-		}
-	}
-	return strings.Join(words, " "), ""
-}
-
-// setOption gives an option of "KIND option value …" another value.
-func setOption(words []string, name, value string) []string {
-	for i := 1; i+1 < len(words); i++ {
-		if words[i] == name {
-			return append(append(append([]string(nil), words[:i+1]...), value), words[i+2:]...)
-		}
-	}
-	return append(append([]string(nil), words...), name, value)
-}
-
-// underMQ tells whether a class is one of an mq: each is a queue of the interface.
-func (n in) underMQ(t plan.Target) bool {
-	if root, ok := n.facts.Qdiscs[t.Device+" root"]; ok {
-		return strings.HasPrefix(root+" ", "mq ")
-	}
-	return t.Queue != nil
-}
+const noName = "its network namespace has no name, and ends with its processes: only who makes it can set it"
 
 // routeActions change a route that is there already; all of it must be said.
 func (n in) routeActions(c plan.Change) (all []action, why string) {

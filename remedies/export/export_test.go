@@ -314,3 +314,31 @@ func TestNamesOfUnits(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsWrittenOfAQdisc(t *testing.T) {
+	for now, want := range map[string]string{
+		"fq limit 10000 flow_limit 100 quantum 3028 nopacing maxrate 34359738360bit buckets 1024 refill_delay 40000us horizon 10000000us horizon_drop bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1 ce_threshold 4294967295us": "fq limit 10000 flow_limit 500 quantum 3028 nopacing buckets 1024 refill_delay 40000us",
+		"default fq": "fq flow_limit 500",
+	} {
+		p := whole()
+		p.Changes = p.Changes[10:11]
+		p.Changes[0].Then = "500"
+		n := in{p, "x", Facts{Qdiscs: map[string]string{"eth1 root": now}}}
+		words, why := n.wholeQdisc(p.Changes[0])
+		if got := strings.Join(words, " "); got != want || why != "" {
+			t.Errorf("%q: %q %s, want %q", now, got, why, want)
+		}
+	}
+	if got := strings.Join(setOption(strings.Fields("fq pacing limit 5"), "pacing", "off"), " "); got != "fq limit 5 nopacing" {
+		t.Error(got)
+	}
+	c := plan.Change{ID: "1", Target: plan.Target{Kind: "qdisc", Device: "eth1", Parent: "root"}, Now: "default fq", Then: "fq limit 5 nopacing maxrate 8000000bit ce_threshold 5000us"}
+	_, k, why := in{&plan.Plan{}, "x", Facts{}}.qdiscNetwork(c)
+	if got := strings.Join(k.lines, " "); got != "Parent=root PacketLimit=5 Pacing=no MaximumRate=8000000 CEThresholdSec=5000us" || why != "" {
+		t.Errorf("%q %s", got, why)
+	}
+	c.Then = "default fq"
+	if _, why := (in{&plan.Plan{}, "x", Facts{}}).actions(c); !strings.Contains(why, "kernel's default") {
+		t.Error(why)
+	}
+}

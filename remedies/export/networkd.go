@@ -20,6 +20,10 @@ func networkd(n in) Result {
 	var order []string
 	for _, c := range n.plan.Changes {
 		t := c.Target
+		if unnamed(t) {
+			r.Left = append(r.Left, Left{c, noName})
+			continue
+		}
 		if t.Netns != "" {
 			r.Left = append(r.Left, Left{c, "systemd's files are for the host's own network namespace alone: --as unit holds it"})
 			continue

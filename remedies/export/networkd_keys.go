@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +43,11 @@ var linkKeys = map[string]key{
 
 // linkKey is a change as a line of [Link].
 func linkKey(c plan.Change) (keyed, bool) {
-	k, ok := linkKeys[c.Target.Kind+" "+c.Target.Name]
+	name := c.Target.Name
+	if c.Target.Kind == "feature" {
+		name = featureName(name)
+	}
+	k, ok := linkKeys[c.Target.Kind+" "+name]
 	if !ok {
 		return keyed{}, false
 	}
@@ -69,17 +74,11 @@ type qdiscSection struct {
 }
 
 var qdiscSections = map[string]qdiscSection{
-	"fq":         {"FairQueueing", 246, map[string]string{"limit": "PacketLimit", "flow_limit": "FlowLimit", "quantum": "QuantumBytes", "initial_quantum": "InitialQuantumBytes", "maxrate": "MaximumRate", "buckets": "Buckets", "orphan_mask": "OrphanMask"}},
-	"fq_codel":   {"FairQueueingControlledDelay", 246, map[string]string{"limit": "PacketLimit", "flows": "Flows", "target": "TargetSec", "interval": "IntervalSec", "quantum": "QuantumBytes", "memory_limit": "MemoryLimitBytes"}},
+	"fq":         {"FairQueueing", 246, map[string]string{"limit": "PacketLimit", "flow_limit": "FlowLimit", "quantum": "QuantumBytes", "initial_quantum": "InitialQuantumBytes", "maxrate": "MaximumRate", "buckets": "Buckets", "orphan_mask": "OrphanMask", "pacing": "Pacing", "ce_threshold": "CEThresholdSec"}},
+	"fq_codel":   {"FairQueueingControlledDelay", 246, map[string]string{"limit": "PacketLimit", "flows": "Flows", "target": "TargetSec", "interval": "IntervalSec", "quantum": "QuantumBytes", "memory_limit": "MemoryLimitBytes", "ecn": "ECN", "ce_threshold": "CEThresholdSec"}},
 	"pfifo":      {"PFIFO", 246, map[string]string{"limit": "PacketLimit"}},
 	"bfifo":      {"BFIFO", 246, map[string]string{"limit": "LimitBytes"}},
 	"pfifo_fast": {"PFIFOFast", 246, nil},
-}
-
-// ownDefault are options that a whole queue discipline is written with and that no key
-// holds; left at the kernel's own value nothing is lost.
-func ownDefault(kind, name, value string) bool {
-	return kind == "fq_codel" && name == "ecn" && value != "off"
 }
 
 // networkSection is a change as a section of a .network file.
@@ -100,32 +99,40 @@ func (n in) qdiscNetwork(c plan.Change) (device string, k keyed, why string) {
 	if t.Parent != "" && t.Parent != "root" {
 		return "", k, "a .network file can't name the queues of an mq, whose handle the kernel chooses: --as unit holds it"
 	}
-	whole, why := n.wholeQdisc(c)
+	words, why := n.wholeQdisc(c)
 	if why != "" {
 		return "", k, why
 	}
-	words := strings.Fields(whole)
 	if len(words) == 0 {
-		return "", k, "it takes a queue discipline away, which a .network file can't"
+		return "", k, "it is the kernel's default: at a boot there is nothing to be done"
 	}
 	s, ok := qdiscSections[words[0]]
 	if !ok {
 		return "", k, "snag writes no .network section for " + words[0] + ": --as unit holds it"
 	}
 	k = keyed{change: c, section: s.section, lines: []string{"Parent=root"}, since: s.since}
-	for i := 1; i+1 < len(words); i += 2 {
-		name, value := words[i], words[i+1]
-		key, ok := s.keys[name]
+	for i := 1; i < len(words); i++ {
+		name, value := words[i], "yes"
 		switch {
-		case !ok && ownDefault(words[0], name, value):
-		case !ok:
-			return "", k, fmt.Sprintf("[%s] has no key for %s %s: --as unit holds it", s.section, name, value)
-		default:
-			if strings.HasSuffix(key, "Sec") && strings.Trim(value, "0123456789") == "" {
-				value += "us" // tc(8): a bare time is in microseconds
+		case slices.Contains(toggles, name):
+			if on, off := strings.CutPrefix(name, "no"); off {
+				name, value = on, "no"
 			}
-			k.lines = append(k.lines, key+"="+unitValue(value))
+		case i+1 < len(words):
+			i++
+			value = words[i]
 		}
+		key, ok := s.keys[name]
+		if !ok {
+			return "", k, fmt.Sprintf("[%s] has no key for %s %s: --as unit holds it", s.section, name, value)
+		}
+		if digits := strings.TrimSuffix(value, "us"); strings.HasSuffix(key, "Sec") && strings.Trim(digits, "0123456789") == "" {
+			value = digits + "us" // tc(8): a bare time is in microseconds
+		}
+		if key == "MaximumRate" {
+			value = strings.TrimSuffix(value, "bit") // bits a second
+		}
+		k.lines = append(k.lines, key+"="+unitValue(value))
 	}
 	return t.Device, k, ""
 }

@@ -91,11 +91,10 @@ func shellOf(c plan.Change) (s shellCall, why string) {
 	case t.Kind == "txqueuelen":
 		s.words = []string{t.Netns, t.Device}
 	case t.Kind == "qdisc" && t.Name != "":
-		parent := t.Parent
-		if parent == "" {
-			parent = "root"
+		if !bareNumber(c.Now) || !bareNumber(c.Then) {
+			return s, "tc shows " + t.Name + " rounded and in other units than the plan: snag tune apply sets it, and --as unit at a boot"
 		}
-		s.words = []string{t.Netns, t.Device, parent, t.Name}
+		s.words, s.value = []string{t.Netns, t.Device, parentOf(t), t.Name}, func(v string) string { return strings.TrimRight(v, "pb") }
 	case t.Kind == "route":
 		s.words = []string{t.Netns, t.Route, t.Device, t.Name}
 	case ethtoolAt[t.Kind].set != "":
@@ -120,11 +119,18 @@ func shownAs(t plan.Target) string {
 	case "channels":
 		return map[string]string{"rx": "RX", "tx": "TX", "other": "Other", "combined": "Combined"}[t.Name]
 	case "feature":
-		if label, ok := featureLabel[t.Name]; ok {
+		if label, ok := featureLabel[featureName(t.Name)]; ok {
 			return label
 		}
 	}
 	return t.Name
+}
+
+// bareNumber tells whether a text is a number of packets, bytes or entries, and nothing
+// that has a unit.
+func bareNumber(value string) bool {
+	digits := strings.TrimRight(value, "pb")
+	return digits != "" && len(value)-len(digits) <= 1 && strings.Trim(digits, "0123456789") == ""
 }
 
 // featureLabel are the features that ethtool -k shows by an older name than the
@@ -133,6 +139,16 @@ var featureLabel = map[string]string{
 	"rx-checksum": "rx-checksumming", "rx-gro": "generic-receive-offload", "rx-lro": "large-receive-offload",
 	"tx-generic-segmentation": "generic-segmentation-offload", "rx-vlan-hw-parse": "rx-vlan-offload",
 	"tx-vlan-hw-insert": "tx-vlan-offload", "rx-ntuple-filter": "ntuple-filters", "rx-hashing": "receive-hashing",
+}
+
+// featureName is the kernel's own name of a feature, where a plan has ethtool's.
+func featureName(name string) string {
+	for kernel, label := range featureLabel {
+		if label == name {
+			return kernel
+		}
+	}
+	return name
 }
 
 // mask is a mask of CPUs as get_mask prints it.

@@ -21,6 +21,8 @@ func sysctlD(n in) Result {
 		switch {
 		case c.Target.Kind != "sysctl":
 			why = "it is no sysctl: --as unit holds it"
+		case unnamed(c.Target):
+			why = noName
 		case c.Target.Netns != "":
 			why = "such a file is for the host's own network namespace alone: --as unit holds it"
 		}

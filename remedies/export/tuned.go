@@ -96,7 +96,7 @@ func netLine(c plan.Change) string {
 	}
 	name := c.Target.Name
 	if c.Target.Kind == "feature" {
-		if short, ok := shortFeature[name]; ok {
+		if short, ok := shortFeature[featureName(name)]; ok {
 			name = short
 		}
 	}

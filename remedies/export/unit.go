@@ -34,8 +34,8 @@ func units(n in) Result {
 			continue
 		}
 		all, why := n.actions(c)
-		if strings.HasPrefix(c.Target.Netns, "pid:") {
-			why = "its network namespace has no name, and ends with its processes: only who makes it can set it"
+		if unnamed(c.Target) {
+			why = noName
 		}
 		if why != "" {
 			r.Left = append(r.Left, Left{c, why})

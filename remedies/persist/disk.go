@@ -49,10 +49,18 @@ func (d Disk) place(path string) (string, error) {
 	}
 	for _, f := range Folders {
 		if strings.HasPrefix(path, f+"/") && strings.Contains(path[len(f):], "snag") || strings.HasPrefix(path, "/etc/snag/tune/") {
-			return filepath.Join("/", d.Root, path), nil
+			return d.at(path), nil
 		}
 	}
 	return "", fmt.Errorf("%q is no place for a file of snag's: it writes below %s", path, strings.Join(Folders, ", "))
+}
+
+// at is a path of the host's on this disk.
+func (d Disk) at(path string) string {
+	if d.Root == "" {
+		return path
+	}
+	return filepath.Join(d.Root, path)
 }
 
 // Check tells whether a file may be written: nobody else's is there.

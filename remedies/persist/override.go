@@ -35,7 +35,7 @@ func (d Disk) Overrides(ours File) ([]string, error) {
 	}
 	files := map[string]string{} // by name
 	for _, folder := range slices.Backward(sysctlFolders) {
-		entries, err := os.ReadDir(filepath.Join("/", d.Root, folder))
+		entries, err := os.ReadDir(d.at(folder))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotFolder) {
 			return nil, fmt.Errorf("list %s: %w", folder, bare(err))
 		}
@@ -55,7 +55,7 @@ func (d Disk) Overrides(ours File) ([]string, error) {
 	var all []string
 	read := map[string]bool{}
 	for _, file := range append(paths(files, later), "/etc/sysctl.conf") {
-		at := filepath.Join("/", d.Root, file)
+		at := d.at(file)
 		real, err := filepath.EvalSymlinks(at)
 		if err != nil || read[real] { // Debian links 99-sysctl.conf to /etc/sysctl.conf
 			continue
