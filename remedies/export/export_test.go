@@ -184,9 +184,7 @@ func TestUnitsAreWhatSystemdTakes(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, r)
 		args := []string{"verify", "--man=no", "--recursive-errors=no"}
-		for _, u := range r.Start {
-			args = append(args, u)
-		}
+		args = append(args, r.Start...)
 		cmd := exec.Command("systemd-analyze", args...)
 		cmd.Env = append(cmd.Environ(), "SYSTEMD_UNIT_PATH="+filepath.Join(dir, "/etc/systemd/system")+":")
 		out, err := cmd.CombinedOutput()

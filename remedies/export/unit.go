@@ -262,15 +262,16 @@ func (n in) hostService(j *job) Result {
 func escapeUnit(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
-		c := name[i]
-		switch {
+		switch c := name[i]; {
 		case c == '/':
 			b.WriteByte('-')
-		case c == '.' && i == 0, c == '-', !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == ':' || c == '_' || c == '.'):
-			fmt.Fprintf(&b, `\x%02x`, c)
-		default:
+		case strings.IndexByte(unitBytes, c) >= 0 && (c != '.' || i > 0):
 			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, `\x%02x`, c)
 		}
 	}
 	return b.String()
 }
+
+const unitBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_."
