@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -82,6 +83,9 @@ func planFor(dir string, recorded bool) (*plan.Plan, error) {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	p.Snag, p.For.Recording = version, dir
+	if whole, err := filepath.Abs(dir); err == nil {
+		p.For.Recording = whole // verify may be run elsewhere
+	}
 	return p, nil
 }
 

@@ -72,7 +72,7 @@ type Change struct {
 type Target struct {
 	Kind   string `yaml:"kind"`             // sysctl, ring, qdisc, rps …
 	Name   string `yaml:"name,omitempty"`   // of the sysctl, feature or property
-	Netns  string `yaml:"netns,omitempty"`  // a name under /run/netns; "": the host's
+	Netns  string `yaml:"netns,omitempty"`  // a name under /run/netns, or pid:812 with Started for that of a process; "": the host's
 	Device string `yaml:"device,omitempty"` // the interface
 	Queue  *int   `yaml:"queue,omitempty"`  // of the interface, or of its mq qdisc's children
 	Parent string `yaml:"parent,omitempty"` // of a qdisc: root, or a class as 8001:1
@@ -81,7 +81,7 @@ type Target struct {
 	Unit   string `yaml:"unit,omitempty"`  // of systemd
 	Path   string `yaml:"path,omitempty"`  // of a control group, below the hierarchy's root
 	PID    int    `yaml:"pid,omitempty"`
-	// Started is when the process of PID began, clock ticks since the boot
+	// Started is when the process of PID, or the one that Netns names, began, clock ticks since the boot
 	// (/proc/PID/stat, field 22): another that got its number is not it.
 	Started uint64 `yaml:"started,omitempty"`
 }
