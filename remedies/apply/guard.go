@@ -69,6 +69,10 @@ func (s *Store) Guard(ctx context.Context, id string, ready io.Writer) error {
 		switch {
 		case ctx.Err() != nil:
 			why = "the guard was told to end before the plan was confirmed"
+		case abandoned(e):
+			why = "the snag that tried the settings out has ended"
+		case e.State.Phase == Trying && !time.Now().Before(e.State.Deadline):
+			why = "the trial's time was over at " + e.State.Deadline.Format(time.TimeOnly)
 		case !time.Now().Before(e.State.Deadline):
 			why = "nobody confirmed it by " + e.State.Deadline.Format(time.TimeOnly)
 		}
