@@ -42,6 +42,7 @@ Nothing outlasts a reboot.`,
 		tuneConfirm(&f),
 		tuneUndo(&f),
 		tuneStatus(&f),
+		tuneAblate(&f),
 		tuneGuard(&f),
 	)
 	return cmd
