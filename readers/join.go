@@ -116,6 +116,11 @@ func (p part) manifest(whole recording.Manifest) recording.Manifest {
 			m.Files = append(m.Files, f)
 		}
 	}
+	for _, s := range p.sources {
+		if s.clock != nil {
+			m.Clock = s.clock
+		}
+	}
 	m.Start, m.End = atLeast(p.window)
 	if p.window.Start == 0 {
 		m.Start, m.End = whole.Start, whole.End

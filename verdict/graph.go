@@ -27,6 +27,7 @@ type graph struct {
 	windows  map[*candidate]recording.Interval // then, of each candidate its host's
 	found    []*candidate
 	symptoms []scene.Symptom
+	doubts   []string // what could not be told of two hosts
 	out      map[*candidate][]edge
 	in       map[*candidate][]edge
 }

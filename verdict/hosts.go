@@ -48,6 +48,7 @@ func judgeHosts(v *Verdict, all []*suspects.Suspect) (found []*candidate, settle
 		}
 	}
 	g.across(at, where)
+	v.Warnings = append(v.Warnings, g.doubts...)
 	g.breakLoops()
 	first := hosts[0]
 	for _, h := range hosts {
