@@ -1,6 +1,7 @@
 package readers
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -166,7 +167,7 @@ func shortHost(host string) string {
 }
 
 // compareClocks ties the clocks of all files' hosts by what their files have in common.
-func compareClocks(files []file, times []written, given given, s surveyed, asked settings, more []tie) hostClocks {
+func compareClocks(ctx context.Context, files []file, times []written, given given, s surveyed, asked settings) hostClocks {
 	h := hostClocks{asked: asked, of: map[string]string{}}
 	var order []string
 	see := func(path, clock string) {
@@ -198,7 +199,7 @@ func compareClocks(files []file, times []written, given given, s surveyed, asked
 			see(path, shortHost(host))
 		}
 	}
-	h.known = settle(order, append(h.captured(s), more...))
+	h.known = settle(order, append(h.captured(s), h.named(ctx, files)...))
 	h.many = len(order) > 1
 	for _, i := range loose {
 		if clock, ok := h.beside(times[i], s); ok {

@@ -3,7 +3,9 @@ package readers
 import (
 	"context"
 	"math"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,5 +142,50 @@ func TestOffsetOfAHost(t *testing.T) {
 	p := Plan{Files: []string{filepath.Join("testdata", "both-ends", "client.pcap")}, Dir: filepath.Join(t.TempDir(), "r"), Offsets: map[string]time.Duration{"nobody": time.Second}}
 	if err := Read(context.Background(), p); err == nil || !strings.Contains(err.Error(), "--offset nobody=") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Two logs that name the same connections bound their hosts' clocks, and a GC log of one
+// of these hosts is moved as its other log is.
+func TestClocksByLogsThatNameTheSame(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for name, text := range map[string]string{
+		"encoder.log": "2026-11-21T10:00:00.100Z info connecting from 10.0.0.7:51234 to rtmp://10.0.0.9/live\n2026-11-21T10:00:09.700Z warn 10.0.0.7:51234: closed by the server\n",
+		"server.log":  "2026-11-21T10:00:03.150Z [conn 10.0.0.7:51234] opened\n2026-11-21T10:00:12.680Z [conn 10.0.0.7:51234] closing: no frames for 10 s\n",
+		"gc.log":      "[2026-11-21T10:00:05.000+0000][info][gc] GC(1) Pause Young (Normal) (G1 Evacuation Pause) 10M->5M(100M) 12.345ms\n[2026-11-21T10:00:08.000+0000][info][gc] GC(2) Pause Young (Normal) (G1 Evacuation Pause) 10M->5M(100M) 12.345ms\n",
+	} {
+		files = append(files, filepath.Join(dir, name))
+		if err := os.WriteFile(files[len(files)-1], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(files) // the encoder's is first: its clock is what the others are compared with
+	out := filepath.Join(dir, "r")
+	err := Read(context.Background(), Plan{Files: files, Dir: out, Zone: time.UTC, Hosts: map[string]string{"encoder.log": "encoder", "server.log": "origin", "gc.log": "origin"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := recording.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Manifest.Files {
+		want := map[string]float64{"encoder": 0, "origin": -3.015}[f.Host]
+		if math.Abs(f.Offset-want) > 0.0011 {
+			t.Errorf("%s of %s: moved by %v s, want %v: %v", filepath.Base(f.Name), f.Host, f.Offset, want, f.Doubts)
+		}
+	}
+	for _, p := range r.Manifest.Parts {
+		if c := p.Manifest.Clock; c == nil || c.Bound > 0.04 {
+			t.Errorf("%s: %+v", p.Manifest.Host, c)
+		}
+	}
+	said := false
+	for _, c := range r.Coverage {
+		said = said || strings.Contains(c.Why, "by 1 connection that both encoder.log and server.log name")
+	}
+	if !said {
+		t.Errorf("the coverage does not say it: %+v", r.Coverage)
 	}
 }

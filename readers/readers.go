@@ -76,7 +76,7 @@ func Read(ctx context.Context, p Plan) error {
 	})()
 	times := guessZones(ctx, files, given, p, asked)
 	captures := survey(ctx, files)
-	clocks := compareClocks(files, times, given, captures, asked, nil)
+	clocks := compareClocks(ctx, files, times, given, captures, asked)
 	if err := asked.checkOffsets(p.Files, clocks.of); err != nil {
 		return err
 	}
