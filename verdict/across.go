@@ -55,7 +55,7 @@ func (g *graph) across(at map[*candidate]*host, where []*host) {
 				if a == b || !apart(at[b]) || b.suspect.Name != lead.To || slices.Contains(b.finding.NotBy, a.suspect.Name) || g.has(a, b, -1) {
 					continue
 				}
-				window := common(at[a].s.Window, at[b].s.Window)
+				window := common(a.windowIn(at[a].s), at[b].s.Window)
 				lag := min(lead.Lag, soon)
 				onsets := seenIn(starts(b.finding.Active), window)
 				off, known := clocksBetween(at[a], at[b])
@@ -109,7 +109,7 @@ func (g *graph) symptomsAcross(a *candidate, home *host, lag time.Duration, effe
 	if len(effects) == 0 {
 		return
 	}
-	window := home.s.Window
+	window := a.windowIn(home.s)
 	var hosts []*host
 	for _, i := range effects {
 		if w := common(window, where[i].s.Window); w.End > w.Start {
