@@ -18,7 +18,8 @@ type candidate struct {
 	onset       recording.Time
 	state       State
 	explainedBy *candidate
-	window      recording.Interval // of its host
+	window      recording.Interval // over which it was weighed
+	host        *host              // nil where the recording is of one
 	id          string
 }
 
