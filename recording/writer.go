@@ -142,7 +142,7 @@ func (w *Writer) rouse() {
 
 // mostHeld of what is not written is kept where the writer may make its callers
 // wait, bytes.
-const mostHeld = 8 << 20
+const mostHeld = 1 << 20
 
 // hold counts what was taken, and waits where it is too much. The caller holds the
 // lock.

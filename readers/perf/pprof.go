@@ -185,8 +185,9 @@ type offKey struct {
 // wait counts time off the CPUs.
 func (t *tally) wait(rows map[offKey]*recording.OffCPU, s sample, stack []int32, reason string) {
 	k := offKey{pid: s.pid, tid: s.tid, reason: reason}
-	if st := t.stackOf(stack, s.n); st != nil {
+	if st := t.stackOf(stack); st != nil {
 		k.stack = st.id
+		st.n += s.n
 	}
 	if rows[k] == nil {
 		if len(rows) >= mostThreads {

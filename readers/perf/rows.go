@@ -112,6 +112,7 @@ func (t *tally) flushSamples() {
 // end writes the rest, and how many samples there were.
 func (t *tally) end() {
 	t.flush()
+	t.writeStacks()
 	if t.main != nil && t.main.kind == clock {
 		at := recording.Time(t.last)
 		t.out.Sample(at, "snag_oncpu_samples_total", recording.Labels{"what": "all"}, float64(t.main.samples))
