@@ -3,16 +3,18 @@ package perf
 import (
 	"bytes"
 	"math/bits"
-	"slices"
 )
 
 // known are lines that were read before, by their hashes.
 type known struct {
-	frames  map[uint64]int32   // by a line's
-	callers map[uint64][]int32 // by that of all lines but the first
-	stacks  map[uint64]*stack  // by both
-	held    int                // frames in callers
+	frames  map[uint64]int32 // by a line's
+	callers map[uint64]span  // by that of all lines but the first
+	held    []int32          // their frames
+	stacks  map[uint64]int32 // by both; their numbers
 }
+
+// span is a part of held.
+type span struct{ from, to int32 }
 
 // Bounds of each. Once one is full it begins anew: what a profile is mostly of comes
 // again at once.
@@ -23,7 +25,7 @@ const (
 )
 
 func newKnown() known {
-	return known{frames: map[uint64]int32{}, callers: map[uint64][]int32{}, stacks: map[uint64]*stack{}}
+	return known{frames: map[uint64]int32{}, callers: map[uint64]span{}, stacks: map[uint64]int32{}}
 }
 
 func (k *known) keepFrame(hash uint64, id int32) {
@@ -34,19 +36,20 @@ func (k *known) keepFrame(hash uint64, id int32) {
 }
 
 func (k *known) keepCallers(hash uint64, ids []int32) {
-	if k.held+len(ids) > mostCallers || len(k.callers) >= mostBlocks {
+	if len(k.held)+len(ids) > mostCallers || len(k.callers) >= mostBlocks {
 		clear(k.callers)
-		k.held = 0
+		k.held = k.held[:0]
 	}
-	k.callers[hash] = slices.Clone(ids)
-	k.held += len(ids)
+	from := len(k.held)
+	k.held = append(k.held, ids...)
+	k.callers[hash] = span{int32(from), int32(len(k.held))}
 }
 
 func (k *known) keepStack(hash uint64, s *stack) {
 	if len(k.stacks) >= mostBlocks {
 		clear(k.stacks)
 	}
-	k.stacks[hash] = s
+	k.stacks[hash] = int32(s.id)
 }
 
 // both is the hash of a block's lines.
@@ -70,7 +73,9 @@ func (l *lines) idOf(hash uint64, line []byte) (int32, bool) {
 // not.
 func (l *lines) again(p part, data []byte) bool {
 	key := p.both()
-	if l.found = l.known.stacks[key]; l.found == nil {
+	if n, ok := l.known.stacks[key]; ok {
+		l.found = l.order[n-1]
+	} else {
 		callers, ok := l.known.callers[p.callers]
 		if !ok {
 			return false
@@ -80,7 +85,7 @@ func (l *lines) again(p part, data []byte) bool {
 		if !ok {
 			return false
 		}
-		l.stack = append(append(l.stack, id), callers...)
+		l.stack = append(append(l.stack, id), l.known.held[callers.from:callers.to]...)
 		if l.found = l.stackOf(l.stack); l.found != nil {
 			l.known.keepStack(key, l.found)
 		}

@@ -12,15 +12,14 @@ import (
 
 // stack is one that samples were taken of.
 type stack struct {
-	id       int
-	frames   []int32 // innermost first; the last may be others
-	n        uint64  // samples
-	function string  // of the kernel, that ran; "" none
-	caller   string
-	idle     bool
-	deep     bool // it was cut
-	named    uint64
-	unnamed  []unnamed
+	id      int
+	frames  []int32 // innermost first; the last may be others
+	n       uint64  // samples
+	path    int32   // through the kernel; 0: none
+	idle    bool
+	deep    bool // it was cut
+	named   uint64
+	unnamed []unnamed
 }
 
 // others stands for the callers that are not told.
@@ -31,10 +30,7 @@ const otherCallers = "[other]"
 
 // shortKey are the stacks that are one where there are too many different ones: those
 // of the same function, and of the same path through the kernel.
-type shortKey struct {
-	leaf             int32
-	function, caller string
-}
+type shortKey struct{ leaf, path int32 }
 
 // stackOf is the stack of these frames, the innermost first; nil: there are none, or
 // too many even of short ones.
@@ -52,16 +48,16 @@ func (t *tally) stackOf(frames []int32) *stack {
 		t.key = append(t.key, 1)
 	}
 	h := maphash.Bytes(seed, t.key)
-	if s, ok := t.stacks[h]; ok {
-		return s
+	if n, ok := t.stacks[h]; ok {
+		return t.order[n-1]
 	}
 	s := t.describe(frames)
 	if len(t.stacks) >= mostStacks {
 		return t.shortOf(s, frames[0])
 	}
 	s.deep, s.frames = deep, slices.Clone(frames)
-	t.stacks[h] = s
-	return t.numbered(s)
+	t.stacks[h] = int32(t.numbered(s).id)
+	return s
 }
 
 func (t *tally) numbered(s *stack) *stack {
@@ -72,7 +68,7 @@ func (t *tally) numbered(s *stack) *stack {
 
 // shortOf is the stack that stands for one more.
 func (t *tally) shortOf(s *stack, leaf int32) *stack {
-	k := shortKey{leaf, s.function, s.caller}
+	k := shortKey{leaf, s.path}
 	if one := t.short[k]; one != nil {
 		return one
 	}
@@ -80,7 +76,7 @@ func (t *tally) shortOf(s *stack, leaf int32) *stack {
 		return nil
 	}
 	one := t.describe([]int32{leaf})
-	one.frames, one.function, one.caller, one.idle = []int32{leaf, others}, s.function, s.caller, s.idle
+	one.frames, one.path, one.idle = []int32{leaf, others}, s.path, s.idle
 	t.short[k] = one
 	return t.numbered(one)
 }
@@ -101,10 +97,22 @@ func (t *tally) describe(frames []int32) *stack {
 		}
 	}
 	if len(t.ran) > 0 && t.frames[frames[0]].named {
-		s.function, s.caller = kernel.Path(t.ran)
+		s.path = t.pathTo(kernel.Path(t.ran))
 		s.idle = idles(t.ran)
 	}
 	return s
+}
+
+// pathTo is the number of a path through the kernel; 0: there are too many.
+func (t *tally) pathTo(function, caller string) int32 {
+	k := kernelPath{function, caller}
+	n, ok := t.paths[k]
+	if !ok && function != "" && len(t.pathOf) < mostThreads {
+		t.pathOf = append(t.pathOf, k)
+		n = int32(len(t.pathOf))
+		t.paths[k] = n
+	}
+	return n
 }
 
 // nameOf is the function of a frame; of one over the bound of frames it is not known.

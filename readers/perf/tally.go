@@ -22,18 +22,21 @@ type tally struct {
 	out recording.Sink
 
 	ids     map[frame]int32
-	frames  []frame // by id
-	text    int     // bytes of them
-	stacks  map[uint64]*stack
+	frames  []frame             // by id
+	text    int                 // bytes of them
+	stacks  map[uint64]int32    // their numbers, by hash
 	short   map[shortKey]*stack // of what came when there were too many
-	order   []*stack            // by id, from 1 on
+	order   []*stack            // by number, from 1 on
+	paths   map[kernelPath]int32
+	pathOf  []kernelPath // by number, from 1 on
 	comms   map[string]commID
 	names   []string // by commID
 	events  map[string]*event
-	sampled []*event // as they came
-	main    *event   // the one that the kernel's functions are counted by
-	rows    map[rowKey]*recording.OnCPU
-	kernel  map[kernelKey]*recording.ProfileRow
+	sampled []*event         // as they came
+	main    *event           // the one that the kernel's functions are counted by
+	rows    map[rowKey]int32 // where it is counted
+	counted []counted
+	kernel  map[kernelKey]*kernelCount
 	cell    cell
 	wrote   int
 	key     []byte
@@ -63,6 +66,7 @@ type cell struct {
 // event is one of those that were sampled.
 type event struct {
 	name    string
+	index   int32 // in sampled
 	kind    eventKind
 	samples uint64
 }
@@ -100,21 +104,30 @@ type sample struct {
 	event    *event
 }
 
-type rowKey struct {
-	pid, tid, stack int32
-	comm            commID
-	event           *event
+// rowKey, counted and kernelKey hold no pointers: the collector has nothing to look for
+// in a hundred thousand of them.
+type rowKey struct{ pid, tid, stack, comm, event int32 }
+
+type counted struct {
+	rowKey
+	n      uint64
+	weight float64
 }
 
-type kernelKey struct {
-	function, caller string
-	pid              int
+// kernelPath is a function of the kernel that ran, and what names the path to it.
+type kernelPath struct{ function, caller string }
+
+type kernelKey struct{ path, pid int32 }
+
+type kernelCount struct {
+	n    uint64
+	comm commID
 }
 
 func newTally(out recording.Sink) *tally {
 	return &tally{
-		out: out, ids: map[frame]int32{}, frames: []frame{{}}, stacks: map[uint64]*stack{}, short: map[shortKey]*stack{}, comms: map[string]commID{"others": 0}, names: []string{"others"},
-		events: map[string]*event{}, rows: map[rowKey]*recording.OnCPU{}, kernel: map[kernelKey]*recording.ProfileRow{},
+		out: out, ids: map[frame]int32{}, frames: []frame{{}}, stacks: map[uint64]int32{}, paths: map[kernelPath]int32{}, short: map[shortKey]*stack{}, comms: map[string]commID{"others": 0}, names: []string{"others"},
+		events: map[string]*event{}, rows: map[rowKey]int32{}, kernel: map[kernelKey]*kernelCount{},
 		cell: cell{length: 1e9}, first: -1, unnamedIn: map[string]*uint64{},
 	}
 }
@@ -155,7 +168,7 @@ func (t *tally) eventOf(name []byte) *event {
 				return e
 			}
 		}
-		e = &event{name: n, kind: kindOf(n)}
+		e = &event{name: n, kind: kindOf(n), index: int32(len(t.sampled))}
 		t.events[n] = e
 		t.sampled = append(t.sampled, e)
 	}
@@ -200,21 +213,22 @@ func (t *tally) count(s *sample, st *stack) {
 		t.unnamed += s.n * u.frames
 		*u.all += s.n * u.frames
 	}
-	if st.function != "" && t.main == s.event {
+	if st.path > 0 && t.main == s.event {
 		t.inKernel(s, st)
 	}
-	k := rowKey{int32(s.pid), int32(s.tid), int32(st.id), s.comm, s.event}
-	row := t.rows[k]
-	if row == nil {
+	k := rowKey{int32(s.pid), int32(s.tid), int32(st.id), int32(s.comm), s.event.index}
+	i, ok := t.rows[k]
+	if !ok {
 		if len(t.rows) >= mostThreads {
 			t.lost += s.n
-			k = rowKey{event: s.event}
+			k = rowKey{event: s.event.index}
 		}
-		if row = t.rows[k]; row == nil {
-			row = &recording.OnCPU{T: recording.Time(t.cell.begin), PID: int(k.pid), TID: int(k.tid), Comm: t.names[k.comm], Stack: int(k.stack)}
-			t.rows[k] = row
+		if i, ok = t.rows[k]; !ok {
+			i = int32(len(t.counted))
+			t.counted = append(t.counted, counted{rowKey: k})
+			t.rows[k] = i
 		}
 	}
-	row.N += s.n
-	row.Weight += s.weight
+	t.counted[i].n += s.n
+	t.counted[i].weight += s.weight
 }
