@@ -157,6 +157,7 @@ func (l *lines) header(b []byte) {
 	case !ok:
 		l.noise++
 		return
+	case h.event != nil && len(h.rest) == 0: // a sample, and nothing else
 	case bytes.HasPrefix(h.rest, lostRecord) || bytes.Contains(b, lostRecord):
 		n, _ := number(bytes.TrimLeft(b[bytes.LastIndexByte(b, ' ')+1:], " "))
 		l.lostSamples += n
