@@ -54,8 +54,14 @@ func (t *twice) again(ctx context.Context, read func(io.Reader) error) error {
 	return read(t.from)
 }
 
-// torn is why the file could not be read on; nil where that was not why.
-func (t *twice) torn() error { return t.from.torn() }
+// torn is why the file could not be read on; nil where that was not why. A file that is
+// damaged may be so because it is torn a little further on.
+func (t *twice) torn() error {
+	if t.from.err == nil && t.whole == nil {
+		_, _ = io.CopyN(io.Discard, t.from, mostWhole)
+	}
+	return t.from.torn()
+}
 
 // whole reads all of a file.
 func whole(in *reader.Input) ([]byte, error) {
