@@ -63,18 +63,26 @@ func persists(t plan.Target) string {
 	case "ring", "channels", "coalesce", "feature", "txqueuelen":
 		return "a .link file"
 	case "route":
-		return "the .network file ([Route])"
-	case "qdisc":
-		if t.Parent == "root" && t.Netns == "" {
-			return "the .network file, or the unit that sets the qdisc"
+		if t.Netns == "" {
+			return "the .network file ([Route])"
 		}
-		return "a unit: a .network file holds the root qdisc only"
+	case "qdisc":
+		switch {
+		case t.Netns != "":
+		case t.Parent == "root":
+			return "the .network file, or the unit that sets the qdisc"
+		default:
+			return "a unit: a .network file holds the root qdisc only"
+		}
 	case "unit":
 		return "a drop-in of the unit"
 	case "cpu-quota":
 		return "CPUQuota= of the unit"
 	case "nofile":
 		return "LimitNOFILE= of the unit"
+	}
+	if t.Netns != "" {
+		return "a unit: systemd-networkd sets the host's own namespace only"
 	}
 	return "a unit"
 }
