@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -92,7 +93,7 @@ func parseRate(text string) (float64, error) {
 		}
 	}
 	v, err := strconv.ParseFloat(number, 64)
-	if err != nil || !(v*unit >= 1000 && v*unit <= 1e13) {
+	if err != nil || math.IsNaN(v) || v*unit < 1000 || v*unit > 1e13 {
 		return 0, fmt.Errorf("%q is no rate: it is a number and kbit, mbit or gbit, from 1kbit to 10000gbit", text)
 	}
 	return v * unit, nil
