@@ -43,6 +43,9 @@ func (here Here) change(s suspects.Setting) (c plan.Change, why string) {
 		}
 	}
 	now, err := here.Read(t)
+	if s.AtLeast && err == nil {
+		s.Value = larger(now, s.Value)
+	}
 	switch {
 	case err != nil:
 		return c, err.Error()
@@ -85,6 +88,24 @@ func persists(t plan.Target) string {
 		return "a unit: systemd-networkd sets the host's own namespace only"
 	}
 	return "a unit"
+}
+
+// larger is of each number of two values the larger; the second where they are no
+// numbers.
+func larger(now, then string) string {
+	a, b := strings.Fields(now), strings.Fields(then)
+	if len(a) != len(b) {
+		return then
+	}
+	for i := range a {
+		x, err1 := strconv.ParseInt(a[i], 10, 64)
+		y, err2 := strconv.ParseInt(b[i], 10, 64)
+		if err1 != nil || err2 != nil {
+			return then
+		}
+		b[i] = strconv.FormatInt(max(x, y), 10)
+	}
+	return strings.Join(b, " ")
 }
 
 // stronger is the one value for two culprits that want the same set: of numbers that

@@ -31,7 +31,7 @@ func pathSettings(r *recording.Recording, stuck []*scene.Socket, mtu int) (set [
 		seen[f.Netns] = true
 		tcp, either := lastTCP(k), "path of "+strconv.FormatUint(f.Netns, 10)
 		if v, ok := setting(r, f.Netns, "net.ipv4.tcp_mtu_probing"); !ok || v == 0 {
-			set = append(set, Setting{Kind: "sysctl", Name: "net.ipv4.tcp_mtu_probing", At: inSpace(f.Netns), Value: "1", Either: either,
+			set = append(set, Setting{Kind: "sysctl", Name: "net.ipv4.tcp_mtu_probing", AtLeast: true, At: inSpace(f.Netns), Value: "1", Either: either,
 				Why:  fmt.Sprintf("segments of %s bytes to %s are never acknowledged, with %d timeouts in a row: after the third the sender tries smaller ones", count(float64(tcp.SndMSS)), f.Remote, tcp.Backoff+1),
 				Risk: "where packets are only lost, connections of this namespace fall back to small segments too"})
 		}

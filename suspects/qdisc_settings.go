@@ -91,7 +91,7 @@ func (l leaf) setting(name string, value float64) Setting {
 	if parent == "" {
 		parent = "root"
 	}
-	return Setting{Kind: "qdisc", Name: name, At: onDevice(l.device.netns, l.device.device), Parent: parent, Value: fmt.Sprintf("%.0f", value)}
+	return Setting{Kind: "qdisc", Name: name, AtLeast: true, At: onDevice(l.device.netns, l.device.device), Parent: parent, Value: fmt.Sprintf("%.0f", value)}
 }
 
 // qdiscSettings: a shaper that gets more than its rate needs the rate; a queue that

@@ -19,9 +19,11 @@ type Setting struct {
 	IRQ    int
 	Unit   string // of systemd
 	Value  string
-	Why    string
-	Risk   string
-	Needs  string // a restart of whom, a driver
+	// AtLeast: a larger value is as good, and is never made smaller.
+	AtLeast bool
+	Why     string
+	Risk    string
+	Needs   string // a restart of whom, a driver
 	// Group: settings of a finding with the same one only hold together.
 	Group string
 	// Either: of a finding's settings with the same one each is enough. They stand in
