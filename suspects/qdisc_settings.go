@@ -184,3 +184,31 @@ func fqSettings(s *scene.Scene, l leaf, limited steps) (set []Setting) {
 	}
 	return set
 }
+
+// longestWait in a queue that is proposed, s: what an RTT within a continent takes, so
+// that a loss-based sender still fills the line (RFC 8289, section 4.3, has 100 ms for
+// the whole way).
+const longestWait = 0.05
+
+// shorterQueue cuts a queue to what leaves in longestWait at the rate measured.
+func shorterQueue(s *scene.Scene, r *recording.Recording, l leaf, rate float64) []Setting {
+	q, o := l.row(s), l.offered(r)
+	now, unit := 0.0, ""
+	for _, u := range []string{"p", "b"} {
+		if v, ok := optionOf(q, "limit", u); ok && strings.HasSuffix(q.Options["limit"], u) {
+			now, unit = v, u
+		}
+	}
+	want := roundUp(rate * longestWait)
+	if unit == "p" {
+		want = roundUp(rate * longestWait / max(o.packet, 1))
+	}
+	if unit == "" || unit == "p" && o.packet == 0 || want >= now || l.kind != "pfifo" && l.kind != "bfifo" && l.kind != "tbf" {
+		return nil
+	}
+	change := l.setting("limit", want)
+	change.AtLeast = false
+	change.Why = fmt.Sprintf("%s leave in a second: %.0f ms of that are %s, and it holds up to %s", size(rate), 1000*longestWait, size(rate*longestWait), strings.TrimSuffix(q.Options["limit"], unit)+map[string]string{"p": " packets", "b": " bytes"}[unit])
+	change.Risk = "bursts that are longer are dropped in place of delayed; fq_codel in its place would tell the two apart"
+	return []Setting{change}
+}
