@@ -2,10 +2,8 @@ package pcap
 
 // progress takes an acknowledgment that goes on.
 func (h *half) progress(s *segment) {
-	if h.again.stamped && s.opt.Stamped && int32(s.opt.TSEcr-h.again.stamp) < 0 && int32(s.ack-h.again.seq) >= 0 {
-		// Eifel (RFC 3522): it answers the first transmission, so that the second was
-		// needless. The receiver reports most of these as duplicates too.
-		h.early++
+	if h.repairs != nil {
+		h.early += h.repairs.answered(s, h.rtt.least)
 	}
 	if h.ahead && h.again.at < h.aheadAt && int32(s.ack-h.aheadFrom) > 0 {
 		h.healed++ // later data had come first, and nothing was sent again
@@ -20,7 +18,7 @@ func (h *half) progress(s *segment) {
 	h.largestAcked = max(h.largestAcked, size)
 	h.una, h.lastAck = s.ack, s.at
 	h.holes.passed(s.ack)
-	h.again.run, h.again.backoff, h.again.stamped = 0, 0, false
+	h.again.run, h.again.backoff = 0, 0
 }
 
 // sacked takes selective acknowledgments; true: one reports a duplicate (RFC 2883,
