@@ -25,24 +25,36 @@ const (
 
 // stayLean has the collector run sooner than Go would by itself, which lets the heap
 // double, until ctx ends, and gives back what only the program's start needed. What the user says in GOMEMLIMIT or GOGC goes first.
-func stayLean(ctx context.Context) { stayWithin(ctx, smallHeap) }
+func stayLean(ctx context.Context) {
+	stayWithin(ctx, smallHeap, startPercent, 100, time.Second) // 100: as Go has it
+}
 
-// stayWithin is stayLean for a heap that may be larger.
-func stayWithin(ctx context.Context, heap int64) {
+// readWithin is stayLean for snag read: what it makes of a file is soon garbage, and is
+// collected when the heap is full, not each time that it has doubled. A heap that what is
+// in use fills would be collected all the time: that is looked for more often.
+func readWithin(ctx context.Context) {
+	stayWithin(ctx, readHeap, -1, -1, 100*time.Millisecond)
+}
+
+// stayWithin holds the heap to a size, with GOGC first and then as given; -1 is off.
+func stayWithin(ctx context.Context, heap int64, first, then int, look time.Duration) {
 	giveBackPages() // the start of the program ran through all its packages
 	if os.Getenv("GOMEMLIMIT") != "" || os.Getenv("GOGC") != "" {
 		return
 	}
 	debug.SetMemoryLimit(heap)
-	debug.SetGCPercent(startPercent)
+	debug.SetGCPercent(first)
 	go func() {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(time.Second):
-				debug.SetGCPercent(100) // as Go has it
+			case <-time.After(look):
+				if then != first {
+					debug.SetGCPercent(then)
+					first = then
+				}
 				metrics.Read(live)
 				debug.SetMemoryLimit(max(heap, int64(room*float64(live[0].Value.Uint64()))))
 			}

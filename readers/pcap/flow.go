@@ -84,7 +84,7 @@ func (h *half) way(p *half) recording.FlowWay {
 		w.RTT, w.MinRTT, w.MaxRTT = some(h.rtt.sum/int64(h.rtt.n)), some(h.rtt.least), some(h.rtt.most)
 	}
 	if h.again.backoff >= stuckAfter && !h.again.fast {
-		w.Stuck, w.Passed = h.again.size, h.small
+		w.Stuck, w.Passed = int(h.again.size), h.small
 		if h.flight.n > 0 {
 			w.StuckSince = recording.Time(h.flight.ring[h.flight.begin].at)
 		}

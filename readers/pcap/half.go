@@ -22,7 +22,7 @@ type half struct {
 	lastAt, lastAck              int64 // of its last data; of the last progress of una
 
 	flight flight
-	holes  holes
+	holes  *holes // nil: there never was one
 	seen   copies
 	rtt    trip // from here to the other end and back
 	echo   echoes
@@ -138,6 +138,9 @@ func (h *half) data(a *analysis, c *conn, s *segment, seq uint32, p *half) bool 
 	}
 	if d > 0 {
 		h.gaps++
+		if h.holes == nil {
+			h.holes = &holes{}
+		}
 		h.holes.open(h, s, h.next, seq)
 	}
 	h.hold.sent(c, h, s, p)
@@ -217,13 +220,12 @@ func (h *half) finish(s *segment, seq uint32) {
 
 // resending is how the last loss is being repaired.
 type resending struct {
-	seq     uint32 // end of what was resent last
 	at      int64
-	backoff int // times that the same was sent again without progress
-	total   uint64
-	fast    bool // after duplicate ACKs, before a timeout
-	run     int  // duplicate ACKs since the last progress
-	size    int  // of the packet that is sent again and again
+	seq     uint32 // end of what was resent last
+	backoff int32  // times that the same was sent again without progress
+	run     int32  // duplicate ACKs since the last progress
+	size    int32  // of the packet that is sent again and again
+	fast    bool   // after duplicate ACKs, before a timeout
 }
 
 func (r *resending) note(h *half, s *segment, end uint32) {
@@ -235,8 +237,7 @@ func (r *resending) note(h *half, s *segment, end uint32) {
 		r.fast = r.run >= 2
 		r.backoff = 1
 	}
-	r.seq, r.at, r.size = end, s.at, s.size
-	r.total++
+	r.seq, r.at, r.size = end, s.at, int32(s.size)
 }
 
 // ackedBy takes an acknowledgment of this end's data.

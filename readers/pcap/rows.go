@@ -170,7 +170,7 @@ func (a *analysis) socketRow(c *conn, side int, at int64) {
 		t.RcvRTT = t.RTT
 	}
 	if !h.again.fast {
-		t.Backoff = h.again.backoff
+		t.Backoff = int(h.again.backoff)
 	}
 	row.SendQ = flight
 	switch {
