@@ -116,6 +116,9 @@ func (w *Writer) append(row Row, part int) {
 		return
 	}
 	w.seen(tableNamed(t.name).time(row))
+	if w.o.Keep != nil {
+		w.o.Keep.add(tableNamed(t.name), row, line, part)
+	}
 	t.buf = append(append(t.buf, line...), '\n')
 	if len(t.buf) > w.o.maxBatch {
 		w.rouse()

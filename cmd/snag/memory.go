@@ -14,7 +14,7 @@ const (
 	smallHeap = 40 << 20
 	// readHeap, bytes, is the same for snag read, which stays under 80 MB, and has less
 	// to collect with more room (docs/bench-files.md).
-	readHeap = 56 << 20
+	readHeap = 52 << 20
 	// startPercent is GOGC for the first second: what is read to load the probes is soon
 	// garbage, and the program's pages are not given back yet.
 	startPercent = 50
@@ -29,14 +29,14 @@ func stayLean(ctx context.Context) {
 	stayWithin(ctx, smallHeap, startPercent, 100, time.Second) // 100: as Go has it
 }
 
-// readWithin is stayLean for snag read: what it makes of a file is soon garbage, and is
-// collected when the heap is full, not each time that it has doubled. A heap that what is
-// in use fills would be collected all the time: that is looked for more often.
+// readWithin is stayLean for snag read: what it makes of a file is soon garbage, so that
+// the heap may double from the beginning. One that is full would be collected all the
+// time: that is looked for more often.
 func readWithin(ctx context.Context) {
-	stayWithin(ctx, readHeap, -1, -1, 100*time.Millisecond)
+	stayWithin(ctx, readHeap, 100, 100, 100*time.Millisecond)
 }
 
-// stayWithin holds the heap to a size, with GOGC first and then as given; -1 is off.
+// stayWithin holds the heap to a size, with GOGC first and then as given.
 func stayWithin(ctx context.Context, heap int64, first, then int, look time.Duration) {
 	giveBackPages() // the start of the program ran through all its packages
 	if os.Getenv("GOMEMLIMIT") != "" || os.Getenv("GOGC") != "" {
