@@ -98,12 +98,14 @@ func larger(now, then string) string {
 		return then
 	}
 	for i := range a {
-		x, err1 := strconv.ParseInt(a[i], 10, 64)
+		x, err1 := strconv.ParseInt(strings.TrimRight(a[i], "abcdefghijklmnopqrstuvwxyz"), 10, 64) // of qdiscs: 2000000bit
 		y, err2 := strconv.ParseInt(b[i], 10, 64)
 		if err1 != nil || err2 != nil {
 			return then
 		}
-		b[i] = strconv.FormatInt(max(x, y), 10)
+		if x >= y {
+			b[i] = a[i]
+		}
 	}
 	return strings.Join(b, " ")
 }

@@ -118,10 +118,19 @@ func qdiscSettings(s *scene.Scene, r *recording.Recording, l leaf, to []recordin
 	}
 	switch {
 	case l.kind == "tbf" && shaped && rate > 0 && o.packet > 0 && 8*o.mean > 0.95*rate:
-		change := l.setting("rate", roundUp(headroom*8*o.peak))
+		faster := roundUp(headroom * 8 * o.peak)
+		change := l.setting("rate", faster)
 		change.Why = fmt.Sprintf("%s were sent to it in the worst second that it dropped in, %s on average, and its rate is %s: %.2f × the worst", lineRate(o.peak), lineRate(o.mean), lineRate(rate/8), headroom)
 		change.Risk = "if the rate is that of a link further on, the loss only moves there"
+		change.Group = "rate"
 		set = append(set, change)
+		// What comes in a burst still meets the queue, which the new rate empties no slower.
+		if want := roundUp(longestWait * faster / 8); unit == "b" && limit < want {
+			change = l.setting("limit", want)
+			change.Why = fmt.Sprintf("%s hold %.0f ms at the new rate: bursts within a second were not measured, and %.0f ms of it cover those of a sender that is woken late", count(limit)+" bytes", 8000*limit/faster, 1000*longestWait)
+			change.Risk, change.Group = fmt.Sprintf("a full queue makes packets wait up to %.0f ms", 1000*longestWait), "rate"
+			set = append(set, change)
+		}
 	case o.burst == 0, o.always && !shaped:
 	case l.kind == "tbf" && unit == "b" && o.packet > 0:
 		longer(l.setting("limit", 0), limit, o.burst*o.packet, "bytes")
