@@ -22,6 +22,9 @@ node_memory_MemTotal_bytes 8589934592+0x29
 node_vmstat_pswpout 100+RATEx29
 -- nics --
 {"t": 0, "device": "eth0", "driver": "ixgbe", "speed": 10000, "rings": {"rx": RING, "rx_max": 4096}, "channels": {"combined": CHANNELS, "combined_max": 63}}
+-- queues --
+{"t": 0, "netns": 1, "device": "eth0", "dir": "tx", "index": 0, "xps_cpus": "XPS0"}
+{"t": 0, "netns": 1, "device": "eth0", "dir": "tx", "index": 1, "xps_cpus": "XPS1"}
 -- qdiscs --
 {"t": 0, "netns": 1, "device": "eth0", "kind": "fq", "handle": "8001:", "parent": "root", "options": {"limit": "10000p", "flow_limit": "FLOWp"}}
 -- facts --
@@ -52,7 +55,7 @@ node_vmstat_pswpout 100+RATEx29
 
 // What of aHost is as it should be, and as it should not.
 var fine = []string{"RATE", "0", "RING", "4096", "CHANNELS", "8", "FLOW", "1000", "RMEM", "8388608", "TCPMEM", "6291456", "PROBING", "1", "IDLE", "0",
-	"FILTER", "2", "DEFRAG", "madvise", "ZONE", "0", "FDS", "40", "BACKLOG", "4096", "NODELAY", "true", "PORTS", "100"}
+	"FILTER", "2", "DEFRAG", "madvise", "ZONE", "0", "FDS", "40", "BACKLOG", "4096", "NODELAY", "true", "PORTS", "100", "XPS0", "0", "XPS1", "1"}
 
 func audited(t *testing.T, role audit.Role, with ...string) *plan.Plan {
 	t.Helper()
@@ -95,6 +98,7 @@ func TestWhatAnAuditNames(t *testing.T) {
 		"a short ring":         {audit.RPC, []string{"RING", "128"}, "ring rx of eth0: 128 → 4096", ""},
 		"one queue":            {audit.RPC, []string{"CHANNELS", "1"}, "channels combined of eth0: 1 → 2", ""},
 		"a small window":       {audit.TCPStream, []string{"TCPMEM", "524288"}, "sysctl net.ipv4.tcp_rmem: 4096 131072 524288 → 4096 131072 1048576", ""},
+		"no send masks":        {audit.TCPStream, []string{"XPS0", "", "XPS1", ""}, "xps of eth0 queue 1: 0 → 2", ""},
 		"after idle":           {audit.TCPStream, []string{"IDLE", "1"}, "sysctl net.ipv4.tcp_slow_start_after_idle: 1 → 0", ""},
 		"no probing":           {audit.TCPStream, []string{"PROBING", "0"}, "sysctl net.ipv4.tcp_mtu_probing: 0 → 1", ""},
 		"a short backlog":      {audit.RPC, []string{"BACKLOG", "128"}, "", "listen(fd, 512)"},
@@ -109,7 +113,7 @@ func TestWhatAnAuditNames(t *testing.T) {
 		var got []string
 		for _, c := range p.Changes {
 			got = append(got, c.Target.String()+": "+c.Now+" → "+c.Then)
-			if c.Why == "" || c.Risk == "" || c.Source == "" || !strings.Contains(c.Check, "snag find names it") && !strings.Contains(c.Check, "cwnd") {
+			if c.Why == "" || c.Risk == "" || c.Source == "" || !strings.Contains(c.Check, "snag find names it") && !strings.Contains(c.Check, "cwnd") || c.Target.Kind == "xps" && *c.Target.Queue == 1 && !slices.Equal(c.With, []string{"1"}) {
 				t.Errorf("%s: %+v", name, c)
 			}
 		}

@@ -25,6 +25,7 @@ var rules = []rule{
 	{[]Role{UDPMedia}, reversePath},
 	{Roles, rings},
 	{Roles, channels},
+	{[]Role{UDPMedia, TCPStream}, sendQueues},
 	{[]Role{Cache, RPC}, hugePages},
 	{[]Role{Cache}, swapping},
 	{[]Role{Cache}, zoneReclaim},
