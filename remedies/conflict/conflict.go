@@ -39,13 +39,20 @@ type Fixed struct {
 	Bytes int
 }
 
+// mostTold bounds what is told: what people still read.
+const mostTold = 40
+
 // Of says all that works against a plan, a sentence each.
 func Of(p *plan.Plan, f Facts) (out []string) {
 	for _, rule := range []func(*plan.Plan, Facts) []string{
 		budgets, belowMQ, pacing, atr, buffers, steering, interrupts, sysctlFiles, tunedProfile, networkFiles,
 	} {
 		for _, text := range rule(p, f) {
-			if !slices.Contains(out, text) {
+			switch {
+			case slices.Contains(out, text):
+			case len(out) == mostTold:
+				return append(out, fmt.Sprintf("and more: only %d are told", mostTold))
+			default:
 				out = append(out, text)
 			}
 		}
