@@ -234,9 +234,10 @@ func tunedProfile(p *plan.Plan, f Facts) (out []string) {
 	return out
 }
 
-// matches a key of sysctl.d, which may be a pattern (net.ipv4.conf.*.rp_filter).
+// matches a key of sysctl.d, which may be a pattern (net.ipv4.conf.*.rp_filter), and has
+// a slash where an interface's name has a dot; a plan's target keeps the dot.
 func matches(key, name string) bool {
-	ok, err := path.Match(strings.ReplaceAll(strings.ReplaceAll(key, "/", "\x00"), ".", "/"), strings.ReplaceAll(strings.ReplaceAll(name, "/", "\x00"), ".", "/"))
+	ok, err := path.Match(strings.ReplaceAll(key, "/", "."), strings.ReplaceAll(name, "/", "."))
 	return err == nil && ok
 }
 
