@@ -37,7 +37,7 @@ func Audit(r *recording.Recording, role audit.Role, d audit.Design, here Here) (
 			}
 		}
 		if k.Call.Do != "" {
-			b.advise(plan.Advice{Who: who(k.Call.Who), Do: k.Call.Do, Why: k.Call.Why + "; it matters if: " + k.Shows + " [" + k.Source + "]"})
+			b.advise(plan.Advice{Who: k.Call.Whose(), Do: k.Call.Do, Why: k.Call.Why + "; it matters if: " + k.Shows + " [" + k.Source + "]"})
 		}
 	}
 	b.p.For.Text = tells(len(b.p.Changes)+len(b.p.Advice), len(b.p.Covered))

@@ -64,6 +64,17 @@ type Call struct {
 	Why string
 }
 
+// Whose names who would make it: relay[812].
+func (c Call) Whose() string {
+	switch {
+	case c.Who.PID != 0:
+		return fmt.Sprintf("%s[%d]", c.Who.Comm, c.Who.PID)
+	case c.Who.Name != "":
+		return c.Who.Name
+	}
+	return "the program"
+}
+
 // whoseCall is whose call it would be.
 func whoseCall(sub recording.Subject) recording.Subject {
 	return recording.Subject{Kind: recording.KindProcess, PID: sub.PID, Comm: sub.Comm}
