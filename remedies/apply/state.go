@@ -42,6 +42,16 @@ type State struct {
 	Files    []File // written to outlast a reboot, and not removed
 	Why      string // it was undone
 	Failure  string // what kept it from being made
+	// Verified are the looks at whether it helped, in order of time.
+	Verified []Verified
+}
+
+// Verified is one look at whether the changes helped.
+type Verified struct {
+	At      time.Time
+	Outcome string // gone, reduced, unchanged, worse, can't tell
+	Text    string
+	Dir     string // the recording that told
 }
 
 // File was written to outlast a reboot.
@@ -67,6 +77,8 @@ func StateOf(all []journal.Record) State {
 			s.Phase = Unconfirmed
 		case journal.Confirmed:
 			s.Phase = Kept
+		case journal.Verified:
+			s.Verified = append(s.Verified, Verified{At: r.At, Outcome: r.Now, Text: r.Why, Dir: r.File})
 		case journal.Persisted:
 			s.Files = append(s.Files, File{r.File, r.Sum})
 		case journal.Removed:

@@ -34,6 +34,7 @@ const (
 	Failed    Step = "failed"     // Change, Error
 	Applied   Step = "applied"    // all changes are made
 	Confirmed Step = "confirmed"  // by another invocation
+	Verified  Step = "verified"   // Now: the outcome, Why: in words, File: the recording that told
 	Persisted Step = "persisted"  // File, Sum: what was written to outlast a reboot
 	Undoing   Step = "undoing"    // Why
 	Undid     Step = "undid"      // Change, Now: the old value is back, or was
