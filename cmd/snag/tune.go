@@ -48,6 +48,7 @@ Nothing outlasts a reboot.`,
 		tuneUndo(&f),
 		tuneVerify(&f),
 		tuneStatus(&f),
+		tuneKnobs(),
 		tuneGuard(&f),
 	)
 	return cmd
