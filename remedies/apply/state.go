@@ -16,6 +16,7 @@ const (
 	Nothing     Phase = "nothing"     // no change was begun
 	Half        Phase = "half"        // some changes are made, and nobody is at it
 	Unconfirmed Phase = "unconfirmed" // all changes are made and wait for confirm
+	Trying      Phase = "trying"      // settings are switched to and fro, and come back at its end
 	Kept        Phase = "kept"        // confirmed
 	HalfUndone  Phase = "half-undone" // an undo was begun and did not end
 	Undone      Phase = "undone"
@@ -26,7 +27,8 @@ type Made struct {
 	ID       string
 	Target   plan.Target
 	Old, New string
-	Now      string // as the kernel had it afterwards; "" where that was not seen
+	Also     []string // other values that it may have been set to
+	Now      string   // as the kernel had it afterwards; "" where that was not seen
 	Undone   bool
 	Problem  string // why it could not be undone
 }
@@ -40,8 +42,11 @@ type State struct {
 	By       string // who undoes it if nobody confirms
 	Changes  []Made // in the order of their making
 	Files    []File // written to outlast a reboot, and not removed
-	Why      string // it was undone
-	Failure  string // what kept it from being made
+	// Persisted tells that files were begun to be written: after a boot too the host
+	// may run with the plan's values.
+	Persisted bool
+	Why       string // it was undone
+	Failure   string // what kept it from being made
 	// Verified are the looks at whether it helped, in order of time.
 	Verified []Verified
 }
@@ -55,7 +60,10 @@ type Verified struct {
 }
 
 // File was written to outlast a reboot.
-type File struct{ Path, Sum string }
+type File struct {
+	Path, Sum string
+	Half      bool // its writing was begun, and is not known to have ended
+}
 
 // StateOf folds a journal.
 func StateOf(all []journal.Record) State {
@@ -66,9 +74,13 @@ func StateOf(all []journal.Record) State {
 			s.Boot, s.Begun, s.Deadline = r.Boot, r.At, r.Deadline
 		case journal.Armed:
 			s.By = r.By
+		case journal.Trying:
+			s.Phase = Trying
 		case journal.Will:
-			s.Phase = Half
-			s.Changes = append(s.Changes, Made{ID: r.Change, Target: *r.Target, Old: r.Old, New: r.New})
+			if s.Phase != Trying {
+				s.Phase = Half
+			}
+			s.Changes = append(s.Changes, Made{ID: r.Change, Target: *r.Target, Old: r.Old, New: r.New, Also: r.Also})
 		case journal.Did:
 			s.change(r.Change).Now = r.Now
 		case journal.Failed:
@@ -79,10 +91,12 @@ func StateOf(all []journal.Record) State {
 			s.Phase = Kept
 		case journal.Verified:
 			s.Verified = append(s.Verified, Verified{At: r.At, Outcome: r.Now, Text: r.Why, Dir: r.File})
-		case journal.Persisted:
-			s.Files = append(s.Files, File{r.File, r.Sum})
+		case journal.WillPersist, journal.Persisted:
+			s.Persisted = true
+			s.without(r.File)
+			s.Files = append(s.Files, File{r.File, r.Sum, r.Step == journal.WillPersist})
 		case journal.Removed:
-			s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Path == r.File })
+			s.without(r.File)
 		case journal.Undoing:
 			s.Phase, s.Why = HalfUndone, r.Why
 		case journal.Undid:
@@ -95,6 +109,10 @@ func StateOf(all []journal.Record) State {
 		}
 	}
 	return s
+}
+
+func (s *State) without(path string) {
+	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Path == path })
 }
 
 // change finds the change of a record; a journal that names one that it never began
@@ -110,7 +128,7 @@ func (s *State) change(id string) *Made {
 
 // Open tells whether the plan still waits for somebody: then no other may begin.
 func (s *State) Open() bool {
-	return s.Phase == Half || s.Phase == Unconfirmed || s.Phase == HalfUndone
+	return s.Phase == Half || s.Phase == Unconfirmed || s.Phase == Trying || s.Phase == HalfUndone
 }
 
 // Problems are the changes that could not be undone.
