@@ -240,3 +240,66 @@ func TestANamespaceWithoutAName(t *testing.T) {
 		}
 	}
 }
+
+// TestQdiscsOfModules needs a kernel with fq and fq_codel: Debian's, in a virtual
+// machine (tools/vm/run.sh).
+func TestQdiscsOfModules(t *testing.T) {
+	name, _ := namespace(t, pair, "ip link set nic0 up", "ip link set nic1 up")
+	if out, err := exec.Command("tc", "-n", name, "qdisc", "add", "dev", "nic1", "root", "fq").CombinedOutput(); err != nil {
+		t.Skipf("this kernel has no fq: %s", out)
+	}
+	show := output(t, "tc", "-n", name, "-d", "qdisc", "show", "dev", "nic0")
+	root := plan.Target{Kind: "qdisc", Device: "nic0", Netns: name}
+	turn(t, root, "fq limit 20000 flow_limit 1000 quantum 3028 initial_quantum 15140 maxrate 100mbit orphan_mask 2047 nopacing", show, "flow_limit 1000p")
+	turn(t, root, "fq_codel limit 20480 flows 4096 target 10ms interval 200ms quantum 1514 memory_limit 33554432 noecn", show, "limit 20480p flows 4096")
+	for _, c := range []struct {
+		command string
+		options map[string]string
+	}{
+		{"fq limit 3000 flow_limit 50", map[string]string{"flow_limit": "777", "limit": "9999", "quantum": "5000", "initial_quantum": "20000", "maxrate": "8000000", "orphan_mask": "4095", "pacing": "0", "buckets": "2048"}},
+		{"fq_codel limit 3000", map[string]string{"limit": "9999", "flows": "64", "target": "20000", "interval": "300000", "quantum": "700", "ecn": "0", "memory_limit": "1000000"}},
+	} {
+		output(t, strings.Fields("tc -n "+name+" qdisc replace dev nic0 root handle 10: "+c.command)...)()
+		for option, value := range c.options {
+			target := root
+			target.Name = option
+			k := Kinds["qdisc"]
+			old, err := k.Read(Real(), target)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			whole, err := k.Read(Real(), root)
+			if err != nil {
+				t.Error(err)
+			}
+			if err := k.Write(Real(), target, value); err != nil {
+				t.Error(err)
+			}
+			if got, err := k.Read(Real(), target); err != nil || !k.Same(target, got, value) {
+				t.Errorf("%s: %q, %v; want %q", target, got, err, value)
+			}
+			if err := k.Write(Real(), target, old); err != nil {
+				t.Error(err)
+			}
+			if got, err := k.Read(Real(), root); err != nil || !sameQdisc(got, whole) {
+				t.Errorf("%s put back: %q, %v; it was %q", target, got, err, whole)
+			}
+		}
+	}
+	// A whole fq with all its options comes back after another took its place.
+	output(t, strings.Fields("tc -n "+name+" qdisc replace dev nic0 root handle 10: fq limit 3000 flow_limit 50 quantum 4000 maxrate 50mbit")...)()
+	whole, err := Kinds["qdisc"].Read(Real(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(whole)
+	for _, words := range []string{"pfifo limit 100", whole} {
+		if err := Kinds["qdisc"].Write(Real(), root, words); err != nil {
+			t.Error(err)
+		}
+	}
+	if got, err := Kinds["qdisc"].Read(Real(), root); err != nil || got != whole {
+		t.Errorf("put back: %q, %v; it was %q", got, err, whole)
+	}
+}
