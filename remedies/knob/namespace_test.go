@@ -41,6 +41,11 @@ func TestQdiscs(t *testing.T) {
 	turn(t, root, "pfifo limit 777", show, "limit 777p")
 	turn(t, root, "tbf rate 8mbit burst 20kb limit 64kb", show, "rate 8Mbit burst 20Kb")
 	turn(t, root, "mq", show, "qdisc mq")
+	// One of the same kind is a new one: what is not named is the kernel's own.
+	output(t, in("tc qdisc replace dev nic0 root handle 9: pfifo limit 55")...)()
+	if err := (qdisc{}).Write(Real(), root, "pfifo"); err != nil || !strings.Contains(show(), "limit 1000p") {
+		t.Errorf("%v\n%s", err, show())
+	}
 
 	output(t, in("tc qdisc replace dev nic0 root handle 10: bfifo limit 30000")...)()
 	limit := root
