@@ -8,7 +8,8 @@ import (
 	"snag/suspects"
 )
 
-// change makes a setting one of a plan; why says what keeps it from being one.
+// change makes a setting one of a plan; why says what keeps it from being one. Where
+// that is that it is so already, the change has no more than its target and its value.
 func (here Here) change(s suspects.Setting) (c plan.Change, why string) {
 	t := plan.Target{Kind: s.Kind, Name: s.Name, Device: s.At.Device, Path: s.At.Cgroup, Parent: s.Parent, Queue: s.Queue, IRQ: s.IRQ, Unit: s.Unit}
 	if s.At.Netns != 0 {
@@ -46,7 +47,7 @@ func (here Here) change(s suspects.Setting) (c plan.Change, why string) {
 	case err != nil:
 		return c, err.Error()
 	case here.Same(t, now, s.Value):
-		return c, "it is so already: " + now
+		return plan.Change{Target: t, Now: now}, "it is so already: " + now
 	}
 	return plan.Change{Target: t, Now: now, Then: s.Value, Why: s.Why, Risk: s.Risk, Needs: s.Needs, Persists: persists(t)}, ""
 }

@@ -63,6 +63,8 @@ type builder struct {
 	p    *plan.Plan
 	here Here
 	at   map[string]int // of a change, by its target
+	// fine takes a setting that is so already; nil: it is told as advice.
+	fine func(plan.Target, string)
 }
 
 // settings adds those of one finding: of those that each are enough the first that can
@@ -77,6 +79,9 @@ func (b *builder) settings(all []suspects.Setting, who, check string) {
 		switch {
 		case why == "":
 		case s.Either != "" && anotherIsEnough(all[i+1:], s.Either):
+			continue
+		case b.fine != nil && c.Now != "":
+			b.fine(c.Target, c.Now)
 			continue
 		default:
 			b.advise(plan.Advice{Who: "you", Do: s.String(), Why: s.Why + " (" + why + ")"})

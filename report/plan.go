@@ -24,7 +24,7 @@ func WritePlan(w io.Writer, p *plan.Plan, o Options) error {
 		pg.change(c)
 	}
 	if len(p.Changes) == 0 {
-		pg.add("", pg.bold("Nothing here that snag can set."))
+		pg.add("", pg.bold("Nothing that snag would set."))
 	}
 	if len(p.Advice) > 0 {
 		pg.add("", pg.bold("Only a program or a person can do"))
@@ -37,6 +37,12 @@ func WritePlan(w io.Writer, p *plan.Plan, o Options) error {
 		pg.add("", pg.bold(pg.yellow("Works against it")))
 		for _, c := range p.Conflicts {
 			pg.answer("  ", "! ", "  ", c)
+		}
+	}
+	if len(p.Covered) > 0 {
+		pg.add("", pg.bold("As the role needs it"))
+		for _, c := range p.Covered {
+			pg.answer("  ", "· ", "  ", c)
 		}
 	}
 	if v := p.Verify; v.Symptom != "" {
@@ -79,7 +85,7 @@ func (p *page) change(c plan.Change) {
 	if len(c.With) > 0 {
 		with = "only with change " + strings.Join(c.With, ", ")
 	}
-	for _, row := range [][2]string{{"for", c.For}, {"why", c.Why}, {"risk", c.Risk}, {"needs", c.Needs}, {"", with}, {"check", c.Check}, {"persists", c.Persists}} {
+	for _, row := range [][2]string{{"for", c.For}, {"why", c.Why}, {"risk", c.Risk}, {"needs", c.Needs}, {"", with}, {"check", c.Check}, {"source", c.Source}, {"persists", c.Persists}} {
 		if row[1] != "" {
 			p.answer("   ", p.dim(fmt.Sprintf("%-10s", row[0])), strings.Repeat(" ", 10), row[1])
 		}

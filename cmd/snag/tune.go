@@ -22,6 +22,7 @@ type tuneFlags struct {
 	store  string
 	within time.Duration
 	dry    bool
+	root   string // of a test's, or an image's, in place of /
 }
 
 func tuneCommand() *cobra.Command {
@@ -31,7 +32,7 @@ func tuneCommand() *cobra.Command {
 		Short: "Carry out, confirm or take back the changes of a plan",
 		Long: `Carries a plan out so that it can be taken back. Every old value is on disk before its
 setting is touched; if nobody confirms in time, from another invocation, all is undone.
-Nothing outlasts a reboot.`,
+Nothing outlasts a reboot before it is confirmed and persisted.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
@@ -41,6 +42,8 @@ Nothing outlasts a reboot.`,
 		},
 	}
 	cmd.PersistentFlags().StringVar(&f.store, "store", apply.DefaultDir, "the folder of the journals")
+	cmd.PersistentFlags().StringVar(&f.root, "root", "", "files that outlast a reboot are below this folder in place of /")
+	_ = cmd.PersistentFlags().MarkHidden("root")
 	cmd.AddCommand(
 		tunePlan(),
 		tuneApply(&f),
@@ -49,6 +52,9 @@ Nothing outlasts a reboot.`,
 		tuneVerify(&f),
 		tuneStatus(&f),
 		tuneGuard(&f),
+		tuneExport(),
+		tuneCheck(),
+		tunePersist(&f),
 	)
 	return cmd
 }
@@ -128,7 +134,7 @@ func tuneConfirm(f *tuneFlags) *cobra.Command {
 			return onPlan(f, args, func(s *apply.Store, id string) error {
 				e, err := s.Confirm(id)
 				if err == nil {
-					fmt.Fprintf(cmd.OutOrStdout(), "plan %s is kept, until a reboot; snag tune undo %s takes it back\n", e.ID, e.ID)
+					fmt.Fprintf(cmd.OutOrStdout(), "plan %s is kept, until a reboot (snag tune persist has it hold after that too); snag tune undo %s takes it back\n", e.ID, e.ID)
 				}
 				return err
 			})
@@ -158,6 +164,7 @@ func onPlan(f *tuneFlags, args []string, do func(*apply.Store, string) error) er
 	if err != nil {
 		return err
 	}
+	s.Disk.Root = f.root
 	return do(s, strings.Join(args, ""))
 }
 
@@ -199,6 +206,8 @@ func writeStatus(out io.Writer, s *apply.Store, e apply.Entry) {
 		}
 	case st.Phase == apply.Unconfirmed && st.Boot == s.Boot:
 		fmt.Fprintf(out, ": undone at %s by %s, unless it is confirmed", st.Deadline.Local().Format(time.TimeOnly), st.By)
+	case st.Boot != s.Boot && len(st.Files) > 0:
+		fmt.Fprint(out, ": the host was booted since; the files below set it again")
 	case st.Boot != s.Boot && st.Phase != apply.Undone && st.Phase != apply.Nothing:
 		fmt.Fprint(out, ": the host was booted since, and the changes went with that")
 	case st.Why != "":
@@ -217,6 +226,9 @@ func writeStatus(out io.Writer, s *apply.Store, e apply.Entry) {
 			fmt.Fprintf(out, " (NOT UNDONE: %s)", c.Problem)
 		}
 		fmt.Fprintln(out)
+	}
+	for _, file := range st.Files {
+		fmt.Fprintf(out, "  %s: written, to hold after a reboot\n", file.Path)
 	}
 }
 

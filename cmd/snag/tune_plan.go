@@ -21,24 +21,30 @@ type planFlags struct {
 	json     bool
 	yaml     bool
 	recorded bool
+	auditFlags
 }
 
 func tunePlan() *cobra.Command {
 	var f planFlags
 	cmd := &cobra.Command{
-		Use:   "plan DIR",
-		Short: "What would remedy the culprit of a recording",
+		Use:   "plan [DIR]",
+		Short: "What would remedy the culprit of a recording, or what is too small for a role",
 		Long: `Judges a recording and makes the plan: each change from its value now to what was
 computed from the measurement, why, its risk, how it is checked and what would hold it,
 and what only the program can do. It changes nothing. To a terminal it prints the plan
 for a person; else, or with --yaml, the file that snag tune apply takes.
 
 For a recording of another host, or of this one before it was booted, the values now are
-those that the recording tells.`,
-		Example: `  sudo snag find --out /tmp/now; sudo snag tune plan /tmp/now --out plan.yaml`,
-		Args:    usageArgs(cobra.ExactArgs(1)),
+those that the recording tells.
+
+With --audit it asks for no culprit: it names what is too small for --role, each with
+its source and with the measurement that would show that it matters. Without DIR it
+looks at this host for some seconds.`,
+		Example: `  sudo snag find --out /tmp/now; sudo snag tune plan /tmp/now --out plan.yaml
+  sudo snag tune plan --audit --role udp-media --rate 40mbit`,
+		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := planFrom(args[0], f.recorded)
+			p, err := f.make(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -49,13 +55,25 @@ those that the recording tells.`,
 	cmd.Flags().BoolVar(&f.yaml, "yaml", false, "print the plan's file, to a terminal too")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the plan's file as JSON")
 	cmd.Flags().BoolVar(&f.recorded, "recorded", false, "the values now are those of the recording, of this host too")
+	f.registerAudit(cmd)
 	return cmd
 }
 
-// planFor is the plan for a recording, on this host if it was made since its boot.
-func planFor(dir string) (*plan.Plan, error) { return planFrom(dir, false) }
+func (f *planFlags) make(cmd *cobra.Command, args []string) (*plan.Plan, error) {
+	switch {
+	case f.audit:
+		return f.makeAudit(cmd.Context(), args)
+	case f.role != "" || f.rate != "" || f.rtt != 0:
+		return nil, usage("--role, --rate and --rtt are of an audit: say --audit as well")
+	case len(args) == 0:
+		return nil, usage("give the folder of a recording (snag find --out DIR), or --audit --role ROLE")
+	}
+	return planFor(args[0], f.recorded)
+}
 
-func planFrom(dir string, recorded bool) (*plan.Plan, error) {
+// planFor is the plan for a recording: on this host if it was made since its boot, or,
+// with recorded, as the host was then.
+func planFor(dir string, recorded bool) (*plan.Plan, error) {
 	r, err := recording.Open(dir)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,9 @@ type Plan struct {
 	Advice []Advice `yaml:"advice,omitempty"`
 	// Conflicts are settings of this host that work against the changes.
 	Conflicts []string `yaml:"conflicts,omitempty"`
-	Verify    Check    `yaml:"verify,omitempty"`
+	// Covered are settings that an audit looked at and that are as the role needs them.
+	Covered []string `yaml:"covered,omitempty"`
+	Verify  Check    `yaml:"verify,omitempty"`
 }
 
 // Cause is what the plan is made for.
@@ -55,6 +57,8 @@ type Change struct {
 	// Check is how it is told that this change did what it is for, besides the plan's
 	// own check: what stands still, and where it is counted.
 	Check string `yaml:"check,omitempty"`
+	// Source is where the reason stands: a file of the kernel, an RFC.
+	Source string `yaml:"source,omitempty"`
 	// Persists is the kind of file that holds it across a reboot: "sysctl.d", a .link
 	// or .network file, a unit.
 	Persists string `yaml:"persists,omitempty"`
