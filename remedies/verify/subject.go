@@ -112,7 +112,7 @@ func movedTo(before, after *recording.Recording, sub recording.Subject) (uint64,
 // same tells whether a subject of a verdict is the one that is looked for.
 func same(want, have recording.Subject) bool {
 	switch {
-	case want.Kind != have.Kind && !(want.Local != "" && have.Local != ""):
+	case want.Kind != have.Kind && (want.Local == "" || have.Local == ""):
 		return want.PID != 0 && want.PID == have.PID || want.Comm != "" && want.Comm == have.Comm && want.Netns == have.Netns
 	case want.Netns != have.Netns, want.Device != have.Device, want.Cgroup != have.Cgroup, want.Proto != have.Proto:
 		return false
