@@ -115,6 +115,8 @@ func together(r Result) (Outcome, string) {
 			out, why = c.Outcome, firstOf(c.Why, fmt.Sprintf("told by the cause's counter: %s", c.What))
 		case out.Helped() && (c.Outcome == Unchanged || c.Outcome == Worse):
 			out, why = Unchanged, fmt.Sprintf("less is felt, but its cause goes on as before (%s)", c.What)
+		case out == Gone && c.Outcome == CantTell && seldom(*c):
+			// The symptom itself tells; its cause agrees as far as it goes.
 		case out.Helped() && c.Outcome == CantTell:
 			out, why = CantTell, fmt.Sprintf("less is felt, but of its cause nothing can be told (%s): %s", c.What, c.Why)
 		case out == Gone && c.Outcome == Reduced:
