@@ -56,8 +56,9 @@ ui-check: ui
 	cd ui && npm test --silent
 	git diff --exit-code -- ui/src/schema.ts report/page/bundle
 
-docs: build ## docs/suspects from the catalogue
+docs: build ## docs/suspects and docs/knobs from the catalogues
 	bin/snag suspects --write docs/suspects
+	bin/snag tune knobs --write docs/knobs
 
 docs-check: docs
 	git diff --exit-code -- docs

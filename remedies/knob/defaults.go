@@ -121,8 +121,12 @@ func (h Host) kernel() (k Kernel, err error) {
 
 // freshDefault looks in a network namespace that was made this moment.
 func (h Host) freshDefault(name string) (value string, err error) {
+	s, err := sysctlOf(name)
+	if err != nil {
+		return "", err
+	}
 	err = netns.DoFresh(func() error {
-		value, err = readFile(h.sysctlPath(name))
+		value, err = readFile(h.sysctlPath(s, name))
 		return err
 	})
 	if err != nil {
