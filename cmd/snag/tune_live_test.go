@@ -246,7 +246,7 @@ func TestAReadOnlyProc(t *testing.T) {
 	before := s.values()
 	out, code := s.ended(exec.Command("unshare", "-m", "sh", "-c",
 		`mount -o bind,ro /proc/sys /proc/sys && exec snag tune apply "$1" --store "$2"`, "sh", s.plan, s.store))
-	if code != exitFailed || !strings.Contains(out, "read-only file system") || !strings.Contains(out, "is undone") {
+	if code != exitFailed || !strings.Contains(out, "read-only") || !strings.Contains(out, "is undone") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	s.comeBack(before, time.Second)
