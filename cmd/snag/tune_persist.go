@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os/signal"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/remedies/apply"
+	"snag/remedies/conflict"
 	"snag/remedies/export"
 	"snag/remedies/knob"
 	"snag/remedies/persist"
@@ -64,13 +66,9 @@ func persistPlan(out, errs io.Writer, s *apply.Store, id, as, name string) error
 	}
 	for _, f := range files {
 		fmt.Fprintln(out, f.Path)
-		against, err := s.Disk.Overrides(f)
-		if err != nil {
-			return err
-		}
-		for _, a := range against {
-			fmt.Fprintf(errs, "snag tune: OVERRIDDEN: %s\n", a)
-		}
+	}
+	for _, text := range conflict.Of(e.Plan, conflict.Facts{Files: conflict.ReadFiles(cmp.Or(s.Disk.Root, "/"))}) {
+		fmt.Fprintf(errs, "snag tune: works against it: %s\n", text)
 	}
 	fmt.Fprintf(out, "plan %s holds after a reboot; systemctl daemon-reload has systemd read the files before\nsnag tune undo %s removes them and puts the old values back\n", e.ID, e.ID)
 	return nil

@@ -64,35 +64,6 @@ func TestALinkIsNotWrittenThrough(t *testing.T) {
 	}
 }
 
-func TestWhichFileWins(t *testing.T) {
-	d := Disk{Root: t.TempDir()}
-	put1(t, d.Root, "/etc/sysctl.d/10-early.conf", "net.core.rmem_max = 1\n")
-	put1(t, d.Root, "/etc/sysctl.d/95-late.conf", "# a comment\n\n-net/core/rmem_max=2\nnet.core.wmem_max = 5\nbroken\n")
-	put1(t, d.Root, "/usr/lib/sysctl.d/99-zz.conf", "net.core.rmem_max = 3\n")
-	put1(t, d.Root, "/usr/lib/sysctl.d/95-late.conf", "net.core.rmem_max = 4\n") // masked by /etc's
-	put1(t, d.Root, "/run/sysctl.d/96-same.conf", "net.core.rmem_max = 8388608\nnet.ipv4.conf.eth0/100.rp_filter = 1\nnet.core.* = 9\n")
-	put1(t, d.Root, "/etc/sysctl.conf", "net.ipv4.tcp_rmem = 1\t2   3\n")
-	if err := os.Symlink("../sysctl.conf", filepath.Join(d.Root, "/etc/sysctl.d/99-sysctl.conf")); err != nil {
-		t.Fatal(err)
-	}
-	got, err := d.Overrides(File{Path: "/etc/sysctl.d/90-snag-x.conf", Text: export.Mark + "\nnet.core.rmem_max = 8388608\nnet.ipv4.tcp_rmem = 4 5 6\nnet/ipv4/conf/eth0.100/rp_filter = 2\n"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"/etc/sysctl.d/95-late.conf:3 sets net.core.rmem_max to 2", "/run/sysctl.d/96-same.conf:2 sets", "/etc/sysctl.d/99-sysctl.conf:1 sets net.ipv4.tcp_rmem to 1 2 3", "/usr/lib/sysctl.d/99-zz.conf:1 sets net.core.rmem_max to 3"}
-	if len(got) != len(want) {
-		t.Fatalf("%d: %q", len(got), got)
-	}
-	for i, w := range want {
-		if !strings.HasPrefix(got[i], w) {
-			t.Errorf("%q, want %q", got[i], w)
-		}
-	}
-	if got, err := d.Overrides(File{Path: "/etc/systemd/system/snag-x.service", Text: "A=b\n"}); err != nil || got != nil {
-		t.Errorf("%v %v", got, err)
-	}
-}
-
 func TestWhatUdevSaysOfALink(t *testing.T) {
 	root := t.TempDir()
 	put1(t, root, "/usr/lib/systemd/network/99-default.link", "# c\n[Match]\nOriginalName=*\n\n[Link]\nNamePolicy=keep kernel\n; no\nMACAddressPolicy=persistent\n")
@@ -142,15 +113,15 @@ func TestLinksThatStartTheUnits(t *testing.T) {
 	}
 }
 
-func FuzzSysctlFiles(f *testing.F) {
-	f.Add("a.b/c = 1 2\n#x\n-net/core/rmem_max=2\n;\n=\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, l := range parse("x", text) {
-			if strings.ContainsAny(l.key, "\n#") && strings.HasPrefix(l.key, "#") || l.n < 1 {
-				t.Errorf("%+v", l)
-			}
-			if slashes(l.key) == "" && l.key != "" {
-				t.Errorf("%q vanished", l.key)
+func FuzzWhatUdevSays(f *testing.F) {
+	f.Add("E:ID_NET_LINK_FILE=/x.link\n", "[Match]\nOriginalName=*\n[Link]\n#x\nNamePolicy=keep\n")
+	f.Add("E:ID_NET_LINK_FILE=/x.link\nE:ID_NET_LINK_FILE_DROPINS=/x.link:/../x.link\n", "[Link]\r\nA=b\r\n")
+	root := f.TempDir()
+	f.Fuzz(func(t *testing.T, udev, link string) {
+		put1(t, root, "/x.link", link)
+		for _, l := range linkLines(root, udev) {
+			if l == "" || strings.ContainsAny(l, "\n") || l[0] == '[' || l[0] == '#' {
+				t.Errorf("%q", l)
 			}
 		}
 	})
