@@ -79,6 +79,7 @@ func read(s source, name, dir string, to schema) (*Recording, error) {
 func readTables(parts *partition, s source, todo []move, gone *losses) {
 	r := parts.whole
 	present := s.list(tablesDir)
+	with := &rowReader{names: texts{}}
 	for _, t := range tables {
 		file := t.name + ".jsonl"
 		name := path.Join(tablesDir, file)
@@ -99,13 +100,14 @@ func readTables(parts *partition, s source, todo []move, gone *losses) {
 			gone.add(t.name, name+" can't be read")
 			continue
 		}
+		decode := t.decoder(with)
 		d := eachLine(f, func(line []byte) error {
 			line, err := moveRow(todo, t.name, line)
 			if err != nil || line == nil {
 				return err
 			}
 			key, line := unmarked(line)
-			return t.decode(parts.part(key), line)
+			return decode(parts.part(key), line)
 		})
 		f.Close()
 		r.Damage = append(r.Damage, d.sentences(name)...)

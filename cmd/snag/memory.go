@@ -14,10 +14,12 @@ const (
 	smallHeap = 40 << 20
 	// readHeap, bytes, is the same for snag read, which stays under 80 MB, and has less
 	// to collect with more room (docs/bench-files.md).
-	readHeap = 56 << 20
+	readHeap = 48 << 20
 	// startPercent is GOGC for the first second: what is read to load the probes is soon
 	// garbage, and the program's pages are not given back yet.
 	startPercent = 50
+	// readPercent is GOGC for all of snag read, which has nothing to load.
+	readPercent = 100
 	// room is how much more than what is in use the heap may grow to where that is
 	// more: with less, the collector would take the CPU that the services need.
 	room = 1.5
@@ -25,16 +27,16 @@ const (
 
 // stayLean has the collector run sooner than Go would by itself, which lets the heap
 // double, until ctx ends, and gives back what only the program's start needed. What the user says in GOMEMLIMIT or GOGC goes first.
-func stayLean(ctx context.Context) { stayWithin(ctx, smallHeap) }
+func stayLean(ctx context.Context) { stayWithin(ctx, smallHeap, startPercent) }
 
 // stayWithin is stayLean for a heap that may be larger.
-func stayWithin(ctx context.Context, heap int64) {
+func stayWithin(ctx context.Context, heap int64, percent int) {
 	giveBackPages() // the start of the program ran through all its packages
 	if os.Getenv("GOMEMLIMIT") != "" || os.Getenv("GOGC") != "" {
 		return
 	}
 	debug.SetMemoryLimit(heap)
-	debug.SetGCPercent(startPercent)
+	debug.SetGCPercent(percent)
 	go func() {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		for {
