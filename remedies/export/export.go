@@ -52,7 +52,7 @@ type Facts struct {
 	Devices map[string]Device // by the interface's name
 	Routes  map[string]Route  // by the target's text (plan.Target.String)
 	// Qdiscs are whole queue disciplines as a plan writes them ("fq limit 10000 …"),
-	// by interface and parent: "eth0 root".
+	// by their place (Place): "eth0 root".
 	Qdiscs map[string]string
 	Units  map[int]string // the unit of a process
 }

@@ -37,7 +37,7 @@ func (n in) qdiscActions(c plan.Change) (all []action, why string) {
 
 // underMQ tells whether a class is one of an mq: each is a queue of the interface.
 func (n in) underMQ(t plan.Target) bool {
-	if root, ok := n.facts.Qdiscs[t.Device+" root"]; ok {
+	if root, ok := n.facts.Qdiscs[Place(t, "root")]; ok {
 		return strings.HasPrefix(root+" ", "mq ")
 	}
 	return t.Queue != nil
@@ -51,7 +51,7 @@ func (n in) wholeQdisc(c plan.Change) (words []string, why string) {
 	if t.Name == "" {
 		return lasting(strings.Fields(c.Then)), ""
 	}
-	now, ok := n.facts.Qdiscs[t.Device+" "+parentOf(t)]
+	now, ok := n.facts.Qdiscs[Place(t, parentOf(t))]
 	if !ok {
 		return nil, "which queue discipline it is the plan does not say: export it on the host itself"
 	}
@@ -63,6 +63,15 @@ func (n in) wholeQdisc(c plan.Change) (words []string, why string) {
 		}
 	}
 	return words, ""
+}
+
+// Place is where a queue discipline is, as Facts.Qdiscs has it: "eth0 root", "eth0
+// 8001:1 in shop" in a network namespace.
+func Place(t plan.Target, parent string) string {
+	if t.Netns != "" {
+		return t.Device + " " + parent + " in " + t.Netns
+	}
+	return t.Device + " " + parent
 }
 
 func parentOf(t plan.Target) string {

@@ -175,7 +175,7 @@ func TestAUnitsCommandsDoWhatTheySay(t *testing.T) {
 		p.Changes = append(p.Changes, c)
 	}
 	f := Facts{
-		Qdiscs: map[string]string{"nic0 root": "pfifo limit 100"},
+		Qdiscs: map[string]string{"nic0 root in " + ns: "pfifo limit 100"},
 		Routes: map[string]Route{p.Changes[2].Target.String(): {Gateway: "10.9.0.2", Device: "nic0", Metric: 7, Metrics: map[string]string{"mtu": "1450"}}},
 	}
 	r, texts := as(t, "unit", p, f)

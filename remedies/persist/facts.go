@@ -42,7 +42,7 @@ func FactsOf(h knob.Host, kinds map[string]knob.Knob, p *plan.Plan) export.Facts
 					whole.Queue = nil
 				}
 				if v, err := k.Read(h, whole); err == nil {
-					f.Qdiscs[t.Device+" "+parent] = v
+					f.Qdiscs[export.Place(t, parent)] = v
 				}
 			}
 		case "nofile":
