@@ -42,7 +42,7 @@ func whole() *plan.Plan {
 		{Target: plan.Target{Kind: "feature", Device: "eth0", Name: "rx-gro"}, Now: "off", Then: "on"},
 		{Target: plan.Target{Kind: "txqueuelen", Device: "eth0"}, Now: "1000", Then: "5000"},
 		{Target: plan.Target{Kind: "qdisc", Device: "eth1", Parent: "root", Name: "flow_limit"}, Now: "100", Then: "1000"},
-		{Target: plan.Target{Kind: "qdisc", Device: "eth0", Parent: "8001:a", Queue: at(9), Name: "limit"}, Now: "10000", Then: "20000"},
+		{Target: plan.Target{Kind: "qdisc", Device: "eth0", Queue: at(9), Name: "limit"}, Now: "10000", Then: "20000"},
 		{Target: plan.Target{Kind: "rps", Device: "eth0", Queue: at(0)}, Now: "00000000", Then: "1,000000ff"},
 		{Target: plan.Target{Kind: "xps", Device: "eth0", Queue: at(1)}, Now: "0", Then: "f0"},
 		{Target: plan.Target{Kind: "rfs", Device: "eth0", Queue: at(0)}, Now: "0", Then: "5000"},
@@ -67,7 +67,7 @@ func facts() Facts {
 	return Facts{
 		Devices: map[string]Device{"eth0": {PermanentMAC: "02:00:00:aa:bb:cc", Link: []string{"NamePolicy=keep", "MACAddressPolicy=none"}, Network: "20-wan.network"}},
 		Routes:  map[string]Route{"route quickack 10.10.0.0/16": {Gateway: "10.9.0.2", Device: "eth0", Protocol: "static", Metric: 7, Metrics: map[string]string{"mtu": "1400"}}},
-		Qdiscs:  map[string]string{"eth1 root": "fq limit 10000 flow_limit 100 quantum 3028", "eth0 root": "mq", "eth0 8001:a": "fq limit 10000 flow_limit 100"},
+		Qdiscs:  map[string]string{"eth1 root": "fq limit 10000 flow_limit 100 quantum 3028", "eth0 root": "mq", "eth0 :a": "fq limit 10000 flow_limit 100"},
 		Units:   map[int]string{812: "relay.service"},
 	}
 }
@@ -176,7 +176,7 @@ func TestUnitsAreWhatSystemdTakes(t *testing.T) {
 			}
 		}
 		f := facts()
-		f.Qdiscs[device+" root"], f.Qdiscs[device+" 8001:a"] = "mq", "fq limit 10000"
+		f.Qdiscs[device+" root"], f.Qdiscs[device+" :a"] = "mq", "fq limit 10000"
 		r, err := As("unit", p, "", kinds(), f)
 		if err != nil {
 			t.Fatal(err)

@@ -96,7 +96,7 @@ func (n in) networkSection(c plan.Change) (device string, k keyed, why string) {
 
 func (n in) qdiscNetwork(c plan.Change) (device string, k keyed, why string) {
 	t := c.Target
-	if t.Parent != "" && t.Parent != "root" {
+	if parentOf(t) != "root" {
 		return "", k, "a .network file can't name the queues of an mq, whose handle the kernel chooses: --as unit holds it"
 	}
 	words, why := n.wholeQdisc(c)
