@@ -103,7 +103,7 @@ func (n in) dropInFile(d dropIn) File {
 	n.head(&b)
 	about(&b, d.change)
 	b.WriteString("[" + d.section + "]\n" + strings.Join(d.lines, "\n") + "\n")
-	return File{Path: "/etc/systemd/system/" + d.unit + ".d/50-snag-" + n.name + ".conf", Text: b.String()}
+	return File{Path: "/etc/systemd/system/" + d.unit + ".d/50-snag-" + n.name + ".conf", Text: b.String(), Of: []plan.Change{d.change}}
 }
 
 // mergeDropIns joins files of one path: several settings of one unit.
@@ -116,6 +116,7 @@ func mergeDropIns(all []File) (out []File) {
 		}
 		_, rest, _ := strings.Cut(f.Text, "\n")
 		out[i].Text += rest
+		out[i].Of = append(out[i].Of, f.Of...)
 	}
 	return out
 }

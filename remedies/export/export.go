@@ -28,6 +28,8 @@ type File struct {
 	Text string
 	// Run tells that people run it: it gets the mode 0755 in place of 0644.
 	Run bool
+	// Of are the changes that it holds.
+	Of []plan.Change
 }
 
 // Left is a change that a format can't hold.

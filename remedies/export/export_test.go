@@ -241,6 +241,9 @@ func TestAnsible(t *testing.T) {
 	if modules["ansible.posix.sysctl"] != 3 || modules["ansible.builtin.systemd"] != 4 {
 		t.Errorf("%v\n%s", modules, text)
 	}
+	if !strings.Contains(text, "snag-nic-ring-overflow@.service: a test") || !strings.Contains(text, "Set net.core.rmem_max: the buffer held 208 KiB") {
+		t.Errorf("tasks do not say why:\n%s", text)
+	}
 	_, units := as(t, "unit", whole(), facts())
 	for path, want := range units {
 		if !strings.HasPrefix(path, "/etc/sysctl.d/") && copied[path] != want {

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
 	"snag/remedies/export"
 )
@@ -189,6 +191,19 @@ func syncFolder(dir string) error {
 // ErrChanged is of a file that is not as snag wrote it.
 var ErrChanged = errors.New("another changed it since: it is left")
 
+// since says when a file was changed last, and by whose hand as far as it tells.
+func since(at string) string {
+	st, err := os.Lstat(at)
+	if err != nil {
+		return ""
+	}
+	by := ""
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		by = fmt.Sprintf(", of uid %d", sys.Uid)
+	}
+	return " (last written " + st.ModTime().Format(time.DateTime) + by + ")"
+}
+
 // Remove takes a file away if it is as it was written. One that is gone is no error.
 func (d Disk) Remove(path, sum string) error {
 	at, err := d.place(path)
@@ -206,7 +221,7 @@ func (d Disk) Remove(path, sum string) error {
 	case err != nil:
 		return fmt.Errorf("look at %s: %w", path, bare(err))
 	case now.Sum() != sum:
-		return fmt.Errorf("%s: %w", path, ErrChanged)
+		return fmt.Errorf("%s%s: %w", path, since(at), ErrChanged)
 	}
 	if err := os.Remove(at); err != nil {
 		return fmt.Errorf("remove %s: %w%s", path, bare(err), cure(err))
