@@ -1,6 +1,7 @@
 package export
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -143,7 +144,7 @@ func TestUnits(t *testing.T) {
 		"ExecStart=/usr/sbin/ip route replace 10.10.0.0/16 via 10.9.0.2 dev eth0 proto static metric 7 mtu 1400 quickack 1", "WantedBy=multi-user.target")
 	lines(t, "the namespace's values", texts["/etc/snag/tune/"+name+"-in-shop.conf"], "w /proc/sys/net/core/somaxconn - - - - 4096")
 	lines(t, "the host's values", texts["/etc/snag/tune/"+name+".conf"], "w /proc/irq/33/smp_affinity - - - - 0c", "w /sys/kernel/mm/transparent_hugepage/enabled - - - - madvise")
-	lines(t, "relay's drop-in", texts[system+"relay.service.d/50-snag-"+name+".conf"], "CPUQuota=200%%", "CPUQuota=166.67%", "CPUQuotaPeriodSec=200000us", "LimitNOFILE=65536:65536", "[Service]")
+	lines(t, "relay's drop-in", texts[system+"relay.service.d/50-snag-"+name+".conf"], "CPUQuota=200%", "CPUQuota=166.67%", "CPUQuotaPeriodSec=200000us", "LimitNOFILE=65536:65536", "[Service]")
 	if got := strings.Join(r.Start, " "); got != "snag-"+name+"@eth0.service snag-"+name+"@eth1.service snag-"+name+".service" {
 		t.Errorf("to be started: %s", got)
 	}
@@ -168,12 +169,15 @@ func TestUnitsAreWhatSystemdTakes(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("systemd-analyze is not installed")
 	}
-	for _, device := range []string{"eth0", "my-nic.100", `w$e%i"r\d`} {
+	for _, device := range []string{"my-nic.100", `w$e%i"r\d`} {
 		p := whole()
 		for i := range p.Changes {
 			if p.Changes[i].Target.Device == "eth0" {
 				p.Changes[i].Target.Device = device
 			}
+		}
+		for i, line := range [][2]string{{"CPUAffinity", "0-3,8"}, {"NUMAPolicy", "bind"}, {"NUMAMask", "0-1"}, {"LimitNPROC", "512:infinity"}, {"MemoryHigh", "1073741824"}, {"CPUWeight", "unset"}, {"TasksMax", "infinity"}} {
+			p.Changes = append(p.Changes, plan.Change{ID: "u" + string(rune('a'+i)), Target: plan.Target{Kind: "unit", Unit: "relay.service", Name: line[0]}, Now: "x", Then: line[1], Why: "a test"})
 		}
 		f := facts()
 		f.Qdiscs[device+" root"], f.Qdiscs[device+" :a"] = "mq", "fq limit 10000"
@@ -183,7 +187,10 @@ func TestUnitsAreWhatSystemdTakes(t *testing.T) {
 		}
 		dir := t.TempDir()
 		write(t, dir, r)
-		args := []string{"verify", "--man=no", "--recursive-errors=no"}
+		if err := os.WriteFile(filepath.Join(dir, "etc/systemd/system/relay.service"), []byte("[Service]\nExecStart=/bin/true\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"verify", "--man=no", "--recursive-errors=no", "relay.service"}
 		args = append(args, r.Start...)
 		cmd := exec.Command("systemd-analyze", args...)
 		cmd.Env = append(cmd.Environ(), "SYSTEMD_UNIT_PATH="+filepath.Join(dir, "/etc/systemd/system")+":")
@@ -305,6 +312,21 @@ func TestWhatIsNotExported(t *testing.T) {
 	p.Changes = nil
 	if _, err := As("sh", p, "", kinds(), Facts{}); err == nil || !strings.Contains(err.Error(), "nothing to write") {
 		t.Error(err)
+	}
+}
+
+func TestPropertiesOfUnits(t *testing.T) {
+	for in, want := range map[string]string{"CPUAffinity 0-3": "CPUAffinity=|CPUAffinity=0-3", "CPUQuota infinity": "CPUQuota=", "CPUQuota 150%": "CPUQuota=150%", "NUMAPolicy unset": "NUMAPolicy=", "TasksMax infinity": "TasksMax=infinity"} {
+		name, value, _ := strings.Cut(in, " ")
+		if got := strings.Join(propertyLines(name, value), "|"); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+	for unit, want := range map[string]string{"x.service": "Service", "x.slice": "Slice", "x.socket": "Socket", "run-1.scope": ""} {
+		d, _ := in{}.dropIn(plan.Change{Target: plan.Target{Kind: "unit", Unit: unit, Name: "TasksMax"}, Then: "9"})
+		if d.section != want || (want == "") != (d.why != "") {
+			t.Errorf("%s: %+v", unit, d)
+		}
 	}
 }
 
