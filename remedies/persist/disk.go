@@ -67,8 +67,40 @@ func (d Disk) at(path string) string {
 
 // Check tells whether a file may be written: nobody else's is there.
 func (d Disk) Check(f File) error {
-	_, err := d.there(f)
-	return err
+	if _, err := d.there(f); err != nil {
+		return err
+	}
+	if filepath.Ext(f.Path) == ".link" {
+		return d.onlyLink(f)
+	}
+	return nil
+}
+
+// onlyLink tells whether no other plan has a .link file for the same interface: only
+// the first that matches is read.
+func (d Disk) onlyLink(f File) error {
+	dir := filepath.Dir(f.Path)
+	entries, err := os.ReadDir(d.at(dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("list %s: %w", dir, bare(err))
+	}
+	for _, e := range entries {
+		if e.Name() == filepath.Base(f.Path) || filepath.Ext(e.Name()) != ".link" || !strings.Contains(e.Name(), "-snag-") {
+			continue
+		}
+		other, err := look(d.at(filepath.Join(dir, e.Name())))
+		if err == nil && matchOf(other.Text) == matchOf(f.Text) {
+			return fmt.Errorf("%s of another plan matches the same interface, and only one .link file is read: take that plan back first, or persist --as unit", filepath.Join(dir, e.Name()))
+		}
+	}
+	return nil
+}
+
+// matchOf is a .link file's [Match] section.
+func matchOf(text string) string {
+	_, rest, _ := strings.Cut(text, "\n[Match]\n")
+	match, _, _ := strings.Cut(rest, "\n[")
+	return strings.TrimSpace(match)
 }
 
 // there tells whether the very file is there already.

@@ -64,6 +64,24 @@ func TestALinkIsNotWrittenThrough(t *testing.T) {
 	}
 }
 
+func TestOneLinkFileForAnInterface(t *testing.T) {
+	d := Disk{Root: t.TempDir()}
+	link := func(name, match string) File {
+		return File{Path: "/etc/systemd/network/00-snag-" + name + ".link", Text: export.Mark + "\n\n[Match]\n" + match + "\n\n[Link]\nRxBufferSize=1\n"}
+	}
+	if err := d.Write(link("a-eth0", "PermanentMACAddress=02:00:00:00:00:01")); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Check(link("b-eth0", "PermanentMACAddress=02:00:00:00:00:01")); err == nil || !strings.Contains(err.Error(), "00-snag-a-eth0.link of another plan matches the same interface") {
+		t.Error(err)
+	}
+	for _, f := range []File{link("b-eth1", "PermanentMACAddress=02:00:00:00:00:02"), link("a-eth0", "PermanentMACAddress=02:00:00:00:00:01")} {
+		if err := d.Check(f); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestWhatUdevSaysOfALink(t *testing.T) {
 	root := t.TempDir()
 	put1(t, root, "/usr/lib/systemd/network/99-default.link", "# c\n[Match]\nOriginalName=*\n\n[Link]\nNamePolicy=keep kernel\n; no\nMACAddressPolicy=persistent\n")
