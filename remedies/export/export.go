@@ -133,9 +133,11 @@ func As(format string, p *plan.Plan, name string, kinds map[string]plan.Kind, f 
 	if !goodName.MatchString(name) {
 		return Result{}, fmt.Errorf("%q is no name for files: small letters, digits and single dashes, at most 40", name)
 	}
+	ordered := *p
+	ordered.Changes = plan.Ordered(p.Changes)
 	for _, one := range formats {
 		if one.name == format {
-			return one.make(in{p, name, f}), nil
+			return one.make(in{&ordered, name, f}), nil
 		}
 	}
 	return Result{}, fmt.Errorf("snag writes no plan as %q: it knows %s", format, strings.Join(Formats(), ", "))

@@ -207,6 +207,16 @@ func TestAUnitsCommandsDoWhatTheySay(t *testing.T) {
 	}
 }
 
+func TestCoupledChangesStandTogether(t *testing.T) {
+	p := whole()
+	p.Changes[0].With = []string{p.Changes[3].ID}
+	_, texts := as(t, "sh", p, Facts{})
+	text := texts["snag-nic-ring-overflow.sh"]
+	if !strings.Contains(text, "what_2() { printf '%s' 'sysctl net.ipv4.conf.eth0/100.rp_filter'") {
+		t.Error(text[:2000])
+	}
+}
+
 func TestValuesAsAScriptReadsThem(t *testing.T) {
 	for in, want := range map[string]string{"00000003": "3", "00000000,000000FF": "ff", "1,00000000": "1,00000000", "0": "0", "00000000,00000000": "0"} {
 		if got := mask(in); got != want {
