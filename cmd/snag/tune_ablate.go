@@ -251,11 +251,16 @@ func (a *ablation) study(ctx context.Context, s *apply.Store) error {
 	defer cancel()
 	progress := newProgress(os.Stderr, a.flags.quiet || a.flags.json)
 	progress.say(fmt.Sprintf("%d settings, trial %s; Ctrl-C ends it and puts all back", len(a.all), trial.ID()))
+	settled := 0
 	o := ablate.Options{
 		Settings: len(a.factors), Higher: a.bench.Figure.Higher, Grain: a.bench.Figure.Grain(a.flags.length.Seconds()),
 		Smallest: a.flags.smallestRatio, Rounds: a.flags.rounds,
 		Tell: func(p ablate.Progress) {
-			progress.say(fmt.Sprintf("round %d, %d runs: %d of %d settings told", p.Round, p.Runs, p.Settled, len(a.factors)))
+			text := fmt.Sprintf("round %d, %d runs: %d of %d settings are done", p.Round, p.Runs, p.Settled, len(a.factors))
+			if progress.line(text); p.Settled > settled && !progress.terminal {
+				progress.say(text)
+			}
+			settled = max(settled, p.Settled)
 		},
 	}
 	if a.flags.seed != 0 {

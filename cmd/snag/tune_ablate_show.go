@@ -60,13 +60,17 @@ func nameOf(c candidate.Candidate) string {
 	return strings.TrimPrefix(c.Switch.Target.String(), "sysctl ")
 }
 
+// plain is a setting's name where all are of one namespace.
+func plain(t plan.Target) string {
+	t.Netns = ""
+	return strings.TrimPrefix(t.String(), "sysctl ")
+}
+
 // label is a factor's name in a sentence.
 func (a *ablation) label(i int) string {
 	var all []string
 	for _, j := range a.factors[i] {
-		t := a.all[j].Switch.Target
-		t.Netns = ""
-		all = append(all, strings.TrimPrefix(t.String(), "sysctl "))
+		all = append(all, plain(a.all[j].Switch.Target))
 	}
 	return strings.Join(all, " + ")
 }
@@ -91,23 +95,32 @@ func (a *ablation) write(out io.Writer) {
 	if a.bench.Load != nil {
 		load = a.bench.Load.String()
 	}
-	fmt.Fprintf(out, "%s: %s settings under %s\n%s, %s: %s with all on, %s with all off\n\n", a.source, units.Count(float64(len(a.all))), load,
-		a.measured(), better, a.level(r.On), a.level(r.Off))
+	fmt.Fprintf(out, "%s: %s settings under %s\n%s, %s: %s with all off, %s with all on", a.source, units.Count(float64(len(a.all))), load,
+		a.measured(), better, a.level(r.Off), a.level(r.On))
+	if r.Whole != (ablate.Interval{}) {
+		fmt.Fprintf(out, ": %s (%s to %s)", signed(r.Whole.Effect), signed(r.Whole.Low), signed(r.Whole.High))
+	}
+	fmt.Fprintf(out, "\nAn effect of less than %s counts as none.\n\n", units.Percent(a.flags.smallestRatio))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SETTING\tOFF → ON\tWITH IT\tINTERVAL\t")
+	fmt.Fprintln(w, "VERDICT\tSETTING\tEFFECT\tFIGURE OFF → ON\tVALUE OFF → ON")
+	grouped := false
 	for _, s := range order(r.Settings) {
 		for k, j := range a.factors[s.Index] {
 			c := a.all[j]
-			name := c.Switch.Target
-			name.Netns = ""
-			effect, interval, verdict := a.effect(s), a.interval(s), a.verdict(s)
-			if k > 0 {
-				effect, interval, verdict = "", "", "  (only together)"
+			verdict, interval, effect := a.verdict(s), a.interval(s), a.effect(s)
+			if len(s.Group) > 0 {
+				effect, grouped = effect+" *", true
 			}
-			fmt.Fprintf(w, "%s\t%s → %s\t%s\t%s\t%s\n", strings.TrimPrefix(name.String(), "sysctl "), short(c.Switch.Off), short(c.Switch.On), effect, interval, verdict)
+			if k > 0 {
+				verdict, interval, effect = "", "", "(only together)"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s → %s\n", verdict, plain(c.Switch.Target), interval, effect, short(c.Switch.Off), short(c.Switch.On))
 		}
 	}
 	_ = w.Flush()
+	if grouped {
+		fmt.Fprintln(out, "* switched together with others that do nothing either, or of which none could be told")
+	}
 	fmt.Fprintln(out)
 	a.notes(out)
 	a.settingsLeft(out)
@@ -125,8 +138,8 @@ func short(v string) string {
 	switch {
 	case v == "":
 		return "(not set)"
-	case len(v) > 28:
-		return strings.ToValidUTF8(v[:25], "") + "..."
+	case len(v) > 32:
+		return strings.ToValidUTF8(v[:29], "") + "..."
 	}
 	return v
 }
@@ -220,17 +233,8 @@ func (a *ablation) verdict(s ablate.Setting) string {
 			return "ENOUGH ALONE"
 		}
 		return "EITHER OF " + strconv.Itoa(len(s.Either))
-	case ablate.DoesNone:
-		if len(s.Group) > 0 {
-			return fmt.Sprintf("does nothing (in a group of %d)", len(s.Group))
-		}
-		return "does nothing"
 	}
-	text := "can't tell: " + s.Why
-	if s.More > 0 && s.More > s.Rounds {
-		text += fmt.Sprintf("; about %d rounds would do", s.More)
-	}
-	return text
+	return string(s.Verdict)
 }
 
 // notes are what the table can't say.
@@ -251,25 +255,82 @@ func (a *ablation) notes(out io.Writer) {
 			fmt.Fprintln(out, text+".")
 		}
 	}
+	a.untold(out)
 	if r.Together {
 		fmt.Fprintln(out, "The single effects add up to more than all have together: some of those settings need each other.")
 	}
 	if r.Idle {
 		fmt.Fprintf(out, "%s was 0 in every run, with all settings on and with all off: this load does not show what is to be tested.\n", a.measured())
 	}
-	if d := r.Drift; r.On.Mean != 0 && math.Abs(d[1]-d[0]) > a.flags.smallestRatio*math.Abs(r.On.Mean) {
+	if d := r.Drift; r.Drifted && math.Abs(d[1]-d[0]) > a.flags.smallestRatio*math.Abs(r.On.Mean) {
 		fmt.Fprintf(out, "The machine drifted: %s with all on at first, %s at last. Each comparison is within its own round, so this does not favour any.\n", a.number(d[0]), a.number(d[1]))
 	}
 	if r.Cut {
 		fmt.Fprintln(out, "It ended before all was told: --within and --rounds give it more time.")
 	}
+	var idle []string
 	for _, c := range a.all {
-		if c.Now != "" && strings.Join(strings.Fields(c.Now), " ") != strings.Join(strings.Fields(c.Switch.On), " ") && a.plan == nil {
-			fmt.Fprintf(out, "%s is not in force on this host: %s says %s, and it is %s.\n", nameOf(c), c.From, short(c.Switch.On), short(c.Now))
+		if c.Change == nil && strings.Join(strings.Fields(c.Now), " ") != strings.Join(strings.Fields(c.Switch.On), " ") {
+			idle = append(idle, plain(c.Switch.Target))
 		}
 		if c.Needs != "" {
-			fmt.Fprintf(out, "%s needs %s: unless the load does that in each run, what was measured does not hold for it.\n", nameOf(c), c.Needs)
+			fmt.Fprintf(out, "%s needs %s: unless the load does that in each run, what was measured does not hold for it.\n", plain(c.Switch.Target), c.Needs)
 		}
+	}
+	if len(idle) > 0 {
+		fmt.Fprintf(out, "Not in force before this: on this host %d of %d have another value than the file says (%s).\n", len(idle), len(a.all), some(idle))
+	}
+}
+
+// some are the first of many names.
+func some(names []string) string {
+	if len(names) > 4 {
+		return strings.Join(names[:3], ", ") + fmt.Sprintf(" and %d more", len(names)-3)
+	}
+	return strings.Join(names, ", ")
+}
+
+// untold says of the settings that could not be told why, how large an effect they
+// still may have, and what would tell.
+func (a *ablation) untold(out io.Writer) {
+	type reason struct {
+		names     []string
+		most      float64 // the largest effect that their intervals leave open
+		low, high int     // rounds that would do
+	}
+	by := map[string]*reason{}
+	var keys []string
+	for _, s := range order(a.result.Settings) {
+		if s.Verdict != ablate.CantTell {
+			continue
+		}
+		r := by[s.Why]
+		if r == nil {
+			r = &reason{low: math.MaxInt}
+			by[s.Why], keys = r, append(keys, s.Why)
+		}
+		r.names = append(r.names, a.label(s.Index))
+		r.most = max(r.most, math.Abs(s.Interval.Low), math.Abs(s.Interval.High))
+		if s.More > 0 {
+			r.low, r.high = min(r.low, s.More), max(r.high, s.More)
+		}
+	}
+	for _, why := range keys {
+		r := by[why]
+		fmt.Fprintf(out, "Can't tell %s: %s.", some(r.names), why)
+		if r.most > 0 {
+			fmt.Fprintf(out, " Any effect of theirs is at most %s.", units.Percent(r.most))
+		}
+		switch {
+		case r.high == 0:
+		case r.high > 20*a.flags.rounds:
+			fmt.Fprintf(out, " More rounds would not tell within a reasonable time: a steadier or longer load would, or a larger --smallest.")
+		case r.low == r.high:
+			fmt.Fprintf(out, " About %d rounds would tell (--rounds), or a steadier load.", r.high)
+		default:
+			fmt.Fprintf(out, " About %d to %d rounds would tell (--rounds), or a steadier load.", r.low, r.high)
+		}
+		fmt.Fprintln(out)
 	}
 }
 
@@ -280,7 +341,7 @@ func (a *ablation) settingsLeft(out io.Writer) {
 	fmt.Fprintln(out, "Not tested:")
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, l := range a.left {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", l.Name, l.From, l.Why)
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", strings.TrimSuffix(l.Name, " in netns "+a.flags.netns), l.From, l.Why)
 	}
 	_ = w.Flush()
 	fmt.Fprintln(out)

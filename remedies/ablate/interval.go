@@ -23,6 +23,7 @@ const (
 	Helps   Outcome = "helps"      // all of it beyond the smallest effect
 	Hurts   Outcome = "hurts"      // the same to the other side
 	Nothing Outcome = "nothing"    // all of it within the smallest effect
+	Acts    Outcome = "acts"       // of a group: not 0, and by how much its parts tell
 	Unclear Outcome = "can't tell" // it never told
 )
 

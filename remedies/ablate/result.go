@@ -61,10 +61,12 @@ type Result struct {
 	WholeOutcome Outcome `json:"wholeOutcome"`
 	// Drift is the figure with all on, the mean of the first third of its runs and of
 	// the last: what changed by itself.
-	Drift  [2]float64 `json:"drift"`
-	Rounds int        `json:"rounds"`
-	Runs   int        `json:"runs"`
-	Cut    bool       `json:"cut,omitempty"` // it ended before all was told
+	Drift [2]float64 `json:"drift"`
+	// Drifted: the two differ by more than the noise.
+	Drifted bool `json:"drifted,omitempty"`
+	Rounds  int  `json:"rounds"`
+	Runs    int  `json:"runs"`
+	Cut     bool `json:"cut,omitempty"` // it ended before all was told
 	// Idle: the figure was 0 in every run: the load never shows what is to be tested.
 	Idle bool `json:"idle,omitempty"`
 	// Together: the single effects are more than all have together: some need each
@@ -83,7 +85,8 @@ func (s *study) result() *Result {
 		s.done = append(s.done, c)
 	}
 	s.open = nil
-	r := &Result{Rounds: s.rounds, Runs: s.runs, Cut: s.cut, Idle: s.idle(), On: level(s.bases[allOn]), Off: level(s.bases[allOff]), Drift: drift(s.bases[allOn])}
+	r := &Result{Rounds: s.rounds, Runs: s.runs, Cut: s.cut, Idle: s.idle(), On: level(s.bases[allOn]), Off: level(s.bases[allOff])}
+	r.Drift, r.Drifted = drift(s.bases[allOn])
 	if w := s.whole(); w != nil {
 		r.WholeOutcome = w.found
 		if !math.IsInf(w.interval.High, 0) {
@@ -109,13 +112,24 @@ func level(ys []float64) Level {
 	return Level{m.mean(), m.n, len(ys) - m.n}
 }
 
-func drift(ys []float64) [2]float64 {
+// drift is the mean of the first third and of the last, and whether they differ by
+// three standard errors.
+func drift(ys []float64) (ends [2]float64, real bool) {
 	ys = slices.DeleteFunc(slices.Clone(ys), math.IsNaN)
 	third := len(ys) / 3
-	if third == 0 {
-		return [2]float64{}
+	if third < 2 {
+		return ends, false
 	}
-	return [2]float64{meanOf(ys[:third]), meanOf(ys[len(ys)-third:])}
+	first, last := ys[:third], ys[len(ys)-third:]
+	ends = [2]float64{meanOf(first), meanOf(last)}
+	squares := 0.0
+	for i, part := range [][]float64{first, last} {
+		for _, y := range part {
+			squares += (y - ends[i]) * (y - ends[i])
+		}
+	}
+	se := math.Sqrt(squares / float64(third-1) / float64(third))
+	return ends, math.Abs(ends[1]-ends[0]) > 3*se
 }
 
 // idle tells whether no run of any kind had a figure other than 0.
@@ -192,7 +206,7 @@ func (s *study) setting(i int, classes [][]int) Setting {
 	switch {
 	case s.idle():
 		out.Why, out.More = "the figure was 0 in every run", 0
-	case c.found == Helps || c.found == Hurts:
+	case c.found == Helps || c.found == Hurts || c.found == Acts:
 		out.Why, out.More = "its group does something; it was not tested by itself", 0
 	case c.rounds() < fewest:
 		out.Why, out.More = "too few rounds", fewest

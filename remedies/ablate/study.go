@@ -106,7 +106,9 @@ func (s *study) unexplained() bool {
 
 // hollow tells whether a group did something of which no part did.
 func (s *study) hollow() bool {
-	acts := func(c *contrast) bool { return c.found == Helps || c.found == Hurts }
+	acts := func(c *contrast) bool {
+		return c.found == Helps || c.found == Hurts || c.found == Acts && math.Abs(c.interval.Effect) > s.o.Smallest
+	}
 	for _, c := range s.done {
 		if c.whole || len(c.group) == 1 || c.base != allOn || !acts(c) {
 			continue
@@ -236,6 +238,9 @@ func (s *study) look() {
 		if due(n, s.o.Rounds) {
 			s.judge(c, spend(n, s.o.Rounds))
 		}
+		if c.found == Open && s.parts(c) && (c.interval.Low > 0 || c.interval.High < 0) {
+			c.found = Acts // its parts are tested at an error of their own
+		}
 		if c.found == Open && n >= s.o.Rounds {
 			c.found = Unclear
 		}
@@ -244,9 +249,7 @@ func (s *study) look() {
 			continue
 		}
 		s.done = append(s.done, c)
-		if s.stage < 3 {
-			split = append(split, s.split(c)...)
-		}
+		split = append(split, s.split(c)...)
 	}
 	s.open = append(open, split...)
 }
@@ -271,9 +274,12 @@ func (s *study) judge(c *contrast, share float64) {
 	c.found = c.interval.outcome(s.o.Smallest)
 }
 
+// parts tells whether a comparison is of a group that can be split.
+func (s *study) parts(c *contrast) bool { return s.stage < 3 && !c.whole && len(c.group) > 1 }
+
 // split parts a group that does something: small ones into single settings.
 func (s *study) split(c *contrast) (out []*contrast) {
-	if c.whole || len(c.group) == 1 || c.found != Helps && c.found != Hurts {
+	if !s.parts(c) || c.found != Helps && c.found != Hurts && c.found != Acts {
 		return nil
 	}
 	size := 1
