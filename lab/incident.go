@@ -109,6 +109,9 @@ type Incident struct {
 	// its effect (Stage.Await), not by a sleep. An error of the Stage need not be
 	// returned: Run asks for it.
 	Start func(*Stage, Variant) error
+	// Remedy is how snag's own plan heals it; nil where it has none that can be applied
+	// here.
+	Remedy *Remedy
 }
 
 // WantIn returns the verdict wanted in that variant.

@@ -21,6 +21,7 @@ type Process struct {
 	mayEnd bool
 	done   chan struct{}
 	state  *os.ProcessState
+	again  again
 }
 
 // Option changes how a process is started.
@@ -63,7 +64,7 @@ func (s *Stage) Actor(ns, comm, actor string, args []string, opts ...Option) *Pr
 // Run starts a program in a namespace ("" is the lab's own). Its output goes to
 // a file of the stage. It is killed with its group when the stage closes.
 func (s *Stage) Run(ns, name string, argv []string, opts ...Option) *Process {
-	p := &Process{Name: name, done: make(chan struct{})}
+	p := &Process{Name: name, done: make(chan struct{}), again: again{ns, argv, opts}}
 	if s.Err() != nil {
 		close(p.done)
 		return p

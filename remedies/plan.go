@@ -1,23 +1,22 @@
 // Package remedies turns a verdict into a plan: the fewest changes that remedy its
-// culprit, and what only people and programs can do.
+// culprits, and what only people and programs can do.
 package remedies
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
-	"snag/recording"
 	"snag/remedies/plan"
 	"snag/suspects"
 	"snag/verdict"
 )
 
-// Here is the host that the plan is for.
+// Here is the host that the plan is for. What is nil is not asked.
 type Here struct {
-	// Netns names a network namespace as a plan does: "" for the host's own. ok is
-	// false where it has no name: then nothing in it can be set by a plan.
+	// Netns names a network namespace as a plan does: "" for the host's own, "pid:N"
+	// for one without a name that process N is in. ok is false where nobody is in it:
+	// then nothing in it can be set by a plan.
 	Netns func(id uint64) (name string, ok bool)
 	// RouteTo is the destination of the route that leads to an address.
 	RouteTo func(netns, address string) (string, error)
@@ -26,115 +25,123 @@ type Here struct {
 	// Read is what a target is set to now.
 	Read func(plan.Target) (string, error)
 	Same func(t plan.Target, a, b string) bool
+	// Fit brings a value into the range that its knob takes (knob.Fit).
+	Fit func(t plan.Target, value string) (string, error)
+	// Conflicts are settings of the host that work against a plan.
+	Conflicts func(*plan.Plan) []string
 }
 
 // ErrNothing is of a verdict that names nothing to be remedied.
 var ErrNothing = errors.New("the verdict names no culprit: there is nothing to plan")
 
-// For makes the plan for a verdict's culprits, the surest first.
+// For makes the plan for a verdict's culprits, the surest first. What they lead to
+// needs no change of its own.
 func For(v *verdict.Verdict, here Here) (*plan.Plan, error) {
 	culprits := v.With(verdict.Culprit)
 	if len(culprits) == 0 {
 		return nil, ErrNothing
 	}
 	first := culprits[0]
-	p := &plan.Plan{
+	b := builder{here: here, at: map[string]int{}, p: &plan.Plan{
 		Version: plan.Version, Made: time.Now().UTC().Truncate(time.Second), Host: v.Recording.Manifest.Host, Kernel: v.Recording.Manifest.Kernel,
 		For:    plan.Cause{Suspect: first.Suspect.Name, Subject: first.Subject.Name, Text: first.Text},
 		Verify: check(v, first),
-	}
-	seen := map[string]bool{}
-	groups := map[string][]int{}
+	}}
 	for _, e := range culprits {
-		for _, s := range e.Settings {
-			c, why := change(s, here)
-			switch {
-			case why != "":
-				p.Advice = append(p.Advice, plan.Advice{Who: "you", Do: words(s), Why: s.Why + " (" + why + ")"})
-			case !seen[c.Target.String()]:
-				seen[c.Target.String()] = true
-				c.ID = strconv.Itoa(len(p.Changes) + 1)
-				p.Changes = append(p.Changes, c)
-				if s.Group != "" {
-					key := e.ID + " " + s.Group
-					groups[key] = append(groups[key], len(p.Changes)-1)
-				}
+		who := ""
+		if len(culprits) > 1 {
+			who = e.Suspect.Name + ", " + e.Subject.Name
+		}
+		b.settings(e.Settings, who, stands(e, v.Scene.Window.Length(v.Scene.Window.End)))
+		b.advice(e)
+	}
+	return b.done(), nil
+}
+
+// builder gathers changes, each target once.
+type builder struct {
+	p    *plan.Plan
+	here Here
+	at   map[string]int // of a change, by its target
+	// fine takes a setting that is so already; nil: it is told as advice.
+	fine func(plan.Target, string)
+}
+
+// settings adds those of one finding: of those that each are enough the first that can
+// be set, of those that only hold together all or none.
+func (b *builder) settings(all []suspects.Setting, who, check string) {
+	chosen, groups := map[string]bool{}, map[string][]string{}
+	for i, s := range all {
+		if s.Either != "" && chosen[s.Either] {
+			continue
+		}
+		c, why := b.here.change(s)
+		switch {
+		case why == "":
+		case s.Either != "" && anotherIsEnough(all[i+1:], s.Either):
+			continue
+		case b.fine != nil && c.Now != "":
+			b.fine(c.Target, c.Now)
+			continue
+		default:
+			b.advise(plan.Advice{Who: "you", Do: s.String(), Why: s.Why + " (" + why + ")"})
+			continue
+		}
+		chosen[s.Either] = s.Either != ""
+		c.For, c.Check = who, check
+		id := b.add(c)
+		if s.Group != "" {
+			groups[s.Group] = append(groups[s.Group], id)
+		}
+	}
+	for _, ids := range groups {
+		for _, id := range ids[1:] {
+			n, _ := strconv.Atoi(id)
+			if id != ids[0] {
+				b.p.Changes[n-1].With = append(b.p.Changes[n-1].With, ids[0])
 			}
 		}
-		for _, c := range e.Calls {
-			p.Advice = append(p.Advice, plan.Advice{Who: who(c.Who), Do: c.Do, Why: c.Why})
-		}
-		if len(e.Settings) == 0 && len(e.Calls) == 0 && e.Remedy != "" {
-			p.Advice = append(p.Advice, plan.Advice{Who: "you", Do: e.Remedy, Why: e.Text})
-		}
 	}
-	for _, all := range groups {
-		for _, i := range all[1:] {
-			p.Changes[i].With = append(p.Changes[i].With, p.Changes[all[0]].ID)
-		}
-	}
-	return p, nil
 }
 
-// change makes a setting one of a plan; why says what keeps it from being one.
-func change(s suspects.Setting, here Here) (c plan.Change, why string) {
-	t := plan.Target{Kind: s.Kind, Name: s.Name, Device: s.At.Device, Path: s.At.Cgroup, Parent: s.Parent, Queue: s.Queue, IRQ: s.IRQ, Unit: s.Unit}
-	if s.At.Netns != 0 {
-		name, ok := here.Netns(s.At.Netns)
-		if !ok {
-			return c, "its network namespace has no name here: ip netns attach gives it one"
-		}
-		t.Netns = name
-	}
-	var err error
-	if s.Kind == "nofile" {
-		t.PID = s.At.PID
-		if t.Started, err = here.Started(t.PID); err != nil {
-			return c, err.Error()
+func anotherIsEnough(rest []suspects.Setting, either string) bool {
+	for _, s := range rest {
+		if s.Either == either {
+			return true
 		}
 	}
-	if s.Route != "" {
-		if t.Route, err = here.RouteTo(t.Netns, s.Route); err != nil {
-			return c, err.Error()
-		}
-	}
-	now, err := here.Read(t)
-	switch {
-	case err != nil:
-		return c, err.Error()
-	case here.Same(t, now, s.Value):
-		return c, "it is so already: " + now
-	}
-	return plan.Change{Target: t, Now: now, Then: s.Value, Why: s.Why, Risk: s.Risk, Needs: s.Needs}, ""
+	return false
 }
 
-func words(s suspects.Setting) string {
-	text := s.Kind + " " + s.Name
-	if s.Route != "" {
-		text += " on the route to " + s.Route
-	}
-	return text + " → " + s.Value
-}
-
-func who(sub recording.Subject) string {
-	if sub.PID != 0 {
-		return fmt.Sprintf("%s[%d]", sub.Comm, sub.PID)
-	}
-	if sub.Name != "" {
-		return sub.Name
-	}
-	return "the program"
-}
-
-// check is how it is told that the culprit's worst symptom is gone.
-func check(v *verdict.Verdict, e verdict.Entry) plan.Check {
-	length := v.Scene.Window.Length(v.Scene.Window.End).Round(time.Second)
-	c := plan.Check{For: length.String(), Before: e.Harm.Amount, Unit: e.Harm.Unit, Symptom: e.Harm.Symptom}
-	for _, i := range e.Explains {
-		if s := v.Symptoms[i]; c.Symptom == "" || s.Name == c.Symptom {
-			c.Symptom, c.Subject, c.Before, c.Unit = s.Name, s.Subject.Name, s.Amount, s.Unit
-			break
+// add puts a change into the plan, or into the one that sets the same already, and
+// returns its id.
+func (b *builder) add(c plan.Change) string {
+	if i, ok := b.at[c.Target.String()]; ok {
+		have := &b.p.Changes[i]
+		then, same := stronger(have.Now, have.Then, c.Then)
+		if !same {
+			b.p.Conflicts = append(b.p.Conflicts, "change "+have.ID+": "+have.For+" wants "+have.Then+", and "+c.For+" wants "+c.Then+": the first is taken")
 		}
+		if then != have.Then {
+			have.Then, have.Risk = then, c.Risk
+		}
+		if have.Why != c.Why {
+			have.Why += "; " + c.Why
+		}
+		if c.For != "" && have.For != c.For {
+			have.For += "; " + c.For
+		}
+		return have.ID
 	}
-	return c
+	c.ID = strconv.Itoa(len(b.p.Changes) + 1)
+	b.at[c.Target.String()] = len(b.p.Changes)
+	b.p.Changes = append(b.p.Changes, c)
+	return c.ID
+}
+
+func (b *builder) done() *plan.Plan {
+	if b.here.Conflicts != nil {
+		b.p.Conflicts = append(b.p.Conflicts, b.here.Conflicts(b.p)...)
+	}
+	return b.p
 }

@@ -88,8 +88,7 @@ func conntrackFinding(s *scene.Scene, r *recording.Recording, netns uint64, most
 	f.Active = all.active()
 	f.Text = fmt.Sprintf("the table was full (%s entries): %s packets of new connections were dropped", count(limit), count(dropped))
 	f.Remedy = fmt.Sprintf("sysctl -w net.netfilter.nf_conntrack_max=%.0f net.netfilter.nf_conntrack_buckets=%.0f, in the first namespace; /etc/sysctl.d keeps it", 2*limit, max(1024, limit/2))
-	f.Settings = []Setting{{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_max", Value: fmt.Sprintf("%.0f", 2*limit),
-		Why: fmt.Sprintf("%s packets of new connections were dropped, as all %s entries were taken", count(dropped), count(limit)), Risk: fmt.Sprintf("%s of memory when it is full", size(320*limit))}}
+	f.Settings = conntrackSettings(r, limit, dropped)
 	refused := Evidence{Side: For, Grade: Strong, Value: dropped, Unit: "packets", Source: "/proc/net/stat/nf_conntrack drop", Origin: "drop",
 		Text: fmt.Sprintf("connection tracking dropped %s packets (early_drop made room %s times)", count(dropped), count(early))}
 	byFilter := filtered(r, netns)
@@ -100,6 +99,19 @@ func conntrackFinding(s *scene.Scene, r *recording.Recording, netns uint64, most
 	f.Evidence = []Evidence{refused, level}
 	f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: dropped, Unit: "packets", Text: fmt.Sprintf("%s packets of new connections dropped", count(dropped))}
 	return f
+}
+
+// conntrackSettings is a table twice as long, and the hash with it where it would hold
+// more than four entries a bucket (nf_conntrack_core.c makes it one to one by default).
+func conntrackSettings(r *recording.Recording, limit, dropped float64) []Setting {
+	set := []Setting{{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_max", Value: fmt.Sprintf("%.0f", 2*limit),
+		Why: fmt.Sprintf("%s packets of new connections were dropped, as all %s entries were taken", count(dropped), count(limit)), Risk: fmt.Sprintf("%s of memory when it is full", size(320*limit))}}
+	buckets, ok := setting(r, 0, "net.netfilter.nf_conntrack_buckets")
+	if ok && 2*limit > 4*buckets {
+		set = append(set, Setting{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_buckets", Value: fmt.Sprintf("%.0f", max(1024, limit/2)),
+			Why: fmt.Sprintf("%s entries in %s buckets are %.0f in each, and every packet walks one", count(2*limit), count(buckets), 2*limit/buckets), Risk: "the table is built anew while packets come"})
+	}
+	return set
 }
 
 // filtered is what netfilter dropped in a namespace.

@@ -143,6 +143,7 @@ func (u quotaUse) finding(s *scene.Scene, r *recording.Recording) Finding {
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Weak, Source: "ss -tunp", Origin: "receive queues", Text: "its processes have no sockets that were looked at: nobody was seen waiting"})
 	}
 	f.Remedy = u.remedy(s, r)
+	f.Settings, f.Calls = u.settings(s, r, members)
 	f.Next = fmt.Sprintf("cat /sys/fs/cgroup%[1]s/cpu.stat /sys/fs/cgroup/cpu%[1]s/cpu.stat", u.path)
 	return f
 }
@@ -256,12 +257,15 @@ func (u quotaUse) quotaText() string {
 	return fmt.Sprintf(" of %.0f %% of a CPU", 100*u.group.Row.Quota/u.period())
 }
 
-// remedy computes the quota that would have been enough: what it used, and what
-// it stood still for at most, and a quarter more.
-func (u quotaUse) remedy(s *scene.Scene, r *recording.Recording) string {
-	percent := 0.0
-	if length := s.Window.Length(s.Window.End).Seconds(); u.metered && length > 0 {
-		percent = 125 * (u.usage + min(u.seconds, length)) / length
+// enough is the quota that would have been enough, in percent of a CPU: what the group
+// used, and what it stood still for at most, and a quarter more.
+func (u quotaUse) enough(s *scene.Scene, r *recording.Recording) float64 {
+	percent, used := 0.0, u.usage
+	if !u.metered && u.group != nil {
+		used = u.throttled * u.group.Row.Quota // at the least: all of it, each time
+	}
+	if length := s.Window.Length(s.Window.End).Seconds(); length > 0 {
+		percent = 125 * (used + min(u.seconds, length)) / length
 	}
 	if u.group != nil && u.group.Row.Quota > 0 {
 		percent = max(percent, 125*u.group.Row.Quota/u.period())
@@ -270,6 +274,11 @@ func (u quotaUse) remedy(s *scene.Scene, r *recording.Recording) string {
 	if r.Manifest.CPUs > 0 {
 		percent = min(percent, 100*float64(r.Manifest.CPUs))
 	}
+	return percent
+}
+
+func (u quotaUse) remedy(s *scene.Scene, r *recording.Recording) string {
+	percent := u.enough(s, r)
 	if percent <= 0 {
 		return ""
 	}
@@ -281,4 +290,31 @@ func (u quotaUse) remedy(s *scene.Scene, r *recording.Recording) string {
 		return fmt.Sprintf("echo %d > /sys/fs/cgroup/cpu%s/cpu.cfs_quota_us (%.0f %% of a CPU); keep it in the unit's CPUQuota=", runtime, u.path, percent)
 	}
 	return fmt.Sprintf("echo \"%d %d\" > /sys/fs/cgroup%s/cpu.max (%.0f %% of a CPU); keep it in the unit's CPUQuota=", runtime, int(u.period()*1e6), u.path, percent)
+}
+
+// settings are the same as data: the unit's property where systemd holds the group,
+// which would write over the file.
+func (u quotaUse) settings(s *scene.Scene, r *recording.Recording, members []*scene.Process) (set []Setting, calls []Call) {
+	percent := u.enough(s, r)
+	now := 0.0
+	if u.group != nil && u.group.Row.Quota > 0 {
+		now = 100 * u.group.Row.Quota / u.period()
+	}
+	if len(members) > 0 {
+		calls = append(calls, Call{whoseCall(members[0].Subject), "fewer busy threads: as many as its quota has CPUs (GOMAXPROCS, -XX:ActiveProcessorCount, worker_processes)",
+			"its threads use the quota up together, and then all of them stand still until the next period"})
+	}
+	if percent <= now || percent <= 0 || u.path == "/" {
+		return nil, calls
+	}
+	why := fmt.Sprintf("throttled in %s periods", ofAll(u.throttled, u.periods))
+	if length := s.Window.Length(s.Window.End).Seconds(); u.metered && length > 0 && u.timed {
+		why += fmt.Sprintf("; it used %.0f %% of a CPU and stood still for %s of %s more: a quarter above both", 100*u.usage/length, lasting(min(u.seconds, length)), lasting(length))
+	}
+	c := Setting{Kind: "cpu-quota", At: recording.Subject{Cgroup: u.path}, Value: fmt.Sprintf("%.0f %.0f", percent/100*u.period()*1e6, u.period()*1e6),
+		Why: why, Risk: fmt.Sprintf("it may take up to %.0f %% of a CPU from others", percent)}
+	if u.group != nil && u.group.Row.Unit != "" {
+		c = Setting{Kind: "unit", Name: "CPUQuota", Unit: u.group.Row.Unit, Value: fmt.Sprintf("%.0f%%", percent), Why: c.Why, Risk: c.Risk}
+	}
+	return []Setting{c}, calls
 }

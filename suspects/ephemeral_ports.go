@@ -179,6 +179,7 @@ func portsFinding(s *scene.Scene, r *recording.Recording, netns uint64, p record
 		reuse = "a second address of the destination"
 	}
 	f.Remedy = fmt.Sprintf("keep the connections to %s open (a pool); meanwhile net.ipv4.ip_local_port_range = 1024 65535 (now %s ports) and %s in sysctl.d", p.Remote, count(most), reuse)
+	f.Settings, f.Calls = portsSettings(s, r, netns, p, most, c)
 	if failed > 0 {
 		f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: failed, Of: failed + c.opened, Unit: "connections",
 			Text: fmt.Sprintf("%s connects to %s failed", ofAll(failed, failed+c.opened), p.Remote)}

@@ -158,6 +158,9 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (Findin
 	}
 	f.Remedy = raiseLimit(p.Last(), t)
 	to := max(4*t.most, 65536)
+	if t.hard >= 4*t.most { // what the process may have without a privilege
+		to = min(to, t.hard)
+	}
 	f.Settings = []Setting{{Kind: "nofile", At: p.Subject, Value: fmt.Sprintf("%d:%d", to, max(to, t.hard)),
 		Why: fmt.Sprintf("%d descriptors are all that it may have, and it has them", t.most), Risk: "what leaks descriptors goes on leaking", Needs: "LimitNOFILE= in its unit, to last over its restart"}}
 	f.Next = fmt.Sprintf("ls -l /proc/%[1]d/fd | awk '{print $NF}' | sed 's/[0-9].*//' | sort | uniq -c; strace -f -e trace=accept,accept4 -p %[1]d", p.Subject.PID)

@@ -55,6 +55,7 @@ func weighFlowDirectorMiss(s *scene.Scene, r *recording.Recording) []Finding {
 			Evidence: missEvidence(r, n, missed, matched, overflowed),
 			Next:     inNetns(s, n.Netns, fmt.Sprintf("ethtool -S %s | grep fdir; ethtool -u %s", n.Device, n.Device)),
 			Remedy:   rpsOver(s, r, -1, recording.Subject{Netns: n.Netns, Device: n.Device})}
+		f.Settings = rpsSettings(r, -1, f.Subject)
 		for _, series := range all {
 			if series.Name == "node_ethtool_fdir_miss" {
 				f.Active = stepsOf(series).active()

@@ -86,6 +86,10 @@ func fqFinding(s *scene.Scene, r *recording.Recording, l leaf, n float64, f Find
 	}
 	f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: n, Of: sent + dropped, Unit: "packets", Text: fmt.Sprintf("%s packets dropped by fq on %s", ofAll(n, sent+dropped), l.device.device)}
 	f.Remedy = fqRemedy(s, r, l)
+	f.Settings = fqSettings(s, l, l.steps(r, "snag_qdisc_flow_limit_drops_total"))
+	for _, sub := range f.Related[:min(len(f.Related), 2)] {
+		f.Calls = append(f.Calls, Call{whoseCall(sub), "setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, its mean bytes a second), or sleep between the datagrams of a burst", "it hands fq more at once than a flow may have waiting"})
+	}
 	return f
 }
 

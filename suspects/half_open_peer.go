@@ -126,6 +126,7 @@ func nobodyAnswers(s *scene.Scene, r *recording.Recording, k *scene.Socket, rows
 	f.Evidence = append([]Evidence{e}, f.Evidence...)
 	f.Text = fmt.Sprintf("%s is gone, or the whole path to it: %s waits for it, with %s unacknowledged for %s", last.Remote, k.Owner().Subject.Name, size(float64(last.SendQ)), lasting(silent))
 	f.Remedy = patience(r, k, last)
+	f.Calls = patienceCalls(k.Subject)
 	f.Related = []recording.Subject{k.Owner().Subject}
 	f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: last.T.Sub(first.T).Seconds(), Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s",
 		Text: fmt.Sprintf("nothing got through to %s for %s", last.Remote, lasting(silent))}
@@ -151,7 +152,7 @@ func answersElsewhere(s *scene.Scene, k *scene.Socket, span recording.Interval) 
 // probesFail judges a connection that has nothing to send, or may not.
 func probesFail(s *scene.Scene, r *recording.Recording, k *scene.Socket, last recording.Socket) Finding {
 	silent := min(last.TCP.LastRcv, last.TCP.LastAck)
-	f := Finding{Subject: k.Subject, Related: []recording.Subject{k.Owner().Subject}, Remedy: patience(r, k, last), Next: "ping -c 3 " + recording.Host(last.Remote)}
+	f := Finding{Subject: k.Subject, Related: []recording.Subject{k.Owner().Subject}, Remedy: patience(r, k, last), Calls: patienceCalls(k.Subject), Next: "ping -c 3 " + recording.Host(last.Remote)}
 	f.Text = fmt.Sprintf("%s is gone, or the whole path to it, and answers no probe", last.Remote)
 	f.Evidence = []Evidence{{Side: For, Grade: Decisive, Value: float64(last.TCP.Probes), Unit: "probes", Source: "ss -tino timer, lastrcv, lastack", Origin: "silence",
 		Text: fmt.Sprintf("%d %s probes in a row were not answered; nothing came for %s", last.TCP.Probes, last.Timer, lasting(silent))}}

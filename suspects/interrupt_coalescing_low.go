@@ -156,6 +156,7 @@ func lowCoalescing(s *scene.Scene, r *recording.Recording, n recording.NIC, f Fi
 	if c != nil && c.AdaptiveRx != nil {
 		how = "adaptive-rx on"
 	}
+	f.Settings = coalesceSettings(n, rate, each)
 	f.Remedy = inNetns(s, n.Netns, fmt.Sprintf("ethtool -C %s %s", n.Device, how)) + " (it adds that much latency); keep it as UseAdaptiveRxCoalesce=yes or RxCoalesceSec=50us in the .link file"
 	return f
 }

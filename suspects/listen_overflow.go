@@ -192,10 +192,25 @@ func overflowEvidence(l listener, over, drops float64, seen recording.Interval, 
 	return out
 }
 
+// mostBacklog that is proposed: who waits longer than for so many was better refused.
+const mostBacklog = 65535
+
+// wanted is a queue for who waited and, in the worst second, found no place: what came
+// in more than was accepted.
+func (l listener) wanted() int {
+	worst := 0.0
+	for _, d := range l.drops {
+		if seconds := d.Length(d.End).Seconds(); seconds > 0 {
+			worst = max(worst, d.N/seconds)
+		}
+	}
+	return int(min(mostBacklog, max(1024, 4*float64(l.backlog), powerOfTwo(float64(l.backlog)+headroom*worst))))
+}
+
 // longerBacklog says which of the two limits the queue: the kernel takes the
 // smaller, without an error (net/socket.c, __sys_listen).
 func longerBacklog(r *recording.Recording, l listener) string {
-	want := max(1024, 4*l.backlog)
+	want := l.wanted()
 	most, ok := setting(r, l.socket.First().Netns, "net.core.somaxconn")
 	switch {
 	case !ok:
@@ -209,7 +224,7 @@ func longerBacklog(r *recording.Recording, l listener) string {
 // backlogSettings is the same as data. The queue's length is fixed when listen(2) is
 // called: whoever listens has to do it again.
 func backlogSettings(r *recording.Recording, l listener) (set []Setting, calls []Call) {
-	want := max(1024, 4*l.backlog)
+	want := l.wanted()
 	sub := l.socket.Subject
 	most, ok := setting(r, sub.Netns, "net.core.somaxconn")
 	if ok && most < float64(want) {

@@ -87,6 +87,7 @@ func weighFragmentation(s *scene.Scene, r *recording.Recording) []Finding {
 	free, _ := z.free()
 	f.Text = fmt.Sprintf("allocations had to compact memory %s times; %s are free in %s, in pieces", count(stalls), size(free*pageBytes(r)), f.Subject.Name)
 	f.Remedy = fragmentationRemedy(r)
+	f.Settings = fragmentationSettings(r, stalls)
 	f.Next = "grep -E 'compact_|thp_fault' /proc/vmstat; cat /proc/buddyinfo /sys/kernel/mm/transparent_hugepage/defrag"
 	return []Finding{f}
 }

@@ -134,6 +134,7 @@ func tableFull(s *scene.Scene, r *recording.Recording) (out []Finding) {
 			Text:   fmt.Sprintf("the neighbour table overflowed %s times (gc_thresh3 %s)", count(n), limit),
 			Remedy: "sysctl -w " + knob + "=" + fmt.Sprint(doubled(limit, 1024)) + "; /etc/sysctl.d keeps it",
 			Next:   "ip neigh | wc -l; nstat; dmesg | grep 'neighbor table overflow'"}
+		f.Settings = neighbourSettings(knob, limit, n)
 		e := Evidence{Side: For, Grade: Strong, Value: n, Unit: "times", Source: "/proc/net/stat/" + series.Labels["table"] + " table_fulls", Origin: "table_fulls",
 			Text: fmt.Sprintf("the table had no room for a new neighbour %s times", count(n))}
 		if dropped > 0 {

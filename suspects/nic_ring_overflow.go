@@ -67,6 +67,7 @@ func weighNicRingOverflow(s *scene.Scene, r *recording.Recording) []Finding {
 		if sized && rx < most {
 			f.Remedy = inNetns(s, n.Netns, fmt.Sprintf("ethtool -G %s rx %.0f", n.Device, most)) +
 				fmt.Sprintf(" (now %.0f; the link may go down for a second or two); keep it as RxBufferSize=%.0f in the .link file", rx, most)
+			f.Settings = ringSettings(n, lost, rx, most)
 		} else {
 			f.Remedy = fmt.Sprintf("the ring of %s can't be longer: spread its work over more CPUs (ethtool -L, interrupts, RPS), and look at what keeps the CPU from it", n.Device)
 		}

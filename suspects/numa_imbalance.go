@@ -138,6 +138,7 @@ func weighNUMA(s *scene.Scene, r *recording.Recording) []Finding {
 	f.addSwapped(s, r)
 	f.Text = fmt.Sprintf("node %s is full (%s) while node %s has %s free", full.name, full.of(), spare.name, size(spare.free))
 	f.Remedy = "NUMAPolicy=interleave in the unit of what fills node " + full.name + " (numactl --interleave=all)"
+	f.Settings, f.Calls = numaSettings(s, r, full, spare)
 	if v, ok := setting(r, 0, "vm.zone_reclaim_mode"); ok && v != 0 {
 		f.Remedy += fmt.Sprintf("; sysctl vm.zone_reclaim_mode=0 (now %.0f)", v)
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: v, Source: "vm.zone_reclaim_mode", Origin: "zone_reclaim_mode",

@@ -129,6 +129,9 @@ func hopFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows []record
 	}
 	f.Remedy = fmt.Sprintf("let ICMP type 3 code 4 through between here and the sender, or clamp the MSS: %s",
 		inNetns(s, k.netns, "nft add rule inet FILTER forward oifname "+k.device+" tcp flags syn tcp option maxseg size set rt mtu"))
+	f.Settings = pathSettings(r, stuck, mtu)
+	f.Calls = []Call{{recording.Subject{Name: "who runs the hop"}, "let ICMP type 3 code 4 (ICMPv6 type 2) through, or clamp the MSS: nft add rule inet FILTER forward oifname " + k.device + " tcp flags syn tcp option maxseg size set rt mtu",
+		"every sender by way of it meets the same, those on other hosts too"}}
 	f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: stalled, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s",
 		Text: fmt.Sprintf("%s stood still for %.0f s", plural(len(stuck), "connection"), stalled)}
 	return f

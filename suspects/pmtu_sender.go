@@ -46,6 +46,7 @@ func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.Node
 			}
 			finding.Evidence = append(finding.Evidence, e)
 		}
+		finding.Settings = pathSettings(r, []*scene.Socket{k}, 0)
 		out = append(out, finding)
 	}
 	return out

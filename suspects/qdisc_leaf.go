@@ -79,6 +79,7 @@ func qdiscFinding(s *scene.Scene, r *recording.Recording, l leaf, rows []recordi
 		Next:     inNetns(s, l.device.netns, "tc -s qdisc show dev "+l.device.device),
 	}
 	all := sent + dropped
+	f.Settings, f.Calls = qdiscSettings(s, r, l, f.Related)
 	f.Text = fmt.Sprintf("dropped %s packets on their way out", ofAll(dropped, all))
 	if len(f.Related) > 0 {
 		f.Text += ", most of them of " + f.Related[0].Name

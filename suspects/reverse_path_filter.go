@@ -109,6 +109,7 @@ func reversePathFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows 
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Source: "ip route; " + knob, Origin: "route", Text: text})
 		f.Text = fmt.Sprintf("%s packets from %s were dropped: the answer would leave by %s", count(n), src, back.Device)
 	}
+	f.Settings = looseFilter(r, k, f.Text)
 	f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s packets from %s dropped", count(n), src)}
 	return f
 }

@@ -1,14 +1,16 @@
 package suspects
 
 import (
+	"fmt"
+
 	"snag/recording"
 )
 
 // Setting is a change that a remedy is made of, as data: Finding.Remedy says the same
 // in words. Its kinds and values are those of remedies/knob.
 type Setting struct {
-	Kind string // sysctl, route, cpu-quota, nofile …
-	Name string // of the sysctl, or the route's metric
+	Kind string // sysctl, route, qdisc, cpu-quota, nofile …
+	Name string // of the sysctl, the route's metric, the qdisc's option, the unit's property
 	// At says where: Netns, Device, Cgroup, PID.
 	At     recording.Subject
 	Route  string // the address whose route it is
@@ -22,6 +24,35 @@ type Setting struct {
 	Needs  string // a restart of whom, a driver
 	// Group: settings of a finding with the same one only hold together.
 	Group string
+	// Either: of a finding's settings with the same one each is enough. They stand in
+	// the order of choice, and a plan takes the first that can be set.
+	Either string
+}
+
+// String is the setting in one line: sysctl net.core.somaxconn → 4096.
+func (s Setting) String() string {
+	text := s.Kind
+	for _, part := range []string{s.Name, s.Unit, s.Parent, s.At.Cgroup} {
+		if part != "" {
+			text += " " + part
+		}
+	}
+	if s.IRQ != 0 {
+		text += fmt.Sprintf(" %d", s.IRQ)
+	}
+	if s.Kind == "nofile" {
+		text += fmt.Sprintf(" of process %d", s.At.PID)
+	}
+	if s.Route != "" {
+		text += " on the route to " + s.Route
+	}
+	if s.At.Device != "" {
+		text += " of " + s.At.Device
+	}
+	if s.Queue != nil {
+		text += fmt.Sprintf(" queue %d", *s.Queue)
+	}
+	return text + " → " + s.Value
 }
 
 // Call is what only the program can change.
@@ -34,4 +65,12 @@ type Call struct {
 // whoseCall is whose call it would be.
 func whoseCall(sub recording.Subject) recording.Subject {
 	return recording.Subject{Kind: recording.KindProcess, PID: sub.PID, Comm: sub.Comm}
+}
+
+// inSpace is the place of a setting that each network namespace has its own of.
+func inSpace(netns uint64) recording.Subject { return recording.Subject{Netns: netns} }
+
+// onDevice is the place of a setting of an interface.
+func onDevice(netns uint64, device string) recording.Subject {
+	return recording.Subject{Netns: netns, Device: device}
 }

@@ -156,6 +156,7 @@ func (c *consumer) finding(s *scene.Scene, r *recording.Recording) (Finding, boo
 		in += ", in " + blocked.function
 	}
 	f.Remedy = fmt.Sprintf("in %s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s); now: ss -K dst %s dport = %s closes this one", in, who, recording.Port(c.socket.First().Remote))
+	f.Calls = consumerCalls(c.relay.Subject, in)
 	f.Next = fmt.Sprintf("for i in 1 2 3; do cat /proc/%d/task/*/syscall; sleep 1; done; ss -tnpomi dst %s", c.relay.Subject.PID, who)
 	return f, true
 }

@@ -133,6 +133,7 @@ func heldByWindow(r *recording.Recording, k *scene.Socket) (Finding, bool) {
 	f.Evidence = append(f.Evidence, identity)
 	f.Text = fmt.Sprintf("%s offers %s of window over a round trip of %s: %s, and the sender waits %.0f %% of the time", who, size(window), lasting(rtt), lineRate(rate), 100*min(1, limited))
 	f.Remedy = windowRemedy(r, k.Peer, rtt)
+	f.Settings, f.Calls = windowSettings(r, k.Peer, rate, rtt)
 	f.Harm = Harm{Symptom: scene.ThroughputPlateau, Amount: min(1, limited), Of: 1, Unit: "ratio",
 		Text: fmt.Sprintf("held at %s: the sender had data and was not allowed to send during %.0f %% of the time", lineRate(rate), 100*min(1, limited))}
 	return f, true
@@ -190,6 +191,7 @@ func offersTooLittle(r *recording.Recording, k *scene.Socket) (Finding, bool) {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(buf), Unit: "B", Source: "ss -tnm rb", Origin: "buffer",
 			Text: fmt.Sprintf("its receive buffer stood at %s all the time: %s", size(float64(buf)), whyItStands(r, k))})
 	}
+	f.Settings, f.Calls = windowSettings(r, k, rate, rtt)
 	f.Text = fmt.Sprintf("a window of %s over a round trip of %s lets no more than %s come", size(window), lasting(rtt), lineRate(window/rtt))
 	f.Harm = Harm{Symptom: scene.ThroughputPlateau, Amount: min(1, fit), Of: 1, Unit: "ratio",
 		Text: fmt.Sprintf("held at %s by the window", lineRate(rate))}

@@ -140,7 +140,7 @@ func hotFinding(s *scene.Scene, r *recording.Recording, c *softCPU, all, hot []*
 		f.Text += fmt.Sprintf(", and dropped %s packets", count(n))
 	}
 	f.Evidence = append(f.Evidence, where.evidence...)
-	f.Remedy = where.remedy
+	f.Remedy, f.Settings = where.remedy, where.settings
 	f.Next = "mpstat -P ALL 1 5; cat /proc/net/softnet_stat"
 	if len(where.devices) > 0 {
 		d := where.devices[0]

@@ -176,15 +176,21 @@ func otherCPUs(hostCPUs, not int) []int {
 	return out
 }
 
-// budgetRemedy is the remedy of squeezes: both limits together, the other would be
-// met next (net/core/dev.c, net_rx_action).
-func budgetRemedy(r *recording.Recording) string {
-	budget, ok1 := setting(r, 0, "net.core.netdev_budget")
+// budgets are both limits of a round of work, now: the other would be met next
+// (net/core/dev.c, net_rx_action).
+func budgets(r *recording.Recording) (packets, usecs float64, ok bool) {
+	packets, ok1 := setting(r, 0, "net.core.netdev_budget")
 	usecs, ok2 := setting(r, 0, "net.core.netdev_budget_usecs")
-	if !ok1 || !ok2 {
+	return packets, usecs, ok1 && ok2
+}
+
+// budgetRemedy is the remedy of squeezes: both limits together.
+func budgetRemedy(r *recording.Recording) string {
+	packets, usecs, ok := budgets(r)
+	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("net.core.netdev_budget=%.0f net.core.netdev_budget_usecs=%.0f", 2*budget, 2*usecs)
+	return fmt.Sprintf("net.core.netdev_budget=%.0f net.core.netdev_budget_usecs=%.0f", 2*packets, 2*usecs)
 }
 
 // listOfCPUs is a list of CPUs of a row; nil where it says none or is damaged.

@@ -68,6 +68,7 @@ func weighSoftnetBacklog(s *scene.Scene, r *recording.Recording) []Finding {
 		Evidence: backlogEvidence(r, worst, lost, rows),
 		Remedy:   backlogRemedy(r, worst, dropped, squeezed),
 		Next:     "cat /proc/net/softnet_stat; sysctl net.core.netdev_max_backlog net.core.netdev_budget net.core.netdev_budget_usecs"}
+	f.Settings, f.Calls = softnetSettings(r, worst, dropped, squeezed)
 	of := arrivedAt(r, devices)
 	if of > 0 {
 		of += lost
@@ -140,21 +141,32 @@ func grewOnMachine(r *recording.Recording, name string) float64 {
 // longestBacklog that is proposed: each packet holds 1 to 4 kB.
 const longestBacklog = 65536
 
-// backlogRemedy proposes four times the present length, or what one second lost
-// beyond it, to the next power of two; nothing of it where the CPU has no time left.
-func backlogRemedy(r *recording.Recording, on *softCPU, dropped steps, squeezed float64) string {
-	if v, ok := meanShare(on.busy, on.dropped.active()); ok && v >= hotShare {
-		return fmt.Sprintf("take work off CPU %d: fewer packets, cheaper rules for them, or RPS to CPUs that idle; a longer netdev_max_backlog would only make them wait", on.id)
-	}
-	now, ok := setting(r, 0, "net.core.netdev_max_backlog")
-	if !ok {
-		return "raise net.core.netdev_max_backlog; keep it in /etc/sysctl.d/90-snag.conf"
-	}
-	worst := 0.0
+// spent tells whether a CPU had no time left while it dropped: nothing of a longer
+// queue would help.
+func (c *softCPU) spent(dropped steps) bool {
+	v, ok := meanShare(c.busy, dropped.active())
+	return ok && v >= hotShare
+}
+
+// longerSoftnet is four times the present length, or what one second lost beyond it,
+// to the next power of two.
+func longerSoftnet(r *recording.Recording, dropped steps) (now, want, worst float64, ok bool) {
+	now, ok = setting(r, 0, "net.core.netdev_max_backlog")
 	for _, d := range dropped {
 		worst = max(worst, d.N)
 	}
-	set := []string{fmt.Sprintf("net.core.netdev_max_backlog=%.0f", max(now, min(longestBacklog, powerOfTwo(max(4*now, now+worst/4)))))}
+	return now, max(now, min(longestBacklog, powerOfTwo(max(4*now, now+worst/4)))), worst, ok
+}
+
+func backlogRemedy(r *recording.Recording, on *softCPU, dropped steps, squeezed float64) string {
+	if on.spent(dropped) {
+		return fmt.Sprintf("take work off CPU %d: fewer packets, cheaper rules for them, or RPS to CPUs that idle; a longer netdev_max_backlog would only make them wait", on.id)
+	}
+	now, want, _, ok := longerSoftnet(r, dropped)
+	if !ok {
+		return "raise net.core.netdev_max_backlog; keep it in /etc/sysctl.d/90-snag.conf"
+	}
+	set := []string{fmt.Sprintf("net.core.netdev_max_backlog=%.0f", want)}
 	if b := budgetRemedy(r); b != "" && squeezed > 0 {
 		set = append(set, b)
 	}

@@ -162,6 +162,7 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 	case hot == nil:
 		f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "perf", Text: "which function they are in was not measured: a loop for a lock and a loop that computes look the same from outside"})
 	}
+	f.Calls = spinCalls(p.Subject, max(r.Manifest.CPUs, 1))
 	f.Remedy = fmt.Sprintf("in %s: a mutex that sleeps or a back-off instead of the spinning loop; no more than %d threads at it", p.Subject.Comm, max(r.Manifest.CPUs, 1))
 	if hot != nil && hot.spins {
 		sp.name(&f, hot, late, s, r)

@@ -15,6 +15,7 @@ type place struct {
 	devices  []recording.Subject
 	evidence []Evidence
 	remedy   string
+	settings []Setting
 }
 
 // placeOf finds the interfaces whose packets that CPU handles: those whose packets
@@ -46,6 +47,7 @@ func placeOf(s *scene.Scene, r *recording.Recording, cpu int, rows []recording.D
 	}
 	if len(p.devices) > 0 {
 		p.remedy = spreadOver(s, r, cpu, p.devices[0], irqs)
+		p.settings = spreadSettings(r, cpu, p.devices[0], irqs)
 	}
 	return p
 }
@@ -195,8 +197,7 @@ func rpsOver(s *scene.Scene, r *recording.Recording, cpu int, d recording.Subjec
 		}
 	}
 	queues = max(1, queues)
-	const flows = 32768 // what scaling.rst proposes for a host of moderate load
-	each := int(powerOfTwo(float64(flows / queues)))
+	each := int(powerOfTwo(float64(rfsFlows / queues)))
 	target := otherCPUs(host, cpu)
 	if host <= 2 { // with one other CPU, both
 		target = append(target, cpu)
@@ -206,5 +207,8 @@ func rpsOver(s *scene.Scene, r *recording.Recording, cpu int, d recording.Subjec
 	if s.NetnsName(d.Netns) != "" {
 		do = inNetns(s, d.Netns, "sh -c '"+do+"'")
 	}
-	return fmt.Sprintf("%s; sysctl -w net.core.rps_sock_flow_entries=%d; keep it in a unit (ReceivePacketSteeringCPUMask= of the .link file from systemd 256 on) and /etc/sysctl.d", do, flows)
+	return fmt.Sprintf("%s; sysctl -w net.core.rps_sock_flow_entries=%d; keep it in a unit (ReceivePacketSteeringCPUMask= of the .link file from systemd 256 on) and /etc/sysctl.d", do, rfsFlows)
 }
+
+// rfsFlows is what scaling.rst proposes for a host of moderate load.
+const rfsFlows = 32768

@@ -147,6 +147,7 @@ func (f faults) finding(s *scene.Scene, r *recording.Recording, p *scene.Process
 	}
 	one.Remedy = fmt.Sprintf("more memory, or less of it for others than %s; MemorySwapMax=0 where failing is better than being late", name)
 	one.addMemoryLimit(r, p)
+	one.Settings = swapSettings(r, p)
 	if e, ok := reclaimed(r, p); ok {
 		one.Evidence = append(one.Evidence, e)
 	}

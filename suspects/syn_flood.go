@@ -130,6 +130,7 @@ func floodFinding(s *scene.Scene, r *recording.Recording, netns uint64, most rec
 	f.Active = mergeIntervals(append(f.Active, q.dropped.active()...), 6*time.Second)
 	f.Text = fmt.Sprintf("%s connections from %s hang half open on it, and hardly one of them is meant", count(float64(most.N)), sourcesOf(most))
 	f.Remedy = synRemedy(r, netns, backlog)
+	f.Settings, f.Calls = synSettings(r, netns, most, backlog)
 	f.Harm = q.harm(r, most.Local, opened)
 	return f
 }

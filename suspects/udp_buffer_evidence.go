@@ -115,12 +115,40 @@ func fillEvidence(k *scene.Socket) []Evidence {
 	return []Evidence{e}
 }
 
-// largerBuffer is the change that lets a buffer of rb bytes be four times as
-// large, 4 MiB at least: a second of a 30 Mb/s stream. The kernel doubles what
-// the program asks for (net/core/sock.c, __sock_set_rcvbuf) and clamps it to
-// rmem_max before that, without an error.
-func largerBuffer(r *recording.Recording, netns uint64, rb float64) string {
-	want := max(4<<20, 4*rb)
+// heldByDatagram is what one of 1,000 to 1,500 bytes takes of a receive buffer: its
+// page or slab and struct sk_buff (truesize); 208 KiB hold 92 of them.
+const heldByDatagram = 2304
+
+// largestBuffer that is proposed, bytes.
+const largestBuffer = 64 << 20
+
+// wantedBuffer holds, besides what rb bytes hold, what the worst stall lost, which is
+// its length × the rate: 4 MiB at least, a second of a 30 Mb/s stream.
+func wantedBuffer(rb float64, lost steps) float64 {
+	return min(largestBuffer, max(4<<20, powerOfTwo(rb+headroom*heldByDatagram*lost.worstRun())))
+}
+
+// worstRun is how much fell into the worst run of steps without a pause.
+func (s steps) worstRun() float64 {
+	worst, run := 0.0, 0.0
+	var last recording.Time
+	for _, d := range s {
+		if d.N == 0 || d.Start.Sub(last) > joined {
+			run = 0
+		}
+		if d.N > 0 {
+			run += d.N
+			last = d.End
+		}
+		worst = max(worst, run)
+	}
+	return worst
+}
+
+// largerBuffer is the change that lets a buffer of rb bytes be as large as wanted. The
+// kernel doubles what the program asks for (net/core/sock.c, __sock_set_rcvbuf) and
+// clamps it to rmem_max before that, without an error.
+func largerBuffer(r *recording.Recording, netns uint64, rb, want float64) string {
 	ask := fmt.Sprintf("%.0f", want/2)
 	most, ok := setting(r, netns, "net.core.rmem_max")
 	if !ok {
@@ -177,10 +205,10 @@ func udpLossWithoutSocket(r *recording.Recording) []Finding {
 
 // bufferSettings is the same as data. A socket that is open keeps its size: the
 // program has to ask again.
-func bufferSettings(r *recording.Recording, sub recording.Subject, rb float64) (set []Setting, calls []Call) {
-	want := max(4<<20, 4*rb)
+func bufferSettings(r *recording.Recording, sub recording.Subject, rb float64, lost steps) (set []Setting, calls []Call) {
+	want := wantedBuffer(rb, lost)
 	ask := fmt.Sprintf("%.0f", want/2) // the kernel doubles it (net/core/sock.c)
-	why := fmt.Sprintf("the receive buffer of %s, %s, was full", sub.Local, size(rb))
+	why := fmt.Sprintf("the receive buffer of %s, %s, was full, and its worst stall lost %s datagrams, of some %s each in the buffer", sub.Local, size(rb), count(lost.worstRun()), size(heldByDatagram))
 	if most, ok := setting(r, sub.Netns, "net.core.rmem_max"); ok && most*2 < want {
 		set = append(set, Setting{Kind: "sysctl", Name: "net.core.rmem_max", Value: ask, Why: why,
 			Risk: "sockets that ask for it may hold that much memory", Needs: "a restart of " + sub.Comm + ": an open socket keeps its size"})

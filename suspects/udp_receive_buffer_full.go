@@ -99,6 +99,14 @@ func ownDrops(k *scene.Socket) steps {
 	return stepsOf(s)
 }
 
+// lost is what it lost and when: as the kernel freed it, else by the socket's own count.
+func (l udpLoss) lost() steps {
+	if len(l.rows) > 0 {
+		return l.rows
+	}
+	return l.d
+}
+
 func udpBufferFinding(s *scene.Scene, r *recording.Recording, sub recording.Subject, l udpLoss) Finding {
 	lost := math.Max(l.rows.sum(), l.d.sum())
 	f := Finding{Subject: sub, Evidence: udpBufferEvidence(s, r, sub, l)}
@@ -117,8 +125,8 @@ func udpBufferFinding(s *scene.Scene, r *recording.Recording, sub recording.Subj
 	if l.socket != nil {
 		if rb := float64(l.socket.Last().RcvBuf); rb > 0 {
 			f.Text = fmt.Sprintf("lost %s datagrams: its receive buffer of %s was full", count(lost), size(rb))
-			f.Remedy = largerBuffer(r, sub.Netns, rb)
-			f.Settings, f.Calls = bufferSettings(r, sub, rb)
+			f.Remedy = largerBuffer(r, sub.Netns, rb, wantedBuffer(rb, l.lost()))
+			f.Settings, f.Calls = bufferSettings(r, sub, rb, l.lost())
 		}
 		if stalled := readerStopped(r, l.socket, f.Active); stalled > 0 {
 			f.Text += fmt.Sprintf("; its reader was stopped for %.0f s of that time", stalled.Seconds())

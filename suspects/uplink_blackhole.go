@@ -90,6 +90,7 @@ func (f *faulty) swallowed(s *scene.Scene, r *recording.Recording) Finding {
 		out.Evidence = append(out.Evidence, Evidence{Side: For, Grade: Weak, Value: float64(n), Unit: "connections", Source: "ss -tin segs_in", Origin: "other connections",
 			Text: fmt.Sprintf("%s to %s went on: the host is there", plural(n, "other connection"), recording.Host(k.Remote))})
 	}
+	out.Calls = patienceCalls(l.From.Subject)
 	out.Remedy = fmt.Sprintf("the way from %s to %s: %s; TCP_USER_TIMEOUT (5,000 ms) in %s, so that it connects anew", recording.Host(k.Local), recording.Host(k.Remote), inNetns(s, k.Netns, "nft list ruleset; ip route get "+recording.Host(k.Remote)), orProgram(l.From.Subject.Comm))
 	out.Next = inNetns(s, k.Netns, "ping -c 3 "+recording.Host(k.Remote)) + "; " + inNetns(s, k.Netns, "ss -tinpo dst "+recording.Host(k.Remote))
 	return out

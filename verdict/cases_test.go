@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,9 @@ import (
 //	chain suspect > suspect > symptom             the chain of the first culprit
 //	symptom name [part of the subject's name]
 //	told suspect words                            in its text, evidence or remedy
+//	sets suspect words → value                    one of its settings, as Setting.String has it
+//	sets suspect nothing                          it has none
+//	calls suspect words                           one of its calls
 //	abstained                                     no culprit named though there are symptoms
 func TestSuspectCases(t *testing.T) {
 	const dir = "../suspects/testdata"
@@ -120,6 +124,27 @@ func holds(v *Verdict, line string) error {
 			}
 		}
 		return fmt.Errorf("it is not told")
+	case "sets", "calls":
+		var got []string
+		for _, e := range v.Entries {
+			if e.Suspect.Name != f[1] {
+				continue
+			}
+			for _, s := range e.Settings {
+				if f[0] == "sets" {
+					got = append(got, s.String())
+				}
+			}
+			for _, c := range e.Calls {
+				if f[0] == "calls" {
+					got = append(got, c.Do+": "+c.Why)
+				}
+			}
+		}
+		has := slices.ContainsFunc(got, func(s string) bool { return s == rest(2) || f[0] == "calls" && strings.Contains(s, rest(2)) })
+		if len(f) < 3 || !has && (rest(2) != "nothing" || len(got) > 0) {
+			return fmt.Errorf("it has %q", got)
+		}
 	case "chain":
 		var got []string
 		if c := v.With(Culprit); len(c) > 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -122,13 +123,30 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	if dir == "" {
 		dir = filepath.Join(os.TempDir(), fmt.Sprintf("snag-%s-%d", time.Now().Format("20060102-150405"), os.Getpid()))
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	recorded, begun := f.record(cmd.Context(), dir, since)
+	if !begun {
+		return recorded // what the folder holds is another recording
+	}
+	if recorded != nil {
+		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
+	}
+	err = judgeAndShow(cmd.Context(), dir, f.show)
+	if recorded != nil && err == nil {
+		return &exit{code: exitFailed} // nothing found in a recording that was cut off is not "nothing wrong"
+	}
+	return err
+}
+
+// record records the host into a folder, for the time and with the budget of the flags;
+// begun is false where nothing was. Ctrl-C ends it early, a second one snag.
+func (f *findFlags) record(parent context.Context, dir string, since recording.Time) (err error, begun bool) {
+	ctx, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	go func() {
 		<-ctx.Done()
 		stop() // the next Ctrl-C ends snag at once
 	}()
-	stayLean(cmd.Context())
+	stayLean(parent)
 	progress := newProgress(os.Stderr, f.quiet)
 	plan := probes.Plan{
 		Dir: dir, For: f.window, Target: f.target, Symptoms: f.symptoms, Since: since, Snag: version,
@@ -141,18 +159,8 @@ func find(cmd *cobra.Command, f *findFlags) error {
 		told := map[int]bool{}
 		plan.Remaining = func() []probes.Look { return remaining(dir, told, progress.say) }
 	}
-	recorded := probes.Record(ctx, plan)
+	err = probes.Record(ctx, plan)
 	progress.done()
-	if recorded != nil {
-		var nothing *probes.NotBegunError
-		if errors.As(recorded, &nothing) {
-			return recorded // what the folder holds is another recording
-		}
-		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
-	}
-	err = judgeAndShow(cmd.Context(), dir, f.show)
-	if recorded != nil && err == nil {
-		return &exit{code: exitFailed} // nothing found in a recording that was cut off is not "nothing wrong"
-	}
-	return err
+	var nothing *probes.NotBegunError
+	return err, !errors.As(err, &nothing)
 }

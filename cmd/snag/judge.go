@@ -67,6 +67,9 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 		if err == nil {
 			err = report.WriteFound(os.Stdout, r)
 		}
+		if err == nil {
+			err = report.WritePlanHint(os.Stdout, v, dir)
+		}
 	}
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func labCommand() *cobra.Command {
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(labListCommand(), labRunCommand(), labScoreCommand(), labScoreAllCommand(), labHealthyCommand(), labCalibrateCommand(), demoCommand())
+	c.AddCommand(labListCommand(), labRunCommand(), labRemedyCommand(), labScoreCommand(), labScoreAllCommand(), labHealthyCommand(), labCalibrateCommand(), demoCommand())
 	return c
 }
 

@@ -48,12 +48,15 @@ func keepResults(path string) (*resultFile, error) {
 	return &resultFile{f}, nil
 }
 
-func (k *resultFile) add(r lab.Result) error {
+func (k *resultFile) add(r lab.Result) error { return k.write(r.Incident, r) }
+
+// write adds the result of an incident as a line of JSON.
+func (k *resultFile) write(incident string, r any) error {
 	if k == nil {
 		return nil
 	}
 	if err := json.NewEncoder(k.f).Encode(r); err != nil {
-		return fmt.Errorf("keep the result of %s: %w", r.Incident, err)
+		return fmt.Errorf("keep the result of %s: %w", incident, err)
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ type tuneFlags struct {
 	store  string
 	within time.Duration
 	dry    bool
+	root   string // of a test's, or an image's, in place of /
 }
 
 func tuneCommand() *cobra.Command {
@@ -31,38 +32,57 @@ func tuneCommand() *cobra.Command {
 		Short: "Carry out, confirm or take back the changes of a plan",
 		Long: `Carries a plan out so that it can be taken back. Every old value is on disk before its
 setting is touched; if nobody confirms in time, from another invocation, all is undone.
-Nothing outlasts a reboot.`,
+Nothing outlasts a reboot before it is confirmed and persisted.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+			if cmd.Name() != guardName {
+				undoOverdue(cmd.ErrOrStderr(), f.store)
+			}
+		},
 	}
 	cmd.PersistentFlags().StringVar(&f.store, "store", apply.DefaultDir, "the folder of the journals")
+	cmd.PersistentFlags().StringVar(&f.root, "root", "", "files that outlast a reboot are below this folder in place of /")
+	_ = cmd.PersistentFlags().MarkHidden("root")
 	cmd.AddCommand(
 		tunePlan(),
 		tuneApply(&f),
 		tuneConfirm(&f),
 		tuneUndo(&f),
+		tuneVerify(&f),
 		tuneStatus(&f),
 		tuneAblate(&f),
 		tuneGuard(&f),
+		tuneExport(),
+		tuneCheck(),
+		tunePersist(&f),
 	)
 	return cmd
 }
 
 func tuneApply(f *tuneFlags) *cobra.Command {
+	var v verifyFlags
 	cmd := &cobra.Command{
 		Use:   "apply PLAN",
 		Short: "Make the changes of a plan, until they are confirmed or their time is over",
 		Example: `  sudo snag tune apply plan.yaml && sudo snag tune confirm
-  snag tune apply plan.yaml --dry-run`,
+  snag tune apply plan.yaml --dry-run
+  sudo snag tune apply plan.yaml --auto --for 30s`,
 		Args: usageArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return applyPlan(cmd.OutOrStdout(), f, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return applyPlan(cmd, f, &v, args[0]) },
 	}
+	v.register(cmd)
+	cmd.Flags().BoolVar(&v.auto, "auto", false, "measure the outcome (--for, --settle, --load, as verify) and go by it: confirm if the symptom is gone, undo if nothing got better")
 	cmd.Flags().DurationVar(&f.within, "within", apply.Within, "undo everything if nobody confirms within this time")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "print every write, and make none")
 	return cmd
 }
 
-func applyPlan(out io.Writer, f *tuneFlags, path string) error {
+func applyPlan(cmd *cobra.Command, f *tuneFlags, v *verifyFlags, path string) error {
+	if err := v.check(); err != nil {
+		return err
+	}
+	out := linesTo(cmd.OutOrStdout(), v)
 	p, err := plan.ReadFile(path)
 	if err != nil {
 		return err
@@ -83,13 +103,23 @@ func applyPlan(out io.Writer, f *tuneFlags, path string) error {
 	if os.Geteuid() != 0 {
 		return errors.New("snag tune apply: it changes settings of the kernel: run it as root")
 	}
+	within := f.within
+	if v.auto {
+		if err := checkAuto(p); err != nil {
+			return err
+		}
+		within = max(within, v.length(p, 0)+v.settle+autoSpare)
+	}
 	// A signal must not end it between two writes: what it began, it ends.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
-	e, err := s.Apply(p, f.within, func(c apply.Change) {
+	e, err := s.Apply(p, within, func(c apply.Change) {
 		fmt.Fprintf(out, "%s: %s → %s\n", c.Target, c.Now, c.Got)
 	})
 	if err != nil {
 		return err
+	}
+	if v.auto {
+		return settleAuto(cmd, s, e.ID, v)
 	}
 	fmt.Fprintf(out, "\nAll of this is undone at %s (by %s), unless you run, from a new session:\n\n  snag tune confirm %s\n",
 		e.State.Deadline.Local().Format(time.TimeOnly), e.State.By, e.ID)
@@ -105,7 +135,7 @@ func tuneConfirm(f *tuneFlags) *cobra.Command {
 			return onPlan(f, args, func(s *apply.Store, id string) error {
 				e, err := s.Confirm(id)
 				if err == nil {
-					fmt.Fprintf(cmd.OutOrStdout(), "plan %s is kept, until a reboot; snag tune undo %s takes it back\n", e.ID, e.ID)
+					fmt.Fprintf(cmd.OutOrStdout(), "plan %s is kept, until a reboot (snag tune persist has it hold after that too); snag tune undo %s takes it back\n", e.ID, e.ID)
 				}
 				return err
 			})
@@ -135,6 +165,7 @@ func onPlan(f *tuneFlags, args []string, do func(*apply.Store, string) error) er
 	if err != nil {
 		return err
 	}
+	s.Disk.Root = f.root
 	return do(s, strings.Join(args, ""))
 }
 
@@ -169,16 +200,26 @@ func writeStatus(out io.Writer, s *apply.Store, e apply.Entry) {
 	st := e.State
 	fmt.Fprintf(out, "%s  %s", e.ID, st.Phase)
 	switch {
+	case st.Open() && st.Boot == s.Boot && !e.Guarded():
+		fmt.Fprintf(out, ": NOBODY WAITS FOR IT ANY MORE (%s is gone): take it back with snag tune undo %s", st.By, e.ID)
+		if st.Phase == apply.Unconfirmed {
+			fmt.Fprintf(out, ", or keep it with snag tune confirm %s", e.ID)
+		}
 	case st.Phase == apply.Unconfirmed && st.Boot == s.Boot:
 		fmt.Fprintf(out, ": undone at %s by %s, unless it is confirmed", st.Deadline.Local().Format(time.TimeOnly), st.By)
 	case st.Phase == apply.Trying && st.Boot == s.Boot:
 		fmt.Fprintf(out, ": settings are switched to and fro, until %s at the latest (%s puts them back)", st.Deadline.Local().Format(time.TimeOnly), st.By)
+	case st.Boot != s.Boot && len(st.Files) > 0:
+		fmt.Fprint(out, ": the host was booted since; the files below set it again")
 	case st.Boot != s.Boot && st.Phase != apply.Undone && st.Phase != apply.Nothing:
 		fmt.Fprint(out, ": the host was booted since, and the changes went with that")
 	case st.Why != "":
 		fmt.Fprintf(out, ": %s", st.Why)
 	}
 	fmt.Fprintln(out)
+	for _, v := range st.Verified {
+		fmt.Fprintf(out, "  verified at %s: %s: %s\n", v.At.Local().Format(time.TimeOnly), v.Outcome, v.Text)
+	}
 	for _, c := range st.Changes {
 		fmt.Fprintf(out, "  %s: %s → %s", c.Target, c.Old, c.New)
 		switch {
@@ -189,12 +230,36 @@ func writeStatus(out io.Writer, s *apply.Store, e apply.Entry) {
 		}
 		fmt.Fprintln(out)
 	}
+	for _, file := range st.Files {
+		fmt.Fprintf(out, "  %s: written, to hold after a reboot\n", file.Path)
+	}
+}
+
+const guardName = "guard"
+
+// undoOverdue takes back what is past its deadline and was left so: whoever was to wait
+// for it is gone (killed, or out of memory). Every command of tune does it first.
+func undoOverdue(out io.Writer, dir string) {
+	if os.Geteuid() != 0 {
+		return
+	}
+	s, err := apply.Real(dir)
+	if err != nil {
+		return // what the command itself does will say so
+	}
+	for _, o := range s.UndoOverdue() {
+		if o.Err != nil {
+			fmt.Fprintf(out, "snag: plan %s is overdue, nobody waits for it any more, and it could not be undone: %v\n", o.ID, o.Err)
+			continue
+		}
+		fmt.Fprintf(out, "snag: plan %s was overdue and nobody waited for it any more: it is undone now\n", o.ID)
+	}
 }
 
 // tuneGuard is what waits for the deadline.
 func tuneGuard(f *tuneFlags) *cobra.Command {
 	return &cobra.Command{
-		Use:    "guard DIR",
+		Use:    guardName + " DIR",
 		Hidden: true,
 		Args:   usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -8,98 +8,122 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
-	"snag/internal/netns"
 	"snag/recording"
 	"snag/remedies"
-	"snag/remedies/knob"
 	"snag/remedies/plan"
+	"snag/report"
 	"snag/verdict"
 )
 
+type planFlags struct {
+	out      string
+	json     bool
+	yaml     bool
+	recorded bool
+	auditFlags
+}
+
 func tunePlan() *cobra.Command {
-	var out string
+	var f planFlags
 	cmd := &cobra.Command{
-		Use:   "plan DIR",
-		Short: "What would remedy the culprit of a recording of this host",
-		Long: `Judges a recording of this host and writes the plan: each change from its value now to
-what was computed from the measurement, why, its risk, and what only the program can
-do. It changes nothing.`,
-		Example: `  sudo snag find --out /tmp/now; sudo snag tune plan /tmp/now --out plan.yaml`,
-		Args:    usageArgs(cobra.ExactArgs(1)),
+		Use:   "plan [DIR]",
+		Short: "What would remedy the culprit of a recording, or what is too small for a role",
+		Long: `Judges a recording and makes the plan: each change from its value now to what was
+computed from the measurement, why, its risk, how it is checked and what would hold it,
+and what only the program can do. It changes nothing. To a terminal it prints the plan
+for a person; else, or with --yaml, the file that snag tune apply takes.
+
+For a recording of another host, or of this one before it was booted, the values now are
+those that the recording tells.
+
+With --audit it asks for no culprit: it names what is too small for --role, each with
+its source and with the measurement that would show that it matters. Without DIR it
+looks at this host for some seconds.`,
+		Example: `  sudo snag find --out /tmp/now; sudo snag tune plan /tmp/now --out plan.yaml
+  sudo snag tune plan --audit --role udp-media --rate 40mbit`,
+		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := planFor(args[0])
+			p, err := f.make(cmd, args)
 			if err != nil {
 				return err
 			}
-			return writePlan(cmd.OutOrStdout(), p, out)
+			return f.write(cmd.OutOrStdout(), p)
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "write it to this file (default: standard output)")
+	cmd.Flags().StringVar(&f.out, "out", "", "write the plan's file here, and the plan for a person to standard output")
+	cmd.Flags().BoolVar(&f.yaml, "yaml", false, "print the plan's file, to a terminal too")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the plan's file as JSON")
+	cmd.Flags().BoolVar(&f.recorded, "recorded", false, "the values now are those of the recording, of this host too")
+	f.registerAudit(cmd)
 	return cmd
 }
 
-func planFor(dir string) (*plan.Plan, error) {
+func (f *planFlags) make(cmd *cobra.Command, args []string) (*plan.Plan, error) {
+	switch {
+	case f.audit:
+		return f.makeAudit(cmd.Context(), args)
+	case f.role != "" || f.rate != "" || f.rtt != 0:
+		return nil, usage("--role, --rate and --rtt are of an audit: say --audit as well")
+	case len(args) == 0:
+		return nil, usage("give the folder of a recording (snag find --out DIR), or --audit --role ROLE")
+	}
+	return planFor(args[0], f.recorded)
+}
+
+// planFor is the plan for a recording: on this host if it was made since its boot, or,
+// with recorded, as the host was then.
+func planFor(dir string, recorded bool) (*plan.Plan, error) {
 	r, err := recording.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	p, err := remedies.For(verdict.Judge(r), here())
+	p, err := remedies.For(verdict.Judge(r), hostOf(r, recorded))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	p.Snag, p.For.Recording = version, dir
+	if whole, err := filepath.Abs(dir); err == nil {
+		p.For.Recording = whole // verify may be run elsewhere
+	}
 	return p, nil
 }
 
-func here() remedies.Here {
-	h := knob.Real()
-	return remedies.Here{
-		Netns:   netnsName,
-		RouteTo: func(netns, address string) (string, error) { return knob.RouteTo(h, netns, address) },
-		Started: func(pid int) (uint64, error) { return knob.Started(h.Proc, pid) },
-		Read: func(t plan.Target) (string, error) {
-			k, ok := knob.Kinds[t.Kind]
-			if !ok {
-				return "", fmt.Errorf("snag changes no %q yet", t.Kind)
-			}
-			return k.Read(h, t)
-		},
-		Same: func(t plan.Target, a, b string) bool { return knob.Kinds[t.Kind].Same(t, a, b) },
-	}
-}
-
-// netnsName is the name under /run/netns of a namespace; "" is the host's own.
-func netnsName(id uint64) (string, bool) {
-	if own, err := netns.IDOf("/proc/1/ns/net"); err == nil && own == id {
-		return "", true
-	}
-	names, err := os.ReadDir(netns.NamedDir)
-	if err != nil {
-		return "", false
-	}
-	for _, n := range names {
-		var st unix.Stat_t
-		if unix.Stat(filepath.Join(netns.NamedDir, n.Name()), &st) == nil && st.Ino == id {
-			return n.Name(), true
-		}
-	}
-	return "", false
-}
-
-func writePlan(out io.Writer, p *plan.Plan, path string) error {
+// write prints the plan as its reader wants it: a person, a program, a file.
+func (f planFlags) write(out io.Writer, p *plan.Plan) error {
 	text, err := p.Text()
+	if f.json {
+		text, err = p.JSON()
+	}
 	if err != nil {
 		return err
 	}
-	if path == "" {
+	person := out == os.Stdout && isTerminal(os.Stdout) && !f.yaml && !f.json
+	if f.out != "" {
+		if err := os.WriteFile(f.out, text, 0o644); err != nil {
+			return fmt.Errorf("write the plan %s: %w", f.out, errors.Unwrap(err))
+		}
+		person = true
+	}
+	if !person {
 		_, err := out.Write(text)
 		return err
 	}
-	if err := os.WriteFile(path, text, 0o644); err != nil {
-		return fmt.Errorf("write the plan %s: %w", path, errors.Unwrap(err))
+	if err := report.WritePlan(out, p, report.Options{Color: out == os.Stdout && isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "", Width: columns()}); err != nil {
+		return err
 	}
-	fmt.Fprintf(out, "%s: %d changes, %d things that only you or the program can do\n", path, len(p.Changes), len(p.Advice))
-	return nil
+	return f.next(out, p)
+}
+
+// next is the command that goes on from here.
+func (f planFlags) next(out io.Writer, p *plan.Plan) error {
+	var err error
+	switch {
+	case len(p.Changes) == 0:
+	case f.out != "":
+		_, err = fmt.Fprintf(out, "\n%s is the plan's file: read it, then  sudo snag tune apply %s\n", f.out, f.out)
+	default:
+		_, err = fmt.Fprintf(out, "\nTo carry it out: the same with --out plan.yaml, then  sudo snag tune apply plan.yaml\n")
+	}
+	return err
 }

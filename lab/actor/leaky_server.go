@@ -18,6 +18,7 @@ var leakyServer = Actor{
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		listen := f.String("listen", "", "address:port")
 		limit := f.Uint64("limit", 64, "RLIMIT_NOFILE, 32 to 1024")
+		hard := f.Uint64("hard", 0, "the hard limit, up to which others may raise it; 0: as --limit")
 		keep := f.Int("keep", -1, "descriptors never closed; -1 keeps every one")
 		hold := f.Duration("hold", 0, "close a kept descriptor after this; 0 never")
 		if err := parse(); err != nil {
@@ -26,7 +27,7 @@ var leakyServer = Actor{
 		if *limit < 32 || *limit > 1024 {
 			return errors.New("--limit must be 32 to 1024")
 		}
-		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: *limit, Max: *limit}); err != nil {
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: *limit, Max: max(*limit, *hard)}); err != nil {
 			return fmt.Errorf("set RLIMIT_NOFILE to %d: %w", *limit, err)
 		}
 		// What a careless ancestor left open above the limit would make the count of

@@ -24,6 +24,7 @@ var Incident = lab.Incident{
 	},
 	Distractor: "the table is full of a scanner's half connections, and each new one takes the place of one of them",
 	Start:      start,
+	Remedy:     remedy,
 }
 
 const settings = "/proc/sys/net/netfilter/"

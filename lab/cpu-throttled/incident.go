@@ -19,6 +19,7 @@ var Incident = lab.Incident{
 	},
 	Distractor: "a batch job without a socket is throttled all the time; the server beside it is not: a risk at most",
 	Start:      start,
+	Remedy:     remedy,
 }
 
 func start(s *lab.Stage, v lab.Variant) error {

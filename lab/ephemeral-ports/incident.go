@@ -22,6 +22,7 @@ var Incident = lab.Incident{
 	},
 	Distractor: "more connections in TIME-WAIT than there are ports, spread over six servers: each has its own ports",
 	Start:      start,
+	Remedy:     remedy,
 }
 
 const servers = 6

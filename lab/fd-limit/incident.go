@@ -18,13 +18,20 @@ var Incident = lab.Incident{
 	},
 	Distractor: "the same server at 70 % of its limit, and all is answered",
 	Start:      start,
+	Remedy:     remedy,
 }
 
 func start(s *lab.Stage, v lab.Variant) error {
+	return leak(s, v)
+}
+
+// leak starts the server, with more arguments, and its clients.
+func leak(s *lab.Stage, v lab.Variant, more ...string) error {
 	srv, cli := s.Netns("server"), s.Netns("clients")
 	s.Veth(lab.End{Netns: srv, Device: "eth0", Addr: "10.84.1.1/24"}, lab.End{Netns: cli, Device: "eth0", Addr: "10.84.1.2/24"})
 	keep := map[lab.Variant]string{lab.Sick: "-1", lab.Healthy: "0", lab.Distractor: "39"}[v]
 	args := []string{"--listen", "10.84.1.1:8443", "--limit", "64", "--keep", keep}
+	args = append(args, more...)
 	call := []string{"--to", "10.84.1.1:8443", "--rate", lab.At(s, "20", "15", "60"), "--timeout", lab.At(s, "500ms", "3s", "3s")}
 	atLeast := lab.At(s, 5, 15, 15) // unanswered
 	barely := v == lab.Sick && lab.At(s, true, false, false)

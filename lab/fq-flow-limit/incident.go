@@ -20,6 +20,7 @@ var Incident = lab.Incident{
 	},
 	Distractor: "the same packets from ten sockets: each flow stays below its limit",
 	Start:      start,
+	Remedy:     remedy,
 }
 
 func start(s *lab.Stage, v lab.Variant) error {

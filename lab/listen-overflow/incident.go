@@ -16,23 +16,33 @@ var Incident = lab.Incident{
 	},
 	Distractor: "a server that is too slow to accept, with a backlog that holds all who wait: late answers, no overflow",
 	Start:      start,
+	Remedy:     remedy,
 }
 
 func start(s *lab.Stage, v lab.Variant) error {
-	srv, cli := s.Netns("server"), s.Netns("clients")
-	s.Veth(lab.End{Netns: srv, Device: "eth0", Addr: "10.80.1.1/24"}, lab.End{Netns: cli, Device: "eth0", Addr: "10.80.1.2/24"})
-	// 50 connections a second can be worked on, 40 come: only the queue is short. (When
-	// it is severe, the server is too slow as well.)
 	backlog, work := lab.At(s, "5", "5", "1"), "20ms"
-	burst, rate := lab.At(s, "8", "20", "40"), lab.At(s, "16", "40", "80")
-	if v != lab.Sick {
-		burst, rate = "20", "40"
-	}
 	switch v {
 	case lab.Healthy:
 		backlog = "128"
 	case lab.Distractor:
 		backlog, work = "1024", "40ms"
+	}
+	srv, cli := topology(s)
+	return traffic(s, v, srv, cli, backlog, work)
+}
+
+func topology(s *lab.Stage) (srv, cli string) {
+	srv, cli = s.Netns("server"), s.Netns("clients")
+	s.Veth(lab.End{Netns: srv, Device: "eth0", Addr: "10.80.1.1/24"}, lab.End{Netns: cli, Device: "eth0", Addr: "10.80.1.2/24"})
+	return srv, cli
+}
+
+func traffic(s *lab.Stage, v lab.Variant, srv, cli, backlog, work string) error {
+	// 50 connections a second can be worked on, 40 come: only the queue is short. (When
+	// it is severe, the server is too slow as well.)
+	burst, rate := lab.At(s, "8", "20", "40"), lab.At(s, "16", "40", "80")
+	if v != lab.Sick {
+		burst, rate = "20", "40"
 	}
 	server := s.Actor(srv, "playlist-srv", "slow-acceptor", []string{"--listen", "10.80.1.1:8080", "--backlog", backlog, "--work", work})
 	s.AwaitPrinted(server, "ready")

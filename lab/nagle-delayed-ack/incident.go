@@ -16,6 +16,7 @@ var Incident = lab.Incident{
 	},
 	Distractor: "answers as late and TCP_NODELAY off as well, but it is the server that takes 40 ms, and a request is one write",
 	Start:      start,
+	Remedy:     remedy,
 }
 
 func start(s *lab.Stage, v lab.Variant) error {

@@ -23,6 +23,7 @@ var Incident = lab.Incident{
 	// that makes it is named where it is seen.
 	DistractorWant: lab.Want{Also: []string{"half-open-peer", "uplink-blackhole", "no-route"}},
 	Start:          start,
+	Remedy:         remedy,
 }
 
 // noICMP is a filter that means well.

@@ -15,6 +15,7 @@ var Incident = lab.Incident{
 	},
 	Distractor: "the token bucket shapes (overlimits grow), and its queue is long enough: nothing is dropped",
 	Start:      start,
+	Remedy:     remedy,
 }
 
 func start(s *lab.Stage, v lab.Variant) error {

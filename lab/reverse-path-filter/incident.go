@@ -21,6 +21,7 @@ var Incident = lab.Incident{
 	},
 	Distractor: "the filter is as strict, the stream comes by the right network, and stray packets with a foreign sender are dropped now and then",
 	Start:      start,
+	Remedy:     remedy,
 }
 
 func start(s *lab.Stage, v lab.Variant) error {

@@ -22,6 +22,7 @@ var Incident = lab.Incident{
 	},
 	Distractor: "the same work in bursts that the backlog holds: rounds end before the queue is empty (squeezes), nothing is dropped",
 	Start:      start,
+	Remedy:     remedy,
 }
 
 // A receiver this slow is behind its sender: 2,000 rules cost 20 µs a packet, which

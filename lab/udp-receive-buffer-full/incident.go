@@ -18,6 +18,7 @@ var Incident = lab.Incident{
 	},
 	Distractor: "a buffer just as small that never overflows; the drops in the counters are from before the window",
 	Start:      start,
+	Remedy:     remedy,
 }
 
 func start(s *lab.Stage, v lab.Variant) error {

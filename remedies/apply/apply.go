@@ -151,13 +151,18 @@ func (s *Store) Confirm(id string) (Entry, error) {
 // Undo takes back what a plan changed, whenever that was.
 func (s *Store) Undo(id, why string) (Entry, error) {
 	return s.with(id, func(e Entry, l log) error {
-		switch e.State.Phase {
-		case Nothing:
+		switch {
+		case e.State.Phase == Nothing:
 			return l.Append(journal.Record{Step: journal.Undone})
-		case Undone:
+		case e.State.Phase == Undone && len(e.State.Files) == 0:
 			return fmt.Errorf("plan %s is undone already (%s)", e.ID, e.State.Why)
 		}
-		return undo(e.State, s.Boot, why, s.Host, s.Kinds, l)
+		// The files first: a boot in between must not bring the values back.
+		err := s.removeFiles(e.State.Files, l)
+		if e.State.Phase != Undone {
+			err = errors.Join(err, undo(e.State, s.Boot, why, s.Host, s.Kinds, l))
+		}
+		return err
 	})
 }
 

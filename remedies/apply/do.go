@@ -130,9 +130,12 @@ func undo(s State, boot, why string, h knob.Host, kinds map[string]knob.Knob, j 
 			continue
 		}
 		now, err := "", error(nil)
-		if s.Boot == boot { // else the reboot took it back: settings of a kernel end with it
+		switch {
+		case s.Boot == boot:
 			now, err = back(c, h, kinds)
-		}
+		case s.Persisted:
+			now, err = backAfterBoot(c, h, kinds)
+		} // else the reboot took it back: settings of a kernel end with it
 		r := journal.Record{Step: journal.Undid, Change: c.ID, Now: now}
 		if err != nil {
 			r.Step, r.Error = journal.NotUndone, err.Error()

@@ -51,6 +51,13 @@ const guardReady = "waiting\n"
 // Guard waits until a plan is confirmed or undone, and undoes it when its time is
 // over, or when it is told to end before (ctx).
 func (s *Store) Guard(ctx context.Context, id string, ready io.Writer) error {
+	if e, err := s.Find(id); err == nil {
+		release, err := hold(e.Dir)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	if _, err := io.WriteString(ready, guardReady); err != nil {
 		return fmt.Errorf("say that the guard waits: %w", err)
 	}

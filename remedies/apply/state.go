@@ -42,12 +42,28 @@ type State struct {
 	By       string // who undoes it if nobody confirms
 	Changes  []Made // in the order of their making
 	Files    []File // written to outlast a reboot, and not removed
-	Why      string // it was undone
-	Failure  string // what kept it from being made
+	// Persisted tells that files were begun to be written: after a boot too the host
+	// may run with the plan's values.
+	Persisted bool
+	Why       string // it was undone
+	Failure   string // what kept it from being made
+	// Verified are the looks at whether it helped, in order of time.
+	Verified []Verified
+}
+
+// Verified is one look at whether the changes helped.
+type Verified struct {
+	At      time.Time
+	Outcome string // gone, reduced, unchanged, worse, can't tell
+	Text    string
+	Dir     string // the recording that told
 }
 
 // File was written to outlast a reboot.
-type File struct{ Path, Sum string }
+type File struct {
+	Path, Sum string
+	Half      bool // its writing was begun, and is not known to have ended
+}
 
 // StateOf folds a journal.
 func StateOf(all []journal.Record) State {
@@ -73,10 +89,14 @@ func StateOf(all []journal.Record) State {
 			s.Phase = Unconfirmed
 		case journal.Confirmed:
 			s.Phase = Kept
-		case journal.Persisted:
-			s.Files = append(s.Files, File{r.File, r.Sum})
+		case journal.Verified:
+			s.Verified = append(s.Verified, Verified{At: r.At, Outcome: r.Now, Text: r.Why, Dir: r.File})
+		case journal.WillPersist, journal.Persisted:
+			s.Persisted = true
+			s.without(r.File)
+			s.Files = append(s.Files, File{r.File, r.Sum, r.Step == journal.WillPersist})
 		case journal.Removed:
-			s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Path == r.File })
+			s.without(r.File)
 		case journal.Undoing:
 			s.Phase, s.Why = HalfUndone, r.Why
 		case journal.Undid:
@@ -89,6 +109,10 @@ func StateOf(all []journal.Record) State {
 		}
 	}
 	return s
+}
+
+func (s *State) without(path string) {
+	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Path == path })
 }
 
 // change finds the change of a record; a journal that names one that it never began

@@ -14,6 +14,7 @@ import (
 
 	"snag/remedies/journal"
 	"snag/remedies/knob"
+	"snag/remedies/persist"
 	"snag/remedies/plan"
 )
 
@@ -31,6 +32,8 @@ type Store struct {
 	// Arm has somebody wait for the deadline, apart from this process and its
 	// terminal, and returns who it is once he waits.
 	Arm func(dir string, deadline time.Time) (who string, err error)
+	// Disk is where what is persisted is kept; the zero value is the host's own.
+	Disk persist.Disk
 	// wrap gives a test a journal that fails.
 	wrap func(*journal.Journal) log
 }

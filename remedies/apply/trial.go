@@ -106,7 +106,7 @@ func (t *Trial) begin(p *plan.Plan, within time.Duration) error {
 	defer func() { _ = j.Close() }()
 	l := t.store.log(j)
 	who := ""
-	if t.held, err = hold(dir); err == nil {
+	if t.held, err = holder(dir); err == nil {
 		who, err = t.store.Arm(dir, deadline)
 	}
 	if err == nil {
@@ -225,7 +225,7 @@ func (t *Trial) letGo() {
 // unlocks it at any death, kill -9 included, and the guard sees that.
 const holderFile = "holder"
 
-func hold(dir string) (*os.File, error) {
+func holder(dir string) (*os.File, error) {
 	path := filepath.Join(dir, holderFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -125,6 +125,7 @@ func TestWhatIsNoTrial(t *testing.T) {
 // The guard puts all back when the time is over, though the trial's process lives and
 // may hang.
 func TestTheGuardEndsATrialInTime(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	host(t, dir)
 	s := store(dir)
@@ -151,6 +152,7 @@ func TestTheGuardEndsATrialInTime(t *testing.T) {
 
 // After kill -9 of the trial's process the guard sees at once that it is gone.
 func TestATrialThatIsKilled(t *testing.T) {
+	t.Parallel()
 	if dir := os.Getenv("SNAG_TEST_TRIAL_IN"); dir != "" {
 		tr := trial(t, store(dir), time.Hour)
 		if err := tr.Set(everything); err != nil {

@@ -27,20 +27,23 @@ type Step string
 
 // The steps, in the order of a life.
 const (
-	Begun     Step = "begun"      // Boot, Plan, Deadline
-	Armed     Step = "armed"      // By: who undoes all if nobody confirms
-	Trying    Step = "trying"     // settings are switched to and fro until the end: nothing can be confirmed
-	Will      Step = "will"       // Change, Target, Old, New: written before the setting is
-	Did       Step = "did"        // Change, Now: as the kernel has it
-	Failed    Step = "failed"     // Change, Error
-	Applied   Step = "applied"    // all changes are made
-	Confirmed Step = "confirmed"  // by another invocation
-	Persisted Step = "persisted"  // File, Sum: what was written to outlast a reboot
-	Undoing   Step = "undoing"    // Why
-	Undid     Step = "undid"      // Change, Now: the old value is back, or was
-	NotUndone Step = "not-undone" // Change, Now, Error: it is not
-	Removed   Step = "removed"    // File
-	Undone    Step = "undone"     // the end
+	Begun     Step = "begun"     // Boot, Plan, Deadline
+	Armed     Step = "armed"     // By: who undoes all if nobody confirms
+	Trying    Step = "trying"    // settings are switched to and fro until the end: nothing can be confirmed
+	Will      Step = "will"      // Change, Target, Old, New: written before the setting is
+	Did       Step = "did"       // Change, Now: as the kernel has it
+	Failed    Step = "failed"    // Change, Error
+	Applied   Step = "applied"   // all changes are made
+	Confirmed Step = "confirmed" // by another invocation
+	Verified  Step = "verified"  // Now: the outcome, Why: in words, File: the recording that told
+	// WillPersist is written before the file is: File, Sum.
+	WillPersist Step = "will-persist"
+	Persisted   Step = "persisted"  // File, Sum: what was written to outlast a reboot
+	Undoing     Step = "undoing"    // Why
+	Undid       Step = "undid"      // Change, Now: the old value is back, or was
+	NotUndone   Step = "not-undone" // Change, Now, Error: it is not
+	Removed     Step = "removed"    // File; Error: it is left, for another changed it
+	Undone      Step = "undone"     // the end
 )
 
 // Record is one line.

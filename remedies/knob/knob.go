@@ -6,7 +6,8 @@ package knob
 import (
 	"errors"
 
-	"snag/internal/netns"
+	"github.com/mdlayher/genetlink"
+
 	"snag/remedies/plan"
 )
 
@@ -14,8 +15,11 @@ import (
 type Host struct {
 	Proc string // /proc
 	Sys  string // /sys
-	// In runs f in a network namespace by its name under /run/netns; "" is the host's.
+	// In runs f in a network namespace by its name under /run/netns, or as pid:812
+	// that of a process; "" is the host's.
 	In func(netns string, f func() error) error
+	// ethtool opens ethtool's socket in the namespace of the thread; nil: the kernel's.
+	ethtool func() (*genetlink.Conn, error)
 }
 
 // Real is this host.
@@ -46,6 +50,11 @@ var Kinds = map[string]Knob{
 	"cpu-quota":  cpuQuota{},
 	"nofile":     openFiles{},
 	"route":      route{},
+	"ring":       ethNumbers{rings},
+	"channels":   ethNumbers{channels},
+	"coalesce":   ethNumbers{coalesce},
+	"feature":    feature{},
+	"qdisc":      qdisc{},
 }
 
 // ForPlan are the kinds as a plan's check wants them.
@@ -55,11 +64,4 @@ func ForPlan() map[string]plan.Kind {
 		m[name] = k
 	}
 	return m
-}
-
-func inNamed(name string, f func() error) error {
-	if name == "" {
-		return f()
-	}
-	return netns.DoNamed(name, f)
 }

@@ -17,14 +17,12 @@ type queueMask struct {
 	about string
 }
 
-func (q queueMask) path(h Host, t plan.Target) string { return queuePath(h, t, q.rx, q.file) }
-
-func queuePath(h Host, t plan.Target, rx bool, file string) string {
+func queuePath(sys string, t plan.Target, rx bool, file string) string {
 	side := "tx-"
 	if rx {
 		side = "rx-"
 	}
-	return filepath.Join(h.Sys, "class/net", t.Device, "queues", side+strconv.Itoa(*t.Queue), file)
+	return filepath.Join(sys, "class/net", t.Device, "queues", side+strconv.Itoa(*t.Queue), file)
 }
 
 func onQueue(t plan.Target) error {
@@ -35,10 +33,8 @@ func onQueue(t plan.Target) error {
 		return fmt.Errorf("%s needs a queue", t.Kind)
 	case *t.Queue < 0 || *t.Queue > 4095:
 		return fmt.Errorf("%s is no queue", t)
-	case t.Netns != "":
-		return fmt.Errorf("%s can't be set in a network namespace: /sys shows the host's interfaces", t)
 	}
-	return nil
+	return validNetns(t)
 }
 
 // maxCPUs is what a mask may name (CONFIG_NR_CPUS of the largest kernels).
@@ -54,9 +50,24 @@ func (q queueMask) Valid(t plan.Target, value string) error {
 	return nil
 }
 
-func (q queueMask) Read(h Host, t plan.Target) (string, error) { return readFile(q.path(h, t)) }
+func (q queueMask) Read(h Host, t plan.Target) (string, error) {
+	return h.readQueue(t, q.rx, q.file)
+}
+
 func (q queueMask) Write(h Host, t plan.Target, v string) error {
-	return writeFile(q.path(h, t), v)
+	return h.writeQueue(t, q.rx, q.file, v)
+}
+
+func (h Host) readQueue(t plan.Target, rx bool, file string) (value string, err error) {
+	err = h.insideSys(t, func(sys string) error {
+		value, err = readFile(queuePath(sys, t, rx, file))
+		return err
+	})
+	return value, err
+}
+
+func (h Host) writeQueue(t plan.Target, rx bool, file, value string) error {
+	return h.insideSys(t, func(sys string) error { return writeFile(queuePath(sys, t, rx, file), value) })
 }
 
 // Same compares the CPUs: 3 and 00000003 are one.
@@ -113,11 +124,11 @@ func (flowCount) Valid(t plan.Target, value string) error {
 }
 
 func (flowCount) Read(h Host, t plan.Target) (string, error) {
-	return readFile(queuePath(h, t, true, "rps_flow_cnt"))
+	return h.readQueue(t, true, "rps_flow_cnt")
 }
 
 func (flowCount) Write(h Host, t plan.Target, v string) error {
-	return writeFile(queuePath(h, t, true, "rps_flow_cnt"), v)
+	return h.writeQueue(t, true, "rps_flow_cnt", v)
 }
 
 // Same: the kernel rounds up to a power of two (net/core/net-sysfs.c).

@@ -42,11 +42,14 @@ func (route) Valid(t plan.Target, value string) error {
 			return fmt.Errorf("%q is no route: it is a prefix as 10.0.0.0/8, or default", t.Route)
 		}
 	}
+	if err := validNetns(t); err != nil {
+		return err
+	}
 	return whole("the metric "+t.Name, value, m.least, m.most)
 }
 
 func (route) Read(h Host, t plan.Target) (value string, err error) {
-	err = h.In(t.Netns, func() error {
+	err = h.inside(t, func() error {
 		r, err := findRoute(t)
 		if err == nil {
 			value = strconv.Itoa(*metrics[t.Name].get(r))
@@ -61,7 +64,7 @@ func (route) Write(h Host, t plan.Target, value string) error {
 	if err != nil {
 		return fmt.Errorf("set %s: %q is no number", t, value)
 	}
-	return h.In(t.Netns, func() error {
+	return h.inside(t, func() error {
 		r, err := findRoute(t)
 		if err != nil {
 			return err

@@ -24,11 +24,14 @@ func (sysctl) Valid(t plan.Target, value string) error {
 	if t.Netns != "" && !s.Netns {
 		return fmt.Errorf("sysctl %s is one for the whole machine: it can't be set in network namespace %s", t.Name, t.Netns)
 	}
+	if err := validNetns(t); err != nil {
+		return err
+	}
 	return s.valid(value)
 }
 
 func (sysctl) Read(h Host, t plan.Target) (value string, err error) {
-	err = h.In(t.Netns, func() error {
+	err = h.inside(t, func() error {
 		value, err = readFile(h.sysctlPath(t.Name))
 		return err
 	})
@@ -36,7 +39,7 @@ func (sysctl) Read(h Host, t plan.Target) (value string, err error) {
 }
 
 func (sysctl) Write(h Host, t plan.Target, value string) error {
-	return h.In(t.Netns, func() error { return writeFile(h.sysctlPath(t.Name), value) })
+	return h.inside(t, func() error { return writeFile(h.sysctlPath(t.Name), value) })
 }
 
 // Same compares by fields: the kernel parts them by tabs.

@@ -15,14 +15,14 @@ import (
 type txQueueLength struct{}
 
 func (txQueueLength) Valid(t plan.Target, value string) error {
-	if t.Device == "" {
-		return errors.New("txqueuelen needs a device")
+	if err := onDevice(t); err != nil {
+		return err
 	}
 	return whole("txqueuelen", value, 0, 1_000_000)
 }
 
 func (txQueueLength) Read(h Host, t plan.Target) (value string, err error) {
-	err = h.In(t.Netns, func() error {
+	err = h.inside(t, func() error {
 		l, err := link(t)
 		if err == nil {
 			value = strconv.Itoa(l.Attrs().TxQLen)
@@ -33,7 +33,7 @@ func (txQueueLength) Read(h Host, t plan.Target) (value string, err error) {
 }
 
 func (txQueueLength) Write(h Host, t plan.Target, value string) error {
-	return h.In(t.Netns, func() error {
+	return h.inside(t, func() error {
 		l, err := link(t)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -65,4 +66,59 @@ func (p *Plan) Text() ([]byte, error) {
 		return nil, fmt.Errorf("write the plan: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// JSON is the same file as JSON, which Parse reads as well: YAML's scalars and keys in
+// the same order.
+func (p *Plan) JSON() ([]byte, error) {
+	text, err := p.Text()
+	if err != nil {
+		return nil, err
+	}
+	var n yaml.Node
+	if err := yaml.Unmarshal(text, &n); err != nil {
+		return nil, fmt.Errorf("write the plan as JSON: %w", err)
+	}
+	var b bytes.Buffer
+	if err := writeJSON(&b, n.Content[0]); err != nil {
+		return nil, fmt.Errorf("write the plan as JSON: %w", err)
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, b.Bytes(), "", "  "); err != nil {
+		return nil, fmt.Errorf("write the plan as JSON: %w", err)
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+// writeJSON keeps the order of the keys, which a map would lose.
+func writeJSON(b *bytes.Buffer, n *yaml.Node) error {
+	open, shut := "{", "}"
+	switch n.Kind {
+	case yaml.MappingNode:
+	case yaml.SequenceNode:
+		open, shut = "[", "]"
+	default:
+		var v any
+		if err := n.Decode(&v); err != nil {
+			return err
+		}
+		text, err := json.Marshal(v)
+		b.Write(text)
+		return err
+	}
+	b.WriteString(open)
+	for i, c := range n.Content {
+		switch {
+		case n.Kind == yaml.MappingNode && i%2 == 1:
+			b.WriteByte(':')
+		case i > 0:
+			b.WriteByte(',')
+		}
+		if err := writeJSON(b, c); err != nil {
+			return err
+		}
+	}
+	b.WriteString(shut)
+	return nil
 }

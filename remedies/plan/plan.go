@@ -26,7 +26,9 @@ type Plan struct {
 	Advice []Advice `yaml:"advice,omitempty"`
 	// Conflicts are settings of this host that work against the changes.
 	Conflicts []string `yaml:"conflicts,omitempty"`
-	Verify    Check    `yaml:"verify,omitempty"`
+	// Covered are settings that an audit looked at and that are as the role needs them.
+	Covered []string `yaml:"covered,omitempty"`
+	Verify  Check    `yaml:"verify,omitempty"`
 }
 
 // Cause is what the plan is made for.
@@ -50,6 +52,16 @@ type Change struct {
 	Risk string `yaml:"risk,omitempty"`
 	// Needs is what else it takes: a kernel, a driver, a restart of whom.
 	Needs string `yaml:"needs,omitempty"`
+	// For is the culprit that this one is for, where the plan has several.
+	For string `yaml:"for,omitempty"`
+	// Check is how it is told that this change did what it is for, besides the plan's
+	// own check: what stands still, and where it is counted.
+	Check string `yaml:"check,omitempty"`
+	// Source is where the reason stands: a file of the kernel, an RFC.
+	Source string `yaml:"source,omitempty"`
+	// Persists is the kind of file that holds it across a reboot: "sysctl.d", a .link
+	// or .network file, a unit.
+	Persists string `yaml:"persists,omitempty"`
 	// With names the changes that only hold together with this one: they are made
 	// next to each other, and undone so.
 	With []string `yaml:"with,omitempty,flow"`
@@ -60,7 +72,7 @@ type Change struct {
 type Target struct {
 	Kind   string `yaml:"kind"`             // sysctl, ring, qdisc, rps …
 	Name   string `yaml:"name,omitempty"`   // of the sysctl, feature or property
-	Netns  string `yaml:"netns,omitempty"`  // a name under /run/netns; "": the host's
+	Netns  string `yaml:"netns,omitempty"`  // a name under /run/netns, or pid:812 with Started for that of a process; "": the host's
 	Device string `yaml:"device,omitempty"` // the interface
 	Queue  *int   `yaml:"queue,omitempty"`  // of the interface, or of its mq qdisc's children
 	Parent string `yaml:"parent,omitempty"` // of a qdisc: root, or a class as 8001:1
@@ -69,7 +81,7 @@ type Target struct {
 	Unit   string `yaml:"unit,omitempty"`  // of systemd
 	Path   string `yaml:"path,omitempty"`  // of a control group, below the hierarchy's root
 	PID    int    `yaml:"pid,omitempty"`
-	// Started is when the process of PID began, clock ticks since the boot
+	// Started is when the process of PID, or the one that Netns names, began, clock ticks since the boot
 	// (/proc/PID/stat, field 22): another that got its number is not it.
 	Started uint64 `yaml:"started,omitempty"`
 }

@@ -40,6 +40,26 @@ func TestAPlanIsReadAndWrittenWithoutLoss(t *testing.T) {
 	}
 }
 
+func TestAPlanAsJSONIsTheSame(t *testing.T) {
+	p, err := Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := Parse(b)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, b)
+	}
+	one, _ := p.Text()
+	two, _ := q.Text()
+	if string(one) != string(two) || !strings.HasPrefix(string(b), "{\n  \"version\": 1,\n  \"for\"") {
+		t.Errorf("%s\n%s\n%s", b, one, two)
+	}
+}
+
 func TestWhatIsNoPlan(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":          {"", "it is empty"},

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"snag/probes"
+	"snag/recording"
+	"snag/remedies"
+	"snag/remedies/audit"
+	"snag/remedies/plan"
+)
+
+// auditFor is how long an audit looks at the host: two samples of what is read each
+// second, and one of the rest.
+const auditFor = 3 * time.Second
+
+type auditFlags struct {
+	audit bool
+	role  string
+	rate  string
+	rtt   time.Duration
+}
+
+func (f *auditFlags) registerAudit(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.audit, "audit", false, "name what is too small for a role, without a symptom")
+	cmd.Flags().StringVar(&f.role, "role", "", "of an audit: udp-media, tcp-stream, cache or rpc")
+	cmd.Flags().StringVar(&f.rate, "rate", "", "of an audit: what one stream must carry, as 40mbit (default: the busiest that is measured, at least 20mbit)")
+	cmd.Flags().DurationVar(&f.rtt, "rtt", 0, "of an audit: the round trip to the farthest peer (default: the longest that is measured, at least 200ms)")
+}
+
+// makeAudit audits a recording, or this host as it is now.
+func (f *planFlags) makeAudit(ctx context.Context, args []string) (*plan.Plan, error) {
+	d := audit.Design{RTT: f.rtt.Seconds()}
+	if f.rate != "" {
+		bits, err := parseRate(f.rate)
+		if err != nil {
+			return nil, usage("--rate: %v", err)
+		}
+		d.Rate = bits / 8
+	}
+	if f.rtt < 0 {
+		return nil, usage("--rtt: %v is no round trip", f.rtt)
+	}
+	r, from, err := auditedHost(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	p, err := remedies.Audit(r, audit.Role(f.role), d, hostOf(r, f.recorded))
+	if err != nil {
+		return nil, usage("--role: %v", err)
+	}
+	p.Snag, p.For.Recording = version, from
+	return p, nil
+}
+
+func auditedHost(ctx context.Context, args []string) (r *recording.Recording, from string, err error) {
+	if len(args) > 0 {
+		r, err := recording.Open(args[0])
+		return r, args[0], err
+	}
+	dir, err := os.MkdirTemp("", "snag-audit-")
+	if err != nil {
+		return nil, "", fmt.Errorf("look at this host: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	at := dir + "/recording"
+	if err := probes.Record(ctx, probes.Plan{Dir: at, For: auditFor, Snag: version}); err != nil {
+		return nil, "", fmt.Errorf("look at this host: %w", err)
+	}
+	r, err = recording.Open(at)
+	return r, "", err
+}
+
+// parseRate reads bits a second as tc does: 40mbit, 2.5gbit, 800000.
+func parseRate(text string) (float64, error) {
+	unit := 1.0
+	number := strings.ToLower(text)
+	for _, u := range []struct {
+		suffix string
+		bits   float64
+	}{{"gbit", 1e9}, {"mbit", 1e6}, {"kbit", 1e3}, {"bit", 1}} {
+		if cut, ok := strings.CutSuffix(number, u.suffix); ok {
+			number, unit = cut, u.bits
+			break
+		}
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(v*unit >= 1000 && v*unit <= 1e13) {
+		return 0, fmt.Errorf("%q is no rate: it is a number and kbit, mbit or gbit, from 1kbit to 10000gbit", text)
+	}
+	return v * unit, nil
+}

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"snag/internal/units"
+	"snag/recording"
+	"snag/remedies/apply"
+	"snag/remedies/plan"
+	"snag/remedies/verify"
+	"snag/verdict"
+)
+
+// verifyFlags say how the outcome is measured.
+type verifyFlags struct {
+	window time.Duration
+	settle time.Duration
+	load   string
+	out    string
+	auto   bool
+	json   bool
+	quiet  bool
+}
+
+func (v *verifyFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.DurationVar(&v.window, "for", 0, "how long to measure (default: as long as the recording that the plan was made from)")
+	flags.DurationVar(&v.settle, "settle", 2*time.Second, "wait this long before, for what is under way from the time of the old values")
+	flags.StringVar(&v.load, "load", "", "run this command meanwhile; its words are split by their quotes, no shell sees it")
+	flags.StringVar(&v.out, "out", "", "keep the recording in this folder (default: beside the plan's journal)")
+	flags.BoolVar(&v.json, "json", false, "the outcome as JSON on standard output")
+	flags.BoolVarP(&v.quiet, "quiet", "q", false, "no progress, only the outcome")
+}
+
+func (v *verifyFlags) check() error {
+	if v.window != 0 && (v.window < 5*time.Second || v.window > time.Hour) {
+		return usage("--for %s: from 5s to 1h", v.window)
+	}
+	if v.settle < 0 || v.settle > 10*time.Minute {
+		return usage("--settle %s: up to 10m", v.settle)
+	}
+	return nil
+}
+
+// length is how long to measure: as asked for, else as the plan says, else as long as
+// before.
+func (v *verifyFlags) length(p *plan.Plan, before time.Duration) time.Duration {
+	if v.window != 0 {
+		return v.window
+	}
+	if d, err := time.ParseDuration(p.Verify.For); err == nil {
+		before = d
+	}
+	return min(max(before.Round(time.Second), 5*time.Second), time.Hour)
+}
+
+// Exit codes of verify, beside exitNothing (gone or reduced) and exitFailed; that it is
+// still there has the code of a culprit found.
+const exitCantTell = 11
+
+func tuneVerify(f *tuneFlags) *cobra.Command {
+	var v verifyFlags
+	cmd := &cobra.Command{
+		Use:   "verify [ID]",
+		Short: "Measure whether the last plan helped: the symptom before and after",
+		Long: `Records the host as snag find does, for as long as before, and compares the symptom with
+that of the recording that the plan was made from: how much of it there is, its
+interval of 95 %, and the load beside it. Less of it at less load proves nothing, and
+is not called a success. The outcome goes into the plan's journal.
+
+Exit codes: 0 gone or reduced, 10 unchanged or worse, 11 can't tell (it says why),
+1 failed, 2 usage.`,
+		Example: `  sudo snag tune apply plan.yaml && sudo snag tune verify && sudo snag tune confirm
+  sudo snag tune verify --for 30s --load 'wrk -d 40 http://10.0.0.2/'`,
+		Args: usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := v.check(); err != nil {
+				return err
+			}
+			s, err := apply.Real(f.store)
+			if err != nil {
+				return err
+			}
+			return verifyAndAct(cmd, s, strings.Join(args, ""), &v)
+		},
+	}
+	v.register(cmd)
+	cmd.Flags().BoolVar(&v.auto, "auto", false, "undo the plan if it made things worse")
+	return cmd
+}
+
+func verifyAndAct(cmd *cobra.Command, s *apply.Store, id string, v *verifyFlags) error {
+	o, err := measureOutcome(cmd.Context(), s, id, v)
+	if err != nil {
+		return err
+	}
+	if v.auto && o.Outcome == verify.Worse {
+		if _, err := s.Undo(o.ID, "verify: worse"); err != nil {
+			return errors.Join(o.write(cmd.OutOrStdout(), v.json), err)
+		}
+		o.Did = "undone: it made things worse"
+	}
+	if err := o.write(cmd.OutOrStdout(), v.json); err != nil {
+		return err
+	}
+	return o.exit()
+}
+
+// outcome is what verify prints.
+type outcome struct {
+	ID string `json:"id"`
+	verify.Result
+	Recording string `json:"recording"`
+	Baseline  string `json:"before_recording"`
+	// Did is what was done about it; "" nothing.
+	Did string `json:"did,omitempty"`
+}
+
+func (o *outcome) exit() error {
+	switch {
+	case o.Outcome.Helped():
+		return nil
+	case o.Outcome == verify.CantTell:
+		return &exit{code: exitCantTell}
+	}
+	return &exit{code: exitCulprit}
+}
+
+// measureOutcome records the host, compares, and notes the outcome in the journal.
+func measureOutcome(ctx context.Context, s *apply.Store, id string, v *verifyFlags) (*outcome, error) {
+	e, err := s.Verifiable(id)
+	if err != nil {
+		return nil, err
+	}
+	p := e.Plan
+	if p.For.Suspect == "" || p.For.Recording == "" {
+		return nil, fmt.Errorf("plan %s was not made from a recording: there is nothing to compare with; snag tune plan DIR makes one that was", e.ID)
+	}
+	old, err := recording.Open(p.For.Recording)
+	if err != nil {
+		return nil, fmt.Errorf("the recording that plan %s was made from: %w", e.ID, err)
+	}
+	before := verdict.Judge(old)
+	culprit, ok := verify.Pick(before, p.For.Suspect, p.For.Subject)
+	if !ok {
+		return nil, fmt.Errorf("%s names no culprit %s (by this version's rules): there is nothing to compare with", p.For.Recording, p.For.Suspect)
+	}
+	o := &outcome{ID: e.ID, Baseline: p.For.Recording, Recording: v.out}
+	if o.Recording == "" {
+		o.Recording = filepath.Join(e.Dir, "verify-"+time.Now().UTC().Format("20060102-150405"))
+	}
+	note, err := recordAgain(ctx, p, old, o.Recording, v)
+	if err != nil {
+		return nil, err
+	}
+	now, err := recording.Open(o.Recording)
+	if err != nil {
+		return nil, err
+	}
+	o.Result = verify.Compare(before, verdict.Judge(now), culprit, p.Verify.Symptom)
+	if note != "" {
+		o.Notes = append(o.Notes, note)
+		if o.Outcome.Helped() {
+			o.Outcome, o.Why = verify.CantTell, note
+		}
+	}
+	_, err = s.Verify(e.ID, apply.Verified{Outcome: string(o.Outcome), Text: o.line(), Dir: o.Recording})
+	return o, err
+}
+
+// recordAgain records the host as the recording before was made, under the load. The
+// note is of a load that ended before its time.
+func recordAgain(ctx context.Context, p *plan.Plan, old *recording.Recording, dir string, v *verifyFlags) (note string, err error) {
+	f := findFlags{window: v.length(p, old.Length()), quiet: v.quiet, share: 0.02, target: sameTarget(old.Manifest.Target)}
+	var load *loadRun
+	if v.load != "" {
+		if load, err = startLoad(v.load); err != nil {
+			return "", err
+		}
+		defer load.end()
+	}
+	select {
+	case <-time.After(v.settle):
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	recorded, begun := f.record(ctx, dir, 0)
+	if recorded != nil {
+		if !begun {
+			return "", recorded
+		}
+		return "", fmt.Errorf("the recording was cut off: %w", recorded)
+	}
+	if load != nil {
+		note = load.end()
+	}
+	return note, nil
+}
+
+// sameTarget is what the recording before looked at. A process that has ended since is
+// looked for on the whole machine: the change may have asked for its restart.
+func sameTarget(t recording.Target) recording.Target {
+	if t.PID != 0 {
+		if _, err := os.Stat(fmt.Sprintf("/proc/%d", t.PID)); err != nil {
+			t.PID = 0
+		}
+	}
+	return recording.Target{PID: t.PID, Unit: t.Unit, Port: t.Port, Netns: t.Netns}
+}
+
+func (o *outcome) write(out io.Writer, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		return e.Encode(o)
+	}
+	fmt.Fprintf(out, "plan %s: %s", o.ID, strings.ToUpper(string(o.Outcome)))
+	if o.Why != "" {
+		fmt.Fprintf(out, ": %s", o.Why)
+	}
+	fmt.Fprintf(out, "\n\n")
+	writeCompared(out, "felt", o.Felt)
+	if o.Cause != nil {
+		writeCompared(out, "cause", *o.Cause)
+	}
+	if l := o.Load; l != nil {
+		fmt.Fprintf(out, "  load   %s → %s %s (%.0f %%)\n", number(l.Before), number(l.After), l.Unit, 100*l.Ratio)
+	}
+	for _, n := range o.Notes {
+		fmt.Fprintf(out, "  note   %s\n", n)
+	}
+	fmt.Fprintf(out, "\n  of %s (%s)\n  recordings %s → %s\n", o.Subject, o.Suspect, o.Baseline, o.Recording)
+	if o.Did != "" {
+		fmt.Fprintf(out, "\n%s\n", o.Did)
+	}
+	return nil
+}
+
+func writeCompared(out io.Writer, name string, c verify.Compared) {
+	if c.What == "" {
+		return // it did not come to that
+	}
+	fmt.Fprintf(out, "  %-6s %s: %s [%s, %s] → %s [%s, %s] %s: %s\n", name, c.What,
+		number(c.Before.Value), number(c.Before.Low), number(c.Before.High),
+		number(c.After.Value), number(c.After.Low), number(c.After.High), c.Unit, c.Outcome)
+}
+
+// line is the outcome as the journal and status have it.
+func (o *outcome) line() string {
+	text := fmt.Sprintf("%s %s → %s %s", o.Felt.What, number(o.Felt.Before.Value), number(o.Felt.After.Value), o.Felt.Unit)
+	if o.Felt.What == "" {
+		text = o.Suspect
+	}
+	if o.Why != "" {
+		text += " (" + o.Why + ")"
+	}
+	return text
+}
+
+// number writes three figures of a small number, and a large one as people read it.
+func number(v float64) string {
+	if v >= 1000 {
+		return units.Count(v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}

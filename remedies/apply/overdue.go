@@ -1,0 +1,77 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// guardFile is locked by the guard as long as it waits: the kernel lets the lock go
+// when the guard ends, however it does.
+const guardFile = "guard"
+
+// hold takes the guard's lock of a plan.
+func hold(dir string) (release func(), err error) {
+	path := filepath.Join(dir, guardFile)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, errors.Unwrap(err))
+	}
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX)
+		if err == nil {
+			return func() { _ = f.Close() }, nil
+		}
+		if err != unix.EINTR {
+			_ = f.Close()
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+	}
+}
+
+// Guarded tells whether somebody waits for the plan's deadline.
+func (e Entry) Guarded() bool {
+	f, err := os.Open(filepath.Join(e.Dir, guardFile))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == unix.EWOULDBLOCK
+}
+
+// overdueBy is how long after its deadline a plan is taken for left alone: a guard that
+// lives looks four times a second.
+const overdueBy = 2 * time.Second
+
+// Overdue is a plan that was past its deadline and had no guard.
+type Overdue struct {
+	Entry
+	Err error // why it could not be undone; nil: it is
+}
+
+// UndoOverdue takes back the plans of this boot that are past their deadline and whose
+// guard is gone. Where another snag is at work it leaves that to it.
+func (s *Store) UndoOverdue() (all []Overdue) {
+	entries, err := s.All()
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		st := e.State
+		if e.Damage != nil || !st.Open() || st.Boot != s.Boot || len(st.Problems()) > 0 || e.Guarded() {
+			continue // one that could not be undone is told of by status, not tried each time
+		}
+		if time.Since(st.Deadline) < overdueBy && !abandoned(e) {
+			continue
+		}
+		undone, err := s.Undo(e.ID, "nobody confirmed it by "+st.Deadline.Format(time.TimeOnly)+", and its guard was gone")
+		if !errors.Is(err, ErrLocked) {
+			all = append(all, Overdue{undone, err})
+		}
+	}
+	return all
+}

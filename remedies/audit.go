@@ -1,0 +1,52 @@
+package remedies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"snag/recording"
+	"snag/remedies/audit"
+	"snag/remedies/plan"
+	"snag/suspects"
+)
+
+// Audit makes a plan for a host's role, without a symptom: what is too small for it,
+// each with its source and with the measurement that would show that it matters.
+func Audit(r *recording.Recording, role audit.Role, d audit.Design, here Here) (*plan.Plan, error) {
+	if !slices.Contains(audit.Roles, role) {
+		var all []string
+		for _, known := range audit.Roles {
+			all = append(all, string(known))
+		}
+		return nil, fmt.Errorf("%q is no role: it is one of %s", role, strings.Join(all, ", "))
+	}
+	risks, covered := audit.Of(r, role, d)
+	b := builder{here: here, at: map[string]int{}, p: &plan.Plan{
+		Version: plan.Version, Made: time.Now().UTC().Truncate(time.Second), Host: r.Manifest.Host, Kernel: r.Manifest.Kernel,
+		For: plan.Cause{Role: string(role)}, Covered: covered,
+	}}
+	b.fine = func(t plan.Target, now string) { b.p.Covered = append(b.p.Covered, t.String()+": "+now) }
+	for _, k := range risks {
+		if k.Setting.Kind != "" {
+			before := len(b.p.Changes)
+			b.settings([]suspects.Setting{k.Setting}, "", "it matters if: "+k.Shows)
+			for i := before; i < len(b.p.Changes); i++ {
+				b.p.Changes[i].Source = k.Source
+			}
+		}
+		if k.Call.Do != "" {
+			b.advise(plan.Advice{Who: who(k.Call.Who), Do: k.Call.Do, Why: k.Call.Why + "; it matters if: " + k.Shows + " [" + k.Source + "]"})
+		}
+	}
+	b.p.For.Text = tells(len(b.p.Changes)+len(b.p.Advice), len(b.p.Covered))
+	return b.done(), nil
+}
+
+func tells(risks, covered int) string {
+	if risks == 0 {
+		return fmt.Sprintf("nothing is too small for it: %d settings were looked at, and the host's own values cover the role", covered)
+	}
+	return fmt.Sprintf("risks, not faults: nobody was seen to suffer from them; %d more settings are as the role needs them", covered)
+}

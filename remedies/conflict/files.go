@@ -1,0 +1,157 @@
+package conflict
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Line is one setting in a file of the host.
+type Line struct {
+	File    string // as it is named on the host
+	N       int    // of the line, from 1
+	Section string // "" outside of any: [sysctl] of a tuned profile, [Link] of a .link file
+	Key     string
+	Value   string
+}
+
+const (
+	// mostFiles and mostBytes bound what is read of a folder and of a file: drop-ins
+	// are some ten of some kilobytes.
+	mostFiles = 500
+	mostBytes = 1 << 20
+)
+
+// Files are the host's own settings that come back at a boot, or by a daemon.
+type Files struct {
+	// Sysctl is in the order in which they are set, the last wins: sysctl.d(5).
+	Sysctl []Line
+	// Links are of .link files, Networks of .network files (netplan writes its own to
+	// /run/systemd/network).
+	Links, Networks []Line
+	// Tuned is of the active profile and what it includes; Profile is its name.
+	Tuned   []Line
+	Profile string
+	// TunedLast tells that tuned's sysctls win over those of sysctl.d
+	// (reapply_sysctl = 0 in tuned-main.conf).
+	TunedLast bool
+	// IRQBalance tells that the daemon runs.
+	IRQBalance bool
+}
+
+// ReadFiles reads a host's files below a root ("/"). What is not there sets nothing.
+func ReadFiles(root string) Files {
+	var f Files
+	dirs := func(tail string) []string {
+		return []string{"/etc/" + tail, "/run/" + tail, "/usr/local/lib/" + tail, "/usr/lib/" + tail, "/lib/" + tail}
+	}
+	for _, name := range dropIns(root, dirs("sysctl.d"), ".conf") {
+		f.Sysctl = append(f.Sysctl, parseSysctl(name, readSome(root, name))...)
+	}
+	// sysctl --system reads it last; systemd-sysctl by the link 99-sysctl.conf only.
+	f.Sysctl = append(f.Sysctl, parseSysctl("/etc/sysctl.conf", readSome(root, "/etc/sysctl.conf"))...)
+	for _, name := range dropIns(root, dirs("systemd/network"), ".link") {
+		f.Links = append(f.Links, parseINI(name, readSome(root, name))...)
+	}
+	for _, name := range dropIns(root, dirs("systemd/network"), ".network") {
+		f.Networks = append(f.Networks, parseINI(name, readSome(root, name))...)
+	}
+	f.tuned(root)
+	f.IRQBalance = runs(root, "irqbalance")
+	return f
+}
+
+// dropIns are the files of some folders by their names, a name in an earlier folder in
+// place of the same in a later one.
+func dropIns(root string, dirs []string, suffix string) []string {
+	at := map[string]string{}
+	for _, dir := range dirs {
+		all, err := os.ReadDir(filepath.Join(root, dir))
+		if err != nil {
+			continue
+		}
+		for _, e := range all {
+			if _, ok := at[e.Name()]; !ok && strings.HasSuffix(e.Name(), suffix) && len(at) < mostFiles {
+				at[e.Name()] = path.Join(dir, e.Name())
+			}
+		}
+	}
+	var out []string
+	for _, name := range at {
+		out = append(out, name)
+	}
+	slices.SortFunc(out, func(a, b string) int { return cmp.Compare(path.Base(a), path.Base(b)) })
+	return out
+}
+
+// readSome is a file's beginning; nil where it can't be read. A folder, a pipe and a
+// device hold no settings.
+func readSome(root, name string) []byte {
+	at := filepath.Join(root, name)
+	st, err := os.Stat(at)
+	if err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(at)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	b, _ := io.ReadAll(io.LimitReader(f, mostBytes))
+	return b
+}
+
+// parseSysctl reads sysctl.d(5): key = value; # and ; begin a comment; - before a key
+// lets it fail.
+func parseSysctl(name string, text []byte) (out []Line) {
+	for i, row := range bytes.Split(text, []byte("\n")) {
+		line := strings.TrimSpace(string(row))
+		key, value, ok := strings.Cut(strings.TrimPrefix(line, "-"), "=")
+		if line == "" || line[0] == '#' || line[0] == ';' || !ok {
+			continue
+		}
+		out = append(out, Line{File: name, N: i + 1, Key: sysctlName(strings.TrimSpace(key)), Value: strings.Join(strings.Fields(value), " ")})
+	}
+	return out
+}
+
+// sysctlName is a key with dots, and slashes where an interface's name has dots: the
+// first separator says which of both a key uses (sysctl.d(5)).
+func sysctlName(key string) string {
+	if i := strings.IndexAny(key, "./"); i >= 0 && key[i] == '/' {
+		return strings.Map(func(r rune) rune {
+			switch r {
+			case '/':
+				return '.'
+			case '.':
+				return '/'
+			}
+			return r
+		}, key)
+	}
+	return key
+}
+
+// parseINI reads [Section] and key=value, as systemd's and tuned's files have them.
+func parseINI(name string, text []byte) (out []Line) {
+	section := ""
+	for i, row := range bytes.Split(text, []byte("\n")) {
+		line := strings.TrimSpace(string(row))
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		if line[0] == '[' {
+			section = strings.TrimSuffix(line[1:], "]")
+			continue
+		}
+		if key, value, ok := strings.Cut(line, "="); ok {
+			out = append(out, Line{File: name, N: i + 1, Section: section, Key: strings.TrimSpace(key), Value: strings.TrimSpace(value)})
+		}
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package remedies
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"snag/recording"
+	"snag/remedies/knob"
+	"snag/remedies/plan"
+	"snag/verdict"
+)
+
+var update = flag.Bool("update", false, "write the plans anew")
+
+// The plans for the kept recordings of incidents. Each is one that apply would take.
+func TestPlansOfRecordings(t *testing.T) {
+	files, _ := filepath.Glob("testdata/plans/*.yaml")
+	if len(files) < 10 {
+		t.Fatalf("%d golden plans", len(files))
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		t.Run(name, func(t *testing.T) {
+			p := planOf(t, "../lab/recordings/"+name+"-sick.snag")
+			kinds := knob.ForPlan()
+			if err := p.Valid(kinds); err != nil {
+				t.Error(err)
+			}
+			text, err := p.Text()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *update {
+				if err := os.WriteFile(file, text, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(text) != string(want) {
+				t.Errorf("the plan is another by now (go test ./remedies -update writes it):\n%s", text)
+			}
+		})
+	}
+}
+
+func planOf(t *testing.T, path string) *plan.Plan {
+	t.Helper()
+	r, err := recording.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := Recorded(r)
+	here.Fit = knob.Fit
+	p, err := For(verdict.Judge(r), here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Made = time.Time{}
+	return p
+}
+
+// A host that nothing is wrong with gets no plan.
+func TestNoPlanForAHealthyHost(t *testing.T) {
+	for _, name := range []string{"qdisc-drop-healthy", "qdisc-drop-distractor", "cpu-throttled-distractor"} {
+		r, err := recording.Open("../lab/recordings/" + name + ".snag")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := For(verdict.Judge(r), Recorded(r)); !errors.Is(err, ErrNothing) {
+			t.Errorf("%s: %v, %v", name, p, err)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+// Package verify tells whether a change helped: the symptom and its cause in a
+// recording from before and in one from after, made by the same probes. It judges the
+// outcome, never the value that was set. It does no I/O.
+//
+// Two things are compared. What was felt is the symptom of the verdict, as the
+// verdict measures it. The cause is the suspect's own counter (drops, overflows, held
+// writes), which knows no floor: a symptom that has just sunk below what people
+// notice, while its counter goes on as before, is not called gone.
+package verify
+
+import (
+	"fmt"
+
+	"snag/verdict"
+)
+
+// Outcome is what became of the symptom.
+type Outcome string
+
+// The outcomes.
+const (
+	Gone      Outcome = "gone"
+	Reduced   Outcome = "reduced"
+	Unchanged Outcome = "unchanged"
+	Worse     Outcome = "worse"
+	// CantTell: the load differed, something was not measured, or there was too little
+	// of it to tell. Result.Why says which.
+	CantTell Outcome = "can't tell"
+)
+
+// Helped tells whether the change was a success.
+func (o Outcome) Helped() bool { return o == Gone || o == Reduced }
+
+// Figure is one amount with its interval of 95 %.
+type Figure struct {
+	Value float64 `json:"value" yaml:"value"` // of Unit
+	Low   float64 `json:"low" yaml:"low"`
+	High  float64 `json:"high" yaml:"high"`
+}
+
+// Compared is one amount before and after.
+type Compared struct {
+	What    string  `json:"what"` // stream-freeze, or what the cause's counter counts
+	Unit    string  `json:"unit"` // "datagrams/s", "of what was sent" …
+	Before  Figure  `json:"before"`
+	After   Figure  `json:"after"`
+	Outcome Outcome `json:"outcome"`
+	Why     string  `json:"why,omitempty"`
+}
+
+// Load is what the subject had to do meanwhile, in both recordings.
+type Load struct {
+	Unit   string  `json:"unit"` // requests/s, datagrams/s …
+	Before float64 `json:"before"`
+	After  float64 `json:"after"`
+	Ratio  float64 `json:"ratio"` // after / before
+}
+
+// Result is what verify found.
+type Result struct {
+	Outcome Outcome  `json:"outcome"`
+	Why     string   `json:"why,omitempty"`
+	Suspect string   `json:"suspect"`
+	Subject string   `json:"subject"` // before
+	Now     string   `json:"now,omitempty"`
+	Felt    Compared `json:"felt"`
+	// Cause is nil where the suspect has no counter of its own.
+	Cause *Compared `json:"cause,omitempty"`
+	// Load is nil where nothing of it was measured in both.
+	Load  *Load    `json:"load,omitempty"`
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Compare tells what became of a culprit of the verdict before.
+func Compare(before, after *verdict.Verdict, culprit verdict.Entry, symptom string) Result {
+	res := Result{Suspect: culprit.Suspect.Name, Subject: culprit.Subject.Name, Outcome: CantTell}
+	if must, _ := culprit.Suspect.Blind(after.Recording); len(must) > 0 {
+		c, _ := after.Recording.Measured(must[0].Measure)
+		res.Why = fmt.Sprintf("%s was not measured this time: %s", must[0].Measure, firstOf(c.Why, c.State))
+		return res
+	}
+	if short(before.Recording) || short(after.Recording) {
+		res.Why = fmt.Sprintf("a recording of less than %d s tells too little of it: give it longer (--for)", leastSeconds)
+		return res
+	}
+	now, note, ok := counterpart(before, after, culprit.Subject)
+	if note != "" {
+		res.Notes = append(res.Notes, note)
+	}
+	if !ok {
+		res.Why = fmt.Sprintf("%s is not in the new recording: is it running?", culprit.Subject.Name)
+		return res
+	}
+	res.Now = now.Name
+	felt := feltOf(culprit, before, symptom)
+	res.Felt = compare(felt.in(before, culprit.Subject), felt.in(after, now))
+	res.Felt.What, res.Felt.Unit = felt.symptom, felt.unit()
+	if own, ok := ownOf(culprit, before, after, now); ok {
+		res.Cause = &own
+	}
+	res.Load = loadBeside(before.Recording, after.Recording, culprit.Subject, now, felt)
+	res.Outcome, res.Why = together(res)
+	return res
+}
+
+// together is one word for both: what was felt counts, and its cause must agree.
+func together(r Result) (Outcome, string) {
+	out, why := r.Felt.Outcome, r.Felt.Why
+	if c := r.Cause; c != nil {
+		switch {
+		case out == CantTell && c.Outcome != Gone:
+			// What was felt comes and goes; its counter may still tell.
+			out, why = c.Outcome, firstOf(c.Why, fmt.Sprintf("told by the cause's counter: %s", c.What))
+		case out.Helped() && (c.Outcome == Unchanged || c.Outcome == Worse):
+			out, why = Unchanged, fmt.Sprintf("less is felt, but its cause goes on as before (%s)", c.What)
+		case out.Helped() && c.Outcome == CantTell:
+			out, why = CantTell, fmt.Sprintf("less is felt, but of its cause nothing can be told (%s): %s", c.What, c.Why)
+		case out == Gone && c.Outcome == Reduced:
+			out, why = Reduced, fmt.Sprintf("nothing of it is felt any more; its cause is not gone (%s)", c.What)
+		}
+	}
+	l := r.Load
+	switch {
+	case l == nil && out.Helped():
+		return out, firstOf(why, "the load beside it was not measured: that it is the same is for you to say")
+	case l == nil || out == CantTell || out == Unchanged:
+		return out, why
+	case out.Helped() && l.Ratio < lessLoad:
+		return CantTell, fmt.Sprintf("the load differed: %.4g %s now, %.4g before; less of it is %s too", l.After, l.Unit, l.Before, out)
+	case out == Worse && l.Ratio > moreLoad:
+		return CantTell, fmt.Sprintf("the load differed: %.4g %s now, %.4g before; more of it is worse too", l.After, l.Unit, l.Before)
+	}
+	return out, why
+}
+
+// Less or more of the load than this, and what became less or worse may be for that
+// alone. A tenth up or down is usual from one half minute of live traffic to the next.
+const (
+	lessLoad = 0.7
+	moreLoad = 1.4
+)
+
+// feltOf says how the culprit's harm is measured: by the symptom that the plan names
+// where the verdict has it, else by the finding's own harm.
+func feltOf(e verdict.Entry, v *verdict.Verdict, symptom string) measure {
+	m := measure{suspect: e.Suspect, symptom: e.Harm.Symptom, of: e.Harm.Unit}
+	for _, i := range e.Explains {
+		if s := v.Symptoms[i]; s.Name == symptom || m.symptom == "" {
+			m.symptom, m.of, m.subject = s.Name, s.Unit, &s.Subject
+			break
+		}
+	}
+	return m
+}
+
+// Pick finds the culprit that a plan was made for: by its suspect and the subject's
+// name.
+func Pick(v *verdict.Verdict, suspect, subject string) (verdict.Entry, bool) {
+	var first *verdict.Entry
+	for i := range v.Entries {
+		e := &v.Entries[i]
+		if e.State != verdict.Culprit || e.Suspect.Name != suspect {
+			continue
+		}
+		if e.Subject.Name == subject {
+			return *e, true
+		}
+		if first == nil {
+			first = e
+		}
+	}
+	if first == nil {
+		return verdict.Entry{}, false
+	}
+	return *first, true
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

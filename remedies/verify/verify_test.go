@@ -1,0 +1,146 @@
+package verify
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"snag/recording"
+	"snag/verdict"
+)
+
+// judged opens and judges a recording of the lab.
+func judged(t testing.TB, name string) *verdict.Verdict {
+	t.Helper()
+	r, err := recording.Open(filepath.Join("../../lab/recordings", name+".snag"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return verdict.Judge(r)
+}
+
+// healable are the incidents whose healthy twin has the fault taken away and nothing
+// else, as the lab's remedies do: their symptom is gone there.
+var healable = []string{
+	"conntrack-full", "cpu-throttled", "fd-limit", "fq-flow-limit", "listen-overflow", "nagle-delayed-ack", "neighbour-failed",
+	"pmtu-blackhole", "qdisc-drop", "reverse-path-filter", "udp-receive-buffer-full",
+}
+
+// The lab's own recordings of each incident: its healthy twin is what a remedy makes of
+// it; itself is what one that does nothing leaves.
+func TestTheLabsRecordings(t *testing.T) {
+	files, err := filepath.Glob("../../lab/recordings/*-sick.snag")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings: %v", err)
+	}
+	seen := 0
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), "-sick.snag")
+		if _, err := os.Stat("../../lab/recordings/" + name + "-healthy.snag"); err != nil {
+			continue
+		}
+		sick := judged(t, name+"-sick")
+		culprits := sick.With(verdict.Culprit)
+		if len(culprits) == 0 {
+			continue
+		}
+		e := culprits[0]
+		if got := Compare(sick, sick, e, ""); got.Outcome != Unchanged || got.Load != nil && got.Load.Ratio != 1 {
+			t.Errorf("%s with itself: %s (%s)\n%+v", name, got.Outcome, got.Why, got)
+		}
+		got := Compare(sick, judged(t, name+"-healthy"), e, "")
+		t.Logf("%-24s %-10s %s; %v felt %.3g → %.3g %s, load %+v", name, got.Outcome, got.Why, got.Notes, got.Felt.Before, got.Felt.After, got.Felt.Unit, got.Load)
+		heals := slices.Contains(healable, name)
+		if heals {
+			seen++
+		}
+		switch {
+		case got.Outcome == Worse || got.Outcome == Unchanged, heals && got.Outcome != Gone:
+			t.Errorf("%s, healed: %s (%s)\n%+v", name, got.Outcome, got.Why, got)
+		case heals && got.Load == nil:
+			t.Errorf("%s: no load beside it", name)
+		}
+	}
+	if seen != len(healable) {
+		t.Errorf("%d of %d recordings", seen, len(healable))
+	}
+}
+
+// cut takes a measure out of a recording, as a kernel without the probe does.
+func cut(v *verdict.Verdict, measure string) *verdict.Verdict {
+	r := *v.Recording
+	r.Coverage = append([]recording.Coverage{{Probe: measure, State: recording.CoverageUnavailable, Why: "a test took it"}}, r.Coverage...)
+	return verdict.Judge(&r)
+}
+
+func TestWhatWasNotMeasuredIsNotGone(t *testing.T) {
+	sick, healthy := judged(t, "nagle-delayed-ack-sick"), judged(t, "nagle-delayed-ack-healthy")
+	e := sick.With(verdict.Culprit)[0]
+	got := Compare(sick, cut(healthy, "sockets.holds"), e, "")
+	if got.Outcome != CantTell || !strings.Contains(got.Why, "sockets.holds was not measured this time: a test took it") {
+		t.Errorf("%s: %s", got.Outcome, got.Why)
+	}
+}
+
+// The healthy twin of softnet-backlog sends bursts of 100 packets in place of 6,000.
+func TestLessLoadIsNoRemedy(t *testing.T) {
+	sick := judged(t, "softnet-backlog-sick")
+	got := Compare(sick, judged(t, "softnet-backlog-healthy"), sick.With(verdict.Culprit)[0], "")
+	if got.Outcome != CantTell || !strings.Contains(got.Why, "the load differed") || got.Load.Ratio > 0.1 {
+		t.Errorf("%s: %s %+v", got.Outcome, got.Why, got.Load)
+	}
+}
+
+func TestWhoIsNotThereIsNotHealed(t *testing.T) {
+	sick, other := judged(t, "fd-limit-sick"), judged(t, "udp-receive-buffer-full-healthy")
+	got := Compare(sick, other, sick.With(verdict.Culprit)[0], "")
+	if got.Outcome != CantTell || !strings.Contains(got.Why, "is not in the new recording") {
+		t.Errorf("%s: %s", got.Outcome, got.Why)
+	}
+}
+
+func TestPick(t *testing.T) {
+	sick := judged(t, "fd-limit-sick")
+	e := sick.With(verdict.Culprit)[0]
+	if got, ok := Pick(sick, e.Suspect.Name, e.Subject.Name); !ok || got.ID != e.ID {
+		t.Errorf("%v %v", ok, got.ID)
+	}
+	if _, ok := Pick(sick, "qdisc-drop", ""); ok {
+		t.Error("picked a suspect that is no culprit")
+	}
+}
+
+func TestOneWordForSymptomCauseAndLoad(t *testing.T) {
+	is := func(o Outcome) Compared { return Compared{What: "x", Outcome: o} }
+	cause := func(o Outcome) *Compared { c := is(o); return &c }
+	load := func(ratio float64) *Load {
+		return &Load{Unit: "requests/s", Before: 100, After: 100 * ratio, Ratio: ratio}
+	}
+	for name, c := range map[string]struct {
+		r    Result
+		want Outcome
+		why  string
+	}{
+		"both gone":                        {Result{Felt: is(Gone), Cause: cause(Gone), Load: load(1)}, Gone, ""},
+		"gone at a tenth of the load":      {Result{Felt: is(Gone), Cause: cause(Gone), Load: load(0.1)}, CantTell, "the load differed: 10 requests/s now, 100 before"},
+		"gone at twice the load":           {Result{Felt: is(Gone), Cause: cause(Gone), Load: load(2)}, Gone, ""},
+		"reduced at half of the load":      {Result{Felt: is(Reduced), Load: load(0.5)}, CantTell, "the load differed"},
+		"worse at twice the load":          {Result{Felt: is(Worse), Load: load(2)}, CantTell, "the load differed"},
+		"worse at the same":                {Result{Felt: is(Worse), Load: load(1)}, Worse, ""},
+		"unchanged whatever the load":      {Result{Felt: is(Unchanged), Load: load(0.1)}, Unchanged, ""},
+		"felt no more, counter as before":  {Result{Felt: is(Gone), Cause: cause(Unchanged), Load: load(1)}, Unchanged, "its cause goes on as before"},
+		"felt no more, counter got worse":  {Result{Felt: is(Reduced), Cause: cause(Worse), Load: load(1)}, Unchanged, "its cause goes on as before"},
+		"felt no more, counter less":       {Result{Felt: is(Gone), Cause: cause(Reduced), Load: load(1)}, Reduced, "its cause is not gone"},
+		"felt no more, nothing to be told": {Result{Felt: is(Gone), Cause: cause(CantTell), Load: load(1)}, CantTell, "nothing can be told"},
+		"felt as before without its cause": {Result{Felt: is(Unchanged), Cause: cause(Gone), Load: load(1)}, Unchanged, ""},
+		"felt comes and goes, counter not": {Result{Felt: is(CantTell), Cause: cause(Unchanged), Load: load(1)}, Unchanged, "the cause's counter"},
+		"felt comes and goes, counter 0":   {Result{Felt: is(CantTell), Cause: cause(Gone), Load: load(1)}, CantTell, ""},
+		"gone, the load not measured":      {Result{Felt: is(Gone)}, Gone, "the load beside it was not measured"},
+	} {
+		if got, why := together(c.r); got != c.want || !strings.Contains(why, c.why) {
+			t.Errorf("%s: %s (%s), want %s (%s)", name, got, why, c.want, c.why)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package suspects
+
+import (
+	"fmt"
+
+	"snag/internal/cpus"
+	"snag/recording"
+)
+
+const flaps = "the driver may take the link down for a second or two"
+
+// ringSettings is the longest ring that the driver takes: a ring of half the length
+// has been seen to run over, and how much a burst is above it no counter tells.
+func ringSettings(n recording.NIC, lost, rx, most float64) []Setting {
+	return []Setting{{Kind: "ring", Name: "rx", At: onDevice(n.Netns, n.Device), Value: fmt.Sprintf("%.0f", most),
+		Why:  fmt.Sprintf("the card dropped %s packets with a ring of %s descriptors; %s are the driver's most", count(lost), count(rx), count(most)),
+		Risk: fmt.Sprintf("%s; some %s of memory for each queue", flaps, size(2048*most))}}
+}
+
+// coalescedUsecs is how long a card waits where it can't adapt: 20,000 interrupts a
+// second and queue at the most.
+const coalescedUsecs = 50
+
+func coalesceSettings(n recording.NIC, rate, each float64) []Setting {
+	s := Setting{Kind: "coalesce", Name: "rx-usecs", At: onDevice(n.Netns, n.Device), Value: fmt.Sprint(coalescedUsecs),
+		Why:  fmt.Sprintf("%s interrupts a second, %.2f for each packet; %d µs between them are %s a second and queue", count(rate), each, coalescedUsecs, count(1e6/coalescedUsecs)),
+		Risk: fmt.Sprintf("packets wait up to %d µs longer", coalescedUsecs)}
+	if c := n.Coalesce; c != nil && c.AdaptiveRx != nil {
+		s.Name, s.Value = "adaptive-rx", "on"
+		s.Risk = "packets wait some ten µs longer under load"
+	}
+	if n.Coalesce == nil {
+		return nil
+	}
+	return []Setting{s}
+}
+
+// spreadSettings gives the work of one CPU to more: queues where the card has them,
+// its interrupts apart, else RPS with RFS (Documentation/networking/scaling.rst).
+func spreadSettings(r *recording.Recording, cpu int, d recording.Subject, irqs []countedIRQ) []Setting {
+	host := r.Manifest.CPUs
+	if nic := nicOf(r, d.Netns, d.Device); nic != nil && nic.Channels != nil {
+		if c := nic.Channels; c.Combined != nil && c.CombinedMax != nil {
+			if n := min(*c.CombinedMax, host); n > *c.Combined {
+				return []Setting{{Kind: "channels", Name: "combined", At: onDevice(d.Netns, d.Device), Value: fmt.Sprint(n),
+					Why:  fmt.Sprintf("CPU %d does all the network's work; the card has %d queues of at most %d, and the host %d CPUs", cpu, *c.Combined, *c.CombinedMax, host),
+					Risk: flaps + "; its rings and masks are made anew"}}
+			}
+		}
+	}
+	var mine []countedIRQ
+	for _, i := range irqs {
+		if i.row.Device == d.Device {
+			mine = append(mine, i)
+		}
+	}
+	if len(mine) < 2 || host < 2 {
+		return rpsSettings(r, cpu, d)
+	}
+	var set []Setting
+	for at, i := range mine {
+		set = append(set, Setting{Kind: "irq", IRQ: i.row.Number, Value: cpus.Mask([]int{at % host}, host),
+			Why:   fmt.Sprintf("%s (%s) came %s times to CPU %d, as the card's others: one CPU each", i.row.Name, i.row.Device, count(i.n), cpu),
+			Risk:  "a program that was bound to that CPU shares it with the interrupt",
+			Needs: "irqbalance off, or told to leave it: it writes the mask over", Group: "irq"})
+	}
+	return set
+}
+
+// rpsSettings hand the packets of each receive queue to the other CPUs, and each flow
+// to the one its reader runs on.
+func rpsSettings(r *recording.Recording, cpu int, d recording.Subject) []Setting {
+	host := r.Manifest.CPUs
+	var queues []int
+	for _, q := range lastQueues(r) {
+		if q.Dir == "rx" && q.Device == d.Device && namespace(r, q.Netns) == namespace(r, d.Netns) {
+			queues = append(queues, q.Index)
+		}
+	}
+	if len(queues) == 0 {
+		queues = []int{0}
+	}
+	if host < 2 || len(queues) >= host {
+		return nil // a queue for each CPU: RSS spreads already (scaling.rst, RPS Configuration)
+	}
+	target := otherCPUs(host, cpu)
+	if host <= 2 && cpu >= 0 {
+		target = append(target, cpu) // with one other CPU, both
+	}
+	each := int(powerOfTwo(float64(rfsFlows / len(queues))))
+	set := []Setting{{Kind: "sysctl", Name: "net.core.rps_sock_flow_entries", Value: fmt.Sprint(rfsFlows), Group: "rfs",
+		Why: fmt.Sprintf("flows go to the CPU that their reader runs on; %s entries are what a host of moderate load takes (scaling.rst)", count(rfsFlows)), Risk: size(4*rfsFlows) + " of memory"}}
+	for _, q := range queues {
+		set = append(set,
+			Setting{Kind: "rps", At: onDevice(d.Netns, d.Device), Queue: &q, Value: cpus.Mask(target, host), Group: "rfs",
+				Why:  fmt.Sprintf("%s for %d CPUs: what it gets goes to %s", plural(len(queues), "receive queue"), host, plural(len(target), "CPU")),
+				Risk: "an interrupt between CPUs for each batch; on CPUs that are busy already it makes the loss worse"},
+			Setting{Kind: "rfs", At: onDevice(d.Netns, d.Device), Queue: &q, Value: fmt.Sprint(each), Group: "rfs",
+				Why: fmt.Sprintf("%s entries over %s", count(rfsFlows), plural(len(queues), "queue"))})
+	}
+	return set
+}

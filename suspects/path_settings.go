@@ -1,0 +1,45 @@
+package suspects
+
+import (
+	"fmt"
+	"strconv"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// looseFilter asks for a route back by any interface: RFC 3704, section 2.4. The
+// interface's own setting is enough, as the greater of it and conf.all counts.
+func looseFilter(r *recording.Recording, k dropKey, why string) []Setting {
+	name := "net.ipv4.conf." + k.device + ".rp_filter"
+	if v, ok := r.FactOf(name, k.netns); k.device == "" || ok && v == "2" {
+		return nil
+	}
+	return []Setting{{Kind: "sysctl", Name: name, At: inSpace(k.netns), Value: "2", Why: why,
+		Risk: "packets with a false sender's address are taken on " + k.device + " if any interface leads to that address"}}
+}
+
+// pathSettings: the sender finds the size that passes by itself, or, where it does so
+// already, its route says it. mtu is the hop's, 0 where it is not known.
+func pathSettings(r *recording.Recording, stuck []*scene.Socket, mtu int) (set []Setting) {
+	seen := map[uint64]bool{}
+	for _, k := range stuck {
+		f := k.First()
+		if seen[f.Netns] {
+			continue
+		}
+		seen[f.Netns] = true
+		tcp, either := lastTCP(k), "path of "+strconv.FormatUint(f.Netns, 10)
+		if v, ok := setting(r, f.Netns, "net.ipv4.tcp_mtu_probing"); !ok || v == 0 {
+			set = append(set, Setting{Kind: "sysctl", Name: "net.ipv4.tcp_mtu_probing", At: inSpace(f.Netns), Value: "1", Either: either,
+				Why:  fmt.Sprintf("segments of %s bytes to %s are never acknowledged, with %d timeouts in a row: after the third the sender tries smaller ones", count(float64(tcp.SndMSS)), f.Remote, tcp.Backoff+1),
+				Risk: "where packets are only lost, connections of this namespace fall back to small segments too"})
+		}
+		if mtu > 0 {
+			set = append(set, Setting{Kind: "route", Name: "mtu", At: inSpace(f.Netns), Route: recording.Host(f.Remote), Value: strconv.Itoa(mtu), Either: either,
+				Why:  fmt.Sprintf("the hop takes packets of %d bytes, and the message that says so is lost", mtu),
+				Risk: "all that leaves by that route goes in packets of that size"})
+		}
+	}
+	return set
+}
