@@ -253,7 +253,7 @@ func (a *ablation) study(ctx context.Context, s *apply.Store) error {
 	progress.say(fmt.Sprintf("%d settings, trial %s; Ctrl-C ends it and puts all back", len(a.all), trial.ID()))
 	settled := 0
 	o := ablate.Options{
-		Settings: len(a.factors), Higher: a.bench.Figure.Higher, Grain: a.bench.Figure.Grain(a.flags.length.Seconds()),
+		Settings: len(a.factors), Higher: a.bench.Figure.Higher, Grain: a.bench.Figure.Grain(a.flags.length.Seconds()), Ratio: a.bench.Figure.Ratio(),
 		Smallest: a.flags.smallestRatio, Rounds: a.flags.rounds,
 		Tell: func(p ablate.Progress) {
 			text := fmt.Sprintf("round %d, %d runs: %d of %d settings are done", p.Round, p.Runs, p.Settled, len(a.factors))

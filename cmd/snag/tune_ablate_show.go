@@ -209,6 +209,9 @@ func (a *ablation) interval(s ablate.Setting) string {
 // signed is a ratio with its sign: +67 %.
 func signed(v float64) string {
 	p := 100 * v
+	if math.Abs(p) > 999 { // such a bound is no figure any more
+		return map[bool]string{true: ">+999 %", false: "<−999 %"}[p > 0]
+	}
 	text := strconv.FormatFloat(p, 'f', 0, 64)
 	if math.Abs(p) < 9.95 {
 		text = strconv.FormatFloat(p, 'f', 1, 64)

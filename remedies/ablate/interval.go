@@ -6,8 +6,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Interval is an effect with its doubt, in the ratio of the figure's level: 0.67 is
-// "with it the figure is better by two thirds of what it is".
+// Interval is an effect with its doubt, as a ratio: 0.67 is "with it the figure is
+// better by two thirds of what it is without" (where it is none that is always above 0:
+// of its level).
 type Interval struct {
 	Effect float64 `json:"effect"`
 	Low    float64 `json:"low"`

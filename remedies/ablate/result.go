@@ -90,7 +90,7 @@ func (s *study) result() *Result {
 	if w := s.whole(); w != nil {
 		r.WholeOutcome = w.found
 		if !math.IsInf(w.interval.High, 0) {
-			r.Whole = w.interval
+			r.Whole = s.shown(w)
 		}
 	}
 	classes := s.classes()
@@ -98,11 +98,11 @@ func (s *study) result() *Result {
 	for i := range s.o.Settings {
 		found := s.setting(i, classes)
 		if found.Verdict == DidIt {
-			single += found.Interval.Effect
+			single += s.leaf(i, allOn).interval.Effect
 		}
 		r.Settings = append(r.Settings, found)
 	}
-	r.Together = r.WholeOutcome == Helps && single > r.Whole.High+s.o.Smallest
+	r.Together = r.WholeOutcome == Helps && single > s.whole().interval.High+s.smallest()
 	return r
 }
 
@@ -176,7 +176,7 @@ func (s *study) setting(i int, classes [][]int) Setting {
 	if c == nil {
 		return Setting{Index: i, Verdict: CantTell, Open: true, Why: "it was not measured"}
 	}
-	out := fill(i, c)
+	out := s.fill(i, c)
 	switch {
 	case len(c.group) == 1 && c.found == Helps:
 		out.Verdict = DidIt
@@ -186,7 +186,7 @@ func (s *study) setting(i int, classes [][]int) Setting {
 		return out
 	}
 	if a := s.leaf(i, allOff); a != nil && a.found == Helps {
-		out = fill(i, a)
+		out = s.fill(i, a)
 		out.Verdict, out.Alone = EitherOf, true
 		for _, class := range classes {
 			if slices.Contains(class, i) {
@@ -202,7 +202,7 @@ func (s *study) setting(i int, classes [][]int) Setting {
 		out.Verdict = DoesNone
 		return out
 	}
-	out.Verdict, out.More = CantTell, more(c.interval, max(c.rounds(), 1), s.o.Smallest)
+	out.Verdict, out.More = CantTell, more(c.interval, max(c.rounds(), 1), s.smallest())
 	switch {
 	case s.idle():
 		out.Why, out.More = "the figure was 0 in every run", 0
@@ -222,9 +222,23 @@ func (s *study) setting(i int, classes [][]int) Setting {
 	return out
 }
 
+// shown is an interval as a ratio to the figure without: of a time that is halved 0.5,
+// of a rate that is doubled 1.
+func (s *study) shown(c *contrast) Interval {
+	i := c.interval
+	if !s.o.Ratio || c.byFailing {
+		return i
+	}
+	ratio := math.Expm1
+	if !s.o.Higher {
+		ratio = func(x float64) float64 { return -math.Expm1(-x) }
+	}
+	return Interval{ratio(i.Effect), ratio(i.Low), ratio(i.High)}
+}
+
 // fill takes what a comparison measured.
-func fill(i int, c *contrast) Setting {
-	out := Setting{Index: i, Interval: c.interval, Rounds: c.rounds(), With: c.with.mean(), Without: c.without.mean(), Seen: c.with.n > 0 && c.without.n > 0, Fails: c.anyFailed}
+func (s *study) fill(i int, c *contrast) Setting {
+	out := Setting{Index: i, Interval: s.shown(c), Rounds: c.rounds(), With: c.with.mean(), Without: c.without.mean(), Seen: c.with.n > 0 && c.without.n > 0, Fails: c.byFailing}
 	if math.IsInf(c.interval.High, 0) || c.rounds() == 0 {
 		out.Interval, out.Open = Interval{}, true
 	}

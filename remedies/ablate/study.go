@@ -101,13 +101,13 @@ func (s *study) unexplained() bool {
 	if whole.found == Hurts {
 		left = -left
 	}
-	return left > max(s.o.Smallest, (whole.interval.High-whole.interval.Low)/4) || s.hollow()
+	return left > max(s.smallest(), (whole.interval.High-whole.interval.Low)/4) || s.hollow()
 }
 
 // hollow tells whether a group did something of which no part did.
 func (s *study) hollow() bool {
 	acts := func(c *contrast) bool {
-		return c.found == Helps || c.found == Hurts || c.found == Acts && math.Abs(c.interval.Effect) > s.o.Smallest
+		return c.found == Helps || c.found == Hurts || c.found == Acts && math.Abs(c.interval.Effect) > s.smallest()
 	}
 	for _, c := range s.done {
 		if c.whole || len(c.group) == 1 || c.base != allOn || !acts(c) {
@@ -218,16 +218,27 @@ func (s *study) config(c *contrast, b base) []bool {
 	return on
 }
 
-// level is what effects are a ratio of: the larger of the figures with all on and with
-// all off. 0: the load never showed anything.
+// level is what differences are a share of: the larger of the figures with all on and
+// with all off. 0: the load never showed anything. Ratios need none.
 func (s *study) level() float64 {
 	var level float64
+	if s.o.Ratio {
+		return 1
+	}
 	for _, ys := range s.bases {
 		if m := meanOf(ys); !math.IsNaN(m) {
 			level = max(level, math.Abs(m))
 		}
 	}
 	return level
+}
+
+// smallest is the smallest effect of interest, in the scale of the intervals.
+func (s *study) smallest() float64 {
+	if s.o.Ratio {
+		return math.Log1p(s.o.Smallest)
+	}
+	return s.o.Smallest
 }
 
 // look decides what has been measured often enough.
@@ -261,7 +272,7 @@ func (s *study) judge(c *contrast, share float64) {
 	if c.anyFailed {
 		i := estimate(c.failures, 1, alpha)
 		if o := i.outcome(s.o.Smallest); o == Helps || o == Hurts {
-			c.interval, c.found = i, o
+			c.interval, c.found, c.byFailing = i, o, true
 			return
 		}
 	}
@@ -271,7 +282,7 @@ func (s *study) judge(c *contrast, share float64) {
 		return
 	}
 	c.interval = estimate(c.diffs, s.o.Grain, alpha).over(level)
-	c.found = c.interval.outcome(s.o.Smallest)
+	c.found = c.interval.outcome(s.smallest())
 }
 
 // parts tells whether a comparison is of a group that can be split.
