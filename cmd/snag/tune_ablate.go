@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/units"
 	"snag/internal/words"
 	"snag/remedies/ablate"
 	"snag/remedies/ablate/candidate"
@@ -166,7 +167,7 @@ func planAt(path string) (*plan.Plan, error) {
 
 // bench is what is measured, and how.
 func (f *ablateFlags) bench(p *plan.Plan) (figure.Bench, error) {
-	b := figure.Bench{For: f.length, Netns: f.netns, Symptom: symptomOf}
+	b := figure.Bench{For: f.length, Netns: f.netns, Symptom: newSymptomMeter(p, f.netns).measure}
 	if f.load != "" {
 		w, err := words.Command(f.load)
 		if err != nil {
@@ -257,7 +258,8 @@ func (a *ablation) study(ctx context.Context, s *apply.Store) error {
 		Smallest: a.flags.smallestRatio, Rounds: a.flags.rounds,
 		Tell: func(p ablate.Progress) {
 			text := fmt.Sprintf("round %d, %d runs: %d of %d settings are done", p.Round, p.Runs, p.Settled, len(a.factors))
-			if progress.line(text); p.Settled > settled && !progress.terminal {
+			left := time.Until(began.Add(a.flags.within - reserve)).Round(time.Second)
+			if progress.line(fmt.Sprintf("%s; %s more at most (Ctrl-C ends it)", text, units.Seconds(left))); p.Settled > settled && !progress.terminal {
 				progress.say(text)
 			}
 			settled = max(settled, p.Settled)

@@ -21,7 +21,7 @@ import (
 // farServer is an HTTP server in a network namespace of its own, 20 ms away from the
 // client's, and what the tests of ablate need beside it.
 type farServer struct {
-	snag, client, url, store string
+	snag, client, server, url, store string
 }
 
 func startFarServer(t *testing.T, bytes int) farServer {
@@ -32,19 +32,23 @@ func startFarServer(t *testing.T, bytes int) farServer {
 	dir := t.TempDir()
 	f := farServer{snag: filepath.Join(dir, "snag"), client: fmt.Sprintf("snagac%d", os.Getpid()), store: filepath.Join(dir, "store"), url: "http://10.78.3.2:8080/"}
 	build(t, f.snag)
-	server := fmt.Sprintf("snagas%d", os.Getpid())
-	for _, name := range []string{f.client, server} {
+	f.server = fmt.Sprintf("snagas%d", os.Getpid())
+	for _, name := range []string{f.client, f.server} {
 		must(t, "ip", "netns", "add", name)
 		t.Cleanup(func() { must(t, "ip", "netns", "delete", name) })
 	}
-	relay := exec.Command(f.snag, "lab-actor", "tun-relay", "--a", f.client+"/wan0/10.78.3.1/24", "--b", server+"/wan0/10.78.3.2/24", "--delay", "10ms")
+	relay := exec.Command(f.snag, "lab-actor", "tun-relay", "--a", f.client+"/wan0/10.78.3.1/24", "--b", f.server+"/wan0/10.78.3.2/24", "--delay", "10ms")
 	startReady(t, relay)
 	var l net.Listener
-	if err := netns.DoNamed(server, func() (err error) { l, err = net.Listen("tcp4", "10.78.3.2:8080"); return err }); err != nil {
+	if err := netns.DoNamed(f.server, func() (err error) { l, err = net.Listen("tcp4", "10.78.3.2:8080"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	body := make([]byte, bytes)
-	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) })}
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			_, _ = w.Write(body)
+		}
+	})}
 	go func() { _ = s.Serve(l) }()
 	t.Cleanup(func() { _ = s.Close() })
 	return f
@@ -75,9 +79,12 @@ func startReady(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// sysctls is all that the client's namespace has set.
-func (f farServer) sysctls(t *testing.T) string {
-	return must(t, "ip", "netns", "exec", f.client, "sysctl", "-a", "--pattern", `^net\.(ipv4\.tcp_|ipv4\.ip_local|core\.somax)`)
+// sysctls is all that the namespaces have set.
+func (f farServer) sysctls(t *testing.T) (all string) {
+	for _, name := range []string{f.client, f.server} {
+		all += must(t, "ip", "netns", "exec", name, "sysctl", "-a", "--pattern", `^net\.(ipv4\.tcp_|ipv4\.ip_local|core\.somax)`)
+	}
+	return all
 }
 
 // inherited are eight that do nothing for one download, and what a line makes of them.
@@ -137,7 +144,7 @@ func TestAblateOfARealDownload(t *testing.T) {
 	before := f.sysctls(t)
 	t.Run("one did it", func(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "kept.yaml")
-		d := f.run(t, f.files(t, "net.ipv4.tcp_rmem = 4096 131072 6291456"), "--default", "net.ipv4.tcp_rmem=4096 32768 65536", "--rounds", "7", "--smallest", "20%", "--out", out)
+		d := f.run(t, f.files(t, "net.ipv4.tcp_rmem = 4096 131072 6291456"), "--default", "net.ipv4.tcp_rmem=4096 32768 65536", "--rounds", "9", "--smallest", "20%", "--out", out)
 		v := d.verdicts()
 		if !slices.Equal(v["did it"], []string{"net.ipv4.tcp_rmem"}) || len(v["hurts"])+len(v["either of"]) > 0 {
 			t.Errorf("%+v", d.Study)
@@ -156,6 +163,26 @@ func TestAblateOfARealDownload(t *testing.T) {
 		if v := d.verdicts(); len(v["did it"])+len(v["hurts"])+len(v["either of"]) > 0 {
 			t.Errorf("%v\n%+v", v, d.Study)
 		}
+	})
+	t.Run("a plan, by a counter", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "plan.yaml")
+		text := fmt.Sprintf(`version: 1
+for: {text: a test}
+changes:
+  - {id: "1", target: {kind: sysctl, name: net.ipv4.tcp_fin_timeout, netns: %[1]s}, now: "60", then: "15", why: a test}
+  - {id: "2", target: {kind: sysctl, name: net.ipv4.tcp_syncookies, netns: %[1]s}, now: "1", then: "2", why: a test}
+`, f.server)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		// Every connection gets a cookie where they are always sent.
+		load := "ip netns exec " + f.client + " curl -sS -o /dev/null -H 'Connection: close' " + f.url + "[1-10]"
+		d := f.run(t, file, "--load", load, "--netns", f.server, "--measure", "counter:TcpExtSyncookiesSent", "--for", "400ms", "--rounds", "9", "--smallest", "30%")
+		v := d.verdicts()
+		if !slices.Equal(v["hurts"], []string{"net.ipv4.tcp_syncookies"}) || len(v["did it"]) > 0 {
+			t.Errorf("%v\n%+v", v, d.Study)
+		}
+		t.Logf("%v; %d runs, %.0f s", v, d.Study.Runs, d.Seconds)
 	})
 	if after := f.sysctls(t); after != before {
 		t.Errorf("settings are not what they were:\n%s\n%s", before, after)
