@@ -60,8 +60,8 @@ func nameOf(c candidate.Candidate) string {
 	return strings.TrimPrefix(c.Switch.Target.String(), "sysctl ")
 }
 
-// plain is a setting's name where all are of one namespace.
-func plain(t plan.Target) string {
+// bareName is a setting's name where all are of one namespace.
+func bareName(t plan.Target) string {
 	t.Netns = ""
 	return strings.TrimPrefix(t.String(), "sysctl ")
 }
@@ -70,7 +70,7 @@ func plain(t plan.Target) string {
 func (a *ablation) label(i int) string {
 	var all []string
 	for _, j := range a.factors[i] {
-		all = append(all, plain(a.all[j].Switch.Target))
+		all = append(all, bareName(a.all[j].Switch.Target))
 	}
 	return strings.Join(all, " + ")
 }
@@ -114,7 +114,7 @@ func (a *ablation) write(out io.Writer) {
 			if k > 0 {
 				verdict, interval, effect = "", "", "(only together)"
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s → %s\n", verdict, plain(c.Switch.Target), interval, effect, short(c.Switch.Off), short(c.Switch.On))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s → %s\n", verdict, bareName(c.Switch.Target), interval, effect, short(c.Switch.Off), short(c.Switch.On))
 		}
 	}
 	_ = w.Flush()
@@ -274,10 +274,10 @@ func (a *ablation) notes(out io.Writer) {
 	var idle []string
 	for _, c := range a.all {
 		if c.Change == nil && strings.Join(strings.Fields(c.Now), " ") != strings.Join(strings.Fields(c.Switch.On), " ") {
-			idle = append(idle, plain(c.Switch.Target))
+			idle = append(idle, bareName(c.Switch.Target))
 		}
 		if c.Needs != "" {
-			fmt.Fprintf(out, "%s needs %s: unless the load does that in each run, what was measured does not hold for it.\n", plain(c.Switch.Target), c.Needs)
+			fmt.Fprintf(out, "%s needs %s: unless the load does that in each run, what was measured does not hold for it.\n", bareName(c.Switch.Target), c.Needs)
 		}
 	}
 	if len(idle) > 0 {

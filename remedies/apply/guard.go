@@ -52,7 +52,7 @@ const guardReady = "waiting\n"
 // over, or when it is told to end before (ctx).
 func (s *Store) Guard(ctx context.Context, id string, ready io.Writer) error {
 	if e, err := s.Find(id); err == nil {
-		release, err := hold(e.Dir)
+		release, err := hold(e.Dir, guardFile)
 		if err != nil {
 			return err
 		}

@@ -3,12 +3,9 @@ package apply
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"snag/remedies/journal"
 	"snag/remedies/plan"
@@ -32,7 +29,7 @@ type Trial struct {
 	id       string
 	switches []Switch // in the order of Ordered
 	found    map[string]string
-	held     *os.File
+	letGo    func() // of the lock that tells that this process lives
 }
 
 // ErrTrialOver is of a trial that another has ended: the guard at its deadline, or a
@@ -106,7 +103,7 @@ func (t *Trial) begin(p *plan.Plan, within time.Duration) error {
 	defer func() { _ = j.Close() }()
 	l := t.store.log(j)
 	who := ""
-	if t.held, err = holder(dir); err == nil {
+	if t.letGo, err = hold(dir, holderFile); err == nil {
 		who, err = t.store.Arm(dir, deadline)
 	}
 	if err == nil {
@@ -122,7 +119,9 @@ func (t *Trial) begin(p *plan.Plan, within time.Duration) error {
 		err = l.Append(journal.Record{Step: journal.Will, Change: w.ID, Target: &w.Target, Old: t.found[w.ID], New: w.On, Also: []string{w.Off}})
 	}
 	if err != nil {
-		t.letGo()
+		if t.letGo != nil {
+			t.letGo()
+		}
 		return errors.Join(err, l.Append(journal.Record{Step: journal.Undone}))
 	}
 	return nil
@@ -135,6 +134,10 @@ func (t *Trial) ID() string { return t.id }
 // not set it says; End puts everything back.
 func (t *Trial) Set(on func(id string) bool) error {
 	unlock, err := t.store.lock()
+	for n := 0; errors.Is(err, ErrLocked) && n < 40; n++ { // a command of tune that looks at plans
+		time.Sleep(50 * time.Millisecond)
+		unlock, err = t.store.lock()
+	}
 	if err != nil {
 		return err
 	}
@@ -214,43 +217,9 @@ func (t *Trial) undo(why string) (e Entry, err error) {
 	return e, err
 }
 
-func (t *Trial) letGo() {
-	if t.held != nil {
-		_ = t.held.Close()
-		t.held = nil
-	}
-}
-
-// holderFile is locked by the process of a trial as long as it lives: the kernel
-// unlocks it at any death, kill -9 included, and the guard sees that.
-const holderFile = "holder"
-
-func holder(dir string) (*os.File, error) {
-	path := filepath.Join(dir, holderFile)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("make %s: %w", path, errors.Unwrap(err))
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("lock %s: %w", path, err)
-	}
-	return f, nil
-}
-
 // abandoned tells whether the process of a trial has ended. Of a plan that is no
 // trial it never does.
-func abandoned(e Entry) bool {
-	if e.State.Phase != Trying {
-		return false
-	}
-	f, err := os.OpenFile(filepath.Join(e.Dir, holderFile), os.O_RDWR, 0)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = f.Close() }()
-	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
-}
+func abandoned(e Entry) bool { return e.State.Phase == Trying && !held(e.Dir, holderFile) }
 
 // Triable says what keeps a setting from being tried out here. It changes nothing.
 func (s *Store) Triable(w Switch) error {

@@ -152,7 +152,6 @@ func TestTheGuardEndsATrialInTime(t *testing.T) {
 
 // After kill -9 of the trial's process the guard sees at once that it is gone.
 func TestATrialThatIsKilled(t *testing.T) {
-	t.Parallel()
 	if dir := os.Getenv("SNAG_TEST_TRIAL_IN"); dir != "" {
 		tr := trial(t, store(dir), time.Hour)
 		if err := tr.Set(everything); err != nil {
@@ -183,6 +182,26 @@ func TestATrialThatIsKilled(t *testing.T) {
 	e, err := s.Find("")
 	if err != nil || e.State.Phase != Undone || !strings.Contains(e.State.Why, "has ended") {
 		t.Errorf("%v %+v", err, e.State)
+	}
+	asBefore(t, s)
+}
+
+// Where the guard was killed with it, the next command of tune undoes the trial.
+func TestATrialKilledWithItsGuard(t *testing.T) {
+	dir := t.TempDir()
+	host(t, dir)
+	s := store(dir)
+	tr := trial(t, s, time.Hour)
+	if err := tr.Set(everything); err != nil {
+		t.Fatal(err)
+	}
+	if all := s.UndoOverdue(); len(all) != 0 {
+		t.Errorf("a trial that lives was undone: %+v", all)
+	}
+	tr.letGo() // as its process' death does
+	all := s.UndoOverdue()
+	if len(all) != 1 || all[0].Err != nil || !strings.Contains(all[0].State.Why, "has ended") {
+		t.Errorf("%+v", all)
 	}
 	asBefore(t, s)
 }
