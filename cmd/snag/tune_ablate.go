@@ -25,6 +25,7 @@ import (
 	"snag/remedies/knob"
 	"snag/remedies/plan"
 	"snag/remedies/sysctld"
+	"snag/remedies/verify"
 )
 
 type ablateFlags struct {
@@ -41,6 +42,7 @@ type ablateFlags struct {
 	out           string
 	json, quiet   bool
 	smallestRatio float64
+	meter         *symptomMeter
 }
 
 func tuneAblate(t *tuneFlags) *cobra.Command {
@@ -167,7 +169,8 @@ func planAt(path string) (*plan.Plan, error) {
 
 // bench is what is measured, and how.
 func (f *ablateFlags) bench(p *plan.Plan) (figure.Bench, error) {
-	b := figure.Bench{For: f.length, Netns: f.netns, Symptom: newSymptomMeter(p, f.netns).measure}
+	f.meter = newSymptomMeter(p, f.netns)
+	b := figure.Bench{For: f.length, Netns: f.netns, Symptom: f.meter.measure}
 	if f.load != "" {
 		w, err := words.Command(f.load)
 		if err != nil {
@@ -271,6 +274,9 @@ func (a *ablation) study(ctx context.Context, s *apply.Store) error {
 	res, failed := ablate.Run(limited, o, func(ctx context.Context, on []bool) (float64, error) { return a.run(ctx, trial, on) })
 	progress.done()
 	a.result, a.took = res, time.Since(began)
+	if a.bench.Figure.Kind == figure.Symptom {
+		a.bench.Figure.Unit = verify.LevelUnit(a.bench.Figure.Name, a.flags.meter.unit)
+	}
 	why := "the study is done"
 	switch {
 	case failed != nil:

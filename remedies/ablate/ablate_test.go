@@ -328,6 +328,9 @@ func TestCut(t *testing.T) {
 		if s.Verdict == CantTell && s.Why == "" {
 			t.Errorf("%+v says not why", s)
 		}
+		if s.Open != (s.Interval == Interval{}) || s.Rounds < fewest && !s.Open {
+			t.Errorf("an interval of nothing: %+v", s)
+		}
 	}
 }
 

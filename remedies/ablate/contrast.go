@@ -23,6 +23,7 @@ type contrast struct {
 	byFailing     bool // what was found is of the failures
 	with, without sum
 	spent         float64 // of the error, by looks so far
+	judged        bool
 	found         Outcome
 	interval      Interval // of the logarithm of a ratio, or a share of the level
 }

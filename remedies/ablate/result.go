@@ -89,7 +89,7 @@ func (s *study) result() *Result {
 	r.Drift, r.Drifted = drift(s.bases[allOn])
 	if w := s.whole(); w != nil {
 		r.WholeOutcome = w.found
-		if !math.IsInf(w.interval.High, 0) {
+		if w.judged && !math.IsInf(w.interval.High, 0) {
 			r.Whole = s.shown(w)
 		}
 	}
@@ -239,7 +239,7 @@ func (s *study) shown(c *contrast) Interval {
 // fill takes what a comparison measured.
 func (s *study) fill(i int, c *contrast) Setting {
 	out := Setting{Index: i, Interval: s.shown(c), Rounds: c.rounds(), With: c.with.mean(), Without: c.without.mean(), Seen: c.with.n > 0 && c.without.n > 0, Fails: c.byFailing}
-	if math.IsInf(c.interval.High, 0) || c.rounds() == 0 {
+	if math.IsInf(c.interval.High, 0) || !c.judged {
 		out.Interval, out.Open = Interval{}, true
 	}
 	if len(c.group) > 1 {

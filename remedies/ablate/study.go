@@ -268,7 +268,7 @@ func (s *study) look() {
 // judge spends the error up to a share and takes what the interval tells.
 func (s *study) judge(c *contrast, share float64) {
 	alpha := (1 - s.o.Confidence) / float64(s.o.Settings+1) * (share - c.spent)
-	c.spent = share
+	c.spent, c.judged = share, true
 	if c.anyFailed {
 		i := estimate(c.failures, 1, alpha)
 		if o := i.outcome(s.o.Smallest); o == Helps || o == Hurts {

@@ -49,6 +49,18 @@ func Level(v *verdict.Verdict, symptom, unit, suspect string) (amount float64, o
 	return 0, m.of, seen(v, symptom, suspect)
 }
 
+// LevelUnit is the unit of Level's amount of a symptom that is counted in a unit.
+func LevelUnit(symptom, unit string) string {
+	if unit == "" {
+		return ""
+	}
+	m := measure{symptom: symptom, of: unit}
+	if m.intense() {
+		return unit
+	}
+	return unit + "/s"
+}
+
 // seen tells whether a symptom that is not there would have been seen: one of the
 // causes that lead to it was measured.
 func seen(v *verdict.Verdict, symptom, suspect string) error {
