@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -189,15 +191,37 @@ changes:
 	}
 }
 
+// guard is the process that waits for the last trial.
+func (f farServer) guard(t *testing.T) int {
+	t.Helper()
+	all := regexp.MustCompile(`"step":"armed".*"by":"process (\d+)"`).FindAllStringSubmatch(must(t, "sh", "-c", "cat $(ls -td "+f.store+"/*/ | head -1)journal.jsonl"), -1)
+	if len(all) == 0 {
+		t.Fatal("nobody waits")
+	}
+	pid, err := strconv.Atoi(all[len(all)-1][1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
 // Ctrl-C, kill -9 and the deadline: the values come back, each time.
 func TestAblateThatEndsEarly(t *testing.T) {
 	f := startFarServer(t, 10_000)
 	before := f.sysctls(t)
 	dir := f.files(t, "")
 	for name, c := range map[string]struct {
-		sig  syscall.Signal
-		args []string
+		sig   syscall.Signal
+		args  []string
+		first func(t *testing.T, f farServer)
 	}{
+		"kill -9 of the guard, and then of snag": {sig: syscall.SIGKILL, first: func(t *testing.T, f farServer) {
+			first := f.guard(t)
+			if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			within(t, "another guard waits", func() bool { now := f.guard(t); return now != first && syscall.Kill(now, 0) == nil })
+		}},
 		"Ctrl-C":                {sig: syscall.SIGINT},
 		"kill -9":               {sig: syscall.SIGKILL},
 		"the terminal goes":     {sig: syscall.SIGHUP},
@@ -209,6 +233,9 @@ func TestAblateThatEndsEarly(t *testing.T) {
 				t.Fatal(err)
 			}
 			within(t, "settings are switched", func() bool { return f.sysctls(t) != before })
+			if c.first != nil {
+				c.first(t, f)
+			}
 			if err := cmd.Process.Signal(c.sig); err != nil {
 				t.Fatal(err)
 			}
