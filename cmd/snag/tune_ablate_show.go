@@ -239,4 +239,3 @@ func (a *ablation) verdict(s ablate.Setting) string {
 	}
 	return string(s.Verdict)
 }
-
