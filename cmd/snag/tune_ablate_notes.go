@@ -95,7 +95,7 @@ func (a *ablation) untold(out io.Writer) {
 	for _, why := range keys {
 		r := by[why]
 		fmt.Fprintf(out, "Can't tell %s: %s.", some(r.names), why)
-		if r.most > 0 {
+		if r.most > 0 && r.most < 10 {
 			fmt.Fprintf(out, " Any effect of theirs is at most %s.", units.Percent(r.most))
 		}
 		switch {
