@@ -16,7 +16,9 @@ import (
 // nothing to judge.
 func Open(path string) (*Recording, error) { return openAs(path, current) }
 
-func openAs(path string, to schema) (*Recording, error) {
+func openAs(path string, to schema) (*Recording, error) { return openWith(path, to, nil) }
+
+func openWith(path string, to schema, kept *Kept) (*Recording, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -40,11 +42,15 @@ func openAs(path string, to schema) (*Recording, error) {
 		return nil, fmt.Errorf("open recording: %w", err)
 	}
 	defer root.Close()
-	return read(folder{root}, path, path, to)
+	return readWith(folder{root}, path, path, to, kept)
 }
 
 // read puts a recording together. dir is its folder, "" for a packed one.
 func read(s source, name, dir string, to schema) (*Recording, error) {
+	return readWith(s, name, dir, to, nil)
+}
+
+func readWith(s source, name, dir string, to schema, kept *Kept) (*Recording, error) {
 	m, todo, err := readManifest(s, name, to)
 	if err != nil {
 		return nil, err
@@ -52,7 +58,7 @@ func read(s source, name, dir string, to schema) (*Recording, error) {
 	r := &Recording{Dir: name, Manifest: m}
 	var gone losses
 	parts := newPartition(r)
-	readTables(parts, s, todo, &gone)
+	readTables(parts, s, todo, &gone, kept)
 	readSamples(parts, s, dir, todo, &gone)
 	for _, part := range parts.all() {
 		gone.apply(part)
@@ -76,9 +82,10 @@ func read(s source, name, dir string, to schema) (*Recording, error) {
 	return r, nil
 }
 
-func readTables(parts *partition, s source, todo []move, gone *losses) {
+func readTables(parts *partition, s source, todo []move, gone *losses, kept *Kept) {
 	r := parts.whole
 	present := s.list(tablesDir)
+	with := &rowReader{names: texts{}}
 	for _, t := range tables {
 		file := t.name + ".jsonl"
 		name := path.Join(tablesDir, file)
@@ -93,19 +100,23 @@ func readTables(parts *partition, s source, todo []move, gone *losses) {
 			}
 			continue
 		}
+		if kept.give(&t, parts, wrote) {
+			continue
+		}
 		f, err := s.open(name)
 		if err != nil {
 			r.Damage = append(r.Damage, fmt.Sprintf("%s can't be read: %v", name, err))
 			gone.add(t.name, name+" can't be read")
 			continue
 		}
+		decode := t.decoder(with)
 		d := eachLine(f, func(line []byte) error {
 			line, err := moveRow(todo, t.name, line)
 			if err != nil || line == nil {
 				return err
 			}
 			key, line := unmarked(line)
-			return t.decode(parts.part(key), line)
+			return decode(parts.part(key), line)
 		})
 		f.Close()
 		r.Damage = append(r.Damage, d.sentences(name)...)
