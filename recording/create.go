@@ -26,6 +26,8 @@ type Options struct {
 	// Wait has Append and Sample wait for the disk where much is not written yet: a
 	// reader of files is faster than a disk. A probe must not wait.
 	Wait bool
+	// Keep takes rows as they are, for OpenKept; nil: nothing is kept.
+	Keep *Kept
 
 	every    time.Duration                          // between flushes, 1 s
 	store    func(dir string) (sampleStore, error)  // openHead

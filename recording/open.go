@@ -16,7 +16,9 @@ import (
 // nothing to judge.
 func Open(path string) (*Recording, error) { return openAs(path, current) }
 
-func openAs(path string, to schema) (*Recording, error) {
+func openAs(path string, to schema) (*Recording, error) { return openWith(path, to, nil) }
+
+func openWith(path string, to schema, kept *Kept) (*Recording, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -40,11 +42,15 @@ func openAs(path string, to schema) (*Recording, error) {
 		return nil, fmt.Errorf("open recording: %w", err)
 	}
 	defer root.Close()
-	return read(folder{root}, path, path, to)
+	return readWith(folder{root}, path, path, to, kept)
 }
 
 // read puts a recording together. dir is its folder, "" for a packed one.
 func read(s source, name, dir string, to schema) (*Recording, error) {
+	return readWith(s, name, dir, to, nil)
+}
+
+func readWith(s source, name, dir string, to schema, kept *Kept) (*Recording, error) {
 	m, todo, err := readManifest(s, name, to)
 	if err != nil {
 		return nil, err
@@ -52,7 +58,7 @@ func read(s source, name, dir string, to schema) (*Recording, error) {
 	r := &Recording{Dir: name, Manifest: m}
 	var gone losses
 	parts := newPartition(r)
-	readTables(parts, s, todo, &gone)
+	readTables(parts, s, todo, &gone, kept)
 	readSamples(parts, s, dir, todo, &gone)
 	for _, part := range parts.all() {
 		gone.apply(part)
@@ -76,7 +82,7 @@ func read(s source, name, dir string, to schema) (*Recording, error) {
 	return r, nil
 }
 
-func readTables(parts *partition, s source, todo []move, gone *losses) {
+func readTables(parts *partition, s source, todo []move, gone *losses, kept *Kept) {
 	r := parts.whole
 	present := s.list(tablesDir)
 	with := &rowReader{names: texts{}}
@@ -92,6 +98,9 @@ func readTables(parts *partition, s source, todo []move, gone *losses) {
 				r.Damage = append(r.Damage, fmt.Sprintf("%s is missing: %d rows lost", name, wrote))
 				gone.add(t.name, name+" is missing")
 			}
+			continue
+		}
+		if kept.give(&t, parts, wrote) {
 			continue
 		}
 		f, err := s.open(name)

@@ -169,6 +169,10 @@ type TCPInfo struct {
 	RcvOOO int     `json:"rcv_ooopack,omitempty"`
 	// Probes of a shut window or of a silent peer that were not answered.
 	Probes int `json:"probes,omitempty"`
+	// NoSACK: SACK was not agreed on (tcpi_options, TCPI_OPT_SACK; of a capture the SYNs),
+	// so that the other end can't report what came twice: DSACKDups says nothing. Of a
+	// capture DSACKDups has what its order and times show.
+	NoSACK bool `json:"no_sack,omitempty"`
 }
 
 // SocketOptions are options read from the live socket.

@@ -47,11 +47,16 @@ type FlowWay struct {
 	Needless  uint64 `json:"needless,omitempty"`
 	Timeouts  uint64 `json:"timeouts,omitempty"`
 	Unheard   uint64 `json:"unheard,omitempty"`   // of the resent: before any of its data was acknowledged
+	Filled    uint64 `json:"filled,omitempty"`    // of the resent: the first of it never came to the capture, though later data did: it was lost before
+	NoSACK    bool   `json:"no_sack,omitempty"`   // the other end can't report what came twice (DSACK)
 	Reordered uint64 `json:"reordered,omitempty"` // packets that others overtook before the capture
 	DupAcks   uint64 `json:"dup_acks,omitempty"`  // duplicate ACKs that came for what it sent
 	Copies    uint64 `json:"copies,omitempty"`    // packets that were captured more than once
 	Missed    uint64 `json:"missed,omitempty"`    // bytes that the other end has and the capture has not
 	Probes    uint64 `json:"probes,omitempty"`    // of a shut window
+	// ZeroWindows are the segments in which this end offered no window, SYN, FIN and RST
+	// apart.
+	ZeroWindows uint64 `json:"zero_windows,omitempty"`
 	// How long this end could not send for want of window, s: all of it on its way; and
 	// none offered, with how often and how long at most.
 	WindowFull float64 `json:"window_full,omitempty"`

@@ -41,20 +41,15 @@ type fdSecond struct {
 
 // consumerByCalls finds the descriptor that a process was stuck on most, where nothing but
 // its calls was seen: of sockets whose queues are known consumerOf tells more.
-func consumerByCalls(p *scene.Process, r *recording.Recording) *stuckWrites {
-	if !Traced(r) {
-		return nil
-	}
+// mine are the rows of its calls.
+func consumerByCalls(p *scene.Process, r *recording.Recording, mine []int) *stuckWrites {
 	type writer struct {
 		tid, fd int
 	}
 	in, seconds, last := map[writer]map[recording.Time]float64{}, map[recording.Time]bool{}, map[writer]recording.Call{}
 	wrote, read, writers := map[fdSecond]uint64{}, map[fdSecond]uint64{}, map[int]map[int]bool{}
-	for i := range r.Calls { // large rows, and every process comes by: none is copied
+	for _, i := range mine {
 		row := &r.Calls[i]
-		if row.PID != p.Subject.PID {
-			continue
-		}
 		at := oneSecond(row.T).Start
 		seconds[at] = true
 		k := fdSecond{row.FD, at}
@@ -82,11 +77,7 @@ func consumerByCalls(p *scene.Process, r *recording.Recording) *stuckWrites {
 	}
 	var best *stuckWrites
 	for w, by := range in {
-		fd, ok := socketFD(r, p.Subject.PID, w.fd)
-		if !ok {
-			continue
-		}
-		c := &stuckWrites{relay: p, fd: fd, tid: w.tid, call: last[w].Call, most: last[w].Max}
+		c := &stuckWrites{relay: p, tid: w.tid, call: last[w].Call, most: last[w].Max}
 		stuck := map[recording.Time]bool{}
 		for at, s := range by {
 			if s >= stuckShare {
@@ -96,6 +87,10 @@ func consumerByCalls(p *scene.Process, r *recording.Recording) *stuckWrites {
 			}
 		}
 		if c.inside < stuckFor.Seconds() {
+			continue
+		}
+		var ok bool
+		if c.fd, ok = socketFD(r, p.Subject.PID, w.fd); !ok {
 			continue
 		}
 		slices.SortFunc(c.stuck, func(a, b recording.Interval) int { return int(a.Start - b.Start) })
@@ -111,12 +106,24 @@ func consumerByCalls(p *scene.Process, r *recording.Recording) *stuckWrites {
 // socketFD is the connection that a descriptor was, where it is one.
 func socketFD(r *recording.Recording, pid, fd int) (recording.FD, bool) {
 	var out recording.FD
-	for _, row := range r.FDs {
-		if row.PID == pid && row.FD == fd && row.Kind == "socket" && row.Proto != "netlink" && row.T >= out.T {
-			out = row
+	for i := range r.FDs { // large rows: none is copied
+		if row := &r.FDs[i]; row.PID == pid && row.FD == fd && row.Kind == "socket" && row.Proto != "netlink" && row.T >= out.T {
+			out = *row
 		}
 	}
 	return out, out.PID != 0
+}
+
+// tracedCalls are the rows of each process' calls, where they are of a trace.
+func tracedCalls(r *recording.Recording) map[int][]int {
+	if !Traced(r) {
+		return nil
+	}
+	of := map[int][]int{}
+	for i := range r.Calls {
+		of[r.Calls[i].PID] = append(of[r.Calls[i].PID], i)
+	}
+	return of
 }
 
 // look compares the seconds in which it was stuck with the others.

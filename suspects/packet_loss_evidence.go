@@ -19,6 +19,8 @@ func lossOnFlow(r *recording.Recording, f *flow) Finding {
 	reordered := b.ReordSeen - a.ReordSeen
 	sent := float64(b.DataSegsOut) - float64(a.DataSegsOut)
 	lost := math.Max(0, again-duplicates)
+	gone, watched := lostBefore(r, f)
+	unsure := false
 	out := Finding{Subject: f.socket.Subject, Active: f.again.active(),
 		Next: "ss -tin 'dst " + recording.Host(f.remote) + "'"}
 	source := "ss -tin retrans, dsack_dups, reord_seen; tracepoint tcp:tcp_retransmit_skb"
@@ -40,6 +42,18 @@ func lossOnFlow(r *recording.Recording, f *flow) Finding {
 	switch {
 	case duplicates >= mostDuplicates*again:
 		piece(Against, Decisive, duplicates, "retransmit", fmt.Sprintf("of %s segments sent again, %s were reported as duplicates, reordering was seen %d times: nothing was lost", count(again), count(duplicates), reordered))
+	case b.NoSACK && !(watched && gone >= (1-fewDuplicates)*lost):
+		// Late originals and lost ones look alike to a sender that nobody tells of duplicates.
+		unsure = true
+		grade := Strong
+		if f.socket.Peer != nil {
+			grade = Weak // what came there tells
+		}
+		piece(For, grade, again, "retransmit", fmt.Sprintf("%s segments were sent again, and %s is all that is known to have been needless; %s", count(again), count(duplicates), noSACK))
+		out.Evidence = append(out.Evidence, withoutSACK(source))
+	case b.NoSACK:
+		lost = gone
+		piece(For, Decisive, gone, "retransmit", fmt.Sprintf("of %s segments sent again, the first of %s never came to the capture, though later data did", count(again), count(gone)))
 	case duplicates <= fewDuplicates*again && same:
 		piece(For, Decisive, again, "retransmit", fmt.Sprintf("%s retransmissions were seen and %s %s segments sent again; %s of them were reported as duplicates, reordering was seen %d times", count(n), told, count(retrans), count(duplicates), reordered))
 	default:
@@ -60,10 +74,43 @@ func lossOnFlow(r *recording.Recording, f *flow) Finding {
 	}
 	out.Text = fmt.Sprintf("%s segments were lost on the way from %s to %s", ofAll(lost, sent), recording.Host(f.local), recording.Host(f.remote))
 	out.Remedy = fmt.Sprintf("look at each hop from %s to %s, in this direction, for drops (tc -s qdisc, ip -s link, ethtool -S)", recording.Host(f.local), recording.Host(f.remote))
+	if unsure {
+		out.Text = fmt.Sprintf("%s segments were sent again from %s to %s; whether they were lost or late is not told", ofAll(again, sent), recording.Host(f.local), recording.Host(f.remote))
+		out.Next = "a capture at " + recording.Host(f.remote) + ", whether the first of each comes; sysctl net.ipv4.tcp_sack at both ends"
+	}
 	if sent <= 0 || lost >= lossFelt*sent {
 		out.Harm = Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: max(0, sent), Unit: "packets", Text: fmt.Sprintf("%s segments lost and sent again", ofAll(lost, sent))}
 	}
 	return out
+}
+
+// noSACK is why loss and reordering look alike to a sender.
+const noSACK = "SACK is off on this connection, so that the receiver can't report what it had already: lost and late segments look alike"
+
+// withoutSACK is what would have told them apart.
+func withoutSACK(source string) Evidence {
+	return Evidence{Side: Missing, Source: source, Text: "which of what was sent again the receiver had (DSACK): SACK is off, net.ipv4.tcp_sack at one of the ends"}
+}
+
+// lostBefore is how many packets of a flow a capture saw lost before it: their repair
+// filled the hole that later data had shown.
+func lostBefore(r *recording.Recording, f *flow) (n float64, watched bool) {
+	if !f.socket.First().Wire {
+		return 0, false
+	}
+	for _, w := range r.Flows {
+		if w.Netns != f.netns || w.Proto != "tcp" || w.End < f.socket.First().T {
+			continue
+		}
+		client, server := scene.Address(w.Client), scene.Address(w.Server)
+		switch {
+		case client == f.local && server == f.remote:
+			return float64(w.Up.Filled), true
+		case server == f.local && client == f.remote:
+			return float64(w.Down.Filled), true
+		}
+	}
+	return 0, false
 }
 
 // mostInOne is how many segments one retransmission may carry: 64 KiB of 1,448.

@@ -106,6 +106,16 @@ func reorderingOn(r *recording.Recording, f *flow) Finding {
 		Text: fmt.Sprintf("%s retransmissions were seen, %s %s segments sent again; the receiver reported %s as duplicates, reordering was seen %s times, and %s segments were sent again since later ones came first",
 			count(n), told, count(again), count(duplicates), count(reordered), count(fast))}
 	switch {
+	case b.NoSACK && duplicates < 0.5*again && (f.socket.First().Wire || f.socket.Peer == nil):
+		e.Text = fmt.Sprintf("%s segments were sent again, %s of them needlessly as far as is known, reordering was seen %s times; %s", count(again), count(duplicates), count(reordered), noSACK)
+		out.Text = fmt.Sprintf("%s segments were sent again from %s to %s; whether others had overtaken them is not told", ofAll(again, sent), from, to)
+		out.Next = "a capture at " + to + ", whether the first of each comes; sysctl net.ipv4.tcp_sack at both ends"
+		out.Evidence = append(out.Evidence, withoutSACK(e.Source))
+		if gone, ok := lostBefore(r, f); ok && gone >= (1-fewDuplicates)*(again-duplicates) {
+			e.Side, e.Grade = Against, Decisive
+			e.Text += fmt.Sprintf("; but the first of %s never came to the capture: they were lost", count(gone))
+			out.Evidence = nil
+		}
 	case duplicates < mostDuplicates*again && duplicates <= fewDuplicates*again:
 		e.Side, e.Grade = Against, Decisive
 		e.Text += ": what was sent again had been lost"

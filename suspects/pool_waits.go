@@ -26,8 +26,8 @@ func poolWaitsOf(all *pool, r *recording.Recording) *poolWaits {
 		address uint64
 	}
 	conditions := map[futex]bool{}
-	for _, row := range r.LockWaits {
-		if row.Kind == "condition" {
+	for i := range r.LockWaits { // large rows, and every pool comes by: none is copied
+		if row := &r.LockWaits[i]; row.Kind == "condition" {
 			conditions[futex{row.PID, row.Address}] = true
 		}
 	}
@@ -37,7 +37,8 @@ func poolWaitsOf(all *pool, r *recording.Recording) *poolWaits {
 	for _, p := range all.workers {
 		moved[p.Subject.PID] = moving(p)
 	}
-	for _, row := range r.OffCPU {
+	for i := range r.OffCPU {
+		row := &r.OffCPU[i]
 		p := all.worker(row.PID)
 		if p == nil || row.TID == 0 || row.Reason == recording.WaitRunQueue || row.Reason == recording.WaitStopped || row.Call == "" {
 			continue

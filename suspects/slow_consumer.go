@@ -50,6 +50,7 @@ const stuckFor = 2 * time.Second
 
 func weighSlowConsumer(s *scene.Scene, r *recording.Recording) []Finding {
 	out := slowInCapture(s)
+	calls := tracedCalls(r)
 	for _, p := range s.Processes {
 		if p.Subject.PID == r.Manifest.SelfPID {
 			continue
@@ -63,7 +64,7 @@ func weighSlowConsumer(s *scene.Scene, r *recording.Recording) []Finding {
 				out = append(out, f)
 			}
 		}
-		if c := consumerByCalls(p, r); c != nil {
+		if c := consumerByCalls(p, r, calls[p.Subject.PID]); c != nil {
 			out = append(out, c.finding(s))
 		}
 	}

@@ -22,6 +22,8 @@ type showFlags struct {
 	baseline string
 	// ready is called before the first byte of the verdict is written; nil: nobody.
 	ready func()
+	// kept are rows of the recording that was just written; nil: none.
+	kept *recording.Kept
 }
 
 func (f *showFlags) register(cmd *cobra.Command) {
@@ -46,7 +48,7 @@ DIR is the folder that snag find kept, or a packed recording. Exit codes as of f
 }
 
 func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
-	r, err := recording.Open(dir)
+	r, err := recording.OpenKept(dir, f.kept)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,6 @@ const (
 	// startPercent is GOGC for the first second: what is read to load the probes is soon
 	// garbage, and the program's pages are not given back yet.
 	startPercent = 50
-	// readPercent is GOGC for all of snag read, which has nothing to load.
-	readPercent = 100
 	// room is how much more than what is in use the heap may grow to where that is
 	// more: with less, the collector would take the CPU that the services need.
 	room = 1.5
@@ -27,24 +25,36 @@ const (
 
 // stayLean has the collector run sooner than Go would by itself, which lets the heap
 // double, until ctx ends, and gives back what only the program's start needed. What the user says in GOMEMLIMIT or GOGC goes first.
-func stayLean(ctx context.Context) { stayWithin(ctx, smallHeap, startPercent) }
+func stayLean(ctx context.Context) {
+	stayWithin(ctx, smallHeap, startPercent, 100, time.Second) // 100: as Go has it
+}
 
-// stayWithin is stayLean for a heap that may be larger.
-func stayWithin(ctx context.Context, heap int64, percent int) {
+// readWithin is stayLean for snag read: what it makes of a file is soon garbage, so that
+// the heap may double from the beginning. One that is full would be collected all the
+// time: that is looked for more often.
+func readWithin(ctx context.Context) {
+	stayWithin(ctx, readHeap, 100, 100, 100*time.Millisecond)
+}
+
+// stayWithin holds the heap to a size, with GOGC first and then as given.
+func stayWithin(ctx context.Context, heap int64, first, then int, look time.Duration) {
 	giveBackPages() // the start of the program ran through all its packages
 	if os.Getenv("GOMEMLIMIT") != "" || os.Getenv("GOGC") != "" {
 		return
 	}
 	debug.SetMemoryLimit(heap)
-	debug.SetGCPercent(percent)
+	debug.SetGCPercent(first)
 	go func() {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(time.Second):
-				debug.SetGCPercent(100) // as Go has it
+			case <-time.After(look):
+				if then != first {
+					debug.SetGCPercent(then)
+					first = then
+				}
 				metrics.Read(live)
 				debug.SetMemoryLimit(max(heap, int64(room*float64(live[0].Value.Uint64()))))
 			}

@@ -13,6 +13,7 @@ import (
 
 	"snag/readers"
 	"snag/readers/logs"
+	"snag/recording"
 )
 
 type readFlags struct {
@@ -68,7 +69,8 @@ nothing that could be proved: read the verdict), 10 a culprit found, 1 failed,
 }
 
 func read(cmd *cobra.Command, f *readFlags, args []string) error {
-	p := readers.Plan{Find: f.find, Map: f.mapFile, Symptoms: f.symptoms, Snag: version}
+	f.show.kept = &recording.Kept{}
+	p := readers.Plan{Find: f.find, Map: f.mapFile, Symptoms: f.symptoms, Snag: version, Kept: f.show.kept}
 	if err := f.clocks(&p); err != nil {
 		return err
 	}
@@ -89,7 +91,7 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 		<-ctx.Done()
 		stop() // the next Ctrl-C ends snag at once
 	}()
-	stayWithin(cmd.Context(), readHeap, readPercent)
+	readWithin(cmd.Context())
 	p.Files, p.Dir = files, dir
 	shown := newReadProgress(os.Stderr, time.Now())
 	defer shown.done()

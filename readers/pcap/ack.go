@@ -2,10 +2,8 @@ package pcap
 
 // progress takes an acknowledgment that goes on.
 func (h *half) progress(s *segment) {
-	if h.again.stamped && s.opt.Stamped && int32(s.opt.TSEcr-h.again.stamp) < 0 && int32(s.ack-h.again.seq) >= 0 {
-		// Eifel (RFC 3522): it answers the first transmission, so that the second was
-		// needless. The receiver reports most of these as duplicates too.
-		h.early++
+	if h.repairs != nil {
+		h.early += h.repairs.answered(s, h.rtt.least)
 	}
 	if h.ahead && h.again.at < h.aheadAt && int32(s.ack-h.aheadFrom) > 0 {
 		h.healed++ // later data had come first, and nothing was sent again
@@ -20,7 +18,7 @@ func (h *half) progress(s *segment) {
 	h.largestAcked = max(h.largestAcked, size)
 	h.una, h.lastAck = s.ack, s.at
 	h.holes.passed(s.ack)
-	h.again.run, h.again.backoff, h.again.stamped = 0, 0, false
+	h.again.run, h.again.backoff = 0, 0
 }
 
 // sacked takes selective acknowledgments; true: one reports a duplicate (RFC 2883,
@@ -68,17 +66,17 @@ type flight struct {
 }
 
 type timed struct {
-	end   uint32
-	size  int32
-	again bool // sent more than once: its time tells nothing (Karn)
 	at    int64
+	end   uint32
+	size  uint16 // of the IP packet; a larger one (IPv6 jumbograms, RFC 2675) counts as 65,535
+	again bool   // sent more than once: its time tells nothing (Karn)
 }
 
 func (f *flight) sent(end uint32, s *segment) {
 	if int(f.n) == len(f.ring) {
 		return
 	}
-	f.ring[(int(f.begin)+int(f.n))%len(f.ring)] = timed{end: end, at: s.at, size: int32(s.size)}
+	f.ring[(int(f.begin)+int(f.n))%len(f.ring)] = timed{end: end, at: s.at, size: uint16(min(s.size, 1<<16-1))}
 	f.n++
 }
 
@@ -191,24 +189,30 @@ type copies struct {
 	at   uint8
 }
 
+// print stands for all of a segment's header that a copy shares.
 type print struct {
-	seq, ack, stamp, echo uint32
-	len                   int32
-	id, window            uint16
-	flags                 uint8
-	at                    int64
+	sum uint64
+	at  int64
+}
+
+// printOf mixes the fields; two segments of one connection that differ have the same sum
+// once in 2^64.
+func printOf(s *segment) uint64 {
+	h := (uint64(s.seq) | uint64(s.ack)<<32) * 0x9e3779b97f4a7c15
+	h = (h ^ h>>32 ^ uint64(s.opt.TSVal) ^ uint64(s.opt.TSEcr)<<32) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>29 ^ uint64(s.id) ^ uint64(s.window)<<16 ^ uint64(s.flags)<<32 ^ uint64(s.len)<<40) * 0x94d049bb133111eb
+	return h ^ h>>32
 }
 
 // soonCopied is how far apart the two come.
 const soonCopied = int64(2e6)
 
 func (h *half) copyOf(s *segment) bool {
-	p := print{s.seq, s.ack, s.opt.TSVal, s.opt.TSEcr, int32(s.len), s.id, s.window, s.flags, s.at}
+	p := print{printOf(s), s.at}
 	c := &h.seen
 	for i := range c.ring {
 		r := &c.ring[i]
-		if r.seq == p.seq && r.id == p.id && r.len == p.len && r.ack == p.ack && r.window == p.window &&
-			r.stamp == p.stamp && r.echo == p.echo && r.flags == p.flags && r.at != 0 && s.at-r.at <= soonCopied {
+		if r.sum == p.sum && r.at != 0 && s.at-r.at <= soonCopied {
 			// Without an identification, ACKs that look alike are duplicate ACKs.
 			if s.len > 0 || s.id != 0 {
 				return true

@@ -23,12 +23,12 @@ type conn struct {
 	key
 	gen         uint32 // of this memory: it is used again
 	half        [2]half
-	client      int8 // which end opened it; -1: not seen
 	first, last int64
 	done        int64 // when both sides had closed, or one reset; 0: not yet
 	hand        handshake
 	turn        turn
 	number      uint64 // of it, for its rows
+	client      int8   // which end opened it; -1: not seen
 	resetBy     int8   // 1 + the end that reset it; 0: none
 	resetState  string
 	forged      bool // the reset's TTL is another than its sender's

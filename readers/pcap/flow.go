@@ -72,7 +72,7 @@ func (h *half) way(p *half) recording.FlowWay {
 		Packets: h.packets, Bytes: h.bytes, Segments: h.segments, Resent: h.resent, Unheard: h.unheard, Needless: min(h.needless(), h.resent), Timeouts: h.timeouts,
 		Reordered: h.reordered, DupAcks: h.dupAcks, Copies: h.copies, Missed: h.missed, Probes: h.probes,
 		WindowFull: seconds(h.limit.full), WindowShut: seconds(h.limit.zero), Shut: h.limit.zeroInstances, ShutMax: seconds(h.limit.longest),
-		Held: h.hold.held,
+		Held: h.hold.held, Filled: h.lostBefore - min(h.lostBefore, h.overtook), NoSACK: h.dataPackets > 0 && h.deaf(p), ZeroWindows: h.zeroWindows,
 	}
 	if h.dataPackets > 0 {
 		w.Size = h.segmentSize(p)
@@ -84,7 +84,7 @@ func (h *half) way(p *half) recording.FlowWay {
 		w.RTT, w.MinRTT, w.MaxRTT = some(h.rtt.sum/int64(h.rtt.n)), some(h.rtt.least), some(h.rtt.most)
 	}
 	if h.again.backoff >= stuckAfter && !h.again.fast {
-		w.Stuck, w.Passed = h.again.size, h.small
+		w.Stuck, w.Passed = int(h.again.size), h.small
 		if h.flight.n > 0 {
 			w.StuckSince = recording.Time(h.flight.ring[h.flight.begin].at)
 		}

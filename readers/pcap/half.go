@@ -22,7 +22,7 @@ type half struct {
 	lastAt, lastAck              int64 // of its last data; of the last progress of una
 
 	flight flight
-	holes  holes
+	holes  *holes // nil: there never was one
 	seen   copies
 	rtt    trip // from here to the other end and back
 	echo   echoes
@@ -39,6 +39,8 @@ type half struct {
 	aheadFrom, aheadTo uint32
 	reported           [2]uint32 // the last duplicate
 	early              uint64    // resendings of which the first was answered
+	repairs            *repairs  // what was sent again and is not acknowledged; nil: nothing ever was
+	sacks              bool      // the other end reported what it has
 	small              int       // bytes of a small segment that came behind one that never does
 	was                was       // at its last row
 }
@@ -51,6 +53,7 @@ type counts struct {
 	resent, resentBytes  uint64 // packets, bytes
 	resentSegments       uint64
 	lostBefore, spurious uint64 // of the resent: never seen before; needless
+	overtook             uint64 // of the resent: what was sent first came later
 	unheard              uint64 // of the resent: before anything was acknowledged
 	timeouts, fast       uint64 // of the resent
 	duplicates           uint64 // that the receiver reported (DSACK)
@@ -135,6 +138,9 @@ func (h *half) data(a *analysis, c *conn, s *segment, seq uint32, p *half) bool 
 	}
 	if d > 0 {
 		h.gaps++
+		if h.holes == nil {
+			h.holes = &holes{}
+		}
 		h.holes.open(h, s, h.next, seq)
 	}
 	h.hold.sent(c, h, s, p)
@@ -158,8 +164,8 @@ func (h *half) old(a *analysis, c *conn, s *segment, seq, end uint32, segments u
 	case late == yes:
 		h.reordered++
 		a.count.Reordered++
-		if !filled && h.again.total > 0 {
-			h.spurious++ // what was sent again for it came first
+		if !filled && h.repairs != nil && h.repairs.overtaken(seq, end) {
+			h.overtook++
 		}
 	case filled:
 		h.lostBefore++
@@ -188,6 +194,12 @@ func (h *half) resend(a *analysis, c *conn, s *segment, segments uint64, end uin
 	}
 	h.again.note(h, s, end)
 	h.flight.again(end)
+	if int32(end-h.una) > 0 {
+		if h.repairs == nil {
+			h.repairs = &repairs{}
+		}
+		h.repairs.sent(s, end-uint32(s.len), end)
+	}
 	if h.again.fast {
 		h.fast++
 	} else {
@@ -208,15 +220,12 @@ func (h *half) finish(s *segment, seq uint32) {
 
 // resending is how the last loss is being repaired.
 type resending struct {
-	seq     uint32 // end of what was resent last
 	at      int64
-	backoff int // times that the same was sent again without progress
-	total   uint64
-	fast    bool // after duplicate ACKs, before a timeout
-	run     int  // duplicate ACKs since the last progress
-	stamp   uint32
-	stamped bool
-	size    int // of the packet that is sent again and again
+	seq     uint32 // end of what was resent last
+	backoff int32  // times that the same was sent again without progress
+	run     int32  // duplicate ACKs since the last progress
+	size    int32  // of the packet that is sent again and again
+	fast    bool   // after duplicate ACKs, before a timeout
 }
 
 func (r *resending) note(h *half, s *segment, end uint32) {
@@ -228,11 +237,7 @@ func (r *resending) note(h *half, s *segment, end uint32) {
 		r.fast = r.run >= 2
 		r.backoff = 1
 	}
-	r.seq, r.at, r.size = end, s.at, s.size
-	r.total++
-	if !r.stamped && s.opt.Stamped {
-		r.stamp, r.stamped = s.opt.TSVal, true
-	}
+	r.seq, r.at, r.size = end, s.at, int32(s.size)
 }
 
 // ackedBy takes an acknowledgment of this end's data.
@@ -246,6 +251,7 @@ func (h *half) ackedBy(s *segment, window, before uint32) {
 	d := int32(s.ack - h.una)
 	dsack := false
 	if s.opt.SACKs > 0 {
+		h.sacks = true
 		dsack = h.sacked(s)
 	}
 	switch {
@@ -258,5 +264,7 @@ func (h *half) ackedBy(s *segment, window, before uint32) {
 	case d == 0 && s.len == 0 && s.flags&(packet.SYN|packet.FIN) == 0 && int32(h.next-h.una) > 0 && (window == before || dsack || s.opt.SACKs > 0):
 		h.again.run++
 		h.dupAcks++
+	case d == 0 && s.len == 0 && s.flags&(packet.SYN|packet.FIN) == 0 && h.next == h.una && window == before && h.repairs != nil && !h.fin:
+		h.repairs.answer(s)
 	}
 }

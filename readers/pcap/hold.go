@@ -6,11 +6,11 @@ package pcap
 // held by its kernel. A small segment that goes out while another small one is not
 // acknowledged shows that the algorithm is off.
 type holding struct {
-	lastEnd   uint32 // of the segment that was sent last
 	lastAt    int64
-	lastSmall bool
-	pureAt    int64  // when an ACK without data covered all that was sent; 0: it had data
+	lastEnd   uint32 // of the segment that was sent last
 	pureFor   uint32 // lastEnd then
+	pureAt    int64  // when an ACK without data covered all that was sent; 0: it had data
+	lastSmall bool
 
 	small      uint64 // small segments sent
 	held       uint64 // of them, right after a late ACK

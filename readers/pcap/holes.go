@@ -25,6 +25,9 @@ func (l *holes) open(h *half, s *segment, from, to uint32) {
 
 // fill takes a segment that lies before the highest: it gives the hole that it fills.
 func (l *holes) fill(h *half, seq, end uint32) (hole, bool) {
+	if l == nil {
+		return hole{}, false
+	}
 	for i := range l.n {
 		o := l.all[i]
 		if int32(seq-o.from) < 0 || int32(end-o.to) > 0 {
@@ -56,7 +59,7 @@ func (l *holes) fill(h *half, seq, end uint32) (hole, bool) {
 
 // passed closes what the other end has: the capture missed it.
 func (l *holes) passed(ack uint32) {
-	for l.n > 0 && int32(ack-l.all[0].to) >= 0 {
+	for l != nil && l.n > 0 && int32(ack-l.all[0].to) >= 0 {
 		l.drop(0)
 	}
 }

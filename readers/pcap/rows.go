@@ -163,14 +163,14 @@ func (a *analysis) socketRow(c *conn, side int, at int64) {
 		DSACKDups: int(h.needless()), ReordSeen: int(max(h.reordered, h.healed)), RcvOOO: int(p.reordered),
 		RwndLimited: seconds(h.limit.total(at)), SndWnd: int(p.window), RcvWnd: int(h.window),
 		LastSnd: seconds(at - max(h.lastAt, c.first)), LastAck: seconds(at - max(h.lastAck, c.first)), LastRcv: seconds(at - max(p.lastAt, c.first)),
-		Probes: int(h.probes),
+		Probes: int(h.probes), NoSACK: h.deaf(p),
 	}
 	if h.rtt.n > 0 {
 		t.RTT, t.MinRTT = seconds(h.rtt.smooth+near), seconds(h.rtt.least+nearLeast)
 		t.RcvRTT = t.RTT
 	}
 	if !h.again.fast {
-		t.Backoff = h.again.backoff
+		t.Backoff = int(h.again.backoff)
 	}
 	row.SendQ = flight
 	switch {
@@ -205,4 +205,19 @@ func (h *half) coming(near, at int64) int {
 
 // needless is how many of what was sent again the other end had: it said so, or the
 // capture shows that it had acknowledged it before, or that it answered the first.
-func (h *half) needless() uint64 { return max(h.duplicates, h.spurious, h.early) }
+func (h *half) needless() uint64 {
+	n := h.spurious + h.early + h.overtook
+	if h.repairs != nil {
+		n += h.repairs.twice
+	}
+	return max(h.duplicates, min(n, h.resent))
+}
+
+// deaf tells that the other end can't report what came twice: SACK was not agreed on, or,
+// where the handshake was not captured, nothing came of it though it was due.
+func (h *half) deaf(p *half) bool {
+	if h.sawSYN && p.sawSYN {
+		return !h.sackOK || !p.sackOK
+	}
+	return !h.sacks && h.dupAcks >= 3
+}

@@ -9,7 +9,7 @@ import (
 
 // Bounds of what is followed at a time.
 const (
-	maxConns = 12_000 // of about 1.5 KB each
+	maxConns = 12_000 // of about 2.7 KB each
 	// lingers: a closed connection's late segments must not look like a new one.
 	lingers = int64(3e9)
 	// forgets: connections without a packet for so long make room; they may come back

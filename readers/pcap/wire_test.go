@@ -60,6 +60,7 @@ type end struct {
 	mss      uint16
 	scale    uint8
 	stamps   bool
+	noSACK   bool
 	stamp    uint32 // added to the clock, so that a copy may have an old one
 	sack     [][2]uint32
 	heard    uint32
@@ -78,7 +79,10 @@ func (e *end) segment(flags uint8, seq, ack uint32, n int) {
 	var opt []byte
 	be := binary.BigEndian
 	if flags&packet.SYN != 0 {
-		opt = append(opt, 2, 4, byte(e.mss>>8), byte(e.mss), 4, 2, 3, 3, e.scale, 1)
+		opt = append(opt, 2, 4, byte(e.mss>>8), byte(e.mss), 3, 3, e.scale, 1)
+		if !e.noSACK {
+			opt = append(opt, 4, 2)
+		}
 	}
 	if e.stamps {
 		opt = append(opt, 8, 10)

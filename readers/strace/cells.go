@@ -16,7 +16,23 @@ type cell struct {
 	hasAsked    bool
 	untimed     uint64 // of n, those whose length is not known
 	hist        [34]uint32
-	errs        map[string]uint64
+	errs        []failing
+}
+
+// failing counts one error of a call.
+type failing struct {
+	errno uint16 // of Trace.errnos
+	n     uint32
+}
+
+func (s *cell) failed(errno uint16) {
+	for i := range s.errs {
+		if s.errs[i].errno == errno {
+			s.errs[i].n++
+			return
+		}
+	}
+	s.errs = append(s.errs, failing{errno, 1})
 }
 
 // cells is a table by key with open addressing, emptied each second.
@@ -90,7 +106,7 @@ func bucket(ns int64) int {
 }
 
 // addTo adds the cell to a row of the same call.
-func (s *cell) addTo(row *recording.Call) {
+func (s *cell) addTo(row *recording.Call, errnos *callNames) {
 	row.N += s.n
 	row.Sum += float64(s.sum) / 1e9
 	if m := float64(s.max) / 1e9; m > row.Max {
@@ -108,8 +124,8 @@ func (s *cell) addTo(row *recording.Call) {
 	if len(s.errs) > 0 && row.Errors == nil {
 		row.Errors = map[string]uint64{}
 	}
-	for name, n := range s.errs {
-		row.Errors[name] += n
+	for _, e := range s.errs {
+		row.Errors[errnos.names[e.errno]] += uint64(e.n)
 	}
 	for i, n := range s.hist {
 		if n == 0 {
@@ -123,16 +139,22 @@ func (s *cell) addTo(row *recording.Call) {
 }
 
 // row is the cell as the recording has it.
-func (s *cell) row(second int64, th *thread, calls *callNames) *recording.Call {
+func (s *cell) row(second int64, th *thread, calls, errnos *callNames) *recording.Call {
 	id := uint16(s.key >> 32)
 	row := &recording.Call{
 		T: recording.Time(second), PID: th.proc.pid, TID: th.tid, Comm: th.comm(), Call: calls.names[id], FD: int(int32(uint32(s.key))),
-		N: s.n, Errors: s.errs, Sum: float64(s.sum) / 1e9, Max: float64(s.max) / 1e9, MaxAt: recording.Time(s.maxAt),
+		N: s.n, Sum: float64(s.sum) / 1e9, Max: float64(s.max) / 1e9, MaxAt: recording.Time(s.maxAt),
 	}
 	if calls.class[id]&(reads|writes) != 0 {
 		row.Done = &[]uint64{s.done}[0]
 		if s.hasAsked {
 			row.Asked = &[]uint64{s.asked}[0]
+		}
+	}
+	if len(s.errs) > 0 {
+		row.Errors = make(map[string]uint64, len(s.errs))
+		for _, e := range s.errs {
+			row.Errors[errnos.names[e.errno]] = uint64(e.n)
 		}
 	}
 	for i, n := range s.hist {

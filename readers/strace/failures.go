@@ -19,11 +19,14 @@ type failureKey struct {
 }
 
 // failed counts such an error of a call.
-func (t *Trace) failed(th *thread, id uint16, d *descriptor, at int64, errno string) {
-	if !failures[errno] {
+func (t *Trace) failed(th *thread, id uint16, d *descriptor, at int64, name uint16) {
+	for len(t.telling) <= int(name) {
+		t.telling = append(t.telling, failures[t.errnos.names[len(t.telling)]])
+	}
+	if !t.telling[name] {
 		return
 	}
-	class := t.calls.class[id]
+	errno, class := t.errnos.names[name], t.calls.class[id]
 	if class&opens == 0 && (d == nil || d.row.Kind != "socket") {
 		return // a pipe whose reader is gone, a wait that timed out
 	}

@@ -3,7 +3,6 @@ package strace
 import (
 	"bytes"
 	"net/netip"
-	"strconv"
 
 	"snag/recording"
 )
@@ -13,12 +12,15 @@ type descriptor struct {
 	row   recording.FD
 	cloex bool
 	told  bool // its row is in the recording
+	at    int  // 1 + its place in Trace.untold; 0: it is not there
+	kept  bool // some other list has it
 	id    uint64
 	owner *process
 	shown bool // its row as a socket is, too
 
 	side      side
 	turn      turn
+	counted   counted
 	hadAnswer bool  // one came, or was sent
 	ready     int64 // poll said so, ns
 	accepted  int64 // ns; 0 once it was read
@@ -37,12 +39,30 @@ type descriptor struct {
 	content *content // nil: not looked into
 	// seenOpened: the trace has its first byte.
 	seenOpened bool
+	spare      *descriptor // the next of those that may be used again
 }
 
 // life makes a descriptor of a process.
 func (t *Trace) life(p *process, fd int32, at int64) *descriptor {
 	t.lastID++
-	return &descriptor{row: recording.FD{T: recording.Time(at), PID: p.pid, FD: int(fd), Kind: "other"}, owner: p, id: t.lastID}
+	d := t.spareFD
+	if d == nil {
+		d = &descriptor{}
+	}
+	t.spareFD = d.spare
+	*d = descriptor{row: recording.FD{T: recording.Time(at), PID: p.pid, FD: int(fd), Kind: "other"}, owner: p, id: t.lastID}
+	return d
+}
+
+// release has the memory of a closed file used again: a server opens one for each request.
+func (t *Trace) release(d *descriptor) {
+	if d.row.Kind != "file" || d.row.Proto != "" || d.log || d.kept || d.shown {
+		return
+	}
+	if d.at != 0 {
+		t.untold[d.at-1] = nil // nothing of it was to be told: see tellFDs
+	}
+	d.spare, t.spareFD = t.spareFD, d
 }
 
 // inherited is a descriptor in a process that was forked.
@@ -66,7 +86,7 @@ func (t *Trace) opened(th *thread, name string, at int64, fd int32, args, tail [
 	switch name {
 	case "open", "openat", "openat2", "creat":
 		if row.Kind = "file"; len(tail) == 0 || tail[0] != '<' { // else -y has its whole path
-			row.Name = quoted(args)
+			row.Name = t.texts.quoted(args)
 		}
 		d.log = hasFlag(args, "O_APPEND")
 	case "socket":
@@ -100,7 +120,7 @@ func (t *Trace) opened(th *thread, name string, at int64, fd int32, args, tail [
 	case "inotify_init", "inotify_init1":
 		row.Kind = "inotify"
 	}
-	describe(row, tail)
+	t.texts.describe(row, tail)
 	th.proc.fds.set(fd, d)
 }
 
@@ -125,7 +145,7 @@ func (t *Trace) paired(th *thread, name string, at int64, args []byte) {
 		if kind == "socket" {
 			d.row.Proto = "unix"
 		}
-		describe(&d.row, after)
+		t.texts.describe(&d.row, after)
 		th.proc.fds.set(int32(n), d)
 		if _, rest, _ = bytes.Cut(after, []byte(",")); rest == nil {
 			return
@@ -160,7 +180,7 @@ func (t *Trace) named(th *thread, name string, fd int32, at int64, args []byte) 
 func (t *Trace) use(th *thread, fd int32, at int64, args []byte) *descriptor {
 	d := th.proc.fds.get(fd)
 	if d != nil && th.unsure > 0 {
-		if th.unsure--; another(d, args) {
+		if th.unsure--; t.another(d, args) {
 			t.parted(th)
 			d = nil
 		}
@@ -171,7 +191,7 @@ func (t *Trace) use(th *thread, fd int32, at int64, args []byte) *descriptor {
 	if d == nil {
 		d = t.life(th.proc, fd, at)
 		_, after := number(args)
-		if !describe(&d.row, after) {
+		if !t.texts.describe(&d.row, after) {
 			d.told = true // it was there before the trace, and nothing says what it is
 		}
 		if th.proc.fds.n < mostFDs {
@@ -182,15 +202,17 @@ func (t *Trace) use(th *thread, fd int32, at int64, args []byte) *descriptor {
 		return d
 	}
 	if i := bytes.IndexByte(args, '<'); i > 0 && i < 10 && !shows(args[i+1:], d.row.Name) {
-		describe(&d.row, args[i:])
+		t.texts.describe(&d.row, args[i:])
 	}
 	d.told = true
 	t.takeSide(d, th.proc)
-	if t.fdRows < mostFDRows {
+	if t.fdRows < mostFDRows && d.at == 0 {
 		t.untold = append(t.untold, d)
+		d.at = len(t.untold)
 	}
 	if k := &d.row; k.Kind == "socket" && (k.Proto == "tcp" || k.Proto == "udp") && k.Local+k.Remote != "" && !d.shown {
 		t.looks.fresh = append(t.looks.fresh, d)
+		d.kept = true
 	}
 	return d
 }
@@ -201,13 +223,13 @@ func shows(b []byte, name string) bool {
 }
 
 // another tells whether -yy says of a descriptor that it is another file or connection.
-func another(d *descriptor, args []byte) bool {
+func (t *Trace) another(d *descriptor, args []byte) bool {
 	i := bytes.IndexByte(args, '<')
 	if i < 0 || i > 10 || d.row.Name == "" {
 		return false
 	}
 	var row recording.FD
-	if shows(args[i+1:], d.row.Name) || !describe(&row, args[i:]) || row.Name == d.row.Name {
+	if shows(args[i+1:], d.row.Name) || !t.texts.describe(&row, args[i:]) || row.Name == d.row.Name {
 		return false
 	}
 	whole := func(r *recording.FD) bool { return r.Kind == "file" || r.Local != "" && r.Remote != "" }
@@ -220,7 +242,10 @@ func another(d *descriptor, args []byte) bool {
 func (t *Trace) tellFDs() {
 	brief := 0
 	for _, d := range t.untold {
-		if d.closed {
+		if d == nil {
+			continue
+		}
+		if d.at = 0; d.closed {
 			if brief++; d.row.Kind != "socket" && !d.log || brief > mostBrief || t.fdRows > manyFDs {
 				continue
 			}
@@ -275,7 +300,7 @@ func firstFD(args []byte) int32 {
 
 // describe reads what -y and -yy say of a descriptor: "</etc/hosts>",
 // "<TCP:[127.0.0.1:80->127.0.0.1:4312]>", "<socket:[1234]>", "<pipe:[5]>".
-func describe(row *recording.FD, b []byte) bool {
+func (x *texts) describe(row *recording.FD, b []byte) bool {
 	if len(b) < 2 || b[0] != '<' {
 		return false
 	}
@@ -289,7 +314,7 @@ func describe(row *recording.FD, b []byte) bool {
 	if end < 0 {
 		return false
 	}
-	s := string(b[1:end])
+	s := x.text(b[1:end])
 	kind, inside := b[1:end], []byte(nil)
 	if b[1] != '/' {
 		kind, inside, _ = bytes.Cut(kind, []byte(":["))
@@ -304,7 +329,7 @@ func describe(row *recording.FD, b []byte) bool {
 		inside, _ = bytes.CutSuffix(inside, []byte("]"))
 		from, to, both := bytes.Cut(inside, []byte("->"))
 		if both || bytes.ContainsRune(from, ':') {
-			row.Local, row.Remote = string(from), string(to)
+			row.Local, row.Remote = x.text(from), x.text(to)
 		}
 		if both {
 			row.State = "ESTABLISHED"
@@ -379,30 +404,6 @@ func upto(b []byte, end byte) string {
 		return ""
 	}
 	return string(b[:i])
-}
-
-// quoted is the first string among a call's arguments, with its escapes.
-func quoted(args []byte) string {
-	i := bytes.IndexByte(args, '"')
-	if i < 0 {
-		return ""
-	}
-	b := args[i:]
-	for j := 1; j < len(b); j++ {
-		switch b[j] {
-		case '\\':
-			j++
-		case '"':
-			if bytes.IndexByte(b[:j], '\\') < 0 {
-				return string(b[1:j])
-			}
-			if s, err := strconv.Unquote(string(b[:j+1])); err == nil {
-				return s
-			}
-			return string(b[1:j])
-		}
-	}
-	return string(b[1:])
 }
 
 // hasFlag tells whether a flag's name stands among the arguments.

@@ -58,14 +58,14 @@ func (t *Trace) folding() folding {
 func (f *folding) take(t *Trace, th *thread, table calltable.Table) {
 	th.cells.empty(func(c *cell) {
 		if bits.Len64(uint64(max(c.sum, 0))) >= f.least {
-			table.Add(c.row(t.second, th, t.calls))
+			table.Add(c.row(t.second, th, t.calls, t.errnos))
 			return
 		}
 		f.n++
 		k := foldKey{th.proc, uint16(c.key >> 32)}
 		row := f.coarse[k]
 		if row == nil {
-			row = c.row(t.second, th, t.calls)
+			row = c.row(t.second, th, t.calls, t.errnos)
 			row.TID, row.FD, row.Comm = 0, calltable.SeveralFDs, th.proc.comm
 			if int32(uint32(c.key)) < 0 {
 				row.FD = -1
@@ -73,7 +73,7 @@ func (f *folding) take(t *Trace, th *thread, table calltable.Table) {
 			f.coarse[k] = row
 			return
 		}
-		c.addTo(row)
+		c.addTo(row, t.errnos)
 	})
 }
 

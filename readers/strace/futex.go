@@ -38,17 +38,28 @@ const mostLocks = 16384
 // futexCall reads the arguments of futex(2) as strace shows them:
 // 0x7f…, FUTEX_WAIT_PRIVATE, 2, NULL.
 func futexCall(args []byte) (address uint64, op []byte, value []byte) {
-	if !bytes.HasPrefix(args, []byte("0x")) {
+	if len(args) < 2 || args[0] != '0' || args[1] != 'x' {
 		return 0, nil, nil
 	}
 	n, rest := hex(args[2:])
-	rest, ok := bytes.CutPrefix(rest, []byte(", "))
-	if !ok {
+	if len(rest) < 2 || rest[0] != ',' || rest[1] != ' ' {
 		return 0, nil, nil
 	}
-	op, rest, _ = bytes.Cut(rest, []byte(", "))
-	value, _, _ = bytes.Cut(rest, []byte(","))
+	op, rest = argument(rest[2:])
+	value, _ = argument(rest)
 	return uint64(n), op, value
+}
+
+// argument is what stands before the next comma, and what behind it.
+func argument(b []byte) (first, rest []byte) {
+	i := bytes.IndexByte(b, ',')
+	if i < 0 {
+		return b, nil
+	}
+	if rest = b[i+1:]; len(rest) > 0 && rest[0] == ' ' {
+		rest = rest[1:]
+	}
+	return b[:i], rest
 }
 
 func (ls locks) get(pid int, address uint64) *lock {

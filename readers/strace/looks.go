@@ -137,6 +137,7 @@ func (t *Trace) closed(d *descriptor, at int64) {
 	if d.closed = true; d.shown {
 		t.socketRow(d, at)
 	}
+	t.release(d)
 }
 
 // logged follows what is written to a log file.
@@ -144,7 +145,7 @@ func (t *Trace) logged(d *descriptor, end int64, n uint64) {
 	d.size += int64(n)
 	d.wrote = end
 	if !d.followed && len(t.looks.logs) < mostLogs {
-		d.followed = true
+		d.followed, d.kept = true, true
 		t.looks.logs = append(t.looks.logs, d)
 	}
 }

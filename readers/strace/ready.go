@@ -47,7 +47,7 @@ func (t *Trace) readable(th *thread, name string, end int64, args []byte, l *Lin
 			if !ok {
 				return
 			}
-			if bytes.Contains(kind, []byte("EPOLLIN")) {
+			if bytes.HasPrefix(kind, []byte("EPOLLIN")) || bytes.Contains(kind, []byte("EPOLLIN")) {
 				n, _ := userData(data)
 				if fd, ok := th.proc.polls[n]; ok {
 					th.ready(fd, end)

@@ -35,6 +35,7 @@ type Trace struct {
 	out      recording.Sink
 	clock    clock
 	calls    *callNames
+	errnos   *callNames // the names of errors
 	threads  map[int]*thread
 	born     map[int]bool // whom a clone that was seen made
 	recent   *thread
@@ -57,10 +58,14 @@ type Trace struct {
 
 	turns   map[turnKey]*recording.Turns // of this second
 	turning []*descriptor                // with a turn under way
-	untold  []*descriptor                // whose row is to be written
+	flushed int                          // seconds that were written
+	untold  []*descriptor                // whose row is to be written; nil: it needs none
+	spareFD *descriptor                  // those that may be used again
+	texts   texts
 
 	spareCells []cells // of threads that ended, empty
 	errors     map[failureKey]*recording.CallError
+	telling    []bool // by errnos: whether it is one of failures
 	waits      map[waitKey]*recording.OffCPU
 	table      []tableRow
 	looks      looks
@@ -92,7 +97,7 @@ func New(out recording.Sink, o Options) *Trace {
 		o.Second = 1e9
 	}
 	return &Trace{
-		o: o, out: out, clock: clock{midnight: o.Begin, begin: o.Begin}, calls: newCallNames(),
+		o: o, out: out, clock: clock{midnight: o.Begin, begin: o.Begin}, calls: newCallNames(), errnos: newCallNames(),
 		threads: map[int]*thread{}, born: map[int]bool{}, locks: locks{},
 		turns: map[turnKey]*recording.Turns{}, errors: map[failureKey]*recording.CallError{}, waits: map[waitKey]*recording.OffCPU{}, found: map[foundKey]*found{},
 	}
@@ -260,11 +265,10 @@ func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end, inside int64
 	c := th.cells.at(keyOf(id, fd))
 	c.sum += inside
 	c.took(begin, l.Took)
+	var errno uint16
 	if l.Errno != nil {
-		if c.errs == nil {
-			c.errs = map[string]uint64{}
-		}
-		c.errs[string(l.Errno)]++
+		errno = t.errnos.id(l.Errno)
+		c.failed(errno)
 	} else if class&(reads|writes) != 0 && l.Known && l.Ret > 0 {
 		c.done += uint64(l.Ret)
 	}
@@ -285,7 +289,7 @@ func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end, inside int64
 		t.find(th, id, fd, begin)
 	}
 	if l.Errno != nil {
-		t.failed(th, id, d, end, string(l.Errno))
+		t.failed(th, id, d, end, errno)
 	}
 	if l.Took >= shortWait {
 		t.waited(th, id, fd, begin, l.Took, args)

@@ -1,6 +1,8 @@
 package strace
 
 import (
+	"math"
+
 	"snag/recording"
 )
 
@@ -135,7 +137,7 @@ func (t *Trace) asks(d *descriptor, begin, end int64, n uint64) {
 
 func (t *Trace) list(d *descriptor) {
 	if !d.turn.listed {
-		d.turn.listed = true
+		d.turn.listed, d.kept = true, true
 		t.turning = append(t.turning, d)
 	}
 }
@@ -147,6 +149,9 @@ type turnKey struct {
 }
 
 func (t *Trace) turnRow(d *descriptor) *recording.Turns {
+	if c := &d.counted; c.row != nil && c.flushed == t.flushed && c.pid == d.owner.pid && c.side == d.side && c.local == d.row.Local && c.remote == d.row.Remote {
+		return c.row
+	}
 	k := turnKey{d.owner.pid, d.side, d.row.Local, d.row.Remote}
 	role := "call"
 	if d.side == serves {
@@ -159,7 +164,18 @@ func (t *Trace) turnRow(d *descriptor) *recording.Turns {
 		row = &recording.Turns{Role: role, Local: k.local, Remote: k.remote, PID: k.pid}
 		t.turns[k] = row
 	}
+	d.counted = counted{row, t.flushed, d.owner.pid, d.side, d.row.Local, d.row.Remote}
 	return row
+}
+
+// counted is the row in which a descriptor's last turn was counted, as it was then:
+// most follow each other within a second.
+type counted struct {
+	row           *recording.Turns
+	flushed       int
+	pid           int
+	side          side
+	local, remote string
 }
 
 func (t *Trace) countTurn(th *thread, d *descriptor, begin, read, end int64) {
@@ -172,7 +188,8 @@ func (t *Trace) countTurn(th *thread, d *descriptor, begin, read, end int64) {
 	row.Sum += took
 	row.Max = max(row.Max, took)
 	row.Wait += float64(max(read-begin, 0)) / 1e9
-	i := 0
+	_, exp := math.Frexp(took / recording.TurnBound(0)) // two bounds to a doubling
+	i := min(max(2*(exp-2), 0), 60)
 	for i < 60 && took >= recording.TurnBound(i+1) {
 		i++
 	}
@@ -205,6 +222,7 @@ func (t *Trace) flushTurns(end int64) {
 	}
 	clear(t.turning[len(still):])
 	t.turning = still
+	t.flushed++
 	for k, row := range t.turns {
 		row.T = recording.Time(t.second)
 		if t.turnRows++; t.turnRows <= mostTurnRows {

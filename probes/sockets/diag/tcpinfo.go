@@ -40,6 +40,19 @@ const noSsthresh = 0x7fffffff
 // unlimited is the pacing rate of a socket that is not paced (~0UL).
 const unlimited = 1<<64 - 1
 
+// optSACK is TCPI_OPT_SACK of tcpi_options: it was agreed on.
+const optSACK = 2
+
+// connected tells the states in which the handshake's options are known
+// (include/net/tcp_states.h).
+func connected(state int) bool {
+	switch state {
+	case 1, 4, 5, 8, 9, 11: // ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, CLOSING
+		return true
+	}
+	return false
+}
+
 // decodeTCPInfo returns nil for what is too short to be of any use.
 func decodeTCPInfo(raw []byte) *recording.TCPInfo {
 	b := tcpInfo(raw)
@@ -82,6 +95,9 @@ func decodeTCPInfo(raw []byte) *recording.TCPInfo {
 		RcvWnd:        b.count(232),
 		RcvOOO:        b.count(224),
 		Probes:        b.u8(3),
+	}
+	if connected(b.u8(0)) {
+		t.NoSACK = b.u8(5)&optSACK == 0
 	}
 	if v := b.u32(76); v < noSsthresh {
 		t.Ssthresh = int(v)
