@@ -15,6 +15,7 @@ type stack struct {
 	id      int
 	frames  []int32 // innermost first; the last may be others
 	n       uint64  // samples
+	row     int32   // where it was counted last
 	path    int32   // through the kernel; 0: none
 	idle    bool
 	deep    bool // it was cut

@@ -217,7 +217,11 @@ func (t *tally) count(s *sample, st *stack) {
 		t.inKernel(s, st)
 	}
 	k := rowKey{int32(s.pid), int32(s.tid), int32(st.id), int32(s.comm), s.event.index}
-	i, ok := t.rows[k]
+	i := st.row
+	ok := int(i) < len(t.counted) && t.counted[i].rowKey == k
+	if !ok {
+		i, ok = t.rows[k]
+	}
 	if !ok {
 		if len(t.rows) >= mostThreads {
 			t.lost += s.n
@@ -229,6 +233,7 @@ func (t *tally) count(s *sample, st *stack) {
 			t.rows[k] = i
 		}
 	}
+	st.row = i
 	t.counted[i].n += s.n
 	t.counted[i].weight += s.weight
 }
