@@ -13,6 +13,7 @@ type known struct {
 	callers []callerLines
 	held    []int32 // the callers' frames
 	stacks  []stackLines
+	thinned int // how often the tally had made room when they were known
 }
 
 type knownLine struct {
@@ -89,6 +90,10 @@ func (l *lines) idOf(hash uint64, line []byte) (int32, bool) {
 // again takes all frames of a sample whose callers were seen before; false: they were
 // not.
 func (l *lines) again(p part, data []byte) bool {
+	if k := &l.known; k.thinned != l.thinned {
+		clear(k.stacks) // their numbers may be others' now
+		k.thinned = l.thinned
+	}
 	key := p.both()
 	place := &l.known.stacks[key%mostBlocks]
 	if place.hash == key && place.stack > 0 {
