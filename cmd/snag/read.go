@@ -91,7 +91,7 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 		<-ctx.Done()
 		stop() // the next Ctrl-C ends snag at once
 	}()
-	readWithin(cmd.Context())
+	stayWithin(cmd.Context(), readHeap)
 	p.Files, p.Dir = files, dir
 	shown := newReadProgress(os.Stderr, time.Now())
 	defer shown.done()
