@@ -33,6 +33,7 @@ require (
 	golang.org/x/sys v0.49.0
 	golang.org/x/time v0.15.0
 	golang.org/x/tools v0.48.0
+	gonum.org/v1/gonum v0.17.0
 )
 
 require (

@@ -117,8 +117,9 @@ func firstBelow(path, file string) (first string, below bool) {
 	return first, below
 }
 
-// guessZones tells in which zone each file's times without one are.
-func guessZones(ctx context.Context, files []file, given given, p Plan, asked settings) {
+// guessZones tells in which zone each file's times without one are, and gives the times
+// that each begins and ends with, as far as they were looked at.
+func guessZones(ctx context.Context, files []file, given given, p Plan, asked settings) []written {
 	local := time.Local
 	if p.Zone != nil {
 		local = p.Zone
@@ -162,7 +163,12 @@ func guessZones(ctx context.Context, files []file, given given, p Plan, asked se
 			f.zone.why = ""
 		}
 		f.opt.Zone = f.zone.zone
+		if times[i].zoneless {
+			in := times[i].in(f.zone.zone, 0)
+			times[i].first, times[i].last = in.Start, in.End
+		}
 	}
+	return times
 }
 
 // zoneOfUser is the zone in which the user tells times of day: that which was asked for,

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/internal/units"
 	"snag/recording"
 )
 
@@ -116,6 +117,11 @@ func (p part) manifest(whole recording.Manifest) recording.Manifest {
 			m.Files = append(m.Files, f)
 		}
 	}
+	for _, s := range p.sources {
+		if s.clock != nil {
+			m.Clock = s.clock
+		}
+	}
 	m.Start, m.End = atLeast(p.window)
 	if p.window.Start == 0 {
 		m.Start, m.End = whole.Start, whole.End
@@ -139,6 +145,7 @@ func (p part) coverage() (out []recording.Coverage) {
 	at := map[string]int{}
 	for _, s := range p.sources {
 		for _, c := range s.told.Coverage {
+			c = p.timed(s, c)
 			if s.err != nil && c.State == recording.CoverageOK {
 				c.State, c.Why = recording.CoveragePartial, s.err.Error()
 			}
@@ -153,16 +160,43 @@ func (p part) coverage() (out []recording.Coverage) {
 	}
 	out = append(out, p.counters()...)
 	for _, s := range p.sources {
-		c := recording.Coverage{Probe: s.format + " " + s.name, State: recording.CoverageOK, Since: s.span.Start, Why: strings.Join(s.doubts, "; ")}
+		doubts := s.doubts
+		if text := p.short(s); text != "" {
+			doubts = append(doubts[:len(doubts):len(doubts)], text)
+		}
+		c := p.timed(s, recording.Coverage{Probe: s.format + " " + s.name, State: recording.CoverageOK, Since: s.span.Start, Why: strings.Join(doubts, "; ")})
 		if !s.zone.sure && s.zone.why != "" {
 			c.State, c.Cure = recording.CoveragePartial, "--tz ZONE, or --tz FILE=ZONE"
 		}
 		if s.err != nil {
-			c.State, c.Why = recording.CoveragePartial, strings.Join(append([]string{s.err.Error()}, s.doubts...), "; ")
+			c.State, c.Why = recording.CoveragePartial, strings.Join(append([]string{s.err.Error()}, doubts...), "; ")
 		}
 		out = append(out, c)
 	}
 	return out
+}
+
+// timed says from when to when a source measured, where that is not all of the part's time.
+func (p part) timed(s *source, c recording.Coverage) recording.Coverage {
+	if c.State != recording.CoverageOK && c.State != recording.CoveragePartial || s.span.Start == 0 || s.instant() {
+		return c
+	}
+	if c.Since == 0 {
+		c.Since = s.span.Start
+	}
+	if end := max(s.span.End, s.span.Start.Add(shortest)); end < p.window.End {
+		c.Until = end
+	}
+	return c
+}
+
+// short says of a source that is of less than half of the part's time how much that is.
+func (p part) short(s *source) string {
+	own, all := s.span.End.Sub(s.span.Start), p.window.End.Sub(p.window.Start)
+	if s.span.Start == 0 || s.instant() || all < near || 2*own >= all {
+		return ""
+	}
+	return fmt.Sprintf("it is of %s of the %s that all files are of: what it alone measures is judged over these", units.Seconds(max(own, shortest)), units.Seconds(all))
 }
 
 // both is what two sources tell of one measure: it was measured where either did.
@@ -181,6 +215,11 @@ func both(a, b recording.Coverage) recording.Coverage {
 	}
 	if a.Since == 0 || b.Since != 0 && b.Since < a.Since {
 		a.Since = b.Since
+	}
+	if a.Until == 0 || b.Until == 0 { // one of them lasts to the end
+		a.Until = 0
+	} else {
+		a.Until = max(a.Until, b.Until)
 	}
 	a.Lost, a.Cost, a.Late = a.Lost+b.Lost, a.Cost+b.Cost, max(a.Late, b.Late)
 	a.Why, a.Cure = joined(a.Why, b.Why), joined(a.Cure, b.Cure)

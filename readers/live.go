@@ -22,14 +22,15 @@ func isRecording(path string) bool {
 }
 
 // takeRecording joins a recording of snag's own: each of its parts is a source.
-func (in *intake) takeRecording(path string, r *recording.Recording, asked settings) {
+func (in *intake) takeRecording(path string, r *recording.Recording, asked settings, clocks hostClocks) {
 	parts := r.Parts
 	if len(parts) == 0 {
 		parts = []*recording.Recording{r}
 	}
 	for _, p := range parts {
 		m := p.Manifest
-		s := in.add(&source{name: path, format: "recording", host: m.Host, live: &m, offset: asked.offsetOf(path), zone: guess{sure: true}})
+		s := in.add(&source{name: path, format: "recording", host: m.Host, live: &m, zone: guess{sure: true}})
+		clocks.tell(s, path)
 		if host := asked.hostOf(path); host != "" {
 			s.host, s.asked = host, true
 		} else if m.Host == "files" && len(m.Files) > 0 {

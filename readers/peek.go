@@ -28,14 +28,15 @@ func peek(ctx context.Context, f file) written {
 	if i := bytes.LastIndexByte(head, '\n'); i >= 0 {
 		head = head[:i+1]
 	}
-	first, zoneless, ok := timesOf(ctx, f, head)
+	first, zoneless, host, ok := timesOf(ctx, f, head)
+	w.host = host
 	if !ok || !zoneless {
 		w.first, w.last = first.Start, first.End
 		return w
 	}
 	w.zoneless, w.first = true, first.Start
 	if tail := endOf(f.in); tail != nil {
-		if last, _, ok := timesOf(ctx, f, tail); ok {
+		if last, _, _, ok := timesOf(ctx, f, tail); ok {
 			w.last = last.End
 		}
 	}
@@ -43,7 +44,7 @@ func peek(ctx context.Context, f file) written {
 }
 
 // timesOf reads a piece of a file in UTC, and in another zone.
-func timesOf(ctx context.Context, f file, piece []byte) (span recording.Interval, zoneless, ok bool) {
+func timesOf(ctx context.Context, f file, piece []byte) (span recording.Interval, zoneless bool, host string, ok bool) {
 	var at [2]reader.Told
 	for i, zone := range []*time.Location{time.UTC, time.FixedZone("", 3600)} {
 		opt := f.opt
@@ -52,7 +53,7 @@ func timesOf(ctx context.Context, f file, piece []byte) (span recording.Interval
 		at[i], _ = f.format.Read(ctx, reader.Bytes(f.in.Path, bytes.Clone(piece)), opt, nowhere{})
 	}
 	span = recording.Interval{Start: at[0].First, End: at[0].Last}
-	return span, at[0].First != at[1].First, at[0].First != 0
+	return span, at[0].First != at[1].First, at[0].Host, at[0].First != 0
 }
 
 // endOf is the end of a plain file, from a line's beginning; nil where it can't be had.

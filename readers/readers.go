@@ -76,7 +76,12 @@ func Read(ctx context.Context, p Plan) error {
 			f.in.Interrupt()
 		}
 	})()
-	guessZones(ctx, files, given, p, asked)
+	times := guessZones(ctx, files, given, p, asked)
+	captures := survey(ctx, files)
+	clocks := compareClocks(ctx, files, times, given, captures, asked)
+	if err := asked.checkOffsets(p.Files, clocks.of); err != nil {
+		return err
+	}
 	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1}, recording.Options{Files: true, Wait: true, Keep: p.Kept})
 	if err != nil {
 		return err
@@ -88,7 +93,8 @@ func Read(ctx context.Context, p Plan) error {
 	stop := progress(ctx, p.Tick, files)
 	for _, set := range all {
 		f := set[0]
-		s := in.add(&source{name: nameOf(set), format: f.format.Name, host: asked.hostOf(f.in.Path), asked: asked.hostOf(f.in.Path) != "", offset: asked.offsetOf(f.in.Path), zone: f.zone})
+		s := in.add(&source{name: nameOf(set), format: f.format.Name, host: asked.hostOf(f.in.Path), asked: asked.hostOf(f.in.Path) != "", zone: f.zone})
+		clocks.tell(s, f.in.Path)
 		if f.format.Together {
 			s.counters = map[string][2]float64{}
 		}
@@ -99,10 +105,10 @@ func Read(ctx context.Context, p Plan) error {
 		gave = gave || err == nil || told.Lines > 0 || told.First != 0
 		failed = errors.Join(failed, err)
 	}
-	in.compare(ctx, files)
+	in.compare(ctx, captures, files, clocks.offsetOf)
 	stop()
 	for _, path := range given.recordings {
-		in.takeRecording(path, given.open[path], asked)
+		in.takeRecording(path, given.open[path], asked, clocks)
 		gave = true
 	}
 	for _, text := range shorten(unread) {

@@ -42,25 +42,45 @@ func (s settings) hostOf(path string) string {
 
 func (s settings) zoneOf(path string) (*time.Location, bool) { return of(s.zones, path) }
 
-// check tells whether each was asked for of a file that is there.
+// check tells whether each was asked for of a file that is there. An offset may be of a
+// host, whose name may stand in a file: checkOffsets asks again when that is known.
 func (s settings) check(paths []string) error {
 	for _, asked := range []struct {
 		flag string
 		of   []string
-	}{{"--tz", keys(s.zones)}, {"--offset", keys(s.offsets)}, {"--host", keys(s.hosts)}} {
+	}{{"--tz", keys(s.zones)}, {"--host", keys(s.hosts)}} {
 		for _, key := range asked.of {
-			found := false
-			for _, p := range paths {
-				_, ok := of(map[string]bool{key: true}, p)
-				// What is inside of a folder that was given may be named too.
-				found = found || ok || strings.HasPrefix(key, strings.TrimSuffix(p, "/")+"/")
-			}
-			if !found {
+			if !isGiven(key, paths) {
 				return fmt.Errorf("%s %s=…: no file of that name is given: %s", asked.flag, key, strings.Join(paths, ", "))
 			}
 		}
 	}
 	return nil
+}
+
+// checkOffsets tells whether each offset was asked for of a file, or of a host that a
+// file is of.
+func (s settings) checkOffsets(paths []string, hosts map[string]string) error {
+	for _, key := range keys(s.offsets) {
+		known := isGiven(key, paths)
+		for _, host := range hosts {
+			known = known || host == shortHost(key)
+		}
+		if !known {
+			return fmt.Errorf("--offset %s=…: no file of that name is given, and none of that host: %s", key, strings.Join(paths, ", "))
+		}
+	}
+	return nil
+}
+
+// isGiven tells whether a key names one of the files, or what is inside of a folder.
+func isGiven(key string, paths []string) bool {
+	for _, p := range paths {
+		if _, ok := of(map[string]bool{key: true}, p); ok || strings.HasPrefix(key, strings.TrimSuffix(p, "/")+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 func keys[T any](m map[string]T) (out []string) {

@@ -22,6 +22,8 @@ type source struct {
 	// span is that of its lines, moved by offset; Start is 0 where it has no times.
 	span   recording.Interval
 	offset time.Duration
+	moved  string               // why it was moved by offset, or what is known of its clock; "" for nothing to say
+	clock  *recording.HostClock // nil: nothing ties it with others
 	zone   guess
 	live   *recording.Manifest // of a recording; nil for a file
 	doubts []string
@@ -159,8 +161,11 @@ func (k *sourceSink) ended(told reader.Told, err error) {
 	if s.zone.why != "" {
 		s.doubts = append(s.doubts, s.zone.why)
 	}
-	if s.offset != 0 {
-		s.doubts = append(s.doubts, fmt.Sprintf("its times were moved by %+.3f s, as was asked for", s.offset.Seconds()))
+	switch {
+	case s.offset != 0 && s.clock == nil:
+		s.doubts = append(s.doubts, fmt.Sprintf("its times were moved by %+.3f s, %s", s.offset.Seconds(), s.moved))
+	case s.moved != "" && (s.offset != 0 || s.clock != nil || s.moved != asWasAsked):
+		s.doubts = append(s.doubts, s.moved)
 	}
 }
 

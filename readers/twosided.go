@@ -2,7 +2,9 @@ package readers
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"time"
 
 	"snag/readers/reader"
 	"snag/readers/sides"
@@ -13,20 +15,45 @@ import (
 // mostCompared captures are held against each other, each with each.
 const mostCompared = 8
 
-// compare looks at captures of both ends of the same connections, as a source of its
-// own.
-func (in *intake) compare(ctx context.Context, files []file) {
-	var names []string
+// surveyed are the captures among the files, and which connections they share. A pipe
+// can't be read twice.
+type surveyed struct {
+	names  []string
+	path   *sides.Path // nil: there are no two
+	failed []recording.Coverage
+}
+
+// survey looks at all captures once, to find connections that are on several.
+func survey(ctx context.Context, files []file) (s surveyed) {
 	for _, f := range files {
-		if f.format.Name == "pcap" && f.in.Size > 0 {
-			names = append(names, f.in.Path)
+		if f.format.Name == "pcap" && f.in.Size > 0 && len(s.names) < mostCompared {
+			s.names = append(s.names, f.in.Path)
 		}
 	}
-	if len(names) < 2 {
+	if len(s.names) < 2 {
+		return s
+	}
+	var all []*sides.Capture
+	for _, name := range s.names {
+		c, err := sides.Survey(ctx, name, len(s.names))
+		if err != nil {
+			s.failed = append(s.failed, recording.Coverage{Probe: sides.Measure, State: recording.CoverageFailed, Why: fmt.Sprintf("compare it with the other captures: %v", err)})
+			continue
+		}
+		all = append(all, c)
+	}
+	s.path = sides.NewPath(all)
+	return s
+}
+
+// compare looks at captures of both ends of the same connections, as a source of its
+// own: where the time of their requests passed.
+func (in *intake) compare(ctx context.Context, s surveyed, files []file, shift func(path string) time.Duration) {
+	if s.path == nil {
 		return
 	}
-	k := in.sink(in.add(&source{name: strings.Join(names[:min(len(names), mostCompared)], " + "), format: "sides"}))
-	told := twoSided(ctx, files, k)
+	k := in.sink(in.add(&source{name: strings.Join(s.names, " + "), format: "sides"}))
+	told := s.join(ctx, callsOf(files), shift, k)
 	k.of.span = recording.Interval{}
 	for _, s := range in.sources {
 		if s.format == "pcap" && s.span.Start != 0 {
@@ -37,32 +64,53 @@ func (in *intake) compare(ctx context.Context, files []file) {
 	k.ended(told, nil)
 }
 
-// twoSided looks at captures once more, two at a time: connections that are on both
-// tell where the time of their requests passed. A pipe can't be read twice.
-func twoSided(ctx context.Context, files []file, out recording.Sink) (all reader.Told) {
-	var paths []string
-	for _, f := range files {
-		if f.format.Name == "pcap" && f.in.Size > 0 {
-			paths = append(paths, f.in.Path)
-		}
+// join follows each connection between the first and the last capture that has it.
+func (s surveyed) join(ctx context.Context, calls sides.Calls, shift func(path string) time.Duration, out recording.Sink) (all reader.Told) {
+	all.Coverage = s.failed
+	hops := s.path.Hops()
+	if len(hops) == 0 && len(s.path.Pairs) > 0 {
+		row, _ := s.path.Pairs[0].Told(sides.Result{}, nil)
+		all.Coverage = append(all.Coverage, row)
 	}
-	paths = paths[:min(len(paths), mostCompared)]
-	best := -1
-	for i, a := range paths {
-		for _, b := range paths[i+1:] {
-			if ctx.Err() != nil {
-				return all
-			}
-			told := sides.Read(ctx, [2]string{a, b}, callsOf(files), out)
-			all.Facts = append(all.Facts, told.Facts...)
-			// Of captures that have nothing in common one row is enough, and none where
-			// others have.
-			if n := len(told.Facts); n > best {
-				best, all.Coverage = n, told.Coverage
-			}
+	best := 0
+	for _, h := range hops {
+		if ctx.Err() != nil {
+			break
+		}
+		by := sides.Shift{int64(shift(h.Path(0))), int64(shift(h.Path(1)))}
+		kept := &heldRequests{Sink: out}
+		res, err := h.Join(ctx, calls, by, kept)
+		row, facts := h.Told(res, err)
+		all.Facts = append(all.Facts, facts...)
+		kept.addHops(ctx, h, shift)
+		for _, q := range kept.rows {
+			out.Append(q)
+		}
+		if len(h.Between) > 0 {
+			all.Facts = append(all.Facts, recording.Fact{T: res.First, Name: "sides.path", Value: h.Text(), Source: "snag read"})
+		}
+		// Of several pairs the one that has most connections in common speaks for all.
+		if n := h.Connections(); n > best {
+			best, all.Coverage = n, append(s.failed[:len(s.failed):len(s.failed)], row)
 		}
 	}
 	return all
+}
+
+// heldRequests keeps the whole requests, of which there are few, until their hops are
+// known, and lets everything else pass.
+type heldRequests struct {
+	recording.Sink
+	rows []recording.Request
+}
+
+// Append is of recording.Sink.
+func (k *heldRequests) Append(row recording.Row) {
+	if q, ok := row.(recording.Request); ok {
+		k.rows = append(k.rows, q)
+		return
+	}
+	k.Sink.Append(row)
 }
 
 // callsOf gives the calls of all traces that were given, one more time.

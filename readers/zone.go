@@ -13,6 +13,7 @@ type written struct {
 	zoneless    bool
 	first, last recording.Time // last is 0 where the file's end was not seen
 	modified    recording.Time // when it was last written; 0: not known
+	host        string         // that its beginning names; "": none, or several
 }
 
 // Zones are whole quarters of an hour from UTC−12 to UTC+14.

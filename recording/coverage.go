@@ -16,9 +16,12 @@ const (
 // and what it cost, or why it could not run. Probe is "drops" for a whole probe
 // or "drops.socket" for one of its measures; the measures are listed in Measures.
 type Coverage struct {
-	Probe string  `json:"probe"`
-	State string  `json:"state"`
-	Since Time    `json:"since,omitempty"`
+	Probe string `json:"probe"`
+	State string `json:"state"`
+	Since Time   `json:"since,omitempty"`
+	// Until is when it ended, where that is before the recording does: of a file that is
+	// of a part of the time only (snag read); 0: at the recording's end.
+	Until Time    `json:"until,omitempty"`
 	Lost  uint64  `json:"lost"`             // events the kernel side could not hand over or count
 	Late  float64 `json:"late_seconds"`     // the latest that any of its ticks ran
 	Cost  float64 `json:"cost_cpu_seconds"` // user + system time of its user-space part

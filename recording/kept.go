@@ -43,7 +43,7 @@ func (k *Kept) add(t *table, row Row, line []byte, key int) {
 	k.n[t.name]++
 	// JSON has no bytes that are no UTF-8: a name with some is read as it was written.
 	if bytes.Contains(line, []byte(`\ufffd`)) {
-		if _, line = unmarked(bytes.Clone(line)); t.decode(&k.rows, line) == nil {
+		if _, line = unmarked(bytes.Clone(line)); t.decoder(&rowReader{names: texts{}})(&k.rows, line) == nil {
 			return
 		}
 	}

@@ -85,6 +85,7 @@ func readWith(s source, name, dir string, to schema, kept *Kept) (*Recording, er
 func readTables(parts *partition, s source, todo []move, gone *losses, kept *Kept) {
 	r := parts.whole
 	present := s.list(tablesDir)
+	with := &rowReader{names: texts{}}
 	for _, t := range tables {
 		file := t.name + ".jsonl"
 		name := path.Join(tablesDir, file)
@@ -108,13 +109,14 @@ func readTables(parts *partition, s source, todo []move, gone *losses, kept *Kep
 			gone.add(t.name, name+" can't be read")
 			continue
 		}
+		decode := t.decoder(with)
 		d := eachLine(f, func(line []byte) error {
 			line, err := moveRow(todo, t.name, line)
 			if err != nil || line == nil {
 				return err
 			}
 			key, line := unmarked(line)
-			return t.decode(parts.part(key), line)
+			return decode(parts.part(key), line)
 		})
 		f.Close()
 		r.Damage = append(r.Damage, d.sentences(name)...)

@@ -22,6 +22,14 @@ type File struct {
 	Doubts []string `json:"doubts,omitempty"`
 }
 
+// HostClock is how the clock of a part's host compares with another's, after its times
+// were moved (File.Offset).
+type HostClock struct {
+	Of    string  `json:"of"`            // whose clock it was compared with: hosts of which this is the same compare with each other
+	Bound float64 `json:"bound_seconds"` // how far off its times may still be from that clock's
+	By    string  `json:"by"`            // what told it, a sentence
+}
+
 // Part is what of a recording belongs together: it is of one host, and its times
 // overlap. A recording of one host at one time has none or one.
 type Part struct {

@@ -47,6 +47,9 @@ type Manifest struct {
 	Files []File `json:"files,omitempty"`
 	// Parts tell apart what is of several hosts, or of times that do not overlap.
 	Parts []Part `json:"parts,omitempty"`
+	// Clock is how the host's times compare with those of the recording's other hosts
+	// (snag read); nil: nothing tells.
+	Clock *HostClock `json:"clock,omitempty"`
 	// Notes are what to know before the rest is trusted, a sentence each: how files
 	// were joined, and what could not be told of them.
 	Notes []string `json:"notes,omitempty"`

@@ -16,8 +16,11 @@ type table struct {
 	name string
 	// decodeStrict reads one row and refuses columns that it does not know.
 	decodeStrict func(line []byte) (Row, error)
-	// decode adds the row of one JSON line.
-	decode func(r *Recording, line []byte) error
+	// decoder is what adds the row of one JSON line; with is shared by all of a
+	// recording, and used by one at a time.
+	decoder func(with *rowReader) func(r *Recording, line []byte) error
+	// encode adds a row as JSON.
+	encode func(b []byte, row Row) ([]byte, error)
 	// add adds a row; false: the row is of another type.
 	add func(r *Recording, row Row) bool
 	// move takes all rows of one recording into another.
@@ -80,13 +83,16 @@ var tables = []table{
 
 // tableNamed returns the table of that name, or nil.
 func tableNamed(name string) *table {
-	for i := range tables {
-		if tables[i].name == name {
-			return &tables[i]
-		}
-	}
-	return nil
+	return tableAt[name]
 }
+
+var tableAt = func() map[string]*table {
+	at := map[string]*table{}
+	for i := range tables {
+		at[tables[i].name] = &tables[i]
+	}
+	return at
+}()
 
 // IsTable tells whether a path is that of a recording's table.
 func IsTable(path string) bool {
@@ -106,15 +112,23 @@ func of[T Row](rows func(*Recording) *[]T, at func(T) Time) table {
 			err := dec.Decode(&v)
 			return v, err
 		},
-		decode: func(r *Recording, line []byte) error {
-			var v T
-			if err := decodeRow(line, &v); err != nil {
-				return err
+		decoder: func(with *rowReader) func(r *Recording, line []byte) error {
+			c := newCodec[T]()
+			return func(r *Recording, line []byte) error {
+				c.row = zero
+				if !c.usable || !with.read(line, c.columns) {
+					var v T
+					if err := decodeRow(line, &v); err != nil {
+						return err
+					}
+					c.row = v
+				}
+				p := rows(r)
+				*p = append(*p, c.row)
+				return nil
 			}
-			p := rows(r)
-			*p = append(*p, v)
-			return nil
 		},
+		encode: encoderOf[T](),
 		add: func(r *Recording, row Row) bool {
 			v, ok := row.(T)
 			if ok {

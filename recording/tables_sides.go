@@ -44,6 +44,9 @@ type Request struct {
 	// Segments that were lost between the two captures on each way.
 	LostOut  int `json:"lost_out,omitempty"`
 	LostBack int `json:"lost_back,omitempty"`
+	// Hops are what of Network passed where, the client's end first, if captures between
+	// the two have it as well (readers/sides).
+	Hops []Hop `json:"hops,omitempty"`
 	// Unanswered says how it ended without an answer: "open" (the capture ends),
 	// "closed", "reset"; "lost": it never came to the server whole.
 	Unanswered string `json:"unanswered,omitempty"`
@@ -55,6 +58,15 @@ type Request struct {
 	Unsent *float64 `json:"unsent,omitempty"`
 	PID    int      `json:"pid,omitempty"`
 	Comm   string   `json:"comm,omitempty"`
+}
+
+// Hop is the network between two captures on the way of a request.
+type Hop struct {
+	From     string  `json:"from"` // the capture on the client's side, as its file is called
+	To       string  `json:"to"`
+	Network  float64 `json:"network"` // both ways together, s
+	LostOut  int     `json:"lost_out,omitempty"`
+	LostBack int     `json:"lost_back,omitempty"`
 }
 
 // RequestSecond sums the requests to one server that ended in one second, of those

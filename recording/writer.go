@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -89,6 +88,9 @@ func (w *Writer) Update(change func(*Manifest)) error {
 	return writeManifest(w.dir, w.manifest)
 }
 
+// lines are for rows on their way to a table.
+var lines = sync.Pool{New: func() any { return new([]byte) }}
+
 // Append adds a row to its table.
 func (w *Writer) Append(row Row) { w.append(row, 0) }
 
@@ -96,14 +98,21 @@ func (w *Writer) append(row Row, part int) {
 	if row == nil {
 		return
 	}
-	line, err := json.Marshal(row) // outside the lock: it is most of the cost
-	line = marked(line, part)
+	t, table := w.tables[row.Table()], tableNamed(row.Table())
+	var line []byte
+	var err error
+	if table != nil { // outside the lock: it is most of the cost
+		scratch := lines.Get().(*[]byte)
+		defer lines.Put(scratch)
+		line, err = table.encode((*scratch)[:0], row)
+		*scratch = line
+		line = marked(line, part)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed || w.err != nil {
 		return
 	}
-	t := w.tables[row.Table()]
 	switch {
 	case t == nil:
 		w.refused.add("rows of a table that this version has not", row.Table())
@@ -115,9 +124,9 @@ func (w *Writer) append(row Row, part int) {
 		w.refused.add("rows over 1 MB", row.Table())
 		return
 	}
-	w.seen(tableNamed(t.name).time(row))
+	w.seen(table.time(row))
 	if w.o.Keep != nil {
-		w.o.Keep.add(tableNamed(t.name), row, line, part)
+		w.o.Keep.add(table, row, line, part)
 	}
 	t.buf = append(append(t.buf, line...), '\n')
 	if len(t.buf) > w.o.maxBatch {
@@ -136,7 +145,7 @@ func (w *Writer) rouse() {
 
 // mostHeld of what is not written is kept where the writer may make its callers
 // wait, bytes.
-const mostHeld = 8 << 20
+const mostHeld = 1 << 20
 
 // hold counts what was taken, and waits where it is too much. The caller holds the
 // lock.

@@ -12,23 +12,21 @@ import (
 // own lateness undermines, and culprits that explain the same harm with nothing
 // to tell them apart. It runs before entries are made.
 func (v *Verdict) abstain(g *graph) {
-	var observer *candidate
 	for _, c := range g.found {
-		if c.suspect.Name == observerName {
-			observer = c
+		if c.suspect.Name != observerName {
+			continue
 		}
-	}
-	if observer != nil {
-		v.Warnings = append(v.Warnings, observer.finding.Text)
-		v.Next = firstOf(observer.finding.Next, observer.suspect.Next)
-		observer.state = v.undermine(g, observer)
+		v.Warnings = append(v.Warnings, c.finding.Text)
+		v.Next = firstOf(v.Next, c.finding.Next, c.suspect.Next)
+		c.state = v.undermine(g, c)
 	}
 	v.tellApart(g)
 	if v.Abstained == "" && len(v.Symptoms) > 0 && !someCulprit(g) {
-		s, r := v.Scene, v.Recording
+		var at *host
 		if len(v.hosts) > 0 {
-			s, r = v.hosts[0].s, v.hosts[0].r
+			at = v.hosts[0]
 		}
+		r, s := v.viewOf(at)
 		alone, next := suspects.Alone(s, r, v.Symptoms[0])
 		v.Abstained = firstOf(alone, "something is wrong, and no suspect of the catalogue was proved to cause it")
 		v.Next = firstOf(v.Next, next, nextFor(v.Symptoms[0]))
@@ -41,13 +39,15 @@ func (v *Verdict) abstain(g *graph) {
 // where something stands nevertheless; else a risk, for nobody was harmed by snag
 // being late.
 func (v *Verdict) undermine(g *graph, observer *candidate) State {
-	stands, undone := false, false
+	stands, undone, elsewhere := false, false, false
 	onlyBegan := !slices.ContainsFunc(observer.finding.Evidence, func(e suspects.Evidence) bool {
 		return e.Side == suspects.For && e.Origin != suspects.OriginBegan
 	})
 	for _, c := range g.found {
 		switch {
 		case c == observer || c.state != Culprit:
+		case c.host != observer.host: // another host's snag saw what it saw
+			elsewhere = true
 		case onlyBegan || undoubted(c.finding.Evidence):
 			stands = true
 		default:
@@ -55,13 +55,16 @@ func (v *Verdict) undermine(g *graph, observer *candidate) State {
 		}
 	}
 	switch {
-	case stands:
+	case stands, undone && elsewhere:
 		return Contributing
 	case undone:
 		v.Abstained = "snag itself ran late, and nothing decisive stands without its samples"
 		return Culprit
 	case len(g.explains(observer)) > 0: // its own reader made what looks like a freeze
 		return Culprit
+	}
+	if elsewhere {
+		return Risk
 	}
 	v.Abstained = "snag itself ran late or lost events: that it saw nobody to blame clears nobody"
 	return Risk

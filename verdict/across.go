@@ -55,13 +55,18 @@ func (g *graph) across(at map[*candidate]*host, where []*host) {
 				if a == b || !apart(at[b]) || b.suspect.Name != lead.To || slices.Contains(b.finding.NotBy, a.suspect.Name) || g.has(a, b, -1) {
 					continue
 				}
-				window := common(at[a].s.Window, at[b].s.Window)
-				c := Coincide(a.finding.Active, seenIn(starts(b.finding.Active), window), window, min(lead.Lag, soon))
+				window := common(a.windowIn(at[a].s), at[b].s.Window)
+				lag := min(lead.Lag, soon)
+				onsets := seenIn(starts(b.finding.Active), window)
+				off, known := clocksBetween(at[a], at[b])
+				c := coincideWithin(a.finding.Active, onsets, window, lag, off)
 				if at[b] != at[a] {
-					c.hosts, c.lag = 1, max(min(lead.Lag, soon), sampled)
+					c.hosts, c.lag, c.clocks, c.known = 1, max(lag, sampled), off, known
 				}
 				if c.ties() {
 					g.add(edge{from: a, to: b, symptom: -1, coincidence: c})
+				} else if off > 0 && Coincide(a.finding.Active, onsets, window, lag).ties() {
+					g.cantTell(a, b.finding.Subject.Name, off)
 				}
 			}
 		}
@@ -104,7 +109,7 @@ func (g *graph) symptomsAcross(a *candidate, home *host, lag time.Duration, effe
 	if len(effects) == 0 {
 		return
 	}
-	window := home.s.Window
+	window := a.windowIn(home.s)
 	var hosts []*host
 	for _, i := range effects {
 		if w := common(window, where[i].s.Window); w.End > w.Start {
@@ -123,14 +128,22 @@ func (g *graph) symptomsAcross(a *candidate, home *host, lag time.Duration, effe
 		}
 		own = append(own, [2]int{from, len(onsets)})
 	}
-	all := Coincide(a.finding.Active, onsets, window, lag)
-	all.lag = max(lag, sampled)
+	off, known := time.Duration(0), true
+	for _, h := range hosts {
+		d, ok := clocksBetween(home, h)
+		off, known = max(off, d), known && ok
+	}
+	all := coincideWithin(a.finding.Active, onsets, window, lag, off)
+	all.lag, all.clocks, all.known = max(lag, sampled), off, known
 	for _, h := range hosts {
 		if h != home {
 			all.hosts++
 		}
 	}
 	if !all.ties() {
+		if off > 0 && Coincide(a.finding.Active, onsets, window, lag).ties() {
+			g.cantTell(a, g.symptoms[effects[0]].Name+" of "+g.symptoms[effects[0]].Subject.Name, off)
+		}
 		return
 	}
 	for n, i := range effects {

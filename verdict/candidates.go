@@ -18,7 +18,8 @@ type candidate struct {
 	onset       recording.Time
 	state       State
 	explainedBy *candidate
-	window      recording.Interval // of its host
+	window      recording.Interval // over which it was weighed
+	host        *host              // nil where the recording is of one
 	id          string
 }
 
@@ -36,7 +37,7 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 			settled = append(settled, blindEntry(sus, must, r))
 			continue
 		}
-		findings := sus.Weigh(s, r)
+		findings := weigh(sus, s, r)
 		sort.SliceStable(findings, func(i, j int) bool { return findings[i].Harm.Amount > findings[j].Harm.Amount })
 		if len(findings) > maxFindings {
 			findings = findings[:maxFindings]
@@ -45,11 +46,12 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 		unseen, partly := withheld(sus, r)
 		var open, cleared []Entry
 		for _, f := range findings {
+			s := f.seen
 			if !concerns(s, r, f.Subject) || isSelf(f.Subject, r) && sus.Name != observerName {
 				continue
 			}
 			f.Subject.Name = s.Name(f.Subject)
-			suspects.AsCaptured(r, &f)
+			suspects.AsCaptured(r, &f.Finding)
 			f.Active = within(f.Active, s.Window)
 			f.Evidence = fromTrace(r, f.Evidence)
 			for _, n := range rest {
@@ -57,10 +59,10 @@ func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (
 			}
 			inSlices(f.Evidence, r)
 			e := Entry{Suspect: sus, Subject: f.Subject, Text: f.Text, Evidence: f.Evidence, Harm: f.Harm,
-				Active: f.Active, Since: onset(f, s), Confidence: confidence(f.Evidence, sus, r)}
+				Active: f.Active, Since: onset(f.Finding, s), Confidence: confidence(f.Evidence, sus, r)}
 			switch prove(f.Evidence) {
 			case confirmed:
-				found = append(found, &candidate{suspect: sus, finding: f, confidence: e.Confidence, onset: e.Since, window: s.Window})
+				found = append(found, &candidate{suspect: sus, finding: f.Finding, confidence: e.Confidence, onset: e.Since, window: s.Window})
 			case unproven, conflict:
 				e.State, e.Next = NotSeen, firstOf(f.Next, sus.Next)
 				e.Text = "suspected, not proved: " + f.Text

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"time"
 
+	"snag/internal/units"
 	"snag/recording"
 )
 
@@ -31,6 +32,10 @@ type Coincidence struct {
 	// not on one; 0 where they are.
 	hosts int
 	lag   time.Duration
+	// clocks is how far off the hosts' clocks may be from each other; known, that
+	// something told it.
+	clocks time.Duration
+	known  bool
 }
 
 // Fewer onsets than this are "once, as it happens": weak, whatever the share.
@@ -182,11 +187,19 @@ func (c Coincidence) String() string {
 	where := ""
 	switch {
 	case c.hosts == 1:
-		where = fmt.Sprintf(", on another host, begin within %s of it if their clocks agree", short(c.lag))
+		where = fmt.Sprintf(", on another host, begin within %s of it %s", short(c.lag), c.byClocks())
 	case c.hosts > 1:
-		where = fmt.Sprintf(", on %d other hosts, begin within %s of it if their clocks agree", c.hosts, short(c.lag))
+		where = fmt.Sprintf(", on %d other hosts, begin within %s of it %s", c.hosts, short(c.lag), c.byClocks())
 	}
 	return fmt.Sprintf("%d of %d%s; by chance %.1f, as many in %s", c.Hits, c.Onsets, where, c.Chance, c.oneIn())
+}
+
+// byClocks says what is known of the hosts' clocks.
+func (c Coincidence) byClocks() string {
+	if !c.known {
+		return "if their clocks agree"
+	}
+	return "(their clocks are known within " + units.Seconds(c.clocks) + ")"
 }
 
 // short writes a lag as 2 s.

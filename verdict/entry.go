@@ -11,7 +11,7 @@ func (c *candidate) entry(g *graph) Entry {
 	e := Entry{
 		Suspect: c.suspect, State: c.state, Subject: f.Subject, Text: f.Text, Confidence: c.confidence,
 		Since: c.onset, Active: f.Active, Evidence: f.Evidence, Harm: f.Harm,
-		Remedy: firstOf(f.Remedy, c.suspect.Remedy), Settings: f.Settings, Calls: f.Calls, Next: f.Next, Related: f.Related, from: c,
+		Remedy: firstOf(f.Remedy, c.suspect.Remedy), Settings: f.Settings, Calls: f.Calls, Next: f.Next, Related: f.Related, from: c, host: c.host,
 	}
 	for _, out := range g.out[c] {
 		name := ""

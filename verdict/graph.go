@@ -27,31 +27,40 @@ type graph struct {
 	windows  map[*candidate]recording.Interval // then, of each candidate its host's
 	found    []*candidate
 	symptoms []scene.Symptom
+	doubts   []string // what could not be told of two hosts
 	out      map[*candidate][]edge
 	in       map[*candidate][]edge
 }
 
-// windowOf is the time in which a candidate's host was seen.
+// windowOf is the time over which a candidate was weighed.
 func (g *graph) windowOf(c *candidate) recording.Interval {
 	if g.scene == nil {
+		if c.window.End != 0 {
+			return c.window
+		}
 		return g.windows[c]
 	}
-	return g.scene.Window
+	return c.windowIn(g.scene)
 }
 
 func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *graph {
 	g := &graph{scene: s, found: found, symptoms: symptoms, out: map[*candidate][]edge{}, in: map[*candidate][]edge{}}
 	var late []edge
 	for _, a := range found {
+		window := a.windowIn(s)
 		for _, b := range found {
 			if a == b {
 				continue
 			}
 			lead, ok := leadsTo(a.suspect, b.suspect.Name)
-			if !ok || slices.Contains(b.finding.NotBy, a.suspect.Name) || a.onset > b.onset.Add(slack) {
+			if !ok || slices.Contains(b.finding.NotBy, a.suspect.Name) || a.onset > max(b.onset, window.Start).Add(slack) {
 				continue
 			}
-			c := Coincide(a.finding.Active, starts(b.finding.Active), s.Window, lead.Lag)
+			onsets, seen := onsetsIn(b.finding.Active, window, s.Window)
+			if !seen {
+				continue
+			}
+			c := Coincide(a.finding.Active, onsets, window, lead.Lag)
 			tied := touches(s, a.finding, append([]recording.Subject{b.finding.Subject}, b.finding.Related...))
 			if tied && !c.Refutes() || !tied && byLog(a, b.finding.Subject) && c.Proves() {
 				g.add(edge{from: a, to: b, symptom: -1, coincidence: c})
@@ -66,14 +75,18 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *grap
 			if !ok && !own || wasOver(a.finding.Active, sym) {
 				continue
 			}
+			onsets, seen := onsetsIn(sym.Active, window, s.Window)
+			if !seen {
+				continue
+			}
 			tied := touches(s, a.finding, []recording.Subject{sym.Subject})
-			e := edge{from: a, symptom: i, coincidence: Coincide(a.finding.Active, starts(sym.Active), s.Window, lead.Lag)}
+			e := edge{from: a, symptom: i, coincidence: Coincide(a.finding.Active, onsets, window, lead.Lag)}
 			switch {
 			case !tied:
 				if byLog(a, sym.Subject) && e.coincidence.Proves() {
 					g.add(e)
 				}
-			case tooLate(a, sym.Onset, s.Window):
+			case tooLate(a, sym.Onset, window):
 				if e.coincidence.part() {
 					late = append(late, e)
 				}

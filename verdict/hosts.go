@@ -44,10 +44,11 @@ func judgeHosts(v *Verdict, all []*suspects.Suspect) (found []*candidate, settle
 			where = append(where, h)
 		}
 		for _, c := range h.found {
-			at[c], g.windows[c] = h, h.s.Window
+			at[c], g.windows[c], c.host = h, h.s.Window, h
 		}
 	}
 	g.across(at, where)
+	v.Warnings = append(v.Warnings, g.doubts...)
 	g.breakLoops()
 	first := hosts[0]
 	for _, h := range hosts {
@@ -55,7 +56,7 @@ func judgeHosts(v *Verdict, all []*suspects.Suspect) (found []*candidate, settle
 			first = h
 		}
 	}
-	v.Scene, v.Symptoms, v.hosts = first.s, g.symptoms, where
+	v.Scene, v.Symptoms, v.hosts, v.parts = first.s, g.symptoms, where, hosts
 	return g.found, settleHosts(hosts, all), g
 }
 
@@ -111,6 +112,7 @@ func (h *host) nameSubjects(g *graph) {
 	}
 	for i := range h.settled {
 		if e := &h.settled[i]; e.Subject.Kind != "" {
+			e.host = h
 			on(&e.Subject)
 		}
 	}

@@ -70,6 +70,7 @@ type Entry struct {
 	Related []recording.Subject
 
 	from *candidate // nil for what was settled without weighing
+	host *host      // nil where the recording is of one, and of what is settled of all
 }
 
 // Verdict is the answer.
@@ -86,7 +87,8 @@ type Verdict struct {
 	// Warnings: what weakens the whole verdict (observer late, damage).
 	Warnings []string
 
-	hosts []*host // of each symptom, where the recording is of several
+	parts []*host // where the recording is of several hosts, or times
+	hosts []*host // then, of each symptom; nil where it is nobody's in particular
 }
 
 // With returns the entries in that state.

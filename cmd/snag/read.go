@@ -58,7 +58,7 @@ nothing that could be proved: read the verdict), 10 a culprit found, 1 failed,
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
 	flags.StringVar(&f.find, "find", "", "list which threads and descriptors had this text, and when, as far as strace -s shows it; escaped as \\x63 or \\143 as well")
 	flags.StringArrayVar(&f.zones, "tz", nil, "the zone of times without one, as Europe/Berlin, UTC or +02:00; FILE=ZONE for one file (default: what the files tell, else this host's)")
-	flags.StringArrayVar(&f.offsets, "offset", nil, "what to add to all times of a file whose clock was wrong, FILE=+3.2s; may be given more than once")
+	flags.StringArrayVar(&f.offsets, "offset", nil, "what to add to all times of a file, or of all files of a host, whose clock was wrong, FILE=+3.2s; may be given more than once")
 	flags.StringArrayVar(&f.hosts, "host", nil, "the host that a file is of, FILE=NAME, or a folder's files (default: what they tell); may be given more than once")
 	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what was seen, in your words, with a time of day; may be given more than once")
 	flags.StringVar(&f.mapFile, "map", "", "what lines of logs tell, as named patterns: a file, or one that is ready ("+strings.Join(logs.Maps(), ", ")+")")

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -181,6 +182,9 @@ func (f *syscallsFlags) show(dir string) error {
 	if err != nil {
 		return err
 	}
+	if len(r.Parts) > 0 {
+		return f.showHosts(r)
+	}
 	c, measured := r.Measured("syscalls.calls")
 	if !measured {
 		why := c.Why
@@ -197,4 +201,32 @@ func (f *syscallsFlags) show(dir string) error {
 		return report.WriteCallsJSON(os.Stdout, calls)
 	}
 	return report.WriteCalls(os.Stdout, calls, report.TableOptions{Width: columns(), Most: f.top})
+}
+
+// showHosts prints the calls of a recording of several hosts, each host's by itself: a
+// thread's number is somebody else's on another.
+func (f *syscallsFlags) showHosts(r *recording.Recording) error {
+	names, shown := r.PartNames(), 0
+	for i, part := range r.Parts {
+		if _, measured := part.Measured("syscalls.calls"); !measured {
+			continue
+		}
+		if shown++; f.json {
+			if err := report.WriteCallsJSON(os.Stdout, report.SumCalls(part)); err != nil {
+				return err
+			}
+			continue
+		}
+		if shown > 1 {
+			fmt.Println()
+		}
+		fmt.Printf("%s:\n", names[i])
+		if err := report.WriteCalls(os.Stdout, report.SumCalls(part), report.TableOptions{Width: columns(), Most: f.top}); err != nil {
+			return err
+		}
+	}
+	if shown == 0 {
+		return fmt.Errorf("system calls were not counted on any of %s", strings.Join(names, ", "))
+	}
+	return nil
 }

@@ -51,6 +51,7 @@ Nothing outlasts a reboot before it is confirmed and persisted.`,
 		tuneUndo(&f),
 		tuneVerify(&f),
 		tuneStatus(&f),
+		tuneAblate(&f),
 		tuneGuard(&f),
 		tuneExport(),
 		tuneCheck(),
@@ -208,6 +209,8 @@ func writeStatus(out io.Writer, s *apply.Store, e apply.Entry) {
 		fmt.Fprintf(out, ": undone at %s by %s, unless it is confirmed", st.Deadline.Local().Format(time.TimeOnly), st.By)
 	case st.Boot != s.Boot && len(st.Files) > 0:
 		fmt.Fprint(out, ": the host was booted since; the files below set it again")
+	case st.Phase == apply.Trying && st.Boot == s.Boot:
+		fmt.Fprintf(out, ": settings are switched to and fro, until %s at the latest (%s puts them back)", st.Deadline.Local().Format(time.TimeOnly), st.By)
 	case st.Boot != s.Boot && st.Phase != apply.Undone && st.Phase != apply.Nothing:
 		fmt.Fprint(out, ": the host was booted since, and the changes went with that")
 	case st.Why != "":

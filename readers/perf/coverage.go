@@ -33,8 +33,11 @@ func (t *tally) told(format string, p placed) reader.Told {
 		partial(&stacks, "%d of %d samples have no stack", t.stackless, t.samples)
 		cure(&stacks, "perf record -g")
 	}
+	if t.shortened > 0 {
+		partial(&stacks, "of %d samples the function that ran is told without its callers: there are more different stacks than are kept (%d, and %d MB of names), and theirs are the rarest", t.shortened, mostStacks, mostWritten>>20)
+	}
 	if t.lost > 0 {
-		partial(&stacks, "%d samples are counted without their stack or thread: there are more different ones than are kept (%d stacks, %d MB of their names, %d threads)", t.lost, mostStacks, mostWritten>>20, mostThreads)
+		partial(&stacks, "%d samples are counted without their thread: there are more than are kept (%d in a second)", t.lost, mostThreads)
 	}
 	if t.deep > 0 {
 		partial(&stacks, "%d stacks were cut at %d frames", t.deep, mostDepth)
@@ -68,7 +71,7 @@ const mostNamed = 8 // events that are listed
 
 func (t *tally) eventNames() string {
 	var names []string
-	for _, e := range t.order[:min(len(t.order), mostNamed)] {
+	for _, e := range t.sampled[:min(len(t.sampled), mostNamed)] {
 		names = append(names, e.name)
 	}
 	return strings.Join(names, ", ")

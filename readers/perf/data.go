@@ -36,7 +36,8 @@ type data struct {
 	stack     []int32
 
 	lostRecords, crowded uint64
-	copied, periodless   uint64
+	periodless           uint64
+	copies               copies
 	elsewhere            uint64 // frames in files that are not here
 }
 
@@ -188,9 +189,6 @@ func (d *data) Sample(s *perfdata.Sample) {
 			one.weight = 1e9 / float64(s.Attr.Hz)
 		}
 	}
-	if s.Attr.Copied {
-		d.copied++
-	}
 	d.cpus = max(d.cpus, min(s.CPU, 1<<16)+1)
 	if _, ok := d.ran[one.pid]; ok || len(d.ran) < mostImages {
 		d.ran[one.pid]++
@@ -212,9 +210,8 @@ const (
 func (d *data) walk(s *perfdata.Sample) {
 	d.stack = d.stack[:0]
 	inKernel := s.Mode == perfdata.Kernel || s.Mode == perfdata.GuestKernel
-	if len(s.Chain) == 0 {
+	if len(s.Chain) == 0 && (s.Stack == nil || inKernel) {
 		d.push(s.PID, s.IP, inKernel)
-		return
 	}
 	for b := s.Chain; len(b) >= 8 && len(d.stack) <= mostDepth; b = b[8:] {
 		addr := binary.LittleEndian.Uint64(b)
@@ -222,10 +219,16 @@ func (d *data) walk(s *perfdata.Sample) {
 			inKernel = addr == contextKernel || addr == contextGuestKernel
 			continue
 		}
+		if !inKernel && s.Stack != nil {
+			continue // the copy tells more
+		}
 		if len(d.stack) > 0 && addr > 0 {
 			addr-- // a return address is that of the next instruction, which may be the next function's
 		}
 		d.push(s.PID, addr, inKernel)
+	}
+	if s.Stack != nil {
+		d.copied(s)
 	}
 }
 
@@ -280,7 +283,7 @@ func (d *data) userFrame(i *image, addr uint64) frame {
 		return makeFrame("", "", false)
 	}
 	object := m.Path
-	if strings.HasPrefix(object, "//anon") || object == "" {
+	if strings.HasPrefix(object, "//anon") || object == "" { // as made tells, but for what the kernel maps itself
 		return makeFrame("", "[anon]", false) // code made at run time
 	}
 	name := d.objects.name(object, m.BuildID, addr-m.Start+m.Offset)
@@ -340,7 +343,7 @@ func readDataInto(ctx context.Context, in *reader.Input, o reader.Options, out r
 	told.Machine = reader.Machine{Kernel: all.Release, Arch: all.Arch, CPUs: max(all.CPUs, d.cpus)}
 	told.Facts = d.facts(factsOf(all))
 	told.Coverage = append(told.Coverage, d.libraries(told.First))
-	d.say(&told, f, counts, whole)
+	d.say(&told, f, counts, whole, in.Path)
 	return told, err
 }
 
@@ -360,7 +363,7 @@ func factsOf(all *perfdata.Features) (out []recording.Fact) {
 const onOrigin = "on the host that recorded: perf script --header -F +pid > perf.txt, and read that; or perf archive, and unpack it here into ~/.debug"
 
 // say adds what the records left open.
-func (d *data) say(told *reader.Told, f *perfdata.File, counts perfdata.Counts, whole bool) {
+func (d *data) say(told *reader.Told, f *perfdata.File, counts perfdata.Counts, whole bool, file string) {
 	stacks, symbols := &told.Coverage[0], &told.Coverage[2]
 	stacks.Lost += d.lostRecords + counts.Damaged + counts.Unknown
 	if f.Unended {
@@ -376,10 +379,7 @@ func (d *data) say(told *reader.Told, f *perfdata.File, counts perfdata.Counts, 
 	if counts.Hurried > 0 {
 		partial(stacks, "%d records may stand out of order: more were waiting for their turn than are kept", counts.Hurried)
 	}
-	if d.copied > 0 {
-		partial(stacks, "it has copies of stacks (--call-graph dwarf), which only the host that recorded can walk: callers are missing")
-		cure(stacks, onOrigin)
-	}
+	d.copies.say(stacks, file)
 	if d.periodless > 0 {
 		partial(stacks, "%d samples have no period: each counts as one", d.periodless)
 	}

@@ -1,12 +1,14 @@
 package perf
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/pprof/profile"
 
 	"snag/readers/reader"
 	"snag/recording"
@@ -223,14 +225,16 @@ func FuzzRead(f *testing.F) {
 		o.end()
 		if p, err := parsePprof(text); err == nil {
 			n := newTally(s)
-			n.pprof(p, 0)
+			n.pprof(p, 0, map[offKey]*recording.OffCPU{})
 			n.end()
 		}
-		var graph speedscope
-		if json.Unmarshal(text, &graph) == nil {
-			n := newTally(s)
-			_, _ = n.speedscope(&graph, 0)
-			n.end()
+		graph := &speedscope{tally: newTally(s)}
+		if graph.names(bytes.NewReader(text)) == nil {
+			_ = graph.samplesOf(bytes.NewReader(text))
+			graph.end()
+		}
+		if names, err := pprofNames(bytes.NewReader(text)); err == nil {
+			_ = pprofSamples(bytes.NewReader(text), names, func(*profile.Profile) {})
 		}
 		for _, row := range s.OnCPU {
 			if row.N == 0 || row.Weight < 0 || row.Hz < 0 {

@@ -31,6 +31,8 @@ type objects struct {
 type objectKey struct{ path, id string }
 
 type object struct {
+	file      *os.File
+	rows      map[uint64]row // call frame information, by address
 	elf       *elffile.File
 	functions *elffile.Functions
 	names     map[uint64]string
@@ -48,23 +50,7 @@ func newObjects(root string, ids map[string]string) *objects {
 // name is the function at an offset of a file; "" where the file is not here, or
 // does not tell.
 func (o *objects) name(path, id string, offset uint64) string {
-	if id == "" {
-		id = o.ids[path]
-	}
-	if strings.Trim(id, "0") == "" {
-		if id = ""; !o.here {
-			return ""
-		}
-	}
-	k := objectKey{path, id}
-	f, ok := o.known[k]
-	if !ok {
-		if len(o.known) >= mostHere || o.tables >= mostTables {
-			return ""
-		}
-		f = o.open(path, id)
-		o.known[k] = f
-	}
+	f := o.find(path, id)
 	if f == nil {
 		return ""
 	}
@@ -80,6 +66,28 @@ func (o *objects) name(path, id string, offset uint64) string {
 		f.names[start] = strings.Clone(readable.Name(name))
 	}
 	return f.names[start]
+}
+
+// find is a file that is here; nil: it is not.
+func (o *objects) find(path, id string) *object {
+	if id == "" {
+		id = o.ids[path]
+	}
+	if strings.Trim(id, "0") == "" {
+		if id = ""; !o.here {
+			return nil
+		}
+	}
+	k := objectKey{path, id}
+	f, ok := o.known[k]
+	if !ok {
+		if len(o.known) >= mostHere || o.tables >= mostTables {
+			return nil
+		}
+		f = o.open(path, id)
+		o.known[k] = f
+	}
+	return f
 }
 
 // recorded tells who recorded, and when.
@@ -104,7 +112,7 @@ func (o *objects) open(path, id string) *object {
 			f.Close()
 			continue
 		}
-		out := &object{elf: e, functions: e.Functions(), names: map[uint64]string{}}
+		out := &object{file: f, elf: e, functions: e.Functions(), names: map[uint64]string{}}
 		if !e.HasSymbols() {
 			if t := o.debug(e.BuildID()); t.Len() > 0 {
 				out.functions = t

@@ -14,10 +14,6 @@ import (
 	"snag/recording"
 )
 
-// mostWhole is the most bytes, unpacked, of a file that has to be read whole before
-// it can be understood. What it makes of it in memory is several times as much.
-const mostWhole = 16 << 20
-
 // sniffPprof tells pprof's protocol buffer (proto/profile.proto): it begins with a
 // sample_type, of which the first field is an index of a string.
 func sniffPprof(head []byte) bool {
@@ -25,27 +21,24 @@ func sniffPprof(head []byte) bool {
 	return len(head) > 4 && head[0] == sampleType && head[1] >= 2 && head[1] < 24 && head[2] == index
 }
 
-// whole reads all of a file.
-func whole(in *reader.Input) ([]byte, error) {
-	s := &stream{in: in}
-	b, err := io.ReadAll(io.LimitReader(s, mostWhole+1))
-	if err != nil {
-		return nil, s.torn()
-	}
-	if len(b) > mostWhole {
-		return nil, fmt.Errorf("read %s: it unpacks to more than %d MB, and has to be read whole: make folded stacks of it (go tool pprof -raw, or stackcollapse) and read those", in.Path, mostWhole>>20)
-	}
-	return b, nil
-}
-
-func readPprofInto(_ context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
-	b, err := whole(in)
+func readPprofInto(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
+	file, err := newTwice(in)
 	if err != nil {
 		return reader.Told{}, err
 	}
-	p, err := parsePprof(b)
+	damaged := func(err error) error {
+		if torn := file.torn(); torn != nil {
+			return torn
+		}
+		return fmt.Errorf("read %s: it begins as pprof's and is damaged: %w", in.Path, err)
+	}
+	names, err := pprofNames(file.first())
 	if err != nil {
-		return reader.Told{}, fmt.Errorf("read %s: it begins as pprof's and is damaged: %w", in.Path, err)
+		return reader.Told{}, damaged(err)
+	}
+	p, err := parsePprof(names)
+	if err != nil {
+		return reader.Told{}, damaged(err)
 	}
 	at := o.Modified.UnixNano()
 	why := "the file does not tell when it was: its last change is taken"
@@ -53,7 +46,14 @@ func readPprofInto(_ context.Context, in *reader.Input, o reader.Options, out re
 		at, why = p.TimeNanos, ""
 	}
 	t := newTally(out)
-	skipped := t.pprof(p, at)
+	off := map[offKey]*recording.OffCPU{}
+	var skipped uint64
+	err = file.again(ctx, func(r io.Reader) error {
+		return pprofSamples(r, names, func(p *profile.Profile) { skipped += t.pprof(p, at, off) })
+	})
+	for _, row := range off {
+		out.Append(*row)
+	}
 	t.end()
 	told := t.told("pprof's profiles", placed{why: why})
 	if t.first >= 0 && p.DurationNanos > 0 && p.DurationNanos < maxSeconds*1e9 {
@@ -61,6 +61,9 @@ func readPprofInto(_ context.Context, in *reader.Input, o reader.Options, out re
 	}
 	if skipped > 0 {
 		partial(&told.Coverage[0], "%d values below zero are left out: it is a difference of two", skipped)
+	}
+	if err != nil {
+		return told, damaged(err)
 	}
 	return told, nil
 }
@@ -124,11 +127,11 @@ func timeUnit(unit string) float64 {
 	return 0
 }
 
-// pprof counts its samples, all at one time: it has no other.
-func (t *tally) pprof(p *profile.Profile, at int64) (skipped uint64) {
+// pprof counts its samples, all at one time: it has no other. Waits off the CPUs are added
+// to off.
+func (t *tally) pprof(p *profile.Profile, at int64, off map[offKey]*recording.OffCPU) (skipped uint64) {
 	values, count := t.values(p)
 	ids := map[uint64][]int32{} // of locations
-	off := map[offKey]*recording.OffCPU{}
 	for _, s := range p.Sample {
 		var stack []int32
 		for _, l := range s.Location {
@@ -171,9 +174,6 @@ func (t *tally) pprof(p *profile.Profile, at int64) (skipped uint64) {
 			}
 		}
 	}
-	for _, row := range off {
-		t.out.Append(*row)
-	}
 	return skipped
 }
 
@@ -185,8 +185,9 @@ type offKey struct {
 // wait counts time off the CPUs.
 func (t *tally) wait(rows map[offKey]*recording.OffCPU, s sample, stack []int32, reason string) {
 	k := offKey{pid: s.pid, tid: s.tid, reason: reason}
-	if st := t.stackOf(stack, s.n); st != nil {
+	if st := t.stackOf(stack); st != nil {
 		k.stack = st.id
+		st.n += s.n
 	}
 	if rows[k] == nil {
 		if len(rows) >= mostThreads {

@@ -269,7 +269,7 @@ func TestFormsOfPerfData(t *testing.T) {
 					t.Errorf("%v", events)
 				}
 			case "copies":
-				if !strings.Contains(told.Coverage[0].Why, "--call-graph dwarf") {
+				if strings.Contains(told.Coverage[0].Why, "another machine") {
 					t.Errorf("%+v", told.Coverage[0])
 				}
 			case "clock":
@@ -296,6 +296,49 @@ func TestFormsOfPerfData(t *testing.T) {
 			t.Errorf("%d samples, perf script has %d: %+v", n, want, told.Coverage)
 		}
 	})
+}
+
+// Copies of stacks are walked as perf itself walks them, of a program without frame
+// pointers.
+func TestCopiesOfStacksAreWalked(t *testing.T) {
+	dir := built(t)
+	id := fmt.Sprintf("-Wl,--build-id=0x%016x%08x", time.Now().UnixNano(), os.Getpid()) // perf keeps copies by it
+	cmd := exec.Command("gcc", "-O1", "-fomit-frame-pointer", id, "-o", "bare", "p.c")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, out)
+	}
+	perfRun(t, dir, "record", "-q", "-N", "-F", "997", "-e", "cpu-clock:u", "--call-graph", "dwarf", "-o", "perf.data", "--", "./bare")
+	own := func(all map[string]uint64) map[string]uint64 { // the program's functions, outermost main
+		out := map[string]uint64{}
+		for stack, n := range all {
+			if to, ok := strings.CutPrefix(stack, "bare;"); ok {
+				i := strings.Index(to, ";main")
+				if i >= 0 && (strings.HasPrefix(to, "thrice") || strings.HasPrefix(to, "once")) { // a library's own functions have several names
+					out[to[:i]] += n
+				}
+			}
+		}
+		return out
+	}
+	want := own(reference(perfRun(t, dir, "script", "--no-inline", "-F", "+pid", "-i", "perf.data")))
+	r, told := fileOf(t, filepath.Join(dir, "perf.data"))
+	got := own(folded(r))
+	if want["thrice;both"] == 0 || !maps.Equal(got, want) {
+		t.Errorf("%s\n%+v", differ(got, want), told.Coverage[0])
+	}
+
+	// Of programs that are not here nothing is made up.
+	if err := os.Rename(filepath.Join(dir, "bare"), filepath.Join(dir, "gone")); err != nil {
+		t.Fatal(err)
+	}
+	r, told = fileOf(t, filepath.Join(dir, "perf.data"))
+	if n := sum(own(folded(r))); n != 0 {
+		t.Errorf("%d samples have the callers of a program that is not here", n)
+	}
+	if c := told.Coverage[0]; !strings.Contains(c.Why, "not here with its build id") || !strings.Contains(c.Cure, "perf script --header -F +pid -i perf.data") {
+		t.Errorf("%+v", c)
+	}
 }
 
 // Fields that people leave out or add must not change what is counted.

@@ -9,19 +9,18 @@ import (
 )
 
 // A profile of 300 MB has some 100,000 samples and ten times as many frames, of
-// which most were seen before: all lines of a sample's frames together, and each of
-// them, are known again by their hash, and only new ones are read.
+// which most were seen before: all lines of a sample's callers together, and each line
+// of a frame, are known again by their hash, and only new ones are read.
 
 // part is a line of perf script, told apart by how it begins, or all lines of a
 // sample's frames.
 type part struct {
 	start, end int32
-	hash       uint64 // of a frame's line, or of all; 0: a header's
-	block      bool
+	second     int32  // of a block: where its second line begins; end: it has one
+	block      bool   // all frames of a sample
+	hash       uint64 // of a frame's line, or of a block's first; 0: a header's
+	callers    uint64 // of a block's other lines; 0: it has none
 }
-
-// blank ends a sample.
-var blank = []byte("\n\n")
 
 // piece is a part of a file.
 type piece struct {
@@ -36,24 +35,36 @@ type piece struct {
 // mostBlock is the most bytes of a sample's frames that are known as one.
 const mostBlock = 64 << 10
 
-// frames is how many bytes from at on are all frames of a sample, up to the blank line
-// that ends it; 0: they are taken line by line.
-func (p *piece) frames(at int, first byte) int {
-	if first != '\t' || at < p.unended {
-		return 0
+// frames finds the lines from at on that are all frames of a sample, up to the blank
+// line that ends it: where they end, the second begins, and how many they are; 0: they
+// are taken line by line.
+func (p *piece) frames(at int) (end, second, lines int) {
+	if at < p.unended {
+		return 0, 0, 0
 	}
-	b := p.data[at:min(len(p.data), at+mostBlock)]
-	n := bytes.Index(b, blank)
-	if n < 0 {
-		p.unended = at + len(b)
-		return 0
+	b := p.data[:min(len(p.data), at+mostBlock)]
+	for next := at; ; {
+		n := bytes.IndexByte(b[next:], '\n')
+		if n < 0 || next+n+1 >= len(b) {
+			p.unended = len(b)
+			return 0, 0, 0
+		}
+		next += n + 1
+		if lines++; lines == 1 {
+			second = next
+		}
+		if b[next] == '\n' {
+			return next - 1, min(second, next-1), lines
+		}
 	}
-	return n
 }
 
 // seed makes the hashes differ from run to run, so that no file can be made whose
 // lines collide.
 var seed = maphash.MakeSeed()
+
+// hashOf is never 0.
+func hashOf(b []byte) uint64 { return max(maphash.Bytes(seed, b), 1) }
 
 // divide tells the lines of a piece apart. Blank lines end a sample, as the next
 // header does: they are left out.
@@ -61,6 +72,18 @@ func divide(c reader.Chunk, parts []part) piece {
 	b, at := c.Data, 0
 	p := piece{data: c.Data, cut: c.Cut}
 	for at < len(b) {
+		if b[at] == '\t' {
+			if end, second, lines := p.frames(at); lines > 0 {
+				one := part{start: int32(at), end: int32(end), second: int32(second), block: true, hash: hashOf(b[at:second])}
+				if second < end {
+					one.callers = hashOf(b[second:end])
+				}
+				parts = append(parts, one)
+				p.lines += uint64(lines)
+				at = end + 1
+				continue
+			}
+		}
 		end := bytes.IndexByte(b[at:], '\n')
 		whole := end >= 0
 		if end < 0 {
@@ -74,14 +97,7 @@ func divide(c reader.Chunk, parts []part) piece {
 		switch {
 		case len(line) == 0 || line[0] == '#' || !whole && c.Cut:
 		case line[0] == '\t' || line[0] == ' ' && isFrame(line):
-			if n := p.frames(at, line[0]); n > 0 {
-				p.lines += uint64(bytes.Count(b[at:at+n], blank[:1]))
-				parts = append(parts, part{int32(at), int32(at + n), max(maphash.Bytes(seed, b[at:at+n]), 1), true})
-				at += n + 1
-				continue
-			}
-			h := maphash.Bytes(seed, line)
-			parts = append(parts, part{int32(at), int32(at + len(line)), max(h, 1), false})
+			parts = append(parts, part{start: int32(at), end: int32(at + len(line)), hash: hashOf(line)})
 		default:
 			parts = append(parts, part{start: int32(at), end: int32(at + len(line))})
 		}
@@ -111,15 +127,14 @@ func isFrame(line []byte) bool {
 // lines makes samples of the lines of perf script.
 type lines struct {
 	*tally
-	base   int64              // what perf's clock is put on, Unix ns
-	hz     map[string]float64 // what the file's header says of clocks, by event
-	ids    map[uint64]int32   // frames by their lines' hashes
-	blocks map[uint64]*stack  // by the hash of all lines
-	known  *stack             // of the sample that is being read, where all its lines are known
-	open   bool
-	bare   bool // the header names neither a time nor an event: it may be none
-	now    sample
-	stack  []int32
+	base  int64              // what perf's clock is put on, Unix ns
+	hz    map[string]float64 // what the file's header says of clocks, by event
+	known known
+	found *stack // of the sample that is being read, where all its lines are known
+	open  bool
+	bare  bool // the header names neither a time nor an event: it may be none
+	now   sample
+	stack []int32
 
 	read, noise, cut      uint64
 	lostSamples           uint64 // that perf itself lost
@@ -128,11 +143,8 @@ type lines struct {
 }
 
 func newLines(t *tally, base int64, hz map[string]float64) *lines {
-	return &lines{tally: t, base: base, hz: hz, ids: map[uint64]int32{}, blocks: map[uint64]*stack{}}
+	return &lines{tally: t, base: base, hz: hz, known: newKnown()}
 }
-
-// mostLines of frames are known by their hash: each address of a function has one.
-const mostLines = 1 << 18
 
 // header begins a sample; the one before is whole.
 func (l *lines) header(b []byte) {
@@ -145,6 +157,7 @@ func (l *lines) header(b []byte) {
 	case !ok:
 		l.noise++
 		return
+	case h.event != nil && len(h.rest) == 0: // a sample, and nothing else
 	case bytes.HasPrefix(h.rest, lostRecord) || bytes.Contains(b, lostRecord):
 		n, _ := number(bytes.TrimLeft(b[bytes.LastIndexByte(b, ' ')+1:], " "))
 		l.lostSamples += n
@@ -152,7 +165,7 @@ func (l *lines) header(b []byte) {
 	case bytes.Contains(b, []byte(" PERF_RECORD_")):
 		return
 	}
-	l.open, l.stack, l.known = true, l.stack[:0], nil
+	l.open, l.stack, l.found = true, l.stack[:0], nil
 	l.bare = h.at < 0 && h.event == nil
 	at := l.base
 	if h.at >= 0 {
@@ -211,36 +224,23 @@ func (l *lines) frame(hash uint64, line []byte) {
 		l.noise++
 		return
 	}
-	id, ok := l.ids[hash]
-	if !ok {
-		f, good := parseFrame(line)
-		if !good {
-			if line[0] != ' ' {
-				l.noise++
-			}
-			return
-		}
-		id = l.id(f)
-		if len(l.ids) < mostLines {
-			l.ids[hash] = id
-		}
-	}
-	if len(l.stack) <= mostDepth { // one more tells the tally that it was cut
+	id, ok := l.idOf(hash, line)
+	switch {
+	case !ok && line[0] != ' ':
+		l.noise++
+	case ok && len(l.stack) <= mostDepth: // one more tells the tally that it was cut
 		l.stack = append(l.stack, id)
 	}
 }
 
 // block takes all frames of a sample.
-func (l *lines) block(hash uint64, b []byte) {
-	if l.open && len(l.stack) == 0 {
-		if l.known = l.blocks[hash]; l.known != nil {
-			l.close()
-			return
-		}
-	}
+func (l *lines) block(p part, data []byte) {
 	pure := l.open && len(l.stack) == 0
-	noise := l.noise
-	for len(b) > 0 {
+	if pure && l.again(p, data) {
+		return
+	}
+	noise, leaf := l.noise, 0
+	for at, b := 0, data[p.start:p.end]; len(b) > 0; at++ {
 		line, rest, _ := bytes.Cut(b, []byte("\n"))
 		b = rest
 		if n := len(line); n > 0 && line[n-1] == '\r' {
@@ -249,21 +249,20 @@ func (l *lines) block(hash uint64, b []byte) {
 		switch {
 		case len(line) == 0:
 		case line[0] == '\t' || line[0] == ' ' && isFrame(line):
-			l.frame(max(maphash.Bytes(seed, line), 1), line)
+			l.frame(hashOf(line), line)
 		default:
 			pure = pure && line[0] == ' '
 			l.header(line)
 		}
-	}
-	if pure && l.open && l.noise == noise && len(l.blocks) < mostBlocks {
-		if st := l.stackOf(l.stack, 1); st != nil {
-			l.blocks[hash] = st
+		if at == 0 {
+			leaf = len(l.stack)
 		}
 	}
+	if pure && l.open && l.noise == noise && leaf == 1 {
+		l.known.keepCallers(p.callers, l.stack[1:])
+		l.close()
+	}
 }
-
-// mostBlocks of frames are known by their hash.
-const mostBlocks = 1 << 18
 
 // close counts the sample that was read.
 func (l *lines) close() {
@@ -271,8 +270,8 @@ func (l *lines) close() {
 		return
 	}
 	l.open = false
-	if l.known != nil {
-		l.count(&l.now, l.known)
+	if l.found != nil {
+		l.count(&l.now, l.found)
 		return
 	}
 	if l.bare && len(l.stack) == 0 {
@@ -289,7 +288,7 @@ func (l *lines) take(p piece) {
 		case part.hash == 0:
 			l.header(b)
 		case part.block:
-			l.block(part.hash, b)
+			l.block(part, p.data)
 		default:
 			l.frame(part.hash, b)
 		}

@@ -3,67 +3,74 @@ package perf
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"snag/readers/reader"
 	"snag/recording"
 )
 
-// The file format of speedscope (src/lib/file-format-spec.ts).
-type (
-	speedscope struct {
-		Shared struct {
-			Frames []speedscopeFrame `json:"frames"`
-		} `json:"shared"`
-		Profiles []speedscopeProfile `json:"profiles"`
-		Exporter string              `json:"exporter"`
-		Name     string              `json:"name"`
-	}
-	speedscopeFrame struct {
-		Name string `json:"name"`
-		File string `json:"file"`
-	}
-	speedscopeProfile struct {
-		Type    string            `json:"type"` // sampled or evented
-		Name    string            `json:"name"`
-		Unit    string            `json:"unit"`
-		Samples [][]int           `json:"samples"` // outermost first
-		Weights []float64         `json:"weights"`
-		Events  []speedscopeEvent `json:"events"`
-	}
-	speedscopeEvent struct {
-		Type  string  `json:"type"` // O: opened, C: closed
-		At    float64 `json:"at"`
-		Frame int     `json:"frame"`
-	}
+// The file format of speedscope (src/lib/file-format-spec.ts) is one JSON object: the
+// frames are shared by its profiles, and stand before or behind them.
+
+// Bounds of one file.
+const (
+	mostSpeedscopeFrames   = 1 << 20
+	mostSpeedscopeProfiles = 1 << 16
+	mostSpeedscopeHeld     = 1 << 22 // samples of one profile, whose weights come behind them all
 )
+
+// speedscope is what a file tells beside its samples.
+type speedscope struct {
+	*tally
+	at             int64
+	exporter, name string
+	ids            []int32 // of the frames
+	profiles       []speedscopeProfile
+	// own: snag wrote it. Its first profile is of all, in which each stack begins with its
+	// process: the others say the same again.
+	own     bool
+	skipped uint64 // samples that can't be counted
+	open    []int32
+	stack   []int32
+}
+
+type speedscopeProfile struct{ kind, name, unit string }
+
+// held is a sample that waits for its weight.
+type held struct {
+	stack int32 // its number, 0: none; -1: it can't be counted
+	owner int32 // the frame that tells the process, in snag's own
+}
 
 func sniffSpeedscope(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n\ufeff")
 	return len(head) > 0 && head[0] == '{' && bytes.Contains(head, []byte("speedscope.app/file-format-schema"))
 }
 
-func readSpeedscopeInto(_ context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
-	b, err := whole(in)
+func readSpeedscopeInto(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
+	file, err := newTwice(in)
 	if err != nil {
 		return reader.Told{}, err
 	}
-	var f speedscope
-	if err := json.Unmarshal(b, &f); err != nil {
+	f := &speedscope{tally: newTally(out), at: o.Modified.UnixNano()}
+	if err := f.names(file.first()); err != nil {
+		if torn := file.torn(); torn != nil {
+			return reader.Told{}, torn
+		}
 		return reader.Told{}, fmt.Errorf("read %s: it is no whole JSON of speedscope's: %w", in.Path, err)
 	}
-	if f.Exporter == "snag" && f.Name == "snag offcpu" {
+	if f.exporter == "snag" && f.name == "snag offcpu" {
 		return reader.Told{}, fmt.Errorf("read %s: it is of time off the CPU, and does not tell who waited how often: offcpu.pb.gz beside it does", in.Path)
 	}
-	t := newTally(out)
-	skipped, err := t.speedscope(&f, o.Modified.UnixNano())
-	t.end()
-	told := t.told("speedscope's profiles", placed{why: "the file does not tell when it was: its last change is taken"})
-	if skipped > 0 {
-		partial(&told.Coverage[0], "%d of its samples name frames that it has not, or have no weight", skipped)
+	err = file.again(ctx, f.samplesOf)
+	f.end()
+	told := f.told("speedscope's profiles", placed{why: "the file does not tell when it was: its last change is taken"})
+	if f.skipped > 0 {
+		partial(&told.Coverage[0], "%d of its samples name frames that it has not, or have no weight, or are more than are kept", f.skipped)
 	}
 	if err != nil {
 		return told, fmt.Errorf("read %s: %w", in.Path, err)
@@ -71,61 +78,237 @@ func readSpeedscopeInto(_ context.Context, in *reader.Input, o reader.Options, o
 	return told, nil
 }
 
-// speedscope counts the samples of its profiles. snag's own files begin with a
-// profile of all, in which each stack begins with its process: the others say the
-// same again.
-func (t *tally) speedscope(f *speedscope, at int64) (skipped uint64, err error) {
-	ids := make([]int32, len(f.Shared.Frames))
-	for i, fr := range f.Shared.Frames {
-		one := makeFrame(fr.Name, strings.TrimSuffix(fr.File, "kernel"), fr.File == "kernel")
-		one.named = one.named && !strings.Contains(fr.Name, "+0x") && !strings.HasPrefix(fr.Name, "[")
-		ids[i] = t.id(one)
+// text skips the mark that some editors put before a text.
+func text(r io.Reader) *jsonScan {
+	s := newJSONScan(r)
+	if mark, _ := s.in.Peek(3); string(mark) == "\ufeff" {
+		_, _ = s.in.Discard(3)
+		s.at = 3
 	}
-	profiles := f.Profiles
-	own := f.Exporter == "snag" && len(profiles) > 0 && profiles[0].Name == "all"
-	if own {
-		profiles = profiles[:1]
-	}
-	for i := range profiles {
-		p := &profiles[i]
-		comm := t.comm([]byte(p.Name[:min(len(p.Name), 64)]))
-		count := func(frames []int, weight float64) {
-			s := sample{comm: comm, at: at, n: 1}
-			if own && len(frames) > 0 && frames[0] >= 0 && frames[0] < len(ids) {
-				s.comm, s.pid, s.tid = (&folding{tally: t}).owner([]byte(f.Shared.Frames[frames[0]].Name))
-				frames = frames[1:]
-			}
-			stack := make([]int32, 0, len(frames))
-			for k := len(frames) - 1; k >= 0; k-- {
-				if frames[k] < 0 || frames[k] >= len(ids) {
-					skipped++
+	return s
+}
+
+// names reads all but the samples.
+func (f *speedscope) names(r io.Reader) error {
+	s := text(r)
+	s.object(func(key string) {
+		switch key {
+		case "exporter":
+			f.exporter = s.string()
+		case "name":
+			f.name = s.string()
+		case "shared":
+			s.object(func(key string) {
+				if key != "frames" {
+					s.skip()
 					return
 				}
-				stack = append(stack, ids[frames[k]])
-			}
-			if weight == 0 || math.IsNaN(weight) || weight < 0 || weight > 1e18 {
-				skipped++
-				return
-			}
-			t.weigh(&s, p.Unit, weight)
-			t.add(s, stack)
-		}
-		switch p.Type {
-		case "sampled":
-			for k, frames := range p.Samples {
-				if k < len(p.Weights) {
-					count(frames, p.Weights[k])
-				} else {
-					skipped++
+				s.array(func() { f.frame(s) })
+			})
+		case "profiles":
+			s.array(func() {
+				var p speedscopeProfile
+				s.object(func(key string) {
+					switch key {
+					case "type":
+						p.kind = s.string()
+					case "name":
+						p.name = s.string()
+					case "unit":
+						p.unit = s.string()
+					default:
+						s.skip()
+					}
+				})
+				if len(f.profiles) < mostSpeedscopeProfiles {
+					f.profiles = append(f.profiles, p)
 				}
-			}
-		case "evented":
-			skipped += p.opened(count)
+			})
 		default:
-			err = fmt.Errorf("profile %d in it is of a type that snag does not know: %.20q", i+1, p.Type)
+			s.skip()
 		}
+	})
+	s.end()
+	f.own = f.exporter == "snag" && len(f.profiles) > 0 && f.profiles[0].name == "all"
+	return s.err
+}
+
+// frame reads one of the shared frames.
+func (f *speedscope) frame(s *jsonScan) {
+	var name, file string
+	s.object(func(key string) {
+		switch key {
+		case "name":
+			name = s.string()
+		case "file":
+			file = s.string()
+		default:
+			s.skip()
+		}
+	})
+	if s.err != nil || len(f.ids) >= mostSpeedscopeFrames {
+		return
 	}
-	return skipped, err
+	one := makeFrame(name, strings.TrimSuffix(file, "kernel"), file == "kernel")
+	one.named = one.named && !strings.Contains(name, "+0x") && !strings.HasPrefix(name, "[")
+	f.ids = append(f.ids, f.id(one))
+}
+
+// samplesOf counts the samples of the profiles, once the frames are known.
+func (f *speedscope) samplesOf(r io.Reader) (unknown error) {
+	s := text(r)
+	s.object(func(key string) {
+		if key != "profiles" {
+			s.skip()
+			return
+		}
+		n := 0
+		s.array(func() {
+			switch n++; {
+			case n > len(f.profiles) || f.own && n > 1:
+				s.skip()
+			case f.profiles[n-1].kind != "sampled" && f.profiles[n-1].kind != "evented":
+				unknown = fmt.Errorf("profile %d in it is of a type that snag does not know: %.20q", n, f.profiles[n-1].kind)
+				s.skip()
+			default:
+				f.profile(s, &f.profiles[n-1])
+			}
+		})
+	})
+	if s.err != nil {
+		return s.err
+	}
+	return unknown
+}
+
+// profile counts the samples of one.
+func (f *speedscope) profile(s *jsonScan, p *speedscopeProfile) {
+	comm := f.comm([]byte(p.name))
+	var samples []held
+	var weights []float64
+	s.object(func(key string) {
+		switch {
+		case key == "samples" && p.kind == "sampled":
+			n := 0
+			s.array(func() {
+				h := f.held(s)
+				switch n++; {
+				case n <= len(weights):
+					f.weigh(p, comm, h, weights[n-1])
+				case len(samples) < mostSpeedscopeHeld && weights == nil:
+					samples = append(samples, h)
+				default:
+					f.skipped++
+				}
+			})
+		case key == "weights" && p.kind == "sampled":
+			n := 0
+			s.array(func() {
+				w, ok := s.number()
+				if !ok {
+					w = math.NaN()
+				}
+				switch n++; {
+				case n <= len(samples):
+					f.weigh(p, comm, samples[n-1], w)
+				case samples == nil && len(weights) < mostSpeedscopeHeld:
+					weights = append(weights, w)
+				}
+			})
+			if n < len(samples) {
+				f.skipped += uint64(len(samples) - n)
+			}
+		case key == "events" && p.kind == "evented":
+			f.opened(s, func(h held, w float64) { f.weigh(p, comm, h, w) })
+		default:
+			s.skip()
+		}
+	})
+}
+
+// held reads the frames of a sample, outermost first.
+func (f *speedscope) held(s *jsonScan) (h held) {
+	f.open = f.open[:0]
+	known := true
+	s.array(func() {
+		i := s.index()
+		known = known && i >= 0 && i < len(f.ids)
+		if known && len(f.open) <= 2*mostDepth {
+			f.open = append(f.open, int32(i))
+		}
+	})
+	if !known {
+		return held{stack: -1}
+	}
+	return f.of(f.open)
+}
+
+// of is a sample with these frames, outermost first.
+func (f *speedscope) of(frames []int32) (h held) {
+	if f.own && len(frames) > 0 {
+		h.owner, frames = frames[0], frames[1:]
+	}
+	f.stack = f.stack[:0]
+	for _, i := range slices.Backward(frames) {
+		f.stack = append(f.stack, f.ids[i])
+	}
+	if st := f.stackOf(f.stack); st != nil {
+		h.stack = int32(st.id)
+	}
+	return h
+}
+
+// weigh counts a sample.
+func (f *speedscope) weigh(p *speedscopeProfile, comm commID, h held, weight float64) {
+	if h.stack < 0 || weight <= 0 || math.IsNaN(weight) || weight > 1e18 {
+		f.skipped++
+		return
+	}
+	one := sample{comm: comm, at: f.at, n: 1}
+	if f.own {
+		one.comm, one.pid, one.tid = (&folding{tally: f.tally}).owner([]byte(f.frames[f.ids[h.owner]].function))
+	}
+	f.tally.weigh(&one, p.unit, weight)
+	var st *stack
+	if h.stack > 0 {
+		st = f.order[h.stack-1]
+	}
+	f.count(&one, st)
+}
+
+// opened goes through frames that open and close.
+func (f *speedscope) opened(s *jsonScan, count func(held, float64)) {
+	var open []int32
+	last := math.NaN()
+	s.array(func() {
+		kind, at, frame := "", math.NaN(), -1
+		s.object(func(key string) {
+			switch key {
+			case "type":
+				kind = s.string()
+			case "at":
+				at, _ = s.number()
+			case "frame":
+				frame = s.index()
+			default:
+				s.skip()
+			}
+		})
+		if at > last && len(open) > 0 {
+			count(f.of(open), at-last)
+		}
+		last = at
+		switch n := len(open); {
+		case frame < 0 || frame >= len(f.ids):
+			f.skipped++
+		case kind == "O" && n < mostDepth:
+			open = append(open, int32(frame))
+		case kind == "C" && n > 0 && open[n-1] == int32(frame):
+			open = open[:n-1]
+		default:
+			f.skipped++
+		}
+	})
 }
 
 // weigh puts a weight of that unit on a sample.
@@ -143,25 +326,4 @@ func (t *tally) weigh(s *sample, unit string, weight float64) {
 	}
 	s.event = t.eventOf([]byte(foldedEvent))
 	s.n = uint64(max(weight, 1))
-}
-
-// opened goes through frames that open and close.
-func (p *speedscopeProfile) opened(count func([]int, float64)) (skipped uint64) {
-	var open []int
-	last := math.NaN()
-	for _, e := range p.Events {
-		if e.At > last && len(open) > 0 {
-			count(open, e.At-last)
-		}
-		last = e.At
-		switch {
-		case e.Type == "O" && len(open) < mostDepth:
-			open = append(open, e.Frame)
-		case e.Type == "C" && len(open) > 0 && open[len(open)-1] == e.Frame:
-			open = open[:len(open)-1]
-		default:
-			skipped++
-		}
-	}
-	return skipped
 }

@@ -1,23 +1,16 @@
 package perf
 
-import (
-	"encoding/binary"
-	"hash/maphash"
-	"slices"
-
-	"snag/internal/kernel"
-	"snag/recording"
-)
+import "snag/recording"
 
 // Bounds of what is kept of one file.
 const (
-	mostStacks  = 65536    // different ones; further samples are counted without theirs
-	mostWritten = 32 << 20 // bytes of the names in all of them
+	mostStacks  = 65536    // different ones; of further samples only the function that ran
+	mostWritten = 24 << 20 // bytes of the names in all of them
 	mostDepth   = 512      // frames of one
 	mostThreads = 65536
 	mostEvents  = 64
-	mostFrames  = 1 << 17  // different functions
-	mostText    = 24 << 20 // bytes of their names and objects
+	mostFrames  = 1 << 16  // different functions
+	mostText    = 12 << 20 // bytes of their names and objects
 	mostComms   = 65536
 	mostComm    = 64 // bytes of one: the kernel's have 15
 	mostEvent   = 128
@@ -29,25 +22,31 @@ type tally struct {
 	out recording.Sink
 
 	ids     map[frame]int32
-	known   []frame // by id
-	text    int     // bytes of them
-	written int     // bytes of the names in stacks
-	stacks  map[uint64]*stack
+	frames  []frame             // by id
+	text    int                 // bytes of them
+	stacks  map[uint64]int32    // their numbers, by hash
+	short   map[shortKey]*stack // of what came when there were too many
+	order   []*stack            // by number, from 1 on
+	paths   map[kernelPath]int32
+	pathOf  []kernelPath // by number, from 1 on
 	comms   map[string]commID
 	names   []string // by commID
 	events  map[string]*event
-	order   []*event // as they came
-	main    *event   // the one that the kernel's functions are counted by
-	rows    map[rowKey]*recording.OnCPU
-	kernel  map[kernelKey]*recording.ProfileRow
+	sampled []*event         // as they came
+	main    *event           // the one that the kernel's functions are counted by
+	rows    map[rowKey]int32 // where it is counted
+	counted []counted
+	kernel  map[kernelKey]*kernelCount
 	cell    cell
 	wrote   int
 	key     []byte
+	ran     []string // the kernel's functions of one stack
 
 	first, last int64
 	samples     uint64 // without idle ones
 	idle        uint64 // a CPU had nothing to do
-	lost        uint64 // stacks and threads over a bound
+	lost        uint64 // samples whose thread was over a bound
+	shortened   uint64 // those of which only the function that ran is told
 	deep        uint64
 	stackless   uint64
 	waits       uint64 // times off the CPUs
@@ -67,6 +66,7 @@ type cell struct {
 // event is one of those that were sampled.
 type event struct {
 	name    string
+	index   int32 // in sampled
 	kind    eventKind
 	samples uint64
 }
@@ -104,31 +104,30 @@ type sample struct {
 	event    *event
 }
 
-type stack struct {
-	id       int
-	function string // of the kernel, that ran; "" none
-	caller   string
-	idle     bool
-	deep     bool // it was cut
-	named    uint64
-	unnamed  []unnamed
+// rowKey, counted and kernelKey hold no pointers: the collector has nothing to look for
+// in a hundred thousand of them.
+type rowKey struct{ pid, tid, stack, comm, event int32 }
+
+type counted struct {
+	rowKey
+	n      uint64
+	weight float64
 }
 
-type rowKey struct {
-	pid, tid, stack int32
-	comm            commID
-	event           *event
-}
+// kernelPath is a function of the kernel that ran, and what names the path to it.
+type kernelPath struct{ function, caller string }
 
-type kernelKey struct {
-	function, caller string
-	pid              int
+type kernelKey struct{ path, pid int32 }
+
+type kernelCount struct {
+	n    uint64
+	comm commID
 }
 
 func newTally(out recording.Sink) *tally {
 	return &tally{
-		out: out, ids: map[frame]int32{}, known: []frame{{}}, stacks: map[uint64]*stack{}, comms: map[string]commID{"others": 0}, names: []string{"others"},
-		events: map[string]*event{}, rows: map[rowKey]*recording.OnCPU{}, kernel: map[kernelKey]*recording.ProfileRow{},
+		out: out, ids: map[frame]int32{}, frames: []frame{{}}, stacks: map[uint64]int32{}, paths: map[kernelPath]int32{}, short: map[shortKey]*stack{}, comms: map[string]commID{"others": 0}, names: []string{"others"},
+		events: map[string]*event{}, rows: map[rowKey]int32{}, kernel: map[kernelKey]*kernelCount{},
 		cell: cell{length: 1e9}, first: -1, unnamedIn: map[string]*uint64{},
 	}
 }
@@ -136,10 +135,10 @@ func newTally(out recording.Sink) *tally {
 // id gives a frame its number; 0 once there are too many.
 func (t *tally) id(f frame) int32 {
 	id, ok := t.ids[f]
-	if n := len(f.function) + len(f.object); !ok && len(t.known) < mostFrames && t.text+n <= mostText {
+	if n := len(f.function) + len(f.object); !ok && len(t.frames) < mostFrames && t.text+n <= mostText {
 		t.text += n
-		id = int32(len(t.known))
-		t.known = append(t.known, f)
+		id = int32(len(t.frames))
+		t.frames = append(t.frames, f)
 		t.ids[f] = id
 	}
 	return id
@@ -169,15 +168,15 @@ func (t *tally) eventOf(name []byte) *event {
 				return e
 			}
 		}
-		e = &event{name: n, kind: kindOf(n)}
+		e = &event{name: n, kind: kindOf(n), index: int32(len(t.sampled))}
 		t.events[n] = e
-		t.order = append(t.order, e)
+		t.sampled = append(t.sampled, e)
 	}
 	return e
 }
 
 // add counts a sample with its stack, innermost frame first.
-func (t *tally) add(s sample, frames []int32) { t.count(&s, t.stackOf(frames, s.n)) }
+func (t *tally) add(s sample, frames []int32) { t.count(&s, t.stackOf(frames)) }
 
 // count counts a sample with a stack that is known; nil: none.
 func (t *tally) count(s *sample, st *stack) {
@@ -203,8 +202,9 @@ func (t *tally) count(s *sample, st *stack) {
 	t.samples += s.n
 	if st == nil {
 		t.stackless += s.n
-		st = &noStack
+		st = &stack{}
 	}
+	st.n += s.n
 	if st.deep {
 		t.deep += s.n
 	}
@@ -213,127 +213,22 @@ func (t *tally) count(s *sample, st *stack) {
 		t.unnamed += s.n * u.frames
 		*u.all += s.n * u.frames
 	}
-	if st.function != "" && t.main == s.event {
+	if st.path > 0 && t.main == s.event {
 		t.inKernel(s, st)
 	}
-	k := rowKey{int32(s.pid), int32(s.tid), int32(st.id), s.comm, s.event}
-	row := t.rows[k]
-	if row == nil {
+	k := rowKey{int32(s.pid), int32(s.tid), int32(st.id), int32(s.comm), s.event.index}
+	i, ok := t.rows[k]
+	if !ok {
 		if len(t.rows) >= mostThreads {
 			t.lost += s.n
-			k = rowKey{event: s.event}
+			k = rowKey{event: s.event.index}
 		}
-		if row = t.rows[k]; row == nil {
-			row = &recording.OnCPU{T: recording.Time(t.cell.begin), PID: int(k.pid), TID: int(k.tid), Comm: t.names[k.comm], Stack: int(k.stack)}
-			t.rows[k] = row
-		}
-	}
-	row.N += s.n
-	row.Weight += s.weight
-}
-
-// noStack stands for one that is not known.
-var noStack stack
-
-// stackOf is the sample's stack, which is written when it is new; nil where it has
-// none, or there were too many.
-func (t *tally) stackOf(frames []int32, n uint64) *stack {
-	if len(frames) == 0 {
-		return nil
-	}
-	deep := len(frames) > mostDepth
-	frames = frames[:min(len(frames), mostDepth)]
-	t.key = t.key[:0]
-	for _, id := range frames {
-		t.key = binary.LittleEndian.AppendUint32(t.key, uint32(id))
-	}
-	if deep {
-		t.key = append(t.key, 1)
-	}
-	h := maphash.Bytes(seed, t.key)
-	if s, ok := t.stacks[h]; ok {
-		return s
-	}
-	if len(t.stacks) >= mostStacks || t.written > mostWritten {
-		t.lost += n
-		return nil
-	}
-	s, row := t.makeStack(frames)
-	s.deep = deep
-	t.stacks[h] = s
-	t.out.Append(row)
-	return s
-}
-
-func (t *tally) makeStack(frames []int32) (*stack, recording.Stack) {
-	s := &stack{id: len(t.stacks) + 1}
-	row := recording.Stack{ID: s.id}
-	for _, id := range frames {
-		f := t.known[id]
-		if id == 0 { // over the bound of frames
-			f.function = "[other]"
-		}
-		t.written += len(f.function) + len(f.object)
-		row.Frames, row.Objects = append(row.Frames, f.function), append(row.Objects, f.object)
-		if f.kernel && row.Kernel == len(row.Frames)-1 {
-			row.Kernel++
-		}
-		if f.named {
-			s.named++
-		} else {
-			s.lacks(t.unnamedOf(f))
+		if i, ok = t.rows[k]; !ok {
+			i = int32(len(t.counted))
+			t.counted = append(t.counted, counted{rowKey: k})
+			t.rows[k] = i
 		}
 	}
-	if ran := row.Frames[:row.Kernel]; len(ran) > 0 && t.known[frames[0]].named {
-		s.function, s.caller = kernel.Path(ran)
-		s.idle = idles(ran)
-	}
-	if row.Kernel == len(row.Frames) {
-		row.Kernel, row.Objects = -1, nil
-	}
-	return s, row
+	t.counted[i].n += s.n
+	t.counted[i].weight += s.weight
 }
-
-// unnamed are a stack's frames without a name in one object, and the count of all
-// such frames there.
-type unnamed struct {
-	all    *uint64
-	frames uint64
-}
-
-// lacks notes a frame without a name.
-func (s *stack) lacks(all *uint64) {
-	for i := range s.unnamed {
-		if u := &s.unnamed[i]; u.all == all || i == mostObjects-1 {
-			u.frames++
-			return
-		}
-	}
-	s.unnamed = append(s.unnamed, unnamed{all, 1})
-}
-
-// unnamedOf is the count of frames without a name in a frame's object.
-func (t *tally) unnamedOf(f frame) *uint64 {
-	object := f.object
-	if f.kernel {
-		object = "the kernel"
-	}
-	n := t.unnamedIn[object]
-	if n == nil {
-		n = new(uint64)
-		t.unnamedIn[object] = n
-	}
-	return n
-}
-
-// idleFunctions are what a CPU runs that has nothing to do (drivers/idle,
-// drivers/cpuidle, arch/*/kernel/process.c).
-var idleFunctions = []string{
-	"native_safe_halt", "pv_native_safe_halt", "default_idle", "default_idle_call", "arch_cpu_idle", "mwait_idle", "mwait_idle_with_hints.constprop.0", "acpi_idle_do_entry", "acpi_safe_halt",
-	"acpi_idle_enter", "intel_idle", "intel_idle_irq", "intel_idle_ibrs", "intel_idle_xstate", "cpu_do_idle", "psci_enter_idle_state", "poll_idle", "haltpoll_idle", "cpuidle_enter_state", "cpuidle_enter",
-	"do_idle", "cpu_startup_entry", "cpu_idle_poll", "cpu_idle_poll.isra.0", "native_irq_disable", "sched_cpu_idle",
-}
-
-// idles tells the stack of an idle CPU. One on which an interrupt came has other
-// functions on top.
-func idles(frames []string) bool { return slices.Contains(idleFunctions, frames[0]) }

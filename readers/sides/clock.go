@@ -234,5 +234,15 @@ func (c *clocks) told() Offset {
 		o.Ahead, o.Bound, o.Known = y+float64(c.rough)/1e9, bound, true
 		o.Drift, o.DriftBound = (p.low+p.high)/2, (p.high-p.low)/2
 	}
+	for i := range c.pieces {
+		p := &c.pieces[i]
+		if !p.known {
+			continue
+		}
+		for _, x := range []float64{p.from, p.to} {
+			y, bound := p.at(x)
+			o.Worst = math.Max(o.Worst, math.Abs(y+float64(c.rough)/1e9-o.Ahead)+bound)
+		}
+	}
 	return o
 }

@@ -72,6 +72,8 @@ type index struct {
 	most    int
 	dropped uint64 // connections beyond most
 	passed  bool   // only count: the flows are known
+
+	first, last int64 // of all segments
 }
 
 type ends struct{ a, b netip.AddrPort }
@@ -79,8 +81,8 @@ type ends struct{ a, b netip.AddrPort }
 // mostFlows of a capture are compared with the other's.
 const mostFlows = 1 << 16
 
-func newIndex() *index {
-	return &index{live: map[ends]int{}, servers: map[netip.AddrPort]bool{}, most: mostFlows}
+func newIndex(most int) *index {
+	return &index{live: map[ends]int{}, servers: map[netip.AddrPort]bool{}, most: most}
 }
 
 // again begins the second run over the same file.

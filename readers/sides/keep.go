@@ -56,10 +56,11 @@ func (s *slowest) take(x exchange) {
 
 // seconds adds all requests up by the second in which they ended.
 type seconds struct {
-	open map[secondKey]*recording.RequestSecond
-	n    map[recording.Time]int
-	last recording.Time
-	out  recording.Sink
+	open  map[secondKey]*recording.RequestSecond
+	n     map[recording.Time]int
+	last  recording.Time
+	out   recording.Sink
+	shift Shift
 }
 
 type secondKey struct {
@@ -68,12 +69,12 @@ type secondKey struct {
 	connect bool
 }
 
-func newSeconds(out recording.Sink) *seconds {
-	return &seconds{open: map[secondKey]*recording.RequestSecond{}, n: map[recording.Time]int{}, out: out}
+func newSeconds(shift Shift, out recording.Sink) *seconds {
+	return &seconds{shift: shift, open: map[secondKey]*recording.RequestSecond{}, n: map[recording.Time]int{}, out: out}
 }
 
 func (s *seconds) take(x exchange, near int) {
-	at := recording.Time(x.ended() / 1e9 * 1e9)
+	at := recording.Time((x.ended() + s.shift[near]) / 1e9 * 1e9)
 	k := secondKey{at, x.conn.server(near), x.client.connect}
 	row := s.open[k]
 	if row == nil {

@@ -3,7 +3,6 @@ package sides
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"snag/internal/packet"
@@ -68,8 +67,8 @@ func (s *source) next() {
 }
 
 // survey finds the connections of a file.
-func survey(ctx context.Context, open opener) (*index, error) {
-	x := newIndex()
+func survey(ctx context.Context, open opener, most int) (*index, error) {
+	x := newIndex(most)
 	s, err := begin(open, x)
 	if err != nil {
 		return nil, err
@@ -82,6 +81,10 @@ func survey(ctx context.Context, open opener) (*index, error) {
 		if s.next(); s.done {
 			return x, nil
 		}
+		if x.first == 0 || s.segment.T < x.first {
+			x.first = s.segment.T
+		}
+		x.last = max(x.last, s.segment.T)
 		if id, dir := x.find(&s.segment, &s.count); id >= 0 {
 			x.flows[id].note(&s.segment, dir)
 		}
@@ -96,42 +99,14 @@ func Join(ctx context.Context, paths [2]string, calls Calls, out recording.Sink)
 }
 
 func join(ctx context.Context, files [2]opener, names [2]string, calls Calls, out recording.Sink) (Result, error) {
-	var found [2]*index
+	var found [2]*Capture
 	for i, open := range files {
 		var err error
-		if found[i], err = survey(ctx, open); err != nil {
-			return Result{}, fmt.Errorf("read %s: %w", names[i], err)
+		if found[i], err = surveyed(ctx, open, names[i], len(files)); err != nil {
+			return Result{}, err
 		}
 	}
-	conns := match(found[0].flows, found[1].flows)
-	if len(conns) == 0 {
-		return Result{}, nil
-	}
-	j := newJoiner(conns, out)
-	var sources [2]*source
-	for i, open := range files {
-		s, err := begin(open, found[i].again())
-		if err != nil {
-			return Result{}, fmt.Errorf("read %s again: %w", names[i], err)
-		}
-		defer func() { _ = s.in.Close() }()
-		sources[i] = s
-		s.next()
-	}
-	for n := 0; ; n++ {
-		if n&0xfff == 0 && ctx.Err() != nil {
-			return j.end(ctx, nil, out), ctx.Err()
-		}
-		file := earlier(sources, j)
-		if file < 0 {
-			return j.end(ctx, calls, out), nil
-		}
-		s := sources[file]
-		if id, dir := s.index.find(&s.segment, &s.count); id >= 0 {
-			j.add(file, id, dir, &s.segment)
-		}
-		s.next()
-	}
+	return Match(found[0], found[1]).Join(ctx, calls, Shift{}, out)
 }
 
 // earlier is the file whose next segment comes first; -1: both have ended.
@@ -145,13 +120,4 @@ func earlier(s [2]*source, j *joiner) int {
 		return 0
 	}
 	return side(j.shared(0, s[0].segment.T) <= j.shared(1, s[1].segment.T))
-}
-
-// Read joins two captures into a recording.
-func Read(ctx context.Context, paths [2]string, calls Calls, out recording.Sink) reader.Told {
-	res, err := Join(ctx, paths, calls, out)
-	if err != nil {
-		return unread(paths, err)
-	}
-	return told(paths, res)
 }

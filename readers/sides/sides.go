@@ -43,6 +43,9 @@ type Offset struct {
 	DriftBound   float64
 	Known        bool
 	Pieces       int // lines that were needed: more than 1 where a clock was set
+	// Worst is what Ahead may be off by anywhere in the captures: by the drift, and by
+	// what a clock was set.
+	Worst float64
 }
 
 // joiner follows the connections that are on both captures.
@@ -50,6 +53,7 @@ type joiner struct {
 	conns [2]map[int]*connection // by file and number
 	pairs map[*connection]*following
 	rough int64
+	shift Shift
 	clock *clocks            // nil: nothing was compared yet
 	near  map[netip.Addr]int // by the server's address in the first file
 	keep  slowest
@@ -67,10 +71,10 @@ type following struct {
 	held []exchange
 }
 
-func newJoiner(conns []*connection, out recording.Sink) *joiner {
+func newJoiner(conns []*connection, shift Shift, out recording.Sink) *joiner {
 	j := &joiner{
 		conns: [2]map[int]*connection{{}, {}}, pairs: map[*connection]*following{},
-		near: map[netip.Addr]int{}, names: names{}, sums: newSeconds(out),
+		near: map[netip.Addr]int{}, names: names{}, shift: shift, sums: newSeconds(shift, out),
 		res: Result{Connections: len(conns), How: map[string]int{}},
 	}
 	for _, c := range conns {
@@ -204,7 +208,7 @@ func (j *joiner) decide(c *connection, t [2]*turn) {
 		return
 	}
 	a, b := t[0].between, t[1].between
-	if math.Abs(float64(a-b)) > 2e3+mostDrift*float64(max(a, b)) {
+	if apartBy(a, b) {
 		c.near = side(a > b)
 		j.near[c.server(0).Addr()] = c.near
 	}
@@ -226,7 +230,7 @@ func (j *joiner) take(x exchange) {
 	if x.client.parts > 1 || x.server.parts > 1 {
 		j.res.Overlapping++
 	}
-	first, last := recording.Time(x.client.first[request]), recording.Time(x.ended())
+	first, last := recording.Time(x.client.first[request]+j.shift[near]), recording.Time(x.ended()+j.shift[near])
 	if j.res.First == 0 || first < j.res.First {
 		j.res.First = first
 	}
@@ -249,6 +253,7 @@ func (j *joiner) end(ctx context.Context, calls Calls, out recording.Sink) Resul
 	inside := insideOf(ctx, j.keep, calls)
 	for i := range j.keep {
 		row := j.keep[i].row(j.clock)
+		row.T += recording.Time(j.shift[j.keep[i].conn.near])
 		row.Usual, row.Alike = j.names.usual(row)
 		if inside != nil {
 			inside[i].into(&row, &j.keep[i])

@@ -102,6 +102,7 @@ type sim struct {
 	n      int
 	clock  [2]wallClock
 	taken  [2][]byte // the captures' files
+	middle []byte    // of a capture a third of the way from the client, which a loss lies behind
 	snap   [2]int
 	start  [2]int64 // when a capture begins
 	conns  []*simConn
@@ -174,6 +175,10 @@ func (c *simConn) send(g simSegment) {
 			lost = lost || s.now >= d.from && s.now < d.to
 		}
 		if lost {
+			if g.dir == request { // behind the middle: it came so far
+				echo := c.ends[g.dir].peerTick
+				s.in(int64(n.delay)/3, func() { s.middle = s.packet(s.middle, 0, c, part, echo) })
+			}
 			continue
 		}
 		delay := int64(n.delay) + int64(s.rnd.Float64()*float64(n.jitter)) + int64(from)*8/10 // 10 Gb/s
@@ -183,6 +188,12 @@ func (c *simConn) send(g simSegment) {
 			delay = max(delay, n.last-s.now)
 			n.last = s.now + delay
 		}
+		echo := c.ends[g.dir].peerTick
+		at := delay / 3
+		if g.dir == answer {
+			at = delay - delay/3
+		}
+		s.in(at, func() { s.middle = s.packet(s.middle, 0, c, part, echo) })
 		s.in(delay, func() { c.ends[1-part.dir].arrive(part) })
 	}
 	if g.syn && g.dir == request {
@@ -403,6 +414,11 @@ func (s *sim) capture(at int, c *simConn, g simSegment) {
 	if s.now < s.start[at] {
 		return
 	}
+	s.taken[at] = s.packet(s.taken[at], at, c, g, c.ends[g.dir].peerTick)
+}
+
+// packet appends a segment as a capture on a host's side of the NAT has it.
+func (s *sim) packet(to []byte, at int, c *simConn, g simSegment, echo uint32) []byte {
 	src, dst := c.client, c.server
 	if at == 1 {
 		src = c.outside
@@ -424,5 +440,5 @@ func (s *sim) capture(at int, c *simConn, g simSegment) {
 			ack = 0
 		}
 	}
-	s.taken[at] = appendPacket(s.taken[at], s.clock[at].at(s.now), src, dst, seq, ack, flags, g.syn, g.tick, c.ends[seqDir].peerTick, g.n, g.data, s.snap[at])
+	return appendPacket(to, s.clock[at].at(s.now), src, dst, seq, ack, flags, g.syn, g.tick, echo, g.n, g.data, s.snap[at])
 }

@@ -163,7 +163,8 @@ func back(c Made, h knob.Host, kinds map[string]knob.Knob) (now string, err erro
 		return "", fmt.Errorf("it was %q: %w", c.Old, err)
 	case k.Same(c.Target, now, c.Old):
 		return now, nil // never made, or put back before a kill
-	case !k.Same(c.Target, now, c.New) && (c.Now == "" || !k.Same(c.Target, now, c.Now)):
+	case !k.Same(c.Target, now, c.New) && (c.Now == "" || !k.Same(c.Target, now, c.Now)) &&
+		!slices.ContainsFunc(c.Also, func(v string) bool { return k.Same(c.Target, now, v) }):
 		return now, fmt.Errorf("another has set %s to %q since (snag set %q, and it was %q before): it is left so", c.Target, now, c.New, c.Old)
 	}
 	now, err = set(k, h, c.Target, c.Old)

@@ -52,7 +52,7 @@ const guardReady = "waiting\n"
 // over, or when it is told to end before (ctx).
 func (s *Store) Guard(ctx context.Context, id string, ready io.Writer) error {
 	if e, err := s.Find(id); err == nil {
-		release, err := hold(e.Dir)
+		release, err := hold(e.Dir, guardFile)
 		if err != nil {
 			return err
 		}
@@ -76,6 +76,10 @@ func (s *Store) Guard(ctx context.Context, id string, ready io.Writer) error {
 		switch {
 		case ctx.Err() != nil:
 			why = "the guard was told to end before the plan was confirmed"
+		case abandoned(e):
+			why = "the snag that tried the settings out has ended"
+		case e.State.Phase == Trying && !time.Now().Before(e.State.Deadline):
+			why = "the trial's time was over at " + e.State.Deadline.Format(time.TimeOnly)
 		case !time.Now().Before(e.State.Deadline):
 			why = "nobody confirmed it by " + e.State.Deadline.Format(time.TimeOnly)
 		}

@@ -2,46 +2,11 @@ package apply
 
 import (
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
-// guardFile is locked by the guard as long as it waits: the kernel lets the lock go
-// when the guard ends, however it does.
-const guardFile = "guard"
-
-// hold takes the guard's lock of a plan.
-func hold(dir string) (release func(), err error) {
-	path := filepath.Join(dir, guardFile)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", path, errors.Unwrap(err))
-	}
-	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX)
-		if err == nil {
-			return func() { _ = f.Close() }, nil
-		}
-		if err != unix.EINTR {
-			_ = f.Close()
-			return nil, fmt.Errorf("lock %s: %w", path, err)
-		}
-	}
-}
-
 // Guarded tells whether somebody waits for the plan's deadline.
-func (e Entry) Guarded() bool {
-	f, err := os.Open(filepath.Join(e.Dir, guardFile))
-	if err != nil {
-		return false
-	}
-	defer func() { _ = f.Close() }()
-	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == unix.EWOULDBLOCK
-}
+func (e Entry) Guarded() bool { return held(e.Dir, guardFile) }
 
 // overdueBy is how long after its deadline a plan is taken for left alone: a guard that
 // lives looks four times a second.

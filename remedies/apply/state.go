@@ -16,6 +16,7 @@ const (
 	Nothing     Phase = "nothing"     // no change was begun
 	Half        Phase = "half"        // some changes are made, and nobody is at it
 	Unconfirmed Phase = "unconfirmed" // all changes are made and wait for confirm
+	Trying      Phase = "trying"      // settings are switched to and fro, and come back at its end
 	Kept        Phase = "kept"        // confirmed
 	HalfUndone  Phase = "half-undone" // an undo was begun and did not end
 	Undone      Phase = "undone"
@@ -26,7 +27,8 @@ type Made struct {
 	ID       string
 	Target   plan.Target
 	Old, New string
-	Now      string // as the kernel had it afterwards; "" where that was not seen
+	Also     []string // other values that it may have been set to
+	Now      string   // as the kernel had it afterwards; "" where that was not seen
 	Undone   bool
 	Problem  string // why it could not be undone
 }
@@ -72,9 +74,13 @@ func StateOf(all []journal.Record) State {
 			s.Boot, s.Begun, s.Deadline = r.Boot, r.At, r.Deadline
 		case journal.Armed:
 			s.By = r.By
+		case journal.Trying:
+			s.Phase = Trying
 		case journal.Will:
-			s.Phase = Half
-			s.Changes = append(s.Changes, Made{ID: r.Change, Target: *r.Target, Old: r.Old, New: r.New})
+			if s.Phase != Trying {
+				s.Phase = Half
+			}
+			s.Changes = append(s.Changes, Made{ID: r.Change, Target: *r.Target, Old: r.Old, New: r.New, Also: r.Also})
 		case journal.Did:
 			s.change(r.Change).Now = r.Now
 		case journal.Failed:
@@ -122,7 +128,7 @@ func (s *State) change(id string) *Made {
 
 // Open tells whether the plan still waits for somebody: then no other may begin.
 func (s *State) Open() bool {
-	return s.Phase == Half || s.Phase == Unconfirmed || s.Phase == HalfUndone
+	return s.Phase == Half || s.Phase == Unconfirmed || s.Phase == Trying || s.Phase == HalfUndone
 }
 
 // Problems are the changes that could not be undone.

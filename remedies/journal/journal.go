@@ -29,6 +29,7 @@ type Step string
 const (
 	Begun     Step = "begun"     // Boot, Plan, Deadline
 	Armed     Step = "armed"     // By: who undoes all if nobody confirms
+	Trying    Step = "trying"    // settings are switched to and fro until the end: nothing can be confirmed
 	Will      Step = "will"      // Change, Target, Old, New: written before the setting is
 	Did       Step = "did"       // Change, Now: as the kernel has it
 	Failed    Step = "failed"    // Change, Error
@@ -54,12 +55,14 @@ type Record struct {
 	Old    string       `json:"old,omitempty"`
 	New    string       `json:"new,omitempty"`
 	Now    string       `json:"now,omitempty"`
-	Error  string       `json:"error,omitempty"`
-	Why    string       `json:"why,omitempty"`
-	By     string       `json:"by,omitempty"`
-	File   string       `json:"file,omitempty"`
-	Sum    string       `json:"sum,omitempty"` // SHA-256 of File as it was written
-	Boot   string       `json:"boot,omitempty"`
+	// Also are other values than New that it may have been set to.
+	Also  []string `json:"also,omitempty"`
+	Error string   `json:"error,omitempty"`
+	Why   string   `json:"why,omitempty"`
+	By    string   `json:"by,omitempty"`
+	File  string   `json:"file,omitempty"`
+	Sum   string   `json:"sum,omitempty"` // SHA-256 of File as it was written
+	Boot  string   `json:"boot,omitempty"`
 	// Deadline is when all is undone if nobody confirmed.
 	Deadline time.Time `json:"deadline,omitzero"`
 }

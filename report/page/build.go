@@ -17,6 +17,7 @@ type builder struct {
 	v      *verdict.Verdict
 	r      *recording.Recording
 	s      *scene.Scene
+	start  recording.Time // of the whole recording
 	limits Limits
 	marks  map[scene.NodeID][]Mark
 	left   []string
@@ -24,16 +25,25 @@ type builder struct {
 
 // New makes the data of a verdict's page within limits.
 func New(v *verdict.Verdict, l Limits) Data {
-	b := &builder{v: v, r: v.Recording, s: v.Scene, limits: l}
-	b.marks = b.findMarks()
+	b := &builder{v: v, r: v.Recording, s: v.Scene, start: v.Recording.Manifest.Start, limits: l}
 	d := Data{Version: DataVersion, Verdict: b.document()}
+	if views := v.Views(); len(views) > 0 {
+		b.hosts(&d, views)
+		return d
+	}
+	b.draw(&d)
+	d.LeftOut = append([]string{}, b.left...)
+	return d
+}
+
+// draw makes all but the verdict.
+func (b *builder) draw(d *Data) {
+	b.marks = b.findMarks()
 	d.Scene = b.scene()
 	d.Events = b.events()
 	d.Charts = b.charts()
 	d.Flames = b.flames()
 	d.Tables = b.tables()
-	d.LeftOut = append([]string{}, b.left...)
-	return d
 }
 
 // document is the verdict, bounded; the same recording gives the same bytes
@@ -84,5 +94,5 @@ func worst(all []report.Entry, n int) []report.Entry {
 
 // since is a time as seconds since the window's start, to the millisecond.
 func (b *builder) since(t recording.Time) float64 {
-	return float64(t.Sub(b.r.Manifest.Start).Round(time.Millisecond)) / 1e9
+	return float64(t.Sub(b.start).Round(time.Millisecond)) / 1e9
 }

@@ -3,6 +3,7 @@ package perfdata
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 )
 
 // Bits of perf_event_attr.sample_type (enum perf_event_sample_format).
@@ -17,6 +18,9 @@ const (
 	sampleCPU        = 1 << 7
 	samplePeriod     = 1 << 8
 	sampleStreamID   = 1 << 9
+	sampleRaw        = 1 << 10
+	sampleBranches   = 1 << 11
+	sampleRegsUser   = 1 << 12
 	sampleStackUser  = 1 << 13
 	sampleIdentifier = 1 << 16
 )
@@ -45,7 +49,11 @@ type Attr struct {
 	Hz     uint64
 	// Copied tells that stacks were copied to be walked later (--call-graph dwarf).
 	Copied bool
+	// Registers has a bit for each of the user's registers that samples hold (enum
+	// perf_event_x86_regs where the host is one).
+	Registers uint64
 
+	branchType uint64
 	kind       uint32
 	config     uint64
 	sampleType uint64
@@ -71,6 +79,9 @@ func parseAttr(b []byte) (Attr, error) {
 	}
 	a.idAll = flags&flagSampleIDAll != 0
 	a.Copied = a.sampleType&sampleStackUser != 0
+	if len(b) >= 88 { // PERF_ATTR_SIZE_VER2 has the one, 3 both
+		a.branchType, a.Registers = le.Uint64(b[72:]), le.Uint64(b[80:])
+	}
 	a.Name = nameOf(a.kind, a.config)
 	return a, nil
 }
@@ -102,6 +113,11 @@ type Sample struct {
 	IP       uint64
 	Mode     uint16 // Kernel, User …
 	Chain    []byte // addresses, 8 bytes each, with marks of where they lie; nil: none
+	// Registers of user space, 8 bytes for each bit of Attr.Registers, and the copy of
+	// the top of its stack, which begins at the stack pointer; nil: none. Wide tells
+	// that it ran 64-bit code.
+	Registers, Stack []byte
+	Wide             bool
 }
 
 // Modes (PERF_RECORD_MISC_…).
@@ -143,8 +159,8 @@ func (c *cursor) skip(n uint64) {
 	c.b = c.b[8*n:]
 }
 
-// sample reads what PERF_RECORD_SAMPLE holds up to its callchain; what is behind
-// (registers, copies of stacks, raw data) is not looked at.
+// sample reads what PERF_RECORD_SAMPLE holds up to the copy of the stack; what is behind
+// is not looked at.
 func (a *Attr) sample(b []byte, misc uint16, s *Sample) bool {
 	c := cursor{b: b}
 	*s = Sample{Attr: a, CPU: -1, Mode: misc & modes}
@@ -184,8 +200,53 @@ func (a *Attr) sample(b []byte, misc uint16, s *Sample) bool {
 			return false
 		}
 		s.Chain = c.b[:8*n]
+		c.b = c.b[8*n:]
+	}
+	if a.Copied && !c.bad {
+		a.copied(&c, s)
 	}
 	return !c.bad
+}
+
+// copied reads the user's registers and stack (man perf_event_open, PERF_RECORD_SAMPLE).
+func (a *Attr) copied(c *cursor, s *Sample) {
+	if a.sampleType&sampleRaw != 0 && len(c.b) >= 4 { // its length and itself are whole words
+		c.skip((4 + uint64(binary.LittleEndian.Uint32(c.b))) / 8)
+	}
+	if a.sampleType&sampleBranches != 0 {
+		const hardwareIndex, counters = 1 << 17, 1 << 19 // PERF_SAMPLE_BRANCH_…
+		n := c.u64()
+		if a.branchType&hardwareIndex != 0 {
+			c.u64()
+		}
+		words := uint64(3)
+		if a.branchType&counters != 0 {
+			words = 4
+		}
+		c.skip(min(n, 1<<16) * words)
+	}
+	if a.sampleType&sampleRegsUser != 0 {
+		if abi := c.u64(); abi != 0 { // PERF_SAMPLE_REGS_ABI_NONE: it was the kernel's thread
+			n := 8 * bits.OnesCount64(a.Registers)
+			if n > len(c.b) {
+				c.bad = true
+				return
+			}
+			s.Registers, s.Wide = c.b[:n], abi == 2
+			c.b = c.b[n:]
+		}
+	}
+	size := c.u64()
+	if size == 0 || c.bad {
+		return
+	}
+	if size > uint64(len(c.b)) {
+		c.bad = true
+		return
+	}
+	stack := c.b[:size]
+	c.b = c.b[size:]
+	s.Stack = stack[:min(size, c.u64())] // as much of it as the thread had
 }
 
 // skipRead leaves out the values of counters.
