@@ -8,7 +8,7 @@ import (
 const (
 	maxListed = 192    // connections with rows second by second, at a time
 	moreRows  = 10_000 // rows after which the seconds between two of one are doubled
-	mostShort = 20_000 // rows after which connections that are younger than lasts have none
+	mostShort = 12_000 // rows after which connections that are younger than lasts have none
 	lasts     = 5 * second
 )
 
