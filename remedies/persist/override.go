@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,26 +9,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"snag/remedies/sysctld"
 )
 
 // sysctlFolders are where systemd-sysctl reads, the first wins among files of one name
 // (sysctl.d(5)).
 var sysctlFolders = []string{"/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d", "/lib/sysctl.d"}
 
-// line is one setting in a file of sysctl.d.
-type line struct {
-	file  string
-	n     int
-	key   string // with slashes, as below /proc/sys
-	value string
-}
-
 // Overrides says which other files set a sysctl after ours, and so against it: files
 // are read in the order of their names, whatever their folder, and the last wins.
 // A pattern never takes an explicit setting's place. /etc/sysctl.conf is read last by
 // procps (sysctl --system).
 func (d Disk) Overrides(ours File) ([]string, error) {
-	mine := parse(ours.Path, ours.Text)
+	mine := sysctld.Lines(ours.Path, []byte(ours.Text))
 	if len(mine) == 0 || !slices.Contains(sysctlFolders, path.Dir(ours.Path)) {
 		return nil, nil
 	}
@@ -65,11 +58,11 @@ func (d Disk) Overrides(ours File) ([]string, error) {
 		if err != nil || len(b) > maxFile {
 			continue
 		}
-		for _, other := range parse(file, string(b)) {
+		for _, other := range sysctld.Lines(file, b) {
 			for _, m := range mine {
-				if other.key == m.key && other.value != m.value {
-					all = append(all, fmt.Sprintf("%s:%d sets %s to %s after %s, which has %s: take that line away", other.file, other.n,
-						strings.ReplaceAll(m.key, "/", "."), other.value, path.Base(ours.Path), m.value))
+				if other.Path == m.Path && other.Value != m.Value {
+					all = append(all, fmt.Sprintf("%s:%d sets %s to %s after %s, which has %s: take that line away", other.File, other.N,
+						strings.ReplaceAll(m.Path, "/", "."), other.Value, path.Base(ours.Path), m.Value))
 				}
 			}
 		}
@@ -82,39 +75,4 @@ func paths(files map[string]string, names []string) (all []string) {
 		all = append(all, files[n])
 	}
 	return all
-}
-
-// parse reads lines "key = value"; - in front has errors passed over.
-func parse(file, text string) (all []line) {
-	s := bufio.NewScanner(strings.NewReader(text))
-	for n := 1; s.Scan(); n++ {
-		l := strings.TrimSpace(s.Text())
-		if l == "" || l[0] == '#' || l[0] == ';' {
-			continue
-		}
-		key, value, ok := strings.Cut(l, "=")
-		if !ok {
-			continue
-		}
-		key = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(key), "-"))
-		all = append(all, line{file, n, slashes(key), strings.Join(strings.Fields(value), " ")})
-	}
-	return all
-}
-
-// slashes writes a key as the path below /proc/sys: where its first separator is a
-// dot, dots and slashes change places (sysctl.d(5)).
-func slashes(key string) string {
-	if i := strings.IndexAny(key, "./"); i < 0 || key[i] == '/' {
-		return key
-	}
-	return strings.Map(func(r rune) rune {
-		switch r {
-		case '.':
-			return '/'
-		case '/':
-			return '.'
-		}
-		return r
-	}, key)
 }

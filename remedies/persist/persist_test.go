@@ -141,17 +141,3 @@ func TestLinksThatStartTheUnits(t *testing.T) {
 		t.Error("a script is no file that a host reads")
 	}
 }
-
-func FuzzSysctlFiles(f *testing.F) {
-	f.Add("a.b/c = 1 2\n#x\n-net/core/rmem_max=2\n;\n=\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, l := range parse("x", text) {
-			if strings.ContainsAny(l.key, "\n#") && strings.HasPrefix(l.key, "#") || l.n < 1 {
-				t.Errorf("%+v", l)
-			}
-			if slashes(l.key) == "" && l.key != "" {
-				t.Errorf("%q vanished", l.key)
-			}
-		}
-	})
-}
