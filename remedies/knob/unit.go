@@ -126,7 +126,7 @@ const (
 func (h Host) withUnit(t plan.Target, f func(conn *dbus.Conn, object dbus.BusObject) error) error {
 	dial := h.systemd
 	if dial == nil {
-		dial = dialSystemd
+		dial = DialSystemd
 	}
 	conn, err := dial()
 	if err != nil {
@@ -153,9 +153,9 @@ func manager(conn *dbus.Conn) dbus.BusObject {
 	return conn.Object(systemdName, "/org/freedesktop/systemd1")
 }
 
-// dialSystemd talks to systemd by its own socket, which root may use and which needs no
+// DialSystemd talks to systemd by its own socket, which root may use and which needs no
 // bus, else by the system's bus.
-func dialSystemd() (*dbus.Conn, error) {
+func DialSystemd() (*dbus.Conn, error) {
 	if _, err := os.Stat("/run/systemd/system"); err != nil { // sd_booted(3)
 		return nil, fmt.Errorf("systemd does not run this host (%w)", ErrAbsent)
 	}
