@@ -155,6 +155,9 @@ func tuneUndo(f *tuneFlags) *cobra.Command {
 				if err == nil {
 					fmt.Fprintf(cmd.OutOrStdout(), "plan %s is undone: %d settings are as before\n", e.ID, len(e.State.Changes))
 				}
+				if e.State.Persisted && len(e.State.Files) == 0 {
+					fmt.Fprintln(cmd.OutOrStdout(), "its files are no longer snag's; systemctl daemon-reload has systemd read anew what is there")
+				}
 				return err
 			})
 		},

@@ -26,8 +26,10 @@ type qdiscOption struct {
 	creation bool
 	// kept: it is put back with the whole qdisc, and has no name of its own for a plan.
 	kept bool
-	log2 bool   // the kernel keeps its logarithm
-	off  string // of a toggle: the word for no
+	log2 bool // the kernel keeps its logarithm
+	// codel: the kernel keeps it in units of 1.024 µs (include/net/codel.h, CODEL_SHIFT).
+	codel bool
+	off   string // of a toggle: the word for no
 	// slack is by how much the kernel may round, in the option's unit.
 	slack uint64
 }
@@ -102,10 +104,10 @@ var qdiscKinds = []*qdiscKind{
 		{Doc: Doc{"limit", "packets that may wait in all", "packets", "1 to 2147483647", "3.5", "drop_overlimit in tc -s", "memory", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_LIMIT)"}, unit: packetCount, attr: 2, size: 4, least: 1, most: maxInt32},
 		{Doc: Doc{"flows", "queues that flows are hashed into", "queues", "1 to 65536", "3.5", "many flows that share queues by chance", "memory; only a new qdisc takes it: what waits is dropped", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_FLOWS)"}, unit: plainNumber, attr: 5, size: 4, least: 1, most: 65536, creation: true},
 		{Doc: Doc{"quantum", "what a flow may send in its turn", "bytes", "256 to 1048576", "3.5", "300 on slow lines: small packets go first", "CPU time where it is small", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_QUANTUM)"}, unit: byteCount, attr: 6, size: 4, least: 256, most: 1 << 20},
-		{Doc: Doc{"interval", "how long the delay may stay above target before a packet is dropped", "µs", "1 to 4294967295", "3.5", "the largest usual RTT: larger on long ways", "slower answers to a queue that stands", "net/sched/sch_fq_codel.c; RFC 8289, section 4.3"}, unit: microseconds, attr: 3, size: 4, least: 1, most: maxUint32, slack: 2},
-		{Doc: Doc{"target", "the delay that it aims at", "µs", "1 to 4294967295", "3.5", "5 to 10 % of interval; above one packet's time on slow lines", "latency", "net/sched/sch_fq_codel.c; RFC 8289, section 4.4"}, unit: microseconds, attr: 1, size: 4, least: 1, most: maxUint32, slack: 2},
+		{Doc: Doc{"interval", "how long the delay may stay above target before a packet is dropped", "µs", "1 to 4294967295", "3.5", "the largest usual RTT: larger on long ways", "slower answers to a queue that stands", "net/sched/sch_fq_codel.c; RFC 8289, section 4.3"}, unit: microseconds, attr: 3, size: 4, least: 1, most: maxUint32, slack: 2, codel: true},
+		{Doc: Doc{"target", "the delay that it aims at", "µs", "1 to 4294967295", "3.5", "5 to 10 % of interval; above one packet's time on slow lines", "latency", "net/sched/sch_fq_codel.c; RFC 8289, section 4.4"}, unit: microseconds, attr: 1, size: 4, least: 1, most: maxUint32, slack: 2, codel: true},
 		{Doc: Doc{"ecn", "whether packets that can be marked are marked in place of dropped", "0 or 1", "0 or 1", "3.5", "no loss where both ends know ECN", "none where the other end obeys the marks", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_ECN)"}, unit: toggle, attr: 4, size: 4, most: 1, off: "noecn"},
-		{Doc: Doc{"ce_threshold", "a packet that waited longer is marked with ECN at once", "µs", "1 to 4294967295", "4.2", "DCTCP", "the sender slows down", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_CE_THRESHOLD)"}, unit: microseconds, attr: 7, size: 4, least: 1, most: maxUint32, slack: 2},
+		{Doc: Doc{"ce_threshold", "a packet that waited longer is marked with ECN at once", "µs", "1 to 4294967295", "4.2", "DCTCP", "the sender slows down", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_CE_THRESHOLD)"}, unit: microseconds, attr: 7, size: 4, least: 1, most: maxUint32, slack: 2, codel: true},
 		{Doc: Doc{"drop_batch", "packets of the longest flow that one overflow drops", "packets", "1 to 2147483647", "4.7", "CPU time in a flood", "more packets of one flow lost at once", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_DROP_BATCH_SIZE)"}, unit: packetCount, attr: 8, size: 4, least: 1, most: maxInt32, kept: true},
 		{Doc: Doc{"memory_limit", "memory that may wait in all", "bytes", "1 to 2147483647", "4.7", "drops with few packets but large ones (drop_overmemory)", "memory", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_MEMORY_LIMIT)"}, unit: byteCount, attr: 9, size: 4, least: 1, most: maxInt32},
 	}},

@@ -1,6 +1,7 @@
 package knob
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -158,17 +159,45 @@ func DialSystemd() (*dbus.Conn, error) {
 	if _, err := os.Stat("/run/systemd/system"); err != nil { // sd_booted(3)
 		return nil, fmt.Errorf("systemd does not run this host (%w)", ErrAbsent)
 	}
-	if conn, err := dbus.Dial("unix:path=/run/systemd/private"); err == nil {
-		if err := conn.Auth(nil); err == nil {
-			return conn, nil
-		}
-		_ = conn.Close()
+	if conn, err := dialPrivate("/run/systemd/private"); err == nil {
+		return conn, nil
 	}
 	conn, err := dbus.ConnectSystemBus()
 	if err != nil {
 		return nil, fmt.Errorf("connect to systemd: %w (run as root, on the host itself)", err)
 	}
 	return conn, nil
+}
+
+// dialPrivate talks to systemd without a bus.
+func dialPrivate(socket string) (*dbus.Conn, error) {
+	conn, err := dbus.Dial("unix:path=" + socket)
+	if err != nil {
+		return nil, err
+	}
+	if err = conn.Auth(nil); err == nil {
+		err = awake(conn)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// awake asks until systemd answers once. What comes in one packet with the end of the
+// greeting it only sees when more comes (sd-bus, bus_socket_read_auth): the first
+// call would wait for ever.
+func awake(conn *dbus.Conn) (err error) {
+	for range 50 {
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		err = manager(conn).CallWithContext(ctx, "org.freedesktop.DBus.Peer.Ping", 0).Err
+		cancel()
+		if err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 func (unit) Read(h Host, t plan.Target) (value string, err error) {
