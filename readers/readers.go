@@ -32,9 +32,7 @@ type Plan struct {
 	Hosts    map[string]string
 	Map      string // of patterns, for logs: a file, or the name of one that is ready
 	Symptoms []string
-	// Kept takes rows for who judges at once (recording.OpenKept); nil: nobody does.
-	Kept *recording.Kept
-	Snag string // the version
+	Snag     string // the version
 	// Tick is told how much of all was read, bytes as the files lie there; all is 0
 	// where that is not known. nil: nobody.
 	Tick func(done, all int64)
@@ -83,7 +81,7 @@ func Read(ctx context.Context, p Plan) error {
 	if err := asked.checkOffsets(p.Files, clocks.of); err != nil {
 		return err
 	}
-	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1}, recording.Options{Files: true, Wait: true, Keep: p.Kept})
+	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1}, recording.Options{Files: true, Wait: true})
 	if err != nil {
 		return err
 	}

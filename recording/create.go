@@ -26,8 +26,6 @@ type Options struct {
 	// Wait has Append and Sample wait for the disk where much is not written yet: a
 	// reader of files is faster than a disk. A probe must not wait.
 	Wait bool
-	// Keep takes rows as they are, for OpenKept; nil: nothing is kept.
-	Keep *Kept
 
 	every    time.Duration                          // between flushes, 1 s
 	store    func(dir string) (sampleStore, error)  // openHead
@@ -47,6 +45,9 @@ func (o *Options) defaults() {
 	}
 	if o.maxBatch <= 0 {
 		o.maxBatch = 4 << 20
+		if o.Wait { // who may be made to wait needs less room
+			o.maxBatch = 1 << 20
+		}
 	}
 }
 

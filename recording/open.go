@@ -16,9 +16,7 @@ import (
 // nothing to judge.
 func Open(path string) (*Recording, error) { return openAs(path, current) }
 
-func openAs(path string, to schema) (*Recording, error) { return openWith(path, to, nil) }
-
-func openWith(path string, to schema, kept *Kept) (*Recording, error) {
+func openAs(path string, to schema) (*Recording, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -42,15 +40,11 @@ func openWith(path string, to schema, kept *Kept) (*Recording, error) {
 		return nil, fmt.Errorf("open recording: %w", err)
 	}
 	defer root.Close()
-	return readWith(folder{root}, path, path, to, kept)
+	return read(folder{root}, path, path, to)
 }
 
 // read puts a recording together. dir is its folder, "" for a packed one.
 func read(s source, name, dir string, to schema) (*Recording, error) {
-	return readWith(s, name, dir, to, nil)
-}
-
-func readWith(s source, name, dir string, to schema, kept *Kept) (*Recording, error) {
 	m, todo, err := readManifest(s, name, to)
 	if err != nil {
 		return nil, err
@@ -58,7 +52,7 @@ func readWith(s source, name, dir string, to schema, kept *Kept) (*Recording, er
 	r := &Recording{Dir: name, Manifest: m}
 	var gone losses
 	parts := newPartition(r)
-	readTables(parts, s, todo, &gone, kept)
+	readTables(parts, s, todo, &gone)
 	readSamples(parts, s, dir, todo, &gone)
 	for _, part := range parts.all() {
 		gone.apply(part)
@@ -82,7 +76,7 @@ func readWith(s source, name, dir string, to schema, kept *Kept) (*Recording, er
 	return r, nil
 }
 
-func readTables(parts *partition, s source, todo []move, gone *losses, kept *Kept) {
+func readTables(parts *partition, s source, todo []move, gone *losses) {
 	r := parts.whole
 	present := s.list(tablesDir)
 	with := &rowReader{names: texts{}}
@@ -98,9 +92,6 @@ func readTables(parts *partition, s source, todo []move, gone *losses, kept *Kep
 				r.Damage = append(r.Damage, fmt.Sprintf("%s is missing: %d rows lost", name, wrote))
 				gone.add(t.name, name+" is missing")
 			}
-			continue
-		}
-		if kept.give(&t, parts, wrote) {
 			continue
 		}
 		f, err := s.open(name)

@@ -23,8 +23,6 @@ type table struct {
 	encode func(b []byte, row Row) ([]byte, error)
 	// add adds a row; false: the row is of another type.
 	add func(r *Recording, row Row) bool
-	// move takes all rows of one recording into another.
-	move func(to, from *Recording)
 	// each calls yield with every row, in order, until it says false.
 	each func(r *Recording, yield func(Row) bool)
 	// tidy puts the rows in order once all are read.
@@ -136,14 +134,6 @@ func of[T Row](rows func(*Recording) *[]T, at func(T) Time) table {
 				*p = append(*p, v)
 			}
 			return ok
-		},
-		move: func(to, from *Recording) {
-			if have := *rows(to); len(have) > 0 {
-				*rows(to) = append(have, *rows(from)...)
-			} else {
-				*rows(to) = *rows(from)
-			}
-			*rows(from) = nil
 		},
 		each: func(r *Recording, yield func(Row) bool) {
 			for _, v := range *rows(r) {

@@ -125,9 +125,6 @@ func (w *Writer) append(row Row, part int) {
 		return
 	}
 	w.seen(table.time(row))
-	if w.o.Keep != nil {
-		w.o.Keep.add(table, row, line, part)
-	}
 	t.buf = append(append(t.buf, line...), '\n')
 	if len(t.buf) > w.o.maxBatch {
 		w.rouse()

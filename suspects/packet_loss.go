@@ -82,8 +82,9 @@ func weighPacketLoss(s *scene.Scene, r *recording.Recording) []Finding {
 	var out []Finding
 	rest := map[dropKey][]*flow{} // short connections, by path
 	var paths []dropKey
+	listeners := listening(s)
 	for _, f := range resent(s, r) {
-		if turnedAway(s, r, f) || neverHeard(f) {
+		if turnedAway(r, listeners, f) || neverHeard(f) {
 			continue
 		}
 		if f.again.sum() >= fewRetransmits && f.socket != nil && len(f.tcpRows()) >= 2 {
@@ -112,12 +113,12 @@ func weighPacketLoss(s *scene.Scene, r *recording.Recording) []Finding {
 // turnedAway: the flow's other end is a listener here whose accept queue ran
 // over. The client holds the connection for established and sends its first
 // data again and again; nothing of it was lost on the way.
-func turnedAway(s *scene.Scene, r *recording.Recording, f *flow) bool {
+func turnedAway(r *recording.Recording, listeners []*scene.Socket, f *flow) bool {
 	if f.socket != nil && f.socket.Peer != nil && f.again.sum() >= fewRetransmits {
 		return false
 	}
-	for _, k := range s.Sockets {
-		if !k.Listening() || recording.Port(k.First().Local) != recording.Port(f.remote) {
+	for _, k := range listeners {
+		if recording.Port(k.First().Local) != recording.Port(f.remote) {
 			continue
 		}
 		at := k.First()
@@ -132,13 +133,26 @@ func turnedAway(s *scene.Scene, r *recording.Recording, f *flow) bool {
 	return false
 }
 
+// listening are the sockets on which connections are accepted.
+func listening(s *scene.Scene) (out []*scene.Socket) {
+	for _, k := range s.Sockets {
+		if k.Listening() {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
 // neverHeard: nothing but the SYN was ever acknowledged. A listener elsewhere
 // that has no room, or a peer that is gone; loss lets some through.
 func neverHeard(f *flow) bool {
-	if f.socket == nil || len(f.tcpRows()) == 0 {
+	if f.socket == nil {
 		return false
 	}
 	rows := f.tcpRows()
+	if len(rows) == 0 {
+		return false
+	}
 	last := rows[len(rows)-1].TCP
 	return last.BytesAcked <= 1 && last.BytesSent > 0
 }

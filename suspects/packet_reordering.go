@@ -47,8 +47,9 @@ func weighPacketReordering(s *scene.Scene, r *recording.Recording) []Finding {
 	judged := map[*scene.Socket]bool{}
 	short := map[uint64]steps{} // of connections that no two dumps had, by namespace
 	var spaces []uint64
+	listeners := listening(s)
 	for _, f := range resent(s, r) {
-		if turnedAway(s, r, f) || neverHeard(f) {
+		if turnedAway(r, listeners, f) || neverHeard(f) {
 			continue
 		}
 		if f.socket == nil || len(f.tcpRows()) < 2 {

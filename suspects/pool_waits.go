@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"snag/recording"
@@ -18,26 +19,45 @@ type poolWaits struct {
 	function   string  // the program's functions that made that call; "" not known
 }
 
-// poolWaitsOf adds up the waits of the threads that were blocked in a handler's call at
-// all; nil where nobody watched, or none was.
-func poolWaitsOf(all *pool, r *recording.Recording) *poolWaits {
-	type futex struct {
-		pid     int
-		address uint64
-	}
-	conditions := map[futex]bool{}
-	for i := range r.LockWaits { // large rows, and every pool comes by: none is copied
+// waitRows finds the waits of each process: a trace has some of hundreds.
+type waitRows struct {
+	of         map[int][]int // rows of Recording.OffCPU, by process
+	conditions map[futexOf]bool
+}
+
+type futexOf struct {
+	pid     int
+	address uint64
+}
+
+func waitRowsOf(r *recording.Recording) waitRows {
+	w := waitRows{map[int][]int{}, map[futexOf]bool{}}
+	for i := range r.LockWaits {
 		if row := &r.LockWaits[i]; row.Kind == "condition" {
-			conditions[futex{row.PID, row.Address}] = true
+			w.conditions[futexOf{row.PID, row.Address}] = true
 		}
 	}
+	for i := range r.OffCPU { // large rows: none is copied
+		w.of[r.OffCPU[i].PID] = append(w.of[r.OffCPU[i].PID], i)
+	}
+	return w
+}
+
+// poolWaitsOf adds up the waits of the threads that were blocked in a handler's call at
+// all; nil where nobody watched, or none was.
+func poolWaitsOf(all *pool, r *recording.Recording, waits waitRows) *poolWaits {
+	var mine []int
+	for _, p := range all.workers {
+		mine = append(mine, waits.of[p.Subject.PID]...)
+	}
+	slices.Sort(mine)
 	busy, free := map[int]float64{}, map[int]float64{}
 	calls, stacks := map[string]float64{}, map[string]map[int]float64{}
 	moved := map[int]map[int]bool{}
 	for _, p := range all.workers {
 		moved[p.Subject.PID] = moving(p)
 	}
-	for i := range r.OffCPU {
+	for _, i := range mine {
 		row := &r.OffCPU[i]
 		p := all.worker(row.PID)
 		if p == nil || row.TID == 0 || row.Reason == recording.WaitRunQueue || row.Reason == recording.WaitStopped || row.Call == "" {
@@ -50,7 +70,7 @@ func poolWaitsOf(all *pool, r *recording.Recording) *poolWaits {
 		if row.FD != nil {
 			k = socketOn(p, *row.FD)
 		}
-		idle := waitsForWork[row.Call] || row.Reason == recording.WaitPoll || conditions[futex{row.PID, row.Futex}] || k != nil && (k.Listening() || k.Listener != nil)
+		idle := waitsForWork[row.Call] || row.Reason == recording.WaitPoll || waits.conditions[futexOf{row.PID, row.Futex}] || k != nil && (k.Listening() || k.Listener != nil)
 		if idle {
 			free[row.TID] += row.Sum
 			continue

@@ -51,18 +51,19 @@ const longWaitUnread = 0.02
 
 func weighWorkerQueue(s *scene.Scene, r *recording.Recording) []Finding {
 	var out []Finding
+	rows := waitRowsOf(r)
 	for _, w := range poolsOf(s, r) {
 		if len(w.head.Sockets) == 0 {
 			continue
 		}
-		if f, ok := queueOf(w, s, r); ok {
+		if f, ok := queueOf(w, s, r, rows); ok {
 			out = append(out, f)
 		}
 	}
 	return out
 }
 
-func queueOf(p *pool, s *scene.Scene, r *recording.Recording) (Finding, bool) {
+func queueOf(p *pool, s *scene.Scene, r *recording.Recording, rows waitRows) (Finding, bool) {
 	whole := []recording.Interval{s.Window}
 	turns := p.turns(r, "serve", "", whole)
 	mean, wait := 0.0, 0.0
@@ -73,7 +74,7 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording) (Finding, bool) {
 	queued := seconds >= 3 && 2*seconds >= of
 	late := wait >= longWaitUnread && wait >= 0.5*mean
 	slow := mean >= 10*longWaitUnread && wait < 0.1*mean
-	w, waits := workersOf(p), poolWaitsOf(p, r)
+	w, waits := workersOf(p), poolWaitsOf(p, r, rows)
 	full := fullHouseOf(turns, waits, s.Window, r)
 	switch {
 	case slow && !queued && full == nil: // the time is inside

@@ -22,8 +22,6 @@ type showFlags struct {
 	baseline string
 	// ready is called before the first byte of the verdict is written; nil: nobody.
 	ready func()
-	// kept are rows of the recording that was just written; nil: none.
-	kept *recording.Kept
 }
 
 func (f *showFlags) register(cmd *cobra.Command) {
@@ -48,7 +46,7 @@ DIR is the folder that snag find kept, or a packed recording. Exit codes as of f
 }
 
 func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
-	r, err := recording.OpenKept(dir, f.kept)
+	r, err := recording.Open(dir)
 	if err != nil {
 		return err
 	}

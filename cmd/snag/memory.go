@@ -25,36 +25,24 @@ const (
 
 // stayLean has the collector run sooner than Go would by itself, which lets the heap
 // double, until ctx ends, and gives back what only the program's start needed. What the user says in GOMEMLIMIT or GOGC goes first.
-func stayLean(ctx context.Context) {
-	stayWithin(ctx, smallHeap, startPercent, 100, time.Second) // 100: as Go has it
-}
+func stayLean(ctx context.Context) { stayWithin(ctx, smallHeap) }
 
-// readWithin is stayLean for snag read: what it makes of a file is soon garbage, so that
-// the heap may double from the beginning. One that is full would be collected all the
-// time: that is looked for more often.
-func readWithin(ctx context.Context) {
-	stayWithin(ctx, readHeap, 100, 100, 100*time.Millisecond)
-}
-
-// stayWithin holds the heap to a size, with GOGC first and then as given.
-func stayWithin(ctx context.Context, heap int64, first, then int, look time.Duration) {
+// stayWithin is stayLean for a heap that may be larger.
+func stayWithin(ctx context.Context, heap int64) {
 	giveBackPages() // the start of the program ran through all its packages
 	if os.Getenv("GOMEMLIMIT") != "" || os.Getenv("GOGC") != "" {
 		return
 	}
 	debug.SetMemoryLimit(heap)
-	debug.SetGCPercent(first)
+	debug.SetGCPercent(startPercent)
 	go func() {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(look):
-				if then != first {
-					debug.SetGCPercent(then)
-					first = then
-				}
+			case <-time.After(time.Second):
+				debug.SetGCPercent(100) // as Go has it
 				metrics.Read(live)
 				debug.SetMemoryLimit(max(heap, int64(room*float64(live[0].Value.Uint64()))))
 			}

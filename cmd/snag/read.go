@@ -13,7 +13,6 @@ import (
 
 	"snag/readers"
 	"snag/readers/logs"
-	"snag/recording"
 )
 
 type readFlags struct {
@@ -69,8 +68,7 @@ nothing that could be proved: read the verdict), 10 a culprit found, 1 failed,
 }
 
 func read(cmd *cobra.Command, f *readFlags, args []string) error {
-	f.show.kept = &recording.Kept{}
-	p := readers.Plan{Find: f.find, Map: f.mapFile, Symptoms: f.symptoms, Snag: version, Kept: f.show.kept}
+	p := readers.Plan{Find: f.find, Map: f.mapFile, Symptoms: f.symptoms, Snag: version}
 	if err := f.clocks(&p); err != nil {
 		return err
 	}
@@ -91,7 +89,7 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 		<-ctx.Done()
 		stop() // the next Ctrl-C ends snag at once
 	}()
-	readWithin(cmd.Context())
+	stayWithin(cmd.Context(), readHeap)
 	p.Files, p.Dir = files, dir
 	shown := newReadProgress(os.Stderr, time.Now())
 	defer shown.done()

@@ -111,7 +111,7 @@ func (g *gather) coverage(form string) []recording.Coverage {
 	coarse := int64(1)
 	for _, s := range g.order {
 		if s.turns != nil {
-			coarse = max(coarse, s.turns.stride())
+			coarse = max(coarse, stride(s.turns.rows))
 			requests.Lost += s.turns.late
 		}
 	}

@@ -22,7 +22,7 @@ func (g *growth) line(ns int64, size int32) {
 		g.inside = true
 		return
 	}
-	stride := int64(1) << min(g.rows/rowsEach, 12)
+	stride := stride(g.rows)
 	if g.inside && floor(ns)/stride != floor(g.last)/stride {
 		g.row()
 	}

@@ -62,7 +62,10 @@ type turns struct {
 	seconds map[int64]map[turnKey]*turn
 	oldest  int64 // second that is not written yet
 	newest  int64
-	peers   map[string]bool // upstreams that have rows of their own
+	peers   map[string]string // upstreams that have rows of their own
+
+	spare     []*turn // that were written, to be used again
+	spareKeys []map[turnKey]*turn
 
 	rows   int
 	merged map[turnKey]*turn // of the seconds of one row, where they are taken together
@@ -73,30 +76,33 @@ type turns struct {
 const (
 	// mostUpstreams have rows of their own.
 	mostUpstreams = 64
-	// rowsEach: after so many rows a row is of twice as long a time.
-	rowsEach = 8_000
+	// rowsEach: after so many rows a row is of twice as long a time; after fullRows much
+	// sooner.
+	rowsEach, fullRows, sooner = 8_000, 16_000, 2_000
 )
 
-func newTurns(sub recording.Subject, out recording.Sink) *turns {
-	return &turns{sub: sub, out: out, seconds: map[int64]map[turnKey]*turn{}, peers: map[string]bool{}, merged: map[turnKey]*turn{}}
+// stride is of how many seconds a row is, after so many rows.
+func stride(rows int) int64 {
+	return 1 << min(min(rows, fullRows)/rowsEach+max(0, rows-fullRows)/sooner, 12)
 }
 
-// stride is of how many seconds a row is.
-func (t *turns) stride() int64 { return 1 << min(t.rows/rowsEach, 12) }
+func newTurns(sub recording.Subject, out recording.Sink) *turns {
+	return &turns{sub: sub, out: out, seconds: map[int64]map[turnKey]*turn{}, peers: map[string]string{}, merged: map[turnKey]*turn{}}
+}
 
 // key bounds the upstreams that are told apart.
 func (t *turns) key(upstream []byte) turnKey {
 	if len(upstream) == 0 {
 		return turnKey{}
 	}
-	if t.peers[string(upstream)] {
-		return turnKey{string(upstream)}
+	if name, ok := t.peers[string(upstream)]; ok {
+		return turnKey{name}
 	}
 	if len(t.peers) >= mostUpstreams {
 		return turnKey{"others"}
 	}
 	name := string(upstream)
-	t.peers[name] = true
+	t.peers[name] = name
 	return turnKey{name}
 }
 
@@ -135,12 +141,21 @@ func (t *turns) at(second int64, key turnKey) *turn {
 	}
 	keys := t.seconds[second]
 	if keys == nil {
-		keys = map[turnKey]*turn{}
+		if n := len(t.spareKeys); n > 0 {
+			keys, t.spareKeys = t.spareKeys[n-1], t.spareKeys[:n-1]
+		} else {
+			keys = map[turnKey]*turn{}
+		}
 		t.seconds[second] = keys
 	}
 	c := keys[key]
 	if c == nil {
-		c = &turn{}
+		if n := len(t.spare); n > 0 {
+			c, t.spare = t.spare[n-1], t.spare[:n-1]
+			*c = turn{}
+		} else {
+			c = &turn{}
+		}
 		keys[key] = c
 	}
 	return c
@@ -194,17 +209,20 @@ func (t *turns) write(second int64) {
 		return
 	}
 	delete(t.seconds, second)
-	if stride := t.stride(); second/stride != t.begin/stride || t.begin == 0 {
+	if stride := stride(t.rows); second/stride != t.begin/stride || t.begin == 0 {
 		t.row()
 		t.begin = second
 	}
 	for key, c := range keys {
 		if have := t.merged[key]; have != nil {
 			have.add(c)
+			t.spare = append(t.spare, c)
 		} else {
 			t.merged[key] = c
 		}
 	}
+	clear(keys)
+	t.spareKeys = append(t.spareKeys, keys)
 }
 
 func (t *turns) row() {
@@ -220,6 +238,7 @@ func (t *turns) row() {
 			row.Hist[i] = uint64(c.hist[i])
 		}
 		t.out.Append(row)
+		t.spare = append(t.spare, c)
 		t.rows++
 	}
 	clear(t.merged)

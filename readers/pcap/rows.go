@@ -8,6 +8,8 @@ import (
 const (
 	maxListed = 192    // connections with rows second by second, at a time
 	moreRows  = 10_000 // rows after which the seconds between two of one are doubled
+	mostShort = 12_000 // rows after which connections that are younger than lasts have none
+	lasts     = 5 * second
 )
 
 // listing paces the rows of single connections.
@@ -84,7 +86,7 @@ func (a *analysis) list(c *conn, at int64) {
 	if at-c.first < second && !trouble || x.fresh+y.fresh == 0 {
 		return
 	}
-	if a.listing.now >= maxListed {
+	if a.listing.now >= maxListed || a.listing.rows >= mostShort && at-c.first < lasts {
 		a.listing.refused++
 		return
 	}

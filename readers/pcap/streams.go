@@ -24,7 +24,7 @@ type media struct {
 	now     int64
 	ports   []uint16
 	seen    bool // a packet of their ports came
-	syns    [64]syn
+	syns    [256]syn
 	next    int
 	stats   passive.Stats
 }
@@ -80,10 +80,9 @@ func (m *media) take(at int64, proto uint16, network []byte, wire int, p *packet
 	case p.Flags&packet.SYN != 0:
 		m.keep(at, proto, network, wire, p)
 		return
-	case greets(p) && len(m.ports) < mostPorts:
+	case len(m.ports) < mostPorts && m.greets(p):
 		m.ports = append(m.ports, p.Dst.Port())
 		m.seen = true
-		m.opened(p)
 	default:
 		return
 	}
@@ -99,41 +98,71 @@ func (m *media) hand(at int64, proto uint16, network []byte, wire int) {
 type syn struct {
 	at    int64
 	a, b  netip.AddrPort
+	seq   uint32
 	proto uint16
-	wire  int
-	n     int
-	data  [120]byte
+
+	answer bool // a SYN-ACK
+	wire   int
+	n      int
+	data   [120]byte
 }
 
 func (m *media) keep(at int64, proto uint16, network []byte, wire int, p *packet.Packet) {
 	s := &m.syns[m.next%len(m.syns)]
 	m.next++
-	s.at, s.a, s.b, s.proto, s.wire = at, p.Src, p.Dst, proto, wire
-	s.n = copy(s.data[:], network)
+	s.at, s.a, s.b, s.seq, s.proto, s.wire = at, p.Src, p.Dst, p.Seq, proto, wire
+	s.n, s.answer = copy(s.data[:], network), p.Flags&packet.ACK != 0
 }
 
-// opened hands on how a connection was opened.
-func (m *media) opened(p *packet.Packet) {
-	for i := range m.syns {
-		s := &m.syns[(m.next+i)%len(m.syns)]
-		if s.a == p.Src && s.b == p.Dst || s.a == p.Dst && s.b == p.Src {
-			m.hand(s.at, s.proto, s.data[:s.n], s.wire)
-		}
-	}
+// syn is one of those that were kept, by how far from the next.
+func (m *media) syn(from int) *syn {
+	return &m.syns[(m.next+from+len(m.syns))%len(m.syns)]
 }
 
-// greets tells whether a segment begins as a client of RTMP does (C0 and C1, 1,537 bytes
-// of which the first is the version, 3), or of RTSP (a method and an rtsp address).
-func greets(p *packet.Packet) bool {
-	b := p.Payload
-	if len(b) < 20 || b[0] != 3 && b[0] != 'O' && b[0] != 'D' && b[0] != 'A' {
+func (s *syn) between(p *packet.Packet) bool {
+	return s.a == p.Src && s.b == p.Dst || s.a == p.Dst && s.b == p.Src
+}
+
+// greets tells whether a segment is a client's first and begins as RTMP's or RTSP's do, and
+// hands on how the connection was opened. Any other payload may begin with such a byte.
+func (m *media) greets(p *packet.Packet) bool {
+	known, rtmp := greeting(p)
+	if !known {
 		return false
 	}
+	for back := 1; back <= len(m.syns); back++ {
+		s := m.syn(-back)
+		if s.answer || !s.between(p) {
+			continue
+		}
+		if s.a != p.Src || p.Seq != s.seq+1 {
+			return false
+		}
+		for ; back > 0; back-- { // and its answer
+			if s := m.syn(-back); s.between(p) {
+				m.hand(s.at, s.proto, s.data[:s.n], s.wire)
+			}
+		}
+		return true
+	}
+	// The handshake is not in the capture, or long ago. Behind C1's time stands zero (Adobe's
+	// specification of RTMP, 5.2.3), and servers have the lower port.
+	b := p.Payload
+	return p.Dst.Port() < p.Src.Port() && (!rtmp || b[5]|b[6]|b[7]|b[8] == 0)
+}
+
+// greeting tells whether a segment begins as a client of RTMP does (C0 and C1, 1,537 bytes
+// of which the first is the version, 3), or of RTSP (a method and an rtsp address).
+func greeting(p *packet.Packet) (known, rtmp bool) {
+	b := p.Payload
+	if len(b) < 20 || b[0] != 3 && b[0] != 'O' && b[0] != 'D' && b[0] != 'A' {
+		return false, false
+	}
 	if b[0] == 3 {
-		return p.Len >= 1000 && p.Len <= 1537
+		return p.Len >= 1000 && p.Len <= 1537, true
 	}
 	i := bytes.IndexByte(b[:20], ' ')
-	return i > 0 && bytes.HasPrefix(b[i+1:], []byte("rtsp://"))
+	return i > 0 && bytes.HasPrefix(b[i+1:], []byte("rtsp://")), false
 }
 
 // coverage says what of the streams was measured; nothing where there were none.

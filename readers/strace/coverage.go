@@ -103,8 +103,8 @@ func (t *Trace) flaws(style Style) (why string, partial bool) {
 			add("%d rows of %s over %d are left out", kept.n-kept.most, kept.what, kept.most)
 		}
 	}
-	if t.waitRows > manyWaits {
-		add("from some time on only waits of 10 ms and more are told")
+	if least := t.leastWait(); least > shortestWait {
+		add("from some time on only waits of %d ms and more are told", least/1e6)
 	}
 	if t.looks.every > 1 {
 		add("threads are looked at every %d s: the trace is long", t.looks.every)

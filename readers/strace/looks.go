@@ -18,7 +18,7 @@ type looks struct {
 }
 
 // mostLooked rows of threads and processes, then half as many a time.
-const mostLooked = 20_000
+const mostLooked = 10_000
 
 // look notes what there is at the end of the second that is written.
 func (t *Trace) look(end int64) {

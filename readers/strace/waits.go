@@ -20,14 +20,26 @@ const shortestWait = int64(1e6)
 const (
 	mostWaits    = 4096
 	mostWaitRows = 300_000
-	// From so many rows on waits are told from ten times that length on.
-	manyWaits = 4000
 )
+
+// manyWaits: from so many rows on waits are told from ten times that length on, and so on.
+var manyWaits = []int{4000, 16_000, 40_000}
+
+// leastWait is the length from which on waits are told, ns.
+func (t *Trace) leastWait() int64 {
+	least := shortestWait
+	for _, n := range manyWaits {
+		if t.waitRows > n {
+			least *= 10
+		}
+	}
+	return least
+}
 
 // waited counts a call in which a thread slept.
 func (t *Trace) waited(th *thread, id uint16, fd int32, begin, took int64, args []byte) {
 	th.waits++
-	if took < shortestWait || took < 10*shortestWait && t.waitRows > manyWaits {
+	if took < shortestWait || took < t.leastWait() {
 		return
 	}
 	k := waitKey{tid: th.tid, call: id, fd: fd}
