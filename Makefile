@@ -7,7 +7,7 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 LINT     := bin/golangci-lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check fmt-check vet lint generate generate-check ui ui-check docs docs-check test bench bench-probes bench-streams bench-syscalls bench-files fuzz lab lab-vm score score-short score-healthy calibrate clean
+.PHONY: help setup build demo check fmt-check vet lint generate generate-check ui ui-check docs docs-check test bench bench-probes bench-streams bench-syscalls bench-files fuzz lab lab-remedies lab-vm score score-short score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,8 +56,9 @@ ui-check: ui
 	cd ui && npm test --silent
 	git diff --exit-code -- ui/src/schema.ts report/page/bundle
 
-docs: build ## docs/suspects from the catalogue
+docs: build ## docs/suspects and docs/knobs from the catalogues
 	bin/snag suspects --write docs/suspects
+	bin/snag tune knobs --write docs/knobs
 
 docs-check: docs
 	git diff --exit-code -- docs
@@ -105,6 +106,9 @@ calibrate: build ## fit verdict/weights.go on the score's recordings
 
 lab: build ## every incident live, the long ones too, with its healthy twin and its distractor (about 25 min, root)
 	bin/snag lab score-all --long
+
+lab-remedies: build ## every incident that snag can remedy here: healed by its own plan, and by a wrong one not, 5 times each (about 60 min, root)
+	bin/snag lab remedy --both --repeat 5
 
 lab-vm: build ## the incidents that need a machine of their own, in virtual machines with Debian's kernels
 	$(GO) run ./tools/vm/lab

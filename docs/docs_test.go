@@ -11,6 +11,7 @@ import (
 
 	"snag/probes"
 	"snag/recording"
+	"snag/remedies/knob"
 	"snag/report"
 	"snag/suspects"
 )
@@ -33,6 +34,19 @@ func TestEverySuspectHasItsPage(t *testing.T) {
 	files, err := filepath.Glob("suspects/*.md")
 	if err != nil || len(files) != len(suspects.All) {
 		t.Errorf("%d pages for %d suspects (%v)", len(files), len(suspects.All), err)
+	}
+}
+
+func TestEveryKnobHasItsPage(t *testing.T) {
+	pages := knob.Pages()
+	for _, p := range pages {
+		if read(t, filepath.Join("knobs", p.Name+".md")) != p.Markdown() {
+			t.Errorf("docs/knobs/%s.md is not what the code says: make docs", p.Name)
+		}
+	}
+	files, err := filepath.Glob("knobs/*.md")
+	if err != nil || len(files) != len(pages) {
+		t.Errorf("%d pages for %d kinds of knobs (%v)", len(files), len(pages), err)
 	}
 }
 

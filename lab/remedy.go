@@ -73,7 +73,7 @@ func RunRemedy(ctx context.Context, inc Incident, wrong bool, o RunOptions) (res
 			fmt.Fprintf(o.Stdout, format+"\n", args...)
 		}
 	}
-	s, err := NewStage(ctx, Options{Log: log, Shared: o.Shared, Level: o.Level, Snag: o.SnagPath, Out: o.Out})
+	s, err := NewStage(ctx, Options{Self: o.SnagPath, Log: log, Shared: o.Shared, Level: o.Level, Snag: o.SnagPath, Out: o.Out})
 	if err != nil {
 		return res, err
 	}

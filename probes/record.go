@@ -83,6 +83,7 @@ type Plan struct {
 	Remaining func() []Look
 	Whole     bool // it is made for its profile: see probe.Env
 	Unwind    bool // see probe.Env
+	Inlined   bool // see probe.Env
 	// CloserTarget has them look at the target's processes, and CloserAll at all.
 	CloserTarget, CloserAll bool
 	// Peek is how many bytes of a buffer may be looked into for the name of what a
@@ -151,7 +152,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 		Proc: "/proc", Sys: "/sys", Anchor: anchor, SelfPID: os.Getpid(), Netns: own,
 		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
 		Closer: probe.NewWatch(max(maxCloser, len(closer))).In("/proc"), CloserAll: p.CloserAll, Peek: p.Peek, Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
-		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole, Unwind: p.Unwind,
+		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole, Unwind: p.Unwind, Inlined: p.Inlined,
 		GoLocks: p.GoLocks, GoRuntime: p.GoRuntime,
 	}
 	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{Now: env.Now})

@@ -103,7 +103,7 @@ func Read(ctx context.Context, p Plan) error {
 		gave = gave || err == nil || told.Lines > 0 || told.First != 0
 		failed = errors.Join(failed, err)
 	}
-	in.compare(ctx, captures, files, clocks.offsetOf)
+	in.compare(ctx, captures, files, looksOf(given, clocks.offsetOf), clocks.offsetOf)
 	stop()
 	for _, path := range given.recordings {
 		in.takeRecording(path, given.open[path], asked, clocks)

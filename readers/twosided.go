@@ -48,12 +48,12 @@ func survey(ctx context.Context, files []file) (s surveyed) {
 
 // compare looks at captures of both ends of the same connections, as a source of its
 // own: where the time of their requests passed.
-func (in *intake) compare(ctx context.Context, s surveyed, files []file, shift func(path string) time.Duration) {
+func (in *intake) compare(ctx context.Context, s surveyed, files []file, looks []serverLook, shift func(path string) time.Duration) {
 	if s.path == nil {
 		return
 	}
 	k := in.sink(in.add(&source{name: strings.Join(s.names, " + "), format: "sides"}))
-	told := s.join(ctx, callsOf(files), shift, k)
+	told := s.join(ctx, callsOf(files), looks, shift, k)
 	k.of.span = recording.Interval{}
 	for _, s := range in.sources {
 		if s.format == "pcap" && s.span.Start != 0 {
@@ -65,7 +65,7 @@ func (in *intake) compare(ctx context.Context, s surveyed, files []file, shift f
 }
 
 // join follows each connection between the first and the last capture that has it.
-func (s surveyed) join(ctx context.Context, calls sides.Calls, shift func(path string) time.Duration, out recording.Sink) (all reader.Told) {
+func (s surveyed) join(ctx context.Context, calls sides.Calls, looks []serverLook, shift func(path string) time.Duration, out recording.Sink) (all reader.Told) {
 	all.Coverage = s.failed
 	hops := s.path.Hops()
 	if len(hops) == 0 && len(s.path.Pairs) > 0 {
@@ -84,6 +84,7 @@ func (s surveyed) join(ctx context.Context, calls sides.Calls, shift func(path s
 		all.Facts = append(all.Facts, facts...)
 		kept.addHops(ctx, h, shift)
 		for _, q := range kept.rows {
+			inside(&q, looks)
 			out.Append(q)
 		}
 		if len(h.Between) > 0 {

@@ -61,6 +61,13 @@ type FlowWay struct {
 	// none offered, with how often and how long at most.
 	WindowFull float64 `json:"window_full,omitempty"`
 	WindowShut float64 `json:"window_shut,omitempty"`
+	// FullAcks are segments of the other end that came while all of its window was on its
+	// way, and FullMost those of them that offered the largest window of all so far, or up to
+	// an eighth less: who leaves data unread offers that much less (RFC 9293, 3.8.6).
+	// WindowMost is that largest window, bytes.
+	FullAcks   uint64  `json:"full_acks,omitempty"`
+	FullMost   uint64  `json:"full_most,omitempty"`
+	WindowMost int64   `json:"window_most_bytes,omitempty"`
 	Shut       uint64  `json:"shut,omitempty"`
 	ShutMax    float64 `json:"shut_max,omitempty"`
 	// RTT is from the capture to the other end and back, by data and its ACK, s; nil: not

@@ -50,14 +50,17 @@ type Request struct {
 	// Unanswered says how it ended without an answer: "open" (the capture ends),
 	// "closed", "reset"; "lost": it never came to the server whole.
 	Unanswered string `json:"unanswered,omitempty"`
-	// Of a server whose system calls were traced: from the request whole in the kernel
+	// Of a server that was looked into: from the request whole in the kernel
 	// to the read of its last byte, from there to the write of the answer's first byte,
 	// and from there to its leaving.
 	Unread *float64 `json:"unread,omitempty"`
 	Inside *float64 `json:"inside,omitempty"`
 	Unsent *float64 `json:"unsent,omitempty"`
-	PID    int      `json:"pid,omitempty"`
-	Comm   string   `json:"comm,omitempty"`
+	// InsideBy is what told it: "trace" (its calls), "turns" (the request turns of its
+	// sockets, of a recording of its host) or "sockets" (their queues, once a second).
+	InsideBy string `json:"inside_by,omitempty"`
+	PID      int    `json:"pid,omitempty"`
+	Comm     string `json:"comm,omitempty"`
 }
 
 // Hop is the network between two captures on the way of a request.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"snag/internal/units"
-	"snag/recording"
 	"snag/remedies/plan"
 	"snag/suspects"
 	"snag/verdict"
@@ -17,12 +16,12 @@ import (
 // words where there is nothing else.
 func (b *builder) advice(e verdict.Entry) {
 	for _, c := range e.Calls {
-		b.advise(plan.Advice{Who: who(c.Who), Do: c.Do, Why: c.Why})
+		b.advise(plan.Advice{Who: c.Whose(), Do: c.Do, Why: c.Why})
 	}
 	if len(e.Settings) == 0 && len(e.Calls) == 0 && e.Remedy != "" {
 		by := "you"
 		if e.Subject.PID != 0 && e.Subject.Comm != "" {
-			by = who(e.Subject)
+			by = suspects.Call{Who: e.Subject}.Whose()
 		}
 		b.advise(plan.Advice{Who: by, Do: e.Remedy, Why: e.Text})
 	}
@@ -32,16 +31,6 @@ func (b *builder) advise(a plan.Advice) {
 	if !slices.Contains(b.p.Advice, a) {
 		b.p.Advice = append(b.p.Advice, a)
 	}
-}
-
-func who(sub recording.Subject) string {
-	if sub.PID != 0 {
-		return fmt.Sprintf("%s[%d]", sub.Comm, sub.PID)
-	}
-	if sub.Name != "" {
-		return sub.Name
-	}
-	return "the program"
 }
 
 // check is how it is told that the culprit's worst symptom is gone.

@@ -28,20 +28,32 @@ func Audit(r *recording.Recording, role audit.Role, d audit.Design, here Here) (
 		For: plan.Cause{Role: string(role)}, Covered: covered,
 	}}
 	b.fine = func(t plan.Target, now string) { b.p.Covered = append(b.p.Covered, t.String()+": "+now) }
-	for _, k := range risks {
-		if k.Setting.Kind != "" {
+	for i, k := range risks {
+		if k.Setting.Kind != "" && (i == 0 || k.Setting.Group == "" || risks[i-1].Setting.Group != k.Setting.Group) {
 			before := len(b.p.Changes)
-			b.settings([]suspects.Setting{k.Setting}, "", "it matters if: "+k.Shows)
+			b.settings(together(risks[i:]), "", "it matters if: "+k.Shows)
 			for i := before; i < len(b.p.Changes); i++ {
 				b.p.Changes[i].Source = k.Source
 			}
 		}
 		if k.Call.Do != "" {
-			b.advise(plan.Advice{Who: who(k.Call.Who), Do: k.Call.Do, Why: k.Call.Why + "; it matters if: " + k.Shows + " [" + k.Source + "]"})
+			b.advise(plan.Advice{Who: k.Call.Whose(), Do: k.Call.Do, Why: k.Call.Why + "; it matters if: " + k.Shows + " [" + k.Source + "]"})
 		}
 	}
 	b.p.For.Text = tells(len(b.p.Changes)+len(b.p.Advice), len(b.p.Covered))
 	return b.done(), nil
+}
+
+// together are the first of some settings and those after it of the same group.
+func together(risks []audit.Risk) []suspects.Setting {
+	all := []suspects.Setting{risks[0].Setting}
+	for _, k := range risks[1:] {
+		if g := k.Setting.Group; g == "" || g != all[0].Group {
+			break
+		}
+		all = append(all, k.Setting)
+	}
+	return all
 }
 
 func tells(risks, covered int) string {

@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,9 @@ node_memory_MemTotal_bytes 8589934592+0x29
 node_vmstat_pswpout 100+RATEx29
 -- nics --
 {"t": 0, "device": "eth0", "driver": "ixgbe", "speed": 10000, "rings": {"rx": RING, "rx_max": 4096}, "channels": {"combined": CHANNELS, "combined_max": 63}}
+-- queues --
+{"t": 0, "netns": 1, "device": "eth0", "dir": "tx", "index": 0, "xps_cpus": "XPS0"}
+{"t": 0, "netns": 1, "device": "eth0", "dir": "tx", "index": 1, "xps_cpus": "XPS1"}
 -- qdiscs --
 {"t": 0, "netns": 1, "device": "eth0", "kind": "fq", "handle": "8001:", "parent": "root", "options": {"limit": "10000p", "flow_limit": "FLOWp"}}
 -- facts --
@@ -43,7 +47,8 @@ node_vmstat_pswpout 100+RATEx29
 {"t": 0, "pid": 80, "comm": "nginx", "netns": 1, "uid": 0, "state": "S", "threads": 1, "cpu_seconds": 1, "fds": FDS, "fd_limit": 1024, "fd_hard": 524288}
 -- sockets --
 {"t": 0, "netns": 1, "proto": "tcp", "state": "LISTEN", "local": "10.0.0.1:80", "inode": 9, "recv_q": 0, "send_q": BACKLOG, "drops": 0, "owners": [{"pid": 80, "comm": "nginx", "fd": 5}]}
-{"t": 0, "netns": 1, "proto": "tcp", "state": "ESTABLISHED", "local": "10.0.0.1:4000", "remote": "10.0.0.9:80", "inode": 10, "drops": 0, "owners": [{"pid": 81, "comm": "api", "fd": 5}], "options": {"nodelay": NODELAY}, "tcp": {"min_rtt": 0.01}}
+{"t": 0, "netns": 1, "proto": "tcp", "state": "ESTABLISHED", "local": "10.0.0.1:4000", "remote": "10.0.0.9:80", "inode": 10, "drops": 0, "owners": [{"pid": 81, "comm": "api", "fd": 5}], "options": {"nodelay": NODELAY}, "tcp": {"min_rtt": 0.05, "snd_mss": 1448, "bytes_sent": 20000, "data_segs_out": 100, "data_segs_in": 100, "bytes_received": 0}}
+{"t": 20, "netns": 1, "proto": "tcp", "state": "ESTABLISHED", "local": "10.0.0.1:4000", "remote": "10.0.0.9:80", "inode": 10, "drops": 0, "owners": [{"pid": 81, "comm": "api", "fd": 5}], "options": {"nodelay": NODELAY}, "tcp": {"min_rtt": 0.05, "snd_mss": 1448, "bytes_sent": 20000, "data_segs_out": 100, "data_segs_in": 100, "bytes_received": GOT}}
 -- ports --
 {"t": 0, "netns": 1, "local": "10.0.0.1", "remote": "10.0.0.9:80", "in_use": PORTS, "time_wait": 1, "low": 32768, "high": 60999}
 -- connections --
@@ -52,7 +57,7 @@ node_vmstat_pswpout 100+RATEx29
 
 // What of aHost is as it should be, and as it should not.
 var fine = []string{"RATE", "0", "RING", "4096", "CHANNELS", "8", "FLOW", "1000", "RMEM", "8388608", "TCPMEM", "6291456", "PROBING", "1", "IDLE", "0",
-	"FILTER", "2", "DEFRAG", "madvise", "ZONE", "0", "FDS", "40", "BACKLOG", "4096", "NODELAY", "true", "PORTS", "100"}
+	"FILTER", "2", "DEFRAG", "madvise", "ZONE", "0", "FDS", "40", "BACKLOG", "4096", "NODELAY", "true", "PORTS", "100", "XPS0", "0", "XPS1", "1", "GOT", "1000000"}
 
 func audited(t *testing.T, role audit.Role, with ...string) *plan.Plan {
 	t.Helper()
@@ -95,6 +100,8 @@ func TestWhatAnAuditNames(t *testing.T) {
 		"a short ring":         {audit.RPC, []string{"RING", "128"}, "ring rx of eth0: 128 → 4096", ""},
 		"one queue":            {audit.RPC, []string{"CHANNELS", "1"}, "channels combined of eth0: 1 → 2", ""},
 		"a small window":       {audit.TCPStream, []string{"TCPMEM", "524288"}, "sysctl net.ipv4.tcp_rmem: 4096 131072 524288 → 4096 131072 1048576", ""},
+		"much on its way":      {audit.TCPStream, []string{"GOT", "1600000000"}, "sysctl net.ipv4.tcp_rmem: 4096 131072 6291456 → 4096 131072 8388608", ""}, // 2 × 80 MB/s × 50 ms
+		"no send masks":        {audit.TCPStream, []string{"XPS0", "", "XPS1", ""}, "xps of eth0 queue 1: 0 → 2", ""},
 		"after idle":           {audit.TCPStream, []string{"IDLE", "1"}, "sysctl net.ipv4.tcp_slow_start_after_idle: 1 → 0", ""},
 		"no probing":           {audit.TCPStream, []string{"PROBING", "0"}, "sysctl net.ipv4.tcp_mtu_probing: 0 → 1", ""},
 		"a short backlog":      {audit.RPC, []string{"BACKLOG", "128"}, "", "listen(fd, 512)"},
@@ -109,7 +116,7 @@ func TestWhatAnAuditNames(t *testing.T) {
 		var got []string
 		for _, c := range p.Changes {
 			got = append(got, c.Target.String()+": "+c.Now+" → "+c.Then)
-			if c.Why == "" || c.Risk == "" || c.Source == "" || !strings.Contains(c.Check, "snag find names it") && !strings.Contains(c.Check, "cwnd") {
+			if c.Why == "" || c.Risk == "" || c.Source == "" || !strings.Contains(c.Check, "snag find names it") && !strings.Contains(c.Check, "cwnd") || c.Target.Kind == "xps" && *c.Target.Queue == 1 && !slices.Equal(c.With, []string{"1"}) {
 				t.Errorf("%s: %+v", name, c)
 			}
 		}
@@ -127,4 +134,35 @@ func TestARoleThatIsNone(t *testing.T) {
 	if _, err := Audit(&recording.Recording{}, "web", audit.Design{}, Here{}); err == nil || !strings.Contains(err.Error(), "udp-media, tcp-stream, cache, rpc") {
 		t.Error(err)
 	}
+}
+
+// On hosts that nothing is wrong with the list is short: most have nothing on it.
+func TestAuditsOfHealthyHostsAreShort(t *testing.T) {
+	files, _ := filepath.Glob("../lab/recordings/*-healthy.snag")
+	if len(files) < 30 {
+		t.Fatalf("%d recordings", len(files))
+	}
+	changes, audits := 0, 0
+	for _, file := range files[:30] { // all are made alike: a part tells
+		r, err := recording.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, role := range audit.Roles {
+			p, err := Audit(r, role, audit.Design{}, Recorded(r))
+			if err != nil {
+				t.Fatal(err)
+			}
+			audits++
+			changes += len(p.Changes)
+			if len(p.Changes) > 2 {
+				text, _ := p.Text()
+				t.Errorf("%s, %s:\n%s", file, role, text)
+			}
+		}
+	}
+	if 2*changes > audits {
+		t.Errorf("%d changes in %d audits of healthy hosts", changes, audits)
+	}
+	t.Logf("%d changes in %d audits", changes, audits)
 }

@@ -43,6 +43,9 @@ func (here Here) change(s suspects.Setting) (c plan.Change, why string) {
 		}
 	}
 	now, err := here.Read(t)
+	if s.AtLeast && err == nil {
+		s.Value = larger(now, s.Value)
+	}
 	switch {
 	case err != nil:
 		return c, err.Error()
@@ -63,12 +66,17 @@ func persists(t plan.Target) string {
 	case "ring", "channels", "coalesce", "feature", "txqueuelen":
 		return "a .link file"
 	case "route":
-		return "the .network file ([Route])"
-	case "qdisc":
-		if t.Parent == "root" && t.Netns == "" {
-			return "the .network file, or the unit that sets the qdisc"
+		if t.Netns == "" {
+			return "the .network file ([Route])"
 		}
-		return "a unit: a .network file holds the root qdisc only"
+	case "qdisc":
+		switch {
+		case t.Netns != "":
+		case t.Parent == "root":
+			return "the .network file, or the unit that sets the qdisc"
+		default:
+			return "a unit: a .network file holds the root qdisc only"
+		}
 	case "unit":
 		return "a drop-in of the unit"
 	case "cpu-quota":
@@ -76,7 +84,30 @@ func persists(t plan.Target) string {
 	case "nofile":
 		return "LimitNOFILE= of the unit"
 	}
+	if t.Netns != "" {
+		return "a unit: systemd-networkd sets the host's own namespace only"
+	}
 	return "a unit"
+}
+
+// larger is of each number of two values the larger; the second where they are no
+// numbers.
+func larger(now, then string) string {
+	a, b := strings.Fields(now), strings.Fields(then)
+	if len(a) != len(b) {
+		return then
+	}
+	for i := range a {
+		x, err1 := strconv.ParseInt(strings.TrimRight(a[i], "abcdefghijklmnopqrstuvwxyz"), 10, 64) // of qdiscs: 2000000bit
+		y, err2 := strconv.ParseInt(b[i], 10, 64)
+		if err1 != nil || err2 != nil {
+			return then
+		}
+		if x >= y {
+			b[i] = a[i]
+		}
+	}
+	return strings.Join(b, " ")
 }
 
 // stronger is the one value for two culprits that want the same set: of numbers that

@@ -102,6 +102,25 @@ type Entry struct {
 	Chain       []Link             `json:"chain"`
 	Remedy      *string            `json:"remedy"`
 	Next        *string            `json:"next_measurement"`
+	// Settings and Calls are the remedy as data: what a plan would set (snag tune plan),
+	// and what only a program or a person can do.
+	Settings []Setting `json:"settings,omitempty"`
+	Calls    []Call    `json:"calls,omitempty"`
+}
+
+// Setting is a change that a plan would make.
+type Setting struct {
+	What  string `json:"what"` // sysctl net.core.somaxconn → 4096
+	Why   string `json:"why"`
+	Risk  string `json:"risk,omitempty"`
+	Needs string `json:"needs,omitempty"`
+}
+
+// Call is what a program or a person would do.
+type Call struct {
+	Who string `json:"who"`
+	Do  string `json:"do"`
+	Why string `json:"why"`
 }
 
 // Harm is what a finding cost, in its symptom's unit.
@@ -212,6 +231,12 @@ func entry(e verdict.Entry, byID map[string]string) Entry {
 		Text: e.Text, Confidence: e.Confidence, Since: optional(e.Since),
 		Active: intervals(e.Active), Evidence: []Evidence{}, LeadsTo: append([]string{}, e.LeadsTo...), Chain: []Link{},
 		ExplainedBy: text(byID[e.ExplainedBy]), Remedy: text(e.Remedy), Next: text(e.Next),
+	}
+	for _, s := range e.Settings {
+		out.Settings = append(out.Settings, Setting{s.String(), s.Why, s.Risk, s.Needs})
+	}
+	for _, c := range e.Calls {
+		out.Calls = append(out.Calls, Call{c.Whose(), c.Do, c.Why})
 	}
 	if e.Subject.Kind != "" {
 		ref := e.Subject

@@ -196,6 +196,7 @@ func (q queued) finding(s *scene.Scene, r *recording.Recording, all []queued) Fi
 		f.Next = inNetns(s, owner.device.netns, "tc -s qdisc show dev "+owner.device.device)
 		f.Remedy = fmt.Sprintf("replace %s on %s (%s) by fq_codel at the same rate, or cut its limit to %s (50 ms); keep it in the .network file or the unit that sets it",
 			owner.kind, owner.device.device, inNetns(s, owner.device.netns, "tc qdisc"), size(q.rate*0.05))
+		f.Settings = shorterQueue(s, r, owner, q.rate)
 	}
 	return f
 }

@@ -13,7 +13,7 @@ import (
 // tcp_conn_request), and the flood must be stopped before the host.
 func synSettings(r *recording.Recording, netns uint64, most recording.HalfOpen, backlog int) (set []Setting, calls []Call) {
 	if v, ok := setting(r, netns, "net.ipv4.tcp_syncookies"); ok && v == 0 {
-		set = append(set, Setting{Kind: "sysctl", Name: "net.ipv4.tcp_syncookies", At: inSpace(netns), Value: "1",
+		set = append(set, Setting{Kind: "sysctl", Name: "net.ipv4.tcp_syncookies", AtLeast: true, At: inSpace(netns), Value: "1",
 			Why:  fmt.Sprintf("%s half-open connections hold the places that real clients need; with cookies a SYN needs none", count(float64(most.N))),
 			Risk: "connections made by a cookie lose window scaling and SACK where the client sends no timestamps"})
 	}
@@ -29,7 +29,7 @@ func synSettings(r *recording.Recording, netns uint64, most recording.HalfOpen, 
 // neighbourSettings is a table twice as long, as the count of refusals does not tell how
 // many neighbours there are.
 func neighbourSettings(knob, limit string, fulls float64) []Setting {
-	return []Setting{{Kind: "sysctl", Name: knob, Value: fmt.Sprint(doubled(limit, 1024)),
+	return []Setting{{Kind: "sysctl", Name: knob, AtLeast: true, Value: fmt.Sprint(doubled(limit, 1024)),
 		Why:  fmt.Sprintf("the table had no room for a neighbour %s times at %s", count(fulls), orThis(limit, "the default of 1024")),
 		Risk: "some 400 bytes of memory each"}}
 }
@@ -57,7 +57,7 @@ func windowSettings(r *recording.Recording, k *scene.Socket, rate, rtt float64) 
 	if !ok || len(f) != 3 || need <= most {
 		return nil, nil
 	}
-	return []Setting{{Kind: "sysctl", Name: "net.ipv4.tcp_rmem", At: inSpace(netns), Value: fmt.Sprintf("%s %s %.0f", f[0], f[1], need),
+	return []Setting{{Kind: "sysctl", Name: "net.ipv4.tcp_rmem", AtLeast: true, At: inSpace(netns), Value: fmt.Sprintf("%s %s %.0f", f[0], f[1], need),
 		Why:   fmt.Sprintf("2 × %s × %s round trip; it is held at %s by a buffer of %s", lineRate(target), lasting(rtt), lineRate(rate), size(most)),
 		Risk:  "up to that much memory for each connection whose reader is slow",
 		Needs: "new connections: those that are open keep their limit"}}, nil

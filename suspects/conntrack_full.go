@@ -104,11 +104,11 @@ func conntrackFinding(s *scene.Scene, r *recording.Recording, netns uint64, most
 // conntrackSettings is a table twice as long, and the hash with it where it would hold
 // more than four entries a bucket (nf_conntrack_core.c makes it one to one by default).
 func conntrackSettings(r *recording.Recording, limit, dropped float64) []Setting {
-	set := []Setting{{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_max", Value: fmt.Sprintf("%.0f", 2*limit),
+	set := []Setting{{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_max", AtLeast: true, Value: fmt.Sprintf("%.0f", 2*limit),
 		Why: fmt.Sprintf("%s packets of new connections were dropped, as all %s entries were taken", count(dropped), count(limit)), Risk: fmt.Sprintf("%s of memory when it is full", size(320*limit))}}
 	buckets, ok := setting(r, 0, "net.netfilter.nf_conntrack_buckets")
 	if ok && 2*limit > 4*buckets {
-		set = append(set, Setting{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_buckets", Value: fmt.Sprintf("%.0f", max(1024, limit/2)),
+		set = append(set, Setting{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_buckets", AtLeast: true, Value: fmt.Sprintf("%.0f", max(1024, limit/2)),
 			Why: fmt.Sprintf("%s entries in %s buckets are %.0f in each, and every packet walks one", count(2*limit), count(buckets), 2*limit/buckets), Risk: "the table is built anew while packets come"})
 	}
 	return set

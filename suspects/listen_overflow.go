@@ -228,7 +228,7 @@ func backlogSettings(r *recording.Recording, l listener) (set []Setting, calls [
 	sub := l.socket.Subject
 	most, ok := setting(r, sub.Netns, "net.core.somaxconn")
 	if ok && most < float64(want) {
-		set = append(set, Setting{Kind: "sysctl", Name: "net.core.somaxconn", At: recording.Subject{Netns: sub.Netns}, Value: strconv.Itoa(want),
+		set = append(set, Setting{Kind: "sysctl", Name: "net.core.somaxconn", AtLeast: true, At: recording.Subject{Netns: sub.Netns}, Value: strconv.Itoa(want),
 			Why:   fmt.Sprintf("the accept queue of %s held %s connections and ran over", sub.Local, count(float64(l.backlog))),
 			Needs: fmt.Sprintf("a restart of %s: the queue's length is fixed when listen(2) is called", sub.Comm)})
 	}

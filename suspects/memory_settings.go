@@ -13,20 +13,20 @@ import (
 func fragmentationSettings(r *recording.Recording, stalls float64) (set []Setting) {
 	why := fmt.Sprintf("%s allocations compacted memory themselves", count(stalls))
 	fallback, _ := grew(r, 0, "node_vmstat_thp_fault_fallback")
-	if v, ok := r.FactOf("transparent_hugepage.defrag", 0); ok && fallback > 0 && strings.Contains(v, "always") && !strings.Contains(v, "[madvise]") {
+	if v, ok := r.FactOf("transparent_hugepage.defrag", 0); ok && fallback > 0 && (v == "always" || strings.Contains(v, "[always]")) {
 		set = append(set, Setting{Kind: "thp", Name: "defrag", Value: "defer+madvise", Either: "huge",
 			Why:  fmt.Sprintf("%s, and %s faults wanted a huge page and got none: only those that ask for one (madvise) shall wait for it", why, count(fallback)),
 			Risk: "programs get huge pages later, in the background"})
 		return set
 	}
-	set = append(set, Setting{Kind: "sysctl", Name: "vm.compaction_proactiveness", Value: "50",
+	set = append(set, Setting{Kind: "sysctl", Name: "vm.compaction_proactiveness", AtLeast: true, Value: "50",
 		Why: why + ": kcompactd does it ahead of them", Risk: "CPU time of kcompactd"},
-		Setting{Kind: "sysctl", Name: "vm.watermark_scale_factor", Value: "100",
+		Setting{Kind: "sysctl", Name: "vm.watermark_scale_factor", AtLeast: true, Value: "100",
 			Why: why + ": kswapd and kcompactd begin at 1 % of memory free, in place of 0.1 %", Risk: "that much less for caches"})
 	v, ok := setting(r, 0, "vm.min_free_kbytes")
 	// All of it is taken from each node alike: a twentieth of the smallest is the most.
 	if most := 0.05 * smallestNode(r) / 1024; ok && most > v {
-		set = append(set, Setting{Kind: "sysctl", Name: "vm.min_free_kbytes", Value: fmt.Sprintf("%.0f", min(2*v, most)),
+		set = append(set, Setting{Kind: "sysctl", Name: "vm.min_free_kbytes", AtLeast: true, Value: fmt.Sprintf("%.0f", min(2*v, most)),
 			Why:  fmt.Sprintf("%s; twice %s KiB, and no more than a twentieth of the smallest node (%s)", why, count(v), size(smallestNode(r))),
 			Risk: "that much less for programs"})
 	}

@@ -12,7 +12,7 @@ const flaps = "the driver may take the link down for a second or two"
 // ringSettings is the longest ring that the driver takes: a ring of half the length
 // has been seen to run over, and how much a burst is above it no counter tells.
 func ringSettings(n recording.NIC, lost, rx, most float64) []Setting {
-	return []Setting{{Kind: "ring", Name: "rx", At: onDevice(n.Netns, n.Device), Value: fmt.Sprintf("%.0f", most),
+	return []Setting{{Kind: "ring", Name: "rx", AtLeast: true, At: onDevice(n.Netns, n.Device), Value: fmt.Sprintf("%.0f", most),
 		Why:  fmt.Sprintf("the card dropped %s packets with a ring of %s descriptors; %s are the driver's most", count(lost), count(rx), count(most)),
 		Risk: fmt.Sprintf("%s; some %s of memory for each queue", flaps, size(2048*most))}}
 }
@@ -42,7 +42,7 @@ func spreadSettings(r *recording.Recording, cpu int, d recording.Subject, irqs [
 	if nic := nicOf(r, d.Netns, d.Device); nic != nil && nic.Channels != nil {
 		if c := nic.Channels; c.Combined != nil && c.CombinedMax != nil {
 			if n := min(*c.CombinedMax, host); n > *c.Combined {
-				return []Setting{{Kind: "channels", Name: "combined", At: onDevice(d.Netns, d.Device), Value: fmt.Sprint(n),
+				return []Setting{{Kind: "channels", Name: "combined", AtLeast: true, At: onDevice(d.Netns, d.Device), Value: fmt.Sprint(n),
 					Why:  fmt.Sprintf("CPU %d does all the network's work; the card has %d queues of at most %d, and the host %d CPUs", cpu, *c.Combined, *c.CombinedMax, host),
 					Risk: flaps + "; its rings and masks are made anew"}}
 			}
@@ -58,8 +58,9 @@ func spreadSettings(r *recording.Recording, cpu int, d recording.Subject, irqs [
 		return rpsSettings(r, cpu, d)
 	}
 	var set []Setting
+	near := steerTo(r, -1, d)
 	for at, i := range mine {
-		set = append(set, Setting{Kind: "irq", IRQ: i.row.Number, Value: cpus.Mask([]int{at % host}, host),
+		set = append(set, Setting{Kind: "irq", IRQ: i.row.Number, Value: cpus.Mask([]int{near[at%len(near)]}, host),
 			Why:   fmt.Sprintf("%s (%s) came %s times to CPU %d, as the card's others: one CPU each", i.row.Name, i.row.Device, count(i.n), cpu),
 			Risk:  "a program that was bound to that CPU shares it with the interrupt",
 			Needs: "irqbalance off, or told to leave it: it writes the mask over", Group: "irq"})
@@ -81,22 +82,33 @@ func rpsSettings(r *recording.Recording, cpu int, d recording.Subject) []Setting
 		queues = []int{0}
 	}
 	if host < 2 || len(queues) >= host {
-		return nil // a queue for each CPU: RSS spreads already (scaling.rst, RPS Configuration)
+		return rpsOff(r, d, len(queues))
 	}
-	target := otherCPUs(host, cpu)
-	if host <= 2 && cpu >= 0 {
-		target = append(target, cpu) // with one other CPU, both
-	}
+	target := steerTo(r, cpu, d)
 	each := int(powerOfTwo(float64(rfsFlows / len(queues))))
-	set := []Setting{{Kind: "sysctl", Name: "net.core.rps_sock_flow_entries", Value: fmt.Sprint(rfsFlows), Group: "rfs",
+	set := []Setting{{Kind: "sysctl", Name: "net.core.rps_sock_flow_entries", AtLeast: true, Value: fmt.Sprint(rfsFlows), Group: "rfs",
 		Why: fmt.Sprintf("flows go to the CPU that their reader runs on; %s entries are what a host of moderate load takes (scaling.rst)", count(rfsFlows)), Risk: size(4*rfsFlows) + " of memory"}}
 	for _, q := range queues {
 		set = append(set,
 			Setting{Kind: "rps", At: onDevice(d.Netns, d.Device), Queue: &q, Value: cpus.Mask(target, host), Group: "rfs",
 				Why:  fmt.Sprintf("%s for %d CPUs: what it gets goes to %s", plural(len(queues), "receive queue"), host, plural(len(target), "CPU")),
 				Risk: "an interrupt between CPUs for each batch; on CPUs that are busy already it makes the loss worse"},
-			Setting{Kind: "rfs", At: onDevice(d.Netns, d.Device), Queue: &q, Value: fmt.Sprint(each), Group: "rfs",
+			Setting{Kind: "rfs", AtLeast: true, At: onDevice(d.Netns, d.Device), Queue: &q, Value: fmt.Sprint(each), Group: "rfs",
 				Why: fmt.Sprintf("%s entries over %s", count(rfsFlows), plural(len(queues), "queue"))})
+	}
+	return set
+}
+
+// rpsOff: with a queue for each CPU the card spreads already (scaling.rst, RPS: Suggested
+// Configuration), and a mask of one CPU undoes it.
+func rpsOff(r *recording.Recording, d recording.Subject, queues int) (set []Setting) {
+	for _, q := range lastQueues(r) {
+		if q.Dir != "rx" || q.Device != d.Device || namespace(r, q.Netns) != namespace(r, d.Netns) || q.RPS == nil || len(listOfCPUs(*q.RPS)) != 1 {
+			continue
+		}
+		set = append(set, Setting{Kind: "rps", At: onDevice(d.Netns, d.Device), Queue: &q.Index, Value: "0", Group: "rps",
+			Why:  fmt.Sprintf("%s for %d CPUs, and RPS hands all packets of this one to CPU %s", plural(queues, "receive queue"), r.Manifest.CPUs, *q.RPS),
+			Risk: "a queue's packets stay on the CPU that its interrupt goes to"})
 	}
 	return set
 }

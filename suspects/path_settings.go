@@ -19,8 +19,9 @@ func looseFilter(r *recording.Recording, k dropKey, why string) []Setting {
 		Risk: "packets with a false sender's address are taken on " + k.device + " if any interface leads to that address"}}
 }
 
-// pathSettings: the sender finds the size that passes by itself, or, where it does so
-// already, its route says it. mtu is the hop's, 0 where it is not known.
+// pathSettings: the sender's route says what the hop takes, or, where that is not known,
+// the sender finds it by itself, which each connection does after three timeouts, some
+// 3 s. mtu is the hop's, 0 where it is not known.
 func pathSettings(r *recording.Recording, stuck []*scene.Socket, mtu int) (set []Setting) {
 	seen := map[uint64]bool{}
 	for _, k := range stuck {
@@ -30,15 +31,15 @@ func pathSettings(r *recording.Recording, stuck []*scene.Socket, mtu int) (set [
 		}
 		seen[f.Netns] = true
 		tcp, either := lastTCP(k), "path of "+strconv.FormatUint(f.Netns, 10)
-		if v, ok := setting(r, f.Netns, "net.ipv4.tcp_mtu_probing"); !ok || v == 0 {
-			set = append(set, Setting{Kind: "sysctl", Name: "net.ipv4.tcp_mtu_probing", At: inSpace(f.Netns), Value: "1", Either: either,
-				Why:  fmt.Sprintf("segments of %s bytes to %s are never acknowledged, with %d timeouts in a row: after the third the sender tries smaller ones", count(float64(tcp.SndMSS)), f.Remote, tcp.Backoff+1),
-				Risk: "where packets are only lost, connections of this namespace fall back to small segments too"})
-		}
 		if mtu > 0 {
 			set = append(set, Setting{Kind: "route", Name: "mtu", At: inSpace(f.Netns), Route: recording.Host(f.Remote), Value: strconv.Itoa(mtu), Either: either,
-				Why:  fmt.Sprintf("the hop takes packets of %d bytes, and the message that says so is lost", mtu),
+				Why:  fmt.Sprintf("the hop takes packets of %d bytes, the sender makes segments of %s, and the message that says so is lost", mtu, count(float64(tcp.SndMSS))),
 				Risk: "all that leaves by that route goes in packets of that size"})
+		}
+		if v, ok := setting(r, f.Netns, "net.ipv4.tcp_mtu_probing"); !ok || v == 0 {
+			set = append(set, Setting{Kind: "sysctl", Name: "net.ipv4.tcp_mtu_probing", AtLeast: true, At: inSpace(f.Netns), Value: "1", Either: either,
+				Why:  fmt.Sprintf("segments of %s bytes to %s are never acknowledged, with %d timeouts in a row: after the third the sender tries smaller ones", count(float64(tcp.SndMSS)), f.Remote, tcp.Backoff+1),
+				Risk: "where packets are only lost, connections of this namespace fall back to small segments too"})
 		}
 	}
 	return set

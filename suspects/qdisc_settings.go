@@ -91,7 +91,7 @@ func (l leaf) setting(name string, value float64) Setting {
 	if parent == "" {
 		parent = "root"
 	}
-	return Setting{Kind: "qdisc", Name: name, At: onDevice(l.device.netns, l.device.device), Parent: parent, Value: fmt.Sprintf("%.0f", value)}
+	return Setting{Kind: "qdisc", Name: name, AtLeast: true, At: onDevice(l.device.netns, l.device.device), Parent: parent, Value: fmt.Sprintf("%.0f", value)}
 }
 
 // qdiscSettings: a shaper that gets more than its rate needs the rate; a queue that
@@ -118,10 +118,19 @@ func qdiscSettings(s *scene.Scene, r *recording.Recording, l leaf, to []recordin
 	}
 	switch {
 	case l.kind == "tbf" && shaped && rate > 0 && o.packet > 0 && 8*o.mean > 0.95*rate:
-		change := l.setting("rate", roundUp(headroom*8*o.peak))
+		faster := roundUp(headroom * 8 * o.peak)
+		change := l.setting("rate", faster)
 		change.Why = fmt.Sprintf("%s were sent to it in the worst second that it dropped in, %s on average, and its rate is %s: %.2f × the worst", lineRate(o.peak), lineRate(o.mean), lineRate(rate/8), headroom)
 		change.Risk = "if the rate is that of a link further on, the loss only moves there"
+		change.Group = "rate"
 		set = append(set, change)
+		// What comes in a burst still meets the queue, which the new rate empties no slower.
+		if want := roundUp(longestWait * faster / 8); unit == "b" && limit < want {
+			change = l.setting("limit", want)
+			change.Why = fmt.Sprintf("%s hold %.0f ms at the new rate: bursts within a second were not measured, and %.0f ms of it cover those of a sender that is woken late", count(limit)+" bytes", 8000*limit/faster, 1000*longestWait)
+			change.Risk, change.Group = fmt.Sprintf("a full queue makes packets wait up to %.0f ms", 1000*longestWait), "rate"
+			set = append(set, change)
+		}
 	case o.burst == 0, o.always && !shaped:
 	case l.kind == "tbf" && unit == "b" && o.packet > 0:
 		longer(l.setting("limit", 0), limit, o.burst*o.packet, "bytes")
@@ -183,4 +192,32 @@ func fqSettings(s *scene.Scene, l leaf, limited steps) (set []Setting) {
 		add(l, 0)
 	}
 	return set
+}
+
+// longestWait in a queue that is proposed, s: what an RTT within a continent takes, so
+// that a loss-based sender still fills the line (RFC 8289, section 4.3, has 100 ms for
+// the whole way).
+const longestWait = 0.05
+
+// shorterQueue cuts a queue to what leaves in longestWait at the rate measured.
+func shorterQueue(s *scene.Scene, r *recording.Recording, l leaf, rate float64) []Setting {
+	q, o := l.row(s), l.offered(r)
+	now, unit := 0.0, ""
+	for _, u := range []string{"p", "b"} {
+		if v, ok := optionOf(q, "limit", u); ok && strings.HasSuffix(q.Options["limit"], u) {
+			now, unit = v, u
+		}
+	}
+	want := roundUp(rate * longestWait)
+	if unit == "p" {
+		want = roundUp(rate * longestWait / max(o.packet, 1))
+	}
+	if unit == "" || unit == "p" && o.packet == 0 || want >= now || l.kind != "pfifo" && l.kind != "bfifo" && l.kind != "tbf" {
+		return nil
+	}
+	change := l.setting("limit", want)
+	change.AtLeast = false
+	change.Why = fmt.Sprintf("%s leave in a second: %.0f ms of that are %s, and it holds up to %s", size(rate), 1000*longestWait, size(rate*longestWait), strings.TrimSuffix(q.Options["limit"], unit)+map[string]string{"p": " packets", "b": " bytes"}[unit])
+	change.Risk = "bursts that are longer are dropped in place of delayed; fq_codel in its place would tell the two apart"
+	return []Setting{change}
 }

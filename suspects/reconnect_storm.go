@@ -25,6 +25,7 @@ var reconnectStorm = &Suspect{
 		"decisive: a few peers open 100 a second and more of millisecond connections for most of their time, with under 1/20 of the bytes of the listener's long-lived connections and no answer longer than its request (sick 410/s, healthy 20/s)",
 		"strong: the same without long-lived connections to compare with",
 		"strong: the short connections got no bytes, or ended by a reset",
+		"strong (a capture, of either side): the server closes nine of ten itself after RTMP's handshake and a refusal",
 		"weak: TIME-WAIT grows",
 	},
 	Against: []string{
@@ -95,6 +96,7 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	served := sum.outEach() >= servedBytes && sum.outEach() >= 4*sum.inEach()
 	tiny := sum.closed > 0 && sum.outEach() < nothing
 	reset := sum.resets(r, l)
+	refused, isRefused := stormRefused(r, l, storm)
 
 	repeat := Evidence{Side: For, Grade: Weak, Value: rate, Unit: "connections/s", Source: source, Origin: "rate of the same peers",
 		Text: fmt.Sprintf("the same %s opened %s/s for %s; %s of the closed ones lived under 1 s", peers(len(storm)), count(math.Round(rate)), lasting(sum.span()), ofAll(sum.short, sum.closed))}
@@ -118,6 +120,9 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	if contrast != nil {
 		f.Evidence = append(f.Evidence, *contrast)
 	}
+	if isRefused && rate >= stormRate {
+		f.Evidence = append(f.Evidence, refused)
+	}
 	if rate >= stormRate {
 		if tiny {
 			f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: sum.outEach(), Unit: "B", Source: "tcp_info bytes at close", Origin: "bytes at close",
@@ -131,12 +136,12 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	if tw, ok := grew(r, l.netns, "node_sockstat_TCP_tw"); ok && tw >= 100 {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: tw, Unit: "sockets", Source: "/proc/net/sockstat TCP tw", Text: fmt.Sprintf("TIME-WAIT grew by %s", count(tw))})
 	}
-	f.Evidence = append(f.Evidence, stormAgainst(sum, stayed, served, tiny || reset >= 0.2*sum.closed && reset > 0, source)...)
+	f.Evidence = append(f.Evidence, stormAgainst(sum, stayed, served, isRefused || tiny || reset >= 0.2*sum.closed && reset > 0, source)...)
 	if rate < stormRate {
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Weak, Value: rate, Unit: "connections/s", Source: source, Origin: "rate",
 			Text: fmt.Sprintf("%s/s is what clients that back off make too (80/s measured; a storm made 410/s)", count(math.Round(rate)))})
 	}
-	if !served && (contrast != nil || tiny || reset > 0) {
+	if !served && (contrast != nil || tiny || reset > 0 || isRefused) {
 		f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: sum.short, Of: max(l.all.opened.sum(), sum.short), Unit: "connections",
 			Text: fmt.Sprintf("%s connections ended without having carried a stream", ofAll(sum.short, l.all.opened.sum()))}
 	}

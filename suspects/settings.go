@@ -19,9 +19,11 @@ type Setting struct {
 	IRQ    int
 	Unit   string // of systemd
 	Value  string
-	Why    string
-	Risk   string
-	Needs  string // a restart of whom, a driver
+	// AtLeast: a larger value is as good, and is never made smaller.
+	AtLeast bool
+	Why     string
+	Risk    string
+	Needs   string // a restart of whom, a driver
 	// Group: settings of a finding with the same one only hold together.
 	Group string
 	// Either: of a finding's settings with the same one each is enough. They stand in
@@ -60,6 +62,17 @@ type Call struct {
 	Who recording.Subject
 	Do  string // the exact call or option
 	Why string
+}
+
+// Whose names who would make it: relay[812].
+func (c Call) Whose() string {
+	switch {
+	case c.Who.PID != 0:
+		return fmt.Sprintf("%s[%d]", c.Who.Comm, c.Who.PID)
+	case c.Who.Name != "":
+		return c.Who.Name
+	}
+	return "the program"
 }
 
 // whoseCall is whose call it would be.

@@ -23,10 +23,11 @@ var smallReceiveWindow = &Suspect{
 	For: []string{
 		"decisive: throughput is window over round trip, and the reader, on this host, leaves nothing unread",
 		"strong: the sender waited for the window for most of the time",
+		"strong (a capture on the sender's side): nine of ten ACKs that come while all of the window is on its way offer the largest window again: nothing lies unread (sick 1.00, a slow reader 0.1)",
 		"strong (receiver alone): what comes is window over round trip, nothing lies unread, and the buffer no longer grows",
 	},
 	Against: []string{
-		"decisive: data lies unread at the receiver: a slow reader",
+		"decisive: data lies unread at the receiver, by its queue or by the windows that it offers: a slow reader",
 		"decisive: the round trip is a multiple of the shortest one: a queue on the way, which a larger window would fill",
 		"strong: the window was shut: the reader stopped",
 		"trap: a sender held by its congestion window, or with little to send",
@@ -124,6 +125,8 @@ func heldByWindow(r *recording.Recording, k *scene.Socket) (Finding, bool) {
 				identity.Grade = Decisive
 			}
 		}
+	} else if e, ok := readAsItCame(r, k); ok {
+		f.Evidence = append(f.Evidence, e)
 	} else {
 		f.Evidence = append(f.Evidence, Evidence{Side: Missing, Text: "the receiver is on another host: its Recv-Q would tell a small buffer from a slow reader", Source: "ss -tnmi at the receiver"})
 	}

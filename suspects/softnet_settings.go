@@ -17,7 +17,7 @@ func softnetSettings(r *recording.Recording, on *softCPU, dropped steps, squeeze
 			"it had no time left while it dropped: a longer net.core.netdev_max_backlog would only make packets wait"}}
 	}
 	if now, want, worst, ok := longerSoftnet(r, dropped); ok && want > now {
-		set = append(set, Setting{Kind: "sysctl", Name: "net.core.netdev_max_backlog", Value: fmt.Sprintf("%.0f", want),
+		set = append(set, Setting{Kind: "sysctl", Name: "net.core.netdev_max_backlog", AtLeast: true, Value: fmt.Sprintf("%.0f", want),
 			Why:  fmt.Sprintf("the worst second lost %s packets at a backlog of %s", count(worst), count(now)),
 			Risk: fmt.Sprintf("up to %s of memory a CPU, and packets that wait where it is behind all the time", size(2048*want))})
 	}
@@ -26,8 +26,8 @@ func softnetSettings(r *recording.Recording, on *softCPU, dropped steps, squeeze
 		why := fmt.Sprintf("%s rounds of work ended before the queue was empty (time_squeeze)", count(squeezed))
 		risk := "programs on that CPU wait for longer rounds"
 		set = append(set,
-			Setting{Kind: "sysctl", Name: "net.core.netdev_budget", Value: fmt.Sprintf("%.0f", 2*packets), Why: why, Risk: risk, Group: "budget"},
-			Setting{Kind: "sysctl", Name: "net.core.netdev_budget_usecs", Value: fmt.Sprintf("%.0f", 2*usecs), Why: why + "; the round ends at the first of both limits", Risk: risk, Group: "budget"})
+			Setting{Kind: "sysctl", Name: "net.core.netdev_budget", AtLeast: true, Value: fmt.Sprintf("%.0f", 2*packets), Why: why, Risk: risk, Group: "budget"},
+			Setting{Kind: "sysctl", Name: "net.core.netdev_budget_usecs", AtLeast: true, Value: fmt.Sprintf("%.0f", 2*usecs), Why: why + "; the round ends at the first of both limits", Risk: risk, Group: "budget"})
 	}
 	return set, nil
 }

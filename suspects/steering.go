@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -198,16 +199,39 @@ func rpsOver(s *scene.Scene, r *recording.Recording, cpu int, d recording.Subjec
 	}
 	queues = max(1, queues)
 	each := int(powerOfTwo(float64(rfsFlows / queues)))
-	target := otherCPUs(host, cpu)
-	if host <= 2 { // with one other CPU, both
-		target = append(target, cpu)
-	}
+	target := steerTo(r, cpu, d)
 	files := fmt.Sprintf("/sys/class/net/%s/queues/rx-", d.Device)
 	do := fmt.Sprintf("for q in %s*; do echo %s > $q/rps_cpus; echo %d > $q/rps_flow_cnt; done", files, cpus.Mask(target, host), each)
 	if s.NetnsName(d.Netns) != "" {
 		do = inNetns(s, d.Netns, "sh -c '"+do+"'")
 	}
 	return fmt.Sprintf("%s; sysctl -w net.core.rps_sock_flow_entries=%d; keep it in a unit (ReceivePacketSteeringCPUMask= of the .link file from systemd 256 on) and /etc/sysctl.d", do, rfsFlows)
+}
+
+// steerTo are the CPUs that get the packets of an interface: the others of the card's own
+// NUMA node where that is known and has any, as memory of another node is slower to
+// reach (scaling.rst, RPS: Suggested Configuration); with one other CPU, both.
+func steerTo(r *recording.Recording, cpu int, d recording.Subject) []int {
+	host := r.Manifest.CPUs
+	all := otherCPUs(host, cpu)
+	if host <= 2 && cpu >= 0 {
+		return append(all, cpu)
+	}
+	node, ok := r.FactOf("nic."+d.Device+".numa_node", 0)
+	list, ok2 := r.FactOf("numa."+node+".cpus", 0)
+	if !ok || !ok2 {
+		return all
+	}
+	var near []int
+	for _, c := range listOfCPUs(list) {
+		if slices.Contains(all, c) {
+			near = append(near, c)
+		}
+	}
+	if len(near) == 0 {
+		return all
+	}
+	return near
 }
 
 // rfsFlows is what scaling.rst proposes for a host of moderate load.

@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,49 @@ func TestReceivePacketSteering(t *testing.T) {
 		r.Series = []recording.Series{growingTo("node_network_receive_packets_total", recording.Labels{"device": "eth0"}, 9e6)}
 		remedyHas(t, remedyFor(r, 0), "echo "+mask+" > $q/rps_cpus", "echo 16384 > $q/rps_flow_cnt", "net.core.rps_sock_flow_entries=32768")
 	}
+}
+
+// The same as data: a mask for each queue, all of one group.
+func TestReceivePacketSteeringAsData(t *testing.T) {
+	for cpus, mask := range map[int]string{4: "e", 40: "000000ff,fffffffe"} {
+		r := hostOf(cpus)
+		none := ""
+		for q := range 3 {
+			r.Queues = append(r.Queues, recording.Queue{Netns: 1, Device: "eth0", Dir: "rx", Index: q, RPS: &none})
+		}
+		settingsAre(t, rpsSettings(r, 0, onDevice(1, "eth0")), "sysctl net.core.rps_sock_flow_entries → 32768",
+			"rps of eth0 queue 0 → "+mask, "rfs of eth0 queue 0 → 16384", "rps of eth0 queue 1 → "+mask, "rfs of eth0 queue 1 → 16384", "rps of eth0 queue 2 → "+mask, "rfs of eth0 queue 2 → 16384")
+	}
+}
+
+func settingsAre(t *testing.T, got []Setting, want ...string) {
+	t.Helper()
+	var all []string
+	for _, s := range got {
+		all = append(all, s.String())
+	}
+	if !slices.Equal(all, want) {
+		t.Errorf("%q, want %q", all, want)
+	}
+}
+
+// The CPUs of the card's own node come first, for masks and for interrupts.
+func TestSteeringStaysOnTheNode(t *testing.T) {
+	r := hostOf(64)
+	r.Facts = []recording.Fact{{Name: "nic.eth0.numa_node", Value: "1"}, {Name: "numa.0.cpus", Value: "0-15,32-47"}, {Name: "numa.1.cpus", Value: "16-31,48-63"}}
+	none := ""
+	r.Queues = []recording.Queue{{Netns: 1, Device: "eth0", Dir: "rx", Index: 0, RPS: &none}}
+	settingsAre(t, rpsSettings(r, 16, onDevice(1, "eth0")), "sysctl net.core.rps_sock_flow_entries → 32768", "rps of eth0 queue 0 → ffff0000,fffe0000", "rfs of eth0 queue 0 → 32768")
+	irqs := []countedIRQ{{recording.IRQ{Device: "eth0", Number: 90, Name: "eth0-0"}, 1e6}, {recording.IRQ{Device: "eth0", Number: 91, Name: "eth0-1"}, 1e6}}
+	settingsAre(t, spreadSettings(r, 0, onDevice(1, "eth0"), irqs), "irq 90 → 00000000,00010000", "irq 91 → 00000000,00020000")
+}
+
+// With a queue for each CPU a mask of one CPU is taken away, not spread.
+func TestSteeringOffWhereTheCardSpreads(t *testing.T) {
+	r := hostOf(2)
+	one, none := "1", ""
+	r.Queues = []recording.Queue{{Netns: 1, Device: "eth0", Dir: "rx", Index: 0, RPS: &one}, {Netns: 1, Device: "eth0", Dir: "rx", Index: 1, RPS: &none}}
+	settingsAre(t, rpsSettings(r, 1, onDevice(1, "eth0")), "rps of eth0 queue 0 → 0")
 }
 
 // A mask of one CPU names its interface, though another received more.

@@ -101,11 +101,26 @@ func hundredths(seconds float64) string {
 const (
 	bothCaptures = "captures of both ends"
 	serversCalls = "trace of the server's calls"
+	serversTurns = "recording of the server: turns of its connections"
+	serversQueue = "recording of the server: queues of its connections, once a second"
 )
+
+// insideBy is what told what a server did with a request.
+func insideBy(q recording.Request) string {
+	switch q.InsideBy {
+	case "turns":
+		return serversTurns
+	case "sockets":
+		return serversQueue
+	}
+	return serversCalls
+}
 
 // SaysItsFile tells whether a source of evidence names the files that it is from, and
 // not what a live host would be asked.
-func SaysItsFile(source string) bool { return source == bothCaptures || source == serversCalls }
+func SaysItsFile(source string) bool {
+	return source == bothCaptures || source == serversCalls || source == serversTurns || source == serversQueue
+}
 
 // finding begins what all causes say of the same server. Related are its address as
 // each single capture knows it.
@@ -167,8 +182,12 @@ func (h *held) inside() (Evidence, bool) {
 	if n == 0 {
 		return Evidence{}, false
 	}
-	return Evidence{Side: For, Grade: Strong, Value: unread, Unit: "s", Source: serversCalls, Origin: "calls",
-		Text: fmt.Sprintf("of %s whose calls are known %s passed before %s had read them, %s until it wrote an answer, and %s until that left",
+	grade := Strong
+	if who.InsideBy == "sockets" {
+		grade = Weak // looks a second apart
+	}
+	return Evidence{Side: For, Grade: grade, Value: unread, Unit: "s", Source: insideBy(who), Origin: "calls",
+		Text: fmt.Sprintf("of %s that its host tells of %s passed before %s had read them, %s until it wrote an answer, and %s until that left",
 			plural(n, "late request"), hundredths(unread), processOf(who), hundredths(inside), lasting(unsent))}, true
 }
 

@@ -210,7 +210,7 @@ func bufferSettings(r *recording.Recording, sub recording.Subject, rb float64, l
 	ask := fmt.Sprintf("%.0f", want/2) // the kernel doubles it (net/core/sock.c)
 	why := fmt.Sprintf("the receive buffer of %s, %s, was full, and its worst stall lost %s datagrams, of some %s each in the buffer", sub.Local, size(rb), count(lost.worstRun()), size(heldByDatagram))
 	if most, ok := setting(r, sub.Netns, "net.core.rmem_max"); ok && most*2 < want {
-		set = append(set, Setting{Kind: "sysctl", Name: "net.core.rmem_max", Value: ask, Why: why,
+		set = append(set, Setting{Kind: "sysctl", Name: "net.core.rmem_max", AtLeast: true, Value: ask, Why: why,
 			Risk: "sockets that ask for it may hold that much memory", Needs: "a restart of " + sub.Comm + ": an open socket keeps its size"})
 	}
 	return set, []Call{{whoseCall(sub), "setsockopt(fd, SOL_SOCKET, SO_RCVBUF, " + ask + ")", why}}

@@ -28,6 +28,7 @@ type profileFlags struct {
 	off    bool
 	jit    bool
 	dwarf  bool
+	inl    bool
 	locks  bool
 	stops  bool
 	out    string
@@ -76,6 +77,7 @@ later) and shows their callers with -XX:+PreserveFramePointer.`,
 	flags.BoolVar(&f.stops, "go-runtime", false, "with --off, of a Go program: when its runtime stopped the world, and why; puts a breakpoint there")
 	flags.BoolVar(&f.jit, "jit-maps", false, "have the JVM write the names of its compiled methods (jcmd Compiler.perfmap): this stops it for a moment, some ms to some 100 ms by how much code it has")
 	flags.BoolVar(&f.dwarf, "dwarf", false, "walk the programs' stacks by their call frame information: for programs built without frame pointers; copies up to 64 KiB of stack a sample, kept nowhere (x86-64, kernel 5.15 and later)")
+	flags.BoolVar(&f.inl, "inlined", false, "show functions that the compiler put into others as frames of their own, \"f (inlined)\", of programs with debugging information (C, C++, Rust, Go): needs memory for all of it, some 100 MB for a large program")
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder; with --read: write the profiles there")
 	flags.StringVar(&f.read, "read", "", "record nothing: show the profile of this recording, or of a file that snag read takes")
 	flags.StringVar(&f.event, "event", "", "with --read of what perf recorded: only this event, as page-faults (default: all)")
@@ -92,8 +94,8 @@ func (f *profileFlags) check(cmd *cobra.Command) error {
 		return err
 	}
 	switch n := given(cmd, "pid", "unit", "port", "all"); {
-	case f.read != "" && (f.all || f.jit || f.dwarf || changed("for") || changed("unit") || changed("port")):
-		return usage("--read shows a recording that is there: --all, --unit, --port, --for, --dwarf and --jit-maps are for a new one")
+	case f.read != "" && (f.all || f.jit || f.dwarf || f.inl || changed("for") || changed("unit") || changed("port")):
+		return usage("--read shows a recording that is there: --all, --unit, --port, --for, --dwarf, --inlined and --jit-maps are for a new one")
 	case f.read == "" && n != 1:
 		return usage("whom to sample? one of --pid, --unit, --port, --all, or --read of a recording (snag profile --help)")
 	case f.window < time.Second || f.window > time.Hour:
@@ -162,7 +164,7 @@ func (f *profileFlags) record(cmd *cobra.Command, dir string) error {
 		tick = f.jitAtTheEnd(ctx, progress)
 	}
 	plan := probes.Plan{
-		Dir: dir, For: f.window, Target: f.target, Snag: version, Whole: true, Unwind: f.dwarf,
+		Dir: dir, For: f.window, Target: f.target, Snag: version, Whole: true, Unwind: f.dwarf, Inlined: f.inl,
 		// The host's tables have the processes' names, and their libraries' build ids.
 		Probes: []string{"oncpu", "host"}, Notice: progress.notice, Between: giveBack,
 		Tick: func(left time.Duration) {

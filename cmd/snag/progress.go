@@ -24,12 +24,17 @@ func newProgress(f *os.File, quiet bool) *progress {
 }
 
 func (p *progress) tick(left time.Duration) {
+	p.line(fmt.Sprintf("recording: %d s left (Ctrl-C %s now)", int(left.Round(time.Second).Seconds()), p.ends))
+}
+
+// line replaces the line that shows how far it is, on a terminal.
+func (p *progress) line(text string) {
 	if p.quiet || !p.terminal {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fmt.Fprintf(p.w, "\r\x1b[Krecording: %d s left (Ctrl-C %s now)", int(left.Round(time.Second).Seconds()), p.ends)
+	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
 	p.shown = true
 }
 

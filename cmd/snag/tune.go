@@ -51,6 +51,7 @@ Nothing outlasts a reboot before it is confirmed and persisted.`,
 		tuneUndo(&f),
 		tuneVerify(&f),
 		tuneStatus(&f),
+		tuneKnobs(),
 		tuneAblate(&f),
 		tuneGuard(&f),
 		tuneExport(),
@@ -153,6 +154,9 @@ func tuneUndo(f *tuneFlags) *cobra.Command {
 				e, err := s.Undo(id, "asked for by a person")
 				if err == nil {
 					fmt.Fprintf(cmd.OutOrStdout(), "plan %s is undone: %d settings are as before\n", e.ID, len(e.State.Changes))
+				}
+				if e.State.Persisted && len(e.State.Files) == 0 {
+					fmt.Fprintln(cmd.OutOrStdout(), "its files are no longer snag's; systemctl daemon-reload has systemd read anew what is there")
 				}
 				return err
 			})

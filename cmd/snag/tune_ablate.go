@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/units"
 	"snag/internal/words"
 	"snag/remedies/ablate"
 	"snag/remedies/ablate/candidate"
@@ -24,6 +25,7 @@ import (
 	"snag/remedies/knob"
 	"snag/remedies/plan"
 	"snag/remedies/sysctld"
+	"snag/remedies/verify"
 )
 
 type ablateFlags struct {
@@ -40,6 +42,7 @@ type ablateFlags struct {
 	out           string
 	json, quiet   bool
 	smallestRatio float64
+	meter         *symptomMeter
 }
 
 func tuneAblate(t *tuneFlags) *cobra.Command {
@@ -166,7 +169,8 @@ func planAt(path string) (*plan.Plan, error) {
 
 // bench is what is measured, and how.
 func (f *ablateFlags) bench(p *plan.Plan) (figure.Bench, error) {
-	b := figure.Bench{For: f.length, Netns: f.netns, Symptom: symptomOf}
+	f.meter = newSymptomMeter(p, f.netns)
+	b := figure.Bench{For: f.length, Netns: f.netns, Symptom: f.meter.measure}
 	if f.load != "" {
 		w, err := words.Command(f.load)
 		if err != nil {
@@ -251,11 +255,17 @@ func (a *ablation) study(ctx context.Context, s *apply.Store) error {
 	defer cancel()
 	progress := newProgress(os.Stderr, a.flags.quiet || a.flags.json)
 	progress.say(fmt.Sprintf("%d settings, trial %s; Ctrl-C ends it and puts all back", len(a.all), trial.ID()))
+	settled := 0
 	o := ablate.Options{
-		Settings: len(a.factors), Higher: a.bench.Figure.Higher, Grain: a.bench.Figure.Grain(a.flags.length.Seconds()),
+		Settings: len(a.factors), Higher: a.bench.Figure.Higher, Grain: a.bench.Figure.Grain(a.flags.length.Seconds()), Ratio: a.bench.Figure.Ratio(),
 		Smallest: a.flags.smallestRatio, Rounds: a.flags.rounds,
 		Tell: func(p ablate.Progress) {
-			progress.say(fmt.Sprintf("round %d, %d runs: %d of %d settings told", p.Round, p.Runs, p.Settled, len(a.factors)))
+			text := fmt.Sprintf("round %d, %d runs: %d of %d settings are done", p.Round, p.Runs, p.Settled, len(a.factors))
+			left := time.Until(began.Add(a.flags.within - reserve)).Round(time.Second)
+			if progress.line(fmt.Sprintf("%s; %s more at most (Ctrl-C ends it)", text, units.Seconds(left))); p.Settled > settled && !progress.terminal {
+				progress.say(text)
+			}
+			settled = max(settled, p.Settled)
 		},
 	}
 	if a.flags.seed != 0 {
@@ -264,6 +274,9 @@ func (a *ablation) study(ctx context.Context, s *apply.Store) error {
 	res, failed := ablate.Run(limited, o, func(ctx context.Context, on []bool) (float64, error) { return a.run(ctx, trial, on) })
 	progress.done()
 	a.result, a.took = res, time.Since(began)
+	if a.bench.Figure.Kind == figure.Symptom {
+		a.bench.Figure.Unit = verify.LevelUnit(a.bench.Figure.Name, a.flags.meter.unit)
+	}
 	why := "the study is done"
 	switch {
 	case failed != nil:

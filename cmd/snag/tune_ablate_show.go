@@ -60,13 +60,17 @@ func nameOf(c candidate.Candidate) string {
 	return strings.TrimPrefix(c.Switch.Target.String(), "sysctl ")
 }
 
+// bareName is a setting's name where all are of one namespace.
+func bareName(t plan.Target) string {
+	t.Netns = ""
+	return strings.TrimPrefix(t.String(), "sysctl ")
+}
+
 // label is a factor's name in a sentence.
 func (a *ablation) label(i int) string {
 	var all []string
 	for _, j := range a.factors[i] {
-		t := a.all[j].Switch.Target
-		t.Netns = ""
-		all = append(all, strings.TrimPrefix(t.String(), "sysctl "))
+		all = append(all, bareName(a.all[j].Switch.Target))
 	}
 	return strings.Join(all, " + ")
 }
@@ -91,23 +95,32 @@ func (a *ablation) write(out io.Writer) {
 	if a.bench.Load != nil {
 		load = a.bench.Load.String()
 	}
-	fmt.Fprintf(out, "%s: %s settings under %s\n%s, %s: %s with all on, %s with all off\n\n", a.source, units.Count(float64(len(a.all))), load,
-		a.measured(), better, a.level(r.On), a.level(r.Off))
+	fmt.Fprintf(out, "%s: %s settings under %s\n%s, %s: %s with all off, %s with all on", a.source, units.Count(float64(len(a.all))), load,
+		a.measured(), better, a.level(r.Off), a.level(r.On))
+	if r.Whole != (ablate.Interval{}) {
+		fmt.Fprintf(out, ": %s (%s to %s)", signed(r.Whole.Effect), signed(r.Whole.Low), signed(r.Whole.High))
+	}
+	fmt.Fprintf(out, "\nAn effect of less than %s counts as none.\n\n", units.Percent(a.flags.smallestRatio))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SETTING\tOFF → ON\tWITH IT\tINTERVAL\t")
+	fmt.Fprintln(w, "VERDICT\tSETTING\tEFFECT\tFIGURE OFF → ON\tVALUE OFF → ON")
+	grouped := false
 	for _, s := range order(r.Settings) {
 		for k, j := range a.factors[s.Index] {
 			c := a.all[j]
-			name := c.Switch.Target
-			name.Netns = ""
-			effect, interval, verdict := a.effect(s), a.interval(s), a.verdict(s)
-			if k > 0 {
-				effect, interval, verdict = "", "", "  (only together)"
+			verdict, interval, effect := a.verdict(s), a.interval(s), a.effect(s)
+			if len(s.Group) > 0 {
+				effect, grouped = effect+" *", true
 			}
-			fmt.Fprintf(w, "%s\t%s → %s\t%s\t%s\t%s\n", strings.TrimPrefix(name.String(), "sysctl "), short(c.Switch.Off), short(c.Switch.On), effect, interval, verdict)
+			if k > 0 {
+				verdict, interval, effect = "", "", "(only together)"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s → %s\n", verdict, bareName(c.Switch.Target), interval, effect, short(c.Switch.Off), short(c.Switch.On))
 		}
 	}
 	_ = w.Flush()
+	if grouped {
+		fmt.Fprintln(out, "* switched together with others that do nothing either, or of which none could be told")
+	}
 	fmt.Fprintln(out)
 	a.notes(out)
 	a.settingsLeft(out)
@@ -125,8 +138,8 @@ func short(v string) string {
 	switch {
 	case v == "":
 		return "(not set)"
-	case len(v) > 28:
-		return strings.ToValidUTF8(v[:25], "") + "..."
+	case len(v) > 32:
+		return strings.ToValidUTF8(v[:29], "") + "..."
 	}
 	return v
 }
@@ -196,6 +209,9 @@ func (a *ablation) interval(s ablate.Setting) string {
 // signed is a ratio with its sign: +67 %.
 func signed(v float64) string {
 	p := 100 * v
+	if math.Abs(p) > 999 { // such a bound is no figure any more
+		return map[bool]string{true: ">+999 %", false: "<−999 %"}[p > 0]
+	}
 	text := strconv.FormatFloat(p, 'f', 0, 64)
 	if math.Abs(p) < 9.95 {
 		text = strconv.FormatFloat(p, 'f', 1, 64)
@@ -220,99 +236,6 @@ func (a *ablation) verdict(s ablate.Setting) string {
 			return "ENOUGH ALONE"
 		}
 		return "EITHER OF " + strconv.Itoa(len(s.Either))
-	case ablate.DoesNone:
-		if len(s.Group) > 0 {
-			return fmt.Sprintf("does nothing (in a group of %d)", len(s.Group))
-		}
-		return "does nothing"
 	}
-	text := "can't tell: " + s.Why
-	if s.More > 0 && s.More > s.Rounds {
-		text += fmt.Sprintf("; about %d rounds would do", s.More)
-	}
-	return text
-}
-
-// notes are what the table can't say.
-func (a *ablation) notes(out io.Writer) {
-	r := a.result
-	said := map[string]bool{}
-	for _, s := range r.Settings {
-		if len(s.Either) == 0 {
-			continue
-		}
-		var names []string
-		for _, i := range s.Either {
-			names = append(names, a.label(i))
-		}
-		text := "Either is enough, and one alone is not missed: " + strings.Join(names, ", ")
-		if !said[text] {
-			said[text] = true
-			fmt.Fprintln(out, text+".")
-		}
-	}
-	if r.Together {
-		fmt.Fprintln(out, "The single effects add up to more than all have together: some of those settings need each other.")
-	}
-	if r.Idle {
-		fmt.Fprintf(out, "%s was 0 in every run, with all settings on and with all off: this load does not show what is to be tested.\n", a.measured())
-	}
-	if d := r.Drift; r.On.Mean != 0 && math.Abs(d[1]-d[0]) > a.flags.smallestRatio*math.Abs(r.On.Mean) {
-		fmt.Fprintf(out, "The machine drifted: %s with all on at first, %s at last. Each comparison is within its own round, so this does not favour any.\n", a.number(d[0]), a.number(d[1]))
-	}
-	if r.Cut {
-		fmt.Fprintln(out, "It ended before all was told: --within and --rounds give it more time.")
-	}
-	for _, c := range a.all {
-		if c.Now != "" && strings.Join(strings.Fields(c.Now), " ") != strings.Join(strings.Fields(c.Switch.On), " ") && a.plan == nil {
-			fmt.Fprintf(out, "%s is not in force on this host: %s says %s, and it is %s.\n", nameOf(c), c.From, short(c.Switch.On), short(c.Now))
-		}
-		if c.Needs != "" {
-			fmt.Fprintf(out, "%s needs %s: unless the load does that in each run, what was measured does not hold for it.\n", nameOf(c), c.Needs)
-		}
-	}
-}
-
-func (a *ablation) settingsLeft(out io.Writer) {
-	if len(a.left) == 0 {
-		return
-	}
-	fmt.Fprintln(out, "Not tested:")
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, l := range a.left {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", l.Name, l.From, l.Why)
-	}
-	_ = w.Flush()
-	fmt.Fprintln(out)
-}
-
-// pruned is a plan of only those that do something: of those of which any is enough,
-// the first.
-func (a *ablation) pruned() *plan.Plan {
-	p := &plan.Plan{Version: plan.Version, Snag: version, Made: time.Now().UTC().Truncate(time.Second), For: plan.Cause{Text: "what is left of " + a.source + " after snag tune ablate"}}
-	if a.plan != nil {
-		copied := *a.plan
-		p, p.Changes = &copied, nil
-	}
-	taken := map[int]bool{}
-	for _, s := range order(a.result.Settings) {
-		switch {
-		case s.Verdict == ablate.DidIt:
-		case s.Verdict == ablate.EitherOf && !slices.ContainsFunc(s.Either, func(i int) bool { return taken[i] }):
-		default:
-			continue
-		}
-		taken[s.Index] = true
-		for _, j := range a.factors[s.Index] {
-			c := a.all[j]
-			n := plan.Change{ID: c.Switch.ID, Target: c.Switch.Target, Now: c.Switch.Off, Then: c.Switch.On, Needs: c.Needs, With: c.Switch.With}
-			if c.Change != nil {
-				n = *c.Change
-				n.With = c.Switch.With
-			}
-			n.Why = strings.TrimSpace(n.Why + fmt.Sprintf(" (measured: %s %s, with it %s)", a.measured(), a.effect(s), a.interval(s)))
-			p.Changes = append(p.Changes, n)
-		}
-	}
-	return p
+	return string(s.Verdict)
 }

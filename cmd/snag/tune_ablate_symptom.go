@@ -9,39 +9,50 @@ import (
 
 	"snag/probes"
 	"snag/recording"
+	"snag/remedies/plan"
+	"snag/remedies/verify"
 	"snag/verdict"
 )
 
-// symptomOf measures one of snag's own symptoms: a short recording, judged. The sum of
-// all subjects' amounts each second; 0 where it was looked for and not seen.
-func symptomOf(ctx context.Context, name string, length time.Duration) (float64, error) {
+// symptomMeter measures one of snag's own symptoms: a short recording, judged.
+type symptomMeter struct {
+	suspect string // of the plan; "": any
+	unit    string // of the plan, or of the first that was seen
+	target  recording.Target
+}
+
+func newSymptomMeter(p *plan.Plan, netns string) *symptomMeter {
+	m := &symptomMeter{target: recording.Target{Netns: netns}}
+	if p != nil {
+		m.suspect, m.unit = p.For.Suspect, p.Verify.Unit
+	}
+	return m
+}
+
+// measure is the symptom's amount each second (of a latency its mean); 0 where it was
+// looked for and not seen.
+func (m *symptomMeter) measure(ctx context.Context, name string, length time.Duration) (float64, error) {
 	tmp, err := os.MkdirTemp("", "snag-ablate-")
 	if err != nil {
 		return 0, fmt.Errorf("make a folder for a short recording: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
 	dir := filepath.Join(tmp, "recording")
-	if err := probes.Record(ctx, probes.Plan{Dir: dir, For: max(length, time.Second), Snag: version, Between: giveBack,
-		Notice: func(string) {}, Tick: func(time.Duration) {}}); err != nil {
-		return 0, err
-	}
+	err = probes.Record(ctx, probes.Plan{Dir: dir, For: max(length, time.Second), Target: m.target, Snag: version, Between: giveBack,
+		Notice: func(string) {}, Tick: func(time.Duration) {}})
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
+	}
+	if err != nil {
+		return 0, err
 	}
 	r, err := recording.Open(dir)
 	if err != nil {
 		return 0, err
 	}
-	v := verdict.Judge(r)
-	seconds := v.Scene.Window.Length(v.Scene.Window.End).Seconds()
-	if seconds <= 0 {
-		return 0, fmt.Errorf("measure %s: the recording is empty", name)
+	amount, unit, err := verify.Level(verdict.Judge(r), name, m.unit, m.suspect)
+	if err == nil {
+		m.unit = unit
 	}
-	sum := 0.0
-	for _, s := range v.Symptoms {
-		if s.Name == name && !s.Reported {
-			sum += s.Amount / seconds
-		}
-	}
-	return sum, nil
+	return amount, err
 }

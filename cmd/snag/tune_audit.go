@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -71,7 +72,7 @@ func auditedHost(ctx context.Context, args []string) (r *recording.Recording, fr
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	at := dir + "/recording"
-	if err := probes.Record(ctx, probes.Plan{Dir: at, For: auditFor, Snag: version}); err != nil {
+	if err := probes.Record(ctx, probes.Plan{Dir: at, For: auditFor, Snag: version, Notice: func(string) {}}); err != nil {
 		return nil, "", fmt.Errorf("look at this host: %w", err)
 	}
 	r, err = recording.Open(at)
@@ -92,7 +93,7 @@ func parseRate(text string) (float64, error) {
 		}
 	}
 	v, err := strconv.ParseFloat(number, 64)
-	if err != nil || !(v*unit >= 1000 && v*unit <= 1e13) {
+	if err != nil || math.IsNaN(v) || v*unit < 1000 || v*unit > 1e13 {
 		return 0, fmt.Errorf("%q is no rate: it is a number and kbit, mbit or gbit, from 1kbit to 10000gbit", text)
 	}
 	return v * unit, nil

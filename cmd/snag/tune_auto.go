@@ -49,13 +49,13 @@ func settleAuto(cmd *cobra.Command, s *apply.Store, id string, v *verifyFlags) e
 	if err != nil {
 		return errors.Join(err, undoAuto(s, id, "--auto: the outcome could not be measured"))
 	}
-	switch {
-	case o.Outcome == verify.Gone:
+	switch o.Outcome {
+	case verify.Gone:
 		if _, err := s.Confirm(id); err != nil {
 			return errors.Join(o.write(cmd.OutOrStdout(), v.json), err)
 		}
 		o.Did = "confirmed by --auto, until a reboot; snag tune undo takes it back"
-	case o.Outcome == verify.Reduced:
+	case verify.Reduced:
 		o.Did = "not confirmed: it helped, but it is not gone. snag tune confirm keeps it; else it is undone at its deadline"
 	default:
 		if err := undoAuto(s, id, "--auto: "+string(o.Outcome)); err != nil {

@@ -55,7 +55,7 @@ func here() remedies.Here {
 // netnsName names a namespace as plans do: "" is the host's own, else by its name under
 // /run/netns, else by a process that is in it.
 func netnsName(id uint64) (string, bool) {
-	if own, err := netns.IDOf("/proc/1/ns/net"); err == nil && own == id {
+	if own, err := hostNetns(); err == nil && own == id {
 		return "", true
 	}
 	names, _ := os.ReadDir(netns.NamedDir)
@@ -66,6 +66,15 @@ func netnsName(id uint64) (string, bool) {
 		}
 	}
 	return memberOf(id)
+}
+
+// hostNetns is the namespace of the first process, or snag's own where that one is not
+// to be read: in a container.
+func hostNetns() (uint64, error) {
+	if id, err := netns.IDOf("/proc/1/ns/net"); err == nil {
+		return id, nil
+	}
+	return netns.IDOf("/proc/self/ns/net")
 }
 
 // memberOf is a process of a namespace without a name, as pid:N.

@@ -222,6 +222,22 @@ func TestADeviceThatGoesAway(t *testing.T) {
 	}
 }
 
+// A store that is named from where one stands is found by the guard, who stands elsewhere.
+func TestARelativeStore(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t, "here", false)
+	before := s.values()
+	cmd := exec.Command("snag", "tune", "apply", s.plan, "--within", "5s", "--store", filepath.Base(s.store))
+	cmd.Dir = filepath.Dir(s.store)
+	if out, code := s.ended(cmd); code != 0 {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	if out, _ := s.tune("status"); strings.Contains(out, "NOBODY WAITS") {
+		t.Errorf("status: %s", out)
+	}
+	s.comeBack(before, 12*time.Second)
+}
+
 // In a mount namespace of its own, /proc/sys can't be written: the first change fails,
 // and nothing is left half done.
 func TestAReadOnlyProc(t *testing.T) {
@@ -230,7 +246,7 @@ func TestAReadOnlyProc(t *testing.T) {
 	before := s.values()
 	out, code := s.ended(exec.Command("unshare", "-m", "sh", "-c",
 		`mount -o bind,ro /proc/sys /proc/sys && exec snag tune apply "$1" --store "$2"`, "sh", s.plan, s.store))
-	if code != exitFailed || !strings.Contains(out, "read-only file system") || !strings.Contains(out, "is undone") {
+	if code != exitFailed || !strings.Contains(out, "read-only") || !strings.Contains(out, "is undone") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	s.comeBack(before, time.Second)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os/signal"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/remedies/apply"
+	"snag/remedies/conflict"
 	"snag/remedies/export"
 	"snag/remedies/knob"
 	"snag/remedies/persist"
@@ -44,6 +46,7 @@ func persistPlan(out, errs io.Writer, s *apply.Store, id, as, name string) error
 	// A signal must not end it between two files: what it began, it ends.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
 	var files []persist.File
+	left := 0
 	e, err := s.Persist(id, func(p *plan.Plan) ([]persist.File, error) {
 		r, err := export.As(as, p, name, knob.ForPlan(), persist.FactsOf(knob.Real(), knob.Kinds, p))
 		if err != nil {
@@ -54,8 +57,9 @@ func persistPlan(out, errs io.Writer, s *apply.Store, id, as, name string) error
 		tellOf(errs, r)
 		r.Start = start
 		if len(r.Files) == 0 {
-			return nil, fmt.Errorf("nothing of plan %s can be held as %s", id, as)
+			return nil, fmt.Errorf("nothing of the plan can be held as %s", as)
 		}
+		left = len(r.Left)
 		files, err = persist.FilesOf(r)
 		return files, err
 	})
@@ -64,14 +68,14 @@ func persistPlan(out, errs io.Writer, s *apply.Store, id, as, name string) error
 	}
 	for _, f := range files {
 		fmt.Fprintln(out, f.Path)
-		against, err := s.Disk.Overrides(f)
-		if err != nil {
-			return err
-		}
-		for _, a := range against {
-			fmt.Fprintf(errs, "snag tune: OVERRIDDEN: %s\n", a)
-		}
 	}
-	fmt.Fprintf(out, "plan %s holds after a reboot; systemctl daemon-reload has systemd read the files before\nsnag tune undo %s removes them and puts the old values back\n", e.ID, e.ID)
+	for _, text := range conflict.Of(e.Plan, conflict.Facts{Files: conflict.ReadFiles(cmp.Or(s.Disk.Root, "/"))}) {
+		fmt.Fprintf(errs, "snag tune: works against it: %s\n", text)
+	}
+	but := ""
+	if left > 0 {
+		but = fmt.Sprintf(", but for the %d changes named above", left)
+	}
+	fmt.Fprintf(out, "plan %s holds after a reboot%s; systemctl daemon-reload has systemd read the files before\nsnag tune undo %s removes them and puts the old values back\n", e.ID, but, e.ID)
 	return nil
 }

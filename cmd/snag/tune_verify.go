@@ -159,6 +159,9 @@ func measureOutcome(ctx context.Context, s *apply.Store, id string, v *verifyFla
 	if o.Recording == "" {
 		o.Recording = filepath.Join(e.Dir, "verify-"+time.Now().UTC().Format("20060102-150405"))
 	}
+	if whole, err := filepath.Abs(o.Recording); err == nil {
+		o.Recording = whole // status names it from anywhere
+	}
 	note, err := recordAgain(ctx, p, old, o.Recording, v)
 	if err != nil {
 		return nil, err

@@ -99,6 +99,24 @@ func byFramePointer(at *Registers, s Stack) (Registers, error) {
 	return At(ra, bp+16, outer), nil
 }
 
+// trampoline steps out of the piece of code that Python 3.12 and later put between two
+// frames of its interpreter, so that a function has an address (Objects/asm_trampoline.S):
+// on x86-64 it takes 8 bytes of stack and calls the interpreter; later versions keep the
+// frame pointer there, others leave it as it is.
+func trampoline(at *Registers, s Stack) (Registers, error) {
+	if bp, ok := at.Get(elffile.RegBP); ok && bp == at.SP() {
+		return byFramePointer(at, s)
+	}
+	ra, ok := s.Word(at.SP() + 8)
+	if !ok {
+		return *at, errBeyond
+	}
+	next := Registers{value: at.value, known: at.known & kept}
+	next.Set(elffile.RegSP, at.SP()+16)
+	next.Set(elffile.RegRA, ra)
+	return next, nil
+}
+
 // sigreturn is the code that a signal's handler returns to where there is no call frame
 // information for it (musl's __restore_rt, Go's sigreturn): mov $15,%rax; syscall.
 var sigreturn = [9]byte{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}

@@ -17,6 +17,7 @@ const (
 	Silent                    // its file has no call frame information: musl's C library, stripped ones
 	Bare                      // hand-written: its file has call frame information, but not for it
 	Told                      // there is call frame information for it
+	Trampoline                // one of Python's: see trampoline
 )
 
 // Function is the function that an address lies in, as far as that is known.
@@ -132,6 +133,8 @@ func (w *walker) step(row *elffile.Row, kind Kind) (Registers, error) {
 		next, err = caller(&w.at, row, w.stack)
 	case w.returnsFromSignal():
 		return interrupted(&w.at, w.stack)
+	case kind == Trampoline:
+		return trampoline(&w.at, w.stack)
 	case kind == FramePointers:
 		return byFramePointer(&w.at, w.stack)
 	default:

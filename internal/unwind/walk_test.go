@@ -149,3 +149,21 @@ func FuzzExpression(f *testing.F) {
 		}
 	})
 }
+
+// Python's trampolines, which lie between two frames of its interpreter, in both forms.
+func TestTrampoline(t *testing.T) {
+	for name, bp := range map[string]uint64{"it keeps no frame pointer": 0x77, "it keeps one": 0x9000} {
+		at := At(0x7f0000001000, 0x9000, bp)
+		got, err := trampoline(&at, Stack{0x9000, words(0x9040, 0x1110, 3)})
+		if err != nil || got.IP() != 0x1110 || got.SP() != 0x9010 {
+			t.Errorf("%s: %x %x, %v", name, got.IP(), got.SP(), err)
+		}
+		if want := map[uint64]uint64{0x77: 0x77, 0x9000: 0x9040}[bp]; got.BP() != want {
+			t.Errorf("%s: frame pointer %#x, want %#x", name, got.BP(), want)
+		}
+	}
+	at := At(0x7f0000001000, 0x9000, 0)
+	if _, err := trampoline(&at, Stack{0x9000, words(1)}); !errors.Is(err, errBeyond) {
+		t.Errorf("%v", err)
+	}
+}

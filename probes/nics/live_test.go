@@ -140,6 +140,10 @@ func TestReadsQueuesAndInterruptsOfATree(t *testing.T) {
 	write(t, filepath.Join(root, "proc/irq/55/smp_affinity_list"), "0-63\n")
 	write(t, filepath.Join(root, "proc/irq/55/effective_affinity_list"), "0\n")
 
+	write(t, filepath.Join(root, "sys/class/net/eth0/device/numa_node"), "1\n")
+	write(t, filepath.Join(root, "sys/devices/system/node/node0/cpulist"), "0-31\n")
+	write(t, filepath.Join(root, "sys/devices/system/node/node1/cpulist"), "32-63\n")
+
 	sink := probetest.NewSink()
 	env := &probe.Env{Proc: filepath.Join(root, "proc"), Sys: filepath.Join(root, "sys"), Netns: 1, Sink: sink}
 	l := newLedger(env)
@@ -162,6 +166,10 @@ func TestReadsQueuesAndInterruptsOfATree(t *testing.T) {
 		case row.Dir == "tx" && (row.XPS == nil || *row.XPS != "0-7"):
 			t.Errorf("tx-0 is %+v", row)
 		}
+	}
+	node, _ := r.FactOf("nic.eth0.numa_node", 0)
+	if cpus, _ := r.FactOf("numa."+node+".cpus", 0); cpus != "32-63" || len(r.Facts) != 3 {
+		t.Errorf("facts of nodes: %+v", r.Facts)
 	}
 	if i := r.IRQs[0]; i.Number != 55 || i.Name != "eth0-TxRx-0" || i.Allowed != "0-63" || i.Effective != "0" {
 		t.Errorf("interrupt %+v", i)

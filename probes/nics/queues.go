@@ -40,6 +40,7 @@ type queues struct {
 	ledger *ledger
 	last   map[queueKey]recording.Queue
 	irqs   map[irqKey]recording.IRQ
+	nodes  map[string]bool // devices whose NUMA node was looked at
 }
 
 // unseen says what sysfs does not show.
@@ -65,6 +66,7 @@ func (q *queues) measure(devices []string, names map[int]string) error {
 	}
 	t, bad := q.env.Now(), error(nil)
 	for _, d := range devices {
+		q.node(t, d)
 		if err := q.device(t, d); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ENODEV) {
 			bad = err // one that has just gone is no error
 		}

@@ -108,6 +108,10 @@ func (r *running) symbolsRow() recording.Coverage {
 		c.State = recording.CoveragePartial
 		c.Why = fmt.Sprintf("%d processes began at once: what they ran may have no names", r.unheld)
 		c.Cure = "name one process: snag profile --pid"
+	case r.env.Inlined && r.names.InlinedMissing() != "":
+		c.State = recording.CoveragePartial
+		c.Why = "functions that were inlined are not shown of all programs: " + r.names.InlinedMissing()
+		c.Cure = "build it with -g, or install the debug symbols of its package"
 	}
 	return c
 }

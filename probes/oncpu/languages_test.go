@@ -101,3 +101,57 @@ func TestNodeWithItsMap(t *testing.T) {
 		}
 	}
 }
+
+const python = `
+import sys
+def mix(n):
+    s = 0
+    for i in range(n): s += i ^ n
+    return s
+def session(): return mix(20000)
+def serve():
+    while True: session()
+print("ready", flush=True)
+serve()
+`
+
+// pythonWithMaps is a Python that can write of its functions (3.12 and later); "" where
+// none is installed.
+func pythonWithMaps() string {
+	for _, name := range []string{"python3", "python3.14", "python3.13", "python3.12"} {
+		if path, err := exec.LookPath(name); err == nil && exec.Command(path, "-X", "perf", "-c", "import sys; sys.exit(sys.version_info < (3, 12) or not sys.is_stack_trampoline_active())").Run() == nil {
+			return path
+		}
+	}
+	home, _ := os.UserHomeDir()
+	all, _ := filepath.Glob(filepath.Join(home, ".pyenv/versions/3.1[2-9]*/bin/python3"))
+	for _, path := range all {
+		if exec.Command(path, "-X", "perf", "-c", "import sys; sys.exit(not sys.is_stack_trampoline_active())").Run() == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// Python gives each of its functions a piece of code of its own, and tells their names.
+func TestPythonWithItsMap(t *testing.T) {
+	path := pythonWithMaps()
+	if path == "" {
+		t.Skip("Python 3.12 is not installed: Debian 12 has 3.11, which can't tell its functions")
+	}
+	source := filepath.Join(t.TempDir(), "spin.py")
+	if err := os.WriteFile(source, []byte(python), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "-X", "perf", source)
+	pid := run(t, cmd)
+	t.Cleanup(func() { _ = os.Remove("/tmp/perf-" + strconv.Itoa(pid) + ".map") })
+	burn(t, 300*time.Millisecond, pid) // until it serves
+	r := byInformation(t, pid)
+	o := samplesOf(r, pid)
+	for _, name := range []string{"py::mix:" + source, "py::session:" + source, "py::serve:" + source} {
+		if 10*o.in[name] < 5*o.samples || o.samples < 10 {
+			t.Errorf("%s is in %d of %d samples: %v", name, o.in[name], o.samples, o.in)
+		}
+	}
+}

@@ -101,6 +101,9 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 		tables = symbols.TablesWhole
 	}
 	r := &running{env: env, l: l, sweep: s, tally: newTally(), names: symbols.NewBounded(env.Proc, tables), copied: map[copiedKey]counted{}, since: env.Now()}
+	if env.Inlined {
+		r.names.ShowInlined()
+	}
 	r.last = r.since
 	r.cost = probe.ThreadCPU() - began
 	r.coverage()
@@ -306,6 +309,9 @@ func (r *running) name(s *stack) {
 	named.Cut = symbols.CutAfter(s.end, u)
 	if s.guess > 0 && s.guess < len(u) {
 		named.Guessed = len(k) + s.guess
+		for _, f := range u[:s.guess] {
+			named.Guessed += len(f.Inlined)
+		}
 	}
 	s.quality = judge(k, u, named.Cut)
 	s.id = r.env.Stacks.ID(named)

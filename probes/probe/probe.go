@@ -31,6 +31,9 @@ type Env struct {
 	// Unwind: with Whole, stacks on the CPU are walked by the programs' call frame
 	// information, over a copy: for programs without frame pointers.
 	Unwind bool
+	// Inlined: with Whole, the functions that compilers put into others have frames of
+	// their own, as far as the programs have debugging information.
+	Inlined bool
 	// CloserAll has those probes look at every process but snag, where they can.
 	CloserAll bool
 	// Peek is how many bytes of a buffer may be looked into for the name of what a

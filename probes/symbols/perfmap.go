@@ -186,8 +186,12 @@ func (m *perfMap) find(addr uint64) (string, bool) {
 
 // plain makes a name of a map readable: perf-map-agent writes a Java method as
 // "Ljava/util/HashMap;::get", jcmd as "java.lang.Object java.util.HashMap.get(java.lang.Object)",
-// Node as "LazyCompile:*name file:line".
+// Node as "LazyCompile:*name file:line", Python as "py::name:file"
+// (Python/perf_trampoline.c), whose file may have any name.
 func plain(name string) string {
+	if strings.HasPrefix(name, "py::") {
+		return name
+	}
 	if rest, ok := strings.CutPrefix(name, "L"); ok && strings.Contains(rest, ";::") {
 		class, method, _ := strings.Cut(rest, ";::")
 		return strings.ReplaceAll(class, "/", ".") + "." + method

@@ -14,11 +14,14 @@ import (
 	"snag/internal/readable"
 )
 
-// Lines of real maps: of jcmd Compiler.perfmap (JDK 17), perf-map-agent, Node.
+// Lines of real maps: of jcmd Compiler.perfmap (JDK 17), perf-map-agent, Node, Python
+// 3.12 (-X perf).
 const someMap = `0x00007fb2d4e5b000 0x0000000000000160 StubRoutines (1)
 0x00007fb2d4e5b7a0 0x0000000000000340 int Spin.mix(int)
 7fb2d4e60000 80 Ljava/util/HashMap;::get
 7fb2d4e60100 1c0 LazyCompile:*handle /srv/app.js:12
+7fb2d4e60300 b py::handle:/srv/my.app (1)/x.py
+7fb2d4e60310 b py::<lambda>:/srv/x.py
 short 1
 0x1 0x0 empty
 zz 10 no
@@ -39,6 +42,8 @@ func TestPerfMap(t *testing.T) {
 	check(0x7fb2d4e6007f, "java.util.HashMap.get")
 	check(0x7fb2d4e60080, "")
 	check(0x7fb2d4e60101, "LazyCompile:*handle /srv/app.js:12")
+	check(0x7fb2d4e60305, "py::handle:/srv/my.app (1)/x.py")
+	check(0x7fb2d4e60310, "py::<lambda>:/srv/x.py")
 	check(0x7fb2d4e70000, "")
 	check(0, "")
 	// It grows; what was made anew at the same place has the later name.

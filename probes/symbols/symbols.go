@@ -36,6 +36,9 @@ type Frame struct {
 	// the address itself.
 	Offset uint64
 	Named  bool
+	// Inlined are the functions that the compiler put into it there, the innermost
+	// first, where they were asked for (ShowInlined).
+	Inlined []string
 }
 
 // Counts say how the frames that were asked for ended.
@@ -62,6 +65,7 @@ type Resolver struct {
 	clock     uint64
 	vdso      *object
 	counts    Counts
+	inlined   inlinings
 }
 
 // New returns a resolver that reads the procfs at proc. It reads nothing yet.
@@ -203,6 +207,9 @@ func (r *Resolver) user(p *Image, addr uint64) (f Frame, nowhere bool) {
 	k, ok := p.known[addr]
 	if !ok {
 		k.frame, k.why = r.name(p, addr)
+		if k.why == named {
+			k.frame.Inlined = r.inlinedAt(p, addr)
+		}
 		if len(p.known) >= mostKnown {
 			clear(p.known)
 		}
@@ -286,14 +293,14 @@ func StackOf(k, u []Frame) recording.Stack {
 	for _, f := range k {
 		s.Frames = append(s.Frames, f.Function)
 	}
-	for _, f := range u {
-		s.Frames = append(s.Frames, f.Function)
-	}
 	if len(u) > 0 {
 		s.Objects = make([]string, len(k), len(k)+len(u))
-		for _, f := range u {
-			s.Objects = append(s.Objects, f.Object)
+	}
+	for _, f := range u {
+		for _, name := range f.Inlined {
+			s.Frames, s.Objects = append(s.Frames, name+" (inlined)"), append(s.Objects, f.Object) // as perf script has them
 		}
+		s.Frames, s.Objects = append(s.Frames, f.Function), append(s.Objects, f.Object)
 	}
 	return s
 }

@@ -1,6 +1,8 @@
 package symbols
 
 import (
+	"strings"
+
 	"snag/internal/elffile"
 	"snag/internal/unwind"
 )
@@ -62,6 +64,9 @@ func (c code) Row(address uint64) (*elffile.Row, unwind.Kind) {
 		return nil, unwind.Nowhere
 	}
 	o := c.object(m)
+	if o == nil && c.isPython(m, address) {
+		return nil, unwind.Trampoline
+	}
 	if o == nil || o.elf == nil {
 		return nil, unwind.FramePointers
 	}
@@ -87,6 +92,12 @@ func (c code) Row(address uint64) (*elffile.Row, unwind.Kind) {
 	}
 	o.rows[at] = k
 	return k.row, k.kind
+}
+
+// isPython tells the code that Python makes for each of its functions (-X perf).
+func (c code) isPython(m mapping, address uint64) bool {
+	f, why := c.r.inGenerated(c.image, m, address)
+	return why == named && strings.HasPrefix(f.Function, "py::")
 }
 
 // object is the file of a mapping; nil where there is none.

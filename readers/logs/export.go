@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"snag/internal/stamp"
 	"snag/readers/reader"
@@ -134,7 +135,9 @@ func (x *exported) field(name, value []byte) {
 	value = x.bytes[from:]
 	switch string(name) {
 	case "__REALTIME_TIMESTAMP":
-		x.e.at = int64(number(value)) * 1e3
+		if us := int64(number(value)); us < math.MaxInt64/1000 { // else it is of no time that there is
+			x.e.at = us * 1e3
+		}
 	case "MESSAGE":
 		x.message = value
 	case "PRIORITY", "_HOSTNAME", "SYSLOG_IDENTIFIER", "_PID":

@@ -30,6 +30,7 @@ type analysis struct {
 
 	datagrams datagrams
 	media     *media // nil: streams are not followed
+	sip       *sipStreams
 }
 
 // totals of the whole capture.
@@ -51,6 +52,7 @@ func newAnalysis(out recording.Sink, netns uint64) *analysis {
 	a.listing.every = 1
 	a.tooBig = map[icmpKey]*tooBig{}
 	a.datagrams = newDatagrams()
+	a.sip = newSIPStreams(a)
 	return a
 }
 
@@ -85,6 +87,7 @@ func (a *analysis) close() {
 		return
 	}
 	a.conns.close()
+	a.sip.close()
 	a.datagrams.close(a)
 	a.flush(a.last)
 }

@@ -173,6 +173,10 @@ func (c *conn) acked(a *analysis, s *segment, h, p *half) {
 	window := uint32(s.window)
 	if !s.has(packet.SYN) {
 		window = h.scaledWindow(p, s)
+		if p.known(h) {
+			h.widest = max(h.widest, window)
+			p.limit.offered(window, h.widest)
+		}
 	}
 	p.ackedBy(s, window, h.window)
 	h.window, h.offers = window, true

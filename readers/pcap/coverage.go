@@ -41,6 +41,9 @@ func (a *analysis) coverage(r *capture.Reader, torn string) []recording.Coverage
 	if a.conns.evicted > 0 {
 		add("%d connections that stood were forgotten to make room: more than %d at a time", a.conns.evicted, maxConns)
 	}
+	if n := a.sip.broken; n > 0 {
+		add("%d SIP messages over TCP are not in it whole, or do not say how long they are", n)
+	}
 	if n.LeftOut > 0 {
 		add("%d connections have no row of their own in flows: they are counted in connections", n.LeftOut)
 	}

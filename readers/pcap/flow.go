@@ -72,7 +72,11 @@ func (h *half) way(p *half) recording.FlowWay {
 		Packets: h.packets, Bytes: h.bytes, Segments: h.segments, Resent: h.resent, Unheard: h.unheard, Needless: min(h.needless(), h.resent), Timeouts: h.timeouts,
 		Reordered: h.reordered, DupAcks: h.dupAcks, Copies: h.copies, Missed: h.missed, Probes: h.probes,
 		WindowFull: seconds(h.limit.full), WindowShut: seconds(h.limit.zero), Shut: h.limit.zeroInstances, ShutMax: seconds(h.limit.longest),
+		FullAcks: h.limit.acks, FullMost: h.limit.most,
 		Held: h.hold.held, Filled: h.lostBefore - min(h.lostBefore, h.overtook), NoSACK: h.dataPackets > 0 && h.deaf(p), ZeroWindows: h.zeroWindows,
+	}
+	if h.limit.acks > 0 {
+		w.WindowMost = int64(p.widest)
 	}
 	if h.dataPackets > 0 {
 		w.Size = h.segmentSize(p)

@@ -116,6 +116,7 @@ func (a *analysis) frames(ctx context.Context, r *capture.Reader) error {
 			continue
 		}
 		a.count.TCP++
+		a.sip.take(f.At, &p)
 		if p.Cut {
 			a.count.CutOptions++
 		}

@@ -16,6 +16,7 @@ type half struct {
 	una                          uint32 // what the other end acknowledged
 	finSeq                       uint32
 	window, edge                 uint32 // offered by this end, bytes; edge: the highest sequence number
+	widest                       uint32 // window that it offered after its SYN
 	largestAcked                 int    // IP packet
 	largest                      int    // payload of a segment, bytes
 	finAt                        int64

@@ -8,6 +8,19 @@ type limited struct {
 	times         uint64
 	longest       int64 // of a shut window
 	zeroInstances uint64
+	acks, most    uint64 // that came while the window was full; of these with the largest window
+}
+
+// offered notes a window that came while all of the one before it was on its way, beside
+// the largest that was offered so far.
+func (l *limited) offered(window, largest uint32) {
+	if l.state != windowFull {
+		return
+	}
+	l.acks++
+	if 8*uint64(window) >= 7*uint64(largest) {
+		l.most++
+	}
 }
 
 type limitState uint8

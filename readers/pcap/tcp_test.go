@@ -236,6 +236,9 @@ func TestWindows(t *testing.T) {
 	about(t, "window full", &f.Down.WindowFull, 2)
 	about(t, "window shut", &f.Down.WindowShut, 3)
 	about(t, "longest", &f.Down.ShutMax, 3)
+	if f.Down.FullAcks < 20 || f.Down.FullMost < f.Down.FullAcks-2 || f.Down.WindowMost == 0 || f.Up.FullAcks != 0 {
+		t.Errorf("all but the last ACKs offered the largest window: %+v", f.Down)
+	}
 	if f.Down.Shut != 1 || f.Up.WindowFull != 0 || f.Down.Resent != 0 {
 		t.Errorf("%+v", f.Down)
 	}

@@ -64,6 +64,7 @@ type end struct {
 	stamp    uint32 // added to the clock, so that a copy may have an old one
 	sack     [][2]uint32
 	heard    uint32
+	data     []byte // of the next segment; nil: cut off by the snap length
 }
 
 // connection is two ends that know of each other.
@@ -109,7 +110,19 @@ func (e *end) segment(flags uint8, seq, ack uint32, n int) {
 	h = append(h, byte(5+len(opt)/4)<<4, flags)
 	h = be.AppendUint16(h, e.window)
 	h = append(append(h, 0, 0, 0, 0), opt...)
-	e.w.frame(h, total) // the payload is cut off: nothing needs it
+	e.w.frame(append(h, e.data...), total) // mostly the payload is cut off: nothing needs it
+	e.data = nil
+}
+
+// says sends bytes, in segments of that size at most.
+func (e *end) says(b []byte, size int) {
+	for len(b) > 0 {
+		n := min(size, len(b))
+		e.data = b[:n]
+		e.send(n)
+		b = b[n:]
+		e.w.ms(0.2)
+	}
 }
 
 // open plays the handshake over a way of rtt ms that the capture sees at the client.

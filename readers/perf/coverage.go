@@ -37,7 +37,7 @@ func (t *tally) told(format string, p placed) reader.Told {
 		partial(&stacks, "of %d samples the function that ran is told without its callers: there are more different stacks than are kept (%d, and %d MB of names), and theirs are the rarest", t.shortened, mostStacks, mostWritten>>20)
 	}
 	if t.lost > 0 {
-		partial(&stacks, "%d samples are counted without their thread: there are more than are kept (%d in a second)", t.lost, mostThreads)
+		partial(&stacks, "%d samples are counted without their thread: there are more threads and stacks than are kept (%d in a second)", t.lost, mostRowsEach)
 	}
 	if t.deep > 0 {
 		partial(&stacks, "%d stacks were cut at %d frames", t.deep, mostDepth)

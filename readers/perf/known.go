@@ -5,51 +5,68 @@ import (
 	"math/bits"
 )
 
-// known are lines that were read before, by their hashes.
+// known are lines that were read before, by their hashes. One takes the place of another
+// whose hash ends the same: what a profile is mostly of comes again at once, and a look
+// costs no more than one place in memory.
 type known struct {
-	frames  map[uint64]int32 // by a line's
-	callers map[uint64]span  // by that of all lines but the first
-	held    []int32          // their frames
-	stacks  map[uint64]int32 // by both; their numbers
+	frames  []knownLine
+	callers []callerLines
+	held    []int32 // the callers' frames
+	stacks  []stackLines
+	thinned int // how often the tally had made room when they were known
 }
 
-// span is a part of held.
-type span struct{ from, to int32 }
+type knownLine struct {
+	hash uint64 // of the line; 0: none
+	id   int32
+}
 
-// Bounds of each. Once one is full it begins anew: what a profile is mostly of comes
-// again at once.
+type callerLines struct {
+	hash     uint64 // of all lines but the first
+	from, to int32  // in held
+}
+
+type stackLines struct {
+	hash  uint64 // of all lines
+	stack int32  // its number
+}
+
+// Places, each a power of two, and how many frames of callers are held. Once those are
+// full, all are forgotten.
 const (
 	mostLines   = 1 << 17 // each address of a function has one
 	mostBlocks  = 1 << 16
-	mostCallers = 1 << 20 // frames
+	mostCallers = 1 << 20
 )
 
 func newKnown() known {
-	return known{frames: map[uint64]int32{}, callers: map[uint64]span{}, stacks: map[uint64]int32{}}
-}
-
-func (k *known) keepFrame(hash uint64, id int32) {
-	if len(k.frames) >= mostLines {
-		clear(k.frames)
-	}
-	k.frames[hash] = id
+	return known{frames: make([]knownLine, mostLines), callers: make([]callerLines, mostBlocks), stacks: make([]stackLines, mostBlocks)}
 }
 
 func (k *known) keepCallers(hash uint64, ids []int32) {
-	if len(k.held)+len(ids) > mostCallers || len(k.callers) >= mostBlocks {
+	if hash == 0 {
+		return
+	}
+	if len(k.held)+len(ids) > mostCallers {
 		clear(k.callers)
 		k.held = k.held[:0]
 	}
 	from := len(k.held)
 	k.held = append(k.held, ids...)
-	k.callers[hash] = span{int32(from), int32(len(k.held))}
+	k.callers[hash%mostBlocks] = callerLines{hash: hash, from: int32(from), to: int32(len(k.held))}
 }
 
-func (k *known) keepStack(hash uint64, s *stack) {
-	if len(k.stacks) >= mostBlocks {
-		clear(k.stacks)
+// callersOf are the frames of all lines but the first; false: they are not known. Without
+// such lines there are none.
+func (k *known) callersOf(hash uint64) ([]int32, bool) {
+	if hash == 0 {
+		return nil, true
 	}
-	k.stacks[hash] = int32(s.id)
+	c := &k.callers[hash%mostBlocks]
+	if c.hash != hash {
+		return nil, false
+	}
+	return k.held[c.from:c.to], true
 }
 
 // both is the hash of a block's lines.
@@ -57,37 +74,42 @@ func (p *part) both() uint64 { return p.hash ^ bits.RotateLeft64(p.callers, 32) 
 
 // idOf is the number of a line's frame; false: it has none.
 func (l *lines) idOf(hash uint64, line []byte) (int32, bool) {
-	if id, ok := l.known.frames[hash]; ok {
-		return id, true
+	place := &l.known.frames[hash%mostLines]
+	if place.hash == hash {
+		return place.id, true
 	}
 	f, ok := parseFrame(line)
 	if !ok {
 		return 0, false
 	}
 	id := l.id(f)
-	l.known.keepFrame(hash, id)
+	*place = knownLine{hash, id}
 	return id, true
 }
 
 // again takes all frames of a sample whose callers were seen before; false: they were
 // not.
 func (l *lines) again(p part, data []byte) bool {
+	if k := &l.known; k.thinned != l.thinned {
+		clear(k.stacks) // their numbers may be others' now
+		k.thinned = l.thinned
+	}
 	key := p.both()
-	if n, ok := l.known.stacks[key]; ok {
-		l.found = l.order[n-1]
+	place := &l.known.stacks[key%mostBlocks]
+	if place.hash == key && place.stack > 0 {
+		l.found = l.order[place.stack-1]
 	} else {
-		callers, ok := l.known.callers[p.callers]
+		callers, ok := l.known.callersOf(p.callers)
 		if !ok {
 			return false
 		}
-		line := bytes.TrimRight(data[p.start:p.second], "\r\n")
-		id, ok := l.idOf(p.hash, line)
+		id, ok := l.idOf(p.hash, bytes.TrimRight(data[p.start:p.second], "\r\n"))
 		if !ok {
 			return false
 		}
-		l.stack = append(append(l.stack, id), l.known.held[callers.from:callers.to]...)
+		l.stack = append(append(l.stack, id), callers...)
 		if l.found = l.stackOf(l.stack); l.found != nil {
-			l.known.keepStack(key, l.found)
+			*place = stackLines{key, int32(l.found.id)}
 		}
 	}
 	l.close()

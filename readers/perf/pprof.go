@@ -186,7 +186,7 @@ type offKey struct {
 func (t *tally) wait(rows map[offKey]*recording.OffCPU, s sample, stack []int32, reason string) {
 	k := offKey{pid: s.pid, tid: s.tid, reason: reason}
 	if st := t.stackOf(stack); st != nil {
-		k.stack = st.id
+		k.stack, st.pinned = st.id, true
 		st.n += s.n
 	}
 	if rows[k] == nil {

@@ -104,6 +104,9 @@ func (t *tally) flushSamples() {
 	})
 	for i := range t.counted {
 		c := &t.counted[i]
+		if c.stack > 0 {
+			t.order[c.stack-1].pinned = true
+		}
 		row := recording.OnCPU{T: recording.Time(t.cell.begin), PID: int(c.pid), TID: int(c.tid), Comm: t.names[c.comm], Stack: int(c.stack), N: c.n, Weight: c.weight}
 		if e := t.sampled[c.event]; e.kind == clock && c.weight > float64(c.n) { // ns, and not a count: the file has periods
 			row.Hz, row.Weight = 1e9*float64(c.n)/c.weight, 0
@@ -114,7 +117,7 @@ func (t *tally) flushSamples() {
 	}
 	t.wrote += len(t.counted)
 	clear(t.rows)
-	t.counted = t.counted[:0]
+	t.counted, t.full = t.counted[:0], false
 }
 
 // end writes the rest, and how many samples there were.

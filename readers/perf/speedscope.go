@@ -57,6 +57,7 @@ func readSpeedscopeInto(ctx context.Context, in *reader.Input, o reader.Options,
 		return reader.Told{}, err
 	}
 	f := &speedscope{tally: newTally(out), at: o.Modified.UnixNano()}
+	f.pinned = true
 	if err := f.names(file.first()); err != nil {
 		if torn := file.torn(); torn != nil {
 			return reader.Told{}, torn

@@ -12,11 +12,15 @@ import (
 
 // stack is one that samples were taken of.
 type stack struct {
+	hash    uint64 // of its frames
+	pinned  bool   // its number is in rows that were written, or is waited for
 	id      int
 	frames  []int32 // innermost first; the last may be others
 	n       uint64  // samples
+	row     int32   // where it was counted last
 	path    int32   // through the kernel; 0: none
 	idle    bool
+	light   bool // only the function that ran is told of it
 	deep    bool // it was cut
 	named   uint64
 	unnamed []unnamed
@@ -51,24 +55,34 @@ func (t *tally) stackOf(frames []int32) *stack {
 	if n, ok := t.stacks[h]; ok {
 		return t.order[n-1]
 	}
-	s := t.describe(frames)
-	if len(t.stacks) >= mostStacks {
-		return t.shortOf(s, frames[0])
+	if len(t.stacks) >= mostStacks && !t.pinned {
+		t.thin()
 	}
-	s.deep, s.frames = deep, slices.Clone(frames)
+	s := t.describe(frames)
+	if len(t.stacks) >= mostStacks || len(t.order) >= mostNumbered && len(t.free) == 0 {
+		return t.shortOf(s.path, frames[0])
+	}
+	s.deep, s.frames, s.hash = deep, slices.Clone(frames), h
 	t.stacks[h] = int32(t.numbered(s).id)
 	return s
 }
 
 func (t *tally) numbered(s *stack) *stack {
+	if n := len(t.free); n > 0 {
+		s.id = int(t.free[n-1])
+		t.free = t.free[:n-1]
+		t.order[s.id-1] = s
+		return s
+	}
 	t.order = append(t.order, s)
 	s.id = len(t.order)
 	return s
 }
 
-// shortOf is the stack that stands for one more.
-func (t *tally) shortOf(s *stack, leaf int32) *stack {
-	k := shortKey{leaf, s.path}
+// shortOf is the stack that stands for all others of that function and path; nil: there
+// are too many of these as well.
+func (t *tally) shortOf(path, leaf int32) *stack {
+	k := shortKey{leaf, path}
 	if one := t.short[k]; one != nil {
 		return one
 	}
@@ -76,7 +90,7 @@ func (t *tally) shortOf(s *stack, leaf int32) *stack {
 		return nil
 	}
 	one := t.describe([]int32{leaf})
-	one.frames, one.path, one.idle = []int32{leaf, others}, s.path, s.idle
+	one.frames, one.path, one.pinned = []int32{leaf, others}, path, true
 	t.short[k] = one
 	return t.numbered(one)
 }
@@ -127,7 +141,7 @@ func (t *tally) nameOf(id int32) string {
 // should hold, those of the fewest samples are written short: what ran is told of all
 // samples, and nothing is lost but rare callers.
 func (t *tally) writeStacks() {
-	byWeight := slices.Clone(t.order)
+	byWeight := slices.DeleteFunc(slices.Clone(t.order), func(s *stack) bool { return s == nil || s.n == 0 }) // not of idle CPUs
 	slices.SortStableFunc(byWeight, func(a, b *stack) int { return cmp.Compare(b.n, a.n) })
 	written := 0
 	for _, s := range byWeight {
@@ -143,10 +157,9 @@ func (t *tally) writeStacks() {
 			t.shortened += s.n
 		}
 	}
-	for _, s := range t.order {
-		if s.n > 0 { // not of idle CPUs
-			t.out.Append(t.row(s))
-		}
+	slices.SortFunc(byWeight, func(a, b *stack) int { return cmp.Compare(a.id, b.id) })
+	for _, s := range byWeight {
+		t.out.Append(t.row(s))
 	}
 }
 

@@ -8,13 +8,15 @@ const (
 	mostWritten = 24 << 20 // bytes of the names in all of them
 	mostDepth   = 512      // frames of one
 	mostThreads = 65536
-	mostEvents  = 64
-	mostFrames  = 1 << 16  // different functions
-	mostText    = 12 << 20 // bytes of their names and objects
-	mostComms   = 65536
-	mostComm    = 64 // bytes of one: the kernel's have 15
-	mostEvent   = 128
-	mostObjects = 8 // of one stack whose frames without a name are counted by object
+	// mostRowsEach are kept of one second, or longer: of threads with their stacks.
+	mostRowsEach = 2 * mostThreads
+	mostEvents   = 64
+	mostFrames   = 1 << 16  // different functions
+	mostText     = 12 << 20 // bytes of their names and objects
+	mostComms    = 65536
+	mostComm     = 64 // bytes of one: the kernel's have 15
+	mostEvent    = 128
+	mostObjects  = 8 // of one stack whose frames without a name are counted by object
 )
 
 // tally counts samples by thread and stack, and writes the rows of each second.
@@ -27,6 +29,11 @@ type tally struct {
 	stacks  map[uint64]int32    // their numbers, by hash
 	short   map[shortKey]*stack // of what came when there were too many
 	order   []*stack            // by number, from 1 on
+	free    []int32             // numbers that nothing has any more
+	thinned int                 // times
+	full    bool                // thinning makes this cell's rows no fewer
+	// pinned: numbers of stacks are kept elsewhere until their weights are read.
+	pinned  bool
 	paths   map[kernelPath]int32
 	pathOf  []kernelPath // by number, from 1 on
 	comms   map[string]commID
@@ -204,7 +211,9 @@ func (t *tally) count(s *sample, st *stack) {
 		t.stackless += s.n
 		st = &stack{}
 	}
-	st.n += s.n
+	if st.light {
+		st = t.shortFor(st)
+	}
 	if st.deep {
 		t.deep += s.n
 	}
@@ -217,11 +226,20 @@ func (t *tally) count(s *sample, st *stack) {
 		t.inKernel(s, st)
 	}
 	k := rowKey{int32(s.pid), int32(s.tid), int32(st.id), int32(s.comm), s.event.index}
-	i, ok := t.rows[k]
+	i := st.row
+	ok := int(i) < len(t.counted) && t.counted[i].rowKey == k
 	if !ok {
-		if len(t.rows) >= mostThreads {
+		i, ok = t.rows[k]
+	}
+	if !ok && len(t.counted) >= mostRowsEach && st.id > 0 {
+		st = t.room(st)
+		k.stack = int32(st.id)
+		i, ok = t.rows[k]
+	}
+	if !ok {
+		if len(t.counted) >= mostRowsEach {
 			t.lost += s.n
-			k = rowKey{event: s.event.index}
+			st, k = t.nobodys(st, s.event)
 		}
 		if i, ok = t.rows[k]; !ok {
 			i = int32(len(t.counted))
@@ -229,6 +247,8 @@ func (t *tally) count(s *sample, st *stack) {
 			t.rows[k] = i
 		}
 	}
+	st.n += s.n
+	st.row = i
 	t.counted[i].n += s.n
 	t.counted[i].weight += s.weight
 }

@@ -89,7 +89,7 @@ func (n *inside) into(r *recording.Request, x *exchange) {
 		return
 	}
 	unread := seconds64(max(0, n.read-x.server.last[request]))
-	r.Unread, r.PID, r.Comm = &unread, n.pid, n.comm
+	r.Unread, r.PID, r.Comm, r.InsideBy = &unread, n.pid, n.comm, "trace"
 	if n.written == 0 {
 		return
 	}

@@ -33,6 +33,10 @@ import (
 type Options struct {
 	Settings int  // how many
 	Higher   bool // a higher figure is better
+	// Ratio: the figure is a size, always above 0 (a time, a rate), and noise comes in
+	// proportion to it: effects are ratios of it with and without. A run whose figure is
+	// 0 has failed. Else effects are differences, shown as a share of the figure's level.
+	Ratio bool
 	// Grain is the figure's smallest step, in its own unit, where it has one (1 of a
 	// run that fails or does not, a count's one by the time): some runs without a
 	// single event are no proof that there will be none. 0: it is continuous.
@@ -141,6 +145,9 @@ func (s *study) round(ctx context.Context, measure Measure) error {
 			failed++
 		case err != nil:
 			return err
+		case s.o.Ratio && r.y <= 0:
+			r.y, failure = math.NaN(), fmt.Errorf("%w: a run measured %v", ErrFailed, r.y)
+			failed++
 		case math.IsNaN(r.y) || math.IsInf(r.y, 0):
 			return fmt.Errorf("a run measured %v: that is no figure", r.y)
 		}
@@ -159,12 +166,12 @@ func (s *study) round(ctx context.Context, measure Measure) error {
 	}
 	for _, r := range runs {
 		if r.c != nil {
-			r.c.add(s.o.Higher, bases[r.base], []float64{r.y})
+			r.c.add(s.o, bases[r.base], []float64{r.y})
 		}
 	}
 	for _, c := range s.open {
 		if c.whole {
-			c.add(s.o.Higher, bases[allOn], bases[allOff])
+			c.add(s.o, bases[allOn], bases[allOff])
 		}
 	}
 	s.rounds++

@@ -45,7 +45,7 @@ func (w world) run(t testing.TB, seed uint64, rounds int) *Result {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 7))
 	runs := 0
-	res, err := Run(context.Background(), Options{Settings: w.n, Higher: w.higher, Grain: w.grain, Rounds: rounds, Rand: rand.New(rand.NewPCG(seed, 8))},
+	res, err := Run(context.Background(), Options{Settings: w.n, Higher: w.higher, Grain: w.grain, Ratio: w.grain == 0, Rounds: rounds, Rand: rand.New(rand.NewPCG(seed, 8))},
 		func(_ context.Context, on []bool) (float64, error) {
 			runs++
 			return w.truth(on) * w.noise(r) * (1 + w.drift*float64(runs)), nil
@@ -108,7 +108,7 @@ func TestOneOfNine(t *testing.T) {
 				}
 				if covered(r, func(i int) float64 {
 					if i == 4 {
-						return 0.4
+						return 100.0/60 - 1
 					}
 					return 0
 				}) {
@@ -327,6 +327,9 @@ func TestCut(t *testing.T) {
 	for _, s := range r.Settings {
 		if s.Verdict == CantTell && s.Why == "" {
 			t.Errorf("%+v says not why", s)
+		}
+		if s.Open != (s.Interval == Interval{}) || s.Rounds < fewest && !s.Open {
+			t.Errorf("an interval of nothing: %+v", s)
 		}
 	}
 }

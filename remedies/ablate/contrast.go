@@ -20,10 +20,12 @@ type contrast struct {
 	diffs         []float64 // with − without, turned so that more is better
 	failures      []float64 // failures without − with, each a share of runs
 	anyFailed     bool
+	byFailing     bool // what was found is of the failures
 	with, without sum
 	spent         float64 // of the error, by looks so far
+	judged        bool
 	found         Outcome
-	interval      Interval // ratio
+	interval      Interval // of the logarithm of a ratio, or a share of the level
 }
 
 // sum is of the runs that gave a figure.
@@ -50,14 +52,14 @@ func (s sum) mean() float64 {
 }
 
 // add takes a round: the base's runs and the comparison's own.
-func (c *contrast) add(higher bool, base, own []float64) {
+func (c *contrast) add(o Options, base, own []float64) {
 	with, without := base, own
 	if c.base == allOff && !c.whole {
 		with, without = own, base
 	}
 	c.with.add(with)
 	c.without.add(without)
-	a, b := meanOf(with), meanOf(without)
+	a, b := o.mean(with), o.mean(without)
 	c.failures = append(c.failures, failed(without)-failed(with))
 	if failed(with)+failed(without) > 0 {
 		c.anyFailed = true
@@ -66,7 +68,7 @@ func (c *contrast) add(higher bool, base, own []float64) {
 		return
 	}
 	d := a - b
-	if !higher {
+	if !o.Higher {
 		d = -d
 	}
 	c.diffs = append(c.diffs, d)
@@ -74,6 +76,18 @@ func (c *contrast) add(higher bool, base, own []float64) {
 
 // rounds is how often it was measured.
 func (c *contrast) rounds() int { return len(c.failures) }
+
+// mean is what differences are taken of: of ratios the logarithms.
+func (o Options) mean(ys []float64) float64 {
+	if !o.Ratio {
+		return meanOf(ys)
+	}
+	logs := make([]float64, len(ys))
+	for i, y := range ys {
+		logs[i] = math.Log(y)
+	}
+	return meanOf(logs)
+}
 
 // meanOf leaves failed runs out; it is NaN where all failed.
 func meanOf(ys []float64) float64 {

@@ -6,8 +6,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Interval is an effect with its doubt, in the ratio of the figure's level: 0.67 is
-// "with it the figure is better by two thirds of what it is".
+// Interval is an effect with its doubt, as a ratio: 0.67 is "with it the figure is
+// better by two thirds of what it is without" (where it is none that is always above 0:
+// of its level).
 type Interval struct {
 	Effect float64 `json:"effect"`
 	Low    float64 `json:"low"`
@@ -23,6 +24,7 @@ const (
 	Helps   Outcome = "helps"      // all of it beyond the smallest effect
 	Hurts   Outcome = "hurts"      // the same to the other side
 	Nothing Outcome = "nothing"    // all of it within the smallest effect
+	Acts    Outcome = "acts"       // of a group: not 0, and by how much its parts tell
 	Unclear Outcome = "can't tell" // it never told
 )
 

@@ -61,10 +61,12 @@ type Result struct {
 	WholeOutcome Outcome `json:"wholeOutcome"`
 	// Drift is the figure with all on, the mean of the first third of its runs and of
 	// the last: what changed by itself.
-	Drift  [2]float64 `json:"drift"`
-	Rounds int        `json:"rounds"`
-	Runs   int        `json:"runs"`
-	Cut    bool       `json:"cut,omitempty"` // it ended before all was told
+	Drift [2]float64 `json:"drift"`
+	// Drifted: the two differ by more than the noise.
+	Drifted bool `json:"drifted,omitempty"`
+	Rounds  int  `json:"rounds"`
+	Runs    int  `json:"runs"`
+	Cut     bool `json:"cut,omitempty"` // it ended before all was told
 	// Idle: the figure was 0 in every run: the load never shows what is to be tested.
 	Idle bool `json:"idle,omitempty"`
 	// Together: the single effects are more than all have together: some need each
@@ -83,11 +85,12 @@ func (s *study) result() *Result {
 		s.done = append(s.done, c)
 	}
 	s.open = nil
-	r := &Result{Rounds: s.rounds, Runs: s.runs, Cut: s.cut, Idle: s.idle(), On: level(s.bases[allOn]), Off: level(s.bases[allOff]), Drift: drift(s.bases[allOn])}
+	r := &Result{Rounds: s.rounds, Runs: s.runs, Cut: s.cut, Idle: s.idle(), On: level(s.bases[allOn]), Off: level(s.bases[allOff])}
+	r.Drift, r.Drifted = drift(s.bases[allOn])
 	if w := s.whole(); w != nil {
 		r.WholeOutcome = w.found
-		if !math.IsInf(w.interval.High, 0) {
-			r.Whole = w.interval
+		if w.judged && !math.IsInf(w.interval.High, 0) {
+			r.Whole = s.shown(w)
 		}
 	}
 	classes := s.classes()
@@ -95,11 +98,11 @@ func (s *study) result() *Result {
 	for i := range s.o.Settings {
 		found := s.setting(i, classes)
 		if found.Verdict == DidIt {
-			single += found.Interval.Effect
+			single += s.leaf(i, allOn).interval.Effect
 		}
 		r.Settings = append(r.Settings, found)
 	}
-	r.Together = r.WholeOutcome == Helps && single > r.Whole.High+s.o.Smallest
+	r.Together = r.WholeOutcome == Helps && single > s.whole().interval.High+s.smallest()
 	return r
 }
 
@@ -109,13 +112,24 @@ func level(ys []float64) Level {
 	return Level{m.mean(), m.n, len(ys) - m.n}
 }
 
-func drift(ys []float64) [2]float64 {
+// drift is the mean of the first third and of the last, and whether they differ by
+// three standard errors.
+func drift(ys []float64) (ends [2]float64, real bool) {
 	ys = slices.DeleteFunc(slices.Clone(ys), math.IsNaN)
 	third := len(ys) / 3
-	if third == 0 {
-		return [2]float64{}
+	if third < 2 {
+		return ends, false
 	}
-	return [2]float64{meanOf(ys[:third]), meanOf(ys[len(ys)-third:])}
+	first, last := ys[:third], ys[len(ys)-third:]
+	ends = [2]float64{meanOf(first), meanOf(last)}
+	squares := 0.0
+	for i, part := range [][]float64{first, last} {
+		for _, y := range part {
+			squares += (y - ends[i]) * (y - ends[i])
+		}
+	}
+	se := math.Sqrt(squares / float64(third-1) / float64(third))
+	return ends, math.Abs(ends[1]-ends[0]) > 3*se
 }
 
 // idle tells whether no run of any kind had a figure other than 0.
@@ -162,7 +176,7 @@ func (s *study) setting(i int, classes [][]int) Setting {
 	if c == nil {
 		return Setting{Index: i, Verdict: CantTell, Open: true, Why: "it was not measured"}
 	}
-	out := fill(i, c)
+	out := s.fill(i, c)
 	switch {
 	case len(c.group) == 1 && c.found == Helps:
 		out.Verdict = DidIt
@@ -172,7 +186,7 @@ func (s *study) setting(i int, classes [][]int) Setting {
 		return out
 	}
 	if a := s.leaf(i, allOff); a != nil && a.found == Helps {
-		out = fill(i, a)
+		out = s.fill(i, a)
 		out.Verdict, out.Alone = EitherOf, true
 		for _, class := range classes {
 			if slices.Contains(class, i) {
@@ -188,11 +202,11 @@ func (s *study) setting(i int, classes [][]int) Setting {
 		out.Verdict = DoesNone
 		return out
 	}
-	out.Verdict, out.More = CantTell, more(c.interval, max(c.rounds(), 1), s.o.Smallest)
+	out.Verdict, out.More = CantTell, more(c.interval, max(c.rounds(), 1), s.smallest())
 	switch {
 	case s.idle():
 		out.Why, out.More = "the figure was 0 in every run", 0
-	case c.found == Helps || c.found == Hurts:
+	case c.found == Helps || c.found == Hurts || c.found == Acts:
 		out.Why, out.More = "its group does something; it was not tested by itself", 0
 	case c.rounds() < fewest:
 		out.Why, out.More = "too few rounds", fewest
@@ -208,10 +222,24 @@ func (s *study) setting(i int, classes [][]int) Setting {
 	return out
 }
 
+// shown is an interval as a ratio to the figure without: of a time that is halved 0.5,
+// of a rate that is doubled 1.
+func (s *study) shown(c *contrast) Interval {
+	i := c.interval
+	if !s.o.Ratio || c.byFailing {
+		return i
+	}
+	ratio := math.Expm1
+	if !s.o.Higher {
+		ratio = func(x float64) float64 { return -math.Expm1(-x) }
+	}
+	return Interval{ratio(i.Effect), ratio(i.Low), ratio(i.High)}
+}
+
 // fill takes what a comparison measured.
-func fill(i int, c *contrast) Setting {
-	out := Setting{Index: i, Interval: c.interval, Rounds: c.rounds(), With: c.with.mean(), Without: c.without.mean(), Seen: c.with.n > 0 && c.without.n > 0, Fails: c.anyFailed}
-	if math.IsInf(c.interval.High, 0) || c.rounds() == 0 {
+func (s *study) fill(i int, c *contrast) Setting {
+	out := Setting{Index: i, Interval: s.shown(c), Rounds: c.rounds(), With: c.with.mean(), Without: c.without.mean(), Seen: c.with.n > 0 && c.without.n > 0, Fails: c.byFailing}
+	if math.IsInf(c.interval.High, 0) || !c.judged {
 		out.Interval, out.Open = Interval{}, true
 	}
 	if len(c.group) > 1 {

@@ -101,12 +101,14 @@ func (s *study) unexplained() bool {
 	if whole.found == Hurts {
 		left = -left
 	}
-	return left > max(s.o.Smallest, (whole.interval.High-whole.interval.Low)/4) || s.hollow()
+	return left > max(s.smallest(), (whole.interval.High-whole.interval.Low)/4) || s.hollow()
 }
 
 // hollow tells whether a group did something of which no part did.
 func (s *study) hollow() bool {
-	acts := func(c *contrast) bool { return c.found == Helps || c.found == Hurts }
+	acts := func(c *contrast) bool {
+		return c.found == Helps || c.found == Hurts || c.found == Acts && math.Abs(c.interval.Effect) > s.smallest()
+	}
 	for _, c := range s.done {
 		if c.whole || len(c.group) == 1 || c.base != allOn || !acts(c) {
 			continue
@@ -216,16 +218,27 @@ func (s *study) config(c *contrast, b base) []bool {
 	return on
 }
 
-// level is what effects are a ratio of: the larger of the figures with all on and with
-// all off. 0: the load never showed anything.
+// level is what differences are a share of: the larger of the figures with all on and
+// with all off. 0: the load never showed anything. Ratios need none.
 func (s *study) level() float64 {
 	var level float64
+	if s.o.Ratio {
+		return 1
+	}
 	for _, ys := range s.bases {
 		if m := meanOf(ys); !math.IsNaN(m) {
 			level = max(level, math.Abs(m))
 		}
 	}
 	return level
+}
+
+// smallest is the smallest effect of interest, in the scale of the intervals.
+func (s *study) smallest() float64 {
+	if s.o.Ratio {
+		return math.Log1p(s.o.Smallest)
+	}
+	return s.o.Smallest
 }
 
 // look decides what has been measured often enough.
@@ -236,6 +249,9 @@ func (s *study) look() {
 		if due(n, s.o.Rounds) {
 			s.judge(c, spend(n, s.o.Rounds))
 		}
+		if c.found == Open && s.parts(c) && (c.interval.Low > 0 || c.interval.High < 0) {
+			c.found = Acts // its parts are tested at an error of their own
+		}
 		if c.found == Open && n >= s.o.Rounds {
 			c.found = Unclear
 		}
@@ -244,9 +260,7 @@ func (s *study) look() {
 			continue
 		}
 		s.done = append(s.done, c)
-		if s.stage < 3 {
-			split = append(split, s.split(c)...)
-		}
+		split = append(split, s.split(c)...)
 	}
 	s.open = append(open, split...)
 }
@@ -254,11 +268,11 @@ func (s *study) look() {
 // judge spends the error up to a share and takes what the interval tells.
 func (s *study) judge(c *contrast, share float64) {
 	alpha := (1 - s.o.Confidence) / float64(s.o.Settings+1) * (share - c.spent)
-	c.spent = share
+	c.spent, c.judged = share, true
 	if c.anyFailed {
 		i := estimate(c.failures, 1, alpha)
 		if o := i.outcome(s.o.Smallest); o == Helps || o == Hurts {
-			c.interval, c.found = i, o
+			c.interval, c.found, c.byFailing = i, o, true
 			return
 		}
 	}
@@ -268,12 +282,15 @@ func (s *study) judge(c *contrast, share float64) {
 		return
 	}
 	c.interval = estimate(c.diffs, s.o.Grain, alpha).over(level)
-	c.found = c.interval.outcome(s.o.Smallest)
+	c.found = c.interval.outcome(s.smallest())
 }
+
+// parts tells whether a comparison is of a group that can be split.
+func (s *study) parts(c *contrast) bool { return s.stage < 3 && !c.whole && len(c.group) > 1 }
 
 // split parts a group that does something: small ones into single settings.
 func (s *study) split(c *contrast) (out []*contrast) {
-	if c.whole || len(c.group) == 1 || c.found != Helps && c.found != Hurts {
+	if !s.parts(c) || c.found != Helps && c.found != Hurts && c.found != Acts {
 		return nil
 	}
 	size := 1

@@ -263,6 +263,7 @@ func TestARebootTookTheChangesBack(t *testing.T) {
 }
 
 func TestTheGuardUndoesWhatNobodyConfirms(t *testing.T) {
+	t.Parallel() // it waits
 	dir := t.TempDir()
 	host(t, dir)
 	s := store(dir)

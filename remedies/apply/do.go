@@ -95,27 +95,7 @@ func moved(c plan.Change, now string) string {
 }
 
 // Ordered puts coupled changes next to each other, in the plan's order otherwise.
-func Ordered(all []plan.Change) []plan.Change {
-	var out []plan.Change
-	done := map[string]bool{}
-	var add func(c plan.Change)
-	add = func(c plan.Change) {
-		if done[c.ID] {
-			return
-		}
-		done[c.ID] = true
-		out = append(out, c)
-		for _, other := range all {
-			if slices.Contains(c.With, other.ID) || slices.Contains(other.With, c.ID) {
-				add(other)
-			}
-		}
-	}
-	for _, c := range all {
-		add(c)
-	}
-	return out
-}
+func Ordered(all []plan.Change) []plan.Change { return plan.Ordered(all) }
 
 // undo takes back all that a journal says was made, the last first, and verifies
 // each. What another has changed since is left alone and said. It may be begun again

@@ -9,11 +9,50 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"snag/remedies/knob"
 )
 
 // GuardCommand are the words that have snag wait for a plan's deadline: what
 // ArmProcess starts.
 var GuardCommand = []string{"tune", "guard"}
+
+// Arm has a unit of systemd's wait where systemd runs the host, else a process of its
+// own.
+func Arm(dir string, deadline time.Time) (string, error) {
+	if !hostsNamespaces() {
+		return ArmProcess(dir, deadline)
+	}
+	conn, err := knob.DialSystemd()
+	if err != nil {
+		return ArmProcess(dir, deadline)
+	}
+	defer func() { _ = conn.Close() }()
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find snag's own program: %w", err)
+	}
+	who, err := ArmUnit(conn, dir, append(append([]string{self}, GuardCommand...), dir))
+	if err != nil {
+		// A systemd that refuses (a container's, one that is full): a process will do.
+		return ArmProcess(dir, deadline)
+	}
+	return who, nil
+}
+
+// hostsNamespaces tells whether snag runs where systemd's units do: one that was started
+// in a network namespace (ip netns exec) means that one where a plan names none, and one in
+// a mount namespace has its own folders.
+func hostsNamespaces() bool {
+	for _, ns := range []string{"net", "mnt"} {
+		own, err1 := os.Readlink("/proc/self/ns/" + ns)
+		first, err2 := os.Readlink("/proc/1/ns/" + ns)
+		if err1 != nil || err2 != nil || own != first {
+			return false
+		}
+	}
+	return true
+}
 
 // ArmProcess has a process of its own wait: in a session of its own, so that the
 // terminal's end does not reach it. It says when it waits.
@@ -51,13 +90,15 @@ const guardReady = "waiting\n"
 // Guard waits until a plan is confirmed or undone, and undoes it when its time is
 // over, or when it is told to end before (ctx).
 func (s *Store) Guard(ctx context.Context, id string, ready io.Writer) error {
-	if e, err := s.Find(id); err == nil {
-		release, err := hold(e.Dir, guardFile)
-		if err != nil {
-			return err
-		}
-		defer release()
+	e, err := s.Find(id)
+	if err != nil {
+		return err
 	}
+	release, err := hold(e.Dir, guardFile)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if _, err := io.WriteString(ready, guardReady); err != nil {
 		return fmt.Errorf("say that the guard waits: %w", err)
 	}

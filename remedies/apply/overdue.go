@@ -30,10 +30,14 @@ func (s *Store) UndoOverdue() (all []Overdue) {
 		if e.Damage != nil || !st.Open() || st.Boot != s.Boot || len(st.Problems()) > 0 || e.Guarded() {
 			continue // one that could not be undone is told of by status, not tried each time
 		}
-		if time.Since(st.Deadline) < overdueBy {
+		if time.Since(st.Deadline) < overdueBy && !abandoned(e) {
 			continue
 		}
-		undone, err := s.Undo(e.ID, "nobody confirmed it by "+st.Deadline.Format(time.TimeOnly)+", and its guard was gone")
+		why := "nobody confirmed it by " + st.Deadline.Format(time.TimeOnly) + ", and its guard was gone"
+		if abandoned(e) {
+			why = "the snag that tried the settings out has ended, and its guard was gone"
+		}
+		undone, err := s.Undo(e.ID, why)
 		if !errors.Is(err, ErrLocked) {
 			all = append(all, Overdue{undone, err})
 		}

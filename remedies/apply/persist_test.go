@@ -192,25 +192,41 @@ func TestAFileOfSomebodyElse(t *testing.T) {
 	}
 }
 
-// A process is killed by SIGKILL just before and after each record of persist.
-func TestKilledWhilePersisting(t *testing.T) {
-	if dir := os.Getenv("SNAG_TEST_PERSIST_IN"); dir != "" {
-		at, _ := strconv.Atoi(os.Getenv("SNAG_TEST_KILLED_AT"))
-		s, n := withDisk(dir), 0
-		s.wrap = func(j *journal.Journal) log { return dying{j, &n, at} }
-		_, _ = s.Persist("", files)
-		return
-	}
+// killedAt runs a test of this package again in a process of its own, which kills
+// itself by SIGKILL at a record.
+func killedAt(t *testing.T, test, dir string, at int) (killed bool) {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	cmd := exec.Command(self, "-test.run", "^"+test+"$")
+	cmd.Env = append(os.Environ(), "SNAG_TEST_PERSIST_IN="+dir, fmt.Sprintf("SNAG_TEST_KILLED_AT=%d", at))
+	return cmd.Run() != nil
+}
+
+// dyingStore is a store whose process dies at a record; nil where it is not to.
+func dyingStore() *Store {
+	dir := os.Getenv("SNAG_TEST_PERSIST_IN")
+	if dir == "" {
+		return nil
+	}
+	at, _ := strconv.Atoi(os.Getenv("SNAG_TEST_KILLED_AT"))
+	s, n := withDisk(dir), 0
+	s.wrap = func(j *journal.Journal) log { return dying{j, &n, at} }
+	return s
+}
+
+// Killed just before and after each record of persist.
+func TestKilledWhilePersisting(t *testing.T) {
+	if s := dyingStore(); s != nil {
+		_, _ = s.Persist("", files)
+		return
+	}
 	killed := 0
 	for at := range 14 {
 		dir, s := kept(t)
-		cmd := exec.Command(self, "-test.run", "^TestKilledWhilePersisting$")
-		cmd.Env = append(os.Environ(), "SNAG_TEST_PERSIST_IN="+dir, fmt.Sprintf("SNAG_TEST_KILLED_AT=%d", at))
-		if err := cmd.Run(); err != nil {
+		if killedAt(t, "TestKilledWhilePersisting", dir, at) {
 			killed++
 		}
 		if at%2 == 0 { // it may be gone on with, or taken back
@@ -230,6 +246,54 @@ func TestKilledWhilePersisting(t *testing.T) {
 		asBefore(t, s)
 	}
 	if killed != 12 {
+		t.Errorf("%d were killed", killed)
+	}
+}
+
+// Killed at each record of the undo of a persisted plan; then the host is booted, or
+// not, and another undo ends it. The boot sets what the files that are left say.
+func TestKilledWhileUndoingAPersistedPlan(t *testing.T) {
+	if s := dyingStore(); s != nil {
+		_, _ = s.Undo("", "asked for")
+		return
+	}
+	killed := 0
+	for at := range 19 {
+		dir, s := kept(t)
+		if _, err := s.Persist("", files); err != nil {
+			t.Fatal(err)
+		}
+		if killedAt(t, "TestKilledWhileUndoingAPersistedPlan", dir, at) {
+			killed++
+		}
+		if at%2 == 0 {
+			s.Boot = "boot-2"
+			host(t, dir)
+			for _, f := range left(t, dir) {
+				if f == conf {
+					for _, c := range aPlan().Changes {
+						if err := knob.Kinds["sysctl"].Write(s.Host, c.Target, c.Then); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+			}
+		}
+		e, err := s.Find("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.State.Phase != Undone {
+			if e, err = s.Undo("", "again"); err != nil || e.State.Phase != Undone {
+				t.Errorf("killed at %d: %v", at, err)
+			}
+		}
+		if got := left(t, dir); len(got) != 0 {
+			t.Errorf("killed at %d, left: %v", at, got)
+		}
+		asBefore(t, s)
+	}
+	if killed != 18 {
 		t.Errorf("%d were killed", killed)
 	}
 }

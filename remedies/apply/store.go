@@ -44,7 +44,11 @@ func Real(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read this boot's id: %w", err)
 	}
-	return &Store{Dir: dir, Host: knob.Real(), Kinds: knob.Kinds, Boot: strings.TrimSpace(string(boot)), Arm: ArmProcess}, nil
+	dir, err = filepath.Abs(dir) // the guard runs elsewhere
+	if err != nil {
+		return nil, fmt.Errorf("find the folder of the journals: %w", err)
+	}
+	return &Store{Dir: dir, Host: knob.Real(), Kinds: knob.Kinds, Boot: strings.TrimSpace(string(boot)), Arm: Arm}, nil
 }
 
 // Entry is one plan that was carried out.

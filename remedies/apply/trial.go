@@ -29,7 +29,8 @@ type Trial struct {
 	id       string
 	switches []Switch // in the order of Ordered
 	found    map[string]string
-	letGo    func() // of the lock that tells that this process lives
+	armed    time.Time // the last time that a guard was
+	letGo    func()    // of the lock that tells that this process lives
 }
 
 // ErrTrialOver is of a trial that another has ended: the guard at its deadline, or a
@@ -105,6 +106,7 @@ func (t *Trial) begin(p *plan.Plan, within time.Duration) error {
 	who := ""
 	if t.letGo, err = hold(dir, holderFile); err == nil {
 		who, err = t.store.Arm(dir, deadline)
+		t.armed = time.Now()
 	}
 	if err == nil {
 		err = l.Append(journal.Record{Step: journal.Armed, By: who})
@@ -134,6 +136,10 @@ func (t *Trial) ID() string { return t.id }
 // not set it says; End puts everything back.
 func (t *Trial) Set(on func(id string) bool) error {
 	unlock, err := t.store.lock()
+	for n := 0; errors.Is(err, ErrLocked) && n < 40; n++ { // a command of tune that looks at plans
+		time.Sleep(50 * time.Millisecond)
+		unlock, err = t.store.lock()
+	}
 	if err != nil {
 		return err
 	}
@@ -149,6 +155,9 @@ func (t *Trial) Set(on func(id string) bool) error {
 	case !time.Now().Before(e.State.Deadline):
 		return fmt.Errorf("%w: its time is over", ErrTrialOver)
 	}
+	if err := t.guarded(e); err != nil {
+		return err
+	}
 	for _, w := range t.switches {
 		want := w.Off
 		if on(w.ID) {
@@ -159,6 +168,25 @@ func (t *Trial) Set(on func(id string) bool) error {
 		}
 	}
 	return nil
+}
+
+// guarded has another guard wait where the first one is gone: nothing is switched that
+// nobody would put back after a kill.
+func (t *Trial) guarded(e Entry) error {
+	if e.Guarded() || time.Since(t.armed) < 2*time.Second { // a new one needs a moment
+		return nil
+	}
+	j, _, err := journal.Open(e.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = j.Close() }()
+	who, err := t.store.Arm(e.Dir, e.State.Deadline)
+	if err != nil {
+		return fmt.Errorf("the guard of the trial is gone: %w", err)
+	}
+	t.armed = time.Now()
+	return t.store.log(j).Append(journal.Record{Step: journal.Armed, By: who})
 }
 
 // turn sets one setting, unless another than this trial has set it meanwhile.

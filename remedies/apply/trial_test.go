@@ -125,6 +125,7 @@ func TestWhatIsNoTrial(t *testing.T) {
 // The guard puts all back when the time is over, though the trial's process lives and
 // may hang.
 func TestTheGuardEndsATrialInTime(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	host(t, dir)
 	s := store(dir)
@@ -181,6 +182,26 @@ func TestATrialThatIsKilled(t *testing.T) {
 	e, err := s.Find("")
 	if err != nil || e.State.Phase != Undone || !strings.Contains(e.State.Why, "has ended") {
 		t.Errorf("%v %+v", err, e.State)
+	}
+	asBefore(t, s)
+}
+
+// Where the guard was killed with it, the next command of tune undoes the trial.
+func TestATrialKilledWithItsGuard(t *testing.T) {
+	dir := t.TempDir()
+	host(t, dir)
+	s := store(dir)
+	tr := trial(t, s, time.Hour)
+	if err := tr.Set(everything); err != nil {
+		t.Fatal(err)
+	}
+	if all := s.UndoOverdue(); len(all) != 0 {
+		t.Errorf("a trial that lives was undone: %+v", all)
+	}
+	tr.letGo() // as its process' death does
+	all := s.UndoOverdue()
+	if len(all) != 1 || all[0].Err != nil || !strings.Contains(all[0].State.Why, "has ended") {
+		t.Errorf("%+v", all)
 	}
 	asBefore(t, s)
 }

@@ -45,11 +45,23 @@ type Risk struct {
 	Shows string
 }
 
+// usual is what a role bears where no more was measured.
+type usual struct {
+	rate         float64 // bytes a second of one connection or stream
+	rtt          float64 // s
+	what, whence string
+}
+
+// usually: a good stream in 4K and a viewer on another continent; for who answers its
+// neighbours, a line of 1 Gbit/s within one place.
+func usually(role Role) usual {
+	if role == Cache || role == RPC {
+		return usual{125e6, 0.001, "a line of 1 Gbit/s, as no more was measured", "within one place, as no longer one was measured"}
+	}
+	return usual{2.5e6, 0.2, "a stream in 4K, as no busier one was measured", "to another continent, as no longer one was measured"}
+}
+
 const (
-	// usualRate of a stream, bytes a second: 20 Mbit/s, a good one in 4K.
-	usualRate = 2.5e6
-	// usualRTT to a viewer on another continent, s.
-	usualRTT = 0.2
 	// stall of a reader that nothing is wrong with, s: healthy streams on a busy machine
 	// show gaps of 100 to 350 ms.
 	stall = 0.35
@@ -69,7 +81,15 @@ type host struct {
 	said   string  // where the rate is from
 	rttIs  string  // where the round trip is from
 	memory float64 // bytes; 0 unknown
+	// far tells that peers are far away: as the user said, or as was measured.
+	far bool
+	// onWay is the most that one connection had on its way, rate × its own round trip,
+	// bytes; 0: none was measured.
+	onWay float64
 }
+
+// farAway is a round trip, s, that no peer in the same place has.
+const farAway = 0.01
 
 // rule looks at one setting: what of it is a risk, or in words that it is covered.
 type rule struct {
@@ -80,11 +100,13 @@ type rule struct {
 // Of audits the host of a recording.
 func Of(r *recording.Recording, role Role, d Design) (risks []Risk, covered []string) {
 	h := host{r: r, role: role, rate: d.Rate, rtt: d.RTT, said: "as you said", rttIs: "as you said"}
+	h.connections()
+	h.far = h.far || d.RTT >= farAway
 	if h.rate == 0 {
 		h.rate, h.said = h.busiest()
 	}
 	if h.rtt == 0 {
-		h.rtt, h.rttIs = h.farthest()
+		h.rtt, h.rttIs = usually(role).rtt, usually(role).whence
 	}
 	for _, s := range r.Select("node_memory_MemTotal_bytes") {
 		h.memory, _ = s.Last()
@@ -104,53 +126,43 @@ func Of(r *recording.Recording, role Role, d Design) (risks []Risk, covered []st
 	return risks, covered
 }
 
-// busiest is the rate of the socket that received or sent most, or the usual.
+// busiest is the rate of all datagrams that came, as if one stream's, as sockets of UDP
+// count no bytes; or the usual of the role, which is one connection's.
 func (h host) busiest() (float64, string) {
-	seconds := h.r.Length().Seconds()
-	best := 0.0
-	switch {
-	case seconds <= 0:
-	case h.role == UDPMedia: // sockets of UDP count no bytes: all datagrams, as if one's
+	best, u := 0.0, usually(h.role)
+	if seconds := h.r.Length().Seconds(); h.role == UDPMedia && seconds > 0 {
 		for _, s := range h.r.Select("node_netstat_Udp_InDatagrams") {
 			if n, ok := s.Increase(); ok {
 				best = max(best, n*packet/seconds)
 			}
 		}
-	default:
-		first := map[string]*recording.TCPInfo{}
-		for _, k := range h.r.Sockets {
-			if k.TCP == nil {
-				continue
-			}
-			key := strconv.FormatUint(k.Netns, 10) + k.Local + k.Remote
-			if first[key] == nil {
-				first[key] = k.TCP
-			}
-			for _, n := range [][2]uint64{{first[key].BytesAcked, k.TCP.BytesAcked}, {first[key].BytesReceived, k.TCP.BytesReceived}} {
-				if n[1] > n[0] {
-					best = max(best, float64(n[1]-n[0])/seconds)
-				}
-			}
-		}
 	}
-	if best > usualRate {
+	if best > u.rate {
 		return best, "the busiest that was measured"
 	}
-	return usualRate, "a stream in 4K, as no busier one was measured"
+	return u.rate, u.what
 }
 
-// farthest is the longest round trip of a connection, or the usual.
-func (h host) farthest() (float64, string) {
-	most := 0.0
+// connections looks at what each had on its way, and how far its peer is.
+func (h *host) connections() {
+	first := map[string]recording.Socket{}
 	for _, k := range h.r.Sockets {
-		if k.TCP != nil && k.State == "ESTABLISHED" {
-			most = max(most, k.TCP.MinRTT)
+		if k.TCP == nil || k.State != "ESTABLISHED" {
+			continue
+		}
+		h.far = h.far || k.TCP.MinRTT >= farAway
+		key := strconv.FormatUint(k.Netns, 10) + " " + k.Local + " " + k.Remote
+		a, ok := first[key]
+		if !ok {
+			first[key] = k
+			continue
+		}
+		seconds := k.T.Sub(a.T).Seconds()
+		sent, got := float64(k.TCP.BytesAcked)-float64(a.TCP.BytesAcked), float64(k.TCP.BytesReceived)-float64(a.TCP.BytesReceived)
+		if seconds >= 1 {
+			h.onWay = max(h.onWay, sent/seconds*k.TCP.MinRTT, got/seconds*k.TCP.MinRTT)
 		}
 	}
-	if most > usualRTT {
-		return most, "the longest that was measured"
-	}
-	return usualRTT, "to another continent, as no longer one was measured"
 }
 
 // number is a setting of the host as one; false where the recording does not tell it.

@@ -25,6 +25,7 @@ var rules = []rule{
 	{[]Role{UDPMedia}, reversePath},
 	{Roles, rings},
 	{Roles, channels},
+	{[]Role{UDPMedia, TCPStream}, sendQueues},
 	{[]Role{Cache, RPC}, hugePages},
 	{[]Role{Cache}, swapping},
 	{[]Role{Cache}, zoneReclaim},
@@ -103,6 +104,13 @@ func flowLimit(h host) (out []Risk, covered string) {
 func tcpBuffers(h host) (out []Risk, covered string) {
 	need := 2 * h.rate * h.rtt
 	what := fmt.Sprintf("2 × %s (%s) × %.0f ms (%s) are %s", mbit(h.rate), h.said, 1000*h.rtt, h.rttIs, units.Bytes(need))
+	if measured := 2 * h.onWay; measured > need {
+		need = measured
+		what = fmt.Sprintf("twice what one connection had on its way, its rate × its round trip, are %s", units.Bytes(need))
+	}
+	if h.memory > 0 {
+		need = min(need, mostOfMemory*h.memory)
+	}
 	for _, name := range []string{"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"} {
 		v, ok := h.numbers(name, 3)
 		if !ok {

@@ -13,8 +13,11 @@ import (
 // window again.
 func afterIdle(h host) ([]Risk, string) {
 	now, ok := h.number("net.ipv4.tcp_slow_start_after_idle")
-	if ok && now == 0 {
+	switch {
+	case ok && now == 0:
 		return nil, "net.ipv4.tcp_slow_start_after_idle: off"
+	case !h.far:
+		return nil, "net.ipv4.tcp_slow_start_after_idle: no peer farther than 10 ms was seen (--rtt says how far they are)"
 	}
 	s := sysctl("net.ipv4.tcp_slow_start_after_idle", "0",
 		fmt.Sprintf("an answer after a pause begins with ten segments again: at %.0f ms (%s) a segment of 2 s at %s takes some %.0f round trips more", 1000*h.rtt, h.rttIs, mbit(h.rate), math.Ceil(math.Log2(max(2, h.rate*h.rtt/14480)))),
@@ -30,6 +33,8 @@ func mtuProbing(h host) ([]Risk, string) {
 		return nil, ""
 	case now > 0:
 		return nil, "net.ipv4.tcp_mtu_probing: on"
+	case !h.far:
+		return nil, "net.ipv4.tcp_mtu_probing: no peer farther than 10 ms was seen (--rtt says how far they are)"
 	}
 	return []Risk{{Setting: sysctl("net.ipv4.tcp_mtu_probing", "1", "it is 0: a viewer behind a tunnel whose ICMP is filtered gets small answers and no segment", "smaller packets where loss is taken for a black hole"),
 		Source: "RFC 4821; net/ipv4/tcp_timer.c (tcp_mtu_probing)", Shows: "ss -ti: backoff of 3 and more with bytes_acked standing still: snag find names it pmtu-blackhole"}}, ""
@@ -147,7 +152,7 @@ func conntrack(h host) ([]Risk, string) {
 func nodelay(h host) (out []Risk, covered string) {
 	seen := map[int]bool{}
 	for _, k := range h.r.Sockets {
-		if k.Proto != "tcp" || k.Options == nil || k.Options.NoDelay == nil || len(k.Owners) == 0 || k.State != "ESTABLISHED" {
+		if k.Proto != "tcp" || k.Options == nil || k.Options.NoDelay == nil || len(k.Owners) == 0 || k.State != "ESTABLISHED" || !smallTurns(k.TCP) {
 			continue
 		}
 		o := k.Owners[0]
@@ -164,4 +169,10 @@ func nodelay(h host) (out []Risk, covered string) {
 			Source: "RFC 896; RFC 1122, section 4.2.3.4", Shows: "held writes: snag find names it nagle-delayed-ack"})
 	}
 	return out, covered
+}
+
+// smallTurns tells of a connection that goes both ways in small segments: requests and
+// answers. Who sends full segments is not held by Nagle's algorithm.
+func smallTurns(i *recording.TCPInfo) bool {
+	return i != nil && i.DataSegsIn > 0 && i.DataSegsOut > 0 && i.SndMSS > 0 && float64(i.BytesSent)/float64(i.DataSegsOut) < 0.5*float64(i.SndMSS)
 }

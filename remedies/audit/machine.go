@@ -120,7 +120,10 @@ func hugePages(h host) ([]Risk, string) {
 	if !ok {
 		return nil, ""
 	}
-	if v != "always" && !strings.Contains(v, "[always]") {
+	if _, chosen, ok := strings.Cut(v, "["); ok { // the file shows all words
+		v, _, _ = strings.Cut(chosen, "]")
+	}
+	if v != "always" {
 		return nil, "transparent_hugepage/defrag: " + v + ", no fault waits for compaction that did not ask for it"
 	}
 	s := suspects.Setting{Kind: "thp", Name: "defrag", Value: "defer+madvise", Risk: "programs get huge pages later", Why: "it is always: a page fault in the middle of a request may compact memory, for 100 ms and more"}

@@ -39,13 +39,20 @@ type Fixed struct {
 	Bytes int
 }
 
+// mostTold bounds what is told: what people still read.
+const mostTold = 40
+
 // Of says all that works against a plan, a sentence each.
 func Of(p *plan.Plan, f Facts) (out []string) {
 	for _, rule := range []func(*plan.Plan, Facts) []string{
 		budgets, belowMQ, pacing, atr, buffers, steering, interrupts, sysctlFiles, tunedProfile, networkFiles,
 	} {
 		for _, text := range rule(p, f) {
-			if !slices.Contains(out, text) {
+			switch {
+			case slices.Contains(out, text):
+			case len(out) == mostTold:
+				return append(out, fmt.Sprintf("and more: only %d are told", mostTold))
+			default:
 				out = append(out, text)
 			}
 		}
@@ -227,9 +234,10 @@ func tunedProfile(p *plan.Plan, f Facts) (out []string) {
 	return out
 }
 
-// matches a key of sysctl.d, which may be a pattern (net.ipv4.conf.*.rp_filter).
+// matches a key of sysctl.d, which may be a pattern (net.ipv4.conf.*.rp_filter), and has
+// a slash where an interface's name has a dot; a plan's target keeps the dot.
 func matches(key, name string) bool {
-	ok, err := path.Match(strings.ReplaceAll(strings.ReplaceAll(key, "/", "\x00"), ".", "/"), strings.ReplaceAll(strings.ReplaceAll(name, "/", "\x00"), ".", "/"))
+	ok, err := path.Match(strings.ReplaceAll(key, "/", "."), strings.ReplaceAll(name, "/", "."))
 	return err == nil && ok
 }
 

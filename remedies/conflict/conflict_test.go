@@ -102,7 +102,7 @@ func TestFilesOfAHost(t *testing.T) {
 	facts := Facts{Files: f}
 	for want, p := range map[string]*plan.Plan{
 		`99-mine.conf:2 sets net.core.somaxconn to "300", after`:          sysctl("net.core.somaxconn", "1024"),
-		`99-mine.conf:4 sets net.ipv4.conf.eth0/100.rp_filter`:            sysctl("net.ipv4.conf.eth0/100.rp_filter", "2"),
+		`99-mine.conf:4 sets net.ipv4.conf.eth0/100.rp_filter`:            sysctl("net.ipv4.conf.eth0.100.rp_filter", "2"),
 		`tuned (profile mine, /etc/tuned/mine/tuned.conf:4)`:              sysctl("vm.swappiness", "10"),
 		`/usr/lib/tuned/throughput-performance/tuned.conf:4) sets ring`:   change(plan.Target{Kind: "ring", Name: "rx", Device: "eth0"}, "4096"),
 		`10-netplan-eth0.link:4 has RxBufferSize=512 for eth0`:            change(plan.Target{Kind: "ring", Name: "rx", Device: "eth0"}, "4096"),

@@ -21,10 +21,11 @@ type Line struct {
 }
 
 const (
-	// mostFiles and mostBytes bound what is read of a folder and of a file: drop-ins
-	// are some ten of some kilobytes.
+	// mostFiles, mostBytes and mostLines bound what is read of a folder and of a file:
+	// drop-ins are some ten of some kilobytes.
 	mostFiles = 500
-	mostBytes = 1 << 20
+	mostBytes = 256 << 10
+	mostLines = 2000
 )
 
 // Files are the host's own settings that come back at a boot, or by a daemon.
@@ -115,6 +116,9 @@ func parseSysctl(name string, text []byte) (out []Line) {
 		if line == "" || line[0] == '#' || line[0] == ';' || !ok {
 			continue
 		}
+		if len(out) == mostLines {
+			break
+		}
 		out = append(out, Line{File: name, N: i + 1, Key: sysctlName(strings.TrimSpace(key)), Value: strings.Join(strings.Fields(value), " ")})
 	}
 	return out
@@ -149,7 +153,7 @@ func parseINI(name string, text []byte) (out []Line) {
 			section = strings.TrimSuffix(line[1:], "]")
 			continue
 		}
-		if key, value, ok := strings.Cut(line, "="); ok {
+		if key, value, ok := strings.Cut(line, "="); ok && len(out) < mostLines {
 			out = append(out, Line{File: name, N: i + 1, Section: section, Key: strings.TrimSpace(key), Value: strings.TrimSpace(value)})
 		}
 	}

@@ -25,6 +25,7 @@ var qdiscSections = []string{"FairQueueing", "FairQueueingControlledDelay", "Tok
 // networkFiles: systemd-networkd and udev set what their files say when the interface
 // comes up; netplan writes such files.
 func networkFiles(p *plan.Plan, f Facts) (out []string) {
+	links, networks := matchesOf(f.Files.Links), matchesOf(f.Files.Networks)
 	for _, c := range p.Changes {
 		t := c.Target
 		if t.Netns != "" || t.Device == "" && t.Kind != "sysctl" {
@@ -32,17 +33,17 @@ func networkFiles(p *plan.Plan, f Facts) (out []string) {
 		}
 		key := linkKeys[strings.TrimSpace(t.Kind+" "+t.Name)]
 		for _, l := range f.Files.Links {
-			if key != "" && l.Section == "Link" && l.Key == key && concerns(f.Files.Links, l.File, t.Device) {
+			if key != "" && l.Section == "Link" && l.Key == key && concerns(links[l.File], t.Device) {
 				out = append(out, fmt.Sprintf("change %s: %s:%d has %s=%s for %s, and of the .link files that match only the first is used", c.ID, l.File, l.N, l.Key, l.Value, t.Device))
 			}
 		}
 		for _, l := range f.Files.Networks {
-			if t.Kind == "qdisc" && isQdisc(l.Section) && concerns(f.Files.Networks, l.File, t.Device) {
+			if t.Kind == "qdisc" && isQdisc(l.Section) && concerns(networks[l.File], t.Device) {
 				out = append(out, fmt.Sprintf("change %s: %s:%d makes the qdisc of %s ([%s] %s=%s) when the interface comes up", c.ID, l.File, l.N, t.Device, l.Section, l.Key, l.Value))
 			}
 			device, ok := strings.CutPrefix(t.Name, "net.ipv4.conf.")
 			device, filter := strings.CutSuffix(device, ".rp_filter")
-			if ok && filter && l.Section == "Network" && l.Key == "IPv4ReversePathFilter" && concerns(f.Files.Networks, l.File, device) {
+			if ok && filter && l.Section == "Network" && l.Key == "IPv4ReversePathFilter" && concerns(networks[l.File], device) {
 				out = append(out, fmt.Sprintf("change %s: %s:%d has IPv4ReversePathFilter=%s for %s, which networkd sets when the interface comes up", c.ID, l.File, l.N, l.Value, device))
 			}
 		}
@@ -59,20 +60,25 @@ func isQdisc(section string) bool {
 	return false
 }
 
-// concerns tells whether a file's [Match] may hold for an interface: by its name where
-// it says one. What it asks besides (a driver, an address) is taken to hold.
-func concerns(all []Line, file, device string) bool {
-	named := false
+// matchesOf are the names that files ask for in [Match]; a file that asks for none is
+// not there.
+func matchesOf(all []Line) map[string][]string {
+	out := map[string][]string{}
 	for _, l := range all {
-		if l.File != file || l.Section != "Match" || l.Key != "Name" && l.Key != "OriginalName" {
-			continue
-		}
-		named = true
-		for _, pattern := range strings.Fields(l.Value) {
-			if ok, err := path.Match(pattern, device); err == nil && ok {
-				return true
-			}
+		if l.Section == "Match" && (l.Key == "Name" || l.Key == "OriginalName") {
+			out[l.File] = append(out[l.File], strings.Fields(l.Value)...)
 		}
 	}
-	return !named
+	return out
+}
+
+// concerns tells whether a file that asks for some names may hold for an interface. What
+// it asks besides (a driver, an address) is taken to hold.
+func concerns(names []string, device string) bool {
+	for _, pattern := range names {
+		if ok, err := path.Match(pattern, device); err == nil && ok {
+			return true
+		}
+	}
+	return len(names) == 0
 }

@@ -3,9 +3,12 @@ package export
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"snag/remedies/plan"
 )
 
 // ansible writes a list of tasks, for a role's tasks/ or import_tasks: sysctls by
@@ -35,7 +38,7 @@ func ansible(n in) Result {
 			folders[dir] = true
 			tasks = append(tasks, task{Name: asIs("Make the folder " + dir), File: &fileTask{Path: asIs(dir), State: "directory", Mode: "0755"}})
 		}
-		tasks = append(tasks, task{Name: asIs("Write " + f.Path), Copy: &copyTask{Dest: asIs(f.Path), Content: asIs(f.Text), Owner: "root", Group: "root", Mode: "0644"}})
+		tasks = append(tasks, task{Name: asIs("Write " + f.Path + reasons(f.Of)), Copy: &copyTask{Dest: asIs(f.Path), Content: asIs(f.Text), Owner: "root", Group: "root", Mode: "0644"}})
 		changed = changed || strings.HasPrefix(f.Path, "/etc/systemd/")
 	}
 	if changed {
@@ -62,6 +65,20 @@ func ansible(n in) Result {
 	}
 	r.Files = []File{{Path: "snag-" + n.name + ".yml", Text: b.String() + out.String()}}
 	return r
+}
+
+// reasons are what a file's changes are for, each once.
+func reasons(all []plan.Change) string {
+	var out []string
+	for _, c := range all {
+		if why := oneLine(c.Why); why != "" && !slices.Contains(out, why) {
+			out = append(out, why)
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(out, "; ")
 }
 
 // asIs is text that Ansible takes as it stands: a plan's words must not be run as a

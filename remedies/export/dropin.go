@@ -25,7 +25,7 @@ func (n in) dropIn(c plan.Change) (d dropIn, ok bool) {
 	d.change = c
 	switch t := c.Target; t.Kind {
 	case "unit":
-		d.unit, d.lines = t.Unit, []string{t.Name + "=" + unitValue(c.Then)}
+		d.unit, d.lines = t.Unit, propertyLines(t.Name, c.Then)
 	case "cpu-quota":
 		d.unit = path.Base(t.Path)
 		if !isUnit(d.unit) {
@@ -44,19 +44,38 @@ func (n in) dropIn(c plan.Change) (d dropIn, ok bool) {
 			d.why = fmt.Sprintf("process %d is of no service that is known here: put LimitNOFILE=%s (or ulimit -n) where it is started", t.PID, c.Then)
 			return d, true
 		}
-		d.lines = []string{"LimitNOFILE=" + unitValue(c.Then)}
+		d.lines = []string{"LimitNOFILE=" + c.Then}
 	default:
 		return d, false
 	}
-	d.section = "Service"
-	if strings.HasSuffix(d.unit, ".slice") {
-		d.section = "Slice"
+	kind, ok := unitSections[path.Ext(d.unit)]
+	if !ok {
+		d.why = d.unit + " is no unit that a file sets: who makes it must say it then (systemd-run -p)"
+		return d, true
 	}
+	d.section = kind
 	d.note = "after systemctl daemon-reload, " + d.unit + " must be restarted to have it"
 	if c.Target.Kind == "cpu-quota" {
 		d.note = "systemctl daemon-reload gives " + d.unit + " its quota"
 	}
 	return d, true
+}
+
+// unitSections are the sections of types of units; a scope has no file.
+var unitSections = map[string]string{".service": "Service", ".slice": "Slice", ".socket": "Socket", ".mount": "Mount", ".swap": "Swap"}
+
+// propertyLines write a property. Nothing behind = puts systemd's default back; lists
+// are joined with those of other files, unless they are emptied first
+// (systemd.exec(5), CPUAffinity=).
+func propertyLines(name, value string) []string {
+	switch {
+	case value == "unset", name == "CPUQuota" && value == "infinity":
+		return []string{name + "="}
+	case name == "CPUAffinity", name == "NUMAMask":
+		return []string{name + "=", name + "=" + value}
+	}
+	// A % is no specifier in CPUQuota=, and no other value has one.
+	return []string{name + "=" + value}
 }
 
 // unitValue is a value in a unit file: % begins a specifier there.
@@ -103,7 +122,7 @@ func (n in) dropInFile(d dropIn) File {
 	n.head(&b)
 	about(&b, d.change)
 	b.WriteString("[" + d.section + "]\n" + strings.Join(d.lines, "\n") + "\n")
-	return File{Path: "/etc/systemd/system/" + d.unit + ".d/50-snag-" + n.name + ".conf", Text: b.String()}
+	return File{Path: "/etc/systemd/system/" + d.unit + ".d/50-snag-" + n.name + ".conf", Text: b.String(), Of: []plan.Change{d.change}}
 }
 
 // mergeDropIns joins files of one path: several settings of one unit.
@@ -116,6 +135,7 @@ func mergeDropIns(all []File) (out []File) {
 		}
 		_, rest, _ := strings.Cut(f.Text, "\n")
 		out[i].Text += rest
+		out[i].Of = append(out[i].Of, f.Of...)
 	}
 	return out
 }

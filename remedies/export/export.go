@@ -28,6 +28,8 @@ type File struct {
 	Text string
 	// Run tells that people run it: it gets the mode 0755 in place of 0644.
 	Run bool
+	// Of are the changes that it holds.
+	Of []plan.Change
 }
 
 // Left is a change that a format can't hold.
@@ -52,7 +54,7 @@ type Facts struct {
 	Devices map[string]Device // by the interface's name
 	Routes  map[string]Route  // by the target's text (plan.Target.String)
 	// Qdiscs are whole queue disciplines as a plan writes them ("fq limit 10000 …"),
-	// by interface and parent: "eth0 root".
+	// by their place (Place): "eth0 root".
 	Qdiscs map[string]string
 	Units  map[int]string // the unit of a process
 }
@@ -131,9 +133,11 @@ func As(format string, p *plan.Plan, name string, kinds map[string]plan.Kind, f 
 	if !goodName.MatchString(name) {
 		return Result{}, fmt.Errorf("%q is no name for files: small letters, digits and single dashes, at most 40", name)
 	}
+	ordered := *p
+	ordered.Changes = plan.Ordered(p.Changes)
 	for _, one := range formats {
 		if one.name == format {
-			return one.make(in{p, name, f}), nil
+			return one.make(in{&ordered, name, f}), nil
 		}
 	}
 	return Result{}, fmt.Errorf("snag writes no plan as %q: it knows %s", format, strings.Join(Formats(), ", "))

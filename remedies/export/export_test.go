@@ -1,6 +1,7 @@
 package export
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -42,7 +43,7 @@ func whole() *plan.Plan {
 		{Target: plan.Target{Kind: "feature", Device: "eth0", Name: "rx-gro"}, Now: "off", Then: "on"},
 		{Target: plan.Target{Kind: "txqueuelen", Device: "eth0"}, Now: "1000", Then: "5000"},
 		{Target: plan.Target{Kind: "qdisc", Device: "eth1", Parent: "root", Name: "flow_limit"}, Now: "100", Then: "1000"},
-		{Target: plan.Target{Kind: "qdisc", Device: "eth0", Parent: "8001:a", Queue: at(9), Name: "limit"}, Now: "10000", Then: "20000"},
+		{Target: plan.Target{Kind: "qdisc", Device: "eth0", Queue: at(9), Name: "limit"}, Now: "10000", Then: "20000"},
 		{Target: plan.Target{Kind: "rps", Device: "eth0", Queue: at(0)}, Now: "00000000", Then: "1,000000ff"},
 		{Target: plan.Target{Kind: "xps", Device: "eth0", Queue: at(1)}, Now: "0", Then: "f0"},
 		{Target: plan.Target{Kind: "rfs", Device: "eth0", Queue: at(0)}, Now: "0", Then: "5000"},
@@ -67,7 +68,7 @@ func facts() Facts {
 	return Facts{
 		Devices: map[string]Device{"eth0": {PermanentMAC: "02:00:00:aa:bb:cc", Link: []string{"NamePolicy=keep", "MACAddressPolicy=none"}, Network: "20-wan.network"}},
 		Routes:  map[string]Route{"route quickack 10.10.0.0/16": {Gateway: "10.9.0.2", Device: "eth0", Protocol: "static", Metric: 7, Metrics: map[string]string{"mtu": "1400"}}},
-		Qdiscs:  map[string]string{"eth1 root": "fq limit 10000 flow_limit 100 quantum 3028", "eth0 root": "mq", "eth0 8001:a": "fq limit 10000 flow_limit 100"},
+		Qdiscs:  map[string]string{"eth1 root": "fq limit 10000 flow_limit 100 quantum 3028", "eth0 root": "mq", "eth0 :a": "fq limit 10000 flow_limit 100"},
 		Units:   map[int]string{812: "relay.service"},
 	}
 }
@@ -143,7 +144,7 @@ func TestUnits(t *testing.T) {
 		"ExecStart=/usr/sbin/ip route replace 10.10.0.0/16 via 10.9.0.2 dev eth0 proto static metric 7 mtu 1400 quickack 1", "WantedBy=multi-user.target")
 	lines(t, "the namespace's values", texts["/etc/snag/tune/"+name+"-in-shop.conf"], "w /proc/sys/net/core/somaxconn - - - - 4096")
 	lines(t, "the host's values", texts["/etc/snag/tune/"+name+".conf"], "w /proc/irq/33/smp_affinity - - - - 0c", "w /sys/kernel/mm/transparent_hugepage/enabled - - - - madvise")
-	lines(t, "relay's drop-in", texts[system+"relay.service.d/50-snag-"+name+".conf"], "CPUQuota=200%%", "CPUQuota=166.67%", "CPUQuotaPeriodSec=200000us", "LimitNOFILE=65536:65536", "[Service]")
+	lines(t, "relay's drop-in", texts[system+"relay.service.d/50-snag-"+name+".conf"], "CPUQuota=200%", "CPUQuota=166.67%", "CPUQuotaPeriodSec=200000us", "LimitNOFILE=65536:65536", "[Service]")
 	if got := strings.Join(r.Start, " "); got != "snag-"+name+"@eth0.service snag-"+name+"@eth1.service snag-"+name+".service" {
 		t.Errorf("to be started: %s", got)
 	}
@@ -168,22 +169,28 @@ func TestUnitsAreWhatSystemdTakes(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("systemd-analyze is not installed")
 	}
-	for _, device := range []string{"eth0", "my-nic.100", `w$e%i"r\d`} {
+	for _, device := range []string{"my-nic.100", `w$e%i"r\d`} {
 		p := whole()
 		for i := range p.Changes {
 			if p.Changes[i].Target.Device == "eth0" {
 				p.Changes[i].Target.Device = device
 			}
 		}
+		for i, line := range [][2]string{{"CPUAffinity", "0-3,8"}, {"NUMAPolicy", "bind"}, {"NUMAMask", "0-1"}, {"LimitNPROC", "512:infinity"}, {"MemoryHigh", "1073741824"}, {"CPUWeight", "unset"}, {"TasksMax", "infinity"}} {
+			p.Changes = append(p.Changes, plan.Change{ID: "u" + string(rune('a'+i)), Target: plan.Target{Kind: "unit", Unit: "relay.service", Name: line[0]}, Now: "x", Then: line[1], Why: "a test"})
+		}
 		f := facts()
-		f.Qdiscs[device+" root"], f.Qdiscs[device+" 8001:a"] = "mq", "fq limit 10000"
+		f.Qdiscs[device+" root"], f.Qdiscs[device+" :a"] = "mq", "fq limit 10000"
 		r, err := As("unit", p, "", kinds(), f)
 		if err != nil {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
 		write(t, dir, r)
-		args := []string{"verify", "--man=no", "--recursive-errors=no"}
+		if err := os.WriteFile(filepath.Join(dir, "etc/systemd/system/relay.service"), []byte("[Service]\nExecStart=/bin/true\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"verify", "--man=no", "--recursive-errors=no", "relay.service"}
 		args = append(args, r.Start...)
 		cmd := exec.Command("systemd-analyze", args...)
 		cmd.Env = append(cmd.Environ(), "SYSTEMD_UNIT_PATH="+filepath.Join(dir, "/etc/systemd/system")+":")
@@ -240,6 +247,9 @@ func TestAnsible(t *testing.T) {
 	}
 	if modules["ansible.posix.sysctl"] != 3 || modules["ansible.builtin.systemd"] != 4 {
 		t.Errorf("%v\n%s", modules, text)
+	}
+	if !strings.Contains(text, "snag-nic-ring-overflow@.service: a test") || !strings.Contains(text, "Set net.core.rmem_max: the buffer held 208 KiB") {
+		t.Errorf("tasks do not say why:\n%s", text)
 	}
 	_, units := as(t, "unit", whole(), facts())
 	for path, want := range units {
@@ -302,6 +312,21 @@ func TestWhatIsNotExported(t *testing.T) {
 	p.Changes = nil
 	if _, err := As("sh", p, "", kinds(), Facts{}); err == nil || !strings.Contains(err.Error(), "nothing to write") {
 		t.Error(err)
+	}
+}
+
+func TestPropertiesOfUnits(t *testing.T) {
+	for in, want := range map[string]string{"CPUAffinity 0-3": "CPUAffinity=|CPUAffinity=0-3", "CPUQuota infinity": "CPUQuota=", "CPUQuota 150%": "CPUQuota=150%", "NUMAPolicy unset": "NUMAPolicy=", "TasksMax infinity": "TasksMax=infinity"} {
+		name, value, _ := strings.Cut(in, " ")
+		if got := strings.Join(propertyLines(name, value), "|"); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+	for unit, want := range map[string]string{"x.service": "Service", "x.slice": "Slice", "x.socket": "Socket", "run-1.scope": ""} {
+		d, _ := in{}.dropIn(plan.Change{Target: plan.Target{Kind: "unit", Unit: unit, Name: "TasksMax"}, Then: "9"})
+		if d.section != want || (want == "") != (d.why != "") {
+			t.Errorf("%s: %+v", unit, d)
+		}
 	}
 }
 

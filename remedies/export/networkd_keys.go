@@ -34,7 +34,7 @@ var linkKeys = map[string]key{
 	"coalesce sample-interval": {"CoalescePacketRateSampleIntervalSec", 250}, "coalesce stats-block-usecs": {"StatisticsBlockCoalesceSec", 250},
 	"feature rx-checksum":             {"ReceiveChecksumOffload", 245},
 	"feature tx-generic-segmentation": {"GenericSegmentationOffload", 232},
-	"feature tx-tcp-segmentation":     {"TCPSegmentationOffload", 232}, "feature tx-tcp6-segmentation": {"TCP6SegmentationOffload", 232},
+	"feature tx-tcp-segmentation":     {"TCPSegmentationOffload", 232}, "feature tx-tcp6-segmentation": {"TCP6SegmentationOffload", 235},
 	"feature rx-gro": {"GenericReceiveOffload", 232}, "feature rx-gro-hw": {"GenericReceiveOffloadHardware", 250},
 	"feature rx-lro": {"LargeReceiveOffload", 232}, "feature rx-ntuple-filter": {"NTupleFilter", 250},
 	"feature rx-vlan-hw-parse": {"ReceiveVLANCTAGHardwareAcceleration", 250}, "feature tx-vlan-hw-insert": {"TransmitVLANCTAGHardwareAcceleration", 250},
@@ -96,7 +96,7 @@ func (n in) networkSection(c plan.Change) (device string, k keyed, why string) {
 
 func (n in) qdiscNetwork(c plan.Change) (device string, k keyed, why string) {
 	t := c.Target
-	if t.Parent != "" && t.Parent != "root" {
+	if parentOf(t) != "root" {
 		return "", k, "a .network file can't name the queues of an mq, whose handle the kernel chooses: --as unit holds it"
 	}
 	words, why := n.wholeQdisc(c)

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,13 +17,13 @@ func (n in) qdiscActions(c plan.Change) (all []action, why string) {
 		return nil, why
 	}
 	at := []string{"root"}
-	if t.Parent != "" && t.Parent != "root" {
-		_, minor, ok := strings.Cut(t.Parent, ":")
+	if parent := parentOf(t); parent != "root" {
+		_, minor, ok := strings.Cut(parent, ":")
 		if !ok {
-			return nil, "its parent " + t.Parent + " is no class"
+			return nil, "its parent " + parent + " is no class"
 		}
 		if !n.underMQ(t) {
-			return nil, "its parent " + t.Parent + " is a class that somebody else makes at a boot: add it there (tc qdisc replace … parent " + t.Parent + ")"
+			return nil, "its parent " + parent + " is a class that somebody else makes at a boot: add it there (tc qdisc replace … parent " + parent + ")"
 		}
 		// The handle of an mq that the kernel made is another after each boot.
 		all = run(tcProgram, "qdisc", "replace", "dev", t.Device, "root", "handle", "1:", "mq")
@@ -37,10 +38,9 @@ func (n in) qdiscActions(c plan.Change) (all []action, why string) {
 
 // underMQ tells whether a class is one of an mq: each is a queue of the interface.
 func (n in) underMQ(t plan.Target) bool {
-	if root, ok := n.facts.Qdiscs[t.Device+" root"]; ok {
-		return strings.HasPrefix(root+" ", "mq ")
-	}
-	return t.Queue != nil
+	major, _, _ := strings.Cut(parentOf(t), ":")
+	root := strings.TrimPrefix(n.facts.Qdiscs[Place(rootOf(t))], "default ")
+	return t.Queue != nil || strings.Trim(major, "0") == "" || strings.HasPrefix(root+" ", "mq ")
 }
 
 // wholeQdisc is a queue discipline as it shall be, in the words of tc(8): its kind and
@@ -51,7 +51,7 @@ func (n in) wholeQdisc(c plan.Change) (words []string, why string) {
 	if t.Name == "" {
 		return lasting(strings.Fields(c.Then)), ""
 	}
-	now, ok := n.facts.Qdiscs[t.Device+" "+parentOf(t)]
+	now, ok := n.facts.Qdiscs[Place(t)]
 	if !ok {
 		return nil, "which queue discipline it is the plan does not say: export it on the host itself"
 	}
@@ -65,8 +65,28 @@ func (n in) wholeQdisc(c plan.Change) (words []string, why string) {
 	return words, ""
 }
 
+// Place is where a queue discipline is, as Facts.Qdiscs has it: "eth0 root", "eth0
+// 8001:1 in shop" in a network namespace.
+func Place(t plan.Target) string {
+	place := t.Device + " " + parentOf(t)
+	if t.Netns != "" {
+		place += " in " + t.Netns
+	}
+	return place
+}
+
+func rootOf(t plan.Target) plan.Target {
+	t.Parent, t.Queue = "root", nil
+	return t
+}
+
+// parentOf is the parent as tc(8) names it. A queue's is its class of the mq, from 1 and
+// hexadecimal; whose handle it is stands open: ":1".
 func parentOf(t plan.Target) string {
-	if t.Parent == "" {
+	switch {
+	case t.Queue != nil:
+		return fmt.Sprintf(":%x", *t.Queue+1)
+	case t.Parent == "":
 		return "root"
 	}
 	return t.Parent

@@ -51,12 +51,18 @@ get_coalesce() {
 get_txqueuelen() { in_ns "$1" ip -d link show dev "$2" | sed -n 's/.* qlen \([0-9]*\).*/\1/p'; }
 put_txqueuelen() { in_ns "$1" ip link set dev "$2" txqueuelen "$3"; }
 
-# get_qdisc NETNS DEVICE PARENT OPTION: of the queue discipline there; kind is its name.
+# get_qdisc NETNS DEVICE PARENT OPTION: of the queue discipline there. kind is its name,
+# parent the class with its handle, where PARENT leaves that open (:1).
 get_qdisc() {
 	in_ns "$1" tc -j qdisc show dev "$2" | tr '{' '\n' | awk -v at="$3" -v name="$4" '
 		/"kind":/ {
-			here = at == "root" ? index($0, "\"root\":true") : index($0, "\"parent\":\"" at "\"")
-			if (here && name == "kind") { split($0, all, "\""); print all[4]; exit }
+			here = at == "root" ? index($0, "\"root\":true") : at ~ /^:/ ? $0 ~ "\"parent\":\"[0-9a-f]*" at "\"" : index($0, "\"parent\":\"" at "\"")
+			if (here && (name == "kind" || name == "parent")) {
+				sub(".*\"" name "\":\"", "")
+				sub(/".*/, "")
+				print
+				exit
+			}
 			next
 		}
 		here {
@@ -65,11 +71,12 @@ get_qdisc() {
 		}'
 }
 put_qdisc() { # NETNS DEVICE PARENT OPTION VALUE
-	if [ "$3" = root ]; then set -- "$1" "$2" "$4" "$5" root; else set -- "$1" "$2" "$4" "$5" parent "$3"; fi
-	ns=$1 device=$2 option=$3 value=$4
-	shift 4
-	kind=$(get_qdisc "$ns" "$device" "${2:-root}" kind)
-	in_ns "$ns" tc qdisc change dev "$device" "$@" "$kind" "$option" "$value"
+	kind=$(get_qdisc "$1" "$2" "$3" kind)
+	if [ "$3" = root ]; then
+		in_ns "$1" tc qdisc change dev "$2" root "$kind" "$4" "$5"
+	else
+		in_ns "$1" tc qdisc change dev "$2" parent "$(get_qdisc "$1" "$2" "$3" parent)" "$kind" "$4" "$5"
+	fi
 }
 
 # The one route to a destination, as ip prints it; the marks that it takes no more are

@@ -74,12 +74,14 @@ func host(t *testing.T) (name string, in func(args ...string) string) {
 	run("ip", "netns", "add", name)
 	t.Cleanup(func() { run("ip", "netns", "delete", name) })
 	in = func(args ...string) string { return run(append([]string{"ip", "netns", "exec", name}, args...)...) }
-	in("ip", "link", "add", "nic0", "numtxqueues", "2", "numrxqueues", "2", "type", "veth", "peer", "name", "nic1")
+	in("ip", "link", "add", "nic0", "numtxqueues", "2", "numrxqueues", "2", "type", "veth", "peer", "name", "nic1", "numtxqueues", "2", "numrxqueues", "2")
 	in("ip", "address", "add", "10.9.0.1/24", "dev", "nic0")
 	in("ip", "link", "set", "nic0", "up")
 	in("ip", "link", "set", "nic1", "up")
 	in("ip", "route", "add", "10.10.0.0/16", "via", "10.9.0.2", "metric", "7", "mtu", "1450")
 	in("tc", "qdisc", "replace", "dev", "nic0", "root", "pfifo", "limit", "100")
+	in("tc", "qdisc", "replace", "dev", "nic1", "root", "handle", "7:", "mq")
+	in("tc", "qdisc", "replace", "dev", "nic1", "parent", "7:2", "bfifo", "limit", "30")
 	return name, in
 }
 
@@ -87,7 +89,7 @@ func TestAScriptSetsAndUndoes(t *testing.T) {
 	ns, in := host(t)
 	see := func() string {
 		return in("cat", "/proc/sys/net/core/somaxconn", "/proc/sys/net/ipv4/tcp_rmem", "/sys/class/net/nic0/queues/rx-1/rps_cpus", "/sys/class/net/nic0/queues/rx-0/rps_flow_cnt") +
-			in("ip", "-d", "link", "show", "nic0") + in("ip", "route", "show", "10.10.0.0/16") + in("tc", "qdisc", "show", "dev", "nic0") + in("sh", "-c", "ethtool -k nic0 | grep ^generic-receive-offload")
+			in("ip", "-d", "link", "show", "nic0") + in("ip", "route", "show", "10.10.0.0/16") + in("tc", "qdisc", "show", "dev", "nic0") + in("sh", "-c", "tc qdisc show dev nic1 | grep bfifo") + in("sh", "-c", "ethtool -k nic0 | grep ^generic-receive-offload")
 	}
 	before := see()
 	p := &plan.Plan{Version: plan.Version, For: plan.Cause{Suspect: "listen-overflow"}}
@@ -99,6 +101,7 @@ func TestAScriptSetsAndUndoes(t *testing.T) {
 		{Target: plan.Target{Kind: "route", Name: "mtu", Route: "10.10.0.0/16"}, Now: "1450", Then: "1400"},
 		{Target: plan.Target{Kind: "route", Name: "rto_min", Route: "10.9.0.0/24", Device: "nic0"}, Now: "0", Then: "40"},
 		{Target: plan.Target{Kind: "qdisc", Device: "nic0", Parent: "root", Name: "limit"}, Now: "100", Then: "2000"},
+		{Target: plan.Target{Kind: "qdisc", Device: "nic1", Queue: at(1), Name: "limit"}, Now: "30", Then: "60p"},
 		{Target: plan.Target{Kind: "feature", Device: "nic0", Name: "rx-gro"}, Now: "off", Then: "on"},
 		{Target: plan.Target{Kind: "rps", Device: "nic0", Queue: at(1)}, Now: "0", Then: "00000003"},
 		{Target: plan.Target{Kind: "rfs", Device: "nic0", Queue: at(0)}, Now: "0", Then: "3000"},
@@ -125,7 +128,7 @@ func TestAScriptSetsAndUndoes(t *testing.T) {
 	script(false, "apply")
 	script(false, "verify")
 	now := see()
-	for _, want := range []string{"16384\n", "16777216", "3\n4096\n", "qlen 5000", "metric 7", "mtu 1400", "quickack 1", "limit 2000p"} {
+	for _, want := range []string{"16384\n", "16777216", "3\n4096\n", "qlen 5000", "metric 7", "mtu 1400", "quickack 1", "limit 2000p", "limit 60b"} {
 		if !strings.Contains(now, want) {
 			t.Errorf("applied, there is no %q:\n%s", want, now)
 		}
@@ -175,7 +178,7 @@ func TestAUnitsCommandsDoWhatTheySay(t *testing.T) {
 		p.Changes = append(p.Changes, c)
 	}
 	f := Facts{
-		Qdiscs: map[string]string{"nic0 root": "pfifo limit 100"},
+		Qdiscs: map[string]string{"nic0 root in " + ns: "pfifo limit 100"},
 		Routes: map[string]Route{p.Changes[2].Target.String(): {Gateway: "10.9.0.2", Device: "nic0", Metric: 7, Metrics: map[string]string{"mtu": "1450"}}},
 	}
 	r, texts := as(t, "unit", p, f)
@@ -201,6 +204,16 @@ func TestAUnitsCommandsDoWhatTheySay(t *testing.T) {
 		if !strings.Contains(now, want) {
 			t.Errorf("there is no %q:\n%s", want, now)
 		}
+	}
+}
+
+func TestCoupledChangesStandTogether(t *testing.T) {
+	p := whole()
+	p.Changes[0].With = []string{p.Changes[3].ID}
+	_, texts := as(t, "sh", p, Facts{})
+	text := texts["snag-nic-ring-overflow.sh"]
+	if !strings.Contains(text, "what_2() { printf '%s' 'sysctl net.ipv4.conf.eth0/100.rp_filter'") {
+		t.Error(text[:2000])
 	}
 }
 

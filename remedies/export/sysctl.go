@@ -33,9 +33,6 @@ func sysctlD(n in) Result {
 		held = true
 		b.WriteString("\n")
 		about(&b, c)
-		if s := source(c.Target.Name); s != "" {
-			comment(&b, "Source: "+s)
-		}
 		fmt.Fprintf(&b, "%s = %s\n", c.Target.Name, fields(c.Then))
 		if m := moduleOf(c.Target); m != "" {
 			modules[m] = true
@@ -57,10 +54,13 @@ func sysctlD(n in) Result {
 	return r
 }
 
-// source is where a sysctl's meaning stands.
-func source(name string) string {
+// sourceOf is where a change's reason stands, or else its sysctl's meaning.
+func sourceOf(c plan.Change) string {
+	if c.Source != "" || c.Target.Kind != "sysctl" {
+		return c.Source
+	}
 	for _, s := range knob.Sysctls {
-		if s.Name == name {
+		if s.Name == c.Target.Name {
 			return s.Source
 		}
 	}

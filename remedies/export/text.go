@@ -44,6 +44,9 @@ func about(b *strings.Builder, c plan.Change) {
 	if c.Needs != "" {
 		comment(b, "Needs: "+c.Needs)
 	}
+	if source := sourceOf(c); source != "" {
+		comment(b, "Source: "+source)
+	}
 }
 
 // leftOut lists at the end of a file what it does not hold.

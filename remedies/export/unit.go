@@ -161,7 +161,7 @@ func (n in) lines(j *job) (commands []string, files []File) {
 		var b strings.Builder
 		n.head(&b)
 		b.WriteString("# Lines of tmpfiles.d(5), read by the service that makes these settings.\n" + line)
-		files = append(files, File{Path: path + ".conf", Text: b.String()})
+		files = append(files, File{Path: path + ".conf", Text: b.String(), Of: j.about})
 		file := unitQuote(shown + ".conf")
 		if j.device != "" {
 			file = shown + ".conf" // with its %I
@@ -203,7 +203,11 @@ func (n in) template(jobs []*job) Result {
 		b.WriteString("# What is run stands in the drop-in of each instance.\n")
 	}
 	b.WriteString("\n[Install]\nWantedBy=sys-subsystem-net-devices-%i.device\n")
-	r.Files = append(r.Files, File{Path: "/etc/systemd/system/" + unit + ".service", Text: b.String()})
+	var of []plan.Change
+	for _, j := range jobs {
+		of = append(of, j.about...)
+	}
+	r.Files = append(r.Files, File{Path: "/etc/systemd/system/" + unit + ".service", Text: b.String(), Of: of})
 	for i, j := range jobs {
 		instance := unit + escapeUnit(j.device) + ".service"
 		r.Start = append(r.Start, instance)
@@ -212,7 +216,7 @@ func (n in) template(jobs []*job) Result {
 			n.head(&b)
 			b.WriteString("[Service]\n")
 			writeExec(&b, lists[i])
-			r.Files = append(r.Files, File{Path: "/etc/systemd/system/" + instance + ".d/50-snag-" + n.name + ".conf", Text: b.String()})
+			r.Files = append(r.Files, File{Path: "/etc/systemd/system/" + instance + ".d/50-snag-" + n.name + ".conf", Text: b.String(), Of: jobs[i].about})
 		}
 	}
 	return r
@@ -252,7 +256,7 @@ func (n in) hostService(j *job) Result {
 	writeExec(&b, commands)
 	b.WriteString("\n[Install]\nWantedBy=multi-user.target\n")
 	unit := "snag-" + n.name + ".service"
-	r.Files = append(files, File{Path: "/etc/systemd/system/" + unit, Text: b.String()})
+	r.Files = append(files, File{Path: "/etc/systemd/system/" + unit, Text: b.String(), Of: j.about})
 	r.Start = []string{unit}
 	return r
 }

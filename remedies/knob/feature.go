@@ -94,12 +94,13 @@ func decodeFeatures(data []byte) (features, error) {
 			d.Nested(decodeBits(f.nochange))
 		}
 	}
-	// Those of NOMASK list what is set only.
-	for name := range f.hw {
-		f.active[name] = f.active[name]
-	}
-	for name := range f.nochange {
-		f.active[name] = f.active[name]
+	// Lists without a mask name what is set only.
+	for _, others := range []map[string]bool{f.hw, f.nochange} {
+		for name := range others {
+			if !f.active[name] {
+				f.active[name] = false
+			}
+		}
 	}
 	return f, d.Err()
 }

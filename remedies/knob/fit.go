@@ -15,10 +15,8 @@ func Fit(t plan.Target, value string) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("snag changes no %q", t.Kind)
 	}
-	for _, s := range Sysctls {
-		if t.Kind == "sysctl" && s.Name == t.Name && len(s.Words) == 0 {
-			value = within(value, s.Min, s.Max)
-		}
+	if s, err := sysctlOf(t.Name); t.Kind == "sysctl" && err == nil && len(s.Words) == 0 {
+		value = within(value, s.Min, s.Max)
 	}
 	if err := k.Valid(t, value); err != nil {
 		return "", err

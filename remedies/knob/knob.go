@@ -6,6 +6,7 @@ package knob
 import (
 	"errors"
 
+	"github.com/godbus/dbus/v5"
 	"github.com/mdlayher/genetlink"
 
 	"snag/remedies/plan"
@@ -20,6 +21,9 @@ type Host struct {
 	In func(netns string, f func() error) error
 	// ethtool opens ethtool's socket in the namespace of the thread; nil: the kernel's.
 	ethtool func() (*genetlink.Conn, error)
+	// systemd connects to it; nil: that of this host. run is where /run is.
+	systemd func() (*dbus.Conn, error)
+	run     string
 }
 
 // Real is this host.
@@ -55,6 +59,9 @@ var Kinds = map[string]Knob{
 	"coalesce":   ethNumbers{coalesce},
 	"feature":    feature{},
 	"qdisc":      qdisc{},
+	"irq":        irq{},
+	"thp":        hugePages{},
+	"unit":       unit{},
 }
 
 // ForPlan are the kinds as a plan's check wants them.

@@ -41,6 +41,11 @@ func TestQdiscs(t *testing.T) {
 	turn(t, root, "pfifo limit 777", show, "limit 777p")
 	turn(t, root, "tbf rate 8mbit burst 20kb limit 64kb", show, "rate 8Mbit burst 20Kb")
 	turn(t, root, "mq", show, "qdisc mq")
+	// One of the same kind is a new one: what is not named is the kernel's own.
+	output(t, in("tc qdisc replace dev nic0 root handle 9: pfifo limit 55")...)()
+	if err := (qdisc{}).Write(Real(), root, "pfifo"); err != nil || !strings.Contains(show(), "limit 1000p") {
+		t.Errorf("%v\n%s", err, show())
+	}
 
 	output(t, in("tc qdisc replace dev nic0 root handle 10: bfifo limit 30000")...)()
 	limit := root
@@ -129,8 +134,8 @@ func TestQueuesOfTheKernelsOwnMQ(t *testing.T) {
 	if err := Kinds["qdisc"].Write(Real(), queue, old); err != nil {
 		t.Fatal(err)
 	}
-	if got := show(); strings.Contains(got, "pfifo ") || strings.Count(got, old) != 2 {
-		t.Errorf("put back to %q:\n%s", old, got)
+	if got, err := Kinds["qdisc"].Read(Real(), queue); err != nil || got != old || strings.Contains(show(), "pfifo ") {
+		t.Errorf("put back to %q: %q, %v\n%s", old, got, err, show())
 	}
 	root := plan.Target{Kind: "qdisc", Device: "tap0", Netns: name}
 	if err := Kinds["qdisc"].Write(Real(), root, "pfifo limit 5"); err == nil || !strings.Contains(err.Error(), "would be lost") {
@@ -238,5 +243,68 @@ func TestANamespaceWithoutAName(t *testing.T) {
 		if err := Kinds["sysctl"].Valid(target, "4096"); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
+	}
+}
+
+// TestQdiscsOfModules needs a kernel with fq and fq_codel: Debian's, in a virtual
+// machine (tools/vm/run.sh).
+func TestQdiscsOfModules(t *testing.T) {
+	name, _ := namespace(t, pair, "ip link set nic0 up", "ip link set nic1 up")
+	if out, err := exec.Command("tc", "-n", name, "qdisc", "add", "dev", "nic1", "root", "fq").CombinedOutput(); err != nil {
+		t.Skipf("this kernel has no fq: %s", out)
+	}
+	show := output(t, "tc", "-n", name, "-d", "qdisc", "show", "dev", "nic0")
+	root := plan.Target{Kind: "qdisc", Device: "nic0", Netns: name}
+	turn(t, root, "fq limit 20000 flow_limit 1000 quantum 3028 initial_quantum 15140 maxrate 100mbit orphan_mask 2047 nopacing", show, "flow_limit 1000p")
+	turn(t, root, "fq_codel limit 20480 flows 4096 target 10ms interval 200ms quantum 1514 memory_limit 33554432 noecn", show, "limit 20480p flows 4096")
+	for _, c := range []struct {
+		command string
+		options map[string]string
+	}{
+		{"fq limit 3000 flow_limit 50", map[string]string{"flow_limit": "777", "limit": "9999", "quantum": "5000", "initial_quantum": "20000", "maxrate": "8000000", "orphan_mask": "4095", "pacing": "0", "buckets": "2048"}},
+		{"fq_codel limit 3000", map[string]string{"limit": "9999", "flows": "64", "target": "20000", "interval": "300000", "quantum": "700", "ecn": "0", "memory_limit": "1000000"}},
+	} {
+		output(t, strings.Fields("tc -n "+name+" qdisc replace dev nic0 root "+c.command)...)()
+		for option, value := range c.options {
+			target := root
+			target.Name = option
+			k := Kinds["qdisc"]
+			old, err := k.Read(Real(), target)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			whole, err := k.Read(Real(), root)
+			if err != nil {
+				t.Error(err)
+			}
+			if err := k.Write(Real(), target, value); err != nil {
+				t.Error(err)
+			}
+			if got, err := k.Read(Real(), target); err != nil || !k.Same(target, got, value) {
+				t.Errorf("%s: %q, %v; want %q", target, got, err, value)
+			}
+			if err := k.Write(Real(), target, old); err != nil {
+				t.Error(err)
+			}
+			if got, err := k.Read(Real(), root); err != nil || !sameQdisc(got, whole) {
+				t.Errorf("%s put back: %q, %v; it was %q", target, got, err, whole)
+			}
+		}
+	}
+	// A whole fq with all its options comes back after another took its place.
+	output(t, strings.Fields("tc -n "+name+" qdisc replace dev nic0 root fq limit 3000 flow_limit 50 quantum 4000 maxrate 50mbit")...)()
+	whole, err := Kinds["qdisc"].Read(Real(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(whole)
+	for _, words := range []string{"pfifo limit 100", whole} {
+		if err := Kinds["qdisc"].Write(Real(), root, words); err != nil {
+			t.Error(err)
+		}
+	}
+	if got, err := Kinds["qdisc"].Read(Real(), root); err != nil || got != whole {
+		t.Errorf("put back: %q, %v; it was %q", got, err, whole)
 	}
 }

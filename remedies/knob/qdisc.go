@@ -159,7 +159,7 @@ func (f *foundQdisc) replaceable(c tcConn) error {
 		return nil
 	}
 	for _, q := range f.all {
-		if q.parent>>16 == f.handle>>16 && q.parent < ingressPlace && !(f.kind == "mq" && q.handle == 0) {
+		if q.parent>>16 == f.handle>>16 && q.parent < ingressPlace && (f.kind != "mq" || q.handle != 0) {
 			return fmt.Errorf("it has a qdisc of its own below it (%s at %s), which would be lost: change it by hand", q.kind, handleText(q.parent))
 		}
 	}
@@ -211,7 +211,7 @@ func (c tcConn) replace(f foundQdisc, t plan.Target, value, defaultKind string) 
 	if f, err = c.ownRoot(f, t, defaultKind); err != nil {
 		return err
 	}
-	return c.make(f.parent, q.kind, q.values)
+	return c.make(f, f.parent, q.kind, q.values)
 }
 
 // setOption sets one option. A qdisc that nobody made can't be changed (sch_api.c, "It
@@ -248,7 +248,7 @@ func (c tcConn) setOption(f foundQdisc, t plan.Target, value, defaultKind string
 	if f, err = c.ownRoot(f, t, defaultKind); err != nil {
 		return err
 	}
-	return c.make(f.parent, k, values)
+	return c.make(f, f.parent, k, values)
 }
 
 // ownRoot gives the root mq a handle where a queue's qdisc is to be made and it has
@@ -265,7 +265,7 @@ func (c tcConn) ownRoot(f foundQdisc, t plan.Target, defaultKind string) (foundQ
 		}
 	}
 	mq, _ := qdiscKindOf("mq")
-	if err := c.make(rootPlace, mq, nil); err != nil {
+	if err := c.make(f, rootPlace, mq, nil); err != nil {
 		return f, fmt.Errorf("make mq anew on %s: %w", t.Device, err)
 	}
 	return c.find(t)

@@ -3,6 +3,7 @@ package knob
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -134,17 +135,32 @@ func (c tcConn) change(q seenQdisc, k *qdiscKind, v qdiscValues) error {
 	return err
 }
 
-// make puts a new qdisc at a place, in place of the one that is there. With all three
-// flags the kernel makes it anew even where one of that kind is there (tc_modify_qdisc,
-// "magic test"), so that no option of that stays.
-func (c tcConn) make(parent uint32, k *qdiscKind, v qdiscValues) error {
-	data, err := qdiscMessage(c.tcmsg(0, parent), k, v)
+// make puts a new qdisc at a place, in place of the one that is there. Where that is of
+// the same kind the kernel would only change it, and keep options that are not named:
+// a handle that none has makes it a new one (tc_modify_qdisc of sch_api.c).
+func (c tcConn) make(f foundQdisc, parent uint32, k *qdiscKind, v qdiscValues) error {
+	handle := uint32(0) // the kernel chooses
+	if f.parent == parent && f.handle != 0 && f.kind == k.name {
+		handle = freeHandle(f.all)
+	}
+	data, err := qdiscMessage(c.tcmsg(handle, parent), k, v)
 	if err != nil {
 		return err
 	}
-	flags := netlink.Request | netlink.Acknowledge | netlink.Create | netlink.Replace | netlink.Excl
+	flags := netlink.Request | netlink.Acknowledge | netlink.Create | netlink.Replace
 	_, err = c.conn.Execute(netlink.Message{Header: netlink.Header{Type: unix.RTM_NEWQDISC, Flags: flags}, Data: data})
 	return err
+}
+
+// freeHandle is one that no qdisc of an interface has, of those that the kernel itself
+// takes from (qdisc_alloc_handle).
+func freeHandle(all []seenQdisc) uint32 {
+	for handle := uint32(0x80010000); handle != 0; handle += 0x10000 {
+		if !slices.ContainsFunc(all, func(q seenQdisc) bool { return q.handle == handle }) {
+			return handle
+		}
+	}
+	return 0
 }
 
 // remove takes the root away: the kernel attaches the default again.

@@ -26,8 +26,10 @@ type qdiscOption struct {
 	creation bool
 	// kept: it is put back with the whole qdisc, and has no name of its own for a plan.
 	kept bool
-	log2 bool   // the kernel keeps its logarithm
-	off  string // of a toggle: the word for no
+	log2 bool // the kernel keeps its logarithm
+	// codel: the kernel keeps it in units of 1.024 µs (include/net/codel.h, CODEL_SHIFT).
+	codel bool
+	off   string // of a toggle: the word for no
 	// slack is by how much the kernel may round, in the option's unit.
 	slack uint64
 }
@@ -77,7 +79,7 @@ var qdiscKinds = []*qdiscKind{
 		{Doc: Doc{"divisor", "size of the hash table", "entries", "a power of two to 65536", "2.6.39", "many flows", "memory", "net/sched/sch_sfq.c"}, unit: plainNumber, least: 1, most: 65536, creation: true},
 		{Doc: Doc{"flows", "flows with a queue of their own", "flows", "1 to 65408", "3.3", "many flows", "memory", "net/sched/sch_sfq.c"}, unit: plainNumber, least: 1, most: 65408},
 		{Doc: Doc{"depth", "packets of one flow that may wait", "packets", "1 to 126", "3.3", "bursts of one flow", "latency of that flow", "net/sched/sch_sfq.c"}, unit: packetCount, least: 1, most: 126},
-		{Doc: Doc{"headdrop", "whether the oldest packet is dropped in place of the newest", "0 or 1", "0 or 1", "3.3", "the sender hears of the loss earlier", "", "net/sched/sch_sfq.c"}, unit: toggle, most: 1, off: "noheaddrop"},
+		{Doc: Doc{"headdrop", "whether the oldest packet is dropped in place of the newest", "0 or 1", "0 or 1", "3.3", "the sender hears of the loss earlier", "packets that waited longest are lost", "net/sched/sch_sfq.c"}, unit: toggle, most: 1, off: "noheaddrop"},
 	}},
 	{name: "fq", about: "fair queues for flows, with the pacing that TCP asks for", options: []qdiscOption{
 		{Doc: Doc{"limit", "packets that may wait in all", "packets", "1 to 2147483647", sinceFQ, "drops of the whole qdisc (not flows_plimit)", "memory; latency where the line is slow", "net/sched/sch_fq.c (fq_change, TCA_FQ_PLIMIT)"}, unit: packetCount, attr: 1, size: 4, least: 1, most: maxInt32},
@@ -87,12 +89,12 @@ var qdiscKinds = []*qdiscKind{
 		{Doc: Doc{"pacing", "whether flows are paced at all", "0 or 1", "0 or 1", sinceFQ, "bbr before 4.13 needs it", "without it bursts go out as they come", "net/sched/sch_fq.c (TCA_FQ_RATE_ENABLE)"}, unit: toggle, attr: 5, size: 4, most: 1, off: "nopacing"},
 		{Doc: Doc{"maxrate", "what one flow may send at most", "bit/s", "8 to 34359738360, which is no limit", sinceFQ, "a sender that fills a small buffer down the way", "a flow is never faster", "net/sched/sch_fq.c (TCA_FQ_FLOW_MAX_RATE)"}, unit: bitRate, attr: 7, size: 4, least: 1, most: maxUint32},
 		{Doc: Doc{"buckets", "size of the hash table of flows", "entries", "a power of two, 1 to 262144", sinceFQ, "more flows than that at once", "memory", "net/sched/sch_fq.c (TCA_FQ_BUCKETS_LOG)"}, unit: plainNumber, attr: 8, size: 4, least: 1, most: 1 << 18, log2: true},
-		{Doc: Doc{"refill_delay", "after how long of silence a flow gets new credit", "µs", "0 to 4294967295, rounded to ticks", "3.16", "flows that send rarely", "", "net/sched/sch_fq.c (TCA_FQ_FLOW_REFILL_DELAY)"}, unit: microseconds, attr: 9, size: 4, most: maxUint32, slack: 10000},
+		{Doc: Doc{"refill_delay", "after how long of silence a flow gets new credit", "µs", "0 to 4294967295, rounded to ticks", "3.16", "flows that send rarely, and a burst each time", "bursts, where it is short", "net/sched/sch_fq.c (TCA_FQ_FLOW_REFILL_DELAY)"}, unit: microseconds, attr: 9, size: 4, most: maxUint32, slack: 10000},
 		{Doc: Doc{"orphan_mask", "into how many flows packets without a socket are parted, less one", "mask", "0 to 4294967295", "4.2", "a router or a bridge: forwarded flows that share a queue, and its flow_limit", "memory", "net/sched/sch_fq.c (fq_classify, TCA_FQ_ORPHAN_MASK)"}, unit: plainNumber, attr: 10, size: 4, most: maxUint32},
 		{Doc: Doc{Name: "low_rate_threshold"}, unit: bitRate, attr: 11, size: 4, most: maxUint32, kept: true},
 		{Doc: Doc{"ce_threshold", "a packet that waited longer is marked with ECN", "µs", "0 to 4294967295, which is never", "4.20", "DCTCP", "the sender slows down", "net/sched/sch_fq.c (TCA_FQ_CE_THRESHOLD)"}, unit: microseconds, attr: 12, size: 4, most: maxUint32, slack: 1},
 		{Doc: Doc{Name: "timer_slack"}, unit: nanoseconds, attr: 13, size: 4, most: maxUint32, kept: true},
-		{Doc: Doc{"horizon", "how far ahead a packet may ask to be sent", "µs", "0 to 4294967295", "5.8", "", "packets beyond are dropped, or sent at the horizon", "net/sched/sch_fq.c (TCA_FQ_HORIZON)"}, unit: microseconds, attr: 14, size: 4, most: maxUint32, slack: 1},
+		{Doc: Doc{"horizon", "how far ahead a packet may ask to be sent", "µs", "0 to 4294967295", "5.8", "senders that give their packets a time (SO_TXTIME) further ahead", "packets beyond are dropped, or sent at the horizon", "net/sched/sch_fq.c (TCA_FQ_HORIZON)"}, unit: microseconds, attr: 14, size: 4, most: maxUint32, slack: 1},
 		{Doc: Doc{Name: "horizon_drop"}, unit: toggle, attr: 15, size: 1, most: 1, off: "horizon_cap", kept: true},
 		{Doc: Doc{Name: "priomap"}, unit: plainNumber, attr: 16, size: 20, most: 2, count: 16, kept: true},
 		{Doc: Doc{Name: "weights"}, unit: plainNumber, attr: 17, size: 12, most: maxInt32, count: 3, kept: true},
@@ -102,11 +104,11 @@ var qdiscKinds = []*qdiscKind{
 		{Doc: Doc{"limit", "packets that may wait in all", "packets", "1 to 2147483647", "3.5", "drop_overlimit in tc -s", "memory", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_LIMIT)"}, unit: packetCount, attr: 2, size: 4, least: 1, most: maxInt32},
 		{Doc: Doc{"flows", "queues that flows are hashed into", "queues", "1 to 65536", "3.5", "many flows that share queues by chance", "memory; only a new qdisc takes it: what waits is dropped", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_FLOWS)"}, unit: plainNumber, attr: 5, size: 4, least: 1, most: 65536, creation: true},
 		{Doc: Doc{"quantum", "what a flow may send in its turn", "bytes", "256 to 1048576", "3.5", "300 on slow lines: small packets go first", "CPU time where it is small", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_QUANTUM)"}, unit: byteCount, attr: 6, size: 4, least: 256, most: 1 << 20},
-		{Doc: Doc{"interval", "how long the delay may stay above target before a packet is dropped", "µs", "1 to 4294967295", "3.5", "the largest usual RTT: larger on long ways", "slower answers to a queue that stands", "net/sched/sch_fq_codel.c; RFC 8289, section 4.3"}, unit: microseconds, attr: 3, size: 4, least: 1, most: maxUint32, slack: 2},
-		{Doc: Doc{"target", "the delay that it aims at", "µs", "1 to 4294967295", "3.5", "5 to 10 % of interval; above one packet's time on slow lines", "latency", "net/sched/sch_fq_codel.c; RFC 8289, section 4.4"}, unit: microseconds, attr: 1, size: 4, least: 1, most: maxUint32, slack: 2},
-		{Doc: Doc{"ecn", "whether packets that can be marked are marked in place of dropped", "0 or 1", "0 or 1", "3.5", "no loss where both ends know ECN", "", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_ECN)"}, unit: toggle, attr: 4, size: 4, most: 1, off: "noecn"},
-		{Doc: Doc{"ce_threshold", "a packet that waited longer is marked with ECN at once", "µs", "1 to 4294967295", "4.2", "DCTCP", "the sender slows down", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_CE_THRESHOLD)"}, unit: microseconds, attr: 7, size: 4, least: 1, most: maxUint32, slack: 2},
-		{Doc: Doc{"drop_batch", "packets of the longest flow that one overflow drops", "packets", "1 to 2147483647", "4.7", "", "", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_DROP_BATCH_SIZE)"}, unit: packetCount, attr: 8, size: 4, least: 1, most: maxInt32, kept: true},
+		{Doc: Doc{"interval", "how long the delay may stay above target before a packet is dropped", "µs", "1 to 4294967295", "3.5", "the largest usual RTT: larger on long ways", "slower answers to a queue that stands", "net/sched/sch_fq_codel.c; RFC 8289, section 4.3"}, unit: microseconds, attr: 3, size: 4, least: 1, most: maxUint32, slack: 2, codel: true},
+		{Doc: Doc{"target", "the delay that it aims at", "µs", "1 to 4294967295", "3.5", "5 to 10 % of interval; above one packet's time on slow lines", "latency", "net/sched/sch_fq_codel.c; RFC 8289, section 4.4"}, unit: microseconds, attr: 1, size: 4, least: 1, most: maxUint32, slack: 2, codel: true},
+		{Doc: Doc{"ecn", "whether packets that can be marked are marked in place of dropped", "0 or 1", "0 or 1", "3.5", "no loss where both ends know ECN", "none where the other end obeys the marks", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_ECN)"}, unit: toggle, attr: 4, size: 4, most: 1, off: "noecn"},
+		{Doc: Doc{"ce_threshold", "a packet that waited longer is marked with ECN at once", "µs", "1 to 4294967295", "4.2", "DCTCP", "the sender slows down", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_CE_THRESHOLD)"}, unit: microseconds, attr: 7, size: 4, least: 1, most: maxUint32, slack: 2, codel: true},
+		{Doc: Doc{"drop_batch", "packets of the longest flow that one overflow drops", "packets", "1 to 2147483647", "4.7", "CPU time in a flood", "more packets of one flow lost at once", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_DROP_BATCH_SIZE)"}, unit: packetCount, attr: 8, size: 4, least: 1, most: maxInt32, kept: true},
 		{Doc: Doc{"memory_limit", "memory that may wait in all", "bytes", "1 to 2147483647", "4.7", "drops with few packets but large ones (drop_overmemory)", "memory", "net/sched/sch_fq_codel.c (TCA_FQ_CODEL_MEMORY_LIMIT)"}, unit: byteCount, attr: 9, size: 4, least: 1, most: maxInt32},
 	}},
 }

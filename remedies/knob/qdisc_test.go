@@ -1,6 +1,7 @@
 package knob
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
 	"testing"
@@ -129,6 +130,20 @@ func TestSameQdisc(t *testing.T) {
 	}
 	if !(qdisc{}).Same(plan.Target{Name: "rate"}, "8000000", "8mbit") || (qdisc{}).Same(plan.Target{Name: "limit"}, "10", "11") || !(qdisc{}).Same(plan.Target{Name: "ecn"}, "on", "1") {
 		t.Error("one option")
+	}
+}
+
+// A kernel tells 4999 µs where 5 ms were set: put back as read, it must not become less.
+func TestTimesOfCoDel(t *testing.T) {
+	k, _ := qdiscKindOf("fq_codel")
+	o, _ := k.option("target")
+	for _, us := range []uint64{1, 127, 128, 129, 4999, 5000, 9999, 20000, 99999, 100000, 128000, 300001} {
+		kept := us * 1000 >> 10
+		told := kept << 10 / 1000
+		read := o.decode(binary.NativeEndian.AppendUint32(nil, uint32(told)))[0]
+		if read*1000>>10 != kept || !o.near(read, us) || us%1000 == 0 && read != us {
+			t.Errorf("%d µs: the kernel tells %d, read as %d", us, told, read)
+		}
 	}
 }
 

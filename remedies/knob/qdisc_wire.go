@@ -53,6 +53,14 @@ func (o *qdiscOption) decode(b []byte) []uint64 {
 		for _, band := range b[4:20] {
 			out = append(out, uint64(band))
 		}
+	case o.codel:
+		// It tells the next lower µs of 5000 (4999) and the like: one more is what was
+		// set, and is kept as the same. Of multiples of 128 µs nothing is lost.
+		n := uint64(binary.NativeEndian.Uint32(b))
+		if n%128 != 0 && n < maxUint32 {
+			n++
+		}
+		return []uint64{n}
 	case o.log2:
 		return []uint64{1 << (binary.NativeEndian.Uint32(b) & 31)}
 	default:

@@ -147,7 +147,7 @@ var suffixes = map[qdiscUnit]map[string]float64{
 	packetCount:  {"": 1, "p": 1},
 	byteCount:    {"": 1, "b": 1, "k": 1024, "kb": 1024, "m": 1 << 20, "mb": 1 << 20, "g": 1 << 30, "gb": 1 << 30},
 	bitRate:      {"": 1. / 8, "bit": 1. / 8, "kbit": 1e3 / 8, "mbit": 1e6 / 8, "gbit": 1e9 / 8, "bps": 1, "kbps": 1e3, "mbps": 1e6},
-	microseconds: {"": 1, "us": 1, "ms": 1e3, "s": 1e6},
+	microseconds: {"": 1, "us": 1, "µs": 1, "ms": 1e3, "s": 1e6},
 	nanoseconds:  {"": 1e3, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9},
 	toggle:       {"": 1},
 }
@@ -160,7 +160,7 @@ func (o *qdiscOption) parse(word string) (uint64, error) {
 	case o.unit == toggle && word == "off":
 		word = "0"
 	}
-	digits := strings.TrimRight(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz")
+	digits := strings.TrimRight(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyzµ")
 	factor, ok := suffixes[o.unit][strings.ToLower(word)[len(digits):]]
 	n, err := strconv.ParseFloat(digits, 64)
 	if !ok || err != nil || strings.ContainsAny(digits, "+-xXeE_") || n*factor != math.Trunc(n*factor) {

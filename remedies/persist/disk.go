@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
 	"snag/remedies/export"
 )
@@ -65,8 +67,40 @@ func (d Disk) at(path string) string {
 
 // Check tells whether a file may be written: nobody else's is there.
 func (d Disk) Check(f File) error {
-	_, err := d.there(f)
-	return err
+	if _, err := d.there(f); err != nil {
+		return err
+	}
+	if filepath.Ext(f.Path) == ".link" {
+		return d.onlyLink(f)
+	}
+	return nil
+}
+
+// onlyLink tells whether no other plan has a .link file for the same interface: only
+// the first that matches is read.
+func (d Disk) onlyLink(f File) error {
+	dir := filepath.Dir(f.Path)
+	entries, err := os.ReadDir(d.at(dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("list %s: %w", dir, bare(err))
+	}
+	for _, e := range entries {
+		if e.Name() == filepath.Base(f.Path) || filepath.Ext(e.Name()) != ".link" || !strings.Contains(e.Name(), "-snag-") {
+			continue
+		}
+		other, err := look(d.at(filepath.Join(dir, e.Name())))
+		if err == nil && matchOf(other.Text) == matchOf(f.Text) {
+			return fmt.Errorf("%s of another plan matches the same interface, and only one .link file is read: take that plan back first, or persist --as unit", filepath.Join(dir, e.Name()))
+		}
+	}
+	return nil
+}
+
+// matchOf is a .link file's [Match] section.
+func matchOf(text string) string {
+	_, rest, _ := strings.Cut(text, "\n[Match]\n")
+	match, _, _ := strings.Cut(rest, "\n[")
+	return strings.TrimSpace(match)
 }
 
 // there tells whether the very file is there already.
@@ -189,6 +223,19 @@ func syncFolder(dir string) error {
 // ErrChanged is of a file that is not as snag wrote it.
 var ErrChanged = errors.New("another changed it since: it is left")
 
+// since says when a file was changed last, and by whose hand as far as it tells.
+func since(at string) string {
+	st, err := os.Lstat(at)
+	if err != nil {
+		return ""
+	}
+	by := ""
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		by = fmt.Sprintf(", of uid %d", sys.Uid)
+	}
+	return " (last written " + st.ModTime().Format(time.DateTime) + by + ")"
+}
+
 // Remove takes a file away if it is as it was written. One that is gone is no error.
 func (d Disk) Remove(path, sum string) error {
 	at, err := d.place(path)
@@ -206,7 +253,7 @@ func (d Disk) Remove(path, sum string) error {
 	case err != nil:
 		return fmt.Errorf("look at %s: %w", path, bare(err))
 	case now.Sum() != sum:
-		return fmt.Errorf("%s: %w", path, ErrChanged)
+		return fmt.Errorf("%s%s: %w", path, since(at), ErrChanged)
 	}
 	if err := os.Remove(at); err != nil {
 		return fmt.Errorf("remove %s: %w%s", path, bare(err), cure(err))

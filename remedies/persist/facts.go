@@ -35,14 +35,11 @@ func FactsOf(h knob.Host, kinds map[string]knob.Knob, p *plan.Plan) export.Facts
 			if !ok {
 				continue
 			}
-			for _, parent := range slices.Compact([]string{"root", parentOf(t)}) {
-				whole := t
-				whole.Name, whole.Parent = "", parent
-				if parent == "root" {
-					whole.Queue = nil
-				}
-				if v, err := k.Read(h, whole); err == nil {
-					f.Qdiscs[t.Device+" "+parent] = v
+			whole, root := t, t
+			whole.Name, root.Name, root.Parent, root.Queue = "", "", "root", nil
+			for _, at := range []plan.Target{whole, root} {
+				if v, err := k.Read(h, at); err == nil {
+					f.Qdiscs[export.Place(at)] = v
 				}
 			}
 		case "nofile":
@@ -57,13 +54,6 @@ func FactsOf(h knob.Host, kinds map[string]knob.Knob, p *plan.Plan) export.Facts
 		}
 	}
 	return f
-}
-
-func parentOf(t plan.Target) string {
-	if t.Parent == "" {
-		return "root"
-	}
-	return t.Parent
 }
 
 // routeOf writes a route as ip(8) and networkd name its parts.

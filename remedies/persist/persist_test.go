@@ -64,32 +64,21 @@ func TestALinkIsNotWrittenThrough(t *testing.T) {
 	}
 }
 
-func TestWhichFileWins(t *testing.T) {
+func TestOneLinkFileForAnInterface(t *testing.T) {
 	d := Disk{Root: t.TempDir()}
-	put1(t, d.Root, "/etc/sysctl.d/10-early.conf", "net.core.rmem_max = 1\n")
-	put1(t, d.Root, "/etc/sysctl.d/95-late.conf", "# a comment\n\n-net/core/rmem_max=2\nnet.core.wmem_max = 5\nbroken\n")
-	put1(t, d.Root, "/usr/lib/sysctl.d/99-zz.conf", "net.core.rmem_max = 3\n")
-	put1(t, d.Root, "/usr/lib/sysctl.d/95-late.conf", "net.core.rmem_max = 4\n") // masked by /etc's
-	put1(t, d.Root, "/run/sysctl.d/96-same.conf", "net.core.rmem_max = 8388608\nnet.ipv4.conf.eth0/100.rp_filter = 1\nnet.core.* = 9\n")
-	put1(t, d.Root, "/etc/sysctl.conf", "net.ipv4.tcp_rmem = 1\t2   3\n")
-	if err := os.Symlink("../sysctl.conf", filepath.Join(d.Root, "/etc/sysctl.d/99-sysctl.conf")); err != nil {
+	link := func(name, match string) File {
+		return File{Path: "/etc/systemd/network/00-snag-" + name + ".link", Text: export.Mark + "\n\n[Match]\n" + match + "\n\n[Link]\nRxBufferSize=1\n"}
+	}
+	if err := d.Write(link("a-eth0", "PermanentMACAddress=02:00:00:00:00:01")); err != nil {
 		t.Fatal(err)
 	}
-	got, err := d.Overrides(File{Path: "/etc/sysctl.d/90-snag-x.conf", Text: export.Mark + "\nnet.core.rmem_max = 8388608\nnet.ipv4.tcp_rmem = 4 5 6\nnet/ipv4/conf/eth0.100/rp_filter = 2\n"})
-	if err != nil {
-		t.Fatal(err)
+	if err := d.Check(link("b-eth0", "PermanentMACAddress=02:00:00:00:00:01")); err == nil || !strings.Contains(err.Error(), "00-snag-a-eth0.link of another plan matches the same interface") {
+		t.Error(err)
 	}
-	want := []string{"/etc/sysctl.d/95-late.conf:3 sets net.core.rmem_max to 2", "/run/sysctl.d/96-same.conf:2 sets", "/etc/sysctl.d/99-sysctl.conf:1 sets net.ipv4.tcp_rmem to 1 2 3", "/usr/lib/sysctl.d/99-zz.conf:1 sets net.core.rmem_max to 3"}
-	if len(got) != len(want) {
-		t.Fatalf("%d: %q", len(got), got)
-	}
-	for i, w := range want {
-		if !strings.HasPrefix(got[i], w) {
-			t.Errorf("%q, want %q", got[i], w)
+	for _, f := range []File{link("b-eth1", "PermanentMACAddress=02:00:00:00:00:02"), link("a-eth0", "PermanentMACAddress=02:00:00:00:00:01")} {
+		if err := d.Check(f); err != nil {
+			t.Error(err)
 		}
-	}
-	if got, err := d.Overrides(File{Path: "/etc/systemd/system/snag-x.service", Text: "A=b\n"}); err != nil || got != nil {
-		t.Errorf("%v %v", got, err)
 	}
 }
 
@@ -142,15 +131,15 @@ func TestLinksThatStartTheUnits(t *testing.T) {
 	}
 }
 
-func FuzzSysctlFiles(f *testing.F) {
-	f.Add("a.b/c = 1 2\n#x\n-net/core/rmem_max=2\n;\n=\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, l := range parse("x", text) {
-			if strings.ContainsAny(l.key, "\n#") && strings.HasPrefix(l.key, "#") || l.n < 1 {
-				t.Errorf("%+v", l)
-			}
-			if slashes(l.key) == "" && l.key != "" {
-				t.Errorf("%q vanished", l.key)
+func FuzzWhatUdevSays(f *testing.F) {
+	f.Add("E:ID_NET_LINK_FILE=/x.link\n", "[Match]\nOriginalName=*\n[Link]\n#x\nNamePolicy=keep\n")
+	f.Add("E:ID_NET_LINK_FILE=/x.link\nE:ID_NET_LINK_FILE_DROPINS=/x.link:/../x.link\n", "[Link]\r\nA=b\r\n")
+	root := f.TempDir()
+	f.Fuzz(func(t *testing.T, udev, link string) {
+		put1(t, root, "/x.link", link)
+		for _, l := range linkLines(root, udev) {
+			if l == "" || strings.ContainsAny(l, "\n") || l[0] == '[' || l[0] == '#' {
+				t.Errorf("%q", l)
 			}
 		}
 	})

@@ -54,11 +54,11 @@ func full() *Plan {
 	return &Plan{
 		Version: Version, Snag: "1.0", Made: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), Host: "relay1", Kernel: "6.1.0",
 		For: Cause{Suspect: "qdisc-drop", Subject: "eth0", Text: "drops", Role: "cache", Recording: "/tmp/now"},
-		Changes: []Change{{ID: "1", Now: "100", Then: "1000", Why: "a burst", Risk: "latency", Needs: "fq", With: []string{"2"},
+		Changes: []Change{{ID: "1", Now: "100", Then: "1000", Why: "a burst", Risk: "latency", Needs: "fq", For: "qdisc-drop", Check: "tc -s", Source: "net/sched", Persists: "a unit", With: []string{"2"},
 			Target: Target{Kind: "qdisc", Name: "limit", Netns: "a", Device: "eth0", Queue: &queue, Parent: "8001:4", IRQ: 33, Route: "default", Unit: "x.service", Path: "/x", PID: 8, Started: 9}}},
 		Advice:    []Advice{{Who: "relay[8]", Do: "listen(fd, 4096)", Why: "it asks for 5"}},
-		Conflicts: []string{"x"},
-		Verify:    Check{Symptom: "datagrams-lost", Subject: "eth0", Before: 3.5, Unit: "datagrams", For: "30s"},
+		Conflicts: []string{"x"}, Covered: []string{"y"},
+		Verify: Check{Symptom: "datagrams-lost", Subject: "eth0", Before: 3.5, Unit: "datagrams", For: "30s"},
 	}
 }
 
@@ -103,7 +103,7 @@ func TestTheSchemaRefusesWhatParseRefuses(t *testing.T) {
 	}
 }
 
-// Every key of the file is in the schema and on the page.
+// Every key of the file is in the schema and on the page, and the schema has no other.
 func TestEveryKeyIsDocumented(t *testing.T) {
 	_, text := schema(t)
 	var doc struct {
@@ -143,13 +143,20 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 		{reflect.TypeFor[Advice](), "advice[].", inner("advice")},
 		{reflect.TypeFor[Change](), "changes[].", doc.Defs["change"].Properties}, {reflect.TypeFor[Target](), "changes[].target.", doc.Defs["target"].Properties},
 	} {
+		keys := map[string]bool{}
 		for i := range c.typ.NumField() {
 			key, _, _ := strings.Cut(c.typ.Field(i).Tag.Get("yaml"), ",")
+			keys[key] = true
 			if _, ok := c.have[key]; !ok {
 				t.Errorf("plan.schema.json has no %s%s", c.prefix, key)
 			}
-			if !bytes.Contains(page, []byte("| `"+c.prefix+key+"` |")) {
-				t.Errorf("docs/plan-file.md has no row for `%s%s`", c.prefix, key)
+			if bytes.Count(page, []byte("| `"+c.prefix+key+"` |")) != 1 {
+				t.Errorf("docs/plan-file.md has not one row for `%s%s`", c.prefix, key)
+			}
+		}
+		for key := range c.have {
+			if !keys[key] {
+				t.Errorf("plan.schema.json has %s%s, which no plan has", c.prefix, key)
 			}
 		}
 	}

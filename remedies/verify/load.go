@@ -12,8 +12,8 @@ type kindOfLoad struct {
 }
 
 // loads, the nearest to the subject first: the first that had something before is
-// taken. What was offered is wanted, not what was served: what was lost, refused or
-// left waiting counts as load.
+// taken. What was offered is wanted, not what was served: what was lost or left waiting
+// counts as load.
 var loads = []kindOfLoad{
 	{"requests/s", requests},
 	{"datagrams/s", datagrams},
@@ -100,14 +100,15 @@ func datagrams(r *recording.Recording, sub recording.Subject) (n float64, ok boo
 	return n, ok
 }
 
-// connections are those that were opened at or to the subject's port, or failed.
+// connections are those that were opened at or to the subject's port. Those that failed
+// are no measure of what was asked for: whoever fails tries again at once.
 func connections(r *recording.Recording, sub recording.Subject) (n float64, ok bool) {
 	if _, ok := r.Measured("sockets.connections"); !ok || sub.Proto == "udp" {
 		return 0, false
 	}
 	for _, c := range r.Connections {
 		if atPort(sub, c.Netns, c.Local, c.Remote) || sub.Comm != "" && c.Comm == sub.Comm && c.Netns == sub.Netns {
-			n += float64(c.Opened + c.Failed)
+			n += float64(c.Opened)
 		}
 	}
 	return n, true

@@ -31,7 +31,7 @@ var owns = map[string]own{
 	"pmtu-blackhole":          {"packets too big for the path", "packets/s", dropsOf("PKT_TOO_BIG")},
 	"nagle-delayed-ack":       {"time that small writes were held", "s/s", holds},
 	"fd-limit":                {"time without a free descriptor", "s/s", fullTables},
-	"ephemeral-ports":         {"connects without a free port", "connects/s", noPorts},
+	"ephemeral-ports":         {"connects that failed", "connects/s", failedConnects},
 }
 
 // ownOf compares a culprit's own counter; false where it has none.
@@ -40,7 +40,11 @@ func ownOf(e verdict.Entry, before, after *verdict.Verdict, now recording.Subjec
 	if !ok {
 		return Compared{}, false
 	}
-	c := compare(o.in(before.Recording, e.Subject), o.in(after.Recording, now))
+	b := o.in(before.Recording, e.Subject)
+	if b.sum() == 0 {
+		return Compared{}, false // it was told by something else
+	}
+	c := compare(b, o.in(after.Recording, now))
 	c.What, c.Unit = o.what, o.unit
 	return c, true
 }
@@ -167,13 +171,13 @@ func fullTables(r *recording.Recording, sub recording.Subject) seconds {
 	return s
 }
 
-// noPorts counts the connects that found no free port.
-func noPorts(r *recording.Recording, sub recording.Subject) seconds {
+// failedConnects counts the connects to the subject's destination that failed.
+func failedConnects(r *recording.Recording, sub recording.Subject) seconds {
 	s := newSeconds(r, true)
-	_, s.measured = r.Measured("sockets.errors")
-	for _, e := range r.CallErrors {
-		if e.Errno == "EADDRNOTAVAIL" && (sub.Netns == 0 || e.Netns == 0 || e.Netns == sub.Netns) {
-			s.bad[s.at(r, e.T)] += float64(e.N)
+	_, s.measured = r.Measured("sockets.connections")
+	for _, c := range r.Connections {
+		if c.Role == "connect" && c.Remote == sub.Remote && (sub.Netns == 0 || c.Netns == 0 || c.Netns == sub.Netns) {
+			s.bad[s.at(r, c.T)] += float64(c.Failed)
 		}
 	}
 	return s

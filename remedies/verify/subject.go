@@ -27,11 +27,9 @@ func counterpart(before, after *verdict.Verdict, sub recording.Subject) (now rec
 		now.Name = after.Scene.Name(now)
 		return now, note, true
 	}
-	for _, p := range r.Processes {
-		if p.PID == sub.PID && p.Comm == sub.Comm {
-			now.Name = after.Scene.Name(now)
-			return now, note, true
-		}
+	if acts(r, sub.PID, sub.Comm) {
+		now.Name = after.Scene.Name(now)
+		return now, note, true
 	}
 	pid := 0
 	for _, p := range r.Processes {
@@ -60,6 +58,15 @@ func counterpart(before, after *verdict.Verdict, sub recording.Subject) (now rec
 		note += "; "
 	}
 	return now, note + fmt.Sprintf("%s[%d] is %s[%d] now, known %s", sub.Comm, sub.PID, now.Comm, pid, known), true
+}
+
+// acts tells whether a process was seen, or what it did: one without a socket that lasts
+// has no row of its own.
+func acts(r *recording.Recording, pid int, comm string) bool {
+	return slices.ContainsFunc(r.Processes, func(p recording.Process) bool { return p.PID == pid && p.Comm == comm }) ||
+		slices.ContainsFunc(r.Connections, func(c recording.Connections) bool { return c.PID == pid && c.Comm == comm }) ||
+		slices.ContainsFunc(r.Turns, func(t recording.Turns) bool { return t.PID == pid && t.Comm == comm }) ||
+		slices.ContainsFunc(r.CallErrors, func(e recording.CallError) bool { return e.PID == pid && e.Comm == comm })
 }
 
 func hasNetns(r *recording.Recording, id uint64) bool {
@@ -112,7 +119,7 @@ func movedTo(before, after *recording.Recording, sub recording.Subject) (uint64,
 // same tells whether a subject of a verdict is the one that is looked for.
 func same(want, have recording.Subject) bool {
 	switch {
-	case want.Kind != have.Kind && !(want.Local != "" && have.Local != ""):
+	case want.Kind != have.Kind && (want.Local == "" || have.Local == ""):
 		return want.PID != 0 && want.PID == have.PID || want.Comm != "" && want.Comm == have.Comm && want.Netns == have.Netns
 	case want.Netns != have.Netns, want.Device != have.Device, want.Cgroup != have.Cgroup, want.Proto != have.Proto:
 		return false

@@ -108,11 +108,15 @@ func together(r Result) (Outcome, string) {
 	out, why := r.Felt.Outcome, r.Felt.Why
 	if c := r.Cause; c != nil {
 		switch {
+		case out == CantTell && c.Outcome == Gone && seldom(r.Felt):
+			out, why = Gone, fmt.Sprintf("it was felt now and then only; its cause's counter tells that it is gone (%s)", c.What)
 		case out == CantTell && c.Outcome != Gone:
 			// What was felt comes and goes; its counter may still tell.
 			out, why = c.Outcome, firstOf(c.Why, fmt.Sprintf("told by the cause's counter: %s", c.What))
 		case out.Helped() && (c.Outcome == Unchanged || c.Outcome == Worse):
 			out, why = Unchanged, fmt.Sprintf("less is felt, but its cause goes on as before (%s)", c.What)
+		case out == Gone && c.Outcome == CantTell && seldom(*c):
+			// The symptom itself tells; its cause agrees as far as it goes.
 		case out.Helped() && c.Outcome == CantTell:
 			out, why = CantTell, fmt.Sprintf("less is felt, but of its cause nothing can be told (%s): %s", c.What, c.Why)
 		case out == Gone && c.Outcome == Reduced:
@@ -131,6 +135,12 @@ func together(r Result) (Outcome, string) {
 		return CantTell, fmt.Sprintf("the load differed: %.4g %s now, %.4g before; more of it is worse too", l.After, l.Unit, l.Before)
 	}
 	return out, why
+}
+
+// seldom tells whether something was felt before and is not now, but had come too seldom
+// for that alone to tell.
+func seldom(c Compared) bool {
+	return c.Before.Value > 0 && c.After.Value <= goneShare*c.Before.Value
 }
 
 // Less or more of the load than this, and what became less or worse may be for that

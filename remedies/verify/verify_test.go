@@ -137,6 +137,9 @@ func TestOneWordForSymptomCauseAndLoad(t *testing.T) {
 		"felt as before without its cause": {Result{Felt: is(Unchanged), Cause: cause(Gone), Load: load(1)}, Unchanged, ""},
 		"felt comes and goes, counter not": {Result{Felt: is(CantTell), Cause: cause(Unchanged), Load: load(1)}, Unchanged, "the cause's counter"},
 		"felt comes and goes, counter 0":   {Result{Felt: is(CantTell), Cause: cause(Gone), Load: load(1)}, CantTell, ""},
+		"felt seldom, counter 0":           {Result{Felt: Compared{Outcome: CantTell, Before: Figure{Value: 1}}, Cause: cause(Gone), Load: load(1)}, Gone, "felt now and then only"},
+		"felt seldom, counter as before":   {Result{Felt: Compared{Outcome: CantTell, Before: Figure{Value: 1}}, Cause: cause(Unchanged), Load: load(1)}, Unchanged, "the cause's counter"},
+		"felt no more, counter seldom":     {Result{Felt: is(Gone), Cause: &Compared{Outcome: CantTell, Before: Figure{Value: 1}}, Load: load(1)}, Gone, ""},
 		"gone, the load not measured":      {Result{Felt: is(Gone)}, Gone, "the load beside it was not measured"},
 	} {
 		if got, why := together(c.r); got != c.want || !strings.Contains(why, c.why) {

@@ -125,7 +125,7 @@ func functionOf(f Frame, objects bool) function {
 			object = object[:i+3]
 		}
 	}
-	return function{f.Function, object}
+	return function{strings.TrimSuffix(f.Function, " (inlined)"), object}
 }
 
 // tallied is what one function had.

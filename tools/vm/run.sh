@@ -34,7 +34,7 @@ boot() {
 # programs, as the machine has neither compiler nor libc. Its cc hands out what was
 # compiled here (lab/threadserver).
 extras() {
-	local d=$1 probe
+	local d=$1 test name
 	rm -rf "$d"
 	mkdir -p "$d/bin" "$d/selftest"
 	install -m 755 tools/vm/inside "$d/bin/inside"
@@ -46,9 +46,10 @@ extras() {
 	fi
 	printf '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\nexec cp /bin/thread-server "$2"\n' >"$d/bin/cc"
 	chmod 755 "$d/bin/cc"
-	for probe in jvm:TestProgramsWithoutAJVM memory:TestCompaction; do
-		go test -c -ldflags="-s -w" -o "$d/selftest/${probe%:*}.test" "./probes/${probe%:*}"
-		echo "^${probe#*:}\$" >"$d/selftest/${probe%:*}.run"
+	for test in probes/jvm:TestProgramsWithoutAJVM probes/memory:TestCompaction remedies/knob:TestQdiscsOfModules; do
+		name=$(basename "${test%:*}")
+		go test -c -ldflags="-s -w" -o "$d/selftest/$name.test" "./${test%:*}"
+		echo "^${test#*:}\$" >"$d/selftest/$name.run"
 	done
 }
 
@@ -59,7 +60,7 @@ extras "$cache/extra"
 for suite in "${suites[@]}"; do
 	fetch "$suite"
 	release=$(cat "$cache/$suite/release")
-	initramfs "$suite" "$release" tools/vm/init "$modules" "ip tc nft" "$cache/extra"
+	initramfs "$suite" "$release" tools/vm/init "$modules sch_fq sch_fq_codel" "ip tc nft" "$cache/extra"
 	echo "snag vm: running $release ($suite)" >&2
 	boot "$suite" "$release"
 	dirs+=("$cache/$suite/out")

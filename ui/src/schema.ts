@@ -246,6 +246,23 @@ export interface Entry {
   }[];
   remedy: StringOrNull;
   next_measurement: StringOrNull;
+  /**
+   * what a plan would set (snag tune plan)
+   */
+  settings?: {
+    what: string;
+    why: string;
+    risk?: string;
+    needs?: string;
+  }[];
+  /**
+   * what only a program or a person can do
+   */
+  calls?: {
+    who: string;
+    do: string;
+    why: string;
+  }[];
 }
 export interface Evidence {
   side: "for" | "against" | "missing";

@@ -115,7 +115,9 @@ func (w Where) put(n Candidate, all []Candidate, left []Left) ([]Candidate, []Le
 		why = "open connections keep what they have: test it with --load, whose runs are new ones"
 	}
 	if why == "" {
-		if err := w.Triable(n.Switch); err != nil {
+		alone := n.Switch
+		alone.With = nil
+		if err := w.Triable(alone); err != nil {
 			why = err.Error()
 		}
 	}

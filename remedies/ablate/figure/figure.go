@@ -35,6 +35,11 @@ type Figure struct {
 	proto, field string // of a counter
 }
 
+// Ratio tells whether it is a size that is always above 0, so that effects are ratios.
+func (f Figure) Ratio() bool {
+	return f.Kind == Time || f.Kind == Output && f.Unit != "%"
+}
+
 // Grain is the figure's smallest step when it is measured for so many seconds; 0 where
 // it is continuous.
 func (f Figure) Grain(seconds float64) float64 {

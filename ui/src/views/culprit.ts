@@ -22,10 +22,19 @@ export function culprit(e: Entry, axis: Axis, charted: (id: string) => boolean):
         h('h4', {}, 'Evidence'), evidenceList(e, charted),
         e.chain.length > 1 ? h('div', {}, h('h4', {}, 'How it is felt'), chain(e, axis)) : null),
       h('div', {},
-        e.remedy ? h('div', { class: 'remedy' }, h('h4', {}, 'Remedy'), commandBlock(e.remedy)) : null,
+        e.remedy ? h('div', { class: 'remedy' }, h('h4', {}, 'Remedy'), commandBlock(e.remedy), plan(e)) : null,
         e.harm ? h('p', {}, h('b', {}, 'Harm '), e.harm.text) : null,
         e.since ? h('p', {}, h('b', {}, 'Since '), sinceText(e.since, axis)) : null,
         e.next_measurement ? h('div', {}, h('h4', {}, 'Next measurement'), commandBlock(e.next_measurement)) : null)));
+}
+
+/** plan lists what snag tune plan would set, and what only a program or a person can do. */
+function plan(e: Entry): HTMLElement | null {
+  const rows = [
+    ...(e.settings ?? []).map((s) => h('li', { title: [s.why, s.risk, s.needs].filter(Boolean).join(' · ') }, h('code', {}, s.what))),
+    ...(e.calls ?? []).map((c) => h('li', { title: c.why }, c.who, ': ', h('code', {}, c.do))),
+  ];
+  return rows.length > 0 ? h('ul', { class: 'plan' }, ...rows) : null;
 }
 
 export function entryId(id: string): string {

@@ -1,0 +1,71 @@
+package all
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"snag/lab"
+	"snag/remedies/knob"
+)
+
+// The shortest remedies from the incident to the verdict that it is gone, and one plan
+// that does not help. make lab-remedies runs all of them.
+func TestRemedies(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("making network namespaces needs root")
+	}
+	snag := t.TempDir() + "/snag"
+	if out, err := exec.Command("go", "build", "-o", snag, "snag/cmd/snag").CombinedOutput(); err != nil {
+		t.Fatalf("build snag: %v\n%s", err, out)
+	}
+	for _, c := range []struct {
+		name  string
+		wrong bool
+	}{{"nagle-delayed-ack", false}, {"fd-limit", false}, {"qdisc-drop", false}, {"nagle-delayed-ack", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			inc, err := lab.Find(Incidents, c.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+			defer cancel()
+			r, err := lab.RunRemedy(ctx, inc, c.wrong, lab.RunOptions{SnagPath: snag, For: 6 * time.Second, Shared: true})
+			if err != nil || !r.Right() {
+				t.Errorf("wrong plan: %v: %v %+v", c.wrong, err, r)
+			}
+			t.Logf("%+v", r)
+		})
+	}
+}
+
+// A remedy names programs and targets of its own incident: its wrong plan is one that
+// snag would carry out.
+func TestWrongPlansAreValid(t *testing.T) {
+	n := 0
+	for _, inc := range Incidents {
+		if inc.Remedy == nil {
+			continue
+		}
+		n++
+		if len(inc.Remedy.Wrong) == 0 {
+			t.Errorf("%s has no wrong plan", inc.Name)
+		}
+		for _, c := range inc.Remedy.Wrong {
+			if c.Target.Path != "" {
+				c.Target.Path = "/" + c.Target.Path
+			}
+			k, ok := knob.Kinds[c.Target.Kind]
+			if !ok {
+				t.Errorf("%s: no kind %s", inc.Name, c.Target.Kind)
+			} else if err := k.Valid(c.Target, c.Then); err != nil {
+				t.Errorf("%s: %v", inc.Name, err)
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("only %d incidents have a remedy", n)
+	}
+}

@@ -1,0 +1,137 @@
+package knob
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"snag/remedies/plan"
+)
+
+// inNamespaces runs systemd as the first process of namespaces of its own, with a
+// control group of its own, a /run of its own, and one service. /proc/sys is read-only
+// there: systemd would raise some limits of the machine.
+const inNamespaces = `set -e
+mkdir "$1/cgroup"; mount -t cgroup2 none "$1/cgroup"; mkdir "$1/cgroup/$2"; echo $$ > "$1/cgroup/$2/cgroup.procs"
+exec unshare -C -p -f -u -i -m --mount-proc sh -c '
+set -e
+mount --bind /proc/sys /proc/sys; mount -o remount,bind,ro /proc/sys
+mount -t tmpfs tmpfs /run; mount -t cgroup2 none /sys/fs/cgroup
+mkdir -p /run/systemd/system
+printf "[Unit]\nDefaultDependencies=no\n" > /run/systemd/system/snag.target
+printf "[Unit]\nDefaultDependencies=no\n[Service]\nExecStart=/bin/sleep 300\n" > /run/systemd/system/snagtest.service
+exec env container=snag /lib/systemd/systemd --unit=snag.target --log-target=console --show-status=0'`
+
+// ownSystemd is the process number of one, as this namespace has it.
+func ownSystemd(t *testing.T) int {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("namespaces take root")
+	}
+	if _, err := os.Stat("/lib/systemd/systemd"); err != nil {
+		t.Skip("this host has no systemd")
+	}
+	dir, group := t.TempDir(), "snagtest"+strconv.Itoa(os.Getpid())
+	cmd := exec.Command("unshare", "-m", "--propagation", "private", "sh", "-c", inNamespaces, "sh", dir, group)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		remove := `mount -t cgroup2 none "$1/cgroup" && find "$1/cgroup/$2" -depth -type d -exec rmdir {} \;`
+		for range 20 { // until the last process of the group is gone
+			if exec.Command("unshare", "-m", "--propagation", "private", "sh", "-c", remove, "sh", dir, group).Run() == nil {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	for range 100 {
+		time.Sleep(100 * time.Millisecond)
+		// unshare forks once: its child is the first process in there.
+		b, _ := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/task/" + strconv.Itoa(cmd.Process.Pid) + "/children")
+		pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+		if err != nil {
+			continue
+		}
+		t.Cleanup(func() { _ = killOne(pid) })
+		if _, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/root/run/systemd/private"); err == nil {
+			return pid
+		}
+	}
+	t.Skipf("a systemd does not start in namespaces here: %s", said.String())
+	return 0
+}
+
+func killOne(pid int) error {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	return p.Kill()
+}
+
+// TestUnitsOfSystemd sets properties in a systemd of the test's own, and asks it by
+// systemctl. systemd speaks to processes that it sees alone: the test runs again in its
+// namespaces.
+func TestUnitsOfSystemd(t *testing.T) {
+	if os.Getenv("SNAG_TEST_IN_SYSTEMD") == "" {
+		pid := ownSystemd(t)
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("nsenter", "-t", strconv.Itoa(pid), "-m", "-p", "-C", "-u", "-i", self, "-test.run=^TestUnitsOfSystemd$", "-test.v", "-test.timeout=60s")
+		cmd.Env = append(os.Environ(), "SNAG_TEST_IN_SYSTEMD=1")
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "--- PASS: TestUnitsOfSystemd") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	h, root := Real(), "/run"
+	in := func(words string) func() string { return output(t, strings.Fields(words)...) }
+	in("systemctl start snagtest.service")()
+	for _, c := range []struct{ name, then, property, want string }{
+		{"CPUQuota", "150%", "CPUQuotaPerSecUSec", "=1.500000s"}, {"TasksMax", "1000", "TasksMax", "=1000"}, {"MemoryHigh", "104857600", "MemoryHigh", "=104857600"},
+		{"CPUWeight", "500", "CPUWeight", "=500"}, {"LimitNOFILE", "65536:524288", "LimitNOFILESoft", "=65536"}, {"NUMAPolicy", "bind", "NUMAPolicy", "=bind"},
+		{"NUMAMask", "0", "NUMAMask", "=0"}, {"CPUAffinity", "0", "CPUAffinity", "=0"},
+	} {
+		target := plan.Target{Kind: "unit", Unit: "snagtest.service", Name: c.name}
+		see := in("systemctl show snagtest.service -p " + c.property)
+		k := Kinds["unit"]
+		old, err := k.Read(h, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := see()
+		if err := k.Write(h, target, c.then); err != nil {
+			t.Error(err)
+		}
+		if got, err := k.Read(h, target); err != nil || !k.Same(target, got, c.then) || !strings.Contains(see(), c.want) {
+			t.Errorf("%s: %q, %v; systemctl says %q, want %q", target, got, err, see(), c.want)
+		}
+		if err := k.Write(h, target, old); err != nil || see() != before {
+			t.Errorf("%s put back to %q: %v; systemctl says %q, and said %q", target, old, err, see(), before)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(root, "systemd/system/snagtest.service.d/*")); left != nil {
+		t.Errorf("what was put back left %v", left)
+	}
+	if running := in("systemctl is-active snagtest.service")(); strings.TrimSpace(running) != "active" {
+		t.Errorf("the service is %s: something restarted or ended it", running)
+	}
+	gone := plan.Target{Kind: "unit", Unit: "no-such-unit.service", Name: "TasksMax"}
+	if _, err := Kinds["unit"].Read(h, gone); err == nil || !strings.Contains(err.Error(), "not-found") {
+		t.Errorf("a unit that is not there: %v", err)
+	}
+}
