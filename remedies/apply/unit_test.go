@@ -73,7 +73,7 @@ func (s *starter) StartTransientUnit(name, mode string, properties []unitPropert
 	}
 	var execs []unitExec
 	if err := s.got["ExecStart"].Store(&execs); err != nil || len(execs) != 1 {
-		return "", dbus.MakeFailedError(fmt.Errorf("ExecStart: %v", err))
+		return "", dbus.MakeFailedError(fmt.Errorf("ExecStart: %w", err))
 	}
 	if s.run != nil {
 		s.run(execs[0])
