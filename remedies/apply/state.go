@@ -30,6 +30,7 @@ type Made struct {
 	Also     []string // other values that it may have been set to
 	Now      string   // as the kernel had it afterwards; "" where that was not seen
 	Undone   bool
+	Ended    string // that what had the setting ended, and the setting with it
 	Problem  string // why it could not be undone
 }
 
@@ -101,7 +102,7 @@ func StateOf(all []journal.Record) State {
 			s.Phase, s.Why = HalfUndone, r.Why
 		case journal.Undid:
 			c := s.change(r.Change)
-			c.Undone, c.Problem = true, ""
+			c.Undone, c.Ended, c.Problem = true, r.Why, ""
 		case journal.NotUndone:
 			s.change(r.Change).Problem = r.Error
 		case journal.Undone:
@@ -131,10 +132,36 @@ func (s *State) Open() bool {
 	return s.Phase == Half || s.Phase == Unconfirmed || s.Phase == Trying || s.Phase == HalfUndone
 }
 
+// Settled tells that an undo came to its end: each change is undone, or it was said why
+// it can't be (its interface is gone, another has set it since). Then nobody waits, and
+// another plan may begin.
+func (s *State) Settled() bool {
+	if s.Phase != HalfUndone {
+		return false
+	}
+	for _, c := range s.Changes {
+		if !c.Undone && c.Problem == "" {
+			return false
+		}
+	}
+	return true
+}
+
 // Problems are the changes that could not be undone.
 func (s *State) Problems() (all []Made) {
 	for _, c := range s.Changes {
 		if c.Problem != "" && !c.Undone {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Ended are the changes whose process ended before they were undone.
+func (s State) Ended() []Made {
+	var all []Made
+	for _, c := range s.Changes {
+		if c.Ended != "" {
 			all = append(all, c)
 		}
 	}
