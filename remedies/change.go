@@ -52,6 +52,9 @@ func (here Here) change(s suspects.Setting) (c plan.Change, why string) {
 	case here.Same(t, now, s.Value):
 		return plan.Change{Target: t, Now: now}, "it is so already: " + now
 	}
+	if s.Needs == "" && here.Needs != nil {
+		s.Needs = here.Needs(t)
+	}
 	return plan.Change{Target: t, Now: now, Then: s.Value, Why: s.Why, Risk: s.Risk, Needs: s.Needs, Persists: persists(t)}, ""
 }
 

@@ -27,6 +27,8 @@ type Here struct {
 	Same func(t plan.Target, a, b string) bool
 	// Fit brings a value into the range that its knob takes (knob.Fit).
 	Fit func(t plan.Target, value string) (string, error)
+	// Needs is what else a target takes where its setting says nothing (knob.Needs).
+	Needs func(plan.Target) string
 	// Conflicts are settings of the host that work against a plan.
 	Conflicts func(*plan.Plan) []string
 }

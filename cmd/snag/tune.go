@@ -153,7 +153,10 @@ func tuneUndo(f *tuneFlags) *cobra.Command {
 			return onPlan(f, args, func(s *apply.Store, id string) error {
 				e, err := s.Undo(id, "asked for by a person")
 				if err == nil {
-					fmt.Fprintf(cmd.OutOrStdout(), "plan %s is undone: %d settings are as before\n", e.ID, len(e.State.Changes))
+					fmt.Fprintf(cmd.OutOrStdout(), "plan %s is undone: %d settings are as before\n", e.ID, len(e.State.Changes)-len(e.State.Ended()))
+					for _, c := range e.State.Ended() {
+						fmt.Fprintf(cmd.OutOrStdout(), "  %s: %s\n", c.Target, c.Ended)
+					}
 				}
 				if e.State.Persisted && len(e.State.Files) == 0 {
 					fmt.Fprintln(cmd.OutOrStdout(), "its files are no longer snag's; systemctl daemon-reload has systemd read anew what is there")
@@ -227,6 +230,8 @@ func writeStatus(out io.Writer, s *apply.Store, e apply.Entry) {
 	for _, c := range st.Changes {
 		fmt.Fprintf(out, "  %s: %s → %s", c.Target, c.Old, c.New)
 		switch {
+		case c.Ended != "":
+			fmt.Fprintf(out, " (%s)", c.Ended)
 		case c.Undone:
 			fmt.Fprint(out, " (undone)")
 		case c.Problem != "":

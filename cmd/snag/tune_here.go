@@ -24,7 +24,7 @@ func hostOf(r *recording.Recording, recorded bool) remedies.Here {
 	facts := conflict.FactsOf(r)
 	if recorded || err != nil || strings.TrimSpace(string(boot)) != r.Manifest.BootID {
 		h := remedies.Recorded(r)
-		h.Fit = knob.Fit
+		h.Fit, h.Needs = knob.Fit, knob.Needs
 		h.Conflicts = func(p *plan.Plan) []string { return conflict.Of(p, facts) }
 		return h
 	}
@@ -47,8 +47,9 @@ func here() remedies.Here {
 			}
 			return k.Read(h, t)
 		},
-		Same: func(t plan.Target, a, b string) bool { return knob.Kinds[t.Kind].Same(t, a, b) },
-		Fit:  knob.Fit,
+		Same:  func(t plan.Target, a, b string) bool { return knob.Kinds[t.Kind].Same(t, a, b) },
+		Fit:   knob.Fit,
+		Needs: knob.Needs,
 	}
 }
 

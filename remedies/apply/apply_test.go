@@ -239,6 +239,44 @@ func TestUndoLeavesWhatAnotherChangedAndSaysSo(t *testing.T) {
 	}
 }
 
+// A service that was restarted has lost the limit of its old process: that is undone, and
+// the next plan is free.
+func TestWhatEndedWithItsProcess(t *testing.T) {
+	dir := t.TempDir()
+	host(t, dir)
+	s := store(dir)
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stop := func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
+	defer stop()
+	s.Host.Proc = "/proc"
+	started, err := knob.Started("/proc", cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := plan.Target{Kind: "nofile", PID: cmd.Process.Pid, Started: started}
+	now, err := knob.Kinds["nofile"].Read(s.Host, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, hard, _ := strings.Cut(now, ":")
+	p := aPlan()
+	p.Changes = []plan.Change{{ID: "1", Target: target, Now: now, Then: "123:" + hard, Why: "a test"}}
+	if _, err := s.Apply(p, time.Minute, nil); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	e, err := s.Undo("", "asked for")
+	if err != nil || e.State.Phase != Undone || len(e.State.Ended()) != 1 || !strings.Contains(e.State.Ended()[0].Ended, "it ended") {
+		t.Errorf("%+v, %v", e.State, err)
+	}
+	if err := s.free(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestARebootTookTheChangesBack(t *testing.T) {
 	dir := t.TempDir()
 	host(t, dir)

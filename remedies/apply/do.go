@@ -117,7 +117,10 @@ func undo(s State, boot, why string, h knob.Host, kinds map[string]knob.Knob, j 
 			now, err = backAfterBoot(c, h, kinds)
 		} // else the reboot took it back: settings of a kernel end with it
 		r := journal.Record{Step: journal.Undid, Change: c.ID, Now: now}
-		if err != nil {
+		switch {
+		case errors.Is(err, knob.ErrEnded):
+			r.Why = err.Error()
+		case err != nil:
 			r.Step, r.Error = journal.NotUndone, err.Error()
 			problems = append(problems, fmt.Errorf("change %s is not undone: %w", c.ID, err))
 		}

@@ -30,6 +30,7 @@ type Made struct {
 	Also     []string // other values that it may have been set to
 	Now      string   // as the kernel had it afterwards; "" where that was not seen
 	Undone   bool
+	Ended    string // that what had the setting ended, and the setting with it
 	Problem  string // why it could not be undone
 }
 
@@ -101,7 +102,7 @@ func StateOf(all []journal.Record) State {
 			s.Phase, s.Why = HalfUndone, r.Why
 		case journal.Undid:
 			c := s.change(r.Change)
-			c.Undone, c.Problem = true, ""
+			c.Undone, c.Ended, c.Problem = true, r.Why, ""
 		case journal.NotUndone:
 			s.change(r.Change).Problem = r.Error
 		case journal.Undone:
@@ -150,6 +151,17 @@ func (s *State) Settled() bool {
 func (s *State) Problems() (all []Made) {
 	for _, c := range s.Changes {
 		if c.Problem != "" && !c.Undone {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Ended are the changes whose process ended before they were undone.
+func (s State) Ended() []Made {
+	var all []Made
+	for _, c := range s.Changes {
+		if c.Ended != "" {
 			all = append(all, c)
 		}
 	}

@@ -74,7 +74,7 @@ func refused(doing string, t plan.Target, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, unix.ENODEV):
-		return fmt.Errorf("%s %s: the interface is gone (%w)", doing, t, ErrAbsent)
+		return fmt.Errorf("%s %s: the interface is gone, or has another name (%w)", doing, t, ErrAbsent)
 	case errors.Is(err, unix.EOPNOTSUPP):
 		return fmt.Errorf("%s %s: its driver can't%s (%w)", doing, t, said, unix.EOPNOTSUPP)
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):

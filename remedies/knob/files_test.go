@@ -4,8 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"snag/remedies/plan"
 )
@@ -183,5 +186,48 @@ func TestWhatTheKernelHasIsValid(t *testing.T) {
 		if err != nil && !errors.Is(err, ErrAbsent) {
 			t.Errorf("thp %s is %q here: %v", f.Name, now, err)
 		}
+	}
+}
+
+// TestInterruptsOfThisHost writes to each what it has: nothing moves, and those that the
+// kernel manages itself say so.
+func TestInterruptsOfThisHost(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("interrupts take root")
+	}
+	if running, err := IRQBalance(Real()); running || err != nil {
+		t.Skip("irqbalance runs here: ", err)
+	}
+	entries, err := os.ReadDir("/proc/irq")
+	if err != nil {
+		t.Skip("this host shows no interrupts: ", err)
+	}
+	taken, managed := 0, 0
+	for _, e := range entries {
+		n, err := strconv.Atoi(e.Name())
+		if err != nil || n < 1 {
+			continue
+		}
+		target := plan.Target{Kind: "irq", IRQ: n}
+		now, err := Kinds["irq"].Read(Real(), target)
+		if err == nil {
+			err = Kinds["irq"].Valid(target, now)
+		}
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		switch err := Kinds["irq"].Write(Real(), target, now); {
+		case err == nil:
+			taken++
+		case (errors.Is(err, unix.EIO) || errors.Is(err, unix.EPERM)) && strings.Contains(err.Error(), "manages this interrupt itself"):
+			managed++
+		default:
+			t.Error(err)
+		}
+	}
+	t.Logf("%d interrupts took their mask, %d are the kernel's own", taken, managed)
+	if taken+managed == 0 && len(entries) > 1 {
+		t.Error("no interrupt was tried")
 	}
 }

@@ -20,7 +20,7 @@ type irq struct{}
 var irqDoc = Doc{
 	Name: "irq", About: "the CPUs that serve an interrupt", Unit: "mask of CPUs: hexadecimal digits in groups of eight, parted by commas", Range: "at least one CPU that is online",
 	Since: "2.4", Helps: "a queue's interrupt on a CPU of the card's own NUMA node, or away from a busy one; one queue a CPU",
-	Hurts:  "irqbalance, where it runs, moves it back (snag refuses then); interrupts that a driver manages itself refuse with EIO",
+	Hurts:  "irqbalance, where it runs, moves it back (snag refuses then); interrupts that a driver manages itself refuse (EIO, EPERM)",
 	Source: "Documentation/core-api/irq/irq-affinity.rst; kernel/irq/proc.c (write_irq_affinity)",
 }
 
@@ -52,8 +52,8 @@ func (k irq) Write(h Host, t plan.Target, value string) error {
 		return fmt.Errorf("set %s: irqbalance runs and would move it back: take the interrupt from it first (IRQBALANCE_ARGS=--banirq=%d in /etc/default/irqbalance, then restart it), or stop it", t, t.IRQ)
 	}
 	err = writeFile(k.path(h, t), value)
-	if errors.Is(err, unix.EIO) {
-		return fmt.Errorf("set %s to %s: the kernel manages this interrupt itself, or its controller can't move it (%w)", t, value, unix.EIO)
+	if errors.Is(err, unix.EIO) || errors.Is(err, unix.EPERM) { // which of the two depends on the kernel; who is not root fails at the opening
+		return fmt.Errorf("set %s to %s: the kernel manages this interrupt itself, or its controller can't move it: leave it out of the plan (%w)", t, value, errors.Unwrap(err))
 	}
 	return err
 }

@@ -5,6 +5,7 @@ package knob
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/godbus/dbus/v5"
 	"github.com/mdlayher/genetlink"
@@ -43,6 +44,10 @@ type Knob interface {
 
 // ErrAbsent is of a setting that is not there.
 var ErrAbsent = errors.New("there is no such setting on this host")
+
+// ErrEnded is of a setting that ended with what had it, a process: nothing of it is left.
+// An interface that is not found may only have another name.
+var ErrEnded = fmt.Errorf("its setting ended with it: %w", ErrAbsent)
 
 // Kinds are all, by the name that a plan uses.
 var Kinds = map[string]Knob{

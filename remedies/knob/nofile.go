@@ -73,7 +73,7 @@ func (openFiles) Same(_ plan.Target, a, b string) bool { return a == b }
 func (h Host) sameProcess(t plan.Target) error {
 	started, err := Started(h.Proc, t.PID)
 	if err != nil || started != t.Started {
-		return fmt.Errorf("process %d: it ended (%w)", t.PID, ErrAbsent)
+		return fmt.Errorf("process %d: it ended (%w)", t.PID, ErrEnded)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package knob
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"path/filepath"
@@ -63,11 +64,19 @@ func (h Host) readQueue(t plan.Target, rx bool, file string) (value string, err 
 		value, err = readFile(queuePath(sys, t, rx, file))
 		return err
 	})
-	return value, err
+	return value, noQueue(t, err)
 }
 
 func (h Host) writeQueue(t plan.Target, rx bool, file, value string) error {
-	return h.insideSys(t, func(sys string) error { return writeFile(queuePath(sys, t, rx, file), value) })
+	return noQueue(t, h.insideSys(t, func(sys string) error { return writeFile(queuePath(sys, t, rx, file), value) }))
+}
+
+// noQueue says what the path of another namespace's /sys would not.
+func noQueue(t plan.Target, err error) error {
+	if errors.Is(err, ErrAbsent) {
+		return fmt.Errorf("find %s: the interface or its queue is gone, or has another name (%w)", t, ErrAbsent)
+	}
+	return err
 }
 
 // Same compares the CPUs: 3 and 00000003 are one.

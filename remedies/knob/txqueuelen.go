@@ -56,7 +56,7 @@ func link(t plan.Target) (netlink.Link, error) {
 	l, err := netlink.LinkByName(t.Device)
 	if err != nil {
 		if errors.As(err, &netlink.LinkNotFoundError{}) {
-			return nil, fmt.Errorf("find interface %s: %w", t.Device, ErrAbsent)
+			return nil, fmt.Errorf("find interface %s: it is gone, or has another name (%w)", t.Device, ErrAbsent)
 		}
 		return nil, fmt.Errorf("find interface %s: %w", t.Device, err)
 	}

@@ -1,5 +1,7 @@
 package knob
 
+import "snag/remedies/plan"
+
 // propertyForm is how a property's value is written and sent.
 type propertyForm int
 
@@ -54,11 +56,12 @@ func unitPropertyOf(name string) (*unitProperty, bool) {
 	return nil, false
 }
 
-// UnitNeeds is what else a change of a unit's property takes to have an effect: a
-// restart of it, which snag leaves to people; "" where it takes none.
-func UnitNeeds(unit, name string) string {
-	if p, ok := unitPropertyOf(name); ok && !p.live {
-		return "a restart of " + unit + " (systemctl restart " + unit + "): the processes that run keep what they have"
+// Needs is what else a change takes to have an effect, which snag leaves to people: a
+// restart of a unit that reads the property when it is started. "" where it takes
+// nothing.
+func Needs(t plan.Target) string {
+	if p, ok := unitPropertyOf(t.Name); t.Kind == "unit" && ok && !p.live {
+		return "a restart of " + t.Unit + " (systemctl restart " + t.Unit + "): the processes that run keep what they have"
 	}
 	return ""
 }

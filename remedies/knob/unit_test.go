@@ -242,7 +242,7 @@ func TestWhatIsNoPropertyOfAUnit(t *testing.T) {
 			t.Errorf("%s takes %q", target, value)
 		}
 	}
-	if UnitNeeds("nginx.service", "LimitNOFILE") == "" || UnitNeeds("nginx.service", "CPUQuota") != "" {
+	if Needs(plan.Target{Kind: "unit", Unit: "nginx.service", Name: "LimitNOFILE"}) == "" || Needs(plan.Target{Kind: "unit", Unit: "nginx.service", Name: "CPUQuota"}) != "" {
 		t.Error("who needs a restart")
 	}
 }

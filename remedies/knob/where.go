@@ -49,7 +49,12 @@ func (h Host) inside(t plan.Target, f func() error) error {
 	if !process {
 		return h.In(t.Netns, f)
 	}
-	same := func() error { return h.sameProcess(plan.Target{PID: pid, Started: t.Started}) }
+	same := func() error {
+		if h.sameProcess(plan.Target{PID: pid, Started: t.Started}) != nil { // others may hold the namespace still
+			return fmt.Errorf("process %d, which names the network namespace, ended: another that is in it would do (%w)", pid, ErrAbsent)
+		}
+		return nil
+	}
 	if err := same(); err != nil {
 		return err
 	}
