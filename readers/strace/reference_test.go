@@ -33,14 +33,14 @@ type cellSum struct {
 }
 
 type begun struct {
-	at   float64 // µs
+	at   int64 // µs
 	body string
 }
 
 func reference(text string) map[cellKey]*cellSum {
 	sums := map[cellKey]*cellSum{}
 	open := map[string]begun{}
-	last := 0.0
+	last := int64(0)
 	at := func(k cellKey) *cellSum {
 		if sums[k] == nil {
 			sums[k] = &cellSum{}
@@ -53,7 +53,7 @@ func reference(text string) map[cellKey]*cellSum {
 			continue
 		}
 		tid, _ := strconv.Atoi(m[1])
-		us, _ := strconv.ParseFloat(strings.Replace(m[2], ".", "", 1), 64)
+		us, _ := strconv.ParseInt(strings.Replace(m[2], ".", "", 1), 10, 64)
 		body, ended := m[3], us
 		last = us
 		if c := cutForm.FindStringSubmatch(body); c != nil {
@@ -80,7 +80,7 @@ func reference(text string) map[cellKey]*cellSum {
 			k.fd, _ = strconv.Atoi(f[1])
 		}
 		if c[3] == "?" && c[5] == "" { // its thread ended in it
-			spread(at, k, us, ended)
+			spread(at, k, us*1000, ended*1000)
 			continue
 		}
 		s := at(k)
@@ -91,7 +91,7 @@ func reference(text string) map[cellKey]*cellSum {
 			s.done += n
 		}
 		took, _ := strconv.ParseFloat(c[8], 64)
-		spread(at, k, us, us+took*1e6)
+		spread(at, k, us*1000, us*1000+int64(math.Round(took*1e9)))
 	}
 	for tid, b := range open {
 		k := cellKey{fd: -1, call: b.body[:strings.IndexByte(b.body, '(')]}
@@ -100,18 +100,19 @@ func reference(text string) map[cellKey]*cellSum {
 			k.fd, _ = strconv.Atoi(f[1])
 		}
 		if !strings.HasPrefix(k.call, "exit") {
-			spread(at, k, b.at, last)
+			spread(at, k, b.at*1000, last*1000)
 		}
 	}
 	return sums
 }
 
-// spread puts the time from one moment to another, µs, into the seconds that it spans.
-func spread(at func(cellKey) *cellSum, k cellKey, from, to float64) {
+// spread puts the time from one moment to another, ns, into the seconds that it spans:
+// whole numbers, for floats know the ns since 1970 to 256 only.
+func spread(at func(cellKey) *cellSum, k cellKey, from, to int64) {
 	for from < to {
-		k.second = int(from / 1e6)
-		until := math.Min(to, float64(k.second+1)*1e6)
-		at(k).ns += (until - from) * 1e3
+		k.second = int(from / 1e9)
+		until := min(to, int64(k.second+1)*1e9)
+		at(k).ns += float64(until - from)
 		from = until
 	}
 }
@@ -166,9 +167,7 @@ func agree(t *testing.T, text string) {
 		if g == nil {
 			g = &cellSum{}
 		}
-		// Microseconds since 1970 are known to a quarter in the reference's floats: each call
-		// may be an eighth off.
-		if g.n != w.n || g.errs != w.errs || g.done != w.done || math.Abs(g.ns-w.ns) > 2000+125*float64(w.n) {
+		if g.n != w.n || g.errs != w.errs || g.done != w.done || math.Abs(g.ns-w.ns) > 2000 {
 			t.Errorf("%+v: %+v, the reference has %+v", k, *g, *w)
 		}
 		delete(got, k)
