@@ -7,7 +7,7 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 LINT     := bin/golangci-lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check fmt-check vet lint generate generate-check ui ui-check docs docs-check test bench bench-probes bench-streams bench-syscalls bench-files fuzz lab lab-remedies lab-vm score score-short score-healthy calibrate clean
+.PHONY: help setup build demo check fmt-check vet lint generate generate-check ui ui-check docs docs-check test bench bench-probes bench-streams bench-syscalls bench-files fuzz lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -109,6 +109,12 @@ lab: build ## every incident live, the long ones too, with its healthy twin and 
 
 lab-remedies: build ## every incident that snag can remedy here: healed by its own plan, and by a wrong one not, 5 times each (about 60 min, root)
 	bin/snag lab remedy --both --repeat 5
+
+vm-reboot: build ## a plan that nobody confirmed, and a reset: a virtual machine twice (some minutes, root)
+	tools/vm/reboot.sh
+
+vm-remedies: build ## the remedies of incidents that need a machine of their own, in one (some minutes, root)
+	tools/vm/remedy.sh
 
 lab-vm: build ## the incidents that need a machine of their own, in virtual machines with Debian's kernels
 	$(GO) run ./tools/vm/lab

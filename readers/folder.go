@@ -2,6 +2,7 @@ package readers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -20,6 +21,7 @@ type given struct {
 	files, recordings []string
 	folder            map[string]string // of a file that was found in one
 	open              map[string]*recording.Recording
+	closed            []string // sentences on folders in a folder that may not be read
 }
 
 // expand parts what was asked for into files and recordings; of a folder that is no
@@ -44,10 +46,11 @@ func expand(asked []string) (given, error) {
 			g.files = append(g.files, path) // to open it says what is wrong with it
 			continue
 		}
-		found, err := filesIn(filepath.Clean(path))
+		found, closed, err := filesIn(filepath.Clean(path))
 		if err != nil {
 			return g, err
 		}
+		g.closed = append(g.closed, closed...)
 		root := rootsIn(filepath.Clean(path), found)
 		for _, f := range found {
 			g.folder[f] = root(f)
@@ -57,14 +60,17 @@ func expand(asked []string) (given, error) {
 	return g, nil
 }
 
-// filesIn are all files below a folder.
-func filesIn(path string) (found []string, err error) {
+// filesIn are all files below a folder, and what keeps it from looking into others.
+func filesIn(path string) (found, closed []string, err error) {
 	err = filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil && p == path:
 			return fmt.Errorf("read %s: %w", path, err)
-		case err != nil || !e.Type().IsRegular():
-			return nil // a folder that may not be read is as one that is not there
+		case err != nil:
+			closed = append(closed, fmt.Sprintf("read %s: %v: what is in it is not judged", p, bare(err)))
+			return nil
+		case !e.Type().IsRegular():
+			return nil
 		case len(found) >= mostFiles:
 			return fmt.Errorf("read %s: it holds over %d files: give a folder below it", path, mostFiles)
 		}
@@ -74,7 +80,16 @@ func filesIn(path string) (found []string, err error) {
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("read %s: there are no files in it", path)
 	}
-	return found, err
+	return found, closed, err
+}
+
+// bare is an error without the call and the path that it names.
+func bare(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
 }
 
 // parted are folders that one host's files are parted into.

@@ -69,6 +69,7 @@ func Read(ctx context.Context, p Plan) error {
 	if err != nil {
 		return err
 	}
+	unread = append(unread, given.closed...)
 	defer context.AfterFunc(ctx, func() { // whatever a format waits for
 		for _, f := range files {
 			f.in.Interrupt()

@@ -75,7 +75,7 @@ func (p *page) planHead(pl *plan.Plan) {
 }
 
 func (p *page) change(c plan.Change) {
-	now := c.Now
+	now := strings.Join(strings.Fields(c.Now), " ") // the kernel parts numbers by tabs
 	if now == "" {
 		now = "not set"
 	}

@@ -59,6 +59,9 @@ func whatAsked(q recording.Request, to bool) string {
 	if q.Name != "" {
 		text = q.Name + " · " + text
 	}
+	if hop, ok := slowestHop(q); ok {
+		text = fmt.Sprintf("%s between %s and %s · ", took(hop.Network), hop.From, hop.To) + text
+	}
 	if q.Unanswered != "" {
 		text = "no answer (" + q.Unanswered + ") · " + text
 	}
@@ -66,6 +69,17 @@ func whatAsked(q recording.Request, to bool) string {
 		text = fmt.Sprintf("%d lost · ", n) + text
 	}
 	return text
+}
+
+// slowestHop is where most of the network's time passed, of a request that a capture
+// between both ends has as well.
+func slowestHop(q recording.Request) (hop recording.Hop, ok bool) {
+	for _, h := range q.Hops {
+		if h.Network > hop.Network {
+			hop = h
+		}
+	}
+	return hop, len(q.Hops) > 1 && 2*hop.Network > q.Network && 4*hop.Network > q.Wait
 }
 
 // took is a duration in six characters.

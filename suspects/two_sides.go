@@ -2,8 +2,10 @@ package suspects
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
+	"snag/internal/units"
 	"snag/recording"
 	"snag/scene"
 )
@@ -21,6 +23,7 @@ type held struct {
 	lostOut, lostBack     int
 	lossy                 int // requests of which segments were lost
 	worst                 recording.Request
+	hops                  hopSums
 	active                []recording.Interval
 }
 
@@ -62,6 +65,7 @@ func (h *held) add(q recording.Request) {
 		h.bound += q.Bound
 		h.split++
 	}
+	h.hops.add(q)
 	h.lostOut += q.LostOut
 	h.lostBack += q.LostBack
 	if q.LostOut+q.LostBack > 0 {
@@ -119,7 +123,7 @@ func insideBy(q recording.Request) string {
 // SaysItsFile tells whether a source of evidence names the files that it is from, and
 // not what a live host would be asked.
 func SaysItsFile(source string) bool {
-	return source == bothCaptures || source == serversCalls || source == serversTurns || source == serversQueue
+	return strings.HasPrefix(source, bothCaptures) || source == serversCalls || source == serversTurns || source == serversQueue
 }
 
 // finding begins what all causes say of the same server. Related are its address as
@@ -245,6 +249,12 @@ func (l late) byLoss(r *recording.Recording) (Finding, bool) {
 	f.Harm = h.networkHarm(r)
 	f.Remedy = fmt.Sprintf("the path %s between the places of the two captures: each hop's drop counters; a capture half way tells which half", wayOf(way, h))
 	f.Next = "capture half way, and give snag read the two nearest files"
+	if hop, share, ok := h.hops.worst(func(p recording.Hop) float64 { return float64(p.LostOut + p.LostBack) }); ok {
+		f.Text += fmt.Sprintf(", between %s and %s", hop.From, hop.To)
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: share, Unit: "ratio", Source: bothCaptures + ", and between", Origin: "hops",
+			Text: fmt.Sprintf("%s of these segments were lost between the captures %s and %s (out %d, back %d)", units.Percent(share), hop.From, hop.To, hop.LostOut, hop.LostBack)})
+		f.Remedy = fmt.Sprintf("what lies between the places of %s and %s: its drop counters", hop.From, hop.To)
+	}
 	return f, true
 }
 
@@ -288,6 +298,11 @@ func (l late) byDelay(r *recording.Recording) (Finding, bool) {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: longer, Unit: "s", Source: bothCaptures, Origin: "clocks",
 			Text: fmt.Sprintf("the way %s took %s of it, the other %s, within %s", name, lasting(longer), lasting(other), lasting(h.bound))})
 		f.Remedy = "the queues on the path " + wayOf(name, h)
+	}
+	if hop, share, ok := h.hops.worst(func(p recording.Hop) float64 { return p.Network }); ok {
+		f.Text += fmt.Sprintf(", between %s and %s", hop.From, hop.To)
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: hop.Network, Unit: "s", Source: bothCaptures + ", and between", Origin: "hops",
+			Text: fmt.Sprintf("%s of it passed between the captures %s and %s, by the clock of each", units.Percent(share), hop.From, hop.To)})
 	}
 	f.Harm = h.networkHarm(r)
 	f.Next = "tc -s qdisc on the hosts of that path; a capture half way tells which half"

@@ -18,6 +18,7 @@ const (
 	// startPercent is GOGC for the first second: what is read to load the probes is soon
 	// garbage, and the program's pages are not given back yet.
 	startPercent = 50
+	asGo         = 100 // GOGC as Go has it
 	// room is how much more than what is in use the heap may grow to where that is
 	// more: with less, the collector would take the CPU that the services need.
 	room = 1.5
@@ -25,16 +26,17 @@ const (
 
 // stayLean has the collector run sooner than Go would by itself, which lets the heap
 // double, until ctx ends, and gives back what only the program's start needed. What the user says in GOMEMLIMIT or GOGC goes first.
-func stayLean(ctx context.Context) { stayWithin(ctx, smallHeap) }
+func stayLean(ctx context.Context) { stayWithin(ctx, smallHeap, startPercent) }
 
-// stayWithin is stayLean for a heap that may be larger.
-func stayWithin(ctx context.Context, heap int64) {
+// stayWithin is stayLean for a heap that may be larger, with its own GOGC for the first
+// second.
+func stayWithin(ctx context.Context, heap int64, first int) {
 	giveBackPages() // the start of the program ran through all its packages
 	if os.Getenv("GOMEMLIMIT") != "" || os.Getenv("GOGC") != "" {
 		return
 	}
 	debug.SetMemoryLimit(heap)
-	debug.SetGCPercent(startPercent)
+	debug.SetGCPercent(first)
 	go func() {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		for {
@@ -42,7 +44,7 @@ func stayWithin(ctx context.Context, heap int64) {
 			case <-ctx.Done():
 				return
 			case <-time.After(time.Second):
-				debug.SetGCPercent(100) // as Go has it
+				debug.SetGCPercent(asGo)
 				metrics.Read(live)
 				debug.SetMemoryLimit(max(heap, int64(room*float64(live[0].Value.Uint64()))))
 			}

@@ -89,7 +89,7 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 		<-ctx.Done()
 		stop() // the next Ctrl-C ends snag at once
 	}()
-	stayWithin(cmd.Context(), readHeap)
+	stayWithin(cmd.Context(), readHeap, asGo)
 	p.Files, p.Dir = files, dir
 	shown := newReadProgress(os.Stderr, time.Now())
 	defer shown.done()

@@ -225,3 +225,64 @@ func TestReadOfThousandsOfFiles(t *testing.T) {
 	}
 	t.Logf("%d MB", rss>>20)
 }
+
+// A user reads what he may read: a file, and a folder, that are not his are each one line,
+// and the files beside them are judged.
+func TestReadOfWhatOneMayNotRead(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("to become another user needs root")
+	}
+	dir, err := os.MkdirTemp("/tmp", "snag-may-not-read") // nobody can reach what lies in root's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	snag := filepath.Join(dir, "snag")
+	build(t, snag)
+	log := []byte("2026-11-21T10:00:00Z error: connection reset by peer\n2026-11-21T10:00:09Z info: well\n")
+	for name, mode := range map[string]os.FileMode{"mine.log": 0o644, "secret.log": 0o600, "folder/inner.log": 0o644, "mixed/secret.log": 0o600, "mixed/mine.log": 0o644, "mixed/closed/inner.log": 0o644} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, log, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, mode := range map[string]os.FileMode{"": 0o755, "out": 0o777, "folder": 0o700, "mixed/closed": 0o700} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, x := range []struct {
+		files []string
+		code  int
+		want  string // in what it says
+		lines int    // of an error
+	}{
+		{[]string{"secret.log"}, exitFailed, "secret.log: permission denied", 1},
+		{[]string{"folder"}, exitFailed, "folder: permission denied", 1},
+		{[]string{"folder/inner.log"}, exitFailed, "permission denied", 1},
+		{[]string{"mine.log", "secret.log"}, exitNothing, "secret.log: permission denied", 0},
+		{[]string{"mixed"}, exitNothing, "mixed/secret.log: permission denied", 0},
+		{[]string{"mixed"}, exitNothing, "mixed/closed: permission denied: what is in it is not judged", 0},
+	} {
+		args := []string{"read", "-q", "--out", filepath.Join(dir, "out", fmt.Sprint(i))}
+		for _, f := range x.files {
+			args = append(args, filepath.Join(dir, f))
+		}
+		cmd := exec.Command(snag, args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "TMPDIR="+filepath.Join(dir, "out"))
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}, Pdeathsig: syscall.SIGKILL}
+		var out, errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		_ = cmd.Run() // its exit code is looked at
+		if code := cmd.ProcessState.ExitCode(); code != x.code || !strings.Contains(out.String()+errs.String(), x.want) || strings.Count(errs.String(), "\n") != x.lines {
+			t.Errorf("%v: exit %d, want %d with %q\n%s\n%s", x.files, code, x.code, x.want, errs.String(), out.String())
+		}
+	}
+}

@@ -207,7 +207,7 @@ func writeStatus(out io.Writer, s *apply.Store, e apply.Entry) {
 	st := e.State
 	fmt.Fprintf(out, "%s  %s", e.ID, st.Phase)
 	switch {
-	case st.Open() && st.Boot == s.Boot && !e.Guarded():
+	case st.Open() && !st.Settled() && st.Boot == s.Boot && !e.Guarded():
 		fmt.Fprintf(out, ": NOBODY WAITS FOR IT ANY MORE (%s is gone): take it back with snag tune undo %s", st.By, e.ID)
 		if st.Phase == apply.Unconfirmed {
 			fmt.Fprintf(out, ", or keep it with snag tune confirm %s", e.ID)

@@ -253,14 +253,29 @@ func writeCompared(out io.Writer, name string, c verify.Compared) {
 	if c.What == "" {
 		return // it did not come to that
 	}
-	fmt.Fprintf(out, "  %-6s %s: %s [%s, %s] → %s [%s, %s] %s: %s\n", name, c.What,
-		number(c.Before.Value), number(c.Before.Low), number(c.Before.High),
-		number(c.After.Value), number(c.After.Low), number(c.After.High), c.Unit, c.Outcome)
+	figure := func(f verify.Figure) string {
+		value, _ := inUnit(f.Value, c.Unit)
+		low, _ := inUnit(f.Low, c.Unit)
+		high, unit := inUnit(f.High, c.Unit)
+		return fmt.Sprintf("%s [%s, %s]%s", value, low, high, unit)
+	}
+	fmt.Fprintf(out, "  %-6s %s: %s → %s: %s\n", name, c.What, figure(c.Before), figure(c.After), c.Outcome)
+}
+
+// inUnit writes an amount, and what is left to say of its unit: a latency has its own
+// (23 ms), else the unit follows.
+func inUnit(v float64, unit string) (text, rest string) {
+	if after, ok := strings.CutPrefix(unit, "s,"); ok {
+		return units.Seconds(time.Duration(v * float64(time.Second))), after
+	}
+	return number(v), " " + unit
 }
 
 // line is the outcome as the journal and status have it.
 func (o *outcome) line() string {
-	text := fmt.Sprintf("%s %s → %s %s", o.Felt.What, number(o.Felt.Before.Value), number(o.Felt.After.Value), o.Felt.Unit)
+	was, _ := inUnit(o.Felt.Before.Value, o.Felt.Unit)
+	is, unit := inUnit(o.Felt.After.Value, o.Felt.Unit)
+	text := fmt.Sprintf("%s %s → %s%s", o.Felt.What, was, is, unit)
 	if o.Felt.What == "" {
 		text = o.Suspect
 	}

@@ -12,6 +12,7 @@ import (
 	"snag/internal/elffile"
 	"snag/internal/procroot"
 	"snag/internal/readable"
+	"snag/internal/unwind"
 )
 
 // object is a file that is mapped to execute.
@@ -26,8 +27,8 @@ type object struct {
 	packed    *elffile.Functions // what a stripped file carries along beside .dynsym
 	read      bool               // the functions were looked for
 	names     map[uint64]string
-	rows      map[uint64]knownRow // of call frame information
-	cost      int                 // bytes of its table
+	rows      unwind.Rows // of call frame information
+	cost      int         // bytes of its table
 	counted   int
 	used      uint64
 	// pid is a process that maps it: its root is where debug files are looked for.

@@ -27,13 +27,6 @@ func CutAfter(e unwind.End, user []Frame) string {
 	return CutOf(user)
 }
 
-const mostRows = 1 << 12 // of an object that are kept, 250 bytes each
-
-type knownRow struct {
-	row  *elffile.Row
-	kind unwind.Kind
-}
-
 // Unwind walks a copy of a thread's stack, which begins at its stack pointer, by the
 // programs' call frame information, and by frame pointers where there is none (Go,
 // code made at run time).
@@ -74,24 +67,7 @@ func (c code) Row(address uint64) (*elffile.Row, unwind.Kind) {
 	if !ok {
 		return nil, unwind.FramePointers
 	}
-	if k, ok := o.rows[at]; ok {
-		return k.row, k.kind
-	}
-	if o.rows == nil || len(o.rows) >= mostRows {
-		o.rows = map[uint64]knownRow{}
-	}
-	k := knownRow{kind: unwind.Bare}
-	switch {
-	case o.elf.IsGo():
-		k.kind = unwind.FramePointers
-	case !o.elf.HasFrames():
-		k.kind = unwind.Silent
-	}
-	if row, ok := o.elf.FrameRow(at); ok {
-		k = knownRow{&row, unwind.Told}
-	}
-	o.rows[at] = k
-	return k.row, k.kind
+	return o.rows.Of(o.elf, at)
 }
 
 // isPython tells the code that Python makes for each of its functions (-X perf).

@@ -94,13 +94,6 @@ type code struct {
 }
 
 // row is the call frame information for one address.
-type row struct {
-	row  *elffile.Row
-	kind unwind.Kind
-}
-
-const mostRows = 1 << 12 // of a file, 250 bytes each
-
 // object is the file that an address lies in, and its address there.
 func (c *code) object(address uint64) (o *object, offset uint64, mapped bool) {
 	m, ok := c.i.find(address)
@@ -135,24 +128,7 @@ func (c *code) Row(address uint64) (*elffile.Row, unwind.Kind) {
 	if !ok {
 		return nil, unwind.FramePointers
 	}
-	if r, ok := o.rows[at]; ok {
-		return r.row, r.kind
-	}
-	if o.rows == nil || len(o.rows) >= mostRows {
-		o.rows = map[uint64]row{}
-	}
-	r := row{kind: unwind.Bare}
-	switch {
-	case o.elf.IsGo():
-		r.kind = unwind.FramePointers
-	case !o.elf.HasFrames():
-		r.kind = unwind.Silent
-	}
-	if told, ok := o.elf.FrameRow(at); ok {
-		r = row{&told, unwind.Told}
-	}
-	o.rows[at] = r
-	return r.row, r.kind
+	return o.rows.Of(o.elf, at)
 }
 
 // Read implements unwind.Code.

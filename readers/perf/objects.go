@@ -10,6 +10,7 @@ import (
 	"snag/internal/elffile"
 	"snag/internal/kernel"
 	"snag/internal/readable"
+	"snag/internal/unwind"
 	"snag/readers/perf/perfdata"
 )
 
@@ -32,7 +33,7 @@ type objectKey struct{ path, id string }
 
 type object struct {
 	file      *os.File
-	rows      map[uint64]row // call frame information, by address
+	rows      unwind.Rows // call frame information, by address
 	elf       *elffile.File
 	functions *elffile.Functions
 	names     map[uint64]string

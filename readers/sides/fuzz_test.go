@@ -42,6 +42,34 @@ func hold(t *testing.T, a, b []byte) {
 		t.Fatal(err)
 	}
 	told([2]string{"a", "b"}, res)
+	var all []*Capture // the first one twice: as if somebody gave a copy
+	for i, file := range []opener{files[0], files[1], files[0]} {
+		c, err := surveyed(context.Background(), file, string(rune('a'+i)), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, c)
+	}
+	path, joined := NewPath(all), 0
+	for _, p := range path.Pairs {
+		if c := p.Clock(); math.IsNaN(c.Ahead) || c.Known && !(c.Worst >= 0) {
+			t.Fatalf("%+v", c)
+		}
+	}
+	for _, h := range path.Hops() {
+		joined += h.Connections()
+		if len(h.Between) > 1 || h.Text() == "" {
+			t.Fatalf("%d captures between three", len(h.Between))
+		}
+		for _, mid := range h.Between {
+			if mid.Connections() > h.Connections() {
+				t.Fatalf("%d connections between, of %d", mid.Connections(), h.Connections())
+			}
+		}
+	}
+	if most := len(all[0].index.flows) + len(all[1].index.flows) + len(all[2].index.flows); joined > most {
+		t.Fatalf("%d connections are joined, of %d that there are", joined, most)
+	}
 	for _, r := range got.Requests {
 		for _, v := range []float64{r.Wait, r.AtServer, r.Network, r.Upload, r.Download, r.Stood, r.Paused, r.Bound} {
 			if v < 0 || math.IsNaN(v) || math.IsInf(v, 0) {

@@ -85,7 +85,7 @@ func (s *Store) free() error {
 		switch {
 		case e.Damage != nil:
 			return fmt.Errorf("what plan %s did is not known: %w", e.ID, e.Damage)
-		case e.State.Open() && e.State.Boot == s.Boot:
+		case e.State.Open() && !e.State.Settled() && e.State.Boot == s.Boot:
 			return fmt.Errorf("plan %s is not confirmed yet (%s): snag tune confirm, or snag tune undo, first", e.ID, e.State.Phase)
 		}
 	}

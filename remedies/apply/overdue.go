@@ -27,7 +27,7 @@ func (s *Store) UndoOverdue() (all []Overdue) {
 	}
 	for _, e := range entries {
 		st := e.State
-		if e.Damage != nil || !st.Open() || st.Boot != s.Boot || len(st.Problems()) > 0 || e.Guarded() {
+		if e.Damage != nil || !st.Open() || st.Boot != s.Boot || st.Settled() || e.Guarded() {
 			continue // one that could not be undone is told of by status, not tried each time
 		}
 		if time.Since(st.Deadline) < overdueBy && !abandoned(e) {

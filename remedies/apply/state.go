@@ -132,6 +132,21 @@ func (s *State) Open() bool {
 	return s.Phase == Half || s.Phase == Unconfirmed || s.Phase == Trying || s.Phase == HalfUndone
 }
 
+// Settled tells that an undo came to its end: each change is undone, or it was said why
+// it can't be (its interface is gone, another has set it since). Then nobody waits, and
+// another plan may begin.
+func (s *State) Settled() bool {
+	if s.Phase != HalfUndone {
+		return false
+	}
+	for _, c := range s.Changes {
+		if !c.Undone && c.Problem == "" {
+			return false
+		}
+	}
+	return true
+}
+
 // Problems are the changes that could not be undone.
 func (s *State) Problems() (all []Made) {
 	for _, c := range s.Changes {

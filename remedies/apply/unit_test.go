@@ -72,8 +72,11 @@ func (s *starter) StartTransientUnit(name, mode string, properties []unitPropert
 		s.got[p.Name] = p.Value
 	}
 	var execs []unitExec
-	if err := s.got["ExecStart"].Store(&execs); err != nil || len(execs) != 1 {
-		return "", dbus.MakeFailedError(fmt.Errorf("ExecStart: %w", err))
+	if err := s.got["ExecStart"].Store(&execs); err != nil {
+		return "", dbus.MakeFailedError(err)
+	}
+	if len(execs) != 1 {
+		return "", dbus.MakeFailedError(fmt.Errorf("%d ExecStart", len(execs)))
 	}
 	if s.run != nil {
 		s.run(execs[0])

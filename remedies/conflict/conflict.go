@@ -208,10 +208,10 @@ func sysctlFiles(p *plan.Plan, f Facts) (out []string) {
 			continue
 		}
 		for _, l := range f.Files.Sysctl {
-			if base := path.Base(l.File); base < ours || strings.HasPrefix(base, ours) || !matches(l.Key, t.Name) || same(l.Value, c.Then) {
+			if base := path.Base(l.File); base < ours || strings.HasPrefix(base, ours) || l.Pattern() || !sameName(l.Path, t.Name) || same(l.Value, c.Then) {
 				continue
 			}
-			out = append(out, fmt.Sprintf("change %s: %s:%d sets %s to %q, after %s: at the next boot it wins", c.ID, l.File, l.N, l.Key, l.Value, ours+".conf"))
+			out = append(out, fmt.Sprintf("change %s: %s:%d sets %s to %q, after %s: at the next boot it wins", c.ID, l.File, l.N, t.Name, l.Value, ours+".conf"))
 		}
 	}
 	return out
@@ -223,7 +223,7 @@ func tunedProfile(p *plan.Plan, f Facts) (out []string) {
 		t := c.Target
 		for _, l := range f.Files.Tuned {
 			switch {
-			case t.Kind == "sysctl" && t.Netns == "" && l.Section == "sysctl" && matches(l.Key, t.Name) && !same(l.Value, c.Then) && f.Files.TunedLast:
+			case t.Kind == "sysctl" && t.Netns == "" && l.Section == "sysctl" && sameName(l.Key, t.Name) && !same(l.Value, c.Then) && f.Files.TunedLast:
 				out = append(out, fmt.Sprintf("change %s: tuned (profile %s, %s:%d) sets %s to %q when it starts, over sysctl.d: reapply_sysctl = 0 in /etc/tuned/tuned-main.conf", c.ID, f.Files.Profile, l.File, l.N, l.Key, l.Value))
 			case t.Kind == "thp" && t.Name == "enabled" && l.Section == "vm" && strings.HasPrefix(l.Key, "transparent_hugepage"),
 				l.Section == "net" && t.Device != "" && l.Key == map[string]string{"ring": "ring", "channels": "channels", "coalesce": "coalesce", "feature": "features", "txqueuelen": "txqueuelen"}[t.Kind] && l.Key != "":
@@ -234,11 +234,10 @@ func tunedProfile(p *plan.Plan, f Facts) (out []string) {
 	return out
 }
 
-// matches a key of sysctl.d, which may be a pattern (net.ipv4.conf.*.rp_filter), and has
-// a slash where an interface's name has a dot; a plan's target keeps the dot.
-func matches(key, name string) bool {
-	ok, err := path.Match(strings.ReplaceAll(key, "/", "."), strings.ReplaceAll(name, "/", "."))
-	return err == nil && ok
+// sameName compares a key of a file with a plan's target: the one has slashes where the
+// other has dots, or where an interface's name has them.
+func sameName(key, name string) bool {
+	return strings.ReplaceAll(key, "/", ".") == strings.ReplaceAll(name, "/", ".")
 }
 
 func same(a, b string) bool {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"snag/remedies/plan"
+	"snag/remedies/sysctld"
 )
 
 func change(t plan.Target, then string) *plan.Plan {
@@ -51,11 +52,11 @@ func TestWhatWorksAgainstAChange(t *testing.T) {
 		"RPS with one queue":      {change(plan.Target{Kind: "rps", Device: "eth0", Queue: &zero}, "f"), Facts{CPUs: 4, Devices: map[string]Device{"eth0": {RxQueues: 1}}}, ""},
 		"irqbalance":              {change(plan.Target{Kind: "irq", IRQ: 30}, "2"), Facts{Files: Files{IRQBalance: true}}, "irqbalance runs"},
 		"irqbalance, no mask":     {sysctl("net.core.somaxconn", "1"), Facts{Files: Files{IRQBalance: true}}, ""},
-		"another namespace":       {change(plan.Target{Kind: "sysctl", Name: "net.core.somaxconn", Netns: "a"}, "1"), Facts{Files: Files{Sysctl: []Line{{File: "/etc/sysctl.conf", Key: "net.core.somaxconn", Value: "9"}}}}, ""},
-		"a later file, the same":  {sysctl("net.core.somaxconn", "9"), Facts{Files: Files{Sysctl: []Line{{File: "/etc/sysctl.conf", Key: "net.core.somaxconn", Value: "9"}}}}, ""},
-		"a later file":            {sysctl("net.core.somaxconn", "8"), Facts{Files: Files{Sysctl: []Line{{File: "/etc/sysctl.conf", N: 3, Key: "net.core.somaxconn", Value: "9"}}}}, `/etc/sysctl.conf:3 sets net.core.somaxconn to "9"`},
-		"an earlier file":         {sysctl("net.core.somaxconn", "8"), Facts{Files: Files{Sysctl: []Line{{File: "/usr/lib/sysctl.d/50-default.conf", Key: "net.core.somaxconn", Value: "9"}}}}, ""},
-		"our own file":            {sysctl("net.core.somaxconn", "8"), Facts{Files: Files{Sysctl: []Line{{File: "/etc/sysctl.d/90-snag-qdisc.conf", Key: "net.core.somaxconn", Value: "9"}}}}, ""},
+		"another namespace":       {change(plan.Target{Kind: "sysctl", Name: "net.core.somaxconn", Netns: "a"}, "1"), Facts{Files: Files{Sysctl: []sysctld.Line{{File: "/etc/sysctl.conf", Path: "net/core/somaxconn", Value: "9"}}}}, ""},
+		"a later file, the same":  {sysctl("net.core.somaxconn", "9"), Facts{Files: Files{Sysctl: []sysctld.Line{{File: "/etc/sysctl.conf", Path: "net/core/somaxconn", Value: "9"}}}}, ""},
+		"a later file":            {sysctl("net.core.somaxconn", "8"), Facts{Files: Files{Sysctl: []sysctld.Line{{File: "/etc/sysctl.conf", N: 3, Path: "net/core/somaxconn", Value: "9"}}}}, `/etc/sysctl.conf:3 sets net.core.somaxconn to "9"`},
+		"an earlier file":         {sysctl("net.core.somaxconn", "8"), Facts{Files: Files{Sysctl: []sysctld.Line{{File: "/usr/lib/sysctl.d/50-default.conf", Path: "net/core/somaxconn", Value: "9"}}}}, ""},
+		"our own file":            {sysctl("net.core.somaxconn", "8"), Facts{Files: Files{Sysctl: []sysctld.Line{{File: "/etc/sysctl.d/90-snag-qdisc.conf", Path: "net/core/somaxconn", Value: "9"}}}}, ""},
 		"tuned, which comes last": {sysctl("vm.swappiness", "8"), Facts{Files: Files{Profile: "p", TunedLast: true, Tuned: []Line{{File: "/usr/lib/tuned/p/tuned.conf", N: 2, Section: "sysctl", Key: "vm.swappiness", Value: "30"}}}}, "tuned (profile p, /usr/lib/tuned/p/tuned.conf:2)"},
 		"tuned, before sysctl.d":  {sysctl("vm.swappiness", "8"), Facts{Files: Files{Profile: "p", Tuned: []Line{{File: "x", Section: "sysctl", Key: "vm.swappiness", Value: "30"}}}}, ""},
 		"tuned's rings":           {change(plan.Target{Kind: "ring", Name: "rx", Device: "eth0"}, "4096"), Facts{Files: Files{Profile: "p", Tuned: []Line{{File: "x", N: 5, Section: "net", Key: "ring", Value: "rx 512"}}}}, `sets ring = "rx 512"`},
@@ -83,7 +84,11 @@ func TestFilesOfAHost(t *testing.T) {
 	write(t, root, "usr/lib/sysctl.d/50-default.conf", "# x\nnet.ipv4.conf.*.rp_filter = 2\n")
 	write(t, root, "usr/lib/sysctl.d/99-mine.conf", "net.core.somaxconn = 1\n") // another of that name takes its place
 	write(t, root, "etc/sysctl.d/99-mine.conf", "; y\n-net/core/somaxconn=300\n\nnet/ipv4/conf/eth0.100/rp_filter = 1\n")
+	write(t, root, "etc/sysctl.d/99-zz.conf", "net.ipv4.conf.*.rp_filter = 0\n") // a pattern: it takes nobody's place
 	write(t, root, "etc/sysctl.conf", "vm.swappiness=60\n")
+	if err := os.Symlink("../sysctl.conf", filepath.Join(root, "etc/sysctl.d/99-sysctl.conf")); err != nil {
+		t.Fatal(err)
+	}
 	write(t, root, "etc/tuned/active_profile", "mine\n")
 	write(t, root, "etc/tuned/mine/tuned.conf", "[main]\ninclude=throughput-performance\n[sysctl]\nvm.swappiness=5\n")
 	write(t, root, "usr/lib/tuned/throughput-performance/tuned.conf", "[main]\ninclude=mine\n[net]\nring=rx 512\n")
@@ -95,14 +100,14 @@ func TestFilesOfAHost(t *testing.T) {
 	if !f.IRQBalance || !f.TunedLast || f.Profile != "mine" {
 		t.Errorf("%+v", f)
 	}
-	if len(f.Sysctl) != 4 || f.Sysctl[1] != (Line{File: "/etc/sysctl.d/99-mine.conf", N: 2, Key: "net.core.somaxconn", Value: "300"}) ||
-		f.Sysctl[2].Key != "net.ipv4.conf.eth0/100.rp_filter" || f.Sysctl[3].File != "/etc/sysctl.conf" {
+	if len(f.Sysctl) != 5 || f.Sysctl[1] != (sysctld.Line{File: "/etc/sysctl.d/99-mine.conf", N: 2, Path: "net/core/somaxconn", Value: "300"}) ||
+		f.Sysctl[2].Path != "net/ipv4/conf/eth0.100/rp_filter" || f.Sysctl[3].File != "/etc/sysctl.d/99-sysctl.conf" {
 		t.Errorf("%+v", f.Sysctl)
 	}
 	facts := Facts{Files: f}
 	for want, p := range map[string]*plan.Plan{
 		`99-mine.conf:2 sets net.core.somaxconn to "300", after`:          sysctl("net.core.somaxconn", "1024"),
-		`99-mine.conf:4 sets net.ipv4.conf.eth0/100.rp_filter`:            sysctl("net.ipv4.conf.eth0.100.rp_filter", "2"),
+		`99-mine.conf:4 sets net.ipv4.conf.eth0.100.rp_filter`:            sysctl("net.ipv4.conf.eth0.100.rp_filter", "2"),
 		`tuned (profile mine, /etc/tuned/mine/tuned.conf:4)`:              sysctl("vm.swappiness", "10"),
 		`/usr/lib/tuned/throughput-performance/tuned.conf:4) sets ring`:   change(plan.Target{Kind: "ring", Name: "rx", Device: "eth0"}, "4096"),
 		`10-netplan-eth0.link:4 has RxBufferSize=512 for eth0`:            change(plan.Target{Kind: "ring", Name: "rx", Device: "eth0"}, "4096"),
@@ -127,6 +132,6 @@ func FuzzFiles(f *testing.F) {
 		p := sysctl("net.core.somaxconn", "1")
 		p.Changes[0].Target.Device = "eth0"
 		lines := parseINI("/etc/x", b)
-		_ = Of(p, Facts{Files: Files{Sysctl: parseSysctl("/etc/z.conf", b), Links: lines, Networks: lines, Tuned: lines}})
+		_ = Of(p, Facts{Files: Files{Sysctl: sysctld.Lines("/etc/z.conf", b), Links: lines, Networks: lines, Tuned: lines}})
 	})
 }

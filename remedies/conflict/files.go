@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"snag/remedies/sysctld"
 )
 
 // Line is one setting in a file of the host.
@@ -31,7 +33,7 @@ const (
 // Files are the host's own settings that come back at a boot, or by a daemon.
 type Files struct {
 	// Sysctl is in the order in which they are set, the last wins: sysctl.d(5).
-	Sysctl []Line
+	Sysctl []sysctld.Line
 	// Links are of .link files, Networks of .network files (netplan writes its own to
 	// /run/systemd/network).
 	Links, Networks []Line
@@ -51,11 +53,17 @@ func ReadFiles(root string) Files {
 	dirs := func(tail string) []string {
 		return []string{"/etc/" + tail, "/run/" + tail, "/usr/local/lib/" + tail, "/usr/lib/" + tail, "/lib/" + tail}
 	}
-	for _, name := range dropIns(root, dirs("sysctl.d"), ".conf") {
-		f.Sysctl = append(f.Sysctl, parseSysctl(name, readSome(root, name))...)
+	read := map[string]bool{}
+	// sysctl --system reads /etc/sysctl.conf last; systemd-sysctl by the link 99-sysctl.conf
+	// only, which Debian has: it is one file.
+	for _, name := range append(dropIns(root, dirs("sysctl.d"), ".conf"), "/etc/sysctl.conf") {
+		real, err := filepath.EvalSymlinks(filepath.Join(root, name))
+		if err != nil || read[real] {
+			continue
+		}
+		read[real] = true
+		f.Sysctl = append(f.Sysctl, sysctld.Lines(name, readSome(root, name))...)
 	}
-	// sysctl --system reads it last; systemd-sysctl by the link 99-sysctl.conf only.
-	f.Sysctl = append(f.Sysctl, parseSysctl("/etc/sysctl.conf", readSome(root, "/etc/sysctl.conf"))...)
 	for _, name := range dropIns(root, dirs("systemd/network"), ".link") {
 		f.Links = append(f.Links, parseINI(name, readSome(root, name))...)
 	}
@@ -105,40 +113,6 @@ func readSome(root, name string) []byte {
 	defer func() { _ = f.Close() }()
 	b, _ := io.ReadAll(io.LimitReader(f, mostBytes))
 	return b
-}
-
-// parseSysctl reads sysctl.d(5): key = value; # and ; begin a comment; - before a key
-// lets it fail.
-func parseSysctl(name string, text []byte) (out []Line) {
-	for i, row := range bytes.Split(text, []byte("\n")) {
-		line := strings.TrimSpace(string(row))
-		key, value, ok := strings.Cut(strings.TrimPrefix(line, "-"), "=")
-		if line == "" || line[0] == '#' || line[0] == ';' || !ok {
-			continue
-		}
-		if len(out) == mostLines {
-			break
-		}
-		out = append(out, Line{File: name, N: i + 1, Key: sysctlName(strings.TrimSpace(key)), Value: strings.Join(strings.Fields(value), " ")})
-	}
-	return out
-}
-
-// sysctlName is a key with dots, and slashes where an interface's name has dots: the
-// first separator says which of both a key uses (sysctl.d(5)).
-func sysctlName(key string) string {
-	if i := strings.IndexAny(key, "./"); i >= 0 && key[i] == '/' {
-		return strings.Map(func(r rune) rune {
-			switch r {
-			case '/':
-				return '.'
-			case '.':
-				return '/'
-			}
-			return r
-		}, key)
-	}
-	return key
 }
 
 // parseINI reads [Section] and key=value, as systemd's and tuned's files have them.

@@ -33,9 +33,6 @@ func (f *Files) tuned(root string) {
 				if l.Section == "main" && l.Key == "include" {
 					todo = append(todo, strings.FieldsFunc(l.Value, func(r rune) bool { return r == ',' || r == ' ' })...)
 				}
-				if l.Section == "sysctl" {
-					l.Key = sysctlName(l.Key)
-				}
 				f.Tuned = append(f.Tuned, l)
 			}
 			break

@@ -14,6 +14,7 @@ package sysctld
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -78,6 +79,33 @@ type Problem struct {
 	Line int
 	Text string // at most its first 80 characters
 	Why  string
+}
+
+// Line is one line of a file, whether it holds in the end or not.
+type Line struct {
+	File  string
+	N     int
+	Path  string // below /proc/sys
+	Value string // blanks within as one
+}
+
+// Pattern tells whether a line's path is one (net/ipv4/conf/*/rp_filter): such a line
+// never takes the place of one that names a setting by itself, in whatever file.
+func (l Line) Pattern() bool { return pattern(l.Path) }
+
+// Lines are those of one file that set something, in their order; of a file that is no
+// file of settings there are none.
+func Lines(file string, text []byte) (out []Line) {
+	all, _, err := parse(file, bytes.NewReader(text))
+	if err != nil {
+		return nil
+	}
+	for _, l := range all {
+		if !l.keep {
+			out = append(out, Line{l.file, l.n, l.path, strings.Join(strings.Fields(l.value), " ")})
+		}
+	}
+	return out
 }
 
 // maxLine and maxLines bound what is read: a file of settings has some hundred short

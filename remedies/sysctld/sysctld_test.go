@@ -102,3 +102,14 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("a.b/c = 1 2\n#x\n-net/core/rmem_max=2\n;\n=\n-x\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, l := range Lines("x", text) {
+			if l.N < 1 || l.Path == "" || l.Path[0] == '/' {
+				t.Errorf("%+v", l)
+			}
+		}
+	})
+}

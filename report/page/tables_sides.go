@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
+	"snag/internal/units"
 	"snag/recording"
 )
 
@@ -15,7 +17,7 @@ func (b *builder) bothEnds() Table {
 		{"at", "clock"}, {"request", "text"}, {"client", "text"}, {"server", "text"}, {"waited", "seconds"}, {"out · server · back", "parts"},
 		{"way out", "seconds"}, {"server had it", "seconds"}, {"way back", "seconds"}, {"within", "seconds"}, {"network", "seconds"},
 		{"upload", "seconds"}, {"download", "seconds"}, {"paused itself", "seconds"}, {"lost out", "count"}, {"lost back", "count"}, {"sent", "bytes"}, {"received", "bytes"}, {"no answer", "text"},
-		{"unread", "seconds"}, {"inside", "seconds"}, {"unsent", "seconds"},
+		{"unread", "seconds"}, {"inside", "seconds"}, {"unsent", "seconds"}, {"hops", "text"},
 	}}
 	rows := slices.Clone(b.r.Requests)
 	slices.SortStableFunc(rows, func(x, y recording.Request) int { return cmp.Compare(y.Wait, x.Wait) })
@@ -29,9 +31,21 @@ func (b *builder) bothEnds() Table {
 			out, back, within = round(*q.Out), round(*q.Back), round(q.Bound)
 		}
 		t.Rows = append(t.Rows, []any{b.since(q.T), q.Name, q.Client, q.Server, round(q.Wait), partsOf(q, most), out, round(q.AtServer), back, within, round(q.Network),
-			round(q.Upload), round(q.Download), orNone(q.Paused), orNull(q.LostOut), orNull(q.LostBack), q.BytesOut, q.BytesIn, q.Unanswered, orMissing(q.Unread), orMissing(q.Inside), orMissing(q.Unsent)})
+			round(q.Upload), round(q.Download), orNone(q.Paused), orNull(q.LostOut), orNull(q.LostBack), q.BytesOut, q.BytesIn, q.Unanswered, orMissing(q.Unread), orMissing(q.Inside), orMissing(q.Unsent), hopsOf(q)})
 	}
 	return t
+}
+
+// hopsOf says how long a request was on each hop between captures of its path.
+func hopsOf(q recording.Request) any {
+	if len(q.Hops) == 0 {
+		return nil
+	}
+	text := q.Hops[0].From
+	for _, h := range q.Hops {
+		text += fmt.Sprintf(" – %s – %s", units.Seconds(time.Duration(h.Network*1e9)), h.To)
+	}
+	return text
 }
 
 // partsOf draws a wait as its parts: shares of the longest wait of all, in per mille:
