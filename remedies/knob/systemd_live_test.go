@@ -51,7 +51,7 @@ func ownSystemd(t *testing.T) int {
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		remove := `mount -t cgroup2 none "$1/cgroup" && find "$1/cgroup/$2" -depth -type d -exec rmdir {} \;`
+		remove := `mount -t cgroup2 none "$1/cgroup" && { find "$1/cgroup/$2" -depth -type d -exec rmdir {} \; ; ! test -d "$1/cgroup/$2"; }`
 		for range 20 { // until the last process of the group is gone
 			if exec.Command("unshare", "-m", "--propagation", "private", "sh", "-c", remove, "sh", dir, group).Run() == nil {
 				break
