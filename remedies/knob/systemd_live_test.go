@@ -14,15 +14,19 @@ import (
 )
 
 // inNamespaces runs systemd as the first process of namespaces of its own, with a
-// control group of its own, a /run of its own, and one service. /proc/sys is read-only
-// there: systemd would raise some limits of the machine.
+// control group of its own, a /run of its own, and one service. The machine's disk and
+// /proc/sys are read-only there, and sysinit.target is masked: all units but these two
+// want it, and what it starts empties /tmp and writes logs (systemd-tmpfiles-setup,
+// journald) as at a boot of the machine.
 const inNamespaces = `set -e
 mkdir "$1/cgroup"; mount -t cgroup2 none "$1/cgroup"; mkdir "$1/cgroup/$2"; echo $$ > "$1/cgroup/$2/cgroup.procs"
 exec unshare -C -p -f -u -i -m --mount-proc sh -c '
 set -e
 mount --bind /proc/sys /proc/sys; mount -o remount,bind,ro /proc/sys
+mount -o remount,bind,ro /
 mount -t tmpfs tmpfs /run; mount -t cgroup2 none /sys/fs/cgroup
 mkdir -p /run/systemd/system
+for unit in sysinit.target basic.target rescue.target emergency.target; do ln -s /dev/null /run/systemd/system/$unit; done
 printf "[Unit]\nDefaultDependencies=no\n" > /run/systemd/system/snag.target
 printf "[Unit]\nDefaultDependencies=no\n[Service]\nExecStart=/bin/sleep 300\n" > /run/systemd/system/snagtest.service
 exec env container=snag /lib/systemd/systemd --unit=snag.target --log-target=console --show-status=0'`
@@ -47,7 +51,7 @@ func ownSystemd(t *testing.T) int {
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		remove := `mount -t cgroup2 none "$1/cgroup" && find "$1/cgroup/$2" -depth -type d -exec rmdir {} \;`
+		remove := `mount -t cgroup2 none "$1/cgroup" && { find "$1/cgroup/$2" -depth -type d -exec rmdir {} \; ; ! test -d "$1/cgroup/$2"; }`
 		for range 20 { // until the last process of the group is gone
 			if exec.Command("unshare", "-m", "--propagation", "private", "sh", "-c", remove, "sh", dir, group).Run() == nil {
 				break
