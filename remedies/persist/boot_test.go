@@ -17,7 +17,7 @@ import (
 
 // boot runs systemd as the first process of namespaces of its own: two interfaces, the
 // test's /etc, and no units but the test's and those few that a boot needs, so that
-// nothing of this machine is started or cleaned. Of /proc/sys only net may be written,
+// nothing of this machine is started or cleaned; its disk is read-only there. Of /proc/sys only net may be written,
 // which is the namespace's own. There is no udev: its word on the interface, by which
 // systemd has a unit for it, is written as its rules do (99-systemd.rules).
 const boot = `set -e
@@ -38,6 +38,7 @@ printf "[Unit]\nRequires=basic.target\nAfter=basic.target\n" > "$units/multi-use
 mount --bind "$1/etc" /etc
 n=n$(cat /sys/class/net/nic0/ifindex)
 mkdir -p /run/systemd/system /run/udev/data /run/udev/tags/systemd
+mount -o remount,bind,ro /
 printf "I:1\nE:SYSTEMD_ALIAS=/sys/subsystem/net/devices/nic0\nG:systemd\nQ:systemd\nV:1\n" > "/run/udev/data/$n"; : > "/run/udev/tags/systemd/$n"
 exec env container=snag /lib/systemd/systemd --unit=multi-user.target --log-target=console --show-status=0
 ' sh "$1"`
