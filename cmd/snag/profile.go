@@ -218,8 +218,50 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 	if err != nil {
 		return err
 	}
+	if to == "" {
+		if st, err := os.Stat(dir); err == nil && st.IsDir() {
+			to = dir
+		}
+	}
+	if len(r.Parts) == 0 {
+		shown, err := f.print(r)
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.writeFiles(shown, dir, to), f.writeHTML(r)) // after the text: a full disk must not cost the answer
+	}
+	// A process' number is another's on another host: each is shown by itself.
+	any := false
+	for i, name := range r.PartNames() {
+		part := r.Parts[i]
+		if len(part.OnCPU) == 0 {
+			continue
+		}
+		fmt.Printf("%s:\n", name)
+		any = true
+		shown, err := f.print(part)
+		if err != nil {
+			return err
+		}
+		in := to
+		if in != "" {
+			in = filepath.Join(to, fmt.Sprintf("host-%d", i+1))
+		}
+		if err := f.writeFiles(shown, dir, in); err != nil {
+			return err
+		}
+		fmt.Println()
+	}
+	if !any {
+		return fmt.Errorf("profile of %s: no host of it was sampled", dir)
+	}
+	return f.writeHTML(r)
+}
+
+// print prints the profiles of one host.
+func (f *profileFlags) print(r *recording.Recording) (shown []*profile.Profile, err error) {
 	if all := profile.Events(r); f.event != "" && !slices.Contains(all, f.event) {
-		return usage("--event %s: it was not sampled; there are: %s", f.event, strings.Join(all, " "))
+		return nil, usage("--event %s: it was not sampled; there are: %s", f.event, strings.Join(all, " "))
 	}
 	var kinds []profile.Options
 	for _, event := range f.events(r) {
@@ -229,32 +271,26 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 	if off {
 		kinds = append(kinds, profile.Options{Kind: profile.OffCPU})
 	}
-	if to == "" {
-		if st, err := os.Stat(dir); err == nil && st.IsDir() {
-			to = dir
-		}
-	}
-	var shown []*profile.Profile
 	for i, o := range kinds {
 		o.PID = f.pidShown()
 		p, err := profile.From(r, o)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if i > 0 {
 			fmt.Println()
 		}
 		if err := p.WriteText(os.Stdout, profile.TextOptions{Most: f.lines, Width: columns()}); err != nil {
-			return fmt.Errorf("print the profile: %w", err)
+			return nil, fmt.Errorf("print the profile: %w", err)
 		}
 		shown = append(shown, p)
 	}
 	if off {
 		if err := profile.WriteLocks(os.Stdout, r, f.pidShown(), profile.TextOptions{Width: columns()}); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return errors.Join(f.writeFiles(shown, dir, to), f.writeHTML(r)) // after the text: a full disk must not cost the answer
+	return shown, nil
 }
 
 // events are what was sampled, or the one that was asked for; "" is time.
