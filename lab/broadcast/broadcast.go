@@ -174,3 +174,15 @@ func Of(s *lab.Stage, player bool) *Broadcast {
 	}
 	return b
 }
+
+// PartOf waits for three eighths of a stop that has just begun. A find of 8 s has then the
+// end of it, the stream as it goes on, by which it learns what feeds what, and the most of
+// the next one: one that began with the stop would end with the next just begun.
+func PartOf(s *lab.Stage, stop string) {
+	d, err := time.ParseDuration(stop)
+	if err != nil {
+		s.Fail("freeze-script", fmt.Errorf("the stop %q is no time: %w", stop, err))
+		return
+	}
+	s.Pause(d * 3 / 8)
+}

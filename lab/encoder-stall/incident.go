@@ -36,6 +36,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	case lab.Sick:
 		b.StopAgain(encoder.PID, stop, "3s")
 		s.AwaitState(encoder, 'T')
+		broadcast.PartOf(s, stop)
 	case lab.Distractor:
 		b.StopAgain(b.Worker(), stop, "3s")
 	}

@@ -38,6 +38,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	case lab.Distractor:
 		b.StopAgain(encoder.PID, stop, "3s")
 		s.AwaitState(encoder, 'T')
+		broadcast.PartOf(s, stop)
 	}
 	return s.Err()
 }
