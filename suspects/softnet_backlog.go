@@ -148,14 +148,14 @@ func (c *softCPU) spent(dropped steps) bool {
 	return ok && v >= hotShare
 }
 
-// longerSoftnet is four times the present length, or what one second lost beyond it,
-// to the next power of two.
+// longerSoftnet is four times the present length, or that and what the worst second lost,
+// all of which may have been one burst, to the next power of two.
 func longerSoftnet(r *recording.Recording, dropped steps) (now, want, worst float64, ok bool) {
 	now, ok = setting(r, 0, "net.core.netdev_max_backlog")
 	for _, d := range dropped {
 		worst = max(worst, d.N)
 	}
-	return now, max(now, min(longestBacklog, powerOfTwo(max(4*now, now+worst/4)))), worst, ok
+	return now, max(now, min(longestBacklog, powerOfTwo(max(4*now, now+worst)))), worst, ok
 }
 
 func backlogRemedy(r *recording.Recording, on *softCPU, dropped steps, squeezed float64) string {
