@@ -153,7 +153,7 @@ func TestTheGuardIsKilled(t *testing.T) {
 // kill -9 does; its guard, which is not traced, puts the old values back.
 func TestKilledAtEachSync(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
-		t.Skip("strace is not installed: apt-get install strace")
+		t.Fatal("make setup installs strace:", err)
 	}
 	var all sync.WaitGroup // they wait for a deadline most of the time: all at once
 	for n := 1; n <= 10; n++ {
@@ -210,7 +210,7 @@ func fullAtSync(n int) func(*testing.T) {
 func TestTheTerminalIsLost(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("script"); err != nil {
-		t.Skip("script is not installed: apt-get install bsdutils")
+		t.Fatal("script(1) is of bsdutils, which every Debian has:", err)
 	}
 	s := newSpace(t, "tty", false)
 	before := s.values()

@@ -1,19 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os/exec"
 	"syscall"
 	"time"
 
+	"snag/internal/tail"
 	"snag/internal/words"
 )
 
 // loadRun is the command of --load, while it runs.
 type loadRun struct {
 	cmd   *exec.Cmd
-	out   *tail
+	out   *tail.Buffer
 	began time.Time
 	done  chan error
 }
@@ -25,7 +25,7 @@ func startLoad(line string) (*loadRun, error) {
 	if err != nil {
 		return nil, usage("--load %s: %v", line, err)
 	}
-	r := &loadRun{cmd: exec.Command(argv[0], argv[1:]...), out: &tail{}, began: time.Now(), done: make(chan error, 1)}
+	r := &loadRun{cmd: exec.Command(argv[0], argv[1:]...), out: &tail.Buffer{Most: 400}, began: time.Now(), done: make(chan error, 1)}
 	r.cmd.Stdout, r.cmd.Stderr = r.out, r.out
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.cmd.WaitDelay = time.Second // a grandchild may hold the pipe
@@ -60,16 +60,3 @@ func (r *loadRun) end() (note string) {
 	}
 	return ""
 }
-
-// tail keeps the end of what is written to it.
-type tail struct{ kept []byte }
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.kept = append(t.kept, b...)
-	if over := len(t.kept) - 400; over > 0 {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
-	}
-	return len(b), nil
-}
-
-func (t *tail) String() string { return string(bytes.TrimSpace(t.kept)) }

@@ -2,6 +2,16 @@ package pcap
 
 import "testing"
 
+// sentAgain is two segments, an ACK that has seen neither, and the first of them again.
+func sentAgain(w *wire, c, s *end) {
+	from := s.seq
+	s.send(1448)
+	s.send(1448)
+	w.ms(20)
+	c.segment(ack, c.seq, from, 0)
+	s.segment(push, from, s.ack, 1448)
+}
+
 // Without SACK nobody reports what came twice: what of it the order and the times of the
 // packets show is not taken for lost, and what they can't show is not told at all.
 func TestSentAgainWithoutSACK(t *testing.T) {
@@ -56,23 +66,13 @@ func TestSentAgainWithoutSACK(t *testing.T) {
 			w.ms(20)
 		}, rounds, 0},
 		{"at the sender: the ACK comes too soon to be of the second", false, 20, func(w *wire, c, s *end) {
-			from := s.seq
-			s.send(1448)
-			s.send(1448)
-			w.ms(20)
-			c.segment(ack, c.seq, from, 0)
-			s.segment(push, from, s.ack, 1448)
+			sentAgain(w, c, s)
 			w.ms(2)
 			c.acks()
 			w.ms(20)
 		}, rounds, 0},
 		{"at the sender: answered once more, with nothing on its way", false, 20, func(w *wire, c, s *end) {
-			from := s.seq
-			s.send(1448)
-			s.send(1448)
-			w.ms(20)
-			c.segment(ack, c.seq, from, 0)
-			s.segment(push, from, s.ack, 1448)
+			sentAgain(w, c, s)
 			w.ms(20)
 			c.acks()
 			w.ms(3)
@@ -80,12 +80,7 @@ func TestSentAgainWithoutSACK(t *testing.T) {
 			w.ms(20)
 		}, rounds, 0},
 		{"at the sender: lost behind the capture", false, 20, func(w *wire, c, s *end) {
-			from := s.seq
-			s.send(1448)
-			s.send(1448)
-			w.ms(20)
-			c.segment(ack, c.seq, from, 0)
-			s.segment(push, from, s.ack, 1448)
+			sentAgain(w, c, s)
 			w.ms(20)
 			c.acks()
 			w.ms(20)

@@ -1,48 +1,24 @@
 package apply
 
 import (
-	"bufio"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/godbus/dbus/v5"
+
+	"snag/internal/systemdtest"
 )
 
 // ownBus starts a message bus of the test's own.
 func ownBus(t *testing.T) (connect func() *dbus.Conn) {
 	t.Helper()
-	program, err := exec.LookPath("dbus-daemon")
-	if err != nil {
-		t.Fatal("make setup installs dbus-daemon:", err)
-	}
-	dir := t.TempDir()
-	conf := filepath.Join(dir, "bus.conf")
-	text := fmt.Sprintf(`<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig><type>session</type><listen>unix:path=%s/bus</listen><auth>EXTERNAL</auth>
-<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`, dir)
-	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program, "--nofork", "--nopidfile", "--print-address", "--config-file="+conf)
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal("the bus did not start:", err)
-	}
+	dial := systemdtest.Bus(t)
 	return func() *dbus.Conn {
-		conn, err := dbus.Connect(strings.TrimSpace(address))
+		conn, err := dial()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -118,7 +118,7 @@ func TestQueuesOfTheKernelsOwnMQ(t *testing.T) {
 	output(t, in("ip link set tap0 up")...)()
 	show := output(t, in("tc qdisc show dev tap0")...)
 	if !strings.Contains(show(), "qdisc mq 0: root") {
-		t.Skipf("the kernel gave the tap no mq:\n%s", show())
+		t.Fatalf("the kernel gave the tap no mq:\n%s", show())
 	}
 	queue := plan.Target{Kind: "qdisc", Device: "tap0", Netns: name, Queue: pointer(1)}
 	old, err := Kinds["qdisc"].Read(Real(), queue)

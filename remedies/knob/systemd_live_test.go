@@ -1,15 +1,14 @@
 package knob
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"snag/internal/systemdtest"
 	"snag/remedies/plan"
 )
 
@@ -31,65 +30,12 @@ printf "[Unit]\nDefaultDependencies=no\n" > /run/systemd/system/snag.target
 printf "[Unit]\nDefaultDependencies=no\n[Service]\nExecStart=/bin/sleep 300\n" > /run/systemd/system/snagtest.service
 exec env container=snag /lib/systemd/systemd --unit=snag.target --log-target=console --show-status=0'`
 
-// ownSystemd is the process number of one, as this namespace has it.
-func ownSystemd(t *testing.T) int {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("namespaces take root")
-	}
-	if _, err := os.Stat("/lib/systemd/systemd"); err != nil {
-		t.Skip("this host has no systemd")
-	}
-	dir, group := t.TempDir(), "snagtest"+strconv.Itoa(os.Getpid())
-	cmd := exec.Command("unshare", "-m", "--propagation", "private", "sh", "-c", inNamespaces, "sh", dir, group)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	cmd.WaitDelay = time.Second
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		remove := `mount -t cgroup2 none "$1/cgroup" && { find "$1/cgroup/$2" -depth -type d -exec rmdir {} \; ; ! test -d "$1/cgroup/$2"; }`
-		for range 20 { // until the last process of the group is gone
-			if exec.Command("unshare", "-m", "--propagation", "private", "sh", "-c", remove, "sh", dir, group).Run() == nil {
-				break
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-	})
-	for range 100 {
-		time.Sleep(100 * time.Millisecond)
-		// unshare forks once: its child is the first process in there.
-		b, _ := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/task/" + strconv.Itoa(cmd.Process.Pid) + "/children")
-		pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-		if err != nil {
-			continue
-		}
-		t.Cleanup(func() { _ = killOne(pid) })
-		if _, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/root/run/systemd/private"); err == nil {
-			return pid
-		}
-	}
-	t.Skipf("a systemd does not start in namespaces here: %s", said.String())
-	return 0
-}
-
-func killOne(pid int) error {
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		return err
-	}
-	return p.Kill()
-}
-
 // TestUnitsOfSystemd sets properties in a systemd of the test's own, and asks it by
 // systemctl. systemd speaks to processes that it sees alone: the test runs again in its
 // namespaces.
 func TestUnitsOfSystemd(t *testing.T) {
 	if os.Getenv("SNAG_TEST_IN_SYSTEMD") == "" {
-		pid := ownSystemd(t)
+		pid := systemdtest.Boot(t, nil, inNamespaces, t.TempDir())
 		self, err := os.Executable()
 		if err != nil {
 			t.Fatal(err)

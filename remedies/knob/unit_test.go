@@ -1,11 +1,9 @@
 package knob
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,39 +11,9 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
+	"snag/internal/systemdtest"
 	"snag/remedies/plan"
 )
-
-// bus starts a message bus of the test's own.
-func bus(t *testing.T) (connect func() (*dbus.Conn, error)) {
-	t.Helper()
-	program, err := exec.LookPath("dbus-daemon")
-	if err != nil {
-		t.Fatal("make setup installs dbus-daemon:", err)
-	}
-	dir := t.TempDir()
-	conf := filepath.Join(dir, "bus.conf")
-	text := fmt.Sprintf(`<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig><type>session</type><listen>unix:path=%s/bus</listen><auth>EXTERNAL</auth>
-<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`, dir)
-	if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program, "--nofork", "--nopidfile", "--print-address", "--config-file="+conf)
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal("the bus did not start:", err)
-	}
-	return func() (*dbus.Conn, error) { return dbus.Connect(strings.TrimSpace(address)) }
-}
 
 // fakeManager answers as org.freedesktop.systemd1(5) says that systemd does, of one unit:
 // a drop-in counts once the manager was told to reload.
@@ -170,7 +138,7 @@ func TestPropertiesOfAUnit(t *testing.T) {
 		now[name] = v
 	}
 	m := &fakeManager{run: t.TempDir(), own: own, now: now}
-	connect := bus(t)
+	connect := systemdtest.Bus(t)
 	m.serve(t, connect)
 	h := Real()
 	h.systemd, h.run = connect, m.run

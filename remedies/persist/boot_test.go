@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/internal/systemdtest"
 	"snag/remedies/export"
 	"snag/remedies/knob"
 	"snag/remedies/plan"
@@ -46,51 +46,7 @@ exec env container=snag /lib/systemd/systemd --unit=multi-user.target --log-targ
 // booted starts such a systemd and returns what sees its namespaces.
 func booted(t *testing.T, root string) (see func(script string) string) {
 	t.Helper()
-	group := "snagboot" + strconv.Itoa(os.Getpid())
-	cmd := exec.Command("unshare", "-m", "-n", "--propagation", "private", "sh", "-c", boot, "sh", root, group)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	cmd.WaitDelay = time.Second
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		remove := `mount -t cgroup2 none "$1/cgroup" && find "$1/cgroup/$2" -depth -type d -exec rmdir {} +`
-		for range 20 { // until the last process of the group is gone
-			if exec.Command("unshare", "-m", "--propagation", "private", "sh", "-c", remove, "sh", root, group).Run() == nil {
-				break
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-		if t.Failed() {
-			t.Log(said.String())
-		}
-	})
-	pid := ""
-	for range 100 {
-		time.Sleep(100 * time.Millisecond)
-		// unshare forks once: its child is the first process in there.
-		own := strconv.Itoa(cmd.Process.Pid)
-		b, _ := os.ReadFile("/proc/" + own + "/task/" + own + "/children")
-		n, err := strconv.Atoi(strings.TrimSpace(string(b)))
-		if err != nil {
-			continue
-		}
-		if _, err := os.Stat("/proc/" + strconv.Itoa(n) + "/root/run/systemd/private"); err == nil {
-			pid = strconv.Itoa(n)
-			t.Cleanup(func() {
-				if p, err := os.FindProcess(n); err == nil {
-					_ = p.Kill()
-				}
-			})
-			break
-		}
-	}
-	if pid == "" {
-		t.Skipf("a systemd does not start in namespaces here: %s", said.String())
-	}
+	pid := strconv.Itoa(systemdtest.Boot(t, []string{"-n"}, boot, root))
 	return func(script string) string {
 		out, _ := exec.Command("nsenter", "-t", pid, "-m", "-n", "-p", "-C", "sh", "-c", script).CombinedOutput()
 		return string(out)
@@ -102,9 +58,6 @@ func booted(t *testing.T, root string) (see func(script string) string) {
 func TestABootMakesTheSettings(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("namespaces need root")
-	}
-	if _, err := os.Stat("/lib/systemd/systemd"); err != nil {
-		t.Skip("this host has no systemd")
 	}
 	queue := 1
 	p := &plan.Plan{Version: plan.Version, For: plan.Cause{Suspect: "listen-overflow"}}

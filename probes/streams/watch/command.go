@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"snag/internal/tail"
 )
 
 // Bounds of a command that is run for a frozen stream.
@@ -39,16 +41,16 @@ func (c Command) Do(ctx context.Context, a Alarm) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = waitDelay
-	out := &tail{most: maxOutput}
+	out := &tail.Buffer{Most: maxOutput}
 	cmd.Stdout, cmd.Stderr = out, out
 	err := cmd.Run()
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("run %s: it had not ended after %s and was killed%s", Clean(c.Argv[0], 80), short(c.Timeout), out.said())
+		return fmt.Errorf("run %s: it had not ended after %s and was killed%s", Clean(c.Argv[0], 80), short(c.Timeout), said(out))
 	}
-	return fmt.Errorf("run %s: %s%s", Clean(c.Argv[0], 80), Clean(err.Error(), maxShownWhy), out.said())
+	return fmt.Errorf("run %s: %s%s", Clean(c.Argv[0], 80), Clean(err.Error(), maxShownWhy), said(out))
 }
 
 // environment is what the command is told. What is not known is not there.
@@ -93,34 +95,18 @@ var variables = []string{
 	"SNAG_VERDICT", "SNAG_CULPRIT", "SNAG_SUBJECT", "SNAG_CONFIDENCE", "SNAG_RECORDING",
 }
 
-// tail keeps the last of what is written to it.
-type tail struct {
-	most int
-	b    []byte
-	cut  bool
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.b = append(t.b, p...)
-	if over := len(t.b) - t.most; over > 0 {
-		t.b = append(t.b[:0], t.b[over:]...)
-		t.cut = true
-	}
-	return len(p), nil
-}
-
 // said is what was printed, in one line.
-func (t *tail) said() string {
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(t.b), "�")), " ")
+func said(out *tail.Buffer) string {
+	text, cut := strings.Join(strings.Fields(out.String()), " "), out.Cut()
 	if text == "" {
 		return "; it printed nothing"
 	}
 	runes := []rune(text)
 	if len(runes) > 300 {
-		runes, t.cut = runes[len(runes)-300:], true
+		runes, cut = runes[len(runes)-300:], true
 	}
 	start := "; it printed: "
-	if t.cut {
+	if cut {
 		start += "…"
 	}
 	return start + Clean(string(runes), 300)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"snag/internal/netns"
+	"snag/internal/tail"
 	"snag/remedies/ablate"
 )
 
@@ -31,23 +32,12 @@ type ran struct {
 // mostOutput is what is kept of a load's output: what sums up is at its end.
 const mostOutput = 256 << 10
 
-// tail keeps the last bytes that were written.
-type tail struct{ b []byte }
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.b = append(t.b, p...)
-	if len(t.b) > 2*mostOutput {
-		t.b = append(t.b[:0], t.b[len(t.b)-mostOutput:]...)
-	}
-	return len(p), nil
-}
-
 // once runs the load to its end. An error is of a load that can't be started.
 func (l Load) once(ctx context.Context) (ran, error) {
 	limited, cancel := context.WithTimeout(ctx, l.Limit)
 	defer cancel()
 	cmd := exec.CommandContext(limited, l.Words[0], l.Words[1:]...)
-	out := &tail{}
+	out := &tail.Buffer{Most: mostOutput}
 	cmd.Stdout, cmd.Stderr = out, out
 	// A group of its own: the end of a run is the end of all that it started; and a
 	// kill of snag is one of it.
@@ -63,7 +53,7 @@ func (l Load) once(ctx context.Context) (ran, error) {
 		return ran{}, fmt.Errorf("start the load %s: %w", l, err)
 	}
 	err := cmd.Wait()
-	r := ran{took: time.Since(began), out: out.b}
+	r := ran{took: time.Since(began), out: out.Bytes()}
 	switch {
 	case ctx.Err() != nil:
 		return r, ctx.Err()
@@ -71,7 +61,7 @@ func (l Load) once(ctx context.Context) (ran, error) {
 		r.failed = fmt.Errorf("%w: %s did not end within %s", ablate.ErrFailed, l, l.Limit)
 	case errors.Is(err, exec.ErrWaitDelay): // it ended well, and left others behind
 	case err != nil:
-		r.failed = fmt.Errorf("%w: %s: %w%s", ablate.ErrFailed, l, err, lastLine(out.b))
+		r.failed = fmt.Errorf("%w: %s: %w%s", ablate.ErrFailed, l, err, lastLine(out.Bytes()))
 	}
 	return r, nil
 }
