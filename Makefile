@@ -45,11 +45,8 @@ generate-check: generate
 	git diff --exit-code -- probes
 
 # What of npm the page is built with is pinned by ui/package-lock.json.
-ui/node_modules/.package-lock.json: ui/package.json ui/package-lock.json
-	cd ui && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
-	touch $@
-
-ui: ui/node_modules/.package-lock.json ## the page's types from the schemas, its bundle (report/page/bundle) from ui/
+ui: ## the page's types from the schemas, its bundle (report/page/bundle) from ui/
+	@cmp -s ui/package-lock.json ui/node_modules/.installed-lock.json || { echo "ui/node_modules is missing or older than ui/package-lock.json: make setup fetches it"; exit 1; }
 	cd ui && npm run --silent types && npm run --silent check && npm run --silent build
 
 ui-check: ui

@@ -1,8 +1,13 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that building and testing (default), the demo, the
-# benchmark of system calls or that of files need, and fetches what the tests speak with and Debian has not (counterparts.sh).
-# Says which before it does; does nothing when all are there. Never starts a service.
+# benchmark of system calls or that of files need. For building and testing it also
+# fetches the Go modules, what of npm the page is built with, and the servers that the
+# tests speak with and Debian has not (counterparts.sh): all that make check needs of
+# the network, which runs without one after this. Says what it installs or fetches;
+# does nothing when all is there. Never starts a service.
 set -euo pipefail
+cd "$(dirname "$0")/.."
+command -v "${GO:-go}" >/dev/null || { echo "snag setup: Go is missing: install Go 1.26 or later (https://go.dev/dl)" >&2; exit 1; }
 # What snag syscalls is measured beside; of these the tests need strace alone.
 tracers="strace bpftrace linux-perf"
 case "${1:-all}" in
@@ -13,15 +18,15 @@ bench-files) want="strace linux-perf zstd nginx wrk iproute2 ethtool tcpdump tcp
 *) echo "usage: $0 [demo|bench-syscalls|bench-files]" >&2; exit 2 ;;
 esac
 # The page's bundle is built with Node 18 or later: Debian's where there is none.
-if [ "${1:-all}" = all ] && ! command -v npm >/dev/null; then
+if [ "${1:-all}" = all ] && ! npm --version >/dev/null 2>&1; then
 	want="$want nodejs npm"
 fi
 # Java programs of the lab and of the tests: any JDK, Debian's where there is none.
-if { [ "${1:-all}" = all ] || [ "$1" = bench-files ]; } && ! command -v javac >/dev/null; then
+if { [ "${1:-all}" = all ] || [ "$1" = bench-files ]; } && ! javac -version >/dev/null 2>&1; then
 	want="$want default-jdk-headless"
 fi
 # Rust's mangled names, in a test: any compiler, Debian's where there is none.
-if [ "${1:-all}" = all ] && ! command -v rustc >/dev/null; then
+if [ "${1:-all}" = all ] && ! rustc --version >/dev/null 2>&1; then
 	want="$want rustc"
 fi
 missing=""
@@ -58,10 +63,19 @@ if [ -n "$missing" ]; then
 	done
 fi
 if [ "${1:-all}" = all ]; then
-	"$(dirname "$0")/counterparts.sh"
+	# Every package that a step of make check compiles; bpf2go is what go generate runs.
+	"${GO:-go}" list -deps -test ./... >/dev/null
+	"${GO:-go}" list -deps github.com/cilium/ebpf/cmd/bpf2go >/dev/null
+	(cd tools/lint && "${GO:-go}" list -deps tool >/dev/null)
+	# The page's tools: again when the lock file has changed, which is kept beside them.
+	if ! cmp -s ui/package-lock.json ui/node_modules/.installed-lock.json; then
+		echo "snag setup: fetching what of npm the page is built with (ui/package-lock.json)"
+		npm ci --prefix ui --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+		cp ui/package-lock.json ui/node_modules/.installed-lock.json
+	fi
+	tools/counterparts.sh
 	echo "snag setup: not installed here: what only one target needs. make bench-syscalls installs $tracers; make bench-files tshark, tcptrace, tcpdump, maven and what tools/benchfiles/peers.sh says; make vm and make lab-vm say what they need"
 fi
 if [ "${1:-all}" = bench-files ]; then
-	"$(dirname "$0")/benchfiles/peers.sh"
+	tools/benchfiles/peers.sh
 fi
-command -v go >/dev/null || { echo "snag setup: Go is missing: install Go 1.26 or later (https://go.dev/dl)" >&2; exit 1; }

