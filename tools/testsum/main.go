@@ -4,23 +4,66 @@
 //
 // Live tests measure the machine that they run on, and a shared machine can take
 // the CPU away for a second. So a test that failed is run once more, alone, after
-// all others, and must pass then; that it needed it is printed and counted. More
-// than [again] failed tests are not the machine's noise: none is run again.
+// all others. One that passes then is flaky: its failed run is kept whole in
+// bin/flakes, it is counted in the closing line, and above [budget] the run fails.
+// More than [again] failed tests are not the machine's noise: none is run again.
+//
+// With -table it counts what bin/flakes holds into docs/flakes.md instead.
 package main
 
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
+	"io"
 	"os"
-	"os/exec"
-	"regexp"
 	"sort"
 	"strings"
 )
 
 // again is how many failed tests of one run may be tried a second time.
 const again = 4
+
+// budget is how many flaky tests a run may have. A commit that nobody should merge
+// often shows as a third test that fails at times, while the machine's noise seldom
+// meets three tests of one run.
+const budget = 2
+
+func main() {
+	table := flag.String("table", "", "write the table of the flaky tests into this page, and read no tests")
+	flag.Parse()
+	if *table != "" {
+		if err := writeTable(*table, flakes); err != nil {
+			fmt.Fprintln(os.Stderr, "count the flaky tests:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	r := read(os.Stdin, os.Stdout)
+	kept := newKeeper(flakes)
+	r.tryAgain(os.Stdout, rerun, kept)
+	line, ok := r.closing()
+	kept.run(line)
+	fmt.Println(line)
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+// results are what came of a run.
+type results struct {
+	passed, failed, skipped int
+	died                    int    // packages that did not build, or ended without a verdict
+	whole                   []test // failed tests, which hold all their failed subtests
+	flaky                   int    // of those, the ones that passed alone
+}
+
+// A test is a top-level test of a package, with what it printed.
+type test struct {
+	pkg, name string
+	output    []string
+}
 
 type event struct {
 	Action  string
@@ -30,98 +73,86 @@ type event struct {
 	Elapsed float64
 }
 
-func main() {
-	output := map[string][]string{}
+// read reads events to their end, and prints what a person needs of them.
+func read(from io.Reader, to io.Writer) *results {
+	r := &results{}
+	output := map[string][]string{} // of each test and subtest
+	all := map[string][]string{}    // of each top-level test, its subtests' among it
 	var skips, broken []string
-	var whole []test             // failed tests that hold all their failed subtests
 	without := map[string]bool{} // packages that failed and have no failed test
-	passed, failed, skipped := 0, 0, 0
-	in := bufio.NewScanner(os.Stdin)
+	in := bufio.NewScanner(from)
 	in.Buffer(nil, 16<<20)
 	for in.Scan() {
 		var e event
 		if json.Unmarshal(in.Bytes(), &e) != nil {
-			fmt.Println(in.Text()) // the build's own words
+			fmt.Fprintln(to, in.Text()) // the build's own words
 			continue
 		}
 		key := e.Package + " " + e.Test
+		name, _, sub := strings.Cut(e.Test, "/")
+		top := e.Package + " " + name
 		switch e.Action {
 		case "output", "build-output":
 			output[key] = append(output[key], e.Output)
+			all[top] = append(all[top], e.Output)
 		case "pass":
 			if e.Test != "" {
-				passed++
+				r.passed++
 			} else {
-				fmt.Printf("ok    %-40s %6.1f s\n", e.Package, e.Elapsed)
+				fmt.Fprintf(to, "ok    %-40s %6.1f s\n", e.Package, e.Elapsed)
 			}
 			delete(output, key)
+			if !sub {
+				delete(all, top)
+			}
 		case "skip":
 			if e.Test != "" {
-				skipped++
+				r.skipped++
 				skips = append(skips, key+": "+reason(output[key]))
 			}
 		case "fail", "build-fail":
 			if e.Test != "" {
-				failed++
+				r.failed++
 				without[e.Package] = false
-				if !strings.Contains(e.Test, "/") {
-					whole = append(whole, test{e.Package, e.Test})
+				if !sub {
+					r.whole = append(r.whole, test{e.Package, e.Test, all[top]})
 				}
 			} else {
-				fmt.Printf("FAIL  %-40s %6.1f s\n", e.Package, e.Elapsed)
+				fmt.Fprintf(to, "FAIL  %-40s %6.1f s\n", e.Package, e.Elapsed)
 				if _, ok := without[e.Package]; !ok {
 					without[e.Package] = true
 				}
 				broken = append(broken, e.Package)
 			}
-			fmt.Print(strings.Join(output[key], ""))
+			fmt.Fprint(to, strings.Join(output[key], ""))
 		}
+	}
+	if err := in.Err(); err != nil {
+		fmt.Fprintln(to, "read the tests' events:", err)
+		r.died++
 	}
 	sort.Strings(skips)
 	for _, s := range skips {
-		fmt.Println("skipped:", s)
+		fmt.Fprintln(to, "skipped:", s)
 	}
-	died := 0 // a package that did not build, or ended without a verdict, has no failed test
 	for _, p := range broken {
 		if without[p] {
-			died++
+			r.died++
 		}
 	}
-	second := 0
-	if died == 0 && len(whole) > 0 && len(whole) <= again {
-		for _, t := range whole {
-			if t.passesAlone() {
-				second++
-			}
-		}
-		if second == len(whole) {
-			failed = 0
-		}
-	}
-	fmt.Printf("%d passed, %d failed, %d skipped", passed, failed+died, skipped)
-	if second > 0 {
-		fmt.Printf(", %d failed once and passed alone", second)
-	}
-	fmt.Println()
-	if failed+died > 0 || passed == 0 {
-		os.Exit(1)
-	}
+	return r
 }
 
-// A test is a top-level test of a package.
-type test struct{ pkg, name string }
-
-// passesAlone runs the test once more, with nothing beside it, and prints how it went.
-func (t test) passesAlone() bool {
-	// The names come from the test run itself, and no shell sees them.
-	cmd := exec.Command("go", "test", "-count=1", "-timeout=10m", "-run=^"+regexp.QuoteMeta(t.name)+"$", t.pkg) //nolint:gosec
-	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Contains(string(out), "no tests to run") {
-		fmt.Printf("FAILED TWICE: %s %s\n%s", t.pkg, t.name, out)
-		return false
+// closing is the last line, and whether the run passed.
+func (r *results) closing() (line string, ok bool) {
+	line = fmt.Sprintf("%d passed, %d failed, %d skipped", r.passed, r.failed+r.died, r.skipped)
+	if r.flaky > 0 {
+		line += fmt.Sprintf(", %d flaky (failed once, passed alone; kept in %s)", r.flaky, flakes)
 	}
-	fmt.Printf("failed once, passed alone: %s %s\n", t.pkg, t.name)
-	return true
+	if r.flaky > budget {
+		return line + fmt.Sprintf(": more than the %d that a run may have", budget), false
+	}
+	return line, r.failed+r.died == 0 && r.passed > 0
 }
 
 // reason is what the test said when it skipped.

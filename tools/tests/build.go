@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+)
+
+// build compiles and links the test programs of these packages, with every CPU, and
+// returns them by package; those that do not build are missing.
+func build(ctx context.Context, dir string, all []pkg) map[string]string {
+	programs := map[string]string{}
+	for i, group := range distinct(all) {
+		into := filepath.Join(dir, fmt.Sprint(i))
+		args := []string{"test", "-c", "-vet=off", "-o", into + "/"}
+		for _, p := range group {
+			args = append(args, p.ImportPath)
+		}
+		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stdout
+		err := os.Mkdir(into, 0o755)
+		if err == nil {
+			err = cmd.Run()
+		}
+		if err != nil {
+			fmt.Println("build the live tests:", err)
+		}
+		for _, p := range group {
+			program := filepath.Join(into, path.Base(p.ImportPath)+".test")
+			if _, err := os.Stat(program); err == nil {
+				programs[p.ImportPath] = program
+			}
+		}
+	}
+	return programs
+}
+
+// distinct puts packages into groups of different last names, since one folder takes
+// one program of a name.
+func distinct(all []pkg) (groups [][]pkg) {
+	seen := map[string]int{}
+	for _, p := range all {
+		name := path.Base(p.ImportPath)
+		if seen[name] == len(groups) {
+			groups = append(groups, nil)
+		}
+		groups[seen[name]] = append(groups[seen[name]], p)
+		seen[name]++
+	}
+	return groups
+}

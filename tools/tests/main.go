@@ -1,0 +1,68 @@
+// Command tests runs the tests of all packages and prints their events as
+// `go test -json` does, for tools/testsum.
+//
+// Live tests measure the machine that they run on, so what can run at full width is
+// done first and never beside them: compiling and linking every test program, and the
+// packages that need no privilege. Then come the live packages (plan.go has the rule).
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+func main() {
+	list := flag.Bool("list", false, "print how each package runs, and run none")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *list); err != nil {
+		fmt.Fprintln(os.Stderr, "run the tests:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, list bool) error {
+	all, err := packages(ctx)
+	if err != nil {
+		return err
+	}
+	if list {
+		for _, p := range all {
+			fmt.Printf("%-6s %s\n", p.way(), p.ImportPath)
+		}
+		return nil
+	}
+	by := map[way][]pkg{}
+	for _, p := range all {
+		by[p.way()] = append(by[p.way()], p)
+	}
+	dir, err := os.MkdirTemp("", "snag-tests")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	began := time.Now()
+	step := func(done string, n int) {
+		fmt.Printf("%s: %d packages, %.0f s\n", done, n, time.Since(began).Seconds())
+		began = time.Now()
+	}
+	live := append(append([]pkg{}, by[beside]...), by[alone]...)
+	// What does not build is told by runPure and runLive, each package's for itself.
+	programs := build(ctx, dir, live)
+	step("built the live tests", len(live))
+	e := &events{out: os.Stdout}
+	runPure(ctx, e, by[pure])
+	step("without privileges, "+fmt.Sprint(runtime.NumCPU())+" at a time", len(by[pure]))
+	runLive(ctx, e, programs, by[beside], 2)
+	step("live in namespaces of their own, 2 at a time", len(by[beside]))
+	runLive(ctx, e, programs, by[alone], 1)
+	step("live, one at a time", len(by[alone]))
+	return ctx.Err()
+}

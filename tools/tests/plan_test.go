@@ -1,0 +1,29 @@
+package main
+
+import "testing"
+
+func TestWay(t *testing.T) {
+	for _, c := range []struct {
+		p    pkg
+		want way
+	}{
+		{pkg{TestGoFiles: []string{"a_test.go"}, TestImports: []string{"os", "testing"}}, pure},
+		{pkg{TestGoFiles: []string{"a_test.go", "live_test.go"}}, alone},
+		{pkg{XTestGoFiles: []string{"gst_live_test.go"}}, alone},
+		{pkg{TestGoFiles: []string{"alive_test.go", "delivered_test.go"}}, pure},
+		{pkg{TestGoFiles: []string{"a_test.go"}, TestImports: []string{"snag/lab/labtest"}}, alone},
+		{pkg{XTestGoFiles: []string{"a_test.go"}, XTestImports: []string{"snag/internal/netns/netnstest"}}, alone},
+		{pkg{TestGoFiles: []string{"a_test.go"}, TestImports: []string{"snag/lab/labtest"}, waits: true}, beside},
+	} {
+		if got := c.p.way(); got != c.want {
+			t.Errorf("%+v runs %s, want %s", c.p, got, c.want)
+		}
+	}
+}
+
+func TestDistinctNames(t *testing.T) {
+	groups := distinct([]pkg{{ImportPath: "a/x"}, {ImportPath: "a/y"}, {ImportPath: "b/x"}, {ImportPath: "c/x"}, {ImportPath: "b/y"}})
+	if len(groups) != 3 || len(groups[0]) != 2 || len(groups[1]) != 2 || len(groups[2]) != 1 {
+		t.Errorf("%v", groups)
+	}
+}

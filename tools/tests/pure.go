@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+)
+
+// runPure runs packages without any capability, as many at a time as there are CPUs.
+//
+// A test that skips there for the lack of a privilege would never run at all. So what
+// skips is run again with all privileges, and fails if it does not skip then.
+func runPure(ctx context.Context, e *events, all []pkg) {
+	if len(all) == 0 {
+		return
+	}
+	args := []string{"go", "test", "-json", "-vet=off", "-timeout", "25m"}
+	for _, p := range all {
+		args = append(args, p.ImportPath)
+	}
+	root := os.Geteuid() == 0
+	if root {
+		args = append([]string{"setpriv", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all", "--"}, args...)
+	}
+	skipped := map[string][]string{}
+	// Its exit code is told by testsum from the events.
+	_ = e.copy(exec.CommandContext(ctx, args[0], args[1:]...), func(v event) bool {
+		if !root || v.Action != "skip" || v.Test == "" {
+			return false
+		}
+		skipped[v.Package] = append(skipped[v.Package], v.Test)
+		return true
+	})
+	for name, tests := range skipped {
+		for _, test := range tests {
+			e.send(again(ctx, name, test)...)
+		}
+	}
+}
+
+// again is what becomes of a test that skipped without privileges.
+func again(ctx context.Context, name, test string) []event {
+	top, _, _ := strings.Cut(test, "/")
+	//nolint:gosec // the names come from the test run itself, and no shell sees them
+	out, _ := exec.CommandContext(ctx, "go", "test", "-v", "-vet=off", "-count=1", "-run=^"+regexp.QuoteMeta(top)+"$", name).CombinedOutput()
+	if strings.Contains(string(out), "--- SKIP: "+test+" ") {
+		return []event{{Action: "skip", Package: name, Test: test}}
+	}
+	return []event{
+		{Action: "output", Package: name, Test: test, Output: "It skips without privileges and runs with them, and this package runs without: put it into a file called live (docs/check.md).\n"},
+		{Action: "fail", Package: name, Test: test},
+	}
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os/exec"
+	"regexp"
+	"strings"
+)
+
+// tryAgain runs what failed once more, and keeps both runs of each.
+func (r *results) tryAgain(to io.Writer, run func(test) (string, bool), kept *keeper) {
+	if r.died > 0 || len(r.whole) == 0 || len(r.whole) > again {
+		for _, t := range r.whole {
+			kept.failure(t, "not run again", "")
+		}
+		return
+	}
+	for _, t := range r.whole {
+		out, passed := run(t)
+		outcome := "failed again, alone"
+		if passed {
+			outcome = passedAlone
+			r.flaky++
+			fmt.Fprintf(to, "failed once, passed alone: %s %s\n", t.pkg, t.name)
+		} else {
+			fmt.Fprintf(to, "FAILED TWICE: %s %s\n%s", t.pkg, t.name, out)
+		}
+		kept.failure(t, outcome, out)
+	}
+	if r.flaky == len(r.whole) {
+		r.failed = 0
+	}
+}
+
+// rerun runs a test with nothing beside it.
+func rerun(t test) (output string, passed bool) {
+	// The names come from the test run itself, and no shell sees them.
+	cmd := exec.Command("go", "test", "-v", "-count=1", "-timeout=10m", "-run=^"+regexp.QuoteMeta(t.name)+"$", t.pkg) //nolint:gosec
+	out, err := cmd.CombinedOutput()
+	return string(out), err == nil && strings.Contains(string(out), "--- PASS: "+t.name+" ")
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// events is a run in which n tests failed, each with a subtest, and one passed.
+func events(n int) string {
+	var b strings.Builder
+	b.WriteString(`{"Action":"pass","Package":"p","Test":"TestGood"}` + "\n")
+	for i := range n {
+		name := "Test" + string(rune('A'+i))
+		for _, line := range []string{
+			`{"Action":"output","Package":"p","Test":"` + name + `","Output":"before\n"}`,
+			`{"Action":"output","Package":"p","Test":"` + name + `/sub","Output":"a line that passed\n"}`,
+			`{"Action":"pass","Package":"p","Test":"` + name + `/sub"}`,
+			`{"Action":"output","Package":"p","Test":"` + name + `/bad","Output":"the reason\n"}`,
+			`{"Action":"fail","Package":"p","Test":"` + name + `/bad"}`,
+			`{"Action":"fail","Package":"p","Test":"` + name + `"}`,
+		} {
+			b.WriteString(line + "\n")
+		}
+	}
+	if n > 0 {
+		b.WriteString(`{"Action":"fail","Package":"p","Elapsed":1}` + "\n")
+	}
+	return b.String()
+}
+
+func TestClosingLine(t *testing.T) {
+	passes := func(test) (string, bool) { return "the second run", true }
+	fails := func(test) (string, bool) { return "the second run", false }
+	for _, c := range []struct {
+		name   string
+		failed int
+		run    func(test) (string, bool)
+		line   string
+		ok     bool
+	}{
+		{"all well", 0, nil, "1 passed, 0 failed, 0 skipped", true},
+		{"flaky within the budget", budget, passes, "3 passed, 0 failed, 0 skipped, 2 flaky (failed once, passed alone; kept in bin/flakes)", true},
+		{"flaky above the budget", budget + 1, passes, "4 passed, 0 failed, 0 skipped, 3 flaky (failed once, passed alone; kept in bin/flakes): more than the 2 that a run may have", false},
+		{"failed twice", 1, fails, "2 passed, 2 failed, 0 skipped", false},
+		{"too many to run again", again + 1, passes, "6 passed, 10 failed, 0 skipped", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			kept := newKeeper(dir)
+			r := read(strings.NewReader(events(c.failed)), t.Output())
+			r.tryAgain(t.Output(), c.run, kept)
+			if line, ok := r.closing(); line != c.line || ok != c.ok {
+				t.Errorf("%q %v, want %q %v", line, ok, c.line, c.ok)
+			}
+			if files, _ := filepath.Glob(filepath.Join(dir, "*.txt")); len(files) != c.failed {
+				t.Errorf("%d failed and these are kept: %v", c.failed, files)
+			}
+		})
+	}
+}
+
+func TestFailedRunIsKeptWholeAndNeverOverwritten(t *testing.T) {
+	dir := t.TempDir()
+	kept := newKeeper(dir)
+	for _, second := range []string{"one", "two"} {
+		r := read(strings.NewReader(events(1)), t.Output())
+		r.tryAgain(t.Output(), func(test) (string, bool) { return second, true }, kept)
+		kept.run("closing")
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "p-TestA-*.txt"))
+	if len(files) != 2 {
+		t.Fatal(files)
+	}
+	for i, second := range []string{"one", "two"} {
+		b, err := os.ReadFile(files[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"test: p TestA\n", "outcome: passed alone\n", "commit: ", "before\na line that passed\nthe reason\n", "alone:\n" + second} {
+			if !strings.Contains(string(b), want) {
+				t.Errorf("%s lacks %q:\n%s", files[i], want, b)
+			}
+		}
+	}
+
+	page := filepath.Join(dir, "page.md")
+	text := "# Before\n" + begin + "\n| test | failed | cause |\n|---|---|---|\n| `p TestA` | 9 | the clock |\n" + end + "\nafter\n"
+	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // what it wrote it reads again
+		if err := writeTable(page, dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "# Before\n" + begin + "\n\n| test | failed once, of 2 runs | cause |\n|---|---|---|\n| `p TestA` | 2 | the clock |\n\n" + end + "\nafter\n"
+	if string(b) != want {
+		t.Errorf("%s\nwant\n%s", b, want)
+	}
+}
+
+func TestAPackageThatDoesNotBuildFails(t *testing.T) {
+	r := read(strings.NewReader(`{"Action":"pass","Package":"p","Test":"TestGood"}
+{"Action":"output","Package":"q","Output":"it does not build\n"}
+{"Action":"fail","Package":"q"}
+`), t.Output())
+	r.tryAgain(t.Output(), nil, newKeeper(t.TempDir()))
+	if line, ok := r.closing(); ok || line != "1 passed, 1 failed, 0 skipped" {
+		t.Error(line, ok)
+	}
+}
