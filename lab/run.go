@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -67,7 +66,7 @@ func (s *Stage) FindLayers(ns, layers string) { s.findAt, s.layers = ns, layers 
 func Missing(inc Incident) []Tool {
 	var out []Tool
 	for _, t := range inc.Needs {
-		if _, err := exec.LookPath(t.Command); err != nil {
+		if !t.Installed() {
 			out = append(out, t)
 		}
 	}
@@ -199,6 +198,14 @@ func (all stages) namespaces() (map[uint64]bool, error) {
 	}
 	return out, nil
 }
+
+// FindOn runs snag find on the whole machine beside what is on these stages, and returns
+// its verdict.
+func FindOn(all []*Stage, o RunOptions) (Answer, error) { return stages(all).findCulprits(o) }
+
+// NamespacesOf are the inodes of the stages' network namespaces and of the one that the
+// lab was started in.
+func NamespacesOf(all []*Stage) (map[uint64]bool, error) { return stages(all).namespaces() }
 
 func (all stages) findCulprits(o RunOptions) (Answer, error) {
 	s := all[0]
