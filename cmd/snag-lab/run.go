@@ -49,9 +49,7 @@ func runCommand() *cobra.Command {
 			var shown error
 			o.Judged = func(r lab.Result) {
 				shown = showVerdict(c.OutOrStdout(), o.SnagPath, r.Recording, r.Baseline)
-				fmt.Fprintln(c.OutOrStdout())
-				r.Culprits = nil // the verdict has just named them
-				lab.PrintResult(c.OutOrStdout(), r)
+				fmt.Fprintf(c.OutOrStdout(), "\n%s\n", outcome(r))
 			}
 			res, err := lab.Run(ctx, inc, v, o)
 			err = errors.Join(err, shown)
@@ -67,6 +65,15 @@ func runCommand() *cobra.Command {
 	c.Flags().StringVar(&o.Out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
 	findFlags(c, &o)
 	return c
+}
+
+// outcome is the line that follows a verdict, which names the culprits itself.
+func outcome(r lab.Result) string {
+	line := fmt.Sprintf("lab           %s, %s: %s, %.0f s after its start", r.Incident, r.Variant, r.Outcome, r.Seconds)
+	if r.Why != "" {
+		line += ": " + r.Why
+	}
+	return line
 }
 
 func findFlags(c *cobra.Command, o *lab.RunOptions) {
