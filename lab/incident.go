@@ -142,5 +142,5 @@ func Find(list []Incident, name string) (Incident, error) {
 			return i, nil
 		}
 	}
-	return Incident{}, fmt.Errorf("lab: no incident named %q: snag lab list prints them", name)
+	return Incident{}, fmt.Errorf("lab: no incident named %q: snag-lab list prints them", name)
 }
