@@ -3,7 +3,7 @@ GO       ?= go
 export CGO_ENABLED = 0
 export GOFLAGS = -buildvcs=false
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS  := -s -w -X main.version=$(VERSION)
+LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION)
 LINT     := bin/golangci-lint
 FUZZTIME ?= 10s
 
@@ -12,8 +12,8 @@ FUZZTIME ?= 10s
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## the one static binary, bin/snag
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/snag ./cmd/snag
+build: ## bin/snag, the one static binary that is shipped, and beside it bin/snag-lab, which is not
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/snag ./cmd/snag-lab
 
 setup: ## install what the tests, the lab and the generators need (Debian packages, and servers that it has not, into ~/.cache; says which)
 	tools/setup.sh
@@ -21,7 +21,7 @@ setup: ## install what the tests, the lab and the generators need (Debian packag
 demo: ## set up, make a real incident (a reconnect storm on nginx-rtmp), find it
 	tools/setup.sh demo
 	$(MAKE) --no-print-directory build
-	bin/snag lab demo
+	bin/snag-lab demo
 
 check: setup fmt-check vet lint generate-check ui-check docs-check build test score-short ## set up and run all that CI runs
 
@@ -87,25 +87,25 @@ fuzz: ## every fuzz target for FUZZTIME
 	tools/fuzz.sh $(FUZZTIME)
 
 score-short: build ## every incident of every commit live, one level, as CI runs it (about 9 s a run, root)
-	rm -rf bin/score-short && bin/snag lab score --short --dir bin/score-short --for 8s --retry 1
+	rm -rf bin/score-short && bin/snag-lab score --short --dir bin/score-short --for 8s --retry 1
 
 # Not by VERSION: the score rewrites its page, and would not find its folder again.
 SCORE ?= bin/score-$(shell git rev-parse --short HEAD 2>/dev/null || echo dev)
 FOR ?= 8s
 score: build ## the score: every incident at three levels, pairs, two baselines; writes docs/score.md (root; BUDGET=25m, FOR=6s, SCORE=folder)
-	bin/snag lab score --dir $(SCORE) --for $(FOR) --markdown docs/score.md --json $(SCORE)/score.json $(if $(BUDGET),--budget $(BUDGET))
+	bin/snag-lab score --dir $(SCORE) --for $(FOR) --markdown docs/score.md --json $(SCORE)/score.json $(if $(BUDGET),--budget $(BUDGET))
 
 score-healthy: build ## snag find 30 times on a machine that is busy and well: nobody may be accused (about 6 min, root)
-	bin/snag lab healthy --dir $(SCORE)-healthy --finds 30 --for $(FOR)
+	bin/snag-lab healthy --dir $(SCORE)-healthy --finds 30 --for $(FOR)
 
 calibrate: build ## fit verdict/weights.go on the score's recordings
-	bin/snag lab calibrate --from $(SCORE) --write verdict/weights.go --markdown docs/score.md
+	bin/snag-lab calibrate --from $(SCORE) --write verdict/weights.go --markdown docs/score.md
 
 lab: build ## every incident live, the long ones too, with its healthy twin and its distractor (about 25 min, root)
-	bin/snag lab score-all --long
+	bin/snag-lab score-all --long
 
 lab-remedies: build ## every incident that snag can remedy here: healed by its own plan, and by a wrong one not, 5 times each (about 60 min, root)
-	bin/snag lab remedy --both --repeat 5
+	bin/snag-lab remedy --both --repeat 5
 
 vm-reboot: build ## a plan that nobody confirmed, and a reset: a virtual machine twice (some minutes, root)
 	tools/vm/reboot.sh

@@ -19,11 +19,11 @@ func (s *Stage) Baseline(d time.Duration) {
 	if s.opts.Out != "" {
 		dir = BaselineOf(s.opts.Out)
 	}
-	snag := s.opts.Snag
-	if snag == "" {
-		snag = s.opts.Self
+	if s.opts.Snag == "" {
+		s.fail(errNoSnag)
+		return
 	}
-	p := s.Run("", "find-baseline", []string{snag, "find", "--quiet", "--for", d.String(), "--out", dir}, MayEnd())
+	p := s.Run("", "find-baseline", []string{s.opts.Snag, "find", "--quiet", "--for", d.String(), "--out", dir}, MayEnd())
 	if s.Err() != nil {
 		return
 	}

@@ -11,7 +11,10 @@
 // user would not know where to look either.
 package lab
 
-import "fmt"
+import (
+	"fmt"
+	"os/exec"
+)
 
 // Variant is which of its three forms an incident takes.
 type Variant string
@@ -45,6 +48,12 @@ var Levels = []Level{Barely, Plain, Severe}
 type Tool struct {
 	Command string
 	Package string // the Debian package that has it
+}
+
+// Installed tells whether it is there.
+func (t Tool) Installed() bool {
+	_, err := exec.LookPath(t.Command)
+	return err == nil
 }
 
 // VM is what an incident needs of the virtual machine that it runs in.
@@ -133,5 +142,5 @@ func Find(list []Incident, name string) (Incident, error) {
 			return i, nil
 		}
 	}
-	return Incident{}, fmt.Errorf("lab: no incident named %q: snag lab list prints them", name)
+	return Incident{}, fmt.Errorf("lab: no incident named %q: snag-lab list prints them", name)
 }

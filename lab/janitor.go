@@ -14,7 +14,7 @@ import (
 )
 
 // JanitorCommand is the hidden subcommand that must call Janitor.
-const JanitorCommand = "lab-janitor"
+const JanitorCommand = "janitor"
 
 // keeper is the stage's side of the janitor: the write end of its standard
 // input. When the stage's process ends, however it does, the pipe closes.

@@ -11,7 +11,7 @@ import (
 )
 
 // ActorCommand is the hidden subcommand that must run an actor.
-const ActorCommand = "lab-actor"
+const ActorCommand = "actor"
 
 // Process is one program of a stage.
 type Process struct {

@@ -66,6 +66,9 @@ func RunRemedy(ctx context.Context, inc Incident, wrong bool, o RunOptions) (res
 	for _, t := range Missing(inc) {
 		return res, fmt.Errorf("lab: %s needs the command %s: apt-get install %s", inc.Name, t.Command, t.Package)
 	}
+	if o.SnagPath == "" {
+		return res, errNoSnag
+	}
 	begin := time.Now()
 	defer func() { res.Seconds = time.Since(begin).Seconds() }()
 	log := func(format string, args ...any) {
@@ -73,7 +76,7 @@ func RunRemedy(ctx context.Context, inc Incident, wrong bool, o RunOptions) (res
 			fmt.Fprintf(o.Stdout, format+"\n", args...)
 		}
 	}
-	s, err := NewStage(ctx, Options{Self: o.SnagPath, Log: log, Shared: o.Shared, Level: o.Level, Snag: o.SnagPath, Out: o.Out})
+	s, err := NewStage(ctx, Options{Log: log, Shared: o.Shared, Level: o.Level, Snag: o.SnagPath, Out: o.Out})
 	if err != nil {
 		return res, err
 	}
@@ -265,13 +268,9 @@ func (t *treatment) wrong() ([]plan.Change, error) {
 // snag runs snag to its end and returns what it printed. want is the exit code that is
 // right; 0 stands for 10 too (a culprit was found), -1 for any that is no failure.
 func (t *treatment) snag(want int, args ...string) (string, error) {
-	self := t.o.SnagPath
-	if self == "" {
-		self = t.s.opts.Self
-	}
 	t.log("snag %s", strings.Join(args, " "))
 	out := filepath.Join(t.s.Dir(), "snag.out")
-	p := t.s.Run("", "snag", append([]string{self}, args...), MayEnd(), stdoutTo(out))
+	p := t.s.Run("", "snag", append([]string{t.o.SnagPath}, args...), MayEnd(), stdoutTo(out))
 	if err := t.s.Err(); err != nil {
 		return "", err
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -15,7 +14,7 @@ import (
 
 // RunOptions of one run.
 type RunOptions struct {
-	SnagPath string        // the binary whose find is judged; "" is the running one
+	SnagPath string        // the snag whose find is judged
 	For      time.Duration // how long find records
 	// Keep leaves the incident going after the verdict until the context ends, to
 	// look around in it; its programs still end after MaxLife.
@@ -46,10 +45,17 @@ type Result struct {
 	Seconds  float64       `json:"seconds"` // from the start of the incident to its verdict
 	// FindSeconds is from the start of snag find to its verdict.
 	FindSeconds float64 `json:"find_seconds,omitempty"`
+	// Recording is its folder, and Baseline that of what it was compared with, "" for
+	// nothing.
+	Recording string `json:"-"`
+	Baseline  string `json:"-"`
 	// Namespaces are the inodes of the stage's network namespaces and of the one
 	// that the lab was started in.
 	Namespaces map[uint64]bool `json:"-"`
 }
+
+// errNoSnag is for a caller that names none: the lab's own binary finds nothing.
+var errNoSnag = errors.New("lab: no snag is named that is to be judged (RunOptions.SnagPath)")
 
 // FindIn sets how snag find is started beside the incident: in a cgroup, at a
 // priority. For incidents of the observer itself.
@@ -67,7 +73,7 @@ func (s *Stage) FindLayers(ns, layers string) { s.findAt, s.layers = ns, layers 
 func Missing(inc Incident) []Tool {
 	var out []Tool
 	for _, t := range inc.Needs {
-		if _, err := exec.LookPath(t.Command); err != nil {
+		if !t.Installed() {
 			out = append(out, t)
 		}
 	}
@@ -98,6 +104,9 @@ func RunTogether(ctx context.Context, incs []Incident, v Variant, o RunOptions) 
 		}
 	}
 	begin := time.Now()
+	if o.SnagPath == "" {
+		return res, errNoSnag
+	}
 	var stages stages
 	defer func() { err = errors.Join(err, stages.close()) }()
 	var wants []Want
@@ -115,6 +124,15 @@ func RunTogether(ctx context.Context, incs []Incident, v Variant, o RunOptions) 
 			return res, err
 		}
 		wants = append(wants, inc.WantIn(v))
+	}
+	if o.Out == "" {
+		o.Out = filepath.Join(stages[0].dir, "recording")
+	}
+	res.Recording = o.Out
+	for _, s := range stages {
+		if s.baseline != "" {
+			res.Baseline = s.baseline
+		}
 	}
 	log("%s, %s: in full swing; snag find --for %v runs beside it", res.Incident, v, o.For)
 	found := time.Now()
@@ -200,17 +218,19 @@ func (all stages) namespaces() (map[uint64]bool, error) {
 	return out, nil
 }
 
+// FindOn runs snag find on the whole machine beside what is on these stages, and returns
+// its verdict.
+func FindOn(all []*Stage, o RunOptions) (Answer, error) { return stages(all).findCulprits(o) }
+
+// NamespacesOf are the inodes of the stages' network namespaces and of the one that the
+// lab was started in.
+func NamespacesOf(all []*Stage) (map[uint64]bool, error) { return stages(all).namespaces() }
+
 func (all stages) findCulprits(o RunOptions) (Answer, error) {
 	s := all[0]
 	how := []Option{MayEnd()}
 	for _, each := range all {
 		how = append(how, each.find...)
-	}
-	if o.SnagPath == "" {
-		o.SnagPath = s.opts.Self
-	}
-	if o.Out == "" {
-		o.Out = filepath.Join(s.dir, "recording")
 	}
 	answer := filepath.Join(s.dir, "answer.json")
 	argv := []string{o.SnagPath, "find", "--for", o.For.String(), "--json", "--out", o.Out}

@@ -32,7 +32,7 @@ type Options struct {
 	// Log gets a line for each step; nil for none.
 	Log        func(format string, args ...any)
 	noBaseline bool
-	// Snag is the binary whose find makes a baseline; "" is Self.
+	// Snag is the binary whose find makes a baseline.
 	Snag string
 	// Out is the folder of the recording that is made later; a baseline is put
 	// beside it, as Out.baseline. "" puts it into the stage's folder.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/probes"
 	"snag/probes/blocked"
 	"snag/probes/probe"
@@ -59,16 +60,16 @@ one (/proc/PID/sched); else since the first look, marked ≥.`,
 
 func (f *blockedFlags) check(cmd *cobra.Command) error {
 	if given(cmd, "pid", "unit", "port", "all") > 1 {
-		return usage("one of --pid, --unit, --port, --all")
+		return cli.Usage("one of --pid, --unit, --port, --all")
 	}
 	if err := checkTarget(cmd, f.target); err != nil {
 		return err
 	}
 	switch {
 	case f.window < 100*time.Millisecond || f.window > 10*time.Minute:
-		return usage("--for %s: from 100ms to 10m", f.window)
+		return cli.Usage("--for %s: from 100ms to 10m", f.window)
 	case f.top < 1:
-		return usage("--top %d: at least 1", f.top)
+		return cli.Usage("--top %d: at least 1", f.top)
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"snag/internal/cli"
 )
 
 const (
@@ -71,7 +73,7 @@ func bounded(t *testing.T, window time.Duration, args ...string) string {
 	used := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	memory := used.Maxrss << 10
 	t.Logf("snag %s: %.1f s, %.1f s of CPU, %d MB", args[0], took.Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), memory>>20)
-	if code := cmd.ProcessState.ExitCode(); code != 0 && code != exitCulprit {
+	if code := cmd.ProcessState.ExitCode(); code != 0 && code != cli.ExitCulprit {
 		t.Errorf("snag %s: %v\n%s", strings.Join(args, " "), err, out.String())
 	}
 	if memory > mostMemory {

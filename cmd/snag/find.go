@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/probes"
 	"snag/probes/streams"
 	"snag/recording"
@@ -72,32 +73,32 @@ Exit codes: 0 nothing wrong (or nothing that could be proved: read the verdict),
 
 func (f *findFlags) check(cmd *cobra.Command) error {
 	if f.window < time.Second || f.window > time.Hour {
-		return usage("--for %s: from 1s to 1h", f.window)
+		return cli.Usage("--for %s: from 1s to 1h", f.window)
 	}
 	if given(cmd, "pid", "unit", "port", "netns") > 1 {
-		return usage("one of --pid, --unit, --port, --netns: each is a target, and there is one")
+		return cli.Usage("one of --pid, --unit, --port, --netns: each is a target, and there is one")
 	}
 	if err := checkTarget(cmd, f.target); err != nil {
 		return err
 	}
 	if cmd.Flags().Changed("netns") && f.target.Netns == "" {
-		return usage("--netns: the network namespace has no name")
+		return cli.Usage("--netns: the network namespace has no name")
 	}
 	if _, _, err := streams.Entries(f.streams, f.layers); err != nil {
-		return usage("%v", err)
+		return cli.Usage("%v", err)
 	}
 	if f.show.baseline != "" { // it must not turn out wrong after the recording
 		if _, err := os.Stat(f.show.baseline); err != nil {
-			return usage("--baseline: %v", err)
+			return cli.Usage("--baseline: %v", err)
 		}
 	}
 	share, err := parseShare(f.budget)
 	if err != nil {
-		return usage("--budget %s: %v", f.budget, err)
+		return cli.Usage("--budget %s: %v", f.budget, err)
 	}
 	f.share = share
 	if _, err := f.began(time.Now()); err != nil {
-		return usage("--since: %v", err)
+		return cli.Usage("--since: %v", err)
 	}
 	return folderOf("html", f.show.html)
 }
@@ -117,7 +118,7 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	}
 	since, err := f.began(time.Now())
 	if err != nil {
-		return usage("--since: %v", err)
+		return cli.Usage("--since: %v", err)
 	}
 	dir := f.out
 	if dir == "" {
@@ -132,7 +133,7 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	}
 	err = judgeAndShow(cmd.Context(), dir, f.show)
 	if recorded != nil && err == nil {
-		return &exit{code: exitFailed} // nothing found in a recording that was cut off is not "nothing wrong"
+		return &cli.Exit{Code: cli.ExitFailed} // nothing found in a recording that was cut off is not "nothing wrong"
 	}
 	return err
 }
@@ -149,7 +150,7 @@ func (f *findFlags) record(parent context.Context, dir string, since recording.T
 	stayLean(parent)
 	progress := newProgress(os.Stderr, f.quiet)
 	plan := probes.Plan{
-		Dir: dir, For: f.window, Target: f.target, Symptoms: f.symptoms, Since: since, Snag: version,
+		Dir: dir, For: f.window, Target: f.target, Symptoms: f.symptoms, Since: since, Snag: cli.Version,
 		Streams: f.streams, Layers: f.layers, Budget: f.share,
 		// With a budget, mutexes are part of a closer look at a Go program.
 		GoLocks: f.share > 0, GoRuntime: f.stops,

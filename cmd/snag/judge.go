@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/recording"
 	"snag/report"
 	"snag/verdict"
@@ -38,7 +39,7 @@ func judgeCommand() *cobra.Command {
 		Short: "Judge a recording again, with this version's rules",
 		Long: `Judge a recording again: one made by another version, or on another machine.
 DIR is the folder that snag find kept, or a packed recording. Exit codes as of find.`,
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return judgeAndShow(cmd.Context(), args[0], f) },
 	}
 	f.register(cmd)
@@ -80,7 +81,7 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 		}
 	}
 	if len(v.With(verdict.Culprit)) > 0 {
-		return &exit{code: exitCulprit}
+		return &cli.Exit{Code: cli.ExitCulprit}
 	}
 	return nil
 }

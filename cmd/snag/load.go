@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"snag/internal/cli"
 	"snag/readers"
 	"snag/recording"
 )
@@ -27,7 +28,7 @@ func load(ctx context.Context, path string, zone *time.Location) (*recording.Rec
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	defer os.RemoveAll(dir)
-	if err := readers.Read(ctx, readers.Plan{Files: []string{path}, Dir: dir, Zone: zone, Snag: version}); err != nil {
+	if err := readers.Read(ctx, readers.Plan{Files: []string{path}, Dir: dir, Zone: zone, Snag: cli.Version}); err != nil {
 		return nil, err
 	}
 	return recording.Open(dir)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/probes"
 	"snag/probes/jvm"
 	"snag/recording"
@@ -95,19 +96,19 @@ func (f *profileFlags) check(cmd *cobra.Command) error {
 	}
 	switch n := given(cmd, "pid", "unit", "port", "all"); {
 	case f.read != "" && (f.all || f.jit || f.dwarf || f.inl || changed("for") || changed("unit") || changed("port")):
-		return usage("--read shows a recording that is there: --all, --unit, --port, --for, --dwarf, --inlined and --jit-maps are for a new one")
+		return cli.Usage("--read shows a recording that is there: --all, --unit, --port, --for, --dwarf, --inlined and --jit-maps are for a new one")
 	case f.read == "" && n != 1:
-		return usage("whom to sample? one of --pid, --unit, --port, --all, or --read of a recording (snag profile --help)")
+		return cli.Usage("whom to sample? one of --pid, --unit, --port, --all, or --read of a recording (snag profile --help)")
 	case f.window < time.Second || f.window > time.Hour:
-		return usage("--for %s: from 1s to 1h", f.window)
+		return cli.Usage("--for %s: from 1s to 1h", f.window)
 	case f.off && f.all:
-		return usage("--off needs --pid, --unit or --port: the waits of all threads of a machine are more than a profile can pay for")
+		return cli.Usage("--off needs --pid, --unit or --port: the waits of all threads of a machine are more than a profile can pay for")
 	case f.jit && !changed("pid"):
-		return usage("--jit-maps needs --pid: it stops a JVM for a moment, so it is told which")
+		return cli.Usage("--jit-maps needs --pid: it stops a JVM for a moment, so it is told which")
 	case (f.locks || f.stops) && !f.off:
-		return usage("--go-locks and --go-runtime need --off: they tell what goroutines wait for")
+		return cli.Usage("--go-locks and --go-runtime need --off: they tell what goroutines wait for")
 	case f.lines < 1 || f.lines > 1000:
-		return usage("--top %d: from 1 to 1000", f.lines)
+		return cli.Usage("--top %d: from 1 to 1000", f.lines)
 	}
 	return folderOf("html", f.html)
 }
@@ -140,7 +141,7 @@ func runProfile(cmd *cobra.Command, f profileFlags) error {
 	if err := f.show(cmd.Context(), dir, dir); err != nil || recorded == nil {
 		return err
 	}
-	return &exit{code: exitFailed}
+	return &cli.Exit{Code: cli.ExitFailed}
 }
 
 // record samples into dir.
@@ -164,7 +165,7 @@ func (f *profileFlags) record(cmd *cobra.Command, dir string) error {
 		tick = f.jitAtTheEnd(ctx, progress)
 	}
 	plan := probes.Plan{
-		Dir: dir, For: f.window, Target: f.target, Snag: version, Whole: true, Unwind: f.dwarf, Inlined: f.inl,
+		Dir: dir, For: f.window, Target: f.target, Snag: cli.Version, Whole: true, Unwind: f.dwarf, Inlined: f.inl,
 		// The host's tables have the processes' names, and their libraries' build ids.
 		Probes: []string{"oncpu", "host"}, Notice: progress.notice, Between: giveBack,
 		Tick: func(left time.Duration) {
@@ -261,7 +262,7 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 // print prints the profiles of one host.
 func (f *profileFlags) print(r *recording.Recording) (shown []*profile.Profile, err error) {
 	if all := profile.Events(r); f.event != "" && !slices.Contains(all, f.event) {
-		return nil, usage("--event %s: it was not sampled; there are: %s", f.event, strings.Join(all, " "))
+		return nil, cli.Usage("--event %s: it was not sampled; there are: %s", f.event, strings.Join(all, " "))
 	}
 	var kinds []profile.Options
 	for _, event := range f.events(r) {

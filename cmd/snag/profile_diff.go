@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/report/profile"
 	"snag/verdict"
 )
@@ -33,7 +34,7 @@ changed by more than chance does, also where work comes in bursts. --html writes
 page of B, its flame graph beside A: red takes more, blue less, grey is chance.`,
 		Example: `  snag profile diff good.perf.txt bad.perf.txt
   snag profile diff --process relay --html diff.html GOOD BAD`,
-		Args: usageArgs(cobra.ExactArgs(2)),
+		Args: cli.UsageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error { return runDiff(cmd, f, args[0], args[1]) },
 	}
 	flags := cmd.Flags()
@@ -47,7 +48,7 @@ page of B, its flame graph beside A: red takes more, blue less, grey is chance.`
 
 func runDiff(cmd *cobra.Command, f diffFlags, nameA, nameB string) error {
 	if f.lines < 1 || f.lines > 1000 {
-		return usage("--top %d: from 1 to 1000", f.lines)
+		return cli.Usage("--top %d: from 1 to 1000", f.lines)
 	}
 	if err := folderOf("html", f.html); err != nil {
 		return err

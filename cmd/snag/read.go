@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/readers"
 	"snag/readers/logs"
 )
@@ -50,7 +51,7 @@ nothing that could be proved: read the verdict), 10 a culprit found, 1 failed,
   ssh host cat /var/tmp/trace.zst | snag read -
   snag read --out DIR trace.txt && snag syscalls --read DIR
   snag read --find createStream trace.txt`,
-		Args: usageArgs(cobra.MinimumNArgs(1)),
+		Args: cli.UsageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return read(cmd, &f, args) },
 	}
 	flags := cmd.Flags()
@@ -68,7 +69,7 @@ nothing that could be proved: read the verdict), 10 a culprit found, 1 failed,
 }
 
 func read(cmd *cobra.Command, f *readFlags, args []string) error {
-	p := readers.Plan{Find: f.find, Map: f.mapFile, Symptoms: f.symptoms, Snag: version}
+	p := readers.Plan{Find: f.find, Map: f.mapFile, Symptoms: f.symptoms, Snag: cli.Version}
 	if err := f.clocks(&p); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 	_ "time/tzdata" // zones for --tz on hosts that have none
 
+	"snag/internal/cli"
 	"snag/readers"
 )
 
@@ -17,7 +18,7 @@ func (f *readFlags) clocks(p *readers.Plan) error {
 		zone, err := parseZone(name)
 		switch {
 		case err != nil:
-			return usage("--tz %s: %v", text, err)
+			return cli.Usage("--tz %s: %v", text, err)
 		case one:
 			p.Zones[file] = zone
 		default:
@@ -28,14 +29,14 @@ func (f *readFlags) clocks(p *readers.Plan) error {
 		file, value, one := cutLast(text)
 		d, err := time.ParseDuration(value)
 		if err != nil || !one {
-			return usage("--offset %s: give FILE=+3.2s, or -150ms: what to add to its times", text)
+			return cli.Usage("--offset %s: give FILE=+3.2s, or -150ms: what to add to its times", text)
 		}
 		p.Offsets[file] = d
 	}
 	for _, text := range f.hosts {
 		file, name, one := cutLast(text)
 		if !one || name == "" {
-			return usage("--host %s: give FILE=NAME", text)
+			return cli.Usage("--host %s: give FILE=NAME", text)
 		}
 		p.Hosts[file] = name
 	}

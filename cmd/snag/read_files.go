@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"snag/internal/cli"
 	"snag/readers"
 	"snag/readers/reader"
 )
@@ -21,9 +22,9 @@ func filesToRead(args []string) (files []string, err error) {
 		_, err := os.Lstat(arg)
 		switch {
 		case arg == reader.Stdin && stdin:
-			return nil, usage("-: standard input can be read once")
+			return nil, cli.Usage("-: standard input can be read once")
 		case arg == reader.Stdin && isTerminal(os.Stdin):
-			return nil, usage("-: standard input is a terminal: pipe a file into it (zcat FILE | snag read -)")
+			return nil, cli.Usage("-: standard input is a terminal: pipe a file into it (zcat FILE | snag read -)")
 		case arg == reader.Stdin:
 			stdin = true
 			files = append(files, arg)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/internal/cli"
 	"snag/readers"
 	"snag/readers/reader"
 )
@@ -145,11 +146,11 @@ func sane(t *testing.T, stdout, stderr string, code int) {
 	switch {
 	case strings.Contains(stderr, "panic") || strings.Contains(stderr, "goroutine "):
 		t.Errorf("%.2000s", stderr)
-	case code == exitNothing || code == exitCulprit:
+	case code == cli.ExitNothing || code == cli.ExitCulprit:
 		if !strings.Contains(stdout, "CULPRIT") && !strings.Contains(stdout, "NOTHING WRONG") || stderr != "" {
 			t.Errorf("exit %d: %.500s\n%.500s", code, stdout, stderr)
 		}
-	case code == exitFailed:
+	case code == cli.ExitFailed:
 		if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "snag: read ") || stdout != "" {
 			t.Errorf("exit %d: %.500s\n%.500s", code, stdout, stderr)
 		}
@@ -194,7 +195,7 @@ func TestReadRefusesInOneLine(t *testing.T) {
 		dir + "/secret/inner": "not a directory",
 	} {
 		_, stderr, code, rss := snagRead(t, snag, nil, path)
-		if code != exitFailed || stderr != "snag: read "+path+": "+want && !strings.HasPrefix(stderr, "snag: read "+path+": "+want) || strings.Count(stderr, "\n") != 1 {
+		if code != cli.ExitFailed || stderr != "snag: read "+path+": "+want && !strings.HasPrefix(stderr, "snag: read "+path+": "+want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: exit %d: %s", path, code, stderr)
 		}
 		if rss > readMemory {
@@ -264,12 +265,12 @@ func TestReadOfWhatOneMayNotRead(t *testing.T) {
 		want  string // in what it says
 		lines int    // of an error
 	}{
-		{[]string{"secret.log"}, exitFailed, "secret.log: permission denied", 1},
-		{[]string{"folder"}, exitFailed, "folder: permission denied", 1},
-		{[]string{"folder/inner.log"}, exitFailed, "permission denied", 1},
-		{[]string{"mine.log", "secret.log"}, exitNothing, "secret.log: permission denied", 0},
-		{[]string{"mixed"}, exitNothing, "mixed/secret.log: permission denied", 0},
-		{[]string{"mixed"}, exitNothing, "mixed/closed: permission denied: what is in it is not judged", 0},
+		{[]string{"secret.log"}, cli.ExitFailed, "secret.log: permission denied", 1},
+		{[]string{"folder"}, cli.ExitFailed, "folder: permission denied", 1},
+		{[]string{"folder/inner.log"}, cli.ExitFailed, "permission denied", 1},
+		{[]string{"mine.log", "secret.log"}, cli.ExitNothing, "secret.log: permission denied", 0},
+		{[]string{"mixed"}, cli.ExitNothing, "mixed/secret.log: permission denied", 0},
+		{[]string{"mixed"}, cli.ExitNothing, "mixed/closed: permission denied: what is in it is not judged", 0},
 	} {
 		args := []string{"read", "-q", "--out", filepath.Join(dir, "out", fmt.Sprint(i))}
 		for _, f := range x.files {

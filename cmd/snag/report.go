@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/recording"
 	"snag/report/page"
 	"snag/verdict"
@@ -28,7 +29,7 @@ The page goes to DIR.html, beside the recording; --html names another file, and
 and what less than it did then. It ends with 0 whatever the verdict is.`,
 		Example: `  snag report /tmp/snag-20261121-045359-16773
   snag report DIR --html - | ssh desk 'cat > incident.html'`,
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := recording.Open(args[0])
 			if err != nil {
@@ -41,7 +42,7 @@ and what less than it did then. It ends with 0 whatever the verdict is.`,
 			}
 			v := verdict.Judge(r)
 			if cmd.Flags().Changed("html") && file == "" {
-				return usage("--html: the file has no name")
+				return cli.Usage("--html: the file has no name")
 			}
 			if file == "-" {
 				return page.WriteHTML(os.Stdout, v)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/recording"
 	"snag/report"
 )
@@ -19,7 +20,7 @@ func showCommand() *cobra.Command {
 		Long: `Print what is in a recording: what host, when, what each probe measured and cost,
 how many rows of which table, which series. --table NAME prints one table's rows,
 a JSON object a line; --table samples the series with their values.`,
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := recording.Open(args[0])
 			if err != nil {
@@ -48,7 +49,7 @@ func showTable(r *recording.Recording, name string) error {
 	}
 	rows, ok := r.Rows(name)
 	if !ok {
-		return usage("--table %s: there are samples and %v", name, recording.TableNames())
+		return cli.Usage("--table %s: there are samples and %v", name, recording.TableNames())
 	}
 	for _, row := range rows {
 		if err := enc.Encode(row); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/report"
 	"snag/suspects"
 )
@@ -17,7 +18,7 @@ func suspectsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "suspects [NAME]",
 		Short: "Print the catalogue: what each suspect needs, what speaks for and against it, its remedy",
-		Args:  usageArgs(cobra.MaximumNArgs(1)),
+		Args:  cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if pages != "" {
 				return writePages(pages)
@@ -31,7 +32,7 @@ func suspectsCommand() *cobra.Command {
 				for _, s := range suspects.All {
 					names = append(names, s.Name)
 				}
-				return usage("no suspect is called %q; there are: %s", args[0], strings.Join(names, " "))
+				return cli.Usage("no suspect is called %q; there are: %s", args[0], strings.Join(names, " "))
 			}
 			_, err := fmt.Fprint(os.Stdout, report.Suspect(s))
 			return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/probes"
 	"snag/recording"
 	"snag/report"
@@ -68,20 +69,20 @@ request line without its query). Nothing else of it is kept (docs/syscalls.md).`
 func (f *syscallsFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	if given(cmd, "pid", "unit", "port", "all", "read") != 1 {
-		return usage("whose calls? one of --pid, --unit, --port, --all, or --read of a recording (snag syscalls --help)")
+		return cli.Usage("whose calls? one of --pid, --unit, --port, --all, or --read of a recording (snag syscalls --help)")
 	}
 	if err := checkTarget(cmd, f.target); err != nil {
 		return err
 	}
 	switch {
 	case changed("read") && (changed("out") || changed("peek") || changed("for")):
-		return usage("--read shows a recording: --out, --peek and --for are for a new one")
+		return cli.Usage("--read shows a recording: --out, --peek and --for are for a new one")
 	case f.window < time.Second || f.window > time.Hour:
-		return usage("--for %s: from 1s to 1h", f.window)
+		return cli.Usage("--for %s: from 1s to 1h", f.window)
 	case changed("peek") && (f.peek < 16 || f.peek > 256):
-		return usage("--peek %d: from 16 to 256 bytes", f.peek)
+		return cli.Usage("--peek %d: from 16 to 256 bytes", f.peek)
 	case f.top < 1 || f.top > 100000:
-		return usage("--top %d: from 1 to 100000", f.top)
+		return cli.Usage("--top %d: from 1 to 100000", f.top)
 	}
 	return nil
 }
@@ -122,7 +123,7 @@ func syscalls(cmd *cobra.Command, f syscallsFlags) error {
 	if err := f.show(dir); err != nil || recorded == nil {
 		return err
 	}
-	return &exit{code: exitFailed}
+	return &cli.Exit{Code: cli.ExitFailed}
 }
 
 func (f *syscallsFlags) record(ctx context.Context, dir string) error {
@@ -138,7 +139,7 @@ func (f *syscallsFlags) record(ctx context.Context, dir string) error {
 	progress := newProgress(os.Stderr, f.quiet)
 	progress.ends = "prints"
 	err := probes.Record(ctx, probes.Plan{
-		Dir: dir, For: f.window, Target: f.target, Snag: version, Probes: []string{"syscalls"},
+		Dir: dir, For: f.window, Target: f.target, Snag: cli.Version, Probes: []string{"syscalls"},
 		Closer: f.target.PIDs, CloserAll: f.all, Peek: f.peek, Notice: progress.notice,
 		Between: giveBack,
 		Tick: func(left time.Duration) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/internal/netns"
 	"snag/probes"
 	"snag/recording"
@@ -25,11 +26,11 @@ func checkTarget(cmd *cobra.Command, t recording.Target) error {
 	changed := cmd.Flags().Changed
 	switch {
 	case changed("pid") && t.PID < 1:
-		return usage("--pid %d: a pid is a positive number", t.PID)
+		return cli.Usage("--pid %d: a pid is a positive number", t.PID)
 	case changed("port") && (t.Port < 1 || t.Port > 65535):
-		return usage("--port %d: a port is a number from 1 to 65535", t.Port)
+		return cli.Usage("--port %d: a port is a number from 1 to 65535", t.Port)
 	case changed("unit") && t.Unit == "":
-		return usage("--unit: the unit has no name")
+		return cli.Usage("--unit: the unit has no name")
 	}
 	return nil
 }
@@ -71,7 +72,7 @@ func folderOf(flag, file string) error {
 	}
 	dir := filepath.Dir(file)
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-		return usage("--%s %s: there is no folder %s", flag, file, dir)
+		return cli.Usage("--%s %s: there is no folder %s", flag, file, dir)
 	}
 	return nil
 }

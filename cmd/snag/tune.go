@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/remedies/apply"
 	"snag/remedies/plan"
 )
@@ -33,7 +34,7 @@ func tuneCommand() *cobra.Command {
 		Long: `Carries a plan out so that it can be taken back. Every old value is on disk before its
 setting is touched; if nobody confirms in time, from another invocation, all is undone.
 Nothing outlasts a reboot before it is confirmed and persisted.`,
-		Args: usageArgs(cobra.NoArgs),
+		Args: cli.UsageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			if cmd.Name() != guardName {
@@ -69,7 +70,7 @@ func tuneApply(f *tuneFlags) *cobra.Command {
 		Example: `  sudo snag tune apply plan.yaml && sudo snag tune confirm
   snag tune apply plan.yaml --dry-run
   sudo snag tune apply plan.yaml --auto --for 30s`,
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return applyPlan(cmd, f, &v, args[0]) },
 	}
 	v.register(cmd)
@@ -131,7 +132,7 @@ func tuneConfirm(f *tuneFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "confirm [ID]",
 		Short: "Keep what the last plan changed",
-		Args:  usageArgs(cobra.MaximumNArgs(1)),
+		Args:  cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onPlan(f, args, func(s *apply.Store, id string) error {
 				e, err := s.Confirm(id)
@@ -148,7 +149,7 @@ func tuneUndo(f *tuneFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "undo [ID]",
 		Short: "Take back what the last plan changed",
-		Args:  usageArgs(cobra.MaximumNArgs(1)),
+		Args:  cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onPlan(f, args, func(s *apply.Store, id string) error {
 				e, err := s.Undo(id, "asked for by a person")
@@ -180,7 +181,7 @@ func tuneStatus(f *tuneFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "What was changed on this host, and what of it still holds",
-		Args:  usageArgs(cobra.NoArgs),
+		Args:  cli.UsageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return onPlan(f, nil, func(s *apply.Store, _ string) error {
 				all, err := s.All()
@@ -270,7 +271,7 @@ func tuneGuard(f *tuneFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:    guardName + " DIR",
 		Hidden: true,
-		Args:   usageArgs(cobra.ExactArgs(1)),
+		Args:   cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := apply.Real(filepath.Dir(args[0]))
 			if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/internal/units"
 	"snag/internal/words"
 	"snag/remedies/ablate"
@@ -68,7 +69,7 @@ Exit codes: 0 each setting is told or the time is over, 1 failed, 2 usage.`,
 		Example: `  sudo snag tune ablate plan.yaml --load 'curl -so /dev/null http://10.0.0.2/big'
   sudo snag tune ablate /etc/sysctl.d --load 'wrk -d 5s http://10.0.0.2/' --measure wrk
   sudo snag tune ablate /etc/sysctl.d/99-blog.conf --measure counter:UdpRcvbufErrors --out kept.yaml`,
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return ablateRun(cmd, t, &f, args[0]) },
 	}
 	flags := cmd.Flags()
@@ -92,22 +93,22 @@ Exit codes: 0 each setting is told or the time is over, 1 failed, 2 usage.`,
 func (f *ablateFlags) check() (err error) {
 	switch {
 	case f.rounds < 4 || f.rounds > 1000:
-		return usage("--rounds %d: from 4 to 1000", f.rounds)
+		return cli.Usage("--rounds %d: from 4 to 1000", f.rounds)
 	case f.within < 30*time.Second || f.within > 24*time.Hour:
-		return usage("--within %s: from 30s to 24h", f.within)
+		return cli.Usage("--within %s: from 30s to 24h", f.within)
 	case f.length < 100*time.Millisecond || f.length > 10*time.Minute:
-		return usage("--for %s: from 100ms to 10m", f.length)
+		return cli.Usage("--for %s: from 100ms to 10m", f.length)
 	case f.limit < time.Second || f.limit > time.Hour:
-		return usage("--limit %s: from 1s to 1h", f.limit)
+		return cli.Usage("--limit %s: from 1s to 1h", f.limit)
 	case f.settle < 0 || f.settle > time.Minute:
-		return usage("--settle %s: up to 1m", f.settle)
+		return cli.Usage("--settle %s: up to 1m", f.settle)
 	}
 	f.smallestRatio, err = parseShare(f.smallest)
 	if err != nil || f.smallestRatio < 0.001 || f.smallestRatio > 1 {
-		return usage("--smallest %s: from 0.1%% to 100%%", f.smallest)
+		return cli.Usage("--smallest %s: from 0.1%% to 100%%", f.smallest)
 	}
 	if strings.ContainsAny(f.netns, "/ ") || f.netns == "." || f.netns == ".." {
-		return usage("--netns %s: a name, as ip netns list shows it", f.netns)
+		return cli.Usage("--netns %s: a name, as ip netns list shows it", f.netns)
 	}
 	return folderOf("out", f.out)
 }
@@ -174,7 +175,7 @@ func (f *ablateFlags) bench(p *plan.Plan) (figure.Bench, error) {
 	if f.load != "" {
 		w, err := words.Command(f.load)
 		if err != nil {
-			return b, usage("--load: %v", err)
+			return b, cli.Usage("--load: %v", err)
 		}
 		b.Load = &figure.Load{Words: w, Netns: f.netns, Limit: f.limit}
 	}
@@ -186,14 +187,14 @@ func (f *ablateFlags) bench(p *plan.Plan) (figure.Bench, error) {
 	case p != nil && p.Verify.Symptom != "":
 		text = "symptom:" + p.Verify.Symptom
 	default:
-		return b, usage("give --load, or say what of the live traffic is to be measured with --measure")
+		return b, cli.Usage("give --load, or say what of the live traffic is to be measured with --measure")
 	}
 	fig, err := figure.Parse(text)
 	if err != nil {
-		return b, usage("--measure: %v", err)
+		return b, cli.Usage("--measure: %v", err)
 	}
 	if b.Load == nil && fig.Kind != figure.Counter && fig.Kind != figure.Symptom {
-		return b, usage("--measure %s is a figure of the load: give its command with --load", text)
+		return b, cli.Usage("--measure %s is a figure of the load: give its command with --load", text)
 	}
 	b.Figure = fig
 	return b, nil
@@ -204,7 +205,7 @@ func (f *ablateFlags) candidates(s *apply.Store, p *plan.Plan, path string) ([]c
 	for _, d := range f.defaults {
 		name, value, ok := strings.Cut(d, "=")
 		if !ok {
-			return nil, nil, usage("--default %s: as NAME=VALUE", d)
+			return nil, nil, cli.Usage("--default %s: as NAME=VALUE", d)
 		}
 		w.Defaults[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}

@@ -41,7 +41,7 @@ func startFarServer(t *testing.T, bytes int) farServer {
 		must(t, "ip", "netns", "add", name)
 		t.Cleanup(func() { must(t, "ip", "netns", "delete", name) })
 	}
-	relay := exec.Command(f.snag, "lab-actor", "tun-relay", "--a", f.client+"/wan0/10.78.3.1/24", "--b", f.server+"/wan0/10.78.3.2/24", "--delay", "10ms")
+	relay := exec.Command(f.snag, "actor", "tun-relay", "--a", f.client+"/wan0/10.78.3.1/24", "--b", f.server+"/wan0/10.78.3.2/24", "--delay", "10ms")
 	startReady(t, relay)
 	var l net.Listener
 	if err := netns.DoNamed(f.server, func() (err error) { l, err = net.Listen("tcp4", "10.78.3.2:8080"); return err }); err != nil {

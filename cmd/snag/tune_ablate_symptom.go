@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"snag/internal/cli"
 	"snag/probes"
 	"snag/recording"
 	"snag/remedies/plan"
@@ -38,7 +39,7 @@ func (m *symptomMeter) measure(ctx context.Context, name string, length time.Dur
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
 	dir := filepath.Join(tmp, "recording")
-	err = probes.Record(ctx, probes.Plan{Dir: dir, For: max(length, time.Second), Target: m.target, Snag: version, Between: giveBack,
+	err = probes.Record(ctx, probes.Plan{Dir: dir, For: max(length, time.Second), Target: m.target, Snag: cli.Version, Between: giveBack,
 		Notice: func(string) {}, Tick: func(time.Duration) {}})
 	if ctx.Err() != nil {
 		return 0, ctx.Err()

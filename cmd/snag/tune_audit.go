@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/probes"
 	"snag/recording"
 	"snag/remedies"
@@ -42,12 +43,12 @@ func (f *planFlags) makeAudit(ctx context.Context, args []string) (*plan.Plan, e
 	if f.rate != "" {
 		bits, err := parseRate(f.rate)
 		if err != nil {
-			return nil, usage("--rate: %v", err)
+			return nil, cli.Usage("--rate: %v", err)
 		}
 		d.Rate = bits / 8
 	}
 	if f.rtt < 0 {
-		return nil, usage("--rtt: %v is no round trip", f.rtt)
+		return nil, cli.Usage("--rtt: %v is no round trip", f.rtt)
 	}
 	r, from, err := auditedHost(ctx, args)
 	if err != nil {
@@ -55,9 +56,9 @@ func (f *planFlags) makeAudit(ctx context.Context, args []string) (*plan.Plan, e
 	}
 	p, err := remedies.Audit(r, audit.Role(f.role), d, hostOf(r, f.recorded))
 	if err != nil {
-		return nil, usage("--role: %v", err)
+		return nil, cli.Usage("--role: %v", err)
 	}
-	p.Snag, p.For.Recording = version, from
+	p.Snag, p.For.Recording = cli.Version, from
 	return p, nil
 }
 
@@ -72,7 +73,7 @@ func auditedHost(ctx context.Context, args []string) (r *recording.Recording, fr
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	at := dir + "/recording"
-	if err := probes.Record(ctx, probes.Plan{Dir: at, For: auditFor, Snag: version, Notice: func(string) {}}); err != nil {
+	if err := probes.Record(ctx, probes.Plan{Dir: at, For: auditFor, Snag: cli.Version, Notice: func(string) {}}); err != nil {
 		return nil, "", fmt.Errorf("look at this host: %w", err)
 	}
 	r, err = recording.Open(at)

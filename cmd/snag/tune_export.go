@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/remedies/export"
 	"snag/remedies/knob"
 	"snag/remedies/persist"
@@ -27,10 +28,10 @@ shell script or as a tuned profile. It changes nothing. What a format can't hold
 on standard error and in the file.`,
 		Example: `  snag tune export plan.yaml --as sysctl.d
   snag tune export plan.yaml --as unit --out files/`,
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(export.Formats(), as) {
-				return usage("snag tune export: --as is one of %s (%s --help)", strings.Join(export.Formats(), ", "), cmd.CommandPath())
+				return cli.Usage("snag tune export: --as is one of %s (%s --help)", strings.Join(export.Formats(), ", "), cmd.CommandPath())
 			}
 			p, err := plan.ReadFile(args[0])
 			if err != nil {
@@ -121,7 +122,7 @@ func tuneCheck() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check PLAN...",
 		Short: "Say all that is wrong with plan files, for review; it needs no root and looks at no host",
-		Args:  usageArgs(cobra.MinimumNArgs(1)),
+		Args:  cli.UsageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var all []error
 			for _, path := range args {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/remedies/knob"
 )
 
@@ -19,7 +20,7 @@ func tuneKnobs() *cobra.Command {
 		Example: `  snag tune knobs
   snag tune knobs qdisc
   snag tune knobs net.core.rmem_max`,
-		Args: usageArgs(cobra.MaximumNArgs(1)),
+		Args: cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case dir != "":
@@ -30,7 +31,7 @@ func tuneKnobs() *cobra.Command {
 			}
 			p, ok := knob.PageOf(args[0])
 			if !ok {
-				return usage("snag changes nothing that is called %q; snag tune knobs shows what it does", args[0])
+				return cli.Usage("snag changes nothing that is called %q; snag tune knobs shows what it does", args[0])
 			}
 			_, err := fmt.Fprint(cmd.OutOrStdout(), p.Markdown())
 			return err

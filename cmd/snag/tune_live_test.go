@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"snag/internal/cli"
 )
 
 // space is a network namespace of a test, with the settings that its plan changes.
@@ -248,7 +250,7 @@ func TestADeviceThatGoesAway(t *testing.T) {
 	}
 	s.run("ip", "-n", s.name, "link", "del", "eth0")
 	out, code := s.tune("undo")
-	if code != exitFailed || !strings.Contains(out, "eth0") {
+	if code != cli.ExitFailed || !strings.Contains(out, "eth0") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	s.comeBack(before, time.Second) // the others are undone all the same
@@ -290,7 +292,7 @@ func TestAReadOnlyProc(t *testing.T) {
 	before := s.values()
 	out, code := s.ended(exec.Command("unshare", "-m", "sh", "-c",
 		`mount -o bind,ro /proc/sys /proc/sys && exec snag tune apply "$1" --store "$2"`, "sh", s.plan, s.store))
-	if code != exitFailed || !strings.Contains(out, "read-only") || !strings.Contains(out, "is undone") {
+	if code != cli.ExitFailed || !strings.Contains(out, "read-only") || !strings.Contains(out, "is undone") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	s.comeBack(before, time.Second)
@@ -311,7 +313,7 @@ func TestADiskThatIsFull(t *testing.T) {
 		out, code := s.ended(exec.Command("unshare", "-m", "sh", "-c",
 			`mount -t tmpfs -o size=64k tmpfs "$2" && dd if=/dev/zero of="$2/filler" bs=1 count=$((65536-$3)) 2>/dev/null; snag tune apply "$1" --store "$2" --within 5s; code=$?; rm -f "$2/filler"; snag tune undo --store "$2"; exit $code`,
 			"sh", s.plan, s.store, strconv.Itoa(left)))
-		if left == 0 && (code != exitFailed || !strings.Contains(out, "no space left on device")) {
+		if left == 0 && (code != cli.ExitFailed || !strings.Contains(out, "no space left on device")) {
 			t.Errorf("%d bytes left: exit %d: %s", left, code, out)
 		}
 		t.Logf("%d bytes left: exit %d: %s", left, code, out)

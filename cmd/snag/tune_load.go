@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"time"
 
+	"snag/internal/cli"
 	"snag/internal/tail"
 	"snag/internal/words"
 )
@@ -23,7 +24,7 @@ type loadRun struct {
 func startLoad(line string) (*loadRun, error) {
 	argv, err := words.Command(line)
 	if err != nil {
-		return nil, usage("--load %s: %v", line, err)
+		return nil, cli.Usage("--load %s: %v", line, err)
 	}
 	r := &loadRun{cmd: exec.Command(argv[0], argv[1:]...), out: &tail.Buffer{Most: 400}, began: time.Now(), done: make(chan error, 1)}
 	r.cmd.Stdout, r.cmd.Stderr = r.out, r.out

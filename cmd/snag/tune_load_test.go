@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/internal/cli"
 	"snag/recording"
 	"snag/remedies/plan"
 )
@@ -62,8 +63,8 @@ func TestALoadIsSeenByNoShell(t *testing.T) {
 	if _, err := os.Stat(file); err == nil {
 		t.Error("a shell saw it")
 	}
-	var e *exit
-	if _, err := startLoad("wrk 'http://a"); !errors.As(err, &e) || e.code != exitUsage {
+	var e *cli.Exit
+	if _, err := startLoad("wrk 'http://a"); !errors.As(err, &e) || e.Code != cli.ExitUsage {
 		t.Errorf("a quote that is not closed: %v", err)
 	}
 }

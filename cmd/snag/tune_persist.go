@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/remedies/apply"
 	"snag/remedies/conflict"
 	"snag/remedies/export"
@@ -27,10 +28,10 @@ func tunePersist(f *tuneFlags) *cobra.Command {
 		Long: `Writes the files that hold a confirmed plan after a reboot, below /etc. It never takes
 another file's place; snag tune undo removes them and puts the old values back.`,
 		Example: `  sudo snag tune apply plan.yaml && sudo snag tune confirm && sudo snag tune persist`,
-		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		Args:    cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(persist.Formats, as) {
-				return usage("snag tune persist: --as is one of %s (%s --help)", strings.Join(persist.Formats, ", "), cmd.CommandPath())
+				return cli.Usage("snag tune persist: --as is one of %s (%s --help)", strings.Join(persist.Formats, ", "), cmd.CommandPath())
 			}
 			return onPlan(f, args, func(s *apply.Store, id string) error {
 				return persistPlan(cmd.OutOrStdout(), cmd.ErrOrStderr(), s, id, as, name)

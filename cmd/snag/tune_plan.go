@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/recording"
 	"snag/remedies"
 	"snag/remedies/plan"
@@ -42,7 +43,7 @@ its source and with the measurement that would show that it matters. Without DIR
 looks at this host for some seconds.`,
 		Example: `  sudo snag find --out /tmp/now; sudo snag tune plan /tmp/now --out plan.yaml
   sudo snag tune plan --audit --role udp-media --rate 40mbit`,
-		Args: usageArgs(cobra.MaximumNArgs(1)),
+		Args: cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := f.make(cmd, args)
 			if err != nil {
@@ -64,9 +65,9 @@ func (f *planFlags) make(cmd *cobra.Command, args []string) (*plan.Plan, error) 
 	case f.audit:
 		return f.makeAudit(cmd.Context(), args)
 	case f.role != "" || f.rate != "" || f.rtt != 0:
-		return nil, usage("--role, --rate and --rtt are of an audit: say --audit as well")
+		return nil, cli.Usage("--role, --rate and --rtt are of an audit: say --audit as well")
 	case len(args) == 0:
-		return nil, usage("give the folder of a recording (snag find --out DIR), or --audit --role ROLE")
+		return nil, cli.Usage("give the folder of a recording (snag find --out DIR), or --audit --role ROLE")
 	}
 	return planFor(args[0], f.recorded)
 }
@@ -82,7 +83,7 @@ func planFor(dir string, recorded bool) (*plan.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	p.Snag, p.For.Recording = version, dir
+	p.Snag, p.For.Recording = cli.Version, dir
 	if whole, err := filepath.Abs(dir); err == nil {
 		p.For.Recording = whole // verify may be run elsewhere
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/internal/units"
 	"snag/recording"
 	"snag/remedies/apply"
@@ -44,10 +45,10 @@ func (v *verifyFlags) register(cmd *cobra.Command) {
 
 func (v *verifyFlags) check() error {
 	if v.window != 0 && (v.window < 5*time.Second || v.window > time.Hour) {
-		return usage("--for %s: from 5s to 1h", v.window)
+		return cli.Usage("--for %s: from 5s to 1h", v.window)
 	}
 	if v.settle < 0 || v.settle > 10*time.Minute {
-		return usage("--settle %s: up to 10m", v.settle)
+		return cli.Usage("--settle %s: up to 10m", v.settle)
 	}
 	return nil
 }
@@ -64,7 +65,7 @@ func (v *verifyFlags) length(p *plan.Plan, before time.Duration) time.Duration {
 	return min(max(before.Round(time.Second), 5*time.Second), time.Hour)
 }
 
-// Exit codes of verify, beside exitNothing (gone or reduced) and exitFailed; that it is
+// Exit codes of verify, beside cli.ExitNothing (gone or reduced) and cli.ExitFailed; that it is
 // still there has the code of a culprit found.
 const exitCantTell = 11
 
@@ -82,7 +83,7 @@ Exit codes: 0 gone or reduced, 10 unchanged or worse, 11 can't tell (it says why
 1 failed, 2 usage.`,
 		Example: `  sudo snag tune apply plan.yaml && sudo snag tune verify && sudo snag tune confirm
   sudo snag tune verify --for 30s --load 'wrk -d 40 http://10.0.0.2/'`,
-		Args: usageArgs(cobra.MaximumNArgs(1)),
+		Args: cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := v.check(); err != nil {
 				return err
@@ -131,9 +132,9 @@ func (o *outcome) exit() error {
 	case o.Outcome.Helped():
 		return nil
 	case o.Outcome == verify.CantTell:
-		return &exit{code: exitCantTell}
+		return &cli.Exit{Code: exitCantTell}
 	}
-	return &exit{code: exitCulprit}
+	return &cli.Exit{Code: cli.ExitCulprit}
 }
 
 // measureOutcome records the host, compares, and notes the outcome in the journal.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/probes/streams"
 	"snag/probes/streams/watch"
 )
@@ -104,27 +105,27 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 	}
 	switch {
 	case cmd.Flags().Changed("netns") && f.netns == "":
-		return usage("--netns: the name is empty")
+		return cli.Usage("--netns: the name is empty")
 	case !f.isPassive() && len(f.urls) == 0 && f.list == "" && f.layers == "" && len(f.discover) == 0:
-		return usage("what is to be watched? give a URL, --list FILE or --discover KIND:URL (snag watch --help)")
+		return cli.Usage("what is to be watched? give a URL, --list FILE or --discover KIND:URL (snag watch --help)")
 	case changed("for") && (f.window < time.Second || f.window > maxFor):
-		return usage("--for %s: from 1s to %s", f.window, maxFor)
+		return cli.Usage("--for %s: from 1s to %s", f.window, maxFor)
 	case f.most < 1 || f.most > 20000:
-		return usage("--max-streams %d: from 1 to 20000", f.most)
+		return cli.Usage("--max-streams %d: from 1 to 20000", f.most)
 	case f.perSecond < 1 || f.perSecond > 1000:
-		return usage("--connects %d: from 1 to 1000 a second", f.perSecond)
+		return cli.Usage("--connects %d: from 1 to 1000 a second", f.perSecond)
 	case changed("threshold") && (f.threshold < 300*time.Millisecond || f.threshold > 10*time.Minute):
-		return usage("--threshold %s: from 300ms to 10m", f.threshold)
+		return cli.Usage("--threshold %s: from 300ms to 10m", f.threshold)
 	case f.timeout < 100*time.Millisecond || f.timeout > 5*time.Minute:
-		return usage("--timeout %s: from 100ms to 5m", f.timeout)
+		return cli.Usage("--timeout %s: from 100ms to 5m", f.timeout)
 	case f.every < 0 || f.every > time.Second:
-		return usage("--read-every %s: from 0s to 1s", f.every)
+		return cli.Usage("--read-every %s: from 0s to 1s", f.every)
 	case f.onTimeout < time.Second || f.onTimeout > time.Hour:
-		return usage("--on-freeze-timeout %s: from 1s to 1h", f.onTimeout)
+		return cli.Usage("--on-freeze-timeout %s: from 1s to 1h", f.onTimeout)
 	case f.host && f.read != "":
-		return usage("--host: the file's time is over; snag find records this host now")
+		return cli.Usage("--host: the file's time is over; snag find records this host now")
 	case changed("on-freeze") && strings.TrimSpace(f.onFreeze) == "":
-		return usage("--on-freeze: the command is empty")
+		return cli.Usage("--on-freeze: the command is empty")
 	}
 	return nil
 }
@@ -134,16 +135,16 @@ func (f *watchFlags) asked() (entries, places []watch.Entry, err error) {
 	for _, raw := range f.urls {
 		e, err := watch.ParseArgument(raw, "the command line")
 		if err != nil {
-			return nil, nil, usage("%v", err)
+			return nil, nil, cli.Usage("%v", err)
 		}
 		if _, err := streams.Open(e.URL); err != nil {
-			return nil, nil, usage("%s: %v", watch.ShownURL(e.URL), err)
+			return nil, nil, cli.Usage("%s: %v", watch.ShownURL(e.URL), err)
 		}
 		entries = append(entries, e)
 	}
 	_, places, err = streams.Entries(nil, f.layers)
 	if err != nil {
-		return nil, nil, usage("%v", err)
+		return nil, nil, cli.Usage("%v", err)
 	}
 	return entries, places, nil
 }
@@ -166,7 +167,7 @@ func watchStreams(cmd *cobra.Command, f watchFlags) error {
 		return err
 	}
 	if s.watcher.Sick() {
-		return &exit{code: exitCulprit}
+		return &cli.Exit{Code: cli.ExitCulprit}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"snag/internal/cli"
 	"snag/probes"
 	"snag/probes/streams"
 	"snag/probes/streams/watch"
@@ -96,7 +97,7 @@ func (h *hostside) record(ctx context.Context, dir string) (stopped bool, err er
 		rest(inner, time.Until(laterOf(time.Now().Add(hostSettle), began.Add(hostLeast), h.judged.Add(hostBetween))))
 	}()
 	err = probes.Record(inner, probes.Plan{
-		Dir: dir, For: time.Hour, Snag: version, Reading: streams.Reading(h.w), Notice: func(string) {}, Between: giveBack,
+		Dir: dir, For: time.Hour, Snag: cli.Version, Reading: streams.Reading(h.w), Notice: func(string) {}, Between: giveBack,
 	})
 	cancel()
 	<-over

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/internal/cli"
 	"snag/internal/netns/netnstest"
 	"snag/lab/origin"
 )
@@ -170,7 +171,7 @@ func TestWatchOfRealStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitCulprit || stderr.Len() > 0 {
+	if code := cmd.ProcessState.ExitCode(); code != cli.ExitCulprit || stderr.Len() > 0 {
 		t.Errorf("exit code %d, %s", code, stderr.String())
 	}
 	if acted := strings.Fields(got("acted")); len(acted) < 2 || acted[0] != "freeze" || acted[1] != "First" {

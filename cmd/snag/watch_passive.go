@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/internal/netns"
 	"snag/probes/streams/passive"
 	"snag/probes/streams/passive/capture"
@@ -31,24 +32,24 @@ func (f *watchFlags) isPassive() bool { return f.passive || f.read != "" }
 func (f *watchFlags) checkPassive(cmd *cobra.Command) error {
 	switch {
 	case f.read != "" && (len(f.urls) > 0 || f.list != "" || f.layers != "" || len(f.discover) > 0):
-		return usage("--read looks at packets of then: without a URL, --list, --layers, --discover")
+		return cli.Usage("--read looks at packets of then: without a URL, --list, --layers, --discover")
 	case f.passive && f.read != "":
-		return usage("either --passive or --read FILE")
+		return cli.Usage("either --passive or --read FILE")
 	case f.read != "" && f.netns != "":
-		return usage("--netns: a file is of the namespace that it was captured in")
+		return cli.Usage("--netns: a file is of the namespace that it was captured in")
 	case f.read != "" && f.iface != "":
-		return usage("--iface is of --passive: a file has the interfaces that it was captured on")
+		return cli.Usage("--iface is of --passive: a file has the interfaces that it was captured on")
 	case f.read != "" && (f.onFreeze != "" || f.webhook != "" || cmd.Flags().Changed("for")):
-		return usage("--read judges what is over: without --on-freeze, --webhook, --for")
+		return cli.Usage("--read judges what is over: without --on-freeze, --webhook, --for")
 	}
 	for _, p := range f.ports {
 		if p == 0 || p > math.MaxUint16 {
-			return usage("--port %d: from 1 to 65535", p)
+			return cli.Usage("--port %d: from 1 to 65535", p)
 		}
 	}
 	if f.read != "" {
 		if _, err := os.Stat(f.read); err != nil {
-			return usage("--read: %v", err)
+			return cli.Usage("--read: %v", err)
 		}
 	}
 	return nil
@@ -78,7 +79,7 @@ func newCapturing(f watchFlags, inside *netns.Handle) (*capturing, error) {
 	if c.file != "" {
 		var err error
 		if c.first, err = capture.First(c.file); err != nil {
-			return nil, usage("--read: %v", err)
+			return nil, cli.Usage("--read: %v", err)
 		}
 		c.clock.Store(c.first)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"snag/cmd/snag/live"
+	"snag/internal/cli"
 	"snag/internal/netns"
 	"snag/probes"
 	"snag/probes/probe"
@@ -54,13 +55,13 @@ func newWatching(f watchFlags) (*watching, error) {
 	}
 	if f.netns != "" {
 		if s.inside, err = probes.OpenNetns(f.netns); err != nil {
-			return nil, usage("--netns: %v", err)
+			return nil, cli.Usage("--netns: %v", err)
 		}
 	}
 	for _, spec := range f.discover {
 		d, err := watch.ParseDiscovery(spec)
 		if err != nil {
-			return nil, usage("--discover: %v", err)
+			return nil, cli.Usage("--discover: %v", err)
 		}
 		if s.inside != nil {
 			d.Inside(s.inside.Path)
@@ -91,7 +92,7 @@ func newWatching(f watchFlags) (*watching, error) {
 		o.Now, o.Seen, o.Over = s.capture.now(), s.capture.seen(), f.read != ""
 	}
 	if f.listen != "" {
-		if s.metrics, err = watch.Listen(f.listen, version); err != nil {
+		if s.metrics, err = watch.Listen(f.listen, cli.Version); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +115,7 @@ func newWatching(f watchFlags) (*watching, error) {
 		s.list = watch.NewListFile(f.list)
 		entries, problems, _, err := s.list.Look(time.Now())
 		if err != nil {
-			return nil, errors.Join(usage("--list: %v", err), s.close())
+			return nil, errors.Join(cli.Usage("--list: %v", err), s.close())
 		}
 		s.watcher.SetList(s.list, entries, problems)
 	}
@@ -127,18 +128,18 @@ func (s *watching) alarms() ([]*watch.Alarms, error) {
 	if s.f.onFreeze != "" {
 		argv, err := watch.Words(s.f.onFreeze)
 		if err != nil {
-			return nil, usage("--on-freeze: %v", err)
+			return nil, cli.Usage("--on-freeze: %v", err)
 		}
 		c := watch.Command{Argv: argv, Timeout: s.f.onTimeout}
 		if err := c.Check(); err != nil {
-			return nil, usage("--on-freeze: %v", err)
+			return nil, cli.Usage("--on-freeze: %v", err)
 		}
 		out = append(out, watch.NewAlarms("--on-freeze", c, watch.DefaultLimits, false, s.show.Note))
 	}
 	if s.f.webhook != "" {
 		hook, err := watch.NewWebhook(s.f.webhook, 10*time.Second)
 		if err != nil {
-			return nil, usage("--webhook: %v", err)
+			return nil, cli.Usage("--webhook: %v", err)
 		}
 		out = append(out, watch.NewAlarms("--webhook", hook, watch.DefaultLimits, true, s.show.Note))
 	}
@@ -160,7 +161,7 @@ func (s *watching) open(o *watch.Options) error {
 		if s.f.read != "" {
 			create = probes.CreateRead
 		}
-		w, err := create(s.f.out, version, o.Anchor)
+		w, err := create(s.f.out, cli.Version, o.Anchor)
 		if err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}

@@ -1,6 +1,6 @@
 // Package actor holds the programs of the lab's incidents: real processes with
-// real sockets, started by re-executing the snag binary with the hidden
-// subcommand `lab-actor NAME --comm COMM flags…`. Each ends by itself after a
+// real sockets, started by re-executing the snag-lab binary with the hidden
+// subcommand `actor NAME --comm COMM flags…`. Each ends by itself after a
 // bounded time, prints "ready" once its sockets are open, and a line of what it
 // did when it ends or every second.
 package actor

@@ -10,9 +10,11 @@ import (
 
 var burner = Actor{
 	Name:  "burner",
-	About: "burns CPU in some threads and touches no socket",
+	About: "burns CPU in some threads, all the time or a share of it, and touches no socket",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		threads := f.Int("threads", 1, "threads")
+		share := f.Float64("share", 1, "share of the time that each of them burns, 0–1")
+		slice := f.Duration("slice", 10*time.Millisecond, "burns for so long at a time")
 		if err := parse(); err != nil {
 			return err
 		}
@@ -20,7 +22,10 @@ var burner = Actor{
 		for range *threads {
 			go func() {
 				for ctx.Err() == nil {
-					burn(10 * time.Millisecond)
+					burn(*slice)
+					if *share < 1 && *share > 0 && !sleep(ctx, time.Duration(float64(*slice)*(1 / *share - 1))) {
+						return
+					}
 				}
 			}()
 		}

@@ -17,7 +17,7 @@ import (
 
 var tunRelay = Actor{
 	Name:  "tun-relay",
-	About: "joins two namespaces by a path with loss, delay, jitter, reordering and a rate; dead for good after SIGUSR1",
+	About: "joins two namespaces by a path with loss, delay, jitter, reordering and a rate; dead for good after SIGUSR1; SIGUSR2 switches between all that and its delay alone",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		a := f.String("a", "", "namespace/device/address, as in lab-left/tun0/10.9.0.1/24")
 		b := f.String("b", "", "the other end")
@@ -32,6 +32,7 @@ var tunRelay = Actor{
 		f.IntVar(&p.Queue, "queue", 0, "bytes that may wait for the rate; 0: no limit")
 		f.IntVar(&p.MaxSize, "max-size", 0, "packets larger than this vanish, as in a black hole; 0: none")
 		seed := f.Uint64("seed", 1, "of the random numbers")
+		clean := f.Bool("clean", false, "begins with the delay alone")
 		if err := parse(); err != nil {
 			return err
 		}
@@ -43,6 +44,7 @@ var tunRelay = Actor{
 		if err != nil {
 			return err
 		}
+		p.clean = switched(ctx, unix.SIGUSR2, *clean)
 		ready()
 		back := p
 		back.Rate, back.Queue = 0, 0
@@ -65,6 +67,8 @@ type Path struct {
 	Delay, Jitter, Hold      time.Duration
 	Rate                     float64 // bytes/s
 	Queue, MaxSize           int     // bytes
+
+	clean *atomic.Bool // true: only Delay counts; nil is false
 }
 
 // fate decides for one direction when each packet arrives. It is a function of
@@ -83,6 +87,10 @@ func newFate(p Path, seed uint64) *fate {
 // of returns when a packet that came at that time is due, none if it is lost,
 // two times if it is sent twice.
 func (f *fate) of(at time.Duration, size int) []time.Duration {
+	if f.clean != nil && f.clean.Load() {
+		f.last = max(at+f.Delay, f.last)
+		return []time.Duration{f.last}
+	}
 	if f.MaxSize > 0 && size > f.MaxSize || f.rnd.Float64() < f.Loss {
 		return nil
 	}
@@ -126,6 +134,26 @@ func deadOn(ctx context.Context, sig os.Signal) *atomic.Bool {
 		}
 	}()
 	return &dead
+}
+
+// switched turns over with each of these signals.
+func switched(ctx context.Context, sig os.Signal, first bool) *atomic.Bool {
+	var now atomic.Bool
+	now.Store(first)
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, sig)
+	go func() {
+		for {
+			select {
+			case <-ch:
+				now.Store(!now.Load())
+				fmt.Println("clean", now.Load())
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return &now
 }
 
 // carry takes packets from one device to the other until the context ends.

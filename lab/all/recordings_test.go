@@ -15,7 +15,7 @@ import (
 
 // TestRecordedIncidents judges again what the lab recorded of every incident and
 // variant, so that a change of the rules is held against real incidents without
-// root. `snag lab score-all --record lab/recordings` makes them anew.
+// root. `snag-lab score-all --record lab/recordings` makes them anew.
 func TestRecordedIncidents(t *testing.T) {
 	for _, inc := range Incidents {
 		for _, v := range lab.Variants {

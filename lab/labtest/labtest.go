@@ -1,5 +1,5 @@
 // Package labtest runs stages inside go test: the test binary stands in for the
-// snag binary as janitor and as actors.
+// snag-lab binary as janitor and as actors.
 package labtest
 
 import (

@@ -39,7 +39,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	if err != nil {
 		return fmt.Errorf("find the running binary: %w", err)
 	}
-	pipe := `worker=$1; shift; exec "$0" lab-actor line-reader --comm logger --hang "$1" < <(exec "$0" lab-actor log-worker --comm log-worker --to 10.78.9.2:7400 --log "$worker" --echo 30000 $2)`
+	pipe := `worker=$1; shift; exec "$0" actor line-reader --comm logger --hang "$1" < <(exec "$0" actor log-worker --comm log-worker --to 10.78.9.2:7400 --log "$worker" --echo 30000 $2)`
 	keep := ""
 	if v == lab.Distractor {
 		keep, hang = "--keep", 0

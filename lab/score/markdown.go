@@ -54,11 +54,11 @@ func (r Report) Markdown(w io.Writer) error {
 		fmt.Fprintf(&b, "\n%d of the planned runs were not made (out of time, or not asked for), and are in no number.\n", r.Missing)
 	}
 	b.WriteString("\n### Over all\n\n")
-	grid(&b, r.overAll())
+	Grid(&b, r.overAll())
 	b.WriteString("\n### By kind of run\n\n")
-	grid(&b, rowsOf(r.Sheets, "runs", func(s Sheet) []Row { return s.Levels }))
+	Grid(&b, rowsOf(r.Sheets, "runs", func(s Sheet) []Row { return s.Levels }))
 	b.WriteString("\n### By cause\n\n")
-	grid(&b, rowsOf(r.Sheets, "cause", func(s Sheet) []Row { return s.Causes }))
+	Grid(&b, rowsOf(r.Sheets, "cause", func(s Sheet) []Row { return s.Causes }))
 	for _, s := range r.Sheets {
 		if s.Calibration != nil {
 			b.WriteString("\n### Confidence\n\n")
@@ -171,7 +171,7 @@ func (c Calibration) Table() string {
 		}
 		rows = append(rows, row)
 	}
-	grid(&b, rows)
+	Grid(&b, rows)
 	return b.String()
 }
 
@@ -192,9 +192,9 @@ func wrongs(sheets []Sheet) string {
 	return b.String()
 }
 
-// grid writes a table whose columns stand under each other, so that it reads the
+// Grid writes a table whose columns stand under each other, so that it reads the
 // same on a terminal.
-func grid(b *strings.Builder, rows [][]string) {
+func Grid(b *strings.Builder, rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {

@@ -42,7 +42,7 @@ func TestMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := Report{
-		Date: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC), Machine: Machine{Kernel: "6.18", CPUs: 2}, Command: "snag lab score", Missing: 3,
+		Date: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC), Machine: Machine{Kernel: "6.18", CPUs: 2}, Command: "snag-lab score", Missing: 3,
 		Sheets:  []Sheet{Sum("snag", []Mark{m}, true), Sum("thresholds", []Mark{Failed(c, "no tool")}, false)},
 		Written: []Written{{Cause: "nic-ring-overflow", Guilty: 1, Innocent: 2, Blind: 1}},
 	}
@@ -51,7 +51,7 @@ func TestMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"2026-11-21 08:00 UTC", "2 CPUs, kernel 6.18: `snag lab score`", "3 of the planned runs were not made",
+		"2026-11-21 08:00 UTC", "2 CPUs, kernel 6.18: `snag-lab score`", "3 of the planned runs were not made",
 		"| AC@1                     | 0.00   | 0.00       |", "| false accusations (runs) | 1 (1)  | 0 (0)      |",
 		"| Brier score              | 0.8100 | –          |", "- `qdisc-drop-sick`: wrong: first is udp-port-closed on :5004",
 		"| nic-ring-overflow | 1      | 2        | 1     | none  |",

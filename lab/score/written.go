@@ -75,5 +75,5 @@ func writtenTable(b *strings.Builder, all []Written) {
 		}
 		rows = append(rows, []string{w.Cause, fmt.Sprint(w.Guilty), fmt.Sprint(w.Innocent), fmt.Sprint(w.Blind), wrong})
 	}
-	grid(b, rows)
+	Grid(b, rows)
 }

@@ -19,7 +19,9 @@ if ldd "$(command -v busybox)" >/dev/null 2>&1; then
 	echo "snag vm: $(command -v busybox) needs shared libraries; run, as root: apt-get install busybox-static" >&2
 	exit 1
 fi
-[ -x bin/snag ] || { echo "snag vm: no bin/snag; run: make build" >&2; exit 1; }
+for need in bin/snag bin/snag-lab; do
+	[ -x $need ] || { echo "snag vm: no $need; run: make build" >&2; exit 1; }
+done
 
 # in_suite SUITE COMMAND… runs apt with the lists of one suite alone, apart from
 # those of this machine.
@@ -65,8 +67,8 @@ fetch() {
 # what they need.
 modules="inet_diag tcp_diag udp_diag raw_diag unix_diag veth tun sch_tbf nf_tables nft_counter nft_limit nft_numgen nft_ct"
 
-# initramfs SUITE RELEASE INIT MODULES COMMANDS [EXTRA] packs busybox, snag, INIT, these
-# modules with what they need, these commands with their libraries, and what is in the
+# initramfs SUITE RELEASE INIT MODULES COMMANDS [EXTRA] packs busybox, snag, snag-lab, INIT,
+# these modules with what they need, these commands with their libraries, and what is in the
 # folder EXTRA.
 initramfs() {
 	local d=$cache/$1 release=$2 init=$3 modules=$4 commands=$5 extra=${6:-} r=$cache/$1/initramfs m f
@@ -75,7 +77,7 @@ initramfs() {
 	cp "$(command -v busybox)" "$r/bin/busybox"
 	for f in sh modprobe; do ln -s busybox "$r/bin/$f"; done
 	ln -s bin "$r/sbin" # the kernel calls /sbin/modprobe
-	cp bin/snag "$r/bin/snag"
+	cp bin/snag bin/snag-lab "$r/bin/"
 	for f in $commands; do
 		rm -f "$r/bin/$f"
 		cp "$(command -v "$f")" "$r/bin/$f"

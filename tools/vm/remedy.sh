@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the remedies of the incidents that need a machine of their own (snag lab remedy
+# Runs the remedies of the incidents that need a machine of their own (snag-lab remedy
 # --vm) in one.
 #   tools/vm/remedy.sh [SUITE]
 set -euo pipefail

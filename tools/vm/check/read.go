@@ -24,7 +24,7 @@ type find struct {
 type machine struct {
 	release string // "5.10.0-46-cloud-amd64"
 	finds   map[string]find
-	lab     map[string]int // exit codes of snag lab run, by incident
+	lab     map[string]int // exit codes of snag-lab run, by incident
 	inside  map[string]int // and of the parts of tools/vm/inside
 	ring    report.Calls   // of the program of io_uring
 }

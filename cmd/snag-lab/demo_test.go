@@ -21,8 +21,10 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	snag, find := filepath.Join(dir, "snag"), filepath.Join(dir, "find")
-	build(t, snag)
+	program, find := filepath.Join(dir, "snag-lab"), filepath.Join(dir, "find")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build snag-lab: %v\n%s", err, out)
+	}
 	for _, c := range []struct {
 		name, exit string
 		ok         bool
@@ -37,7 +39,7 @@ exit ` + c.exit + "\n"
 			if err := os.WriteFile(find, []byte(script), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.Command(snag, "lab", "demo", "--for", "2s", "--snag", find)
+			cmd := exec.Command(program, "demo", "--for", "2s", "--snag", find)
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
 			if err := cmd.Start(); err != nil {

@@ -10,13 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/lab"
 	"snag/lab/all"
 	"snag/recording"
 )
 
-// labScoreAllCommand makes `snag lab score-all`.
-func labScoreAllCommand() *cobra.Command {
+// scoreAllCommand makes `snag-lab score-all`.
+func scoreAllCommand() *cobra.Command {
 	var o lab.RunOptions
 	var repeat, retry int
 	var record, results string
@@ -24,12 +25,15 @@ func labScoreAllCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "score-all",
 		Short: "Run every incident in its three variants and count right, wrong and false",
-		Args:  usageArgs(cobra.NoArgs),
+		Args:  cli.UsageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(c.Context())
 			defer stop()
 			list, err := pick.of(all.Incidents)
 			if err != nil {
+				return err
+			}
+			if o.SnagPath, err = snagPath(o.SnagPath); err != nil {
 				return err
 			}
 			kept, err := keepResults(results)
@@ -68,7 +72,7 @@ func labScoreAllCommand() *cobra.Command {
 	c.Flags().StringSliceVar(&pick.only, "only", nil, "only these incidents")
 	c.Flags().BoolVar(&pick.long, "long", false, "also those that are too long for every commit")
 	c.Flags().BoolVar(&pick.vm, "vm", false, "also those that need a machine of their own (see make lab-vm)")
-	labFindFlags(c, &o)
+	findFlags(c, &o)
 	return c
 }
 

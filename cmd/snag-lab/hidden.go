@@ -10,8 +10,8 @@ import (
 	"snag/lab/actor"
 )
 
-// labJanitorCommand is the hidden process that removes what a killed lab left.
-func labJanitorCommand() *cobra.Command {
+// janitorCommand is the hidden process that removes what a killed lab left.
+func janitorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    lab.JanitorCommand + " TOKEN",
 		Hidden: true,
@@ -20,15 +20,15 @@ func labJanitorCommand() *cobra.Command {
 	}
 }
 
-// labActorCommand is one program of an incident; its flags are its own.
-func labActorCommand() *cobra.Command {
+// actorCommand is one program of an incident; its flags are its own.
+func actorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:                lab.ActorCommand + " NAME",
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("lab-actor is called by snag lab run, with the name of an actor")
+				return errors.New("actor is called by snag-lab run, with the name of an actor")
 			}
 			return actor.Run(args)
 		},

@@ -9,12 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/lab"
 	"snag/lab/all"
 )
 
-// labRemedyCommand makes `snag lab remedy`.
-func labRemedyCommand() *cobra.Command {
+// remedyCommand makes `snag-lab remedy`.
+func remedyCommand() *cobra.Command {
 	var o lab.RunOptions
 	var wrong, both, vm bool
 	var repeat int
@@ -26,13 +27,16 @@ func labRemedyCommand() *cobra.Command {
 looks whether the symptom was called gone and the old values are back. --wrong applies a
 plan that does not help: it must never be called a success. Without names: all that have
 a remedy that can be applied here.`,
-		Args: usageArgs(cobra.ArbitraryArgs),
+		Args: cli.UsageArgs(cobra.ArbitraryArgs),
 		RunE: func(c *cobra.Command, args []string) error {
 			if wrong && both {
-				return usage("--wrong and --both: one of them")
+				return cli.Usage("--wrong and --both: one of them")
 			}
 			list, err := remedyable(args, vm)
 			if err != nil {
+				return err
+			}
+			if o.SnagPath, err = snagPath(o.SnagPath); err != nil {
 				return err
 			}
 			kept, err := keepResults(results)
@@ -70,7 +74,7 @@ a remedy that can be applied here.`,
 	c.Flags().IntVar(&repeat, "repeat", 1, "how often")
 	c.Flags().StringVar(&results, "results", "", "add each result to this file, a JSON object a line")
 	c.Flags().StringVar(&o.Out, "out", "", "keep the recording from before in this folder (of one run)")
-	labFindFlags(c, &o)
+	findFlags(c, &o)
 	return c
 }
 
@@ -79,10 +83,10 @@ func remedyable(names []string, vm bool) (list []lab.Incident, err error) {
 	for _, name := range names {
 		inc, err := lab.Find(all.Incidents, name)
 		if err != nil {
-			return nil, usage("%v", err)
+			return nil, cli.Usage("%v", err)
 		}
 		if inc.Remedy == nil {
-			return nil, usage("%s has no remedy that can be applied here", name)
+			return nil, cli.Usage("%s has no remedy that can be applied here", name)
 		}
 		list = append(list, inc)
 	}

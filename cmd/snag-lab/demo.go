@@ -11,12 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/lab"
 	"snag/lab/origin"
 	reconnectstorm "snag/lab/reconnect-storm"
 )
 
-// demoCommand makes `snag lab demo`: the incident of the README, on the user's
+// demoCommand makes `snag-lab demo`: the incident of the README, on the user's
 // terminal.
 func demoCommand() *cobra.Command {
 	var length time.Duration
@@ -28,21 +29,25 @@ func demoCommand() *cobra.Command {
 			"edge relays that reconnect at once each time they are refused. Then runs snag find beside it.\n" +
 			"All in network namespaces of their own, and all removed at the end. Needs root and the Debian\n" +
 			"packages nginx, libnginx-mod-rtmp, ffmpeg and iproute2.",
-		Args: usageArgs(cobra.NoArgs),
+		Args: cli.UsageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if length < time.Second || length > lab.MaxLife/2 {
-				return usage("demo: --for %v: want between 1s and %v", length, lab.MaxLife/2)
+				return cli.Usage("demo: --for %v: want between 1s and %v", length, lab.MaxLife/2)
+			}
+			snag, err := snagPath(path)
+			if err != nil {
+				return err
 			}
 			if err := demoPackages(); err != nil {
 				return err
 			}
 			ctx, stop := untilSignal(c.Context())
 			defer stop()
-			return demo(ctx, c.OutOrStdout(), path, length)
+			return demo(ctx, c.OutOrStdout(), snag, length)
 		},
 	}
 	c.Flags().DurationVar(&length, "for", 20*time.Second, "how long snag find records")
-	c.Flags().StringVar(&path, "snag", "", "the snag binary that finds (default: this one)")
+	c.Flags().StringVar(&path, "snag", "", "the snag binary that finds (default: the one beside this program, else in PATH)")
 	return c
 }
 
@@ -64,11 +69,6 @@ func demoPackages() error {
 
 func demo(ctx context.Context, w io.Writer, path string, length time.Duration) (err error) {
 	say := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
-	if path == "" {
-		if path, err = os.Executable(); err != nil {
-			return fmt.Errorf("demo: find the running binary: %w", err)
-		}
-	}
 	s, err := lab.NewStage(ctx, lab.Options{Log: say})
 	if err != nil {
 		return err
@@ -90,9 +90,9 @@ func demo(ctx context.Context, w io.Writer, path string, length time.Duration) (
 	switch {
 	case err != nil:
 		return err
-	case code == exitNothing:
+	case code == cli.ExitNothing:
 		return errors.New("demo: snag find named no culprit in the storm: please report it with the output above")
-	case code != exitCulprit:
+	case code != cli.ExitCulprit:
 		return fmt.Errorf("demo: snag find ended with exit code %d", code)
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"snag/internal/cli"
 	"snag/lab"
 	"snag/lab/all"
 	"snag/lab/baseline"
@@ -41,8 +42,8 @@ type scoreFlags struct {
 	written  string
 }
 
-// labScoreCommand makes `snag lab score`.
-func labScoreCommand() *cobra.Command {
+// scoreCommand makes `snag-lab score`.
+func scoreCommand() *cobra.Command {
 	var f scoreFlags
 	c := &cobra.Command{
 		Use:   "score",
@@ -56,11 +57,11 @@ same recordings: docs/score.md.
 
 What --dir has already is not made again: the same command goes on where an
 earlier one stopped. --from judges kept recordings only, and needs no root.`,
-		Example: `  sudo snag lab score --dir /var/tmp/score --budget 25m --markdown docs/score.md
-  snag lab score --from /var/tmp/score
-  snag lab score --from lab/recordings --levels plain --no-pairs`,
-		Args: usageArgs(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error { return labScore(c, f) },
+		Example: `  sudo snag-lab score --dir /var/tmp/score --budget 25m --markdown docs/score.md
+  snag-lab score --from /var/tmp/score
+  snag-lab score --from lab/recordings --levels plain --no-pairs`,
+		Args: cli.UsageArgs(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return runScore(c, f) },
 	}
 	c.Flags().StringVar(&f.dir, "dir", "", "make what is missing and keep it in this folder")
 	c.Flags().StringVar(&f.from, "from", "", "make nothing: judge the recordings in this folder")
@@ -75,16 +76,16 @@ earlier one stopped. --from judges kept recordings only, and needs no root.`,
 	c.Flags().StringVar(&f.json, "json", "", "write the score to this file as JSON")
 	c.Flags().StringVar(&f.markdown, "markdown", "", "write the tables into this file, between its lines <!-- score --> and <!-- /score -->")
 	c.Flags().StringVar(&f.written, "written", "suspects/testdata", "where the written cases are, of causes that can't be made here")
-	labFindFlags(c, &f.run)
+	findFlags(c, &f.run)
 	return c
 }
 
 func (f *scoreFlags) plan() ([]score.Case, error) {
 	if (f.dir == "") == (f.from == "") {
-		return nil, usage("give --dir DIR, to make what is missing there, or --from DIR, to judge what is there")
+		return nil, cli.Usage("give --dir DIR, to make what is missing there, or --from DIR, to judge what is there")
 	}
 	if f.repeat < 1 {
-		return nil, usage("--repeat %d: at least 1", f.repeat)
+		return nil, cli.Usage("--repeat %d: at least 1", f.repeat)
 	}
 	f.pick.long = !f.short
 	incidents, err := f.pick.of(all.Incidents)
@@ -94,7 +95,7 @@ func (f *scoreFlags) plan() ([]score.Case, error) {
 	var levels []lab.Level
 	for _, l := range f.levels {
 		if l != string(lab.Barely) && l != string(lab.Plain) && l != string(lab.Severe) {
-			return nil, usage("--levels %s: barely, plain or severe", l)
+			return nil, cli.Usage("--levels %s: barely, plain or severe", l)
 		}
 		levels = append(levels, lab.Level(l))
 	}
@@ -123,10 +124,15 @@ next:
 	return out
 }
 
-func labScore(c *cobra.Command, f scoreFlags) error {
+func runScore(c *cobra.Command, f scoreFlags) error {
 	cases, err := f.plan()
 	if err != nil {
 		return err
+	}
+	if f.dir != "" {
+		if f.run.SnagPath, err = snagPath(f.run.SnagPath); err != nil {
+			return err
+		}
 	}
 	ctx, stop := untilSignal(c.Context())
 	defer stop()
@@ -206,13 +212,13 @@ func thisMachine() score.Machine {
 }
 
 func scoreReport(folder score.Folder, cases []score.Case, f scoreFlags) (score.Report, error) {
-	r := score.Report{Date: time.Now(), Machine: thisMachine(), Snag: version, Command: "snag " + strings.Join(os.Args[1:], " ")}
+	r := score.Report{Date: time.Now(), Machine: thisMachine(), Snag: cli.Version, Command: "snag-lab " + strings.Join(os.Args[1:], " ")}
 	var err error
 	if r.Sheets, r.Missing, err = score.Evaluate(folder, cases, judges); err != nil {
 		return r, err
 	}
 	if len(r.Sheets[0].Marks) == 0 {
-		return r, fmt.Errorf("score: %s has no recording of these cases: snag lab score --dir %s makes them", folder, folder)
+		return r, fmt.Errorf("score: %s has no recording of these cases: snag-lab score --dir %s makes them", folder, folder)
 	}
 	// The machine and the day of the runs, not of the judging.
 	var last time.Time

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"snag/internal/cli"
 	"snag/lab"
 )
 
@@ -18,7 +19,7 @@ func (c choice) of(list []lab.Incident) (out []lab.Incident, err error) {
 	for _, n := range c.only {
 		inc, err := lab.Find(list, n)
 		if err != nil {
-			return nil, usage("%v", err)
+			return nil, cli.Usage("%v", err)
 		}
 		out = append(out, inc)
 	}

@@ -13,9 +13,9 @@ import (
 	"snag/lab/score"
 )
 
-// labSays runs `snag lab args…` and returns what it printed.
+// labSays runs `snag-lab args…` and returns what it printed.
 func labSays(args ...string) (string, error) {
-	c := labCommand()
+	c := rootCommand()
 	var out bytes.Buffer
 	c.SetOut(&out)
 	c.SetErr(&out)
@@ -42,7 +42,8 @@ func TestLabRefuses(t *testing.T) {
 		{"run", "accepts 1 arg"},
 		{"run no-such-incident", `no incident named "no-such-incident"`},
 		{"run qdisc-drop --healthy --distractor", "one variant at a time"},
-		{"run qdisc-drop --for 1ms", "between 1s"},
+		{"run qdisc-drop --snag sh --for 1ms", "between 1s"},
+		{"run qdisc-drop --snag no-such-program", "--snag no-such-program"},
 		{"score", "give --dir DIR"},
 		{"score --dir a --from b", "give --dir DIR"},
 		{"score --from a --levels hard", "barely, plain or severe"},
@@ -54,18 +55,18 @@ func TestLabRefuses(t *testing.T) {
 		{"calibrate", "give --from DIR"},
 		{"calibrate --from testdata/no-such-folder", "no recording of a score"},
 		{"score-all --only no-such-incident", "no incident named"},
-		{"score-all --repeat 0", "no incident was run"},
+		{"score-all --snag sh --repeat 0", "no incident was run"},
 	} {
 		_, err := labSays(strings.Fields(c.args)...)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("snag lab %s: %v, want %q", c.args, err, c.want)
+			t.Errorf("snag-lab %s: %v, want %q", c.args, err, c.want)
 		}
 	}
 }
 
 // A run that fails is told in the table, and the rest goes on.
 func TestLabScoreTellsFailures(t *testing.T) {
-	out, err := labSays("score-all", "--only", all.Incidents[0].Name, "--for", "1ms")
+	out, err := labSays("score-all", "--only", all.Incidents[0].Name, "--snag", "sh", "--for", "1ms")
 	if err == nil || !strings.Contains(err.Error(), "3 of 3 runs were not right") {
 		t.Errorf("got %v", err)
 	}

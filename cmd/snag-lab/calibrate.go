@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/lab"
 	"snag/lab/all"
 	"snag/lab/busy"
@@ -21,8 +22,8 @@ import (
 	"snag/verdict"
 )
 
-// labCalibrateCommand makes `snag lab calibrate`.
-func labCalibrateCommand() *cobra.Command {
+// calibrateCommand makes `snag-lab calibrate`.
+func calibrateCommand() *cobra.Command {
 	var from []string
 	var file, page string
 	c := &cobra.Command{
@@ -32,10 +33,10 @@ func labCalibrateCommand() *cobra.Command {
 that was suspected and not proved, against the truth, and fits the weights of the
 confidence (verdict/weights.go). Prints how the weights hold on incidents that the
 fit has not seen, beside those before.`,
-		Args: usageArgs(cobra.NoArgs),
+		Args: cli.UsageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(from) == 0 {
-				return usage("give --from DIR, the folder of a score")
+				return cli.Usage("give --from DIR, the folder of a score")
 			}
 			var samples []calibrate.Sample
 			for _, dir := range from {
@@ -45,7 +46,7 @@ fit has not seen, beside those before.`,
 				}
 				samples = append(samples, some...)
 			}
-			return labCalibrate(c.OutOrStdout(), samples, file, page)
+			return runCalibrate(c.OutOrStdout(), samples, file, page)
 		},
 	}
 	c.Flags().StringSliceVar(&from, "from", nil, "folders of kept recordings")
@@ -112,9 +113,9 @@ func samplesIn(c score.Case, k score.Kept, r *recording.Recording) ([]calibrate.
 	return out, nil
 }
 
-func labCalibrate(w io.Writer, samples []calibrate.Sample, file, page string) error {
+func runCalibrate(w io.Writer, samples []calibrate.Sample, file, page string) error {
 	if len(samples) == 0 {
-		return errors.New("calibrate: no recording of a score in there: snag lab score --dir makes them")
+		return errors.New("calibrate: no recording of a score in there: snag-lab score --dir makes them")
 	}
 	weights, err := calibrate.Fit(samples, verdict.Prior)
 	if err != nil {
@@ -171,7 +172,7 @@ func weightsFile(weights []float64, n, right int) string {
 	}
 	return fmt.Sprintf(`package verdict
 
-// weights of Signs.Terms, by snag lab calibrate on %s: %d accusations and near ones
+// weights of Signs.Terms, by snag-lab calibrate on %s: %d accusations and near ones
 // of the lab's runs, %d of them right (docs/score.md).
 var weights = [...]float64{%s}
 `, time.Now().UTC().Format("2006-01-02"), n, right, strings.Join(text, ", "))

@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/cli"
 	"snag/lab"
 	"snag/lab/busy"
 	"snag/lab/score"
 )
 
-// labHealthyCommand makes `snag lab healthy`.
-func labHealthyCommand() *cobra.Command {
+// healthyCommand makes `snag-lab healthy`.
+func healthyCommand() *cobra.Command {
 	var o lab.RunOptions
 	var finds int
 	var dir string
@@ -25,23 +26,27 @@ func labHealthyCommand() *cobra.Command {
 turns, a compile, a backup, a package install and twice as many busy threads as
 CPUs; runs snag find on it again and again. Nobody is to be accused. Nothing of the
 host is changed. What --dir has already is not made again.`,
-		Args: usageArgs(cobra.NoArgs),
+		Args: cli.UsageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if dir == "" {
-				return usage("give --dir DIR, where the recordings are kept")
+				return cli.Usage("give --dir DIR, where the recordings are kept")
 			}
 			if finds < 1 {
-				return usage("--finds %d: at least 1", finds)
+				return cli.Usage("--finds %d: at least 1", finds)
 			}
 			ctx, stop := untilSignal(c.Context())
 			defer stop()
+			var err error
+			if o.SnagPath, err = snagPath(o.SnagPath); err != nil {
+				return err
+			}
 			o.Stdout = nil
-			return labHealthy(ctx, c.OutOrStdout(), score.Folder(dir), healthyCases(finds), o)
+			return runHealthy(ctx, c.OutOrStdout(), score.Folder(dir), healthyCases(finds), o)
 		},
 	}
 	c.Flags().IntVar(&finds, "finds", 30, "how often, over all loads")
 	c.Flags().StringVar(&dir, "dir", "", "keep the recordings in this folder")
-	labFindFlags(c, &o)
+	findFlags(c, &o)
 	return c
 }
 
@@ -57,7 +62,7 @@ func healthyCases(finds int) []score.Case {
 	return out
 }
 
-func labHealthy(ctx context.Context, w io.Writer, folder score.Folder, cases []score.Case, o lab.RunOptions) error {
+func runHealthy(ctx context.Context, w io.Writer, folder score.Folder, cases []score.Case, o lab.RunOptions) error {
 	runs := score.Runs{
 		Folder: folder, For: o.For, OnlyTheirs: o.IgnoreElsewhere, Machine: thisMachine(), Progress: w, Now: time.Now,
 		Make: func(ctx context.Context, c score.Case, out string) (lab.Result, error) {

@@ -1,0 +1,9 @@
+package all
+
+import (
+	"testing"
+
+	"snag/lab/labtest"
+)
+
+func TestMain(m *testing.M) { labtest.Main(m) }

@@ -1,0 +1,59 @@
+package drawn
+
+import (
+	"fmt"
+	"time"
+
+	"snag/lab"
+)
+
+// Load is what clients ask of a service.
+type Load struct {
+	Conns int
+	Rate  float64 // requests per second, of all
+	Open  bool    // at that rate whatever the answers do
+	Fresh bool    // a connection for each request
+	Size  int     // bytes of a request and of its answer
+}
+
+// Every is how often a request falls due on each connection.
+func (l Load) Every() time.Duration { return seconds(float64(l.Conns) / l.Rate) }
+
+// Least and most of what clients ask for, requests per second: fewer make no p99 in a
+// window of some seconds, more are a benchmark of this machine.
+const (
+	leastRate = 15
+	mostRate  = 3000
+)
+
+// LoadOf draws what is asked of a service that can answer capacity requests per second at
+// most when it is well: 2 to 50 % of that.
+func (b *Bench) LoadOf(capacity float64) Load {
+	l := Load{
+		Rate: min(mostRate, max(leastRate, capacity*b.LogUniform("share of the capacity", 0.02, 0.5))),
+		Open: b.Chance("open loop", 0.5),
+		Size: b.Int("bytes of a request", 16, 16384),
+	}
+	l.Conns = b.Int("clients", 1, 128)
+	// No client asks more than 200 times a second, or less than once in two seconds.
+	l.Conns = max(l.Conns, int(l.Rate/200)+1)
+	l.Conns = min(l.Conns, int(l.Rate*2))
+	b.Values["requests per second"] = l.Rate
+	b.Values["connections"] = l.Conns
+	return l
+}
+
+// Ask starts the clients of a service that answers as many bytes as it is asked with
+// (rr-server, lab/anyserver).
+func (b *Bench) Ask(ns, name, to string, l Load, more ...string) *lab.Process {
+	args := []string{"--to", to, "--conns", fmt.Sprint(l.Conns), "--every", l.Every().String(), "--size", fmt.Sprint(l.Size), "--log", b.ClientLog(name)}
+	if l.Open {
+		args = append(args, "--open")
+	}
+	if l.Fresh {
+		args = append(args, "--fresh")
+	}
+	p := b.Actor(ns, name, "service-client", append(args, more...))
+	b.AwaitPrinted(p, "ready")
+	return p
+}

@@ -1,0 +1,203 @@
+package drawn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"snag/lab"
+	"snag/lab/referee"
+	"snag/lab/score"
+	"snag/recording"
+)
+
+// Case is one run of a draw.
+type Case struct {
+	Seed     uint64
+	Families []Family // one, or two at the same time
+	Fault    string   // of the first; "" is drawn
+	Faulty   bool
+}
+
+// Key names the run's files: 000137-redis-slow-command-faulty.
+func (c Case) Key() string {
+	key := fmt.Sprintf("%06d", c.Seed)
+	for _, f := range c.Families {
+		key += "-" + f.Name
+	}
+	if c.Fault != "" {
+		key += "-" + c.Fault
+	}
+	if c.Faulty {
+		return key + "-faulty"
+	}
+	return key + "-healthy"
+}
+
+// Run makes one run: builds its families, runs snag find beside them into the folder
+// o.Out, switches the faults on and off as drawn, and reads the clients' logs.
+func (c Case) Run(ctx context.Context, o lab.RunOptions) (k Kept, err error) {
+	begin := time.Now()
+	k = Kept{Key: c.Key(), Seed: c.Seed, Faulty: c.Faulty, Made: begin, For: o.For.Seconds(), OnlyThese: o.IgnoreElsewhere}
+	var benches []*Bench
+	var stages []*lab.Stage
+	defer func() {
+		for i := len(stages) - 1; i >= 0; i-- {
+			err = errors.Join(err, stages[i].Close())
+		}
+		k.Seconds = time.Since(begin).Seconds()
+	}()
+	log := func(format string, args ...any) {
+		if o.Stdout != nil {
+			fmt.Fprintf(o.Stdout, format+"\n", args...)
+		}
+	}
+	for i, f := range c.Families {
+		for _, t := range f.Needs {
+			if !t.Installed() {
+				return k, fmt.Errorf("%s needs the command %s: make setup-drawn installs it (Debian's %s)", f.Name, t.Command, t.Package)
+			}
+		}
+		s, err := lab.NewStage(ctx, lab.Options{Log: log, Shared: o.Shared, Beside: stages, Snag: o.SnagPath, Out: o.Out})
+		if err != nil {
+			return k, err
+		}
+		stages = append(stages, s)
+		fault := ""
+		if i == 0 {
+			fault = c.Fault
+		}
+		b, err := NewBench(s, f, NewDraw(c.Seed, f.Name), fault, c.Faulty)
+		if err != nil {
+			return k, err
+		}
+		benches = append(benches, b)
+		if i == 0 {
+			noise(b)
+		}
+		log("%s, seed %d: building", f.Name, c.Seed)
+		f.Build(b)
+		if err := errors.Join(b.Err(), b.prepared(f)); err != nil {
+			return k, err
+		}
+		b.settle()
+		if err := b.Err(); err != nil {
+			return k, err
+		}
+	}
+	return k, c.record(ctx, o, benches, stages, &k)
+}
+
+// record runs snag find while the faults come and go.
+func (c Case) record(ctx context.Context, o lab.RunOptions, benches []*Bench, stages []*lab.Stage, k *Kept) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var faults []*switching
+	lead := 0.0
+	for i, b := range benches {
+		part := Part{Family: c.Families[i].Name, Kind: c.Families[i].Kind, Origin: c.Families[i].Origin, Values: b.Values}
+		if b.Fault.Name != "" {
+			f := b.Fault
+			t := &Truth{Fault: f.Name, Suspects: f.Suspects, Subject: f.Subject, Also: f.Also, Account: f.Account}
+			var spans []Span
+			t.Lasting, spans = scheduleOf(b.Draw, f, o.For.Seconds())
+			part.Truth = t
+			if b.on != nil {
+				faults = append(faults, &switching{bench: b, spans: spans, truth: t, done: make(chan struct{})})
+				lead = max(lead, -spans[0].From)
+			} else if b.Faulty {
+				t.Spans = []Span{{0, o.For.Seconds()}}
+			}
+		}
+		k.Parts = append(k.Parts, part)
+	}
+	start := time.Now().Add(seconds(lead))
+	for _, s := range faults {
+		go s.run(ctx, start)
+	}
+	if err := wait(ctx, time.Until(start)); err != nil {
+		return err
+	}
+	for _, b := range benches {
+		for _, do := range b.windows {
+			go do()
+		}
+	}
+	if _, err := lab.FindOn(stages, o); err != nil {
+		return err
+	}
+	cancel()
+	r, err := recording.Open(o.Out)
+	if err != nil {
+		return err
+	}
+	window := referee.Window{From: r.Window().Start.Wall(), To: r.Window().End.Wall()}
+	time.Sleep(300 * time.Millisecond) // the logs are written every 100 ms
+	for _, s := range faults {
+		<-s.done
+		s.note(window.From, o.For.Seconds())
+	}
+	for i, b := range benches {
+		if err := b.Err(); err != nil {
+			return err
+		}
+		logs, err := b.read()
+		if err != nil {
+			return err
+		}
+		k.Parts[i].Figures = referee.Measure(logs, window)
+		if k.Parts[i].Truth != nil {
+			k.Parts[i].Truth.Amount = b.amount
+		}
+	}
+	here, err := lab.NamespacesOf(stages)
+	k.Namespaces = score.Sorted(here)
+	return err
+}
+
+// switching turns one fault on and off.
+type switching struct {
+	bench *Bench
+	spans []Span // planned, seconds from the start of snag find
+	truth *Truth
+	at    []time.Time // when it was switched: on, off, on, off…
+	done  chan struct{}
+}
+
+func (s *switching) run(ctx context.Context, start time.Time) {
+	defer close(s.done)
+	for _, span := range s.spans {
+		for i, at := range []float64{span.From, span.To} {
+			if wait(ctx, time.Until(start.Add(seconds(at)))) != nil {
+				return
+			}
+			if i == 0 {
+				s.bench.on()
+			} else {
+				s.bench.off()
+			}
+			s.at = append(s.at, time.Now())
+		}
+	}
+}
+
+// note writes into the truth when the fault was on, once no more is switched.
+func (s *switching) note(from time.Time, window float64) {
+	for i := 0; i < len(s.at); i += 2 {
+		span := Span{s.at[i].Sub(from).Seconds(), window}
+		if i+1 < len(s.at) {
+			span.To = min(window, s.at[i+1].Sub(from).Seconds())
+		}
+		s.truth.Spans = append(s.truth.Spans, span)
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(max(0, d)):
+		return nil
+	}
+}
