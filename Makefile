@@ -1,19 +1,20 @@
 # make prints this help. make check is exactly what CI runs.
 GO       ?= go
 export CGO_ENABLED = 0
-export GOFLAGS = -buildvcs=false
+# One set of flags for all: what is compiled for the binary is compiled for the tests.
+export GOFLAGS = -buildvcs=false -trimpath
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION)
 LINT     := bin/golangci-lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check fmt-check vet lint generate generate-check ui ui-check docs docs-check test bench bench-probes bench-streams bench-syscalls bench-files fuzz lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-healthy calibrate clean
+.PHONY: help setup build demo check check-fresh fmt-check vet lint lint-build generate generate-check ui ui-check docs docs-check test flakes bench bench-probes bench-streams bench-syscalls bench-files fuzz lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## bin/snag, the one static binary that is shipped, and beside it bin/snag-lab, which is not
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/snag ./cmd/snag-lab
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/snag ./cmd/snag-lab
 
 setup: ## install what the tests, the lab and the generators need (Debian packages, and servers that it has not, into ~/.cache; says which)
 	tools/setup.sh
@@ -23,7 +24,11 @@ demo: ## set up, make a real incident (a reconnect storm on nginx-rtmp), find it
 	$(MAKE) --no-print-directory build
 	bin/snag-lab demo
 
-check: setup fmt-check vet lint generate-check ui-check docs-check build test score-short ## set up and run all that CI runs
+check: ## set up and run all that CI runs (docs/check.md)
+	tools/check.sh $(if $(AFTER_SETUP),--after-setup)
+
+check-fresh: ## make check from a clean clone with empty caches, without a network after the setup (root; WARM_MODULES=1 keeps Go's modules)
+	tools/check-fresh.sh
 
 fmt-check:
 	@out=$$(gofmt -l cmd internal lab probes readers recording report scene suspects tools verdict); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
@@ -34,6 +39,8 @@ vet:
 
 $(LINT): tools/lint/go.mod tools/lint/go.sum
 	cd tools/lint && $(GO) build -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+lint-build: $(LINT)
 
 lint: $(LINT) ## linters, the layers' import rules among them (.golangci.yml)
 	$(LINT) run ./...
@@ -62,6 +69,9 @@ docs-check: docs
 
 test: ## all tests; as root, so that nothing is skipped
 	tools/test.sh
+
+flakes: ## docs/flakes.md from the failed runs in bin/flakes
+	$(GO) run ./tools/testsum -table docs/flakes.md
 
 bench: build ## what snag find costs nginx and others, side by side in one run: docs/bench.md (root, about 7 min)
 	tools/bench.sh

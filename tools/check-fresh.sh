@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# make check as on a machine that never saw snag: a clean clone of HEAD, an empty home
+# and empty caches (Go's builds, tests and modules, npm, pip, ~/.cache); make setup with
+# the network, all the rest without. Prints how long each step took.
+#
+# WARM_MODULES=1 keeps this machine's cache of Go modules. What is installed stays:
+# Debian's packages can't be taken away from a machine that others use, and compilers
+# that were installed otherwise (Go, Rust, a JDK, Node) are found where they are.
+#
+# The network is cut by a network namespace with loopback alone, since it cuts by address
+# as well as by name, ends with its last process, and changes nothing on the host. Live
+# tests make their own namespaces from there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ "$(id -u)" = 0 ] || { echo "make check-fresh: a network namespace and the live tests need root: run it as root" >&2; exit 1; }
+git diff --quiet HEAD || echo "make check-fresh: HEAD is checked, without the changes that are not committed"
+
+top=$(mktemp -d)
+# Go keeps its modules read-only.
+trap 'chmod -R u+w "$top"; rm -rf "$top"' EXIT
+git clone --quiet . "$top/snag"
+
+# Shims of version managers look into the home, which is empty: what they would run is used.
+path="$(go env GOROOT)/bin"
+! rust=$(rustc --print sysroot 2>/dev/null) || path="$path:$rust/bin"
+! java=$(readlink -f "$(command -v javac)") || path="$path:$(dirname "$java")"
+! node=$(node -p process.execPath 2>/dev/null) || path="$path:$(dirname "$node")"
+for dir in ${PATH//:/ }; do
+	case "$dir/" in "$HOME"/*) ;; *) path="$path:$dir" ;; esac
+done
+modules="$top/home/go/pkg/mod"
+[ -z "${WARM_MODULES:-}" ] || modules="$(go env GOMODCACHE)"
+proxy="$(go env GOPROXY)"
+mkdir "$top/home"
+# Of the user's own settings only those stay that the environment holds and that no cache
+# is found by: proxies and certificates.
+fresh() {
+	env -u GOBIN -u GOENV -u GOFLAGS -u GOCACHE -u CARGO_HOME -u RUSTUP_HOME -u PIP_CACHE_DIR -u npm_config_cache -u NPM_CONFIG_CACHE \
+		-u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u XDG_CONFIG_HOME -u XDG_DATA_HOME -u XDG_STATE_HOME \
+		HOME="$top/home" XDG_CACHE_HOME="$top/home/.cache" GOPATH="$top/home/go" GOMODCACHE="$modules" GOPROXY="$proxy" PATH="$path" "$@"
+}
+
+cd "$top/snag"
+began=$SECONDS
+fresh make --no-print-directory setup
+echo "make check-fresh: setup with the network $((SECONDS - began)) s"
+began=$SECONDS
+code=0
+# ONLY=COMMAND runs that instead of the rest of the check.
+# shellcheck disable=SC2016 # expanded by the inner shell
+fresh GOPROXY=off unshare --net sh -c 'ip link set lo up && test -z "$(ip route)" && exec sh -c "$1"' sh "${ONLY:-make --no-print-directory check AFTER_SETUP=1}" || code=$?
+echo "make check-fresh: the rest without a network $((SECONDS - began)) s"
+cd "$OLDPWD"
+if [ -d "$top/snag/bin/flakes" ]; then # what failed once is kept beside that of other runs
+	mkdir -p bin/flakes
+	for kept in "$top"/snag/bin/flakes/*-*.txt; do
+		[ ! -e "$kept" ] || cp -n "$kept" bin/flakes/
+	done
+	cat "$top/snag/bin/flakes/runs.txt" >>bin/flakes/runs.txt
+fi
+exit $code

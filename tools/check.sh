@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# What make check runs, and CI (docs/check.md says why in this order). Steps that do not
+# measure the machine run beside each other, where none writes what another reads; what
+# a step prints is kept in bin/check and shown when it fails. Live tests and the score
+# have the machine for themselves.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+go=${GO:-go}
+mkdir -p bin/check
+rm -f bin/check/failed
+
+# step NAME COMMAND… runs it, says how long it took, and notes that it failed.
+step() {
+	local name="$1" began=$SECONDS
+	shift
+	if "$@" >"bin/check/$name.log" 2>&1; then
+		echo "ok    $name $((SECONDS - began)) s"
+	else
+		echo "$name" >>bin/check/failed
+		sed "s/^/$name: /" "bin/check/$name.log"
+		echo "FAIL  $name $((SECONDS - began)) s: make $name"
+	fi
+}
+target() { step "$1" "${MAKE:-make}" --no-print-directory "$1"; }
+# Nothing goes on upon what failed.
+good() { [ ! -e bin/check/failed ] || { echo "make check: failed: $(paste -sd ' ' bin/check/failed)"; exit 1; }; }
+
+if [ "${1:-}" != --after-setup ]; then
+	tools/setup.sh
+	echo "ok    setup $SECONDS s"
+fi
+# From here on nothing may be downloaded: what setup missed must fail, on every machine.
+export GOPROXY=off npm_config_offline=true PIP_NO_INDEX=1
+
+# The packages of others do not read what is generated meanwhile.
+others() {
+	local form='{{if not (and .Module .Module.Main)}}{{if not .ForTest}}{{.ImportPath}}{{end}}{{end}}'
+	"$go" list -deps -test -f "$form" ./... | grep -vE '\.test$|^(unsafe|C)$|/internal/|^vendor/' | xargs "$go" build
+}
+{ target lint-build; step others others; } &
+{ target fmt-check; target generate-check; target ui-check; } &
+wait
+good
+target build
+step compile "$go" build ./...
+good
+target vet &
+target lint &
+target docs-check &
+wait
+good
+
+began=$SECONDS
+tools/test.sh || echo test >>bin/check/failed
+echo "test: $((SECONDS - began)) s"
+good
+began=$SECONDS
+"${MAKE:-make}" --no-print-directory score-short || echo score-short >>bin/check/failed
+echo "score-short: $((SECONDS - began)) s"
+good
+echo "make check: passed in $((SECONDS / 60)) min $((SECONDS % 60)) s"
