@@ -48,6 +48,7 @@ func TestLabRefuses(t *testing.T) {
 		{"score --dir a --from b", "give --dir DIR"},
 		{"score --from a --levels hard", "barely, plain or severe"},
 		{"score --from a --repeat 0", "at least 1"},
+		{"score --from a --sample 3", "only a short score takes one"},
 		{"score --from a --only no-such-incident", "no incident named"},
 		{"score --from testdata/no-such-folder", "has no recording of these cases"},
 		{"healthy", "give --dir DIR"},

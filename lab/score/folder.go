@@ -90,6 +90,26 @@ func (f Folder) Keep(dir string, k Kept) error {
 	return os.Rename(tmp, f.note(k.Key))
 }
 
+// Aside keeps a run as KEY.tryN beside the next one, so that no retry overwrites what
+// it is a retry of.
+func (f Folder) Aside(key string) error {
+	try := 1
+	for exists(f.note(fmt.Sprintf("%s.try%d", key, try))) {
+		try++
+	}
+	as := fmt.Sprintf("%s.try%d", key, try)
+	for from, to := range map[string]string{
+		f.Recording(key): f.Recording(as),
+		f.baseline(key):  f.baseline(as),
+		f.note(key):      f.note(as),
+	} {
+		if err := os.Rename(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("keep the first try of %s: %w", key, err)
+		}
+	}
+	return nil
+}
+
 // Note reads what is known of a run.
 func (f Folder) Note(key string) (Kept, error) {
 	raw, err := os.ReadFile(f.note(key))
