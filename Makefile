@@ -67,8 +67,8 @@ docs: build ## docs/suspects and docs/knobs from the catalogues
 docs-check: docs
 	git diff --exit-code -- docs
 
-test: ## all tests; as root, so that nothing is skipped
-	tools/test.sh
+test: ## all tests, or those of PKG=./probes/...; as root, so that nothing is skipped
+	tools/test.sh $(PKG)
 
 flakes: ## docs/flakes.md from the failed runs in bin/flakes
 	$(GO) run ./tools/testsum -table docs/flakes.md

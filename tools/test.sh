@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What make test runs: all tests (tools/tests says in which order), and what came of
-# them (tools/testsum).
+# What make test runs: all tests, or those of the packages given (tools/tests says in
+# which order), and what came of them (tools/testsum).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
 # Only make setup downloads: what it missed must fail here, not be fetched by a test.
 export GOPROXY=off npm_config_offline=true PIP_NO_INDEX=1
-"$go" run ./tools/tests | "$go" run ./tools/testsum
+"$go" run ./tools/tests "$@" | "$go" run ./tools/testsum

@@ -22,14 +22,17 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *list); err != nil {
+	if err := run(ctx, *list, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "run the tests:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, list bool) error {
-	all, err := packages(ctx)
+func run(ctx context.Context, list bool, patterns []string) error {
+	if len(patterns) == 0 {
+		patterns = []string{"./..."}
+	}
+	all, err := packages(ctx, patterns)
 	if err != nil {
 		return err
 	}

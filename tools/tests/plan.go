@@ -67,9 +67,10 @@ func (p pkg) way() way {
 // namespaces only, need little CPU, and mostly wait.
 const togetherCall = "labtest.Together("
 
-// packages are those of this module that have tests.
-func packages(ctx context.Context) ([]pkg, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles,TestImports,XTestImports", "./...")
+// packages are those of the patterns that have tests.
+func packages(ctx context.Context, patterns []string) ([]pkg, error) {
+	fields := "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles,TestImports,XTestImports"
+	cmd := exec.CommandContext(ctx, "go", append([]string{"list", fields}, patterns...)...) //nolint:gosec // packages that the caller names
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
