@@ -36,7 +36,7 @@ func (r *results) tryAgain(to io.Writer, run func(test) (string, bool), kept *ke
 // rerun runs a test with nothing beside it.
 func rerun(t test) (output string, passed bool) {
 	// The names come from the test run itself, and no shell sees them.
-	cmd := exec.Command("go", "test", "-v", "-count=1", "-timeout=10m", "-run=^"+regexp.QuoteMeta(t.name)+"$", t.pkg) //nolint:gosec
+	cmd := exec.Command("go", "test", "-v", "-vet=off", "-count=1", "-timeout=10m", "-run=^"+regexp.QuoteMeta(t.name)+"$", t.pkg) //nolint:gosec
 	out, err := cmd.CombinedOutput()
 	return string(out), err == nil && strings.Contains(string(out), "--- PASS: "+t.name+" ")
 }

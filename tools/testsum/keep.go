@@ -18,16 +18,14 @@ const passedAlone = "passed alone"
 
 // A keeper keeps the failures of one run.
 type keeper struct {
-	dir, date, commit, load string
+	dir, date, commit string
 }
 
+// newKeeper is for the run that begins now, of the commit that is checked out now.
 func newKeeper(dir string) *keeper {
 	k := &keeper{dir: dir, date: time.Now().UTC().Format("20060102T150405Z"), commit: "unknown"}
 	if out, err := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*").Output(); err == nil {
 		k.commit = strings.TrimSpace(string(out))
-	}
-	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
-		k.load = strings.Join(strings.Fields(string(b))[:3], " ")
 	}
 	return k
 }
@@ -35,7 +33,9 @@ func newKeeper(dir string) *keeper {
 // failure keeps both runs of a failed test whole. That it can't is said, and the run goes on.
 func (k *keeper) failure(t test, outcome, second string) {
 	name := strings.ReplaceAll(t.pkg, "/", "-") + "-" + t.name + "-" + k.date + "-" + k.commit
-	text := fmt.Sprintf("test: %s %s\noutcome: %s\ndate: %s\ncommit: %s\nload at the run's end: %s\n\nThe run that failed:\n%s", t.pkg, t.name, outcome, k.date, k.commit, k.load, strings.Join(t.output, ""))
+	load, _ := os.ReadFile("/proc/loadavg") // empty where it can't be read
+	text := fmt.Sprintf("test: %s %s\noutcome: %s\nrun begun: %s\ncommit: %s\nload after the second run: %s\n\nThe run that failed:\n%s",
+		t.pkg, t.name, outcome, k.date, k.commit, strings.TrimSpace(string(load)), strings.Join(t.output, ""))
 	if second != "" {
 		text += "\nThe second run, alone:\n" + second
 	}

@@ -40,8 +40,8 @@ func main() {
 		}
 		return
 	}
-	r := read(os.Stdin, os.Stdout)
 	kept := newKeeper(flakes)
+	r := read(os.Stdin, os.Stdout)
 	r.tryAgain(os.Stdout, rerun, kept)
 	line, ok := r.closing()
 	kept.run(line)
