@@ -36,6 +36,7 @@ func TestDrawnRefuses(t *testing.T) {
 		{"drawn score --dir a --families fire", `no family named "fire"`},
 		{"drawn score --dir testdata/no-such-folder --judge-only", "has no run of these draws"},
 		{"drawn merge a", "requires at least 2 arg"},
+		{"drawn noise testdata/a testdata/b", "have no healthy run of the same draw"},
 	} {
 		_, err := labSays(strings.Fields(c.args)...)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
