@@ -8,7 +8,7 @@ LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION)
 LINT     := bin/golangci-lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check check-fresh fmt-check vet lint lint-build generate generate-check ui ui-check docs docs-check test flakes bench bench-probes bench-streams bench-syscalls bench-files fuzz lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-healthy calibrate clean
+.PHONY: help setup build demo check check-fresh fmt-check vet lint lint-build generate generate-check ui ui-check docs docs-check test flakes bench bench-probes bench-streams bench-syscalls bench-files fuzz lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -109,6 +109,19 @@ SCORE ?= bin/score-$(shell git rev-parse --short HEAD 2>/dev/null || echo dev)
 FOR ?= 8s
 score: build ## the score: every incident at three levels, pairs, two baselines; writes docs/score.md (root; BUDGET=25m, FOR=6s, SCORE=folder)
 	bin/snag-lab score --dir $(SCORE) --for $(FOR) --markdown docs/score.md --json $(SCORE)/score.json $(if $(BUDGET),--budget $(BUDGET))
+
+# Recordings of draws are kept outside of the tree, by the commit that made them: what is
+# there is not made again, and a rule that changed judges them again (JUDGE=1).
+SEED   ?= 2
+N      ?= 30
+DRAWN  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/snag/drawn/$(shell git rev-parse --short HEAD 2>/dev/null || echo dev)
+DRAWNARGS = --dir $(DRAWN) --seed $(SEED) --draws $(N) $(if $(FAMILIES),--families $(FAMILIES)) $(if $(PART),--part $(PART)) $(if $(BUDGET),--budget $(BUDGET)) \
+	$(if $(JUDGE),--judge-only) $(if $(FINAL),--final --markdown docs/score.md --json $(DRAWN)/score.json)
+score-drawn: setup-drawn build ## incidents of random sizes: N draws from SEED on (FAMILIES=a,b PART=1/4 BUDGET=2h DRAWN=folder JUDGE=1 FINAL=1; root, about 25 s a draw)
+	bin/snag-lab drawn score $(DRAWNARGS)
+
+setup-drawn: ## install the servers and clients that draws are made of
+	tools/setup.sh drawn
 
 score-healthy: build ## snag find 30 times on a machine that is busy and well: nobody may be accused (about 6 min, root)
 	bin/snag-lab healthy --dir $(SCORE)-healthy --finds 30 --for $(FOR)

@@ -69,7 +69,7 @@ func runCommand() *cobra.Command {
 
 // outcome is the line that follows a verdict, which names the culprits itself.
 func outcome(r lab.Result) string {
-	line := fmt.Sprintf("lab           %s, %s: %s, %.0f s after its start", r.Incident, r.Variant, r.Outcome, r.Seconds)
+	line := fmt.Sprintf("lab           %s, %s: %s", r.Incident, r.Variant, r.Outcome)
 	if r.Why != "" {
 		line += ": " + r.Why
 	}

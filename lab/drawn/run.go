@@ -114,7 +114,7 @@ func (c Case) record(ctx context.Context, o lab.RunOptions, benches []*Bench, st
 	}
 	start := time.Now().Add(seconds(lead))
 	for _, s := range faults {
-		go s.run(ctx, start)
+		go s.run(ctx, start, o.For.Seconds())
 	}
 	if err := wait(ctx, time.Until(start)); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (c Case) record(ctx context.Context, o lab.RunOptions, benches []*Bench, st
 	time.Sleep(300 * time.Millisecond) // the logs are written every 100 ms
 	for _, s := range faults {
 		<-s.done
-		s.note(window.From, o.For.Seconds())
+		s.note(window.From, window.To.Sub(window.From).Seconds())
 	}
 	for i, b := range benches {
 		if err := b.Err(); err != nil {
@@ -165,11 +165,11 @@ type switching struct {
 	done  chan struct{}
 }
 
-func (s *switching) run(ctx context.Context, start time.Time) {
+func (s *switching) run(ctx context.Context, start time.Time, window float64) {
 	defer close(s.done)
 	for _, span := range s.spans {
 		for i, at := range []float64{span.From, span.To} {
-			if wait(ctx, time.Until(start.Add(seconds(at)))) != nil {
+			if i == 1 && at >= window || wait(ctx, time.Until(start.Add(seconds(at)))) != nil {
 				return
 			}
 			if i == 0 {
@@ -185,7 +185,7 @@ func (s *switching) run(ctx context.Context, start time.Time) {
 // note writes into the truth when the fault was on, once no more is switched.
 func (s *switching) note(from time.Time, window float64) {
 	for i := 0; i < len(s.at); i += 2 {
-		span := Span{s.at[i].Sub(from).Seconds(), window}
+		span := Span{max(0, s.at[i].Sub(from).Seconds()), window}
 		if i+1 < len(s.at) {
 			span.To = min(window, s.at[i+1].Sub(from).Seconds())
 		}

@@ -13,7 +13,9 @@ const (
 	Ends       Lasting = "ends inside"
 )
 
-// Span is a stretch of the window, seconds from its start.
+// Span is a stretch of the window, seconds from its start. Where a plan says that it goes on
+// to the window's end, the fault is not taken back: snag find may record for longer than it
+// was asked to.
 type Span struct {
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
@@ -35,15 +37,15 @@ func scheduleOf(d *Draw, f Fault, window float64) (Lasting, []Span) {
 		length := d.Uniform("episodes' share", 0.25, 0.65) * period
 		var out []Span
 		for at := d.Uniform("first episode", 0, 0.5) * period; at < window; at += period {
-			out = append(out, Span{at, min(at+length, window+1)})
+			out = append(out, Span{at, min(at+length, window)})
 		}
 		return how, out
 	case Begins:
-		return how, []Span{{d.Uniform("begins at", 0.2, 0.6) * window, window + 1}}
+		return how, []Span{{d.Uniform("begins at", 0.2, 0.6) * window, window}}
 	case Ends:
 		return how, []Span{{-before, d.Uniform("ends at", 0.4, 0.8) * window}}
 	default:
-		return how, []Span{{-before, window + 1}}
+		return how, []Span{{-before, window}}
 	}
 }
 

@@ -1,0 +1,19 @@
+package drawn
+
+// Unnamed are causes that drawn incidents have and that the catalogue of suspects has not:
+// snag can't name them. They count as incidents like all others.
+var Unnamed = map[string]string{
+	"service-killed":       "a service crashes, is killed or ends, again and again",
+	"upstream-refused":     "an upstream refuses connections or is gone",
+	"syscall-failing":      "system calls fail for a full disk, permissions or limits",
+	"pool-exhausted":       "a connection pool or a proxy's queue is too small",
+	"connection-limit":     "an application's own limit turns connections away",
+	"session-lock":         "a session holds a lock that others wait for",
+	"busy-thread":          "one thread or event loop is busy while the rest idles",
+	"tls-handshake-failed": "TLS handshakes fail",
+	"error-answers":        "answers are errors",
+	"memory-limit":         "a control group's memory limit makes it thrash",
+	"heap-full":            "a runtime collects nearly all the time",
+	"receiver-too-slow":    "a receiver is always slower than its sender",
+	"unix-backlog":         "a UNIX socket's backlog is full",
+}
