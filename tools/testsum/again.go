@@ -22,9 +22,9 @@ func (r *results) tryAgain(to io.Writer, run func(test) (string, bool), kept *ke
 		if passed {
 			outcome = passedAlone
 			r.flaky++
-			fmt.Fprintf(to, "failed once, passed alone: %s %s\n", t.pkg, t.name)
+			fmt.Fprintf(to, "failed once, passed alone: %s %s\n", t.pkg, t.what())
 		} else {
-			fmt.Fprintf(to, "FAILED TWICE: %s %s\n%s", t.pkg, t.name, out)
+			fmt.Fprintf(to, "FAILED TWICE: %s %s\n%s", t.pkg, t.what(), out)
 		}
 		kept.failure(t, outcome, out)
 	}
@@ -35,8 +35,11 @@ func (r *results) tryAgain(to io.Writer, run func(test) (string, bool), kept *ke
 
 // rerun runs a test with nothing beside it.
 func rerun(t test) (output string, passed bool) {
+	args := []string{"test", "-v", "-vet=off", "-count=1", "-timeout=25m"}
+	if t.name != "" {
+		args = append(args, "-run=^"+regexp.QuoteMeta(t.name)+"$")
+	}
 	// The names come from the test run itself, and no shell sees them.
-	cmd := exec.Command("go", "test", "-v", "-vet=off", "-count=1", "-timeout=10m", "-run=^"+regexp.QuoteMeta(t.name)+"$", t.pkg) //nolint:gosec
-	out, err := cmd.CombinedOutput()
-	return string(out), err == nil && strings.Contains(string(out), "--- PASS: "+t.name+" ")
+	out, err := exec.Command("go", append(args, t.pkg)...).CombinedOutput() //nolint:gosec
+	return string(out), err == nil && strings.Contains(string(out), "--- PASS: "+t.name)
 }

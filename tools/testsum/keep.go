@@ -32,10 +32,10 @@ func newKeeper(dir string) *keeper {
 
 // failure keeps both runs of a failed test whole. That it can't is said, and the run goes on.
 func (k *keeper) failure(t test, outcome, second string) {
-	name := strings.ReplaceAll(t.pkg, "/", "-") + "-" + t.name + "-" + k.date + "-" + k.commit
+	name := strings.ReplaceAll(t.pkg, "/", "-") + "-" + strings.ReplaceAll(t.what(), " ", "-") + "-" + k.date + "-" + k.commit
 	load, _ := os.ReadFile("/proc/loadavg") // empty where it can't be read
 	text := fmt.Sprintf("test: %s %s\noutcome: %s\nrun begun: %s\ncommit: %s\nload after the second run: %s\n\nThe run that failed:\n%s",
-		t.pkg, t.name, outcome, k.date, k.commit, strings.TrimSpace(string(load)), strings.Join(t.output, ""))
+		t.pkg, t.what(), outcome, k.date, k.commit, strings.TrimSpace(string(load)), strings.Join(t.output, ""))
 	if second != "" {
 		text += "\nThe second run, alone:\n" + second
 	}
@@ -50,6 +50,14 @@ func (k *keeper) failure(t test, outcome, second string) {
 		}
 		return
 	}
+}
+
+// what names it in a line.
+func (t test) what() string {
+	if t.name == "" {
+		return "whole package, which crashed"
+	}
+	return t.name
 }
 
 func (k *keeper) create(path, text string) error {

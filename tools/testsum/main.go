@@ -59,7 +59,8 @@ type results struct {
 	flaky                   int    // of those, the ones that passed alone
 }
 
-// A test is a top-level test of a package, with what it printed.
+// A test is a top-level test of a package, with what it printed; without a name all of
+// the package's.
 type test struct {
 	pkg, name string
 	output    []string
@@ -80,6 +81,7 @@ func read(from io.Reader, to io.Writer) *results {
 	all := map[string][]string{}    // of each top-level test, its subtests' among it
 	var skips, broken []string
 	without := map[string]bool{} // packages that failed and have no failed test
+	crashed := map[string]bool{} // packages that ended in a panic: tests after it did not run
 	in := bufio.NewScanner(from)
 	in.Buffer(nil, 16<<20)
 	for in.Scan() {
@@ -95,6 +97,9 @@ func read(from io.Reader, to io.Writer) *results {
 		case "output", "build-output":
 			output[key] = append(output[key], e.Output)
 			all[top] = append(all[top], e.Output)
+			if strings.HasPrefix(e.Output, "panic: ") || strings.HasPrefix(e.Output, "fatal error: ") {
+				crashed[e.Package] = true
+			}
 		case "pass":
 			if e.Test != "" {
 				r.passed++
@@ -131,6 +136,7 @@ func read(from io.Reader, to io.Writer) *results {
 		fmt.Fprintln(to, "read the tests' events:", err)
 		r.died++
 	}
+	r.whole = perPackage(r.whole, crashed)
 	sort.Strings(skips)
 	for _, s := range skips {
 		fmt.Fprintln(to, "skipped:", s)
@@ -141,6 +147,25 @@ func read(from io.Reader, to io.Writer) *results {
 		}
 	}
 	return r
+}
+
+// perPackage makes one test of all that failed in a package that crashed: a second run
+// of the failed ones would leave out those that the crash kept from running.
+func perPackage(failed []test, crashed map[string]bool) (out []test) {
+	at := map[string]int{}
+	for _, t := range failed {
+		i, ok := at[t.pkg]
+		switch {
+		case !crashed[t.pkg]:
+			out = append(out, t)
+		case ok:
+			out[i].output = append(out[i].output, t.output...)
+		default:
+			at[t.pkg] = len(out)
+			out = append(out, test{t.pkg, "", t.output})
+		}
+	}
+	return out
 }
 
 // closing is the last line, and whether the run passed.

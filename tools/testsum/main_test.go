@@ -105,6 +105,20 @@ func TestFailedRunIsKeptWholeAndNeverOverwritten(t *testing.T) {
 	}
 }
 
+// What a panic kept from running is run too.
+func TestAPackageThatCrashedIsRunWhole(t *testing.T) {
+	text := strings.Replace(events(2), `"Output":"the reason\n"`, `"Output":"panic: index out of range\n"`, 1)
+	r := read(strings.NewReader(text), t.Output())
+	var ran []test
+	r.tryAgain(t.Output(), func(one test) (string, bool) { ran = append(ran, one); return "", true }, newKeeper(t.TempDir()))
+	if len(ran) != 1 || ran[0].name != "" || ran[0].pkg != "p" || !strings.Contains(strings.Join(ran[0].output, ""), "the reason\n") {
+		t.Errorf("%+v", ran)
+	}
+	if line, ok := r.closing(); !ok || !strings.Contains(line, " 0 failed") || r.flaky != 1 {
+		t.Error(line, ok)
+	}
+}
+
 func TestAPackageThatDoesNotBuildFails(t *testing.T) {
 	r := read(strings.NewReader(`{"Action":"pass","Package":"p","Test":"TestGood"}
 {"Action":"output","Package":"q","Output":"it does not build\n"}
