@@ -2,6 +2,10 @@ package all
 
 import (
 	"snag/lab/drawn"
+	"snag/lab/healthy/benchmark"
+	"snag/lab/healthy/checks"
+	"snag/lab/healthy/closes"
+	"snag/lab/healthy/deploy"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 )
 
@@ -9,4 +13,19 @@ import (
 // healthy ones.
 var Families = []drawn.Family{
 	nagledelayedack.Family,
+
+	benchmark.Datagrams,
+	benchmark.Disk,
+	benchmark.Redis,
+	benchmark.Wrk,
+	checks.Inventory,
+	checks.Redis,
+	checks.TLS,
+	checks.Web,
+	closes.Cancel,
+	closes.Players,
+	closes.Proxied,
+	deploy.BlueGreen,
+	deploy.Reload,
+	deploy.Rolling,
 }
