@@ -65,9 +65,12 @@ var Inventory = drawn.Family{
 	},
 }
 
-// check starts checkers of one form, from 100 ms to 2 s apart.
+// most is how many checks of one form there are per second: more are a load of their own.
+const most = 40
+
+// check starts checkers of one form, each of which checks every 100 ms to 2 s.
 func check(b *drawn.Bench, net drawn.Net, i int, form, to string) {
 	every := b.Duration(fmt.Sprintf("check %d every", i), 100*time.Millisecond, 2*time.Second)
-	count := b.Int(fmt.Sprintf("checkers %d", i), 1, 12)
+	count := min(b.Int(fmt.Sprintf("checkers %d", i), 1, 12), int(most*every.Seconds())+1)
 	site.Program(b, net.Client, fmt.Sprintf("checker-%d", i), "checks.py", form, to, every, count)
 }

@@ -10,6 +10,9 @@ import (
 	"snag/lab/healthy/site"
 )
 
+// most is how many readers of a sort leave per second.
+const most = 15
+
 // Cancel is a web server whose readers leave in the middle, or before the first byte.
 var Cancel = drawn.Family{
 	Name: "readers-that-leave", Kind: drawn.Proxy, Origin: drawn.Healthy, Software: []string{"nginx"},
@@ -19,7 +22,8 @@ var Cancel = drawn.Family{
 			form := drawn.Pick(b.Draw, fmt.Sprintf("reader %d", i), "first-bytes", "header", "unread", "preconnect")
 			path := drawn.Pick(b.Draw, fmt.Sprintf("reader %d reads", i), "/page", "/large")
 			every := b.Duration(fmt.Sprintf("reader %d every", i), 50*time.Millisecond, 2*time.Second)
-			site.Program(b, s.Client, fmt.Sprintf("visitor-%d", i), "readers.py", form, s.At(80), path, every, b.Int(fmt.Sprintf("readers %d", i), 1, 24))
+			count := min(b.Int(fmt.Sprintf("readers %d", i), 1, 24), int(most*every.Seconds())+1)
+			site.Program(b, s.Client, fmt.Sprintf("visitor-%d", i), "readers.py", form, s.At(80), path, every, count)
 		}
 		s.Browse(b)
 	},
@@ -32,8 +36,9 @@ var Players = drawn.Family{
 	Needs: site.WebNeeds(), Build: func(b *drawn.Bench) {
 		s := site.Web(b)
 		rate := b.LogUniform("bytes per second of a player", 30_000, 400_000)
+		count := min(b.Int("players", 1, 24), int(3e6/rate)+1)
 		pause := b.Duration("pause between segments", 100*time.Millisecond, 3*time.Second)
-		site.Program(b, s.Client, "player", "readers.py", "switch", s.At(80), "/large", pause, b.Int("players", 1, 24), rate)
+		site.Program(b, s.Client, "player", "readers.py", "switch", s.At(80), "/large", pause, count, rate)
 		s.Browse(b)
 	},
 }
@@ -49,7 +54,8 @@ var Proxied = drawn.Family{
 		site.NginxOf(b, s.Net, "upstream app { server 127.0.0.1:8000; keepalive 16; }",
 			`server { listen ADDR:80; location / { proxy_pass http://app; proxy_http_version 1.1; proxy_set_header Connection ""; } }`)
 		every := b.Duration("hasty client every", 50*time.Millisecond, time.Second)
-		site.Program(b, s.Client, "hasty", "checks.py", "hasty", s.At(80), every, b.Int("hasty clients", 1, 8))
+		count := min(b.Int("hasty clients", 1, 8), int(most*every.Seconds())+1)
+		site.Program(b, s.Client, "hasty", "checks.py", "hasty", s.At(80), every, count)
 		s.Browse(b)
 	},
 }
