@@ -10,12 +10,12 @@ import (
 	"snag/lab/pyclient"
 )
 
-// Work is an app that computes for a large part of a second.
+// Work is an app that computes, and waits, for up to half a second.
 var Work = drawn.Family{
 	Name: "slow-by-its-work", Kind: drawn.Threads, Origin: drawn.Healthy, Software: []string{"Python's http.server"},
 	Needs: []lab.Tool{lab.IP, site.Python}, Build: func(b *drawn.Bench) {
 		net := b.Net()
-		work, wait := b.Duration("an answer computes for", 30*time.Millisecond, 400*time.Millisecond), b.Duration("and waits for", time.Millisecond, 300*time.Millisecond)
+		work, wait := b.Duration("an answer computes for", 10*time.Millisecond, 150*time.Millisecond), b.Duration("and waits for", time.Millisecond, 400*time.Millisecond)
 		site.Program(b, net.Server, "reports", "app.py", net.At(8000), work, wait, "-", 0)
 		ask(b, net, net.At(8000), b.Uniform("share of a CPU", 0.05, 0.3)/work.Seconds(), work+wait)
 	},
@@ -38,8 +38,7 @@ var Far = drawn.Family{
 
 // ask starts clients with enough connections that none waits for another's answer.
 func ask(b *drawn.Bench, net drawn.Net, to string, rate float64, takes time.Duration) {
-	l := drawn.Load{Rate: rate, Open: b.Chance("open loop", 0.5)}
-	l.Conns = max(b.Int("clients", 1, 32), int(3*rate*(takes+net.RTT).Seconds())+1)
-	l.Rate = max(l.Rate, 0.8)
+	l := drawn.Load{Rate: max(rate, 2), Open: b.Chance("open loop", 0.5)}
+	l.Conns = max(b.Int("clients", 1, 32), int(3*l.Rate*(takes+net.RTT).Seconds())+1)
 	pyclient.Start(b, net.Client, "browser", "pages", to, l, "path=/page")
 }

@@ -83,11 +83,21 @@ threading.stack_size(256 * 1024)
 if form == "hold":
     resource.setrlimit(resource.RLIMIT_NOFILE, (20000, 20000))
     held = []
-    for i in range(count):
-        held.append(socket.create_connection((host, int(port)), timeout=20))
-        if i % 10 == 0 and every > 0:
-            held[-1].sendall(b"GET %s HTTP/1.1\r\nHost: site\r\n\r\n" % path.encode() if path != "-" else b"PING\r\n")
-            held[-1].recv(65536)
+
+    def hold(part):
+        for i in part:
+            s = socket.create_connection((host, int(port)), timeout=20)
+            held.append(s)
+            if i % 10 == 0:
+                s.sendall(b"PING\r\n" if path == "-" else b"GET %s HTTP/1.1\r\nHost: site\r\n\r\n" % path.encode())
+                s.recv(65536)
+
+    threading.stack_size(256 * 1024)
+    several = [threading.Thread(target=hold, args=(range(k, count, 200),)) for k in range(200)]
+    for t in several:
+        t.start()
+    for t in several:
+        t.join()
 else:
     for _ in range(count):
         threading.Thread(target=run, args=(forms[form],), daemon=True).start()
