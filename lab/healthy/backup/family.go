@@ -33,7 +33,7 @@ var Archive = drawn.Family{
 var Copy = drawn.Family{
 	Name: "backup-copy", Kind: drawn.Connections, Origin: drawn.Healthy, Software: []string{"rsync", "nginx"}, Alone: true,
 	Needs: site.WebNeeds(lab.Tool{Command: "rsync", Package: "rsync"}), Build: func(b *drawn.Bench) {
-		s := site.Web(b)
+		s := site.WebOn(b, site.Near(b))
 		conf := b.File("rsyncd.conf", fmt.Sprintf("use chroot = no\nuid = root\ngid = root\npid file = %s/rsyncd.pid\nlock file = %[1]s/rsyncd.lock\n[data]\npath = %s\n", b.Dir(), tree(b)))
 		b.Run(s.Net.Server, "rsyncd", []string{"rsync", "--daemon", "--no-detach", "--address=" + s.Addr, "--config=" + conf})
 		b.Await("rsync to listen", 10*time.Second, b.Listens(s.Net.Server, ":873"))
@@ -54,12 +54,12 @@ var Build = drawn.Family{
 		s := site.Web(b)
 		data, dir := tree(b), site.Folder(b, "build")
 		b.File("build/part.c", "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nstatic int f(int n){int a[64];for(int i=0;i<64;i++)a[i]=n*i;qsort(a,64,4,(int(*)(const void*,const void*))strcmp);return a[n&63];}\nint main(int c,char**v){printf(\"%d\\n\",f(c));return 0;}\n")
-		jobs := b.Int("jobs at a time", 1, 4)
+		jobs := b.Int("jobs at a time", 1, 2)
 		script := drawn.Pick(b.Draw, "build does",
 			fmt.Sprintf("seq 40 | xargs -P %d -I{} gcc -O2 -o %s/part{} %s/part.c", jobs, dir, dir),
 			fmt.Sprintf("rm -rf %s/git; git init -q %[1]s/git; cp -r %s %[1]s/git/data; cd %[1]s/git; git add .; git -c user.name=x -c user.email=x@x commit -qm x; git -c pack.threads=%[3]d gc -q --aggressive", dir, data, jobs),
 			fmt.Sprintf("tar -C %s -czf %s/package.tgz .; for i in $(seq 10); do rm -rf %[2]s/unpacked; mkdir %[2]s/unpacked; tar -C %[2]s/unpacked -xzf %[2]s/package.tgz; done", data, dir))
-		site.Loop(b, "build", drawn.Pick(b.Draw, "nice", "", "nice -n 10 ")+"sh -c '"+script+"'", 10*time.Millisecond)
+		site.Loop(b, "build", drawn.Pick(b.Draw, "nice", "nice -n 5 ", "nice -n 19 ")+"sh -c '"+script+"'", 10*time.Millisecond)
 		s.Browse(b)
 	},
 }

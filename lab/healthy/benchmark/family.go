@@ -20,7 +20,7 @@ import (
 var Wrk = drawn.Family{
 	Name: "benchmark-wrk", Kind: drawn.Proxy, Origin: drawn.Healthy, Software: []string{"nginx", "wrk"}, Alone: true,
 	Needs: site.WebNeeds(lab.Tool{Command: "wrk", Package: "wrk"}), Build: func(b *drawn.Bench) {
-		s := site.Web(b)
+		s := site.WebOn(b, site.Near(b))
 		threads := b.Int("threads of wrk", 1, 4)
 		b.Run(s.Client, "wrk", []string{
 			"wrk", "-t", fmt.Sprint(threads), "-c", fmt.Sprint(max(threads, b.Int("connections of wrk", 2, 256))), "-d", "280s", "--timeout", "20s", "http://" + s.At(80) + "/page",
@@ -34,7 +34,7 @@ var Wrk = drawn.Family{
 var Redis = drawn.Family{
 	Name: "benchmark-redis", Kind: drawn.Cache, Origin: drawn.Healthy, Software: []string{"Redis", "redis-benchmark"}, Alone: true,
 	Needs: []lab.Tool{lab.IP, site.Redis, site.Python, {Command: "redis-benchmark", Package: "redis-tools"}}, Build: func(b *drawn.Bench) {
-		s := site.RedisAt(b)
+		s := site.RedisAt(b, site.Near(b))
 		b.Run(s.Client, "redis-benchmark", []string{
 			"redis-benchmark", "-h", s.Addr, "-q", "-l", "-n", "100000", "-t", drawn.Pick(b.Draw, "test", "get", "set", "set,get,incr", "lpush,lpop"),
 			"-c", fmt.Sprint(b.Int("connections of the benchmark", 1, 256)), "-d", fmt.Sprint(b.Int("bytes", 3, 4096)), "-P", fmt.Sprint(b.Int("pipeline", 1, 32)),
@@ -46,11 +46,11 @@ var Redis = drawn.Family{
 var Datagrams = drawn.Family{
 	Name: "benchmark-udp", Kind: drawn.Packets, Origin: drawn.Healthy, Software: []string{"iperf3"}, Alone: true,
 	Needs: []lab.Tool{lab.IP, {Command: "iperf3", Package: "iperf3"}}, Build: func(b *drawn.Bench) {
-		net := b.Net()
+		net := site.Near(b)
 		server := b.Run(net.Server, "iperf3-server", []string{"iperf3", "-s", "-B", net.Addr, "-i", "0.1", "--forceflush"})
 		b.Await("iperf3 to listen", 10*time.Second, b.Listens(net.Server, ":5201"))
 		size := b.Int("bytes of a datagram", 200, 1400)
-		rate := b.LogUniform("datagrams per second", 100, 2500)
+		rate := b.LogUniform("datagrams per second", 100, 1500)
 		b.Run(net.Client, "iperf3", []string{
 			"iperf3", "-c", net.Addr, "-u", "-b", fmt.Sprintf("%.0f", rate*float64(8*size)), "-l", fmt.Sprint(size), "-t", "280", "-i", "10",
 		})

@@ -29,7 +29,7 @@ var Web = drawn.Family{
 var Redis = drawn.Family{
 	Name: "checks-of-a-redis", Kind: drawn.Cache, Origin: drawn.Healthy, Software: []string{"Redis"},
 	Needs: []lab.Tool{lab.IP, site.Redis, site.Python}, Build: func(b *drawn.Bench) {
-		s := site.RedisAt(b)
+		s := site.RedisAt(b, b.Net())
 		check(b, s.Net, 0, "redis", s.At(6379))
 		check(b, s.Net, 1, drawn.Pick(b.Draw, "check 1", "connect", "rst", "syn"), s.At(6379))
 	},

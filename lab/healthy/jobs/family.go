@@ -37,8 +37,8 @@ var Cron = drawn.Family{
 		s := site.Web(b)
 		size := b.Int("KiB of a job", 100, 10_000)
 		job := fmt.Sprintf("head -c %dk /dev/urandom | tee >(sha256sum >/dev/null) | gzip -1 | wc -c >/dev/null", size)
-		script := fmt.Sprintf("for i in $(seq %d); do %s & done; wait", b.Int("jobs at a time", 1, 8), job)
-		site.Loop(b, "cron", "bash -c '"+script+"'", b.Duration("pause", 300*time.Millisecond, 3*time.Second))
+		script := fmt.Sprintf("for i in $(seq %d); do %s & done; wait", b.Int("jobs at a time", 1, 4), job)
+		site.Loop(b, "cron", "nice bash -c '"+script+"'", b.Duration("pause", 300*time.Millisecond, 3*time.Second))
 		s.Browse(b)
 	},
 }

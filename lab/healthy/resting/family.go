@@ -27,7 +27,7 @@ var Web = drawn.Family{
 var Redis = drawn.Family{
 	Name: "idle-connections-redis", Kind: drawn.Cache, Origin: drawn.Healthy, Software: []string{"Redis"},
 	Needs: []lab.Tool{lab.IP, site.Redis, site.Python}, Build: func(b *drawn.Bench) {
-		s := site.RedisAt(b)
+		s := site.RedisAt(b, b.Net())
 		site.Program(b, s.Client, "pool", "readers.py", "hold", s.At(6379), "-", 1, b.Int("idle connections", 2000, 10_000))
 	},
 }

@@ -33,8 +33,11 @@ type Site struct {
 
 // Web is nginx with /page, and /large of some MB. More is put into its http block, where
 // ADDR is the server's address and DIR the stage's folder.
-func Web(b *drawn.Bench, more ...string) Site {
-	s := Site{Net: b.Net(), Page: b.Int("bytes of the page", 200, 200_000)}
+func Web(b *drawn.Bench, more ...string) Site { return WebOn(b, b.Net(), more...) }
+
+// WebOn is Web on that path.
+func WebOn(b *drawn.Bench, net drawn.Net, more ...string) Site {
+	s := Site{Net: net, Page: b.Int("bytes of the page", 200, 200_000)}
 	Folder(b, "www")
 	b.File("www/page", strings.Repeat("x", s.Page))
 	b.File("www/large", strings.Repeat("large file\n", b.Int("lines of the large file", 100_000, 1_000_000)))
@@ -42,9 +45,20 @@ func Web(b *drawn.Bench, more ...string) Site {
 	return s
 }
 
+// Near is a path without a delay of its own, for what would fill one in user space.
+func Near(b *drawn.Bench) drawn.Net {
+	n := drawn.Net{Server: b.Netns("server"), Client: b.Netns("clients"), Addr: "10.76.1.1", ClientAddr: "10.76.1.2"}
+	b.Veth(lab.End{Netns: n.Server, Device: "eth0", Addr: n.Addr + "/24"}, lab.End{Netns: n.Client, Device: "eth0", Addr: n.ClientAddr + "/24"})
+	return n
+}
+
 // NginxOf starts nginx with these pieces in its http block.
 func NginxOf(b *drawn.Bench, net drawn.Net, blocks ...string) *lab.Process {
-	text := strings.NewReplacer("BLOCKS", strings.Join(blocks, "\n"), "WORKERS", fmt.Sprint(b.Int("nginx workers", 1, 4))).Replace(config)
+	all := strings.Join(blocks, "\n")
+	if !strings.Contains(all, "keepalive_timeout") {
+		all = "keepalive_timeout 300s;\n" + all
+	}
+	text := strings.NewReplacer("BLOCKS", all, "WORKERS", fmt.Sprint(b.Int("nginx workers", 1, 4))).Replace(config)
 	text = strings.NewReplacer("DIR", b.Dir(), "ADDR", net.Addr).Replace(text)
 	path := b.File("nginx.conf", text)
 	p := b.Run(net.Server, "nginx", []string{"nginx", "-p", b.Dir(), "-c", path})
@@ -63,7 +77,6 @@ error_log DIR/error.log error;
 events { worker_connections 16384; }
 http {
     access_log DIR/access.log;
-    keepalive_timeout 300s;
     keepalive_requests 1000000;
     client_body_temp_path DIR/body;
     proxy_temp_path DIR/proxy;
@@ -98,8 +111,8 @@ func LoadOf(b *drawn.Bench, net drawn.Net, bytes int) drawn.Load {
 }
 
 // RedisAt starts a Redis with one key, and clients of it that keep a log.
-func RedisAt(b *drawn.Bench) Site {
-	s := Site{Net: b.Net()}
+func RedisAt(b *drawn.Bench, net drawn.Net) Site {
+	s := Site{Net: net}
 	s.Server = b.Run(s.Net.Server, "redis", []string{
 		"redis-server", "--port", "6379", "--bind", s.Addr, "--protected-mode", "no", "--save", "", "--dir", b.Dir(), "--maxclients", "20000",
 	})

@@ -16,8 +16,9 @@ var Voice = drawn.Family{
 		net := b.Net()
 		every, size := b.Duration("a datagram every", 2*time.Millisecond, 30*time.Millisecond), b.Int("bytes of a datagram", 60, 1200)
 		talk, pause := b.Duration("talks for", 300*time.Millisecond, 3*time.Second), b.Duration("pauses for", 200*time.Millisecond, 3*time.Second)
-		site.Program(b, net.Server, "phone", "voice.py", "receive", net.At(5004), b.ClientLog("phone"), every, size)
-		site.Program(b, net.Client, "caller", "voice.py", "send", net.At(5004), b.ClientLog("caller"), every, size, talk, pause)
+		log := b.ClientLog("call")
+		site.Program(b, net.Server, "phone", "voice.py", "receive", net.At(5004), log, every, size)
+		site.Program(b, net.Client, "caller", "voice.py", "send", net.At(5004), log, every, size, talk, pause)
 	},
 }
 

@@ -15,7 +15,7 @@ import (
 var Redis = drawn.Family{
 	Name: "redis-blocking-pops", Kind: drawn.Cache, Origin: drawn.Healthy, Software: []string{"Redis"},
 	Needs: []lab.Tool{lab.IP, site.Redis, site.Python}, Build: func(b *drawn.Bench) {
-		s := site.RedisAt(b)
+		s := site.RedisAt(b, b.Net())
 		site.Program(b, s.Client, "job-worker", "waiters.py", "blpop", s.At(6379), b.Int("workers", 2, 300), 0)
 		site.Program(b, s.Client, "subscriber", "waiters.py", "subscribe", s.At(6379), b.Int("subscribers", 1, 100), 0)
 		site.Program(b, s.Client, "producer", "waiters.py", "feed", s.At(6379), 1, b.Duration("a job every", 50*time.Millisecond, 5*time.Second))

@@ -1,6 +1,6 @@
 """A call over UDP: NAME receive|send ADDR:PORT LOG EVERY SIZE [TALK PAUSE]. The sender sends
 SIZE bytes every EVERY seconds while somebody talks, and nothing in the pauses (silence
-suppression); TALK and PAUSE are their lengths on average. Both write a client's log."""
+suppression); TALK and PAUSE are their lengths on average. Both write into one client's log."""
 import random, socket, sys, threading, time
 
 name, side, to, path, every, size = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4], float(sys.argv[5]), int(sys.argv[6])
@@ -11,7 +11,7 @@ count, lock = 0, threading.Lock()
 
 def log():
     global count
-    with open(path, "w") as f:
+    with open(path, "a") as f:
         while True:
             time.sleep(0.1)
             with lock:
