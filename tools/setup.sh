@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that building and testing (default), the demo, the
-# benchmark of system calls or that of files need. For building and testing it also
+# Installs the Debian packages that building and testing (default), the demo, the drawn
+# incidents, the benchmark of system calls or that of files need. For building and testing it also
 # fetches the Go modules, what of npm the page is built with, and the servers that the
 # tests speak with and Debian has not (counterparts.sh): all that make check needs of
 # the network, which runs without one after this. Says what it installs or fetches;
@@ -13,9 +13,52 @@ tracers="strace bpftrace linux-perf"
 case "${1:-all}" in
 demo) want="iproute2 nginx libnginx-mod-rtmp ffmpeg" ;;
 all) want="clang clang-format llvm libbpf-dev bpftool iproute2 ethtool dbus-daemon nftables nginx libnginx-mod-rtmp ffmpeg prometheus strace zstd jq python3 python3-gi python3-pip gunicorn gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-tools gstreamer1.0-rtsp stunnel4 dropbear-bin redis-tools gcc binutils libc6-dev openssl chromium fonts-dejavu-core musl-tools xz-utils wrk tshark tcptrace tcpdump liburing-dev linux-perf systemd shellcheck" ;;
+# The servers and client libraries of the drawn incidents, a package a line.
+drawn) want="
+	dnsmasq-base
+	ffmpeg
+	fio
+	gcc
+	gir1.2-gstreamer-1.0
+	git
+	gstreamer1.0-plugins-bad
+	gstreamer1.0-plugins-base
+	gstreamer1.0-plugins-good
+	gstreamer1.0-tools
+	haproxy
+	icecast2
+	iperf3
+	iproute2
+	kamailio
+	kamailio-utils-modules
+	libc6-dev
+	libnginx-mod-rtmp
+	logrotate
+	mariadb-server
+	memcached
+	nginx
+	nmap
+	nodejs
+	openssl
+	pgbouncer
+	postgresql
+	python3
+	python3-gi
+	python3-psycopg2
+	python3-pymemcache
+	python3-pymysql
+	python3-redis
+	python3-websockets
+	redis-server
+	redis-tools
+	rsync
+	sip-tester
+	varnish
+	wrk
+" ;;
 bench-syscalls) want="$tracers" ;;
 bench-files) want="strace linux-perf zstd nginx wrk iproute2 ethtool tcpdump tcptrace tshark mawk perl maven" ;;
-*) echo "usage: $0 [demo|bench-syscalls|bench-files]" >&2; exit 2 ;;
+*) echo "usage: $0 [demo|drawn|bench-syscalls|bench-files]" >&2; exit 2 ;;
 esac
 # The page's bundle is built with Node 18 or later: Debian's where there is none.
 if [ "${1:-all}" = all ] && ! npm --version >/dev/null 2>&1; then
@@ -51,9 +94,9 @@ if [ -n "$missing" ]; then
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 	# Nor at the next boot: only what was installed here is touched, never a service
 	# that was there before.
-	for service in nginx prometheus stunnel4; do
+	for service in haproxy icecast2 iperf3 kamailio mariadb memcached nginx pgbouncer postgresql prometheus redis-server rsync stunnel4 varnish; do
 		case " $missing " in
-		*" $service "*)
+		*" $service "* | *" $service-server "*)
 			if [ -d /run/systemd/system ]; then
 				systemctl disable --quiet "$service"
 				echo "snag setup: $service was installed and not started; its service is disabled"
