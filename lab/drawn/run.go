@@ -169,6 +169,9 @@ func (s *switching) run(ctx context.Context, start time.Time) {
 	defer close(s.done)
 	for _, span := range s.spans {
 		for i, at := range []float64{span.From, span.To} {
+			if i == 1 && s.bench.off == nil {
+				continue // it can't be taken back
+			}
 			if wait(ctx, time.Until(start.Add(seconds(at)))) != nil {
 				return
 			}
