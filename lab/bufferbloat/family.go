@@ -38,7 +38,7 @@ func buildFamily(b *drawn.Bench) {
 	shape(line)()
 	sink := b.Actor(net.Server, "backup-server", "tcp-sink", []string{"--listen", net.At(873)})
 	b.AwaitPrinted(sink, "ready")
-	backup := b.Actor(net.Client, "backup", "tcp-source", []string{"--to", net.At(873), "--rate", fmt.Sprint(bulk), "--idle"})
+	backup := b.Actor(net.Client, "backup", "tcp-source", []string{"--to", net.At(873), "--rate", fmt.Sprint(bulk), "--flows", fmt.Sprint(b.Int("upload's connections", 1, 16)), "--idle"})
 	b.AwaitPrinted(backup, "ready")
 	l := b.LoadOf(500)
 	l.Rate = max(15, min(l.Rate, share*line/300))

@@ -3,6 +3,7 @@ package slowconsumer
 import (
 	"fmt"
 	"syscall"
+	"time"
 
 	"snag/lab"
 	"snag/lab/drawn"
@@ -26,7 +27,8 @@ func buildFamily(b *drawn.Bench) {
 	viewers, before := b.Int("viewers", 1, 30), b.Uniform("place of the lazy one", 0, 1)
 	rate := b.LogUniform("bytes per second", 40e3, 2e6/float64(viewers+1)+60e3)
 	chunk := max(64, min(4096, int(rate/b.LogUniform("chunks per second", 10, 100))))
-	sndbuf, rcvbuf := b.Int("relay's send buffers, bytes", 8<<10, 128<<10), b.Int("lazy one's receive buffer, bytes", 8<<10, 64<<10)
+	holds := rate * b.Duration("a consumer's buffers hold", 50*time.Millisecond, 2*time.Second).Seconds()
+	sndbuf, rcvbuf := max(4096, int(holds/2)), max(4096, int(holds/2))
 	lazy := 0.0
 	if b.Fault.Name == "too-slow" {
 		lazy = rate * b.LogUniform("reads, of the rate", 0.1, 0.9)
