@@ -7,7 +7,10 @@ import (
 	"io"
 	"net"
 	"os"
+	"syscall"
 	"time"
+
+	"snag/lab/clientlog"
 )
 
 var caller = Actor{
@@ -19,23 +22,36 @@ var caller = Actor{
 		most := f.Int("clients", 50, "connections open at a time, at most 512; a turn that finds all busy is skipped")
 		timeout := f.Duration("timeout", 5*time.Second, "give up on a connection after")
 		burst := f.Int("burst", 1, "connects at the same instant; the rate stays the same")
+		bursty := f.Int("bursty", 0, "as many at the same instant instead, while SIGUSR1 has switched it on")
+		path := f.String("log", "", "file for the client's log")
 		if err := parse(); err != nil {
 			return err
 		}
-		if *rate <= 0 || *rate > 1000 || *most < 1 || *most > 512 || *burst < 1 || *burst > *most {
+		log, err := clientlog.Create(*path)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		on := switched(ctx, syscall.SIGUSR1, false, "bursty")
+		if *rate <= 0 || *rate > 1000 || *most < 1 || *most > 512 || *burst < 1 || max(*burst, *bursty) > *most {
 			return errors.New("--rate over 0 to 1000, --clients 1 to 512, --burst 1 to --clients")
 		}
 		seen := newTally()
 		free := make(chan struct{}, *most)
 		go seen.report(ctx, os.Stdout)
 		ready()
-		for sleep(ctx, around(time.Duration(float64(*burst) / *rate * float64(time.Second)))) {
-			for range *burst {
+		for n := *burst; sleep(ctx, around(time.Duration(float64(n) / *rate * float64(time.Second)))); {
+			if n = *burst; on.Load() && *bursty > 0 {
+				n = *bursty
+			}
+			for range n {
+				id := log.Begin(time.Now())
 				select {
 				case free <- struct{}{}:
-					go func() { call(*to, *timeout, seen); <-free }()
+					go func() { log.End(id, outcome(call(*to, *timeout, seen))); <-free }()
 				default:
 					seen.add("skipped")
+					log.End(id, clientlog.Lost)
 				}
 			}
 		}
@@ -43,12 +59,12 @@ var caller = Actor{
 	},
 }
 
-func call(to string, timeout time.Duration, seen *tally) {
+func call(to string, timeout time.Duration, seen *tally) error {
 	begun := time.Now()
 	conn, err := net.DialTimeout("tcp", to, timeout)
 	if err != nil {
 		seen.took("connect-failed", time.Since(begun))
-		return
+		return err
 	}
 	defer conn.Close()
 	seen.took("connect", time.Since(begun))
@@ -59,7 +75,8 @@ func call(to string, timeout time.Duration, seen *tally) {
 	}
 	if err != nil {
 		seen.took("unanswered", time.Since(begun))
-		return
+		return err
 	}
 	seen.took("answer", time.Since(begun))
+	return nil
 }

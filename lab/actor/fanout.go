@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"snag/lab/clientlog"
 )
 
 var fanoutRelay = Actor{
@@ -96,9 +98,18 @@ var consumer = Actor{
 		rcvbuf := f.Int("rcvbuf", 0, "SO_RCVBUF; 0 leaves it to the kernel")
 		read := f.Duration("read", 0, "read for this long, then stop for --stop, and again")
 		stop := f.Duration("stop", 0, "0 never stops")
+		lazy := f.Float64("lazy", 0, "bytes a second that it reads at most while SIGUSR1 has switched it on; 0: none")
+		chunk := f.Int("chunk", 0, "bytes of the stamped chunks that come; 0: they have no stamps")
+		path := f.String("log", "", "file for the client's log")
 		if err := parse(); err != nil {
 			return err
 		}
+		log, err := clientlog.Create(*path)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		on := switched(ctx, unix.SIGUSR1, false, "lazy")
 		conn, err := net.DialTimeout("tcp4", *to, 10*time.Second)
 		if err != nil {
 			return err
@@ -113,15 +124,26 @@ var consumer = Actor{
 		seen := newTally()
 		go seen.report(ctx, os.Stdout)
 		buf := make([]byte, 16384)
+		in := &stamps{from: conn, chunk: *chunk, log: log}
 		last, stopAt := time.Time{}, time.Now().Add(*read)
 		for ctx.Err() == nil {
 			if *stop > 0 && time.Now().After(stopAt) {
 				sleep(ctx, *stop)
 				stopAt = time.Now().Add(*read)
 			}
-			if _, err := conn.Read(buf); err != nil {
+			if part := len(buf); on.Load() {
+				if part = min(part, int(*lazy/20)); !sleep(ctx, 50*time.Millisecond) {
+					return nil
+				}
+				if part == 0 {
+					continue
+				}
+				buf = buf[:part]
+			}
+			if _, err := in.Read(buf); err != nil {
 				return fmt.Errorf("read the stream: %w", err)
 			}
+			buf = buf[:cap(buf)]
 			if gap := time.Since(last); !last.IsZero() && gap > time.Second {
 				seen.took("freeze", gap)
 			}

@@ -25,6 +25,7 @@ var All = []Actor{
 	tunRelay,
 	edgeRelay,
 	caller,
+	reconnecter,
 	holder,
 	slowAcceptor,
 	twoWriteClient,

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/signal"
@@ -24,6 +25,10 @@ var rrServer = Actor{
 		wait := f.Duration("wait", 0, "time that a request takes besides, without the CPU")
 		hang := f.Duration("hang", 0, "answer nothing for this long after SIGUSR1")
 		size := f.Int("size", 128, "bytes of a request and of its answer")
+		split := f.Int("split", 0, "answers in two writes, the first of so many bytes, without TCP_NODELAY")
+		resets := f.Float64("resets", 0, "share of requests, 0–1, that are answered by a reset while SIGUSR2 has switched it on")
+		unread := f.Bool("unread", false, "resets come from closing with half of the request unread, not from SO_LINGER 0")
+		leaks := f.Bool("leaks", false, "keeps the descriptors of connections that ended while SIGUSR2 has switched it on")
 		library := f.String("library", "", "codec library that says what a request costs, besides --spin")
 		if err := parse(); err != nil {
 			return err
@@ -36,9 +41,24 @@ var rrServer = Actor{
 			*spin += work
 		}
 		hangs := told()
+		broken := switched(ctx, syscall.SIGUSR2, false, "broken")
+		leaked := leak{on: broken}
+		if *leaks {
+			go leaked.mend(ctx)
+		}
 		return serve(ctx, *listen, func(c net.Conn) {
+			if *leaks {
+				defer leaked.keep(c)
+			}
+			if tcp, ok := c.(*net.TCPConn); ok && *split > 0 {
+				_ = tcp.SetNoDelay(false)
+			}
 			buf := make([]byte, *size)
 			for {
+				if broken.Load() && rand.Float64() < *resets {
+					resetBy(c, buf, *unread)
+					return
+				}
 				if _, err := io.ReadFull(c, buf); err != nil {
 					return
 				}
@@ -47,12 +67,37 @@ var rrServer = Actor{
 				}
 				burn(*spin)
 				sleep(ctx, *wait)
-				if _, err := c.Write(buf); err != nil {
+				if err := writeIn(c, buf, *split); err != nil {
 					return
 				}
 			}
 		})
 	},
+}
+
+// writeIn writes in two parts, the first of so many bytes, or at once.
+func writeIn(c net.Conn, buf []byte, split int) error {
+	if split > 0 && split < len(buf) {
+		if _, err := c.Write(buf[:split]); err != nil {
+			return err
+		}
+		buf = buf[split:]
+	}
+	_, err := c.Write(buf)
+	return err
+}
+
+// resetBy takes a request and ends its connection by a reset.
+func resetBy(c net.Conn, buf []byte, unread bool) {
+	if unread {
+		buf = buf[:len(buf)/2]
+	}
+	if _, err := io.ReadFull(c, buf); err != nil {
+		return
+	}
+	if tcp, ok := c.(*net.TCPConn); ok && !unread {
+		_ = tcp.SetLinger(0)
+	}
 }
 
 // told is when SIGUSR1 came, ns since 1970; 0 until then.

@@ -1,6 +1,7 @@
 package actor
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -44,7 +45,11 @@ var slowAcceptor = Actor{
 			time.Sleep(*work)
 			// A caller that gave up while it waited is no reason to end.
 			if n, err := readSome(conn, request); err == nil && n > 0 {
-				_ = writeAll(conn, answer)
+				if bytes.HasPrefix(request[:n], []byte(missing)) {
+					_ = writeAll(conn, []byte("no such playlist\n"))
+				} else {
+					_ = writeAll(conn, answer)
+				}
 			}
 			unix.Close(conn)
 		}

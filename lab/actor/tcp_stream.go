@@ -2,6 +2,7 @@ package actor
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
@@ -9,10 +10,13 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"snag/lab/clientlog"
 )
 
 var tcpSource = Actor{
@@ -24,22 +28,38 @@ var tcpSource = Actor{
 		chunk := f.Int("chunk", 16384, "bytes of a write")
 		cong := f.String("congestion", "cubic", "TCP_CONGESTION")
 		hello := f.Int("hello", 0, "small writes before the stream, 100 ms apart")
+		flows := f.Int("flows", 1, "connections that share the rate")
+		stamp := f.Bool("stamp", false, "each chunk begins with the time when it was due; what was late is sent at once")
+		idle := f.Bool("idle", false, "sends only while SIGUSR1 has switched it on")
 		if err := parse(); err != nil {
 			return err
 		}
-		d := net.Dialer{Control: congestion(*cong)}
-		c, err := d.DialContext(ctx, "tcp4", *to)
-		if err != nil {
-			return err
+		if *flows < 1 || *chunk < stampSize {
+			return fmt.Errorf("--flows must be above 0, --chunk at least %d", stampSize)
 		}
-		defer c.Close()
-		ready()
-		for range *hello {
-			if _, err := c.Write(make([]byte, helloSize)); err != nil || !sleep(ctx, 100*time.Millisecond) {
+		p := pouring{rate: *rate / float64(*flows), chunk: *chunk, stamp: *stamp}
+		if *idle {
+			p.on = switched(ctx, syscall.SIGUSR1, false, "sending")
+		}
+		errs := make(chan error, *flows)
+		for i := range *flows {
+			d := net.Dialer{Control: congestion(*cong)}
+			c, err := d.DialContext(ctx, "tcp4", *to)
+			if err != nil {
 				return err
 			}
+			defer c.Close()
+			if i == 0 {
+				ready()
+			}
+			for range *hello {
+				if _, err := c.Write(make([]byte, helloSize)); err != nil || !sleep(ctx, 100*time.Millisecond) {
+					return err
+				}
+			}
+			go func() { errs <- p.pour(ctx, c) }()
 		}
-		return pour(ctx, c, *rate, *chunk)
+		return <-errs
 	},
 }
 
@@ -65,18 +85,37 @@ func congestion(name string) func(string, string, syscall.RawConn) error {
 	}
 }
 
+// pouring is how a stream is sent.
+type pouring struct {
+	rate  float64 // bytes a second; 0: as fast as it goes
+	chunk int
+	stamp bool
+	on    *atomic.Bool // nil: always
+}
+
 // pour writes at the rate until the context ends; a blocked write delays what
-// follows and is not made up for.
-func pour(ctx context.Context, c net.Conn, rate float64, chunk int) error {
-	buf := make([]byte, chunk)
+// follows and is not made up for, unless chunks are stamped: then they are a source's
+// that does not wait.
+func (p pouring) pour(ctx context.Context, c net.Conn) error {
+	buf := make([]byte, p.chunk)
 	var every time.Duration
-	if rate > 0 {
-		every = time.Duration(float64(chunk) / rate * float64(time.Second))
+	if p.rate > 0 {
+		every = time.Duration(float64(p.chunk) / p.rate * float64(time.Second))
 	}
 	stop := context.AfterFunc(ctx, func() { c.SetWriteDeadline(time.Now()) })
 	defer stop()
 	next, told, sent := time.Now(), time.Now(), 0
 	for ctx.Err() == nil {
+		if p.on != nil && !p.on.Load() {
+			if !sleep(ctx, 20*time.Millisecond) {
+				return nil
+			}
+			next = time.Now()
+			continue
+		}
+		if p.stamp {
+			binary.BigEndian.PutUint64(buf, uint64(next.UnixNano()))
+		}
 		n, err := c.Write(buf)
 		sent += n
 		if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -86,7 +125,7 @@ func pour(ctx context.Context, c net.Conn, rate float64, chunk int) error {
 			return err
 		}
 		next = next.Add(every)
-		if time.Since(next) > 4*every {
+		if time.Since(next) > 4*every && !p.stamp {
 			next = time.Now()
 		}
 		if !sleep(ctx, time.Until(next)) {
@@ -107,10 +146,20 @@ var tcpSink = Actor{
 		listen := f.String("listen", "", "address:port")
 		rcvbuf := f.Int("rcvbuf", 0, "SO_RCVBUF; 0 leaves it to the kernel")
 		rate := f.Float64("rate", 0, "bytes a second that it reads at most; 0: as they come")
+		chunk := f.Int("chunk", 0, "bytes of the stamped chunks that come; 0: they have no stamps")
+		path := f.String("log", "", "file for the client's log")
 		if err := parse(); err != nil {
 			return err
 		}
-		return serveWith(ctx, *listen, receiveBuffer(*rcvbuf), func(c net.Conn) { drain(slowly(ctx, c, *rate)) })
+		log, err := clientlog.Create(*path)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		return serveWith(ctx, *listen, receiveBuffer(*rcvbuf), func(c net.Conn) {
+			in := &stamps{from: c, chunk: *chunk, log: log}
+			drain(slowly(ctx, in, *rate))
+		})
 	},
 }
 
@@ -191,6 +240,10 @@ func serveWith(ctx context.Context, listen string, set func(string, string, sysc
 		c, err := l.Accept()
 		if ctx.Err() != nil {
 			return nil
+		}
+		if errors.Is(err, syscall.EMFILE) {
+			time.Sleep(100 * time.Millisecond) // as servers do: see leaky-server
+			continue
 		}
 		if err != nil {
 			return err

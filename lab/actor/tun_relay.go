@@ -44,7 +44,7 @@ var tunRelay = Actor{
 		if err != nil {
 			return err
 		}
-		p.clean = switched(ctx, unix.SIGUSR2, *clean)
+		p.clean = switched(ctx, unix.SIGUSR2, *clean, "clean")
 		ready()
 		back := p
 		back.Rate, back.Queue = 0, 0
@@ -136,8 +136,8 @@ func deadOn(ctx context.Context, sig os.Signal) *atomic.Bool {
 	return &dead
 }
 
-// switched turns over with each of these signals.
-func switched(ctx context.Context, sig os.Signal, first bool) *atomic.Bool {
+// switched turns over with each of these signals, and prints what it is with its value.
+func switched(ctx context.Context, sig os.Signal, first bool, what string) *atomic.Bool {
 	var now atomic.Bool
 	now.Store(first)
 	ch := make(chan os.Signal, 1)
@@ -147,7 +147,7 @@ func switched(ctx context.Context, sig os.Signal, first bool) *atomic.Bool {
 			select {
 			case <-ch:
 				now.Store(!now.Load())
-				fmt.Println("clean", now.Load())
+				fmt.Println(what, now.Load())
 			case <-ctx.Done():
 				return
 			}

@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"snag/lab/clientlog"
 )
 
 var udpSink = Actor{
@@ -26,9 +29,19 @@ var udpSink = Actor{
 		f.DurationVar(&s.stall, "stall", 0, "stops reading for this long")
 		f.DurationVar(&s.open, "open", 0, "closes the port after this; 0 never")
 		f.DurationVar(&s.closed, "closed", 0, "opens it again after this; 0 never")
+		f.DurationVar(&s.slowWork, "slow", 0, "time spent on each datagram while SIGUSR1 has switched it on")
+		path := f.String("log", "", "file for the client's log")
 		if err := parse(); err != nil {
 			return err
 		}
+		log, err := clientlog.Create(*path)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		s.log = log
+		s.slow = switched(ctx, unix.SIGUSR1, false, "slow")
+		s.shut = switched(ctx, unix.SIGUSR2, false, "shut")
 		return s.run(ctx)
 	},
 }
@@ -39,6 +52,9 @@ type sink struct {
 	work                time.Duration
 	stallEvery, stall   time.Duration
 	open, closed        time.Duration
+	slowWork            time.Duration
+	slow, shut          *atomic.Bool // shut: the port is closed while SIGUSR2 has switched it on
+	log                 *clientlog.Writer
 	received, lost      uint64
 	next                uint64
 	lastStall, lastTold time.Time
@@ -59,6 +75,15 @@ func (s *sink) run(ctx context.Context) error {
 			return err
 		}
 		fmt.Println("closed")
+		if s.shut.Load() {
+			for s.shut.Load() {
+				if !sleep(ctx, 10*time.Millisecond) {
+					return nil
+				}
+			}
+			fmt.Println("reopened")
+			continue
+		}
 		if s.closed == 0 {
 			<-ctx.Done()
 			return nil
@@ -90,7 +115,7 @@ func (s *sink) read(ctx context.Context, c *net.UDPConn) error {
 	buf := make([]byte, 65536)
 	opened := time.Now()
 	s.lastStall = opened
-	for ctx.Err() == nil && (s.open == 0 || time.Since(opened) < s.open) {
+	for ctx.Err() == nil && !s.shut.Load() && (s.open == 0 || time.Since(opened) < s.open) {
 		if err := c.SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
 			return err
 		}
@@ -101,7 +126,11 @@ func (s *sink) read(ctx context.Context, c *net.UDPConn) error {
 			return err
 		default:
 			s.took(buf[:n])
-			pause(s.work)
+			if s.slow.Load() {
+				pause(s.slowWork)
+			} else {
+				pause(s.work)
+			}
 		}
 		if s.stallEvery > 0 && time.Since(s.lastStall) >= s.stallEvery {
 			if !sleep(ctx, s.stall) {
@@ -117,6 +146,7 @@ func (s *sink) read(ctx context.Context, c *net.UDPConn) error {
 // took counts a datagram and, by its sequence number, those lost before it.
 func (s *sink) took(b []byte) {
 	s.received++
+	s.log.Arrived(1)
 	if len(b) < 8 {
 		return
 	}

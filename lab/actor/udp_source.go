@@ -7,10 +7,13 @@ import (
 	"flag"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"snag/lab/clientlog"
 )
 
 var udpSource = Actor{
@@ -25,22 +28,44 @@ var udpSource = Actor{
 		first := f.Int("first", 0, "datagrams sent back to back once, before the steady rate")
 		sndbuf := f.Int("sndbuf", 0, "send buffer, bytes, beyond wmem_max too; 0 leaves the default, which bounds what is on its way on this host")
 		connect := f.Bool("connect", false, "connects the socket, so that ICMP errors reach it")
+		flows := f.Int("flows", 1, "sockets that share the rate")
+		bursty := f.Int("bursty", 0, "datagrams sent back to back instead, at the same rate, while SIGUSR1 has switched it on")
+		path := f.String("log", "", "file for the client's log")
 		if err := parse(); err != nil {
 			return err
 		}
-		if *rate <= 0 || *burst < 1 || *size < 8 {
-			return errors.New("--rate, --burst and --size must be above 0, --size at least 8")
+		if *rate <= 0 || *burst < 1 || *size < 8 || *flows < 1 {
+			return errors.New("--rate, --burst, --size and --flows must be above 0, --size at least 8")
 		}
-		send, err := dialUDP(*from, *to, *connect, *sndbuf)
+		log, err := clientlog.Create(*path)
 		if err != nil {
 			return err
 		}
-		ready()
-		src := source{send: send, payload: make([]byte, *size)}
-		if err := src.burst(*first); err != nil {
-			return err
+		defer log.Close()
+		every := time.Duration(float64(*flows) / *rate * float64(time.Second))
+		on := switched(ctx, unix.SIGUSR1, false, "bursty")
+		errs := make(chan error, *flows)
+		for i := range *flows {
+			send, err := dialUDP(*from, *to, *connect, *sndbuf)
+			if err != nil {
+				return err
+			}
+			src := source{send: send, payload: make([]byte, *size), every: every, few: *burst, many: max(*bursty, *burst), bursty: on, log: log}
+			if err := src.burst(*first); err != nil {
+				return err
+			}
+			// Spread over the interval, so that they do not come as one burst.
+			wait := time.Duration(i) * every * time.Duration(*burst) / time.Duration(*flows)
+			go func() {
+				if !sleep(ctx, wait) {
+					errs <- nil
+					return
+				}
+				errs <- src.steady(ctx)
+			}()
 		}
-		return src.steady(ctx, *burst, time.Duration(float64(*burst)/(*rate)*float64(time.Second)))
+		ready()
+		return <-errs
 	},
 }
 
@@ -49,6 +74,11 @@ type source struct {
 	payload []byte
 	seq     uint64
 	refused uint64
+	every   time.Duration // a datagram on average
+	// few are sent back to back, many while it is bursty.
+	few, many int
+	bursty    *atomic.Bool
+	log       *clientlog.Writer
 }
 
 // dialUDP opens a socket that sends to one address, connected or not.
@@ -92,6 +122,7 @@ func force(c *net.UDPConn, option, size int) error {
 }
 
 func (s *source) burst(n int) error {
+	s.log.Sent(n)
 	for range n {
 		binary.BigEndian.PutUint64(s.payload, s.seq)
 		s.seq++
@@ -99,9 +130,9 @@ func (s *source) burst(n int) error {
 		switch {
 		case errors.Is(err, syscall.ECONNREFUSED):
 			s.refused++
-		case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.ENOBUFS):
-			// A filter or a queue of this host refused it: the source goes on, as RTP
-			// senders do.
+		case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.ENOBUFS), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+			// A filter, a queue or the routes of this host refused it: the source goes on,
+			// as RTP senders do.
 		case err != nil:
 			return err
 		}
@@ -111,12 +142,17 @@ func (s *source) burst(n int) error {
 
 // steady keeps to the clock: what a late wake-up missed is sent at once, but
 // never more than two bursts, so that a busy machine does not make a flood.
-func (s *source) steady(ctx context.Context, burst int, every time.Duration) error {
+func (s *source) steady(ctx context.Context) error {
 	next, told := time.Now(), time.Now()
 	for ctx.Err() == nil {
-		if err := s.burst(burst); err != nil {
+		n := s.few
+		if s.bursty.Load() {
+			n = s.many
+		}
+		if err := s.burst(n); err != nil {
 			return err
 		}
+		every := time.Duration(n) * s.every
 		next = next.Add(every)
 		if late := time.Since(next); late > 2*every {
 			next = time.Now()

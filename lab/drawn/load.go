@@ -43,6 +43,13 @@ func (b *Bench) LoadOf(capacity float64) Load {
 	return l
 }
 
+// Over is the load with as many connections as its rate needs where an answer takes that
+// long, and as many again.
+func (l Load) Over(takes time.Duration) Load {
+	l.Conns = max(l.Conns, int(2*l.Rate*takes.Seconds())+1)
+	return l
+}
+
 // Ask starts the clients of a service that answers as many bytes as it is asked with
 // (rr-server, lab/anyserver).
 func (b *Bench) Ask(ns, name, to string, l Load, more ...string) *lab.Process {

@@ -28,20 +28,23 @@ func (b *Bench) Net() Net { return b.NetOver(false) }
 // NetOver is Net; with relay it is always over an actor that can also lose, delay and
 // reorder (tun-relay's flags), from the moment that Net.Break switches it.
 func (b *Bench) NetOver(relay bool, flags ...string) Net {
-	n := Net{Server: b.Netns("server"), Client: b.Netns("clients"), bench: b}
+	rtt := time.Duration(0)
+	if b.Chance("far away", 0.5) {
+		rtt = b.Duration("round trip", 500*time.Microsecond, 80*time.Millisecond)
+	}
+	return b.NetAway(rtt, relay, flags...)
+}
+
+// NetAway is NetOver with that round trip.
+func (b *Bench) NetAway(rtt time.Duration, relay bool, flags ...string) Net {
+	n := Net{Server: b.Netns("server"), Client: b.Netns("clients"), RTT: rtt, bench: b}
 	third := b.Int("network", 1, 200)
 	n.Addr, n.ClientAddr = fmt.Sprintf("10.77.%d.1", third), fmt.Sprintf("10.77.%d.2", third)
-	if b.Chance("far away", 0.5) {
-		n.RTT = b.Duration("round trip", 500*time.Microsecond, 80*time.Millisecond)
-	}
 	if n.RTT == 0 && !relay {
 		b.Veth(lab.End{Netns: n.Server, Device: "eth0", Addr: n.Addr + "/24"}, lab.End{Netns: n.Client, Device: "eth0", Addr: n.ClientAddr + "/24"})
 		return n
 	}
-	args := append([]string{"--a", n.Client + "/eth0/" + n.ClientAddr + "/24", "--b", n.Server + "/eth0/" + n.Addr + "/24",
-		"--delay", (n.RTT / 2).String(), "--seed", fmt.Sprint(b.Seed), "--clean"}, flags...)
-	n.path = b.Actor("", "wan-path", "tun-relay", args)
-	b.AwaitPrinted(n.path, "ready")
+	n.path = b.wanPath(n.Client+"/eth0/"+n.ClientAddr+"/24", n.Server+"/eth0/"+n.Addr+"/24", n.RTT, flags)
 	return n
 }
 

@@ -169,7 +169,7 @@ func (s *switching) run(ctx context.Context, start time.Time, window float64) {
 	defer close(s.done)
 	for _, span := range s.spans {
 		for i, at := range []float64{span.From, span.To} {
-			if i == 1 && at >= window || wait(ctx, time.Until(start.Add(seconds(at)))) != nil {
+			if i == 1 && (at >= window || s.bench.off == nil) || wait(ctx, time.Until(start.Add(seconds(at)))) != nil {
 				return
 			}
 			if i == 0 {
