@@ -45,11 +45,21 @@ func (s *Stage) Cgroup(short string, share float64) *Cgroup {
 	return c
 }
 
+// Limit changes the share of one CPU that the group's processes may use; 0 is no limit.
+func (s *Stage) Limit(c *Cgroup, share float64) {
+	if s.Err() == nil {
+		s.fail(c.limit(share))
+	}
+}
+
 func (c *Cgroup) limit(share float64) error {
 	quota := int64(share * float64(cgroupPeriod.Microseconds()))
 	file, text := "cpu.cfs_quota_us", strconv.FormatInt(quota, 10)
 	if c.Version == 2 {
 		file, text = "cpu.max", fmt.Sprintf("%d %d", quota, cgroupPeriod.Microseconds())
+	}
+	if share <= 0 {
+		text = map[int]string{1: "-1", 2: "max"}[c.Version]
 	}
 	if err := os.WriteFile(filepath.Join(c.Path, file), []byte(text), 0); err != nil {
 		return fmt.Errorf("lab: limit cgroup %s: %w", c.Path, err)

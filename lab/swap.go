@@ -70,6 +70,18 @@ func (s *Stage) LittleMemory(short string, mebibytes int) *Cgroup {
 	return c
 }
 
+// LimitMemory changes how much memory, MiB, the processes of a group of LittleMemory may
+// hold: what is more is swapped out before it returns.
+func (s *Stage) LimitMemory(c *Cgroup, mebibytes int) {
+	if s.Err() != nil {
+		return
+	}
+	file := map[int]string{1: "memory.limit_in_bytes", 2: "memory.max"}[c.Version]
+	if err := os.WriteFile(filepath.Join(c.Path, file), []byte(fmt.Sprint(mebibytes<<20)), 0); err != nil {
+		s.fail(fmt.Errorf("lab: limit the memory of cgroup %s: %w", c.Path, err))
+	}
+}
+
 const memoryV1 = "/sys/fs/cgroup/memory"
 
 // swapoff takes swap space away; what lies in it comes back into memory.

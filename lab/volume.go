@@ -90,6 +90,25 @@ func (s *Stage) SlowDisk(short string, bytes int) *Cgroup {
 	return c
 }
 
+// LimitDisk changes how many bytes a second the processes of a group of SlowDisk write.
+func (s *Stage) LimitDisk(c *Cgroup, bytes int) {
+	if s.Err() != nil {
+		return
+	}
+	disk, err := diskOf(s.dir)
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	file, value := "blkio.throttle.write_bps_device", "%s %d"
+	if c.Version == 2 {
+		file, value = "io.max", "%s wbps=%d"
+	}
+	if err := os.WriteFile(filepath.Join(c.Path, file), []byte(fmt.Sprintf(value, disk, bytes)), 0); err != nil {
+		s.fail(fmt.Errorf("lab: limit the disk of cgroup %s: %w", c.Path, err))
+	}
+}
+
 const blkioV1 = "/sys/fs/cgroup/blkio"
 
 // diskOf is the number, "8:0", of the whole disk that a path lies on: limits are

@@ -15,13 +15,15 @@ var burner = Actor{
 		threads := f.Int("threads", 1, "threads")
 		share := f.Float64("share", 1, "share of the time that each of them burns, 0–1")
 		slice := f.Duration("slice", 10*time.Millisecond, "burns for so long at a time")
+		switched := f.Bool("switched", false, "idle until SIGUSR1, which turns it on and off")
 		if err := parse(); err != nil {
 			return err
 		}
+		busy := toggled(!*switched)
 		ready()
 		for range *threads {
 			go func() {
-				for ctx.Err() == nil {
+				for busy.await(ctx) {
 					burn(*slice)
 					if *share < 1 && *share > 0 && !sleep(ctx, time.Duration(float64(*slice)*(1 / *share - 1))) {
 						return

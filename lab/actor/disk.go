@@ -19,9 +19,11 @@ var diskWriter = Actor{
 		most := f.Int("most", 32, "MiB of the file")
 		chunk := f.Int("chunk", 256, "KiB from one sync to the next")
 		every := f.Duration("every", 0, "time from one chunk to the next; 0: as fast as it goes")
+		switched := f.Bool("switched", false, "idle until SIGUSR1, which turns it on and off")
 		if err := parse(); err != nil {
 			return err
 		}
+		busy := toggled(!*switched)
 		if *most < 1 || *chunk < 4 {
 			return errors.New("--most at least 1, --chunk at least 4")
 		}
@@ -33,7 +35,7 @@ var diskWriter = Actor{
 		buf := make([]byte, *chunk<<10)
 		ready()
 		written, told := 0, time.Now()
-		for at := int64(0); ctx.Err() == nil; at = (at + int64(len(buf))) % (int64(*most) << 20) {
+		for at := int64(0); busy.await(ctx); at = (at + int64(len(buf))) % (int64(*most) << 20) {
 			began := time.Now()
 			if _, err := out.WriteAt(buf, at); err != nil {
 				return err

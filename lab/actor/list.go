@@ -13,6 +13,7 @@ var All = []Actor{
 	sharedServer,
 	loopServer,
 	rrClient,
+	anyServer,
 	serviceClient,
 	httpClient,
 	idleServer,

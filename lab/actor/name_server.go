@@ -18,6 +18,7 @@ var nameServer = Actor{
 		listen := f.String("listen", "", "address:port")
 		wait := f.Duration("wait", 0, "time until an answer")
 		silent := f.Bool("silent", false, "answer nothing")
+		switched := f.Bool("switched", false, "--wait and --silent hold while SIGUSR1 has turned them on")
 		if err := parse(); err != nil {
 			return err
 		}
@@ -27,6 +28,7 @@ var nameServer = Actor{
 		}
 		defer c.Close()
 		context.AfterFunc(ctx, func() { c.Close() })
+		broken := toggled(!*switched)
 		ready()
 		var asked, told atomic.Uint64
 		go func() {
@@ -48,10 +50,15 @@ var nameServer = Actor{
 			}
 			asked.Add(1)
 			answer, ok := answerName(buf[:n])
-			if *silent || !ok {
+			is := broken.isOn()
+			if *silent && is || !ok {
 				continue
 			}
-			time.AfterFunc(*wait, func() { _, _ = c.WriteTo(answer, from) })
+			late := *wait
+			if !is {
+				late = 0
+			}
+			time.AfterFunc(late, func() { _, _ = c.WriteTo(answer, from) })
 		}
 	},
 }

@@ -25,6 +25,7 @@ var serviceClient = Actor{
 		f.DurationVar(&c.timeout, "timeout", 10*time.Second, "gives up after this")
 		f.BoolVar(&c.fresh, "fresh", false, "a connection of its own for each request")
 		f.IntVar(&c.split, "split", 0, "sends a request in two writes, the first of so many bytes, without TCP_NODELAY")
+		switched := f.Bool("switched", false, "idle until SIGUSR1, which turns it on and off")
 		path := f.String("log", "", "file for the client's log")
 		if err := parse(); err != nil {
 			return err
@@ -35,6 +36,7 @@ var serviceClient = Actor{
 		}
 		defer w.Close()
 		c.log = w
+		c.busy = toggled(!*switched)
 		for i := range *conns {
 			// Spread over the interval, so that they do not come as one burst.
 			wait := time.Duration(i) * c.every / time.Duration(*conns)
@@ -55,6 +57,7 @@ type asking struct {
 	size, split    int
 	open, fresh    bool
 	log            *clientlog.Writer
+	busy           *toggle
 }
 
 // again is how long a client waits after a failure before it comes back.
@@ -66,6 +69,12 @@ func (c asking) run(ctx context.Context) {
 	defer func() { hangUp(conn) }()
 	buf := make([]byte, c.size)
 	for next := time.Now(); ; {
+		if !c.busy.isOn() {
+			if !c.busy.await(ctx) {
+				return
+			}
+			next = time.Now()
+		}
 		due := time.Now()
 		if c.open {
 			due = next

@@ -16,28 +16,27 @@ var stopper = Actor{
 		pid := f.Int("pid", 0, "process")
 		stop := f.Duration("stop", 3*time.Second, "how long it is stopped")
 		run := f.Duration("run", time.Second, "how long it then goes on")
+		switched := f.Bool("switched", false, "idle until SIGUSR1, which turns it on and off")
 		if err := parse(); err != nil {
 			return err
 		}
+		busy := toggled(!*switched)
 		if *pid <= 1 {
 			return errors.New("--pid must be above 1")
 		}
 		// Never leave the process stopped behind.
 		defer syscall.Kill(*pid, syscall.SIGCONT)
 		ready()
-		for {
+		for busy.await(ctx) {
 			if err := syscall.Kill(*pid, syscall.SIGSTOP); err != nil {
 				return fmt.Errorf("stop process %d: %w", *pid, err)
 			}
-			if !sleep(ctx, *stop) {
-				return nil
-			}
+			busy.sleep(ctx, *stop)
 			if err := syscall.Kill(*pid, syscall.SIGCONT); err != nil {
 				return fmt.Errorf("continue process %d: %w", *pid, err)
 			}
-			if !sleep(ctx, *run) {
-				return nil
-			}
+			sleep(ctx, *run)
 		}
+		return nil
 	},
 }

@@ -2,8 +2,12 @@ package all
 
 import (
 	"snag/lab/bufferbloat"
+	cpusaturated "snag/lab/cpu-saturated"
+	cputhrottled "snag/lab/cpu-throttled"
+	diskstall "snag/lab/disk-stall"
 	"snag/lab/drawn"
 	ephemeralports "snag/lab/ephemeral-ports"
+	eventloopblocked "snag/lab/event-loop-blocked"
 	fdlimit "snag/lab/fd-limit"
 	halfopenpeer "snag/lab/half-open-peer"
 	"snag/lab/healthy/backup"
@@ -18,6 +22,8 @@ import (
 	"snag/lab/healthy/streams"
 	"snag/lab/healthy/waits"
 	listenoverflow "snag/lab/listen-overflow"
+	lockconvoy "snag/lab/lock-convoy"
+	logsilence "snag/lab/log-silence"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
@@ -26,24 +32,39 @@ import (
 	packetreordering "snag/lab/packet-reordering"
 	peerreset "snag/lab/peer-reset"
 	pmtublackhole "snag/lab/pmtu-blackhole"
+	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	reconnectstorm "snag/lab/reconnect-storm"
 	reversepathfilter "snag/lab/reverse-path-filter"
+	runqueuewait "snag/lab/run-queue-wait"
+	runtimepause "snag/lab/runtime-pause"
 	slowconsumer "snag/lab/slow-consumer"
+	slowdependency "snag/lab/slow-dependency"
+	slowdns "snag/lab/slow-dependency-dns"
 	smallreceivewindow "snag/lab/small-receive-window"
+	spinlock "snag/lab/spin-lock"
+	"snag/lab/swap"
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
+	workerqueue "snag/lab/worker-queue"
+	workerqueueprocesses "snag/lab/worker-queue-processes"
 )
 
 // Families of drawn incidents: those of the lab, then those of real software, then the
 // healthy ones.
 var Families = []drawn.Family{
 	bufferbloat.Family,
+	cpusaturated.Family,
+	cputhrottled.Family,
+	diskstall.Family,
 	ephemeralports.Family,
+	eventloopblocked.Family,
 	fdlimit.Family,
 	halfopenpeer.Family,
 	listenoverflow.Family,
+	lockconvoy.Family,
+	logsilence.Family,
 	nagledelayedack.Family,
 	neighbourfailed.Family,
 	netfilterdrop.Family,
@@ -52,14 +73,23 @@ var Families = []drawn.Family{
 	packetreordering.Family,
 	peerreset.Family,
 	pmtublackhole.Family,
+	processstopped.Family,
 	qdiscdrop.Family,
 	reconnectstorm.Family,
 	reversepathfilter.Family,
+	runqueuewait.Family,
+	runtimepause.Family,
 	slowconsumer.Family,
+	slowdependency.Family,
+	slowdns.Family,
 	smallreceivewindow.Family,
+	spinlock.Family,
+	swap.Family,
 	synflood.Family,
 	udpportclosed.Family,
 	udpreceivebufferfull.Family,
+	workerqueue.Family,
+	workerqueueprocesses.Family,
 
 	backup.Archive,
 	backup.Build,

@@ -1,0 +1,77 @@
+// The service of lab/anyserver in Node: one event loop, and a limit of requests that are
+// at work at a time, with a queue before it, as p-limit or a connection pool makes. See
+// anyserver.go for what it is started with, and for the lines that it is told.
+"use strict";
+const net = require("net"), fs = require("fs"), dns = require("dns"), { performance } = require("perf_hooks");
+
+const [listen, sizeText, workersText, workText, waitText, controlPath, ...rest] = process.argv.slice(2);
+const size = +sizeText, limit = +workersText;
+const more = Object.fromEntries(rest.map((a) => a.split("=")));
+const told = { work: +workText, wait: +waitText, hang: 0, block: 0 };
+const queue = [], backends = [], journal = more.journal ? fs.openSync(more.journal, "a") : -1;
+const address = (at) => (at.startsWith("/") ? { path: at } : { host: at.split(":")[0], port: +at.split(":")[1] });
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+let busy = 0, every = 0, sum = 0, blocker;
+
+function compute(us) {
+	const end = performance.now() + us / 1000;
+	while (us > 0 && performance.now() < end) for (let i = 0; i < 2000; i++) sum = (sum ^ i) * 31 | 0;
+}
+
+// Asks another service, on a connection that nobody else uses meanwhile.
+async function ask() {
+	const c = backends.pop() || net.connect({ ...address(more.call), noDelay: true });
+	await new Promise((done) => {
+		let have = 0;
+		const end = (ok) => {
+			c.removeAllListeners();
+			c.on("error", () => c.destroy());
+			if (ok) backends.push(c);
+			done();
+		};
+		c.on("data", (part) => { if ((have += part.length) >= 128) end(true); });
+		c.on("error", () => end(false));
+		c.on("close", () => end(false));
+		c.write(Buffer.alloc(128));
+	});
+}
+
+async function request() {
+	while (told.hang) await sleep(20);
+	if (more.names) await new Promise((done) => dns.lookup("backend.example.", { all: true }, done));
+	if (more.call) await ask();
+	compute(told.work);
+	if (told.wait) await sleep(told.wait / 1000);
+	if (journal >= 0) await new Promise((done) => fs.write(journal, Buffer.alloc(4096), () => fs.fdatasync(journal, done)));
+}
+
+async function next() {
+	if (busy >= limit || queue.length === 0) return;
+	busy++;
+	const c = queue.shift();
+	await request();
+	busy--;
+	if (!c.destroyed) c.write(Buffer.alloc(size));
+	next();
+}
+
+net.createServer({ noDelay: true }, (c) => {
+	let have = 0;
+	c.on("error", () => c.destroy());
+	c.on("data", (part) => {
+		for (have += part.length; have >= size; have -= size) queue.push(c), next();
+	});
+}).listen({ ...address(listen), backlog: 1024 }, () => console.log("ready"));
+
+let line = "";
+new net.Socket({ fd: fs.openSync(controlPath, fs.constants.O_RDWR | fs.constants.O_NONBLOCK), readable: true, writable: false }).on("data", (part) => {
+	const lines = (line + part).split("\n");
+	line = lines.pop();
+	for (const [word, a, b] of lines.map((l) => l.split(" "))) {
+		told[word] = +a;
+		if (word !== "block") continue;
+		clearInterval(blocker); // a long task on the loop, again and again
+		if (told.block) blocker = setInterval(() => compute(told.block), +b / 1000);
+	}
+});
+setTimeout(() => process.exit(0), 300000);
