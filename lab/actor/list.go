@@ -39,4 +39,6 @@ var All = []Actor{
 	diskWriter,
 	findStopper,
 	memoryHog,
+	viewer,
+	supervisor,
 }
