@@ -41,4 +41,7 @@ var All = []Actor{
 	memoryHog,
 	viewer,
 	supervisor,
+	lookupServer,
+	joiner,
+	callLog,
 }

@@ -5,6 +5,8 @@ import (
 	encoderstall "snag/lab/encoder-stall"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	readerstall "snag/lab/reader-stall"
+	"snag/lab/real/rtmp"
+	"snag/lab/real/sip"
 	serverstall "snag/lab/server-stall"
 	serverstalljvm "snag/lab/server-stall-jvm"
 	serverstalllayers "snag/lab/server-stall-layers"
@@ -26,4 +28,7 @@ var Families = []drawn.Family{
 	uplinkblackhole.Family,
 	uplinkthrottled.Family,
 	uplinkthrottledlayers.Family,
+
+	rtmp.Family,
+	sip.Family,
 }

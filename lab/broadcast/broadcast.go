@@ -31,7 +31,7 @@ type Broadcast struct {
 	Encoder, Server, Viewer string // namespaces
 	Nginx                   *lab.Process
 
-	encoded bool
+	encoded string // where the picture's file is
 	picture Picture
 	pace    float64 // of a SlowClock
 }
@@ -150,18 +150,21 @@ func (b *Broadcast) Encode(clock Clock, name string) *lab.Process {
 	return p
 }
 
-// file is some seconds of a moving picture, encoded once a stage.
+// file is the picture's, encoded once a stage.
 func (b *Broadcast) file() string {
-	s := b.Stage
-	path := filepath.Join(s.Dir(), "picture.flv")
-	if b.encoded {
-		return path
+	if b.encoded == "" {
+		b.encoded = File(b.Stage, b.picture)
 	}
-	b.encoded = true
-	rate := fmt.Sprintf("%dk", b.picture.Kbit)
-	s.Command("", "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-f", "lavfi", "-i", fmt.Sprintf("testsrc2=size=%s:rate=%d", b.picture.Size, b.picture.FPS),
-		"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", strconv.Itoa(b.picture.GOP),
-		"-b:v", rate, "-minrate", rate, "-maxrate", rate, "-bufsize", fmt.Sprintf("%dk", b.picture.Kbit/2), "-nal-hrd", "cbr", "-pix_fmt", "yuv420p", "-t", fmt.Sprint(b.picture.Seconds), path)
+	return b.encoded
+}
+
+// File encodes some seconds of a moving picture and returns where they are.
+func File(s *lab.Stage, p Picture) string {
+	path := filepath.Join(s.Dir(), "picture.flv")
+	rate := fmt.Sprintf("%dk", p.Kbit)
+	s.Command("", "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-f", "lavfi", "-i", fmt.Sprintf("testsrc2=size=%s:rate=%d", p.Size, p.FPS),
+		"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", strconv.Itoa(p.GOP),
+		"-b:v", rate, "-minrate", rate, "-maxrate", rate, "-bufsize", fmt.Sprintf("%dk", p.Kbit/2), "-nal-hrd", "cbr", "-pix_fmt", "yuv420p", "-t", fmt.Sprint(p.Seconds), path)
 	return path
 }
 

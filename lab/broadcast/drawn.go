@@ -118,9 +118,18 @@ func (w *Show) ViewAt(addr string) {
 // do not.
 func Viewers(b *drawn.Bench, ns, addr string, kbit int) {
 	buffer := b.Duration("viewers' buffer", 150*time.Millisecond, 2*time.Second)
+	var logs []string
 	for range 1 + b.Int("viewers", 1, 60)/30 {
-		View(b, ns, "viewer", origin.URL(addr, origin.Stream), buffer)
+		logs = append(logs, View(b, ns, "viewer", origin.URL(addr, origin.Stream), buffer))
 	}
+	b.Await("a picture at the viewers", 30*time.Second, func() (bool, error) { // before others take their places
+		for _, path := range logs {
+			if st, err := os.Stat(path); err != nil || st.Size() == 0 {
+				return false, err
+			}
+		}
+		return true, nil
+	})
 	more := min(b.Int("viewers", 1, 60)-1, carried/kbit)
 	if more > 0 {
 		p := b.Actor(ns, "players", "edge-relay", []string{"--to", addr, "--app", origin.App, "--stream", origin.Stream, "--clients", fmt.Sprint(more)}, lab.MayEnd())
@@ -134,19 +143,22 @@ func (w *Show) viewers(url string, buffer time.Duration) {
 	}
 }
 
-// View starts a viewer that keeps a log, with options of ffmpeg for its input. Its ffmpeg
-// is called player, so that nobody takes it for an encoder.
-func View(b *drawn.Bench, ns, name, url string, buffer time.Duration, options ...string) *lab.Process {
+// View starts a viewer that keeps a log, whose path it returns, with options of ffmpeg for
+// its input. Its ffmpeg is called player, so that nobody takes it for an encoder.
+func View(b *drawn.Bench, ns, name, url string, buffer time.Duration, options ...string) string {
+	path := b.ClientLog(name)
 	player := filepath.Join(b.Dir(), "player")
 	ffmpeg, err := exec.LookPath("ffmpeg")
 	if err == nil {
 		err = os.Symlink(ffmpeg, player)
 	}
 	if err != nil && !errors.Is(err, os.ErrExist) {
-		return b.Fail(name, err)
+		b.Fail(name, err)
+		return path
 	}
-	args := slices.Concat([]string{"--log", b.ClientLog(name), "--buffer", buffer.String(), "--",
+	args := slices.Concat([]string{"--log", path, "--buffer", buffer.String(), "--",
 		player, "-nostdin", "-hide_banner", "-loglevel", "error", "-analyzeduration", "500k"}, options,
 		[]string{"-i", url, "-c", "copy", "-flush_packets", "1", "-f", "framecrc", "-"})
-	return b.Actor(ns, name, "viewer", args)
+	b.Actor(ns, name, "viewer", args)
+	return path
 }

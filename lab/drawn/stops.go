@@ -2,6 +2,7 @@ package drawn
 
 import (
 	"fmt"
+	"os"
 	"syscall"
 	"time"
 
@@ -39,4 +40,14 @@ func (b *Bench) Supervised(fault, ns, name string, shortest, longest time.Durati
 	turn := func() { b.Signal(p, syscall.SIGUSR2) }
 	b.Switch(fault, turn, turn)
 	return p
+}
+
+// SupervisedActor is Supervised for an actor, whose arguments name its process as well
+// (--comm).
+func (b *Bench) SupervisedActor(fault, ns, name string, shortest, longest time.Duration, actor string, args []string) *lab.Process {
+	self, err := os.Executable()
+	if err != nil {
+		return b.Fail(name, err)
+	}
+	return b.Supervised(fault, ns, name, shortest, longest, append([]string{self, lab.ActorCommand, actor}, args...))
 }

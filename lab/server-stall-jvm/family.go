@@ -23,7 +23,7 @@ var Family = drawn.Family{
 
 func buildFamily(b *drawn.Bench) {
 	w := broadcast.NewShow(b, broadcast.Kind{})
-	b.Command("", "javac", "-d", b.Dir(), b.File("PauseRelay.java", source))
+	b.Command("", "javac", "-J-XX:TieredStopAtLevel=1", "-proc:none", "-d", b.Dir(), b.File("PauseRelay.java", source))
 	loop := 0
 	pause := b.Duration("pauses last", 400*time.Millisecond, 5*time.Second)
 	if b.Built("pauses") {
