@@ -1,10 +1,14 @@
 package actor
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"flag"
+	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"time"
 
@@ -14,10 +18,10 @@ import (
 
 var joiner = Actor{
 	Name:  "joiner",
-	About: "viewers who come to an RTMP stream, stay for a moment and go: logs how long each waits for its first message",
+	About: "viewers who come to a stream of RTMP or HTTP, stay for a moment and go: logs how long each waits for its first message",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		to := f.String("to", "", "server, address:port")
-		app := f.String("app", "live", "application")
+		app := f.String("app", "live", "application of RTMP; empty: the stream is a path of HTTP")
 		stream := f.String("stream", "", "stream")
 		every := f.Duration("every", time.Second, "a viewer comes this often")
 		stay := f.Duration("stay", time.Second, "how long it stays")
@@ -59,6 +63,20 @@ func join(ctx context.Context, to, app, stream string, deadline time.Time) (net.
 		return nil, err
 	}
 	if err := conn.SetDeadline(deadline); err != nil {
+		return conn, err
+	}
+	if app == "" {
+		if _, err := fmt.Fprintf(conn, "GET /%s HTTP/1.0\r\nHost: %s\r\n\r\n", stream, to); err != nil {
+			return conn, err
+		}
+		in := bufio.NewReader(conn)
+		answer, err := http.ReadResponse(in, nil)
+		if err == nil && answer.StatusCode != http.StatusOK {
+			err = errors.New(answer.Status)
+		}
+		if err == nil {
+			_, err = io.CopyN(io.Discard, answer.Body, 400)
+		}
 		return conn, err
 	}
 	p, err := rtmp.Handshake(conn)

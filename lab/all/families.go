@@ -5,7 +5,9 @@ import (
 	encoderstall "snag/lab/encoder-stall"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	readerstall "snag/lab/reader-stall"
+	"snag/lab/real/icecast"
 	"snag/lab/real/rtmp"
+	"snag/lab/real/rtp"
 	"snag/lab/real/sip"
 	serverstall "snag/lab/server-stall"
 	serverstalljvm "snag/lab/server-stall-jvm"
@@ -29,6 +31,8 @@ var Families = []drawn.Family{
 	uplinkthrottled.Family,
 	uplinkthrottledlayers.Family,
 
+	icecast.Family,
 	rtmp.Family,
+	rtp.Family,
 	sip.Family,
 }
