@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -168,6 +169,19 @@ func (s *Stage) AwaitPrinted(p *Process, word string) {
 	s.Await(fmt.Sprintf("%s to print %q", p.Name, word), 20*time.Second, func() (bool, error) {
 		return strings.Contains(p.Printed(), word), nil
 	})
+}
+
+// Child is the pid of the process's child, 0 when there is none.
+func (p *Process) Child() int {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.PID))
+	for _, t := range tasks {
+		raw, _ := os.ReadFile(t)
+		if f := strings.Fields(string(raw)); len(f) > 0 {
+			pid, _ := strconv.Atoi(f[0])
+			return pid
+		}
+	}
+	return 0
 }
 
 func (p *Process) ended() bool {

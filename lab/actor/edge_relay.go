@@ -7,8 +7,12 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"snag/lab/clientlog"
 	"snag/lab/rtmp"
 )
 
@@ -26,6 +30,8 @@ var edgeRelay = Actor{
 		pause := f.Duration("pause", 20*time.Millisecond, "first wait before a reconnect")
 		read := f.Duration("read", 0, "read for this long, then do nothing for --stop, and again")
 		stop := f.Duration("stop", 0, "0 never stops")
+		reads := f.Bool("reads", false, "it begins without stops; SIGUSR2 switches them on and off")
+		path := f.String("log", "", "file for the client's log: what it reads, in messages")
 		most := f.Duration("backoff", 0, "double the wait up to this, with jitter; 0 never backs off")
 		if err := parse(); err != nil {
 			return err
@@ -37,8 +43,14 @@ var edgeRelay = Actor{
 		if *from != "" {
 			dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(*from)}
 		}
+		w, err := clientlog.Create(*path)
+		if err != nil {
+			return err
+		}
+		defer w.Close()
 		seen := newTally()
-		edge := edge{dialer: dialer, to: *to, app: *app, stream: *stream, read: *read, stop: *stop, seen: seen}
+		edge := edge{dialer: dialer, to: *to, app: *app, stream: *stream, read: *read, stop: *stop, seen: seen, log: w,
+			reads: switched(ctx, unix.SIGUSR2, *reads)}
 		for range *clients {
 			go func() {
 				for wait := *pause; ctx.Err() == nil; {
@@ -63,6 +75,8 @@ type edge struct {
 	to, app, stream string
 	read, stop      time.Duration
 	seen            *tally
+	log             *clientlog.Writer
+	reads           *atomic.Bool // it does not stop now
 }
 
 // pull connects, asks and, when it is given, watches until the end.
@@ -93,7 +107,7 @@ func (e edge) pull(ctx context.Context) {
 	e.seen.add("playing")
 	stopAt := time.Now().Add(e.read)
 	for ctx.Err() == nil {
-		if e.stop > 0 && time.Now().After(stopAt) {
+		if e.stop > 0 && !e.reads.Load() && time.Now().After(stopAt) {
 			e.seen.add("stop")
 			sleep(ctx, e.stop)
 			stopAt = time.Now().Add(e.read)
@@ -104,5 +118,6 @@ func (e edge) pull(ctx context.Context) {
 			return
 		}
 		e.seen.add("message")
+		e.log.Delivered(1)
 	}
 }

@@ -41,4 +41,9 @@ var All = []Actor{
 	diskWriter,
 	findStopper,
 	memoryHog,
+	viewer,
+	supervisor,
+	lookupServer,
+	joiner,
+	callLog,
 }

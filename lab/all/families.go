@@ -6,6 +6,7 @@ import (
 	cputhrottled "snag/lab/cpu-throttled"
 	diskstall "snag/lab/disk-stall"
 	"snag/lab/drawn"
+	encoderstall "snag/lab/encoder-stall"
 	ephemeralports "snag/lab/ephemeral-ports"
 	eventloopblocked "snag/lab/event-loop-blocked"
 	fdlimit "snag/lab/fd-limit"
@@ -34,10 +35,18 @@ import (
 	pmtublackhole "snag/lab/pmtu-blackhole"
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
+	readerstall "snag/lab/reader-stall"
+	"snag/lab/real/icecast"
+	"snag/lab/real/rtmp"
+	"snag/lab/real/rtp"
+	"snag/lab/real/sip"
 	reconnectstorm "snag/lab/reconnect-storm"
 	reversepathfilter "snag/lab/reverse-path-filter"
 	runqueuewait "snag/lab/run-queue-wait"
 	runtimepause "snag/lab/runtime-pause"
+	serverstall "snag/lab/server-stall"
+	serverstalljvm "snag/lab/server-stall-jvm"
+	serverstalllayers "snag/lab/server-stall-layers"
 	slowconsumer "snag/lab/slow-consumer"
 	slowdependency "snag/lab/slow-dependency"
 	slowdns "snag/lab/slow-dependency-dns"
@@ -47,6 +56,9 @@ import (
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
+	uplinkblackhole "snag/lab/uplink-blackhole"
+	uplinkthrottled "snag/lab/uplink-throttled"
+	uplinkthrottledlayers "snag/lab/uplink-throttled-layers"
 	workerqueue "snag/lab/worker-queue"
 	workerqueueprocesses "snag/lab/worker-queue-processes"
 )
@@ -58,6 +70,7 @@ var Families = []drawn.Family{
 	cpusaturated.Family,
 	cputhrottled.Family,
 	diskstall.Family,
+	encoderstall.Family,
 	ephemeralports.Family,
 	eventloopblocked.Family,
 	fdlimit.Family,
@@ -75,10 +88,14 @@ var Families = []drawn.Family{
 	pmtublackhole.Family,
 	processstopped.Family,
 	qdiscdrop.Family,
+	readerstall.Family,
 	reconnectstorm.Family,
 	reversepathfilter.Family,
 	runqueuewait.Family,
 	runtimepause.Family,
+	serverstall.Family,
+	serverstalljvm.Family,
+	serverstalllayers.Family,
 	slowconsumer.Family,
 	slowdependency.Family,
 	slowdns.Family,
@@ -88,8 +105,16 @@ var Families = []drawn.Family{
 	synflood.Family,
 	udpportclosed.Family,
 	udpreceivebufferfull.Family,
+	uplinkblackhole.Family,
+	uplinkthrottled.Family,
+	uplinkthrottledlayers.Family,
 	workerqueue.Family,
 	workerqueueprocesses.Family,
+
+	icecast.Family,
+	rtmp.Family,
+	rtp.Family,
+	sip.Family,
 
 	backup.Archive,
 	backup.Build,

@@ -5,7 +5,6 @@
 package broadcast
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,9 +31,25 @@ type Broadcast struct {
 	Encoder, Server, Viewer string // namespaces
 	Nginx                   *lab.Process
 
-	encoded bool
-	gop     int // frames from key frame to key frame of a file; 0: two seconds
+	encoded string // where the picture's file is
+	picture Picture
+	pace    float64 // of a SlowClock
 }
+
+// Picture is what is sent.
+type Picture struct {
+	Kbit    int // per second
+	FPS     int
+	GOP     int    // frames from key frame to key frame
+	Size    string // WIDTHxHEIGHT
+	Seconds int    // after which it begins anew
+}
+
+// Usual is the picture where nothing is said of it.
+var Usual = Picture{Kbit: 1000, FPS: 25, GOP: 50, Size: "480x270", Seconds: 30}
+
+// Send sets the picture of encoders that are started from now on.
+func (b *Broadcast) Send(p Picture) { b.picture = p }
 
 // New makes the namespaces, joined by Ethernet, and starts the server.
 func New(s *lab.Stage) *Broadcast {
@@ -56,7 +71,7 @@ func NewOver(s *lab.Stage, args ...string) (*Broadcast, *lab.Process) {
 }
 
 func namespaces(s *lab.Stage) *Broadcast {
-	b := &Broadcast{Stage: s, Encoder: s.Netns("encoder"), Server: s.Netns("server"), Viewer: s.Netns("viewer")}
+	b := &Broadcast{Stage: s, Encoder: s.Netns("encoder"), Server: s.Netns("server"), Viewer: s.Netns("viewer"), picture: Usual, pace: 0.8}
 	s.Veth(lab.End{Netns: b.Server, Device: "eth1", Addr: "10.88.2.1/24"}, lab.End{Netns: b.Viewer, Device: "eth0", Addr: "10.88.2.2/24"})
 	return b
 }
@@ -106,7 +121,7 @@ const (
 	// CaptureClock stamps each picture when it is taken; what is not taken while
 	// the encoder stands is never made.
 	CaptureClock
-	// SlowClock sends a file at 0.8 of its pace, as by an encoder with too little CPU time.
+	// SlowClock sends a file at 0.8 of its pace or another, as by an encoder with too little CPU time.
 	SlowClock
 )
 
@@ -120,10 +135,11 @@ func (b *Broadcast) Encode(clock Clock, name string) *lab.Process {
 	var in []string
 	switch clock {
 	case CaptureClock:
-		in = append(in, "-use_wallclock_as_timestamps", "1", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25,realtime=limit=1",
-			"-fps_mode", "vfr", "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", "50", "-b:v", "600k", "-pix_fmt", "yuv420p")
+		in = append(in, "-use_wallclock_as_timestamps", "1", "-f", "lavfi", "-i", fmt.Sprintf("testsrc2=size=320x180:rate=%d,realtime=limit=1", b.picture.FPS),
+			"-fps_mode", "vfr", "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", fmt.Sprint(b.picture.GOP),
+			"-b:v", fmt.Sprintf("%dk", min(600, b.picture.Kbit)), "-pix_fmt", "yuv420p")
 	case SlowClock:
-		in = append(in, "-readrate", "0.8", "-stream_loop", "-1", "-i", b.file(), "-c", "copy")
+		in = append(in, "-readrate", fmt.Sprint(b.pace), "-stream_loop", "-1", "-i", b.file(), "-c", "copy")
 	default:
 		in = append(in, "-re", "-stream_loop", "-1", "-i", b.file(), "-c", "copy")
 	}
@@ -134,17 +150,21 @@ func (b *Broadcast) Encode(clock Clock, name string) *lab.Process {
 	return p
 }
 
-// file is half a minute of a moving picture of about 1 Mb/s, encoded once a stage.
+// file is the picture's, encoded once a stage.
 func (b *Broadcast) file() string {
-	s := b.Stage
-	path := filepath.Join(s.Dir(), "picture.flv")
-	if b.encoded {
-		return path
+	if b.encoded == "" {
+		b.encoded = File(b.Stage, b.picture)
 	}
-	b.encoded = true
-	s.Command("", "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc2=size=480x270:rate=25",
-		"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", strconv.Itoa(cmp.Or(b.gop, 50)),
-		"-b:v", "1M", "-minrate", "1M", "-maxrate", "1M", "-bufsize", "500k", "-nal-hrd", "cbr", "-pix_fmt", "yuv420p", "-t", "30", path)
+	return b.encoded
+}
+
+// File encodes some seconds of a moving picture and returns where they are.
+func File(s *lab.Stage, p Picture) string {
+	path := filepath.Join(s.Dir(), "picture.flv")
+	rate := fmt.Sprintf("%dk", p.Kbit)
+	s.Command("", "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-f", "lavfi", "-i", fmt.Sprintf("testsrc2=size=%s:rate=%d", p.Size, p.FPS),
+		"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", strconv.Itoa(p.GOP),
+		"-b:v", rate, "-minrate", rate, "-maxrate", rate, "-bufsize", fmt.Sprintf("%dk", p.Kbit/2), "-nal-hrd", "cbr", "-pix_fmt", "yuv420p", "-t", fmt.Sprint(p.Seconds), path)
 	return path
 }
 

@@ -17,7 +17,7 @@ const Web = "10.88.2.1:8080"
 // (Pack).
 func NewHLS(s *lab.Stage, packager bool) *Broadcast {
 	b := namespaces(s)
-	b.gop = 25
+	b.picture.GOP = 25
 	s.Veth(lab.End{Netns: b.Encoder, Device: "eth0", Addr: "10.88.1.2/24"}, lab.End{Netns: b.Server, Device: "eth0", Addr: "10.88.1.1/24"})
 	b.Nginx = origin.ServeHLS(s, b.Server, "0.0.0.0:1935", "0.0.0.0:8080", !packager)
 	s.Await("nginx to listen", 20*time.Second, s.Listens(b.Server, ":8080"))

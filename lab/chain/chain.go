@@ -37,6 +37,11 @@ type Chain struct {
 // New makes the chain and waits until the edge plays the stream. path is what the
 // origin's packets to the edge meet, as flags of the actor tun-relay (--delay 300ms).
 func New(s *lab.Stage, path ...string) *Chain {
+	return Of(s, broadcast.Usual, path...)
+}
+
+// Of is New with that picture.
+func Of(s *lab.Stage, p broadcast.Picture, path ...string) *Chain {
 	c := &Chain{Servers: map[string]*lab.Process{}, ns: map[string]string{}}
 	var ends []lab.End
 	for _, name := range []string{"encoder", "ingest", "origin", "edge", "viewer"} {
@@ -51,6 +56,7 @@ func New(s *lab.Stage, path ...string) *Chain {
 	c.serve(s, "origin", pushed+":1935")
 	c.serve(s, "ingest")
 	c.Broadcast = &broadcast.Broadcast{Stage: s, Encoder: c.ns["encoder"], Server: c.ns["ingest"], Viewer: c.ns["viewer"], Nginx: c.Servers["ingest"]}
+	c.Send(p)
 	c.Source = c.Encode(broadcast.FileClock, "")
 	c.Relay = c.relay(origin.Stream)
 	c.AwaitPlaying("edge")

@@ -81,7 +81,10 @@ func (w *Writer) Begin(at time.Time) (id int64) {
 }
 
 // End notes how a request ended.
-func (w *Writer) End(id int64, o Outcome) {
+func (w *Writer) End(id int64, o Outcome) { w.EndAt(id, time.Now(), o) }
+
+// EndAt is End for one that ended some time ago, by another program's clock readings.
+func (w *Writer) EndAt(id int64, when time.Time, o Outcome) {
 	if w == nil {
 		return
 	}
@@ -92,7 +95,7 @@ func (w *Writer) End(id int64, o Outcome) {
 		return
 	}
 	delete(w.open, id)
-	fmt.Fprintf(w.out, "r %d %d %s\n", id, time.Since(at).Nanoseconds(), o)
+	fmt.Fprintf(w.out, "r %d %d %s\n", id, when.Sub(at).Nanoseconds(), o)
 }
 
 // Sent, Arrived and Delivered count datagrams and pieces of a stream.

@@ -125,7 +125,7 @@ func serve(s *lab.Stage, ns, name string, config func(dir string) string) *lab.P
 // Publish starts ffmpeg that sends a small moving picture, and waits until it
 // does. On two cores it takes a few hundredths of one.
 func Publish(s *lab.Stage, ns, addr string) *lab.Process {
-	p := s.Run(ns, "publisher", append(ffmpeg(),
+	p := s.Run(ns, "publisher", append(FFmpeg(),
 		"-re", "-f", "lavfi", "-i", "testsrc=size=320x180:rate=25",
 		"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1",
 		"-g", "50", "-b:v", "300k", "-pix_fmt", "yuv420p",
@@ -137,7 +137,7 @@ func Publish(s *lab.Stage, ns, addr string) *lab.Process {
 // Play starts ffmpeg that watches the stream without decoding it.
 func Play(s *lab.Stage, ns, addr, name string) *lab.Process {
 	// One second of the stream is enough to know what it is; the default is five.
-	return s.Run(ns, name, append(ffmpeg(), "-analyzeduration", "1M", "-i", URL(addr, Stream), "-c", "copy", "-t", limit, "-f", "null", "-"))
+	return s.Run(ns, name, append(FFmpeg(), "-analyzeduration", "1M", "-i", URL(addr, Stream), "-c", "copy", "-t", limit, "-f", "null", "-"))
 }
 
 // URL of a stream of the origin.
@@ -146,7 +146,8 @@ func URL(addr, stream string) string { return "rtmp://" + addr + "/" + App + "/"
 // limit ends ffmpeg by itself: seconds, as lab.MaxLife.
 var limit = fmt.Sprint(int(lab.MaxLife.Seconds()))
 
-func ffmpeg() []string {
+// FFmpeg is how it is started here: it prints how far it has come.
+func FFmpeg() []string {
 	return []string{"ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-progress", "pipe:1"}
 }
 
