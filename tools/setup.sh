@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that building and testing (default), the demo, the
-# benchmark of system calls or that of files need, and fetches what the tests speak with and Debian has not (counterparts.sh).
+# Installs the Debian packages that building and testing (default), the demo, the drawn
+# incidents, the benchmark of system calls or that of files need, and fetches what the tests speak with and Debian has not (counterparts.sh).
 # Says which before it does; does nothing when all are there. Never starts a service.
 set -euo pipefail
 # What snag syscalls is measured beside; of these the tests need strace alone.
@@ -8,9 +8,33 @@ tracers="strace bpftrace linux-perf"
 case "${1:-all}" in
 demo) want="iproute2 nginx libnginx-mod-rtmp ffmpeg" ;;
 all) want="clang clang-format llvm libbpf-dev bpftool iproute2 ethtool dbus-daemon nftables nginx libnginx-mod-rtmp ffmpeg prometheus strace zstd jq python3 python3-gi python3-pip gunicorn gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-tools gstreamer1.0-rtsp stunnel4 dropbear-bin redis-tools gcc binutils libc6-dev openssl chromium fonts-dejavu-core musl-tools xz-utils wrk tshark tcptrace tcpdump liburing-dev linux-perf systemd shellcheck" ;;
+# The servers and client libraries of the drawn incidents, a package a line.
+drawn) want="
+	dnsmasq-base
+	ffmpeg
+	fio
+	gcc
+	git
+	haproxy
+	iperf3
+	iproute2
+	libc6-dev
+	logrotate
+	nginx
+	nmap
+	nodejs
+	openssl
+	python3
+	python3-redis
+	python3-websockets
+	redis-server
+	redis-tools
+	rsync
+	wrk
+" ;;
 bench-syscalls) want="$tracers" ;;
 bench-files) want="strace linux-perf zstd nginx wrk iproute2 ethtool tcpdump tcptrace tshark mawk perl maven" ;;
-*) echo "usage: $0 [demo|bench-syscalls|bench-files]" >&2; exit 2 ;;
+*) echo "usage: $0 [demo|drawn|bench-syscalls|bench-files]" >&2; exit 2 ;;
 esac
 # The page's bundle is built with Node 18 or later: Debian's where there is none.
 if [ "${1:-all}" = all ] && ! command -v npm >/dev/null; then
@@ -46,7 +70,7 @@ if [ -n "$missing" ]; then
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 	# Nor at the next boot: only what was installed here is touched, never a service
 	# that was there before.
-	for service in nginx prometheus stunnel4; do
+	for service in haproxy iperf3 nginx prometheus redis-server rsync stunnel4; do
 		case " $missing " in
 		*" $service "*)
 			if [ -d /run/systemd/system ]; then
