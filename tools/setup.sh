@@ -20,16 +20,24 @@ drawn) want="
 	iproute2
 	libc6-dev
 	logrotate
+	mariadb-server
+	memcached
 	nginx
 	nmap
 	nodejs
 	openssl
+	pgbouncer
+	postgresql
 	python3
+	python3-psycopg2
+	python3-pymemcache
+	python3-pymysql
 	python3-redis
 	python3-websockets
 	redis-server
 	redis-tools
 	rsync
+	varnish
 	wrk
 " ;;
 bench-syscalls) want="$tracers" ;;
@@ -70,9 +78,9 @@ if [ -n "$missing" ]; then
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 	# Nor at the next boot: only what was installed here is touched, never a service
 	# that was there before.
-	for service in haproxy iperf3 nginx prometheus redis-server rsync stunnel4; do
+	for service in haproxy iperf3 mariadb memcached nginx pgbouncer postgresql prometheus redis-server rsync stunnel4 varnish; do
 		case " $missing " in
-		*" $service "*)
+		*" $service "* | *" $service-server "*)
 			if [ -d /run/systemd/system ]; then
 				systemctl disable --quiet "$service"
 				echo "snag setup: $service was installed and not started; its service is disabled"
