@@ -3,19 +3,27 @@
 package datadir
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"time"
 
 	"snag/lab/drawn"
 )
 
-// As is the command that runs a program as another user, of the same process number.
-func As(name string, argv ...string) []string {
-	return append([]string{"setpriv", "--reuid", name, "--regid", name, "--clear-groups", "--"}, argv...)
+// As is the command that runs a program as another user, "name" or "name:group", of the
+// same process number.
+func As(who string, argv ...string) []string {
+	name, group, ok := strings.Cut(who, ":")
+	if !ok {
+		group = name
+	}
+	return append([]string{"setpriv", "--reuid", name, "--regid", group, "--clear-groups", "--"}, argv...)
 }
 
 // For makes a folder of the stage that belongs to a user, who may reach it.
@@ -73,6 +81,19 @@ func Copy(b *drawn.Bench, kept, dir string, initialise func(dir string)) {
 	// Another run may have kept its own meanwhile: then this one is not needed.
 	if b.Err() != nil || os.Rename(fresh, from) != nil {
 		os.RemoveAll(fresh)
+	}
+}
+
+// Command runs a command of initialise to its end, which may take longer than other
+// commands of a stage.
+func Command(b *drawn.Bench, argv ...string) {
+	if b.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput(); err != nil {
+		b.Fail(argv[0], fmt.Errorf("%w: %s", err, out))
 	}
 }
 

@@ -88,9 +88,7 @@ func faults(b *drawn.Bench, s *Server, net drawn.Net, table string, most int) {
 		go s.Do("CREATE INDEX " + table + "_email ON " + table + " (email)")
 	})
 	slow := b.Duration("slow function takes", 2*time.Millisecond, 400*time.Millisecond)
-	b.Switch("slow-function", func() {
-		s.Do(fmt.Sprintf("CREATE OR REPLACE FUNCTION note_of(id int) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(%g); RETURN 'none'; END $$", slow.Seconds()))
-	}, func() { s.Do(NoteOf) })
+	b.Switch("slow-function", func() { s.NoteTakes(slow) }, func() { s.Do(noteOf) })
 	full := filepath.Join(filepath.Dir(s.Dir), "old-backup")
 	b.Switch("full-disk", func() {
 		if err := fill(full); err != nil {

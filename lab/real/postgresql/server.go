@@ -31,8 +31,8 @@ INSERT INTO %[1]s SELECT i, 'user' || i || '@example.org', 0, repeat('n', 40) FR
 CREATE INDEX %[1]s_email ON %[1]s (email);
 `
 
-// NoteOf is a function that clients' queries call, as it is when all is well.
-const NoteOf = `CREATE OR REPLACE FUNCTION note_of(id int) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN 'none'; END $$;`
+// noteOf is a function that clients' queries call, as it is when all is well.
+const noteOf = `CREATE OR REPLACE FUNCTION note_of(id int) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN 'none'; END $$;`
 
 // Start starts a server with data in dir, which is made; apart has its log on another disk,
 // as is advised: without room for it the server ends.
@@ -58,7 +58,7 @@ func Start(b *drawn.Bench, ns, dir string, apart bool, addr string, settings []s
 
 func (s *Server) initialise(dir string) {
 	b := s.bench
-	b.Command("", datadir.As("postgres", s.bin+"/initdb", "-D", dir, "--auth=trust", "--no-sync", "--wal-segsize=4", "--locale=C.UTF-8")...)
+	datadir.Command(b, datadir.As("postgres", s.bin+"/initdb", "-D", dir, "--auth=trust", "--no-sync", "--wal-segsize=4", "--locale=C.UTF-8")...)
 	hba := filepath.Join(dir, "pg_hba.conf")
 	if err := os.WriteFile(hba, []byte("local all all trust\nhost all all 0.0.0.0/0 trust\n"), 0o600); err != nil {
 		b.Fail(hba, err)
@@ -66,11 +66,11 @@ func (s *Server) initialise(dir string) {
 	}
 	p := s.run("", "", []string{"fsync=off"})
 	for table, rows := range Tables {
-		s.Do(fmt.Sprintf(schema, table, rows))
+		datadir.Command(b, s.psql(fmt.Sprintf(schema, table, rows))...)
 	}
-	s.Do("CREATE TABLE journal (id bigserial PRIMARY KEY, entry text); " + NoteOf)
+	s.Do("CREATE TABLE journal (id bigserial PRIMARY KEY, entry text); " + noteOf)
 	s.Do("VACUUM ANALYZE")
-	b.Command("", datadir.As("postgres", s.bin+"/pg_ctl", "-D", dir, "-m", "fast", "-w", "stop")...)
+	datadir.Command(b, datadir.As("postgres", s.bin+"/pg_ctl", "-D", dir, "-m", "fast", "-w", "stop")...)
 	b.Stop(p)
 }
 
@@ -87,6 +87,11 @@ func (s *Server) run(ns, addr string, settings []string, opts ...lab.Option) *la
 	return p
 }
 
+// NoteTakes sets how long that function takes.
+func (s *Server) NoteTakes(d time.Duration) {
+	s.Do(fmt.Sprintf("CREATE OR REPLACE FUNCTION note_of(id int) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(%g); RETURN 'none'; END $$", d.Seconds()))
+}
+
 // Do does statements as an administrator, and waits for their end.
 func (s *Server) Do(sql string) {
 	if s.bench.Err() != nil {
@@ -98,5 +103,9 @@ func (s *Server) Do(sql string) {
 }
 
 func (s *Server) output(sql string) (string, error) {
-	return s.bench.Output("", s.bin+"/psql", "-h", s.socket, "-U", "postgres", "-v", "ON_ERROR_STOP=1", "-qAtc", sql)
+	return s.bench.Output("", s.psql(sql)...)
+}
+
+func (s *Server) psql(sql string) []string {
+	return []string{s.bin + "/psql", "-h", s.socket, "-U", "postgres", "-v", "ON_ERROR_STOP=1", "-qAtc", sql}
 }

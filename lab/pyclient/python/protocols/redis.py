@@ -1,6 +1,7 @@
 """Redis through redis-py. command=GET key (a command with its arguments); or keys=N,
 writes=SHARE and size=N (bytes of a value): GET and SET of the keys key:0 to key:N-1."""
 import random
+import shlex
 import redis
 
 
@@ -21,7 +22,7 @@ class Client:
             self.client.get("key:%d" % random.randrange(self.keys))
 
     def do(self, statement):
-        self.client.execute_command(*statement.split(" "))
+        self.client.execute_command(*shlex.split(statement))
 
     def close(self):
         self.client.close()
