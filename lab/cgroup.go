@@ -20,6 +20,7 @@ const (
 type Cgroup struct {
 	Path    string
 	Version int
+	disk    string // "8:0", of SlowDisk
 }
 
 // cgroupPeriod is the kernel's default CFS period (Documentation/scheduler/sched-bwc.rst).
@@ -40,26 +41,23 @@ func (s *Stage) Cgroup(short string, share float64) *Cgroup {
 		return c
 	}
 	if share > 0 {
-		s.fail(c.limit(share))
+		s.fail(c.Limit(share))
 	}
 	return c
 }
 
-// Limit changes the share of one CPU that the group's processes may use; 0 is no limit.
-func (s *Stage) Limit(c *Cgroup, share float64) {
-	if s.Err() == nil {
-		s.fail(c.limit(share))
-	}
-}
-
-func (c *Cgroup) limit(share float64) error {
+// Limit sets the share of one CPU that the group may use, or takes the limit away by 0.
+func (c *Cgroup) Limit(share float64) error {
 	quota := int64(share * float64(cgroupPeriod.Microseconds()))
 	file, text := "cpu.cfs_quota_us", strconv.FormatInt(quota, 10)
+	if share == 0 {
+		text = "-1"
+	}
 	if c.Version == 2 {
 		file, text = "cpu.max", fmt.Sprintf("%d %d", quota, cgroupPeriod.Microseconds())
-	}
-	if share <= 0 {
-		text = map[int]string{1: "-1", 2: "max"}[c.Version]
+		if share == 0 {
+			text = fmt.Sprintf("max %d", cgroupPeriod.Microseconds())
+		}
 	}
 	if err := os.WriteFile(filepath.Join(c.Path, file), []byte(text), 0); err != nil {
 		return fmt.Errorf("lab: limit cgroup %s: %w", c.Path, err)

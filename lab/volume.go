@@ -50,15 +50,6 @@ func (s *Stage) Volume(short string, mebibytes int) Volume {
 	return v
 }
 
-// Memory mounts a file system of memory of that size, MiB, on a folder of the stage.
-func (s *Stage) Memory(dir string, mebibytes int) {
-	if s.Err() != nil || s.fail(os.MkdirAll(dir, 0o755)) {
-		return
-	}
-	s.remember(item{Kind: kindMount, Path: dir})
-	s.Command("", "mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", mebibytes), "tmpfs", dir)
-}
-
 func allocate(file string, mebibytes int) error {
 	f, err := os.Create(file)
 	if err != nil {
@@ -69,13 +60,11 @@ func allocate(file string, mebibytes int) error {
 }
 
 // SlowDisk is a control group whose processes write so many bytes a second at most
-// to the disk that holds the stage's files, and so to the volumes on it.
+// to the disk that holds the stage's files, and so to the volumes on it; 0 is no limit.
 func (s *Stage) SlowDisk(short string, bytes int) *Cgroup {
 	c := &Cgroup{Version: 1, Path: filepath.Join(blkioV1, s.id+"-"+short)}
-	file, value := "blkio.throttle.write_bps_device", "%s %d"
 	if _, err := os.Stat(filepath.Join(blkioV1, "cgroup.procs")); err != nil {
 		c = &Cgroup{Version: 2, Path: filepath.Join(cgroupV2, s.id+"-"+short)}
-		file, value = "io.max", "%s wbps=%d"
 	}
 	if s.Err() != nil {
 		return c
@@ -85,6 +74,7 @@ func (s *Stage) SlowDisk(short string, bytes int) *Cgroup {
 		s.fail(err)
 		return c
 	}
+	c.disk = disk
 	s.remember(item{Kind: kindCgroup, Path: c.Path})
 	if err := os.Mkdir(c.Path, 0o755); err != nil {
 		s.fail(fmt.Errorf("lab: make cgroup %s: %w", c.Path, err))
@@ -93,29 +83,31 @@ func (s *Stage) SlowDisk(short string, bytes int) *Cgroup {
 	if c.Version == 2 { // it may be on already
 		_ = os.WriteFile(filepath.Join(cgroupV2, "cgroup.subtree_control"), []byte("+io"), 0)
 	}
-	if err := os.WriteFile(filepath.Join(c.Path, file), []byte(fmt.Sprintf(value, disk, bytes)), 0); err != nil {
-		s.fail(fmt.Errorf("lab: limit the disk of cgroup %s: %w", c.Path, err))
+	if bytes > 0 {
+		s.fail(c.LimitWrites(bytes))
 	}
 	return c
 }
 
-// LimitDisk changes how many bytes a second the processes of a group of SlowDisk write.
-func (s *Stage) LimitDisk(c *Cgroup, bytes int) {
-	if s.Err() != nil {
-		return
-	}
-	disk, err := diskOf(s.dir)
-	if err != nil {
-		s.fail(err)
-		return
-	}
-	file, value := "blkio.throttle.write_bps_device", "%s %d"
+// LimitWrites sets how many bytes a second a group of SlowDisk may write, or takes the
+// limit away by 0. LimitReads does the same for what it reads.
+func (c *Cgroup) LimitWrites(bytes int) error { return c.limitDisk("write", bytes) }
+
+// LimitReads is described at LimitWrites.
+func (c *Cgroup) LimitReads(bytes int) error { return c.limitDisk("read", bytes) }
+
+func (c *Cgroup) limitDisk(way string, bytes int) error {
+	file, text := "blkio.throttle."+way+"_bps_device", fmt.Sprintf("%s %d", c.disk, bytes)
 	if c.Version == 2 {
-		file, value = "io.max", "%s wbps=%d"
+		file, text = "io.max", fmt.Sprintf("%s %cbps=%d", c.disk, way[0], bytes)
+		if bytes == 0 {
+			text = fmt.Sprintf("%s %cbps=max", c.disk, way[0])
+		}
 	}
-	if err := os.WriteFile(filepath.Join(c.Path, file), []byte(fmt.Sprintf(value, disk, bytes)), 0); err != nil {
-		s.fail(fmt.Errorf("lab: limit the disk of cgroup %s: %w", c.Path, err))
+	if err := os.WriteFile(filepath.Join(c.Path, file), []byte(text), 0); err != nil {
+		return fmt.Errorf("lab: limit the disk of cgroup %s: %w", c.Path, err)
 	}
+	return nil
 }
 
 const blkioV1 = "/sys/fs/cgroup/blkio"

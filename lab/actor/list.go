@@ -16,6 +16,7 @@ var All = []Actor{
 	anyServer,
 	serviceClient,
 	httpClient,
+	httpUpstream,
 	idleServer,
 	logWorker,
 	lineReader,

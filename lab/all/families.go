@@ -36,7 +36,14 @@ import (
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	readerstall "snag/lab/reader-stall"
+	"snag/lab/real/haproxy"
 	"snag/lab/real/icecast"
+	"snag/lab/real/mariadb"
+	"snag/lab/real/memcached"
+	"snag/lab/real/nginx"
+	"snag/lab/real/pgbouncer"
+	"snag/lab/real/postgresql"
+	"snag/lab/real/redis"
 	"snag/lab/real/rtmp"
 	"snag/lab/real/rtp"
 	"snag/lab/real/sip"
@@ -111,7 +118,14 @@ var Families = []drawn.Family{
 	workerqueue.Family,
 	workerqueueprocesses.Family,
 
+	haproxy.Family,
 	icecast.Family,
+	mariadb.Family,
+	memcached.Family,
+	nginx.Family,
+	pgbouncer.Family,
+	postgresql.Family,
+	redis.Family,
 	rtmp.Family,
 	rtp.Family,
 	sip.Family,

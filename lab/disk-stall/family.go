@@ -44,7 +44,14 @@ func buildFamily(b *drawn.Bench) {
 	turn := func() { b.Signal(backup, syscall.SIGUSR1) }
 	b.Switch("backup", turn, turn)
 	slower := max(32<<10, l.Rate*written*b.LogUniform("slow disk, of what is needed", 0.1, 1.5))
-	b.Switch("slow-disk", func() { b.LimitDisk(slow, int(slower)) }, func() { b.LimitDisk(slow, int(rate)) })
+	limit := func(bytes float64) func() {
+		return func() {
+			if err := slow.LimitWrites(int(bytes)); err != nil {
+				b.Fail("slow-disk", err)
+			}
+		}
+	}
+	b.Switch("slow-disk", limit(slower), limit(rate))
 	if b.Fault.Name == "backup" {
 		b.Amount("a backup writes %d KiB at a time to a disk of %.0f kB/s", chunk, rate/1e3)
 	} else {
