@@ -15,6 +15,7 @@ var All = []Actor{
 	rrClient,
 	serviceClient,
 	httpClient,
+	httpUpstream,
 	idleServer,
 	logWorker,
 	lineReader,
