@@ -4,6 +4,11 @@ import (
 	"snag/lab/drawn"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	"snag/lab/real/gunicorn"
+	"snag/lab/real/node"
+	"snag/lab/real/phpfpm"
+	"snag/lab/real/tomcat"
+	"snag/lab/real/uwsgi"
+	"snag/lab/real/waitress"
 )
 
 // Families of drawn incidents: those of the lab, then those of real software, then the
@@ -11,4 +16,9 @@ import (
 var Families = []drawn.Family{
 	nagledelayedack.Family,
 	gunicorn.Family,
+	phpfpm.Family,
+	uwsgi.Family,
+	node.Family,
+	waitress.Family,
+	tomcat.Family,
 }

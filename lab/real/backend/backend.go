@@ -3,6 +3,7 @@
 package backend
 
 import (
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,11 @@ import (
 	"snag/lab"
 	"snag/lab/drawn"
 )
+
+// Shop is a WSGI program, which asks an upstream for each answer.
+//
+//go:embed shop.py
+var Shop string
 
 // Upstream is a service that a server asks for each of its answers.
 type Upstream struct {

@@ -16,9 +16,6 @@ import (
 	"snag/lab/real/backend"
 )
 
-//go:embed app.py
-var app string
-
 //go:embed report.py
 var report string
 
@@ -56,7 +53,7 @@ func build(b *drawn.Bench) {
 	if b.Chance("counts in SQLite", 0.3) || b.Fault.Name == "sqlite-lock" {
 		env = append(env, "DB="+stock(b, net, flag))
 	}
-	b.File("shop.py", app)
+	b.File("shop.py", backend.Shop)
 	args := b.Resolving(names.Conf(), "gunicorn", "--preload", "--workers", fmt.Sprint(workers), "--bind", net.At(8000), "--timeout", "1", "--chdir", b.Dir(), "shop:app")
 	opts := []lab.Option{lab.In(b.LittleMemory("web-app", 60+10*workers+b.Int("MiB of memory to spare", 60, 250)))}
 	for _, e := range env {

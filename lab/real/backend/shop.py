@@ -1,7 +1,10 @@
-import http.client, os, socket, sqlite3
+"""A WSGI program that asks an upstream for each answer; by its environment it looks a name
+up, counts in SQLite, leaks while FLAG is there, and takes STARTUP seconds to start."""
+import http.client, os, socket, sqlite3, time
 
 UPSTREAM, NAME, DB, FLAG, LEAK = (os.environ.get(k, "") for k in ("UPSTREAM", "NAME", "DB", "FLAG", "LEAK"))
 kept = []
+time.sleep(float(os.environ.get("STARTUP", "0")))
 db = None
 
 
@@ -26,3 +29,6 @@ def app(environ, start_response):
     upstream.close()
     start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", str(len(body)))])
     return [body]
+
+
+application = app
