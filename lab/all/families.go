@@ -3,7 +3,9 @@ package all
 import (
 	"snag/lab/drawn"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
+	"snag/lab/real/dns"
 	"snag/lab/real/gunicorn"
+	"snag/lab/real/mosquitto"
 	"snag/lab/real/node"
 	"snag/lab/real/phpfpm"
 	"snag/lab/real/tomcat"
@@ -21,4 +23,7 @@ var Families = []drawn.Family{
 	node.Family,
 	waitress.Family,
 	tomcat.Family,
+	mosquitto.Family,
+	dns.Unbound,
+	dns.Dnsmasq,
 }

@@ -103,7 +103,7 @@ func startUpstream(b *drawn.Bench, net drawn.Net, answer time.Duration) backend.
 }
 
 func startNames(b *drawn.Bench, net drawn.Net) backend.Names {
-	slow := b.Duration("names take", 20*time.Millisecond, 800*time.Millisecond)
+	slow := b.Duration("names take", 50*time.Millisecond, 1500*time.Millisecond)
 	flags := []string{"--wait", "500us", "--slow", slow.String(), "--then", "slow"}
 	if b.Fault.Name == "slow-dns" {
 		b.Amount("each look-up takes %v", slow)
@@ -133,7 +133,7 @@ db = sqlite3.connect(%q)
 db.execute("CREATE TABLE stock (id INTEGER PRIMARY KEY, sold INTEGER)")
 db.executemany("INSERT INTO stock VALUES (?, 0)", [(i,) for i in range(50)])
 db.commit()`, path))
-	hold, pause := b.Duration("report holds the lock", 30*time.Millisecond, time.Second), b.Duration("report pauses", 20*time.Millisecond, 500*time.Millisecond)
+	hold, pause := b.Duration("report holds the lock", 80*time.Millisecond, 2*time.Second), b.Duration("report pauses", 20*time.Millisecond, 500*time.Millisecond)
 	p := b.Run(net.Server, "stock-report", []string{pyclient.Python, b.File("report.py", report), path, flag.Path, fmt.Sprint(hold.Seconds()), fmt.Sprint(pause.Seconds())})
 	b.AwaitPrinted(p, "ready")
 	if b.Fault.Name == "sqlite-lock" {

@@ -32,7 +32,7 @@ var Family = drawn.Family{
 func build(b *drawn.Bench) {
 	net := b.Net()
 	answer := b.Duration("upstream takes", time.Millisecond, 200*time.Millisecond)
-	l := backend.Load(b, net, 500, answer, 1)
+	l := backend.Load(b, net, 300, answer, 1)
 	slow := min(4*time.Second, time.Duration(float64(answer)*b.LogUniform("upstream gets slower", 2.5, 50)))
 	then := "slow"
 	if b.Fault.Name == "upstream-refused" {
