@@ -3,7 +3,10 @@ package all
 import (
 	"snag/lab/drawn"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
+	"snag/lab/real/apache"
 	"snag/lab/real/dns"
+	"snag/lab/real/etcd"
+	"snag/lab/real/grpc"
 	"snag/lab/real/gunicorn"
 	"snag/lab/real/mosquitto"
 	"snag/lab/real/node"
@@ -22,8 +25,11 @@ var Families = []drawn.Family{
 	uwsgi.Family,
 	node.Family,
 	waitress.Family,
+	apache.Family,
 	tomcat.Family,
 	mosquitto.Family,
 	dns.Unbound,
 	dns.Dnsmasq,
+	grpc.Family,
+	etcd.Family,
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"snag/lab"
 	"snag/lab/drawn"
@@ -20,5 +21,21 @@ func Quota(b *drawn.Bench, c *lab.Cgroup, micros int) {
 	}
 	if err := os.WriteFile(filepath.Join(c.Path, file), []byte(text), 0); err != nil {
 		b.Fail("the quota of "+c.Path, err)
+	}
+}
+
+// DiskRate lets a control group that lab.Stage.SlowDisk made write so many bytes a second.
+func DiskRate(b *drawn.Bench, c *lab.Cgroup, bytes int) {
+	file, format := "blkio.throttle.write_bps_device", "%s %d"
+	if c.Version == 2 {
+		file, format = "io.max", "%s wbps=%d"
+	}
+	path := filepath.Join(c.Path, file)
+	raw, err := os.ReadFile(path)
+	if f := strings.Fields(string(raw)); err == nil && len(f) > 0 {
+		err = os.WriteFile(path, fmt.Appendf(nil, format, f[0], bytes), 0)
+	}
+	if err != nil {
+		b.Fail("the disk's rate of "+c.Path, err)
 	}
 }

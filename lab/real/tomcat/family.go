@@ -99,6 +99,10 @@ func deploy(b *drawn.Bench, server string) string {
 	}
 	b.File("tomcat/conf/server.xml", server)
 	b.File("tomcat/webapps/ROOT/WEB-INF/web.xml", webXML)
-	b.Command("", "javac", "-J-XX:TieredStopAtLevel=1", "-proc:none", "-cp", jars, "-d", classes, b.File("Shop.java", servlet))
+	compiler := b.Run("", "javac", []string{"javac", "-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-proc:none", "-cp", jars, "-d", classes, b.File("Shop.java", servlet)}, lab.MayEnd())
+	b.Await("javac to end", time.Minute, func() (bool, error) {
+		_, err := os.Stat(fmt.Sprintf("/proc/%d", compiler.PID))
+		return os.IsNotExist(err), nil
+	})
 	return base
 }
