@@ -90,7 +90,7 @@ def main():
     p.add_argument("--timeout", type=float, default=10)
     p.add_argument("--comm", default="")
     p.add_argument("options", nargs="*", help="NAME=VALUE of the protocol")
-    a = p.parse_args()
+    a = p.parse_intermixed_args()
     if a.comm:
         with open("/proc/self/comm", "w") as f:
             f.write(a.comm)

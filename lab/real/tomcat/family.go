@@ -83,7 +83,7 @@ func build(b *drawn.Bench) {
 	b.Run(net.Server, "tomcat", []string{"java", gc, fmt.Sprintf("-Xmx%dm", heap), "-Xms32m", "-XX:TieredStopAtLevel=1",
 		"-cp", home + "/bin/bootstrap.jar:" + home + "/bin/tomcat-juli.jar", "-Dcatalina.home=" + home, "-Dcatalina.base=" + base,
 		"org.apache.catalina.startup.Bootstrap", "start"}, lab.Env("UPSTREAM="+up.Addr), lab.Env("FLAG="+flag.Path), lab.Env("FAULT="+b.Fault.Name))
-	b.Await("Tomcat to listen", 30*time.Second, b.Listens(net.Server, ":8080"))
+	b.Await("Tomcat to listen", time.Minute, b.Listens(net.Server, ":8080"))
 	pyclient.Start(b, net.Client, "shop-client", "http", net.At(8080), l)
 }
 

@@ -44,7 +44,7 @@ func build(b *drawn.Bench) {
 	up := backend.Start(b, net.Server, answer, "--slow", slow.String())
 	threads, limit := 4+int(math.Ceil(3*busy)), 1000
 	few := max(1, int(busy*b.Uniform("threads for the busy ones", 0.3, 0.95)))
-	statistics := b.Int("threads that calculate", 1, 4)
+	statistics := b.Int("threads that calculate", 2, 8)
 	switch {
 	case b.Built("few-threads"):
 		threads = few
