@@ -7,7 +7,7 @@ LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION)
 LINT     := bin/golangci-lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup setup-drawn build demo check fmt-check vet lint generate generate-check ui ui-check docs docs-check test bench bench-probes bench-streams bench-syscalls bench-files fuzz lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-healthy calibrate clean
+.PHONY: help setup build demo check fmt-check vet lint generate generate-check ui ui-check docs docs-check test bench bench-probes bench-streams bench-syscalls bench-files fuzz lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,9 +17,6 @@ build: ## bin/snag, the one static binary that is shipped, and beside it bin/sna
 
 setup: ## install what the tests, the lab and the generators need (Debian packages, and servers that it has not, into ~/.cache; says which)
 	tools/setup.sh
-
-setup-drawn: ## install the servers and client libraries of the drawn incidents (Debian packages)
-	tools/setup.sh drawn
 
 demo: ## set up, make a real incident (a reconnect storm on nginx-rtmp), find it
 	tools/setup.sh demo

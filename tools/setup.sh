@@ -9,34 +9,15 @@ case "${1:-all}" in
 demo) want="iproute2 nginx libnginx-mod-rtmp ffmpeg" ;;
 all) want="clang clang-format llvm libbpf-dev bpftool iproute2 ethtool dbus-daemon nftables nginx libnginx-mod-rtmp ffmpeg prometheus strace zstd jq python3 python3-gi python3-pip gunicorn gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-tools gstreamer1.0-rtsp stunnel4 dropbear-bin redis-tools gcc binutils libc6-dev openssl chromium fonts-dejavu-core musl-tools xz-utils wrk tshark tcptrace tcpdump liburing-dev linux-perf systemd shellcheck" ;;
 bench-syscalls) want="$tracers" ;;
-# The servers and client libraries of the drawn incidents, a package a line.
-drawn) want="
-	apache2
-	dnsmasq-base
-	etcd-server
-	gunicorn
-	libtomcat10-java
-	mosquitto
-	nginx
-	php8.2-fpm
-	python3-dnspython
-	python3-grpcio
-	python3-paho-mqtt
-	python3-waitress
-	tomcat10-common
-	unbound
-	uwsgi-core
-	uwsgi-plugin-python3
-" ;;
 bench-files) want="strace linux-perf zstd nginx wrk iproute2 ethtool tcpdump tcptrace tshark mawk perl maven" ;;
-*) echo "usage: $0 [demo|drawn|bench-syscalls|bench-files]" >&2; exit 2 ;;
+*) echo "usage: $0 [demo|bench-syscalls|bench-files]" >&2; exit 2 ;;
 esac
 # The page's bundle is built with Node 18 or later: Debian's where there is none.
-if { [ "${1:-all}" = all ] || [ "$1" = drawn ]; } && ! command -v npm >/dev/null; then
+if [ "${1:-all}" = all ] && ! command -v npm >/dev/null; then
 	want="$want nodejs npm"
 fi
 # Java programs of the lab and of the tests: any JDK, Debian's where there is none.
-if { [ "${1:-all}" = all ] || [ "$1" = drawn ] || [ "$1" = bench-files ]; } && ! command -v javac >/dev/null; then
+if { [ "${1:-all}" = all ] || [ "$1" = bench-files ]; } && ! command -v javac >/dev/null; then
 	want="$want default-jdk-headless"
 fi
 # Rust's mangled names, in a test: any compiler, Debian's where there is none.
@@ -65,9 +46,9 @@ if [ -n "$missing" ]; then
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 	# Nor at the next boot: only what was installed here is touched, never a service
 	# that was there before.
-	for service in apache2 etcd mosquitto nginx php8.2-fpm prometheus stunnel4 unbound; do
+	for service in nginx prometheus stunnel4; do
 		case " $missing " in
-		*" $service "* | *" $service-server "*)
+		*" $service "*)
 			if [ -d /run/systemd/system ]; then
 				systemctl disable --quiet "$service"
 				echo "snag setup: $service was installed and not started; its service is disabled"
