@@ -17,6 +17,7 @@ var All = []Actor{
 	serviceClient,
 	httpClient,
 	httpUpstream,
+	httpBackend,
 	idleServer,
 	logWorker,
 	lineReader,

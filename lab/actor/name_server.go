@@ -18,7 +18,11 @@ var nameServer = Actor{
 		listen := f.String("listen", "", "address:port")
 		wait := f.Duration("wait", 0, "time until an answer")
 		silent := f.Bool("silent", false, "answer nothing")
-		switched := f.Bool("switched", false, "--wait and --silent hold while SIGUSR1 has turned them on")
+		var b nameBreak
+		f.StringVar(&b.then, "then", "", "what SIGUSR2 switches on and off: slow, silent, servfail, refused")
+		f.DurationVar(&b.slow, "slow", time.Second, "time until an answer while it is slow")
+		f.Float64Var(&b.share, "share", 1, "of the queries meet what was switched on")
+		ttl := f.Uint("ttl", 1, "seconds that an answer may be kept")
 		if err := parse(); err != nil {
 			return err
 		}
@@ -28,7 +32,7 @@ var nameServer = Actor{
 		}
 		defer c.Close()
 		context.AfterFunc(ctx, func() { c.Close() })
-		broken := toggled(!*switched)
+		b.watch(ctx)
 		ready()
 		var asked, told atomic.Uint64
 		go func() {
@@ -49,14 +53,13 @@ var nameServer = Actor{
 				return err
 			}
 			asked.Add(1)
-			answer, ok := answerName(buf[:n])
-			is := broken.isOn()
-			if *silent && is || !ok {
+			late, rcode, ok := b.now(*wait)
+			if *silent || !ok {
 				continue
 			}
-			late := *wait
-			if !is {
-				late = 0
+			answer, ok := answerName(buf[:n], rcode, uint32(*ttl)) //nolint:gosec // a flag of some seconds
+			if !ok {
+				continue
 			}
 			time.AfterFunc(late, func() { _, _ = c.WriteTo(answer, from) })
 		}
@@ -64,17 +67,18 @@ var nameServer = Actor{
 }
 
 // answerName is the answer to a query: 10.0.0.1 to whoever asks for an address of IPv4,
-// nothing of any other kind. False: it is no query.
-func answerName(query []byte) ([]byte, bool) {
+// nothing of any other kind, and nothing with an error. False: it is no query.
+func answerName(query []byte, rcode dnsmessage.RCode, ttl uint32) ([]byte, bool) {
 	var m dnsmessage.Message
 	if m.Unpack(query) != nil || m.Response || len(m.Questions) != 1 {
 		return nil, false
 	}
 	q := m.Questions[0]
 	m.Response, m.RecursionAvailable, m.Additionals = true, true, nil
-	if q.Type == dnsmessage.TypeA {
+	m.RCode = rcode
+	if q.Type == dnsmessage.TypeA && rcode == dnsmessage.RCodeSuccess {
 		m.Answers = []dnsmessage.Resource{{
-			Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class, TTL: 1},
+			Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class, TTL: ttl},
 			Body:   &dnsmessage.AResource{A: [4]byte{10, 0, 0, 1}},
 		}}
 	}

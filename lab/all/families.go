@@ -36,17 +36,28 @@ import (
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	readerstall "snag/lab/reader-stall"
+	"snag/lab/real/apache"
+	"snag/lab/real/dns"
+	"snag/lab/real/etcd"
+	"snag/lab/real/grpc"
+	"snag/lab/real/gunicorn"
 	"snag/lab/real/haproxy"
 	"snag/lab/real/icecast"
 	"snag/lab/real/mariadb"
 	"snag/lab/real/memcached"
+	"snag/lab/real/mosquitto"
 	"snag/lab/real/nginx"
+	"snag/lab/real/node"
 	"snag/lab/real/pgbouncer"
+	"snag/lab/real/phpfpm"
 	"snag/lab/real/postgresql"
 	"snag/lab/real/redis"
 	"snag/lab/real/rtmp"
 	"snag/lab/real/rtp"
 	"snag/lab/real/sip"
+	"snag/lab/real/tomcat"
+	"snag/lab/real/uwsgi"
+	"snag/lab/real/waitress"
 	reconnectstorm "snag/lab/reconnect-storm"
 	reversepathfilter "snag/lab/reverse-path-filter"
 	runqueuewait "snag/lab/run-queue-wait"
@@ -118,17 +129,29 @@ var Families = []drawn.Family{
 	workerqueue.Family,
 	workerqueueprocesses.Family,
 
+	apache.Family,
+	dns.Dnsmasq,
+	dns.Unbound,
+	etcd.Family,
+	grpc.Family,
+	gunicorn.Family,
 	haproxy.Family,
 	icecast.Family,
 	mariadb.Family,
 	memcached.Family,
+	mosquitto.Family,
 	nginx.Family,
+	node.Family,
 	pgbouncer.Family,
+	phpfpm.Family,
 	postgresql.Family,
 	redis.Family,
 	rtmp.Family,
 	rtp.Family,
 	sip.Family,
+	tomcat.Family,
+	uwsgi.Family,
+	waitress.Family,
 
 	backup.Archive,
 	backup.Build,

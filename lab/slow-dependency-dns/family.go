@@ -30,11 +30,11 @@ func buildFamily(b *drawn.Bench) {
 	b.Command(dns, "ip", "addr", "add", "10.78.7.3/24", "dev", "eth0")
 	late := b.Duration("late name server takes", 20*time.Millisecond, 1500*time.Millisecond)
 	timeout := drawn.Pick(b.Draw, "resolv.conf's timeout", 1, 2, 5)
-	how := []string{"--wait", late.String()}
+	how := []string{"--then", "slow", "--slow", late.String()}
 	if b.Fault.Name == "silent" {
-		how = []string{"--silent"}
+		how = []string{"--then", "silent"}
 	}
-	first := b.Actor(dns, "named1", "name-server", append([]string{"--listen", "10.78.7.2:53", "--switched"}, how...))
+	first := b.Actor(dns, "named1", "name-server", append([]string{"--listen", "10.78.7.2:53"}, how...))
 	b.AwaitPrinted(first, "ready")
 	b.AwaitPrinted(b.Actor(dns, "named2", "name-server", []string{"--listen", "10.78.7.3:53"}), "ready")
 	o := anyserver.Options{Language: anyserver.LanguageOf(b, "server"), Workers: b.Int("server's workers", 8, 64), Names: true}
@@ -47,7 +47,7 @@ func buildFamily(b *drawn.Bench) {
 	l := o.LoadAt(b, b.LogUniform("requests per second", 5, 200), net.RTT, lookup)
 	o.Workers = max(o.Workers, int(2.5*l.Rate*(lookup+o.Work+o.Wait).Seconds()))
 	anyserver.Start(b, net.Server, "mail-server", net.At(8080), o)
-	turn := func() { b.Signal(first, syscall.SIGUSR1) }
+	turn := func() { b.Signal(first, syscall.SIGUSR2) }
 	b.Switch("silent", turn, turn)
 	b.Switch("late", turn, turn)
 	if b.Fault.Name == "silent" {

@@ -45,6 +45,6 @@ var Names = drawn.Family{
 		l := site.LoadOf(b, net, 100)
 		l.Rate = b.LogUniform("lookups per second", 20, 400)
 		l.Conns = max(l.Conns, int(l.Rate*(0.02+2*net.RTT.Seconds()))+1)
-		pyclient.Start(b, net.Client, "resolver", "dns", net.At(53), l, "name=host%d.site", "expect=NXDOMAIN")
+		pyclient.Start(b, net.Client, "resolver", "dns_socket", net.At(53), l, "name=host%d.site", "expect=NXDOMAIN")
 	},
 }
