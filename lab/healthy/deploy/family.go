@@ -37,6 +37,7 @@ func haproxy(b *drawn.Bench, net drawn.Net, n int, inter time.Duration) {
 defaults
     mode http
     timeout connect 5s
+    timeout check 3s
     timeout client 60s
     timeout server 60s
     retries 3

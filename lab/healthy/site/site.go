@@ -106,7 +106,7 @@ func LoadOf(b *drawn.Bench, net drawn.Net, bytes int) drawn.Load {
 		Conns: b.Int("clients", 1, 48),
 	}
 	// Each connection has time for some round trips before the next request is due.
-	l.Conns = max(l.Conns, int(l.Rate*(0.02+8*net.RTT.Seconds()))+1)
+	l.Conns = max(l.Conns, int(l.Rate*(0.05+12*net.RTT.Seconds()))+1)
 	return l
 }
 

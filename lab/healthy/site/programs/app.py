@@ -30,6 +30,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         global busy
         with lock:
             busy += 1
+        try:
+            self.answer()
+        finally:
+            with lock:
+                busy -= 1
+
+    def answer(self):
         status, body = 200, b"an answer\n" * 50
         if self.path == "/health":
             status = 503 if draining else 200
@@ -46,14 +53,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
         self.wfile.flush()
-        with lock:
-            busy -= 1
 
     def log_message(self, *_):
         pass
 
 
 class Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, *_):
+        pass  # a client that is gone: clients may end as they like
+
     request_queue_size, allow_reuse_address, daemon_threads = 256, True, True
 
 
