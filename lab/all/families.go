@@ -6,6 +6,7 @@ import (
 	ephemeralports "snag/lab/ephemeral-ports"
 	fdlimit "snag/lab/fd-limit"
 	halfopenpeer "snag/lab/half-open-peer"
+	kernelhotpath "snag/lab/kernel-hot-path"
 	listenoverflow "snag/lab/listen-overflow"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
@@ -20,6 +21,8 @@ import (
 	reversepathfilter "snag/lab/reverse-path-filter"
 	slowconsumer "snag/lab/slow-consumer"
 	smallreceivewindow "snag/lab/small-receive-window"
+	softirqononecpu "snag/lab/softirq-on-one-cpu"
+	softnetbacklog "snag/lab/softnet-backlog"
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
@@ -32,6 +35,7 @@ var Families = []drawn.Family{
 	ephemeralports.Family,
 	fdlimit.Family,
 	halfopenpeer.Family,
+	kernelhotpath.Family,
 	listenoverflow.Family,
 	nagledelayedack.Family,
 	neighbourfailed.Family,
@@ -46,6 +50,8 @@ var Families = []drawn.Family{
 	reversepathfilter.Family,
 	slowconsumer.Family,
 	smallreceivewindow.Family,
+	softirqononecpu.Family,
+	softnetbacklog.Family,
 	synflood.Family,
 	udpportclosed.Family,
 	udpreceivebufferfull.Family,
