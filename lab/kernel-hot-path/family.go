@@ -17,7 +17,7 @@ var Family = drawn.Family{
 
 func buildFamily(b *drawn.Bench) {
 	net := b.NetAway(0, false)
-	rules := b.Int("rules", 20000, 100000)
+	rules := b.Int("rules", 5000, 40000)
 	on, off := b.LongRules(net.Server, rules)
 	t := b.Traffic(net, drawn.Requests, drawn.Bodies, drawn.Uploads)
 	b.Switch("long-rules", on, off)

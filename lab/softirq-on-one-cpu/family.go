@@ -20,7 +20,7 @@ var Family = drawn.Family{
 func buildFamily(b *drawn.Bench) {
 	net := b.NetAway(0, false)
 	b.Steer(net.Server, "eth0", "2") // CPU 1
-	rate, asks := b.LogUniform("datagrams per second", 1500, 10000), b.LogUniform("time they take, of one CPU's", 1, 4)
+	rate, asks := b.LogUniform("datagrams per second", 6000, 20000), b.LogUniform("time they take, of one CPU's", 0.9, 3)
 	rules := int(asks / rate / drawn.RuleCost)
 	on, off := b.LongRules(net.Server, rules)
 	sink := b.Actor(net.Server, "collector", "udp-sink", []string{"--listen", net.At(5004), "--force-rcvbuf", "30000000", "--log", b.ClientLog("arrived")})

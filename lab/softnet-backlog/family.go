@@ -21,7 +21,7 @@ var Family = drawn.Family{
 func buildFamily(b *drawn.Bench) {
 	net := b.NetAway(0, false)
 	b.Steer(net.Server, "eth0", "2") // CPU 1
-	rules := b.Int("rules", 2000, 10000)
+	rules := b.Int("rules", 700, 4000)
 	on, _ := b.LongRules(net.Server, rules)
 	on()
 	each := 3e-6 + float64(rules)*drawn.RuleCost
