@@ -10,6 +10,7 @@ import (
 	"snag/lab/real/pgbouncer"
 	"snag/lab/real/postgresql"
 	"snag/lab/real/redis"
+	"snag/lab/real/varnish"
 )
 
 // Families of drawn incidents: those of the lab, then those of real software, then the
@@ -23,4 +24,5 @@ var Families = []drawn.Family{
 	pgbouncer.Family,
 	postgresql.Family,
 	redis.Family,
+	varnish.Family,
 }

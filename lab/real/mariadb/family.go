@@ -43,7 +43,7 @@ func build(b *drawn.Bench) {
 	table := drawn.Pick(b.Draw, "table", "accounts_small", "accounts", "accounts_large")
 	writes := b.Uniform("share of writes", 0.2, 0.9)
 	hot := b.Uniform("share of updates of one row", 0.1, 0.9)
-	giveUp := b.Int("innodb_lock_wait_timeout", 1, 50)
+	giveUp := b.Int("innodb_lock_wait_timeout", 3, 50)
 	l := b.LoadOf(400)
 	l.Size = b.Int("bytes of an entry", 16, 4000)
 	if l.Fresh = b.Chance("a connection for each request", 0.2) || b.Fault.Name == "too-many-connections"; l.Fresh {
@@ -72,8 +72,8 @@ func build(b *drawn.Bench) {
 	hoard := session("leaky-app")
 	hoard.Conns = most
 	pyclient.SwitchSessions(b, "too-many-connections", net.Client, "leaky-app", hoard)
-	b.Switch("index-ignored", func() { s.do("ALTER TABLE shop." + table + " ALTER INDEX " + table + "_email IGNORED") },
-		func() { s.do("ALTER TABLE shop." + table + " ALTER INDEX " + table + "_email NOT IGNORED") })
+	b.Switch("index-ignored", func() { go s.do("ALTER TABLE shop." + table + " ALTER INDEX " + table + "_email IGNORED") },
+		func() { go s.do("ALTER TABLE shop." + table + " ALTER INDEX " + table + "_email NOT IGNORED") })
 	slow := b.Duration("slow function takes", 2*time.Millisecond, 400*time.Millisecond)
 	b.Switch("slow-function", func() {
 		s.do(fmt.Sprintf("CREATE OR REPLACE FUNCTION shop.note_of(id INT) RETURNS VARCHAR(60) NOT DETERMINISTIC RETURN IF(SLEEP(%g), 'late', 'none')", slow.Seconds()))

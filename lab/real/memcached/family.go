@@ -48,7 +48,8 @@ func build(b *drawn.Bench) {
 		l.Rate, l.Conns = min(l.Rate, 150), min(l.Conns, 100)
 	}
 	keys, writes := b.Int("keys", 10, 10_000), b.Uniform("share of writes", 0.05, 0.9)
-	pyclient.Start(b, net.Client, "page-app", "memcached", net.At(11211), l, fmt.Sprintf("keys=%d", keys), fmt.Sprintf("writes=%.3f", writes), fmt.Sprintf("size=%d", l.Size))
+	pyclient.Start(b, net.Client, "page-app", "memcached", net.At(11211), l, fmt.Sprintf("keys=%d", keys), fmt.Sprintf("writes=%.3f", writes), fmt.Sprintf("size=%d", l.Size),
+		fmt.Sprintf("timeout=%.1f", b.LogUniform("clients give up after s", 0.5, 10)))
 
 	pyclient.SwitchSessions(b, "too-many-connections", net.Client, "leaky-app", pyclient.Sessions{Protocol: "memcached", To: net.At(11211), Conns: most})
 	n, size := b.Int("keys of a multiget", 200, 5000), b.Int("bytes of a value of a multiget", 1000, 30_000)

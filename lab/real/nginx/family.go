@@ -55,7 +55,7 @@ func build(b *drawn.Bench) {
 		takes = max(takes, time.Duration(2/s.load.Rate*float64(time.Second)))
 		s.load.Conns = max(s.load.Conns, 8)
 	case "slow-disk":
-		s.load.Size = b.Int("bytes of a file", 4096, 65536)
+		s.load.Size = 4096 * b.Int("pages of a file", 1, 16)
 	}
 	s.backends(takes)
 	keepalive := drawn.Pick(b.Draw, "connections kept to upstreams", 0, 4, 32)
@@ -67,7 +67,7 @@ func build(b *drawn.Bench) {
 	if b.Fault.Name == "slow-disk" {
 		path = "path=/static/asset"
 	}
-	pyclient.Start(b, s.net.Client, "web-client", "http", s.net.At(8080), s.load, path)
+	pyclient.Start(b, s.net.Client, "web-client", "http", s.net.At(8080), s.load, path, fmt.Sprintf("timeout=%.1f", b.LogUniform("clients give up after s", 1, 20)))
 	s.switches()
 }
 
@@ -157,7 +157,7 @@ http {
 	server {
 		listen %[5]s;
 		location / { %[6]s proxy_pass http://app; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_next_upstream off; }
-		location /static/ { root %[2]s; directio 512; }
+		location /static/ { root %[2]s; directio 512; output_buffers 1 4k; }
 	}
 }
 `, workers, s.Dir(), connections, up.String(), s.net.At(8080), limit)

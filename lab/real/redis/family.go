@@ -65,7 +65,8 @@ func build(b *drawn.Bench) {
 		l.Rate, l.Conns = min(l.Rate, 150), min(l.Conns, 100)
 	}
 	writes := b.Uniform("share of writes", 0.1, 0.9)
-	pyclient.Start(b, net.Client, "cart-app", "redis", net.At(6379), l, fmt.Sprintf("keys=%d", keys), fmt.Sprintf("writes=%.3f", writes), fmt.Sprintf("size=%d", l.Size))
+	pyclient.Start(b, net.Client, "cart-app", "redis", net.At(6379), l, fmt.Sprintf("keys=%d", keys), fmt.Sprintf("writes=%.3f", writes), fmt.Sprintf("size=%d", l.Size),
+		fmt.Sprintf("timeout=%.1f", b.LogUniform("clients give up after s", 0.5, 10)))
 
 	command := drawn.Pick(b.Draw, "slow command", "KEYS", "LRANGE", "SORT", "script", "sleep")
 	every := b.Duration("slow commands every", 20*time.Millisecond, time.Second)
