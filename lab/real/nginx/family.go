@@ -135,13 +135,13 @@ func (s *site) nginx(keepalive int) {
 	if keepalive > 0 {
 		fmt.Fprintf(&up, "keepalive %d; ", keepalive)
 	}
-	limit, connections := "", 1024
+	zone, limit, connections := "", "", 1024
 	if rate := s.Uniform("requests per second that are let through", 0.3, 0.95) * s.load.Rate; s.Built("limit-req") {
 		limit = "limit_req zone=all;"
 		if s.Chance("burst", 0.5) {
 			limit = "limit_req zone=all burst=5 nodelay;"
 		}
-		up.WriteString("} limit_req_zone $server_name zone=all:1m rate=" + fmt.Sprintf("%dr/m;", int(60*rate)) + " map $uri $unused { ")
+		zone = fmt.Sprintf("limit_req_zone $server_port zone=all:1m rate=%dr/m;", int(60*rate))
 		s.Amount("%.0f requests per second are let through of %.0f", rate, s.load.Rate)
 	}
 	workers := s.Int("worker processes", 1, 4)
@@ -153,6 +153,7 @@ func (s *site) nginx(keepalive int) {
 events { worker_connections %d; }
 http {
 	access_log off; client_body_temp_path %[2]s/body; proxy_temp_path %[2]s/proxy; fastcgi_temp_path %[2]s/fcgi; uwsgi_temp_path %[2]s/uwsgi; scgi_temp_path %[2]s/scgi;
+	%[7]s
 	upstream app { %[4]s }
 	server {
 		listen %[5]s;
@@ -160,7 +161,7 @@ http {
 		location /static/ { root %[2]s; directio 512; output_buffers 1 4k; }
 	}
 }
-`, workers, s.Dir(), connections, up.String(), s.net.At(8080), limit)
+`, workers, s.Dir(), connections, up.String(), s.net.At(8080), limit, zone)
 	if err := os.MkdirAll(filepath.Join(s.Dir(), "static"), 0o755); err != nil {
 		s.Fail("nginx", err)
 	}
