@@ -56,7 +56,7 @@ func build(b *drawn.Bench) {
 			"-b:a", fmt.Sprintf("%dk", drawn.Pick(b.Draw, "kbit per second", 64, 128, 256, 320)), "-flush_packets", "1", "-content_type", "audio/mpeg", "-f", "mp3",
 			"icecast://source:radio@10.79.3.1:8000/radio"))
 	b.AwaitOutput(source, "sound is sent", func(printed string) bool { return strings.Contains(printed, "total_size=") })
-	b.SwitchStops("source-stopped", source.Child(), 500*time.Millisecond, 6*time.Second)
+	b.SwitchStops("source-stopped", source.Child(), time.Second, 6*time.Second)
 	b.SwitchStops("server-stopped", server.PID, 400*time.Millisecond, 5*time.Second)
 
 	url := "http://" + n.At(8000) + "/radio"
@@ -95,7 +95,7 @@ func serve(b *drawn.Bench, ns string) *lab.Process {
 
 func startLogin(b *drawn.Bench, ns string) {
 	wait := b.Duration("a login takes", time.Millisecond, 15*time.Millisecond)
-	slow := b.Duration("a slow login takes", 100*time.Millisecond, 2*time.Second)
+	slow := b.Duration("a slow login takes", 300*time.Millisecond, 3*time.Second)
 	args := []string{"--comm", "who-may-listen", "--listen", "127.0.0.1:8001", "--wait", wait.String()}
 	switch b.Fault.Name {
 	case "login-slow":
