@@ -43,6 +43,31 @@ func (b *Bench) LoadOf(capacity float64) Load {
 	return l
 }
 
+// mostConns bounds what a machine of two CPUs is asked to hold.
+const mostConns = 200
+
+// Within is the load on so many connections that a request that takes that long, its round
+// trips included, keeps them busy for half of the time at most. With the most connections
+// that there may be, less is asked.
+func (l Load) Within(takes time.Duration) Load {
+	takes += 10 * time.Millisecond // what clients and a busy machine add
+	l.Conns = max(l.Conns, int(2*l.Rate*takes.Seconds())+1)
+	if l.Conns > mostConns {
+		l.Conns = mostConns
+		l.Rate = mostConns / (2 * takes.Seconds())
+	}
+	return l
+}
+
+// Trips is how long so many round trips take, or more where each request has a connection
+// of its own.
+func (n Net) Trips(l Load, kept, fresh int) time.Duration {
+	if l.Fresh {
+		return time.Duration(fresh) * n.RTT
+	}
+	return time.Duration(kept) * n.RTT
+}
+
 // Ask starts the clients of a service that answers as many bytes as it is asked with
 // (rr-server, lab/anyserver).
 func (b *Bench) Ask(ns, name, to string, l Load, more ...string) *lab.Process {
