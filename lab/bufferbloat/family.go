@@ -44,7 +44,7 @@ func buildFamily(b *drawn.Bench) {
 	l.Rate = max(15, min(l.Rate, share*line/300))
 	l.Size = max(16, min(1000, int(share*line/l.Rate)))
 	takes := b.Duration("answers take", 10*time.Microsecond, 10*time.Millisecond)
-	l = l.Over(net.RTT + takes)
+	l = l.Within(net.RTT + takes)
 	app := b.Actor(net.Server, "app-server", "rr-server", []string{"--listen", net.At(8080), "--wait", takes.String(), "--size", fmt.Sprint(l.Size)})
 	b.AwaitPrinted(app, "ready")
 	b.Ask(net.Client, "app-client", net.At(8080), l)

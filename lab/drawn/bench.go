@@ -20,6 +20,7 @@ type Bench struct {
 	Fault Fault
 
 	logs    []string
+	rtt     time.Duration // of the last Net
 	on, off func()
 	built   bool
 	amount  []string

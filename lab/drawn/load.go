@@ -38,17 +38,35 @@ func (b *Bench) LoadOf(capacity float64) Load {
 	// No client asks more than 200 times a second, or less than once in two seconds.
 	l.Conns = max(l.Conns, int(l.Rate/200)+1)
 	l.Conns = min(l.Conns, int(l.Rate*2))
-	l = l.Over(2*b.rtt + seconds(1/capacity)) // a connection of its own each time needs two
+	l = l.Within(2*b.rtt + seconds(1/capacity)) // a connection of its own each time needs two
 	b.Values["requests per second"] = l.Rate
 	b.Values["connections"] = l.Conns
 	return l
 }
 
-// Over is the load with as many connections as its rate needs where an answer takes that
-// long, and as many again.
-func (l Load) Over(takes time.Duration) Load {
+// mostConns bounds what a machine of two CPUs is asked to hold.
+const mostConns = 200
+
+// Within is the load on so many connections that a request that takes that long, its round
+// trips included, keeps them busy for half of the time at most. With the most connections
+// that there may be, less is asked.
+func (l Load) Within(takes time.Duration) Load {
+	takes += 10 * time.Millisecond // what clients and a busy machine add
 	l.Conns = max(l.Conns, int(2*l.Rate*takes.Seconds())+1)
+	if l.Conns > mostConns {
+		l.Conns = mostConns
+		l.Rate = mostConns / (2 * takes.Seconds())
+	}
 	return l
+}
+
+// Trips is how long so many round trips take, or more where each request has a connection
+// of its own.
+func (n Net) Trips(l Load, kept, fresh int) time.Duration {
+	if l.Fresh {
+		return time.Duration(fresh) * n.RTT
+	}
+	return time.Duration(kept) * n.RTT
 }
 
 // Ask starts the clients of a service that answers as many bytes as it is asked with

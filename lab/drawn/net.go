@@ -38,6 +38,7 @@ func (b *Bench) NetOver(relay bool, flags ...string) Net {
 // NetAway is NetOver with that round trip.
 func (b *Bench) NetAway(rtt time.Duration, relay bool, flags ...string) Net {
 	n := Net{Server: b.Netns("server"), Client: b.Netns("clients"), RTT: rtt, bench: b}
+	b.rtt = rtt
 	third := b.Int("network", 1, 200)
 	n.Addr, n.ClientAddr = fmt.Sprintf("10.77.%d.1", third), fmt.Sprintf("10.77.%d.2", third)
 	if n.RTT == 0 && !relay {

@@ -62,7 +62,7 @@ func (b *Bench) requests(n Net, size int) Traffic {
 	l := b.LoadOf(2000)
 	l.Size = size
 	l.Rate = max(leastRate, min(l.Rate, mostBytes/2/float64(size))) // an answer is as large
-	l = l.Over(n.RTT + takes)
+	l = l.Within(n.RTT + takes)
 	l.Fresh = b.Chance("a connection for each request", 0.25)
 	t := Traffic{Kind: Requests, Rate: l.Rate, Wire: l.Rate * (1.05*float64(l.Size) + 66)}
 	t.Server = b.Actor(n.Server, "app-server", "rr-server", []string{"--listen", n.At(8080), "--wait", takes.String(), "--size", fmt.Sprint(l.Size)})

@@ -23,7 +23,7 @@ func buildFamily(b *drawn.Bench) {
 	takes := b.Duration("answers take", 100*time.Microsecond, 50*time.Millisecond)
 	l := b.LoadOf(1000)
 	l.Size = min(l.Size, 4096)
-	l = l.Over(2*net.RTT + takes)
+	l = l.Within(2*net.RTT + takes)
 	l.Fresh = true
 	// Each port is kept for 60 s (TCP_TIMEWAIT_LEN).
 	ports := max(4, int(l.Rate*b.LogUniform("seconds that the ports last", 0.1, 10)))

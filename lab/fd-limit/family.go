@@ -30,7 +30,7 @@ func buildFamily(b *drawn.Bench) {
 	takes := b.Duration("answers take", time.Millisecond, 200*time.Millisecond)
 	l := b.LoadOf(800)
 	l.Size = min(l.Size, 4096)
-	l = l.Over(3*net.RTT + takes)
+	l = l.Within(3*net.RTT + takes)
 	l.Fresh = true
 	busy := l.Rate * (2*net.RTT + takes).Seconds() // connections at a time
 	limit := uint64(4*l.Conns + 64)

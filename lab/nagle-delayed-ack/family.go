@@ -21,7 +21,7 @@ var Family = drawn.Family{
 func buildFamily(b *drawn.Bench) {
 	net := b.Net()
 	think := b.Duration("answers take", 10_000, 20_000_000)
-	l := b.LoadOf(2000).Over(net.RTT + think)
+	l := b.LoadOf(2000).Within(net.RTT + think)
 	l.Size = 128
 	server := []string{"--listen", net.At(9000), "--wait", think.String(), "--size", fmt.Sprint(l.Size)}
 	var client []string

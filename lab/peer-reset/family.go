@@ -23,7 +23,7 @@ var Family = drawn.Family{
 func buildFamily(b *drawn.Bench) {
 	net := b.Net()
 	takes := b.Duration("answers take", 10*time.Microsecond, 20*time.Millisecond)
-	l := b.LoadOf(1000).Over(net.RTT + takes)
+	l := b.LoadOf(1000).Within(net.RTT + takes)
 	share := b.LogUniform("share of the requests", 0.005, 0.8)
 	args := []string{"--listen", net.At(8080), "--wait", takes.String(), "--size", fmt.Sprint(l.Size), "--resets", fmt.Sprint(share)}
 	if b.Fault.Name == "closed-unread" {

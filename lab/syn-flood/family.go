@@ -30,7 +30,7 @@ func buildFamily(b *drawn.Bench) {
 	takes := b.Duration("answers take", 100*time.Microsecond, 20*time.Millisecond)
 	l := b.LoadOf(600)
 	l.Size = min(l.Size, 4096)
-	l = l.Over(2*net.RTT + takes)
+	l = l.Within(2*net.RTT + takes)
 	l.Fresh = true
 	server := b.Actor(net.Server, "shop-server", "rr-server", []string{"--listen", net.At(8080), "--wait", takes.String(), "--size", fmt.Sprint(l.Size)})
 	b.AwaitPrinted(server, "ready")

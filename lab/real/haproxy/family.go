@@ -43,6 +43,7 @@ func build(b *drawn.Bench) {
 		takes = max(takes, time.Duration(1.5/l.Rate*float64(time.Second)))
 		l.Conns = max(l.Conns, 8)
 	}
+	l = l.Within(takes + n.Trips(l, 1, 2))
 	up := upstreams.Start(b, n.Server, l.Size, takes, "backend-down", "backend-slow", "backend-stopped")
 
 	var servers strings.Builder

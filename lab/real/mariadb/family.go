@@ -54,6 +54,7 @@ func build(b *drawn.Bench) {
 		l.Rate = min(l.Rate, 80)
 		l.Conns = min(l.Conns, 80)
 	}
+	l = l.Within(net.Trips(l, 1, 7))
 	pyclient.Start(b, net.Client, "shop-app", "mysql", net.At(3306), l, "table="+table, fmt.Sprintf("rows=%d", tables[table]),
 		fmt.Sprintf("writes=%.3f", writes), fmt.Sprintf("hot=%.3f", hot), fmt.Sprintf("size=%d", l.Size), fmt.Sprintf("give-up=%d", giveUp))
 

@@ -51,6 +51,7 @@ func build(b *drawn.Bench) {
 	if l.Fresh = b.Chance("a connection for each request", 0.2) || b.Fault.Name == "too-many-connections"; l.Fresh {
 		l.Rate, l.Conns = min(l.Rate, 150), min(l.Conns, 100)
 	}
+	l = l.Within(net.Trips(l, 1, 3))
 	keys, writes := b.Int("keys", 10, 10_000), b.Uniform("share of writes", 0.05, 0.9)
 	pyclient.Start(b, net.Client, "page-app", "memcached", net.At(11211), l, fmt.Sprintf("keys=%d", keys), fmt.Sprintf("writes=%.3f", writes), fmt.Sprintf("size=%d", l.Size),
 		fmt.Sprintf("timeout=%.1f", b.LogUniform("clients give up after s", 0.5, 10)))

@@ -57,6 +57,7 @@ func build(b *drawn.Bench) {
 	case "slow-disk":
 		s.load.Size = 4096 * b.Int("pages of a file", 1, 16)
 	}
+	s.load = s.load.Within(takes + s.net.Trips(s.load, 1, 2) + 12*time.Millisecond) // 12 ms: to upstreams on another host and back, twice
 	s.backends(takes)
 	keepalive := drawn.Pick(b.Draw, "connections kept to upstreams", 0, 4, 32)
 	if b.Fault.Name == "unix-backlog" {

@@ -41,12 +41,13 @@ func build(b *drawn.Bench) {
 	if l.Fresh = b.Chance("a connection for each request", 0.3) || b.Fault.Name == "max-client-conn"; l.Fresh {
 		l.Rate, l.Conns = min(l.Rate, 100), min(l.Conns, 100)
 	}
+	l = l.Within(takes + net.Trips(l, 1, 6))
 	size := b.Int("pool_size", 5, 40)
 	few := b.LogUniform("too few connections, of what is needed", 0.3, 1.2)
 	if b.Fault.Name == "small-pool" {
 		takes = max(takes, time.Duration(2/l.Rate*float64(time.Second)))
 		s.NoteTakes(takes)
-		l.Conns = max(l.Conns, 8)
+		l = l.Within(takes + net.Trips(l, 1, 6))
 	}
 	if b.Built("small-pool") {
 		size = max(1, int(few*l.Rate*(1-writes)*takes.Seconds()))

@@ -62,6 +62,7 @@ func build(b *drawn.Bench) {
 		l.Rate = min(l.Rate, 40) // a process of its own for each connection
 		l.Conns = min(l.Conns, 40)
 	}
+	l = l.Within(net.Trips(l, 1, 6))
 	pyclient.Start(b, net.Client, "shop-app", "postgres", net.At(5432), l, "table="+table, fmt.Sprintf("rows=%d", Tables[table]),
 		fmt.Sprintf("writes=%.3f", writes), fmt.Sprintf("hot=%.3f", hot), fmt.Sprintf("size=%d", l.Size), fmt.Sprintf("give-up=%d", giveUp))
 	faults(b, s, net, table, most)

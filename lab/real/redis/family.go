@@ -68,6 +68,7 @@ func build(b *drawn.Bench) {
 	if l.Fresh = b.Chance("a connection for each request", 0.2) || b.Fault.Name == "maxclients"; l.Fresh {
 		l.Rate, l.Conns = min(l.Rate, 150), min(l.Conns, 100)
 	}
+	l = l.Within(net.Trips(l, 1, 3))
 	writes := b.Uniform("share of writes", 0.1, 0.9)
 	pyclient.Start(b, net.Client, "cart-app", "redis", net.At(6379), l, fmt.Sprintf("keys=%d", keys), fmt.Sprintf("writes=%.3f", writes), fmt.Sprintf("size=%d", l.Size),
 		fmt.Sprintf("timeout=%.1f", b.LogUniform("clients give up after s", 0.5, 10)))

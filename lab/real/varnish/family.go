@@ -37,6 +37,7 @@ func build(b *drawn.Bench) {
 		takes = max(takes, time.Duration(1.5/l.Rate*float64(time.Second)))
 		l.Conns = max(l.Conns, 8)
 	}
+	l = l.Within(takes + n.Trips(l, 1, 2))
 	up := upstreams.Start(b, n.Server, l.Size, takes, "origin-down", "origin-slow", "origin-stopped")
 	most := ""
 	share := b.LogUniform("connections to origins, of what is needed", 0.2, 1)
