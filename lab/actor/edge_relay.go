@@ -50,7 +50,7 @@ var edgeRelay = Actor{
 		defer w.Close()
 		seen := newTally()
 		edge := edge{dialer: dialer, to: *to, app: *app, stream: *stream, read: *read, stop: *stop, seen: seen, log: w,
-			reads: switched(ctx, unix.SIGUSR2, *reads)}
+			reads: switched(ctx, unix.SIGUSR2, *reads, "reads")}
 		for range *clients {
 			go func() {
 				for wait := *pause; ctx.Err() == nil; {

@@ -33,7 +33,7 @@ var httpUpstream = Actor{
 		if err != nil {
 			return err
 		}
-		well := switched(ctx, unix.SIGUSR2, true)
+		well := switched(ctx, unix.SIGUSR2, true, "well")
 		places := make(chan struct{}, max(1, *workers))
 		body := []byte(strings.Repeat("x", *size))
 		s := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -21,7 +21,7 @@ var lookupServer = Actor{
 		if err := parse(); err != nil {
 			return err
 		}
-		well := switched(ctx, unix.SIGUSR2, true)
+		well := switched(ctx, unix.SIGUSR2, true, "well")
 		var lc net.ListenConfig
 		l, err := lc.Listen(ctx, "tcp4", *listen)
 		if err != nil {

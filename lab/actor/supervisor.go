@@ -27,7 +27,7 @@ var supervisor = Actor{
 			return errors.New("give the program's command after --")
 		}
 		runtime.LockOSThread() // the program is killed when the thread ends that started it
-		well := switched(ctx, unix.SIGUSR2, true)
+		well := switched(ctx, unix.SIGUSR2, true, "well")
 		for ctx.Err() == nil {
 			cmd := exec.CommandContext(ctx, f.Arg(0), f.Args()[1:]...)
 			cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

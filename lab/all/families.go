@@ -22,6 +22,7 @@ import (
 	"snag/lab/healthy/slow"
 	"snag/lab/healthy/streams"
 	"snag/lab/healthy/waits"
+	kernelhotpath "snag/lab/kernel-hot-path"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
 	logsilence "snag/lab/log-silence"
@@ -69,6 +70,8 @@ import (
 	slowdependency "snag/lab/slow-dependency"
 	slowdns "snag/lab/slow-dependency-dns"
 	smallreceivewindow "snag/lab/small-receive-window"
+	softirqononecpu "snag/lab/softirq-on-one-cpu"
+	softnetbacklog "snag/lab/softnet-backlog"
 	spinlock "snag/lab/spin-lock"
 	"snag/lab/swap"
 	synflood "snag/lab/syn-flood"
@@ -93,6 +96,7 @@ var Families = []drawn.Family{
 	eventloopblocked.Family,
 	fdlimit.Family,
 	halfopenpeer.Family,
+	kernelhotpath.Family,
 	listenoverflow.Family,
 	lockconvoy.Family,
 	logsilence.Family,
@@ -118,6 +122,8 @@ var Families = []drawn.Family{
 	slowdependency.Family,
 	slowdns.Family,
 	smallreceivewindow.Family,
+	softirqononecpu.Family,
+	softnetbacklog.Family,
 	spinlock.Family,
 	swap.Family,
 	synflood.Family,

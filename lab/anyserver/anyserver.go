@@ -90,6 +90,7 @@ type Options struct {
 	Live       int           // Java: entries of 16 bytes that its cache holds
 	JVM        []string      // flags, instead of a small heap with the serial collector
 	Run        []lab.Option
+	Most       float64 // requests per second at most, where less than the CPUs and workers allow
 }
 
 // Server is one that runs.
@@ -152,42 +153,6 @@ func Start(b *drawn.Bench, ns, name, addr string, o Options) *Server {
 	s.Process = b.Run(ns, name, argv, opts...)
 	b.AwaitPrinted(s.Process, "ready")
 	return s
-}
-
-// program is what the server is started by, without its arguments.
-func program(b *drawn.Bench, name string, o Options) []string {
-	switch o.Language {
-	case C:
-		bin := filepath.Join(b.Dir(), name)
-		b.Command("", "cc", "-O1", "-o", bin, source(b, "c/any-server.c"), "-lpthread")
-		return []string{bin}
-	case Java:
-		if _, err := os.Stat(filepath.Join(b.Dir(), "AnyServer.class")); err != nil {
-			b.Command("", "javac", "-d", b.Dir(), source(b, "java/AnyServer.java"))
-		}
-		flags := o.JVM
-		if len(flags) == 0 {
-			flags = []string{"-XX:+UseSerialGC", "-Xmx128m"}
-		}
-		return slices.Concat([]string{"java"}, flags, []string{"-XX:TieredStopAtLevel=1", "-Dsun.net.inetaddr.ttl=0", "-Dsun.net.inetaddr.negative.ttl=0", "-cp", b.Dir(), "AnyServer"})
-	case Python:
-		return []string{"/usr/bin/python3", source(b, "script/any-server.py")}
-	case Node:
-		return []string{"node", source(b, "script/any-server.js")}
-	}
-	self, err := os.Executable()
-	if err != nil {
-		b.Fail(name, fmt.Errorf("find the running binary: %w", err))
-	}
-	return []string{self, lab.ActorCommand, "any-server", "--comm", name}
-}
-
-func source(b *drawn.Bench, path string) string {
-	text, err := sources.ReadFile(path)
-	if err != nil {
-		b.Fail(path, err)
-	}
-	return b.File(filepath.Base(path), string(text))
 }
 
 // Tell tells the server one of the lines above. Words that its language can't be told

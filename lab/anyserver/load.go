@@ -40,8 +40,11 @@ func (o Options) Capacity(besides time.Duration) float64 {
 	return min(workers, usable/o.CPU().Seconds())
 }
 
-// most connections of a load.
-const mostConns = 250
+// What is asked at most: the path and the clients take their part of the CPUs too.
+const (
+	mostConns = 250
+	mostRate  = 600
+)
 
 // LoadOf draws what is asked of the service: at most half of its capacity, and less where
 // the way is so long that too many connections were needed for that.
@@ -64,7 +67,10 @@ func (o *Options) LoadAt(b *drawn.Bench, rate float64, rtt, besides time.Duratio
 func (o *Options) connected(b *drawn.Bench, l drawn.Load, rtt, besides time.Duration) drawn.Load {
 	o.Size = l.Size
 	took := (2*rtt + o.Work + o.Wait + besides + time.Millisecond).Seconds()
-	l.Rate = min(l.Rate, mostConns/(2*took))
+	l.Rate = min(l.Rate, mostRate, mostConns/(2*took))
+	if o.Most > 0 {
+		l.Rate = min(l.Rate, o.Most)
+	}
 	l.Conns = max(l.Conns, int(math.Ceil(2*l.Rate*took)))
 	b.Values["requests per second"] = l.Rate
 	b.Values["connections"] = l.Conns

@@ -29,7 +29,7 @@ func buildFamily(b *drawn.Bench) {
 	l := o.LoadAt(b, b.LogUniform("CPU share that is needed", 0.03, 0.3)/o.CPU().Seconds(), net.RTT, 0)
 	o.Workers = max(o.Workers, int(2.5*l.Rate*(o.Work+o.Wait).Seconds()))
 	anyserver.Start(b, net.Server, "api-server", net.At(8081), o)
-	quota := max(0.01, l.Rate*o.CPU().Seconds()*b.LogUniform("quota, of what is needed", 0.3, 1.2))
+	quota := max(0.01, l.Rate*o.CPU().Seconds()*b.LogUniform("quota, of what is needed", 0.2, 1))
 	b.SwitchQuota("small-quota", web, quota)
 	b.Amount("a quota of %.1f %% of a CPU for a need of %.1f %%", 100*quota, 100*l.Rate*o.CPU().Seconds())
 	b.Ask(net.Client, "api-client", net.At(8081), l)

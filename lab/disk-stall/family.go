@@ -35,8 +35,8 @@ func buildFamily(b *drawn.Bench) {
 	slow := b.SlowDisk("slow", int(rate))
 	o := anyserver.Options{Language: anyserver.LanguageOf(b, "server"), Workers: b.Int("workers", 4, 32), Journal: filepath.Join(disk.Mount, "journal"), Run: []lab.Option{lab.In(slow)}}
 	o.Work = b.Duration("CPU time of a request", 20*time.Microsecond, time.Millisecond)
+	o.Most = 60 // the real disk below syncs in some milliseconds
 	l := o.LoadAt(b, rate/written*b.LogUniform("use of the disk", 0.03, 0.3), net.RTT, 20*time.Millisecond)
-	l.Rate = min(l.Rate, 60) // the real disk below syncs in some milliseconds
 	anyserver.Start(b, net.Server, "ledger-server", net.At(8081), o)
 	chunk := b.Int("backup's chunk, KiB", 128, 4096)
 	backup := b.Actor("", "nightly-backup", "disk-writer", []string{"--file", filepath.Join(disk.Mount, "backup"), "--chunk", fmt.Sprint(chunk), "--switched"}, lab.In(slow))

@@ -1,10 +1,6 @@
 package drawn
 
 import (
-	"fmt"
-	"syscall"
-	"time"
-
 	"snag/lab"
 )
 
@@ -45,20 +41,4 @@ func (b *Bench) switchLimit(name string, set func(on bool) error) {
 		}
 	}
 	b.Switch(name, to(true), to(false))
-}
-
-// SwitchStops makes the fault of that name a process that somebody stops (SIGSTOP) again
-// and again, for as long and with such pauses as are drawn.
-func (b *Bench) SwitchStops(name string, victim *lab.Process) {
-	stop, run := b.Duration("stopped for", 300*time.Millisecond, 5*time.Second), b.Duration("goes on for", 200*time.Millisecond, 2*time.Second)
-	var by *lab.Process
-	b.Switch(name, func() {
-		by = b.Actor("", "backup-script", "stopper", []string{"--pid", fmt.Sprint(victim.PID), "--stop", stop.String(), "--run", run.String()}, lab.MayEnd())
-	}, func() {
-		b.Stop(by)
-		b.Signal(victim, syscall.SIGCONT)
-	})
-	if b.Fault.Name == name {
-		b.Amount("stopped for %v, then left alone for %v, again and again", stop, run)
-	}
 }

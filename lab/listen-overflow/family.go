@@ -22,8 +22,8 @@ var Family = drawn.Family{
 
 func buildFamily(b *drawn.Bench) {
 	net := b.Net()
-	work := b.Duration("a connection takes", 200*time.Microsecond, 20*time.Millisecond)
-	rate := max(15, min(500, b.LogUniform("share of the capacity", 0.05, 0.6)/(work.Seconds()+0.0002)))
+	work := b.Duration("a connection takes", time.Millisecond, 20*time.Millisecond)
+	rate := max(15, min(250, b.LogUniform("share of the capacity", 0.05, 0.4)/(work.Seconds()+0.0002)))
 	burst := min(b.Int("clients at once", 8, 150), int(rate))
 	short := max(1, int(float64(burst)*b.LogUniform("backlog, of a burst", 0.03, 0.7)))
 	backlog, most, many, few := 1024, 4096, burst, burst

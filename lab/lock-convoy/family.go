@@ -23,11 +23,11 @@ var Family = drawn.Family{
 func buildFamily(b *drawn.Bench) {
 	net := b.Net()
 	o := anyserver.Options{Language: anyserver.LanguageOf(b, "server", anyserver.Can("lock")...)}
-	takes := b.Duration("a request takes", time.Millisecond, 80*time.Millisecond)
+	takes := b.Duration("a request takes", 3*time.Millisecond, 80*time.Millisecond)
 	o.Work = min(takes, b.Duration("CPU time of a request", 20*time.Microsecond, time.Millisecond))
 	besides := time.Duration(0)
 	// The lock would be busy for so much of the time if requests held it: above 1 they queue.
-	rate := b.LogUniform("use of the lock", 0.4, 4) / takes.Seconds()
+	rate := b.LogUniform("use of the lock", 0.8, 5) / takes.Seconds()
 	if drawn.Pick(b.Draw, "requests", "call", "call", "sleep") == "call" {
 		besides = takes
 		db := b.Netns("db")
@@ -37,7 +37,8 @@ func buildFamily(b *drawn.Bench) {
 	} else {
 		o.Wait = takes
 	}
-	l := o.LoadAt(b, min(1000, rate), net.RTT, besides)
+	l := o.LoadAt(b, rate, net.RTT, besides)
+	l.Conns = max(l.Conns, b.Int("clients at least", 6, 48)) // who is alone waits for nobody
 	o.Workers = max(b.Int("workers", 8, 64), int(2.5*l.Rate*(takes+o.Work).Seconds())+2)
 	server := anyserver.Start(b, net.Server, "order-server", net.At(8080), o)
 	on, off := server.Tells("lock 1", "lock 0")

@@ -32,7 +32,9 @@ func buildFamily(b *drawn.Bench) {
 	o.Wait = b.Duration("backend takes", time.Millisecond, 40*time.Millisecond)
 	backend := anyserver.Start(b, net.Server, "backend", net.At(7400), o)
 	every := b.Duration("a piece of work every", 5*time.Millisecond, 150*time.Millisecond)
-	echo := b.Int("bytes of standard output for each", 200, 30000)
+	// A pipe holds 64 KiB: who writes to it waits once it is full.
+	full := b.Duration("standard output fills a pipe in", 200*time.Millisecond, 4*time.Second)
+	echo := max(100, min(60000, int(65536*every.Seconds()/full.Seconds())))
 	log := filepath.Join(b.Dir(), "worker.log")
 	self, err := os.Executable()
 	if err != nil {
@@ -46,7 +48,7 @@ func buildFamily(b *drawn.Bench) {
 	b.Switch("backend-hangs", on, off)
 	turn := func() { b.Signal(logger, syscall.SIGUSR1) }
 	b.Switch("logger-stops-reading", turn, turn)
-	b.Amount("a worker that writes a line to its log every %v", every)
+	b.Amount("a worker that writes a line to its log every %v, and %d bytes to its standard output", every, echo)
 	go follow(b, log, b.ClientLog("log-reader"))
 }
 

@@ -18,7 +18,7 @@ var Family = drawn.Family{
 }
 
 func buildFamily(b *drawn.Bench) {
-	share, hold := b.LogUniform("share that is held back", 0.01, 0.4), b.Duration("held back for", 10*time.Millisecond, 300*time.Millisecond)
+	share, hold := b.LogUniform("share that is held back", 0.02, 0.5), b.Duration("held back for", 20*time.Millisecond, 300*time.Millisecond)
 	net := b.NetOver(true, "--reorder", fmt.Sprint(share), "--hold", hold.String())
 	t := b.Traffic(net, drawn.Uploads, drawn.Bodies)
 	b.Switch("held-back", net.Break, net.Break)

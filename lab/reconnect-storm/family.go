@@ -21,8 +21,8 @@ var Family = drawn.Family{
 
 func buildFamily(b *drawn.Bench) {
 	net := b.Net()
-	work := b.Duration("a connection takes", 500*time.Microsecond, 10*time.Millisecond)
-	rate := max(15, min(400, b.LogUniform("share of the capacity", 0.05, 0.4)/(work.Seconds()+0.0002)))
+	work := b.Duration("a connection takes", time.Millisecond, 10*time.Millisecond)
+	rate := max(15, min(250, b.LogUniform("share of the capacity", 0.05, 0.4)/(work.Seconds()+0.0002)))
 	edges, pause := b.Int("clients that are refused", 2, 200), b.Duration("they come back after", time.Millisecond, 200*time.Millisecond)
 	backlog := b.Int("backlog", 64, 1024)
 	calm := time.Duration(float64(edges) * 10 / (0.5/work.Seconds() + 1) * float64(time.Second))

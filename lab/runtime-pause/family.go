@@ -52,8 +52,8 @@ func buildFamily(b *drawn.Bench) {
 	if b.Chance("requests wait", 0.5) {
 		o.Wait = b.Duration("time of a request besides", 500*time.Microsecond, 40*time.Millisecond)
 	}
+	o.Most = 300
 	l := o.LoadOf(b, net.RTT, 0)
-	l.Rate = min(l.Rate, 300)
 	server := anyserver.Start(b, net.Server, "catalogue", net.At(8080), o)
 	churn := int(float64(of.churn) * b.LogUniform("replaced, of the most", 0.3, 1))
 	b.Switch("heap-nearly-full", func() {

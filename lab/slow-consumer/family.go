@@ -24,7 +24,7 @@ func buildFamily(b *drawn.Bench) {
 	net := b.Net()
 	pub := b.Netns("publisher")
 	b.Veth(lab.End{Netns: net.Server, Device: "eth1", Addr: "10.83.1.1/24"}, lab.End{Netns: pub, Device: "eth0", Addr: "10.83.1.2/24"})
-	viewers, before := b.Int("viewers", 1, 30), b.Uniform("place of the lazy one", 0, 1)
+	viewers, before := b.Int("viewers", 1, 16), b.Uniform("place of the lazy one", 0, 1)
 	rate := b.LogUniform("bytes per second", 40e3, 2e6/float64(viewers+1)+60e3)
 	chunk := max(64, min(4096, int(rate/b.LogUniform("chunks per second", 10, 100))))
 	holds := rate * b.Duration("a consumer's buffers hold", 50*time.Millisecond, 2*time.Second).Seconds()

@@ -55,8 +55,8 @@ func buildFamily(b *drawn.Bench) {
 	o := anyserver.Options{Language: anyserver.LanguageOf(b, "server"), Workers: b.Int("server's workers", 3, 64), Call: at}
 	o.Work = b.Duration("CPU time of a request", 20*time.Microsecond, time.Millisecond)
 	besides := back.Work + back.Wait + 500*time.Microsecond
+	o.Most = 400 // two servers have to share the CPUs
 	l := o.LoadOf(b, net.RTT, besides)
-	l.Rate = min(l.Rate, 400) // two servers have to share the CPUs
 	o.Workers = max(o.Workers, int(2.5*l.Rate*(besides+o.Work).Seconds()))
 	anyserver.Start(b, net.Server, "shop-server", net.At(8080), o)
 

@@ -27,14 +27,15 @@ func buildFamily(b *drawn.Bench) {
 	net := b.Net()
 	o := anyserver.Options{Language: anyserver.LanguageOf(b, "server", anyserver.Can("spin")...)}
 	o.Work = b.Duration("CPU time of a request", 50*time.Microsecond, 2*time.Millisecond)
-	o.Wait = b.Duration("time of a request besides", 200*time.Microsecond, 20*time.Millisecond)
+	o.Wait = b.Duration("time of a request besides", time.Millisecond, 20*time.Millisecond)
 	takes := o.Work + o.Wait
-	l := o.LoadAt(b, min(1000, b.LogUniform("use of the lock", 0.3, 3)/takes.Seconds()), net.RTT, 0)
+	l := o.LoadAt(b, b.LogUniform("use of the lock", 0.5, 4)/takes.Seconds(), net.RTT, 0)
+	l.Conns = max(l.Conns, b.Int("clients at least", 6, 48)) // who is alone waits for nobody
 	o.Workers = max(b.Int("workers", 8, 48), int(2.5*l.Rate*takes.Seconds())+2)
 	server := anyserver.Start(b, net.Server, "match-engine", net.At(8080), o)
 	on, off := server.Tells("spin 1", "spin 0")
 	b.Switch("spin-in-requests", on, off)
-	spinners := b.Int("threads that spin", 2, 40)
+	spinners := b.Int("threads that spin", 4, 48)
 	on, off = server.Tells(fmt.Sprint("stuck ", spinners), "stuck 0")
 	b.Switch("never-given-back", on, off)
 	if b.Fault.Name == "never-given-back" {

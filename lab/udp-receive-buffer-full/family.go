@@ -26,7 +26,7 @@ func buildFamily(b *drawn.Bench) {
 	burst = min(burst, int(rate/3))
 	flows := max(1, min(b.Int("senders' sockets", 1, 8), int(rate/float64(3*burst))))
 	work := time.Duration(b.LogUniform("reader's use of its time", 0.02, 0.4) / rate * float64(time.Second))
-	holds := 3*float64(flows*burst) + 0.2*rate // datagrams, when it is well
+	holds := 3*float64(flows*burst) + 0.3*rate // datagrams, when it is well
 	many := int(max(1.3*holds, min(rate, holds*b.LogUniform("bursts by", 1.3, 20))))
 	slow := time.Duration(b.LogUniform("reads too slowly by", 1.1, 10) / rate * float64(time.Second))
 	few := b.LogUniform("share of a burst that the buffer holds", 0.1, 0.9) * float64(burst)

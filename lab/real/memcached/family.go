@@ -57,7 +57,7 @@ func build(b *drawn.Bench) {
 	// They come from the server's own host: no path between them holds them back.
 	pyclient.SwitchSessions(b, "huge-multigets", net.Server, "report-job", pyclient.Sessions{Protocol: "memcached", To: net.At(11211), Conns: jobs, Every: every,
 		Do: []string{fmt.Sprintf("fill big %d %d", n, size), fmt.Sprintf("get big %d", n)}})
-	b.SwitchStops("stopped", server)
+	b.SwitchStops("stopped", server.PID, 300*time.Millisecond, 5*time.Second)
 	b.SwitchQuota("cpu-quota", cpu, b.LogUniform("quota", 0.005, 0.05))
 	b.Switch("packet-loss", net.Break, net.Break)
 	switch b.Fault.Name {

@@ -75,7 +75,7 @@ func build(b *drawn.Bench) {
 	do("CONFIG", "SET", "maxclients", fmt.Sprint(most))
 	pyclient.SwitchSessions(b, "maxclients", net.Client, "leaky-app", pyclient.Sessions{Protocol: "redis", To: net.At(6379), Conns: most, Do: []string{"PING"}})
 	b.SwitchWrites("slow-disk", disk, b.Int("disk's bytes per second", 20_000, 300_000))
-	b.SwitchStops("stopped", server)
+	b.SwitchStops("stopped", server.PID, 300*time.Millisecond, 5*time.Second)
 	b.SwitchQuota("cpu-quota", cpu, b.LogUniform("quota", 0.005, 0.05))
 	b.Switch("packet-loss", net.Break, net.Break)
 	switch b.Fault.Name {

@@ -1,10 +1,11 @@
-// Package rtp is video over RTP, from ffmpeg to a receiver made of GStreamer, whose jitter
-// buffer counts what is lost.
+// Package rtp is video over RTP, from ffmpeg to a receiver made of GStreamer, which counts
+// what is lost.
 package rtp
 
 import (
 	_ "embed"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"snag/lab"
@@ -37,7 +38,7 @@ const port = 5000
 func build(b *drawn.Bench) {
 	n := b.NetOver(true, "--loss", fmt.Sprint(b.LogUniform("lost of the packets", 0.005, 0.3)))
 	p := broadcast.PictureOf(b)
-	streams := b.Int("streams", 1, 6)
+	streams := min(b.Int("streams", 1, 6), 1+8000/p.Kbit)
 	buffer, small := 1<<20, b.Int("small buffer", 2304, 9216)
 	if b.Built("small-buffer") {
 		buffer = small
@@ -49,9 +50,11 @@ func build(b *drawn.Bench) {
 	b.AwaitPrinted(to, "ready")
 	b.SwitchStops("receiver-stopped", to.Child(), 300*time.Millisecond, 4*time.Second)
 
-	send := append(origin.FFmpeg(), "-re", "-stream_loop", "-1", "-i", broadcast.File(b.Stage, p))
+	file := filepath.Join(b.Dir(), "picture.ts") // its key frames say how they are to be decoded
+	b.Command("", "ffmpeg", "-nostdin", "-loglevel", "error", "-i", broadcast.File(b.Stage, p), "-c", "copy", file)
+	send := append(origin.FFmpeg(), "-re", "-stream_loop", "-1", "-i", file)
 	for i := range streams {
-		send = append(send, "-map", "0:v", "-c", "copy", "-bsf:v", "dump_extra=freq=keyframe", "-f", "rtp", fmt.Sprintf("rtp://%s?pkt_size=1200", n.At(port+2*i)))
+		send = append(send, "-map", "0:v", "-c", "copy", "-f", "rtp", fmt.Sprintf("rtp://%s?pkt_size=1200", n.At(port+2*i)))
 	}
 	from := b.Run(n.Client, "sender", send)
 	b.AwaitOutput(from, "frames are sent", origin.Moving)

@@ -1,4 +1,5 @@
-"""Receives RTP by GStreamer's jitter buffer, and logs what that says of its streams.
+"""Receives RTP by GStreamer, and logs its frames, and the packets that came and were
+sent: the numbers of RFC 3550, A.3, which a receiver reports to its sender.
 
 receiver.py LOG FIRST-PORT STREAMS LATENCY-MS BUFFER-BYTES
 """
@@ -16,11 +17,32 @@ with open("/proc/self/comm", "w") as f:
     f.write("rtp-receiver")
 Gst.init(None)
 frames = [0]
-jitter = []
+streams_seen = []
 
 
-def came(*_):
+def frame(*_):
     frames[0] += 1
+
+
+class Seen:
+    """The packets of a stream."""
+
+    def __init__(self):
+        self.first = self.last = None
+        self.came = 0
+
+    def packet(self, _pad, info):
+        n = int.from_bytes(info.get_buffer().extract_dup(2, 2), "big")
+        if self.first is None:
+            self.first = self.last = n
+        step = (n - self.last) & 0xFFFF
+        if step < 0x8000:  # else it was overtaken
+            self.last += step
+        self.came += 1
+        return Gst.PadProbeReturn.OK
+
+    def sent(self):
+        return 0 if self.first is None else self.last - self.first + 1
 
 
 for n in range(streams):
@@ -30,8 +52,10 @@ for n in range(streams):
         f"! rtpjitterbuffer name=jb latency={latency} ! rtph264depay ! h264parse ! video/x-h264,alignment=au "
         "! fakesink name=sink signal-handoffs=true sync=false"
     )
-    p.get_by_name("sink").connect("handoff", came)
-    jitter.append((p, p.get_by_name("jb")))
+    p.get_by_name("sink").connect("handoff", frame)
+    seen = Seen()
+    p.get_by_name("jb").get_static_pad("sink").add_probe(Gst.PadProbeType.BUFFER, seen.packet)
+    streams_seen.append((p, seen))
     p.set_state(Gst.State.PLAYING)
 
 before = [0, 0, 0]
@@ -39,12 +63,8 @@ log = open(path, "a", buffering=1)
 
 
 def write():
-    pushed = lost = 0
-    for _, jb in jitter:
-        s = jb.get_property("stats")
-        pushed += s.get_value("num-pushed")
-        lost += s.get_value("num-lost")
-    now, at = [pushed + lost, pushed, frames[0]], time.time_ns()
+    now = [sum(x.sent() for _, x in streams_seen), sum(x.came for _, x in streams_seen), frames[0]]
+    at = time.time_ns()
     for kind, new, old in zip("sdf", now, before):
         if new > old:
             log.write(f"{kind} {at} {new - old}\n")

@@ -56,7 +56,7 @@ func build(b *drawn.Bench) {
 	}
 	b.Switch("path-loss", n.Break, n.Break)
 
-	rate := b.LogUniform("calls per second", 8, 150)
+	rate := b.LogUniform("calls per second", 8, 100)
 	rings := b.Duration("it rings for", time.Millisecond, 300*time.Millisecond)
 	argv := []string{"sipp", "-sf", b.File("gateway.xml", strings.ReplaceAll(answers, "RINGS", fmt.Sprint(rings.Milliseconds()))),
 		"-i", "10.79.2.2", "-p", "5060", "-nostdin", "-skip_rlimit"}

@@ -44,7 +44,7 @@ func Start(b *drawn.Bench, proxy string, size int, takes time.Duration, down, sl
 	toggle := func() { b.Signal(s.procs[0], syscall.SIGUSR2) }
 	b.Switch(slow, toggle, toggle)
 	b.Switch(down, func() { b.Stop(s.procs[0]) }, func() { s.procs[0] = s.start[0]() })
-	b.SwitchStops(stopped, s.procs[0])
+	b.SwitchStops(stopped, s.procs[0].PID, 300*time.Millisecond, 5*time.Second)
 	switch b.Fault.Name {
 	case slow:
 		b.Amount("answers of one of %d upstreams take %v more", len(s.procs), more)
