@@ -50,6 +50,15 @@ func (s *Stage) Volume(short string, mebibytes int) Volume {
 	return v
 }
 
+// Memory mounts a file system of memory of that size, MiB, on a folder of the stage.
+func (s *Stage) Memory(dir string, mebibytes int) {
+	if s.Err() != nil || s.fail(os.MkdirAll(dir, 0o755)) {
+		return
+	}
+	s.remember(item{Kind: kindMount, Path: dir})
+	s.Command("", "mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", mebibytes), "tmpfs", dir)
+}
+
 func allocate(file string, mebibytes int) error {
 	f, err := os.Create(file)
 	if err != nil {

@@ -45,16 +45,14 @@ var viewer = Actor{
 		runtime.LockOSThread() // the player is killed when the thread ends that started it
 		ready()
 		for ctx.Err() == nil {
-			if err := watch(ctx, f.Args(), s); err != nil {
-				fmt.Println(err)
-			}
+			fmt.Println(watch(ctx, f.Args(), s))
 			sleep(ctx, *again)
 		}
 		return nil
 	},
 }
 
-// watch runs the player once and puts its frames on the screen.
+// watch runs the player once and puts its frames on the screen; it says why that ended.
 func watch(ctx context.Context, argv []string, s *screen) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

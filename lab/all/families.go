@@ -58,6 +58,7 @@ import (
 	"snag/lab/real/sip"
 	"snag/lab/real/tomcat"
 	"snag/lab/real/uwsgi"
+	"snag/lab/real/varnish"
 	"snag/lab/real/waitress"
 	reconnectstorm "snag/lab/reconnect-storm"
 	reversepathfilter "snag/lab/reverse-path-filter"
@@ -157,6 +158,7 @@ var Families = []drawn.Family{
 	sip.Family,
 	tomcat.Family,
 	uwsgi.Family,
+	varnish.Family,
 	waitress.Family,
 
 	backup.Archive,

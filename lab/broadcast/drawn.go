@@ -117,7 +117,7 @@ func (w *Show) ViewAt(addr string) {
 // Viewers starts viewers of RTMP at an address: one or two that keep logs, and more that
 // do not.
 func Viewers(b *drawn.Bench, ns, addr string, kbit int) {
-	buffer := b.Duration("viewers' buffer", 150*time.Millisecond, 2*time.Second)
+	buffer := b.Duration("viewers' buffer", 150*time.Millisecond, 1500*time.Millisecond)
 	var logs []string
 	for range 1 + b.Int("viewers", 1, 60)/30 {
 		logs = append(logs, View(b, ns, "viewer", origin.URL(addr, origin.Stream), buffer))

@@ -38,6 +38,7 @@ func (b *Bench) LoadOf(capacity float64) Load {
 	// No client asks more than 200 times a second, or less than once in two seconds.
 	l.Conns = max(l.Conns, int(l.Rate/200)+1)
 	l.Conns = min(l.Conns, int(l.Rate*2))
+	l = l.Over(2*b.rtt + seconds(1/capacity)) // a connection of its own each time needs two
 	b.Values["requests per second"] = l.Rate
 	b.Values["connections"] = l.Conns
 	return l

@@ -61,7 +61,7 @@ func (b *Bench) requests(n Net, size int) Traffic {
 	takes := b.Duration("answers take", 10*time.Microsecond, 20*time.Millisecond)
 	l := b.LoadOf(2000)
 	l.Size = size
-	l.Rate = max(leastRate, min(l.Rate, mostBytes/float64(size)))
+	l.Rate = max(leastRate, min(l.Rate, mostBytes/2/float64(size))) // an answer is as large
 	l = l.Over(n.RTT + takes)
 	l.Fresh = b.Chance("a connection for each request", 0.25)
 	t := Traffic{Kind: Requests, Rate: l.Rate, Wire: l.Rate * (1.05*float64(l.Size) + 66)}

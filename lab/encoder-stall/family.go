@@ -26,6 +26,6 @@ func buildFamily(b *drawn.Bench) {
 	if w.HLS {
 		longest = 7 * time.Second // its viewers have more of the stream in hand
 	}
-	b.SwitchStops("stopped", w.Source.PID, 500*time.Millisecond, longest)
+	b.SwitchStops("stopped", w.Source.PID, 700*time.Millisecond, longest)
 	w.View()
 }

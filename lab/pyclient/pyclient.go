@@ -20,7 +20,7 @@ var files embed.FS
 const Python = "/usr/bin/python3"
 
 // Start starts clients of a protocol (a file of python/protocols) at that load; options
-// are the protocol's, NAME=VALUE.
+// are the protocol's, NAME=VALUE, and timeout=SECONDS.
 func Start(b *drawn.Bench, ns, name, protocol, to string, l drawn.Load, options ...string) *lab.Process {
 	dir, err := unpack(b.Dir())
 	if err != nil {
@@ -34,6 +34,7 @@ func Start(b *drawn.Bench, ns, name, protocol, to string, l drawn.Load, options 
 	if l.Fresh {
 		argv = append(argv, "--fresh")
 	}
+	b.Values[name+"'s connections"], b.Values[name+"'s requests per second"] = l.Conns, l.Rate
 	p := b.Run(ns, name, append(argv, options...))
 	b.AwaitPrinted(p, "ready")
 	return p

@@ -72,8 +72,8 @@ func Measure(logs []clientlog.Log, w Window) Figures {
 		f.P50, f.P99 = quantile(lengths, 0.5), quantile(lengths, 0.99)
 		f.Longest = lengths[len(lengths)-min(len(lengths), len(lengths)/50+10):]
 		f.Failed, f.Lost = float64(failed)/n, float64(lost)/n
-		f.Silence = max(f.Silence, silenceOfRequests(logs, w))
 	}
+	f.Silence = max(f.Silence, silenceOfRequests(logs, w))
 	if f.Datagrams = sent; sent > 0 {
 		// What was under way at the window's ends makes a difference of a few.
 		f.DatagramsLost = max(0, 1-float64(arrived)/float64(sent))

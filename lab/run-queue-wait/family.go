@@ -1,6 +1,7 @@
 package runqueuewait
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -71,7 +72,7 @@ func bind(b *drawn.Bench, pid int, cpu string) {
 	}
 	for _, task := range tasks {
 		tid, _ := strconv.Atoi(filepath.Base(task))
-		if err := unix.SchedSetaffinity(tid, &set); err != nil && err != unix.ESRCH { //nolint:errorlint // a bare errno
+		if err := unix.SchedSetaffinity(tid, &set); err != nil && !errors.Is(err, unix.ESRCH) { // it may have ended
 			b.Fail("bind", fmt.Errorf("bind thread %d: %w", tid, err))
 		}
 	}

@@ -41,7 +41,7 @@ var heaps = map[string]struct {
 func buildFamily(b *drawn.Bench) {
 	net := b.Net()
 	of := heaps[drawn.Pick(b.Draw, "collector", "serial", "parallel", "G1", "ZGC", "Shenandoah")]
-	part := b.Uniform("cache, of the largest", 0.4, 0.9)
+	part := b.Uniform("cache, of the largest", 0.25, 0.6)
 	o := anyserver.Options{Language: anyserver.Java, Workers: b.Int("workers", 4, 32), Live: int(part * float64(of.entries))}
 	heap := int(part * float64(of.heap))
 	if b.Fault.Name == "histograms" { // it has room, and what it holds is looked at

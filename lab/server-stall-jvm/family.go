@@ -33,7 +33,7 @@ func buildFamily(b *drawn.Bench) {
 	relay := b.Run(w.Server, "java", []string{"java", "-XX:+UseSerialGC", "-Xms64m", "-Xmx64m", "-cp", b.Dir(), "PauseRelay",
 		"1936", "10.88.2.1", "1935", strconv.Itoa(loop)})
 	b.AwaitPrinted(relay, "ready")
-	b.SwitchStops("stopped", relay.PID, 500*time.Millisecond, 5*time.Second)
+	b.SwitchStops("stopped", relay.PID, 700*time.Millisecond, 5*time.Second)
 	b.FindAt(w.Viewer, origin.URL(relayed, origin.Stream))
 	w.ViewAt(relayed)
 	if loop > 0 {

@@ -23,7 +23,7 @@ var Family = drawn.Family{
 
 func buildFamily(b *drawn.Bench) {
 	c := chain.Drawn(b)
-	const shortest, longest = 500 * time.Millisecond, 5 * time.Second
+	const shortest, longest = 700 * time.Millisecond, 5 * time.Second
 	b.SwitchStops("origin-stopped", c.WorkerAt("origin"), shortest, longest)
 	b.SwitchStops("edge-stopped", c.WorkerAt("edge"), shortest, longest)
 	b.SwitchStops("relay-stopped", c.Relay.PID, shortest, longest)

@@ -25,7 +25,7 @@ func buildFamily(b *drawn.Bench) {
 	if w.HLS {
 		longest = 7 * time.Second
 	}
-	b.SwitchStops("worker-stopped", w.Worker(), 500*time.Millisecond, longest)
+	b.SwitchStops("worker-stopped", w.Worker(), 700*time.Millisecond, longest)
 	if packed {
 		b.SwitchStops("packager-stopped", w.Pack().PID, 2*time.Second, longest)
 	}

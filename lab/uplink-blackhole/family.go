@@ -18,7 +18,7 @@ var Family = drawn.Family{
 }
 
 func buildFamily(b *drawn.Bench) {
-	loss := b.LogUniform("lost of the packets", 0.03, 0.6)
+	loss := b.LogUniform("lost of the packets", 0.1, 0.6)
 	if b.Fault.Name == "dead" {
 		loss = 1
 	}

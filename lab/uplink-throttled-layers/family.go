@@ -21,7 +21,7 @@ var Family = drawn.Family{
 
 func buildFamily(b *drawn.Bench) {
 	c := chain.Drawn(b)
-	part := b.Uniform("part of the stream that is carried", 0.1, 0.9)
+	part := b.Uniform("part of the stream that is carried", 0.1, 0.75)
 	rate := fmt.Sprintf("%.0fkbit", part*float64(c.Kbit))
 	b.Amount("%s from origin to edge, %d kbit/s needed", rate, c.Kbit)
 	b.Switch("shaper", func() { c.Throttle(rate) }, func() { b.Command(c.Netns("origin"), "tc", "qdisc", "del", "dev", "tun0", "root") })

@@ -21,7 +21,7 @@ var Family = drawn.Family{
 
 func buildFamily(b *drawn.Bench) {
 	p := broadcast.PictureOf(b)
-	part := b.Uniform("part of the stream that is carried", 0.1, 0.9)
+	part := b.Uniform("part of the stream that is carried", 0.1, 0.75)
 	kbit := part * float64(p.Kbit)
 	queue := b.Int("bytes that wait on the way", 20_000, 1_000_000)
 	var path []string

@@ -38,10 +38,10 @@ def app(environ, start_response):
 
 func buildFamily(b *drawn.Bench) {
 	net := b.Net()
-	takes := b.Duration("a request takes", 5*time.Millisecond, 150*time.Millisecond)
+	takes := b.Duration("a request takes", 15*time.Millisecond, 150*time.Millisecond)
 	const overhead = 3 * time.Millisecond
 	// At work of the processes, on average.
-	atWork := b.LogUniform("workers that are needed", 0.2, 3)
+	atWork := b.LogUniform("workers that are needed", 0.8, 3)
 	l := drawn.Load{Rate: min(60, max(4, atWork/(takes+overhead).Seconds())), Open: b.Chance("open loop", 0.5), Fresh: true}
 	atWork = l.Rate * (takes + overhead).Seconds()
 	l.Conns = max(b.Int("clients", 2, 32), int(math.Ceil(2*l.Rate*(takes+overhead+4*net.RTT).Seconds())))

@@ -35,6 +35,7 @@ func buildFamily(b *drawn.Bench) {
 	atWork := l.Rate * (o.Work + o.Wait).Seconds()
 	beyond := b.LogUniform("demand, of the capacity", 0.8, 4)
 	if b.Fault.Name == "few-workers" { // more than one worker is needed, or one is enough
+		o.Wait = max(o.Wait, 8*time.Millisecond)
 		o.Workers, l.Rate = max(o.Workers, 4), max(l.Rate, 2/(o.Work+o.Wait).Seconds())
 		l = o.LoadAt(b, l.Rate, net.RTT, 0)
 		atWork = l.Rate * (o.Work + o.Wait).Seconds()

@@ -89,17 +89,18 @@ def main():
     p.add_argument("--fresh", action="store_true", help="a connection for each request")
     p.add_argument("--timeout", type=float, default=10)
     p.add_argument("--comm", default="")
-    p.add_argument("options", nargs="*", help="NAME=VALUE of the protocol")
+    p.add_argument("options", nargs="*", help="NAME=VALUE of the protocol; timeout=SECONDS of all")
     a = p.parse_intermixed_args()
     if a.comm:
         with open("/proc/self/comm", "w") as f:
             f.write(a.comm)
     module = importlib.import_module("protocols." + a.protocol)
     options = dict(o.split("=", 1) for o in a.options)
+    timeout = float(options.get("timeout", a.timeout))
     log = Log(a.log)
     threading.stack_size(256 * 1024)
     for i in range(a.conns):
-        args = (lambda: module.Client(a.to, options, a.timeout), log, a.every, a.open, i * a.every / a.conns, a.fresh)
+        args = (lambda: module.Client(a.to, options, timeout), log, a.every, a.open, i * a.every / a.conns, a.fresh)
         threading.Thread(target=run, args=args, daemon=True).start()
     print("ready", flush=True)
     time.sleep(300)

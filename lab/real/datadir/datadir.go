@@ -55,8 +55,8 @@ func For(b *drawn.Bench, dir, name string) {
 }
 
 // Copy copies a folder's content into dir, with owners. The content was made by
-// initialise once on this machine and kept in the cache under that name: a database takes
-// seconds to initialise.
+// initialise once on this machine and kept in the cache under that name, which must change
+// with the content: a database takes seconds to initialise.
 func Copy(b *drawn.Bench, kept, dir string, initialise func(dir string)) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -85,7 +85,7 @@ backend app
 		drawn.Pick(b.Draw, "balance", "roundrobin", "leastconn"), servers.String())
 	b.Run(n.Server, "haproxy", []string{"haproxy", "-db", "-f", b.File("haproxy.cfg", conf)})
 	b.Await("HAProxy to listen", 10*time.Second, b.Listens(n.Server, ":8080"))
-	pyclient.Start(b, n.Client, "web-client", "http", n.At(8080), l, "path=/")
+	pyclient.Start(b, n.Client, "web-client", "http", n.At(8080), l, "path=/", fmt.Sprintf("timeout=%.1f", b.LogUniform("clients give up after s", 1, 20)))
 
 	share := b.LogUniform("connections to upstreams, of what is needed", 0.3, 1.2)
 	few := max(1, int(share*l.Rate*takes.Seconds()/float64(len(up.Addrs))))

@@ -53,14 +53,14 @@ func build(b *drawn.Bench) {
 
 	source := b.Supervised("source-killed", studio, "source", 500*time.Millisecond, 4*time.Second,
 		append(origin.FFmpeg(), "-re", "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100", "-c:a", "libmp3lame",
-			"-b:a", fmt.Sprintf("%dk", drawn.Pick(b.Draw, "kbit per second", 64, 128, 256, 320)), "-content_type", "audio/mpeg", "-f", "mp3",
+			"-b:a", fmt.Sprintf("%dk", drawn.Pick(b.Draw, "kbit per second", 64, 128, 256, 320)), "-flush_packets", "1", "-content_type", "audio/mpeg", "-f", "mp3",
 			"icecast://source:radio@10.79.3.1:8000/radio"))
 	b.AwaitOutput(source, "sound is sent", func(printed string) bool { return strings.Contains(printed, "total_size=") })
-	b.SwitchStops("source-stopped", source.Child(), 500*time.Millisecond, 6*time.Second)
+	b.SwitchStops("source-stopped", source.Child(), time.Second, 6*time.Second)
 	b.SwitchStops("server-stopped", server.PID, 400*time.Millisecond, 5*time.Second)
 
 	url := "http://" + n.At(8000) + "/radio"
-	buffer := b.Duration("listeners' buffer", 150*time.Millisecond, 2*time.Second)
+	buffer := b.Duration("listeners' buffer", 500*time.Millisecond, 3*time.Second)
 	for range b.Int("listeners", 1, 6) {
 		broadcast.View(b, n.Client, "listener", url, buffer)
 	}
@@ -95,7 +95,7 @@ func serve(b *drawn.Bench, ns string) *lab.Process {
 
 func startLogin(b *drawn.Bench, ns string) {
 	wait := b.Duration("a login takes", time.Millisecond, 15*time.Millisecond)
-	slow := b.Duration("a slow login takes", 100*time.Millisecond, 2*time.Second)
+	slow := b.Duration("a slow login takes", 300*time.Millisecond, 3*time.Second)
 	args := []string{"--comm", "who-may-listen", "--listen", "127.0.0.1:8001", "--wait", wait.String()}
 	switch b.Fault.Name {
 	case "login-slow":

@@ -43,9 +43,13 @@ func build(b *drawn.Bench) {
 	table := drawn.Pick(b.Draw, "table", "accounts_small", "accounts", "accounts_large")
 	writes := b.Uniform("share of writes", 0.2, 0.9)
 	hot := b.Uniform("share of updates of one row", 0.1, 0.9)
-	giveUp := b.Int("innodb_lock_wait_timeout", 1, 50)
+	giveUp := b.Int("innodb_lock_wait_timeout", 3, 50)
 	l := b.LoadOf(400)
 	l.Size = b.Int("bytes of an entry", 16, 4000)
+	if b.Fault.Name == "cpu-quota" { // the least quota is 1 % of a CPU
+		l.Rate = max(l.Rate, b.Uniform("requests per second, where there is a quota", 60, 200))
+		l.Conns = max(l.Conns, 4)
+	}
 	if l.Fresh = b.Chance("a connection for each request", 0.2) || b.Fault.Name == "too-many-connections"; l.Fresh {
 		l.Rate = min(l.Rate, 80)
 		l.Conns = min(l.Conns, 80)
@@ -72,14 +76,14 @@ func build(b *drawn.Bench) {
 	hoard := session("leaky-app")
 	hoard.Conns = most
 	pyclient.SwitchSessions(b, "too-many-connections", net.Client, "leaky-app", hoard)
-	b.Switch("index-ignored", func() { s.do("ALTER TABLE shop." + table + " ALTER INDEX " + table + "_email IGNORED") },
-		func() { s.do("ALTER TABLE shop." + table + " ALTER INDEX " + table + "_email NOT IGNORED") })
-	slow := b.Duration("slow function takes", 2*time.Millisecond, 400*time.Millisecond)
+	b.Switch("index-ignored", func() { go s.do("ALTER TABLE shop." + table + " ALTER INDEX " + table + "_email IGNORED") },
+		func() { go s.do("ALTER TABLE shop." + table + " ALTER INDEX " + table + "_email NOT IGNORED") })
+	slow := b.Duration("slow function takes", 5*time.Millisecond, 400*time.Millisecond)
 	b.Switch("slow-function", func() {
 		s.do(fmt.Sprintf("CREATE OR REPLACE FUNCTION shop.note_of(id INT) RETURNS VARCHAR(60) NOT DETERMINISTIC RETURN IF(SLEEP(%g), 'late', 'none')", slow.Seconds()))
 	}, func() { s.do(noteOf) })
-	b.SwitchQuota("cpu-quota", cpu, b.LogUniform("quota", 0.01, 0.08))
-	b.SwitchWrites("slow-disk", disk, b.Int("disk's bytes per second", 20_000, 400_000))
+	b.SwitchQuota("cpu-quota", cpu, max(0.01, b.LogUniform("quota, of 0.5 ms per request", 0.2, 1.2)*l.Rate*0.0005))
+	b.SwitchWrites("slow-disk", disk, int(b.LogUniform("disk's writes, of 4 kB per commit", 0.1, 1)*l.Rate*writes*4096))
 	switch b.Fault.Name {
 	case "slow-function":
 		b.Amount("a function of %v in each query", slow)

@@ -11,7 +11,7 @@ import (
 )
 
 // tables are those that the server has, with their numbers of rows.
-var tables = map[string]int{"accounts_small": 5000, "accounts": 50000, "accounts_large": 150000}
+var tables = map[string]int{"accounts_small": 20000, "accounts": 60000, "accounts_large": 150000}
 
 const schema = `CREATE TABLE %[1]s (id INT PRIMARY KEY, email VARCHAR(60), balance BIGINT, note VARCHAR(60), INDEX %[1]s_email (email)) ENGINE=InnoDB;
 INSERT INTO %[1]s SELECT seq, CONCAT('user', seq, '@example.org'), 0, REPEAT('n', 40) FROM seq_1_to_%[2]d;
@@ -29,7 +29,7 @@ func start(b *drawn.Bench, ns, dir, addr string, settings []string, opts ...lab.
 	s := &server{dir: dir, socket: filepath.Join(b.Dir(), "maria-socket"), bench: b}
 	datadir.For(b, s.socket, "mysql")
 	datadir.For(b, dir, "mysql")
-	datadir.Copy(b, "mariadb-1", dir, s.initialise)
+	datadir.Copy(b, "mariadb-2", dir, s.initialise)
 	s.run(ns, append(settings, "--bind-address="+addr, "--port=3306"), opts...)
 	return s
 }

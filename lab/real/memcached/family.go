@@ -44,11 +44,16 @@ func build(b *drawn.Bench) {
 	b.Await("memcached to listen", 10*time.Second, b.Listens(net.Server, ":11211"))
 
 	l := b.LoadOf(800)
+	if b.Fault.Name == "cpu-quota" { // the least quota is 1 % of a CPU
+		l.Rate = max(l.Rate, b.Uniform("requests per second, where there is a quota", 150, 400))
+		l.Conns = max(l.Conns, 2)
+	}
 	if l.Fresh = b.Chance("a connection for each request", 0.2) || b.Fault.Name == "too-many-connections"; l.Fresh {
 		l.Rate, l.Conns = min(l.Rate, 150), min(l.Conns, 100)
 	}
 	keys, writes := b.Int("keys", 10, 10_000), b.Uniform("share of writes", 0.05, 0.9)
-	pyclient.Start(b, net.Client, "page-app", "memcached", net.At(11211), l, fmt.Sprintf("keys=%d", keys), fmt.Sprintf("writes=%.3f", writes), fmt.Sprintf("size=%d", l.Size))
+	pyclient.Start(b, net.Client, "page-app", "memcached", net.At(11211), l, fmt.Sprintf("keys=%d", keys), fmt.Sprintf("writes=%.3f", writes), fmt.Sprintf("size=%d", l.Size),
+		fmt.Sprintf("timeout=%.1f", b.LogUniform("clients give up after s", 0.5, 10)))
 
 	pyclient.SwitchSessions(b, "too-many-connections", net.Client, "leaky-app", pyclient.Sessions{Protocol: "memcached", To: net.At(11211), Conns: most})
 	n, size := b.Int("keys of a multiget", 200, 5000), b.Int("bytes of a value of a multiget", 1000, 30_000)
@@ -58,7 +63,7 @@ func build(b *drawn.Bench) {
 	pyclient.SwitchSessions(b, "huge-multigets", net.Server, "report-job", pyclient.Sessions{Protocol: "memcached", To: net.At(11211), Conns: jobs, Every: every,
 		Do: []string{fmt.Sprintf("fill big %d %d", n, size), fmt.Sprintf("get big %d", n)}})
 	b.SwitchStops("stopped", server.PID, 300*time.Millisecond, 5*time.Second)
-	b.SwitchQuota("cpu-quota", cpu, b.LogUniform("quota", 0.005, 0.05))
+	b.SwitchQuota("cpu-quota", cpu, b.LogUniform("quota", 0.01, 0.03))
 	b.Switch("packet-loss", net.Break, net.Break)
 	switch b.Fault.Name {
 	case "huge-multigets":

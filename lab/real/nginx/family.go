@@ -55,7 +55,7 @@ func build(b *drawn.Bench) {
 		takes = max(takes, time.Duration(2/s.load.Rate*float64(time.Second)))
 		s.load.Conns = max(s.load.Conns, 8)
 	case "slow-disk":
-		s.load.Size = b.Int("bytes of a file", 4096, 65536)
+		s.load.Size = 4096 * b.Int("pages of a file", 1, 16)
 	}
 	s.backends(takes)
 	keepalive := drawn.Pick(b.Draw, "connections kept to upstreams", 0, 4, 32)
@@ -67,7 +67,7 @@ func build(b *drawn.Bench) {
 	if b.Fault.Name == "slow-disk" {
 		path = "path=/static/asset"
 	}
-	pyclient.Start(b, s.net.Client, "web-client", "http", s.net.At(8080), s.load, path)
+	pyclient.Start(b, s.net.Client, "web-client", "http", s.net.At(8080), s.load, path, fmt.Sprintf("timeout=%.1f", b.LogUniform("clients give up after s", 1, 20)))
 	s.switches()
 }
 
@@ -135,13 +135,13 @@ func (s *site) nginx(keepalive int) {
 	if keepalive > 0 {
 		fmt.Fprintf(&up, "keepalive %d; ", keepalive)
 	}
-	limit, connections := "", 1024
+	zone, limit, connections := "", "", 1024
 	if rate := s.Uniform("requests per second that are let through", 0.3, 0.95) * s.load.Rate; s.Built("limit-req") {
 		limit = "limit_req zone=all;"
 		if s.Chance("burst", 0.5) {
 			limit = "limit_req zone=all burst=5 nodelay;"
 		}
-		up.WriteString("} limit_req_zone $server_name zone=all:1m rate=" + fmt.Sprintf("%dr/m;", int(60*rate)) + " map $uri $unused { ")
+		zone = fmt.Sprintf("limit_req_zone $server_port zone=all:1m rate=%dr/m;", int(60*rate))
 		s.Amount("%.0f requests per second are let through of %.0f", rate, s.load.Rate)
 	}
 	workers := s.Int("worker processes", 1, 4)
@@ -153,14 +153,15 @@ func (s *site) nginx(keepalive int) {
 events { worker_connections %d; }
 http {
 	access_log off; client_body_temp_path %[2]s/body; proxy_temp_path %[2]s/proxy; fastcgi_temp_path %[2]s/fcgi; uwsgi_temp_path %[2]s/uwsgi; scgi_temp_path %[2]s/scgi;
+	%[7]s
 	upstream app { %[4]s }
 	server {
 		listen %[5]s;
 		location / { %[6]s proxy_pass http://app; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_next_upstream off; }
-		location /static/ { root %[2]s; directio 512; }
+		location /static/ { root %[2]s; directio 512; output_buffers 1 4k; }
 	}
 }
-`, workers, s.Dir(), connections, up.String(), s.net.At(8080), limit)
+`, workers, s.Dir(), connections, up.String(), s.net.At(8080), limit, zone)
 	if err := os.MkdirAll(filepath.Join(s.Dir(), "static"), 0o755); err != nil {
 		s.Fail("nginx", err)
 	}

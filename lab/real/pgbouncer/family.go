@@ -37,11 +37,11 @@ func build(b *drawn.Bench) {
 	s.NoteTakes(takes)
 
 	l := b.LoadOf(400)
-	writes, hot := b.Uniform("share of writes", 0.1, 0.8), b.Uniform("share of updates of one row", 0.1, 0.9)
+	writes, hot := b.Uniform("share of writes", 0.2, 0.8), b.Uniform("share of updates of one row", 0.2, 0.9)
 	if l.Fresh = b.Chance("a connection for each request", 0.3) || b.Fault.Name == "max-client-conn"; l.Fresh {
 		l.Rate, l.Conns = min(l.Rate, 100), min(l.Conns, 100)
 	}
-	size := b.Int("pool_size", 15, 60)
+	size := b.Int("pool_size", 5, 40)
 	few := b.LogUniform("too few connections, of what is needed", 0.3, 1.2)
 	if b.Fault.Name == "small-pool" {
 		takes = max(takes, time.Duration(2/l.Rate*float64(time.Second)))

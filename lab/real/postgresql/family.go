@@ -54,6 +54,10 @@ func build(b *drawn.Bench) {
 	giveUp := b.Int("statement_timeout ms", 1000, 20000)
 	l := b.LoadOf(400)
 	l.Size = b.Int("bytes of an entry", 400, 4000)
+	if b.Fault.Name == "cpu-quota" { // the least quota is 1 % of a CPU
+		l.Rate = max(l.Rate, b.Uniform("requests per second, where there is a quota", 60, 200))
+		l.Conns = max(l.Conns, 4)
+	}
 	if l.Fresh = b.Chance("a connection for each request", 0.15) || b.Fault.Name == "too-many-clients"; l.Fresh {
 		l.Rate = min(l.Rate, 40) // a process of its own for each connection
 		l.Conns = min(l.Conns, 40)
@@ -61,9 +65,9 @@ func build(b *drawn.Bench) {
 	pyclient.Start(b, net.Client, "shop-app", "postgres", net.At(5432), l, "table="+table, fmt.Sprintf("rows=%d", Tables[table]),
 		fmt.Sprintf("writes=%.3f", writes), fmt.Sprintf("hot=%.3f", hot), fmt.Sprintf("size=%d", l.Size), fmt.Sprintf("give-up=%d", giveUp))
 	faults(b, s, net, table, most)
-	b.SwitchQuota("cpu-quota", cpu, b.LogUniform("quota", 0.01, 0.08))
+	b.SwitchQuota("cpu-quota", cpu, max(0.01, b.LogUniform("quota, of 0.5 ms per request", 0.2, 1.2)*l.Rate*0.0005))
 	if disk != nil {
-		b.SwitchWrites("slow-disk", disk, b.Int("disk's bytes per second", 20_000, 400_000))
+		b.SwitchWrites("slow-disk", disk, int(b.LogUniform("disk's writes, of 8 kB per commit", 0.1, 1)*l.Rate*writes*8192))
 	}
 }
 
@@ -87,7 +91,7 @@ func faults(b *drawn.Bench, s *Server, net drawn.Net, table string, most int) {
 	b.Switch("index-dropped", func() { s.Do("DROP INDEX " + table + "_email") }, func() {
 		go s.Do("CREATE INDEX " + table + "_email ON " + table + " (email)")
 	})
-	slow := b.Duration("slow function takes", 2*time.Millisecond, 400*time.Millisecond)
+	slow := b.Duration("slow function takes", 5*time.Millisecond, 400*time.Millisecond)
 	b.Switch("slow-function", func() { s.NoteTakes(slow) }, func() { s.Do(noteOf) })
 	full := filepath.Join(filepath.Dir(s.Dir), "old-backup")
 	b.Switch("full-disk", func() {

@@ -21,7 +21,7 @@ type Server struct {
 }
 
 // Tables are those that Start's server has, with their numbers of rows.
-var Tables = map[string]int{"accounts_small": 5000, "accounts": 50000, "accounts_large": 250000}
+var Tables = map[string]int{"accounts_small": 25000, "accounts": 80000, "accounts_large": 250000}
 
 // Psql is the tool that tells whether PostgreSQL is installed.
 var Psql = lab.Tool{Command: "psql", Package: "postgresql"}
@@ -46,7 +46,7 @@ func Start(b *drawn.Bench, ns, dir string, apart bool, addr string, settings []s
 	s.bin = found[len(found)-1]
 	datadir.For(b, s.socket, "postgres")
 	datadir.For(b, dir, "postgres")
-	datadir.Copy(b, "postgresql-1", dir, s.initialise)
+	datadir.Copy(b, "postgresql-2", dir, s.initialise)
 	if apart {
 		wal := filepath.Join(b.Dir(), "pg-wal")
 		b.Command("", "mv", filepath.Join(dir, "pg_wal"), wal)

@@ -61,11 +61,16 @@ func build(b *drawn.Bench) {
 	do("DEBUG", "POPULATE", fmt.Sprint(keys), "key", "64")
 
 	l := b.LoadOf(800)
+	if b.Fault.Name == "cpu-quota" { // the least quota is 1 % of a CPU
+		l.Rate = max(l.Rate, b.Uniform("requests per second, where there is a quota", 150, 400))
+		l.Conns = max(l.Conns, 2)
+	}
 	if l.Fresh = b.Chance("a connection for each request", 0.2) || b.Fault.Name == "maxclients"; l.Fresh {
 		l.Rate, l.Conns = min(l.Rate, 150), min(l.Conns, 100)
 	}
 	writes := b.Uniform("share of writes", 0.1, 0.9)
-	pyclient.Start(b, net.Client, "cart-app", "redis", net.At(6379), l, fmt.Sprintf("keys=%d", keys), fmt.Sprintf("writes=%.3f", writes), fmt.Sprintf("size=%d", l.Size))
+	pyclient.Start(b, net.Client, "cart-app", "redis", net.At(6379), l, fmt.Sprintf("keys=%d", keys), fmt.Sprintf("writes=%.3f", writes), fmt.Sprintf("size=%d", l.Size),
+		fmt.Sprintf("timeout=%.1f", b.LogUniform("clients give up after s", 0.5, 10)))
 
 	command := drawn.Pick(b.Draw, "slow command", "KEYS", "LRANGE", "SORT", "script", "sleep")
 	every := b.Duration("slow commands every", 20*time.Millisecond, time.Second)
@@ -74,9 +79,9 @@ func build(b *drawn.Bench) {
 	most := b.Int("maxclients", 110, 400)
 	do("CONFIG", "SET", "maxclients", fmt.Sprint(most))
 	pyclient.SwitchSessions(b, "maxclients", net.Client, "leaky-app", pyclient.Sessions{Protocol: "redis", To: net.At(6379), Conns: most, Do: []string{"PING"}})
-	b.SwitchWrites("slow-disk", disk, b.Int("disk's bytes per second", 20_000, 300_000))
+	b.SwitchWrites("slow-disk", disk, int(b.LogUniform("disk's writes, of what is needed", 0.1, 1)*l.Rate*writes*float64(4096+l.Size)))
 	b.SwitchStops("stopped", server.PID, 300*time.Millisecond, 5*time.Second)
-	b.SwitchQuota("cpu-quota", cpu, b.LogUniform("quota", 0.005, 0.05))
+	b.SwitchQuota("cpu-quota", cpu, b.LogUniform("quota", 0.01, 0.03))
 	b.Switch("packet-loss", net.Break, net.Break)
 	switch b.Fault.Name {
 	case "slow-command":

@@ -69,6 +69,6 @@ func build(b *drawn.Bench) {
 		b.Amount("%s for %d streams of %d kbit/s", rate, streams, p.Kbit)
 	}
 	b.Switch("shaper", func() {
-		b.Command(n.Client, "tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", rate, "burst", "8kb", "limit", "30kb")
+		b.Command(n.Client, "tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", rate, "burst", "4kb", "limit", "10kb") // less than ffmpeg's socket has room for
 	}, func() { b.Command(n.Client, "tc", "qdisc", "del", "dev", "eth0", "root") })
 }
