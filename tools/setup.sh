@@ -15,7 +15,9 @@ demo) want="iproute2 nginx libnginx-mod-rtmp ffmpeg" ;;
 all) want="clang clang-format llvm libbpf-dev bpftool iproute2 ethtool dbus-daemon nftables nginx libnginx-mod-rtmp ffmpeg prometheus strace zstd jq python3 python3-gi python3-pip gunicorn gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-tools gstreamer1.0-rtsp stunnel4 dropbear-bin redis-tools gcc binutils libc6-dev openssl chromium fonts-dejavu-core musl-tools xz-utils wrk tshark tcptrace tcpdump liburing-dev linux-perf systemd shellcheck" ;;
 # The servers and client libraries of the drawn incidents, a package a line.
 drawn) want="
+	apache2
 	dnsmasq-base
+	etcd-server
 	ffmpeg
 	fio
 	gcc
@@ -25,6 +27,7 @@ drawn) want="
 	gstreamer1.0-plugins-base
 	gstreamer1.0-plugins-good
 	gstreamer1.0-tools
+	gunicorn
 	haproxy
 	icecast2
 	iperf3
@@ -33,26 +36,37 @@ drawn) want="
 	kamailio-utils-modules
 	libc6-dev
 	libnginx-mod-rtmp
+	libtomcat10-java
 	logrotate
 	mariadb-server
 	memcached
+	mosquitto
 	nginx
 	nmap
 	nodejs
 	openssl
 	pgbouncer
+	php8.2-fpm
 	postgresql
 	python3
+	python3-dnspython
 	python3-gi
+	python3-grpcio
+	python3-paho-mqtt
 	python3-psycopg2
 	python3-pymemcache
 	python3-pymysql
 	python3-redis
+	python3-waitress
 	python3-websockets
 	redis-server
 	redis-tools
 	rsync
 	sip-tester
+	tomcat10-common
+	unbound
+	uwsgi-core
+	uwsgi-plugin-python3
 	varnish
 	wrk
 " ;;
@@ -65,7 +79,7 @@ if [ "${1:-all}" = all ] && ! npm --version >/dev/null 2>&1; then
 	want="$want nodejs npm"
 fi
 # Java programs of the lab and of the tests: any JDK, Debian's where there is none.
-if { [ "${1:-all}" = all ] || [ "$1" = bench-files ]; } && ! javac -version >/dev/null 2>&1; then
+if { [ "${1:-all}" = all ] || [ "$1" = bench-files ] || [ "$1" = drawn ]; } && ! javac -version >/dev/null 2>&1; then
 	want="$want default-jdk-headless"
 fi
 # Rust's mangled names, in a test: any compiler, Debian's where there is none.
@@ -94,7 +108,7 @@ if [ -n "$missing" ]; then
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 	# Nor at the next boot: only what was installed here is touched, never a service
 	# that was there before.
-	for service in haproxy icecast2 iperf3 kamailio mariadb memcached nginx pgbouncer postgresql prometheus redis-server rsync stunnel4 varnish; do
+	for service in apache2 etcd haproxy icecast2 iperf3 kamailio mariadb memcached mosquitto nginx pgbouncer php8.2-fpm postgresql prometheus redis-server rsync stunnel4 unbound varnish; do
 		case " $missing " in
 		*" $service "* | *" $service-server "*)
 			if [ -d /run/systemd/system ]; then

@@ -84,7 +84,7 @@ func prepare(b *drawn.Bench) resolver {
 	c.load = backend.Load(b, c.net, 600, answer, 1)
 	c.busy = c.load.Rate * (1 - c.known) * answer.Seconds()
 	slow := min(2*time.Second, time.Duration(float64(answer)*b.LogUniform("upstream gets slower", 3, 40)))
-	share := b.LogUniform("share of the answers", 0.02, 1)
+	share := b.Uniform("share of the answers", 0.3, 1)
 	flags := []string{"--wait", answer.String(), "--ttl", "300"}
 	switch b.Fault.Name {
 	case "slow-upstream":

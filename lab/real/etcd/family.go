@@ -46,9 +46,9 @@ func build(b *drawn.Bench) {
 	}
 	b.Switch("slow-disk", func() { backend.DiskRate(b, slow, bytes) }, func() { backend.DiskRate(b, slow, unlimited) })
 	space := 2 << 30
-	enough := b.Uniform("seconds until the space is used up", 1, 6)
+	enough := b.Uniform("seconds until the space is used up", 0.5, 5)
 	if b.Built("space-quota") {
-		space = 60<<10 + int(enough*l.Rate*writes*float64(l.Size+100))
+		space = 28<<10 + int(enough*l.Rate*writes*float64(l.Size+250))
 		b.Amount("the database may have %d KiB", space>>10)
 	}
 	data := filepath.Join(disk.Mount, "data")

@@ -54,7 +54,7 @@ func build(b *drawn.Bench) {
 	few := max(1, int(busy*b.Uniform("children for the busy ones", 0.3, 0.95)))
 	short := b.Int("short backlog", 1, 8)
 	sessions := max(1, int(busy*b.Uniform("sessions for the busy children", 0.1, 0.8)))
-	share := b.LogUniform("share of baskets that are too large", 0.005, 0.3)
+	share := b.LogUniform("share of baskets that are too large", 0.02, 0.4)
 	switch {
 	case b.Built("few-children"):
 		children = few

@@ -53,7 +53,7 @@ public class Shop extends HttpServlet {
 				return;
 			}
 			Runtime r = Runtime.getRuntime();
-			if (r.totalMemory() - r.freeMemory() < 0.88 * r.maxMemory()) {
+			if (r.totalMemory() - r.freeMemory() < 0.94 * r.maxMemory()) {
 				for (int i = 0; i < 8000; i++) {
 					HashMap<String, Object> session = new HashMap<>();
 					session.put("id", i);
@@ -65,7 +65,7 @@ public class Shop extends HttpServlet {
 				made.add(new int[4]);
 			}
 			RECENT.add(made);
-			if (RECENT.size() > 4) {
+			if (RECENT.size() > 16) {
 				RECENT.poll();
 			}
 		}

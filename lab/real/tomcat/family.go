@@ -72,7 +72,7 @@ func build(b *drawn.Bench) {
 	}
 	heap := b.Int("MiB of heap", 48, 200)
 	if b.Fault.Name == "heap-full" {
-		b.Amount("a cache fills 88 %% of a heap of %d MiB", heap)
+		b.Amount("a cache fills 94 %% of a heap of %d MiB", heap)
 	}
 	flag := backend.NewFlag(b)
 	b.Switch("slow-upstream", up.Toggle, up.Toggle)

@@ -47,7 +47,7 @@ func build(b *drawn.Bench) {
 	short := b.Int("short queue", 1, 6)
 	// Of all requests, some wait until a process has started again.
 	startup := b.Uniform("seconds to start", 0.3, 1.5)
-	gone := b.Uniform("share of the time that a process starts", 0.4, 0.9)
+	gone := b.Uniform("share of the time that a process starts", 0.6, 0.95)
 	switch {
 	case b.Built("few-processes"):
 		processes = few
