@@ -57,9 +57,9 @@ func build(b *drawn.Bench) {
 		fmt.Sprintf("timeout=%.1f", b.LogUniform("clients give up after s", 0.5, 10)))
 
 	pyclient.SwitchSessions(b, "too-many-connections", net.Client, "leaky-app", pyclient.Sessions{Protocol: "memcached", To: net.At(11211), Conns: most})
-	n, size := b.Int("keys of a multiget", 200, 5000), b.Int("bytes of a value of a multiget", 1000, 30_000)
+	n, size := b.Int("keys of a multiget", 1000, 20_000), b.Int("bytes of a value of a multiget", 500, 30_000)
 	n = min(n, 100_000_000/size)
-	jobs, every := b.Int("clients with multigets", 2, 12), b.Duration("multigets every", time.Millisecond, 100*time.Millisecond)
+	jobs, every := b.Int("clients with multigets", 2, 12), b.Duration("multigets every", time.Millisecond, 30*time.Millisecond)
 	// They come from the server's own host: no path between them holds them back.
 	pyclient.SwitchSessions(b, "huge-multigets", net.Server, "report-job", pyclient.Sessions{Protocol: "memcached", To: net.At(11211), Conns: jobs, Every: every,
 		Do: []string{fmt.Sprintf("fill big %d %d", n, size), fmt.Sprintf("get big %d", n)}})
