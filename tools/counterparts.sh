@@ -34,7 +34,7 @@ wheels() {
 # own scripts.
 npm_ci() {
 	cp "$1"/package.json "$1"/package-lock.json "$2" &&
-		npm ci --prefix "$2" --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+		npm ci --prefix "$2" --no-update-notifier --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
 }
 
 # Of the builds of ffmpeg in it the one that no system's libraries matter to is kept.

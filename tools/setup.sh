@@ -127,7 +127,7 @@ if [ "${1:-all}" = all ]; then
 	# The page's tools: again when the lock file has changed, which is kept beside them.
 	if ! cmp -s ui/package-lock.json ui/node_modules/.installed-lock.json; then
 		echo "snag setup: fetching what of npm the page is built with (ui/package-lock.json)"
-		npm ci --prefix ui --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+		npm ci --prefix ui --no-update-notifier --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
 		cp ui/package-lock.json ui/node_modules/.installed-lock.json
 	fi
 	tools/counterparts.sh
