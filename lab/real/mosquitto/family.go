@@ -55,11 +55,7 @@ func build(b *drawn.Bench) {
 	flag := backend.NewFlag(b)
 	b.Switch("slow-consumer", flag.On, flag.Off)
 	group := b.Cgroup("broker", 0)
-	quota := int(b.LogUniform("share of a CPU", 0.005, 0.06) * 1e5)
-	if b.Fault.Name == "cpu-quota" {
-		b.Amount("the broker may use %.1f %% of a CPU", float64(quota)/1e3)
-	}
-	b.Switch("cpu-quota", func() { backend.Quota(b, group, max(1000, quota)) }, func() { backend.Quota(b, group, -1) })
+	b.SwitchQuota("cpu-quota", group, b.LogUniform("share of a CPU", 0.01, 0.06))
 	limits := fmt.Sprintf("listener 1883 %s\nallow_anonymous true\npersistence false\nset_tcp_nodelay true\nmax_connections %d\nmax_queued_messages %d\nmax_inflight_messages %d\nuser root\n", net.Addr, connections, queued, inflight)
 	broker := b.Run(net.Server, "mosquitto", []string{"mosquitto", "-c", b.File("mosquitto.conf", limits)}, lab.In(group))
 	b.Await("mosquitto to listen", 20*time.Second, b.Listens(net.Server, ":1883"))
