@@ -33,7 +33,7 @@ func build(b *drawn.Bench) {
 	group := b.Cgroup("store", 0)
 	b.SwitchQuota("cpu-quota", group, b.LogUniform("share of a CPU", 0.01, 0.1))
 	slow := b.SlowDisk("disk", 0)
-	b.SwitchWrites("slow-disk", slow, int(b.LogUniform("bytes per second of the slow disk", 20e3, 500e3)))
+	b.SwitchWrites("slow-disk", slow, int(b.LogUniform("bytes per second of the slow disk", 4e3, 150e3)))
 	if b.Fault.Name == "slow-disk" { // a process is in one group alone where there is cgroup v2
 		group = slow
 	}
