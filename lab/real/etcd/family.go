@@ -24,9 +24,6 @@ var Family = drawn.Family{
 	Build: build,
 }
 
-// unlimited is a disk that takes what comes.
-const unlimited = 1 << 40
-
 func build(b *drawn.Bench) {
 	net := b.Net()
 	l := backend.Load(b, net, 300, 20*time.Millisecond, 1)
@@ -34,17 +31,12 @@ func build(b *drawn.Bench) {
 	writes := b.Uniform("share of writes", 0.2, 0.9)
 	disk := b.Volume("disk", 160)
 	group := b.Cgroup("store", 0)
-	quota := int(b.LogUniform("share of a CPU", 0.01, 0.1) * 1e5)
-	if b.Fault.Name == "cpu-quota" {
-		b.Amount("etcd may use %.0f %% of a CPU", float64(quota)/1e3)
+	b.SwitchQuota("cpu-quota", group, b.LogUniform("share of a CPU", 0.01, 0.1))
+	slow := b.SlowDisk("disk", 0)
+	b.SwitchWrites("slow-disk", slow, int(b.LogUniform("bytes per second of the slow disk", 4e3, 150e3)))
+	if b.Fault.Name == "slow-disk" { // a process is in one group alone where there is cgroup v2
+		group = slow
 	}
-	b.Switch("cpu-quota", func() { backend.Quota(b, group, max(1000, quota)) }, func() { backend.Quota(b, group, -1) })
-	slow := b.SlowDisk("disk", unlimited)
-	bytes := int(b.LogUniform("bytes per second of the slow disk", 20e3, 500e3))
-	if b.Fault.Name == "slow-disk" {
-		b.Amount("the disk takes %d kB/s", bytes/1000)
-	}
-	b.Switch("slow-disk", func() { backend.DiskRate(b, slow, bytes) }, func() { backend.DiskRate(b, slow, unlimited) })
 	space := 2 << 30
 	enough := b.Uniform("seconds until the space is used up", 0.5, 5)
 	if b.Built("space-quota") {
@@ -53,7 +45,7 @@ func build(b *drawn.Bench) {
 	}
 	data := filepath.Join(disk.Mount, "data")
 	url := "http://" + net.At(2379)
-	b.Run(net.Server, "etcd", []string{"sh", "-c", `echo $$ >"$0" && exec "$@"`, slow.Path + "/cgroup.procs", "etcd", "--data-dir", data, "--listen-client-urls", url, "--advertise-client-urls", url,
+	b.Run(net.Server, "etcd", []string{"etcd", "--data-dir", data, "--listen-client-urls", url, "--advertise-client-urls", url,
 		"--listen-peer-urls", "http://127.0.0.1:2380", "--log-level", "error", "--heartbeat-interval", "10", "--election-timeout", "50", "--wal-dir", filepath.Join(disk.Mount, "wal"), "--quota-backend-bytes", fmt.Sprint(space)}, lab.In(group))
 	b.Await("etcd to listen", 30*time.Second, b.Listens(net.Server, ":2379"))
 	pyclient.Start(b, net.Client, "config-client", "etcd", net.At(2379), l, fmt.Sprintf("writes=%.2f", writes), fmt.Sprintf("size=%d", l.Size))

@@ -25,7 +25,6 @@ var Family = drawn.Family{
 		{Name: "connection-limit", Suspects: []string{"connection-limit"}, Subject: `mosquitto|:1883`, Also: []string{"peer-reset", "reconnect-storm"}, Account: "errors", Whole: true},
 		{Name: "queue-limit", Suspects: []string{"receiver-too-slow", "connection-limit"}, Subject: `mosquitto|:1883|order-worker`, Also: []string{"worker-queue", "slow-consumer"}, Account: "errors", Whole: true},
 		{Name: "broker-stopped", Suspects: []string{"process-stopped"}, Subject: `mosquitto|:1883`, Account: "stopped"},
-		{Name: "cpu-quota", Suspects: []string{"cpu-throttled"}, Subject: `mosquitto|:1883|broker`, Account: "quota"},
 	},
 	Build: build,
 }
@@ -54,14 +53,8 @@ func build(b *drawn.Bench) {
 	}
 	flag := backend.NewFlag(b)
 	b.Switch("slow-consumer", flag.On, flag.Off)
-	group := b.Cgroup("broker", 0)
-	quota := int(b.LogUniform("share of a CPU", 0.005, 0.06) * 1e5)
-	if b.Fault.Name == "cpu-quota" {
-		b.Amount("the broker may use %.1f %% of a CPU", float64(quota)/1e3)
-	}
-	b.Switch("cpu-quota", func() { backend.Quota(b, group, max(1000, quota)) }, func() { backend.Quota(b, group, -1) })
 	limits := fmt.Sprintf("listener 1883 %s\nallow_anonymous true\npersistence false\nset_tcp_nodelay true\nmax_connections %d\nmax_queued_messages %d\nmax_inflight_messages %d\nuser root\n", net.Addr, connections, queued, inflight)
-	broker := b.Run(net.Server, "mosquitto", []string{"mosquitto", "-c", b.File("mosquitto.conf", limits)}, lab.In(group))
+	broker := b.Run(net.Server, "mosquitto", []string{"mosquitto", "-c", b.File("mosquitto.conf", limits)})
 	b.Await("mosquitto to listen", 20*time.Second, b.Listens(net.Server, ":1883"))
 	stopped := b.Uniform("share of the time that it is stopped", 0.3, 0.8)
 	stop(b, broker, stopped)

@@ -14,6 +14,7 @@ import java.util.List;
 /** A shop: asks its upstream for each answer. What goes wrong is there while a file is. */
 public class Shop extends HttpServlet {
 	static final String FAULT = System.getenv("FAULT"), UPSTREAM = System.getenv("UPSTREAM");
+	static final double FILL = Double.parseDouble(System.getenv("FILL"));
 	static final File FLAG = new File(System.getenv("FLAG"));
 	static final Object PRICES = new Object();
 	static final List<Object> CACHE = new ArrayList<>();
@@ -53,7 +54,7 @@ public class Shop extends HttpServlet {
 				return;
 			}
 			Runtime r = Runtime.getRuntime();
-			if (r.totalMemory() - r.freeMemory() < 0.94 * r.maxMemory()) {
+			if (r.totalMemory() - r.freeMemory() < FILL * r.maxMemory()) {
 				for (int i = 0; i < 8000; i++) {
 					HashMap<String, Object> session = new HashMap<>();
 					session.put("id", i);

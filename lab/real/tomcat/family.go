@@ -70,9 +70,9 @@ func build(b *drawn.Bench) {
 	case b.Fault.Name == "synchronized-call":
 		b.Amount("a lock is held for %v in each of %.0f requests per second", answer, l.Rate)
 	}
-	heap := b.Int("MiB of heap", 48, 200)
+	heap, fill := b.Int("MiB of heap", 48, 200), b.Uniform("share of the heap that the cache fills", 0.72, 0.93)
 	if b.Fault.Name == "heap-full" {
-		b.Amount("a cache fills 94 %% of a heap of %d MiB", heap)
+		b.Amount("a cache fills %.0f %% of a heap of %d MiB", 100*fill, heap)
 	}
 	flag := backend.NewFlag(b)
 	b.Switch("slow-upstream", up.Toggle, up.Toggle)
@@ -82,9 +82,25 @@ func build(b *drawn.Bench) {
 	gc := drawn.Pick(b.Draw, "collector", "-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC")
 	b.Run(net.Server, "tomcat", []string{"java", gc, fmt.Sprintf("-Xmx%dm", heap), "-Xms32m", "-XX:TieredStopAtLevel=1",
 		"-cp", home + "/bin/bootstrap.jar:" + home + "/bin/tomcat-juli.jar", "-Dcatalina.home=" + home, "-Dcatalina.base=" + base,
-		"org.apache.catalina.startup.Bootstrap", "start"}, lab.Env("UPSTREAM="+up.Addr), lab.Env("FLAG="+flag.Path), lab.Env("FAULT="+b.Fault.Name))
+		"org.apache.catalina.startup.Bootstrap", "start"}, lab.Env("UPSTREAM="+up.Addr), lab.Env("FLAG="+flag.Path), lab.Env("FAULT="+b.Fault.Name), lab.Env(fmt.Sprintf("FILL=%.2f", fill)))
 	b.Await("Tomcat to listen", time.Minute, b.Listens(net.Server, ":8080"))
+	warmUp(b, net)
 	pyclient.Start(b, net.Client, "shop-client", "http", net.At(8080), l)
+}
+
+// warmUp has Tomcat answer requests for 2 s, so that its code is compiled before the clients
+// come: the queue of a cold start is not the incident.
+func warmUp(b *drawn.Bench, net drawn.Net) {
+	b.Command(net.Server, pyclient.Python, "-c", fmt.Sprintf(`import threading, time, urllib.request
+end = time.monotonic() + 2
+def ask():
+    while time.monotonic() < end:
+        try:
+            urllib.request.urlopen("http://%s/", timeout=2).read()
+        except OSError:
+            time.sleep(0.1)
+for t in [threading.Thread(target=ask, daemon=True) for _ in range(12)]: t.start()
+time.sleep(2.2)`, net.At(8080)))
 }
 
 // deploy writes what Tomcat starts from.

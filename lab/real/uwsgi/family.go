@@ -65,7 +65,7 @@ func build(b *drawn.Bench) {
 	b.Switch("harakiri", up.Toggle, up.Toggle)
 	b.File("shop.py", backend.Shop)
 	args := []string{"uwsgi", "--plugin", "python3", "--http-socket", net.At(9090), "--listen", fmt.Sprint(queue), "--master", "--need-app", "--chdir", b.Dir(),
-		"--module", "shop", "--processes", fmt.Sprint(processes), "--max-requests", fmt.Sprint(recycled), "--disable-logging",
+		"--module", "shop", "--processes", fmt.Sprint(processes), "--max-requests", fmt.Sprint(recycled), "--min-worker-lifetime", "0", "--disable-logging",
 		"--add-header", "Connection: close"} // http-socket ends the connection without saying so
 	opts := []lab.Option{lab.Env("UPSTREAM=" + up.Addr)}
 	switch b.Fault.Name {
