@@ -16,7 +16,9 @@ all) want="clang clang-format llvm libbpf-dev bpftool iproute2 ethtool dbus-daem
 # The servers and client libraries of the drawn incidents, a package a line.
 drawn) want="
 	apache2
+	bash
 	dnsmasq-base
+	e2fsprogs
 	etcd-server
 	ffmpeg
 	fio
@@ -41,6 +43,8 @@ drawn) want="
 	mariadb-server
 	memcached
 	mosquitto
+	mount
+	nftables
 	nginx
 	nmap
 	nodejs
@@ -48,6 +52,7 @@ drawn) want="
 	pgbouncer
 	php8.2-fpm
 	postgresql
+	procps
 	python3
 	python3-dnspython
 	python3-gi
@@ -65,6 +70,7 @@ drawn) want="
 	sip-tester
 	tomcat10-common
 	unbound
+	util-linux
 	uwsgi-core
 	uwsgi-plugin-python3
 	varnish

@@ -1,6 +1,7 @@
 package all
 
 import (
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,6 +43,26 @@ func TestFamiliesAreSound(t *testing.T) {
 				if _, new := drawn.Unnamed[name]; !new && !catalogue[name] {
 					t.Errorf("%s, %s: no cause is called %s", f.Name, x.Name, name)
 				}
+			}
+		}
+	}
+}
+
+// What families need, make setup-drawn installs.
+func TestSetUpHasWhatFamiliesNeed(t *testing.T) {
+	raw, err := os.ReadFile("../../tools/setup.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?s)\ndrawn\) want="(.*?)"`).FindSubmatch(raw)
+	if m == nil {
+		t.Fatal("tools/setup.sh has no list for drawn incidents")
+	}
+	listed := append(strings.Fields(string(m[1])), "default-jdk-headless") // any JDK will do
+	for _, f := range Families {
+		for _, tool := range f.Needs {
+			if !slices.Contains(listed, tool.Package) {
+				t.Errorf("%s needs %s of %s, which make setup-drawn does not install", f.Name, tool.Command, tool.Package)
 			}
 		}
 	}
