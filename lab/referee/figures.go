@@ -12,7 +12,7 @@ import (
 
 // Figures are what the clients of one service measured in a window.
 type Figures struct {
-	Requests int     `json:"requests,omitempty"` // that began in it
+	Requests int     `json:"requests,omitempty"` // that began in it, or were open when it began
 	Rate     float64 `json:"rate,omitempty"`     // of them, per second
 	P50      float64 `json:"p50_seconds,omitempty"`
 	P99      float64 `json:"p99_seconds,omitempty"`
@@ -47,7 +47,8 @@ func Measure(logs []clientlog.Log, w Window) Figures {
 	var lengths []float64
 	for _, l := range logs {
 		for _, r := range l.Requests {
-			if !w.has(r.Start) {
+			// Clients that were stuck when the window began are stuck in it.
+			if !w.has(r.Start) && !(r.Start.Before(w.From) && r.Start.Add(r.Length).After(w.From)) {
 				continue
 			}
 			lengths = append(lengths, r.Length.Seconds())

@@ -119,6 +119,19 @@ func TestOpenToTheEnd(t *testing.T) {
 	}
 }
 
+// Clients that were stuck before the window, and are to its end, count with their whole wait.
+func TestStuckFromBefore(t *testing.T) {
+	var l clientlog.Log
+	for n := range 10 {
+		l.Requests = append(l.Requests, clientlog.Request{Start: t0.Add(-time.Duration(n+1) * 100 * time.Millisecond), Length: 12 * time.Second, Outcome: clientlog.Open})
+	}
+	f := Measure([]clientlog.Log{l}, window)
+	h := Compare(Measure([]clientlog.Log{requests(100*time.Millisecond, clientlog.OK, always(5*time.Millisecond))}, window), f)
+	if f.Requests != 10 || f.Silence < 9.9 || !strings.Contains(h.String(), "p50 12000.0 ms") {
+		t.Errorf("%+v: %s", f, h)
+	}
+}
+
 func TestIdleIsNoSilence(t *testing.T) {
 	l := requests(3*time.Second, clientlog.OK, always(20*time.Millisecond))
 	if got := Measure([]clientlog.Log{l}, window).Silence; got > 0.03 {
