@@ -98,7 +98,7 @@ func (w *Writer) EndAt(id int64, when time.Time, o Outcome) {
 	fmt.Fprintf(w.out, "r %d %d %s\n", id, when.Sub(at).Nanoseconds(), o)
 }
 
-// Sent, Arrived and Delivered count datagrams and pieces of a stream.
+// Sent counts datagrams at the sender.
 func (w *Writer) Sent(n int) { w.count('s', n) }
 
 // Arrived counts datagrams at the receiver.

@@ -49,7 +49,7 @@ func TestMarks(t *testing.T) {
 		class    Class
 		ac1, ac3 float64
 		subject  float64
-		false_   int
+		wrong    int
 		nothing  bool
 	}{
 		{"right", []Part{part("redis", slow)}, "f", said("culprit busy-thread redis-server:6379"), Incident, 1, 1, 1, 0, false},
@@ -79,7 +79,7 @@ func TestMarks(t *testing.T) {
 			t.Fatal(err)
 		}
 		m = m.answered(truths, c.answer)
-		if m.Class != c.class || m.AC1 != c.ac1 || m.AC3 != c.ac3 || m.Subject != c.subject || len(m.False) != c.false_ || m.NothingWrong != c.nothing {
+		if m.Class != c.class || m.AC1 != c.ac1 || m.AC3 != c.ac3 || m.Subject != c.subject || len(m.False) != c.wrong || m.NothingWrong != c.nothing {
 			t.Errorf("%s: %+v", c.name, m)
 		}
 	}
