@@ -48,7 +48,7 @@ func Measure(logs []clientlog.Log, w Window) Figures {
 	for _, l := range logs {
 		for _, r := range l.Requests {
 			// Clients that were stuck when the window began are stuck in it.
-			if !w.has(r.Start) && !(r.Start.Before(w.From) && r.Start.Add(r.Length).After(w.From)) {
+			if stuck := r.Start.Before(w.From) && r.Start.Add(r.Length).After(w.From); !stuck && !w.has(r.Start) {
 				continue
 			}
 			lengths = append(lengths, r.Length.Seconds())

@@ -119,7 +119,7 @@ func RedisAt(b *drawn.Bench, net drawn.Net) Site {
 	b.Await("redis to listen", 10*time.Second, b.Listens(s.Net.Server, ":6379"))
 	b.Command(s.Net.Server, "redis-cli", "-h", s.Addr, "SET", "key", strings.Repeat("v", b.Int("bytes of the value", 10, 20_000)))
 	l := LoadOf(b, s.Net, 1000)
-	pyclient.Start(b, s.Net.Client, "web-app", "redis", s.At(6379), l, "command="+drawn.Pick(b.Draw, "command", "GET key", "INCR counter", "LPUSH list x"))
+	pyclient.Start(b, s.Client, "web-app", "redis", s.At(6379), l, "command="+drawn.Pick(b.Draw, "command", "GET key", "INCR counter", "LPUSH list x"))
 	return s
 }
 
