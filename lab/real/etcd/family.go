@@ -31,9 +31,9 @@ func build(b *drawn.Bench) {
 	writes := b.Uniform("share of writes", 0.2, 0.9)
 	disk := b.Volume("disk", 160)
 	group := b.Cgroup("store", 0)
-	b.SwitchQuota("cpu-quota", group, b.LogUniform("share of a CPU", 0.01, 0.1))
+	b.SwitchQuota("cpu-quota", group, b.LogUniform("share of a CPU", 0.01, 0.05))
 	slow := b.SlowDisk("disk", 0)
-	b.SwitchWrites("slow-disk", slow, int(b.LogUniform("bytes per second of the slow disk", 4e3, 150e3)))
+	b.SwitchWrites("slow-disk", slow, int(b.LogUniform("bytes per second of the slow disk", 3e3, 60e3)))
 	if b.Fault.Name == "slow-disk" { // a process is in one group alone where there is cgroup v2
 		group = slow
 	}
