@@ -86,7 +86,8 @@ func (c Case) Run(ctx context.Context, o lab.RunOptions) (k Kept, err error) {
 			return k, err
 		}
 	}
-	return k, c.record(ctx, o, benches, stages, &k)
+	err = c.record(ctx, o, benches, stages, &k)
+	return k, err
 }
 
 // record runs snag find while the faults come and go.
