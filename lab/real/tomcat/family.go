@@ -70,7 +70,7 @@ func build(b *drawn.Bench) {
 	case b.Fault.Name == "synchronized-call":
 		b.Amount("a lock is held for %v in each of %.0f requests per second", answer, l.Rate)
 	}
-	heap, fill := b.Int("MiB of heap", 48, 200), b.Uniform("share of the heap that the cache fills", 0.72, 0.93)
+	heap, fill := b.Int("MiB of heap", 48, 200), b.Uniform("share of the heap that the cache fills", 0.84, 0.95)
 	if b.Fault.Name == "heap-full" {
 		b.Amount("a cache fills %.0f %% of a heap of %d MiB", 100*fill, heap)
 	}
