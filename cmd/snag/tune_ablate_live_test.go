@@ -36,12 +36,14 @@ func startFarServer(t *testing.T, bytes int) farServer {
 	dir := t.TempDir()
 	f := farServer{snag: filepath.Join(dir, "snag"), client: fmt.Sprintf("snagac%d", os.Getpid()), store: filepath.Join(dir, "store"), url: "http://10.78.3.2:8080/"}
 	build(t, f.snag)
+	lab := filepath.Join(t.TempDir(), "snag-lab")
+	buildOf(t, lab, "../snag-lab")
 	f.server = fmt.Sprintf("snagas%d", os.Getpid())
 	for _, name := range []string{f.client, f.server} {
 		must(t, "ip", "netns", "add", name)
 		t.Cleanup(func() { must(t, "ip", "netns", "delete", name) })
 	}
-	relay := exec.Command(f.snag, "actor", "tun-relay", "--a", f.client+"/wan0/10.78.3.1/24", "--b", f.server+"/wan0/10.78.3.2/24", "--delay", "10ms")
+	relay := exec.Command(lab, "actor", "tun-relay", "--a", f.client+"/wan0/10.78.3.1/24", "--b", f.server+"/wan0/10.78.3.2/24", "--delay", "10ms")
 	startReady(t, relay)
 	var l net.Listener
 	if err := netns.DoNamed(f.server, func() (err error) { l, err = net.Listen("tcp4", "10.78.3.2:8080"); return err }); err != nil {

@@ -55,8 +55,13 @@ func beside(t *testing.T, argv ...string) *exec.Cmd {
 // build makes the command to be run as another process.
 func build(t *testing.T, to string) {
 	t.Helper()
-	if out, err := exec.Command("go", "build", "-o", to, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build snag: %v\n%s", err, out)
+	buildOf(t, to, ".")
+}
+
+func buildOf(t *testing.T, to, program string) {
+	t.Helper()
+	if out, err := exec.Command("go", "build", "-o", to, program).CombinedOutput(); err != nil {
+		t.Fatalf("build %s: %v\n%s", program, err, out)
 	}
 }
 
