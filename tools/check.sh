@@ -5,6 +5,8 @@
 # have the machine for themselves.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# The Makefile says with what flags all is compiled, once for all.
+[ "${CGO_ENABLED:-}" = 0 ] || { echo "$0: run it by make: its flags are the Makefile's" >&2; exit 2; }
 go=${GO:-go}
 mkdir -p bin/check
 rm -f bin/check/failed
