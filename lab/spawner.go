@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -13,6 +14,7 @@ import (
 // the thread must live as long as the stage.
 type spawner struct {
 	work chan job
+	quit chan struct{} // closed when the stage ends; a fault may still be at work then
 	done chan struct{}
 }
 
@@ -23,7 +25,7 @@ type job struct {
 }
 
 func newSpawner() *spawner {
-	p := &spawner{work: make(chan job), done: make(chan struct{})}
+	p := &spawner{work: make(chan job), quit: make(chan struct{}), done: make(chan struct{})}
 	go p.loop()
 	return p
 }
@@ -33,8 +35,13 @@ func (p *spawner) loop() {
 	// with this goroutine.
 	runtime.LockOSThread()
 	defer close(p.done)
-	for j := range p.work {
-		j.err <- p.do(j)
+	for {
+		select {
+		case j := <-p.work:
+			j.err <- p.do(j)
+		case <-p.quit:
+			return
+		}
 	}
 }
 
@@ -65,11 +72,15 @@ func (p *spawner) do(j job) error {
 // in runs f in the namespace; "" is the one the lab was started in.
 func (p *spawner) in(ns string, f func() error) error {
 	j := job{ns, f, make(chan error, 1)}
-	p.work <- j
-	return <-j.err
+	select {
+	case p.work <- j:
+		return <-j.err
+	case <-p.quit:
+		return errors.New("lab: the stage has been closed")
+	}
 }
 
 func (p *spawner) stop() {
-	close(p.work)
+	close(p.quit)
 	<-p.done
 }
