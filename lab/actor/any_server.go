@@ -210,7 +210,7 @@ func (s *service) told(line string) {
 		}
 	case "stuck":
 		if n > 0 && !s.stuck.Swap(true) {
-			s.stuckWord.take() // and nobody gives it back until it is told to
+			s.stuckWord.take() // and nobody gives it back until the fault ends
 		} else if n == 0 && s.stuck.Swap(false) {
 			s.stuckWord.give()
 		}

@@ -33,7 +33,7 @@ var lookupServer = Actor{
 				takes, status = max(*wait, *illWait), *illStatus
 			}
 			if sleep(r.Context(), takes) {
-				w.Header().Set("Icecast-Auth-User", "1") // how icecast is told yes
+				w.Header().Set("Icecast-Auth-User", "1") // icecast reads this as yes
 				w.WriteHeader(status)
 				_, _ = w.Write([]byte("ok\n"))
 			}

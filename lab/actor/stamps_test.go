@@ -12,7 +12,7 @@ import (
 	"snag/lab/clientlog"
 )
 
-// Chunks are told apart however the stream is cut.
+// Chunks are recognised wherever the stream is cut.
 func TestStamps(t *testing.T) {
 	const chunk = 21
 	var stream bytes.Buffer

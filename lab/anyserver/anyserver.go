@@ -15,7 +15,7 @@
 //
 //	work N          CPU time of a request
 //	wait N          time that it takes besides, without a CPU
-//	hang 0|1        requests wait until it is told 0
+//	hang 0|1        requests wait until "hang 0"
 //	lock 0|1        each request holds the service's one lock from first to last
 //	hold N EVERY s|w  housekeeping keeps that lock for N at a time, asleep or at work
 //	spin 0|1        each request holds a lock that spins

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { labtest.Main(m) }
 
-// Every language answers, does what it is told, and is as it was once it is told so.
+// Every language answers, obeys its control pipe, and is as it was once a fault is switched off.
 func TestEveryLanguage(t *testing.T) {
 	s := labtest.Stage(t)
 	b, err := drawn.NewBench(s, drawn.Family{Name: "test"}, drawn.NewDraw(2, "test"), "", false)

@@ -57,7 +57,7 @@ func run(ctx context.Context, list bool, patterns []string) error {
 		began = time.Now()
 	}
 	live := append(append([]pkg{}, by[beside]...), by[alone]...)
-	// What does not build is told by runPure and runLive, each package's for itself.
+	// What does not build is reported by runPure and runLive, each package's for itself.
 	programs := build(ctx, dir, live)
 	step("built the live tests", len(live))
 	e := &events{out: os.Stdout}

@@ -25,7 +25,7 @@ func runPure(ctx context.Context, e *events, all []pkg) {
 		args = append([]string{"setpriv", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all", "--"}, args...)
 	}
 	skipped := map[string][]string{}
-	// Its exit code is told by testsum from the events.
+	// testsum takes its exit code from the events.
 	_ = e.copy(exec.CommandContext(ctx, args[0], args[1:]...), func(v event) bool {
 		if !root || v.Action != "skip" || v.Test == "" {
 			return false
