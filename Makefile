@@ -70,7 +70,7 @@ docs-check: docs
 test: ## all tests, or those of PKG=./probes/...; as root, so that nothing is skipped
 	tools/test.sh $(PKG)
 
-flakes: ## docs/flakes.md from the failed runs in bin/flakes
+flakes: ## docs/flakes.md from the failed runs in ~/.cache/snag/flakes
 	$(GO) run ./tools/testsum -table docs/flakes.md
 
 bench: build ## what snag find costs nginx and others, side by side in one run: docs/bench.md (root, about 7 min)

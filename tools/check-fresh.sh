@@ -35,12 +35,14 @@ modules="$top/home/go/pkg/mod"
 [ -z "${WARM_MODULES:-}" ] || modules="$(go env GOMODCACHE)"
 proxy="$(go env GOPROXY)"
 mkdir "$top/home"
+# What failed once is kept beside that of other runs.
+flakes=${SNAG_FLAKES:-${XDG_CACHE_HOME:-$HOME/.cache}/snag/flakes}
 # Of the user's own settings only those stay that the environment holds and that no cache
 # is found by: proxies and certificates.
 fresh() {
 	env -u GOBIN -u GOENV -u GOFLAGS -u GOCACHE -u CARGO_HOME -u RUSTUP_HOME -u PIP_CACHE_DIR -u npm_config_cache -u NPM_CONFIG_CACHE \
 		-u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u XDG_CONFIG_HOME -u XDG_DATA_HOME -u XDG_STATE_HOME \
-		HOME="$top/home" XDG_CACHE_HOME="$top/home/.cache" GOPATH="$top/home/go" GOMODCACHE="$modules" GOPROXY="$proxy" PATH="$path" "$@"
+		HOME="$top/home" SNAG_FLAKES="$flakes" XDG_CACHE_HOME="$top/home/.cache" GOPATH="$top/home/go" GOMODCACHE="$modules" GOPROXY="$proxy" PATH="$path" "$@"
 }
 
 cd "$top/snag"
@@ -62,11 +64,4 @@ fresh env -u http_proxy -u https_proxy -u all_proxy -u HTTP_PROXY -u HTTPS_PROXY
 	unshare --mount sh -c "$cut" sh "$top/etc" "${ONLY:-make --no-print-directory check AFTER_SETUP=1}" || code=$?
 echo "make check-fresh: the rest without a network $((SECONDS - began)) s"
 cd "$OLDPWD"
-if [ -d "$top/snag/bin/flakes" ]; then # what failed once is kept beside that of other runs
-	mkdir -p bin/flakes
-	for kept in "$top"/snag/bin/flakes/*-*.txt; do
-		[ ! -e "$kept" ] || cp -n "$kept" bin/flakes/
-	done
-	cat "$top/snag/bin/flakes/runs.txt" >>bin/flakes/runs.txt
-fi
 exit $code

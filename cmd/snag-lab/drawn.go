@@ -93,11 +93,10 @@ func drawnRunCommand() *cobra.Command {
 			o.Stdout = c.ErrOrStderr()
 			w := c.OutOrStdout()
 			var before *drawn.Kept
-			for _, sick := range []bool{false, true} {
-				if sick && (healthy || len(f.Faults) == 0) || !sick && faulty {
+			for _, run := range drawn.RunsOf(drawn.Case{Seed: seed, Families: []drawn.Family{f}, Fault: fault}) {
+				if healthy && (run.Faulty || run.Quiet) || faulty && !run.Faulty {
 					continue
 				}
-				run := drawn.Case{Seed: seed, Families: []drawn.Family{f}, Fault: fault, Faulty: sick}
 				o.Out = filepath.Join(out, run.Key())
 				k, err := run.Run(ctx, o)
 				if err != nil {
@@ -150,9 +149,9 @@ func printRun(w io.Writer, k drawn.Kept, before *drawn.Kept) {
 		fmt.Fprintf(w, "   clients: %+v\n", f)
 		if t := p.Truth; t != nil {
 			fmt.Fprintf(w, "   truth: %s, %s %v; %s on /%s/; account %s; %s\n", t.Fault, t.Lasting, t.Spans, strings.Join(t.Suspects, " or "), t.Subject, t.Account, strings.Join(t.Amount, "; "))
-			if before != nil && k.Faulty {
-				fmt.Fprintf(w, "   clients noticed: %s\n", referee.Compare(before.Parts[i].Figures, p.Figures))
-			}
+		}
+		if before != nil {
+			fmt.Fprintf(w, "   clients noticed: %s\n", referee.Compare(before.Parts[i].Figures, p.Figures))
 		}
 	}
 }

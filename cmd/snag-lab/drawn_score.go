@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ type drawnScore struct {
 	part           string
 	budget         time.Duration
 	judgeOnly      bool
+	healthy        bool
 	again          bool
 	final          bool
 	finalLog       string
@@ -56,6 +58,7 @@ given; each such use is noted in --final-log, which is committed.`,
 	f.StringVar(&s.part, "part", "", "K/N: only the K-th of N parts, for N machines")
 	f.DurationVar(&s.budget, "budget", 0, "begin no run that would end after this")
 	f.BoolVar(&s.judgeOnly, "judge-only", false, "make nothing: judge what the folder has")
+	f.BoolVar(&s.healthy, "healthy", false, "only the healthy runs: what two folders of them differ by is noise (snag-lab drawn noise)")
 	f.BoolVar(&s.again, "again", false, "make the runs that gave no recording once more")
 	f.BoolVar(&s.final, "final", false, "show the score of odd seeds")
 	f.StringVar(&s.finalLog, "final-log", "docs/score-final.log", "where uses of --final are noted")
@@ -100,6 +103,9 @@ func (s *drawnScore) cases() ([]drawn.Case, error) {
 		}
 	}
 	cases := drawn.Plan(families, s.seed, s.draws)
+	if s.healthy {
+		cases = slices.DeleteFunc(cases, func(c drawn.Case) bool { return c.Faulty || c.Quiet })
+	}
 	if s.part == "" {
 		return cases, nil
 	}

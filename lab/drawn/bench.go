@@ -16,6 +16,8 @@ type Bench struct {
 	*Draw
 	// Faulty is false in the healthy run of the draw.
 	Faulty bool
+	// Quiet: the run of a noisy family without its noise.
+	Quiet bool
 	// Fault is the one that was picked, in both runs; empty in a healthy family.
 	Fault Fault
 
@@ -85,6 +87,9 @@ func (b *Bench) prepared(f Family) error {
 	}
 	return nil
 }
+
+// Noise tells whether a noisy family's noise is to be made.
+func (b *Bench) Noise() bool { return !b.Quiet }
 
 // Amount notes how much of the fault was injected, for the truth: "a lock held for 41 ms
 // in each of 120 requests per second".

@@ -72,6 +72,10 @@ type Family struct {
 	Alone bool
 	// Faults of which a draw picks one; none in a healthy family.
 	Faults []Fault
+	// Noisy: a healthy family whose clients might notice what is done beside them. It is
+	// done only where Bench.Noise says so, and each draw also has a run without it, which
+	// the referee compares: noise that clients notice is not healthy.
+	Noisy bool
 	// Build makes namespaces, service and clients, registers the clients' logs
 	// (Bench.Watch), and says how the picked fault is switched (Bench.Switch), or builds
 	// it in (Bench.Built). All else is the same in both runs.

@@ -16,16 +16,7 @@ func Judge(f Folder, judges []score.Judge, keep func(Kept) bool) ([][]Mark, erro
 	if err != nil {
 		return nil, err
 	}
-	healthy := map[string]*Kept{}
-	var runs []Kept
-	for i, k := range all {
-		if !k.Faulty {
-			healthy[pairKey(k)] = &all[i]
-		}
-		if keep(k) {
-			runs = append(runs, k)
-		}
-	}
+	without, runs := compared(all, keep)
 	marks := make([][]Mark, len(judges))
 	for i := range marks {
 		marks[i] = make([]Mark, len(runs))
@@ -38,7 +29,7 @@ func Judge(f Folder, judges []score.Judge, keep func(Kept) bool) ([][]Mark, erro
 		go func() {
 			defer busy.Done()
 			for n := range next {
-				errs[n] = judgeOne(f, runs[n], healthy[pairKey(runs[n])], judges, func(j int, m Mark) { marks[j][n] = m })
+				errs[n] = judgeOne(f, runs[n], without(runs[n]), judges, func(j int, m Mark) { marks[j][n] = m })
 			}
 		}()
 	}
@@ -55,7 +46,31 @@ func Judge(f Folder, judges []score.Judge, keep func(Kept) bool) ([][]Mark, erro
 	return marks, nil
 }
 
-// pairKey is the same in both runs of a draw.
+// compared are the runs that are judged, and what each is compared with: a faulty run with
+// the healthy one of its draw, a noisy one with the quiet one, which is there for that only.
+func compared(all []Kept, keep func(Kept) bool) (without func(Kept) *Kept, runs []Kept) {
+	healthy, quiet := map[string]*Kept{}, map[string]*Kept{}
+	for i, k := range all {
+		switch {
+		case k.Quiet:
+			quiet[pairKey(k)] = &all[i]
+			continue
+		case !k.Faulty:
+			healthy[pairKey(k)] = &all[i]
+		}
+		if keep(k) {
+			runs = append(runs, k)
+		}
+	}
+	return func(k Kept) *Kept {
+		if k.Faulty {
+			return healthy[pairKey(k)]
+		}
+		return quiet[pairKey(k)]
+	}, runs
+}
+
+// pairKey is the same in all runs of a draw.
 func pairKey(k Kept) string {
 	key := fmt.Sprint(k.Seed)
 	for _, p := range k.Parts {
@@ -67,12 +82,12 @@ func pairKey(k Kept) string {
 	return key
 }
 
-func judgeOne(f Folder, k Kept, healthy *Kept, judges []score.Judge, done func(int, Mark)) error {
-	m, truths, err := begin(k, healthy)
+func judgeOne(f Folder, k Kept, without *Kept, judges []score.Judge, done func(int, Mark)) error {
+	m, truths, err := begin(k, without)
 	if err != nil {
 		return err
 	}
-	if m.Class == Broken || m.Class == Void {
+	if m.Class == Broken || m.Class == Void || m.Class == Loud {
 		for j := range judges {
 			done(j, m)
 		}

@@ -12,6 +12,7 @@ type Kept struct {
 	Key     string        `json:"key"`
 	Seed    uint64        `json:"seed"`
 	Faulty  bool          `json:"faulty"`
+	Quiet   bool          `json:"quiet,omitempty"` // a noisy family without its noise
 	Made    time.Time     `json:"made"`
 	Machine score.Machine `json:"machine"`
 	Commit  string        `json:"commit"`

@@ -14,12 +14,15 @@ import (
 type Class string
 
 // The classes. Of an incident the clients noticed something; of an unnoticed fault they
-// did not, and nobody may be accused, as in a healthy run. A void run tells nothing: its
-// healthy form did not work, or is missing. A failed run gave no recording.
+// did not, and nobody may be accused, as in a healthy run. A loud run is one of a noisy
+// family whose clients noticed the noise: it is not healthy, and has no known cause. A void
+// run tells nothing: its healthy form did not work, or is missing. A failed run gave no
+// recording.
 const (
 	Incident  Class = "incident"
 	Unnoticed Class = "unnoticed fault"
 	Well      Class = "healthy"
+	Loud      Class = "noticed noise"
 	Void      Class = "void"
 	Broken    Class = "failed"
 )
@@ -65,8 +68,9 @@ func (t truth) is(e lab.AnswerEntry) bool {
 }
 
 // begin marks what is known of a run before anybody has answered: its class, and what is
-// to be named. Healthy is the healthy run of the same draw, nil where there is none.
-func begin(k Kept, healthy *Kept) (Mark, []truth, error) {
+// to be named. Without is the same draw's run without the fault, or without the noise; nil
+// where there is none.
+func begin(k Kept, without *Kept) (Mark, []truth, error) {
 	first := Part{}
 	if len(k.Parts) > 0 {
 		first = k.Parts[0]
@@ -79,17 +83,25 @@ func begin(k Kept, healthy *Kept) (Mark, []truth, error) {
 	case k.Error != "":
 		m.Class, m.Noticed = Broken, k.Error
 		return m, nil, nil
-	case !k.Faulty:
+	case !k.Faulty && without == nil:
 		m.Class = Well
 		return m, nil, nil
-	case healthy == nil || healthy.Error != "" || len(healthy.Parts) != len(k.Parts):
-		m.Class, m.Noticed = Void, "the healthy run of this draw is missing"
+	case without == nil || without.Error != "" || len(without.Parts) != len(k.Parts):
+		m.Class, m.Noticed = Void, "the run to compare it with is missing"
+		return m, nil, nil
+	case !k.Faulty:
+		m.Class = Well
+		if h := referee.Compare(without.Parts[0].Figures, first.Figures); h.Void != "" {
+			m.Class, m.Noticed = Void, h.Void
+		} else if h.Noticed {
+			m.Class, m.Noticed = Loud, h.String()
+		}
 		return m, nil, nil
 	}
 	m.Class = Unnoticed
 	var truths []truth
 	for i, p := range k.Parts {
-		h := referee.Compare(healthy.Parts[i].Figures, p.Figures)
+		h := referee.Compare(without.Parts[i].Figures, p.Figures)
 		if h.Void != "" {
 			m.Class, m.Noticed = Void, h.Void
 			return m, nil, nil

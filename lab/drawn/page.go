@@ -100,7 +100,7 @@ func (r Report) overAll() [][]string {
 		}
 		rows = append(rows, row)
 	}
-	rows = append(rows, []string{"void draws, runs that failed", fmt.Sprintf("%d, %d", sums[0].Void, sums[0].Failed)})
+	rows = append(rows, []string{"not counted: noise that clients noticed, void runs, failed runs", fmt.Sprintf("%d, %d, %d", sums[0].Loud, sums[0].Void, sums[0].Failed)})
 	for len(rows[len(rows)-1]) < len(rows[0]) {
 		rows[len(rows)-1] = append(rows[len(rows)-1], "")
 	}
@@ -116,10 +116,10 @@ func (s Share) String() string {
 }
 
 func table(rows []Row) [][]string {
-	out := [][]string{{"", "incidents", "AC@1", "95 %", "AC@3", "subject", "nothing wrong", "abstained", "false", "healthy: false", "unnoticed: false", "void", "failed"}}
+	out := [][]string{{"", "incidents", "AC@1", "95 %", "AC@3", "subject", "nothing wrong", "abstained", "false", "healthy: false", "unnoticed: false", "noticed noise", "void", "failed"}}
 	for _, r := range rows {
 		out = append(out, []string{r.Name, fmt.Sprint(r.AC1.Of), short(r.AC1), interval(r.AC1), short(r.AC3), short(r.Subject), short(r.NothingWrong),
-			short(r.Abstained), short(r.FalseBeside), counted(r.FalseHealthy), counted(r.FalseUnnoticed), fmt.Sprint(r.Void), fmt.Sprint(r.Failed)})
+			short(r.Abstained), short(r.FalseBeside), counted(r.FalseHealthy), counted(r.FalseUnnoticed), fmt.Sprint(r.Loud), fmt.Sprint(r.Void), fmt.Sprint(r.Failed)})
 	}
 	return out
 }
@@ -148,7 +148,7 @@ func counted(s Share) string {
 // wrongs lists what was not right, the incidents first.
 func wrongs(marks []Mark) string {
 	var b strings.Builder
-	for _, class := range []Class{Incident, Unnoticed, Well, Void, Broken} {
+	for _, class := range []Class{Incident, Unnoticed, Well, Loud, Void, Broken} {
 		for _, m := range marks {
 			if line := m.wrong(); m.Class == class && line != "" {
 				fmt.Fprintf(&b, "- `%s`: %s\n", m.Key, line)
@@ -165,7 +165,7 @@ func wrongs(marks []Mark) string {
 func (m Mark) wrong() string {
 	var parts []string
 	switch {
-	case m.Class == Void, m.Class == Broken:
+	case m.Class == Loud, m.Class == Void, m.Class == Broken:
 		return string(m.Class) + ": " + strings.ReplaceAll(m.Noticed, "\n", " ")
 	case m.Class == Incident && m.Subject < 1:
 		wanted := make([]string, len(m.Wanted))

@@ -11,7 +11,8 @@ const two = 0.1
 // Plan lists the runs of n draws: the seeds seed, seed+2, seed+4 and so on, so that all of
 // them are even, to develop on, or all odd, to report on. Families come in turns, in an
 // order that the first seed draws anew for each turn: n draws of f families are n/f of
-// each, give or take one. Each draw is its healthy run, then its faulty one.
+// each, give or take one. Each draw is its healthy run, then its faulty one; of a noisy
+// family its quiet run, then the healthy one.
 func Plan(families []Family, seed uint64, n int) []Case {
 	var out []Case
 	order := rand.New(rand.NewPCG(seed, 0xd4a))
@@ -26,11 +27,23 @@ func Plan(families []Family, seed uint64, n int) []Case {
 		if second, ok := secondOf(families, f, c.Seed); ok {
 			c.Families = append(c.Families, second)
 		}
+		out = append(out, RunsOf(c)...)
+	}
+	return out
+}
+
+// RunsOf are the runs of a draw.
+func RunsOf(c Case) (out []Case) {
+	f := c.Families[0]
+	if f.Noisy {
+		quiet := c
+		quiet.Quiet = true
+		out = append(out, quiet)
+	}
+	out = append(out, c)
+	if len(f.Faults) > 0 {
+		c.Faulty = true
 		out = append(out, c)
-		if len(f.Faults) > 0 {
-			c.Faulty = true
-			out = append(out, c)
-		}
 	}
 	return out
 }

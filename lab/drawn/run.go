@@ -18,6 +18,7 @@ type Case struct {
 	Families []Family // one, or two at the same time
 	Fault    string   // of the first; "" is drawn
 	Faulty   bool
+	Quiet    bool // of a noisy family
 }
 
 // Key names the run's files: 000137-redis-slow-command-faulty.
@@ -29,8 +30,11 @@ func (c Case) Key() string {
 	if c.Fault != "" {
 		key += "-" + c.Fault
 	}
-	if c.Faulty {
+	switch {
+	case c.Faulty:
 		return key + "-faulty"
+	case c.Quiet:
+		return key + "-quiet"
 	}
 	return key + "-healthy"
 }
@@ -39,7 +43,7 @@ func (c Case) Key() string {
 // o.Out, switches the faults on and off as drawn, and reads the clients' logs.
 func (c Case) Run(ctx context.Context, o lab.RunOptions) (k Kept, err error) {
 	begin := time.Now()
-	k = Kept{Key: c.Key(), Seed: c.Seed, Faulty: c.Faulty, Made: begin, For: o.For.Seconds(), OnlyThese: o.IgnoreElsewhere}
+	k = Kept{Key: c.Key(), Seed: c.Seed, Faulty: c.Faulty, Quiet: c.Quiet, Made: begin, For: o.For.Seconds(), OnlyThese: o.IgnoreElsewhere}
 	var benches []*Bench
 	var stages []*lab.Stage
 	defer func() {
@@ -72,6 +76,7 @@ func (c Case) Run(ctx context.Context, o lab.RunOptions) (k Kept, err error) {
 		if err != nil {
 			return k, err
 		}
+		b.Quiet = c.Quiet
 		benches = append(benches, b)
 		if i == 0 {
 			noise(b)

@@ -49,6 +49,7 @@ type Row struct {
 	// Of the healthy runs, and of those with a fault that nobody noticed.
 	FalseHealthy   Share `json:"false_healthy"`
 	FalseUnnoticed Share `json:"false_unnoticed"`
+	Loud           int   `json:"loud"`
 	Void           int   `json:"void"`
 	Failed         int   `json:"failed"`
 }
@@ -78,7 +79,7 @@ func RowOf(name string, marks []Mark) Row {
 		Name: name, AC1: shareOf(ac1, i), AC3: shareOf(ac3, i), Subject: shareOf(subject, i),
 		NothingWrong: shareOf(nothing, i), Abstained: shareOf(abstained, i), FalseBeside: shareOf(beside, i),
 		FalseHealthy: shareOf(healthy, n[Well]), FalseUnnoticed: shareOf(unnoticed, n[Unnoticed]),
-		Void: n[Void], Failed: n[Broken],
+		Loud: n[Loud], Void: n[Void], Failed: n[Broken],
 	}
 }
 

@@ -63,9 +63,10 @@ func run(ctx context.Context, list bool, patterns []string) error {
 	e := &events{out: os.Stdout}
 	runPure(ctx, e, by[pure])
 	step("without privileges, "+fmt.Sprint(runtime.NumCPU())+" at a time", len(by[pure]))
-	runLive(ctx, e, programs, by[beside], 2)
+	times := runLive(ctx, e, programs, by[beside], 2)
 	step("live in namespaces of their own, 2 at a time", len(by[beside]))
-	runLive(ctx, e, programs, by[alone], 1)
+	times = append(times, runLive(ctx, e, programs, by[alone], 1)...)
 	step("live, one at a time", len(by[alone]))
+	printLongest(times, 15)
 	return ctx.Err()
 }

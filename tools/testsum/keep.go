@@ -9,9 +9,16 @@ import (
 	"time"
 )
 
-// flakes is where failed runs are kept, each in a file of its own that nothing
-// overwrites, and a line of each run in runs.txt.
-const flakes = "bin/flakes"
+// flakesFolder is where failed runs are kept, each in a file of its own that nothing
+// overwrites, and a line of each run in runs.txt. It is outside of the tree: the runs of
+// a clone that is gone count too.
+func flakesFolder() (string, error) {
+	if dir := os.Getenv("SNAG_FLAKES"); dir != "" {
+		return dir, nil
+	}
+	dir, err := os.UserCacheDir()
+	return filepath.Join(dir, "snag", "flakes"), err
+}
 
 // passedAlone is the outcome of a flaky test.
 const passedAlone = "passed alone"

@@ -5,10 +5,10 @@
 // Live tests measure the machine that they run on, and a shared machine can take
 // the CPU away for a second. So a test that failed is run once more, alone, after
 // all others. One that passes then is flaky: its failed run is kept whole in
-// bin/flakes, it is counted in the closing line, and above [budget] the run fails.
+// ~/.cache/snag/flakes, it is counted in the closing line, and above [budget] the run fails.
 // More than [again] failed tests are not the machine's noise: none is run again.
 //
-// With -table it counts what bin/flakes holds into docs/flakes.md instead.
+// With -table it counts what that folder holds into docs/flakes.md instead.
 package main
 
 import (
@@ -33,17 +33,21 @@ const budget = 2
 func main() {
 	table := flag.String("table", "", "write the table of the flaky tests into this page, and read no tests")
 	flag.Parse()
+	flakes, err := flakesFolder()
+	if err == nil && *table != "" {
+		err = writeTable(*table, flakes)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "count the flaky tests:", err)
+		os.Exit(1)
+	}
 	if *table != "" {
-		if err := writeTable(*table, flakes); err != nil {
-			fmt.Fprintln(os.Stderr, "count the flaky tests:", err)
-			os.Exit(1)
-		}
 		return
 	}
 	kept := newKeeper(flakes)
 	r := read(os.Stdin, os.Stdout)
 	r.tryAgain(os.Stdout, rerun, kept)
-	line, ok := r.closing()
+	line, ok := r.closing(flakes)
 	kept.run(line)
 	fmt.Println(line)
 	if !ok {
@@ -169,7 +173,7 @@ func perPackage(failed []test, crashed map[string]bool) (out []test) {
 }
 
 // closing is the last line, and whether the run passed.
-func (r *results) closing() (line string, ok bool) {
+func (r *results) closing(flakes string) (line string, ok bool) {
 	line = fmt.Sprintf("%d passed, %d failed, %d skipped", r.passed, r.failed+r.died, r.skipped)
 	if r.flaky > 0 {
 		line += fmt.Sprintf(", %d flaky (failed once, passed alone; kept in %s)", r.flaky, flakes)

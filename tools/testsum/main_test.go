@@ -41,8 +41,8 @@ func TestClosingLine(t *testing.T) {
 		ok     bool
 	}{
 		{"all well", 0, nil, "1 passed, 0 failed, 0 skipped", true},
-		{"flaky within the budget", budget, passes, "3 passed, 0 failed, 0 skipped, 2 flaky (failed once, passed alone; kept in bin/flakes)", true},
-		{"flaky above the budget", budget + 1, passes, "4 passed, 0 failed, 0 skipped, 3 flaky (failed once, passed alone; kept in bin/flakes): more than the 2 that a run may have", false},
+		{"flaky within the budget", budget, passes, "3 passed, 0 failed, 0 skipped, 2 flaky (failed once, passed alone; kept in FLAKES)", true},
+		{"flaky above the budget", budget + 1, passes, "4 passed, 0 failed, 0 skipped, 3 flaky (failed once, passed alone; kept in FLAKES): more than the 2 that a run may have", false},
 		{"failed twice", 1, fails, "2 passed, 2 failed, 0 skipped", false},
 		{"too many to run again", again + 1, passes, "6 passed, 10 failed, 0 skipped", false},
 	} {
@@ -51,7 +51,7 @@ func TestClosingLine(t *testing.T) {
 			kept := newKeeper(dir)
 			r := read(strings.NewReader(events(c.failed)), t.Output())
 			r.tryAgain(t.Output(), c.run, kept)
-			if line, ok := r.closing(); line != c.line || ok != c.ok {
+			if line, ok := r.closing("FLAKES"); line != c.line || ok != c.ok {
 				t.Errorf("%q %v, want %q %v", line, ok, c.line, c.ok)
 			}
 			if files, _ := filepath.Glob(filepath.Join(dir, "*.txt")); len(files) != c.failed {
@@ -114,7 +114,7 @@ func TestAPackageThatCrashedIsRunWhole(t *testing.T) {
 	if len(ran) != 1 || ran[0].name != "" || ran[0].pkg != "p" || !strings.Contains(strings.Join(ran[0].output, ""), "the reason\n") {
 		t.Errorf("%+v", ran)
 	}
-	if line, ok := r.closing(); !ok || !strings.Contains(line, " 0 failed") || r.flaky != 1 {
+	if line, ok := r.closing("FLAKES"); !ok || !strings.Contains(line, " 0 failed") || r.flaky != 1 {
 		t.Error(line, ok)
 	}
 }
@@ -125,7 +125,7 @@ func TestAPackageThatDoesNotBuildFails(t *testing.T) {
 {"Action":"fail","Package":"q"}
 `), t.Output())
 	r.tryAgain(t.Output(), nil, newKeeper(t.TempDir()))
-	if line, ok := r.closing(); ok || line != "1 passed, 1 failed, 0 skipped" {
+	if line, ok := r.closing("FLAKES"); ok || line != "1 passed, 1 failed, 0 skipped" {
 		t.Error(line, ok)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // Archive is tar with gzip, and checksums, again and again.
 var Archive = drawn.Family{
-	Name: "backup-archive", Kind: drawn.Host, Origin: drawn.Healthy, Software: []string{"tar", "gzip", "nginx"}, Alone: true,
+	Name: "backup-archive", Kind: drawn.Host, Origin: drawn.Healthy, Software: []string{"tar", "gzip", "nginx"}, Alone: true, Noisy: true,
 	Needs: site.WebNeeds(), Build: func(b *drawn.Bench) {
 		s := site.Web(b)
 		data := tree(b)
@@ -31,17 +31,19 @@ var Archive = drawn.Family{
 // Copy is rsync over TCP, with a limit or as fast as it goes, and downloads paced by their
 // readers.
 var Copy = drawn.Family{
-	Name: "backup-copy", Kind: drawn.Connections, Origin: drawn.Healthy, Software: []string{"rsync", "nginx"}, Alone: true,
+	Name: "backup-copy", Kind: drawn.Connections, Origin: drawn.Healthy, Software: []string{"rsync", "nginx"}, Alone: true, Noisy: true,
 	Needs: site.WebNeeds(lab.Tool{Command: "rsync", Package: "rsync"}), Build: func(b *drawn.Bench) {
 		s := site.WebOn(b, site.Near(b))
 		conf := b.File("rsyncd.conf", fmt.Sprintf("use chroot = no\nuid = root\ngid = root\npid file = %s/rsyncd.pid\nlock file = %[1]s/rsyncd.lock\n[data]\npath = %s\n", b.Dir(), tree(b)))
 		b.Run(s.Net.Server, "rsyncd", []string{"rsync", "--daemon", "--no-detach", "--address=" + s.Addr, "--config=" + conf})
 		b.Await("rsync to listen", 10*time.Second, b.Listens(s.Net.Server, ":873"))
-		limit := b.Int("KiB per second of the copy", 200, 20_000)
-		to := filepath.Join(b.Dir(), "copy")
-		b.Run(s.Client, "rsync-loop", []string{"sh", "-c", fmt.Sprintf("while :; do rm -rf %s; rsync -a --bwlimit=%d rsync://%s/data/ %s/; sleep 0.5; done", to, limit, s.Addr, to)}, lab.MayEnd())
-		if b.Chance("paced downloads", 0.6) {
-			site.Program(b, s.Client, "download", "readers.py", "paced", s.At(80), "/large", 0.2, b.Int("downloads", 1, 8), b.LogUniform("bytes per second of a download", 20_000, 500_000))
+		if b.Noise() {
+			limit := b.Int("KiB per second of the copy", 200, 20_000)
+			to := filepath.Join(b.Dir(), "copy")
+			b.Run(s.Client, "rsync-loop", []string{"sh", "-c", fmt.Sprintf("while :; do rm -rf %s; rsync -a --bwlimit=%d rsync://%s/data/ %s/; sleep 0.5; done", to, limit, s.Addr, to)}, lab.MayEnd())
+			if b.Chance("paced downloads", 0.6) {
+				site.Program(b, s.Client, "download", "readers.py", "paced", s.At(80), "/large", 0.2, b.Int("downloads", 1, 8), b.LogUniform("bytes per second of a download", 20_000, 500_000))
+			}
 		}
 		s.Browse(b)
 	},
@@ -49,7 +51,7 @@ var Copy = drawn.Family{
 
 // Build is a compiler, or git, again and again.
 var Build = drawn.Family{
-	Name: "build-beside", Kind: drawn.Host, Origin: drawn.Healthy, Software: []string{"gcc", "git", "tar", "nginx"}, Alone: true,
+	Name: "build-beside", Kind: drawn.Host, Origin: drawn.Healthy, Software: []string{"gcc", "git", "tar", "nginx"}, Alone: true, Noisy: true,
 	Needs: site.WebNeeds(lab.Tool{Command: "gcc", Package: "gcc"}, lab.Tool{Command: "git", Package: "git"}), Build: func(b *drawn.Bench) {
 		s := site.Web(b)
 		data, dir := tree(b), site.Folder(b, "build")

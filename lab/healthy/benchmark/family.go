@@ -101,15 +101,17 @@ func follow(b *drawn.Bench, server *lab.Process, path string) {
 
 // Disk is fio, which writes and syncs, beside a web server that reads nothing from disk.
 var Disk = drawn.Family{
-	Name: "benchmark-disk", Kind: drawn.Host, Origin: drawn.Healthy, Software: []string{"fio", "nginx"}, Alone: true,
+	Name: "benchmark-disk", Kind: drawn.Host, Origin: drawn.Healthy, Software: []string{"fio", "nginx"}, Alone: true, Noisy: true,
 	Needs: site.WebNeeds(lab.Tool{Command: "fio", Package: "fio"}), Build: func(b *drawn.Bench) {
 		s := site.Web(b, "open_file_cache max=100;")
 		dir := site.Folder(b, "fio")
-		b.Run("", "fio", []string{
-			"fio", "--name=bench", "--directory=" + dir, "--rw=" + drawn.Pick(b.Draw, "fio does", "randwrite", "write", "randrw"), "--size=64M",
-			fmt.Sprintf("--bs=%dk", b.Int("KiB of a write", 4, 512)), fmt.Sprintf("--fsync=%d", b.Int("writes per fsync", 1, 64)),
-			fmt.Sprintf("--numjobs=%d", b.Int("jobs", 1, 4)), "--time_based", "--runtime=280", "--output=" + dir + "/report",
-		})
+		if b.Noise() {
+			b.Run("", "fio", []string{
+				"fio", "--name=bench", "--directory=" + dir, "--rw=" + drawn.Pick(b.Draw, "fio does", "randwrite", "write", "randrw"), "--size=64M",
+				fmt.Sprintf("--bs=%dk", b.Int("KiB of a write", 4, 512)), fmt.Sprintf("--fsync=%d", b.Int("writes per fsync", 1, 64)),
+				fmt.Sprintf("--numjobs=%d", b.Int("jobs", 1, 4)), "--time_based", "--runtime=280", "--output=" + dir + "/report",
+			})
+		}
 		s.Browse(b)
 	},
 }

@@ -16,7 +16,7 @@ import (
 
 // Rolling restarts app servers behind HAProxy one after the other, in the window.
 var Rolling = drawn.Family{
-	Name: "rolling-restart", Kind: drawn.Proxy, Origin: drawn.Healthy, Software: []string{"HAProxy", "Python's http.server"},
+	Name: "rolling-restart", Kind: drawn.Proxy, Origin: drawn.Healthy, Software: []string{"HAProxy", "Python's http.server"}, Noisy: true,
 	Needs: []lab.Tool{lab.IP, site.Python, {Command: "haproxy", Package: "haproxy"}}, Build: func(b *drawn.Bench) {
 		net := b.Net()
 		n := b.Int("app servers", 2, 4)
@@ -60,7 +60,7 @@ backend apps
 
 // Reload is nginx that reads its configuration anew, once or several times in the window.
 var Reload = drawn.Family{
-	Name: "nginx-reload", Kind: drawn.Proxy, Origin: drawn.Healthy, Software: []string{"nginx"},
+	Name: "nginx-reload", Kind: drawn.Proxy, Origin: drawn.Healthy, Software: []string{"nginx"}, Noisy: true,
 	Needs: site.WebNeeds(), Build: func(b *drawn.Bench) {
 		s := site.Web(b)
 		s.Browse(b)
@@ -77,7 +77,7 @@ var Reload = drawn.Family{
 // BlueGreen is nginx that is switched from one app server to another, of which the old one
 // then ends.
 var BlueGreen = drawn.Family{
-	Name: "blue-green", Kind: drawn.Proxy, Origin: drawn.Healthy, Software: []string{"nginx", "Python's http.server"},
+	Name: "blue-green", Kind: drawn.Proxy, Origin: drawn.Healthy, Software: []string{"nginx", "Python's http.server"}, Noisy: true,
 	Needs: site.WebNeeds(), Build: func(b *drawn.Bench) {
 		net := b.Net()
 		work := b.Duration("work of an answer", 100*time.Microsecond, 2*time.Millisecond)
@@ -110,6 +110,9 @@ func app(b *drawn.Bench, name string, port int, work, drain time.Duration) []str
 func begin(b *drawn.Bench, do func()) {
 	after := b.Duration("begins after", 100*time.Millisecond, 2500*time.Millisecond)
 	b.AtWindow(func() {
+		if !b.Noise() {
+			return
+		}
 		time.Sleep(after)
 		do()
 	})

@@ -16,7 +16,7 @@ import (
 
 // Quota is batch work that has no clients and gets exactly what its cgroup grants.
 var Quota = drawn.Family{
-	Name: "batch-at-its-quota", Kind: drawn.Host, Origin: drawn.Healthy, Software: []string{"gzip", "Python", "nginx"}, Alone: true,
+	Name: "batch-at-its-quota", Kind: drawn.Host, Origin: drawn.Healthy, Software: []string{"gzip", "Python", "nginx"}, Alone: true, Noisy: true,
 	Needs: site.WebNeeds(), Build: func(b *drawn.Bench) {
 		s := site.Web(b)
 		share := b.Uniform("CPUs granted", 0.05, 0.8)
@@ -24,6 +24,9 @@ var Quota = drawn.Family{
 		work := drawn.Pick(b.Draw, "batch does", "gzip -9 </dev/zero >/dev/null", "sha256sum </dev/zero",
 			site.Python.Command+" -c 'while True: sum(range(100000))'")
 		for i := range b.Int("processes", 1, 6) {
+			if !b.Noise() {
+				break
+			}
 			b.Run("", fmt.Sprintf("batch-%d", i), []string{"sh", "-c", work}, lab.In(group), lab.MayEnd())
 		}
 		s.Browse(b)
@@ -32,7 +35,7 @@ var Quota = drawn.Family{
 
 // Cron is a burst of work each second or so.
 var Cron = drawn.Family{
-	Name: "cron-bursts", Kind: drawn.Host, Origin: drawn.Healthy, Software: []string{"sh", "nginx"}, Alone: true,
+	Name: "cron-bursts", Kind: drawn.Host, Origin: drawn.Healthy, Software: []string{"sh", "nginx"}, Alone: true, Noisy: true,
 	Needs: site.WebNeeds(), Build: func(b *drawn.Bench) {
 		s := site.Web(b)
 		size := b.Int("KiB of a job", 100, 10_000)
@@ -46,7 +49,7 @@ var Cron = drawn.Family{
 // Logrotate renames nginx's log and has it opened again, each second or so, while lines
 // are written.
 var Logrotate = drawn.Family{
-	Name: "logrotate", Kind: drawn.Host, Origin: drawn.Healthy, Software: []string{"logrotate", "nginx"},
+	Name: "logrotate", Kind: drawn.Host, Origin: drawn.Healthy, Software: []string{"logrotate", "nginx"}, Noisy: true,
 	Needs: site.WebNeeds(lab.Tool{Command: "logrotate", Package: "logrotate"}), Build: func(b *drawn.Bench) {
 		s := site.Web(b)
 		compress := drawn.Pick(b.Draw, "rotated logs", "compress", "nocompress")
