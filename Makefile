@@ -5,10 +5,10 @@ export CGO_ENABLED = 0
 export GOFLAGS = -buildvcs=false -trimpath
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION)
-LINT     := bin/golangci-lint
+LINT     := bin/lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check check-fresh fmt-check vet lint lint-build generate generate-check ui ui-check docs docs-check test flakes bench bench-probes bench-streams bench-syscalls bench-files fuzz lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
+.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test flakes bench bench-probes bench-streams bench-syscalls bench-files fuzz lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,19 +31,16 @@ check-fresh: ## make check from a clean clone with empty caches, without a netwo
 	tools/check-fresh.sh
 
 fmt-check:
-	@out=$$(gofmt -l cmd internal lab probes readers recording report scene suspects tools verdict); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
+	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
 	@clang-format --dry-run -Werror $$(git ls-files '*.bpf.c' 'probes/bpf/*.h')
 
-vet:
-	$(GO) vet ./...
-
-$(LINT): tools/lint/go.mod tools/lint/go.sum
-	cd tools/lint && $(GO) build -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+$(LINT): tools/lint/go.mod tools/lint/go.sum $(wildcard tools/lint/*.go tools/lint/*.yml)
+	cd tools/lint && $(GO) build -o ../../$(LINT) .
 
 lint-build: $(LINT)
 
-lint: $(LINT) ## linters, the layers' import rules among them (.golangci.yml)
-	$(LINT) run ./...
+lint: $(LINT) ## go vet's rules and others, the layers' import rules among them (tools/lint)
+	$(GO) vet -vettool=$(abspath $(LINT)) ./...
 
 generate: ## BPF objects and their Go from the C
 	$(GO) generate ./probes/...

@@ -129,7 +129,7 @@ if [ "${1:-all}" = all ]; then
 	# Every package that a step of make check compiles; bpf2go is what go generate runs.
 	"${GO:-go}" list -deps -test ./... >/dev/null
 	"${GO:-go}" list -deps github.com/cilium/ebpf/cmd/bpf2go >/dev/null
-	(cd tools/lint && "${GO:-go}" list -deps tool >/dev/null)
+	(cd tools/lint && "${GO:-go}" list -deps . >/dev/null)
 	# The page's tools: again when the lock file has changed, which is kept beside them.
 	if ! cmp -s ui/package-lock.json ui/node_modules/.installed-lock.json; then
 		echo "snag setup: fetching what of npm the page is built with (ui/package-lock.json)"

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"os"
 	"os/exec"
@@ -42,7 +43,8 @@ type pkg struct {
 	TestGoFiles, XTestGoFiles []string
 	TestImports, XTestImports []string
 
-	waits bool // its tests say that they may run beside others
+	waits    bool // its tests say that they may run beside others
+	incident bool // its tests make an incident of the lab
 }
 
 // way: a package is live when its tests import what makes namespaces, or when a test's
@@ -63,9 +65,31 @@ func (p pkg) way() way {
 	}
 }
 
-// togetherCall is by what the tests of an incident say that they look at their own
-// namespaces only, need little CPU, and mostly wait.
-const togetherCall = "labtest.Together("
+// By eachCall the tests of an incident make its variants, and by togetherCall they say
+// besides that they look at their own namespaces only, need little CPU, and mostly wait.
+const (
+	eachCall     = "labtest.Each("
+	togetherCall = "labtest.Together("
+)
+
+// ofIncidents is the part of the lab's incidents that are drawn: one of so many.
+const ofIncidents = 3
+
+// drawn leaves out the incidents that a seed does not draw. make score-short makes one
+// incident of each family live anyway, and says of each that it is as meant; here it is
+// told by its counters, in three variants.
+func drawn(all []pkg, seed string) (kept []pkg, left int) {
+	for _, p := range all {
+		h := fnv.New32a()
+		_, _ = io.WriteString(h, seed+" "+p.ImportPath)
+		if p.incident && h.Sum32()>>4%ofIncidents != 0 {
+			left++
+			continue
+		}
+		kept = append(kept, p)
+	}
+	return kept, left
+}
 
 // packages are those of the patterns that have tests.
 func packages(ctx context.Context, patterns []string) ([]pkg, error) {
@@ -94,6 +118,7 @@ func packages(ctx context.Context, patterns []string) ([]pkg, error) {
 				return nil, err
 			}
 			p.waits = p.waits || bytes.Contains(text, []byte(togetherCall))
+			p.incident = p.waits || p.incident || bytes.Contains(text, []byte(eachCall))
 		}
 		all = append(all, p)
 	}

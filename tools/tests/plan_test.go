@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"fmt"
+	"reflect"
+	"testing"
+)
 
 func TestWay(t *testing.T) {
 	for _, c := range []struct {
@@ -18,6 +22,22 @@ func TestWay(t *testing.T) {
 		if got := c.p.way(); got != c.want {
 			t.Errorf("%+v runs %s, want %s", c.p, got, c.want)
 		}
+	}
+}
+
+func TestIncidentsAreDrawn(t *testing.T) {
+	all := []pkg{{ImportPath: "snag/probes/drops"}}
+	for i := range 300 {
+		all = append(all, pkg{ImportPath: fmt.Sprint("snag/lab/incident-", i), incident: true})
+	}
+	first, left := drawn(all, "1")
+	if first[0].ImportPath != "snag/probes/drops" || len(first)+left != len(all) || len(first) < 70 || len(first) > 130 {
+		t.Errorf("%d of %d drawn, %d left out", len(first), len(all), left)
+	}
+	same, _ := drawn(all, "1")
+	other, _ := drawn(all, "2")
+	if !reflect.DeepEqual(first, same) || reflect.DeepEqual(first, other) {
+		t.Error("what is drawn must follow from the seed")
 	}
 }
 

@@ -5,7 +5,6 @@ package tomcat
 import (
 	_ "embed"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -45,47 +44,30 @@ var Family = drawn.Family{
 }
 
 func build(b *drawn.Bench) {
-	net := b.Net()
-	busy := b.LogUniform("busy threads", 0.5, 12)
-	l := b.LoadOf(400)
-	answer := time.Duration(min(400e6, max(2e6, busy/l.Rate*1e9)))
-	busy = l.Rate * (answer + 3*time.Millisecond).Seconds()
-	b.Values["answers take"] = answer.String()
-	l = backend.Load(b, net, 400, answer, 1)
-	l.Fresh = b.Chance("a connection for each request", 0.3)
-	slow := min(3*time.Second, time.Duration(float64(answer)*b.LogUniform("upstream gets slower", 2.5, 40)))
-	up := backend.Start(b, net.Server, answer, "--slow", slow.String())
-	threads, accept, conns := 10+int(math.Ceil(4*busy)), 100, 8192
-	few := max(1, int(busy*b.Uniform("threads for the busy ones", 0.3, 0.95)))
+	a := backend.NewApp(b, backend.AppSize{Workers: "threads", Least: 0.5, Most: 12, Capacity: 400, Own: 3 * time.Millisecond, Longest: 400 * time.Millisecond, Trips: 1}, "")
+	a.Load.Fresh = b.Chance("a connection for each request", 0.3)
+	threads, accept, conns := a.Enough(10, 4), 100, 8192
 	backlog := b.Int("small accept count", 1, 8)
-	switch {
-	case b.Built("few-threads"):
-		threads = few
-		b.Amount("%d threads where %.1f are busy on average", threads, busy)
-	case b.Built("few-connections"):
-		accept, conns = backlog, max(1, min(l.Conns/2, 2+few))
-		b.Amount("%d connections and %d in the backlog, of %d clients", conns, accept, l.Conns)
-	case b.Fault.Name == "slow-upstream":
-		b.Amount("the upstream takes %v, not %v", slow, answer)
-	case b.Fault.Name == "synchronized-call":
-		b.Amount("a lock is held for %v in each of %.0f requests per second", answer, l.Rate)
-	}
 	heap, fill := b.Int("MiB of heap", 48, 200), b.Uniform("share of the heap that the cache fills", 0.84, 0.95)
-	if b.Fault.Name == "heap-full" {
+	switch {
+	case a.BuiltWithFew("few-threads", ""):
+		threads = a.Few
+	case b.Built("few-connections"):
+		accept, conns = backlog, max(1, min(a.Load.Conns/2, 2+a.Few))
+		b.Amount("%d connections and %d in the backlog, of %d clients", conns, accept, a.Load.Conns)
+	case b.Fault.Name == "heap-full":
 		b.Amount("a cache fills %.0f %% of a heap of %d MiB", 100*fill, heap)
 	}
-	flag := backend.NewFlag(b)
-	b.Switch("slow-upstream", up.Toggle, up.Toggle)
-	b.Switch("synchronized-call", flag.On, flag.Off)
-	b.Switch("heap-full", flag.On, flag.Off)
-	base := deploy(b, fmt.Sprintf(serverXML, net.Addr, threads, accept, conns))
+	a.AmountOfLock("synchronized-call")
+	a.Flagged("synchronized-call", "heap-full")
+	base := deploy(b, fmt.Sprintf(serverXML, a.Addr, threads, accept, conns))
 	gc := drawn.Pick(b.Draw, "collector", "-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC")
-	b.Run(net.Server, "tomcat", []string{"java", gc, fmt.Sprintf("-Xmx%dm", heap), "-Xms32m", "-XX:TieredStopAtLevel=1",
+	b.Run(a.Server, "tomcat", []string{"java", gc, fmt.Sprintf("-Xmx%dm", heap), "-Xms32m", "-XX:TieredStopAtLevel=1",
 		"-cp", home + "/bin/bootstrap.jar:" + home + "/bin/tomcat-juli.jar", "-Dcatalina.home=" + home, "-Dcatalina.base=" + base,
-		"org.apache.catalina.startup.Bootstrap", "start"}, lab.Env("UPSTREAM="+up.Addr), lab.Env("FLAG="+flag.Path), lab.Env("FAULT="+b.Fault.Name), lab.Env(fmt.Sprintf("FILL=%.2f", fill)))
-	b.Await("Tomcat to listen", time.Minute, b.Listens(net.Server, ":8080"))
-	warmUp(b, net)
-	pyclient.Start(b, net.Client, "shop-client", "http", net.At(8080), l)
+		"org.apache.catalina.startup.Bootstrap", "start"}, a.Env(fmt.Sprintf("FILL=%.2f", fill))...)
+	b.Await("Tomcat to listen", time.Minute, b.Listens(a.Server, ":8080"))
+	warmUp(b, a.Net)
+	pyclient.Start(b, a.Client, "shop-client", "http", a.At(8080), a.Load)
 }
 
 // warmUp has Tomcat answer requests for 2 s, so that its code is compiled before the clients
