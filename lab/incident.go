@@ -13,7 +13,9 @@ package lab
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 )
 
 // Variant is which of its three forms an incident takes.
@@ -50,8 +52,13 @@ type Tool struct {
 	Package string // the Debian package that has it
 }
 
-// Installed tells whether it is there.
+// Installed tells whether it is there: a command that can be run, or, given by its whole
+// path, a file of any kind, such as a library of an interpreter.
 func (t Tool) Installed() bool {
+	if filepath.IsAbs(t.Command) {
+		_, err := os.Stat(t.Command)
+		return err == nil
+	}
 	_, err := exec.LookPath(t.Command)
 	return err == nil
 }

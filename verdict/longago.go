@@ -39,8 +39,11 @@ func (g *graph) toldInTime(c *candidate) bool {
 	length := window.End.Sub(window.Start)
 	var lag time.Duration
 	for _, e := range g.out[c] {
-		sym := g.symptoms[max(e.symptom, 0)]
-		if e.to != nil || !sym.Reported || sym.Onset <= window.Start {
+		if e.to != nil {
+			continue // to another suspect: there may be no symptom at all
+		}
+		sym := g.symptoms[e.symptom]
+		if !sym.Reported || sym.Onset <= window.Start {
 			continue
 		}
 		lead, _ := leadsTo(c.suspect, sym.Name)

@@ -190,3 +190,12 @@ func TestWordsAloneAccuseNobody(t *testing.T) {
 		}
 	}
 }
+
+// A cause that leads to another suspect while nobody feels anything.
+func TestNoSymptomAtAll(t *testing.T) {
+	cause, effect := &candidate{suspect: &suspects.Suspect{Name: "cause"}}, &candidate{suspect: &suspects.Suspect{Name: "effect"}}
+	g := &graph{scene: &scene.Scene{}, found: []*candidate{cause, effect}, out: map[*candidate][]edge{cause: {{from: cause, to: effect, symptom: -1}}}, in: map[*candidate][]edge{effect: {{from: cause, to: effect, symptom: -1}}}}
+	if g.toldInTime(cause) {
+		t.Error("nobody told anything")
+	}
+}

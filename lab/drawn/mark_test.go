@@ -95,6 +95,32 @@ func TestMarks(t *testing.T) {
 	}
 }
 
+// A noisy family's run is healthy unless its clients noticed the noise, which its quiet run
+// tells; that one itself is not judged.
+func TestNoise(t *testing.T) {
+	quiet := Kept{Key: "000004-x-quiet", Seed: 4, Quiet: true, Parts: []Part{{Family: "x", Origin: Healthy, Figures: fast}}}
+	noisy := Kept{Key: "000004-x-healthy", Seed: 4, Parts: []Part{{Family: "x", Origin: Healthy, Figures: slow}}}
+	calm := noisy
+	calm.Parts = []Part{{Family: "x", Origin: Healthy, Figures: fast}}
+	for _, c := range []struct {
+		k    Kept
+		want Class
+	}{{noisy, Loud}, {calm, Well}} {
+		without, judged := compared([]Kept{quiet, c.k}, func(Kept) bool { return true })
+		if len(judged) != 1 {
+			t.Fatalf("%d runs are judged", len(judged))
+		}
+		m, _, err := begin(c.k, without(c.k))
+		if err != nil || m.Class != c.want {
+			t.Errorf("%+v, %v: want %s", m, err, c.want)
+		}
+	}
+	family := Family{Name: "x", Origin: Healthy, Noisy: true}
+	if all := RunsOf(Case{Seed: 4, Families: []Family{family}}); len(all) != 2 || all[0].Key() != quiet.Key || all[1].Key() != noisy.Key {
+		t.Errorf("%+v", all)
+	}
+}
+
 func TestRows(t *testing.T) {
 	marks := []Mark{
 		{Class: Incident, Family: "a", AC1: 1, AC3: 1, Subject: 1},

@@ -18,9 +18,6 @@ import (
 	"github.com/mgechev/revive/lint"
 	"golang.org/x/tools/go/analysis"
 	"gopkg.in/yaml.v3"
-	"honnef.co/go/tools/analysis/facts/directives"
-	"honnef.co/go/tools/analysis/facts/generated"
-	staticlint "honnef.co/go/tools/analysis/lint"
 	"honnef.co/go/tools/quickfix"
 	"honnef.co/go/tools/simple"
 	"honnef.co/go/tools/staticcheck"
@@ -134,16 +131,12 @@ func misspelled() *analysis.Analyzer {
 // unusedCode tells what nothing uses. go vet looks at a package twice where it has tests:
 // what its tests use is seen in the second look only, so that the first one says nothing.
 var unusedCode = &analysis.Analyzer{
-	Name: "unused", Doc: unused.Analyzer.Analyzer.Doc, Requires: unused.Analyzer.Analyzer.Requires,
+	Name: "unused", Doc: unused.Analyzer.Analyzer.Doc, Requires: []*analysis.Analyzer{unused.Analyzer.Analyzer},
 	Run: func(pass *analysis.Pass) (any, error) {
 		if looksAgainWithTests(pass) {
 			return nil, nil
 		}
-		o := unused.DefaultOptions
-		g := unused.SerializedGraph{}
-		g.Merge(unused.Graph(pass.Fset, pass.Files, pass.Pkg, pass.TypesInfo,
-			pass.ResultOf[directives.Analyzer].([]staticlint.Directive), pass.ResultOf[generated.Analyzer].(map[string]generated.Generator), o))
-		result := g.Results()
+		result := pass.ResultOf[unused.Analyzer.Analyzer].(unused.Result)
 		type object struct {
 			file, name string
 			line       int
