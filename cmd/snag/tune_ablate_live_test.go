@@ -88,9 +88,26 @@ func startReady(t *testing.T, cmd *exec.Cmd) {
 // sysctls is all that the namespaces have set.
 func (f farServer) sysctls(t *testing.T) (all string) {
 	for _, name := range []string{f.client, f.server} {
-		all += must(t, "ip", "netns", "exec", name, "sysctl", "-a", "--pattern", `^net\.(ipv4\.tcp_|ipv4\.ip_local|core\.somax)`)
+		all += must(t, "ip", "netns", "exec", name, "sysctl", "-a", "--pattern", sysctlPattern)
 	}
 	return all
+}
+
+const sysctlPattern = `^net\.(ipv4\.tcp_|ipv4\.ip_local|core\.somax)`
+
+// longWhenSwitched is a load that lasts long in the runs in which settings are switched.
+// The order of the runs is drawn: a long one of the settings as they are may be first.
+func (f farServer) longWhenSwitched(t *testing.T) string {
+	dir := t.TempDir()
+	now := must(t, "ip", "netns", "exec", f.client, "sysctl", "-a", "--pattern", sysctlPattern)
+	if err := os.WriteFile(dir+"/before", []byte(now), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\nsysctl -a --pattern '%s' 2>&1 | cmp -s - %s/before || exec sleep 50\n", sysctlPattern, dir)
+	if err := os.WriteFile(dir+"/load", []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir + "/load"
 }
 
 // inherited are eight that do nothing for one download, and what a line makes of them.
@@ -236,7 +253,7 @@ func (f farServer) thatEndsEarly(t *testing.T) {
 		"Ctrl-C":                {sig: syscall.SIGINT},
 		"kill -9":               {sig: syscall.SIGKILL},
 		"the terminal goes":     {sig: syscall.SIGHUP},
-		"kill -9 in a long run": {sig: syscall.SIGKILL, args: []string{"--load", "sleep 50"}},
+		"kill -9 in a long run": {sig: syscall.SIGKILL, args: []string{"--load", f.longWhenSwitched(t)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := f.ablate(append([]string{dir, "--rounds", "1000", "--smallest", "0.1%"}, c.args...)...)
