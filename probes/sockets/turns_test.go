@@ -228,11 +228,7 @@ func TestTurnsOfConnectionsThatClose(t *testing.T) {
 	r.Stop()
 	rec := b.needs(r, "sockets.turns")
 	for _, role := range []string{"serve", "call"} {
-		// A tick may fall into a turn, which is open in that second and counted in the next.
-		// Of calls one is missed now and then (once in some ten runs of this test): its
-		// answer comes after our own FIN, and is read while the connection goes.
-		s, rows := turns(rec, b, role, "7025")
-		if s.N > rounds || s.N < rounds-1 || role == "serve" && s.N != rounds || rows[len(rows)-1].Open != 0 || s.Sum > 5 {
+		if s, _ := turns(rec, b, role, "7025"); s.N != rounds || s.Open != 0 || s.Sum > 5 {
 			t.Errorf("%s: %+v, want %d turns", role, s, rounds)
 		}
 	}
