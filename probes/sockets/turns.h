@@ -160,8 +160,11 @@ static __always_inline struct turn *new_turn(struct sock *sk, __u8 role, __u32 w
 	}
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!t) {
-		add(&lost[TURNS], 1);
-		return NULL;
+		/* The answer, on another CPU, may have been first. */
+		t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
+		if (!t)
+			add(&lost[TURNS], 1);
+		return t;
 	}
 	__sync_fetch_and_add(&turn_socks, 1);
 	takes(NEW_TURN);
@@ -227,6 +230,39 @@ static __always_inline bool resume(struct turn *t, const struct tcp_sock *tp, __
 	return true;
 }
 
+/* Whether a connection began in this slice; all have in the first. */
+static __always_inline bool opened_in_slice(struct sock *sk)
+{
+	__u64 id = (__u64)sk;
+	struct birth *b;
+
+	if (!slice_began)
+		return true;
+	b = bpf_map_lookup_elem(&births, &id);
+	return b && b->established >= slice_began;
+}
+
+/* The first answer on a connection that was opened here, and no turn: either nothing was
+ * asked, or the call that asked is not back yet. Of a connection whose beginning was not
+ * seen that can't be told. */
+static __always_inline void asked_first(struct sock *sk, struct tcp_sock *tp, __u32 written)
+{
+	__u64 id = (__u64)sk;
+	struct birth *b = bpf_map_lookup_elem(&births, &id);
+	struct turn *t;
+
+	if (!b || b->established < slice_began || !tp->bytes_sent)
+		return;
+	t = new_turn(sk, ROLE_CONNECT, written);
+	if (!t)
+		return;
+	t->base = written;
+	if (!t->begin)
+		t->begin = tp->tcp_mstamp * 1000;
+	count_turn(t, bpf_ktime_get_ns());
+	t->begin = 0;
+}
+
 static __always_inline void turn_data(struct sock *sk, struct tcp_sock *tp, struct sk_buff *skb)
 {
 	struct turn *t;
@@ -238,8 +274,10 @@ static __always_inline void turn_data(struct sock *sk, struct tcp_sock *tp, stru
 	written = tp->write_seq;
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
 	if (!t) {
-		if (!accepted(sk))
-			return; /* nothing was asked yet */
+		if (!accepted(sk)) {
+			asked_first(sk, tp, written);
+			return;
+		}
 		if (slice && tp->copied_seq != tp->rcv_nxt)
 			return; /* see resume */
 		t = new_turn(sk, ROLE_ACCEPT, written);
@@ -268,18 +306,6 @@ static __always_inline void turn_data(struct sock *sk, struct tcp_sock *tp, stru
 		count_turn(t, now);
 	t->begin = 0;
 	t->base = written;
-}
-
-/* Whether a connection began in this slice; all have in the first. */
-static __always_inline bool opened_in_slice(struct sock *sk)
-{
-	__u64 id = (__u64)sk;
-	struct birth *b;
-
-	if (!slice_began)
-		return true;
-	b = bpf_map_lookup_elem(&births, &id);
-	return b && b->established >= slice_began;
 }
 
 SEC("tp_btf/sock_recv_length")
@@ -364,8 +390,10 @@ static __always_inline void turn_sent(struct tcp_sock *tp, struct turn *t)
 	__u32 written = tp->write_seq;
 	__u64 now;
 
-	if (written == t->base)
-		return; /* answered while the call came back */
+	if (written == t->base) { /* answered while the call came back */
+		name_turn(t);
+		return;
+	}
 	if (t->role == ROLE_ACCEPT && (!t->begin || t->slice != slice))
 		return;
 	name_turn(t);
