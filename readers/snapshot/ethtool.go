@@ -68,7 +68,7 @@ func (l *look) ethtoolStatistics(it item) (bad int) {
 	}
 	var names []string
 	var values []uint64
-	for _, line := range strings.Split(string(it.data), "\n") {
+	for line := range lines(it.data) {
 		i := strings.LastIndexByte(line, ':')
 		if i < 0 || !strings.HasPrefix(line, " ") {
 			continue
@@ -106,7 +106,7 @@ func namedDevice(data []byte) string {
 // hardware settings:" apart.
 func ethtoolLines(data []byte, each func(current bool, name, value string)) {
 	current := true
-	for _, line := range strings.Split(string(data), "\n") {
+	for line := range lines(data) {
 		name, value, ok := strings.Cut(line, ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		switch {

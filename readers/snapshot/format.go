@@ -56,6 +56,10 @@ func readSet(ctx context.Context, in []*reader.Input, o []reader.Options, out re
 		if len(data) == mostBytes {
 			l.doubt("%s: what lies behind %d MB is left out", in[i].Path, mostBytes>>20)
 		}
+		data, cut := cutLines(data)
+		if cut {
+			l.doubt("%s: what lies behind %d MB of one line is left out", in[i].Path, longestLine>>20)
+		}
 		l.told.Lines += uint64(bytes.Count(data, []byte{'\n'}))
 		items = append(items, l.items(in[i].Path, data)...)
 	}

@@ -89,7 +89,7 @@ var nodeHead = regexp.MustCompile(`Node (\d+)`)
 // last their sum; wide tables are broken into several.
 func (l *look) numastatMemory(it item) (bad int) {
 	var nodes []string
-	for _, line := range strings.Split(string(it.data), "\n") {
+	for line := range lines(it.data) {
 		if m := nodeHead.FindAllStringSubmatch(line, -1); m != nil {
 			nodes = nil
 			for _, n := range m {

@@ -128,7 +128,7 @@ func (l *look) uname(it item) int {
 }
 
 func (l *look) lscpu(it item) int {
-	for _, line := range strings.Split(string(it.data), "\n") {
+	for line := range lines(it.data) {
 		name, value, _ := strings.Cut(line, ":")
 		value = strings.TrimSpace(value)
 		switch strings.TrimSpace(name) {
@@ -165,7 +165,7 @@ var (
 func (l *look) dmesg(it item) int {
 	l.settled("host.kernel-log", it.t)
 	kept := 0
-	for _, line := range strings.Split(string(it.data), "\n") {
+	for line := range lines(it.data) {
 		var t recording.Time
 		text := ""
 		if m := logSeconds.FindStringSubmatch(line); m != nil {

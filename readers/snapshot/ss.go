@@ -31,7 +31,7 @@ func (l *look) ss(it item) (bad int) {
 		rest.Reset()
 	}
 	netid := false
-	for _, line := range strings.Split(string(it.data), "\n") {
+	for line := range lines(it.data) {
 		switch {
 		case strings.HasPrefix(line, "Netid"), strings.HasPrefix(line, "State"):
 			netid = strings.HasPrefix(line, "Netid")

@@ -36,7 +36,7 @@ func (l *look) tcText(it item) (bad int) {
 			l.qdisc(it, *q)
 		}
 	}
-	for _, line := range strings.Split(string(it.data), "\n") {
+	for line := range lines(it.data) {
 		if m := qdiscLine.FindStringSubmatch(line); m != nil {
 			flush()
 			q = &qdisc{kind: m[1], handle: m[2], device: m[3], parent: m[5], options: tcOptions(m[6])}
