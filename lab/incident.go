@@ -110,6 +110,9 @@ type Incident struct {
 	Title string // what goes wrong, in a line
 	// Long incidents are not part of the run of every commit.
 	Long bool
+	// Apart incidents look at their own namespaces only, need little CPU, and mostly
+	// wait: two of them can be made at the same time without one changing the other.
+	Apart bool
 	// VM is set for an incident that this kind of host can't have: it runs in a
 	// virtual machine (make lab-vm), and on a host only where it can.
 	VM    *VM

@@ -8,6 +8,7 @@ import "snag/lab"
 var Incident = lab.Incident{
 	Name:  "bufferbloat",
 	Title: "an upload keeps the deep queue of a slow line full, and every request across it waits",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, lab.TC},
 	Want: lab.Want{
 		Suspect: "bufferbloat",

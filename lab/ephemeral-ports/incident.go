@@ -14,6 +14,7 @@ var Incident = lab.Incident{
 	Name:  "ephemeral-ports",
 	Title: "a client makes a connection for each request until all its ports to the server are in TIME-WAIT",
 	Long:  true,
+	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect:  "ephemeral-ports",

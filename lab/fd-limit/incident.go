@@ -10,6 +10,7 @@ import (
 var Incident = lab.Incident{
 	Name:  "fd-limit",
 	Title: "a server keeps every descriptor and has reached its limit of 64",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect:  "fd-limit",

@@ -118,8 +118,8 @@ func variantsOf(inc lab.Incident) []lab.Variant {
 	return lab.Variants
 }
 
-// Together is Each with the variants at the same time: for incidents that only look at
-// their own namespaces, need little CPU, and mostly wait.
+// Together is Each with the variants at the same time: for incidents that are Apart, and
+// for those that are but for where snag find is started.
 func Together(t *testing.T, inc lab.Incident, check func(*testing.T, *lab.Stage, lab.Variant)) {
 	for _, v := range variantsOf(inc) {
 		t.Run(string(v), func(t *testing.T) {

@@ -8,6 +8,7 @@ import "snag/lab"
 var Incident = lab.Incident{
 	Name:  "listen-overflow",
 	Title: "a listener with a backlog of 5 gets its clients in bursts of 20",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect:  "listen-overflow",

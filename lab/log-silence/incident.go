@@ -16,6 +16,7 @@ var Incident = lab.Incident{
 	Name:  "log-silence",
 	Title: "a worker's log falls silent: the worker waits for a backend that does not answer",
 	Long:  true,
+	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect:  "log-silence",

@@ -8,6 +8,7 @@ import "snag/lab"
 var Incident = lab.Incident{
 	Name:  "nagle-delayed-ack",
 	Title: "requests of two small writes without TCP_NODELAY, about 25 a second",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect:  "nagle-delayed-ack",

@@ -8,6 +8,7 @@ var Incident = lab.Incident{
 	Name:  "neighbour-failed",
 	Title: "the gateway of a stream is gone from its link: nobody answers the ARP requests",
 	Long:  true,
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, lab.Sysctl},
 	Want: lab.Want{
 		Suspect:  "neighbour-failed",

@@ -11,6 +11,7 @@ import (
 var Incident = lab.Incident{
 	Name:  "netfilter-drop",
 	Title: "a firewall rule drops three of ten datagrams of a stream",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, lab.NFT},
 	Want: lab.Want{
 		Suspect:  "netfilter-drop",

@@ -8,6 +8,7 @@ var Incident = lab.Incident{
 	Name:  "no-route",
 	Title: "a router has no route to the network that a stream is for",
 	Long:  true,
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, lab.Sysctl},
 	Want: lab.Want{
 		Suspect:  "no-route",

@@ -7,6 +7,7 @@ import "snag/lab"
 var Incident = lab.Incident{
 	Name:  "packet-loss",
 	Title: "a path loses 2 % of the packets of a TCP stream",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect: "packet-loss",

@@ -7,6 +7,7 @@ import "snag/lab"
 var Incident = lab.Incident{
 	Name:  "packet-reordering",
 	Title: "a path holds some packets of a TCP stream back for longer than a round trip, and loses none",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect: "packet-reordering",

@@ -10,6 +10,7 @@ import (
 var Incident = lab.Incident{
 	Name:  "peer-reset",
 	Title: "players close with unread data while the server goes on writing",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect: "peer-reset",

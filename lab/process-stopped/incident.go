@@ -13,6 +13,7 @@ import (
 var Incident = lab.Incident{
 	Name:  "process-stopped",
 	Title: "a script stops a relay (SIGSTOP) for 4 s, lets it go for 1 s, and so on",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect: "process-stopped",

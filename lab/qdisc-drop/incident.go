@@ -7,6 +7,7 @@ import "snag/lab"
 var Incident = lab.Incident{
 	Name:  "qdisc-drop",
 	Title: "a token bucket with a short queue drops a UDP sender's datagrams on their way out",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, lab.TC},
 	Want: lab.Want{
 		Suspect:  "qdisc-drop",

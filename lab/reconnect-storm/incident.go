@@ -15,6 +15,7 @@ import (
 var Incident = lab.Incident{
 	Name:  "reconnect-storm",
 	Title: "edge relays pull a stream that the RTMP origin does not have, and reconnect at once",
+	Apart: true,
 	Needs: append([]lab.Tool{lab.IP}, origin.Tools...),
 	Want: lab.Want{
 		Suspect: "reconnect-storm",

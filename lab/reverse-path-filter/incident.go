@@ -13,6 +13,7 @@ var Incident = lab.Incident{
 	Name:  "reverse-path-filter",
 	Title: "a host with two networks drops a stream, since it would answer by the other one (rp_filter=1)",
 	Long:  true,
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, lab.Sysctl},
 	Want: lab.Want{
 		Suspect:  "reverse-path-filter",

@@ -46,4 +46,24 @@ func TestSample(t *testing.T) {
 	if all := Sample(incidents, 99, 1); len(all) != 3*len(incidents) {
 		t.Errorf("%d cases, of %d", len(all), 3*len(incidents))
 	}
+	for i := range incidents {
+		incidents[i].Apart = i != 1 && i != 3
+	}
+	for seed := range uint64(100) {
+		runs, made := Sample(incidents, 4, seed), map[string]bool{}
+		for _, c := range runs {
+			if c.Pair() && (len(c.Incidents) != 2 || c.Incidents[0].Name == c.Incidents[1].Name) {
+				t.Fatalf("seed %d: one run of %s", seed, c.Key())
+			}
+			for _, i := range c.Incidents {
+				made[Case{Incidents: []lab.Incident{i}, Variant: c.Variant}.Key()] = true
+				if c.Pair() && !i.Apart {
+					t.Errorf("seed %d: %s is made beside another", seed, i.Name)
+				}
+			}
+		}
+		if len(made) != 7 || len(runs) > 6 { // pause and late are among the fixed, and apart
+			t.Fatalf("seed %d: %v in %d runs", seed, made, len(runs))
+		}
+	}
 }

@@ -13,6 +13,7 @@ import (
 var Incident = lab.Incident{
 	Name:  "slow-consumer",
 	Title: "one consumer stops reading and blocks the single thread of a relay",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect:  "slow-consumer",

@@ -14,6 +14,7 @@ var Incident = lab.Incident{
 	Name:  "slow-dependency",
 	Title: "a server's answers each need one of a backend, which takes 400 ms",
 	Long:  true,
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, threadserver.Compiler},
 	Want: lab.Want{
 		Suspect: "slow-dependency",

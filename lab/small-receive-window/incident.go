@@ -9,6 +9,7 @@ var Incident = lab.Incident{
 	Name:  "small-receive-window",
 	Title: "a server sets a small SO_RCVBUF, and uploads over a long round trip crawl",
 	Long:  true,
+	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect: "small-receive-window",

@@ -8,6 +8,7 @@ import "snag/lab"
 var Incident = lab.Incident{
 	Name:  "udp-port-closed",
 	Title: "an RTP sender goes on after the receiver closed its port",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect:  "udp-port-closed",

@@ -10,6 +10,7 @@ import (
 var Incident = lab.Incident{
 	Name:  "udp-receive-buffer-full",
 	Title: "an RTP receiver's socket buffer holds fewer datagrams than a burst has",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect:  "udp-receive-buffer-full",
