@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"snag/internal/built"
 )
 
 // The demo with a stand-in for snag find that looks at the incident with ss: the
@@ -22,9 +24,7 @@ func TestDemo(t *testing.T) {
 	}
 	dir := t.TempDir()
 	program, find := filepath.Join(dir, "snag-lab"), filepath.Join(dir, "find")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build snag-lab: %v\n%s", err, out)
-	}
+	built.Program(t, "snag-lab", program)
 	for _, c := range []struct {
 		name, exit string
 		ok         bool

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/internal/built"
 	"snag/internal/cli"
 	"snag/readers"
 	"snag/readers/reader"
@@ -103,9 +104,10 @@ func peakMemory(pid int) (rss int64) {
 // Whatever a file holds, snag comes to an end, within its memory, and says in words
 // what it could not read.
 func TestReadHoldsAgainstAnyFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	snag := filepath.Join(dir, "snag")
-	build(t, snag)
+	built.Program(t, "snag", snag)
 	for name, head := range kinds(t) {
 		hole := filepath.Join(dir, name+".hole")
 		if err := os.WriteFile(hole, head, 0o600); err != nil {
@@ -181,9 +183,10 @@ func bomb(head []byte, zeros int64) []byte {
 
 // What is no file to read is one line that says what it is.
 func TestReadRefusesInOneLine(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	snag := filepath.Join(dir, "snag")
-	build(t, snag)
+	built.Program(t, "snag", snag)
 	secret := filepath.Join(dir, "secret")
 	if err := os.WriteFile(secret, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
@@ -206,9 +209,10 @@ func TestReadRefusesInOneLine(t *testing.T) {
 
 // A set of strace -ff has a file for each thread, and a server thousands.
 func TestReadOfThousandsOfFiles(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	snag := filepath.Join(dir, "snag")
-	build(t, snag)
+	built.Program(t, "snag", snag)
 	const files = 2000
 	for i := range files {
 		var b bytes.Buffer
@@ -230,6 +234,7 @@ func TestReadOfThousandsOfFiles(t *testing.T) {
 // A user reads what he may read: a file, and a folder, that are not his are each one line,
 // and the files beside them are judged.
 func TestReadOfWhatOneMayNotRead(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("to become another user needs root")
 	}
@@ -239,7 +244,7 @@ func TestReadOfWhatOneMayNotRead(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	snag := filepath.Join(dir, "snag")
-	build(t, snag)
+	built.Program(t, "snag", snag)
 	log := []byte("2026-11-21T10:00:00Z error: connection reset by peer\n2026-11-21T10:00:09Z info: well\n")
 	for name, mode := range map[string]os.FileMode{"mine.log": 0o644, "secret.log": 0o600, "folder/inner.log": 0o644, "mixed/secret.log": 0o600, "mixed/mine.log": 0o644, "mixed/closed/inner.log": 0o644} {
 		path := filepath.Join(dir, name)

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/internal/built"
 	"snag/internal/netns"
 	"snag/remedies/knob"
 	"snag/remedies/plan"
@@ -35,9 +36,9 @@ func startFarServer(t *testing.T, bytes int) farServer {
 	}
 	dir := t.TempDir()
 	f := farServer{snag: filepath.Join(dir, "snag"), client: fmt.Sprintf("snagac%d", os.Getpid()), store: filepath.Join(dir, "store"), url: "http://10.78.3.2:8080/"}
-	build(t, f.snag)
+	built.Program(t, "snag", f.snag)
 	lab := filepath.Join(t.TempDir(), "snag-lab")
-	buildOf(t, lab, "../snag-lab")
+	built.Program(t, "snag-lab", lab)
 	f.server = fmt.Sprintf("snagas%d", os.Getpid())
 	for _, name := range []string{f.client, f.server} {
 		must(t, "ip", "netns", "add", name)

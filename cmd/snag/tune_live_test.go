@@ -154,6 +154,7 @@ func TestTheGuardIsKilled(t *testing.T) {
 // The real program is killed at each write to the disk of its journal, by the kernel as
 // kill -9 does; its guard, which is not traced, puts the old values back.
 func TestKilledAtEachSync(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Fatal("make setup installs strace:", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/internal/built"
 	"snag/internal/cli"
 	"snag/internal/netns/netnstest"
 	"snag/lab/origin"
@@ -52,19 +53,6 @@ func beside(t *testing.T, argv ...string) *exec.Cmd {
 	return cmd
 }
 
-// build makes the command to be run as another process.
-func build(t *testing.T, to string) {
-	t.Helper()
-	buildOf(t, to, ".")
-}
-
-func buildOf(t *testing.T, to, program string) {
-	t.Helper()
-	if out, err := exec.Command("go", "build", "-o", to, program).CombinedOutput(); err != nil {
-		t.Fatalf("build %s: %v\n%s", program, err, out)
-	}
-}
-
 func within(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -96,7 +84,7 @@ func TestWatchOfRealStreams(t *testing.T) {
 		b, _ := os.ReadFile(file(name)) // not there yet is empty
 		return string(b)
 	}
-	build(t, file("snag"))
+	built.Program(t, "snag", file("snag"))
 	server, metrics := loopback(t), loopback(t)
 	put("nginx.conf", origin.Config(dir, server))
 	beside(t, "nginx", "-p", dir, "-c", file("nginx.conf"), "-e", file("error.log"))

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"snag/internal/built"
 )
 
 // hang is a server that takes connections and never says a word.
@@ -42,7 +44,7 @@ func hang(t *testing.T, network, address string) (at string, taken *atomic.Int64
 func TestWatchOfTenThousand(t *testing.T) {
 	dir := t.TempDir()
 	command, list, said := filepath.Join(dir, "snag"), filepath.Join(dir, "cams.txt"), filepath.Join(dir, "said")
-	build(t, command)
+	built.Program(t, "snag", command)
 	four, taken := hang(t, "tcp4", "127.0.0.1:0")
 	six := loopback(t)
 	if l, err := net.Listen("tcp6", "[::1]:0"); err == nil {

@@ -116,6 +116,7 @@ func count(rows []watch.Row, is func(watch.Row) bool) (n int) {
 // found to be the publisher's by its frames, and both get their name once the
 // stream is read beside them, from what nginx's stat page lists.
 func TestPassiveInANamespace(t *testing.T) {
+	t.Parallel()
 	in := newInside(t)
 	in.publish("cam1", 1)
 	in.publish("cam2", 2)

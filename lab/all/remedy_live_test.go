@@ -3,10 +3,10 @@ package all
 import (
 	"context"
 	"os"
-	"os/exec"
 	"testing"
 	"time"
 
+	"snag/internal/built"
 	"snag/lab"
 	"snag/remedies/knob"
 )
@@ -18,9 +18,7 @@ func TestRemedies(t *testing.T) {
 		t.Skip("making network namespaces needs root")
 	}
 	snag := t.TempDir() + "/snag"
-	if out, err := exec.Command("go", "build", "-o", snag, "snag/cmd/snag").CombinedOutput(); err != nil {
-		t.Fatalf("build snag: %v\n%s", err, out)
-	}
+	built.Program(t, "snag", snag)
 	for _, c := range []struct {
 		name  string
 		wrong bool

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/internal/built"
 	"snag/lab"
 	"snag/lab/labtest"
 	"snag/lab/origin"
@@ -93,9 +94,7 @@ func TestFindAsAPlayerAndInsideTheNamespace(t *testing.T) {
 		}
 	}
 	snag := filepath.Join(bin, "snag")
-	if out, err := exec.Command("go", "build", "-o", snag, "snag/cmd/snag").CombinedOutput(); err != nil {
-		t.Fatalf("build snag: %v\n%s", err, out)
-	}
+	built.Program(t, "snag", snag)
 	s := labtest.Stage(t)
 	b := New(s)
 	b.Encode(FileClock, "")

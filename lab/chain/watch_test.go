@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/internal/built"
 	"snag/lab"
 	"snag/lab/broadcast"
 	"snag/lab/labtest"
@@ -76,9 +77,7 @@ func TestWatchNamesTheFirstHopThatHurts(t *testing.T) {
 		t.Fatal(err)
 	}
 	snag := filepath.Join(t.TempDir(), "snag")
-	if out, err := exec.Command("go", "build", "-o", snag, "snag/cmd/snag").CombinedOutput(); err != nil {
-		t.Fatalf("build snag: %v\n%s", err, out)
-	}
+	built.Program(t, "snag", snag)
 	s := labtest.Stage(t)
 	c := New(s, "--delay", "200ms")
 	if err := s.Err(); err != nil {

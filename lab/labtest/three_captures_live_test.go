@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/internal/built"
 	"snag/lab"
 	"snag/readers"
 	"snag/recording"
@@ -30,9 +31,7 @@ const (
 func TestThreeCapturesAndTheServersSockets(t *testing.T) {
 	s := Stage(t)
 	snag := filepath.Join(t.TempDir(), "snag")
-	if out, err := exec.Command("go", "build", "-o", snag, "snag/cmd/snag").CombinedOutput(); err != nil {
-		t.Fatalf("build snag: %v\n%s", err, out)
-	}
+	built.Program(t, "snag", snag)
 	c, r, b := s.Netns("client"), s.Netns("router"), s.Netns("server")
 	relay := s.Actor("", "path", "tun-relay", []string{"--a", c + "/wan0/10.79.8.1/24", "--b", r + "/wan0/10.79.8.2/24", "--delay", "4ms"})
 	s.AwaitPrinted(relay, "ready")

@@ -17,6 +17,7 @@ var Incident = lab.Incident{
 	Name:  "log-silence-pipe",
 	Title: "a worker's log falls silent: its standard output is a pipe, and the logger does not read it",
 	Long:  true,
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, {Command: "bash", Package: "bash"}},
 	Want: lab.Want{
 		Suspect:  "log-silence",

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { labtest.Main(m) }
 // TestTruth: the log grows until the logger stops to read; then the worker sleeps in a
 // write to the pipe. One that keeps its lines back does not.
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		log := filepath.Join(s.Dir(), "worker.log")
 		size := func() int64 {
 			st, err := os.Stat(log)

@@ -14,6 +14,7 @@ var Incident = lab.Incident{
 	Name:  "slow-dependency-dns-answers",
 	Title: "each answer needs a name, and the name server takes 400 ms to tell it",
 	Long:  true,
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, lab.Unshare, threadserver.Compiler},
 	Want: lab.Want{
 		Suspect: "slow-dependency",

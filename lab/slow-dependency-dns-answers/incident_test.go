@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { labtest.Main(m) }
 // TestTruth: an answer takes as long as the name server does, which answers; the dead one
 // of the distractor is asked by the job only.
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		time.Sleep(2 * time.Second)
 		p50, ok := threadserver.LastP50(s.ProcessOf("client").Printed())
 		if !ok {

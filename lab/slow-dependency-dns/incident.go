@@ -15,6 +15,7 @@ var Incident = lab.Incident{
 	Name:  "slow-dependency-dns",
 	Title: "each answer needs a name, and the first name server of resolv.conf does not answer",
 	Long:  true,
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, lab.Unshare, threadserver.Compiler},
 	Want: lab.Want{
 		Suspect: "slow-dependency",

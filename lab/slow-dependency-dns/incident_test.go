@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { labtest.Main(m) }
 // TestTruth: an answer takes the resolver's timeout where the first name server is dead,
 // and as long where the handler itself does; whom the server asks is its own resolv.conf's.
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		s.AwaitOutput(s.ProcessOf("client"), "a second of answers", func(printed string) bool {
 			return strings.Count(printed, "answers") >= 2
 		})

@@ -16,6 +16,7 @@ var Incident = lab.Incident{
 	Name:  "slow-dependency-local-peer",
 	Title: "a server's answers each need one of a database on the same host, over a UNIX socket, which takes 400 ms",
 	Long:  true,
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, threadserver.Compiler},
 	Want: lab.Want{
 		Suspect: "slow-dependency",

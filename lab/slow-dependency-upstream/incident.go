@@ -14,6 +14,7 @@ var Incident = lab.Incident{
 	Name:  "slow-dependency-upstream",
 	Title: "nginx passes each request on to gunicorn, which takes 400 ms",
 	Long:  true,
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, {Command: "nginx", Package: "nginx"}, {Command: "gunicorn", Package: "gunicorn"}},
 	Want: lab.Want{
 		Suspect: "slow-dependency",

@@ -11,7 +11,7 @@ import (
 func TestMain(m *testing.M) { labtest.Main(m) }
 
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		rx := s.Name("rx")
 		before, err := s.Counter(rx, "Udp", "RcvbufErrors")
 		if err != nil {

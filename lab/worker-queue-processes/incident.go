@@ -15,6 +15,7 @@ var Incident = lab.Incident{
 	Name:  "worker-queue-processes",
 	Title: "gunicorn: two workers, each a process, that sleep 50 ms in each request, and more requests than they can take",
 	Long:  true,
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, {Command: "gunicorn", Package: "gunicorn"}},
 	Want: lab.Want{
 		Suspect: "worker-queue",

@@ -15,6 +15,7 @@ var Incident = lab.Incident{
 	Name:  "worker-queue",
 	Title: "two workers that sleep 25 ms in each request, and twice the requests that they can take",
 	Long:  true,
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, threadserver.Compiler},
 	Want: lab.Want{
 		Suspect: "worker-queue",

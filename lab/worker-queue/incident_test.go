@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { labtest.Main(m) }
 // TestTruth: 20 clients of 2 workers wait for 20/2 naps of 25 ms (N = X·R), of which
 // one is their own; with workers enough, for one.
 func TestTruth(t *testing.T) {
-	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		time.Sleep(2 * time.Second)
 		p50, ok := threadserver.LastP50(s.ProcessOf("client").Printed())
 		if !ok {

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+
+	"snag/internal/built"
 )
 
 // build compiles and links the test programs of these packages, with every CPU, and
@@ -15,7 +17,7 @@ func build(ctx context.Context, dir string, all []pkg) map[string]string {
 	programs := map[string]string{}
 	for i, group := range distinct(all) {
 		into := filepath.Join(dir, fmt.Sprint(i))
-		args := []string{"test", "-c", "-vet=off", "-o", into + "/"}
+		args := []string{"test", "-c", "-vet=off", "-ldflags=-w", "-o", into + "/"}
 		for _, p := range group {
 			args = append(args, p.ImportPath)
 		}
@@ -36,6 +38,18 @@ func build(ctx context.Context, dir string, all []pkg) map[string]string {
 		}
 	}
 	return programs
+}
+
+// buildPrograms links what tests run as another process, and tells them where it is.
+func buildPrograms(ctx context.Context, dir string) error {
+	for name, path := range built.Programs {
+		cmd := exec.CommandContext(ctx, "go", "build", "-ldflags=-w", "-o", filepath.Join(dir, name), path)
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stdout
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("build %s: %w", name, err)
+		}
+	}
+	return os.Setenv(built.Env, dir)
 }
 
 // distinct puts packages into groups of different last names, since one folder takes

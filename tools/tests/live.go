@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -54,7 +56,7 @@ func runOne(ctx context.Context, e *events, p pkg, program string) took {
 		return t
 	}
 	cmd := exec.CommandContext(ctx, "go", "tool", "test2json", "-t", "-p", p.ImportPath,
-		program, "-test.v=test2json", "-test.paniconexit0", "-test.timeout=25m")
+		program, "-test.v=test2json", "-test.paniconexit0", "-test.timeout=25m", "-test.parallel="+strconv.Itoa(2*runtime.NumCPU()))
 	cmd.Dir = p.Dir
 	cmd.Env = append(os.Environ(), "PWD="+p.Dir)
 	began := time.Now()

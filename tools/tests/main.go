@@ -65,12 +65,17 @@ func run(ctx context.Context, list bool, seed string, patterns []string) error {
 	live := append(append([]pkg{}, by[beside]...), by[alone]...)
 	// What does not build is reported by runPure and runLive, each package's for itself.
 	programs := build(ctx, dir, live)
+	if len(live) > 0 {
+		if err := buildPrograms(ctx, dir); err != nil {
+			return err
+		}
+	}
 	step("built the live tests", len(live))
 	e := &events{out: os.Stdout}
 	runPure(ctx, e, by[pure])
 	step("without privileges, "+fmt.Sprint(runtime.NumCPU())+" at a time", len(by[pure]))
-	times := runLive(ctx, e, programs, by[beside], 2)
-	step("live in namespaces of their own, 2 at a time", len(by[beside]))
+	times := runLive(ctx, e, programs, by[beside], besideWidth)
+	step(fmt.Sprint("live in namespaces of their own, ", besideWidth, " at a time"), len(by[beside]))
 	times = append(times, runLive(ctx, e, programs, by[alone], 1)...)
 	step("live, one at a time", len(by[alone]))
 	printLongest(times, 15)

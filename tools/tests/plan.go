@@ -24,11 +24,28 @@ const (
 	// BPF or looks into another's process fails there, so that no live test stays
 	// among them unseen.
 	pure way = "pure"
-	// beside: live, but each looks at its own namespaces only and mostly waits. Two at a time.
+	// beside: live, but each looks at its own namespaces and processes, and mostly
+	// waits. besideWidth at a time.
 	beside way = "beside"
-	// alone: live, and may measure the whole machine. One at a time.
+	// alone: live, and measures the whole machine, or takes most of it. One at a time.
 	alone way = "alone"
 )
+
+// besideWidth packages that mostly wait run at a time: each uses a quarter of a CPU.
+const besideWidth = 3
+
+// whole are the packages whose tests need the machine for themselves, and why. An
+// incident of the lab needs it unless its tests say by labtest.Together that it does
+// not.
+var whole = map[string]string{
+	"snag/cmd/snag":        "snag find judges the whole machine",
+	"snag/cmd/snag-lab":    "snag find judges the whole machine",
+	"snag/lab":             "it makes incidents that are judged",
+	"snag/probes/offcpu":   "threads wait for the CPU as long as it says",
+	"snag/probes/oncpu":    "its shares of CPU time are those of the machine",
+	"snag/probes/sockets":  "it counts what the machine's sockets do, and fills their tables",
+	"snag/probes/syscalls": "what it costs is measured",
+}
 
 // supports are the packages that give live tests their namespaces and programs.
 var supports = []string{
@@ -58,10 +75,10 @@ func (p pkg) way() way {
 	switch {
 	case !live:
 		return pure
-	case p.waits:
-		return beside
-	default:
+	case whole[p.ImportPath] != "", p.incident && !p.waits:
 		return alone
+	default:
+		return beside
 	}
 }
 

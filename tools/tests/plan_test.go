@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -12,15 +15,26 @@ func TestWay(t *testing.T) {
 		want way
 	}{
 		{pkg{TestGoFiles: []string{"a_test.go"}, TestImports: []string{"os", "testing"}}, pure},
-		{pkg{TestGoFiles: []string{"a_test.go", "live_test.go"}}, alone},
-		{pkg{XTestGoFiles: []string{"gst_live_test.go"}}, alone},
+		{pkg{TestGoFiles: []string{"a_test.go", "live_test.go"}}, beside},
+		{pkg{XTestGoFiles: []string{"gst_live_test.go"}}, beside},
 		{pkg{TestGoFiles: []string{"alive_test.go", "delivered_test.go"}}, pure},
-		{pkg{TestGoFiles: []string{"a_test.go"}, TestImports: []string{"snag/lab/labtest"}}, alone},
-		{pkg{XTestGoFiles: []string{"a_test.go"}, XTestImports: []string{"snag/internal/netns/netnstest"}}, alone},
-		{pkg{TestGoFiles: []string{"a_test.go"}, TestImports: []string{"snag/lab/labtest"}, waits: true}, beside},
+		{pkg{TestGoFiles: []string{"a_test.go"}, TestImports: []string{"snag/lab/labtest"}}, beside},
+		{pkg{ImportPath: "snag/cmd/snag", TestImports: []string{"snag/lab/labtest"}}, alone},
+		{pkg{TestImports: []string{"snag/lab/labtest"}, incident: true}, alone},
+		{pkg{XTestGoFiles: []string{"a_test.go"}, XTestImports: []string{"snag/internal/netns/netnstest"}}, beside},
+		{pkg{TestGoFiles: []string{"a_test.go"}, TestImports: []string{"snag/lab/labtest"}, waits: true, incident: true}, beside},
 	} {
 		if got := c.p.way(); got != c.want {
 			t.Errorf("%+v runs %s, want %s", c.p, got, c.want)
+		}
+	}
+}
+
+// A package that was moved must not lose the machine that it needs.
+func TestWholeNamesPackages(t *testing.T) {
+	for path := range whole {
+		if _, err := os.Stat(filepath.Join("../..", strings.TrimPrefix(path, "snag/"))); err != nil {
+			t.Error(err)
 		}
 	}
 }
