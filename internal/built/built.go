@@ -11,7 +11,7 @@ import (
 
 // Env names the folder that has the programs already. What runs all tests sets it; a test
 // that is run by hand builds its own.
-const Env = "SNAG_BUILT"
+const Env = "BUILT_FOR_TESTS"
 
 // Programs are what Env's folder has, by their names.
 var Programs = map[string]string{"snag": "snag/cmd/snag", "snag-lab": "snag/cmd/snag-lab"}

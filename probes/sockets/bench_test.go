@@ -120,7 +120,7 @@ func (b *bench) needs(r probe.Running, measure string) *recording.Recording {
 	rec := b.sink.Recording()
 	c, ok := rec.Measured(measure)
 	if !ok {
-		b.t.Skipf("%s: %s: %s", measure, c.State, c.Why)
+		b.t.Fatalf("%s: %s: %s", measure, c.State, c.Why)
 	}
 	if c.Lost > 0 {
 		b.t.Errorf("%s lost %d", measure, c.Lost)

@@ -16,7 +16,7 @@ func runPure(ctx context.Context, e *events, all []pkg) {
 	if len(all) == 0 {
 		return
 	}
-	args := []string{"go", "test", "-json", "-vet=off", "-timeout", "25m"}
+	args := []string{"go", "test", "-json", "-vet=off", "-ldflags=-w", "-timeout", "25m"}
 	for _, p := range all {
 		args = append(args, p.ImportPath)
 	}

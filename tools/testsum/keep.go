@@ -30,7 +30,10 @@ type keeper struct {
 
 // newKeeper is for the run that begins now, of the commit that is checked out now.
 func newKeeper(dir string) *keeper {
-	k := &keeper{dir: dir, date: time.Now().UTC().Format("20060102T150405Z"), commit: "unknown"}
+	k := &keeper{dir: dir, date: os.Getenv("CHECK_BEGUN"), commit: "unknown"} // tools/check.sh counts its score to the same run
+	if k.date == "" {
+		k.date = time.Now().UTC().Format("20060102T150405Z")
+	}
 	if out, err := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*").Output(); err == nil {
 		k.commit = strings.TrimSpace(string(out))
 	}

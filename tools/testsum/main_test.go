@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,11 +86,30 @@ func TestFailedRunIsKeptWholeAndNeverOverwritten(t *testing.T) {
 		}
 	}
 
+}
+
+// The page counts its own runs, of machines that are gone, and those of the folder, once.
+func TestRunsAreAddedToThePage(t *testing.T) {
+	dir := t.TempDir()
 	page := filepath.Join(dir, "page.md")
-	text := "# Before\n" + begin + "\n| test | failed | cause |\n|---|---|---|\n| `p TestA` | 9 | the clock |\n" + end + "\nafter\n"
-	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
+	table := func(tests, runs string) string {
+		return "# Before\n" + begin + "\n\n| test | failed once, of " + fmt.Sprint(strings.Count(runs, "\n")) + " runs | cause |\n|---|---|---|\n" + tests +
+			"\n| run begun | commit | what came of it | failed once |\n|---|---|---|---|\n" + runs + "\n" + end + "\nafter\n"
+	}
+	first := "| 20261101T000000Z | abc | 7 passed, 1 flaky | `p TestA` |\n"
+	put("page.md", table("| `p TestA` | 1 | the clock |\n", first))
+	put("runs.txt", "20261102T000000Z def 8 passed, 2 flaky (kept in a folder)\n20261102T000000Z def 5 of 6 runs were right, 1 flaky (kept)\n20261103T000000Z def 9 passed\n")
+	kept := "\noutcome: passed alone\nrun begun: 20261102T000000Z\n\nwhat it said\n"
+	put("p-TestA-1.txt", "test: p TestA"+kept)
+	put("p-TestB-1.txt", "test: p TestB"+kept)
+	put("score-short-x-1.txt", "test: score-short x"+kept)
+	put("p-TestC-1.txt", strings.Replace("test: p TestC"+kept, passedAlone, "failed again", 1))
 	for range 2 { // what it wrote it reads again
 		if err := writeTable(page, dir); err != nil {
 			t.Fatal(err)
@@ -99,7 +119,8 @@ func TestFailedRunIsKeptWholeAndNeverOverwritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "# Before\n" + begin + "\n\n| test | failed once, of 2 runs | cause |\n|---|---|---|\n| `p TestA` | 2 | the clock |\n\n" + end + "\nafter\n"
+	want := table("| `p TestA` | 2 | the clock |\n| `p TestB` | 1 | not known yet |\n| `score-short x` | 1 | not known yet |\n",
+		first+"| 20261102T000000Z | def | 8 passed, 2 flaky; 5 of 6 runs were right, 1 flaky | `p TestA`, `p TestB`, `score-short x` |\n| 20261103T000000Z | def | 9 passed | – |\n")
 	if string(b) != want {
 		t.Errorf("%s\nwant\n%s", b, want)
 	}

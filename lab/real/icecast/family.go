@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"snag/lab"
 	"snag/lab/broadcast"
 	"snag/lab/drawn"
 	"snag/lab/origin"
+	"snag/lab/real/backend"
 )
 
 // Family is the radio.
@@ -94,19 +94,9 @@ func serve(b *drawn.Bench, ns string) *lab.Process {
 }
 
 func startLogin(b *drawn.Bench, ns string) {
-	wait := b.Duration("a login takes", time.Millisecond, 15*time.Millisecond)
-	slow := b.Duration("a slow login takes", 300*time.Millisecond, 3*time.Second)
-	args := []string{"--comm", "who-may-listen", "--listen", "127.0.0.1:8001", "--wait", wait.String()}
-	switch b.Fault.Name {
-	case "login-slow":
-		args = append(args, "--ill-wait", slow.String())
-		b.Amount("%v instead of %v for a login", slow, wait)
-	case "login-killed":
-		b.AwaitPrinted(b.SupervisedActor("login-killed", ns, "who-may-listen", time.Second, 4*time.Second, "lookup-server", args), "ready")
-		return
-	}
-	p := b.Actor(ns, "who-may-listen", "lookup-server", args[2:])
-	b.AwaitPrinted(p, "ready")
-	turn := func() { b.Signal(p, syscall.SIGUSR2) }
-	b.Switch("login-slow", turn, turn)
+	backend.Lookup{
+		Name: "login", Comm: "who-may-listen", Addr: "127.0.0.1:8001", Down: time.Second,
+		Wait: b.Duration("a login takes", time.Millisecond, 15*time.Millisecond),
+		Slow: b.Duration("a slow login takes", 300*time.Millisecond, 3*time.Second),
+	}.Start(b, ns)
 }

@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"snag/lab"
 	"snag/lab/broadcast"
 	"snag/lab/drawn"
 	"snag/lab/origin"
+	"snag/lab/real/backend"
 )
 
 // Family is the live stream.
@@ -133,25 +133,9 @@ func publish(b *drawn.Bench, n drawn.Net, p broadcast.Picture) {
 
 // startCallback starts who is asked whether a player may play.
 func startCallback(b *drawn.Bench, ns string) {
-	wait := b.Duration("the callback takes", time.Millisecond, 50*time.Millisecond)
-	slow := b.Duration("the slow callback takes", 200*time.Millisecond, 4*time.Second)
-	args := []string{"--comm", "who-may-play", "--listen", "127.0.0.1:8000", "--wait", wait.String()}
-	switch b.Fault.Name {
-	case "callback-slow":
-		args = append(args, "--ill-wait", slow.String())
-		b.Amount("%v instead of %v for an answer of the callback", slow, wait)
-	case "callback-errors":
-		status := drawn.Pick(b.Draw, "the callback's error", "403", "404", "500", "502")
-		args = append(args, "--ill-status", status)
-		b.Amount("the callback answers %s", status)
-	}
-	if b.Fault.Name == "callback-killed" {
-		b.AwaitPrinted(b.SupervisedActor("callback-killed", ns, "who-may-play", time.Second, 4*time.Second, "lookup-server", args), "ready")
-		return
-	}
-	p := b.Actor(ns, "who-may-play", "lookup-server", args[2:])
-	b.AwaitPrinted(p, "ready")
-	turn := func() { b.Signal(p, syscall.SIGUSR2) }
-	b.Switch("callback-slow", turn, turn)
-	b.Switch("callback-errors", turn, turn)
+	backend.Lookup{
+		Name: "callback", Comm: "who-may-play", Addr: "127.0.0.1:8000", Down: time.Second, Statuses: []string{"403", "404", "500", "502"},
+		Wait: b.Duration("the callback takes", time.Millisecond, 50*time.Millisecond),
+		Slow: b.Duration("the slow callback takes", 200*time.Millisecond, 4*time.Second),
+	}.Start(b, ns)
 }

@@ -8,11 +8,11 @@ import (
 	"math"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"snag/lab"
 	"snag/lab/drawn"
+	"snag/lab/real/backend"
 )
 
 // Family is the proxy with its callers.
@@ -101,22 +101,8 @@ func build(b *drawn.Bench) {
 
 // startRoutes starts who knows the routes.
 func startRoutes(b *drawn.Bench, ns string, wait time.Duration) {
-	slow := b.Duration("a slow route takes", 100*time.Millisecond, 3*time.Second)
-	args := []string{"--comm", "call-routes", "--listen", "127.0.0.1:8000", "--wait", wait.String()}
-	switch b.Fault.Name {
-	case "route-slow":
-		args = append(args, "--ill-wait", slow.String())
-		b.Amount("%v instead of %v for a route", slow, wait)
-	case "route-errors":
-		args = append(args, "--ill-status", "500")
-		b.Amount("500 for each route")
-	case "route-killed":
-		b.AwaitPrinted(b.SupervisedActor("route-killed", ns, "call-routes", 500*time.Millisecond, 4*time.Second, "lookup-server", args), "ready")
-		return
-	}
-	p := b.Actor(ns, "call-routes", "lookup-server", args[2:])
-	b.AwaitPrinted(p, "ready")
-	turn := func() { b.Signal(p, syscall.SIGUSR2) }
-	b.Switch("route-slow", turn, turn)
-	b.Switch("route-errors", turn, turn)
+	backend.Lookup{
+		Name: "route", Comm: "call-routes", Addr: "127.0.0.1:8000", Down: 500 * time.Millisecond, Statuses: []string{"500"},
+		Wait: wait, Slow: b.Duration("a slow route takes", 100*time.Millisecond, 3*time.Second),
+	}.Start(b, ns)
 }
