@@ -30,6 +30,7 @@ import (
 	"snag/probes/routes"
 	"snag/probes/runtimes"
 	"snag/probes/sockets"
+	"snag/probes/states"
 	"snag/probes/streams"
 	"snag/probes/syscalls"
 	"snag/probes/threads"
@@ -42,6 +43,7 @@ var All = []probe.Probe{
 	drops.Probe,
 	sockets.Probe,
 	threads.Probe,
+	states.Probe,
 	oncpu.Probe,
 	offcpu.Probe,
 	memory.Probe,

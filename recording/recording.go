@@ -92,6 +92,7 @@ type Recording struct {
 	LogFiles       []LogFile
 	OnCPU          []OnCPU
 	Loops          []Loop
+	ThreadStates   []ThreadStates
 	OffCPU         []OffCPU
 	LockWaits      []LockWait
 	Calls          []Call

@@ -35,6 +35,7 @@ type table struct {
 var tables = []table{
 	of(func(r *Recording) *[]Process { return &r.Processes }, func(v Process) Time { return v.T }),
 	of(func(r *Recording) *[]Thread { return &r.Threads }, func(v Thread) Time { return v.T }),
+	of(func(r *Recording) *[]ThreadStates { return &r.ThreadStates }, func(v ThreadStates) Time { return v.T }),
 	of(func(r *Recording) *[]Socket { return &r.Sockets }, func(v Socket) Time { return v.T }),
 	of(func(r *Recording) *[]Drop { return &r.Drops }, func(v Drop) Time { return v.T }),
 	of(func(r *Recording) *[]Stack { return &r.Stacks }, func(Stack) Time { return 0 }),

@@ -55,6 +55,26 @@ const (
 // Spins tells a loop that waits for another thread.
 func (l Loop) Spins() bool { return l.Kind == LoopWaits || l.Kind == LoopPauses }
 
+// ThreadStates is how often a thread of a watched process was found in one state and
+// place within a second (coverage states). N of Looks looks at the process found it so;
+// of several threads taken together (TID 0) up to Threads times as many.
+type ThreadStates struct {
+	T       Time   `json:"t"` // when the looks of the second began
+	PID     int    `json:"pid"`
+	TID     int    `json:"tid,omitempty"` // 0: threads of the process taken together
+	Threads int    `json:"threads"`
+	Comm    string `json:"comm,omitempty"`
+	State   string `json:"state"`           // R running or runnable, S, D, T as of Thread
+	IO      bool   `json:"io,omitempty"`    // D: the kernel counts it as waiting for a device (task_struct.in_iowait)
+	Call    string `json:"call,omitempty"`  // the system call that it sleeps in; "": in none
+	FD      int    `json:"fd"`              // that call's descriptor, -1 if it has none
+	Inode   uint64 `json:"inode,omitempty"` // behind it: of a socket that of Socket.Inode
+	Futex   uint64 `json:"futex,omitempty"` // address waited on
+	Lock    bool   `json:"lock,omitempty"`  // as Thread.Lock
+	N       uint64 `json:"n"`
+	Looks   uint64 `json:"looks"`
+}
+
 // OffCPU counts the times that one thread was off the CPU with one stack for one
 // reason, by the second in which they ended. Only waits over a threshold count
 // (coverage offcpu.waits says which).
@@ -221,9 +241,10 @@ func (f FD) Text() string {
 }
 
 // Table names, in the order in which show prints them.
-func (OnCPU) Table() string    { return "oncpu" }
-func (Loop) Table() string     { return "loops" }
-func (OffCPU) Table() string   { return "offcpu" }
-func (LockWait) Table() string { return "lock_waits" }
-func (Call) Table() string     { return "calls" }
-func (FD) Table() string       { return "fds" }
+func (OnCPU) Table() string        { return "oncpu" }
+func (Loop) Table() string         { return "loops" }
+func (ThreadStates) Table() string { return "thread_states" }
+func (OffCPU) Table() string       { return "offcpu" }
+func (LockWait) Table() string     { return "lock_waits" }
+func (Call) Table() string         { return "calls" }
+func (FD) Table() string           { return "fds" }

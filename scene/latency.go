@@ -39,8 +39,8 @@ func lateRequests(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	has := map[NodeID]bool{}
 	for _, role := range []string{"serve", "call"} {
-		for _, v := range services(s, r, role) {
-			id := IDOf(v.subject)
+		for _, v := range Services(s, r, role) {
+			id := IDOf(v.Subject)
 			if has[id] {
 				continue // the other end of the same turns
 			}
@@ -57,18 +57,18 @@ func lateRequests(s *Scene, r *recording.Recording) []Symptom {
 	return out
 }
 
-func (v *service) late(s *Scene) (Symptom, bool) {
+func (v *Service) late(s *Scene) (Symptom, bool) {
 	base := v.betterHalf()
-	hist, n := histogram(base)
+	hist, n := Histogram(base)
 	if n < fewTurns || len(base) < 2 {
 		return Symptom{}, false
 	}
-	p50, p99 := quantile(hist, n, 0.5), quantile(hist, n, 0.99)
+	p50, p99 := Quantile(hist, n, 0.5), Quantile(hist, n, 0.99)
 	bound := max(lateFloor, lateFactor*p99)
 	var late, all uint64
 	var lateSum, sum, worst float64
 	var active []recording.Interval
-	for _, row := range v.rows {
+	for _, row := range v.Rows {
 		all += row.N
 		sum += row.Sum
 		worst = max(worst, row.Max)
@@ -93,24 +93,24 @@ func (v *service) late(s *Scene) (Symptom, bool) {
 	if !enough || share < lateShare && timeShare < lateTime {
 		return Symptom{}, false
 	}
-	if recording.StandsIn(v.subject.PID) && v.allAlong(bound, s.Window) {
+	if recording.StandsIn(v.Subject.PID) && v.allAlong(bound, s.Window) {
 		return Symptom{}, false
 	}
-	whole, n := histogram(v.rows)
+	whole, n := Histogram(v.Rows)
 	return Symptom{
-		Name: RequestLatency, Subject: v.subject, Active: touching(active), Amount: lateSum/float64(late) - p50, Unit: "s",
+		Name: RequestLatency, Subject: v.Subject, Active: touching(active), Amount: lateSum/float64(late) - p50, Unit: "s",
 		Severity: min(1, max(share, timeShare)),
 		Text: fmt.Sprintf("%s of %s answers took over %s, up to %s (p99 %s; in the better half of the window p50 %s, p99 %s)",
 			units.Count(float64(late)), units.Count(float64(all)), short(bound), short(worst),
-			short(quantile(whole, n, 0.99)), short(p50), short(p99)),
+			short(Quantile(whole, n, 0.99)), short(p50), short(p99)),
 	}, true
 }
 
 // unread: the wait before the process read the first byte.
-func (v *service) unread(s *Scene) (Symptom, bool) {
+func (v *Service) unread(s *Scene) (Symptom, bool) {
 	var waited, n float64
 	var active []recording.Interval
-	for _, row := range v.rows {
+	for _, row := range v.Rows {
 		if row.N == 0 || row.Wait/float64(row.N) < waitFloor {
 			continue
 		}
@@ -119,7 +119,7 @@ func (v *service) unread(s *Scene) (Symptom, bool) {
 		active = append(active, second(row.T))
 	}
 	all, sum := 0.0, 0.0
-	for _, row := range v.rows {
+	for _, row := range v.Rows {
 		all += float64(row.N)
 		sum += row.Sum
 	}
@@ -127,7 +127,7 @@ func (v *service) unread(s *Scene) (Symptom, bool) {
 		return Symptom{}, false
 	}
 	return Symptom{
-		Name: RequestLatency, Subject: v.subject, Active: touching(active), Amount: waited / n, Unit: "s", Severity: min(1, n/all),
+		Name: RequestLatency, Subject: v.Subject, Active: touching(active), Amount: waited / n, Unit: "s", Severity: min(1, n/all),
 		Text: fmt.Sprintf("%s of %s requests lay unread for %s on average before the process read their first byte",
 			units.Count(n), units.Count(all), short(waited/n)),
 	}, true

@@ -97,7 +97,7 @@ const mostLogged = 1000
 
 // allAlong tells that requests were late in all parts of a log's time alike: reports,
 // uploads, long polls, which a log of hours has among quick requests.
-func (v *service) allAlong(bound float64, window recording.Interval) bool {
+func (v *Service) allAlong(bound float64, window recording.Interval) bool {
 	const parts = 10
 	length := window.End.Sub(window.Start)
 	if length < time.Minute {
@@ -105,7 +105,7 @@ func (v *service) allAlong(bound float64, window recording.Interval) bool {
 	}
 	var late [parts]float64
 	sum := 0.0
-	for _, row := range v.rows {
+	for _, row := range v.Rows {
 		for i, n := range row.Hist {
 			if recording.TurnBound(i) >= bound {
 				late[min(max(int(row.T.Sub(window.Start)*parts/length), 0), parts-1)] += float64(n)

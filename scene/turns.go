@@ -9,22 +9,23 @@ import (
 	"snag/recording"
 )
 
-// service is all that turns tell of one listener, or of one destination that
+// Service is all that turns tell of one listener, or of one destination that
 // this host calls.
-type service struct {
-	subject recording.Subject
-	rows    []recording.Turns // one a second, its peers added up
+type Service struct {
+	Subject recording.Subject
+	Rows    []recording.Turns // one a second, its peers added up
+	PIDs    []int             // that answer, or call
 }
 
-// services adds the rows of one role up by listener or by destination.
-func services(s *Scene, r *recording.Recording, role string) []*service {
+// Services adds the rows of one role up by listener or by destination.
+func Services(s *Scene, r *recording.Recording, role string) []*Service {
 	type key struct {
 		netns uint64
 		at    string
 		log   int
 	}
-	by := map[key]*service{}
-	var out []*service
+	by := map[key]*Service{}
+	var out []*Service
 	for _, row := range r.Turns {
 		if row.Role != role || row.PID != 0 && row.PID == r.Manifest.SelfPID {
 			continue
@@ -39,22 +40,25 @@ func services(s *Scene, r *recording.Recording, role string) []*service {
 		}
 		v := by[k]
 		if v == nil {
-			v = &service{subject: serviceSubject(s, row)}
+			v = &Service{Subject: serviceSubject(s, row)}
 			by[k] = v
 			out = append(out, v)
 		}
 		v.add(row)
+		if row.PID != 0 && !slices.Contains(v.PIDs, row.PID) {
+			v.PIDs = append(v.PIDs, row.PID)
+		}
 	}
 	return out
 }
 
-func (v *service) add(row recording.Turns) {
-	if n := len(v.rows); n == 0 || v.rows[n-1].T != row.T {
+func (v *Service) add(row recording.Turns) {
+	if n := len(v.Rows); n == 0 || v.Rows[n-1].T != row.T {
 		row.Hist = slices.Clone(row.Hist)
-		v.rows = append(v.rows, row)
+		v.Rows = append(v.Rows, row)
 		return
 	}
-	t := &v.rows[len(v.rows)-1]
+	t := &v.Rows[len(v.Rows)-1]
 	t.N += row.N
 	t.Sum += row.Sum
 	t.Wait += row.Wait
@@ -118,8 +122,8 @@ func (s *Scene) listenerOf(netns uint64, remote string) *Socket {
 	return nil
 }
 
-// histogram adds up seconds.
-func histogram(rows []recording.Turns) (hist []uint64, n uint64) {
+// Histogram adds up seconds.
+func Histogram(rows []recording.Turns) (hist []uint64, n uint64) {
 	for _, row := range rows {
 		for len(hist) < len(row.Hist) {
 			hist = append(hist, 0)
@@ -132,8 +136,8 @@ func histogram(rows []recording.Turns) (hist []uint64, n uint64) {
 	return hist, n
 }
 
-// quantile is an upper bound of the q-th part of the turns, seconds.
-func quantile(hist []uint64, n uint64, q float64) float64 {
+// Quantile is an upper bound of the q-th part of n turns, seconds.
+func Quantile(hist []uint64, n uint64, q float64) float64 {
 	sum := uint64(0)
 	for i, c := range hist {
 		sum += c
@@ -146,9 +150,9 @@ func quantile(hist []uint64, n uint64, q float64) float64 {
 
 // betterHalf are the seconds in which turns were shortest on the whole: what the
 // service can do on this machine, today, with these requests.
-func (v *service) betterHalf() []recording.Turns {
+func (v *Service) betterHalf() []recording.Turns {
 	var busy []recording.Turns
-	for _, row := range v.rows {
+	for _, row := range v.Rows {
 		if row.N > 0 {
 			busy = append(busy, row)
 		}

@@ -22,7 +22,7 @@ type Served struct {
 	Late    []recording.Request     // of the slowest, which have rows, those over Bound (without one, over aloneLate), over Network, or unlike others of their name
 	Longest float64                 // that the server had one, s
 	Network float64                 // what was on the network for longer is late too, s
-	seconds service
+	seconds Service
 }
 
 // Requests of which there are too few to know what is usual: fewServed are the least
@@ -113,12 +113,12 @@ func addHist(to, from []uint64) []uint64 {
 }
 
 func (v *Served) measure() {
-	v.Usual = quantile(v.Sums.Hist, v.N, 0.5)
+	v.Usual = Quantile(v.Sums.Hist, v.N, 0.5)
 	base := v.seconds.betterHalf()
-	hist, n := histogram(base)
+	hist, n := Histogram(base)
 	switch {
 	case n >= fewTurns && len(base) >= 2:
-		v.Bound = max(lateFloor, lateFactor*quantile(hist, n, 0.99))
+		v.Bound = max(lateFloor, lateFactor*Quantile(hist, n, 0.99))
 	case v.N >= fewServed:
 		v.Bound = max(aloneLate, fewFactor*v.Usual)
 	}
@@ -129,7 +129,7 @@ func (v *Served) measure() {
 
 // Median of the time at the server, and on the network: upper bounds, s.
 func (v *Served) Median() (server, network float64) {
-	return quantile(v.Sums.ServerHist, v.N, 0.5), quantile(v.Sums.NetworkHist, v.N, 0.5)
+	return Quantile(v.Sums.ServerHist, v.N, 0.5), Quantile(v.Sums.NetworkHist, v.N, 0.5)
 }
 
 // Felt tells whether so many requests were late, or so late, that users notice it:

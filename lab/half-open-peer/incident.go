@@ -15,7 +15,6 @@ var Incident = lab.Incident{
 	Name:  "half-open-peer",
 	Title: "the host at the other end of a stream is gone without FIN or RST, and the sender waits for it",
 	Long:  true,
-	Apart: true,
 	Needs: []lab.Tool{lab.IP, {Command: "ss", Package: "iproute2"}},
 	Want: lab.Want{
 		Suspect:  "half-open-peer",

@@ -25,6 +25,7 @@
 char __license[] SEC("license") = "Dual BSD/GPL";
 
 #include "registers.h"
+#include "calls.h"
 #include "top.h"
 #include "spent.h"
 #include "tables.h"

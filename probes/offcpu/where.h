@@ -3,15 +3,6 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-/* A task's state: __state since 5.14, state before. */
-struct task_struct___new {
-	unsigned int __state;
-};
-
-struct task_struct___old {
-	volatile long state;
-};
-
 struct signal_struct {
 	atomic_t live; /* threads that have not ended */
 };
@@ -20,73 +11,19 @@ struct task_struct___signal {
 	struct signal_struct *signal;
 };
 
-struct thread_info___x86 {
-	__u32 status;
-};
-
-struct thread_info___arm64 {
-	unsigned long flags;
-};
-
-struct task_struct___x86 {
-	struct thread_info___x86 thread_info;
-};
-
-struct task_struct___arm64 {
-	struct thread_info___arm64 thread_info;
-};
-
 #pragma clang attribute pop
-
-#define TS_COMPAT 2		    /* arch/x86/include/asm/thread_info.h */
-#define TIF_32BIT_ARM64 (1UL << 22) /* arch/arm64/include/asm/thread_info.h */
-#define NR_COMPAT (1 << 28)	    /* a 32-bit call: another table of numbers */
-
-static __always_inline __u32 state_of(struct task_struct *p)
-{
-	struct task_struct___new *t = (void *)p;
-
-	if (bpf_core_field_exists(t->__state))
-		return BPF_CORE_READ(t, __state);
-	return BPF_CORE_READ((struct task_struct___old *)p, state);
-}
 
 static __always_inline void call_of(struct thread *t, struct task_struct *p)
 {
-	void *at = registers(p);
-	struct pt_regs___x86 *x = at;
-	struct pt_regs___arm64 *a = at;
+	struct system_call c = {.nr = t->nr, .ip = t->ip, .sp = t->sp, .bp = t->bp};
 
-	if (bpf_core_field_exists(x->orig_ax)) {
-		__u64 regs[PT_REGS_WORDS];
-
-		if (bpf_probe_read_kernel(regs, sizeof(regs), x))
-			return;
-		t->nr = (__s32)AT(regs, x->orig_ax);
-		t->args[0] = AT(regs, x->di);
-		t->args[1] = AT(regs, x->si);
-		t->args[2] = AT(regs, x->dx);
-		if (t->nr >= 0 &&
-		    BPF_CORE_READ((struct task_struct___x86 *)p, thread_info.status) & TS_COMPAT) {
-			t->nr |= NR_COMPAT;
-			t->args[0] = (__u32)AT(regs, x->bx);
-			t->args[1] = (__u32)AT(regs, x->cx);
-		}
-		t->ip = AT(regs, x->ip);
-		t->sp = AT(regs, x->sp);
-		t->bp = AT(regs, x->bp);
-	} else if (bpf_core_field_exists(a->syscallno)) {
-		t->nr = BPF_CORE_READ(a, syscallno);
-		if (t->nr >= 0 &&
-		    BPF_CORE_READ((struct task_struct___arm64 *)p, thread_info.flags) & TIF_32BIT_ARM64)
-			t->nr |= NR_COMPAT;
-		t->args[0] = BPF_CORE_READ(a, orig_x0);
-		t->args[1] = BPF_CORE_READ(a, user_regs.regs[1]);
-		t->args[2] = BPF_CORE_READ(a, user_regs.regs[2]);
-		t->ip = BPF_CORE_READ(a, user_regs.pc);
-		t->sp = BPF_CORE_READ(a, user_regs.sp);
-		t->bp = BPF_CORE_READ(a, user_regs.regs[29]);
-	}
+	__builtin_memcpy(c.args, t->args, sizeof(c.args));
+	read_call(&c, p);
+	t->nr = c.nr;
+	__builtin_memcpy(t->args, c.args, sizeof(c.args));
+	t->ip = c.ip;
+	t->sp = c.sp;
+	t->bp = c.bp;
 }
 
 /* Whether a thread may have another stack: each has stack_rate a second. */

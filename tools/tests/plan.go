@@ -41,6 +41,7 @@ var whole = map[string]string{
 	"snag/cmd/snag":        "snag find judges the whole machine",
 	"snag/cmd/snag-lab":    "snag find judges the whole machine",
 	"snag/lab":             "it makes incidents that are judged",
+	"snag/probes/host":     "it makes thousands of interfaces, which other probes count",
 	"snag/probes/offcpu":   "threads wait for the CPU as long as it says",
 	"snag/probes/oncpu":    "its shares of CPU time are those of the machine",
 	"snag/probes/sockets":  "it counts what the machine's sockets do, and fills their tables",

@@ -1,0 +1,108 @@
+package ledger
+
+import (
+	"math"
+	"sort"
+)
+
+// book books a service's demand, second by second, by what the threads of its processes
+// were found in.
+func (d demand) book(all looks, called map[int]map[int]map[string]float64) {
+	var seconds []int
+	for at := range d.seconds {
+		seconds = append(seconds, at)
+	}
+	sort.Ints(seconds)
+	for _, at := range seconds {
+		s := d.seconds[at]
+		unread := min(s.unread, s.open)
+		now := d.threads(at, all)
+		// What lies unread waits for what those do who would read it; where one of them is
+		// free it is not known for what.
+		if now != nil {
+			line := unread * now.allBusy()
+			d.add(now, line, line)
+			unread -= line
+		}
+		d.party.add(Entry{Account: Unread, Seconds: unread})
+		d.inside(at, s.open-min(s.unread, s.open), now, called)
+	}
+}
+
+// threads is what the party's processes did in a second, nil where nobody saw it.
+func (d demand) threads(at int, all looks) *doing {
+	var now *doing
+	for _, pid := range d.party.PIDs {
+		one := all[pid][at]
+		if one == nil {
+			continue
+		}
+		if now == nil {
+			now = &doing{busy: map[place]float64{}}
+		}
+		now.looks += one.looks
+		now.loops += one.loops
+		now.idle += one.idle
+		for p, n := range one.busy {
+			now.busy[p] += n
+		}
+	}
+	return now
+}
+
+// add books request-seconds by what the busy threads do.
+func (d demand) add(now *doing, seconds, inLine float64) {
+	busy := now.work()
+	for p, n := range now.busy {
+		d.party.add(Entry{Account: p.account, Where: p.where, Seconds: seconds * n / busy, InLine: inLine * n / busy, Looks: now.looks})
+	}
+}
+
+// inside books the open requests of a second that were read. Threads that are busy have
+// one each; if there are more requests than busy threads, the rest waits in line while all
+// of them are busy, and otherwise for what nobody in the process works for: another's
+// answer, or nothing that can be seen.
+func (d demand) inside(at int, open float64, now *doing, called map[int]map[int]map[string]float64) {
+	if open <= 0 {
+		return
+	}
+	if now == nil {
+		d.party.add(Entry{Account: Unseen, Seconds: open})
+		return
+	}
+	served := min(open, now.work())
+	line := (open - served) * now.allBusy()
+	d.add(now, served+line, line)
+	d.outside(at, open-served-line, now.looks, called)
+}
+
+// allBusy is the part of the time in which no thread was free, if each is busy by itself.
+func (d *doing) allBusy() float64 {
+	busy := d.work()
+	workers := busy + d.loops + d.idle
+	if workers == 0 {
+		return 0
+	}
+	return math.Pow(busy/workers, max(1, math.Round(workers)))
+}
+
+// outside books requests for which no thread of the process works: to the answers that
+// the process waits for, as many as it waits for, and the rest is parked.
+func (d demand) outside(at int, rest float64, looks uint64, called map[int]map[int]map[string]float64) {
+	waits := map[string]float64{}
+	sum := 0.0
+	for _, pid := range d.party.PIDs {
+		for where, n := range called[pid][at] {
+			waits[where] += n
+			sum += n
+		}
+	}
+	if sum > 0 {
+		part := min(1, rest/sum)
+		for where, n := range waits {
+			d.party.add(Entry{Account: Call, Where: where, Seconds: n * part, Looks: looks})
+		}
+		rest -= sum * part
+	}
+	d.party.add(Entry{Account: Parked, Seconds: rest, Looks: looks})
+}

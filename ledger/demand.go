@@ -1,0 +1,148 @@
+package ledger
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// second of a party: how many requests were open on average, and how long some of them
+// lay unread.
+type second struct {
+	open, unread float64
+}
+
+// demand is a party with its seconds, by their number in the window.
+type demand struct {
+	party   *Party
+	seconds map[int]second
+}
+
+// Build books all demand of a recording.
+func Build(s *scene.Scene, r *recording.Recording) *Ledger {
+	l := &Ledger{Window: s.Window}
+	looks := looksOf(s, r)
+	called := openCalls(s, r)
+	for _, role := range []Role{Serves, Calls} {
+		for _, v := range scene.Services(s, r, string(role)) {
+			d := demandOf(s.Window, v, role)
+			if d.party.Demand == 0 {
+				continue
+			}
+			if role == Serves {
+				d.book(looks, called)
+			} else {
+				d.party.add(Entry{Account: Call, Where: address(v.Subject), Seconds: d.party.Demand})
+			}
+			d.party.order()
+			l.Parties = append(l.Parties, d.party)
+		}
+	}
+	sort.SliceStable(l.Parties, func(i, j int) bool { return l.Parties[i].Open > l.Parties[j].Open })
+	return l
+}
+
+func demandOf(window recording.Interval, v *scene.Service, role Role) demand {
+	p := &Party{Role: role, Subject: v.Subject, PIDs: slices.Clone(v.PIDs)}
+	d := demand{party: p, seconds: map[int]second{}}
+	sum := 0.0
+	for i, row := range v.Rows {
+		p.Answered += row.N
+		p.Max = max(p.Max, row.Max)
+		sum += row.Sum
+		at := number(window, row.T)
+		d.spread(at, row.Sum, row.Max, row.N)
+		s := d.seconds[at]
+		s.unread += row.Wait
+		d.seconds[at] = s
+		if i == len(v.Rows)-1 && row.Open > 0 { // what never ended in the window was open all the same
+			d.spread(at, float64(row.Open)*row.Oldest/2, row.Oldest, row.Open)
+		}
+	}
+	length := window.End.Sub(window.Start).Seconds()
+	for _, s := range d.seconds {
+		p.Demand += s.open
+	}
+	if p.Answered > 0 {
+		p.Mean = sum / float64(p.Answered)
+		hist, n := scene.Histogram(v.Rows)
+		p.P99 = scene.Quantile(hist, n, 0.99)
+	}
+	if length > 0 {
+		p.Rate, p.Open = float64(p.Answered)/length, p.Demand/length
+	}
+	return d
+}
+
+// spread books request-seconds that ended in a second to the seconds in which they were
+// spent: as many before it as their mean is long.
+func (d demand) spread(at int, sum, longest float64, n uint64) {
+	if n == 0 || sum <= 0 {
+		return
+	}
+	back := 0
+	if mean := sum / float64(n); mean > 1 {
+		back = int(min(mean, longest))
+	}
+	for i := 0; i <= back; i++ {
+		s := d.seconds[max(0, at-i)]
+		s.open += sum / float64(back+1)
+		d.seconds[max(0, at-i)] = s
+	}
+}
+
+// address is how a destination is called where time continues.
+func address(sub recording.Subject) string {
+	if sub.Remote != "" {
+		return sub.Remote
+	}
+	return sub.Local
+}
+
+// number is a time's second of the window.
+func number(window recording.Interval, t recording.Time) int {
+	return max(0, int(t.Sub(window.Start)/time.Second))
+}
+
+// openCalls are how many requests each process had open at others, by second and address.
+func openCalls(s *scene.Scene, r *recording.Recording) map[int]map[int]map[string]float64 {
+	out := map[int]map[int]map[string]float64{}
+	for _, v := range scene.Services(s, r, string(Calls)) {
+		d := demandOf(s.Window, v, Calls)
+		for _, pid := range v.PIDs {
+			if out[pid] == nil {
+				out[pid] = map[int]map[string]float64{}
+			}
+			for at, sec := range d.seconds {
+				if out[pid][at] == nil {
+					out[pid][at] = map[string]float64{}
+				}
+				// Of several processes that call one place each has its part.
+				out[pid][at][address(v.Subject)] += sec.open / float64(len(v.PIDs))
+			}
+		}
+	}
+	return out
+}
+
+func (p *Party) add(e Entry) {
+	if e.Seconds <= 0 {
+		return
+	}
+	for i := range p.Entries {
+		if o := &p.Entries[i]; o.Account == e.Account && o.Where == e.Where {
+			o.Seconds += e.Seconds
+			o.InLine += e.InLine
+			o.Looks += e.Looks
+			return
+		}
+	}
+	p.Entries = append(p.Entries, e)
+}
+
+func (p *Party) order() {
+	sort.SliceStable(p.Entries, func(i, j int) bool { return p.Entries[i].Seconds > p.Entries[j].Seconds })
+}

@@ -1,0 +1,115 @@
+// Package ledger tells who waited, on what, and for how long. Every second that a request
+// was open is booked once, to exactly one account: blocked-time analysis (Ousterhout et
+// al., NSDI 2015) and the wait-for graph of wPerf (Zhou et al., OSDI 2018), applied to all
+// services of a host. It decides nothing and does no I/O.
+//
+// The unit is the request-second: one request that is open for a second, or two for half
+// a second each. By Little's law request-seconds per second are how many requests are open
+// on average.
+package ledger
+
+import "snag/recording"
+
+// Account is where a request's time goes.
+type Account string
+
+// The accounts. Work, sleep, call and parked are what a service consists of: long is not
+// wrong there. All others are delay: avoidable by nature.
+const (
+	Unread  Account = "unread"  // its data lay in the socket, and nobody had read it
+	Work    Account = "work"    // a thread ran for it
+	CPU     Account = "cpu"     // a thread was ready to run and had no CPU
+	Quota   Account = "quota"   // its control group had used up its quota
+	Stopped Account = "stopped" // by a signal, a debugger or the freezer
+	Lock    Account = "lock"    // of the program
+	Disk    Account = "disk"    // a device, or the file system
+	Kernel  Account = "kernel"  // locks and memory of the kernel
+	Pipe    Account = "pipe"    // another process' bytes, or room for its own
+	Sleep   Account = "sleep"   // a timer
+	Call    Account = "call"    // another service's answer
+	Write   Account = "write"   // room in a peer's buffer
+	Child   Account = "child"   // a process that it started
+	Parked  Account = "parked"  // nobody works, calls or sleeps for it: a long poll, a subscription
+	Unseen  Account = "unseen"  // no probe saw it; never spread over the others
+)
+
+// Delay tells whether time in an account is avoidable by nature, and felt from the first
+// second on.
+func (a Account) Delay() bool {
+	switch a {
+	case Work, Sleep, Call, Parked, Child, Unseen:
+		return false
+	}
+	return true
+}
+
+// Role is what a party's requests are to it.
+type Role string
+
+// The roles.
+const (
+	Serves Role = "serve" // a listener, which is asked
+	Calls  Role = "call"  // whoever asks a destination
+)
+
+// Entry is what was booked to one account.
+type Entry struct {
+	Account Account
+	// Where the time continues: the address called, the lock, the descriptor's file; "" is
+	// the party itself.
+	Where string
+	// Seconds are request-seconds of the window; InLine of them had no thread of their own:
+	// all that work were busy with others.
+	Seconds, InLine float64
+	// Looks that it rests on; 0: exact counters.
+	Looks uint64
+}
+
+// Party is who can be hurt: a service, or who calls one.
+type Party struct {
+	Role    Role
+	Subject recording.Subject
+	PIDs    []int
+	// Answered requests, and what their time was, seconds.
+	Answered       uint64
+	Rate           float64 // a second
+	Mean, P99, Max float64
+	// Demand is all request-seconds of the window, and Open how many requests were open on
+	// average. Entries add up to Demand, the greatest first.
+	Demand, Open float64
+	Entries      []Entry
+}
+
+// Ledger is all parties of a recording, those with the most open requests first.
+type Ledger struct {
+	Window  recording.Interval
+	Parties []*Party
+}
+
+// Of returns what was booked to an account, request-seconds.
+func (p *Party) Of(a Account) (seconds float64) {
+	for _, e := range p.Entries {
+		if e.Account == a {
+			seconds += e.Seconds
+		}
+	}
+	return seconds
+}
+
+// Share is the part of the party's demand that an account has, 0 to 1.
+func (p *Party) Share(a Account) float64 {
+	if p.Demand == 0 {
+		return 0
+	}
+	return p.Of(a) / p.Demand
+}
+
+// Delayed are the request-seconds that were delay.
+func (p *Party) Delayed() (seconds float64) {
+	for _, e := range p.Entries {
+		if e.Account.Delay() {
+			seconds += e.Seconds
+		}
+	}
+	return seconds
+}

@@ -1,0 +1,176 @@
+package ledger
+
+import (
+	"fmt"
+	"strconv"
+
+	"snag/internal/calls"
+	"snag/recording"
+	"snag/scene"
+)
+
+// doing is what the threads of a process were found in within a second: how many of them
+// at a moment, on average.
+type doing struct {
+	looks uint64
+	// busy is by account and place; idle threads wait for anything, or for the next
+	// request.
+	busy map[place]float64
+	// loops are the threads that wait for events of many descriptors when they have
+	// nothing to do: they can't be told from those whose request waits for an event.
+	loops, idle float64
+}
+
+// place is what a busy thread is in.
+type place struct {
+	account Account
+	where   string
+}
+
+// work is how many threads were busy at a moment.
+func (d *doing) work() (n float64) {
+	for _, v := range d.busy {
+		n += v
+	}
+	return n
+}
+
+// looks are the seconds of each process.
+type looks map[int]map[int]*doing
+
+// looksOf sorts what the threads were found in. Threads that were never found busy in the
+// whole window work for nobody: they are a runtime's own, or a pool's that nobody needs.
+func looksOf(s *scene.Scene, r *recording.Recording) looks {
+	ran, ready := schedule(r)
+	sorted := make([]place, len(r.ThreadStates))
+	busy := map[[2]int]bool{}
+	for i, row := range r.ThreadStates {
+		sorted[i] = placeOf(s, row)
+		if sorted[i].account != "" {
+			busy[[2]int{row.PID, row.TID}] = true
+		}
+	}
+	out := looks{}
+	for i, row := range r.ThreadStates {
+		if row.Looks == 0 || !busy[[2]int{row.PID, row.TID}] {
+			continue
+		}
+		d := out.at(row.PID, number(s.Window, row.T))
+		d.looks = max(d.looks, row.Looks)
+		threads := float64(row.N) / float64(row.Looks)
+		switch p := sorted[i]; {
+		case p.account == "" && calls.Of(row.Call)&calls.Polls != 0:
+			d.loops += threads
+		case p.account == "":
+			d.idle += threads
+		case p.account == Work:
+			// A look takes a CPU itself: whether a thread ran or was only ready is told by
+			// the scheduler's own clocks.
+			share := 1.0
+			if t := [2]int{row.PID, row.TID}; ran[t]+ready[t] > 0 {
+				share = ran[t] / (ran[t] + ready[t])
+			}
+			d.busy[p] += threads * share
+			if share < 1 {
+				d.busy[place{account: CPU}] += threads * (1 - share)
+			}
+		default:
+			d.busy[p] += threads
+		}
+	}
+	return out
+}
+
+func (l looks) at(pid, second int) *doing {
+	if l[pid] == nil {
+		l[pid] = map[int]*doing{}
+	}
+	if l[pid][second] == nil {
+		l[pid][second] = &doing{busy: map[place]float64{}}
+	}
+	return l[pid][second]
+}
+
+// schedule is how long each thread ran and waited for a CPU in the window, and (with TID
+// 0) each process.
+func schedule(r *recording.Recording) (ran, ready map[[2]int]float64) {
+	ran, ready = map[[2]int]float64{}, map[[2]int]float64{}
+	first := map[[2]int]recording.Thread{}
+	for _, row := range r.Threads {
+		t := [2]int{row.PID, row.TID}
+		f, seen := first[t]
+		if !seen {
+			first[t] = row
+			continue
+		}
+		ran[t], ready[t] = row.OnCPU-f.OnCPU, row.RunDelay-f.RunDelay
+	}
+	for t := range first {
+		all := [2]int{t[0], 0}
+		ran[all] += ran[t]
+		ready[all] += ready[t]
+	}
+	return ran, ready
+}
+
+// placeOf is the account of a thread's state; "" where it waits for anything.
+func placeOf(s *scene.Scene, row recording.ThreadStates) place {
+	kind := calls.Of(row.Call)
+	switch {
+	case row.State == "R":
+		return place{account: Work}
+	case row.State == "T":
+		return place{account: Stopped}
+	case row.State == "D" && row.IO:
+		return place{account: Disk}
+	case row.State == "D" && kind&(calls.Reads|calls.Writes|calls.OnFD) != 0:
+		return place{account: Disk}
+	case row.State == "D":
+		return place{account: Kernel}
+	case row.Lock:
+		return place{account: Lock, where: fmt.Sprintf("%#x", row.Futex)}
+	case kind&calls.Locks != 0: // to be told of something, as a pool's threads are
+		return place{}
+	case kind&calls.Accepts != 0, kind&calls.Polls != 0:
+		return place{}
+	case kind&calls.Sleeps != 0:
+		return place{account: Sleep}
+	case kind&calls.Children != 0:
+		return place{account: Child}
+	case kind&(calls.Reads|calls.Writes) != 0:
+		return atDescriptor(s, row, kind)
+	case row.Call == "connect":
+		return place{account: Call, where: remote(s, row)}
+	case row.Call == "flock":
+		return place{account: Lock, where: "a file's"}
+	}
+	return place{}
+}
+
+// atDescriptor is where a thread stands that waits to read or write.
+func atDescriptor(s *scene.Scene, row recording.ThreadStates, kind calls.Kind) place {
+	var pid *scene.Process
+	if pid = s.Process(row.PID); pid == nil {
+		return place{}
+	}
+	k := s.SocketByInode(pid.First().Netns, row.Inode)
+	switch {
+	case k == nil:
+		return place{account: Pipe, where: "descriptor " + strconv.Itoa(row.FD)}
+	case kind&calls.Writes != 0:
+		return place{account: Write, where: k.First().Remote}
+	case k.Listener != nil || k.Listening():
+		return place{} // the next request
+	}
+	return place{account: Call, where: remote(s, row)}
+}
+
+// remote is whom a thread's socket is connected with.
+func remote(s *scene.Scene, row recording.ThreadStates) string {
+	if p := s.Process(row.PID); p != nil {
+		if k := s.SocketByInode(p.First().Netns, row.Inode); k != nil {
+			return k.First().Remote
+		}
+	}
+	return ""
+}

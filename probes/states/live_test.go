@@ -1,0 +1,146 @@
+package states
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"snag/internal/kernel"
+	"snag/probes/probe"
+	"snag/probes/probe/probetest"
+	"snag/recording"
+)
+
+// waiting is a program whose threads wait in known places, while its first one works and
+// sleeps by turns.
+const waiting = `
+import os, socket, threading, time
+a, b = socket.socketpair()
+lock = threading.Lock()
+lock.acquire()
+for wait in (lambda: a.recv(1), lock.acquire, lambda: time.sleep(60)):
+    threading.Thread(target=wait, daemon=True).start()
+time.sleep(0.1)
+print(a.fileno(), os.fstat(a.fileno()).st_ino, flush=True)
+while True:
+    end = time.monotonic() + 0.03
+    while time.monotonic() < end: pass
+    time.sleep(0.03)
+`
+
+func watch(t *testing.T, pids ...int) *recording.Recording {
+	t.Helper()
+	if lack := kernel.CanLoad("/proc", "/sys"); lack != nil {
+		if os.Geteuid() == 0 {
+			t.Fatal(lack)
+		}
+		t.Skip(lack)
+	}
+	sink := probetest.NewSink()
+	env := &probe.Env{Proc: "/proc", Sys: "/sys", Anchor: probe.NewAnchor(), SelfPID: os.Getpid(), Sink: sink, Watch: probe.NewWatch(100), Notice: func(string) {}}
+	for _, p := range pids {
+		env.Watch.Add(p, "test")
+	}
+	r, err := Probe.Start(context.Background(), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2500 * time.Millisecond)
+	r.Stop()
+	return sink.Recording()
+}
+
+func begin(t *testing.T, argv ...string) (pid int, line string) {
+	t.Helper()
+	c := exec.Command(argv[0], argv[1:]...)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	if argv[0] == "python3" {
+		line, err = bufio.NewReader(out).ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c.Process.Pid, line
+}
+
+func TestThreadsAreFoundWhereTheyWait(t *testing.T) {
+	pid, line := begin(t, "python3", "-c", waiting)
+	other, _ := begin(t, "sleep", "60")
+	stoppedPID, _ := begin(t, "sleep", "60")
+	if err := syscall.Kill(stoppedPID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	var fd int
+	var inode uint64
+	if _, err := fmt.Sscan(line, &fd, &inode); err != nil {
+		t.Fatalf("%q: %v", line, err)
+	}
+	rec := watch(t, pid, stoppedPID)
+	c, ok := rec.Measured("states")
+	if !ok || c.State != recording.CoverageOK || c.Lost > 0 || c.Cost <= 0 {
+		t.Errorf("coverage %+v, want ok", c)
+	}
+	type thread struct {
+		pid, tid int
+		t        recording.Time
+	}
+	sums, looks := map[thread]uint64{}, map[recording.Time]uint64{}
+	calls, ran := map[string]uint64{}, uint64(0)
+	for _, r := range rec.ThreadStates {
+		sums[thread{r.PID, r.TID, r.T}] += r.N
+		looks[r.T] = r.Looks
+		switch {
+		case r.PID == other:
+			t.Errorf("nobody watches that process: %+v", r)
+		case r.PID == stoppedPID:
+			if r.State != "T" || r.Comm != "sleep" {
+				t.Errorf("%+v, want it stopped", r)
+			}
+		case r.TID == pid && r.State == "R":
+			ran += r.N
+		case r.State == "S":
+			calls[r.Call] += r.N
+			if r.Call == "recvfrom" && (r.FD != fd || r.Inode != inode) || r.Call == "futex" && r.TID != pid && r.Futex == 0 {
+				t.Errorf("%+v, want descriptor %d, inode %d, or the lock's address", r, fd, inode)
+			}
+		}
+	}
+	all := uint64(0)
+	for _, n := range looks {
+		all += n
+	}
+	if all < 25 || all > 75 {
+		t.Errorf("%d looks in 2.5 s, want some 50", all)
+	}
+	for k, n := range sums {
+		if n != looks[k.t] {
+			t.Errorf("thread %d was found in %d places in %d looks", k.tid, n, looks[k.t])
+		}
+	}
+	if calls["recvfrom"] != all || calls["futex"] < all || calls["clock_nanosleep"] <= all || ran < all/5 || ran > all*9/10 {
+		t.Errorf("of %d looks: ran %d, slept in %v", all, ran, calls)
+	}
+	t.Logf("%d looks, ran %d, slept in %v, cost %.1f ms", all, ran, calls, 1000*c.Cost)
+}
+
+func TestNobodyIsWatched(t *testing.T) {
+	rec := watch(t)
+	if c, ok := rec.Measured("states"); ok || c.State != recording.CoverageOff || len(rec.ThreadStates) > 0 {
+		t.Errorf("%+v, %d rows", c, len(rec.ThreadStates))
+	}
+}

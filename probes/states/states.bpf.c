@@ -1,0 +1,185 @@
+// clang-format off
+//go:build ignore
+
+// clang-format on
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * What the threads of the watched processes are doing now: one walk over all tasks
+ * (iter/task, since 5.8) adds one to what each of theirs was found in. User space starts
+ * some twenty walks a second, and empties the table once a second. Only one walk runs at
+ * a time, so nothing is counted while the table is read.
+ */
+#include "kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+char __license[] SEC("license") = "Dual BSD/GPL";
+
+#include "registers.h"
+#include "calls.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct inode___here {
+	unsigned long i_ino;
+};
+
+struct file___here {
+	struct inode___here *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file___here **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct task_struct___here {
+	int exit_state;
+	unsigned in_iowait : 1;
+	struct files_struct *files;
+};
+
+struct bpf_iter__task {
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+/* Bits of a task's state (include/linux/sched.h). */
+#define TASK_UNINTERRUPTIBLE 0x02
+#define TASK_STOPPED 0x04
+#define TASK_TRACED 0x08
+#define TASK_NOLOAD 0x400
+
+/* include/uapi/linux/futex.h; the rest are flags. glibc's, Go's and Rust's locks have the
+ * value 2 while others wait. */
+#define FUTEX_OPERATION 0x7f
+#define FUTEX_WAIT 0
+#define FUTEX_LOCK_PI 6
+#define FUTEX_WAIT_BITSET 9
+#define FUTEX_LOCK_PI2 13
+#define TAKEN 2
+
+/* What a thread is in: enum of states.go. */
+enum doing { RUNS = 1, SLEEPS, UNINTERRUPTIBLE, STOPPED };
+
+struct found_key {
+	__u64 object; /* the descriptor's inode, or the futex's address */
+	__u32 tgid;
+	__u32 tid;
+	__s32 nr; /* the system call; negative: in none */
+	__s32 fd; /* its first argument where that is a descriptor; -1 */
+	__u8 doing;
+	__u8 io;   /* it waits for a device */
+	__u8 lock; /* for a lock that another holds, not to be told of something */
+	__u8 pad[5];
+};
+
+struct found_value {
+	__u32 n;
+	__u8 comm[16];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, __u32);
+	__type(value, __u8);
+} watched SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct found_key);
+	__type(value, struct found_value);
+} found SEC(".maps");
+
+/* Calls whose first argument is a descriptor, and that of futex(2). */
+#define MOST_CALLS 512
+const volatile __u8 on_fd[MOST_CALLS];
+const volatile __u32 nr_futex = 202;
+
+__u64 lost; /* that found no room */
+
+/* The inode behind a descriptor, 0 when it is none. */
+static __always_inline __u64 inode_of(struct task_struct *p, __u32 fd)
+{
+	struct fdtable *t = BPF_CORE_READ((struct task_struct___here *)p, files, fdt);
+	struct file___here **at = BPF_CORE_READ(t, fd), *file = NULL;
+
+	if (!at || fd >= BPF_CORE_READ(t, max_fds))
+		return 0;
+	if (bpf_probe_read_kernel(&file, sizeof(file), at + fd) || !file)
+		return 0;
+	return BPF_CORE_READ(file, f_inode, i_ino);
+}
+
+static __always_inline void waits_in(struct found_key *k, struct task_struct *p)
+{
+	struct system_call c = {.nr = -1};
+	__u32 nr;
+
+	read_call(&c, p);
+	k->nr = c.nr;
+	nr = c.nr;
+	barrier_var(nr); /* or the check below would be of another register */
+	if (c.nr < 0 || nr >= MOST_CALLS) /* a 32-bit call's number is of another table */
+		return;
+	if (on_fd[nr & (MOST_CALLS - 1)]) {
+		k->fd = (__s32)c.args[0];
+		if (k->fd >= 0)
+			k->object = inode_of(p, k->fd);
+	} else if (nr == nr_futex) {
+		__u32 op = (__u32)c.args[1] & FUTEX_OPERATION;
+
+		k->object = c.args[0];
+		k->lock = op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2 ||
+			  ((op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET) && (__u32)c.args[2] == TAKEN);
+	}
+}
+
+SEC("iter/task")
+int look(struct bpf_iter__task *ctx)
+{
+	struct task_struct *p = ctx->task;
+	struct found_value *v, first = {.n = 1};
+	struct found_key k = {.nr = -1, .fd = -1};
+	__u32 state;
+
+	if (!p)
+		return 0;
+	k.tgid = p->tgid;
+	if (!bpf_map_lookup_elem(&watched, &k.tgid))
+		return 0;
+	if (BPF_CORE_READ((struct task_struct___here *)p, exit_state))
+		return 0;
+	k.tid = p->pid;
+	state = state_of(p);
+	if (!state) {
+		k.doing = RUNS;
+	} else if (state & (TASK_STOPPED | TASK_TRACED)) {
+		k.doing = STOPPED;
+	} else {
+		k.doing = SLEEPS;
+		if (state & TASK_UNINTERRUPTIBLE && !(state & TASK_NOLOAD)) {
+			k.doing = UNINTERRUPTIBLE;
+			k.io = BPF_CORE_READ_BITFIELD_PROBED((struct task_struct___here *)p, in_iowait);
+		}
+		waits_in(&k, p);
+	}
+	v = bpf_map_lookup_elem(&found, &k);
+	if (v) {
+		v->n++;
+		return 0;
+	}
+	bpf_probe_read_kernel_str(first.comm, sizeof(first.comm), p->comm);
+	if (bpf_map_update_elem(&found, &k, &first, BPF_NOEXIST))
+		lost++;
+	return 0;
+}
