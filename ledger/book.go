@@ -5,9 +5,13 @@ import (
 	"sort"
 )
 
+// longPause is the part of a second that a pause must have to be what its requests lay
+// unread for: where it is shorter, so are they.
+const longPause = 0.05
+
 // book books a service's demand, second by second, by what the threads of its processes
 // were found in.
-func (d demand) book(all looks, called map[int]map[int]map[string]float64) {
+func (d demand) book(all looks, paused covered, called map[int]map[int]map[string]float64) {
 	var seconds []int
 	for at := range d.seconds {
 		seconds = append(seconds, at)
@@ -15,6 +19,16 @@ func (d demand) book(all looks, called map[int]map[int]map[string]float64) {
 	sort.Ints(seconds)
 	for _, at := range seconds {
 		s := d.seconds[at]
+		still := 0.0
+		for _, pid := range d.party.PIDs {
+			still = max(still, min(1, paused[pid][at]))
+		}
+		if still >= longPause { // what comes meanwhile lies unread until it is over
+			d.party.add(Entry{Account: Pause, Seconds: min(s.unread, s.open)})
+			s.open, s.unread = s.open-min(s.unread, s.open), 0
+		}
+		d.party.add(Entry{Account: Pause, Seconds: s.open * still})
+		s.open, s.unread = s.open*(1-still), s.unread*(1-still)
 		unread := min(s.unread, s.open)
 		now := d.threads(at, all)
 		// What lies unread waits for what those do who would read it; where one of them is
@@ -22,7 +36,9 @@ func (d demand) book(all looks, called map[int]map[int]map[string]float64) {
 		if now != nil {
 			line := unread * now.allBusy()
 			d.add(now, line, line)
-			unread -= line
+			hungry := min(unread-line, unread*now.hungry())
+			d.starve(now, hungry)
+			unread -= line + hungry
 		}
 		d.party.add(Entry{Account: Unread, Seconds: unread})
 		d.inside(at, s.open-min(s.unread, s.open), now, called)
@@ -84,6 +100,22 @@ func (d *doing) allBusy() float64 {
 		return 0
 	}
 	return math.Pow(busy/workers, max(1, math.Round(workers)))
+}
+
+// hungry is the part of the time in which a thread of the process was ready and had no
+// CPU. Others that wait for events then would get none either.
+func (d *doing) hungry() float64 {
+	return min(1, d.busy[place{account: CPU}]+d.busy[place{account: Quota}])
+}
+
+// starve books request-seconds to what kept ready threads from a CPU.
+func (d demand) starve(now *doing, seconds float64) {
+	cpu, quota := now.busy[place{account: CPU}], now.busy[place{account: Quota}]
+	if cpu+quota == 0 {
+		return
+	}
+	d.party.add(Entry{Account: CPU, Seconds: seconds * cpu / (cpu + quota), InLine: seconds * cpu / (cpu + quota), Looks: now.looks})
+	d.party.add(Entry{Account: Quota, Seconds: seconds * quota / (cpu + quota), InLine: seconds * quota / (cpu + quota), Looks: now.looks})
 }
 
 // outside books requests for which no thread of the process works: to the answers that

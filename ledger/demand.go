@@ -26,20 +26,29 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	l := &Ledger{Window: s.Window}
 	looks := looksOf(s, r)
 	called := openCalls(s, r)
-	for _, role := range []Role{Serves, Calls} {
-		for _, v := range scene.Services(s, r, string(role)) {
-			d := demandOf(s.Window, v, role)
-			if d.party.Demand == 0 {
-				continue
-			}
-			if role == Serves {
-				d.book(looks, called)
-			} else {
-				d.party.add(Entry{Account: Call, Where: address(v.Subject), Seconds: d.party.Demand})
-			}
-			d.party.order()
+	paused := pauses(s, r)
+	served := map[scene.NodeID]*Party{}
+	for _, v := range scene.Services(s, r, string(Serves)) {
+		if d := demandOf(s.Window, v, Serves); d.party.Demand > 0 {
+			d.book(looks, paused, called)
 			l.Parties = append(l.Parties, d.party)
+			served[scene.IDOf(v.Subject)] = d.party
 		}
+	}
+	for _, v := range scene.Services(s, r, string(Calls)) {
+		d := demandOf(s.Window, v, Calls)
+		if d.party.Demand == 0 {
+			continue
+		}
+		server := -1.0
+		if there := served[scene.IDOf(v.Subject)]; there != nil && there.Answered > 0 {
+			server = there.Mean * float64(d.party.Answered)
+		}
+		d.party.bookCall(wayOf(s, r, v), address(v.Subject), server)
+		l.Parties = append(l.Parties, d.party)
+	}
+	for _, p := range l.Parties {
+		p.order()
 	}
 	sort.SliceStable(l.Parties, func(i, j int) bool { return l.Parties[i].Open > l.Parties[j].Open })
 	return l

@@ -13,14 +13,21 @@ import "snag/recording"
 // Account is where a request's time goes.
 type Account string
 
-// The accounts. Work, sleep, call and parked are what a service consists of: long is not
+// The accounts. Path, work, sleep, call and parked are what a service consists of: long is not
 // wrong there. All others are delay: avoidable by nature.
 const (
+	Path    Account = "path"    // the shortest round trip that was seen
+	Queue   Account = "queue"   // the round trip's part above that
+	Loss    Account = "loss"    // until what was lost was sent again
+	Nagle   Account = "nagle"   // a small write waited for the acknowledgement of the one before
+	Window  Account = "window"  // the peer's receive window was closed
 	Unread  Account = "unread"  // its data lay in the socket, and nobody had read it
 	Work    Account = "work"    // a thread ran for it
 	CPU     Account = "cpu"     // a thread was ready to run and had no CPU
 	Quota   Account = "quota"   // its control group had used up its quota
 	Stopped Account = "stopped" // by a signal, a debugger or the freezer
+	Pause   Account = "pause"   // the runtime stood still: a collector, a safepoint
+	Memory  Account = "memory"  // a thread freed or moved memory itself before it got some
 	Lock    Account = "lock"    // of the program
 	Disk    Account = "disk"    // a device, or the file system
 	Kernel  Account = "kernel"  // locks and memory of the kernel
@@ -37,7 +44,7 @@ const (
 // second on.
 func (a Account) Delay() bool {
 	switch a {
-	case Work, Sleep, Call, Parked, Child, Unseen:
+	case Path, Work, Sleep, Call, Parked, Child, Unseen:
 		return false
 	}
 	return true

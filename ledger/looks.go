@@ -78,6 +78,7 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 			d.busy[p] += threads
 		}
 	}
+	out.correct(s, r)
 	return out
 }
 

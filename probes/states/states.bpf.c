@@ -128,7 +128,7 @@ static __always_inline void waits_in(struct found_key *k, struct task_struct *p)
 	read_call(&c, p);
 	k->nr = c.nr;
 	nr = c.nr;
-	barrier_var(nr); /* or the check below would be of another register */
+	barrier_var(nr);		  /* or the check below would be of another register */
 	if (c.nr < 0 || nr >= MOST_CALLS) /* a 32-bit call's number is of another table */
 		return;
 	if (on_fd[nr & (MOST_CALLS - 1)]) {

@@ -1,0 +1,114 @@
+package ledger
+
+import (
+	"slices"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// covered is for how much of each second intervals of a process last, by pid.
+type covered map[int]map[int]float64
+
+// add books an interval to the seconds of the window that it touches.
+func (c covered) add(window recording.Interval, pid int, i recording.Interval) {
+	if i.End == 0 || i.End > window.End {
+		i.End = window.End
+	}
+	i.Start = max(i.Start, window.Start)
+	if i.End <= i.Start {
+		return
+	}
+	if c[pid] == nil {
+		c[pid] = map[int]float64{}
+	}
+	for at := number(window, i.Start); at <= number(window, i.End); at++ {
+		from, to := window.Start+recording.Time(at)*1e9, window.Start+recording.Time(at+1)*1e9
+		if d := min(to, i.End) - max(from, i.Start); d > 0 {
+			c[pid][at] += float64(d) / 1e9
+		}
+	}
+}
+
+// pauses are when the runtime of a process stood still. One may lie inside another, and
+// two sources may tell of one.
+func pauses(s *scene.Scene, r *recording.Recording) covered {
+	by := map[int][]recording.Interval{}
+	for _, e := range r.Events {
+		if (e.Kind == recording.EventGCPause || e.Kind == recording.EventSafepoint) && e.End > e.T {
+			by[e.Subject.PID] = append(by[e.Subject.PID], recording.Interval{Start: e.T, End: e.End})
+		}
+	}
+	out := covered{}
+	for pid, all := range by {
+		slices.SortFunc(all, func(a, b recording.Interval) int { return int(a.Start - b.Start) })
+		end := recording.Time(0)
+		for _, i := range all {
+			i.Start = max(i.Start, end)
+			if i.End > i.Start {
+				out.add(s.Window, pid, i)
+				end = i.End
+			}
+		}
+	}
+	return out
+}
+
+// reclaims are for how long threads of a process reclaimed or compacted memory.
+func reclaims(s *scene.Scene, r *recording.Recording) covered {
+	out := covered{}
+	for _, e := range r.Events {
+		if (e.Kind == recording.EventReclaim || e.Kind == recording.EventCompaction) && e.End > e.T {
+			out.add(s.Window, e.Subject.PID, recording.Interval{Start: e.T, End: e.End})
+		}
+	}
+	return out
+}
+
+// throttled is, of the time in which a thread of the process was ready and did not run, the
+// part in which its control group had used up its quota; 0 to 1. ready is how many threads
+// were ready at a moment, on average.
+func throttled(s *scene.Scene, r *recording.Recording, pid int, ready float64) float64 {
+	p := s.Process(pid)
+	length := s.Window.End.Sub(s.Window.Start).Seconds()
+	if p == nil || ready <= 0 || length <= 0 {
+		return 0
+	}
+	for _, series := range r.Select("snag_cgroup_cpu_throttled_seconds_total", "cgroup", p.Last().Cgroup) {
+		if held, ok := series.Increase(); ok {
+			return min(1, held/length/min(1, ready))
+		}
+	}
+	return 0
+}
+
+// correct lays the exact times beside what was found: looks do not see why a thread that
+// runs makes no progress, nor why one that is ready has no CPU.
+func (l looks) correct(s *scene.Scene, r *recording.Recording) {
+	memory := reclaims(s, r)
+	for pid, seconds := range l {
+		ready := 0.0
+		for _, d := range seconds {
+			ready += d.busy[place{account: CPU}] / float64(len(seconds))
+		}
+		quota := throttled(s, r, pid, ready)
+		for at, d := range seconds {
+			d.move(place{account: CPU}, place{account: Quota}, quota*d.busy[place{account: CPU}])
+			left := memory[pid][at]
+			for _, from := range []Account{Kernel, Work, CPU} {
+				left -= d.move(place{account: from}, place{account: Memory}, left)
+			}
+		}
+	}
+}
+
+// move books threads from one place to another, as many as there are.
+func (d *doing) move(from, to place, threads float64) float64 {
+	threads = min(threads, d.busy[from])
+	if threads <= 0 {
+		return 0
+	}
+	d.busy[from] -= threads
+	d.busy[to] += threads
+	return threads
+}

@@ -1,0 +1,81 @@
+package ledger
+
+import (
+	"math"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// way is what the caller's own sockets and probes tell of the way to a destination.
+type way struct {
+	minRTT, rtt, rto float64 // s
+	resent           float64 // segments
+	held             float64 // s that small writes waited for an acknowledgement (Nagle)
+	shut             float64 // s in which the peer's window was closed
+}
+
+func wayOf(s *scene.Scene, r *recording.Recording, v *scene.Service) way {
+	w := way{minRTT: math.Inf(1)}
+	n := 0.0
+	first := v.Rows[0]
+	for _, k := range s.Sockets {
+		f := k.First()
+		if f.Proto != "tcp" || f.Netns != first.Netns || f.Remote != first.Remote {
+			continue
+		}
+		for _, row := range k.Rows {
+			if row.TCP != nil && row.TCP.RTT > 0 {
+				w.minRTT = min(w.minRTT, row.TCP.MinRTT)
+				w.rtt += row.TCP.RTT
+				w.rto += row.TCP.RTO
+				n++
+			}
+		}
+		if a, b := f.TCP, k.LastTCP(); a != nil && b != nil {
+			w.shut += max(0, b.RwndLimited-a.RwndLimited)
+		}
+	}
+	if n == 0 {
+		w.minRTT = 0
+	} else {
+		w.rtt, w.rto = w.rtt/n, w.rto/n
+	}
+	for _, row := range r.Retransmits {
+		if row.Netns == first.Netns && row.Remote == first.Remote {
+			w.resent += float64(row.N)
+		}
+	}
+	for _, row := range r.Holds {
+		if row.Netns == first.Netns && row.Remote == first.Remote {
+			w.held += row.HoldSum
+		}
+	}
+	return w
+}
+
+// bookCall books a caller's demand. server is how much of it the destination had open
+// itself, request-seconds; negative where it is on another host and nobody can tell.
+func (p *Party) bookCall(w way, where string, server float64) {
+	left := p.Demand
+	take := func(a Account, seconds float64) {
+		if seconds = min(left, max(0, seconds)); seconds > 0 {
+			p.add(Entry{Account: a, Where: where, Seconds: seconds})
+			left -= seconds
+		}
+	}
+	n := float64(p.Answered)
+	if server >= 0 {
+		take(Call, server)
+	}
+	take(Path, n*w.minRTT)
+	take(Nagle, w.held)
+	take(Window, w.shut)
+	take(Loss, w.resent*w.rto)
+	take(Queue, n*(w.rtt-w.minRTT))
+	if server >= 0 {
+		take(Unseen, left)
+		return
+	}
+	take(Call, left)
+}
