@@ -29,14 +29,14 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	paused := pauses(s, r)
 	served := map[scene.NodeID]*Party{}
 	for _, v := range scene.Services(s, r, string(Serves)) {
-		if d := demandOf(s.Window, v, Serves); d.party.Demand > 0 {
+		if d := demandOf(s, r, v, Serves); d.party.Demand > 0 {
 			d.book(looks, paused, called)
 			l.Parties = append(l.Parties, d.party)
 			served[scene.IDOf(v.Subject)] = d.party
 		}
 	}
 	for _, v := range scene.Services(s, r, string(Calls)) {
-		d := demandOf(s.Window, v, Calls)
+		d := demandOf(s, r, v, Calls)
 		if d.party.Demand == 0 {
 			continue
 		}
@@ -54,7 +54,7 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	return l
 }
 
-func demandOf(window recording.Interval, v *scene.Service, role Role) demand {
+func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, role Role) demand {
 	p := &Party{Role: role, Subject: v.Subject, PIDs: slices.Clone(v.PIDs)}
 	d := demand{party: p, seconds: map[int]second{}}
 	sum := 0.0
@@ -62,18 +62,18 @@ func demandOf(window recording.Interval, v *scene.Service, role Role) demand {
 		p.Answered += row.N
 		p.Max = max(p.Max, row.Max)
 		sum += row.Sum
-		at := number(window, row.T)
+		at := number(s.Window, row.T)
 		d.spread(at, row.Sum, row.Max, row.N)
-		s := d.seconds[at]
-		s.unread += row.Wait
-		d.seconds[at] = s
+		now := d.seconds[at]
+		now.unread += row.Wait
+		d.seconds[at] = now
 		if i == len(v.Rows)-1 && row.Open > 0 { // what never ended in the window was open all the same
 			d.spread(at, float64(row.Open)*row.Oldest/2, row.Oldest, row.Open)
 		}
 	}
-	length := window.End.Sub(window.Start).Seconds()
-	for _, s := range d.seconds {
-		p.Demand += s.open
+	length := s.Window.End.Sub(s.Window.Start).Seconds() * r.ShareOf("sockets.turns")
+	for _, now := range d.seconds {
+		p.Demand += now.open
 	}
 	if p.Answered > 0 {
 		p.Mean = sum / float64(p.Answered)
@@ -120,7 +120,7 @@ func number(window recording.Interval, t recording.Time) int {
 func openCalls(s *scene.Scene, r *recording.Recording) map[int]map[int]map[string]float64 {
 	out := map[int]map[int]map[string]float64{}
 	for _, v := range scene.Services(s, r, string(Calls)) {
-		d := demandOf(s.Window, v, Calls)
+		d := demandOf(s, r, v, Calls)
 		for _, pid := range v.PIDs {
 			if out[pid] == nil {
 				out[pid] = map[int]map[string]float64{}

@@ -29,12 +29,14 @@ type Document struct {
 	Recording string            `json:"recording,omitempty"`
 	Target    *recording.Target `json:"target,omitempty"`
 	Symptoms  []Symptom         `json:"symptoms"`
-	Verdict   []Entry           `json:"verdict"`
-	Abstained string            `json:"abstained,omitempty"`
-	Next      string            `json:"next_measurement,omitempty"`
-	Warnings  []string          `json:"warnings"`
-	Coverage  []Coverage        `json:"coverage"`
-	Closer    *Closer           `json:"closer,omitempty"`
+	// Requests are where the time of requests went, those with the most open first.
+	Requests  []Requests `json:"requests,omitempty"`
+	Verdict   []Entry    `json:"verdict"`
+	Abstained string     `json:"abstained,omitempty"`
+	Next      string     `json:"next_measurement,omitempty"`
+	Warnings  []string   `json:"warnings"`
+	Coverage  []Coverage `json:"coverage"`
+	Closer    *Closer    `json:"closer,omitempty"`
 	// Files are what the recording was made of, where others wrote it.
 	Files []File `json:"files,omitempty"`
 }
@@ -212,6 +214,7 @@ func NewDocument(v *verdict.Verdict) Document {
 	for _, s := range v.Symptoms {
 		d.Symptoms = append(d.Symptoms, Symptom{s.Name, s.Subject.Name, s.Subject, stamp(s.Onset), s.Text, s.Severity, s.Amount, s.Unit, intervals(s.Active)})
 	}
+	d.Requests = requests(v)
 	byID := map[string]string{}
 	for _, e := range v.Entries {
 		byID[e.ID] = e.Suspect.Name

@@ -79,6 +79,7 @@ func (p *page) verdict(v *verdict.Verdict) {
 		p.culprit(e)
 	}
 	p.twoSides(r)
+	p.parties(v)
 	p.others(v)
 	p.notSeen(v)
 	p.cleared(v)

@@ -75,7 +75,7 @@ echo "make check: samples are drawn by SEED=$SEED"
 export CHECK_BEGUN
 CHECK_BEGUN=$(date -u +%Y%m%dT%H%M%SZ)
 began=$SECONDS
-tools/test.sh || echo test >>bin/check/failed
+BUILT_FOR_TESTS=$PWD/bin tools/test.sh || echo test >>bin/check/failed
 echo "test: $((SECONDS - began)) s"
 good
 began=$SECONDS

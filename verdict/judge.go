@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects"
@@ -40,7 +41,7 @@ func judgeParts(v *Verdict, all []*suspects.Suspect) ([]*candidate, []Entry, *gr
 	if len(r.Parts) == 0 {
 		s := scene.Build(r)
 		found, settled := weighAll(s, r, all)
-		v.Scene, v.Symptoms = s, symptoms(s, r, found)
+		v.Scene, v.Symptoms, v.Ledger = s, symptoms(s, r, found), ledger.Build(s, r)
 		g := connect(s, found, v.Symptoms)
 		g.amongFiles(r)
 		return found, settled, g

@@ -5,6 +5,7 @@
 package verdict
 
 import (
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects"
@@ -77,8 +78,11 @@ type Entry struct {
 type Verdict struct {
 	Recording *recording.Recording
 	Scene     *scene.Scene
-	Symptoms  []scene.Symptom
-	Entries   []Entry // culprits first, by confidence; then contributing, consequence, risk, cleared, not seen
+	// Ledger is where the time of requests went; nil where the recording is of several
+	// hosts.
+	Ledger   *ledger.Ledger
+	Symptoms []scene.Symptom
+	Entries  []Entry // culprits first, by confidence; then contributing, consequence, risk, cleared, not seen
 	// Abstained says why no culprit is named though there are symptoms, or though snag
 	// itself did not see enough to say so; "" if one is named or nothing is wrong.
 	Abstained string

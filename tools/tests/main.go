@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime"
 	"syscall"
 	"time"
 )
@@ -48,6 +47,7 @@ func run(ctx context.Context, list bool, seed string, patterns []string) error {
 		}
 		return nil
 	}
+	longestFirst(all)
 	by := map[way][]pkg{}
 	for _, p := range all {
 		by[p.way()] = append(by[p.way()], p)
@@ -73,7 +73,7 @@ func run(ctx context.Context, list bool, seed string, patterns []string) error {
 	step("built the live tests", len(live))
 	e := &events{out: os.Stdout}
 	runPure(ctx, e, by[pure])
-	step("without privileges, "+fmt.Sprint(runtime.NumCPU())+" at a time", len(by[pure]))
+	step("without privileges, "+fmt.Sprint(pureWidth())+" at a time", len(by[pure]))
 	times := runLive(ctx, e, programs, by[beside], besideWidth)
 	step(fmt.Sprint("live in namespaces of their own, ", besideWidth, " at a time"), len(by[beside]))
 	times = append(times, runLive(ctx, e, programs, by[alone], 1)...)

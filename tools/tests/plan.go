@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -32,7 +33,25 @@ const (
 )
 
 // besideWidth packages that mostly wait run at a time: each uses a quarter of a CPU.
-const besideWidth = 3
+const besideWidth = 4
+
+// pureWidth packages without privileges are built and run at a time: one more than there
+// are CPUs, since a few wait.
+func pureWidth() int { return runtime.NumCPU() + 1 }
+
+// longest are the packages that begin before all others of their way: what takes half a
+// minute and begins last is waited for by nobody but the user.
+var longest = []string{"snag/lab/all", "snag/report/page", "snag/lab/chain", "snag/report/profile", "snag/probes/streams/rtsp", "snag/report", "snag/remedies/verify"}
+
+func longestFirst(all []pkg) {
+	rank := func(p pkg) int {
+		if i := slices.Index(longest, p.ImportPath); i >= 0 {
+			return i
+		}
+		return len(longest)
+	}
+	slices.SortStableFunc(all, func(a, b pkg) int { return rank(a) - rank(b) })
+}
 
 // whole are the packages whose tests need the machine for themselves, and why. An
 // incident of the lab needs it unless its tests say by labtest.Together that it does

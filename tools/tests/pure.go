@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -16,7 +17,7 @@ func runPure(ctx context.Context, e *events, all []pkg) {
 	if len(all) == 0 {
 		return
 	}
-	args := []string{"go", "test", "-json", "-vet=off", "-ldflags=-w", "-timeout", "25m"}
+	args := []string{"go", "test", "-json", "-vet=off", "-ldflags=-w", "-timeout", "25m", "-p", strconv.Itoa(pureWidth())}
 	for _, p := range all {
 		args = append(args, p.ImportPath)
 	}

@@ -68,6 +68,10 @@ export interface Verdict {
   target?: {};
   symptoms: Symptom[];
   /**
+   * where the time of requests went, of each service and each destination, those with the most open first
+   */
+  requests?: Requests[];
+  /**
    * culprits first, by confidence; then contributing, consequence, risk, not-seen, cleared
    */
   verdict: Entry[];
@@ -170,6 +174,66 @@ export interface Subject {
 export interface Interval {
   start: Time;
   end: TimeOrNull;
+}
+export interface Requests {
+  role: "serve" | "call";
+  subject: string;
+  subject_ref: Subject;
+  answered: number;
+  rate_per_second: number;
+  mean_seconds: number;
+  p99_seconds: number;
+  max_seconds: number;
+  /**
+   * requests that were open at a moment, on average
+   */
+  open: number;
+  /**
+   * request-seconds of the window; the accounts add up to it
+   */
+  seconds: number;
+  accounts: {
+    account:
+      | "path"
+      | "queue"
+      | "loss"
+      | "nagle"
+      | "window"
+      | "unread"
+      | "work"
+      | "cpu"
+      | "quota"
+      | "stopped"
+      | "pause"
+      | "memory"
+      | "lock"
+      | "disk"
+      | "kernel"
+      | "pipe"
+      | "sleep"
+      | "call"
+      | "write"
+      | "child"
+      | "parked"
+      | "unseen";
+    /**
+     * where the time goes on: an address, a lock
+     */
+    where?: string;
+    seconds: number;
+    /**
+     * of them no thread was free for
+     */
+    in_line_seconds?: number;
+    /**
+     * avoidable by nature, and felt from the first second on
+     */
+    delay: boolean;
+    /**
+     * looks at threads that it rests on; absent: exact counters
+     */
+    looks?: number;
+  }[];
 }
 export interface Entry {
   id: string;

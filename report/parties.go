@@ -1,0 +1,142 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/recording"
+	"snag/verdict"
+)
+
+// Of a party's accounts those are shown that have this share of its time, and of parties
+// those that have this many requests open on average: one in a hundred seconds.
+const (
+	leastShare = 0.03
+	leastOpen  = 0.01
+	// Of a call within this host, all but this share is the way and has a line.
+	leastCalled = 0.8
+)
+
+// accountTexts are what the accounts are called, each after a share of the time.
+var accountTexts = map[ledger.Account]string{
+	ledger.Path: "on the way", ledger.Queue: "in queues on the way", ledger.Loss: "until what was lost was sent again",
+	ledger.Nagle: "held by Nagle", ledger.Window: "before a closed window", ledger.Unread: "unread in the socket",
+	ledger.Work: "computing", ledger.CPU: "waiting for a CPU", ledger.Quota: "held back by its quota", ledger.Stopped: "stopped",
+	ledger.Pause: "in pauses of its runtime", ledger.Memory: "freeing memory", ledger.Lock: "waiting for a lock", ledger.Disk: "waiting for a disk",
+	ledger.Kernel: "waiting in the kernel", ledger.Pipe: "waiting for a pipe", ledger.Sleep: "sleeping", ledger.Call: "waiting for an answer",
+	ledger.Write: "waiting for a peer to read", ledger.Child: "waiting for a child process", ledger.Parked: "open, and no thread of it works on them",
+	ledger.Unseen: "not seen",
+}
+
+// Requests are those of one service, or of all on this host that call one: their rate and
+// time, and the accounts that the time is booked to, which add up to seconds.
+type Requests struct {
+	Role       string            `json:"role"` // serve or call
+	Subject    string            `json:"subject"`
+	SubjectRef recording.Subject `json:"subject_ref"`
+	Answered   uint64            `json:"answered"`
+	Rate       float64           `json:"rate_per_second"`
+	Mean       float64           `json:"mean_seconds"`
+	P99        float64           `json:"p99_seconds"`
+	Max        float64           `json:"max_seconds"`
+	Open       float64           `json:"open"`    // on average at a moment
+	Seconds    float64           `json:"seconds"` // request-seconds of the window
+	Accounts   []Booked          `json:"accounts"`
+}
+
+// Booked is what was booked to one account, the greatest first.
+type Booked struct {
+	Account string  `json:"account"`
+	Where   string  `json:"where,omitempty"` // the time goes on there: an address, a lock
+	Seconds float64 `json:"seconds"`
+	InLine  float64 `json:"in_line_seconds,omitempty"` // of them no thread was free for
+	Delay   bool    `json:"delay"`                     // avoidable by nature
+	Looks   uint64  `json:"looks,omitempty"`           // that it rests on; absent: exact counters
+}
+
+func requests(v *verdict.Verdict) (out []Requests) {
+	if v.Ledger == nil {
+		return nil
+	}
+	for _, p := range v.Ledger.Parties {
+		one := Requests{string(p.Role), v.Scene.Name(p.Subject), p.Subject, p.Answered, p.Rate, p.Mean, p.P99, p.Max, p.Open, p.Demand, []Booked{}}
+		for _, e := range p.Entries {
+			one.Accounts = append(one.Accounts, Booked{string(e.Account), e.Where, e.Seconds, e.InLine, e.Account.Delay(), e.Looks})
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// parties prints where the time of requests went: of each service, and of each that is
+// called on another host. Those that have most requests open come first.
+func (p *page) parties(v *verdict.Verdict) {
+	if v.Ledger == nil {
+		return
+	}
+	var lines []string
+	for _, one := range v.Ledger.Parties {
+		if !p.Verbose && (one.Open < leastOpen || otherEnd(one)) {
+			continue
+		}
+		lines = append(lines, p.party(v, one))
+	}
+	if len(lines) == 0 {
+		return
+	}
+	p.add("")
+	for i, line := range lines {
+		if i == max(1, p.detail.others/2) && len(lines) > i+1 {
+			p.add("  " + p.dim(fmt.Sprintf("and %d more with requests: -v lists them", len(lines)-i)))
+			break
+		}
+		p.item("", p.dim(fmt.Sprintf("%-14s", "requests")), strings.Repeat(" ", 14), line)
+	}
+}
+
+// otherEnd: it calls a listener that has a line of its own, and the way there took little.
+func otherEnd(one *ledger.Party) bool {
+	return one.Role == ledger.Calls && one.Subject.Kind != recording.KindPeer &&
+		one.Share(ledger.Call)+one.Share(ledger.Unseen) > leastCalled
+}
+
+func (p *page) party(v *verdict.Verdict, one *ledger.Party) string {
+	name := v.Scene.Name(one.Subject)
+	if one.Role == ledger.Calls {
+		name = "calls of " + name
+	}
+	how := "none of them answered"
+	if one.Answered > 0 {
+		how = fmt.Sprintf("%s, %s on average (p99 %s)", units.Rate(one.Rate), took(one.Mean), took(one.P99))
+	}
+	var parts []string
+	for _, e := range together(one.Entries) {
+		share := e.Seconds / one.Demand
+		if share < leastShare && !p.Verbose {
+			continue
+		}
+		text := fmt.Sprintf("%.0f %% %s", 100*share, accountTexts[e.Account])
+		if e.Account == ledger.Call && e.Where != "" {
+			text = fmt.Sprintf("%.0f %% waiting for %s", 100*share, e.Where)
+		}
+		parts = append(parts, text)
+	}
+	return name + " · " + how + " · " + strings.Join(parts, ", ")
+}
+
+// together adds up the entries of an account but calls, which differ by whom they call.
+func together(all []ledger.Entry) (out []ledger.Entry) {
+next:
+	for _, e := range all {
+		for i := range out {
+			if out[i].Account == e.Account && (e.Account != ledger.Call || out[i].Where == e.Where) {
+				out[i].Seconds += e.Seconds
+				continue next
+			}
+		}
+		out = append(out, e)
+	}
+	return out
+}
