@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"snag/internal/built"
 )
@@ -15,7 +16,7 @@ import (
 // returns them by package; those that do not build are missing.
 func build(ctx context.Context, dir string, all []pkg) map[string]string {
 	programs := map[string]string{}
-	for i, group := range distinct(all) {
+	for i, group := range distinct(slices.DeleteFunc(slices.Clone(all), func(p pkg) bool { return p.part })) {
 		into := filepath.Join(dir, fmt.Sprint(i))
 		args := []string{"test", "-c", "-vet=off", "-ldflags=-w", "-o", into + "/"}
 		for _, p := range group {

@@ -55,15 +55,18 @@ func runOne(ctx context.Context, e *events, p pkg, program string) took {
 			event{Action: "fail", Package: p.ImportPath})
 		return t
 	}
-	cmd := exec.CommandContext(ctx, "go", "tool", "test2json", "-t", "-p", p.ImportPath,
-		program, "-test.v=test2json", "-test.paniconexit0", "-test.timeout=25m", "-test.parallel="+strconv.Itoa(2*runtime.NumCPU()))
+	args := []string{"tool", "test2json", "-t", "-p", p.ImportPath, program, "-test.v=test2json", "-test.paniconexit0", "-test.timeout=25m",
+		"-test.parallel=" + strconv.Itoa(2*runtime.NumCPU())}
+	cmd := exec.CommandContext(ctx, "go", append(args, p.flags...)...)
 	cmd.Dir = p.Dir
 	cmd.Env = append(os.Environ(), "PWD="+p.Dir)
 	began := time.Now()
 	if err := e.copy(cmd, nil); err != nil && ctx.Err() != nil {
 		e.send(event{Action: "fail", Package: p.ImportPath})
 	}
-	_ = os.Remove(program)
+	if !p.part {
+		_ = os.Remove(program)
+	}
 	t.wall = time.Since(began)
 	if s := cmd.ProcessState; s != nil {
 		t.cpu = s.UserTime() + s.SystemTime()

@@ -41,13 +41,14 @@ func run(ctx context.Context, list bool, seed string, patterns []string) error {
 		all, left = drawn(all, seed)
 		fmt.Printf("%d of the lab's incidents were not drawn by %s: make test runs all\n", left, seed)
 	}
+	all = split(all)
+	longestFirst(all)
 	if list {
 		for _, p := range all {
 			fmt.Printf("%-6s %s\n", p.way(), p.ImportPath)
 		}
 		return nil
 	}
-	longestFirst(all)
 	by := map[way][]pkg{}
 	for _, p := range all {
 		by[p.way()] = append(by[p.way()], p)

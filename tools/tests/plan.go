@@ -67,6 +67,26 @@ var whole = map[string]string{
 	"snag/probes/syscalls": "what it costs is measured",
 }
 
+// parts of packages that need the machine do not: these of their tests look at namespaces
+// and processes of their own, and run beside others.
+var parts = map[string]string{
+	"snag/cmd/snag": "^Test(Ablate|KilledAtEachSync|TheGuardIsKilled|TheTerminalIsLost|ARelativeStore|AReadOnlyProc|ADeviceThatGoesAway|ADiskThatIsFull|TwoAtOnce)$",
+}
+
+// split puts the parts of packages that may run beside others there.
+func split(all []pkg) (out []pkg) {
+	for _, p := range all {
+		if tests := parts[p.ImportPath]; tests != "" {
+			part := p
+			p.flags, part.flags = []string{"-test.skip=" + tests}, []string{"-test.run=" + tests}
+			part.part = true
+			out = append(out, part)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
 // supports are the packages that give live tests their namespaces and programs.
 var supports = []string{
 	"snag/lab/labtest",
@@ -79,6 +99,9 @@ type pkg struct {
 	ImportPath, Dir           string
 	TestGoFiles, XTestGoFiles []string
 	TestImports, XTestImports []string
+
+	flags []string // of its test program
+	part  bool     // it is the part of a package that may run beside others
 
 	waits    bool // its tests say that they may run beside others
 	incident bool // its tests make an incident of the lab
@@ -95,6 +118,8 @@ func (p pkg) way() way {
 	switch {
 	case !live:
 		return pure
+	case p.part:
+		return beside
 	case whole[p.ImportPath] != "", p.incident && !p.waits:
 		return alone
 	default:
