@@ -137,7 +137,7 @@ func Record(ctx context.Context, p Plan) error {
 
 func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	_ = kernel.Unhurried() // without, it costs the host some wake-ups more
-	own, err := netns.IDOf("/proc/self/ns/net")
+	own, err := netns.IDOf("/proc/thread-self/ns/net")
 	if err != nil {
 		return &NotBegunError{fmt.Errorf("find snag's own network namespace: %w (is /proc mounted?)", err)}
 	}

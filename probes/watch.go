@@ -22,7 +22,7 @@ func CreateRead(dir, snag string, anchor recording.Anchor) (*recording.Writer, e
 }
 
 func createWatch(dir, snag string, anchor recording.Anchor, live bool) (*recording.Writer, error) {
-	own, err := netns.IDOf("/proc/self/ns/net")
+	own, err := netns.IDOf("/proc/thread-self/ns/net")
 	if err != nil {
 		own = 0 // rows say then that the namespace is not known
 	}
@@ -37,7 +37,7 @@ func createWatch(dir, snag string, anchor recording.Anchor, live bool) (*recordi
 // OpenNetns opens the network namespace of a name or an inode (--netns), for who
 // captures or reads in it. The caller closes it.
 func OpenNetns(name string) (*netns.Handle, error) {
-	own, err := netns.IDOf("/proc/self/ns/net")
+	own, err := netns.IDOf("/proc/thread-self/ns/net")
 	if err != nil {
 		return nil, fmt.Errorf("find snag's own network namespace: %w (is /proc mounted?)", err)
 	}

@@ -54,7 +54,7 @@ func List(proc string, nameDirs []string, own uint64) (Found, error) {
 	}
 	slices.Sort(pids)
 	var found Found
-	seen := map[uint64]*Namespace{own: {ID: own, Own: true, Path: filepath.Join(proc, "self/ns/net")}}
+	seen := map[uint64]*Namespace{own: {ID: own, Own: true, Path: filepath.Join(proc, "thread-self/ns/net")}}
 	for _, pid := range pids {
 		path := filepath.Join(proc, strconv.Itoa(pid), "ns/net")
 		id, err := IDOf(path)
@@ -141,11 +141,12 @@ func IDOf(link string) (uint64, error) {
 // InOwn tells whether a process lives in the caller's namespace, without the
 // right to read its link: the files below /proc/PID/net are the namespace's, each
 // namespace has inodes of its own for them (kernel fs/proc/proc_net.c), and
-// anyone may stat them.
+// anyone may stat them. The caller's is its thread's: /proc/self is the first thread,
+// which may be in another namespace at the moment (Do).
 func InOwn(proc string, pid int) bool {
 	var theirs, own unix.Stat_t
 	return unix.Stat(filepath.Join(proc, strconv.Itoa(pid), "net/netstat"), &theirs) == nil &&
-		unix.Stat(filepath.Join(proc, "self/net/netstat"), &own) == nil &&
+		unix.Stat(filepath.Join(proc, "thread-self/net/netstat"), &own) == nil &&
 		theirs.Dev == own.Dev && theirs.Ino == own.Ino
 }
 
