@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +21,7 @@ import (
 const (
 	mostNamespaces = 100  // mount namespaces whose /tmp is looked into
 	mostNames      = 4096 // names of a /tmp that are read
-	mostStatus     = 200  // processes asked for their pid inside
+	mostStatus     = 200  // processes asked for their pid inside; the rest are asked in the next search
 	mostBytes      = 4 << 20
 )
 
@@ -37,6 +38,10 @@ type found struct {
 type finder struct {
 	proc string
 	turn int
+	// insides are the pids that processes have inside their own pid namespace, of those
+	// that were asked: mount namespaces that share a /tmp have each other's files there, and
+	// a name that is nobody's is looked for among all.
+	insides map[int]int
 	// Of the last search: processes that run java and have no file, and why the
 	// first of those that may not be looked into was refused.
 	bare    map[int]string
@@ -50,6 +55,7 @@ func (f *finder) search(known map[int]bool) []found {
 	spaces, order, java := f.processes()
 	f.left = max(0, len(order)-mostNamespaces)
 	var out []found
+	f.forget(spaces)
 	asked := 0
 	for i := range min(len(order), mostNamespaces) {
 		space := order[(f.turn+i)%len(order)]
@@ -151,20 +157,36 @@ func (f *finder) names(pid int, path string, links bool) []string {
 // outside finds the process that has that pid inside its own pid namespace: itself
 // on a plain host, one of the mount namespace's processes in a container.
 func (f *finder) outside(inside int, pids []int, asked *int) (int, bool) {
-	for _, pid := range pids {
-		if pid == inside && procroot.InsidePID(f.proc, pid) == inside {
-			return pid, true
-		}
+	if slices.Contains(pids, inside) && procroot.InsidePID(f.proc, inside) == inside {
+		return inside, true
 	}
 	for _, pid := range pids {
-		if *asked++; *asked > mostStatus {
-			return 0, false
+		its, known := f.insides[pid]
+		if !known {
+			if *asked++; *asked > mostStatus {
+				return 0, false
+			}
+			its = procroot.InsidePID(f.proc, pid)
+			f.insides[pid] = its
 		}
-		if pid != inside && procroot.InsidePID(f.proc, pid) == inside {
+		if its == inside {
 			return pid, true
 		}
 	}
 	return 0, false
+}
+
+// forget drops what is known of processes that are gone.
+func (f *finder) forget(spaces map[string][]int) {
+	kept := map[int]int{}
+	for _, pids := range spaces {
+		for _, pid := range pids {
+			if inside, known := f.insides[pid]; known {
+				kept[pid] = inside
+			}
+		}
+	}
+	f.insides = kept
 }
 
 // maps tells whether the process has that file mapped: one that a JVM left behind
