@@ -109,7 +109,7 @@ func bucket(ns int64) int {
 func (s *cell) addTo(row *recording.Call, errnos *callNames) {
 	row.N += s.n
 	row.Sum += float64(s.sum) / 1e9
-	if m := float64(s.max) / 1e9; m > row.Max {
+	if m := float64(s.max) / 1e9; m > row.Max || m == row.Max && recording.Time(s.maxAt) < row.MaxAt {
 		row.Max, row.MaxAt = m, recording.Time(s.maxAt)
 	}
 	if row.Done != nil {

@@ -1,6 +1,8 @@
 package strace
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"snag/recording"
@@ -63,8 +65,8 @@ func (t *Trace) flush(end int64) {
 	t.look(end)
 	table := calltable.Table{}
 	fold := t.folding()
-	for _, th := range t.threads {
-		fold.take(t, th, table)
+	for _, tid := range slices.Sorted(maps.Keys(t.threads)) { // what is added up in another order differs in its last digit
+		fold.take(t, t.threads[tid], table)
 	}
 	for _, th := range t.left {
 		fold.take(t, th, table)

@@ -39,7 +39,7 @@ func (t Table) merge(key Key, row *recording.Call) {
 	}
 	old.N += row.N
 	old.Sum += row.Sum
-	if row.Max > old.Max {
+	if row.Max > old.Max || row.Max == old.Max && row.MaxAt < old.MaxAt {
 		old.Max, old.MaxAt = row.Max, row.MaxAt
 	}
 	if len(row.Errors) > 0 && old.Errors == nil {
@@ -104,9 +104,11 @@ func (t Table) fold(keep int, coarser func(Key) Key) {
 	for k, row := range t {
 		all = append(all, entry{k, row})
 	}
-	if keep > 0 {
-		slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(b.row.Sum, a.row.Sum) })
-	}
+	// Of equally long ones always the same are kept: a file reads the same every time.
+	slices.SortFunc(all, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(b.row.Sum, a.row.Sum), cmp.Compare(a.key.PID, b.key.PID), cmp.Compare(a.key.TID, b.key.TID),
+			cmp.Compare(a.key.Call, b.key.Call), cmp.Compare(a.key.FD, b.key.FD))
+	})
 	for _, e := range all[min(keep, len(all)):] {
 		k, row := e.key, e.row
 		to := coarser(k)
