@@ -37,7 +37,7 @@ func (s *Stage) Baseline(d time.Duration) {
 		s.fail(fmt.Errorf("lab: the baseline of %v has not ended a minute after it should", d))
 		return
 	}
-	if code := p.state.ExitCode(); code != 0 && code != 10 {
+	if code := p.state.ExitCode(); code != 0 && code != 10 && code != 11 {
 		s.fail(fmt.Errorf("lab: record a baseline: %v: %s", p.state, p.tail()))
 		return
 	}

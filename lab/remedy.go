@@ -289,7 +289,7 @@ func (t *treatment) snag(want int, args ...string) (string, error) {
 		return "", err
 	}
 	code := p.state.ExitCode()
-	if code == want || want == 0 && args[0] == "find" && code == 10 || want < 0 && (code == 0 || code >= 10) {
+	if code == want || want == 0 && args[0] == "find" && (code == 10 || code == 11) || want < 0 && (code == 0 || code >= 10) {
 		return string(raw), nil
 	}
 	return "", fmt.Errorf("lab: snag %s: %v: %s", strings.Join(args, " "), p.state, p.tail())

@@ -268,7 +268,7 @@ func (all stages) findCulprits(o RunOptions) (Answer, error) {
 			return Answer{}, fmt.Errorf("lab: while snag find ran: %w", dead)
 		}
 	}
-	if code := p.state.ExitCode(); code != 0 && code != 10 {
+	if code := p.state.ExitCode(); code != 0 && code != 10 && code != 11 {
 		return Answer{}, fmt.Errorf("lab: %s: %v: %s", strings.Join(argv, " "), p.state, p.tail())
 	}
 	raw, err := os.ReadFile(answer)

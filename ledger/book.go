@@ -17,7 +17,9 @@ func (d demand) book(all looks, paused covered, called map[int]map[int]map[strin
 		seconds = append(seconds, at)
 	}
 	sort.Ints(seconds)
+	d.party.delayed = map[int]float64{}
 	for _, at := range seconds {
+		d.party.at = at
 		s := d.seconds[at]
 		still := 0.0
 		for _, pid := range d.party.PIDs {

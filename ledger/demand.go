@@ -23,7 +23,7 @@ type demand struct {
 
 // Build books all demand of a recording.
 func Build(s *scene.Scene, r *recording.Recording) *Ledger {
-	l := &Ledger{Window: s.Window}
+	l := &Ledger{Window: s.Window, called: map[string]*Party{}}
 	looks := looksOf(s, r)
 	called := openCalls(s, r)
 	paused := pauses(s, r)
@@ -37,6 +37,9 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	}
 	for _, v := range scene.Services(s, r, string(Calls)) {
 		d := demandOf(s, r, v, Calls)
+		if there := served[scene.IDOf(v.Subject)]; there != nil {
+			l.called[v.Rows[0].Remote], l.called[address(v.Subject)] = there, there
+		}
 		if d.party.Demand == 0 {
 			continue
 		}
@@ -140,6 +143,9 @@ func openCalls(s *scene.Scene, r *recording.Recording) map[int]map[int]map[strin
 func (p *Party) add(e Entry) {
 	if e.Seconds <= 0 {
 		return
+	}
+	if held := e.delay(); held > 0 && p.delayed != nil {
+		p.delayed[p.at] += held
 	}
 	for i := range p.Entries {
 		if o := &p.Entries[i]; o.Account == e.Account && o.Where == e.Where {

@@ -50,6 +50,34 @@ func (a Account) Delay() bool {
 	return true
 }
 
+var words = map[Account]string{
+	Path:    "on the way",
+	Queue:   "in queues on the way",
+	Loss:    "until what was lost was sent again",
+	Nagle:   "held by Nagle",
+	Window:  "before a closed window",
+	Unread:  "unread in the socket",
+	Work:    "computing",
+	CPU:     "waiting for a CPU",
+	Quota:   "held back by its quota",
+	Stopped: "stopped",
+	Pause:   "in pauses of its runtime",
+	Memory:  "freeing memory",
+	Lock:    "waiting for a lock",
+	Disk:    "waiting for a disk",
+	Kernel:  "waiting in the kernel",
+	Pipe:    "waiting for a pipe",
+	Sleep:   "sleeping",
+	Call:    "waiting for an answer",
+	Write:   "waiting for a peer to read",
+	Child:   "waiting for a child process",
+	Parked:  "open, and no thread of it works on them",
+	Unseen:  "not seen",
+}
+
+// Words are what an account is called after a share of the time: "83 % waiting for a lock".
+func (a Account) Words() string { return words[a] }
+
 // Role is what a party's requests are to it.
 type Role string
 
@@ -85,12 +113,17 @@ type Party struct {
 	// average. Entries add up to Demand, the greatest first.
 	Demand, Open float64
 	Entries      []Entry
+
+	at      int             // the second that is being booked
+	delayed map[int]float64 // by second; nil where time was booked for the whole window
 }
 
 // Ledger is all parties of a recording, those with the most open requests first.
 type Ledger struct {
 	Window  recording.Interval
 	Parties []*Party
+
+	called map[string]*Party // services of this host, by the addresses at which they are called
 }
 
 // Of returns what was booked to an account, request-seconds.

@@ -28,7 +28,9 @@ type Document struct {
 	Window    Window            `json:"window"`
 	Recording string            `json:"recording,omitempty"`
 	Target    *recording.Target `json:"target,omitempty"`
-	Symptoms  []Symptom         `json:"symptoms"`
+	// Standing is the answer in a word: culprit, unproved, not-enough-seen, slow or nothing-wrong.
+	Standing string    `json:"standing,omitempty"`
+	Symptoms []Symptom `json:"symptoms"`
 	// Requests are where the time of requests went, those with the most open first.
 	Requests  []Requests `json:"requests,omitempty"`
 	Verdict   []Entry    `json:"verdict"`
@@ -206,8 +208,9 @@ func NewDocument(v *verdict.Verdict) Document {
 		Version: DocumentVersion, Snag: m.Snag, Host: m.Host, Kernel: m.Kernel, Of: subjectOf(m), Files: files(m), Recording: v.Recording.Dir,
 		Window:   Window{stamp(m.Start), stamp(m.End), v.Recording.Length().Seconds()},
 		Symptoms: []Symptom{}, Verdict: []Entry{}, Coverage: []Coverage{}, Warnings: append([]string{}, v.Warnings...),
-		Abstained: v.Abstained, Next: v.Next, Closer: closerOf(v.Recording),
+		Standing: string(v.Standing()), Closer: closerOf(v.Recording),
 	}
+	d.Abstained, d.Next = v.Why()
 	if t := m.Target; t.PID != 0 || t.Unit != "" || t.Port != 0 || t.Netns != "" {
 		d.Target = &t
 	}

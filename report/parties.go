@@ -19,17 +19,6 @@ const (
 	leastCalled = 0.8
 )
 
-// accountTexts are what the accounts are called, each after a share of the time.
-var accountTexts = map[ledger.Account]string{
-	ledger.Path: "on the way", ledger.Queue: "in queues on the way", ledger.Loss: "until what was lost was sent again",
-	ledger.Nagle: "held by Nagle", ledger.Window: "before a closed window", ledger.Unread: "unread in the socket",
-	ledger.Work: "computing", ledger.CPU: "waiting for a CPU", ledger.Quota: "held back by its quota", ledger.Stopped: "stopped",
-	ledger.Pause: "in pauses of its runtime", ledger.Memory: "freeing memory", ledger.Lock: "waiting for a lock", ledger.Disk: "waiting for a disk",
-	ledger.Kernel: "waiting in the kernel", ledger.Pipe: "waiting for a pipe", ledger.Sleep: "sleeping", ledger.Call: "waiting for an answer",
-	ledger.Write: "waiting for a peer to read", ledger.Child: "waiting for a child process", ledger.Parked: "open, and no thread of it works on them",
-	ledger.Unseen: "not seen",
-}
-
 // Requests are those of one service, or of all on this host that call one: their rate and
 // time, and the accounts that the time is booked to, which add up to seconds.
 type Requests struct {
@@ -117,7 +106,7 @@ func (p *page) party(v *verdict.Verdict, one *ledger.Party) string {
 		if share < leastShare && !p.Verbose {
 			continue
 		}
-		text := fmt.Sprintf("%.0f %% %s", 100*share, accountTexts[e.Account])
+		text := fmt.Sprintf("%.0f %% %s", 100*share, e.Account.Words())
 		if e.Account == ledger.Call && e.Where != "" {
 			text = fmt.Sprintf("%.0f %% waiting for %s", 100*share, e.Where)
 		}

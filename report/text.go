@@ -110,15 +110,23 @@ func target(t recording.Target) string {
 	return ""
 }
 
+// unsure are the first lines of the standings that are neither a culprit nor nothing wrong.
+var unsure = map[verdict.Standing]string{
+	verdict.Unproved: "NO CULPRIT NAMED",
+	verdict.Blind:    "NOT ENOUGH SEEN to say that nothing is wrong",
+	verdict.Slow:     "NO FAULT SEEN, BUT SLOW ANSWERS",
+}
+
 func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
 	switch {
 	case len(culprits) > 0:
 		return
-	case v.Abstained != "":
-		p.add("", p.bold(p.yellow("NO CULPRIT NAMED")))
-		p.answer("  ", "", "", v.Abstained)
-		if v.Next != "" {
-			p.answer("  ", p.bold("next  "), "      ", v.Next)
+	case unsure[v.Standing()] != "":
+		text, next := v.Why()
+		p.add("", p.bold(p.yellow(unsure[v.Standing()])))
+		p.answer("  ", "", "", text)
+		if next != "" {
+			p.answer("  ", p.bold("next  "), "      ", next)
 		}
 	case len(v.With(verdict.NotSeen)) > 0 && len(v.Recording.Manifest.Files) > 0:
 		p.add("", p.bold(p.green("NOTHING WRONG"))+fmt.Sprintf(" seen in these files; %s could not be judged by them", suspectCount(v.With(verdict.NotSeen))))

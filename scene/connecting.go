@@ -62,7 +62,7 @@ func slowHandshakes(s *Scene, r *recording.Recording) []Symptom {
 			Name: ConnectLatency, Subject: t.subject, Active: touching(t.active), Amount: t.slow, Unit: "connections",
 			Severity: min(1, t.slow/t.opened),
 			Text: fmt.Sprintf("%s of %s connections took about a second or more to open, up to %s",
-				units.Count(t.slow), units.Count(t.opened), short(t.worst)),
+				units.Count(t.slow), units.Count(t.opened), units.Short(t.worst)),
 		}, s))
 	}
 	return out

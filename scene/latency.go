@@ -101,8 +101,8 @@ func (v *Service) late(s *Scene) (Symptom, bool) {
 		Name: RequestLatency, Subject: v.Subject, Active: touching(active), Amount: lateSum/float64(late) - p50, Unit: "s",
 		Severity: min(1, max(share, timeShare)),
 		Text: fmt.Sprintf("%s of %s answers took over %s, up to %s (p99 %s; in the better half of the window p50 %s, p99 %s)",
-			units.Count(float64(late)), units.Count(float64(all)), short(bound), short(worst),
-			short(Quantile(whole, n, 0.99)), short(p50), short(p99)),
+			units.Count(float64(late)), units.Count(float64(all)), units.Short(bound), units.Short(worst),
+			units.Short(Quantile(whole, n, 0.99)), units.Short(p50), units.Short(p99)),
 	}, true
 }
 
@@ -129,16 +129,6 @@ func (v *Service) unread(s *Scene) (Symptom, bool) {
 	return Symptom{
 		Name: RequestLatency, Subject: v.Subject, Active: touching(active), Amount: waited / n, Unit: "s", Severity: min(1, n/all),
 		Text: fmt.Sprintf("%s of %s requests lay unread for %s on average before the process read their first byte",
-			units.Count(n), units.Count(all), short(waited/n)),
+			units.Count(n), units.Count(all), units.Short(waited/n)),
 	}, true
-}
-
-func short(seconds float64) string {
-	switch {
-	case seconds >= 1:
-		return fmt.Sprintf("%.2g s", seconds)
-	case seconds >= 0.001:
-		return fmt.Sprintf("%.3g ms", 1000*seconds)
-	}
-	return fmt.Sprintf("%.3g µs", 1e6*seconds)
 }

@@ -27,6 +27,9 @@ type Symptom struct {
 	// Amount in Unit: datagrams lost, seconds of stall, connections failed …
 	Amount float64
 	Unit   string
+	// Held is how many requests, connections or viewers it held up at a moment, on average
+	// over the window; 0 where nobody can tell.
+	Held float64
 	// Severity 0–1: the share of the subject's traffic or time that suffered.
 	Severity float64
 	// Reported: the user told it; nothing was measured.

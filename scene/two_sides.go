@@ -171,7 +171,7 @@ func twoSidedRequests(s *Scene, r *recording.Recording) []Symptom {
 			Name: RequestLatency, Subject: v.Subject, Active: touching(active), Amount: sum/float64(len(v.Late)) - v.Usual, Unit: "s", Side: BothEnds,
 			Severity: min(1, max(share, timeShare)),
 			Text: fmt.Sprintf("%s of %s requests waited %s and more, up to %s; half of all waited under %s (captures of both ends)",
-				units.Count(float64(v.late())), units.Count(float64(v.N)), short(least), short(worst), short(v.Usual)),
+				units.Count(float64(v.late())), units.Count(float64(v.N)), units.Short(least), units.Short(worst), units.Short(v.Usual)),
 		}, s))
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -34,6 +35,7 @@ var bufferbloat = &Suspect{
 	},
 	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
+	Claims:  []ledger.Account{ledger.Queue},
 	Remedy:  "an AQM at the narrowest place (fq_codel or cake with bandwidth just under the line's), a shorter queue, or a sender that paces itself (net.ipv4.tcp_congestion_control=bbr) → .network or the unit that sets the qdisc, sysctl.d. Verified by: the round trip falls to the shortest one at the same throughput",
 	Next:    "ss -tin state established; tc -s qdisc; mtr or ping along the path while it is loaded",
 	Weigh:   weighBufferbloat,

@@ -3,6 +3,7 @@ package suspects
 import (
 	"fmt"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -32,6 +33,7 @@ var cpuSaturated = &Suspect{
 		"the CPUs are idle a tenth of the time and more: then it is run-queue-wait, if anything",
 	},
 	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
+	Claims:  []ledger.Account{ledger.CPU},
 	Remedy:  "nice or CPUWeight= of whoever computes, fewer of its threads, or more CPUs. Verified by: run delay of the service's threads under a tenth",
 	Next:    "snag find --pid PID; pidstat -u 1; cat /proc/PID/task/*/schedstat",
 	Weigh:   weighSaturated,

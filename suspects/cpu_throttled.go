@@ -6,6 +6,7 @@ import (
 	"sort"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -35,6 +36,7 @@ var cpuThrottled = &Suspect{
 		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
 		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.DatagramsLost, 5 * time.Second},
 		{"udp-receive-buffer-full", 5 * time.Second}, {"listen-overflow", 10 * time.Second}},
+	Claims: []ledger.Account{ledger.Quota, ledger.CPU},
 	Remedy: "CPUQuota= of the unit to what it needs, or none; fewer busy threads. Verified by: throttled periods stand still, the queue at its sockets is empty",
 	Next:   "cat /sys/fs/cgroup/GROUP/cpu.stat; systemctl show -p CPUQuotaPerSecUSec UNIT",
 	Weigh:  weighThrottled,

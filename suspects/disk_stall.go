@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -34,6 +35,7 @@ var diskStall = &Suspect{
 		"a backup that waits for its own disk, however much: nobody asks it anything",
 	},
 	LeadsTo: latencyLeads(Lead{"listen-overflow", 2 * feltWithin}, Lead{"udp-receive-buffer-full", feltWithin}),
+	Claims:  []ledger.Account{ledger.Disk},
 	Remedy:  "ionice -c3 or IOWeight= of whoever fills the disk, a limit on it (IOWriteBandwidthMax=), the service's files on a disk of their own. Verified by: a request takes under 10 ms, no thread in state D",
 	Next:    "iostat -x 1; grep . /proc/PID/task/*/{wchan,stack}; iotop -oP",
 	Weigh:   weighDisk,

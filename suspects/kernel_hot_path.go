@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -28,6 +29,7 @@ var kernelHotPath = &Suspect{
 		"trap: profiles of different -F weigh interrupts differently: shares are compared, not counts; more load raises all functions alike",
 	},
 	LeadsTo: []Lead{{scene.CPUBurn, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.DatagramsLost, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}},
+	Claims:  []ledger.Account{ledger.Work, ledger.Kernel, ledger.CPU},
 	Remedy:  "what the function names: a kernel without the debugging option (a reboot: plan it), the driver's other mode, fewer rules or a set. Verified by: its share falls to the baseline's",
 	Next:    "perf record -a -g -F 97 -- sleep 10; perf report --no-children --sort symbol   # here and on the good host",
 	Weigh:   weighKernelHotPath,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -40,6 +41,7 @@ var lockConvoy = &Suspect{
 		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
 		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second},
 		{scene.ThroughputPlateau, 5 * time.Second}, {scene.LogSilence, 10 * time.Second}, {"listen-overflow", 10 * time.Second}, {"worker-queue", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"udp-receive-buffer-full", 5 * time.Second}},
+	Claims: []ledger.Account{ledger.Lock},
 	Remedy: "do not wait for others while holding the lock; a lock for each connection or shard; a pool of what the lock guards. Verified by: no look finds half of the threads in futex on one address",
 	Next:   "cat /proc/PID/task/*/syscall   # 202 ADDRESS 0x80 0x2 is a wait for the lock at ADDRESS; eu-stack -p PID",
 	Weigh:  weighLockConvoy,

@@ -3,6 +3,7 @@ package suspects
 import (
 	"fmt"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -32,6 +33,7 @@ var memoryFragmentation = &Suspect{
 		"strong: no service that waited for memory was late",
 	},
 	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
+	Claims:  []ledger.Account{ledger.Memory, ledger.Kernel},
 	Remedy: "vm.min_free_kbytes up (bounded by the smallest node: at most 5 % of it), vm.watermark_scale_factor up, vm.compaction_proactiveness, or huge pages only where asked for (transparent_hugepage/defrag = madvise or defer) → sysctl.d, tmpfiles.d. " +
 		"Verified by: compact_stall stands still",
 	Next:  "grep -E 'compact_|thp_fault|allocstall' /proc/vmstat; cat /proc/buddyinfo; perf record -g -e compaction:* for whose allocations they are",

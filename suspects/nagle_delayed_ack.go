@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -31,6 +32,7 @@ var nagleDelayedAck = &Suspect{
 	},
 	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{{To: scene.RequestLatency}, {To: scene.ThroughputPlateau}},
+	Claims:  []ledger.Account{ledger.Nagle},
 	Remedy:  "TCP_NODELAY in the program, or one write for what belongs together (writev, MSG_MORE); without touching it: `ip route change … quickack 1` on the receiver. Verified by: no held writes",
 	Next:    "ss -tino state established '( dport = :PORT or sport = :PORT )'   # small notsent, unacked:1, rtt far above minrtt",
 	Weigh:   weighNagle,

@@ -3,6 +3,7 @@ package suspects
 import (
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -31,6 +32,7 @@ var packetLoss = &Suspect{
 	},
 	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.FramesSkipped, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
+	Claims:  []ledger.Account{ledger.Loss, ledger.Queue},
 	Remedy:  "the path: look at each hop's drop counters from the side named here; retransmits stop",
 	Next:    "ss -tin; nstat -az TcpRetransSegs TcpExtTCPDSACKRecv TcpExtTCPSACKReorder",
 	Weigh:   weighPacketLoss,

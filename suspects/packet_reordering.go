@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -30,6 +31,7 @@ var packetReordering = &Suspect{
 	},
 	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{{scene.ThroughputPlateau, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
+	Claims:  []ledger.Account{ledger.Loss, ledger.Queue},
 	Remedy:  "keep each flow on one way: LAG and ECMP hash by layer 3+4 (bond xmit_hash_policy layer3+4, net.ipv4.fib_multipath_hash_policy=1), no per-packet balancing, flow steering that does not move live flows (ethtool -K DEV ntuple off). Verified by: TCPSACKReorder and TCPDSACKRecv stand still",
 	Next:    "ss -tin; nstat -az TcpRetransSegs TcpExtTCPSACKReorder TcpExtTCPDSACKRecv",
 	Weigh:   weighPacketReordering,

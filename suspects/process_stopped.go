@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -33,6 +34,7 @@ var processStopped = &Suspect{
 		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
 		{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 30 * time.Second},
 		{scene.DatagramsLost, 10 * time.Second}, {scene.ConnectionErrors, time.Minute}, {"udp-receive-buffer-full", 10 * time.Second}, {"slow-consumer", 10 * time.Second}, {"listen-overflow", 30 * time.Second}, {"peer-reset", time.Minute}},
+	Claims: []ledger.Account{ledger.Stopped},
 	Remedy: "kill -CONT PID; then what stopped it (a debugger, a backup or freeze script, job control of a terminal). Verified by: state S or R, its receive queues drain",
 	Next:   "ps -eo pid,stat,comm | awk '$2 ~ /^[Tt]/'; bpftrace -e 'tracepoint:signal:signal_generate /args.sig == 19/ { printf(\"%d -> %d\\n\", pid, args.pid) }'",
 	Weigh:  weighStopped,

@@ -3,6 +3,7 @@ package suspects
 import (
 	"fmt"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -31,6 +32,7 @@ var runQueueWait = &Suspect{
 		"all CPUs were busy: then it is cpu-saturated; a pinned process alone on its CPU waits for nobody",
 	},
 	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
+	Claims:  []ledger.Account{ledger.CPU},
 	Remedy:  "let it run on more CPUs (taskset -pc, CPUAffinity=, AllowedCPUs=), or keep the others off its CPUs. Verified by: run delay of its threads under a tenth",
 	Next:    "taskset -pc PID; cat /proc/PID/task/*/schedstat; mpstat -P ALL 1 5",
 	Weigh:   weighRunQueue,

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -46,6 +47,7 @@ var runtimePause = &Suspect{
 		{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second},
 		{scene.DatagramsLost, 10 * time.Second}, {scene.LogSilence, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {"udp-receive-buffer-full", 5 * time.Second}, {"listen-overflow", 10 * time.Second}, {"slow-consumer", 10 * time.Second},
 		{"worker-queue", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"peer-reset", time.Minute}},
+	Claims: []ledger.Account{ledger.Pause},
 	Remedy: "a heap larger than what is alive in it (-Xmx), a collector that works beside the program (-XX:+UseG1GC, ZGC), fewer or no System.gc() (-XX:+ExplicitGCInvokesConcurrent). In the unit's or start script's java arguments. Verified by: sun.rt.safepointTime grows by less than 50 ms a second",
 	Next:   "jcmd PID VM.log output=stdout what=safepoint,gc; jstat -gcutil PID 1000",
 	Weigh:  weighRuntimePause,

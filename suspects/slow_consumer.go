@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -40,6 +41,7 @@ var slowConsumer = &Suspect{
 		{"server-stall", 5 * time.Second},
 		{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second},
 		{scene.ConnectLatency, 5 * time.Second}, {scene.DatagramsLost, 5 * time.Second}, {"udp-receive-buffer-full", 5 * time.Second}, {"listen-overflow", 10 * time.Second}, {"peer-reset", time.Minute}},
+	Claims: []ledger.Account{ledger.Write},
 	Remedy: "a bounded queue for each consumer and writes that do not block, a policy of what to drop, TCP_USER_TIMEOUT on consumers. Verified by: the publisher's receive queue stays empty while one reader is stopped",
 	Next:   "ss -tnpomi state established; cat /proc/PID/task/*/syscall   # who waits in a write, on which descriptor",
 	Weigh:  weighSlowConsumer,

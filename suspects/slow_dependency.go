@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -47,6 +48,7 @@ var slowDependency = &Suspect{
 		{"server-stall", 5 * time.Second},
 		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.LogSilence, 10 * time.Second}, {scene.StreamFreeze, 5 * time.Second},
 		{"listen-overflow", 10 * time.Second}, {"log-silence", 10 * time.Second}},
+	Claims: []ledger.Account{ledger.Call},
 	Remedy: "see what the peer waits for; a timeout and a limit on calls under way, answers kept in a cache. For DNS: a resolver on the host, options timeout:1 attempts:2 in resolv.conf. Verified by: its calls take what they took before",
 	Next:   "ss -tnpo; snag find on the peer's host",
 	Weigh:  weighSlowDependency,

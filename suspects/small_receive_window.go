@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -36,6 +37,7 @@ var smallReceiveWindow = &Suspect{
 	LeadsTo: []Lead{
 		{"uplink-throttled", 5 * time.Second},
 		{scene.ThroughputPlateau, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}},
+	Claims: []ledger.Account{ledger.Window},
 	Remedy: "let the kernel grow the buffer (no SO_RCVBUF in the application), and raise the third value of net.ipv4.tcp_rmem to twice rate × round trip → sysctl.d, restart. Verified by: rwnd_limited near 0 and more throughput",
 	Next:   "ss -tnmi state established   # rwnd_limited, snd_wnd, rtt; at the receiver Recv-Q, rb, rcv_space",
 	Weigh:  weighSmallReceiveWindow,

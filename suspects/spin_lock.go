@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -42,6 +43,7 @@ var spinLock = &Suspect{
 		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
 		{scene.RequestLatency, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.CPUBurn, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second},
 		{"cpu-saturated", 10 * time.Second}, {"run-queue-wait", 10 * time.Second}, {"listen-overflow", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"worker-queue", 10 * time.Second}},
+	Claims: []ledger.Account{ledger.Work, ledger.CPU},
 	Remedy: "a mutex that sleeps (pthread_mutex, PTHREAD_MUTEX_ADAPTIVE_NP) or back-off in the loop; no more threads than CPUs. Verified by: involuntary switches fall and more is answered",
 	Next:   "perf record -g -p PID -- sleep 5; perf report   # the share of one spin function",
 	Weigh:  weighSpinLock,

@@ -7,6 +7,7 @@ package suspects
 import (
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -123,7 +124,10 @@ type Suspect struct {
 	// Against: what speaks against it, and the traps.
 	Against []string
 	LeadsTo []Lead
-	Remedy  string // the usual remedy, where it persists, how it is verified
+	// Claims are the accounts of the ledger that it fills: late answers whose time is
+	// booked elsewhere are not its doing. Empty: the ledger has no account of its own for it.
+	Claims []ledger.Account
+	Remedy string // the usual remedy, where it persists, how it is verified
 	// Next is the general command that would show the cause when it was not seen.
 	Next string
 	// Weigh returns one finding per subject that has evidence on either side.

@@ -3,6 +3,7 @@ package suspects
 import (
 	"fmt"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -30,6 +31,7 @@ var swapping = &Suspect{
 		"strong: nobody who swapped was late",
 	},
 	LeadsTo: latencyLeads(Lead{"disk-stall", feltWithin}, Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
+	Claims:  []ledger.Account{ledger.Memory, ledger.Disk, ledger.Kernel},
 	Remedy:  "more memory for it (MemoryMax=, MemoryHigh=), less memory for others, MemorySwapMax=0 or swapoff where failing is better than being late. Verified by: pswpin stands still",
 	Next:    "vmstat 1; grep VmSwap /proc/[0-9]*/status | sort -k2 -n | tail; cat /proc/PID/smaps_rollup",
 	Weigh:   weighSwap,

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -33,6 +34,7 @@ var uplinkThrottled = &Suspect{
 	},
 	LeadsTo: []Lead{{scene.StreamLate, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second},
 		{scene.ThroughputPlateau, 5 * time.Second}, {"bufferbloat", 5 * time.Second}, {"qdisc-drop", 5 * time.Second}, {"fq-flow-limit", 5 * time.Second}},
+	Claims: []ledger.Account{ledger.Queue, ledger.Loss},
 	Remedy: "a bit rate under what the link carries (-b:v, -maxrate and -bufsize of ffmpeg), or a link that carries more: its shaper (tc qdisc: .network or the unit that sets it), the provider's. Verified by: Send-Q of the publisher is 0 at most looks, its clock moves 1.00 s a second",
 	Next:   "ss -tinpo state established   # Send-Q, rtt, notsent of the publisher; tc -s qdisc",
 	Weigh:  weighUplinkThrottled,

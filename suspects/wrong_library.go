@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -30,6 +31,7 @@ var wrongLibrary = &Suspect{
 		"trap: the same build on another CPU; another release altogether, in which all differs; a program of the same name",
 	},
 	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.CPUBurn, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.FramesSkipped, 5 * time.Second}},
+	Claims:  []ledger.Account{ledger.Work, ledger.CPU},
 	Remedy:  "install the build of the good host, pin the package's version, restart the program. Verified by: the build ids agree, and a request costs what it costs there",
 	Next:    "on both hosts: grep r-xp /proc/PID/maps; readelf -n LIBRARY | grep 'Build ID'; grep -m1 flags /proc/cpuinfo",
 	// A profile says that the program ran; what it cost is then not known.

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -128,14 +129,6 @@ func decisive(c *candidate) bool {
 	return count(c.finding.Evidence, suspects.For, suspects.Decisive) > 0
 }
 
-func same(a, b map[int]bool) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !b[i] {
-			return false
-		}
-	}
-	return true
+func same(a, b map[int]float64) bool {
+	return slices.Equal(slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b)))
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects"
@@ -18,6 +19,7 @@ type edge struct {
 	from        *candidate
 	to          *candidate // one of to and symptom is set
 	symptom     int        // index, −1 if to is set
+	share       float64    // of the symptom's harm that it can explain, by what was booked
 	coincidence Coincidence
 }
 
@@ -43,7 +45,7 @@ func (g *graph) windowOf(c *candidate) recording.Interval {
 	return c.windowIn(g.scene)
 }
 
-func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *graph {
+func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom, delays map[scene.NodeID][]ledger.Delay) *graph {
 	g := &graph{scene: s, found: found, symptoms: symptoms, out: map[*candidate][]edge{}, in: map[*candidate][]edge{}}
 	var late []edge
 	for _, a := range found {
@@ -63,7 +65,7 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *grap
 			c := Coincide(a.finding.Active, onsets, window, lead.Lag)
 			tied := touches(s, a.finding, append([]recording.Subject{b.finding.Subject}, b.finding.Related...))
 			if tied && !c.Refutes() || !tied && byLog(a, b.finding.Subject) && c.Proves() {
-				g.add(edge{from: a, to: b, symptom: -1, coincidence: c})
+				g.add(edge{from: a, to: b, symptom: -1, share: 1, coincidence: c})
 			}
 		}
 		for i, sym := range symptoms {
@@ -72,7 +74,8 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *grap
 			if sym.Name == Reported {
 				ok = true
 			}
-			if !ok && !own || wasOver(a.finding.Active, sym) {
+			share := booked(a.suspect, sym, delays)
+			if !ok && !own || share < leastBooked || wasOver(a.finding.Active, sym) {
 				continue
 			}
 			onsets, seen := onsetsIn(sym.Active, window, s.Window)
@@ -80,7 +83,7 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom) *grap
 				continue
 			}
 			tied := touches(s, a.finding, []recording.Subject{sym.Subject})
-			e := edge{from: a, symptom: i, coincidence: Coincide(a.finding.Active, onsets, window, lead.Lag)}
+			e := edge{from: a, symptom: i, share: share, coincidence: Coincide(a.finding.Active, onsets, window, lead.Lag)}
 			switch {
 			case !tied:
 				if byLog(a, sym.Subject) && e.coincidence.Proves() {
@@ -201,9 +204,10 @@ func (g *graph) drop(from, to *candidate) {
 	g.out[from], g.in[to] = keep(g.out[from]), keep(g.in[to])
 }
 
-// explains is the set of symptoms that a candidate reaches.
-func (g *graph) explains(c *candidate) map[int]bool {
-	out := map[int]bool{}
+// explains are the symptoms that a candidate reaches, with the share of each that it can
+// explain.
+func (g *graph) explains(c *candidate) map[int]float64 {
+	out := map[int]float64{}
 	seen := map[*candidate]bool{}
 	var walk func(*candidate)
 	walk = func(c *candidate) {
@@ -213,7 +217,7 @@ func (g *graph) explains(c *candidate) map[int]bool {
 		seen[c] = true
 		for _, e := range g.out[c] {
 			if e.to == nil {
-				out[e.symptom] = true
+				out[e.symptom] = max(out[e.symptom], e.share)
 			} else {
 				walk(e.to)
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects"
@@ -18,6 +19,7 @@ type host struct {
 	found    []*candidate
 	settled  []Entry
 	symptoms []scene.Symptom
+	delays   map[scene.NodeID][]ledger.Delay
 }
 
 // judgeHosts weighs the suspects on each part by itself, and connects across them
@@ -28,6 +30,7 @@ func judgeHosts(v *Verdict, all []*suspects.Suspect) (found []*candidate, settle
 	for i, r := range v.Recording.Parts {
 		r.Baseline = v.Recording.Baseline
 		h := &host{name: names[i], r: r, s: scene.Build(r)}
+		h.delays = addFelt(h.s, r, ledger.Build(h.s, r))
 		h.found, h.settled = weighAll(h.s, r, all)
 		h.symptoms = symptoms(h.s, r, h.found)
 		hosts = append(hosts, h)
@@ -37,7 +40,7 @@ func judgeHosts(v *Verdict, all []*suspects.Suspect) (found []*candidate, settle
 	at := map[*candidate]*host{}
 	var where []*host // of each symptom
 	for _, h := range hosts {
-		own := connect(h.s, h.found, h.symptoms)
+		own := connect(h.s, h.found, h.symptoms, h.delays)
 		h.nameSubjects(own)
 		g.take(own)
 		for len(where) < len(g.symptoms) {

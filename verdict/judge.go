@@ -40,9 +40,11 @@ func judgeParts(v *Verdict, all []*suspects.Suspect) ([]*candidate, []Entry, *gr
 	r := v.Recording
 	if len(r.Parts) == 0 {
 		s := scene.Build(r)
+		v.Scene, v.Ledger = s, ledger.Build(s, r)
+		delays := addFelt(s, r, v.Ledger)
 		found, settled := weighAll(s, r, all)
-		v.Scene, v.Symptoms, v.Ledger = s, symptoms(s, r, found), ledger.Build(s, r)
-		g := connect(s, found, v.Symptoms)
+		v.Symptoms = symptoms(s, r, found)
+		g := connect(s, found, v.Symptoms, delays)
 		g.amongFiles(r)
 		return found, settled, g
 	}

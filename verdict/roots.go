@@ -19,7 +19,7 @@ func (g *graph) settle() {
 		}
 		roots = append(roots, c)
 	}
-	covered := map[int]bool{}
+	covered := map[int]float64{}
 	for len(roots) > 0 {
 		best, gain := -1, 0.0
 		for i, c := range roots {
@@ -30,14 +30,14 @@ func (g *graph) settle() {
 				best, gain = i, w
 			}
 		}
-		if best < 0 {
+		if best < 0 || gain < shareOfAll*g.harm() {
 			break
 		}
 		c := roots[best]
 		roots = append(roots[:best], roots[best+1:]...)
 		c.state = Culprit
-		for i := range g.explains(c) {
-			covered[i] = true
+		for i, share := range g.explains(c) {
+			covered[i] += share
 		}
 	}
 	for _, c := range roots {
@@ -82,19 +82,32 @@ const shareOfCulprit = 0.2
 // the symptom's onsets fall goes first.
 const provenGain = 1.2
 
+// shareOfAll: a root that explains less of all harm is no culprit.
+const shareOfAll = 0.05
+
+// restFelt: of a symptom less than this is nothing that needs another culprit.
+const restFelt = 0.2
+
 // gain is the harm of the symptoms that c would newly explain.
-func (g *graph) gain(c *candidate, covered map[int]bool) float64 {
+func (g *graph) gain(c *candidate, covered map[int]float64) float64 {
 	sum := 0.0
-	for i := range g.explains(c) {
-		if !covered[i] {
-			// The constant keeps a symptom without a measured severity from being worth nothing.
-			sum += 0.1 + g.symptoms[i].Severity
+	for i, share := range g.explains(c) {
+		if rest := 1 - covered[i]; rest >= restFelt {
+			sum += harmOf(g.symptoms[i]) * min(share, rest)
 		}
 	}
 	if g.provenInTime(c) {
 		sum *= provenGain
 	}
 	return sum * c.confidence
+}
+
+// harm is that of all symptoms.
+func (g *graph) harm() (sum float64) {
+	for _, s := range g.symptoms {
+		sum += harmOf(s)
+	}
+	return sum
 }
 
 // ownShare is the greatest share that the candidate's own measured harm has in a

@@ -170,7 +170,7 @@ func TestRivalsAreNotToldApart(t *testing.T) {
 		fake{name: "b", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, evidence: strong("b")}.suspect(),
 	})
 	v = &Verdict{Symptoms: []scene.Symptom{{Name: scene.DatagramsLost, Subject: process(7), Onset: minute.Start, Severity: 1}}}
-	g := connect(sc, found, v.Symptoms)
+	g := connect(sc, found, v.Symptoms, nil)
 	g.settle()
 	v.abstain(g)
 	if someCulprit(g) || !strings.Contains(v.Abstained, "nothing tells them apart") || v.Next == "" {

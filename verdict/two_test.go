@@ -25,7 +25,7 @@ func felt7(starts ...float64) scene.Symptom {
 func settled(t *testing.T, sym []scene.Symptom, found ...*candidate) {
 	t.Helper()
 	r := &recording.Recording{Manifest: recording.Manifest{Start: minute.Start, End: minute.End, SelfPID: 1}}
-	g := connect(scene.Build(r), found, sym)
+	g := connect(scene.Build(r), found, sym, nil)
 	g.settle()
 	v := &Verdict{Symptoms: sym}
 	v.abstain(g)

@@ -90,7 +90,7 @@ func demo(ctx context.Context, w io.Writer, path string, length time.Duration) (
 	switch {
 	case err != nil:
 		return err
-	case code == cli.ExitNothing:
+	case code == cli.ExitNothing, code == cli.ExitCantTell:
 		return errors.New("demo: snag find named no culprit in the storm: please report it with the output above")
 	case code != cli.ExitCulprit:
 		return fmt.Errorf("demo: snag find ended with exit code %d", code)

@@ -45,7 +45,7 @@ func showVerdict(w io.Writer, snag, recording, baseline string) error {
 	cmd.Stdout, cmd.Stderr = w, os.Stderr
 	err := cmd.Run()
 	var ended *exec.ExitError
-	if errors.As(err, &ended) && ended.ExitCode() == cli.ExitCulprit {
+	if errors.As(err, &ended) && (ended.ExitCode() == cli.ExitCulprit || ended.ExitCode() == cli.ExitCantTell) {
 		return nil
 	}
 	if err != nil {

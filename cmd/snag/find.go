@@ -46,8 +46,9 @@ with one, at that process (and its children), unit, listener or namespace, and a
 what the machine does to it. As root it sees all; without, it does what it may and
 says what it could not see.
 
-Exit codes: 0 nothing wrong (or nothing that could be proved: read the verdict),
-10 a culprit found, 1 failed, 2 usage.`,
+Exit codes: 0 nothing wrong, 10 a culprit found, 11 can't tell (something is wrong and
+nobody was proved to cause it, too little was seen, or answers are slow), 1 failed,
+2 usage.`,
 		Example: `  sudo snag find
   sudo snag find --for 10s --port 1935
   sudo snag find --unit nginx --symptom 'freeze 14:17:28 stream X' --json

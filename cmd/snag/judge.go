@@ -80,8 +80,12 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 			return err
 		}
 	}
-	if len(v.With(verdict.Culprit)) > 0 {
+	switch v.Standing() {
+	case verdict.Found:
 		return &cli.Exit{Code: cli.ExitCulprit}
+	case verdict.Well:
+		return nil
+	default:
+		return &cli.Exit{Code: cli.ExitCantTell}
 	}
-	return nil
 }

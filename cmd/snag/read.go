@@ -43,8 +43,8 @@ It reads
 ` + formatsHelp() + `
 
 What can't be read to its end is judged as far as it goes, and the verdict says how
-far that is; Ctrl-C does the same to a reading. Exit codes: 0 nothing wrong (or
-nothing that could be proved: read the verdict), 10 a culprit found, 1 failed,
+far that is; Ctrl-C does the same to a reading. Exit codes: 0 nothing wrong,
+10 a culprit found, 11 can't tell (read the verdict), 1 failed,
 2 usage. docs/read.md has the rest.`,
 		Example: `  snag read trace.txt.gz
   snag read 'trace.*'                            the files of strace -ff -o trace

@@ -65,10 +65,6 @@ func (v *verifyFlags) length(p *plan.Plan, before time.Duration) time.Duration {
 	return min(max(before.Round(time.Second), 5*time.Second), time.Hour)
 }
 
-// Exit codes of verify, beside cli.ExitNothing (gone or reduced) and cli.ExitFailed; that it is
-// still there has the code of a culprit found.
-const exitCantTell = 11
-
 func tuneVerify(f *tuneFlags) *cobra.Command {
 	var v verifyFlags
 	cmd := &cobra.Command{
@@ -127,12 +123,13 @@ type outcome struct {
 	Did string `json:"did,omitempty"`
 }
 
+// exit is the code of verify: that it is still there has the one of a culprit found.
 func (o *outcome) exit() error {
 	switch {
 	case o.Outcome.Helped():
 		return nil
 	case o.Outcome == verify.CantTell:
-		return &cli.Exit{Code: exitCantTell}
+		return &cli.Exit{Code: cli.ExitCantTell}
 	}
 	return &cli.Exit{Code: cli.ExitCulprit}
 }

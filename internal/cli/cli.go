@@ -19,6 +19,9 @@ const (
 	ExitFailed  = 1
 	ExitUsage   = 2
 	ExitCulprit = 10
+	// ExitCantTell: something is wrong and nobody was proved to cause it, or too little was
+	// seen to say that nothing is.
+	ExitCantTell = 11
 )
 
 // Exit ends the command with a code and, when Err is set, a message.

@@ -80,3 +80,14 @@ func Rate(perSecond float64) string {
 	}
 	return fmt.Sprintf("%.1f/s", perSecond)
 }
+
+// Short is a time in seconds with three digits and the unit that fits: 12.5 ms.
+func Short(seconds float64) string {
+	switch {
+	case seconds >= 1:
+		return fmt.Sprintf("%.2g s", seconds)
+	case seconds >= 0.001:
+		return fmt.Sprintf("%.3g ms", 1000*seconds)
+	}
+	return fmt.Sprintf("%.3g µs", 1e6*seconds)
+}

@@ -68,5 +68,5 @@ func (f *finding) end() (closer int, err error) {
 // judged tells whether it ended as it should: a culprit found is a success here.
 func judged(err error) bool {
 	var e *exec.ExitError
-	return err == nil || errors.As(err, &e) && e.ExitCode() == 10
+	return err == nil || errors.As(err, &e) && e.ExitCode() >= 10
 }

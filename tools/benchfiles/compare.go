@@ -25,7 +25,7 @@ func compare(ctx context.Context, in input, snag, dir string, rounds int) error 
 	if err != nil {
 		return err
 	}
-	all := append([]peer{{name: ours, command: []string{snag, "read", "-q", "--out", "OUT", "FILE"}, codes: []int{10}}}, in.peers...)
+	all := append([]peer{{name: ours, command: []string{snag, "read", "-q", "--out", "OUT", "FILE"}, codes: []int{10, 11}}}, in.peers...)
 	best := map[string]cost{}
 	failed := map[string]string{}
 	for round := range rounds {

@@ -24,11 +24,13 @@ export function verdict(page: Page, axis: Axis, charted: (id: string) => boolean
   return part;
 }
 
+const unsure: Record<string, string> = { 'not-enough-seen': 'Not enough seen', slow: 'No fault seen, but slow answers' };
+
 function nobody(page: Page, axis: Axis): HTMLElement {
   const v = page.verdict;
   const box = h('article', { class: v.abstained ? 'answer unsure' : 'answer well' });
   if (v.abstained) {
-    box.append(h('p', { class: 'state' }, 'No culprit named'), h('h3', {}, capital(v.abstained)));
+    box.append(h('p', { class: 'state' }, unsure[v.standing ?? ''] ?? 'No culprit named'), h('h3', {}, capital(v.abstained)));
     if (v.next_measurement) box.append(h('p', {}, h('b', {}, 'Next measurement')), h('pre', { class: 'command', tabindex: 0 }, v.next_measurement));
   } else {
     const unseen = new Set(v.verdict.filter((e) => e.state === 'not-seen').map((e) => e.suspect)).size;

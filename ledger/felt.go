@@ -1,0 +1,230 @@
+package ledger
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// A delay is felt when it is this share of a party's time, and this long for each request,
+// or for one in a hundred: half of the time is twice as long an answer, and under 10 ms on
+// average a healthy host of few CPUs keeps requests waiting now and then.
+const (
+	feltShare = 0.4
+	feltEach  = 0.01 // s
+	feltP99   = 0.05 // s
+	// Of a party that was not answered at all: requests held up on average.
+	feltHeld = 0.3
+	// Fewer requests tell nothing of a party, if they end.
+	fewRequests = 5
+)
+
+// Delay is what held up the requests of a party without need.
+type Delay struct {
+	Party   *Party
+	Seconds float64 // request-seconds
+	Held    float64 // requests that were held up at a moment, on average
+	Each    float64 // s of each answer; 0 where none came
+	Share   float64 // of all the party's time
+	// By are the shares of the accounts in it, the greatest first. What waits in line for
+	// threads that sleep, call or have a child work is booked to these.
+	By []Part
+	// Behind are the shares of the accounts of the services on this host that it calls, and
+	// of those that these call: the part of Call that continues there.
+	Behind []Part
+	// Active are the seconds in which most of it fell; nil: throughout.
+	Active []recording.Interval
+}
+
+// Part is the share of an account in a delay.
+type Part struct {
+	Account Account
+	Share   float64
+}
+
+// Of is the share of some accounts in the delay, wherever they are. What lay unread waited
+// for the process, nobody knows on what: it may be any account's that is inside.
+func (d Delay) Of(accounts []Account) (share float64) {
+	inside := slices.ContainsFunc(accounts, Account.inside)
+	for _, p := range slices.Concat(d.By, d.Behind) {
+		if slices.Contains(accounts, p.Account) || inside && p.Account == Unread {
+			share += p.Share
+		}
+	}
+	return min(1, share)
+}
+
+// inside tells whether time in an account passes in the service, not on the way to it.
+func (a Account) inside() bool {
+	switch a {
+	case Path, Queue, Loss, Nagle, Window:
+		return false
+	}
+	return true
+}
+
+// delay is the part of an entry that is avoidable by nature.
+func (e Entry) delay() float64 {
+	switch {
+	case e.Account.Delay():
+		return e.Seconds
+	case e.Account == Sleep, e.Account == Call, e.Account == Child:
+		return e.InLine // more workers would take them
+	}
+	return 0
+}
+
+// DelayOf is what held up a party's requests, felt or not.
+func (l *Ledger) DelayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay {
+	d := Delay{Party: p}
+	by := map[Account]float64{}
+	for _, e := range p.Entries {
+		held := e.delay()
+		if e.Account == CPU { // what the party uses up itself is its own work
+			held *= othersCPU(s, r, p)
+		}
+		by[e.Account] += held
+		d.Seconds += held
+	}
+	if d.Seconds == 0 {
+		return d
+	}
+	d.By = parts(by, d.Seconds)
+	behind := map[Account]float64{}
+	for _, e := range p.Entries {
+		if e.Account == Call {
+			l.behind(e, e.delay(), behind, map[*Party]bool{p: true})
+		}
+	}
+	d.Behind = parts(behind, d.Seconds)
+	d.Share = d.Seconds / p.Demand
+	if length := l.Window.End.Sub(l.Window.Start).Seconds(); length > 0 {
+		d.Held = p.Open * d.Share
+	}
+	if p.Answered > 0 {
+		d.Each = p.Mean * d.Share
+	}
+	d.Active = p.active(l.Window)
+	return d
+}
+
+// behind follows seconds of a call to what the called service was found in.
+func (l *Ledger) behind(call Entry, seconds float64, into map[Account]float64, seen map[*Party]bool) {
+	there := l.called[call.Where]
+	if there == nil || seen[there] || seconds <= 0 {
+		return
+	}
+	seen[there] = true
+	for _, e := range there.Entries {
+		part := seconds * e.Seconds / there.Demand
+		into[e.Account] += part
+		if e.Account == Call {
+			l.behind(e, part, into, seen)
+		}
+	}
+	delete(seen, there)
+}
+
+func parts(by map[Account]float64, of float64) (out []Part) {
+	for a, seconds := range by {
+		if seconds > 0 {
+			out = append(out, Part{a, seconds / of})
+		}
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if out[i].Share != out[j].Share {
+			return out[i].Share > out[j].Share
+		}
+		return out[i].Account < out[j].Account
+	})
+	return out
+}
+
+// Felt are the delays that whoever waits for the party would notice, those that hold up
+// most first.
+func (l *Ledger) Felt(s *scene.Scene, r *recording.Recording) (out []Delay) {
+	for _, p := range l.Parties {
+		d := l.DelayOf(s, r, p)
+		switch {
+		case d.Share < feltShare:
+		case p.Answered == 0 && d.Held < feltHeld:
+		case p.Answered > 0 && (d.Each < feltEach && p.P99*d.Share < feltP99 || p.Answered < fewRequests && d.Held < feltHeld):
+		default:
+			out = append(out, d)
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Held > out[j].Held })
+	return out
+}
+
+// active are the seconds with most of a party's delay, where they are few: nine tenths of
+// it in less than two thirds of the window.
+func (p *Party) active(window recording.Interval) (out []recording.Interval) {
+	type second struct {
+		at   int
+		held float64
+	}
+	var all []second
+	sum := 0.0
+	for at, held := range p.delayed {
+		all = append(all, second{at, held})
+		sum += held
+	}
+	sort.Slice(all, func(i, j int) bool {
+		if all[i].held != all[j].held {
+			return all[i].held > all[j].held
+		}
+		return all[i].at < all[j].at
+	})
+	length := int(window.End.Sub(window.Start) / time.Second)
+	most, n := 0.0, 0
+	for n < len(all) && most < 0.9*sum {
+		most += all[n].held
+		n++
+	}
+	if n == 0 || 3*n >= 2*length {
+		return nil
+	}
+	chosen := all[:n]
+	sort.Slice(chosen, func(i, j int) bool { return chosen[i].at < chosen[j].at })
+	for _, c := range chosen {
+		from := window.Start.Add(time.Duration(c.at) * time.Second)
+		if k := len(out); k > 0 && out[k-1].End == from {
+			out[k-1].End = from.Add(time.Second)
+			continue
+		}
+		out = append(out, recording.Interval{Start: from, End: from.Add(time.Second)})
+	}
+	return out
+}
+
+// othersCPU is the part of the CPU time of the window that neither the party's processes
+// used nor those on this host which ask them: a load that fills the CPUs itself waits for
+// itself.
+func othersCPU(s *scene.Scene, r *recording.Recording, p *Party) float64 {
+	own, all := 0.0, 0.0
+	for _, q := range s.Processes {
+		used := q.Last().CPU - q.First().CPU
+		if used <= 0 || q.Subject.PID == r.Manifest.SelfPID {
+			continue
+		}
+		all += used
+		if slices.Contains(p.PIDs, q.Subject.PID) || asks(q, p) {
+			own += used
+		}
+	}
+	if all == 0 {
+		return 1
+	}
+	return 1 - own/all
+}
+
+// asks tells whether a process has a connection to a listener of the party.
+func asks(q *scene.Process, p *Party) bool {
+	return slices.ContainsFunc(q.Sockets, func(k *scene.Socket) bool {
+		return k.Peer != nil && k.Peer.Listener != nil && k.Peer.Listener.ID == scene.IDOf(p.Subject)
+	})
+}

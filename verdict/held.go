@@ -1,0 +1,90 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects"
+)
+
+// addFelt adds to the scene's symptoms the delays that the ledger shows and that whoever
+// waits would notice, and returns the delays by the subject of their symptom.
+func addFelt(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) map[scene.NodeID][]ledger.Delay {
+	out := map[scene.NodeID][]ledger.Delay{}
+	for _, d := range l.Felt(s, r) {
+		id := scene.IDOf(d.Party.Subject)
+		out[id] = append(out[id], d)
+		if len(out[id]) > 1 {
+			continue // the way to a service that is late itself: the greatest comes first
+		}
+		if i := latencyOf(s, id); i >= 0 {
+			s.Symptoms[i].Held = d.Held
+			continue
+		}
+		sym := scene.Symptom{Name: scene.RequestLatency, Subject: d.Party.Subject, Onset: s.Window.Start, Active: d.Active,
+			Amount: d.Each, Unit: "s", Severity: min(1, d.Share), Held: d.Held, Text: delayed(d)}
+		if len(d.Active) > 0 {
+			sym.Onset = d.Active[0].Start
+		}
+		s.Symptoms = append(s.Symptoms, sym)
+	}
+	return out
+}
+
+// latencyOf is the symptom of late answers that a subject has already, or -1.
+func latencyOf(s *scene.Scene, id scene.NodeID) int {
+	for i, sym := range s.Symptoms {
+		if sym.Name == scene.RequestLatency && scene.IDOf(sym.Subject) == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// delayed is a delay in words.
+func delayed(d ledger.Delay) string {
+	var why []string
+	for i, p := range d.By {
+		if i == 2 || p.Share < 0.1 {
+			break
+		}
+		why = append(why, p.Account.Words())
+	}
+	text := fmt.Sprintf("%.2g requests held up at any moment, %.0f %% of their time: %s", d.Held, 100*d.Share, strings.Join(why, ", "))
+	if d.Each > 0 {
+		text = fmt.Sprintf("answers took %s longer than they need (%s)", units.Short(d.Each), text)
+	}
+	return text
+}
+
+// leastBooked is the least share of a delay that makes whoever claims its accounts one of
+// its causes.
+const leastBooked = 0.05
+
+// booked is the share of a symptom that a suspect can explain: where the ledger has its
+// delay, what is booked to the accounts that the suspect claims; otherwise all.
+func booked(sus *suspects.Suspect, sym scene.Symptom, delays map[scene.NodeID][]ledger.Delay) float64 {
+	all := delays[scene.IDOf(sym.Subject)]
+	if sym.Name != scene.RequestLatency || len(all) == 0 || len(sus.Claims) == 0 {
+		return 1
+	}
+	share := 0.0
+	for _, d := range all {
+		share = max(share, d.Of(sus.Claims)*d.Held/all[0].Held)
+	}
+	return share
+}
+
+// harmOf is how many requests, connections or viewers a symptom held up on average. Where
+// nobody could count them it is one at most, by the share of the time or traffic that
+// suffered; the constant keeps what has no such share from being worth nothing.
+func harmOf(s scene.Symptom) float64 {
+	if s.Held > 0 {
+		return s.Held
+	}
+	return 0.1 + s.Severity
+}

@@ -1,0 +1,125 @@
+package verdict
+
+import (
+	"fmt"
+
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/recording"
+)
+
+// Standing is the answer in a word.
+type Standing string
+
+// The standings, the surest first.
+const (
+	Found    Standing = "culprit"
+	Unproved Standing = "unproved"        // something is wrong, and nobody was proved to cause it
+	Blind    Standing = "not-enough-seen" // what tells whether anybody was hurt was not measured
+	Slow     Standing = "slow"            // nothing is held up, but answers take long: whether too long nobody said
+	Well     Standing = "nothing-wrong"
+)
+
+// Answers that take longer than this people notice within a host or a site (Nielsen, Usability
+// Engineering, 1993: a tenth of a second is felt as at once). slowFew are too few to say so.
+const (
+	slowAnswer = 0.1 // s
+	slowFew    = 5
+)
+
+// vital are the measures without which nobody can tell whether anybody was hurt.
+var vital = []string{"sockets.diag", "sockets.turns", "host.processes"}
+
+// Standing is what the verdict comes to.
+func (v *Verdict) Standing() Standing {
+	switch {
+	case len(v.With(Culprit)) > 0:
+		return Found
+	case v.Abstained != "":
+		return Unproved
+	case len(v.Unmeasured()) > 0:
+		return Blind
+	case len(v.SlowParties()) > 0:
+		return Slow
+	}
+	return Well
+}
+
+// Unmeasured are the vital measures that were not taken, or in part only, with the reason
+// and the cure; of files it is said by each suspect.
+func (v *Verdict) Unmeasured() (out []recording.Coverage) {
+	r := v.Recording
+	if len(r.Parts) > 0 || len(r.Manifest.Files) > 0 || len(r.Coverage) == 0 {
+		return nil
+	}
+	for _, measure := range vital {
+		c, ok := r.Measured(measure)
+		if ok && !c.Withheld() {
+			continue
+		}
+		c.Probe = measure
+		out = append(out, c)
+	}
+	return out
+}
+
+// SlowParties are those whose answers take longer than people tolerate, nobody proved why:
+// it may be what they are made for. What nobody works for, a long poll, is none.
+func (v *Verdict) SlowParties() (out []*ledger.Party) {
+	if v.Ledger == nil {
+		return nil
+	}
+	for _, p := range v.Ledger.Parties {
+		if p.Answered >= slowFew && p.Mean*(1-p.Share(ledger.Parked)) >= slowAnswer && concerns(v.Scene, v.Recording, p.Subject) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// why says of a measure why it was not taken.
+func why(c recording.Coverage) string {
+	text := fmt.Sprintf("%s was not measured", c.Probe)
+	if c.State == recording.CoveragePartial {
+		text = c.Probe + " was measured in part"
+	}
+	if c.Why != "" {
+		text += ": " + c.Why
+	}
+	return text
+}
+
+// Why says of the standings between a culprit and nothing wrong what stands against
+// both, and the one measurement that would tell.
+func (v *Verdict) Why() (text, next string) {
+	switch v.Standing() {
+	case Unproved:
+		return v.Abstained, v.Next
+	case Blind:
+		for i, c := range v.Unmeasured() {
+			if i > 0 {
+				text += "; "
+			}
+			text += why(c)
+			next = firstOf(next, c.Cure)
+		}
+		return text, next
+	case Slow:
+		slow := v.SlowParties()
+		p := slow[0]
+		text = fmt.Sprintf("nobody is held up without need, but answers of %s take %s", v.Scene.Name(p.Subject), units.Short(p.Mean))
+		if len(p.Entries) > 0 {
+			e := p.Entries[0]
+			text += fmt.Sprintf(", %.0f %% of it %s", 100*e.Seconds/p.Demand, e.Account.Words())
+			if e.Where != "" {
+				text += " (" + e.Where + ")"
+			}
+		}
+		if len(slow) > 1 {
+			text += fmt.Sprintf(", and those of %d more are slow too", len(slow)-1)
+		}
+		return text + ": whether that is too long only you know",
+			"snag find --baseline GOOD   # compares it with a recording of a better time"
+	}
+	return "", ""
+}
