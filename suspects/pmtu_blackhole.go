@@ -91,11 +91,14 @@ func hopFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows []record
 		if seconds, ok := standsStill(sender, mtu); ok {
 			stuck = append(stuck, sender)
 			stalled = max(stalled, seconds)
+			// It is sent again at ever longer intervals: between the drops it stands as still.
+			f.Active = append(f.Active, stillFrom(sender, seconds, s.Window))
 			atHop[sender.ID] = true
 		} else {
 			adapted++
 		}
 	}
+	f.Active = mergeIntervals(f.Active, joined)
 	what := fmt.Sprintf("%s packets were too big for %s and dropped", count(n), k.device)
 	if mtu > 0 {
 		what = fmt.Sprintf("%s packets were too big for %s (MTU %s) and dropped", count(n), k.device, count(float64(mtu)))
@@ -167,6 +170,17 @@ func standsStill(k *scene.Socket, mtu int) (seconds float64, ok bool) {
 		return 0, false
 	}
 	return seconds, true
+}
+
+// stillFrom is when a sender stood still for the last seconds of its rows: from the
+// window's start where it did when anybody looked first.
+func stillFrom(k *scene.Socket, seconds float64, window recording.Interval) recording.Interval {
+	last := k.Last().T
+	i := recording.Interval{Start: last.Add(-time.Duration(seconds * 1e9)), End: last}
+	if i.Start <= k.First().T.Add(time.Second) {
+		i.Start = window.Start
+	}
+	return i
 }
 
 func lastTCP(k *scene.Socket) recording.TCPInfo {
