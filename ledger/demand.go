@@ -54,6 +54,7 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 		p.order()
 	}
 	sort.SliceStable(l.Parties, func(i, j int) bool { return l.Parties[i].Open > l.Parties[j].Open })
+	l.Felt = l.felt(s, r)
 	return l
 }
 

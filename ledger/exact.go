@@ -2,6 +2,8 @@ package ledger
 
 import (
 	"slices"
+	"strconv"
+	"time"
 
 	"snag/recording"
 	"snag/scene"
@@ -51,7 +53,27 @@ func pauses(s *scene.Scene, r *recording.Recording) covered {
 			}
 		}
 	}
+	// Short stops are counted, and not each is told.
+	for _, p := range s.Processes {
+		for _, series := range r.Select("snag_jvm_safepoint_seconds_total", "pid", strconv.Itoa(p.Subject.PID)) {
+			out.atLeast(s.Window, p.Subject.PID, series)
+		}
+	}
 	return out
+}
+
+// atLeast raises the seconds of a process to what a counter of seconds grew by in each.
+func (c covered) atLeast(window recording.Interval, pid int, series recording.Series) {
+	for _, grown := range series.Steps() {
+		at := number(window, grown.T.Add(-time.Second/2))
+		if grown.V <= 0 || grown.T <= window.Start {
+			continue
+		}
+		if c[pid] == nil {
+			c[pid] = map[int]float64{}
+		}
+		c[pid][at] = max(c[pid][at], min(1, grown.V))
+	}
 }
 
 // reclaims are for how long threads of a process reclaimed or compacted memory.

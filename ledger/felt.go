@@ -48,7 +48,7 @@ type Part struct {
 // Of is the share of some accounts in the delay, wherever they are. What lay unread waited
 // for the process, nobody knows on what: it may be any account's that is inside.
 func (d Delay) Of(accounts []Account) (share float64) {
-	inside := slices.ContainsFunc(accounts, Account.inside)
+	inside := slices.ContainsFunc(accounts, Account.Inside)
 	for _, p := range slices.Concat(d.By, d.Behind) {
 		if slices.Contains(accounts, p.Account) || inside && p.Account == Unread {
 			share += p.Share
@@ -57,8 +57,8 @@ func (d Delay) Of(accounts []Account) (share float64) {
 	return min(1, share)
 }
 
-// inside tells whether time in an account passes in the service, not on the way to it.
-func (a Account) inside() bool {
+// Inside tells whether time in an account passes in the service, not on the way to it.
+func (a Account) Inside() bool {
 	switch a {
 	case Path, Queue, Loss, Nagle, Window:
 		return false
@@ -77,8 +77,8 @@ func (e Entry) delay() float64 {
 	return 0
 }
 
-// DelayOf is what held up a party's requests, felt or not.
-func (l *Ledger) DelayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay {
+// delayOf is what held up a party's requests, felt or not.
+func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay {
 	d := Delay{Party: p}
 	by := map[Account]float64{}
 	for _, e := range p.Entries {
@@ -143,11 +143,10 @@ func parts(by map[Account]float64, of float64) (out []Part) {
 	return out
 }
 
-// Felt are the delays that whoever waits for the party would notice, those that hold up
-// most first.
-func (l *Ledger) Felt(s *scene.Scene, r *recording.Recording) (out []Delay) {
+// felt are the delays that are felt, those that hold up most first.
+func (l *Ledger) felt(s *scene.Scene, r *recording.Recording) (out []Delay) {
 	for _, p := range l.Parties {
-		d := l.DelayOf(s, r, p)
+		d := l.delayOf(s, r, p)
 		switch {
 		case d.Share < feltShare:
 		case p.Answered == 0 && d.Held < feltHeld:
@@ -158,6 +157,20 @@ func (l *Ledger) Felt(s *scene.Scene, r *recording.Recording) (out []Delay) {
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Held > out[j].Held })
 	return out
+}
+
+// Booked is the greatest share that accounts have in a delay of requests which a process
+// answers, where it is felt.
+func (l *Ledger) Booked(pid int, accounts ...Account) (share float64) {
+	if l == nil {
+		return 0
+	}
+	for _, d := range l.Felt {
+		if slices.Contains(d.Party.PIDs, pid) {
+			share = max(share, d.Of(accounts))
+		}
+	}
+	return share
 }
 
 // active are the seconds with most of a party's delay, where they are few: nine tenths of

@@ -122,6 +122,9 @@ type Party struct {
 type Ledger struct {
 	Window  recording.Interval
 	Parties []*Party
+	// Felt are the delays that whoever waits for a party would notice, those that hold up
+	// most first.
+	Felt []Delay
 
 	called map[string]*Party // services of this host, by the addresses at which they are called
 }

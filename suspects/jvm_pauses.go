@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -13,6 +14,7 @@ import (
 // process.
 type standstill struct {
 	process *scene.Process
+	least   float64              // s; shorter pauses do not count
 	counted bool                 // its counters were read
 	stopped steps                // safepoint time by second, s
 	sync    float64              // of it, until the last thread had stopped
@@ -33,10 +35,23 @@ type standstill struct {
 // show gaps of 0.1 to 0.35 s on a busy machine.
 const feltPause = 0.2
 
-// standstillOf reads what a JVM counted, or logged; nil where neither was measured.
-func standstillOf(p *scene.Process, r *recording.Recording, window recording.Interval) *standstill {
+// bookedPause is the least pause that counts where its pauses are what answers were seen to
+// wait for: many short ones make late answers as well as a few long ones.
+const bookedPause = 0.01
+
+// feltPauseOf is the least pause of a process that counts, s.
+func feltPauseOf(p *scene.Process, l *ledger.Ledger) float64 {
+	if l.Booked(p.Subject.PID, ledger.Pause) >= 0.2 {
+		return bookedPause
+	}
+	return feltPause
+}
+
+// standstillOf reads what a JVM counted, or logged; nil where neither was measured. Pauses
+// shorter than least do not count.
+func standstillOf(p *scene.Process, r *recording.Recording, window recording.Interval, least float64) *standstill {
 	pid := strconv.Itoa(p.Subject.PID)
-	j := &standstill{process: p, causes: map[string]int{}, gc: map[string]float64{}}
+	j := &standstill{process: p, least: least, timed: timedStops{least: least}, logged: timedStops{least: least}, causes: map[string]int{}, gc: map[string]float64{}}
 	if series := r.Select("snag_jvm_safepoint_seconds_total", "pid", pid); len(series) > 0 && len(series[0].Points) >= 2 {
 		j.counted, j.stopped = true, stepsOf(series[0])
 	} else if _, logs := r.FactOf("jvm."+pid+".gc-log", 0); !logs {
@@ -102,7 +117,7 @@ func (j *standstill) addPauses(r *recording.Recording, window recording.Interval
 			i := e.Interval()
 			all = append(all, i)
 			length := i.Length(window.End).Seconds()
-			if length < feltPause || j.outside(i, window) {
+			if length < j.least || j.outside(i, window) {
 				continue
 			}
 			if of.told != nil {
@@ -146,7 +161,7 @@ func (j *standstill) addUntimed(known []recording.Interval, window recording.Int
 			span.Start = begun
 		}
 		inGC := overlap(known, []recording.Interval{span}, window.End).Seconds()
-		if s.N >= feltPause && s.N-inGC >= feltPause && !j.outside(span, window) {
+		if s.N >= j.least && s.N-inGC >= j.least && !j.outside(span, window) {
 			j.pauses = append(j.pauses, span)
 			j.longest = max(j.longest, s.N-inGC)
 			j.total += s.N - inGC

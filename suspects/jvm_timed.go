@@ -11,8 +11,9 @@ import (
 // gcLog is the source of the events that a JVM's own log told.
 const gcLog = "gc log"
 
-// timedStops sums up the stops of 0.2 s and longer that one source timed.
+// timedStops sums up the stops that one source timed and that count.
 type timedStops struct {
+	least      float64 // s; shorter ones do not count
 	n          int
 	total      float64 // s
 	toStop     float64 // s of it until the last thread had stopped
@@ -99,7 +100,7 @@ func (j *standstill) timedEvidence() (all []Evidence) {
 		parts = append(parts, t.words(counted))
 	}
 	if what := mostOften(t.work); what != "" {
-		part := fmt.Sprintf("%s of 0.2 s and longer, %s in %d of them", plural(t.collections, "collection"), what, t.work[what])
+		part := fmt.Sprintf("%s of %s and longer, %s in %d of them", plural(t.collections, "collection"), lasting(t.least), what, t.work[what])
 		if cause := j.cause(); cause != "" {
 			part += " (" + cause + ")"
 		}
@@ -109,7 +110,7 @@ func (j *standstill) timedEvidence() (all []Evidence) {
 }
 
 func (t *timedStops) words(counted string) string {
-	text := fmt.Sprintf("%s of 0.2 s and longer, %s in all%s, of it %s until the last thread had stopped", plural(t.n, "stop"), lasting(t.total), counted, lasting(t.toStop))
+	text := fmt.Sprintf("%s of %s and longer, %s in all%s, of it %s until the last thread had stopped", plural(t.n, "stop"), lasting(t.least), lasting(t.total), counted, lasting(t.toStop))
 	if op := mostOften(t.operations); op != "" {
 		text += fmt.Sprintf("; operation %s in %d of them", op, t.operations[op])
 	}

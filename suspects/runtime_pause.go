@@ -29,7 +29,7 @@ var runtimePause = &Suspect{
 	InFiles: map[string][]string{"jvm.counters": {"jvm.gc-log"}},
 	For: []string{
 		"decisive: three pauses or more of 0.2 s and longer, by the JVM's own count, and data waited at its sockets when they were looked at inside of them, and at fewer looks outside (in 8 of 8)",
-		"strong: the JVM stood still for 0.2 s of a second or longer (healthy: 5 to 50 ms)",
+		"strong: the JVM stood still for 0.2 s of a second or longer (healthy: 5 to 50 ms), or for 10 ms where its pauses are what answers were seen to wait for",
 		"strong: the static probes of its libjvm timed the same stops, with the operation and who asked for it",
 		"strong: its own log tells the same stops, or that threads of it waited for the collector (allocation stalls of ZGC: no counter has them); /proc saw those threads in futex just then",
 		"decisive, of a log that was read as a file: the stops that the JVM timed itself. Who waited for it a symptom must tell (--symptom, another file): without one it is a risk",
@@ -47,16 +47,16 @@ var runtimePause = &Suspect{
 		{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second},
 		{scene.DatagramsLost, 10 * time.Second}, {scene.LogSilence, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {"udp-receive-buffer-full", 5 * time.Second}, {"listen-overflow", 10 * time.Second}, {"slow-consumer", 10 * time.Second},
 		{"worker-queue", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"peer-reset", time.Minute}},
-	Claims: []ledger.Account{ledger.Pause},
-	Remedy: "a heap larger than what is alive in it (-Xmx), a collector that works beside the program (-XX:+UseG1GC, ZGC), fewer or no System.gc() (-XX:+ExplicitGCInvokesConcurrent). In the unit's or start script's java arguments. Verified by: sun.rt.safepointTime grows by less than 50 ms a second",
-	Next:   "jcmd PID VM.log output=stdout what=safepoint,gc; jstat -gcutil PID 1000",
-	Weigh:  weighRuntimePause,
+	Claims:      []ledger.Account{ledger.Pause},
+	Remedy:      "a heap larger than what is alive in it (-Xmx), a collector that works beside the program (-XX:+UseG1GC, ZGC), fewer or no System.gc() (-XX:+ExplicitGCInvokesConcurrent). In the unit's or start script's java arguments. Verified by: sun.rt.safepointTime grows by less than 50 ms a second",
+	Next:        "jcmd PID VM.log output=stdout what=safepoint,gc; jstat -gcutil PID 1000",
+	WeighBooked: weighRuntimePause,
 }
 
-func weighRuntimePause(s *scene.Scene, r *recording.Recording) []Finding {
+func weighRuntimePause(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
 	var out []Finding
 	for _, p := range s.Processes {
-		j := standstillOf(p, r, s.Window)
+		j := standstillOf(p, r, s.Window, feltPauseOf(p, l))
 		switch {
 		case j == nil && goStops(p, r, s.Window) != nil:
 			out = append(out, goStops(p, r, s.Window).goFinding(s, r))
@@ -221,7 +221,7 @@ func (j *standstill) told(by string, window float64) []Evidence {
 		return nil
 	}
 	why := Evidence{Side: For, Grade: Strong, Value: j.total, Unit: "s", Source: fmt.Sprintf("sun.rt.safepointTime, sun.gc.collector (jcmd %d PerfCounter.print)", j.process.Subject.PID), Origin: "hsperfdata",
-		Text: fmt.Sprintf("its safepoint time grew by %s in %s; %s of 0.2 s and longer, the longest %s", lasting(j.stopped.sum()), lasting(window), plural(len(j.pauses), "pause"), lasting(j.longest))}
+		Text: fmt.Sprintf("its safepoint time grew by %s in %s; %s of %s and longer, the longest %s", lasting(j.stopped.sum()), lasting(window), plural(len(j.pauses), "pause"), lasting(j.least), lasting(j.longest))}
 	if name, took := j.collector(); took > 0 {
 		why.Text += fmt.Sprintf("; %s took %s", name, lasting(took))
 	}

@@ -133,6 +133,16 @@ type Suspect struct {
 	// Weigh returns one finding per subject that has evidence on either side.
 	// No findings while every Must need was measured means: cleared.
 	Weigh func(*scene.Scene, *recording.Recording) []Finding
+	// WeighBooked is Weigh of a suspect that goes by what was booked, too; one of both is set.
+	WeighBooked func(*scene.Scene, *recording.Recording, *ledger.Ledger) []Finding
+}
+
+// Findings are what the suspect finds.
+func (s *Suspect) Findings(sc *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
+	if s.WeighBooked != nil {
+		return s.WeighBooked(sc, r, l)
+	}
+	return s.Weigh(sc, r)
 }
 
 // Blind returns the needs that were not measured, those that must be first. Of the

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects"
@@ -30,14 +31,14 @@ const maxFindings = 20
 
 // weighAll runs every suspect and parts the confirmed findings from the entries
 // that are settled at once: cleared and not seen.
-func weighAll(s *scene.Scene, r *recording.Recording, all []*suspects.Suspect) (found []*candidate, settled []Entry) {
+func weighAll(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, all []*suspects.Suspect) (found []*candidate, settled []Entry) {
 	for _, sus := range all {
 		must, rest := sus.Blind(r)
 		if len(must) > 0 {
 			settled = append(settled, blindEntry(sus, must, r))
 			continue
 		}
-		findings := weigh(sus, s, r)
+		findings := weigh(sus, s, r, l)
 		sort.SliceStable(findings, func(i, j int) bool { return findings[i].Harm.Amount > findings[j].Harm.Amount })
 		if len(findings) > maxFindings {
 			findings = findings[:maxFindings]

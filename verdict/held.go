@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"snag/internal/units"
@@ -13,9 +14,9 @@ import (
 
 // addFelt adds to the scene's symptoms the delays that the ledger shows and that whoever
 // waits would notice, and returns the delays by the subject of their symptom.
-func addFelt(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) map[scene.NodeID][]ledger.Delay {
+func addFelt(s *scene.Scene, l *ledger.Ledger) map[scene.NodeID][]ledger.Delay {
 	out := map[scene.NodeID][]ledger.Delay{}
-	for _, d := range l.Felt(s, r) {
+	for _, d := range l.Felt {
 		id := scene.IDOf(d.Party.Subject)
 		out[id] = append(out[id], d)
 		if len(out[id]) > 1 {
@@ -59,6 +60,19 @@ func delayed(d ledger.Delay) string {
 		text = fmt.Sprintf("answers took %s longer than they need (%s)", units.Short(d.Each), text)
 	}
 	return text
+}
+
+// accounted tells whether the ledger measured the requests that a finding says are late: then
+// it knows whether they are. Of answers that take longer than people tolerate it does not:
+// their work or a call may be what is too slow.
+func accounted(s *scene.Scene, l *ledger.Ledger, c *candidate) bool {
+	role := ledger.Serves
+	if len(c.suspect.Claims) > 0 && !slices.ContainsFunc(c.suspect.Claims, ledger.Account.Inside) {
+		role = ledger.Calls // only who calls sees the way
+	}
+	return slices.ContainsFunc(l.Parties, func(p *ledger.Party) bool {
+		return p.Role == role && p.Answered >= 20 && p.Mean < slowAnswer && p.Share(ledger.Unseen) < 0.5 && touches(s, c.finding, []recording.Subject{p.Subject})
+	})
 }
 
 // leastBooked is the least share of a delay that makes whoever claims its accounts one of

@@ -30,9 +30,10 @@ func judgeHosts(v *Verdict, all []*suspects.Suspect) (found []*candidate, settle
 	for i, r := range v.Recording.Parts {
 		r.Baseline = v.Recording.Baseline
 		h := &host{name: names[i], r: r, s: scene.Build(r)}
-		h.delays = addFelt(h.s, r, ledger.Build(h.s, r))
-		h.found, h.settled = weighAll(h.s, r, all)
-		h.symptoms = symptoms(h.s, r, h.found)
+		l := ledger.Build(h.s, r)
+		h.delays = addFelt(h.s, l)
+		h.found, h.settled = weighAll(h.s, r, l, all)
+		h.symptoms = symptoms(h.s, r, l, h.found)
 		hosts = append(hosts, h)
 	}
 	reportedOnce(hosts)

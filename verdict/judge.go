@@ -41,9 +41,9 @@ func judgeParts(v *Verdict, all []*suspects.Suspect) ([]*candidate, []Entry, *gr
 	if len(r.Parts) == 0 {
 		s := scene.Build(r)
 		v.Scene, v.Ledger = s, ledger.Build(s, r)
-		delays := addFelt(s, r, v.Ledger)
-		found, settled := weighAll(s, r, all)
-		v.Symptoms = symptoms(s, r, found)
+		delays := addFelt(s, v.Ledger)
+		found, settled := weighAll(s, r, v.Ledger, all)
+		v.Symptoms = symptoms(s, r, v.Ledger, found)
 		g := connect(s, found, v.Symptoms, delays)
 		g.amongFiles(r)
 		return found, settled, g

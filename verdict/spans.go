@@ -3,6 +3,7 @@ package verdict
 import (
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects"
@@ -83,19 +84,19 @@ type weighed struct {
 }
 
 // weigh has a suspect look at a recording, over the time that what it needs was measured.
-func weigh(sus *suspects.Suspect, s *scene.Scene, r *recording.Recording) (found []weighed) {
+func weigh(sus *suspects.Suspect, s *scene.Scene, r *recording.Recording, l *ledger.Ledger) (found []weighed) {
 	span, narrow, wide := timesFor(sus, r)
 	if narrow {
 		within := *s // the same graph, looked at over another time
 		within.Window = span
-		for _, f := range sus.Weigh(&within, r) {
+		for _, f := range sus.Findings(&within, r, l) {
 			if !wide || !allAlong(f, span) {
 				found = append(found, weighed{f, &within})
 			}
 		}
 	}
 	if wide {
-		for _, f := range sus.Weigh(s, r) {
+		for _, f := range sus.Findings(s, r, l) {
 			if !narrow || allAlong(f, span) {
 				found = append(found, weighed{f, s})
 			}

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -28,7 +29,7 @@ var felt = map[string]struct {
 // symptoms gathers what hurt: what the scene shows, what the findings measured
 // as their harm where the scene has no symptom of that kind on that subject, and
 // what the user told.
-func symptoms(s *scene.Scene, r *recording.Recording, found []*candidate) []scene.Symptom {
+func symptoms(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, found []*candidate) []scene.Symptom {
 	var out []scene.Symptom
 	for _, sym := range s.Symptoms {
 		if concerns(s, r, sym.Subject) && !isSelf(sym.Subject, r) {
@@ -39,7 +40,8 @@ func symptoms(s *scene.Scene, r *recording.Recording, found []*candidate) []scen
 	for _, c := range found {
 		h := c.finding.Harm
 		floor := felt[h.Symptom]
-		if h.Amount <= 0 || h.Amount < floor.amount || h.Of > 0 && h.Amount/h.Of < floor.share || shown(s, out, c) {
+		if h.Amount <= 0 || h.Amount < floor.amount || h.Of > 0 && h.Amount/h.Of < floor.share || shown(s, out, c) ||
+			h.Symptom == scene.RequestLatency && accounted(s, l, c) {
 			continue
 		}
 		severity := 0.5
