@@ -152,6 +152,10 @@ func sane(t *testing.T, stdout, stderr string, code int) {
 		if !strings.Contains(stdout, "CULPRIT") && !strings.Contains(stdout, "NOTHING WRONG") || stderr != "" {
 			t.Errorf("exit %d: %.500s\n%.500s", code, stdout, stderr)
 		}
+	case code == cli.ExitCantTell:
+		if !strings.Contains(stdout, "NO CULPRIT NAMED") && !strings.Contains(stdout, "NO FAULT SEEN") || stderr != "" {
+			t.Errorf("exit %d: %.500s\n%.500s", code, stdout, stderr)
+		}
 	case code == cli.ExitFailed:
 		if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "snag: read ") || stdout != "" {
 			t.Errorf("exit %d: %.500s\n%.500s", code, stdout, stderr)
