@@ -66,6 +66,10 @@ export interface Verdict {
    */
   recording?: string;
   target?: {};
+  /**
+   * the answer in a word
+   */
+  standing?: "culprit" | "unproved" | "not-enough-seen" | "slow" | "nothing-wrong";
   symptoms: Symptom[];
   /**
    * where the time of requests went, of each service and each destination, those with the most open first
@@ -76,7 +80,7 @@ export interface Verdict {
    */
   verdict: Entry[];
   /**
-   * why no culprit is named though something is wrong, or though snag itself did not see enough to clear anybody
+   * why no culprit is named and nothing wrong is not said either: something is wrong and nobody was proved to cause it, too little was seen to clear anybody, or answers are slow
    */
   abstained?: string;
   /**

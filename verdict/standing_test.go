@@ -1,0 +1,77 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+
+	"snag/ledger"
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects"
+)
+
+func covered(states map[string]string) (out []recording.Coverage) {
+	for _, measure := range vital {
+		c := recording.Coverage{Probe: measure, State: recording.CoverageOK}
+		if s, ok := states[measure]; ok {
+			c.State, c.Why, c.Cure = s, "no right to it", "run as root, or give the binary CAP_BPF"
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func TestStanding(t *testing.T) {
+	party := func(mean float64, answered uint64, account ledger.Account) *ledger.Ledger {
+		return &ledger.Ledger{Parties: []*ledger.Party{{Role: ledger.Serves, Subject: process(7), Answered: answered, Mean: mean, Demand: 10,
+			Entries: []ledger.Entry{{Account: account, Where: "10.0.0.9:5432", Seconds: 9.5}, {Account: ledger.Work, Seconds: 0.5}}}}}
+	}
+	unavailable := map[string]string{"sockets.turns": recording.CoverageUnavailable}
+	for _, c := range []struct {
+		what string
+		v    Verdict
+		r    recording.Recording
+		want Standing
+		why  string
+	}{
+		{"all was measured", Verdict{}, recording.Recording{Coverage: covered(nil)}, Well, ""},
+		{"nobody counted requests", Verdict{}, recording.Recording{Coverage: covered(unavailable)}, Blind, "sockets.turns was not measured: no right to it"},
+		{"those of others are hidden", Verdict{}, recording.Recording{Coverage: covered(map[string]string{"sockets.diag": recording.CoveragePartial})}, Blind, "sockets.diag was measured in part"},
+		{"files have no probes", Verdict{}, recording.Recording{Coverage: covered(unavailable), Manifest: recording.Manifest{Files: []recording.File{{Name: "trace"}}}}, Well, ""},
+		{"answers wait for another", Verdict{Ledger: party(0.6, 50, ledger.Call)}, recording.Recording{Coverage: covered(nil)}, Slow, "take 600 ms, 95 % of it waiting for an answer (10.0.0.9:5432)"},
+		{"quick ones", Verdict{Ledger: party(0.06, 50, ledger.Call)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
+		{"long polls", Verdict{Ledger: party(0.6, 50, ledger.Parked)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
+		{"too few to say so", Verdict{Ledger: party(0.6, 4, ledger.Call)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
+		{"something is wrong", Verdict{Abstained: "nobody was proved", Next: "strace"}, recording.Recording{Coverage: covered(unavailable)}, Unproved, "nobody was proved"},
+		{"a culprit", Verdict{Entries: []Entry{{State: Culprit}}}, recording.Recording{Coverage: covered(unavailable)}, Found, ""},
+	} {
+		c.v.Recording, c.v.Scene = &c.r, &scene.Scene{}
+		why, next := c.v.Why()
+		if got := c.v.Standing(); got != c.want || !strings.Contains(why, c.why) || (why == "") != (c.why == "") || (next == "") != (c.why == "") {
+			t.Errorf("%s: %s, %q, next %q", c.what, got, why, next)
+		}
+	}
+}
+
+// A suspect explains what is booked to its accounts, and no more.
+func TestOnlyWhatIsBooked(t *testing.T) {
+	late := scene.Symptom{Name: scene.RequestLatency, Subject: process(7), Severity: 0.9}
+	delays := map[scene.NodeID][]ledger.Delay{scene.IDOf(late.Subject): {
+		{Held: 10, By: []ledger.Part{{Account: ledger.Lock, Share: 0.7}, {Account: ledger.Disk, Share: 0.3}}},
+		{Held: 1, By: []ledger.Part{{Account: ledger.Queue, Share: 1}}}, // the way there
+	}}
+	for _, c := range []struct {
+		claims []ledger.Account
+		want   float64
+	}{
+		{[]ledger.Account{ledger.Lock}, 0.7}, {[]ledger.Account{ledger.Disk, ledger.Lock}, 1}, {[]ledger.Account{ledger.Queue}, 0.1},
+		{[]ledger.Account{ledger.Nagle}, 0}, {nil, 1},
+	} {
+		if got := booked(&suspects.Suspect{Claims: c.claims}, late, delays); got < c.want-0.01 || got > c.want+0.01 {
+			t.Errorf("%v: %.2f, want %.2f", c.claims, got, c.want)
+		}
+	}
+	if got := booked(&suspects.Suspect{Claims: []ledger.Account{ledger.Nagle}}, scene.Symptom{Name: scene.StreamFreeze, Subject: process(7)}, delays); got != 1 {
+		t.Errorf("of a freeze nothing is booked: %.2f", got)
+	}
+}
