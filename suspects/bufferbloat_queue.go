@@ -46,7 +46,8 @@ func (q queued) heldBy(s *scene.Scene, r *recording.Recording) (leaf, Evidence, 
 			continue
 		}
 		takes := backlog / rate
-		if math.Abs(takes-q.extra()) > 0.35*q.extra() {
+		// The round trip is a running mean, which stays behind a queue that grows or drains.
+		if math.Abs(takes-q.extra()) > 0.35*max(takes, q.extra()) {
 			continue
 		}
 		return l, Evidence{Side: For, Grade: Decisive, Value: backlog, Unit: "B", Origin: "qdisc",
