@@ -27,7 +27,9 @@ type service struct {
 }
 
 // state is a row of thread_states: a thread that was found so at all looks of a second.
-func state(call string, more string) string { return fmt.Sprintf(`"state":"S","call":%q%s`, call, more) }
+func state(call string, more string) string {
+	return fmt.Sprintf(`"state":"S","call":%q%s`, call, more)
+}
 
 var (
 	locked   = state("futex", `,"fd":-1,"futex":4096,"lock":true`)
