@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"snag/internal/cli"
 	"snag/recording"
 	"snag/report"
+	"snag/verdict"
 )
 
 // since are the measures that not every kernel has, and the first that has each.
@@ -172,8 +174,10 @@ func wrongVerdict(f find, suspect, process string) string {
 		}
 	}
 	said := strings.Join(culprits, ", ")
+	// Where requests can't be counted, by this kernel or this user, nothing wrong is not said.
+	unseen := f.exit == cli.ExitCantTell && f.doc.Standing == string(verdict.Blind)
 	switch {
-	case suspect == "" && (f.exit != 0 || said != ""):
+	case suspect == "" && (f.exit != 0 && !unseen || said != ""):
 		return fmt.Sprintf("exit %d, culprits: %q; want exit 0 and none", f.exit, said)
 	case suspect != "" && (f.exit != 10 || !strings.HasPrefix(said, suspect+" of "+process+"[")):
 		return fmt.Sprintf("exit %d, culprits: %q; want exit 10 and %s of %s", f.exit, said, suspect, process)
