@@ -228,8 +228,10 @@ func TestTurnsOfConnectionsThatClose(t *testing.T) {
 	r.Stop()
 	rec := b.needs(r, "sockets.turns")
 	for _, role := range []string{"serve", "call"} {
-		if s, _ := turns(rec, b, role, "7025"); s.N != rounds || s.Open != 0 || s.Sum > 5 {
-			t.Errorf("%s: %+v, want %d turns", role, s, rounds)
+		s, rows := turns(rec, b, role, "7025")
+		// A tick may come while one is open; at the end none is.
+		if s.N != rounds || len(rows) == 0 || rows[len(rows)-1].Open != 0 || s.Sum > 5 {
+			t.Errorf("%s: %+v, want %d turns: %+v", role, s, rounds, rows)
 		}
 	}
 }
