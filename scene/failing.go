@@ -36,7 +36,11 @@ type failing struct {
 func failedCalls(s *Scene, r *recording.Recording) []Symptom {
 	by := map[NodeID]*failing{}
 	var order []*failing
+	refused := Refusals(r)
 	for _, e := range r.CallErrors {
+		if e.PID == 0 && e.Errno == "ECONNREFUSED" {
+			e.PID, e.Comm = callerOf(refused, e)
+		}
 		if e.PID == 0 || e.PID == r.Manifest.SelfPID || e.Proto != "" && e.Proto != "tcp" || !slices.Contains(failures, e.Errno) || probing(r, e) {
 			continue
 		}
@@ -73,6 +77,17 @@ func failedCalls(s *Scene, r *recording.Recording) []Symptom {
 		out = append(out, onset(sym, s))
 	}
 	return out
+}
+
+// callerOf is who misses a connection that was refused, 0 for nobody: the answer comes when no
+// process runs, and the connections to that address tell whose they were.
+func callerOf(refused []*Refusal, e recording.CallError) (pid int, comm string) {
+	for _, c := range refused {
+		if c.Netns == e.Netns && c.Remote == e.Remote && c.Missed() {
+			return c.PID, c.Comm
+		}
+	}
+	return 0, ""
 }
 
 // failedSubject is the listener whose connections fail, else the process.

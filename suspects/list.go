@@ -26,6 +26,7 @@ var All = []*Suspect{
 	listenOverflow,
 	reconnectStorm,
 	peerReset,
+	upstreamRefused,
 	slowConsumer,
 	fdLimit,
 	ephemeralPorts,

@@ -64,6 +64,7 @@ import (
 	uplinkblackhole "snag/lab/uplink-blackhole"
 	uplinkthrottled "snag/lab/uplink-throttled"
 	uplinkthrottledlayers "snag/lab/uplink-throttled-layers"
+	upstreamrefused "snag/lab/upstream-refused"
 	workerqueue "snag/lab/worker-queue"
 	workerqueueprocesses "snag/lab/worker-queue-processes"
 	wronglibrary "snag/lab/wrong-library"
@@ -73,6 +74,7 @@ import (
 var Incidents = []lab.Incident{
 	udpreceivebufferfull.Incident,
 	udpportclosed.Incident,
+	upstreamrefused.Incident,
 	qdiscdrop.Incident,
 	fqflowlimit.Incident,
 	softnetbacklog.Incident,

@@ -4,7 +4,6 @@ package drawn
 // snag can't name them. They count as incidents like all others.
 var Unnamed = map[string]string{
 	"service-killed":       "a service crashes, is killed or ends, again and again",
-	"upstream-refused":     "an upstream refuses connections or is gone",
 	"syscall-failing":      "system calls fail for a full disk, permissions or limits",
 	"pool-exhausted":       "a connection pool or a proxy's queue is too small",
 	"connection-limit":     "an application's own limit turns connections away",
