@@ -5,6 +5,9 @@ import (
 	"sort"
 )
 
+// leastBusy threads on average: fewer keep nobody waiting. A look in a second of 20 is 0.05.
+const leastBusy = 0.05
+
 // longPause is the part of a second that a pause must have to be what its requests lay
 // unread for: where it is shorter, so are they.
 const longPause = 0.05
@@ -33,16 +36,13 @@ func (d demand) book(all looks, paused covered, called map[int]map[int]map[strin
 		s.open, s.unread = s.open*(1-still), s.unread*(1-still)
 		unread := min(s.unread, s.open)
 		now := d.threads(at, all)
-		// What lies unread waits for what those do who would read it; where one of them is
-		// free it is not known for what.
-		if now != nil {
-			line := unread * now.allBusy()
-			d.add(now, line, line)
-			hungry := min(unread-line, unread*now.hungry())
-			d.starve(now, hungry)
-			unread -= line + hungry
+		// A free thread reads at once: what lies unread waits for what those do who would
+		// read it. Where they are hardly ever found at anything it is not known for what.
+		if now != nil && now.work() >= leastBusy {
+			d.add(now, unread, unread)
+		} else {
+			d.party.add(Entry{Account: Unread, Seconds: unread})
 		}
-		d.party.add(Entry{Account: Unread, Seconds: unread})
 		d.inside(at, s.open-min(s.unread, s.open), now, called)
 	}
 }
@@ -102,22 +102,6 @@ func (d *doing) allBusy() float64 {
 		return 0
 	}
 	return math.Pow(busy/workers, max(1, math.Round(workers)))
-}
-
-// hungry is the part of the time in which a thread of the process was ready and had no
-// CPU. Others that wait for events then would get none either.
-func (d *doing) hungry() float64 {
-	return min(1, d.busy[place{account: CPU}]+d.busy[place{account: Quota}])
-}
-
-// starve books request-seconds to what kept ready threads from a CPU.
-func (d demand) starve(now *doing, seconds float64) {
-	cpu, quota := now.busy[place{account: CPU}], now.busy[place{account: Quota}]
-	if cpu+quota == 0 {
-		return
-	}
-	d.party.add(Entry{Account: CPU, Seconds: seconds * cpu / (cpu + quota), InLine: seconds * cpu / (cpu + quota), Looks: now.looks})
-	d.party.add(Entry{Account: Quota, Seconds: seconds * quota / (cpu + quota), InLine: seconds * quota / (cpu + quota), Looks: now.looks})
 }
 
 // outside books requests for which no thread of the process works: to the answers that

@@ -82,7 +82,7 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, role Rol
 	if p.Answered > 0 {
 		p.Mean = sum / float64(p.Answered)
 		hist, n := scene.Histogram(v.Rows)
-		p.P99 = scene.Quantile(hist, n, 0.99)
+		p.P50, p.P99 = scene.Quantile(hist, n, 0.5), scene.Quantile(hist, n, 0.99)
 	}
 	if length > 0 {
 		p.Rate, p.Open = float64(p.Answered)/length, p.Demand/length

@@ -83,6 +83,9 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 	by := map[Account]float64{}
 	for _, e := range p.Entries {
 		held := e.delay()
+		if e.Account == Work && p.uneven() {
+			held = e.InLine
+		}
 		if e.Account == CPU { // what the party uses up itself is its own work
 			held *= othersCPU(s, r, p)
 		}
@@ -127,6 +130,16 @@ func (l *Ledger) behind(call Entry, seconds float64, into map[Account]float64, s
 	}
 	delete(seen, there)
 }
+
+// Answers of which one in a hundred takes this many times as long as half of them do, and
+// this long, wait behind others that are larger. Where all are alike, a load that fills a
+// thread waits for itself.
+const (
+	unevenTimes = 10
+	unevenFloor = 0.05 // s
+)
+
+func (p *Party) uneven() bool { return p.P99 >= unevenFloor && p.P99 >= unevenTimes*p.P50 }
 
 func parts(by map[Account]float64, of float64) (out []Part) {
 	for a, seconds := range by {

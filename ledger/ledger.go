@@ -106,9 +106,9 @@ type Party struct {
 	Subject recording.Subject
 	PIDs    []int
 	// Answered requests, and what their time was, seconds.
-	Answered       uint64
-	Rate           float64 // a second
-	Mean, P99, Max float64
+	Answered            uint64
+	Rate                float64 // a second
+	Mean, P50, P99, Max float64
 	// Demand is all request-seconds of the window, and Open how many requests were open on
 	// average. Entries add up to Demand, the greatest first.
 	Demand, Open float64

@@ -134,6 +134,8 @@ func placeOf(s *scene.Scene, row recording.ThreadStates) place {
 		return place{}
 	case kind&calls.Accepts != 0, kind&calls.Polls != 0:
 		return place{}
+	case row.Call == "nanosleep": // Go's monitor thread; C libraries sleep by clock_nanosleep (glibc since 2.31)
+		return place{}
 	case kind&calls.Sleeps != 0:
 		return place{account: Sleep}
 	case kind&calls.Children != 0:

@@ -19,7 +19,14 @@ type Refusal struct {
 	Elsewhere *Refusal
 	// Addresses at which the process failed.
 	Addresses int
+	// Rate of failures a second; Serves tells that the process is asked for something itself.
+	Rate   float64
+	Serves bool
 }
+
+// pollRate is the most that a program asks for something that it can do without: an agent
+// that looks again and again whether a service has come.
+const pollRate = 1 // a second
 
 // manyAddresses at which one process fails are a search for what listens.
 const manyAddresses = 20
@@ -28,7 +35,9 @@ const manyAddresses = 20
 func (c *Refusal) Searches() bool { return c.Addresses > manyAddresses }
 
 // Missed tells whether somebody misses these connections.
-func (c *Refusal) Missed() bool { return c.Elsewhere == nil && !c.Searches() }
+func (c *Refusal) Missed() bool {
+	return c.Elsewhere == nil && !c.Searches() && (c.Serves || c.Rate > pollRate)
+}
 
 // Refusals are the addresses at which connections failed, by process, those with most
 // failures first. Why they failed the table does not say.
@@ -65,8 +74,15 @@ func Refusals(r *recording.Recording) (out []*Refusal) {
 			out = append(out, c)
 		}
 	}
+	serves := map[int]bool{}
+	for _, row := range r.Turns {
+		serves[row.PID] = serves[row.PID] || row.Role == "serve"
+	}
 	for _, c := range out {
-		c.Addresses = failedAt[c.PID]
+		c.Addresses, c.Serves = failedAt[c.PID], serves[c.PID]
+		if d := r.Length().Seconds(); d > 0 {
+			c.Rate = float64(c.Failed) / d
+		}
 		for _, o := range byPort[key{c.Netns, recording.Port(c.Remote), c.PID}] {
 			if o != c && 5*o.Opened >= 4*c.Failed {
 				c.Elsewhere = o

@@ -41,6 +41,7 @@ var All = []*Suspect{
 	spinLock,
 	lockConvoy,
 	workerQueue,
+	busyThread,
 	slowDependency,
 	logSilence,
 	cpuThrottled,

@@ -101,7 +101,7 @@ func (c refusal) finding(s *scene.Scene, r *recording.Recording, refused float64
 	} else if c.Searches() {
 		e.Side, e.Text = Against, e.Text+fmt.Sprintf("; it was refused by %d addresses: it looks for what listens", c.Addresses)
 	}
-	f.Evidence = []Evidence{e}
+	f.Evidence, f.Related = []Evidence{e}, []recording.Subject{caller}
 	if e.Side == Against {
 		return f
 	}
@@ -117,9 +117,11 @@ func (c refusal) finding(s *scene.Scene, r *recording.Recording, refused float64
 	} else {
 		f.Remedy = fmt.Sprintf("start the service that is to listen on %s (on that host: ss -ltn 'sport = :%s'), or take the address out of the configuration of %s", c.Remote, recording.Port(c.Remote), c.Comm)
 	}
+	if !c.Missed() {
+		return f // it looks again and again whether somebody listens, and nobody was seen to miss it
+	}
 	f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: failed, Of: asked, Unit: "connections",
 		Text: fmt.Sprintf("%s of %s connections to %s failed", count(failed), count(asked), c.Remote)}
-	f.Related = []recording.Subject{caller}
 	return f
 }
 

@@ -39,7 +39,15 @@ func newSpace(t *testing.T, short string, device bool) *space {
 	if os.Geteuid() != 0 {
 		t.Skip("making a network namespace needs root")
 	}
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp("", "snag-tune")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // a guard whose plan failed notes it there and ends
+		for end := time.Now().Add(5 * time.Second); os.RemoveAll(dir) != nil && time.Now().Before(end); {
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
 	s := &space{t: t, name: fmt.Sprintf("snagtune%d%s", os.Getpid(), short), plan: filepath.Join(dir, "plan.yaml"), store: filepath.Join(dir, "store")}
 	s.run("ip", "netns", "add", s.name)
 	t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", s.name).Run() })

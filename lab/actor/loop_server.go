@@ -17,6 +17,8 @@ var loopServer = Actor{
 		listen := f.String("listen", "", "address:port")
 		spin := f.Duration("spin", 0, "CPU time of a request")
 		size := f.Int("size", 128, "bytes of a request and of its answer")
+		task := f.Duration("task", 0, "CPU time of a task that the loop has besides, again and again")
+		every := f.Duration("every", time.Second, "the task comes so often")
 		journal := f.String("journal", "", "file to which each request is written and synced before its answer")
 		heap := f.Int("heap", 0, "MiB of memory that requests use, page after page")
 		node := f.Int("node", -1, "NUMA node that its memory is taken from; -1 is any")
@@ -49,7 +51,11 @@ var loopServer = Actor{
 			s.work = append(s.work, func() error { h.touch(*pages); return nil })
 		}
 		ready()
-		for ctx.Err() == nil {
+		for next := time.Now().Add(*every); ctx.Err() == nil; {
+			if *task > 0 && time.Now().After(next) {
+				burn(*task)
+				next = time.Now().Add(around(*every))
+			}
 			if err := s.turn(); err != nil {
 				return err
 			}

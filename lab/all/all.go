@@ -4,6 +4,7 @@ package all
 import (
 	"snag/lab"
 	"snag/lab/bufferbloat"
+	busythread "snag/lab/busy-thread"
 	conntrackfull "snag/lab/conntrack-full"
 	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
@@ -73,6 +74,7 @@ import (
 // Incidents in the order in which they are run.
 var Incidents = []lab.Incident{
 	udpreceivebufferfull.Incident,
+	busythread.Incident,
 	udpportclosed.Incident,
 	upstreamrefused.Incident,
 	qdiscdrop.Incident,

@@ -8,7 +8,6 @@ var Unnamed = map[string]string{
 	"pool-exhausted":       "a connection pool or a proxy's queue is too small",
 	"connection-limit":     "an application's own limit turns connections away",
 	"session-lock":         "a session holds a lock that others wait for",
-	"busy-thread":          "one thread or event loop is busy while the rest idles",
 	"tls-handshake-failed": "TLS handshakes fail",
 	"error-answers":        "answers are errors",
 	"memory-limit":         "a control group's memory limit makes it thrash",

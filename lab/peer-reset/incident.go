@@ -19,7 +19,9 @@ var Incident = lab.Incident{
 		Symptoms: []string{"connection-errors"},
 	},
 	Distractor: "as many connections that end in order, and clients that knock at a port where nobody listens",
-	Start:      start,
+	// That is true as well, and no reset of a connection.
+	DistractorWant: lab.Want{Also: []string{"upstream-refused"}},
+	Start:          start,
 }
 
 func start(s *lab.Stage, v lab.Variant) error {

@@ -36,10 +36,13 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 }
 
 // What a server's threads do is worth a look once its answers take as long as people
-// notice: a tenth of a second each, or one that is not there after a second.
+// notice: a tenth of a second each, or one that is not there after a second; once one takes
+// as long as a tick of theirs; and once so many are open that their time is worth booking.
 const (
-	slowMean = 0.1 // s
-	slowOpen = 1   // s
+	slowMean = 0.1  // s
+	slowMax  = 0.05 // s
+	slowOpen = 1    // s
+	manyOpen = 0.5  // at a moment, on average
 )
 
 // slowTurns is why the process of a row is looked at closely; "" if it is not.
@@ -49,6 +52,10 @@ func slowTurns(row recording.Turns) string {
 		return ""
 	case row.N > 0 && row.Sum/float64(row.N) >= slowMean:
 		return fmt.Sprintf("its answers on %s took %.0f ms on average", row.Local, 1000*row.Sum/float64(row.N))
+	case row.Max >= slowMax:
+		return fmt.Sprintf("an answer on %s took %.0f ms", row.Local, 1000*row.Max)
+	case row.Sum >= manyOpen: // request-seconds of a second
+		return fmt.Sprintf("%.1f requests on %s were open at a moment", row.Sum, row.Local)
 	case row.Oldest >= slowOpen:
 		return fmt.Sprintf("a request on %s has waited %.1f s for its answer", row.Local, row.Oldest)
 	}

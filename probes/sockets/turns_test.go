@@ -243,6 +243,8 @@ func TestSlowTurnsAreLookedAt(t *testing.T) {
 	}{
 		{recording.Turns{Role: "serve", PID: 7, N: 10, Sum: 1.2}, true},
 		{recording.Turns{Role: "serve", PID: 7, N: 10, Sum: 0.2}, false},
+		{recording.Turns{Role: "serve", PID: 7, N: 100, Sum: 0.2, Max: 0.06}, true},  // one of many
+		{recording.Turns{Role: "serve", PID: 7, N: 1000, Sum: 0.6, Max: 0.01}, true}, // many at a time
 		{recording.Turns{Role: "serve", PID: 7, Open: 1, Oldest: 1.5}, true},
 		{recording.Turns{Role: "call", PID: 7, N: 10, Sum: 1.2}, false}, // its peer is slow
 		{recording.Turns{Role: "serve", N: 10, Sum: 1.2}, false},        // nobody knows whose

@@ -1,0 +1,133 @@
+package suspects
+
+import (
+	"fmt"
+
+	"snag/ledger"
+	"snag/recording"
+	"snag/scene"
+)
+
+var busyThread = &Suspect{
+	Name:  "busy-thread",
+	Title: "one thread computes, and all others wait for it",
+	About: "An event loop, a server of one thread or an interpreter with one lock does one thing at a time. While it computes something long (a report, one command over many keys, a regular expression), " +
+		"all requests of that process lie unread, and CPUs stand idle beside it. A load that fills the thread with small requests waits for itself; a thread that is ready and gets no CPU does not compute.",
+	Needs: []Need{
+		{Measure: "sockets.turns", Must: true, Why: "which answers are late, and how long requests lay unread"},
+		{Measure: "states", Must: true, Why: "what its threads did meanwhile"},
+		{Measure: "threads.state", Must: true, Why: "how much CPU time each thread used"},
+		{Measure: "host.cpu", Why: "whether CPUs were idle beside it"},
+		{Measure: "oncpu.stacks", Why: "in which function"},
+	},
+	For: []string{
+		"strong: a fifth or more of the delay of its answers, which are uneven, was waiting in line behind computing",
+		"strong: the process used one CPU at the most, and others were idle",
+	},
+	Against: []string{
+		"decisive: its threads waited for a CPU, a quota or a pause of the runtime longer than they computed",
+		"trap: a benchmark at full rate: its answers are alike, and it waits for itself",
+		"can't tell: which request it was, where no function is known",
+	},
+	LeadsTo: []Lead{{scene.RequestLatency, feltWithin}, {scene.ConnectLatency, feltWithin}, {scene.StreamFreeze, feltWithin}, {scene.StreamLate, feltWithin},
+		{"slow-dependency", feltWithin}, {"worker-queue", feltWithin}, {"listen-overflow", feltWithin}},
+	Claims: []ledger.Account{ledger.Work},
+	Remedy: "give the long task to another thread or process, or cut it into pieces between which others get their turn. In the program. Verified by: requests are read at once while it runs",
+	Next:   "snag profile --pid PID   # in which function",
+
+	WeighBooked: weighBusyThread,
+}
+
+const (
+	// behindWork is the least share of a felt delay that is in line behind computing.
+	behindWork = 0.2
+	// oneCPU is how many CPUs a process uses at the most where it does one thing at a time;
+	// runtimes have helpers, and a task may move between threads.
+	oneCPU = 1.2
+	// starved is how much of the time that it wanted to run the thread may have waited.
+	starved = 0.5
+)
+
+func weighBusyThread(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
+	var out []Finding
+	for _, d := range l.Felt {
+		share := 0.0
+		for _, p := range d.By {
+			if p.Account == ledger.Work {
+				share = p.Share
+			}
+		}
+		if d.Party.Role != ledger.Serves || share < behindWork {
+			continue
+		}
+		if t := busiestOf(s, d.Party.PIDs); t != nil {
+			out = append(out, t.finding(s, r, d, share))
+		}
+	}
+	return out
+}
+
+// busy is the thread that computed most of a party's processes.
+type busy struct {
+	process *scene.Process
+	tid     int
+	comm    string
+	ran     float64 // s
+	waited  float64 // s, ready and without a CPU
+	all     float64 // s that all threads of its process ran
+	span    float64 // s
+}
+
+func busiestOf(s *scene.Scene, pids []int) (most *busy) {
+	for _, pid := range pids {
+		p := s.Process(pid)
+		if p == nil {
+			continue
+		}
+		all, best := 0.0, (*busy)(nil)
+		for _, t := range p.Threads {
+			a, z := t.Rows[0], t.Rows[len(t.Rows)-1]
+			ran := z.OnCPU - a.OnCPU
+			if ran <= 0 || z.T <= a.T {
+				continue
+			}
+			all += ran
+			if best == nil || ran > best.ran {
+				best = &busy{process: p, tid: z.TID, comm: z.Comm, ran: ran, waited: z.RunDelay - a.RunDelay, span: z.T.Sub(a.T).Seconds()}
+			}
+		}
+		if best != nil {
+			best.all = all
+			if most == nil || best.ran > most.ran {
+				most = best
+			}
+		}
+	}
+	return most
+}
+
+func (b *busy) finding(s *scene.Scene, r *recording.Recording, d ledger.Delay, share float64) Finding {
+	pid := b.process.Subject.PID
+	f := Finding{Subject: b.process.Subject, Active: d.Active, Related: []recording.Subject{d.Party.Subject},
+		Next: fmt.Sprintf("snag profile --pid %d   # in which function", pid)}
+	f.Text = fmt.Sprintf("its requests lie unread while thread %d (%s) computes: %.2g at any moment", b.tid, b.comm, d.Held*share)
+	f.Evidence = []Evidence{{Side: For, Grade: Strong, Value: share, Unit: "share", Source: "request turns of its listeners; states of its threads", Origin: "turns",
+		Text: fmt.Sprintf("%.0f %% of the delay of its answers (%s each, one in a hundred over %s, half of them under %s) was waiting in line behind computing",
+			100*share, lasting(d.Each), lasting(d.Party.P99), lasting(d.Party.P50))}}
+	e := Evidence{Side: For, Grade: Weak, Value: b.all / b.span, Unit: "CPUs", Source: fmt.Sprintf("/proc/%d/task/*/schedstat", pid), Origin: "schedstat",
+		Text: fmt.Sprintf("its process used %.2f CPUs, no more than one at a time", b.all/b.span)}
+	all, known := cpuTimes(r, nil)
+	if known {
+		e.Text += fmt.Sprintf("; the CPUs were idle for %.0f %% of the time", 100*all.idleShare())
+	}
+	if b.all <= oneCPU*b.span && known && all.idleShare() >= busyIdle {
+		e.Grade = Strong
+	}
+	f.Evidence = append(f.Evidence, e)
+	if b.waited > starved*b.ran {
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: b.waited, Unit: "s", Source: e.Source, Origin: "run delay",
+			Text: fmt.Sprintf("thread %d waited %s for a CPU and ran for %s: it does not compute, it gets no CPU", b.tid, lasting(b.waited), lasting(b.ran))})
+	}
+	f.Remedy = fmt.Sprintf("in %s: the long task on another thread or process, or in pieces between which others get their turn", b.process.Subject.Comm)
+	return f
+}
