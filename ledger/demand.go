@@ -65,6 +65,9 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, role Rol
 	for i, row := range v.Rows {
 		p.Answered += row.N
 		p.Max = max(p.Max, row.Max)
+		if p.Failed += row.Failed; row.Failed > 0 {
+			p.FailedAs = row.FailedAs
+		}
 		sum += row.Sum
 		at := number(s.Window, row.T)
 		d.spread(at, row.Sum, row.Max, row.N)

@@ -109,6 +109,9 @@ type Party struct {
 	Answered            uint64
 	Rate                float64 // a second
 	Mean, P50, P99, Max float64
+	// Failed answers, and what they were; those that nobody asked for are none of Answered.
+	Failed   uint64
+	FailedAs string
 	// Demand is all request-seconds of the window, and Open how many requests were open on
 	// average. Entries add up to Demand, the greatest first.
 	Demand, Open float64

@@ -324,6 +324,9 @@ type Turns struct {
 	// Open turns at the end of the second, and the age of the oldest, s.
 	Open   uint64  `json:"open,omitempty"`
 	Oldest float64 `json:"oldest,omitempty"`
+	// Failed answers, by their first bytes, and what most of them were, as "HTTP 5xx" (serve).
+	Failed   uint64 `json:"failed,omitempty"`
+	FailedAs string `json:"failed_as,omitempty"`
 	// Hist[i] counts turns of at least TurnBound(i) and less than TurnBound(i+1),
 	// the first also what is shorter; trailing zeros are left out.
 	Hist []uint64 `json:"hist,omitempty"`

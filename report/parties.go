@@ -26,6 +26,8 @@ type Requests struct {
 	Subject    string            `json:"subject"`
 	SubjectRef recording.Subject `json:"subject_ref"`
 	Answered   uint64            `json:"answered"`
+	Failed     uint64            `json:"failed,omitempty"`
+	FailedAs   string            `json:"failed_as,omitempty"`
 	Rate       float64           `json:"rate_per_second"`
 	Mean       float64           `json:"mean_seconds"`
 	P99        float64           `json:"p99_seconds"`
@@ -50,7 +52,7 @@ func requests(v *verdict.Verdict) (out []Requests) {
 		return nil
 	}
 	for _, p := range v.Ledger.Parties {
-		one := Requests{string(p.Role), v.Scene.Name(p.Subject), p.Subject, p.Answered, p.Rate, p.Mean, p.P99, p.Max, p.Open, p.Demand, []Booked{}}
+		one := Requests{string(p.Role), v.Scene.Name(p.Subject), p.Subject, p.Answered, p.Failed, p.FailedAs, p.Rate, p.Mean, p.P99, p.Max, p.Open, p.Demand, []Booked{}}
 		for _, e := range p.Entries {
 			one.Accounts = append(one.Accounts, Booked{string(e.Account), e.Where, e.Seconds, e.InLine, e.Account.Delay(), e.Looks})
 		}
@@ -99,6 +101,9 @@ func (p *page) party(v *verdict.Verdict, one *ledger.Party) string {
 	how := "none of them answered"
 	if one.Answered > 0 {
 		how = fmt.Sprintf("%s, %s on average (p99 %s)", units.Rate(one.Rate), took(one.Mean), took(one.P99))
+	}
+	if one.Failed > 0 {
+		how += fmt.Sprintf(", %.2g %% errors", 100*float64(one.Failed)/float64(max(one.Answered, one.Failed)))
 	}
 	var parts []string
 	for _, e := range together(one.Entries) {

@@ -14,6 +14,7 @@ const (
 	ThroughputPlateau = "throughput-plateau"
 	CPUBurn           = "cpu-burn"
 	LogSilence        = "log-silence"
+	FailedAnswers     = "failed-answers"
 )
 
 // Symptom is what went wrong as a user would feel it, before anything is

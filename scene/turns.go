@@ -62,6 +62,9 @@ func (v *Service) add(row recording.Turns) {
 	t.N += row.N
 	t.Sum += row.Sum
 	t.Wait += row.Wait
+	if t.Failed += row.Failed; row.Failed > 0 {
+		t.FailedAs = row.FailedAs
+	}
 	t.Max = max(t.Max, row.Max)
 	t.Open += row.Open
 	t.Oldest = max(t.Oldest, row.Oldest)

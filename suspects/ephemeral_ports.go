@@ -27,7 +27,7 @@ var ephemeralPorts = &Suspect{
 		"decisive: ports are left towards every destination, and no connect failed",
 		"trap: TIME-WAIT of a listener's own port, or spread over many destinations; bind before connect without IP_BIND_ADDRESS_NO_PORT takes a port from all destinations",
 	},
-	LeadsTo: []Lead{{To: scene.ConnectionErrors, Lag: 2e9}, {To: scene.RequestLatency, Lag: 5e9}},
+	LeadsTo: []Lead{{"error-answers", feltWithin}, {To: scene.ConnectionErrors, Lag: 2e9}, {To: scene.RequestLatency, Lag: 5e9}},
 	Remedy:  "keep connections open (a pool, keep-alive); else net.ipv4.ip_local_port_range = 1024 65535 and net.ipv4.tcp_tw_reuse = 1 → sysctl.d, or more addresses of the destination. Verified by: connects succeed, and ss -tan state time-wait dst DEST stays under the range",
 	Next:    "ss -Htan state time-wait | awk '{print $4}' | sort | uniq -c | sort -rn | head; sysctl net.ipv4.ip_local_port_range net.ipv4.tcp_tw_reuse",
 	Weigh:   weighEphemeralPorts,

@@ -31,7 +31,7 @@ var fdLimit = &Suspect{
 		"decisive: at the limit, and its accept queue is empty while connections come",
 		"70–95 % of the limit is nothing yet; file-nr near file-max is another matter; a full accept queue far from the limit is a slow accept",
 	},
-	LeadsTo: []Lead{{"listen-overflow", 30 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}, {scene.ConnectionErrors, 10 * time.Second},
+	LeadsTo: []Lead{{"error-answers", 10 * time.Second}, {"listen-overflow", 30 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}, {scene.ConnectionErrors, 10 * time.Second},
 		{"peer-reset", time.Minute}}, // callers give up, and what they left is answered with a reset
 	Remedy: "find what keeps descriptors (a leak, too few per client); raise LimitNOFILE= in the unit (limits.conf is ignored by units), restart. Verified by: the accept queue drains, no EMFILE",
 	Next:   "ls /proc/PID/fd | wc -l; grep 'open files' /proc/PID/limits; strace -f -e trace=accept,accept4,openat -p PID 2>&1 | grep EMFILE",

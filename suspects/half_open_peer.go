@@ -30,7 +30,7 @@ var halfOpenPeer = &Suspect{
 		"strong: other connections to the same host go on; no full segment was ever acknowledged (a path that swallows large packets)",
 		"trap: an idle connection without keepalive may be dead as well: nothing tells until somebody sends",
 	},
-	LeadsTo: []Lead{{scene.StreamFreeze, 30 * time.Second}, {scene.RequestLatency, 30 * time.Second}, {"slow-consumer", 30 * time.Second}},
+	LeadsTo: []Lead{{"error-answers", 10 * time.Second}, {scene.StreamFreeze, 30 * time.Second}, {scene.RequestLatency, 30 * time.Second}, {"slow-consumer", 30 * time.Second}},
 	Remedy:  "TCP_USER_TIMEOUT (10 s, say) and SO_KEEPALIVE in the program; net.ipv4.tcp_retries2 = 8 → sysctl.d for all. Verified by: the connection ends with ETIMEDOUT in seconds after its peer is cut off",
 	Next:    "ss -tinop state established   # timer, backoff, lastrcv; then: ping the peer",
 	Weigh:   weighHalfOpenPeer,

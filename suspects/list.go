@@ -27,6 +27,7 @@ var All = []*Suspect{
 	reconnectStorm,
 	peerReset,
 	upstreamRefused,
+	errorAnswers,
 	slowConsumer,
 	fdLimit,
 	ephemeralPorts,

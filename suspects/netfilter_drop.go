@@ -32,6 +32,7 @@ var netfilterDrop = &Suspect{
 		"trap: a closed port (NO_SOCKET, NoPorts) looks the same from the sender",
 	},
 	LeadsTo: []Lead{
+		{"error-answers", 10 * time.Second},
 		{"uplink-blackhole", 5 * time.Second},
 		{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.ConnectLatency, 3 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
 	Remedy: "find the rule by its counter and change it, in the file it is loaded from (/etc/nftables.conf); NETFILTER_DROP stops",

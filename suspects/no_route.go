@@ -31,6 +31,7 @@ var noRoute = &Suspect{
 		"strong: calls for IPv6 addresses where IPv6 has no default route: programs try it first and fall back",
 	},
 	LeadsTo: []Lead{
+		{"error-answers", 10 * time.Second},
 		{"uplink-blackhole", 5 * time.Second},
 		{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.ConnectLatency, 3 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
 	Remedy: "add the route where it is kept (.network, netplan, the routing daemon); InNoRoutes and OutNoRoutes stop",

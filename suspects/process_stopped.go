@@ -31,6 +31,7 @@ var processStopped = &Suspect{
 		"strong: nothing waited at its sockets, or it has none (an editor put in the background): a risk",
 	},
 	LeadsTo: []Lead{
+		{"error-answers", 10 * time.Second},
 		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
 		{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 30 * time.Second},
 		{scene.DatagramsLost, 10 * time.Second}, {scene.ConnectionErrors, time.Minute}, {"udp-receive-buffer-full", 10 * time.Second}, {"slow-consumer", 10 * time.Second}, {"listen-overflow", 30 * time.Second}, {"peer-reset", time.Minute}},

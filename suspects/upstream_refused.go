@@ -32,7 +32,7 @@ var upstreamRefused = &Suspect{
 		"trap: a service that restarts refuses for a moment",
 		"can't tell: why nobody listens on another host",
 	},
-	LeadsTo: []Lead{{scene.ConnectionErrors, 2 * time.Second}, {scene.RequestLatency, feltWithin}, {scene.ConnectLatency, feltWithin},
+	LeadsTo: []Lead{{"error-answers", 10 * time.Second}, {scene.ConnectionErrors, 2 * time.Second}, {scene.RequestLatency, feltWithin}, {scene.ConnectLatency, feltWithin},
 		{"reconnect-storm", 10 * time.Second}, {"log-silence", time.Minute}, {"ephemeral-ports", time.Minute}},
 	Remedy: "start what listens at that address, or take the address out of the caller's configuration. Verified by: its connections are opened, and ECONNREFUSED stands still",
 	Next:   "ss -ltnp 'sport = :PORT'   # on that host: who listens",

@@ -20,6 +20,10 @@ func nextFor(s scene.Symptom) string {
 		if port != "" {
 			return fmt.Sprintf("tcpdump -ni any 'tcp port %s and tcp[tcpflags] & (tcp-rst|tcp-fin|tcp-syn) != 0'", port)
 		}
+	case scene.FailedAnswers:
+		if s.Subject.PID > 0 {
+			return fmt.Sprintf("journalctl _PID=%d --since -5min; ls -l /proc/%d/fd | grep log   # what its own log says", s.Subject.PID, s.Subject.PID)
+		}
 	case scene.DatagramsLost:
 		if port != "" {
 			return fmt.Sprintf("snag find --port %s --for 60s; tcpdump -ni any udp port %s, at both ends", port, port)

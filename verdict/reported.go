@@ -12,6 +12,7 @@ import (
 )
 
 var words = []struct{ word, symptom string }{
+	{"5xx", scene.FailedAnswers}, {"http 5", scene.FailedAnswers}, {"error 5", scene.FailedAnswers}, {"bad gateway", scene.FailedAnswers},
 	{"freez", scene.StreamFreeze}, {"frozen", scene.StreamFreeze}, {"stall", scene.StreamFreeze},
 	{"skip", scene.FramesSkipped}, {"late", scene.StreamLate}, {"slow", scene.RequestLatency},
 	{"latency", scene.RequestLatency}, {"p99", scene.RequestLatency}, {"timeout", scene.RequestLatency},

@@ -18,6 +18,7 @@ var felt = map[string]struct {
 }{
 	scene.DatagramsLost:     {10, 0.001}, // 10 packets of RTP are a visible glitch; 1 in 1,000 is what voice and video tolerate
 	scene.ConnectionErrors:  {5, 0.005},  // a handful of failed connections in a window are somebody's reload button
+	scene.FailedAnswers:     {5, 0.01},   // of a service with users 1 in 100 is what it promises at the least
 	scene.ConnectLatency:    {3, 0.001},  // connections that waited for a SYN to be sent again: 1 s each
 	scene.RequestLatency:    {0.005, 0},  // seconds added to a typical request
 	scene.StreamFreeze:      {1, 0},      // seconds; healthy streams show gaps of 0.35 s on a busy machine

@@ -24,7 +24,7 @@ var httpBackend = Actor{
 		listen := f.String("listen", "", "address:port")
 		wait := f.Duration("wait", 0, "an answer takes from half to one and a half of this")
 		size := f.Int("size", 100, "bytes of an answer")
-		then := f.String("then", "slow", "what SIGUSR2 switches on: slow, silent, refuse, errors")
+		then := f.String("then", "slow", "what SIGUSR2 switches on: slow, silent, refuse, errors, missing (404)")
 		slow := f.Duration("slow", time.Second, "what an answer takes while it is slow")
 		share := f.Float64("share", 1, "of the requests meet what was switched on")
 		if err := parse(); err != nil {
@@ -104,6 +104,9 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			wait = u.slow
 		case "silent":
 			<-r.Context().Done()
+			return
+		case "missing":
+			http.NotFound(w, r)
 			return
 		case "errors":
 			http.Error(w, "out of order", http.StatusServiceUnavailable)

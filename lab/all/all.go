@@ -14,6 +14,7 @@ import (
 	encoderstallhls "snag/lab/encoder-stall-hls"
 	encoderstallslow "snag/lab/encoder-stall-slow"
 	ephemeralports "snag/lab/ephemeral-ports"
+	erroranswers "snag/lab/error-answers"
 	fdlimit "snag/lab/fd-limit"
 	fqflowlimit "snag/lab/fq-flow-limit"
 	halfopenpeer "snag/lab/half-open-peer"
@@ -75,6 +76,7 @@ import (
 var Incidents = []lab.Incident{
 	udpreceivebufferfull.Incident,
 	busythread.Incident,
+	erroranswers.Incident,
 	udpportclosed.Incident,
 	upstreamrefused.Incident,
 	qdiscdrop.Incident,

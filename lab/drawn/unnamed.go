@@ -9,7 +9,6 @@ var Unnamed = map[string]string{
 	"connection-limit":     "an application's own limit turns connections away",
 	"session-lock":         "a session holds a lock that others wait for",
 	"tls-handshake-failed": "TLS handshakes fail",
-	"error-answers":        "answers are errors",
 	"memory-limit":         "a control group's memory limit makes it thrash",
 	"heap-full":            "a runtime collects nearly all the time",
 	"receiver-too-slow":    "a receiver is always slower than its sender",

@@ -72,18 +72,6 @@ int error_report(__u64 *ctx)
 	return 0;
 }
 
-/* Registers of a system call; which of them exist tells the machine. */
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct pt_regs___x86 {
-	unsigned long orig_ax;
-	unsigned long di;
-};
-struct pt_regs___arm64 {
-	int syscallno;
-	__u64 orig_x0;
-};
-#pragma clang attribute pop
-
 /* Every system call of the machine comes by here: attached for a few seconds,
  * and only when some process is known to be short of something. */
 SEC("raw_tp/sys_exit")

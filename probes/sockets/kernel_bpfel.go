@@ -204,6 +204,9 @@ type kernelTurn struct {
 	Sum      uint64
 	Max      uint64
 	Wait     uint64
+	Failed   uint64
+	FailedAs uint32
+	Pad      uint32
 	Hist     [44]uint32
 	Comm     [16]uint8
 	Key      kernelTurnKey
@@ -218,17 +221,18 @@ type kernelTurnKey struct {
 }
 
 type kernelTurnValue struct {
-	_      structs.HostLayout
-	N      uint64
-	Sum    uint64
-	Max    uint64
-	Wait   uint64
-	Open   uint64
-	Oldest uint64
-	Hist   [44]uint32
-	Comm   [16]uint8
-	Pid    uint32
-	Pad    uint32
+	_        structs.HostLayout
+	N        uint64
+	Sum      uint64
+	Max      uint64
+	Wait     uint64
+	Open     uint64
+	Oldest   uint64
+	Failed   uint64
+	Hist     [44]uint32
+	Comm     [16]uint8
+	Pid      uint32
+	FailedAs uint32
 }
 
 type kernelWrites struct {
@@ -291,6 +295,7 @@ const (
 	kernelVarSliceBegan       = "slice_began"
 	kernelVarStarted          = "started"
 	kernelVarTabled           = "tabled"
+	kernelVarThreadSize       = "thread_size"
 	kernelVarTurnRows         = "turn_rows"
 	kernelVarTurnSocks        = "turn_socks"
 )
@@ -398,6 +403,7 @@ type kernelVariableSpecs struct {
 	SliceBegan       *ebpf.VariableSpec `ebpf:"slice_began"`
 	Started          *ebpf.VariableSpec `ebpf:"started"`
 	Tabled           *ebpf.VariableSpec `ebpf:"tabled"`
+	ThreadSize       *ebpf.VariableSpec `ebpf:"thread_size"`
 	TurnRows         *ebpf.VariableSpec `ebpf:"turn_rows"`
 	TurnSocks        *ebpf.VariableSpec `ebpf:"turn_socks"`
 }
@@ -495,6 +501,7 @@ type kernelVariables struct {
 	SliceBegan       *ebpf.Variable `ebpf:"slice_began"`
 	Started          *ebpf.Variable `ebpf:"started"`
 	Tabled           *ebpf.Variable `ebpf:"tabled"`
+	ThreadSize       *ebpf.Variable `ebpf:"thread_size"`
 	TurnRows         *ebpf.Variable `ebpf:"turn_rows"`
 	TurnSocks        *ebpf.Variable `ebpf:"turn_socks"`
 }

@@ -27,6 +27,8 @@ char __license[] SEC("license") = "Dual BSD/GPL";
  * verifier. */
 const volatile bool has_turns = false;
 
+#include "registers.h"
+#include "calls.h"
 #include "spent.h"
 #include "tables.h"
 #include "flow.h"
@@ -36,6 +38,7 @@ const volatile bool has_turns = false;
 #include "signals.h"
 #include "errors.h"
 #include "queries.h"
+#include "answers.h"
 #include "turns.h"
 
 /* Two programs on one tracepoint cost more than one that does both: the kernel
@@ -67,6 +70,8 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	takes_more(ns, WHOLE_RUN - SHORT_RUN);
 	t = turn_of_sender(sk, tp, ret);
 	hold_write(sk, tp, t);
+	if (!t)
+		t = speaks_first(sk, tp, ret);
 	if (t)
 		turn_sent(tp, t);
 	return 0;

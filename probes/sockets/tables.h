@@ -144,10 +144,11 @@ struct turn_value {
 	__u64 wait;
 	__u64 open; /* at the end of the second */
 	__u64 oldest;
+	__u64 failed; /* answers that were errors */
 	__u32 hist[TURN_BUCKETS];
 	__u8 comm[16];
 	__u32 pid;
-	__u32 pad;
+	__u32 failed_as; /* enum answer, of the last */
 };
 
 /* The turn that a socket is in; times in ns, 0 for what has not happened. What
@@ -169,6 +170,9 @@ struct turn {
 	__u64 sum;
 	__u64 max;
 	__u64 wait;
+	__u64 failed;
+	__u32 failed_as;
+	__u32 pad;
 	__u32 hist[TURN_BUCKETS];
 	__u8 comm[16];
 	struct turn_key key;

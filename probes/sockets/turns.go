@@ -62,6 +62,10 @@ func slowTurns(row recording.Turns) string {
 	return ""
 }
 
+// answers are what failed answers are called (enum answer of answers.h).
+var answers = []string{"", "HTTP 5xx or 429", "SIP 5xx or 6xx", "RTSP 5xx or 453", "a Redis error", "a memcached error", "a PostgreSQL error", "a MySQL error",
+	"an AMQP close", "an MQTT refusal", "a TLS alert"}
+
 // turnRow takes a row of the kernel's table. The process is the one that read or
 // wrote first; of a socket that nobody has read yet it is the listener's.
 func turnRow(t recording.Time, k kernelTurnKey, v kernelTurnValue, who names) recording.Turns {
@@ -82,6 +86,9 @@ func turnRow(t recording.Time, k kernelTurnKey, v kernelTurnValue, who names) re
 	}
 	if k.Others != 0 {
 		row.Remote = others
+	}
+	if row.Failed = v.Failed; v.Failed > 0 && int(v.FailedAs) < len(answers) {
+		row.FailedAs = answers[v.FailedAs]
 	}
 	last := len(v.Hist)
 	for last > 0 && v.Hist[last-1] == 0 {
@@ -121,6 +128,7 @@ func foldTurns(rows []recording.Turns, most int) []recording.Turns {
 		o.Sum += r.Sum
 		o.Max = max(o.Max, r.Max)
 		o.Wait += r.Wait
+		o.Failed += r.Failed
 		o.Open += r.Open
 		o.Oldest = max(o.Oldest, r.Oldest)
 		o.Hist = addHist(o.Hist, r.Hist)

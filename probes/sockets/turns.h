@@ -91,10 +91,16 @@ static __noinline int flush_turns(struct turn *t)
 {
 	struct turn_value *v;
 
-	if (!t || !t->max)
+	if (!t || (!t->max && !t->failed))
 		return 0;
 	v = turn_row(t);
 	if (!v)
+		return 0;
+	if (t->failed) {
+		move(&v->failed, &t->failed);
+		v->failed_as = t->failed_as;
+	}
+	if (!t->max)
 		return 0;
 	move(&v->sum, &t->sum);
 	move(&v->wait, &t->wait);
@@ -385,6 +391,37 @@ static __always_inline struct turn *turn_of_sender(struct sock *sk, struct tcp_s
 	return new_turn(sk, ROLE_CONNECT, tp->write_seq - ret);
 }
 
+static __always_inline void count_failed(struct turn *t)
+{
+	int as = answers_with();
+
+	if (as == ANSWER_FINE)
+		return;
+	add(&t->failed, 1);
+	t->failed_as = as;
+}
+
+/* A server that says the first word on a connection greets; it may also refuse, without
+ * having been asked for anything. Its turn, NULL where that is no error. */
+static __always_inline struct turn *speaks_first(struct sock *sk, struct tcp_sock *tp, int ret)
+{
+	struct turn *t;
+	int as;
+
+	if (!accepted(sk) || tp->bytes_sent > ret || tp->bytes_received)
+		return NULL;
+	as = answers_with();
+	if (as == ANSWER_FINE)
+		return NULL;
+	t = new_turn(sk, ROLE_ACCEPT, tp->write_seq);
+	if (!t)
+		return NULL;
+	name_turn(t);
+	add(&t->failed, 1);
+	t->failed_as = as;
+	return NULL; /* nothing was asked: there is nothing to time */
+}
+
 static __always_inline void turn_sent(struct tcp_sock *tp, struct turn *t)
 {
 	__u32 written = tp->write_seq;
@@ -403,8 +440,10 @@ static __always_inline void turn_sent(struct tcp_sock *tp, struct turn *t)
 			served(t); /* and this is a message that nobody asked for */
 			return;
 		}
-		if (!t->first)
+		if (!t->first) {
 			t->first = now;
+			count_failed(t);
+		}
 	} else if (!t->begin) {
 		t->begin = now;
 	}

@@ -126,6 +126,7 @@ export interface Symptom {
     | "throughput-plateau"
     | "cpu-burn"
     | "log-silence"
+    | "failed-answers"
     | "reported";
   subject: string;
   subject_ref: Subject;
@@ -184,6 +185,11 @@ export interface Requests {
   subject: string;
   subject_ref: Subject;
   answered: number;
+  /**
+   * answers that were errors by their first bytes
+   */
+  failed?: number;
+  failed_as?: string;
   rate_per_second: number;
   mean_seconds: number;
   p99_seconds: number;

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Answers that are errors, by their first bytes. These lie in the memory of the process
+ * that writes them, and are looked at while its call runs: compared here, never kept. What
+ * a call writes from elsewhere (sendfile, splice, io_uring) is not seen, nor what TLS has
+ * encrypted but its alerts.
+ */
+
+#define ANSWER_BYTES 16
+
+enum answer {
+	ANSWER_FINE,
+	ANSWER_HTTP,
+	ANSWER_SIP,
+	ANSWER_RTSP,
+	ANSWER_REDIS,
+	ANSWER_MEMCACHED,
+	ANSWER_POSTGRESQL,
+	ANSWER_MYSQL,
+	ANSWER_AMQP,
+	ANSWER_MQTT,
+	ANSWER_TLS,
+};
+
+/* The calls that write to a socket, and what their second argument is. */
+enum written { WRITTEN_NOWHERE, WRITTEN_BYTES, WRITTEN_IOV, WRITTEN_MSGHDR };
+
+static __always_inline enum written writes_x86(__s32 nr)
+{
+	switch (nr) {
+	case 1:	 /* write */
+	case 44: /* sendto */
+		return WRITTEN_BYTES;
+	case 20: /* writev */
+		return WRITTEN_IOV;
+	case 46:  /* sendmsg */
+	case 307: /* sendmmsg, whose first member is a msghdr */
+		return WRITTEN_MSGHDR;
+	}
+	return WRITTEN_NOWHERE;
+}
+
+static __always_inline enum written writes_arm64(__s32 nr)
+{
+	switch (nr) {
+	case 64:
+	case 206:
+		return WRITTEN_BYTES;
+	case 66:
+		return WRITTEN_IOV;
+	case 211:
+	case 269:
+		return WRITTEN_MSGHDR;
+	}
+	return WRITTEN_NOWHERE;
+}
+
+#define MSGHDR_IOV 16 /* of struct user_msghdr: after name and namelen */
+
+/* The first bytes of what the present call writes; false where they are not seen. A piece
+ * that is shorter is as good: what lies behind it decides nothing of a word's beginning. */
+static __always_inline bool first_bytes(__u8 *b)
+{
+	struct pt_regs___x86 *x = NULL;
+	struct system_call c = {.nr = -1};
+	enum written kind;
+	__u64 at;
+
+	read_call(&c, bpf_get_current_task_btf());
+	kind = bpf_core_field_exists(x->orig_ax) ? writes_x86(c.nr) : writes_arm64(c.nr);
+	if (kind == WRITTEN_NOWHERE)
+		return false;
+	at = c.args[1];
+	if (kind == WRITTEN_MSGHDR && bpf_probe_read_user(&at, sizeof(at), (void *)(at + MSGHDR_IOV)))
+		return false;
+	if (kind != WRITTEN_BYTES && bpf_probe_read_user(&at, sizeof(at), (void *)at))
+		return false;
+	return bpf_probe_read_user(b, ANSWER_BYTES, (void *)at) == 0;
+}
+
+static __always_inline bool is_upper(__u8 c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+#define BEGINS4(b, w, x, y, z) ((b)[0] == (w) && (b)[1] == (x) && (b)[2] == (y) && (b)[3] == (z))
+
+/* A status line of HTTP/1 (RFC 9112, 4), SIP (RFC 3261, 7.2) or RTSP (RFC 2326, 7.1): what
+ * the server could not do, 5xx and of SIP 6xx, and what it would not for there is too much
+ * (HTTP's 429, RTSP's 453). */
+static __always_inline __u8 status_line(const __u8 *b)
+{
+	const __u8 *code;
+	__u8 kind;
+
+	if (BEGINS4(b, 'H', 'T', 'T', 'P') && b[4] == '/' && b[8] == ' ') {
+		code = b + 9;
+		kind = ANSWER_HTTP;
+	} else if (BEGINS4(b, 'S', 'I', 'P', '/') && b[7] == ' ') {
+		code = b + 8;
+		kind = ANSWER_SIP;
+	} else if (BEGINS4(b, 'R', 'T', 'S', 'P') && b[4] == '/' && b[8] == ' ') {
+		code = b + 9;
+		kind = ANSWER_RTSP;
+	} else {
+		return ANSWER_FINE;
+	}
+	if (code[0] == '5' || (kind == ANSWER_SIP && code[0] == '6'))
+		return kind;
+	if (kind == ANSWER_HTTP && code[0] == '4' && code[1] == '2' && code[2] == '9')
+		return kind;
+	if (kind == ANSWER_RTSP && code[0] == '4' && code[1] == '5' && code[2] == '3')
+		return kind;
+	return ANSWER_FINE;
+}
+
+static __always_inline __u8 class_of(const __u8 *b)
+{
+	__u8 kind = status_line(b);
+
+	if (kind)
+		return kind;
+	/* RESP: an error begins with its word in capitals; MOVED and ASK send elsewhere. */
+	if (b[0] == '-' && is_upper(b[1]) && is_upper(b[2]) && is_upper(b[3]) &&
+	    !BEGINS4(b + 1, 'M', 'O', 'V', 'E') && !BEGINS4(b + 1, 'A', 'S', 'K', ' '))
+		return ANSWER_REDIS;
+	/* memcached's protocol.txt: ERROR, CLIENT_ERROR, SERVER_ERROR. */
+	if ((BEGINS4(b, 'E', 'R', 'R', 'O') && b[4] == 'R') ||
+	    (BEGINS4(b, 'S', 'E', 'R', 'V') && BEGINS4(b + 4, 'E', 'R', '_', 'E')) ||
+	    (BEGINS4(b, 'C', 'L', 'I', 'E') && BEGINS4(b + 4, 'N', 'T', '_', 'E')))
+		return ANSWER_MEMCACHED;
+	/* ErrorResponse: its length, and first the field S with the severity. */
+	if (b[0] == 'E' && !b[1] && !b[2] && b[5] == 'S' && is_upper(b[6]))
+		return ANSWER_POSTGRESQL;
+	/* ERR_Packet: length, sequence number, 0xff, error number; since 4.1 a state, but in
+	 * place of the greeting. */
+	if (!b[2] && b[3] <= 8 && b[4] == 0xff && (b[7] == '#' || b[3] == 0) && (b[0] > 8 || b[1]))
+		return ANSWER_MYSQL;
+	/* AMQP 0-9-1: a method frame on channel 0 or another, connection.close or channel.close. */
+	if (b[0] == 1 && !b[7] &&
+	    ((b[8] == 10 && !b[9] && b[10] == 50) || (b[8] == 20 && !b[9] && b[10] == 40)))
+		return ANSWER_AMQP;
+	/* CONNACK of MQTT 3 and 5 with a reason. */
+	if (b[0] == 0x20 && b[1] >= 2 && b[1] < 64 && b[2] <= 1 && b[3])
+		return ANSWER_MQTT;
+	/* A fatal alert that is not encrypted yet (RFC 8446, 6). */
+	if (b[0] == 21 && b[1] == 3 && !b[3] && b[4] == 2 && b[5] == 2)
+		return ANSWER_TLS;
+	return ANSWER_FINE;
+}
+
+/* What the present call begins to answer, ANSWER_FINE where it is no error or not seen. */
+static __noinline int answers_with(void)
+{
+	__u8 b[ANSWER_BYTES] = {};
+
+	if (!first_bytes(b))
+		return ANSWER_FINE;
+	return class_of(b);
+}

@@ -1,0 +1,62 @@
+package scene
+
+import (
+	"fmt"
+	"strings"
+
+	"snag/internal/units"
+	"snag/recording"
+)
+
+// Five failed answers are somebody's odd request; 1 in 100 is what a service with users
+// promises at the least. Databases and stores answer with errors that a program means to
+// get (a row that is there already), so of those it takes more.
+const (
+	failedAnswers = 5
+	failedOfAll   = 0.01
+	failedOfStore = 0.05
+)
+
+// answersThatFail: a service answers with errors, in its protocol's own words.
+func answersThatFail(s *Scene, r *recording.Recording) []Symptom {
+	var out []Symptom
+	for _, v := range Services(s, r, "serve") {
+		if sym, ok := v.failing(s); ok {
+			out = append(out, sym)
+		}
+	}
+	return out
+}
+
+// Failed is how many of a service's answers were errors, of how many, and what they were.
+func (v *Service) Failed() (failed, of float64, as string) {
+	for _, row := range v.Rows {
+		failed += float64(row.Failed)
+		of += float64(row.N)
+		if row.Failed > 0 {
+			as = row.FailedAs
+		}
+	}
+	return failed, max(of, failed), as // a refusal that nobody asked for is no answer
+}
+
+func (v *Service) failing(s *Scene) (Symptom, bool) {
+	failed, of, as := v.Failed()
+	floor := failedOfStore
+	if strings.HasPrefix(as, "HTTP") || strings.HasPrefix(as, "SIP") || strings.HasPrefix(as, "RTSP") {
+		floor = failedOfAll
+	}
+	if failed < failedAnswers || failed < floor*of {
+		return Symptom{}, false
+	}
+	var active []recording.Interval
+	for _, row := range v.Rows {
+		if row.Failed > 0 {
+			active = append(active, second(row.T))
+		}
+	}
+	return onset(Symptom{
+		Name: FailedAnswers, Subject: v.Subject, Active: touching(active), Amount: failed, Unit: "answers", Severity: failed / of,
+		Text: fmt.Sprintf("%s of %s answers were errors: %s", units.Count(failed), units.Count(of), as),
+	}, s), true
+}

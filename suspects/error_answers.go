@@ -1,0 +1,55 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var errorAnswers = &Suspect{
+	Name:  "error-answers",
+	Title: "a service answers with errors",
+	About: "The service is there, reads its requests and answers in time, and what it answers is that it could not or would not: a limit is reached, its store is full, a part of it fails. " +
+		"Sockets and threads look healthy. It is told by the first bytes of the answers, which are compared in the kernel and never kept. Why it fails its own log says, unless another cause is found behind it.",
+	Needs: []Need{{Measure: "sockets.turns", Must: true, Why: "how many answers were errors, by their first bytes"}},
+	For: []string{
+		"decisive: five answers or more, 1 in 100 (of databases and stores 1 in 20), were errors: HTTP's 5xx and 429, SIP's 5xx and 6xx, RTSP's 5xx and 453, errors of Redis, memcached, PostgreSQL and MySQL, closes of AMQP, refusals of MQTT, alerts of TLS",
+	},
+	Against: []string{
+		"trap: what a client asks wrongly (HTTP's other 4xx), MOVED and ASK of Redis: the service works",
+		"can't tell: what TLS has encrypted; HTTP/2; an error behind the first bytes of an answer; what is sent from files or by io_uring",
+	},
+	LeadsTo: []Lead{{scene.FailedAnswers, 2 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {"reconnect-storm", 10 * time.Second}},
+	Remedy:  "what its own log says: raise the limit that is reached, give its store room, mend the part that fails. Verified by: its answers are no errors any more",
+	Next:    "journalctl -u UNIT --since -5min; or its log file: ls -l /proc/PID/fd | grep log",
+	Weigh:   weighErrorAnswers,
+}
+
+func weighErrorAnswers(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, sym := range s.Symptoms {
+		if sym.Name != scene.FailedAnswers {
+			continue
+		}
+		for _, v := range scene.Services(s, r, "serve") {
+			if scene.IDOf(v.Subject) == scene.IDOf(sym.Subject) {
+				out = append(out, failingService(sym, v))
+			}
+		}
+	}
+	return out
+}
+
+func failingService(sym scene.Symptom, v *scene.Service) Finding {
+	failed, of, as := v.Failed()
+	text := fmt.Sprintf("%s of %s answers (%.0f %%) were errors: %s", count(failed), count(of), 100*failed/of, as)
+	f := Finding{Subject: v.Subject, Active: sym.Active, Text: text,
+		Evidence: []Evidence{{Side: For, Grade: Decisive, Value: failed, Unit: "answers", Source: "the first bytes of its answers", Origin: "answers", Text: text}},
+		Harm:     Harm{Symptom: scene.FailedAnswers, Amount: failed, Of: of, Unit: "answers", Text: text}}
+	if pid := v.Subject.PID; pid > 0 {
+		f.Next = fmt.Sprintf("journalctl _PID=%d --since -5min; or its log file: ls -l /proc/%d/fd | grep log", pid, pid)
+	}
+	return f
+}
