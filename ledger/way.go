@@ -11,9 +11,14 @@ import (
 type way struct {
 	minRTT, rtt, rto float64 // s
 	resent           float64 // segments
+	long             float64 // s of calls that took long enough to have waited for a timer
 	held             float64 // s that small writes waited for an acknowledgement (Nagle)
 	shut             float64 // s in which the peer's window was closed
 }
+
+// leastTimer is the least that a sender waits before it sends again what was lost
+// (TCP_RTO_MIN); a turn's bucket is as wide as half of its bound.
+const leastTimer = 0.13 // s
 
 func wayOf(s *scene.Scene, r *recording.Recording, v *scene.Service) way {
 	w := way{minRTT: math.Inf(1)}
@@ -46,6 +51,12 @@ func wayOf(s *scene.Scene, r *recording.Recording, v *scene.Service) way {
 			w.resent += float64(row.N)
 		}
 	}
+	hist, _ := scene.Histogram(v.Rows)
+	for i, calls := range hist {
+		if at := recording.TurnBound(i); at >= leastTimer {
+			w.long += float64(calls) * at
+		}
+	}
 	for _, row := range r.Holds {
 		if row.Netns == first.Netns && row.Remote == first.Remote {
 			w.held += row.HoldSum
@@ -71,7 +82,7 @@ func (p *Party) bookCall(w way, where string, server float64) {
 	take(Path, n*w.minRTT)
 	take(Nagle, w.held)
 	take(Window, w.shut)
-	take(Loss, w.resent*w.rto)
+	take(Loss, min(w.resent*w.rto, w.long)) // a FIN that is sent again keeps no call waiting
 	take(Queue, n*(w.rtt-w.minRTT))
 	if server >= 0 {
 		take(Unseen, left)

@@ -15,8 +15,12 @@ import (
 const (
 	leastShare = 0.03
 	leastOpen  = 0.01
-	// Of a call within this host, all but this share is the way and has a line.
+	// Of calls within this host, which have a line at the other end, those have one here
+	// whose way takes more than the rest of this share, and long enough to matter.
 	leastCalled = 0.8
+	leastWay    = 0.005 // s
+	// Where the time of answers goes that take less than this moves nobody.
+	leastSplit = 0.001 // s
 )
 
 // Requests are those of one service, or of all on this host that call one: their rate and
@@ -90,7 +94,7 @@ func (p *page) parties(v *verdict.Verdict) {
 // otherEnd: it calls a listener that has a line of its own, and the way there took little.
 func otherEnd(one *ledger.Party) bool {
 	return one.Role == ledger.Calls && one.Subject.Kind != recording.KindPeer &&
-		one.Share(ledger.Call)+one.Share(ledger.Unseen) > leastCalled
+		(one.Share(ledger.Call)+one.Share(ledger.Unseen)+one.Share(ledger.Path) > leastCalled || one.Answered > 0 && one.Mean < leastWay)
 }
 
 func (p *page) party(v *verdict.Verdict, one *ledger.Party) string {
@@ -116,6 +120,9 @@ func (p *page) party(v *verdict.Verdict, one *ledger.Party) string {
 			text = fmt.Sprintf("%.0f %% waiting for %s", 100*share, e.Where)
 		}
 		parts = append(parts, text)
+	}
+	if one.Answered > 0 && one.Mean < leastSplit && !p.Verbose {
+		return name + " · " + how
 	}
 	return name + " · " + how + " · " + strings.Join(parts, ", ")
 }
