@@ -12,6 +12,7 @@ var All = []Actor{
 	rrServer,
 	sharedServer,
 	loopServer,
+	guardedServer,
 	rrClient,
 	anyServer,
 	serviceClient,

@@ -5,6 +5,7 @@ import (
 	"snag/lab"
 	"snag/lab/bufferbloat"
 	busythread "snag/lab/busy-thread"
+	connectionlimit "snag/lab/connection-limit"
 	conntrackfull "snag/lab/conntrack-full"
 	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
@@ -76,6 +77,7 @@ import (
 var Incidents = []lab.Incident{
 	udpreceivebufferfull.Incident,
 	busythread.Incident,
+	connectionlimit.Incident,
 	erroranswers.Incident,
 	udpportclosed.Incident,
 	upstreamrefused.Incident,

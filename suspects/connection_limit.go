@@ -1,0 +1,114 @@
+package suspects
+
+import (
+	"fmt"
+	"time"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+var connectionLimit = &Suspect{
+	Name:  "connection-limit",
+	Title: "a service has as many connections as it may",
+	About: "A limit of the service itself (max_connections, maxclients, worker_connections) is reached: connections are accepted, told so in the protocol's own words, and ended at once, while those that were there before are served as ever. " +
+		"The kernel's limits look otherwise: without descriptors nothing is accepted, and a full backlog does not even answer.",
+	Needs: []Need{
+		{Measure: "sockets.turns", Must: true, Why: "which connections were answered with an error"},
+		{Measure: "sockets.connections", Must: true, Why: "which ended at once"},
+		{Measure: "sockets.diag", Must: true, Why: "how many stayed"},
+	},
+	For: []string{
+		"strong: as many connections ended within a second as answers were errors",
+		"strong: as many connections stayed at each look, whatever came: at the limit",
+	},
+	Against: []string{
+		"strong: connections that stay are answered with errors too: a part of the service fails (error-answers)",
+		"can't tell: a limit that is enforced without a word, and one for each user or address",
+	},
+	LeadsTo: []Lead{{scene.FailedAnswers, 2 * time.Second}, {"error-answers", 2 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {"reconnect-storm", 10 * time.Second}, {"peer-reset", 10 * time.Second}},
+	Remedy:  "a larger limit in the service's configuration, if its memory allows; fewer or pooled connections of its clients. Verified by: connections that come are served, and their count goes over the old limit",
+	Next:    "ss -Htn state established '( sport = :PORT )' | awk '{print $4}' | sort | uniq -c   # who holds how many",
+	Weigh:   weighConnectionLimit,
+}
+
+const (
+	// fewRefusals are one burst of a client.
+	fewRefusals = 5
+	// alike is how far two counts of the same connections may lie apart: one is made when
+	// they end, the other when they are answered.
+	alike = 0.25
+	// atLimit is by how much the number of those that stay may differ.
+	atLimit = 0.05
+)
+
+func weighConnectionLimit(s *scene.Scene, r *recording.Recording) []Finding {
+	var out []Finding
+	for _, v := range scene.Services(s, r, "serve") {
+		failed, _, as := v.Failed()
+		if failed < fewRefusals || v.Subject.Kind != recording.KindListener {
+			continue
+		}
+		out = append(out, atItsLimit(s, r, v, failed, as))
+	}
+	return out
+}
+
+func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed float64, as string) Finding {
+	short := 0.0
+	for _, c := range r.Connections {
+		if c.Role == "accept" && c.Netns == v.Subject.Netns && recording.Port(c.Local) == recording.Port(v.Subject.Local) {
+			short += float64(c.Short)
+		}
+	}
+	f := Finding{Subject: v.Subject, Next: fmt.Sprintf("ss -Htn state established '( sport = :%s )' | awk '{print $4}' | sort | uniq -c   # who holds how many", recording.Port(v.Subject.Local))}
+	ended := Evidence{Side: For, Grade: Strong, Value: failed, Unit: "connections", Source: "the first bytes of its answers; tracepoint sock:inet_sock_set_state", Origin: "answers",
+		Text: fmt.Sprintf("%s connections ended within a second, and %s answers were errors (%s)", count(short), count(failed), as)}
+	if failed > (1+alike)*short || failed < (1-alike)*short {
+		ended.Side = Against
+		ended.Text += ": not the same ones"
+		f.Text, f.Evidence = "its errors are not those of connections that are turned away", []Evidence{ended}
+		return f
+	}
+	least, most, looks := stayed(s, v)
+	kept := Evidence{Side: For, Grade: Weak, Value: float64(most), Unit: "connections", Source: "ss -tn state established", Origin: "sockets",
+		Text: fmt.Sprintf("%s stayed at each of %d looks, %d at the least", plural(most, "connection"), looks, least)}
+	if looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)) {
+		kept.Grade = Strong
+	}
+	f.Evidence = []Evidence{ended, kept}
+	for _, row := range v.Rows {
+		if row.Failed > 0 {
+			f.Active = append(f.Active, oneSecond(row.T))
+		}
+	}
+	f.Active = mergeIntervals(f.Active, joined)
+	f.Text = fmt.Sprintf("it has %s and turned %s away (%s)", plural(most, "connection"), count(failed), as)
+	f.Harm = Harm{Symptom: scene.FailedAnswers, Amount: failed, Of: failed + float64(most), Unit: "connections", Text: f.Text}
+	f.Remedy = fmt.Sprintf("in %s: a limit above %d connections, if its memory allows, or clients that share connections", v.Subject.Comm, most)
+	return f
+}
+
+// stayed is how many connections of a listener there were at each look, at the least and at
+// the most, those left out that came and went between two.
+func stayed(s *scene.Scene, v *scene.Service) (least, most, looks int) {
+	at := map[recording.Time]int{}
+	for _, k := range s.Sockets {
+		if k.Listener == nil || k.Listener.ID != scene.IDOf(v.Subject) || len(k.Rows) < 2 {
+			continue
+		}
+		for _, row := range k.Rows {
+			if row.State == "ESTABLISHED" {
+				at[row.T/recording.Time(100e6)]++ // the rows of one look
+			}
+		}
+	}
+	for _, n := range at {
+		if looks == 0 || n < least {
+			least = n
+		}
+		most = max(most, n)
+		looks++
+	}
+	return least, most, looks
+}
