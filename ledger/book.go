@@ -5,8 +5,9 @@ import (
 	"sort"
 )
 
-// leastBusy threads on average: fewer keep nobody waiting. A look in a second of 20 is 0.05.
-const leastBusy = 0.05
+// surelyBusy threads on average keep those waiting that lie unread: a fifth of a second, in
+// which a look in 20 or two may err.
+const surelyBusy = 0.2
 
 // longPause is the part of a second that a pause must have to be what its requests lay
 // unread for: where it is shorter, so are they.
@@ -37,12 +38,13 @@ func (d demand) book(all looks, paused covered, called map[int]map[int]map[strin
 		unread := min(s.unread, s.open)
 		now := d.threads(at, all)
 		// A free thread reads at once: what lies unread waits for what those do who would
-		// read it. Where they are hardly ever found at anything it is not known for what.
-		if now != nil && now.work() >= leastBusy {
-			d.add(now, unread, unread)
-		} else {
-			d.party.add(Entry{Account: Unread, Seconds: unread})
+		// read it. The less they are found at anything, the less is known for what.
+		if now != nil {
+			line := unread * min(1, now.work()/surelyBusy)
+			d.add(now, line, line)
+			unread -= line
 		}
+		d.party.add(Entry{Account: Unread, Seconds: unread})
 		d.inside(at, s.open-min(s.unread, s.open), now, called)
 	}
 }

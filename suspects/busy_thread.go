@@ -25,6 +25,7 @@ var busyThread = &Suspect{
 		"strong: the process used one CPU at the most, and others were idle",
 	},
 	Against: []string{
+		"decisive: its process used hardly any CPU",
 		"decisive: its threads waited for a CPU, a quota or a pause of the runtime longer than they computed",
 		"trap: a benchmark at full rate: its answers are alike, and it waits for itself",
 		"can't tell: which request it was, where no function is known",
@@ -44,6 +45,8 @@ const (
 	// oneCPU is how many CPUs a process uses at the most where it does one thing at a time;
 	// runtimes have helpers, and a task may move between threads.
 	oneCPU = 1.2
+	// leastCPU: who computes for a time that is felt uses more.
+	leastCPU = 0.05
 	// starved is how much of the time that it wanted to run the thread may have waited.
 	starved = 0.5
 )
@@ -124,6 +127,10 @@ func (b *busy) finding(s *scene.Scene, r *recording.Recording, d ledger.Delay, s
 		e.Grade = Strong
 	}
 	f.Evidence = append(f.Evidence, e)
+	if b.all < leastCPU*b.span {
+		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: b.all / b.span, Unit: "CPUs", Source: e.Source, Origin: "cpu time",
+			Text: fmt.Sprintf("its process used %.2f CPUs: it does not compute", b.all/b.span)})
+	}
 	if b.waited > starved*b.ran {
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: b.waited, Unit: "s", Source: e.Source, Origin: "run delay",
 			Text: fmt.Sprintf("thread %d waited %s for a CPU and ran for %s: it does not compute, it gets no CPU", b.tid, lasting(b.waited), lasting(b.ran))})
