@@ -53,7 +53,7 @@ func pauses(s *scene.Scene, r *recording.Recording) covered {
 			}
 		}
 	}
-	// Short stops are counted, and not each is told.
+	// Short stops are only counted, not reported one by one.
 	for _, p := range s.Processes {
 		for _, series := range r.Select("snag_jvm_safepoint_seconds_total", "pid", strconv.Itoa(p.Subject.PID)) {
 			out.atLeast(s.Window, p.Subject.PID, series)

@@ -14,7 +14,7 @@ var busyThread = &Suspect{
 	About: "An event loop, a server of one thread or an interpreter with one lock does one thing at a time. While it computes something long (a report, one command over many keys, a regular expression), " +
 		"all requests of that process lie unread, and CPUs stand idle beside it. A load that fills the thread with small requests waits for itself; a thread that is ready and gets no CPU does not compute.",
 	Needs: []Need{
-		{Measure: "sockets.turns", Must: true, Why: "which answers are late, and how long requests lay unread"},
+		{Measure: "sockets.turns", Must: true, Why: "which answers are late, and how long requests waited to be read"},
 		{Measure: "states", Must: true, Why: "what its threads did meanwhile"},
 		{Measure: "threads.state", Must: true, Why: "how much CPU time each thread used"},
 		{Measure: "host.cpu", Why: "whether CPUs were idle beside it"},
@@ -22,7 +22,7 @@ var busyThread = &Suspect{
 	},
 	For: []string{
 		"strong: a fifth or more of the delay of its answers, which are uneven, was waiting in line behind computing",
-		"strong: the process used one CPU at the most, and others were idle",
+		"strong: the process used one CPU on average at the most, and CPUs were idle",
 	},
 	Against: []string{
 		"decisive: its process used hardly any CPU",
@@ -118,7 +118,7 @@ func (b *busy) finding(s *scene.Scene, r *recording.Recording, d ledger.Delay, s
 		Text: fmt.Sprintf("%.0f %% of the delay of its answers (%s each, one in a hundred over %s, half of them under %s) was waiting in line behind computing",
 			100*share, lasting(d.Each), lasting(d.Party.P99), lasting(d.Party.P50))}}
 	e := Evidence{Side: For, Grade: Weak, Value: b.all / b.span, Unit: "CPUs", Source: fmt.Sprintf("/proc/%d/task/*/schedstat", pid), Origin: "schedstat",
-		Text: fmt.Sprintf("its process used %.2f CPUs, no more than one at a time", b.all/b.span)}
+		Text: fmt.Sprintf("its process used %.2f CPUs on average", b.all/b.span)}
 	all, known := cpuTimes(r, nil)
 	if known {
 		e.Text += fmt.Sprintf("; the CPUs were idle for %.0f %% of the time", 100*all.idleShare())

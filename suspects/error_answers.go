@@ -28,15 +28,16 @@ var errorAnswers = &Suspect{
 }
 
 func weighErrorAnswers(s *scene.Scene, r *recording.Recording) []Finding {
-	var out []Finding
+	failing := map[scene.NodeID]scene.Symptom{}
 	for _, sym := range s.Symptoms {
-		if sym.Name != scene.FailedAnswers {
-			continue
+		if sym.Name == scene.FailedAnswers {
+			failing[scene.IDOf(sym.Subject)] = sym
 		}
-		for _, v := range scene.Services(s, r, "serve") {
-			if scene.IDOf(v.Subject) == scene.IDOf(sym.Subject) {
-				out = append(out, failingService(sym, v))
-			}
+	}
+	var out []Finding
+	for _, v := range scene.Services(s, r, "serve") {
+		if sym, ok := failing[scene.IDOf(v.Subject)]; ok {
+			out = append(out, failingService(sym, v))
 		}
 	}
 	return out

@@ -12,7 +12,7 @@ import (
 
 var guardedServer = Actor{
 	Name:  "guarded-server",
-	About: "answers requests of a fixed size on so many connections; who is one too many is told so and hung up on, as Redis does at maxclients",
+	About: "answers requests of a fixed size on up to --clients connections; a further one gets an error and is closed, as Redis does at maxclients",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		listen := f.String("listen", "", "address:port")
 		most := f.Int("clients", 100, "connections at a time")

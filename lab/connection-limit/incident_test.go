@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { labtest.Main(m) }
 
-// What one more client of the test's own is told.
+// What a further client, of the test itself, is answered.
 func TestTruth(t *testing.T) {
 	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		refused := 0

@@ -133,8 +133,9 @@ static __always_inline __u8 class_of(const __u8 *b)
 	if (b[0] == 'E' && !b[1] && !b[2] && b[5] == 'S' && is_upper(b[6]))
 		return ANSWER_POSTGRESQL;
 	/* ERR_Packet: length, sequence number, 0xff, error number; since 4.1 a state, but in
-	 * place of the greeting. */
-	if (!b[2] && b[3] <= 8 && b[4] == 0xff && (b[7] == '#' || b[3] == 0) && (b[0] > 8 || b[1]))
+	 * place of the greeting, whose errors are 1024 to 1279 (too many connections, a blocked host). */
+	if (!b[2] && b[3] <= 8 && b[4] == 0xff && (b[7] == '#' || (b[3] == 0 && b[6] == 4)) &&
+	    (b[0] > 8 || b[1]))
 		return ANSWER_MYSQL;
 	/* AMQP 0-9-1: a method frame on channel 0 or another, connection.close or channel.close. */
 	if (b[0] == 1 && !b[7] &&

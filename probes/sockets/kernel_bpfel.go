@@ -206,7 +206,7 @@ type kernelTurn struct {
 	Wait     uint64
 	Failed   uint64
 	FailedAs uint32
-	Pad      uint32
+	Before   uint32
 	Hist     [44]uint32
 	Comm     [16]uint8
 	Key      kernelTurnKey

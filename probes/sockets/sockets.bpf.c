@@ -72,8 +72,11 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	hold_write(sk, tp, t);
 	if (!t)
 		t = speaks_first(sk, tp, ret);
-	if (t)
-		turn_sent(tp, t);
+	if (!t)
+		return 0;
+	turn_sent(tp, t);
+	if (begins_answer(t, tp->write_seq - ret))
+		count_failed(t);
 	return 0;
 }
 

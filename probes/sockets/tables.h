@@ -172,7 +172,7 @@ struct turn {
 	__u64 wait;
 	__u64 failed;
 	__u32 failed_as;
-	__u32 pad;
+	__u32 before; /* serve: base of the turn before */
 	__u32 hist[TURN_BUCKETS];
 	__u8 comm[16];
 	struct turn_key key;

@@ -147,7 +147,18 @@ static __always_inline void begin_serving(struct turn *t, __u64 now, __u32 writt
 	t->first = 0;
 	t->last = 0;
 	t->bytes = 0;
-	t->base = written;
+	if (t->base != written)
+		t->before = t->base; /* in this order: see begins_answer */
+	*(volatile __u32 *)&t->base = written;
+}
+
+/* Whether bytes from here on are an answer's first: of this turn, or of the one before, if
+ * the next request came before the call that answers came back. */
+static __always_inline bool begins_answer(const struct turn *t, __u32 from)
+{
+	__u32 base = *(const volatile __u32 *)&t->base;
+
+	return t->role == ROLE_ACCEPT && (from == base || from == *(const volatile __u32 *)&t->before);
 }
 
 /* A socket that was accepted still has its listener's backlog (sk_clone_lock). */
@@ -408,7 +419,8 @@ static __always_inline struct turn *speaks_first(struct sock *sk, struct tcp_soc
 	struct turn *t;
 	int as;
 
-	if (!accepted(sk) || tp->bytes_sent > ret || tp->bytes_received)
+	if (!accepted(sk) || tp->bytes_sent > ret ||
+	    tp->bytes_received > (sk->__sk_common.skc_state == TCP_CLOSE_WAIT)) /* a FIN counts */
 		return NULL;
 	as = answers_with();
 	if (as == ANSWER_FINE)
@@ -440,10 +452,8 @@ static __always_inline void turn_sent(struct tcp_sock *tp, struct turn *t)
 			served(t); /* and this is a message that nobody asked for */
 			return;
 		}
-		if (!t->first) {
+		if (!t->first)
 			t->first = now;
-			count_failed(t);
-		}
 	} else if (!t->begin) {
 		t->begin = now;
 	}
