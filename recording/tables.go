@@ -327,6 +327,10 @@ type Turns struct {
 	// Failed answers, by their first bytes, and what most of them were, as "HTTP 5xx" (serve).
 	Failed   uint64 `json:"failed,omitempty"`
 	FailedAs string `json:"failed_as,omitempty"`
+	// Cut requests got no answer before their connection ended, and what ended most of them
+	// (CutReset …): whom the caller missed (call), or who broke it himself (serve).
+	Cut   uint64 `json:"cut,omitempty"`
+	CutBy string `json:"cut_by,omitempty"`
 	// Hist[i] counts turns of at least TurnBound(i) and less than TurnBound(i+1),
 	// the first also what is shorter; trailing zeros are left out.
 	Hist []uint64 `json:"hist,omitempty"`
@@ -334,6 +338,13 @@ type Turns struct {
 	// no more told of.
 	Measured float64 `json:"measured,omitempty"`
 }
+
+// What ends a connection on which a request is open (Turns.CutBy).
+const (
+	CutReset    = "a reset"
+	CutTimedOut = "a timeout" // what was sent was never acknowledged
+	CutHungUp   = "a FIN"
+)
 
 // TurnBound is the lower bound of a bucket of Turns.Hist, seconds: 16 µs, 24 µs,
 // 32 µs, 48 µs …, two buckets to each power of two.

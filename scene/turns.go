@@ -65,6 +65,9 @@ func (v *Service) add(row recording.Turns) {
 	if t.Failed += row.Failed; row.Failed > 0 {
 		t.FailedAs = row.FailedAs
 	}
+	if t.Cut += row.Cut; row.Cut > 0 {
+		t.CutBy = row.CutBy
+	}
 	t.Max = max(t.Max, row.Max)
 	t.Open += row.Open
 	t.Oldest = max(t.Oldest, row.Oldest)

@@ -229,10 +229,13 @@ type kernelTurnValue struct {
 	Open     uint64
 	Oldest   uint64
 	Failed   uint64
+	Cut      uint64
 	Hist     [44]uint32
 	Comm     [16]uint8
 	Pid      uint32
 	FailedAs uint32
+	CutBy    uint32
+	Pad      uint32
 }
 
 type kernelWrites struct {
