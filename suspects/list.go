@@ -45,6 +45,7 @@ var All = []*Suspect{
 	workerQueue,
 	busyThread,
 	slowDependency,
+	poolExhausted,
 	logSilence,
 	cpuThrottled,
 	cpuSaturated,

@@ -63,15 +63,14 @@ func delayed(d ledger.Delay) string {
 }
 
 // accounted tells whether the ledger measured the requests that a finding says are late: then
-// it knows whether they are. Of answers that take longer than people tolerate it does not:
-// their work or a call may be what is too slow.
+// it knows whether they are.
 func accounted(s *scene.Scene, l *ledger.Ledger, c *candidate) bool {
 	role := ledger.Serves
 	if len(c.suspect.Claims) > 0 && !slices.ContainsFunc(c.suspect.Claims, ledger.Account.Inside) {
 		role = ledger.Calls // only who calls sees the way
 	}
 	return slices.ContainsFunc(l.Parties, func(p *ledger.Party) bool {
-		return p.Role == role && p.Answered >= 20 && p.Mean < slowAnswer && p.Share(ledger.Unseen) < 0.5 && touches(s, c.finding, []recording.Subject{p.Subject})
+		return p.Role == role && p.Answered >= 20 && p.Share(ledger.Unseen) < 0.5 && touches(s, c.finding, []recording.Subject{p.Subject})
 	})
 }
 

@@ -40,6 +40,7 @@ var All = []Actor{
 	consumer,
 	leakyServer,
 	hopper,
+	pooler,
 	synFlood,
 	diskWriter,
 	findStopper,

@@ -38,6 +38,7 @@ import (
 	packetreordering "snag/lab/packet-reordering"
 	peerreset "snag/lab/peer-reset"
 	pmtublackhole "snag/lab/pmtu-blackhole"
+	poolexhausted "snag/lab/pool-exhausted"
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	readerstall "snag/lab/reader-stall"
@@ -78,6 +79,7 @@ var Incidents = []lab.Incident{
 	udpreceivebufferfull.Incident,
 	busythread.Incident,
 	connectionlimit.Incident,
+	poolexhausted.Incident,
 	erroranswers.Incident,
 	udpportclosed.Incident,
 	upstreamrefused.Incident,

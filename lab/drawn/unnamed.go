@@ -5,7 +5,6 @@ package drawn
 var Unnamed = map[string]string{
 	"service-killed":       "a service crashes, is killed or ends, again and again",
 	"syscall-failing":      "system calls fail for a full disk, permissions or limits",
-	"pool-exhausted":       "a connection pool or a proxy's queue is too small",
 	"session-lock":         "a session holds a lock that others wait for",
 	"tls-handshake-failed": "TLS handshakes fail",
 	"memory-limit":         "a control group's memory limit makes it thrash",
