@@ -52,17 +52,24 @@ func outcomeOf(e recording.Exit, signal recording.Event) outcome {
 	return endedFailed
 }
 
-// ending is the signal that a process ended by or after.
-func ending(r *recording.Recording, e recording.Exit) (last recording.Event) {
+// endingSignals are the signals that processes were sent and may have ended by, by pid.
+func endingSignals(r *recording.Recording) map[int][]recording.Event {
+	out := map[int][]recording.Event{}
 	for _, s := range r.Events {
-		if s.Kind != recording.EventSignal || e.PID == 0 || s.Subject.PID != e.PID || s.Attrs["result"] == "ignored" || s.T > e.T.Add(time.Millisecond) || s.T < e.T.Add(-sentBefore) {
-			continue
-		}
 		name := s.Attrs["signal"]
-		if stopSignals[name] || name == "SIGCONT" || name == "SIGPIPE" || e.Signal != "" && name != e.Signal {
-			continue
+		if s.Kind == recording.EventSignal && s.Subject.PID != 0 && s.Attrs["result"] != "ignored" && !stopSignals[name] && name != "SIGCONT" && name != "SIGPIPE" {
+			out[s.Subject.PID] = append(out[s.Subject.PID], s)
 		}
-		last = s
+	}
+	return out
+}
+
+// ending is the signal that a process ended by or after; the zero Event is none.
+func ending(sent map[int][]recording.Event, x recording.Exit) (last recording.Event) {
+	for _, s := range sent[x.PID] {
+		if s.T <= x.T.Add(time.Millisecond) && s.T >= x.T.Add(-sentBefore) && (x.Signal == "" || s.Attrs["signal"] == x.Signal) {
+			last = s
+		}
 	}
 	return last
 }
@@ -78,9 +85,10 @@ type post struct {
 // ended is what became of the processes that served at one post.
 type ended struct {
 	post
-	exits    [endedBereft + 1][]recording.Exit // by outcome
-	sockets  []*scene.Socket                   // that were there to be served, by when they were first seen
-	siblings int                               // that held the socket at once
+	exits   [endedBereft + 1][]recording.Exit // by outcome
+	sockets []*scene.Socket                   // that were there to be served, by when they were first seen
+	sent    map[int][]recording.Event
+	workers int // that held the socket at once, their parent aside
 }
 
 func (e *ended) n(o outcome) (n int) {
@@ -108,7 +116,7 @@ func endedServices(s *scene.Scene, r *recording.Recording) (out []*ended) {
 			known[f][at] = true
 		}
 	}
-	by := map[post]*ended{}
+	by, sent := map[post]*ended{}, endingSignals(r)
 	for _, x := range r.Exits {
 		at, ok := own[x.PID]
 		if f := known[family{x.PPID, x.Comm}]; !ok && len(f) == 1 { // one that ended before anybody looked
@@ -124,12 +132,12 @@ func endedServices(s *scene.Scene, r *recording.Recording) (out []*ended) {
 		}
 		e := by[at]
 		if e == nil {
-			e = &ended{post: at}
-			e.findSockets(s, x.Comm)
+			e = &ended{post: at, sent: sent}
+			e.findSockets(s, x)
 			by[at] = e
 			out = append(out, e)
 		}
-		o := outcomeOf(x, ending(r, x))
+		o := outcomeOf(x, ending(sent, x))
 		e.exits[o] = append(e.exits[o], x)
 	}
 	return out
@@ -188,19 +196,25 @@ func postOf(s *scene.Scene, serve map[post][]string, x recording.Exit) (at post,
 }
 
 // findSockets are those that take what comes to the place; of a feed those that send it.
-func (e *ended) findSockets(s *scene.Scene, comm string) {
+func (e *ended) findSockets(s *scene.Scene, x recording.Exit) {
 	for _, k := range s.Sockets {
 		f := k.First()
 		mine := f.Netns == e.netns && f.Proto == e.proto && recording.Port(f.Local) == e.at && f.Remote == "" && (e.proto == "udp" || k.Listening())
 		if e.proto == "feed" {
-			mine = f.Netns == e.netns && f.Proto == "tcp" && f.Remote == e.at && k.Owner() != nil && k.Owner().Subject.Comm == comm
+			mine = f.Netns == e.netns && f.Proto == "tcp" && f.Remote == e.at && k.Owner() != nil && k.Owner().Subject.Comm == x.Comm
 		}
 		if !mine {
 			continue
 		}
 		e.sockets = append(e.sockets, k)
 		for _, row := range k.Rows {
-			e.siblings = max(e.siblings, len(row.Owners))
+			n := 0
+			for _, o := range row.Owners {
+				if o.PID != x.PPID && o.Comm == x.Comm {
+					n++
+				}
+			}
+			e.workers = max(e.workers, n)
 		}
 	}
 	slices.SortStableFunc(e.sockets, func(a, b *scene.Socket) int { return int(a.First().T.Sub(b.First().T)) })
@@ -220,12 +234,25 @@ func (e *ended) away(x recording.Exit, window recording.Interval) (recording.Int
 	return recording.Interval{Start: x.T, End: until}, until > x.T
 }
 
-// cut is how many connections a process had accepted and still had when it ended, by the
-// last look at them.
-func cut(s *scene.Scene, x recording.Exit) (n int) {
+// openEach is how many requests a worker has open on average.
+func (e *ended) openEach(s *scene.Scene, r *recording.Recording) (n float64) {
+	for _, v := range scene.Services(s, r, "serve") {
+		if v.Subject.Netns != e.netns || e.proto != "tcp" || recording.Port(v.Subject.Local) != e.at {
+			continue
+		}
+		for _, row := range v.Rows {
+			n += float64(row.Open) / float64(len(v.Rows)*max(1, e.workers))
+		}
+	}
+	return n
+}
+
+// inHand is how many requests a process had in hand when it ended: the connections that it
+// had accepted, by the last look at them, and not less than each has open on average.
+func inHand(s *scene.Scene, x recording.Exit, n float64) float64 {
 	p := s.Process(x.PID)
 	if x.PID == 0 || p == nil {
-		return 0
+		return n * float64(x.N)
 	}
 	const look, lately = 100 * time.Millisecond, 2500 * time.Millisecond
 	var last recording.Time
@@ -238,12 +265,13 @@ func cut(s *scene.Scene, x recording.Exit) (n int) {
 			}
 		}
 	}
+	seen := 0.0
 	for _, row := range rows {
 		if row.T > last.Add(-look) {
-			n++
+			seen++
 		}
 	}
-	return n
+	return max(n, seen)
 }
 
 // refused is how often somebody was told that nobody listens there, and who asked.

@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -66,7 +67,7 @@ func weighServiceKilled(s *scene.Scene, r *recording.Recording) []Finding {
 			out = append(out, e.finding(s, r, endedFailed)...)
 		case e.n(endedAsked) >= fewAsked:
 			out = append(out, e.finding(s, r, endedAsked)...)
-		case e.n(endedWell) >= max(fewRecycled, 2*e.siblings) && e.siblings > 1:
+		case e.n(endedWell) >= max(fewRecycled, 2*e.workers) && e.workers > 0:
 			out = append(out, e.finding(s, r, endedWell)...)
 		}
 	}
@@ -76,7 +77,7 @@ func weighServiceKilled(s *scene.Scene, r *recording.Recording) []Finding {
 // toll is what ends cost.
 type toll struct {
 	away, active []recording.Interval
-	cut          int
+	cut          float64 // requests and connections that it had in hand
 	refused      float64
 	lost         float64 // datagrams
 	who          []recording.Subject
@@ -84,6 +85,7 @@ type toll struct {
 }
 
 func (e *ended) toll(s *scene.Scene, r *recording.Recording, o outcome, subject recording.Subject) (t toll) {
+	each := e.openEach(s, r)
 	for _, x := range e.exits[o] {
 		gone, ok := e.away(x, s.Window)
 		if ok {
@@ -91,7 +93,7 @@ func (e *ended) toll(s *scene.Scene, r *recording.Recording, o outcome, subject 
 		}
 		t.active = append(t.active, recording.Interval{Start: x.T, End: max(gone.End, x.T.Add(time.Second))})
 		if o == endedKilled || o == endedFailed {
-			t.cut += cut(s, x)
+			t.cut += inHand(s, x, each)
 		}
 	}
 	t.away, t.active = mergeIntervals(t.away, 0), mergeIntervals(t.active, 0)
@@ -179,7 +181,10 @@ func (e *ended) how(all []recording.Exit, o outcome) string {
 			by = append(by, word)
 		}
 	}
-	verb := map[outcome]string{endedKilled: "was killed or crashed", endedFailed: "ended with an error", endedAsked: "was asked to end", endedWell: "ended by itself"}[o]
+	verb := map[outcome]string{endedKilled: "was killed", endedFailed: "ended with an error", endedAsked: "was asked to end", endedWell: "ended by itself"}[o]
+	if x := all[len(all)-1]; o == endedKilled && x.Signal != "" && x.Signal != "SIGKILL" {
+		verb = "crashed"
+	}
 	return fmt.Sprintf("%s (%s)", verb, strings.Join(by[:min(len(by), 3)], ", "))
 }
 
@@ -196,7 +201,7 @@ func (e *ended) by(s *scene.Scene, r *recording.Recording, all []recording.Exit,
 			f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: 1, Unit: "lines", Source: "/dev/kmsg", Origin: "kernel log", Text: line})
 			return "by the kernel, for want of memory", fmt.Sprintf("now: restart %s before it is full; permanently: more memory for its control group (MemoryMax=) or fewer workers; in the program: what grows", who)
 		}
-		signal := ending(r, all[i])
+		signal := ending(e.sent, all[i])
 		name, from := signal.Attrs["signal"], sender(signal)
 		switch {
 		case name == "":
@@ -217,7 +222,7 @@ func (e *ended) by(s *scene.Scene, r *recording.Recording, all []recording.Exit,
 				remedy = fmt.Sprintf("now: see in the log of %s[%d] why it did; permanently: a limit of time (timeout, harakiri) that its slowest request fits in, and time-outs of its own calls below it; in the program: what keeps a worker that long", signal.Attrs["from_comm"], from)
 			}
 		}
-		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: 1, Unit: "signals", Source: "tracepoint signal:signal_generate", Origin: "signals", Text: fmt.Sprintf("the last one, %s[%d], ended %s", who, all[i].PID, text)})
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: map[bool]Grade{true: Strong}[o == endedKilled], Value: 1, Unit: "signals", Source: "tracepoint signal:signal_generate", Origin: "signals", Text: fmt.Sprintf("the last one, %s[%d], ended %s", who, all[i].PID, text)})
 		return text, remedy
 	}
 	return "", remedy
@@ -226,8 +231,8 @@ func (e *ended) by(s *scene.Scene, r *recording.Recording, all []recording.Exit,
 // weighToll adds what it cost to a finding, or that nobody was hurt.
 func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *Finding, t toll, o outcome) {
 	var cost []string
-	if t.cut > 0 {
-		cost = append(cost, fmt.Sprintf("%s it had were cut", plural(t.cut, "connection")))
+	if t.cut = math.Round(t.cut); t.cut > 0 {
+		cost = append(cost, fmt.Sprintf("about %s in hand cut", plural(int(t.cut), "connection")))
 	}
 	if t.refused > 0 {
 		cost = append(cost, fmt.Sprintf("%s were refused until somebody listened again", count(t.refused)))
@@ -249,7 +254,7 @@ func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *Finding, t 
 	if t.waited != "" && o != endedAsked {
 		cost = append(cost, "meanwhile: "+t.waited)
 	}
-	c := Evidence{Side: For, Grade: Strong, Value: float64(t.cut) + t.refused + t.lost, Unit: "connections", Source: "ss -tn; tracepoint sock:inet_sock_set_state", Origin: "clients", Text: strings.Join(cost, ", ")}
+	c := Evidence{Side: For, Grade: Strong, Value: t.cut + t.refused + t.lost, Unit: "connections", Source: "ss -tn; tracepoint sock:inet_sock_set_state", Origin: "clients", Text: strings.Join(cost, ", ")}
 	if !hurt && o != endedKilled {
 		c.Side, c.Text = Against, "nobody was hurt: others went on, or nobody asked for it meanwhile"
 		f.Evidence = append(f.Evidence, c)
@@ -266,7 +271,7 @@ func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *Finding, t 
 	case e.proto == "udp":
 		f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: t.lost, Unit: "datagrams", Text: c.Text}
 	case t.cut > 0 || t.refused > 0:
-		n := float64(t.cut) + t.refused
+		n := t.cut + t.refused
 		of := n
 		for _, row := range r.Connections {
 			if row.Role == "accept" && row.Netns == e.netns && recording.Port(row.Local) == e.at {
