@@ -87,6 +87,7 @@ type ended struct {
 	post
 	exits   [endedBereft + 1][]recording.Exit // by outcome
 	sockets []*scene.Socket                   // that were there to be served, by when they were first seen
+	opened  []recording.Time                  // connections of a feed
 	sent    map[int][]recording.Event
 	workers int // that held the socket at once, their parent aside
 }
@@ -105,9 +106,13 @@ func endedServices(s *scene.Scene, r *recording.Recording) (out []*ended) {
 		comm string
 	}
 	serve := servers(r, s)
-	own, known := map[int]post{}, map[family]map[post]bool{}
+	own, known, feeds := map[int]post{}, map[family]map[post]bool{}, feeds(r)
 	for _, x := range r.Exits {
-		if at, ok := postOf(s, serve, x); ok {
+		at, ok := postOf(s, serve, x)
+		if !ok {
+			at, ok = feeds[x.PID]
+		}
+		if ok {
 			own[x.PID] = at
 			f := family{x.PPID, x.Comm}
 			if known[f] == nil {
@@ -133,7 +138,7 @@ func endedServices(s *scene.Scene, r *recording.Recording) (out []*ended) {
 		e := by[at]
 		if e == nil {
 			e = &ended{post: at, sent: sent}
-			e.findSockets(s, x)
+			e.findSockets(s, r, x)
 			by[at] = e
 			out = append(out, e)
 		}
@@ -166,12 +171,23 @@ func servers(r *recording.Recording, s *scene.Scene) map[post][]string {
 	return out
 }
 
-// fedBytes and fedFor are what a stream is at the least: 32 kbit/s for two seconds, nearly
-// all of it one way.
+// fedBytes and fedFor are what a stream is at the least: 32 kbit/s for a second, nearly all
+// of it one way.
 const (
 	fedBytes = 4000
-	fedFor   = 2.0
+	fedFor   = 1.0
 )
+
+// feeds are those who sent a stream to somebody until their connection ended, by pid.
+func feeds(r *recording.Recording) map[int]post {
+	out := map[int]post{}
+	for _, c := range r.Connections {
+		if c.Role == "connect" && c.PID != 0 && c.Closed > 0 && c.Lifetime >= fedFor && float64(c.BytesOut) >= fedBytes*c.Lifetime && c.BytesOut > 10*c.BytesIn {
+			out[c.PID] = post{c.Netns, "feed", c.Remote}
+		}
+	}
+	return out
+}
 
 func postOf(s *scene.Scene, serve map[post][]string, x recording.Exit) (at post, ok bool) {
 	p := s.Process(x.PID)
@@ -181,22 +197,25 @@ func postOf(s *scene.Scene, serve map[post][]string, x recording.Exit) (at post,
 	for _, k := range p.Sockets {
 		f := k.First()
 		tcp := post{f.Netns, "tcp", recording.Port(f.Local)}
-		switch t := k.LastTCP(); {
+		switch {
 		case f.Proto == "tcp" && (k.Listening() || k.Listener != nil):
 			if slices.Contains(serve[tcp], x.Comm) {
 				return tcp, true
 			}
 		case f.Proto == "udp" && f.Remote == "" && !ok:
 			at, ok = post{f.Netns, "udp", recording.Port(f.Local)}, true
-		case f.Proto == "tcp" && t != nil && x.Age >= fedFor && float64(t.BytesSent) >= fedBytes*x.Age && t.BytesSent > 10*t.BytesReceived:
-			at, ok = post{f.Netns, "feed", f.Remote}, true
 		}
 	}
 	return at, ok
 }
 
 // findSockets are those that take what comes to the place; of a feed those that send it.
-func (e *ended) findSockets(s *scene.Scene, x recording.Exit) {
+func (e *ended) findSockets(s *scene.Scene, r *recording.Recording, x recording.Exit) {
+	for _, c := range r.Connections {
+		if e.proto == "feed" && c.Role == "connect" && c.Netns == e.netns && c.Remote == e.at && c.Comm == x.Comm && c.Opened > 0 {
+			e.opened = append(e.opened, c.T)
+		}
+	}
 	for _, k := range s.Sockets {
 		f := k.First()
 		mine := f.Netns == e.netns && f.Proto == e.proto && recording.Port(f.Local) == e.at && f.Remote == "" && (e.proto == "udp" || k.Listening())
@@ -224,6 +243,11 @@ func (e *ended) findSockets(s *scene.Scene, x recording.Exit) {
 // false where another went on at once.
 func (e *ended) away(x recording.Exit, window recording.Interval) (recording.Interval, bool) {
 	until := window.End
+	for _, t := range e.opened {
+		if t > x.T {
+			until = min(until, t)
+		}
+	}
 	for _, k := range e.sockets {
 		if f := k.First().T; f > x.T {
 			until = min(until, f)
@@ -234,17 +258,39 @@ func (e *ended) away(x recording.Exit, window recording.Interval) (recording.Int
 	return recording.Interval{Start: x.T, End: until}, until > x.T
 }
 
-// openEach is how many requests a worker has open on average.
-func (e *ended) openEach(s *scene.Scene, r *recording.Recording) (n float64) {
+// serves is the service at the place, or nil.
+func (e *ended) serves(s *scene.Scene, r *recording.Recording) *scene.Service {
 	for _, v := range scene.Services(s, r, "serve") {
-		if v.Subject.Netns != e.netns || e.proto != "tcp" || recording.Port(v.Subject.Local) != e.at {
-			continue
-		}
-		for _, row := range v.Rows {
-			n += float64(row.Open) / float64(len(v.Rows)*max(1, e.workers))
+		if v.Subject.Netns == e.netns && e.proto == "tcp" && recording.Port(v.Subject.Local) == e.at {
+			return v
 		}
 	}
-	return n
+	return nil
+}
+
+// openEach is how many requests a worker has open on average.
+func (e *ended) openEach(s *scene.Scene, r *recording.Recording) (n float64) {
+	v := e.serves(s, r)
+	if v == nil {
+		return 0
+	}
+	for _, row := range v.Rows {
+		n += float64(row.Open)
+	}
+	return n / float64(len(v.Rows)*max(1, e.workers))
+}
+
+// busy is the share of the workers' time that went into answers; 1 where that is not known.
+func (e *ended) busy(s *scene.Scene, r *recording.Recording) float64 {
+	v := e.serves(s, r)
+	if v == nil || e.workers == 0 || r.ShareOf("sockets.turns") < 1 {
+		return 1
+	}
+	sum := 0.0
+	for _, row := range v.Rows {
+		sum += row.Sum - row.Wait
+	}
+	return sum / (float64(e.workers) * r.Length().Seconds())
 }
 
 // inHand is how many requests a process had in hand when it ended: the connections that it

@@ -34,7 +34,7 @@ var serviceKilled = &Suspect{
 		"strong: connections that it had in hand were cut, and others refused until somebody listened again",
 	},
 	Against: []string{
-		"strong: nobody was hurt: it was asked to end (SIGTERM, SIGINT, SIGQUIT, SIGHUP) or ended by itself, and others went on",
+		"decisive: nobody was hurt: it was asked to end (SIGTERM, SIGINT, SIGQUIT, SIGHUP) or ended by itself, and others went on",
 		"trap: short commands that end with a status of 1 serve nobody; nor does what inherited a listening socket",
 		"trap: who ends by SIGPIPE, or with an error once its own dependency has ended, is a victim",
 		"can't tell: a service that ends before it ever listens; why it computed or waited too long for its supervisor",
@@ -55,6 +55,9 @@ const (
 	fewAsked = 2
 	// fewRecycled workers that end by themselves are those of a reload.
 	fewRecycled = 5
+	// mostStarting: workers that answer for less of their time, while requests wait, do
+	// nothing but end and start.
+	mostStarting = 0.5
 )
 
 func weighServiceKilled(s *scene.Scene, r *recording.Recording) []Finding {
@@ -81,19 +84,23 @@ type toll struct {
 	refused      float64
 	lost         float64 // datagrams
 	who          []recording.Subject
-	waited       string // a symptom of those that it serves
+	waited       scene.Symptom // of those that it serves; without a name: none
 }
 
 func (e *ended) toll(s *scene.Scene, r *recording.Recording, o outcome, subject recording.Subject) (t toll) {
 	each := e.openEach(s, r)
 	for _, x := range e.exits[o] {
+		least := each
+		if e.proto == "tcp" && sender(ending(e.sent, x)) == x.PPID && e.workers > 1 {
+			least = max(1, each) // it is killed for what it does not finish
+		}
 		gone, ok := e.away(x, s.Window)
 		if ok {
 			t.away = append(t.away, gone)
 		}
 		t.active = append(t.active, recording.Interval{Start: x.T, End: max(gone.End, x.T.Add(time.Second))})
 		if o == endedKilled || o == endedFailed {
-			t.cut += inHand(s, x, each)
+			t.cut += inHand(s, x, least)
 		}
 	}
 	t.away, t.active = mergeIntervals(t.away, 0), mergeIntervals(t.active, 0)
@@ -110,8 +117,8 @@ func (e *ended) toll(s *scene.Scene, r *recording.Recording, o outcome, subject 
 		t.lost, t.who = dropSteps(rows).sum(), senders(s, r, rows)
 	}
 	for _, sym := range s.Symptoms {
-		if t.waited == "" && (sym.Name == scene.RequestLatency || sym.Name == scene.ConnectLatency || sym.Name == scene.ConnectionErrors) && s.Touch(subject, sym.Subject) {
-			t.waited = sym.Text
+		if t.waited.Name == "" && (sym.Name == scene.RequestLatency || sym.Name == scene.ConnectLatency || sym.Name == scene.ConnectionErrors) && s.Touch(subject, sym.Subject) {
+			t.waited = sym
 		}
 	}
 	return t
@@ -122,7 +129,7 @@ func (e *ended) finding(s *scene.Scene, r *recording.Recording, o outcome) []Fin
 	last := all[len(all)-1]
 	f := Finding{Subject: e.subject(s, last)}
 	t := e.toll(s, r, o, f.Subject)
-	if e.proto == "udp" && t.lost < strayDatagrams || e.proto == "feed" && (o != endedKilled || len(t.away) == 0 || len(e.sockets) < 2) {
+	if e.proto == "udp" && t.lost < strayDatagrams || e.proto == "feed" && (o != endedKilled || len(t.away) == 0 || len(e.opened) == 0) {
 		return nil // nobody sent to it meanwhile; or it was not started again, and was meant to end
 	}
 	n, age := e.n(o), 0.0
@@ -249,14 +256,19 @@ func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *Finding, t 
 	case endedAsked:
 		hurt = t.refused >= fewRefused || t.lost > 0
 	case endedWell:
-		hurt = t.waited != ""
+		hurt = t.waited.Name != ""
+		if busy := e.busy(s, r); hurt && busy < mostStarting {
+			f.Evidence[0].Grade = Decisive
+			f.Evidence[0].Text += fmt.Sprintf("; answers took %.0f %% of their time", 100*busy)
+			f.Harm = Harm{Symptom: t.waited.Name, Amount: t.waited.Amount, Unit: t.waited.Unit, Text: t.waited.Text}
+		}
 	}
-	if t.waited != "" && o != endedAsked {
-		cost = append(cost, "meanwhile: "+t.waited)
+	if t.waited.Name != "" && o != endedAsked {
+		cost = append(cost, "meanwhile: "+t.waited.Text)
 	}
 	c := Evidence{Side: For, Grade: Strong, Value: t.cut + t.refused + t.lost, Unit: "connections", Source: "ss -tn; tracepoint sock:inet_sock_set_state", Origin: "clients", Text: strings.Join(cost, ", ")}
 	if !hurt && o != endedKilled {
-		c.Side, c.Text = Against, "nobody was hurt: others went on, or nobody asked for it meanwhile"
+		c.Side, c.Grade, c.Text = Against, Decisive, "nobody was hurt: others went on, or nobody asked for it meanwhile"
 		f.Evidence = append(f.Evidence, c)
 		return
 	}
