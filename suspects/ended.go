@@ -1,6 +1,7 @@
 package suspects
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -236,7 +237,7 @@ func (e *ended) findSockets(s *scene.Scene, r *recording.Recording, x recording.
 			e.workers = max(e.workers, n)
 		}
 	}
-	slices.SortStableFunc(e.sockets, func(a, b *scene.Socket) int { return int(a.First().T.Sub(b.First().T)) })
+	slices.SortStableFunc(e.sockets, func(a, b *scene.Socket) int { return cmp.Compare(a.First().T, b.First().T) })
 }
 
 // away is how long nobody served after an end, as far as looks at the sockets tell; ok is

@@ -2,11 +2,11 @@
 /* Signals that stop or end a process or tell it of a broken pipe, at
  * signal:signal_generate (include/trace/events/signal.h). */
 
-/* Of a 64-bit set: SIGILL 4, SIGABRT 6, SIGBUS 7, SIGFPE 8, SIGKILL 9, SIGSEGV 11,
- * SIGPIPE 13, SIGTERM 15, SIGCONT 18, SIGSTOP 19, SIGTSTP 20, SIGTTIN 21, SIGTTOU 22
- * (x86 and arm64). */
+/* Of a 64-bit set: SIGHUP 1, SIGINT 2, SIGQUIT 3, SIGILL 4, SIGABRT 6, SIGBUS 7, SIGFPE 8,
+ * SIGKILL 9, SIGSEGV 11, SIGPIPE 13, SIGTERM 15, SIGCONT 18, SIGSTOP 19, SIGTSTP 20,
+ * SIGTTIN 21, SIGTTOU 22 (x86 and arm64). */
 #define SIGNALS_WANTED                                                                                       \
-	((1ULL << 4) | (15ULL << 6) | (1ULL << 11) | (1ULL << 13) | (1ULL << 15) | (31ULL << 18))
+	((15ULL << 1) | (15ULL << 6) | (1ULL << 11) | (1ULL << 13) | (1ULL << 15) | (31ULL << 18))
 
 /* What stands for a siginfo that the kernel sends itself (include/linux/sched/signal.h). */
 #define SEND_SIG_PRIV 1
