@@ -56,6 +56,21 @@ func (p Process) GroupOf(controller string) string {
 	return p.Cgroup
 }
 
+// Exit is a process that ended at T, or several of one parent, name and outcome that
+// ended within a second and are told together (PID 0; T is the first's).
+type Exit struct {
+	T      Time    `json:"t"`
+	PID    int     `json:"pid,omitempty"`
+	PPID   int     `json:"ppid"` // when it ended
+	Comm   string  `json:"comm"`
+	Netns  uint64  `json:"netns,omitempty"`
+	Signal string  `json:"signal,omitempty"` // that ended it: SIGKILL; "": it ended itself, with Status
+	Status int     `json:"status,omitempty"`
+	Core   bool    `json:"core,omitempty"` // the kernel was to write its memory to a file
+	Age    float64 `json:"age_seconds"`    // of several on average
+	N      uint64  `json:"n"`
+}
+
 // Thread is one thread of a watched process at T.
 type Thread struct {
 	T       Time   `json:"t"`
@@ -482,6 +497,7 @@ func (t Thread) FullPipe() bool {
 
 // Table names, in the order in which show prints them.
 func (Process) Table() string     { return "processes" }
+func (Exit) Table() string        { return "exits" }
 func (Thread) Table() string      { return "threads" }
 func (Socket) Table() string      { return "sockets" }
 func (Drop) Table() string        { return "drops" }

@@ -38,22 +38,17 @@ func kept(s *Scene, r *recording.Recording, v *Service) bool {
 			answered[row.PID] += row.N
 		}
 	}
-	asked := 0.0
-	for _, c := range Services(s, r, "call") {
-		if IDOf(c.Subject) != IDOf(v.Subject) {
+	asked, others := 0.0, 0.0
+	for _, row := range r.Turns {
+		if row.Role != "call" || IDOf(callee(s, row.Netns, row.Remote, row.PID, row.Comm)) != IDOf(v.Subject) {
 			continue
 		}
-		for _, row := range c.Rows {
-			asked += float64(row.N)
-		}
-		for _, pid := range c.PIDs {
-			if answered[pid] == 0 || failed[pid] > 0 {
-				return false
-			}
+		if asked += float64(row.N); answered[row.PID] == 0 || failed[row.PID] > 0 {
+			others += float64(row.N)
 		}
 	}
 	_, of, _ := v.Failed()
-	return asked >= seenAsking*of
+	return asked >= seenAsking*of && others < failedAnswers
 }
 
 // seenAsking is the share of a service's answers from which all who ask it were seen.

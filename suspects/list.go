@@ -27,6 +27,7 @@ var All = []*Suspect{
 	reconnectStorm,
 	peerReset,
 	upstreamRefused,
+	serviceKilled,
 	connectionLimit,
 	errorAnswers,
 	slowConsumer,

@@ -13,6 +13,7 @@ var All = []Actor{
 	sharedServer,
 	loopServer,
 	guardedServer,
+	workerPool,
 	rrClient,
 	anyServer,
 	serviceClient,

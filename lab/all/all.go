@@ -50,6 +50,7 @@ import (
 	serverstallhls "snag/lab/server-stall-hls"
 	serverstalljvm "snag/lab/server-stall-jvm"
 	serverstalllayers "snag/lab/server-stall-layers"
+	servicekilled "snag/lab/service-killed"
 	slowconsumer "snag/lab/slow-consumer"
 	slowdependency "snag/lab/slow-dependency"
 	slowdns "snag/lab/slow-dependency-dns"
@@ -80,6 +81,7 @@ var Incidents = []lab.Incident{
 	busythread.Incident,
 	connectionlimit.Incident,
 	poolexhausted.Incident,
+	servicekilled.Incident,
 	erroranswers.Incident,
 	udpportclosed.Incident,
 	upstreamrefused.Incident,

@@ -3,7 +3,6 @@ package drawn
 // Unnamed are causes that drawn incidents have and that the catalogue of suspects has not:
 // snag can't name them. They count as incidents like all others.
 var Unnamed = map[string]string{
-	"service-killed":       "a service crashes, is killed or ends, again and again",
 	"syscall-failing":      "system calls fail for a full disk, permissions or limits",
 	"session-lock":         "a session holds a lock that others wait for",
 	"tls-handshake-failed": "TLS handshakes fail",

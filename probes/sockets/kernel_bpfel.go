@@ -176,6 +176,7 @@ type kernelSignalKey struct {
 	Pid    uint32
 	From   uint32
 	Result int32
+	Kernel uint32
 }
 
 type kernelSignalValue struct {

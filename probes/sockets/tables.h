@@ -78,6 +78,7 @@ struct signal_key {
 	__u32 pid; /* who gets it: the process */
 	__u32 from;
 	__s32 result; /* TRACE_SIGNAL_…: 0 delivered, 1 ignored */
+	__u32 kernel; /* no process asked for it: a fault, or no memory */
 };
 
 struct signal_value {
