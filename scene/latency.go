@@ -110,7 +110,7 @@ func (v *Service) late(s *Scene) (Symptom, bool) {
 }
 
 // A service has become slower where answers of some seconds take slowedFactor times as long
-// on average as those of the better half of the window, and slowedFloor longer.
+// on average as those of its best quarter, and slowedFloor longer.
 const (
 	slowedFactor = 2.5
 	slowedFloor  = 0.05 // s
@@ -127,7 +127,7 @@ func (v *Service) slowed(s *Scene) (Symptom, bool) {
 		}
 		return sum / max(1, float64(n)), n
 	}
-	base, n := mean(v.betterHalf())
+	base, n := mean(v.bestPart())
 	if n < fewTurns {
 		return Symptom{}, false
 	}

@@ -149,7 +149,7 @@ func (b *broken) countCut(r *recording.Recording) {
 // spared tells that the resets hurt nobody: it is known which requests were open, and none
 // of a stream that was watched broke.
 func (b *broken) spared(s *scene.Scene, r *recording.Recording) bool {
-	streams := slices.ContainsFunc(s.Symptoms, func(sym scene.Symptom) bool { return strings.HasPrefix(sym.Name, "stream-") })
+	streams := slices.ContainsFunc(s.Symptoms, func(sym scene.Symptom) bool { return sym.Subject.Kind == recording.KindStream })
 	return scene.CutsMeasured(r) && !streams && b.cut < fewResets
 }
 
