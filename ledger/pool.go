@@ -2,9 +2,7 @@ package ledger
 
 import (
 	"slices"
-	"time"
 
-	"snag/recording"
 	"snag/scene"
 )
 
@@ -21,8 +19,7 @@ func (a asked) full() bool { return a.room > 0 && a.open >= poolFull*a.room }
 // spare: of the rest each is between two calls.
 const poolFull = 0.8
 
-// A connection stays if it was there at this many looks, and a pool is fixed if their number
-// hardly differs.
+// Of so many looks, a pool is fixed if the number of its connections hardly differs.
 const (
 	staysFor  = 3
 	poolMoves = 0.1
@@ -47,29 +44,14 @@ func roomAt(s *scene.Scene, pid int, remotes []string) int {
 	if p == nil {
 		return 0
 	}
-	const look = recording.Time(100 * time.Millisecond)
-	at := map[recording.Time]int{}
+	var all []*scene.Socket
 	for _, k := range p.Sockets {
-		if f := k.First(); f.Proto != "tcp" || k.Listening() || len(k.Rows) < staysFor || !slices.Contains(remotes, f.Remote) {
-			continue
-		}
-		for _, row := range k.Rows {
-			if row.State == "ESTABLISHED" {
-				at[row.T/look]++
-			}
+		if f := k.First(); f.Proto == "tcp" && !k.Listening() && slices.Contains(remotes, f.Remote) {
+			all = append(all, k)
 		}
 	}
-	if len(at) < staysFor {
-		return 0
-	}
-	least, most := 0, 0
-	for _, n := range at {
-		if least == 0 || n < least {
-			least = n
-		}
-		most = max(most, n)
-	}
-	if float64(most-least) > poolMoves*float64(most) {
+	least, most, looks := s.Stayed(all)
+	if looks < staysFor || float64(most-least) > poolMoves*float64(most) {
 		return 0
 	}
 	return most

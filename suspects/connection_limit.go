@@ -98,9 +98,9 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 // stayed is how many connections of a listener there were at each look, at the least and at
 // the most, those left out that came and went between two.
 func stayed(s *scene.Scene, listener recording.Subject) (least, most, looks int) {
-	at := map[recording.Time]int{}
+	var all []*scene.Socket
 	for _, k := range s.Sockets {
-		if k.Listener == nil || k.Listener.ID != scene.IDOf(listener) || len(k.Rows) < 2 {
+		if k.Listener == nil || k.Listener.ID != scene.IDOf(listener) {
 			continue
 		}
 		if k.Owner() == nil {
@@ -109,18 +109,7 @@ func stayed(s *scene.Scene, listener recording.Subject) (least, most, looks int)
 		if k.Peer != nil && k.Peer.Owner() != nil && k.Peer.Owner() == k.Owner() {
 			continue // it asks itself, as etcd does for its gateway: that is no client
 		}
-		for _, row := range k.Rows {
-			if row.State == "ESTABLISHED" {
-				at[row.T/recording.Time(100e6)]++ // the rows of one look
-			}
-		}
+		all = append(all, k)
 	}
-	for _, n := range at {
-		if looks == 0 || n < least {
-			least = n
-		}
-		most = max(most, n)
-		looks++
-	}
-	return least, most, looks
+	return s.Stayed(all)
 }
