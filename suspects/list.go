@@ -39,6 +39,7 @@ var All = []*Suspect{
 	uplinkBlackhole,
 	serverStall,
 	readerStall,
+	heapFull,
 	runtimePause,
 	spinLock,
 	lockConvoy,

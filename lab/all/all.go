@@ -19,6 +19,7 @@ import (
 	fdlimit "snag/lab/fd-limit"
 	fqflowlimit "snag/lab/fq-flow-limit"
 	halfopenpeer "snag/lab/half-open-peer"
+	heapfull "snag/lab/heap-full"
 	kernelhotpath "snag/lab/kernel-hot-path"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
@@ -101,6 +102,7 @@ var Incidents = []lab.Incident{
 	synflood.Incident,
 	halfopenpeer.Incident,
 	packetloss.Incident,
+	heapfull.Incident,
 	runtimepause.Incident,
 	runtimepause.Parallel,
 	runtimepause.G1,
