@@ -13,7 +13,7 @@ import (
 
 var heapFull = &Suspect{
 	Name:  "heap-full",
-	Title: "a runtime collects garbage most of the time: its heap is nearly full",
+	Title: "a runtime collects garbage again and again: its heap is nearly full",
 	About: "What lives in the heap leaves so little room that the next collection comes at once, and frees little again. No single one need be long: many short ones take as much time. " +
 		"A heap with room is collected often too where a program makes much garbage: there little is left after each collection.",
 	Needs: []Need{
@@ -26,7 +26,7 @@ var heapFull = &Suspect{
 	},
 	InFiles: map[string][]string{"jvm.counters": {"jvm.gc-log"}},
 	For: []string{
-		"strong: a JVM's collectors worked for a tenth of 3 s or more (HotSpot's own goal is 1 % to 8 %)",
+		"strong: a JVM's collectors worked for a twentieth of 3 s or more",
 		"decisive: and after two full collections or more the heap was 70 % full or more; strong: it was 90 % full all the time",
 		"strong: by its own log the full collections freed less than a fifth of the heap",
 		"strong: the collector's threads used a third of the CPU time of the process",
@@ -40,9 +40,9 @@ var heapFull = &Suspect{
 		"can't tell: a heap of ZGC, which has no counters of it; Go, whose limit (GOMEMLIMIT) no recording shows; what fills the heap",
 	},
 	LeadsTo: latencyLeads(Lead{"runtime-pause", feltWithin}, Lead{"busy-thread", feltWithin}, Lead{"cpu-saturated", feltWithin}, Lead{"worker-queue", feltWithin},
-		Lead{"slow-dependency", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}, Lead{"peer-reset", time.Minute}),
+		Lead{"listen-overflow", 2 * feltWithin}, Lead{"peer-reset", time.Minute}),
 	Claims: []ledger.Account{ledger.Pause, ledger.CPU},
-	Remedy: "a larger heap, half of which is free after a full collection (-Xmx, --max-old-space-size), in the unit's or start script's arguments; less in it: find what fills it. Verified by: collections take less than a twentieth of the time",
+	Remedy: "a larger heap, half of which is free after a full collection (-Xmx, --max-old-space-size), in the unit's or start script's arguments; less in it: find what fills it. Verified by: collections of the whole heap stop, or take less than a hundredth of the time",
 	Next:   histogram,
 	Weigh:  weighHeapFull,
 }
@@ -50,9 +50,10 @@ var heapFull = &Suspect{
 const histogram = "jcmd PID GC.class_histogram -all | head -20   # what fills it; jstat -gcutil PID 1000"
 
 const (
-	// collectsMuch is the share of the time from which collecting is too much: HotSpot sizes
-	// its heaps for 1 % (parallel, GCTimeRatio=99) to 8 % (G1, GCTimeRatio=12).
-	collectsMuch = 0.1
+	// collectsMuch is the share of the time from which a full heap costs something: HotSpot
+	// sizes heaps for 1 % (parallel, GCTimeRatio=99) to 8 % (G1, GCTimeRatio=12). Whether it
+	// is felt the ledger tells.
+	collectsMuch = 0.05
 	// collectsFor is how long it does so at the least: a JVM that starts does for a moment.
 	collectsFor = 3.0 // s
 	// brimful is the share of the heap in use all the time that leaves no room for young
