@@ -51,6 +51,7 @@ var All = []*Suspect{
 	cpuSaturated,
 	runQueueWait,
 	diskStall,
+	memoryLimit,
 	swapping,
 	wrongLibrary,
 	memoryFragmentation,

@@ -29,6 +29,7 @@ import (
 	logsilencepipe "snag/lab/log-silence-pipe"
 	machinepaused "snag/lab/machine-paused"
 	memoryfragmentation "snag/lab/memory-fragmentation"
+	memorylimit "snag/lab/memory-limit"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
@@ -129,6 +130,7 @@ var Incidents = []lab.Incident{
 	cpusaturated.Incident,
 	runqueuewait.Incident,
 	diskstall.Incident,
+	memorylimit.Incident,
 	swap.Incident,
 	wronglibrary.Incident,
 	kernelhotpath.Incident,
