@@ -30,6 +30,7 @@ var All = []*Suspect{
 	connectionLimit,
 	errorAnswers,
 	slowConsumer,
+	receiverTooSlow,
 	fdLimit,
 	ephemeralPorts,
 	synFlood,

@@ -43,6 +43,7 @@ import (
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	readerstall "snag/lab/reader-stall"
+	receivertooslow "snag/lab/receiver-too-slow"
 	reconnectstorm "snag/lab/reconnect-storm"
 	reversepathfilter "snag/lab/reverse-path-filter"
 	runqueuewait "snag/lab/run-queue-wait"
@@ -98,6 +99,7 @@ var Incidents = []lab.Incident{
 	nagledelayedack.Incident,
 	peerreset.Incident,
 	slowconsumer.Incident,
+	receivertooslow.Incident,
 	fdlimit.Incident,
 	ephemeralports.Incident,
 	synflood.Incident,

@@ -8,6 +8,5 @@ var Unnamed = map[string]string{
 	"pool-exhausted":       "a connection pool or a proxy's queue is too small",
 	"session-lock":         "a session holds a lock that others wait for",
 	"tls-handshake-failed": "TLS handshakes fail",
-	"receiver-too-slow":    "a receiver is always slower than its sender",
 	"unix-backlog":         "a UNIX socket's backlog is full",
 }
