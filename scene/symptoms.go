@@ -254,7 +254,7 @@ func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 		}
 		share := float64(waiting) / float64(len(times))
 		out = append(out, onset(Symptom{
-			Name: RequestLatency, Subject: p.Subject, Active: touching(active), Amount: share, Unit: "ratio", Severity: share / 2,
+			Name: RequestLatency, Subject: p.Subject, Active: touching(active), Side: "read", Amount: share, Unit: "ratio", Severity: share / 2,
 			Text: fmt.Sprintf("received data lay unread in %d of %d samples (from %s)", waiting, len(times), someOf(sockets)),
 		}, s))
 	}

@@ -79,8 +79,12 @@ func accounted(s *scene.Scene, l *ledger.Ledger, c *candidate) bool {
 const leastBooked = 0.05
 
 // booked is the share of a symptom that a suspect can explain: where the ledger has its
-// delay, what is booked to the accounts that the suspect claims; otherwise all.
+// delay, what is booked to the accounts that the suspect claims; otherwise all. What lies
+// unread has arrived: no suspect of the way there explains it.
 func booked(sus *suspects.Suspect, sym scene.Symptom, delays map[scene.NodeID][]ledger.Delay) float64 {
+	if sym.Name == scene.RequestLatency && sym.Side == "read" && len(sus.Claims) > 0 && !slices.ContainsFunc(sus.Claims, ledger.Account.Inside) {
+		return 0
+	}
 	all := delays[scene.IDOf(sym.Subject)]
 	if sym.Name != scene.RequestLatency || len(all) == 0 || len(sus.Claims) == 0 {
 		return 1

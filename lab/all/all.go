@@ -19,6 +19,7 @@ import (
 	fdlimit "snag/lab/fd-limit"
 	fqflowlimit "snag/lab/fq-flow-limit"
 	halfopenpeer "snag/lab/half-open-peer"
+	heapfull "snag/lab/heap-full"
 	kernelhotpath "snag/lab/kernel-hot-path"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
@@ -28,6 +29,7 @@ import (
 	logsilencepipe "snag/lab/log-silence-pipe"
 	machinepaused "snag/lab/machine-paused"
 	memoryfragmentation "snag/lab/memory-fragmentation"
+	memorylimit "snag/lab/memory-limit"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
@@ -42,6 +44,7 @@ import (
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	readerstall "snag/lab/reader-stall"
+	receivertooslow "snag/lab/receiver-too-slow"
 	reconnectstorm "snag/lab/reconnect-storm"
 	reversepathfilter "snag/lab/reverse-path-filter"
 	runqueuewait "snag/lab/run-queue-wait"
@@ -100,11 +103,13 @@ var Incidents = []lab.Incident{
 	nagledelayedack.Incident,
 	peerreset.Incident,
 	slowconsumer.Incident,
+	receivertooslow.Incident,
 	fdlimit.Incident,
 	ephemeralports.Incident,
 	synflood.Incident,
 	halfopenpeer.Incident,
 	packetloss.Incident,
+	heapfull.Incident,
 	runtimepause.Incident,
 	runtimepause.Parallel,
 	runtimepause.G1,
@@ -131,6 +136,7 @@ var Incidents = []lab.Incident{
 	cpusaturated.Incident,
 	runqueuewait.Incident,
 	diskstall.Incident,
+	memorylimit.Incident,
 	swap.Incident,
 	wronglibrary.Incident,
 	kernelhotpath.Incident,

@@ -6,8 +6,5 @@ var Unnamed = map[string]string{
 	"syscall-failing":      "system calls fail for a full disk, permissions or limits",
 	"session-lock":         "a session holds a lock that others wait for",
 	"tls-handshake-failed": "TLS handshakes fail",
-	"memory-limit":         "a control group's memory limit makes it thrash",
-	"heap-full":            "a runtime collects nearly all the time",
-	"receiver-too-slow":    "a receiver is always slower than its sender",
 	"unix-backlog":         "a UNIX socket's backlog is full",
 }
