@@ -6,11 +6,11 @@ import (
 	"snag/recording"
 )
 
-// Stayed is how many of some sockets there were at the middles of the window's seconds, at
+// Stayed is how many of some sockets there were at the middles of the window's whole seconds, at
 // the least and at the most. A socket that does not change has rows at its first and its last
 // look only; those that came and went between two looks are left out.
 func (s *Scene) Stayed(all []*Socket) (least, most, looks int) {
-	for at := s.Window.Start.Add(time.Second / 2); at < s.Window.End; at = at.Add(time.Second) {
+	for at := s.Window.Start.Add(time.Second / 2); at.Add(time.Second/2) <= s.Window.End; at = at.Add(time.Second) {
 		n := 0
 		for _, k := range all {
 			if k.lives(at) {
