@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"snag/ledger"
 	"snag/recording"
@@ -34,7 +35,7 @@ var memoryLimit = &Suspect{
 		"trap: a program that starts takes major faults for files that it had not read before",
 		"can't tell: a kill before the recording began (the kernel log may); files that are read again by read(), which count as refaults only",
 	},
-	LeadsTo: latencyLeads(Lead{"swap", feltWithin}, Lead{"disk-stall", feltWithin}, Lead{"worker-queue", feltWithin}, Lead{"busy-thread", feltWithin},
+	LeadsTo: latencyLeads(Lead{"service-killed", 10 * time.Second}, Lead{"swap", feltWithin}, Lead{"disk-stall", feltWithin}, Lead{"worker-queue", feltWithin}, Lead{"busy-thread", feltWithin},
 		Lead{scene.FailedAnswers, feltWithin}, Lead{"error-answers", feltWithin}, Lead{scene.ConnectionErrors, feltWithin}, Lead{"peer-reset", 2 * feltWithin}, Lead{"upstream-refused", 2 * feltWithin},
 		Lead{"listen-overflow", 2 * feltWithin}, Lead{"udp-receive-buffer-full", feltWithin}),
 	Claims: []ledger.Account{ledger.Memory, ledger.Disk, ledger.Kernel},
