@@ -34,6 +34,7 @@ var slowDependency = &Suspect{
 		"decisive, of an access log that was read as a file: the upstream's times ($upstream_response_time) together as long as the requests' ($request_time)",
 		"decisive: over a UNIX socket: its threads were off the CPU in reads from one peer for as long in all as its own answers took inside (within a third)",
 		"decisive: queries to a name server had no answer, it asked again after its resolver's timeout (5 s, or resolv.conf's), and its own answers took that long",
+		"decisive, of a resolver: one in ten of the queries that it passes on, and ten, have no answer, or answers take 0.1 s: all who ask it wait",
 		"strong: the name server answers, but in 0.1 s or longer; threads of it were in poll for as long, by the scheduler's word",
 		"decisive: by captures of both ends: the server had the late requests for half of their wait or more",
 		"strong, where queries can't be counted: a socket to a name server waits for seconds, and fewer datagrams came than went",
