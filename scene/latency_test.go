@@ -167,3 +167,35 @@ sockets.turns
 		t.Errorf("%+v", got)
 	}
 }
+
+// All answers of some seconds take longer, and none much longer than the rest.
+func TestAnswersThatBecomeSlower(t *testing.T) {
+	turns := func(slow float64) string {
+		return fmt.Sprintf(`-- turns --
+{"t":"0..3","netns":1,"role":"serve","local":"10.0.0.1:80","remote":"10.0.0.7","pid":60,"comm":"api","n":20,"sum":0.4,"max":0.03,"hist":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,20]}
+{"t":"4..9","netns":1,"role":"serve","local":"10.0.0.1:80","remote":"10.0.0.7","pid":60,"comm":"api","n":20,"sum":%g,"max":0.2,"hist":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,20]}`, 20*slow)
+	}
+	got := symptomsOf(t, RequestLatency, listener, turns(0.08))
+	if len(got) != 1 || !strings.Contains(got[0].Text, "80 ms on average, the others 20 ms") {
+		t.Errorf("%+v", got)
+	}
+	if got := symptomsOf(t, RequestLatency, listener, turns(0.045)); len(got) != 0 {
+		t.Errorf("twice as long: %+v", got)
+	}
+}
+
+// Errors that a proxy keeps to itself are nobody's.
+func TestErrorsThatTheirCallerKeeps(t *testing.T) {
+	turns := func(passed int) string {
+		return fmt.Sprintf(`-- turns --
+{"t":"0..9","netns":1,"role":"serve","local":"10.0.0.1:80","remote":"10.0.0.1","pid":60,"comm":"api","n":20,"sum":0.1,"max":0.01,"failed":2,"failed_as":"HTTP 5xx or 429"}
+{"t":"0..9","netns":1,"role":"call","local":"10.0.0.1","remote":"10.0.0.1:80","pid":70,"comm":"haproxy","n":20,"sum":0.1,"max":0.01}
+{"t":"0..9","netns":1,"role":"serve","local":"10.0.0.1:443","remote":"10.0.0.7","pid":70,"comm":"haproxy","n":20,"sum":0.1,"max":0.01,"failed":%d,"failed_as":"HTTP 5xx or 429"}`, passed)
+	}
+	if got := symptomsOf(t, FailedAnswers, listener, turns(0)); len(got) != 0 {
+		t.Errorf("kept: %+v", got)
+	}
+	if got := symptomsOf(t, FailedAnswers, listener, turns(2)); len(got) != 2 {
+		t.Errorf("passed on: %+v", got)
+	}
+}
