@@ -336,6 +336,8 @@ type Turns struct {
 	Sum  float64 `json:"sum"`
 	Max  float64 `json:"max"`
 	Wait float64 `json:"wait_sum,omitempty"`
+	// SlowPID is the process whose turn took longest, or takes, where it is another.
+	SlowPID int `json:"slow_pid,omitempty"`
 	// Open turns at the end of the second, and the age of the oldest, s.
 	Open   uint64  `json:"open,omitempty"`
 	Oldest float64 `json:"oldest,omitempty"`

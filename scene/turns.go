@@ -45,8 +45,10 @@ func Services(s *Scene, r *recording.Recording, role string) []*Service {
 			out = append(out, v)
 		}
 		v.add(row)
-		if row.PID != 0 && !slices.Contains(v.PIDs, row.PID) {
-			v.PIDs = append(v.PIDs, row.PID)
+		for _, pid := range []int{row.PID, row.SlowPID} {
+			if pid != 0 && !slices.Contains(v.PIDs, pid) {
+				v.PIDs = append(v.PIDs, pid)
+			}
 		}
 	}
 	return out

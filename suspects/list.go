@@ -49,6 +49,7 @@ var All = []*Suspect{
 	busyThread,
 	slowDependency,
 	poolExhausted,
+	sessionLock,
 	logSilence,
 	cpuThrottled,
 	cpuSaturated,

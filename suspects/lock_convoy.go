@@ -39,6 +39,7 @@ var lockConvoy = &Suspect{
 		"can't tell: which of Java's monitors it is, where its methods have no names (jstack); Go's locks without uprobes (--go-locks, a goroutine dump)",
 	},
 	LeadsTo: []Lead{
+		{"session-lock", 5 * time.Second},
 		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
 		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second},
 		{scene.ThroughputPlateau, 5 * time.Second}, {scene.LogSilence, 10 * time.Second}, {"listen-overflow", 10 * time.Second}, {"worker-queue", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"udp-receive-buffer-full", 5 * time.Second}},

@@ -47,6 +47,7 @@ var slowDependency = &Suspect{
 		"can't tell: what the peer does meanwhile, when it is on another host: run snag there",
 	},
 	LeadsTo: []Lead{
+		{"session-lock", 5 * time.Second},
 		{"error-answers", 10 * time.Second},
 		{"server-stall", 5 * time.Second},
 		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.LogSilence, 10 * time.Second}, {scene.StreamFreeze, 5 * time.Second},

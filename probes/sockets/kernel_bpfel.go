@@ -236,7 +236,8 @@ type kernelTurnValue struct {
 	Pid      uint32
 	FailedAs uint32
 	CutBy    uint32
-	Pad      uint32
+	SlowPid  uint32
+	Slowest  uint64
 }
 
 type kernelWrites struct {

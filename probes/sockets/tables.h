@@ -152,7 +152,8 @@ struct turn_value {
 	__u32 pid;
 	__u32 failed_as; /* enum answer, of the last */
 	__u32 cut_by;	 /* enum cut, of the last */
-	__u32 pad;
+	__u32 slow_pid;	 /* whose turn took longest, or takes */
+	__u64 slowest;
 };
 
 /* What ended a connection on which a request was open. */

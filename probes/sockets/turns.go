@@ -1,6 +1,7 @@
 package sockets
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -29,7 +30,7 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 		if row.PID != r.env.SelfPID || row.PID == 0 {
 			r.env.Sink.Append(row)
 			if why := slowTurns(row); why != "" {
-				r.env.Watch.Add(row.PID, why)
+				r.env.Watch.Add(cmp.Or(row.SlowPID, row.PID), why)
 			}
 		}
 	}
@@ -89,6 +90,9 @@ func turnRow(t recording.Time, k kernelTurnKey, v kernelTurnValue, who names) re
 	}
 	if k.Others != 0 {
 		row.Remote = others
+	}
+	if slow := int(v.SlowPid); slow != row.PID {
+		row.SlowPID = slow
 	}
 	if row.Failed = v.Failed; v.Failed > 0 && int(v.FailedAs) < len(answers) {
 		row.FailedAs = answers[v.FailedAs]

@@ -87,6 +87,15 @@ static __always_inline void move(__u64 *to, __u64 *from)
 	add(from, -n);
 }
 
+/* Of the processes of one listener, whose turn takes longest: there it is worth a look. */
+static __always_inline void note_slow(struct turn_value *v, const struct turn *t, __u64 took)
+{
+	if (took <= v->slowest)
+		return;
+	v->slowest = took;
+	v->slow_pid = t->pid;
+}
+
 static __noinline int flush_turns(struct turn *t)
 {
 	struct turn_value *v;
@@ -105,6 +114,7 @@ static __noinline int flush_turns(struct turn *t)
 	move(&v->sum, &t->sum);
 	move(&v->wait, &t->wait);
 	keep_max(&v->max, t->max - 1);
+	note_slow(v, t, t->max);
 	t->max = 0;
 	for (int i = 0; i < TURN_BUCKETS; i++) {
 		__u32 n = t->hist[i];
@@ -559,6 +569,7 @@ int turn_sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 	if (v) {
 		add(&v->open, 1);
 		keep_max(&v->oldest, now - begin);
+		note_slow(v, t, now - begin);
 	}
 	return 0;
 }
