@@ -52,11 +52,14 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 	}
 	out := looks{}
 	for i, row := range r.ThreadStates {
-		if row.Looks == 0 || !busy[[2]int{row.PID, row.TID}] {
+		if row.Looks == 0 {
 			continue
 		}
 		d := out.at(row.PID, number(s.Window, row.T))
 		d.looks = max(d.looks, row.Looks)
+		if !busy[[2]int{row.PID, row.TID}] {
+			continue
+		}
 		threads := float64(row.N) / float64(row.Looks)
 		switch p := sorted[i]; {
 		case p.account == "" && calls.Of(row.Call)&calls.Polls != 0:

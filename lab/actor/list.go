@@ -42,6 +42,8 @@ var All = []Actor{
 	leakyServer,
 	hopper,
 	pooler,
+	sessionDB,
+	sessionClient,
 	synFlood,
 	diskWriter,
 	findStopper,

@@ -54,6 +54,7 @@ import (
 	serverstalljvm "snag/lab/server-stall-jvm"
 	serverstalllayers "snag/lab/server-stall-layers"
 	servicekilled "snag/lab/service-killed"
+	sessionlock "snag/lab/session-lock"
 	slowconsumer "snag/lab/slow-consumer"
 	slowdependency "snag/lab/slow-dependency"
 	slowdns "snag/lab/slow-dependency-dns"
@@ -84,6 +85,7 @@ var Incidents = []lab.Incident{
 	busythread.Incident,
 	connectionlimit.Incident,
 	poolexhausted.Incident,
+	sessionlock.Incident,
 	servicekilled.Incident,
 	erroranswers.Incident,
 	udpportclosed.Incident,

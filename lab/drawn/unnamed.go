@@ -4,7 +4,6 @@ package drawn
 // snag can't name them. They count as incidents like all others.
 var Unnamed = map[string]string{
 	"syscall-failing":      "system calls fail for a full disk, permissions or limits",
-	"session-lock":         "a session holds a lock that others wait for",
 	"tls-handshake-failed": "TLS handshakes fail",
 	"unix-backlog":         "a UNIX socket's backlog is full",
 }
