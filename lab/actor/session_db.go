@@ -89,9 +89,10 @@ var sessionClient = Actor{
 						errs <- err
 						return
 					}
-					if buf[0] == sessionBegins {
+					switch buf[0] {
+					case sessionBegins:
 						sleep(ctx, *holds-wait)
-					} else if buf[0] == sessionEnds {
+					case sessionEnds:
 						sleep(ctx, *pause-wait)
 					}
 				}
