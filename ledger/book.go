@@ -15,7 +15,7 @@ const longPause = 0.05
 
 // book books a service's demand, second by second, by what the threads of its processes
 // were found in.
-func (d demand) book(all looks, paused covered, called map[int]map[int]map[string]float64) {
+func (d demand) book(all looks, paused covered, called callsOf) {
 	var seconds []int
 	for at := range d.seconds {
 		seconds = append(seconds, at)
@@ -82,7 +82,7 @@ func (d demand) add(now *doing, seconds, inLine float64) {
 // one each; if there are more requests than busy threads, the rest waits in line while all
 // of them are busy, and otherwise for what nobody in the process works for: another's
 // answer, or nothing that can be seen.
-func (d demand) inside(at int, open float64, now *doing, called map[int]map[int]map[string]float64) {
+func (d demand) inside(at int, open float64, now *doing, called callsOf) {
 	if open <= 0 {
 		return
 	}
@@ -107,22 +107,36 @@ func (d *doing) allBusy() float64 {
 }
 
 // outside books requests for which no thread of the process works: to the answers that
-// the process waits for, as many as it waits for, and the rest is parked.
-func (d demand) outside(at int, rest float64, looks uint64, called map[int]map[int]map[string]float64) {
-	waits := map[string]float64{}
-	sum := 0.0
+// the process waits for, as many as it waits for. The rest waits for a connection where the
+// process has a fixed number of them and all are in use, and is parked otherwise.
+func (d demand) outside(at int, rest float64, looks uint64, called callsOf) {
+	waits := map[string]asked{}
+	sum, full := 0.0, 0.0
 	for _, pid := range d.party.PIDs {
-		for where, n := range called[pid][at] {
-			waits[where] += n
-			sum += n
+		for where, a := range called[pid][at] {
+			now := waits[where]
+			waits[where] = asked{now.open + a.open, now.room + a.room}
+			sum += a.open
+		}
+	}
+	for _, a := range waits {
+		if a.full() {
+			full += a.open
 		}
 	}
 	if sum > 0 {
 		part := min(1, rest/sum)
-		for where, n := range waits {
-			d.party.add(Entry{Account: Call, Where: where, Seconds: n * part, Looks: looks})
+		line := rest - sum*part
+		for where, a := range waits {
+			d.party.add(Entry{Account: Call, Where: where, Seconds: a.open * part, Looks: looks})
+			if a.full() {
+				n := line * a.open / full
+				d.party.add(Entry{Account: Call, Where: where, Seconds: n, InLine: n, Looks: looks, pool: true})
+			}
 		}
-		rest -= sum * part
+		if rest = line; full > 0 {
+			rest = 0
+		}
 	}
 	d.party.add(Entry{Account: Parked, Seconds: rest, Looks: looks})
 }

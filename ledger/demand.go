@@ -55,11 +55,15 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	}
 	sort.SliceStable(l.Parties, func(i, j int) bool { return l.Parties[i].Open > l.Parties[j].Open })
 	l.Felt = l.felt(s, r)
+	l.Pools = l.pools(s)
 	return l
 }
 
 func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, role Role) demand {
 	p := &Party{Role: role, Subject: v.Subject, PIDs: slices.Clone(v.PIDs)}
+	if role == Calls {
+		p.Address = v.Rows[0].Remote
+	}
 	d := demand{party: p, seconds: map[int]second{}}
 	sum := 0.0
 	for i, row := range v.Rows {
@@ -75,7 +79,7 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, role Rol
 		now.unread += row.Wait
 		d.seconds[at] = now
 		if i == len(v.Rows)-1 && row.Open > 0 { // what never ended in the window was open all the same
-			d.spread(at, float64(row.Open)*row.Oldest/2, row.Oldest, row.Open)
+			d.spread(at, row.Oldest+float64(row.Open-1)*row.Oldest/2, row.Oldest, row.Open)
 		}
 	}
 	length := s.Window.End.Sub(s.Window.Start).Seconds() * r.ShareOf("sockets.turns")
@@ -123,25 +127,41 @@ func number(window recording.Interval, t recording.Time) int {
 	return max(0, int(t.Sub(window.Start)/time.Second))
 }
 
-// openCalls are how many requests each process had open at others, by second and address.
-func openCalls(s *scene.Scene, r *recording.Recording) map[int]map[int]map[string]float64 {
-	out := map[int]map[int]map[string]float64{}
+// callsOf are the calls of each process, by second and address.
+type callsOf map[int]map[int]map[string]asked
+
+// openCalls are how many requests each process had open at others, with those that wait
+// until a connection is there.
+func openCalls(s *scene.Scene, r *recording.Recording) callsOf {
+	out := callsOf{}
 	for _, v := range scene.Services(s, r, string(Calls)) {
 		d := demandOf(s, r, v, Calls)
+		to := address(v.Subject)
 		for _, pid := range v.PIDs {
-			if out[pid] == nil {
-				out[pid] = map[int]map[string]float64{}
-			}
+			room := float64(roomAt(s, pid, []string{v.Rows[0].Remote, to}))
 			for at, sec := range d.seconds {
-				if out[pid][at] == nil {
-					out[pid][at] = map[string]float64{}
-				}
 				// Of several processes that call one place each has its part.
-				out[pid][at][address(v.Subject)] += sec.open / float64(len(v.PIDs))
+				out.add(pid, at, to, sec.open/float64(len(v.PIDs)), room)
+			}
+		}
+		for _, row := range r.Connections {
+			if row.Role == "connect" && row.Remote == v.Rows[0].Remote && row.Netns == v.Rows[0].Netns && row.Handshake > 0 {
+				out.add(row.PID, number(s.Window, row.T), to, row.Handshake, 0)
 			}
 		}
 	}
 	return out
+}
+
+func (c callsOf) add(pid, at int, to string, open, room float64) {
+	if c[pid] == nil {
+		c[pid] = map[int]map[string]asked{}
+	}
+	if c[pid][at] == nil {
+		c[pid][at] = map[string]asked{}
+	}
+	a := c[pid][at][to]
+	c[pid][at][to] = asked{a.open + open, max(a.room, room)}
 }
 
 func (p *Party) add(e Entry) {
@@ -152,7 +172,7 @@ func (p *Party) add(e Entry) {
 		p.delayed[p.at] += held
 	}
 	for i := range p.Entries {
-		if o := &p.Entries[i]; o.Account == e.Account && o.Where == e.Where {
+		if o := &p.Entries[i]; o.Account == e.Account && o.Where == e.Where && o.pool == e.pool {
 			o.Seconds += e.Seconds
 			o.InLine += e.InLine
 			o.Looks += e.Looks

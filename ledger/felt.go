@@ -16,6 +16,10 @@ const (
 	feltShare = 0.4
 	feltEach  = 0.01 // s
 	feltP99   = 0.05 // s
+	// Answers that take so long on average are late for the sake of whom they wait for, though
+	// such calls are what a service consists of: on randomised incidents healthy services call
+	// others for up to half of this.
+	intolerable = 0.5 // s
 	// Of a party that was not answered at all: requests held up on average.
 	feltHeld = 0.3
 	// Fewer requests tell nothing of a party, if they end.
@@ -83,8 +87,11 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 	by := map[Account]float64{}
 	for _, e := range p.Entries {
 		held := e.delay()
-		if e.Account == Work && p.uneven() {
+		switch {
+		case e.Account == Work && p.uneven():
 			held = e.InLine
+		case p.Role == Serves && p.Mean >= intolerable && (e.Account == Call || e.Account == Child):
+			held = e.Seconds
 		}
 		if e.Account == CPU { // what the party uses up itself is its own work
 			held *= othersCPU(s, r, p)
@@ -180,6 +187,39 @@ func (l *Ledger) Booked(pid int, accounts ...Account) (share float64) {
 	}
 	for _, d := range l.Felt {
 		if slices.Contains(d.Party.PIDs, pid) {
+			share = max(share, d.Of(accounts))
+		}
+	}
+	return share
+}
+
+// Waits is the share of the time of a process' own requests that passed waiting for the
+// answers of an address, in line behind such calls too; 0 of who is asked nothing.
+func (l *Ledger) Waits(pid int, remote string) (share float64) {
+	if l == nil {
+		return 0
+	}
+	for _, p := range l.Parties {
+		if p.Role != Serves || !slices.Contains(p.PIDs, pid) || p.Demand == 0 {
+			continue
+		}
+		for _, e := range p.Entries {
+			if e.Account == Call && !e.pool && (e.Where == remote || l.called[remote] != nil && l.called[remote] == l.called[e.Where]) {
+				share = max(share, e.Seconds/p.Demand)
+			}
+		}
+	}
+	return share
+}
+
+// OnWay is the greatest share that accounts have in a delay of those who call an address,
+// where it is felt.
+func (l *Ledger) OnWay(address string, accounts ...Account) (share float64) {
+	if l == nil {
+		return 0
+	}
+	for _, d := range l.Felt {
+		if d.Party.Role == Calls && d.Party.Address == address {
 			share = max(share, d.Of(accounts))
 		}
 	}

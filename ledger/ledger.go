@@ -98,6 +98,8 @@ type Entry struct {
 	Seconds, InLine float64
 	// Looks that it rests on; 0: exact counters.
 	Looks uint64
+
+	pool bool // all that waits in line waits for a connection of a pool
 }
 
 // Party is who can be hurt: a service, or who calls one.
@@ -105,6 +107,7 @@ type Party struct {
 	Role    Role
 	Subject recording.Subject
 	PIDs    []int
+	Address string // that is asked, of a caller
 	// Answered requests, and what their time was, seconds.
 	Answered            uint64
 	Rate                float64 // a second
@@ -128,6 +131,9 @@ type Ledger struct {
 	// Felt are the delays that whoever waits for a party would notice, those that hold up
 	// most first.
 	Felt []Delay
+
+	// Pools of connections to others for which requests waited.
+	Pools []Pool
 
 	called map[string]*Party // services of this host, by the addresses at which they are called
 }

@@ -52,11 +52,14 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 	}
 	out := looks{}
 	for i, row := range r.ThreadStates {
-		if row.Looks == 0 || !busy[[2]int{row.PID, row.TID}] {
+		if row.Looks == 0 {
 			continue
 		}
 		d := out.at(row.PID, number(s.Window, row.T))
 		d.looks = max(d.looks, row.Looks)
+		if !busy[[2]int{row.PID, row.TID}] {
+			continue
+		}
 		threads := float64(row.N) / float64(row.Looks)
 		switch p := sorted[i]; {
 		case p.account == "" && calls.Of(row.Call)&calls.Polls != 0:
@@ -152,24 +155,34 @@ func placeOf(s *scene.Scene, row recording.ThreadStates) place {
 
 // atDescriptor is where a thread stands that waits to read or write.
 func atDescriptor(s *scene.Scene, row recording.ThreadStates, kind calls.Kind) place {
-	var pid *scene.Process
-	if pid = s.Process(row.PID); pid == nil {
+	p := s.Process(row.PID)
+	if p == nil {
 		return place{}
 	}
-	k := s.SocketByInode(pid.First().Netns, row.Inode)
+	k := s.SocketByInode(p.First().Netns, row.Inode)
 	switch {
-	case k == nil:
+	case k == nil && row.Kind == recording.OfSocket && row.Remote == "":
+		return place{} // accepted and gone before it was dumped: the next request
+	case k == nil && row.Kind == recording.OfFile:
+		return place{account: Disk, where: "descriptor " + strconv.Itoa(row.FD)}
+	case k == nil && row.Remote == "":
 		return place{account: Pipe, where: "descriptor " + strconv.Itoa(row.FD)}
+	case k == nil, k.Listener == nil && !k.Listening():
+		if kind&calls.Writes != 0 {
+			return place{account: Write, where: remote(s, row)}
+		}
+		return place{account: Call, where: remote(s, row)}
 	case kind&calls.Writes != 0:
 		return place{account: Write, where: k.First().Remote}
-	case k.Listener != nil || k.Listening():
-		return place{} // the next request
 	}
-	return place{account: Call, where: remote(s, row)}
+	return place{} // the next request
 }
 
 // remote is whom a thread's socket is connected with.
 func remote(s *scene.Scene, row recording.ThreadStates) string {
+	if row.Remote != "" {
+		return row.Remote
+	}
 	if p := s.Process(row.PID); p != nil {
 		if k := s.SocketByInode(p.First().Netns, row.Inode); k != nil {
 			return k.First().Remote

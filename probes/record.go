@@ -19,6 +19,7 @@ import (
 	"snag/internal/kernel"
 	"snag/internal/netns"
 	"snag/probes/drops"
+	"snag/probes/ends"
 	"snag/probes/host"
 	"snag/probes/jvm"
 	"snag/probes/logs"
@@ -44,6 +45,7 @@ var All = []probe.Probe{
 	sockets.Probe,
 	threads.Probe,
 	states.Probe,
+	ends.Probe,
 	oncpu.Probe,
 	offcpu.Probe,
 	memory.Probe,

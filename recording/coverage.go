@@ -68,7 +68,7 @@ var Measures = []string{
 	"oncpu.kernel", "oncpu.stacks", "oncpu.symbols", "oncpu.loops",
 	"offcpu.waits", "offcpu.stacks", "locks.futex", "locks.owner",
 	"memory.reclaim", "memory.compaction", "cgroup.throttled",
-	"threads.state", "threads.syscall", "threads.sched", "states",
+	"threads.state", "threads.syscall", "threads.sched", "states", "ends",
 	"syscalls.calls", "syscalls.io_uring", "syscalls.fds", "syscalls.peek",
 	"routes.table", "routes.neighbours", "routes.rules", "routes.conntrack",
 	"jvm.counters", "logs.files",

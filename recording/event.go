@@ -15,7 +15,7 @@ type Event struct {
 
 // Kinds of events.
 const (
-	EventSignal       = "signal"        // attrs: signal (SIGPIPE, SIGSTOP, SIGCONT), from_pid, from_comm; subject: the process that gets it
+	EventSignal       = "signal"        // attrs: signal (SIGPIPE, SIGSTOP, SIGCONT, SIGKILL …), from_pid, from_comm (who ran when it was sent), by ("kernel": no process asked for it, as with a fault, or with SIGKILL for want of memory); subject: the process that gets it
 	EventClockStep    = "clock-step"    // value: seconds the wall clock was moved against the monotonic one; subject: host
 	EventObserverLate = "observer-late" // value: seconds a probe's tick came late; subject: observer; attrs: probe
 	EventProcessGone  = "process-gone"  // a watched process ended

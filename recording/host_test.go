@@ -48,6 +48,7 @@ func oneOfEach(t Time, i int) []Row {
 		LogFile{T: t, PID: 812, Comm: "nginx", FD: 5, Path: "/var/log/nginx/access.log", Inode: 4711, Size: int64(100 * i), MTime: t},
 		OnCPU{T: t, PID: 812, TID: 813, Comm: "nginx", Stack: 1, N: 3, Hz: 99},
 		Loop{T: t, PID: 812, Comm: "nginx", Kind: LoopPauses, Function: "ngx_spinlock", Object: "/usr/sbin/nginx", Address: 0x3f010, Bytes: 9, Code: "pause; cmp dword ptr [rdi], 0x0; jg; jmp", N: 3, Threads: 2},
+		Exit{T: t, PID: 813 + i, PPID: 812, Comm: "nginx", Netns: 4026531840, Signal: "SIGSEGV", Core: true, Age: 1.5, N: 1},
 		ThreadStates{T: t, PID: 812, TID: 813, Threads: 1, Comm: "nginx", State: "S", Call: "futex", FD: -1, Futex: 0x7f0012345678, Lock: true, N: 19, Looks: 21},
 		OffCPU{T: t, PID: 812, TID: 813, Comm: "nginx", Reason: WaitFutex, Stack: 1, N: 2, Sum: 0.25, Max: 0.125, MaxAt: t, Futex: 0x7f0012345678, WakerPID: 812, WakerTID: 814, WakerComm: "nginx"},
 		LockWait{T: t, PID: 812, Comm: "nginx", Address: 0x7f0012345678, Kind: "mutex", Waiters: 23, N: 40, Sum: 3.5, Max: 0.5, Owner: 814, OwnerBy: "word", OwnerCall: "read", OwnerFD: &fds},

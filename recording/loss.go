@@ -14,6 +14,7 @@ var feeds = map[string][]string{
 	"calls":         {"syscalls.calls", "syscalls.io_uring", Trace},
 	"fds":           {"syscalls.fds", "syscalls.peek"},
 	"processes":     {"host.processes"},
+	"exits":         {"ends"},
 	"threads":       {"threads.state", "threads.syscall", "threads.sched"},
 	"thread_states": {"states"},
 	"sockets":       {"sockets.diag", "sockets.owner", "sockets.options"},

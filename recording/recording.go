@@ -71,6 +71,7 @@ type Recording struct {
 	Events         []Event
 	Coverage       []Coverage
 	Processes      []Process
+	Exits          []Exit
 	Threads        []Thread
 	Sockets        []Socket
 	Drops          []Drop

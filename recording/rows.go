@@ -34,6 +34,7 @@ type table struct {
 // tables lists every table, in the order in which show prints them.
 var tables = []table{
 	of(func(r *Recording) *[]Process { return &r.Processes }, func(v Process) Time { return v.T }),
+	of(func(r *Recording) *[]Exit { return &r.Exits }, func(v Exit) Time { return v.T }),
 	of(func(r *Recording) *[]Thread { return &r.Threads }, func(v Thread) Time { return v.T }),
 	of(func(r *Recording) *[]ThreadStates { return &r.ThreadStates }, func(v ThreadStates) Time { return v.T }),
 	of(func(r *Recording) *[]Socket { return &r.Sockets }, func(v Socket) Time { return v.T }),

@@ -56,6 +56,21 @@ func (p Process) GroupOf(controller string) string {
 	return p.Cgroup
 }
 
+// Exit is a process that ended at T, or several of one parent, name and outcome that
+// ended within a second and are told together (PID 0; T is the first's).
+type Exit struct {
+	T      Time    `json:"t"`
+	PID    int     `json:"pid,omitempty"`
+	PPID   int     `json:"ppid"` // when it ended
+	Comm   string  `json:"comm"`
+	Netns  uint64  `json:"netns,omitempty"`
+	Signal string  `json:"signal,omitempty"` // that ended it: SIGKILL; "": it ended itself, with Status
+	Status int     `json:"status,omitempty"`
+	Core   bool    `json:"core,omitempty"` // the kernel was to write its memory to a file
+	Age    float64 `json:"age_seconds"`    // of several on average
+	N      uint64  `json:"n"`
+}
+
 // Thread is one thread of a watched process at T.
 type Thread struct {
 	T       Time   `json:"t"`
@@ -321,12 +336,18 @@ type Turns struct {
 	Sum  float64 `json:"sum"`
 	Max  float64 `json:"max"`
 	Wait float64 `json:"wait_sum,omitempty"`
+	// SlowPID is the process whose turn took longest, or takes, where it is another.
+	SlowPID int `json:"slow_pid,omitempty"`
 	// Open turns at the end of the second, and the age of the oldest, s.
 	Open   uint64  `json:"open,omitempty"`
 	Oldest float64 `json:"oldest,omitempty"`
 	// Failed answers, by their first bytes, and what most of them were, as "HTTP 5xx" (serve).
 	Failed   uint64 `json:"failed,omitempty"`
 	FailedAs string `json:"failed_as,omitempty"`
+	// Cut requests got no answer before their connection ended, and what ended most of them
+	// (CutReset …): whom the caller missed (call), or who broke it himself (serve).
+	Cut   uint64 `json:"cut,omitempty"`
+	CutBy string `json:"cut_by,omitempty"`
 	// Hist[i] counts turns of at least TurnBound(i) and less than TurnBound(i+1),
 	// the first also what is shorter; trailing zeros are left out.
 	Hist []uint64 `json:"hist,omitempty"`
@@ -334,6 +355,13 @@ type Turns struct {
 	// no more told of.
 	Measured float64 `json:"measured,omitempty"`
 }
+
+// What ends a connection on which a request is open (Turns.CutBy).
+const (
+	CutReset    = "a reset"
+	CutTimedOut = "a timeout" // what was sent was never acknowledged
+	CutHungUp   = "a FIN"
+)
 
 // TurnBound is the lower bound of a bucket of Turns.Hist, seconds: 16 µs, 24 µs,
 // 32 µs, 48 µs …, two buckets to each power of two.
@@ -471,6 +499,7 @@ func (t Thread) FullPipe() bool {
 
 // Table names, in the order in which show prints them.
 func (Process) Table() string     { return "processes" }
+func (Exit) Table() string        { return "exits" }
 func (Thread) Table() string      { return "threads" }
 func (Socket) Table() string      { return "sockets" }
 func (Drop) Table() string        { return "drops" }

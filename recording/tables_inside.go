@@ -64,16 +64,25 @@ type ThreadStates struct {
 	TID     int    `json:"tid,omitempty"` // 0: threads of the process taken together
 	Threads int    `json:"threads"`
 	Comm    string `json:"comm,omitempty"`
-	State   string `json:"state"`           // R running or runnable, S, D, T as of Thread
-	IO      bool   `json:"io,omitempty"`    // D: the kernel counts it as waiting for a device (task_struct.in_iowait)
-	Call    string `json:"call,omitempty"`  // the system call that it sleeps in; "": in none
-	FD      int    `json:"fd"`              // that call's descriptor, -1 if it has none
-	Inode   uint64 `json:"inode,omitempty"` // behind it: of a socket that of Socket.Inode
-	Futex   uint64 `json:"futex,omitempty"` // address waited on
-	Lock    bool   `json:"lock,omitempty"`  // as Thread.Lock
+	State   string `json:"state"`            // R running or runnable, S, D, T as of Thread
+	IO      bool   `json:"io,omitempty"`     // D: the kernel counts it as waiting for a device (task_struct.in_iowait)
+	Call    string `json:"call,omitempty"`   // the system call that it sleeps in; "": in none
+	FD      int    `json:"fd"`               // that call's descriptor, -1 if it has none
+	Inode   uint64 `json:"inode,omitempty"`  // behind it: of a socket that of Socket.Inode
+	Kind    string `json:"kind,omitempty"`   // what that is: socket, pipe, file; "" where it is something else, or was not looked at
+	Remote  string `json:"remote,omitempty"` // address:port at the other end of a socket that the process connected
+	Futex   uint64 `json:"futex,omitempty"`  // address waited on
+	Lock    bool   `json:"lock,omitempty"`   // as Thread.Lock
 	N       uint64 `json:"n"`
 	Looks   uint64 `json:"looks"`
 }
+
+// What a descriptor is of (ThreadStates.Kind).
+const (
+	OfSocket = "socket"
+	OfPipe   = "pipe"
+	OfFile   = "file"
+)
 
 // OffCPU counts the times that one thread was off the CPU with one stack for one
 // reason, by the second in which they ended. Only waits over a threshold count

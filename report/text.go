@@ -73,7 +73,7 @@ func (p *page) verdict(v *verdict.Verdict) {
 	p.symptoms(v, len(culprits) > 0)
 	for i, e := range culprits {
 		if i == p.detail.culprits {
-			p.add(p.dim(fmt.Sprintf("  and %d more culprits: -v lists them", len(culprits)-i)))
+			p.add(p.dim(fmt.Sprintf("  and %s: -v lists them", counted(len(culprits)-i, "more culprit", "more culprits"))))
 			break
 		}
 		p.culprit(e)

@@ -21,12 +21,38 @@ const (
 func answersThatFail(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, v := range Services(s, r, "serve") {
-		if sym, ok := v.failing(s); ok {
+		if sym, ok := v.failing(s); ok && !kept(s, r, v) {
 			out = append(out, sym)
 		}
 	}
 	return out
 }
+
+// kept tells that nobody but services of this host got a service's errors, and that those
+// passed none on: checks before it is ready, or tries that went elsewhere.
+func kept(s *Scene, r *recording.Recording, v *Service) bool {
+	failed, answered := map[int]uint64{}, map[int]uint64{}
+	for _, row := range r.Turns {
+		if row.Role == "serve" {
+			failed[row.PID] += row.Failed
+			answered[row.PID] += row.N
+		}
+	}
+	asked, others := 0.0, 0.0
+	for _, row := range r.Turns {
+		if row.Role != "call" || IDOf(callee(s, row.Netns, row.Remote, row.PID, row.Comm)) != IDOf(v.Subject) {
+			continue
+		}
+		if asked += float64(row.N); answered[row.PID] == 0 || failed[row.PID] > 0 {
+			others += float64(row.N)
+		}
+	}
+	_, of, _ := v.Failed()
+	return asked >= seenAsking*of && others < failedAnswers
+}
+
+// seenAsking is the share of a service's answers from which all who ask it were seen.
+const seenAsking = 0.9
 
 // Failed is how many of a service's answers were errors, of how many, and what they were.
 func (v *Service) Failed() (failed, of float64, as string) {

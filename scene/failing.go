@@ -36,13 +36,16 @@ type failing struct {
 func failedCalls(s *Scene, r *recording.Recording) []Symptom {
 	by := map[NodeID]*failing{}
 	var order []*failing
-	refused := Refusals(r)
+	refused, cuts := Refusals(r), CutsMeasured(r)
 	for _, e := range r.CallErrors {
 		if e.PID == 0 && e.Errno == "ECONNREFUSED" {
 			e.PID, e.Comm = callerOf(refused, e)
 		}
 		if e.PID == 0 || e.PID == r.Manifest.SelfPID || e.Proto != "" && e.Proto != "tcp" || !slices.Contains(failures, e.Errno) || probing(r, e) {
 			continue
+		}
+		if cuts && e.Proto == "tcp" && (e.Errno == "ECONNRESET" || e.Errno == "EPIPE") {
+			continue // whether anybody waited on them is known: see cutRequests
 		}
 		sub := failedSubject(s, e)
 		id := IDOf(sub)

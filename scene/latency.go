@@ -48,6 +48,9 @@ func lateRequests(s *Scene, r *recording.Recording) []Symptom {
 			if !ok {
 				sym, ok = v.late(s)
 			}
+			if !ok {
+				sym, ok = v.slowed(s)
+			}
 			if ok {
 				has[id] = true
 				out = append(out, onset(sym, s))
@@ -103,6 +106,47 @@ func (v *Service) late(s *Scene) (Symptom, bool) {
 		Text: fmt.Sprintf("%s of %s answers took over %s, up to %s (p99 %s; in the better half of the window p50 %s, p99 %s)",
 			units.Count(float64(late)), units.Count(float64(all)), units.Short(bound), units.Short(worst),
 			units.Short(Quantile(whole, n, 0.99)), units.Short(p50), units.Short(p99)),
+	}, true
+}
+
+// A service has become slower where answers of some seconds take slowedFactor times as long
+// on average as those of its best quarter, and slowedFloor longer.
+const (
+	slowedFactor = 2.5
+	slowedFloor  = 0.05 // s
+	slowedShare  = 0.1  // of the answers, at the least
+)
+
+// slowed: answers that all take longer for a while, none of them much longer than the rest.
+func (v *Service) slowed(s *Scene) (Symptom, bool) {
+	mean := func(rows []recording.Turns) (each float64, n uint64) {
+		sum := 0.0
+		for _, row := range rows {
+			n += row.N
+			sum += row.Sum
+		}
+		return sum / max(1, float64(n)), n
+	}
+	base, n := mean(v.bestPart())
+	if n < fewTurns {
+		return Symptom{}, false
+	}
+	var slow []recording.Turns
+	var active []recording.Interval
+	for _, row := range v.Rows {
+		if row.N > 0 && row.Sum/float64(row.N) >= max(slowedFactor*base, base+slowedFloor) {
+			slow = append(slow, row)
+			active = append(active, second(row.T))
+		}
+	}
+	_, all := mean(v.Rows)
+	each, n := mean(slow)
+	if n < fewTurns || float64(n) < slowedShare*float64(all) {
+		return Symptom{}, false
+	}
+	return Symptom{
+		Name: RequestLatency, Subject: v.Subject, Active: touching(active), Amount: each - base, Unit: "s", Severity: float64(n) / float64(all),
+		Text: fmt.Sprintf("%s of %s answers took %s on average, the others %s", units.Count(float64(n)), units.Count(float64(all)), units.Short(each), units.Short(base)),
 	}, true
 }
 

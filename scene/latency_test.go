@@ -129,7 +129,9 @@ func TestSlowHandshakesByDestination(t *testing.T) {
 }
 
 func TestFailedCallsCountOnce(t *testing.T) {
-	const errors = `-- errors --
+	const errors = `-- blind --
+sockets.turns
+-- errors --
 {"t":3,"netns":1,"pid":60,"comm":"api","call":"socket","errno":"ECONNRESET","n":8,"proto":"tcp","local":"10.0.0.1:80","remote":"10.0.0.7:40001"}
 {"t":3,"netns":1,"pid":60,"comm":"api","call":"recv","errno":"ECONNRESET","n":6,"proto":"tcp","local":"10.0.0.1:80","remote":"10.0.0.7:40001"}
 {"t":4,"netns":1,"pid":60,"comm":"api","call":"send","errno":"EPIPE","n":2,"proto":"tcp","local":"10.0.0.1:80","remote":"10.0.0.7:40002"}`
@@ -145,13 +147,55 @@ func TestFailedCallsCountOnce(t *testing.T) {
 	// A health check that resets and never sent a byte.
 	silent := `-- connections --
 {"t":3,"netns":1,"role":"accept","local":"0.0.0.0:80","remote":"10.0.0.7","pid":60,"comm":"api","opened":10,"closed":10,"bytes_in":0,"bytes_out":0}`
-	check := strings.Join(strings.Split(errors, "\n")[:3], "\n")
+	check := strings.Join(strings.Split(errors, "\n")[:5], "\n")
 	if got := symptomsOf(t, ConnectionErrors, listener, check, silent); len(got) != 0 {
 		t.Errorf("a health check: %+v", got)
+	}
+	// Where requests are counted it is known that nobody waited on them.
+	measured := strings.TrimPrefix(errors, "-- blind --\nsockets.turns\n")
+	if got := symptomsOf(t, ConnectionErrors, listener, measured, fmt.Sprintf(served, 80, 900)); len(got) != 0 {
+		t.Errorf("no request was open: %+v", got)
+	}
+	cut := `-- turns --
+{"t":3,"netns":1,"role":"serve","local":"10.0.0.1:80","remote":"10.0.0.7","pid":60,"comm":"api","n":72,"sum":0.1,"max":0.01,"cut":8,"cut_by":"a reset"}`
+	if got := symptomsOf(t, ConnectionErrors, listener, measured, cut); len(got) != 1 || got[0].Amount != 8 || got[0].Severity != 0.1 || got[0].Subject.Kind != recording.KindListener {
+		t.Errorf("%+v", got)
 	}
 	accept := `-- errors --
 {"t":3,"netns":1,"pid":60,"comm":"api","call":"accept","errno":"EMFILE","n":30,"fd":6}`
 	if got := symptomsOf(t, ConnectionErrors, listener, accept); len(got) != 1 || got[0].Subject.PID != 60 || !strings.Contains(got[0].Text, "accept EMFILE") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// All answers of some seconds take longer, and none much longer than the rest.
+func TestAnswersThatBecomeSlower(t *testing.T) {
+	turns := func(slow float64) string {
+		return fmt.Sprintf(`-- turns --
+{"t":"0..3","netns":1,"role":"serve","local":"10.0.0.1:80","remote":"10.0.0.7","pid":60,"comm":"api","n":20,"sum":0.4,"max":0.03,"hist":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,20]}
+{"t":"4..9","netns":1,"role":"serve","local":"10.0.0.1:80","remote":"10.0.0.7","pid":60,"comm":"api","n":20,"sum":%g,"max":0.2,"hist":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,20]}`, 20*slow)
+	}
+	got := symptomsOf(t, RequestLatency, listener, turns(0.08))
+	if len(got) != 1 || !strings.Contains(got[0].Text, "80 ms on average, the others 20 ms") {
+		t.Errorf("%+v", got)
+	}
+	if got := symptomsOf(t, RequestLatency, listener, turns(0.045)); len(got) != 0 {
+		t.Errorf("twice as long: %+v", got)
+	}
+}
+
+// Errors that a proxy keeps to itself are nobody's.
+func TestErrorsThatTheirCallerKeeps(t *testing.T) {
+	turns := func(passed int) string {
+		return fmt.Sprintf(`-- turns --
+{"t":"0..9","netns":1,"role":"serve","local":"10.0.0.1:80","remote":"10.0.0.1","pid":60,"comm":"api","n":20,"sum":0.1,"max":0.01,"failed":2,"failed_as":"HTTP 5xx or 429"}
+{"t":"0..9","netns":1,"role":"call","local":"10.0.0.1","remote":"10.0.0.1:80","pid":70,"comm":"haproxy","n":20,"sum":0.1,"max":0.01}
+{"t":"0..9","netns":1,"role":"serve","local":"10.0.0.1:443","remote":"10.0.0.7","pid":70,"comm":"haproxy","n":20,"sum":0.1,"max":0.01,"failed":%d,"failed_as":"HTTP 5xx or 429"}`, passed)
+	}
+	if got := symptomsOf(t, FailedAnswers, listener, turns(0)); len(got) != 0 {
+		t.Errorf("kept: %+v", got)
+	}
+	if got := symptomsOf(t, FailedAnswers, listener, turns(2)); len(got) != 2 {
+		t.Errorf("passed on: %+v", got)
 	}
 }

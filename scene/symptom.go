@@ -36,6 +36,7 @@ type Symptom struct {
 	// Reported: the user told it; nothing was measured.
 	Reported bool
 	// Side of a flow on which a freeze was seen: read (data lies unread) or write
-	// (none is acknowledged); "" for other symptoms.
+	// (none is acknowledged); read too of late answers that are told by data that lies
+	// unread; "" for other symptoms.
 	Side string
 }

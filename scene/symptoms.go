@@ -17,7 +17,7 @@ import (
 func findSymptoms(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, find := range []func(*Scene, *recording.Recording) []Symptom{
-		sickStreams, datagramsLost, stalledFlows, unaccepted, twoSidedRequests, waitingRequests, lateRequests, slowHandshakes, failedCalls, answersThatFail, plateaus, silentLogs,
+		sickStreams, datagramsLost, stalledFlows, unaccepted, twoSidedRequests, waitingRequests, lateRequests, slowHandshakes, cutRequests, failedCalls, answersThatFail, plateaus, silentLogs,
 	} {
 		out = append(out, find(s, r)...)
 	}
@@ -202,7 +202,11 @@ const (
 // though it is read in the end.
 func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
+	quick := quickTurns(r)
 	for _, p := range s.Processes {
+		if quick[p.Subject.PID] {
+			continue
+		}
 		type second struct{ waiting, all int }
 		seen := map[recording.Time]*second{}
 		var sockets []string
@@ -250,9 +254,27 @@ func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 		}
 		share := float64(waiting) / float64(len(times))
 		out = append(out, onset(Symptom{
-			Name: RequestLatency, Subject: p.Subject, Active: touching(active), Amount: share, Unit: "ratio", Severity: share / 2,
+			Name: RequestLatency, Subject: p.Subject, Active: touching(active), Side: "read", Amount: share, Unit: "ratio", Severity: share / 2,
 			Text: fmt.Sprintf("received data lay unread in %d of %d samples (from %s)", waiting, len(times), someOf(sockets)),
 		}, s))
+	}
+	return out
+}
+
+// quickMean is what a turn takes on average where nobody can mind what lies unread now and
+// then.
+const quickMean = 0.01 // s
+
+// quickTurns are the processes whose turns were measured, if only in slices, and are short.
+func quickTurns(r *recording.Recording) map[int]bool {
+	n, sum := map[int]uint64{}, map[int]float64{}
+	for _, row := range r.Turns {
+		n[row.PID] += row.N
+		sum[row.PID] += row.Sum
+	}
+	out := map[int]bool{}
+	for pid := range n {
+		out[pid] = n[pid] >= fewTurns && sum[pid]/float64(n[pid]) < quickMean
 	}
 	return out
 }

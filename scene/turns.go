@@ -45,8 +45,10 @@ func Services(s *Scene, r *recording.Recording, role string) []*Service {
 			out = append(out, v)
 		}
 		v.add(row)
-		if row.PID != 0 && !slices.Contains(v.PIDs, row.PID) {
-			v.PIDs = append(v.PIDs, row.PID)
+		for _, pid := range []int{row.PID, row.SlowPID} {
+			if pid != 0 && !slices.Contains(v.PIDs, pid) {
+				v.PIDs = append(v.PIDs, pid)
+			}
 		}
 	}
 	return out
@@ -64,6 +66,9 @@ func (v *Service) add(row recording.Turns) {
 	t.Wait += row.Wait
 	if t.Failed += row.Failed; row.Failed > 0 {
 		t.FailedAs = row.FailedAs
+	}
+	if t.Cut += row.Cut; row.Cut > 0 {
+		t.CutBy = row.CutBy
 	}
 	t.Max = max(t.Max, row.Max)
 	t.Open += row.Open
@@ -164,6 +169,20 @@ func (v *Service) betterHalf() []recording.Turns {
 		return cmp.Compare(a.Sum/float64(a.N), b.Sum/float64(b.N))
 	})
 	return busy[:(len(busy)+1)/2]
+}
+
+// bestPart are the seconds in which turns were shortest: a quarter of those with any, and more
+// until they have enough turns to be a measure.
+func (v *Service) bestPart() (out []recording.Turns) {
+	half, n := v.betterHalf(), uint64(0)
+	for i, row := range half {
+		if i >= 2 && 2*i >= len(half) && n >= fewTurns {
+			break
+		}
+		n += row.N
+		out = append(out, row)
+	}
+	return out
 }
 
 // second is the interval that a row of a second stands for.

@@ -42,6 +42,7 @@ var sources = []struct{ has, series string }{
 	{"io.pressure", "snag_cgroup_pressure_io_stalled_seconds_total"}, {"memory.pressure", "snag_cgroup_pressure_memory_stalled_seconds_total"},
 	{"cpu.pressure", "snag_cgroup_pressure_cpu_waiting_seconds_total"},
 	{"safepointTime", "snag_jvm_safepoint_seconds_total"}, {"sun.gc.collector", "snag_jvm_gc_seconds_total"},
+	{"sun.gc.generation", "snag_jvm_heap_used_bytes"},
 }
 
 // shapes are the names that a field of a kernel file has as a series: the vmstat

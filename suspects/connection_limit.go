@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -11,7 +12,7 @@ import (
 var connectionLimit = &Suspect{
 	Name:  "connection-limit",
 	Title: "a service has as many connections as it may",
-	About: "A limit of the service itself (max_connections, maxclients, worker_connections) is reached: connections are accepted, told so in the protocol's own words, and ended at once, while those that were there before are served as ever. " +
+	About: "A limit of the service itself (max_connections, maxclients, worker_connections) is reached: connections are accepted, told so in the protocol's own words, and ended at once, while those that were there before are served as ever. Some services accept no more instead (HAProxy's maxconn): who comes then waits in the kernel's queue though the service has nothing to do. " +
 		"The kernel's limits look otherwise: without descriptors nothing is accepted, and a full backlog does not even answer.",
 	Needs: []Need{
 		{Measure: "sockets.turns", Must: true, Why: "which connections were answered with an error"},
@@ -21,15 +22,17 @@ var connectionLimit = &Suspect{
 	For: []string{
 		"strong: as many connections ended within a second as answers were errors",
 		"strong: as many connections stayed at each look, whatever came: at the limit",
+		"strong: meanwhile others waited to be accepted, and most of those that stayed had no request open",
 	},
 	Against: []string{
 		"strong: connections that stay are answered with errors too: a part of the service fails (error-answers)",
+		"decisive, of one that accepts no more: those that stayed had requests open: who would accept is at work (worker-queue)",
 		"can't tell: a limit that is enforced without a word, and one for each user or address",
 	},
-	LeadsTo: []Lead{{scene.FailedAnswers, 2 * time.Second}, {"error-answers", 2 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {"reconnect-storm", 10 * time.Second}, {"peer-reset", 10 * time.Second}},
-	Remedy:  "a larger limit in the service's configuration, if its memory allows; fewer or pooled connections of its clients. Verified by: connections that come are served, and their count goes over the old limit",
-	Next:    "ss -Htn state established '( sport = :PORT )' | awk '{print $4}' | sort | uniq -c   # who holds how many",
-	Weigh:   weighConnectionLimit,
+	LeadsTo:     []Lead{{"listen-overflow", 10 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}, {scene.FailedAnswers, 2 * time.Second}, {"error-answers", 2 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {"reconnect-storm", 10 * time.Second}, {"peer-reset", 10 * time.Second}},
+	Remedy:      "a larger limit in the service's configuration, if its memory allows; fewer or pooled connections of its clients. Verified by: connections that come are served, and their count goes over the old limit",
+	Next:        "ss -Htn state established '( sport = :PORT )' | awk '{print $4}' | sort | uniq -c   # who holds how many",
+	WeighBooked: weighConnectionLimit,
 }
 
 const (
@@ -42,8 +45,8 @@ const (
 	atLimit = 0.05
 )
 
-func weighConnectionLimit(s *scene.Scene, r *recording.Recording) []Finding {
-	var out []Finding
+func weighConnectionLimit(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
+	out := acceptNoMore(s, l)
 	for _, v := range scene.Services(s, r, "serve") {
 		failed, _, as := v.Failed()
 		if failed < fewRefusals || v.Subject.Kind != recording.KindListener {
@@ -70,11 +73,14 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 		f.Text, f.Evidence = "its errors are not those of connections that are turned away", []Evidence{ended}
 		return f
 	}
-	least, most, looks := stayed(s, v)
+	least, most, looks := stayed(s, v.Subject)
 	kept := Evidence{Side: For, Grade: Weak, Value: float64(most), Unit: "connections", Source: "ss -tn state established", Origin: "sockets",
 		Text: fmt.Sprintf("%s stayed at each of %d looks, %d at the least", plural(most, "connection"), looks, least)}
 	if looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)) {
 		kept.Grade = Strong
+	}
+	if looks >= 3 && most == 0 {
+		kept.Side, kept.Grade, kept.Text = Against, Decisive, fmt.Sprintf("no client's connection stayed from one of %d looks to the next", looks)
 	}
 	f.Evidence = []Evidence{ended, kept}
 	for _, row := range v.Rows {
@@ -91,24 +97,19 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 
 // stayed is how many connections of a listener there were at each look, at the least and at
 // the most, those left out that came and went between two.
-func stayed(s *scene.Scene, v *scene.Service) (least, most, looks int) {
-	at := map[recording.Time]int{}
+func stayed(s *scene.Scene, listener recording.Subject) (least, most, looks int) {
+	var all []*scene.Socket
 	for _, k := range s.Sockets {
-		if k.Listener == nil || k.Listener.ID != scene.IDOf(v.Subject) || len(k.Rows) < 2 {
+		if k.Listener == nil || k.Listener.ID != scene.IDOf(listener) {
 			continue
 		}
-		for _, row := range k.Rows {
-			if row.State == "ESTABLISHED" {
-				at[row.T/recording.Time(100e6)]++ // the rows of one look
-			}
+		if k.Owner() == nil {
+			continue // it waits to be accepted
 		}
-	}
-	for _, n := range at {
-		if looks == 0 || n < least {
-			least = n
+		if k.Peer != nil && k.Peer.Owner() != nil && k.Peer.Owner() == k.Owner() {
+			continue // it asks itself, as etcd does for its gateway: that is no client
 		}
-		most = max(most, n)
-		looks++
+		all = append(all, k)
 	}
-	return least, most, looks
+	return s.Stayed(all)
 }

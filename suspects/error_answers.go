@@ -21,7 +21,7 @@ var errorAnswers = &Suspect{
 		"trap: what a client asks wrongly (HTTP's other 4xx), MOVED and ASK of Redis: the service works",
 		"can't tell: what TLS has encrypted; HTTP/2; an error behind the first bytes of an answer; what is sent from files or by io_uring",
 	},
-	LeadsTo: []Lead{{scene.FailedAnswers, 2 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {"reconnect-storm", 10 * time.Second}},
+	LeadsTo: []Lead{{scene.FailedAnswers, 2 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {"reconnect-storm", 10 * time.Second}, {"peer-reset", 2 * time.Second}},
 	Remedy:  "what its own log says: raise the limit that is reached, give its store room, mend the part that fails. Verified by: its answers are no errors any more",
 	Next:    "journalctl -u UNIT --since -5min; or its log file: ls -l /proc/PID/fd | grep log",
 	Weigh:   weighErrorAnswers,

@@ -90,8 +90,8 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (Findin
 	t := fullTableOf(p, s.Window.End)
 	q := backlogOf(p, t.at)
 	f := Finding{Subject: p.Subject, Active: t.at}
-	if no := refusedDescriptor(p, r); t.of == 0 && no.n > 0 {
-		return f.refused(p, no), true
+	if no := refusedDescriptor(p, r); t.rows == 0 && no.n > 0 {
+		return f.refused(p, no), true // also of one whose limit was lowered below what it has
 	}
 	if t.of == 0 {
 		q = backlogOf(p, []recording.Interval{s.Window})

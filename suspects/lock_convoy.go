@@ -28,6 +28,7 @@ var lockConvoy = &Suspect{
 		"decisive: half of its threads or more wait for one lock (23 of 24), look after look, and the lock's own word names a thread that sleeps in a call meanwhile",
 		"strong: half of its threads or more wait in futex on one address for a lock; counted: those who want the lock spend half of their time or more waiting for it",
 		"strong: where the lock's word names nobody, the waiters are woken by threads of one function; where each parks on a word of its own (Java), each is woken by the one before, and one at a time has it",
+		"strong: a quarter of the delay of its answers or more was waiting for a lock; and at half of those looks or more for one and the same",
 		"strong: requests wait at its sockets meanwhile, or their answers take that long",
 	},
 	Against: []string{
@@ -38,28 +39,34 @@ var lockConvoy = &Suspect{
 		"can't tell: which of Java's monitors it is, where its methods have no names (jstack); Go's locks without uprobes (--go-locks, a goroutine dump)",
 	},
 	LeadsTo: []Lead{
+		{"session-lock", 5 * time.Second},
 		{"server-stall", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"reader-stall", 5 * time.Second},
 		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second},
 		{scene.ThroughputPlateau, 5 * time.Second}, {scene.LogSilence, 10 * time.Second}, {"listen-overflow", 10 * time.Second}, {"worker-queue", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"udp-receive-buffer-full", 5 * time.Second}},
-	Claims: []ledger.Account{ledger.Lock},
-	Remedy: "do not wait for others while holding the lock; a lock for each connection or shard; a pool of what the lock guards. Verified by: no look finds half of the threads in futex on one address",
-	Next:   "cat /proc/PID/task/*/syscall   # 202 ADDRESS 0x80 0x2 is a wait for the lock at ADDRESS; eu-stack -p PID",
-	Weigh:  weighLockConvoy,
+	Claims:      []ledger.Account{ledger.Lock},
+	Remedy:      "do not wait for others while holding the lock; a lock for each connection or shard; a pool of what the lock guards. Verified by: no look finds half of the threads in futex on one address",
+	Next:        "cat /proc/PID/task/*/syscall   # 202 ADDRESS 0x80 0x2 is a wait for the lock at ADDRESS; eu-stack -p PID",
+	WeighBooked: weighLockConvoy,
 }
 
-func weighLockConvoy(s *scene.Scene, r *recording.Recording) []Finding {
+func weighLockConvoy(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
 	var out []Finding
 	for _, p := range s.Processes {
 		if p.Subject.PID == r.Manifest.SelfPID {
 			continue
 		}
 		c := convoyOf(p, r)
+		measured := c != nil && (c.seen() || c.counted != nil)
+		if f := bookedConvoy(p, r, l); f != nil && !measured {
+			out = append(out, *f)
+			continue
+		}
 		switch {
 		case c == nil:
 			if f, ok := unlooked(p, s, r, "that its threads queue for a lock"); ok {
 				out = append(out, f)
 			}
-		case c.seen() || c.counted != nil:
+		case measured:
 			out = append(out, c.finding(s, r))
 		case c.pool >= fewJams && len(c.jammed) == 0:
 			out = append(out, c.idle())

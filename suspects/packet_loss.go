@@ -1,6 +1,10 @@
 package suspects
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"time"
 
 	"snag/ledger"
@@ -30,18 +34,21 @@ var packetLoss = &Suspect{
 		"decisive: nothing was acknowledged at all since: a peer that is gone or stopped",
 		"trap: 3 to 20 loss probes are healthy; SYNs sent again for a full accept queue; TCPOFOQueue",
 	},
-	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
-	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.FramesSkipped, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
-	Claims:  []ledger.Account{ledger.Loss, ledger.Queue},
-	Remedy:  "the path: look at each hop's drop counters from the side named here; retransmits stop",
-	Next:    "ss -tin; nstat -az TcpRetransSegs TcpExtTCPDSACKRecv TcpExtTCPSACKReorder",
-	Weigh:   weighPacketLoss,
+	InFiles:     map[string][]string{"sockets.diag": {"pcap.flows"}},
+	LeadsTo:     []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.FramesSkipped, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
+	Claims:      []ledger.Account{ledger.Loss, ledger.Queue},
+	Remedy:      "the path: look at each hop's drop counters from the side named here; retransmits stop",
+	Next:        "ss -tin; nstat -az TcpRetransSegs TcpExtTCPDSACKRecv TcpExtTCPSACKReorder",
+	WeighBooked: weighPacketLoss,
 }
 
 const (
 	// fewRetransmits: healthy hosts send 3 to 20 loss probes in half a minute;
 	// most are reported as duplicates and fall out anyway.
 	fewRetransmits = 10
+	// Where calls are late, and this much of their delay was until something was sent
+	// again, that many are enough.
+	lossBooked, fewBooked = 0.2, 3
 	// lossFelt: at 1 in 200 and a round trip of 20 ms a Reno-like sender is held
 	// to about 10 Mb/s (Mathis 1997); access networks lose less than 1 in 1,000.
 	lossFelt = 0.005
@@ -55,6 +62,7 @@ type flow struct {
 	netns         uint64
 	local, remote string
 	again         steps
+	few           float64       // fewer than this tell nothing
 	socket        *scene.Socket // nil: not in any dump
 }
 
@@ -80,17 +88,22 @@ func resent(s *scene.Scene, r *recording.Recording) []*flow {
 	return out
 }
 
-func weighPacketLoss(s *scene.Scene, r *recording.Recording) []Finding {
+func weighPacketLoss(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
 	var out []Finding
 	rest := map[dropKey][]*flow{} // short connections, by path
+	long := map[[3]string][]Finding{}
 	var paths []dropKey
 	listeners := listening(s)
 	for _, f := range resent(s, r) {
 		if turnedAway(r, listeners, f) || neverHeard(f) {
 			continue
 		}
-		if f.again.sum() >= fewRetransmits && f.socket != nil && len(f.tcpRows()) >= 2 {
-			out = append(out, lossOnFlow(r, f))
+		if f.few = fewRetransmits; max(l.OnWay(f.remote, ledger.Loss), l.OnWay(f.local, ledger.Loss)) >= lossBooked {
+			f.few = fewBooked
+		}
+		if f.again.sum() >= f.few && f.socket != nil && len(f.tcpRows()) >= 2 {
+			pair := [3]string{strconv.FormatUint(f.netns, 10), recording.Host(f.local), recording.Host(f.remote)}
+			long[pair] = append(long[pair], lossOnFlow(r, f))
 			continue
 		}
 		k := dropKey{netns: f.netns, dst: recording.Host(f.remote)}
@@ -98,6 +111,9 @@ func weighPacketLoss(s *scene.Scene, r *recording.Recording) []Finding {
 			paths = append(paths, k)
 		}
 		rest[k] = append(rest[k], f)
+	}
+	for _, pair := range slices.SortedFunc(maps.Keys(long), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
+		out = append(out, mostLossy(long[pair]))
 	}
 	for _, k := range paths {
 		if f, ok := lossOnPath(r, k, rest[k]); ok {
@@ -110,6 +126,32 @@ func weighPacketLoss(s *scene.Scene, r *recording.Recording) []Finding {
 		}
 	}
 	return append(out, lossOfStreams(s, r)...)
+}
+
+// mostLossy is the connection between two hosts that lost most, for all of them: one path
+// is one cause.
+func mostLossy(all []Finding) Finding {
+	worst := 0
+	for i, f := range all {
+		if f.Harm.Amount > all[worst].Harm.Amount {
+			worst = i
+		}
+	}
+	out := all[worst]
+	for i, f := range all {
+		if i == worst {
+			continue
+		}
+		out.Active = append(out.Active, f.Active...)
+		if len(out.Related) < mostRelated {
+			out.Related = append(out.Related, append(f.Related, f.Subject)...)
+		}
+	}
+	if len(all) > 1 {
+		out.Active = mergeIntervals(out.Active, joined)
+		out.Text += fmt.Sprintf(" (and on %s between them)", plural(len(all)-1, "more connection"))
+	}
+	return out
 }
 
 // turnedAway: the flow's other end is a listener here whose accept queue ran

@@ -157,11 +157,13 @@ func receivedBy(p *scene.Socket) (float64, bool) {
 // counters of their namespace: no dump saw their tcp_info twice.
 func lossOnPath(r *recording.Recording, k dropKey, flows []*flow) (Finding, bool) {
 	var again steps
+	few := flows[0].few
 	for _, f := range flows {
 		again = append(again, f.again...)
+		few = min(few, f.few)
 	}
 	n := again.sum()
-	if n < 2*fewRetransmits {
+	if n < 2*few {
 		return Finding{}, false
 	}
 	events := 0.0

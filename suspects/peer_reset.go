@@ -17,6 +17,7 @@ var peerReset = &Suspect{
 		{Measure: "sockets.resets", Must: true, Why: "who sent or got a reset, on which flow, in which state"},
 		{Measure: "host.netstat", Why: "EstabResets and the TCPAbort… counters, which count the same independently"},
 		{Measure: "sockets.signals", Why: "SIGPIPE: who wrote into a broken connection"},
+		{Measure: "sockets.turns", Why: "whether a request was open when its connection was reset"},
 		{Measure: "sockets.connections", Why: "how many connections ended in all, and whether the broken ones carried anything"},
 	},
 	InTrace: []string{recording.Trace, "sockets.errors"},
@@ -32,6 +33,7 @@ var peerReset = &Suspect{
 	Against: []string{
 		"strong: only connects were refused (TcpAttemptFails): no connection that stood was broken",
 		"strong: the broken connections never carried a byte: health checks",
+		"decisive: on none of them was a request open: who leaves by a reset (a reader, a cancelled connect, a check) misses nothing, and what comes after an answer breaks nothing",
 		"traps: SO_LINGER 0 looks like unread data on the wire; fewer than 5 resets in a window are somebody's reload button",
 	},
 	LeadsTo: []Lead{{To: scene.ConnectionErrors}},
@@ -50,6 +52,11 @@ func weighPeerReset(s *scene.Scene, r *recording.Recording) []Finding {
 		switch {
 		case b.n >= fewResets && recording.StandsIn(b.pid) && mostInAMinute(b.steps) < fewResets:
 			// Clients that go away: a log of days has some in each hour.
+		case b.n >= fewResets && b.spared(s, r):
+			out = append(out, Finding{Subject: b.subject(s), Text: "no reset ended a request that was open", Evidence: []Evidence{{
+				Side: Against, Grade: Decisive, Value: b.n, Unit: "resets", Source: "tracepoint sock:inet_sock_set_state", Origin: "open requests",
+				Text: fmt.Sprintf("of %s resets on established connections %s ended one on which somebody waited for an answer of the other: who leaves by a reset misses nothing", count(b.n), orNone(b.cut)),
+			}}})
 		case b.n >= fewResets:
 			out = append(out, b.finding(s, r))
 		case b.n == 0 && b.refused+b.unused >= fewResets:
@@ -101,6 +108,12 @@ func (b *broken) finding(s *scene.Scene, r *recording.Recording) Finding {
 	f.Evidence = append(f.Evidence, b.against()...)
 	f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: b.n, Of: closed, Unit: "connections",
 		Text: fmt.Sprintf("%s connections ended by a reset", ofAll(b.n, closed))}
+	if b.cut > 0 {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: b.cut, Unit: "requests", Source: "tracepoint sock:inet_sock_set_state", Origin: "open requests",
+			Text: fmt.Sprintf("%s of the %s resets ended a request that was open", count(b.cut), count(b.n))})
+		f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: b.cut, Of: b.asked, Unit: "requests",
+			Text: fmt.Sprintf("%s requests ended by a reset", ofAll(b.cut, b.asked))}
+	}
 	f.Next = fmt.Sprintf("tcpdump -ni any 'tcp port %s and tcp[tcpflags] & tcp-rst != 0'", b.port)
 	return f
 }

@@ -13,13 +13,14 @@ const mostSenders = 8
 // senderFindings weighs what a sender alone shows, where no hop of this host does.
 // It can't be told from a path that lost everything.
 func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.NodeID]bool) (out []Finding) {
+	paths := map[dropKey]int{} // to a host, where its finding is
 	for _, k := range s.Sockets {
 		if len(out) == mostSenders {
 			return out
 		}
 		f := k.First()
 		seconds, ok := standsStill(k, 0)
-		if !ok || atHop[k.ID] || k.Peer != nil || f.State != "ESTABLISHED" || seconds < 2 || lastTCP(k).SndWnd == 0 && lastTCP(k).RwndLimited > 0 {
+		if !ok || atHop[k.ID] || f.State != "ESTABLISHED" || seconds < 2 || lastTCP(k).SndWnd == 0 && lastTCP(k).RwndLimited > 0 {
 			continue
 		}
 		tcp := lastTCP(k)
@@ -27,6 +28,17 @@ func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.Node
 			continue
 		}
 		peer := recording.Host(f.Remote)
+		small, known := comesOutOfOrder(k.Peer)
+		if known && small.Side == Against {
+			continue // nothing at all came
+		}
+		path := dropKey{netns: f.Netns, dst: peer}
+		if at, has := paths[path]; has && known {
+			if o := &out[at]; len(o.Related) < mostRelated {
+				o.Related = append(o.Related, k.Subject)
+			}
+			continue
+		}
 		finding := Finding{Subject: k.Subject,
 			Text: fmt.Sprintf("after %s bytes nothing more was acknowledged: full segments do not come through, or nothing does", count(float64(tcp.BytesAcked))),
 			Next: inNetns(s, f.Netns, fmt.Sprintf("ping -M do -c 3 -s %d %s", tcp.SndMSS+12, peer)) + "; " + inNetns(s, f.Netns, "ping -M do -c 3 -s 500 "+peer),
@@ -34,6 +46,13 @@ func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.Node
 				Text: fmt.Sprintf("%s bytes were acknowledged, then none for %.0f s: segments of %s bytes, cwnd %d, backoff %d", count(float64(tcp.BytesAcked)), seconds, count(float64(tcp.SndMSS)), tcp.Cwnd, tcp.Backoff)}},
 		}
 		finding.Evidence = append(finding.Evidence, sizesInCapture(r, k)...)
+		if known {
+			paths[path] = len(out)
+			finding.Evidence = append(finding.Evidence, small)
+			finding.Related = []recording.Subject{k.Peer.Subject}
+			finding.Harm = Harm{Symptom: scene.StreamFreeze, Amount: seconds, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("%s stood still for %.0f s", k.Subject.Name, seconds)}
+			finding.Active = []recording.Interval{stillFrom(k, seconds, s.Window)}
+		}
 		if mtu := learntMTU(r, f.Netns, peer); mtu > 0 && tcp.SndMSS+headers <= mtu {
 			finding.Evidence = append(finding.Evidence, Evidence{Side: Against, Grade: Strong, Value: float64(mtu), Unit: "bytes", Source: "ip route show cache", Origin: "route",
 				Text: fmt.Sprintf("the path's MTU, %s bytes, was learnt, and the segments fit: it is not their size", count(float64(mtu)))})
@@ -50,6 +69,26 @@ func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.Node
 		out = append(out, finding)
 	}
 	return out
+}
+
+// comesOutOfOrder is what the other end of a connection that stands still has got, where it is
+// on this host: later segments, which are smaller, but not the next one.
+func comesOutOfOrder(peer *scene.Socket) (Evidence, bool) {
+	if peer == nil {
+		return Evidence{}, false
+	}
+	rows := (&flow{socket: peer}).tcpRows()
+	if len(rows) < 2 {
+		return Evidence{}, false
+	}
+	a, b := rows[0], rows[len(rows)-1]
+	later := float64(b.TCP.DataSegsIn) - float64(a.TCP.DataSegsIn)
+	e := Evidence{Side: For, Grade: Strong, Value: later, Unit: "segments", Source: "ss -tinm of the other end: data_segs_in, rmem", Origin: "the other end",
+		Text: fmt.Sprintf("%s got %s of it that came after the one that is missing, and holds them: what is small comes through", peer.Subject.Name, plural(int(later), "segment"))}
+	if later == 0 || b.Rmem == 0 || b.RecvQ > 0 {
+		e.Side, e.Text = Against, fmt.Sprintf("%s got nothing of it at all", peer.Subject.Name)
+	}
+	return e, true
 }
 
 // smallSegment comes through every path: IPv6 promises 1,280 bytes (RFC 8200,

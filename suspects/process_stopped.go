@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"snag/ledger"
@@ -94,6 +95,10 @@ func (st stops) finding(s *scene.Scene) Finding {
 			Text: fmt.Sprintf("%d of its sockets stood still meanwhile: %s", len(sufferers), waited)})
 		f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: length * float64(len(sufferers)), Of: s.Window.Length(s.Window.End).Seconds() * float64(len(sufferers)), Unit: "s",
 			Text: fmt.Sprintf("%d flows stood still for %s each", len(sufferers), lasting(length))}
+	} else if emits(st.process) {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Source: "ss -un; /proc/PID/stat", Origin: "its sockets",
+			Text: "it sends datagrams when it runs: whoever takes them gets none meanwhile"})
+		f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: length, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("it sent nothing for %s", lasting(length))}
 	} else {
 		text := "nothing waited at its own sockets meanwhile, to be read or to be sent"
 		if len(st.process.Sockets) == 0 {
@@ -109,4 +114,13 @@ func (st stops) finding(s *scene.Scene) Finding {
 	}
 	f.Next = fmt.Sprintf("grep -E 'State|TracerPid' /proc/%d/status; ss -tunp | grep pid=%d,", st.process.Subject.PID, st.process.Subject.PID)
 	return f
+}
+
+// emits tells whether a process works on something of its own and may send it as datagrams:
+// it has a socket for them, and uses CPU time.
+func emits(p *scene.Process) bool {
+	return p.Last().CPU > p.First().CPU && slices.ContainsFunc(p.Sockets, func(k *scene.Socket) bool {
+		f := k.First()
+		return f.Proto == "udp" && recording.Port(f.Remote) != "53"
+	})
 }

@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -51,6 +52,7 @@ type broken struct {
 	n             float64 // ended a connection that stood
 	refused       float64 // answered a connect
 	unused        float64 // ended a connection that never carried a byte
+	cut, asked    float64 // requests that were open when they were reset, and all
 	afterClose    float64
 	established   float64 // in the whole namespace, those that TcpEstabResets counts
 	reasons       map[string]float64
@@ -121,7 +123,41 @@ func brokenConnections(s *scene.Scene, r *recording.Recording) []*broken {
 		}
 		b.add(row, idle[idlePeer{row.Netns, recording.Port(row.Local), recording.Host(row.Remote)}])
 	}
+	for _, b := range out {
+		b.countCut(r)
+	}
 	return out
+}
+
+// countCut counts the requests that were open: of a service that breaks them itself, or of
+// who calls one.
+func (b *broken) countCut(r *recording.Recording) {
+	serves := recording.Port(b.local) == b.port
+	for _, t := range r.Turns {
+		mine := t.Role == "call" && b.dir == receivedReset && !serves && scene.Address(t.Remote) == b.remote && (b.pid == 0 || t.PID == b.pid) ||
+			t.Role == "serve" && b.dir == sentReset && serves && recording.Port(t.Local) == b.port
+		if !mine || namespace(r, t.Netns) != b.netns {
+			continue
+		}
+		b.asked += float64(t.N + t.Cut)
+		if t.CutBy == recording.CutReset {
+			b.cut += float64(t.Cut)
+		}
+	}
+}
+
+// spared tells that the resets hurt nobody: it is known which requests were open, and none
+// of a stream that was watched broke.
+func (b *broken) spared(s *scene.Scene, r *recording.Recording) bool {
+	streams := slices.ContainsFunc(s.Symptoms, func(sym scene.Symptom) bool { return sym.Subject.Kind == recording.KindStream })
+	return scene.CutsMeasured(r) && !streams && b.cut < fewResets
+}
+
+func orNone(n float64) string {
+	if n == 0 {
+		return "none"
+	}
+	return "only " + count(n)
 }
 
 // portNumber tells the service's end where no listener was seen: it has the lower

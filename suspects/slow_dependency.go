@@ -28,11 +28,13 @@ var slowDependency = &Suspect{
 	For: []string{
 		"decisive: its calls to one peer took 0.1 s or longer on average, and together as long as its own answers took inside (within a third)",
 		"strong: its calls to one peer took 0.1 s or longer, or one waits for 1 s and more",
+		"strong: two fifths of the time of its own answers, which are late, was waiting for that peer or in line behind who does, by the states of its threads",
 		"strong: at most looks threads of it waited in a read from that peer",
 		"strong: its threads were off the CPU in reads from that peer for as long as a call takes (within a third)",
 		"decisive, of an access log that was read as a file: the upstream's times ($upstream_response_time) together as long as the requests' ($request_time)",
 		"decisive: over a UNIX socket: its threads were off the CPU in reads from one peer for as long in all as its own answers took inside (within a third)",
 		"decisive: queries to a name server had no answer, it asked again after its resolver's timeout (5 s, or resolv.conf's), and its own answers took that long",
+		"decisive, of a resolver: one in ten of the queries that it passes on, and ten, have no answer, or answers take 0.1 s: all who ask it wait",
 		"strong: the name server answers, but in 0.1 s or longer; threads of it were in poll for as long, by the scheduler's word",
 		"decisive: by captures of both ends: the server had the late requests for half of their wait or more",
 		"strong, where queries can't be counted: a socket to a name server waits for seconds, and fewer datagrams came than went",
@@ -45,17 +47,18 @@ var slowDependency = &Suspect{
 		"can't tell: what the peer does meanwhile, when it is on another host: run snag there",
 	},
 	LeadsTo: []Lead{
+		{"session-lock", 5 * time.Second},
 		{"error-answers", 10 * time.Second},
 		{"server-stall", 5 * time.Second},
 		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.LogSilence, 10 * time.Second}, {scene.StreamFreeze, 5 * time.Second},
 		{"listen-overflow", 10 * time.Second}, {"log-silence", 10 * time.Second}},
-	Claims: []ledger.Account{ledger.Call},
-	Remedy: "see what the peer waits for; a timeout and a limit on calls under way, answers kept in a cache. For DNS: a resolver on the host, options timeout:1 attempts:2 in resolv.conf. Verified by: its calls take what they took before",
-	Next:   "ss -tnpo; snag find on the peer's host",
-	Weigh:  weighSlowDependency,
+	Claims:      []ledger.Account{ledger.Call},
+	Remedy:      "see what the peer waits for; a timeout and a limit on calls under way, answers kept in a cache. For DNS: a resolver on the host, options timeout:1 attempts:2 in resolv.conf. Verified by: its calls take what they took before",
+	Next:        "ss -tnpo; snag find on the peer's host",
+	WeighBooked: weighSlowDependency,
 }
 
-func weighSlowDependency(s *scene.Scene, r *recording.Recording) []Finding {
+func weighSlowDependency(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
 	var out []Finding
 	for _, p := range poolsOf(s, r) {
 		for i, d := range dependenciesOf(p, r, s.Window) {
@@ -65,7 +68,7 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording) []Finding {
 			if recording.Port(d.remote) == "53" {
 				continue // weighed by its datagrams, below
 			}
-			if f, ok := d.finding(s, r); ok {
+			if f, ok := d.finding(s, r, l); ok {
 				out = append(out, f)
 			}
 		}
@@ -86,10 +89,17 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording) []Finding {
 	return out
 }
 
+// mostlyWaits is the share of its answers' time from which a service is late for the sake of
+// one that it calls; a call that takes stalls times as long as most do is no usual one.
+const (
+	mostlyWaits = 0.4
+	stalls      = 10
+)
+
 // agreeing: two times of the same calls, one measured at each end of a process.
 const agreeing = 0.35
 
-func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, bool) {
+func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) (Finding, bool) {
 	if recording.StandsIn(d.process.head.Subject.PID) {
 		return d.logged(s, r)
 	}
@@ -98,6 +108,13 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, b
 	sum, mean, answers := tookInside(r, d.process, s.Window)
 	suffers := d.process.suffers(s)
 	late := answers > 0 && mean >= 0.5*longCall || answers == 0 && suffers
+	waits := 0.0
+	for _, w := range d.process.workers {
+		waits = max(waits, l.Waits(w.Subject.PID, d.remote))
+	}
+	// Calls that are short, but for a few: those held up all the rest.
+	booked := waits >= mostlyWaits && suffers && d.worst >= longCall && d.worst >= stalls*d.mean()
+	slow, late = slow || booked, late || booked
 	if !slow || d.calls.N+d.calls.Open == 0 && !held {
 		return Finding{}, false
 	}
@@ -135,6 +152,10 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, b
 		}
 	}
 	f.Evidence = append(f.Evidence, took)
+	if waits >= mostlyWaits && suffers {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: waits, Unit: "share", Source: "the states of its threads; sockets.turns", Origin: "ledger",
+			Text: fmt.Sprintf("%.0f %% of the time of its own answers was waiting for %s, or in line behind who does", 100*waits, d.remote)})
+	}
 	if d.looks > 0 && d.waited > 0 {
 		looks, share := during(d.waited, d.looks)
 		e := Evidence{Side: For, Grade: Weak, Value: share, Unit: "share", Source: d.process.source(), Origin: "threads' calls",
@@ -158,7 +179,11 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording) (Finding, b
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: min(d.mean(), mean), Unit: "s", Text: fmt.Sprintf("%s of each answer's %s is the wait for %s", lasting(min(d.mean(), mean)), lasting(mean), d.remote)}
 	}
 	host := recording.Host(d.remote)
-	f.Remedy = fmt.Sprintf("see what holds %s up (snag find on %s); in %s: a timeout below %s for that call, and fewer calls to it for an answer", d.remote, host, d.process.head.Subject.Comm, lasting(d.mean()))
+	timeout := d.mean()
+	if timeout < longCall {
+		timeout = d.worst
+	}
+	f.Remedy = fmt.Sprintf("see what holds %s up (snag find on %s); in %s: a timeout below %s for that call, and fewer calls to it for an answer", d.remote, host, d.process.head.Subject.Comm, lasting(timeout))
 	f.Next = fmt.Sprintf("snag find --port %s   # on %s; here: ss -tnpoi dst %s", recording.Port(d.remote), host, host)
 	return f, true
 }

@@ -15,6 +15,9 @@ const longQuery = 2.0 // s
 // counted where the kernel lets that be done, else told by the sockets.
 func slowNames(all *pool, s *scene.Scene, r *recording.Recording) (Finding, bool) {
 	if c, counted := r.Measured("sockets.queries"); counted {
+		if f, ok := forwards(all, s, r); ok {
+			return f, true
+		}
 		// A query that is given up takes longer than a slice.
 		if f, ok := askedNames(all, s, r); ok || !c.InSlices() {
 			return f, ok

@@ -128,6 +128,10 @@ func udpBufferFinding(s *scene.Scene, r *recording.Recording, sub recording.Subj
 			f.Remedy = largerBuffer(r, sub.Netns, rb, wantedBuffer(rb, l.lost()))
 			f.Settings, f.Calls = bufferSettings(r, sub, rb, l.lost())
 		}
+		if _, _, always := alwaysFull(l.socket); always {
+			f.Remedy = "a faster reader: this one never catches up, and a larger buffer fills just as well"
+			f.Settings, f.Calls = nil, nil
+		}
 		if stalled := readerStopped(r, l.socket, f.Active); stalled > 0 {
 			f.Text += fmt.Sprintf("; its reader was stopped for %.0f s of that time", stalled.Seconds())
 			f.Remedy = "let its reader run: a larger buffer only delays the loss"

@@ -27,6 +27,7 @@ func (c *candidate) entry(g *graph) Entry {
 	if c.state == Culprit || c.state == Contributing {
 		e.Chain = g.chain(c)
 		e.Explains = slices.Sorted(maps.Keys(g.explains(c)))
+		e.Held = g.gain(c, nil)
 	}
 	return e
 }

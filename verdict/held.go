@@ -63,15 +63,14 @@ func delayed(d ledger.Delay) string {
 }
 
 // accounted tells whether the ledger measured the requests that a finding says are late: then
-// it knows whether they are. Of answers that take longer than people tolerate it does not:
-// their work or a call may be what is too slow.
+// it knows whether they are.
 func accounted(s *scene.Scene, l *ledger.Ledger, c *candidate) bool {
 	role := ledger.Serves
 	if len(c.suspect.Claims) > 0 && !slices.ContainsFunc(c.suspect.Claims, ledger.Account.Inside) {
 		role = ledger.Calls // only who calls sees the way
 	}
 	return slices.ContainsFunc(l.Parties, func(p *ledger.Party) bool {
-		return p.Role == role && p.Answered >= 20 && p.Mean < slowAnswer && p.Share(ledger.Unseen) < 0.5 && touches(s, c.finding, []recording.Subject{p.Subject})
+		return p.Role == role && p.Answered >= 20 && p.Share(ledger.Unseen) < 0.5 && touches(s, c.finding, []recording.Subject{p.Subject})
 	})
 }
 
@@ -80,8 +79,12 @@ func accounted(s *scene.Scene, l *ledger.Ledger, c *candidate) bool {
 const leastBooked = 0.05
 
 // booked is the share of a symptom that a suspect can explain: where the ledger has its
-// delay, what is booked to the accounts that the suspect claims; otherwise all.
+// delay, what is booked to the accounts that the suspect claims; otherwise all. What lies
+// unread has arrived: no suspect of the way there explains it.
 func booked(sus *suspects.Suspect, sym scene.Symptom, delays map[scene.NodeID][]ledger.Delay) float64 {
+	if sym.Name == scene.RequestLatency && sym.Side == "read" && len(sus.Claims) > 0 && !slices.ContainsFunc(sus.Claims, ledger.Account.Inside) {
+		return 0
+	}
 	all := delays[scene.IDOf(sym.Subject)]
 	if sym.Name != scene.RequestLatency || len(all) == 0 || len(sus.Claims) == 0 {
 		return 1

@@ -49,11 +49,14 @@ type Entry struct {
 	State      State
 	Subject    recording.Subject
 	Text       string
-	Confidence float64 // 0–1; culprits are ordered by it
-	Since      recording.Time
-	Active     []recording.Interval
-	Evidence   []suspects.Evidence
-	Harm       suspects.Harm
+	Confidence float64 // 0–1
+	// Held is how many requests, connections or viewers it held up at a moment, on average;
+	// culprits are ordered by it.
+	Held     float64
+	Since    recording.Time
+	Active   []recording.Interval
+	Evidence []suspects.Evidence
+	Harm     suspects.Harm
 	// ExplainedBy is the ID of the entry that leads to this one; "" for none.
 	ExplainedBy string
 	// LeadsTo names the suspects and symptoms that this entry was found to lead to.

@@ -59,7 +59,8 @@ func List(proc string, nameDirs []string, own uint64) (Found, error) {
 		path := filepath.Join(proc, strconv.Itoa(pid), "ns/net")
 		id, err := IDOf(path)
 		if err != nil {
-			if os.IsPermission(err) && !InOwn(proc, pid) {
+			// Of a process that ended meanwhile it is not permitted either (proc_ns_readlink).
+			if os.IsPermission(err) && !InOwn(proc, pid) && exists(proc, pid) {
 				found.Hidden++
 			}
 			continue // the rest are processes that just ended, and kernel threads on their way
@@ -89,6 +90,11 @@ func List(proc string, nameDirs []string, own uint64) (Found, error) {
 		return cmp.Compare(a.ID, b.ID)
 	})
 	return found, nil
+}
+
+func exists(proc string, pid int) bool {
+	_, err := os.Stat(filepath.Join(proc, strconv.Itoa(pid)))
+	return err == nil
 }
 
 func addNamed(seen map[uint64]*Namespace, dir string) {

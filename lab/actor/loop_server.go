@@ -24,6 +24,7 @@ var loopServer = Actor{
 		node := f.Int("node", -1, "NUMA node that its memory is taken from; -1 is any")
 		fresh := f.Int("fresh", 0, "huge pages that a request takes new and gives back")
 		pages := f.Int("pages", 1, "pages of it that a request touches")
+		grow := f.Int("grow", 0, "KiB of memory that each request takes and nobody gives back")
 		if err := parse(); err != nil {
 			return err
 		}
@@ -49,6 +50,9 @@ var loopServer = Actor{
 		if *heap > 0 {
 			h := newBallast(*heap << 20)
 			s.work = append(s.work, func() error { h.touch(*pages); return nil })
+		}
+		if *grow > 0 {
+			s.work = append(s.work, func() error { newBallast(*grow << 10); return nil })
 		}
 		ready()
 		for next := time.Now().Add(*every); ctx.Err() == nil; {

@@ -19,6 +19,7 @@ import (
 	fdlimit "snag/lab/fd-limit"
 	fqflowlimit "snag/lab/fq-flow-limit"
 	halfopenpeer "snag/lab/half-open-peer"
+	heapfull "snag/lab/heap-full"
 	kernelhotpath "snag/lab/kernel-hot-path"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
@@ -28,6 +29,7 @@ import (
 	logsilencepipe "snag/lab/log-silence-pipe"
 	machinepaused "snag/lab/machine-paused"
 	memoryfragmentation "snag/lab/memory-fragmentation"
+	memorylimit "snag/lab/memory-limit"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
@@ -38,9 +40,11 @@ import (
 	packetreordering "snag/lab/packet-reordering"
 	peerreset "snag/lab/peer-reset"
 	pmtublackhole "snag/lab/pmtu-blackhole"
+	poolexhausted "snag/lab/pool-exhausted"
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	readerstall "snag/lab/reader-stall"
+	receivertooslow "snag/lab/receiver-too-slow"
 	reconnectstorm "snag/lab/reconnect-storm"
 	reversepathfilter "snag/lab/reverse-path-filter"
 	runqueuewait "snag/lab/run-queue-wait"
@@ -49,6 +53,8 @@ import (
 	serverstallhls "snag/lab/server-stall-hls"
 	serverstalljvm "snag/lab/server-stall-jvm"
 	serverstalllayers "snag/lab/server-stall-layers"
+	servicekilled "snag/lab/service-killed"
+	sessionlock "snag/lab/session-lock"
 	slowconsumer "snag/lab/slow-consumer"
 	slowdependency "snag/lab/slow-dependency"
 	slowdns "snag/lab/slow-dependency-dns"
@@ -78,6 +84,9 @@ var Incidents = []lab.Incident{
 	udpreceivebufferfull.Incident,
 	busythread.Incident,
 	connectionlimit.Incident,
+	poolexhausted.Incident,
+	sessionlock.Incident,
+	servicekilled.Incident,
 	erroranswers.Incident,
 	udpportclosed.Incident,
 	upstreamrefused.Incident,
@@ -96,11 +105,13 @@ var Incidents = []lab.Incident{
 	nagledelayedack.Incident,
 	peerreset.Incident,
 	slowconsumer.Incident,
+	receivertooslow.Incident,
 	fdlimit.Incident,
 	ephemeralports.Incident,
 	synflood.Incident,
 	halfopenpeer.Incident,
 	packetloss.Incident,
+	heapfull.Incident,
 	runtimepause.Incident,
 	runtimepause.Parallel,
 	runtimepause.G1,
@@ -127,6 +138,7 @@ var Incidents = []lab.Incident{
 	cpusaturated.Incident,
 	runqueuewait.Incident,
 	diskstall.Incident,
+	memorylimit.Incident,
 	swap.Incident,
 	wronglibrary.Incident,
 	kernelhotpath.Incident,

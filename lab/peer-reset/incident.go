@@ -1,7 +1,10 @@
-// Package peerreset makes players that close while their server still sends.
+// Package peerreset makes a service that resets connections instead of answering.
 package peerreset
 
 import (
+	"os"
+	"syscall"
+
 	"snag/lab"
 	"snag/lab/actor"
 )
@@ -9,49 +12,38 @@ import (
 // Incident is the cause of that name.
 var Incident = lab.Incident{
 	Name:  "peer-reset",
-	Title: "players close with unread data while the server goes on writing",
+	Title: "a service resets connections on which requests wait for their answers",
 	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
-		Suspect: "peer-reset",
-		// Who closed first, with unread data: the server's resets are only received.
-		Subject:  `feed-player`,
+		Suspect:  "peer-reset",
+		Subject:  `app-server|:8080`,
 		Symptoms: []string{"connection-errors"},
 	},
-	Distractor: "as many connections that end in order, and clients that knock at a port where nobody listens",
+	Distractor: "players that leave with unread data, so that their server is reset, and clients that knock at a port where nobody listens",
 	// That is true as well, and no reset of a connection.
 	DistractorWant: lab.Want{Also: []string{"upstream-refused"}},
 	Start:          start,
 }
 
 func start(s *lab.Stage, v lab.Variant) error {
-	srv, cli := s.Netns("server"), s.Netns("players")
+	srv, cli := s.Netns("server"), s.Netns("clients")
 	s.Veth(lab.End{Netns: srv, Device: "eth0", Addr: "10.82.1.1/24"}, lab.End{Netns: cli, Device: "eth0", Addr: "10.82.1.2/24"})
-	server := []string{"--listen", "10.82.1.1:8554"}
-	players := []string{"--to", "10.82.1.1:8554", "--clients", "8"}
-	if v == lab.Sick {
-		players = append(players, "--end", "unread")
-		players[3] = lab.At(s, "1", "8", "60")
-	} else {
-		server = append(server, "--writes", "30") // 300 ms: as long as the sick ones stay
-	}
-	s.AwaitPrinted(s.Actor(srv, "feed-server", "feed-server", server), "ready")
-	if v == lab.Sick && lab.At(s, true, false, false) {
-		// Beside one that goes away, seven that end in order.
-		s.AwaitPrinted(s.Actor(srv, "vod-server", "feed-server", []string{"--listen", "10.82.1.1:8556", "--writes", "30"}), "ready")
-		s.Actor(cli, "vod-player", "feed-client", []string{"--to", "10.82.1.1:8556", "--clients", "7"})
-	}
-	player := s.Actor(cli, "feed-player", "feed-client", players)
-	if v == lab.Sick {
-		s.AwaitGrowth(srv, "Tcp", "EstabResets", lab.At[uint64](s, 6, 40, 200))
-		return s.Err()
-	}
-	if v == lab.Distractor {
+	server := s.Actor(srv, "app-server", "rr-server", []string{"--listen", "10.82.1.1:8080", "--wait", "2ms", "--resets", lab.At(s, "0.03", "0.2", "0.8")})
+	s.AwaitPrinted(server, "ready")
+	s.AwaitPrinted(s.Actor(cli, "app-client", "service-client", []string{"--to", "10.82.1.1:8080", "--conns", "8", "--every", "20ms", "--log", os.DevNull}), "ready")
+	switch v {
+	case lab.Sick:
+		s.Signal(server, syscall.SIGUSR2)
+		s.AwaitGrowth(srv, "Tcp", "EstabResets", lab.At[uint64](s, 6, 40, 60))
+	case lab.Distractor:
+		s.AwaitPrinted(s.Actor(srv, "feed-server", "feed-server", []string{"--listen", "10.82.1.1:8554"}), "ready")
+		s.Actor(cli, "feed-player", "feed-client", []string{"--to", "10.82.1.1:8554", "--clients", "8", "--end", "unread"})
 		s.Actor(cli, "health-check", "feed-client", []string{"--to", "10.82.1.1:8555", "--clients", "2", "--end", "closed", "--pause", "100ms"})
+		s.AwaitOutput(s.ProcessOf("feed-server"), "players left", func(printed string) bool {
+			line, _ := actor.LastLine(printed)
+			return line.Count["ECONNRESET"]+line.Count["EPIPE"] >= 20
+		})
 	}
-	s.AwaitOutput(player, "feeds came to their end", func(printed string) bool {
-		line, _ := actor.LastLine(printed)
-		return line.Count["eof"] >= 40
-	})
 	return s.Err()
 }

@@ -15,9 +15,10 @@ var Incident = lab.Incident{
 	Long:  true,
 	Needs: []lab.Tool{lab.IP, lab.Mkswap},
 	Want: lab.Want{
-		Suspect:  "swap",
-		Subject:  `cache-server`,
+		Suspect:  "memory-limit", // for which it swaps
+		Subject:  `-little`,
 		Symptoms: []string{"request-latency"},
+		Said:     "swap",
 	},
 	Distractor: "a process that sleeps lies in swap; the server's memory is all there",
 	Start:      start,

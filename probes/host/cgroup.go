@@ -27,7 +27,9 @@ type cgroups struct {
 	usage string         // of v1's cpuacct
 	seen  map[group]*groupSeen
 	quota map[group]bool
-	told  map[string]bool // facts that were written
+	// limited are the groups with a limit of their memory: directory, path.
+	limited map[string]string
+	told    map[string]bool // facts that were written
 }
 
 // groupSeen is a group's last row, its labels and its first count.

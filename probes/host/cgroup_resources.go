@@ -2,6 +2,9 @@ package host
 
 import (
 	"bytes"
+	"fmt"
+	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,8 +48,25 @@ var memoryFiles = map[int][]struct{ series, file string }{
 	2: {{"snag_cgroup_memory_bytes", "memory.current"}, {"snag_cgroup_memory_limit_bytes", "memory.max"}, {"snag_cgroup_memory_high_bytes", "memory.high"}, {"snag_cgroup_memory_swap_bytes", "memory.swap.current"}},
 }
 
+// noLimit is what version 1 has for a limit that nobody set: more than any machine has.
+const noLimit = 1 << 60
+
+// memoryCounts are what is kept of memory.events and memory.stat (version 2, kernel
+// Documentation/admin-guide/cgroup-v2.rst), memory.oom_control and memory.stat (version 1,
+// cgroup-v1/memory.rst). Events of a limit are counted where it is set, and refaults are
+// pages that were given up and came back.
+var memoryCounts = map[string]struct{ series, kind string }{
+	"max":                     {"snag_cgroup_memory_limit_hits_total", ""},
+	"high":                    {"snag_cgroup_memory_high_hits_total", ""},
+	"oom_kill":                {"snag_cgroup_memory_oom_kills_total", ""},
+	"pgmajfault":              {"snag_cgroup_memory_major_faults_total", ""},
+	"workingset_refault_anon": {"snag_cgroup_memory_refaults_total", "anon"},
+	"workingset_refault_file": {"snag_cgroup_memory_refaults_total", "file"},
+}
+
 // resources measures the pressure, memory and disk limits of the groups of watched
-// processes. The roots are the machine, which has its own series.
+// processes, and the memory of all groups that have a limit of it. The roots are the
+// machine, which has its own series.
 func (c *cgroups) resources(groups map[watchedGroup]bool, settings bool) {
 	if len(c.roots) == 0 {
 		return
@@ -64,12 +84,20 @@ func (c *cgroups) resources(groups map[watchedGroup]bool, settings bool) {
 			if root, ok := c.roots[2]; ok && once("pressure", g.unified) {
 				c.pressure(t, g.unified, filepath.Join(root, g.unified))
 			}
-			version, dir := c.place("memory", g.memory, g.unified)
 			if once("memory", g.memory) {
+				version, dir := c.place("memory", g.memory, g.unified)
 				c.memory(t, g.memory, version, dir)
 			}
 			if _, dir := c.place("blkio", g.blkio, g.unified); settings && once("io", g.blkio) {
 				c.diskLimits(t, g.blkio, dir)
+			}
+		}
+		if settings {
+			c.findLimits()
+		}
+		for dir, path := range c.limited {
+			if version, _ := c.place("memory", path, path); once("memory", path) {
+				c.memory(t, path, version, dir)
 			}
 		}
 		return nil
@@ -103,16 +131,93 @@ func (c *cgroups) pressure(t recording.Time, path, dir string) {
 	}
 }
 
+// memory measures a group's memory, and where it has a limit what happened there.
 func (c *cgroups) memory(t recording.Time, path string, version int, dir string) {
 	l := recording.Labels{"cgroup": path}
+	used, limit := 0.0, math.Inf(1)
 	for _, f := range memoryFiles[version] {
-		data, err := os.ReadFile(filepath.Join(dir, f.file))
+		v, ok := numberIn(filepath.Join(dir, f.file))
+		if !ok || v >= noLimit {
+			continue // none, or without the memory controller
+		}
+		c.env.Sink.Sample(t, f.series, l, v)
+		switch f.series {
+		case "snag_cgroup_memory_bytes":
+			used = v
+		case "snag_cgroup_memory_limit_bytes", "snag_cgroup_memory_high_bytes":
+			limit = min(limit, v)
+			c.fact(t, path, recording.Fact{Name: "cgroup." + f.file, Value: fmt.Sprintf("%s %.0f", path, v), Source: filepath.Join(dir, f.file)})
+		}
+	}
+	if math.IsInf(limit, 1) {
+		return
+	}
+	files := []string{"memory.events", "memory.oom_control"}
+	if used >= 0.9*limit { // it costs most (cgroup_rstat_flush), and tells little before
+		files = append(files, "memory.stat")
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil {
-			continue // without the memory controller
+			continue // of the other version
 		}
-		if v, ok := procfile.Number(bytes.TrimSpace(data)); ok && v < 1<<60 {
-			c.env.Sink.Sample(t, f.series, l, v)
+		procfile.NameValue(data, func(name []byte, v float64) {
+			name, total := bytes.CutPrefix(name, []byte("total_"))
+			if version == 1 && file == "memory.stat" && !total {
+				return // without the groups below, which version 2 always has in it
+			}
+			if f, ok := memoryCounts[string(name)]; ok {
+				l := recording.Labels{"cgroup": path}
+				if f.kind != "" {
+					l["kind"] = f.kind
+				}
+				c.env.Sink.Sample(t, f.series, l, v)
+			}
+		})
+	}
+}
+
+// findLimits looks for the groups that have a limit of their memory, whoever is in them: a
+// process that is killed for it may not live long enough to be watched.
+func (c *cgroups) findLimits() {
+	c.limited = map[string]string{}
+	version, root := c.place("memory", "/", "/")
+	if version == 2 && c.roots[2] == "" {
+		return
+	}
+	walked := 0
+	_ = filepath.WalkDir(root, func(dir string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return nil // a group that went while it was walked
 		}
+		if walked++; walked > mostWalked || len(c.limited) >= mostGroups {
+			c.meter.note("host.cgroup", fmt.Sprintf("only the first %d control groups were searched for a limit of memory, and %d measured", mostWalked, mostGroups), "")
+			return fs.SkipAll
+		}
+		for _, file := range []string{"memory.limit_in_bytes", "memory.max", "memory.high"} {
+			if v, ok := numberIn(filepath.Join(dir, file)); ok && v < noLimit && dir != root {
+				c.limited[dir] = strings.TrimPrefix(dir, strings.TrimSuffix(root, "/"))
+			}
+		}
+		return nil
+	})
+}
+
+// numberIn is the number that a file consists of.
+func numberIn(path string) (float64, bool) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return 0, false
+	}
+	return procfile.Number(bytes.TrimSpace(data))
+}
+
+// fact writes a fact of a group once.
+func (c *cgroups) fact(t recording.Time, path string, f recording.Fact) {
+	if once := f.Name + " " + path + " " + f.Value; !c.told[once] {
+		c.told[once] = true
+		f.T = t
+		c.env.Sink.Append(f)
 	}
 }
 
@@ -133,11 +238,7 @@ func (c *cgroups) diskLimits(t recording.Time, path, dir string) {
 			if name, err := os.Readlink(filepath.Join(c.env.Sys, "dev/block", limit.number)); err == nil {
 				limit.number = filepath.Base(name)
 			}
-			value := limit.number + " " + limit.text
-			if once := path + " " + value; !c.told[once] {
-				c.told[once] = true
-				c.env.Sink.Append(recording.Fact{T: t, Name: "cgroup.io.max", Value: value, Source: filepath.Join(dir, file)})
-			}
+			c.fact(t, path, recording.Fact{Name: "cgroup.io.max", Value: limit.number + " " + limit.text, Source: filepath.Join(dir, file)})
 		}
 	}
 }

@@ -295,3 +295,57 @@ func TestTheResourcesOfAWatchedGroup(t *testing.T) {
 		t.Errorf("row %+v", row)
 	}
 }
+
+// Of a group with a limit, and of one above it, what happened at the limit is measured.
+func TestTheMemoryLimitOfAGroup(t *testing.T) {
+	for _, c := range []struct {
+		version, above, group, limit string
+		files                        map[string]string
+		want                         map[string]float64
+	}{
+		{"2", "/fs/cgroup/system.slice/", "/fs/cgroup/system.slice/nginx.service/", "memory.max", map[string]string{
+			"memory.current": "5900\n", "memory.max": "6000\n", "memory.high": "max\n",
+			"memory.events": "low 0\nhigh 3\nmax 12\noom 1\noom_kill 2\n",
+			"memory.stat":   "anon 4096\npgmajfault 40\nworkingset_refault_anon 30\nworkingset_refault_file 7\nbad\n",
+		}, map[string]float64{"limit_bytes": 6000, "limit_hits_total": 12, "high_hits_total": 3, "oom_kills_total": 2, "major_faults_total": 40, "refaults_total": 30}},
+		{"1", "/fs/cgroup/memory/system.slice/", "/fs/cgroup/memory/system.slice/nginx.service/", "memory.limit_in_bytes", map[string]string{
+			"memory.usage_in_bytes": "5900\n", "memory.limit_in_bytes": "6000\n", "memory.failcnt": "12\n",
+			"memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n",
+			"memory.stat":        "pgmajfault 1\nworkingset_refault_anon 1\ntotal_pgmajfault 40\ntotal_workingset_refault_anon 30\ntotal_workingset_refault_file 7\n",
+		}, map[string]float64{"limit_bytes": 6000, "limit_hits_total": 12, "oom_kills_total": 2, "major_faults_total": 40, "refaults_total": 30}},
+	} {
+		p, env, sink := copied(t, nginx("S"))
+		if c.version == "1" {
+			put(t, env.Sys+"/fs/cgroup/memory/cgroup.procs", "")
+		}
+		for name, text := range c.files {
+			put(t, env.Sys+c.group+name, text)
+		}
+		put(t, env.Sys+c.above+c.limit, "9000\n")
+		env.Watch.Add(812, "asked for")
+		p.tick(0, false)
+		p.tick(0, true)
+		r := sink.Recording()
+		for name, want := range c.want {
+			for _, s := range r.Select("snag_cgroup_memory_"+name, "cgroup", "/system.slice/nginx.service") {
+				if v, _ := s.Last(); s.Labels["kind"] != "file" && v != want || len(s.Points) != 2 {
+					t.Errorf("version %s: %s is %g of %d points, want %g", c.version, s.Key(), v, len(s.Points), want)
+				}
+				delete(c.want, name)
+			}
+		}
+		if len(c.want) > 0 {
+			t.Errorf("version %s: not measured: %v", c.version, c.want)
+		}
+		if s := r.Select("snag_cgroup_memory_limit_bytes", "cgroup", "/system.slice"); len(s) != 1 || s[0].Points[0].V != 9000 {
+			t.Errorf("version %s: the limit above: %v", c.version, s)
+		}
+		told := map[string]string{}
+		for _, f := range r.Facts {
+			told[f.Name+" "+f.Value] = f.Source
+		}
+		if got := told["cgroup."+c.limit+" /system.slice/nginx.service 6000"]; got != env.Sys+c.group+c.limit {
+			t.Errorf("version %s: facts %v", c.version, told)
+		}
+	}
+}

@@ -88,9 +88,11 @@ type heap struct {
 }
 
 // heapOf adds up the generations. G1 gives the whole heap as the most that each of
-// them may have: that is counted once.
+// them may have, and some bytes more (g1MonitoringSupport.hpp, pad_capacity): that is
+// counted once.
 func heapOf(d hsperf.Data) heap {
 	var h heap
+	g1 := strings.HasPrefix(d.Text("sun.gc.collector.0.name"), "G1 ")
 	for g := range mostGenerations {
 		prefix := "sun.gc.generation." + strconv.Itoa(g) + "."
 		most, ok := d.Number(prefix + "maxCapacity")
@@ -98,7 +100,9 @@ func heapOf(d hsperf.Data) heap {
 			break
 		}
 		h.generations++
-		if most != h.most {
+		if g1 {
+			h.most = max(h.most, most)
+		} else {
 			h.most += most
 		}
 		if committed, ok := d.Number(prefix + "capacity"); ok {

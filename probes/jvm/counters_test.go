@@ -42,14 +42,15 @@ func TestSamples(t *testing.T) {
 func TestSamplesOfAnotherJVM(t *testing.T) {
 	d := hsperf.Data{Counters: map[string]hsperf.Counter{
 		"sun.rt.safepoints": {Long: 7}, "sun.rt.safepointTime": {Units: hsperf.Ticks, Long: 9}, // and no frequency
-		// G1: each generation may grow to the whole heap.
-		"sun.gc.generation.0.maxCapacity": {Long: 1 << 30}, "sun.gc.generation.1.maxCapacity": {Long: 1 << 30},
+		// G1: each generation may grow to the whole heap, padded by a few bytes.
+		"sun.gc.collector.0.name":         {Units: hsperf.String, Text: "G1 young collection pauses"},
+		"sun.gc.generation.0.maxCapacity": {Long: 1<<30 + 24}, "sun.gc.generation.1.maxCapacity": {Long: 1<<30 + 8},
 	}}
 	got := map[string]float64{}
 	for _, s := range samplesOf(d) {
 		got[s.name] = s.v
 	}
-	if _, there := got["snag_jvm_safepoint_seconds_total"]; there || got["snag_jvm_safepoints_total"] != 7 || got["snag_jvm_heap_max_bytes"] != 1<<30 {
+	if _, there := got["snag_jvm_safepoint_seconds_total"]; there || got["snag_jvm_safepoints_total"] != 7 || got["snag_jvm_heap_max_bytes"] != 1<<30+24 {
 		t.Errorf("%v", got)
 	}
 }

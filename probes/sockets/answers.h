@@ -8,6 +8,10 @@
 
 #define ANSWER_BYTES 16
 
+struct first {
+	__u8 b[2 * ANSWER_BYTES]; /* a piece may go beyond what is looked at */
+};
+
 enum answer {
 	ANSWER_FINE,
 	ANSWER_HTTP,
@@ -57,9 +61,38 @@ static __always_inline enum written writes_arm64(__s32 nr)
 
 #define MSGHDR_IOV 16 /* of struct user_msghdr: after name and namelen */
 
-/* The first bytes of what the present call writes; false where they are not seen. A piece
- * that is shorter is as good: what lies behind it decides nothing of a word's beginning. */
-static __always_inline bool first_bytes(__u8 *b)
+/* Pieces of a write that are put together: Varnish writes each word of a status line apart. */
+#define ANSWER_PIECES 6
+
+struct piece {
+	__u64 at;
+	__u64 length;
+};
+
+static __noinline bool from_pieces(struct first *f, __u64 at)
+{
+	struct piece p;
+	__u32 have = 0;
+
+	for (int i = 0; i < ANSWER_PIECES; i++) {
+		__u32 n;
+
+		if (bpf_probe_read_user(&p, sizeof(p), (void *)(at + i * sizeof(p))))
+			return have > 0;
+		if (have >= ANSWER_BYTES)
+			break;
+		n = p.length < ANSWER_BYTES ? p.length : ANSWER_BYTES;
+		if (!n)
+			continue;
+		if (bpf_probe_read_user(&f->b[have], n, (void *)p.at))
+			return have > 0;
+		have += n;
+	}
+	return have > 0;
+}
+
+/* The first bytes of what the present call writes; false where they are not seen. */
+static __always_inline bool first_bytes(struct first *f)
 {
 	struct pt_regs___x86 *x = NULL;
 	struct system_call c = {.nr = -1};
@@ -73,9 +106,9 @@ static __always_inline bool first_bytes(__u8 *b)
 	at = c.args[1];
 	if (kind == WRITTEN_MSGHDR && bpf_probe_read_user(&at, sizeof(at), (void *)(at + MSGHDR_IOV)))
 		return false;
-	if (kind != WRITTEN_BYTES && bpf_probe_read_user(&at, sizeof(at), (void *)at))
-		return false;
-	return bpf_probe_read_user(b, ANSWER_BYTES, (void *)at) == 0;
+	if (kind != WRITTEN_BYTES)
+		return from_pieces(f, at);
+	return bpf_probe_read_user(f->b, ANSWER_BYTES, (void *)at) == 0;
 }
 
 static __always_inline bool is_upper(__u8 c)
@@ -153,9 +186,9 @@ static __always_inline __u8 class_of(const __u8 *b)
 /* What the present call begins to answer, ANSWER_FINE where it is no error or not seen. */
 static __noinline int answers_with(void)
 {
-	__u8 b[ANSWER_BYTES] = {};
+	struct first f = {};
 
-	if (!first_bytes(b))
+	if (!first_bytes(&f))
 		return ANSWER_FINE;
-	return class_of(b);
+	return class_of(f.b);
 }

@@ -126,18 +126,24 @@ func (r *running) drainRetransmits(suffix string) {
 }
 
 func (r *running) drainSignals(suffix string) {
-	var events []recording.Event
+	var pipes, others []recording.Event // a storm is of broken pipes: who was killed does not go short for it
 	err := kernel.Drain(r.kernel.maps.Maps["signals"+suffix], "sockets", func(k *kernelSignalKey, v *kernelSignalValue) {
-		events = append(events, signalEvent(r.env.Anchor, *k, *v))
+		if e := signalEvent(r.env.Anchor, *k, *v); e.Attrs["signal"] == "SIGPIPE" {
+			pipes = append(pipes, e)
+		} else {
+			others = append(others, e)
+		}
 	})
 	if err != nil {
 		r.ledger.fail("sockets.signals", err)
 	}
-	events, lost := busiest(events, mostRows, func(e recording.Event) uint64 { return uint64(e.Value) })
-	r.ledger.lose("sockets.signals", lost)
-	for _, e := range events {
-		r.first.signal(e)
-		r.env.Sink.Append(e)
+	for _, events := range [][]recording.Event{others, pipes} {
+		events, lost := busiest(events, mostRows, func(e recording.Event) uint64 { return uint64(e.Value) })
+		r.ledger.lose("sockets.signals", lost)
+		for _, e := range events {
+			r.first.signal(e)
+			r.env.Sink.Append(e)
+		}
 	}
 }
 

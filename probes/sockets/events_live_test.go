@@ -150,16 +150,24 @@ func TestBrokenPipeIsSeen(t *testing.T) {
 	unix.Kill(stopped.Process.Pid, unix.SIGCONT)
 	stopped.Process.Kill()
 	stopped.Wait()
+	crashed := exec.Command("python3", "-c", "import ctypes; ctypes.string_at(0)") // the kernel sends it SIGSEGV
+	crashed.Run()
 	time.Sleep(100 * time.Millisecond)
 	r.Stop()
 	rec := b.needs(r, "sockets.signals")
 	got := map[string]float64{}
 	for _, e := range rec.Events {
+		if e.Kind == recording.EventSignal && e.Subject.PID == crashed.Process.Pid {
+			got["crashed "+e.Attrs["signal"]+" by "+e.Attrs["by"]] += e.Value
+		}
 		if e.Kind == recording.EventSignal && (e.Subject.PID == cmd.Process.Pid || e.Subject.PID == stopped.Process.Pid) {
+			if e.Attrs["by"] != "" {
+				t.Errorf("a process sent it: %+v", e)
+			}
 			got[e.Subject.Comm+" "+e.Attrs["signal"]+" "+strconv.FormatBool(e.Attrs["from_pid"] == fmt.Sprint(os.Getpid()))] += e.Value
 		}
 	}
-	want := map[string]float64{"yes SIGPIPE false": 1, "sleep SIGSTOP true": 1, "sleep SIGCONT true": 1}
+	want := map[string]float64{"yes SIGPIPE false": 1, "sleep SIGSTOP true": 1, "sleep SIGCONT true": 1, "sleep SIGKILL true": 1, "crashed SIGSEGV by kernel": 1}
 	for k, v := range want {
 		if got[k] != v {
 			t.Errorf("%s: %v, want %v; all: %v", k, got[k], v, got)

@@ -176,6 +176,7 @@ type kernelSignalKey struct {
 	Pid    uint32
 	From   uint32
 	Result int32
+	Kernel uint32
 }
 
 type kernelSignalValue struct {
@@ -229,10 +230,14 @@ type kernelTurnValue struct {
 	Open     uint64
 	Oldest   uint64
 	Failed   uint64
+	Cut      uint64
 	Hist     [44]uint32
 	Comm     [16]uint8
 	Pid      uint32
 	FailedAs uint32
+	CutBy    uint32
+	SlowPid  uint32
+	Slowest  uint64
 }
 
 type kernelWrites struct {

@@ -135,27 +135,23 @@ func holdRow(t recording.Time, v kernelHold, writes uint64) recording.Hold {
 	}
 }
 
-var signalNames = map[uint32]string{
-	13: "SIGPIPE", 18: "SIGCONT", 19: "SIGSTOP", 20: "SIGTSTP", 21: "SIGTTIN", 22: "SIGTTOU",
-}
-
 // signalEvent is one signal to one process, or many of a second: Value counts
 // them. attrs result tells what became of it (include/trace/events/signal.h).
 func signalEvent(a recording.Anchor, k kernelSignalKey, v kernelSignalValue) recording.Event {
-	name, ok := signalNames[k.Sig]
-	if !ok {
-		name = fmt.Sprint("signal ", k.Sig)
-	}
 	results := map[int32]string{0: "delivered", 1: "ignored", 2: "already pending", 3: "overflow", 4: "lost"}
-	return recording.Event{
+	e := recording.Event{
 		T: a.FromMonotonic(int64(v.First)), End: a.FromMonotonic(int64(v.Last)),
 		Kind:    recording.EventSignal,
 		Subject: recording.Subject{Kind: recording.KindProcess, PID: int(k.Pid), Comm: kernel.Text(v.Comm[:])},
 		Attrs: map[string]string{
-			"signal": name, "from_pid": fmt.Sprint(k.From), "from_comm": kernel.Text(v.FromComm[:]), "result": results[k.Result],
+			"signal": kernel.SignalName(int(k.Sig)), "from_pid": fmt.Sprint(k.From), "from_comm": kernel.Text(v.FromComm[:]), "result": results[k.Result],
 		},
 		Value: float64(v.N), Unit: "signals",
 	}
+	if k.Kernel != 0 {
+		e.Attrs["by"] = "kernel"
+	}
+	return e
 }
 
 func seconds(ns uint64) float64 { return float64(ns) / 1e9 }

@@ -83,12 +83,12 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 SEC("tp_btf/inet_sock_set_state")
 int BPF_PROG(set_state, struct sock *sk, int old, int new)
 {
-	/* Of the ten changes of a connection's two ends half are of no interest. */
-	if (new == TCP_SYN_RECV || new == TCP_FIN_WAIT2 || new == TCP_CLOSE_WAIT || !is_tcp(sk))
+	/* Of the ten changes of a connection's two ends some are of no interest. */
+	if (new == TCP_SYN_RECV || new == TCP_FIN_WAIT2 || !is_tcp(sk))
 		return 0;
 	count_state(sk, old, new);
 	if (has_turns)
-		turn_closing(sk, new);
+		turn_closing(sk, old, new);
 	return 0;
 }
 

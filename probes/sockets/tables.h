@@ -78,6 +78,7 @@ struct signal_key {
 	__u32 pid; /* who gets it: the process */
 	__u32 from;
 	__s32 result; /* TRACE_SIGNAL_…: 0 delivered, 1 ignored */
+	__u32 kernel; /* no process asked for it: a fault, or no memory */
 };
 
 struct signal_value {
@@ -145,11 +146,18 @@ struct turn_value {
 	__u64 open; /* at the end of the second */
 	__u64 oldest;
 	__u64 failed; /* answers that were errors */
+	__u64 cut;    /* requests whose connection ended before the answer */
 	__u32 hist[TURN_BUCKETS];
 	__u8 comm[16];
 	__u32 pid;
 	__u32 failed_as; /* enum answer, of the last */
+	__u32 cut_by;	 /* enum cut, of the last */
+	__u32 slow_pid;	 /* whose turn took longest, or takes */
+	__u64 slowest;
 };
+
+/* What ended a connection on which a request was open. */
+enum cut { CUT_NOT, CUT_RESET, CUT_TIMED_OUT, CUT_HUNG_UP };
 
 /* The turn that a socket is in; times in ns, 0 for what has not happened. What
  * every event touches fits one cache line: two CPUs pass it to and fro. */

@@ -1,6 +1,7 @@
 package sockets
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -29,7 +30,7 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 		if row.PID != r.env.SelfPID || row.PID == 0 {
 			r.env.Sink.Append(row)
 			if why := slowTurns(row); why != "" {
-				r.env.Watch.Add(row.PID, why)
+				r.env.Watch.Add(cmp.Or(row.SlowPID, row.PID), why)
 			}
 		}
 	}
@@ -66,6 +67,9 @@ func slowTurns(row recording.Turns) string {
 var answers = []string{"", "HTTP 5xx or 429", "SIP 5xx or 6xx", "RTSP 5xx or 453", "a Redis error", "a memcached error", "a PostgreSQL error", "a MySQL error",
 	"an AMQP close", "an MQTT refusal", "a TLS alert"}
 
+// cuts are what ended a connection before the answer (enum cut of tables.h).
+var cuts = []string{"", recording.CutReset, recording.CutTimedOut, recording.CutHungUp}
+
 // turnRow takes a row of the kernel's table. The process is the one that read or
 // wrote first; of a socket that nobody has read yet it is the listener's.
 func turnRow(t recording.Time, k kernelTurnKey, v kernelTurnValue, who names) recording.Turns {
@@ -87,8 +91,14 @@ func turnRow(t recording.Time, k kernelTurnKey, v kernelTurnValue, who names) re
 	if k.Others != 0 {
 		row.Remote = others
 	}
+	if slow := int(v.SlowPid); slow != row.PID {
+		row.SlowPID = slow
+	}
 	if row.Failed = v.Failed; v.Failed > 0 && int(v.FailedAs) < len(answers) {
 		row.FailedAs = answers[v.FailedAs]
+	}
+	if row.Cut = v.Cut; v.Cut > 0 && int(v.CutBy) < len(cuts) {
+		row.CutBy = cuts[v.CutBy]
 	}
 	last := len(v.Hist)
 	for last > 0 && v.Hist[last-1] == 0 {
@@ -129,6 +139,7 @@ func foldTurns(rows []recording.Turns, most int) []recording.Turns {
 		o.Max = max(o.Max, r.Max)
 		o.Wait += r.Wait
 		o.Failed += r.Failed
+		o.Cut += r.Cut
 		o.Open += r.Open
 		o.Oldest = max(o.Oldest, r.Oldest)
 		o.Hist = addHist(o.Hist, r.Hist)

@@ -87,6 +87,15 @@ static __always_inline void move(__u64 *to, __u64 *from)
 	add(from, -n);
 }
 
+/* Of the processes of one listener, whose turn takes longest: there it is worth a look. */
+static __always_inline void note_slow(struct turn_value *v, const struct turn *t, __u64 took)
+{
+	if (took <= v->slowest)
+		return;
+	v->slowest = took;
+	v->slow_pid = t->pid;
+}
+
 static __noinline int flush_turns(struct turn *t)
 {
 	struct turn_value *v;
@@ -105,6 +114,7 @@ static __noinline int flush_turns(struct turn *t)
 	move(&v->sum, &t->sum);
 	move(&v->wait, &t->wait);
 	keep_max(&v->max, t->max - 1);
+	note_slow(v, t, t->max);
 	t->max = 0;
 	for (int i = 0; i < TURN_BUCKETS; i++) {
 		__u32 n = t->hist[i];
@@ -461,15 +471,56 @@ static __always_inline void turn_sent(struct tcp_sock *tp, struct turn *t)
 	t->bytes = written - t->base;
 }
 
-static __always_inline void turn_closing(struct sock *sk, int new)
+#define E_TIMEDOUT 110
+
+/* Whether the answer to a request that was sent is due: what is sent for longer, or in
+ * greater amount, is a stream. */
+static __always_inline bool answer_due(const struct turn *t, __u64 begin)
 {
+	return (__s64)(t->last - begin) <= (__s64)STREAM_TIME && t->bytes <= STREAM_BYTES;
+}
+
+/* What ends a connection on which a request is open. Who asked misses the answer if the
+ * peer hangs up or resets, or nothing comes any more; not if he closes it himself, nor
+ * after the peer's FIN, when a TLS client says farewell. Who is asked breaks it if he
+ * closes by a reset what has not been answered (unread data, SO_LINGER 0). */
+static __always_inline enum cut cut_by(const struct sock *sk, const struct turn *t, int old, int new)
+{
+	if (!t->begin || t->slice != slice || old != TCP_ESTABLISHED)
+		return CUT_NOT;
+	if (t->role == ROLE_ACCEPT)
+		return new == TCP_CLOSE && !sk->sk_err && !t->last ? CUT_RESET : CUT_NOT;
+	if (!answer_due(t, t->begin))
+		return CUT_NOT;
+	if (new == TCP_CLOSE_WAIT)
+		return CUT_HUNG_UP;
+	if (new != TCP_CLOSE || !sk->sk_err)
+		return CUT_NOT;
+	return sk->sk_err == E_TIMEDOUT ? CUT_TIMED_OUT : CUT_RESET;
+}
+
+static __always_inline void turn_closing(struct sock *sk, int old, int new)
+{
+	struct turn_value *v;
 	struct tcp_sock *tp;
 	struct turn *t;
+	enum cut cut;
 
-	if (new != TCP_FIN_WAIT1 &&new != TCP_LAST_ACK &&new != TCP_CLOSE)
+	if (new != TCP_CLOSE_WAIT &&new != TCP_FIN_WAIT1 &&new != TCP_LAST_ACK &&new != TCP_CLOSE)
 		return;
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
 	if (!t)
+		return;
+	cut = cut_by(sk, t, old, new);
+	if (cut) {
+		t->begin = 0;
+		v = turn_row(t);
+		if (v) {
+			add(&v->cut, 1);
+			v->cut_by = cut;
+		}
+	}
+	if (new == TCP_CLOSE_WAIT)
 		return;
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (tp && t->begin && t->slice == slice && t->role == ROLE_ACCEPT && tp->write_seq != t->base &&
@@ -505,7 +556,7 @@ int turn_sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 	now = bpf_ktime_get_ns();
 	if (begin && now > begin && t->slice == slice && sk->__sk_common.skc_state != TCP_CLOSE) {
 		if (t->role != ROLE_ACCEPT)
-			open = (__s64)(t->last - begin) <= (__s64)STREAM_TIME && t->bytes <= STREAM_BYTES;
+			open = answer_due(t, begin);
 		else if (!t->last)
 			open = true;
 		else if (now > t->last && now - t->last > (ending ? SLICE_GAP : ANSWER_GAP))
@@ -518,6 +569,7 @@ int turn_sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 	if (v) {
 		add(&v->open, 1);
 		keep_max(&v->oldest, now - begin);
+		note_slow(v, t, now - begin);
 	}
 	return 0;
 }

@@ -16,6 +16,9 @@ import (
 type kernelFoundKey struct {
 	_      structs.HostLayout
 	Object uint64
+	Raddr  [16]uint8
+	Rport  uint16
+	Family uint16
 	Tgid   uint32
 	Tid    uint32
 	Nr     int32
@@ -23,7 +26,7 @@ type kernelFoundKey struct {
 	Doing  uint8
 	Io     uint8
 	Lock   uint8
-	Pad    [5]uint8
+	Kind   uint8
 }
 
 type kernelFoundValue struct {

@@ -144,3 +144,38 @@ func TestNobodyIsWatched(t *testing.T) {
 		t.Errorf("%+v, %d rows", c, len(rec.ThreadStates))
 	}
 }
+
+// asking is a program whose threads wait for a server, for a client that it took in, and at a
+// pipe.
+const asking = `
+import os, socket, threading, time
+l = socket.create_server(("127.0.0.1", 0))
+c = socket.create_connection(l.getsockname())
+a, _ = l.accept()
+r, w = os.pipe()
+for wait in (lambda: c.recv(1), lambda: a.recv(1), lambda: os.read(r, 1)):
+    threading.Thread(target=wait, daemon=True).start()
+print(c.fileno(), a.fileno(), r, l.getsockname()[1], flush=True)
+time.sleep(60)
+`
+
+func TestWhatIsBehindADescriptor(t *testing.T) {
+	pid, line := begin(t, "python3", "-c", asking)
+	var asks, taken, pipe, port int
+	if _, err := fmt.Sscan(line, &asks, &taken, &pipe, &port); err != nil {
+		t.Fatalf("%q: %v", line, err)
+	}
+	want := map[int][2]string{asks: {recording.OfSocket, fmt.Sprintf("127.0.0.1:%d", port)}, taken: {recording.OfSocket, ""}, pipe: {recording.OfPipe, ""}}
+	seen := map[int]bool{}
+	for _, r := range watch(t, pid).ThreadStates {
+		if w, ok := want[r.FD]; ok && r.State == "S" {
+			seen[r.FD] = true
+			if r.Kind != w[0] || r.Remote != w[1] {
+				t.Errorf("descriptor %d is a %s with %q at its other end, want %v", r.FD, r.Kind, r.Remote, w)
+			}
+		}
+	}
+	if len(seen) != len(want) {
+		t.Errorf("saw %v of %v", seen, want)
+	}
+}

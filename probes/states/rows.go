@@ -7,6 +7,7 @@ import (
 
 	"snag/internal/calls"
 	"snag/internal/kernel"
+	"snag/probes/sockets/diag"
 	"snag/probes/threads"
 	"snag/recording"
 )
@@ -21,6 +22,9 @@ const (
 
 // letters are the states as ps(1) and Thread.State have them.
 var letters = map[uint8]string{runs: "R", sleeps: "S", uninterruptible: "D", stopped: "T"}
+
+// kinds are what a descriptor is of: enum kind of states.bpf.c.
+var kinds = map[uint8]string{1: recording.OfSocket, 2: recording.OfPipe, 3: recording.OfFile}
 
 // compat marks the number of a 32-bit call: NR_COMPAT of bpf/calls.h.
 const compat = 1 << 28
@@ -45,6 +49,7 @@ func rows(all []found, t recording.Time, looks uint64) (out []recording.ThreadSt
 		pid, tid, fd int
 		state, call  string
 		object       uint64
+		remote       string
 		io, lock     bool
 	}
 	at := map[place]*recording.ThreadStates{}
@@ -54,7 +59,7 @@ func rows(all []found, t recording.Time, looks uint64) (out []recording.ThreadSt
 		if len(threads[f.key.Tgid]) > mostThreads {
 			row.TID, row.Comm = 0, ""
 		}
-		p := place{row.PID, row.TID, row.FD, row.State, row.Call, row.Inode + row.Futex, row.IO, row.Lock}
+		p := place{row.PID, row.TID, row.FD, row.State, row.Call, row.Inode + row.Futex, row.Remote, row.IO, row.Lock}
 		if at[p] == nil {
 			row.T, row.Looks = t, looks
 			at[p], in[p] = &row, map[uint32]bool{}
@@ -86,7 +91,10 @@ func rowOf(f found) recording.ThreadStates {
 	default:
 		row.Call = threads.CallName(nr)
 		if f.key.Fd >= 0 {
-			row.FD, row.Inode = int(f.key.Fd), f.key.Object
+			row.FD, row.Inode, row.Kind = int(f.key.Fd), f.key.Object, kinds[f.key.Kind]
+			if f.key.Family != 0 {
+				row.Remote = diag.Addr(byte(f.key.Family), f.key.Raddr[:], f.key.Rport)
+			}
 		} else if calls.Of(row.Call)&calls.Locks != 0 {
 			row.Futex, row.Lock = f.key.Object, f.key.Lock != 0
 		}

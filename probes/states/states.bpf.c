@@ -12,6 +12,7 @@
 #include "kernel.h"
 
 #include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
@@ -23,11 +24,17 @@ char __license[] SEC("license") = "Dual BSD/GPL";
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct inode___here {
+	unsigned short i_mode;
 	unsigned long i_ino;
 };
 
 struct file___here {
 	struct inode___here *f_inode;
+	void *private_data;
+};
+
+struct socket___here {
+	struct sock *sk;
 };
 
 struct fdtable {
@@ -69,8 +76,20 @@ struct bpf_iter__task {
 /* What a thread is in: enum of states.go. */
 enum doing { RUNS = 1, SLEEPS, UNINTERRUPTIBLE, STOPPED };
 
+/* What a descriptor is of: enum of states.go. */
+enum kind { OF_OTHER, OF_SOCKET, OF_PIPE, OF_FILE };
+
+/* include/uapi/linux/stat.h */
+#define S_IFMT 0170000
+#define S_IFSOCK 0140000
+#define S_IFREG 0100000
+#define S_IFIFO 0010000
+
 struct found_key {
-	__u64 object; /* the descriptor's inode, or the futex's address */
+	__u64 object;	/* the descriptor's inode, or the futex's address */
+	__u8 raddr[16]; /* whom a socket that this process connected has at its other end */
+	__u16 rport;
+	__u16 family; /* 0: it is no such socket */
 	__u32 tgid;
 	__u32 tid;
 	__s32 nr; /* the system call; negative: in none */
@@ -78,7 +97,7 @@ struct found_key {
 	__u8 doing;
 	__u8 io;   /* it waits for a device */
 	__u8 lock; /* for a lock that another holds, not to be told of something */
-	__u8 pad[5];
+	__u8 kind; /* of the descriptor */
 };
 
 struct found_value {
@@ -107,17 +126,48 @@ const volatile __u32 nr_futex = 202;
 
 __u64 lost; /* that found no room */
 
-/* The inode behind a descriptor, 0 when it is none. */
-static __always_inline __u64 inode_of(struct task_struct *p, __u32 fd)
+static __always_inline void whom(struct found_key *k, const struct sock *sk)
+{
+	__u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
+
+	if (BPF_CORE_READ(sk, sk_max_ack_backlog)) /* it listens, or was accepted */
+		return;
+	k->rport = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	if (!k->rport)
+		return;
+	if (family == AF_INET)
+		BPF_CORE_READ_INTO((__u32 *)k->raddr, sk, __sk_common.skc_daddr);
+	else if (family == AF_INET6)
+		BPF_CORE_READ_INTO((struct in6_addr *)k->raddr, sk, __sk_common.skc_v6_daddr);
+	else
+		return;
+	k->family = family;
+}
+
+/* What is behind a descriptor, nothing when it is none. */
+static __always_inline void descriptor(struct found_key *k, struct task_struct *p, __u32 fd)
 {
 	struct fdtable *t = BPF_CORE_READ((struct task_struct___here *)p, files, fdt);
 	struct file___here **at = BPF_CORE_READ(t, fd), *file = NULL;
+	struct socket___here *s;
 
 	if (!at || fd >= BPF_CORE_READ(t, max_fds))
-		return 0;
+		return;
 	if (bpf_probe_read_kernel(&file, sizeof(file), at + fd) || !file)
-		return 0;
-	return BPF_CORE_READ(file, f_inode, i_ino);
+		return;
+	k->object = BPF_CORE_READ(file, f_inode, i_ino);
+	switch (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) {
+	case S_IFSOCK:
+		k->kind = OF_SOCKET;
+		s = BPF_CORE_READ(file, private_data);
+		whom(k, BPF_CORE_READ(s, sk));
+		return;
+	case S_IFIFO:
+		k->kind = OF_PIPE;
+		return;
+	case S_IFREG:
+		k->kind = OF_FILE;
+	}
 }
 
 static __always_inline void waits_in(struct found_key *k, struct task_struct *p)
@@ -134,7 +184,7 @@ static __always_inline void waits_in(struct found_key *k, struct task_struct *p)
 	if (on_fd[nr & (MOST_CALLS - 1)]) {
 		k->fd = (__s32)c.args[0];
 		if (k->fd >= 0)
-			k->object = inode_of(p, k->fd);
+			descriptor(k, p, k->fd);
 	} else if (nr == nr_futex) {
 		__u32 op = (__u32)c.args[1] & FUTEX_OPERATION;
 

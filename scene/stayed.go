@@ -1,0 +1,31 @@
+package scene
+
+import (
+	"time"
+
+	"snag/recording"
+)
+
+// Stayed is how many of some sockets there were at the middles of the window's whole seconds, at
+// the least and at the most. A socket that does not change has rows at its first and its last
+// look only; those that came and went between two looks are left out.
+func (s *Scene) Stayed(all []*Socket) (least, most, looks int) {
+	for at := s.Window.Start.Add(time.Second / 2); at.Add(time.Second/2) <= s.Window.End; at = at.Add(time.Second) {
+		n := 0
+		for _, k := range all {
+			if k.lives(at) {
+				n++
+			}
+		}
+		if looks == 0 || n < least {
+			least = n
+		}
+		most = max(most, n)
+		looks++
+	}
+	return least, most, looks
+}
+
+func (s *Socket) lives(at recording.Time) bool {
+	return s.First().T <= at && at <= s.Last().T && s.First().State == "ESTABLISHED"
+}

@@ -1,0 +1,63 @@
+package suspects
+
+import (
+	"fmt"
+
+	"snag/ledger"
+	"snag/recording"
+	"snag/scene"
+)
+
+// A limit that is reached keeps connections waiting to be accepted at most looks, while less
+// than this part of those that were accepted is at work.
+const (
+	keepsWaiting = 0.8
+	atWork       = 0.7
+)
+
+// acceptNoMore are services that accept no more connections though what they have is mostly
+// idle: HAProxy at its maxconn, waitress at connection_limit, Tomcat at maxConnections.
+func acceptNoMore(s *scene.Scene, l *ledger.Ledger) (out []Finding) {
+	if l == nil {
+		return nil
+	}
+	for _, p := range l.Parties {
+		k := s.Socket(scene.IDOf(p.Subject))
+		if p.Role != ledger.Serves || k == nil || !k.Listening() {
+			continue
+		}
+		waited, most := 0, 0
+		var full []recording.Interval
+		for _, row := range k.Rows {
+			if row.RecvQ > 0 {
+				waited++
+				full = append(full, oneSecond(row.T))
+			}
+			most = max(most, int(row.RecvQ))
+		}
+		least, held, looks := stayed(s, p.Subject)
+		if looks < 3 || held == 0 || float64(waited) < keepsWaiting*float64(len(k.Rows)) || float64(held-least) > max(1, atLimit*float64(held)) {
+			continue
+		}
+		out = append(out, fullFinding(p, held, looks, most, full))
+	}
+	return out
+}
+
+func fullFinding(p *ledger.Party, held, looks, most int, full []recording.Interval) Finding {
+	port := recording.Port(p.Subject.Local)
+	f := Finding{Subject: p.Subject, Active: mergeIntervals(full, joined),
+		Text: fmt.Sprintf("it accepts no more than %s, and up to %d wait to be accepted", plural(held, "connection"), most),
+		Next: fmt.Sprintf("ss -ltn 'sport = :%s'; ss -Htn state established '( sport = :%s )'   # who waits, and who holds them", port, port)}
+	use := Evidence{Side: For, Grade: Strong, Value: p.Open / float64(held), Unit: "share", Source: "sockets.turns", Origin: "turns",
+		Text: fmt.Sprintf("on these, %.2g requests were open at a moment: most of them are idle", p.Open)}
+	if p.Open > atWork*float64(held) {
+		use.Side, use.Grade = Against, Decisive
+		use.Text = fmt.Sprintf("on these, %.2g requests were open at a moment: those who would accept are at work", p.Open)
+	}
+	f.Evidence = []Evidence{{Side: For, Grade: Strong, Value: float64(held), Unit: "connections", Source: "ss -tn state established; ss -ltn Recv-Q", Origin: "sockets",
+		Text: fmt.Sprintf("%s stayed at each of %d looks, and others waited to be accepted meanwhile", plural(held, "connection"), looks)}, use}
+	f.Harm = Harm{Symptom: scene.ConnectLatency, Amount: float64(most), Unit: "connections", Text: fmt.Sprintf("up to %s waited to be accepted", plural(most, "connection"))}
+	f.Remedy = fmt.Sprintf("in %s: a limit above %d connections, if its memory allows; a shorter idle timeout; clients that share connections", p.Subject.Comm, held)
+	return f
+}

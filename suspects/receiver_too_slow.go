@@ -1,0 +1,297 @@
+package suspects
+
+import (
+	"fmt"
+	"strconv"
+
+	"snag/internal/calls"
+	"snag/ledger"
+	"snag/recording"
+	"snag/scene"
+)
+
+var receiverTooSlow = &Suspect{
+	Name:  "receiver-too-slow",
+	Title: "a receiver is slower than its sender, all the time",
+	About: "It reads, and never catches up: whatever lies between it and its sender (a datagram socket's buffer, a broker's connection, a pipe to a logger) is full for as long as one looks. Datagrams are lost, messages wait, or the sender waits in its write. " +
+		"A larger buffer fills just as well, only later. A receiver that stalls now and then looks otherwise: there the buffer is empty in between, and a larger one helps.",
+	Needs: []Need{
+		{Measure: "sockets.diag", Must: true, Why: "how full the receiver's buffer was at each look, and that it read meanwhile"},
+		{Measure: "host.netstat", Why: "how many datagrams were read meanwhile"},
+		{Measure: "threads.state", Why: "what the receiver did: how much it computed, or waited for a CPU"},
+		{Measure: "threads.syscall", Why: "whether it slept between two reads, and whether its sender waits in a write"},
+		{Measure: "states", Why: "how long requests waited for room in a pipe"},
+	},
+	For: []string{
+		"decisive: a UDP socket lost datagrams in each second, its buffer was full or nearly so at nearly all looks, and it read as many in each second",
+		"strong: data lay unread at most looks at a connection that a program made, and it read all along and answered, or a thread of its sender sat in a write to it",
+		"strong: its thread computed for 70 % of the time, or was found asleep between its reads at most looks",
+		"strong: a fifth or more of the delay of a service's answers was waiting for room in a pipe; the pipe was full at the looks at its threads",
+	},
+	Against: []string{
+		"decisive: it was ready and got no CPU, or it was stopped: then it is not slow itself",
+		"trap: bursts: the buffer is full for a moment, and empty at other looks",
+		"trap: a player that reads no faster than it shows, from a server that does not wait for it",
+		"can't tell: what it spends its time on, where its function is not known",
+	},
+	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", feltWithin}, Lead{"slow-consumer", feltWithin}, Lead{"worker-queue", feltWithin}, Lead{"busy-thread", feltWithin},
+		Lead{"log-silence", feltWithin}, Lead{scene.LogSilence, feltWithin}, Lead{scene.FramesSkipped, 2 * feltWithin}, Lead{"listen-overflow", 2 * feltWithin}, Lead{"slow-dependency", feltWithin}),
+	Claims: []ledger.Account{ledger.Pipe, ledger.Write, ledger.Window},
+	Remedy: "more receivers, or less work for each message (in batches, on other threads, without a sync); a sender that sends less, or drops what its receiver can't take instead of waiting. Not a larger buffer. Verified by: its queue is empty at most looks",
+	Next:   "snag profile --pid PID   # what the receiver computes; snag blocked --pid PID   # what it waits for",
+
+	WeighBooked: weighReceiverTooSlow,
+}
+
+const (
+	// nearlyAlways is the share of the looks at which the buffer of a receiver is full that
+	// never catches up: readers that stall now and then leave it empty in between.
+	nearlyAlways = 0.8
+	// keptFull is what of its buffer such a receiver leaves full: the kernel gives up to a
+	// quarter of what was read back later (net/ipv4/udp.c, udp_rmem_release).
+	keptFull = 0.7
+	// mostLooks is the share at which data lies unread that a receiver does not get to.
+	mostLooks = 0.6
+	// fewLooks tell nothing of "always".
+	fewLooks = 4
+	// computesAll is the share of the time that a thread computes which has no time to read.
+	computesAll = 0.7
+	// answersBack is the least part of what it reads that a consumer sends back, as
+	// acknowledgements or results.
+	answersBack = 0.05
+	// inPipe is the least share of a felt delay that is waiting for room in a pipe.
+	inPipe = 0.2
+)
+
+func weighReceiverTooSlow(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
+	var out []Finding
+	for _, k := range s.Sockets {
+		p := k.Owner()
+		if p == nil || p.Subject.PID == r.Manifest.SelfPID {
+			continue
+		}
+		switch {
+		case k.First().Proto == "udp":
+			if f, ok := slowUDP(s, r, k, p); ok {
+				out = append(out, f)
+			}
+		case k.First().Proto == "tcp" && k.Listener == nil && !k.Listening() && madeIt(k):
+			if f, ok := slowTCP(s, k, p); ok {
+				out = append(out, f)
+			}
+		}
+	}
+	for _, d := range l.Felt {
+		if f, ok := slowPipe(s, r, d); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// alwaysFull tells whether a UDP socket's buffer was nearly full whenever it was looked at
+// while it lost datagrams, and that it lost them in nearly every second; and at how many of
+// how many looks.
+func alwaysFull(k *scene.Socket) (full, looks int, always bool) {
+	lost := 0
+	for i := 1; i < len(k.Rows); i++ {
+		a, b := k.Rows[i-1], k.Rows[i]
+		if b.RcvBuf == 0 {
+			continue
+		}
+		looks++
+		if float64(b.Rmem) >= keptFull*float64(b.RcvBuf) {
+			full++
+		}
+		if b.Drops > a.Drops {
+			lost++
+		}
+	}
+	least := nearlyAlways * float64(looks)
+	return full, looks, looks >= fewLooks && float64(full) >= least && float64(lost) >= least
+}
+
+func slowUDP(s *scene.Scene, r *recording.Recording, k *scene.Socket, p *scene.Process) (Finding, bool) {
+	full, looks, always := alwaysFull(k)
+	if !always {
+		return Finding{}, false
+	}
+	lost := ownDrops(k)
+	f := Finding{Subject: k.Subject, Active: lost.active(), Related: []recording.Subject{p.Subject}}
+	f.Text = fmt.Sprintf("%s never catches up: its buffer of %s was full or nearly so at %d of %d looks, and %s datagrams were lost", p.Subject.Name, size(float64(k.Last().RcvBuf)), full, looks, count(lost.sum()))
+	e := Evidence{Side: For, Grade: Strong, Value: float64(full) / float64(looks), Unit: "share", Source: "ss -uamn skmem r, rb, d", Origin: "sk_rmem_alloc",
+		Text: fmt.Sprintf("the buffer was full or nearly so at %d of %d looks, and datagrams were lost from look to look", full, looks)}
+	if read, least, ok := readDatagrams(r, k); ok && least > 0 {
+		e.Grade, e.Source = Decisive, e.Source+"; /proc/net/snmp Udp InDatagrams"
+		e.Text += fmt.Sprintf("; it read all along, %s in all, %s in its slowest second", count(read), count(least))
+	}
+	f.Evidence = append([]Evidence{e}, readerDid(s, p)...)
+	of := udpArrived(r, k.First().Netns)
+	f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: lost.sum(), Of: of, Unit: "datagrams", Text: fmt.Sprintf("%s datagrams to %s lost", ofAll(lost.sum(), of), k.Subject.Local)}
+	return tooSlow(f, p), true
+}
+
+// readDatagrams is how many datagrams were read in the namespace of a socket, in all and in
+// the slowest second: the kernel counts them when they are read (net/ipv4/udp.c, udp_recvmsg).
+func readDatagrams(r *recording.Recording, k *scene.Socket) (all, least float64, ok bool) {
+	series, ok := counter(r, k.First().Netns, "node_netstat_Udp_InDatagrams")
+	if !ok {
+		return 0, 0, false
+	}
+	for i, grown := range series.Steps() {
+		if grown.T.Sub(series.Points[i].T).Seconds() < 0.5 || grown.T > k.Last().T {
+			continue // the last look comes at once
+		}
+		all += grown.V
+		if least == 0 || grown.V < least {
+			least = grown.V
+		}
+		if grown.V == 0 {
+			return all, 0, true
+		}
+	}
+	return all, least, true
+}
+
+// madeIt tells whether a connection was made by the end that has it: from a port of the
+// kernel's choice to a service's. Requests that lie unread at a service are others' business.
+func madeIt(k *scene.Socket) bool {
+	from, err1 := strconv.Atoi(recording.Port(k.First().Local))
+	to, err2 := strconv.Atoi(recording.Port(k.First().Remote))
+	return err1 == nil && err2 == nil && from > to
+}
+
+// slowTCP is a program's own connection at which data lies unread at most looks: a broker's
+// consumer, which answers or acknowledges, or one that only reads and whose sender waits for it.
+func slowTCP(s *scene.Scene, k *scene.Socket, p *scene.Process) (Finding, bool) {
+	unread, looks, most, read, sent := 0, 0, 0, 0.0, 0.0
+	var pieces []float64
+	for i := 1; i < len(k.Rows); i++ {
+		a, b := k.Rows[i-1], k.Rows[i]
+		if a.TCP == nil || b.TCP == nil || b.State != "ESTABLISHED" {
+			continue
+		}
+		looks++
+		if b.RecvQ > 0 {
+			unread++
+			most = max(most, b.RecvQ)
+		}
+		pieces = append(pieces, float64(b.TCP.BytesReceived)-float64(a.TCP.BytesReceived)-float64(b.RecvQ-a.RecvQ))
+		read += pieces[len(pieces)-1]
+		sent += float64(b.TCP.BytesSent) - float64(a.TCP.BytesSent)
+	}
+	if looks < fewLooks || float64(unread) < mostLooks*float64(looks) || read <= 0 || !steady(pieces, read) {
+		return Finding{}, false
+	}
+	waits, behind, held := senderWaits(s, k)
+	if sent < answersBack*read && !held {
+		return Finding{}, false // a player that reads no faster than it shows
+	}
+	f := Finding{Subject: p.Subject, Related: []recording.Subject{k.Subject}}
+	if k.Peer != nil {
+		f.Related = append(f.Related, k.Peer.Subject)
+	}
+	f.Text = fmt.Sprintf("it does not keep up with what %s sends: data lay unread at %d of %d looks", k.First().Remote, unread, looks)
+	f.Evidence = append([]Evidence{{Side: For, Grade: Strong, Value: float64(unread) / float64(looks), Unit: "share", Source: "ss -tnp Recv-Q, bytes_received", Origin: "receive queue",
+		Text: fmt.Sprintf("up to %s from %s lay unread at %d of %d looks, and it read %s meanwhile", size(float64(most)), k.First().Remote, unread, looks, size(read))}}, readerDid(s, p)...)
+	if held {
+		f.Evidence = append(f.Evidence, waits)
+		f.Related = append(f.Related, k.Peer.Owner().Subject)
+		f.Harm = behind
+	}
+	return tooSlow(f, p), true
+}
+
+// steady tells whether something was read between nearly all looks: one that stops for seconds
+// is stuck, and whoever writes to it (slow-consumer).
+func steady(pieces []float64, sum float64) bool {
+	n := 0
+	for _, v := range pieces {
+		if v >= 0.2*sum/float64(len(pieces)) {
+			n++
+		}
+	}
+	return float64(n) >= nearlyAlways*float64(len(pieces))
+}
+
+// senderWaits tells whether a thread of the process at the other end sits in writes to this
+// connection at most looks, and how far it is behind with what it relays meanwhile.
+func senderWaits(s *scene.Scene, k *scene.Socket) (waits Evidence, behind Harm, held bool) {
+	if k.Peer == nil || k.Peer.Owner() == nil {
+		return waits, behind, false
+	}
+	c := &consumer{relay: k.Peer.Owner(), socket: k.Peer, active: []recording.Interval{s.Window}}
+	c.lookThreads()
+	part, share := during(c.inWrite, c.samples)
+	waits = Evidence{Side: For, Grade: Strong, Value: share, Unit: "share", Source: "/proc/PID/task/TID/syscall", Origin: "the sender's system call",
+		Text: fmt.Sprintf("thread %d of %s, which sends, waited in %s to it at %s looks", c.tid, c.relay.Subject.Name, c.call, part)}
+	for _, in := range c.relay.Sockets {
+		if in.First().Proto != "tcp" || in.Listening() || !isIngest(in) {
+			continue
+		}
+		c.lookIngest(in)
+		if rate := overall(in, func(row recording.Socket) float64 { return float64(row.TCP.BytesReceived) }); c.waiting && rate > 0 {
+			late := float64(c.ingestQ) / rate
+			behind = Harm{Symptom: scene.StreamLate, Amount: late, Unit: "s", Text: fmt.Sprintf("%s of %s wait at %s: it is %s behind", size(float64(c.ingestQ)), c.ingest, c.relay.Subject.Name, lasting(late))}
+		}
+	}
+	return waits, behind, c.samples >= fewLooks && share >= mostOfIt
+}
+
+// readerDid is what the receiver was found at: why it is slow, or why it is not slow itself.
+func readerDid(s *scene.Scene, p *scene.Process) (out []Evidence) {
+	if b := busiestOf(s, []int{p.Subject.PID}); b != nil {
+		e := Evidence{Side: For, Grade: Strong, Value: b.ran / b.span, Unit: "share", Source: fmt.Sprintf("/proc/%d/task/%d/schedstat", p.Subject.PID, b.tid), Origin: "schedstat"}
+		switch {
+		case b.waited > starved*b.ran && b.waited > 0.2*b.span:
+			e.Side, e.Grade, e.Value, e.Unit = Against, Decisive, b.waited, "s"
+			e.Text = fmt.Sprintf("thread %d of it waited %s for a CPU and ran for %s: it gets no CPU", b.tid, lasting(b.waited), lasting(b.ran))
+			out = append(out, e)
+		case b.ran >= computesAll*b.span:
+			e.Text = fmt.Sprintf("its thread %d (%s) computed for %.0f %% of the time", b.tid, b.comm, 100*b.ran/b.span)
+			out = append(out, e)
+		}
+	}
+	looks, asleep, stopped, call := 0, 0, 0, ""
+	for _, t := range p.Threads {
+		for _, row := range t.Rows {
+			if len(p.Threads) > 1 && row.TID != p.Subject.PID {
+				continue // the first thread reads, in most programs of one reader
+			}
+			looks++
+			switch {
+			case row.State == "T" || row.State == "t":
+				stopped++
+			case calls.Of(row.Syscall)&calls.Sleeps != 0:
+				asleep++
+				call = row.Syscall
+			}
+		}
+	}
+	e := Evidence{Grade: Strong, Unit: "share", Source: fmt.Sprintf("/proc/%d/task/*/syscall", p.Subject.PID), Origin: "system call"}
+	switch part, share := during(max(asleep, stopped), looks); {
+	case looks < fewLooks || share < 0.5:
+	case stopped > asleep:
+		e.Side, e.Grade, e.Value = Against, Decisive, share
+		e.Text = fmt.Sprintf("it was stopped (state T) at %s looks", part)
+		out = append(out, e)
+	default:
+		e.Side, e.Value = For, share
+		e.Text = fmt.Sprintf("it was asleep in %s at %s looks: it waits by itself between its reads", call, part)
+		out = append(out, e)
+	}
+	return out
+}
+
+// tooSlow completes a finding: evidence that it is not slow itself stands alone.
+func tooSlow(f Finding, p *scene.Process) Finding {
+	for _, e := range f.Evidence {
+		if e.Side == Against && e.Grade == Decisive {
+			f.Evidence[0].Grade = Weak
+			f.Text = "it does not keep up, and not by its own doing: " + e.Text
+		}
+	}
+	f.Remedy = fmt.Sprintf("in %s: less work for each message (in batches, on other threads), or more receivers; a larger buffer only fills later", orProgram(p.Subject.Comm))
+	f.Next = fmt.Sprintf("snag profile --pid %[1]d   # what it computes; snag blocked --pid %[1]d   # what it waits for", p.Subject.PID)
+	return f
+}
