@@ -69,6 +69,7 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, role Rol
 	for i, row := range v.Rows {
 		p.Answered += row.N
 		p.Max = max(p.Max, row.Max)
+		p.Oldest = max(p.Oldest, row.Oldest)
 		if p.Failed += row.Failed; row.Failed > 0 {
 			p.FailedAs = row.FailedAs
 		}

@@ -13,6 +13,7 @@ import (
 const (
 	lockBooked = 0.25
 	oneLock    = 0.5
+	fewWaits   = 20 // looks that found a thread waiting; fewer are chance
 )
 
 // bookedConvoy is a process whose late answers wait for a lock, too shortly each time for a
@@ -37,7 +38,7 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *F
 		waiters[row.Futex][row.TID] = true
 	}
 	address, n := fullest(waits)
-	if all == 0 || float64(n) < oneLock*float64(all) {
+	if all < fewWaits || float64(n) < oneLock*float64(all) || len(waiters[address]) < 2 {
 		return nil
 	}
 	f := &Finding{Subject: p.Subject, Text: fmt.Sprintf("%s of it wait for one lock, at 0x%x", plural(len(waiters[address]), "thread"), address)}

@@ -35,6 +35,11 @@ func v8Full(s *scene.Scene, r *recording.Recording, p *scene.Process) (Finding, 
 	if share >= v8Most {
 		f.Evidence[0].Grade = Decisive
 	}
+	// V8 ends the process itself where a collection frees too little.
+	if n := aborts(r, p); n > 0 {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: n, Unit: "times", Source: "tracepoint sched:sched_process_exit", Origin: "ends",
+			Text: fmt.Sprintf("%s ended by SIGABRT %s, of its own doing: so V8 ends a process whose heap is full", p.Subject.Comm, times(int(n)))})
+	}
 	limit, ok := oldSpace(p.Last().Cmdline)
 	if rss := p.Last().RSS; ok && rss != nil && float64(*rss) >= asFull*limit {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(*rss), Unit: "bytes", Source: fmt.Sprintf("/proc/%d/status VmRSS, cmdline", pid), Origin: "VmRSS",
@@ -76,4 +81,14 @@ func oldSpace(cmdline string) (float64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// aborts is how often programs of a process' name and parent ended by their own abort.
+func aborts(r *recording.Recording, p *scene.Process) (n float64) {
+	for _, e := range r.Exits {
+		if e.Signal == "SIGABRT" && e.Comm == p.Subject.Comm && e.PPID == p.Last().PPID {
+			n += float64(e.N)
+		}
+	}
+	return n
 }

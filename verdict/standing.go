@@ -70,11 +70,21 @@ func (v *Verdict) SlowParties() (out []*ledger.Party) {
 		return nil
 	}
 	for _, p := range v.Ledger.Parties {
-		if p.Answered >= slowFew && p.Mean*(1-p.Share(ledger.Parked)) >= slowAnswer && concerns(v.Scene, v.Recording, p.Subject) {
+		slow := p.Answered >= slowFew && p.Mean*(1-p.Share(ledger.Parked)) >= slowAnswer
+		if (slow || unanswered(p)) && concerns(v.Scene, v.Recording, p.Subject) {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// unansweredFor is how long a request has no answer where most of a service's have none.
+const unansweredFor = 1 // s
+
+// unanswered tells that a service leaves requests without an answer, and not since nobody in it
+// has to work for them.
+func unanswered(p *ledger.Party) bool {
+	return p.Role == ledger.Serves && p.Answered < slowFew && p.Oldest >= unansweredFor && p.Share(ledger.Parked) < 0.5
 }
 
 // why says of a measure why it was not taken.
@@ -108,6 +118,9 @@ func (v *Verdict) Why() (text, next string) {
 		slow := v.SlowParties()
 		p := slow[0]
 		text = fmt.Sprintf("nobody is held up without need, but answers of %s take %s", v.Scene.Name(p.Subject), units.Short(p.Mean))
+		if unanswered(p) {
+			text = fmt.Sprintf("no fault is seen, but requests of %s have no answer for up to %s", v.Scene.Name(p.Subject), units.Short(p.Oldest))
+		}
 		if len(p.Entries) > 0 {
 			e := p.Entries[0]
 			text += fmt.Sprintf(", %.0f %% of it %s", 100*e.Seconds/p.Demand, e.Account.Words())
