@@ -71,20 +71,28 @@ func (v *Verdict) SlowParties() (out []*ledger.Party) {
 	}
 	for _, p := range v.Ledger.Parties {
 		slow := p.Answered >= slowFew && p.Mean*(1-p.Share(ledger.Parked)) >= slowAnswer
-		if (slow || unanswered(p)) && concerns(v.Scene, v.Recording, p.Subject) {
+		if (slow || v.unanswered(p)) && concerns(v.Scene, v.Recording, p.Subject) {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// unansweredFor is how long a request has no answer where most of a service's have none.
-const unansweredFor = 1 // s
+// unansweredFor is how long a request has no answer where most of a service's have none; where
+// turns are measured in slices of the time none is seen for longer than a slice.
+const (
+	unansweredFor = 1   // s
+	ofSlice       = 0.1 // s
+)
 
 // unanswered tells that a service leaves requests without an answer, and not since nobody in it
 // has to work for them.
-func unanswered(p *ledger.Party) bool {
-	return p.Role == ledger.Serves && p.Answered < slowFew && p.Oldest >= unansweredFor && p.Share(ledger.Parked) < 0.5
+func (v *Verdict) unanswered(p *ledger.Party) bool {
+	long := float64(unansweredFor)
+	if c, ok := v.Recording.Measured("sockets.turns"); ok && c.InSlices() {
+		long = ofSlice
+	}
+	return p.Role == ledger.Serves && p.Answered < slowFew && p.Oldest >= long && p.Share(ledger.Parked) < 0.5
 }
 
 // why says of a measure why it was not taken.
@@ -118,7 +126,7 @@ func (v *Verdict) Why() (text, next string) {
 		slow := v.SlowParties()
 		p := slow[0]
 		text = fmt.Sprintf("nobody is held up without need, but answers of %s take %s", v.Scene.Name(p.Subject), units.Short(p.Mean))
-		if unanswered(p) {
+		if v.unanswered(p) {
 			text = fmt.Sprintf("no fault is seen, but requests of %s have no answer for up to %s", v.Scene.Name(p.Subject), units.Short(p.Oldest))
 		}
 		if len(p.Entries) > 0 {
