@@ -141,13 +141,18 @@ func (v *Service) slowed(s *Scene) (Symptom, bool) {
 	}
 	_, all := mean(v.Rows)
 	each, n := mean(slow)
-	if n < fewTurns || float64(n) < slowedShare*float64(all) {
-		return Symptom{}, false
+	if n < fewTurns || float64(n) < slowedShare*float64(all) || median(slow) < 2*median(v.bestPart()) {
+		return Symptom{}, false // or some long ones among the rest
 	}
 	return Symptom{
 		Name: RequestLatency, Subject: v.Subject, Active: touching(active), Amount: each - base, Unit: "s", Severity: float64(n) / float64(all),
 		Text: fmt.Sprintf("%s of %s answers took %s on average, the others %s", units.Count(float64(n)), units.Count(float64(all)), units.Short(each), units.Short(base)),
 	}, true
+}
+
+func median(rows []recording.Turns) float64 {
+	hist, n := Histogram(rows)
+	return Quantile(hist, n, 0.5)
 }
 
 // unread: the wait before the process read the first byte.
