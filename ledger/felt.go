@@ -19,7 +19,7 @@ const (
 	// Answers that take so long on average are late for the sake of whom they wait for, though
 	// such calls are what a service consists of: on randomised incidents healthy services call
 	// others for up to half of this.
-	intolerable = 0.5 // s
+	Intolerable = 0.5 // s
 	// Of a party that was not answered at all: requests held up on average.
 	feltHeld = 0.3
 	// Fewer requests tell nothing of a party, if they end.
@@ -90,7 +90,7 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 		switch {
 		case e.Account == Work && p.uneven():
 			held = e.InLine
-		case p.Role == Serves && p.Mean >= intolerable && (e.Account == Call || e.Account == Child):
+		case p.Role == Serves && p.Mean >= Intolerable && (e.Account == Call || e.Account == Child):
 			held = e.Seconds
 		}
 		if e.Account == CPU { // what the party uses up itself is its own work

@@ -63,14 +63,17 @@ func delayed(d ledger.Delay) string {
 }
 
 // accounted tells whether the ledger measured the requests that a finding says are late: then
-// it knows whether they are.
+// it knows whether they are, but for answers that are intolerably long anyhow.
 func accounted(s *scene.Scene, l *ledger.Ledger, c *candidate) bool {
+	if slices.ContainsFunc(c.suspect.Needs, func(n suspects.Need) bool { return n.Measure == recording.Compared }) {
+		return false // a better time tells that its work takes too long
+	}
 	role := ledger.Serves
 	if len(c.suspect.Claims) > 0 && !slices.ContainsFunc(c.suspect.Claims, ledger.Account.Inside) {
 		role = ledger.Calls // only who calls sees the way
 	}
 	return slices.ContainsFunc(l.Parties, func(p *ledger.Party) bool {
-		return p.Role == role && p.Answered >= 20 && p.Share(ledger.Unseen) < 0.5 && touches(s, c.finding, []recording.Subject{p.Subject})
+		return p.Role == role && p.Answered >= 20 && p.Mean < ledger.Intolerable && p.Share(ledger.Unseen) < 0.5 && touches(s, c.finding, []recording.Subject{p.Subject})
 	})
 }
 
@@ -103,5 +106,13 @@ func harmOf(s scene.Symptom) float64 {
 	if s.Held > 0 {
 		return s.Held
 	}
-	return 0.1 + s.Severity
+	held := 0.1 + s.Severity
+	if s.Name == scene.ConnectionErrors || s.Name == scene.FailedAnswers {
+		// Whoever gets no answer waits for a second or so until he asks again.
+		held = max(held, min(1, s.Amount/failedOfWindow))
+	}
+	return held
 }
+
+// failedOfWindow failures in a window are as bad as one request that is held up all along.
+const failedOfWindow = 20
