@@ -57,7 +57,7 @@ func (p Process) GroupOf(controller string) string {
 }
 
 // Exit is a process that ended at T, or several of one parent, name and outcome that
-// ended within a second and are told together (PID 0; T is the first's).
+// ended within a second and share a row (PID 0; T is the first's).
 type Exit struct {
 	T      Time    `json:"t"`
 	PID    int     `json:"pid,omitempty"`

@@ -108,7 +108,7 @@ ctypes.CDLL(None).pthread_exit(None)`
 	}
 }
 
-// Many short ones are told together, and all of them are there.
+// Many short ones share a row, and none of them is missing.
 func TestManyShortOnes(t *testing.T) {
 	const n = 300
 	c := exec.Command("sh", "-c", fmt.Sprintf("i=0; while [ $i -lt %d ]; do (exit 4); i=$((i+1)); done", n))

@@ -10,7 +10,7 @@ import (
 
 const (
 	// mostEach of one parent, name and outcome in a second have rows of their own; the
-	// others are told together.
+	// others are added up in one row.
 	mostEach = 8
 	// mostRows of a second are kept.
 	mostRows = 256

@@ -100,7 +100,7 @@ func TestFailedAnswers(t *testing.T) {
 			c.Close()
 		}
 	}
-	// Who is one too many is told so before it asked for anything.
+	// A connection beyond the limit gets its error before it asked for anything.
 	l := b.listen("127.0.0.1:7099")
 	go func() {
 		for range rounds {
