@@ -11,5 +11,4 @@ var Unnamed = map[string]string{
 	"memory-limit":         "a control group's memory limit makes it thrash",
 	"heap-full":            "a runtime collects nearly all the time",
 	"receiver-too-slow":    "a receiver is always slower than its sender",
-	"unix-backlog":         "a UNIX socket's backlog is full",
 }
