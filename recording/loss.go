@@ -17,7 +17,7 @@ var feeds = map[string][]string{
 	"exits":         {"ends"},
 	"threads":       {"threads.state", "threads.syscall", "threads.sched"},
 	"thread_states": {"states"},
-	"sockets":       {"sockets.diag", "sockets.owner", "sockets.options"},
+	"sockets":       {"sockets.diag", "sockets.owner", "sockets.options", "sockets.unix"},
 	"drops":         {"drops.kfree_skb", "drops.reason", "drops.socket"},
 	"stacks":        {"drops.stacks", "oncpu.symbols", "offcpu.stacks"},
 	"connections":   {"sockets.connections", "log.connections"},

@@ -44,8 +44,8 @@ type Subject struct {
 	PID    int    `json:"pid,omitempty"`
 	TID    int    `json:"tid,omitempty"`
 	Comm   string `json:"comm,omitempty"`
-	Proto  string `json:"proto,omitempty"`  // tcp or udp
-	Local  string `json:"local,omitempty"`  // address:port
+	Proto  string `json:"proto,omitempty"`  // tcp, udp or unix
+	Local  string `json:"local,omitempty"`  // address:port, or "unix:/path"
 	Remote string `json:"remote,omitempty"` // address:port, or an address alone for a peer
 	Inode  uint64 `json:"inode,omitempty"`  // of a socket
 	Device string `json:"device,omitempty"` // interface, disk
@@ -57,8 +57,18 @@ type Subject struct {
 	Host string `json:"host,omitempty"`
 }
 
-// Port returns the port of an address:port, or "".
+// UnixPrefix begins the address of a UNIX socket: "unix:/run/php.sock", "unix:@name" of an
+// abstract one.
+const UnixPrefix = "unix:"
+
+// IsUnix tells whether an address is a UNIX socket's.
+func IsUnix(addr string) bool { return strings.HasPrefix(addr, UnixPrefix) }
+
+// Port returns the port of an address:port, or ""; of a UNIX socket all of its path.
 func Port(addr string) string {
+	if IsUnix(addr) {
+		return addr[len(UnixPrefix):]
+	}
 	if i := strings.LastIndexByte(addr, ':'); i >= 0 {
 		return addr[i+1:]
 	}
@@ -66,8 +76,11 @@ func Port(addr string) string {
 }
 
 // Host returns the address of an address:port without brackets; an address
-// without a port comes back as it is.
+// without a port, and that of a UNIX socket, come back as they are.
 func Host(addr string) string {
+	if IsUnix(addr) {
+		return addr
+	}
 	i := strings.LastIndexByte(addr, ':')
 	if i < 0 || (strings.Count(addr, ":") > 1 && !strings.HasPrefix(addr, "[")) {
 		return addr

@@ -108,13 +108,15 @@ type FDRef struct {
 	FD   int    `json:"fd"`
 }
 
-// Socket is one socket at T, as INET_DIAG gave it.
+// Socket is one socket at T, as INET_DIAG gave it, or UNIX_DIAG. UNIX sockets are the
+// listeners and the connections with them (docs/probes/sockets.md); what is bound to no
+// address has its inode in place of one: "unix:#4711".
 type Socket struct {
 	T      Time    `json:"t"`
 	Netns  uint64  `json:"netns"` // inode; always set
 	Inode  uint64  `json:"inode,omitempty"`
 	Cookie uint64  `json:"cookie,omitempty"` // unique while the kernel runs
-	Proto  string  `json:"proto"`            // tcp udp
+	Proto  string  `json:"proto"`            // tcp udp unix
 	State  string  `json:"state"`            // LISTEN ESTABLISHED … ; UDP: UNCONN or ESTABLISHED
 	Local  string  `json:"local"`
 	Remote string  `json:"remote,omitempty"`
@@ -326,7 +328,7 @@ type Turns struct {
 	T      Time   `json:"t"`
 	Netns  uint64 `json:"netns"`
 	Role   string `json:"role"`  // serve: Local is the listener's; call: Remote is whom it asks
-	Local  string `json:"local"` // serve: address:port; call: address
+	Local  string `json:"local"` // serve: address:port, "unix:/path", "unix:@name"; call: address, "unix:"
 	Remote string `json:"remote"`
 	PID    int    `json:"pid,omitempty"`
 	Comm   string `json:"comm,omitempty"`

@@ -27,6 +27,7 @@ func Build(r *recording.Recording) *Scene {
 	s.tieFlows()
 	s.tieRoutes(r)
 	s.tiePeers(r)
+	s.tieUnix(r)
 	s.addStreams(r)
 	s.Symptoms = findSymptoms(s, r)
 	return s
@@ -248,7 +249,7 @@ func (s *Scene) tieFlows() {
 			k.Peer = other[0]
 			s.tie(k.ID, other[0].ID, Connects)
 		}
-		if f.Proto == "tcp" && !k.Listening() {
+		if (f.Proto == "tcp" || f.Proto == "unix") && !k.Listening() {
 			if l := s.ListenerOn(f.Netns, f.Local); l != nil {
 				k.Listener = l
 				s.tie(l.ID, k.ID, Accepts)
@@ -318,7 +319,7 @@ func (s *Scene) tieRoutes(r *recording.Recording) {
 	}
 	for _, k := range s.Sockets {
 		f := k.First()
-		if k.Listening() {
+		if k.Listening() || f.Proto == "unix" {
 			continue
 		}
 		dev := ""
@@ -364,6 +365,19 @@ func (s *Scene) tiePeers(r *recording.Recording) {
 		s.tie(id, l.ID, CallsFrom)
 	}
 	sort.SliceStable(s.Processes, func(i, j int) bool { return s.Processes[i].Subject.PID < s.Processes[j].Subject.PID })
+}
+
+// tieUnix joins who asks at a UNIX socket with its listener: most of their connections come
+// and go between two dumps.
+func (s *Scene) tieUnix(r *recording.Recording) {
+	for _, row := range r.Turns {
+		if row.Role != "call" || !recording.IsUnix(row.Remote) {
+			continue
+		}
+		if p, l := s.byPID[row.PID], s.listenerOf(row.Netns, row.Remote); p != nil && l != nil {
+			s.tie(p.ID, l.ID, CallsFrom)
+		}
+	}
 }
 
 // Address puts an address:port in the form that the scene uses: no remote is

@@ -23,6 +23,12 @@ var failures = []string{
 	"EMFILE", "ENFILE", "EADDRNOTAVAIL",
 }
 
+// fails tells whether an error is one of these, or says that the backlog of a UNIX listener
+// was full: then connect does not wait, if it may not.
+func fails(e recording.CallError) bool {
+	return slices.Contains(failures, e.Errno) || e.Call == "connect" && e.Errno == "EAGAIN"
+}
+
 // failing is what one process or listener was told by its calls.
 type failing struct {
 	subject recording.Subject
@@ -41,7 +47,7 @@ func failedCalls(s *Scene, r *recording.Recording) []Symptom {
 		if e.PID == 0 && e.Errno == "ECONNREFUSED" {
 			e.PID, e.Comm = callerOf(refused, e)
 		}
-		if e.PID == 0 || e.PID == r.Manifest.SelfPID || e.Proto != "" && e.Proto != "tcp" || !slices.Contains(failures, e.Errno) || probing(r, e) {
+		if e.PID == 0 || e.PID == r.Manifest.SelfPID || e.Proto != "" && e.Proto != "tcp" || !fails(e) || probing(r, e) {
 			continue
 		}
 		if cuts && e.Proto == "tcp" && (e.Errno == "ECONNRESET" || e.Errno == "EPIPE") {

@@ -31,6 +31,9 @@ func (s *Scene) Name(sub recording.Subject) string {
 	case recording.KindListener:
 		return join(who, "listening on "+sub.Local) + where
 	case recording.KindSocket, recording.KindFlow:
+		if sub.Proto == "unix" && strings.HasPrefix(sub.Local, recording.UnixPrefix+"#") { // bound to no address
+			return join(who, "→ "+sub.Remote) + where
+		}
 		if sub.Remote == "" {
 			return join(who, sub.Proto+" "+sub.Local) + where
 		}

@@ -24,7 +24,7 @@ const (
 	On        EdgeKind = "on"         // qdisc → interface, interface → its peer
 	LimitedBy EdgeKind = "limited by" // process → cgroup
 	In        EdgeKind = "in"         // socket, interface → namespace: too wide to join evidence by
-	CallsFrom EdgeKind = "calls from" // peer → listener or socket
+	CallsFrom EdgeKind = "calls from" // peer → listener or socket; process → UNIX listener
 	Reads     EdgeKind = "reads"      // socket of a player → the stream that it gets; Feeds leads from the sockets that carry it
 )
 
@@ -86,7 +86,7 @@ func (s *Socket) LastTCP() *recording.TCPInfo {
 	return nil
 }
 
-// Listening tells whether it is a TCP listener.
+// Listening tells whether it is a TCP or UNIX listener.
 func (s *Socket) Listening() bool { return s.Rows[0].State == "LISTEN" }
 
 // Owner returns the first owner, or nil.
@@ -185,8 +185,15 @@ func (s *Scene) SocketByInode(netns, inode uint64) *Socket {
 }
 
 // ListenerOn returns the TCP listener that takes connections to that local
-// address:port in that namespace (a wildcard listener included), or nil.
+// address:port in that namespace (a wildcard listener included), or the UNIX listener at
+// that path; nil for none.
 func (s *Scene) ListenerOn(netns uint64, local string) *Socket {
+	if recording.IsUnix(local) {
+		if k := s.bySock[sockKey{netns, "unix", local, ""}]; k != nil && k.Listening() {
+			return k
+		}
+		return nil
+	}
 	return s.holder(netns, "tcp", local, true)
 }
 

@@ -146,7 +146,7 @@ func consumed(a, b recording.Socket) float64 {
 func unaccepted(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, k := range s.Sockets {
-		if k.First().Proto != "tcp" || !k.Listening() {
+		if !k.Listening() {
 			continue
 		}
 		active := spans(k, func(a, b recording.Socket) bool { return a.RecvQ > 0 && b.RecvQ > 0 })
@@ -175,6 +175,13 @@ func longWait(r *recording.Recording, k *Socket, queued float64, window recordin
 	for _, c := range r.Connections {
 		if c.Role == "accept" && c.Netns == k.First().Netns && recording.Port(c.Local) == recording.Port(k.First().Local) {
 			opened += float64(c.Opened)
+		}
+	}
+	if k.First().Proto == "unix" { // connections are not counted: there are no more than requests
+		for _, t := range r.Turns {
+			if t.Role == "serve" && t.Netns == k.First().Netns && t.Local == k.First().Local {
+				opened += float64(t.N)
+			}
 		}
 	}
 	rate := opened / window.Length(window.End).Seconds()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"snag/recording"
@@ -91,7 +92,7 @@ func serviceSubject(s *Scene, row recording.Turns) recording.Subject {
 		if l := s.ListenerOn(row.Netns, row.Local); l != nil {
 			return l.Subject
 		}
-		return recording.Subject{Kind: recording.KindPort, Netns: row.Netns, Proto: "tcp", Local: row.Local, PID: row.PID, Comm: row.Comm}
+		return recording.Subject{Kind: recording.KindPort, Netns: row.Netns, Proto: protoOf(row.Local), Local: row.Local, PID: row.PID, Comm: row.Comm}
 	}
 	return callee(s, row.Netns, row.Remote, row.PID, row.Comm)
 }
@@ -101,18 +102,30 @@ func callee(s *Scene, netns uint64, remote string, pid int, comm string) recordi
 	if l := s.listenerOf(netns, remote); l != nil {
 		return l.Subject
 	}
-	sub := recording.Subject{Kind: recording.KindPeer, Netns: netns, Proto: "tcp", Remote: remote, PID: pid, Comm: comm}
+	sub := recording.Subject{Kind: recording.KindPeer, Netns: netns, Proto: protoOf(remote), Remote: remote, PID: pid, Comm: comm}
 	if p := s.Process(pid); p != nil && p.Subject.Comm != "" {
 		sub.Comm = p.Subject.Comm
 	}
 	return sub
 }
 
+// Callee is the listener on this host that a row of role call asks; nil for none.
+func (s *Scene) Callee(row recording.Turns) *Socket { return s.listenerOf(row.Netns, row.Remote) }
+
 // listenerOf is the listener that an address leads to from a namespace: loopback
-// to its own, any other to the namespace that has a socket with that address.
+// to its own, any other to the namespace that has a socket with that address. A path may be
+// shared with any other namespace, an abstract name with none.
 func (s *Scene) listenerOf(netns uint64, remote string) *Socket {
 	if l := s.ListenerOn(netns, remote); l != nil {
 		return l
+	}
+	if recording.IsUnix(remote) {
+		for _, k := range s.Sockets {
+			if k.Listening() && k.First().Local == remote && !strings.HasPrefix(remote, recording.UnixPrefix+"@") {
+				return k
+			}
+		}
+		return nil
 	}
 	for _, k := range s.Sockets {
 		if k.First().Proto == "tcp" && k.First().Local == remote && k.Listener != nil {
@@ -128,6 +141,14 @@ func (s *Scene) listenerOf(netns uint64, remote string) *Socket {
 		}
 	}
 	return nil
+}
+
+// protoOf is what connections to an address are.
+func protoOf(address string) string {
+	if recording.IsUnix(address) {
+		return "unix"
+	}
+	return "tcp"
 }
 
 // Histogram adds up seconds.

@@ -49,7 +49,7 @@ func weighConnectionLimit(s *scene.Scene, r *recording.Recording, l *ledger.Ledg
 	out := acceptNoMore(s, l)
 	for _, v := range scene.Services(s, r, "serve") {
 		failed, _, as := v.Failed()
-		if failed < fewRefusals || v.Subject.Kind != recording.KindListener {
+		if failed < fewRefusals || v.Subject.Kind != recording.KindListener || v.Subject.Proto == "unix" { // whose connections are not counted
 			continue
 		}
 		out = append(out, atItsLimit(s, r, v, failed, as))

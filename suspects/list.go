@@ -24,6 +24,7 @@ var All = []*Suspect{
 	smallReceiveWindow,
 	nagleDelayedAck,
 	listenOverflow,
+	unixBacklog,
 	reconnectStorm,
 	peerReset,
 	upstreamRefused,

@@ -48,7 +48,7 @@ func weighListenOverflow(s *scene.Scene, r *recording.Recording) []Finding {
 			continue
 		}
 		netns, over := netnsOf(r, series), stepsOf(series)
-		listeners, full := listenersOf(s, netns)
+		listeners, full := listenersOf(s, "tcp", netns)
 		if over.sum() == 0 {
 			out = append(out, slowButNotFull(listeners)...)
 			continue
@@ -84,12 +84,12 @@ type listener struct {
 	backlog int
 }
 
-// listenersOf returns the listeners of a namespace, and how many were seen full.
+// listenersOf returns the listeners of a protocol in a namespace, and how many were seen full.
 // The kernel drops when more wait than the backlog (include/net/sock.h,
-// sk_acceptq_is_full), so a full queue shows backlog + 1.
-func listenersOf(s *scene.Scene, netns uint64) (all []listener, full int) {
+// sk_acceptq_is_full; net/unix/af_unix.c, unix_recvq_full), so a full queue shows backlog + 1.
+func listenersOf(s *scene.Scene, proto string, netns uint64) (all []listener, full int) {
 	for _, k := range s.Sockets {
-		if !k.Listening() || k.First().Netns != netns {
+		if !k.Listening() || k.First().Proto != proto || k.First().Netns != netns {
 			continue
 		}
 		l := listener{socket: k, drops: ownDrops(k), backlog: k.Last().SendQ}

@@ -10,7 +10,7 @@ import (
 )
 
 // localPeer is whom a pool asks over UNIX sockets: a database or an application server on
-// the same host. These have no request turns; the closer look tells how long threads wait
+// the same host. Where there are no request turns of them (older kernels), the closer look tells how long threads wait
 // in reads from there, and who is at the other end.
 type localPeer struct {
 	process *pool

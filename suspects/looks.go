@@ -113,7 +113,7 @@ func socketAt(p *scene.Process, row recording.Thread) *scene.Socket {
 func requestsWait(p *scene.Process, active []recording.Interval) (seconds, of int, worst *scene.Socket, most int) {
 	all, waits := map[recording.Time]bool{}, map[recording.Time]bool{}
 	for _, k := range p.Sockets {
-		if k.First().Proto == "tcp" && !k.Listening() && k.Listener == nil {
+		if k.First().Proto != "udp" && !k.Listening() && k.Listener == nil {
 			continue // it calls somebody there
 		}
 		for _, row := range k.Rows {

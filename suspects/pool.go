@@ -16,6 +16,7 @@ type pool struct {
 	// listener too.
 	head    *scene.Process
 	workers []*scene.Process // by pid, never empty; without a head that takes no requests
+	jam     int              // of idleIn: 1 connections nearly always wait, -1 not, 0 not known yet
 }
 
 // poolsOf are the pools of a host, snag's own process left out. A process that shares no
@@ -124,6 +125,40 @@ func (w *pool) turns(r *recording.Recording, role, remote string, active []recor
 	}
 	return sum
 }
+
+// waitsOnFew are calls in which a thread may wait for work, or for the peer of one request
+// (PHP's streams, clients of databases).
+var waitsOnFew = map[string]bool{"poll": true, "ppoll": true, "select": true, "pselect6": true}
+
+// idleIn tells whether a worker that sleeps in that call waits for work. Where connections
+// wait to be accepted nearly all the time, it would have taken one.
+func (w *pool) idleIn(call string) bool {
+	if !waitsForWork[call] || !waitsOnFew[call] {
+		return waitsForWork[call]
+	}
+	if w.jam == 0 {
+		w.jam = -1
+		waits, of := 0, 0
+		for _, k := range w.head.Sockets {
+			if !k.Listening() {
+				continue
+			}
+			for _, row := range k.Rows {
+				of++
+				if row.RecvQ > 0 {
+					waits++
+				}
+			}
+		}
+		if waits >= 3 && float64(waits) >= poolFull*float64(of) {
+			w.jam = 1
+		}
+	}
+	return w.jam < 0
+}
+
+// poolFull is the share of the samples in which connections wait at a pool that is full.
+const poolFull = 0.8
 
 // worker is the process of that number, or nil.
 func (w *pool) worker(pid int) *scene.Process {

@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"snag/ledger"
@@ -61,6 +62,7 @@ var slowDependency = &Suspect{
 func weighSlowDependency(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
 	var out []Finding
 	for _, p := range poolsOf(s, r) {
+		local := false
 		for i, d := range dependenciesOf(p, r, s.Window) {
 			if i == 3 { // one that matters is among the first
 				break
@@ -70,12 +72,13 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording, l *ledger.Ledge
 			}
 			if f, ok := d.finding(s, r, l); ok {
 				out = append(out, f)
+				local = local || recording.IsUnix(d.remote)
 			}
 		}
 		if f, ok := slowNames(p, s, r); ok {
 			out = append(out, f)
 		}
-		if l := localPeerOf(p, r); l != nil {
+		if l := localPeerOf(p, r); l != nil && !local {
 			if f, ok := l.finding(s, r); ok {
 				out = append(out, f)
 			}
@@ -139,6 +142,12 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 			}
 		}
 	}
+	if behind, sum := d.behind(s, r); behind != "" {
+		f.Text = fmt.Sprintf("what it waits for at %s is at %s", d.remote, behind)
+		f.Evidence = []Evidence{{Side: Against, Grade: Decisive, Value: sum, Unit: "s", Source: d.process.turnsSource(), Origin: "calls",
+			Text: fmt.Sprintf("its calls to %s took %s in all, and %s of that is the wait for %s there: see that one", d.remote, lasting(d.calls.Sum), lasting(sum), behind)}}
+		return f, true
+	}
 	took := Evidence{Side: For, Grade: Strong, Value: d.mean(), Unit: "s", Source: d.process.turnsSource(), Origin: "calls",
 		Text: fmt.Sprintf("its %s to %s took %s on average, %s at the longest", plural(int(d.calls.N), "call"), d.remote, lasting(d.mean()), lasting(d.worst))}
 	if d.calls.N == 0 {
@@ -178,6 +187,11 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	if answers > 0 && late {
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: min(d.mean(), mean), Unit: "s", Text: fmt.Sprintf("%s of each answer's %s is the wait for %s", lasting(min(d.mean(), mean)), lasting(mean), d.remote)}
 	}
+	if recording.IsUnix(d.remote) {
+		f.Remedy = fmt.Sprintf("see what holds %s up; in %s: a timeout below %s for that call, and fewer calls to it for an answer", d.remote, d.process.head.Subject.Comm, lasting(d.mean()))
+		f.Next = fmt.Sprintf("ss -lxp 'src %s'   # whose it is; snag find --pid PID", recording.Port(d.remote))
+		return f, true
+	}
 	host := recording.Host(d.remote)
 	timeout := d.mean()
 	if timeout < longCall {
@@ -186,6 +200,28 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	f.Remedy = fmt.Sprintf("see what holds %s up (snag find on %s); in %s: a timeout below %s for that call, and fewer calls to it for an answer", d.remote, host, d.process.head.Subject.Comm, lasting(timeout))
 	f.Next = fmt.Sprintf("snag find --port %s   # on %s; here: ss -tnpoi dst %s", recording.Port(d.remote), host, host)
 	return f, true
+}
+
+// behind is whom the peer, where it is on this host, waits for itself during most of the
+// calls to it, in calls that are long too.
+func (d *dependency) behind(s *scene.Scene, r *recording.Recording) (remote string, sum float64) {
+	l := s.Callee(recording.Turns{Netns: d.netns, Remote: d.remote})
+	if l == nil || d.calls.Sum == 0 {
+		return "", 0
+	}
+	by, calls := map[string]float64{}, map[string]uint64{}
+	for _, t := range r.Turns {
+		if t.Role == "call" && t.Remote != d.remote && slices.ContainsFunc(l.Owners, func(p *scene.Process) bool { return p.Subject.PID == t.PID }) {
+			calls[t.Remote] += t.N
+			if by[t.Remote] += t.Sum; by[t.Remote] > sum {
+				remote, sum = t.Remote, by[t.Remote]
+			}
+		}
+	}
+	if sum < (1-agreeing)*d.calls.Sum || sum < longCall*float64(calls[remote]) {
+		return "", 0
+	}
+	return remote, sum
 }
 
 // pathEvidence tells whether the way there explains the time.

@@ -39,7 +39,7 @@ var workerQueue = &Suspect{
 	LeadsTo: []Lead{
 		{"server-stall", 5 * time.Second},
 		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second},
-		{"listen-overflow", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"peer-reset", time.Minute}},
+		{"listen-overflow", 10 * time.Second}, {"unix-backlog", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"peer-reset", time.Minute}},
 	Claims: []ledger.Account{ledger.Sleep, ledger.Call, ledger.Child, ledger.Disk, ledger.Pipe, ledger.Unread},
 	Remedy: "handlers that do not block (async), more workers, less waiting in each, or to shed load early. In the server's settings. Verified by: requests are read at once (the wait before the read is near 0)",
 	Next:   "head /proc/PID/task/*/{wchan,syscall}; ss -tnp   # Recv-Q of its connections",

@@ -10,7 +10,10 @@ import (
 // nextFor is the measurement that tells most about a symptom whose cause is not
 // known: what the process does instead, or what comes over the wire.
 func nextFor(s scene.Symptom) string {
-	port := recording.Port(s.Subject.Local)
+	port := ""
+	if !recording.IsUnix(s.Subject.Local) {
+		port = recording.Port(s.Subject.Local)
+	}
 	switch s.Name {
 	case scene.StreamFreeze, scene.RequestLatency, scene.StreamLate, scene.ConnectLatency:
 		if s.Subject.PID != 0 && !recording.StandsIn(s.Subject.PID) {

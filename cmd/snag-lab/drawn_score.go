@@ -28,6 +28,7 @@ type drawnScore struct {
 	part           string
 	budget         time.Duration
 	judgeOnly      bool
+	baselines      bool
 	healthy        bool
 	again          bool
 	final          bool
@@ -58,6 +59,7 @@ given; each such use is noted in --final-log, which is committed.`,
 	f.StringVar(&s.part, "part", "", "K/N: only the K-th of N parts, for N machines")
 	f.DurationVar(&s.budget, "budget", 0, "begin no run that would end after this")
 	f.BoolVar(&s.judgeOnly, "judge-only", false, "make nothing: judge what the folder has")
+	f.BoolVar(&s.baselines, "baselines", false, "compare each faulty run with the healthy one of its draw, and each noisy one with the quiet one, as snag judge --baseline does")
 	f.BoolVar(&s.healthy, "healthy", false, "only the healthy runs: what two folders of them differ by is noise (snag-lab drawn noise)")
 	f.BoolVar(&s.again, "again", false, "make the runs that gave no recording once more")
 	f.BoolVar(&s.final, "final", false, "show the score of odd seeds")
@@ -148,7 +150,7 @@ func (s *drawnScore) report(w io.Writer, cases []drawn.Case) error {
 		fmt.Fprintf(w, "%d of %d runs of odd seeds are there. Their score is held back: --final shows it, and is noted in %s\n", made, len(cases), s.finalLog)
 		return nil
 	}
-	marks, err := drawn.Judge(folder, judges, func(k drawn.Kept) bool { return planned[k.Key] })
+	marks, err := drawn.Judging{Folder: folder, Judges: judges, Keep: func(k drawn.Kept) bool { return planned[k.Key] }, Baselines: s.baselines}.Marks()
 	if err != nil {
 		return err
 	}

@@ -151,14 +151,10 @@ func (s *service) request(w *backendOf) {
 }
 
 func (w *backendOf) ask(to string) {
-	network := "tcp4"
-	if strings.HasPrefix(to, "/") {
-		network = "unix"
-	}
 	var buf [128]byte
 	var err error
 	if w.c == nil {
-		if w.c, err = net.Dial(network, to); err != nil {
+		if w.c, err = net.Dial(networkOf(to), to); err != nil {
 			w.c = nil
 			return
 		}

@@ -60,11 +60,7 @@ var httpUpstream = Actor{
 
 // listenWith listens at an address or a path, with that backlog.
 func listenWith(at string, backlog int) (net.Listener, error) {
-	network := "tcp4"
-	if strings.HasPrefix(at, "/") {
-		network = "unix"
-	}
-	l, err := net.Listen(network, at)
+	l, err := net.Listen(networkOf(at), at)
 	if err != nil || backlog == 0 {
 		return l, err
 	}

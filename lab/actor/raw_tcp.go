@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,9 +14,12 @@ import (
 // descriptor, as the programs they stand for do, use system calls of their own:
 // the net package would park them in its poller instead.
 
-// listenTCP opens a blocking listener with that backlog: net.Listen always
-// takes somaxconn.
+// listenTCP opens a blocking listener with that backlog, on a UNIX socket where at is a
+// path: net.Listen always takes somaxconn.
 func listenTCP(at string, backlog int) (int, error) {
+	if networkOf(at) == "unix" {
+		return listenUnix(at, backlog)
+	}
 	addr, err := netip.ParseAddrPort(at)
 	if err != nil {
 		return -1, fmt.Errorf("actor: listen on %q: %w", at, err)
@@ -39,6 +43,29 @@ func listenTCP(at string, backlog int) (int, error) {
 		return -1, fmt.Errorf("actor: listen on %s: %w", at, err)
 	}
 	return fd, nil
+}
+
+func listenUnix(at string, backlog int) (int, error) {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, fmt.Errorf("actor: socket for %s: %w", at, err)
+	}
+	if err = unix.Bind(fd, &unix.SockaddrUnix{Name: at}); err == nil {
+		err = unix.Listen(fd, backlog)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, fmt.Errorf("actor: listen on %s: %w", at, err)
+	}
+	return fd, nil
+}
+
+// networkOf is the network of an address:port, or of a path.
+func networkOf(at string) string {
+	if strings.HasPrefix(at, "/") {
+		return "unix"
+	}
+	return "tcp4"
 }
 
 // acceptTCP waits for a connection.

@@ -112,12 +112,8 @@ func hangUp(c net.Conn) {
 }
 
 func (c asking) dial(ctx context.Context, deadline time.Time) (net.Conn, error) {
-	network := "tcp4"
-	if len(c.to) > 0 && c.to[0] == '/' {
-		network = "unix"
-	}
 	d := net.Dialer{Deadline: deadline}
-	conn, err := d.DialContext(ctx, network, c.to)
+	conn, err := d.DialContext(ctx, networkOf(c.to), c.to)
 	if tcp, ok := conn.(*net.TCPConn); ok && err == nil && c.split > 0 {
 		err = tcp.SetNoDelay(false)
 	}

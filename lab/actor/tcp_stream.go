@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -226,11 +225,7 @@ func serve(ctx context.Context, listen string, handle func(net.Conn)) error {
 // serveWith sets something on the socket before it listens.
 func serveWith(ctx context.Context, listen string, set func(string, string, syscall.RawConn) error, handle func(net.Conn)) error {
 	lc := net.ListenConfig{Control: set}
-	network := "tcp4"
-	if strings.HasPrefix(listen, "/") {
-		network = "unix"
-	}
-	l, err := lc.Listen(ctx, network, listen)
+	l, err := lc.Listen(ctx, networkOf(listen), listen)
 	if err != nil {
 		return err
 	}

@@ -70,6 +70,7 @@ import (
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
+	unixbacklog "snag/lab/unix-backlog"
 	uplinkblackhole "snag/lab/uplink-blackhole"
 	uplinkthrottled "snag/lab/uplink-throttled"
 	uplinkthrottledlayers "snag/lab/uplink-throttled-layers"
@@ -101,6 +102,7 @@ var Incidents = []lab.Incident{
 	conntrackfull.Incident,
 	pmtublackhole.Incident,
 	listenoverflow.Incident,
+	unixbacklog.Incident,
 	reconnectstorm.Incident,
 	nagledelayedack.Incident,
 	peerreset.Incident,

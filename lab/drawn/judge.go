@@ -9,15 +9,25 @@ import (
 	"snag/recording"
 )
 
-// Judge lets judges answer to every run of a folder that keep accepts, several runs at a
-// time, and returns the marks of each judge, in the order of the runs.
-func Judge(f Folder, judges []score.Judge, keep func(Kept) bool) ([][]Mark, error) {
-	all, err := f.All()
+// Judging is how the runs of a folder are judged.
+type Judging struct {
+	Folder Folder
+	Judges []score.Judge
+	Keep   func(Kept) bool // which runs
+	// Baselines gives the judges the run without the fault, or without the noise, as the
+	// recording of a better time.
+	Baselines bool
+}
+
+// Marks lets the judges answer to the runs, several at a time, and returns the marks of each
+// judge, in the order of the runs.
+func (j Judging) Marks() ([][]Mark, error) {
+	all, err := j.Folder.All()
 	if err != nil {
 		return nil, err
 	}
-	without, runs := compared(all, keep)
-	marks := make([][]Mark, len(judges))
+	without, runs := compared(all, j.Keep)
+	marks := make([][]Mark, len(j.Judges))
 	for i := range marks {
 		marks[i] = make([]Mark, len(runs))
 	}
@@ -29,7 +39,7 @@ func Judge(f Folder, judges []score.Judge, keep func(Kept) bool) ([][]Mark, erro
 		go func() {
 			defer busy.Done()
 			for n := range next {
-				errs[n] = judgeOne(f, runs[n], without(runs[n]), judges, func(j int, m Mark) { marks[j][n] = m })
+				errs[n] = j.one(runs[n], without(runs[n]), func(judge int, m Mark) { marks[judge][n] = m })
 			}
 		}()
 	}
@@ -82,22 +92,27 @@ func pairKey(k Kept) string {
 	return key
 }
 
-func judgeOne(f Folder, k Kept, without *Kept, judges []score.Judge, done func(int, Mark)) error {
+func (j Judging) one(k Kept, without *Kept, done func(int, Mark)) error {
 	m, truths, err := begin(k, without)
 	if err != nil {
 		return err
 	}
 	if m.Class == Broken || m.Class == Void || m.Class == Loud {
-		for j := range judges {
-			done(j, m)
+		for i := range j.Judges {
+			done(i, m)
 		}
 		return nil
 	}
-	r, err := recording.Open(f.Recording(k.Key))
+	r, err := recording.Open(j.Folder.Recording(k.Key))
 	if err != nil {
 		return err
 	}
-	for j, judge := range judges {
+	if j.Baselines && without != nil {
+		if r.Baseline, err = recording.Open(j.Folder.Recording(without.Key)); err != nil {
+			return err
+		}
+	}
+	for i, judge := range j.Judges {
 		a, err := judge.Answer(r)
 		if err != nil {
 			return fmt.Errorf("%s: %w", judge.Name, err)
@@ -109,7 +124,7 @@ func judgeOne(f Folder, k Kept, without *Kept, judges []score.Judge, done func(i
 		if !judge.Confident {
 			one.Claims = nil
 		}
-		done(j, one)
+		done(i, one)
 	}
 	return nil
 }

@@ -5,5 +5,4 @@ package drawn
 var Unnamed = map[string]string{
 	"syscall-failing":      "system calls fail for a full disk, permissions or limits",
 	"tls-handshake-failed": "TLS handshakes fail",
-	"unix-backlog":         "a UNIX socket's backlog is full",
 }

@@ -11,7 +11,7 @@ import (
 	"snag/lab/threadserver"
 )
 
-// Incident is slow-dependency over a UNIX socket, on which there are no request turns.
+// Incident is slow-dependency over a UNIX socket.
 var Incident = lab.Incident{
 	Name:  "slow-dependency-local-peer",
 	Title: "a server's answers each need one of a database on the same host, over a UNIX socket, which takes 400 ms",

@@ -230,6 +230,7 @@ struct sock {
 	int sk_sndbuf;
 	int sk_wmem_queued;
 	int sk_err;
+	__u8 sk_shutdown;
 	__u32 sk_max_ack_backlog; /* a listener's, and of the sockets that it accepted */
 	__u16 sk_type;
 	__u16 sk_protocol;
@@ -245,6 +246,28 @@ struct request_sock {
 struct inet_sock {
 	struct sock sk;
 	__be16 inet_sport;
+};
+
+typedef struct {
+	atomic_t refs;
+} refcount_t;
+
+struct sockaddr_un {
+	unsigned short sun_family;
+	char sun_path[108];
+};
+
+/* An accepted socket shares its listener's (unix_stream_connect). */
+struct unix_address {
+	refcount_t refcnt;
+	int len; /* of name, with its family */
+	struct sockaddr_un name[];
+};
+
+struct unix_sock {
+	struct sock sk;
+	struct unix_address *addr; /* NULL: not bound */
+	struct sock *peer;
 };
 
 struct inet_connection_sock {
@@ -292,6 +315,22 @@ struct bpf_map;
 struct bpf_iter_meta {
 	__u64 session_id;
 	__u64 seq_num;
+};
+
+/* What an iterator over a map's elements is given (kernel/bpf/map_iter.c). */
+struct bpf_iter__bpf_map_elem {
+	union {
+		struct bpf_iter_meta *meta;
+	};
+	union {
+		struct bpf_map *map;
+	};
+	union {
+		void *key;
+	};
+	union {
+		void *value;
+	};
 };
 
 /* What an iterator over a socket-storage map is given (net/core/bpf_sk_storage.c). */

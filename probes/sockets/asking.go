@@ -16,7 +16,7 @@ func (r *running) readOptions() {
 		s := &r.survey.found[c.index].Socket
 		h := r.socks[s.Cookie]
 		interesting := c.level == suspect || r.held[s.Inode] || (s.Proto == "udp" && s.Drops > 0)
-		if h == nil || h.asked || !interesting || len(s.Owners) == 0 || r.isOwn(s) {
+		if h == nil || h.asked || !interesting || s.Proto == unixProto || len(s.Owners) == 0 || r.isOwn(s) {
 			continue
 		}
 		if r.asked == mostAsked || r.refused != nil {

@@ -12,6 +12,8 @@ type book struct {
 	owners    *owner.Table
 	listeners map[listenKey]uint64 // inode
 	inodes    map[uint64]uint64    // inode → cookie, of the sockets of the last dump
+	paths     map[uint64]string    // of UNIX listeners, by the kernel side's id
+	findPath  func(id uint64) string
 }
 
 type listenKey struct {
@@ -20,7 +22,7 @@ type listenKey struct {
 }
 
 func newBook(owners *owner.Table) *book {
-	return &book{owners: owners, listeners: map[listenKey]uint64{}, inodes: map[uint64]uint64{}}
+	return &book{owners: owners, listeners: map[listenKey]uint64{}, inodes: map[uint64]uint64{}, paths: map[uint64]string{}}
 }
 
 // note enters a socket. Listeners stay after they have closed: what they
@@ -44,6 +46,15 @@ func (b *book) listener(netns uint64, local string) (recording.FDRef, bool) {
 		}
 	}
 	return recording.FDRef{}, false
+}
+
+func (b *book) path(id uint64) string {
+	p, ok := b.paths[id]
+	if !ok && b.findPath != nil && id != 0 {
+		p = b.findPath(id)
+		b.paths[id] = p
+	}
+	return p
 }
 
 func (b *book) holder(inode uint64) (recording.FDRef, bool) {

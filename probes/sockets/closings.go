@@ -21,7 +21,7 @@ func (r *running) closings(now time.Time, everything bool) {
 		if h.seen == r.ticks || r.survey.failed[h.last.Netns] != nil {
 			continue
 		}
-		if h.last.Proto == "tcp" && !everything && h.level == quiet && now.After(h.until) && h.last.State != "LISTEN" {
+		if h.last.Proto != "udp" && !everything && h.level == quiet && now.After(h.until) && h.last.State != "LISTEN" {
 			continue // was not asked for
 		}
 		delete(r.socks, cookie)

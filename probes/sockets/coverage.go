@@ -56,6 +56,8 @@ func (r *running) fill(c *recording.Coverage) {
 		if why, cure := r.survey.unseen(); why != "" {
 			partial(c, why, cure)
 		}
+	case "sockets.unix":
+		r.fillUnix(c)
 	case "sockets.owner":
 		if n := r.book.owners.Hidden(); n > 0 {
 			partial(c, fmt.Sprintf("the descriptors of %d processes may not be read: their sockets have no owner", n), curePtrace)
@@ -101,9 +103,9 @@ func (r *running) fillErrors(c *recording.Coverage) {
 		partial(c, "errors that send and receive return are not seen, only those that the kernel puts on sockets: "+l.Why, l.Cure)
 		return
 	}
-	c.Why = "accept, connect, bind, open: what they return was not looked at, as no process was seen near its limit of descriptors or of ports"
+	c.Why = "accept, connect, bind, open: what they return was not looked at, as no process was seen near its limit of descriptors or of ports, nor a UNIX socket near its backlog"
 	if r.exits.seconds > 0 {
-		c.Why = fmt.Sprintf("accept, connect, bind, open: what they return was looked at for %.0f s, of %d processes near a limit", r.exits.seconds, len(r.exits.pids))
+		c.Why = fmt.Sprintf("accept, connect, bind, open: what they return was looked at for %.0f s, of %d processes near a limit, and of all what connect says of a full backlog", r.exits.seconds, len(r.exits.pids))
 	}
 }
 

@@ -3,9 +3,11 @@
  * Errors that calls on sockets return (sock:sock_send_length and
  * sock:sock_recv_length, since 6.3), that the kernel puts on a socket
  * (sock:inet_sk_error_report, since 5.15), and that the calls of a few processes
- * return for want of descriptors or ports (sys_exit).
+ * return for want of descriptors or ports, or connect for a full backlog (sys_exit).
  */
 
+#define NR_CONNECT_X86 42
+#define NR_CONNECT_ARM64 203
 #define E_INTR 4
 #define E_AGAIN 11
 #define E_NFILE 23
@@ -82,12 +84,12 @@ int exit_call(__u64 *ctx)
 	struct error_key key = {.call = CALL_OTHER};
 	long ret = ctx[1];
 	struct error_value *v;
-	__u32 fd = -1;
+	__u32 fd = -1, connect = NR_CONNECT_X86;
 
-	if (ret != -E_MFILE && ret != -E_NFILE && ret != -E_ADDRNOTAVAIL)
+	if (ret != -E_MFILE && ret != -E_NFILE && ret != -E_ADDRNOTAVAIL && ret != -E_AGAIN)
 		return 0;
 	key.pid = bpf_get_current_pid_tgid() >> 32;
-	if (!bpf_map_lookup_elem(&failing, &key.pid))
+	if (ret != -E_AGAIN && !bpf_map_lookup_elem(&failing, &key.pid))
 		return 0;
 	key.err = -ret;
 	if (bpf_core_field_exists(x86->orig_ax)) {
@@ -95,8 +97,11 @@ int exit_call(__u64 *ctx)
 		fd = BPF_CORE_READ(x86, di);
 	} else if (bpf_core_field_exists(arm->syscallno)) {
 		key.nr = BPF_CORE_READ(arm, syscallno);
+		connect = NR_CONNECT_ARM64;
 		fd = BPF_CORE_READ(arm, orig_x0);
 	}
+	if (ret == -E_AGAIN && key.nr != connect)
+		return 0; /* only that of a UNIX socket means that it failed: the backlog is full */
 	v = error_row(&key);
 	if (!v)
 		return 0;

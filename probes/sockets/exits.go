@@ -36,7 +36,7 @@ type exits struct {
 }
 
 // traceExits attaches the program when a process is short of descriptors or
-// ports, and takes it off again.
+// ports, or a UNIX listener's backlog may be, and takes it off again.
 func (r *running) traceExits() {
 	pids := append(r.env.Watch.TakeFailing(), r.shortOfPorts()...)
 	e := &r.exits
@@ -52,7 +52,7 @@ func (r *running) traceExits() {
 			fresh = append(fresh, uint32(pid))
 		}
 	}
-	if len(fresh) == 0 || r.kernel.exit == nil || (e.since > 0 && r.ticks-e.since < exitPause) {
+	if len(fresh) == 0 && !r.shortBacklog() || r.kernel.exit == nil || (e.since > 0 && r.ticks-e.since < exitPause) {
 		return
 	}
 	if e.pids == nil {
@@ -104,6 +104,25 @@ func (r *running) shortOfPorts() []int {
 		}
 	}
 	return slices.Collect(maps.Keys(pids))
+}
+
+// few connections that may wait: a burst of clients fills it between two looks.
+const fewWaiting = 64
+
+// shortBacklog tells whether a UNIX listener refuses connections, as far as a look shows:
+// the kernel counts them nowhere, and who connects is told EAGAIN. Half of its backlog is
+// in use, or it is short and its server is asked.
+func (r *running) shortBacklog() bool {
+	for i := range r.survey.found {
+		s := &r.survey.found[i].Socket
+		if s.Proto != unixProto || s.State != "LISTEN" {
+			continue
+		}
+		if s.RecvQ > 0 && 2*s.RecvQ >= s.SendQ || s.SendQ <= fewWaiting && r.served[listenKey{s.Netns, s.Local}] {
+			return true
+		}
+	}
+	return false
 }
 
 // ephemeralPorts is how many ports connect() chooses from in the network namespace

@@ -9,10 +9,11 @@ import (
 	"snag/internal/kernel"
 )
 
-// hook is one BPF program and the tracepoint it hangs on.
+// hook is one BPF program and the tracepoint it hangs on, or the table.
 type hook struct {
 	program    string
-	tracepoint string // "" for the iterator over sockets that have a turn
+	tracepoint string // "" for iterators over sockets that have a turn
+	over       string // their table
 	measure    string
 	also       []string // other measures that the program takes
 	onDemand   bool     // loaded, and attached only when there is a reason
@@ -29,7 +30,8 @@ var hooks = []hook{
 	{program: kernelProgSent, tracepoint: "sock_send_length", measure: "sockets.holds", also: []string{"sockets.turns", "sockets.queries"}, often: true, since: "6.3"},
 	{program: kernelProgReceived, tracepoint: "tcp_probe", measure: "sockets.holds", also: []string{"sockets.turns"}, often: true, since: "4.16"},
 	{program: kernelProgTurnRead, tracepoint: "sock_recv_length", measure: "sockets.turns", also: []string{"sockets.queries"}, often: true, since: "6.3"},
-	{program: kernelProgTurnSweep, measure: "sockets.turns"},
+	{program: kernelProgTurnSweep, over: "socket_turns", measure: "sockets.turns"},
+	{program: kernelProgUnixSweep, over: "unix_turns", measure: "sockets.turns"},
 	{program: kernelProgErrorReport, tracepoint: "inet_sk_error_report", measure: "sockets.errors", since: "5.15"},
 	{program: kernelProgExitCall, tracepoint: "sys_exit", measure: "sockets.errors", since: "4.17", onDemand: true},
 }
@@ -52,6 +54,13 @@ func missing(types *btf.Spec, hooks []hook) map[string]*kernel.Lack {
 	return lacks
 }
 
+// hasUnix tells whether the kernel's own types, not a module's, have UNIX sockets
+// (CONFIG_UNIX=y, as every distribution has it).
+func hasUnix(types *btf.Spec) bool {
+	var sock *btf.Struct
+	return types.TypeByName("unix_sock", &sock) == nil
+}
+
 // callerReasons are the reset reasons that only a process' own close(2),
 // disconnect or SO_LINGER gives (net/ipv4/tcp.c): then the current task did it.
 var callerReasons = map[string]bool{
@@ -65,7 +74,7 @@ var callerReasons = map[string]bool{
 // have, and to whether turns can be measured on it, and returns the names of the reset reasons, nil before Linux 6.10.
 func configure(spec *ebpf.CollectionSpec, types *btf.Spec, started uint64, turns bool) (map[uint64]string, error) {
 	var reasons map[uint64]string
-	set := map[string]any{"started": started, "has_turns": turns}
+	set := map[string]any{"started": started, "has_turns": turns, "has_unix": hasUnix(types)}
 	if args, err := kernel.TracepointArgs(types, "tcp_send_reset"); err == nil && len(args) > 2 {
 		set["reset_has_reason"] = true
 		if reasons, err = kernel.Enum(types, "sk_rst_reason"); err == nil {

@@ -22,7 +22,7 @@ type inKernel struct {
 	progs   []*ebpf.Program // that were loaded one by one
 	reasons map[uint64]string
 	epoch   uint32
-	sweeper *link.Iter    // nil where turns can't be measured
+	sweeps  []*link.Iter  // none where turns can't be measured
 	exit    *ebpf.Program // at the end of system calls; nil where it can't be had
 	// lacks tells of each measure that can't be had here why.
 	lacks map[string]*kernel.Lack
@@ -141,8 +141,8 @@ func (k *inKernel) attach(h hook, p *ebpf.Program) {
 		return
 	case p.Type() == ebpf.RawTracepoint:
 		l, err = kernel.AttachRaw(h.tracepoint, p)
-	case h.program == kernelProgTurnSweep:
-		l, err = k.attachSweep(p)
+	case h.over != "":
+		l, err = k.attachSweep(p, h.over)
 	default:
 		l, err = link.AttachTracing(link.TracingOptions{Program: p})
 	}
@@ -153,29 +153,32 @@ func (k *inKernel) attach(h hook, p *ebpf.Program) {
 	k.links[h.measure] = append(k.links[h.measure], l)
 }
 
-// attachSweep hangs the iterator on the sockets' turns.
-func (k *inKernel) attachSweep(p *ebpf.Program) (link.Link, error) {
-	it, err := link.AttachIter(link.IterOptions{Program: p, Map: k.maps.Maps["socket_turns"]})
+// attachSweep hangs an iterator on a table of turns.
+func (k *inKernel) attachSweep(p *ebpf.Program, over string) (link.Link, error) {
+	it, err := link.AttachIter(link.IterOptions{Program: p, Map: k.maps.Maps[over]})
 	if err != nil {
 		return nil, err
 	}
-	k.sweeper = it
+	k.sweeps = append(k.sweeps, it)
 	return it, nil
 }
 
 // sweep ends the turns that nothing follows and counts those that are open. It
 // runs before flip, so that they count to the second that ends.
 func (k *inKernel) sweep() error {
-	if k.sweeper == nil || k.lacks["sockets.turns"] != nil {
+	if k.lacks["sockets.turns"] != nil {
 		return nil
 	}
-	r, err := k.sweeper.Open()
-	if err != nil {
-		return fmt.Errorf("look at the sockets' turns: %w", err)
-	}
-	defer r.Close()
-	if _, err := io.Copy(io.Discard, r); err != nil { // it writes nothing
-		return fmt.Errorf("look at the sockets' turns: %w", err)
+	for _, it := range k.sweeps {
+		r, err := it.Open()
+		if err != nil {
+			return fmt.Errorf("look at the sockets' turns: %w", err)
+		}
+		_, err = io.Copy(io.Discard, r) // it writes nothing
+		r.Close()
+		if err != nil {
+			return fmt.Errorf("look at the sockets' turns: %w", err)
+		}
 	}
 	return nil
 }

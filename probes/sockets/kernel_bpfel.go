@@ -240,6 +240,23 @@ type kernelTurnValue struct {
 	Slowest  uint64
 }
 
+type kernelUnixPath struct {
+	_       structs.HostLayout
+	Name    [108]uint8
+	Length  uint8
+	Answers uint8
+	Pad     [2]uint8
+}
+
+type kernelUnixTurn struct {
+	_       structs.HostLayout
+	T       kernelTurn
+	Came    uint64
+	Sk      uint64
+	Answers uint32
+	Pad     uint32
+}
+
 type kernelWrites struct {
 	_      structs.HostLayout
 	At     uint32
@@ -274,6 +291,8 @@ const (
 	kernelMapSpent            = "spent"
 	kernelMapTurnsA           = "turns_a"
 	kernelMapTurnsB           = "turns_b"
+	kernelMapUnixPaths        = "unix_paths"
+	kernelMapUnixTurns        = "unix_turns"
 	kernelMapWriters          = "writers"
 	kernelProgErrorReport     = "error_report"
 	kernelProgExitCall        = "exit_call"
@@ -286,10 +305,12 @@ const (
 	kernelProgSignal          = "signal"
 	kernelProgTurnRead        = "turn_read"
 	kernelProgTurnSweep       = "turn_sweep"
+	kernelProgUnixSweep       = "unix_sweep"
 	kernelVarConnRows         = "conn_rows"
 	kernelVarEnding           = "ending"
 	kernelVarEpoch            = "epoch"
 	kernelVarHasTurns         = "has_turns"
+	kernelVarHasUnix          = "has_unix"
 	kernelVarHolding          = "holding"
 	kernelVarLost             = "lost"
 	kernelVarOn               = "on"
@@ -358,6 +379,7 @@ type kernelProgramSpecs struct {
 	Signal       *ebpf.ProgramSpec `ebpf:"signal"`
 	TurnRead     *ebpf.ProgramSpec `ebpf:"turn_read"`
 	TurnSweep    *ebpf.ProgramSpec `ebpf:"turn_sweep"`
+	UnixSweep    *ebpf.ProgramSpec `ebpf:"unix_sweep"`
 }
 
 // kernelMapSpecs contains maps before they are loaded into the kernel.
@@ -387,6 +409,8 @@ type kernelMapSpecs struct {
 	Spent         *ebpf.MapSpec `ebpf:"spent"`
 	TurnsA        *ebpf.MapSpec `ebpf:"turns_a"`
 	TurnsB        *ebpf.MapSpec `ebpf:"turns_b"`
+	UnixPaths     *ebpf.MapSpec `ebpf:"unix_paths"`
+	UnixTurns     *ebpf.MapSpec `ebpf:"unix_turns"`
 	Writers       *ebpf.MapSpec `ebpf:"writers"`
 }
 
@@ -398,6 +422,7 @@ type kernelVariableSpecs struct {
 	Ending           *ebpf.VariableSpec `ebpf:"ending"`
 	Epoch            *ebpf.VariableSpec `ebpf:"epoch"`
 	HasTurns         *ebpf.VariableSpec `ebpf:"has_turns"`
+	HasUnix          *ebpf.VariableSpec `ebpf:"has_unix"`
 	Holding          *ebpf.VariableSpec `ebpf:"holding"`
 	Lost             *ebpf.VariableSpec `ebpf:"lost"`
 	On               *ebpf.VariableSpec `ebpf:"on"`
@@ -456,6 +481,8 @@ type kernelMaps struct {
 	Spent         *ebpf.Map `ebpf:"spent"`
 	TurnsA        *ebpf.Map `ebpf:"turns_a"`
 	TurnsB        *ebpf.Map `ebpf:"turns_b"`
+	UnixPaths     *ebpf.Map `ebpf:"unix_paths"`
+	UnixTurns     *ebpf.Map `ebpf:"unix_turns"`
 	Writers       *ebpf.Map `ebpf:"writers"`
 }
 
@@ -484,6 +511,8 @@ func (m *kernelMaps) Close() error {
 		m.Spent,
 		m.TurnsA,
 		m.TurnsB,
+		m.UnixPaths,
+		m.UnixTurns,
 		m.Writers,
 	)
 }
@@ -496,6 +525,7 @@ type kernelVariables struct {
 	Ending           *ebpf.Variable `ebpf:"ending"`
 	Epoch            *ebpf.Variable `ebpf:"epoch"`
 	HasTurns         *ebpf.Variable `ebpf:"has_turns"`
+	HasUnix          *ebpf.Variable `ebpf:"has_unix"`
 	Holding          *ebpf.Variable `ebpf:"holding"`
 	Lost             *ebpf.Variable `ebpf:"lost"`
 	On               *ebpf.Variable `ebpf:"on"`
@@ -526,6 +556,7 @@ type kernelPrograms struct {
 	Signal       *ebpf.Program `ebpf:"signal"`
 	TurnRead     *ebpf.Program `ebpf:"turn_read"`
 	TurnSweep    *ebpf.Program `ebpf:"turn_sweep"`
+	UnixSweep    *ebpf.Program `ebpf:"unix_sweep"`
 }
 
 func (p *kernelPrograms) Close() error {
@@ -541,6 +572,7 @@ func (p *kernelPrograms) Close() error {
 		p.Signal,
 		p.TurnRead,
 		p.TurnSweep,
+		p.UnixSweep,
 	)
 }
 

@@ -11,7 +11,7 @@ import (
 var measures = []string{
 	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
-	"sockets.turns", "sockets.errors", "sockets.queries",
+	"sockets.turns", "sockets.errors", "sockets.queries", "sockets.unix",
 }
 
 // ledger keeps the probe's own account: what each measure cost, how late it

@@ -16,6 +16,9 @@ type names interface {
 	listener(netns uint64, local string) (recording.FDRef, bool)
 	// holder is the process that holds the socket.
 	holder(inode uint64) (recording.FDRef, bool)
+	// path is the address that the kernel side made an id of, "unix:/run/php.sock"; "" where
+	// it is not known.
+	path(id uint64) string
 }
 
 // ends are the addresses of a flow as the recording writes them.

@@ -15,6 +15,7 @@ import (
 type known struct {
 	listeners map[string]recording.FDRef
 	holders   map[uint64]recording.FDRef
+	paths     map[uint64]string
 }
 
 func (k known) listener(_ uint64, local string) (recording.FDRef, bool) {
@@ -26,6 +27,8 @@ func (k known) holder(inode uint64) (recording.FDRef, bool) {
 	r, ok := k.holders[inode]
 	return r, ok
 }
+
+func (k known) path(id uint64) string { return k.paths[id] }
 
 func flow4(local [4]byte, lport uint16, remote [4]byte, rport uint16) kernelFlow {
 	f := kernelFlow{Family: 4, Netns: 7, Lport: lport, Rport: rport}

@@ -40,6 +40,8 @@ const volatile bool has_turns = false;
 #include "queries.h"
 #include "answers.h"
 #include "turns.h"
+#include "unix.h"
+#include "sweep.h"
 
 /* Two programs on one tracepoint cost more than one that does both: the kernel
  * then calls them through pointers (kernel/tracepoint.c). */
@@ -62,6 +64,10 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 			name_asked(sk);
 			note_query(sk);
 		}
+		if (on_unix(sk)) {
+			takes_more(ns, WHOLE_RUN - SHORT_RUN);
+			unix_moved(sk, ret, true);
+		}
 		return 0;
 	}
 	tp = bpf_skc_to_tcp_sock(sk);
@@ -77,6 +83,76 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	turn_sent(tp, t);
 	if (begins_answer(t, tp->write_seq - ret))
 		count_failed(t);
+	return 0;
+}
+
+/* A call that is to read has failed. */
+static __always_inline int unread(struct sock *sk, int ret)
+{
+	if (ret == -E_CONNRESET && on_unix(sk))
+		unix_moved(sk, ret, false);
+	return socket_error(sk, -ret, CALL_RECV);
+}
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
+{
+	struct tcp_sock *tp;
+	struct turn *t;
+	__u8 state;
+	__u64 *ns;
+
+	if (!on)
+		return 0;
+	ns = takes(SHORT_RUN);
+	if (is_error(ret))
+		return unread(sk, ret);
+	if (ret <= 0 || flags & MSG_PEEK) {
+		if (ret == 0 && on_unix(sk))
+			unix_moved(sk, ret, false);
+		return 0;
+	}
+	if (sk->sk_protocol != IPPROTO_TCP) {
+		if (asks_names(sk))
+			name_answered(sk);
+		if (on_unix(sk)) {
+			takes_more(ns, WHOLE_RUN - SHORT_RUN);
+			unix_moved(sk, ret, false);
+		}
+		return 0;
+	}
+	state = sk->__sk_common.skc_state;
+	if (!accepted(sk) && (state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT))
+		return 0; /* a caller's: counted when the answer came, maybe on another CPU */
+	takes_more(ns, WHOLE_RUN - SHORT_RUN);
+	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
+	if (t && t->role == ROLE_ACCEPT) {
+		name_turn(t);
+		if (t->begin && !t->read && t->slice == slice)
+			t->read = bpf_ktime_get_ns();
+		return 0;
+	}
+	if (!t && state == TCP_ESTABLISHED && accepted(sk) && opened_in_slice(sk)) {
+		/* It came with the handshake, or before we looked. */
+		tp = bpf_skc_to_tcp_sock(sk);
+		if (!tp)
+			return 0;
+		t = new_turn(sk, ROLE_ACCEPT, tp->write_seq);
+		if (!t)
+			return 0;
+		name_turn(t);
+		begin_serving(t, bpf_ktime_get_ns(), tp->write_seq);
+		t->read = t->begin;
+		return 0;
+	}
+	/* What comes after our own FIN does not pass tcp_probe, and may be read when
+	 * the connection is gone. */
+	if (t && t->begin && t->slice == slice && state != TCP_ESTABLISHED && state != TCP_CLOSE_WAIT) {
+		if (t->last - t->begin <= STREAM_TIME && t->bytes <= STREAM_BYTES)
+			count_turn(t, bpf_ktime_get_ns());
+		t->begin = 0;
+		flush_turns(t); /* no state may follow that does */
+	}
 	return 0;
 }
 

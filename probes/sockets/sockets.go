@@ -55,6 +55,7 @@ type running struct {
 	skipped  uint64        // rows of wanted sockets that the allowance did not allow
 	closed   uint64        // socket-closed events left out
 	exits    exits
+	served   map[listenKey]bool // UNIX listeners whose servers were asked in the last second
 	// resolvers are the processes whose resolv.conf was read.
 	resolvers map[int]bool
 
@@ -89,6 +90,9 @@ func startWith(ctx context.Context, env *probe.Env, share float64) (probe.Runnin
 		}
 	}
 	r.kernel = k
+	if k != nil {
+		r.book.findPath = k.unixPath
+	}
 	if err := r.tryDiag(); err != nil {
 		if k == nil {
 			return nil, err

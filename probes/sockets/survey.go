@@ -21,6 +21,8 @@ type survey struct {
 	// failed are the namespaces whose last dump failed, with the reason: what
 	// was not seen there is not gone.
 	failed map[uint64]error
+	// unix is why the UNIX sockets of a namespace were not seen; nil: they were.
+	unix error
 	// crowd counts what has no row of its own: filled by a dump of everything.
 	crowd crowd
 	// ephemeral is how many ports connect() chooses from in the namespaces that have
@@ -40,6 +42,7 @@ func newSurvey(env *probe.Env) *survey {
 func (s *survey) dump(look bool, wanted map[uint64]map[diag.Kind][][48]byte) error {
 	s.found = s.found[:0]
 	s.failed = map[uint64]error{}
+	s.unix = nil
 	s.crowd.reset()
 	if wanted == nil {
 		clear(s.ephemeral)
@@ -123,6 +126,9 @@ func (s *survey) ask(id uint64, everything bool, few map[diag.Kind][][48]byte) e
 		if len(few[k]) > 0 {
 			errs = append(errs, c.Get(k, few[k], take))
 		}
+	}
+	if err := s.askUnix(c, t, id, everything); err != nil {
+		s.unix = err // costs no more than these
 	}
 	return errors.Join(errs...)
 }

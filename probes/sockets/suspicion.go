@@ -74,6 +74,8 @@ func (h *history) observe(s *recording.Socket, first bool) (level priority, why 
 		return judgeListener(s, h)
 	case s.Proto == "udp":
 		return judgeUDP(s, prev, h, first)
+	case s.Proto == unixProto:
+		return judgeUnix(s, h)
 	}
 	return judgeTCP(s, prev, h, first)
 }
@@ -97,6 +99,16 @@ func judgeUDP(s, prev *recording.Socket, h *history, first bool) (priority, stri
 	case h.recv >= 2:
 		return suspect, fmt.Sprintf("%d bytes wait to be read on %s", s.RecvQ, s.Local)
 	case s.RecvQ > 0 || s.Drops > 0:
+		return odd, ""
+	}
+	return quiet, ""
+}
+
+func judgeUnix(s *recording.Socket, h *history) (priority, string) {
+	switch {
+	case h.recv >= 2:
+		return suspect, fmt.Sprintf("%d bytes wait to be read: %s – %s", s.RecvQ, s.Local, s.Remote)
+	case s.RecvQ > 0:
 		return odd, ""
 	}
 	return quiet, ""

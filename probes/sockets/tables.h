@@ -12,7 +12,7 @@ struct flow {
 	__u32 netns; /* inode */
 	__u16 lport;
 	__u16 rport;
-	__u8 family; /* 4 or 6 */
+	__u8 family; /* 4 or 6; 1: UNIX, with the id of a path for an address (unix.h) */
 	__u8 pad[3];
 };
 
@@ -163,10 +163,12 @@ enum cut { CUT_NOT, CUT_RESET, CUT_TIMED_OUT, CUT_HUNG_UP };
  * every event touches fits one cache line: two CPUs pass it to and fro. */
 struct turn {
 	__u64 begin;
-	__u64 read;  /* serve: the process read the first byte of the request */
+	__u64
+	    read; /* serve: the process read the first byte of the request; UNIX, call: the last one ended */
 	__u64 first; /* serve: the first byte of the answer was sent */
 	__u64 last;  /* the last byte so far was sent */
-	__u32 base;  /* write_seq when it began (serve), when the last one ended (call) */
+	__u32 base;  /* write_seq when it began (serve), when the last one ended (call); UNIX: bytes sent
+			(serve) */
 	__u32 bytes; /* sent since base */
 	__u32 role;
 	__u32 pid;
@@ -180,10 +182,20 @@ struct turn {
 	__u64 wait;
 	__u64 failed;
 	__u32 failed_as;
-	__u32 before; /* serve: base of the turn before */
+	__u32 before; /* serve: base of the turn before; UNIX: bytes that the caller has read */
 	__u32 hist[TURN_BUCKETS];
 	__u8 comm[16];
 	struct turn_key key;
+};
+
+/* The same of a UNIX socket. It is in a table, for nothing tells of the socket's end: what
+ * was counted must outlive it. */
+struct unix_turn {
+	struct turn t;
+	__u64 came;    /* serve: since when something lies unread, 0: nothing */
+	__u64 sk;      /* only read as what it may not be any more */
+	__u32 answers; /* serve: it is noted that its listener answers */
+	__u32 pad;
 };
 
 enum call { CALL_SEND, CALL_RECV, CALL_SOCKET, CALL_OTHER };
@@ -204,6 +216,14 @@ struct error_value {
 	struct flow flow; /* of the first; family 0: not a socket of IP */
 	__s32 fd;	  /* -1: not known */
 	__u8 comm[16];
+};
+
+/* What a UNIX listener is bound to, by an id made of it. */
+struct unix_path {
+	__u8 name[108]; /* abstract: begins with 0 */
+	__u8 length;
+	__u8 answers; /* somebody was answered there: who asks waits for something */
+	__u8 pad[2];
 };
 
 /* Queries of one process to one name server in one second; times in ns. */
@@ -283,6 +303,7 @@ HASH(errors_a, struct error_key, struct error_value, ROWS);
 HASH(errors_b, struct error_key, struct error_value, ROWS);
 HASH(queries_a, struct query_key, struct query_value, 2048);
 HASH(queries_b, struct query_key, struct query_value, 2048);
+HASH(unix_paths, __u64, struct unix_path, 2048);
 /* Processes whose failing calls are looked at, see exit_call. */
 HASH(failing, __u32, __u8, 64);
 HASH(births, __u64, struct birth, SOCKETS);
@@ -294,6 +315,14 @@ struct {
 	__type(key, __u64);
 	__type(value, struct writes);
 } writers SEC(".maps");
+
+/* By the socket's cookie, of those with a turn in the last seconds. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 8192); /* 3 MB: what is allocated when needed may not be had at once */
+	__type(key, __u64);
+	__type(value, struct unix_turn);
+} unix_turns SEC(".maps");
 
 /* By thread: whoever ends without its answer is pushed out by others. */
 struct {

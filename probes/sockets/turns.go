@@ -15,10 +15,17 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 		return
 	}
 	var rows []recording.Turns
+	r.served = map[listenKey]bool{}
 	err := kernel.Drain(r.kernel.maps.Maps["turns"+suffix], "sockets", func(k *kernelTurnKey, v *kernelTurnValue) {
 		row := turnRow(r.since, *k, *v, r.book)
 		row.Measured = r.part
+		if k.Flow.Family == unixFamily && !requestsAt(row) {
+			return
+		}
 		rows = append(rows, row)
+		if k.Flow.Family == unixFamily && row.Role == "serve" {
+			r.served[listenKey{row.Netns, row.Local}] = true
+		}
 	})
 	if err == nil {
 		err = r.kernel.cleared("turn_rows", epoch)
@@ -74,6 +81,9 @@ var cuts = []string{"", recording.CutReset, recording.CutTimedOut, recording.Cut
 // wrote first; of a socket that nobody has read yet it is the listener's.
 func turnRow(t recording.Time, k kernelTurnKey, v kernelTurnValue, who names) recording.Turns {
 	e := endsOf(k.Flow)
+	if k.Flow.Family == unixFamily {
+		e = unixEnds(k.Flow, who)
+	}
 	row := recording.Turns{
 		T: t, Netns: e.netns, Role: "call", Local: e.localHost, Remote: e.remote,
 		PID: int(v.Pid), Comm: kernel.Text(v.Comm[:]),

@@ -46,7 +46,7 @@ static __noinline struct turn_value *turn_row(const struct turn *t)
 
 	v = odd ? bpf_map_lookup_elem(&turns_b, &key) : bpf_map_lookup_elem(&turns_a, &key);
 	if (v)
-		return v;
+		goto out;
 	if (turn_rows[odd] < OTHERS) {
 		__sync_fetch_and_add(&turn_rows[odd], 1);
 	} else {
@@ -54,7 +54,8 @@ static __noinline struct turn_value *turn_row(const struct turn *t)
 		key.others = 1;
 	}
 	v = row(&turns_a, &turns_b, odd, &key, &zero, &lost[TURNS]);
-	if (v && !v->pid) {
+out: /* a row may begin with what nobody has read yet */
+	if (v && !v->pid && t->pid) {
 		v->pid = t->pid;
 		__builtin_memcpy(v->comm, t->comm, sizeof(v->comm));
 	}
@@ -335,61 +336,6 @@ static __always_inline void turn_data(struct sock *sk, struct tcp_sock *tp, stru
 	t->base = written;
 }
 
-SEC("tp_btf/sock_recv_length")
-int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
-{
-	struct tcp_sock *tp;
-	struct turn *t;
-	__u8 state;
-	__u64 *ns;
-
-	if (!on)
-		return 0;
-	ns = takes(SHORT_RUN);
-	if (is_error(ret))
-		return socket_error(sk, -ret, CALL_RECV);
-	if (ret <= 0 || flags & MSG_PEEK)
-		return 0;
-	if (sk->sk_protocol != IPPROTO_TCP) {
-		if (asks_names(sk))
-			name_answered(sk);
-		return 0;
-	}
-	state = sk->__sk_common.skc_state;
-	if (!accepted(sk) && (state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT))
-		return 0; /* a caller's: counted when the answer came, maybe on another CPU */
-	takes_more(ns, WHOLE_RUN - SHORT_RUN);
-	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
-	if (t && t->role == ROLE_ACCEPT) {
-		name_turn(t);
-		if (t->begin && !t->read && t->slice == slice)
-			t->read = bpf_ktime_get_ns();
-		return 0;
-	}
-	if (!t && state == TCP_ESTABLISHED && accepted(sk) && opened_in_slice(sk)) {
-		/* It came with the handshake, or before we looked. */
-		tp = bpf_skc_to_tcp_sock(sk);
-		if (!tp)
-			return 0;
-		t = new_turn(sk, ROLE_ACCEPT, tp->write_seq);
-		if (!t)
-			return 0;
-		name_turn(t);
-		begin_serving(t, bpf_ktime_get_ns(), tp->write_seq);
-		t->read = t->begin;
-		return 0;
-	}
-	/* What comes after our own FIN does not pass tcp_probe, and may be read when
-	 * the connection is gone. */
-	if (t && t->begin && t->slice == slice && state != TCP_ESTABLISHED && state != TCP_CLOSE_WAIT) {
-		if (t->last - t->begin <= STREAM_TIME && t->bytes <= STREAM_BYTES)
-			count_turn(t, bpf_ktime_get_ns());
-		t->begin = 0;
-		flush_turns(t); /* no state may follow that does */
-	}
-	return 0;
-}
-
 /* When what was written left: the kernel's own time of the last packet, unless
  * some of it waits in the queue. Spares reading the clock. */
 static __always_inline __u64 sent_at(const struct tcp_sock *tp, __u32 written)
@@ -530,46 +476,4 @@ static __always_inline void turn_closing(struct sock *sk, int old, int new)
 	flush_turns(t);
 	if (new == TCP_CLOSE && turn_socks)
 		__sync_fetch_and_add(&turn_socks, -1);
-}
-
-#define SLICE_GAP (20 * MSEC) /* a silence this long ends an answer with its slice */
-
-/* Once a second and at the end of each slice, over all sockets that had a turn: ends the
- * answers that nothing follows, counts the turns that are open. */
-SEC("iter/bpf_sk_storage_map")
-int turn_sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
-{
-	struct sock *sk = ctx->sk;
-	struct turn *t;
-	struct turn_value *v;
-	__u64 now, begin;
-
-	bool open = false;
-
-	if (!sk)
-		return 0;
-	/* Not ctx->value, in which an array may not be indexed. */
-	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
-	if (!t)
-		return 0;
-	begin = *(volatile __u64 *)&t->begin; /* it may end meanwhile */
-	now = bpf_ktime_get_ns();
-	if (begin && now > begin && t->slice == slice && sk->__sk_common.skc_state != TCP_CLOSE) {
-		if (t->role != ROLE_ACCEPT)
-			open = answer_due(t, begin);
-		else if (!t->last)
-			open = true;
-		else if (now > t->last && now - t->last > (ending ? SLICE_GAP : ANSWER_GAP))
-			served(t);
-	}
-	flush_turns(t);
-	if (!open)
-		return 0;
-	v = turn_row(t);
-	if (v) {
-		add(&v->open, 1);
-		keep_max(&v->oldest, now - begin);
-		note_slow(v, t, now - begin);
-	}
-	return 0;
 }

@@ -23,11 +23,6 @@ struct inode___mode {
 	unsigned long i_ino;
 };
 
-struct unix_sock {
-	struct sock sk;
-	struct sock *peer;
-};
-
 #pragma clang attribute pop
 
 #define S_IFMT 0170000

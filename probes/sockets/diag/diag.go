@@ -30,6 +30,9 @@ const (
 // no socket any more, there may be many, and sockstat counts them.
 const AllStates = (1<<13 - 1) &^ (1 << TimeWait)
 
+// AnyState are all states.
+const AnyState = ^uint32(0)
+
 // Found is one socket with what is needed to ask for it again.
 type Found struct {
 	recording.Socket

@@ -1,19 +1,24 @@
 package diag
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"golang.org/x/sys/unix"
 )
 
 // Unix is a Unix socket.
 type Unix struct {
-	Inode uint64
-	Peer  uint64 // inode of the other end; 0: none, or it may not be seen
-	State string
-	Name  string // path, or @name of an abstract one; "" where it is bound to none
+	Type   int // SOCK_STREAM …
+	Cookie uint64
+	Inode  uint64
+	Peer   uint64 // inode of the other end; 0: none, or it may not be seen
+	State  string
+	Name   string // path, or @name of an abstract one; "" where it is bound to none
 	// Bytes that wait to be read; of a listener connections that wait, and how many
 	// may. Of the second, bytes that were sent and are not read.
 	RecvQ, SendQ int
@@ -29,10 +34,14 @@ const (
 	unixQueues      = 4
 )
 
-// DumpUnix calls each for every Unix socket of the namespace.
-func (c *Conn) DumpUnix(each func(Unix)) error {
+// ErrNoUnix is that the kernel has no sock_diag handler for Unix sockets.
+var ErrNoUnix = errors.New("the kernel has no handler for it: modprobe unix_diag")
+
+// DumpUnix calls each for every Unix socket of the namespace in one of the states (a bit
+// each).
+func (c *Conn) DumpUnix(states uint32, each func(Unix)) error {
 	c.seq++
-	c.req = appendUnixRequest(c.req[:0], c.seq)
+	c.req = appendUnixRequest(c.req[:0], states, c.seq)
 	if err := c.send(); err != nil {
 		return err
 	}
@@ -47,7 +56,7 @@ func (c *Conn) DumpUnix(each func(Unix)) error {
 			}
 		})
 		if errors.Is(err, unix.ENOENT) {
-			err = errors.New("the kernel has no handler for it: modprobe unix_diag")
+			err = ErrNoUnix
 		}
 		if err != nil {
 			return fmt.Errorf("dump Unix sockets: %w", err)
@@ -58,8 +67,8 @@ func (c *Conn) DumpUnix(each func(Unix)) error {
 	}
 }
 
-// appendUnixRequest appends a dump of all states (struct unix_diag_req).
-func appendUnixRequest(b []byte, seq uint32) []byte {
+// appendUnixRequest appends a dump of the states (struct unix_diag_req).
+func appendUnixRequest(b []byte, states, seq uint32) []byte {
 	n := len(b)
 	b = append(b, make([]byte, unix.NLMSG_HDRLEN+unixRequestSize)...)
 	h := b[n:]
@@ -69,7 +78,7 @@ func appendUnixRequest(b []byte, seq uint32) []byte {
 	binary.LittleEndian.PutUint32(h[8:], seq)
 	r := h[unix.NLMSG_HDRLEN:]
 	r[0] = unix.AF_UNIX
-	binary.LittleEndian.PutUint32(r[4:], ^uint32(0))
+	binary.LittleEndian.PutUint32(r[4:], states)
 	binary.LittleEndian.PutUint32(r[12:], unixShow)
 	return b
 }
@@ -79,7 +88,7 @@ func decodeUnix(b []byte) (Unix, bool) {
 	if len(b) < unixMessageSize || b[0] != unix.AF_UNIX {
 		return Unix{}, false
 	}
-	u := Unix{State: StateName(int(b[2])), Inode: uint64(u32of(b[4:]))}
+	u := Unix{Type: int(b[1]), State: StateName(int(b[2])), Inode: uint64(u32of(b[4:])), Cookie: u64of(b[8:])}
 	b = b[unixMessageSize:]
 	for len(b) >= 4 {
 		n, kind := int(binary.LittleEndian.Uint16(b)), binary.LittleEndian.Uint16(b[2:])&0x3fff
@@ -88,10 +97,8 @@ func decodeUnix(b []byte) (Unix, bool) {
 		}
 		v := b[4:n]
 		switch {
-		case kind == unixName && len(v) > 1 && v[0] == 0:
-			u.Name = "@" + string(v[1:])
 		case kind == unixName:
-			u.Name = unix.ByteSliceToString(v)
+			u.Name = UnixName(v)
 		case kind == unixPeer && len(v) >= 4:
 			u.Peer = uint64(u32of(v))
 		case kind == unixQueues && len(v) >= 8:
@@ -100,4 +107,22 @@ func decodeUnix(b []byte) (Unix, bool) {
 		b = b[min(len(b), (n+3)&^3):]
 	}
 	return u, true
+}
+
+// UnixName writes what a UNIX socket is bound to: a path as far as its end, or an abstract
+// name, whose NULs are @, as ss and /proc/net/unix write them. What can't be printed is ?.
+func UnixName(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if b[0] != 0 {
+		b, _, _ = bytes.Cut(b, []byte{0})
+	}
+	name := strings.ReplaceAll(strings.ToValidUTF8(string(b), "?"), "\x00", "@")
+	return strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return '?'
+		}
+		return c
+	}, name)
 }

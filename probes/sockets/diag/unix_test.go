@@ -35,7 +35,7 @@ func TestUnixSocketsAndTheirPeers(t *testing.T) {
 	defer c.Close()
 	found := map[uint64]Unix{}
 	listens := false
-	if err := c.DumpUnix(func(u Unix) {
+	if err := c.DumpUnix(AnyState, func(u Unix) {
 		found[u.Inode] = u
 		listens = listens || u.Name == path && u.State == "LISTEN"
 	}); err != nil {
@@ -57,4 +57,15 @@ func FuzzDecodeUnix(f *testing.F) {
 			t.Errorf("%x: %+v", b, u)
 		}
 	})
+}
+
+func TestUnixName(t *testing.T) {
+	for in, want := range map[string]string{
+		"/run/php.sock": "/run/php.sock", "/run/php.sock\x00": "/run/php.sock", "\x00app\x00x": "@app@x",
+		"": "", "/tmp/a\nb\x1b[31m": "/tmp/a?b?[31m", "/tmp/\xff": "/tmp/?",
+	} {
+		if got := UnixName([]byte(in)); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
 }

@@ -81,7 +81,7 @@ func (r *Reader) dump(id uint64, path string, now time.Time) *space {
 		for _, k := range diag.Kinds {
 			errs = append(errs, c.Dump(k, diag.AllStates, s.take))
 		}
-		errs = append(errs, c.DumpUnix(func(u diag.Unix) { s.unix[u.Inode] = u }))
+		errs = append(errs, c.DumpUnix(diag.AnyState, func(u diag.Unix) { s.unix[u.Inode] = u }))
 		return errors.Join(errs...)
 	}
 	err := error(nil)

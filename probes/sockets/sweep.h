@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Once a second and at the end of each slice, over all sockets that had a turn: ends the
+ * answers that nothing follows, counts the turns that are open.
+ */
+
+#define SLICE_GAP (20 * MSEC)	/* a silence this long ends an answer with its slice */
+#define UNIX_KEPT (1000 * MSEC) /* a UNIX socket with nothing open is forgotten after */
+
+/* Whether a turn goes on. An answer that is over ends it. */
+static __always_inline bool goes_on(struct turn *t, __u64 begin, __u64 now)
+{
+	if (t->role != ROLE_ACCEPT)
+		return answer_due(t, begin);
+	if (!t->last)
+		return true;
+	if (now > t->last && now - t->last > (ending ? SLICE_GAP : ANSWER_GAP))
+		served(t);
+	return false;
+}
+
+static __always_inline void count_open(struct turn *t, __u64 begin, __u64 now)
+{
+	struct turn_value *v = turn_row(t);
+
+	if (!v)
+		return;
+	add(&v->open, 1);
+	keep_max(&v->oldest, now - begin);
+	note_slow(v, t, now - begin);
+}
+
+SEC("iter/bpf_sk_storage_map")
+int turn_sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	struct sock *sk = ctx->sk;
+	struct turn *t;
+	__u64 now, begin;
+	bool open = false;
+
+	if (!sk)
+		return 0;
+	/* Not ctx->value, in which an array may not be indexed. */
+	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
+	if (!t)
+		return 0;
+	begin = *(volatile __u64 *)&t->begin; /* it may end meanwhile */
+	now = bpf_ktime_get_ns();
+	if (begin && now > begin && t->slice == slice && sk->__sk_common.skc_state != TCP_CLOSE)
+		open = goes_on(t, begin, now);
+	flush_turns(t);
+	if (open)
+		count_open(t, begin, now);
+	return 0;
+}
+
+SEC("iter/bpf_map_elem")
+int unix_sweep(struct bpf_iter__bpf_map_elem *ctx)
+{
+	__u64 now, begin, came, *key = ctx->key, id;
+	struct unix_turn *u;
+	struct turn *t;
+	bool open = false, alive;
+
+	if (!key)
+		return 0;
+	id = *key;
+	u = bpf_map_lookup_elem(&unix_turns, &id);
+	if (!u)
+		return 0;
+	t = &u->t;
+	alive = unix_alive(u, id);
+	now = bpf_ktime_get_ns();
+	if (!alive && t->role == ROLE_ACCEPT && t->begin && t->last && t->slice == slice)
+		served(t);
+	begin = *(volatile __u64 *)&t->begin;
+	if (begin && now > begin && t->slice == slice)
+		open = goes_on(t, begin, now) && alive && answers_there(t);
+	came = u->came;
+	if (came && !unread_at(u))
+		came = u->came = 0; /* noted too late */
+	if (came && now > came && t->slice == slice && alive &&
+	    (now - came > ANSWER_GAP || answers_there(t))) {
+		open = true; /* nobody has read it */
+		begin = came;
+	}
+	flush_turns(t);
+	if (open)
+		count_open(t, begin, now);
+	else if (!alive || (!t->begin && !came && now - t->last > UNIX_KEPT && now - t->read > UNIX_KEPT))
+		bpf_map_delete_elem(&unix_turns, &id);
+	return 0;
+}
