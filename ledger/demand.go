@@ -54,15 +54,16 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 		p.order()
 	}
 	sort.SliceStable(l.Parties, func(i, j int) bool { return l.Parties[i].Open > l.Parties[j].Open })
+	l.usual(r)
 	l.Felt = l.felt(s, r)
 	l.Pools = l.pools(s)
 	return l
 }
 
 func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, role Role) demand {
-	p := &Party{Role: role, Subject: v.Subject, PIDs: slices.Clone(v.PIDs)}
+	p := &Party{Role: role, Subject: v.Subject, PIDs: slices.Clone(v.PIDs), netns: s.NetnsName(v.Subject.Netns), took: map[int]took{}}
 	if role == Calls {
-		p.Address = v.Rows[0].Remote
+		p.Address, p.from = v.Rows[0].Remote, v.Rows[0].Netns
 	}
 	d := demand{party: p, seconds: map[int]second{}}
 	sum := 0.0
@@ -75,6 +76,7 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, role Rol
 		}
 		sum += row.Sum
 		at := number(s.Window, row.T)
+		p.took[at] = took{p.took[at].n + row.N, p.took[at].sum + row.Sum}
 		d.spread(at, row.Sum, row.Max, row.N)
 		now := d.seconds[at]
 		now.unread += row.Wait

@@ -16,6 +16,12 @@ const (
 	feltShare = 0.4
 	feltEach  = 0.01 // s
 	feltP99   = 0.05 // s
+	// Of what takes longer than usual: there nothing else has to be told from it.
+	feltMore = 0.001 // s
+	// So many times as long as usual is one in a hundred late, of enough that there is one. A
+	// busy machine makes it vary by two.
+	tailTimes = 3
+	fewTail   = 200
 	// Answers that take so long on average are late for the sake of whom they wait for, though
 	// such calls are what a service consists of: on randomised incidents healthy services call
 	// others for up to half of this.
@@ -50,11 +56,12 @@ type Part struct {
 }
 
 // Of is the share of some accounts in the delay, wherever they are. What lay unread waited
-// for the process, nobody knows on what: it may be any account's that is inside.
+// for the process, nobody knows on what, nor on what was not seen: it may be any account's that
+// is inside.
 func (d Delay) Of(accounts []Account) (share float64) {
 	inside := slices.ContainsFunc(accounts, Account.Inside)
 	for _, p := range slices.Concat(d.By, d.Behind) {
-		if slices.Contains(accounts, p.Account) || inside && p.Account == Unread {
+		if slices.Contains(accounts, p.Account) || inside && (p.Account == Unread || p.Account == Unseen) {
 			share += p.Share
 		}
 	}
@@ -88,6 +95,7 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 	for _, e := range p.Entries {
 		held := e.delay()
 		switch {
+		case p.Usual != nil: // below
 		case e.Account == Work && p.uneven():
 			held = e.InLine
 		case p.Role == Serves && p.Mean >= Intolerable && (e.Account == Call || e.Account == Child):
@@ -97,7 +105,12 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 			held *= othersCPU(s, r, p)
 		}
 		by[e.Account] += held
-		d.Seconds += held
+	}
+	for a, held := range by {
+		if p.Usual != nil {
+			by[a] = p.Usual.more(p, a, p.Of(a), held)
+		}
+		d.Seconds += by[a]
 	}
 	if d.Seconds == 0 {
 		return d
@@ -106,7 +119,7 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 	behind := map[Account]float64{}
 	for _, e := range p.Entries {
 		if e.Account == Call {
-			l.behind(e, e.delay(), behind, map[*Party]bool{p: true})
+			l.behind(e, by[Call]*e.Seconds/p.Of(Call), behind, map[*Party]bool{p: true})
 		}
 	}
 	d.Behind = parts(behind, d.Seconds)
@@ -166,17 +179,29 @@ func parts(by map[Account]float64, of float64) (out []Part) {
 // felt are the delays that are felt, those that hold up most first.
 func (l *Ledger) felt(s *scene.Scene, r *recording.Recording) (out []Delay) {
 	for _, p := range l.Parties {
-		d := l.delayOf(s, r, p)
-		switch {
-		case d.Share < feltShare:
-		case p.Answered == 0 && d.Held < feltHeld:
-		case p.Answered > 0 && (d.Each < feltEach && p.P99*d.Share < feltP99 || p.Answered < fewRequests && d.Held < feltHeld):
-		default:
+		if d := l.delayOf(s, r, p); d.felt() {
 			out = append(out, d)
 		}
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Held > out[j].Held })
 	return out
+}
+
+func (d Delay) felt() bool {
+	p, each := d.Party, feltEach
+	if p.Usual != nil {
+		if p.Answered >= fewTail && p.P99 >= max(tailTimes*p.Usual.P99, p.Usual.P99+feltEach) {
+			return true
+		}
+		each = feltMore
+	}
+	switch {
+	case d.Share < feltShare:
+		return false
+	case p.Answered == 0:
+		return d.Held >= feltHeld
+	}
+	return (d.Each >= each || p.P99*d.Share >= feltP99) && (p.Answered >= fewRequests || d.Held >= feltHeld)
 }
 
 // Booked is the greatest share that accounts have in a delay of requests which a process

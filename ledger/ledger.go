@@ -117,13 +117,24 @@ type Party struct {
 	// Failed answers, and what they were; those that nobody asked for are none of Answered.
 	Failed   uint64
 	FailedAs string
+	// Usual is what its answers took in the recording of a better time; nil where there is none.
+	Usual *Usual
 	// Demand is all request-seconds of the window, and Open how many requests were open on
 	// average. Entries add up to Demand, the greatest first.
 	Demand, Open float64
 	Entries      []Entry
 
+	netns   string          // the name of its network namespace
+	from    uint64          // the network namespace of who calls
+	took    map[int]took    // its answers by second
 	at      int             // the second that is being booked
 	delayed map[int]float64 // by second; nil where time was booked for the whole window
+}
+
+// took are the answers that ended in a second, and what they took together.
+type took struct {
+	n   uint64
+	sum float64 // s
 }
 
 // Ledger is all parties of a recording, those with the most open requests first.

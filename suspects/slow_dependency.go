@@ -117,7 +117,9 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	}
 	// Calls that are short, but for a few: those held up all the rest.
 	booked := waits >= mostlyWaits && suffers && d.worst >= longCall && d.worst >= stalls*d.mean()
-	slow, late = slow || booked, late || booked
+	calls := l.CallsTo(d.netns, d.remote)
+	slower := calls.Slower() && l.Booked(d.process.workers[0].Subject.PID, ledger.Call) >= mostlyWaits
+	slow, late = slow || booked || slower, late || booked || slower
 	if !slow || d.calls.N+d.calls.Open == 0 && !held {
 		return Finding{}, false
 	}
@@ -161,6 +163,10 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 		}
 	}
 	f.Evidence = append(f.Evidence, took)
+	if slower {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: calls.Mean, Unit: "s", Source: d.process.turnsSource() + "; the baseline", Origin: "baseline",
+			Text: fmt.Sprintf("a call takes %s, in the baseline it took %s", lasting(calls.Mean), lasting(calls.Usual.Mean))})
+	}
 	if waits >= mostlyWaits && suffers {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: waits, Unit: "share", Source: "the states of its threads; sockets.turns", Origin: "ledger",
 			Text: fmt.Sprintf("%.0f %% of the time of its own answers was waiting for %s, or in line behind who does", 100*waits, d.remote)})

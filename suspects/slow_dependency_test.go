@@ -32,7 +32,7 @@ func TestSlowDependencyBehindAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := false
-		for _, f := range weighSlowDependency(scene.Build(c.Recording), c.Recording) {
+		for _, f := range weighSlowDependency(scene.Build(c.Recording), c.Recording, nil) {
 			if strings.Contains(f.Subject.Remote, "app.sock") {
 				found = true
 				if f.Evidence[0].Side != want {

@@ -56,7 +56,10 @@ func delayed(d ledger.Delay) string {
 		why = append(why, p.Account.Words())
 	}
 	text := fmt.Sprintf("%.2g requests held up at any moment, %.0f %% of their time: %s", d.Held, 100*d.Share, strings.Join(why, ", "))
-	if d.Each > 0 {
+	switch u := d.Party.Usual; {
+	case u != nil:
+		text = fmt.Sprintf("answers take %s, %s in the better time (%s)", units.Short(d.Party.Mean), units.Short(u.Mean), text)
+	case d.Each > 0:
 		text = fmt.Sprintf("answers took %s longer than they need (%s)", units.Short(d.Each), text)
 	}
 	return text

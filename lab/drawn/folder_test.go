@@ -78,7 +78,7 @@ func TestJudge(t *testing.T) {
 	judge := score.Judge{Name: "all redis", Confident: true, Answer: func(*recording.Recording) (lab.Answer, error) {
 		return said("culprit busy-thread redis"), nil
 	}}
-	marks, err := Judge(f, []score.Judge{judge, judge}, func(k Kept) bool { return k.Key != "h2" })
+	marks, err := Judging{Folder: f, Judges: []score.Judge{judge, judge}, Keep: func(k Kept) bool { return k.Key != "h2" }}.Marks()
 	if err != nil {
 		t.Fatal(err)
 	}

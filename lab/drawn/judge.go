@@ -107,7 +107,7 @@ func (j Judging) one(k Kept, without *Kept, done func(int, Mark)) error {
 	if err != nil {
 		return err
 	}
-	if j.Baselines && without != nil {
+	if j.Baselines && without != nil && without.Error == "" {
 		if r.Baseline, err = recording.Open(j.Folder.Recording(without.Key)); err != nil {
 			return err
 		}

@@ -83,3 +83,6 @@ func (b *Bench) Ask(ns, name, to string, l Load, more ...string) *lab.Process {
 	b.AwaitPrinted(p, "ready")
 	return p
 }
+
+// Overload is the least demand, of a pool's capacity, at which requests certainly wait in line.
+const Overload = 1.15

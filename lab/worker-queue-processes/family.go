@@ -51,6 +51,10 @@ func buildFamily(b *drawn.Bench) {
 		workers = max(1, int(math.Round(atWork/beyond)))
 		b.Amount("%d workers, of which %.1f are needed", workers, atWork)
 	}
+	if b.Fault.Name == "slower-requests" { // or nobody would wait in line: slow handlers are no queue
+		beyond = max(beyond, drawn.Overload)
+		l.Conns = max(l.Conns, 2*workers)
+	}
 	link := filepath.Join(b.Dir(), "sleeps")
 	sleeps := func(d time.Duration) {
 		next := link + ".next"

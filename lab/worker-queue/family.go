@@ -45,6 +45,10 @@ func buildFamily(b *drawn.Bench) {
 		o.Workers = max(1, int(math.Round(atWork/beyond)))
 		b.Amount("%d workers, of which %.1f are needed", o.Workers, atWork)
 	}
+	if b.Fault.Name == "slower-requests" { // or nobody would wait in line: slow handlers are no queue
+		beyond = max(beyond, drawn.Overload)
+		l.Conns = max(l.Conns, 2*o.Workers)
+	}
 	server := anyserver.Start(b, net.Server, "quote-server", net.At(8080), o)
 	b.Ask(net.Client, "quote-client", net.At(8080), l)
 
