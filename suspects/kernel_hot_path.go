@@ -38,6 +38,10 @@ var kernelHotPath = &Suspect{
 const (
 	// hotSamples: 50 give a share within a seventh of itself (1/√50).
 	hotSamples = 50
+	// An idle host has hardly any samples in the kernel. Of fewer than hotSamples a function's
+	// share is at most what three more would make it, 95 times of 100 (Hanley and Lippman-Hand,
+	// JAMA 1983: the rule of three); of fewer than these no share is worth a comparison.
+	quietSamples, unluckily = 12, 3
 	// burntShare of all the samples, idle ones included: a twentieth of the machine
 	// is what its owner would want back.
 	burntShare = 0.05
@@ -90,14 +94,17 @@ func kernelProfileOf(r *recording.Recording) kernelProfile {
 	return p
 }
 
-// share of the kernel's samples; a function that was never seen has half a
-// sample, so that a ratio can be told.
+// share of the kernel's samples; a function that was never seen has half a sample, so that
+// a ratio can be told. Of few samples it is the most that it may have been.
 func (p kernelProfile) share(function string) float64 {
-	n := 0.5
+	n := 0.0
 	if f := p.by[function]; f != nil {
 		n = f.samples
 	}
-	return n / p.kernel
+	if p.kernel < hotSamples {
+		n += unluckily
+	}
+	return max(n, 0.5) / p.kernel
 }
 
 // whole is what all samples are of: an event that is no clock counts no idle time.
@@ -113,7 +120,7 @@ const otherFunctions = "others"
 
 func weighKernelHotPath(s *scene.Scene, r *recording.Recording) []Finding {
 	here, there := kernelProfileOf(r), kernelProfileOf(r.Baseline)
-	if here.kernel <= 0 || there.kernel < hotSamples || here.all <= 0 {
+	if here.kernel <= 0 || there.kernel < quietSamples || here.all <= 0 {
 		return nil
 	}
 	var names []string
