@@ -55,6 +55,7 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	}
 	sort.SliceStable(l.Parties, func(i, j int) bool { return l.Parties[i].Open > l.Parties[j].Open })
 	l.usual(r)
+	l.objective(r)
 	l.Felt = l.felt(s, r)
 	l.Pools = l.pools(s)
 	return l
@@ -91,8 +92,9 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, role Rol
 	}
 	if p.Answered > 0 {
 		p.Mean = sum / float64(p.Answered)
-		hist, n := scene.Histogram(v.Rows)
-		p.P50, p.P99 = scene.Quantile(hist, n, 0.5), scene.Quantile(hist, n, 0.99)
+		n := uint64(0)
+		p.hist, n = scene.Histogram(v.Rows)
+		p.P50, p.P99 = scene.Quantile(p.hist, n, 0.5), scene.Quantile(p.hist, n, 0.99)
 	}
 	if length > 0 {
 		p.Rate, p.Open = float64(p.Answered)/length, p.Demand/length

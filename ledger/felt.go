@@ -22,6 +22,9 @@ const (
 	// busy machine makes it vary by two.
 	tailTimes = 3
 	fewTail   = 200
+	// Of the answers that may not take longer than an objective one in a hundred may, as
+	// objectives are given: 99 % within 50 ms.
+	lateMost = 0.01
 	// Answers that take so long on average are late for the sake of whom they wait for, though
 	// such calls are what a service consists of: on randomised incidents healthy services call
 	// others for up to half of this.
@@ -56,12 +59,12 @@ type Part struct {
 }
 
 // Of is the share of some accounts in the delay, wherever they are. What lay unread waited
-// for the process, nobody knows on what, nor on what was not seen: it may be any account's that
-// is inside.
+// for the process, nobody knows on what: it may be any account's that is inside. So may a delay
+// of which most was not seen.
 func (d Delay) Of(accounts []Account) (share float64) {
 	inside := slices.ContainsFunc(accounts, Account.Inside)
 	for _, p := range slices.Concat(d.By, d.Behind) {
-		if slices.Contains(accounts, p.Account) || inside && (p.Account == Unread || p.Account == Unseen) {
+		if slices.Contains(accounts, p.Account) || inside && (p.Account == Unread || p.Account == Unseen && p.Share > 0.5) {
 			share += p.Share
 		}
 	}
@@ -106,11 +109,11 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 		}
 		by[e.Account] += held
 	}
-	for a, held := range by {
-		if p.Usual != nil {
-			by[a] = p.Usual.more(p, a, p.Of(a), held)
-		}
-		d.Seconds += by[a]
+	if p.Usual != nil {
+		by = p.Usual.more(p, by)
+	}
+	for _, held := range by {
+		d.Seconds += held
 	}
 	if d.Seconds == 0 {
 		return d
@@ -189,7 +192,10 @@ func (l *Ledger) felt(s *scene.Scene, r *recording.Recording) (out []Delay) {
 
 func (d Delay) felt() bool {
 	p, each := d.Party, feltEach
-	if p.Usual != nil {
+	if u := p.Usual; u != nil {
+		if u.Objective > 0 {
+			return u.Late >= lateMost
+		}
 		if p.Answered >= fewTail && p.P99 >= max(tailTimes*p.Usual.P99, p.Usual.P99+feltEach) {
 			return true
 		}
@@ -211,7 +217,7 @@ func (l *Ledger) Booked(pid int, accounts ...Account) (share float64) {
 		return 0
 	}
 	for _, d := range l.Felt {
-		if slices.Contains(d.Party.PIDs, pid) {
+		if d.Party.Role == Serves && slices.Contains(d.Party.PIDs, pid) {
 			share = max(share, d.Of(accounts))
 		}
 	}

@@ -117,7 +117,8 @@ type Party struct {
 	// Failed answers, and what they were; those that nobody asked for are none of Answered.
 	Failed   uint64
 	FailedAs string
-	// Usual is what its answers took in the recording of a better time; nil where there is none.
+	// Usual is what its answers took in the recording of a better time, or may take; nil where
+	// nobody said.
 	Usual *Usual
 	// Demand is all request-seconds of the window, and Open how many requests were open on
 	// average. Entries add up to Demand, the greatest first.
@@ -127,6 +128,7 @@ type Party struct {
 	netns   string          // the name of its network namespace
 	from    uint64          // the network namespace of who calls
 	took    map[int]took    // its answers by second
+	hist    []uint64        // and by how long they took
 	at      int             // the second that is being booked
 	delayed map[int]float64 // by second; nil where time was booked for the whole window
 }

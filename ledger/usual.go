@@ -2,15 +2,20 @@ package ledger
 
 import (
 	"slices"
+	"strconv"
 
 	"snag/recording"
 	"snag/scene"
 )
 
-// Usual is what a party's answers take when all is well, in the recording of a better time.
+// Usual is what a party's answers take when all is well: in the recording of a better time, or
+// by the objective that the user gave.
 type Usual struct {
-	Answered       uint64
-	Mean, P50, P99 float64 // s
+	// Objective is how long an answer may take, and Late the share of those that took longer;
+	// 0 where a better time tells.
+	Objective, Late float64
+	Answered        uint64
+	Mean, P50, P99  float64 // s
 
 	each   map[Account]float64 // s of each answer
 	delays map[Account]float64 // the part of it that was delay
@@ -43,6 +48,49 @@ func (l *Ledger) usual(r *recording.Recording) {
 	}
 }
 
+// objective gives the parties that the user asked about what their answers may take.
+func (l *Ledger) objective(r *recording.Recording) {
+	t := r.Manifest.Target
+	if t.Objective <= 0 {
+		return
+	}
+	for _, p := range l.Parties {
+		elsewhere := t.Port != 0 && recording.Port(address(p.Subject)) != strconv.Itoa(t.Port) ||
+			len(t.PIDs) > 0 && !slices.ContainsFunc(p.PIDs, func(pid int) bool { return slices.Contains(t.PIDs, pid) })
+		if p.Role != Serves || p.Answered == 0 || elsewhere {
+			continue
+		}
+		p.Usual = p.within(t.Objective)
+	}
+}
+
+// within is the party with all its answers in that time: what they took beyond it is missing from
+// all accounts alike.
+func (p *Party) within(objective float64) *Usual {
+	n := float64(p.Answered)
+	late, over := 0.0, 0.0
+	if len(p.hist) == 0 && p.Mean > objective { // only their mean is known
+		late = n
+	}
+	for i, c := range p.hist {
+		if at := recording.TurnBound(i); at > objective {
+			late += float64(c)
+			over += float64(c) * (at - objective)
+		}
+	}
+	over = min(p.Mean, max(over/n, p.Mean-objective))
+	u := &Usual{Objective: objective, Late: late / n, Answered: p.Answered, Mean: p.Mean - over, each: map[Account]float64{}, delays: map[Account]float64{}}
+	if p.Mean == 0 || p.Demand == 0 {
+		return u
+	}
+	for _, e := range p.Entries {
+		kept := (1 - over/p.Mean) / n
+		u.each[e.Account] += e.Seconds * kept
+		u.delays[e.Account] += e.delay() * kept
+	}
+	return u
+}
+
 // same is the party of another recording in its ledger: the same program at the same address,
 // or else at the same port, if there is one such.
 func (l *Ledger) same(p *Party) *Party {
@@ -67,19 +115,56 @@ func (l *Ledger) same(p *Party) *Party {
 	return like(recording.Port)
 }
 
-// more is how much longer than usual the answers of a party took for an account, or were
-// delayed there, request-seconds; long polls take as long as nothing comes.
-func (u *Usual) more(p *Party, a Account, seconds, delay float64) float64 {
-	n := float64(p.Answered)
-	if a == Parked {
-		return max(0, delay-u.delays[a]*n)
+// Grown is how long an account takes of each answer of a party, and took of its usual ones, s;
+// false where it did not double.
+func (p *Party) Grown(a Account) (now, was float64, ok bool) {
+	if p.Usual == nil || p.Usual.Objective > 0 || p.Answered < fewRequests {
+		return 0, 0, false
 	}
-	return max(0, seconds-u.each[a]*n, delay-u.delays[a]*n)
+	now, was = p.Of(a)/float64(p.Answered), p.Usual.each[a]
+	return now, was, now >= max(2*was, was+feltMore)
+}
+
+// more is what the answers of a party took longer than usual, by account, request-seconds;
+// delays are what was delay there. Together it is no more than they took longer in all: what one
+// time was seen in one account may be in another, or unseen, the next time. Long polls take as
+// long as nothing comes.
+func (u *Usual) more(p *Party, delays map[Account]float64) map[Account]float64 {
+	n := float64(p.Answered)
+	out, sum := map[Account]float64{}, 0.0
+	for a, delay := range delays {
+		more := max(0, delay-u.delays[a]*n)
+		if a != Parked {
+			more = max(more, p.Of(a)-u.each[a]*n)
+		}
+		out[a] = more
+		sum += more
+	}
+	if longer := max(0, (p.Mean-u.Mean)*n); sum > longer {
+		for a := range out {
+			out[a] *= longer / sum
+		}
+	}
+	return out
 }
 
 // Slower tells whether a party's answers take twice as long as usual.
 func (p *Party) Slower() bool {
-	return p != nil && p.Usual != nil && p.Answered >= fewRequests && p.Mean >= max(2*p.Usual.Mean, p.Usual.Mean+feltMore)
+	return p != nil && p.Usual != nil && p.Usual.Objective == 0 && p.Answered >= fewRequests && p.Mean >= max(2*p.Usual.Mean, p.Usual.Mean+feltMore)
+}
+
+// Beyond is the share of what the answers of a process take beyond their objective that accounts
+// have, and the objective, s; 0 where there is none, or they meet it.
+func (l *Ledger) Beyond(pid int, accounts ...Account) (objective, share float64) {
+	if l == nil {
+		return 0, 0
+	}
+	for _, d := range l.Felt {
+		if u := d.Party.Usual; u != nil && u.Objective > 0 && slices.Contains(d.Party.PIDs, pid) && d.Of(accounts) > share {
+			objective, share = u.Objective, d.Of(accounts)
+		}
+	}
+	return objective, share
 }
 
 // CallsTo are the calls from a network namespace to an address; nil: there are none.

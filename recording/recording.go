@@ -11,6 +11,8 @@ type Target struct {
 	Unit  string `json:"unit,omitempty"`
 	Port  int    `json:"port,omitempty"`
 	Netns string `json:"netns,omitempty"`
+	// Objective is how long an answer may take, s (--slo); 0: not said.
+	Objective float64 `json:"objective_seconds,omitempty"`
 	// What it was resolved to when the recording began.
 	PIDs    []int  `json:"pids,omitempty"`
 	NetnsID uint64 `json:"netns_id,omitempty"`

@@ -23,6 +23,7 @@ var busyThread = &Suspect{
 	For: []string{
 		"strong: a fifth or more of the delay of its answers, which are uneven, was waiting in line behind computing",
 		"strong: the process used one CPU on average at the most, and CPUs were idle",
+		"strong, against a baseline: a request computes for twice as long as there",
 	},
 	Against: []string{
 		"decisive: its process used hardly any CPU",
@@ -127,6 +128,10 @@ func (b *busy) finding(s *scene.Scene, r *recording.Recording, d ledger.Delay, s
 		e.Grade = Strong
 	}
 	f.Evidence = append(f.Evidence, e)
+	if now, was, grown := d.Party.Grown(ledger.Work); grown && b.all <= oneCPU*b.span {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: now, Unit: "s", Source: "states of its threads; the baseline", Origin: "baseline",
+			Text: fmt.Sprintf("a request computes for %s; in the baseline it did for %s", lasting(now), lasting(was))})
+	}
 	if b.all < leastCPU*b.span {
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: b.all / b.span, Unit: "CPUs", Source: e.Source, Origin: "cpu time",
 			Text: fmt.Sprintf("its process used %.2f CPUs: it does not compute", b.all/b.span)})

@@ -107,6 +107,34 @@ func (p kernelProfile) share(function string) float64 {
 	return max(n, 0.5) / p.kernel
 }
 
+// by is how many of its samples are of programs that ran in the baseline too, or of none: what a
+// program burns that was not there is its own. A baseline may name no programs.
+func (f *kernelFunction) by(known map[string]bool) float64 {
+	n := f.samples
+	for who, samples := range f.who {
+		if len(known) > 0 && !known[who.Comm] && !strings.Contains(who.Comm, "/") { // a thread of the kernel: ksoftirqd/1
+			n -= samples
+		}
+	}
+	return n
+}
+
+// programsIn are the names of the programs and threads that a recording has seen.
+func programsIn(r *recording.Recording) map[string]bool {
+	out := map[string]bool{}
+	for _, row := range r.Processes {
+		out[row.Comm] = true
+	}
+	for _, row := range r.Threads {
+		out[row.Comm] = true
+	}
+	for _, row := range r.Profile {
+		out[row.Comm] = true
+	}
+	delete(out, "")
+	return out
+}
+
 // whole is what all samples are of: an event that is no clock counts no idle time.
 func (p kernelProfile) whole() string {
 	if p.hz > 0 {
@@ -120,12 +148,13 @@ const otherFunctions = "others"
 
 func weighKernelHotPath(s *scene.Scene, r *recording.Recording) []Finding {
 	here, there := kernelProfileOf(r), kernelProfileOf(r.Baseline)
+	known := programsIn(r.Baseline)
 	if here.kernel <= 0 || there.kernel < quietSamples || here.all <= 0 {
 		return nil
 	}
 	var names []string
 	for name, f := range here.by {
-		if name != otherFunctions && f.samples >= hotSamples && f.samples/here.all >= burntShare {
+		if name != otherFunctions && f.samples >= hotSamples && f.by(known) >= max(hotSamples, burntShare*here.all) {
 			names = append(names, name)
 		}
 	}

@@ -3,6 +3,7 @@ package suspects
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"snag/recording"
@@ -92,14 +93,17 @@ func (o otherBuild) String() string {
 	return fmt.Sprintf("%s (%s) instead of %s", filepath.Base(o.here.Path), o.here.what(), o.there.what())
 }
 
+// timely is a time, a process number or the like in a path; versions have fewer digits.
+var timely = regexp.MustCompile(`\d{5,}`)
+
 // differing are the files of p that are another build than q's, of how many that
 // both have and that could be compared.
 func differing(p, q *program) (out []otherBuild, all int) {
 	for _, name := range p.names {
 		a, b := p.files[name], q.files[name]
 		switch {
-		case b.Path == "":
-			continue
+		case b.Path == "", b.Path != a.Path && timely.ReplaceAllString(a.Path, "") == timely.ReplaceAllString(b.Path, ""):
+			continue // or it is made anew at each start, in a place named by the time or a number: a compiled configuration
 		case a.BuildID != "" && b.BuildID != "":
 			all++
 			if a.BuildID != b.BuildID {

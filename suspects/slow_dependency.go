@@ -30,6 +30,8 @@ var slowDependency = &Suspect{
 		"decisive: its calls to one peer took 0.1 s or longer on average, and together as long as its own answers took inside (within a third)",
 		"strong: its calls to one peer took 0.1 s or longer, or one waits for 1 s and more",
 		"strong: two fifths of the time of its own answers, which are late, was waiting for that peer or in line behind who does, by the states of its threads",
+		"strong, with an objective (--slo): two fifths of what its answers take beyond it is waiting for that peer",
+		"strong, against a baseline: a call takes twice as long as there, and its own answers are late for it",
 		"strong: at most looks threads of it waited in a read from that peer",
 		"strong: its threads were off the CPU in reads from that peer for as long as a call takes (within a third)",
 		"decisive, of an access log that was read as a file: the upstream's times ($upstream_response_time) together as long as the requests' ($request_time)",
@@ -119,7 +121,9 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	booked := waits >= mostlyWaits && suffers && d.worst >= longCall && d.worst >= stalls*d.mean()
 	calls := l.CallsTo(d.netns, d.remote)
 	slower := calls.Slower() && l.Booked(d.process.workers[0].Subject.PID, ledger.Call) >= mostlyWaits
-	slow, late = slow || booked || slower, late || booked || slower
+	objective, beyond := l.Beyond(d.process.workers[0].Subject.PID, ledger.Call)
+	tooLong := beyond >= mostlyWaits && waits >= mostlyWaits
+	slow, late = slow || booked || slower || tooLong, late || booked || slower || tooLong
 	if !slow || d.calls.N+d.calls.Open == 0 && !held {
 		return Finding{}, false
 	}
@@ -166,6 +170,10 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	if slower {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: calls.Mean, Unit: "s", Source: d.process.turnsSource() + "; the baseline", Origin: "baseline",
 			Text: fmt.Sprintf("a call takes %s, in the baseline it took %s", lasting(calls.Mean), lasting(calls.Usual.Mean))})
+	}
+	if tooLong {
+		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: beyond, Unit: "share", Source: "--slo; " + d.process.turnsSource(), Origin: "objective",
+			Text: fmt.Sprintf("its answers may take %s: of what they take beyond that, %.0f %% is waiting for others", lasting(objective), 100*beyond)})
 	}
 	if waits >= mostlyWaits && suffers {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: waits, Unit: "share", Source: "the states of its threads; sockets.turns", Origin: "ledger",

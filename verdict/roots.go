@@ -23,7 +23,7 @@ func (g *graph) settle() {
 	for len(roots) > 0 {
 		best, gain := -1, 0.0
 		for i, c := range roots {
-			if g.onWordsAlone(c) {
+			if g.onWordsAlone(c) || g.mostOf(c) < mostOfOne {
 				continue
 			}
 			if w := g.gain(c, covered); w > gain {
@@ -81,6 +81,17 @@ const shareOfCulprit = 0.2
 // provenGain: between two roots of like harm and like confidence, the one on which
 // the symptom's onsets fall goes first.
 const provenGain = 1.2
+
+// mostOfOne: who explains less of each delay is no culprit, even if nobody explains the rest.
+const mostOfOne = 0.25
+
+// mostOf is the greatest share of a symptom that a candidate explains.
+func (g *graph) mostOf(c *candidate) (most float64) {
+	for _, share := range g.explains(c) {
+		most = max(most, share)
+	}
+	return most
+}
 
 // shareOfAll: a root that explains less of all harm is no culprit.
 const shareOfAll = 0.05

@@ -70,7 +70,11 @@ func (v *Verdict) SlowParties() (out []*ledger.Party) {
 		return nil
 	}
 	for _, p := range v.Ledger.Parties {
-		slow := p.Answered >= slowFew && p.Mean*(1-p.Share(ledger.Parked)) >= slowAnswer
+		tolerated := slowAnswer
+		if u := p.Usual; u != nil { // then it is known, and more would be a symptom
+			tolerated = max(u.Objective, slowAnswer, 2*u.Mean)
+		}
+		slow := p.Answered >= slowFew && p.Mean*(1-p.Share(ledger.Parked)) >= tolerated
 		if (slow || v.unanswered(p)) && concerns(v.Scene, v.Recording, p.Subject) {
 			out = append(out, p)
 		}

@@ -88,6 +88,10 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 	if _, _, err := streams.Entries(f.streams, f.layers); err != nil {
 		return cli.Usage("%v", err)
 	}
+	if err := f.show.check(); err != nil {
+		return err
+	}
+	f.target.Objective = f.show.slo.Seconds()
 	if f.show.baseline != "" { // it must not turn out wrong after the recording
 		if _, err := os.Stat(f.show.baseline); err != nil {
 			return cli.Usage("--baseline: %v", err)

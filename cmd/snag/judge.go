@@ -19,6 +19,8 @@ type showFlags struct {
 	json    bool
 	verbose bool
 	html    string
+	// slo is how long an answer may take; 0: not said.
+	slo time.Duration
 	// baseline is a recording to compare with; "" for none.
 	baseline string
 	// ready is called before the first byte of the verdict is written; nil: nobody.
@@ -29,6 +31,7 @@ func (f *showFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.json, "json", false, "the verdict as JSON on standard output (docs/json.md)")
 	cmd.Flags().StringVar(&f.html, "html", "", "also write the verdict as one HTML page to this file (docs/page.md)")
 	cmd.Flags().StringVar(&f.baseline, "baseline", "", "compare with this recording of a good time or a good host, or with a file that snag read takes")
+	cmd.Flags().DurationVar(&f.slo, "slo", 0, "how long an answer may take, as 50ms: who takes longer for one request in a hundred is looked into; of the target, or of every service")
 	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "everything: all evidence, and what was cleared")
 }
 
@@ -46,7 +49,17 @@ DIR is the folder that snag find kept, or a packed recording. Exit codes as of f
 	return cmd
 }
 
+func (f *showFlags) check() error {
+	if f.slo < 0 {
+		return cli.Usage("--slo %s: how long an answer may take is more than 0", f.slo)
+	}
+	return nil
+}
+
 func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	r, err := recording.Open(dir)
 	if err != nil {
 		return err
@@ -55,6 +68,9 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 		if r.Baseline, err = load(ctx, f.baseline, time.Local); err != nil {
 			return fmt.Errorf("--baseline: %w", err)
 		}
+	}
+	if f.slo > 0 {
+		r.Manifest.Target.Objective = f.slo.Seconds()
 	}
 	v := verdict.Judge(r)
 	if f.ready != nil {
