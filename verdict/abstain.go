@@ -29,6 +29,9 @@ func (v *Verdict) abstain(g *graph) {
 		}
 		r, s := v.viewOf(at)
 		alone, next := suspects.Alone(s, r, v.Symptoms[0])
+		if alone == "" {
+			alone, next = v.unclaimed(v.Symptoms[0])
+		}
 		v.Abstained = firstOf(alone, "something is wrong, and no suspect of the catalogue was proved to cause it")
 		v.Next = firstOf(v.Next, next, nextFor(v.Symptoms[0]))
 	}

@@ -93,6 +93,9 @@ func holds(v *Verdict, line string) error {
 		if v.Abstained == "" || len(v.With(Culprit)) > 0 {
 			return fmt.Errorf("did not abstain")
 		}
+		if !strings.Contains(v.Abstained, rest(1)) {
+			return fmt.Errorf("abstained: %s", v.Abstained)
+		}
 	case "no":
 		for _, e := range v.Entries {
 			if string(e.State) == f[1] && (len(f) < 3 || e.Suspect.Name == f[2]) {
