@@ -103,21 +103,3 @@ func booked(sus *suspects.Suspect, sym scene.Symptom, delays map[scene.NodeID][]
 	}
 	return share
 }
-
-// harmOf is how many requests, connections or viewers a symptom held up on average. Where
-// nobody could count them it is one at most, by the share of the time or traffic that
-// suffered; the constant keeps what has no such share from being worth nothing.
-func harmOf(s scene.Symptom) float64 {
-	if s.Held > 0 {
-		return s.Held
-	}
-	held := 0.1 + s.Severity
-	if s.Name == scene.ConnectionErrors || s.Name == scene.FailedAnswers {
-		// Whoever gets no answer waits for a second or so until he asks again.
-		held = max(held, min(1, s.Amount/failedOfWindow))
-	}
-	return held
-}
-
-// failedOfWindow failures in a window are as bad as one request that is held up all along.
-const failedOfWindow = 20

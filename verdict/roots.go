@@ -104,7 +104,7 @@ func (g *graph) gain(c *candidate, covered map[int]float64) float64 {
 	sum := 0.0
 	for i, share := range g.explains(c) {
 		if rest := 1 - covered[i]; rest >= restFelt {
-			sum += harmOf(g.symptoms[i]) * min(share, rest)
+			sum += g.symptoms[i].Held * min(share, rest)
 		}
 	}
 	if g.provenInTime(c) {
@@ -116,7 +116,7 @@ func (g *graph) gain(c *candidate, covered map[int]float64) float64 {
 // harm is that of all symptoms.
 func (g *graph) harm() (sum float64) {
 	for _, s := range g.symptoms {
-		sum += harmOf(s)
+		sum += s.Held
 	}
 	return sum
 }

@@ -54,7 +54,11 @@ func symptoms(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, found []
 			Text: h.Text, Amount: h.Amount, Unit: h.Unit, Severity: severity,
 		})
 	}
-	return append(out, reports(s, r)...)
+	out = append(out, reports(s, r)...)
+	for i := range out {
+		out[i].Held = heldUp(out[i], l, s.Window)
+	}
+	return out
 }
 
 func shown(s *scene.Scene, have []scene.Symptom, c *candidate) bool {
