@@ -7,9 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"sync"
-	"time"
 
 	"snag/internal/kernel"
 	"snag/probes/probe"
@@ -19,23 +16,12 @@ import (
 // Probe is the probe of processes that end.
 var Probe = probe.Probe{Name: name, Start: start}
 
-const (
-	name      = "ends"
-	period    = time.Second
-	coverEach = 5
-)
+const name = "ends"
 
 type running struct {
-	env    *probe.Env
-	cancel context.CancelFunc
-	done   sync.WaitGroup
-	k      *inKernel
-	since  recording.Time
-	ticks  int
-	late   time.Duration
-	cost   float64
-	left   uint64 // ends without a row
-	failed error
+	env  *probe.Env
+	k    *inKernel
+	left uint64 // ends without a row
 }
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
@@ -47,35 +33,11 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 		}
 		return nil, err
 	}
-	r := &running{env: env, k: k, since: env.Now()}
-	ctx, r.cancel = context.WithCancel(ctx)
-	r.done.Add(1)
-	go r.run(ctx)
-	return r, nil
+	return probe.Looking(ctx, env, &running{env: env, k: k}), nil
 }
 
-func (r *running) run(ctx context.Context) {
-	defer r.done.Done()
-	runtime.LockOSThread() // its CPU time is the probe's
-	defer runtime.UnlockOSThread()
-	began := probe.ThreadCPU()
-	look := func() {
-		if r.failed == nil {
-			r.failed = r.tick()
-		}
-		r.cost = probe.ThreadCPU() - began
-	}
-	probe.Every(ctx, period, func(late time.Duration) {
-		r.late = max(r.late, late)
-		look()
-		if r.ticks++; r.ticks%coverEach == 0 {
-			r.coverage() // for a recording that is cut off
-		}
-	})
-	look()
-}
-
-func (r *running) tick() error {
+// Look implements probe.Looker.
+func (r *running) Look() error {
 	all, err := r.k.take()
 	if err != nil {
 		return err
@@ -88,22 +50,17 @@ func (r *running) tick() error {
 	return nil
 }
 
-// Stop implements probe.Running.
-func (r *running) Stop() {
-	r.cancel()
-	r.done.Wait()
-	r.coverage()
-	r.k.close()
-}
+// Close implements probe.Looker.
+func (r *running) Close() { r.k.close() }
 
-// coverage appends the probe's row. Who is late lost nothing as long as the table had room.
-func (r *running) coverage() {
-	c := recording.Coverage{Probe: name, State: recording.CoverageOK, Since: r.since, Late: r.late.Seconds(), Cost: r.cost, Lost: r.k.lost() + r.left}
+// Coverage implements probe.Looker. Who is late lost nothing as long as the table had room.
+func (r *running) Coverage(cost float64, failed error) []recording.Coverage {
+	c := recording.Coverage{Probe: name, State: recording.CoverageOK, Cost: cost, Lost: r.k.lost() + r.left}
 	switch {
-	case r.failed != nil:
-		c.State, c.Why = recording.CoverageFailed, r.failed.Error()
+	case failed != nil:
+		c.State, c.Why = recording.CoverageFailed, failed.Error()
 	case c.Lost > 0:
 		c.State, c.Why = recording.CoveragePartial, fmt.Sprintf("%d ends of processes have no row: at most %d a second have, those by a signal first", c.Lost, mostRows)
 	}
-	r.env.Sink.Append(c)
+	return []recording.Coverage{c}
 }

@@ -6,22 +6,14 @@ import (
 	"snag/recording"
 )
 
-// coverage appends a row for the probe and for each of its measures.
-func (r *running) coverage() {
-	for _, c := range r.rows() {
-		c.Since = r.since
-		c.Late = r.late.Seconds()
-		r.env.Sink.Append(c)
-	}
-}
-
-func (r *running) rows() []recording.Coverage {
-	whole := recording.Coverage{Probe: name, State: recording.CoverageOK, Cost: r.cost}
-	if r.failed != nil {
-		whole.State, whole.Why = recording.CoverageFailed, r.failed.Error()
+// Coverage implements probe.Looker: a row for the probe and for each of its measures.
+func (r *running) Coverage(cost float64, failed error) []recording.Coverage {
+	whole := recording.Coverage{Probe: name, State: recording.CoverageOK, Cost: cost}
+	if failed != nil {
+		whole.State, whole.Why = recording.CoverageFailed, failed.Error()
 	}
 	whole.Lost = r.k.lost() + r.left
-	if whole.Lost > 0 && r.failed == nil {
+	if whole.Lost > 0 && failed == nil {
 		whole.State = recording.CoveragePartial
 		whole.Why = fmt.Sprintf("%d waits for memory of a millisecond and more have no event: at most %d a second have; all are summed", whole.Lost, mostEvents)
 	}

@@ -9,11 +9,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"snag/internal/kernel"
 	"snag/probes/probe"
@@ -25,8 +22,6 @@ var Probe = probe.Probe{Name: name, Start: start}
 
 const (
 	name       = "memory"
-	period     = time.Second
-	coverEach  = 5
 	mostEvents = 100 // a second, the longest
 )
 
@@ -34,16 +29,9 @@ const (
 var kindNames = [kinds]string{"reclaim", "group-reclaim", "compaction"}
 
 type running struct {
-	env    *probe.Env
-	cancel context.CancelFunc
-	done   sync.WaitGroup
-	k      *inKernel
-	since  recording.Time
-	ticks  int
-	late   time.Duration
-	cost   float64
-	left   uint64 // intervals without an event
-	failed error
+	env  *probe.Env
+	k    *inKernel
+	left uint64 // intervals without an event
 }
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
@@ -55,43 +43,14 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 		}
 		return nil, err
 	}
-	r := &running{env: env, k: k, since: env.Now()}
-	ctx, r.cancel = context.WithCancel(ctx)
-	r.done.Add(1)
-	go r.run(ctx)
-	return r, nil
+	return probe.Looking(ctx, env, &running{env: env, k: k}), nil
 }
 
-func (r *running) run(ctx context.Context) {
-	defer r.done.Done()
-	runtime.LockOSThread() // its CPU time is the probe's
-	defer runtime.UnlockOSThread()
-	began := probe.ThreadCPU()
-	look := func() {
-		if r.failed == nil {
-			r.failed = r.tick()
-		}
-		r.cost = probe.ThreadCPU() - began
-	}
-	probe.Every(ctx, period, func(late time.Duration) {
-		r.late = max(r.late, late)
-		look()
-		if r.ticks++; r.ticks%coverEach == 0 {
-			r.coverage() // for a recording that is cut off
-		}
-	})
-	look()
-}
+// Close implements probe.Looker.
+func (r *running) Close() { r.k.close() }
 
-// Stop implements probe.Running.
-func (r *running) Stop() {
-	r.cancel()
-	r.done.Wait()
-	r.coverage()
-	r.k.close()
-}
-
-func (r *running) tick() error {
+// Look implements probe.Looker.
+func (r *running) Look() error {
 	old, err := r.k.flip()
 	if err != nil {
 		return err
