@@ -23,6 +23,7 @@ type demand struct {
 
 // Build books all demand of a recording.
 func Build(s *scene.Scene, r *recording.Recording) *Ledger {
+	r = withNames(r)
 	l := &Ledger{Window: s.Window, called: map[string]*Party{}}
 	looks := looksOf(s, r)
 	called := openCalls(s, r)

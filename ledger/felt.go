@@ -101,7 +101,7 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 		case p.Usual != nil: // below
 		case e.Account == Work && p.uneven():
 			held = e.InLine
-		case p.Role == Serves && p.Mean >= Intolerable && (e.Account == Call || e.Account == Child):
+		case p.Role == Serves && p.takes() >= Intolerable && (e.Account == Call || e.Account == Child):
 			held = e.Seconds
 		}
 		if e.Account == CPU { // what the party uses up itself is its own work
@@ -135,6 +135,14 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 	}
 	d.Active = p.active(l.Window)
 	return d
+}
+
+// takes is how long an answer takes on average; where none came, how long one has been awaited.
+func (p *Party) takes() float64 {
+	if p.Answered == 0 {
+		return p.Oldest
+	}
+	return p.Mean
 }
 
 // behind follows seconds of a call to what the called service was found in.

@@ -19,6 +19,7 @@ type nameServer struct {
 	recording.Queries
 	active []recording.Interval
 	others []*nameServer // the servers that it asked besides
+	open   float64       // for how long nothing had been answered when the window ended, s
 }
 
 // queriesOf are the name servers that a process asked, that first which cost it most.
@@ -32,6 +33,7 @@ func queriesOf(p *pool, r *recording.Recording) []*nameServer {
 		a := by[row.Remote]
 		if a == nil {
 			a = &nameServer{process: p, server: row.Remote, netns: row.Netns}
+			a.T = row.T
 			by[row.Remote] = a
 			out = append(out, a)
 		}
@@ -44,6 +46,9 @@ func queriesOf(p *pool, r *recording.Recording) []*nameServer {
 		return out[i].server < out[j].server
 	})
 	for _, a := range out {
+		if a.Answered == 0 && a.GaveUp == 0 && a.Measured == 0 {
+			a.open = r.Manifest.End.Sub(a.T).Seconds()
+		}
 		for _, b := range out {
 			if a != b {
 				a.others = append(a.others, b)
@@ -77,8 +82,12 @@ func (a *nameServer) add(row recording.Queries) {
 // answer. One that answers late is slow, which is another trouble and another cure. Of
 // queries that were seen in slices of the time only, an answer may have come after one.
 func (a *nameServer) silent() bool {
-	return a.GaveUp > 0 || a.Answered == 0 && a.Asked >= fewQueries && a.Measured == 0
+	return a.GaveUp > 0 || a.Answered == 0 && a.Asked >= fewQueries && a.Measured == 0 || a.open >= longOpen
 }
+
+// longOpen is how long one query without an answer is one too many: a resolver far away answers in
+// a tenth of that.
+const longOpen = 3 // s
 
 // fewQueries without an answer may be those of the last moment.
 const fewQueries = 4
@@ -86,7 +95,10 @@ const fewQueries = 4
 // wait is how long a query costs on average, s; 0 where that can't be told: of a server
 // that is silent, when an event loop asks for many names at a time.
 func (a *nameServer) wait() float64 {
-	if a.silent() {
+	switch {
+	case a.open >= longOpen:
+		return a.open
+	case a.silent():
 		return a.GaveUpSum / float64(max(a.GaveUp, 1))
 	}
 	return a.Sum / float64(max(a.Answered, 1))
@@ -133,6 +145,10 @@ func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (Finding, bool)
 			queries.Grade = Decisive
 			queries.Text += ": the same"
 		}
+	}
+	if a.open >= longOpen && agrees(a.open, open) {
+		queries.Grade = Decisive
+		queries.Text += fmt.Sprintf(", and a request of its own had none for %s", lasting(open))
 	}
 	f.Evidence = append(f.Evidence, queries)
 	f.Evidence = append(f.Evidence, a.beside()...)
@@ -213,6 +229,9 @@ func (a *nameServer) evidence(r *recording.Recording) Evidence {
 	}
 	unanswered := max(0, float64(a.Asked)-float64(a.Answered))
 	e.Text = fmt.Sprintf("%s of %s queries to %s had no answer", count(unanswered), count(float64(a.Asked)), a.server)
+	if a.open >= longOpen {
+		e.Text += fmt.Sprintf(", for %s when the recording ended", lasting(a.open))
+	}
 	if a.GaveUp == 0 {
 		return e
 	}
