@@ -86,14 +86,18 @@ func (d demand) inside(at int, open float64, now *doing, called callsOf) {
 	if open <= 0 {
 		return
 	}
-	if now == nil {
+	switch {
+	case now == nil && d.party.Answered == 0: // its calls were seen all the same
+		d.outside(at, open, nil, called)
+		return
+	case now == nil:
 		d.party.add(Entry{Account: Unseen, Seconds: open})
 		return
 	}
 	served := min(open, now.work())
 	line := (open - served) * now.allBusy()
 	d.add(now, served+line, line)
-	d.outside(at, open-served-line, now.looks, called)
+	d.outside(at, open-served-line, now, called)
 }
 
 // allBusy is the part of the time in which no thread was free, if each is busy by itself.
@@ -108,14 +112,19 @@ func (d *doing) allBusy() float64 {
 
 // outside books requests for which no thread of the process works: to the answers that
 // the process waits for, as many as it waits for. The rest waits for a connection where the
-// process has a fixed number of them and all are in use, and is parked otherwise.
-func (d demand) outside(at int, rest float64, looks uint64, called callsOf) {
+// process has a fixed number of them and all are in use, and is parked otherwise, or unseen
+// where nobody looked at its threads.
+func (d demand) outside(at int, rest float64, now *doing, called callsOf) {
+	left, looks := Unseen, uint64(0)
+	if now != nil {
+		left, looks = Parked, now.looks
+	}
 	waits := map[string]asked{}
 	sum, full := 0.0, 0.0
 	for _, pid := range d.party.PIDs {
 		for where, a := range called[pid][at] {
-			now := waits[where]
-			waits[where] = asked{now.open + a.open, now.room + a.room}
+			w := waits[where]
+			waits[where] = asked{w.open + a.open, w.room + a.room}
 			sum += a.open
 		}
 	}
@@ -138,5 +147,5 @@ func (d demand) outside(at int, rest float64, looks uint64, called callsOf) {
 			rest = 0
 		}
 	}
-	d.party.add(Entry{Account: Parked, Seconds: rest, Looks: looks})
+	d.party.add(Entry{Account: left, Seconds: rest, Looks: looks})
 }

@@ -24,20 +24,21 @@ type demand struct {
 // Build books all demand of a recording.
 func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	r = withNames(r)
+	standing, r := sinceBefore(s, r)
 	l := &Ledger{Window: s.Window, called: map[string]*Party{}}
 	looks := looksOf(s, r)
-	called := openCalls(s, r)
+	called := openCalls(s, r, standing)
 	paused := pauses(s, r)
 	served := map[scene.NodeID]*Party{}
 	for _, v := range scene.Services(s, r, string(Serves)) {
-		if d := demandOf(s, r, v, Serves); d.party.Demand > 0 {
+		if d := demandOf(s, r, v, standing); d.party.Demand > 0 {
 			d.book(looks, paused, called)
 			l.Parties = append(l.Parties, d.party)
 			served[scene.IDOf(v.Subject)] = d.party
 		}
 	}
 	for _, v := range scene.Services(s, r, string(Calls)) {
-		d := demandOf(s, r, v, Calls)
+		d := demandOf(s, r, v, standing)
 		if there := served[scene.IDOf(v.Subject)]; there != nil {
 			l.called[v.Rows[0].Remote], l.called[address(v.Subject)] = there, there
 		}
@@ -62,7 +63,8 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	return l
 }
 
-func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, role Role) demand {
+func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing map[askedAt]float64) demand {
+	role := Role(v.Rows[0].Role)
 	p := &Party{Role: role, Subject: v.Subject, PIDs: slices.Clone(v.PIDs), netns: s.NetnsName(v.Subject.Netns), took: map[int]took{}}
 	if role == Calls {
 		p.Address, p.from = v.Rows[0].Remote, v.Rows[0].Netns
@@ -85,6 +87,14 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, role Rol
 		d.seconds[at] = now
 		if i == len(v.Rows)-1 && row.Open > 0 { // what never ended in the window was open all the same
 			d.spread(at, row.Oldest+float64(row.Open-1)*row.Oldest/2, row.Oldest, row.Open)
+		}
+	}
+	if n := standing[placeAsked(v.Rows[0])]; n > 0 {
+		p.Oldest = s.Window.End.Sub(s.Window.Start).Seconds()
+		for at := 0; at < int(p.Oldest); at++ {
+			now := d.seconds[at]
+			now.open += n
+			d.seconds[at] = now
 		}
 	}
 	length := s.Window.End.Sub(s.Window.Start).Seconds() * r.ShareOf("sockets.turns")
@@ -138,10 +148,10 @@ type callsOf map[int]map[int]map[string]asked
 
 // openCalls are how many requests each process had open at others, with those that wait
 // until a connection is there.
-func openCalls(s *scene.Scene, r *recording.Recording) callsOf {
+func openCalls(s *scene.Scene, r *recording.Recording, standing map[askedAt]float64) callsOf {
 	out := callsOf{}
 	for _, v := range scene.Services(s, r, string(Calls)) {
-		d := demandOf(s, r, v, Calls)
+		d := demandOf(s, r, v, standing)
 		to := address(v.Subject)
 		for _, pid := range v.PIDs {
 			room := float64(roomAt(s, pid, []string{v.Rows[0].Remote, to}))

@@ -28,6 +28,7 @@ var slowDependency = &Suspect{
 	InFiles: map[string][]string{"sockets.diag": {"log.requests", twoSides}, "sockets.turns": {"log.requests"}},
 	For: []string{
 		"decisive: its calls to one peer took 0.1 s or longer on average, and together as long as its own answers took inside (within a third)",
+		"decisive: it answers nothing, nor are its calls to one peer answered, which were asked before the recording began",
 		"strong: its calls to one peer took 0.1 s or longer, or one waits for 1 s and more",
 		"strong: two fifths of the time of its own answers, which are late, was waiting for that peer or in line behind who does, by the states of its threads",
 		"strong, with an objective (--slo): two fifths of what its answers take beyond it is waiting for that peer",
@@ -86,6 +87,7 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording, l *ledger.Ledge
 			}
 		}
 	}
+	out = append(out, neverAnswered(s, l)...)
 	for _, l := range lateOnBothSides(r) {
 		if f := l.byTheServer(r); len(f.Evidence) > 0 {
 			out = append(out, f)

@@ -104,6 +104,21 @@ func judgeUDP(s, prev *recording.Socket, h *history, first bool) (priority, stri
 	return quiet, ""
 }
 
+// A request that came before the first look is told by what was said last on its connection: more
+// than a second ago, and not so long that it is a long poll.
+const longestAsked = 60 // s
+
+// unanswered tells whether whoever is connected to a listener here asked last, and waits.
+func (r *running) unanswered(s *recording.Socket) bool {
+	if s.Proto != "tcp" || s.State != "ESTABLISHED" || s.TCP == nil || s.TCP.BytesReceived == 0 {
+		return false
+	}
+	t := s.TCP
+	asked := t.LastRcv >= slowOpen && t.LastRcv <= longestAsked && (t.LastRcv < t.LastSnd || t.BytesSent == 0)
+	_, here := r.book.listener(s.Netns, s.Local)
+	return asked && here
+}
+
 func judgeUnix(s *recording.Socket, h *history) (priority, string) {
 	switch {
 	case h.recv >= 2:

@@ -2,6 +2,7 @@ package sockets
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -137,6 +138,11 @@ func (r *running) judge(now time.Time, every bool) {
 		}
 		level, why := h.observe(s, first)
 		own := r.isOwn(s)
+		if first && !own && r.unanswered(s) { // what its threads do tells whether anybody works on it
+			for _, o := range s.Owners {
+				r.env.Watch.Add(o.PID, fmt.Sprintf("a request on %s has waited %.1f s for its answer", s.Local, s.TCP.LastRcv))
+			}
+		}
 		if own {
 			level = quiet
 		}

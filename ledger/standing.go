@@ -1,0 +1,84 @@
+package ledger
+
+import (
+	"snag/recording"
+	"snag/scene"
+)
+
+// askedAt is where requests are open: at a service's listener, or at a destination.
+type askedAt struct {
+	role  Role
+	netns uint64
+	at    string
+}
+
+const (
+	// longestAsked: what has been said last so long ago is no question that somebody waits for,
+	// but a long poll, a subscription, a connection out of use.
+	longestAsked = 60 // s
+	// edge is how near the ends of the window a socket must have been seen, s.
+	edge = 1.5
+)
+
+// sinceBefore are the requests that were asked before the recording began and have no answer at
+// its end, of which no probe sees anything: their connections are silent all along, and the
+// last that was said on them was the question (tcp_info's last_data_sent and last_data_recv).
+// The recording comes back with a row among its turns for each place.
+func sinceBefore(s *scene.Scene, r *recording.Recording) (map[askedAt]float64, *recording.Recording) {
+	open, answers := map[askedAt]float64{}, map[askedAt]bool{}
+	var unsure []recording.Turns
+	all := *r
+	all.Turns = all.Turns[:len(all.Turns):len(all.Turns)]
+	add := func(row recording.Turns) {
+		at := placeAsked(row)
+		if open[at]++; open[at] == 1 {
+			all.Turns = append(all.Turns, row)
+		}
+	}
+	for _, k := range s.Sockets {
+		f := k.First()
+		if f.Proto != "tcp" || f.TCP == nil || f.State != "ESTABLISHED" || k.Owner() == nil || k.Owner().Subject.PID == r.Manifest.SelfPID {
+			continue
+		}
+		row := recording.Turns{T: s.Window.Start, Netns: f.Netns, Role: string(Calls), Local: recording.Host(f.Local), Remote: f.Remote}
+		asked, answered := f.TCP.LastSnd, f.TCP.LastRcv
+		question, answer := f.TCP.BytesSent, f.TCP.BytesReceived
+		if k.Listener != nil {
+			row.Role, row.Local, row.Remote = string(Serves), f.Local, recording.Host(f.Remote)
+			asked, answered, question, answer = answered, asked, answer, question
+		}
+		row.PID, row.Comm = k.Owner().Subject.PID, k.Owner().Subject.Comm
+		if question > 0 && answer > 0 {
+			answers[placeAsked(row)] = true
+		}
+		if !silent(k, s.Window) || asked > longestAsked || question == 0 {
+			continue
+		}
+		switch {
+		case answer == 0 && asked <= answered: // since the connection began
+			unsure = append(unsure, row)
+		case asked < answered:
+			add(row)
+		}
+	}
+	for _, row := range unsure { // a place that answers nobody is sent logs, or a stream
+		if answers[placeAsked(row)] {
+			add(row)
+		}
+	}
+	return open, &all
+}
+
+func placeAsked(row recording.Turns) askedAt {
+	if row.Role == string(Serves) {
+		return askedAt{Serves, row.Netns, row.Local}
+	}
+	return askedAt{Calls, row.Netns, row.Remote}
+}
+
+// silent tells that nothing was said on a connection in the whole window.
+func silent(k *scene.Socket, window recording.Interval) bool {
+	a, b := k.First(), k.Rows[len(k.Rows)-1]
+	return b.TCP != nil && b.State == a.State && a.TCP.BytesSent == b.TCP.BytesSent && a.TCP.BytesReceived == b.TCP.BytesReceived &&
+		a.T.Sub(window.Start).Seconds() <= edge && window.End.Sub(b.T).Seconds() <= edge
+}
