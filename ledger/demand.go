@@ -102,6 +102,12 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing
 		p.Demand += now.open
 	}
 	if p.Answered > 0 {
+		if role == Serves {
+			tail := tails(r, v, p.Answered)
+			p.add(Entry{Account: Nagle, Where: "the caller's acknowledgement", Seconds: tail})
+			p.Demand += tail
+			sum += tail
+		}
 		p.Mean = sum / float64(p.Answered)
 		n := uint64(0)
 		p.hist, n = scene.Histogram(v.Rows)
