@@ -44,7 +44,10 @@ func lateRequests(s *Scene, r *recording.Recording) []Symptom {
 			if has[id] {
 				continue // the other end of the same turns
 			}
-			sym, ok := v.unread(s)
+			sym, ok := v.stuck(s)
+			if !ok {
+				sym, ok = v.unread(s)
+			}
 			if !ok {
 				sym, ok = v.late(s)
 			}

@@ -42,7 +42,7 @@ const (
 	fewHeld      = 3   // requests in all
 	othersTimes  = 3   // times as many are answered quickly
 	heldTogether = 2   // at a time
-	idleInside   = 0.5 // of the time of the requests
+	leastIdle    = 0.5 // of the time of the requests
 )
 
 func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
@@ -61,6 +61,8 @@ func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 		}
 		if h := lockedOutOf(v); h.n >= fewHeld && h.together >= heldTogether && h.others >= othersTimes*h.n {
 			out = append(out, h.finding(s, p, v))
+		} else if k, ok := v.Stuck(); ok {
+			out = append(out, stillLockedOut(s, p, k))
 		}
 	}
 	return out
@@ -123,12 +125,7 @@ func (h lockedOut) finding(s *scene.Scene, p *ledger.Party, v *scene.Service) Fi
 	turns := Evidence{Side: For, Grade: Strong, Value: float64(h.n), Unit: "requests", Source: "request turns of its listeners", Origin: "turns",
 		Text: fmt.Sprintf("%s requests waited for up to %s and were answered up to %d within a second; %s others took %s at most meanwhile", count(float64(h.n)), lasting(h.longest), h.together, count(float64(h.others)), lasting(heldLong*othersQuick))}
 	inside := p.Share(ledger.Parked) + p.Share(ledger.Lock)
-	idle := Evidence{Side: For, Grade: Strong, Value: inside, Unit: "share", Source: "the states of its threads", Origin: "ledger",
-		Text: fmt.Sprintf("%.0f %% of the time of its requests no thread of it worked, called or slept for them, or it waited for a lock", 100*inside)}
-	if inside < idleInside {
-		idle.Side, idle.Text = Against, fmt.Sprintf("its threads were at work on them: only %.0f %% of their time nobody was", 100*inside)
-	}
-	f.Evidence = []Evidence{turns, idle}
+	f.Evidence = []Evidence{turns, idleInside(inside)}
 	if who := h.holder(s, v); who != nil {
 		name := who.Subject.Name
 		if who.Peer != nil && who.Peer.Owner() != nil {
@@ -144,6 +141,30 @@ func (h lockedOut) finding(s *scene.Scene, p *ledger.Party, v *scene.Service) Fi
 	f.Harm = Harm{Symptom: scene.RequestLatency, Amount: h.longest, Unit: "s", Text: f.Text}
 	f.Next = whoBlocks(recording.Port(p.Subject.Local))
 	return f
+}
+
+// stillLockedOut are requests that wait for a lock that is never let go in the window.
+func stillLockedOut(s *scene.Scene, p *ledger.Party, k scene.Stuck) Finding {
+	f := Finding{Subject: p.Subject, Active: []recording.Interval{{Start: max(k.Since, s.Window.Start), End: s.Window.End}},
+		Text: fmt.Sprintf("%s of its requests have waited together for up to %s, and none was let go", count(float64(k.Open)), lasting(k.Oldest)), Next: whoBlocks(recording.Port(p.Subject.Local))}
+	inside := p.Share(ledger.Parked) + p.Share(ledger.Lock)
+	f.Evidence = []Evidence{
+		{Side: For, Grade: Strong, Value: float64(k.Open), Unit: "requests", Source: "request turns of its listeners", Origin: "turns",
+			Text: fmt.Sprintf("%s requests are open, the oldest for %s, ever more from one second to the next; %.3g a second were answered before, %.2g since", count(float64(k.Open)), lasting(k.Oldest), k.Before, k.After)},
+		idleInside(inside),
+	}
+	f.Harm = Harm{Symptom: scene.RequestLatency, Amount: k.Oldest, Unit: "s", Text: f.Text}
+	return f
+}
+
+// idleInside is how much of the time of a service's requests nobody in it worked for them.
+func idleInside(share float64) Evidence {
+	e := Evidence{Side: For, Grade: Strong, Value: share, Unit: "share", Source: "the states of its threads", Origin: "ledger",
+		Text: fmt.Sprintf("%.0f %% of the time of its requests no thread of it worked, called or slept for them, or it waited for a lock", 100*share)}
+	if share < leastIdle {
+		e.Side, e.Text = Against, fmt.Sprintf("its threads were at work on them: only %.0f %% of their time nobody was", 100*share)
+	}
+	return e
 }
 
 // holder is the session that had its answer when the others began to wait, was silent as long
