@@ -42,11 +42,12 @@ type looks map[int]map[int]*doing
 // whole window work for nobody: they are a runtime's own, or a pool's that nobody needs.
 func looksOf(s *scene.Scene, r *recording.Recording) looks {
 	ran, ready := schedule(r)
+	asleep := asleepAllAlong(s, r)
 	sorted := make([]place, len(r.ThreadStates))
 	busy := map[[2]int]bool{}
 	for i, row := range r.ThreadStates {
 		sorted[i] = placeOf(s, row)
-		if sorted[i].account != "" {
+		if sorted[i].account != "" && !asleep[[2]int{row.PID, row.TID}] {
 			busy[[2]int{row.PID, row.TID}] = true
 		}
 	}
@@ -93,6 +94,28 @@ func (l looks) at(pid, second int) *doing {
 		l[pid][second] = &doing{busy: map[place]float64{}}
 	}
 	return l[pid][second]
+}
+
+// asleepAllAlong are the threads that did not run for a moment in the whole window while their
+// processes answered requests: whoever waits for a pipe or a child from the first second to the
+// last serves nobody.
+func asleepAllAlong(s *scene.Scene, r *recording.Recording) map[[2]int]bool {
+	answers := map[int]bool{}
+	for _, row := range r.Turns {
+		if row.Role == string(Serves) && row.N > 0 {
+			answers[row.PID] = true
+		}
+	}
+	out := map[[2]int]bool{}
+	for _, p := range s.Processes {
+		for _, t := range p.Threads {
+			a, z := t.Rows[0], t.Rows[len(t.Rows)-1]
+			if answers[p.Subject.PID] && z.OnCPU == a.OnCPU && 2*z.T.Sub(a.T) >= s.Window.End.Sub(s.Window.Start) {
+				out[[2]int{z.PID, z.TID}] = true
+			}
+		}
+	}
+	return out
 }
 
 // schedule is how long each thread ran and waited for a CPU in the window, and (with TID
