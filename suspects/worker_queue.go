@@ -138,7 +138,7 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	if peer, mean := slowPeer(p, s, r, w); peer != "" {
 		jammed = true
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Value: mean, Unit: "s", Source: "request turns of its connections", Origin: "calls",
-			Text: fmt.Sprintf("its threads wait for %s, which takes %s: more workers would only wait there too", peer, lasting(mean))})
+			Text: fmt.Sprintf("its threads wait for %s, for %s at a time: more workers would only wait there too", peer, lasting(mean))})
 	}
 	if e.Side == For && e.Grade == Weak || e.Side == Against || jammed {
 		// Unread requests alone are every overload's: nothing says that it is the workers.
@@ -184,19 +184,29 @@ func allTaken(p *pool, l *ledger.Ledger) *Evidence {
 }
 
 // slowPeer is the peer that most of the workers sleep on, if what it is asked takes
-// long: then that is the cause. A quick peer and too few workers make a queue as well.
+// long, or some calls do and most of the time is theirs: then that is the cause. A quick peer and
+// too few workers make a queue as well.
 func slowPeer(p *pool, s *scene.Scene, r *recording.Recording, w workers) (string, float64) {
 	asleep := 0
 	for _, n := range w.doing {
 		asleep += n
 	}
 	for _, d := range dependenciesOf(p, r, s.Window) {
-		if 2*w.peers[d.remote] > asleep && d.mean() >= longCall {
-			return d.remote, d.mean()
+		if 2*w.peers[d.remote] <= asleep {
+			continue
+		}
+		if mean := d.mean(); mean >= longCall {
+			return d.remote, mean
+		} else if in := d.waitedIn(r); in >= longCall && in >= unevenCalls*mean {
+			return d.remote, in
 		}
 	}
 	return "", 0
 }
+
+// unevenCalls: of calls of random lengths (exponential) one that is met takes twice as long as
+// they do on average.
+const unevenCalls = 4
 
 // littlesLaw says how busy the workers are by it: as many are busy at a time as requests come in
 // a second, times how long each is inside (N = X·R). Where that is all of them, the next
