@@ -2,7 +2,9 @@ package scene
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"snag/internal/units"
 	"snag/recording"
@@ -29,7 +31,8 @@ func answersThatFail(s *Scene, r *recording.Recording) []Symptom {
 }
 
 // kept tells that nobody but services of this host got a service's errors, and that those
-// passed none on: checks before it is ready, or tries that went elsewhere.
+// passed none on: checks before it is ready, or tries that went elsewhere. Who asks in other
+// seconds got none of them.
 func kept(s *Scene, r *recording.Recording, v *Service) bool {
 	failed, answered := map[int]uint64{}, map[int]uint64{}
 	for _, row := range r.Turns {
@@ -43,12 +46,20 @@ func kept(s *Scene, r *recording.Recording, v *Service) bool {
 		if row.Role != "call" || IDOf(callee(s, row.Netns, row.Remote, row.PID, row.Comm)) != IDOf(v.Subject) {
 			continue
 		}
-		if asked += float64(row.N); answered[row.PID] == 0 || failed[row.PID] > 0 {
+		if asked += float64(row.N); (answered[row.PID] == 0 || failed[row.PID] > 0) && v.failedAt(row.T) {
 			others += float64(row.N)
 		}
 	}
 	_, of, _ := v.Failed()
 	return asked >= seenAsking*of && others < failedAnswers
+}
+
+// failedAt tells whether a service gave errors in the second that begins at a time, to within
+// half of one: each namespace's rows have their own.
+func (v *Service) failedAt(at recording.Time) bool {
+	return slices.ContainsFunc(v.Rows, func(row recording.Turns) bool {
+		return row.Failed > 0 && max(row.T.Sub(at), at.Sub(row.T)) < time.Second/2
+	})
 }
 
 // seenAsking is the share of a service's answers from which all who ask it were seen.

@@ -198,4 +198,17 @@ func TestErrorsThatTheirCallerKeeps(t *testing.T) {
 	if got := symptomsOf(t, FailedAnswers, listener, turns(2)); len(got) != 2 {
 		t.Errorf("passed on: %+v", got)
 	}
+	// Who asks before the errors begin, a restart that waits until it is ready, got none.
+	restart := `-- turns --
+{"t":"0..3","netns":1,"role":"serve","local":"10.0.0.1:80","remote":"10.0.0.1","pid":60,"comm":"api","n":20,"sum":0.1,"max":0.01}
+{"t":"4..9","netns":1,"role":"serve","local":"10.0.0.1:80","remote":"10.0.0.1","pid":60,"comm":"api","n":20,"sum":0.1,"max":0.01,"failed":2,"failed_as":"HTTP 5xx or 429"}
+{"t":"0..3","netns":1,"role":"call","local":"10.0.0.1","remote":"10.0.0.1:80","pid":71,"comm":"rolling","n":20,"sum":0.1,"max":0.01}
+{"t":"4..9","netns":1,"role":"call","local":"10.0.0.1","remote":"10.0.0.1:80","pid":%d,"comm":"haproxy","n":20,"sum":0.1,"max":0.01}
+{"t":"0..9","netns":1,"role":"serve","local":"10.0.0.1:443","remote":"10.0.0.7","pid":70,"comm":"haproxy","n":20,"sum":0.1,"max":0.01}`
+	if got := symptomsOf(t, FailedAnswers, listener, fmt.Sprintf(restart, 70)); len(got) != 0 {
+		t.Errorf("asked before: %+v", got)
+	}
+	if got := symptomsOf(t, FailedAnswers, listener, fmt.Sprintf(restart, 71)); len(got) != 1 {
+		t.Errorf("asked meanwhile: %+v", got)
+	}
 }

@@ -2,6 +2,8 @@ package suspects
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"snag/ledger"
@@ -21,7 +23,7 @@ var connectionLimit = &Suspect{
 	},
 	For: []string{
 		"strong: as many connections ended within a second as answers were errors",
-		"strong: as many connections stayed at each look, whatever came: at the limit",
+		"strong: as many connections stayed at each look, whatever came, or were open at the end of each second in which it turned some away: at the limit",
 		"strong: meanwhile others waited to be accepted, and most of those that stayed had no request open",
 	},
 	Against: []string{
@@ -59,10 +61,8 @@ func weighConnectionLimit(s *scene.Scene, r *recording.Recording, l *ledger.Ledg
 
 func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed float64, as string) Finding {
 	short := 0.0
-	for _, c := range r.Connections {
-		if c.Role == "accept" && c.Netns == v.Subject.Netns && recording.Port(c.Local) == recording.Port(v.Subject.Local) {
-			short += float64(c.Short)
-		}
+	for _, c := range accepted(r, v.Subject) {
+		short += float64(c.Short)
 	}
 	f := Finding{Subject: v.Subject, Next: fmt.Sprintf("ss -Htn state established '( sport = :%s )' | awk '{print $4}' | sort | uniq -c   # who holds how many", recording.Port(v.Subject.Local))}
 	ended := Evidence{Side: For, Grade: Strong, Value: failed, Unit: "connections", Source: "the first bytes of its answers; tracepoint sock:inet_sock_set_state", Origin: "answers",
@@ -79,6 +79,12 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 	if looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)) {
 		kept.Grade = Strong
 	}
+	if held, times := filledTo(r, v); most == 0 && times >= 2 {
+		most = held
+		kept.Grade = Strong
+		kept.Text = fmt.Sprintf("in each of the %d seconds in which it turned some away and none of the others ended, %s of those that came while one looked were open at the end", times, plural(held, "connection"))
+		kept.Source = "tracepoint sock:inet_sock_set_state"
+	}
 	if looks >= 3 && most == 0 {
 		kept.Side, kept.Grade, kept.Text = Against, Decisive, fmt.Sprintf("no client's connection stayed from one of %d looks to the next", looks)
 	}
@@ -93,6 +99,57 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 	f.Harm = Harm{Symptom: scene.FailedAnswers, Amount: failed, Of: failed + float64(most), Unit: "connections", Text: f.Text}
 	f.Remedy = fmt.Sprintf("in %s: a limit above %d connections, if its memory allows, or clients that share connections", v.Subject.Comm, most)
 	return f
+}
+
+// filledTo is how many connections a listener had taken, of those that came within the window,
+// at the end of each second in which it answered with errors and only connections that were
+// short ended: where that is the same number each time, and at other times fewer are open, it is
+// its limit. It tells what looks at the sockets miss, where connections are held for a second
+// or two and come again. Times is 0 where the numbers differ.
+func filledTo(r *recording.Recording, v *scene.Service) (held, times int) {
+	type second struct{ opened, closed, short, failed float64 }
+	by := map[int64]*second{}
+	at := func(t recording.Time) *second {
+		k := int64(t.Sub(r.Manifest.Start).Round(time.Second) / time.Second)
+		if by[k] == nil {
+			by[k] = &second{}
+		}
+		return by[k]
+	}
+	for _, c := range accepted(r, v.Subject) {
+		n := at(c.T)
+		n.opened, n.closed, n.short = n.opened+float64(c.Opened), n.closed+float64(c.Closed), n.short+float64(c.Short)
+	}
+	for _, row := range v.Rows {
+		at(row.T).failed += float64(row.Failed)
+	}
+	open, least, most := 0.0, 0.0, 0.0
+	var full []float64
+	for _, k := range slices.Sorted(maps.Keys(by)) {
+		n := by[k]
+		open += n.opened - n.closed
+		least, most = min(least, open), max(most, open)
+		if n.failed >= 1 && n.closed == n.short {
+			full = append(full, open)
+		}
+	}
+	if len(full) == 0 || most-least < fewRefusals {
+		return 0, 0
+	}
+	if low := slices.Min(full); most-low > max(1, atLimit*(most-least)) {
+		return 0, 0
+	}
+	return int(most - least), len(full)
+}
+
+// accepted are the counts of a listener's connections.
+func accepted(r *recording.Recording, listener recording.Subject) (out []recording.Connections) {
+	for _, c := range r.Connections {
+		if c.Role == "accept" && c.Netns == listener.Netns && recording.Port(c.Local) == recording.Port(listener.Local) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // stayed is how many connections of a listener there were at each look, at the least and at

@@ -29,21 +29,22 @@ var cpuSaturated = &Suspect{
 	},
 	Against: []string{
 		"strong: no service that waited was late: a compile or a batch on all CPUs is what they are for",
-		"decisive: a quota held the threads back (cpu-throttled), or requests spent less than a tenth of their time in the queue",
+		"decisive: a quota held the threads back (cpu-throttled), or requests spent less than a tenth of their time in the queue, by the states of the threads less than a fifth: late answers of a busy machine are late for something else",
 		"the CPUs are idle a tenth of the time and more: then it is run-queue-wait, if anything",
 	},
 	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
 	Claims:  []ledger.Account{ledger.CPU},
 	Remedy:  "nice or CPUWeight= of whoever computes, fewer of its threads, or more CPUs. Verified by: run delay of the service's threads under a tenth",
 	Next:    "snag find --pid PID; pidstat -u 1; cat /proc/PID/task/*/schedstat",
-	Weigh:   weighSaturated,
+
+	WeighBooked: weighSaturated,
 }
 
 // busyIdle is the share of idle time under which all CPUs count as busy: with it
 // a thread that wakes up finds no free CPU nine times in ten.
 const busyIdle = 0.1
 
-func weighSaturated(s *scene.Scene, r *recording.Recording) []Finding {
+func weighSaturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
 	all, ok := cpuTimes(r, nil)
 	if !ok {
 		return nil
@@ -67,7 +68,7 @@ func weighSaturated(s *scene.Scene, r *recording.Recording) []Finding {
 	if len(late) == 0 {
 		return out
 	}
-	return append(out, saturated(s, r, all, late))
+	return append(out, saturated(s, r, l, all, late))
 }
 
 // unfollowed is what can be told of full CPUs where no thread was followed.
@@ -85,19 +86,26 @@ func (c cpuTime) busy() Evidence {
 		Text: fmt.Sprintf("%s were busy for %.0f %% of the time (healthy under 80 %%)", plural(c.cpus, "CPU"), 100*(1-c.idleShare()))}
 }
 
-func saturated(s *scene.Scene, r *recording.Recording, all cpuTime, late []cpuWait) Finding {
-	// Who is late comes before who merely waits.
+func saturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, all cpuTime, late []cpuWait) Finding {
+	// Who is late for it comes before who is late for something else, and who merely waits last.
 	worst := late[0]
 	for _, w := range late {
-		if lateness(s, w.process) != nil {
+		if lateness(s, w.process) == nil {
+			continue
+		}
+		if elsewhere := w.elsewhere(s, l); elsewhere == nil || lateness(s, worst.process) == nil {
 			worst = w
-			break
+			if elsewhere == nil {
+				break
+			}
 		}
 	}
 	f := Finding{Active: worst.active, Subject: worst.process.Subject}
 	f.Evidence = []Evidence{all.busy(), worst.evidence()}
 	for _, w := range late[:min(len(late), 5)] {
-		f.Related = append(f.Related, w.process.Subject)
+		if lateness(s, w.process) != nil || !onlyAsks(r, w.process.Subject.PID) {
+			f.Related = append(f.Related, w.process.Subject)
+		}
 	}
 	if psi, ok := shareOfWindow(r, "node_pressure_cpu_waiting_seconds_total"); ok {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: psi, Unit: "share", Source: "/proc/pressure/cpu some", Origin: "cpu pressure",
@@ -107,9 +115,19 @@ func saturated(s *scene.Scene, r *recording.Recording, all cpuTime, late []cpuWa
 	if e := worst.throttled(r); e != nil {
 		f.Evidence = append(f.Evidence, *e)
 	}
+	if e := worst.elsewhere(s, l); e != nil {
+		f.Evidence = append(f.Evidence, *e)
+	}
 	f.addHarm(s, r, worst, late)
 	f.Next = fmt.Sprintf("cat /proc/%d/task/*/schedstat; pidstat -u 1 5", worst.process.Subject.PID)
 	return f
+}
+
+// onlyAsks tells of a client of request and answer: when it waits for a CPU, that makes the
+// service that it asks no later.
+func onlyAsks(r *recording.Recording, pid int) bool {
+	whole := []recording.Interval{{Start: r.Manifest.Start, End: r.Manifest.End}}
+	return turnsOf(r, pid, "call", "", whole).N > 0 && turnsOf(r, pid, "serve", "", whole).N == 0
 }
 
 // blame names who used the CPUs: the subject is who should get less, or the

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -139,6 +140,23 @@ func (w cpuWait) perRequest(r *recording.Recording) (wait float64, e *Evidence) 
 		e.Side, e.Grade = Against, Decisive
 	}
 	return wait, e
+}
+
+// waitedElsewhere is the part of a service's time below which waiting for a CPU is not what its
+// answers are late for. A batch job on all CPUs costs a healthy service a tenth of its time,
+// and now and then an answer is late meanwhile.
+const waitedElsewhere = 0.2
+
+// elsewhere tells that the process' requests are late, but hardly for want of a CPU: by what
+// its threads were found in while they were open. Nil where that is not so or not known.
+func (w cpuWait) elsewhere(s *scene.Scene, l *ledger.Ledger) *Evidence {
+	share, ok := l.Share(w.process.Subject.PID, ledger.CPU)
+	sym := lateness(s, w.process)
+	if !ok || share >= waitedElsewhere || sym == nil || sym.Name != scene.RequestLatency {
+		return nil
+	}
+	return &Evidence{Side: Against, Grade: Decisive, Value: share, Unit: "share", Source: "the states of its threads", Origin: "ledger",
+		Text: fmt.Sprintf("only %.0f %% of the time of its requests was waiting for a CPU", 100*share)}
 }
 
 // latency are the symptoms of a process that waiting for a CPU may cause.

@@ -99,6 +99,23 @@ func (d *dependency) mean() float64 {
 	return d.calls.Sum / float64(d.calls.N)
 }
 
+// waitedIn is how long the call takes that is met at a moment on average, s: a few long ones among
+// many short ones are most of what is waited for.
+func (d *dependency) waitedIn(r *recording.Recording) float64 {
+	sum, squares := 0.0, 0.0
+	for _, t := range r.Turns {
+		if t.Role != "call" || t.Remote != d.remote || d.process.worker(t.PID) == nil {
+			continue
+		}
+		for i, n := range t.Hist {
+			took := recording.TurnBound(i)
+			sum += float64(n) * took
+			squares += float64(n) * took * took
+		}
+	}
+	return squares / max(sum, 1e-9)
+}
+
 // path is how much of a call's time the way there and back takes: the smoothed round
 // trip of a connection to the peer, s, and whether segments had to be sent again.
 func (d *dependency) path() (rtt float64, again int, known bool) {

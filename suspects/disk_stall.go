@@ -3,6 +3,7 @@ package suspects
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"snag/ledger"
@@ -18,13 +19,14 @@ var diskStall = &Suspect{
 	Needs: []Need{
 		{Measure: "host.disks", Must: true, Why: "how long the disks' requests took"},
 		{Measure: "threads.state", Why: "which threads waited for a disk, and where in the kernel"},
+		{Measure: "states", Why: "how much of the time of its requests that was"},
 		{Measure: "host.pressure", Why: "how much of the time somebody waited for a disk"},
 		{Measure: "host.processes", Why: "who reads and writes"},
 		{Measure: "host.kernel-log", Why: "errors of the disk"},
 	},
 	For: []string{
-		"strong: at a third of the looks or more a thread of the service waits for a disk (state D; healthy 1 in 100)",
-		"strong: the disk has requests under way for 80 % of the time, and one takes 20 ms or more (healthy 0.1–10 ms)",
+		"strong: at a third of the looks or more a thread of the service waits for a disk (state D; healthy 1 in 100), or a fifth of the time of its requests was that",
+		"strong: the disk has requests under way for 80 % of the time, or of three seconds and more, and one takes 20 ms or more (healthy 0.1–10 ms)",
 		"strong: the control group's own disk pressure, or the kernel's delay accounting of its threads, a tenth of the time or more",
 		"strong: the kernel log has an error of that disk",
 		"weak: another process moves most of the bytes; a limit on its control group's disk traffic; the machine's disk pressure",
@@ -38,10 +40,11 @@ var diskStall = &Suspect{
 	Claims:  []ledger.Account{ledger.Disk},
 	Remedy:  "ionice -c3 or IOWeight= of whoever fills the disk, a limit on it (IOWriteBandwidthMax=), the service's files on a disk of their own. Verified by: a request takes under 10 ms, no thread in state D",
 	Next:    "iostat -x 1; grep . /proc/PID/task/*/{wchan,stack}; iotop -oP",
-	Weigh:   weighDisk,
+
+	WeighBooked: weighDisk,
 }
 
-func weighDisk(s *scene.Scene, r *recording.Recording) []Finding {
+func weighDisk(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
 	all := disksOf(r)
 	if _, ok := r.Measured("threads.state"); !ok {
 		for _, d := range all {
@@ -52,7 +55,10 @@ func weighDisk(s *scene.Scene, r *recording.Recording) []Finding {
 		return nil
 	}
 	var out []Finding
-	for _, b := range blockedProcesses(s, r) {
+	for _, b := range blockedProcesses(s, r, l) {
+		if !b.often() && !slices.ContainsFunc(all, disk.slow) {
+			continue // it uses a disk that keeps up
+		}
 		out = append(out, stalled(s, r, all, b))
 		if len(out) == maxWaits {
 			break
@@ -73,7 +79,7 @@ func unfollowedDisk(d disk) Finding {
 func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) Finding {
 	self := b.process.Subject
 	f := Finding{Subject: self, Active: b.active, Related: []recording.Subject{self}, Evidence: []Evidence{b.evidence()},
-		Text: fmt.Sprintf("%s waited for a disk at %d of %d looks", self.Name, b.seen, b.looks),
+		Text: fmt.Sprintf("%s waited for a disk %s", self.Name, b.words()),
 		Next: fmt.Sprintf("grep . /proc/%d/task/*/wchan /proc/%d/task/*/stack; iostat -x 1 5", self.PID, self.PID)}
 	var slow *disk
 	for i := range all {
@@ -88,7 +94,10 @@ func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) Find
 	case slow != nil:
 		f.Subject = recording.Subject{Kind: recording.KindDisk, Device: slow.name}
 		f.Evidence = append(f.Evidence, slow.evidence())
-		f.Text = fmt.Sprintf("disk %s took %s for a request, and %s waited for it at %d of %d looks", slow.name, lasting(slow.each), self.Name, b.seen, b.looks)
+		if !b.often() { // one or two looks do not tell when
+			f.Active = mergeIntervals(slow.spells, joined)
+		}
+		f.Text = fmt.Sprintf("disk %s took %s for a request, and %s waited for it %s", slow.name, lasting(slow.each), self.Name, b.words())
 		f.Remedy = fmt.Sprintf("put the files of %s on a disk of their own, or a faster one than %s", self.Name, slow.name)
 		f.nameWriter(s, r, b, *slow)
 	default:

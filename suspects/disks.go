@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -12,7 +13,8 @@ import (
 // disk is what one disk did in the window.
 type disk struct {
 	name     string
-	busy     float64 // share of the time in which a request was under way
+	busy     float64              // share of the time in which a request was under way, of the spells in which it hardly stopped, if there are any
+	spells   []recording.Interval // these
 	requests float64
 	each     float64 // s a request took, in its queue and on the disk
 	bytes    float64
@@ -31,6 +33,9 @@ func disksOf(r *recording.Recording) []disk {
 			continue
 		}
 		d.busy = busy
+		if share, spells := d.steps.spells(busyDisk); len(spells) >= fewBlocked {
+			d.busy, d.spells = share, spells
+		}
 		grown := func(name string) float64 {
 			for _, s := range r.Select(name, "device", d.name) {
 				n, _ := s.Increase()
@@ -45,6 +50,12 @@ func disksOf(r *recording.Recording) []disk {
 		d.bytes = grown("node_disk_read_bytes_total") + grown("node_disk_written_bytes_total")
 		if took > 0 {
 			d.each = took / max(1, d.requests)
+		}
+		for _, kind := range [][2]string{{"node_disk_read_time_seconds_total", "node_disk_reads_completed_total"}, {"node_disk_write_time_seconds_total", "node_disk_writes_completed_total"}} {
+			// Where flushes return at once, they make writes no quicker.
+			if n, t := grown(kind[1]), grown(kind[0]); n > 0 && 2*t > took {
+				d.each = max(d.each, t/n)
+			}
 		}
 		waited[d.name] = took
 		out = append(out, d)
@@ -64,8 +75,31 @@ const (
 func (d disk) slow() bool { return d.busy >= busyDisk && d.each >= slowDisk }
 
 func (d disk) evidence() Evidence {
+	of := "the time"
+	if len(d.spells) > 0 {
+		of = lasting(secondsOf(d.spells))
+	}
 	return Evidence{Side: For, Grade: Strong, Value: d.each, Unit: "s", Source: "/proc/diskstats " + d.name, Origin: "diskstats",
-		Text: fmt.Sprintf("disk %s had requests under way for %.0f %% of the time, and one took %s (healthy under 10 ms): %s requests, %s", d.name, 100*min(1, d.busy), lasting(d.each), count(d.requests), size(d.bytes))}
+		Text: fmt.Sprintf("disk %s had requests under way for %.0f %% of %s, and one took %s (healthy under 10 ms): %s requests, %s", d.name, 100*min(1, d.busy), of, lasting(d.each), count(d.requests), size(d.bytes))}
+}
+
+// spells are the steps of a clock that ran for a share of their time or more, and its share of
+// these.
+func (all steps) spells(least float64) (share float64, spells []recording.Interval) {
+	ran := 0.0
+	for _, one := range all {
+		if length := one.End.Sub(one.Start).Seconds(); length > 0 && one.N >= least*length {
+			ran, spells = ran+one.N, append(spells, one.Interval)
+		}
+	}
+	return ran / max(secondsOf(spells), 1e-9), spells
+}
+
+func secondsOf(spells []recording.Interval) (seconds float64) {
+	for _, i := range spells {
+		seconds += i.End.Sub(i.Start).Seconds()
+	}
+	return seconds
 }
 
 // diskPlaces are the kernel functions in which a task waits for a disk or for a
@@ -89,7 +123,8 @@ func beginsWith(name string, all []string) bool {
 // blocked is how often the threads of a process were found waiting for a disk.
 type blocked struct {
 	process       *scene.Process
-	seen, looks   int // seconds in which one of them was, and all
+	seen, looks   int     // seconds in which one of them was, and all
+	booked        float64 // share of the time of its requests, by the states of its threads
 	place, call   string
 	remote        bool
 	active        []recording.Interval
@@ -99,17 +134,23 @@ type blocked struct {
 
 func (b blocked) share() float64 { return float64(b.seen) / float64(b.looks) }
 
+// often tells that the looks at its threads each second are enough to say so.
+func (b blocked) often() bool { return b.seen >= fewBlocked && b.share() >= blockedShare }
+
 // blockedShare of the looks that find a thread in uninterruptible sleep is what a
 // stalled process shows. One that logs or commits to a healthy disk waits 1 ms
 // each time and is found so in one look of a hundred.
+// Twenty looks a second at the threads of a service tell it better: what its requests spend on a
+// healthy disk is under a tenth of their time, or not slow.
 const (
 	blockedShare = 0.3
 	fewBlocked   = 3
+	bookedToDisk = 0.2
 )
 
 // blockedProcesses are those with sockets whose threads were followed and found
 // waiting for a disk, the worst first.
-func blockedProcesses(s *scene.Scene, r *recording.Recording) []blocked {
+func blockedProcesses(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []blocked {
 	var out []blocked
 	for _, p := range s.Processes {
 		if len(p.Sockets) == 0 || p.Subject.PID == r.Manifest.SelfPID {
@@ -148,12 +189,28 @@ func blockedProcesses(s *scene.Scene, r *recording.Recording) []blocked {
 		}
 		b.remote = beginsWith(b.place, remotePlaces)
 		b.active = fromBefore(mergeIntervals(b.active, joined), firstLook(p), s.Window)
-		if b.seen >= fewBlocked && b.share() >= blockedShare {
+		if share, ok := l.Share(p.Subject.PID, ledger.Disk); ok && share >= bookedToDisk {
+			b.booked = share
+		}
+		if b.booked > 0 || b.often() {
 			out = append(out, b)
 		}
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].seen > out[j].seen })
+	sort.SliceStable(out, func(i, j int) bool {
+		if out[i].booked != out[j].booked {
+			return out[i].booked > out[j].booked
+		}
+		return out[i].seen > out[j].seen
+	})
 	return out
+}
+
+// words say how much it waited.
+func (b blocked) words() string {
+	if b.booked > 0 {
+		return fmt.Sprintf("for %.0f %% of the time of its requests", 100*b.booked)
+	}
+	return fmt.Sprintf("at %d of %d looks", b.seen, b.looks)
 }
 
 func (b blocked) evidence() Evidence {
@@ -164,8 +221,8 @@ func (b blocked) evidence() Evidence {
 	if b.call != "" && b.call != "none" {
 		where += " (" + b.call + ")"
 	}
-	return Evidence{Side: For, Grade: Strong, Value: b.share(), Unit: "share", Source: "/proc/PID/task/TID/stat, wchan", Origin: "thread states",
-		Text: fmt.Sprintf("at %d of %d looks a thread of %s waited for a disk (state D)%s", b.seen, b.looks, b.process.Subject.Name, where)}
+	return Evidence{Side: For, Grade: Strong, Value: max(b.booked, b.share()), Unit: "share", Source: "/proc/PID/task/TID/stat, wchan", Origin: "thread states",
+		Text: fmt.Sprintf("%s a thread of %s waited for a disk (state D)%s", b.words(), b.process.Subject.Name, where)}
 }
 
 // writer is who keeps a disk busy besides the process. To which disk a process

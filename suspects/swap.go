@@ -153,7 +153,7 @@ func (f faults) finding(s *scene.Scene, r *recording.Recording, p *scene.Process
 	if e, ok := reclaimed(r, p); ok {
 		one.Evidence = append(one.Evidence, e)
 	}
-	for _, b := range blockedProcesses(s, r) {
+	for _, b := range blockedProcesses(s, r, nil) {
 		if b.process == p {
 			one.Evidence = append(one.Evidence, b.evidence())
 		}

@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"snag/ledger"
@@ -18,6 +19,7 @@ var workerQueue = &Suspect{
 		{Measure: "sockets.diag", Must: true, Why: "requests that lie unread"},
 		{Measure: "sockets.turns", Why: "how much of an answer's time passed before the request was read"},
 		{Measure: "threads.syscall", Why: "what the workers do meanwhile"},
+		{Measure: "states", Why: "whether one of them was free while requests waited"},
 		{Measure: "offcpu.waits", Why: "where they are blocked, each wait counted, and in which function"},
 		{Measure: "locks.futex", Why: "which of them wait for work on a condition"},
 		{Measure: "host.processes", Why: "its CPU time"},
@@ -27,6 +29,7 @@ var workerQueue = &Suspect{
 		"strong: half of an answer's time or more, and 20 ms, passed before its request was read",
 		"strong: requests lay unread at its sockets in most seconds",
 		"strong, from a trace of its calls: its answers keep all of its workers busy (N = X·R), which next to never waited for work",
+		"strong: a third of the time of its requests or more passed in line, while all threads were taken by others and slept in calls",
 		"strong: at most looks none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
 	},
 	Against: []string{
@@ -43,7 +46,8 @@ var workerQueue = &Suspect{
 	Claims: []ledger.Account{ledger.Sleep, ledger.Call, ledger.Child, ledger.Disk, ledger.Pipe, ledger.Unread},
 	Remedy: "handlers that do not block (async), more workers, less waiting in each, or to shed load early. In the server's settings. Verified by: requests are read at once (the wait before the read is near 0)",
 	Next:   "head /proc/PID/task/*/{wchan,syscall}; ss -tnp   # Recv-Q of its connections",
-	Weigh:  weighWorkerQueue,
+
+	WeighBooked: weighWorkerQueue,
 }
 
 // longWaitUnread is the mean wait before a request is read from which users notice
@@ -51,21 +55,21 @@ var workerQueue = &Suspect{
 // is 4 ms.
 const longWaitUnread = 0.02
 
-func weighWorkerQueue(s *scene.Scene, r *recording.Recording) []Finding {
+func weighWorkerQueue(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
 	var out []Finding
 	rows := waitRowsOf(r)
 	for _, w := range poolsOf(s, r) {
 		if len(w.head.Sockets) == 0 {
 			continue
 		}
-		if f, ok := queueOf(w, s, r, rows); ok {
+		if f, ok := queueOf(w, s, r, l, rows); ok {
 			out = append(out, f)
 		}
 	}
 	return out
 }
 
-func queueOf(p *pool, s *scene.Scene, r *recording.Recording, rows waitRows) (Finding, bool) {
+func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, rows waitRows) (Finding, bool) {
 	whole := []recording.Interval{s.Window}
 	turns := p.turns(r, "serve", "", whole)
 	mean, wait := 0.0, 0.0
@@ -109,6 +113,9 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, rows waitRows) (Fi
 		f.Evidence = append(f.Evidence, full.evidence(w.noun))
 	}
 	e, looked := w.evidence(p)
+	if line := allTaken(p, l); line != nil {
+		e, looked = *line, true // 20 looks a second, each told with the requests that waited
+	}
 	if looked {
 		f.Evidence = append(f.Evidence, e)
 	}
@@ -131,7 +138,7 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, rows waitRows) (Fi
 	if peer, mean := slowPeer(p, s, r, w); peer != "" {
 		jammed = true
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Value: mean, Unit: "s", Source: "request turns of its connections", Origin: "calls",
-			Text: fmt.Sprintf("its threads wait for %s, which takes %s: more workers would only wait there too", peer, lasting(mean))})
+			Text: fmt.Sprintf("its threads wait for %s, for %s at a time: more workers would only wait there too", peer, lasting(mean))})
 	}
 	if e.Side == For && e.Grade == Weak || e.Side == Against || jammed {
 		// Unread requests alone are every overload's: nothing says that it is the workers.
@@ -157,20 +164,49 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, rows waitRows) (Fi
 	return f, true
 }
 
+// inLine is the part of the requests' time from which a service has too few workers: a third
+// of it is half as long again as an answer takes. Services with workers to spare show under 0.1.
+const inLine = 1.0 / 3
+
+// allTaken tells by the states of its threads that no worker was free while requests waited,
+// since they slept in calls; nil where that is not so or was not seen. More workers compute no
+// faster.
+func allTaken(p *pool, l *ledger.Ledger) *Evidence {
+	share := 0.0
+	for _, w := range slices.Concat(p.workers, []*scene.Process{p.head}) {
+		share = max(share, l.InLine(w.Subject.PID, ledger.Sleep, ledger.Call, ledger.Child, ledger.Disk, ledger.Pipe))
+	}
+	if share < inLine {
+		return nil
+	}
+	return &Evidence{Side: For, Grade: Strong, Value: share, Unit: "share", Source: "the states of its threads", Origin: "threads' calls",
+		Text: fmt.Sprintf("for %.0f %% of the time of its requests all its threads were taken by others, and slept in their calls", 100*share)}
+}
+
 // slowPeer is the peer that most of the workers sleep on, if what it is asked takes
-// long: then that is the cause. A quick peer and too few workers make a queue as well.
+// long, or some calls do and most of the time is theirs: then that is the cause. A quick peer and
+// too few workers make a queue as well.
 func slowPeer(p *pool, s *scene.Scene, r *recording.Recording, w workers) (string, float64) {
 	asleep := 0
 	for _, n := range w.doing {
 		asleep += n
 	}
 	for _, d := range dependenciesOf(p, r, s.Window) {
-		if 2*w.peers[d.remote] > asleep && d.mean() >= longCall {
-			return d.remote, d.mean()
+		if 2*w.peers[d.remote] <= asleep {
+			continue
+		}
+		if mean := d.mean(); mean >= longCall {
+			return d.remote, mean
+		} else if in := d.waitedIn(r); in >= longCall && in >= unevenCalls*mean {
+			return d.remote, in
 		}
 	}
 	return "", 0
 }
+
+// unevenCalls: of calls of random lengths (exponential) one that is met takes twice as long as
+// they do on average.
+const unevenCalls = 4
 
 // littlesLaw says how busy the workers are by it: as many are busy at a time as requests come in
 // a second, times how long each is inside (N = X·R). Where that is all of them, the next
