@@ -65,7 +65,7 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 
 func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing map[askedAt]float64) demand {
 	role := Role(v.Rows[0].Role)
-	p := &Party{Role: role, Subject: v.Subject, PIDs: slices.Clone(v.PIDs), netns: s.NetnsName(v.Subject.Netns), took: map[int]took{}}
+	p := &Party{Role: role, Subject: v.Subject, PIDs: slices.Clone(v.PIDs), netns: s.NetnsName(v.Subject.Netns), answers: map[int]uint64{}, open: map[int]float64{}}
 	if role == Calls {
 		p.Address, p.from = v.Rows[0].Remote, v.Rows[0].Netns
 	}
@@ -80,7 +80,7 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing
 		}
 		sum += row.Sum
 		at := number(s.Window, row.T)
-		p.took[at] = took{p.took[at].n + row.N, p.took[at].sum + row.Sum}
+		p.answers[at] += row.N
 		d.spread(at, row.Sum, row.Max, row.N)
 		now := d.seconds[at]
 		now.unread += row.Wait
@@ -98,8 +98,9 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing
 		}
 	}
 	length := s.Window.End.Sub(s.Window.Start).Seconds() * r.ShareOf("sockets.turns")
-	for _, now := range d.seconds {
+	for at, now := range d.seconds {
 		p.Demand += now.open
+		p.open[at] = now.open
 	}
 	if p.Answered > 0 {
 		if role == Serves {

@@ -127,16 +127,11 @@ type Party struct {
 
 	netns   string          // the name of its network namespace
 	from    uint64          // the network namespace of who calls
-	took    map[int]took    // its answers by second
+	answers map[int]uint64  // by the second in which they ended
+	open    map[int]float64 // request-seconds of each second
 	hist    []uint64        // and by how long they took
 	at      int             // the second that is being booked
 	delayed map[int]float64 // by second; nil where time was booked for the whole window
-}
-
-// took are the answers that ended in a second, and what they took together.
-type took struct {
-	n   uint64
-	sum float64 // s
 }
 
 // Ledger is all parties of a recording, those with the most open requests first.

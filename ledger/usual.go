@@ -32,7 +32,7 @@ func (l *Ledger) usual(r *recording.Recording) {
 	then := Build(scene.Build(r.Baseline), r.Baseline)
 	for _, p := range l.Parties {
 		q := then.same(p)
-		if q == nil || q.Answered < fewUsual {
+		if q == nil || q.Answered < fewUsual || p.Answered == 0 {
 			continue
 		}
 		n := float64(q.Answered)
@@ -42,8 +42,8 @@ func (l *Ledger) usual(r *recording.Recording) {
 			p.Usual.delays[e.Account] += e.delay() / n
 		}
 		p.delayed = map[int]float64{}
-		for at, t := range p.took {
-			p.delayed[at] = max(0, t.sum-float64(t.n)*q.Mean)
+		for at, open := range p.open {
+			p.delayed[at] = max(0, open-float64(p.answers[at])*q.Mean)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func (u *Usual) more(p *Party, delays map[Account]float64) map[Account]float64 {
 		out[a] = more
 		sum += more
 	}
-	if longer := max(0, (p.Mean-u.Mean)*n); sum > longer {
+	if longer := max(0, p.Demand-u.Mean*n); sum > longer { // those without an answer too
 		for a := range out {
 			out[a] *= longer / sum
 		}
