@@ -35,10 +35,11 @@ type exits struct {
 	seconds float64
 }
 
-// traceExits attaches the program when a process is short of descriptors or
-// ports, or a UNIX listener's backlog may be, and takes it off again.
+// traceExits attaches the program when a process is short of descriptors or ports, or a UNIX
+// listener's backlog may be, when a service answers with errors or breaks off, when a file
+// system is full, and for the processes that the user names; and takes it off again.
 func (r *running) traceExits() {
-	pids := append(r.env.Watch.TakeFailing(), r.shortOfPorts()...)
+	pids := slices.Concat(r.env.Watch.TakeFailing(), r.shortOfPorts(), r.env.Target.PIDs)
 	e := &r.exits
 	if e.link != nil {
 		e.seconds += period.Seconds()
@@ -52,7 +53,7 @@ func (r *running) traceExits() {
 			fresh = append(fresh, uint32(pid))
 		}
 	}
-	if len(fresh) == 0 && !r.shortBacklog() || r.kernel.exit == nil || (e.since > 0 && r.ticks-e.since < exitPause) {
+	if r.kernel.exit == nil || e.since > 0 && r.ticks-e.since < exitPause || len(fresh) == 0 && !r.troubled && !r.shortBacklog() && !(r.ticks%fullEvery == 0 && r.fullDisk()) {
 		return
 	}
 	if e.pids == nil {

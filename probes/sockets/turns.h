@@ -358,14 +358,17 @@ static __always_inline struct turn *turn_of_sender(struct sock *sk, struct tcp_s
 	return new_turn(sk, ROLE_CONNECT, tp->write_seq - ret);
 }
 
-static __always_inline void count_failed(struct turn *t)
+static __always_inline void failed_as(struct turn *t, int as)
 {
-	int as = answers_with();
-
 	if (as == ANSWER_FINE)
 		return;
 	add(&t->failed, 1);
 	t->failed_as = as;
+}
+
+static __always_inline void count_failed(struct turn *t)
+{
+	failed_as(t, answers_with());
 }
 
 /* A server that says the first word on a connection greets; it may also refuse, without
