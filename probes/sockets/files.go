@@ -73,7 +73,6 @@ func (r *running) pathOf(k kernelErrorKey) (path, mount string) {
 	if err := r.kernel.maps.Maps["error_paths"].Lookup(k, &p); err != nil {
 		return "", ""
 	}
-	_ = r.kernel.maps.Maps["error_paths"].Delete(k)
 	proc := filepath.Join(r.env.Proc, fmt.Sprint(k.Pid))
 	raw := make([]byte, len(p.Path))
 	for i, c := range p.Path {
