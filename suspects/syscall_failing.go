@@ -335,7 +335,7 @@ func (c *failingCalls) meaning() string {
 			return "no inodes left" + where
 		}
 		if last.FreeBytes != nil {
-			return fmt.Sprintf("no room left%s: %s free", where, size(float64(*last.FreeBytes)))
+			return fmt.Sprintf("no room left%s; %s free a moment later", where, size(float64(*last.FreeBytes)))
 		}
 		return "no room left" + where
 	case "EDQUOT":

@@ -26,7 +26,7 @@ var tlsHandshakeFailed = &Suspect{
 		"decisive: one address that tries several listeners, and nobody else: a scanner",
 		"weak: only alerts that a server gives to what is no TLS (unexpected_message, decode_error, record_overflow): somebody speaks another protocol",
 		"trap: checks that connect and close say nothing, and get no alert",
-		"can't tell: with TLS 1.3 what a client objects to that encrypts it (OpenSSL's does not, Go's does); what a server reads otherwise than by read and recv",
+		"can't tell: with TLS 1.3 what a client objects to that encrypts it (OpenSSL's does not, Go's does), and what a server says of a client's certificate; what a server reads otherwise than by read and recv",
 	},
 	LeadsTo: []Lead{{scene.FailedAnswers, 2 * time.Second}, {"error-answers", 2 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {"peer-reset", 5 * time.Second}, {"reconnect-storm", 10 * time.Second}},
 	Remedy:  "what the alert says: a certificate that is valid and whole, a version and cipher that both have, a certificate for the name. Verified by: a handshake of a client succeeds",

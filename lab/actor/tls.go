@@ -11,6 +11,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math/big"
 	"net"
 	"os"
@@ -126,6 +127,9 @@ func askOver(c *tls.Conn) string {
 	}
 	if _, err := c.Read(make([]byte, 64)); err != nil {
 		return "failed"
+	}
+	if c.CloseWrite() == nil { // and take the server's farewell: what comes after a close is answered by a reset
+		_, _ = io.Copy(io.Discard, c)
 	}
 	return "answer"
 }

@@ -203,8 +203,8 @@ static __noinline int answers_with(void)
 }
 
 /* Whether the present call has read a peer's alert in clear: what it says of the handshake, for
- * afterwards all is encrypted. Some read the head of a record first: then its description is not
- * known (0 is a farewell). A call that has read from elsewhere (readv, recvmsg) is not seen. */
+ * afterwards all is encrypted. Some read the head of a record first, and then what it says. A
+ * call that has read from elsewhere (readv, recvmsg) is not seen. */
 static __noinline int alert_read(int n)
 {
 	struct pt_regs___x86 *x = NULL;
@@ -214,7 +214,14 @@ static __noinline int alert_read(int n)
 
 	read_call(&c, bpf_get_current_task_btf());
 	reads = bpf_core_field_exists(x->orig_ax) ? c.nr == 0 || c.nr == 45 : c.nr == 63 || c.nr == 207;
-	if (!reads || bpf_probe_read_user(b, n == TLS_ALERT ? TLS_ALERT : TLS_HEADER, (void *)c.args[1]))
+	if (!reads)
+		return ANSWER_FINE;
+	if (n == TLS_ALERT - TLS_HEADER) {
+		if (bpf_probe_read_user(b, TLS_ALERT - TLS_HEADER, (void *)c.args[1]))
+			return ANSWER_FINE;
+		return ANSWER_TLS | b[1] << ALERT_SHIFT | ALERT_READ;
+	}
+	if (bpf_probe_read_user(b, n == TLS_ALERT ? TLS_ALERT : TLS_HEADER, (void *)c.args[1]))
 		return ANSWER_FINE;
 	if (b[0] != 21 || b[1] != 3 || b[3] || b[4] != 2 || (n == TLS_ALERT && b[5] != 2))
 		return ANSWER_FINE;

@@ -366,6 +366,15 @@ static __always_inline void failed_as(struct turn *t, int as)
 	t->failed_as = as;
 }
 
+/* A server has read so many bytes: it may be a client's alert. */
+static __always_inline void count_alert(struct turn *t, int n)
+{
+	if (n == TLS_ALERT || n == TLS_HEADER)
+		failed_as(t, alert_read(n));
+	else if (n == TLS_ALERT - TLS_HEADER && t->failed && t->failed_as == (ANSWER_TLS | ALERT_READ))
+		t->failed_as = alert_read(n);
+}
+
 static __always_inline void count_failed(struct turn *t)
 {
 	failed_as(t, answers_with());
