@@ -136,16 +136,19 @@ func mountOf(all []mounted, path string, dev uint32) (at string) {
 }
 
 // onDisks are file systems that can be full, and that answer at once.
-var onDisks = []string{"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "zfs", "overlay", "vfat"}
+var onDisks = []string{"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "zfs", "vfat"}
 
 // A file system of which less than this is free is full for whoever writes much.
 const leastFree = 0.005
 
 // fullDisk tells whether a file system that may be written to has no room, or no files, left.
 func (r *running) fullDisk() bool {
+	seen := map[string]bool{}
 	for _, m := range mounts(filepath.Join(r.env.Proc, "self/mountinfo")) {
 		var st unix.Statfs_t
-		if m.readOnly || !slices.Contains(onDisks, m.kind) || unix.Statfs(m.at, &st) != nil || st.Blocks == 0 {
+		again := seen[m.dev]
+		seen[m.dev] = true
+		if again || m.readOnly || !slices.Contains(onDisks, m.kind) || unix.Statfs(m.at, &st) != nil || st.Blocks == 0 {
 			continue
 		}
 		if float64(st.Bavail) < leastFree*float64(st.Blocks) || st.Files > 0 && st.Ffree == 0 {

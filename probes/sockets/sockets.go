@@ -56,7 +56,7 @@ type running struct {
 	closed   uint64        // socket-closed events left out
 	exits    exits
 	served   map[listenKey]bool // UNIX listeners whose servers were asked in the last second
-	troubled bool               // a service answered with errors in the last second, or broke off
+	troubled bool               // a service answered with errors in the last second
 	// resolvers are the processes whose resolv.conf was read.
 	resolvers map[int]bool
 

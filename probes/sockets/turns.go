@@ -23,7 +23,7 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 			return
 		}
 		rows = append(rows, row)
-		r.troubled = r.troubled || row.Role == "serve" && row.Failed+row.Cut > 0
+		r.troubled = r.troubled || row.Role == "serve" && row.Failed > 0
 		if k.Flow.Family == unixFamily && row.Role == "serve" {
 			r.served[listenKey{row.Netns, row.Local}] = true
 		}
