@@ -23,7 +23,7 @@ var syscallFailing = &Suspect{
 	For: []string{
 		"decisive: its calls failed in the seconds in which its answers were errors, one at least for every fifth of these (of EACCES, EPERM, ENOMEM and EAGAIN: about one for each)",
 		"strong: the same in a service of this host that it asks",
-		"decisive: five writes or more of files that are no logs failed with ENOSPC, EDQUOT, EROFS, EFBIG or EIO; without clients who notice it that is a risk",
+		"decisive: writes of files that are no logs, five or more or in two seconds or more, failed with ENOSPC, EDQUOT, EROFS, EFBIG or EIO; without clients who notice it that is a risk",
 	},
 	Against: []string{
 		"decisive: the calls fail as often in seconds in which no answer was an error",
@@ -31,7 +31,7 @@ var syscallFailing = &Suspect{
 		"trap: ENOENT, and EACCES or EPERM that no answer depends on: programs look for what may be there",
 		"can't tell: errors of io_uring and of writes that the kernel does later; a process that ends before it serves; what failed while calls were not looked at",
 	},
-	LeadsTo: []Lead{{scene.FailedAnswers, 5 * time.Second}, {"error-answers", 5 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {"peer-reset", 5 * time.Second}, {"reconnect-storm", 10 * time.Second},
+	LeadsTo: []Lead{{scene.FailedAnswers, 5 * time.Second}, {"error-answers", 5 * time.Second},
 		{scene.StreamFreeze, 10 * time.Second}, {scene.StreamLate, 10 * time.Second}, {"server-stall", 10 * time.Second}, {scene.LogSilence, 10 * time.Second}, {"log-silence", 10 * time.Second}},
 	Remedy: "give it what it asks for: room, the right to the file, a higher limit. Verified by: the calls succeed, and its answers are no errors any more",
 	Next:   "strace -f -Z -p PID   # only calls that fail; df -h; df -i; dmesg -T | tail",
@@ -41,6 +41,9 @@ var syscallFailing = &Suspect{
 const (
 	// fewFailing calls are a program that tries something once.
 	fewFailing = 5
+	// Where no room is left, a second that is like the one before is enough: who writes a
+	// file every few seconds fails no more often.
+	secondsLost = 2
 	// Behind an answer that is an error is a call that failed, or one that was not looked at;
 	// a transaction that failed answers the rest of it with errors, too.
 	callsPerFailure = 0.2
@@ -102,7 +105,7 @@ func weighSyscallFailing(s *scene.Scene, r *recording.Recording) []Finding {
 	taken := map[int]bool{}
 	for _, v := range scene.Services(s, r, "serve") {
 		i := slices.IndexFunc(s.Symptoms, func(y scene.Symptom) bool {
-			return (y.Name == scene.FailedAnswers || y.Name == scene.ConnectionErrors) && scene.IDOf(y.Subject) == scene.IDOf(v.Subject)
+			return y.Name == scene.FailedAnswers && scene.IDOf(y.Subject) == scene.IDOf(v.Subject)
 		})
 		if i < 0 {
 			continue
@@ -112,7 +115,7 @@ func weighSyscallFailing(s *scene.Scene, r *recording.Recording) []Finding {
 		for _, crew := range append([]crew{own}, behind...) {
 			for _, c := range crew.failing(r) {
 				for _, e := range c.rows {
-					taken[e.PID] = true
+					taken[e.PID] = true // what its answers do not depend on, they are not explained by
 				}
 				if f, ok := failedFor(v, s.Symptoms[i], crew, c); ok {
 					f.Related = append(f.Related, crew.related(s, c)...)
@@ -208,7 +211,7 @@ func failedFor(v *scene.Service, sym scene.Symptom, by crew, c *failingCalls) (F
 	}
 	bad := map[recording.Time]float64{}
 	for _, row := range v.Rows {
-		bad[row.T] = float64(row.Failed + row.Cut)
+		bad[row.T] = float64(row.Failed)
 	}
 	var in, out, failed, inside, outside float64
 	for t, n := range at {
@@ -224,7 +227,7 @@ func failedFor(v *scene.Service, sym scene.Symptom, by crew, c *failingCalls) (F
 	}
 	hard := slices.Contains(noRoom, c.errno)
 	switch {
-	case c.n < fewFailing || inside == 0:
+	case inside == 0 || c.n < fewFailing && !(hard && c.seconds() >= secondsLost):
 		return f, false
 	case outside > 0 && out/outside >= asOften*in/inside:
 		f.Evidence = []Evidence{{Side: Against, Grade: Decisive, Value: out, Unit: "calls", Source: tracedExits, Origin: "calls", Text: fmt.Sprintf("%s: as often in seconds in which no answer was an error", f.Text)}}
@@ -266,7 +269,7 @@ func unnoticed(s *scene.Scene, r *recording.Recording, taken map[int]bool) []Fin
 	var out []Finding
 	for _, pid := range order {
 		for _, c := range by[pid] {
-			if c.n < fewFailing {
+			if c.n < fewFailing && c.seconds() < secondsLost {
 				continue
 			}
 			f := Finding{Subject: recording.Subject{Kind: recording.KindProcess, PID: pid, Comm: c.rows[0].Comm, Netns: c.rows[0].Netns}, Text: c.text(), Remedy: c.remedy(), Next: c.next()}
