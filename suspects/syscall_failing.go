@@ -32,7 +32,7 @@ var syscallFailing = &Suspect{
 		"can't tell: errors of io_uring and of writes that the kernel does later; a process that ends before it serves; what failed while calls were not looked at",
 	},
 	LeadsTo: []Lead{{scene.FailedAnswers, 5 * time.Second}, {"error-answers", 5 * time.Second},
-		{scene.StreamFreeze, 10 * time.Second}, {scene.StreamLate, 10 * time.Second}, {"server-stall", 10 * time.Second}, {scene.LogSilence, 10 * time.Second}, {"log-silence", 10 * time.Second}},
+		{scene.StreamFreeze, 10 * time.Second}, {scene.StreamLate, 10 * time.Second}, {"server-stall", 10 * time.Second}},
 	Remedy: "give it what it asks for: room, the right to the file, a higher limit. Verified by: the calls succeed, and its answers are no errors any more",
 	Next:   "strace -f -Z -p PID   # only calls that fail; df -h; df -i; dmesg -T | tail",
 	Weigh:  weighSyscallFailing,
