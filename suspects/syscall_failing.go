@@ -281,14 +281,22 @@ func unnoticed(s *scene.Scene, r *recording.Recording, taken map[int]bool) []Fin
 			}
 			f.Active = mergeIntervals(f.Active, 0)
 			e := Evidence{Side: For, Grade: Decisive, Value: c.n, Unit: "calls", Source: tracedExits, Origin: "calls", Text: f.Text}
-			if c.onlyLogs() {
+			switch {
+			case c.onlyLogs():
 				e.Grade = Weak
+			case nearFailing(s, f.Subject): // whose answers it was not seen to fail
+				e.Grade = Strong
 			}
 			f.Evidence = []Evidence{e}
 			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// nearFailing tells whether a process has to do with a service that answers with errors.
+func nearFailing(s *scene.Scene, p recording.Subject) bool {
+	return slices.ContainsFunc(s.Symptoms, func(y scene.Symptom) bool { return y.Name == scene.FailedAnswers && s.Touch(p, y.Subject) })
 }
 
 // onlyLogs tells whether nothing but lines of a log is lost, as far as names tell.
