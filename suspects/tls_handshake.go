@@ -23,8 +23,7 @@ var tlsHandshakeFailed = &Suspect{
 	},
 	For: []string{"decisive: five alerts or more, at one in 20 of the answers, ended handshakes of a listener; which alert says why"},
 	Against: []string{
-		"decisive: one address that tries several listeners, and nobody else: a scanner",
-		"weak: only alerts that a server gives to what is no TLS (unexpected_message, decode_error, record_overflow): somebody speaks another protocol",
+		"trap: alerts of one address at three listeners or more are a scanner's; those for what is no TLS (unexpected_message, decode_error, record_overflow) say that somebody speaks another protocol: neither counts",
 		"trap: checks that connect and close say nothing, and get no alert",
 		"can't tell: with TLS 1.3 what a client objects to that encrypts it (OpenSSL's does not, Go's does), and what a server says of a client's certificate; what a server reads otherwise than by read and recv",
 	},
@@ -41,9 +40,6 @@ type alerts struct {
 	sources map[string]float64 // address of the client
 }
 
-// whatIsNoTLS are the alerts for what is no handshake at all.
-var whatIsNoTLS = []string{"unexpected_message", "decode_error", "record_overflow", "bad_record_mac"}
-
 func weighTLS(s *scene.Scene, r *recording.Recording) []Finding {
 	failing := map[scene.NodeID]scene.Symptom{}
 	for _, sym := range s.Symptoms {
@@ -52,10 +48,10 @@ func weighTLS(s *scene.Scene, r *recording.Recording) []Finding {
 		}
 	}
 	at := map[string]*alerts{} // by listener
-	tried := map[string]map[string]bool{}
+	stray := scene.StrayAlerts(r)
 	key := func(row recording.Turns) string { return fmt.Sprint(row.Netns, " ", row.Local) }
 	for _, row := range r.Turns {
-		if _, _, ok := recording.IsTLSAlert(row.FailedAs); !ok || row.Role != "serve" || row.Failed == 0 {
+		if _, _, ok := recording.IsTLSAlert(row.FailedAs); !ok || row.Role != "serve" || row.Failed == 0 || stray(row) {
 			continue
 		}
 		a := at[key(row)]
@@ -66,10 +62,6 @@ func weighTLS(s *scene.Scene, r *recording.Recording) []Finding {
 		a.n += float64(row.Failed)
 		a.by[row.FailedAs] += float64(row.Failed)
 		a.sources[row.Remote] += float64(row.Failed)
-		if tried[row.Remote] == nil {
-			tried[row.Remote] = map[string]bool{}
-		}
-		tried[row.Remote][key(row)] = true
 	}
 	var out []Finding
 	for _, v := range scene.Services(s, r, "serve") {
@@ -78,12 +70,12 @@ func weighTLS(s *scene.Scene, r *recording.Recording) []Finding {
 		if !ok || a == nil {
 			continue
 		}
-		out = append(out, failedHandshakes(r, v, sym, a, tried))
+		out = append(out, failedHandshakes(r, v, sym, a))
 	}
 	return out
 }
 
-func failedHandshakes(r *recording.Recording, v *scene.Service, sym scene.Symptom, a *alerts, tried map[string]map[string]bool) Finding {
+func failedHandshakes(r *recording.Recording, v *scene.Service, sym scene.Symptom, a *alerts) Finding {
 	most := slices.MaxFunc(slices.Sorted(maps.Keys(a.by)), func(x, y string) int { return cmp.Compare(a.by[x], a.by[y]) })
 	alert, peer, _ := recording.IsTLSAlert(most)
 	of := 0.0
@@ -111,17 +103,7 @@ func failedHandshakes(r *recording.Recording, v *scene.Service, sym scene.Sympto
 	f := Finding{Subject: v.Subject, Active: sym.Active, Text: text, Remedy: mendTLS(alert, peer),
 		Next: fmt.Sprintf("openssl s_client -connect %s -servername NAME </dev/null 2>&1 | grep -E 'alert|Verif|notAfter|Protocol|Cipher'", v.Subject.Local),
 		Harm: Harm{Symptom: scene.FailedAnswers, Amount: sym.Amount, Of: max(of, sym.Amount), Unit: sym.Unit, Text: text}}
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(a.by)), func(as string) bool {
-		name, _, _ := recording.IsTLSAlert(as)
-		return !slices.Contains(whatIsNoTLS, name)
-	}) {
-		e.Grade = Weak
-	}
 	f.Evidence = []Evidence{e}
-	if len(from) == 1 && len(tried[from[0]]) > 1 {
-		f.Evidence = []Evidence{{Side: Against, Grade: Decisive, Value: float64(len(tried[from[0]])), Unit: "listeners", Source: e.Source, Origin: "alerts",
-			Text: fmt.Sprintf("all alerts are of %s, which tries %s: a scanner", from[0], plural(len(tried[from[0]]), "listener"))}}
-	}
 	return f
 }
 
