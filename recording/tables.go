@@ -422,6 +422,12 @@ type CallError struct {
 	Local  string `json:"local,omitempty"` // of the first of them
 	Remote string `json:"remote,omitempty"`
 	FD     *int   `json:"fd,omitempty"`
+	// Of a call on a file: the file, as far as its name is known, and where its file system
+	// is mounted; where there was no room, what was free of it a moment later.
+	Path      string  `json:"path,omitempty"`
+	Mount     string  `json:"mount,omitempty"`
+	FreeBytes *uint64 `json:"free_bytes,omitempty"`
+	FreeFiles *uint64 `json:"free_files,omitempty"`
 }
 
 // LogFile is a file that a process of interest has open to append to, at T: written

@@ -27,6 +27,7 @@ func Services(s *Scene, r *recording.Recording, role string) []*Service {
 	}
 	by := map[key]*Service{}
 	var out []*Service
+	stray := StrayAlerts(r)
 	for _, row := range r.Turns {
 		if row.Role != role || row.PID != 0 && row.PID == r.Manifest.SelfPID {
 			continue
@@ -44,6 +45,9 @@ func Services(s *Scene, r *recording.Recording, role string) []*Service {
 			v = &Service{Subject: serviceSubject(s, row)}
 			by[k] = v
 			out = append(out, v)
+		}
+		if stray(row) {
+			row.Failed, row.FailedAs = 0, ""
 		}
 		v.add(row)
 		for _, pid := range []int{row.PID, row.SlowPID} {

@@ -31,6 +31,8 @@ var All = []*Suspect{
 	serviceKilled,
 	connectionLimit,
 	errorAnswers,
+	syscallFailing,
+	tlsHandshakeFailed,
 	slowConsumer,
 	receiverTooSlow,
 	fdLimit,

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,11 +27,12 @@ var httpBackend = Actor{
 		size := f.Int("size", 100, "bytes of an answer")
 		then := f.String("then", "slow", "what SIGUSR2 switches on: slow, silent, refuse, errors, missing (404)")
 		slow := f.Duration("slow", time.Second, "what an answer takes while it is slow")
+		store := f.String("store", "", "each request leaves a file here, and one that can't is answered with 500")
 		share := f.Float64("share", 1, "of the requests meet what was switched on")
 		if err := parse(); err != nil {
 			return err
 		}
-		u := &upstream{wait: *wait, slow: *slow, then: *then, share: *share, body: strings.Repeat("x", *size), conns: map[net.Conn]bool{}}
+		u := &upstream{wait: *wait, slow: *slow, then: *then, share: *share, store: *store, body: strings.Repeat("x", *size), conns: map[net.Conn]bool{}}
 		l, err := net.Listen("tcp4", *listen)
 		if err != nil {
 			return err
@@ -62,9 +64,14 @@ var httpBackend = Actor{
 	},
 }
 
+// mostStored files are kept; then they are written again.
+const mostStored = 100
+
 type upstream struct {
 	wait, slow time.Duration
 	then, body string
+	store      string
+	stored     atomic.Int64
 	share      float64
 	sick       atomic.Bool
 	mu         sync.Mutex
@@ -118,6 +125,13 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return
 	case <-time.After(wait):
+	}
+	if u.store != "" {
+		name := filepath.Join(u.store, fmt.Sprintf("order-%02d", u.stored.Add(1)%mostStored))
+		if err := os.WriteFile(name, []byte(u.body), 0o600); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
 	}
 	w.Header().Set("Content-Length", fmt.Sprint(len(u.body)))
 	fmt.Fprint(w, u.body)

@@ -20,6 +20,8 @@ var All = []Actor{
 	httpClient,
 	httpUpstream,
 	httpBackend,
+	tlsServer,
+	tlsClient,
 	idleServer,
 	logWorker,
 	lineReader,

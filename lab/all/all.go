@@ -68,6 +68,8 @@ import (
 	spinlocksteady "snag/lab/spin-lock-steady"
 	"snag/lab/swap"
 	synflood "snag/lab/syn-flood"
+	syscallfailing "snag/lab/syscall-failing"
+	tlshandshakefailed "snag/lab/tls-handshake-failed"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 	unixbacklog "snag/lab/unix-backlog"
@@ -89,6 +91,8 @@ var Incidents = []lab.Incident{
 	sessionlock.Incident,
 	servicekilled.Incident,
 	erroranswers.Incident,
+	syscallfailing.Incident,
+	tlshandshakefailed.Incident,
 	udpportclosed.Incident,
 	upstreamrefused.Incident,
 	qdiscdrop.Incident,

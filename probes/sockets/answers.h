@@ -183,12 +183,47 @@ static __always_inline __u8 class_of(const __u8 *b)
 	return ANSWER_FINE;
 }
 
-/* What the present call begins to answer, ANSWER_FINE where it is no error or not seen. */
+/* A TLS alert tells in its seventh byte what is wrong (RFC 8446, 6.2). */
+#define TLS_ALERT 7
+#define TLS_HEADER 5
+#define ALERT_SHIFT 8
+#define ALERT_READ (1 << 16) /* the peer's */
+
+/* What the present call begins to answer, ANSWER_FINE where it is no error or not seen; of
+ * an alert its description too. */
 static __noinline int answers_with(void)
 {
 	struct first f = {};
+	int kind;
 
 	if (!first_bytes(&f))
 		return ANSWER_FINE;
-	return class_of(f.b);
+	kind = class_of(f.b);
+	return kind == ANSWER_TLS ? kind | f.b[TLS_ALERT - 1] << ALERT_SHIFT : kind;
+}
+
+/* Whether the present call has read a peer's alert in clear: what it says of the handshake, for
+ * afterwards all is encrypted. Some read the head of a record first, and then what it says. A
+ * call that has read from elsewhere (readv, recvmsg) is not seen. */
+static __noinline int alert_read(int n)
+{
+	struct pt_regs___x86 *x = NULL;
+	struct system_call c = {.nr = -1};
+	__u8 b[8] = {};
+	bool reads;
+
+	read_call(&c, bpf_get_current_task_btf());
+	reads = bpf_core_field_exists(x->orig_ax) ? c.nr == 0 || c.nr == 45 : c.nr == 63 || c.nr == 207;
+	if (!reads)
+		return ANSWER_FINE;
+	if (n == TLS_ALERT - TLS_HEADER) {
+		if (bpf_probe_read_user(b, TLS_ALERT - TLS_HEADER, (void *)c.args[1]))
+			return ANSWER_FINE;
+		return ANSWER_TLS | b[1] << ALERT_SHIFT | ALERT_READ;
+	}
+	if (bpf_probe_read_user(b, n == TLS_ALERT ? TLS_ALERT : TLS_HEADER, (void *)c.args[1]))
+		return ANSWER_FINE;
+	if (b[0] != 21 || b[1] != 3 || b[3] || b[4] != 2 || (n == TLS_ALERT && b[5] != 2))
+		return ANSWER_FINE;
+	return ANSWER_TLS | b[TLS_ALERT - 1] << ALERT_SHIFT | ALERT_READ;
 }

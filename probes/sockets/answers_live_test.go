@@ -1,6 +1,8 @@
 package sockets
 
 import (
+	"snag/recording"
+
 	"fmt"
 	"net"
 	"syscall"
@@ -64,7 +66,7 @@ func TestFailedAnswers(t *testing.T) {
 		{"RabbitMQ closes", "\x01\x00\x00\x00\x00\x00\x40\x00\x0a\x00\x32\x01\x40RESOURCE", answers[8]},
 		{"mosquitto refuses", "\x20\x02\x00\x05            ", answers[9]},
 		{"mosquitto lets in", "\x20\x02\x00\x00            ", ""},
-		{"no common cipher", "\x15\x03\x03\x00\x02\x02\x28            ", answers[10]},
+		{"no common cipher", "\x15\x03\x03\x00\x02\x02\x28            ", recording.TLSAlert(40, false)},
 		{"a warning that it closes", "\x15\x03\x03\x00\x02\x01\x00            ", ""},
 		{"a short answer", "ok okay", ""},
 	}
@@ -117,6 +119,33 @@ func TestFailedAnswers(t *testing.T) {
 		_, _ = c.Read(make([]byte, 64))
 		c.Close()
 	}
+	// A client that objects to the server's certificate, before it has asked for anything.
+	l = b.listen("127.0.0.1:7098")
+	go func() {
+		for i := range rounds {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			buf := make([]byte, 256)
+			_, _ = c.Read(buf)
+			_, _ = c.Write([]byte("\x16\x03\x03\x00\x04flight"))
+			if i > 0 { // as OpenSSL reads: first the head
+				_, _ = c.Read(buf[:5])
+			}
+			_, _ = c.Read(buf)
+			c.Close()
+		}
+	}()
+	for range rounds {
+		c := b.dial("127.0.0.1:7098")
+		_, _ = c.Write([]byte("\x16\x03\x01\x00\x05hello"))
+		_, _ = c.Read(make([]byte, 64))
+		_, _ = c.Write([]byte("\x15\x03\x03\x00\x02\x02\x2d"))
+		_, _ = c.Read(make([]byte, 64))
+		c.Close()
+	}
+	port["7098"] = answer{"a client for whom the certificate has expired", "", recording.TLSAlert(45, true)}
 	port["7099"] = answer{"MySQL's greeting of one too many", "", answers[7]}
 	time.Sleep(300 * time.Millisecond)
 	r.Stop()

@@ -21,7 +21,9 @@ const (
 func (r *running) drainErrors(suffix string) {
 	var rows []recording.CallError
 	err := kernel.Drain(r.kernel.maps.Maps["errors"+suffix], "sockets", func(k *kernelErrorKey, v *kernelErrorValue) {
-		rows = append(rows, errorRow(r.since, *k, *v, r.book))
+		row := errorRow(r.since, *k, *v, r.book)
+		r.fileRow(&row, *k)
+		rows = append(rows, row)
 	})
 	if err != nil {
 		r.ledger.fail("sockets.errors", err)
@@ -103,6 +105,7 @@ func addErrors(rows []recording.CallError) []recording.CallError {
 		pid         int
 		call, errno string
 		proto, port string
+		mount       string
 	}
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].N > rows[j].N })
 	at := map[key]int{}
@@ -114,7 +117,7 @@ func addErrors(rows []recording.CallError) []recording.CallError {
 		if p := recording.Port(r.Remote); p != "" && (len(p) < len(port) || len(p) == len(port) && p < port) {
 			port = p
 		}
-		k := key{r.Netns, r.PID, r.Call, r.Errno, r.Proto, port}
+		k := key{r.Netns, r.PID, r.Call, r.Errno, r.Proto, port, r.Mount}
 		if i, ok := at[k]; ok {
 			out[i].N += r.N
 			continue

@@ -42,6 +42,11 @@ func TestErrorsThatCallsReturn(t *testing.T) {
 	// Only of a process that is known to be short of something.
 	b.env.Watch.Failing(os.Getpid())
 	made := uint64(0)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
 	deadline := time.Now().Add(4 * time.Second)
 	for time.Now().Before(deadline) {
 		b.do(func() error {
@@ -51,6 +56,9 @@ func TestErrorsThatCallsReturn(t *testing.T) {
 			}
 			defer unix.Close(fd)
 			made++
+			_, _ = full.WriteString("no room")
+			_ = os.Chmod("/proc/sys/kernel/ostype", 0o700)
+			_, _ = os.Stat("/proc/there-is-none")
 			unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{192, 0, 2, 1}}) // not an address of this host
 			return nil
 		})
@@ -58,9 +66,12 @@ func TestErrorsThatCallsReturn(t *testing.T) {
 	}
 	r.Stop()
 	rec := b.needs(r, "sockets.errors")
-	got := map[string]uint64{}
+	got, files := map[string]uint64{}, map[string]uint64{}
 	for _, e := range rec.CallErrors {
-		if e.Netns != b.id {
+		if e.Path != "" && e.PID == os.Getpid() {
+			files[e.Call+" "+e.Errno+" "+e.Path+" in "+e.Mount] += e.N
+		}
+		if e.Netns != b.id || e.Path != "" {
 			continue
 		}
 		if e.PID != os.Getpid() {
@@ -71,7 +82,10 @@ func TestErrorsThatCallsReturn(t *testing.T) {
 		}
 		got[e.Call+" "+e.Errno] += e.N
 	}
-	t.Log(got)
+	t.Log(got, files)
+	if files["write ENOSPC /dev/full in /dev"] == 0 || files["chmod EPERM /proc/sys/kernel/ostype in /proc/sys"]+files["chmod EPERM /proc/sys/kernel/ostype in /proc"] == 0 {
+		t.Errorf("calls on files that failed: %v", files)
+	}
 	if got["socket ECONNRESET"] != n || got["send EPIPE"]+got["send ECONNRESET"] != 2*n {
 		t.Errorf("errors %v, want %d resets of sockets and %d failed sends", got, n, 2*n)
 	}

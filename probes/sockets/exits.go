@@ -15,8 +15,8 @@ import (
 	"snag/recording"
 )
 
-// A look at what calls return lasts this many ticks, and the next begins no
-// earlier than this many after: sys_exit costs every call of the machine some
+// A look at what calls return lasts this many ticks, and the next for the same reason begins
+// no earlier than this many after: sys_exit costs every call of the machine some
 // 50 ns while it is attached.
 const (
 	exitTicks = 3
@@ -30,15 +30,23 @@ const portsUsed = 0.8
 // exits is the program at the end of system calls, attached now and then.
 type exits struct {
 	link    link.Link
-	since   int // tick of the last attachment
+	since   int            // tick of the last attachment
+	asked   map[string]int // tick at which it was last attached for that reason
 	pids    map[int]bool
 	seconds float64
 }
 
-// traceExits attaches the program when a process is short of descriptors or
-// ports, or a UNIX listener's backlog may be, and takes it off again.
+// due tells whether a reason to look is not the one for which it was looked at a moment ago.
+func (e *exits) due(reason string, tick int) bool {
+	last, before := e.asked[reason]
+	return !before || tick-last >= exitPause
+}
+
+// traceExits attaches the program when a process is short of descriptors or ports, or a UNIX
+// listener's backlog may be, when a service answers with errors, when a file system is full,
+// and for the processes that the user names; and takes it off again.
 func (r *running) traceExits() {
-	pids := append(r.env.Watch.TakeFailing(), r.shortOfPorts()...)
+	pids := slices.Concat(r.env.Watch.TakeFailing(), r.shortOfPorts(), r.env.Target.PIDs)
 	e := &r.exits
 	if e.link != nil {
 		e.seconds += period.Seconds()
@@ -46,17 +54,31 @@ func (r *running) traceExits() {
 			e.detach()
 		}
 	}
+	if r.kernel.exit == nil {
+		return
+	}
 	var fresh []uint32
 	for _, pid := range pids {
 		if pid != r.env.SelfPID {
 			fresh = append(fresh, uint32(pid))
 		}
 	}
-	if len(fresh) == 0 && !r.shortBacklog() || r.kernel.exit == nil || (e.since > 0 && r.ticks-e.since < exitPause) {
-		return
+	if e.asked == nil {
+		e.pids, e.asked = map[int]bool{}, map[string]int{}
 	}
-	if e.pids == nil {
-		e.pids = map[int]bool{}
+	wanted := false
+	for _, reason := range []struct {
+		name string
+		is   func() bool
+	}{
+		{"short", func() bool { return len(fresh) > 0 }}, {"backlog", r.shortBacklog}, {"errors", func() bool { return r.troubled }}, {"disk", r.fullDisk},
+	} {
+		if e.due(reason.name, r.ticks) && reason.is() {
+			e.asked[reason.name], wanted = r.ticks, true
+		}
+	}
+	if !wanted {
+		return
 	}
 	m := r.kernel.maps.Maps["failing"]
 	for _, pid := range fresh {
@@ -64,12 +86,16 @@ func (r *running) traceExits() {
 			e.pids[int(pid)] = true
 		}
 	}
+	e.since = r.ticks
+	if e.link != nil {
+		return // and stays for longer
+	}
 	l, err := kernel.AttachRaw("sys_exit", r.kernel.exit)
 	if err != nil {
 		r.ledger.fail("sockets.errors", fmt.Errorf("look at what calls return: %w", err))
 		return
 	}
-	e.link, e.since = l, r.ticks
+	e.link = l
 }
 
 func (e *exits) detach() {

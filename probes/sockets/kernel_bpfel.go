@@ -76,6 +76,13 @@ type kernelErrorKey struct {
 	Pad   uint32
 }
 
+type kernelErrorPath struct {
+	_    structs.HostLayout
+	Dev  uint32
+	Fd   int32
+	Path [96]int8
+}
+
 type kernelErrorValue struct {
 	_    structs.HostLayout
 	N    uint64
@@ -272,9 +279,11 @@ const (
 	kernelMapBirths           = "births"
 	kernelMapConnectionsA     = "connections_a"
 	kernelMapConnectionsB     = "connections_b"
+	kernelMapErrorPaths       = "error_paths"
 	kernelMapErrorsA          = "errors_a"
 	kernelMapErrorsB          = "errors_b"
 	kernelMapFailing          = "failing"
+	kernelMapFileCalls        = "file_calls"
 	kernelMapHoldsA           = "holds_a"
 	kernelMapHoldsB           = "holds_b"
 	kernelMapPendings         = "pendings"
@@ -390,9 +399,11 @@ type kernelMapSpecs struct {
 	Births        *ebpf.MapSpec `ebpf:"births"`
 	ConnectionsA  *ebpf.MapSpec `ebpf:"connections_a"`
 	ConnectionsB  *ebpf.MapSpec `ebpf:"connections_b"`
+	ErrorPaths    *ebpf.MapSpec `ebpf:"error_paths"`
 	ErrorsA       *ebpf.MapSpec `ebpf:"errors_a"`
 	ErrorsB       *ebpf.MapSpec `ebpf:"errors_b"`
 	Failing       *ebpf.MapSpec `ebpf:"failing"`
+	FileCalls     *ebpf.MapSpec `ebpf:"file_calls"`
 	HoldsA        *ebpf.MapSpec `ebpf:"holds_a"`
 	HoldsB        *ebpf.MapSpec `ebpf:"holds_b"`
 	Pendings      *ebpf.MapSpec `ebpf:"pendings"`
@@ -462,9 +473,11 @@ type kernelMaps struct {
 	Births        *ebpf.Map `ebpf:"births"`
 	ConnectionsA  *ebpf.Map `ebpf:"connections_a"`
 	ConnectionsB  *ebpf.Map `ebpf:"connections_b"`
+	ErrorPaths    *ebpf.Map `ebpf:"error_paths"`
 	ErrorsA       *ebpf.Map `ebpf:"errors_a"`
 	ErrorsB       *ebpf.Map `ebpf:"errors_b"`
 	Failing       *ebpf.Map `ebpf:"failing"`
+	FileCalls     *ebpf.Map `ebpf:"file_calls"`
 	HoldsA        *ebpf.Map `ebpf:"holds_a"`
 	HoldsB        *ebpf.Map `ebpf:"holds_b"`
 	Pendings      *ebpf.Map `ebpf:"pendings"`
@@ -492,9 +505,11 @@ func (m *kernelMaps) Close() error {
 		m.Births,
 		m.ConnectionsA,
 		m.ConnectionsB,
+		m.ErrorPaths,
 		m.ErrorsA,
 		m.ErrorsB,
 		m.Failing,
+		m.FileCalls,
 		m.HoldsA,
 		m.HoldsB,
 		m.Pendings,

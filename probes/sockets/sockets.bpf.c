@@ -130,6 +130,7 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 		name_turn(t);
 		if (t->begin && !t->read && t->slice == slice)
 			t->read = bpf_ktime_get_ns();
+		count_alert(t, ret);
 		return 0;
 	}
 	if (!t && state == TCP_ESTABLISHED && accepted(sk) && opened_in_slice(sk)) {

@@ -56,6 +56,7 @@ type running struct {
 	closed   uint64        // socket-closed events left out
 	exits    exits
 	served   map[listenKey]bool // UNIX listeners whose servers were asked in the last second
+	troubled bool               // a service answered with errors in the last second
 	// resolvers are the processes whose resolv.conf was read.
 	resolvers map[int]bool
 
@@ -92,6 +93,9 @@ func startWith(ctx context.Context, env *probe.Env, share float64) (probe.Runnin
 	r.kernel = k
 	if k != nil {
 		r.book.findPath = k.unixPath
+		if err := k.watchFiles(); err != nil {
+			r.ledger.fail("sockets.errors", err)
+		}
 	}
 	if err := r.tryDiag(); err != nil {
 		if k == nil {

@@ -218,6 +218,16 @@ struct error_value {
 	__u8 comm[16];
 };
 
+/* The file that a call failed on, as the call or the kernel names it. */
+struct error_path {
+	__u32 dev; /* of its file system, 12 bits and 20; 0: not known */
+	__s32 fd;  /* -1: the call names a path */
+	char path[96];
+};
+
+/* Where a call that is looked at names its file; 0: it is not looked at. */
+enum file_in { FILE_NOT, FILE_IN_FD, FILE_IN_FIRST, FILE_IN_SECOND, FILE_NONE };
+
 /* What a UNIX listener is bound to, by an id made of it. */
 struct unix_path {
 	__u8 name[108]; /* abstract: begins with 0 */
@@ -306,8 +316,17 @@ HASH(queries_b, struct query_key, struct query_value, 2048);
 HASH(unix_paths, __u64, struct unix_path, 2048);
 /* Processes whose failing calls are looked at, see exit_call. */
 HASH(failing, __u32, __u8, 64);
+/* The calls on files, by number: enum file_in. */
+HASH(file_calls, __u32, __u8, 128);
 HASH(births, __u64, struct birth, SOCKETS);
 HASH(pendings, __u64, struct pending, 4096);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 512);
+	__type(key, struct error_key);
+	__type(value, struct error_path);
+} error_paths SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

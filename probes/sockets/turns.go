@@ -15,7 +15,7 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 		return
 	}
 	var rows []recording.Turns
-	r.served = map[listenKey]bool{}
+	r.served, r.troubled = map[listenKey]bool{}, false
 	err := kernel.Drain(r.kernel.maps.Maps["turns"+suffix], "sockets", func(k *kernelTurnKey, v *kernelTurnValue) {
 		row := turnRow(r.since, *k, *v, r.book)
 		row.Measured = r.part
@@ -23,6 +23,7 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 			return
 		}
 		rows = append(rows, row)
+		r.troubled = r.troubled || row.Role == "serve" && row.Failed > 0
 		if k.Flow.Family == unixFamily && row.Role == "serve" {
 			r.served[listenKey{row.Netns, row.Local}] = true
 		}
@@ -72,7 +73,16 @@ func slowTurns(row recording.Turns) string {
 
 // answers are what failed answers are called (enum answer of answers.h).
 var answers = []string{"", "HTTP 5xx or 429", "SIP 5xx or 6xx", "RTSP 5xx or 453", "a Redis error", "a memcached error", "a PostgreSQL error", "a MySQL error",
-	"an AMQP close", "an MQTT refusal", "a TLS alert"}
+	"an AMQP close", "an MQTT refusal"}
+
+// failedAs is what the last of them was called: of TLS which alert, and of whom.
+func failedAs(as uint32) string {
+	const shift, kinds, ofPeer = 8, 0xff, 1 << 16 // answers.h
+	if kind := int(as & kinds); kind < len(answers) {
+		return answers[kind]
+	}
+	return recording.TLSAlert(uint8(as>>shift), as&ofPeer != 0)
+}
 
 // cuts are what ended a connection before the answer (enum cut of tables.h).
 var cuts = []string{"", recording.CutReset, recording.CutTimedOut, recording.CutHungUp}
@@ -104,8 +114,8 @@ func turnRow(t recording.Time, k kernelTurnKey, v kernelTurnValue, who names) re
 	if slow := int(v.SlowPid); slow != row.PID {
 		row.SlowPID = slow
 	}
-	if row.Failed = v.Failed; v.Failed > 0 && int(v.FailedAs) < len(answers) {
-		row.FailedAs = answers[v.FailedAs]
+	if row.Failed = v.Failed; v.Failed > 0 {
+		row.FailedAs = failedAs(v.FailedAs)
 	}
 	if row.Cut = v.Cut; v.Cut > 0 && int(v.CutBy) < len(cuts) {
 		row.CutBy = cuts[v.CutBy]

@@ -358,14 +358,26 @@ static __always_inline struct turn *turn_of_sender(struct sock *sk, struct tcp_s
 	return new_turn(sk, ROLE_CONNECT, tp->write_seq - ret);
 }
 
-static __always_inline void count_failed(struct turn *t)
+static __always_inline void failed_as(struct turn *t, int as)
 {
-	int as = answers_with();
-
 	if (as == ANSWER_FINE)
 		return;
 	add(&t->failed, 1);
 	t->failed_as = as;
+}
+
+/* A server has read so many bytes: it may be a client's alert. */
+static __always_inline void count_alert(struct turn *t, int n)
+{
+	if (n == TLS_ALERT || n == TLS_HEADER)
+		failed_as(t, alert_read(n));
+	else if (n == TLS_ALERT - TLS_HEADER && t->failed && t->failed_as == (ANSWER_TLS | ALERT_READ))
+		t->failed_as = alert_read(n);
+}
+
+static __always_inline void count_failed(struct turn *t)
+{
+	failed_as(t, answers_with());
 }
 
 /* A server that says the first word on a connection greets; it may also refuse, without

@@ -1,0 +1,135 @@
+package actor
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"os"
+	"time"
+)
+
+// versions are those of TLS that a flag may name.
+var versions = map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13}
+
+var tlsServer = Actor{
+	Name:  "tls-server",
+	About: "answers each line over TLS, with a certificate of its own making",
+	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
+		listen := f.String("listen", "", "address:port")
+		least := f.String("min", "1.2", "the least version of TLS")
+		valid := f.Duration("valid", time.Hour, "how long the certificate is valid; less than 0: it has expired")
+		if err := parse(); err != nil {
+			return err
+		}
+		cert, err := ownCertificate(time.Now().Add(*valid))
+		if err != nil {
+			return err
+		}
+		l, err := net.Listen("tcp4", *listen)
+		if err != nil {
+			return err
+		}
+		ready()
+		go func() { <-ctx.Done(); l.Close() }()
+		conf := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: versions[*least]}
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return nil //nolint:nilerr // it was closed
+			}
+			go echo(tls.Server(c, conf))
+		}
+	},
+}
+
+func echo(c net.Conn) {
+	defer c.Close()
+	buf := make([]byte, 256)
+	for {
+		n, err := c.Read(buf)
+		if err != nil {
+			return
+		}
+		if _, err = c.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// ownCertificate is for the name shop, signed by itself.
+func ownCertificate(until time.Time) (tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "shop"}, NotBefore: until.Add(-24 * time.Hour), NotAfter: until, DNSNames: []string{"shop"}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+}
+
+var tlsClient = Actor{
+	Name:  "tls-client",
+	About: "connects over TLS again and again and asks once; counts answers and handshakes that fail",
+	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
+		to := f.String("to", "", "address:port")
+		every := f.Duration("every", 50*time.Millisecond, "a connection this often")
+		most := f.String("max", "1.3", "the greatest version of TLS")
+		trust := f.Bool("trust", true, "take any certificate")
+		plain := f.Bool("plain", false, "connect and close: a check")
+		if err := parse(); err != nil {
+			return err
+		}
+		t := newTally()
+		go t.report(ctx, os.Stdout)
+		ready()
+		conf := &tls.Config{ServerName: "shop", MinVersion: tls.VersionTLS12, MaxVersion: versions[*most], InsecureSkipVerify: *trust} //nolint:gosec // the lab's own server
+		for sleep(ctx, *every) {
+			c, err := net.DialTimeout("tcp4", *to, time.Second)
+			if err != nil {
+				return fmt.Errorf("connect: %w", err)
+			}
+			if *plain {
+				c.Close()
+				continue
+			}
+			t.add(askOver(tls.Client(c, conf)))
+		}
+		return nil
+	},
+}
+
+// askOver asks once and tells what came of it.
+func askOver(c *tls.Conn) string {
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(2 * time.Second))
+	if err := c.Handshake(); err != nil {
+		var net net.Error
+		if errors.As(err, &net) && net.Timeout() {
+			return "timeout"
+		}
+		return "handshake-failed"
+	}
+	if _, err := c.Write([]byte("how much\n")); err != nil {
+		return "failed"
+	}
+	if _, err := c.Read(make([]byte, 64)); err != nil {
+		return "failed"
+	}
+	if c.CloseWrite() == nil { // and take the server's farewell: what comes after a close is answered by a reset
+		_, _ = io.Copy(io.Discard, c)
+	}
+	return "answer"
+}
