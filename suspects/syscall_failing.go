@@ -230,7 +230,7 @@ func failedFor(v *scene.Service, sym scene.Symptom, by crew, c *failingCalls) (F
 	}
 	hard := slices.Contains(noRoom, c.errno)
 	switch {
-	case inside == 0 || c.n < fewFailing && !(hard && c.seconds() >= secondsLost):
+	case inside == 0, c.n < fewFailing && (!hard || c.seconds() < secondsLost):
 		return f, false
 	case outside > 0 && out/outside >= asOften*in/inside:
 		f.Evidence = []Evidence{{Side: Against, Grade: Decisive, Value: out, Unit: "calls", Source: tracedExits, Origin: "calls", Text: fmt.Sprintf("%s: as often in seconds in which no answer was an error", f.Text)}}
