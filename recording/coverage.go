@@ -35,10 +35,10 @@ type Coverage struct {
 }
 
 // Withheld tells that the measure ran, but that what it saw is only what this
-// user may see: its cure names a capability. Nothing of the rest may be cleared
-// by its silence.
+// user, or this container, may see: its cure names a capability or the host's PIDs.
+// Nothing of the rest may be cleared by its silence.
 func (c Coverage) Withheld() bool {
-	return c.State == CoveragePartial && strings.Contains(c.Cure, "CAP_")
+	return c.State == CoveragePartial && (strings.Contains(c.Cure, "CAP_") || strings.Contains(c.Cure, "hostPID"))
 }
 
 // InSlices tells that the measure was taken in slices of the time.

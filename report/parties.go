@@ -66,13 +66,14 @@ func requests(v *verdict.Verdict) (out []Requests) {
 }
 
 // parties prints where the time of requests went: of each service, and of each that is
-// called on another host. Those that have most requests open come first.
+// called on another host. Those of the target come first, then those that have most requests
+// open.
 func (p *page) parties(v *verdict.Verdict) {
 	if v.Ledger == nil {
 		return
 	}
 	var lines []string
-	for _, one := range v.Ledger.Parties {
+	for _, one := range targetFirst(v) {
 		if !p.Verbose && (one.Open < leastOpen || otherEnd(one)) {
 			continue
 		}
@@ -89,6 +90,19 @@ func (p *page) parties(v *verdict.Verdict) {
 		}
 		p.item("", p.dim(fmt.Sprintf("%-14s", "requests")), strings.Repeat(" ", 14), line)
 	}
+}
+
+// targetFirst orders parties so that those of the target that the user named come first.
+func targetFirst(v *verdict.Verdict) []*ledger.Party {
+	var rest, out []*ledger.Party
+	for _, one := range v.Ledger.Parties {
+		if v.Asked(one.Subject) {
+			out = append(out, one)
+		} else {
+			rest = append(rest, one)
+		}
+	}
+	return append(out, rest...)
 }
 
 // otherEnd: it calls a listener that has a line of its own, and the way there took little.

@@ -177,6 +177,10 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
+// Asked tells whether a subject has to do with the target that the user named. Without a
+// target everything does.
+func (v *Verdict) Asked(sub recording.Subject) bool { return concerns(v.Scene, v.Recording, sub) }
+
 // concerns tells whether a subject has to do with what the user asked to look
 // at. Without a target everything does.
 func concerns(s *scene.Scene, r *recording.Recording, sub recording.Subject) bool {

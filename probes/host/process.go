@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"snag/internal/kernel"
 	"snag/internal/procfile"
 	"snag/probes/probe"
 	"snag/recording"
@@ -158,6 +159,9 @@ func (p *processes) scan(t recording.Time, rows map[int]bool, last bool) error {
 	p.writeBusy(t, busy, rows)
 	if left > 0 {
 		p.meter.note("host.processes", fmt.Sprintf("more than %d processes hold sockets: their rows take turns every %d s", mostRows, everyRows), "name the target: --pid or --unit")
+	}
+	if l := kernel.SeesPIDs(p.env.Proc); l != nil {
+		p.meter.note("host.processes", "processes outside were not seen: "+l.Why, l.Cure)
 	}
 	if hidden > 0 {
 		p.meter.note("host.processes", fmt.Sprintf("whether %d processes of other users hold sockets could not be seen", hidden), "run as root, or give the binary CAP_SYS_PTRACE")
