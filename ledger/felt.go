@@ -29,6 +29,10 @@ const (
 	// such calls are what a service consists of: on randomised incidents healthy services call
 	// others for up to half of this.
 	Intolerable = 0.5 // s
+	// Calls that were lost and sent again by a timer: of all time, in number, of all calls.
+	lossStalls = 0.2
+	fewStalls  = 3
+	stallShare = 0.005
 	// Of a party that was not answered at all: requests held up on average.
 	feltHeld = 0.3
 	// Fewer requests tell nothing of a party, if they end.
@@ -210,12 +214,27 @@ func (d Delay) felt() bool {
 		each = feltMore
 	}
 	switch {
+	case d.stalls():
+		return true
 	case d.Share < feltShare:
 		return false
 	case p.Answered == 0:
 		return d.Held >= feltHeld
 	}
 	return (d.Each >= each || p.P99*d.Share >= feltP99) && (p.Answered >= fewRequests || d.Held >= feltHeld)
+}
+
+// stalls tells that calls took so long that a timer must have sent again what was lost, and often
+// enough: one in a hundred callers notices that, however quick the others are. An answer that
+// is lost in part takes longer than is seen.
+func (d Delay) stalls() bool {
+	p, long := d.Party, uint64(0)
+	for i, n := range p.hist {
+		if recording.TurnBound(i) >= leastTimer {
+			long += n
+		}
+	}
+	return p.Role == Calls && d.Share*d.Of([]Account{Loss}) >= lossStalls && long >= fewStalls && float64(long) >= stallShare*float64(p.Answered)
 }
 
 // Booked is the greatest share that accounts have in a delay of requests which a process

@@ -209,7 +209,7 @@ const (
 // though it is read in the end.
 func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
-	quick := quickTurns(r)
+	quick, served := quickTurns(r)
 	for _, p := range s.Processes {
 		if quick[p.Subject.PID] {
 			continue
@@ -218,7 +218,7 @@ func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 		seen := map[recording.Time]*second{}
 		var sockets []string
 		for _, k := range p.Sockets {
-			if k.First().Proto != "tcp" || k.Listening() || k.First().Remote == "" || consumed(k.First(), k.Last()) <= 0 {
+			if k.First().Proto != "tcp" || k.Listening() || k.First().Remote == "" || consumed(k.First(), k.Last()) <= 0 || served[listening{k.First().Netns, k.First().Local}] {
 				continue // nothing of it is read at all: a stall or a leak, not a late answer
 			}
 			if s.plays(k) || onlyListens(k) {
@@ -272,18 +272,35 @@ func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 // then.
 const quickMean = 0.01 // s
 
-// quickTurns are the processes whose turns were measured, if only in slices, and are short.
-func quickTurns(r *recording.Recording) map[int]bool {
-	n, sum := map[int]uint64{}, map[int]float64{}
+// listening is where a service is asked.
+type listening struct {
+	netns uint64
+	local string
+}
+
+// quickTurns are the processes, and the services, whose turns were measured, if only in slices,
+// and are short. Of the workers of one service the rows name one.
+func quickTurns(r *recording.Recording) (quick map[int]bool, served map[listening]bool) {
+	by, at := map[int]recording.Turns{}, map[listening]recording.Turns{}
 	for _, row := range r.Turns {
-		n[row.PID] += row.N
-		sum[row.PID] += row.Sum
+		p := by[row.PID]
+		p.N, p.Sum = p.N+row.N, p.Sum+row.Sum
+		by[row.PID] = p
+		if k := (listening{row.Netns, row.Local}); row.Role == "serve" {
+			p := at[k]
+			p.N, p.Sum = p.N+row.N, p.Sum+row.Sum
+			at[k] = p
+		}
 	}
-	out := map[int]bool{}
-	for pid := range n {
-		out[pid] = n[pid] >= fewTurns && sum[pid]/float64(n[pid]) < quickMean
+	short := func(t recording.Turns) bool { return t.N >= fewTurns && t.Sum/float64(t.N) < quickMean }
+	quick, served = map[int]bool{}, map[listening]bool{}
+	for pid, t := range by {
+		quick[pid] = short(t)
 	}
-	return out
+	for k, t := range at {
+		served[k] = short(t)
+	}
+	return quick, served
 }
 
 func someOf(all []string) string {

@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"slices"
 
 	"snag/ledger"
 	"snag/recording"
@@ -175,6 +176,10 @@ func (f *Finding) addHarm(s *scene.Scene, r *recording.Recording, w cpuWait, lat
 	}
 	e := felt(s, waited...)
 	f.Evidence = append(f.Evidence, e)
+	if e.Side == Against { // a service that asks them, and is late, waits for something else
+		whole := []recording.Interval{s.Window}
+		f.Related = slices.DeleteFunc(f.Related, func(sub recording.Subject) bool { return turnsOf(r, sub.PID, "serve", "", whole).N > 0 })
+	}
 	if e.Side == For && wait > 0 {
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: wait, Unit: "s", Text: fmt.Sprintf("%s of a typical request of %s was waiting for a CPU", lasting(wait), w.process.Subject.Name)}
 	}

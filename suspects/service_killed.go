@@ -220,9 +220,6 @@ func (e *ended) by(s *scene.Scene, r *recording.Recording, all []recording.Exit,
 			remedy = fmt.Sprintf("now: keep its core (coredumpctl) and go back to the version of %s before; permanently: a second one that takes over; in the program: the fault that the core's stack shows", who)
 		default:
 			text = fmt.Sprintf("by %s of %s[%d]", name, signal.Attrs["from_comm"], from)
-			if p := s.Process(from); p != nil {
-				f.Related = append(f.Related, p.Subject)
-			}
 			remedy = fmt.Sprintf("now: stop %s[%d] from doing so; permanently: what it watches for (a health check, a limit of time or memory) has to fit %s; in the program: what that finds fault with", signal.Attrs["from_comm"], from, who)
 			if from == all[i].PPID {
 				text += ", its own supervisor"

@@ -50,6 +50,9 @@ const (
 	// longTrip: under it, waiting for the window is waiting for the reader's CPU;
 	// 64 KiB every 10 ms are 52 Mbit/s.
 	longTrip = 0.01 // s
+	// A window of some segments is too small for the shortest path on which anybody waits.
+	tinyWindow = 16 << 10 // bytes
+	shortTrip  = 0.001    // s
 	// identity: rate × round trip over window, which is 1 where nothing else
 	// holds the sender back; both are sampled.
 	fitLeast, fitMost = 0.6, 1.4
@@ -82,7 +85,7 @@ func heldByWindow(r *recording.Recording, k *scene.Socket) (Finding, bool) {
 	rate := (float64(last.TCP.BytesAcked) - float64(first.TCP.BytesAcked)) / span
 	rtt := middle(rows, func(s recording.Socket) float64 { return s.TCP.RTT })
 	window := middle(rows, func(s recording.Socket) float64 { return float64(s.TCP.SndWnd) })
-	if span <= 0 || limited < windowWaits || rtt < longTrip || rate <= 0 {
+	if span <= 0 || limited < windowWaits || rtt < tripFor(window) || rate <= 0 {
 		return Finding{}, false
 	}
 	f := Finding{Subject: k.Subject, Active: waitedForWindow(rows), Next: "at the receiver: ss -tnmi 'src " + recording.Host(k.First().Remote) + "'"}
@@ -144,6 +147,14 @@ func heldByWindow(r *recording.Recording, k *scene.Socket) (Finding, bool) {
 	return f, true
 }
 
+// tripFor is the least round trip over which a window of that size may be what holds a sender back.
+func tripFor(window float64) float64 {
+	if window > 0 && window < tinyWindow {
+		return shortTrip
+	}
+	return longTrip
+}
+
 // waitedForWindow is when the sender spent a good part of the time waiting.
 func waitedForWindow(rows []recording.Socket) []recording.Interval {
 	var out []recording.Interval
@@ -182,7 +193,7 @@ func offersTooLittle(r *recording.Recording, k *scene.Socket) (Finding, bool) {
 	rtt := middle(rows, func(s recording.Socket) float64 { return s.TCP.RcvRTT })
 	window := middle(rows, func(s recording.Socket) float64 { return float64(s.TCP.RcvWnd) })
 	unread, of, _ := unreadShare(k)
-	if span <= 0 || rate*span < 10*window || rtt < longTrip || window <= 0 {
+	if span <= 0 || rate*span < 10*window || rtt < tripFor(window) || window <= 0 {
 		return Finding{}, false
 	}
 	fit := rate * rtt / window

@@ -3,7 +3,6 @@ package suspects
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"snag/recording"
@@ -57,52 +56,6 @@ const (
 // noRoom are the errors that no healthy program meets: its data is lost.
 var noRoom = []string{"ENOSPC", "EDQUOT", "EROFS", "EFBIG", "EIO"}
 
-// failingCalls are the calls of a service, or of a program, that failed with one error in one place.
-type failingCalls struct {
-	errno, place string
-	calls        map[string]float64
-	n            float64
-	rows         []recording.CallError
-}
-
-// failsOnFile tells whether a row is of this suspect.
-func failsOnFile(e recording.CallError) bool {
-	if !strings.HasPrefix(e.Path, "/") && strings.Contains(e.Path, ":[") {
-		return false // socket:[4711]: a write that a firewall refuses
-	}
-	switch e.Errno {
-	case "EACCES", "EPERM", "ENOMEM":
-		return e.Proto == "" && (e.Path != "" || e.Call == "clone" || e.Call == "fork" || e.Call == "mmap" || e.Call == "brk" || e.Call == "bind")
-	case "EAGAIN":
-		return e.Call == "clone" || e.Call == "fork"
-	}
-	return e.Proto == "" && slices.Contains(noRoom, e.Errno) && e.Call != "read" || e.Errno == "EIO" && e.Proto == "" && e.Path != ""
-}
-
-// whereFailed is where a call failed: a file system that has no room, else a folder.
-func whereFailed(e recording.CallError) string {
-	if slices.Contains(noRoom, e.Errno) && e.Mount != "" {
-		return e.Mount
-	}
-	if at := strings.LastIndexByte(e.Path, '/'); at > 0 {
-		return e.Path[:at]
-	}
-	return e.Path
-}
-
-func gather(all []*failingCalls, e recording.CallError) []*failingCalls {
-	place := whereFailed(e)
-	i := slices.IndexFunc(all, func(c *failingCalls) bool { return c.errno == e.Errno && c.place == place })
-	if i < 0 {
-		i, all = len(all), append(all, &failingCalls{errno: e.Errno, place: place, calls: map[string]float64{}})
-	}
-	c := all[i]
-	c.n += float64(e.N)
-	c.calls[e.Call] += float64(e.N)
-	c.rows = append(c.rows, e)
-	return all
-}
-
 func weighSyscallFailing(s *scene.Scene, r *recording.Recording) []Finding {
 	var out []Finding
 	taken := map[int]bool{}
@@ -128,80 +81,6 @@ func weighSyscallFailing(s *scene.Scene, r *recording.Recording) []Finding {
 		}
 	}
 	return append(out, unnoticed(s, r, taken)...)
-}
-
-// crew are the processes that serve together.
-type crew struct {
-	subject recording.Subject
-	pids    map[int]bool
-	known   func(pid int) *scene.Process
-	behind  bool
-}
-
-func crewOf(s *scene.Scene, sub recording.Subject, pids []int) crew {
-	c := crew{subject: sub, pids: map[int]bool{sub.PID: sub.PID != 0}, known: s.Process}
-	for _, pid := range pids {
-		c.pids[pid] = pid != 0
-	}
-	return c
-}
-
-// has tells whether a process is one of them: it is a child of one, or was too short for a row
-// of its own and has the name.
-func (c crew) has(e recording.CallError) bool {
-	if c.pids[e.PID] {
-		return true
-	}
-	p := c.known(e.PID)
-	if p == nil {
-		return e.Comm == c.subject.Comm && e.Netns == c.subject.Netns
-	}
-	last := p.Last()
-	if c.pids[last.PPID] {
-		return true
-	}
-	first := c.known(c.subject.PID) // a worker of the same master
-	return first != nil && last.PPID > 1 && last.PPID == first.Last().PPID && p.Subject.Comm == c.subject.Comm
-}
-
-func (c crew) failing(r *recording.Recording) (all []*failingCalls) {
-	for _, e := range r.CallErrors {
-		if e.PID != 0 && failsOnFile(e) && c.has(e) {
-			all = gather(all, e)
-		}
-	}
-	return all
-}
-
-func (c crew) related(s *scene.Scene, f *failingCalls) (out []recording.Subject) {
-	for _, e := range f.rows {
-		if p := s.Process(e.PID); p != nil && e.PID != c.subject.PID && len(out) < mostRelated && !slices.Contains(out, p.Subject) {
-			out = append(out, p.Subject)
-		}
-	}
-	return out
-}
-
-// crewsBehind are the services of this host that some processes ask.
-func crewsBehind(s *scene.Scene, r *recording.Recording, own crew) (out []crew) {
-	seen := map[scene.NodeID]bool{scene.IDOf(own.subject): true}
-	for _, t := range r.Turns {
-		if t.Role != "call" || !own.pids[t.PID] {
-			continue
-		}
-		l := s.Callee(t)
-		if l == nil || seen[l.ID] {
-			continue
-		}
-		seen[l.ID] = true
-		c := crewOf(s, l.Subject, nil)
-		for _, p := range l.Owners {
-			c.pids[p.Subject.PID] = true
-		}
-		c.behind = true
-		out = append(out, c)
-	}
-	return out
 }
 
 // failedFor weighs calls that failed against the answers that were errors.
@@ -300,115 +179,4 @@ func unnoticed(s *scene.Scene, r *recording.Recording, taken map[int]bool) []Fin
 // nearFailing tells whether a process has to do with a service that answers with errors.
 func nearFailing(s *scene.Scene, p recording.Subject) bool {
 	return slices.ContainsFunc(s.Symptoms, func(y scene.Symptom) bool { return y.Name == scene.FailedAnswers && s.Touch(p, y.Subject) })
-}
-
-// onlyLogs tells whether nothing but lines of a log is lost, as far as names tell.
-func (c *failingCalls) onlyLogs() bool {
-	for _, e := range c.rows {
-		if !strings.HasSuffix(e.Path, ".log") && !strings.HasPrefix(e.Path, "/var/log/") {
-			return false
-		}
-	}
-	return true
-}
-
-// text is what failed, in words.
-func (c *failingCalls) text() string {
-	call := ""
-	for name, n := range c.calls {
-		if call == "" || n > c.calls[call] || n == c.calls[call] && name < call {
-			call = name
-		}
-	}
-	last := c.rows[len(c.rows)-1]
-	text := fmt.Sprintf("%s failed with %s (%s) %s times in %s", call, c.errno, c.meaning(), count(c.n), plural(c.seconds(), "second"))
-	if last.Path != "" {
-		text += ", lately on " + last.Path
-	}
-	return text
-}
-
-func (c *failingCalls) seconds() int {
-	at := map[recording.Time]bool{}
-	for _, e := range c.rows {
-		at[e.T] = true
-	}
-	return len(at)
-}
-
-// meaning is what an error says, with what is free where that is known.
-func (c *failingCalls) meaning() string {
-	last := c.rows[len(c.rows)-1]
-	where := ""
-	if last.Mount != "" {
-		where = " on " + last.Mount
-	}
-	switch c.errno {
-	case "ENOSPC":
-		if last.FreeFiles != nil && *last.FreeFiles == 0 {
-			return "no inodes left" + where
-		}
-		if last.FreeBytes != nil {
-			return fmt.Sprintf("no room left%s; %s free a moment later", where, size(float64(*last.FreeBytes)))
-		}
-		return "no room left" + where
-	case "EDQUOT":
-		return "the quota is used up" + where
-	case "EROFS":
-		return "a read-only file system" + where
-	case "EFBIG":
-		return "the file is as large as it may be"
-	case "EIO":
-		return "the device failed" + where
-	case "ENOMEM":
-		return "no memory"
-	case "EAGAIN":
-		return "no more processes or threads allowed"
-	}
-	return "not permitted"
-}
-
-// remedy is what helps now, and for good.
-func (c *failingCalls) remedy() string {
-	last := c.rows[len(c.rows)-1]
-	mount := last.Mount
-	if mount == "" {
-		mount = "MOUNT"
-	}
-	switch c.errno {
-	case "ENOSPC":
-		if last.FreeFiles != nil && *last.FreeFiles == 0 {
-			return fmt.Sprintf("now: remove small files of %s (du --inodes -xS %s | sort -n | tail); permanently: a file system with more inodes, and what makes so many files", mount, mount)
-		}
-		return fmt.Sprintf("now: make room on %s: du -xh %s | sort -h | tail; files that were removed and are still open: lsof +L1; permanently: a larger volume, a bound for what fills it, an alarm at 80 %%", mount, mount)
-	case "EDQUOT":
-		return fmt.Sprintf("now: raise the quota (repquota %s; of a project: xfs_quota), or remove what its user has too much of; permanently: a quota that fits", mount)
-	case "EROFS":
-		return fmt.Sprintf("now: dmesg -T | grep -iE 'error|remount' says why; after the device is well: mount -o remount,rw %s; in a unit: ReadWritePaths=; permanently: the disk, or where the program writes", mount)
-	case "EFBIG":
-		return "now: raise the limit (prlimit --fsize), or move the file away; permanently: LimitFSIZE= in its unit, or split the file"
-	case "EIO":
-		return "now: dmesg -T names the device; move the service to another; permanently: replace the disk"
-	case "ENOMEM":
-		return "now: free -h; memory.max of its control group, vm.max_map_count, vm.overcommit_memory; permanently: more memory or a higher limit; in the program: what grows"
-	case "EAGAIN":
-		return "now: prlimit --nproc, or pids.max of its control group; permanently: TasksMax= and LimitNPROC= in its unit; in the program: what begins so many threads"
-	}
-	return fmt.Sprintf("now: namei -l %s, and which user it runs as; permanently: chown or chmod, ReadWritePaths= in its unit, or the rule of SELinux or AppArmor that refuses (journalctl -k | grep -iE 'denied|apparmor')", orPath(last.Path))
-}
-
-func orPath(path string) string {
-	if path == "" {
-		return "PATH"
-	}
-	return path
-}
-
-func (c *failingCalls) next() string {
-	last := c.rows[len(c.rows)-1]
-	next := fmt.Sprintf("strace -f -Z -p %d", last.PID)
-	if slices.Contains(noRoom, c.errno) && last.Mount != "" {
-		next = fmt.Sprintf("df -h %[1]s; df -i %[1]s; ", last.Mount) + next
-	}
-	return next
 }

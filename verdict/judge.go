@@ -26,6 +26,7 @@ func judge(r *recording.Recording, all []*suspects.Suspect) *Verdict {
 		v.Entries = append(v.Entries, c.entry(g))
 	}
 	v.Entries = append(v.Entries, settled...)
+	v.clearNobody()
 	sortEntries(v.Entries)
 	number(v.Entries, found)
 	if len(r.Parts) == 0 {

@@ -53,6 +53,25 @@ func TestStanding(t *testing.T) {
 	}
 }
 
+// A view that is cut clears nobody; a measure that the kernel has not cuts no view.
+func TestACutViewClearsNobody(t *testing.T) {
+	for _, c := range []struct {
+		states map[string]string
+		want   State
+	}{
+		{nil, Cleared},
+		{map[string]string{"host.processes": recording.CoveragePartial}, NotSeen},
+		{map[string]string{"sockets.turns": recording.CoverageUnavailable}, Cleared},
+	} {
+		v := Verdict{Recording: &recording.Recording{Coverage: covered(c.states)}, Entries: []Entry{{State: Cleared, Text: "measured"}, {State: Risk, Text: "a risk"}}}
+		v.clearNobody()
+		e := v.Entries[0]
+		if e.State != c.want || v.Entries[1].State != Risk || (e.State == NotSeen) != (e.Next != "" && strings.Contains(e.Text, "host.processes")) {
+			t.Errorf("%v: %+v", c.states, v.Entries)
+		}
+	}
+}
+
 // A suspect explains what is booked to its accounts, and no more.
 func TestOnlyWhatIsBooked(t *testing.T) {
 	late := scene.Symptom{Name: scene.RequestLatency, Subject: process(7), Severity: 0.9}

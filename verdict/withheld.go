@@ -7,6 +7,27 @@ import (
 	"snag/suspects"
 )
 
+// clearNobody takes back what was cleared where the view is cut: whoever may not see all processes
+// and sockets, for want of rights or in a container's own PID namespace, clears nobody.
+func (v *Verdict) clearNobody() {
+	var cut *recording.Coverage
+	for _, c := range v.Unmeasured() {
+		if c.Withheld() {
+			cut = &c
+			break
+		}
+	}
+	if cut == nil {
+		return
+	}
+	for i := range v.Entries {
+		if e := &v.Entries[i]; e.State == Cleared {
+			e.State, e.Text = NotSeen, "nothing speaks for it in what was seen; "+why(*cut)
+			e.Next = firstOf(e.Next, cut.Cure)
+		}
+	}
+}
+
 // withheld returns the entry of a suspect that may not be cleared: a measure that
 // it must have saw only what this user may see, or was taken in slices of the time, and
 // nothing there speaks for it. False when all was open to be seen.

@@ -71,7 +71,7 @@ func (r *running) traceExits() {
 		name string
 		is   func() bool
 	}{
-		{"short", func() bool { return len(fresh) > 0 }}, {"backlog", r.shortBacklog}, {"errors", func() bool { return r.troubled }}, {"disk", r.fullDisk},
+		{"short", func() bool { return len(fresh) > 0 }}, {"backlog", r.shortBacklog}, {"errors", func() bool { return r.troubled }}, {"disk", func() bool { return r.ticks%diskEvery == 1 && r.fullDisk() }},
 	} {
 		if e.due(reason.name, r.ticks) && reason.is() {
 			e.asked[reason.name], wanted = r.ticks, true

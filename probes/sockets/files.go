@@ -138,6 +138,9 @@ func mountOf(all []mounted, path string, dev uint32) (at string) {
 // onDisks are file systems that can be full, and that answer at once.
 var onDisks = []string{"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "zfs", "vfat"}
 
+// diskEvery ticks the file systems are asked: a host may have thousands of mounts.
+const diskEvery = 5
+
 // A file system of which less than this is free is full for whoever writes much.
 const leastFree = 0.005
 

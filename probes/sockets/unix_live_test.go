@@ -180,7 +180,7 @@ func TestWhatIsNoRequestOnUnixSockets(t *testing.T) {
 	r.Stop()
 	rec := b.needs(r, "sockets.turns")
 	for _, row := range rec.Turns {
-		if row.Netns == b.id || !strings.HasPrefix(row.Local+row.Remote, "unix:") && row.PID == os.Getpid() {
+		if row.Netns == b.id || row.Local+row.Remote == "unix:" { // a pair has no address; others are of other tests
 			t.Errorf("%+v", row)
 		}
 	}
