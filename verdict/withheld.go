@@ -24,6 +24,7 @@ func (v *Verdict) clearNobody() {
 		if e := &v.Entries[i]; e.State == Cleared {
 			e.State, e.Text = NotSeen, "nothing speaks for it in what was seen; "+why(*cut)
 			e.Next = firstOf(e.Next, cut.Cure)
+			e.Evidence = append(e.Evidence, suspects.Evidence{Side: suspects.Missing, Text: why(*cut) + "; " + cut.Cure, Source: cut.Probe})
 		}
 	}
 }
