@@ -205,6 +205,9 @@ func (l *Ledger) felt(s *scene.Scene, r *recording.Recording) (out []Delay) {
 
 func (d Delay) felt() bool {
 	p, each := d.Party, feltEach
+	if d.Seconds <= 0 { // all of its time is that of long polls
+		return false
+	}
 	if u := p.Usual; u != nil {
 		if u.Objective > 0 {
 			return u.Late >= lateMost

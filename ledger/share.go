@@ -3,8 +3,8 @@ package ledger
 import "slices"
 
 // wellSeen is the part of a service's time that must be booked before shares of it tell what the
-// cause was not, and manyAnswers how many answers it must have given. What lay unread may be
-// anything's that is inside.
+// cause was not, and manyAnswers how many answers it must have given. Data that
+// waited unread in the socket buffer may belong to any account inside the service.
 const (
 	wellSeen    = 0.5
 	manyAnswers = 20

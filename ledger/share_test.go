@@ -25,6 +25,6 @@ func TestShare(t *testing.T) {
 	}
 	l = &Ledger{Parties: []*Party{party(6)}}
 	if _, ok := l.Share(7, Sleep); ok {
-		t.Error("most lay unread, and a share is told")
+		t.Error("most of the time was unread data, and a share is reported")
 	}
 }

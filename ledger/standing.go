@@ -12,13 +12,8 @@ type askedAt struct {
 	at    string
 }
 
-const (
-	// longestAsked: what has been said last so long ago is no question that somebody waits for,
-	// but a long poll, a subscription, a connection out of use.
-	longestAsked = 60 // s
-	// edge is how near the ends of the window a socket must have been seen, s.
-	edge = 1.5
-)
+// edge is how near the ends of the window a socket must have been seen, s.
+const edge = 1.5
 
 // sinceBefore are the requests that were asked before the recording began and have no answer at
 // its end, of which no probe sees anything: their connections are silent all along, and the
@@ -41,23 +36,18 @@ func sinceBefore(s *scene.Scene, r *recording.Recording) (map[askedAt]float64, *
 			continue
 		}
 		row := recording.Turns{T: s.Window.Start, Netns: f.Netns, Role: string(Calls), Local: recording.Host(f.Local), Remote: f.Remote}
-		asked, answered := f.TCP.LastSnd, f.TCP.LastRcv
-		question, answer := f.TCP.BytesSent, f.TCP.BytesReceived
 		if k.Listener != nil {
 			row.Role, row.Local, row.Remote = string(Serves), f.Local, recording.Host(f.Remote)
-			asked, answered, question, answer = answered, asked, answer, question
 		}
 		row.PID, row.Comm = k.Owner().Subject.PID, k.Owner().Subject.Comm
-		if question > 0 && answer > 0 {
+		if f.TCP.BytesSent > 0 && f.TCP.BytesReceived > 0 {
 			answers[placeAsked(row)] = true
 		}
-		if !silent(k, s.Window) || asked > longestAsked || question == 0 {
-			continue
-		}
-		switch {
-		case answer == 0 && asked <= answered: // since the connection began
+		switch _, answered, ok := f.TCP.Asked(k.Listener != nil); {
+		case !ok || !silent(k, s.Window):
+		case !answered:
 			unsure = append(unsure, row)
-		case asked < answered:
+		default:
 			add(row)
 		}
 	}

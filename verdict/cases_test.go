@@ -97,6 +97,9 @@ func holds(v *Verdict, line string) error {
 			return fmt.Errorf("abstained: %s", v.Abstained)
 		}
 	case "no":
+		if f[1] == "abstention" && v.Abstained != "" {
+			return fmt.Errorf("abstained: %s", v.Abstained)
+		}
 		for _, e := range v.Entries {
 			if string(e.State) == f[1] && (len(f) < 3 || e.Suspect.Name == f[2]) {
 				return fmt.Errorf("%s %s on %s", e.State, e.Suspect.Name, e.Subject.Name)

@@ -136,7 +136,7 @@ func (r *running) shortOfPorts() []int {
 const fewWaiting = 64
 
 // shortBacklog tells whether a UNIX listener refuses connections, as far as a look shows:
-// the kernel counts them nowhere, and who connects is told EAGAIN. Half of its backlog is
+// the kernel counts them nowhere, and connect returns EAGAIN. Half of its backlog is
 // in use, or it is short and its server is asked.
 func (r *running) shortBacklog() bool {
 	for i := range r.survey.found {

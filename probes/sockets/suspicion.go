@@ -104,19 +104,15 @@ func judgeUDP(s, prev *recording.Socket, h *history, first bool) (priority, stri
 	return quiet, ""
 }
 
-// A request that came before the first look is told by what was said last on its connection: more
-// than a second ago, and not so long that it is a long poll.
-const longestAsked = 60 // s
-
-// unanswered tells whether whoever is connected to a listener here asked last, and waits.
+// unanswered reports whether a client of a listener here waits for an answer since more than a
+// second, by the first sample of its connection.
 func (r *running) unanswered(s *recording.Socket) bool {
-	if s.Proto != "tcp" || s.State != "ESTABLISHED" || s.TCP == nil || s.TCP.BytesReceived == 0 {
+	if s.Proto != "tcp" || s.State != "ESTABLISHED" || s.TCP == nil {
 		return false
 	}
-	t := s.TCP
-	asked := t.LastRcv >= slowOpen && t.LastRcv <= longestAsked && (t.LastRcv < t.LastSnd || t.BytesSent == 0)
+	age, _, ok := s.TCP.Asked(true)
 	_, here := r.book.listener(s.Netns, s.Local)
-	return asked && here
+	return ok && age >= slowOpen && here
 }
 
 func judgeUnix(s *recording.Socket, h *history) (priority, string) {

@@ -32,7 +32,7 @@ func (s *survey) askUnix(c *diag.Conn, t recording.Time, id uint64, everything b
 
 // unixRows are the streams of a dump with an address at either end: no pairs, and of
 // listeners for events only the listeners. Who connects has no address of its own: it and
-// its end of the connection are told by its inode, as ss does.
+// its end of the connection are named by its inode, as ss does.
 func unixRows(all []diag.Unix) (out []recording.Socket) {
 	byInode := map[uint64]*diag.Unix{}
 	listens := map[string]bool{}
