@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 )
 
 // Variant is which of its three forms an incident takes.
@@ -110,6 +111,9 @@ type Incident struct {
 	Title string // what goes wrong, in a line
 	// Long incidents are not part of the run of every commit.
 	Long bool
+	// Window is the shortest find that sees enough of it: an incident that comes every
+	// ten seconds is not there in each eight. 0: any length does.
+	Window time.Duration
 	// Apart incidents look at their own namespaces only, need little CPU, and mostly
 	// wait: two of them can be made at the same time without one changing the other.
 	Apart bool

@@ -97,6 +97,7 @@ func RunTogether(ctx context.Context, incs []Incident, v Variant, o RunOptions) 
 		for _, t := range Missing(inc) {
 			return res, fmt.Errorf("lab: %s needs the command %s: apt-get install %s", inc.Name, t.Command, t.Package)
 		}
+		o.For = max(o.For, inc.Window)
 	}
 	log := func(format string, args ...any) {
 		if o.Stdout != nil {

@@ -54,14 +54,14 @@ func List(proc string, nameDirs []string, own uint64) (Found, error) {
 	}
 	slices.Sort(pids)
 	var found Found
+	var refused []int
 	seen := map[uint64]*Namespace{own: {ID: own, Own: true, Path: filepath.Join(proc, "thread-self/ns/net")}}
 	for _, pid := range pids {
 		path := filepath.Join(proc, strconv.Itoa(pid), "ns/net")
 		id, err := IDOf(path)
 		if err != nil {
-			// Of a process that ended meanwhile it is not permitted either (proc_ns_readlink).
-			if os.IsPermission(err) && !InOwn(proc, pid) && exists(proc, pid) {
-				found.Hidden++
+			if os.IsPermission(err) {
+				refused = append(refused, pid)
 			}
 			continue // the rest are processes that just ended, and kernel threads on their way
 		}
@@ -71,6 +71,7 @@ func List(proc string, nameDirs []string, own uint64) (Found, error) {
 			n.PID = pid
 		}
 	}
+	found.Hidden = hidden(proc, refused, seen)
 	for _, dir := range nameDirs {
 		addNamed(seen, dir)
 	}
@@ -90,6 +91,29 @@ func List(proc string, nameDirs []string, own uint64) (Found, error) {
 		return cmp.Compare(a.ID, b.ID)
 	})
 	return found, nil
+}
+
+// hidden counts the processes that are in none of the namespaces seen, as far as
+// /proc/PID/net shows it, which any user may read. One such is process 1 of a
+// container whose root has fewer capabilities than process 1. Of a process that
+// ended meanwhile reading the link is not permitted either (proc_ns_readlink).
+func hidden(proc string, refused []int, seen map[uint64]*Namespace) (n int) {
+	if len(refused) == 0 {
+		return 0
+	}
+	known := map[netFiles]bool{}
+	for _, ns := range seen {
+		if f, ok := netFilesOf(proc, strconv.Itoa(ns.PID)); ok {
+			known[f] = true
+		}
+	}
+	for _, pid := range refused {
+		f, ok := netFilesOf(proc, strconv.Itoa(pid))
+		if (!ok || !known[f]) && !InOwn(proc, pid) && exists(proc, pid) {
+			n++
+		}
+	}
+	return n
 }
 
 func exists(proc string, pid int) bool {
@@ -145,15 +169,24 @@ func IDOf(link string) (uint64, error) {
 }
 
 // InOwn tells whether a process lives in the caller's namespace, without the
-// right to read its link: the files below /proc/PID/net are the namespace's, each
-// namespace has inodes of its own for them (kernel fs/proc/proc_net.c), and
-// anyone may stat them. The caller's is its thread's: /proc/self is the first thread,
-// which may be in another namespace at the moment (Do).
+// right to read its link. The caller's is its thread's: /proc/self is the first
+// thread, which may be in another namespace at the moment (Do).
 func InOwn(proc string, pid int) bool {
-	var theirs, own unix.Stat_t
-	return unix.Stat(filepath.Join(proc, strconv.Itoa(pid), "net/netstat"), &theirs) == nil &&
-		unix.Stat(filepath.Join(proc, "thread-self/net/netstat"), &own) == nil &&
-		theirs.Dev == own.Dev && theirs.Ino == own.Ino
+	theirs, ok := netFilesOf(proc, strconv.Itoa(pid))
+	own, known := netFilesOf(proc, "thread-self")
+	return ok && known && theirs == own
+}
+
+// netFiles is a file below /proc/PID/net. Each namespace has inodes of its own for
+// them (kernel fs/proc/proc_net.c), and anyone may stat them.
+type netFiles struct{ dev, ino uint64 }
+
+func netFilesOf(proc, who string) (netFiles, bool) {
+	var st unix.Stat_t
+	if unix.Stat(filepath.Join(proc, who, "net/netstat"), &st) != nil {
+		return netFiles{}, false
+	}
+	return netFiles{st.Dev, st.Ino}, true
 }
 
 func parseID(target string) (uint64, bool) {

@@ -222,3 +222,32 @@ func TestMostOpenIsBounded(t *testing.T) {
 		t.Errorf("MostOpen of a huge cost = %d, want 1: the own one", n)
 	}
 }
+
+// A process whose link may not be read is in a namespace that was seen when its
+// files below /proc/PID/net are that namespace's.
+func TestHiddenAreThoseOfNoNamespaceSeen(t *testing.T) {
+	proc := t.TempDir()
+	file := func(pid string) string {
+		if err := os.MkdirAll(filepath.Join(proc, pid, "net"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(proc, pid, "net/netstat")
+	}
+	for _, pid := range []string{"2", "4"} {
+		if err := os.WriteFile(file(pid), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Link(file("2"), file("1")); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[uint64]*Namespace{7: {ID: 7, PID: 2}}
+	for _, c := range []struct {
+		refused []int
+		want    int
+	}{{nil, 0}, {[]int{1}, 0}, {[]int{1, 4}, 1}, {[]int{9}, 0}} {
+		if got := hidden(proc, c.refused, seen); got != c.want {
+			t.Errorf("hidden of %v: %d, want %d", c.refused, got, c.want)
+		}
+	}
+}

@@ -2,6 +2,8 @@
 package encoderstallhls
 
 import (
+	"time"
+
 	"snag/lab"
 	"snag/lab/broadcast"
 )
@@ -11,7 +13,9 @@ var Incident = lab.Incident{
 	Name:  "encoder-stall-hls",
 	Title: "a script stops the encoder of a stream whose viewers get it as HLS, of nginx's own module, for 6 s, again and again",
 	Long:  true,
-	Needs: broadcast.Tools,
+	// Stopped for 6 s of 10: two stops, of which one begins inside.
+	Window: 15 * time.Second,
+	Needs:  broadcast.Tools,
 	Want: lab.Want{
 		Suspect:  "process-stopped",
 		Subject:  `ffmpeg.*-encoder`,

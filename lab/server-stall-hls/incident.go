@@ -2,6 +2,8 @@
 package serverstallhls
 
 import (
+	"time"
+
 	"snag/lab"
 	"snag/lab/broadcast"
 )
@@ -11,7 +13,9 @@ var Incident = lab.Incident{
 	Name:  "server-stall-hls",
 	Title: "a script stops the packager of a stream (ffmpeg that writes HLS) for 6 s, again and again",
 	Long:  true,
-	Needs: broadcast.Tools,
+	// Stopped for 6 s of 10: two stops, of which one begins inside.
+	Window: 15 * time.Second,
+	Needs:  broadcast.Tools,
 	Want: lab.Want{
 		Suspect:  "process-stopped",
 		Subject:  `ffmpeg.*-server`,
