@@ -26,7 +26,7 @@ var diskStall = &Suspect{
 	},
 	For: []string{
 		"strong: at a third of the looks or more a thread of the service waits for a disk (state D; healthy 1 in 100), or a fifth of the time of its requests was that",
-		"strong: the disk has requests under way for 80 % of the time, or of three seconds and more, and one takes 20 ms or more (healthy 0.1–10 ms)",
+		"strong: the disk has requests under way for 80 % of the time, or of three seconds and more, and one takes 20 ms or more (healthy 0.1–10 ms); of two seconds and half of its time, where a fifth of the requests' time was that",
 		"strong: the control group's own disk pressure, or the kernel's delay accounting of its threads, a tenth of the time or more",
 		"strong: the kernel log has an error of that disk",
 		"weak: another process moves most of the bytes; a limit on its control group's disk traffic; the machine's disk pressure",
@@ -56,7 +56,7 @@ func weighDisk(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Findi
 	}
 	var out []Finding
 	for _, b := range blockedProcesses(s, r, l) {
-		if !b.often() && !slices.ContainsFunc(all, disk.slow) {
+		if !b.often() && !slices.ContainsFunc(all, func(d disk) bool { return d.slowFor(b) }) {
 			continue // it uses a disk that keeps up
 		}
 		out = append(out, stalled(s, r, all, b))
@@ -83,7 +83,7 @@ func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) Find
 		Next: fmt.Sprintf("grep . /proc/%d/task/*/wchan /proc/%d/task/*/stack; iostat -x 1 5", self.PID, self.PID)}
 	var slow *disk
 	for i := range all {
-		if all[i].slow() {
+		if all[i].slowFor(b) {
 			slow = &all[i]
 			break
 		}
@@ -95,9 +95,9 @@ func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) Find
 		f.Subject = recording.Subject{Kind: recording.KindDisk, Device: slow.name}
 		f.Evidence = append(f.Evidence, slow.evidence())
 		if !b.often() { // one or two looks do not tell when
-			f.Active = mergeIntervals(slow.spells, joined)
+			f.Active = mergeIntervals(append(slices.Clone(slow.spells), slow.slowest...), joined)
 		}
-		f.Text = fmt.Sprintf("disk %s took %s for a request, and %s waited for it %s", slow.name, lasting(slow.each), self.Name, b.words())
+		f.Text = fmt.Sprintf("disk %s took %s for a request, and %s waited for it %s", slow.name, lasting(max(slow.each, slow.met)), self.Name, b.words())
 		f.Remedy = fmt.Sprintf("put the files of %s on a disk of their own, or a faster one than %s", self.Name, slow.name)
 		f.nameWriter(s, r, b, *slow)
 	default:

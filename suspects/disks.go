@@ -1,7 +1,9 @@
 package suspects
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -17,6 +19,8 @@ type disk struct {
 	spells   []recording.Interval // these
 	requests float64
 	each     float64 // s a request took, in its queue and on the disk
+	met      float64 // the same in those seconds, the slowest, in which half of that time was spent
+	slowest  []recording.Interval
 	bytes    float64
 	steps    steps // of the time that requests took
 }
@@ -57,6 +61,7 @@ func disksOf(r *recording.Recording) []disk {
 				d.each = max(d.each, t/n)
 			}
 		}
+		d.met, d.slowest = metBy(r, d.name)
 		waited[d.name] = took
 		out = append(out, d)
 	}
@@ -74,7 +79,54 @@ const (
 
 func (d disk) slow() bool { return d.busy >= busyDisk && d.each >= slowDisk }
 
+// slowFor tells whether the disk explains what a process waited. One that syncs, computes and
+// syncs again need not keep it under way: where the looks at its threads tell how much of its
+// requests' time that was, it matters how long the disk took while they waited.
+func (d disk) slowFor(b blocked) bool { return d.slow() || b.booked > 0 && d.met >= slowDisk }
+
+// metBy is how long a request to a disk took in the slowest seconds, in which half of the
+// time of all of them was spent, and these seconds.
+func metBy(r *recording.Recording, device string) (met float64, slowest []recording.Interval) {
+	took, done := map[recording.Interval]float64{}, map[recording.Interval]float64{}
+	for _, kind := range []string{"read", "write"} {
+		for _, s := range r.Select("node_disk_"+kind+"_time_seconds_total", "device", device) {
+			for _, one := range stepsOf(s) {
+				took[one.Interval] += one.N
+			}
+		}
+		for _, s := range r.Select("node_disk_"+kind+"s_completed_total", "device", device) {
+			for _, one := range stepsOf(s) {
+				done[one.Interval] += one.N
+			}
+		}
+	}
+	all, sum := []recording.Interval{}, 0.0
+	for i, t := range took {
+		if done[i] > 0 {
+			all, sum = append(all, i), sum+t
+		}
+	}
+	slices.SortFunc(all, func(a, b recording.Interval) int {
+		return cmp.Or(cmp.Compare(took[b]/done[b], took[a]/done[a]), cmp.Compare(a.Start, b.Start))
+	})
+	time, requests := 0.0, 0.0
+	for _, i := range all {
+		time, requests, slowest = time+took[i], requests+done[i], append(slowest, i)
+		if 2*time >= sum {
+			break
+		}
+	}
+	if len(slowest) < slowSeconds || requests == 0 {
+		return 0, nil
+	}
+	return time / requests, slowest
+}
+
 func (d disk) evidence() Evidence {
+	if !d.slow() {
+		return Evidence{Side: For, Grade: Strong, Value: d.met, Unit: "s", Source: "/proc/diskstats " + d.name, Origin: "diskstats",
+			Text: fmt.Sprintf("in %d seconds, which are half of the time of its requests, disk %s took %s for one (healthy under 10 ms)", len(d.slowest), d.name, lasting(d.met))}
+	}
 	of := "the time"
 	if len(d.spells) > 0 {
 		of = lasting(secondsOf(d.spells))
@@ -145,6 +197,7 @@ func (b blocked) often() bool { return b.seen >= fewBlocked && b.share() >= bloc
 const (
 	blockedShare = 0.3
 	fewBlocked   = 3
+	slowSeconds   = 2
 	bookedToDisk = 0.2
 )
 

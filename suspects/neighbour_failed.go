@@ -20,7 +20,7 @@ var neighbourFailed = &Suspect{
 		{"sockets.diag", false, "who sent them"},
 	},
 	For: []string{
-		"decisive: packets of a socket here were dropped waiting for a neighbour, and that neighbour was FAILED or INCOMPLETE and never REACHABLE",
+		"decisive: packets of a socket here were dropped waiting for a neighbour, and that neighbour was FAILED or INCOMPLETE and from then on never REACHABLE",
 		"strong: packets dropped while waiting for a neighbour",
 		"decisive: the neighbour table overflowed, and packets were dropped for want of an entry",
 	},
@@ -101,10 +101,10 @@ func neighbourFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows []
 	switch {
 	case dead && !alive:
 		e.Grade = Decisive
-		e.Text += "; in the neighbour table it was FAILED or INCOMPLETE, never REACHABLE"
+		e.Text += "; in the neighbour table it was FAILED or INCOMPLETE, and from then on never REACHABLE"
 	case alive:
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "ip neigh", Origin: "neighbour table",
-			Text: k.dst + " was REACHABLE in the same window: it answers, late or now and then"})
+			Text: k.dst + " was REACHABLE afterwards: it answers, late or now and then"})
 	}
 	f.Evidence = append([]Evidence{e}, f.Evidence...)
 	return f

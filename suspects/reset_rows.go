@@ -147,9 +147,11 @@ func (b *broken) countCut(r *recording.Recording) {
 }
 
 // spared tells that the resets hurt nobody: it is known which requests were open, and none
-// of a stream that was watched broke.
+// is of a stream that was watched and hurt.
 func (b *broken) spared(s *scene.Scene, r *recording.Recording) bool {
-	streams := slices.ContainsFunc(s.Symptoms, func(sym scene.Symptom) bool { return sym.Subject.Kind == recording.KindStream })
+	streams := slices.ContainsFunc(s.Symptoms, func(sym scene.Symptom) bool {
+		return sym.Subject.Kind == recording.KindStream && s.Touch(sym.Subject, b.subject(s))
+	})
 	return scene.CutsMeasured(r) && !streams && b.cut < fewResets
 }
 

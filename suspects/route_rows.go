@@ -53,8 +53,8 @@ func mtuOf(r *recording.Recording, netns uint64, device string) int {
 	return 0
 }
 
-// neighbourSeen tells how an address of a link was seen: dead in some row, alive in
-// some.
+// neighbourSeen tells how an address of a link was seen: dead in some row; alive in some
+// row after that, or in any where it never was dead.
 func neighbourSeen(r *recording.Recording, netns uint64, addr, device string) (dead, alive bool) {
 	for _, n := range r.Neighbours {
 		if n.Netns != netns || n.Addr != addr || n.Device != device {
@@ -62,6 +62,9 @@ func neighbourSeen(r *recording.Recording, netns uint64, addr, device string) (d
 		}
 		switch n.State {
 		case "FAILED", "INCOMPLETE":
+			if !dead { // until then it answered: that it did says nothing of later
+				alive = false
+			}
 			dead = true
 		case "REACHABLE":
 			alive = true

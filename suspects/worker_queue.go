@@ -183,8 +183,8 @@ func allTaken(p *pool, l *ledger.Ledger) *Evidence {
 		Text: fmt.Sprintf("for %.0f %% of the time of its requests all its threads were taken by others, and slept in their calls", 100*share)}
 }
 
-// slowPeer is the peer that most of the workers sleep on, if what it is asked takes
-// long, or some calls do and most of the time is theirs: then that is the cause. A quick peer and
+// slowPeer is the peer that most of the workers sleep on, or that as many calls are open to
+// as there are workers, if what it is asked takes long, or some calls do and most of the time is theirs: then that is the cause. A quick peer and
 // too few workers make a queue as well.
 func slowPeer(p *pool, s *scene.Scene, r *recording.Recording, w workers) (string, float64) {
 	asleep := 0
@@ -192,7 +192,7 @@ func slowPeer(p *pool, s *scene.Scene, r *recording.Recording, w workers) (strin
 		asleep += n
 	}
 	for _, d := range dependenciesOf(p, r, s.Window) {
-		if 2*w.peers[d.remote] <= asleep {
+		if 2*w.peers[d.remote] <= asleep && float64(d.calls.Open) < takenByCalls*float64(w.threads) {
 			continue
 		}
 		if mean := d.mean(); mean >= longCall {
@@ -203,6 +203,10 @@ func slowPeer(p *pool, s *scene.Scene, r *recording.Recording, w workers) (strin
 	}
 	return "", 0
 }
+
+// takenByCalls is the part of the workers for which a call is open at once, at which they are
+// taken by these: PHP waits for an answer in poll, which does not say whose.
+const takenByCalls = 0.8
 
 // unevenCalls: of calls of random lengths (exponential) one that is met takes twice as long as
 // they do on average.
