@@ -197,7 +197,7 @@ func (b blocked) often() bool { return b.seen >= fewBlocked && b.share() >= bloc
 const (
 	blockedShare = 0.3
 	fewBlocked   = 3
-	slowSeconds   = 2
+	slowSeconds  = 2
 	bookedToDisk = 0.2
 )
 

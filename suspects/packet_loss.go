@@ -116,7 +116,7 @@ func weighPacketLoss(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 		out = append(out, mostLossy(long[pair]))
 	}
 	for _, k := range paths {
-		if f, ok := lossOnPath(r, k, rest[k]); ok {
+		if f, ok := lossOnPath(r, l, k, rest[k]); ok {
 			out = append(out, f)
 		}
 	}

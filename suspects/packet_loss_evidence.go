@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -153,9 +154,24 @@ func receivedBy(p *scene.Socket) (float64, bool) {
 	return float64(seen[len(seen)-1].DataSegsIn) - float64(seen[0].DataSegsIn), true
 }
 
+// someDuplicates: where so much of what was sent again had come, packets are held back on the
+// way; of what is sent again for a loss a tenth is needless at the most.
+const someDuplicates = 0.25
+
+// lateByResending is what the callers on a way measured: how much of what their calls took
+// too long was until something was sent again.
+func lateByResending(l *ledger.Ledger, flows []*flow) (Evidence, bool) {
+	share := 0.0
+	for _, f := range flows {
+		share = max(share, l.OnWay(f.remote, ledger.Loss), l.OnWay(f.local, ledger.Loss))
+	}
+	return Evidence{Side: For, Grade: Strong, Value: share, Unit: "share", Source: "request turns of its connections; ss -ti rto", Origin: "calls",
+		Text: fmt.Sprintf("%.0f %% of what calls on this way took too long was until something was sent again", 100*share)}, share >= lossBooked
+}
+
 // lossOnPath judges many short connections to one peer together, by the
 // counters of their namespace: no dump saw their tcp_info twice.
-func lossOnPath(r *recording.Recording, k dropKey, flows []*flow) (Finding, bool) {
+func lossOnPath(r *recording.Recording, l *ledger.Ledger, k dropKey, flows []*flow) (Finding, bool) {
 	var again steps
 	few := flows[0].few
 	for _, f := range flows {
@@ -196,6 +212,12 @@ func lossOnPath(r *recording.Recording, k dropKey, flows []*flow) (Finding, bool
 		}
 	}
 	out.Evidence = []Evidence{e}
+	if duplicates >= someDuplicates*n {
+		out.Evidence = append(out.Evidence, Evidence{Side: Against, Grade: Strong, Value: duplicates, Unit: "segments", Source: "/proc/net/netstat TCPDSACKRecv", Origin: "dsack",
+			Text: fmt.Sprintf("the receivers had %s of what was sent again already: it came late, and was not lost", ofAll(duplicates, n))})
+	} else if late, ok := lateByResending(l, flows); ok {
+		out.Evidence = append(out.Evidence, late)
+	}
 	sent, _ := grew(r, k.netns, "node_netstat_Tcp_OutSegs")
 	if lost := max(0, n-duplicates); sent <= 0 || lost >= lossFelt*sent {
 		out.Harm = Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: sent, Unit: "packets", Text: fmt.Sprintf("%s segments lost and sent again", ofAll(lost, sent))}

@@ -20,7 +20,7 @@ var packetReordering = &Suspect{
 	},
 	For: []string{
 		"decisive: what was sent again and what the receiver reported as duplicates (DSACK) is the same number, and later segments were acknowledged first",
-		"strong: most of it was reported as duplicates, with reordering seen",
+		"strong: most of it was reported as duplicates, with reordering seen; a quarter of it, on short connections whose calls were late for it",
 		"strong: all that was sent came to the other end, which is on this host too",
 	},
 	Against: []string{
@@ -34,7 +34,8 @@ var packetReordering = &Suspect{
 	Claims:  []ledger.Account{ledger.Loss, ledger.Queue},
 	Remedy:  "keep each flow on one way: LAG and ECMP hash by layer 3+4 (bond xmit_hash_policy layer3+4, net.ipv4.fib_multipath_hash_policy=1), no per-packet balancing, flow steering that does not move live flows (ethtool -K DEV ntuple off). Verified by: TCPSACKReorder and TCPDSACKRecv stand still",
 	Next:    "ss -tin; nstat -az TcpRetransSegs TcpExtTCPSACKReorder TcpExtTCPDSACKRecv",
-	Weigh:   weighPacketReordering,
+
+	WeighBooked: weighPacketReordering,
 }
 
 // fewOverDuplicates: a lone duplicate is a loss probe that came after the ACK.
@@ -44,10 +45,10 @@ const fewOverDuplicates = 10
 // segments; a path that reorders makes 1 in 100 and more.
 const spuriousFelt = 0.002
 
-func weighPacketReordering(s *scene.Scene, r *recording.Recording) []Finding {
+func weighPacketReordering(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
 	var out []Finding
 	judged := map[*scene.Socket]bool{}
-	short := map[uint64]steps{} // of connections that no two dumps had, by namespace
+	short := map[uint64][]*flow{} // connections that no two dumps had, by namespace
 	var spaces []uint64
 	listeners := listening(s)
 	for _, f := range resent(s, r) {
@@ -58,7 +59,7 @@ func weighPacketReordering(s *scene.Scene, r *recording.Recording) []Finding {
 			if short[f.netns] == nil {
 				spaces = append(spaces, f.netns)
 			}
-			short[f.netns] = append(short[f.netns], f.again...)
+			short[f.netns] = append(short[f.netns], f)
 			continue
 		}
 		judged[f.socket] = true
@@ -72,7 +73,7 @@ func weighPacketReordering(s *scene.Scene, r *recording.Recording) []Finding {
 		}
 	}
 	for _, id := range spaces {
-		if f, ok := reorderingIn(r, id, short[id]); ok {
+		if f, ok := reorderingIn(r, l, id, short[id]); ok {
 			out = append(out, f)
 		}
 	}
@@ -189,7 +190,11 @@ func duplicatesOnly(k *scene.Socket) (Finding, bool) {
 
 // reorderingIn judges short connections together, by the counters of their
 // namespace.
-func reorderingIn(r *recording.Recording, netns uint64, seen steps) (Finding, bool) {
+func reorderingIn(r *recording.Recording, l *ledger.Ledger, netns uint64, flows []*flow) (Finding, bool) {
+	var seen steps
+	for _, f := range flows {
+		seen = append(seen, f.again...)
+	}
 	again, ok := grew(r, netns, "node_netstat_Tcp_RetransSegs")
 	duplicates, ok2 := grew(r, netns, "node_netstat_TcpExt_TCPDSACKRecv")
 	reordered, ok3 := grew(r, netns, "node_netstat_TcpExt_TCPSACKReorder")
@@ -210,6 +215,37 @@ func reorderingIn(r *recording.Recording, netns uint64, seen steps) (Finding, bo
 	case duplicates >= mostDuplicates*again && (agree(n, again) || segmentsOf(n, again)):
 		e.Grade = Decisive
 	}
-	return Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Active: seen.active(), Evidence: []Evidence{e},
-		Text: "packets of its connections overtake each other", Harm: wasted(min(duplicates, again), sent)}, true
+	all := []Evidence{e}
+	if late, ok := lateByResending(l, flows); ok && e.Side == For && duplicates >= someDuplicates*again {
+		all = append(all, late)
+	}
+	out := Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Active: seen.active(), Evidence: all,
+		Text: "packets of its connections overtake each other", Harm: wasted(min(duplicates, again), sent)}
+	if to := mostlyTo(flows); to != "" {
+		out.Subject = recording.Subject{Kind: recording.KindPeer, Netns: netns, Remote: to}
+		out.Text = "packets to it overtake each other"
+	}
+	for _, f := range flows[:min(len(flows), mostRelated)] {
+		if f.socket != nil {
+			out.Related = append(out.Related, f.socket.Subject)
+		}
+	}
+	return out, true
+}
+
+// mostlyTo is the host to which nine tenths of what was sent again went; "" for none.
+func mostlyTo(flows []*flow) string {
+	sum, most, to := 0.0, 0.0, ""
+	by := map[string]float64{}
+	for _, f := range flows {
+		host, n := recording.Host(f.remote), f.again.sum()
+		sum += n
+		if by[host] += n; by[host] > most {
+			most, to = by[host], host
+		}
+	}
+	if most < 0.9*sum {
+		return ""
+	}
+	return to
 }
