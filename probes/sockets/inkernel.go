@@ -19,6 +19,7 @@ type inKernel struct {
 	maps    *ebpf.Collection       // and programs, if they were loaded together
 	links   map[string][]link.Link // by measure, but for those of the hooks that are often
 	often   []*attached
+	names   bool             // a name server was seen: what is for these is attached
 	progs   []*ebpf.Program // that were loaded one by one
 	reasons map[uint64]string
 	epoch   uint32
@@ -98,6 +99,9 @@ func (a *attached) detach() {
 	}
 }
 
+// rests tells of a program that nothing is there for yet.
+func (k *inKernel) rests(a *attached) bool { return a.forNames && !k.names }
+
 func (k *inKernel) loadOneByOne(spec *ebpf.CollectionSpec) (err error) {
 	only := spec.Copy()
 	only.Programs = nil
@@ -133,9 +137,11 @@ func (k *inKernel) attach(h hook, p *ebpf.Program) {
 		return
 	case h.often:
 		a := &attached{hook: h, of: p}
-		if err := a.attach(); err != nil {
-			k.refuse(h, err)
-			return
+		if !k.rests(a) {
+			if err := a.attach(); err != nil {
+				k.refuse(h, err)
+				return
+			}
 		}
 		k.often = append(k.often, a)
 		return
@@ -247,7 +253,7 @@ func (k *inKernel) cleared(counter string, epoch uint32) error {
 }
 
 // lost are the events that found their table full, since the start, by table.
-func (k *inKernel) lost() (n [8]uint64) {
+func (k *inKernel) lost() (n [9]uint64) {
 	_ = k.maps.Variables["lost"].Get(&n) // of a mapped array: can't fail after load
 	return n
 }
