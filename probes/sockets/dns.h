@@ -52,8 +52,8 @@ static __always_inline void note_unread(struct dns_server *s, struct sock *sk, _
 		s->unread += s->queued * (now - s->since);
 	}
 	s->since = now;
-	s->queued =
-	    sk->sk_receive_queue.qlen + BPF_CORE_READ((const struct udp_sock *)sk, reader_queue.qlen);
+	s->queued = BPF_CORE_READ((const struct udp_sock *)sk, reader_queue.qlen);
+	s->queued += sk->sk_receive_queue.qlen;
 }
 
 static __always_inline void client_v4(struct dns_key *key, __be32 addr)

@@ -265,18 +265,3 @@ func TestDnsmasq(t *testing.T) {
 	}
 	between(t, "its answers", front.Sum/float64(max(front.N, 1)), 0.15, 0.3)
 }
-
-// Where nobody serves names the program that sees each wake-up of a socket is not attached.
-func TestNothingIsAttachedWithoutANameServer(t *testing.T) {
-	k := &inKernel{}
-	s := newSlices(k, 1)
-	a := &attached{hook: hook{program: kernelProgDataReady, forNames: true}}
-	k.often = append(k.often, a)
-	if !k.rests(a) {
-		t.Error("attached for nobody")
-	}
-	s.forNames()
-	if k.rests(a) {
-		t.Error("not attached for a name server")
-	}
-}

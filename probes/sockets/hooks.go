@@ -18,7 +18,7 @@ type hook struct {
 	also       []string // other measures that the program takes
 	onDemand   bool     // loaded, and attached only when there is a reason
 	often      bool     // runs at each segment or call: attached in slices where that is often
-	forNames   bool     // attached only where a name server is
+	forNames   bool     // runs only where a name server is
 	since      string   // the first kernel that has the tracepoint
 }
 
@@ -34,7 +34,7 @@ var hooks = []hook{
 	{program: kernelProgDataReady, tracepoint: "sk_data_ready", measure: "sockets.dns", often: true, forNames: true, since: "6.3"},
 	{program: kernelProgTurnSweep, over: "socket_turns", measure: "sockets.turns"},
 	{program: kernelProgUnixSweep, over: "unix_turns", measure: "sockets.turns"},
-	{program: kernelProgDnsSweep, over: "dns_queries", measure: "sockets.dns"},
+	{program: kernelProgDnsSweep, over: "dns_queries", measure: "sockets.dns", forNames: true},
 	{program: kernelProgErrorReport, tracepoint: "inet_sk_error_report", measure: "sockets.errors", since: "5.15"},
 	{program: kernelProgExitCall, tracepoint: "sys_exit", measure: "sockets.errors", since: "4.17", onDemand: true},
 }

@@ -36,7 +36,7 @@ func (s *inSlices) begin() error {
 	s.Lock()
 	defer s.Unlock()
 	for _, a := range s.k.often {
-		if a.link != nil || s.k.rests(a) {
+		if a.link != nil || s.k.rests(a.hook) {
 			continue
 		}
 		if err := a.attach(); err != nil {

@@ -143,7 +143,7 @@ func foldTurns(rows []recording.Turns, most int) []recording.Turns {
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].N+rows[i].Open > rows[j].N+rows[j].Open })
 	out := rows[:most:most]
 	type key struct {
-		netns       uint64
+		netns              uint64
 		role, proto, local string
 		pid                int
 	}
