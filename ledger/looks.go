@@ -190,7 +190,7 @@ func atDescriptor(s *scene.Scene, row recording.ThreadStates, kind calls.Kind) p
 		return place{account: Disk, where: "descriptor " + strconv.Itoa(row.FD)}
 	case k == nil && row.Remote == "":
 		return place{account: Pipe, where: "descriptor " + strconv.Itoa(row.FD)}
-	case k == nil, k.Listener == nil && !k.Listening():
+	case k == nil, !k.TakesRequests():
 		if kind&calls.Writes != 0 {
 			return place{account: Write, where: remote(s, row)}
 		}

@@ -27,7 +27,7 @@ func withNames(r *recording.Recording) *recording.Recording {
 		k := nameServer{q.PID, q.Netns, q.Remote}
 		if o, ok := open[k]; q.Answered == 0 && q.GaveUp == 0 && q.Measured == 0 {
 			if !ok {
-				o = recording.Turns{T: q.T, Netns: q.Netns, Role: string(Calls), Remote: q.Remote, PID: q.PID, Comm: q.Comm}
+				o = recording.Turns{T: q.T, Netns: q.Netns, Role: string(Calls), Remote: q.Remote, Proto: "udp", PID: q.PID, Comm: q.Comm}
 			}
 			o.Open += q.Asked
 			open[k] = o
@@ -35,7 +35,7 @@ func withNames(r *recording.Recording) *recording.Recording {
 			delete(open, k)
 		}
 		all.Turns = append(all.Turns, recording.Turns{
-			T: q.T, Netns: q.Netns, Role: string(Calls), Remote: q.Remote, PID: q.PID, Comm: q.Comm, Measured: q.Measured,
+			T: q.T, Netns: q.Netns, Role: string(Calls), Remote: q.Remote, Proto: "udp", PID: q.PID, Comm: q.Comm, Measured: q.Measured,
 			N: q.Answered + q.GaveUp, Sum: q.Sum + q.GaveUpSum, Max: max(q.Max, q.GaveUpMax),
 		})
 	}

@@ -7,9 +7,9 @@ import (
 
 // askedAt is where requests are open: at a service's listener, or at a destination.
 type askedAt struct {
-	role  Role
-	netns uint64
-	at    string
+	role      Role
+	netns     uint64
+	at, proto string
 }
 
 // edge is how near the ends of the window a socket must have been seen, s.
@@ -61,9 +61,9 @@ func sinceBefore(s *scene.Scene, r *recording.Recording) (map[askedAt]float64, *
 
 func placeAsked(row recording.Turns) askedAt {
 	if row.Role == string(Serves) {
-		return askedAt{Serves, row.Netns, row.Local}
+		return askedAt{Serves, row.Netns, row.Local, row.Proto}
 	}
-	return askedAt{Calls, row.Netns, row.Remote}
+	return askedAt{Calls, row.Netns, row.Remote, row.Proto}
 }
 
 // silent tells that nothing was said on a connection in the whole window.

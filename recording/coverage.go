@@ -65,7 +65,7 @@ var Measures = []string{
 	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
 	"sockets.turns", "sockets.errors", "sockets.queries", "sockets.ports", "sockets.half-open",
-	"sockets.unix",
+	"sockets.unix", "sockets.dns",
 	"oncpu.kernel", "oncpu.stacks", "oncpu.symbols", "oncpu.loops",
 	"offcpu.waits", "offcpu.stacks", "locks.futex", "locks.owner",
 	"memory.reclaim", "memory.compaction", "cgroup.throttled",

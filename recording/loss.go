@@ -24,7 +24,7 @@ var feeds = map[string][]string{
 	"resets":        {"sockets.resets"},
 	"retransmits":   {"sockets.retransmits"},
 	"holds":         {"sockets.holds"},
-	"turns":         {"sockets.turns", "log.requests"},
+	"turns":         {"sockets.turns", "sockets.dns", "log.requests"},
 	"errors":        {"sockets.errors", "log.errors"},
 	"queries":       {"sockets.queries"},
 	"routes":        {"routes.table"},

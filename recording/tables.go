@@ -323,13 +323,15 @@ type Hold struct {
 // Turns counts the request/response turns of one second on one local port and
 // peer address. A turn begins when the first data after an answer is ready to be
 // read (serve), or when the first data after an answer was sent (call), and ends
-// when the last byte of the answer was sent (serve) or the first came (call).
+// when the last byte of the answer was sent (serve) or the first came (call). At a
+// name server it begins when the query was queued to the socket.
 type Turns struct {
 	T      Time   `json:"t"`
 	Netns  uint64 `json:"netns"`
 	Role   string `json:"role"`  // serve: Local is the listener's; call: Remote is whom it asks
 	Local  string `json:"local"` // serve: address:port, "unix:/path", "unix:@name"; call: address, "unix:"
 	Remote string `json:"remote"`
+	Proto  string `json:"proto,omitempty"` // "udp": queries to a name server; "": what Local or Remote tells
 	PID    int    `json:"pid,omitempty"`
 	Comm   string `json:"comm,omitempty"`
 	N      uint64 `json:"n"` // turns that ended in that second

@@ -43,7 +43,7 @@ func kept(s *Scene, r *recording.Recording, v *Service) bool {
 	}
 	asked, others := 0.0, 0.0
 	for _, row := range r.Turns {
-		if row.Role != "call" || IDOf(callee(s, row.Netns, row.Remote, row.PID, row.Comm)) != IDOf(v.Subject) {
+		if row.Role != "call" || IDOf(callee(s, row)) != IDOf(v.Subject) {
 			continue
 		}
 		if asked += float64(row.N); (answered[row.PID] == 0 || failed[row.PID] > 0) && v.failedAt(row.T) {

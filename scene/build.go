@@ -27,7 +27,7 @@ func Build(r *recording.Recording) *Scene {
 	s.tieFlows()
 	s.tieRoutes(r)
 	s.tiePeers(r)
-	s.tieUnix(r)
+	s.tieAsked(r)
 	s.addStreams(r)
 	s.Symptoms = findSymptoms(s, r)
 	return s
@@ -367,16 +367,21 @@ func (s *Scene) tiePeers(r *recording.Recording) {
 	sort.SliceStable(s.Processes, func(i, j int) bool { return s.Processes[i].Subject.PID < s.Processes[j].Subject.PID })
 }
 
-// tieUnix joins who asks at a UNIX socket with its listener: most of their connections come
-// and go between two dumps.
-func (s *Scene) tieUnix(r *recording.Recording) {
-	for _, row := range r.Turns {
-		if row.Role != "call" || !recording.IsUnix(row.Remote) {
-			continue
-		}
-		if p, l := s.byPID[row.PID], s.listenerOf(row.Netns, row.Remote); p != nil && l != nil {
+// tieAsked joins who asks at a UNIX socket with its listener, and who asks for names with the
+// name server: most of their sockets come and go between two dumps.
+func (s *Scene) tieAsked(r *recording.Recording) {
+	tie := func(pid int, l *Socket) {
+		if p := s.byPID[pid]; p != nil && l != nil {
 			s.tie(p.ID, l.ID, CallsFrom)
 		}
+	}
+	for _, row := range r.Turns {
+		if row.Role == "call" && recording.IsUnix(row.Remote) {
+			tie(row.PID, s.Callee(row))
+		}
+	}
+	for _, q := range r.Queries {
+		tie(q.PID, s.nameServerAt(q.Netns, q.Remote))
 	}
 }
 

@@ -39,7 +39,7 @@ func slowHandshakes(s *Scene, r *recording.Recording) []Symptom {
 		k := key{c.Netns, c.Remote}
 		t := by[k]
 		if t == nil {
-			t = &total{subject: callee(s, c.Netns, c.Remote, c.PID, c.Comm)}
+			t = &total{subject: callee(s, recording.Turns{Netns: c.Netns, Remote: c.Remote, PID: c.PID, Comm: c.Comm})}
 			by[k] = t
 			order = append(order, t)
 		}

@@ -34,6 +34,9 @@ func (s *Scene) Name(sub recording.Subject) string {
 		if sub.Proto == "unix" && strings.HasPrefix(sub.Local, recording.UnixPrefix+"#") { // bound to no address
 			return join(who, "→ "+sub.Remote) + where
 		}
+		if sub.Proto == "udp" && sub.Remote == "" && recording.Port(sub.Local) == "53" { // a name server's
+			return join(who, "on "+sub.Local+"/udp") + where
+		}
 		if sub.Remote == "" {
 			return join(who, sub.Proto+" "+sub.Local) + where
 		}

@@ -24,7 +24,7 @@ const (
 	On        EdgeKind = "on"         // qdisc → interface, interface → its peer
 	LimitedBy EdgeKind = "limited by" // process → cgroup
 	In        EdgeKind = "in"         // socket, interface → namespace: too wide to join evidence by
-	CallsFrom EdgeKind = "calls from" // peer → listener or socket; process → UNIX listener
+	CallsFrom EdgeKind = "calls from" // peer → listener or socket; process → UNIX listener, name server
 	Reads     EdgeKind = "reads"      // socket of a player → the stream that it gets; Feeds leads from the sockets that carry it
 )
 
@@ -88,6 +88,17 @@ func (s *Socket) LastTCP() *recording.TCPInfo {
 
 // Listening tells whether it is a TCP or UNIX listener.
 func (s *Socket) Listening() bool { return s.Rows[0].State == "LISTEN" }
+
+// AnswersNames tells whether it is a UDP socket at which names are asked for.
+func (s *Socket) AnswersNames() bool {
+	f := s.First()
+	return f.Proto == "udp" && f.Remote == "" && recording.Port(f.Local) == "53"
+}
+
+// TakesRequests tells whether requests come by it: who reads there and waits has nothing to do.
+func (s *Socket) TakesRequests() bool {
+	return s.Listening() || s.Listener != nil || s.AnswersNames()
+}
 
 // Owner returns the first owner, or nil.
 func (s *Socket) Owner() *Process {

@@ -21,9 +21,9 @@ type Service struct {
 // Services adds the rows of one role up by listener or by destination.
 func Services(s *Scene, r *recording.Recording, role string) []*Service {
 	type key struct {
-		netns uint64
-		at    string
-		log   int
+		netns     uint64
+		at, proto string
+		log       int
 	}
 	by := map[key]*Service{}
 	var out []*Service
@@ -36,7 +36,7 @@ func Services(s *Scene, r *recording.Recording, role string) []*Service {
 		if role == "call" {
 			at = row.Remote
 		}
-		k := key{netns: row.Netns, at: at}
+		k := key{netns: row.Netns, at: at, proto: row.Proto}
 		if recording.StandsIn(row.PID) {
 			k.log = row.PID
 		}
@@ -93,28 +93,54 @@ func serviceSubject(s *Scene, row recording.Turns) recording.Subject {
 		return recording.Subject{Kind: recording.KindProcess, PID: row.PID, Comm: row.Comm}
 	}
 	if row.Role == "serve" {
-		if l := s.ListenerOn(row.Netns, row.Local); l != nil {
+		l := s.ListenerOn(row.Netns, row.Local)
+		if row.Proto == "udp" {
+			l = s.UDPOn(row.Netns, row.Local)
+		}
+		if l != nil {
 			return l.Subject
 		}
-		return recording.Subject{Kind: recording.KindPort, Netns: row.Netns, Proto: protoOf(row.Local), Local: row.Local, PID: row.PID, Comm: row.Comm}
+		return recording.Subject{Kind: recording.KindPort, Netns: row.Netns, Proto: protoOf(row, row.Local), Local: row.Local, PID: row.PID, Comm: row.Comm}
 	}
-	return callee(s, row.Netns, row.Remote, row.PID, row.Comm)
+	return callee(s, row)
 }
 
 // callee is whom a host calls at that address: its listener when it is here.
-func callee(s *Scene, netns uint64, remote string, pid int, comm string) recording.Subject {
-	if l := s.listenerOf(netns, remote); l != nil {
+func callee(s *Scene, row recording.Turns) recording.Subject {
+	if l := s.Callee(row); l != nil {
 		return l.Subject
 	}
-	sub := recording.Subject{Kind: recording.KindPeer, Netns: netns, Proto: protoOf(remote), Remote: remote, PID: pid, Comm: comm}
-	if p := s.Process(pid); p != nil && p.Subject.Comm != "" {
+	sub := recording.Subject{Kind: recording.KindPeer, Netns: row.Netns, Proto: protoOf(row, row.Remote), Remote: row.Remote, PID: row.PID, Comm: row.Comm}
+	if p := s.Process(row.PID); p != nil && p.Subject.Comm != "" {
 		sub.Comm = p.Subject.Comm
 	}
 	return sub
 }
 
-// Callee is the listener on this host that a row of role call asks; nil for none.
-func (s *Scene) Callee(row recording.Turns) *Socket { return s.listenerOf(row.Netns, row.Remote) }
+// Callee is the listener on this host that a row of role call asks, or the name server's
+// socket; nil for none.
+func (s *Scene) Callee(row recording.Turns) *Socket {
+	if row.Proto == "udp" {
+		return s.nameServerAt(row.Netns, row.Remote)
+	}
+	return s.listenerOf(row.Netns, row.Remote)
+}
+
+// nameServerAt is the UDP socket that an address leads to from a namespace, as listenerOf.
+func (s *Scene) nameServerAt(netns uint64, remote string) *Socket {
+	if k := s.UDPOn(netns, remote); k != nil {
+		return k
+	}
+	if ip := net.ParseIP(recording.Host(remote)); ip == nil || ip.IsLoopback() {
+		return nil
+	}
+	for _, k := range s.Sockets {
+		if f := k.First(); f.Proto == "udp" && f.Remote == "" && f.Local == remote {
+			return k
+		}
+	}
+	return nil
+}
 
 // listenerOf is the listener that an address leads to from a namespace: loopback
 // to its own, any other to the namespace that has a socket with that address. A path may be
@@ -147,9 +173,12 @@ func (s *Scene) listenerOf(netns uint64, remote string) *Socket {
 	return nil
 }
 
-// protoOf is what connections to an address are.
-func protoOf(address string) string {
-	if recording.IsUnix(address) {
+// protoOf is by what a row's requests come to an address.
+func protoOf(row recording.Turns, address string) string {
+	switch {
+	case row.Proto != "":
+		return row.Proto
+	case recording.IsUnix(address):
 		return "unix"
 	}
 	return "tcp"

@@ -13,12 +13,15 @@ var errorAnswers = &Suspect{
 	Title: "a service answers with errors",
 	About: "The service is there, reads its requests and answers in time, and what it answers is that it could not or would not: a limit is reached, its store is full, a part of it fails. " +
 		"Sockets and threads look healthy. It is told by the first bytes of the answers, which are compared in the kernel and never kept. Why it fails its own log says, unless another cause is found behind it.",
-	Needs: []Need{{Measure: "sockets.turns", Must: true, Why: "how many answers were errors, by their first bytes"}},
+	Needs: []Need{
+		{Measure: "sockets.turns", Must: true, Why: "how many answers were errors, by their first bytes"},
+		{Measure: "sockets.dns", Why: "those of name servers"},
+	},
 	For: []string{
-		"decisive: five answers or more, 1 in 100 (of databases and stores 1 in 20), were errors: HTTP's 5xx and 429, SIP's 5xx and 6xx, RTSP's 5xx and 453, errors of Redis, memcached, PostgreSQL and MySQL, closes of AMQP, refusals of MQTT, alerts of TLS",
+		"decisive: five answers or more, 1 in 100 (of databases and stores 1 in 20), were errors: HTTP's 5xx and 429, SIP's 5xx and 6xx, RTSP's 5xx and 453, errors of Redis, memcached, PostgreSQL and MySQL, closes of AMQP, refusals of MQTT, alerts of TLS; of name servers (1 in 20) SERVFAIL, REFUSED and what they leave unanswered for 5 s",
 	},
 	Against: []string{
-		"trap: what a client asks wrongly (HTTP's other 4xx), MOVED and ASK of Redis: the service works",
+		"trap: what a client asks wrongly (HTTP's other 4xx), MOVED and ASK of Redis, names that do not exist (NXDOMAIN): the service works",
 		"can't tell: what TLS has encrypted; HTTP/2; an error behind the first bytes of an answer; what is sent from files or by io_uring",
 	},
 	LeadsTo: []Lead{{scene.FailedAnswers, 2 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {"reconnect-storm", 10 * time.Second}, {"peer-reset", 2 * time.Second}},

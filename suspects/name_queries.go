@@ -2,7 +2,6 @@ package suspects
 
 import (
 	"fmt"
-	"net"
 	"sort"
 	"strconv"
 	"strings"
@@ -184,18 +183,7 @@ func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (Finding, bool)
 // here is the server's own socket where it is on this host: of the same namespace, or of
 // another by its address, which is no loopback's then.
 func (a *nameServer) here(s *scene.Scene) *scene.Socket {
-	if k := s.UDPOn(a.netns, a.server); k != nil {
-		return k
-	}
-	if ip := net.ParseIP(recording.Host(a.server)); ip == nil || ip.IsLoopback() {
-		return nil
-	}
-	for _, k := range s.Sockets {
-		if first := k.First(); first.Proto == "udp" && first.Remote == "" && first.Local == a.server {
-			return k
-		}
-	}
-	return nil
+	return s.Callee(recording.Turns{Netns: a.netns, Remote: a.server, Proto: "udp"})
 }
 
 // worstServer is the one that costs most, or that answers nobody; nil where all are well.

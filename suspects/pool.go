@@ -43,11 +43,12 @@ func poolsOf(s *scene.Scene, r *recording.Recording) []*pool {
 	return out
 }
 
-// sharers are the processes with the name of p that have a listener of its, itself too.
+// sharers are the processes with the name of p that have a listener of its, or the socket of a
+// name server, itself too.
 func sharers(p *scene.Process) []*scene.Process {
 	all := []*scene.Process{p}
 	for _, k := range p.Sockets {
-		if !k.Listening() {
+		if !k.Listening() && !k.AnswersNames() {
 			continue
 		}
 		for _, q := range k.Owners {

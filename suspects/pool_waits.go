@@ -70,7 +70,7 @@ func poolWaitsOf(all *pool, r *recording.Recording, waits waitRows) *poolWaits {
 		if row.FD != nil {
 			k = socketOn(p, *row.FD)
 		}
-		idle := all.idleIn(row.Call) || row.Reason == recording.WaitPoll && !waitsOnFew[row.Call] || waits.conditions[futexOf{row.PID, row.Futex}] || k != nil && (k.Listening() || k.Listener != nil)
+		idle := all.idleIn(row.Call) || row.Reason == recording.WaitPoll && !waitsOnFew[row.Call] || waits.conditions[futexOf{row.PID, row.Futex}] || k != nil && k.TakesRequests()
 		if idle {
 			free[row.TID] += row.Sum
 			continue

@@ -53,7 +53,7 @@ func forwards(p *pool, s *scene.Scene, r *recording.Recording) (Finding, bool) {
 // resolves is the socket on which a process answers queries itself, nil of one that does not.
 func resolves(p *pool) *scene.Socket {
 	for _, k := range p.sockets() {
-		if f := k.First(); f.Proto == "udp" && recording.Port(f.Local) == "53" && f.Remote == "" {
+		if k.AnswersNames() {
 			return k
 		}
 	}

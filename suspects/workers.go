@@ -52,7 +52,7 @@ func workersOf(all *pool) workers {
 			switch {
 			case row.State == "R" || row.Syscall == "running":
 				w.running++
-			case all.idleIn(row.Syscall), row.Syscall == "futex" && !row.Lock, k != nil && (k.Listener != nil || k.Listening()):
+			case all.idleIn(row.Syscall), row.Syscall == "futex" && !row.Lock, k != nil && k.TakesRequests():
 				free++
 			default:
 				text := row.Syscall

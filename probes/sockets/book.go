@@ -12,6 +12,7 @@ type book struct {
 	owners    *owner.Table
 	listeners map[listenKey]uint64 // inode
 	inodes    map[uint64]uint64    // inode → cookie, of the sockets of the last dump
+	names     map[listenKey]uint64 // inodes of name servers' UDP sockets
 	paths     map[uint64]string    // of UNIX listeners, by the kernel side's id
 	findPath  func(id uint64) string
 }
@@ -22,7 +23,7 @@ type listenKey struct {
 }
 
 func newBook(owners *owner.Table) *book {
-	return &book{owners: owners, listeners: map[listenKey]uint64{}, inodes: map[uint64]uint64{}, paths: map[uint64]string{}}
+	return &book{owners: owners, listeners: map[listenKey]uint64{}, names: map[listenKey]uint64{}, inodes: map[uint64]uint64{}, paths: map[uint64]string{}}
 }
 
 // note enters a socket. Listeners stay after they have closed: what they
@@ -35,6 +36,22 @@ func (b *book) note(f *diag.Found) {
 	if f.State == "LISTEN" {
 		b.listeners[listenKey{f.Netns, f.Local}] = f.Inode
 	}
+	if servesNames(&f.Socket) {
+		b.names[listenKey{f.Netns, f.Local}] = f.Inode
+	}
+}
+
+// servesNames tells whether a socket is one at which names are asked for (dns.h).
+func servesNames(s *recording.Socket) bool {
+	return s.Proto == "udp" && s.Remote == "" && recording.Port(s.Local) == "53"
+}
+
+func (b *book) nameServer(netns uint64, local string) (recording.FDRef, bool) {
+	inode, ok := b.names[listenKey{netns, local}]
+	if !ok {
+		return recording.FDRef{}, false
+	}
+	return b.holder(inode)
 }
 
 func (b *book) listener(netns uint64, local string) (recording.FDRef, bool) {

@@ -45,7 +45,7 @@ func (r *running) coverage() []recording.Coverage {
 // kernelTables is the measure of each table of the kernel side, as enum table.
 var kernelTables = map[string]int{
 	"sockets.connections": 0, "sockets.resets": 1, "sockets.retransmits": 2, "sockets.signals": 3, "sockets.holds": 4,
-	"sockets.turns": 5, "sockets.errors": 6, "sockets.queries": 7,
+	"sockets.turns": 5, "sockets.errors": 6, "sockets.queries": 7, "sockets.dns": 8,
 }
 
 func (r *running) fill(c *recording.Coverage) {
@@ -76,7 +76,7 @@ func (r *running) fill(c *recording.Coverage) {
 }
 
 // inPart are the measures of the programs that are attached in slices.
-var inPart = map[string]bool{"sockets.turns": true, "sockets.holds": true, "sockets.queries": true, "sockets.errors": true}
+var inPart = map[string]bool{"sockets.turns": true, "sockets.holds": true, "sockets.queries": true, "sockets.errors": true, "sockets.dns": true}
 
 // fillSlices says for how much of the time they were attached.
 func (r *running) fillSlices(c *recording.Coverage, a probe.SliceAccount) {

@@ -18,6 +18,7 @@ type hook struct {
 	also       []string // other measures that the program takes
 	onDemand   bool     // loaded, and attached only when there is a reason
 	often      bool     // runs at each segment or call: attached in slices where that is often
+	forNames   bool     // runs only where a name server is
 	since      string   // the first kernel that has the tracepoint
 }
 
@@ -27,11 +28,13 @@ var hooks = []hook{
 	{program: kernelProgSendReset, tracepoint: "tcp_send_reset", measure: "sockets.resets", since: "4.15"},
 	{program: kernelProgRetransmit, tracepoint: "tcp_retransmit_skb", measure: "sockets.retransmits", since: "4.15"},
 	{program: kernelProgSignal, tracepoint: "signal_generate", measure: "sockets.signals", since: "3.4"},
-	{program: kernelProgSent, tracepoint: "sock_send_length", measure: "sockets.holds", also: []string{"sockets.turns", "sockets.queries"}, often: true, since: "6.3"},
+	{program: kernelProgSent, tracepoint: "sock_send_length", measure: "sockets.holds", also: []string{"sockets.turns", "sockets.queries", "sockets.dns"}, often: true, since: "6.3"},
 	{program: kernelProgReceived, tracepoint: "tcp_probe", measure: "sockets.holds", also: []string{"sockets.turns"}, often: true, since: "4.16"},
-	{program: kernelProgTurnRead, tracepoint: "sock_recv_length", measure: "sockets.turns", also: []string{"sockets.queries"}, often: true, since: "6.3"},
+	{program: kernelProgTurnRead, tracepoint: "sock_recv_length", measure: "sockets.turns", also: []string{"sockets.queries", "sockets.dns"}, often: true, since: "6.3"},
+	{program: kernelProgDataReady, tracepoint: "sk_data_ready", measure: "sockets.dns", often: true, forNames: true, since: "6.3"},
 	{program: kernelProgTurnSweep, over: "socket_turns", measure: "sockets.turns"},
 	{program: kernelProgUnixSweep, over: "unix_turns", measure: "sockets.turns"},
+	{program: kernelProgDnsSweep, over: "dns_queries", measure: "sockets.dns", forNames: true},
 	{program: kernelProgErrorReport, tracepoint: "inet_sk_error_report", measure: "sockets.errors", since: "5.15"},
 	{program: kernelProgExitCall, tracepoint: "sys_exit", measure: "sockets.errors", since: "4.17", onDemand: true},
 }

@@ -19,10 +19,11 @@ type inKernel struct {
 	maps    *ebpf.Collection       // and programs, if they were loaded together
 	links   map[string][]link.Link // by measure, but for those of the hooks that are often
 	often   []*attached
+	names   bool            // a name server was seen: what is for these runs
 	progs   []*ebpf.Program // that were loaded one by one
 	reasons map[uint64]string
 	epoch   uint32
-	sweeps  []*link.Iter  // none where turns can't be measured
+	sweeps  []sweep       // none where turns can't be measured
 	exit    *ebpf.Program // at the end of system calls; nil where it can't be had
 	// lacks tells of each measure that can't be had here why.
 	lacks map[string]*kernel.Lack
@@ -98,6 +99,15 @@ func (a *attached) detach() {
 	}
 }
 
+// sweep is a program that goes over a table of open turns.
+type sweep struct {
+	hook
+	iter *link.Iter
+}
+
+// rests tells of a program that nothing is there for yet.
+func (k *inKernel) rests(h hook) bool { return h.forNames && !k.names }
+
 func (k *inKernel) loadOneByOne(spec *ebpf.CollectionSpec) (err error) {
 	only := spec.Copy()
 	only.Programs = nil
@@ -133,16 +143,18 @@ func (k *inKernel) attach(h hook, p *ebpf.Program) {
 		return
 	case h.often:
 		a := &attached{hook: h, of: p}
-		if err := a.attach(); err != nil {
-			k.refuse(h, err)
-			return
+		if !k.rests(h) {
+			if err := a.attach(); err != nil {
+				k.refuse(h, err)
+				return
+			}
 		}
 		k.often = append(k.often, a)
 		return
 	case p.Type() == ebpf.RawTracepoint:
 		l, err = kernel.AttachRaw(h.tracepoint, p)
 	case h.over != "":
-		l, err = k.attachSweep(p, h.over)
+		l, err = k.attachSweep(p, h)
 	default:
 		l, err = link.AttachTracing(link.TracingOptions{Program: p})
 	}
@@ -154,23 +166,23 @@ func (k *inKernel) attach(h hook, p *ebpf.Program) {
 }
 
 // attachSweep hangs an iterator on a table of turns.
-func (k *inKernel) attachSweep(p *ebpf.Program, over string) (link.Link, error) {
-	it, err := link.AttachIter(link.IterOptions{Program: p, Map: k.maps.Maps[over]})
+func (k *inKernel) attachSweep(p *ebpf.Program, h hook) (link.Link, error) {
+	it, err := link.AttachIter(link.IterOptions{Program: p, Map: k.maps.Maps[h.over]})
 	if err != nil {
 		return nil, err
 	}
-	k.sweeps = append(k.sweeps, it)
+	k.sweeps = append(k.sweeps, sweep{h, it})
 	return it, nil
 }
 
 // sweep ends the turns that nothing follows and counts those that are open. It
 // runs before flip, so that they count to the second that ends.
 func (k *inKernel) sweep() error {
-	if k.lacks["sockets.turns"] != nil {
-		return nil
-	}
-	for _, it := range k.sweeps {
-		r, err := it.Open()
+	for _, s := range k.sweeps {
+		if k.lacks[s.measure] != nil || k.rests(s.hook) {
+			continue
+		}
+		r, err := s.iter.Open()
 		if err != nil {
 			return fmt.Errorf("look at the sockets' turns: %w", err)
 		}
@@ -247,7 +259,7 @@ func (k *inKernel) cleared(counter string, epoch uint32) error {
 }
 
 // lost are the events that found their table full, since the start, by table.
-func (k *inKernel) lost() (n [8]uint64) {
+func (k *inKernel) lost() (n [9]uint64) {
 	_ = k.maps.Variables["lost"].Get(&n) // of a mapped array: can't fail after load
 	return n
 }

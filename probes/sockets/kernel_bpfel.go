@@ -65,6 +65,35 @@ type kernelCount struct {
 	Pad   uint32
 }
 
+type kernelDnsKey struct {
+	_      structs.HostLayout
+	Cookie uint64
+	Client [16]uint8
+	Port   uint16
+	Id     uint16
+	Pad    uint32
+}
+
+type kernelDnsQuery struct {
+	_     structs.HostLayout
+	Begin uint64
+	Slice uint32
+	Pad   uint32
+}
+
+type kernelDnsServer struct {
+	_      structs.HostLayout
+	Flow   kernelFlow
+	_      [4]byte
+	Since  uint64
+	Unread uint64
+	Queued uint32
+	Slice  uint32
+	Blind  uint32
+	Pid    uint32
+	Comm   [16]uint8
+}
+
 type kernelErrorKey struct {
 	_     structs.HostLayout
 	Inode uint64
@@ -225,7 +254,8 @@ type kernelTurnKey struct {
 	Flow   kernelFlow
 	Role   uint8
 	Others uint8
-	Pad    [2]uint8
+	Udp    uint8
+	Pad    uint8
 }
 
 type kernelTurnValue struct {
@@ -279,6 +309,8 @@ const (
 	kernelMapBirths           = "births"
 	kernelMapConnectionsA     = "connections_a"
 	kernelMapConnectionsB     = "connections_b"
+	kernelMapDnsQueries       = "dns_queries"
+	kernelMapDnsServers       = "dns_servers"
 	kernelMapErrorPaths       = "error_paths"
 	kernelMapErrorsA          = "errors_a"
 	kernelMapErrorsB          = "errors_b"
@@ -303,6 +335,8 @@ const (
 	kernelMapUnixPaths        = "unix_paths"
 	kernelMapUnixTurns        = "unix_turns"
 	kernelMapWriters          = "writers"
+	kernelProgDataReady       = "data_ready"
+	kernelProgDnsSweep        = "dns_sweep"
 	kernelProgErrorReport     = "error_report"
 	kernelProgExitCall        = "exit_call"
 	kernelProgReceiveReset    = "receive_reset"
@@ -377,6 +411,8 @@ type kernelSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelProgramSpecs struct {
+	DataReady    *ebpf.ProgramSpec `ebpf:"data_ready"`
+	DnsSweep     *ebpf.ProgramSpec `ebpf:"dns_sweep"`
 	ErrorReport  *ebpf.ProgramSpec `ebpf:"error_report"`
 	ExitCall     *ebpf.ProgramSpec `ebpf:"exit_call"`
 	ReceiveReset *ebpf.ProgramSpec `ebpf:"receive_reset"`
@@ -399,6 +435,8 @@ type kernelMapSpecs struct {
 	Births        *ebpf.MapSpec `ebpf:"births"`
 	ConnectionsA  *ebpf.MapSpec `ebpf:"connections_a"`
 	ConnectionsB  *ebpf.MapSpec `ebpf:"connections_b"`
+	DnsQueries    *ebpf.MapSpec `ebpf:"dns_queries"`
+	DnsServers    *ebpf.MapSpec `ebpf:"dns_servers"`
 	ErrorPaths    *ebpf.MapSpec `ebpf:"error_paths"`
 	ErrorsA       *ebpf.MapSpec `ebpf:"errors_a"`
 	ErrorsB       *ebpf.MapSpec `ebpf:"errors_b"`
@@ -473,6 +511,8 @@ type kernelMaps struct {
 	Births        *ebpf.Map `ebpf:"births"`
 	ConnectionsA  *ebpf.Map `ebpf:"connections_a"`
 	ConnectionsB  *ebpf.Map `ebpf:"connections_b"`
+	DnsQueries    *ebpf.Map `ebpf:"dns_queries"`
+	DnsServers    *ebpf.Map `ebpf:"dns_servers"`
 	ErrorPaths    *ebpf.Map `ebpf:"error_paths"`
 	ErrorsA       *ebpf.Map `ebpf:"errors_a"`
 	ErrorsB       *ebpf.Map `ebpf:"errors_b"`
@@ -505,6 +545,8 @@ func (m *kernelMaps) Close() error {
 		m.Births,
 		m.ConnectionsA,
 		m.ConnectionsB,
+		m.DnsQueries,
+		m.DnsServers,
 		m.ErrorPaths,
 		m.ErrorsA,
 		m.ErrorsB,
@@ -560,6 +602,8 @@ type kernelVariables struct {
 //
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelPrograms struct {
+	DataReady    *ebpf.Program `ebpf:"data_ready"`
+	DnsSweep     *ebpf.Program `ebpf:"dns_sweep"`
 	ErrorReport  *ebpf.Program `ebpf:"error_report"`
 	ExitCall     *ebpf.Program `ebpf:"exit_call"`
 	ReceiveReset *ebpf.Program `ebpf:"receive_reset"`
@@ -576,6 +620,8 @@ type kernelPrograms struct {
 
 func (p *kernelPrograms) Close() error {
 	return _KernelClose(
+		p.DataReady,
+		p.DnsSweep,
 		p.ErrorReport,
 		p.ExitCall,
 		p.ReceiveReset,

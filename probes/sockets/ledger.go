@@ -11,7 +11,7 @@ import (
 var measures = []string{
 	"sockets.diag", "sockets.owner", "sockets.options", "sockets.connections",
 	"sockets.resets", "sockets.retransmits", "sockets.holds", "sockets.signals",
-	"sockets.turns", "sockets.errors", "sockets.queries", "sockets.unix",
+	"sockets.turns", "sockets.errors", "sockets.queries", "sockets.unix", "sockets.dns",
 }
 
 // ledger keeps the probe's own account: what each measure cost, how late it
@@ -21,7 +21,7 @@ type ledger struct {
 	cost  map[string]float64 // CPU seconds
 	errs  map[string]error   // the first of each measure
 	lost  map[string]uint64  // events that no row has
-	full  [8]uint64          // events that found their kernel table full, as enum table
+	full  [9]uint64          // events that found their kernel table full, as enum table
 	worst time.Duration
 	mark  float64
 }

@@ -14,6 +14,8 @@ import (
 type names interface {
 	// listener is the process that accepts at that address and port.
 	listener(netns uint64, local string) (recording.FDRef, bool)
+	// nameServer is the process that is asked for names by datagrams to that address.
+	nameServer(netns uint64, local string) (recording.FDRef, bool)
 	// holder is the process that holds the socket.
 	holder(inode uint64) (recording.FDRef, bool)
 	// path is the address that the kernel side made an id of, "unix:/run/php.sock"; "" where

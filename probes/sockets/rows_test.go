@@ -23,6 +23,11 @@ func (k known) listener(_ uint64, local string) (recording.FDRef, bool) {
 	return r, ok
 }
 
+func (k known) nameServer(_ uint64, local string) (recording.FDRef, bool) {
+	r, ok := k.listeners[local+"/udp"]
+	return r, ok
+}
+
 func (k known) holder(inode uint64) (recording.FDRef, bool) {
 	r, ok := k.holders[inode]
 	return r, ok

@@ -2,6 +2,7 @@ package sockets
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,7 +36,7 @@ func (s *inSlices) begin() error {
 	s.Lock()
 	defer s.Unlock()
 	for _, a := range s.k.often {
-		if a.link != nil {
+		if a.link != nil || s.k.rests(a.hook) {
 			continue
 		}
 		if err := a.attach(); err != nil {
@@ -49,6 +50,23 @@ func (s *inSlices) begin() error {
 	}
 	s.first = false
 	return s.k.set("on", true)
+}
+
+// forNames attaches what is for name servers, now that there is one: at once where a slice
+// goes on, else the next one does.
+func (s *inSlices) forNames() {
+	s.Lock()
+	defer s.Unlock()
+	s.k.names = true
+	within := slices.ContainsFunc(s.k.often, func(a *attached) bool { return a.link != nil })
+	for _, a := range slices.Clone(s.k.often) { // refuse takes from it
+		if !within || !a.forNames || a.link != nil {
+			continue
+		}
+		if err := a.attach(); err != nil {
+			s.k.refuse(a.hook, err)
+		}
+	}
 }
 
 // end detaches them and settles what they followed: what goes on is counted as open, and

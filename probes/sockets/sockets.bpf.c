@@ -7,7 +7,7 @@
  * What happens to sockets between two dumps of them, counted in the kernel:
  * connections opened, failed and closed, resets, retransmits, signals, the small
  * writes that Nagle's algorithm holds back, request/response turns, queries to name
- * servers, and errors.
+ * servers and at those of this host, and errors.
  *
  * Every table exists twice. Programs write to the one that the lowest bit of
  * `epoch` names; once a second user space adds one to epoch, waits for a grace
@@ -41,6 +41,7 @@ const volatile bool has_turns = false;
 #include "answers.h"
 #include "turns.h"
 #include "unix.h"
+#include "dns.h"
 #include "sweep.h"
 
 /* Two programs on one tracepoint cost more than one that does both: the kernel
@@ -63,6 +64,10 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 		if (asks_names(sk)) {
 			name_asked(sk);
 			note_query(sk);
+		}
+		if (serves_names(sk)) {
+			takes_more(ns, WHOLE_RUN - SHORT_RUN);
+			name_sent(sk);
 		}
 		if (on_unix(sk)) {
 			takes_more(ns, WHOLE_RUN - SHORT_RUN);
@@ -115,6 +120,8 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 	if (sk->sk_protocol != IPPROTO_TCP) {
 		if (asks_names(sk))
 			name_answered(sk);
+		if (serves_names(sk))
+			queries_read(sk);
 		if (on_unix(sk)) {
 			takes_more(ns, WHOLE_RUN - SHORT_RUN);
 			unix_moved(sk, ret, false);
@@ -186,5 +193,21 @@ int BPF_PROG(received, struct sock *sk, struct sk_buff *skb)
 	takes_more(ns, WHOLE_RUN - SHORT_RUN);
 	free_held(sk, tp, skb);
 	turn_data(sk, tp, skb);
+	return 0;
+}
+
+/* Data has come to a socket of any kind. Attached only where a name server is. */
+SEC("tp_btf/sk_data_ready")
+int BPF_PROG(data_ready, struct sock *sk)
+{
+	__u64 *ns;
+
+	if (!on)
+		return 0;
+	ns = takes(SHORT_RUN);
+	if (!serves_names(sk))
+		return 0;
+	takes_more(ns, WHOLE_RUN - SHORT_RUN);
+	queries_came(sk);
 	return 0;
 }

@@ -109,6 +109,7 @@ func startWith(ctx context.Context, env *probe.Env, share float64) (probe.Runnin
 		if err := r.slices.Start(ctx); err != nil {
 			r.ledger.fail("sockets.turns", err)
 		}
+		r.noteFound() // of the own namespace
 	}
 	r.since = env.Now()
 	r.announce()

@@ -27,7 +27,7 @@ static __always_inline void count_open(struct turn *t, __u64 begin, __u64 now)
 		return;
 	add(&v->open, 1);
 	keep_max(&v->oldest, now - begin);
-	note_slow(v, t, now - begin);
+	note_slow(v, t->pid, now - begin);
 }
 
 SEC("iter/bpf_sk_storage_map")
@@ -89,5 +89,46 @@ int unix_sweep(struct bpf_iter__bpf_map_elem *ctx)
 		count_open(t, begin, now);
 	else if (!alive || (!t->begin && !came && now - t->last > UNIX_KEPT && now - t->read > UNIX_KEPT))
 		bpf_map_delete_elem(&unix_turns, &id);
+	return 0;
+}
+
+/* Of name servers: what has waited for as long as clients do gets no answer any more. */
+SEC("iter/bpf_map_elem")
+int dns_sweep(struct bpf_iter__bpf_map_elem *ctx)
+{
+	struct dns_key *k = ctx->key, key;
+	struct turn_value *v;
+	struct dns_server *s;
+	struct dns_query *q;
+	__u64 age, now;
+
+	if (!k)
+		return 0;
+	key = *k;
+	q = bpf_map_lookup_elem(&dns_queries, &key);
+	if (!q)
+		return 0;
+	now = bpf_ktime_get_ns();
+	age = now > q->begin ? now - q->begin : 0;
+	if (q->slice != slice) {
+		bpf_map_delete_elem(&dns_queries, &key);
+		return 0;
+	}
+	if (age > DNS_WAITS && bpf_map_delete_elem(&dns_queries, &key))
+		return 0; /* answered just now */
+	s = bpf_map_lookup_elem(&dns_servers, &key.cookie);
+	if (!s || s->blind)
+		return 0;
+	v = dns_row(s, &key);
+	if (!v)
+		return 0;
+	if (age > DNS_WAITS) {
+		add(&v->failed, 1);
+		v->failed_as = ANSWER_DNS_NONE;
+		return 0;
+	}
+	add(&v->open, 1);
+	keep_max(&v->oldest, age);
+	note_slow(v, s->pid, age);
 	return 0;
 }

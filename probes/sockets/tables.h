@@ -134,7 +134,8 @@ struct turn_key {
 	struct flow flow; /* serve: without rport; call: without lport */
 	__u8 role;	  /* ROLE_CONNECT calls, ROLE_ACCEPT serves */
 	__u8 others;	  /* the peer is left out */
-	__u8 pad[2];
+	__u8 udp;	  /* datagrams: serve is an unconnected socket */
+	__u8 pad;
 };
 
 /* Turns that ended in one second; durations in ns. */
@@ -271,7 +272,34 @@ struct asked {
 	struct query_key key;
 };
 
-enum table { CONNECTIONS, RESETS, RETRANSMITS, SIGNALS, HOLDS, TURNS, ERRORS, QUERIES, TABLES };
+/* A query at a name server of this host, by what its answer names again. */
+struct dns_key {
+	__u64 cookie;	 /* of the server's socket */
+	__u8 client[16]; /* IPv4: mapped into IPv6 */
+	__be16 port;
+	__u16 id; /* as it lies in the datagram */
+	__u32 pad;
+};
+
+struct dns_query {
+	__u64 begin; /* when it was queued to the socket, ns */
+	__u32 slice;
+	__u32 pad;
+};
+
+/* A socket of a name server. */
+struct dns_server {
+	struct flow flow; /* its own end */
+	__u64 since;	  /* so many datagrams have been unread since then, ns */
+	__u64 unread;	  /* ns that datagrams lay unread, not in a row yet */
+	__u32 queued;
+	__u32 slice; /* of these three */
+	__u32 blind; /* not all that it sends can be told: what has no answer is not known */
+	__u32 pid;   /* who read last */
+	__u8 comm[16];
+};
+
+enum table { CONNECTIONS, RESETS, RETRANSMITS, SIGNALS, HOLDS, TURNS, ERRORS, QUERIES, DNS, TABLES };
 
 const volatile __u64 started; /* when user space loaded us, ns */
 __u32 epoch;
@@ -350,6 +378,18 @@ struct {
 	__type(key, __u64);
 	__type(value, struct asked);
 } asking SEC(".maps");
+
+/* The sweep takes out what no answer came to: so what finds no room is counted, where an
+ * LRU table would forget what is still open. */
+HASH(dns_queries, struct dns_key, struct dns_query, 8192);
+
+/* By the socket's cookie. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64);
+	__type(value, struct dns_server);
+} dns_servers SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);

@@ -99,8 +99,16 @@ func (r *running) look(now time.Time, namespaces, everything bool) {
 		}
 		clear(r.book.inodes)
 	}
+	r.noteFound()
+}
+
+// noteFound enters the sockets of a dump. The first name server's has queries measured.
+func (r *running) noteFound() {
 	for i := range r.survey.found {
 		r.book.note(&r.survey.found[i])
+	}
+	if len(r.book.names) > 0 && r.slices != nil && !r.kernel.names {
+		r.slices.forNames()
 	}
 }
 

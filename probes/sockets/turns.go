@@ -73,7 +73,7 @@ func slowTurns(row recording.Turns) string {
 
 // answers are what failed answers are called (enum answer of answers.h).
 var answers = []string{"", "HTTP 5xx or 429", "SIP 5xx or 6xx", "RTSP 5xx or 453", "a Redis error", "a memcached error", "a PostgreSQL error", "a MySQL error",
-	"an AMQP close", "an MQTT refusal"}
+	"an AMQP close", "an MQTT refusal", "DNS SERVFAIL", "DNS REFUSED", "no DNS answer in 5 s"}
 
 // failedAs is what the last of them was called: of TLS which alert, and of whom.
 func failedAs(as uint32) string {
@@ -102,8 +102,12 @@ func turnRow(t recording.Time, k kernelTurnKey, v kernelTurnValue, who names) re
 	}
 	if k.Role == roleAccept {
 		row.Role, row.Local, row.Remote = "serve", e.local, e.remoteHost
+		find := who.listener
+		if k.Udp != 0 {
+			row.Proto, find = "udp", who.nameServer
+		}
 		if row.PID == 0 {
-			if l, ok := who.listener(e.netns, e.local); ok {
+			if l, ok := find(e.netns, e.local); ok {
 				row.PID, row.Comm = l.PID, l.Comm
 			}
 		}
@@ -139,13 +143,13 @@ func foldTurns(rows []recording.Turns, most int) []recording.Turns {
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].N+rows[i].Open > rows[j].N+rows[j].Open })
 	out := rows[:most:most]
 	type key struct {
-		netns       uint64
-		role, local string
-		pid         int
+		netns              uint64
+		role, proto, local string
+		pid                int
 	}
 	at := map[key]int{}
 	for _, r := range rows[most:] {
-		k := key{r.Netns, r.Role, r.Local, r.PID}
+		k := key{r.Netns, r.Role, r.Proto, r.Local, r.PID}
 		i, ok := at[k]
 		if !ok {
 			r.Remote = others

@@ -37,24 +37,31 @@ static __always_inline __u32 turn_bucket(__u64 ns)
 	return i < TURN_BUCKETS ? i : TURN_BUCKETS - 1;
 }
 
-static __noinline struct turn_value *turn_row(const struct turn *t)
+/* The row of a key, which may lose its peer. */
+static __always_inline struct turn_value *turn_row_of(struct turn_key *key, __u64 *full)
 {
 	static const struct turn_value zero;
-	struct turn_key key = t->key;
 	struct turn_value *v;
 	int odd = epoch & 1;
 
-	v = odd ? bpf_map_lookup_elem(&turns_b, &key) : bpf_map_lookup_elem(&turns_a, &key);
+	v = odd ? bpf_map_lookup_elem(&turns_b, key) : bpf_map_lookup_elem(&turns_a, key);
 	if (v)
-		goto out;
+		return v;
 	if (turn_rows[odd] < OTHERS) {
 		__sync_fetch_and_add(&turn_rows[odd], 1);
 	} else {
-		__builtin_memset(key.flow.raddr, 0, sizeof(key.flow.raddr));
-		key.others = 1;
+		__builtin_memset(key->flow.raddr, 0, sizeof(key->flow.raddr));
+		key->others = 1;
 	}
-	v = row(&turns_a, &turns_b, odd, &key, &zero, &lost[TURNS]);
-out: /* a row may begin with what nobody has read yet */
+	return row(&turns_a, &turns_b, odd, key, &zero, full);
+}
+
+static __noinline struct turn_value *turn_row(const struct turn *t)
+{
+	struct turn_key key = t->key;
+	struct turn_value *v = turn_row_of(&key, &lost[TURNS]);
+
+	/* A row may begin with what nobody has read yet. */
 	if (v && !v->pid && t->pid) {
 		v->pid = t->pid;
 		__builtin_memcpy(v->comm, t->comm, sizeof(v->comm));
@@ -89,12 +96,12 @@ static __always_inline void move(__u64 *to, __u64 *from)
 }
 
 /* Of the processes of one listener, whose turn takes longest: there it is worth a look. */
-static __always_inline void note_slow(struct turn_value *v, const struct turn *t, __u64 took)
+static __always_inline void note_slow(struct turn_value *v, __u32 pid, __u64 took)
 {
 	if (took <= v->slowest)
 		return;
 	v->slowest = took;
-	v->slow_pid = t->pid;
+	v->slow_pid = pid;
 }
 
 static __noinline int flush_turns(struct turn *t)
@@ -115,7 +122,7 @@ static __noinline int flush_turns(struct turn *t)
 	move(&v->sum, &t->sum);
 	move(&v->wait, &t->wait);
 	keep_max(&v->max, t->max - 1);
-	note_slow(v, t, t->max);
+	note_slow(v, t->pid, t->max);
 	t->max = 0;
 	for (int i = 0; i < TURN_BUCKETS; i++) {
 		__u32 n = t->hist[i];

@@ -17,16 +17,16 @@ func (b *builder) requests() Table {
 		t.Note = fmt.Sprintf("by service and peer, counted in slices, %.0f %% of the window; what takes longer than a slice is told as open", 100*share)
 	}
 	type key struct {
-		role, local, remote string
-		netns               uint64
+		role, proto, local, remote string
+		netns                      uint64
 	}
 	sums := map[key]*recording.Turns{}
 	var order []key
 	for _, x := range b.r.Turns {
-		k := key{x.Role, x.Local, x.Remote, x.Netns}
+		k := key{x.Role, x.Proto, x.Local, x.Remote, x.Netns}
 		s := sums[k]
 		if s == nil {
-			s = &recording.Turns{Role: x.Role, Local: x.Local, Remote: x.Remote, Netns: x.Netns, PID: x.PID, Comm: x.Comm}
+			s = &recording.Turns{Role: x.Role, Proto: x.Proto, Local: x.Local, Remote: x.Remote, Netns: x.Netns, PID: x.PID, Comm: x.Comm}
 			sums[k] = s
 			order = append(order, k)
 		}

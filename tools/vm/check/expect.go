@@ -17,6 +17,7 @@ var since = map[string]version{
 	"sockets.holds":   {6, 3},  // tracepoint sock_send_length
 	"sockets.turns":   {6, 3},  // tracepoints sock_send_length, sock_recv_length
 	"sockets.queries": {6, 3},  // tracepoints sock_send_length, sock_recv_length
+	"sockets.dns":     {6, 3},  // tracepoints sk_data_ready, sock_send_length
 	"sockets.errors":  {5, 15}, // tracepoint inet_sk_error_report
 	"drops.reason":    {5, 17}, // argument reason of kfree_skb
 	"drops.socket":    {6, 11}, // argument rx_sk of kfree_skb
