@@ -74,13 +74,48 @@ func (v *Service) Failed() (failed, of float64, as string) {
 			as = row.FailedAs
 		}
 	}
+	if n := len(v.Rows); n > 0 && v.Rows[n-1].Proto == "udp" {
+		return v.unanswered(failed, of, as)
+	}
 	return failed, max(of, failed), as // a refusal that nobody asked for is no answer
+}
+
+// A query to a name server has no answer when it has none after gaveUp, for then nobody waits
+// any more (resolv.conf(5), timeout; probes/sockets), nor when it is open for stillOpen at the
+// end of the recording: an answer takes milliseconds, and most ask again after a second.
+const (
+	gaveUp    = 5 * time.Second
+	stillOpen = 1 // s
+	noAnswer  = "no DNS answer"
+)
+
+// unanswered adds the queries that a name server leaves open, which nothing tells to whoever
+// asked. That one has no answer is known some seconds later: they are held against those
+// that were answered early enough to be known.
+func (v *Service) unanswered(failed, of float64, as string) (float64, float64, string) {
+	last := v.Rows[len(v.Rows)-1]
+	if strings.HasPrefix(as, noAnswer) {
+		of = failed
+		for _, row := range v.Rows {
+			if row.T.Add(gaveUp) <= last.T {
+				of += float64(row.N)
+			}
+		}
+	}
+	if last.Oldest < stillOpen {
+		return failed, max(of, failed), as
+	}
+	open := float64(last.Open)
+	if as == "" {
+		as = noAnswer + " yet"
+	}
+	return failed + open, max(of, failed) + open, as
 }
 
 func (v *Service) failing(s *Scene) (Symptom, bool) {
 	failed, of, as := v.Failed()
 	floor := failedOfStore
-	if strings.HasPrefix(as, "HTTP") || strings.HasPrefix(as, "SIP") || strings.HasPrefix(as, "RTSP") {
+	if strings.HasPrefix(as, "HTTP") || strings.HasPrefix(as, "SIP") || strings.HasPrefix(as, "RTSP") || strings.HasPrefix(as, noAnswer) {
 		floor = failedOfAll
 	}
 	if failed < failedAnswers || failed < floor*of {
@@ -88,7 +123,7 @@ func (v *Service) failing(s *Scene) (Symptom, bool) {
 	}
 	var active []recording.Interval
 	for _, row := range v.Rows {
-		if row.Failed > 0 {
+		if row.Failed > 0 || row.Proto == "udp" && row.Oldest >= stillOpen {
 			active = append(active, second(row.T))
 		}
 	}
