@@ -67,13 +67,45 @@ type Part struct {
 // for the process, nobody knows on what: it may be any account's that is inside. So may a delay
 // of which most was not seen.
 func (d Delay) Of(accounts []Account) (share float64) {
-	inside := slices.ContainsFunc(accounts, Account.Inside)
 	for _, p := range slices.Concat(d.By, d.Behind) {
-		if slices.Contains(accounts, p.Account) || inside && (p.Account == Unread || p.Account == Unseen && p.Share > 0.5) {
+		if slices.Contains(accounts, p.Account) || mayBe(p, accounts) {
 			share += p.Share
 		}
 	}
 	return min(1, share)
+}
+
+// mayBe tells whether a part of a delay of which nobody knows what it waited for may belong to
+// some accounts.
+func mayBe(p Part, accounts []Account) bool {
+	return slices.ContainsFunc(accounts, Account.Inside) && (p.Account == Unread || p.Account == Unseen && p.Share > 0.5)
+}
+
+// Claimed are the parts of a delay that belong to some accounts, as the party's own accounts have
+// them: what goes on in a service that it calls is part of the call. open is the share of the
+// delay that only may belong to them.
+func (d Delay) Claimed(accounts []Account) (parts []Part, open float64) {
+	for _, p := range d.By {
+		switch {
+		case slices.Contains(accounts, p.Account):
+			parts = append(parts, p)
+		case mayBe(p, accounts):
+			parts, open = append(parts, p), open+p.Share
+		}
+	}
+	behind := 0.0
+	for _, p := range d.Behind {
+		switch {
+		case slices.Contains(accounts, p.Account):
+			behind += p.Share
+		case mayBe(p, accounts):
+			behind, open = behind+p.Share, open+p.Share
+		}
+	}
+	if at := slices.IndexFunc(d.By, func(p Part) bool { return p.Account == Call }); at >= 0 && behind > 0 && !slices.Contains(accounts, Call) {
+		parts = append(parts, Part{Call, min(behind, d.By[at].Share)})
+	}
+	return parts, open
 }
 
 // Inside tells whether time in an account passes in the service, not on the way to it.
