@@ -81,31 +81,38 @@ func mayBe(p Part, accounts []Account) bool {
 	return slices.ContainsFunc(accounts, Account.Inside) && (p.Account == Unread || p.Account == Unseen && p.Share > 0.5)
 }
 
-// Claimed are the parts of a delay that belong to some accounts, as the party's own accounts have
-// them: what goes on in a service that it calls is part of the call. open is the share of the
-// delay that only may belong to them.
-func (d Delay) Claimed(accounts []Account) (parts []Part, open float64) {
+// Claimed are the parts of a delay that belong to some accounts, and those that may, as the party's
+// own accounts have them: what goes on in a service that it calls is part of the call.
+func (d Delay) Claimed(accounts []Account) (sure, maybe []Part) {
 	for _, p := range d.By {
 		switch {
 		case slices.Contains(accounts, p.Account):
-			parts = append(parts, p)
+			sure = append(sure, p)
 		case mayBe(p, accounts):
-			parts, open = append(parts, p), open+p.Share
+			maybe = append(maybe, p)
 		}
 	}
-	behind := 0.0
+	at := slices.IndexFunc(d.By, func(p Part) bool { return p.Account == Call })
+	if at < 0 || slices.Contains(accounts, Call) {
+		return sure, maybe
+	}
+	behind, open := 0.0, 0.0
 	for _, p := range d.Behind {
 		switch {
 		case slices.Contains(accounts, p.Account):
 			behind += p.Share
 		case mayBe(p, accounts):
-			behind, open = behind+p.Share, open+p.Share
+			open += p.Share
 		}
 	}
-	if at := slices.IndexFunc(d.By, func(p Part) bool { return p.Account == Call }); at >= 0 && behind > 0 && !slices.Contains(accounts, Call) {
-		parts = append(parts, Part{Call, min(behind, d.By[at].Share)})
+	call := d.By[at].Share
+	if behind = min(behind, call); behind > 0 {
+		sure = append(sure, Part{Call, behind})
 	}
-	return parts, open
+	if open = min(open, call-behind); open > 0 {
+		maybe = append(maybe, Part{Call, open})
+	}
+	return sure, maybe
 }
 
 // Inside tells whether time in an account passes in the service, not on the way to it.

@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"slices"
+
 	"snag/ledger"
 	"snag/scene"
 )
@@ -11,6 +13,7 @@ type Holding struct {
 	// held up of the parties which it hurts.
 	Requests, Share float64
 	// AtMost: of most of that nobody saw what it waited for; it may have waited for something else.
+	// Where more was seen than not, what was not seen is left out.
 	AtMost bool
 	At     []HeldParty
 }
@@ -46,33 +49,52 @@ func (v *Verdict) holding(e Entry) *Holding {
 			continue
 		}
 		seen[id] = true
-		worst, held := ledger.Delay{}, 0.0
-		greatest := 0.0
+		most, worst := 0.0, HeldParty{}
+		held, doubt := 0.0, 0.0
 		for _, d := range v.Ledger.Felt {
 			if scene.IDOf(d.Party.Subject) != id {
 				continue
 			}
-			greatest = max(greatest, d.Held)
-			if n := d.Of(e.Suspect.Claims) * d.Held; n > held {
-				worst, held = d, n
+			most = max(most, d.Held)
+			sure, maybe := d.Claimed(e.Suspect.Claims)
+			n, unsure := sum(sure), sum(maybe)
+			if unsure <= n { // what is known is most of it, and enough
+				maybe, unsure = nil, 0
+			}
+			if (n+unsure)*d.Held > held {
+				held, doubt = (n+unsure)*d.Held, unsure*d.Held
+				worst = HeldParty{d, ofAll(slices.Concat(sure, maybe), d)}
 			}
 		}
-		all += greatest
-		if held == 0 {
-			continue
+		if all += most; held > 0 {
+			out.Requests, open = out.Requests+held, open+doubt
+			out.At = append(out.At, worst)
 		}
-		parts, may := worst.Claimed(e.Suspect.Claims)
-		for i := range parts {
-			parts[i].Share *= worst.Share
-		}
-		out.Requests += held
-		open += min(held, may*worst.Held)
-		out.At = append(out.At, HeldParty{worst, parts})
 	}
 	if out.Requests == 0 {
 		return nil
 	}
-	out.Share, out.AtMost = out.Requests/all, open > out.Requests/2
+	out.Share, out.AtMost = min(1, out.Requests/all), open > out.Requests/2
+	return out
+}
+
+func sum(parts []ledger.Part) (share float64) {
+	for _, p := range parts {
+		share += p.Share
+	}
+	return share
+}
+
+// ofAll turns parts of a delay into parts of all the time of its requests, each account once.
+func ofAll(parts []ledger.Part, d ledger.Delay) (out []ledger.Part) {
+	for _, p := range parts {
+		share := p.Share * d.Share
+		if i := slices.IndexFunc(out, func(o ledger.Part) bool { return o.Account == p.Account }); i >= 0 {
+			out[i].Share += share
+			continue
+		}
+		out = append(out, ledger.Part{Account: p.Account, Share: share})
+	}
 	return out
 }
 

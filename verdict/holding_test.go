@@ -35,6 +35,7 @@ func TestHolding(t *testing.T) {
 	}{
 		{"three quarters of one party's", entry([]int{0}, ledger.Lock), 6, 0.75, false},
 		{"of the caller what goes on behind the call, and what may", entry([]int{0, 1}, ledger.Lock), 6 + 1.8, 7.8 / 10, false},
+		{"what was seen is most of it", entry([]int{1}, ledger.Call), 1, 0.5, false},
 		{"most of it may be anything", entry([]int{1}, ledger.Disk), 1, 0.5, true},
 		{"the way to it, which is little of all", entry([]int{0}, ledger.Queue), 1, 0.125, false},
 	} {
