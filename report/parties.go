@@ -78,13 +78,14 @@ func requests(v *verdict.Verdict) (out []Requests) {
 
 // parties prints where the time of requests went: of each service, and of each that is
 // called on another host. Those of the target come first, then those that are held up, which have
-// a bar, then those that have most requests open.
+// a bar, then those that have most requests open. Where a target was named all others' are left to
+// Verbose.
 func (p *page) parties(v *verdict.Verdict) {
 	if v.Ledger == nil {
 		return
 	}
 	all := slices.DeleteFunc(hurtFirst(v), func(one *ledger.Party) bool {
-		return !p.Verbose && (one.Open < leastOpen || otherEnd(one))
+		return !p.Verbose && (one.Open < leastOpen || otherEnd(one) || !v.Ours(one))
 	})
 	if len(all) == 0 {
 		return

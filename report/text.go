@@ -122,19 +122,24 @@ func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
 		return
 	case unsure[v.Standing()] != "":
 		text, next := v.Why()
-		p.add("", p.bold(p.yellow(fmt.Sprintf(unsure[v.Standing()], with))))
+		p.add("")
+		p.answer("", "", "", p.bold(p.yellow(fmt.Sprintf(unsure[v.Standing()], with))))
 		p.answer("  ", "", "", text)
 		if next != "" {
 			p.answer("  ", p.bold("next  "), "      ", next)
 		}
 	case len(v.With(verdict.NotSeen)) > 0 && len(v.Recording.Manifest.Files) > 0:
-		p.add("", nothing+fmt.Sprintf(" seen in these files; %s could not be judged by them", suspectCount(v.With(verdict.NotSeen))))
+		p.add("")
+		p.answer("", "", "", nothing+fmt.Sprintf(" seen in these files; %s could not be judged by them", suspectCount(v.With(verdict.NotSeen))))
 	case len(v.With(verdict.NotSeen)) > 0:
-		p.add("", nothing+fmt.Sprintf(" seen, but %s could not be judged: see below", suspectCount(v.With(verdict.NotSeen))))
+		p.add("")
+		p.answer("", "", "", nothing+fmt.Sprintf(" seen, but %s could not be judged: see below", suspectCount(v.With(verdict.NotSeen))))
 	case len(v.Here(verdict.Risk)) > 0:
-		p.add("", nothing+" seen, but see the risks below")
+		p.add("")
+		p.answer("", "", "", nothing+" seen, but see the risks below")
 	default:
-		p.add("", nothing+" seen: no symptom, and no suspect with harm")
+		p.add("")
+		p.answer("", "", "", nothing+" seen: no symptom, and no suspect with harm")
 	}
 }
 

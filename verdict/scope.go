@@ -208,6 +208,8 @@ func (v *Verdict) Target() string {
 	switch n := v.scope; {
 	case n == nil:
 		return ""
+	case n.t.PID != 0 && n.s.Process(n.t.PID) != nil:
+		return n.s.Process(n.t.PID).Subject.Name
 	case n.t.Name() != "":
 		return n.t.Name()
 	case len(n.streams) > 1:
