@@ -67,13 +67,52 @@ type Part struct {
 // for the process, nobody knows on what: it may be any account's that is inside. So may a delay
 // of which most was not seen.
 func (d Delay) Of(accounts []Account) (share float64) {
-	inside := slices.ContainsFunc(accounts, Account.Inside)
 	for _, p := range slices.Concat(d.By, d.Behind) {
-		if slices.Contains(accounts, p.Account) || inside && (p.Account == Unread || p.Account == Unseen && p.Share > 0.5) {
+		if slices.Contains(accounts, p.Account) || mayBe(p, accounts) {
 			share += p.Share
 		}
 	}
 	return min(1, share)
+}
+
+// mayBe tells whether a part of a delay of which nobody knows what it waited for may belong to
+// some accounts.
+func mayBe(p Part, accounts []Account) bool {
+	return slices.ContainsFunc(accounts, Account.Inside) && (p.Account == Unread || p.Account == Unseen && p.Share > 0.5)
+}
+
+// Claimed are the parts of a delay that belong to some accounts, and those that may, as the party's
+// own accounts have them: what goes on in a service that it calls is part of the call.
+func (d Delay) Claimed(accounts []Account) (sure, maybe []Part) {
+	for _, p := range d.By {
+		switch {
+		case slices.Contains(accounts, p.Account):
+			sure = append(sure, p)
+		case mayBe(p, accounts):
+			maybe = append(maybe, p)
+		}
+	}
+	at := slices.IndexFunc(d.By, func(p Part) bool { return p.Account == Call })
+	if at < 0 || slices.Contains(accounts, Call) {
+		return sure, maybe
+	}
+	behind, open := 0.0, 0.0
+	for _, p := range d.Behind {
+		switch {
+		case slices.Contains(accounts, p.Account):
+			behind += p.Share
+		case mayBe(p, accounts):
+			open += p.Share
+		}
+	}
+	call := d.By[at].Share
+	if behind = min(behind, call); behind > 0 {
+		sure = append(sure, Part{Call, behind})
+	}
+	if open = min(open, call-behind); open > 0 {
+		maybe = append(maybe, Part{Call, open})
+	}
+	return sure, maybe
 }
 
 // Inside tells whether time in an account passes in the service, not on the way to it.

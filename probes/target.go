@@ -79,7 +79,7 @@ func alive(fs procfs.FS, pid int) error {
 
 // unit is the processes whose cgroup is that systemd unit's.
 func unit(proc, name string) ([]int, error) {
-	full := unitName(name)
+	full := recording.UnitName(name)
 	paths, err := filepath.Glob(filepath.Join(proc, "[0-9]*", "cgroup"))
 	if err != nil {
 		return nil, err
@@ -102,17 +102,6 @@ func unit(proc, name string) ([]int, error) {
 	return out, nil
 }
 
-// unitName completes a name as systemctl does: without the suffix of a kind of
-// unit (systemd.unit(5)) a service is meant; "php8.2-fpm" has a dot and none.
-func unitName(name string) string {
-	for _, kind := range []string{".service", ".slice", ".scope", ".socket", ".mount", ".swap"} { // those with a cgroup
-		if strings.HasSuffix(name, kind) {
-			return name
-		}
-	}
-	return name + ".service"
-}
-
 // inUnit tells whether a /proc/PID/cgroup has the unit as one step of a path.
 func inUnit(cgroups, unit string) bool {
 	for _, line := range strings.Split(cgroups, "\n") {
@@ -120,10 +109,8 @@ func inUnit(cgroups, unit string) bool {
 		if len(f) == 3 {
 			// A cgroup that was removed under its processes (kernel/cgroup/cgroup.c).
 			path := strings.TrimSuffix(f[2], " (deleted)")
-			for _, part := range strings.Split(path, "/") {
-				if part == unit {
-					return true
-				}
+			if recording.InUnit(path, unit) {
+				return true
 			}
 		}
 	}

@@ -127,9 +127,9 @@ func FuzzInUnit(f *testing.F) {
 	f.Add("12:cpu,cpuacct:/a/b.service (deleted)\n0::/\n", "b.service")
 	f.Add("::::", "")
 	f.Fuzz(func(t *testing.T, cgroups, name string) {
-		unit := unitName(name)
-		if unitName(unit) != unit {
-			t.Errorf("%q becomes %q, then %q", name, unit, unitName(unit))
+		unit := recording.UnitName(name)
+		if recording.UnitName(unit) != unit {
+			t.Errorf("%q becomes %q, then %q", name, unit, recording.UnitName(unit))
 		}
 		if inUnit(cgroups, unit) && !strings.Contains(cgroups, "/"+unit) {
 			t.Errorf("%q is said to be in %q", unit, cgroups)

@@ -5,19 +5,6 @@ import "time"
 // Version is the layout's version, in manifest.json.
 const Version = 1
 
-// Target is what the user asked snag to look at; the zero Target is the machine.
-type Target struct {
-	PID   int    `json:"pid,omitempty"`
-	Unit  string `json:"unit,omitempty"`
-	Port  int    `json:"port,omitempty"`
-	Netns string `json:"netns,omitempty"`
-	// Objective is how long an answer may take, s (--slo); 0: not said.
-	Objective float64 `json:"objective_seconds,omitempty"`
-	// What it was resolved to when the recording began.
-	PIDs    []int  `json:"pids,omitempty"`
-	NetnsID uint64 `json:"netns_id,omitempty"`
-}
-
 // Manifest says what a recording is.
 type Manifest struct {
 	Version  int      `json:"version"`

@@ -36,10 +36,14 @@ type Here struct {
 // ErrNothing is of a verdict that names nothing to be remedied.
 var ErrNothing = errors.New("the verdict names no culprit: there is nothing to plan")
 
-// For makes the plan for a verdict's culprits, the surest first. What they lead to
+// For makes the plan for a verdict's culprits, the surest first; for those of the target, where
+// it has any. What they lead to
 // needs no change of its own.
 func For(v *verdict.Verdict, here Here) (*plan.Plan, error) {
-	culprits := v.With(verdict.Culprit)
+	culprits := v.Here(verdict.Culprit)
+	if len(culprits) == 0 { // the target has none
+		culprits = v.With(verdict.Culprit)
+	}
 	if len(culprits) == 0 {
 		return nil, ErrNothing
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"sort"
-	"strings"
 	"text/tabwriter"
 
 	"snag/internal/units"
@@ -27,8 +26,8 @@ func WriteContents(w io.Writer, r *recording.Recording) error {
 	}
 	fmt.Fprintf(t, "window\t%s to %s UTC, %s\n", m.Start.Wall().Format("2006-01-02 15:04:05.000"), m.End.Wall().Format("15:04:05.000"), units.Seconds(r.Length()))
 	fmt.Fprintf(t, "written by\tsnag %s, layout %d\n", m.Snag, m.Version)
-	if text := target(m.Target); text != "" {
-		fmt.Fprintf(t, "target\t%s (processes %v)\n", strings.TrimPrefix(text, " · of "), m.Target.PIDs)
+	if name := m.Target.Name(); name != "" {
+		fmt.Fprintf(t, "target\t%s (processes %v)\n", name, m.Target.PIDs)
 	}
 	if m.Since != 0 {
 		fmt.Fprintf(t, "since\t%s UTC, as reported\n", m.Since.Wall().Format("2006-01-02 15:04:05"))

@@ -85,31 +85,44 @@ type Symptom struct {
 	Amount     float64           `json:"amount"`
 	Unit       string            `json:"unit"`
 	Active     []Interval        `json:"active"`
+	// Elsewhere: it is not the target's, that was named.
+	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
 // Entry is one suspect on one subject.
 type Entry struct {
-	ID          string             `json:"id"`
-	Suspect     string             `json:"suspect"`
-	Title       string             `json:"title"`
-	State       string             `json:"state"`
-	Subject     string             `json:"subject"`
-	SubjectRef  *recording.Subject `json:"subject_ref"`
-	Text        string             `json:"text"`
-	Confidence  float64            `json:"confidence"`
-	Since       *string            `json:"since"`
-	Active      []Interval         `json:"active"`
-	Harm        *Harm              `json:"harm"`
-	Evidence    []Evidence         `json:"evidence"`
-	ExplainedBy *string            `json:"explained_by"`
-	LeadsTo     []string           `json:"leads_to"`
-	Chain       []Link             `json:"chain"`
-	Remedy      *string            `json:"remedy"`
-	Next        *string            `json:"next_measurement"`
+	ID      string `json:"id"`
+	Suspect string `json:"suspect"`
+	Title   string `json:"title"`
+	State   string `json:"state"`
+	// Elsewhere: neither it nor the harm that it explains is the target's, that was named.
+	Elsewhere  bool               `json:"elsewhere,omitempty"`
+	Subject    string             `json:"subject"`
+	SubjectRef *recording.Subject `json:"subject_ref"`
+	Text       string             `json:"text"`
+	Confidence float64            `json:"confidence"`
+	// Holds is what it holds up of the requests whose time was booked; absent where nobody can tell.
+	Holds       *Holds     `json:"holds,omitempty"`
+	Since       *string    `json:"since"`
+	Active      []Interval `json:"active"`
+	Harm        *Harm      `json:"harm"`
+	Evidence    []Evidence `json:"evidence"`
+	ExplainedBy *string    `json:"explained_by"`
+	LeadsTo     []string   `json:"leads_to"`
+	Chain       []Link     `json:"chain"`
+	Remedy      *string    `json:"remedy"`
+	Next        *string    `json:"next_measurement"`
 	// Settings and Calls are the remedy as data: what a plan would set (snag tune plan),
 	// and what only a program or a person can do.
 	Settings []Setting `json:"settings,omitempty"`
 	Calls    []Call    `json:"calls,omitempty"`
+}
+
+// Holds is what an entry holds up.
+type Holds struct {
+	Requests float64 `json:"requests"`          // that wait because of it at a moment, on average
+	Share    float64 `json:"share"`             // of all that is held up of those whom it hurts
+	AtMost   bool    `json:"at_most,omitempty"` // of most of that nobody saw what it waited for
 }
 
 // Setting is a change that a plan would make.
@@ -215,7 +228,7 @@ func NewDocument(v *verdict.Verdict) Document {
 		d.Target = &t
 	}
 	for _, s := range v.Symptoms {
-		d.Symptoms = append(d.Symptoms, Symptom{s.Name, s.Subject.Name, s.Subject, stamp(s.Onset), s.Text, s.Severity, s.Amount, s.Unit, intervals(s.Active)})
+		d.Symptoms = append(d.Symptoms, Symptom{s.Name, s.Subject.Name, s.Subject, stamp(s.Onset), s.Text, s.Severity, s.Amount, s.Unit, intervals(s.Active), s.Elsewhere})
 	}
 	d.Requests = requests(v)
 	byID := map[string]string{}
@@ -233,10 +246,13 @@ func NewDocument(v *verdict.Verdict) Document {
 
 func entry(e verdict.Entry, byID map[string]string) Entry {
 	out := Entry{
-		ID: e.ID, Suspect: e.Suspect.Name, Title: e.Suspect.Title, State: string(e.State), Subject: e.Subject.Name,
+		ID: e.ID, Suspect: e.Suspect.Name, Title: e.Suspect.Title, State: string(e.State), Elsewhere: e.Elsewhere, Subject: e.Subject.Name,
 		Text: e.Text, Confidence: e.Confidence, Since: optional(e.Since),
 		Active: intervals(e.Active), Evidence: []Evidence{}, LeadsTo: append([]string{}, e.LeadsTo...), Chain: []Link{},
 		ExplainedBy: text(byID[e.ExplainedBy]), Remedy: text(e.Remedy), Next: text(e.Next),
+	}
+	if h := e.Holding; h != nil {
+		out.Holds = &Holds{h.Requests, h.Share, h.AtMost}
 	}
 	for _, s := range e.Settings {
 		out.Settings = append(out.Settings, Setting{s.String(), s.Why, s.Risk, s.Needs})

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"snag/internal/units"
@@ -36,8 +37,9 @@ type Requests struct {
 	Mean       float64           `json:"mean_seconds"`
 	P99        float64           `json:"p99_seconds"`
 	Max        float64           `json:"max_seconds"`
-	Open       float64           `json:"open"`    // on average at a moment
-	Seconds    float64           `json:"seconds"` // request-seconds of the window
+	Open       float64           `json:"open"`           // on average at a moment
+	Seconds    float64           `json:"seconds"`        // request-seconds of the window
+	Held       float64           `json:"held,omitempty"` // held up without need at a moment, on average; absent: nobody would notice
 	Accounts   []Booked          `json:"accounts"`
 }
 
@@ -49,6 +51,9 @@ type Booked struct {
 	InLine  float64 `json:"in_line_seconds,omitempty"` // of them no thread was free for
 	Delay   bool    `json:"delay"`                     // avoidable by nature
 	Looks   uint64  `json:"looks,omitempty"`           // that it rests on; absent: exact counters
+	// Claimed is the part that a culprit explains, and ClaimedBy the id of its entry.
+	Claimed   float64 `json:"claimed_seconds,omitempty"`
+	ClaimedBy string  `json:"claimed_by,omitempty"`
 }
 
 func requests(v *verdict.Verdict) (out []Requests) {
@@ -56,9 +61,15 @@ func requests(v *verdict.Verdict) (out []Requests) {
 		return nil
 	}
 	for _, p := range v.Ledger.Parties {
-		one := Requests{string(p.Role), v.Scene.Name(p.Subject), p.Subject, p.Answered, p.Failed, p.FailedAs, p.Rate, p.Mean, p.P99, p.Max, p.Open, p.Demand, []Booked{}}
+		d, _ := v.Hurt(p)
+		one := Requests{string(p.Role), v.Scene.Name(p.Subject), p.Subject, p.Answered, p.Failed, p.FailedAs, p.Rate, p.Mean, p.P99, p.Max, p.Open, p.Demand, d.Held, []Booked{}}
+		claims := v.Claims(p)
 		for _, e := range p.Entries {
-			one.Accounts = append(one.Accounts, Booked{string(e.Account), e.Where, e.Seconds, e.InLine, e.Account.Delay(), e.Looks})
+			b := Booked{string(e.Account), e.Where, e.Seconds, e.InLine, e.Account.Delay(), e.Looks, 0, ""}
+			if c := claims[e.Account]; c.Share > 0 { // calls of several addresses share one
+				b.Claimed, b.ClaimedBy = e.Seconds*min(1, c.Share/p.Share(e.Account)), c.ID
+			}
+			one.Accounts = append(one.Accounts, b)
 		}
 		out = append(out, one)
 	}
@@ -66,43 +77,44 @@ func requests(v *verdict.Verdict) (out []Requests) {
 }
 
 // parties prints where the time of requests went: of each service, and of each that is
-// called on another host. Those of the target come first, then those that have most requests
-// open.
+// called on another host. Those of the target come first, then those that are held up, which have
+// a bar, then those that have most requests open. Where a target was named all others' are left to
+// Verbose.
 func (p *page) parties(v *verdict.Verdict) {
 	if v.Ledger == nil {
 		return
 	}
-	var lines []string
-	for _, one := range targetFirst(v) {
-		if !p.Verbose && (one.Open < leastOpen || otherEnd(one)) {
-			continue
-		}
-		lines = append(lines, p.party(v, one))
-	}
-	if len(lines) == 0 {
+	all := slices.DeleteFunc(hurtFirst(v), func(one *ledger.Party) bool {
+		return !p.Verbose && (one.Open < leastOpen || otherEnd(one) || !v.Ours(one))
+	})
+	if len(all) == 0 {
 		return
 	}
 	p.add("")
-	for i, line := range lines {
-		if i == max(1, p.detail.others/2) && len(lines) > i+1 {
-			p.add("  " + p.dim(fmt.Sprintf("and %d more with requests: -v lists them", len(lines)-i)))
+	for i, one := range all {
+		if i == max(1, p.detail.others/2) && len(all) > i+1 {
+			p.add("  " + p.dim(fmt.Sprintf("and %d more with requests: -v lists them", len(all)-i)))
 			break
 		}
-		p.item("", p.dim(fmt.Sprintf("%-14s", "requests")), strings.Repeat(" ", 14), line)
+		p.party(v, one)
 	}
 }
 
-// targetFirst orders parties so that those of the target that the user named come first.
-func targetFirst(v *verdict.Verdict) []*ledger.Party {
-	var rest, out []*ledger.Party
-	for _, one := range v.Ledger.Parties {
-		if v.Asked(one.Subject) {
-			out = append(out, one)
-		} else {
-			rest = append(rest, one)
+// hurtFirst orders parties so that those of the target that the user named come first, and of them
+// and of the others those whose requests are held up.
+func hurtFirst(v *verdict.Verdict) []*ledger.Party {
+	rank := func(one *ledger.Party) (n int) {
+		if !v.Ours(one) {
+			n = 2
 		}
+		if _, hurt := v.Hurt(one); !hurt {
+			n++
+		}
+		return n
 	}
-	return append(out, rest...)
+	out := slices.Clone(v.Ledger.Parties)
+	slices.SortStableFunc(out, func(a, b *ledger.Party) int { return rank(a) - rank(b) })
+	return out
 }
 
 // otherEnd: it calls a listener that has a line of its own, and the way there took little.
@@ -111,7 +123,10 @@ func otherEnd(one *ledger.Party) bool {
 		(one.Share(ledger.Call)+one.Share(ledger.Unseen)+one.Share(ledger.Path) > leastCalled || one.Answered > 0 && one.Mean < leastWay)
 }
 
-func (p *page) party(v *verdict.Verdict, one *ledger.Party) string {
+// party prints one, with a bar where its requests are held up.
+func (p *page) party(v *verdict.Verdict, one *ledger.Party) {
+	const margin = 14
+	mark, hang := p.dim(fmt.Sprintf("%-*s", margin, "requests")), strings.Repeat(" ", margin)
 	name := v.Scene.Name(one.Subject)
 	if one.Role == ledger.Calls {
 		name = "calls of " + name
@@ -123,6 +138,11 @@ func (p *page) party(v *verdict.Verdict, one *ledger.Party) string {
 	if one.Failed > 0 {
 		how += fmt.Sprintf(", %.2g %% errors", 100*float64(one.Failed)/float64(max(one.Answered, one.Failed)))
 	}
+	if one.Answered > 0 && one.Mean < leastSplit && !p.Verbose {
+		p.item("", mark, hang, name+" · "+how)
+		return
+	}
+	claims := v.Claims(one)
 	var parts []string
 	for _, e := range together(one.Entries) {
 		share := e.Seconds / one.Demand
@@ -133,12 +153,18 @@ func (p *page) party(v *verdict.Verdict, one *ledger.Party) string {
 		if e.Account == ledger.Call && e.Where != "" {
 			text = fmt.Sprintf("%.0f %% waiting for %s", 100*share, e.Where)
 		}
+		if c := claims[e.Account]; c.Share >= leastShare {
+			text += " (" + c.Suspect + ")"
+		}
 		parts = append(parts, text)
 	}
-	if one.Answered > 0 && one.Mean < leastSplit && !p.Verbose {
-		return name + " · " + how
+	if _, hurt := v.Hurt(one); !hurt {
+		p.item("", mark, hang, name+" · "+how+" · "+strings.Join(parts, ", "))
+		return
 	}
-	return name + " · " + how + " · " + strings.Join(parts, ", ")
+	p.item("", mark, hang, name+" · "+how)
+	p.add(hang + bar(one, claims))
+	p.item(hang, "", "", strings.Join(parts, ", "))
 }
 
 // together adds up the entries of an account but calls, which differ by whom they call.

@@ -107,7 +107,7 @@ func amount(v float64, unit string) string {
 // snag can set; nothing elsewhere.
 func WritePlanHint(w io.Writer, v *verdict.Verdict, dir string) error {
 	n := 0
-	for _, e := range v.With(verdict.Culprit) {
+	for _, e := range v.Here(verdict.Culprit) {
 		n += len(e.Settings)
 	}
 	if n == 0 {

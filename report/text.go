@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -10,6 +11,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/scene"
 	"snag/suspects"
 	"snag/verdict"
 )
@@ -64,8 +66,8 @@ func WriteText(w io.Writer, v *verdict.Verdict, o Options) error {
 
 func (p *page) verdict(v *verdict.Verdict) {
 	r := v.Recording
-	p.head(r)
-	culprits := v.With(verdict.Culprit)
+	p.head(v)
+	culprits := v.Here(verdict.Culprit)
 	for _, warning := range v.Warnings {
 		p.item("", p.yellow("! "), "  ", warning)
 	}
@@ -81,14 +83,19 @@ func (p *page) verdict(v *verdict.Verdict) {
 	p.twoSides(r)
 	p.parties(v)
 	p.others(v)
+	p.elsewhere(v)
 	p.notSeen(v)
 	p.cleared(v)
 	p.foot(r)
 }
 
-func (p *page) head(r *recording.Recording) {
-	m := r.Manifest
-	p.add(p.dim(fmt.Sprintf("%s · %s%s, %s%s", subjectOf(m), units.Seconds(r.Length()), lengthWord(m), spanOf(m), target(m.Target))))
+func (p *page) head(v *verdict.Verdict) {
+	m := v.Recording.Manifest
+	target := v.Target()
+	if target != "" {
+		target = " · of " + target
+	}
+	p.add(p.dim(fmt.Sprintf("%s · %s%s, %s%s", subjectOf(m), units.Seconds(v.Recording.Length()), lengthWord(m), spanOf(m), target)))
 	if p.Verbose {
 		for _, f := range filesText(m) {
 			p.item("", p.dim(f[0]+"  "), "  ", p.dim(f[1]))
@@ -96,57 +103,55 @@ func (p *page) head(r *recording.Recording) {
 	}
 }
 
-func target(t recording.Target) string {
-	switch {
-	case t.PID != 0:
-		return fmt.Sprintf(" · of process %d", t.PID)
-	case t.Unit != "":
-		return " · of unit " + t.Unit
-	case t.Port != 0:
-		return fmt.Sprintf(" · of port %d", t.Port)
-	case t.Netns != "":
-		return " · of netns " + t.Netns
-	}
-	return ""
-}
-
 // unsure are the first lines of the standings that are neither a culprit nor nothing wrong.
 var unsure = map[verdict.Standing]string{
-	verdict.Unproved: "NO CULPRIT NAMED",
-	verdict.Blind:    "NOT ENOUGH SEEN to say that nothing is wrong",
-	verdict.Slow:     "NO FAULT SEEN, BUT SLOW ANSWERS",
+	verdict.Unproved: "NO CULPRIT NAMED%s",
+	verdict.Blind:    "NOT ENOUGH SEEN to say that nothing is wrong%s",
+	verdict.Slow:     "NO FAULT SEEN%s, BUT SLOW ANSWERS",
 }
 
+// headline answers for the target, by its name, where one was given.
 func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
+	with := ""
+	if v.Target() != "" {
+		with = " with " + v.Target()
+	}
+	nothing := p.bold(p.green("NOTHING WRONG" + with))
 	switch {
 	case len(culprits) > 0:
 		return
 	case unsure[v.Standing()] != "":
 		text, next := v.Why()
-		p.add("", p.bold(p.yellow(unsure[v.Standing()])))
+		p.add("")
+		p.answer("", "", "", p.bold(p.yellow(fmt.Sprintf(unsure[v.Standing()], with))))
 		p.answer("  ", "", "", text)
 		if next != "" {
 			p.answer("  ", p.bold("next  "), "      ", next)
 		}
 	case len(v.With(verdict.NotSeen)) > 0 && len(v.Recording.Manifest.Files) > 0:
-		p.add("", p.bold(p.green("NOTHING WRONG"))+fmt.Sprintf(" seen in these files; %s could not be judged by them", suspectCount(v.With(verdict.NotSeen))))
+		p.add("")
+		p.answer("", "", "", nothing+fmt.Sprintf(" seen in these files; %s could not be judged by them", suspectCount(v.With(verdict.NotSeen))))
 	case len(v.With(verdict.NotSeen)) > 0:
-		p.add("", p.bold(p.green("NOTHING WRONG"))+fmt.Sprintf(" seen, but %s could not be judged: see below", suspectCount(v.With(verdict.NotSeen))))
-	case len(v.With(verdict.Risk)) > 0:
-		p.add("", p.bold(p.green("NOTHING WRONG"))+" seen, but see the risks below")
+		p.add("")
+		p.answer("", "", "", nothing+fmt.Sprintf(" seen, but %s could not be judged: see below", suspectCount(v.With(verdict.NotSeen))))
+	case len(v.Here(verdict.Risk)) > 0:
+		p.add("")
+		p.answer("", "", "", nothing+" seen, but see the risks below")
 	default:
-		p.add("", p.bold(p.green("NOTHING WRONG"))+" seen: no symptom, and no suspect with harm")
+		p.add("")
+		p.answer("", "", "", nothing+" seen: no symptom, and no suspect with harm")
 	}
 }
 
 func (p *page) symptoms(v *verdict.Verdict, named bool) {
-	if len(v.Symptoms) == 0 || named && !p.Verbose {
+	all := slices.DeleteFunc(slices.Clone(v.Symptoms), func(s scene.Symptom) bool { return s.Elsewhere && !p.Verbose })
+	if len(all) == 0 || named && !p.Verbose {
 		return // a culprit's chain ends in its symptom
 	}
 	p.add("", p.bold("symptoms"))
-	for i, s := range v.Symptoms {
+	for i, s := range all {
 		if i == p.detail.symptoms {
-			p.add(p.dim(fmt.Sprintf("  and %d more: -v lists them", len(v.Symptoms)-i)))
+			p.add(p.dim(fmt.Sprintf("  and %d more: -v lists them", len(all)-i)))
 			break
 		}
 		p.item("  ", "", "  ", fmt.Sprintf("%s · %s · %s · since %s", s.Name, s.Subject.Name, s.Text, p.since(s.Onset)))
@@ -156,7 +161,7 @@ func (p *page) symptoms(v *verdict.Verdict, named bool) {
 func (p *page) culprit(e verdict.Entry) {
 	p.add("")
 	p.spread(p.bold(p.red("CULPRIT"))+"  "+p.bold(capital(e.Suspect.Title)), p.dim(fmt.Sprintf("%s · confidence %.2f", e.Suspect.Name, e.Confidence)))
-	p.answer("  ", "", "", p.bold(e.Subject.Name))
+	p.answer("  ", "", "", strings.TrimSpace(p.bold(e.Subject.Name)+" "+heldUp(e.Holding)))
 	p.answer("  ", "", "", e.Text)
 	p.item("  ", "since ", "      ", p.since(e.Since))
 	p.chain(e)
@@ -224,13 +229,13 @@ func strongestFirst(all []suspects.Evidence) []suspects.Evidence {
 func (p *page) others(v *verdict.Verdict) {
 	first := true
 	for _, state := range []verdict.State{verdict.Contributing, verdict.Consequence, verdict.Risk} {
-		for i, e := range v.With(state) {
+		for i, e := range v.Here(state) {
 			if first {
 				p.add("")
 				first = false
 			}
 			if i == p.detail.others {
-				p.add("  " + p.dim(fmt.Sprintf("and %d more (%s): -v lists them", len(v.With(state))-i, state)))
+				p.add("  " + p.dim(fmt.Sprintf("and %d more (%s): -v lists them", len(v.Here(state))-i, state)))
 				break
 			}
 			text := fmt.Sprintf("%s · %s · %s", e.Suspect.Name, e.Subject.Name, e.Text)

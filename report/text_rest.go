@@ -15,7 +15,7 @@ import (
 // rest by name only, so that an answer is not buried under what it is not.
 func (p *page) notSeen(v *verdict.Verdict) {
 	var full, names []verdict.Entry
-	answered := len(v.With(verdict.Culprit)) > 0
+	answered := len(v.Here(verdict.Culprit)) > 0
 	for _, e := range v.With(verdict.NotSeen) {
 		if p.Verbose || e.Subject.Kind != "" || !answered && explains(e.Suspect, v.Symptoms) {
 			full = append(full, e)

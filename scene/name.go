@@ -9,25 +9,19 @@ import (
 
 // Name is what a person on call would call a subject.
 func (s *Scene) Name(sub recording.Subject) string {
-	where := ""
-	if n := s.NetnsName(sub.Netns); n != "" {
-		where = " (netns " + strings.TrimPrefix(n, "netns ") + ")"
-	}
-	who := ""
-	if sub.PID != 0 {
-		who = fmt.Sprintf("%s[%d]", orUnknown(sub.Comm), sub.PID)
-	}
-	if recording.StandsIn(sub.PID) {
-		who = orUnknown(sub.Comm)
-	}
+	who, where := s.who(sub)
 	switch sub.Kind {
 	case recording.KindProcess:
 		return who + where
 	case recording.KindThread:
-		if sub.Comm == "" {
-			return fmt.Sprintf("thread %d of process %d", sub.TID, sub.PID)
+		of := fmt.Sprintf("process %d", sub.PID)
+		if p := s.Process(sub.PID); p != nil {
+			of, _ = s.who(p.Subject)
 		}
-		return fmt.Sprintf("thread %d (%s) of process %d", sub.TID, sub.Comm, sub.PID)
+		if sub.Comm == "" {
+			return fmt.Sprintf("thread %d of %s", sub.TID, of)
+		}
+		return fmt.Sprintf("thread %d (%s) of %s", sub.TID, sub.Comm, of)
 	case recording.KindListener:
 		return join(who, "listening on "+sub.Local) + where
 	case recording.KindSocket, recording.KindFlow:
@@ -48,7 +42,7 @@ func (s *Scene) Name(sub recording.Subject) string {
 	case recording.KindQdisc:
 		return join(join("qdisc", sub.Path), strings.TrimSpace(sub.Handle+" on "+sub.Device)) + where
 	case recording.KindCgroup:
-		return "cgroup " + sub.Cgroup
+		return groupName(sub)
 	case recording.KindNetns:
 		if sub.Path != "" { // a setting that all of it shares
 			return sub.Path + where
@@ -69,6 +63,32 @@ func (s *Scene) Name(sub recording.Subject) string {
 		return "this host"
 	}
 	return sub.Name
+}
+
+// who is the process of a subject, with the script that it runs, and where it is: in which unit,
+// container or pod, where its name does not say that already, and in which network namespace.
+func (s *Scene) who(sub recording.Subject) (who, where string) {
+	var places []string
+	if sub.PID != 0 {
+		name := orUnknown(sub.Comm)
+		if p := s.Process(sub.PID); p != nil && sub.Comm != "" && p.Last().Comm == sub.Comm {
+			name = title(p.Last())
+			if place := p.Place(); place != "" && !says(sub.Comm, place) {
+				places = append(places, place)
+			}
+		}
+		who = fmt.Sprintf("%s[%d]", name, sub.PID)
+		if recording.StandsIn(sub.PID) {
+			who = name
+		}
+	}
+	if n := s.NetnsName(sub.Netns); n != "" {
+		places = append(places, "netns "+strings.TrimPrefix(n, "netns "))
+	}
+	if len(places) > 0 {
+		where = " (" + strings.Join(places, ", ") + ")"
+	}
+	return who, where
 }
 
 // withKnob adds the setting or rule that a finding on a subject is about.

@@ -35,6 +35,8 @@ type Symptom struct {
 	Severity float64
 	// Reported: the user told it; nothing was measured.
 	Reported bool
+	// Elsewhere: it is not the target's, which the user named.
+	Elsewhere bool
 	// Side of a flow on which a freeze was seen: read (data lies unread) or write
 	// (none is acknowledged); read too of late answers that are told by data that lies
 	// unread; "" for other symptoms.

@@ -65,12 +65,11 @@ func (v rival) name() string {
 }
 
 // rivals are the processes that used CPU time in the window, with the children
-// they waited for; those of one name and control group are one. Not snag's own.
+// they waited for; those that are alike, of one program or script in one place, are one. Not snag's own.
 // A child that has rows counts by itself, and its parent is not given the whole
 // life of it when it ends.
 func rivals(s *scene.Scene, r *recording.Recording) []rival {
-	type key struct{ comm, cgroup string }
-	all := map[key]*rival{}
+	all := map[string]*rival{}
 	used := map[*scene.Process]float64{}
 	counted := map[int]float64{} // by parent
 	for _, p := range s.Processes {
@@ -83,7 +82,7 @@ func rivals(s *scene.Scene, r *recording.Recording) []rival {
 			continue
 		}
 		used[p] = n
-		k := key{b.Comm, b.Cgroup}
+		k := p.Alike()
 		if all[k] == nil {
 			all[k] = &rival{}
 		}

@@ -22,7 +22,7 @@ func (v *Verdict) abstain(g *graph) {
 		c.state = v.undermine(g, c)
 	}
 	v.tellApart(g)
-	if v.Abstained == "" && len(v.Symptoms) > 0 && !someCulprit(g) {
+	if v.Abstained == "" && len(v.Symptoms) > 0 && !v.Symptoms[0].Elsewhere && !someCulprit(g) {
 		var at *host
 		if len(v.hosts) > 0 {
 			at = v.hosts[0]
@@ -49,7 +49,7 @@ func (v *Verdict) undermine(g *graph, observer *candidate) State {
 	})
 	for _, c := range g.found {
 		switch {
-		case c == observer || c.state != Culprit:
+		case c == observer || c.state != Culprit || c.elsewhere:
 		case c.host != observer.host: // another host's snag saw what it saw
 			elsewhere = true
 		case onlyBegan || undoubted(c.finding.Evidence):
@@ -76,7 +76,7 @@ func (v *Verdict) undermine(g *graph, observer *candidate) State {
 
 func someCulprit(g *graph) bool {
 	for _, c := range g.found {
-		if c.state == Culprit {
+		if c.state == Culprit && !c.elsewhere {
 			return true
 		}
 	}
@@ -111,7 +111,9 @@ func (v *Verdict) tellApart(g *graph) {
 			if decisive(a) != decisive(b) || math.Abs(a.confidence-b.confidence) > asSure || !same(g.explains(a), g.explains(b)) {
 				continue
 			}
-			a.state = Contributing
+			if a.state = Contributing; a.elsewhere {
+				continue
+			}
 			v.Abstained = fmt.Sprintf("%s and %s explain the same harm, and nothing tells them apart", a.suspect.Name, b.suspect.Name)
 			v.Next = firstOf(a.finding.Next, b.finding.Next, a.suspect.Next, b.suspect.Next)
 		}

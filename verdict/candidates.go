@@ -18,6 +18,7 @@ type candidate struct {
 	confidence  float64
 	onset       recording.Time
 	state       State
+	elsewhere   bool
 	explainedBy *candidate
 	window      recording.Interval // over which it was weighed
 	host        *host              // nil where the recording is of one
@@ -31,7 +32,7 @@ const maxFindings = 20
 
 // weighAll runs every suspect and parts the confirmed findings from the entries
 // that are settled at once: cleared and not seen.
-func weighAll(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, all []*suspects.Suspect) (found []*candidate, settled []Entry) {
+func weighAll(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, n *scope, all []*suspects.Suspect) (found []*candidate, settled []Entry) {
 	for _, sus := range all {
 		must, rest := sus.Blind(r)
 		if len(must) > 0 {
@@ -39,7 +40,12 @@ func weighAll(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, all []*s
 			continue
 		}
 		findings := weigh(sus, s, r, l)
-		sort.SliceStable(findings, func(i, j int) bool { return findings[i].Harm.Amount > findings[j].Harm.Amount })
+		sort.SliceStable(findings, func(i, j int) bool {
+			if a, b := n.concerns(findings[i].Subject, findings[i].Related), n.concerns(findings[j].Subject, findings[j].Related); a != b {
+				return a
+			}
+			return findings[i].Harm.Amount > findings[j].Harm.Amount
+		})
 		if len(findings) > maxFindings {
 			findings = findings[:maxFindings]
 		}
@@ -48,7 +54,7 @@ func weighAll(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, all []*s
 		var open, cleared []Entry
 		for _, f := range findings {
 			s := f.seen
-			if !concerns(s, r, f.Subject) || isSelf(f.Subject, r) && sus.Name != observerName {
+			if isSelf(f.Subject, r) && sus.Name != observerName {
 				continue
 			}
 			f.Subject.Name = s.Name(f.Subject)
@@ -59,15 +65,19 @@ func weighAll(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, all []*s
 				f.Evidence = append(f.Evidence, missing(n, r))
 			}
 			inSlices(f.Evidence, r)
+			proof := prove(f.Evidence)
+			if proof != confirmed && !n.concerns(f.Subject, f.Related) {
+				continue // what is only suspected elsewhere is no answer
+			}
 			e := Entry{Suspect: sus, Subject: f.Subject, Text: f.Text, Evidence: f.Evidence, Harm: f.Harm,
 				Active: f.Active, Since: onset(f.Finding, s), Confidence: confidence(f.Evidence, sus, r)}
-			switch prove(f.Evidence) {
+			switch proof {
 			case confirmed:
 				found = append(found, &candidate{suspect: sus, finding: f.Finding, confidence: e.Confidence, onset: e.Since, window: s.Window})
 			case unproven, conflict:
 				e.State, e.Next = NotSeen, firstOf(f.Next, sus.Next)
 				e.Text = "suspected, not proved: " + f.Text
-				if prove(f.Evidence) == conflict {
+				if proof == conflict {
 					e.Text = "the instruments disagree: " + f.Text
 				}
 				open = append(open, e)
@@ -175,38 +185,4 @@ func firstOf(texts ...string) string {
 		}
 	}
 	return ""
-}
-
-// Asked tells whether a subject has to do with the target that the user named. Without a
-// target everything does.
-func (v *Verdict) Asked(sub recording.Subject) bool { return concerns(v.Scene, v.Recording, sub) }
-
-// concerns tells whether a subject has to do with what the user asked to look
-// at. Without a target everything does.
-func concerns(s *scene.Scene, r *recording.Recording, sub recording.Subject) bool {
-	t := r.Manifest.Target
-	if len(t.PIDs) == 0 && t.NetnsID == 0 && t.Port == 0 {
-		return true
-	}
-	switch sub.Kind {
-	case recording.KindStream: // asked for by name
-		return true
-	case recording.KindHost, recording.KindObserver, recording.KindCPU, recording.KindFunction:
-		return true // what the machine does to it
-	}
-	if t.NetnsID != 0 && sub.Netns == t.NetnsID {
-		return true
-	}
-	if t.Port != 0 {
-		port := fmt.Sprint(t.Port)
-		if recording.Port(sub.Local) == port || recording.Port(sub.Remote) == port {
-			return true
-		}
-	}
-	for _, pid := range t.PIDs {
-		if sub.PID == pid || s.Touch(sub, recording.Subject{Kind: recording.KindProcess, PID: pid}) {
-			return true
-		}
-	}
-	return false
 }

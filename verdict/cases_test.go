@@ -26,6 +26,9 @@ import (
 //	sets suspect words → value                    one of its settings, as Setting.String has it
 //	sets suspect nothing                          it has none
 //	calls suspect words                           one of its calls
+//	here state suspect                            an entry of that state that concerns the target
+//	elsewhere state suspect                       one that does not; it comes after all that do
+//	standing word                                 what the first line says
 //	abstained                                     no culprit named though there are symptoms
 func TestSuspectCases(t *testing.T) {
 	const dir = "../suspects/testdata"
@@ -104,6 +107,23 @@ func holds(v *Verdict, line string) error {
 			if string(e.State) == f[1] && (len(f) < 3 || e.Suspect.Name == f[2]) {
 				return fmt.Errorf("%s %s on %s", e.State, e.Suspect.Name, e.Subject.Name)
 			}
+		}
+	case "here", "elsewhere":
+		past := false
+		for _, e := range v.Entries {
+			past = past || e.Elsewhere
+			if string(e.State) != f[1] || e.Suspect.Name != f[2] {
+				continue
+			}
+			if e.Elsewhere != (f[0] == "elsewhere") || past != e.Elsewhere {
+				return fmt.Errorf("elsewhere: %v, behind others that are: %v", e.Elsewhere, past)
+			}
+			return nil
+		}
+		return fmt.Errorf("no such entry")
+	case "standing":
+		if got := string(v.Standing()); got != f[1] {
+			return fmt.Errorf("the standing is %s", got)
 		}
 	case "says":
 		for _, e := range v.With(Culprit) {

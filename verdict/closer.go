@@ -21,17 +21,17 @@ var inside = []string{"syscalls.", "offcpu.", "locks."}
 // first: those that a symptom hurts and no culprit explains, those on which a
 // suspect that could use the costly probes is suspected but not proved, and those
 // of a culprit whose function they could name. Of a host on which all is well it is
-// empty: then nothing costly is attached.
+// empty: then nothing costly is attached. Nor is it to what does not concern the target.
 func Closer(v *Verdict) []Look {
 	var l looks
 	culprits := v.With(Culprit)
 	for _, s := range worst(v.Symptoms) {
-		if !explained(v, culprits, s) {
+		if !s.Elsewhere && !explained(v, culprits, s) {
 			l.add(v, s.Subject, s.Name+", not explained yet")
 		}
 	}
 	for _, e := range v.Entries {
-		if !usesInside(e) {
+		if e.Elsewhere || !usesInside(e) {
 			continue
 		}
 		switch {

@@ -9,7 +9,7 @@ import (
 func (c *candidate) entry(g *graph) Entry {
 	f := c.finding
 	e := Entry{
-		Suspect: c.suspect, State: c.state, Subject: f.Subject, Text: f.Text, Confidence: c.confidence,
+		Suspect: c.suspect, State: c.state, Elsewhere: c.elsewhere, Subject: f.Subject, Text: f.Text, Confidence: c.confidence,
 		Since: c.onset, Active: f.Active, Evidence: f.Evidence, Harm: f.Harm,
 		Remedy: firstOf(f.Remedy, c.suspect.Remedy), Settings: f.Settings, Calls: f.Calls, Next: f.Next, Related: f.Related, from: c, host: c.host,
 	}
@@ -25,9 +25,13 @@ func (c *candidate) entry(g *graph) Entry {
 		}
 	}
 	if c.state == Culprit || c.state == Contributing {
-		e.Chain = g.chain(c)
 		e.Explains = slices.Sorted(maps.Keys(g.explains(c)))
-		e.Held = g.gain(c, nil)
+		g.judging = targets // what it holds up elsewhere does not make it matter more here
+		if len(g.explains(c)) == 0 {
+			g.judging = others
+		}
+		e.Chain, e.Held = g.chain(c), g.gain(c, nil)
+		g.judging = anybodys
 	}
 	return e
 }

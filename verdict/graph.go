@@ -26,6 +26,8 @@ type edge struct {
 // graph is the candidates and symptoms of one recording and what leads to what.
 type graph struct {
 	scene    *scene.Scene                      // nil where it is of several hosts
+	scope    *scope                            // what the target is; nil where none was named
+	judging  whose                             // symptoms count now
 	windows  map[*candidate]recording.Interval // then, of each candidate its host's
 	found    []*candidate
 	symptoms []scene.Symptom
@@ -204,6 +206,20 @@ func (g *graph) drop(from, to *candidate) {
 	g.out[from], g.in[to] = keep(g.out[from]), keep(g.in[to])
 }
 
+// whose symptoms count: the target is judged by its own first.
+type whose int
+
+const (
+	anybodys whose = iota
+	targets
+	others
+)
+
+// counts tells whether a symptom is among those that are judged now.
+func (g *graph) counts(symptom int) bool {
+	return g.judging == anybodys || g.symptoms[symptom].Elsewhere == (g.judging == others)
+}
+
 // explains are the symptoms that a candidate reaches, with the share of each that it can
 // explain.
 func (g *graph) explains(c *candidate) map[int]float64 {
@@ -216,10 +232,11 @@ func (g *graph) explains(c *candidate) map[int]float64 {
 		}
 		seen[c] = true
 		for _, e := range g.out[c] {
-			if e.to == nil {
-				out[e.symptom] = max(out[e.symptom], e.share)
-			} else {
+			switch {
+			case e.to != nil:
 				walk(e.to)
+			case g.counts(e.symptom):
+				out[e.symptom] = max(out[e.symptom], e.share)
 			}
 		}
 	}

@@ -32,8 +32,8 @@ func judgeHosts(v *Verdict, all []*suspects.Suspect) (found []*candidate, settle
 		h := &host{name: names[i], r: r, s: scene.Build(r)}
 		l := ledger.Build(h.s, r)
 		h.delays = addFelt(h.s, l)
-		h.found, h.settled = weighAll(h.s, r, l, all)
-		h.symptoms = symptoms(h.s, r, l, h.found)
+		h.found, h.settled = weighAll(h.s, r, l, nil, all)
+		h.symptoms = symptoms(h.s, r, l, nil, h.found)
 		hosts = append(hosts, h)
 	}
 	reportedOnce(hosts)

@@ -29,6 +29,7 @@ func judge(r *recording.Recording, all []*suspects.Suspect) *Verdict {
 	v.clearNobody()
 	sortEntries(v.Entries)
 	number(v.Entries, found)
+	v.hold()
 	if len(r.Parts) == 0 {
 		behind(v)
 	}
@@ -43,9 +44,11 @@ func judgeParts(v *Verdict, all []*suspects.Suspect) ([]*candidate, []Entry, *gr
 		s := scene.Build(r)
 		v.Scene, v.Ledger = s, ledger.Build(s, r)
 		delays := addFelt(s, v.Ledger)
-		found, settled := weighAll(s, r, v.Ledger, all)
-		v.Symptoms = symptoms(s, r, v.Ledger, found)
+		v.scope = newScope(s, r, v.Ledger)
+		found, settled := weighAll(s, r, v.Ledger, v.scope, all)
+		v.Symptoms = symptoms(s, r, v.Ledger, v.scope, found)
 		g := connect(s, found, v.Symptoms, delays)
+		g.scope = v.scope
 		g.amongFiles(r)
 		return found, settled, g
 	}

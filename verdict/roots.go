@@ -8,7 +8,7 @@ import (
 
 // settle gives every candidate its state: what another leads to is a
 // consequence; the roots that explain the most harm are culprits, taken until
-// every symptom is covered; the other roots that explain something contribute;
+// every symptom is covered, the target's first; the other roots that explain something contribute;
 // a root that explains nothing is a risk.
 func (g *graph) settle() {
 	var roots []*candidate
@@ -19,6 +19,28 @@ func (g *graph) settle() {
 		}
 		roots = append(roots, c)
 	}
+	for _, g.judging = range []whose{targets, others} {
+		roots = g.accuse(roots)
+	}
+	g.judging = anybodys
+	for _, c := range roots {
+		c.state = Contributing
+		if len(g.explains(c)) == 0 {
+			c.state = Risk
+		}
+	}
+	// What a mere risk leads to and hurts nobody is a risk as well.
+	for _, c := range g.found {
+		if c.state == Consequence && len(g.explains(c)) == 0 {
+			c.state = Risk
+		}
+		c.elsewhere = c.elsewhere || g.elsewhere(c)
+	}
+}
+
+// accuse makes culprits of the roots that explain most of the symptoms that are judged, and
+// returns the others.
+func (g *graph) accuse(roots []*candidate) (rest []*candidate) {
 	covered := map[int]float64{}
 	for len(roots) > 0 {
 		best, gain := -1, 0.0
@@ -35,27 +57,25 @@ func (g *graph) settle() {
 		}
 		c := roots[best]
 		roots = append(roots[:best], roots[best+1:]...)
-		c.state = Culprit
+		g.blame(c)
 		for i, share := range g.explains(c) {
 			covered[i] += share
 		}
 	}
 	for _, c := range roots {
-		switch {
-		case len(g.explains(c)) == 0:
-			c.state = Risk
-		case g.ownShare(c) >= shareOfCulprit || g.ownOnsets(c) >= shareOfCulprit:
-			c.state = Culprit
-		default:
-			c.state = Contributing
+		if g.ownShare(c) >= shareOfCulprit || g.ownOnsets(c) >= shareOfCulprit {
+			g.blame(c)
+			continue
 		}
+		rest = append(rest, c)
 	}
-	// What a mere risk leads to and hurts nobody is a risk as well.
-	for _, c := range g.found {
-		if c.state == Consequence && len(g.explains(c)) == 0 {
-			c.state = Risk
-		}
-	}
+	return rest
+}
+
+// blame makes a candidate a culprit: elsewhere, where the symptoms are and it is no part of the
+// target.
+func (g *graph) blame(c *candidate) {
+	c.state, c.elsewhere = Culprit, g.judging == others && !g.scope.has(c.finding.Subject)
 }
 
 // onWordsAlone: nobody measured a harm of it, and all that it would explain is
@@ -115,8 +135,10 @@ func (g *graph) gain(c *candidate, covered map[int]float64) float64 {
 
 // harm is that of all symptoms.
 func (g *graph) harm() (sum float64) {
-	for _, s := range g.symptoms {
-		sum += s.Held
+	for i, s := range g.symptoms {
+		if g.counts(i) {
+			sum += s.Held
+		}
 	}
 	return sum
 }
@@ -139,7 +161,7 @@ func (g *graph) ownShare(c *candidate) float64 {
 func (g *graph) ownOnsets(c *candidate) float64 {
 	share := 0.0
 	for _, e := range g.out[c] {
-		if e.to != nil || !e.coincidence.part() {
+		if e.to != nil || !g.counts(e.symptom) || !e.coincidence.part() {
 			continue
 		}
 		own := 0
@@ -186,9 +208,15 @@ func strongest(in []edge) *candidate {
 
 var stateOrder = map[State]int{Culprit: 0, Contributing: 1, Consequence: 2, Risk: 3, NotSeen: 4, Cleared: 5}
 
+// weighed: it was found, and is no suspect that was cleared or could not be seen.
+func (e Entry) weighed() bool { return e.State != NotSeen && e.State != Cleared }
+
 func sortEntries(all []Entry) {
 	sort.SliceStable(all, func(i, j int) bool {
 		a, b := all[i], all[j]
+		if a.Elsewhere != b.Elsewhere && a.weighed() && b.weighed() {
+			return b.Elsewhere
+		}
 		if stateOrder[a.State] != stateOrder[b.State] {
 			return stateOrder[a.State] < stateOrder[b.State]
 		}

@@ -165,7 +165,7 @@ func TestRivalsAreNotToldApart(t *testing.T) {
 	}
 	r := &recording.Recording{Manifest: recording.Manifest{Start: minute.Start, End: minute.End}}
 	sc := scene.Build(r)
-	found, _ := weighAll(sc, r, nil, []*suspects.Suspect{
+	found, _ := weighAll(sc, r, nil, nil, []*suspects.Suspect{
 		fake{name: "a", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, evidence: strong("a")}.suspect(),
 		fake{name: "b", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, evidence: strong("b")}.suspect(),
 	})

@@ -33,11 +33,11 @@ var vital = []string{"sockets.diag", "sockets.turns", "host.processes"}
 // Standing is what the verdict comes to.
 func (v *Verdict) Standing() Standing {
 	switch {
-	case len(v.With(Culprit)) > 0:
+	case len(v.Here(Culprit)) > 0:
 		return Found
 	case v.Abstained != "":
 		return Unproved
-	case len(v.Unmeasured()) > 0:
+	case len(v.Unmeasured()) > 0, v.idle() != "":
 		return Blind
 	case len(v.SlowParties()) > 0:
 		return Slow
@@ -75,7 +75,7 @@ func (v *Verdict) SlowParties() (out []*ledger.Party) {
 			tolerated = max(u.Objective, slowAnswer, 2*u.Mean)
 		}
 		slow := p.Answered >= slowFew && p.Mean*(1-p.Share(ledger.Parked)) >= tolerated
-		if (slow || v.unanswered(p)) && concerns(v.Scene, v.Recording, p.Subject) {
+		if (slow || v.unanswered(p)) && v.scope.ours(p) {
 			out = append(out, p)
 		}
 	}
@@ -124,6 +124,9 @@ func (v *Verdict) Why() (text, next string) {
 			}
 			text += why(c)
 			next = firstOf(next, c.Cure)
+		}
+		if text == "" {
+			text, next = v.idle(), "snag find --for 2m, with the same target, while it is used"
 		}
 		return text, next
 	case Slow:

@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"sort"
+
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
@@ -29,12 +31,12 @@ var felt = map[string]struct {
 
 // symptoms gathers what hurt: what the scene shows, what the findings measured
 // as their harm where the scene has no symptom of that kind on that subject, and
-// what the user told.
-func symptoms(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, found []*candidate) []scene.Symptom {
+// what the user told. Those of the target come first.
+func symptoms(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, n *scope, found []*candidate) []scene.Symptom {
 	var out []scene.Symptom
 	for _, sym := range s.Symptoms {
-		if concerns(s, r, sym.Subject) && !isSelf(sym.Subject, r) {
-			sym.Subject.Name = s.Name(sym.Subject)
+		if !isSelf(sym.Subject, r) {
+			sym.Subject.Name, sym.Elsewhere = s.Name(sym.Subject), !n.hurts(sym)
 			out = append(out, sym)
 		}
 	}
@@ -52,12 +54,14 @@ func symptoms(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, found []
 		out = append(out, scene.Symptom{
 			Name: h.Symptom, Subject: c.finding.Subject, Onset: c.onset, Active: c.finding.Active,
 			Text: h.Text, Amount: h.Amount, Unit: h.Unit, Severity: severity,
+			Elsewhere: !n.concerns(c.finding.Subject, c.finding.Related),
 		})
 	}
 	out = append(out, reports(s, r)...)
 	for i := range out {
 		out[i].Held = heldUp(out[i], l, s.Window)
 	}
+	sort.SliceStable(out, func(i, j int) bool { return !out[i].Elsewhere && out[j].Elsewhere })
 	return out
 }
 

@@ -22,7 +22,7 @@ func (v *Verdict) unclaimed(sym scene.Symptom) (text, next string) {
 	for _, role := range []ledger.Role{ledger.Serves, ledger.Calls} { // what happens inside tells more
 		for _, d := range v.Ledger.Felt {
 			if d.Party.Role == role && at(d.Party) && len(d.By) > 0 {
-				return fmt.Sprintf("%s of %s are held up at any moment (%s), and nobody was proved to cause it", requests(d.Held), name, shares(d.By)), nextAt(d.By[0].Account, d.Party)
+				return fmt.Sprintf("%s of %s are held up at any moment (%s), and nobody was proved to cause it", Requests(d.Held), name, shares(d.By)), nextAt(d.By[0].Account, d.Party)
 			}
 		}
 		for _, p := range v.Ledger.Parties {
@@ -55,7 +55,8 @@ func shares(all []ledger.Part) string {
 	return strings.Join(out, ", ")
 }
 
-func requests(n float64) string {
+// Requests writes how many requests are held up on average.
+func Requests(n float64) string {
 	if n >= 10 {
 		return fmt.Sprintf("%.0f requests", n)
 	}

@@ -5,6 +5,8 @@
 package verdict
 
 import (
+	"slices"
+
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
@@ -44,15 +46,19 @@ type Link struct {
 // Entry is one suspect on one subject with its state; a suspect without findings
 // has one entry without a subject.
 type Entry struct {
-	ID         string // unique in this verdict: "nagle-delayed-ack#1"
-	Suspect    *suspects.Suspect
-	State      State
+	ID      string // unique in this verdict: "nagle-delayed-ack#1"
+	Suspect *suspects.Suspect
+	State   State
+	// Elsewhere: neither it nor the harm that it explains is the target's, which the user named.
+	Elsewhere  bool
 	Subject    recording.Subject
 	Text       string
 	Confidence float64 // 0–1
 	// Held is how many requests, connections or viewers it held up at a moment, on average;
 	// culprits are ordered by it.
-	Held     float64
+	Held float64
+	// Holding is the same of requests whose time was booked; nil where none was, or nothing that it claims.
+	Holding  *Holding
 	Since    recording.Time
 	Active   []recording.Interval
 	Evidence []suspects.Evidence
@@ -85,7 +91,9 @@ type Verdict struct {
 	// hosts.
 	Ledger   *ledger.Ledger
 	Symptoms []scene.Symptom
-	Entries  []Entry // culprits first, by confidence; then contributing, consequence, risk, cleared, not seen
+	// Entries: culprits first, by what they hold up; then contributing, consequence and risk; then those
+	// that are elsewhere in the same order; then not seen and cleared.
+	Entries []Entry
 	// Abstained says why no culprit is named though there are symptoms, or though snag
 	// itself did not see enough to say so; "" if one is named or nothing is wrong.
 	Abstained string
@@ -94,6 +102,7 @@ type Verdict struct {
 	// Warnings: what weakens the whole verdict (observer late, damage).
 	Warnings []string
 
+	scope *scope  // nil where the user named nothing
 	parts []*host // where the recording is of several hosts, or times
 	hosts []*host // then, of each symptom; nil where it is nobody's in particular
 }
@@ -107,4 +116,14 @@ func (v *Verdict) With(s State) []Entry {
 		}
 	}
 	return out
+}
+
+// Here returns the entries in that state that concern the target.
+func (v *Verdict) Here(s State) []Entry {
+	return slices.DeleteFunc(v.With(s), func(e Entry) bool { return e.Elsewhere })
+}
+
+// Elsewhere returns what was found that does not concern the target.
+func (v *Verdict) Elsewhere() []Entry {
+	return slices.DeleteFunc(slices.Clone(v.Entries), func(e Entry) bool { return !e.Elsewhere })
 }

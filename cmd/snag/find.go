@@ -43,7 +43,8 @@ changed, and no payload is kept. Ctrl-C ends the recording early and still judge
 
 Without a target it looks at the whole machine, every network namespace included;
 with one, at that process (and its children), unit, listener or namespace, and at
-what the machine does to it. As root it sees all; without, it does what it may and
+what the machine does to it: it is answered for first, and what was found elsewhere
+has a line below. As root it sees all; without, it does what it may and
 says what it could not see.
 
 Exit codes: 0 nothing wrong, 10 a culprit found, 11 can't tell (something is wrong and

@@ -68,11 +68,14 @@ func Title(v *verdict.Verdict) string {
 	if host == "" && len(v.Recording.Manifest.Files) > 0 {
 		host = filepath.Base(v.Recording.Manifest.Files[0].Name)
 	}
-	if all := v.With(verdict.Culprit); len(all) > 0 {
+	if all := v.Here(verdict.Culprit); len(all) > 0 {
 		return all[0].Suspect.Title + " · " + all[0].Subject.Name + " · snag on " + host
 	}
 	if v.Abstained != "" {
 		return "No culprit named · snag on " + host
+	}
+	if name := v.Target(); name != "" {
+		return "Nothing wrong seen with " + name + " · snag on " + host
 	}
 	return "Nothing wrong seen · snag on " + host
 }

@@ -76,7 +76,7 @@ export interface Verdict {
    */
   requests?: Requests[];
   /**
-   * culprits first, by confidence; then contributing, consequence, risk, not-seen, cleared
+   * culprits first, by what they hold up; then contributing, consequence, risk; then those elsewhere; then not-seen, cleared
    */
   verdict: Entry[];
   /**
@@ -139,6 +139,10 @@ export interface Symptom {
    * when it was felt
    */
   active?: Interval[];
+  /**
+   * it is not the target's, that was named
+   */
+  elsewhere?: boolean;
 }
 export interface Subject {
   kind:
@@ -202,6 +206,10 @@ export interface Requests {
    * request-seconds of the window; the accounts add up to it
    */
   seconds: number;
+  /**
+   * requests that were held up without need at a moment, on average; absent: nobody would notice
+   */
+  held?: number;
   accounts: {
     account:
       | "path"
@@ -243,6 +251,14 @@ export interface Requests {
      * looks at threads that it rests on; absent: exact counters
      */
     looks?: number;
+    /**
+     * of them a culprit explains
+     */
+    claimed_seconds?: number;
+    /**
+     * id of that culprit
+     */
+    claimed_by?: string;
   }[];
 }
 export interface Entry {
@@ -254,12 +270,33 @@ export interface Entry {
   title: string;
   state: "culprit" | "consequence" | "contributing" | "risk" | "cleared" | "not-seen";
   /**
+   * neither it nor the harm that it explains is the target's, that was named
+   */
+  elsewhere?: boolean;
+  /**
    * as a person would name it; empty where the suspect has no subject here
    */
   subject: string;
   subject_ref: Subject | null;
   text: string;
   confidence: number;
+  /**
+   * what it holds up of the requests whose time was booked; absent where nobody can tell
+   */
+  holds?: {
+    /**
+     * that wait because of it at a moment, on average
+     */
+    requests: number;
+    /**
+     * of all that is held up of those whom it hurts
+     */
+    share: number;
+    /**
+     * of most of that nobody saw what it waited for
+     */
+    at_most?: boolean;
+  };
   since: TimeOrNull;
   /**
    * when it acted; none: it held for the whole window

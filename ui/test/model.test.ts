@@ -4,7 +4,8 @@ import { Axis, axisOf } from '../src/model/axis';
 import { bytes, count, percent, seconds, value } from '../src/model/format';
 import { lanesOf } from '../src/model/lanes';
 import { filtered, sorted } from '../src/model/rows';
-import type { Page } from '../src/schema';
+import { shares } from '../src/model/accounts';
+import type { Page, Requests } from '../src/schema';
 
 test('the axis keeps to the window', () => {
   const a = new Axis(30, 0);
@@ -83,4 +84,13 @@ test('symptom, culprit and evidence stand under each other', () => {
   if (felt) page.verdict.symptoms = [felt, felt, felt];
   const symptoms = lanesOf(page, axisOf(page.verdict.window)).lanes.filter((l) => l.kind === 'symptom');
   assert.deepEqual(symptoms.map((l) => [l.label, l.spans.length]), [['datagrams-lost × 3', 3]]);
+});
+
+test('a culprit has its part of each account', () => {
+  const booked = (account: string, s: number, more = {}) => ({ account, seconds: s, delay: account === 'lock', ...more });
+  const r = { seconds: 10, accounts: [booked('call', 4, { claimed_seconds: 3, claimed_by: 'slow#1' }), booked('lock', 3), booked('call', 2), booked('unseen', 1)] } as unknown as Requests;
+  assert.deepEqual(shares(r).map((s) => [s.account, s.ink, Math.round(10 * s.share), s.by]), [
+    ['call', 'claimed', 3, 'slow#1'], ['call', 'rest', 3, undefined], ['lock', 'delay', 3, undefined], ['unseen', 'unseen', 1, undefined],
+  ]);
+  assert.deepEqual(shares({ seconds: 0, accounts: [] } as unknown as Requests), []);
 });

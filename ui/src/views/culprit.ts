@@ -2,6 +2,7 @@
 // the evidence on either side.
 import type { Entry, Evidence } from '../schema';
 import type { Axis } from '../model/axis';
+import { count, percent } from '../model/format';
 import { h } from './dom';
 
 const firstTick = 1.5; // s: what acts within it acted when the recording began
@@ -16,6 +17,7 @@ export function culprit(e: Entry, axis: Axis, charted: (id: string) => boolean):
     h('div', { class: 'top' }, h('p', { class: 'state' }, 'Culprit'), confidence(e)),
     h('h3', {}, capital(e.title)),
     h('p', { class: 'subject' }, e.subject),
+    e.holds ? h('p', { class: 'holds' }, `Holds up ${e.holds.at_most ? 'at most ' : ''}${count(e.holds.requests)} requests on average, ${percent(e.holds.share)} of their waiting`) : null,
     h('p', { class: 'lead' }, e.text),
     h('div', { class: 'columns' },
       h('div', {},

@@ -3,13 +3,15 @@
 import type { Entry, Page } from '../schema';
 import type { Axis } from '../model/axis';
 import { h, section } from './dom';
+import { accounts } from './accounts';
+import { targetName } from './head';
 import { capital, culprit, evidenceList, sinceText } from './culprit';
 
 const open = 3; // culprits shown whole
 
 export function verdict(page: Page, axis: Axis, charted: (id: string) => boolean): HTMLElement {
   const v = page.verdict;
-  const of = (state: Entry['state']) => v.verdict.filter((e) => e.state === state);
+  const of = (state: Entry['state']) => v.verdict.filter((e) => e.state === state && !e.elsewhere);
   const culprits = of('culprit');
   const part = section('verdict', 'Verdict');
   part.tabIndex = -1;
@@ -19,7 +21,11 @@ export function verdict(page: Page, axis: Axis, charted: (id: string) => boolean
   if (culprits.length > open) {
     part.append(more(`${culprits.length - open} more culprits`, culprits.slice(open).map((e) => culprit(e, axis, charted))));
   }
+  const time = accounts(page);
+  if (time) part.append(time);
   part.append(also(['contributing', 'consequence', 'risk'].flatMap((s) => of(s as Entry['state'])), charted));
+  const elsewhere = v.verdict.filter((e) => e.elsewhere);
+  if (elsewhere.length > 0) part.append(h('h4', {}, 'Elsewhere on this host'), also(elsewhere, charted));
   part.append(notSeen(of('not-seen')), ruledOut(of('cleared')));
   return part;
 }
@@ -35,13 +41,15 @@ function nobody(page: Page, axis: Axis): HTMLElement {
   } else {
     const unseen = new Set(v.verdict.filter((e) => e.state === 'not-seen').map((e) => e.suspect)).size;
     const risks = v.verdict.some((e) => e.state === 'risk');
-    box.append(h('p', { class: 'state' }, 'Nothing wrong'),
+    const target = targetName(page);
+    box.append(h('p', { class: 'state' }, target ? `Nothing wrong with ${target}` : 'Nothing wrong'),
       h('h3', {}, unseen > 0 ? `Nothing wrong seen, but ${unseen} ${unseen === 1 ? 'suspect' : 'suspects'} could not be judged` : risks ? 'Nothing wrong seen, but there are risks' : 'No symptom, and no suspect with harm'));
   }
-  if (v.symptoms.length > 0) {
-    box.append(h('p', {}, h('b', {}, 'Symptoms')), h('ul', { class: 'plain' }, ...v.symptoms.slice(0, 12).map((s) =>
+  const symptoms = v.symptoms.filter((s) => !s.elsewhere);
+  if (symptoms.length > 0) {
+    box.append(h('p', {}, h('b', {}, 'Symptoms')), h('ul', { class: 'plain' }, ...symptoms.slice(0, 12).map((s) =>
       h('li', {}, h('b', {}, s.name), ` · ${s.subject} · ${s.text} · since ${sinceText(s.onset, axis)}`))));
-    if (v.symptoms.length > 12) box.append(h('p', { class: 'quiet' }, `and ${v.symptoms.length - 12} more`));
+    if (symptoms.length > 12) box.append(h('p', { class: 'quiet' }, `and ${symptoms.length - 12} more`));
   }
   return box;
 }
