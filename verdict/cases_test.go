@@ -121,7 +121,7 @@ func holds(v *Verdict, line string) error {
 		return fmt.Errorf("no such symptom")
 	case "told": // told SUSPECT words: they stand in its text, a piece of its evidence, or its remedy
 		for _, e := range v.Entries {
-			all := e.Text + "\n" + e.Remedy
+			all := strings.Join([]string{e.Text, e.Remedy.Now, e.Remedy.Permanently, e.Remedy.Program}, "\n")
 			for _, p := range e.Evidence {
 				all += "\n" + p.Text
 			}

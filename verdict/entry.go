@@ -3,6 +3,8 @@ package verdict
 import (
 	"maps"
 	"slices"
+
+	"snag/suspects"
 )
 
 // entry turns a settled candidate into its entry of the verdict.
@@ -11,7 +13,7 @@ func (c *candidate) entry(g *graph) Entry {
 	e := Entry{
 		Suspect: c.suspect, State: c.state, Subject: f.Subject, Text: f.Text, Confidence: c.confidence,
 		Since: c.onset, Active: f.Active, Evidence: f.Evidence, Harm: f.Harm,
-		Remedy: firstOf(f.Remedy, c.suspect.Remedy), Settings: f.Settings, Calls: f.Calls, Next: f.Next, Related: f.Related, from: c, host: c.host,
+		Remedy: c.remedy(), Settings: f.Settings, Calls: f.Calls, Next: f.Next, Related: f.Related, from: c, host: c.host,
 	}
 	for _, out := range g.out[c] {
 		name := ""
@@ -30,6 +32,14 @@ func (c *candidate) entry(g *graph) Entry {
 		e.Held = g.gain(c, nil)
 	}
 	return e
+}
+
+// remedy is the finding's own, else the catalogue's.
+func (c *candidate) remedy() suspects.Remedy {
+	if c.finding.Remedy.Given() {
+		return c.finding.Remedy
+	}
+	return c.suspect.Usual()
 }
 
 func contains(all []string, s string) bool {
