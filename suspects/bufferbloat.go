@@ -203,7 +203,7 @@ func (q queued) finding(s *scene.Scene, r *recording.Recording, all []queued) Fi
 		f.Next = inNetns(s, owner.device.netns, "tc -s qdisc show dev "+owner.device.device)
 		f.Settings = shorterQueue(s, r, owner, q.rate)
 		f.Remedy = Remedy{Now: now(s, r, f.Settings),
-			Permanently: fmt.Sprintf("fq_codel at the same rate in place of %s on %s, or a limit of %s (50 ms), in the .network file or the unit that sets it.", owner.kind, owner.device.device, size(q.rate*longestWait))}
+			Permanently: joinParts(fmt.Sprintf("fq_codel at the same rate in place of %s on %s, in the .network file or the unit that sets it.", owner.kind, owner.device.device), kept(s, r, f.Settings))}
 	}
 	return f
 }

@@ -11,6 +11,11 @@ import (
 	"snag/scene"
 )
 
+const (
+	leastYield = 0.1 // of the rival's CPU time that a process used itself, to be named in a command
+	mostYield  = 0.8 // that those named used together: else the command would take too little away
+)
+
 // yields is how one leaves CPU time to a process that waits for it. There is a command
 // only where it takes nothing from the one that waits, nor from who asks the other.
 func (v rival) yields(s *scene.Scene, r *recording.Recording, waits *scene.Process) Remedy {
@@ -28,12 +33,13 @@ func (v rival) yields(s *scene.Scene, r *recording.Recording, waits *scene.Proce
 	switch group := first.Last().Cgroup; {
 	case group == victim.Cgroup: // a thread's nice value counts within its control group
 		var pids []string
-		for _, p := range v.processes {
-			if lasts(r, p) {
-				pids = append(pids, strconv.Itoa(p.Subject.PID))
+		used := 0.0
+		for _, p := range v.processes { // not those whose children computed, which keep their value
+			if own := p.Last().CPU - p.First().CPU; lasts(r, p) && own >= leastYield*v.used {
+				pids, used = append(pids, strconv.Itoa(p.Subject.PID)), used+own
 			}
 		}
-		if len(pids) > 0 { // renice by itself takes the first thread of a process only
+		if used >= mostYield*v.used { // renice by itself takes the first thread of a process only
 			out.Now = fmt.Sprintf("renice -n 19 -p $(ps -o lwp= -L -p %s)", strings.Join(pids, ","))
 		}
 	case unit != "" && path.Base(group) == unit && within(victim.Cgroup, path.Dir(group)) && !within(victim.Cgroup, group):

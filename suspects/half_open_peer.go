@@ -180,7 +180,8 @@ func patience(s *scene.Scene, r *recording.Recording, k *scene.Socket, last reco
 		for range int(v) + 1 {
 			wait, rto = wait+rto, min(2*rto, 120)
 		}
-		out.Permanently = fmt.Sprintf("net.ipv4.tcp_retries2 = 8 in /etc/sysctl.d, for all programs: with %.0f it goes on for %s.", v, strings.TrimSuffix(time.Duration(wait*float64(time.Second)).Round(time.Second).String(), "0s"))
+		sooner := Setting{Kind: "sysctl", Name: "net.ipv4.tcp_retries2", At: inSpace(last.Netns), Value: "8"}
+		out.Permanently = fmt.Sprintf("%s, for all programs: with %.0f it goes on for %s.", sooner.keptIn(s), v, strings.TrimSuffix(time.Duration(wait*float64(time.Second)).Round(time.Second).String(), "0s"))
 	}
 	return out
 }

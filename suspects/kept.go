@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,11 +23,19 @@ func kept(s *scene.Scene, r *recording.Recording, set []Setting) string {
 		}
 		return append(list, one)
 	}
+	options := map[string][]string{} // of an interface's queues
 	for _, c := range chosen(s, r, set) {
-		text = add(text, c.keptIn(s))
+		if c.Kind == "qdisc" {
+			options[c.At.Device] = add(options[c.At.Device], c.Name+" "+c.Value)
+		} else {
+			text = add(text, c.keptIn(s))
+		}
 		if c.Needs != "" {
 			needs = add(needs, c.Needs)
 		}
+	}
+	for _, device := range slices.Sorted(maps.Keys(options)) {
+		text = append(text, fmt.Sprintf("%s in the .network file of %s, or in the unit that sets its queue", strings.Join(options[device], " and "), device))
 	}
 	if len(needs) > 0 {
 		text = append(text, "it needs "+strings.Join(needs, "; "))
@@ -45,18 +54,17 @@ func (c Setting) keptIn(s *scene.Scene) string {
 			return fmt.Sprintf("%s = %s in /etc/sysctl.d", c.Name, c.Value)
 		}
 		return fmt.Sprintf("%s = %s where the network namespace is made", c.Name, c.Value)
-	case "qdisc":
-		return fmt.Sprintf("%s %s in the .network file of %s, or in the unit that sets its queue", c.Name, c.Value, c.At.Device)
 	case "route":
-		return fmt.Sprintf("%s %s at the route to %s, where it is kept (.network, netplan)", c.Name, c.Value, c.Route)
+		return fmt.Sprintf("%s %s of the route to %s, where routes are kept (.network, netplan)", c.Name, c.Value, c.Route)
 	case "unit":
 		return fmt.Sprintf("%s=%s in %s (systemctl edit %s)", c.Name, c.Value, c.Unit, c.Unit)
 	case "cpu-quota":
-		return "a larger CPU limit where the group is made: --cpus of docker, limits.cpu of Kubernetes, CPUQuota= of a unit"
+		quota, period, _ := strings.Cut(c.Value, " ")
+		return fmt.Sprintf("A CPU limit of %s µs in each %s where the group is made: --cpus of docker, limits.cpu of Kubernetes, CPUQuota= of a unit", quota, period)
 	case "nofile":
 		return "LimitNOFILE= in its unit, or ulimit -n where it is started"
 	case "thp":
-		return fmt.Sprintf("%s to /sys/kernel/mm/transparent_hugepage/%s in /etc/tmpfiles.d", c.Value, c.Name)
+		return fmt.Sprintf("Write %s to /sys/kernel/mm/transparent_hugepage/%s at each boot, by a file in /etc/tmpfiles.d", c.Value, c.Name)
 	case "ring":
 		return fmt.Sprintf("RxBufferSize=%s in the .link file of %s", c.Value, c.At.Device)
 	case "coalesce":

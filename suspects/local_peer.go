@@ -160,7 +160,7 @@ func (l *localPeer) waitEvidence(s *scene.Scene, r *recording.Recording) Evidenc
 
 // quickerCalls is what helps who waits for another's answers, for so long on average.
 func quickerCalls(whose, comm string, each float64) Remedy {
-	out := Remedy{Permanently: fmt.Sprintf("Find out what holds %s up.", whose), Program: fmt.Sprintf("%s: a timeout for that call, and fewer calls to it for an answer.", comm)}
+	out := Remedy{Permanently: fmt.Sprintf("Find out what holds up %s.", whose), Program: fmt.Sprintf("%s: a timeout for that call, and fewer calls to it for an answer.", comm)}
 	if each > 0 {
 		out.Program = fmt.Sprintf("%s: a timeout below %s for that call, and fewer calls to it for an answer.", comm, lasting(each))
 	}

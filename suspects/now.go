@@ -214,7 +214,7 @@ func runIn(s *scene.Scene, netns uint64, line string) string {
 		return ""
 	case prefix == "":
 		return line
-	case strings.ContainsAny(line, ";|&><$*"):
+	case strings.ContainsAny(inQuotes.ReplaceAllString(line, ""), ";|&><$*"):
 		line = "sh -c " + quoted(line)
 	}
 	// ip netns exec shows the namespace's own /sys; nsenter does not.
@@ -253,5 +253,7 @@ func quoted(word string) string {
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
+
+var inQuotes = regexp.MustCompile(`'[^']*'`)
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)

@@ -136,7 +136,7 @@ func hopFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows []record
 	}
 	f.Settings = pathSettings(r, stuck, mtu)
 	f.Remedy = Remedy{Now: now(s, r, f.Settings),
-		Permanently: joinParts("Let ICMP type 3 code 4 through between here and the sender, or clamp the MSS in the firewall's forward chain: oifname "+k.device+" tcp flags syn tcp option maxseg size set rt mtu.", kept(s, r, f.Settings))}
+		Permanently: joinParts("Let ICMP type 3 code 4 through between here and the sender, or clamp the MSS in the firewall's forward chain: oifname "+k.device+" tcp flags syn tcp option maxseg size set rt mtu. Until then:", kept(s, r, f.Settings))}
 	f.Calls = []Call{{recording.Subject{Name: "who runs the hop"}, "let ICMP type 3 code 4 (ICMPv6 type 2) through, or clamp the MSS: nft add rule inet FILTER forward oifname " + k.device + " tcp flags syn tcp option maxseg size set rt mtu",
 		"every sender by way of it meets the same, those on other hosts too"}}
 	f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: stalled, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s",

@@ -157,7 +157,7 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	if proved := repeat.Grade == Decisive && !slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.Side == Against }); proved && stayed.n > 0 && goesOn(f.Active, s.Window) {
 		f.Remedy.Now = limitStorm(s, l, storm)
 		if f.Remedy.Now != "" {
-			f.Remedy.Permanently += " Then take the limit away: nft delete table inet " + stormTable + "."
+			f.Remedy.Permanently += " Then take the limit away: " + runIn(s, l.netns, "nft delete table inet "+stormTable) + "."
 		}
 	}
 	f.Next = fmt.Sprintf("ss -Htan state time-wait '( sport = :%s )' | awk '{print $4}' | sed 's/:[0-9]*$//' | sort | uniq -c | sort -rn | head", port)
