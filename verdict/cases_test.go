@@ -26,6 +26,7 @@ import (
 //	sets suspect words → value                    one of its settings, as Setting.String has it
 //	sets suspect nothing                          it has none
 //	calls suspect words                           one of its calls
+//	now suspect command                           its remedy for now, the whole line; or nothing
 //	abstained                                     no culprit named though there are symptoms
 func TestSuspectCases(t *testing.T) {
 	const dir = "../suspects/testdata"
@@ -149,6 +150,16 @@ func holds(v *Verdict, line string) error {
 		}
 		has := slices.ContainsFunc(got, func(s string) bool { return s == rest(2) || f[0] == "calls" && strings.Contains(s, rest(2)) })
 		if len(f) < 3 || !has && (rest(2) != "nothing" || len(got) > 0) {
+			return fmt.Errorf("it has %q", got)
+		}
+	case "now":
+		var got []string
+		for _, e := range v.Entries {
+			if e.Suspect.Name == f[1] && e.Remedy.Now != "" {
+				got = append(got, e.Remedy.Now)
+			}
+		}
+		if len(f) < 3 || !slices.Contains(got, rest(2)) && (rest(2) != "nothing" || len(got) > 0) {
 			return fmt.Errorf("it has %q", got)
 		}
 	case "chain":
