@@ -34,12 +34,17 @@ func (c *candidate) entry(g *graph) Entry {
 	return e
 }
 
-// remedy is the finding's own, else the catalogue's.
+// remedy is the finding's own, else the catalogue's. What hurts nobody needs no command at
+// once.
 func (c *candidate) remedy() suspects.Remedy {
-	if c.finding.Remedy.Given() {
-		return c.finding.Remedy
+	out := c.finding.Remedy
+	if c.state == Risk {
+		out.Now = ""
 	}
-	return c.suspect.Usual()
+	if !out.Given() {
+		return c.suspect.Usual()
+	}
+	return out
 }
 
 func contains(all []string, s string) bool {
