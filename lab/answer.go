@@ -95,8 +95,8 @@ func ParseAnswer(raw []byte) (Answer, error) {
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return a, fmt.Errorf("lab: read the verdict of snag find: %w", err)
 	}
-	if a.Version != 1 {
-		return a, fmt.Errorf("lab: the verdict of snag find has version %d, the lab reads 1", a.Version)
+	if a.Version != 2 {
+		return a, fmt.Errorf("lab: the verdict of snag find has version %d, the lab reads 2", a.Version)
 	}
 	return a, nil
 }

@@ -42,8 +42,8 @@ func TestRun(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("making network namespaces needs root")
 	}
-	culprit := `{"version":1,"symptoms":[],"verdict":[{"suspect":"udp-port-closed","state":"culprit","subject":"x","confidence":0.9}]}`
-	nothing := `{"version":1,"symptoms":[],"verdict":[]}`
+	culprit := `{"version":2,"symptoms":[],"verdict":[{"suspect":"udp-port-closed","state":"culprit","subject":"x","confidence":0.9}]}`
+	nothing := `{"version":2,"symptoms":[],"verdict":[]}`
 	for _, c := range []struct {
 		name, answer, code string
 		variant            lab.Variant
@@ -101,7 +101,7 @@ func TestRunTogether(t *testing.T) {
 	}
 	second := quiet
 	second.Name, second.Want = "second", lab.Want{Suspect: "qdisc-drop"}
-	both := `{"version":1,"symptoms":[],"verdict":[{"suspect":"udp-port-closed","state":"culprit","subject":"x","confidence":0.9},{"suspect":"qdisc-drop","state":"culprit","subject":"y","confidence":0.8}]}`
+	both := `{"version":2,"symptoms":[],"verdict":[{"suspect":"udp-port-closed","state":"culprit","subject":"x","confidence":0.9},{"suspect":"qdisc-drop","state":"culprit","subject":"y","confidence":0.8}]}`
 	res, err := lab.RunTogether(context.Background(), []lab.Incident{quiet, second}, lab.Sick, lab.RunOptions{
 		SnagPath: fakeSnag(t, both, "10"), For: time.Second, Out: filepath.Join(t.TempDir(), "recording"), Shared: true,
 	})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-const guilty = `{"version":1,
+const guilty = `{"version":2,
  "symptoms":[{"name":"datagrams-lost","subject":{"kind":"socket","name":"rtp-sink[9] on 10.0.0.2:5004"},"severity":0.4}],
  "verdict":[
   {"suspect":"netfilter-drop","state":"culprit","subject":"rule in snaglab1-rx","confidence":0.5},
@@ -50,7 +50,7 @@ func TestScore(t *testing.T) {
 }
 
 func TestParseAnswerRefuses(t *testing.T) {
-	for _, bad := range []string{"", "{", `{"version":2}`, `{}`} {
+	for _, bad := range []string{"", "{", `{"version":1}`, `{}`} {
 		if _, err := ParseAnswer([]byte(bad)); err == nil {
 			t.Errorf("ParseAnswer(%q) gave no error", bad)
 		}
@@ -87,7 +87,7 @@ func TestTally(t *testing.T) {
 }
 
 func TestDropElsewhere(t *testing.T) {
-	a, err := ParseAnswer([]byte(`{"version":1,"verdict":[
+	a, err := ParseAnswer([]byte(`{"version":2,"verdict":[
 	 {"suspect":"a","state":"culprit","subject_ref":{"netns":7}},
 	 {"suspect":"b","state":"culprit","subject_ref":{"netns":8}},
 	 {"suspect":"c","state":"culprit","subject_ref":{"kind":"cgroup"}},

@@ -18,12 +18,18 @@ func (b *builder) advice(e verdict.Entry) {
 	for _, c := range e.Calls {
 		b.advise(plan.Advice{Who: c.Whose(), Do: c.Do, Why: c.Why})
 	}
-	if len(e.Settings) == 0 && len(e.Calls) == 0 && e.Remedy != "" {
-		by := "you"
-		if e.Subject.PID != 0 && e.Subject.Comm != "" {
-			by = suspects.Call{Who: e.Subject}.Whose()
+	if len(e.Settings) > 0 || len(e.Calls) > 0 {
+		return
+	}
+	by := "you"
+	if e.Subject.PID != 0 && e.Subject.Comm != "" {
+		by = suspects.Call{Who: e.Subject}.Whose()
+	}
+	for _, part := range []plan.Advice{{Who: "you", Do: e.Remedy.Now}, {Who: "you", Do: e.Remedy.Permanently}, {Who: by, Do: e.Remedy.Program}} {
+		if part.Do != "" {
+			part.Why = e.Text
+			b.advise(part)
 		}
-		b.advise(plan.Advice{Who: by, Do: e.Remedy, Why: e.Text})
 	}
 }
 

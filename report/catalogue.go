@@ -47,7 +47,17 @@ func Suspect(s *suspects.Suspect) string {
 			fmt.Fprintf(&b, "- %s, within %s\n", l.To, units.Seconds(l.Lag))
 		}
 	}
-	fmt.Fprintf(&b, "\n## Remedy\n\n%s\n", s.Remedy)
+	b.WriteString("\n## Remedy\n\n")
+	if s.Remedy.Now != "" {
+		fmt.Fprintf(&b, "- now, for example: `%s`\n", s.Remedy.Now)
+	}
+	if s.Remedy.Permanently != "" {
+		fmt.Fprintf(&b, "- permanently: %s\n", s.Remedy.Permanently)
+	}
+	if s.Remedy.Program != "" {
+		fmt.Fprintf(&b, "- in the program: %s\n", s.Remedy.Program)
+	}
+	fmt.Fprintf(&b, "\nVerified by: %s.\n", s.Verified)
 	if s.Next != "" {
 		fmt.Fprintf(&b, "\n## To see it by hand\n\n    %s\n", s.Next)
 	}

@@ -13,7 +13,7 @@ import (
 
 // DocumentVersion is the version of the JSON document. Fields may be added under
 // one version; a field that changes its meaning or goes away makes a new one.
-const DocumentVersion = 1
+const DocumentVersion = 2
 
 // Document is a verdict as other programs read it. Its schema is
 // report/verdict.schema.json; docs/json.md describes it.
@@ -110,7 +110,7 @@ type Entry struct {
 	ExplainedBy *string    `json:"explained_by"`
 	LeadsTo     []string   `json:"leads_to"`
 	Chain       []Link     `json:"chain"`
-	Remedy      *string    `json:"remedy"`
+	Remedy      *Remedy    `json:"remedy"`
 	Next        *string    `json:"next_measurement"`
 	// Settings and Calls are the remedy as data: what a plan would set (snag tune plan),
 	// and what only a program or a person can do.
@@ -123,6 +123,20 @@ type Holds struct {
 	Requests float64 `json:"requests"`          // that wait because of it at a moment, on average
 	Share    float64 `json:"share"`             // of all that is held up of those whom it hurts
 	AtMost   bool    `json:"at_most,omitempty"` // of most of that nobody saw what it waited for
+}
+
+// Remedy is what helps, in three parts; null are those that are not known.
+type Remedy struct {
+	Now         *string `json:"now"`         // one command for a shell
+	Permanently *string `json:"permanently"` // where the setting is kept
+	Program     *string `json:"program"`     // what a developer changes
+}
+
+func remedy(r suspects.Remedy) *Remedy {
+	if !r.Given() {
+		return nil
+	}
+	return &Remedy{text(r.Now), text(r.Permanently), text(r.Program)}
 }
 
 // Setting is a change that a plan would make.
@@ -249,7 +263,7 @@ func entry(e verdict.Entry, byID map[string]string) Entry {
 		ID: e.ID, Suspect: e.Suspect.Name, Title: e.Suspect.Title, State: string(e.State), Elsewhere: e.Elsewhere, Subject: e.Subject.Name,
 		Text: e.Text, Confidence: e.Confidence, Since: optional(e.Since),
 		Active: intervals(e.Active), Evidence: []Evidence{}, LeadsTo: append([]string{}, e.LeadsTo...), Chain: []Link{},
-		ExplainedBy: text(byID[e.ExplainedBy]), Remedy: text(e.Remedy), Next: text(e.Next),
+		ExplainedBy: text(byID[e.ExplainedBy]), Remedy: remedy(e.Remedy), Next: text(e.Next),
 	}
 	if h := e.Holding; h != nil {
 		out.Holds = &Holds{h.Requests, h.Share, h.AtMost}

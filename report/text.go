@@ -168,8 +168,21 @@ func (p *page) culprit(e verdict.Entry) {
 	p.evidence(e, suspects.For, p.green("+ "))
 	p.evidence(e, suspects.Against, p.yellow("− "))
 	p.evidence(e, suspects.Missing, p.dim("? "))
-	if e.Remedy != "" {
-		p.answer("  ", p.bold("remedy  "), "        ", e.Remedy)
+	p.remedy("  ", e.Remedy)
+}
+
+// remedy prints the parts that there are. The command is one line, however wide, so that
+// it can be pasted.
+func (p *page) remedy(indent string, r suspects.Remedy) {
+	const width = len("in the program  ")
+	if r.Now != "" {
+		p.add(indent + p.bold(fmt.Sprintf("%-*s", width, "now")) + r.Now)
+	}
+	if r.Permanently != "" {
+		p.answer(indent, p.bold(fmt.Sprintf("%-*s", width, "permanently")), strings.Repeat(" ", width), r.Permanently)
+	}
+	if r.Program != "" {
+		p.answer(indent, p.bold(fmt.Sprintf("%-*s", width, "in the program")), strings.Repeat(" ", width), r.Program)
 	}
 }
 
@@ -246,9 +259,7 @@ func (p *page) others(v *verdict.Verdict) {
 			if p.Verbose {
 				p.evidence(e, suspects.For, p.green("+ "))
 				p.evidence(e, suspects.Against, p.yellow("− "))
-				if e.Remedy != "" {
-					p.item("    ", p.bold("remedy  "), "        ", e.Remedy)
-				}
+				p.remedy("    ", e.Remedy)
 			}
 		}
 	}

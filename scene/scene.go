@@ -228,11 +228,14 @@ func (s *Scene) holder(netns uint64, proto, local string, listening bool) *Socke
 // NetnsName is what a person calls a namespace: "" for the one snag was started
 // in, its name under /run/netns, or "netns 4026532281".
 func (s *Scene) NetnsName(id uint64) string {
-	if id == 0 || id == s.ownNetns {
+	if s.OwnNetns(id) {
 		return ""
 	}
 	return s.netns[id]
 }
+
+// OwnNetns tells whether a namespace is the one that snag was started in.
+func (s *Scene) OwnNetns(id uint64) bool { return id == 0 || id == s.ownNetns }
 
 // Node returns a node by id, or nil.
 func (s *Scene) Node(id NodeID) *Node { return s.nodes[id] }

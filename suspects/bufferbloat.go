@@ -36,9 +36,14 @@ var bufferbloat = &Suspect{
 	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
 	Claims:  []ledger.Account{ledger.Queue},
-	Remedy:  "an AQM at the narrowest place (fq_codel or cake with bandwidth just under the line's), a shorter queue, or a sender that paces itself (net.ipv4.tcp_congestion_control=bbr) → .network or the unit that sets the qdisc, sysctl.d. Verified by: the round trip falls to the shortest one at the same throughput",
-	Next:    "ss -tin state established; tc -s qdisc; mtr or ping along the path while it is loaded",
-	Weigh:   weighBufferbloat,
+	Remedy: Remedy{
+		Now:         "tc qdisc change dev DEVICE root pfifo limit PACKETS",
+		Permanently: "A short queue at the narrowest place: fq_codel, or cake with a bandwidth just under the line's, in the .network file or the unit that sets the queue. Or net.ipv4.tcp_congestion_control = bbr at the sender, in /etc/sysctl.d.",
+		Program:     "Pace what is sent (SO_MAX_PACING_RATE).",
+	},
+	Verified: "the round trip falls to the shortest one at the same throughput",
+	Next:     "ss -tin state established; tc -s qdisc; mtr or ping along the path while it is loaded",
+	Weigh:    weighBufferbloat,
 }
 
 const (
@@ -184,7 +189,7 @@ func (q queued) finding(s *scene.Scene, r *recording.Recording, all []queued) Fi
 	if q.socket.Peer != nil {
 		f.Related = append(f.Related, q.socket.Peer.Subject)
 	}
-	f.Remedy = fmt.Sprintf("at the narrowest place towards %s: fq_codel, or cake with a bandwidth just under %s; or net.ipv4.tcp_congestion_control=bbr here (sysctl.d)", remote, lineRate(q.rate))
+	f.Remedy = Remedy{Permanently: fmt.Sprintf("At the narrowest place towards %s: fq_codel, or cake with a bandwidth just under %s. Or net.ipv4.tcp_congestion_control = bbr here, in /etc/sysctl.d.", remote, lineRate(q.rate))}
 	harm := Harm{Symptom: scene.RequestLatency, Amount: q.extra(), Unit: "s", Text: fmt.Sprintf("each packet to %s waits %s longer", remote, lasting(q.extra()))}
 	f.Harm = harm
 	if e, ok := oneOfMany(q.socket, q.during); ok {
@@ -196,9 +201,9 @@ func (q queued) finding(s *scene.Scene, r *recording.Recording, all []queued) Fi
 		f.Related = append(f.Related, f.Subject)
 		f.Subject, f.Harm = owner.subject(), harm
 		f.Next = inNetns(s, owner.device.netns, "tc -s qdisc show dev "+owner.device.device)
-		f.Remedy = fmt.Sprintf("replace %s on %s (%s) by fq_codel at the same rate, or cut its limit to %s (50 ms); keep it in the .network file or the unit that sets it",
-			owner.kind, owner.device.device, inNetns(s, owner.device.netns, "tc qdisc"), size(q.rate*0.05))
 		f.Settings = shorterQueue(s, r, owner, q.rate)
+		f.Remedy = Remedy{Now: now(s, r, f.Settings),
+			Permanently: joinParts(fmt.Sprintf("fq_codel at the same rate in place of %s on %s, in the .network file or the unit that sets it.", owner.kind, owner.device.device), kept(s, r, f.Settings))}
 	}
 	return f
 }

@@ -33,9 +33,10 @@ var busyThread = &Suspect{
 	},
 	LeadsTo: []Lead{{scene.RequestLatency, feltWithin}, {scene.ConnectLatency, feltWithin}, {scene.StreamFreeze, feltWithin}, {scene.StreamLate, feltWithin},
 		{"slow-dependency", feltWithin}, {"worker-queue", feltWithin}, {"listen-overflow", feltWithin}},
-	Claims: []ledger.Account{ledger.Work},
-	Remedy: "give the long task to another thread or process, or cut it into pieces between which others get their turn. In the program. Verified by: requests are read at once while it runs",
-	Next:   "snag profile --pid PID   # in which function",
+	Claims:   []ledger.Account{ledger.Work},
+	Remedy:   Remedy{Program: "Give the long task to another thread or process. Or cut it into pieces, and let others have their turn between them."},
+	Verified: "requests are read at once while it runs",
+	Next:     "snag profile --pid PID   # in which function",
 
 	WeighBooked: weighBusyThread,
 }
@@ -140,6 +141,6 @@ func (b *busy) finding(s *scene.Scene, r *recording.Recording, d ledger.Delay, s
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Decisive, Value: b.waited, Unit: "s", Source: e.Source, Origin: "run delay",
 			Text: fmt.Sprintf("thread %d waited %s for a CPU and ran for %s: it does not compute, it gets no CPU", b.tid, lasting(b.waited), lasting(b.ran))})
 	}
-	f.Remedy = fmt.Sprintf("in %s: the long task on another thread or process, or in pieces between which others get their turn", b.process.Subject.Comm)
+	f.Remedy = Remedy{Program: fmt.Sprintf("%s: give the long task to another thread or process, or cut it into pieces between which others have their turn.", b.process.Subject.Comm)}
 	return f
 }

@@ -58,6 +58,7 @@ func fullFinding(p *ledger.Party, held, looks, most int, full []recording.Interv
 	f.Evidence = []Evidence{{Side: For, Grade: Strong, Value: float64(held), Unit: "connections", Source: "ss -tn state established; ss -ltn Recv-Q", Origin: "sockets",
 		Text: fmt.Sprintf("%s stayed at each of %d looks, and others waited to be accepted meanwhile", plural(held, "connection"), looks)}, use}
 	f.Harm = Harm{Symptom: scene.ConnectLatency, Amount: float64(most), Unit: "connections", Text: fmt.Sprintf("up to %s waited to be accepted", plural(most, "connection"))}
-	f.Remedy = fmt.Sprintf("in %s: a limit above %d connections, if its memory allows; a shorter idle timeout; clients that share connections", p.Subject.Comm, held)
+	f.Remedy = Remedy{Permanently: fmt.Sprintf("%s: a limit above %d connections in its configuration, if its memory allows, and a shorter idle timeout.", p.Subject.Comm, held),
+		Program: "Clients that share connections."}
 	return f
 }

@@ -31,8 +31,12 @@ var connectionLimit = &Suspect{
 		"decisive, of one that accepts no more: those that stayed had requests open: who would accept is at work (worker-queue)",
 		"can't tell: a limit that is enforced without a word, and one for each user or address",
 	},
-	LeadsTo:     []Lead{{"listen-overflow", 10 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}, {scene.FailedAnswers, 2 * time.Second}, {"error-answers", 2 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {"reconnect-storm", 10 * time.Second}, {"peer-reset", 10 * time.Second}},
-	Remedy:      "a larger limit in the service's configuration, if its memory allows; fewer or pooled connections of its clients. Verified by: connections that come are served, and their count goes over the old limit",
+	LeadsTo: []Lead{{"listen-overflow", 10 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}, {scene.FailedAnswers, 2 * time.Second}, {"error-answers", 2 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {"reconnect-storm", 10 * time.Second}, {"peer-reset", 10 * time.Second}},
+	Remedy: Remedy{
+		Permanently: "A larger limit in the service's configuration, if its memory allows. A shorter idle timeout.",
+		Program:     "In the clients: fewer connections, or a pool that shares them.",
+	},
+	Verified:    "connections that come are served, and their count goes over the old limit",
 	Next:        "ss -Htn state established '( sport = :PORT )' | awk '{print $4}' | sort | uniq -c   # who holds how many",
 	WeighBooked: weighConnectionLimit,
 }
@@ -97,7 +101,8 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 	f.Active = mergeIntervals(f.Active, joined)
 	f.Text = fmt.Sprintf("it has %s and turned %s away (%s)", plural(most, "connection"), count(failed), as)
 	f.Harm = Harm{Symptom: scene.FailedAnswers, Amount: failed, Of: failed + float64(most), Unit: "connections", Text: f.Text}
-	f.Remedy = fmt.Sprintf("in %s: a limit above %d connections, if its memory allows, or clients that share connections", v.Subject.Comm, most)
+	f.Remedy = Remedy{Permanently: fmt.Sprintf("%s: a limit above %d connections in its configuration, if its memory allows.", v.Subject.Comm, most),
+		Program: "Clients that share connections."}
 	return f
 }
 

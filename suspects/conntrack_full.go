@@ -26,9 +26,13 @@ var conntrackFull = &Suspect{
 		"trap: in a network namespace the limit can't be set: it is the machine's",
 	},
 	LeadsTo: []Lead{{scene.ConnectLatency, 3 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {"netfilter-drop", 2 * time.Second}},
-	Remedy:  "nf_conntrack_max, with nf_conntrack_buckets at a quarter of it, or shorter timeouts (/etc/sysctl.d); nf_conntrack drop stops. Where it need not be tracked: notrack",
-	Next:    "conntrack -S; sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max; dmesg | grep 'table full'",
-	Weigh:   weighConntrack,
+	Remedy: Remedy{
+		Now:         "sysctl -w net.netfilter.nf_conntrack_max=ENTRIES",
+		Permanently: "net.netfilter.nf_conntrack_max in /etc/sysctl.d, with nf_conntrack_buckets at a quarter of it. Shorter timeouts, or notrack for what need not be tracked.",
+	},
+	Verified: "drop of conntrack -S stands still",
+	Next:     "conntrack -S; sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max; dmesg | grep 'table full'",
+	Weigh:    weighConntrack,
 }
 
 // Entries come and go between two readings of a second, and the limit is soft by
@@ -87,8 +91,8 @@ func conntrackFinding(s *scene.Scene, r *recording.Recording, netns uint64, most
 	all := stepsOf(drops)
 	f.Active = all.active()
 	f.Text = fmt.Sprintf("the table was full (%s entries): %s packets of new connections were dropped", count(limit), count(dropped))
-	f.Remedy = fmt.Sprintf("sysctl -w net.netfilter.nf_conntrack_max=%.0f net.netfilter.nf_conntrack_buckets=%.0f, in the first namespace; /etc/sysctl.d keeps it", 2*limit, max(1024, limit/2))
 	f.Settings = conntrackSettings(r, limit, dropped)
+	f.Remedy = Remedy{Now: now(s, r, f.Settings), Permanently: kept(s, r, f.Settings)}
 	refused := Evidence{Side: For, Grade: Strong, Value: dropped, Unit: "packets", Source: "/proc/net/stat/nf_conntrack drop", Origin: "drop",
 		Text: fmt.Sprintf("connection tracking dropped %s packets (early_drop made room %s times)", count(dropped), count(early))}
 	byFilter := filtered(r, netns)

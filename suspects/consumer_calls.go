@@ -205,11 +205,13 @@ func (c *stuckWrites) finding(s *scene.Scene) Finding {
 	n := float64(c.frozen + c.held)
 	f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: c.inside * n, Of: s.Window.Length(s.Window.End).Seconds() * n, Unit: "s",
 		Text: fmt.Sprintf("%s stood still for %s each, up to %s at a time", plural(c.frozen+c.held, "consumer"), lasting(c.inside), lasting(c.most))}
-	f.Remedy = fmt.Sprintf("in %s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s)", orThis(c.relay.Subject.Comm, "the relay"))
+	f.Remedy = Remedy{Program: fmt.Sprintf("%s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s).", orThis(c.relay.Subject.Comm, "the relay"))}
 	f.Next = "ss -tnpomi state established"
 	if c.fd.Remote != "" {
 		host := recording.Host(c.fd.Remote)
-		f.Remedy += fmt.Sprintf("; now: ss -K dst %s dport = %s closes this one", host, recording.Port(c.fd.Remote))
+		if goesOn(f.Active, s.Window) {
+			f.Remedy.Now = closeNow(s, c.relay.Subject.Netns, c.fd.Local, c.fd.Remote)
+		}
 		f.Next += " dst " + host
 	}
 	return f

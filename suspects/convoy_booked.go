@@ -50,7 +50,7 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *F
 			Text: fmt.Sprintf("at %s of %s looks that found a thread waiting for a lock it was the one at 0x%x", count(float64(n)), count(float64(all)), address)},
 	}
 	f.Harm = Harm{Symptom: scene.RequestLatency, Amount: share, Unit: "share", Text: f.Text}
-	f.Remedy = fmt.Sprintf("in %s: let go of the lock before waiting for others, or split it", p.Subject.Comm)
+	f.Remedy = Remedy{Program: fmt.Sprintf("%s: let go of the lock before waiting for others, or split it.", p.Subject.Comm)}
 	f.Next = fmt.Sprintf("eu-stack -p %d   # or: gdb -p %d -batch -ex 'thread apply all bt': which function holds the lock at 0x%x", pid, pid, address)
 	return f
 }

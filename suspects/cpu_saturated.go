@@ -35,8 +35,13 @@ var cpuSaturated = &Suspect{
 	},
 	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
 	Claims:  []ledger.Account{ledger.CPU},
-	Remedy:  "nice or CPUWeight= of whoever computes, fewer of its threads, or more CPUs. Verified by: run delay of the service's threads under a tenth",
-	Next:    "snag find --pid PID; pidstat -u 1; cat /proc/PID/task/*/schedstat",
+	Remedy: Remedy{
+		Now:         "systemctl set-property --runtime UNIT CPUWeight=20",
+		Permanently: "CPUWeight= or Nice= in the unit of whoever computes beside the service, or more CPUs.",
+		Program:     "Fewer threads of what computes, or less work for each request.",
+	},
+	Verified: "the run delay of the service's threads is under a tenth of their time",
+	Next:     "snag find --pid PID; pidstat -u 1; cat /proc/PID/task/*/schedstat",
 
 	WeighBooked: weighSaturated,
 }
@@ -144,7 +149,7 @@ func (f *Finding) blame(s *scene.Scene, r *recording.Recording, all cpuTime, w c
 	}
 	if top == nil || top.used < w.ran || top.used < 0.1*all.total {
 		f.Text = fmt.Sprintf("%s needs more CPU than there is: it ran for %s and waited for %s", self.Name, lasting(w.ran), lasting(w.waited))
-		f.Remedy = "more CPUs for " + self.Name + ", or less work per request"
+		f.Remedy = Remedy{Permanently: "More CPUs for " + self.Name + ".", Program: "Less work for each request."}
 		if top == nil || top.used < 0.1*all.total {
 			f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "table processes", Text: "who else used the CPUs was not seen: short-lived processes leave no row"})
 		}
@@ -158,10 +163,7 @@ func (f *Finding) blame(s *scene.Scene, r *recording.Recording, all cpuTime, w c
 	f.Text = fmt.Sprintf("%s used %s of the %s of CPU time that there were, and %s waited for a CPU for %s", top.name(), lasting(top.used), lasting(all.total), self.Name, lasting(w.waited))
 	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: top.used, Unit: "s", Source: "/proc/PID/stat utime, stime", Origin: "process time",
 		Text: fmt.Sprintf("%s used %s of CPU time, %s itself %s", top.name(), lasting(top.used), self.Name, lasting(w.ran))})
-	f.Remedy = fmt.Sprintf("renice 19 -p %d; for good: CPUWeight=20 (or Nice=19) of its unit", first.Subject.PID)
-	if unit := first.Last().Unit; unit != "" {
-		f.Remedy = fmt.Sprintf("systemctl set-property %s CPUWeight=20", unit)
-	}
+	f.Remedy = top.yields(s, r, w.process)
 }
 
 // addHarm says whether anybody felt the wait, and how much of it a request met.

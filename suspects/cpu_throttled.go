@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sort"
+	"strings"
 	"time"
 
 	"snag/ledger"
@@ -37,9 +38,14 @@ var cpuThrottled = &Suspect{
 		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.DatagramsLost, 5 * time.Second},
 		{"udp-receive-buffer-full", 5 * time.Second}, {"listen-overflow", 10 * time.Second}},
 	Claims: []ledger.Account{ledger.Quota, ledger.CPU},
-	Remedy: "CPUQuota= of the unit to what it needs, or none; fewer busy threads. Verified by: throttled periods stand still, the queue at its sockets is empty",
-	Next:   "cat /sys/fs/cgroup/GROUP/cpu.stat; systemctl show -p CPUQuotaPerSecUSec UNIT",
-	Weigh:  weighThrottled,
+	Remedy: Remedy{
+		Now:         "systemctl set-property --runtime UNIT CPUQuota=PERCENT",
+		Permanently: "CPUQuota= of the unit at what it needs, or none.",
+		Program:     "As many busy threads as the quota has CPUs.",
+	},
+	Verified: "throttled periods stand still, and the queue at its sockets is empty",
+	Next:     "cat /sys/fs/cgroup/GROUP/cpu.stat; systemctl show -p CPUQuotaPerSecUSec UNIT",
+	Weigh:    weighThrottled,
 }
 
 const (
@@ -144,8 +150,8 @@ func (u quotaUse) finding(s *scene.Scene, r *recording.Recording) Finding {
 	default:
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Weak, Source: "ss -tunp", Origin: "receive queues", Text: "its processes have no sockets that were looked at: nobody was seen waiting"})
 	}
-	f.Remedy = u.remedy(s, r)
 	f.Settings, f.Calls = u.settings(s, r, members)
+	f.Remedy = u.remedy(s, r, f.Settings)
 	f.Next = fmt.Sprintf("cat /sys/fs/cgroup%[1]s/cpu.stat /sys/fs/cgroup/cpu%[1]s/cpu.stat", u.path)
 	return f
 }
@@ -279,19 +285,13 @@ func (u quotaUse) enough(s *scene.Scene, r *recording.Recording) float64 {
 	return percent
 }
 
-func (u quotaUse) remedy(s *scene.Scene, r *recording.Recording) string {
-	percent := u.enough(s, r)
-	if percent <= 0 {
-		return ""
+func (u quotaUse) remedy(s *scene.Scene, r *recording.Recording, set []Setting) Remedy {
+	out := Remedy{Now: now(s, r, set), Permanently: kept(s, r, set), Program: "As many busy threads as the quota has CPUs."}
+	if len(set) == 1 && set[0].Kind == "cpu-quota" && u.group != nil && u.group.Row.Version == 1 {
+		quota, _, _ := strings.Cut(set[0].Value, " ")
+		out.Now = fmt.Sprintf("echo %s > %s", quota, quoted("/sys/fs/cgroup/cpu"+u.path+"/cpu.cfs_quota_us"))
 	}
-	runtime := int(percent / 100 * u.period() * 1e6)
-	switch {
-	case u.group != nil && u.group.Row.Unit != "":
-		return fmt.Sprintf("systemctl set-property %s CPUQuota=%.0f%%", u.group.Row.Unit, percent)
-	case u.group != nil && u.group.Row.Version == 1:
-		return fmt.Sprintf("echo %d > /sys/fs/cgroup/cpu%s/cpu.cfs_quota_us (%.0f %% of a CPU); keep it in the unit's CPUQuota=", runtime, u.path, percent)
-	}
-	return fmt.Sprintf("echo \"%d %d\" > /sys/fs/cgroup%s/cpu.max (%.0f %% of a CPU); keep it in the unit's CPUQuota=", runtime, int(u.period()*1e6), u.path, percent)
+	return out
 }
 
 // settings are the same as data: the unit's property where systemd holds the group,

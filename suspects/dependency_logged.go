@@ -52,7 +52,7 @@ func (d *dependency) logged(s *scene.Scene, r *recording.Recording) (Finding, bo
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: mean / usual, Unit: "times", Source: source, Origin: "calls", Text: fmt.Sprintf("otherwise it takes %s", lasting(usual))})
 	}
 	f.Harm = Harm{Symptom: scene.RequestLatency, Amount: mean, Unit: "s", Text: fmt.Sprintf("%s of a late request's %s is the wait for %s", lasting(min(mean, own.Sum/float64(own.N))), lasting(own.Sum/float64(own.N)), d.remote)}
-	f.Remedy = fmt.Sprintf("see what holds %s up (snag find there); in the service: a timeout below %s for it, and another upstream to go on with (proxy_next_upstream timeout)", d.remote, lasting(mean))
+	f.Remedy = Remedy{Permanently: fmt.Sprintf("Find out what holds %s up (snag find there). In the service's configuration: a timeout below %s for it, and another upstream to go on with (proxy_next_upstream timeout).", d.remote, lasting(mean))}
 	f.Next = fmt.Sprintf("snag find --port %s   # on %s", recording.Port(d.remote), recording.Host(d.remote))
 	return f, true
 }

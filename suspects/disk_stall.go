@@ -38,8 +38,12 @@ var diskStall = &Suspect{
 	},
 	LeadsTo: latencyLeads(Lead{"listen-overflow", 2 * feltWithin}, Lead{"udp-receive-buffer-full", feltWithin}),
 	Claims:  []ledger.Account{ledger.Disk},
-	Remedy:  "ionice -c3 or IOWeight= of whoever fills the disk, a limit on it (IOWriteBandwidthMax=), the service's files on a disk of their own. Verified by: a request takes under 10 ms, no thread in state D",
-	Next:    "iostat -x 1; grep . /proc/PID/task/*/{wchan,stack}; iotop -oP",
+	Remedy: Remedy{
+		Permanently: "IOWeight= or IOWriteBandwidthMax= in the unit of whoever fills the disk. Or the service's files on a disk of their own.",
+		Program:     "Fewer syncs and larger writes.",
+	},
+	Verified: "a request to the disk takes under 10 ms, and no thread is in state D",
+	Next:     "iostat -x 1; grep . /proc/PID/task/*/{wchan,stack}; iotop -oP",
 
 	WeighBooked: weighDisk,
 }
@@ -98,7 +102,7 @@ func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) Find
 			f.Active = mergeIntervals(append(slices.Clone(slow.spells), slow.slowest...), joined)
 		}
 		f.Text = fmt.Sprintf("disk %s took %s for a request, and %s waited for it %s", slow.name, lasting(max(slow.each, slow.met)), self.Name, b.words())
-		f.Remedy = fmt.Sprintf("put the files of %s on a disk of their own, or a faster one than %s", self.Name, slow.name)
+		f.Remedy = Remedy{Permanently: fmt.Sprintf("The files of %s on a disk of their own, or on a faster one than %s.", self.Name, slow.name), Program: "Fewer syncs and larger writes."}
 		f.nameWriter(s, r, b, *slow)
 	default:
 		f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "/proc/diskstats", Origin: "diskstats",
@@ -125,7 +129,8 @@ func (f *Finding) nameWriter(s *scene.Scene, r *recording.Recording, b blocked, 
 	f.Text += fmt.Sprintf("; %s moved %s meanwhile", p.Subject.Name, size(bytes))
 	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: bytes, Unit: "bytes", Source: "/proc/PID/io", Origin: "process io",
 		Text: fmt.Sprintf("%s moved %s to and from disks, %s itself %s; disk %s %s", p.Subject.Name, size(bytes), b.process.Subject.Name, size(own), d.name, size(d.bytes))})
-	f.Remedy = fmt.Sprintf("ionice -c3 -p %d; for good: IOWeight=10 or IOWriteBandwidthMax= of its unit", p.Subject.PID)
+	f.Remedy = Remedy{Permanently: fmt.Sprintf("IOWeight=10 or IOWriteBandwidthMax= in the unit of %s. Or the files of %s on a disk of their own.", p.Subject.Name, b.process.Subject.Name),
+		Program: fmt.Sprintf("%s: fewer and slower writes.", p.Subject.Comm)}
 }
 
 // addDelays adds what the kernel itself counted of the process' waiting.

@@ -191,19 +191,12 @@ func lossOf(r *recording.Recording, measure string, n float64) string {
 	return fmt.Sprintf("%s lost %s events", measure, count(float64(c.Lost)))
 }
 
-// inNetns is a command as it must be pasted for that namespace.
+// inNetns is a command as it must be pasted for that namespace, for a person to look at:
+// where nobody is known to be in it, it says so.
 func inNetns(s *scene.Scene, netns uint64, command string) string {
-	name := s.NetnsName(netns)
-	if name == "" {
-		return command
+	prefix, ok := enter(s, netns)
+	if !ok && s.NetnsName(netns) != "" {
+		return command + "   # in " + s.NetnsName(netns)
 	}
-	if !strings.ContainsAny(name, " []") { // a name under /run/netns
-		return "ip netns exec " + name + " " + command
-	}
-	for _, p := range s.Processes { // it has none: by a process that lives in it
-		if p.Last().Netns == netns {
-			return fmt.Sprintf("nsenter -t %d -n %s", p.Last().PID, command)
-		}
-	}
-	return command + "   # in " + name
+	return prefix + command
 }

@@ -34,9 +34,13 @@ var encoderStall = &Suspect{
 		"trap: the burst of a group of pictures at the start is no stall; the publisher on another host can't be told from its uplink",
 	},
 	LeadsTo: []Lead{{scene.StreamFreeze, 2 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 2 * time.Second}},
-	Remedy:  "the encoder: its source (camera, capture card, file, upstream), its CPU time (a faster preset, fewer renditions), whoever stops it. Verified by: its clock moves 1.00 s a second and its socket writes every frame time",
-	Next:    "snag find --stream URL on the encoder's host; for an ffmpeg: its own log's speed= (under 1x: too slow)",
-	Weigh:   weighEncoderStall,
+	Remedy: Remedy{
+		Permanently: "CPU time for the encoder, and a source (camera, capture card, file, upstream) that does not stop.",
+		Program:     "A faster preset, fewer renditions.",
+	},
+	Verified: "its clock moves 1.00 s a second, and its socket writes every frame time",
+	Next:     "snag find --stream URL on the encoder's host; for an ffmpeg: its own log's speed= (under 1x: too slow)",
+	Weigh:    weighEncoderStall,
 }
 
 func weighEncoderStall(s *scene.Scene, r *recording.Recording) []Finding {
@@ -100,10 +104,16 @@ func (f *faulty) encoder(s *scene.Scene) Finding {
 	} else if came, ok := f.frames(); ok {
 		out.Evidence = append(out.Evidence, came)
 	}
-	out.Remedy = fmt.Sprintf("in %s: its source and its CPU time (its log: speed= under 1x, or where it stops); what stopped it, if something did", who)
+	out.Remedy = sourceOf(who)
 	pid := l.From.Subject.PID
 	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done   # what it waits for", pid)
 	return out
+}
+
+// sourceOf is what helps a program that makes or sends too little.
+func sourceOf(who string) Remedy {
+	return Remedy{Permanently: fmt.Sprintf("CPU time for %s, and a source that does not stop. Its log tells which of the two (speed= under 1x, or where it stops). See what stopped it, if something did.", who),
+		Program: "A faster preset, fewer renditions."}
 }
 
 // encoderSends clears the encoder: its bytes wait further on.

@@ -28,9 +28,14 @@ var ephemeralPorts = &Suspect{
 		"trap: TIME-WAIT of a listener's own port, or spread over many destinations; bind before connect without IP_BIND_ADDRESS_NO_PORT takes a port from all destinations",
 	},
 	LeadsTo: []Lead{{"error-answers", feltWithin}, {To: scene.ConnectionErrors, Lag: 2e9}, {To: scene.RequestLatency, Lag: 5e9}},
-	Remedy:  "keep connections open (a pool, keep-alive); else net.ipv4.ip_local_port_range = 1024 65535 and net.ipv4.tcp_tw_reuse = 1 → sysctl.d, or more addresses of the destination. Verified by: connects succeed, and ss -tan state time-wait dst DEST stays under the range",
-	Next:    "ss -Htan state time-wait | awk '{print $4}' | sort | uniq -c | sort -rn | head; sysctl net.ipv4.ip_local_port_range net.ipv4.tcp_tw_reuse",
-	Weigh:   weighEphemeralPorts,
+	Remedy: Remedy{
+		Now:         "sysctl -w net.ipv4.tcp_tw_reuse=1",
+		Permanently: "net.ipv4.ip_local_port_range = 1024 65535 and net.ipv4.tcp_tw_reuse = 1 in /etc/sysctl.d. Or more addresses of the destination.",
+		Program:     "Keep connections open (a pool, keep-alive).",
+	},
+	Verified: "connects succeed, and ss -tan state time-wait dst DEST stays under the range",
+	Next:     "ss -Htan state time-wait | awk '{print $4}' | sort | uniq -c | sort -rn | head; sysctl net.ipv4.ip_local_port_range net.ipv4.tcp_tw_reuse",
+	Weigh:    weighEphemeralPorts,
 }
 
 const (
@@ -174,12 +179,12 @@ func portsFinding(s *scene.Scene, r *recording.Recording, netns uint64, p record
 		f.Text = inUse
 		return f
 	}
-	reuse := "net.ipv4.tcp_tw_reuse = 1"
-	if v, ok := setting(r, netns, "net.ipv4.tcp_tw_reuse"); ok && v == 1 {
-		reuse = "a second address of the destination"
-	}
-	f.Remedy = fmt.Sprintf("keep the connections to %s open (a pool); meanwhile net.ipv4.ip_local_port_range = 1024 65535 (now %s ports) and %s in sysctl.d", p.Remote, count(most), reuse)
 	f.Settings, f.Calls = portsSettings(s, r, netns, p, most, c)
+	f.Remedy = Remedy{Now: now(s, r, f.Settings), Permanently: kept(s, r, f.Settings),
+		Program: fmt.Sprintf("%s: keep the connections to %s open (a pool).", orProgram(f.Subject.Comm), p.Remote)}
+	if len(f.Settings) == 0 {
+		f.Remedy.Permanently = fmt.Sprintf("A second address of the destination: %s ports are all that there are for one.", count(most))
+	}
 	if failed > 0 {
 		f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: failed, Of: failed + c.opened, Unit: "connections",
 			Text: fmt.Sprintf("%s connects to %s failed", ofAll(failed, failed+c.opened), p.Remote)}

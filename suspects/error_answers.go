@@ -25,9 +25,13 @@ var errorAnswers = &Suspect{
 		"can't tell: what TLS has encrypted; HTTP/2; an error behind the first bytes of an answer; what is sent from files or by io_uring",
 	},
 	LeadsTo: []Lead{{scene.FailedAnswers, 2 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {"reconnect-storm", 10 * time.Second}, {"peer-reset", 2 * time.Second}},
-	Remedy:  "what its own log says: raise the limit that is reached, give its store room, mend the part that fails. Verified by: its answers are no errors any more",
-	Next:    "journalctl -u UNIT --since -5min; or its log file: ls -l /proc/PID/fd | grep log",
-	Weigh:   weighErrorAnswers,
+	Remedy: Remedy{
+		Permanently: "Its own log says why. Raise the limit that is reached, or give its store room.",
+		Program:     "Mend the part that fails.",
+	},
+	Verified: "its answers are no errors any more",
+	Next:     "journalctl -u UNIT --since -5min; or its log file: ls -l /proc/PID/fd | grep log",
+	Weigh:    weighErrorAnswers,
 }
 
 func weighErrorAnswers(s *scene.Scene, r *recording.Recording) []Finding {

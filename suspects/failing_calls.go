@@ -195,40 +195,33 @@ func (c *failingCalls) meaning() string {
 	return "not permitted"
 }
 
-// remedy is what helps now, and for good.
-func (c *failingCalls) remedy() string {
+// remedy is what helps. What is in the way no command takes away surely.
+func (c *failingCalls) remedy() Remedy {
 	last := c.rows[len(c.rows)-1]
-	mount := last.Mount
-	if mount == "" {
-		mount = "MOUNT"
+	mount, at := orThis(last.Mount, "the file system"), ""
+	if last.Mount != "" {
+		at = " " + last.Mount
 	}
 	switch c.errno {
 	case "ENOSPC":
 		if last.FreeFiles != nil && *last.FreeFiles == 0 {
-			return fmt.Sprintf("now: remove small files of %s (du --inodes -xS %s | sort -n | tail); permanently: a file system with more inodes, and what makes so many files", mount, mount)
+			return Remedy{Permanently: fmt.Sprintf("Remove small files of %s (du --inodes -xS%s | sort -n | tail), or a file system with more inodes.", mount, at), Program: "Fewer files."}
 		}
-		return fmt.Sprintf("now: make room on %s: du -xh %s | sort -h | tail; files that were removed and are still open: lsof +L1; permanently: a larger volume, a bound for what fills it, an alarm at 80 %%", mount, mount)
+		return Remedy{Permanently: fmt.Sprintf("Make room on %s (du -xh%s | sort -h | tail; removed and still open: lsof +L1). A larger volume, and an alarm at 80 %%.", mount, at), Program: "A bound for what fills it."}
 	case "EDQUOT":
-		return fmt.Sprintf("now: raise the quota (repquota %s; of a project: xfs_quota), or remove what its user has too much of; permanently: a quota that fits", mount)
+		return Remedy{Permanently: fmt.Sprintf("A larger quota (repquota%s; of a project: xfs_quota), or less of what its user has there.", at)}
 	case "EROFS":
-		return fmt.Sprintf("now: dmesg -T | grep -iE 'error|remount' says why; after the device is well: mount -o remount,rw %s; in a unit: ReadWritePaths=; permanently: the disk, or where the program writes", mount)
+		return Remedy{Permanently: fmt.Sprintf("Find out why %s is read-only: dmesg -T | grep -iE 'error|remount'. Mend the device, then mount it for writing; or ReadWritePaths= in its unit.", mount)}
 	case "EFBIG":
-		return "now: raise the limit (prlimit --fsize), or move the file away; permanently: LimitFSIZE= in its unit, or split the file"
+		return Remedy{Permanently: "LimitFSIZE= in its unit, or move the file away.", Program: "Split the file."}
 	case "EIO":
-		return "now: dmesg -T names the device; move the service to another; permanently: replace the disk"
+		return Remedy{Permanently: "Replace the disk: dmesg -T names it. Move the service to another until then."}
 	case "ENOMEM":
-		return "now: free -h; memory.max of its control group, vm.max_map_count, vm.overcommit_memory; permanently: more memory or a higher limit; in the program: what grows"
+		return Remedy{Permanently: "More memory, or a higher limit: memory.max of its control group, vm.max_map_count, vm.overcommit_memory.", Program: "Find what grows."}
 	case "EAGAIN":
-		return "now: prlimit --nproc, or pids.max of its control group; permanently: TasksMax= and LimitNPROC= in its unit; in the program: what begins so many threads"
+		return Remedy{Permanently: "TasksMax= and LimitNPROC= in its unit.", Program: "Find what begins so many threads."}
 	}
-	return fmt.Sprintf("now: namei -l %s, and which user it runs as; permanently: chown or chmod, ReadWritePaths= in its unit, or the rule of SELinux or AppArmor that refuses (journalctl -k | grep -iE 'denied|apparmor')", orPath(last.Path))
-}
-
-func orPath(path string) string {
-	if path == "" {
-		return "PATH"
-	}
-	return path
+	return Remedy{Permanently: fmt.Sprintf("Let its user have%s (namei -l shows who may): chown, chmod, ReadWritePaths= in its unit, or the rule of SELinux or AppArmor that refuses (journalctl -k | grep -iE 'denied|apparmor').", " "+orThis(last.Path, "the file"))}
 }
 
 func (c *failingCalls) next() string {

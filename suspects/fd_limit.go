@@ -33,9 +33,14 @@ var fdLimit = &Suspect{
 	},
 	LeadsTo: []Lead{{"error-answers", 10 * time.Second}, {"listen-overflow", 30 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}, {scene.ConnectionErrors, 10 * time.Second},
 		{"peer-reset", time.Minute}}, // callers give up, and what they left is answered with a reset
-	Remedy: "find what keeps descriptors (a leak, too few per client); raise LimitNOFILE= in the unit (limits.conf is ignored by units), restart. Verified by: the accept queue drains, no EMFILE",
-	Next:   "ls /proc/PID/fd | wc -l; grep 'open files' /proc/PID/limits; strace -f -e trace=accept,accept4,openat -p PID 2>&1 | grep EMFILE",
-	Weigh:  weighFDLimit,
+	Remedy: Remedy{
+		Now:         "prlimit --pid PID --nofile=LIMIT",
+		Permanently: "LimitNOFILE= in its unit (units do not read limits.conf).",
+		Program:     "Find what keeps descriptors: a leak, or too many for each client.",
+	},
+	Verified: "the accept queue drains, and no call fails with EMFILE",
+	Next:     "ls /proc/PID/fd | wc -l; grep 'open files' /proc/PID/limits; strace -f -e trace=accept,accept4,openat -p PID 2>&1 | grep EMFILE",
+	Weigh:    weighFDLimit,
 }
 
 func weighFDLimit(s *scene.Scene, r *recording.Recording) []Finding {
@@ -91,7 +96,7 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (Findin
 	q := backlogOf(p, t.at)
 	f := Finding{Subject: p.Subject, Active: t.at}
 	if no := refusedDescriptor(p, r); t.rows == 0 && no.n > 0 {
-		return f.refused(p, no), true // also of one whose limit was lowered below what it has
+		return f.refused(r, p, no), true // also of one whose limit was lowered below what it has
 	}
 	if t.of == 0 {
 		q = backlogOf(p, []recording.Interval{s.Window})
@@ -156,12 +161,8 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (Findin
 		}
 		f.Evidence = append(f.Evidence, served)
 	}
-	f.Remedy = raiseLimit(p.Last(), t)
-	to := max(4*t.most, 65536)
-	if t.hard >= 4*t.most { // what the process may have without a privilege
-		to = min(to, t.hard)
-	}
-	f.Settings = []Setting{{Kind: "nofile", At: p.Subject, Value: fmt.Sprintf("%d:%d", to, max(to, t.hard)),
+	f.Remedy = raiseLimit(r, p, t)
+	f.Settings = []Setting{{Kind: "nofile", At: p.Subject, Value: t.wanted(),
 		Why: fmt.Sprintf("%d descriptors are all that it may have, and it has them", t.most), Risk: "what leaks descriptors goes on leaking", Needs: "LimitNOFILE= in its unit, to last over its restart"}}
 	f.Next = fmt.Sprintf("ls -l /proc/%[1]d/fd | awk '{print $NF}' | sed 's/[0-9].*//' | sort | uniq -c; strace -f -e trace=accept,accept4 -p %[1]d", p.Subject.PID)
 	return f, true
@@ -169,7 +170,7 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (Findin
 
 // refused is a process whose descriptors were not counted, but whose calls were told
 // that it has no more: EMFILE is the answer to nothing else (accept(2), open(2)).
-func (f Finding) refused(p *scene.Process, no refusals) Finding {
+func (f Finding) refused(r *recording.Recording, p *scene.Process, no refusals) Finding {
 	last := p.Last()
 	f.Active = mergeIntervals(no.at, joined)
 	f.Text = fmt.Sprintf("%s fails (EMFILE), %s times: all its descriptors are in use", no.call, count(no.n))
@@ -180,7 +181,7 @@ func (f Finding) refused(p *scene.Process, no refusals) Finding {
 	}
 	f.Evidence = []Evidence{e}
 	f.Harm = Harm{Symptom: scene.ConnectionErrors, Amount: no.n, Unit: "calls", Text: fmt.Sprintf("%s failed %s times for want of a descriptor", no.call, count(no.n))}
-	f.Remedy = raiseLimit(last, fullTable{most: max(last.FDLimit, 1024), hard: last.FDHard})
+	f.Remedy = raiseLimit(r, p, fullTable{most: max(last.FDLimit, 1024), hard: last.FDHard})
 	f.Next = fmt.Sprintf("ls -l /proc/%[1]d/fd | awk '{print $NF}' | sed 's/[0-9].*//' | sort | uniq -c; grep 'open files' /proc/%[1]d/limits", p.Subject.PID)
 	return f
 }
@@ -209,13 +210,25 @@ func refusedDescriptor(p *scene.Process, r *recording.Recording) refusals {
 	return out
 }
 
-// raiseLimit is how the limit is raised where it persists: a unit doesn't read
-// limits.conf (systemd.exec(5)).
-func raiseLimit(p recording.Process, t fullTable) string {
+// wanted is the limit that is proposed, soft and hard.
+func (t fullTable) wanted() string {
 	to := max(4*t.most, 65536)
-	now := fmt.Sprintf("prlimit --pid %d --nofile=%d:%d now", p.PID, to, max(to, t.hard))
-	if p.Unit != "" {
-		return fmt.Sprintf("LimitNOFILE=%d in %s (systemctl edit %s; limits.conf is ignored by units), restart; until then %s; then look at what keeps the descriptors", to, p.Unit, p.Unit, now)
+	if t.hard >= 4*t.most { // what the process may have without a privilege
+		to = min(to, t.hard)
 	}
-	return fmt.Sprintf("%s; LimitNOFILE=%d in its unit (limits.conf is ignored by units) or ulimit -n where it is started; then look at what keeps the descriptors", now, to)
+	return fmt.Sprintf("%d:%d", to, max(to, t.hard))
+}
+
+// raiseLimit is how the limit is raised: in the running process, and where it is kept,
+// as a unit does not read limits.conf (systemd.exec(5)).
+func raiseLimit(r *recording.Recording, p *scene.Process, t fullTable) Remedy {
+	to := t.wanted()
+	out := Remedy{Permanently: fmt.Sprintf("LimitNOFILE=%s in its unit (limits.conf is ignored by units), or ulimit -n where it is started.", to), Program: "Find what keeps the descriptors."}
+	if unit := p.Last().Unit; unit != "" {
+		out.Permanently = fmt.Sprintf("LimitNOFILE=%s in %s (systemctl edit %s; limits.conf is ignored by units).", to, unit, unit)
+	}
+	if lasts(r, p) {
+		out.Now = fmt.Sprintf("prlimit --pid %d --nofile=%s", p.Subject.PID, to)
+	}
+	return out
 }

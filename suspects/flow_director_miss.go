@@ -29,10 +29,11 @@ var flowDirectorMiss = &Suspect{
 		"decisive: what missed was UDP: ATR learns TCP only",
 		"trap: a card that shows misses and matches nothing, and loses nothing",
 	},
-	LeadsTo: []Lead{{"packet-reordering", 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}},
-	Remedy:  "RFS (net.core.rps_sock_flow_entries, rps_flow_cnt) with RPS, or ntuple filters for the flows that matter (ethtool -N); unit and /etc/sysctl.d; reordering stands still",
-	Next:    "ethtool -S DEVICE | grep fdir; ethtool -k DEVICE | grep ntuple; nstat -az TcpExtTCPSACKReorder TcpExtTCPTSReorder",
-	Weigh:   weighFlowDirectorMiss,
+	LeadsTo:  []Lead{{"packet-reordering", 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}},
+	Remedy:   Remedy{Permanently: "RFS (net.core.rps_sock_flow_entries, rps_flow_cnt) with RPS, or ntuple filters for the flows that matter (ethtool -N), in a unit and /etc/sysctl.d."},
+	Verified: "TCP's reordering counters stand still",
+	Next:     "ethtool -S DEVICE | grep fdir; ethtool -k DEVICE | grep ntuple; nstat -az TcpExtTCPSACKReorder TcpExtTCPTSReorder",
+	Weigh:    weighFlowDirectorMiss,
 }
 
 // missShare of the packets at which the table is of no use. The examples of healthy
@@ -54,8 +55,9 @@ func weighFlowDirectorMiss(s *scene.Scene, r *recording.Recording) []Finding {
 			Text:     fmt.Sprintf("its flow director missed %s packets", ofAll(missed, missed+matched)),
 			Evidence: missEvidence(r, n, missed, matched, overflowed),
 			Next:     inNetns(s, n.Netns, fmt.Sprintf("ethtool -S %s | grep fdir; ethtool -u %s", n.Device, n.Device)),
-			Remedy:   rpsOver(s, r, -1, recording.Subject{Netns: n.Netns, Device: n.Device})}
+		}
 		f.Settings = rpsSettings(r, -1, f.Subject)
+		f.Remedy = Remedy{Now: steerNow(s, f.Settings), Permanently: kept(s, r, f.Settings)}
 		for _, series := range all {
 			if series.Name == "node_ethtool_fdir_miss" {
 				f.Active = stepsOf(series).active()

@@ -2,7 +2,6 @@ package suspects
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"snag/recording"
@@ -28,9 +27,14 @@ var fqFlowLimit = &Suspect{
 		"trap: requeues are not loss; the same burst over 5 flows stays under each one's limit",
 	},
 	LeadsTo: []Lead{{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.FramesSkipped, 5 * time.Second}},
-	Remedy:  "fq flow_limit of each fq, below mq each child, or a sender that paces its bursts; [FairQueueing] FlowLimit= of the .network file or the unit that sets it; flows_plimit stands still",
-	Next:    "tc -s -d qdisc show",
-	Weigh:   weighFqFlowLimit,
+	Remedy: Remedy{
+		Now:         "tc qdisc change dev DEVICE root fq flow_limit PACKETS",
+		Permanently: "FlowLimit= in [FairQueueing] of the .network file, or the unit that sets the queue. Below mq for each fq.",
+		Program:     "Pace bursts (SO_MAX_PACING_RATE).",
+	},
+	Verified: "flows_plimit stands still",
+	Next:     "tc -s -d qdisc show",
+	Weigh:    weighFqFlowLimit,
 }
 
 // flowLimited is how much fq's flow limit dropped on that leaf, and whether it was
@@ -85,38 +89,11 @@ func fqFinding(s *scene.Scene, r *recording.Recording, l leaf, n float64, f Find
 		f.Text += ", most of them of " + f.Related[0].Name
 	}
 	f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: n, Of: sent + dropped, Unit: "packets", Text: fmt.Sprintf("%s packets dropped by fq on %s", ofAll(n, sent+dropped), l.device.device)}
-	f.Remedy = fqRemedy(s, r, l)
 	f.Settings = fqSettings(s, l, l.steps(r, "snag_qdisc_flow_limit_drops_total"))
+	f.Remedy = Remedy{Now: now(s, r, f.Settings), Permanently: fmt.Sprintf("FlowLimit= in [FairQueueing] of the .network file of %s, or the unit that sets its queue.", l.device.device),
+		Program: "Pace the sender (SO_MAX_PACING_RATE)."}
 	for _, sub := range f.Related[:min(len(f.Related), 2)] {
 		f.Calls = append(f.Calls, Call{whoseCall(sub), "setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, its mean bytes a second), or sleep between the datagrams of a burst", "it hands fq more at once than a flow may have waiting"})
 	}
 	return f
-}
-
-// fqRemedy changes every fq below the same mq: a flow meets the one that its hash
-// or its CPU chose.
-func fqRemedy(s *scene.Scene, r *recording.Recording, l leaf) string {
-	limit := ""
-	var set []string
-	for _, q := range s.Qdiscs {
-		if q.Row.Kind != "fq" || q.Row.Device != l.device.device || q.Row.Netns != l.device.netns {
-			continue
-		}
-		if q.Row.Handle == l.handle && q.Row.Parent == l.parent {
-			limit = q.Row.Options["flow_limit"]
-		}
-		at := "parent " + q.Row.Parent
-		if q.Row.Parent == "root" || q.Row.Parent == "" {
-			at = "root"
-		}
-		set = append(set, inNetns(s, l.device.netns, fmt.Sprintf("tc qdisc change dev %s %s fq flow_limit 1000", l.device.device, at)))
-	}
-	if len(set) == 0 {
-		set = []string{inNetns(s, l.device.netns, fmt.Sprintf("tc qdisc change dev %s root fq flow_limit 1000", l.device.device))}
-	}
-	now := ""
-	if limit != "" {
-		now = " (now " + limit + ")"
-	}
-	return strings.Join(set[:min(len(set), 4)], "; ") + now + ", or pace the sender (SO_MAX_PACING_RATE); keep it as FlowLimit= in [FairQueueing] of the .network file or in the unit that sets it"
 }

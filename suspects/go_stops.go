@@ -54,7 +54,7 @@ func (j *standstill) goFinding(s *scene.Scene, r *recording.Recording) Finding {
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: j.meanDelay(s.Window), Unit: "s",
 			Text: fmt.Sprintf("a request waits for up to %s, %s on average", lasting(j.longest), lasting(j.meanDelay(s.Window)))}
 	}
-	f.Remedy = fmt.Sprintf("in %s: find the goroutine that can't be stopped in a loop without calls (C code, assembly, a huge copy), or who dumps goroutines and heaps of it (a profiler, a debug endpoint)", p.Comm)
+	f.Remedy = Remedy{Program: fmt.Sprintf("%s: find the goroutine that can't be stopped (a loop without calls, C code, a huge copy), or who dumps its goroutines and heap (a profiler, a debug endpoint).", p.Comm)}
 	f.Next = fmt.Sprintf("snag profile --pid %d --off --go-runtime; GODEBUG=gctrace=1 in its environment", p.PID)
 	return f
 }

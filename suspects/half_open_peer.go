@@ -31,9 +31,14 @@ var halfOpenPeer = &Suspect{
 		"trap: an idle connection without keepalive may be dead as well: nothing tells until somebody sends",
 	},
 	LeadsTo: []Lead{{"error-answers", 10 * time.Second}, {scene.StreamFreeze, 30 * time.Second}, {scene.RequestLatency, 30 * time.Second}, {"slow-consumer", 30 * time.Second}},
-	Remedy:  "TCP_USER_TIMEOUT (10 s, say) and SO_KEEPALIVE in the program; net.ipv4.tcp_retries2 = 8 → sysctl.d for all. Verified by: the connection ends with ETIMEDOUT in seconds after its peer is cut off",
-	Next:    "ss -tinop state established   # timer, backoff, lastrcv; then: ping the peer",
-	Weigh:   weighHalfOpenPeer,
+	Remedy: Remedy{
+		Now:         "ss -K 'dst PEER src LOCAL'",
+		Permanently: "net.ipv4.tcp_retries2 = 8 in /etc/sysctl.d, for all programs.",
+		Program:     "TCP_USER_TIMEOUT (10 s, say) and SO_KEEPALIVE.",
+	},
+	Verified: "the connection ends with ETIMEDOUT in seconds after its peer is cut off",
+	Next:     "ss -tinop state established   # timer, backoff, lastrcv; then: ping the peer",
+	Weigh:    weighHalfOpenPeer,
 }
 
 const (
@@ -125,7 +130,7 @@ func nobodyAnswers(s *scene.Scene, r *recording.Recording, k *scene.Socket, rows
 	}
 	f.Evidence = append([]Evidence{e}, f.Evidence...)
 	f.Text = fmt.Sprintf("%s is gone, or the whole path to it: %s waits for it, with %s unacknowledged for %s", last.Remote, k.Owner().Subject.Name, size(float64(last.SendQ)), lasting(silent))
-	f.Remedy = patience(r, k, last)
+	f.Remedy = patience(s, r, k, last, e.Grade == Decisive)
 	f.Calls = patienceCalls(k.Subject)
 	f.Related = []recording.Subject{k.Owner().Subject}
 	f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: last.T.Sub(first.T).Seconds(), Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s",
@@ -152,7 +157,7 @@ func answersElsewhere(s *scene.Scene, k *scene.Socket, span recording.Interval) 
 // probesFail judges a connection that has nothing to send, or may not.
 func probesFail(s *scene.Scene, r *recording.Recording, k *scene.Socket, last recording.Socket) Finding {
 	silent := min(last.TCP.LastRcv, last.TCP.LastAck)
-	f := Finding{Subject: k.Subject, Related: []recording.Subject{k.Owner().Subject}, Remedy: patience(r, k, last), Calls: patienceCalls(k.Subject), Next: "ping -c 3 " + recording.Host(last.Remote)}
+	f := Finding{Subject: k.Subject, Related: []recording.Subject{k.Owner().Subject}, Remedy: patience(s, r, k, last, true), Calls: patienceCalls(k.Subject), Next: "ping -c 3 " + recording.Host(last.Remote)}
 	f.Text = fmt.Sprintf("%s is gone, or the whole path to it, and answers no probe", last.Remote)
 	f.Evidence = []Evidence{{Side: For, Grade: Decisive, Value: float64(last.TCP.Probes), Unit: "probes", Source: "ss -tino timer, lastrcv, lastack", Origin: "silence",
 		Text: fmt.Sprintf("%d %s probes in a row were not answered; nothing came for %s", last.TCP.Probes, last.Timer, lasting(silent))}}
@@ -163,15 +168,20 @@ func probesFail(s *scene.Scene, r *recording.Recording, k *scene.Socket, last re
 }
 
 // patience says how long the kernel goes on, and how to make it shorter. From
-// 200 ms the timer doubles up to 120 s (TCP_RTO_MAX, net/ipv4/tcp_timer.c).
-func patience(r *recording.Recording, k *scene.Socket, last recording.Socket) string {
-	text := fmt.Sprintf("in %s: TCP_USER_TIMEOUT (10,000 ms) and SO_KEEPALIVE; now: ss -K dst %s dport = %s", orProgram(k.Subject.Comm), recording.Host(last.Remote), recording.Port(last.Remote))
-	if v, ok := setting(r, last.Netns, "net.ipv4.tcp_retries2"); ok && v > 0 && v < 100 {
+// 200 ms the timer doubles up to 120 s (TCP_RTO_MAX, net/ipv4/tcp_timer.c). A connection
+// whose peer is proved to be gone can be closed now.
+func patience(s *scene.Scene, r *recording.Recording, k *scene.Socket, last recording.Socket, proved bool) Remedy {
+	out := Remedy{Program: fmt.Sprintf("%s: TCP_USER_TIMEOUT (10,000 ms) and SO_KEEPALIVE.", orProgram(k.Subject.Comm))}
+	if proved {
+		out.Now = closeNow(s, last.Netns, last.Local, last.Remote)
+	}
+	if v, ok := setting(r, last.Netns, "net.ipv4.tcp_retries2"); ok && v > 8 && v < 100 {
 		wait, rto := 0.0, 0.2
 		for range int(v) + 1 {
 			wait, rto = wait+rto, min(2*rto, 120)
 		}
-		text += fmt.Sprintf("; else it goes on for %s (net.ipv4.tcp_retries2 = %.0f)", strings.TrimSuffix(time.Duration(wait*float64(time.Second)).Round(time.Second).String(), "0s"), v)
+		sooner := Setting{Kind: "sysctl", Name: "net.ipv4.tcp_retries2", At: inSpace(last.Netns), Value: "8"}
+		out.Permanently = fmt.Sprintf("%s, for all programs: with %.0f it goes on for %s.", sooner.keptIn(s), v, strings.TrimSuffix(time.Duration(wait*float64(time.Second)).Round(time.Second).String(), "0s"))
 	}
-	return text
+	return out
 }

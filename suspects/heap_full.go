@@ -43,9 +43,13 @@ var heapFull = &Suspect{
 	LeadsTo: latencyLeads(Lead{"runtime-pause", feltWithin}, Lead{"service-killed", time.Minute}, Lead{"busy-thread", feltWithin}, Lead{"cpu-saturated", feltWithin}, Lead{"worker-queue", feltWithin},
 		Lead{"listen-overflow", 2 * feltWithin}, Lead{"peer-reset", time.Minute}),
 	Claims: []ledger.Account{ledger.Pause, ledger.CPU},
-	Remedy: "a larger heap, half of which is free after a full collection (-Xmx, --max-old-space-size), in the unit's or start script's arguments; less in it: find what fills it. Verified by: collections of the whole heap stop, or take less than a hundredth of the time",
-	Next:   histogram,
-	Weigh:  weighHeapFull,
+	Remedy: Remedy{
+		Permanently: "A larger heap, half of which is free after a full collection, in the arguments of its unit or start script (-Xmx, --max-old-space-size), and a restart.",
+		Program:     "Find what fills the heap, and keep less of it.",
+	},
+	Verified: "collections of the whole heap stop, or take less than a hundredth of the time",
+	Next:     histogram,
+	Weigh:    weighHeapFull,
 }
 
 const histogram = "jcmd PID GC.class_histogram -all | head -20   # what fills it; jstat -gcutil PID 1000"
@@ -114,8 +118,8 @@ func (h *heapUse) finding(s *scene.Scene, r *recording.Recording) Finding {
 		return f
 	}
 	what, _, _ := strings.Cut(f.Next, " #")
-	f.Remedy = fmt.Sprintf("-Xmx%dm in the java arguments of %s (its unit or start script) and a restart (now %s)%s; or less in it: %s tells what fills it",
-		int(2*h.after)>>20, orProgram(h.process.Subject.Comm), size(h.most), h.room(r), strings.TrimSpace(what))
+	f.Remedy = Remedy{Permanently: fmt.Sprintf("-Xmx%dm in the java arguments of %s (its unit or start script) and a restart (now %s)%s.", int(2*h.after)>>20, orProgram(h.process.Subject.Comm), size(h.most), h.room(r)),
+		Program: fmt.Sprintf("Keep less in the heap: %s tells what fills it.", strings.TrimSpace(what))}
 	return f
 }
 

@@ -30,7 +30,7 @@ func v8Full(s *scene.Scene, r *recording.Recording, p *scene.Process) (Finding, 
 		Text: fmt.Sprintf("V8 collects garbage of its old space for %.0f %% of the CPU time of the process", 100*share),
 		Evidence: []Evidence{{Side: For, Grade: Strong, Value: share, Unit: "share", Source: fmt.Sprintf("snag profile --pid %d", pid), Origin: "profile",
 			Text: fmt.Sprintf("%s samples of its CPU time were in V8's mark-compact", ofAll(collects, all))}},
-		Remedy: fmt.Sprintf("node --max-old-space-size=MiB with more than now in the start of %s, and a restart; keep less in it where that is no option", orProgram(p.Subject.Comm)),
+		Remedy: Remedy{Permanently: fmt.Sprintf("A larger node --max-old-space-size= in the start of %s, and a restart.", orProgram(p.Subject.Comm)), Program: "Keep less in the heap."},
 		Next:   fmt.Sprintf("node --heapsnapshot-signal=SIGUSR2 at its next start, then kill -USR2 %d: what fills it", pid)}
 	if share >= v8Most {
 		f.Evidence[0].Grade = Decisive
@@ -44,7 +44,7 @@ func v8Full(s *scene.Scene, r *recording.Recording, p *scene.Process) (Finding, 
 	if rss := p.Last().RSS; ok && rss != nil && float64(*rss) >= asFull*limit {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: float64(*rss), Unit: "bytes", Source: fmt.Sprintf("/proc/%d/status VmRSS, cmdline", pid), Origin: "VmRSS",
 			Text: fmt.Sprintf("it holds %s, and its old space may have %s", size(float64(*rss)), size(limit))})
-		f.Remedy = fmt.Sprintf("node --max-old-space-size=%.0f (now %.0f) in the start of %s, and a restart; keep less in it where that is no option", 2*limit/(1<<20), limit/(1<<20), orProgram(p.Subject.Comm))
+		f.Remedy.Permanently = fmt.Sprintf("node --max-old-space-size=%.0f (now %.0f) in the start of %s, and a restart.", 2*limit/(1<<20), limit/(1<<20), orProgram(p.Subject.Comm))
 	}
 	return f, true
 }

@@ -33,9 +33,13 @@ var interruptCoalescingLow = &Suspect{
 		"weak: raising it adds latency: for a quarter of a millisecond",
 	},
 	LeadsTo: []Lead{{scene.CPUBurn, 5 * time.Second}, {"softirq-on-one-cpu", 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}},
-	Remedy:  "ethtool -C DEVICE adaptive-rx on, else rx-usecs 50; [Link] RxCoalesceSec= and UseAdaptiveRxCoalesce= of the .link file; interrupts a packet fall, at the price of that much latency",
-	Next:    "ethtool -c DEVICE; grep DEVICE /proc/interrupts; mpstat -P ALL 1 5",
-	Weigh:   weighInterruptCoalescingLow,
+	Remedy: Remedy{
+		Now:         "ethtool -C DEVICE adaptive-rx on",
+		Permanently: "UseAdaptiveRxCoalesce=yes or RxCoalesceSec=50us in the .link file. Packets wait that much longer.",
+	},
+	Verified: "there are fewer interrupts for each packet",
+	Next:     "ethtool -c DEVICE; grep DEVICE /proc/interrupts; mpstat -P ALL 1 5",
+	Weigh:    weighInterruptCoalescingLow,
 }
 
 const (
@@ -152,12 +156,8 @@ func lowCoalescing(s *scene.Scene, r *recording.Recording, n recording.NIC, f Fi
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Weak, Value: float64(*c.RxUsecs), Unit: "µs", Source: "ethtool -c " + n.Device, Origin: "coalescing",
 			Text: fmt.Sprintf("%s waits %d µs (rx-usecs) before it interrupts", n.Device, *c.RxUsecs)})
 	}
-	how := "rx-usecs 50"
-	if c != nil && c.AdaptiveRx != nil {
-		how = "adaptive-rx on"
-	}
 	f.Settings = coalesceSettings(n, rate, each)
-	f.Remedy = inNetns(s, n.Netns, fmt.Sprintf("ethtool -C %s %s", n.Device, how)) + " (it adds that much latency); keep it as UseAdaptiveRxCoalesce=yes or RxCoalesceSec=50us in the .link file"
+	f.Remedy = Remedy{Now: now(s, r, f.Settings), Permanently: fmt.Sprintf("UseAdaptiveRxCoalesce=yes or RxCoalesceSec=%dus in the .link file of %s. Packets wait that much longer.", coalescedUsecs, n.Device)}
 	return f
 }
 

@@ -28,11 +28,12 @@ var kernelHotPath = &Suspect{
 		"decisive: the function has about the same share in the baseline",
 		"trap: profiles of different -F weigh interrupts differently: shares are compared, not counts; more load raises all functions alike",
 	},
-	LeadsTo: []Lead{{scene.CPUBurn, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.DatagramsLost, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}},
-	Claims:  []ledger.Account{ledger.Work, ledger.Kernel, ledger.CPU},
-	Remedy:  "what the function names: a kernel without the debugging option (a reboot: plan it), the driver's other mode, fewer rules or a set. Verified by: its share falls to the baseline's",
-	Next:    "perf record -a -g -F 97 -- sleep 10; perf report --no-children --sort symbol   # here and on the good host",
-	Weigh:   weighKernelHotPath,
+	LeadsTo:  []Lead{{scene.CPUBurn, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.DatagramsLost, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}},
+	Claims:   []ledger.Account{ledger.Work, ledger.Kernel, ledger.CPU},
+	Remedy:   Remedy{Permanently: "What the function names: a kernel without the debugging option (it takes a reboot), the driver's other mode, fewer rules or a set."},
+	Verified: "its share falls to the baseline's",
+	Next:     "perf record -a -g -F 97 -- sleep 10; perf report --no-children --sort symbol   # here and on the good host",
+	Weigh:    weighKernelHotPath,
 }
 
 const (
@@ -206,7 +207,7 @@ func hotFunction(r *recording.Recording, here, there kernelProfile, name string)
 	share := f.samples / here.all
 	out.Text = fmt.Sprintf("%s takes %.1f %% of all %s, %.0f times its share of the kernel's in the baseline", name, 100*f.samples/here.all, here.whole(), times)
 	out.Harm = hotHarm(share, r.Manifest.CPUs, name)
-	out.Remedy = hotRemedy(name)
+	out.Remedy = Remedy{Permanently: hotRemedy(name)}
 	out.Next = "perf record -a -g -F 97 -- sleep 10; perf report --no-children --symbol-filter=" + name
 	return out
 }
@@ -268,19 +269,19 @@ func hotRemedy(name string) string {
 	// Whose samples are under debug_dma_map_page and its kin (kernel/dma/debug.c).
 	for _, under := range []string{"debug_dma_", "check_unmap", "check_sync", "add_dma_entry", "dma_entry_", "active_cacheline_", "hash_bucket_", "__hash_bucket_find", "bucket_find_"} {
 		if strings.HasPrefix(name, under) {
-			return "a kernel without CONFIG_DMA_API_DEBUG (dma_debug=off on the command line turns it off): a reboot, plan it"
+			return "A kernel without CONFIG_DMA_API_DEBUG, or dma_debug=off on its command line. It takes a reboot."
 		}
 	}
 	for _, known := range []struct{ prefix, remedy string }{
-		{"__lock_acquire", "a kernel without CONFIG_PROVE_LOCKING: a reboot, plan it"},
-		{"lock_acquire", "a kernel without CONFIG_PROVE_LOCKING: a reboot, plan it"},
-		{"kasan_", "a kernel without CONFIG_KASAN: a reboot, plan it"},
-		{"nft_do_chain", "fewer rules for each packet: an nft set or map in place of a list, established connections first"},
-		{"ipt_do_table", "fewer rules for each packet: an ipset in place of a list, established connections first"},
+		{"__lock_acquire", "A kernel without CONFIG_PROVE_LOCKING. It takes a reboot."},
+		{"lock_acquire", "A kernel without CONFIG_PROVE_LOCKING. It takes a reboot."},
+		{"kasan_", "A kernel without CONFIG_KASAN. It takes a reboot."},
+		{"nft_do_chain", "Fewer rules for each packet: an nft set or map in place of a list, established connections first."},
+		{"ipt_do_table", "Fewer rules for each packet: an ipset in place of a list, established connections first."},
 	} {
 		if strings.HasPrefix(name, known.prefix) {
 			return known.remedy
 		}
 	}
-	return fmt.Sprintf("find out what calls %s (perf report -g caller), and which option or rule of the kernel turns it on; the good host's kernel has it not", name)
+	return fmt.Sprintf("Find out what calls %s (perf report -g caller), and which option or rule of the kernel turns it on. The kernel of the baseline does not have it.", name)
 }

@@ -18,8 +18,8 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 			t.Errorf("%s is listed twice", s.Name)
 		}
 		seen[s.Name] = true
-		if s.Title == "" || s.About == "" || s.Remedy == "" || s.Next == "" || len(s.For) == 0 || len(s.Against) == 0 || s.Weigh == nil && s.WeighBooked == nil {
-			t.Errorf("%s: title, about, remedy, next, for, against and Weigh must all be there", s.Name)
+		if s.Title == "" || s.About == "" || !s.Remedy.Given() || s.Verified == "" || s.Next == "" || len(s.For) == 0 || len(s.Against) == 0 || s.Weigh == nil && s.WeighBooked == nil {
+			t.Errorf("%s: title, about, remedy, verified, next, for, against and Weigh must all be there", s.Name)
 		}
 		// The observer hurts nobody but the verdict.
 		if len(s.LeadsTo) == 0 && s != observer {

@@ -33,9 +33,13 @@ var listenOverflow = &Suspect{
 	InFiles: map[string][]string{"host.netstat": {"pcap.handshakes"}},
 	LeadsTo: []Lead{{scene.ConnectLatency, 10 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second}, {scene.StreamFreeze, 10 * time.Second},
 		{"half-open-peer", 30 * time.Second}}, // the client is connected, and its listener dropped that: nobody answers what it sends
-	Remedy: "accept faster, or raise the program's backlog and net.core.somaxconn together (sysctl.d), and restart it; ListenOverflows stands still",
-	Next:   "ss -ltnp; nstat -az TcpExtListenOverflows TcpExtListenDrops",
-	Weigh:  weighListenOverflow,
+	Remedy: Remedy{
+		Permanently: "net.core.somaxconn in /etc/sysctl.d, and a restart of the program: the queue's length is fixed when it calls listen().",
+		Program:     "Accept faster, or ask listen() for a longer queue.",
+	},
+	Verified: "ListenOverflows stands still",
+	Next:     "ss -ltnp; nstat -az TcpExtListenOverflows TcpExtListenDrops",
+	Weigh:    weighListenOverflow,
 }
 
 // fewOverflows: healthy hosts were seen with 2 in half a minute, at a burst.
@@ -124,12 +128,13 @@ func slowButNotFull(all []listener) []Finding {
 func overflowFinding(s *scene.Scene, r *recording.Recording, l listener, over steps, drops float64, seen recording.Interval, full int) Finding {
 	sub := l.socket.Subject
 	n := over.sum()
-	f := Finding{Subject: sub, Active: over.active(), Remedy: longerBacklog(r, l),
+	f := Finding{Subject: sub, Active: over.active(),
 		Evidence: overflowEvidence(l, n, drops, seen, full),
 		Text:     fmt.Sprintf("its accept queue of %s ran over %s times", count(float64(l.backlog)), count(n)),
 		Next:     inNetns(s, sub.Netns, "ss -ltnp 'sport = :"+recording.Port(sub.Local)+"'"),
 	}
 	f.Settings, f.Calls = backlogSettings(r, l)
+	f.Remedy = longerBacklog(s, r, l, f.Settings)
 	f.Harm = Harm{Symptom: scene.ConnectLatency, Amount: n, Unit: "handshakes"}
 	if own := l.drops.sum(); own > 0 {
 		f.Harm.Amount = min(n, own)
@@ -208,17 +213,14 @@ func (l listener) wanted() int {
 }
 
 // longerBacklog says which of the two limits the queue: the kernel takes the
-// smaller, without an error (net/socket.c, __sys_listen).
-func longerBacklog(r *recording.Recording, l listener) string {
-	want := l.wanted()
-	most, ok := setting(r, l.socket.First().Netns, "net.core.somaxconn")
-	switch {
-	case !ok:
-		return fmt.Sprintf("accept faster; raise the program's backlog (now %d) and net.core.somaxconn to %d, restart it", l.backlog, want)
-	case float64(l.backlog) < most:
-		return fmt.Sprintf("accept faster; raise the backlog that the program gives to listen() (now %d; net.core.somaxconn allows %.0f), restart it", l.backlog, most)
+// smaller, without an error (net/socket.c, __sys_listen). Neither holds before the
+// program listens anew.
+func longerBacklog(s *scene.Scene, r *recording.Recording, l listener, set []Setting) Remedy {
+	out := Remedy{Permanently: kept(s, r, set), Program: fmt.Sprintf("%s: accept faster, or ask listen() for %d (now %d).", orProgram(l.socket.Subject.Comm), l.wanted(), l.backlog)}
+	if len(set) == 0 {
+		out.Permanently = fmt.Sprintf("A backlog of %d in its configuration, if it has one, and a restart.", l.wanted())
 	}
-	return fmt.Sprintf("accept faster; sysctl -w net.core.somaxconn=%d (is %.0f and limits this listener; keep it in sysctl.d), let the program ask for as much, restart it", want, most)
+	return out
 }
 
 // backlogSettings is the same as data. The queue's length is fixed when listen(2) is

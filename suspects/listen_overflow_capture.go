@@ -63,7 +63,8 @@ func overflowInCapture(r *recording.Recording) (out []Finding) {
 			Subject: recording.Subject{Kind: recording.KindListener, Netns: k.netns, Proto: "tcp", Local: k.server},
 			Active:  append(k.slow, k.again...).active(),
 			Next:    "on " + recording.Host(k.server) + ": ss -ltn 'sport = :" + recording.Port(k.server) + "'; nstat -az TcpExtListenOverflows TcpExtListenDrops",
-			Remedy:  fmt.Sprintf("on %s: accept faster, or raise the program's backlog and net.core.somaxconn together, and restart it", recording.Host(k.server)),
+			Remedy: Remedy{Permanently: fmt.Sprintf("On %s: a larger net.core.somaxconn in /etc/sysctl.d, and a restart of the program.", recording.Host(k.server)),
+				Program: "Accept faster, or ask listen() for a longer queue."},
 			Text: fmt.Sprintf("%s connections waited a second and more for it to answer, up to %s, or for nothing",
 				ofAll(slow, max(k.syns, slow)), lasting(k.longest)),
 		}

@@ -127,7 +127,7 @@ func (l *localPeer) finding(s *scene.Scene, r *recording.Recording) (Finding, bo
 	f.Evidence = append(f.Evidence, l.waitEvidence(s, r))
 	each := min(mean, l.waits.mean())
 	f.Harm = Harm{Symptom: scene.RequestLatency, Amount: each, Unit: "s", Text: fmt.Sprintf("%s of each answer's %s is the wait for %s", lasting(each), lasting(mean), keyOf(*l.fd))}
-	f.Remedy = fmt.Sprintf("see what holds %s up; in %s: a timeout below %s for that call, and fewer calls to it for an answer", l.who(), p.head.Subject.Comm, lasting(l.waits.mean()))
+	f.Remedy = quickerCalls(l.who(), p.head.Subject.Comm, l.waits.mean())
 	f.Next = fmt.Sprintf("snag blocked --pid %d   # its threads, with who is at the other end", p.workers[0].Subject.PID)
 	if l.fd.PeerPID != 0 {
 		f.Next = fmt.Sprintf("snag find --pid %d   # %s", l.fd.PeerPID, l.fd.PeerComm)
@@ -156,4 +156,13 @@ func (l *localPeer) waitEvidence(s *scene.Scene, r *recording.Recording) Evidenc
 		e.Text += fmt.Sprintf(": %s in all, and its own answers of that time took %s inside", lasting(l.waits.sum), lasting(inside))
 	}
 	return e
+}
+
+// quickerCalls is what helps who waits for another's answers, for so long on average.
+func quickerCalls(whose, comm string, each float64) Remedy {
+	out := Remedy{Permanently: fmt.Sprintf("Find out what holds up %s.", whose), Program: fmt.Sprintf("%s: a timeout for that call, and fewer calls to it for an answer.", comm)}
+	if each > 0 {
+		out.Program = fmt.Sprintf("%s: a timeout below %s for that call, and fewer calls to it for an answer.", comm, lasting(each))
+	}
+	return out
 }

@@ -44,7 +44,8 @@ var lockConvoy = &Suspect{
 		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second},
 		{scene.ThroughputPlateau, 5 * time.Second}, {scene.LogSilence, 10 * time.Second}, {"listen-overflow", 10 * time.Second}, {"worker-queue", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"udp-receive-buffer-full", 5 * time.Second}},
 	Claims:      []ledger.Account{ledger.Lock},
-	Remedy:      "do not wait for others while holding the lock; a lock for each connection or shard; a pool of what the lock guards. Verified by: no look finds half of the threads in futex on one address",
+	Remedy:      Remedy{Program: "Do not wait for others while holding the lock. A lock for each connection or shard, or a pool of what the lock guards."},
+	Verified:    "half of the threads are in futex on one address in no sample",
 	Next:        "cat /proc/PID/task/*/syscall   # 202 ADDRESS 0x80 0x2 is a wait for the lock at ADDRESS; eu-stack -p PID",
 	WeighBooked: weighLockConvoy,
 }
@@ -107,12 +108,15 @@ func (c *convoy) finding(s *scene.Scene, r *recording.Recording) Finding {
 	if late {
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: wait, Unit: "s", Text: fmt.Sprintf("each time, a thread waits for the lock for %s or more", lasting(wait))}
 	}
-	f.Remedy = fmt.Sprintf("in %s: let go of the lock before waiting for others, or split it", c.process.Subject.Comm)
-	if c.socket != nil {
-		f.Remedy = fmt.Sprintf("in %s: do not hold the lock while %s is waited for: a pool of connections, or a lock for each", c.process.Subject.Comm, orThis(c.socket.First().Remote, c.socket.First().Local))
+	where, named := c.process.Subject.Comm, c.counted != nil && c.counted.caller != ""
+	if named {
+		where += ", in " + c.counted.caller
 	}
-	if c.counted != nil && c.counted.caller != "" {
-		f.Remedy += ", in " + c.counted.caller
+	f.Remedy = Remedy{Program: fmt.Sprintf("%s: let go of the lock before waiting for others, or split it.", where)}
+	if c.socket != nil {
+		f.Remedy.Program = fmt.Sprintf("%s: do not hold the lock while %s is waited for. A pool of connections, or a lock for each.", where, orThis(c.socket.First().Remote, c.socket.First().Local))
+	}
+	if named {
 		return f
 	}
 	// Which lock it is in the program only its stack tells.

@@ -149,7 +149,7 @@ func (f *stuckPipe) silence(g Finding, gap scene.LogGap, s *scene.Scene) Finding
 	g.Text += fmt.Sprintf(": it waits for %s to read %s", f.who(), f.what())
 	g.Harm = harmOf(gap, s)
 	pid := f.writer.Subject.PID
-	g.Remedy = fmt.Sprintf("see why %s does not read; in %s: log to a file, or drop lines where the pipe is full", f.who(), f.writer.Subject.Comm)
+	g.Remedy = Remedy{Permanently: fmt.Sprintf("Find out why %s does not read.", f.who()), Program: fmt.Sprintf("%s: log to a file, or drop lines where the pipe is full.", f.writer.Subject.Comm)}
 	g.Next = fmt.Sprintf("snag blocked --pid %d   # with who is at the other end", pid)
 	if f.fd != nil && f.fd.PeerPID != 0 {
 		g.Related = append(g.Related, recording.Subject{Kind: recording.KindProcess, PID: f.fd.PeerPID, Comm: f.fd.PeerComm})

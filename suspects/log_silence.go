@@ -35,10 +35,11 @@ var logSilence = &Suspect{
 		"strong: the next write brought all that was missing at once: buffered",
 		"can't tell: what the lines would have said; no content is read",
 	},
-	LeadsTo: []Lead{{scene.LogSilence, 5 * time.Second}},
-	Remedy:  "see why the peer does not answer; a timeout on that call. Verified by: the log grows at its pace again",
-	Next:    "cat /proc/PID/task/*/syscall; ls -l /proc/PID/fd; ss -tnpo",
-	Weigh:   weighLogSilence,
+	LeadsTo:  []Lead{{scene.LogSilence, 5 * time.Second}},
+	Remedy:   Remedy{Program: "Find out why the peer does not answer, and set a timeout for that call."},
+	Verified: "the log grows at its pace again",
+	Next:     "cat /proc/PID/task/*/syscall; ls -l /proc/PID/fd; ss -tnpo",
+	Weigh:    weighLogSilence,
 }
 
 func weighLogSilence(s *scene.Scene, r *recording.Recording) []Finding {
@@ -160,8 +161,8 @@ func harmOf(g scene.LogGap, s *scene.Scene) Harm {
 	return Harm{Symptom: scene.LogSilence, Amount: long, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("%s of silence in %s", lasting(long), g.File.Path)}
 }
 
-func answerPlease(peer, comm string) string {
-	return fmt.Sprintf("see why %s does not answer (snag find on %s); in %s: a timeout on that call", peer, recording.Host(peer), comm)
+func answerPlease(peer, comm string) Remedy {
+	return Remedy{Permanently: fmt.Sprintf("Find out why %s does not answer (snag find on %s).", peer, recording.Host(peer)), Program: fmt.Sprintf("%s: a timeout for that call.", comm)}
 }
 
 // expected is how much the log would have grown in the silence, bytes, had it gone on

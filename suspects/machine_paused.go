@@ -28,10 +28,11 @@ var machinePaused = &Suspect{
 		"decisive: the hypervisor counted the gap as steal: a noisy neighbour, see cpu-saturated",
 		"the wall clock was set: the recording's own clock does not move with it, and there is no gap",
 	},
-	LeadsTo: latencyLeads(Lead{"observer", feltWithin}, Lead{scene.ConnectionErrors, 2 * feltWithin}),
-	Remedy:  "nothing on this machine: ask who runs the host about snapshots, backups and migrations at that time, and have them done with less downtime. Verified by: no gap at the next one",
-	Next:    "the host's log at that time; in a guest of Xen or KVM: dmesg | grep -iE 'clocksource|stall|resum'",
-	Weigh:   weighPaused,
+	LeadsTo:  latencyLeads(Lead{"observer", feltWithin}, Lead{scene.ConnectionErrors, 2 * feltWithin}),
+	Remedy:   Remedy{Permanently: "Nothing on this machine helps. Ask who runs the host about snapshots, backups and migrations at that time, and for less downtime."},
+	Verified: "no gap at the next one",
+	Next:     "the host's log at that time; in a guest of Xen or KVM: dmesg | grep -iE 'clocksource|stall|resum'",
+	Weigh:    weighPaused,
 }
 
 const (
@@ -93,7 +94,7 @@ func weighPaused(s *scene.Scene, r *recording.Recording) []Finding {
 		if still > 1 {
 			f.Text = fmt.Sprintf("this machine did nothing for %s in %d pauses: it was stopped from outside", lasting(lost), still)
 		}
-		f.Remedy = "nothing here: ask who runs the host what it did at " + f.Active[0].Start.String() + " UTC (snapshot, migration, suspend)"
+		f.Remedy = Remedy{Permanently: "Nothing here helps. Ask who runs the host what it did at " + f.Active[0].Start.String() + " UTC (snapshot, migration, suspend)."}
 		f.addStill(s, lost)
 	case stolen > 0:
 		f.Text = "gaps in snag's samples that the hypervisor counted as steal"

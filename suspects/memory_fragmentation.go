@@ -34,10 +34,13 @@ var memoryFragmentation = &Suspect{
 	},
 	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
 	Claims:  []ledger.Account{ledger.Memory, ledger.Kernel},
-	Remedy: "vm.min_free_kbytes up (bounded by the smallest node: at most 5 % of it), vm.watermark_scale_factor up, vm.compaction_proactiveness, or huge pages only where asked for (transparent_hugepage/defrag = madvise or defer) → sysctl.d, tmpfiles.d. " +
-		"Verified by: compact_stall stands still",
-	Next:  "grep -E 'compact_|thp_fault|allocstall' /proc/vmstat; cat /proc/buddyinfo; perf record -g -e compaction:* for whose allocations they are",
-	Weigh: weighFragmentation,
+	Remedy: Remedy{
+		Now:         "echo defer+madvise > /sys/kernel/mm/transparent_hugepage/defrag",
+		Permanently: "vm.compaction_proactiveness, vm.watermark_scale_factor and vm.min_free_kbytes (at most 5 % of the smallest node) up, in /etc/sysctl.d. Or huge pages only where asked for (transparent_hugepage/defrag = madvise or defer), in /etc/tmpfiles.d.",
+	},
+	Verified: "compact_stall stands still",
+	Next:     "grep -E 'compact_|thp_fault|allocstall' /proc/vmstat; cat /proc/buddyinfo; perf record -g -e compaction:* for whose allocations they are",
+	Weigh:    weighFragmentation,
 }
 
 const (
@@ -88,8 +91,8 @@ func weighFragmentation(s *scene.Scene, r *recording.Recording) []Finding {
 	f.addWaiting(s, r, f.addCompacting(s, r))
 	free, _ := z.free()
 	f.Text = fmt.Sprintf("allocations had to compact memory %s times; %s are free in %s, in pieces", count(stalls), size(free*pageBytes(r)), f.Subject.Name)
-	f.Remedy = fragmentationRemedy(r)
 	f.Settings = fragmentationSettings(r, stalls)
+	f.Remedy = Remedy{Now: now(s, r, f.Settings), Permanently: kept(s, r, f.Settings)}
 	f.Next = "grep -E 'compact_|thp_fault' /proc/vmstat; cat /proc/buddyinfo /sys/kernel/mm/transparent_hugepage/defrag"
 	return []Finding{f}
 }
@@ -198,21 +201,6 @@ func (f *Finding) addCompacting(s *scene.Scene, r *recording.Recording) bool {
 	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: sums[pid], Unit: "s", Source: "compaction:mm_compaction_begin, mm_compaction_end", Origin: "compaction intervals",
 		Text: fmt.Sprintf("threads of %s, which is late, compacted memory themselves %s, %s in all, %s at the longest", worst.Subject.Name, plural(n[pid], "time"), lasting(sums[pid]), lasting(longest[pid]))})
 	return true
-}
-
-// fragmentationRemedy names the knobs with their values now.
-func fragmentationRemedy(r *recording.Recording) string {
-	text := "sysctl vm.compaction_proactiveness=50 vm.watermark_scale_factor=100"
-	// All of it is taken from each node alike: a twentieth of the smallest is the most.
-	if v, ok := setting(r, 0, "vm.min_free_kbytes"); ok {
-		if most := 0.05 * smallestNode(r) / 1024; most > v {
-			text += fmt.Sprintf(" vm.min_free_kbytes=%.0f (now %s)", min(2*v, most), count(v))
-		}
-	}
-	if v, ok := r.FactOf("transparent_hugepage.defrag", 0); ok {
-		text += "; echo defer+madvise > /sys/kernel/mm/transparent_hugepage/defrag (now " + v + ")"
-	}
-	return text + "; keep it in sysctl.d and tmpfiles.d"
 }
 
 // smallestNode is the memory of the smallest node, bytes; 0 where it was not read.

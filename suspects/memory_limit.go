@@ -39,9 +39,14 @@ var memoryLimit = &Suspect{
 		Lead{scene.FailedAnswers, feltWithin}, Lead{"error-answers", feltWithin}, Lead{scene.ConnectionErrors, feltWithin}, Lead{"peer-reset", 2 * feltWithin}, Lead{"upstream-refused", 2 * feltWithin},
 		Lead{"listen-overflow", 2 * feltWithin}, Lead{"udp-receive-buffer-full", feltWithin}),
 	Claims: []ledger.Account{ledger.Memory, ledger.Disk, ledger.Kernel},
-	Remedy: "a larger limit, if the host has the memory: systemctl set-property UNIT MemoryMax=BYTES, docker update --memory; or fewer processes and smaller caches in the group. Verified by: oom_kill, refaults and pgmajfault of the group stand still",
-	Next:   "cat /sys/fs/cgroup/GROUP/memory.{current,max,high,events,pressure}; grep -E 'refault|pgmajfault' /sys/fs/cgroup/GROUP/memory.stat",
-	Weigh:  weighMemoryLimit,
+	Remedy: Remedy{
+		Now:         "systemctl set-property --runtime UNIT MemoryMax=BYTES",
+		Permanently: "A larger limit where the group is made, if the host has the memory: MemoryMax= of a unit, --memory of docker, limits.memory of Kubernetes.",
+		Program:     "Fewer processes, smaller caches.",
+	},
+	Verified: "oom_kill, refaults and pgmajfault of the group stand still",
+	Next:     "cat /sys/fs/cgroup/GROUP/memory.{current,max,high,events,pressure}; grep -E 'refault|pgmajfault' /sys/fs/cgroup/GROUP/memory.stat",
+	Weigh:    weighMemoryLimit,
 }
 
 // waitsForMemory is the share of the time that tasks of a group wait for memory from which
@@ -226,6 +231,8 @@ func (g *limitedGroup) finding(r *recording.Recording) (Finding, bool) {
 	return f, true
 }
 
+const smallerGroup = "Fewer processes, smaller caches."
+
 // heal is a larger limit: a quarter above what the group holds and what it misses, which is what
 // it has in swap or what came back, or half above a limit that processes were killed for. The
 // host must have it.
@@ -236,7 +243,7 @@ func (g *limitedGroup) heal(r *recording.Recording, f *Finding) {
 	}
 	want := math.Ceil(1.25*need/(1<<20)) * (1 << 20)
 	if free, ok := lastOf(r, "node_memory_MemAvailable_bytes"); ok && want-g.limit > free {
-		f.Remedy = fmt.Sprintf("it needs some %s, and the host has %s to spare: fewer processes and smaller caches in the group, or another host for it", size(want), size(free))
+		f.Remedy = Remedy{Permanently: fmt.Sprintf("Another host for it: it needs about %s, and this one has %s to spare.", size(want), size(free)), Program: "Fewer processes and smaller caches in the group."}
 		return
 	}
 	held := fmt.Sprintf("the group holds %s of %s", size(g.used), size(g.limit))
@@ -249,11 +256,12 @@ func (g *limitedGroup) heal(r *recording.Recording, f *Finding) {
 	}
 	for _, p := range g.processes {
 		if unit := p.Last().Unit; unit != "" && strings.HasSuffix(g.path, "/"+unit) {
-			f.Remedy = fmt.Sprintf("systemctl set-property %s %s=%.0f (now %s; it holds at once and after a restart)", unit, property, want, size(g.limit))
+			f.Remedy = Remedy{Now: unitNow(p, property, fmt.Sprintf("%.0f", want)), Permanently: fmt.Sprintf("%s=%.0f (now %s) in %s (systemctl edit %s).", property, want, size(g.limit), unit, unit), Program: smallerGroup}
 			f.Settings = []Setting{{Kind: "unit", Name: property, Unit: unit, AtLeast: true, Value: fmt.Sprintf("%.0f", want),
 				Why: held + ": a quarter above what it needs", Risk: "that much less for others"}}
 			return
 		}
 	}
-	f.Remedy = fmt.Sprintf("echo %.0f > %s (now %s); keep it where the group is made: --memory of docker, limits.memory of Kubernetes, %s= of a unit", want, g.limitFile(), size(g.limit), property)
+	f.Remedy = Remedy{Now: fmt.Sprintf("echo %.0f > %s", want, quoted(g.limitFile())), Program: smallerGroup,
+		Permanently: fmt.Sprintf("A limit of %s (now %s) where the group is made: --memory of docker, limits.memory of Kubernetes, %s= of a unit.", size(want), size(g.limit), property)}
 }

@@ -33,9 +33,13 @@ var nagleDelayedAck = &Suspect{
 	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []Lead{{To: scene.RequestLatency}, {To: scene.ThroughputPlateau}},
 	Claims:  []ledger.Account{ledger.Nagle},
-	Remedy:  "TCP_NODELAY in the program, or one write for what belongs together (writev, MSG_MORE); without touching it: `ip route change … quickack 1` on the receiver. Verified by: no held writes",
-	Next:    "ss -tino state established '( dport = :PORT or sport = :PORT )'   # small notsent, unacked:1, rtt far above minrtt",
-	Weigh:   weighNagle,
+	Remedy: Remedy{
+		Now:     "ip route change ROUTE quickack 1",
+		Program: "Set TCP_NODELAY, or send what belongs together in one write (writev, MSG_MORE).",
+	},
+	Verified: "no held writes",
+	Next:     "ss -tino state established '( dport = :PORT or sport = :PORT )'   # small notsent, unacked:1, rtt far above minrtt",
+	Weigh:    weighNagle,
 }
 
 // An ACK is delayed by 40 ms at the least timer (TCP_DELACK_MIN, include/net/tcp.h),
@@ -108,7 +112,7 @@ func weighNagle(s *scene.Scene, r *recording.Recording) []Finding {
 		all := groups[g]
 		sort.SliceStable(all, func(i, j int) bool { return all[i].sum > all[j].sum })
 		if all[0].held > 0 {
-			out = append(out, nagleFinding(all[0], len(all), g.port))
+			out = append(out, nagleFinding(s, r, all[0], len(all), g.port))
 		}
 	}
 	return out
@@ -125,7 +129,7 @@ func (k *heldSocket) add(h recording.Hold) {
 	}
 }
 
-func nagleFinding(k *heldSocket, others int, port string) Finding {
+func nagleFinding(s *scene.Scene, r *recording.Recording, k *heldSocket, others int, port string) Finding {
 	f := Finding{Subject: k.subject(), Active: k.late.active()}
 	if k.socket != nil && k.socket.Peer != nil {
 		f.Related = append(f.Related, k.socket.Peer.Subject)
@@ -149,12 +153,15 @@ func nagleFinding(k *heldSocket, others int, port string) Finding {
 	default:
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: added, Unit: "s", Text: fmt.Sprintf("%s added to a typical write of %s", lasting(added), count(k.writes))}
 	}
-	f.Remedy = fmt.Sprintf("set TCP_NODELAY on the sockets to port %s, or send what belongs together by one write (writev, MSG_MORE); until then, on %s: ip route change <its route to %s> quickack 1",
-		port, recording.Host(k.at.Remote), recording.Host(k.at.Local))
+	f.Remedy = Remedy{Program: fmt.Sprintf("%s: set TCP_NODELAY on the sockets to port %s, or send what belongs together in one write (writev, MSG_MORE).", orProgram(k.at.Comm), port),
+		Permanently: fmt.Sprintf("Until the program is changed: quickack 1 at the route to %s, on %s.", recording.Host(k.at.Local), recording.Host(k.at.Remote))}
 	f.Calls = []Call{{whoseCall(k.subject()), "setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, 1), or writev(2) of what belongs together", "its small writes to port " + port + " wait for the peer's acknowledgement"}}
 	if k.socket != nil && k.socket.Peer != nil { // the receiver is on this machine
 		f.Settings = []Setting{{Kind: "route", Name: "quickack", At: recording.Subject{Netns: k.socket.Peer.First().Netns}, Route: recording.Host(k.at.Local), Value: "1",
 			Why: "a stop-gap without a change of the program: the receiver acknowledges each segment at once", Risk: "more acknowledgements on that route"}}
+		if k.socket.Peer.First().Netns != k.at.Netns { // else its way is a local route, which the table of routes does not have
+			f.Remedy.Now = now(s, r, f.Settings)
+		}
 	}
 	f.Next = fmt.Sprintf("ss -tino dst %s   # small notsent, unacked:1, rtt far above minrtt", k.at.Remote)
 	return f

@@ -161,10 +161,10 @@ func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (Finding, bool)
 	host := recording.Host(a.server)
 	if a.silent() {
 		f.Text = fmt.Sprintf("%s waits for the name server %s%s, which does not answer%s%s", p.named(), host, whose, a.each(), a.then())
-		f.Remedy = fmt.Sprintf("see why %s does not answer, or take it out of /etc/resolv.conf; there: options timeout:1 attempts:2, or a resolver on this host that remembers names", host)
+		f.Remedy = Remedy{Permanently: fmt.Sprintf("Find out why %s does not answer, or take it out of /etc/resolv.conf. There: options timeout:1 attempts:2, or a resolver on this host that keeps names.", host)}
 	} else {
 		f.Text = fmt.Sprintf("%s waits for the name server %s%s, which answers, but late: %s a query on average, %s at the longest", p.named(), host, whose, lasting(a.wait()), lasting(a.Max))
-		f.Remedy = fmt.Sprintf("see what holds %s up (its upstream, its load); a resolver on this host that remembers names", host)
+		f.Remedy = Remedy{Permanently: fmt.Sprintf("Find out what holds %s up (its upstream, its load). A resolver on this host that keeps names.", host)}
 	}
 	if late && a.wait() > 0 {
 		each := a.wait()

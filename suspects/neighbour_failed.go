@@ -31,9 +31,10 @@ var neighbourFailed = &Suspect{
 	LeadsTo: []Lead{
 		{"uplink-blackhole", 5 * time.Second},
 		{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.ConnectLatency, 3 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
-	Remedy: "the gateway's address in the routes, its link, or the host itself; the neighbour becomes REACHABLE. For a table that overflows: gc_thresh3 (/etc/sysctl.d)",
-	Next:   "ip neigh show nud failed; ip neigh show nud incomplete; arping -c 3 -I DEVICE ADDRESS",
-	Weigh:  weighNeighbour,
+	Remedy:   Remedy{Permanently: "The gateway's address in the routes, its link, or the host itself. For a table that overflows: gc_thresh3 in /etc/sysctl.d."},
+	Verified: "the neighbour becomes REACHABLE",
+	Next:     "ip neigh show nud failed; ip neigh show nud incomplete; arping -c 3 -I DEVICE ADDRESS",
+	Weigh:    weighNeighbour,
 }
 
 // unresolved tells what was dropped because a neighbour was not known: its queue ran
@@ -88,7 +89,7 @@ func neighbourFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows []
 		Subject: recording.Subject{Kind: recording.KindPeer, Netns: k.netns, Remote: k.dst, Device: k.device}, Active: all.active(),
 		Related: senders(s, r, rows),
 		Text:    fmt.Sprintf("nobody on %s answers for %s: %s packets were dropped", k.device, k.dst, count(n)),
-		Remedy:  "bring " + k.dst + " back on " + k.device + "'s link, or correct the gateway (" + inNetns(s, k.netns, "ip route") + ")",
+		Remedy:  Remedy{Permanently: "Bring " + k.dst + " back on the link of " + k.device + ", or correct the gateway where routes are kept (" + inNetns(s, k.netns, "ip route") + ")."},
 		Next:    inNetns(s, k.netns, "arping -c 3 -I "+k.device+" "+k.dst),
 		Harm:    Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s packets by way of %s dropped", count(n), k.dst)},
 	}
@@ -131,10 +132,10 @@ func tableFull(s *scene.Scene, r *recording.Recording) (out []Finding) {
 		}
 		dropped := dropSteps(rows).sum()
 		f := Finding{Subject: recording.Subject{Kind: recording.KindFile, Path: knob}, Active: all.active(), Related: senders(s, r, rows),
-			Text:   fmt.Sprintf("the neighbour table overflowed %s times (gc_thresh3 %s)", count(n), limit),
-			Remedy: "sysctl -w " + knob + "=" + fmt.Sprint(doubled(limit, 1024)) + "; /etc/sysctl.d keeps it",
-			Next:   "ip neigh | wc -l; nstat; dmesg | grep 'neighbor table overflow'"}
+			Text: fmt.Sprintf("the neighbour table overflowed %s times (gc_thresh3 %s)", count(n), limit),
+			Next: "ip neigh | wc -l; nstat; dmesg | grep 'neighbor table overflow'"}
 		f.Settings = neighbourSettings(knob, limit, n)
+		f.Remedy = Remedy{Now: now(s, r, f.Settings), Permanently: kept(s, r, f.Settings)}
 		e := Evidence{Side: For, Grade: Strong, Value: n, Unit: "times", Source: "/proc/net/stat/" + series.Labels["table"] + " table_fulls", Origin: "table_fulls",
 			Text: fmt.Sprintf("the table had no room for a new neighbour %s times", count(n))}
 		if dropped > 0 {

@@ -35,9 +35,13 @@ var netfilterDrop = &Suspect{
 		{"error-answers", 10 * time.Second},
 		{"uplink-blackhole", 5 * time.Second},
 		{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.ConnectLatency, 3 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
-	Remedy: "find the rule by its counter and change it, in the file it is loaded from (/etc/nftables.conf); NETFILTER_DROP stops",
-	Next:   "nft -a list ruleset; iptables-save -c",
-	Weigh:  weighNetfilter,
+	Remedy: Remedy{
+		Now:         "nft insert rule FAMILY TABLE CHAIN ip daddr ADDRESS udp dport NUMBER accept",
+		Permanently: "Change the rule in the file that it is loaded from (/etc/nftables.conf).",
+	},
+	Verified: "NETFILTER_DROP stops",
+	Next:     "nft -a list ruleset; iptables-save -c",
+	Weigh:    weighNetfilter,
 }
 
 const (
@@ -118,7 +122,7 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows []
 	n := all.sum()
 	sub := recording.Subject{Kind: recording.KindPort, Netns: k.netns, Proto: k.proto, Local: k.dst}
 	f := Finding{Subject: sub, Active: all.active(), Related: senders(s, r, rows),
-		Remedy: "find the rule by its counter (" + inNetns(s, k.netns, "nft -a list ruleset") + ") and let " + k.proto + " " + k.dst + " pass; change it in the file it is loaded from",
+		Remedy: Remedy{Permanently: "Find the rule by its counter (" + inNetns(s, k.netns, "nft -a list ruleset") + "), and let " + k.proto + " " + k.dst + " pass in the file that it is loaded from."},
 		Next:   inNetns(s, k.netns, "nft -a list ruleset | grep -E 'hook|drop|counter'"),
 	}
 	e := Evidence{Side: For, Grade: Strong, Value: n, Unit: "packets", Source: "tracepoint skb:kfree_skb NETFILTER_DROP", Origin: "NETFILTER_DROP",
@@ -177,9 +181,23 @@ func byRule(s *scene.Scene, r *recording.Recording, f *Finding, netns uint64, ho
 		return nil
 	}
 	f.Subject.Path = "nft rule " + ruleName(rule)
-	f.Remedy = fmt.Sprintf("change the rule %s (%s), in the file it is loaded from", ruleName(rule), inNetns(s, netns, fmt.Sprintf("nft -a list chain %s %s %s", rule.Family, rule.Of, rule.Chain)))
+	f.Remedy = Remedy{Now: letPass(s, rule, f.Subject),
+		Permanently: fmt.Sprintf("Change the rule %s (%s) in the file that it is loaded from.", ruleName(rule), inNetns(s, netns, fmt.Sprintf("nft -a list chain %s %s %s", rule.Family, rule.Of, rule.Chain)))}
 	return []Evidence{{Side: For, Grade: Strong, Value: hits, Unit: "packets", Source: "nft -a list ruleset", Origin: "nft counter",
 		Text: fmt.Sprintf("the counter of the rule %s grew by %s in the same seconds", ruleName(rule), count(hits))}}
+}
+
+// letPass puts a rule before the one that drops, for what that dropped and no more. ""
+// where the chain takes no addresses.
+func letPass(s *scene.Scene, rule recording.Rule, port recording.Subject) string {
+	ip := "ip"
+	if strings.Contains(recording.Host(port.Local), ":") {
+		ip = "ip6"
+	}
+	if rule.Family != "inet" && rule.Family != ip || port.Proto != "tcp" && port.Proto != "udp" || recording.Port(port.Local) == "" {
+		return ""
+	}
+	return runIn(s, rule.Netns, fmt.Sprintf("nft insert rule %s %s %s %s daddr %s %s dport %s accept", rule.Family, quoted(rule.Of), quoted(rule.Chain), ip, recording.Host(port.Local), port.Proto, recording.Port(port.Local)))
 }
 
 // hooks are the callers of nf_hook_slow by which the hook is known

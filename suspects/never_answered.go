@@ -32,7 +32,7 @@ func neverAnswered(s *scene.Scene, l *ledger.Ledger) (out []Finding) {
 				Text: fmt.Sprintf("%s waits for %s, which answers nothing: %.2g calls are open for %s and longer", name, e.Where, calls.Open, lasting(calls.Oldest))}
 			f.Evidence = []Evidence{{Side: For, Grade: Decisive, Value: calls.Oldest, Unit: "s", Source: "ss -ti lastsnd, lastrcv; request turns", Origin: "calls",
 				Text: fmt.Sprintf("%.2g requests of it and %.2g of its calls to %s are open at any moment, and in the whole recording none of both was answered", p.Open, calls.Open, e.Where)}}
-			f.Remedy = fmt.Sprintf("see what holds %s up; in %s: a timeout for that call", e.Where, p.Subject.Comm)
+			f.Remedy = quickerCalls(e.Where, p.Subject.Comm, 0)
 			f.Next = fmt.Sprintf("snag find --port %s   # where %s is", recording.Port(e.Where), recording.Host(e.Where))
 			out = append(out, f)
 			break

@@ -30,9 +30,13 @@ var nicRingOverflow = &Suspect{
 		"trap: rx_no_buffer_count of igb and e1000e: the packet waited in the card's memory; rx_dropped counts unwanted protocols too",
 	},
 	LeadsTo: []Lead{{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.FramesSkipped, 5 * time.Second}},
-	Remedy:  "ethtool -G DEVICE rx MAX (it may take the link down for a second or two); RxBufferSize= in the .link file; the driver's count stands still",
-	Next:    "ethtool -S DEVICE | grep -iE 'miss|no_dma|out_of_buffer|discard|fifo'; ethtool -g DEVICE",
-	Weigh:   weighNicRingOverflow,
+	Remedy: Remedy{
+		Now:         "ethtool -G DEVICE rx DESCRIPTORS",
+		Permanently: "RxBufferSize= in the .link file. The link may go down for a second or two when it is set.",
+	},
+	Verified: "the driver's count stands still",
+	Next:     "ethtool -S DEVICE | grep -iE 'miss|no_dma|out_of_buffer|discard|fifo'; ethtool -g DEVICE",
+	Weigh:    weighNicRingOverflow,
 }
 
 func weighNicRingOverflow(s *scene.Scene, r *recording.Recording) []Finding {
@@ -65,11 +69,10 @@ func weighNicRingOverflow(s *scene.Scene, r *recording.Recording) []Finding {
 			f.Harm.Text = fmt.Sprintf("%s packets dropped by %s", ofAll(lost, lost+got), n.Device)
 		}
 		if sized && rx < most {
-			f.Remedy = inNetns(s, n.Netns, fmt.Sprintf("ethtool -G %s rx %.0f", n.Device, most)) +
-				fmt.Sprintf(" (now %.0f; the link may go down for a second or two); keep it as RxBufferSize=%.0f in the .link file", rx, most)
 			f.Settings = ringSettings(n, lost, rx, most)
+			f.Remedy = Remedy{Now: now(s, r, f.Settings), Permanently: fmt.Sprintf("RxBufferSize=%.0f (now %.0f) in the .link file of %s. The link may go down for a second or two when it is set.", most, rx, n.Device)}
 		} else {
-			f.Remedy = fmt.Sprintf("the ring of %s can't be longer: spread its work over more CPUs (ethtool -L, interrupts, RPS), and look at what keeps the CPU from it", n.Device)
+			f.Remedy = Remedy{Permanently: fmt.Sprintf("The ring of %s can't be longer: spread its work over more CPUs (ethtool -L, interrupts, RPS), and look at what keeps the CPU from it.", n.Device)}
 		}
 		out = append(out, f)
 	}

@@ -34,9 +34,10 @@ var noRoute = &Suspect{
 		{"error-answers", 10 * time.Second},
 		{"uplink-blackhole", 5 * time.Second},
 		{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.ConnectLatency, 3 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
-	Remedy: "add the route where it is kept (.network, netplan, the routing daemon); InNoRoutes and OutNoRoutes stop",
-	Next:   "nstat -az IpExtInNoRoutes IpOutNoRoutes Ip6InNoRoutes Ip6OutNoRoutes; ip route get ADDRESS",
-	Weigh:  weighNoRoute,
+	Remedy:   Remedy{Permanently: "The route, where routes are kept (.network, netplan, the routing daemon)."},
+	Verified: "InNoRoutes and OutNoRoutes stop",
+	Next:     "nstat -az IpExtInNoRoutes IpOutNoRoutes Ip6InNoRoutes Ip6OutNoRoutes; ip route get ADDRESS",
+	Weigh:    weighNoRoute,
 }
 
 func weighNoRoute(s *scene.Scene, r *recording.Recording) []Finding {
@@ -66,7 +67,7 @@ func unroutedHere(s *scene.Scene, r *recording.Recording) (out []Finding) {
 		n := all.sum()
 		f := Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: k.netns, Remote: k.dst}, Active: all.active(),
 			Text:   fmt.Sprintf("%s packets to %s were dropped: no route", count(n), k.dst),
-			Remedy: inNetns(s, k.netns, "ip route add "+k.dst+" via GATEWAY") + ", and where the routes are kept",
+			Remedy: Remedy{Permanently: "A route to " + k.dst + ", where routes are kept (.network, netplan, the routing daemon)."},
 			Next:   inNetns(s, k.netns, "ip route get "+k.dst)}
 		e := Evidence{Side: For, Grade: Strong, Value: n, Unit: "packets", Source: "tracepoint skb:kfree_skb; /proc/net/netstat IpExt InNoRoutes", Origin: "no route",
 			Text: fmt.Sprintf("%s packets to %s were dropped for want of a route", count(n), k.dst), Doubt: lossOf(r, "drops.kfree_skb", n)}
@@ -145,7 +146,7 @@ func unroutedCalls(s *scene.Scene, r *recording.Recording) (out []Finding) {
 		f := Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: k.netns, Remote: k.dst}, Active: by[k].active(),
 			Related: []recording.Subject{{Kind: recording.KindProcess, PID: k.pid, Comm: k.comm, Netns: k.netns}},
 			Text:    fmt.Sprintf("%s calls of %s[%d] to %s failed: no route", count(n), k.comm, k.pid, k.dst),
-			Remedy:  inNetns(s, k.netns, "ip route add "+k.dst+" via GATEWAY") + ", and where the routes are kept",
+			Remedy:  Remedy{Permanently: "A route to " + k.dst + ", where routes are kept (.network, netplan, the routing daemon)."},
 			Next:    inNetns(s, k.netns, "ip route get "+k.dst)}
 		e := Evidence{Side: For, Grade: Strong, Value: n, Unit: "calls", Source: "errors of calls; /proc/net/snmp Ip OutNoRoutes", Origin: "no route",
 			Text: fmt.Sprintf("%s calls of %s[%d] for %s failed with ENETUNREACH", count(n), k.comm, k.pid, k.dst), Doubt: lossOf(r, "sockets.errors", n)}

@@ -32,9 +32,13 @@ var numaImbalance = &Suspect{
 		"strong: no service that is late swapped or waited for memory",
 	},
 	LeadsTo: latencyLeads(Lead{"swap", feltWithin}),
-	Remedy:  "NUMAPolicy=interleave (numactl --interleave=all) for what fills the node, vm.zone_reclaim_mode=0, the service's NUMAMask= wider. Verified by: numa_miss and pswpin stand still",
-	Next:    "numastat -m; numastat -p PID; grep -E 'numa_|pswp' /proc/vmstat",
-	Weigh:   weighNUMA,
+	Remedy: Remedy{
+		Now:         "sysctl -w vm.zone_reclaim_mode=0",
+		Permanently: "NUMAPolicy=interleave (numactl --interleave=all) for what fills the node, vm.zone_reclaim_mode = 0 in /etc/sysctl.d, a wider NUMAMask= for the service.",
+	},
+	Verified: "numa_miss and pswpin stand still",
+	Next:     "numastat -m; numastat -p PID; grep -E 'numa_|pswp' /proc/vmstat",
+	Weigh:    weighNUMA,
 }
 
 // Full and free: a node with a tenth of its memory free that swaps, or sends who
@@ -137,10 +141,12 @@ func weighNUMA(s *scene.Scene, r *recording.Recording) []Finding {
 	}
 	f.addSwapped(s, r)
 	f.Text = fmt.Sprintf("node %s is full (%s) while node %s has %s free", full.name, full.of(), spare.name, size(spare.free))
-	f.Remedy = "NUMAPolicy=interleave in the unit of what fills node " + full.name + " (numactl --interleave=all)"
 	f.Settings, f.Calls = numaSettings(s, r, full, spare)
+	f.Remedy = Remedy{Now: now(s, r, f.Settings), Permanently: kept(s, r, f.Settings)}
+	if len(f.Calls) > 0 {
+		f.Remedy.Permanently = joinParts(f.Remedy.Permanently, "NUMAPolicy=interleave in the unit of what fills node "+full.name+" (numactl --interleave=all).")
+	}
 	if v, ok := setting(r, 0, "vm.zone_reclaim_mode"); ok && v != 0 {
-		f.Remedy += fmt.Sprintf("; sysctl vm.zone_reclaim_mode=0 (now %.0f)", v)
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: v, Source: "vm.zone_reclaim_mode", Origin: "zone_reclaim_mode",
 			Text: fmt.Sprintf("vm.zone_reclaim_mode is %.0f: a node is reclaimed before another is asked", v)})
 	}

@@ -28,9 +28,10 @@ var observer = &Suspect{
 	Against: []string{
 		"a busy machine: at twice as much work as CPUs ticks come 0.1 to 0.6 s late, and one of them over a second",
 	},
-	Remedy: "repeat on a machine with time to spare, or give snag more of it (nice -n -5, a shorter --for, a target); its ticks come in time",
-	Next:   "nice -n -10 snag find --for 30s",
-	Weigh:  weighObserver,
+	Remedy:   Remedy{Permanently: "Repeat on a machine with time to spare. Or give snag more of it: nice -n -5, a target."},
+	Verified: "its ticks come in time",
+	Next:     "nice -n -10 snag find --for 30s",
+	Weigh:    weighObserver,
 }
 
 const (

@@ -37,7 +37,8 @@ var packetLoss = &Suspect{
 	InFiles:     map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo:     []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.FramesSkipped, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
 	Claims:      []ledger.Account{ledger.Loss, ledger.Queue},
-	Remedy:      "the path: look at each hop's drop counters from the side named here; retransmits stop",
+	Remedy:      Remedy{Permanently: "Look at the drop counters of each hop from the side named here, and mend the one that drops."},
+	Verified:    "retransmits stop",
 	Next:        "ss -tin; nstat -az TcpRetransSegs TcpExtTCPDSACKRecv TcpExtTCPSACKReorder",
 	WeighBooked: weighPacketLoss,
 }

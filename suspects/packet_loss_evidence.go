@@ -74,7 +74,7 @@ func lossOnFlow(r *recording.Recording, f *flow) Finding {
 		}
 	}
 	out.Text = fmt.Sprintf("%s segments were lost on the way from %s to %s", ofAll(lost, sent), recording.Host(f.local), recording.Host(f.remote))
-	out.Remedy = fmt.Sprintf("look at each hop from %s to %s, in this direction, for drops (tc -s qdisc, ip -s link, ethtool -S)", recording.Host(f.local), recording.Host(f.remote))
+	out.Remedy = Remedy{Permanently: fmt.Sprintf("Look at each hop from %s to %s, in this direction, for drops (tc -s qdisc, ip -s link, ethtool -S), and mend the one that drops.", recording.Host(f.local), recording.Host(f.remote))}
 	if unsure {
 		out.Text = fmt.Sprintf("%s segments were sent again from %s to %s; whether they were lost or late is not told", ofAll(again, sent), recording.Host(f.local), recording.Host(f.remote))
 		out.Next = "a capture at " + recording.Host(f.remote) + ", whether the first of each comes; sysctl net.ipv4.tcp_sack at both ends"

@@ -63,7 +63,7 @@ func lossOfStream(s *scene.Scene, r *recording.Recording, st *scene.Stream, gaps
 		}
 	}
 	f.Evidence = append(f.Evidence, e)
-	f.Remedy = fmt.Sprintf("the way from %s to %s: what drops there is above it in the chain, where it is on this host", programOf(l.From.Subject), l.To.First().Local)
+	f.Remedy = Remedy{Permanently: fmt.Sprintf("The way from %s to %s: what drops there is above it in the chain, where it is on this host.", programOf(l.From.Subject), l.To.First().Local)}
 	f.Next = inNetns(s, l.From.First().Netns, "tc -s qdisc") + "; " + inNetns(s, l.To.First().Netns, "nft list ruleset")
 	return f
 }

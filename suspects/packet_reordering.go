@@ -29,11 +29,12 @@ var packetReordering = &Suspect{
 		"strong: duplicates without any reordering seen: late ACKs, loss probes",
 		"trap: TCPOFOQueue and rcv_ooopack grow more by loss",
 	},
-	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
-	LeadsTo: []Lead{{scene.ThroughputPlateau, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
-	Claims:  []ledger.Account{ledger.Loss, ledger.Queue},
-	Remedy:  "keep each flow on one way: LAG and ECMP hash by layer 3+4 (bond xmit_hash_policy layer3+4, net.ipv4.fib_multipath_hash_policy=1), no per-packet balancing, flow steering that does not move live flows (ethtool -K DEV ntuple off). Verified by: TCPSACKReorder and TCPDSACKRecv stand still",
-	Next:    "ss -tin; nstat -az TcpRetransSegs TcpExtTCPSACKReorder TcpExtTCPDSACKRecv",
+	InFiles:  map[string][]string{"sockets.diag": {"pcap.flows"}},
+	LeadsTo:  []Lead{{scene.ThroughputPlateau, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}},
+	Claims:   []ledger.Account{ledger.Loss, ledger.Queue},
+	Remedy:   Remedy{Permanently: "Keep each flow on one way. LAG and ECMP hash by layer 3+4 (bond xmit_hash_policy layer3+4, net.ipv4.fib_multipath_hash_policy = 1). No balancing by packet, no steering that moves live flows (ethtool -K DEVICE ntuple off)."},
+	Verified: "TCPSACKReorder and TCPDSACKRecv stand still",
+	Next:     "ss -tin; nstat -az TcpRetransSegs TcpExtTCPSACKReorder TcpExtTCPDSACKRecv",
 
 	WeighBooked: weighPacketReordering,
 }
@@ -141,7 +142,7 @@ func reorderingOn(r *recording.Recording, f *flow) Finding {
 				Text: fmt.Sprintf("%s data segments were sent, those sent again among them, and %s came to %s: none was lost, and what was sent again was needless", count(sent), count(got), p.Subject.Name)})
 		}
 	}
-	out.Remedy = fmt.Sprintf("keep each flow from %s to %s on one way: hash LAG and ECMP by layer 3+4, no per-packet balancing, no steering that moves live flows", from, to)
+	out.Remedy = Remedy{Permanently: fmt.Sprintf("Keep each flow from %s to %s on one way: LAG and ECMP hash by layer 3+4, no balancing by packet, no steering that moves live flows.", from, to)}
 	out.Harm = wasted(min(duplicates, again), sent)
 	return out
 }

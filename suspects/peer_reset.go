@@ -37,9 +37,13 @@ var peerReset = &Suspect{
 		"traps: SO_LINGER 0 looks like unread data on the wire; fewer than 5 resets in a window are somebody's reload button",
 	},
 	LeadsTo: []Lead{{To: scene.ConnectionErrors}},
-	Remedy:  "whoever sends the reset: read to the end before close (shutdown, then read until 0), no SO_LINGER 0, idle timeouts longer than the peer's; whoever gets it: handle EPIPE and retry. Verified by: EstabResets stands still",
-	Next:    "nstat -az TcpEstabResets TcpOutRsts TcpExtTCPAbortOnClose TcpExtTCPAbortOnData; bpftrace -e 'tracepoint:tcp:tcp_receive_reset { @[comm, args.sport, args.dport] = count(); }'",
-	Weigh:   weighPeerReset,
+	Remedy: Remedy{
+		Permanently: "Idle timeouts longer than the peer's.",
+		Program:     "Of who sends the reset: read to the end before close (shutdown, then read until 0), no SO_LINGER 0. Of who gets it: handle EPIPE and ECONNRESET, and retry.",
+	},
+	Verified: "EstabResets stands still",
+	Next:     "nstat -az TcpEstabResets TcpOutRsts TcpExtTCPAbortOnClose TcpExtTCPAbortOnData; bpftrace -e 'tracepoint:tcp:tcp_receive_reset { @[comm, args.sport, args.dport] = count(); }'",
+	Weigh:    weighPeerReset,
 }
 
 // A lone reset is noise; so are a handful in a window (verdict: the floor of
@@ -72,10 +76,10 @@ func (b *broken) finding(s *scene.Scene, r *recording.Recording) Finding {
 	how, counterName := b.how(r)
 	if b.dir == sentReset {
 		f.Text = fmt.Sprintf("it broke %s connections to %s itself: %s", ofAll(b.n, closed), b.peerNames(), how)
-		f.Remedy = fmt.Sprintf("in %s: read to the end before close (shutdown, then read until 0), no SO_LINGER 0, idle timeouts longer than the peer's", orThis(b.comm, "the program"))
+		f.Remedy = Remedy{Permanently: "Idle timeouts longer than the peer's.", Program: fmt.Sprintf("%s: read to the end before close (shutdown, then read until 0), no SO_LINGER 0.", orProgram(b.comm))}
 	} else {
 		f.Text = fmt.Sprintf("%s connections on port %s were reset by %s", ofAll(b.n, closed), b.port, b.peerNames())
-		f.Remedy = fmt.Sprintf("look at why %s resets (crash, close with unread data, idle timeout of a middlebox); here: handle ECONNRESET and EPIPE, and retry", b.peerNames())
+		f.Remedy = Remedy{Permanently: fmt.Sprintf("Find out why %s resets: a crash, a close with unread data, the idle timeout of a middlebox.", b.peerNames()), Program: "Handle ECONNRESET and EPIPE, and retry."}
 	}
 	rows := Evidence{Side: For, Grade: Strong, Value: b.n, Unit: "resets", Source: "tracepoints tcp:tcp_receive_reset, tcp:tcp_send_reset", Origin: "reset tracepoints",
 		Text: fmt.Sprintf("%s resets %s on established connections with %s", count(b.n), b.dir, b.peerNames())}

@@ -37,9 +37,13 @@ var pmtuBlackhole = &Suspect{
 	LeadsTo: []Lead{
 		{"uplink-blackhole", 5 * time.Second},
 		{scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectionErrors, 30 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {"packet-loss", 5 * time.Second}, {"half-open-peer", 10 * time.Second}, {"uplink-blackhole", 10 * time.Second}},
-	Remedy: "let ICMP type 3 code 4 (ICMPv6 type 2) through; or clamp the MSS at the hop (nft … tcp option maxseg size set rt mtu); or net.ipv4.tcp_mtu_probing=1 at the sender (/etc/sysctl.d); the sender's mss shrinks and bytes_acked goes on",
-	Next:   "ping -M do -c 3 -s 1472 PEER; ping -M do -c 3 -s 1200 PEER",
-	Weigh:  weighPMTU,
+	Remedy: Remedy{
+		Now:         "sysctl -w net.ipv4.tcp_mtu_probing=1",
+		Permanently: "Let ICMP type 3 code 4 (ICMPv6 type 2) through, or clamp the MSS at the hop (nft: tcp option maxseg size set rt mtu). Or net.ipv4.tcp_mtu_probing = 1 at the sender, in /etc/sysctl.d.",
+	},
+	Verified: "the sender's mss shrinks, and bytes_acked goes on",
+	Next:     "ping -M do -c 3 -s 1472 PEER; ping -M do -c 3 -s 1200 PEER",
+	Weigh:    weighPMTU,
 }
 
 // stuckBackoff: the timer has run out three times for the same segment, the third
@@ -130,9 +134,9 @@ func hopFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows []record
 	if len(stuck) == 1 {
 		f.Text = what + ", and the message that says so does not come: " + stuck[0].Subject.Name + " stands still"
 	}
-	f.Remedy = fmt.Sprintf("let ICMP type 3 code 4 through between here and the sender, or clamp the MSS: %s",
-		inNetns(s, k.netns, "nft add rule inet FILTER forward oifname "+k.device+" tcp flags syn tcp option maxseg size set rt mtu"))
 	f.Settings = pathSettings(r, stuck, mtu)
+	f.Remedy = Remedy{Now: now(s, r, f.Settings),
+		Permanently: joinParts("Let ICMP type 3 code 4 through between here and the sender, or clamp the MSS in the firewall's forward chain: oifname "+k.device+" tcp flags syn tcp option maxseg size set rt mtu. Until then:", kept(s, r, f.Settings))}
 	f.Calls = []Call{{recording.Subject{Name: "who runs the hop"}, "let ICMP type 3 code 4 (ICMPv6 type 2) through, or clamp the MSS: nft add rule inet FILTER forward oifname " + k.device + " tcp flags syn tcp option maxseg size set rt mtu",
 		"every sender by way of it meets the same, those on other hosts too"}}
 	f.Harm = Harm{Symptom: scene.StreamFreeze, Amount: stalled, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s",

@@ -28,8 +28,12 @@ var poolExhausted = &Suspect{
 	},
 	LeadsTo: []Lead{{scene.RequestLatency, feltWithin}, {scene.FailedAnswers, 10 * time.Second}, {"error-answers", 10 * time.Second}, {"worker-queue", feltWithin}},
 	Claims:  []ledger.Account{ledger.Call},
-	Remedy:  "more connections in the pool, as far as what is called can work on more at a time, or shorter calls. Verified by: fewer connections are in use than there are",
-	Next:    "ss -tn state established   # its connections to what it calls; the pool's own figures (SHOW POOLS in PgBouncer)",
+	Remedy: Remedy{
+		Permanently: "More connections in the pool, as far as what is called can work on more at a time.",
+		Program:     "Shorter calls.",
+	},
+	Verified: "fewer connections are in use than there are",
+	Next:     "ss -tn state established   # its connections to what it calls; the pool's own figures (SHOW POOLS in PgBouncer)",
 
 	WeighBooked: weighPoolExhausted,
 }
@@ -72,7 +76,7 @@ func poolFinding(s *scene.Scene, p ledger.Pool) Finding {
 		f.Evidence = append(f.Evidence, e)
 	}
 	f.Harm = Harm{Symptom: scene.RequestLatency, Amount: p.Party.Mean * p.Line / p.Party.Demand, Unit: "s", Text: f.Text}
-	f.Remedy = fmt.Sprintf("in %s: more than %s to %s, as far as that can work on more at a time", orThis(p.Party.Subject.Comm, "the program"), plural(p.Connections, "connection"), p.Address)
+	f.Remedy = Remedy{Permanently: fmt.Sprintf("%s: more than %s to %s in its configuration, as far as that can work on more at a time.", orProgram(p.Party.Subject.Comm), plural(p.Connections, "connection"), p.Address), Program: "Shorter calls."}
 	for _, k := range s.Sockets {
 		if k.Listening() && k.First().Local == p.Address {
 			f.Related = append(f.Related, k.Subject)

@@ -37,9 +37,13 @@ var processStopped = &Suspect{
 		{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 30 * time.Second},
 		{scene.DatagramsLost, 10 * time.Second}, {scene.ConnectionErrors, time.Minute}, {"udp-receive-buffer-full", 10 * time.Second}, {"slow-consumer", 10 * time.Second}, {"listen-overflow", 30 * time.Second}, {"peer-reset", time.Minute}},
 	Claims: []ledger.Account{ledger.Stopped},
-	Remedy: "kill -CONT PID; then what stopped it (a debugger, a backup or freeze script, job control of a terminal). Verified by: state S or R, its receive queues drain",
-	Next:   "ps -eo pid,stat,comm | awk '$2 ~ /^[Tt]/'; bpftrace -e 'tracepoint:signal:signal_generate /args.sig == 19/ { printf(\"%d -> %d\\n\", pid, args.pid) }'",
-	Weigh:  weighStopped,
+	Remedy: Remedy{
+		Now:     "kill -CONT PID",
+		Program: "See what stopped it: a debugger, a script that backs up or freezes, a terminal's job control.",
+	},
+	Verified: "its state is S or R, and its receive queues drain",
+	Next:     "ps -eo pid,stat,comm | awk '$2 ~ /^[Tt]/'; bpftrace -e 'tracepoint:signal:signal_generate /args.sig == 19/ { printf(\"%d -> %d\\n\", pid, args.pid) }'",
+	Weigh:    weighStopped,
 }
 
 func weighStopped(s *scene.Scene, r *recording.Recording) []Finding {
@@ -49,13 +53,13 @@ func weighStopped(s *scene.Scene, r *recording.Recording) []Finding {
 			continue
 		}
 		if st := stopsOf(p, r, s.Window); len(st.spans) > 0 || st.seen >= 2 && st.ran > 0 {
-			out = append(out, st.finding(s))
+			out = append(out, st.finding(s, r))
 		}
 	}
 	return out
 }
 
-func (st stops) finding(s *scene.Scene) Finding {
+func (st stops) finding(s *scene.Scene, r *recording.Recording) Finding {
 	f := Finding{Subject: st.process.Subject, Active: st.spans, Related: st.senders(s)}
 	length := totalLength(st.spans, s.Window.End)
 	by := ""
@@ -106,14 +110,25 @@ func (st stops) finding(s *scene.Scene) Finding {
 		}
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "ss -tunp", Origin: "its sockets", Text: text})
 	}
-	f.Remedy = fmt.Sprintf("kill -CONT %d", st.process.Subject.PID)
-	if st.debugger {
-		f.Remedy = fmt.Sprintf("let the debugger go (grep TracerPid /proc/%d/status)", st.process.Subject.PID)
-	} else if st.from != "" {
-		f.Remedy += "; then see why " + st.from + " stops it"
-	}
+	f.Remedy = st.remedy(s, r)
 	f.Next = fmt.Sprintf("grep -E 'State|TracerPid' /proc/%d/status; ss -tunp | grep pid=%d,", st.process.Subject.PID, st.process.Subject.PID)
 	return f
+}
+
+// remedy lets a process go on that is still stopped.
+func (st stops) remedy(s *scene.Scene, r *recording.Recording) Remedy {
+	pid := st.process.Subject.PID
+	if st.debugger {
+		return Remedy{Permanently: fmt.Sprintf("Let the debugger go: grep TracerPid /proc/%d/status tells which.", pid)}
+	}
+	out := Remedy{Permanently: "Find out what stops it: a script that backs up or freezes, a terminal's job control."}
+	if st.from != "" {
+		out.Permanently = "Find out why " + st.from + " stops it."
+	}
+	if goesOn(st.spans, s.Window) && lasts(r, st.process) {
+		out.Now = fmt.Sprintf("kill -CONT %d", pid)
+	}
+	return out
 }
 
 // emits tells whether a process works on something of its own and may send it as datagrams:

@@ -29,9 +29,14 @@ var qdiscDrop = &Suspect{
 		"trap: overlimits (shaping, not loss); a parent that repeats its child's drops; requeues; SndbufErrors",
 	},
 	LeadsTo: []Lead{{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.FramesSkipped, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}},
-	Remedy:  "raise that qdisc's limit or rate, or pace the sender; persists in the .network file or the unit that sets it; dropped stands still",
-	Next:    "tc -s qdisc show",
-	Weigh:   weighQdiscDrop,
+	Remedy: Remedy{
+		Now:         "tc qdisc change dev DEVICE root pfifo limit PACKETS",
+		Permanently: "The limit or rate in the .network file or the unit that sets the queue. A queue that overflows all the time needs a faster link, not a longer queue.",
+		Program:     "Pace the sender (SO_MAX_PACING_RATE).",
+	},
+	Verified: "dropped of tc -s qdisc stands still",
+	Next:     "tc -s qdisc show",
+	Weigh:    weighQdiscDrop,
 }
 
 // isQdiscDrop: QDISC_DROP, and what newer kernels tell apart (QDISC_OVERLIMIT,

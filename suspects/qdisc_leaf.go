@@ -75,11 +75,14 @@ func qdiscFinding(s *scene.Scene, r *recording.Recording, l leaf, rows []recordi
 	f := Finding{
 		Subject: sub, Active: l.drops.active(), Related: senders(s, r, rows),
 		Evidence: qdiscEvidence(r, l, rows, device),
-		Remedy:   qdiscRemedy(s, r, l),
 		Next:     inNetns(s, l.device.netns, "tc -s qdisc show dev "+l.device.device),
 	}
 	all := sent + dropped
 	f.Settings, f.Calls = qdiscSettings(s, r, l, f.Related)
+	f.Remedy = Remedy{Now: now(s, r, f.Settings), Permanently: kept(s, r, f.Settings), Program: "Pace the sender (SO_MAX_PACING_RATE)."}
+	if len(f.Settings) == 0 {
+		f.Remedy.Permanently = fmt.Sprintf("A faster link, or a higher rate of %s %s on %s in the .network file or the unit that sets it. A longer queue would only make packets wait.", l.kind, l.handle, l.device.device)
+	}
 	f.Text = fmt.Sprintf("dropped %s packets on their way out", ofAll(dropped, all))
 	if len(f.Related) > 0 {
 		f.Text += ", most of them of " + f.Related[0].Name
@@ -160,22 +163,4 @@ func qdiscEvidence(r *recording.Recording, l leaf, rows []recording.Drop, device
 		}
 	}
 	return out
-}
-
-func qdiscRemedy(s *scene.Scene, r *recording.Recording, l leaf) string {
-	var set []string
-	for _, q := range s.Qdiscs {
-		if q.Row.Netns == l.device.netns && q.Row.Device == l.device.device && q.Row.Handle == l.handle {
-			for _, o := range []string{"rate", "burst", "limit"} {
-				if v := q.Row.Options[o]; v != "" {
-					set = append(set, o+" "+v)
-				}
-			}
-		}
-	}
-	now := ""
-	if len(set) > 0 {
-		now = " (now " + strings.Join(set, ", ") + ")"
-	}
-	return fmt.Sprintf("raise the rate or limit of %s %s on %s%s, or pace the sender; keep it in the .network file or the unit that sets it", l.kind, l.handle, l.device.device, now)
 }

@@ -199,6 +199,10 @@ func fqSettings(s *scene.Scene, l leaf, limited steps) (set []Setting) {
 // the whole way).
 const longestWait = 0.05
 
+// shortestQueue that is proposed, packets of 1,500 bytes: of a few in flight a sender tells
+// a loss by acknowledgements only where some come after it (RFC 5681, fast retransmit).
+const shortestQueue = 10
+
 // shorterQueue cuts a queue to what leaves in longestWait at the rate measured.
 func shorterQueue(s *scene.Scene, r *recording.Recording, l leaf, rate float64) []Setting {
 	q, o := l.row(s), l.offered(r)
@@ -208,9 +212,9 @@ func shorterQueue(s *scene.Scene, r *recording.Recording, l leaf, rate float64) 
 			now, unit = v, u
 		}
 	}
-	want := roundUp(rate * longestWait)
+	want := max(roundUp(rate*longestWait), 1500*shortestQueue)
 	if unit == "p" {
-		want = roundUp(rate * longestWait / max(o.packet, 1))
+		want = max(roundUp(rate*longestWait/max(o.packet, 1)), shortestQueue)
 	}
 	if unit == "" || unit == "p" && o.packet == 0 || want >= now || l.kind != "pfifo" && l.kind != "bfifo" && l.kind != "tbf" {
 		return nil

@@ -29,9 +29,13 @@ var readerStall = &Suspect{
 		"trap: snag's own reader late: observer",
 	},
 	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {"slow-consumer", 10 * time.Second}, {"peer-reset", time.Minute}},
-	Remedy:  "the player: whoever stops it, its CPU time, its disk (a recorder); at the server a bound on what may wait for one player, and what is dropped then. Verified by: its Recv-Q is 0 at most looks",
-	Next:    "ss -tnpoi state established   # Send-Q, timer persist, rwnd_limited of the server's connections",
-	Weigh:   weighReaderStall,
+	Remedy: Remedy{
+		Permanently: "At the player: CPU time, a disk that keeps up (a recorder). At the server: a bound on what may wait for one player, and what is dropped then.",
+		Program:     "See what keeps the player from reading.",
+	},
+	Verified: "its Recv-Q is 0 in most samples",
+	Next:     "ss -tnpoi state established   # Send-Q, timer persist, rwnd_limited of the server's connections",
+	Weigh:    weighReaderStall,
 }
 
 func weighReaderStall(s *scene.Scene, r *recording.Recording) []Finding {
@@ -105,7 +109,7 @@ func stuckReader(s *scene.Scene, r *recording.Recording, st *scene.Stream, c *co
 		}
 	}
 	f.Evidence = append(f.Evidence, sender, ingestWentOn(s, st, c))
-	f.Remedy = fmt.Sprintf("in %s: what keeps it from reading; at %s a bound on what waits for one player; now: ss -K dst %s dport = %s closes it", who, orProgram(c.relay.Subject.Comm), recording.Host(k.First().Remote), recording.Port(k.First().Remote))
+	f.Remedy = Remedy{Permanently: fmt.Sprintf("CPU time for %s, and a disk that keeps up where it records. At %s a bound on what waits for one player.", who, orProgram(c.relay.Subject.Comm)), Program: fmt.Sprintf("%s: see what keeps it from reading.", who)}
 	f.Next = "ss -tnpoi dst " + recording.Host(k.First().Remote)
 	if p := k.Peer; p != nil && p.Subject.PID != 0 {
 		f.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done   # what it does instead of reading", p.Subject.PID)

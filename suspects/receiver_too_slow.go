@@ -37,8 +37,12 @@ var receiverTooSlow = &Suspect{
 	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", feltWithin}, Lead{"slow-consumer", feltWithin}, Lead{"worker-queue", feltWithin}, Lead{"busy-thread", feltWithin},
 		Lead{"log-silence", feltWithin}, Lead{scene.LogSilence, feltWithin}, Lead{scene.FramesSkipped, 2 * feltWithin}, Lead{"listen-overflow", 2 * feltWithin}, Lead{"slow-dependency", feltWithin}),
 	Claims: []ledger.Account{ledger.Pipe, ledger.Write, ledger.Window},
-	Remedy: "more receivers, or less work for each message (in batches, on other threads, without a sync); a sender that sends less, or drops what its receiver can't take instead of waiting. Not a larger buffer. Verified by: its queue is empty at most looks",
-	Next:   "snag profile --pid PID   # what the receiver computes; snag blocked --pid PID   # what it waits for",
+	Remedy: Remedy{
+		Permanently: "More receivers. Not a larger buffer: it fills just as well, only later.",
+		Program:     "Less work for each message: in batches, on other threads, without a sync. A sender that sends less, or drops what its receiver can't take instead of waiting.",
+	},
+	Verified: "its queue is empty in most samples",
+	Next:     "snag profile --pid PID   # what the receiver computes; snag blocked --pid PID   # what it waits for",
 
 	WeighBooked: weighReceiverTooSlow,
 }
@@ -291,7 +295,7 @@ func tooSlow(f Finding, p *scene.Process) Finding {
 			f.Text = "it does not keep up, and not by its own doing: " + e.Text
 		}
 	}
-	f.Remedy = fmt.Sprintf("in %s: less work for each message (in batches, on other threads), or more receivers; a larger buffer only fills later", orProgram(p.Subject.Comm))
+	f.Remedy = Remedy{Permanently: "More receivers: a larger buffer only fills later.", Program: fmt.Sprintf("%s: less work for each message (in batches, on other threads).", orProgram(p.Subject.Comm))}
 	f.Next = fmt.Sprintf("snag profile --pid %[1]d   # what it computes; snag blocked --pid %[1]d   # what it waits for", p.Subject.PID)
 	return f
 }

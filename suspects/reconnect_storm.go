@@ -2,7 +2,10 @@ package suspects
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"net/netip"
+	"slices"
 	"strings"
 
 	"snag/recording"
@@ -34,9 +37,13 @@ var reconnectStorm = &Suspect{
 		"traps: back-off clients make 80 connections a second in all; players that came before the publisher stay connected",
 	},
 	LeadsTo: []Lead{{To: "listen-overflow"}, {To: "fd-limit"}, {To: "peer-reset"}, {To: "cpu-throttled"}, {To: scene.ConnectionErrors}, {To: scene.ConnectLatency}, {To: scene.CPUBurn}},
-	Remedy:  "back-off with jitter in the clients; answer or hold them instead of closing; drain the peers named, or limit them at the listener (nft: ct state new limit rate per source). Verified by: new connections a second of these peers",
-	Next:    "ss -Htan state time-wait '( sport = :PORT )' | awk '{print $4}' | sed 's/:[0-9]*$//' | sort | uniq -c | sort -rn | head",
-	Weigh:   weighStorm,
+	Remedy: Remedy{
+		Permanently: "Answer or hold the clients instead of closing. Only where others are hurt by a proved storm: limit new connections of the peers named.",
+		Program:     "In the clients: back off with jitter, 1 s doubled to 30 s.",
+	},
+	Verified: "these peers open few new connections a second",
+	Next:     "ss -Htan state time-wait '( sport = :PORT )' | awk '{print $4}' | sed 's/:[0-9]*$//' | sort | uniq -c | sort -rn | head",
+	Weigh:    weighStorm,
 }
 
 func weighStorm(s *scene.Scene, r *recording.Recording) []Finding {
@@ -101,7 +108,7 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	repeat := Evidence{Side: For, Grade: Weak, Value: rate, Unit: "connections/s", Source: source, Origin: "rate of the same peers",
 		Text: fmt.Sprintf("the same %s opened %s/s for %s; %s of the closed ones lived under 1 s", peers(len(storm)), count(math.Round(rate)), lasting(sum.span()), ofAll(sum.short, sum.closed))}
 	_, _, falls := sum.fallsOff()
-	goesOn := !falls && len(sum.opened) >= sustained
+	lasted := !falls && len(sum.opened) >= sustained
 	if rate >= stormRate && !served {
 		repeat.Grade = Strong
 	}
@@ -113,7 +120,7 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 		contrast = &Evidence{Side: For, Grade: Weak, Value: stayed.bytesEach / max(1, bytes), Unit: "times", Source: "ss -ti bytes_sent, bytes_received", Origin: "lasting connections of the listener",
 			Text: fmt.Sprintf("%s other connections of this listener stayed and carried %s each, against %s of a short one", count(float64(stayed.n)), size(stayed.bytesEach), size(bytes))}
 	}
-	if contrast != nil && repeat.Grade == Strong && goesOn {
+	if contrast != nil && repeat.Grade == Strong && lasted {
 		repeat.Grade, contrast.Grade = Decisive, Strong
 	}
 	f.Evidence = append(f.Evidence, repeat)
@@ -146,9 +153,48 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 			Text: fmt.Sprintf("%s connections ended without having carried a stream", ofAll(sum.short, l.all.opened.sum()))}
 	}
 	port := recording.Port(l.local)
-	f.Remedy = fmt.Sprintf("make these peers back off with jitter (1 s, doubled to 30 s), or answer instead of closing; until then: nft add rule inet filter input tcp dport %s ct state new ip saddr %s limit rate over 5/second drop", port, storm[0].peer)
+	f.Remedy = Remedy{Permanently: "Answer these clients or hold them, instead of closing.", Program: "In the clients: back off with jitter, 1 s doubled to 30 s."}
+	if proved := repeat.Grade == Decisive && !slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.Side == Against }); proved && stayed.n > 0 && goesOn(f.Active, s.Window) {
+		f.Remedy.Now = limitStorm(s, l, storm)
+		if f.Remedy.Now != "" {
+			f.Remedy.Permanently += " Then take the limit away: " + runIn(s, l.netns, "nft delete table inet "+stormTable) + "."
+		}
+	}
 	f.Next = fmt.Sprintf("ss -Htan state time-wait '( sport = :%s )' | awk '{print $4}' | sed 's/:[0-9]*$//' | sort | uniq -c | sort -rn | head", port)
 	return f
+}
+
+// stormTable is a table of its own, so that what limits a storm is taken away as one.
+const stormTable = "snag_storm"
+
+// limitStorm lets in few of a proved storm's new connections. "" where one of its peers
+// has a connection that lasts: it asks for something, too.
+func limitStorm(s *scene.Scene, l *called, storm []*caller) string {
+	by := map[string][]string{}
+	for _, c := range storm {
+		address, err := netip.ParseAddr(c.peer)
+		if err != nil || recording.StandsIn(l.pid) || slices.ContainsFunc(s.Sockets, func(k *scene.Socket) bool { return lastsWith(k, l, c.peer) }) {
+			return ""
+		}
+		family := "ip"
+		if address.Is6() && !address.Is4In6() {
+			family = "ip6"
+		}
+		by[family] = append(by[family], address.Unmap().String())
+	}
+	line := fmt.Sprintf("add table inet %[1]s; add chain inet %[1]s input { type filter hook input priority -10; }", stormTable)
+	for _, family := range slices.Sorted(maps.Keys(by)) {
+		line += fmt.Sprintf("; add rule inet %s input %s saddr { %s } tcp dport %s ct state new limit rate over %d/second drop", stormTable, family, strings.Join(by[family], ", "), recording.Port(l.local), 5*len(by[family]))
+	}
+	return runIn(s, l.netns, "nft "+quoted(line))
+}
+
+// lastsWith tells whether a socket is a connection of a listener with that peer that lasts
+// and carried something.
+func lastsWith(k *scene.Socket, l *called, peer string) bool {
+	a, b := k.First(), k.Last()
+	return a.Netns == l.netns && recording.Port(a.Local) == recording.Port(l.local) && recording.Host(a.Remote) == peer && !k.Listening() &&
+		b.TCP != nil && b.T.Sub(a.T).Seconds() >= stays && seenEstablished(k) && b.TCP.BytesSent+b.TCP.BytesReceived > 0
 }
 
 // stormNames lists the busiest peers, each with its rate where there are several.

@@ -35,11 +35,11 @@ func forwards(p *pool, s *scene.Scene, r *recording.Recording) (Finding, bool) {
 		if unanswered {
 			f.Text = fmt.Sprintf("%s passes queries on to %s, and %s of %s get no answer", p.named(), host, count(missing), count(float64(a.Asked)))
 			f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: missing, Of: float64(a.Asked), Unit: "queries", Text: f.Text}
-			f.Remedy = fmt.Sprintf("see why %s does not answer (its load, its rate limit, the path); in %s: a second forwarder", host, p.head.Subject.Comm)
+			f.Remedy = Remedy{Permanently: fmt.Sprintf("Find out why %s does not answer (its load, its rate limit, the path). In the configuration of %s: a second forwarder.", host, p.head.Subject.Comm)}
 		} else {
 			f.Text = fmt.Sprintf("%s passes queries on to %s, whose answers take %s on average, %s at the longest", p.named(), host, lasting(a.wait()), lasting(a.Max))
 			f.Harm = Harm{Symptom: scene.RequestLatency, Amount: a.wait(), Unit: "s", Text: f.Text}
-			f.Remedy = fmt.Sprintf("see what holds %s up (its upstream, its load); in %s: a larger cache, prefetch, a second forwarder", host, p.head.Subject.Comm)
+			f.Remedy = Remedy{Permanently: fmt.Sprintf("Find out what holds %s up (its upstream, its load). In the configuration of %s: a larger cache, prefetch, a second forwarder.", host, p.head.Subject.Comm)}
 		}
 		f.Evidence = append(f.Evidence, e)
 		if k := a.here(s); k != nil {

@@ -28,9 +28,13 @@ var reversePathFilter = &Suspect{
 		"trap: with rp_filter=2 a route back by any interface is enough; the greater of conf.all and the interface's own counts",
 	},
 	LeadsTo: []Lead{{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.ConnectLatency, 3 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
-	Remedy:  "route the answer by the interface that the packets come in on, or rp_filter=2 there (/etc/sysctl.d); IPReversePathFilter stops",
-	Next:    "nstat -az TcpExtIPReversePathFilter; sysctl -a | grep '\\.rp_filter'; ip route get SENDER",
-	Weigh:   weighReversePath,
+	Remedy: Remedy{
+		Now:         "sysctl -w net.ipv4.conf.DEVICE.rp_filter=2",
+		Permanently: "A route by the interface that the packets come in on, or rp_filter = 2 there in /etc/sysctl.d.",
+	},
+	Verified: "IPReversePathFilter stands still",
+	Next:     "nstat -az TcpExtIPReversePathFilter; sysctl -a | grep '\\.rp_filter'; ip route get SENDER",
+	Weigh:    weighReversePath,
 }
 
 // reversePath tells the drops of the check. Kernels before 6.13 give no reason for
@@ -78,9 +82,8 @@ func reversePathFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows 
 	knob, value := rpFilter(r, k.netns, k.device)
 	f := Finding{
 		Subject: recording.Subject{Kind: recording.KindInterface, Netns: k.netns, Device: k.device, Path: knob}, Active: all.active(),
-		Text:   fmt.Sprintf("%s packets from %s were dropped: the answer would leave by another interface", count(n), src),
-		Remedy: inNetns(s, k.netns, "sysctl -w "+knob+"=2") + ", or a route back to " + src + " by " + k.device + "; /etc/sysctl.d keeps it",
-		Next:   inNetns(s, k.netns, "ip route get "+src) + "; " + inNetns(s, k.netns, "sysctl "+knob),
+		Text: fmt.Sprintf("%s packets from %s were dropped: the answer would leave by another interface", count(n), src),
+		Next: inNetns(s, k.netns, "ip route get "+src) + "; " + inNetns(s, k.netns, "sysctl "+knob),
 	}
 	e := Evidence{Side: For, Grade: Strong, Value: n, Unit: "packets", Source: "/proc/net/netstat TcpExt IPReversePathFilter; tracepoint skb:kfree_skb", Origin: "rp_filter",
 		Text: fmt.Sprintf("%s packets from %s were dropped in the check of their source on %s", count(n), src, k.device), Doubt: lossOf(r, "drops.kfree_skb", n)}
@@ -110,6 +113,7 @@ func reversePathFinding(s *scene.Scene, r *recording.Recording, k dropKey, rows 
 		f.Text = fmt.Sprintf("%s packets from %s were dropped: the answer would leave by %s", count(n), src, back.Device)
 	}
 	f.Settings = looseFilter(r, k, f.Text)
+	f.Remedy = Remedy{Now: now(s, r, f.Settings), Permanently: joinParts("A route back to "+src+" by "+k.device+".", kept(s, r, f.Settings))}
 	f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s packets from %s dropped", count(n), src)}
 	return f
 }

@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"slices"
 
 	"snag/ledger"
 	"snag/recording"
@@ -33,9 +34,13 @@ var runQueueWait = &Suspect{
 	},
 	LeadsTo: latencyLeads(Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
 	Claims:  []ledger.Account{ledger.CPU},
-	Remedy:  "let it run on more CPUs (taskset -pc, CPUAffinity=, AllowedCPUs=), or keep the others off its CPUs. Verified by: run delay of its threads under a tenth",
-	Next:    "taskset -pc PID; cat /proc/PID/task/*/schedstat; mpstat -P ALL 1 5",
-	Weigh:   weighRunQueue,
+	Remedy: Remedy{
+		Now:         "taskset -apc CPUS PID",
+		Permanently: "CPUAffinity= or AllowedCPUs= in its unit with more CPUs, or without the ones that others fill.",
+	},
+	Verified: "the run delay of its threads is under a tenth of their time",
+	Next:     "taskset -pc PID; cat /proc/PID/task/*/schedstat; mpstat -P ALL 1 5",
+	Weigh:    weighRunQueue,
 }
 
 func weighRunQueue(s *scene.Scene, r *recording.Recording) []Finding {
@@ -112,7 +117,10 @@ func waitedForCPU(s *scene.Scene, r *recording.Recording, all cpuTime, w cpuWait
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: 1 - own.idleShare(), Unit: "share", Source: "/proc/PID/status Cpus_allowed_list, /proc/stat", Origin: "affinity",
 			Text: fmt.Sprintf("it may run on CPU %s of %s only, busy for %.0f %% of the time; all together were idle for %.0f %%", list, count(float64(all.cpus)), 100*(1-own.idleShare()), 100*all.idleShare())})
 		f.Text = fmt.Sprintf("%s may run on CPU %s only and waited %s for it, while the machine was idle for %.0f %% of the time", self.Name, list, lasting(w.waited), 100*all.idleShare())
-		f.Remedy = fmt.Sprintf("taskset -apc 0-%d %d; for good: CPUAffinity= or AllowedCPUs= of its unit", max(r.Manifest.CPUs, all.cpus)-1, self.PID)
+		f.Remedy = Remedy{Permanently: fmt.Sprintf("More CPUs than %s in its unit (CPUAffinity=, AllowedCPUs=).", list)}
+		if lasts(r, w.process) && looser(s, w.process) {
+			f.Remedy.Now = fmt.Sprintf("taskset -apc 0-%d %d", max(r.Manifest.CPUs, all.cpus)-1, self.PID)
+		}
 		f.nameRival(s, r, w, set, list)
 	default:
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Value: own.idleShare(), Unit: "share", Source: "/proc/stat", Origin: "affinity",
@@ -126,6 +134,19 @@ func waitedForCPU(s *scene.Scene, r *recording.Recording, all cpuTime, w cpuWait
 	}
 	f.addHarm(s, r, w, []cpuWait{w})
 	return f
+}
+
+// looser tells whether a process' control group allows more CPUs than it has itself: then
+// its own affinity is what holds it, and can be widened.
+func looser(s *scene.Scene, p *scene.Process) bool {
+	own := cpuSet(p.Last().CPUs)
+	if own == nil {
+		return false
+	}
+	group := p.Last().Cgroup
+	return group == "/" || slices.ContainsFunc(s.Processes, func(o *scene.Process) bool {
+		return o.Last().Cgroup == group && len(cpuSet(o.Last().CPUs)) > len(own)
+	})
 }
 
 // nameRival adds who used the CPUs that the process is bound to.
@@ -148,7 +169,7 @@ func (f *Finding) nameRival(s *scene.Scene, r *recording.Recording, w cpuWait, s
 		f.Text += fmt.Sprintf("; %s, bound to CPU %s too, used %s of it", v.name(), v.processes[0].Last().CPUs, lasting(v.used))
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: v.used, Unit: "s", Source: "/proc/PID/stat utime, stime", Origin: "process time",
 			Text: fmt.Sprintf("%s may run on CPU %s and used %s of CPU time", v.name(), v.processes[0].Last().CPUs, lasting(v.used))})
-		f.Remedy = fmt.Sprintf("keep %s off CPU %s (taskset -apc, CPUAffinity=), or %s", v.name(), list, f.Remedy)
+		f.Remedy.Permanently = fmt.Sprintf("Keep %s off CPU %s (CPUAffinity=). Or: %s", v.name(), list, f.Remedy.Permanently)
 		return
 	}
 }

@@ -47,8 +47,12 @@ var runtimePause = &Suspect{
 		{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second},
 		{scene.DatagramsLost, 10 * time.Second}, {scene.LogSilence, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {"udp-receive-buffer-full", 5 * time.Second}, {"listen-overflow", 10 * time.Second}, {"slow-consumer", 10 * time.Second},
 		{"worker-queue", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"peer-reset", time.Minute}},
-	Claims:      []ledger.Account{ledger.Pause},
-	Remedy:      "a heap larger than what is alive in it (-Xmx), a collector that works beside the program (-XX:+UseG1GC, ZGC), fewer or no System.gc() (-XX:+ExplicitGCInvokesConcurrent). In the unit's or start script's java arguments. Verified by: sun.rt.safepointTime grows by less than 50 ms a second",
+	Claims: []ledger.Account{ledger.Pause},
+	Remedy: Remedy{
+		Permanently: "In the java arguments of its unit or start script: a heap larger than what is alive in it (-Xmx), or a collector that works beside the program (-XX:+UseG1GC, ZGC).",
+		Program:     "Fewer calls of System.gc() (-XX:+ExplicitGCInvokesConcurrent).",
+	},
+	Verified:    "sun.rt.safepointTime grows by less than 50 ms a second",
 	Next:        "jcmd PID VM.log output=stdout what=safepoint,gc; jstat -gcutil PID 1000",
 	WeighBooked: weighRuntimePause,
 }
@@ -303,17 +307,17 @@ func (j *standstill) collector() (name string, took float64) {
 // too small: then the next one comes at once. The JVM's own guides want a half free.
 const fullHeap = 0.7
 
-func (j *standstill) remedy(r *recording.Recording, by string, stalled bool) string {
+func (j *standstill) remedy(r *recording.Recording, by string, stalled bool) Remedy {
 	comm, pid := j.process.Subject.Comm, strconv.Itoa(j.process.Subject.PID)
 	if by != "" {
 		if strings.HasPrefix(by, "the program") {
-			return fmt.Sprintf("in the java arguments of %s: -XX:+ExplicitGCInvokesConcurrent or -XX:+DisableExplicitGC; find who calls System.gc()", comm)
+			return Remedy{Permanently: fmt.Sprintf("-XX:+ExplicitGCInvokesConcurrent or -XX:+DisableExplicitGC in the java arguments of %s.", comm), Program: "Find who calls System.gc()."}
 		}
-		return fmt.Sprintf("find who runs jcmd or jmap on %s (cron, a monitoring agent), and do not collect a live server's heap", pid)
+		return Remedy{Permanently: fmt.Sprintf("Find who runs jcmd or jmap on %s (cron, a monitoring agent), and do not collect a live server's heap.", pid)}
 	}
 	flags, _ := r.FactOf("jvm."+pid+".flags", 0)
 	if stalled {
-		return fmt.Sprintf("in the java arguments of %s: a larger -Xmx, so that the collector is done before the heap is full, more -XX:ConcGCThreads, or allocate less (now %s)", comm, orThis(flags, "the default"))
+		return Remedy{Permanently: fmt.Sprintf("In the java arguments of %s: a larger -Xmx, so that the collector is done before the heap is full, or more -XX:ConcGCThreads (now %s).", comm, orThis(flags, "the default")), Program: "Allocate less."}
 	}
 	used, most := 0.0, 0.0
 	for _, s := range r.Select("snag_jvm_heap_used_bytes", "pid", pid) {
@@ -328,11 +332,11 @@ func (j *standstill) remedy(r *recording.Recording, by string, stalled bool) str
 	}
 	switch {
 	case most > 0 && used/most >= fullHeap:
-		return fmt.Sprintf("in the java arguments of %s: -Xmx%dm (now %s, of which %s stay in use), or keep less", comm, int(2*used)>>20, size(most), size(used))
+		return Remedy{Permanently: fmt.Sprintf("-Xmx%dm in the java arguments of %s (now %s, of which %s stay in use).", int(2*used)>>20, comm, size(most), size(used)), Program: "Keep less in the heap."}
 	case len(j.causes) > 0 && !strings.Contains(flags, "UseG1GC") && !strings.Contains(flags, "UseZGC") && !strings.HasPrefix(mostOften(j.logged.work), "G1 "):
-		return fmt.Sprintf("in the java arguments of %s: -XX:+UseG1GC or ZGC (now %s)", comm, orThis(flags, "the default"))
+		return Remedy{Permanently: fmt.Sprintf("-XX:+UseG1GC or ZGC in the java arguments of %s (now %s).", comm, orThis(flags, "the default"))}
 	case len(j.causes) > 0:
-		return fmt.Sprintf("in the java arguments of %s: a lower -XX:MaxGCPauseMillis, or ZGC (now %s)", comm, orThis(flags, "the default"))
+		return Remedy{Permanently: fmt.Sprintf("A lower -XX:MaxGCPauseMillis, or ZGC, in the java arguments of %s (now %s).", comm, orThis(flags, "the default"))}
 	}
-	return fmt.Sprintf("find the operation: -Xlog:safepoint in the java arguments of %s", comm)
+	return Remedy{Permanently: fmt.Sprintf("Find the operation: -Xlog:safepoint in the java arguments of %s.", comm)}
 }

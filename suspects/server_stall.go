@@ -34,9 +34,13 @@ var serverStall = &Suspect{
 		"trap: one consumer's full queue at a server that never blocks: the others flow",
 	},
 	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}},
-	Remedy:  "what stops it is the cause above it in the chain, where there is one; else its threads tell. Verified by: Recv-Q of its ingest socket is 0 at most looks",
-	Next:    "for i in 1 2 3; do head /proc/PID/task/*/{comm,wchan,syscall}; sleep 1; done; ss -tnpi",
-	Weigh:   weighServerStall,
+	Remedy: Remedy{
+		Permanently: "What stops it is the cause above it in the chain, where there is one.",
+		Program:     "Else its threads tell what keeps it from reading.",
+	},
+	Verified: "Recv-Q of its ingest socket is 0 in most samples",
+	Next:     "for i in 1 2 3; do head /proc/PID/task/*/{comm,wchan,syscall}; sleep 1; done; ss -tnpi",
+	Weigh:    weighServerStall,
 }
 
 func weighServerStall(s *scene.Scene, r *recording.Recording) []Finding {
@@ -137,7 +141,7 @@ func (f *faulty) server(s *scene.Scene) (Finding, bool) {
 		out.Evidence = append(out.Evidence, came)
 	}
 	pid := out.Subject.PID
-	out.Remedy = fmt.Sprintf("what keeps %s from reading: its chain, where one is printed; else its threads", who)
+	out.Remedy = Remedy{Permanently: fmt.Sprintf("What keeps %s from reading is above it in the chain, where one is printed.", who), Program: "Else its threads tell what it does instead."}
 	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done   # what %s does instead", pid, orProgram(out.Subject.Comm))
 	return out, true
 }
@@ -159,7 +163,7 @@ func (f *faulty) packer(s *scene.Scene, out Finding, l scene.Link) Finding {
 	if v := f.served; v.stale() {
 		out.Evidence = append(out.Evidence, Evidence{Side: For, Grade: Strong, Value: v.still, Unit: "s", Source: "table stream_files; stat", Origin: "files", Text: v.onDisk()})
 	}
-	out.Remedy = fmt.Sprintf("what keeps %s from it: its chain, where one is printed; else its threads, the disk that it writes to", who)
+	out.Remedy = Remedy{Permanently: fmt.Sprintf("What keeps %s from it is above it in the chain, where one is printed, or the disk that it writes to.", who), Program: "Else its threads tell what it does instead."}
 	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done", out.Subject.PID)
 	return out
 }

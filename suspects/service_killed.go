@@ -44,9 +44,13 @@ var serviceKilled = &Suspect{
 		{"reconnect-storm", 10 * time.Second}, {"peer-reset", 5 * time.Second}, {"upstream-refused", 5 * time.Second}, {"worker-queue", feltWithin}, {"listen-overflow", feltWithin},
 		{"udp-port-closed", 5 * time.Second}, {"encoder-stall", 5 * time.Second}, {"log-silence", 10 * time.Second}},
 	Claims: []ledger.Account{ledger.Unread, ledger.Call},
-	Remedy: "now: what its log says of its last moments, and a second one that takes over; permanently: more memory or time where a limit ends it, a restart that waits for the next one to listen; in the program: the fault, or what keeps a worker longer than its supervisor allows. Verified by: its processes grow old, and nobody is refused",
-	Next:   "journalctl --since -5min | grep -iE 'killed|core-dump|exited|timeout'; coredumpctl list --since -5min; dmesg -T | grep -i 'killed process'",
-	Weigh:  weighServiceKilled,
+	Remedy: Remedy{
+		Permanently: "More memory or time where a limit ends it. A second one that takes over, and a restart that waits for the next one to listen.",
+		Program:     "The fault that ends it, or what keeps a worker longer than its supervisor allows. Its log says what happened last.",
+	},
+	Verified: "its processes grow old, and nobody is refused",
+	Next:     "journalctl --since -5min | grep -iE 'killed|core-dump|exited|timeout'; coredumpctl list --since -5min; dmesg -T | grep -i 'killed process'",
+	Weigh:    weighServiceKilled,
 }
 
 const (
@@ -196,17 +200,17 @@ func (e *ended) how(all []recording.Exit, o outcome) string {
 }
 
 // by is who ended them, as far as it is known, and what then helps.
-func (e *ended) by(s *scene.Scene, r *recording.Recording, all []recording.Exit, o outcome, f *Finding) (text, remedy string) {
+func (e *ended) by(s *scene.Scene, r *recording.Recording, all []recording.Exit, o outcome, f *Finding) (text string, remedy Remedy) {
 	last := all[len(all)-1]
 	who := last.Comm
-	remedy = fmt.Sprintf("now: what the log of %s says of its last moments; permanently: a second one that takes over, and a restart that waits until the next one listens; in the program: why it ends", who)
+	remedy = Remedy{Permanently: "A second one that takes over, and a restart that waits until the next one listens.", Program: fmt.Sprintf("Find why it ends: what the log of %s says of its last moments.", who)}
 	if o == endedWell {
-		return "", fmt.Sprintf("now: more workers of %s; permanently: let each answer more requests before it is replaced (max_requests, with jitter), or load it before it is forked (preload); in the program: what it takes to start", who)
+		return "", Remedy{Permanently: fmt.Sprintf("More workers of %s. Let each answer more requests before it is replaced (max_requests, with jitter), or load it before it is forked (preload).", who), Program: "Start faster."}
 	}
 	for i := len(all) - 1; i >= 0; i-- {
 		if line := oomKilled(r, all[i].PID); line != "" {
 			f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: 1, Unit: "lines", Source: "/dev/kmsg", Origin: "kernel log", Text: line})
-			return "by the kernel, for want of memory", fmt.Sprintf("now: restart %s before it is full; permanently: more memory for its control group (MemoryMax=) or fewer workers; in the program: what grows", who)
+			return "by the kernel, for want of memory", Remedy{Permanently: fmt.Sprintf("More memory for the control group of %s (MemoryMax=), or fewer workers.", who), Program: "Find what grows."}
 		}
 		signal := ending(e.sent, all[i])
 		name, from := signal.Attrs["signal"], sender(signal)
@@ -214,16 +218,16 @@ func (e *ended) by(s *scene.Scene, r *recording.Recording, all []recording.Exit,
 		case name == "":
 			continue
 		case from == 0 && name == "SIGKILL":
-			text, remedy = "by the kernel", fmt.Sprintf("now: see dmesg; permanently: more memory for %s and its control group, if it was for want of it; in the program: what grows", who)
+			text, remedy = "by the kernel", Remedy{Permanently: fmt.Sprintf("More memory for %s and its control group, if dmesg says that it was for want of it.", who), Program: "Find what grows."}
 		case from == 0 || from == all[i].PID:
 			text = "by its own doing: a fault or an abort"
-			remedy = fmt.Sprintf("now: keep its core (coredumpctl) and go back to the version of %s before; permanently: a second one that takes over; in the program: the fault that the core's stack shows", who)
+			remedy = Remedy{Permanently: fmt.Sprintf("Keep its core (coredumpctl), and go back to the version of %s before. A second one that takes over.", who), Program: "Mend the fault that the core's stack shows."}
 		default:
 			text = fmt.Sprintf("by %s of %s[%d]", name, signal.Attrs["from_comm"], from)
-			remedy = fmt.Sprintf("now: stop %s[%d] from doing so; permanently: what it watches for (a health check, a limit of time or memory) has to fit %s; in the program: what that finds fault with", signal.Attrs["from_comm"], from, who)
+			remedy = Remedy{Permanently: fmt.Sprintf("What %s[%d] watches for (a health check, a limit of time or memory) has to fit %s.", signal.Attrs["from_comm"], from, who), Program: "Mend what that finds fault with."}
 			if from == all[i].PPID {
 				text += ", its own supervisor"
-				remedy = fmt.Sprintf("now: see in the log of %s[%d] why it did; permanently: a limit of time (timeout, harakiri) that its slowest request fits in, and time-outs of its own calls below it; in the program: what keeps a worker that long", signal.Attrs["from_comm"], from)
+				remedy = Remedy{Permanently: fmt.Sprintf("See in the log of %s[%d] why it did. A limit of time (timeout, harakiri) that its slowest request fits in.", signal.Attrs["from_comm"], from), Program: "Timeouts of its own calls below that limit, and less that keeps a worker that long."}
 			}
 		}
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: map[bool]Grade{true: Strong}[o == endedKilled], Value: 1, Unit: "signals", Source: "tracepoint signal:signal_generate", Origin: "signals", Text: fmt.Sprintf("the last one, %s[%d], ended %s", who, all[i].PID, text)})

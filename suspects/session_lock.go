@@ -30,8 +30,12 @@ var sessionLock = &Suspect{
 	},
 	LeadsTo: []Lead{{scene.RequestLatency, feltWithin}, {scene.FailedAnswers, 10 * time.Second}, {"error-answers", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"worker-queue", 10 * time.Second}, {"pool-exhausted", 10 * time.Second}},
 	Claims:  []ledger.Account{ledger.Parked, ledger.Lock},
-	Remedy:  "end the session that holds the lock; then in its program: commit before anything slow, lock_timeout or innodb_lock_wait_timeout, idle_in_transaction_session_timeout, migrations with a short lock timeout. Verified by: no request waits longer than it did",
-	Next:    "the database's own list of who waits for whom (PostgreSQL: pg_blocking_pids; MySQL: sys.innodb_lock_waits)",
+	Remedy: Remedy{
+		Permanently: "lock_timeout or innodb_lock_wait_timeout, and idle_in_transaction_session_timeout, in the database's configuration. End the session that holds the lock.",
+		Program:     "Commit before anything slow. Migrations with a short lock timeout.",
+	},
+	Verified: "no request waits longer than it did",
+	Next:     "the database's own list of who waits for whom (PostgreSQL: pg_blocking_pids; MySQL: sys.innodb_lock_waits)",
 
 	WeighBooked: weighSessionLock,
 }
@@ -136,7 +140,7 @@ func (h lockedOut) finding(s *scene.Scene, p *ledger.Party, v *scene.Service) Fi
 		f.Text += fmt.Sprintf("; the session of %s was silent until they were let go", name)
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Source: "ss -tin bytes_received, lastsnd, lastrcv", Origin: "sessions",
 			Text: fmt.Sprintf("the session of %s (%s) had its answer, said nothing meanwhile, and spoke when the others were let go", name, orThis(who.First().Remote, who.Subject.Name))})
-		f.Remedy = fmt.Sprintf("end the transaction of %s; in it: commit before anything slow, and a lock timeout for the others", name)
+		f.Remedy = Remedy{Permanently: "End the transaction of " + name + ". A lock timeout for the others, in the database's configuration.", Program: name + ": commit before anything slow."}
 	}
 	f.Harm = Harm{Symptom: scene.RequestLatency, Amount: h.longest, Unit: "s", Text: f.Text}
 	f.Next = whoBlocks(recording.Port(p.Subject.Local))

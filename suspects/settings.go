@@ -7,7 +7,7 @@ import (
 )
 
 // Setting is a change that a remedy is made of, as data: Finding.Remedy says the same
-// in words. Its kinds and values are those of remedies/knob.
+// as a command and in words. Its kinds and values are those of remedies/knob.
 type Setting struct {
 	Kind string // sysctl, route, qdisc, cpu-quota, nofile …
 	Name string // of the sysctl, the route's metric, the qdisc's option, the unit's property

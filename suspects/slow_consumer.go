@@ -42,9 +42,13 @@ var slowConsumer = &Suspect{
 		{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second},
 		{scene.ConnectLatency, 5 * time.Second}, {scene.DatagramsLost, 5 * time.Second}, {"udp-receive-buffer-full", 5 * time.Second}, {"listen-overflow", 10 * time.Second}, {"peer-reset", time.Minute}},
 	Claims: []ledger.Account{ledger.Write},
-	Remedy: "a bounded queue for each consumer and writes that do not block, a policy of what to drop, TCP_USER_TIMEOUT on consumers. Verified by: the publisher's receive queue stays empty while one reader is stopped",
-	Next:   "ss -tnpomi state established; cat /proc/PID/task/*/syscall   # who waits in a write, on which descriptor",
-	Weigh:  weighSlowConsumer,
+	Remedy: Remedy{
+		Now:     "ss -K 'dst CONSUMER src LOCAL'",
+		Program: "A bounded queue for each consumer, and a rule for what to drop. Writes that do not block. TCP_USER_TIMEOUT on consumers.",
+	},
+	Verified: "the publisher's receive queue stays empty while one reader is stopped",
+	Next:     "ss -tnpomi state established; cat /proc/PID/task/*/syscall   # who waits in a write, on which descriptor",
+	Weigh:    weighSlowConsumer,
 }
 
 // stuckFor is the least time that a consumer must be stuck: two samples.
@@ -158,7 +162,10 @@ func (c *consumer) finding(s *scene.Scene, r *recording.Recording) (Finding, boo
 	if blocked != nil && blocked.function != "" {
 		in += ", in " + blocked.function
 	}
-	f.Remedy = fmt.Sprintf("in %s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s); now: ss -K dst %s dport = %s closes this one", in, who, recording.Port(c.socket.First().Remote))
+	f.Remedy = Remedy{Program: fmt.Sprintf("%s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s).", in)}
+	if at := c.socket.First(); c.frozen > 0 && goesOn(c.active, s.Window) {
+		f.Remedy.Now = closeNow(s, at.Netns, at.Local, at.Remote)
+	}
 	f.Calls = consumerCalls(c.relay.Subject, in)
 	f.Next = fmt.Sprintf("for i in 1 2 3; do cat /proc/%d/task/*/syscall; sleep 1; done; ss -tnpomi dst %s", c.relay.Subject.PID, who)
 	return f, true

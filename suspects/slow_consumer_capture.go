@@ -126,7 +126,7 @@ func (c *consumerInCapture) finding(s *scene.Scene) Finding {
 	at := c.socket.First()
 	f := Finding{Subject: c.socket.Subject, Active: c.active,
 		Text:   fmt.Sprintf("%s did not read for %s in all, and %d other connections of %s got nothing meanwhile", at.Remote, lasting(c.shut), len(c.frozen), at.Local),
-		Remedy: fmt.Sprintf("in the program behind %s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s); now: ss -K dst %s dport = %s there closes this one", at.Local, recording.Host(at.Remote), recording.Port(at.Remote)),
+		Remedy: Remedy{Program: fmt.Sprintf("The program behind %s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s).", at.Local)},
 		Next:   fmt.Sprintf("on %s: snag find; or for i in 1 2 3; do cat /proc/PID/task/*/syscall; sleep 1; done", recording.Host(at.Local)),
 	}
 	f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: c.shut, Unit: "s", Source: captured + ": windows", Origin: "the consumer's window",

@@ -56,8 +56,12 @@ var slowDependency = &Suspect{
 		{"server-stall", 5 * time.Second},
 		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.LogSilence, 10 * time.Second}, {scene.StreamFreeze, 5 * time.Second},
 		{"listen-overflow", 10 * time.Second}, {"log-silence", 10 * time.Second}},
-	Claims:      []ledger.Account{ledger.Call},
-	Remedy:      "see what the peer waits for; a timeout and a limit on calls under way, answers kept in a cache. For DNS: a resolver on the host, options timeout:1 attempts:2 in resolv.conf. Verified by: its calls take what they took before",
+	Claims: []ledger.Account{ledger.Call},
+	Remedy: Remedy{
+		Permanently: "See what the peer waits for. For DNS: a resolver on this host, options timeout:1 attempts:2 in /etc/resolv.conf.",
+		Program:     "A timeout and a limit on calls under way. Answers kept in a cache.",
+	},
+	Verified:    "its calls take what they took before",
 	Next:        "ss -tnpo; snag find on the peer's host",
 	WeighBooked: weighSlowDependency,
 }
@@ -204,7 +208,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: min(d.mean(), mean), Unit: "s", Text: fmt.Sprintf("%s of each answer's %s is the wait for %s", lasting(min(d.mean(), mean)), lasting(mean), d.remote)}
 	}
 	if recording.IsUnix(d.remote) {
-		f.Remedy = fmt.Sprintf("see what holds %s up; in %s: a timeout below %s for that call, and fewer calls to it for an answer", d.remote, d.process.head.Subject.Comm, lasting(d.mean()))
+		f.Remedy = quickerCalls(d.remote, d.process.head.Subject.Comm, d.mean())
 		f.Next = fmt.Sprintf("ss -lxp 'src %s'   # whose it is; snag find --pid PID", recording.Port(d.remote))
 		return f, true
 	}
@@ -213,7 +217,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	if timeout < longCall {
 		timeout = d.worst
 	}
-	f.Remedy = fmt.Sprintf("see what holds %s up (snag find on %s); in %s: a timeout below %s for that call, and fewer calls to it for an answer", d.remote, host, d.process.head.Subject.Comm, lasting(timeout))
+	f.Remedy = quickerCalls(fmt.Sprintf("%s (snag find on %s)", d.remote, host), d.process.head.Subject.Comm, timeout)
 	f.Next = fmt.Sprintf("snag find --port %s   # on %s; here: ss -tnpoi dst %s", recording.Port(d.remote), host, host)
 	return f, true
 }

@@ -76,7 +76,7 @@ func namesBySockets(p *scene.Process, s *scene.Scene, r *recording.Recording) (F
 	if _, suffers := latencyOf(s, p.Subject.PID); suffers {
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: longest, Unit: "s", Text: fmt.Sprintf("whoever needs the name waits for %s and longer", lasting(longest))}
 	}
-	f.Remedy = fmt.Sprintf("see why %s does not answer; in /etc/resolv.conf: options timeout:1 attempts:2, a second nameserver, or a resolver on this host", server)
+	f.Remedy = Remedy{Permanently: fmt.Sprintf("Find out why %s does not answer. In /etc/resolv.conf: options timeout:1 attempts:2, a second nameserver, or a resolver on this host.", server)}
 	f.Next = fmt.Sprintf("dig @%s . NS +tries=1; tcpdump -ni any host %s and port 53", recording.Host(server), recording.Host(server))
 	return f, true
 }

@@ -58,7 +58,7 @@ func slowPipe(s *scene.Scene, r *recording.Recording, d ledger.Delay) (Finding, 
 			Text: fmt.Sprintf("at %s looks threads of it slept in pipe_write on that descriptor: the pipe is full", part)})
 	}
 	f = tooSlow(f, writer)
-	f.Remedy = fmt.Sprintf("a faster reader (%s: write in batches, no sync for each line), or in %s: log to a file, less of it, or drop lines where the pipe is full", who, orProgram(writer.Subject.Comm))
+	f.Remedy = Remedy{Program: fmt.Sprintf("%s: write in batches, no sync for each line. %s: log to a file, less of it, or drop lines where the pipe is full.", who, orProgram(writer.Subject.Comm))}
 	f.Next = fmt.Sprintf("ls -l /proc/[0-9]*/fd 2>/dev/null | grep 'pipe:.%d'   # who reads it; snag blocked --pid %d", most.inode, most.pid)
 	if reader != 0 {
 		f.Next = fmt.Sprintf("snag blocked --pid %d   # what the pipe's reader waits for", reader)

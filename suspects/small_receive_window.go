@@ -38,9 +38,13 @@ var smallReceiveWindow = &Suspect{
 		{"uplink-throttled", 5 * time.Second},
 		{scene.ThroughputPlateau, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}},
 	Claims: []ledger.Account{ledger.Window},
-	Remedy: "let the kernel grow the buffer (no SO_RCVBUF in the application), and raise the third value of net.ipv4.tcp_rmem to twice rate × round trip → sysctl.d, restart. Verified by: rwnd_limited near 0 and more throughput",
-	Next:   "ss -tnmi state established   # rwnd_limited, snd_wnd, rtt; at the receiver Recv-Q, rb, rcv_space",
-	Weigh:  weighSmallReceiveWindow,
+	Remedy: Remedy{
+		Permanently: "The third value of net.ipv4.tcp_rmem at twice rate × round trip, in /etc/sysctl.d. New connections get it.",
+		Program:     "Do not set SO_RCVBUF: the kernel then grows the buffer itself.",
+	},
+	Verified: "rwnd_limited is near 0, and throughput is higher",
+	Next:     "ss -tnmi state established   # rwnd_limited, snd_wnd, rtt; at the receiver Recv-Q, rb, rcv_space",
+	Weigh:    weighSmallReceiveWindow,
 }
 
 const (
@@ -64,9 +68,9 @@ func weighSmallReceiveWindow(s *scene.Scene, r *recording.Recording) []Finding {
 		if k.First().Proto != "tcp" || k.Listening() || ownSocket(r, k) {
 			continue
 		}
-		if f, ok := heldByWindow(r, k); ok {
+		if f, ok := heldByWindow(s, r, k); ok {
 			out = append(out, f)
-		} else if f, ok := offersTooLittle(r, k); ok {
+		} else if f, ok := offersTooLittle(s, r, k); ok {
 			out = append(out, f)
 		}
 	}
@@ -74,7 +78,7 @@ func weighSmallReceiveWindow(s *scene.Scene, r *recording.Recording) []Finding {
 }
 
 // heldByWindow judges by the sender's socket.
-func heldByWindow(r *recording.Recording, k *scene.Socket) (Finding, bool) {
+func heldByWindow(s *scene.Scene, r *recording.Recording, k *scene.Socket) (Finding, bool) {
 	rows := tcpRowsOf(k)
 	if len(rows) < 2 {
 		return Finding{}, false
@@ -140,8 +144,8 @@ func heldByWindow(r *recording.Recording, k *scene.Socket) (Finding, bool) {
 	}
 	f.Evidence = append(f.Evidence, identity)
 	f.Text = fmt.Sprintf("%s offers %s of window over a round trip of %s: %s, and the sender waits %.0f %% of the time", who, size(window), lasting(rtt), lineRate(rate), 100*min(1, limited))
-	f.Remedy = windowRemedy(r, k.Peer, rtt)
 	f.Settings, f.Calls = windowSettings(r, k.Peer, rate, rtt)
+	f.Remedy = windowRemedy(s, r, k.Peer, f.Settings)
 	f.Harm = Harm{Symptom: scene.ThroughputPlateau, Amount: min(1, limited), Of: 1, Unit: "ratio",
 		Text: fmt.Sprintf("held at %s: the sender had data and was not allowed to send during %.0f %% of the time", lineRate(rate), 100*min(1, limited))}
 	return f, true
@@ -182,7 +186,7 @@ func unreadShare(p *scene.Socket) (unread, of, most int) {
 
 // offersTooLittle judges by the receiver's socket alone, where the sender is
 // elsewhere.
-func offersTooLittle(r *recording.Recording, k *scene.Socket) (Finding, bool) {
+func offersTooLittle(s *scene.Scene, r *recording.Recording, k *scene.Socket) (Finding, bool) {
 	rows := tcpRowsOf(k)
 	if k.Peer != nil || len(rows) < 2 {
 		return Finding{}, false
@@ -200,7 +204,7 @@ func offersTooLittle(r *recording.Recording, k *scene.Socket) (Finding, bool) {
 	if fit < fitLeast || fit > fitMost || 2*unread > of {
 		return Finding{}, false
 	}
-	f := Finding{Subject: k.Subject, Remedy: windowRemedy(r, k, rtt), Next: "at the sender: ss -tin 'dst " + recording.Host(k.First().Local) + "'   # rwnd_limited"}
+	f := Finding{Subject: k.Subject, Next: "at the sender: ss -tin 'dst " + recording.Host(k.First().Local) + "'   # rwnd_limited"}
 	f.Evidence = []Evidence{{Side: For, Grade: Strong, Value: rate, Unit: "B/s", Source: "ss -tin rcv_wnd, rcv_rtt, bytes_received", Origin: "window over round trip",
 		Text: fmt.Sprintf("a window of %s every %s is %s/s; %s/s came, and nothing to speak of lay unread in %d of %d samples", size(window), lasting(rtt), size(window/rtt), size(rate), of-unread, of)}}
 	if buf := last.RcvBuf; buf > 0 && buf == first.RcvBuf {
@@ -208,6 +212,7 @@ func offersTooLittle(r *recording.Recording, k *scene.Socket) (Finding, bool) {
 			Text: fmt.Sprintf("its receive buffer stood at %s all the time: %s", size(float64(buf)), whyItStands(r, k))})
 	}
 	f.Settings, f.Calls = windowSettings(r, k, rate, rtt)
+	f.Remedy = windowRemedy(s, r, k, f.Settings)
 	f.Text = fmt.Sprintf("a window of %s over a round trip of %s lets no more than %s come", size(window), lasting(rtt), lineRate(window/rtt))
 	f.Harm = Harm{Symptom: scene.ThroughputPlateau, Amount: min(1, fit), Of: 1, Unit: "ratio",
 		Text: fmt.Sprintf("held at %s by the window", lineRate(rate))}
@@ -240,19 +245,16 @@ func whyItStands(r *recording.Recording, k *scene.Socket) string {
 	return fmt.Sprintf("set by SO_RCVBUF (tcp_rmem would let it grow to %s)", size(most))
 }
 
-// windowRemedy: twice rate × round trip, since half of a buffer is for overhead
-// (tcp_adv_win_scale), shown for a line of 100 Mbit/s.
-func windowRemedy(r *recording.Recording, k *scene.Socket, rtt float64) string {
-	need := 2 * 12.5e6 * rtt
-	text := fmt.Sprintf("100 Mbit/s over %s takes a buffer of %s: ", lasting(rtt), size(need))
+// windowRemedy is the setting, or the program that holds the kernel back from growing the
+// buffer. k is the receiver's end, nil where it is on another host.
+func windowRemedy(s *scene.Scene, r *recording.Recording, k *scene.Socket, set []Setting) Remedy {
 	if k == nil {
-		return text + "raise the receiver's net.ipv4.tcp_rmem (third value), or take SO_RCVBUF out of its program; sysctl.d"
+		return Remedy{Permanently: "On the receiver's host: the third value of net.ipv4.tcp_rmem at twice rate × round trip, in /etc/sysctl.d.", Program: "The receiver: do not set SO_RCVBUF."}
 	}
-	most, ok := mostReceive(r, k.First().Netns)
-	if ok && float64(k.Last().RcvBuf) < 0.99*most {
-		return text + fmt.Sprintf("take SO_RCVBUF (now %s with overhead) out of %s, and restart it; the kernel grows the buffer to %s then", size(float64(k.Last().RcvBuf)), orProgram(k.Subject.Comm), size(most))
+	if most, ok := mostReceive(r, k.First().Netns); ok && float64(k.Last().RcvBuf) < 0.99*most {
+		return Remedy{Program: fmt.Sprintf("%s: do not set SO_RCVBUF (now %s with overhead). The kernel then grows the buffer to %s.", orProgram(k.Subject.Comm), size(float64(k.Last().RcvBuf)), size(most))}
 	}
-	return text + fmt.Sprintf("net.ipv4.tcp_rmem = 4096 131072 %.0f in sysctl.d, then restart %s", need, orProgram(k.Subject.Comm))
+	return Remedy{Permanently: kept(s, r, set)}
 }
 
 func orProgram(comm string) string {

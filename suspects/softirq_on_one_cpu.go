@@ -35,9 +35,13 @@ var softirqOnOneCPU = &Suspect{
 	},
 	LeadsTo: []Lead{{"softnet-backlog", 5 * time.Second}, {"nic-ring-overflow", 5 * time.Second}, {"packet-loss", 5 * time.Second}, {scene.DatagramsLost, 5 * time.Second},
 		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}},
-	Remedy: "more queues (ethtool -L), their interrupts on different CPUs, else RPS over the others and RFS; .link file (CombinedChannels=, ReceivePacketSteeringCPUMask= from systemd 256 on) or a unit; softirq time even, drops 0",
-	Next:   "mpstat -P ALL 1 5; cat /proc/net/softnet_stat; ethtool -l DEVICE; grep . /sys/class/net/DEVICE/queues/rx-*/rps_cpus",
-	Weigh:  weighSoftirqOnOneCPU,
+	Remedy: Remedy{
+		Now:         "ethtool -L DEVICE combined QUEUES",
+		Permanently: "More queues with their interrupts on different CPUs, else RPS over the others, and RFS: CombinedChannels= or ReceivePacketSteeringCPUMask= (systemd 256) of the .link file, or a unit.",
+	},
+	Verified: "softirq time is even, and nothing is dropped",
+	Next:     "mpstat -P ALL 1 5; cat /proc/net/softnet_stat; ethtool -l DEVICE; grep . /sys/class/net/DEVICE/queues/rx-*/rps_cpus",
+	Weigh:    weighSoftirqOnOneCPU,
 }
 
 const (

@@ -1,7 +1,6 @@
 package suspects
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -182,15 +181,6 @@ func budgets(r *recording.Recording) (packets, usecs float64, ok bool) {
 	packets, ok1 := setting(r, 0, "net.core.netdev_budget")
 	usecs, ok2 := setting(r, 0, "net.core.netdev_budget_usecs")
 	return packets, usecs, ok1 && ok2
-}
-
-// budgetRemedy is the remedy of squeezes: both limits together.
-func budgetRemedy(r *recording.Recording) string {
-	packets, usecs, ok := budgets(r)
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf("net.core.netdev_budget=%.0f net.core.netdev_budget_usecs=%.0f", 2*packets, 2*usecs)
 }
 
 // listOfCPUs is a list of CPUs of a row; nil where it says none or is damaged.

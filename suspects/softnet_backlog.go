@@ -2,7 +2,6 @@ package suspects
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"snag/recording"
@@ -31,9 +30,13 @@ var softnetBacklog = &Suspect{
 		"trap: the RPS flow limit drops at half the length already, and counts as a drop too",
 	},
 	LeadsTo: []Lead{{"packet-loss", 2 * time.Second}, {scene.DatagramsLost, 2 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.RequestLatency, 5 * time.Second}, {scene.FramesSkipped, 5 * time.Second}},
-	Remedy:  "sysctl net.core.netdev_max_backlog, with squeezes netdev_budget and netdev_budget_usecs together; in /etc/sysctl.d; dropped in /proc/net/softnet_stat stands still",
-	Next:    "cat /proc/net/softnet_stat; sysctl net.core.netdev_max_backlog",
-	Weigh:   weighSoftnetBacklog,
+	Remedy: Remedy{
+		Now:         "sysctl -w net.core.netdev_max_backlog=PACKETS",
+		Permanently: "net.core.netdev_max_backlog in /etc/sysctl.d, with squeezes netdev_budget and netdev_budget_usecs together.",
+	},
+	Verified: "dropped of /proc/net/softnet_stat stands still",
+	Next:     "cat /proc/net/softnet_stat; sysctl net.core.netdev_max_backlog",
+	Weigh:    weighSoftnetBacklog,
 }
 
 func weighSoftnetBacklog(s *scene.Scene, r *recording.Recording) []Finding {
@@ -66,9 +69,9 @@ func weighSoftnetBacklog(s *scene.Scene, r *recording.Recording) []Finding {
 	f := Finding{Subject: cpuSubject(worst.id), Active: dropped.active(),
 		Related:  append(devices, receiversOf(s, r, rows)...),
 		Evidence: backlogEvidence(r, worst, lost, rows),
-		Remedy:   backlogRemedy(r, worst, dropped, squeezed),
 		Next:     "cat /proc/net/softnet_stat; sysctl net.core.netdev_max_backlog net.core.netdev_budget net.core.netdev_budget_usecs"}
 	f.Settings, f.Calls = softnetSettings(r, worst, dropped, squeezed)
+	f.Remedy = backlogRemedy(s, r, worst, dropped, f.Settings)
 	of := arrivedAt(r, devices)
 	if of > 0 {
 		of += lost
@@ -158,17 +161,12 @@ func longerSoftnet(r *recording.Recording, dropped steps) (now, want, worst floa
 	return now, max(now, min(longestBacklog, powerOfTwo(max(4*now, now+worst)))), worst, ok
 }
 
-func backlogRemedy(r *recording.Recording, on *softCPU, dropped steps, squeezed float64) string {
+func backlogRemedy(s *scene.Scene, r *recording.Recording, on *softCPU, dropped steps, set []Setting) Remedy {
 	if on.spent(dropped) {
-		return fmt.Sprintf("take work off CPU %d: fewer packets, cheaper rules for them, or RPS to CPUs that idle; a longer netdev_max_backlog would only make them wait", on.id)
+		return Remedy{Permanently: fmt.Sprintf("Take work off CPU %d: fewer packets, cheaper rules for them, or RPS to CPUs that idle. A longer netdev_max_backlog would only make them wait.", on.id)}
 	}
-	now, want, _, ok := longerSoftnet(r, dropped)
-	if !ok {
-		return "raise net.core.netdev_max_backlog; keep it in /etc/sysctl.d/90-snag.conf"
+	if len(set) == 0 {
+		return Remedy{Permanently: "A larger net.core.netdev_max_backlog in /etc/sysctl.d."}
 	}
-	set := []string{fmt.Sprintf("net.core.netdev_max_backlog=%.0f", want)}
-	if b := budgetRemedy(r); b != "" && squeezed > 0 {
-		set = append(set, b)
-	}
-	return fmt.Sprintf("sysctl -w %s (now %.0f); keep it in /etc/sysctl.d/90-snag.conf", strings.Join(set, " "), now)
+	return Remedy{Now: now(s, r, set), Permanently: kept(s, r, set)}
 }

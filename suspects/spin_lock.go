@@ -44,9 +44,13 @@ var spinLock = &Suspect{
 		{scene.RequestLatency, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.CPUBurn, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second},
 		{"cpu-saturated", 10 * time.Second}, {"run-queue-wait", 10 * time.Second}, {"listen-overflow", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"worker-queue", 10 * time.Second}},
 	Claims: []ledger.Account{ledger.Work, ledger.CPU},
-	Remedy: "a mutex that sleeps (pthread_mutex, PTHREAD_MUTEX_ADAPTIVE_NP) or back-off in the loop; no more threads than CPUs. Verified by: involuntary switches fall and more is answered",
-	Next:   "perf record -g -p PID -- sleep 5; perf report   # the share of one spin function",
-	Weigh:  weighSpinLock,
+	Remedy: Remedy{
+		Permanently: "No more threads than CPUs, in its configuration.",
+		Program:     "A mutex that sleeps (pthread_mutex, PTHREAD_MUTEX_ADAPTIVE_NP), or a back-off in the loop.",
+	},
+	Verified: "involuntary switches fall, and more is answered",
+	Next:     "perf record -g -p PID -- sleep 5; perf report   # the share of one spin function",
+	Weigh:    weighSpinLock,
 }
 
 const (
@@ -165,7 +169,7 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 		f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "perf", Text: "which function they are in was not measured: a loop for a lock and a loop that computes look the same from outside"})
 	}
 	f.Calls = spinCalls(p.Subject, max(r.Manifest.CPUs, 1))
-	f.Remedy = fmt.Sprintf("in %s: a mutex that sleeps or a back-off instead of the spinning loop; no more than %d threads at it", p.Subject.Comm, max(r.Manifest.CPUs, 1))
+	f.Remedy = sleepInstead(p.Subject.Comm, "the spinning loop", r)
 	if hot != nil && hot.spins {
 		sp.name(&f, hot, late, s, r)
 		return f

@@ -133,7 +133,12 @@ func (sp spinners) name(f *Finding, h *hotLeaf, late bool, s *scene.Scene, r *re
 	if h.caller != "" {
 		in += ", in " + h.caller
 	}
-	f.Remedy = fmt.Sprintf("in %s: a mutex that sleeps, or a back-off, instead of %s; no more than %d threads at it", in, h.function, max(r.Manifest.CPUs, 1))
+	f.Remedy = sleepInstead(in, h.function, r)
+}
+
+// sleepInstead is what helps threads that spin.
+func sleepInstead(in, loop string, r *recording.Recording) Remedy {
+	return Remedy{Permanently: fmt.Sprintf("No more than %s in its configuration.", plural(max(r.Manifest.CPUs, 1), "thread")), Program: fmt.Sprintf("%s: a mutex that sleeps, or a back-off, instead of %s.", in, loop)}
 }
 
 // heavier is what else would make less work of the same CPU time.

@@ -73,7 +73,7 @@ func stolen(r *recording.Recording, all cpuTime) *Finding {
 		Text: fmt.Sprintf("the hypervisor gave %s of the %s of CPU time that this machine asked for to others: %.0f %% (healthy under 2 %%)", lasting(all.stolen), lasting(asked), 100*share)}
 	f := Finding{Subject: recording.Subject{Kind: recording.KindHost}, Active: t.active,
 		Text:   fmt.Sprintf("a noisy neighbour outside of this machine: %.0f %% of the CPU time asked for was stolen", 100*share),
-		Remedy: "ask the provider for another host or dedicated CPUs; nothing on this machine mends it",
+		Remedy: Remedy{Permanently: "Nothing on this machine helps. Ask the provider for another host or for dedicated CPUs."},
 		Next:   "sar -u 1 60 | awk '{print $1, $7}'; compare with the provider's CPU ready time",
 	}
 	if share >= stealProved || t.seconds >= stealSeconds {

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"snag/internal/cpus"
 	"snag/recording"
 	"snag/scene"
 )
@@ -15,7 +14,7 @@ import (
 type place struct {
 	devices  []recording.Subject
 	evidence []Evidence
-	remedy   string
+	remedy   Remedy
 	settings []Setting
 }
 
@@ -47,8 +46,8 @@ func placeOf(s *scene.Scene, r *recording.Recording, cpu int, rows []recording.D
 		p.evidence = p.evidence[:3]
 	}
 	if len(p.devices) > 0 {
-		p.remedy = spreadOver(s, r, cpu, p.devices[0], irqs)
 		p.settings = spreadSettings(r, cpu, p.devices[0], irqs)
+		p.remedy = Remedy{Now: steerNow(s, p.settings), Permanently: kept(s, r, p.settings)}
 	}
 	return p
 }
@@ -152,60 +151,40 @@ func busiestInterface(r *recording.Recording) recording.Subject {
 	return out
 }
 
-// spreadOver is the command that gives the work to more CPUs: more queues where the
-// card has them, interrupts apart, else RPS over the other CPUs with RFS.
-func spreadOver(s *scene.Scene, r *recording.Recording, cpu int, d recording.Subject, irqs []countedIRQ) string {
-	host := r.Manifest.CPUs
-	if nic := nicOf(r, d.Netns, d.Device); nic != nil && nic.Channels != nil {
-		c := nic.Channels
-		if c.Combined != nil && c.CombinedMax != nil {
-			if n := min(*c.CombinedMax, host); n > *c.Combined {
-				return fmt.Sprintf("%s (now %d); keep it as CombinedChannels=%d in the .link file", inNetns(s, d.Netns, fmt.Sprintf("ethtool -L %s combined %d", d.Device, n)), *c.Combined, n)
-			}
+// steerNow is the command that makes such settings: more queues, an interrupt for each CPU,
+// or masks of receive queues (Documentation/networking/scaling.rst). The masks of queues
+// are alike.
+func steerNow(s *scene.Scene, set []Setting) string {
+	var flows, mask, each string
+	var queues, interrupts []string
+	for _, c := range set {
+		switch c.Kind {
+		case "channels":
+			return command(s, nil, set[:1])
+		case "sysctl":
+			flows = command(s, nil, []Setting{c})
+		case "rps":
+			mask, queues = c.Value, append(queues, strconv.Itoa(*c.Queue))
+		case "rfs":
+			each = c.Value
+		case "irq":
+			interrupts = append(interrupts, fmt.Sprintf("echo %s > /proc/irq/%d/smp_affinity", c.Value, c.IRQ))
 		}
 	}
-	mine := 0
-	for _, i := range irqs {
-		if i.row.Device == d.Device {
-			mine++
-		}
+	if len(queues) == 0 {
+		return strings.Join(interrupts, " && ")
 	}
-	if mine > 1 { // several queues, one CPU: the masks are to blame
-		var set []string
-		next := 0
-		for _, i := range irqs {
-			if i.row.Device != d.Device {
-				continue
-			}
-			set = append(set, fmt.Sprintf("echo %d > /proc/irq/%d/smp_affinity_list", next%max(1, host), i.row.Number))
-			next++
-		}
-		return strings.Join(set[:min(len(set), 4)], "; ") + " …, one CPU each; keep it in a unit, with irqbalance off or told so (IRQBALANCE_BANNED_CPULIST)"
+	at := set[len(set)-1].At
+	dir := quoted(fmt.Sprintf("/sys/class/net/%s/queues/rx-", at.Device))
+	do := fmt.Sprintf("echo %s > %s$q/rps_cpus", mask, dir)
+	if each != "" {
+		do += fmt.Sprintf("; echo %s > %s$q/rps_flow_cnt", each, dir)
 	}
-	return rpsOver(s, r, cpu, d)
-}
-
-// rpsOver gives the packets to the other CPUs, whose flows stay where their readers
-// run (RFS): Documentation/networking/scaling.rst. The kernel rounds rps_flow_cnt
-// up to a power of two, and takes masks only as hex groups of 8 with commas and
-// without 0x.
-func rpsOver(s *scene.Scene, r *recording.Recording, cpu int, d recording.Subject) string {
-	host := r.Manifest.CPUs
-	queues := 0
-	for _, q := range lastQueues(r) {
-		if q.Dir == "rx" && q.Device == d.Device && namespace(r, q.Netns) == namespace(r, d.Netns) {
-			queues++
-		}
+	line := runIn(s, at.Netns, fmt.Sprintf("for q in %s; do %s; done", strings.Join(queues, " "), do))
+	if flows != "" && line != "" {
+		line = flows + " && " + line
 	}
-	queues = max(1, queues)
-	each := int(powerOfTwo(float64(rfsFlows / queues)))
-	target := steerTo(r, cpu, d)
-	files := fmt.Sprintf("/sys/class/net/%s/queues/rx-", d.Device)
-	do := fmt.Sprintf("for q in %s*; do echo %s > $q/rps_cpus; echo %d > $q/rps_flow_cnt; done", files, cpus.Mask(target, host), each)
-	if s.NetnsName(d.Netns) != "" {
-		do = inNetns(s, d.Netns, "sh -c '"+do+"'")
-	}
-	return fmt.Sprintf("%s; sysctl -w net.core.rps_sock_flow_entries=%d; keep it in a unit (ReceivePacketSteeringCPUMask= of the .link file from systemd 256 on) and /etc/sysctl.d", do, rfsFlows)
+	return line
 }
 
 // steerTo are the CPUs that get the packets of an interface: the others of the card's own

@@ -17,7 +17,7 @@ func hostOf(cpus int) *recording.Recording {
 
 func numberOf(n int) *int { return &n }
 
-func remedyFor(r *recording.Recording, cpu int) string {
+func remedyFor(r *recording.Recording, cpu int) Remedy {
 	recording.SortSeries(r.Series)
 	return placeOf(scene.Build(r), r, cpu, nil).remedy
 }
@@ -26,11 +26,15 @@ func growingTo(name string, labels recording.Labels, n float64) recording.Series
 	return recording.Series{Name: name, Labels: labels, Points: []recording.Point{{T: 1, V: 0}, {T: 30e9, V: n}}}
 }
 
-func remedyHas(t *testing.T, got string, parts ...string) {
+// remedyIs wants that command, and parts of where it is kept.
+func remedyIs(t *testing.T, got Remedy, command string, kept ...string) {
 	t.Helper()
-	for _, p := range parts {
-		if !strings.Contains(got, p) {
-			t.Errorf("the remedy %q lacks %q", got, p)
+	if got.Now != command {
+		t.Errorf("now %q, want %q", got.Now, command)
+	}
+	for _, p := range kept {
+		if !strings.Contains(got.Permanently, p) {
+			t.Errorf("permanently %q lacks %q", got.Permanently, p)
 		}
 	}
 }
@@ -42,7 +46,7 @@ func TestMoreQueuesFirst(t *testing.T) {
 		r := hostOf(cpus)
 		r.NICs = []recording.NIC{{Netns: 1, Device: "eth0", Bus: "0000:03:00.0", Channels: &recording.Channels{Combined: numberOf(1), CombinedMax: numberOf(63)}}}
 		r.Series = []recording.Series{growingTo("node_network_receive_packets_total", recording.Labels{"device": "eth0"}, 9e6)}
-		remedyHas(t, remedyFor(r, 0), "ethtool -L eth0 "+want, "now 1", ".link")
+		remedyIs(t, remedyFor(r, 0), "ethtool -L eth0 "+want, ".link")
 	}
 }
 
@@ -64,7 +68,7 @@ func TestInterruptsApart(t *testing.T) {
 	}
 	recording.SortSeries(r.Series)
 	p := placeOf(scene.Build(r), r, 0, nil)
-	remedyHas(t, p.remedy, "echo 0 > /proc/irq/58/smp_affinity_list", "echo 3 > /proc/irq/55/smp_affinity_list", "irqbalance")
+	remedyIs(t, p.remedy, "echo 1 > /proc/irq/58/smp_affinity && echo 2 > /proc/irq/56/smp_affinity && echo 4 > /proc/irq/57/smp_affinity && echo 8 > /proc/irq/55/smp_affinity", "irqbalance")
 	if len(p.devices) != 1 || p.devices[0].Device != "eth3" {
 		t.Errorf("devices %+v", p.devices)
 	}
@@ -76,7 +80,7 @@ func TestInterruptsApart(t *testing.T) {
 // A card with one queue and no more to have: RPS over the other CPUs, in hex groups
 // of 8 with commas above 32 CPUs, without 0x; flows to a power of two.
 func TestReceivePacketSteering(t *testing.T) {
-	for cpus, mask := range map[int]string{2: "3", 4: "e", 40: "000000ff,fffffffe", 256: strings.Repeat("ffffffff,", 7) + "fffffffe"} {
+	for cpus, mask := range map[int]string{4: "e", 40: "000000ff,fffffffe", 256: strings.Repeat("ffffffff,", 7) + "fffffffe"} {
 		r := hostOf(cpus)
 		r.NICs = []recording.NIC{{Netns: 1, Device: "eth0", Bus: "virtio2", Channels: &recording.Channels{Combined: numberOf(1), CombinedMax: numberOf(1)}}}
 		none := ""
@@ -84,7 +88,7 @@ func TestReceivePacketSteering(t *testing.T) {
 			r.Queues = append(r.Queues, recording.Queue{Netns: 1, Device: "eth0", Dir: "rx", Index: q, RPS: &none})
 		}
 		r.Series = []recording.Series{growingTo("node_network_receive_packets_total", recording.Labels{"device": "eth0"}, 9e6)}
-		remedyHas(t, remedyFor(r, 0), "echo "+mask+" > $q/rps_cpus", "echo 16384 > $q/rps_flow_cnt", "net.core.rps_sock_flow_entries=32768")
+		remedyIs(t, remedyFor(r, 0), "sysctl -w net.core.rps_sock_flow_entries=32768 && for q in 0 1 2; do echo "+mask+" > /sys/class/net/eth0/queues/rx-$q/rps_cpus; echo 16384 > /sys/class/net/eth0/queues/rx-$q/rps_flow_cnt; done", "net.core.rps_sock_flow_entries = 32768 in /etc/sysctl.d")
 	}
 }
 
@@ -153,16 +157,17 @@ func TestBacklogRemedy(t *testing.T) {
 	for name, v := range map[string]string{"net.core.netdev_max_backlog": "1000", "net.core.netdev_budget": "300", "net.core.netdev_budget_usecs": "8000"} {
 		r.Facts = append(r.Facts, recording.Fact{Name: name, Value: v})
 	}
+	s, on := scene.Build(r), &softCPU{}
+	remedy := func(r *recording.Recording, on *softCPU, drops steps, squeezed float64) Remedy {
+		set, _ := softnetSettings(r, on, drops, squeezed)
+		return backlogRemedy(s, r, on, drops, set)
+	}
 	drops := steps{{recording.Interval{Start: 1, End: 1e9}, 400}}
-	remedyHas(t, backlogRemedy(r, &softCPU{}, drops, 7), "net.core.netdev_max_backlog=4096 net.core.netdev_budget=600 net.core.netdev_budget_usecs=16000 (now 1000)", "/etc/sysctl.d/")
-	if got := backlogRemedy(r, &softCPU{}, drops, 0); strings.Contains(got, "budget") {
-		t.Errorf("no squeezes, and still %q", got)
-	}
+	remedyIs(t, remedy(r, on, drops, 7), "sysctl -w net.core.netdev_max_backlog=4096 net.core.netdev_budget=600 net.core.netdev_budget_usecs=16000", "/etc/sysctl.d")
+	remedyIs(t, remedy(r, on, drops, 0), "sysctl -w net.core.netdev_max_backlog=4096")
 	drops[0].N = 1e6
-	remedyHas(t, backlogRemedy(r, &softCPU{}, drops, 0), "net.core.netdev_max_backlog=65536")
-	if got := backlogRemedy(hostOf(2), &softCPU{}, drops, 0); strings.Contains(got, "now 0") {
-		t.Errorf("the present value was not read, and still %q", got)
-	}
+	remedyIs(t, remedy(r, on, drops, 0), "sysctl -w net.core.netdev_max_backlog=65536")
+	remedyIs(t, remedy(hostOf(2), on, drops, 0), "", "net.core.netdev_max_backlog")
 	busy := []cpuShare{{recording.Interval{Start: 1, End: 1e9}, 0.97}}
-	remedyHas(t, backlogRemedy(r, &softCPU{id: 1, busy: busy, dropped: drops}, drops, 0), "take work off CPU 1")
+	remedyIs(t, remedy(r, &softCPU{id: 1, busy: busy, dropped: drops}, drops, 0), "", "Take work off CPU 1")
 }

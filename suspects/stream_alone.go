@@ -89,7 +89,7 @@ func (f *faulty) paced(s *scene.Scene, r *recording.Recording, out Finding) Find
 	out.Text = fmt.Sprintf("whoever makes %s makes %.2f s of it a second: it is too slow", f.stream.Subject.Name, f.ratio)
 	out.Evidence[0].Origin, out.Evidence[0].Source = "clock", "snag_stream_media_seconds_total"
 	out.Evidence = append(out.Evidence, Evidence{Side: For, Grade: Strong, Value: h.frames, Unit: "frames/s", Source: "snag_stream_frames_total, snag_stream_bytes_total", Origin: "rhythm", Text: h.String()})
-	out.Remedy = "the encoder, or a transcoder on the way: its source and its CPU time (its log: speed= under 1x)"
+	out.Remedy = sourceOf("the encoder, or a transcoder on the way")
 	return out
 }
 

@@ -186,7 +186,7 @@ func (f *faulty) sentNoDatagrams(s *scene.Scene) Finding {
 	if came, ok := f.frames(); ok {
 		out.Evidence = append(out.Evidence, came)
 	}
-	out.Remedy = fmt.Sprintf("in %s: its source and its CPU time; what stopped it, if something did", who)
+	out.Remedy = sourceOf(who)
 	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done   # what it waits for", l.From.Subject.PID)
 	return out
 }
@@ -198,7 +198,7 @@ func (f *faulty) lostDatagrams(s *scene.Scene) Finding {
 	out.Text = fmt.Sprintf("what %s sends does not arrive at %s", programOf(l.From.Subject), l.To.First().Local)
 	out.Evidence = []Evidence{{Side: For, Grade: Decisive, Value: f.sent.count, Unit: "datagrams", Source: "/proc/net/snmp Udp OutDatagrams, InDatagrams", Origin: "datagrams",
 		Text: fmt.Sprintf("where it sends from, datagrams sent: %s; where they are read, received: %s", f.sent.text(), f.came.text())}}
-	out.Remedy = fmt.Sprintf("the way from %s to %s: a filter (nft list ruleset), a route, a neighbour, a queue that drops", recording.Host(l.From.First().Local), l.To.First().Local)
+	out.Remedy = Remedy{Permanently: fmt.Sprintf("The way from %s to %s: a filter (nft list ruleset), a route, a neighbour, a queue that drops.", recording.Host(l.From.First().Local), l.To.First().Local)}
 	out.Next = inNetns(s, l.To.First().Netns, "tcpdump -c 3 -ni any udp port "+recording.Port(l.To.First().Local))
 	return out
 }

@@ -145,7 +145,7 @@ func (f *faulty) notServing(s *scene.Scene) Finding {
 	case v.seen:
 		out.Evidence = append(out.Evidence, Evidence{Side: For, Grade: Weak, Value: v.still, Unit: "s", Source: "table stream_files; stat", Origin: "files", Text: v.onDisk()})
 	}
-	out.Remedy = fmt.Sprintf("what keeps %s from answering: its chain, where one is printed; else its threads, its limits, a cache before it", who)
+	out.Remedy = Remedy{Permanently: fmt.Sprintf("What keeps %s from answering is above it in the chain, where one is printed. Else its limits, or a cache before it.", who), Program: "Its threads tell what it does instead."}
 	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done", sub.PID)
 	return out
 }
@@ -179,7 +179,7 @@ func (f *faulty) madeNothing(s *scene.Scene) Finding {
 		{Side: For, Grade: Strong, Value: v.still, Unit: "s", Source: "table stream_files; stat", Origin: "files", Text: v.onDisk() + "; nothing brings it the stream over the network: it makes it"},
 		{Side: For, Grade: Strong, Value: totalLength(f.felt, s.Window.End), Unit: "s", Source: "snag_stream_playlist_age_seconds", Origin: "frames", Text: "the web server answered, with the playlist as it was"},
 	}
-	out.Remedy = fmt.Sprintf("in %s: its source and its CPU time, the disk it writes to; what stopped it, if something did", who)
+	out.Remedy = sourceOf(who + ", a disk that keeps up")
 	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done   # what it waits for", p.Subject.PID)
 	return out
 }

@@ -74,8 +74,8 @@ type Finding struct {
 	Harm   Harm
 	// Text is the finding in words a person on call can act on: what, how much.
 	Text string
-	// Remedy is the change for this very subject, one line.
-	Remedy string
+	// Remedy is the change for this very subject.
+	Remedy Remedy
 	// Settings and Calls are the remedy as data, for a plan: what snag can set, and what
 	// only the program can do.
 	Settings []Setting
@@ -127,7 +127,9 @@ type Suspect struct {
 	// Claims are the accounts of the ledger that it fills: late answers whose time is
 	// booked elsewhere are not its doing. Empty: the ledger has no account of its own for it.
 	Claims []ledger.Account
-	Remedy string // the usual remedy, where it persists, how it is verified
+	Remedy Remedy // the usual one
+	// Verified is how one sees that it helped.
+	Verified string
 	// Next is the general command that would show the cause when it was not seen.
 	Next string
 	// Weigh returns one finding per subject that has evidence on either side.

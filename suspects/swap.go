@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"fmt"
+	"strings"
 
 	"snag/ledger"
 	"snag/recording"
@@ -32,9 +33,14 @@ var swapping = &Suspect{
 	},
 	LeadsTo: latencyLeads(Lead{"disk-stall", feltWithin}, Lead{"udp-receive-buffer-full", feltWithin}, Lead{"listen-overflow", 2 * feltWithin}),
 	Claims:  []ledger.Account{ledger.Memory, ledger.Disk, ledger.Kernel},
-	Remedy:  "more memory for it (MemoryMax=, MemoryHigh=), less memory for others, MemorySwapMax=0 or swapoff where failing is better than being late. Verified by: pswpin stands still",
-	Next:    "vmstat 1; grep VmSwap /proc/[0-9]*/status | sort -k2 -n | tail; cat /proc/PID/smaps_rollup",
-	Weigh:   weighSwap,
+	Remedy: Remedy{
+		Now:         "systemctl set-property --runtime UNIT MemoryMax=BYTES",
+		Permanently: "More memory for it (MemoryMax=, MemoryHigh=), less for others. MemorySwapMax=0 where failing is better than being late.",
+		Program:     "Keep less in memory.",
+	},
+	Verified: "pswpin stands still",
+	Next:     "vmstat 1; grep VmSwap /proc/[0-9]*/status | sort -k2 -n | tail; cat /proc/PID/smaps_rollup",
+	Weigh:    weighSwap,
 }
 
 // swapRate of major faults a second is felt: 20 of 1 to 5 ms each are a tenth of a
@@ -147,9 +153,9 @@ func (f faults) finding(s *scene.Scene, r *recording.Recording, p *scene.Process
 		one.Evidence = append(one.Evidence, Evidence{Side: For, Grade: Weak, Value: out, Unit: "pages", Source: "/proc/vmstat pswpout", Origin: "swapped out",
 			Text: fmt.Sprintf("%s pages went to swap meanwhile, %s came back", count(out), count(in))})
 	}
-	one.Remedy = fmt.Sprintf("more memory, or less of it for others than %s; MemorySwapMax=0 where failing is better than being late", name)
-	one.addMemoryLimit(r, p)
+	one.Remedy = Remedy{Permanently: fmt.Sprintf("More memory, or less of it for others than %s. MemorySwapMax=0 where failing is better than being late.", name), Program: fmt.Sprintf("%s: keep less in memory.", p.Subject.Comm)}
 	one.Settings = swapSettings(r, p)
+	one.addMemoryLimit(r, p)
 	if e, ok := reclaimed(r, p); ok {
 		one.Evidence = append(one.Evidence, e)
 	}
@@ -193,5 +199,8 @@ func (f *Finding) addMemoryLimit(r *recording.Recording, p *scene.Process) {
 	if swap := p.Last().Swap; swap != nil {
 		need += float64(*swap)
 	}
-	f.Remedy = fmt.Sprintf("MemoryMax= of its unit to %s (now %s)", size(1.25*need), size(limit))
+	f.Remedy.Permanently = fmt.Sprintf("MemoryMax=%.0f (now %s) in its unit.", 1.25*need, size(limit))
+	if free, ok := lastOf(r, "node_memory_MemAvailable_bytes"); ok && 1.25*need-limit <= free && strings.HasSuffix(group, "/"+p.Last().Unit) {
+		f.Remedy.Now = unitNow(p, "MemoryMax", fmt.Sprintf("%.0f", 1.25*need))
+	}
 }

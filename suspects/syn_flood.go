@@ -31,9 +31,14 @@ var synFlood = &Suspect{
 		"trap: SYN-ACKs that get lost on their way back (asymmetric routes, a firewall): few sources, and none of them ever finishes",
 	},
 	LeadsTo: []Lead{{scene.ConnectLatency, 5 * time.Second}, {scene.ConnectionErrors, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second}},
-	Remedy:  "net.ipv4.tcp_syncookies = 1 → sysctl.d; a longer net.ipv4.tcp_max_syn_backlog and backlog; filter or limit SYNs upstream (nft synproxy). Verified by: real clients connect at once, ListenDrops stands still",
-	Next:    "ss -Htn state syn-recv | wc -l; nstat -az TcpExtSyncookiesSent TcpExtSyncookiesRecv TcpExtTCPReqQFullDrop TcpExtListenDrops",
-	Weigh:   weighSynFlood,
+	Remedy: Remedy{
+		Now:         "sysctl -w net.ipv4.tcp_syncookies=1",
+		Permanently: "net.ipv4.tcp_syncookies = 1 in /etc/sysctl.d. Limit SYNs before they come to this host (nft synproxy).",
+		Program:     "A longer backlog in listen(), with net.ipv4.tcp_max_syn_backlog.",
+	},
+	Verified: "clients connect at once, and ListenDrops stands still",
+	Next:     "ss -Htn state syn-recv | wc -l; nstat -az TcpExtSyncookiesSent TcpExtSyncookiesRecv TcpExtTCPReqQFullDrop TcpExtListenDrops",
+	Weigh:    weighSynFlood,
 }
 
 const (
@@ -129,8 +134,8 @@ func floodFinding(s *scene.Scene, r *recording.Recording, netns uint64, most rec
 	}
 	f.Active = mergeIntervals(append(f.Active, q.dropped.active()...), 6*time.Second)
 	f.Text = fmt.Sprintf("%s connections from %s hang half open on it, and hardly one of them is meant", count(float64(most.N)), sourcesOf(most))
-	f.Remedy = synRemedy(r, netns, backlog)
 	f.Settings, f.Calls = synSettings(r, netns, most, backlog)
+	f.Remedy = synRemedy(s, r, f.Settings, backlog)
 	f.Harm = q.harm(r, most.Local, opened)
 	return f
 }
@@ -239,13 +244,10 @@ func (q synQueue) harm(r *recording.Recording, local string, opened float64) Har
 	return h
 }
 
-func synRemedy(r *recording.Recording, netns uint64, backlog int) string {
-	rest := "limit SYNs upstream; raise net.ipv4.tcp_max_syn_backlog and the listener's backlog"
+func synRemedy(s *scene.Scene, r *recording.Recording, set []Setting, backlog int) Remedy {
+	out := Remedy{Now: now(s, r, set), Permanently: joinParts(kept(s, r, set), "Limit SYNs before they come to this host."), Program: "A longer backlog in listen(), with net.ipv4.tcp_max_syn_backlog as long."}
 	if backlog > 0 {
-		rest += fmt.Sprintf(" (now %s)", count(float64(backlog)))
+		out.Program = fmt.Sprintf("A longer backlog in listen() (now %s), with net.ipv4.tcp_max_syn_backlog as long.", count(float64(backlog)))
 	}
-	if v, ok := setting(r, netns, "net.ipv4.tcp_syncookies"); ok && v == 0 {
-		return "sysctl -w net.ipv4.tcp_syncookies=1 (is 0; keep it in sysctl.d): real clients get in at once; " + rest
-	}
-	return rest
+	return out
 }

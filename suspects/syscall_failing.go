@@ -32,9 +32,10 @@ var syscallFailing = &Suspect{
 	},
 	LeadsTo: []Lead{{scene.FailedAnswers, 5 * time.Second}, {"error-answers", 5 * time.Second},
 		{scene.StreamFreeze, 10 * time.Second}, {scene.StreamLate, 10 * time.Second}, {"server-stall", 10 * time.Second}},
-	Remedy: "give it what it asks for: room, the right to the file, a higher limit. Verified by: the calls succeed, and its answers are no errors any more",
-	Next:   "strace -f -Z -p PID   # only calls that fail; df -h; df -i; dmesg -T | tail",
-	Weigh:  weighSyscallFailing,
+	Remedy:   Remedy{Permanently: "Give it what it asks for: room, the right to the file, a higher limit."},
+	Verified: "the calls succeed, and its answers are no errors any more",
+	Next:     "strace -f -Z -p PID   # only calls that fail; df -h; df -i; dmesg -T | tail",
+	Weigh:    weighSyscallFailing,
 }
 
 const (

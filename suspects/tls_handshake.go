@@ -27,10 +27,11 @@ var tlsHandshakeFailed = &Suspect{
 		"trap: checks that connect and close say nothing, and get no alert",
 		"can't tell: with TLS 1.3 what a client objects to that encrypts it (OpenSSL's does not, Go's does), and what a server says of a client's certificate; what a server reads otherwise than by read and recv",
 	},
-	LeadsTo: []Lead{{scene.FailedAnswers, 2 * time.Second}, {"error-answers", 2 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {"peer-reset", 5 * time.Second}, {"reconnect-storm", 10 * time.Second}},
-	Remedy:  "what the alert says: a certificate that is valid and whole, a version and cipher that both have, a certificate for the name. Verified by: a handshake of a client succeeds",
-	Next:    "openssl s_client -connect ADDRESS:PORT -servername NAME </dev/null 2>&1 | grep -E 'alert|Verif|notAfter|Protocol|Cipher'",
-	Weigh:   weighTLS,
+	LeadsTo:  []Lead{{scene.FailedAnswers, 2 * time.Second}, {"error-answers", 2 * time.Second}, {scene.ConnectionErrors, 5 * time.Second}, {"peer-reset", 5 * time.Second}, {"reconnect-storm", 10 * time.Second}},
+	Remedy:   Remedy{Permanently: "What the alert says: a certificate that is valid and whole, one for the name, a version and cipher that both have."},
+	Verified: "a handshake of a client succeeds",
+	Next:     "openssl s_client -connect ADDRESS:PORT -servername NAME </dev/null 2>&1 | grep -E 'alert|Verif|notAfter|Protocol|Cipher'",
+	Weigh:    weighTLS,
 }
 
 // alerts are the TLS alerts of one listener.
@@ -140,22 +141,22 @@ func reasonOf(alert string, peer bool) string {
 	return ""
 }
 
-// mendTLS is what helps now, and for good.
-func mendTLS(alert string, peer bool) string {
+// mendTLS is what helps.
+func mendTLS(alert string, peer bool) Remedy {
 	switch alert {
 	case "certificate_expired":
-		return "now: renew the certificate and have its program load it (reload); permanently: renewal by a timer, and an alarm 14 days before notAfter"
+		return Remedy{Permanently: "Renew the certificate, and have its program load it. Renewal by a timer, and an alarm 14 days before notAfter."}
 	case "unknown_ca", "bad_certificate", "certificate_unknown", "unsupported_certificate", "decrypt_error":
 		if peer {
-			return "now: look at what the server shows (openssl s_client -showcerts): its whole chain, its names, its dates; permanently: the chain in the server's file, or the authority among those that the client trusts"
+			return Remedy{Permanently: "Look at what the server shows (openssl s_client -showcerts): its whole chain, its names, its dates. The chain in the server's file, or the authority among those that the client trusts."}
 		}
-		return "now: add the authority of the clients' certificates to those that the server trusts, and reload; permanently: the same wherever that authority is changed"
+		return Remedy{Permanently: "Add the authority of the clients' certificates to those that the server trusts, and reload it."}
 	case "protocol_version", "inappropriate_fallback", "handshake_failure", "insufficient_security":
-		return "now: allow a version and a cipher that these clients have, as far as that is safe (ssl_protocols, MinVersion), and reload; permanently: newer clients"
+		return Remedy{Permanently: "Allow a version and a cipher that these clients have, as far as that is safe (ssl_protocols, MinVersion), and reload. Or newer clients."}
 	case "unrecognized_name", "internal_error":
-		return "now: a certificate for the name that clients ask for, or the name in the client; see the server's log; permanently: the same where names are added"
+		return Remedy{Permanently: "A certificate for the name that clients ask for, or the name in the client. The server's log says which name."}
 	case "certificate_required":
-		return "now: give the client its certificate; permanently: hand it out before the server demands it"
+		return Remedy{Permanently: "Give the clients their certificates before the server demands them."}
 	}
-	return "now: what the server's log says of the handshake; permanently: a certificate that is valid, and versions and ciphers that both have"
+	return Remedy{Permanently: "A certificate that is valid, and versions and ciphers that both have. The server's log says what it missed."}
 }

@@ -168,7 +168,7 @@ func (l late) byTheServer(r *recording.Recording) Finding {
 	if e, ok := h.inside(); ok {
 		f.Evidence = append(f.Evidence, e)
 	}
-	f.Remedy = fmt.Sprintf("look on the host of %s, not on the network: what its process did at these times", h.Server)
+	f.Remedy = Remedy{Permanently: fmt.Sprintf("Look on the host of %s, not on the network: what its process did at these times.", h.Server)}
 	f.Next = "on that host: snag find --port " + recording.Port(orThis(h.worst.ServerAt, h.Server)) + "; or strace -f -ttt -T -yy -p PID, and give snag read its file with the captures"
 	return f
 }
@@ -247,13 +247,13 @@ func (l late) byLoss(r *recording.Recording) (Finding, bool) {
 			Text: fmt.Sprintf("the way %s took %s of it, the other %s, within %s", name, lasting(longer), lasting(other), lasting(h.bound))})
 	}
 	f.Harm = h.networkHarm(r)
-	f.Remedy = fmt.Sprintf("the path %s between the places of the two captures: each hop's drop counters; a capture half way tells which half", wayOf(way, h))
+	f.Remedy = Remedy{Permanently: fmt.Sprintf("The path %s between the places of the two captures: look at the drop counters of each hop. A capture half way tells which half.", wayOf(way, h))}
 	f.Next = "capture half way, and give snag read the two nearest files"
 	if hop, share, ok := h.hops.worst(func(p recording.Hop) float64 { return float64(p.LostOut + p.LostBack) }); ok {
 		f.Text += fmt.Sprintf(", between %s and %s", hop.From, hop.To)
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: share, Unit: "ratio", Source: bothCaptures + ", and between", Origin: "hops",
 			Text: fmt.Sprintf("%s of these segments were lost between the captures %s and %s (out %d, back %d)", units.Percent(share), hop.From, hop.To, hop.LostOut, hop.LostBack)})
-		f.Remedy = fmt.Sprintf("what lies between the places of %s and %s: its drop counters", hop.From, hop.To)
+		f.Remedy = Remedy{Permanently: fmt.Sprintf("Look at the drop counters of what lies between the places of %s and %s.", hop.From, hop.To)}
 	}
 	return f, true
 }
@@ -297,7 +297,7 @@ func (l late) byDelay(r *recording.Recording) (Finding, bool) {
 		f.Text += ": on the way " + name
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: longer, Unit: "s", Source: bothCaptures, Origin: "clocks",
 			Text: fmt.Sprintf("the way %s took %s of it, the other %s, within %s", name, lasting(longer), lasting(other), lasting(h.bound))})
-		f.Remedy = "the queues on the path " + wayOf(name, h)
+		f.Remedy = Remedy{Permanently: "Shorter queues on the path " + wayOf(name, h) + "."}
 	}
 	if hop, share, ok := h.hops.worst(func(p recording.Hop) float64 { return p.Network }); ok {
 		f.Text += fmt.Sprintf(", between %s and %s", hop.From, hop.To)

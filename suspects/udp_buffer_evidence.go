@@ -145,25 +145,6 @@ func (s steps) worstRun() float64 {
 	return worst
 }
 
-// largerBuffer is the change that lets a buffer of rb bytes be as large as wanted. The
-// kernel doubles what the program asks for (net/core/sock.c, __sock_set_rcvbuf) and
-// clamps it to rmem_max before that, without an error.
-func largerBuffer(r *recording.Recording, netns uint64, rb, want float64) string {
-	ask := fmt.Sprintf("%.0f", want/2)
-	most, ok := setting(r, netns, "net.core.rmem_max")
-	if !ok {
-		return "setsockopt SO_RCVBUF " + ask + " in the program, and net.core.rmem_max at least that (sysctl.d)"
-	}
-	if most*2 >= want {
-		return fmt.Sprintf("setsockopt SO_RCVBUF %s in the program; net.core.rmem_max (%.0f) allows it", ask, most)
-	}
-	clamp := ""
-	if rb == 2*most {
-		clamp = ": it clamps this socket now"
-	}
-	return fmt.Sprintf("sysctl -w net.core.rmem_max=%s (is %.0f%s; keep it in sysctl.d), SO_RCVBUF %s in the program, restart it", ask, most, clamp, ask)
-}
-
 // readerStopped is how long the socket's owner was seen in state T while the
 // cause acted.
 func readerStopped(r *recording.Recording, k *scene.Socket, active []recording.Interval) time.Duration {

@@ -28,11 +28,12 @@ var udpPortClosed = &Suspect{
 		"decisive: UdpNoPorts stood still",
 		"trap: a few stray datagrams to many ports; a firewall's drops (NETFILTER_DROP, no NoPorts)",
 	},
-	InFiles: map[string][]string{"drops.kfree_skb": {"pcap.udp"}, "host.netstat": {"pcap.udp"}, "sockets.diag": {"pcap.udp"}},
-	LeadsTo: []Lead{{scene.DatagramsLost, 2 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
-	Remedy:  "stop the sender before its receiver closes, in the application; UdpNoPorts stands still",
-	Next:    "nstat -az UdpNoPorts; tcpdump -ni any 'icmp[icmptype] == icmp-unreach'",
-	Weigh:   weighUDPPortClosed,
+	InFiles:  map[string][]string{"drops.kfree_skb": {"pcap.udp"}, "host.netstat": {"pcap.udp"}, "sockets.diag": {"pcap.udp"}},
+	LeadsTo:  []Lead{{scene.DatagramsLost, 2 * time.Second}, {scene.StreamFreeze, 5 * time.Second}},
+	Remedy:   Remedy{Program: "Stop the sender before its receiver closes the port, or let the receiver keep it open."},
+	Verified: "UdpNoPorts stands still",
+	Next:     "nstat -az UdpNoPorts; tcpdump -ni any 'icmp[icmptype] == icmp-unreach'",
+	Weigh:    weighUDPPortClosed,
 }
 
 // noSocketPlaces free such a datagram on kernels without reasons.
@@ -84,7 +85,7 @@ func closedPort(s *scene.Scene, r *recording.Recording, k dropKey, rows []record
 	f := Finding{
 		Subject: sub, Active: mine.active(), Related: senders(s, r, rows),
 		Harm:   Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "datagrams", Text: fmt.Sprintf("%s datagrams to %s lost: no socket holds the port", count(n), k.dst)},
-		Remedy: "stop the sender before its receiver closes the port, or let the receiver keep it open",
+		Remedy: stopSending("the sender"),
 		Next:   inNetns(s, k.netns, "tcpdump -ni any -c 5 udp dst port "+recording.Port(k.dst)),
 	}
 	noPorts, seen, measured := udpCount(r, k.netns, "NoPorts")
@@ -107,7 +108,7 @@ func closedPort(s *scene.Scene, r *recording.Recording, k dropKey, rows []record
 	from := ""
 	if len(f.Related) > 0 {
 		from = " by " + f.Related[0].Name
-		f.Remedy = "stop " + f.Related[0].Name + " sending there before its receiver closes the port, or let the receiver keep it open"
+		f.Remedy = stopSending(f.Related[0].Name)
 	} else if src := rows[0].Src; src != "" {
 		from = " by " + src
 		f.Related = append(f.Related, recording.Subject{Kind: recording.KindPeer, Netns: k.netns, Remote: recording.Host(src)})
@@ -124,6 +125,10 @@ func closedPort(s *scene.Scene, r *recording.Recording, k dropKey, rows []record
 			Text: fmt.Sprintf("the senders were told %s times (ICMP unreachable is rate-limited)", count(icmp))})
 	}
 	return f
+}
+
+func stopSending(who string) Remedy {
+	return Remedy{Program: "Stop " + who + " sending there before its receiver closes the port, or let the receiver keep it open."}
 }
 
 // hadPort is the last close of a socket that held the port, before the drops

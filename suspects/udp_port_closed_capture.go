@@ -29,7 +29,7 @@ func closedInCapture(r *recording.Recording) (out []Finding) {
 			Related: []recording.Subject{{Kind: recording.KindFlow, Netns: f.flow.Netns, Proto: "udp", Local: f.from, Remote: f.to}},
 			Active:  []recording.Interval{{Start: f.UnreachableSince, End: f.Last}},
 			Text:    fmt.Sprintf("%s sent %s datagrams to it, and no socket holds it", f.from, count(n)),
-			Remedy:  "stop " + f.from + " sending there before its receiver closes the port, or let the receiver keep it open",
+			Remedy:  stopSending(f.from),
 			Next:    "on " + recording.Host(f.to) + ": ss -uanp 'sport = :" + recording.Port(f.to) + "'; nstat -az UdpNoPorts",
 			Harm:    Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "datagrams", Text: fmt.Sprintf("%s datagrams to %s lost: no socket holds the port", count(n), f.to)},
 		}

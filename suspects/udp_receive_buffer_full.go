@@ -30,9 +30,13 @@ var udpReceiveBufferFull = &Suspect{
 		"trap: a stalled reader; process-stopped and cpu-throttled lead here",
 	},
 	LeadsTo: []Lead{{scene.DatagramsLost, 2 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.FramesSkipped, 5 * time.Second}},
-	Remedy:  "raise net.core.rmem_max (sysctl.d) and the program's SO_RCVBUF, restart it; d stays still and rb has grown",
-	Next:    "ss -uamn; nstat -az UdpRcvbufErrors UdpInErrors",
-	Weigh:   weighUDPBuffer,
+	Remedy: Remedy{
+		Permanently: "net.core.rmem_max in /etc/sysctl.d, and a restart of the program: an open socket keeps its size. Not where the reader is always slower than its sender.",
+		Program:     "Read faster, or ask for a larger buffer (SO_RCVBUF).",
+	},
+	Verified: "d stands still, and rb has grown",
+	Next:     "ss -uamn; nstat -az UdpRcvbufErrors UdpInErrors",
+	Weigh:    weighUDPBuffer,
 }
 
 // rcvbufPlaces free the datagram on kernels without reasons (net/ipv4/udp.c,
@@ -120,21 +124,21 @@ func udpBufferFinding(s *scene.Scene, r *recording.Recording, sub recording.Subj
 	}
 	f.Harm = Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: of, Unit: "datagrams", Text: fmt.Sprintf("%s datagrams to %s lost", ofAll(lost, of), sub.Local)}
 	f.Text = fmt.Sprintf("lost %s datagrams: its receive buffer was full", count(lost))
-	f.Remedy = "read faster, or raise net.core.rmem_max and the program's SO_RCVBUF"
+	f.Remedy = Remedy{Program: fmt.Sprintf("%s: read faster, or ask for a larger buffer (SO_RCVBUF).", orProgram(sub.Comm))}
 	f.Next = inNetns(s, sub.Netns, "ss -uamn 'sport = :"+recording.Port(sub.Local)+"'")
 	if l.socket != nil {
 		if rb := float64(l.socket.Last().RcvBuf); rb > 0 {
 			f.Text = fmt.Sprintf("lost %s datagrams: its receive buffer of %s was full", count(lost), size(rb))
-			f.Remedy = largerBuffer(r, sub.Netns, rb, wantedBuffer(rb, l.lost()))
 			f.Settings, f.Calls = bufferSettings(r, sub, rb, l.lost())
+			f.Remedy = Remedy{Permanently: kept(s, r, f.Settings), Program: fmt.Sprintf("%s: read faster, or ask for a larger buffer: SO_RCVBUF %.0f.", orProgram(sub.Comm), wantedBuffer(rb, l.lost())/2)}
 		}
 		if _, _, always := alwaysFull(l.socket); always {
-			f.Remedy = "a faster reader: this one never catches up, and a larger buffer fills just as well"
+			f.Remedy = Remedy{Program: fmt.Sprintf("%s: a faster reader. This one never catches up, and a larger buffer fills just as well.", orProgram(sub.Comm))}
 			f.Settings, f.Calls = nil, nil
 		}
 		if stalled := readerStopped(r, l.socket, f.Active); stalled > 0 {
 			f.Text += fmt.Sprintf("; its reader was stopped for %.0f s of that time", stalled.Seconds())
-			f.Remedy = "let its reader run: a larger buffer only delays the loss"
+			f.Remedy = Remedy{Permanently: "Let its reader run: a larger buffer only delays the loss."}
 			f.Settings, f.Calls = nil, nil
 		}
 	}

@@ -32,9 +32,13 @@ var unixBacklog = &Suspect{
 	},
 	LeadsTo: []Lead{{scene.ConnectionErrors, 5 * time.Second}, {scene.FailedAnswers, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.RequestLatency, 10 * time.Second},
 		{"error-answers", 5 * time.Second}, {"slow-dependency", 5 * time.Second}},
-	Remedy: "more workers or faster ones behind it; or raise the program's backlog and net.core.somaxconn together, and restart it. Verified by: connect returns EAGAIN no more, and Recv-Q stays below Send-Q",
-	Next:   "ss -lx   # Recv-Q waiting, Send-Q how many may; strace -f -e connect -p PID of who asks there",
-	Weigh:  weighUnixBacklog,
+	Remedy: Remedy{
+		Permanently: "More workers behind it. net.core.somaxconn in /etc/sysctl.d, and a restart of the program.",
+		Program:     "Answer faster, or ask listen() for a longer queue.",
+	},
+	Verified: "connect returns EAGAIN no more, and Recv-Q stays below Send-Q",
+	Next:     "ss -lx   # Recv-Q waiting, Send-Q how many may; strace -f -e connect -p PID of who asks there",
+	Weigh:    weighUnixBacklog,
 }
 
 func weighUnixBacklog(s *scene.Scene, r *recording.Recording) []Finding {
@@ -74,8 +78,8 @@ func fullBacklog(s *scene.Scene, r *recording.Recording, l listener) (Finding, b
 	}
 	f.Text = fmt.Sprintf("its backlog of %s is full", count(float64(l.backlog)))
 	f.Next = fmt.Sprintf("ss -lx 'src %s'   # Recv-Q waiting, Send-Q how many may", recording.Port(sub.Local))
-	f.Remedy = longerBacklog(r, l)
 	f.Settings, f.Calls = backlogSettings(r, l)
+	f.Remedy = longerBacklog(s, r, l, f.Settings)
 	if l.full > 0 {
 		seconds := s.Window.Length(s.Window.End).Seconds()
 		e := Evidence{Side: For, Grade: Weak, Value: float64(l.waiting), Unit: "connections", Source: "ss -lx Recv-Q, Send-Q", Origin: "backlog",

@@ -31,9 +31,13 @@ var uplinkBlackhole = &Suspect{
 	},
 	LeadsTo: []Lead{{scene.StreamFreeze, 5 * time.Second}, {scene.StreamLate, 10 * time.Second}, {scene.FramesSkipped, 10 * time.Second},
 		{"half-open-peer", 30 * time.Second}, {"packet-loss", 5 * time.Second}, {"peer-reset", time.Minute}},
-	Remedy: "the way between the two: a filter (nft list ruleset), a route, a neighbour, the carrier, in both directions; TCP_USER_TIMEOUT in the publisher, so that it connects anew. Verified by: backoff 0, and lastrcv at the server under a frame time",
-	Next:   "ss -tinpo state established   # timer, backoff, lastack of the publisher; ping and traceroute to the server",
-	Weigh:  weighUplinkBlackhole,
+	Remedy: Remedy{
+		Permanently: "What swallows packets between the two: a filter (nft list ruleset), a route, a neighbour, the carrier, in both directions.",
+		Program:     "TCP_USER_TIMEOUT in the publisher, so that it connects anew.",
+	},
+	Verified: "backoff is 0, and lastrcv at the server is under a frame time",
+	Next:     "ss -tinpo state established   # timer, backoff, lastack of the publisher; ping and traceroute to the server",
+	Weigh:    weighUplinkBlackhole,
 }
 
 func weighUplinkBlackhole(s *scene.Scene, r *recording.Recording) []Finding {
@@ -91,7 +95,8 @@ func (f *faulty) swallowed(s *scene.Scene, r *recording.Recording) Finding {
 			Text: fmt.Sprintf("%s to %s went on: the host is there", plural(n, "other connection"), recording.Host(k.Remote))})
 	}
 	out.Calls = patienceCalls(l.From.Subject)
-	out.Remedy = fmt.Sprintf("the way from %s to %s: %s; TCP_USER_TIMEOUT (5,000 ms) in %s, so that it connects anew", recording.Host(k.Local), recording.Host(k.Remote), inNetns(s, k.Netns, "nft list ruleset; ip route get "+recording.Host(k.Remote)), orProgram(l.From.Subject.Comm))
+	out.Remedy = Remedy{Permanently: fmt.Sprintf("What swallows packets from %s to %s: a filter (nft list ruleset), a route, a neighbour, the carrier.", recording.Host(k.Local), recording.Host(k.Remote)),
+		Program: fmt.Sprintf("%s: TCP_USER_TIMEOUT (5,000 ms), so that it connects anew.", orProgram(l.From.Subject.Comm))}
 	out.Next = inNetns(s, k.Netns, "ping -c 3 "+recording.Host(k.Remote)) + "; " + inNetns(s, k.Netns, "ss -tinpo dst "+recording.Host(k.Remote))
 	return out
 }

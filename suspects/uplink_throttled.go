@@ -35,9 +35,13 @@ var uplinkThrottled = &Suspect{
 	LeadsTo: []Lead{{scene.StreamLate, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second}, {scene.FramesSkipped, 10 * time.Second}, {scene.RequestLatency, 5 * time.Second},
 		{scene.ThroughputPlateau, 5 * time.Second}, {"bufferbloat", 5 * time.Second}, {"qdisc-drop", 5 * time.Second}, {"fq-flow-limit", 5 * time.Second}},
 	Claims: []ledger.Account{ledger.Queue, ledger.Loss},
-	Remedy: "a bit rate under what the link carries (-b:v, -maxrate and -bufsize of ffmpeg), or a link that carries more: its shaper (tc qdisc: .network or the unit that sets it), the provider's. Verified by: Send-Q of the publisher is 0 at most looks, its clock moves 1.00 s a second",
-	Next:   "ss -tinpo state established   # Send-Q, rtt, notsent of the publisher; tc -s qdisc",
-	Weigh:  weighUplinkThrottled,
+	Remedy: Remedy{
+		Permanently: "A link that carries more: its shaper (tc qdisc: .network or the unit that sets it), the provider's.",
+		Program:     "A bit rate under what the link carries (-b:v, -maxrate and -bufsize of ffmpeg).",
+	},
+	Verified: "Send-Q of the publisher is 0 in most samples, and its clock moves 1.00 s a second",
+	Next:     "ss -tinpo state established   # Send-Q, rtt, notsent of the publisher; tc -s qdisc",
+	Weigh:    weighUplinkThrottled,
 }
 
 func weighUplinkThrottled(s *scene.Scene, r *recording.Recording) []Finding {
@@ -97,7 +101,8 @@ func (f *faulty) throttled(s *scene.Scene) Finding {
 	if f.link+1 < len(f.stream.Way) { // a server only passes it on
 		who = "the encoder, or a smaller rendition made before " + who
 	}
-	out.Remedy = fmt.Sprintf("a bit rate under %s (-b:v, -maxrate of %s), or a faster way to %s (%s)", lineRate(rate), who, recording.Host(l.From.First().Remote), inNetns(s, l.From.First().Netns, "tc -s qdisc"))
+	out.Remedy = Remedy{Permanently: fmt.Sprintf("A faster way to %s: its shaper, where there is one (%s).", recording.Host(l.From.First().Remote), inNetns(s, l.From.First().Netns, "tc -s qdisc")),
+		Program: fmt.Sprintf("%s: a bit rate under %s (-b:v, -maxrate).", who, lineRate(rate))}
 	out.Next = inNetns(s, l.From.First().Netns, "ss -tino dst "+recording.Host(l.From.First().Remote)) + "; " + inNetns(s, l.From.First().Netns, "tc -s qdisc")
 	return out
 }

@@ -3,6 +3,8 @@ package suspects
 import (
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 	"time"
 
 	"snag/recording"
@@ -34,9 +36,13 @@ var upstreamRefused = &Suspect{
 	},
 	LeadsTo: []Lead{{"error-answers", 10 * time.Second}, {scene.ConnectionErrors, 2 * time.Second}, {scene.RequestLatency, feltWithin}, {scene.ConnectLatency, feltWithin},
 		{"reconnect-storm", 10 * time.Second}, {"log-silence", time.Minute}, {"ephemeral-ports", time.Minute}},
-	Remedy: "start what listens at that address, or take the address out of the caller's configuration. Verified by: its connections are opened, and ECONNREFUSED stands still",
-	Next:   "ss -ltnp 'sport = :PORT'   # on that host: who listens",
-	Weigh:  weighUpstreamRefused,
+	Remedy: Remedy{
+		Now:         "systemctl start UNIT",
+		Permanently: "Start what listens at that address, and enable it. Or take the address out of the caller's configuration.",
+	},
+	Verified: "its connections are opened, and ECONNREFUSED stands still",
+	Next:     "ss -ltnp 'sport = :PORT'   # on that host: who listens",
+	Weigh:    weighUpstreamRefused,
 }
 
 // fewRefused are somebody's reload button or one restart.
@@ -113,9 +119,9 @@ func (c refusal) finding(s *scene.Scene, r *recording.Recording, refused float64
 			f.Evidence[0].Grade = Strong // it was refused, and not for want of a listener
 			return f
 		}
-		f.Remedy = fmt.Sprintf("start the service that is to listen on %s of this host, or take the address out of the configuration of %s", c.Remote, c.Comm)
+		f.Remedy = Remedy{Now: c.startAgain(s, r), Permanently: fmt.Sprintf("Start the service that is to listen on %s of this host, and enable it. Or take the address out of the configuration of %s.", c.Remote, c.Comm)}
 	} else {
-		f.Remedy = fmt.Sprintf("start the service that is to listen on %s (on that host: ss -ltn 'sport = :%s'), or take the address out of the configuration of %s", c.Remote, recording.Port(c.Remote), c.Comm)
+		f.Remedy = Remedy{Permanently: fmt.Sprintf("Start the service that is to listen on %s (on that host: ss -ltn 'sport = :%s'). Or take the address out of the configuration of %s.", c.Remote, recording.Port(c.Remote), c.Comm)}
 	}
 	if !c.Missed() {
 		return f // it looks again and again whether somebody listens, and nobody was seen to miss it
@@ -170,6 +176,20 @@ func (c refusal) listener(s *scene.Scene) *scene.Socket {
 		}
 	}
 	return nil
+}
+
+// startAgain starts the unit whose process listened there and ended; "" where it is not
+// known, or has other processes that live.
+func (c refusal) startAgain(s *scene.Scene, r *recording.Recording) string {
+	k := c.listener(s)
+	if k == nil || k.Owner() == nil {
+		return ""
+	}
+	unit := managedUnit(k.Owner())
+	if !strings.HasSuffix(unit, ".service") || slices.ContainsFunc(s.Processes, func(p *scene.Process) bool { return p.Last().Unit == unit && lasts(r, p) }) {
+		return ""
+	}
+	return "systemctl start " + quoted(unit)
 }
 
 func onLoopback(address string) bool {

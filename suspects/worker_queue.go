@@ -44,8 +44,12 @@ var workerQueue = &Suspect{
 		{scene.RequestLatency, 5 * time.Second}, {scene.ConnectLatency, 10 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.StreamFreeze, 5 * time.Second},
 		{"listen-overflow", 10 * time.Second}, {"unix-backlog", 10 * time.Second}, {"slow-dependency", 5 * time.Second}, {"peer-reset", time.Minute}},
 	Claims: []ledger.Account{ledger.Sleep, ledger.Call, ledger.Child, ledger.Disk, ledger.Pipe, ledger.Unread},
-	Remedy: "handlers that do not block (async), more workers, less waiting in each, or to shed load early. In the server's settings. Verified by: requests are read at once (the wait before the read is near 0)",
-	Next:   "head /proc/PID/task/*/{wchan,syscall}; ss -tnp   # Recv-Q of its connections",
+	Remedy: Remedy{
+		Permanently: "More workers in the server's settings, or a limit from which it sheds load early.",
+		Program:     "Handlers that do not block (async), or wait less.",
+	},
+	Verified: "requests are read at once (the wait before the read is near 0)",
+	Next:     "head /proc/PID/task/*/{wchan,syscall}; ss -tnp   # Recv-Q of its connections",
 
 	WeighBooked: weighWorkerQueue,
 }
@@ -151,12 +155,13 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	if wait > 0 {
 		f.Harm = Harm{Symptom: scene.RequestLatency, Amount: wait, Unit: "s", Text: fmt.Sprintf("a request waits for %s until a worker reads it", lasting(wait))}
 	}
-	f.Remedy = fmt.Sprintf("in %s: more workers than %d, or handlers that do not hold one while they wait in %s", p.head.Subject.Comm, w.threads, orThis(w.most(), "a call"))
+	workers, where := w.threads, orThis(w.most(), "a call")
 	if waits != nil {
-		f.Remedy = fmt.Sprintf("in %s: more workers than %d, or handlers that do not hold one while they wait in %s", p.head.Subject.Comm, max(w.threads, waits.threads), waits.where())
+		workers, where = max(w.threads, waits.threads), waits.where()
 	}
+	f.Remedy = Remedy{Permanently: fmt.Sprintf("%s: more workers than %d in its configuration.", p.head.Subject.Comm, workers), Program: fmt.Sprintf("Handlers that do not hold a worker while they wait in %s.", where)}
 	if turns.N > 0 {
-		f.Remedy += fmt.Sprintf(" (it answers %.0f a second now)", rate)
+		f.Remedy.Permanently += fmt.Sprintf(" It answers %.0f a second now.", rate)
 	}
 	if waits == nil || waits.function == "" {
 		f.Next = fmt.Sprintf("eu-stack -p %d   # which handler waits", p.workers[0].Subject.PID)

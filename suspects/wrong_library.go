@@ -30,10 +30,11 @@ var wrongLibrary = &Suspect{
 		"strong: a request costs the same: another build, and no harm",
 		"trap: the same build on another CPU; another release altogether, in which all differs; a program of the same name",
 	},
-	LeadsTo: []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.CPUBurn, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.FramesSkipped, 5 * time.Second}},
-	Claims:  []ledger.Account{ledger.Work, ledger.CPU},
-	Remedy:  "install the build of the good host, pin the package's version, restart the program. Verified by: the build ids agree, and a request costs what it costs there",
-	Next:    "on both hosts: grep r-xp /proc/PID/maps; readelf -n LIBRARY | grep 'Build ID'; grep -m1 flags /proc/cpuinfo",
+	LeadsTo:  []Lead{{scene.RequestLatency, 5 * time.Second}, {scene.CPUBurn, 5 * time.Second}, {scene.ThroughputPlateau, 5 * time.Second}, {scene.FramesSkipped, 5 * time.Second}},
+	Claims:   []ledger.Account{ledger.Work, ledger.CPU},
+	Remedy:   Remedy{Permanently: "Install the build of the good host, pin the package's version, restart the program."},
+	Verified: "the build ids agree, and a request costs what it costs there",
+	Next:     "on both hosts: grep r-xp /proc/PID/maps; readelf -n LIBRARY | grep 'Build ID'; grep -m1 flags /proc/cpuinfo",
 	// A profile says that the program ran; what it cost is then not known.
 	InFiles: map[string][]string{"host.processes": {"oncpu.stacks"}},
 	Weigh:   weighWrongLibrary,
@@ -102,7 +103,7 @@ func compareBuilds(s *scene.Scene, r *recording.Recording, p, q *program) (Findi
 	}
 	f.Evidence = append(f.Evidence, e)
 	f.Text = fmt.Sprintf("runs another build than in the baseline: %s", other[0])
-	f.Remedy = fmt.Sprintf("install the baseline's build of %s (%s), pin its version, restart %s", filepath.Base(other[0].here.Path), other[0].there.what(), p.comm)
+	f.Remedy = Remedy{Permanently: fmt.Sprintf("Install the baseline's build of %s (%s), pin its version, restart %s.", filepath.Base(other[0].here.Path), other[0].there.what(), p.comm)}
 	cost, harm, ok := compareCost(r, p, q)
 	if ok {
 		f.Evidence = append(f.Evidence, cost)

@@ -29,6 +29,7 @@ import (
 //	here state suspect                            an entry of that state that concerns the target
 //	elsewhere state suspect                       one that does not; it comes after all that do
 //	standing word                                 what the first line says
+//	now suspect command                           its remedy for now, the whole line; or nothing
 //	abstained                                     no culprit named though there are symptoms
 func TestSuspectCases(t *testing.T) {
 	const dir = "../suspects/testdata"
@@ -141,7 +142,7 @@ func holds(v *Verdict, line string) error {
 		return fmt.Errorf("no such symptom")
 	case "told": // told SUSPECT words: they stand in its text, a piece of its evidence, or its remedy
 		for _, e := range v.Entries {
-			all := e.Text + "\n" + e.Remedy
+			all := strings.Join([]string{e.Text, e.Remedy.Now, e.Remedy.Permanently, e.Remedy.Program}, "\n")
 			for _, p := range e.Evidence {
 				all += "\n" + p.Text
 			}
@@ -169,6 +170,16 @@ func holds(v *Verdict, line string) error {
 		}
 		has := slices.ContainsFunc(got, func(s string) bool { return s == rest(2) || f[0] == "calls" && strings.Contains(s, rest(2)) })
 		if len(f) < 3 || !has && (rest(2) != "nothing" || len(got) > 0) {
+			return fmt.Errorf("it has %q", got)
+		}
+	case "now":
+		var got []string
+		for _, e := range v.Entries {
+			if e.Suspect.Name == f[1] && e.Remedy.Now != "" {
+				got = append(got, e.Remedy.Now)
+			}
+		}
+		if len(f) < 3 || !slices.Contains(got, rest(2)) && (rest(2) != "nothing" || len(got) > 0) {
 			return fmt.Errorf("it has %q", got)
 		}
 	case "chain":

@@ -3,6 +3,8 @@ package verdict
 import (
 	"maps"
 	"slices"
+
+	"snag/suspects"
 )
 
 // entry turns a settled candidate into its entry of the verdict.
@@ -11,7 +13,7 @@ func (c *candidate) entry(g *graph) Entry {
 	e := Entry{
 		Suspect: c.suspect, State: c.state, Elsewhere: c.elsewhere, Subject: f.Subject, Text: f.Text, Confidence: c.confidence,
 		Since: c.onset, Active: f.Active, Evidence: f.Evidence, Harm: f.Harm,
-		Remedy: firstOf(f.Remedy, c.suspect.Remedy), Settings: f.Settings, Calls: f.Calls, Next: f.Next, Related: f.Related, from: c, host: c.host,
+		Remedy: c.remedy(), Settings: f.Settings, Calls: f.Calls, Next: f.Next, Related: f.Related, from: c, host: c.host,
 	}
 	for _, out := range g.out[c] {
 		name := ""
@@ -34,6 +36,19 @@ func (c *candidate) entry(g *graph) Entry {
 		g.judging = anybodys
 	}
 	return e
+}
+
+// remedy is the finding's own, else the catalogue's. What hurts nobody needs no command at
+// once.
+func (c *candidate) remedy() suspects.Remedy {
+	out := c.finding.Remedy
+	if c.state == Risk {
+		out.Now = ""
+	}
+	if !out.Given() {
+		return c.suspect.Usual()
+	}
+	return out
 }
 
 func contains(all []string, s string) bool {

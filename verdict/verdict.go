@@ -71,7 +71,7 @@ type Entry struct {
 	// Explains are the symptoms that it leads to, itself or through others, as
 	// indices of the verdict's.
 	Explains []int
-	Remedy   string
+	Remedy   suspects.Remedy
 	// Settings and Calls are the remedy as data, empty where the finding has none.
 	Settings []suspects.Setting
 	Calls    []suspects.Call

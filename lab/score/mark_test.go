@@ -21,7 +21,7 @@ func said(t *testing.T, lines ...string) lab.Answer {
 		}
 		entries = append(entries, fmt.Sprintf(`{"state":%q,"suspect":%q,"subject":%q,"confidence":%s,"evidence":[%s]}`, f[0], f[1], f[2], f[3], evidence))
 	}
-	a, err := lab.ParseAnswer([]byte(`{"version":1,"verdict":[` + strings.Join(entries, ",") + `]}`))
+	a, err := lab.ParseAnswer([]byte(`{"version":2,"verdict":[` + strings.Join(entries, ",") + `]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

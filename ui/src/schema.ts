@@ -24,7 +24,7 @@ export interface Page {
   left_out: string[];
 }
 export interface Verdict {
-  version: 1;
+  version: 2;
   /**
    * version of snag that recorded
    */
@@ -355,7 +355,20 @@ export interface Entry {
       exact: boolean;
     };
   }[];
-  remedy: StringOrNull;
+  remedy: null | {
+    /**
+     * one command line for a shell that helps as soon as it has run
+     */
+    now: string | null;
+    /**
+     * where the setting is kept
+     */
+    permanently: string | null;
+    /**
+     * what a developer changes
+     */
+    program: string | null;
+  };
   next_measurement: StringOrNull;
   /**
    * what a plan would set (snag tune plan)

@@ -24,10 +24,19 @@ export function culprit(e: Entry, axis: Axis, charted: (id: string) => boolean):
         h('h4', {}, 'Evidence'), evidenceList(e, charted),
         e.chain.length > 1 ? h('div', {}, h('h4', {}, 'How it is felt'), chain(e, axis)) : null),
       h('div', {},
-        e.remedy ? h('div', { class: 'remedy' }, h('h4', {}, 'Remedy'), commandBlock(e.remedy), plan(e)) : null,
+        e.remedy ? h('div', { class: 'remedy' }, h('h4', {}, 'Remedy'), ...remedy(e.remedy), plan(e)) : null,
         e.harm ? h('p', {}, h('b', {}, 'Harm '), e.harm.text) : null,
         e.since ? h('p', {}, h('b', {}, 'Since '), sinceText(e.since, axis)) : null,
         e.next_measurement ? h('div', {}, h('h4', {}, 'Next measurement'), commandBlock(e.next_measurement)) : null)));
+}
+
+/** remedy is its parts, those that there are: a command to paste, where it is kept, what the program changes. */
+export function remedy(r: NonNullable<Entry['remedy']>): HTMLElement[] {
+  return [
+    r.now ? h('div', {}, h('b', {}, 'Now'), commandBlock(r.now)) : null,
+    r.permanently ? h('p', {}, h('b', {}, 'Permanently '), r.permanently) : null,
+    r.program ? h('p', {}, h('b', {}, 'In the program '), r.program) : null,
+  ].filter((part) => part !== null);
 }
 
 /** plan lists what snag tune plan would set, and what only a program or a person can do. */

@@ -5,7 +5,7 @@ import type { Axis } from '../model/axis';
 import { h, section } from './dom';
 import { accounts } from './accounts';
 import { targetName } from './head';
-import { capital, culprit, evidenceList, sinceText } from './culprit';
+import { capital, culprit, evidenceList, remedy, sinceText } from './culprit';
 
 const open = 3; // culprits shown whole
 
@@ -61,7 +61,7 @@ function also(all: Entry[], charted: (id: string) => boolean): HTMLElement {
     h('summary', {}, h('span', { class: `badge ${e.state}` }, e.state), ' ', h('b', {}, e.suspect), ` · ${e.subject} · ${e.text}`,
       e.explained_by ? ` · explained by ${e.explained_by}` : ''),
     evidenceList(e, charted),
-    e.remedy ? h('p', {}, h('b', {}, 'Remedy '), e.remedy) : null,
+    ...(e.remedy ? remedy(e.remedy) : []),
     e.next_measurement ? h('pre', { class: 'command', tabindex: 0 }, e.next_measurement) : null);
   const shown = 8;
   all.slice(0, shown).forEach((e) => box.append(line(e)));
