@@ -22,7 +22,7 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 			t.Errorf("%s: title, about, remedy, verified, next, for, against and Weigh must all be there", s.Name)
 		}
 		// The observer hurts nobody but the verdict.
-		if len(s.LeadsTo) == 0 && s != observer {
+		if len(s.LeadsTo) == 0 && s.Name != "observer" {
 			t.Errorf("%s leads to nothing: no user would feel it", s.Name)
 		}
 		must := false

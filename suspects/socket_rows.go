@@ -95,12 +95,12 @@ func movedBytes(row recording.Socket) float64 {
 	return sentBytes(row) + float64(row.TCP.BytesReceived)
 }
 
-// tcpRowsOf are a socket's rows that have tcp_info.
 // ownSocket tells whether a socket is snag's. Of a recording of files nothing is.
 func ownSocket(r *recording.Recording, k *scene.Socket) bool {
 	return k.Subject.PID != 0 && k.Subject.PID == r.Manifest.SelfPID
 }
 
+// tcpRowsOf are a socket's rows that have tcp_info.
 func tcpRowsOf(k *scene.Socket) []recording.Socket {
 	var out []recording.Socket
 	for _, row := range k.Rows {
