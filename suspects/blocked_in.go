@@ -25,28 +25,6 @@ type blockedIn struct {
 // share of the time that was watched.
 func (b *blockedIn) share() float64 { return min(1, b.sum/max(b.looked, 1e-9)) }
 
-// watchedWaits is the span in which the waits of a process were watched; false where
-// they were not.
-func watchedWaits(p *scene.Process, r *recording.Recording, window recording.Interval) (recording.Interval, bool) {
-	span := recording.Interval{End: window.End}
-	for _, row := range r.OffCPU {
-		if row.PID == p.Subject.PID && (span.Start == 0 || row.T < span.Start) {
-			span.Start = row.T
-		}
-	}
-	if span.Start == 0 {
-		return span, false
-	}
-	// The first waits that ended may have begun long before.
-	said := fmt.Sprintf("snag.closer.%d", p.Subject.PID)
-	for _, f := range r.Facts {
-		if f.Name == said && f.T < span.Start {
-			span.Start = f.T
-		}
-	}
-	return span, true
-}
-
 // blockedOf is the thread that was blocked longest in calls that pass, in the time
 // given; nil where nobody watched, or none was.
 func blockedOf(p *scene.Process, r *recording.Recording, within []recording.Interval, window recording.Interval, pass func(recording.OffCPU) bool) *blockedIn {

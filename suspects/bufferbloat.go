@@ -46,20 +46,13 @@ var bufferbloat = &Suspect{
 	Weigh:    weighBufferbloat,
 }
 
-const (
-	// bloated is by how much a queue lengthens the round trip until it is called
-	// so: access lines are built for 100 ms of buffer; an AQM holds 5 to 20 ms
-	// (RFC 8289, section 4); 372 ms were measured on a bloated line.
-	bloated = 0.1 // s
-	// bloatedTimes: a path of 400 ms that jitters by 100 is none.
-	bloatedTimes = 2.0
-	// fullPipe is the least segments in flight: the receiver acknowledges every
-	// second one at once, so that a delayed ACK never holds up so many.
-	fullPipe = 10
-	// lossBesides of what a queue's full sender sends may be lost: a queue that ends
-	// tells so by a loss now and then.
-	lossBesides = 0.02
-)
+// fullPipe is the least segments in flight: the receiver acknowledges every
+// second one at once, so that a delayed ACK never holds up so many.
+const fullPipe = 10
+
+// lossBesides of what a queue's full sender sends may be lost: a queue that ends
+// tells so by a loss now and then.
+const lossBesides = 0.02
 
 // queued is one connection that waits in a queue, or seems to.
 type queued struct {

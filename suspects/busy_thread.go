@@ -41,17 +41,15 @@ var busyThread = &Suspect{
 	WeighBooked: weighBusyThread,
 }
 
-const (
-	// behindWork is the least share of a felt delay that is in line behind computing.
-	behindWork = 0.2
-	// oneCPU is how many CPUs a process uses at the most where it does one thing at a time;
-	// runtimes have helpers, and a task may move between threads.
-	oneCPU = 1.2
-	// leastCPU: who computes for a time that is felt uses more.
-	leastCPU = 0.05
-	// starved is how much of the time that it wanted to run the thread may have waited.
-	starved = 0.5
-)
+// behindWork is the least share of a felt delay that is in line behind computing.
+const behindWork = 0.2
+
+// oneCPU is how many CPUs a process uses at the most where it does one thing at a time;
+// runtimes have helpers, and a task may move between threads.
+const oneCPU = 1.2
+
+// leastCPU: who computes for a time that is felt uses more.
+const leastCPU = 0.05
 
 func weighBusyThread(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
 	var out []Finding
@@ -66,52 +64,13 @@ func weighBusyThread(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 			continue
 		}
 		if t := busiestOf(s, d.Party.PIDs); t != nil {
-			out = append(out, t.finding(s, r, d, share))
+			out = append(out, busyFinding(t, s, r, d, share))
 		}
 	}
 	return out
 }
 
-// busy is the thread that computed most of a party's processes.
-type busy struct {
-	process *scene.Process
-	tid     int
-	comm    string
-	ran     float64 // s
-	waited  float64 // s, ready and without a CPU
-	all     float64 // s that all threads of its process ran
-	span    float64 // s
-}
-
-func busiestOf(s *scene.Scene, pids []int) (most *busy) {
-	for _, pid := range pids {
-		p := s.Process(pid)
-		if p == nil {
-			continue
-		}
-		all, best := 0.0, (*busy)(nil)
-		for _, t := range p.Threads {
-			a, z := t.Rows[0], t.Rows[len(t.Rows)-1]
-			ran := z.OnCPU - a.OnCPU
-			if ran <= 0 || z.T <= a.T {
-				continue
-			}
-			all += ran
-			if best == nil || ran > best.ran {
-				best = &busy{process: p, tid: z.TID, comm: z.Comm, ran: ran, waited: z.RunDelay - a.RunDelay, span: z.T.Sub(a.T).Seconds()}
-			}
-		}
-		if best != nil {
-			best.all = all
-			if most == nil || best.ran > most.ran {
-				most = best
-			}
-		}
-	}
-	return most
-}
-
-func (b *busy) finding(s *scene.Scene, r *recording.Recording, d ledger.Delay, share float64) Finding {
+func busyFinding(b *busy, s *scene.Scene, r *recording.Recording, d ledger.Delay, share float64) Finding {
 	pid := b.process.Subject.PID
 	f := Finding{Subject: b.process.Subject, Active: d.Active, Related: []recording.Subject{d.Party.Subject},
 		Next: fmt.Sprintf("snag profile --pid %d   # in which function", pid)}

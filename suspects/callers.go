@@ -58,9 +58,12 @@ func (c *caller) span() float64 {
 }
 
 func (c *caller) lifetimeEach() float64 { return c.lifetime / max(1, c.closed) }
-func (c *caller) inEach() float64       { return c.in / max(1, c.closed) }
-func (c *caller) outEach() float64      { return c.out / max(1, c.closed) }
-func (c *caller) bytesEach() float64    { return c.inEach() + c.outEach() }
+
+func (c *caller) inEach() float64 { return c.in / max(1, c.closed) }
+
+func (c *caller) outEach() float64 { return c.out / max(1, c.closed) }
+
+func (c *caller) bytesEach() float64 { return c.inEach() + c.outEach() }
 
 // fallsOff compares the first and the last third of the time in which it came: a
 // client that doubles its wait makes far fewer in the last. A storm that ended in

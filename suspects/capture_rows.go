@@ -1,24 +1,9 @@
 package suspects
 
 import (
-	"strings"
-
 	"snag/recording"
 	"snag/scene"
 )
-
-// captured names where evidence of a capture comes from.
-const captured = "the captured packets"
-
-// ofCapture tells whether a namespace's number stands for a capture.
-func ofCapture(r *recording.Recording, netns uint64) bool {
-	for _, f := range r.Flows {
-		if f.Netns == netns {
-			return true
-		}
-	}
-	return false
-}
 
 // sent is what one end of a captured flow sent.
 type sent struct {
@@ -49,17 +34,4 @@ func lostAndSent(r *recording.Recording, take func(recording.Flow) bool) (lost, 
 		}
 	}
 	return lost, segments
-}
-
-// AsCaptured names the source of a finding's evidence where it was made of captured
-// packets by the same rules as of a live socket.
-func AsCaptured(r *recording.Recording, f *Finding) {
-	if f.Subject.Netns == 0 || !ofCapture(r, f.Subject.Netns) {
-		return
-	}
-	for i := range f.Evidence {
-		if e := &f.Evidence[i]; e.Side != Missing && !strings.HasPrefix(e.Source, captured) {
-			e.Source = captured + ", as " + e.Source + " would show it"
-		}
-	}
 }

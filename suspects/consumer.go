@@ -225,18 +225,6 @@ func descriptorsOf(k *scene.Socket, p *scene.Process) map[int]bool {
 	return fds
 }
 
-// hasDescriptor tells whether a socket was that descriptor of a process.
-func hasDescriptor(k *scene.Socket, p *scene.Process, fd int) bool {
-	for i := range k.Rows {
-		for _, o := range k.Rows[i].Owners {
-			if o.FD == fd && o.PID == p.Subject.PID {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // lookThreads finds the thread that was in a write to this socket at most samples
 // while it was stuck.
 func (c *consumer) lookThreads() {

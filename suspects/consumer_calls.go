@@ -224,3 +224,12 @@ func (c *stuckWrites) harmed() string {
 	}
 	return fmt.Sprintf("%d other consumers froze", c.frozen)
 }
+
+// consumerCalls keep one reader from holding the others; in is where in the program.
+func consumerCalls(relay recording.Subject, in string) []Call {
+	who := whoseCall(relay)
+	return []Call{
+		{who, "fcntl(fd, F_SETFL, O_NONBLOCK) on consumers, and a bounded queue for each (drop from its oldest key frame on when it is full)", "in " + in + " a write to one consumer waits, and nothing else is done meanwhile"},
+		{who, "setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 5000)", "a consumer that takes nothing for 5 s is closed"},
+	}
+}

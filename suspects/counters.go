@@ -94,3 +94,34 @@ func ofAll(n, of float64) string {
 	}
 	return count(n) + " of " + count(of)
 }
+
+// most is the key with the greatest value, the first by name of equal ones.
+func most(of map[string]float64) (string, float64) {
+	best, n := "", 0.0
+	for k, v := range of {
+		if v > n || v == n && k < best {
+			best, n = k, v
+		}
+	}
+	return best, n
+}
+
+func lastOf(r *recording.Recording, name string) (float64, bool) {
+	for _, s := range r.Select(name) {
+		return s.Last()
+	}
+	return 0, false
+}
+
+// udpArrived is how many datagrams the namespace's sockets got or lost; 0 where
+// it was not measured.
+func udpArrived(r *recording.Recording, netns uint64) float64 {
+	in, ok := grew(r, netns, "node_netstat_Udp_InDatagrams")
+	errors, ok2 := grew(r, netns, "node_netstat_Udp_InErrors")
+	if !ok || !ok2 {
+		return 0
+	}
+	in6, _ := grew(r, netns, "node_netstat_Udp6_InDatagrams")
+	errors6, _ := grew(r, netns, "node_netstat_Udp6_InErrors")
+	return in + errors + in6 + errors6
+}

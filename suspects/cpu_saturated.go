@@ -46,10 +46,6 @@ var cpuSaturated = &Suspect{
 	WeighBooked: weighSaturated,
 }
 
-// busyIdle is the share of idle time under which all CPUs count as busy: with it
-// a thread that wakes up finds no free CPU nine times in ten.
-const busyIdle = 0.1
-
 func weighSaturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
 	all, ok := cpuTimes(r, nil)
 	if !ok {
@@ -87,11 +83,6 @@ func unfollowed(all cpuTime) Finding {
 	}
 }
 
-func (c cpuTime) busy() Evidence {
-	return Evidence{Side: For, Grade: Strong, Value: 1 - c.idleShare(), Unit: "share", Source: "/proc/stat", Origin: "cpu time",
-		Text: fmt.Sprintf("%s were busy for %.0f %% of the time (healthy under 80 %%)", plural(c.cpus, "CPU"), 100*(1-c.idleShare()))}
-}
-
 func saturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, all cpuTime, late []cpuWait) Finding {
 	// Who is late for it comes before who is late for something else, and who merely waits last.
 	worst := late[0]
@@ -117,14 +108,14 @@ func saturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, all cpu
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: psi, Unit: "share", Source: "/proc/pressure/cpu some", Origin: "cpu pressure",
 			Text: fmt.Sprintf("somebody waited for a CPU for %.0f %% of the time", 100*psi)})
 	}
-	f.blame(s, r, all, worst)
+	blame(&f, s, r, all, worst)
 	if e := worst.throttled(r); e != nil {
 		f.Evidence = append(f.Evidence, *e)
 	}
 	if e := worst.elsewhere(s, l); e != nil {
 		f.Evidence = append(f.Evidence, *e)
 	}
-	f.addHarm(s, r, worst, late)
+	addHarm(&f, s, r, worst, late)
 	f.Next = fmt.Sprintf("cat /proc/%d/task/*/schedstat; pidstat -u 1 5", worst.process.Subject.PID)
 	return f
 }
@@ -138,7 +129,7 @@ func onlyAsks(r *recording.Recording, pid int) bool {
 
 // blame names who used the CPUs: the subject is who should get less, or the
 // service itself where it alone is what they are busy with.
-func (f *Finding) blame(s *scene.Scene, r *recording.Recording, all cpuTime, w cpuWait) {
+func blame(f *Finding, s *scene.Scene, r *recording.Recording, all cpuTime, w cpuWait) {
 	self := w.process.Subject
 	var top *rival
 	for _, v := range rivals(s, r) {
@@ -167,7 +158,7 @@ func (f *Finding) blame(s *scene.Scene, r *recording.Recording, all cpuTime, w c
 }
 
 // addHarm says whether anybody felt the wait, and how much of it a request met.
-func (f *Finding) addHarm(s *scene.Scene, r *recording.Recording, w cpuWait, late []cpuWait) {
+func addHarm(f *Finding, s *scene.Scene, r *recording.Recording, w cpuWait, late []cpuWait) {
 	wait, share := w.perRequest(r)
 	if share != nil {
 		f.Evidence = append(f.Evidence, *share)

@@ -193,14 +193,6 @@ func felt(s *scene.Scene, waited ...*scene.Process) Evidence {
 	return Evidence{Side: Against, Grade: Strong, Source: "symptoms", Origin: "symptoms", Text: "no service that waited was late: nobody felt it"}
 }
 
-// latencyLeads is what waiting for a CPU, a disk or memory leads to.
-func latencyLeads(more ...Lead) []Lead {
-	out := []Lead{{scene.RequestLatency, feltWithin}, {scene.ConnectLatency, feltWithin}, {scene.StreamFreeze, feltWithin},
-		{scene.StreamLate, feltWithin}, {scene.DatagramsLost, feltWithin},
-		{"server-stall", feltWithin}, {"encoder-stall", feltWithin}, {"reader-stall", feltWithin}}
-	return append(out, more...)
-}
-
 // cpuSet reads a list of CPUs, "0-3,7"; nil for all or not known.
 func cpuSet(list string) map[int]bool {
 	if list == "" {

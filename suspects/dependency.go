@@ -88,9 +88,6 @@ func dependenciesOf(p *pool, r *recording.Recording, window recording.Interval) 
 	return out
 }
 
-// reads are the calls in which a thread waits for what a peer sends.
-var reads = map[string]bool{"read": true, "readv": true, "recvfrom": true, "recvmsg": true, "recvmmsg": true, "connect": true}
-
 // mean time of a call, s; of calls that never ended, the age of the oldest.
 func (d *dependency) mean() float64 {
 	if d.calls.N == 0 {

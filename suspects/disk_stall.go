@@ -103,14 +103,14 @@ func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) Find
 		}
 		f.Text = fmt.Sprintf("disk %s took %s for a request, and %s waited for it %s", slow.name, lasting(max(slow.each, slow.met)), self.Name, b.words())
 		f.Remedy = Remedy{Permanently: fmt.Sprintf("The files of %s on a disk of their own, or on a faster one than %s.", self.Name, slow.name), Program: "Fewer syncs and larger writes."}
-		f.nameWriter(s, r, b, *slow)
+		nameWriter(&f, s, r, b, *slow)
 	default:
 		f.Evidence = append(f.Evidence, Evidence{Side: Missing, Source: "/proc/diskstats", Origin: "diskstats",
 			Text: "no disk was slow meanwhile: a limit above the disks, or a file system that waits for itself"})
 	}
-	f.addDelays(r, b)
-	f.addLimits(r, b)
-	f.addErrors(r, slow)
+	addDelays(&f, r, b)
+	addLimits(&f, r, b)
+	addErrors(&f, r, slow)
 	if e := swapsIn(r, b.process); e != nil {
 		f.Evidence = append(f.Evidence, *e)
 	}
@@ -119,7 +119,7 @@ func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) Find
 }
 
 // nameWriter adds who keeps the disk busy.
-func (f *Finding) nameWriter(s *scene.Scene, r *recording.Recording, b blocked, d disk) {
+func nameWriter(f *Finding, s *scene.Scene, r *recording.Recording, b blocked, d disk) {
 	own, _ := moved(b.process)
 	p, bytes := writer(s, b.process, r.Manifest.SelfPID, d)
 	if p == nil || bytes < 2*own {
@@ -134,7 +134,7 @@ func (f *Finding) nameWriter(s *scene.Scene, r *recording.Recording, b blocked, 
 }
 
 // addDelays adds what the kernel itself counted of the process' waiting.
-func (f *Finding) addDelays(r *recording.Recording, b blocked) {
+func addDelays(f *Finding, r *recording.Recording, b blocked) {
 	if b.accounted && b.span > 0 && b.delayed >= delayShare*b.span {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Strong, Value: b.delayed, Unit: "s", Source: "/proc/PID/task/TID/stat delayacct_blkio_ticks", Origin: "delay accounting",
 			Text: fmt.Sprintf("its threads waited for disks for %s of %s", lasting(b.delayed), lasting(b.span))})
@@ -151,7 +151,7 @@ func (f *Finding) addDelays(r *recording.Recording, b blocked) {
 }
 
 // addLimits tells a limit that the process' control group has on a disk.
-func (f *Finding) addLimits(r *recording.Recording, b blocked) {
+func addLimits(f *Finding, r *recording.Recording, b blocked) {
 	last := b.process.Last()
 	for _, fact := range r.Facts {
 		if fact.Name != "cgroup.io.max" {
@@ -169,7 +169,7 @@ func (f *Finding) addLimits(r *recording.Recording, b blocked) {
 	}
 }
 
-func (f *Finding) addErrors(r *recording.Recording, d *disk) {
+func addErrors(f *Finding, r *recording.Recording, d *disk) {
 	n, line := 0, ""
 	for _, e := range r.Events {
 		if e.Kind == recording.EventKernelLog && e.Attrs["cause"] == "io-error" && (d == nil || strings.HasPrefix(e.Subject.Device, d.name)) {

@@ -135,25 +135,6 @@ func (d disk) evidence() Evidence {
 		Text: fmt.Sprintf("disk %s had requests under way for %.0f %% of %s, and one took %s (healthy under 10 ms): %s requests, %s", d.name, 100*min(1, d.busy), of, lasting(d.each), count(d.requests), size(d.bytes))}
 }
 
-// spells are the steps of a clock that ran for a share of their time or more, and its share of
-// these.
-func (all steps) spells(least float64) (share float64, spells []recording.Interval) {
-	ran := 0.0
-	for _, one := range all {
-		if length := one.End.Sub(one.Start).Seconds(); length > 0 && one.N >= least*length {
-			ran, spells = ran+one.N, append(spells, one.Interval)
-		}
-	}
-	return ran / max(secondsOf(spells), 1e-9), spells
-}
-
-func secondsOf(spells []recording.Interval) (seconds float64) {
-	for _, i := range spells {
-		seconds += i.End.Sub(i.Start).Seconds()
-	}
-	return seconds
-}
-
 // diskPlaces are the kernel functions in which a task waits for a disk or for a
 // file system that does, by their beginnings; remotePlaces those of a file system
 // on the network.

@@ -191,12 +191,9 @@ func lossOf(r *recording.Recording, measure string, n float64) string {
 	return fmt.Sprintf("%s lost %s events", measure, count(float64(c.Lost)))
 }
 
-// inNetns is a command as it must be pasted for that namespace, for a person to look at:
-// where nobody is known to be in it, it says so.
-func inNetns(s *scene.Scene, netns uint64, command string) string {
-	prefix, ok := enter(s, netns)
-	if !ok && s.NetnsName(netns) != "" {
-		return command + "   # in " + s.NetnsName(netns)
-	}
-	return prefix + command
-}
+// noSocketPlaces free such a datagram on kernels without reasons.
+var noSocketPlaces = []string{"__udp4_lib_rcv", "__udp6_lib_rcv", "udp_rcv", "udpv6_rcv"}
+
+// strayDatagrams: a port scan or traceroute sends 1 to 3 to each port, a late
+// DNS answer is 1; a sender of media sends 50 a second.
+const strayDatagrams = 20

@@ -39,14 +39,3 @@ func covers(all []recording.Interval, t recording.Time) bool {
 	}
 	return false
 }
-
-// during is n of m in words, and the share; 0 of 0 has no share.
-func during(n, of int) (string, float64) {
-	if of == 0 {
-		return "0 of 0", 0
-	}
-	return fmt.Sprintf("%s of %s", count(float64(n)), count(float64(of))), float64(n) / float64(of)
-}
-
-// secondsLong is a time in seconds as a Duration.
-func secondsLong(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -96,7 +96,7 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (Findin
 	q := backlogOf(p, t.at)
 	f := Finding{Subject: p.Subject, Active: t.at}
 	if no := refusedDescriptor(p, r); t.rows == 0 && no.n > 0 {
-		return f.refused(r, p, no), true // also of one whose limit was lowered below what it has
+		return addRefused(f, r, p, no), true // also of one whose limit was lowered below what it has
 	}
 	if t.of == 0 {
 		q = backlogOf(p, []recording.Interval{s.Window})
@@ -168,9 +168,9 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (Findin
 	return f, true
 }
 
-// refused is a process whose descriptors were not counted, but whose calls were told
+// addRefused is a process whose descriptors were not counted, but whose calls were told
 // that it has no more: EMFILE is the answer to nothing else (accept(2), open(2)).
-func (f Finding) refused(r *recording.Recording, p *scene.Process, no refusals) Finding {
+func addRefused(f Finding, r *recording.Recording, p *scene.Process, no refusals) Finding {
 	last := p.Last()
 	f.Active = mergeIntervals(no.at, joined)
 	f.Text = fmt.Sprintf("%s fails (EMFILE), %s times: all its descriptors are in use", no.call, count(no.n))

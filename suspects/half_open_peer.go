@@ -138,22 +138,6 @@ func nobodyAnswers(s *scene.Scene, r *recording.Recording, k *scene.Socket, rows
 	return f, true
 }
 
-// answersElsewhere is on how many other connections something came from the same
-// host meanwhile.
-func answersElsewhere(s *scene.Scene, k *scene.Socket, span recording.Interval) int {
-	n := 0
-	for _, o := range s.Sockets {
-		if o == k || o.First().Netns != k.First().Netns || o.First().Remote == "" || recording.Host(o.First().Remote) != recording.Host(k.First().Remote) {
-			continue
-		}
-		a, b := rowAt(o, span.Start.Add(time.Second)), rowAt(o, span.End)
-		if a != nil && b != nil && a.TCP != nil && b.TCP != nil && b.TCP.SegsIn > a.TCP.SegsIn {
-			n++
-		}
-	}
-	return n
-}
-
 // probesFail judges a connection that has nothing to send, or may not.
 func probesFail(s *scene.Scene, r *recording.Recording, k *scene.Socket, last recording.Socket) Finding {
 	silent := min(last.TCP.LastRcv, last.TCP.LastAck)
@@ -181,7 +165,7 @@ func patience(s *scene.Scene, r *recording.Recording, k *scene.Socket, last reco
 			wait, rto = wait+rto, min(2*rto, 120)
 		}
 		sooner := Setting{Kind: "sysctl", Name: "net.ipv4.tcp_retries2", At: inSpace(last.Netns), Value: "8"}
-		out.Permanently = fmt.Sprintf("%s, for all programs: with %.0f it goes on for %s.", sooner.keptIn(s), v, strings.TrimSuffix(time.Duration(wait*float64(time.Second)).Round(time.Second).String(), "0s"))
+		out.Permanently = fmt.Sprintf("%s, for all programs: with %.0f it goes on for %s.", keptIn(sooner, s), v, strings.TrimSuffix(time.Duration(wait*float64(time.Second)).Round(time.Second).String(), "0s"))
 	}
 	return out
 }

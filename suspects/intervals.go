@@ -147,3 +147,51 @@ func (all steps) wellInside(span recording.Interval) bool {
 	n, edge := all.between(span)
 	return n-edge > 0.5*all.sum()
 }
+
+// spells are the steps of a clock that ran for a share of their time or more, and its share of
+// these.
+func (all steps) spells(least float64) (share float64, spells []recording.Interval) {
+	ran := 0.0
+	for _, one := range all {
+		if length := one.End.Sub(one.Start).Seconds(); length > 0 && one.N >= least*length {
+			ran, spells = ran+one.N, append(spells, one.Interval)
+		}
+	}
+	return ran / max(secondsOf(spells), 1e-9), spells
+}
+
+func secondsOf(spells []recording.Interval) (seconds float64) {
+	for _, i := range spells {
+		seconds += i.End.Sub(i.Start).Seconds()
+	}
+	return seconds
+}
+
+// secondsLong is a time in seconds as a Duration.
+func secondsLong(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// inside leaves a sample's distance from the ends of an interval: what moved
+// there may have moved before or after.
+func inside(i recording.Interval, end recording.Time) recording.Interval {
+	if i.End == 0 {
+		i.End = end
+	}
+	return recording.Interval{Start: i.Start.Add(time.Second), End: i.End.Add(-time.Second)}
+}
+
+// worstRun is how much fell into the worst run of steps without a pause.
+func (s steps) worstRun() float64 {
+	worst, run := 0.0, 0.0
+	var last recording.Time
+	for _, d := range s {
+		if d.N == 0 || d.Start.Sub(last) > joined {
+			run = 0
+		}
+		if d.N > 0 {
+			run += d.N
+			last = d.End
+		}
+		worst = max(worst, run)
+	}
+	return worst
+}

@@ -28,7 +28,7 @@ func kept(s *scene.Scene, r *recording.Recording, set []Setting) string {
 		if c.Kind == "qdisc" {
 			options[c.At.Device] = add(options[c.At.Device], c.Name+" "+c.Value)
 		} else {
-			text = add(text, c.keptIn(s))
+			text = add(text, keptIn(c, s))
 		}
 		if c.Needs != "" {
 			needs = add(needs, c.Needs)
@@ -47,7 +47,7 @@ func kept(s *scene.Scene, r *recording.Recording, set []Setting) string {
 }
 
 // keptIn is the file, or the file's kind, that a setting is kept in.
-func (c Setting) keptIn(s *scene.Scene) string {
+func keptIn(c Setting, s *scene.Scene) string {
 	switch c.Kind {
 	case "sysctl":
 		if s.OwnNetns(c.At.Netns) {
@@ -118,4 +118,9 @@ func managedUnit(p *scene.Process) string {
 		}
 	}
 	return last.Unit
+}
+
+// joinParts is several sentences of one part, without those that are empty.
+func joinParts(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
 }

@@ -252,17 +252,6 @@ func kernelShare(r *recording.Recording) (float64, bool) {
 	return kernel / max(all, 1e-9), all > 0
 }
 
-// most is the key with the greatest value, the first by name of equal ones.
-func most(of map[string]float64) (string, float64) {
-	best, n := "", 0.0
-	for k, v := range of {
-		if v > n || v == n && k < best {
-			best, n = k, v
-		}
-	}
-	return best, n
-}
-
 // hotRemedy is what is known of some functions: the option or tool behind them
 // (lib/Kconfig.debug, kernel/dma/Kconfig).
 func hotRemedy(name string) string {

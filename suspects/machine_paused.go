@@ -95,7 +95,7 @@ func weighPaused(s *scene.Scene, r *recording.Recording) []Finding {
 			f.Text = fmt.Sprintf("this machine did nothing for %s in %d pauses: it was stopped from outside", lasting(lost), still)
 		}
 		f.Remedy = Remedy{Permanently: "Nothing here helps. Ask who runs the host what it did at " + f.Active[0].Start.String() + " UTC (snapshot, migration, suspend)."}
-		f.addStill(s, lost)
+		addStill(&f, s, lost)
 	case stolen > 0:
 		f.Text = "gaps in snag's samples that the hypervisor counted as steal"
 	case on > 0:
@@ -165,7 +165,7 @@ func only(all []Evidence, sides ...Side) []Evidence {
 }
 
 // addStill adds the connections with traffic: they stood still with the machine.
-func (f *Finding) addStill(s *scene.Scene, lost float64) {
+func addStill(f *Finding, s *scene.Scene, lost float64) {
 	n := 0
 	for _, k := range s.Sockets {
 		if k.Listening() || k.First().Remote == "" {

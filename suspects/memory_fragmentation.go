@@ -88,7 +88,7 @@ func weighFragmentation(s *scene.Scene, r *recording.Recording) []Finding {
 			Text: fmt.Sprintf("%s faults wanted a huge page and got none", count(lost))})
 	}
 	f.Evidence = append(f.Evidence, shortOfMemory(r, z, stalls)...)
-	f.addWaiting(s, r, f.addCompacting(s, r))
+	addWaiting(&f, s, r, addCompacting(&f, s, r))
 	free, _ := z.free()
 	f.Text = fmt.Sprintf("allocations had to compact memory %s times; %s are free in %s, in pieces", count(stalls), size(free*pageBytes(r)), f.Subject.Name)
 	f.Settings = fragmentationSettings(r, stalls)
@@ -139,7 +139,7 @@ func shortOfMemory(r *recording.Recording, z zone, compacted float64) []Evidence
 
 // addWaiting adds the services that are late and waited for memory. compacting: one is
 // known by its own compactions.
-func (f *Finding) addWaiting(s *scene.Scene, r *recording.Recording, compacting bool) {
+func addWaiting(f *Finding, s *scene.Scene, r *recording.Recording, compacting bool) {
 	var late *scene.Process
 	worst, where := 0.0, ""
 	for _, p := range s.Processes {
@@ -170,7 +170,7 @@ const compactedFor = 0.1
 
 // addCompacting adds whose threads compacted, by the intervals of a millisecond and
 // more. When they did is known better from them than from a counter read each second.
-func (f *Finding) addCompacting(s *scene.Scene, r *recording.Recording) bool {
+func addCompacting(f *Finding, s *scene.Scene, r *recording.Recording) bool {
 	sums, n, longest := map[int]float64{}, map[int]int{}, map[int]float64{}
 	var all []recording.Interval
 	for _, e := range r.Events {

@@ -86,10 +86,3 @@ func swapSettings(r *recording.Recording, p *scene.Process) (set []Setting) {
 		Why:  fmt.Sprintf("%s waits for pages from swap while %s of files are kept in memory", p.Subject.Name, size(cached-shared)),
 		Risk: "files are read from the disk again more often"}}
 }
-
-func lastOf(r *recording.Recording, name string) (float64, bool) {
-	for _, s := range r.Select(name) {
-		return s.Last()
-	}
-	return 0, false
-}

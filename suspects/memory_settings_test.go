@@ -7,14 +7,6 @@ import (
 	"snag/scene"
 )
 
-func gauge(name string, v float64, labels ...string) recording.Series {
-	l := recording.Labels{}
-	for i := 0; i+1 < len(labels); i += 2 {
-		l[labels[i]] = labels[i+1]
-	}
-	return recording.Series{Name: name, Labels: l, Points: []recording.Point{{T: 1, V: v}, {T: 30e9, V: v}}}
-}
-
 // What is kept free is bounded by the smallest node: a twentieth of it.
 func TestFragmentationSettings(t *testing.T) {
 	r := hostOf(8)
@@ -58,35 +50,4 @@ func TestSwapSettings(t *testing.T) {
 	settingsAre(t, swapSettings(r, p), "sysctl vm.swappiness → 10")
 	r.Series = []recording.Series{gauge("node_memory_Cached_bytes", 1<<30), gauge("node_memory_MemTotal_bytes", 8<<30), gauge("node_memory_Shmem_bytes", 0)}
 	settingsAre(t, swapSettings(r, p))
-}
-
-// With cookies on, the backlog of SYNs is not looked at: nothing to set here.
-func TestSYNSettings(t *testing.T) {
-	r := hostOf(2)
-	most := recording.HalfOpen{Local: "10.0.0.1:80", N: 300, Sources: 300}
-	for v, want := range map[string][]string{"0": {"sysctl net.ipv4.tcp_syncookies → 1"}, "1": nil} {
-		r.Facts = []recording.Fact{{Name: "net.ipv4.tcp_syncookies", Value: v}}
-		set, calls := synSettings(r, 1, most, 128)
-		settingsAre(t, set, want...)
-		if len(calls) != 2 || calls[0].Do != "listen(fd, 512), with net.core.somaxconn as high" {
-			t.Errorf("%+v", calls)
-		}
-	}
-}
-
-// TIME-WAIT ports are taken again only where no range would hold a minute of connections.
-func TestPortsSettings(t *testing.T) {
-	r := hostOf(2)
-	s := scene.Build(r)
-	p := recording.Ports{InUse: 28232, TimeWait: 28000, Remote: "10.0.0.9:80"}
-	set, _ := portsSettings(s, r, 1, p, 28232, failedConnects{opened: 3000})
-	settingsAre(t, set, "sysctl net.ipv4.ip_local_port_range → 1024 65535", "sysctl net.ipv4.tcp_tw_reuse → 1")
-	set, _ = portsSettings(s, r, 1, p, 28232, failedConnects{opened: 60000}) // 2,000 a second
-	settingsAre(t, set, "sysctl net.ipv4.tcp_tw_reuse → 1")
-	p.TimeWait = 10 // they are open: nothing gives them back
-	set, calls := portsSettings(s, r, 1, p, 64000, failedConnects{opened: 60000})
-	settingsAre(t, set)
-	if len(calls) != 1 {
-		t.Errorf("%+v", calls)
-	}
 }

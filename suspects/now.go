@@ -257,3 +257,13 @@ func quoted(word string) string {
 var inQuotes = regexp.MustCompile(`'[^']*'`)
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// inNetns is a command as it must be pasted for that namespace, for a person to look at:
+// where nobody is known to be in it, it says so.
+func inNetns(s *scene.Scene, netns uint64, command string) string {
+	prefix, ok := enter(s, netns)
+	if !ok && s.NetnsName(netns) != "" {
+		return command + "   # in " + s.NetnsName(netns)
+	}
+	return prefix + command
+}

@@ -134,12 +134,12 @@ func weighNUMA(s *scene.Scene, r *recording.Recording) []Finding {
 		f.Evidence = append(f.Evidence, Evidence{Side: For, Grade: Weak, Value: full.shared / full.total, Unit: "share", Source: "node" + full.name + "/meminfo Shmem", Origin: "nodes' meminfo",
 			Text: fmt.Sprintf("%s of node %s are shared memory, which only swap gives back", size(full.shared), full.name)})
 	}
-	acts := f.addMisses(r, nodes, full, window)
-	acts = f.addSwap(s, r, full, spare, window) || acts
+	acts := addMisses(&f, r, nodes, full, window)
+	acts = addSwap(&f, s, r, full, spare, window) || acts
 	if !acts {
 		return nil // an uneven host that nobody asks for more
 	}
-	f.addSwapped(s, r)
+	addSwapped(&f, s, r)
 	f.Text = fmt.Sprintf("node %s is full (%s) while node %s has %s free", full.name, full.of(), spare.name, size(spare.free))
 	f.Settings, f.Calls = numaSettings(s, r, full, spare)
 	f.Remedy = Remedy{Now: now(s, r, f.Settings), Permanently: kept(s, r, f.Settings)}
@@ -165,7 +165,7 @@ func (n node) of() string {
 }
 
 // addMisses adds pages that were wanted from the full node and came from others.
-func (f *Finding) addMisses(r *recording.Recording, nodes []node, full node, window float64) bool {
+func addMisses(f *Finding, r *recording.Recording, nodes []node, full node, window float64) bool {
 	missed := 0.0
 	for _, n := range nodes {
 		if !n.counted {
@@ -205,7 +205,7 @@ func missedWhen(r *recording.Recording, node string) []recording.Interval {
 
 // addSwap adds that pages went to swap though there is memory free.
 // The kernel swaps beside free memory where a node is short, or a control group.
-func (f *Finding) addSwap(sc *scene.Scene, r *recording.Recording, full, spare node, window float64) bool {
+func addSwap(f *Finding, sc *scene.Scene, r *recording.Recording, full, spare node, window float64) bool {
 	out, ok := grew(r, 0, "node_vmstat_pswpout")
 	in, _ := fromSwap(r)
 	if !ok || out+in < missRate*window {
@@ -239,7 +239,7 @@ func limited(s *scene.Scene, r *recording.Recording) bool {
 }
 
 // addSwapped adds who reads its memory back, and whether anybody felt it.
-func (f *Finding) addSwapped(s *scene.Scene, r *recording.Recording) {
+func addSwapped(f *Finding, s *scene.Scene, r *recording.Recording) {
 	late := false
 	for _, p := range s.Processes {
 		n, ok := faultsOf(p)

@@ -43,20 +43,13 @@ var packetLoss = &Suspect{
 	WeighBooked: weighPacketLoss,
 }
 
-const (
-	// fewRetransmits: healthy hosts send 3 to 20 loss probes in half a minute;
-	// most are reported as duplicates and fall out anyway.
-	fewRetransmits = 10
-	// Where calls are late, and this much of their delay was until something was sent
-	// again, that many are enough.
-	lossBooked, fewBooked = 0.2, 3
-	// lossFelt: at 1 in 200 and a round trip of 20 ms a Reno-like sender is held
-	// to about 10 Mb/s (Mathis 1997); access networks lose less than 1 in 1,000.
-	lossFelt = 0.005
-	// spurious: below this share of duplicates the retransmissions were needed;
-	// above the other, none was.
-	fewDuplicates, mostDuplicates = 0.1, 0.8
-)
+// Where calls are late, and this much of their delay was until something was sent
+// again, that many are enough.
+const lossBooked, fewBooked = 0.2, 3
+
+// spurious: below this share of duplicates the retransmissions were needed;
+// above the other, none was.
+const fewDuplicates, mostDuplicates = 0.1, 0.8
 
 // flow is one sender's side of a connection with what was sent again on it.
 type flow struct {

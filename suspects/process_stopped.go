@@ -53,13 +53,13 @@ func weighStopped(s *scene.Scene, r *recording.Recording) []Finding {
 			continue
 		}
 		if st := stopsOf(p, r, s.Window); len(st.spans) > 0 || st.seen >= 2 && st.ran > 0 {
-			out = append(out, st.finding(s, r))
+			out = append(out, stoppedFinding(st, s, r))
 		}
 	}
 	return out
 }
 
-func (st stops) finding(s *scene.Scene, r *recording.Recording) Finding {
+func stoppedFinding(st stops, s *scene.Scene, r *recording.Recording) Finding {
 	f := Finding{Subject: st.process.Subject, Active: st.spans, Related: st.senders(s)}
 	length := totalLength(st.spans, s.Window.End)
 	by := ""
@@ -110,13 +110,13 @@ func (st stops) finding(s *scene.Scene, r *recording.Recording) Finding {
 		}
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Source: "ss -tunp", Origin: "its sockets", Text: text})
 	}
-	f.Remedy = st.remedy(s, r)
+	f.Remedy = stoppedRemedy(st, s, r)
 	f.Next = fmt.Sprintf("grep -E 'State|TracerPid' /proc/%d/status; ss -tunp | grep pid=%d,", st.process.Subject.PID, st.process.Subject.PID)
 	return f
 }
 
-// remedy lets a process go on that is still stopped.
-func (st stops) remedy(s *scene.Scene, r *recording.Recording) Remedy {
+// stoppedRemedy lets a process go on that is still stopped.
+func stoppedRemedy(st stops, s *scene.Scene, r *recording.Recording) Remedy {
 	pid := st.process.Subject.PID
 	if st.debugger {
 		return Remedy{Permanently: fmt.Sprintf("Let the debugger go: grep TracerPid /proc/%d/status tells which.", pid)}

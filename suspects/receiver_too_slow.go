@@ -47,25 +47,18 @@ var receiverTooSlow = &Suspect{
 	WeighBooked: weighReceiverTooSlow,
 }
 
-const (
-	// nearlyAlways is the share of the looks at which the buffer of a receiver is full that
-	// never catches up: readers that stall now and then leave it empty in between.
-	nearlyAlways = 0.8
-	// keptFull is what of its buffer such a receiver leaves full: the kernel gives up to a
-	// quarter of what was read back later (net/ipv4/udp.c, udp_rmem_release).
-	keptFull = 0.7
-	// mostLooks is the share at which data lies unread that a receiver does not get to.
-	mostLooks = 0.6
-	// fewLooks tell nothing of "always".
-	fewLooks = 4
-	// computesAll is the share of the time that a thread computes which has no time to read.
-	computesAll = 0.7
-	// answersBack is the least part of what it reads that a consumer sends back, as
-	// acknowledgements or results.
-	answersBack = 0.05
-	// inPipe is the least share of a felt delay that is waiting for room in a pipe.
-	inPipe = 0.2
-)
+// mostLooks is the share at which data lies unread that a receiver does not get to.
+const mostLooks = 0.6
+
+// computesAll is the share of the time that a thread computes which has no time to read.
+const computesAll = 0.7
+
+// answersBack is the least part of what it reads that a consumer sends back, as
+// acknowledgements or results.
+const answersBack = 0.05
+
+// inPipe is the least share of a felt delay that is waiting for room in a pipe.
+const inPipe = 0.2
 
 func weighReceiverTooSlow(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []Finding {
 	var out []Finding
@@ -91,28 +84,6 @@ func weighReceiverTooSlow(s *scene.Scene, r *recording.Recording, l *ledger.Ledg
 		}
 	}
 	return out
-}
-
-// alwaysFull tells whether a UDP socket's buffer was nearly full whenever it was looked at
-// while it lost datagrams, and that it lost them in nearly every second; and at how many of
-// how many looks.
-func alwaysFull(k *scene.Socket) (full, looks int, always bool) {
-	lost := 0
-	for i := 1; i < len(k.Rows); i++ {
-		a, b := k.Rows[i-1], k.Rows[i]
-		if b.RcvBuf == 0 {
-			continue
-		}
-		looks++
-		if float64(b.Rmem) >= keptFull*float64(b.RcvBuf) {
-			full++
-		}
-		if b.Drops > a.Drops {
-			lost++
-		}
-	}
-	least := nearlyAlways * float64(looks)
-	return full, looks, looks >= fewLooks && float64(full) >= least && float64(lost) >= least
 }
 
 func slowUDP(s *scene.Scene, r *recording.Recording, k *scene.Socket, p *scene.Process) (Finding, bool) {

@@ -1,10 +1,5 @@
 package suspects
 
-import (
-	"slices"
-	"strings"
-)
-
 // Remedy is what helps, in three parts. Each may be empty.
 type Remedy struct {
 	// Now is one command line for a shell that takes the harm away as soon as it has run,
@@ -24,9 +19,4 @@ func (r Remedy) Given() bool { return r != Remedy{} }
 // command, which has no values.
 func (s *Suspect) Usual() Remedy {
 	return Remedy{Permanently: s.Remedy.Permanently, Program: s.Remedy.Program}
-}
-
-// joinParts is several sentences of one part, without those that are empty.
-func joinParts(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
 }

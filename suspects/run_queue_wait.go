@@ -121,7 +121,7 @@ func waitedForCPU(s *scene.Scene, r *recording.Recording, all cpuTime, w cpuWait
 		if lasts(r, w.process) && looser(s, w.process) {
 			f.Remedy.Now = fmt.Sprintf("taskset -apc 0-%d %d", max(r.Manifest.CPUs, all.cpus)-1, self.PID)
 		}
-		f.nameRival(s, r, w, set, list)
+		nameRival(&f, s, r, w, set, list)
 	default:
 		f.Evidence = append(f.Evidence, Evidence{Side: Against, Grade: Strong, Value: own.idleShare(), Unit: "share", Source: "/proc/stat", Origin: "affinity",
 			Text: fmt.Sprintf("the CPUs that it may use, %s, were idle for %.0f %% of the time", list, 100*own.idleShare())})
@@ -132,7 +132,7 @@ func waitedForCPU(s *scene.Scene, r *recording.Recording, all cpuTime, w cpuWait
 	if e := w.throttled(r); e != nil {
 		f.Evidence = append(f.Evidence, *e)
 	}
-	f.addHarm(s, r, w, []cpuWait{w})
+	addHarm(&f, s, r, w, []cpuWait{w})
 	return f
 }
 
@@ -150,7 +150,7 @@ func looser(s *scene.Scene, p *scene.Process) bool {
 }
 
 // nameRival adds who used the CPUs that the process is bound to.
-func (f *Finding) nameRival(s *scene.Scene, r *recording.Recording, w cpuWait, set map[int]bool, list string) {
+func nameRival(f *Finding, s *scene.Scene, r *recording.Recording, w cpuWait, set map[int]bool, list string) {
 	for _, v := range rivals(s, r) {
 		there := cpuSet(v.processes[0].Last().CPUs)
 		if v.has(w.process) || there == nil || len(there) > 2*len(set) {

@@ -79,16 +79,6 @@ func weighRuntimePause(s *scene.Scene, r *recording.Recording, l *ledger.Ledger)
 	return out
 }
 
-// suffers tells whether the scene has a symptom of that process.
-func suffers(s *scene.Scene, pid int) bool {
-	for _, sym := range s.Symptoms {
-		if sym.Subject.PID == pid {
-			return true
-		}
-	}
-	return false
-}
-
 // innocent is a JVM at whose sockets data waited and that did not stand still.
 func (j *standstill) innocent(s *scene.Scene, r *recording.Recording) (Finding, bool) {
 	for _, sym := range s.Symptoms {
@@ -113,11 +103,6 @@ func (j *standstill) innocent(s *scene.Scene, r *recording.Recording) (Finding, 
 		return f, true
 	}
 	return Finding{}, false
-}
-
-// runsJava tells whether a process is a JVM, by its program.
-func runsJava(p *scene.Process) bool {
-	return p.Subject.Comm == "java" || strings.HasSuffix(p.Last().Exe, "/java")
 }
 
 // unreadJVM is a process that runs java, at which data waits, and whose counters

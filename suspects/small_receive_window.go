@@ -256,10 +256,3 @@ func windowRemedy(s *scene.Scene, r *recording.Recording, k *scene.Socket, set [
 	}
 	return Remedy{Permanently: kept(s, r, set)}
 }
-
-func orProgram(comm string) string {
-	if comm == "" {
-		return "the program"
-	}
-	return comm
-}

@@ -26,15 +26,6 @@ func sentBytes(row recording.Socket) float64 { return float64(row.TCP.BytesSent)
 // row that belongs to a start is the one just after it as well.
 const jitter = 300 * time.Millisecond
 
-// inside leaves a sample's distance from the ends of an interval: what moved
-// there may have moved before or after.
-func inside(i recording.Interval, end recording.Time) recording.Interval {
-	if i.End == 0 {
-		i.End = end
-	}
-	return recording.Interval{Start: i.Start.Add(time.Second), End: i.End.Add(-time.Second)}
-}
-
 // movedIn is by how much a running total of a TCP socket grew within the
 // intervals, a second left off at each end, and for how many seconds that was;
 // 0 seconds: it was not read before and in any of them.
@@ -122,4 +113,69 @@ func middle(rows []recording.Socket, of func(recording.Socket) float64) float64 
 	}
 	sort.Float64s(all)
 	return all[len(all)/2]
+}
+
+// hasDescriptor tells whether a socket was that descriptor of a process.
+func hasDescriptor(k *scene.Socket, p *scene.Process, fd int) bool {
+	for i := range k.Rows {
+		for _, o := range k.Rows[i].Owners {
+			if o.FD == fd && o.PID == p.Subject.PID {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// answersElsewhere is on how many other connections something came from the same
+// host meanwhile.
+func answersElsewhere(s *scene.Scene, k *scene.Socket, span recording.Interval) int {
+	n := 0
+	for _, o := range s.Sockets {
+		if o == k || o.First().Netns != k.First().Netns || o.First().Remote == "" || recording.Host(o.First().Remote) != recording.Host(k.First().Remote) {
+			continue
+		}
+		a, b := rowAt(o, span.Start.Add(time.Second)), rowAt(o, span.End)
+		if a != nil && b != nil && a.TCP != nil && b.TCP != nil && b.TCP.SegsIn > a.TCP.SegsIn {
+			n++
+		}
+	}
+	return n
+}
+
+// socketOn is the socket that a descriptor of the process stands for, or nil.
+func socketOn(p *scene.Process, fd int) *scene.Socket {
+	if fd < 0 || p == nil {
+		return nil
+	}
+	for _, k := range p.Sockets {
+		for _, row := range k.Rows {
+			for _, o := range row.Owners {
+				if o.PID == p.Subject.PID && o.FD == fd {
+					return k
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// socketAt is the socket that a thread's descriptor stood for when it was looked at: a
+// number is used again for the next connection.
+func socketAt(p *scene.Process, row recording.Thread) *scene.Socket {
+	if row.FD < 0 || p == nil {
+		return nil
+	}
+	var best *scene.Socket
+	var least time.Duration
+	for _, k := range p.Sockets {
+		if !hasDescriptor(k, p, row.FD) {
+			continue
+		}
+		away := max(k.First().T.Sub(row.T), row.T.Sub(k.Last().T), 0)
+		if best == nil || away < least {
+			best, least = k, away
+		}
+	}
+	return best
 }

@@ -131,3 +131,9 @@ func ofWhich(n float64) string {
 	}
 	return count(n) + " were"
 }
+
+// spinCalls let a waiting thread sleep.
+func spinCalls(sub recording.Subject, threads int) []Call {
+	return []Call{{whoseCall(sub), fmt.Sprintf("pthread_mutex_t of type PTHREAD_MUTEX_ADAPTIVE_NP, or a futex wait after some hundred turns, in place of the loop; no more than %d threads at it", threads),
+		"threads that spin take the CPU from the one that holds the lock"}}
+}

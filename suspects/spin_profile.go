@@ -7,20 +7,19 @@ import (
 	"snag/scene"
 )
 
-const (
-	// fewSamples of a process: 50 give a share within a seventh of itself (1/√50).
-	fewSamples = 50
-	// spinShare of its samples in one function: two threads at one lock, of which one
-	// always waits, are there for half of their time at most.
-	spinShare = 0.4
-	// jammedShare: three of four busy threads wait. Then the lock is what the process
-	// waits for, however many CPUs there are.
-	jammedShare = 0.75
-	// spreadShare: less than this in the first function is no loop.
-	spreadShare = 0.2
-	// sleepsInstead is the share of the time that threads which spin can't sleep for locks.
-	sleepsInstead = 0.1
-)
+// spinShare of its samples in one function: two threads at one lock, of which one
+// always waits, are there for half of their time at most.
+const spinShare = 0.4
+
+// jammedShare: three of four busy threads wait. Then the lock is what the process
+// waits for, however many CPUs there are.
+const jammedShare = 0.75
+
+// spreadShare: less than this in the first function is no loop.
+const spreadShare = 0.2
+
+// sleepsInstead is the share of the time that threads which spin can't sleep for locks.
+const sleepsInstead = 0.1
 
 // profiled is what the samples of the CPUs say: the function that spins or, where none
 // is known to, the most frequent one; nil where there are too few samples.

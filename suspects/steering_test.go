@@ -2,7 +2,6 @@ package suspects
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -10,20 +9,11 @@ import (
 	"snag/scene"
 )
 
-// hostOf is a recording of a host with that many CPUs.
-func hostOf(cpus int) *recording.Recording {
-	return &recording.Recording{Manifest: recording.Manifest{CPUs: cpus, Netns: 1, Start: 1, End: 30e9}}
-}
-
 func numberOf(n int) *int { return &n }
 
 func remedyFor(r *recording.Recording, cpu int) Remedy {
 	recording.SortSeries(r.Series)
 	return placeOf(scene.Build(r), r, cpu, nil).remedy
-}
-
-func growingTo(name string, labels recording.Labels, n float64) recording.Series {
-	return recording.Series{Name: name, Labels: labels, Points: []recording.Point{{T: 1, V: 0}, {T: 30e9, V: n}}}
 }
 
 // remedyIs wants that command, and parts of where it is kept.
@@ -102,17 +92,6 @@ func TestReceivePacketSteeringAsData(t *testing.T) {
 		}
 		settingsAre(t, rpsSettings(r, 0, onDevice(1, "eth0")), "sysctl net.core.rps_sock_flow_entries → 32768",
 			"rps of eth0 queue 0 → "+mask, "rfs of eth0 queue 0 → 16384", "rps of eth0 queue 1 → "+mask, "rfs of eth0 queue 1 → 16384", "rps of eth0 queue 2 → "+mask, "rfs of eth0 queue 2 → 16384")
-	}
-}
-
-func settingsAre(t *testing.T, got []Setting, want ...string) {
-	t.Helper()
-	var all []string
-	for _, s := range got {
-		all = append(all, s.String())
-	}
-	if !slices.Equal(all, want) {
-		t.Errorf("%q, want %q", all, want)
 	}
 }
 

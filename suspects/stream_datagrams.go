@@ -93,30 +93,6 @@ func stillDatagrams(r *recording.Recording, netns uint64, span recording.Interva
 	return mergeIntervals(out, 0)
 }
 
-// unreadDatagrams is at how many looks in a fault's time datagrams lay at a socket, of
-// how many, the most bytes, and how many it lost for want of room.
-func unreadDatagrams(k *scene.Socket, spans []recording.Interval) (waiting, looks, most int, lost uint64) {
-	if k == nil {
-		return 0, 0, 0, 0
-	}
-	var last *recording.Socket
-	for i := range k.Rows {
-		row := &k.Rows[i]
-		if covers(spans, row.T) {
-			looks++
-			if row.RecvQ > leastWaiting {
-				waiting++
-				most = max(most, row.RecvQ)
-			}
-			if last != nil && row.Drops > last.Drops {
-				lost += row.Drops - last.Drops
-			}
-		}
-		last = row
-	}
-	return waiting, looks, most, lost
-}
-
 // locateDatagrams tells where a stream stands that comes over UDP: at a reader that
 // leaves them unread, at a sender that sends none, between the two, or, where the sender
 // is not on this host, that nothing comes.

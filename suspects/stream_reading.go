@@ -128,12 +128,7 @@ func (m *reading) usual(k *scene.Socket, free []recording.Interval, end recordin
 	m.usualWritten = rate(wroteBytes)
 }
 
-// Bytes wait when there are as many as come in a tenth of a second: a reader that
-// reads 20 or 50 times a second, as snag's own does, leaves a frame there at most looks.
-const (
-	waitsFor     = 0.1  // s
-	leastWaiting = 1500 // bytes, a packet
-)
+const waitsFor = 0.1 // s
 
 // averageRate is what went over a socket in that direction, bytes a second.
 func averageRate(k *scene.Socket, as side) float64 {

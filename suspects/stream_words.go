@@ -117,14 +117,6 @@ func (m reading) name() string {
 	return m.socket.First().Local
 }
 
-// programOf is a process in a sentence about it: its subject tells the namespace.
-func programOf(sub recording.Subject) string {
-	if sub.PID == 0 {
-		return sub.Name
-	}
-	return fmt.Sprintf("%s[%d]", orThis(sub.Comm, "?"), sub.PID)
-}
-
 // cantTell is a finding on what the player alone shows: the frames stopped, and
 // what sent them was not seen.
 func (f *faulty) cantTell(s *scene.Scene, r *recording.Recording, who string) Finding {

@@ -155,7 +155,7 @@ func (f faults) finding(s *scene.Scene, r *recording.Recording, p *scene.Process
 	}
 	one.Remedy = Remedy{Permanently: fmt.Sprintf("More memory, or less of it for others than %s. MemorySwapMax=0 where failing is better than being late.", name), Program: fmt.Sprintf("%s: keep less in memory.", p.Subject.Comm)}
 	one.Settings = swapSettings(r, p)
-	one.addMemoryLimit(r, p)
+	addMemoryLimit(&one, r, p)
 	if e, ok := reclaimed(r, p); ok {
 		one.Evidence = append(one.Evidence, e)
 	}
@@ -172,21 +172,8 @@ func (f faults) finding(s *scene.Scene, r *recording.Recording, p *scene.Process
 // kernel reclaims before the last page is taken.
 const nearLimit = 0.95
 
-// memoryOf is the limit of the process' control group and the most that it held,
-// bytes; 0 for no limit.
-func memoryOf(r *recording.Recording, p *scene.Process) (limit, used float64) {
-	group := p.Last().GroupOf("memory")
-	for _, s := range r.Select("snag_cgroup_memory_limit_bytes", "cgroup", group) {
-		limit, _ = s.Last()
-	}
-	for _, s := range r.Select("snag_cgroup_memory_bytes", "cgroup", group) {
-		used, _ = s.Max()
-	}
-	return limit, used
-}
-
 // addMemoryLimit adds that the process' control group is at its limit.
-func (f *Finding) addMemoryLimit(r *recording.Recording, p *scene.Process) {
+func addMemoryLimit(f *Finding, r *recording.Recording, p *scene.Process) {
 	group := p.Last().GroupOf("memory")
 	limit, used := memoryOf(r, p)
 	if limit <= 0 || used < nearLimit*limit {

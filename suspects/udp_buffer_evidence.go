@@ -128,23 +128,6 @@ func wantedBuffer(rb float64, lost steps) float64 {
 	return min(largestBuffer, max(4<<20, powerOfTwo(rb+headroom*heldByDatagram*lost.worstRun())))
 }
 
-// worstRun is how much fell into the worst run of steps without a pause.
-func (s steps) worstRun() float64 {
-	worst, run := 0.0, 0.0
-	var last recording.Time
-	for _, d := range s {
-		if d.N == 0 || d.Start.Sub(last) > joined {
-			run = 0
-		}
-		if d.N > 0 {
-			run += d.N
-			last = d.End
-		}
-		worst = max(worst, run)
-	}
-	return worst
-}
-
 // readerStopped is how long the socket's owner was seen in state T while the
 // cause acted.
 func readerStopped(r *recording.Recording, k *scene.Socket, active []recording.Interval) time.Duration {

@@ -36,16 +36,8 @@ var udpPortClosed = &Suspect{
 	Weigh:    weighUDPPortClosed,
 }
 
-// noSocketPlaces free such a datagram on kernels without reasons.
-var noSocketPlaces = []string{"__udp4_lib_rcv", "__udp6_lib_rcv", "udp_rcv", "udpv6_rcv"}
-
-const (
-	// strayDatagrams: a port scan or traceroute sends 1 to 3 to each port, a late
-	// DNS answer is 1; a sender of media sends 50 a second.
-	strayDatagrams = 20
-	// strayShare: below this share of the namespace's, others matter more.
-	strayShare = 0.05
-)
+// strayShare: below this share of the namespace's, others matter more.
+const strayShare = 0.05
 
 func weighUDPPortClosed(s *scene.Scene, r *recording.Recording) []Finding {
 	ports, order := dropsBy(r.Drops, func(d recording.Drop) (dropKey, bool) {

@@ -94,15 +94,6 @@ func weighUDPSocket(s *scene.Scene, r *recording.Recording, k *scene.Socket, row
 	return udpBufferFinding(s, r, k.Subject, l), true
 }
 
-// ownDrops is the growth of a socket's own drop counter between its samples.
-func ownDrops(k *scene.Socket) steps {
-	s := recording.Series{}
-	for _, row := range k.Rows {
-		s.Points = append(s.Points, recording.Point{T: row.T, V: float64(row.Drops)})
-	}
-	return stepsOf(s)
-}
-
 // lost is what it lost and when: as the kernel freed it, else by the socket's own count.
 func (l udpLoss) lost() steps {
 	if len(l.rows) > 0 {
@@ -148,19 +139,6 @@ func udpBufferFinding(s *scene.Scene, r *recording.Recording, sub recording.Subj
 // feltByItself: this many datagrams lost by one socket are felt, whatever share
 // they are of what all sockets of its namespace received.
 const feltByItself = 100
-
-// udpArrived is how many datagrams the namespace's sockets got or lost; 0 where
-// it was not measured.
-func udpArrived(r *recording.Recording, netns uint64) float64 {
-	in, ok := grew(r, netns, "node_netstat_Udp_InDatagrams")
-	errors, ok2 := grew(r, netns, "node_netstat_Udp_InErrors")
-	if !ok || !ok2 {
-		return 0
-	}
-	in6, _ := grew(r, netns, "node_netstat_Udp6_InDatagrams")
-	errors6, _ := grew(r, netns, "node_netstat_Udp6_InErrors")
-	return in + errors + in6 + errors6
-}
 
 // udpCount is the growth of a UDP counter over both address families' tables,
 // and the span between its first and last sample: what happened outside of it

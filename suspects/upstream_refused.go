@@ -45,9 +45,6 @@ var upstreamRefused = &Suspect{
 	Weigh:    weighUpstreamRefused,
 }
 
-// fewRefused are somebody's reload button or one restart.
-const fewRefused = 5
-
 type refusal struct{ *scene.Refusal }
 
 func weighUpstreamRefused(s *scene.Scene, r *recording.Recording) []Finding {

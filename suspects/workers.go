@@ -8,14 +8,6 @@ import (
 	"snag/scene"
 )
 
-// waitsForWork are the calls in which a thread of a server waits for the next
-// request or connection, or only for signals: nginx's master, a supervisor.
-var waitsForWork = map[string]bool{
-	"epoll_wait": true, "epoll_pwait": true, "epoll_pwait2": true, "poll": true, "ppoll": true, "select": true, "pselect6": true,
-	"accept": true, "accept4": true, "io_uring_enter": true, "io_getevents": true, "sigtimedwait": true, "rt_sigtimedwait": true,
-	"rt_sigsuspend": true, "pause": true,
-}
-
 // workers is what the threads of a process were doing while requests waited.
 type workers struct {
 	looks   int            // looks at its threads
