@@ -8,7 +8,7 @@ import (
 
 	"snag/internal/units"
 	"snag/remedies/plan"
-	"snag/suspects"
+	"snag/suspects/suspect"
 	"snag/verdict"
 )
 
@@ -23,7 +23,7 @@ func (b *builder) advice(e verdict.Entry) {
 	}
 	by := "you"
 	if e.Subject.PID != 0 && e.Subject.Comm != "" {
-		by = suspects.Call{Who: e.Subject}.Whose()
+		by = suspect.Call{Who: e.Subject}.Whose()
 	}
 	for _, part := range []plan.Advice{{Who: "you", Do: e.Remedy.Now}, {Who: "you", Do: e.Remedy.Permanently}, {Who: by, Do: e.Remedy.Program}} {
 		if part.Do != "" {
@@ -55,10 +55,10 @@ func check(v *verdict.Verdict, e verdict.Entry) plan.Check {
 // stands says of the best evidence for a culprit where it is counted, and that it must
 // stand still afterwards.
 func stands(e verdict.Entry, over time.Duration) string {
-	var best *suspects.Evidence
+	var best *suspect.Evidence
 	for i := range e.Evidence {
 		p := &e.Evidence[i]
-		if p.Side == suspects.For && p.Source != "" && (best == nil || p.Grade > best.Grade) {
+		if p.Side == suspect.For && p.Source != "" && (best == nil || p.Grade > best.Grade) {
 			best = p
 		}
 	}

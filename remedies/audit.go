@@ -9,7 +9,7 @@ import (
 	"snag/recording"
 	"snag/remedies/audit"
 	"snag/remedies/plan"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // Audit makes a plan for a host's role, without a symptom: what is too small for it,
@@ -45,8 +45,8 @@ func Audit(r *recording.Recording, role audit.Role, d audit.Design, here Here) (
 }
 
 // together are the first of some settings and those after it of the same group.
-func together(risks []audit.Risk) []suspects.Setting {
-	all := []suspects.Setting{risks[0].Setting}
+func together(risks []audit.Risk) []suspect.Setting {
+	all := []suspect.Setting{risks[0].Setting}
 	for _, k := range risks[1:] {
 		if g := k.Setting.Group; g == "" || g != all[0].Group {
 			break

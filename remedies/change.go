@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"snag/remedies/plan"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // change makes a setting one of a plan; why says what keeps it from being one. Where
 // that is that it is so already, the change has no more than its target and its value.
-func (here Here) change(s suspects.Setting) (c plan.Change, why string) {
+func (here Here) change(s suspect.Setting) (c plan.Change, why string) {
 	t := plan.Target{Kind: s.Kind, Name: s.Name, Device: s.At.Device, Path: s.At.Cgroup, Parent: s.Parent, Queue: s.Queue, IRQ: s.IRQ, Unit: s.Unit}
 	if s.At.Netns != 0 {
 		name, ok := here.Netns(s.At.Netns)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"snag/remedies/plan"
-	"snag/suspects"
+	"snag/suspects/suspect"
 	"snag/verdict"
 )
 
@@ -75,7 +75,7 @@ type builder struct {
 
 // settings adds those of one finding: of those that each are enough the first that can
 // be set, of those that only hold together all or none.
-func (b *builder) settings(all []suspects.Setting, who, check string) {
+func (b *builder) settings(all []suspect.Setting, who, check string) {
 	chosen, groups := map[string]bool{}, map[string][]string{}
 	for i, s := range all {
 		if s.Either != "" && chosen[s.Either] {
@@ -110,7 +110,7 @@ func (b *builder) settings(all []suspects.Setting, who, check string) {
 	}
 }
 
-func anotherIsEnough(rest []suspects.Setting, either string) bool {
+func anotherIsEnough(rest []suspect.Setting, either string) bool {
 	for _, s := range rest {
 		if s.Either == either {
 			return true

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"snag/internal/units"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // WriteCatalogue lists the suspects, a line each.
-func WriteCatalogue(w io.Writer, all []*suspects.Suspect) error {
+func WriteCatalogue(w io.Writer, all []*suspect.Suspect) error {
 	for _, s := range all {
 		if _, err := fmt.Fprintf(w, "%-26s%s\n", s.Name, s.Title); err != nil {
 			return err
@@ -21,7 +21,7 @@ func WriteCatalogue(w io.Writer, all []*suspects.Suspect) error {
 
 // Suspect is one suspect's page, as Markdown that reads well as plain text:
 // snag suspects NAME prints it, and docs/suspects holds it.
-func Suspect(s *suspects.Suspect) string {
+func Suspect(s *suspect.Suspect) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s. %s\n", s.Name, strings.TrimSuffix(s.Title, "."), s.About)
 	b.WriteString("\n## Needs\n\n")

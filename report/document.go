@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"snag/recording"
-	"snag/suspects"
+	"snag/suspects/suspect"
 	"snag/verdict"
 )
 
@@ -132,7 +132,7 @@ type Remedy struct {
 	Program     *string `json:"program"`     // what a developer changes
 }
 
-func remedy(r suspects.Remedy) *Remedy {
+func remedy(r suspect.Remedy) *Remedy {
 	if !r.Given() {
 		return nil
 	}
@@ -283,7 +283,7 @@ func entry(e verdict.Entry, byID map[string]string) Entry {
 	}
 	for _, p := range e.Evidence {
 		piece := Evidence{Side: string(p.Side), Grade: grades[p.Grade], Text: p.Text, Unit: p.Unit, Source: p.Source, Doubt: p.Doubt, Series: p.Series}
-		if p.Side != suspects.Missing {
+		if p.Side != suspect.Missing {
 			value := p.Value
 			piece.Value = &value
 		}
@@ -303,7 +303,7 @@ func intervals(all []recording.Interval) []Interval {
 	return out
 }
 
-var grades = map[suspects.Grade]string{suspects.Weak: "weak", suspects.Strong: "strong", suspects.Decisive: "decisive"}
+var grades = map[suspect.Grade]string{suspect.Weak: "weak", suspect.Strong: "strong", suspect.Decisive: "decisive"}
 
 func stamp(t recording.Time) string { return t.Wall().Format(time.RFC3339Nano) }
 

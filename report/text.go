@@ -12,7 +12,7 @@ import (
 	"snag/internal/units"
 	"snag/recording"
 	"snag/scene"
-	"snag/suspects"
+	"snag/suspects/suspect"
 	"snag/verdict"
 )
 
@@ -165,15 +165,15 @@ func (p *page) culprit(e verdict.Entry) {
 	p.answer("  ", "", "", e.Text)
 	p.item("  ", "since ", "      ", p.since(e.Since))
 	p.chain(e)
-	p.evidence(e, suspects.For, p.green("+ "))
-	p.evidence(e, suspects.Against, p.yellow("− "))
-	p.evidence(e, suspects.Missing, p.dim("? "))
+	p.evidence(e, suspect.For, p.green("+ "))
+	p.evidence(e, suspect.Against, p.yellow("− "))
+	p.evidence(e, suspect.Missing, p.dim("? "))
 	p.remedy("  ", e.Remedy)
 }
 
 // remedy prints the parts that there are. The command is one line, however wide, so that
 // it can be pasted.
-func (p *page) remedy(indent string, r suspects.Remedy) {
+func (p *page) remedy(indent string, r suspect.Remedy) {
 	const width = len("in the program  ")
 	if r.Now != "" {
 		p.add(indent + p.bold(fmt.Sprintf("%-*s", width, "now")) + r.Now)
@@ -200,15 +200,15 @@ func (p *page) chain(e verdict.Entry) {
 	}
 }
 
-func (p *page) evidence(e verdict.Entry, side suspects.Side, mark string) {
-	var pieces []suspects.Evidence
+func (p *page) evidence(e verdict.Entry, side suspect.Side, mark string) {
+	var pieces []suspect.Evidence
 	for _, piece := range e.Evidence {
 		if piece.Side == side {
 			pieces = append(pieces, piece)
 		}
 	}
 	most := p.detail.evidence
-	if side != suspects.For {
+	if side != suspect.For {
 		most = (most + 1) / 2
 	}
 	for i, piece := range strongestFirst(pieces) {
@@ -217,7 +217,7 @@ func (p *page) evidence(e verdict.Entry, side suspects.Side, mark string) {
 			break
 		}
 		text := piece.Text
-		if piece.Source != "" && side != suspects.Missing {
+		if piece.Source != "" && side != suspect.Missing {
 			text += " " + p.dim("["+piece.Source+"]")
 		}
 		if piece.Doubt != "" {
@@ -227,9 +227,9 @@ func (p *page) evidence(e verdict.Entry, side suspects.Side, mark string) {
 	}
 }
 
-func strongestFirst(all []suspects.Evidence) []suspects.Evidence {
-	var out []suspects.Evidence
-	for _, g := range []suspects.Grade{suspects.Decisive, suspects.Strong, suspects.Weak} {
+func strongestFirst(all []suspect.Evidence) []suspect.Evidence {
+	var out []suspect.Evidence
+	for _, g := range []suspect.Grade{suspect.Decisive, suspect.Strong, suspect.Weak} {
 		for _, e := range all {
 			if e.Grade == g {
 				out = append(out, e)
@@ -257,8 +257,8 @@ func (p *page) others(v *verdict.Verdict) {
 			}
 			p.item("", p.yellow(fmt.Sprintf("%-14s", state)), strings.Repeat(" ", 14), text)
 			if p.Verbose {
-				p.evidence(e, suspects.For, p.green("+ "))
-				p.evidence(e, suspects.Against, p.yellow("− "))
+				p.evidence(e, suspect.For, p.green("+ "))
+				p.evidence(e, suspect.Against, p.yellow("− "))
 				p.remedy("    ", e.Remedy)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"snag/scene"
-	"snag/suspects"
+	"snag/suspects/suspect"
 	"snag/verdict"
 )
 
@@ -53,7 +53,7 @@ func (p *page) notSeen(v *verdict.Verdict) {
 const mostNames = 200
 
 // explains tells whether the suspect could lead to a symptom that was seen.
-func explains(s *suspects.Suspect, seen []scene.Symptom) bool {
+func explains(s *suspect.Suspect, seen []scene.Symptom) bool {
 	for _, l := range s.LeadsTo {
 		for _, sym := range seen {
 			if l.To == sym.Name {
@@ -113,7 +113,7 @@ func (p *page) cleared(v *verdict.Verdict) {
 	p.add("")
 	for _, e := range all {
 		p.item("", p.dim(fmt.Sprintf("%-14s", "cleared")), strings.Repeat(" ", 14), e.Suspect.Name+" · "+e.Text)
-		p.evidence(e, suspects.Against, p.green("− "))
+		p.evidence(e, suspect.Against, p.green("− "))
 	}
 }
 

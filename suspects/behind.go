@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"snag/recording"
+	"snag/suspects/suspect"
 )
 
 // Behind finds the series of a recording that stand behind pieces of evidence,
@@ -47,7 +48,7 @@ func NewBehind(r *recording.Recording) *Behind {
 // Series returns the selectors behind one piece of evidence on a subject; those
 // that the suspect named, else those that its Source points to and the recording
 // has.
-func (b *Behind) Series(e Evidence, sub recording.Subject) []string {
+func (b *Behind) Series(e suspect.Evidence, sub recording.Subject) []string {
 	if len(e.Series) > 0 || e.Source == "" {
 		return e.Series
 	}
@@ -125,7 +126,7 @@ func (b *Behind) samples(name string, sub recording.Subject, add func(string)) {
 
 // tableLabels are the columns by which rows of a table belong to a subject; none
 // where nothing narrows them down.
-func tableLabels(column string, e Evidence, sub recording.Subject) recording.Labels {
+func tableLabels(column string, e suspect.Evidence, sub recording.Subject) recording.Labels {
 	l := recording.Labels{}
 	if sub.Netns != 0 {
 		l["netns"] = strconv.FormatUint(sub.Netns, 10)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"snag/recording"
+	"snag/suspects/suspect"
 )
 
 func TestSeriesBehindASource(t *testing.T) {
@@ -55,11 +56,11 @@ func TestSeriesBehindASource(t *testing.T) {
 		{`snag_probe_late_seconds{probe="jvm"}`, recording.Subject{Kind: recording.KindObserver}, []string{`snag_probe_late_seconds{probe="jvm"}`}},
 		{"", socket, nil},
 	} {
-		if got := b.Series(Evidence{Source: c.source}, c.sub); !reflect.DeepEqual(got, c.want) {
+		if got := b.Series(suspect.Evidence{Source: c.source}, c.sub); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s of a %s: %q, want %q", c.source, c.sub.Kind, got, c.want)
 		}
 	}
-	own := Evidence{Source: "tc -s qdisc", Series: []string{"node_load1"}}
+	own := suspect.Evidence{Source: "tc -s qdisc", Series: []string{"node_load1"}}
 	if got := b.Series(own, qdisc); !reflect.DeepEqual(got, own.Series) {
 		t.Errorf("what the suspect named was replaced: %q", got)
 	}

@@ -6,7 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"snag/suspects"
+	"snag/suspects/streams"
+	"snag/suspects/suspect"
 )
 
 // abstain takes back what can't be known: culprits whose proof the observer's
@@ -28,7 +29,7 @@ func (v *Verdict) abstain(g *graph) {
 			at = v.hosts[0]
 		}
 		r, s := v.viewOf(at)
-		alone, next := suspects.Alone(s, r, v.Symptoms[0])
+		alone, next := streams.Alone(s, r, v.Symptoms[0])
 		if alone == "" {
 			alone, next = v.unclaimed(v.Symptoms[0])
 		}
@@ -44,8 +45,8 @@ func (v *Verdict) abstain(g *graph) {
 // being late.
 func (v *Verdict) undermine(g *graph, observer *candidate) State {
 	stands, undone, elsewhere := false, false, false
-	onlyBegan := !slices.ContainsFunc(observer.finding.Evidence, func(e suspects.Evidence) bool {
-		return e.Side == suspects.For && e.Origin != suspects.OriginBegan
+	onlyBegan := !slices.ContainsFunc(observer.finding.Evidence, func(e suspect.Evidence) bool {
+		return e.Side == suspect.For && e.Origin != streams.OriginBegan
 	})
 	for _, c := range g.found {
 		switch {
@@ -85,9 +86,9 @@ func someCulprit(g *graph) bool {
 
 // undoubted: a decisive piece that rests on what the kernel counted, whenever
 // snag came to read it.
-func undoubted(all []suspects.Evidence) bool {
+func undoubted(all []suspect.Evidence) bool {
 	for _, e := range all {
-		if e.Side == suspects.For && e.Grade == suspects.Decisive && e.Doubt == "" {
+		if e.Side == suspect.For && e.Grade == suspect.Decisive && e.Doubt == "" {
 			return true
 		}
 	}
@@ -131,7 +132,7 @@ func (g *graph) provenInTime(c *candidate) bool {
 }
 
 func decisive(c *candidate) bool {
-	return count(c.finding.Evidence, suspects.For, suspects.Decisive) > 0
+	return count(c.finding.Evidence, suspect.For, suspect.Decisive) > 0
 }
 
 func same(a, b map[int]float64) bool {

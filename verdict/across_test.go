@@ -6,7 +6,7 @@ import (
 
 	"snag/recording"
 	"snag/scene"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // onHosts is a graph of one cause on an origin and the symptoms of others.
@@ -83,12 +83,12 @@ func TestSettledOfSeveralHosts(t *testing.T) {
 		{name: "a", settled: []Entry{{Suspect: sus, State: NotSeen, Text: "not measured"}}},
 		{name: "b", settled: []Entry{{Suspect: sus, State: Cleared, Text: "measured, and nothing speaks for it"}}},
 	}
-	out := settleHosts(hosts, []*suspects.Suspect{sus})
+	out := settleHosts(hosts, []*suspect.Suspect{sus})
 	if len(out) != 1 || out[0].State != Cleared || out[0].Text != "measured, and nothing speaks for it (on b; not measured on a)" {
 		t.Errorf("%+v", out)
 	}
 	hosts[1].found = []*candidate{{suspect: sus, finding: acting("x", 1, 1).finding}}
-	if out := settleHosts(hosts, []*suspects.Suspect{sus}); len(out) != 0 {
+	if out := settleHosts(hosts, []*suspect.Suspect{sus}); len(out) != 0 {
 		t.Errorf("found on one host, and said again: %+v", out)
 	}
 }

@@ -8,13 +8,14 @@ import (
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
-	"snag/suspects"
+	"snag/suspects/measure"
+	"snag/suspects/suspect"
 )
 
 // candidate is a confirmed finding on its way to a state.
 type candidate struct {
-	suspect     *suspects.Suspect
-	finding     suspects.Finding
+	suspect     *suspect.Suspect
+	finding     suspect.Finding
 	confidence  float64
 	onset       recording.Time
 	state       State
@@ -32,7 +33,7 @@ const maxFindings = 20
 
 // weighAll runs every suspect and parts the confirmed findings from the entries
 // that are settled at once: cleared and not seen.
-func weighAll(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, n *scope, all []*suspects.Suspect) (found []*candidate, settled []Entry) {
+func weighAll(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, n *scope, all []*suspect.Suspect) (found []*candidate, settled []Entry) {
 	for _, sus := range all {
 		must, rest := sus.Blind(r)
 		if len(must) > 0 {
@@ -58,7 +59,7 @@ func weighAll(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, n *scope
 				continue
 			}
 			f.Subject.Name = s.Name(f.Subject)
-			suspects.AsCaptured(r, &f.Finding)
+			measure.AsCaptured(r, &f.Finding)
 			f.Active = within(f.Active, s.Window)
 			f.Evidence = fromTrace(r, f.Evidence)
 			for _, n := range rest {
@@ -82,7 +83,7 @@ func weighAll(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, n *scope
 				}
 				open = append(open, e)
 			default:
-				if count(f.Evidence, suspects.Against, suspects.Strong)+count(f.Evidence, suspects.Against, suspects.Decisive) == 0 && seenInSlices(sus, r) {
+				if count(f.Evidence, suspect.Against, suspect.Strong)+count(f.Evidence, suspect.Against, suspect.Decisive) == 0 && seenInSlices(sus, r) {
 					continue
 				}
 				e.State = Cleared
@@ -127,7 +128,7 @@ func within(active []recording.Interval, window recording.Interval) []recording.
 
 // onset is when a finding began to act: its first interval, or the window's
 // start when it held throughout.
-func onset(f suspects.Finding, s *scene.Scene) recording.Time {
+func onset(f suspect.Finding, s *scene.Scene) recording.Time {
 	if len(f.Active) == 0 {
 		return s.Window.Start
 	}
@@ -138,7 +139,7 @@ func onset(f suspects.Finding, s *scene.Scene) recording.Time {
 	return first
 }
 
-func blindEntry(sus *suspects.Suspect, must []suspects.Need, r *recording.Recording) Entry {
+func blindEntry(sus *suspect.Suspect, must []suspect.Need, r *recording.Recording) Entry {
 	e := Entry{Suspect: sus, State: NotSeen}
 	var why []string
 	for _, n := range must {
@@ -154,12 +155,12 @@ func blindEntry(sus *suspects.Suspect, must []suspects.Need, r *recording.Record
 
 // fromTrace says of evidence that a trace of calls gave where it is from; what a live
 // host would be asked stands beside it.
-func fromTrace(r *recording.Recording, all []suspects.Evidence) []suspects.Evidence {
-	if !suspects.Traced(r) {
+func fromTrace(r *recording.Recording, all []suspect.Evidence) []suspect.Evidence {
+	if !suspect.Traced(r) {
 		return all
 	}
 	for i := range all {
-		if e := &all[i]; e.Side != suspects.Missing && e.Source != "" && !suspects.SaysItsFile(e.Source) {
+		if e := &all[i]; e.Side != suspect.Missing && e.Source != "" && !measure.SaysItsFile(e.Source) {
 			if e.Origin == "" {
 				e.Origin = e.Source
 			}
@@ -169,13 +170,13 @@ func fromTrace(r *recording.Recording, all []suspects.Evidence) []suspects.Evide
 	return all
 }
 
-func missing(n suspects.Need, r *recording.Recording) suspects.Evidence {
+func missing(n suspect.Need, r *recording.Recording) suspect.Evidence {
 	c, _ := r.Measured(n.Measure)
 	text := n.Measure + " was not measured: " + c.Why
 	if c.Cure != "" {
 		text += "; " + c.Cure
 	}
-	return suspects.Evidence{Side: suspects.Missing, Text: text, Source: n.Measure}
+	return suspect.Evidence{Side: suspect.Missing, Text: text, Source: n.Measure}
 }
 
 func firstOf(texts ...string) string {

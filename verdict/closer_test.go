@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"snag/recording"
-	"snag/suspects"
+	"snag/suspects/suspect"
 	"snag/verdict"
 )
 
@@ -67,9 +67,9 @@ func TestACloserLookAtWhatIsNotExplained(t *testing.T) {
 	owner := v.Scene.Processes[0].Subject
 	blind.Symptoms = nil
 	blind.Entries = []verdict.Entry{
-		{State: verdict.NotSeen, Subject: owner, Suspect: &suspects.Suspect{Name: "a", Needs: []suspects.Need{{Measure: "locks.futex"}}}},
-		{State: verdict.NotSeen, Subject: owner, Suspect: &suspects.Suspect{Name: "b", Needs: []suspects.Need{{Measure: "syscalls.calls"}}}},
-		{State: verdict.Cleared, Subject: v.Scene.Processes[1].Subject, Suspect: &suspects.Suspect{Name: "c", Needs: []suspects.Need{{Measure: "syscalls.calls"}}}},
+		{State: verdict.NotSeen, Subject: owner, Suspect: &suspect.Suspect{Name: "a", Needs: []suspect.Need{{Measure: "locks.futex"}}}},
+		{State: verdict.NotSeen, Subject: owner, Suspect: &suspect.Suspect{Name: "b", Needs: []suspect.Need{{Measure: "syscalls.calls"}}}},
+		{State: verdict.Cleared, Subject: v.Scene.Processes[1].Subject, Suspect: &suspect.Suspect{Name: "c", Needs: []suspect.Need{{Measure: "syscalls.calls"}}}},
 	}
 	if looks := verdict.Closer(&blind); len(looks) != 1 || looks[0].PID != owner.PID || looks[0].Why != "a suspected" {
 		t.Errorf("of two that suspect one process: %v", looks)

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"snag/recording"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // Signs are what a confidence is made of: how much of each kind of evidence a
@@ -33,16 +33,16 @@ func oneIf(yes bool) float64 {
 }
 
 // SignsOf reads the signs of a finding's evidence.
-func SignsOf(e []suspects.Evidence, s *suspects.Suspect, r *recording.Recording) Signs {
-	n := func(side suspects.Side, grade suspects.Grade) float64 { return float64(count(e, side, grade)) }
-	out := Signs{Proved: prove(e) == confirmed, Decisive: n(suspects.For, suspects.Decisive) > 0}
-	out.Support = math.Max(0, n(suspects.For, suspects.Decisive)-1) + n(suspects.For, suspects.Strong)
-	out.Against = 3*n(suspects.Against, suspects.Decisive) + n(suspects.Against, suspects.Strong) + n(suspects.Against, suspects.Weak)/4
+func SignsOf(e []suspect.Evidence, s *suspect.Suspect, r *recording.Recording) Signs {
+	n := func(side suspect.Side, grade suspect.Grade) float64 { return float64(count(e, side, grade)) }
+	out := Signs{Proved: prove(e) == confirmed, Decisive: n(suspect.For, suspect.Decisive) > 0}
+	out.Support = math.Max(0, n(suspect.For, suspect.Decisive)-1) + n(suspect.For, suspect.Strong)
+	out.Against = 3*n(suspect.Against, suspect.Decisive) + n(suspect.Against, suspect.Strong) + n(suspect.Against, suspect.Weak)/4
 	for _, piece := range e {
 		if piece.Doubt != "" {
 			out.Doubt++
 		}
-		if piece.Side == suspects.Missing {
+		if piece.Side == suspect.Missing {
 			out.Doubt++
 		}
 	}
@@ -61,7 +61,7 @@ const lateDoubt = 1.0
 // confidence is the probability, from 0 to 1, that an accusation on this evidence
 // is right: weights.go has what was fitted on the lab's runs, and docs/score.md
 // how well it holds.
-func confidence(e []suspects.Evidence, s *suspects.Suspect, r *recording.Recording) float64 {
+func confidence(e []suspect.Evidence, s *suspect.Suspect, r *recording.Recording) float64 {
 	return math.Round(100*Probability(SignsOf(e, s, r).Terms(), weights[:])) / 100
 }
 

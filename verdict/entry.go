@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // entry turns a settled candidate into its entry of the verdict.
@@ -40,7 +40,7 @@ func (c *candidate) entry(g *graph) Entry {
 
 // remedy is the finding's own, else the catalogue's. What hurts nobody needs no command at
 // once.
-func (c *candidate) remedy() suspects.Remedy {
+func (c *candidate) remedy() suspect.Remedy {
 	out := c.finding.Remedy
 	if c.state == Risk {
 		out.Now = ""

@@ -7,7 +7,7 @@ import (
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // slack is by how much a cause may seem to begin after its effect: both are
@@ -108,7 +108,7 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom, delay
 // tooLittle tells whether a harm that a finding measured on a connection is no tenth of
 // what a stream was seen to suffer, frame by frame: 11 ms a write do not make it come
 // 1.4 s late.
-func tooLittle(h suspects.Harm, sym scene.Symptom) bool {
+func tooLittle(h suspect.Harm, sym scene.Symptom) bool {
 	return sym.Subject.Kind == recording.KindStream && h.Unit == sym.Unit && h.Amount < 0.1*sym.Amount
 }
 
@@ -244,16 +244,16 @@ func (g *graph) explains(c *candidate) map[int]float64 {
 	return out
 }
 
-func leadsTo(s *suspects.Suspect, name string) (suspects.Lead, bool) {
+func leadsTo(s *suspect.Suspect, name string) (suspect.Lead, bool) {
 	for _, l := range s.LeadsTo {
 		if l.To == name {
 			return l, true
 		}
 	}
-	return suspects.Lead{}, false
+	return suspect.Lead{}, false
 }
 
-func touches(s *scene.Scene, f suspects.Finding, others []recording.Subject) bool {
+func touches(s *scene.Scene, f suspect.Finding, others []recording.Subject) bool {
 	for _, a := range append([]recording.Subject{f.Subject}, f.Related...) {
 		for _, b := range others {
 			if s.Touch(a, b) {

@@ -9,7 +9,7 @@ import (
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // addFelt adds to the scene's symptoms the delays that the ledger shows and that whoever
@@ -70,7 +70,7 @@ func delayed(d ledger.Delay) string {
 // accounted tells whether the ledger measured the requests that a finding says are late: then
 // it knows whether they are, but for answers that are intolerably long anyhow.
 func accounted(s *scene.Scene, l *ledger.Ledger, c *candidate) bool {
-	if slices.ContainsFunc(c.suspect.Needs, func(n suspects.Need) bool { return n.Measure == recording.Compared }) {
+	if slices.ContainsFunc(c.suspect.Needs, func(n suspect.Need) bool { return n.Measure == recording.Compared }) {
 		return false // a better time tells that its work takes too long
 	}
 	role := ledger.Serves
@@ -89,7 +89,7 @@ const leastBooked = 0.05
 // booked is the share of a symptom that a suspect can explain: where the ledger has its
 // delay, what is booked to the accounts that the suspect claims; otherwise all. What lies
 // unread has arrived: no suspect of the way there explains it.
-func booked(sus *suspects.Suspect, sym scene.Symptom, delays map[scene.NodeID][]ledger.Delay) float64 {
+func booked(sus *suspect.Suspect, sym scene.Symptom, delays map[scene.NodeID][]ledger.Delay) float64 {
 	if sym.Name == scene.RequestLatency && sym.Side == "read" && len(sus.Claims) > 0 && !slices.ContainsFunc(sus.Claims, ledger.Account.Inside) {
 		return 0
 	}

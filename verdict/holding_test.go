@@ -7,7 +7,7 @@ import (
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // A culprit holds up what is booked to its accounts, at whoever it hurts, and no more.
@@ -25,7 +25,7 @@ func TestHolding(t *testing.T) {
 		Symptoms: []scene.Symptom{{Name: scene.RequestLatency, Subject: process(7)}, {Name: scene.RequestLatency, Subject: process(8)}},
 	}
 	entry := func(explains []int, claims ...ledger.Account) Entry {
-		return Entry{ID: "x#1", State: Culprit, Suspect: &suspects.Suspect{Name: "x", Claims: claims}, Explains: explains}
+		return Entry{ID: "x#1", State: Culprit, Suspect: &suspect.Suspect{Name: "x", Claims: claims}, Explains: explains}
 	}
 	for _, c := range []struct {
 		what            string

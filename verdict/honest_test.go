@@ -6,7 +6,7 @@ import (
 
 	"snag/recording"
 	"snag/recording/rectest"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 func quiet(t *testing.T) *recording.Recording {
@@ -44,7 +44,7 @@ func TestAPartialViewDoesNotClear(t *testing.T) {
 		if e.State != NotSeen || !strings.Contains(e.Text, "other network namespaces") || !strings.Contains(e.Next, "CAP_SYS_ADMIN") {
 			t.Errorf("%s: %s %q, next %q", name, e.State, e.Text, e.Next)
 		}
-		if len(e.Evidence) == 0 || e.Evidence[0].Side != suspects.Missing {
+		if len(e.Evidence) == 0 || e.Evidence[0].Side != suspect.Missing {
 			t.Errorf("%s: evidence %+v", name, e.Evidence)
 		}
 	}

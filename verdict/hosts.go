@@ -8,7 +8,7 @@ import (
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // host is one part of a recording of several: a host at one time.
@@ -24,7 +24,7 @@ type host struct {
 
 // judgeHosts weighs the suspects on each part by itself, and connects across them
 // only what coincides in time more often than by chance: no scene ties two hosts.
-func judgeHosts(v *Verdict, all []*suspects.Suspect) (found []*candidate, settled []Entry, g *graph) {
+func judgeHosts(v *Verdict, all []*suspect.Suspect) (found []*candidate, settled []Entry, g *graph) {
 	var hosts []*host
 	names := v.Recording.PartNames()
 	for i, r := range v.Recording.Parts {
@@ -155,7 +155,7 @@ func (g *graph) take(own *graph) {
 // settleHosts makes one list of what was settled without weighing: what names a
 // subject as it is, and of each suspect without one a single entry that says where it
 // was measured.
-func settleHosts(hosts []*host, all []*suspects.Suspect) (out []Entry) {
+func settleHosts(hosts []*host, all []*suspect.Suspect) (out []Entry) {
 	for _, sus := range all {
 		var cleared, unseen []string
 		var entry *Entry

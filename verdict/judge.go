@@ -7,12 +7,13 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // Judge weighs every suspect of the catalogue against a recording.
 func Judge(r *recording.Recording) *Verdict { return judge(r, suspects.All) }
 
-func judge(r *recording.Recording, all []*suspects.Suspect) *Verdict {
+func judge(r *recording.Recording, all []*suspect.Suspect) *Verdict {
 	v := &Verdict{Recording: r}
 	v.Warnings = append(v.Warnings, r.Manifest.Notes...)
 	v.Warnings = append(v.Warnings, r.Damage...)
@@ -38,7 +39,7 @@ func judge(r *recording.Recording, all []*suspects.Suspect) *Verdict {
 
 // judgeParts weighs the suspects, of a recording of several hosts on each, and
 // connects what they found.
-func judgeParts(v *Verdict, all []*suspects.Suspect) ([]*candidate, []Entry, *graph) {
+func judgeParts(v *Verdict, all []*suspect.Suspect) ([]*candidate, []Entry, *graph) {
 	r := v.Recording
 	if len(r.Parts) == 0 {
 		s := scene.Build(r)

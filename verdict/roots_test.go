@@ -7,7 +7,7 @@ import (
 
 	"snag/recording"
 	"snag/scene"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // process is a subject that touches itself and nothing else.
@@ -21,22 +21,22 @@ type fake struct {
 	leads    []string
 	from     float64 // seconds into the window; the finding acts for 5 s
 	harm     float64 // datagrams
-	evidence []suspects.Evidence
+	evidence []suspect.Evidence
 }
 
-func (f fake) suspect() *suspects.Suspect {
-	s := &suspects.Suspect{Name: f.name, Title: f.name, Next: "look at " + f.name}
+func (f fake) suspect() *suspect.Suspect {
+	s := &suspect.Suspect{Name: f.name, Title: f.name, Next: "look at " + f.name}
 	for _, l := range f.leads {
-		s.LeadsTo = append(s.LeadsTo, suspects.Lead{To: l, Lag: 5 * time.Second})
+		s.LeadsTo = append(s.LeadsTo, suspect.Lead{To: l, Lag: 5 * time.Second})
 	}
-	s.Weigh = func(*scene.Scene, *recording.Recording) []suspects.Finding {
+	s.Weigh = func(*scene.Scene, *recording.Recording) []suspect.Finding {
 		e := f.evidence
 		if e == nil {
-			e = []suspects.Evidence{{Side: suspects.For, Grade: suspects.Decisive, Source: f.name}}
+			e = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Source: f.name}}
 		}
-		return []suspects.Finding{{
+		return []suspect.Finding{{
 			Subject: process(f.pid), Evidence: e, Active: spansAt(5, f.from),
-			Harm: suspects.Harm{Symptom: scene.DatagramsLost, Amount: f.harm, Unit: "datagrams"},
+			Harm: suspect.Harm{Symptom: scene.DatagramsLost, Amount: f.harm, Unit: "datagrams"},
 		}}
 	}
 	return s
@@ -45,7 +45,7 @@ func (f fake) suspect() *suspects.Suspect {
 func judged(t *testing.T, all ...fake) (*Verdict, map[string]Entry) {
 	t.Helper()
 	r := &recording.Recording{Manifest: recording.Manifest{Start: minute.Start, End: minute.End, SelfPID: 1}}
-	var list []*suspects.Suspect
+	var list []*suspect.Suspect
 	for _, f := range all {
 		list = append(list, f.suspect())
 	}
@@ -123,14 +123,14 @@ func TestLoopIsBrokenAtTheLaterCause(t *testing.T) {
 
 func TestUnprovenIsNotSeenWithTheNextMeasurement(t *testing.T) {
 	_, by := judged(t, fake{name: "a", pid: 7, from: 10, harm: 1000,
-		evidence: []suspects.Evidence{{Side: suspects.For, Grade: suspects.Strong, Source: "x"}}})
+		evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Source: "x"}}})
 	if by["a"].State != NotSeen || by["a"].Next != "look at a" {
 		t.Errorf("a %s, next %q", by["a"].State, by["a"].Next)
 	}
 }
 
 func TestObserverMakesTheVerdictAbstain(t *testing.T) {
-	strong := []suspects.Evidence{{Side: suspects.For, Grade: suspects.Strong, Source: "x"}, {Side: suspects.For, Grade: suspects.Strong, Source: "y"}}
+	strong := []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Source: "x"}, {Side: suspect.For, Grade: suspect.Strong, Source: "y"}}
 	v, by := judged(t,
 		fake{name: "observer", pid: 1, from: 1},
 		fake{name: "a", pid: 7, from: 10, harm: 1000, evidence: strong})
@@ -152,8 +152,8 @@ func TestSnagItselfIsNotAccused(t *testing.T) {
 }
 
 func TestRivalsAreNotToldApart(t *testing.T) {
-	strong := func(n string) []suspects.Evidence {
-		return []suspects.Evidence{{Side: suspects.For, Grade: suspects.Strong, Source: n + "1"}, {Side: suspects.For, Grade: suspects.Strong, Source: n + "2"}}
+	strong := func(n string) []suspect.Evidence {
+		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Source: n + "1"}, {Side: suspect.For, Grade: suspect.Strong, Source: n + "2"}}
 	}
 	v, by := judged(t,
 		fake{name: "a", pid: 7, leads: []string{scene.DatagramsLost}, from: 10, evidence: strong("a")},
@@ -165,7 +165,7 @@ func TestRivalsAreNotToldApart(t *testing.T) {
 	}
 	r := &recording.Recording{Manifest: recording.Manifest{Start: minute.Start, End: minute.End}}
 	sc := scene.Build(r)
-	found, _ := weighAll(sc, r, nil, nil, []*suspects.Suspect{
+	found, _ := weighAll(sc, r, nil, nil, []*suspect.Suspect{
 		fake{name: "a", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, evidence: strong("a")}.suspect(),
 		fake{name: "b", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, evidence: strong("b")}.suspect(),
 	})
@@ -181,7 +181,7 @@ func TestRivalsAreNotToldApart(t *testing.T) {
 func TestWordsAloneAccuseNobody(t *testing.T) {
 	r := &recording.Recording{Manifest: recording.Manifest{Start: minute.Start, End: minute.End, Symptoms: []string{"loss on the stream"}}}
 	for harm, want := range map[float64]State{0: Contributing, 500: Culprit} {
-		v := judge(r, []*suspects.Suspect{fake{name: "a", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, harm: harm}.suspect()})
+		v := judge(r, []*suspect.Suspect{fake{name: "a", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, harm: harm}.suspect()})
 		if v.Entries[0].State != want {
 			t.Errorf("harm %g: %s, want %s", harm, v.Entries[0].State, want)
 		}
@@ -193,7 +193,7 @@ func TestWordsAloneAccuseNobody(t *testing.T) {
 
 // A cause that leads to another suspect while nobody feels anything.
 func TestNoSymptomAtAll(t *testing.T) {
-	cause, effect := &candidate{suspect: &suspects.Suspect{Name: "cause"}}, &candidate{suspect: &suspects.Suspect{Name: "effect"}}
+	cause, effect := &candidate{suspect: &suspect.Suspect{Name: "cause"}}, &candidate{suspect: &suspect.Suspect{Name: "effect"}}
 	g := &graph{scene: &scene.Scene{}, found: []*candidate{cause, effect}, out: map[*candidate][]edge{cause: {{from: cause, to: effect, symptom: -1}}}, in: map[*candidate][]edge{effect: {{from: cause, to: effect, symptom: -1}}}}
 	if g.toldInTime(cause) {
 		t.Error("nobody told anything")

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"snag/recording"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // fromSlices are the measures behind evidence that rests on how long something took or
@@ -14,14 +14,14 @@ var fromSlices = map[string]string{"turns": "sockets.turns", "queries": "sockets
 
 // inSlices takes from evidence what a measure can't tell that was taken in slices of the
 // time: what lasts longer than a slice is not in it, so it speaks against nothing.
-func inSlices(e []suspects.Evidence, r *recording.Recording) {
+func inSlices(e []suspect.Evidence, r *recording.Recording) {
 	for i := range e {
 		c, measured := r.Measured(fromSlices[e[i].Origin])
 		if !measured || !c.InSlices() {
 			continue
 		}
-		if e[i].Side == suspects.Against {
-			e[i].Grade = suspects.Weak
+		if e[i].Side == suspect.Against {
+			e[i].Grade = suspect.Weak
 		}
 		if e[i].Doubt == "" {
 			e[i].Doubt = fmt.Sprintf("counted in slices, %.0f %% of the time: what takes longer than a slice is not in it", 100*c.Share)
@@ -31,7 +31,7 @@ func inSlices(e []suspects.Evidence, r *recording.Recording) {
 
 // seenInSlices tells whether a measure that shows a suspect was taken in slices of the
 // time: its silence alone clears nobody.
-func seenInSlices(sus *suspects.Suspect, r *recording.Recording) bool {
+func seenInSlices(sus *suspect.Suspect, r *recording.Recording) bool {
 	for _, n := range sus.Needs {
 		if c, measured := r.Measured(n.Measure); measured && c.InSlices() {
 			return true

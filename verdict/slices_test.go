@@ -6,7 +6,7 @@ import (
 
 	"snag/recording"
 	"snag/scene"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // slicedRun is a recording of which turns were measured a seventh of the time.
@@ -18,38 +18,38 @@ func slicedRun(share float64) *recording.Recording {
 	return &recording.Recording{Coverage: []recording.Coverage{c}}
 }
 
-func asked(must bool, e ...suspects.Evidence) *suspects.Suspect {
-	s := &suspects.Suspect{Name: "late", Needs: []suspects.Need{{Measure: "sockets.turns", Must: must}}}
-	s.Weigh = func(*scene.Scene, *recording.Recording) []suspects.Finding {
+func asked(must bool, e ...suspect.Evidence) *suspect.Suspect {
+	s := &suspect.Suspect{Name: "late", Needs: []suspect.Need{{Measure: "sockets.turns", Must: must}}}
+	s.Weigh = func(*scene.Scene, *recording.Recording) []suspect.Finding {
 		if len(e) == 0 {
 			return nil
 		}
-		return []suspects.Finding{{Subject: recording.Subject{Kind: recording.KindProcess, PID: 7}, Evidence: e}}
+		return []suspect.Finding{{Subject: recording.Subject{Kind: recording.KindProcess, PID: 7}, Evidence: e}}
 	}
 	return s
 }
 
 func TestWhatWasMeasuredInSlicesClearsNobody(t *testing.T) {
 	t.Parallel()
-	quick := suspects.Evidence{Side: suspects.Against, Grade: suspects.Decisive, Origin: "turns", Text: "its answers took 1 ms"}
-	option := suspects.Evidence{Side: suspects.Against, Grade: suspects.Decisive, Origin: "option", Text: "the option is set"}
+	quick := suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Origin: "turns", Text: "its answers took 1 ms"}
+	option := suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Origin: "option", Text: "the option is set"}
 	for _, c := range []struct {
 		name  string
 		share float64
 		must  bool
-		e     []suspects.Evidence
+		e     []suspect.Evidence
 		want  State
 	}{
 		{"whole, silent", 0, true, nil, Cleared},
 		{"slices, silent", 0.14, true, nil, NotSeen},
 		{"slices of what only adds, silent", 0.14, false, nil, NotSeen},
-		{"whole, quick answers", 0, true, []suspects.Evidence{quick}, Cleared},
-		{"slices, quick answers", 0.14, true, []suspects.Evidence{quick}, NotSeen},
-		{"slices of what only adds, quick answers", 0.14, false, []suspects.Evidence{quick}, NotSeen},
-		{"slices of what only adds, cleared by something else", 0.14, false, []suspects.Evidence{option}, Cleared},
+		{"whole, quick answers", 0, true, []suspect.Evidence{quick}, Cleared},
+		{"slices, quick answers", 0.14, true, []suspect.Evidence{quick}, NotSeen},
+		{"slices of what only adds, quick answers", 0.14, false, []suspect.Evidence{quick}, NotSeen},
+		{"slices of what only adds, cleared by something else", 0.14, false, []suspect.Evidence{option}, Cleared},
 	} {
 		r := slicedRun(c.share)
-		_, settled := weighAll(&scene.Scene{}, r, nil, nil, []*suspects.Suspect{asked(c.must, c.e...)})
+		_, settled := weighAll(&scene.Scene{}, r, nil, nil, []*suspect.Suspect{asked(c.must, c.e...)})
 		if len(settled) != 1 || settled[0].State != c.want {
 			t.Errorf("%s: %+v, want %s", c.name, settled, c.want)
 			continue
@@ -62,13 +62,13 @@ func TestWhatWasMeasuredInSlicesClearsNobody(t *testing.T) {
 
 func TestEvidenceOfSlicesIsDoubted(t *testing.T) {
 	t.Parallel()
-	e := []suspects.Evidence{
-		{Side: suspects.For, Grade: suspects.Strong, Origin: "turns"},
-		{Side: suspects.Against, Grade: suspects.Decisive, Origin: "turns"},
-		{Side: suspects.Against, Grade: suspects.Strong, Origin: "hold time"},
+	e := []suspect.Evidence{
+		{Side: suspect.For, Grade: suspect.Strong, Origin: "turns"},
+		{Side: suspect.Against, Grade: suspect.Decisive, Origin: "turns"},
+		{Side: suspect.Against, Grade: suspect.Strong, Origin: "hold time"},
 	}
 	inSlices(e, slicedRun(0.14))
-	if e[0].Grade != suspects.Strong || e[0].Doubt == "" || e[1].Grade != suspects.Weak || e[2].Grade != suspects.Strong || e[2].Doubt != "" {
+	if e[0].Grade != suspect.Strong || e[0].Doubt == "" || e[1].Grade != suspect.Weak || e[2].Grade != suspect.Strong || e[2].Doubt != "" {
 		t.Errorf("%+v", e)
 	}
 }

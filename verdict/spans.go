@@ -6,7 +6,7 @@ import (
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // A file may measure for a small part of the time that the recording is of: a trace of
@@ -41,7 +41,7 @@ func spanOf(r *recording.Recording, measure string) (span recording.Interval, sh
 
 // timesFor are the times over which a suspect is weighed: the recording's, that of the files
 // that alone measure what it needs, or, where a log of all the time tells it as well, both.
-func timesFor(sus *suspects.Suspect, r *recording.Recording) (short recording.Interval, narrow, wide bool) {
+func timesFor(sus *suspect.Suspect, r *recording.Recording) (short recording.Interval, narrow, wide bool) {
 	if len(r.Manifest.Files) < 2 {
 		return short, false, true
 	}
@@ -79,12 +79,12 @@ func timesFor(sus *suspects.Suspect, r *recording.Recording) (short recording.In
 // weighed is a finding and the scene that it was seen in: its window is the time over
 // which it was weighed.
 type weighed struct {
-	suspects.Finding
+	suspect.Finding
 	seen *scene.Scene
 }
 
 // weigh has a suspect look at a recording, over the time that what it needs was measured.
-func weigh(sus *suspects.Suspect, s *scene.Scene, r *recording.Recording, l *ledger.Ledger) (found []weighed) {
+func weigh(sus *suspect.Suspect, s *scene.Scene, r *recording.Recording, l *ledger.Ledger) (found []weighed) {
 	span, narrow, wide := timesFor(sus, r)
 	if narrow {
 		within := *s // the same graph, looked at over another time
@@ -106,7 +106,7 @@ func weigh(sus *suspects.Suspect, s *scene.Scene, r *recording.Recording, l *led
 }
 
 // allAlong tells whether a finding is of what a log of all the time tells.
-func allAlong(f suspects.Finding, span recording.Interval) bool {
+func allAlong(f suspect.Finding, span recording.Interval) bool {
 	return recording.StandsIn(f.Subject.PID) || !liesIn(f.Active, span)
 }
 

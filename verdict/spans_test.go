@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"snag/recording"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // anHour is a recording of two files, of which one measured for 30 s.
@@ -22,23 +22,23 @@ func anHour() *recording.Recording {
 
 func TestTimesForASuspect(t *testing.T) {
 	r := anHour()
-	must := func(measures ...string) []suspects.Need {
-		var out []suspects.Need
+	must := func(measures ...string) []suspect.Need {
+		var out []suspect.Need
 		for _, m := range measures {
-			out = append(out, suspects.Need{Measure: m, Must: true})
+			out = append(out, suspect.Need{Measure: m, Must: true})
 		}
 		return out
 	}
 	for _, x := range []struct {
 		what         string
-		sus          suspects.Suspect
+		sus          suspect.Suspect
 		narrow, wide bool
 	}{
-		{"what the log tells", suspects.Suspect{Needs: must("log.requests")}, false, true},
-		{"what the trace alone tells", suspects.Suspect{Needs: must("sockets.turns")}, true, false},
-		{"what both tell", suspects.Suspect{Needs: must("sockets.turns"), InFiles: map[string][]string{"sockets.turns": {"log.requests"}}}, true, true},
-		{"what lasts to the end", suspects.Suspect{Needs: must("sockets.diag")}, false, true},
-		{"what was not measured", suspects.Suspect{Needs: must("drops.socket")}, false, true},
+		{"what the log tells", suspect.Suspect{Needs: must("log.requests")}, false, true},
+		{"what the trace alone tells", suspect.Suspect{Needs: must("sockets.turns")}, true, false},
+		{"what both tell", suspect.Suspect{Needs: must("sockets.turns"), InFiles: map[string][]string{"sockets.turns": {"log.requests"}}}, true, true},
+		{"what lasts to the end", suspect.Suspect{Needs: must("sockets.diag")}, false, true},
+		{"what was not measured", suspect.Suspect{Needs: must("drops.socket")}, false, true},
 	} {
 		span, narrow, wide := timesFor(&x.sus, r)
 		if narrow != x.narrow || wide != x.wide || narrow && span.End.Sub(span.Start) != 30*time.Second {
@@ -46,7 +46,7 @@ func TestTimesForASuspect(t *testing.T) {
 		}
 	}
 	r.Manifest.Files = r.Manifest.Files[:1]
-	if _, narrow, wide := timesFor(&suspects.Suspect{Needs: must("sockets.turns")}, r); narrow || !wide {
+	if _, narrow, wide := timesFor(&suspect.Suspect{Needs: must("sockets.turns")}, r); narrow || !wide {
 		t.Error("one file is judged over all of its time")
 	}
 }

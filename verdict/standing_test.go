@@ -7,7 +7,7 @@ import (
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 func covered(states map[string]string) (out []recording.Coverage) {
@@ -86,11 +86,11 @@ func TestOnlyWhatIsBooked(t *testing.T) {
 		{[]ledger.Account{ledger.Lock}, 0.7}, {[]ledger.Account{ledger.Disk, ledger.Lock}, 1}, {[]ledger.Account{ledger.Queue}, 0.1},
 		{[]ledger.Account{ledger.Nagle}, 0}, {nil, 1},
 	} {
-		if got := booked(&suspects.Suspect{Claims: c.claims}, late, delays); got < c.want-0.01 || got > c.want+0.01 {
+		if got := booked(&suspect.Suspect{Claims: c.claims}, late, delays); got < c.want-0.01 || got > c.want+0.01 {
 			t.Errorf("%v: %.2f, want %.2f", c.claims, got, c.want)
 		}
 	}
-	if got := booked(&suspects.Suspect{Claims: []ledger.Account{ledger.Nagle}}, scene.Symptom{Name: scene.StreamFreeze, Subject: process(7)}, delays); got != 1 {
+	if got := booked(&suspect.Suspect{Claims: []ledger.Account{ledger.Nagle}}, scene.Symptom{Name: scene.StreamFreeze, Subject: process(7)}, delays); got != 1 {
 		t.Errorf("of a freeze nothing is booked: %.2f", got)
 	}
 }

@@ -5,15 +5,15 @@ import (
 
 	"snag/recording"
 	"snag/scene"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // acting is a proved cause that acts for a second from each of starts.
 func acting(name string, confidence float64, starts ...float64) *candidate {
 	return &candidate{
-		suspect: &suspects.Suspect{Name: name, LeadsTo: []suspects.Lead{{To: scene.RequestLatency, Lag: 500e6}}},
-		finding: suspects.Finding{Subject: process(7), Active: spansAt(1, starts...),
-			Evidence: []suspects.Evidence{{Side: suspects.For, Grade: suspects.Decisive, Source: name}}},
+		suspect: &suspect.Suspect{Name: name, LeadsTo: []suspect.Lead{{To: scene.RequestLatency, Lag: 500e6}}},
+		finding: suspect.Finding{Subject: process(7), Active: spansAt(1, starts...),
+			Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Source: name}}},
 		confidence: confidence, onset: second(starts[0]),
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // State is where a suspect ends.
@@ -47,7 +47,7 @@ type Link struct {
 // has one entry without a subject.
 type Entry struct {
 	ID      string // unique in this verdict: "nagle-delayed-ack#1"
-	Suspect *suspects.Suspect
+	Suspect *suspect.Suspect
 	State   State
 	// Elsewhere: neither it nor the harm that it explains is the target's, which the user named.
 	Elsewhere  bool
@@ -61,8 +61,8 @@ type Entry struct {
 	Holding  *Holding
 	Since    recording.Time
 	Active   []recording.Interval
-	Evidence []suspects.Evidence
-	Harm     suspects.Harm
+	Evidence []suspect.Evidence
+	Harm     suspect.Harm
 	// ExplainedBy is the ID of the entry that leads to this one; "" for none.
 	ExplainedBy string
 	// LeadsTo names the suspects and symptoms that this entry was found to lead to.
@@ -71,12 +71,12 @@ type Entry struct {
 	// Explains are the symptoms that it leads to, itself or through others, as
 	// indices of the verdict's.
 	Explains []int
-	Remedy   suspects.Remedy
+	Remedy   suspect.Remedy
 	// Settings and Calls are the remedy as data, empty where the finding has none.
-	Settings []suspects.Setting
-	Calls    []suspects.Call
+	Settings []suspect.Setting
+	Calls    []suspect.Call
 	Next     string // the next measurement, a command
-	// Related are other parties that the finding named (suspects.Finding).
+	// Related are other parties that the finding named (suspect.Finding).
 	Related []recording.Subject
 
 	from *candidate // nil for what was settled without weighing

@@ -1,6 +1,6 @@
 package verdict
 
-import "snag/suspects"
+import "snag/suspects/suspect"
 
 // proof is what a finding's evidence amounts to.
 type proof int
@@ -15,11 +15,11 @@ const (
 
 // prove applies the grades: decisive pieces settle it; two strong ones of
 // independent origin confirm unless as many stand against; weak ones never do.
-func prove(evidence []suspects.Evidence) proof {
-	forDecisive := count(evidence, suspects.For, suspects.Decisive)
-	againstDecisive := count(evidence, suspects.Against, suspects.Decisive)
-	forStrong := count(evidence, suspects.For, suspects.Strong)
-	againstStrong := count(evidence, suspects.Against, suspects.Strong)
+func prove(evidence []suspect.Evidence) proof {
+	forDecisive := count(evidence, suspect.For, suspect.Decisive)
+	againstDecisive := count(evidence, suspect.Against, suspect.Decisive)
+	forStrong := count(evidence, suspect.For, suspect.Strong)
+	againstStrong := count(evidence, suspect.Against, suspect.Strong)
 	switch {
 	case forDecisive > 0 && againstDecisive > 0:
 		return conflict
@@ -37,7 +37,7 @@ func prove(evidence []suspects.Evidence) proof {
 
 // count is the number of independent origins of that side and grade: two
 // counters that one kernel line feeds are one piece of evidence.
-func count(evidence []suspects.Evidence, side suspects.Side, grade suspects.Grade) int {
+func count(evidence []suspect.Evidence, side suspect.Side, grade suspect.Grade) int {
 	origins := map[string]bool{}
 	for _, e := range evidence {
 		if e.Side != side || e.Grade != grade {

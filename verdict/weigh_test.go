@@ -3,7 +3,7 @@ package verdict
 import (
 	"testing"
 
-	. "snag/suspects" //nolint:revive // the table reads better
+	. "snag/suspects/suspect" //nolint:revive // the table reads better
 )
 
 func TestProve(t *testing.T) {

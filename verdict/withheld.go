@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"snag/recording"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // clearNobody takes back what was cleared where the view is cut: whoever may not see all processes
@@ -24,7 +24,7 @@ func (v *Verdict) clearNobody() {
 		if e := &v.Entries[i]; e.State == Cleared {
 			e.State, e.Text = NotSeen, "nothing speaks for it in what was seen; "+why(*cut)
 			e.Next = firstOf(e.Next, cut.Cure)
-			e.Evidence = append(e.Evidence, suspects.Evidence{Side: suspects.Missing, Text: why(*cut) + "; " + cut.Cure, Source: cut.Probe})
+			e.Evidence = append(e.Evidence, suspect.Evidence{Side: suspect.Missing, Text: why(*cut) + "; " + cut.Cure, Source: cut.Probe})
 		}
 	}
 }
@@ -32,7 +32,7 @@ func (v *Verdict) clearNobody() {
 // withheld returns the entry of a suspect that may not be cleared: a measure that
 // it must have saw only what this user may see, or was taken in slices of the time, and
 // nothing there speaks for it. False when all was open to be seen.
-func withheld(sus *suspects.Suspect, r *recording.Recording) (Entry, bool) {
+func withheld(sus *suspect.Suspect, r *recording.Recording) (Entry, bool) {
 	e := Entry{Suspect: sus, State: NotSeen}
 	var why []string
 	for _, n := range sus.Needs {
@@ -40,8 +40,8 @@ func withheld(sus *suspects.Suspect, r *recording.Recording) (Entry, bool) {
 		if !measured || !c.Withheld() && !c.InSlices() {
 			continue
 		}
-		e.Evidence = append(e.Evidence, suspects.Evidence{
-			Side: suspects.Missing, Text: strings.TrimSuffix(n.Measure+" was measured in part: "+c.Why+"; "+c.Cure, "; "), Source: n.Measure,
+		e.Evidence = append(e.Evidence, suspect.Evidence{
+			Side: suspect.Missing, Text: strings.TrimSuffix(n.Measure+" was measured in part: "+c.Why+"; "+c.Cure, "; "), Source: n.Measure,
 		})
 		if n.Must {
 			why = append(why, n.Measure+": "+c.Why)

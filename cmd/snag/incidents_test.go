@@ -8,6 +8,7 @@ import (
 	"snag/lab"
 	"snag/lab/all"
 	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // A suspect is shown live in the lab, or says that it can't be.
@@ -27,7 +28,7 @@ func TestEverySuspectHasAnIncident(t *testing.T) {
 // named: an incident has its suspect's name, or that and what is special in it
 // (server-stall-jvm).
 func named(incident string) bool {
-	return slices.ContainsFunc(suspects.All, func(s *suspects.Suspect) bool {
+	return slices.ContainsFunc(suspects.All, func(s *suspect.Suspect) bool {
 		return incident == s.Name || strings.HasPrefix(incident, s.Name+"-")
 	})
 }

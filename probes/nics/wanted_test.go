@@ -68,7 +68,7 @@ func TestNamesAreNodeExporters(t *testing.T) {
 	}
 }
 
-// The names that suspects/nic_statistics.go reads: each is picked, and recorded from
+// The names that suspects/net/nic_statistics.go reads: each is picked, and recorded from
 // the first reading where it is a whole card's.
 func TestPicksEachDriversCountOfAFullRing(t *testing.T) {
 	for _, n := range []string{

@@ -11,7 +11,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // Role is what a host is there for.
@@ -37,9 +37,9 @@ type Design struct {
 
 // Risk is a setting that is too small for the role.
 type Risk struct {
-	Setting suspects.Setting // with its Why
+	Setting suspect.Setting // with its Why
 	// Call is it instead, where only a program can change it.
-	Call   suspects.Call
+	Call   suspect.Call
 	Source string
 	// Shows is the measurement that would show that it matters.
 	Shows string
@@ -202,8 +202,8 @@ func mbit(bytesPerSecond float64) string {
 
 func whole(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }
 
-func sysctl(name, value, why, risk string) suspects.Setting {
-	return suspects.Setting{Kind: "sysctl", Name: name, Value: value, Why: why, Risk: risk}
+func sysctl(name, value, why, risk string) suspect.Setting {
+	return suspect.Setting{Kind: "sysctl", Name: name, Value: value, Why: why, Risk: risk}
 }
 
 // isNow begins a reason with the value that is there.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"snag/internal/units"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // rules of all roles, in the order in which they are told.
@@ -69,7 +69,7 @@ func clamped(h host) (out []Risk, _ string) {
 			continue
 		}
 		seen[k.Owners[0].PID] = true
-		out = append(out, Risk{Call: suspects.Call{Do: "setsockopt(fd, SOL_SOCKET, SO_RCVBUF, …) anew, once net.core.rmem_max is larger",
+		out = append(out, Risk{Call: suspect.Call{Do: "setsockopt(fd, SOL_SOCKET, SO_RCVBUF, …) anew, once net.core.rmem_max is larger",
 			Why: fmt.Sprintf("the buffer of %s[%d] on %s is %s, just what rmem_max allows: it asked for as much or more", k.Owners[0].Comm, k.Owners[0].PID, k.Local, units.Bytes(float64(k.RcvBuf)))},
 			Source: "net/core/sock.c (sk_setsockopt, SO_RCVBUF)", Shows: "its d in ss -uamn grows"})
 	}
@@ -92,7 +92,7 @@ func flowLimit(h host) (out []Risk, covered string) {
 			covered = fmt.Sprintf("fq flow_limit of %s: %.0f packets hold a key frame of %.0f", q.Device, now, burst)
 			continue
 		}
-		s := suspects.Setting{Kind: "qdisc", Name: "flow_limit", Parent: q.Parent, Value: whole(want), Risk: "a flow's packets may wait that long in the queue",
+		s := suspect.Setting{Kind: "qdisc", Name: "flow_limit", Parent: q.Parent, Value: whole(want), Risk: "a flow's packets may wait that long in the queue",
 			Why: fmt.Sprintf("it is %.0f packets, and a key frame of a stream of %s (%s) is some %.0f: five times the mean of 25 frames a second", now, mbit(h.rate), h.said, burst)}
 		s.At.Device = q.Device
 		out = append(out, Risk{Setting: s, Source: "net/sched/sch_fq.c (fq_enqueue)", Shows: "flows_plimit in tc -s -d qdisc grows: snag find names it fq-flow-limit"})

@@ -6,7 +6,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // afterIdle: segments of HLS and chunks come with pauses, and each begins with a small
@@ -64,7 +64,7 @@ func acceptQueues(h host) (out []Risk, covered string) {
 		}
 		want := math.Exp2(math.Ceil(math.Log2(1.25 * need)))
 		why := fmt.Sprintf("%.0f connections a second come to %s, so %.0f while it pauses for %.0f ms, and its queue holds %d", came[port]/seconds, k.Local, need, 1000*stall, k.SendQ)
-		r := Risk{Call: suspects.Call{Who: recording.Subject{PID: k.Owners[0].PID, Comm: k.Owners[0].Comm}, Do: fmt.Sprintf("listen(fd, %.0f)", want), Why: why},
+		r := Risk{Call: suspect.Call{Who: recording.Subject{PID: k.Owners[0].PID, Comm: k.Owners[0].Comm}, Do: fmt.Sprintf("listen(fd, %.0f)", want), Why: why},
 			Source: "net/socket.c (__sys_listen); Documentation/networking/ip-sysctl.rst (somaxconn)", Shows: "TcpExtListenOverflows grows: snag find names it listen-overflow"}
 		if most > 0 && most < want {
 			r.Setting = sysctl("net.core.somaxconn", whole(want), why, "connections may wait longer before they are refused")
@@ -103,7 +103,7 @@ func descriptors(h host) (out []Risk, covered string) {
 			continue
 		}
 		to := max(4*p.FDLimit, 65536)
-		s := suspects.Setting{Kind: "nofile", Value: fmt.Sprintf("%d:%d", to, max(to, p.FDHard)), At: recording.Subject{PID: pid, Comm: p.Comm}, Needs: "LimitNOFILE= in its unit, to last over its restart",
+		s := suspect.Setting{Kind: "nofile", Value: fmt.Sprintf("%d:%d", to, max(to, p.FDHard)), At: recording.Subject{PID: pid, Comm: p.Comm}, Needs: "LimitNOFILE= in its unit, to last over its restart",
 			Why: fmt.Sprintf("%s[%d] has %s of %s descriptors open: twice the clients, and accept fails", p.Comm, pid, units.Count(float64(*p.FDs)), units.Count(float64(p.FDLimit))), Risk: "what leaks descriptors goes on leaking"}
 		out = append(out, Risk{Setting: s, Source: "getrlimit(2); systemd.exec(5), LimitNOFILE=", Shows: "EMFILE from accept: snag find names it fd-limit"})
 	}
@@ -164,7 +164,7 @@ func nodelay(h host) (out []Risk, covered string) {
 			continue
 		}
 		seen[o.PID] = true
-		out = append(out, Risk{Call: suspects.Call{Who: recording.Subject{PID: o.PID, Comm: o.Comm}, Do: "setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, 1), or one write for what belongs together",
+		out = append(out, Risk{Call: suspect.Call{Who: recording.Subject{PID: o.PID, Comm: o.Comm}, Do: "setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, 1), or one write for what belongs together",
 			Why: fmt.Sprintf("its connection to %s has Nagle's algorithm on: a request in two writes waits up to 40 ms", k.Remote)},
 			Source: "RFC 896; RFC 1122, section 4.2.3.4", Shows: "held writes: snag find names it nagle-delayed-ack"})
 	}

@@ -6,7 +6,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
-	"snag/suspects"
+	"snag/suspects/suspect"
 )
 
 // reversePath: with two networks a strict filter drops what comes the other way.
@@ -89,7 +89,7 @@ func rings(h host) (out []Risk, covered string) {
 			covered = fmt.Sprintf("receive ring of %s: %d descriptors hold %.1f ms at line rate", n.Device, rx, 1000*holds)
 			continue
 		}
-		s := suspects.Setting{Kind: "ring", Name: "rx", At: recording.Subject{Device: n.Device}, Value: fmt.Sprint(most), Risk: "the driver may take the link down for a second or two",
+		s := suspect.Setting{Kind: "ring", Name: "rx", At: recording.Subject{Device: n.Device}, Value: fmt.Sprint(most), Risk: "the driver may take the link down for a second or two",
 			Why: fmt.Sprintf("%d descriptors and %.0f queues hold %.2f ms of packets at %s, and receive work may wait for %.0f ms", rx, queues, 1000*holds, mbit(speed/8), 1000*softirqPause)}
 		out = append(out, Risk{Setting: s, Source: "Documentation/networking/napi.rst; net/core/dev.c (net_rx_action)", Shows: "rx_missed or rx_no_buffer in ethtool -S grows: snag find names it nic-ring-overflow"})
 	}
@@ -107,7 +107,7 @@ func channels(h host) (out []Risk, covered string) {
 			covered = fmt.Sprintf("queues of %s: %d for %d CPUs", n.Device, now, h.r.Manifest.CPUs)
 			continue
 		}
-		s := suspects.Setting{Kind: "channels", Name: "combined", At: recording.Subject{Device: n.Device}, Value: fmt.Sprint(want), Risk: "the driver may take the link down for a second or two",
+		s := suspect.Setting{Kind: "channels", Name: "combined", At: recording.Subject{Device: n.Device}, Value: fmt.Sprint(want), Risk: "the driver may take the link down for a second or two",
 			Why: fmt.Sprintf("%d queue for %s and %d CPUs: one CPU receives it all; the card has %d", now, mbit(float64(*n.Speed)*1e6/8), h.r.Manifest.CPUs, *n.Channels.CombinedMax)}
 		out = append(out, Risk{Setting: s, Source: "Documentation/networking/scaling.rst (RSS: Suggested Configuration)", Shows: "one CPU in softirq all the time (mpstat -P ALL): snag find names it softirq-on-one-cpu"})
 	}
@@ -126,7 +126,7 @@ func hugePages(h host) ([]Risk, string) {
 	if v != "always" {
 		return nil, "transparent_hugepage/defrag: " + v + ", no fault waits for compaction that did not ask for it"
 	}
-	s := suspects.Setting{Kind: "thp", Name: "defrag", Value: "defer+madvise", Risk: "programs get huge pages later", Why: "it is always: a page fault in the middle of a request may compact memory, for 100 ms and more"}
+	s := suspect.Setting{Kind: "thp", Name: "defrag", Value: "defer+madvise", Risk: "programs get huge pages later", Why: "it is always: a page fault in the middle of a request may compact memory, for 100 ms and more"}
 	return []Risk{{Setting: s, Source: "Documentation/admin-guide/mm/transhuge.rst", Shows: "compact_stall in /proc/vmstat grows: snag find names it memory-fragmentation"}}, ""
 }
 

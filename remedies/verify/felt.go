@@ -5,13 +5,13 @@ import (
 
 	"snag/recording"
 	"snag/scene"
-	"snag/suspects"
+	"snag/suspects/suspect"
 	"snag/verdict"
 )
 
 // measure says how a culprit's harm is read from a verdict.
 type measure struct {
-	suspect *suspects.Suspect
+	suspect *suspect.Suspect
 	symptom string
 	of      string // the unit of its amount
 	// subject is the symptom's own where the verdict has it; nil: the finding's harm.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"snag/recording"
-	"snag/suspects"
+	"snag/suspects/suspect"
 	"snag/verdict"
 )
 
@@ -66,9 +66,9 @@ func behind(e verdict.Entry, n int) []wish {
 	return out
 }
 
-func strongestFirst(all []suspects.Evidence) []suspects.Evidence {
-	out := append([]suspects.Evidence(nil), all...)
-	rank := map[suspects.Side]int{suspects.For: 0, suspects.Against: 10, suspects.Missing: 20}
+func strongestFirst(all []suspect.Evidence) []suspect.Evidence {
+	out := append([]suspect.Evidence(nil), all...)
+	rank := map[suspect.Side]int{suspect.For: 0, suspect.Against: 10, suspect.Missing: 20}
 	sort.SliceStable(out, func(i, j int) bool {
 		return rank[out[i].Side]-int(out[i].Grade) < rank[out[j].Side]-int(out[j].Grade)
 	})

@@ -1,0 +1,182 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects/measure"
+	"snag/suspects/suspect"
+)
+
+var cpuSaturated = &suspect.Suspect{
+	Name:  "cpu-saturated",
+	Title: "all CPUs are busy, and a service waits for one",
+	About: "More threads want to run than there are CPUs, and those that answer requests stand in the queue with the rest. " +
+		"A machine that compiles or computes with all its CPUs and whose services answer in time is well used, not sick. " +
+		"Where the hypervisor gave the CPUs to others (steal), the noisy neighbour is outside of this machine.",
+	Needs: []suspect.Need{
+		{Measure: "host.cpu", Must: true, Why: "how busy the CPUs were, and what the hypervisor took"},
+		{Measure: "threads.sched", Why: "how long the threads of services were ready and did not run"},
+		{Measure: "host.processes", Why: "who used the CPUs"},
+		{Measure: "host.pressure", Why: "how much of the time somebody waited for a CPU"},
+		{Measure: "sockets.turns", Why: "what of a request's time was waiting for a CPU"},
+	},
+	For: []string{
+		"strong: the CPUs were idle for less than a tenth of the window (healthy: more than a fifth)",
+		"strong: threads of a service were ready and waited for a CPU, a tenth of the time and a third of what they wanted to run",
+		"decisive: the hypervisor took a quarter of the CPU time that this machine asked for, or did so in three seconds and more (steal; healthy under 2 %)",
+		"weak: CPU pressure, and a service that is late",
+	},
+	Against: []string{
+		"strong: no service that waited was late: a compile or a batch on all CPUs is what they are for",
+		"decisive: a quota held the threads back (cpu-throttled), or requests spent less than a tenth of their time in the queue, by the states of the threads less than a fifth: late answers of a busy machine are late for something else",
+		"the CPUs are idle a tenth of the time and more: then it is run-queue-wait, if anything",
+	},
+	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}, suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}),
+	Claims:  []ledger.Account{ledger.CPU},
+	Remedy: suspect.Remedy{
+		Now:         "systemctl set-property --runtime UNIT CPUWeight=20",
+		Permanently: "CPUWeight= or Nice= in the unit of whoever computes beside the service, or more CPUs.",
+		Program:     "Fewer threads of what computes, or less work for each request.",
+	},
+	Verified: "the run delay of the service's threads is under a tenth of their time",
+	Next:     "snag find --pid PID; pidstat -u 1; cat /proc/PID/task/*/schedstat",
+
+	WeighBooked: weighSaturated,
+}
+
+func weighSaturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
+	all, ok := measure.CPUTimes(r, nil)
+	if !ok {
+		return nil
+	}
+	var out []suspect.Finding
+	if f := stolen(r, all); f != nil {
+		out = append(out, *f)
+	}
+	var late []cpuWait
+	for _, w := range cpuWaits(s, r) {
+		if w.late() {
+			late = append(late, w)
+		}
+	}
+	if all.IdleShare() >= measure.BusyIdle {
+		return out
+	}
+	if _, ok := r.Measured("threads.sched"); !ok {
+		return append(out, unfollowed(all))
+	}
+	if len(late) == 0 {
+		return out
+	}
+	return append(out, saturated(s, r, l, all, late))
+}
+
+// unfollowed is what can be told of full CPUs where no thread was followed.
+func unfollowed(all measure.CPUTime) suspect.Finding {
+	return suspect.Finding{
+		Subject: recording.Subject{Kind: recording.KindHost}, Evidence: []suspect.Evidence{all.Busy(),
+			{Side: suspect.Missing, Source: "threads.sched", Text: "whether a service waited for them was not measured"}},
+		Text: fmt.Sprintf("the CPUs were idle for %.0f %% of the time only", 100*all.IdleShare()),
+		Next: "snag find --pid PID of the service that is late",
+	}
+}
+
+func saturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, all measure.CPUTime, late []cpuWait) suspect.Finding {
+	// Who is late for it comes before who is late for something else, and who merely waits last.
+	worst := late[0]
+	for _, w := range late {
+		if lateness(s, w.process) == nil {
+			continue
+		}
+		if elsewhere := w.elsewhere(s, l); elsewhere == nil || lateness(s, worst.process) == nil {
+			worst = w
+			if elsewhere == nil {
+				break
+			}
+		}
+	}
+	f := suspect.Finding{Active: worst.active, Subject: worst.process.Subject}
+	f.Evidence = []suspect.Evidence{all.Busy(), worst.evidence()}
+	for _, w := range late[:min(len(late), 5)] {
+		if lateness(s, w.process) != nil || !onlyAsks(r, w.process.Subject.PID) {
+			f.Related = append(f.Related, w.process.Subject)
+		}
+	}
+	if psi, ok := shareOfWindow(r, "node_pressure_cpu_waiting_seconds_total"); ok {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: psi, Unit: "share", Source: "/proc/pressure/cpu some", Origin: "cpu pressure",
+			Text: fmt.Sprintf("somebody waited for a CPU for %.0f %% of the time", 100*psi)})
+	}
+	blame(&f, s, r, all, worst)
+	if e := worst.throttled(r); e != nil {
+		f.Evidence = append(f.Evidence, *e)
+	}
+	if e := worst.elsewhere(s, l); e != nil {
+		f.Evidence = append(f.Evidence, *e)
+	}
+	addHarm(&f, s, r, worst, late)
+	f.Next = fmt.Sprintf("cat /proc/%d/task/*/schedstat; pidstat -u 1 5", worst.process.Subject.PID)
+	return f
+}
+
+// onlyAsks tells of a client of request and answer: when it waits for a CPU, that makes the
+// service that it asks no later.
+func onlyAsks(r *recording.Recording, pid int) bool {
+	whole := []recording.Interval{{Start: r.Manifest.Start, End: r.Manifest.End}}
+	return measure.TurnsOf(r, pid, "call", "", whole).N > 0 && measure.TurnsOf(r, pid, "serve", "", whole).N == 0
+}
+
+// blame names who used the CPUs: the subject is who should get less, or the
+// service itself where it alone is what they are busy with.
+func blame(f *suspect.Finding, s *scene.Scene, r *recording.Recording, all measure.CPUTime, w cpuWait) {
+	self := w.process.Subject
+	var top *rival
+	for _, v := range rivals(s, r) {
+		if !v.has(w.process) {
+			top = &v
+			break
+		}
+	}
+	if top == nil || top.used < w.ran || top.used < 0.1*all.Total {
+		f.Text = fmt.Sprintf("%s needs more CPU than there is: it ran for %s and waited for %s", self.Name, units.Lasting(w.ran), units.Lasting(w.waited))
+		f.Remedy = suspect.Remedy{Permanently: "More CPUs for " + self.Name + ".", Program: "Less work for each request."}
+		if top == nil || top.used < 0.1*all.Total {
+			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: "table processes", Text: "who else used the CPUs was not seen: short-lived processes leave no row"})
+		}
+		return
+	}
+	first := top.processes[0]
+	f.Subject = first.Subject
+	for _, p := range top.processes[1:min(len(top.processes), 4)] {
+		f.Related = append(f.Related, p.Subject)
+	}
+	f.Text = fmt.Sprintf("%s used %s of the %s of CPU time that there were, and %s waited for a CPU for %s", top.name(), units.Lasting(top.used), units.Lasting(all.Total), self.Name, units.Lasting(w.waited))
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: top.used, Unit: "s", Source: "/proc/PID/stat utime, stime", Origin: "process time",
+		Text: fmt.Sprintf("%s used %s of CPU time, %s itself %s", top.name(), units.Lasting(top.used), self.Name, units.Lasting(w.ran))})
+	f.Remedy = top.yields(s, r, w.process)
+}
+
+// addHarm says whether anybody felt the wait, and how much of it a request met.
+func addHarm(f *suspect.Finding, s *scene.Scene, r *recording.Recording, w cpuWait, late []cpuWait) {
+	wait, share := w.perRequest(r)
+	if share != nil {
+		f.Evidence = append(f.Evidence, *share)
+	}
+	var waited []*scene.Process
+	for _, one := range late {
+		waited = append(waited, one.process)
+	}
+	e := felt(s, waited...)
+	f.Evidence = append(f.Evidence, e)
+	if e.Side == suspect.Against { // a service that asks them, and is late, waits for something else
+		whole := []recording.Interval{s.Window}
+		f.Related = slices.DeleteFunc(f.Related, func(sub recording.Subject) bool { return measure.TurnsOf(r, sub.PID, "serve", "", whole).N > 0 })
+	}
+	if e.Side == suspect.For && wait > 0 {
+		f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: wait, Unit: "s", Text: fmt.Sprintf("%s of a typical request of %s was waiting for a CPU", units.Lasting(wait), w.process.Subject.Name)}
+	}
+}

@@ -1,0 +1,187 @@
+package host
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/recording"
+	"snag/recording/intervals"
+	"snag/scene"
+	"snag/suspects/measure"
+	"snag/suspects/suspect"
+)
+
+var diskStall = &suspect.Suspect{
+	Name:  "disk-stall",
+	Title: "a service waits for a disk that does not keep up",
+	About: "Its threads sit in uninterruptible sleep (state D) in a file system or the block layer: a write that must be on the disk before the answer, a read that no cache has. " +
+		"Somebody else may keep the disk busy. Heavy disk traffic of a backup while the service does not wait for it is no stall.",
+	Needs: []suspect.Need{
+		{Measure: "host.disks", Must: true, Why: "how long the disks' requests took"},
+		{Measure: "threads.state", Why: "which threads waited for a disk, and where in the kernel"},
+		{Measure: "states", Why: "how much of the time of its requests that was"},
+		{Measure: "host.pressure", Why: "how much of the time somebody waited for a disk"},
+		{Measure: "host.processes", Why: "who reads and writes"},
+		{Measure: "host.kernel-log", Why: "errors of the disk"},
+	},
+	For: []string{
+		"strong: at a third of the looks or more a thread of the service waits for a disk (state D; healthy 1 in 100), or a fifth of the time of its requests was that",
+		"strong: the disk has requests under way for 80 % of the time, or of three seconds and more, and one takes 20 ms or more (healthy 0.1–10 ms); of two seconds and half of its time, where a fifth of the requests' time was that",
+		"strong: the control group's own disk pressure, or the kernel's delay accounting of its threads, a tenth of the time or more",
+		"strong: the kernel log has an error of that disk",
+		"weak: another process moves most of the bytes; a limit on its control group's disk traffic; the machine's disk pressure",
+	},
+	Against: []string{
+		"decisive: the process reads its own memory back from swap meanwhile: then it is swap",
+		"strong: no service that waited was late",
+		"a backup that waits for its own disk, however much: nobody asks it anything",
+	},
+	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}, suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}),
+	Claims:  []ledger.Account{ledger.Disk},
+	Remedy: suspect.Remedy{
+		Permanently: "IOWeight= or IOWriteBandwidthMax= in the unit of whoever fills the disk. Or the service's files on a disk of their own.",
+		Program:     "Fewer syncs and larger writes.",
+	},
+	Verified: "a request to the disk takes under 10 ms, and no thread is in state D",
+	Next:     "iostat -x 1; grep . /proc/PID/task/*/{wchan,stack}; iotop -oP",
+
+	WeighBooked: weighDisk,
+}
+
+func weighDisk(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
+	all := disksOf(r)
+	if _, ok := r.Measured("threads.state"); !ok {
+		for _, d := range all {
+			if d.slow() {
+				return []suspect.Finding{unfollowedDisk(d)}
+			}
+		}
+		return nil
+	}
+	var out []suspect.Finding
+	for _, b := range blockedProcesses(s, r, l) {
+		if !b.often() && !slices.ContainsFunc(all, func(d disk) bool { return d.slowFor(b) }) {
+			continue // it uses a disk that keeps up
+		}
+		out = append(out, stalled(s, r, all, b))
+		if len(out) == maxWaits {
+			break
+		}
+	}
+	return out
+}
+
+// unfollowedDisk is what can be told of a slow disk where no thread was followed.
+func unfollowedDisk(d disk) suspect.Finding {
+	return suspect.Finding{
+		Subject:  recording.Subject{Kind: recording.KindDisk, Device: d.name},
+		Evidence: []suspect.Evidence{d.evidence(), {Side: suspect.Missing, Source: "threads.state", Text: "whether a service waited for it was not measured"}},
+		Text:     fmt.Sprintf("disk %s takes %s for a request", d.name, units.Lasting(d.each)), Next: "snag find --pid PID of the service that is late",
+	}
+}
+
+func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) suspect.Finding {
+	self := b.process.Subject
+	f := suspect.Finding{Subject: self, Active: b.active, Related: []recording.Subject{self}, Evidence: []suspect.Evidence{b.evidence()},
+		Text: fmt.Sprintf("%s waited for a disk %s", self.Name, b.words()),
+		Next: fmt.Sprintf("grep . /proc/%d/task/*/wchan /proc/%d/task/*/stack; iostat -x 1 5", self.PID, self.PID)}
+	var slow *disk
+	for i := range all {
+		if all[i].slowFor(b) {
+			slow = &all[i]
+			break
+		}
+	}
+	switch {
+	case b.remote:
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: "nfsiostat 1", Text: "it waits for a file system on the network, whose server is not seen from here"})
+	case slow != nil:
+		f.Subject = recording.Subject{Kind: recording.KindDisk, Device: slow.name}
+		f.Evidence = append(f.Evidence, slow.evidence())
+		if !b.often() { // one or two looks do not tell when
+			f.Active = intervals.Merge(append(slices.Clone(slow.spells), slow.slowest...), measure.Joined)
+		}
+		f.Text = fmt.Sprintf("disk %s took %s for a request, and %s waited for it %s", slow.name, units.Lasting(max(slow.each, slow.met)), self.Name, b.words())
+		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("The files of %s on a disk of their own, or on a faster one than %s.", self.Name, slow.name), Program: "Fewer syncs and larger writes."}
+		nameWriter(&f, s, r, b, *slow)
+	default:
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: "/proc/diskstats", Origin: "diskstats",
+			Text: "no disk was slow meanwhile: a limit above the disks, or a file system that waits for itself"})
+	}
+	addDelays(&f, r, b)
+	addLimits(&f, r, b)
+	addErrors(&f, r, slow)
+	if e := swapsIn(r, b.process); e != nil {
+		f.Evidence = append(f.Evidence, *e)
+	}
+	f.Evidence = append(f.Evidence, felt(s, b.process))
+	return f
+}
+
+// nameWriter adds who keeps the disk busy.
+func nameWriter(f *suspect.Finding, s *scene.Scene, r *recording.Recording, b blocked, d disk) {
+	own, _ := moved(b.process)
+	p, bytes := writer(s, b.process, r.Manifest.SelfPID, d)
+	if p == nil || bytes < 2*own {
+		return
+	}
+	f.Related = append(f.Related, p.Subject)
+	f.Text += fmt.Sprintf("; %s moved %s meanwhile", p.Subject.Name, units.Bytes(bytes))
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: bytes, Unit: "bytes", Source: "/proc/PID/io", Origin: "process io",
+		Text: fmt.Sprintf("%s moved %s to and from disks, %s itself %s; disk %s %s", p.Subject.Name, units.Bytes(bytes), b.process.Subject.Name, units.Bytes(own), d.name, units.Bytes(d.bytes))})
+	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("IOWeight=10 or IOWriteBandwidthMax= in the unit of %s. Or the files of %s on a disk of their own.", p.Subject.Name, b.process.Subject.Name),
+		Program: fmt.Sprintf("%s: fewer and slower writes.", p.Subject.Comm)}
+}
+
+// addDelays adds what the kernel itself counted of the process' waiting.
+func addDelays(f *suspect.Finding, r *recording.Recording, b blocked) {
+	if b.accounted && b.span > 0 && b.delayed >= delayShare*b.span {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.delayed, Unit: "s", Source: "/proc/PID/task/TID/stat delayacct_blkio_ticks", Origin: "delay accounting",
+			Text: fmt.Sprintf("its threads waited for disks for %s of %s", units.Lasting(b.delayed), units.Lasting(b.span))})
+	}
+	group := b.process.Last().GroupOf("unified")
+	if share, ok := shareOfWindow(r, "snag_cgroup_pressure_io_waiting_seconds_total", "cgroup", group); ok && share >= delayShare {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "io.pressure of " + group, Origin: "group's io pressure",
+			Text: fmt.Sprintf("in its control group somebody waited for a disk for %.0f %% of the time", 100*share)})
+	}
+	if share, ok := shareOfWindow(r, "node_pressure_io_stalled_seconds_total"); ok {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: "/proc/pressure/io full", Origin: "io pressure",
+			Text: fmt.Sprintf("all that was ready to run waited for a disk for %.0f %% of the time", 100*share)})
+	}
+}
+
+// addLimits tells a limit that the process' control group has on a disk.
+func addLimits(f *suspect.Finding, r *recording.Recording, b blocked) {
+	last := b.process.Last()
+	for _, fact := range r.Facts {
+		if fact.Name != "cgroup.io.max" {
+			continue
+		}
+		path := filepath.Dir(fact.Source)
+		for _, group := range []string{last.GroupOf("blkio"), last.GroupOf("unified")} {
+			if group != "" && group != "/" && strings.HasSuffix(path, group) {
+				f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: fact.Source, Origin: "io.max",
+					Text: fmt.Sprintf("its control group %s has a limit on a disk: %s", group, fact.Value)})
+				f.Text += fmt.Sprintf("; its control group is limited to %s", fact.Value)
+				return
+			}
+		}
+	}
+}
+
+func addErrors(f *suspect.Finding, r *recording.Recording, d *disk) {
+	n, line := 0, ""
+	for _, e := range r.Events {
+		if e.Kind == recording.EventKernelLog && e.Attrs["cause"] == "io-error" && (d == nil || strings.HasPrefix(e.Subject.Device, d.name)) {
+			n, line = n+1, e.Attrs["line"]
+		}
+	}
+	if n > 0 {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(n), Unit: "lines", Source: "dmesg", Origin: "kernel log",
+			Text: fmt.Sprintf("the kernel log has %s of it: %s", units.Plural(n, "error"), line)})
+	}
+}

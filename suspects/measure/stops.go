@@ -1,0 +1,211 @@
+package measure
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"time"
+
+	"snag/internal/units"
+	"snag/recording"
+	"snag/recording/intervals"
+	"snag/scene"
+)
+
+// Stops is when and by whom a process was stopped.
+type Stops struct {
+	Process  *scene.Process
+	Spans    []recording.Interval
+	Seen     int  // samples in state T
+	Told     bool // the probe that follows states wrote a stop of two samples and more
+	Debugger bool
+	Ran      float64 // CPU time used between two samples that both found it stopped, s
+	Signals  int
+	Signal   string
+	From     string
+	senderID int
+}
+
+// longStop: shorter ones are what a debugger's attach or a job control makes, and
+// no shorter than the samples are apart.
+const longStop = time.Second
+
+// StopSignals stop a process that does not handle them.
+var StopSignals = map[string]bool{"SIGSTOP": true, "SIGTSTP": true, "SIGTTIN": true, "SIGTTOU": true}
+
+// StopsOf gathers what states, events and signals say of one process.
+func StopsOf(p *scene.Process, r *recording.Recording, window recording.Interval) Stops {
+	st := Stops{Process: p}
+	var rows []stateSample
+	for _, row := range p.Rows {
+		rows = append(rows, stateSample{row.T, row.State, row.CPU})
+	}
+	traced := st.addSamples(rows)
+	for _, t := range p.Threads {
+		if t.Subject.TID == p.Subject.PID { // the leader's state is the process' own
+			rows = nil
+			for _, row := range t.Rows {
+				rows = append(rows, stateSample{row.T, row.State, row.OnCPU})
+			}
+			traced += st.addSamples(rows)
+		}
+	}
+	st.Debugger = traced > 0 && 2*traced > st.Seen
+	st.addEvents(r, window)
+	var long []recording.Interval
+	for _, i := range intervals.Merge(st.Spans, 0) {
+		if i.Start < window.Start {
+			i.Start = window.Start
+		}
+		if i.Length(window.End) >= longStop {
+			long = append(long, i)
+		}
+	}
+	st.Spans = long
+	return st
+}
+
+// stateSample is one look at a process: its state, and the CPU time used so far.
+type stateSample struct {
+	t     recording.Time
+	state string
+	cpu   float64
+}
+
+// ranFor is the CPU time from which a process ran between two samples: a tick of
+// utime and stime (/proc/PID/stat counts 10 ms).
+const ranFor = 0.01
+
+// addSamples takes the states that one source saw, by time: stopped from one
+// sample to the next if both say so and no CPU time was used between them. It
+// returns how many were a debugger's.
+func (st *Stops) addSamples(rows []stateSample) (traced int) {
+	for i, m := range rows {
+		if m.state != "T" && m.state != "t" {
+			continue
+		}
+		st.Seen++
+		if m.state == "t" {
+			traced++
+		}
+		span := recording.Interval{Start: m.t, End: m.t} // alone it is an instant
+		if i+1 < len(rows) && (rows[i+1].state == "T" || rows[i+1].state == "t") {
+			if used := rows[i+1].cpu - m.cpu; used >= ranFor {
+				st.Ran += used
+			} else {
+				span.End = rows[i+1].t
+			}
+		}
+		st.Spans = append(st.Spans, span)
+	}
+	return traced
+}
+
+// addEvents joins the stops that the host probe followed and the signals that the
+// kernel told: those have exact times, from SIGSTOP to SIGCONT.
+func (st *Stops) addEvents(r *recording.Recording, window recording.Interval) {
+	pid := st.Process.Subject.PID
+	var stopped recording.Time
+	for _, e := range r.Events {
+		if e.Subject.PID != pid {
+			continue
+		}
+		switch name := e.Attrs["signal"]; {
+		case e.Kind == recording.EventStopped:
+			st.Spans = append(st.Spans, e.Interval())
+			st.Told = st.Told || e.Interval().Length(window.End) >= longStop
+		case e.Kind == recording.EventSignal && StopSignals[name] && e.Attrs["result"] != "ignored":
+			st.Signals += int(max(1, e.Value))
+			st.Signal = name
+			if id, err := strconv.Atoi(e.Attrs["from_pid"]); err == nil && id > 0 {
+				st.senderID = id
+				st.From = fmt.Sprintf("%s[%d]", cmp.Or(e.Attrs["from_comm"], "?"), id)
+			}
+			if stopped == 0 {
+				stopped = e.T
+			}
+		case e.Kind == recording.EventSignal && name == "SIGCONT":
+			// Between two samples a stop may be seen by its signals alone; that
+			// it was in state T must have been seen at least once.
+			if stopped != 0 && st.confirmedIn(recording.Interval{Start: stopped, End: e.T}) {
+				st.Spans = append(st.Spans, recording.Interval{Start: stopped, End: e.T})
+			}
+			stopped = 0
+		}
+	}
+	if open := (recording.Interval{Start: stopped}); stopped != 0 && st.confirmedIn(open) {
+		st.Spans = append(st.Spans, open)
+	}
+}
+
+// confirmedIn tells whether state T was seen in the interval.
+func (st *Stops) confirmedIn(i recording.Interval) bool {
+	for _, s := range st.Spans {
+		if i.Covers(s.Start) {
+			return true
+		}
+	}
+	return false
+}
+
+// Senders are the processes that stopped it, as far as they are known.
+func (st *Stops) Senders(s *scene.Scene) []recording.Subject {
+	if st.senderID == 0 || st.senderID == st.Process.Subject.PID {
+		return nil
+	}
+	if p := s.Process(st.senderID); p != nil {
+		return []recording.Subject{p.Subject}
+	}
+	return []recording.Subject{{Kind: recording.KindProcess, PID: st.senderID}}
+}
+
+// Sufferers are the sockets at which data or connections waited while it was
+// stopped, or whose steady stream stood still; with the worst in words.
+func (st *Stops) Sufferers(s *scene.Scene) (out []*scene.Socket, worst string) {
+	most := -1
+	for _, k := range st.Process.Sockets {
+		n, rows, q := WaitingIn(k, st.Spans)
+		peer := 0
+		if k.Peer != nil {
+			for _, row := range k.Peer.Rows {
+				if intervals.Cover(st.Spans, row.T) {
+					peer = max(peer, row.SendQ)
+				}
+			}
+		}
+		text := ""
+		switch {
+		case rows > 0 && 2*n >= rows && k.Listening():
+			text = fmt.Sprintf("%s connections waited on %s", units.Count(float64(q)), k.First().Local)
+		case rows > 0 && 2*n >= rows:
+			text = fmt.Sprintf("up to %s waited to be read on %s", units.Bytes(float64(q)), k.First().Local)
+			if k.First().Remote != "" {
+				text += " from " + k.First().Remote
+			}
+		case peer > 0 && n > 0:
+			text = fmt.Sprintf("%s waited to be sent to it by %s", units.Bytes(float64(peer)), k.First().Remote)
+		case stoodStill(k, st.Spans, s.Window):
+			text = fmt.Sprintf("its stream with %s stood still", k.First().Remote)
+			q = 0
+		default:
+			continue
+		}
+		out = append(out, k)
+		if q > most {
+			most, worst = q, text
+		}
+	}
+	return out, worst
+}
+
+// stoodStill: bytes moved at a steady rate outside of the intervals and none
+// inside.
+func stoodStill(k *scene.Socket, spans []recording.Interval, window recording.Interval) bool {
+	if k.First().Proto != "tcp" || k.Listening() || k.Last().TCP == nil {
+		return false
+	}
+	got, seconds := MovedIn(k, spans, window.End, MovedBytes)
+	free, outside := MovedIn(k, intervals.Rest(spans, window), window.End, MovedBytes)
+	// A second's worth of steady traffic at least must be missing.
+	return seconds >= 1 && got == 0 && outside >= 2 && free/outside*seconds >= 1000
+}

@@ -1,0 +1,229 @@
+package net
+
+import (
+	"fmt"
+	"math"
+
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects/measure"
+	"snag/suspects/suspect"
+)
+
+func lossOnFlow(r *recording.Recording, f *flow) suspect.Finding {
+	rows := f.tcpRows()
+	first, last := rows[0], rows[len(rows)-1]
+	a, b := first.TCP, last.TCP
+	events := f.again.Sum()
+	retrans := float64(b.TotalRetrans - a.TotalRetrans)
+	again := math.Max(events, retrans)
+	duplicates := float64(b.DSACKDups - a.DSACKDups)
+	reordered := b.ReordSeen - a.ReordSeen
+	sent := float64(b.DataSegsOut) - float64(a.DataSegsOut)
+	lost := math.Max(0, again-duplicates)
+	gone, watched := lostBefore(r, f)
+	unsure := false
+	out := suspect.Finding{Subject: f.socket.Subject, Active: f.again.Active(),
+		Next: "ss -tin 'dst " + recording.Host(f.remote) + "'"}
+	source := "ss -tin retrans, dsack_dups, reord_seen; tracepoint tcp:tcp_retransmit_skb"
+	piece := func(side suspect.Side, grade suspect.Grade, value float64, origin, text string) {
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: side, Grade: grade, Value: value, Unit: "segments", Source: source, Origin: origin, Text: text,
+			Doubt: measure.LossOf(r, "sockets.retransmits", again)})
+	}
+	if silent(rows, out.Active[0].Start) {
+		piece(suspect.Against, suspect.Decisive, again, "ack", fmt.Sprintf("nothing was acknowledged since the first of %s retransmissions (backoff %d): the peer or the whole path is gone", units.Count(again), b.Backoff))
+		out.Text = "the peer fell silent"
+		return out
+	}
+	told := "tcp_info counts"
+	if f.socket.First().Wire {
+		told = "they are"
+	}
+	n, same := f.again.AgreeIn(retrans, recording.Interval{Start: first.T, End: last.T})
+	same = same || segmentsOf(n, retrans)
+	switch {
+	case duplicates >= mostDuplicates*again:
+		piece(suspect.Against, suspect.Decisive, duplicates, "retransmit", fmt.Sprintf("of %s segments sent again, %s were reported as duplicates, reordering was seen %d times: nothing was lost", units.Count(again), units.Count(duplicates), reordered))
+	case b.NoSACK && !(watched && gone >= (1-fewDuplicates)*lost):
+		// Late originals and lost ones look alike to a sender that nobody tells of duplicates.
+		unsure = true
+		grade := suspect.Strong
+		if f.socket.Peer != nil {
+			grade = suspect.Weak // what came there tells
+		}
+		piece(suspect.For, grade, again, "retransmit", fmt.Sprintf("%s segments were sent again, and %s is all that is known to have been needless; %s", units.Count(again), units.Count(duplicates), noSACK))
+		out.Evidence = append(out.Evidence, withoutSACK(source))
+	case b.NoSACK:
+		lost = gone
+		piece(suspect.For, suspect.Decisive, gone, "retransmit", fmt.Sprintf("of %s segments sent again, the first of %s never came to the capture, though later data did", units.Count(again), units.Count(gone)))
+	case duplicates <= fewDuplicates*again && same:
+		piece(suspect.For, suspect.Decisive, again, "retransmit", fmt.Sprintf("%s retransmissions were seen and %s %s segments sent again; %s of them were reported as duplicates, reordering was seen %d times", units.Count(n), told, units.Count(retrans), units.Count(duplicates), reordered))
+	default:
+		piece(suspect.For, suspect.Strong, again, "retransmit", fmt.Sprintf("%s retransmissions were seen (%s %s segments), %s of them reported as duplicates", units.Count(n), told, units.Count(retrans), units.Count(duplicates)))
+	}
+	if p := f.socket.Peer; p != nil && sent > 0 {
+		if got, ok := receivedBy(p); ok {
+			missing := sent - got
+			inFlight := float64(b.Unacked)
+			text := fmt.Sprintf("%s data segments were sent, %s came to %s", units.Count(sent), units.Count(got), p.Subject.Name)
+			switch tolerance := max(3, 2*measure.Tolerance*lost) + inFlight; {
+			case missing < 0.2*again && missing <= tolerance:
+				piece(suspect.Against, suspect.Strong, missing, "data_segs", text+": none is missing")
+			case math.Abs(missing-lost) <= tolerance:
+				piece(suspect.For, suspect.Decisive, missing, "data_segs", text)
+			}
+		}
+	}
+	out.Text = fmt.Sprintf("%s segments were lost on the way from %s to %s", units.OfAll(lost, sent), recording.Host(f.local), recording.Host(f.remote))
+	out.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("Look at each hop from %s to %s, in this direction, for drops (tc -s qdisc, ip -s link, ethtool -S), and mend the one that drops.", recording.Host(f.local), recording.Host(f.remote))}
+	if unsure {
+		out.Text = fmt.Sprintf("%s segments were sent again from %s to %s; whether they were lost or late is not told", units.OfAll(again, sent), recording.Host(f.local), recording.Host(f.remote))
+		out.Next = "a capture at " + recording.Host(f.remote) + ", whether the first of each comes; sysctl net.ipv4.tcp_sack at both ends"
+	}
+	if sent <= 0 || lost >= measure.LossFelt*sent {
+		out.Harm = suspect.Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: max(0, sent), Unit: "packets", Text: fmt.Sprintf("%s segments lost and sent again", units.OfAll(lost, sent))}
+	}
+	return out
+}
+
+// noSACK is why loss and reordering look alike to a sender.
+const noSACK = "SACK is off on this connection, so that the receiver can't report what it had already: lost and late segments look alike"
+
+// withoutSACK is what would have told them apart.
+func withoutSACK(source string) suspect.Evidence {
+	return suspect.Evidence{Side: suspect.Missing, Source: source, Text: "which of what was sent again the receiver had (DSACK): SACK is off, net.ipv4.tcp_sack at one of the ends"}
+}
+
+// lostBefore is how many packets of a flow a capture saw lost before it: their repair
+// filled the hole that later data had shown.
+func lostBefore(r *recording.Recording, f *flow) (n float64, watched bool) {
+	if !f.socket.First().Wire {
+		return 0, false
+	}
+	for _, w := range r.Flows {
+		if w.Netns != f.netns || w.Proto != "tcp" || w.End < f.socket.First().T {
+			continue
+		}
+		client, server := scene.Address(w.Client), scene.Address(w.Server)
+		switch {
+		case client == f.local && server == f.remote:
+			return float64(w.Up.Filled), true
+		case server == f.local && client == f.remote:
+			return float64(w.Down.Filled), true
+		}
+	}
+	return 0, false
+}
+
+// mostInOne is how many segments one retransmission may carry: 64 KiB of 1,448.
+const mostInOne = 45
+
+// segmentsOf tells whether so many segments can have been sent by so many
+// retransmissions: the tracepoint fires once for each, the counters add its
+// segments (net/ipv4/tcp_output.c, __tcp_retransmit_skb).
+func segmentsOf(events, segments float64) bool {
+	return events > 0 && segments >= (1-measure.Tolerance)*events && segments <= mostInOne*events
+}
+
+// silent tells whether nothing sent was acknowledged after the retransmissions
+// began, and the timer has backed off: loss lets some through.
+func silent(rows []recording.Socket, begin recording.Time) bool {
+	last := rows[len(rows)-1].TCP
+	if last.Backoff < 2 {
+		return false
+	}
+	acked := rows[0].TCP.BytesAcked
+	for _, row := range rows {
+		if row.T <= begin {
+			acked = row.TCP.BytesAcked
+		}
+	}
+	return last.BytesAcked <= acked
+}
+
+// receivedBy is how many data segments the other end got in the window.
+func receivedBy(p *scene.Socket) (float64, bool) {
+	var seen []*recording.TCPInfo
+	for _, row := range p.Rows {
+		if row.TCP != nil {
+			seen = append(seen, row.TCP)
+		}
+	}
+	if len(seen) < 2 {
+		return 0, false
+	}
+	return float64(seen[len(seen)-1].DataSegsIn) - float64(seen[0].DataSegsIn), true
+}
+
+// someDuplicates: where so much of what was sent again had come, packets are held back on the
+// way; of what is sent again for a loss a tenth is needless at the most.
+const someDuplicates = 0.25
+
+// lateByResending is what the callers on a way measured: how much of what their calls took
+// too long was until something was sent again.
+func lateByResending(l *ledger.Ledger, flows []*flow) (suspect.Evidence, bool) {
+	share := 0.0
+	for _, f := range flows {
+		share = max(share, l.OnWay(f.remote, ledger.Loss), l.OnWay(f.local, ledger.Loss))
+	}
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "request turns of its connections; ss -ti rto", Origin: "calls",
+		Text: fmt.Sprintf("%.0f %% of what calls on this way took too long was until something was sent again", 100*share)}, share >= lossBooked
+}
+
+// lossOnPath judges many short connections to one peer together, by the
+// counters of their namespace: no dump saw their tcp_info twice.
+func lossOnPath(r *recording.Recording, l *ledger.Ledger, k measure.DropKey, flows []*flow) (suspect.Finding, bool) {
+	var again measure.Steps
+	few := flows[0].few
+	for _, f := range flows {
+		again = append(again, f.again...)
+		few = min(few, f.few)
+	}
+	n := again.Sum()
+	if n < 2*few {
+		return suspect.Finding{}, false
+	}
+	events := 0.0
+	for _, t := range r.Retransmits {
+		if measure.Namespace(r, t.Netns) == k.Netns {
+			events += float64(t.N)
+		}
+	}
+	out := suspect.Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: k.Netns, Remote: k.Dst}, Active: again.Active(),
+		Text: fmt.Sprintf("%s retransmissions were seen on %d connections to it", units.Count(n), len(flows))}
+	if len(flows) == 1 {
+		out.Subject = recording.Subject{Kind: recording.KindFlow, Netns: k.Netns, Proto: "tcp", Local: flows[0].local, Remote: flows[0].remote}
+	}
+	for _, f := range flows[:min(len(flows), measure.MostRelated)] {
+		if f.socket != nil {
+			out.Related = append(out.Related, f.socket.Subject)
+		}
+	}
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "segments", Source: "tracepoint tcp:tcp_retransmit_skb; /proc/net/snmp Tcp RetransSegs; /proc/net/netstat TCPDSACKRecv", Origin: "retransmit",
+		Text: fmt.Sprintf("%s retransmissions were seen", units.Count(n)), Doubt: measure.LossOf(r, "sockets.retransmits", n)}
+	counted, ok := measure.Grew(r, k.Netns, "node_netstat_Tcp_RetransSegs")
+	duplicates, ok2 := measure.Grew(r, k.Netns, "node_netstat_TcpExt_TCPDSACKRecv")
+	if ok && ok2 {
+		e.Text += fmt.Sprintf(", %s in the whole namespace (RetransSegs: %s); %s were reported as duplicates", units.Count(events), units.Count(counted), units.Count(duplicates))
+		switch {
+		case duplicates >= mostDuplicates*n:
+			e.Side, e.Grade = suspect.Against, suspect.Decisive
+		case (measure.Agree(counted, events) || segmentsOf(events, counted)) && duplicates <= fewDuplicates*n:
+			e.Grade = suspect.Decisive
+		}
+	}
+	out.Evidence = []suspect.Evidence{e}
+	if duplicates >= someDuplicates*n {
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: duplicates, Unit: "segments", Source: "/proc/net/netstat TCPDSACKRecv", Origin: "dsack",
+			Text: fmt.Sprintf("the receivers had %s of what was sent again already: it came late, and was not lost", units.OfAll(duplicates, n))})
+	} else if late, ok := lateByResending(l, flows); ok {
+		out.Evidence = append(out.Evidence, late)
+	}
+	sent, _ := measure.Grew(r, k.Netns, "node_netstat_Tcp_OutSegs")
+	if lost := max(0, n-duplicates); sent <= 0 || lost >= measure.LossFelt*sent {
+		out.Harm = suspect.Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: sent, Unit: "packets", Text: fmt.Sprintf("%s segments lost and sent again", units.OfAll(lost, sent))}
+	}
+	return out, true
+}

@@ -1,0 +1,120 @@
+package net
+
+import (
+	"fmt"
+
+	"snag/internal/units"
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects/measure"
+	"snag/suspects/remedy"
+	"snag/suspects/suspect"
+)
+
+// mostSenders bounds the findings on senders whose hop is elsewhere.
+const mostSenders = 8
+
+// senderFindings weighs what a sender alone shows, where no hop of this host does.
+// It can't be told from a path that lost everything.
+func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.NodeID]bool) (out []suspect.Finding) {
+	paths := map[measure.DropKey]int{} // to a host, where its finding is
+	for _, k := range s.Sockets {
+		if len(out) == mostSenders {
+			return out
+		}
+		f := k.First()
+		seconds, ok := standsStill(k, 0)
+		if !ok || atHop[k.ID] || f.State != "ESTABLISHED" || seconds < 2 || lastTCP(k).SndWnd == 0 && lastTCP(k).RwndLimited > 0 {
+			continue
+		}
+		tcp := lastTCP(k)
+		if tcp.Unacked*tcp.SndMSS == 0 || tcp.NotSent+tcp.SndMSS*tcp.Unacked < tcp.SndMSS {
+			continue
+		}
+		peer := recording.Host(f.Remote)
+		small, known := comesOutOfOrder(k.Peer)
+		if known && small.Side == suspect.Against {
+			continue // nothing at all came
+		}
+		path := measure.DropKey{Netns: f.Netns, Dst: peer}
+		if at, has := paths[path]; has && known {
+			if o := &out[at]; len(o.Related) < measure.MostRelated {
+				o.Related = append(o.Related, k.Subject)
+			}
+			continue
+		}
+		finding := suspect.Finding{Subject: k.Subject,
+			Text: fmt.Sprintf("after %s bytes nothing more was acknowledged: full segments do not come through, or nothing does", units.Count(float64(tcp.BytesAcked))),
+			Next: remedy.InNetns(s, f.Netns, fmt.Sprintf("ping -M do -c 3 -s %d %s", tcp.SndMSS+12, peer)) + "; " + remedy.InNetns(s, f.Netns, "ping -M do -c 3 -s 500 "+peer),
+			Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(tcp.Backoff), Unit: "timeouts", Source: "ss -tin backoff, cwnd, bytes_acked", Origin: "tcp_info",
+				Text: fmt.Sprintf("%s bytes were acknowledged, then none for %.0f s: segments of %s bytes, cwnd %d, backoff %d", units.Count(float64(tcp.BytesAcked)), seconds, units.Count(float64(tcp.SndMSS)), tcp.Cwnd, tcp.Backoff)}},
+		}
+		finding.Evidence = append(finding.Evidence, sizesInCapture(r, k)...)
+		if known {
+			paths[path] = len(out)
+			finding.Evidence = append(finding.Evidence, small)
+			finding.Related = []recording.Subject{k.Peer.Subject}
+			finding.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: seconds, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("%s stood still for %.0f s", k.Subject.Name, seconds)}
+			finding.Active = []recording.Interval{stillFrom(k, seconds, s.Window)}
+		}
+		if mtu := learntMTU(r, f.Netns, peer); mtu > 0 && tcp.SndMSS+headers <= mtu {
+			finding.Evidence = append(finding.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(mtu), Unit: "bytes", Source: "ip route show cache", Origin: "route",
+				Text: fmt.Sprintf("the path's MTU, %s bytes, was learnt, and the segments fit: it is not their size", units.Count(float64(mtu)))})
+		}
+		if other, mean := comesThrough(s, k); other != nil {
+			e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: mean, Unit: "bytes", Source: "ss -tin bytes_acked, data_segs_out", Origin: "other connection",
+				Text: fmt.Sprintf("meanwhile %s to the same host had data acknowledged, in segments of %s bytes: what is small comes through", other.Subject.Name, units.Count(mean))}
+			if mean > smallSegment {
+				e.Side, e.Text = suspect.Against, fmt.Sprintf("meanwhile %s to the same host had segments of %s bytes acknowledged: the path takes them", other.Subject.Name, units.Count(mean))
+			}
+			finding.Evidence = append(finding.Evidence, e)
+		}
+		finding.Settings = pathSettings(r, []*scene.Socket{k}, 0)
+		out = append(out, finding)
+	}
+	return out
+}
+
+// comesOutOfOrder is what the other end of a connection that stands still has got, where it is
+// on this host: later segments, which are smaller, but not the next one.
+func comesOutOfOrder(peer *scene.Socket) (suspect.Evidence, bool) {
+	if peer == nil {
+		return suspect.Evidence{}, false
+	}
+	rows := (&flow{socket: peer}).tcpRows()
+	if len(rows) < 2 {
+		return suspect.Evidence{}, false
+	}
+	a, b := rows[0], rows[len(rows)-1]
+	later := float64(b.TCP.DataSegsIn) - float64(a.TCP.DataSegsIn)
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: later, Unit: "segments", Source: "ss -tinm of the other end: data_segs_in, rmem", Origin: "the other end",
+		Text: fmt.Sprintf("%s got %s of it that came after the one that is missing, and holds them: what is small comes through", peer.Subject.Name, units.Plural(int(later), "segment"))}
+	if later == 0 || b.Rmem == 0 || b.RecvQ > 0 {
+		e.Side, e.Text = suspect.Against, fmt.Sprintf("%s got nothing of it at all", peer.Subject.Name)
+	}
+	return e, true
+}
+
+// smallSegment comes through every path: IPv6 promises 1,280 bytes (RFC 8200,
+// section 5), and tunnels within tunnels leave 1,200.
+const smallSegment = 1200
+
+// comesThrough is another connection between the same two hosts whose data was
+// acknowledged in the window, and that has not backed off; with the mean size of its
+// segments.
+func comesThrough(s *scene.Scene, k *scene.Socket) (*scene.Socket, float64) {
+	for _, o := range s.Sockets {
+		if o == k || o.First().Netns != k.First().Netns || o.First().Remote == "" || recording.Host(o.First().Remote) != recording.Host(k.First().Remote) {
+			continue
+		}
+		rows := (&flow{socket: o}).tcpRows()
+		if len(rows) < 2 {
+			continue
+		}
+		a, b := rows[0].TCP, rows[len(rows)-1].TCP
+		if b.BytesAcked > a.BytesAcked && b.DataSegsOut > a.DataSegsOut && b.Backoff == 0 {
+			return o, float64(b.BytesAcked-a.BytesAcked) / float64(b.DataSegsOut-a.DataSegsOut)
+		}
+	}
+	return nil, 0
+}

@@ -1,0 +1,108 @@
+package pool
+
+import (
+	"fmt"
+
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects/measure"
+	"snag/suspects/suspect"
+)
+
+var busyThread = &suspect.Suspect{
+	Name:  "busy-thread",
+	Title: "one thread computes, and all others wait for it",
+	About: "An event loop, a server of one thread or an interpreter with one lock does one thing at a time. While it computes something long (a report, one command over many keys, a regular expression), " +
+		"all requests of that process lie unread, and CPUs stand idle beside it. A load that fills the thread with small requests waits for itself; a thread that is ready and gets no CPU does not compute.",
+	Needs: []suspect.Need{
+		{Measure: "sockets.turns", Must: true, Why: "which answers are late, and how long requests waited to be read"},
+		{Measure: "states", Must: true, Why: "what its threads did meanwhile"},
+		{Measure: "threads.state", Must: true, Why: "how much CPU time each thread used"},
+		{Measure: "host.cpu", Why: "whether CPUs were idle beside it"},
+		{Measure: "oncpu.stacks", Why: "in which function"},
+	},
+	For: []string{
+		"strong: a fifth or more of the delay of its answers, which are uneven, was waiting in line behind computing",
+		"strong: the process used one CPU on average at the most, and CPUs were idle",
+		"strong, against a baseline: a request computes for twice as long as there",
+	},
+	Against: []string{
+		"decisive: its process used hardly any CPU",
+		"decisive: its threads waited for a CPU, a quota or a pause of the runtime longer than they computed",
+		"trap: a benchmark at full rate: its answers are alike, and it waits for itself",
+		"can't tell: which request it was, where no function is known",
+	},
+	LeadsTo: []suspect.Lead{{To: scene.RequestLatency, Lag: measure.FeltWithin}, {To: scene.ConnectLatency, Lag: measure.FeltWithin}, {To: scene.StreamFreeze, Lag: measure.FeltWithin}, {To: scene.StreamLate, Lag: measure.FeltWithin},
+		{To: "slow-dependency", Lag: measure.FeltWithin}, {To: "worker-queue", Lag: measure.FeltWithin}, {To: "listen-overflow", Lag: measure.FeltWithin}},
+	Claims:   []ledger.Account{ledger.Work},
+	Remedy:   suspect.Remedy{Program: "Give the long task to another thread or process. Or cut it into pieces, and let others have their turn between them."},
+	Verified: "requests are read at once while it runs",
+	Next:     "snag profile --pid PID   # in which function",
+
+	WeighBooked: weighBusyThread,
+}
+
+// behindWork is the least share of a felt delay that is in line behind computing.
+const behindWork = 0.2
+
+// oneCPU is how many CPUs a process uses at the most where it does one thing at a time;
+// runtimes have helpers, and a task may move between threads.
+const oneCPU = 1.2
+
+// leastCPU: who computes for a time that is felt uses more.
+const leastCPU = 0.05
+
+func weighBusyThread(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
+	var out []suspect.Finding
+	for _, d := range l.Felt {
+		share := 0.0
+		for _, p := range d.By {
+			if p.Account == ledger.Work {
+				share = p.Share
+			}
+		}
+		if d.Party.Role != ledger.Serves || share < behindWork {
+			continue
+		}
+		if t := measure.BusiestOf(s, d.Party.PIDs); t != nil {
+			out = append(out, busyFinding(t, s, r, d, share))
+		}
+	}
+	return out
+}
+
+func busyFinding(b *measure.BusiestThread, s *scene.Scene, r *recording.Recording, d ledger.Delay, share float64) suspect.Finding {
+	pid := b.Process.Subject.PID
+	f := suspect.Finding{Subject: b.Process.Subject, Active: d.Active, Related: []recording.Subject{d.Party.Subject},
+		Next: fmt.Sprintf("snag profile --pid %d   # in which function", pid)}
+	f.Text = fmt.Sprintf("its requests lie unread while thread %d (%s) computes: %.2g at any moment", b.TID, b.Comm, d.Held*share)
+	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "request turns of its listeners; states of its threads", Origin: "turns",
+		Text: fmt.Sprintf("%.0f %% of the delay of its answers (%s each, one in a hundred over %s, half of them under %s) was waiting in line behind computing",
+			100*share, units.Lasting(d.Each), units.Lasting(d.Party.P99), units.Lasting(d.Party.P50))}}
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: b.All / b.Span, Unit: "CPUs", Source: fmt.Sprintf("/proc/%d/task/*/schedstat", pid), Origin: "schedstat",
+		Text: fmt.Sprintf("its process used %.2f CPUs on average", b.All/b.Span)}
+	all, known := measure.CPUTimes(r, nil)
+	if known {
+		e.Text += fmt.Sprintf("; the CPUs were idle for %.0f %% of the time", 100*all.IdleShare())
+	}
+	if b.All <= oneCPU*b.Span && known && all.IdleShare() >= measure.BusyIdle {
+		e.Grade = suspect.Strong
+	}
+	f.Evidence = append(f.Evidence, e)
+	if now, was, grown := d.Party.Grown(ledger.Work); grown && b.All <= oneCPU*b.Span {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: now, Unit: "s", Source: "states of its threads; the baseline", Origin: "baseline",
+			Text: fmt.Sprintf("a request computes for %s; in the baseline it did for %s", units.Lasting(now), units.Lasting(was))})
+	}
+	if b.All < leastCPU*b.Span {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: b.All / b.Span, Unit: "CPUs", Source: e.Source, Origin: "cpu time",
+			Text: fmt.Sprintf("its process used %.2f CPUs: it does not compute", b.All/b.Span)})
+	}
+	if b.Waited > measure.Starved*b.Ran {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: b.Waited, Unit: "s", Source: e.Source, Origin: "run delay",
+			Text: fmt.Sprintf("thread %d waited %s for a CPU and ran for %s: it does not compute, it gets no CPU", b.TID, units.Lasting(b.Waited), units.Lasting(b.Ran))})
+	}
+	f.Remedy = suspect.Remedy{Program: fmt.Sprintf("%s: give the long task to another thread or process, or cut it into pieces between which others have their turn.", b.Process.Subject.Comm)}
+	return f
+}

@@ -1,0 +1,68 @@
+package pool
+
+import (
+	"fmt"
+
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/recording"
+	"snag/recording/intervals"
+	"snag/scene"
+	"snag/suspects/measure"
+	"snag/suspects/suspect"
+)
+
+// A limit that is reached keeps connections waiting to be accepted at most looks, while less
+// than this part of those that were accepted is at work.
+const (
+	keepsWaiting = 0.8
+	atWork       = 0.7
+)
+
+// acceptNoMore are services that accept no more connections though what they have is mostly
+// idle: HAProxy at its maxconn, waitress at connection_limit, Tomcat at maxConnections.
+func acceptNoMore(s *scene.Scene, l *ledger.Ledger) (out []suspect.Finding) {
+	if l == nil {
+		return nil
+	}
+	for _, p := range l.Parties {
+		k := s.Socket(scene.IDOf(p.Subject))
+		if p.Role != ledger.Serves || k == nil || !k.Listening() {
+			continue
+		}
+		waited, most := 0, 0
+		var full []recording.Interval
+		for _, row := range k.Rows {
+			if row.RecvQ > 0 {
+				waited++
+				full = append(full, measure.OneSecond(row.T))
+			}
+			most = max(most, int(row.RecvQ))
+		}
+		least, held, looks := stayed(s, p.Subject)
+		if looks < 3 || held == 0 || float64(waited) < keepsWaiting*float64(len(k.Rows)) || float64(held-least) > max(1, atLimit*float64(held)) {
+			continue
+		}
+		out = append(out, fullFinding(p, held, looks, most, full))
+	}
+	return out
+}
+
+func fullFinding(p *ledger.Party, held, looks, most int, full []recording.Interval) suspect.Finding {
+	port := recording.Port(p.Subject.Local)
+	f := suspect.Finding{Subject: p.Subject, Active: intervals.Merge(full, measure.Joined),
+		Text: fmt.Sprintf("it accepts no more than %s, and up to %d wait to be accepted", units.Plural(held, "connection"), most),
+		Next: fmt.Sprintf("ss -ltn 'sport = :%s'; ss -Htn state established '( sport = :%s )'   # who waits, and who holds them", port, port)}
+	use := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: p.Open / float64(held), Unit: "share", Source: "sockets.turns", Origin: "turns",
+		Text: fmt.Sprintf("on these, %.2g requests were open at a moment: most of them are idle", p.Open)}
+	if p.Open > atWork*float64(held) {
+		use.Side, use.Grade = suspect.Against, suspect.Decisive
+		use.Text = fmt.Sprintf("on these, %.2g requests were open at a moment: those who would accept are at work", p.Open)
+	}
+	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(held), Unit: "connections", Source: "ss -tn state established; ss -ltn Recv-Q", Origin: "sockets",
+		Text: fmt.Sprintf("%s stayed at each of %d looks, and others waited to be accepted meanwhile", units.Plural(held, "connection"), looks)}, use}
+	f.Harm = suspect.Harm{Symptom: scene.ConnectLatency, Amount: float64(most), Unit: "connections", Text: fmt.Sprintf("up to %s waited to be accepted", units.Plural(most, "connection"))}
+	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: a limit above %d connections in its configuration, if its memory allows, and a shorter idle timeout.", p.Subject.Comm, held),
+		Program: "Clients that share connections."}
+	return f
+}

@@ -1,0 +1,181 @@
+package pool
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/recording"
+	"snag/recording/intervals"
+	"snag/scene"
+	"snag/suspects/measure"
+	"snag/suspects/suspect"
+)
+
+var connectionLimit = &suspect.Suspect{
+	Name:  "connection-limit",
+	Title: "a service has as many connections as it may",
+	About: "A limit of the service itself (max_connections, maxclients, worker_connections) is reached: connections are accepted, told so in the protocol's own words, and ended at once, while those that were there before are served as ever. Some services accept no more instead (HAProxy's maxconn): who comes then waits in the kernel's queue though the service has nothing to do. " +
+		"The kernel's limits look otherwise: without descriptors nothing is accepted, and a full backlog does not even answer.",
+	Needs: []suspect.Need{
+		{Measure: "sockets.turns", Must: true, Why: "which connections were answered with an error"},
+		{Measure: "sockets.connections", Must: true, Why: "which ended at once"},
+		{Measure: "sockets.diag", Must: true, Why: "how many stayed"},
+	},
+	For: []string{
+		"strong: as many connections ended within a second as answers were errors",
+		"strong: as many connections stayed at each look, whatever came, or were open at the end of each second in which it turned some away: at the limit",
+		"strong: meanwhile others waited to be accepted, and most of those that stayed had no request open",
+	},
+	Against: []string{
+		"strong: connections that stay are answered with errors too: a part of the service fails (error-answers)",
+		"decisive, of one that accepts no more: those that stayed had requests open: who would accept is at work (worker-queue)",
+		"can't tell: a limit that is enforced without a word, and one for each user or address",
+	},
+	LeadsTo: []suspect.Lead{{To: "listen-overflow", Lag: 10 * time.Second}, {To: scene.ConnectLatency, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 10 * time.Second}, {To: scene.FailedAnswers, Lag: 2 * time.Second}, {To: "error-answers", Lag: 2 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: "reconnect-storm", Lag: 10 * time.Second}, {To: "peer-reset", Lag: 10 * time.Second}},
+	Remedy: suspect.Remedy{
+		Permanently: "A larger limit in the service's configuration, if its memory allows. A shorter idle timeout.",
+		Program:     "In the clients: fewer connections, or a pool that shares them.",
+	},
+	Verified:    "connections that come are served, and their count goes over the old limit",
+	Next:        "ss -Htn state established '( sport = :PORT )' | awk '{print $4}' | sort | uniq -c   # who holds how many",
+	WeighBooked: weighConnectionLimit,
+}
+
+const (
+	// fewRefusals are one burst of a client.
+	fewRefusals = 5
+	// alike is how far two counts of the same connections may lie apart: one is made when
+	// they end, the other when they are answered.
+	alike = 0.25
+	// atLimit is by how much the number of those that stay may differ.
+	atLimit = 0.05
+)
+
+func weighConnectionLimit(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
+	out := acceptNoMore(s, l)
+	for _, v := range scene.Services(s, r, "serve") {
+		failed, _, as := v.Failed()
+		if failed < fewRefusals || v.Subject.Kind != recording.KindListener || v.Subject.Proto == "unix" { // whose connections are not counted
+			continue
+		}
+		out = append(out, atItsLimit(s, r, v, failed, as))
+	}
+	return out
+}
+
+func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed float64, as string) suspect.Finding {
+	short := 0.0
+	for _, c := range accepted(r, v.Subject) {
+		short += float64(c.Short)
+	}
+	f := suspect.Finding{Subject: v.Subject, Next: fmt.Sprintf("ss -Htn state established '( sport = :%s )' | awk '{print $4}' | sort | uniq -c   # who holds how many", recording.Port(v.Subject.Local))}
+	ended := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: failed, Unit: "connections", Source: "the first bytes of its answers; tracepoint sock:inet_sock_set_state", Origin: "answers",
+		Text: fmt.Sprintf("%s connections ended within a second, and %s answers were errors (%s)", units.Count(short), units.Count(failed), as)}
+	if failed > (1+alike)*short || failed < (1-alike)*short {
+		ended.Side = suspect.Against
+		ended.Text += ": not the same ones"
+		f.Text, f.Evidence = "its errors are not those of connections that are turned away", []suspect.Evidence{ended}
+		return f
+	}
+	least, most, looks := stayed(s, v.Subject)
+	kept := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(most), Unit: "connections", Source: "ss -tn state established", Origin: "sockets",
+		Text: fmt.Sprintf("%s stayed at each of %d looks, %d at the least", units.Plural(most, "connection"), looks, least)}
+	if looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)) {
+		kept.Grade = suspect.Strong
+	}
+	if held, times := filledTo(r, v); most == 0 && times >= 2 {
+		most = held
+		kept.Grade = suspect.Strong
+		kept.Text = fmt.Sprintf("in each of the %d seconds in which it turned some away and none of the others ended, %s of those that came while one looked were open at the end", times, units.Plural(held, "connection"))
+		kept.Source = "tracepoint sock:inet_sock_set_state"
+	}
+	if looks >= 3 && most == 0 {
+		kept.Side, kept.Grade, kept.Text = suspect.Against, suspect.Decisive, fmt.Sprintf("no client's connection stayed from one of %d looks to the next", looks)
+	}
+	f.Evidence = []suspect.Evidence{ended, kept}
+	for _, row := range v.Rows {
+		if row.Failed > 0 {
+			f.Active = append(f.Active, measure.OneSecond(row.T))
+		}
+	}
+	f.Active = intervals.Merge(f.Active, measure.Joined)
+	f.Text = fmt.Sprintf("it has %s and turned %s away (%s)", units.Plural(most, "connection"), units.Count(failed), as)
+	f.Harm = suspect.Harm{Symptom: scene.FailedAnswers, Amount: failed, Of: failed + float64(most), Unit: "connections", Text: f.Text}
+	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: a limit above %d connections in its configuration, if its memory allows.", v.Subject.Comm, most),
+		Program: "Clients that share connections."}
+	return f
+}
+
+// filledTo is how many connections a listener had taken, of those that came within the window,
+// at the end of each second in which it answered with errors and only connections that were
+// short ended: where that is the same number each time, and at other times fewer are open, it is
+// its limit. It tells what looks at the sockets miss, where connections are held for a second
+// or two and come again. Times is 0 where the numbers differ.
+func filledTo(r *recording.Recording, v *scene.Service) (held, times int) {
+	type second struct{ opened, closed, short, failed float64 }
+	by := map[int64]*second{}
+	at := func(t recording.Time) *second {
+		k := int64(t.Sub(r.Manifest.Start).Round(time.Second) / time.Second)
+		if by[k] == nil {
+			by[k] = &second{}
+		}
+		return by[k]
+	}
+	for _, c := range accepted(r, v.Subject) {
+		n := at(c.T)
+		n.opened, n.closed, n.short = n.opened+float64(c.Opened), n.closed+float64(c.Closed), n.short+float64(c.Short)
+	}
+	for _, row := range v.Rows {
+		at(row.T).failed += float64(row.Failed)
+	}
+	open, least, most := 0.0, 0.0, 0.0
+	var full []float64
+	for _, k := range slices.Sorted(maps.Keys(by)) {
+		n := by[k]
+		open += n.opened - n.closed
+		least, most = min(least, open), max(most, open)
+		if n.failed >= 1 && n.closed == n.short {
+			full = append(full, open)
+		}
+	}
+	if len(full) == 0 || most-least < fewRefusals {
+		return 0, 0
+	}
+	if low := slices.Min(full); most-low > max(1, atLimit*(most-least)) {
+		return 0, 0
+	}
+	return int(most - least), len(full)
+}
+
+// accepted are the counts of a listener's connections.
+func accepted(r *recording.Recording, listener recording.Subject) (out []recording.Connections) {
+	for _, c := range r.Connections {
+		if c.Role == "accept" && c.Netns == listener.Netns && recording.Port(c.Local) == recording.Port(listener.Local) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// stayed is how many connections of a listener there were at each look, at the least and at
+// the most, those left out that came and went between two.
+func stayed(s *scene.Scene, listener recording.Subject) (least, most, looks int) {
+	var all []*scene.Socket
+	for _, k := range s.Sockets {
+		if k.Listener == nil || k.Listener.ID != scene.IDOf(listener) {
+			continue
+		}
+		if k.Owner() == nil {
+			continue // it waits to be accepted
+		}
+		if k.Peer != nil && k.Peer.Owner() != nil && k.Peer.Owner() == k.Owner() {
+			continue // it asks itself, as etcd does for its gateway: that is no client
+		}
+		all = append(all, k)
+	}
+	return s.Stayed(all)
+}

@@ -1,0 +1,65 @@
+package pool
+
+import (
+	"fmt"
+	"time"
+
+	"snag/internal/units"
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects/suspect"
+)
+
+var errorAnswers = &suspect.Suspect{
+	Name:  "error-answers",
+	Title: "a service answers with errors",
+	About: "The service is there, reads its requests and answers in time, and what it answers is that it could not or would not: a limit is reached, its store is full, a part of it fails. " +
+		"Sockets and threads look healthy. It is told by the first bytes of the answers, which are compared in the kernel and never kept. Why it fails its own log says, unless another cause is found behind it.",
+	Needs: []suspect.Need{
+		{Measure: "sockets.turns", Must: true, Why: "how many answers were errors, by their first bytes"},
+		{Measure: "sockets.dns", Why: "those of name servers"},
+	},
+	For: []string{
+		"decisive: five answers or more, 1 in 100 (of databases and stores 1 in 20), were errors: HTTP's 5xx and 429, SIP's 5xx and 6xx, RTSP's 5xx and 453, errors of Redis, memcached, PostgreSQL and MySQL, closes of AMQP, refusals of MQTT, alerts of TLS; of name servers (1 in 20) SERVFAIL, REFUSED and what they leave unanswered for 5 s",
+	},
+	Against: []string{
+		"trap: what a client asks wrongly (HTTP's other 4xx), MOVED and ASK of Redis, names that do not exist (NXDOMAIN): the service works",
+		"can't tell: what TLS has encrypted; HTTP/2; an error behind the first bytes of an answer; what is sent from files or by io_uring",
+	},
+	LeadsTo: []suspect.Lead{{To: scene.FailedAnswers, Lag: 2 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: "reconnect-storm", Lag: 10 * time.Second}, {To: "peer-reset", Lag: 2 * time.Second}},
+	Remedy: suspect.Remedy{
+		Permanently: "Its own log says why. Raise the limit that is reached, or give its store room.",
+		Program:     "Mend the part that fails.",
+	},
+	Verified: "its answers are no errors any more",
+	Next:     "journalctl -u UNIT --since -5min; or its log file: ls -l /proc/PID/fd | grep log",
+	Weigh:    weighErrorAnswers,
+}
+
+func weighErrorAnswers(s *scene.Scene, r *recording.Recording) []suspect.Finding {
+	failing := map[scene.NodeID]scene.Symptom{}
+	for _, sym := range s.Symptoms {
+		if sym.Name == scene.FailedAnswers {
+			failing[scene.IDOf(sym.Subject)] = sym
+		}
+	}
+	var out []suspect.Finding
+	for _, v := range scene.Services(s, r, "serve") {
+		if sym, ok := failing[scene.IDOf(v.Subject)]; ok {
+			out = append(out, failingService(sym, v))
+		}
+	}
+	return out
+}
+
+func failingService(sym scene.Symptom, v *scene.Service) suspect.Finding {
+	failed, of, as := v.Failed()
+	text := fmt.Sprintf("%s of %s answers (%.0f %%) were errors: %s", units.Count(failed), units.Count(of), 100*failed/of, as)
+	f := suspect.Finding{Subject: v.Subject, Active: sym.Active, Text: text,
+		Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: failed, Unit: "answers", Source: "the first bytes of its answers", Origin: "answers", Text: text}},
+		Harm:     suspect.Harm{Symptom: scene.FailedAnswers, Amount: failed, Of: of, Unit: "answers", Text: text}}
+	if pid := v.Subject.PID; pid > 0 {
+		f.Next = fmt.Sprintf("journalctl _PID=%d --since -5min; or its log file: ls -l /proc/%d/fd | grep log", pid, pid)
+	}
+	return f
+}

@@ -1,0 +1,89 @@
+package pool
+
+import (
+	"fmt"
+	"time"
+
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects/measure"
+	"snag/suspects/suspect"
+)
+
+var poolExhausted = &suspect.Suspect{
+	Name:  "pool-exhausted",
+	Title: "requests wait for a connection of a pool",
+	About: "A proxy, a pooler or a program with a pool of its own has so many connections to a database or an upstream, and no more. All of them are in use, and further requests wait inside the process until one is free: " +
+		"nothing lies unread, no thread works, and what is called answers quickly.",
+	Needs: []suspect.Need{
+		{Measure: "sockets.diag", Must: true, Why: "its connections to what it calls"},
+		{Measure: "sockets.turns", Must: true, Why: "how many requests are open, and how many of its calls"},
+		{Measure: "states", Must: true, Why: "whether threads of it work on the rest"},
+	},
+	For: []string{
+		"strong: it kept the same number of connections to what it calls, and they were in use for four fifths of the time or more",
+		"strong: more requests were open than those have room for, a fifth of its time or more, and no thread of it worked on them",
+	},
+	Against: []string{
+		"strong: a call takes half as long as an answer or longer: what is called is slow, and more connections may make it slower",
+	},
+	LeadsTo: []suspect.Lead{{To: scene.RequestLatency, Lag: measure.FeltWithin}, {To: scene.FailedAnswers, Lag: 10 * time.Second}, {To: "error-answers", Lag: 10 * time.Second}, {To: "worker-queue", Lag: measure.FeltWithin}},
+	Claims:  []ledger.Account{ledger.Call},
+	Remedy: suspect.Remedy{
+		Permanently: "More connections in the pool, as far as what is called can work on more at a time.",
+		Program:     "Shorter calls.",
+	},
+	Verified: "fewer connections are in use than there are",
+	Next:     "ss -tn state established   # its connections to what it calls; the pool's own figures (SHOW POOLS in PgBouncer)",
+
+	WeighBooked: weighPoolExhausted,
+}
+
+const (
+	inPoolsLine = 0.2 // of a party's time
+	slowCalls   = 0.5 // of an answer's time
+)
+
+func weighPoolExhausted(s *scene.Scene, _ *recording.Recording, l *ledger.Ledger) []suspect.Finding {
+	if l == nil {
+		return nil
+	}
+	var out []suspect.Finding
+	for _, p := range l.Pools {
+		if p.Connections > 0 && p.Line >= inPoolsLine*p.Party.Demand {
+			out = append(out, poolFinding(s, p))
+		}
+	}
+	return out
+}
+
+func poolFinding(s *scene.Scene, p ledger.Pool) suspect.Finding {
+	held := p.Line / p.Party.Demand * p.Party.Open
+	f := suspect.Finding{Subject: p.Party.Subject,
+		Text: fmt.Sprintf("%.2g requests at any moment wait for a free connection to %s, of which it has %d", held, p.Address, p.Connections)}
+	f.Evidence = []suspect.Evidence{
+		{Side: suspect.For, Grade: suspect.Strong, Value: float64(p.Connections), Unit: "connections", Source: "ss -tn state established; sockets.turns", Origin: "sockets",
+			Text: fmt.Sprintf("it kept %s to %s, all in use while requests waited", units.Plural(p.Connections, "connection"), p.Address)},
+		{Side: suspect.For, Grade: suspect.Strong, Value: p.Line / p.Party.Demand, Unit: "share", Source: "sockets.turns; the states of its threads", Origin: "ledger",
+			Text: fmt.Sprintf("%.2g requests were open at a moment, and no thread of it worked on %.0f %% of them", p.Party.Open, 100*p.Line/p.Party.Demand)},
+	}
+	if p.Mean > 0 {
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: p.Mean, Unit: "s", Source: "sockets.turns", Origin: "calls",
+			Text: fmt.Sprintf("a call took %s, an answer %s", units.Lasting(p.Mean), units.Lasting(p.Party.Mean))}
+		if p.Mean >= slowCalls*p.Party.Mean {
+			e.Side, e.Grade = suspect.Against, suspect.Strong
+			e.Text += ": what is called is slow"
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: p.Party.Mean * p.Line / p.Party.Demand, Unit: "s", Text: f.Text}
+	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: more than %s to %s in its configuration, as far as that can work on more at a time.", measure.OrProgram(p.Party.Subject.Comm), units.Plural(p.Connections, "connection"), p.Address), Program: "Shorter calls."}
+	for _, k := range s.Sockets {
+		if k.Listening() && k.First().Local == p.Address {
+			f.Related = append(f.Related, k.Subject)
+		}
+	}
+	return f
+}

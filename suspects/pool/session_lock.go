@@ -1,0 +1,223 @@
+package pool
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/recording"
+	"snag/recording/intervals"
+	"snag/scene"
+	"snag/suspects/measure"
+	"snag/suspects/suspect"
+)
+
+var sessionLock = &suspect.Suspect{
+	Name:  "session-lock",
+	Title: "a session holds a lock that others wait for",
+	About: "A transaction, a migration or a backup holds a row, a table or a file, and its program does something else meanwhile. Requests that want the same wait inside the service, for which no thread of it works; " +
+		"all others are answered as ever. When the session ends its transaction, all who waited are answered at once, or they give up before with an error.",
+	Needs: []suspect.Need{
+		{Measure: "sockets.turns", Must: true, Why: "which answers wait, and that they come together"},
+		{Measure: "states", Must: true, Why: "that no thread of the service works for them"},
+		{Measure: "sockets.diag", Must: true, Why: "which session was silent meanwhile, and spoke when they were let go"},
+	},
+	For: []string{
+		"strong: some requests waited for 0.3 s and longer, ever more of them, while others were answered in a tenth of that; then those that waited were answered within a second, two and more at a time",
+		"strong: half of the time of its requests or more no thread of the service worked, called or slept for them, or they waited for a lock",
+		"weak: one session had its answer before, said nothing meanwhile, and spoke in the second in which the others were let go",
+	},
+	Against: []string{
+		"strong: it called another service meanwhile: that one is late",
+		"can't tell: a broadcast to clients that poll looks the same from outside, but for its regular time",
+	},
+	LeadsTo: []suspect.Lead{{To: scene.RequestLatency, Lag: measure.FeltWithin}, {To: scene.FailedAnswers, Lag: 10 * time.Second}, {To: "error-answers", Lag: 10 * time.Second}, {To: "slow-dependency", Lag: 5 * time.Second}, {To: "worker-queue", Lag: 10 * time.Second}, {To: "pool-exhausted", Lag: 10 * time.Second}},
+	Claims:  []ledger.Account{ledger.Parked, ledger.Lock},
+	Remedy: suspect.Remedy{
+		Permanently: "lock_timeout or innodb_lock_wait_timeout, and idle_in_transaction_session_timeout, in the database's configuration. End the session that holds the lock.",
+		Program:     "Commit before anything slow. Migrations with a short lock timeout.",
+	},
+	Verified: "no request waits longer than it did",
+	Next:     "the database's own list of who waits for whom (PostgreSQL: pg_blocking_pids; MySQL: sys.innodb_lock_waits)",
+
+	WeighBooked: weighSessionLock,
+}
+
+const (
+	heldLong     = 0.3 // s that a request waits at least for a lock of a session
+	othersQuick  = 0.1 // of that
+	fewHeld      = 3   // requests in all
+	othersTimes  = 3   // times as many are answered quickly
+	heldTogether = 2   // at a time
+	leastIdle    = 0.5 // of the time of the requests
+)
+
+func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
+	if l == nil {
+		return nil
+	}
+	services := map[scene.NodeID]*scene.Service{}
+	for _, v := range scene.Services(s, r, "serve") {
+		services[scene.IDOf(v.Subject)] = v
+	}
+	var out []suspect.Finding
+	for _, p := range l.Parties {
+		v := services[scene.IDOf(p.Subject)]
+		if p.Role != ledger.Serves || v == nil {
+			continue
+		}
+		if h := lockedOutOf(v); h.n >= fewHeld && h.together >= heldTogether && h.others >= othersTimes*h.n {
+			out = append(out, h.finding(s, p, v))
+		} else if k, ok := v.Stuck(); ok {
+			out = append(out, stillLockedOut(s, p, k))
+		}
+	}
+	return out
+}
+
+// lockedOut are the requests of a service that waited together.
+type lockedOut struct {
+	n, together uint64 // in all, and most that were let go within a second
+	longest     float64
+	others      uint64 // that were answered quickly meanwhile
+	spans       []recording.Interval
+}
+
+// lockedOutOf finds the times in which requests wait, the oldest ever longer, until those that
+// wait are let go.
+func lockedOutOf(v *scene.Service) lockedOut {
+	var h lockedOut
+	var began recording.Time
+	others, oldest, all := uint64(0), 0.0, false
+	for _, row := range v.Rows {
+		long, quick := split(row.Hist)
+		if began != 0 && all { // nobody was answered for a second: the service stands still
+			began, others, oldest, all = 0, 0, 0, false
+		}
+		if began != 0 && long >= 1 && row.Oldest < oldest+0.5 { // the oldest is through
+			h.n += long
+			h.together = max(h.together, long)
+			h.longest = max(h.longest, row.Max)
+			h.others += others + quick
+			h.spans = append(h.spans, recording.Interval{Start: began, End: row.T.Add(time.Second)})
+			began, others, oldest = 0, 0, 0
+		}
+		if row.Open > 0 && row.Oldest >= heldLong {
+			if began == 0 {
+				began = row.T.Add(time.Second - measure.Duration(row.Oldest))
+			}
+			others, oldest = others+quick, row.Oldest
+			all = row.Oldest >= 1 && quick == 0
+		}
+	}
+	return h
+}
+
+// split is how many turns took as long as held ones, and how many a tenth of that at most.
+func split(hist []uint64) (long, quick uint64) {
+	for i, n := range hist {
+		switch bound := recording.TurnBound(i); {
+		case bound >= heldLong:
+			long += n
+		case recording.TurnBound(i+1) <= heldLong*othersQuick:
+			quick += n
+		}
+	}
+	return long, quick
+}
+
+func (h lockedOut) finding(s *scene.Scene, p *ledger.Party, v *scene.Service) suspect.Finding {
+	f := suspect.Finding{Subject: p.Subject, Active: intervals.Merge(h.spans, measure.Joined),
+		Text: fmt.Sprintf("%s of its requests waited together for up to %s, and %s others were answered quickly meanwhile", units.Count(float64(h.n)), units.Lasting(h.longest), units.Count(float64(h.others)))}
+	turns := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(h.n), Unit: "requests", Source: "request turns of its listeners", Origin: "turns",
+		Text: fmt.Sprintf("%s requests waited for up to %s and were answered up to %d within a second; %s others took %s at most meanwhile", units.Count(float64(h.n)), units.Lasting(h.longest), h.together, units.Count(float64(h.others)), units.Lasting(heldLong*othersQuick))}
+	inside := p.Share(ledger.Parked) + p.Share(ledger.Lock)
+	f.Evidence = []suspect.Evidence{turns, idleInside(inside)}
+	if who := h.holder(s, v); who != nil {
+		name := who.Subject.Name
+		if who.Peer != nil && who.Peer.Owner() != nil {
+			name = who.Peer.Owner().Subject.Name
+			f.Related = append(f.Related, who.Peer.Owner().Subject)
+		}
+		f.Related = append(f.Related, who.Subject)
+		f.Text += fmt.Sprintf("; the session of %s was silent until they were let go", name)
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: "ss -tin bytes_received, lastsnd, lastrcv", Origin: "sessions",
+			Text: fmt.Sprintf("the session of %s (%s) had its answer, said nothing meanwhile, and spoke when the others were let go", name, cmp.Or(who.First().Remote, who.Subject.Name))})
+		f.Remedy = suspect.Remedy{Permanently: "End the transaction of " + name + ". A lock timeout for the others, in the database's configuration.", Program: name + ": commit before anything slow."}
+	}
+	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: h.longest, Unit: "s", Text: f.Text}
+	f.Next = whoBlocks(recording.Port(p.Subject.Local))
+	return f
+}
+
+// stillLockedOut are requests that wait for a lock that is never let go in the window.
+func stillLockedOut(s *scene.Scene, p *ledger.Party, k scene.Stuck) suspect.Finding {
+	f := suspect.Finding{Subject: p.Subject, Active: []recording.Interval{{Start: max(k.Since, s.Window.Start), End: s.Window.End}},
+		Text: fmt.Sprintf("%s of its requests have waited together for up to %s, and none was let go", units.Count(float64(k.Open)), units.Lasting(k.Oldest)), Next: whoBlocks(recording.Port(p.Subject.Local))}
+	inside := p.Share(ledger.Parked) + p.Share(ledger.Lock)
+	f.Evidence = []suspect.Evidence{
+		{Side: suspect.For, Grade: suspect.Strong, Value: float64(k.Open), Unit: "requests", Source: "request turns of its listeners", Origin: "turns",
+			Text: fmt.Sprintf("%s requests are open, the oldest for %s, ever more from one second to the next; %.3g a second were answered before, %.2g since", units.Count(float64(k.Open)), units.Lasting(k.Oldest), k.Before, k.After)},
+		idleInside(inside),
+	}
+	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: k.Oldest, Unit: "s", Text: f.Text}
+	return f
+}
+
+// idleInside is how much of the time of a service's requests nobody in it worked for them.
+func idleInside(share float64) suspect.Evidence {
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "the states of its threads", Origin: "ledger",
+		Text: fmt.Sprintf("%.0f %% of the time of its requests no thread of it worked, called or slept for them, or it waited for a lock", 100*share)}
+	if share < leastIdle {
+		e.Side, e.Text = suspect.Against, fmt.Sprintf("its threads were at work on them: only %.0f %% of their time nobody was", 100*share)
+	}
+	return e
+}
+
+// holder is the session that had its answer when the others began to wait, was silent as long
+// as they did, and spoke when they were let go; nil where none or several did.
+func (h lockedOut) holder(s *scene.Scene, v *scene.Service) *scene.Socket {
+	var out *scene.Socket
+	last := h.spans[len(h.spans)-1]
+	for _, k := range s.Sockets {
+		if k.Listener == nil || k.Listener.ID != scene.IDOf(v.Subject) {
+			continue
+		}
+		silent, spoke := 0, false
+		var before uint64
+		for _, row := range k.Rows {
+			switch {
+			case row.TCP == nil:
+			case row.T < last.End.Add(-time.Second) && row.T > last.Start.Add(time.Second/2):
+				if silent > 0 && row.TCP.BytesReceived != before || row.TCP.LastSnd > row.TCP.LastRcv {
+					silent = -1000 // it speaks, or waits itself
+				}
+				silent++
+				before = row.TCP.BytesReceived
+			case row.T >= last.End.Add(-time.Second) && silent > 0 && row.TCP.BytesReceived > before:
+				spoke = true
+			}
+		}
+		if silent <= 0 || !spoke {
+			continue
+		}
+		if out != nil {
+			return nil
+		}
+		out = k
+	}
+	return out
+}
+
+// whoBlocks asks a service itself who waits for whom.
+func whoBlocks(port string) string {
+	switch port {
+	case "5432", "6432":
+		return `psql -c "select pid, pg_blocking_pids(pid), state, left(query, 60) from pg_stat_activity where wait_event_type = 'Lock'"`
+	case "3306":
+		return `mysql -e "select * from information_schema.innodb_trx; show processlist"`
+	}
+	return "its own list of sessions: who waits for whom (pg_blocking_pids, information_schema.innodb_trx, lslocks for files)"
+}

@@ -1,0 +1,249 @@
+package pool
+
+import (
+	"fmt"
+	"time"
+
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects/measure"
+	"snag/suspects/suspect"
+)
+
+var spinLock = &suspect.Suspect{
+	Name:  "spin-lock",
+	Title: "threads spin for a lock and burn the CPU that its holder needs",
+	About: "Threads that wait for a lock in a loop never sleep: they look busy, and take the CPU from the one that holds it. The more of them there are, the less gets done. " +
+		"A program that computes looks the same from outside: only less work done with more threads, or the name of the function, tells the two apart.",
+	Needs: []suspect.Need{
+		{Measure: "host.cpu", Must: true, Why: "whether the CPUs are busy at all"},
+		{Measure: "threads.sched", Why: "time on a CPU and in line for one; who gave it up and from whom it was taken"},
+		{Measure: "threads.syscall", Why: "that they are in no call, in futex least of all"},
+		{Measure: "sockets.turns", Why: "how much work is done with how many threads at it"},
+		{Measure: "oncpu.stacks", Why: "which function they are in, several at once"},
+		{Measure: "oncpu.symbols", Why: "its name"},
+		{Measure: "oncpu.loops", Why: "whether its code does work, or only waits for another thread"},
+		{Measure: "offcpu.stacks", Why: "who called it, where a walk by frame pointers does not tell"},
+		{Measure: "locks.futex", Why: "whether they sleep for a lock instead"},
+	},
+	For: []string{
+		"strong: two threads or more want a CPU all the time, are asleep at hardly any look and never give the CPU up, while answers are late (involuntary switches 32,000; none in futex)",
+		"strong: with more threads at work than there are CPUs, less than half was answered for the same CPU time",
+		"strong: several threads at once are in one function that is known to spin (59 % of the samples in pthread_spin_lock), more of them than there are CPUs, or three quarters of all samples",
+		"strong: so they are, in a loop whose code only reads memory or tries an atomic exchange until another thread writes, or pauses; decisive where more threads than CPUs are, with three quarters of all samples",
+		"weak: so they are, in a function that may as well compute",
+	},
+	Against: []string{
+		"strong: nobody waits for it: a program that computes",
+		"strong: its threads sleep in futex: that lock does not spin",
+		"decisive: the code at their samples was read, and less than a twentieth is in a loop that may wait: they compute (sha256, an encoder)",
+		"strong: their samples are spread over many functions, and none is known to spin",
+		"can't tell: a loop that counts with atomic operations, or that calls a function for each try. Without less work from more threads it stays suspected",
+	},
+	LeadsTo: []suspect.Lead{
+		{To: "server-stall", Lag: 5 * time.Second}, {To: "encoder-stall", Lag: 5 * time.Second}, {To: "reader-stall", Lag: 5 * time.Second},
+		{To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.ThroughputPlateau, Lag: 5 * time.Second}, {To: scene.ConnectLatency, Lag: 10 * time.Second}, {To: scene.CPUBurn, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second},
+		{To: "cpu-saturated", Lag: 10 * time.Second}, {To: "run-queue-wait", Lag: 10 * time.Second}, {To: "listen-overflow", Lag: 10 * time.Second}, {To: "slow-dependency", Lag: 5 * time.Second}, {To: "worker-queue", Lag: 10 * time.Second}},
+	Claims: []ledger.Account{ledger.Work, ledger.CPU},
+	Remedy: suspect.Remedy{
+		Permanently: "No more threads than CPUs, in its configuration.",
+		Program:     "A mutex that sleeps (pthread_mutex, PTHREAD_MUTEX_ADAPTIVE_NP), or a back-off in the loop.",
+	},
+	Verified: "involuntary switches fall, and more is answered",
+	Next:     "perf record -g -p PID -- sleep 5; perf report   # the share of one spin function",
+	Weigh:    weighSpinLock,
+}
+
+const (
+	// wantsCPU is the share of time that a spinning thread runs or waits to run.
+	wantsCPU = 0.9
+	// givesUp is how often a second, at most, it gives the CPU up by itself: a spinner
+	// that serves requests sleeps for one now and then (3–12 a second where each thread
+	// answered 125), one that sleeps for its lock or for each request does so at each.
+	givesUp = 20.0
+	// inCallAtMost is the share of looks that may find one in a call: between two
+	// requests it asks for the next.
+	inCallAtMost = 0.2
+	// fewSpinners: one thread that is always busy computes.
+	fewSpinners = 2
+	// lessDone for the same CPU time with more threads: a half is no noise, and no
+	// cache that has become colder.
+	lessDone = 0.5
+)
+
+// spinners are the threads of a process that always want a CPU.
+type spinners struct {
+	threads            int
+	ran, delayed       float64 // s
+	taken, given       float64 // switches a second: the CPU was taken, or given up
+	calls, looks, lock int     // looks at them: in a call; in all; at threads in futex for a lock
+}
+
+func spinnersOf(p *scene.Process) spinners {
+	var s spinners
+	for _, t := range p.Threads {
+		a, b := t.Rows[0], t.Rows[len(t.Rows)-1]
+		seconds := b.T.Sub(a.T).Seconds()
+		inCall, looked := 0, 0
+		for _, row := range t.Rows {
+			if row.Lock {
+				s.lock++
+			}
+			if row.Syscall == "" {
+				continue
+			}
+			looked++
+			if row.Syscall != "running" && row.State != "R" {
+				inCall++
+			}
+		}
+		if seconds < 3 || looked == 0 {
+			continue
+		}
+		ran, delay := b.OnCPU-a.OnCPU, b.RunDelay-a.RunDelay
+		given := (float64(b.Voluntary) - float64(a.Voluntary)) / seconds
+		if (ran+delay)/seconds < wantsCPU || given > givesUp || float64(inCall) > inCallAtMost*float64(looked) {
+			continue
+		}
+		s.threads++
+		s.ran += ran
+		s.delayed += delay
+		s.given += given
+		s.taken += (float64(b.Involuntary) - float64(a.Involuntary)) / seconds
+		s.looks += looked
+		s.calls += inCall
+	}
+	return s
+}
+
+func weighSpinLock(s *scene.Scene, r *recording.Recording) []suspect.Finding {
+	var out []suspect.Finding
+	for _, p := range s.Processes {
+		if p.Subject.PID == r.Manifest.SelfPID {
+			continue
+		}
+		if sp := spinnersOf(p); sp.threads >= fewSpinners {
+			out = append(out, sp.finding(p, s, r))
+		}
+	}
+	return out
+}
+
+func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Recording) suspect.Finding {
+	pid := p.Subject.PID
+	f := suspect.Finding{Subject: p.Subject, Text: fmt.Sprintf("%d threads always want a CPU, and may spin for a lock", sp.threads)}
+	sym, late := latencyOf(s, pid)
+	busy := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(sp.threads), Unit: "threads", Source: fmt.Sprintf("/proc/%d/task/*/schedstat, status, syscall", pid), Origin: "thread states",
+		Text: fmt.Sprintf("%d threads ran for %s and waited for a CPU for %s in all; the CPU was taken from them %s times a second and given up %s times; they were asleep in a call at %d of %s looks",
+			sp.threads, units.Lasting(sp.ran), units.Lasting(sp.delayed), units.Count(sp.taken), units.Count(sp.given), sp.calls, units.Count(float64(sp.looks)))}
+	if !late {
+		busy.Grade = suspect.Weak
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "symptoms", Origin: "symptoms", Text: "nobody was seen to wait for it: a program that computes looks so"})
+	} else {
+		busy.Text += "; " + sym.Text
+	}
+	if sp.lock > 0 {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(sp.lock), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "futex",
+			Text: fmt.Sprintf("other threads of it were asleep in futex for a lock at %d looks: its locks do not spin for long", sp.lock)})
+	}
+	f.Evidence = append(f.Evidence, busy)
+	f.Evidence = append(f.Evidence, sleptForLocks(p, sp, r)...)
+	hot, said := sp.profiled(p, r)
+	f.Evidence = append(f.Evidence, said...)
+	few, many, less, more, ok := workByThreads(p, r)
+	if !ok { // its threads were looked at too late: how many it had is known from before
+		few, many, less, more, ok = workByCount(p, r)
+	}
+	switch {
+	case ok && more <= lessDone*less && many > float64(r.Manifest.CPUs):
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: more / less, Unit: "ratio", Source: "request turns of its listeners; /proc/PID/task/*/schedstat", Origin: "turns",
+			Text:  fmt.Sprintf("with %.0f threads at work it answered %s requests for a second of CPU time, with %.0f of them %s", few, units.Count(less), many, units.Count(more)),
+			Doubt: heavier(hot)})
+		f.Text = fmt.Sprintf("%.0f threads do less than %.0f did: they spin for a lock (%s answers for a second of CPU time, %s before)", many, few, units.Count(more), units.Count(less))
+		if late {
+			f.Harm = suspect.Harm{Symptom: scene.ThroughputPlateau, Amount: 1 - more/less, Unit: "ratio", Text: fmt.Sprintf("%.0f %% of the answers that its CPU time was good for are missing", 100*(1-more/less))}
+		}
+	case ok && more >= 0.8*less:
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: more / less, Unit: "ratio", Source: "request turns of its listeners; /proc/PID/task/*/schedstat", Origin: "turns",
+			Text: fmt.Sprintf("with %.0f threads at work it answered %s requests for a second of CPU time, with %.0f of them %s: they work", few, units.Count(less), many, units.Count(more))})
+	case hot == nil:
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: "perf", Text: "which function they are in was not measured: a loop for a lock and a loop that computes look the same from outside"})
+	}
+	f.Calls = spinCalls(p.Subject, max(r.Manifest.CPUs, 1))
+	f.Remedy = sleepInstead(p.Subject.Comm, "the spinning loop", r)
+	if hot != nil && hot.spins {
+		sp.name(&f, hot, late, s, r)
+		return f
+	}
+	f.Next = fmt.Sprintf("perf record -g -p %d -- sleep 5 && perf report --no-children | head -30   # one spin function above half is the proof", pid)
+	return f
+}
+
+// workByThreads compares the seconds in which many threads of the process wanted a
+// CPU with those in which few did: how many threads, and what was answered for each
+// second of CPU time. By that time, and not by the clock's: a process from which others
+// take the CPU answers less as well, with more of its threads in line. False where
+// their number did not change by a half, either was seen for less than three seconds, or
+// answers were counted in slices of the time only.
+func workByThreads(p *scene.Process, r *recording.Recording) (few, many, less, more float64, ok bool) {
+	if r.ShareOf("sockets.turns") < 1 {
+		return 0, 0, 0, 0, false
+	}
+	var answered measure.Steps
+	for _, t := range r.Turns {
+		if t.PID == p.Subject.PID && t.Role == "serve" {
+			answered = append(answered, measure.Step{Interval: measure.OneSecond(t.T), N: float64(t.N)})
+		}
+	}
+	type span struct{ running, done, cpu float64 }
+	var all []span
+	least, most := 0.0, 0.0
+	looks := measure.LooksAt(p)
+	for i := 0; i+1 < len(looks); i++ {
+		s := span{}
+		for _, row := range looks[i].Rows {
+			if row.State == "R" || row.Syscall == "running" {
+				s.running++
+			}
+		}
+		for _, row := range looks[i+1].Rows {
+			if before := looks[i].Thread(row.TID); before != nil {
+				s.cpu += row.OnCPU - before.OnCPU
+			}
+		}
+		s.done, _ = answered.Between(recording.Interval{Start: looks[i].T, End: looks[i+1].T})
+		if s.running == 0 || s.cpu < 0.1 {
+			continue
+		}
+		all = append(all, s)
+		if least == 0 || s.running < least {
+			least = s.running
+		}
+		most = max(most, s.running)
+	}
+	var a, b []span
+	for _, s := range all {
+		if s.running < (least+most)/2 {
+			a = append(a, s)
+		} else {
+			b = append(b, s)
+		}
+	}
+	if len(a) < 3 || len(b) < 3 || len(answered) == 0 {
+		return 0, 0, 0, 0, false
+	}
+	mean := func(in []span) (running, work float64) {
+		cpu := 0.0
+		for _, s := range in {
+			running += s.running / float64(len(in))
+			work += s.done
+			cpu += s.cpu
+		}
+		return running, work / cpu
+	}
+	few, less = mean(a)
+	many, more = mean(b)
+	return few, many, less, more, many >= 1.5*few && less > 0
+}

@@ -1,0 +1,236 @@
+package pool
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects/measure"
+	"snag/suspects/suspect"
+)
+
+var workerQueue = &suspect.Suspect{
+	Name:  "worker-queue",
+	Title: "requests queue for too few workers, which sleep",
+	About: "The handlers wait (for a disk, another service, a sleep) and hold their thread meanwhile: with as many requests under way as there are workers, the next ones lie unread. " +
+		"The CPU is idle, throughput is flat, and the delay grows as long as more comes than the workers can take. A slow handler is as late with nobody waiting: its time is inside.",
+	Needs: []suspect.Need{
+		{Measure: "sockets.diag", Must: true, Why: "requests that lie unread"},
+		{Measure: "sockets.turns", Why: "how much of an answer's time passed before the request was read"},
+		{Measure: "threads.syscall", Why: "what the workers do meanwhile"},
+		{Measure: "states", Why: "whether one of them was free while requests waited"},
+		{Measure: "offcpu.waits", Why: "where they are blocked, each wait counted, and in which function"},
+		{Measure: "locks.futex", Why: "which of them wait for work on a condition"},
+		{Measure: "host.processes", Why: "its CPU time"},
+	},
+	InTrace: []string{recording.Trace, "sockets.turns"},
+	For: []string{
+		"strong: half of an answer's time or more, and 20 ms, passed before its request was read",
+		"strong: requests lay unread at its sockets in most seconds",
+		"strong, from a trace of its calls: its answers keep all of its workers busy (N = X·R), which next to never waited for work",
+		"strong: a third of the time of its requests or more passed in line, while all threads were taken by others and slept in calls",
+		"strong: at most looks none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
+	},
+	Against: []string{
+		"decisive: the requests were read at once, and the time passed inside: a slow handler",
+		"strong: its threads were on a CPU: it computes",
+		"strong: a thread was free for the next request",
+		"strong: by the scheduler's word they waited for work most of the time",
+		"can't tell: which handler it is where nobody watched its waits, or its frames have no pointers (its stack: eu-stack -p PID)",
+	},
+	LeadsTo: []suspect.Lead{
+		{To: "server-stall", Lag: 5 * time.Second},
+		{To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.ConnectLatency, Lag: 10 * time.Second}, {To: scene.ThroughputPlateau, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second},
+		{To: "listen-overflow", Lag: 10 * time.Second}, {To: "unix-backlog", Lag: 10 * time.Second}, {To: "slow-dependency", Lag: 5 * time.Second}, {To: "peer-reset", Lag: time.Minute}},
+	Claims: []ledger.Account{ledger.Sleep, ledger.Call, ledger.Child, ledger.Disk, ledger.Pipe, ledger.Unread},
+	Remedy: suspect.Remedy{
+		Permanently: "More workers in the server's settings, or a limit from which it sheds load early.",
+		Program:     "Handlers that do not block (async), or wait less.",
+	},
+	Verified: "requests are read at once (the wait before the read is near 0)",
+	Next:     "head /proc/PID/task/*/{wchan,syscall}; ss -tnp   # Recv-Q of its connections",
+
+	WeighBooked: weighWorkerQueue,
+}
+
+// longWaitUnread is the mean wait before a request is read from which users notice
+// it; on a busy healthy host it is under a millisecond, and a slice of the scheduler
+// is 4 ms.
+const longWaitUnread = 0.02
+
+func weighWorkerQueue(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
+	var out []suspect.Finding
+	rows := waitRowsOf(r)
+	for _, w := range poolsOf(s, r) {
+		if len(w.head.Sockets) == 0 {
+			continue
+		}
+		if f, ok := queueOf(w, s, r, l, rows); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, rows waitRows) (suspect.Finding, bool) {
+	whole := []recording.Interval{s.Window}
+	turns := p.turns(r, "serve", "", whole)
+	mean, wait := 0.0, 0.0
+	if turns.N > 0 {
+		mean, wait = turns.Sum/float64(turns.N), turns.Wait/float64(turns.N)
+	}
+	seconds, of, worst, most := p.requestsWait(whole)
+	queued := seconds >= 3 && 2*seconds >= of
+	late := wait >= longWaitUnread && wait >= 0.5*mean
+	slow := mean >= 10*longWaitUnread && wait < 0.1*mean
+	w, waits := workersOf(p), poolWaitsOf(p, r, rows)
+	full := fullHouseOf(turns, waits, s.Window, r)
+	switch {
+	case slow && !queued && full == nil: // the time is inside
+		return suspect.Finding{Subject: p.head.Subject, Text: "its handlers are slow, and nobody queues for them",
+			Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: wait, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
+				Text: fmt.Sprintf("its answers took %s on average, and each request was read after %s: the time is inside", units.Lasting(mean), units.Lasting(wait))}}}, true
+	case !late && !queued && full == nil || p.stopped(r, s.Window):
+		return suspect.Finding{}, false
+	}
+	rate := float64(turns.N) / max(s.Window.Length(s.Window.End).Seconds(), 1)
+	if w.looks == 0 && waits == nil {
+		return unlooked(p.workers[0], s, r, "that its workers are all taken")
+	}
+	f := suspect.Finding{Subject: p.head.Subject, Related: p.related(), Text: fmt.Sprintf("requests wait for its %s, which sleep in %s", units.Plural(w.threads, w.noun), cmp.Or(w.most(), "other calls"))}
+	if late {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: wait, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
+			Text: fmt.Sprintf("%s answers took %s on average, of which %s (%.0f %%) passed before the request was read%s", units.Count(float64(turns.N)), units.Lasting(mean), units.Lasting(wait), 100*wait/mean, littlesLaw(rate, mean-wait, w))})
+	}
+	if queued {
+		part, share := measure.ShareOf(seconds, of)
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "ss -tnp Recv-Q", Origin: "receive queues",
+			Text: fmt.Sprintf("in %s seconds requests waited at its sockets, up to %s on %s", part, units.Bytes(float64(most)), worst.First().Local)}
+		if worst.Listening() {
+			e.Text = fmt.Sprintf("in %s seconds connections waited on %s, up to %d", part, worst.First().Local, most)
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	if full != nil && !late && !queued {
+		wait = full.wait()
+		f.Evidence = append(f.Evidence, full.evidence(w.noun))
+	}
+	e, looked := w.evidence(p)
+	if line := allTaken(p, l); line != nil {
+		e, looked = *line, true // 20 looks a second, each told with the requests that waited
+	}
+	if looked {
+		f.Evidence = append(f.Evidence, e)
+	}
+	if waits != nil {
+		f.Evidence = append(f.Evidence, waits.evidence())
+		if !looked {
+			e = waits.evidence()
+			f.Text = fmt.Sprintf("requests wait for its %s, which sleep in %s", units.Plural(waits.threads, w.noun), waits.call)
+		}
+		if waits.function != "" {
+			f.Text += ", called by " + waits.function
+		}
+	}
+	jammed := false
+	if p.convoys(r) {
+		jammed = true
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: p.source(), Origin: "futex",
+			Text: "its threads wait for a lock, not for others: more workers would only make that queue longer"})
+	}
+	if peer, mean := slowPeer(p, s, r, w); peer != "" {
+		jammed = true
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: mean, Unit: "s", Source: "request turns of its connections", Origin: "calls",
+			Text: fmt.Sprintf("its threads wait for %s, for %s at a time: more workers would only wait there too", peer, units.Lasting(mean))})
+	}
+	if e.Side == suspect.For && e.Grade == suspect.Weak || e.Side == suspect.Against || jammed {
+		// Unread requests alone are every overload's: nothing says that it is the workers.
+		for i := range f.Evidence {
+			if f.Evidence[i].Side == suspect.For {
+				f.Evidence[i].Grade = suspect.Weak
+			}
+		}
+	}
+	if wait > 0 {
+		f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: wait, Unit: "s", Text: fmt.Sprintf("a request waits for %s until a worker reads it", units.Lasting(wait))}
+	}
+	workers, where := w.threads, cmp.Or(w.most(), "a call")
+	if waits != nil {
+		workers, where = max(w.threads, waits.threads), waits.where()
+	}
+	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: more workers than %d in its configuration.", p.head.Subject.Comm, workers), Program: fmt.Sprintf("Handlers that do not hold a worker while they wait in %s.", where)}
+	if turns.N > 0 {
+		f.Remedy.Permanently += fmt.Sprintf(" It answers %.0f a second now.", rate)
+	}
+	if waits == nil || waits.function == "" {
+		f.Next = fmt.Sprintf("eu-stack -p %d   # which handler waits", p.workers[0].Subject.PID)
+	}
+	return f, true
+}
+
+// inLine is the part of the requests' time from which a service has too few workers: a third
+// of it is half as long again as an answer takes. Services with workers to spare show under 0.1.
+const inLine = 1.0 / 3
+
+// allTaken tells by the states of its threads that no worker was free while requests waited,
+// since they slept in calls; nil where that is not so or was not seen. More workers compute no
+// faster.
+func allTaken(p *pool, l *ledger.Ledger) *suspect.Evidence {
+	share := 0.0
+	for _, w := range slices.Concat(p.workers, []*scene.Process{p.head}) {
+		share = max(share, l.InLine(w.Subject.PID, ledger.Sleep, ledger.Call, ledger.Child, ledger.Disk, ledger.Pipe))
+	}
+	if share < inLine {
+		return nil
+	}
+	return &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "the states of its threads", Origin: "threads' calls",
+		Text: fmt.Sprintf("for %.0f %% of the time of its requests all its threads were taken by others, and slept in their calls", 100*share)}
+}
+
+// slowPeer is the peer that most of the workers sleep on, or that as many calls are open to
+// as there are workers, if what it is asked takes long, or some calls do and most of the time is theirs: then that is the cause. A quick peer and
+// too few workers make a queue as well.
+func slowPeer(p *pool, s *scene.Scene, r *recording.Recording, w workers) (string, float64) {
+	asleep := 0
+	for _, n := range w.doing {
+		asleep += n
+	}
+	for _, d := range dependenciesOf(p, r, s.Window) {
+		if 2*w.peers[d.remote] <= asleep && float64(d.calls.Open) < takenByCalls*float64(w.threads) {
+			continue
+		}
+		if mean := d.mean(); mean >= longCall {
+			return d.remote, mean
+		} else if in := d.waitedIn(r); in >= longCall && in >= unevenCalls*mean {
+			return d.remote, in
+		}
+	}
+	return "", 0
+}
+
+// takenByCalls is the part of the workers for which a call is open at once, at which they are
+// taken by these: PHP waits for an answer in poll, which does not say whose.
+const takenByCalls = 0.8
+
+// unevenCalls: of calls of random lengths (exponential) one that is met takes twice as long as
+// they do on average.
+const unevenCalls = 4
+
+// littlesLaw says how busy the workers are by it: as many are busy at a time as requests come in
+// a second, times how long each is inside (N = X·R). Where that is all of them, the next
+// request must wait.
+func littlesLaw(rate, each float64, w workers) string {
+	if rate == 0 || each <= 0 || w.threads == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("; %.3g a second, %s inside each, keep %.1f of its %s busy", rate, units.Lasting(each), rate*each, units.Plural(w.threads, w.noun))
+	if rate*each >= 0.85*float64(w.threads) {
+		text += ": all that there are"
+	}
+	return text
+}
