@@ -75,13 +75,6 @@ func Decode(b []byte) ([]any, error) {
 	return out, nil
 }
 
-// Decode3 reads one AMF3 value off the front of b, and returns what is left.
-func Decode3(b []byte) (v any, rest []byte, err error) {
-	d := decoder{b: b}
-	v, err = d.value3(0)
-	return v, d.b, err
-}
-
 // decoder is both versions' state: AMF0 may switch to AMF3 inside a message, and
 // AMF3 refers back to what was sent.
 type decoder struct {

@@ -30,9 +30,6 @@ type Lengths struct {
 	head  head
 }
 
-// Reset begins a new frame.
-func (w *Lengths) Reset() { *w = Lengths{Size: w.Size} }
-
 // Feed takes the next bytes. For each unit that ends in them, each is called with
 // the unit's head (at most HeadBytes, only good during the call) and its size in bytes.
 func (w *Lengths) Feed(b []byte, each func(head []byte, size int)) {

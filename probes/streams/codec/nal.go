@@ -44,9 +44,6 @@ func NAL(codec string, b []byte) NALInfo {
 	return NALInfo{}
 }
 
-// KeyNAL tells whether a unit is a slice of a key picture.
-func KeyNAL(codec string, b []byte) bool { return NAL(codec, b).Key }
-
 func h264NAL(b []byte) NALInfo {
 	if len(b) == 0 {
 		return NALInfo{}

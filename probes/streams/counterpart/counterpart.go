@@ -28,9 +28,6 @@ const (
 // enhanced RTMP, AV1 in RTP.
 func FFmpeg(t testing.TB) string { return kept(t, shaka, "ffmpeg-linux-x64") }
 
-// FFprobe is the path of the ffprobe beside it.
-func FFprobe(t testing.TB) string { return kept(t, shaka, "ffprobe-linux-x64") }
-
 // Packager is the path of Shaka Packager 3.8.
 func Packager(t testing.TB) string { return kept(t, shaka, "packager-linux-x64") }
 

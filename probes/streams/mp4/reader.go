@@ -50,9 +50,6 @@ type sample struct {
 // New makes a Reader that gives to sink.
 func New(sink stream.Sink) *Reader { return &Reader{sink: sink} }
 
-// Ready tells whether a movie box with a track that is read has come.
-func (r *Reader) Ready() bool { return len(r.tracks) > 0 }
-
 // Segment begins another file; what the movie box said stands.
 func (r *Reader) Segment() {
 	r.have, r.left, r.ends, r.holds, r.pos = 0, 0, false, false, 0

@@ -37,9 +37,6 @@ func Listen(addr, version string) (*Metrics, error) {
 // Addr is where metrics are served.
 func (m *Metrics) Addr() net.Addr { return m.listener.Addr() }
 
-// Close ends serving that has not begun.
-func (m *Metrics) Close() error { return m.listener.Close() }
-
 // Serve serves until ctx ends.
 func (m *Metrics) Serve(ctx context.Context, w *Watcher) {
 	registry := prometheus.NewRegistry()

@@ -3,7 +3,6 @@ package descriptor
 import (
 	"errors"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -199,13 +198,3 @@ func (r *Reader) otherEnd(now time.Time, s *space, f flow) uint64 {
 
 // Forget drops what was learnt of sockets, so that the next look is fresh.
 func (r *Reader) Forget() { clear(r.spaces) }
-
-// Sorted puts rows in order of process and descriptor.
-func Sorted(rows []recording.FD) {
-	slices.SortFunc(rows, func(a, b recording.FD) int {
-		if a.PID != b.PID {
-			return a.PID - b.PID
-		}
-		return a.FD - b.FD
-	})
-}
