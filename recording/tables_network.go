@@ -1,5 +1,11 @@
 package recording
 
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
 // The rows of the network that packets go through: queueing, interfaces and their
 // hardware, namespaces, routes, neighbours, filters.
 
@@ -12,6 +18,21 @@ type Qdisc struct {
 	Handle  string            `json:"handle"`
 	Parent  string            `json:"parent"`
 	Options map[string]string `json:"options,omitempty"` // rate, burst, limit …, as tc takes them, base units: "8000000bit" a second, "10240b", "1000p", "50ms"; htb's classes as "class 1:10"
+}
+
+// Option is one of its options as a number, and the unit that stands behind it: bit (a second),
+// b (bytes), p (packets), or a time's. False where it is not set or is no number; nil has none.
+func (q *Qdisc) Option(name string) (n float64, unit string, ok bool) {
+	if q == nil {
+		return 0, "", false
+	}
+	text := q.Options[name]
+	number := strings.TrimRightFunc(text, unicode.IsLetter)
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || n < 0 {
+		return 0, "", false
+	}
+	return n, text[len(number):], true
 }
 
 // Link is an interface of a namespace.

@@ -3,8 +3,6 @@ package audit
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"snag/internal/units"
 	"snag/suspects/suspect"
@@ -84,8 +82,8 @@ func flowLimit(h host) (out []Risk, covered string) {
 	burst := math.Ceil(keyFrame * h.rate / 25 / packet)
 	want := math.Ceil(1.25*burst/100) * 100
 	for _, q := range h.r.Qdiscs {
-		now, err := strconv.ParseFloat(strings.TrimSuffix(q.Options["flow_limit"], "p"), 64)
-		if err != nil || q.Kind != "fq" || !h.own(q.Netns) {
+		now, _, ok := q.Option("flow_limit")
+		if !ok || q.Kind != "fq" || !h.own(q.Netns) {
 			continue
 		}
 		if now >= burst {

@@ -3,8 +3,6 @@ package net
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"snag/internal/units"
 	"snag/recording"
@@ -74,15 +72,6 @@ func (l leaf) row(s *scene.Scene) *recording.Qdisc {
 	return nil
 }
 
-// optionOf reads a number of tc's: 2000000bit, 6144b, 1000p.
-func optionOf(q *recording.Qdisc, name, unit string) (float64, bool) {
-	if q == nil {
-		return 0, false
-	}
-	v, err := strconv.ParseFloat(strings.TrimSuffix(q.Options[name], unit), 64)
-	return v, err == nil && v >= 0
-}
-
 // roundUp to two digits that count: a plan is read by people.
 func roundUp(v float64) float64 {
 	unit := math.Pow(10, math.Max(0, math.Floor(math.Log10(max(1, v)))-1))
@@ -102,13 +91,8 @@ func (l leaf) setting(name string, value float64) suspect.Setting {
 // packets wait, and what an AQM drops it drops on purpose.
 func qdiscSettings(s *scene.Scene, r *recording.Recording, l leaf, to []recording.Subject) (set []suspect.Setting, calls []suspect.Call) {
 	q, o := l.row(s), l.offered(r)
-	rate, shaped := optionOf(q, "rate", "bit")
-	limit, unit := 0.0, ""
-	for _, u := range []string{"p", "b"} {
-		if v, ok := optionOf(q, "limit", u); ok && strings.HasSuffix(q.Options["limit"], u) {
-			limit, unit = v, u
-		}
-	}
+	rate, _, shaped := q.Option("rate")
+	limit, unit, _ := q.Option("limit")
 	longer := func(change suspect.Setting, now, more float64, what string) {
 		want := roundUp(now + headroom*more)
 		change.Value = fmt.Sprintf("%.0f", want)
@@ -159,7 +143,7 @@ func qdiscSettings(s *scene.Scene, r *recording.Recording, l leaf, to []recordin
 // fqSettings lengthen every fq below the same mq, to what the worst second had in
 // excess: a flow meets the one that its hash or its CPU chose.
 func fqSettings(s *scene.Scene, l leaf, limited measure.Steps) (set []suspect.Setting) {
-	now, ok := optionOf(l.row(s), "flow_limit", "p")
+	now, _, ok := l.row(s).Option("flow_limit")
 	if !ok {
 		now = 100 // the default (net/sched/sch_fq.c, fq_init)
 	}
@@ -187,7 +171,7 @@ func fqSettings(s *scene.Scene, l leaf, limited measure.Steps) (set []suspect.Se
 	}
 	for _, q := range s.Qdiscs {
 		if q.Row.Kind == "fq" && q.Row.Device == l.device.Device && q.Row.Netns == l.device.Netns {
-			whole, _ := optionOf(&q.Row, "limit", "p")
+			whole, _, _ := q.Row.Option("limit")
 			add(leaf{device: l.device, kind: "fq", handle: q.Row.Handle, parent: q.Row.Parent}, whole)
 		}
 	}
@@ -209,12 +193,7 @@ const shortestQueue = 10
 // shorterQueue cuts a queue to what leaves in longestWait at the rate measured.
 func shorterQueue(s *scene.Scene, r *recording.Recording, l leaf, rate float64) []suspect.Setting {
 	q, o := l.row(s), l.offered(r)
-	now, unit := 0.0, ""
-	for _, u := range []string{"p", "b"} {
-		if v, ok := optionOf(q, "limit", u); ok && strings.HasSuffix(q.Options["limit"], u) {
-			now, unit = v, u
-		}
-	}
+	now, unit, _ := q.Option("limit")
 	want := max(roundUp(rate*longestWait), 1500*shortestQueue)
 	if unit == "p" {
 		want = max(roundUp(rate*longestWait/max(o.packet, 1)), shortestQueue)
@@ -224,7 +203,7 @@ func shorterQueue(s *scene.Scene, r *recording.Recording, l leaf, rate float64) 
 	}
 	change := l.setting("limit", want)
 	change.AtLeast = false
-	change.Why = fmt.Sprintf("%s leave in a second: %.0f ms of that are %s, and it holds up to %s", units.Bytes(rate), 1000*longestWait, units.Bytes(rate*longestWait), strings.TrimSuffix(q.Options["limit"], unit)+map[string]string{"p": " packets", "b": " bytes"}[unit])
+	change.Why = fmt.Sprintf("%s leave in a second: %.0f ms of that are %s, and it holds up to %s", units.Bytes(rate), 1000*longestWait, units.Bytes(rate*longestWait), fmt.Sprintf("%.0f", now)+map[string]string{"p": " packets", "b": " bytes"}[unit])
 	change.Risk = "bursts that are longer are dropped in place of delayed; fq_codel in its place would tell the two apart"
 	return []suspect.Setting{change}
 }
