@@ -8,6 +8,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/recording/intervals"
 )
 
 // Five failed answers are somebody's odd request; 1 in 100 is what a service with users
@@ -128,7 +129,7 @@ func (v *Service) failing(s *Scene) (Symptom, bool) {
 		}
 	}
 	return onset(Symptom{
-		Name: FailedAnswers, Subject: v.Subject, Active: touching(active), Amount: failed, Unit: "answers", Severity: failed / of,
+		Name: FailedAnswers, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: failed, Unit: "answers", Severity: failed / of,
 		Text: fmt.Sprintf("%s of %s answers were errors: %s", units.Count(failed), units.Count(of), as),
 	}, s), true
 }

@@ -6,6 +6,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/recording/intervals"
 )
 
 // slowHandshake is a handshake in which a SYN or its answer was sent again: the
@@ -59,7 +60,7 @@ func slowHandshakes(s *Scene, r *recording.Recording) []Symptom {
 			continue
 		}
 		out = append(out, onset(Symptom{
-			Name: ConnectLatency, Subject: t.subject, Active: touching(t.active), Amount: t.slow, Unit: "connections",
+			Name: ConnectLatency, Subject: t.subject, Active: intervals.Merge(t.active, 0), Amount: t.slow, Unit: "connections",
 			Severity: min(1, t.slow/t.opened),
 			Text: fmt.Sprintf("%s of %s connections took about a second or more to open, up to %s",
 				units.Count(t.slow), units.Count(t.opened), units.Short(t.worst)),

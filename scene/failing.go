@@ -7,6 +7,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/recording/intervals"
 )
 
 // Five failed calls are more than somebody's reload button; a service of which
@@ -77,7 +78,7 @@ func failedCalls(s *Scene, r *recording.Recording) []Symptom {
 			active = append(active, second(row.T))
 		}
 		sym := Symptom{
-			Name: ConnectionErrors, Subject: f.subject, Active: touching(active), Amount: n, Unit: "errors", Severity: 0.5,
+			Name: ConnectionErrors, Subject: f.subject, Active: intervals.Merge(active, 0), Amount: n, Unit: "errors", Severity: 0.5,
 			Text: fmt.Sprintf("%s connections or calls failed (%s)", units.Count(n), most),
 		}
 		if of > 0 {

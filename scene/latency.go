@@ -6,6 +6,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/recording/intervals"
 )
 
 // A turn is late when it took lateFactor times as long as 99 of 100 in the better
@@ -104,7 +105,7 @@ func (v *Service) late(s *Scene) (Symptom, bool) {
 	}
 	whole, n := Histogram(v.Rows)
 	return Symptom{
-		Name: RequestLatency, Subject: v.Subject, Active: touching(active), Amount: lateSum/float64(late) - p50, Unit: "s",
+		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: lateSum/float64(late) - p50, Unit: "s",
 		Severity: min(1, max(share, timeShare)),
 		Text: fmt.Sprintf("%s of %s answers took over %s, up to %s (p99 %s; in the better half of the window p50 %s, p99 %s)",
 			units.Count(float64(late)), units.Count(float64(all)), units.Short(bound), units.Short(worst),
@@ -148,7 +149,7 @@ func (v *Service) slowed(s *Scene) (Symptom, bool) {
 		return Symptom{}, false // or some long ones among the rest
 	}
 	return Symptom{
-		Name: RequestLatency, Subject: v.Subject, Active: touching(active), Amount: each - base, Unit: "s", Severity: float64(n) / float64(all),
+		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: each - base, Unit: "s", Severity: float64(n) / float64(all),
 		Text: fmt.Sprintf("%s of %s answers took %s on average, the others %s", units.Count(float64(n)), units.Count(float64(all)), units.Short(each), units.Short(base)),
 	}, true
 }
@@ -179,7 +180,7 @@ func (v *Service) unread(s *Scene) (Symptom, bool) {
 		return Symptom{}, false
 	}
 	return Symptom{
-		Name: RequestLatency, Subject: v.Subject, Active: touching(active), Amount: waited / n, Unit: "s", Severity: min(1, n/all),
+		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: waited / n, Unit: "s", Severity: min(1, n/all),
 		Text: fmt.Sprintf("%s of %s requests lay unread for %s on average before the process read their first byte",
 			units.Count(n), units.Count(all), units.Short(waited/n)),
 	}, true

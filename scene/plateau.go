@@ -7,6 +7,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/recording/intervals"
 )
 
 // A plateau is flat: seconds differ by no more than flat (standard deviation over
@@ -66,8 +67,8 @@ func plateau(k *Socket) (Symptom, bool) {
 		seconds += d
 		active = append(active, recording.Interval{Start: a.T, End: b.T})
 	}
-	active = touching(active)
-	if len(rates) < 4 || total(active) < plateauFloor || limited < limitedShare*seconds {
+	active = intervals.Merge(active, 0)
+	if len(rates) < 4 || intervals.Total(active, k.Last().T) < plateauFloor || limited < limitedShare*seconds {
 		return Symptom{}, false
 	}
 	mean, spread := 0.0, 0.0
@@ -84,6 +85,6 @@ func plateau(k *Socket) (Symptom, bool) {
 	return Symptom{
 		Name: ThroughputPlateau, Subject: k.Subject, Active: active, Amount: share, Unit: "ratio", Severity: share / 2,
 		Text: fmt.Sprintf("%s for %s with data waiting all the time: a window or a buffer held it for %s of that, and its reader keeps up",
-			units.Bytes(mean)+"/s", units.Seconds(total(active)), units.Percent(share)),
+			units.Bytes(mean)+"/s", units.Seconds(intervals.Total(active, k.Last().T)), units.Percent(share)),
 	}, true
 }

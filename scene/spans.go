@@ -1,9 +1,8 @@
 package scene
 
 import (
-	"time"
-
 	"snag/recording"
+	"snag/recording/intervals"
 )
 
 // spans joins the steps from one row to the next in which holds is true into
@@ -17,31 +16,10 @@ func spans(k *Socket, holds func(a, b recording.Socket) bool) []recording.Interv
 			out = append(out, recording.Interval{Start: a.T, End: b.T})
 		}
 	}
-	return touching(out)
+	return intervals.Merge(out, 0)
 }
 
 // growing is when a running count of the socket grew.
 func growing(k *Socket, value func(recording.Socket) float64) []recording.Interval {
 	return spans(k, func(a, b recording.Socket) bool { return value(b) > value(a) })
-}
-
-// touching joins intervals, in order, that touch.
-func touching(all []recording.Interval) []recording.Interval {
-	var out []recording.Interval
-	for _, i := range all {
-		if n := len(out); n > 0 && i.Start <= out[n-1].End {
-			out[n-1].End = max(out[n-1].End, i.End)
-			continue
-		}
-		out = append(out, i)
-	}
-	return out
-}
-
-func total(all []recording.Interval) time.Duration {
-	var sum time.Duration
-	for _, i := range all {
-		sum += i.Length(i.Start)
-	}
-	return sum
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"snag/recording"
+	"snag/recording/intervals"
 )
 
 // A server makes a new playlist no later than 1.5 target durations after the one
@@ -42,7 +43,7 @@ func (s *Scene) findStale(r *recording.Recording, st *Stream) {
 		}
 		st.late = append(st.late, recording.Interval{Start: max(changed.Add(long(dueTargets)), s.Window.Start), End: min(end, s.Window.End)})
 	}
-	st.late = inOrder(st.late)
+	st.late = intervals.Merge(st.late, 0)
 }
 
 // ofStream are the points of one stream's series.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"snag/recording"
+	"snag/recording/intervals"
 )
 
 // A viewer who asks for a live stream sees it from the next key frame on. Where the
@@ -22,7 +23,7 @@ const (
 func (st *Stream) Stood(window recording.Interval) []recording.Interval {
 	out := append(st.Spans(recording.EventStreamFreeze, window), st.wait...)
 	out = append(out, st.late...)
-	return inOrder(out)
+	return intervals.Merge(out, 0)
 }
 
 // findWait notes how long a viewer waited for the stream's first frame. A server that

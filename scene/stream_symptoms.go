@@ -1,13 +1,12 @@
 package scene
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/recording/intervals"
 )
 
 // What a viewer bears: half a second of lateness is what a live picture has anyway,
@@ -48,12 +47,12 @@ func (st *Stream) Lost(r *recording.Recording) (n float64, spans []recording.Int
 			}
 		}
 	}
-	return n, inOrder(spans)
+	return n, intervals.Merge(spans, 0)
 }
 
 func frozen(s *Scene, st *Stream) (Symptom, bool) {
 	spans := st.Stood(s.Window)
-	sum, window := total(spans), s.Window.Length(s.Window.End)
+	sum, window := intervals.Total(spans, s.Window.End), s.Window.Length(s.Window.End)
 	if sum <= 0 || window <= 0 {
 		return Symptom{}, false
 	}
@@ -109,7 +108,7 @@ func late(s *Scene, st *Stream) (Symptom, bool) {
 		}
 	}
 	window := s.Window.Length(s.Window.End).Seconds()
-	return Symptom{Name: StreamLate, Active: inOrder(spans), Amount: amount, Unit: "s", Severity: min(1, amount/window), Text: text}, true
+	return Symptom{Name: StreamLate, Active: intervals.Merge(spans, 0), Amount: amount, Unit: "s", Severity: min(1, amount/window), Text: text}, true
 }
 
 func skipped(s *Scene, st *Stream) (Symptom, bool) {
@@ -157,10 +156,4 @@ func widened(all []recording.Interval) []recording.Interval {
 		out = append(out, recording.Interval{Start: i.Start.Add(-stallFloor), End: i.End.Add(stallFloor)})
 	}
 	return out
-}
-
-// inOrder joins intervals that touch, whatever their order.
-func inOrder(all []recording.Interval) []recording.Interval {
-	slices.SortFunc(all, func(a, b recording.Interval) int { return cmp.Compare(a.Start, b.Start) })
-	return touching(all)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"snag/recording"
+	"snag/recording/intervals"
 )
 
 // Stream is one live stream as one place saw it, joined with the sockets of this
@@ -180,7 +181,7 @@ func (st *Stream) Spans(kind string, window recording.Interval) []recording.Inte
 			out = append(out, i)
 		}
 	}
-	return touching(out)
+	return intervals.Merge(out, 0)
 }
 
 // StreamAt is the stream that a subject stands for, or nil.

@@ -8,6 +8,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/recording/intervals"
 )
 
 // findSymptoms looks for what users feel without suspecting anything: each
@@ -112,7 +113,7 @@ func stalledFlows(s *Scene, r *recording.Recording) []Symptom {
 			{reading, "%s of %s with data received and not read", "read"},
 			{writing, "%s of %s with data to send and none acknowledged", "write"},
 		} {
-			stalled := total(side.active)
+			stalled := intervals.Total(side.active, s.Window.End)
 			if stalled < stallFloor {
 				continue
 			}
@@ -150,7 +151,7 @@ func unaccepted(s *Scene, r *recording.Recording) []Symptom {
 			continue
 		}
 		active := spans(k, func(a, b recording.Socket) bool { return a.RecvQ > 0 && b.RecvQ > 0 })
-		waited := total(active)
+		waited := intervals.Total(active, s.Window.End)
 		mean, most := queue(k)
 		if waited < stallFloor || !longWait(r, k, mean, s.Window) {
 			continue
@@ -261,7 +262,7 @@ func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 		}
 		share := float64(waiting) / float64(len(times))
 		out = append(out, onset(Symptom{
-			Name: RequestLatency, Subject: p.Subject, Active: touching(active), Side: "read", Amount: share, Unit: "ratio", Severity: share / 2,
+			Name: RequestLatency, Subject: p.Subject, Active: intervals.Merge(active, 0), Side: "read", Amount: share, Unit: "ratio", Severity: share / 2,
 			Text: fmt.Sprintf("received data lay unread in %d of %d samples (from %s)", waiting, len(times), someOf(sockets)),
 		}, s))
 	}

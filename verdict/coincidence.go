@@ -8,6 +8,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/recording/intervals"
 )
 
 // Coincidence is how well the onsets of an effect fall on the intervals of a
@@ -230,16 +231,7 @@ func merge(causes []recording.Interval, window recording.Interval, lag time.Dura
 			all = append(all, c)
 		}
 	}
-	sort.Slice(all, func(i, j int) bool { return all[i].Start < all[j].Start })
-	var out []recording.Interval
-	for _, c := range all {
-		if n := len(out); n > 0 && c.Start <= out[n-1].End {
-			out[n-1].End = max(out[n-1].End, c.End)
-			continue
-		}
-		out = append(out, c)
-	}
-	return out
+	return intervals.Merge(all, 0)
 }
 
 // hits tells whether an onset falls in spans when the spans are moved by shift,

@@ -3,6 +3,7 @@ package verdict
 import (
 	"snag/ledger"
 	"snag/recording"
+	"snag/recording/intervals"
 	"snag/scene"
 )
 
@@ -66,9 +67,5 @@ func lasting(active []recording.Interval, length float64) float64 {
 	if len(active) == 0 {
 		return 1
 	}
-	sum := 0.0
-	for _, i := range active {
-		sum += i.End.Sub(i.Start).Seconds()
-	}
-	return sum / length
+	return intervals.Seconds(active, 0) / length
 }

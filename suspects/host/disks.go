@@ -133,7 +133,7 @@ func (d disk) evidence() suspect.Evidence {
 	}
 	of := "the time"
 	if len(d.spells) > 0 {
-		of = units.Lasting(measure.SecondsOf(d.spells))
+		of = units.Lasting(intervals.Seconds(d.spells, 0))
 	}
 	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: d.each, Unit: "s", Source: "/proc/diskstats " + d.name, Origin: "diskstats",
 		Text: fmt.Sprintf("disk %s had requests under way for %.0f %% of %s, and one took %s (healthy under 10 ms): %s requests, %s", d.name, 100*min(1, d.busy), of, units.Lasting(d.each), units.Count(d.requests), units.Bytes(d.bytes))}

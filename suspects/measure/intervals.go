@@ -118,15 +118,7 @@ func (all Steps) Spells(least float64) (share float64, spells []recording.Interv
 			ran, spells = ran+one.N, append(spells, one.Interval)
 		}
 	}
-	return ran / max(SecondsOf(spells), 1e-9), spells
-}
-
-// SecondsOf is how long intervals that are over lasted together.
-func SecondsOf(spells []recording.Interval) (seconds float64) {
-	for _, i := range spells {
-		seconds += i.End.Sub(i.Start).Seconds()
-	}
-	return seconds
+	return ran / max(intervals.Seconds(spells, 0), 1e-9), spells
 }
 
 // Duration is a time in seconds as a Duration.

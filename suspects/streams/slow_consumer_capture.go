@@ -110,13 +110,7 @@ func (c *consumerInCapture) compare(o *scene.Socket) {
 
 // meets tells whether these intervals cover half of the time that it was shut.
 func (c *consumerInCapture) meets(other []recording.Interval) bool {
-	sum := 0.0
-	for _, a := range c.active {
-		for _, b := range other {
-			sum += max(0, min(a.End, b.End).Sub(max(a.Start, b.Start)).Seconds())
-		}
-	}
-	return sum >= 0.5*c.shut
+	return intervals.Overlap(c.active, other, 0).Seconds() >= 0.5*c.shut
 }
 
 func slowInCapture(s *scene.Scene) (out []suspect.Finding) {
