@@ -38,6 +38,7 @@ func TestScript(t *testing.T) {
 		{"java", "java -Dpassword=my hunter2 Main", ""},
 		{"sh", "sh -c mysql -phunter2", ""},
 		{"bash", "bash", ""},
+		{"bash", "bash /dev/fd/3", ""},
 		{"dotnet", "dotnet Shop.dll --urls http://*:80", "Shop.dll"},
 		{"nginx", "nginx: master process /usr/sbin/nginx", ""},
 		{"java", "java -cp " + strings.Repeat("x", 246) + " M", ""}, // cut

@@ -120,7 +120,8 @@ func (r runner) named(word string, doubt bool) string {
 	if m := className.FindStringSubmatch(word); r.class && m != nil && !doubt {
 		return m[1]
 	}
-	if doubt || r.class || strings.ContainsAny(base, "=@:?&") {
+	// A script that comes over a descriptor has no name.
+	if doubt || r.class || strings.ContainsAny(base, "=@:?&") || strings.HasPrefix(word, "/dev/fd/") {
 		return ""
 	}
 	return base

@@ -200,13 +200,19 @@ func (s *Scene) StreamAt(sub recording.Subject) *Stream {
 
 // plays tells whether a socket is a player's of a server that serves a watched stream.
 func (s *Scene) plays(k *Socket) bool {
-	if k.Peer == nil || k.Peer.Listener == nil || brings(k.Peer) {
-		return false
-	}
-	return slices.ContainsFunc(s.Streams, func(st *Stream) bool {
-		return len(st.Way) > 0 && st.Way[0].From != nil && st.Way[0].From.Listener == k.Peer.Listener
+	return k.Peer != nil && s.serves(k.Peer)
+}
+
+// serves tells whether a socket is the server's end of such a connection.
+func (s *Scene) serves(k *Socket) bool {
+	return k.Listener != nil && !brings(k) && slices.ContainsFunc(s.Streams, func(st *Stream) bool {
+		return len(st.Way) > 0 && st.Way[0].From != nil && st.Way[0].From.Listener == k.Listener
 	})
 }
+
+// Viewed tells whether a socket is an end of a viewer's connection to a server that serves a
+// watched stream. Which of its streams he gets nobody can tell.
+func (s *Scene) Viewed(k *Socket) bool { return s.serves(k) || s.plays(k) }
 
 // onlyListens tells whether a connection that this process opened brings it a stream
 // to which it says nothing more once it asked: a player, a recorder, a feed.

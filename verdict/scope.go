@@ -152,9 +152,20 @@ func (n *scope) within(sub recording.Subject) bool {
 }
 
 // hurts tells whether it is the target that suffers: what was reported is what the user is
-// after, and late answers are those for which the target waits, too.
+// after, and late answers are those for which the target waits, too,
+// and a stream is that of others as well who may get it from the same server.
 func (n *scope) hurts(sym scene.Symptom, related ...recording.Subject) bool {
-	return n == nil || sym.Reported || n.has(sym.Subject) || n.asked[scene.IDOf(sym.Subject)] || slices.ContainsFunc(related, n.has)
+	return n == nil || sym.Reported || n.has(sym.Subject) || n.asked[scene.IDOf(sym.Subject)] || n.views(sym.Subject) || slices.ContainsFunc(related, n.has)
+}
+
+// views tells whether a connection is a viewer's of a server that serves a watched stream.
+func (n *scope) views(sub recording.Subject) bool {
+	at := n.s.Anchor(sub)
+	if at == nil || len(n.streams) == 0 {
+		return false
+	}
+	k := n.s.Socket(at.ID)
+	return k != nil && n.s.Viewed(k)
 }
 
 // concerns tells whether a finding may concern the target, whomever it hurts: it is about a part of
