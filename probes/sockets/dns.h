@@ -202,7 +202,7 @@ struct user_address {
 enum message { MESSAGE_UNSEEN, MESSAGE_NO_ANSWER, MESSAGE_ANSWERS };
 
 /* What is sent from there to there: the answer to which query. */
-static __noinline int message_of(struct dns_server *s, __u64 cookie, __u64 bytes, __u64 to)
+__noinline int message_of(struct dns_server *s, __u64 cookie, __u64 bytes, __u64 to)
 {
 	struct dns_key key = {.cookie = cookie};
 	struct user_address a = {};
