@@ -57,7 +57,7 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom, delay
 				continue
 			}
 			lead, ok := leadsTo(a.suspect, b.suspect.Name)
-			if !ok || slices.Contains(b.finding.NotBy, a.suspect.Name) || a.onset > max(b.onset, window.Start).Add(slack) {
+			if !ok || slices.Contains(b.finding.NotBy, a.suspect.Name) || slices.Contains(a.finding.NotTo, b.suspect.Name) || a.onset > max(b.onset, window.Start).Add(slack) {
 				continue
 			}
 			onsets, seen := onsetsIn(b.finding.Active, window, s.Window)
@@ -77,7 +77,7 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom, delay
 				ok = true
 			}
 			share := booked(a.suspect, sym, delays)
-			if !ok && !own || share < leastBooked || wasOver(a.finding.Active, sym) {
+			if !ok && !own || slices.Contains(a.finding.NotTo, sym.Name) || share < leastBooked || wasOver(a.finding.Active, sym) {
 				continue
 			}
 			onsets, seen := onsetsIn(sym.Active, window, s.Window)

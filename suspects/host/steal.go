@@ -7,6 +7,7 @@ import (
 	"snag/internal/units"
 	"snag/recording"
 	"snag/recording/intervals"
+	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/suspect"
 )
@@ -21,6 +22,9 @@ const (
 	// stealLeast of a CPU: of a machine that asks for next to nothing a share says
 	// nothing.
 	stealLeast = 0.1
+	// stealStops: a machine that gets less than a tenth of what it asks for in some second
+	// may stop; one that gets more is slow.
+	stealStops = 0.9
 )
 
 // theft is what the hypervisor took, in the seconds in which it took much.
@@ -87,6 +91,9 @@ func stolen(r *recording.Recording, all measure.CPUTime) *suspect.Finding {
 		part := t.stolen / t.asked
 		e.Text += fmt.Sprintf("; in %s of them %s of %s, %.0f %%, up to %.0f %%", units.Lasting(t.seconds), units.Lasting(t.stolen), units.Lasting(t.asked), 100*part, 100*t.worst)
 		f.Text = fmt.Sprintf("a noisy neighbour outside of this machine: for %s %.0f %% of the CPU time asked for was stolen", units.Lasting(t.seconds), 100*part)
+	}
+	if t.worst < stealStops {
+		f.NotTo = []string{scene.StreamFreeze, "encoder-stall", "server-stall", "reader-stall"}
 	}
 	f.Evidence = []suspect.Evidence{e}
 	return &f

@@ -87,6 +87,9 @@ type Finding struct {
 	// NotBy names suspects that act on the subject, by their own measure, and were
 	// measured here not to have caused this: a process that sleeps waits for no CPU.
 	NotBy []string
+	// NotTo names suspects and symptoms that it was measured here to be too weak for: who
+	// gets a third of the CPU time that it asks for is slow, and does not stop.
+	NotTo []string
 }
 
 // Lead is something a cause leads to: another suspect or a symptom.
