@@ -93,7 +93,7 @@ func stolen(r *recording.Recording, all measure.CPUTime) *suspect.Finding {
 		f.Text = fmt.Sprintf("a noisy neighbour outside of this machine: for %s %.0f %% of the CPU time asked for was stolen", units.Lasting(t.seconds), 100*part)
 	}
 	if t.worst < stealStops {
-		f.NotTo = []string{scene.StreamFreeze, "encoder-stall", "server-stall", "reader-stall"}
+		f.NotTo = []string{scene.StreamFreeze, scene.DatagramsLost, "encoder-stall", "server-stall", "reader-stall"}
 	}
 	f.Evidence = []suspect.Evidence{e}
 	return &f
