@@ -10,7 +10,14 @@ import (
 // the least and at the most. A socket that does not change has rows at its first and its last
 // look only; those that came and went between two looks are left out.
 func (s *Scene) Stayed(all []*Socket) (least, most, looks int) {
+	from := s.Window.End
+	for _, k := range s.Sockets { // before the first look at any socket none was seen
+		from = min(from, k.First().T)
+	}
 	for at := s.Window.Start.Add(time.Second / 2); at.Add(time.Second/2) <= s.Window.End; at = at.Add(time.Second) {
+		if at < from {
+			continue
+		}
 		n := 0
 		for _, k := range all {
 			if k.lives(at) {
