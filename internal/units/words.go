@@ -43,7 +43,7 @@ func Lasting(seconds float64) string {
 	return fmt.Sprintf("%.2g ms", 1000*seconds)
 }
 
-// Hundredths is Lasting with the hundredths of a second, as timeouts are told apart by.
+// Hundredths is Lasting with hundredths of a second: timeouts differ by so little.
 func Hundredths(seconds float64) string {
 	if seconds < 1 {
 		return Lasting(seconds)

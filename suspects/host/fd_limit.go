@@ -173,8 +173,8 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (suspec
 	return f, true
 }
 
-// addRefused is a process whose descriptors were not counted, but whose calls were told
-// that it has no more: EMFILE is the answer to nothing else (accept(2), open(2)).
+// addRefused is for a process whose descriptors were not counted. Its calls failed with
+// EMFILE, which means that it has no descriptor left (accept(2), open(2)).
 func addRefused(f suspect.Finding, r *recording.Recording, p *scene.Process, no refusals) suspect.Finding {
 	last := p.Last()
 	f.Active = intervals.Merge(no.at, measure.Joined)

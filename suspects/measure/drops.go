@@ -34,7 +34,7 @@ func DropSteps(rows []recording.Drop) Steps {
 	return out
 }
 
-// DropKey names a kind of drop: what else is told apart in a row is not needed
+// DropKey names a kind of drop: what else distinguishes rows is not needed
 // to say who suffers.
 type DropKey struct {
 	Netns  uint64

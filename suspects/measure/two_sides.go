@@ -92,7 +92,7 @@ func (h *held) told() string {
 		text += fmt.Sprintf(" (way out %s, way back %s, each within %s)", units.Lasting(*q.Out), units.Lasting(*q.Back), units.Lasting(q.Bound))
 	}
 	if q.Unread != nil && q.Inside != nil {
-		text += fmt.Sprintf("; there it lay unread for %s, and %s had it for %s", units.Hundredths(*q.Unread), processOf(q), units.Hundredths(*q.Inside))
+		text += fmt.Sprintf("; there it waited unread in the socket for %s, and %s had it for %s", units.Hundredths(*q.Unread), processOf(q), units.Hundredths(*q.Inside))
 	}
 	return text
 }

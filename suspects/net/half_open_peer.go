@@ -49,7 +49,7 @@ const (
 	// backedOff: the timer has doubled three times, 0.2 + 0.4 + 0.8 + 1.6 s; at
 	// 10 % of loss so many in a row are 1 in 10,000.
 	backedOff = 3
-	// silentFloor is the least silence that is told: as of a stall (scene).
+	// silentFloor is the shortest silence that is reported: as of a stall (scene).
 	silentFloor = 2.0 // s
 	// unanswered probes of a live peer: none; two may be lost.
 	unansweredProbes = 3

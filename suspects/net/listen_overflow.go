@@ -179,7 +179,7 @@ func overflowEvidence(l listener, over, drops float64, seen recording.Interval, 
 	counted := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: over, Unit: "handshakes", Source: "/proc/net/netstat ListenOverflows, ListenDrops", Origin: "ListenOverflows",
 		Text: fmt.Sprintf("its namespace's ListenOverflows grew by %s, ListenDrops by %s", units.Count(over), units.Count(drops))}
 	if own, same := l.drops.AgreeIn(drops, seen); own > 0 {
-		counted.Text += fmt.Sprintf(", its own d by %s", units.Count(own))
+		counted.Text += fmt.Sprintf(", the socket's drop counter by %s", units.Count(own))
 		if _, overflows := l.drops.AgreeIn(over, seen); same || overflows {
 			counted.Grade = suspect.Decisive
 			counted.Source += "; ss -ltm d"

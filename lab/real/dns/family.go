@@ -19,7 +19,7 @@ var unboundConf string
 func upstreamFaults() []drawn.Fault {
 	return []drawn.Fault{
 		{Name: "slow-upstream", Suspects: []string{"slow-dependency"}, Subject: backend.NamesSubject, Account: "call"},
-		{Name: "silent-upstream", Suspects: []string{"slow-dependency", "packet-loss", "error-answers"}, Subject: backend.NamesSubject, Account: "call"},
+		{Name: "silent-upstream", Suspects: []string{"slow-dependency", "packet-loss"}, Subject: backend.NamesSubject, Also: []string{"error-answers"}, Account: "call"},
 		{Name: "servfail", Suspects: []string{"error-answers"}, Subject: backend.NamesSubject, Also: []string{"slow-dependency"}, Account: "errors"},
 	}
 }
