@@ -45,6 +45,9 @@ type Result struct {
 	Seconds  float64       `json:"seconds"` // from the start of the incident to its verdict
 	// FindSeconds is from the start of snag find to its verdict.
 	FindSeconds float64 `json:"find_seconds,omitempty"`
+	// Stolen is how much of the CPU time that the machine asked for meanwhile its hypervisor
+	// gave to others, 0 to 1.
+	Stolen float64 `json:"stolen,omitempty"`
 	// Recording is its folder, and Baseline that of what it was compared with, "" for
 	// nothing.
 	Recording string `json:"-"`
@@ -143,7 +146,9 @@ func RunTogether(ctx context.Context, incs []Incident, v Variant, o RunOptions) 
 		}
 		stages[i].breakAfter(time.Duration(breaksAt * float64(o.For)))
 	}
+	before := readCPUTime()
 	res.Answer, err = stages.findCulprits(o)
+	res.Stolen = readCPUTime().since(before)
 	for _, s := range stages {
 		err = errors.Join(err, s.Err()) // a pause that could not be asked for
 	}
@@ -157,6 +162,7 @@ func RunTogether(ctx context.Context, incs []Incident, v Variant, o RunOptions) 
 	if o.IgnoreElsewhere {
 		res.Answer.DropElsewhere(res.Namespaces)
 	}
+	res.Answer.DropStolen(res.Stolen, wants)
 	res.Culprits = res.Answer.Culprits()
 	res.Outcome, res.Why, err = ScoreTogether(wants, res.Answer)
 	if err != nil {

@@ -76,8 +76,8 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom, delay
 			if sym.Name == Reported {
 				ok = true
 			}
-			share := booked(a.suspect, sym, delays)
-			if !ok && !own || slices.Contains(a.finding.NotTo, sym.Name) || share < leastBooked || wasOver(a.finding.Active, sym) {
+			share := a.finding.Most(booked(a.suspect, sym, delays))
+			if !ok && !own || slices.Contains(a.finding.NotTo, sym.Name) || spares(a.finding, sym) || share < leastBooked || wasOver(a.finding.Active, sym) {
 				continue
 			}
 			onsets, seen := onsetsIn(sym.Active, window, s.Window)
@@ -110,6 +110,11 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom, delay
 // 1.4 s late.
 func tooLittle(h suspect.Harm, sym scene.Symptom) bool {
 	return sym.Subject.Kind == recording.KindStream && h.Unit == sym.Unit && h.Amount < 0.1*sym.Amount
+}
+
+// spares tells whether a finding was measured not to be what makes a party late.
+func spares(f suspect.Finding, sym scene.Symptom) bool {
+	return sym.Name == scene.RequestLatency && slices.ContainsFunc(f.Spares, func(s recording.Subject) bool { return scene.IDOf(s) == scene.IDOf(sym.Subject) })
 }
 
 // addParts adds causes that began after the symptom did and that later onsets of it

@@ -49,14 +49,15 @@ func (v *Verdict) holding(e Entry) *Holding {
 			continue
 		}
 		seen[id] = true
-		most, worst := 0.0, HeldParty{}
+		greatest, worst := 0.0, HeldParty{}
 		held, doubt := 0.0, 0.0
 		for _, d := range v.Ledger.Felt {
 			if scene.IDOf(d.Party.Subject) != id {
 				continue
 			}
-			most = max(most, d.Held)
+			greatest = max(greatest, d.Held)
 			sure, maybe := d.Claimed(e.Suspect.Claims)
+			sure, maybe = most(e, sure), most(e, maybe)
 			n, unsure := sum(sure), sum(maybe)
 			if unsure <= n { // what is known is most of it, and enough
 				maybe, unsure = nil, 0
@@ -66,7 +67,7 @@ func (v *Verdict) holding(e Entry) *Holding {
 				worst = HeldParty{d, ofAll(slices.Concat(sure, maybe), d)}
 			}
 		}
-		if all += most; held > 0 {
+		if all += greatest; held > 0 {
 			out.Requests, open = out.Requests+held, open+doubt
 			out.At = append(out.At, worst)
 		}
@@ -75,6 +76,17 @@ func (v *Verdict) holding(e Entry) *Holding {
 		return nil
 	}
 	out.Share, out.AtMost = min(1, out.Requests/all), open > out.Requests/2
+	return out
+}
+
+// most are the parts as far as an entry can have caused them.
+func most(e Entry, parts []ledger.Part) (out []ledger.Part) {
+	for _, p := range parts {
+		if e.from != nil {
+			p.Share = e.from.finding.Most(p.Share)
+		}
+		out = append(out, p)
+	}
 	return out
 }
 

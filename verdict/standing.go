@@ -37,7 +37,7 @@ func (v *Verdict) Standing() Standing {
 		return Found
 	case v.Abstained != "":
 		return Unproved
-	case len(v.Unmeasured()) > 0, v.idle() != "":
+	case len(v.Unmeasured()) > 0, v.judgedNobody(), v.idle() != "":
 		return Blind
 	case len(v.SlowParties()) > 0:
 		return Slow
@@ -61,6 +61,12 @@ func (v *Verdict) Unmeasured() (out []recording.Coverage) {
 		out = append(out, c)
 	}
 	return out
+}
+
+// judgedNobody: what a live recording kept is too little to judge a single suspect, where a full
+// disk cut it off at its start, say.
+func (v *Verdict) judgedNobody() bool {
+	return len(v.Entries) > 0 && len(v.Recording.Manifest.Files) == 0 && len(v.With(NotSeen)) == len(v.Entries)
 }
 
 // SlowParties are those whose answers take longer than people tolerate, nobody proved why:
@@ -124,6 +130,9 @@ func (v *Verdict) Why() (text, next string) {
 			}
 			text += why(c)
 			next = firstOf(next, c.Cure)
+		}
+		if text == "" && v.judgedNobody() {
+			return "the recording holds nothing by which any of its suspects could be judged", "snag find --out DIR, on a disk with some MB to spare"
 		}
 		if text == "" {
 			text, next = v.idle(), "snag find --for 2m, with the same target, while it is used"

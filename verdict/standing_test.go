@@ -42,6 +42,8 @@ func TestStanding(t *testing.T) {
 		{"quick ones", Verdict{Ledger: party(0.06, 50, ledger.Call)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
 		{"long polls", Verdict{Ledger: party(0.6, 50, ledger.Parked)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
 		{"too few to say so", Verdict{Ledger: party(0.6, 4, ledger.Call)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
+		{"a recording that was cut off at its start", Verdict{Entries: []Entry{{State: NotSeen}, {State: NotSeen}}}, recording.Recording{}, Blind, "nothing by which any of its suspects"},
+		{"one suspect could not be seen", Verdict{Entries: []Entry{{State: NotSeen}, {State: Cleared}}}, recording.Recording{}, Well, ""},
 		{"something is wrong", Verdict{Abstained: "nobody was proved", Next: "strace"}, recording.Recording{Coverage: covered(unavailable)}, Unproved, "nobody was proved"},
 		{"a culprit", Verdict{Entries: []Entry{{State: Culprit}}}, recording.Recording{Coverage: covered(unavailable)}, Found, ""},
 	} {

@@ -32,6 +32,9 @@ type Kept struct {
 	// snag found in others is not the incident's: others made some beside it.
 	Namespaces []uint64 `json:"namespaces,omitempty"`
 	OnlyThese  bool     `json:"only_these,omitempty"`
+	// Stolen is how much of the CPU time that was asked for the hypervisor gave to others, by
+	// the lab's own look, 0 to 1.
+	Stolen float64 `json:"stolen,omitempty"`
 	// Error is why there is no recording.
 	Error string `json:"error,omitempty"`
 }

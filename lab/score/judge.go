@@ -55,6 +55,7 @@ func markOne(c Case, k Kept, r *recording.Recording, j Judge) (Mark, error) {
 	if here := k.Here(); here != nil {
 		a.DropAllElsewhere(here)
 	}
+	a.DropStolen(k.Stolen, c.Wants())
 	m, err := MarkOf(c, a)
 	if !j.Confident {
 		m.Claims = nil

@@ -108,7 +108,7 @@ func (r Runs) One(ctx context.Context, c Case) error {
 	}
 	k := Kept{
 		Key: c.Key(), Made: made.UTC().Round(time.Second), Machine: r.Machine, For: r.For.Seconds(),
-		Seconds: res.Seconds, FindSeconds: res.FindSeconds,
+		Seconds: res.Seconds, FindSeconds: res.FindSeconds, Stolen: res.Stolen,
 		Namespaces: Sorted(res.Namespaces), OnlyThese: r.OnlyTheirs,
 	}
 	line := fmt.Sprintf("%-44s %-10s %5.1f s", c.Key(), res.Outcome, res.Seconds)

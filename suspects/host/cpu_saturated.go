@@ -55,7 +55,7 @@ func weighSaturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []
 		return nil
 	}
 	var out []suspect.Finding
-	if f := stolen(r, all); f != nil {
+	if f := stolen(r, l, all); f != nil {
 		out = append(out, *f)
 	}
 	var late []cpuWait

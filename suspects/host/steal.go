@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"snag/internal/units"
+	"snag/ledger"
 	"snag/recording"
 	"snag/recording/intervals"
 	"snag/scene"
@@ -25,6 +26,9 @@ const (
 	// stealStops: a machine that gets less than a tenth of what it asks for in some second
 	// may stop; one that gets more is slow.
 	stealStops = 0.9
+	// stealFelt: a smaller part of a service's time, stolen, makes nobody late. unseenMost: of
+	// more than that nobody knows.
+	stealFelt, unseenMost = 0.1, 0.5
 )
 
 // theft is what the hypervisor took, in the seconds in which it took much.
@@ -66,8 +70,23 @@ func thefts(r *recording.Recording) theft {
 	return t
 }
 
+// unhurried are the parties of whose time so little was for a CPU that what was stolen makes none
+// of them late: its threads wait for something else. What lay unread may have waited for one.
+func unhurried(l *ledger.Ledger, part float64) (out []recording.Subject) {
+	if l == nil {
+		return nil
+	}
+	for _, p := range l.Parties {
+		wanted := p.Share(ledger.CPU) + p.Share(ledger.Work) + p.Share(ledger.Unread)
+		if p.Role == ledger.Serves && p.Share(ledger.Unseen) < unseenMost && part*wanted < stealFelt {
+			out = append(out, p.Subject)
+		}
+	}
+	return out
+}
+
 // stolen is the finding on a noisy neighbour outside; nil where there is none.
-func stolen(r *recording.Recording, all measure.CPUTime) *suspect.Finding {
+func stolen(r *recording.Recording, l *ledger.Ledger, all measure.CPUTime) *suspect.Finding {
 	asked := all.Total - all.Idle
 	if asked <= 0 {
 		return nil
@@ -93,8 +112,13 @@ func stolen(r *recording.Recording, all measure.CPUTime) *suspect.Finding {
 		f.Text = fmt.Sprintf("a noisy neighbour outside of this machine: for %s %.0f %% of the CPU time asked for was stolen", units.Lasting(t.seconds), 100*part)
 	}
 	if t.worst < stealStops {
-		f.NotTo = []string{scene.StreamFreeze, scene.DatagramsLost, "encoder-stall", "server-stall", "reader-stall"}
+		f.NotTo = []string{scene.StreamFreeze, scene.DatagramsLost, "encoder-stall", "server-stall", "reader-stall", "listen-overflow"}
 	}
+	f.Part = share
+	if t.asked > 0 { // of what falls on those seconds
+		f.Part = max(share, t.stolen/t.asked)
+	}
+	f.Spares = unhurried(l, f.Part)
 	f.Evidence = []suspect.Evidence{e}
 	return &f
 }

@@ -90,6 +90,19 @@ type Finding struct {
 	// NotTo names suspects and symptoms that it was measured here to be too weak for: who
 	// gets a third of the CPU time that it asks for is slow, and does not stop.
 	NotTo []string
+	// Spares are parties whose late answers were measured not to be its doing.
+	Spares []recording.Subject
+	// Part is how much of what it claims it can have taken at most, 0 to 1; 0 is all. Of a
+	// thread that waits for a CPU the hypervisor holds up what it stole, the rest others.
+	Part float64
+}
+
+// Most is the part of a share of a delay that the finding can have caused.
+func (f Finding) Most(share float64) float64 {
+	if f.Part == 0 {
+		return share
+	}
+	return f.Part * share
 }
 
 // Lead is something a cause leads to: another suspect or a symptom.
