@@ -34,6 +34,7 @@ type Writer struct {
 	tables   map[string]*tableFile
 	refused  refusals
 	end      Time // last time seen
+	closing  Time // when it was to be closed
 	held     int  // bytes taken and not yet handed to the kernel
 	written  *sync.Cond
 

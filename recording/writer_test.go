@@ -288,6 +288,27 @@ func TestFailureKeepsWhatWasWritten(t *testing.T) {
 	}
 }
 
+// A recording ends when it is to be closed, and not once a slow disk has its samples: those
+// seconds would count as missed.
+func TestEndsBeforeItIsWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "rec")
+	w, err := Create(dir, manifest(), Options{Now: func() Time {
+		if _, err := os.Stat(filepath.Join(dir, "samples", "chunks_head")); err != nil { // they are sealed
+			return start.Add(time.Minute)
+		}
+		return start.Add(30 * time.Second)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := mustOpen(t, dir); r.Length() != 30*time.Second {
+		t.Errorf("length is %s, want 30s", r.Length())
+	}
+}
+
 func TestManifestUpdate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "rec")
 	w, err := Create(dir, manifest(), Options{Now: func() Time { return start.Add(30 * time.Second) }})
