@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sort"
 )
 
 // Answer is what the lab reads of `snag find --json`: its own reading of the
@@ -101,15 +100,13 @@ func ParseAnswer(raw []byte) (Answer, error) {
 	return a, nil
 }
 
-// Culprits in order of confidence.
-func (a Answer) Culprits() []AnswerEntry {
-	var out []AnswerEntry
+// Culprits in the order in which they are told: who reads it begins with the first.
+func (a Answer) Culprits() (out []AnswerEntry) {
 	for _, e := range a.Verdict {
 		if e.State == stateCulprit {
 			out = append(out, e)
 		}
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Confidence > out[j].Confidence })
 	return out
 }
 

@@ -83,6 +83,7 @@ import (
 	uplinkthrottledlayers "snag/lab/uplink-throttled-layers"
 	workerqueue "snag/lab/worker-queue"
 	workerqueueprocesses "snag/lab/worker-queue-processes"
+	wronglibrary "snag/lab/wrong-library"
 )
 
 // Families of drawn incidents: those of the lab, then those of real software, then the
@@ -135,6 +136,7 @@ var Families = []drawn.Family{
 	uplinkthrottledlayers.Family,
 	workerqueue.Family,
 	workerqueueprocesses.Family,
+	wronglibrary.Family,
 
 	apache.Family,
 	dns.Dnsmasq,
