@@ -8,8 +8,8 @@ import (
 const guilty = `{"version":2,
  "symptoms":[{"name":"datagrams-lost","subject":{"kind":"socket","name":"rtp-sink[9] on 10.0.0.2:5004"},"severity":0.4}],
  "verdict":[
-  {"suspect":"netfilter-drop","state":"culprit","subject":"rule in snaglab1-rx","confidence":0.5},
   {"suspect":"udp-receive-buffer-full","state":"culprit","subject":{"kind":"socket","name":"rtp-sink[9] on 10.0.0.2:5004"},"confidence":0.9},
+  {"suspect":"netfilter-drop","state":"culprit","subject":"rule in snaglab1-rx","confidence":0.5},
   {"suspect":"cpu-throttled","state":"risk","subject":{"kind":"cgroup","cgroup":"/batch"}},
   {"suspect":"observer","state":"cleared"}]}`
 
