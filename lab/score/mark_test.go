@@ -76,7 +76,7 @@ func TestMarkOf(t *testing.T) {
 func TestRank(t *testing.T) {
 	got := Rank(said(t,
 		"cleared z x 0.9", "risk d x 0.9", "not-seen! f x 0.4", "not-seen g x 0.4", "consequence e x 0.9",
-		"contributing c x 0.5", "culprit b x 0.7", "culprit a x 0.8", "culprit a y 0.6"))
+		"contributing c x 0.5", "culprit a x 0.7", "culprit b x 0.8", "culprit a y 0.6"))
 	if s := strings.Join(got, " "); s != "a b c e d f" {
 		t.Errorf("ranked %q", s)
 	}
