@@ -2,6 +2,7 @@ package passive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -198,6 +199,21 @@ func anywhere(t *testing.T, all []capture.Packet, port uint16, seed uint64) {
 	}
 }
 
+// keep writes what a direction carried beside the other things that failed in a run: each
+// run has a picture of its own, and the next one hardly fails at the same place.
+func (s *sentBytes) keep(t *testing.T, side string) string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Log(err)
+		return ""
+	}
+	to := filepath.Join(cache, "snag", "flakes", fmt.Sprintf("%s-%s-%d.bytes", strings.ReplaceAll(t.Name(), "/", "-"), side, time.Now().Unix()))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, s.b, 0o600)); err != nil {
+		t.Log(err)
+	}
+	return to
+}
+
 func (s *sentBytes) anywhere(t *testing.T, side string, r *rand.Rand, ends []int) {
 	whole := follow(s.b, 0, true, ends)
 	if len(whole.all) < 300 || whole.locks != 0 {
@@ -221,7 +237,7 @@ func (s *sentBytes) anywhere(t *testing.T, side string, r *rand.Rand, ends []int
 			t.Errorf("%s from byte %d: locked after %d bytes", side, from, f.held)
 		}
 		if n := len(f.all); n > len(whole.all) || !slices.Equal(f.all, whole.all[len(whole.all)-n:]) {
-			t.Errorf("%s from byte %d: %d messages that do not end the %d there are", side, from, n, len(whole.all))
+			t.Errorf("%s from byte %d: %d messages that do not end the %d there are; its bytes are in %s", side, from, n, len(whole.all), s.keep(t, side))
 		}
 	}
 	t.Logf("%s: %d bytes; locked after %d on average, %d at the most", side, len(s.b), sum/tries, most)
