@@ -40,9 +40,7 @@ func (d demand) book(all looks, paused covered, called callsOf) {
 		// A free thread reads at once: what lies unread waits for what those do who would
 		// read it. The less they are found at anything, the less is known for what.
 		if now != nil {
-			line := unread * min(1, now.work()/surelyBusy)
-			d.add(now, line, line)
-			unread -= line
+			unread -= d.line(now, unread*min(1, now.work()/surelyBusy))
 		}
 		d.party.add(Entry{Account: Unread, Seconds: unread})
 		d.inside(at, s.open-min(s.unread, s.open), now, called)
@@ -58,13 +56,16 @@ func (d demand) threads(at int, all looks) *doing {
 			continue
 		}
 		if now == nil {
-			now = &doing{busy: map[place]float64{}}
+			now = newDoing()
 		}
 		now.looks += one.looks
 		now.loops += one.loops
 		now.idle += one.idle
 		for p, n := range one.busy {
 			now.busy[p] += n
+		}
+		for p, n := range one.spare {
+			now.spare[p] += n
 		}
 	}
 	return now
@@ -76,6 +77,18 @@ func (d demand) add(now *doing, seconds, inLine float64) {
 	for p, n := range now.busy {
 		d.party.add(Entry{Account: p.account, Where: p.where, Seconds: seconds * n / busy, InLine: inLine * n / busy, Looks: now.looks})
 	}
+}
+
+// line books what lay unread by what the busy threads do, as far as none of their like was
+// free to read it, and returns how much that is.
+func (d demand) line(now *doing, seconds float64) (booked float64) {
+	busy := now.work()
+	for p, n := range now.busy {
+		s := seconds * n / busy * now.taken(p)
+		d.party.add(Entry{Account: p.account, Where: p.where, Seconds: s, InLine: s, Looks: now.looks})
+		booked += s
+	}
+	return booked
 }
 
 // inside books the open requests of a second that were read. Threads that are busy have
@@ -147,5 +160,16 @@ func (d demand) outside(at int, rest float64, now *doing, called callsOf) {
 			rest = 0
 		}
 	}
+	if now != nil { // one writes the log for all: they wait for the same disk
+		if disk := now.at(Disk); disk >= oneWrites {
+			n := rest * min(1, disk)
+			d.party.add(Entry{Account: Disk, Seconds: n, InLine: n, Looks: looks})
+			rest -= n
+		}
+	}
 	d.party.add(Entry{Account: left, Seconds: rest, Looks: looks})
 }
+
+// oneWrites is how much of a second a thread must wait for a disk for those requests to wait for
+// it for which nobody works: a database, or etcd, has one thread write and sync the log of all.
+const oneWrites = 0.5

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"snag/internal/calls"
@@ -19,12 +20,41 @@ type doing struct {
 	// loops are the threads that wait for events of many descriptors when they have
 	// nothing to do: they can't be told from those whose request waits for an event.
 	loops, idle float64
+	// spare are, for each place, the idle threads that wait for a pool's work and were found
+	// there at other times: who is in it has them to take the next request.
+	spare map[place]float64
 }
 
 // place is what a busy thread is in.
 type place struct {
 	account Account
 	where   string
+}
+
+// fewSeen: fewer looks that found a thread in a place are chance.
+const fewSeen = 3
+
+func newDoing() *doing { return &doing{busy: map[place]float64{}, spare: map[place]float64{}} }
+
+// taken is the part of the time in which none of those who are found in a place was free, if
+// each is by itself: all of it where nobody who goes there was ever seen to wait for work.
+func (d *doing) taken(p place) float64 {
+	busy, spare := d.busy[p], d.spare[p]
+	if spare < busy || p.account == Work || p.account == CPU { // one of those may be who reads
+		return 1
+	}
+	n := busy + spare
+	return math.Pow(busy/n, max(1, math.Round(n)))
+}
+
+// at is how many threads were in an account at a moment, wherever.
+func (d *doing) at(a Account) (n float64) {
+	for p, v := range d.busy {
+		if p.account == a {
+			n += v
+		}
+	}
+	return n
 }
 
 // work is how many threads were busy at a moment.
@@ -44,11 +74,16 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 	ran, ready := schedule(r)
 	asleep := asleepAllAlong(s, r)
 	sorted := make([]place, len(r.ThreadStates))
-	busy := map[[2]int]bool{}
+	busy, been := map[[2]int]bool{}, map[[2]int]map[place]uint64{}
 	for i, row := range r.ThreadStates {
 		sorted[i] = placeOf(s, row)
 		if sorted[i].account != "" && !asleep[[2]int{row.PID, row.TID}] {
-			busy[[2]int{row.PID, row.TID}] = true
+			t := [2]int{row.PID, row.TID}
+			busy[t] = true
+			if been[t] == nil {
+				been[t] = map[place]uint64{}
+			}
+			been[t][sorted[i]] += row.N
 		}
 	}
 	out := looks{}
@@ -67,6 +102,13 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 			d.loops += threads
 		case p.account == "":
 			d.idle += threads
+			if calls.Of(row.Call)&(calls.Locks|calls.Accepts) != 0 {
+				for at, n := range been[[2]int{row.PID, row.TID}] {
+					if n >= fewSeen {
+						d.spare[at] += threads
+					}
+				}
+			}
 		case p.account == Work:
 			// A look takes a CPU itself: whether a thread ran or was only ready is told by
 			// the scheduler's own clocks.
@@ -91,7 +133,7 @@ func (l looks) at(pid, second int) *doing {
 		l[pid] = map[int]*doing{}
 	}
 	if l[pid][second] == nil {
-		l[pid][second] = &doing{busy: map[place]float64{}}
+		l[pid][second] = newDoing()
 	}
 	return l[pid][second]
 }
@@ -140,6 +182,9 @@ func schedule(r *recording.Recording) (ran, ready map[[2]int]float64) {
 	return ran, ready
 }
 
+// FileLock is where threads wait that want a lock of a file: whichever file.
+const FileLock = "a file's"
+
 // placeOf is the account of a thread's state; "" where it waits for anything.
 func placeOf(s *scene.Scene, row recording.ThreadStates) place {
 	kind := calls.Of(row.Call)
@@ -170,8 +215,8 @@ func placeOf(s *scene.Scene, row recording.ThreadStates) place {
 		return atDescriptor(s, row, kind)
 	case row.Call == "connect":
 		return place{account: Call, where: remote(s, row)}
-	case row.Call == "flock":
-		return place{account: Lock, where: "a file's"}
+	case row.Call == "flock", row.Call == "fcntl": // which sleeps for a lock only (F_SETLKW)
+		return place{account: Lock, where: FileLock}
 	}
 	return place{}
 }

@@ -20,6 +20,10 @@ type way struct {
 // (TCP_RTO_MIN); a turn's bucket is as wide as half of its bound.
 const leastTimer = 0.13 // s
 
+// spurious, s: where queues alone make the round trip longer than the least timer (TCP_RTO_MIN),
+// timers fire for what is still on its way, and nothing was lost.
+const spurious = 0.2
+
 func wayOf(s *scene.Scene, r *recording.Recording, v *scene.Service) way {
 	w := way{minRTT: math.Inf(1)}
 	n := 0.0
@@ -82,8 +86,13 @@ func (p *Party) bookCall(w way, where string, server float64) {
 	take(Path, n*w.minRTT)
 	take(Nagle, w.held)
 	take(Window, w.shut)
+	queued := n * (w.rtt - w.minRTT)
+	if w.rtt-w.minRTT >= spurious {
+		take(Queue, queued)
+		queued = 0
+	}
 	take(Loss, min(w.resent*w.rto, w.long)) // a FIN that is sent again keeps no call waiting
-	take(Queue, n*(w.rtt-w.minRTT))
+	take(Queue, queued)
 	if server >= 0 {
 		take(Unseen, left)
 		return

@@ -1,6 +1,7 @@
 package net
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 	"strings"
@@ -134,7 +135,7 @@ func unroutedCalls(s *scene.Scene, r *recording.Recording) (out []suspect.Findin
 	total := map[uint64]measure.Steps{}
 	var order []caller
 	for _, c := range r.CallErrors {
-		if c.Errno != "ENETUNREACH" || c.Remote == "" {
+		if c.Errno != "ENETUNREACH" || c.Remote == "" && c.Proto != "udp" {
 			continue
 		}
 		k := caller{measure.Namespace(r, c.Netns), c.PID, c.Comm, recording.Host(c.Remote)}
@@ -147,13 +148,17 @@ func unroutedCalls(s *scene.Scene, r *recording.Recording) (out []suspect.Findin
 	sort.SliceStable(order, func(i, j int) bool { return by[order[i]].Sum() > by[order[j]].Sum() })
 	for _, k := range order[:min(len(order), measure.MostEnds)] {
 		n := by[k].Sum()
+		what, where, who := "calls", "to "+k.dst, recording.Subject{Kind: recording.KindProcess, PID: k.pid, Comm: k.comm, Netns: k.netns}
 		f := suspect.Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: k.netns, Remote: k.dst}, Active: by[k].Active(),
-			Related: []recording.Subject{{Kind: recording.KindProcess, PID: k.pid, Comm: k.comm, Netns: k.netns}},
-			Text:    fmt.Sprintf("%s calls of %s[%d] to %s failed: no route", units.Count(n), k.comm, k.pid, k.dst),
-			Remedy:  suspect.Remedy{Permanently: "A route to " + k.dst + ", where routes are kept (.network, netplan, the routing daemon)."},
-			Next:    remedy.InNetns(s, k.netns, "ip route get "+k.dst)}
+			Related: []recording.Subject{who}, Next: remedy.InNetns(s, k.netns, "ip route get "+k.dst)}
+		if k.dst == "" { // the address stands in the call, and nobody looked into it
+			what, where, f.Subject, f.Related = "datagrams", "to addresses that were not looked at", who, nil
+			f.Next = remedy.InNetns(s, k.netns, fmt.Sprintf("strace -f -e trace=sendto,sendmsg,sendmmsg -p %d   # to which address; then ip route get ADDRESS", k.pid))
+		}
+		f.Text = fmt.Sprintf("%s %s of %s[%d] %s failed: no route", units.Count(n), what, k.comm, k.pid, where)
+		f.Remedy = suspect.Remedy{Permanently: "A route to " + cmp.Or(k.dst, "where it sends") + ", where routes are kept (.network, netplan, the routing daemon)."}
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "calls", Source: "errors of calls; /proc/net/snmp Ip OutNoRoutes", Origin: "no route",
-			Text: fmt.Sprintf("%s calls of %s[%d] for %s failed with ENETUNREACH", units.Count(n), k.comm, k.pid, k.dst), Doubt: measure.LossOf(r, "sockets.errors", n)}
+			Text: fmt.Sprintf("%s %s of %s[%d] %s failed with ENETUNREACH", units.Count(n), what, k.comm, k.pid, where), Doubt: measure.LossOf(r, "sockets.errors", n)}
 		counted, same, ok := countedIn(r, k.netns, total[k.netns], "node_netstat_Ip_OutNoRoutes", "node_netstat_Ip6_OutNoRoutes")
 		if ok {
 			e.Text += fmt.Sprintf(" (%s in the namespace, OutNoRoutes: %s)", units.Count(total[k.netns].Sum()), units.Count(counted))
@@ -168,8 +173,12 @@ func unroutedCalls(s *scene.Scene, r *recording.Recording) (out []suspect.Findin
 			if same {
 				e.Grade = suspect.Decisive
 			}
+			f.Harm = suspect.Harm{Symptom: scene.ConnectionErrors, Amount: n, Unit: "calls", Text: fmt.Sprintf("%s calls %s failed", units.Count(n), where)}
+			if k.dst == "" {
+				f.Harm = suspect.Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s datagrams of %s[%d] were not sent", units.Count(n), k.comm, k.pid)}
+				break
+			}
 			f.Evidence = append(f.Evidence, routeEvidence(r, k.netns, k.dst))
-			f.Harm = suspect.Harm{Symptom: scene.ConnectionErrors, Amount: n, Unit: "calls", Text: fmt.Sprintf("%s calls to %s failed", units.Count(n), k.dst)}
 		}
 		f.Evidence = append([]suspect.Evidence{e}, f.Evidence...)
 		out = append(out, f)

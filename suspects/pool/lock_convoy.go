@@ -34,6 +34,7 @@ var lockConvoy = &suspect.Suspect{
 		"strong: where the lock's word names nobody, the waiters are woken by threads of one function; where each parks on a word of its own (Java), each is woken by the one before, and one at a time has it",
 		"strong: a quarter of the delay of its answers or more was waiting for a lock; and at half of those looks or more for one and the same",
 		"strong: requests wait at its sockets meanwhile, or their answers take that long",
+		"strong: a quarter of the delay of its answers or more was waiting for the lock of a file (flock, fcntl), by two threads or processes at least",
 	},
 	Against: []string{
 		"strong: its threads wait to be told of something (a condition), and nobody holds that: an idle pool",
@@ -55,7 +56,7 @@ var lockConvoy = &suspect.Suspect{
 }
 
 func weighLockConvoy(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
-	var out []suspect.Finding
+	out := fileLocks(r, l)
 	for _, p := range s.Processes {
 		if p.Subject.PID == r.Manifest.SelfPID {
 			continue

@@ -14,6 +14,7 @@ import (
 const (
 	fewUnanswered   = 10
 	shareUnanswered = 0.1
+	clientsWait     = 1 // s; who asks a name server waits for longer (resolv.conf(5): 5 s)
 )
 
 // forwards is a resolver whose own queries are not answered, or late: all who ask it wait.
@@ -39,6 +40,9 @@ func forwards(p *pool, s *scene.Scene, r *recording.Recording) (suspect.Finding,
 			f.Harm = suspect.Harm{Symptom: scene.DatagramsLost, Amount: missing, Of: float64(a.Asked), Unit: "queries", Text: f.Text}
 			f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("Find out why %s does not answer (its load, its rate limit, the path). In the configuration of %s: a second forwarder.", host, p.head.Subject.Comm)}
 		} else {
+			if a.Max < clientsWait { // what it answers late is not left without an answer for that
+				f.NotTo = []string{scene.FailedAnswers, "error-answers"}
+			}
 			f.Text = fmt.Sprintf("%s passes queries on to %s, whose answers take %s on average, %s at the longest", p.named(), host, units.Lasting(a.wait()), units.Lasting(a.Max))
 			f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: a.wait(), Unit: "s", Text: f.Text}
 			f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("Find out what holds %s up (its upstream, its load). In the configuration of %s: a larger cache, prefetch, a second forwarder.", host, p.head.Subject.Comm)}

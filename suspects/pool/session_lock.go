@@ -31,6 +31,7 @@ var sessionLock = &suspect.Suspect{
 	},
 	Against: []string{
 		"strong: it called another service meanwhile: that one is late",
+		"decisive: one thread does all its work, and sleeps: requests that nobody works for wait for an event (a blocking pop, a long poll)",
 		"can't tell: a broadcast to clients that poll looks the same from outside, but for its regular time",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.RequestLatency, Lag: measure.FeltWithin}, {To: scene.FailedAnswers, Lag: 10 * time.Second}, {To: "error-answers", Lag: 10 * time.Second}, {To: "slow-dependency", Lag: 5 * time.Second}, {To: "worker-queue", Lag: 10 * time.Second}, {To: "pool-exhausted", Lag: 10 * time.Second}},
@@ -52,6 +53,9 @@ const (
 	othersTimes  = 3   // times as many are answered quickly
 	heldTogether = 2   // at a time
 	leastIdle    = 0.5 // of the time of the requests
+	// aloneShare of the work of a service is all of it; of less than leastRan seconds nothing
+	// can be told.
+	aloneShare, leastRan = 0.98, 0.01
 )
 
 func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
@@ -134,7 +138,7 @@ func (h lockedOut) finding(s *scene.Scene, p *ledger.Party, v *scene.Service) su
 	turns := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(h.n), Unit: "requests", Source: "request turns of its listeners", Origin: "turns",
 		Text: fmt.Sprintf("%s requests waited for up to %s and were answered up to %d within a second; %s others took %s at most meanwhile", units.Count(float64(h.n)), units.Lasting(h.longest), h.together, units.Count(float64(h.others)), units.Lasting(heldLong*othersQuick))}
 	inside := p.Share(ledger.Parked) + p.Share(ledger.Lock)
-	f.Evidence = []suspect.Evidence{turns, idleInside(inside)}
+	f.Evidence = append([]suspect.Evidence{turns, idleInside(inside)}, oneThread(s, p)...)
 	if who := h.holder(s, v); who != nil {
 		name := who.Subject.Name
 		if who.Peer != nil && who.Peer.Owner() != nil {
@@ -164,6 +168,24 @@ func stillLockedOut(s *scene.Scene, p *ledger.Party, k scene.Stuck) suspect.Find
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: k.Oldest, Unit: "s", Text: f.Text}
 	return f
+}
+
+// oneThread speaks against a lock where one thread does all that a service does: it would stop,
+// and with it all others, if it waited for one.
+func oneThread(s *scene.Scene, p *ledger.Party) []suspect.Evidence {
+	if len(p.PIDs) != 1 || s.Process(p.PIDs[0]) == nil {
+		return nil
+	}
+	most, all := 0.0, 0.0
+	for _, t := range s.Process(p.PIDs[0]).Threads {
+		ran := t.Rows[len(t.Rows)-1].OnCPU - t.Rows[0].OnCPU
+		most, all = max(most, ran), all+ran
+	}
+	if all < leastRan || most < aloneShare*all {
+		return nil
+	}
+	return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: most / all, Unit: "share", Source: "/proc/PID/task/*/schedstat", Origin: "threads",
+		Text: fmt.Sprintf("one thread did %.0f %% of its work, and answered others meanwhile: these requests wait for an event (a blocking pop, a long poll), not for a lock", 100*most/all)}}
 }
 
 // idleInside is how much of the time of a service's requests nobody in it worked for them.

@@ -1,0 +1,81 @@
+package pool
+
+import (
+	"fmt"
+	"slices"
+
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects/measure"
+	"snag/suspects/suspect"
+)
+
+// locksFiles are the calls that sleep until a lock of a file is free.
+var locksFiles = []string{"flock", "fcntl"}
+
+// fileLocks are services whose late answers wait for the lock of a file, in one process or in
+// several: PHP locks a session's file from the first line of a request to its end, SQLite its
+// database for each write.
+func fileLocks(r *recording.Recording, l *ledger.Ledger) (out []suspect.Finding) {
+	if l == nil {
+		return nil
+	}
+	for _, d := range l.Felt {
+		p := d.Party
+		waits := 0.0
+		for _, e := range p.Entries {
+			if e.Account == ledger.Lock && e.Where == ledger.FileLock {
+				waits += e.Seconds
+			}
+		}
+		if p.Role != ledger.Serves || waits < lockBooked*d.Seconds {
+			continue
+		}
+		if f, ok := fileLock(r, p, min(1, waits/d.Seconds)); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func fileLock(r *recording.Recording, p *ledger.Party, share float64) (suspect.Finding, bool) {
+	waiting, all := 0, 0
+	who := map[[2]int]bool{}
+	var call string
+	for _, row := range r.ThreadStates {
+		if !slices.Contains(p.PIDs, row.PID) {
+			continue
+		}
+		all += int(row.N)
+		if row.State == "S" && slices.Contains(locksFiles, row.Call) {
+			waiting += int(row.N)
+			who[[2]int{row.PID, row.TID}] = true
+			call = row.Call
+		}
+	}
+	if waiting < fewWaits || len(who) < 2 {
+		return suspect.Finding{}, false
+	}
+	what := "thread"
+	if len(p.PIDs) > 1 {
+		what = "worker"
+	}
+	f := suspect.Finding{Subject: p.Subject,
+		Text: fmt.Sprintf("%s of it wait for the lock of a file (%s)", units.Plural(len(who), what), call),
+		Next: "lslocks   # which file: whose lines end in * wait, and who holds it is named above them"}
+	source := "the states of its threads, some 20 looks a second"
+	f.Evidence = []suspect.Evidence{
+		{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source + "; sockets.turns", Origin: "ledger",
+			Text: fmt.Sprintf("%.0f %% of the delay of its answers was waiting for the lock of a file", 100*share)},
+		{Side: suspect.For, Grade: suspect.Strong, Value: float64(waiting), Unit: "looks", Source: source, Origin: "file lock",
+			Text: fmt.Sprintf("in %s of %s looks a %s of it waited in %s", units.Count(float64(waiting)), units.Count(float64(all)), what, call)},
+	}
+	for _, pid := range p.PIDs {
+		f.Related = append(f.Related, recording.Subject{Kind: recording.KindProcess, PID: pid})
+	}
+	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: share, Unit: "share", Text: f.Text}
+	f.Remedy = suspect.Remedy{Program: fmt.Sprintf("%s: let go of the file's lock before anything slow (PHP: session_write_close), or a lock for each of what it guards.", measure.OrProgram(p.Subject.Comm))}
+	return f, true
+}
