@@ -22,6 +22,7 @@ func (d demand) book(all looks, paused covered, called callsOf) {
 	}
 	sort.Ints(seconds)
 	d.party.delayed = map[int]float64{}
+	defer func() { d.party.Free /= max(1, float64(len(seconds))) }()
 	for _, at := range seconds {
 		d.party.at = at
 		s := d.seconds[at]
@@ -37,6 +38,7 @@ func (d demand) book(all looks, paused covered, called callsOf) {
 		s.open, s.unread = s.open*(1-still), s.unread*(1-still)
 		unread := min(s.unread, s.open)
 		now := d.threads(at, all)
+		d.party.Free += now.free()
 		// A free thread reads at once: what lies unread waits for what those do who would
 		// read it. The less they are found at anything, the less is known for what.
 		if now != nil {

@@ -117,6 +117,9 @@ type Party struct {
 	// Failed answers, and what they were; those that nobody asked for are none of Answered.
 	Failed   uint64
 	FailedAs string
+	// Free is how many of the threads that take its requests waited for work at a moment, on
+	// average: of a pool, by what they were found in at other times.
+	Free float64
 	// Usual is what its answers took in the recording of a better time, or may take; nil where
 	// nobody said.
 	Usual *Usual

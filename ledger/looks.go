@@ -47,6 +47,19 @@ func (d *doing) taken(p place) float64 {
 	return math.Pow(busy/n, max(1, math.Round(n)))
 }
 
+// free is how many threads of one pool, the largest, waited for its work at a moment.
+func (d *doing) free() (most float64) {
+	if d == nil {
+		return 0
+	}
+	for p, n := range d.spare {
+		if p.account != Work && p.account != CPU {
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
 // at is how many threads were in an account at a moment, wherever.
 func (d *doing) at(a Account) (n float64) {
 	for p, v := range d.busy {

@@ -17,6 +17,9 @@ import (
 const (
 	keepsWaiting = 0.8
 	atWork       = 0.7
+	// someFree workers on average could take what waits; where requests spend busyAcceptor of
+	// their time on a CPU, or in line for one, it may be the thread that accepts.
+	someFree, busyAcceptor = 1, 0.5
 )
 
 // acceptNoMore are services that accept no more connections though what they have is mostly
@@ -39,13 +42,39 @@ func acceptNoMore(s *scene.Scene, l *ledger.Ledger) (out []suspect.Finding) {
 			}
 			most = max(most, int(row.RecvQ))
 		}
+		if float64(waited) < keepsWaiting*float64(len(k.Rows)) {
+			continue
+		}
+		if p.Free >= someFree && p.Share(ledger.Work)+p.Share(ledger.CPU) < busyAcceptor {
+			out = append(out, workersFree(p, waited, len(k.Rows), most, full))
+			continue
+		}
 		least, held, looks := stayed(s, p.Subject)
-		if looks < 3 || held == 0 || float64(waited) < keepsWaiting*float64(len(k.Rows)) || float64(held-least) > max(1, atLimit*float64(held)) {
+		if looks < 3 || held == 0 || float64(held-least) > max(1, atLimit*float64(held)) {
 			continue
 		}
 		out = append(out, fullFinding(p, held, looks, most, full))
 	}
 	return out
+}
+
+// workersFree is a service whose workers wait for work while connections wait to be accepted,
+// at nearly every look: something keeps it from accepting them, as a limit does.
+func workersFree(p *ledger.Party, waited, looks, most int, full []recording.Interval) suspect.Finding {
+	port := recording.Port(p.Subject.Local)
+	share := float64(waited) / float64(looks)
+	f := suspect.Finding{Subject: p.Subject, Active: intervals.Merge(full, measure.Joined),
+		Text: fmt.Sprintf("up to %d connections wait to be accepted while %.1f of its workers have nothing to do", most, p.Free),
+		Next: fmt.Sprintf("ss -ltn 'sport = :%s'; ss -Htn state established '( sport = :%s )'   # who waits, and who holds them", port, port)}
+	f.Evidence = []suspect.Evidence{
+		{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "ss -ltn Recv-Q", Origin: "sockets",
+			Text: fmt.Sprintf("in %d of %d samples connections waited to be accepted, up to %d", waited, looks, most)},
+		{Side: suspect.For, Grade: suspect.Strong, Value: p.Free, Unit: "threads", Source: "the states of its threads", Origin: "threads",
+			Text: fmt.Sprintf("%.1f threads of the pool that takes its requests waited for work at a moment, and %.2g requests were open", p.Free, p.Open)},
+	}
+	f.Harm = suspect.Harm{Symptom: scene.ConnectLatency, Amount: float64(most), Unit: "connections", Text: fmt.Sprintf("up to %s waited to be accepted", units.Plural(most, "connection"))}
+	f.Remedy = suspect.Remedy{Permanently: p.Subject.Comm + ": a larger limit of connections in its configuration, if its memory allows.", Program: "Clients that keep their connections and share them."}
+	return f
 }
 
 func fullFinding(p *ledger.Party, held, looks, most int, full []recording.Interval) suspect.Finding {

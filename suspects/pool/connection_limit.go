@@ -29,6 +29,7 @@ var connectionLimit = &suspect.Suspect{
 		"strong: as many connections ended within a second as answers were errors",
 		"strong: as many connections stayed at each look, whatever came, or were open at the end of each second in which it turned some away: at the limit",
 		"strong: meanwhile others waited to be accepted, and most of those that stayed had no request open",
+		"strong: connections waited to be accepted in four of five samples, and a worker of it or more waited for work all the time",
 	},
 	Against: []string{
 		"strong: connections that stay are answered with errors too: a part of the service fails (error-answers)",
