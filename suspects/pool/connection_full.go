@@ -2,6 +2,8 @@ package pool
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"snag/internal/units"
 	"snag/ledger"
@@ -24,7 +26,7 @@ const (
 
 // acceptNoMore are services that accept no more connections though what they have is mostly
 // idle: HAProxy at its maxconn, waitress at connection_limit, Tomcat at maxConnections.
-func acceptNoMore(s *scene.Scene, l *ledger.Ledger) (out []suspect.Finding) {
+func acceptNoMore(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) (out []suspect.Finding) {
 	if l == nil {
 		return nil
 	}
@@ -45,7 +47,7 @@ func acceptNoMore(s *scene.Scene, l *ledger.Ledger) (out []suspect.Finding) {
 		if float64(waited) < keepsWaiting*float64(len(k.Rows)) {
 			continue
 		}
-		if p.Free >= someFree && p.Share(ledger.Work)+p.Share(ledger.CPU) < busyAcceptor {
+		if p.Free >= someFree && !triesToAccept(r, p) && p.Share(ledger.Work)+p.Share(ledger.CPU) < busyAcceptor {
 			out = append(out, workersFree(p, waited, len(k.Rows), most, full))
 			continue
 		}
@@ -56,6 +58,14 @@ func acceptNoMore(s *scene.Scene, l *ledger.Ledger) (out []suspect.Finding) {
 		out = append(out, fullFinding(p, held, looks, most, full))
 	}
 	return out
+}
+
+// triesToAccept tells whether its accept fails: then it is no limit of its own that keeps it
+// from accepting (fd-limit).
+func triesToAccept(r *recording.Recording, p *ledger.Party) bool {
+	return slices.ContainsFunc(r.CallErrors, func(e recording.CallError) bool {
+		return slices.Contains(p.PIDs, e.PID) && strings.HasPrefix(e.Call, "accept")
+	})
 }
 
 // workersFree is a service whose workers wait for work while connections wait to be accepted,

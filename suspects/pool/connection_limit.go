@@ -57,7 +57,7 @@ const (
 )
 
 func weighConnectionLimit(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
-	out := acceptNoMore(s, l)
+	out := acceptNoMore(s, r, l)
 	for _, v := range scene.Services(s, r, "serve") {
 		failed, _, as := v.Failed()
 		if failed < fewRefusals || v.Subject.Kind != recording.KindListener || v.Subject.Proto == "unix" { // whose connections are not counted
