@@ -1,0 +1,70 @@
+package heapfull
+
+import (
+	"fmt"
+	"time"
+
+	"snag/lab/anyserver"
+	"snag/lab/drawn"
+)
+
+// Family draws the incident: a Java service whose heap has little more room than what lives
+// in it, with three collectors. It was given too small a heap, or what lives in it begins to
+// be replaced.
+var Family = drawn.Family{
+	Name: "heap-full", Kind: drawn.JVM, Origin: drawn.Lab, Needs: anyserver.Needs, Alone: true,
+	Faults: []drawn.Fault{
+		{Name: "small-heap", Suspects: []string{"heap-full", "runtime-pause"}, Subject: subject, Also: []string{"cpu-saturated"}, Account: "pause", Whole: true},
+		{Name: "replaces-more", Suspects: []string{"heap-full", "runtime-pause"}, Subject: subject, Also: []string{"cpu-saturated"}, Account: "pause"},
+	},
+	Build: buildFamily,
+}
+
+const subject = `java|AnyServer|:8080`
+
+// entry is how many bytes one takes with its reference; 16 of them are garbage when it is
+// replaced.
+const entry = 20
+
+// collectors have so much of a heap besides, MiB, for new objects and for the JVM itself, and
+// cope with entries in such a share of the rest.
+var collectors = map[string]struct {
+	flags       []string
+	besides     int
+	least, most float64
+}{
+	"serial":   {[]string{"-XX:+UseSerialGC", "-Xmn4m"}, 7, 0.84, 0.93},
+	"parallel": {[]string{"-XX:+UseParallelGC", "-Xmn4m"}, 8, 0.84, 0.93},
+	"G1":       {[]string{"-XX:+UseG1GC"}, 6, 0.8, 0.9},
+}
+
+func buildFamily(b *drawn.Bench) {
+	net := b.Net()
+	of := collectors[drawn.Pick(b.Draw, "collector", "serial", "parallel", "G1")]
+	live := b.LogUniform("MiB that live", 16, 64)
+	old := live / b.Uniform("share of the heap that lives", of.least, of.most)
+	o := anyserver.Options{Language: anyserver.Java, Workers: b.Int("workers", 4, 32), Live: int(live * (1 << 20) / entry)}
+	o.Work = b.Duration("CPU time of a request", 20*time.Microsecond, time.Millisecond)
+	if b.Chance("requests wait", 0.5) {
+		o.Wait = b.Duration("time of a request besides", 500*time.Microsecond, 40*time.Millisecond)
+	}
+	o.Most = 300
+	heap := 1024 // room enough
+	if b.Fault.Name == "replaces-more" || b.Built("small-heap") {
+		heap = of.besides + int(old) + 1
+	}
+	o.JVM = append([]string{fmt.Sprintf("-Xmx%dm", heap), fmt.Sprintf("-Xms%dm", heap)}, of.flags...)
+	l := o.LoadOf(b, net.RTT, 0)
+	server := anyserver.Start(b, net.Server, "catalogue", net.At(8080), o)
+	// So much garbage that the room is used up about once to six times a second.
+	churn := int((old - live) * (1 << 20) / 16 * b.LogUniform("room, used up per second", 1, 6))
+	on, off := server.Tells(fmt.Sprint("churn ", churn), "churn 0")
+	b.Switch("replaces-more", on, off)
+	if b.Fault.Name == "small-heap" {
+		on()
+		b.Amount("a heap of %d MiB for %.0f MiB that live, of which %d entries are replaced per second", heap, live, churn)
+	} else {
+		b.Amount("%d of %d entries are replaced per second in a heap of %d MiB", churn, o.Live, heap)
+	}
+	b.Ask(net.Client, "catalogue-users", net.At(8080), l)
+}
