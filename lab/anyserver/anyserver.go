@@ -31,13 +31,13 @@
 package anyserver
 
 import (
+	"context"
 	"embed"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -191,17 +191,21 @@ func (s *Server) Tells(on, off string) (func(), func()) {
 // Repeats is Tells for a server that is started again meanwhile and has forgotten what it
 // was told: it is told on every so often. An empty off says nothing.
 func (s *Server) Repeats(on, off string, every time.Duration) (func(), func()) {
-	var is atomic.Bool
+	end := func() {}
 	return func() {
-			is.Store(true)
+			var ctx context.Context
+			ctx, end = context.WithCancel(s.bench.Context())
 			go func() {
-				for is.Load() && s.bench.Context().Err() == nil {
+				for ctx.Err() == nil {
 					s.Tell("%s", on)
-					time.Sleep(every)
+					select {
+					case <-ctx.Done():
+					case <-time.After(every):
+					}
 				}
 			}()
 		}, func() {
-			is.Store(false)
+			end()
 			if off != "" {
 				s.Tell("%s", off)
 			}
