@@ -26,16 +26,16 @@ const subject = `java|AnyServer|:8080`
 // replaced.
 const entry = 20
 
-// collectors have so much of a heap besides, MiB, for new objects and for the JVM itself, and
-// cope with entries in such a share of the rest.
+// collectors cope with entries in such a share of a small heap, without what new objects and
+// the JVM itself take of it (besides, MiB).
 var collectors = map[string]struct {
-	flags       []string
+	flag, small string
 	besides     int
 	least, most float64
 }{
-	"serial":   {[]string{"-XX:+UseSerialGC", "-Xmn4m"}, 7, 0.84, 0.93},
-	"parallel": {[]string{"-XX:+UseParallelGC", "-Xmn4m"}, 8, 0.84, 0.93},
-	"G1":       {[]string{"-XX:+UseG1GC"}, 6, 0.8, 0.9},
+	"serial":   {"-XX:+UseSerialGC", "-Xmn4m", 7, 0.84, 0.93},
+	"parallel": {"-XX:+UseParallelGC", "-Xmn4m", 8, 0.84, 0.93},
+	"G1":       {"-XX:+UseG1GC", "-XX:+UseG1GC", 6, 0.8, 0.9},
 }
 
 func buildFamily(b *drawn.Bench) {
@@ -49,11 +49,11 @@ func buildFamily(b *drawn.Bench) {
 		o.Wait = b.Duration("time of a request besides", 500*time.Microsecond, 40*time.Millisecond)
 	}
 	o.Most = 300
-	heap := 1024 // room enough
+	heap, young := 256+4*int(old), "-Xmn256m" // room enough for a window
 	if b.Fault.Name == "replaces-more" || b.Built("small-heap") {
-		heap = of.besides + int(old) + 1
+		heap, young = of.besides+int(old)+1, of.small
 	}
-	o.JVM = append([]string{fmt.Sprintf("-Xmx%dm", heap), fmt.Sprintf("-Xms%dm", heap)}, of.flags...)
+	o.JVM = []string{of.flag, fmt.Sprintf("-Xmx%dm", heap), fmt.Sprintf("-Xms%dm", heap), young}
 	l := o.LoadOf(b, net.RTT, 0)
 	server := anyserver.Start(b, net.Server, "catalogue", net.At(8080), o)
 	// So much garbage that the room is used up about once to six times a second.

@@ -66,7 +66,7 @@ func reads(b *drawn.Bench, net drawn.Net) {
 	l := b.LoadOf(min(400, 0.5/(spin+time.Duration(pages)*time.Microsecond+60*time.Microsecond).Seconds()))
 	l.Size = 128
 	l = l.Within(net.RTT + 2*time.Millisecond)
-	limit := itself[anyserver.Go] + int(float64(file)*b.Uniform("memory for it, of its size", 0.1, 0.8))
+	limit := 16 + int(float64(file)*b.Uniform("memory for it, of its size", 0.1, 0.8))
 	b.Switch("little-cache", func() { go b.LimitMemory(group, limit) }, func() { go b.LimitMemory(group, 1<<12) })
 	b.Amount("%d MiB of memory for a service that reads a file of %d MiB, %d pages of it for each of %.0f requests per second", limit, file, pages, l.Rate)
 	b.Ask(net.Client, "shop", net.At(8081), l)

@@ -66,7 +66,7 @@ func buildFamily(b *drawn.Bench) {
 // shop answers HTTP, and keeps some of the requests, each in a file.
 func shop(b *drawn.Bench, net drawn.Net, dir string) {
 	takes := b.Duration("answers take", 200*time.Microsecond, 40*time.Millisecond)
-	orders := b.LogUniform("share of the requests that are orders", 0.03, 1)
+	orders := b.LogUniform("share of the requests that are orders", 0.1, 1)
 	l := b.LoadOf(400)
 	l = l.Within(2*net.RTT + takes)
 	self, err := os.Executable()
