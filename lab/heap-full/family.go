@@ -49,15 +49,18 @@ func buildFamily(b *drawn.Bench) {
 		o.Wait = b.Duration("time of a request besides", 500*time.Microsecond, 40*time.Millisecond)
 	}
 	o.Most = 300
-	heap, young := 256+4*int(old), "-Xmn256m" // room enough for a window
+	// So much garbage that the room is used up about once to six times a second.
+	garbage := min(25, (old-live)*b.LogUniform("room, used up per second", 1, 6))
+	churn := int(garbage * (1 << 20) / 16)
+	// With room, nothing is collected within half a minute.
+	roomy := int(1.25 * (32 + live + 30*garbage))
+	heap, young := roomy+4*int(old), fmt.Sprintf("-Xmn%dm", roomy)
 	if b.Fault.Name == "replaces-more" || b.Built("small-heap") {
 		heap, young = of.besides+int(old)+1, of.small
 	}
 	o.JVM = []string{of.flag, fmt.Sprintf("-Xmx%dm", heap), fmt.Sprintf("-Xms%dm", heap), young}
 	l := o.LoadOf(b, net.RTT, 0)
 	server := anyserver.Start(b, net.Server, "catalogue", net.At(8080), o)
-	// So much garbage that the room is used up about once to six times a second.
-	churn := int((old - live) * (1 << 20) / 16 * b.LogUniform("room, used up per second", 1, 6))
 	on, off := server.Tells(fmt.Sprint("churn ", churn), "churn 0")
 	b.Switch("replaces-more", on, off)
 	if b.Fault.Name == "small-heap" {
