@@ -29,13 +29,14 @@ const entry = 20
 // collectors cope with entries in such a share of a small heap, without what new objects and
 // the JVM itself take of it (besides, MiB).
 var collectors = map[string]struct {
-	flag, small string
+	flag        string
+	small       []string
 	besides     int
 	least, most float64
 }{
-	"serial":   {"-XX:+UseSerialGC", "-Xmn4m", 7, 0.84, 0.93},
-	"parallel": {"-XX:+UseParallelGC", "-Xmn4m", 8, 0.84, 0.93},
-	"G1":       {"-XX:+UseG1GC", "-XX:+UseG1GC", 6, 0.8, 0.9},
+	"serial":   {"-XX:+UseSerialGC", []string{"-Xmn4m"}, 7, 0.84, 0.93},
+	"parallel": {"-XX:+UseParallelGC", []string{"-Xmn4m"}, 8, 0.84, 0.93},
+	"G1":       {"-XX:+UseG1GC", nil, 6, 0.8, 0.9},
 }
 
 func buildFamily(b *drawn.Bench) {
@@ -54,11 +55,11 @@ func buildFamily(b *drawn.Bench) {
 	churn := int(garbage * (1 << 20) / 16)
 	// With room, nothing is collected within half a minute.
 	roomy := int(1.25 * (32 + live + 30*garbage))
-	heap, young := roomy+4*int(old), fmt.Sprintf("-Xmn%dm", roomy)
+	heap, young := roomy+4*int(old), []string{fmt.Sprintf("-Xmn%dm", roomy)}
 	if b.Fault.Name == "replaces-more" || b.Built("small-heap") {
 		heap, young = of.besides+int(old)+1, of.small
 	}
-	o.JVM = []string{of.flag, fmt.Sprintf("-Xmx%dm", heap), fmt.Sprintf("-Xms%dm", heap), young}
+	o.JVM = append([]string{of.flag, fmt.Sprintf("-Xmx%dm", heap), fmt.Sprintf("-Xms%dm", heap)}, young...)
 	l := o.LoadOf(b, net.RTT, 0)
 	server := anyserver.Start(b, net.Server, "catalogue", net.At(8080), o)
 	on, off := server.Tells(fmt.Sprint("churn ", churn), "churn 0")
