@@ -73,8 +73,11 @@ var anyServer = Actor{
 					return
 				}
 				w := <-s.workers
-				s.handle(w)
+				well := s.handle(w)
 				s.workers <- w
+				if !well {
+					return
+				}
 				if _, err := c.Write(buf); err != nil {
 					return
 				}
@@ -93,6 +96,7 @@ type service struct {
 	served                                      int
 	latch, stuckWord                            spinLock
 	work, wait, holdFor, holdEvery              atomic.Int64 // µs
+	grow                                        atomic.Int64 // bytes
 	locked, spinning, hanging, stuck, holdWorks atomic.Bool
 }
 
@@ -114,7 +118,8 @@ func (l *spinLock) give() { l.word.Store(0) }
 
 func micros(v *atomic.Int64) time.Duration { return time.Duration(v.Load()) * time.Microsecond }
 
-func (s *service) handle(w *backendOf) {
+// handle tells whether the request may be answered.
+func (s *service) handle(w *backendOf) bool {
 	s.table.Lock()
 	s.served++
 	if s.locked.Load() {
@@ -126,10 +131,10 @@ func (s *service) handle(w *backendOf) {
 		s.latch.take()
 		defer s.latch.give()
 	}
-	s.request(w)
+	return s.request(w)
 }
 
-func (s *service) request(w *backendOf) {
+func (s *service) request(w *backendOf) bool {
 	for s.hanging.Load() {
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -139,15 +144,19 @@ func (s *service) request(w *backendOf) {
 	if s.call != "" {
 		w.ask(s.call)
 	}
+	if n := s.grow.Load(); n > 0 {
+		newBallast(int(n)) // and nobody gives it back
+	}
 	burn(micros(&s.work))
 	if d := micros(&s.wait); d > 0 {
 		time.Sleep(d)
 	}
 	if s.journal >= 0 {
-		if _, err := unix.Write(s.journal, journalEntry); err == nil {
-			_ = unix.Fdatasync(s.journal)
+		if _, err := unix.Write(s.journal, journalEntry); err != nil || unix.Fdatasync(s.journal) != nil {
+			return false
 		}
 	}
+	return true
 }
 
 func (w *backendOf) ask(to string) {
@@ -195,6 +204,10 @@ func (s *service) told(line string) {
 		s.locked.Store(n > 0)
 	case "spin":
 		s.spinning.Store(n > 0)
+	case "grow":
+		s.grow.Store(n)
+	case "die":
+		os.Exit(int(n))
 	case "hang":
 		s.hanging.Store(n > 0)
 	case "hold":

@@ -1,11 +1,17 @@
 package actor
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // ballast is memory outside of the Go runtime's, which would move and free it.
 type ballast struct {
-	mem  []byte
-	next int
+	mem   []byte
+	next  int
+	reads bool // it is a file, which is only read
+	sum   byte
 }
 
 const pageSize = 4096
@@ -24,6 +30,36 @@ func newBallast(size int) *ballast {
 	return h
 }
 
+// newMapped is a new file of that size as ballast: its pages are the page cache's, which the
+// kernel may give up and read again.
+func newMapped(path string, size int) (*ballast, error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	part := make([]byte, 1<<20)
+	for at := 0; at < size; at += len(part) {
+		if _, err := f.Write(part); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.Sync(); err != nil {
+		return nil, err
+	}
+	r, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	mem, err := unix.Mmap(int(r.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, err
+	}
+	_ = unix.Madvise(mem, unix.MADV_RANDOM) // without it, the kernel reads ahead what nobody needs
+	return &ballast{mem: mem, reads: true}, nil
+}
+
 // touch uses pages far from each other, others each time, so that reading ahead
 // helps little.
 func (h *ballast) touch(pages int) {
@@ -34,6 +70,10 @@ func (h *ballast) touch(pages int) {
 	all := len(h.mem) / pageSize
 	for range pages {
 		h.next = (h.next + stride) % all
+		if h.reads {
+			h.sum += h.mem[h.next*pageSize]
+			continue
+		}
 		h.mem[h.next*pageSize]++
 	}
 }

@@ -28,11 +28,13 @@ var httpBackend = Actor{
 		then := f.String("then", "slow", "what SIGUSR2 switches on: slow, silent, refuse, errors, missing (404)")
 		slow := f.Duration("slow", time.Second, "what an answer takes while it is slow")
 		store := f.String("store", "", "each request leaves a file here, and one that can't is answered with 500")
+		keep := f.Int("keep", 100, "files are kept there; then they are written again")
+		orders := f.Float64("orders", 1, "of the requests leave a file")
 		share := f.Float64("share", 1, "of the requests meet what was switched on")
 		if err := parse(); err != nil {
 			return err
 		}
-		u := &upstream{wait: *wait, slow: *slow, then: *then, share: *share, store: *store, body: strings.Repeat("x", *size), conns: map[net.Conn]bool{}}
+		u := &upstream{wait: *wait, slow: *slow, then: *then, share: *share, store: *store, keep: int64(*keep), orders: *orders, body: strings.Repeat("x", *size), conns: map[net.Conn]bool{}}
 		l, err := net.Listen("tcp4", *listen)
 		if err != nil {
 			return err
@@ -64,14 +66,13 @@ var httpBackend = Actor{
 	},
 }
 
-// mostStored files are kept; then they are written again.
-const mostStored = 100
-
 type upstream struct {
 	wait, slow time.Duration
 	then, body string
 	store      string
+	keep       int64
 	stored     atomic.Int64
+	orders     float64
 	share      float64
 	sick       atomic.Bool
 	mu         sync.Mutex
@@ -126,8 +127,8 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case <-time.After(wait):
 	}
-	if u.store != "" {
-		name := filepath.Join(u.store, fmt.Sprintf("order-%02d", u.stored.Add(1)%mostStored))
+	if u.store != "" && rand.Float64() < u.orders { //nolint:gosec // which one is an order needs no secret
+		name := filepath.Join(u.store, fmt.Sprintf("order-%02d", u.stored.Add(1)%u.keep))
 		if err := os.WriteFile(name, []byte(u.body), 0o600); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

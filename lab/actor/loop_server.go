@@ -21,6 +21,7 @@ var loopServer = Actor{
 		every := f.Duration("every", time.Second, "the task comes so often")
 		journal := f.String("journal", "", "file to which each request is written and synced before its answer")
 		heap := f.Int("heap", 0, "MiB of memory that requests use, page after page")
+		file := f.String("file", "", "a new file that this memory is a mapping of, which requests read; without it the memory is the process's own")
 		node := f.Int("node", -1, "NUMA node that its memory is taken from; -1 is any")
 		fresh := f.Int("fresh", 0, "huge pages that a request takes new and gives back")
 		pages := f.Int("pages", 1, "pages of it that a request touches")
@@ -48,7 +49,10 @@ var loopServer = Actor{
 			s.work = append(s.work, func() error { return takeHuge(*fresh) })
 		}
 		if *heap > 0 {
-			h := newBallast(*heap << 20)
+			h, err := heapOf(*file, *heap<<20)
+			if err != nil {
+				return err
+			}
 			s.work = append(s.work, func() error { h.touch(*pages); return nil })
 		}
 		if *grow > 0 {
@@ -66,6 +70,14 @@ var loopServer = Actor{
 		}
 		return nil
 	},
+}
+
+// heapOf is memory of that size: a mapping of a new file, or the process's own.
+func heapOf(file string, size int) (*ballast, error) {
+	if file != "" {
+		return newMapped(file, size)
+	}
+	return newBallast(size), nil
 }
 
 // loop is one thread's sockets: the listener first, then the connections.

@@ -27,7 +27,9 @@ var workerPool = Actor{
 		comm := f.String("worker", "", "name of the workers")
 		workers := f.Int("workers", 3, "how many")
 		wait := f.Duration("wait", 40*time.Millisecond, "an answer takes")
+		size := f.Int("size", 128, "bytes of a request and of its answer")
 		every := f.Duration("every", 0, "one of them ends this often; 0: none does")
+		switched := f.Bool("switched", false, "none ends until SIGUSR1, which turns it on and off")
 		kill := f.Bool("kill", false, "by SIGKILL, and is replaced afterwards; else its successor comes first, and it finishes what it has")
 		failing := f.Duration("commands", 0, "a short command that fails is run this often; 0: none is")
 		work := f.Bool("work", false, "is a worker of such a pool")
@@ -35,13 +37,13 @@ var workerPool = Actor{
 			return err
 		}
 		if *work {
-			return workInPool(*wait)
+			return workInPool(*wait, *size)
 		}
 		l, err := net.Listen("tcp4", *listen)
 		if err != nil {
 			return err
 		}
-		p := pool{args: []string{"actor", "worker-pool", "--work", "--comm", *comm, "--wait", wait.String()}}
+		p := pool{args: []string{"actor", "worker-pool", "--work", "--comm", *comm, "--wait", wait.String(), "--size", strconv.Itoa(*size)}}
 		if p.listener, err = l.(*net.TCPListener).File(); err != nil {
 			return err
 		}
@@ -52,12 +54,17 @@ var workerPool = Actor{
 				return err
 			}
 		}
+		ending := toggled(!*switched)
 		ready()
 		next, command := time.Now().Add(*every), time.Now()
 		for sleep(ctx, 20*time.Millisecond) {
 			if *failing > 0 && time.Since(command) > *failing {
 				command = time.Now()
 				_ = exec.CommandContext(ctx, "sh", "-c", "exit 1").Run() // its status is what it is for
+			}
+			if !ending.isOn() {
+				next = time.Now()
+				continue
 			}
 			if *every > 0 && time.Now().After(next) {
 				next = next.Add(*every)
@@ -106,7 +113,7 @@ func (p *pool) replace(ctx context.Context, kill bool) error {
 }
 
 // workInPool answers until it is asked to end, and then what it has in hand.
-func workInPool(wait time.Duration) error {
+func workInPool(wait time.Duration, size int) error {
 	f := os.NewFile(listenerFD, "listener "+strconv.Itoa(listenerFD))
 	l, err := net.FileListener(f)
 	if err != nil {
@@ -128,7 +135,7 @@ func workInPool(wait time.Duration) error {
 		}
 		open.Go(func() {
 			defer c.Close()
-			buf := make([]byte, 128)
+			buf := make([]byte, size)
 			for end.Err() == nil {
 				if _, err := io.ReadFull(c, buf); err != nil {
 					return

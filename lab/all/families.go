@@ -2,6 +2,7 @@ package all
 
 import (
 	"snag/lab/bufferbloat"
+	busythread "snag/lab/busy-thread"
 	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
 	diskstall "snag/lab/disk-stall"
@@ -22,10 +23,12 @@ import (
 	"snag/lab/healthy/slow"
 	"snag/lab/healthy/streams"
 	"snag/lab/healthy/waits"
+	heapfull "snag/lab/heap-full"
 	kernelhotpath "snag/lab/kernel-hot-path"
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
 	logsilence "snag/lab/log-silence"
+	memorylimit "snag/lab/memory-limit"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
@@ -67,6 +70,7 @@ import (
 	serverstall "snag/lab/server-stall"
 	serverstalljvm "snag/lab/server-stall-jvm"
 	serverstalllayers "snag/lab/server-stall-layers"
+	servicekilled "snag/lab/service-killed"
 	slowconsumer "snag/lab/slow-consumer"
 	slowdependency "snag/lab/slow-dependency"
 	slowdns "snag/lab/slow-dependency-dns"
@@ -76,6 +80,7 @@ import (
 	spinlock "snag/lab/spin-lock"
 	"snag/lab/swap"
 	synflood "snag/lab/syn-flood"
+	syscallfailing "snag/lab/syscall-failing"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 	uplinkblackhole "snag/lab/uplink-blackhole"
@@ -90,6 +95,7 @@ import (
 // healthy ones.
 var Families = []drawn.Family{
 	bufferbloat.Family,
+	busythread.Family,
 	cpusaturated.Family,
 	cputhrottled.Family,
 	diskstall.Family,
@@ -98,10 +104,12 @@ var Families = []drawn.Family{
 	eventloopblocked.Family,
 	fdlimit.Family,
 	halfopenpeer.Family,
+	heapfull.Family,
 	kernelhotpath.Family,
 	listenoverflow.Family,
 	lockconvoy.Family,
 	logsilence.Family,
+	memorylimit.Family,
 	nagledelayedack.Family,
 	neighbourfailed.Family,
 	netfilterdrop.Family,
@@ -120,6 +128,7 @@ var Families = []drawn.Family{
 	serverstall.Family,
 	serverstalljvm.Family,
 	serverstalllayers.Family,
+	servicekilled.Family,
 	slowconsumer.Family,
 	slowdependency.Family,
 	slowdns.Family,
@@ -129,6 +138,7 @@ var Families = []drawn.Family{
 	spinlock.Family,
 	swap.Family,
 	synflood.Family,
+	syscallfailing.Family,
 	udpportclosed.Family,
 	udpreceivebufferfull.Family,
 	uplinkblackhole.Family,

@@ -24,10 +24,14 @@
 //	leak 0|1        keeps a descriptor of each request
 //	churn N         replaces N entries of its cache (live=) per second
 //	scratch N       each request allocates so many bytes
-//	block N EVERY   a task of that CPU time on the event loop, again and again
+//	block N EVERY   a task of that CPU time on the event loop, or in a worker, again and again
+//	heavy N EVERY   one request of so many takes that much CPU time besides
+//	grow N          each request takes so many bytes of memory that nobody gives back
+//	die N           ends at once, with that status
 package anyserver
 
 import (
+	"context"
 	"embed"
 	"fmt"
 	"os"
@@ -86,11 +90,12 @@ type Options struct {
 	Call       string        // the service that each request asks first, address:port or a path
 	Names      bool          // each request looks a name up
 	Resolv     string        // its resolv.conf; "" is the host's
-	Journal    string        // each request is written there and synced
+	Journal    string        // each request is written there and synced; where that fails, its connection is closed
 	Live       int           // Java: entries of 16 bytes that its cache holds
 	JVM        []string      // flags, instead of a small heap with the serial collector
 	Run        []lab.Option
-	Most       float64 // requests per second at most, where less than the CPUs and workers allow
+	Start      func(argv []string) *lab.Process // starts it, where Run alone does not: a supervisor
+	Most       float64                          // requests per second at most, where less than the CPUs and workers allow
 }
 
 // Server is one that runs.
@@ -101,18 +106,21 @@ type Server struct {
 	control  *os.File
 }
 
-// said lists what each language can be told besides work, wait and hang.
+// always is what every language can be told.
+var always = []string{"work", "wait", "hang", "grow", "die"}
+
+// said lists what each language can be told besides.
 var said = map[Language][]string{
-	C:      {"lock", "hold", "spin", "stuck", "close", "leak"},
+	C:      {"lock", "hold", "spin", "stuck", "close", "leak", "block", "heavy"},
 	Go:     {"lock", "hold", "spin", "stuck"},
-	Java:   {"lock", "hold", "spin", "stuck", "churn", "scratch"},
-	Python: {"lock", "hold"},
-	Node:   {"block"},
+	Java:   {"lock", "hold", "spin", "stuck", "churn", "scratch", "block", "heavy"},
+	Python: {"lock", "hold", "block", "heavy"},
+	Node:   {"block", "heavy"},
 }
 
 // Can lists the languages that can be told that.
 func Can(word string) []Language {
-	if word == "work" || word == "wait" || word == "hang" {
+	if slices.Contains(always, word) {
 		return Languages
 	}
 	return slices.DeleteFunc(slices.Clone(Languages), func(l Language) bool { return !slices.Contains(said[l], word) })
@@ -150,7 +158,11 @@ func Start(b *drawn.Bench, ns, name, addr string, o Options) *Server {
 	if o.Resolv != "" {
 		argv = b.Resolving(o.Resolv, argv...)
 	}
-	s.Process = b.Run(ns, name, argv, opts...)
+	if o.Start != nil {
+		s.Process = o.Start(argv)
+	} else {
+		s.Process = b.Run(ns, name, argv, opts...)
+	}
 	b.AwaitPrinted(s.Process, "ready")
 	return s
 }
@@ -174,4 +186,28 @@ func (s *Server) Tell(format string, args ...any) {
 // Tells makes what a switched fault needs: it tells on, then off.
 func (s *Server) Tells(on, off string) (func(), func()) {
 	return func() { s.Tell("%s", on) }, func() { s.Tell("%s", off) }
+}
+
+// Repeats is Tells for a server that is started again meanwhile and has forgotten what it
+// was told: it is told on every so often. An empty off says nothing.
+func (s *Server) Repeats(on, off string, every time.Duration) (func(), func()) {
+	end := func() {}
+	return func() {
+			var ctx context.Context
+			ctx, end = context.WithCancel(s.bench.Context())
+			go func() {
+				for ctx.Err() == nil {
+					s.Tell("%s", on)
+					select {
+					case <-ctx.Done():
+					case <-time.After(every):
+					}
+				}
+			}()
+		}, func() {
+			end()
+			if off != "" {
+				s.Tell("%s", off)
+			}
+		}
 }

@@ -1,7 +1,9 @@
 package anyserver
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -29,17 +31,22 @@ func TestEveryLanguage(t *testing.T) {
 	backend := Start(b, ns, "backend", filepath.Join(b.Dir(), "backend.sock"), Options{Language: C, Workers: 8, Size: 128})
 	for i, language := range Languages {
 		addr := fmt.Sprintf("127.0.0.1:%d", 7000+i)
-		o := Options{Language: language, Workers: 4, Size: 3000, Call: filepath.Join(b.Dir(), "backend.sock"), Journal: filepath.Join(b.Dir(), "journal"), Live: 1000}
+		o := Options{Language: language, Workers: 1, Size: 3000, Call: filepath.Join(b.Dir(), "backend.sock"), Journal: filepath.Join(b.Dir(), "journal"), Live: 1000}
 		server := Start(b, ns, "server"+string(language), addr, o)
 		if b.Err() != nil {
 			t.Fatal(b.Err())
 		}
 		c := dialIn(t, ns, addr)
 		ask(t, c, o.Size) // the first is slower: a connection to the backend, code that is loaded
-		for _, told := range []struct {
+		type tell struct {
 			to      *Server
 			on, off string
-		}{{server, "wait 300000", "wait 0"}, {server, "work 300000", "work 0"}, {backend, "wait 300000", "wait 0"}} {
+		}
+		tells := []tell{{server, "wait 300000", "wait 0"}, {server, "work 300000", "work 0"}, {backend, "wait 300000", "wait 0"}}
+		if slices.Contains(Can("heavy"), language) {
+			tells = append(tells, tell{server, "heavy 300000 1", "heavy 0"}, tell{server, "block 900000 1000", "block 0"})
+		}
+		for _, told := range tells {
 			told.to.Tell("%s", told.on)
 			time.Sleep(300 * time.Millisecond)
 			slow := ask(t, c, o.Size)
@@ -50,6 +57,15 @@ func TestEveryLanguage(t *testing.T) {
 				t.Errorf("%s, told %q: an answer took %v, and %v when that was taken back", language, told.on, slow, quick)
 			}
 		}
+		const taken = 64 << 20
+		before := resident(t, server.PID)
+		server.Tell("grow %d", taken)
+		time.Sleep(300 * time.Millisecond)
+		ask(t, c, o.Size)
+		server.Tell("grow 0")
+		if grown := resident(t, server.PID) - before; grown < taken*3/4 {
+			t.Errorf("%s, told to grow by %d MiB with a request, has %d MiB more", language, taken>>20, grown>>20)
+		}
 		if st, err := os.Stat(o.Journal); err != nil || st.Size() < 8*4096 {
 			t.Errorf("%s: the journal has not a page for each request: %v", language, err)
 		}
@@ -57,6 +73,47 @@ func TestEveryLanguage(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// A server that can't write its journal answers nothing.
+func TestNoAnswerWithoutJournal(t *testing.T) {
+	s := labtest.Stage(t)
+	b, err := drawn.NewBench(s, drawn.Family{Name: "test"}, drawn.NewDraw(2, "test"), "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns := b.Netns("server")
+	for i, language := range Languages {
+		addr := fmt.Sprintf("127.0.0.1:%d", 7100+i)
+		Start(b, ns, "server"+string(language), addr, Options{Language: language, Workers: 4, Size: 128, Journal: "/dev/full"})
+		if b.Err() != nil {
+			t.Fatal(b.Err())
+		}
+		c := dialIn(t, ns, addr)
+		if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Write(make([]byte, 128)); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := c.Read(make([]byte, 128)); !errors.Is(err, io.EOF) {
+			t.Errorf("%s: read %d bytes of an answer, %v", language, n, err)
+		}
+	}
+}
+
+// resident is how much memory a process has, bytes.
+func resident(t *testing.T, pid int) int {
+	t.Helper()
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size, pages int
+	if _, err := fmt.Sscan(string(raw), &size, &pages); err != nil {
+		t.Fatal(err)
+	}
+	return pages * os.Getpagesize()
 }
 
 // What a language can't be told fails the run, and does not pass unnoticed.

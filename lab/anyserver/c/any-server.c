@@ -34,6 +34,8 @@ static unsigned long served;
 static int latch, stuck_word;
 static volatile int work_us, wait_us, locked, spinning, stuck, hanging, closing, leaking;
 static volatile int hold_us, hold_every_us, hold_busy;
+static volatile int block_us, block_every_us, heavy_us, heavy_every, grow_bytes;
+static long long block_next;
 
 static void die(const char *what)
 {
@@ -41,12 +43,17 @@ static void die(const char *what)
 	exit(1);
 }
 
-static long long cpu_now(void)
+static long long micros(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
+}
+
+static long long cpu_now(void)
+{
+	return micros(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* Computes for that much CPU time. */
@@ -133,13 +140,25 @@ static void look_up(void)
 		freeaddrinfo(found);
 }
 
-static void handle(int *backend)
+/* Takes memory that nobody gives back. */
+static void grow(int bytes)
+{
+	static char *volatile taken; /* or the compiler leaves out what nobody reads */
+
+	if (bytes > 0 && (taken = malloc(bytes)))
+		memset(taken, 1, bytes);
+}
+
+/* Does the work of a request; -1 when it must not be answered. */
+static int handle(int *backend)
 {
 	static const char page[PAGE];
-	int has_lock = locked, has_latch = spinning;
+	int has_lock = locked, has_latch = spinning, every = heavy_every;
+	unsigned long number;
+	int failed = 0;
 
 	pthread_mutex_lock(&table_lock);
-	served++;
+	number = ++served;
 	if (!has_lock)
 		pthread_mutex_unlock(&table_lock);
 	if (has_latch)
@@ -150,14 +169,18 @@ static void handle(int *backend)
 		look_up();
 	if (call_to)
 		call(backend);
+	grow(grow_bytes);
 	compute(work_us);
+	if (every && number % every == 0)
+		compute(heavy_us);
 	nap(wait_us);
 	if (journal >= 0 && (write(journal, page, PAGE) != PAGE || fdatasync(journal)))
-		perror("write the journal");
+		failed = -1;
 	if (has_latch)
 		give(&latch);
 	if (has_lock)
 		pthread_mutex_unlock(&table_lock);
+	return failed;
 }
 
 /* Reads what there is of a request; true when it is whole, -1 when the peer is gone. */
@@ -171,13 +194,26 @@ static int whole(struct conn *c)
 	return c->have == size;
 }
 
+/* A long task that falls due again and again: whichever worker sees it first does it. */
+static void do_what_is_due(void)
+{
+	long long now = micros(CLOCK_MONOTONIC), due = __atomic_load_n(&block_next, __ATOMIC_RELAXED);
+
+	if (now >= due && __atomic_compare_exchange_n(&block_next, &due, now + block_every_us, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		compute(block_us);
+}
+
 static void *worker(void *unused)
 {
 	struct epoll_event e;
 	int backend = -1, is;
 
 	for (;;) {
-		if (epoll_wait(ready_set, &e, 1, -1) < 1)
+		int n = epoll_wait(ready_set, &e, 1, block_us ? 10 : -1);
+
+		if (block_us)
+			do_what_is_due();
+		if (n < 1)
 			continue;
 		struct conn *c = e.data.ptr;
 		if (closing) { /* answers, and closes with the request unread */
@@ -188,11 +224,12 @@ static void *worker(void *unused)
 		}
 		is = whole(c);
 		if (is > 0) {
-			handle(&backend);
+			is = handle(&backend);
 			c->have = 0;
 			if (leaking)
 				fcntl(c->fd, F_DUPFD_CLOEXEC, 3);
-			is = send(c->fd, c->buf, size, MSG_NOSIGNAL) == size ? 0 : -1;
+			if (!is)
+				is = send(c->fd, c->buf, size, MSG_NOSIGNAL) == size ? 0 : -1;
 		}
 		if (is < 0) {
 			close(c->fd);
@@ -277,7 +314,17 @@ static void told(const char *line)
 		closing = a;
 	else if (!strcmp(word, "leak"))
 		leaking = a;
-	else if (!strcmp(word, "hold")) {
+	else if (!strcmp(word, "grow"))
+		grow_bytes = a;
+	else if (!strcmp(word, "die"))
+		_exit(a);
+	else if (!strcmp(word, "heavy")) {
+		heavy_us = a;
+		heavy_every = b;
+	} else if (!strcmp(word, "block")) {
+		block_every_us = b;
+		block_us = a;
+	} else if (!strcmp(word, "hold")) {
 		hold_every_us = b;
 		hold_busy = *how == 'w';
 		hold_us = a;

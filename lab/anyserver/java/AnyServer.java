@@ -16,9 +16,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The service of lab/anyserver in Java: a poller hands connections that have something to
@@ -39,7 +42,10 @@ public class AnyServer {
 	static FileChannel journal;
 	static Selector poller;
 	static long served, sum;
-	static volatile int work, wait, holdFor, holdEvery, churn, scratch;
+	static volatile int work, wait, holdFor, holdEvery, churn, scratch, block, blockEvery, heavy, heavyEvery, grow;
+	static final AtomicLong WORKED = new AtomicLong();
+	static final Queue<byte[]> KEPT = new ConcurrentLinkedQueue<>();
+	static ExecutorService workers;
 	static volatile boolean locked, spinning, hanging, holdBusy;
 	static Entry[] cache = new Entry[0];
 
@@ -50,7 +56,7 @@ public class AnyServer {
 
 	public static void main(String[] args) throws Exception {
 		size = Integer.parseInt(args[1]);
-		ExecutorService workers = Executors.newFixedThreadPool(Integer.parseInt(args[2]));
+		workers = Executors.newFixedThreadPool(Integer.parseInt(args[2]));
 		work = Integer.parseInt(args[3]);
 		wait = Integer.parseInt(args[4]);
 		int live = 0;
@@ -169,7 +175,12 @@ public class AnyServer {
 			}
 		if (call != null)
 			ask();
+		if (grow > 0)
+			KEPT.add(new byte[grow]);
 		compute(work);
+		int every = heavyEvery;
+		if (every > 0 && WORKED.incrementAndGet() % every == 0)
+			compute(heavy);
 		sleep(wait);
 		if (journal != null) {
 			journal.write(PAGE.duplicate());
@@ -233,6 +244,14 @@ public class AnyServer {
 		}
 	}
 
+	/** A long task in a worker, again and again. */
+	static void block() throws Exception {
+		while (block > 0) {
+			sleep(blockEvery);
+			workers.submit(() -> compute(block)).get();
+		}
+	}
+
 	/** Replaces entries of the cache: what is replaced is garbage of the old generation. */
 	static void refresh() {
 		for (int at = 0;;) {
@@ -255,6 +274,19 @@ public class AnyServer {
 				case "hang" -> hanging = n > 0;
 				case "churn" -> churn = n;
 				case "scratch" -> scratch = n;
+				case "grow" -> grow = n;
+				case "die" -> Runtime.getRuntime().halt(n);
+				case "heavy" -> {
+					heavy = n;
+					heavyEvery = n > 0 ? Integer.parseInt(w[2]) : 0;
+				}
+				case "block" -> {
+					boolean was = block > 0;
+					blockEvery = n > 0 ? Integer.parseInt(w[2]) : 0;
+					block = n;
+					if (!was && n > 0)
+						daemon("scheduler", AnyServer::block);
+				}
 				case "hold" -> {
 					boolean was = holdFor > 0;
 					holdEvery = n > 0 ? Integer.parseInt(w[2]) : 0;

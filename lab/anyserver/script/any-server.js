@@ -7,11 +7,11 @@ const net = require("net"), fs = require("fs"), dns = require("dns"), { performa
 const [listen, sizeText, workersText, workText, waitText, controlPath, ...rest] = process.argv.slice(2);
 const size = +sizeText, limit = +workersText;
 const more = Object.fromEntries(rest.map((a) => a.split("=")));
-const told = { work: +workText, wait: +waitText, hang: 0, block: 0 };
-const queue = [], backends = [], journal = more.journal ? fs.openSync(more.journal, "a") : -1;
+const told = { work: +workText, wait: +waitText, hang: 0, block: 0, heavy: 0, grow: 0 };
+const queue = [], backends = [], kept = [], journal = more.journal ? fs.openSync(more.journal, "a") : -1;
 const address = (at) => (at.startsWith("/") ? { path: at } : { host: at.split(":")[0], port: +at.split(":")[1] });
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
-let busy = 0, every = 0, sum = 0, blocker;
+let busy = 0, worked = 0, heavyEvery = 0, sum = 0, blocker;
 
 function compute(us) {
 	const end = performance.now() + us / 1000;
@@ -40,18 +40,22 @@ async function request() {
 	while (told.hang) await sleep(20);
 	if (more.names) await new Promise((done) => dns.lookup("backend.example.", { all: true }, done));
 	if (more.call) await ask();
+	if (told.grow) kept.push(Buffer.alloc(told.grow, 1));
 	compute(told.work);
+	if (told.heavy && ++worked % heavyEvery === 0) compute(told.heavy);
 	if (told.wait) await sleep(told.wait / 1000);
-	if (journal >= 0) await new Promise((done) => fs.write(journal, Buffer.alloc(4096), () => fs.fdatasync(journal, done)));
+	if (journal < 0) return true;
+	return new Promise((done) => fs.write(journal, Buffer.alloc(4096), (failed) => failed ? done(false) : fs.fdatasync(journal, (failed) => done(!failed))));
 }
 
 async function next() {
 	if (busy >= limit || queue.length === 0) return;
 	busy++;
 	const c = queue.shift();
-	await request();
+	const well = await request();
 	busy--;
-	if (!c.destroyed) c.write(Buffer.alloc(size));
+	if (!well) c.destroy();
+	else if (!c.destroyed) c.write(Buffer.alloc(size));
 	next();
 }
 
@@ -69,6 +73,8 @@ new net.Socket({ fd: fs.openSync(controlPath, fs.constants.O_RDWR | fs.constants
 	line = lines.pop();
 	for (const [word, a, b] of lines.map((l) => l.split(" "))) {
 		told[word] = +a;
+		if (word === "die") process.exit(+a);
+		if (word === "heavy") heavyEvery = +b;
 		if (word !== "block") continue;
 		clearInterval(blocker); // a long task on the loop, again and again
 		if (told.block) blocker = setInterval(() => compute(told.block), +b / 1000);

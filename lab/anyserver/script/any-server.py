@@ -1,15 +1,17 @@
 """The service of lab/anyserver in Python: a poller hands connections that have something
 to read to a pool of threads, which read, work and answer, as gunicorn's gthread worker
 does. See anyserver.go for what it is started with, and for the lines that it is told."""
-import os, select, signal, socket, sys, threading, time
+import itertools, os, select, signal, socket, sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
 
 signal.alarm(300)
 listen, size, workers = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 more = dict(arg.split("=", 1) for arg in sys.argv[7:])
 table, served = threading.Lock(), 0
-told = {"work": int(sys.argv[4]), "wait": int(sys.argv[5]), "lock": 0, "hang": 0, "hold": 0}
+told = {"work": int(sys.argv[4]), "wait": int(sys.argv[5]), "lock": 0, "hang": 0, "hold": 0, "block": 0, "heavy": 0, "grow": 0}
 hold = [0, "s"]
+every = {"block": 0, "heavy": 0}
+worked, kept = itertools.count(1), []
 own = threading.local()
 journal = os.open(more["journal"], os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o644) if "journal" in more else -1
 
@@ -54,7 +56,11 @@ def request():
             pass
     if "call" in more:
         ask()
+    if told["grow"]:
+        kept.append(b"x" * told["grow"])
     compute(told["work"])
+    if told["heavy"] and next(worked) % every["heavy"] == 0:
+        compute(told["heavy"])
     if told["wait"]:
         time.sleep(told["wait"] / 1e6)
     if journal >= 0:
@@ -118,11 +124,24 @@ def keep():
         time.sleep(hold[0] / 1e6)
 
 
+def block():
+    """A long task in a worker, again and again."""
+    while told["block"]:
+        time.sleep(every["block"] / 1e6)
+        pool.submit(compute, told["block"]).result()
+
+
 def control():
     with os.fdopen(os.open(sys.argv[6], os.O_RDWR), "rb", buffering=0) as lines:
         while True:
             w = lines.readline().decode().split()
-            was, told[w[0]] = told["hold"], int(w[1])
+            if w[0] == "die":
+                os._exit(int(w[1]))
+            if w[0] in every and len(w) > 2:
+                every[w[0]] = int(w[2])
+            was, told[w[0]] = told.get(w[0]), int(w[1])
+            if w[0] == "block" and told["block"] and not was:
+                threading.Thread(target=block, daemon=True).start()
             if w[0] == "hold" and told["hold"]:
                 hold[0], hold[1] = int(w[2]), w[3]
                 if not was:
