@@ -28,11 +28,13 @@ var httpBackend = Actor{
 		then := f.String("then", "slow", "what SIGUSR2 switches on: slow, silent, refuse, errors, missing (404)")
 		slow := f.Duration("slow", time.Second, "what an answer takes while it is slow")
 		store := f.String("store", "", "each request leaves a file here, and one that can't is answered with 500")
+		status := f.Int("status", http.StatusServiceUnavailable, "status of an error")
+		late := f.Duration("late", 0, "what an error takes")
 		share := f.Float64("share", 1, "of the requests meet what was switched on")
 		if err := parse(); err != nil {
 			return err
 		}
-		u := &upstream{wait: *wait, slow: *slow, then: *then, share: *share, store: *store, body: strings.Repeat("x", *size), conns: map[net.Conn]bool{}}
+		u := &upstream{wait: *wait, slow: *slow, late: *late, status: *status, then: *then, share: *share, store: *store, body: strings.Repeat("x", *size), conns: map[net.Conn]bool{}}
 		l, err := net.Listen("tcp4", *listen)
 		if err != nil {
 			return err
@@ -69,6 +71,8 @@ const mostStored = 100
 
 type upstream struct {
 	wait, slow time.Duration
+	late       time.Duration
+	status     int
 	then, body string
 	store      string
 	stored     atomic.Int64
@@ -116,7 +120,8 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.NotFound(w, r)
 			return
 		case "errors":
-			http.Error(w, "out of order", http.StatusServiceUnavailable)
+			sleep(r.Context(), u.late)
+			http.Error(w, "out of order", u.status)
 			return
 		}
 	}

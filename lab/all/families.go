@@ -2,12 +2,14 @@ package all
 
 import (
 	"snag/lab/bufferbloat"
+	connectionlimit "snag/lab/connection-limit"
 	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
 	diskstall "snag/lab/disk-stall"
 	"snag/lab/drawn"
 	encoderstall "snag/lab/encoder-stall"
 	ephemeralports "snag/lab/ephemeral-ports"
+	erroranswers "snag/lab/error-answers"
 	eventloopblocked "snag/lab/event-loop-blocked"
 	fdlimit "snag/lab/fd-limit"
 	halfopenpeer "snag/lab/half-open-peer"
@@ -34,6 +36,7 @@ import (
 	packetreordering "snag/lab/packet-reordering"
 	peerreset "snag/lab/peer-reset"
 	pmtublackhole "snag/lab/pmtu-blackhole"
+	poolexhausted "snag/lab/pool-exhausted"
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	readerstall "snag/lab/reader-stall"
@@ -67,6 +70,7 @@ import (
 	serverstall "snag/lab/server-stall"
 	serverstalljvm "snag/lab/server-stall-jvm"
 	serverstalllayers "snag/lab/server-stall-layers"
+	sessionlock "snag/lab/session-lock"
 	slowconsumer "snag/lab/slow-consumer"
 	slowdependency "snag/lab/slow-dependency"
 	slowdns "snag/lab/slow-dependency-dns"
@@ -81,6 +85,7 @@ import (
 	uplinkblackhole "snag/lab/uplink-blackhole"
 	uplinkthrottled "snag/lab/uplink-throttled"
 	uplinkthrottledlayers "snag/lab/uplink-throttled-layers"
+	upstreamrefused "snag/lab/upstream-refused"
 	workerqueue "snag/lab/worker-queue"
 	workerqueueprocesses "snag/lab/worker-queue-processes"
 	wronglibrary "snag/lab/wrong-library"
@@ -90,11 +95,13 @@ import (
 // healthy ones.
 var Families = []drawn.Family{
 	bufferbloat.Family,
+	connectionlimit.Family,
 	cpusaturated.Family,
 	cputhrottled.Family,
 	diskstall.Family,
 	encoderstall.Family,
 	ephemeralports.Family,
+	erroranswers.Family,
 	eventloopblocked.Family,
 	fdlimit.Family,
 	halfopenpeer.Family,
@@ -110,6 +117,7 @@ var Families = []drawn.Family{
 	packetreordering.Family,
 	peerreset.Family,
 	pmtublackhole.Family,
+	poolexhausted.Family,
 	processstopped.Family,
 	qdiscdrop.Family,
 	readerstall.Family,
@@ -120,6 +128,7 @@ var Families = []drawn.Family{
 	serverstall.Family,
 	serverstalljvm.Family,
 	serverstalllayers.Family,
+	sessionlock.Family,
 	slowconsumer.Family,
 	slowdependency.Family,
 	slowdns.Family,
@@ -134,6 +143,7 @@ var Families = []drawn.Family{
 	uplinkblackhole.Family,
 	uplinkthrottled.Family,
 	uplinkthrottledlayers.Family,
+	upstreamrefused.Family,
 	workerqueue.Family,
 	workerqueueprocesses.Family,
 	wronglibrary.Family,

@@ -25,6 +25,9 @@
 //	churn N         replaces N entries of its cache (live=) per second
 //	scratch N       each request allocates so many bytes
 //	block N EVERY   a task of that CPU time on the event loop, again and again
+//	limit N         answers a connection beyond N with the refusal (refusal=) and closes it
+//	pool N          has N connections at most to the service that it calls
+//	keep N          takes N connections of that pool, and keeps them until "keep 0"
 package anyserver
 
 import (
@@ -84,6 +87,10 @@ type Options struct {
 	Work, Wait time.Duration // CPU time of a request, and time besides
 	Size       int           // bytes of a request and of its answer
 	Call       string        // the service that each request asks first, address:port or a path
+	Needs      bool          // a request is not answered, and its connection closed, where that call fails
+	Pool       int           // connections to that service at most, which all share; 0: each worker has its own
+	Limit      int           // connections of clients at most; 0: as many as come
+	Refusal    string        // what one beyond them is answered
 	Names      bool          // each request looks a name up
 	Resolv     string        // its resolv.conf; "" is the host's
 	Journal    string        // each request is written there and synced
@@ -101,7 +108,7 @@ type Server struct {
 	control  *os.File
 }
 
-// said lists what each language can be told besides work, wait and hang.
+// said lists what each language can be told besides allCan.
 var said = map[Language][]string{
 	C:      {"lock", "hold", "spin", "stuck", "close", "leak"},
 	Go:     {"lock", "hold", "spin", "stuck"},
@@ -110,9 +117,12 @@ var said = map[Language][]string{
 	Node:   {"block"},
 }
 
+// allCan is what every language can be told.
+var allCan = []string{"work", "wait", "hang", "limit", "pool", "keep"}
+
 // Can lists the languages that can be told that.
 func Can(word string) []Language {
-	if word == "work" || word == "wait" || word == "hang" {
+	if slices.Contains(allCan, word) {
 		return Languages
 	}
 	return slices.DeleteFunc(slices.Clone(Languages), func(l Language) bool { return !slices.Contains(said[l], word) })
@@ -137,7 +147,8 @@ func Start(b *drawn.Bench, ns, name, addr string, o Options) *Server {
 	for _, more := range []struct {
 		is   bool
 		text string
-	}{{o.Call != "", "call=" + o.Call}, {o.Names, "names=1"}, {o.Journal != "", "journal=" + o.Journal}, {o.Live > 0, fmt.Sprint("live=", o.Live)}} {
+	}{{o.Call != "", "call=" + o.Call}, {o.Needs, "needs=1"}, {o.Pool > 0, fmt.Sprint("pool=", o.Pool)}, {o.Limit > 0, fmt.Sprint("limit=", o.Limit)}, {o.Refusal != "", "refusal=" + o.Refusal},
+		{o.Names, "names=1"}, {o.Journal != "", "journal=" + o.Journal}, {o.Live > 0, fmt.Sprint("live=", o.Live)}} {
 		if more.is {
 			args = append(args, more.text)
 		}
