@@ -43,7 +43,7 @@ func buildFamily(b *drawn.Bench) {
 	if b.Fault.Name == "late" {
 		late = b.Duration("an error takes", 100*time.Millisecond, 4*time.Second)
 	}
-	server := start(b, net, language, l.Size, takes, status, share, late)
+	server := webShop(b, net, language, l.Size, takes, status, share, late)
 	b.AwaitPrinted(server, "ready")
 	turn := func() { b.Signal(server, syscall.SIGUSR2) }
 	b.Switch("at-once", turn, turn)
@@ -52,7 +52,7 @@ func buildFamily(b *drawn.Bench) {
 	pyclient.Start(b, net.Client, "web-users", "http", net.At(8082), l)
 }
 
-func start(b *drawn.Bench, net drawn.Net, language string, size int, takes time.Duration, status int, share float64, late time.Duration) *lab.Process {
+func webShop(b *drawn.Bench, net drawn.Net, language string, size int, takes time.Duration, status int, share float64, late time.Duration) *lab.Process {
 	at := net.At(8082)
 	if language == "Go" {
 		return b.Actor(net.Server, "web-shop", "http-backend", []string{"--listen", at, "--size", fmt.Sprint(size), "--wait", takes.String(),
