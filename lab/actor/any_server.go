@@ -29,6 +29,7 @@ var anyServer = Actor{
 			return fmt.Errorf("it takes LISTEN SIZE WORKERS WORK WAIT CONTROL [NAME=VALUE]..., not %q", a)
 		}
 		s := &service{journal: -1}
+		s.backends.given.L = &s.backends.mu
 		var n [4]int // size, workers, work, wait
 		for i := range n {
 			v, err := strconv.Atoi(a[i+1])
@@ -46,6 +47,12 @@ var anyServer = Actor{
 				s.call = value
 			case "names":
 				s.names = true
+			case "needs":
+				s.needs = true
+			case "limit", "pool":
+				s.told(name + " " + value)
+			case "refusal":
+				s.refusal = value
 			case "journal":
 				fd, err := unix.Open(value, unix.O_CREAT|unix.O_APPEND|unix.O_WRONLY|unix.O_CLOEXEC, 0o644)
 				if err != nil {
@@ -68,14 +75,19 @@ var anyServer = Actor{
 			}
 		}()
 		return serve(ctx, a[0], func(c net.Conn) {
+			defer s.conns.Add(-1)
+			if n, most := s.conns.Add(1), s.limit.Load(); most > 0 && n > most {
+				_, _ = io.WriteString(c, s.refusal)
+				return
+			}
 			for buf := make([]byte, n[0]); ; {
 				if _, err := io.ReadFull(c, buf); err != nil {
 					return
 				}
 				w := <-s.workers
-				well := s.handle(w)
+				ok := s.handle(w)
 				s.workers <- w
-				if !well {
+				if !ok {
 					return
 				}
 				if _, err := c.Write(buf); err != nil {
@@ -89,8 +101,10 @@ var anyServer = Actor{
 // service is what requests of the any-server share.
 type service struct {
 	workers                                     chan *backendOf
-	call                                        string
-	names                                       bool
+	call, refusal                               string
+	names, needs                                bool
+	backends                                    connPool
+	kept, conns, limit                          atomic.Int64
 	journal                                     int
 	table                                       sync.Mutex
 	served                                      int
@@ -102,6 +116,60 @@ type service struct {
 
 // backendOf is a worker's connection to the service that it calls.
 type backendOf struct{ c net.Conn }
+
+// connPool is a pool of connections to that service, of so many at most; 0: each worker
+// has its own.
+type connPool struct {
+	mu          sync.Mutex
+	given       sync.Cond
+	most, taken int
+	idle        []*backendOf
+}
+
+// borrow takes a connection as soon as one is free; nil where there is no pool.
+func (p *connPool) borrow() *backendOf {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.most == 0 {
+		return nil
+	}
+	for p.taken >= p.most {
+		p.given.Wait()
+	}
+	p.taken++
+	if n := len(p.idle) - 1; n >= 0 {
+		w := p.idle[n]
+		p.idle = p.idle[:n]
+		return w
+	}
+	return &backendOf{}
+}
+
+func (p *connPool) giveBack(w *backendOf) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.taken--
+	p.idle = append(p.idle, w)
+	p.trim()
+	p.given.Signal()
+}
+
+// limit changes how many there are at most.
+func (p *connPool) limit(most int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.most = most
+	p.trim()
+	p.given.Broadcast()
+}
+
+// trim closes what is more than there may be.
+func (p *connPool) trim() {
+	for n := len(p.idle) - 1; n >= 0 && p.taken+n >= p.most; n-- {
+		p.idle[n].hangUp()
+		p.idle = p.idle[:n]
+	}
+}
 
 // spinLock is a lock as people write them: taken when nobody has it, and looked at until
 // then.
@@ -118,7 +186,7 @@ func (l *spinLock) give() { l.word.Store(0) }
 
 func micros(v *atomic.Int64) time.Duration { return time.Duration(v.Load()) * time.Microsecond }
 
-// handle tells whether the request may be answered.
+// handle tells whether the request is to be answered.
 func (s *service) handle(w *backendOf) bool {
 	s.table.Lock()
 	s.served++
@@ -141,8 +209,8 @@ func (s *service) request(w *backendOf) bool {
 	if s.names {
 		_, _ = net.DefaultResolver.LookupIPAddr(context.Background(), "backend.example.")
 	}
-	if s.call != "" {
-		w.ask(s.call)
+	if s.call != "" && !s.ask(w) && s.needs {
+		return false
 	}
 	if n := s.grow.Load(); n > 0 {
 		newBallast(int(n)) // and nobody gives it back
@@ -159,21 +227,57 @@ func (s *service) request(w *backendOf) bool {
 	return true
 }
 
-func (w *backendOf) ask(to string) {
-	var buf [128]byte
-	var err error
-	if w.c == nil {
-		if w.c, err = net.Dial(networkOf(to), to); err != nil {
-			w.c = nil
-			return
-		}
+// ask asks the other service, on a connection of the pool or on the worker's own.
+func (s *service) ask(own *backendOf) bool {
+	w := s.backends.borrow()
+	if w == nil {
+		return own.ask(s.call)
 	}
-	if _, err = w.c.Write(buf[:]); err == nil {
+	defer s.backends.giveBack(w)
+	return w.ask(s.call)
+}
+
+func (w *backendOf) ask(to string) bool {
+	var buf [128]byte
+	if !w.dial(to) {
+		return false
+	}
+	_, err := w.c.Write(buf[:])
+	if err == nil {
 		_, err = io.ReadFull(w.c, buf[:])
 	}
 	if err != nil {
-		w.c.Close()
-		w.c = nil
+		w.hangUp()
+	}
+	return err == nil
+}
+
+func (w *backendOf) dial(to string) bool {
+	if w.c != nil {
+		return true
+	}
+	c, err := net.Dial(networkOf(to), to)
+	if err != nil {
+		return false
+	}
+	w.c = c
+	return true
+}
+
+func (w *backendOf) hangUp() {
+	hangUp(w.c)
+	w.c = nil
+}
+
+// keepConns takes connections of the pool, and keeps them until it is told otherwise.
+func (s *service) keepConns(n, mine int64) {
+	for ; n > 0 && s.kept.Load() == mine; n-- {
+		w := s.backends.borrow()
+		w.dial(s.call)
+		defer s.backends.giveBack(w)
+	}
+	for s.kept.Load() == mine {
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
@@ -210,6 +314,14 @@ func (s *service) told(line string) {
 		os.Exit(int(n))
 	case "hang":
 		s.hanging.Store(n > 0)
+	case "limit":
+		s.limit.Store(n)
+	case "pool":
+		s.backends.limit(int(n))
+	case "keep":
+		if mine := s.kept.Add(1); n > 0 {
+			go s.keepConns(n, mine)
+		}
 	case "hold":
 		every, _ := strconv.ParseInt(w[2], 10, 64)
 		s.holdEvery.Store(every)

@@ -30,11 +30,13 @@ var httpBackend = Actor{
 		store := f.String("store", "", "each request leaves a file here, and one that can't is answered with 500")
 		keep := f.Int("keep", 100, "files are kept there; then they are written again")
 		orders := f.Float64("orders", 1, "of the requests leave a file")
+		status := f.Int("status", http.StatusServiceUnavailable, "status of an error")
+		late := f.Duration("late", 0, "what an error takes")
 		share := f.Float64("share", 1, "of the requests meet what was switched on")
 		if err := parse(); err != nil {
 			return err
 		}
-		u := &upstream{wait: *wait, slow: *slow, then: *then, share: *share, store: *store, keep: int64(*keep), orders: *orders, body: strings.Repeat("x", *size), conns: map[net.Conn]bool{}}
+		u := &upstream{wait: *wait, slow: *slow, late: *late, status: *status, then: *then, share: *share, store: *store, keep: int64(*keep), orders: *orders, body: strings.Repeat("x", *size), conns: map[net.Conn]bool{}}
 		l, err := net.Listen("tcp4", *listen)
 		if err != nil {
 			return err
@@ -68,6 +70,8 @@ var httpBackend = Actor{
 
 type upstream struct {
 	wait, slow time.Duration
+	late       time.Duration
+	status     int
 	then, body string
 	store      string
 	keep       int64
@@ -117,7 +121,8 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.NotFound(w, r)
 			return
 		case "errors":
-			http.Error(w, "out of order", http.StatusServiceUnavailable)
+			sleep(r.Context(), u.late)
+			http.Error(w, "out of order", u.status)
 			return
 		}
 	}

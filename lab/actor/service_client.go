@@ -24,6 +24,7 @@ var serviceClient = Actor{
 		f.IntVar(&c.size, "size", 128, "bytes of a request and of its answer")
 		f.DurationVar(&c.timeout, "timeout", 10*time.Second, "gives up after this")
 		f.BoolVar(&c.fresh, "fresh", false, "a connection of its own for each request")
+		f.IntVar(&c.first, "first", 0, "the first byte of a request; the others are 0")
 		f.IntVar(&c.split, "split", 0, "sends a request in two writes, the first of so many bytes, without TCP_NODELAY")
 		switched := f.Bool("switched", false, "idle until SIGUSR1, which turns it on and off")
 		path := f.String("log", "", "file for the client's log")
@@ -55,6 +56,7 @@ type asking struct {
 	to             string
 	every, timeout time.Duration
 	size, split    int
+	first          int
 	open, fresh    bool
 	log            *clientlog.Writer
 	busy           *toggle
@@ -124,6 +126,7 @@ func (c asking) ask(conn net.Conn, buf []byte, deadline time.Time) error {
 	if err := conn.SetDeadline(deadline); err != nil {
 		return err
 	}
+	buf[0] = byte(c.first)
 	if c.split > 0 && c.split < len(buf) {
 		if _, err := conn.Write(buf[:c.split]); err != nil {
 			return err

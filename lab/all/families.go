@@ -3,12 +3,14 @@ package all
 import (
 	"snag/lab/bufferbloat"
 	busythread "snag/lab/busy-thread"
+	connectionlimit "snag/lab/connection-limit"
 	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
 	diskstall "snag/lab/disk-stall"
 	"snag/lab/drawn"
 	encoderstall "snag/lab/encoder-stall"
 	ephemeralports "snag/lab/ephemeral-ports"
+	erroranswers "snag/lab/error-answers"
 	eventloopblocked "snag/lab/event-loop-blocked"
 	fdlimit "snag/lab/fd-limit"
 	halfopenpeer "snag/lab/half-open-peer"
@@ -37,6 +39,7 @@ import (
 	packetreordering "snag/lab/packet-reordering"
 	peerreset "snag/lab/peer-reset"
 	pmtublackhole "snag/lab/pmtu-blackhole"
+	poolexhausted "snag/lab/pool-exhausted"
 	processstopped "snag/lab/process-stopped"
 	qdiscdrop "snag/lab/qdisc-drop"
 	readerstall "snag/lab/reader-stall"
@@ -71,6 +74,7 @@ import (
 	serverstalljvm "snag/lab/server-stall-jvm"
 	serverstalllayers "snag/lab/server-stall-layers"
 	servicekilled "snag/lab/service-killed"
+	sessionlock "snag/lab/session-lock"
 	slowconsumer "snag/lab/slow-consumer"
 	slowdependency "snag/lab/slow-dependency"
 	slowdns "snag/lab/slow-dependency-dns"
@@ -86,6 +90,7 @@ import (
 	uplinkblackhole "snag/lab/uplink-blackhole"
 	uplinkthrottled "snag/lab/uplink-throttled"
 	uplinkthrottledlayers "snag/lab/uplink-throttled-layers"
+	upstreamrefused "snag/lab/upstream-refused"
 	workerqueue "snag/lab/worker-queue"
 	workerqueueprocesses "snag/lab/worker-queue-processes"
 	wronglibrary "snag/lab/wrong-library"
@@ -96,11 +101,13 @@ import (
 var Families = []drawn.Family{
 	bufferbloat.Family,
 	busythread.Family,
+	connectionlimit.Family,
 	cpusaturated.Family,
 	cputhrottled.Family,
 	diskstall.Family,
 	encoderstall.Family,
 	ephemeralports.Family,
+	erroranswers.Family,
 	eventloopblocked.Family,
 	fdlimit.Family,
 	halfopenpeer.Family,
@@ -118,6 +125,7 @@ var Families = []drawn.Family{
 	packetreordering.Family,
 	peerreset.Family,
 	pmtublackhole.Family,
+	poolexhausted.Family,
 	processstopped.Family,
 	qdiscdrop.Family,
 	readerstall.Family,
@@ -129,6 +137,7 @@ var Families = []drawn.Family{
 	serverstalljvm.Family,
 	serverstalllayers.Family,
 	servicekilled.Family,
+	sessionlock.Family,
 	slowconsumer.Family,
 	slowdependency.Family,
 	slowdns.Family,
@@ -144,6 +153,7 @@ var Families = []drawn.Family{
 	uplinkblackhole.Family,
 	uplinkthrottled.Family,
 	uplinkthrottledlayers.Family,
+	upstreamrefused.Family,
 	workerqueue.Family,
 	workerqueueprocesses.Family,
 	wronglibrary.Family,

@@ -28,6 +28,9 @@
 //	heavy N EVERY   one request of so many takes that much CPU time besides
 //	grow N          each request takes so many bytes of memory that nobody gives back
 //	die N           ends at once, with that status
+//	limit N         answers a connection beyond N with the refusal (refusal=) and closes it
+//	pool N          has N connections at most to the service that it calls
+//	keep N          takes N connections of that pool, and keeps them until "keep 0"
 package anyserver
 
 import (
@@ -88,6 +91,10 @@ type Options struct {
 	Work, Wait time.Duration // CPU time of a request, and time besides
 	Size       int           // bytes of a request and of its answer
 	Call       string        // the service that each request asks first, address:port or a path
+	Needs      bool          // a request is not answered, and its connection closed, where that call fails
+	Pool       int           // connections to that service at most, which all share; 0: each worker has its own
+	Limit      int           // connections of clients at most; 0: as many as come
+	Refusal    string        // what one beyond them is answered
 	Names      bool          // each request looks a name up
 	Resolv     string        // its resolv.conf; "" is the host's
 	Journal    string        // each request is written there and synced; where that fails, its connection is closed
@@ -106,10 +113,7 @@ type Server struct {
 	control  *os.File
 }
 
-// always is what every language can be told.
-var always = []string{"work", "wait", "hang", "grow", "die"}
-
-// said lists what each language can be told besides.
+// said lists what each language can be told besides allCan.
 var said = map[Language][]string{
 	C:      {"lock", "hold", "spin", "stuck", "close", "leak", "block", "heavy"},
 	Go:     {"lock", "hold", "spin", "stuck"},
@@ -118,9 +122,12 @@ var said = map[Language][]string{
 	Node:   {"block", "heavy"},
 }
 
+// allCan is what every language can be told.
+var allCan = []string{"work", "wait", "hang", "grow", "die", "limit", "pool", "keep"}
+
 // Can lists the languages that can be told that.
 func Can(word string) []Language {
-	if slices.Contains(always, word) {
+	if slices.Contains(allCan, word) {
 		return Languages
 	}
 	return slices.DeleteFunc(slices.Clone(Languages), func(l Language) bool { return !slices.Contains(said[l], word) })
@@ -145,7 +152,8 @@ func Start(b *drawn.Bench, ns, name, addr string, o Options) *Server {
 	for _, more := range []struct {
 		is   bool
 		text string
-	}{{o.Call != "", "call=" + o.Call}, {o.Names, "names=1"}, {o.Journal != "", "journal=" + o.Journal}, {o.Live > 0, fmt.Sprint("live=", o.Live)}} {
+	}{{o.Call != "", "call=" + o.Call}, {o.Needs, "needs=1"}, {o.Pool > 0, fmt.Sprint("pool=", o.Pool)}, {o.Limit > 0, fmt.Sprint("limit=", o.Limit)}, {o.Refusal != "", "refusal=" + o.Refusal},
+		{o.Names, "names=1"}, {o.Journal != "", "journal=" + o.Journal}, {o.Live > 0, fmt.Sprint("live=", o.Live)}} {
 		if more.is {
 			args = append(args, more.text)
 		}

@@ -116,6 +116,63 @@ func resident(t *testing.T, pid int) int {
 	return pages * os.Getpagesize()
 }
 
+// In every language a small pool makes requests wait for each other, and so does a job that
+// keeps most of a large one; a client beyond the limit is refused; and who needs the other
+// service does not answer without it.
+func TestPoolLimitAndNeed(t *testing.T) {
+	s := labtest.Stage(t)
+	b, err := drawn.NewBench(s, drawn.Family{Name: "test"}, drawn.NewDraw(2, "test"), "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns := b.Netns("server")
+	const refusal = "-ERR max number of clients reached\r\n"
+	for i, language := range Languages {
+		at := fmt.Sprintf("127.0.0.1:%d", 6000+i)
+		backend := Start(b, ns, "backend"+string(language), at, Options{Language: C, Workers: 8, Size: 128, Wait: 200 * time.Millisecond})
+		addr := fmt.Sprintf("127.0.0.1:%d", 7000+i)
+		o := Options{Language: language, Workers: 8, Size: 100, Call: at, Needs: true, Pool: 4, Limit: 100, Refusal: refusal}
+		server := Start(b, ns, "server"+string(language), addr, o)
+		if b.Err() != nil {
+			t.Fatal(b.Err())
+		}
+		conns := []net.Conn{dialIn(t, ns, addr), dialIn(t, ns, addr)}
+		both := func() time.Duration { // until both of two requests at once are answered
+			first := make(chan time.Duration)
+			go func() { first <- ask(t, conns[0], o.Size) }()
+			return max(ask(t, conns[1], o.Size), <-first)
+		}
+		both() // opens the connections to the backend
+		for _, told := range [][2]string{{"pool 1", "pool 4"}, {"keep 3", "keep 0"}} {
+			server.Tell("%s", told[0])
+			time.Sleep(100 * time.Millisecond)
+			slow := both()
+			server.Tell("%s", told[1])
+			time.Sleep(100 * time.Millisecond)
+			quick := min(both(), both())
+			if slow < 390*time.Millisecond || quick > 370*time.Millisecond {
+				t.Errorf("%s, told %q: two answers took %v, and %v when that was taken back", language, told[0], slow, quick)
+			}
+		}
+		server.Tell("limit 2")
+		time.Sleep(100 * time.Millisecond)
+		third := dialIn(t, ns, addr)
+		_ = third.SetDeadline(time.Now().Add(5 * time.Second))
+		if said, _ := io.ReadAll(third); string(said) != refusal {
+			t.Errorf("%s, one connection more than there may be: %q", language, said)
+		}
+		ask(t, conns[0], o.Size) // those that it has are served
+		b.Stop(backend.Process)
+		_ = conns[0].SetDeadline(time.Now().Add(5 * time.Second))
+		if _, err := conns[0].Write(make([]byte, o.Size)); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := conns[0].Read(make([]byte, 1)); n > 0 || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s, without the service that it needs: %d bytes, %v", language, n, err)
+		}
+	}
+}
+
 // What a language can't be told fails the run, and does not pass unnoticed.
 func TestCan(t *testing.T) {
 	if got := Can("lock"); slices.Contains(got, Node) || !slices.Contains(got, Java) {

@@ -2,10 +2,8 @@ package slowdependency
 
 import (
 	"fmt"
-	"path/filepath"
 	"time"
 
-	"snag/lab"
 	"snag/lab/anyserver"
 	"snag/lab/drawn"
 )
@@ -40,16 +38,7 @@ func buildFamily(b *drawn.Bench) {
 	}
 	back.Work = b.Duration("backend's CPU time", 20*time.Microsecond, 300*time.Microsecond)
 	back.Wait = b.Duration("backend's time besides", 500*time.Microsecond, 30*time.Millisecond)
-	ns, at := net.Server, ""
-	switch drawn.Pick(b.Draw, "the backend is", "on a neighbour", "here", "at a UNIX socket") {
-	case "on a neighbour":
-		ns, at = b.Netns("db"), "10.78.5.2:5432"
-		b.Veth(lab.End{Netns: net.Server, Device: "eth1", Addr: "10.78.5.1/24"}, lab.End{Netns: ns, Device: "eth0", Addr: "10.78.5.2/24"})
-	case "here":
-		at = "127.0.0.1:5432"
-	default:
-		at = filepath.Join(b.Dir(), "database.sock")
-	}
+	ns, at := anyserver.Place(b, net.Server)
 	backend := anyserver.Start(b, ns, "stock-db", at, back)
 
 	o := anyserver.Options{Language: anyserver.LanguageOf(b, "server"), Workers: b.Int("server's workers", 3, 64), Call: at}

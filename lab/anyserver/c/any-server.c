@@ -27,15 +27,20 @@ struct conn {
 
 enum { CALL = 128, PAGE = 4096 };
 
-static int size, ready_set, listener, journal = -1, names;
-static const char *call_to;
+static int size, ready_set, listener, journal = -1, names, needs;
+static const char *call_to, *refusal = "";
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned long served;
 static int latch, stuck_word;
 static volatile int work_us, wait_us, locked, spinning, stuck, hanging, closing, leaking;
-static volatile int hold_us, hold_every_us, hold_busy;
+static volatile int hold_us, hold_every_us, hold_busy, limit, conns, keep, kept;
 static volatile int block_us, block_every_us, heavy_us, heavy_every, grow_bytes;
 static long long block_next;
+
+/* The connections to the other service, of which a pool has so many at most. */
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t pool_given = PTHREAD_COND_INITIALIZER;
+static int pool, taken, idle_conns, idle[1024];
 
 static void die(const char *what)
 {
@@ -119,17 +124,80 @@ static int open_socket(const char *at, int listens)
 	return fd;
 }
 
-/* Asks another service on the worker's own connection. */
-static void call(int *fd)
+/* Takes a connection of the pool, as soon as one is free; -1: it is yet to be opened. */
+static int borrow(void)
+{
+	int fd = -1;
+
+	pthread_mutex_lock(&pool_lock);
+	while (taken >= pool)
+		pthread_cond_wait(&pool_given, &pool_lock);
+	taken++;
+	if (idle_conns > 0)
+		fd = idle[--idle_conns];
+	pthread_mutex_unlock(&pool_lock);
+	return fd;
+}
+
+static void give_back(int fd)
+{
+	pthread_mutex_lock(&pool_lock);
+	taken--;
+	if (fd >= 0 && taken + idle_conns < pool)
+		idle[idle_conns++] = fd;
+	else if (fd >= 0)
+		close(fd);
+	pthread_cond_signal(&pool_given);
+	pthread_mutex_unlock(&pool_lock);
+}
+
+static void set_pool(int most)
+{
+	pthread_mutex_lock(&pool_lock);
+	pool = most;
+	while (idle_conns > 0 && taken + idle_conns > pool)
+		close(idle[--idle_conns]);
+	pthread_cond_broadcast(&pool_given);
+	pthread_mutex_unlock(&pool_lock);
+}
+
+/* Takes connections of the pool, and keeps them until it is told otherwise. */
+static void *keep_conns(void *unused)
+{
+	int fds[1024], n = 0, mine = kept;
+
+	for (int most = keep; n < most && mine == kept; n++) {
+		fds[n] = borrow();
+		if (fds[n] < 0)
+			fds[n] = open_socket(call_to, 0);
+	}
+	while (mine == kept)
+		nap(20000);
+	while (n > 0)
+		give_back(fds[--n]);
+	return unused;
+}
+
+/* Asks another service, on a connection of the pool or on the worker's own. */
+static int call(int *own)
 {
 	char buf[CALL] = { 0 };
+	int fd = pool ? borrow() : *own, ok = 0;
 
-	if (*fd < 0 && (*fd = open_socket(call_to, 0)) < 0)
-		return;
-	if (send(*fd, buf, CALL, MSG_NOSIGNAL) == CALL && recv(*fd, buf, CALL, MSG_WAITALL) == CALL)
-		return;
-	close(*fd);
-	*fd = -1;
+	if (fd < 0)
+		fd = open_socket(call_to, 0);
+	if (fd >= 0) {
+		ok = send(fd, buf, CALL, MSG_NOSIGNAL) == CALL && recv(fd, buf, CALL, MSG_WAITALL) == CALL;
+		if (!ok) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	if (pool)
+		give_back(fd);
+	else
+		*own = fd;
+	return ok;
 }
 
 static void look_up(void)
@@ -149,13 +217,12 @@ static void grow(int bytes)
 		memset(taken, 1, bytes);
 }
 
-/* Does the work of a request; -1 when it must not be answered. */
+/* True when the request is to be answered. */
 static int handle(int *backend)
 {
 	static const char page[PAGE];
-	int has_lock = locked, has_latch = spinning, every = heavy_every;
+	int has_lock = locked, has_latch = spinning, every = heavy_every, ok = 1;
 	unsigned long number;
-	int failed = 0;
 
 	pthread_mutex_lock(&table_lock);
 	number = ++served;
@@ -168,19 +235,21 @@ static int handle(int *backend)
 	if (names)
 		look_up();
 	if (call_to)
-		call(backend);
-	grow(grow_bytes);
-	compute(work_us);
-	if (every && number % every == 0)
-		compute(heavy_us);
-	nap(wait_us);
-	if (journal >= 0 && (write(journal, page, PAGE) != PAGE || fdatasync(journal)))
-		failed = -1;
+		ok = call(backend) || !needs;
+	if (ok) {
+		grow(grow_bytes);
+		compute(work_us);
+		if (every && number % every == 0)
+			compute(heavy_us);
+		nap(wait_us);
+	}
+	if (ok && journal >= 0 && (write(journal, page, PAGE) != PAGE || fdatasync(journal)))
+		ok = 0;
 	if (has_latch)
 		give(&latch);
 	if (has_lock)
 		pthread_mutex_unlock(&table_lock);
-	return failed;
+	return ok;
 }
 
 /* Reads what there is of a request; true when it is whole, -1 when the peer is gone. */
@@ -203,6 +272,13 @@ static void do_what_is_due(void)
 		compute(block_us);
 }
 
+static void drop(struct conn *c)
+{
+	close(c->fd);
+	free(c);
+	__atomic_sub_fetch(&conns, 1, __ATOMIC_RELAXED);
+}
+
 static void *worker(void *unused)
 {
 	struct epoll_event e;
@@ -218,22 +294,20 @@ static void *worker(void *unused)
 		struct conn *c = e.data.ptr;
 		if (closing) { /* answers, and closes with the request unread */
 			send(c->fd, c->buf, size, MSG_NOSIGNAL);
-			close(c->fd);
-			free(c);
+			drop(c);
 			continue;
 		}
 		is = whole(c);
 		if (is > 0) {
-			is = handle(&backend);
+			is = handle(&backend) ? 0 : -1;
 			c->have = 0;
 			if (leaking)
 				fcntl(c->fd, F_DUPFD_CLOEXEC, 3);
-			if (!is)
-				is = send(c->fd, c->buf, size, MSG_NOSIGNAL) == size ? 0 : -1;
+			if (is == 0 && send(c->fd, c->buf, size, MSG_NOSIGNAL) != size)
+				is = -1;
 		}
 		if (is < 0) {
-			close(c->fd);
-			free(c);
+			drop(c);
 			continue;
 		}
 		e.events = EPOLLIN | EPOLLONESHOT;
@@ -254,6 +328,12 @@ static void *acceptor(void *unused)
 			continue;
 		}
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		if (limit && conns >= limit) {
+			send(fd, refusal, strlen(refusal), MSG_NOSIGNAL);
+			close(fd);
+			continue;
+		}
+		__atomic_add_fetch(&conns, 1, __ATOMIC_RELAXED);
 		c = calloc(1, sizeof(*c) + size);
 		c->fd = fd;
 		e.data.ptr = c;
@@ -324,6 +404,15 @@ static void told(const char *line)
 	} else if (!strcmp(word, "block")) {
 		block_every_us = b;
 		block_us = a;
+	} else if (!strcmp(word, "limit"))
+		limit = a;
+	else if (!strcmp(word, "pool"))
+		set_pool(a);
+	else if (!strcmp(word, "keep")) {
+		keep = a;
+		kept++;
+		if (a)
+			begin(keep_conns);
 	} else if (!strcmp(word, "hold")) {
 		hold_every_us = b;
 		hold_busy = *how == 'w';
@@ -361,8 +450,16 @@ int main(int argc, char **argv)
 			call_to = argv[i] + 5;
 		else if (!strncmp(argv[i], "journal=", 8))
 			journal = open(argv[i] + 8, O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0644);
+		else if (!strncmp(argv[i], "limit=", 6))
+			limit = atoi(argv[i] + 6);
+		else if (!strncmp(argv[i], "pool=", 5))
+			pool = atoi(argv[i] + 5);
+		else if (!strncmp(argv[i], "refusal=", 8))
+			refusal = argv[i] + 8;
 		else if (!strcmp(argv[i], "names=1"))
 			names = 1;
+		else if (!strcmp(argv[i], "needs=1"))
+			needs = 1;
 	}
 	ready_set = epoll_create1(EPOLL_CLOEXEC);
 	listener = open_socket(argv[1], 1);

@@ -16,11 +16,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -33,18 +35,21 @@ public class AnyServer {
 	static final Object TABLE = new Object();
 	static final AtomicBoolean LATCH = new AtomicBoolean(), STUCK = new AtomicBoolean();
 	static final ThreadLocal<SocketChannel> BACKEND = new ThreadLocal<>();
+	static final ArrayDeque<SocketChannel> IDLE = new ArrayDeque<>(); // the pool's lock too
+	static final AtomicInteger CONNS = new AtomicInteger(), KEPT = new AtomicInteger();
 	static final ByteBuffer PAGE = ByteBuffer.allocateDirect(4096);
 	static final long STRIDE = 1_000_003;
 
 	static int size;
-	static String call;
-	static boolean names;
+	static String call, refusal = "";
+	static boolean names, needs;
+	static int taken;
 	static FileChannel journal;
 	static Selector poller;
 	static long served, sum;
-	static volatile int work, wait, holdFor, holdEvery, churn, scratch, block, blockEvery, heavy, heavyEvery, grow;
+	static volatile int work, wait, holdFor, holdEvery, churn, scratch, block, blockEvery, heavy, heavyEvery, grow, limit, pool;
 	static final AtomicLong WORKED = new AtomicLong();
-	static final Queue<byte[]> KEPT = new ConcurrentLinkedQueue<>();
+	static final Queue<byte[]> GROWN = new ConcurrentLinkedQueue<>();
 	static ExecutorService workers;
 	static volatile boolean locked, spinning, hanging, holdBusy;
 	static Entry[] cache = new Entry[0];
@@ -65,6 +70,10 @@ public class AnyServer {
 			switch (of[0]) {
 			case "call" -> call = of[1];
 			case "names" -> names = true;
+			case "needs" -> needs = true;
+			case "limit" -> limit = Integer.parseInt(of[1]);
+			case "pool" -> pool = Integer.parseInt(of[1]);
+			case "refusal" -> refusal = of[1];
 			case "journal" -> journal = FileChannel.open(Path.of(of[1]), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
 			case "live" -> live = Integer.parseInt(of[1]);
 			case "scratch" -> scratch = Integer.parseInt(of[1]);
@@ -106,9 +115,22 @@ public class AnyServer {
 			SocketChannel c = listener.accept();
 			if (tcp)
 				c.setOption(StandardSocketOptions.TCP_NODELAY, true);
+			if (limit > 0 && CONNS.get() >= limit) {
+				refuse(c);
+				continue;
+			}
+			CONNS.incrementAndGet();
 			c.configureBlocking(false);
 			c.register(poller, SelectionKey.OP_READ, ByteBuffer.allocate(size));
 			poller.wakeup();
+		}
+	}
+
+	static void refuse(SocketChannel c) {
+		try (c) {
+			c.write(ByteBuffer.wrap(refusal.getBytes()));
+		} catch (IOException gone) {
+			// It is closed.
 		}
 	}
 
@@ -130,6 +152,7 @@ public class AnyServer {
 			poller.wakeup();
 		} catch (Exception e) {
 			key.cancel();
+			CONNS.decrementAndGet();
 			try {
 				c.close();
 			} catch (IOException gone) {
@@ -176,7 +199,7 @@ public class AnyServer {
 		if (call != null)
 			ask();
 		if (grow > 0)
-			KEPT.add(new byte[grow]);
+			GROWN.add(new byte[grow]);
 		compute(work);
 		int every = heavyEvery;
 		if (every > 0 && WORKED.incrementAndGet() % every == 0)
@@ -188,16 +211,59 @@ public class AnyServer {
 		}
 	}
 
-	/** Asks another service on the thread's own connection. */
+	/** Takes a connection of the pool, as soon as one is free; null: it is yet to be opened. */
+	static SocketChannel borrow() throws InterruptedException {
+		synchronized (IDLE) {
+			while (taken >= pool)
+				IDLE.wait();
+			taken++;
+			return IDLE.poll();
+		}
+	}
+
+	static void giveBack(SocketChannel c) throws IOException {
+		synchronized (IDLE) {
+			taken--;
+			if (c != null)
+				IDLE.push(c);
+			trim();
+			IDLE.notify();
+		}
+	}
+
+	/** Closes what is more than the pool may have. */
+	static void trim() throws IOException {
+		while (!IDLE.isEmpty() && taken + IDLE.size() > pool)
+			IDLE.pop().close();
+	}
+
+	/** Takes connections of the pool, and keeps them until it is told otherwise. */
+	static void keepConns(int n, int mine) throws Exception {
+		ArrayDeque<SocketChannel> has = new ArrayDeque<>();
+		while (has.size() < n && KEPT.get() == mine) {
+			SocketChannel c = borrow();
+			has.push(c != null ? c : open());
+		}
+		while (KEPT.get() == mine)
+			sleep(20_000);
+		for (SocketChannel c : has)
+			giveBack(c);
+	}
+
+	static SocketChannel open() throws IOException {
+		SocketChannel c = SocketChannel.open(address(call));
+		if (!call.startsWith("/"))
+			c.setOption(StandardSocketOptions.TCP_NODELAY, true);
+		return c;
+	}
+
+	/** Asks another service, on a connection of the pool or on the thread's own. */
 	static void ask() throws Exception {
-		SocketChannel c = BACKEND.get();
+		boolean pooled = pool > 0;
+		SocketChannel c = pooled ? borrow() : BACKEND.get();
 		try {
-			if (c == null) {
-				c = SocketChannel.open(address(call));
-				if (!call.startsWith("/"))
-					c.setOption(StandardSocketOptions.TCP_NODELAY, true);
-				BACKEND.set(c);
-			}
+			if (c == null)
+				c = open();
 			ByteBuffer buf = ByteBuffer.allocate(128);
 			c.write(buf);
 			buf.clear();
@@ -205,10 +271,16 @@ public class AnyServer {
 				if (c.read(buf) < 0)
 					throw new IOException("it closed the connection");
 		} catch (IOException e) {
-			BACKEND.remove();
 			if (c != null)
 				c.close();
+			c = null;
 		}
+		if (pooled)
+			giveBack(c);
+		else
+			BACKEND.set(c);
+		if (c == null && needs)
+			throw new IOException("no answer without the other service");
 	}
 
 	/** Computes for that much CPU time, in microseconds. */
@@ -286,6 +358,19 @@ public class AnyServer {
 					block = n;
 					if (!was && n > 0)
 						daemon("scheduler", AnyServer::block);
+				}
+				case "limit" -> limit = n;
+				case "pool" -> {
+					synchronized (IDLE) {
+						pool = n;
+						trim();
+						IDLE.notifyAll();
+					}
+				}
+				case "keep" -> {
+					int mine = KEPT.incrementAndGet();
+					if (n > 0)
+						daemon("keeper", () -> keepConns(n, mine));
 				}
 				case "hold" -> {
 					boolean was = holdFor > 0;

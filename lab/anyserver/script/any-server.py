@@ -8,11 +8,13 @@ signal.alarm(300)
 listen, size, workers = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 more = dict(arg.split("=", 1) for arg in sys.argv[7:])
 table, served = threading.Lock(), 0
-told = {"work": int(sys.argv[4]), "wait": int(sys.argv[5]), "lock": 0, "hang": 0, "hold": 0, "block": 0, "heavy": 0, "grow": 0}
+told = {"work": int(sys.argv[4]), "wait": int(sys.argv[5]), "lock": 0, "hang": 0, "hold": 0, "block": 0, "heavy": 0, "grow": 0, "keep": 0,
+        "limit": int(more.get("limit", 0)), "pool": int(more.get("pool", 0))}
 hold = [0, "s"]
 every = {"block": 0, "heavy": 0}
-worked, kept = itertools.count(1), []
+worked, grown = itertools.count(1), []
 own = threading.local()
+idle, taken, kept, given = [], 0, 0, threading.Condition()
 journal = os.open(more["journal"], os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o644) if "journal" in more else -1
 
 
@@ -27,16 +29,60 @@ def connect(to):
     return s
 
 
+def borrow():
+    """Takes a connection of the pool, as soon as one is free; None: it is yet to be opened."""
+    global taken
+    with given:
+        given.wait_for(lambda: taken < told["pool"])
+        taken += 1
+        return idle.pop() if idle else None
+
+
+def give_back(conn):
+    global taken
+    with given:
+        taken -= 1
+        if conn is not None:
+            idle.append(conn)
+        trim()
+        given.notify()
+
+
+def trim():
+    """Closes what is more than the pool may have."""
+    while idle and taken + len(idle) > told["pool"]:
+        idle.pop().close()
+
+
+def keep_conns(n, mine):
+    """Takes connections of the pool, and keeps them until it is told otherwise."""
+    has = []
+    while len(has) < n and kept == mine:
+        has.append(borrow() or connect(more["call"]))
+    while kept == mine:
+        time.sleep(0.02)
+    for conn in has:
+        give_back(conn)
+
+
 def ask():
-    """Asks another service on the thread's own connection."""
+    """Asks another service, on a connection of the pool or on the thread's own."""
+    pooled = told["pool"]
+    conn = borrow() if pooled else getattr(own, "backend", None)
     try:
-        if getattr(own, "backend", None) is None:
-            own.backend = connect(more["call"])
-        own.backend.sendall(bytes(128))
-        if len(own.backend.recv(128, socket.MSG_WAITALL)) < 128:
+        if conn is None:
+            conn = connect(more["call"])
+        conn.sendall(bytes(128))
+        if len(conn.recv(128, socket.MSG_WAITALL)) < 128:
             raise OSError("it closed the connection")
     except OSError:
-        own.backend = None
+        conn = None
+    if pooled:
+        give_back(conn)
+    else:
+        own.backend = conn
+    if conn is None and "needs" in more:
+        raise OSError("no answer without the other service")
 
 
 def compute(us):
@@ -57,7 +103,7 @@ def request():
     if "call" in more:
         ask()
     if told["grow"]:
-        kept.append(b"x" * told["grow"])
+        grown.append(b"x" * told["grow"])
     compute(told["work"])
     if told["heavy"] and next(worked) % every["heavy"] == 0:
         compute(told["heavy"])
@@ -104,9 +150,20 @@ class Conn:
         self.conn, self.got = conn, b""
 
 
+def refuse(conn):
+    try:
+        conn.sendall(more.get("refusal", "").encode())
+    except OSError:
+        pass  # it is gone
+    conn.close()
+
+
 def accept():
     while True:
         conn, _ = listener.accept()
+        if told["limit"] and len(conns) >= told["limit"]:
+            refuse(conn)
+            continue
         if not listen.startswith("/"):
             conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         conns[conn.fileno()] = Conn(conn)
@@ -132,6 +189,7 @@ def block():
 
 
 def control():
+    global kept
     with os.fdopen(os.open(sys.argv[6], os.O_RDWR), "rb", buffering=0) as lines:
         while True:
             w = lines.readline().decode().split()
@@ -142,7 +200,15 @@ def control():
             was, told[w[0]] = told.get(w[0]), int(w[1])
             if w[0] == "block" and told["block"] and not was:
                 threading.Thread(target=block, daemon=True).start()
-            if w[0] == "hold" and told["hold"]:
+            elif w[0] == "pool":
+                with given:
+                    trim()
+                    given.notify_all()
+            elif w[0] == "keep":
+                kept += 1
+                if told["keep"]:
+                    threading.Thread(target=keep_conns, args=(told["keep"], kept), daemon=True).start()
+            elif w[0] == "hold" and told["hold"]:
                 hold[0], hold[1] = int(w[2]), w[3]
                 if not was:
                     threading.Thread(target=keep, daemon=True).start()
