@@ -78,6 +78,7 @@ import (
 	synflood "snag/lab/syn-flood"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
+	unixbacklog "snag/lab/unix-backlog"
 	uplinkblackhole "snag/lab/uplink-blackhole"
 	uplinkthrottled "snag/lab/uplink-throttled"
 	uplinkthrottledlayers "snag/lab/uplink-throttled-layers"
@@ -131,6 +132,7 @@ var Families = []drawn.Family{
 	synflood.Family,
 	udpportclosed.Family,
 	udpreceivebufferfull.Family,
+	unixbacklog.Family,
 	uplinkblackhole.Family,
 	uplinkthrottled.Family,
 	uplinkthrottledlayers.Family,
