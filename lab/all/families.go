@@ -76,6 +76,7 @@ import (
 	spinlock "snag/lab/spin-lock"
 	"snag/lab/swap"
 	synflood "snag/lab/syn-flood"
+	tlshandshakefailed "snag/lab/tls-handshake-failed"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
 	unixbacklog "snag/lab/unix-backlog"
@@ -130,6 +131,7 @@ var Families = []drawn.Family{
 	spinlock.Family,
 	swap.Family,
 	synflood.Family,
+	tlshandshakefailed.Family,
 	udpportclosed.Family,
 	udpreceivebufferfull.Family,
 	unixbacklog.Family,
