@@ -60,6 +60,7 @@ import (
 	"snag/lab/real/uwsgi"
 	"snag/lab/real/varnish"
 	"snag/lab/real/waitress"
+	receivertooslow "snag/lab/receiver-too-slow"
 	reconnectstorm "snag/lab/reconnect-storm"
 	reversepathfilter "snag/lab/reverse-path-filter"
 	runqueuewait "snag/lab/run-queue-wait"
@@ -115,6 +116,7 @@ var Families = []drawn.Family{
 	processstopped.Family,
 	qdiscdrop.Family,
 	readerstall.Family,
+	receivertooslow.Family,
 	reconnectstorm.Family,
 	reversepathfilter.Family,
 	runqueuewait.Family,
