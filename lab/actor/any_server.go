@@ -2,6 +2,7 @@ package actor
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -52,6 +53,12 @@ var anyServer = Actor{
 					return fmt.Errorf("open the journal %s: %w", value, err)
 				}
 				s.journal = fd
+			case "echo":
+				n, err := strconv.Atoi(value)
+				if err != nil || n < 1 {
+					return fmt.Errorf("echo=%s: want a number of bytes", value)
+				}
+				s.line = append(bytes.Repeat([]byte("x"), n-1), '\n')
 			}
 		}
 		s.workers = make(chan *backendOf, n[1])
@@ -89,6 +96,7 @@ type service struct {
 	call                                        string
 	names                                       bool
 	journal                                     int
+	line                                        []byte // that each request writes to the standard output
 	table                                       sync.Mutex
 	served                                      int
 	latch, stuckWord                            spinLock
@@ -147,6 +155,9 @@ func (s *service) request(w *backendOf) {
 		if _, err := unix.Write(s.journal, journalEntry); err == nil {
 			_ = unix.Fdatasync(s.journal)
 		}
+	}
+	if len(s.line) > 0 {
+		_, _ = os.Stdout.Write(s.line)
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
 	logsilence "snag/lab/log-silence"
+	logsilencepipe "snag/lab/log-silence-pipe"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
 	netfilterdrop "snag/lab/netfilter-drop"
@@ -105,6 +106,7 @@ var Families = []drawn.Family{
 	listenoverflow.Family,
 	lockconvoy.Family,
 	logsilence.Family,
+	logsilencepipe.Family,
 	nagledelayedack.Family,
 	neighbourfailed.Family,
 	netfilterdrop.Family,

@@ -87,10 +87,12 @@ type Options struct {
 	Names      bool          // each request looks a name up
 	Resolv     string        // its resolv.conf; "" is the host's
 	Journal    string        // each request is written there and synced
+	Echo       int           // bytes of the line that each request writes to the standard output
 	Live       int           // Java: entries of 16 bytes that its cache holds
 	JVM        []string      // flags, instead of a small heap with the serial collector
 	Run        []lab.Option
-	Most       float64 // requests per second at most, where less than the CPUs and workers allow
+	Through    []string // a command that starts it: its arguments come last
+	Most       float64  // requests per second at most, where less than the CPUs and workers allow
 }
 
 // Server is one that runs.
@@ -137,7 +139,7 @@ func Start(b *drawn.Bench, ns, name, addr string, o Options) *Server {
 	for _, more := range []struct {
 		is   bool
 		text string
-	}{{o.Call != "", "call=" + o.Call}, {o.Names, "names=1"}, {o.Journal != "", "journal=" + o.Journal}, {o.Live > 0, fmt.Sprint("live=", o.Live)}} {
+	}{{o.Call != "", "call=" + o.Call}, {o.Names, "names=1"}, {o.Journal != "", "journal=" + o.Journal}, {o.Echo > 0, fmt.Sprint("echo=", o.Echo)}, {o.Live > 0, fmt.Sprint("live=", o.Live)}} {
 		if more.is {
 			args = append(args, more.text)
 		}
@@ -146,7 +148,7 @@ func Start(b *drawn.Bench, ns, name, addr string, o Options) *Server {
 	if o.Language == Go {
 		args = append([]string{"--"}, args...)
 	}
-	argv = append(argv, args...)
+	argv = slices.Concat(o.Through, argv, args)
 	if o.Resolv != "" {
 		argv = b.Resolving(o.Resolv, argv...)
 	}

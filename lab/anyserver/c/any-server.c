@@ -27,7 +27,8 @@ struct conn {
 
 enum { CALL = 128, PAGE = 4096 };
 
-static int size, ready_set, listener, journal = -1, names;
+static int size, ready_set, listener, journal = -1, names, echo;
+static char *echoed;
 static const char *call_to;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned long served;
@@ -154,6 +155,8 @@ static void handle(int *backend)
 	nap(wait_us);
 	if (journal >= 0 && (write(journal, page, PAGE) != PAGE || fdatasync(journal)))
 		perror("write the journal");
+	if (echo && write(STDOUT_FILENO, echoed, echo) != echo)
+		perror("write to the standard output");
 	if (has_latch)
 		give(&latch);
 	if (has_lock)
@@ -314,9 +317,15 @@ int main(int argc, char **argv)
 			call_to = argv[i] + 5;
 		else if (!strncmp(argv[i], "journal=", 8))
 			journal = open(argv[i] + 8, O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0644);
+		else if (!strncmp(argv[i], "echo=", 5))
+			echo = atoi(argv[i] + 5);
 		else if (!strcmp(argv[i], "names=1"))
 			names = 1;
 	}
+	echoed = malloc(echo + 1);
+	memset(echoed, 'x', echo);
+	if (echo)
+		echoed[echo - 1] = '\n';
 	ready_set = epoll_create1(EPOLL_CLOEXEC);
 	listener = open_socket(argv[1], 1);
 	if (listener < 0 || ready_set < 0)

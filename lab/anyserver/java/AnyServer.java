@@ -34,7 +34,7 @@ public class AnyServer {
 	static final long STRIDE = 1_000_003;
 
 	static int size;
-	static String call;
+	static String call, echo;
 	static boolean names;
 	static FileChannel journal;
 	static Selector poller;
@@ -60,6 +60,7 @@ public class AnyServer {
 			case "call" -> call = of[1];
 			case "names" -> names = true;
 			case "journal" -> journal = FileChannel.open(Path.of(of[1]), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+			case "echo" -> echo = "x".repeat(Integer.parseInt(of[1]) - 1);
 			case "live" -> live = Integer.parseInt(of[1]);
 			case "scratch" -> scratch = Integer.parseInt(of[1]);
 			}
@@ -175,6 +176,8 @@ public class AnyServer {
 			journal.write(PAGE.duplicate());
 			journal.force(false);
 		}
+		if (echo != null)
+			System.out.println(echo);
 	}
 
 	/** Asks another service on the thread's own connection. */

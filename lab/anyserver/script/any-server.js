@@ -43,6 +43,7 @@ async function request() {
 	compute(told.work);
 	if (told.wait) await sleep(told.wait / 1000);
 	if (journal >= 0) await new Promise((done) => fs.write(journal, Buffer.alloc(4096), () => fs.fdatasync(journal, done)));
+	if (more.echo) console.log("x".repeat(more.echo - 1));
 }
 
 async function next() {
