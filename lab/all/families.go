@@ -2,6 +2,7 @@ package all
 
 import (
 	"snag/lab/bufferbloat"
+	conntrackfull "snag/lab/conntrack-full"
 	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
 	diskstall "snag/lab/disk-stall"
@@ -94,6 +95,7 @@ import (
 // healthy ones.
 var Families = []drawn.Family{
 	bufferbloat.Family,
+	conntrackfull.Family,
 	cpusaturated.Family,
 	cputhrottled.Family,
 	diskstall.Family,
