@@ -8,6 +8,7 @@ import (
 	diskstall "snag/lab/disk-stall"
 	"snag/lab/drawn"
 	encoderstall "snag/lab/encoder-stall"
+	encoderstallhls "snag/lab/encoder-stall-hls"
 	ephemeralports "snag/lab/ephemeral-ports"
 	eventloopblocked "snag/lab/event-loop-blocked"
 	fdlimit "snag/lab/fd-limit"
@@ -100,6 +101,7 @@ var Families = []drawn.Family{
 	cputhrottled.Family,
 	diskstall.Family,
 	encoderstall.Family,
+	encoderstallhls.Family,
 	ephemeralports.Family,
 	eventloopblocked.Family,
 	fdlimit.Family,
