@@ -8,8 +8,8 @@ import (
 
 // Sysctl sets what is one for the whole machine, by its file below /proc/sys or
 // /sys, until the stage closes; the janitor puts the old value back even after a
-// kill. Only for incidents that have a machine of their own (VM): what a namespace
-// has for itself is set by a Command in it.
+// kill. Only for incidents that have a machine of their own (VM), and for families of
+// drawn incidents that run alone: what a namespace has for itself is set by a Command in it.
 func (s *Stage) Sysctl(file, value string) {
 	if s.Err() != nil {
 		return

@@ -2,6 +2,7 @@ package actor
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -59,6 +60,12 @@ var anyServer = Actor{
 					return fmt.Errorf("open the journal %s: %w", value, err)
 				}
 				s.journal = fd
+			case "echo":
+				n, err := strconv.Atoi(value)
+				if err != nil || n < 1 {
+					return fmt.Errorf("echo=%s: want a number of bytes", value)
+				}
+				s.line = append(bytes.Repeat([]byte("x"), n-1), '\n')
 			}
 		}
 		s.workers = make(chan *backendOf, n[1])
@@ -106,6 +113,7 @@ type service struct {
 	backends                                    connPool
 	kept, conns, limit                          atomic.Int64
 	journal                                     int
+	line                                        []byte // that each request writes to the standard output
 	table                                       sync.Mutex
 	served                                      int
 	latch, stuckWord                            spinLock
@@ -223,6 +231,9 @@ func (s *service) request(w *backendOf) bool {
 		if _, err := unix.Write(s.journal, journalEntry); err != nil || unix.Fdatasync(s.journal) != nil {
 			return false
 		}
+	}
+	if len(s.line) > 0 {
+		_, _ = os.Stdout.Write(s.line)
 	}
 	return true
 }

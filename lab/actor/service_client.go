@@ -2,6 +2,7 @@ package actor
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"io"
@@ -26,10 +27,18 @@ var serviceClient = Actor{
 		f.BoolVar(&c.fresh, "fresh", false, "a connection of its own for each request")
 		f.IntVar(&c.first, "first", 0, "the first byte of a request; the others are 0")
 		f.IntVar(&c.split, "split", 0, "sends a request in two writes, the first of so many bytes, without TCP_NODELAY")
+		version := f.String("tls", "", "over TLS, of this version at most: 1.2 or 1.3")
+		authority := f.String("authority", "", "file with the certificates that it trusts, with --tls")
 		switched := f.Bool("switched", false, "idle until SIGUSR1, which turns it on and off")
 		path := f.String("log", "", "file for the client's log")
 		if err := parse(); err != nil {
 			return err
+		}
+		if *version != "" {
+			var err error
+			if c.tls, err = clientConfig(*version, *authority); err != nil {
+				return err
+			}
 		}
 		w, err := clientlog.Create(*path)
 		if err != nil {
@@ -58,6 +67,7 @@ type asking struct {
 	size, split    int
 	first          int
 	open, fresh    bool
+	tls            *tls.Config // nil: none
 	log            *clientlog.Writer
 	busy           *toggle
 }
@@ -119,7 +129,14 @@ func (c asking) dial(ctx context.Context, deadline time.Time) (net.Conn, error) 
 	if tcp, ok := conn.(*net.TCPConn); ok && err == nil && c.split > 0 {
 		err = tcp.SetNoDelay(false)
 	}
-	return conn, err
+	if err != nil || c.tls == nil {
+		return conn, err
+	}
+	secured := tls.Client(conn, c.tls)
+	if err = secured.SetDeadline(deadline); err == nil {
+		err = secured.HandshakeContext(ctx)
+	}
+	return secured, err
 }
 
 func (c asking) ask(conn net.Conn, buf []byte, deadline time.Time) error {

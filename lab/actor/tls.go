@@ -8,13 +8,16 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math/big"
+	mathrand "math/rand/v2"
 	"net"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -23,11 +26,14 @@ var versions = map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS1
 
 var tlsServer = Actor{
 	Name:  "tls-server",
-	About: "answers each line over TLS, with a certificate of its own making",
+	About: "answers over TLS what it is asked with, with a certificate of its own making",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		listen := f.String("listen", "", "address:port")
 		least := f.String("min", "1.2", "the least version of TLS")
 		valid := f.Duration("valid", time.Hour, "how long the certificate is valid; less than 0: it has expired")
+		authority := f.String("authority", "", "file for the certificates that clients are to trust")
+		breaks := f.String("breaks", "", "what is wrong while SIGUSR1 has switched it on: version (it wants 1.3), or the certificate: expired, unknown")
+		share := f.Float64("share", 1, "share of the connections, 0–1, for which that is wrong")
 		if err := parse(); err != nil {
 			return err
 		}
@@ -35,26 +41,72 @@ var tlsServer = Actor{
 		if err != nil {
 			return err
 		}
+		conf := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: versions[*least]}
+		wrong, err := broken(conf, *breaks)
+		if err != nil {
+			return err
+		}
+		if err := writeAuthority(*authority, cert, wrong.Certificates[0], *breaks); err != nil {
+			return err
+		}
+		on := switched(ctx, syscall.SIGUSR1, false, "broken")
 		l, err := net.Listen("tcp4", *listen)
 		if err != nil {
 			return err
 		}
 		ready()
 		go func() { <-ctx.Done(); l.Close() }()
-		conf := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: versions[*least]}
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return nil //nolint:nilerr // it was closed
 			}
-			go echo(tls.Server(c, conf))
+			of := conf
+			if on.Load() && mathrand.Float64() < *share {
+				of = wrong
+			}
+			go echo(tls.Server(c, of))
 		}
 	},
 }
 
+// broken is a configuration with that fault, "" for none.
+func broken(conf *tls.Config, fault string) (*tls.Config, error) {
+	until := time.Now().Add(time.Hour)
+	wrong := conf.Clone()
+	switch fault {
+	case "":
+		return wrong, nil
+	case "version":
+		wrong.MinVersion = tls.VersionTLS13
+		return wrong, nil
+	case "expired":
+		until = time.Now().Add(-time.Hour)
+	case "unknown":
+	default:
+		return nil, fmt.Errorf("--breaks %q: want version, expired or unknown", fault)
+	}
+	cert, err := ownCertificate(until)
+	wrong.Certificates = []tls.Certificate{cert}
+	return wrong, err
+}
+
+// writeAuthority writes the certificates that clients are to trust; "" for no file. They
+// know the one that has expired as well.
+func writeAuthority(path string, cert, wrong tls.Certificate, fault string) error {
+	if path == "" {
+		return nil
+	}
+	known := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Certificate[0]})
+	if fault == "expired" {
+		known = append(known, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: wrong.Certificate[0]})...)
+	}
+	return os.WriteFile(path, known, 0o644)
+}
+
 func echo(c net.Conn) {
 	defer c.Close()
-	buf := make([]byte, 256)
+	buf := make([]byte, 16<<10)
 	for {
 		n, err := c.Read(buf)
 		if err != nil {
@@ -78,6 +130,23 @@ func ownCertificate(until time.Time) (tls.Certificate, error) {
 		return tls.Certificate{}, err
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+}
+
+// clientConfig is that of a client of the lab's TLS servers, with that version at most,
+// which trusts the certificates of a file (writeAuthority).
+func clientConfig(most, authority string) (*tls.Config, error) {
+	if versions[most] == 0 {
+		return nil, fmt.Errorf("TLS %q: want 1.2 or 1.3", most)
+	}
+	known, err := os.ReadFile(authority)
+	if err != nil {
+		return nil, err
+	}
+	conf := &tls.Config{ServerName: "shop", MinVersion: tls.VersionTLS12, MaxVersion: versions[most], RootCAs: x509.NewCertPool()}
+	if !conf.RootCAs.AppendCertsFromPEM(known) {
+		return nil, fmt.Errorf("no certificate in %s", authority)
+	}
+	return conf, nil
 }
 
 var tlsClient = Actor{

@@ -30,6 +30,7 @@ var udpSink = Actor{
 		f.DurationVar(&s.open, "open", 0, "closes the port after this; 0 never")
 		f.DurationVar(&s.closed, "closed", 0, "opens it again after this; 0 never")
 		f.DurationVar(&s.slowWork, "slow", 0, "time spent on each datagram while SIGUSR1 has switched it on")
+		f.BoolVar(&s.busy, "busy", false, "the time spent on a datagram is CPU time")
 		path := f.String("log", "", "file for the client's log")
 		if err := parse(); err != nil {
 			return err
@@ -53,6 +54,7 @@ type sink struct {
 	stallEvery, stall   time.Duration
 	open, closed        time.Duration
 	slowWork            time.Duration
+	busy                bool
 	slow, shut          *atomic.Bool // shut: the port is closed while SIGUSR2 has switched it on
 	log                 *clientlog.Writer
 	received, lost      uint64
@@ -126,10 +128,14 @@ func (s *sink) read(ctx context.Context, c *net.UDPConn) error {
 			return err
 		default:
 			s.took(buf[:n])
+			spend := pause
+			if s.busy {
+				spend = burn
+			}
 			if s.slow.Load() {
-				pause(s.slowWork)
+				spend(s.slowWork)
 			} else {
-				pause(s.work)
+				spend(s.work)
 			}
 		}
 		if s.stallEvery > 0 && time.Since(s.lastStall) >= s.stallEvery {

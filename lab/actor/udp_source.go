@@ -30,12 +30,13 @@ var udpSource = Actor{
 		connect := f.Bool("connect", false, "connects the socket, so that ICMP errors reach it")
 		flows := f.Int("flows", 1, "sockets that share the rate")
 		bursty := f.Int("bursty", 0, "datagrams sent back to back instead, at the same rate, while SIGUSR1 has switched it on")
+		faster := f.Float64("faster", 1, "sends so many times as many while SIGUSR1 has switched it on")
 		path := f.String("log", "", "file for the client's log")
 		if err := parse(); err != nil {
 			return err
 		}
-		if *rate <= 0 || *burst < 1 || *size < 8 || *flows < 1 {
-			return errors.New("--rate, --burst, --size and --flows must be above 0, --size at least 8")
+		if *rate <= 0 || *burst < 1 || *size < 8 || *flows < 1 || *faster <= 0 {
+			return errors.New("--rate, --burst, --size, --flows and --faster must be above 0, --size at least 8")
 		}
 		log, err := clientlog.Create(*path)
 		if err != nil {
@@ -43,14 +44,14 @@ var udpSource = Actor{
 		}
 		defer log.Close()
 		every := time.Duration(float64(*flows) / *rate * float64(time.Second))
-		on := switched(ctx, unix.SIGUSR1, false, "bursty")
+		on := switched(ctx, unix.SIGUSR1, false, "turned")
 		errs := make(chan error, *flows)
 		for i := range *flows {
 			send, err := dialUDP(*from, *to, *connect, *sndbuf)
 			if err != nil {
 				return err
 			}
-			src := source{send: send, payload: make([]byte, *size), every: every, few: *burst, many: max(*bursty, *burst), bursty: on, log: log}
+			src := source{send: send, payload: make([]byte, *size), every: every, few: *burst, many: max(*bursty, *burst), faster: *faster, turned: on, log: log}
 			if err := src.burst(*first); err != nil {
 				return err
 			}
@@ -75,9 +76,10 @@ type source struct {
 	seq     uint64
 	refused uint64
 	every   time.Duration // a datagram on average
-	// few are sent back to back, many while it is bursty.
+	// few are sent back to back; many, and so many times faster, while it is turned on.
 	few, many int
-	bursty    *atomic.Bool
+	faster    float64
+	turned    *atomic.Bool
 	log       *clientlog.Writer
 }
 
@@ -145,14 +147,14 @@ func (s *source) burst(n int) error {
 func (s *source) steady(ctx context.Context) error {
 	next, told := time.Now(), time.Now()
 	for ctx.Err() == nil {
-		n := s.few
-		if s.bursty.Load() {
-			n = s.many
+		n, pace := s.few, 1.0
+		if s.turned.Load() {
+			n, pace = s.many, s.faster
 		}
 		if err := s.burst(n); err != nil {
 			return err
 		}
-		every := time.Duration(n) * s.every
+		every := time.Duration(float64(n) / pace * float64(s.every))
 		next = next.Add(every)
 		if late := time.Since(next); late > 2*every {
 			next = time.Now()

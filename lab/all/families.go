@@ -4,11 +4,13 @@ import (
 	"snag/lab/bufferbloat"
 	busythread "snag/lab/busy-thread"
 	connectionlimit "snag/lab/connection-limit"
+	conntrackfull "snag/lab/conntrack-full"
 	cpusaturated "snag/lab/cpu-saturated"
 	cputhrottled "snag/lab/cpu-throttled"
 	diskstall "snag/lab/disk-stall"
 	"snag/lab/drawn"
 	encoderstall "snag/lab/encoder-stall"
+	encoderstallhls "snag/lab/encoder-stall-hls"
 	ephemeralports "snag/lab/ephemeral-ports"
 	erroranswers "snag/lab/error-answers"
 	eventloopblocked "snag/lab/event-loop-blocked"
@@ -30,6 +32,7 @@ import (
 	listenoverflow "snag/lab/listen-overflow"
 	lockconvoy "snag/lab/lock-convoy"
 	logsilence "snag/lab/log-silence"
+	logsilencepipe "snag/lab/log-silence-pipe"
 	memorylimit "snag/lab/memory-limit"
 	nagledelayedack "snag/lab/nagle-delayed-ack"
 	neighbourfailed "snag/lab/neighbour-failed"
@@ -66,6 +69,7 @@ import (
 	"snag/lab/real/uwsgi"
 	"snag/lab/real/varnish"
 	"snag/lab/real/waitress"
+	receivertooslow "snag/lab/receiver-too-slow"
 	reconnectstorm "snag/lab/reconnect-storm"
 	reversepathfilter "snag/lab/reverse-path-filter"
 	runqueuewait "snag/lab/run-queue-wait"
@@ -85,8 +89,10 @@ import (
 	"snag/lab/swap"
 	synflood "snag/lab/syn-flood"
 	syscallfailing "snag/lab/syscall-failing"
+	tlshandshakefailed "snag/lab/tls-handshake-failed"
 	udpportclosed "snag/lab/udp-port-closed"
 	udpreceivebufferfull "snag/lab/udp-receive-buffer-full"
+	unixbacklog "snag/lab/unix-backlog"
 	uplinkblackhole "snag/lab/uplink-blackhole"
 	uplinkthrottled "snag/lab/uplink-throttled"
 	uplinkthrottledlayers "snag/lab/uplink-throttled-layers"
@@ -102,10 +108,12 @@ var Families = []drawn.Family{
 	bufferbloat.Family,
 	busythread.Family,
 	connectionlimit.Family,
+	conntrackfull.Family,
 	cpusaturated.Family,
 	cputhrottled.Family,
 	diskstall.Family,
 	encoderstall.Family,
+	encoderstallhls.Family,
 	ephemeralports.Family,
 	erroranswers.Family,
 	eventloopblocked.Family,
@@ -116,6 +124,7 @@ var Families = []drawn.Family{
 	listenoverflow.Family,
 	lockconvoy.Family,
 	logsilence.Family,
+	logsilencepipe.Family,
 	memorylimit.Family,
 	nagledelayedack.Family,
 	neighbourfailed.Family,
@@ -129,6 +138,7 @@ var Families = []drawn.Family{
 	processstopped.Family,
 	qdiscdrop.Family,
 	readerstall.Family,
+	receivertooslow.Family,
 	reconnectstorm.Family,
 	reversepathfilter.Family,
 	runqueuewait.Family,
@@ -148,8 +158,10 @@ var Families = []drawn.Family{
 	swap.Family,
 	synflood.Family,
 	syscallfailing.Family,
+	tlshandshakefailed.Family,
 	udpportclosed.Family,
 	udpreceivebufferfull.Family,
+	unixbacklog.Family,
 	uplinkblackhole.Family,
 	uplinkthrottled.Family,
 	uplinkthrottledlayers.Family,

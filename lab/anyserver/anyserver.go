@@ -98,9 +98,11 @@ type Options struct {
 	Names      bool          // each request looks a name up
 	Resolv     string        // its resolv.conf; "" is the host's
 	Journal    string        // each request is written there and synced; where that fails, its connection is closed
+	Echo       int           // bytes of the line that each request writes to the standard output
 	Live       int           // Java: entries of 16 bytes that its cache holds
 	JVM        []string      // flags, instead of a small heap with the serial collector
 	Run        []lab.Option
+	Through    []string                         // a command that starts it: its arguments come last
 	Start      func(argv []string) *lab.Process // starts it, where Run alone does not: a supervisor
 	Most       float64                          // requests per second at most, where less than the CPUs and workers allow
 }
@@ -153,7 +155,7 @@ func Start(b *drawn.Bench, ns, name, addr string, o Options) *Server {
 		is   bool
 		text string
 	}{{o.Call != "", "call=" + o.Call}, {o.Needs, "needs=1"}, {o.Pool > 0, fmt.Sprint("pool=", o.Pool)}, {o.Limit > 0, fmt.Sprint("limit=", o.Limit)}, {o.Refusal != "", "refusal=" + o.Refusal},
-		{o.Names, "names=1"}, {o.Journal != "", "journal=" + o.Journal}, {o.Live > 0, fmt.Sprint("live=", o.Live)}} {
+		{o.Names, "names=1"}, {o.Journal != "", "journal=" + o.Journal}, {o.Echo > 0, fmt.Sprint("echo=", o.Echo)}, {o.Live > 0, fmt.Sprint("live=", o.Live)}} {
 		if more.is {
 			args = append(args, more.text)
 		}
@@ -162,7 +164,7 @@ func Start(b *drawn.Bench, ns, name, addr string, o Options) *Server {
 	if o.Language == Go {
 		args = append([]string{"--"}, args...)
 	}
-	argv = append(argv, args...)
+	argv = slices.Concat(o.Through, argv, args)
 	if o.Resolv != "" {
 		argv = b.Resolving(o.Resolv, argv...)
 	}

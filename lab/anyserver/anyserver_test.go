@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,7 +32,7 @@ func TestEveryLanguage(t *testing.T) {
 	backend := Start(b, ns, "backend", filepath.Join(b.Dir(), "backend.sock"), Options{Language: C, Workers: 8, Size: 128})
 	for i, language := range Languages {
 		addr := fmt.Sprintf("127.0.0.1:%d", 7000+i)
-		o := Options{Language: language, Workers: 1, Size: 3000, Call: filepath.Join(b.Dir(), "backend.sock"), Journal: filepath.Join(b.Dir(), "journal"), Live: 1000}
+		o := Options{Language: language, Workers: 1, Size: 3000, Call: filepath.Join(b.Dir(), "backend.sock"), Journal: filepath.Join(b.Dir(), "journal"), Live: 1000, Echo: 40}
 		server := Start(b, ns, "server"+string(language), addr, o)
 		if b.Err() != nil {
 			t.Fatal(b.Err())
@@ -65,6 +66,9 @@ func TestEveryLanguage(t *testing.T) {
 		server.Tell("grow 0")
 		if grown := resident(t, server.PID) - before; grown < taken*3/4 {
 			t.Errorf("%s, told to grow by %d MiB with a request, has %d MiB more", language, taken>>20, grown>>20)
+		}
+		if line := "\n" + strings.Repeat("x", o.Echo-1) + "\n"; !strings.Contains(server.Printed(), line) {
+			t.Errorf("%s: no request wrote a line of %d bytes to the standard output", language, o.Echo)
 		}
 		if st, err := os.Stat(o.Journal); err != nil || st.Size() < 8*4096 {
 			t.Errorf("%s: the journal has not a page for each request: %v", language, err)

@@ -84,3 +84,15 @@ func (b *Bench) uploads(n Net) Traffic {
 	b.AwaitPrinted(t.Client, "ready")
 	return t
 }
+
+// DatagramMemory is how many bytes a datagram of that size takes of a receive buffer: the
+// kernel's allocations are of a few sizes.
+func DatagramMemory(size int) float64 {
+	switch {
+	case size < 350:
+		return 768
+	case size < 850:
+		return 1280
+	}
+	return 2304
+}

@@ -34,7 +34,7 @@ func buildFamily(b *drawn.Bench) {
 		holds = few
 		b.Amount("the buffer holds %.0f datagrams of a burst of %d", holds, burst)
 	}
-	buffer := int(holds * memory(size) / 2) // the kernel doubles it
+	buffer := int(holds * drawn.DatagramMemory(size) / 2) // the kernel doubles it
 	sink := b.Actor(net.Server, "rtp-sink", "udp-sink", []string{"--listen", net.At(5004), "--force-rcvbuf", fmt.Sprint(buffer), "--work", work.String(),
 		"--slow", slow.String(), "--log", b.ClientLog("arrived")})
 	b.AwaitPrinted(sink, "ready")
@@ -49,15 +49,4 @@ func buildFamily(b *drawn.Bench) {
 	case "slow-reader":
 		b.Amount("%v for each of %.0f datagrams per second", slow, rate)
 	}
-}
-
-// memory is what a datagram takes of a buffer: the kernel's allocations are of a few sizes.
-func memory(size int) float64 {
-	switch {
-	case size < 350:
-		return 768
-	case size < 850:
-		return 1280
-	}
-	return 2304
 }

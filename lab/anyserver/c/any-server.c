@@ -27,7 +27,8 @@ struct conn {
 
 enum { CALL = 128, PAGE = 4096 };
 
-static int size, ready_set, listener, journal = -1, names, needs;
+static int size, ready_set, listener, journal = -1, names, needs, echo;
+static char *echoed;
 static const char *call_to, *refusal = "";
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned long served;
@@ -245,6 +246,8 @@ static int handle(int *backend)
 	}
 	if (ok && journal >= 0 && (write(journal, page, PAGE) != PAGE || fdatasync(journal)))
 		ok = 0;
+	if (ok && echo && write(STDOUT_FILENO, echoed, echo) != echo)
+		perror("write to the standard output");
 	if (has_latch)
 		give(&latch);
 	if (has_lock)
@@ -456,11 +459,17 @@ int main(int argc, char **argv)
 			pool = atoi(argv[i] + 5);
 		else if (!strncmp(argv[i], "refusal=", 8))
 			refusal = argv[i] + 8;
+		else if (!strncmp(argv[i], "echo=", 5))
+			echo = atoi(argv[i] + 5);
 		else if (!strcmp(argv[i], "names=1"))
 			names = 1;
 		else if (!strcmp(argv[i], "needs=1"))
 			needs = 1;
 	}
+	echoed = malloc(echo + 1);
+	memset(echoed, 'x', echo);
+	if (echo)
+		echoed[echo - 1] = '\n';
 	ready_set = epoll_create1(EPOLL_CLOEXEC);
 	listener = open_socket(argv[1], 1);
 	if (listener < 0 || ready_set < 0)

@@ -41,7 +41,7 @@ public class AnyServer {
 	static final long STRIDE = 1_000_003;
 
 	static int size;
-	static String call, refusal = "";
+	static String call, echo, refusal = "";
 	static boolean names, needs;
 	static int taken;
 	static FileChannel journal;
@@ -75,6 +75,7 @@ public class AnyServer {
 			case "pool" -> pool = Integer.parseInt(of[1]);
 			case "refusal" -> refusal = of[1];
 			case "journal" -> journal = FileChannel.open(Path.of(of[1]), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+			case "echo" -> echo = "x".repeat(Integer.parseInt(of[1]) - 1);
 			case "live" -> live = Integer.parseInt(of[1]);
 			case "scratch" -> scratch = Integer.parseInt(of[1]);
 			}
@@ -209,6 +210,8 @@ public class AnyServer {
 			journal.write(PAGE.duplicate());
 			journal.force(false);
 		}
+		if (echo != null)
+			System.out.println(echo);
 	}
 
 	/** Takes a connection of the pool, as soon as one is free; null: it is yet to be opened. */

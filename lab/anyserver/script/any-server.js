@@ -75,8 +75,9 @@ async function request() {
 	compute(told.work);
 	if (told.heavy && ++worked % heavyEvery === 0) compute(told.heavy);
 	if (told.wait) await sleep(told.wait / 1000);
-	if (journal < 0) return true;
-	return new Promise((done) => fs.write(journal, Buffer.alloc(4096), (failed) => failed ? done(false) : fs.fdatasync(journal, (failed) => done(!failed))));
+	const written = journal < 0 || await new Promise((done) => fs.write(journal, Buffer.alloc(4096), (failed) => failed ? done(false) : fs.fdatasync(journal, (failed) => done(!failed))));
+	if (written && more.echo) console.log("x".repeat(more.echo - 1));
+	return written;
 }
 
 async function next() {
