@@ -171,6 +171,9 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	}
 	for _, pid := range target.PIDs {
 		env.Watch.Add(pid, "asked for")
+		if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil {
+			env.Watch.Note(pid, strings.TrimSuffix(string(comm), "\n"))
+		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

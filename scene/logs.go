@@ -191,7 +191,8 @@ func (s *Scene) Busy(r *recording.Recording, p *Process, in recording.Interval) 
 			}
 		}
 	}
-	if n, looks := pipeFull(p, in); n >= 3 && 2*n > looks {
+	n, looks := pipeFull(p, in)
+	if _, stuck := StuckAtPipe(r, p, in); stuck > 0 || n >= 3 && 2*n > looks {
 		return "it wanted to write to a pipe that is full"
 	}
 	return ""
@@ -214,6 +215,33 @@ func pipeFull(p *Process, in recording.Interval) (n, looks int) {
 		}
 	}
 	return len(full), len(at)
+}
+
+// fewStuck looks at the states of threads, 20 a second, of which all found one of a process
+// writing to a pipe: it is no line that was just written.
+const fewStuck = 10
+
+// StuckAtPipe is a thread of a process that waited to write to a pipe whenever its state was
+// looked at, and how many looks that were; 0: there is none. Who is followed only for the last
+// second of a window has few other looks.
+func StuckAtPipe(r *recording.Recording, p *Process, in recording.Interval) (at recording.ThreadStates, looks uint64) {
+	stuck, elsewhere := map[int]recording.ThreadStates{}, map[int]bool{}
+	for _, row := range r.ThreadStates {
+		switch {
+		case row.PID != p.Subject.PID || !in.Covers(row.T):
+		case row.State == "S" && row.Call == "write" && row.Kind == recording.OfPipe:
+			row.N += stuck[row.TID].N
+			stuck[row.TID] = row
+		default:
+			elsewhere[row.TID] = true
+		}
+	}
+	for tid, row := range stuck {
+		if !elsewhere[tid] && row.N >= fewStuck && row.N > looks {
+			at, looks = row, row.N
+		}
+	}
+	return at, looks
 }
 
 // Awaits tells whether the process asked on a connection and has no answer yet: it

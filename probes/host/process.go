@@ -263,7 +263,7 @@ func (p *processes) watched(t recording.Time, rows map[int]bool) {
 func (p *processes) lost(t recording.Time, pid int) {
 	one := p.known[pid]
 	if one == nil {
-		one = &process{pid: pid}
+		one = &process{pid: pid, comm: p.env.Watch.Comm(pid)}
 	}
 	p.ended(t, one)
 }

@@ -330,6 +330,24 @@ func TestAPidThatIsGivenAgainIsAnotherProcess(t *testing.T) {
 	t.Errorf("nothing tells that nginx went: %+v", sink.Recording().Events)
 }
 
+// A target that ends before the first look is told by the name that it had when it was chosen.
+func TestWhatEndsBeforeTheFirstLookHasItsName(t *testing.T) {
+	p, env, sink := copied(t, nginx("S"))
+	env.Watch.Add(900, "asked for")
+	env.Watch.Note(900, "sleep")
+	env.Watch.Note(901, "never chosen")
+	p.tick(0, false)
+	var gone []recording.Subject
+	for _, e := range sink.Recording().Events {
+		if e.Kind == recording.EventProcessGone {
+			gone = append(gone, e.Subject)
+		}
+	}
+	if len(gone) != 1 || gone[0].PID != 900 || gone[0].Comm != "sleep" {
+		t.Errorf("gone: %+v", gone)
+	}
+}
+
 func TestCostOnOtherThreadsIsCounted(t *testing.T) {
 	p, _, _ := copied(t, nil)
 	p.meter.run("host.sysctl", func(recording.Time) error {

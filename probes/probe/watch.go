@@ -23,6 +23,7 @@ type Watch struct {
 // watched is one process of the set.
 type watched struct {
 	why      string
+	comm     string // its name; "": nobody noted it
 	start    uint64 // when it began, clock ticks after boot; 0: not known
 	replaced bool   // its number is another's now
 }
@@ -97,6 +98,25 @@ func (w *Watch) Add(pid int, why string) bool {
 	}
 	w.pids[pid] = &watched{why: why, start: w.begun(pid)}
 	return true
+}
+
+// Note keeps the name of a process of the set: it may end before any probe sees it.
+func (w *Watch) Note(pid int, comm string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.pids[pid]; p != nil {
+		p.comm = comm
+	}
+}
+
+// Comm is the name that was noted of a process of the set; "" where none was.
+func (w *Watch) Comm(pid int) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.pids[pid]; p != nil {
+		return p.comm
+	}
+	return ""
 }
 
 // Failing marks a process whose calls are likely to fail for want of something:

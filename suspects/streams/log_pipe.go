@@ -18,6 +18,7 @@ type stuckPipe struct {
 	fd       *recording.FD // what the descriptor is, where that was looked up
 	reader   *scene.Process
 	blocked  *blockedIn // by the scheduler; nil where nobody watched
+	stuck    uint64     // looks at the state of that thread, each of which found it there; 0: not so
 }
 
 // stuckPipeOf finds the pipe that a process waited to write to at most looks of an
@@ -43,10 +44,16 @@ func stuckPipeOf(p *scene.Process, s *scene.Scene, r *recording.Recording, in re
 	if f.blocked != nil && f.blocked.share() < mostOfIt {
 		f.blocked = nil
 	}
-	if (f.n < 2 || 2*f.n < f.looks) && f.blocked == nil {
+	var at recording.ThreadStates
+	at, f.stuck = scene.StuckAtPipe(r, p, in)
+	switch {
+	case f.n >= 2 && 2*f.n >= f.looks, f.blocked != nil:
+	case f.stuck > 0:
+		f.n, f.row = 0, recording.Thread{PID: at.PID, TID: at.TID, Syscall: at.Call, FD: at.FD}
+	default:
 		return nil
 	}
-	if f.n == 0 {
+	if f.n == 0 && f.blocked != nil {
 		f.row = recording.Thread{PID: p.Subject.PID, TID: f.blocked.tid, Syscall: f.blocked.call, FD: f.blocked.fd}
 	}
 	for i, fd := range r.FDs {
@@ -93,6 +100,10 @@ func (f *stuckPipe) evidence(in recording.Interval) []suspect.Evidence {
 			e.Grade = suspect.Strong
 		}
 		out = append(out, e)
+	}
+	if f.stuck > 0 {
+		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.stuck), Unit: "looks", Source: "the states of its threads", Origin: "system call",
+			Text: fmt.Sprintf("at %d of %d looks at its state thread %d slept in %s to %s: the pipe is full", f.stuck, f.stuck, f.row.TID, f.row.Syscall, f.what())})
 	}
 	if f.blocked != nil {
 		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.blocked.share(), Unit: "share", Source: "sched_switch of its threads (offcpu)", Origin: "system call",
