@@ -100,7 +100,7 @@ func ParseAnswer(raw []byte) (Answer, error) {
 	return a, nil
 }
 
-// Culprits in the order in which they are told: who reads it begins with the first.
+// Culprits in the order of the document. A reader looks at the first one first.
 func (a Answer) Culprits() (out []AnswerEntry) {
 	for _, e := range a.Verdict {
 		if e.State == stateCulprit {

@@ -81,8 +81,8 @@ func (d demand) add(now *doing, seconds, inLine float64) {
 	}
 }
 
-// line books what lay unread by what the busy threads do, as far as none of their like was
-// free to read it, and returns how much that is.
+// line books unread requests to what the busy threads do, except while another thread of the
+// same pool was free to read them. It returns the request-seconds that it booked.
 func (d demand) line(now *doing, seconds float64) (booked float64) {
 	busy := now.work()
 	for p, n := range now.busy {

@@ -280,7 +280,7 @@ func (w *backendOf) hangUp() {
 	w.c = nil
 }
 
-// keepConns takes connections of the pool, and keeps them until it is told otherwise.
+// keepConns takes connections of the pool and does not give them back until the next "keep".
 func (s *service) keepConns(n, mine int64) {
 	for ; n > 0 && s.kept.Load() == mine; n-- {
 		w := s.backends.borrow()

@@ -11,7 +11,7 @@ import (
 
 var holder = Actor{
 	Name:  "holder",
-	About: "opens connections and keeps them, as a pool does, prints \"held\" once all are open, and opens again those that the server closes if it is told to",
+	About: "opens connections and keeps them, as a pool does, prints \"held\" once all are open, and with --again reopens those that the server closes",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		to := f.String("to", "", "address:port")
 		n := f.Int("connections", 100, "how many, at most 4096")

@@ -198,8 +198,8 @@ func (s *Server) Tells(on, off string) (func(), func()) {
 	return func() { s.Tell("%s", on) }, func() { s.Tell("%s", off) }
 }
 
-// Repeats is Tells for a server that is started again meanwhile and has forgotten what it
-// was told: it is told on every so often. An empty off says nothing.
+// Repeats is Tells for a server that restarts and loses its settings: it sends on again at each
+// interval. With an empty off it sends nothing at the end.
 func (s *Server) Repeats(on, off string, every time.Duration) (func(), func()) {
 	end := func() {}
 	return func() {

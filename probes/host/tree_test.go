@@ -330,7 +330,7 @@ func TestAPidThatIsGivenAgainIsAnotherProcess(t *testing.T) {
 	t.Errorf("nothing tells that nginx went: %+v", sink.Recording().Events)
 }
 
-// A target that ends before the first look is told by the name that it had when it was chosen.
+// A target that ends before the first sample is reported with the name it had at the start.
 func TestWhatEndsBeforeTheFirstLookHasItsName(t *testing.T) {
 	p, env, sink := copied(t, nginx("S"))
 	env.Watch.Add(900, "asked for")

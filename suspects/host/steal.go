@@ -74,7 +74,7 @@ func thefts(r *recording.Recording) theft {
 }
 
 // unhurried are the parties of whose time so little was for a CPU that what was stolen makes none
-// of them late: its threads wait for something else. What lay unread may have waited for one.
+// of them late: their threads wait for something else. Unread requests may have waited for a CPU.
 func unhurried(l *ledger.Ledger, part float64) (out []recording.Subject) {
 	if l == nil {
 		return nil

@@ -47,7 +47,7 @@ func acceptNoMore(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) (out
 		if float64(waited) < keepsWaiting*float64(len(k.Rows)) {
 			continue
 		}
-		if p.Free >= someFree && !triesToAccept(r, p) && p.Share(ledger.Work)+p.Share(ledger.CPU) < busyAcceptor {
+		if p.Free >= someFree && !acceptFails(r, p) && p.Share(ledger.Work)+p.Share(ledger.CPU) < busyAcceptor {
 			out = append(out, workersFree(p, waited, len(k.Rows), most, full))
 			continue
 		}
@@ -60,9 +60,9 @@ func acceptNoMore(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) (out
 	return out
 }
 
-// triesToAccept tells whether its accept fails: then it is no limit of its own that keeps it
-// from accepting (fd-limit).
-func triesToAccept(r *recording.Recording, p *ledger.Party) bool {
+// acceptFails reports whether its accept calls fail. Then it is not at a limit of its own
+// (fd-limit).
+func acceptFails(r *recording.Recording, p *ledger.Party) bool {
 	return slices.ContainsFunc(r.CallErrors, func(e recording.CallError) bool {
 		return slices.Contains(p.PIDs, e.PID) && strings.HasPrefix(e.Call, "accept")
 	})
