@@ -132,13 +132,23 @@ func Together(t *testing.T, inc lab.Incident, check func(*testing.T, *lab.Stage,
 // LastNumber is the last number that a process printed in that form.
 func LastNumber(t *testing.T, printed, form string) float64 {
 	t.Helper()
-	m := regexp.MustCompile(form).FindAllStringSubmatch(printed, -1)
-	if m == nil {
+	all := Numbers(t, printed, form)
+	return all[len(all)-1]
+}
+
+// Numbers are those that a process printed in that form, at least one.
+func Numbers(t *testing.T, printed, form string) []float64 {
+	t.Helper()
+	var all []float64
+	for _, m := range regexp.MustCompile(form).FindAllStringSubmatch(printed, -1) {
+		v, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v)
+	}
+	if all == nil {
 		t.Fatalf("nothing like %s in %q", form, printed)
 	}
-	v, err := strconv.ParseFloat(m[len(m)-1][1], 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return all
 }

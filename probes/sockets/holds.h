@@ -93,6 +93,19 @@ static __always_inline void forget_writes(struct sock *sk)
 	bpf_map_delete_elem(&writers, &id);
 }
 
+/* A hold ends, once: the ACK that frees it may be seen while the write is looked at. */
+static __always_inline void let_go(struct hold *h, __u64 id, const struct pending *p)
+{
+	__u64 last = bpf_ktime_get_ns() - p->first, n = p->n, sum = n * last - p->starts;
+
+	if (bpf_map_delete_elem(&pendings, &id))
+		return;
+	__sync_fetch_and_add(&holding, -1);
+	add(&h->released, n);
+	add(&h->sum, sum);
+	keep_max(&h->max, last);
+}
+
 static __always_inline void hold_write(struct sock *sk, struct tcp_sock *tp, struct turn *t)
 {
 	struct pending *p, first = {};
@@ -147,11 +160,15 @@ static __always_inline void hold_write(struct sock *sk, struct tcp_sock *tp, str
 		h->pid = p->pid;
 		__builtin_memcpy(h->comm, p->comm, sizeof(h->comm));
 	}
+	/* The socket is no longer locked here. An ACK on another CPU that came since then
+	 * may have looked for the hold before it was noted. */
+	if (*(volatile __u32 *)&tp->snd_nxt != snd_nxt)
+		let_go(h, id, p);
 }
 
 static __always_inline void free_held(struct sock *sk, struct tcp_sock *tp, const struct sk_buff *skb)
 {
-	__u64 id = (__u64)sk, now, last;
+	__u64 id = (__u64)sk;
 	struct pending *p;
 	__u32 ack = 0;
 	struct hold *h;
@@ -171,17 +188,14 @@ static __always_inline void free_held(struct sock *sk, struct tcp_sock *tp, cons
 	 * is on its way (tcp_minshall_check). */
 	if ((__s32)(ack - tp->snd_una) <= 0 || (__s32)(tp->snd_sml - ack) > 0)
 		return;
-	now = bpf_ktime_get_ns();
-	last = now - p->first;
 	h = hold_of(sk);
-	if (h) {
-		add(&h->released, p->n);
-		add(&h->sum, p->n * last - p->starts);
-		keep_max(&h->max, last);
-		if (!h->pid) {
-			h->pid = p->pid;
-			__builtin_memcpy(h->comm, p->comm, sizeof(h->comm));
-		}
+	if (!h) {
+		release(id);
+		return;
 	}
-	release(id);
+	if (!h->pid) {
+		h->pid = p->pid;
+		__builtin_memcpy(h->comm, p->comm, sizeof(h->comm));
+	}
+	let_go(h, id, p);
 }

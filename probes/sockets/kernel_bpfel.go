@@ -291,7 +291,7 @@ type kernelUnixTurn struct {
 	Came    uint64
 	Sk      uint64
 	Answers uint32
-	Pad     uint32
+	Classed uint32
 }
 
 type kernelWrites struct {

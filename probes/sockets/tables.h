@@ -196,7 +196,7 @@ struct unix_turn {
 	__u64 came;    /* serve: since when something lies unread, 0: nothing */
 	__u64 sk;      /* only read as what it may not be any more */
 	__u32 answers; /* serve: it is noted that its listener answers */
-	__u32 pad;
+	__u32 classed; /* serve: it is looked at whether the answer is an error */
 };
 
 enum call { CALL_SEND, CALL_RECV, CALL_SOCKET, CALL_OTHER };

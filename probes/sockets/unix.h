@@ -172,6 +172,10 @@ static __always_inline void unix_answered(struct unix_turn *u, const struct sock
 	t->base += ret;
 	if (!sk->sk_receive_queue.qlen)
 		u->came = 0; /* noted too late: it was read */
+	if (t->begin && !u->classed) { /* here, for a reader may have noted the answer's start */
+		u->classed = 1;
+		count_failed(t);
+	}
 	if (!t->begin || (__s32)(t->base - t->before) <= 0)
 		return; /* pushed, not asked for; or the peer has read it already: see unix_taken */
 	name_turn(t);
@@ -182,7 +186,6 @@ static __always_inline void unix_answered(struct unix_turn *u, const struct sock
 	}
 	if (!t->first) {
 		t->first = now;
-		count_failed(t);
 		note_answers(u);
 	}
 	t->last = now;
@@ -207,6 +210,7 @@ static __always_inline void unix_read(struct unix_turn *u)
 	t->read = now;
 	t->first = t->last = 0;
 	t->bytes = 0;
+	u->classed = 0;
 }
 
 /* The caller has read; s is the served end's turn. */

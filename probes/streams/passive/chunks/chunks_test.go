@@ -198,6 +198,31 @@ func TestTwoBlocksOfOneLength(t *testing.T) {
 	honest(t, m.msgs, c.msgs)
 }
 
+// Where pictures of two splits are taken for whole ones, the parser comes two bytes
+// early to the next header, and one in some hundred times these bytes and the header's
+// first make another one, with an id of three bytes (seen with nginx-rtmp and ffmpeg).
+func TestHeadersTwoBytesEarly(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 11))
+	m := newMux(4096)
+	for i := range uint32(60) {
+		picture := append([]byte{0x27, 1, 0, 0, 0}, noise(r, 10000+r.IntN(1500))...)
+		if i == 1 {
+			copy(picture[len(picture)-2:], []byte{0x41, 0xdb})
+		}
+		m.message(rtmp.Header{Chunk: 6, Type: rtmp.TypeVideo, Stream: 1, Timestamp: 40 * i}, picture)
+		for j := range uint32(2) {
+			m.message(rtmp.Header{Chunk: 4, Type: rtmp.TypeAudio, Stream: 1, Timestamp: 40*i + 20*j}, append([]byte{0xaf, 1}, noise(r, 170+r.IntN(40))...))
+		}
+	}
+	var c collector
+	f := New(false, new(Pool), &c)
+	feed(f, r, m.out, 9000, len(m.out))
+	if c.locks != 1 || f.ChunkSize() != 4096 {
+		t.Fatalf("%d locks, chunk size %d", c.locks, f.ChunkSize())
+	}
+	same(t, m.msgs, c.msgs)
+}
+
 // Audio of one length, which no header tells again (silence, constant bit rate),
 // takes longer and several tries; nothing is made up meanwhile.
 func TestLocksOnConstantAudio(t *testing.T) {

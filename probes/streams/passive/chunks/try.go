@@ -39,6 +39,7 @@ func (s *searcher) once(b []byte, from int, size uint32, seed []rtmp.State) (t t
 	if s.p.SetChunkSize(size) != nil {
 		return t
 	}
+	var long longIDs
 	for _, st := range seed {
 		if s.p.Seed(st) != nil {
 			return t
@@ -74,6 +75,7 @@ func (s *searcher) once(b []byte, from int, size uint32, seed []rtmp.State) (t t
 			} else {
 				t.bits += bitsShort
 			}
+			long.note(m.Chunk)
 		}
 		if m.Chunk < uint32(len(t.seen)) && t.seen[m.Chunk] < believedGuess {
 			t.seen[m.Chunk]++
@@ -85,9 +87,35 @@ func (s *searcher) once(b []byte, from int, size uint32, seed []rtmp.State) (t t
 		t.last, t.failed = t.failed, pos
 	}
 	t.size = s.p.ChunkSize()
-	t.ok = s.open(&t)
+	t.ok = long.repeat() && s.open(&t)
 	return t
 }
+
+// longIDs counts the media messages of chunk streams whose id takes two or three
+// bytes (RTMP 1.0, 5.3.1.1). Where a chunk size is left out that split a message, the
+// parser is a byte or two early at the next header: the last bytes of a picture, one of
+// 64, and the true header's first byte then look like such an id, and all that follows
+// is right. A stream that is there sends again.
+type longIDs struct {
+	ids [4]uint32
+	n   [4]int
+}
+
+func (l *longIDs) note(id uint32) {
+	if id < 64 {
+		return
+	}
+	for i := range l.ids {
+		if l.n[i] == 0 || l.ids[i] == id {
+			l.ids[i] = id
+			l.n[i]++
+			return
+		}
+	}
+}
+
+// repeat tells whether none of them was seen only once.
+func (l *longIDs) repeat() bool { return !slices.Contains(l.n[:], 1) }
 
 // open judges the messages that b ends in.
 func (s *searcher) open(t *trial) bool {
