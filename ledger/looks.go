@@ -85,12 +85,12 @@ type looks map[int]map[int]*doing
 // whole window work for nobody: they are a runtime's own, or a pool's that nobody needs.
 func looksOf(s *scene.Scene, r *recording.Recording) looks {
 	ran, ready := schedule(r)
-	asleep := asleepAllAlong(s, r)
+	elsewhere := servesNobody(s, r)
 	sorted := make([]place, len(r.ThreadStates))
 	busy, been := map[[2]int]bool{}, map[[2]int]map[place]uint64{}
 	for i, row := range r.ThreadStates {
 		sorted[i] = placeOf(s, row)
-		if sorted[i].account != "" && !asleep[[2]int{row.PID, row.TID}] {
+		if sorted[i].account != "" && !elsewhere[[2]int{row.PID, row.TID}] {
 			t := [2]int{row.PID, row.TID}
 			busy[t] = true
 			if been[t] == nil {
@@ -151,23 +151,32 @@ func (l looks) at(pid, second int) *doing {
 	return l[pid][second]
 }
 
-// asleepAllAlong are the threads that did not run for a moment in the whole window while their
-// processes answered requests: whoever waits for a pipe or a child from the first second to the
-// last serves nobody.
-func asleepAllAlong(s *scene.Scene, r *recording.Recording) map[[2]int]bool {
-	answers := map[int]bool{}
+// servesNobody are the threads that wait longer at a time than any request of their process
+// lasts, on average: who waits for a pipe, a child or a clock from one second to the next is
+// in no request that was answered meanwhile.
+func servesNobody(s *scene.Scene, r *recording.Recording) map[[2]int]bool {
+	answers, longest := map[int]bool{}, map[int]float64{}
 	for _, row := range r.Turns {
-		if row.Role == string(Serves) && row.N > 0 {
-			answers[row.PID] = true
+		if row.Role == string(Serves) {
+			answers[row.PID] = answers[row.PID] || row.N > 0
+			longest[row.PID] = max(longest[row.PID], row.Max, row.Oldest)
 		}
 	}
 	out := map[[2]int]bool{}
 	for _, p := range s.Processes {
+		most := uint64(0) // times that one of its threads waited: that one serves, whoever does
+		for _, t := range p.Threads {
+			most = max(most, t.Rows[len(t.Rows)-1].Voluntary-t.Rows[0].Voluntary)
+		}
 		for _, t := range p.Threads {
 			a, z := t.Rows[0], t.Rows[len(t.Rows)-1]
-			if answers[p.Subject.PID] && z.OnCPU == a.OnCPU && 2*z.T.Sub(a.T) >= s.Window.End.Sub(s.Window.Start) {
-				out[[2]int{z.PID, z.TID}] = true
+			seen := z.T.Sub(a.T)
+			if !answers[p.Subject.PID] || 2*seen < s.Window.End.Sub(s.Window.Start) {
+				continue
 			}
+			waits, asleep := z.Voluntary-a.Voluntary, seen.Seconds()-(z.OnCPU-a.OnCPU)
+			long := waits > 0 && waits < most && asleep/float64(waits+1) > longest[p.Subject.PID]
+			out[[2]int{z.PID, z.TID}] = z.OnCPU == a.OnCPU || long
 		}
 	}
 	return out

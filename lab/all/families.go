@@ -75,6 +75,7 @@ import (
 	runqueuewait "snag/lab/run-queue-wait"
 	runtimepause "snag/lab/runtime-pause"
 	serverstall "snag/lab/server-stall"
+	serverstallhls "snag/lab/server-stall-hls"
 	serverstalljvm "snag/lab/server-stall-jvm"
 	serverstalllayers "snag/lab/server-stall-layers"
 	servicekilled "snag/lab/service-killed"
@@ -144,6 +145,7 @@ var Families = []drawn.Family{
 	runqueuewait.Family,
 	runtimepause.Family,
 	serverstall.Family,
+	serverstallhls.Family,
 	serverstalljvm.Family,
 	serverstalllayers.Family,
 	servicekilled.Family,
