@@ -170,13 +170,17 @@ func servesNobody(s *scene.Scene, r *recording.Recording) map[[2]int]bool {
 		}
 		for _, t := range p.Threads {
 			a, z := t.Rows[0], t.Rows[len(t.Rows)-1]
-			seen := z.T.Sub(a.T)
-			if !answers[p.Subject.PID] || 2*seen < s.Window.End.Sub(s.Window.Start) {
+			if !answers[p.Subject.PID] {
 				continue
 			}
-			waits, asleep := z.Voluntary-a.Voluntary, seen.Seconds()-(z.OnCPU-a.OnCPU)
-			long := waits > 0 && waits < most && asleep/float64(waits+1) > longest[p.Subject.PID]
-			out[[2]int{z.PID, z.TID}] = z.OnCPU == a.OnCPU || long
+			seen, ran := z.T.Sub(a.T), z.OnCPU-a.OnCPU
+			waits := z.Voluntary - a.Voluntary
+			long := (seen.Seconds()-ran)/float64(waits+1) > longest[p.Subject.PID]
+			if ran == 0 {
+				out[[2]int{z.PID, z.TID}] = long || 2*seen >= s.Window.End.Sub(s.Window.Start)
+			} else {
+				out[[2]int{z.PID, z.TID}] = long && waits > 0 && waits < most
+			}
 		}
 	}
 	return out

@@ -99,7 +99,7 @@ func busyFinding(b *measure.BusiestThread, s *scene.Scene, r *recording.Recordin
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: b.All / b.Span, Unit: "CPUs", Source: e.Source, Origin: "cpu time",
 			Text: fmt.Sprintf("its process used %.2f CPUs: it does not compute", b.All/b.Span)})
 	}
-	if b.Waited > measure.Starved*b.Ran {
+	if b.Waited > measure.Starved*(b.Ran+b.Waited) {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: b.Waited, Unit: "s", Source: e.Source, Origin: "run delay",
 			Text: fmt.Sprintf("thread %d waited %s for a CPU and ran for %s: it does not compute, it gets no CPU", b.TID, units.Lasting(b.Waited), units.Lasting(b.Ran))})
 	}

@@ -221,7 +221,7 @@ func readerDid(s *scene.Scene, p *scene.Process) (out []suspect.Evidence) {
 	if b := measure.BusiestOf(s, []int{p.Subject.PID}); b != nil {
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.Ran / b.Span, Unit: "share", Source: fmt.Sprintf("/proc/%d/task/%d/schedstat", p.Subject.PID, b.TID), Origin: "schedstat"}
 		switch {
-		case b.Waited > measure.Starved*b.Ran && b.Waited > 0.2*b.Span:
+		case b.Waited > measure.Starved*(b.Ran+b.Waited) && b.Waited > 0.2*b.Span:
 			e.Side, e.Grade, e.Value, e.Unit = suspect.Against, suspect.Decisive, b.Waited, "s"
 			e.Text = fmt.Sprintf("thread %d of it waited %s for a CPU and ran for %s: it gets no CPU", b.TID, units.Lasting(b.Waited), units.Lasting(b.Ran))
 			out = append(out, e)
