@@ -73,7 +73,7 @@ func TestJavaLocks(t *testing.T) {
 		t.Run(c.mode+c.flag, func(t *testing.T) {
 			t.Parallel()
 			p := runCommand(t, exec.Command("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", c.flag, "-Xmx64m", "-cp", dir, "Convoy", c.mode, fmt.Sprint(port), "8"))
-			rec := look(t, func() { time.Sleep(1700 * time.Millisecond) }, p.pid)
+			rec := look(t, func() { time.Sleep(2600 * time.Millisecond) }, p.pid)
 			seen, owned := 0, 0
 			for _, r := range rec.LockWaits {
 				if r.Kind != kindMutex || r.Address != 0 {
@@ -112,7 +112,7 @@ func javaMethodsWithAMap(t *testing.T, dir string, port int) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Cleanup(func() { os.Remove(fmt.Sprintf("/tmp/perf-%d.map", p.pid)) })
-	rec := look(t, func() { time.Sleep(1700 * time.Millisecond) }, p.pid)
+	rec := look(t, func() { time.Sleep(2600 * time.Millisecond) }, p.pid)
 	for _, r := range rec.LockWaits {
 		if r.Kind == kindMutex && r.Address == 0 {
 			t.Log(functions(rec, r.OwnerStack))

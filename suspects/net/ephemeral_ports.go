@@ -164,6 +164,9 @@ func portsFinding(s *scene.Scene, r *recording.Recording, netns uint64, p record
 	case used < portsOut*most:
 		e.Side, e.Grade = suspect.Against, suspect.Decisive
 		e.Text += ": some were left all the time"
+		if c.noAddress >= fewConnectErrors { // the range, or what is in use, is another between two looks
+			e.Grade, e.Text = suspect.Weak, inUse+": some were left at each look"
+		}
 		if used >= portsLow*most {
 			e.Side, e.Grade = suspect.For, suspect.Weak
 		}
@@ -176,11 +179,15 @@ func portsFinding(s *scene.Scene, r *recording.Recording, netns uint64, p record
 	}
 	f.Evidence = []suspect.Evidence{e}
 	if c.noAddress > 0 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: c.noAddress, Unit: "errors", Source: "strace -e connect", Origin: "errno",
+		grade := suspect.Strong
+		if c.noAddress >= fewConnectErrors {
+			grade = suspect.Decisive // the kernel looked for a port and found none
+		}
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: grade, Value: c.noAddress, Unit: "errors", Source: "strace -e connect", Origin: "errno",
 			Text: fmt.Sprintf("connect returned EADDRNOTAVAIL %s times", units.Count(c.noAddress))})
 	}
 	f.Text = fmt.Sprintf("all local ports towards %s are taken, most by connections closed in the last minute: connect fails", p.Remote)
-	if e.Side == suspect.Against || used < portsOut*most {
+	if c.noAddress < fewConnectErrors && used < portsOut*most {
 		f.Text = inUse
 		return f
 	}

@@ -113,10 +113,9 @@ func nobodyAnswers(s *scene.Scene, r *recording.Recording, k *scene.Socket, rows
 		e.Source += "; tracepoint tcp:tcp_retransmit_skb"
 		e.Text += fmt.Sprintf(" (%s were traced)", units.Count(n))
 	}
-	if p := k.Peer; p != nil && len(p.Last().Owners) > 0 {
+	if alive, ok := peerAlive(k); ok {
 		e.Grade = suspect.Strong
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "ss -tnp", Origin: "peer",
-			Text: fmt.Sprintf("%s, the other end, is on this host and alive: the path swallows what is sent", p.Subject.Name)})
+		f.Evidence = append(f.Evidence, alive)
 	}
 	if acked := float64(last.TCP.BytesAcked); acked < 2*float64(last.TCP.SndMSS) && last.SendQ >= last.TCP.SndMSS {
 		e.Grade = suspect.Strong
@@ -142,13 +141,27 @@ func nobodyAnswers(s *scene.Scene, r *recording.Recording, k *scene.Socket, rows
 	return f, true
 }
 
+// peerAlive is the evidence of another end that is on this host, in the hands of a process.
+func peerAlive(k *scene.Socket) (suspect.Evidence, bool) {
+	if k.Peer == nil || len(k.Peer.Last().Owners) == 0 {
+		return suspect.Evidence{}, false
+	}
+	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "ss -tnp", Origin: "peer",
+		Text: fmt.Sprintf("%s, the other end, is on this host and alive: the path swallows what is sent", k.Peer.Subject.Name)}, true
+}
+
 // probesFail judges a connection that has nothing to send, or may not.
 func probesFail(s *scene.Scene, r *recording.Recording, k *scene.Socket, last recording.Socket) suspect.Finding {
 	silent := min(last.TCP.LastRcv, last.TCP.LastAck)
 	f := suspect.Finding{Subject: k.Subject, Related: []recording.Subject{k.Owner().Subject}, Remedy: patience(s, r, k, last, true), Calls: measure.PatienceCalls(k.Subject), Next: "ping -c 3 " + recording.Host(last.Remote)}
+	f.Active = []recording.Interval{{Start: last.T.Add(-time.Duration(silent * float64(time.Second))), End: last.T}}
 	f.Text = fmt.Sprintf("%s is gone, or the whole path to it, and answers no probe", last.Remote)
 	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: float64(last.TCP.Probes), Unit: "probes", Source: "ss -tino timer, lastrcv, lastack", Origin: "silence",
 		Text: fmt.Sprintf("%d %s probes in a row were not answered; nothing came for %s", last.TCP.Probes, last.Timer, units.Lasting(silent))}}
+	if alive, ok := peerAlive(k); ok {
+		f.Evidence[0].Grade = suspect.Strong
+		f.Evidence = append(f.Evidence, alive)
+	}
 	if last.SendQ > 0 {
 		f.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: min(silent, s.Window.Length(s.Window.End).Seconds()), Unit: "s", Text: fmt.Sprintf("%s wait for it", units.Bytes(float64(last.SendQ)))}
 	}

@@ -34,7 +34,7 @@ var neighbourFailed = &suspect.Suspect{
 	},
 	LeadsTo: []suspect.Lead{
 		{To: "uplink-blackhole", Lag: 5 * time.Second},
-		{To: "packet-loss", Lag: 2 * time.Second}, {To: scene.DatagramsLost, Lag: 2 * time.Second}, {To: scene.ConnectLatency, Lag: 3 * time.Second}, {To: scene.ConnectionErrors, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}},
+		{To: "packet-loss", Lag: 2 * time.Second}, {To: "half-open-peer", Lag: 30 * time.Second}, {To: scene.DatagramsLost, Lag: 2 * time.Second}, {To: scene.ConnectLatency, Lag: 3 * time.Second}, {To: scene.ConnectionErrors, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}},
 	Remedy:   suspect.Remedy{Permanently: "The gateway's address in the routes, its link, or the host itself. For a table that overflows: gc_thresh3 in /etc/sysctl.d."},
 	Verified: "the neighbour becomes REACHABLE",
 	Next:     "ip neigh show nud failed; ip neigh show nud incomplete; arping -c 3 -I DEVICE ADDRESS",

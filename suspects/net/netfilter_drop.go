@@ -38,7 +38,7 @@ var netfilterDrop = &suspect.Suspect{
 	LeadsTo: []suspect.Lead{
 		{To: "error-answers", Lag: 10 * time.Second},
 		{To: "uplink-blackhole", Lag: 5 * time.Second},
-		{To: "packet-loss", Lag: 2 * time.Second}, {To: scene.DatagramsLost, Lag: 2 * time.Second}, {To: scene.ConnectLatency, Lag: 3 * time.Second}, {To: scene.ConnectionErrors, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}},
+		{To: "packet-loss", Lag: 2 * time.Second}, {To: "half-open-peer", Lag: 30 * time.Second}, {To: scene.DatagramsLost, Lag: 2 * time.Second}, {To: scene.ConnectLatency, Lag: 3 * time.Second}, {To: scene.ConnectionErrors, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}},
 	Remedy: suspect.Remedy{
 		Now:         "nft insert rule FAMILY TABLE CHAIN ip daddr ADDRESS udp dport NUMBER accept",
 		Permanently: "Change the rule in the file that it is loaded from (/etc/nftables.conf).",

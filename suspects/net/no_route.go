@@ -38,7 +38,7 @@ var noRoute = &suspect.Suspect{
 	LeadsTo: []suspect.Lead{
 		{To: "error-answers", Lag: 10 * time.Second},
 		{To: "uplink-blackhole", Lag: 5 * time.Second},
-		{To: "packet-loss", Lag: 2 * time.Second}, {To: scene.DatagramsLost, Lag: 2 * time.Second}, {To: scene.ConnectLatency, Lag: 3 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}},
+		{To: "packet-loss", Lag: 2 * time.Second}, {To: "half-open-peer", Lag: 30 * time.Second}, {To: scene.DatagramsLost, Lag: 2 * time.Second}, {To: scene.ConnectLatency, Lag: 3 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}},
 	Remedy:   suspect.Remedy{Permanently: "The route, where routes are kept (.network, netplan, the routing daemon)."},
 	Verified: "InNoRoutes and OutNoRoutes stop",
 	Next:     "nstat -az IpExtInNoRoutes IpOutNoRoutes Ip6InNoRoutes Ip6OutNoRoutes; ip route get ADDRESS",
@@ -58,17 +58,53 @@ func unrouted(d recording.Drop) bool {
 	return (d.Reason == "" || d.Reason == "NOT_SPECIFIED") && (strings.HasPrefix(d.Place, "ip_error") || strings.HasPrefix(d.Place, "ip6_pkt_drop"))
 }
 
-// unroutedHere weighs what a namespace was to pass on.
+// ownUnrouted packets of a connection tell: its sender sends ever more rarely.
+const ownUnrouted = 3
+
+// unroutedOf are those drops. What a connection sends is dropped before it has an
+// address (__ip_queue_xmit, net/ipv4/ip_output.c): its socket says whom it is for.
+func unroutedOf(s *scene.Scene, r *recording.Recording) (out []recording.Drop) {
+	for _, d := range r.Drops {
+		if d.Benign || !unrouted(d) {
+			continue
+		}
+		if k := s.SocketByInode(measure.Namespace(r, d.Netns), d.Inode); d.Dst == "" && d.Sent && k != nil {
+			d.Src, d.Dst = k.First().Local, k.First().Remote
+		}
+		if d.Dst != "" {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// unroutedHere weighs what a namespace was to pass on, or to send on its connections.
 func unroutedHere(s *scene.Scene, r *recording.Recording) (out []suspect.Finding) {
-	by, order := measure.DropsBy(r.Drops, func(d recording.Drop) (measure.DropKey, bool) {
-		return measure.DropKey{Netns: measure.Namespace(r, d.Netns), Dst: recording.Host(d.Dst)}, !d.Benign && d.Dst != "" && unrouted(d)
+	by, order := measure.DropsBy(unroutedOf(s, r), func(d recording.Drop) (measure.DropKey, bool) {
+		k := measure.DropKey{Netns: measure.Namespace(r, d.Netns), Dst: recording.Host(d.Dst)}
+		if d.Sent {
+			k.Proto = d.Proto
+		}
+		return k, true
 	})
-	total := map[uint64]measure.Steps{}
+	type half struct {
+		netns uint64
+		sent  bool
+	}
+	total := map[half]measure.Steps{}
 	for _, k := range order {
-		total[k.Netns] = append(total[k.Netns], measure.DropSteps(by[k])...)
+		h := half{k.Netns, by[k][0].Sent}
+		total[h] = append(total[h], measure.DropSteps(by[k])...)
 	}
 	for _, k := range order {
-		all := measure.DropSteps(by[k])
+		all, h := measure.DropSteps(by[k]), half{k.Netns, by[k][0].Sent}
+		counters, least := []string{"node_netstat_IpExt_InNoRoutes", "node_netstat_Ip6_InNoRoutes"}, float64(wantedPackets)
+		if h.sent {
+			counters = []string{"node_netstat_Ip_OutNoRoutes", "node_netstat_Ip6_OutNoRoutes"}
+			if k.Proto == "tcp" {
+				least = ownUnrouted
+			}
+		}
 		n := all.Sum()
 		f := suspect.Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: k.Netns, Remote: k.Dst}, Active: all.Active(),
 			Text:   fmt.Sprintf("%s packets to %s were dropped: no route", units.Count(n), k.Dst),
@@ -76,14 +112,15 @@ func unroutedHere(s *scene.Scene, r *recording.Recording) (out []suspect.Finding
 			Next:   remedy.InNetns(s, k.Netns, "ip route get "+k.Dst)}
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: "tracepoint skb:kfree_skb; /proc/net/netstat IpExt InNoRoutes", Origin: "no route",
 			Text: fmt.Sprintf("%s packets to %s were dropped for want of a route", units.Count(n), k.Dst), Doubt: measure.LossOf(r, "drops.kfree_skb", n)}
-		counted, same, ok := countedIn(r, k.Netns, total[k.Netns], "node_netstat_IpExt_InNoRoutes", "node_netstat_Ip6_InNoRoutes")
+		counted, same, ok := countedIn(r, k.Netns, total[h], counters...)
 		if ok {
-			e.Text += fmt.Sprintf(" (%s in the namespace, InNoRoutes: %s)", units.Count(total[k.Netns].Sum()), units.Count(counted))
+			name := counters[0][strings.LastIndex(counters[0], "_")+1:]
+			e.Text += fmt.Sprintf(" (%s in the namespace, %s: %s)", units.Count(total[h].Sum()), name, units.Count(counted))
 		}
 		party, wanted := partyTo(s, r, by[k])
-		if party == nil || wanted < wantedPackets {
+		if party == nil || wanted < least {
 			e.Side = suspect.Against
-			e.Text += fmt.Sprintf("; sockets here sent %s of them, %d are the least that tell: somebody tries an address", units.Count(wanted), wantedPackets)
+			e.Text += fmt.Sprintf("; sockets here sent %s of them, %.0f are the least that tell: somebody tries an address", units.Count(wanted), least)
 			f.Evidence = []suspect.Evidence{e}
 			out = append(out, f)
 			continue

@@ -31,7 +31,7 @@ var reversePathFilter = &suspect.Suspect{
 		"strong: packets of strangers that no socket here wants: the filter's work",
 		"trap: with rp_filter=2 a route back by any interface is enough; the greater of conf.all and the interface's own counts",
 	},
-	LeadsTo: []suspect.Lead{{To: "packet-loss", Lag: 2 * time.Second}, {To: scene.DatagramsLost, Lag: 2 * time.Second}, {To: scene.ConnectLatency, Lag: 3 * time.Second}, {To: scene.ConnectionErrors, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}},
+	LeadsTo: []suspect.Lead{{To: "packet-loss", Lag: 2 * time.Second}, {To: "half-open-peer", Lag: 30 * time.Second}, {To: scene.DatagramsLost, Lag: 2 * time.Second}, {To: scene.ConnectLatency, Lag: 3 * time.Second}, {To: scene.ConnectionErrors, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}},
 	Remedy: suspect.Remedy{
 		Now:         "sysctl -w net.ipv4.conf.DEVICE.rp_filter=2",
 		Permanently: "A route by the interface that the packets come in on, or rp_filter = 2 there in /etc/sysctl.d.",
