@@ -87,6 +87,19 @@ const nothing = 16
 // connection got what it came for. RTMP's handshake alone is 3,073 bytes each way.
 const servedBytes = 4096
 
+// allAnswered: of the connections that ended so many had an answer that was no error.
+const allAnswered = 0.9
+
+// answersOf are the requests at a listener that were answered, and not by an error.
+func answersOf(r *recording.Recording, l *called) (n float64) {
+	for _, t := range r.Turns {
+		if t.Role == "serve" && measure.Namespace(r, t.Netns) == l.netns && recording.Port(t.Local) == recording.Port(l.local) {
+			n += float64(t.N) - float64(t.Failed) - float64(t.Cut)
+		}
+	}
+	return n
+}
+
 func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*caller) suspect.Finding {
 	sum := total(storm)
 	rate, bytes, life := sum.rate(), sum.bytesEach(), sum.lifetimeEach()
@@ -107,6 +120,9 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	served := sum.outEach() >= servedBytes && sum.outEach() >= 4*sum.inEach()
 	tiny := sum.closed > 0 && sum.outEach() < nothing
 	reset := sum.resets(r, l)
+	if answersOf(r, l) >= allAnswered*sum.closed {
+		reset = 0 // a proxy that leaves by a reset once it has its answer (HAProxy)
+	}
 	refused, isRefused := stormRefused(r, l, storm)
 
 	repeat := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: rate, Unit: "connections/s", Source: source, Origin: "rate of the same peers",
