@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -135,7 +136,7 @@ const mostLinks = 256
 func (r *procReader) hasSocket(pid int) (has, known bool) {
 	dir, err := os.Open(r.path(pid, "fd"))
 	if err != nil {
-		return false, false
+		return false, !errors.Is(err, fs.ErrPermission) // else it has ended meanwhile
 	}
 	defer dir.Close()
 	names, err := dir.Readdirnames(mostLinks)
