@@ -191,6 +191,9 @@ func portsFinding(s *scene.Scene, r *recording.Recording, netns uint64, p record
 		f.Text = inUse
 		return f
 	}
+	if used < portsOut*most {
+		f.Text = fmt.Sprintf("connect found no local port towards %s: the range, or what is in use of it, changes between two looks", p.Remote)
+	}
 	f.Settings, f.Calls = portsSettings(s, r, netns, p, most, c)
 	f.Remedy = suspect.Remedy{Now: remedy.Now(s, r, f.Settings), Permanently: remedy.Kept(s, r, f.Settings),
 		Program: fmt.Sprintf("%s: keep the connections to %s open (a pool).", measure.OrProgram(f.Subject.Comm), p.Remote)}

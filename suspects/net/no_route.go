@@ -28,6 +28,7 @@ var noRoute = &suspect.Suspect{
 	},
 	For: []string{
 		"decisive: as many packets to one address were dropped for want of a route as InNoRoutes counted, and a socket here sent them",
+		"decisive: as many packets of a connection of this host were dropped for want of a route as OutNoRoutes counted",
 		"decisive: as many calls of one process failed with ENETUNREACH as OutNoRoutes counted",
 		"strong: none of the routes recorded leads to the address",
 	},
@@ -99,8 +100,10 @@ func unroutedHere(s *scene.Scene, r *recording.Recording) (out []suspect.Finding
 	for _, k := range order {
 		all, h := measure.DropSteps(by[k]), half{k.Netns, by[k][0].Sent}
 		counters, least := []string{"node_netstat_IpExt_InNoRoutes", "node_netstat_Ip6_InNoRoutes"}, float64(wantedPackets)
+		source := "tracepoint skb:kfree_skb; /proc/net/netstat IpExt InNoRoutes"
 		if h.sent {
 			counters = []string{"node_netstat_Ip_OutNoRoutes", "node_netstat_Ip6_OutNoRoutes"}
+			source = "tracepoint skb:kfree_skb; /proc/net/snmp Ip OutNoRoutes"
 			if k.Proto == "tcp" {
 				least = ownUnrouted
 			}
@@ -110,7 +113,7 @@ func unroutedHere(s *scene.Scene, r *recording.Recording) (out []suspect.Finding
 			Text:   fmt.Sprintf("%s packets to %s were dropped: no route", units.Count(n), k.Dst),
 			Remedy: suspect.Remedy{Permanently: "A route to " + k.Dst + ", where routes are kept (.network, netplan, the routing daemon)."},
 			Next:   remedy.InNetns(s, k.Netns, "ip route get "+k.Dst)}
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: "tracepoint skb:kfree_skb; /proc/net/netstat IpExt InNoRoutes", Origin: "no route",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: source, Origin: "no route",
 			Text: fmt.Sprintf("%s packets to %s were dropped for want of a route", units.Count(n), k.Dst), Doubt: measure.LossOf(r, "drops.kfree_skb", n)}
 		counted, same, ok := countedIn(r, k.Netns, total[h], counters...)
 		if ok {
