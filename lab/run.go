@@ -8,7 +8,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -102,7 +104,10 @@ func RunTogether(ctx context.Context, incs []Incident, v Variant, o RunOptions) 
 		}
 		o.For = max(o.For, inc.Window)
 	}
+	var mu sync.Mutex // incidents may start at the same time
 	log := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
 		if o.Stdout != nil {
 			fmt.Fprintf(o.Stdout, format+"\n", args...)
 		}
@@ -123,11 +128,10 @@ func RunTogether(ctx context.Context, incs []Incident, v Variant, o RunOptions) 
 		if err := s.Able(inc); err != nil {
 			return res, err
 		}
-		log("%s, %s: starting", inc.Name, v)
-		if err := s.Start(inc, v); err != nil {
-			return res, err
-		}
 		wants = append(wants, inc.WantIn(v))
+	}
+	if err := stages.start(incs, v); err != nil {
+		return res, err
 	}
 	if o.Out == "" {
 		o.Out = filepath.Join(stages[0].dir, "recording")
@@ -194,6 +198,27 @@ func (s *Stage) Start(inc Incident, v Variant) error {
 
 // stages are those of the incidents that are on the machine at the same time.
 type stages []*Stage
+
+// start starts each stage's incident and returns once all are in full swing. Those that
+// mostly wait do so at the same time.
+func (all stages) start(incs []Incident, v Variant) error {
+	together := !slices.ContainsFunc(incs, func(inc Incident) bool { return !inc.Apart })
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, s := range all {
+		wg.Go(func() {
+			s.opts.Log("%s, %s: starting", incs[i].Name, v)
+			errs[i] = s.Start(incs[i], v)
+		})
+		if !together {
+			if wg.Wait(); errs[i] != nil {
+				return errs[i]
+			}
+		}
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
 
 // NameOf is how incidents that are made at the same time are called: their names
 // joined by "+".

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -20,25 +21,33 @@ import (
 // judge must be shown within the screen and by the schema.
 func cases(t *testing.T) []*verdict.Verdict {
 	t.Helper()
-	var out []*verdict.Verdict
-	for _, pattern := range []string{"../suspects/testdata/*/*.txtar", "../verdict/testdata/*.txtar"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range files {
-			c, err := rectest.Load(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out = append(out, verdict.Judge(c.Recording))
-		}
+	out, err := judged()
+	if err != nil {
+		t.Fatal(err)
 	}
 	if len(out) < 10 {
 		t.Fatalf("only %d written cases were found", len(out))
 	}
 	return out
 }
+
+// judged is done once for all tests: they only read.
+var judged = sync.OnceValues(func() (out []*verdict.Verdict, err error) {
+	for _, pattern := range []string{"../suspects/testdata/*/*.txtar", "../verdict/testdata/*.txtar"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			c, err := rectest.Load(f)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, verdict.Judge(c.Recording))
+		}
+	}
+	return out, nil
+})
 
 func TestTextFitsOneScreen(t *testing.T) {
 	for _, v := range cases(t) {

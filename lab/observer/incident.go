@@ -7,7 +7,7 @@ import "snag/lab"
 // Incident is the cause of that name.
 var Incident = lab.Incident{
 	Name:       "observer",
-	Title:      "snag itself gets 4 % of a CPU, beside a stream that is well",
+	Title:      "snag itself gets 8 % of a CPU, beside a stream that is well",
 	Needs:      []lab.Tool{lab.IP},
 	Want:       lab.Want{Said: "observer", Also: []string{"observer"}},
 	Distractor: "the machine is busy with a batch job of the lowest priority, and snag is on time",
@@ -25,7 +25,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.Actor(tx, "api-client", "rr-client", []string{"--to", "10.77.8.2:8081", "--every", "20ms"})
 	switch v {
 	case lab.Sick:
-		s.FindIn(lab.In(s.Cgroup("snag", lab.At(s, 0.06, 0.04, 0.025))))
+		s.FindIn(lab.In(s.Cgroup("snag", lab.At(s, 0.1, 0.08, 0.04))))
 	case lab.Distractor:
 		s.Actor("", "report-batch", "burner", []string{"--threads", "2"}, lab.Nice(19))
 	}

@@ -33,7 +33,7 @@ const (
 )
 
 // besideWidth packages that mostly wait run at a time: each uses a quarter of a CPU.
-const besideWidth = 4
+const besideWidth = 5
 
 // pureWidth packages without privileges are built and run at a time: one more than there
 // are CPUs, since a few wait.
@@ -41,7 +41,7 @@ func pureWidth() int { return runtime.NumCPU() + 1 }
 
 // longest are the packages that begin before all others of their way: what takes half a
 // minute and begins last is waited for by nobody but the user.
-var longest = []string{"snag/lab/all", "snag/report/page", "snag/lab/chain", "snag/report/profile", "snag/probes/streams/rtsp", "snag/report", "snag/remedies/verify"}
+var longest = []string{"snag/lab/all", "snag/report/page", "snag/lab/anyserver", "snag/cmd/snag", "snag/lab/chain", "snag/report/profile", "snag/probes/streams/rtsp", "snag/lab/busy", "snag/probes/streams/hls", "snag/probes/jvm", "snag/report", "snag/remedies/verify", "snag/recording", "snag/readers/strace"}
 
 func longestFirst(all []pkg) {
 	rank := func(p pkg) int {
@@ -70,7 +70,7 @@ var whole = map[string]string{
 // parts of packages that need the machine do not: these of their tests look at namespaces
 // and processes of their own, and run beside others.
 var parts = map[string]string{
-	"snag/cmd/snag": "^Test(Ablate|KilledAtEachSync|TheGuardIsKilled|TheTerminalIsLost|ARelativeStore|AReadOnlyProc|ADeviceThatGoesAway|ADiskThatIsFull|TwoAtOnce)$",
+	"snag/cmd/snag": "^Test(Ablate|KilledAtEachSync|TheGuardIsKilled|TheTerminalIsLost|ARelativeStore|AReadOnlyProc|ADeviceThatGoesAway|ADiskThatIsFull|TwoAtOnce|ReadHoldsAgainstAnyFile|ReadOfThousandsOfFiles|WatchOfRealStreams|PassiveInANamespace|TracesBesideALogOfAnHour|TracesOfTheLabAreJudged|LogsNameTheirCulprit)$",
 }
 
 // split puts the parts of packages that may run beside others there.
