@@ -49,7 +49,7 @@ func roomAt(s *scene.Scene, pid int, remotes []string) int {
 		if k.Peer != nil && k.Peer.Owner() == p {
 			continue // it asks itself, with many requests on one connection, as etcd's gateway does
 		}
-		if f := k.First(); f.Proto == "tcp" && !k.Listening() && slices.Contains(remotes, f.Remote) {
+		if f := k.First(); (f.Proto == "tcp" || f.Proto == "unix") && !k.Listening() && slices.Contains(remotes, f.Remote) {
 			all = append(all, k)
 		}
 	}

@@ -104,8 +104,9 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 {
 	struct tcp_sock *tp;
 	struct turn *t;
+	struct birth *b;
+	__u64 *ns, id;
 	__u8 state;
-	__u64 *ns;
 
 	if (!on)
 		return 0;
@@ -151,6 +152,11 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 		name_turn(t);
 		begin_serving(t, bpf_ktime_get_ns(), tp->write_seq);
 		t->read = t->begin;
+		/* With the handshake: it has lain there since (TCP_DEFER_ACCEPT). */
+		id = (__u64)sk;
+		b = bpf_map_lookup_elem(&births, &id);
+		if (b)
+			t->begin = b->established;
 		return 0;
 	}
 	/* What comes after our own FIN does not pass tcp_probe, and may be read when

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"snag/recording"
 )
 
@@ -154,6 +156,46 @@ func TestTurnsTellWaitingFromWork(t *testing.T) {
 		between(t, role+": open for", s.Oldest, 0.2, late.Seconds())
 	}
 	between(t, "wait", serve.Wait, late.Seconds()-0.05, serve.Sum)
+}
+
+// A connection that is made when its first data comes (TCP_DEFER_ACCEPT, as Apache asks for)
+// brings that data with it: it lay there until it was accepted.
+func TestTurnsOfDeferredConnections(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	l := b.listen("127.0.0.1:7025")
+	raw, err := l.(*net.TCPListener).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := raw.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT, 30) }); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const clients, late = 5, 400 * time.Millisecond
+	r := b.start()
+	var asking []net.Conn
+	for range clients {
+		c := b.dial("127.0.0.1:7025")
+		c.Write(make([]byte, 100))
+		asking = append(asking, c)
+	}
+	time.Sleep(late)
+	go serveEach(l, 100, func(c net.Conn, request []byte) { c.Write(request) })
+	for _, c := range asking {
+		io.ReadFull(c, make([]byte, 100))
+	}
+	time.Sleep(300 * time.Millisecond)
+	r.Stop()
+	rec := b.needs(r, "sockets.turns")
+	serve, _ := turns(rec, b, "serve", "7025")
+	t.Logf("serve %+v", serve)
+	if serve.N != clients {
+		t.Errorf("%d turns ended, want %d", serve.N, clients)
+	}
+	between(t, "wait", serve.Wait, clients*(late.Seconds()-0.05), serve.Sum)
 }
 
 func TestStreamsAreNoTurns(t *testing.T) {

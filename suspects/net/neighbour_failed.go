@@ -72,7 +72,7 @@ func weighNeighbour(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	others, addresses, netns := 0.0, 0, uint64(0)
 	for _, k := range order {
 		party, wanted := partyTo(s, r, by[k])
-		if party == nil || wanted < wantedPackets {
+		if !enough(wanted, party) {
 			others, addresses, netns = others+measure.DropSteps(by[k]).Sum(), addresses+1, k.Netns
 			continue
 		}

@@ -71,7 +71,7 @@ func weighNetfilter(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		// Nobody holds ICMP: to drop it is a firewall's work, and what comes of it
 		// (a path MTU that is not learnt) has a suspect of its own.
 		steady := all.Sum() >= steadyPackets && seconds(all) >= steadySeconds && k.Dst != "" && !strings.HasPrefix(k.Proto, "icmp")
-		if held != nil && all.Sum() >= wantedPackets || steady {
+		if enough(all.Sum(), held) || steady {
 			out = append(out, netfilterFinding(s, r, k, rows, held))
 			continue
 		}

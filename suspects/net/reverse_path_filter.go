@@ -96,7 +96,7 @@ func reversePathFinding(s *scene.Scene, r *recording.Recording, k measure.DropKe
 		e.Text += fmt.Sprintf(" (%s in the namespace, IPReversePathFilter: %s)", units.Count(inSpace.Sum()), units.Count(counted))
 	}
 	party, wanted := partyTo(s, r, rows)
-	if party == nil || wanted < wantedPackets {
+	if !enough(wanted, party) {
 		e.Side = suspect.Against
 		e.Text += fmt.Sprintf("; a socket here sent or wants %s of them, %d are the least that tell: strays with a false sender, the filter's work", units.Count(wanted), wantedPackets)
 		f.Evidence = []suspect.Evidence{e}

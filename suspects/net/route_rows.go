@@ -74,6 +74,23 @@ func partyTo(s *scene.Scene, r *recording.Recording, rows []recording.Drop) (par
 	return party, n
 }
 
+// enough tells that so many dropped packets with a socket here are missed: as many as nobody
+// loses by chance, or two of a connection that has waited since for an acknowledgement: it
+// sends again ever less often (RFC 6298, 5.5).
+func enough(wanted float64, party *scene.Socket) bool {
+	return party != nil && (wanted >= wantedPackets || wanted >= fewOfStuck && (stuck(party) || party.Peer != nil && stuck(party.Peer)))
+}
+
+const (
+	fewOfStuck = 2
+	stuckFor   = 2 // s without an acknowledgement; that of a healthy path comes within one
+)
+
+func stuck(k *scene.Socket) bool {
+	last := k.Last()
+	return last.Proto == "tcp" && last.State == "ESTABLISHED" && last.TCP != nil && last.SendQ > 0 && last.TCP.LastAck >= stuckFor
+}
+
 // countedIn is how much counters of a namespace grew together (those of IPv4 and
 // IPv6), whether any was measured, and whether these drops agree with them over the
 // span in which they were read: the probes begin one after another.

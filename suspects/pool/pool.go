@@ -18,7 +18,7 @@ type pool struct {
 	// listener too.
 	head    *scene.Process
 	workers []*scene.Process // by pid, never empty; without a head that takes no requests
-	jam     int              // of idleIn: 1 connections nearly always wait, -1 not, 0 not known yet
+	jam     int              // of jammed: 1 connections nearly always wait, -1 not, 0 not known yet
 }
 
 // poolsOf are the pools of a host, snag's own process left out. A process that shares no
@@ -136,9 +136,11 @@ var waitsOnFew = map[string]bool{"poll": true, "ppoll": true, "select": true, "p
 // idleIn tells whether a worker that sleeps in that call waits for work. Where connections
 // wait to be accepted nearly all the time, it would have taken one.
 func (w *pool) idleIn(call string) bool {
-	if !measure.WaitsForWork[call] || !waitsOnFew[call] {
-		return measure.WaitsForWork[call]
-	}
+	return measure.WaitsForWork[call] && !(waitsOnFew[call] && w.jammed())
+}
+
+// jammed tells that connections wait to be accepted nearly all the time.
+func (w *pool) jammed() bool {
 	if w.jam == 0 {
 		w.jam = -1
 		waits, of := 0, 0
@@ -157,7 +159,7 @@ func (w *pool) idleIn(call string) bool {
 			w.jam = 1
 		}
 	}
-	return w.jam < 0
+	return w.jam > 0
 }
 
 // poolFull is the share of the samples in which connections wait at a pool that is full.

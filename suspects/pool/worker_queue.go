@@ -88,14 +88,14 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	queued := seconds >= 3 && 2*seconds >= of
 	late := wait >= longWaitUnread && wait >= 0.5*mean
 	slow := mean >= 10*longWaitUnread && wait < 0.1*mean
-	w, waits := workersOf(p), poolWaitsOf(p, r, rows)
+	w, waits, line := workersOf(p), poolWaitsOf(p, r, rows), allTaken(p, l)
 	full := fullHouseOf(turns, waits, s.Window, r)
 	switch {
 	case slow && !queued && full == nil: // the time is inside
 		return suspect.Finding{Subject: p.head.Subject, Text: "its handlers are slow, and nobody queues for them",
 			Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: wait, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
 				Text: fmt.Sprintf("its answers took %s on average, and each request was read after %s: the time is inside", units.Lasting(mean), units.Lasting(wait))}}}, true
-	case !late && !queued && full == nil || p.stopped(r, s.Window):
+	case !late && !queued && full == nil && line == nil || p.stopped(r, s.Window):
 		return suspect.Finding{}, false
 	}
 	rate := float64(turns.N) / max(s.Window.Length(s.Window.End).Seconds(), 1)
@@ -121,8 +121,11 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 		f.Evidence = append(f.Evidence, full.evidence(w.noun))
 	}
 	e, looked := w.evidence(p)
-	if line := allTaken(p, l); line != nil {
+	if line != nil {
 		e, looked = *line, true // 20 looks a second, each told with the requests that waited
+	} else if one := oneAtATime(p, rate, mean-wait); late && one != nil {
+		e, looked, w.threads = *one, true, 1
+		f.Text = "requests wait for its one worker, which waits itself"
 	}
 	if looked {
 		f.Evidence = append(f.Evidence, e)
@@ -191,6 +194,25 @@ func allTaken(p *pool, l *ledger.Ledger) *suspect.Evidence {
 	return &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "the states of its threads", Origin: "threads' calls",
 		Text: fmt.Sprintf("for %.0f %% of the time of its requests all its threads were taken by others, and slept in their calls", 100*share)}
 }
+
+// oneAtATime tells by Little's law that a service has one request under way at any moment, and
+// next never none, which hardly computes: whatever threads it has besides, they are no workers.
+func oneAtATime(p *pool, rate, inside float64) *suspect.Evidence {
+	cpu, seconds := 0.0, 0.0
+	for _, w := range p.workers {
+		cpu += w.Last().CPU - w.First().CPU
+		seconds = max(seconds, w.Last().T.Sub(w.First().T).Seconds())
+	}
+	busy := rate * inside
+	if busy < oneBusy || busy > oneMost || seconds == 0 || cpu/seconds > busy/2 {
+		return nil
+	}
+	return &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: busy, Unit: "requests", Source: "request turns of its listeners; /proc/PID/stat", Origin: "threads' calls",
+		Text: fmt.Sprintf("%.3g answers a second, %s inside each, are %.2g requests under way at any moment: it takes one at a time, and used %.0f %% of a CPU for them", rate, units.Lasting(inside), busy, 100*cpu/seconds)}
+}
+
+// oneBusy to oneMost are one request under way at any moment, to within what two clocks differ.
+const oneBusy, oneMost = 0.85, 1.1
 
 // slowPeer is the peer that most of the workers sleep on, or that as many calls are open to
 // as there are workers, if what it is asked takes long, or some calls do and most of the time is theirs: then that is the cause. A quick peer and

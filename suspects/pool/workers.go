@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"sort"
+	"strings"
 
 	"snag/internal/units"
+	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/suspect"
@@ -35,6 +38,9 @@ func workersOf(all *pool) workers {
 	}
 	if all.forked() {
 		w.noun = "worker"
+	}
+	if all.jammed() {
+		leaveOutLoops(all, moved)
 	}
 	for _, l := range all.looks() {
 		free, here := 0, 0
@@ -69,6 +75,29 @@ func workersOf(all *pool) workers {
 		}
 	}
 	return w
+}
+
+// leaveOutLoops takes the threads that wait for events only from those of a pool, where others
+// are beside them: they hand connections on, as Apache's listener does, and while none is
+// accepted the others have no room for one.
+func leaveOutLoops(all *pool, moved map[int]bool) {
+	var loops []int
+	for _, p := range all.workers {
+		for _, t := range p.Threads {
+			worked := slices.ContainsFunc(t.Rows, func(row recording.Thread) bool {
+				return row.Syscall != "" && row.Syscall != "running" && row.State != "R" && !strings.HasPrefix(row.Syscall, "epoll_")
+			})
+			if moved[t.Subject.TID] && !worked {
+				loops = append(loops, t.Subject.TID)
+			}
+		}
+	}
+	if len(loops) == len(moved) {
+		return
+	}
+	for _, tid := range loops {
+		delete(moved, tid)
+	}
 }
 
 // moving are the threads that were on a CPU in the time: one that never was (a
