@@ -136,7 +136,7 @@ var waitsOnFew = map[string]bool{"poll": true, "ppoll": true, "select": true, "p
 // idleIn tells whether a worker that sleeps in that call waits for work. Where connections
 // wait to be accepted nearly all the time, it would have taken one.
 func (w *pool) idleIn(call string) bool {
-	return measure.WaitsForWork[call] && !(waitsOnFew[call] && w.jammed())
+	return measure.WaitsForWork[call] && (!waitsOnFew[call] || !w.jammed())
 }
 
 // jammed tells that connections wait to be accepted nearly all the time.

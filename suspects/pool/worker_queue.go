@@ -196,19 +196,23 @@ func allTaken(p *pool, l *ledger.Ledger) *suspect.Evidence {
 }
 
 // oneAtATime tells by Little's law that a service has one request under way at any moment, and
-// next never none, which hardly computes: whatever threads it has besides, they are no workers.
+// next never none, which hardly computes or waits for a CPU: whatever threads it has besides,
+// they are no workers.
 func oneAtATime(p *pool, rate, inside float64) *suspect.Evidence {
 	cpu, seconds := 0.0, 0.0
 	for _, w := range p.workers {
-		cpu += w.Last().CPU - w.First().CPU
-		seconds = max(seconds, w.Last().T.Sub(w.First().T).Seconds())
+		for _, t := range w.Threads {
+			a, b := t.Rows[0], t.Rows[len(t.Rows)-1]
+			cpu += max(b.OnCPU-a.OnCPU, 0) + max(b.RunDelay-a.RunDelay, 0)
+			seconds = max(seconds, b.T.Sub(a.T).Seconds())
+		}
 	}
 	busy := rate * inside
 	if busy < oneBusy || busy > oneMost || seconds == 0 || cpu/seconds > busy/2 {
 		return nil
 	}
-	return &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: busy, Unit: "requests", Source: "request turns of its listeners; /proc/PID/stat", Origin: "threads' calls",
-		Text: fmt.Sprintf("%.3g answers a second, %s inside each, are %.2g requests under way at any moment: it takes one at a time, and used %.0f %% of a CPU for them", rate, units.Lasting(inside), busy, 100*cpu/seconds)}
+	return &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: busy, Unit: "requests", Source: "request turns of its listeners; /proc/PID/task/*/schedstat", Origin: "threads' calls",
+		Text: fmt.Sprintf("%.3g answers a second, %s inside each, are %.2g requests under way at any moment: it takes one at a time, and ran, or was ready to, for %.0f %% of the time", rate, units.Lasting(inside), busy, 100*cpu/seconds)}
 }
 
 // oneBusy to oneMost are one request under way at any moment, to within what two clocks differ.
