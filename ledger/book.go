@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -21,6 +22,7 @@ func (d demand) book(all looks, paused covered, called callsOf) {
 		seconds = append(seconds, at)
 	}
 	sort.Ints(seconds)
+	d.looked = slices.ContainsFunc(d.party.PIDs, func(pid int) bool { return len(all[pid]) > 0 })
 	d.party.delayed = map[int]float64{}
 	defer func() { d.party.Free /= max(1, float64(len(seconds))) }()
 	for _, at := range seconds {
@@ -102,8 +104,8 @@ func (d demand) inside(at int, open float64, now *doing, called callsOf) {
 		return
 	}
 	switch {
-	case now == nil && d.party.Answered == 0: // its calls were seen all the same
-		d.outside(at, open, nil, called)
+	case now == nil && (d.party.Answered == 0 || d.looked): // its calls were seen all the same
+		d.outside(at, open, nil, called, 0)
 		return
 	case now == nil:
 		d.party.add(Entry{Account: Unseen, Seconds: open})
@@ -112,7 +114,11 @@ func (d demand) inside(at int, open float64, now *doing, called callsOf) {
 	served := min(open, now.work())
 	line := (open - served) * now.allBusy()
 	d.add(now, served+line, line)
-	d.outside(at, open-served-line, now, called)
+	inCalls := 0.0
+	if served > 0 {
+		inCalls = served * now.at(Call) / now.work()
+	}
+	d.outside(at, open-served-line, now, called, inCalls)
 }
 
 // allBusy is the part of the time in which no thread was free, if each is busy by itself.
@@ -126,10 +132,11 @@ func (d *doing) allBusy() float64 {
 }
 
 // outside books requests for which no thread of the process works: to the answers that
-// the process waits for, as many as it waits for. The rest waits for a connection where the
+// the process waits for, as many as it waits for besides those that its threads were found
+// waiting for. The rest waits for a connection where the
 // process has a fixed number of them and all are in use, and is parked otherwise, or unseen
 // where nobody looked at its threads.
-func (d demand) outside(at int, rest float64, now *doing, called callsOf) {
+func (d demand) outside(at int, rest float64, now *doing, called callsOf, inCalls float64) {
 	left, looks := Unseen, uint64(0)
 	if now != nil {
 		left, looks = Parked, now.looks
@@ -149,13 +156,13 @@ func (d demand) outside(at int, rest float64, now *doing, called callsOf) {
 		}
 	}
 	if sum > 0 {
-		part := min(1, rest/sum)
-		line := rest - sum*part
+		calls := min(rest, max(0, sum-inCalls))
+		line := rest - calls
 		for where, a := range waits {
-			d.party.add(Entry{Account: Call, Where: where, Seconds: a.open * part, Looks: looks})
+			d.party.add(Entry{Account: Call, Where: where, Seconds: calls * a.open / sum, Looks: looks})
 			if a.full() {
 				n := line * a.open / full
-				d.party.add(Entry{Account: Call, Where: where, Seconds: n, InLine: n, Looks: looks, pool: true})
+				d.party.add(Entry{Account: Call, Where: where, Seconds: n, InLine: n, Looks: looks, pool: int(math.Round(a.room))})
 			}
 		}
 		if rest = line; full > 0 {

@@ -19,6 +19,7 @@ type second struct {
 type demand struct {
 	party   *Party
 	seconds map[int]second
+	looked  bool // somebody looked at its threads in one of them
 }
 
 // Build books all demand of a recording.
@@ -29,13 +30,18 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	looks := looksOf(s, r)
 	called := openCalls(s, r, standing)
 	paused := pauses(s, r)
-	served := map[scene.NodeID]*Party{}
+	var serve []demand
 	for _, v := range scene.Services(s, r, string(Serves)) {
 		if d := demandOf(s, r, v, standing); d.party.Demand > 0 {
-			d.book(looks, paused, called)
-			l.Parties = append(l.Parties, d.party)
-			served[scene.IDOf(v.Subject)] = d.party
+			serve = append(serve, d)
 		}
+	}
+	called.ceilings(s, r, serve)
+	served := map[scene.NodeID]*Party{}
+	for _, d := range serve {
+		d.book(looks, paused, called)
+		l.Parties = append(l.Parties, d.party)
+		served[scene.IDOf(d.party.Subject)] = d.party
 	}
 	for _, v := range scene.Services(s, r, string(Calls)) {
 		d := demandOf(s, r, v, standing)
@@ -59,7 +65,7 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	l.usual(r)
 	l.objective(r)
 	l.Felt = l.felt(s, r)
-	l.Pools = l.pools(s)
+	l.Pools = l.pools()
 	return l
 }
 
@@ -195,7 +201,8 @@ func (p *Party) add(e Entry) {
 		p.delayed[p.at] += held
 	}
 	for i := range p.Entries {
-		if o := &p.Entries[i]; o.Account == e.Account && o.Where == e.Where && o.pool == e.pool {
+		if o := &p.Entries[i]; o.Account == e.Account && o.Where == e.Where && (o.pool > 0) == (e.pool > 0) {
+			o.pool = max(o.pool, e.pool)
 			o.Seconds += e.Seconds
 			o.InLine += e.InLine
 			o.Looks += e.Looks

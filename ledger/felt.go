@@ -305,7 +305,7 @@ func (l *Ledger) Waits(pid int, remote string) (share float64) {
 			continue
 		}
 		for _, e := range p.Entries {
-			if e.Account == Call && !e.pool && (e.Where == remote || l.called[remote] != nil && l.called[remote] == l.called[e.Where]) {
+			if e.Account == Call && e.pool == 0 && (e.Where == remote || l.called[remote] != nil && l.called[remote] == l.called[e.Where]) {
 				share = max(share, e.Seconds/p.Demand)
 			}
 		}

@@ -99,7 +99,9 @@ type Entry struct {
 	// Looks that it rests on; 0: exact counters.
 	Looks uint64
 
-	pool bool // all that waits in line waits for a connection of a pool
+	// pool is how many connections there are at most, for one of which all that waits in line
+	// waits; 0: it waits for something else.
+	pool int
 }
 
 // Party is who can be hurt: a service, or who calls one.

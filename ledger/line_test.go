@@ -35,7 +35,7 @@ func TestOneWritesForAll(t *testing.T) {
 		now := newDoing()
 		now.busy[place{account: Disk}] = c.disk
 		d := demand{party: &Party{}}
-		d.outside(0, 10, now, nil)
+		d.outside(0, 10, now, nil, 0)
 		if got := d.party.Of(Disk); math.Abs(got-c.want) > 1e-9 || math.Abs(got+d.party.Of(Parked)-10) > 1e-9 {
 			t.Errorf("a thread waits for a disk for %.1f of a second: %.1f of 10 request-seconds, want %.1f", c.disk, got, c.want)
 		}
@@ -52,6 +52,27 @@ func TestTimersBehindAQueue(t *testing.T) {
 		p.bookCall(way{minRTT: 0.001, rtt: c.rtt, rto: 0.3, resent: 20, long: 10}, "x", 0)
 		if loss, queue := p.Of(Loss), p.Of(Queue); math.Abs(loss-c.loss) > 0.2 || math.Abs(queue-c.queue) > 0.2 {
 			t.Errorf("a round trip of %.2f s: %.1f s lost, %.1f in queues; want %.1f and %.1f", c.rtt, loss, queue, c.loss, c.queue)
+		}
+	}
+}
+
+// A call that a thread was found waiting for is not booked again to a request that has no thread:
+// that one waits for a connection.
+func TestCallsAreBookedOnce(t *testing.T) {
+	for _, c := range []struct{ inCalls, calls, line float64 }{{0, 10, 0}, {8, 2, 8}, {12, 0, 10}} {
+		now := newDoing()
+		called := callsOf{}
+		called.add(7, 0, "db", 10, 10)
+		d := demand{party: &Party{PIDs: []int{7}}}
+		d.outside(0, 10, now, called, c.inCalls)
+		calls, line := 0.0, 0.0
+		for _, e := range d.party.Entries {
+			if line += e.InLine; e.pool == 0 {
+				calls += e.Seconds
+			}
+		}
+		if math.Abs(calls-c.calls) > 1e-9 || math.Abs(line-c.line) > 1e-9 {
+			t.Errorf("%.0f of 10 calls have a thread: %.1f booked as calls and %.1f in line, want %.0f and %.0f", c.inCalls, calls, line, c.calls, c.line)
 		}
 	}
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // asked is what a process waits for at one destination in a second: its open calls, and how
-// many it can have open at most, where it keeps a fixed number of connections for them.
+// many it can have open at most, where it keeps a fixed number of connections for them or has a
+// limit.
 type asked struct {
 	open, room float64
 }
@@ -25,8 +26,8 @@ const (
 	poolMoves = 0.1
 )
 
-// Pool is the fixed number of connections that a party has to a destination, all in use
-// while requests waited for one.
+// Pool is how many connections a party can have to a destination, all in use while requests
+// waited for one.
 type Pool struct {
 	Party       *Party
 	Address     string // of the destination
@@ -61,7 +62,7 @@ func roomAt(s *scene.Scene, pid int, remotes []string) int {
 }
 
 // pools are those for whose connections requests waited.
-func (l *Ledger) pools(s *scene.Scene) (out []Pool) {
+func (l *Ledger) pools() (out []Pool) {
 	calls := map[string]*Party{}
 	for _, p := range l.Parties {
 		if p.Role == Calls {
@@ -70,15 +71,12 @@ func (l *Ledger) pools(s *scene.Scene) (out []Pool) {
 	}
 	for _, p := range l.Parties {
 		for _, e := range p.Entries {
-			if !e.pool {
+			if e.pool == 0 {
 				continue
 			}
-			pool := Pool{Party: p, Address: e.Where, Line: e.InLine}
+			pool := Pool{Party: p, Address: e.Where, Connections: e.pool, Line: e.InLine}
 			if c := calls[e.Where]; c != nil {
 				pool.Mean = c.Mean
-				for _, pid := range p.PIDs {
-					pool.Connections += roomAt(s, pid, []string{c.Address, e.Where})
-				}
 			}
 			out = append(out, pool)
 		}

@@ -27,7 +27,7 @@ func (l *Ledger) InLine(pid int, accounts ...Account) (share float64) {
 	for _, p := range l.served(pid) {
 		line := 0.0
 		for _, e := range p.Entries {
-			if !e.pool && slices.Contains(accounts, e.Account) {
+			if e.pool == 0 && slices.Contains(accounts, e.Account) {
 				line += e.InLine
 			}
 		}

@@ -11,7 +11,7 @@ import (
 func TestShare(t *testing.T) {
 	party := func(unread float64) *Party {
 		return &Party{Role: Serves, Subject: recording.Subject{PID: 7}, PIDs: []int{7}, Answered: 50, Demand: 10, Entries: []Entry{
-			{Account: Sleep, Seconds: 4, InLine: 3}, {Account: Call, Seconds: 2, InLine: 2, pool: true}, {Account: CPU, Seconds: 1, InLine: 1}, {Account: Unread, Seconds: unread}}}
+			{Account: Sleep, Seconds: 4, InLine: 3}, {Account: Call, Seconds: 2, InLine: 2, pool: 2}, {Account: CPU, Seconds: 1, InLine: 1}, {Account: Unread, Seconds: unread}}}
 	}
 	l := &Ledger{Parties: []*Party{party(3)}}
 	if got, ok := l.Share(7, Sleep); !ok || math.Abs(got-0.4) > 1e-9 {

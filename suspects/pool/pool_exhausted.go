@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"snag/internal/units"
@@ -23,7 +24,7 @@ var poolExhausted = &suspect.Suspect{
 		{Measure: "states", Must: true, Why: "whether threads of it work on the rest"},
 	},
 	For: []string{
-		"strong: it kept the same number of connections to what it calls, and they were in use for four fifths of the time or more",
+		"strong: it kept the same number of connections to what it calls, or had that many in use at any moment at which requests waited, and they were in use for four fifths of the time or more",
 		"strong: more requests were open than those have room for, a fifth of its time or more, and no thread of it worked on them",
 	},
 	Against: []string{
@@ -43,7 +44,7 @@ var poolExhausted = &suspect.Suspect{
 
 const (
 	inPoolsLine = 0.2 // of a party's time
-	slowCalls   = 0.5 // of an answer's time
+	slowCalls   = 0.6 // of an answer's time
 )
 
 func weighPoolExhausted(s *scene.Scene, _ *recording.Recording, l *ledger.Ledger) []suspect.Finding {
@@ -51,10 +52,28 @@ func weighPoolExhausted(s *scene.Scene, _ *recording.Recording, l *ledger.Ledger
 		return nil
 	}
 	var out []suspect.Finding
-	for _, p := range l.Pools {
+	for _, p := range byParty(l.Pools) {
 		if p.Connections > 0 && p.Line >= inPoolsLine*p.Party.Demand {
 			out = append(out, poolFinding(s, p))
 		}
+	}
+	return out
+}
+
+// byParty adds up the pools of each party, as a proxy has one to each of its upstreams: that
+// which most waits for stands for all.
+func byParty(pools []ledger.Pool) (out []ledger.Pool) {
+	for _, p := range pools {
+		i := slices.IndexFunc(out, func(o ledger.Pool) bool { return o.Party == p.Party })
+		if i < 0 {
+			out = append(out, p)
+			continue
+		}
+		line := out[i].Line + p.Line
+		if p.Line > out[i].Line {
+			out[i] = p
+		}
+		out[i].Line = line
 	}
 	return out
 }
@@ -65,7 +84,7 @@ func poolFinding(s *scene.Scene, p ledger.Pool) suspect.Finding {
 		Text: fmt.Sprintf("%.2g requests at any moment wait for a free connection to %s, of which it has %d", held, p.Address, p.Connections)}
 	f.Evidence = []suspect.Evidence{
 		{Side: suspect.For, Grade: suspect.Strong, Value: float64(p.Connections), Unit: "connections", Source: "ss -tn state established; sockets.turns", Origin: "sockets",
-			Text: fmt.Sprintf("it kept %s to %s, all in use while requests waited", units.Plural(p.Connections, "connection"), p.Address)},
+			Text: fmt.Sprintf("it had %s to %s in use, and never more, while requests waited", units.Plural(p.Connections, "connection"), p.Address)},
 		{Side: suspect.For, Grade: suspect.Strong, Value: p.Line / p.Party.Demand, Unit: "share", Source: "sockets.turns; the states of its threads", Origin: "ledger",
 			Text: fmt.Sprintf("%.2g requests were open at a moment, and no thread of it worked on %.0f %% of them", p.Party.Open, 100*p.Line/p.Party.Demand)},
 	}

@@ -1,0 +1,104 @@
+package ledger
+
+import (
+	"slices"
+
+	"snag/recording"
+	"snag/scene"
+)
+
+// A limit to open calls that shows in no fixed number of connections (HAProxy's maxconn, a pool
+// that opens connections when it needs them) is told by what it does: while more requests are
+// open than calls, there are as many calls as may be, and no second has more.
+const (
+	lineOver    = 1.25 // requests to calls, and one request, from which the rest waits for something
+	ceilingFrom = 0.8  // of the limit are open on average; of the rest each is between two calls
+	ceilingTo   = 1.05 // as the mean of a second is by two clocks
+	callsLeast  = 0.3  // calls for a request: fewer are of something else
+	callsMost   = 10
+	// ceilingsFor seconds are not at the same number by chance.
+	ceilingsFor = 3
+	// One call at a time is what a lock allows as well.
+	leastCeiling = 2
+)
+
+// ceilings gives the calls of each service room, in the seconds in which they are at a limit.
+func (c callsOf) ceilings(s *scene.Scene, r *recording.Recording, served []demand) {
+	for _, v := range scene.Services(s, r, string(Calls)) {
+		open, ended := map[int]uint64{}, map[int]uint64{}
+		for _, row := range v.Rows {
+			at := number(s.Window, row.T)
+			open[at] += row.Open
+			ended[at] += row.N
+		}
+		for _, d := range served {
+			if !slices.ContainsFunc(d.party.PIDs, func(pid int) bool { return slices.Contains(v.PIDs, pid) }) {
+				continue
+			}
+			to := address(v.Subject)
+			if scene.IDOf(d.party.Subject) == scene.IDOf(v.Subject) {
+				continue // it asks itself
+			}
+			limit, full := d.ceiling(c, to, open, ended)
+			for _, at := range full {
+				for _, pid := range v.PIDs {
+					if a, ok := c[pid][at][to]; ok && a.room == 0 {
+						// Of several processes each has its part, as it has of the calls.
+						c[pid][at][to] = asked{a.open, limit / float64(len(v.PIDs))}
+					}
+				}
+			}
+		}
+	}
+}
+
+// ceiling is how many calls to a destination a party can have open, and the seconds in which it
+// had, while requests waited; 0: nothing tells of a limit. Open and ended are the destination's
+// calls by second.
+func (d demand) ceiling(c callsOf, to string, open, ended map[int]uint64) (limit float64, full []int) {
+	var waits []int
+	looks := map[uint64]int{}
+	calls, answers := uint64(0), uint64(0)
+	for at, own := range d.seconds {
+		all := 0.0
+		for _, pid := range d.party.PIDs {
+			for _, a := range c[pid][at] {
+				all += a.open
+			}
+		}
+		if inside := own.open - own.unread; inside >= max(all+1, lineOver*all) {
+			waits = append(waits, at)
+			looks[open[at]]++
+			calls += ended[at]
+			answers += d.party.answers[at]
+		}
+	}
+	most, n := uint64(0), 0
+	for k, times := range looks {
+		if times > n || times == n && k > most {
+			most, n = k, times
+		}
+	}
+	perAnswer := float64(calls) / max(1, float64(answers))
+	if most < leastCeiling || 2*n <= len(waits) || perAnswer < callsLeast || perAnswer > callsMost {
+		return 0, nil
+	}
+	limit = float64(most)
+	below := 0
+	for _, at := range waits {
+		mean := 0.0
+		for _, pid := range d.party.PIDs {
+			mean += c[pid][at][to].open
+		}
+		if mean <= ceilingTo*limit {
+			below++
+			if mean >= ceilingFrom*limit {
+				full = append(full, at)
+			}
+		}
+	}
+	if len(full) < ceilingsFor || 2*below < len(waits) {
+		return 0, nil
+	}
+	return limit, full
+}
