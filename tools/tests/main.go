@@ -1,9 +1,10 @@
 // Command tests runs the tests of all packages and prints their events as
 // `go test -json` does, for tools/testsum.
 //
-// Live tests measure the machine that they run on, so what can run at full width is
-// done first and never beside them: compiling and linking every test program, and the
-// packages that need no privilege. Then come the live packages (plan.go has the rule).
+// Live tests measure the machine that they run on, so every test program of theirs is compiled
+// and linked first. Then come those that look at namespaces of their own and mostly wait, and
+// in the time that they leave, at a lower priority, the packages that need no privilege. Those
+// that measure the whole machine come last, each by itself (plan.go has the rule).
 package main
 
 import (
@@ -12,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -73,10 +75,12 @@ func run(ctx context.Context, list bool, seed string, patterns []string) error {
 	}
 	step("built the live tests", len(live))
 	e := &events{out: os.Stdout}
-	runPure(ctx, e, by[pure])
-	step("without privileges, "+fmt.Sprint(pureWidth())+" at a time", len(by[pure]))
+	var unprivileged sync.WaitGroup
+	unprivileged.Go(func() { runPure(ctx, e, by[pure]) })
 	times := runLive(ctx, e, programs, by[beside], besideWidth)
 	step(fmt.Sprint("live in namespaces of their own, ", besideWidth, " at a time"), len(by[beside]))
+	unprivileged.Wait()
+	step("without privileges, "+fmt.Sprint(pureWidth())+" at a time, beside those and after", len(by[pure]))
 	times = append(times, runLive(ctx, e, programs, by[alone], 1)...)
 	step("live, one at a time", len(by[alone]))
 	printLongest(times, 15)

@@ -20,7 +20,7 @@ import (
 type way string
 
 const (
-	// pure packages need no privilege. They run at the same time, from the test cache
+	// pure packages need no privilege. They run beside those below, from the test cache
 	// where nothing changed, and without any capability: what makes a namespace, loads
 	// BPF or looks into another's process fails there, so that no live test stays
 	// among them unseen.

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// runPure runs packages without any capability, as many at a time as there are CPUs.
+// runPure runs packages without any capability, one more at a time than there are CPUs, and at
+// a lower priority: live tests beside them wait for no CPU.
 //
 // A test that skips there for the lack of a privilege would never run at all. So what
 // skips is run again with all privileges, and fails if it does not skip then.
@@ -17,7 +18,7 @@ func runPure(ctx context.Context, e *events, all []pkg) {
 	if len(all) == 0 {
 		return
 	}
-	args := []string{"go", "test", "-json", "-vet=off", "-ldflags=-w", "-timeout", "25m", "-p", strconv.Itoa(pureWidth())}
+	args := []string{"nice", "go", "test", "-json", "-vet=off", "-ldflags=-w", "-timeout", "25m", "-p", strconv.Itoa(pureWidth())}
 	for _, p := range all {
 		args = append(args, p.ImportPath)
 	}
