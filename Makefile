@@ -73,8 +73,8 @@ flakes: ## docs/flakes.md from the failed runs in ~/.cache/snag/flakes
 bench: build ## what snag find costs nginx and others, side by side in one run: docs/bench.md (root, about 7 min)
 	tools/bench.sh
 
-bench-probes: ## the benchmarks of the probes, of the recording and of the verdict
-	$(GO) test -run '^$$' -bench . -benchmem -p 1 ./probes/... ./recording ./scene ./verdict | grep -E '^(Benchmark|ok|FAIL)'
+bench-probes: ## the benchmarks of the probes, of the recording, of the verdict and of the page
+	$(GO) test -run '^$$' -bench . -benchmem -p 1 ./probes/... ./recording ./scene ./verdict ./report/page | grep -E '^(Benchmark|ok|FAIL)'
 
 bench-streams: build ## snag watch beside ffprobe and video-quality-tools on 100 streams of one nginx-rtmp (root, about 2 min)
 	$(GO) run ./tools/benchstreams -snag bin/snag

@@ -68,7 +68,7 @@ type running struct {
 	ticks    int
 	late     time.Duration
 	cost     float64 // CPU s of this side
-	charge   float64 // of it what was charged to the budget
+	charge   float64 // of it what was charged to the budget, or was paid once to load the programs
 	inside   float64 // CPU s that the programs ran, estimated
 	rate     float64 // of them, CPU seconds a second
 	left     left
@@ -165,6 +165,8 @@ func (r *running) follow() error {
 	}
 	add, drop := change(now, r.closer)
 	if len(add) > 0 && r.k == nil {
+		// Once, and not on the budget: it would end what has just begun.
+		defer func(began float64) { r.charge += probe.ThreadCPU() - began }(probe.ThreadCPU())
 		k, err := load(r.env.Proc, r.env.Sys)
 		if err != nil {
 			return err

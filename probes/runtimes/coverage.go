@@ -59,9 +59,9 @@ func (r *running) goRow(measure string, asked bool, cure string) recording.Cover
 		c.State, c.Why, c.Cure = recording.CoverageUnavailable, lack.Why, lack.Cure
 	case r.lack != nil:
 		c.State, c.Why = recording.CoverageFailed, r.lack.Error()
-	case r.over:
+	case r.over != "":
 		c.State, c.Cure = recording.CoveragePartial, "a higher --budget"
-		c.Why = fmt.Sprintf("it ended before the recording did: its breakpoints cost more than their share of the budget (%.3f s of the programs' time)", r.inside)
+		c.Why = "it ended before the recording did: " + r.over
 	case r.since == 0 && len(why) == 0:
 		c.State, c.Why, c.Cure = recording.CoverageOff, "no Go program needed that close a look", "name one: --pid"
 	case len(r.traced) == 0 && len(why) > 0:

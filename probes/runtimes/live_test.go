@@ -195,6 +195,21 @@ func TestOverBudget(t *testing.T) {
 	}
 }
 
+// To load the programs and to set the breakpoints is paid once, and detaching gives nothing of
+// it back: a closer look that begins after some seconds must not end for it.
+func TestAttachingIsNotOnTheBudget(t *testing.T) {
+	pid, _ := run(t, "pool", slowBackend(t))
+	var budget *probe.Budget
+	rec := look(t, pid, func(e *probe.Env) {
+		e.GoLocks = true
+		budget = e.Budget
+	}, 1500*time.Millisecond)
+	c, _ := rec.Measured("runtimes")
+	if spent := budget.Spent()["runtimes"]; spent > c.Cost/2 {
+		t.Errorf("%.3f s are on the budget, of %.3f s that it cost with attaching", spent, c.Cost)
+	}
+}
+
 // BenchmarkStopsOfGo is what the two breakpoints of a stop cost a program that does
 // nothing but stop its own world (runtime.ReadMemStats).
 func BenchmarkStopsOfGo(b *testing.B) {

@@ -135,7 +135,7 @@ func TestCoverageNamesWhatWouldTell(t *testing.T) {
 	if c = r.goRow(measureStops, false, "--go-runtime"); c.State != recording.CoverageOff || !strings.Contains(c.Cure, "--go-runtime") {
 		t.Errorf("%+v", c)
 	}
-	r.over = true
+	r.over = "all probes together had used up the budget"
 	if c = r.goRow(measureLocks, true, ""); c.State != recording.CoveragePartial || !strings.Contains(c.Cure, "--budget") {
 		t.Errorf("%+v", c)
 	}

@@ -68,12 +68,12 @@ type running struct {
 	left    uint64
 	late    time.Duration
 	cost    float64 // CPU s of this side
-	charged float64
+	charged float64 // of it what was charged to the budget, or was paid once to attach
 	inside  float64
 	trap    float64 // what a hit costs, s of the program's CPU time
 	// unmeasured is why that is not known.
 	unmeasured error
-	over       bool
+	over       string // why it ended before the recording did
 	lack       error
 }
 
@@ -164,9 +164,11 @@ func alive(proc string, pid int) bool {
 
 // attach attaches to a Go program, once.
 func (r *running) attach(pid int) {
-	if r.over || r.lack != nil || r.traced[pid] != nil || r.failed[pid] != nil || len(r.traced) >= mostTraced {
+	if r.over != "" || r.lack != nil || r.traced[pid] != nil || r.failed[pid] != nil || len(r.traced) >= mostTraced {
 		return
 	}
+	// Once, and not on the budget: it would end what has just begun.
+	defer func(began float64) { r.charged += probe.ThreadCPU() - began }(probe.ThreadCPU())
 	if r.k == nil {
 		k, err := load(r.env.Proc, r.env.Sys)
 		if err != nil {
@@ -355,7 +357,7 @@ func (r *running) pay() {
 	labels := recording.Labels{"probe": name}
 	now := r.env.Now()
 	r.env.Sink.Sample(now, "snag_probe_cpu_seconds_total", labels, r.cost)
-	if r.k == nil || r.over {
+	if r.k == nil || r.over != "" {
 		return
 	}
 	var hits uint64
@@ -366,10 +368,18 @@ func (r *running) pay() {
 	r.env.Budget.Charge(name, spent)
 	r.env.Sink.Sample(now, "snag_probe_kernel_cpu_seconds_total", labels, r.inside)
 	may := ownShare * r.env.Budget.Share() * float64(goruntime.NumCPU())
-	if may > 0 && spent > may || r.env.Budget.Over(now.Sub(r.began).Seconds()) {
-		r.over = true
-		r.detachAll()
+	switch {
+	case may > 0 && spent > may:
+		r.end(fmt.Sprintf("its breakpoints cost more than their share of the budget (%.3f s of the programs' time)", r.inside))
+	case r.env.Budget.Over(now.Sub(r.began).Seconds()):
+		r.end("all probes together had used up the budget")
 	}
+}
+
+// end ends it before the recording does.
+func (r *running) end(why string) {
+	r.over = why
+	r.detachAll()
 }
 
 func (r *running) detachAll() {

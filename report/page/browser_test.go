@@ -19,7 +19,7 @@ const maxOpened = 24
 
 // TestRecordingsOpen opens pages of the lab's incidents, and of some of their
 // healthy twins: the answer is in the first screen, the culprit is marked where its
-// subject is, no error, nothing asked for, small and quick.
+// subject is, no error, nothing asked for, and small. How quick: BenchmarkLoad.
 func TestRecordingsOpen(t *testing.T) {
 	c := browser(t)
 	c.size(1280, 800)
@@ -43,25 +43,15 @@ func TestRecordingsOpen(t *testing.T) {
 			t.Errorf("%s: %d bytes", name, len(html))
 		}
 		var seen struct {
-			Ms                              float64
 			State, Title, Hash              string
 			Culprits, Marked, Hops, Tables  int
 			AnswerBottom, RemedyBottom, Bar float64
 		}
-		for try := 0; try < 5; try++ { // the machine may be busy
-			c.open(html)
-			c.eval(`(() => { const n = performance.getEntriesByType('navigation')[0], q = s => document.querySelectorAll(s), b = s => { const e = document.querySelector(s); return e ? e.getBoundingClientRect().bottom : 0 };
-			return {ms: n.loadEventEnd, state: document.querySelector('.answer .state').textContent, title: document.querySelector('.answer h3').textContent,
+		c.open(html)
+		c.eval(`(() => { const q = s => document.querySelectorAll(s), b = s => { const e = document.querySelector(s); return e ? e.getBoundingClientRect().bottom : 0 };
+			return {state: document.querySelector('.answer .state').textContent, title: document.querySelector('.answer h3').textContent,
 			culprits: q('.answer.guilty').length, marked: q('.hop.culprit').length, hops: q('.hop').length, tables: q('details.table').length,
 			answerBottom: b('.answer h3'), remedyBottom: b('.remedy'), bar: document.documentElement.scrollWidth} })()`, &seen)
-			if seen.Ms <= 1000 {
-				break
-			}
-		}
-		t.Logf("%-36s %3d kB, loaded in %3.0f ms", name, len(html)/1000, seen.Ms)
-		if seen.Ms > 1000 {
-			t.Errorf("%s: loaded in %.0f ms", name, seen.Ms)
-		}
 		for _, complaint := range c.complaints() {
 			t.Errorf("%s: %s", name, complaint)
 		}

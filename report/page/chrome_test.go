@@ -15,7 +15,7 @@ import (
 // end in a NUL, on the child's descriptors 3 and 4 (the DevTools protocol). The
 // few methods that the tests need are not worth a library.
 type chrome struct {
-	t       *testing.T
+	t       testing.TB
 	in      *os.File
 	mu      sync.Mutex
 	id      int
@@ -32,7 +32,7 @@ type reply struct {
 }
 
 // browser starts Chromium; it ends with the test.
-func browser(t *testing.T) *chrome {
+func browser(t testing.TB) *chrome {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
