@@ -317,6 +317,10 @@ func (l *Line) result(b []byte) (args []byte, ok bool) {
 	return nil, false
 }
 
+// unavailable stands for the result of a call that came back, after which strace did not get
+// to read it: the thread was killed just then. Of a call that did not come back there is "?" alone.
+const unavailable = "<unavailable>"
+
 // value reads a result: a number in one of C's forms or "?", then nothing, the
 // name of an error, a note in brackets, or what the descriptor is (-y).
 func (l *Line) value(b []byte) bool {
@@ -348,8 +352,13 @@ func (l *Line) value(b []byte) bool {
 		if rest[0] >= 'A' && rest[0] <= 'Z' {
 			errno, rest, _ = bytes.Cut(rest, []byte(" "))
 		}
-		if len(rest) > 0 && (rest[0] != '(' || rest[len(rest)-1] != ')') {
+		switch n := len(rest); {
+		case n == 0:
+		case !known && string(rest) == unavailable:
+		case rest[0] != '(' || rest[n-1] != ')':
 			return false
+		case ret == -1 && errno == nil && bytes.HasPrefix(rest, []byte("(errno ")): // an error without a name
+			errno = rest[1 : n-1]
 		}
 	default:
 		return false

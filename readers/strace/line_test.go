@@ -43,6 +43,8 @@ func TestLinesAreToldApart(t *testing.T) {
 		{`, parent_tid=[9]) = 9 <0.000100>`, Continued, 0, "", ", parent_tid=[9]", 9, "", 1e5, NoTime, 0},
 		{`8 <... clone3 resumed> <unfinished ...>`, Message, 8, "clone3", " ", 0, "", -1, NoTime, 0},
 		{`[pid  8] <... clone3 resumed>strace: Process 9 attached`, Message, 8, "clone3", "", 0, "", -1, NoTime, 0},
+		{`8 <... munmap resumed>) = ? <unavailable>`, Resumed, 8, "munmap", "", 0, "", -1, NoTime, 0},
+		{`8 <... close resumed>) = -1 (errno 524) <0.000664342>`, Resumed, 8, "close", "", -1, "errno 524", 664342, NoTime, 0},
 		{`exit_group(0)                           = ?`, Call, 0, "exit_group", "0", 0, "", -1, NoTime, 0},
 		{`--- SIGCHLD {si_signo=SIGCHLD} ---`, Signal, 0, "SIGCHLD", "", 0, "", -1, NoTime, 0},
 		{`+++ exited with 0 +++`, Exit, 0, "", "", 0, "", -1, NoTime, 0},

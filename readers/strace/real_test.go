@@ -104,6 +104,17 @@ func TestCountsAreThoseOfStraceItself(t *testing.T) {
 	}
 }
 
+// unreadable counts the calls whose result strace did not get to read: it counts them as errors
+// where the thread's call before was one.
+func unreadable(text, call string) (n uint64) {
+	for line := range strings.Lines(text) {
+		if strings.HasSuffix(strings.TrimSpace(line), "= ? "+unavailable) && (strings.Contains(line, call+"(") || strings.Contains(line, call+" resumed")) {
+			n++
+		}
+	}
+	return n
+}
+
 func check(t *testing.T, options, program string) {
 	t.Run(options, func(t *testing.T) {
 		t.Parallel()
@@ -124,7 +135,8 @@ func check(t *testing.T, options, program string) {
 		want := summary(t, string(text))
 		got, counts := read(t, Options{Begin: 1e18}, path)
 		for call, w := range want {
-			if g := got[call]; call != "total" && (g.n != w.n || g.errs != w.errs) {
+			g, doubtful := got[call], unreadable(string(text), call)
+			if call != "total" && (g.n != w.n || g.errs > w.errs || g.errs+doubtful < w.errs) {
 				t.Errorf("%s: %d calls, %d errors, strace has %d and %d", call, g.n, g.errs, w.n, w.errs)
 			}
 		}

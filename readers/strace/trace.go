@@ -251,7 +251,7 @@ func (t *Trace) resume(th *thread, l *Line, at int64) {
 // all that is left of it is in this second.
 func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end, inside int64, args []byte, l *Line) {
 	class := t.calls.class[id]
-	if class&ends != 0 || !l.Known && l.Errno == nil {
+	if class&ends != 0 || !l.Known && l.Errno == nil && string(l.Tail) != unavailable {
 		if inside > 0 && class&ends == 0 {
 			th.cells.at(keyOf(id, fd)).sum += inside
 		}
