@@ -16,6 +16,7 @@ import (
 // The demo with a stand-in for snag find that looks at the incident with ss: the
 // storm must be on while it runs, and gone when the demo ends.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("making network namespaces needs root")
 	}

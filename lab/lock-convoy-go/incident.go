@@ -13,6 +13,7 @@ import (
 var Incident = lab.Incident{
 	Name:  "lock-convoy-go",
 	Title: "24 goroutines share one connection to a backend under a sync.Mutex that is held while the backend works",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect:  "lock-convoy",

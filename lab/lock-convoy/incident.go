@@ -14,6 +14,7 @@ import (
 var Incident = lab.Incident{
 	Name:  "lock-convoy",
 	Title: "24 threads share one connection to a backend under a lock that is held while the backend works",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, threadserver.Compiler},
 	Want: lab.Want{
 		Suspect:  "lock-convoy",

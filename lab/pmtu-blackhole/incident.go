@@ -12,6 +12,7 @@ import (
 var Incident = lab.Incident{
 	Name:  "pmtu-blackhole",
 	Title: "uploads stand still after their first small writes: a tunnel on the way takes 1,400 bytes, and a filter drops the ICMP that says so",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP, lab.NFT, lab.Sysctl},
 	Want: lab.Want{
 		Suspect:  "pmtu-blackhole",

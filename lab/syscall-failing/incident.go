@@ -13,6 +13,7 @@ import (
 var Incident = lab.Incident{
 	Name:  "syscall-failing",
 	Title: "a web service keeps each order in a file, and the file system is full",
+	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{
 		Suspect:  "syscall-failing",

@@ -33,7 +33,7 @@ const (
 )
 
 // besideWidth packages that mostly wait run at a time: each uses a quarter of a CPU.
-const besideWidth = 5
+const besideWidth = 6
 
 // pureWidth packages without privileges are built and run at a time: one more than there
 // are CPUs, since a few wait.
@@ -41,7 +41,7 @@ func pureWidth() int { return runtime.NumCPU() + 1 }
 
 // longest are the packages that begin before all others of their way: what takes half a
 // minute and begins last is waited for by nobody but the user.
-var longest = []string{"snag/lab/all", "snag/report/page", "snag/lab/anyserver", "snag/cmd/snag", "snag/lab/chain", "snag/report/profile", "snag/probes/streams/rtsp", "snag/lab/busy", "snag/probes/streams/hls", "snag/probes/jvm", "snag/report", "snag/remedies/verify", "snag/recording", "snag/readers/strace"}
+var longest = []string{"snag/lab/all", "snag/report/page", "snag/lab/anyserver", "snag/cmd/snag", "snag/cmd/snag-lab", "snag/lab/chain", "snag/report/profile", "snag/probes/streams/rtsp", "snag/lab/busy", "snag/probes/streams/hls", "snag/probes/jvm", "snag/report", "snag/remedies/verify", "snag/recording", "snag/readers/strace"}
 
 func longestFirst(all []pkg) {
 	rank := func(p pkg) int {
