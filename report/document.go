@@ -282,7 +282,7 @@ func entry(e verdict.Entry, byID map[string]string) Entry {
 		out.Harm = &Harm{e.Harm.Symptom, e.Harm.Amount, e.Harm.Of, e.Harm.Unit, e.Harm.Text}
 	}
 	for _, p := range e.Evidence {
-		piece := Evidence{Side: string(p.Side), Grade: grades[p.Grade], Text: p.Text, Unit: p.Unit, Source: p.Source, Doubt: p.Doubt, Series: p.Series}
+		piece := Evidence{Side: string(p.Side), Grade: grades[p.Grade], Text: p.Text, Unit: p.Unit, Source: p.Source.String(), Doubt: p.Doubt, Series: p.Series}
 		if p.Side != suspect.Missing {
 			value := p.Value
 			piece.Value = &value

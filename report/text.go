@@ -217,8 +217,8 @@ func (p *page) evidence(e verdict.Entry, side suspect.Side, mark string) {
 			break
 		}
 		text := piece.Text
-		if piece.Source != "" && side != suspect.Missing {
-			text += " " + p.dim("["+piece.Source+"]")
+		if piece.Source.String() != "" && side != suspect.Missing {
+			text += " " + p.dim("["+piece.Source.String()+"]")
 		}
 		if piece.Doubt != "" {
 			text += " " + p.yellow("(doubt: "+piece.Doubt+")")

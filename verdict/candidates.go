@@ -160,11 +160,11 @@ func fromTrace(r *recording.Recording, all []suspect.Evidence) []suspect.Evidenc
 		return all
 	}
 	for i := range all {
-		if e := &all[i]; e.Side != suspect.Missing && e.Source != "" && !measure.SaysItsFile(e.Source) {
+		if e := &all[i]; e.Side != suspect.Missing && e.Source.String() != "" && !measure.SaysItsFile(e.Source.String()) {
 			if e.Origin == "" {
-				e.Origin = e.Source
+				e.Origin = e.Source.String()
 			}
-			e.Source = "the traced calls (on the live host: " + e.Source + ")"
+			e.Source = e.Source.As("the traced calls (on the live host: " + e.Source.String() + ")")
 		}
 	}
 	return all

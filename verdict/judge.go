@@ -7,6 +7,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -58,10 +59,10 @@ func judgeParts(v *Verdict, all []*suspect.Suspect) ([]*candidate, []Entry, *gra
 
 // behind names the series behind each piece of evidence, for whoever draws them.
 func behind(v *Verdict) {
-	find := suspects.NewBehind(v.Recording)
+	find := source.NewIndex(v.Recording)
 	for _, e := range v.Entries {
 		for i := range e.Evidence {
-			e.Evidence[i].Series = find.Series(e.Evidence[i], e.Subject)
+			e.Evidence[i].Series = find.Selectors(e.Evidence[i].Source, e.Subject)
 		}
 	}
 }

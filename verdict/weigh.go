@@ -45,7 +45,7 @@ func count(evidence []suspect.Evidence, side suspect.Side, grade suspect.Grade) 
 		}
 		origin := e.Origin
 		if origin == "" {
-			origin = e.Source
+			origin = e.Source.String()
 		}
 		origins[origin] = true
 	}

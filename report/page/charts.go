@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"snag/recording"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 	"snag/verdict"
 )
@@ -149,11 +150,11 @@ func shown(have []Chart, c Chart) bool {
 func (b *builder) chart(s selector) (Chart, bool) {
 	c := Chart{ID: s.text, Title: titleOf(s.name), Unit: unitOf(s.name)}
 	if strings.Contains(s.name, ".") {
-		col, known := columns[s.name]
+		col, known := source.Columns[s.name]
 		if !known {
 			return c, false
 		}
-		c.Title, c.Unit = col.title, col.unit
+		c.Title, c.Unit = col.Title, col.Unit
 		c.Lines = b.rows(s)
 		if b.listens(s) {
 			c.Title, c.Unit = map[string]string{"sockets.recv_q": "connections waiting to be accepted", "sockets.send_q": "most that may wait"}[s.name], "connections"

@@ -2,61 +2,15 @@ package page
 
 import (
 	"math"
+	"reflect"
 	"sort"
 	"strconv"
+	"strings"
 
 	"snag/recording"
 	"snag/scene"
+	"snag/suspects/source"
 )
-
-// column is how one column of a table is drawn over time.
-type column struct {
-	title, unit string
-	running     bool // a running total: drawn as its growth a second
-	bad         bool // growth of it hurts
-}
-
-// columns of the tables that can be drawn: suspects.Behind names no others.
-var columns = map[string]column{
-	"sockets.recv_q":         {"receive queue", "bytes", false, false},
-	"sockets.send_q":         {"send queue", "bytes", false, false},
-	"sockets.drops":          {"drops at the socket", "/s", true, true},
-	"sockets.rmem":           {"receive memory in use", "bytes", false, false},
-	"sockets.rtt":            {"round-trip time", "s", false, false},
-	"sockets.min_rtt":        {"least round-trip time", "s", false, false},
-	"sockets.cwnd":           {"congestion window", "segments", false, false},
-	"sockets.snd_wnd":        {"the peer's window", "bytes", false, false},
-	"sockets.backoff":        {"retransmit timer backed off", "times", false, true},
-	"sockets.notsent_bytes":  {"written and not yet sent", "bytes", false, false},
-	"sockets.bytes_sent":     {"sent", "bytes/s", true, false},
-	"sockets.bytes_acked":    {"acknowledged", "bytes/s", true, false},
-	"sockets.bytes_received": {"received", "bytes/s", true, false},
-	"sockets.total_retrans":  {"retransmitted", "/s", true, true},
-	"sockets.rwnd_limited":   {"held by the peer's window", "ratio", true, true},
-	"sockets.sndbuf_limited": {"held by the send buffer", "ratio", true, true},
-	"drops.n":                {"packets dropped", "/s", false, true},
-	"retransmits.n":          {"segments retransmitted", "/s", false, true},
-	"resets.n":               {"resets", "/s", false, true},
-	"holds.held":             {"writes held back", "/s", false, true},
-	"holds.hold_max":         {"longest hold of a write", "s", false, true},
-	"connections.opened":     {"connections opened", "/s", false, false},
-	"connections.closed":     {"connections closed", "/s", false, false},
-	"connections.failed":     {"connections failed", "/s", false, true},
-	"connections.short":      {"connections that lived under 1 s", "/s", false, true},
-	"turns.n":                {"requests answered", "/s", false, false},
-	"turns.mean":             {"time to answer, mean", "s", false, true},
-	"turns.max":              {"time to answer, longest", "s", false, true},
-	"errors.n":               {"calls that returned an error", "/s", false, true},
-	"threads.run_delay":      {"ready and waiting for a CPU", "ratio", true, true},
-	"threads.on_cpu":         {"on a CPU", "ratio", true, false},
-	"processes.cpu":          {"CPU time", "ratio", true, false},
-	"processes.fds":          {"open descriptors", "", false, false},
-	"processes.threads":      {"threads", "", false, false},
-	"calls.read_time":        {"time in reads, by descriptor", "ratio", false, true},
-	"calls.write_time":       {"time in writes, by descriptor", "ratio", false, true},
-	"calls.read_bytes":       {"read, by descriptor", "bytes/s", false, false},
-	"calls.write_bytes":      {"written, by descriptor", "bytes/s", false, false},
-}
 
 // rows draws the rows that a selector of a table's column stands for.
 func (b *builder) rows(s selector) []Line {
@@ -92,20 +46,30 @@ func socketValue(name string, row recording.Socket) (float64, bool) {
 	case "sockets.rmem":
 		return float64(row.Rmem), true
 	}
-	t := row.TCP
-	if t == nil {
+	field, known := tcpFields[strings.TrimPrefix(name, "sockets.")]
+	if row.TCP == nil || !known {
 		return 0, false
 	}
-	values := map[string]float64{
-		"sockets.rtt": t.RTT, "sockets.min_rtt": t.MinRTT, "sockets.cwnd": float64(t.Cwnd), "sockets.snd_wnd": float64(t.SndWnd),
-		"sockets.backoff": float64(t.Backoff), "sockets.notsent_bytes": float64(t.NotSent),
-		"sockets.bytes_sent": float64(t.BytesSent), "sockets.bytes_acked": float64(t.BytesAcked),
-		"sockets.bytes_received": float64(t.BytesReceived), "sockets.total_retrans": float64(t.TotalRetrans),
-		"sockets.rwnd_limited": t.RwndLimited, "sockets.sndbuf_limited": t.SndbufLimited,
+	v := reflect.ValueOf(*row.TCP).Field(field)
+	switch {
+	case v.CanInt():
+		return float64(v.Int()), true
+	case v.CanUint():
+		return float64(v.Uint()), true
 	}
-	v, ok := values[name]
-	return v, ok
+	return v.Float(), v.CanFloat()
 }
+
+// tcpFields are the fields of recording.TCPInfo by their names in the table.
+var tcpFields = func() map[string]int {
+	out := map[string]int{}
+	info := reflect.TypeFor[recording.TCPInfo]()
+	for i := range info.NumField() {
+		name, _, _ := strings.Cut(info.Field(i).Tag.Get("json"), ",")
+		out[name] = i
+	}
+	return out
+}()
 
 func (b *builder) socketLines(s selector) []Line {
 	var out []Line
@@ -121,7 +85,7 @@ func (b *builder) socketLines(s selector) []Line {
 				line.T, line.V = append(line.T, b.since(row.T)), append(line.V, v)
 			}
 		}
-		if line = finish(line, columns[s.name].running); len(line.T) > 0 {
+		if line = finish(line, source.Columns[s.name].Running); len(line.T) > 0 {
 			out = append(out, line)
 		}
 	}
@@ -184,7 +148,7 @@ func (b *builder) processLines(s selector) []Line {
 			}
 		}
 		if table(s.name) == "processes" {
-			out = append(out, finish(line, columns[s.name].running))
+			out = append(out, finish(line, source.Columns[s.name].Running))
 			continue
 		}
 		for _, t := range p.Threads {
@@ -244,7 +208,7 @@ func (b *builder) countLines(s selector) []Line {
 			byLabel[label], weight[label] = make([]float64, seconds), make([]float64, seconds)
 		}
 		switch {
-		case columns[s.name].unit == "s" && of == 0:
+		case source.Columns[s.name].Unit == "s" && of == 0:
 			byLabel[label][at] = max(byLabel[label][at], v)
 		default:
 			byLabel[label][at] += v

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"fmt"
+
 	"snag/recording"
 	"snag/scene"
 )
@@ -59,6 +61,8 @@ func (b *builder) eachCount(s selector, each func(t recording.Time, label string
 				each(x.T, x.Role, aSecond(x.N, x.Measured), 0)
 			case "turns.max":
 				each(x.T, x.Role, x.Max, 0)
+			case "turns.failed":
+				each(x.T, x.Role, aSecond(x.Failed, x.Measured), 0)
 			default:
 				each(x.T, x.Role, x.Sum, float64(x.N))
 			}
@@ -69,7 +73,58 @@ func (b *builder) eachCount(s selector, each func(t recording.Time, label string
 				each(x.T, x.Call+" "+x.Errno, float64(x.N), 0)
 			}
 		}
+	case "queries":
+		for _, x := range b.r.Queries {
+			if s.pid() != 0 && s.pid() != x.PID {
+				continue
+			}
+			n := x.Asked
+			if s.name == "queries.gave_up" {
+				n = x.GaveUp
+			}
+			each(x.T, x.Remote, aSecond(n, x.Measured), 0)
+		}
+	default:
+		b.eachOfThreads(s, each)
 	}
+}
+
+// eachOfThreads calls each with the rows of what the threads of a process were found at: the
+// sum of a second's looks or waits is how many of them were, on average.
+func (b *builder) eachOfThreads(s selector, each func(t recording.Time, label string, v, of float64)) {
+	switch table(s.name) {
+	case "thread_states":
+		for _, x := range b.r.ThreadStates {
+			if x.PID == s.pid() && x.Looks > 0 {
+				each(x.T, foundAt(x), float64(x.N)/float64(x.Looks), 0)
+			}
+		}
+	case "offcpu":
+		for _, x := range b.r.OffCPU {
+			if x.PID == s.pid() {
+				each(x.T, x.Reason, x.Sum, 0)
+			}
+		}
+	case "lock_waits":
+		for _, x := range b.r.LockWaits {
+			if x.PID == s.pid() && x.Kind != "condition" {
+				each(x.T, fmt.Sprintf("lock at 0x%x", x.Address), x.Sum, 0)
+			}
+		}
+	}
+}
+
+// foundAt is a state of threads in words.
+func foundAt(x recording.ThreadStates) string {
+	switch {
+	case x.Call != "" && x.Remote != "":
+		return x.Call + " " + x.Remote
+	case x.Call != "":
+		return x.Call
+	case x.State == "R":
+		return "running or ready"
+	}
+	return "state " + x.State
 }
 
 // aSecond is the rate of what was counted in a row's second, or in the part of it that was

@@ -9,7 +9,7 @@ import (
 	"snag/recording"
 )
 
-// selector is name{label="value",…}, as suspects.Behind writes it.
+// selector is name{label="value",…}, as source.Index writes it.
 type selector struct {
 	text, name string
 	labels     recording.Labels

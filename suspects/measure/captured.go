@@ -27,8 +27,8 @@ func AsCaptured(r *recording.Recording, f *suspect.Finding) {
 		return
 	}
 	for i := range f.Evidence {
-		if e := &f.Evidence[i]; e.Side != suspect.Missing && !strings.HasPrefix(e.Source, Captured) {
-			e.Source = Captured + ", as " + e.Source + " would show it"
+		if e := &f.Evidence[i]; e.Side != suspect.Missing && !strings.HasPrefix(e.Source.String(), Captured) {
+			e.Source = e.Source.As(Captured + ", as " + e.Source.String() + " would show it")
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
+	"snag/suspects/source"
 )
 
 // Side of a piece of evidence.
@@ -42,15 +43,16 @@ type Evidence struct {
 	Text   string
 	Value  float64
 	Unit   string
-	Source string // what a person can look at: "/proc/net/snmp Udp RcvbufErrors", "ss -uam d"
+	// Source is what a person can look at ("/proc/net/snmp Udp RcvbufErrors"), with the measures
+	// of the recording behind it.
+	Source source.Source
 	// Origin names the kernel line or act that made the number. Pieces of one
 	// origin count once. "" stands for Source.
 	Origin string
 	// Doubt says what weakens it: losses, lateness, sampling. "" for none.
 	Doubt string
-	// Series selects the series behind it (see Behind for the grammar):
-	// `node_netstat_Udp_RcvbufErrors{netns="4026532246"}`. Left empty, Behind finds
-	// them by Source.
+	// Series selects the series behind it (source.Index has the grammar):
+	// `node_netstat_Udp_RcvbufErrors{netns="4026532246"}`. The verdict fills it in by Source.
 	Series []string
 }
 
