@@ -58,17 +58,17 @@ func stands(e verdict.Entry, over time.Duration) string {
 	var best *suspect.Evidence
 	for i := range e.Evidence {
 		p := &e.Evidence[i]
-		if p.Side == suspect.For && p.Source != "" && (best == nil || p.Grade > best.Grade) {
+		if p.Side == suspect.For && p.Source.String() != "" && (best == nil || p.Grade > best.Grade) {
 			best = p
 		}
 	}
 	if best == nil {
 		return ""
 	}
-	source, _, _ := strings.Cut(best.Source, ";")
+	place, _, _ := strings.Cut(best.Source.String(), ";")
 	switch best.Unit {
 	case "packets", "datagrams", "SYNs", "connections", "errors", "calls", "segments", "times", "allocations", "pages", "entries", "interrupts", "faults":
-		return fmt.Sprintf("%s: %s %s in %s stand still", source, units.Count(best.Value), best.Unit, over.Round(time.Second))
+		return fmt.Sprintf("%s: %s %s in %s stand still", place, units.Count(best.Value), best.Unit, over.Round(time.Second))
 	}
 	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -160,7 +161,7 @@ func fromTrace(r *recording.Recording, all []suspect.Evidence) []suspect.Evidenc
 		return all
 	}
 	for i := range all {
-		if e := &all[i]; e.Side != suspect.Missing && e.Source.String() != "" && !measure.SaysItsFile(e.Source.String()) {
+		if e := &all[i]; e.Side != suspect.Missing && e.Source.String() != "" && !e.Source.OfFile() {
 			if e.Origin == "" {
 				e.Origin = e.Source.String()
 			}
@@ -176,7 +177,7 @@ func missing(n suspect.Need, r *recording.Recording) suspect.Evidence {
 	if c.Cure != "" {
 		text += "; " + c.Cure
 	}
-	return suspect.Evidence{Side: suspect.Missing, Text: text, Source: n.Measure}
+	return suspect.Evidence{Side: suspect.Missing, Text: text, Source: source.Of(n.Measure)}
 }
 
 func firstOf(texts ...string) string {

@@ -7,6 +7,7 @@ import (
 
 	"snag/recording"
 	"snag/scene"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -32,7 +33,7 @@ func (f fake) suspect() *suspect.Suspect {
 	s.Weigh = func(*scene.Scene, *recording.Recording) []suspect.Finding {
 		e := f.evidence
 		if e == nil {
-			e = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Source: f.name}}
+			e = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Source: source.Of(f.name)}}
 		}
 		return []suspect.Finding{{
 			Subject: process(f.pid), Evidence: e, Active: spansAt(5, f.from),
@@ -123,14 +124,14 @@ func TestLoopIsBrokenAtTheLaterCause(t *testing.T) {
 
 func TestUnprovenIsNotSeenWithTheNextMeasurement(t *testing.T) {
 	_, by := judged(t, fake{name: "a", pid: 7, from: 10, harm: 1000,
-		evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Source: "x"}}})
+		evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Source: source.Of("x")}}})
 	if by["a"].State != NotSeen || by["a"].Next != "look at a" {
 		t.Errorf("a %s, next %q", by["a"].State, by["a"].Next)
 	}
 }
 
 func TestObserverMakesTheVerdictAbstain(t *testing.T) {
-	strong := []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Source: "x"}, {Side: suspect.For, Grade: suspect.Strong, Source: "y"}}
+	strong := []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Source: source.Of("x")}, {Side: suspect.For, Grade: suspect.Strong, Source: source.Of("y")}}
 	v, by := judged(t,
 		fake{name: "observer", pid: 1, from: 1},
 		fake{name: "a", pid: 7, from: 10, harm: 1000, evidence: strong})
@@ -153,7 +154,7 @@ func TestSnagItselfIsNotAccused(t *testing.T) {
 
 func TestRivalsAreNotToldApart(t *testing.T) {
 	strong := func(n string) []suspect.Evidence {
-		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Source: n + "1"}, {Side: suspect.For, Grade: suspect.Strong, Source: n + "2"}}
+		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Source: source.Of(n + "1")}, {Side: suspect.For, Grade: suspect.Strong, Source: source.Of(n + "2")}}
 	}
 	v, by := judged(t,
 		fake{name: "a", pid: 7, leads: []string{scene.DatagramsLost}, from: 10, evidence: strong("a")},

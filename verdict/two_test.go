@@ -5,6 +5,7 @@ import (
 
 	"snag/recording"
 	"snag/scene"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -13,7 +14,7 @@ func acting(name string, confidence float64, starts ...float64) *candidate {
 	return &candidate{
 		suspect: &suspect.Suspect{Name: name, LeadsTo: []suspect.Lead{{To: scene.RequestLatency, Lag: 500e6}}},
 		finding: suspect.Finding{Subject: process(7), Active: spansAt(1, starts...),
-			Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Source: name}}},
+			Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Source: source.Of(name)}}},
 		confidence: confidence, onset: second(starts[0]),
 	}
 }

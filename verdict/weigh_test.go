@@ -3,12 +3,13 @@ package verdict
 import (
 	"testing"
 
+	"snag/suspects/source"
 	. "snag/suspects/suspect" //nolint:revive // the table reads better
 )
 
 func TestProve(t *testing.T) {
-	piece := func(side Side, grade Grade, source string) Evidence {
-		return Evidence{Side: side, Grade: grade, Source: source}
+	piece := func(side Side, grade Grade, from string) Evidence {
+		return Evidence{Side: side, Grade: grade, Source: source.Of(from)}
 	}
 	for name, c := range map[string]struct {
 		evidence []Evidence
@@ -20,7 +21,7 @@ func TestProve(t *testing.T) {
 		"instruments disagree":         {[]Evidence{piece(Against, Decisive, "a"), piece(For, Decisive, "b")}, conflict},
 		"one strong":                   {[]Evidence{piece(For, Strong, "a")}, unproven},
 		"two strong":                   {[]Evidence{piece(For, Strong, "a"), piece(For, Strong, "b")}, confirmed},
-		"two strong of one origin":     {[]Evidence{{Side: For, Grade: Strong, Source: "a", Origin: "x"}, {Side: For, Grade: Strong, Source: "b", Origin: "x"}}, unproven},
+		"two strong of one origin":     {[]Evidence{{Side: For, Grade: Strong, Source: source.Of("a"), Origin: "x"}, {Side: For, Grade: Strong, Source: source.Of("b"), Origin: "x"}}, unproven},
 		"two strong, two against":      {[]Evidence{piece(For, Strong, "a"), piece(For, Strong, "b"), piece(Against, Strong, "c"), piece(Against, Strong, "d")}, unproven},
 		"weak never confirms":          {[]Evidence{piece(For, Weak, "a"), piece(For, Weak, "b"), piece(For, Weak, "c"), piece(For, Weak, "d")}, nothing},
 		"missing is not against":       {[]Evidence{piece(For, Decisive, "a"), piece(Missing, Decisive, "b")}, confirmed},

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"snag/recording"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -24,7 +25,7 @@ func (v *Verdict) clearNobody() {
 		if e := &v.Entries[i]; e.State == Cleared {
 			e.State, e.Text = NotSeen, "nothing speaks for it in what was seen; "+why(*cut)
 			e.Next = firstOf(e.Next, cut.Cure)
-			e.Evidence = append(e.Evidence, suspect.Evidence{Side: suspect.Missing, Text: why(*cut) + "; " + cut.Cure, Source: cut.Probe})
+			e.Evidence = append(e.Evidence, suspect.Evidence{Side: suspect.Missing, Text: why(*cut) + "; " + cut.Cure, Source: source.Of(cut.Probe)})
 		}
 	}
 }
@@ -41,7 +42,7 @@ func withheld(sus *suspect.Suspect, r *recording.Recording) (Entry, bool) {
 			continue
 		}
 		e.Evidence = append(e.Evidence, suspect.Evidence{
-			Side: suspect.Missing, Text: strings.TrimSuffix(n.Measure+" was measured in part: "+c.Why+"; "+c.Cure, "; "), Source: n.Measure,
+			Side: suspect.Missing, Text: strings.TrimSuffix(n.Measure+" was measured in part: "+c.Why+"; "+c.Cure, "; "), Source: source.Of(n.Measure),
 		})
 		if n.Must {
 			why = append(why, n.Measure+": "+c.Why)

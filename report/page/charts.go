@@ -159,6 +159,9 @@ func (b *builder) chart(s selector) (Chart, bool) {
 		if b.listens(s) {
 			c.Title, c.Unit = map[string]string{"sockets.recv_q": "connections waiting to be accepted", "sockets.send_q": "most that may wait"}[s.name], "connections"
 		}
+		if kind := s.labels["kind"]; kind != "" {
+			c.Title = strings.ReplaceAll(kind, "-", " ") + ": " + c.Title
+		}
 		if s.labels["reason"] != "" {
 			c.Title += ": " + s.labels["reason"]
 		}

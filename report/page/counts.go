@@ -2,6 +2,8 @@ package page
 
 import (
 	"fmt"
+	"math"
+	"time"
 
 	"snag/recording"
 	"snag/scene"
@@ -84,8 +86,35 @@ func (b *builder) eachCount(s selector, each func(t recording.Time, label string
 			}
 			each(x.T, x.Remote, aSecond(n, x.Measured), 0)
 		}
+	case "events":
+		for _, x := range b.r.Events {
+			if x.Kind == s.labels["kind"] && (s.pid() == 0 || s.pid() == x.Subject.PID) {
+				b.eachSecondOf(x, s.name == "events.n", each)
+			}
+		}
 	default:
 		b.eachOfThreads(s, each)
+	}
+}
+
+// eachSecondOf calls each with the part of each second that an event lasted, or once with a
+// count of one.
+func (b *builder) eachSecondOf(x recording.Event, counted bool, each func(t recording.Time, label string, v, of float64)) {
+	if counted {
+		each(x.T, x.Attrs["signal"], 1, 0)
+		return
+	}
+	end := x.End
+	if end == 0 {
+		end = b.s.Window.End
+	}
+	for t := x.T; t < end; {
+		next := min(end, b.r.Window().Start.Add(time.Duration(math.Floor(b.since(t))+1)*time.Second))
+		if next <= t {
+			return
+		}
+		each(t, "", next.Sub(t).Seconds(), 0)
+		t = next
 	}
 }
 

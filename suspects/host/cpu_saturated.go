@@ -9,6 +9,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -80,7 +81,7 @@ func weighSaturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []
 func unfollowed(all measure.CPUTime) suspect.Finding {
 	return suspect.Finding{
 		Subject: recording.Subject{Kind: recording.KindHost}, Evidence: []suspect.Evidence{all.Busy(),
-			{Side: suspect.Missing, Source: "threads.sched", Text: "whether a service waited for them was not measured"}},
+			{Side: suspect.Missing, Source: source.Schedstat.As("threads.sched"), Text: "whether a service waited for them was not measured"}},
 		Text: fmt.Sprintf("the CPUs were idle for %.0f %% of the time only", 100*all.IdleShare()),
 		Next: "snag find --pid PID of the service that is late",
 	}
@@ -108,7 +109,7 @@ func saturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, all mea
 		}
 	}
 	if psi, ok := shareOfWindow(r, "node_pressure_cpu_waiting_seconds_total"); ok {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: psi, Unit: "share", Source: "/proc/pressure/cpu some", Origin: "cpu pressure",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: psi, Unit: "share", Source: source.Of("/proc/pressure/cpu some", source.PressureCPU), Origin: "cpu pressure",
 			Text: fmt.Sprintf("somebody waited for a CPU for %.0f %% of the time", 100*psi)})
 	}
 	blame(&f, s, r, all, worst)
@@ -145,7 +146,7 @@ func blame(f *suspect.Finding, s *scene.Scene, r *recording.Recording, all measu
 		f.Text = fmt.Sprintf("%s needs more CPU than there is: it ran for %s and waited for %s", self.Name, units.Lasting(w.ran), units.Lasting(w.waited))
 		f.Remedy = suspect.Remedy{Permanently: "More CPUs for " + self.Name + ".", Program: "Less work for each request."}
 		if top == nil || top.used < 0.1*all.Total {
-			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: "table processes", Text: "who else used the CPUs was not seen: short-lived processes leave no row"})
+			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.Of("table processes"), Text: "who else used the CPUs was not seen: short-lived processes leave no row"})
 		}
 		return
 	}
@@ -155,7 +156,7 @@ func blame(f *suspect.Finding, s *scene.Scene, r *recording.Recording, all measu
 		f.Related = append(f.Related, p.Subject)
 	}
 	f.Text = fmt.Sprintf("%s used %s of the %s of CPU time that there were, and %s waited for a CPU for %s", top.name(), units.Lasting(top.used), units.Lasting(all.Total), self.Name, units.Lasting(w.waited))
-	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: top.used, Unit: "s", Source: "/proc/PID/stat utime, stime", Origin: "process time",
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: top.used, Unit: "s", Source: source.Stat.As("/proc/PID/stat utime, stime"), Origin: "process time",
 		Text: fmt.Sprintf("%s used %s of CPU time, %s itself %s", top.name(), units.Lasting(top.used), self.Name, units.Lasting(w.ran))})
 	f.Remedy = top.yields(s, r, w.process)
 }

@@ -14,6 +14,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -121,7 +122,7 @@ func (u quotaUse) finding(s *scene.Scene, r *recording.Recording) suspect.Findin
 		}
 	}
 	f.Text = fmt.Sprintf("%s was held back by its quota%s in %s of %s periods", who, u.quotaText(), units.Count(u.throttled), units.Count(u.periods))
-	held := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "cpu.stat nr_throttled, nr_periods of " + u.path, Origin: "cpu.stat",
+	held := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Of("cpu.stat nr_throttled, nr_periods of "+u.path, source.Throttled, source.ThrottledTime), Origin: "cpu.stat",
 		Text: fmt.Sprintf("throttled in %s periods (%.0f %%)", units.OfAll(u.throttled, u.periods), 100*share)}
 	each := 0.0
 	if u.timed && u.seconds > 0 {
@@ -151,9 +152,9 @@ func (u quotaUse) finding(s *scene.Scene, r *recording.Recording) suspect.Findin
 		each = min(each, u.period()) * share
 		f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: each, Unit: "s", Text: fmt.Sprintf("%s of standing still in a typical period of %s, with requests waiting", units.Lasting(each), units.Lasting(u.period()))}
 	case looked:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "ss -tunp Recv-Q", Origin: "receive queues", Text: "nothing waited at the sockets of its processes: no latency was seen"})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tunp", source.RecvQ), Origin: "receive queues", Text: "nothing waited at the sockets of its processes: no latency was seen"})
 	default:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Source: "ss -tunp", Origin: "receive queues", Text: "its processes have no sockets that were looked at: nobody was seen waiting"})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Source: source.SS("-tunp").With(source.RecvQ), Origin: "receive queues", Text: "its processes have no sockets that were looked at: nobody was seen waiting"})
 	}
 	f.Settings, f.Calls = u.settings(s, r, members)
 	f.Remedy = u.remedy(s, r, f.Settings)
@@ -201,7 +202,7 @@ func (u quotaUse) requestsWaiting(s *scene.Scene, members []*scene.Process) (e *
 			if k.Listening() {
 				what = units.Count(float64(most)) + " connections"
 			}
-			e = &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "ss -tunp Recv-Q", Origin: "receive queues",
+			e = &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.SS("-tunp", source.RecvQ), Origin: "receive queues",
 				Text: fmt.Sprintf("at %d of %d samples something waited to be read by %s on %s (up to %s)", n, rows, p.Subject.Name, k.First().Local, what)}
 			if d := k.DropsGrew(); d > 0 {
 				e.Text += fmt.Sprintf("; its socket dropped %s", units.Count(float64(d)))
@@ -232,7 +233,7 @@ func (u quotaUse) runDelay(members []*scene.Process) *suspect.Evidence {
 			a, b := t.Rows[0], t.Rows[len(t.Rows)-1]
 			if d := b.T.Sub(a.T).Seconds(); d >= 2 && (b.RunDelay-a.RunDelay)/d >= best {
 				best = (b.RunDelay - a.RunDelay) / d
-				out = &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: best, Unit: "share", Source: "/proc/PID/task/TID/schedstat", Origin: "run delay",
+				out = &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: best, Unit: "share", Source: source.Schedstat.As("/proc/PID/task/TID/schedstat"), Origin: "run delay",
 					Text: fmt.Sprintf("thread %d of %s was ready and did not run for %.0f %% of the time", t.Subject.TID, p.Subject.Name, 100*best)}
 			}
 		}
@@ -250,7 +251,7 @@ func heldBack(r *recording.Recording, members []*scene.Process) (e suspect.Evide
 			continue
 		}
 		most, ok = in.times, true
-		e = suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: in.longest, Unit: "s", Source: "sched_switch (events run-delay)", Origin: "who ran",
+		e = suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: in.longest, Unit: "s", Source: source.Of("sched_switch (events run-delay)", source.RunDelays), Origin: "who ran",
 			Text: fmt.Sprintf("%s threads of %s were ready for 50 ms and more, at the longest %s, and their CPU was idle before they came", units.Times(in.times), p.Subject.Name, units.Lasting(in.longest))}
 	}
 	return e, ok

@@ -13,6 +13,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -103,7 +104,7 @@ func fromBefore(active []recording.Interval, first recording.Time, window record
 
 // evidence is the wait itself.
 func (w cpuWait) evidence() suspect.Evidence {
-	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: w.of(), Unit: "share", Source: "/proc/PID/task/TID/schedstat", Origin: "run delay",
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: w.of(), Unit: "share", Source: source.Schedstat.As("/proc/PID/task/TID/schedstat"), Origin: "run delay",
 		Text: fmt.Sprintf("threads of %s were ready and waited for a CPU for %s together in %s: %.0f %% of the time that they wanted to run (healthy under 25 %%)",
 			w.process.Subject.Name, units.Lasting(w.waited), units.Lasting(w.span), 100*w.of())}
 }
@@ -114,7 +115,7 @@ func (w cpuWait) throttled(r *recording.Recording) *suspect.Evidence {
 	for path := w.process.Last().Cgroup; path != "" && path != "/" && path != "."; path = path[:strings.LastIndexByte(path, '/')] {
 		held, ok := increaseOf(r, "snag_cgroup_cpu_throttled_seconds_total", path)
 		if ok && held >= 0.3*w.waited {
-			return &suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: held, Unit: "s", Source: "cpu.stat throttled time of " + path, Origin: "cpu.stat",
+			return &suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: held, Unit: "s", Source: source.Of("cpu.stat throttled time of "+path, source.Throttled, source.ThrottledTime), Origin: "cpu.stat",
 				Text: fmt.Sprintf("the quota of its control group %s held it back for %s: the CPUs were not what it waited for", path, units.Lasting(held))}
 		}
 	}
@@ -136,7 +137,7 @@ func (w cpuWait) perRequest(r *recording.Recording) (wait float64, e *suspect.Ev
 	share := r.ShareOf("sockets.turns") // the wait was measured all of the time
 	n, took = n/share, took/share
 	wait = min(w.waited, took) / n
-	e = &suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: wait, Unit: "s", Source: "turns", Origin: "turns",
+	e = &suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: wait, Unit: "s", Source: source.AllTurns.As("turns"), Origin: "turns",
 		Text: fmt.Sprintf("of %s per request, %s was waiting for a CPU", units.Lasting(took/n), units.Lasting(wait))}
 	// Requests that stand behind others at one thread all wait while it waits once:
 	// where it is taken up with running and waiting, the sum of them says nothing.
@@ -159,7 +160,7 @@ func (w cpuWait) elsewhere(s *scene.Scene, l *ledger.Ledger) *suspect.Evidence {
 	if !ok || share >= waitedElsewhere || sym == nil || sym.Name != scene.RequestLatency {
 		return nil
 	}
-	return &suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: share, Unit: "share", Source: "the states of its threads", Origin: "ledger",
+	return &suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: share, Unit: "share", Source: source.ThreadState, Origin: "ledger",
 		Text: fmt.Sprintf("only %.0f %% of the time of its requests was waiting for a CPU", 100*share)}
 }
 
@@ -191,10 +192,10 @@ func lateness(s *scene.Scene, p *scene.Process) *scene.Symptom {
 func felt(s *scene.Scene, waited ...*scene.Process) suspect.Evidence {
 	for _, p := range waited {
 		if sym := lateness(s, p); sym != nil {
-			return suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: "symptoms", Origin: "symptoms", Text: fmt.Sprintf("%s of %s: %s", sym.Name, p.Subject.Name, sym.Text)}
+			return suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: source.Of("symptoms"), Origin: "symptoms", Text: fmt.Sprintf("%s of %s: %s", sym.Name, p.Subject.Name, sym.Text)}
 		}
 	}
-	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "symptoms", Origin: "symptoms", Text: "no service that waited was late: nobody felt it"}
+	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("symptoms"), Origin: "symptoms", Text: "no service that waited was late: nobody felt it"}
 }
 
 // cpuSet reads a list of CPUs, "0-3,7"; nil for all or not known.

@@ -12,6 +12,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -79,7 +80,7 @@ func weighDisk(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspe
 func unfollowedDisk(d disk) suspect.Finding {
 	return suspect.Finding{
 		Subject:  recording.Subject{Kind: recording.KindDisk, Device: d.name},
-		Evidence: []suspect.Evidence{d.evidence(), {Side: suspect.Missing, Source: "threads.state", Text: "whether a service waited for it was not measured"}},
+		Evidence: []suspect.Evidence{d.evidence(), {Side: suspect.Missing, Source: source.Of("threads.state"), Text: "whether a service waited for it was not measured"}},
 		Text:     fmt.Sprintf("disk %s takes %s for a request", d.name, units.Lasting(d.each)), Next: "snag find --pid PID of the service that is late",
 	}
 }
@@ -98,7 +99,7 @@ func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) susp
 	}
 	switch {
 	case b.remote:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: "nfsiostat 1", Text: "it waits for a file system on the network, whose server is not seen from here"})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.Of("nfsiostat 1"), Text: "it waits for a file system on the network, whose server is not seen from here"})
 	case slow != nil:
 		f.Subject = recording.Subject{Kind: recording.KindDisk, Device: slow.name}
 		f.Evidence = append(f.Evidence, slow.evidence())
@@ -109,7 +110,7 @@ func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) susp
 		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("The files of %s on a disk of their own, or on a faster one than %s.", self.Name, slow.name), Program: "Fewer syncs and larger writes."}
 		nameWriter(&f, s, r, b, *slow)
 	default:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: "/proc/diskstats", Origin: "diskstats",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.Disk, Origin: "diskstats",
 			Text: "no disk was slow meanwhile: a limit above the disks, or a file system that waits for itself"})
 	}
 	addDelays(&f, r, b)
@@ -131,7 +132,7 @@ func nameWriter(f *suspect.Finding, s *scene.Scene, r *recording.Recording, b bl
 	}
 	f.Related = append(f.Related, p.Subject)
 	f.Text += fmt.Sprintf("; %s moved %s meanwhile", p.Subject.Name, units.Bytes(bytes))
-	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: bytes, Unit: "bytes", Source: "/proc/PID/io", Origin: "process io",
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: bytes, Unit: "bytes", Source: source.Of("/proc/PID/io"), Origin: "process io",
 		Text: fmt.Sprintf("%s moved %s to and from disks, %s itself %s; disk %s %s", p.Subject.Name, units.Bytes(bytes), b.process.Subject.Name, units.Bytes(own), d.name, units.Bytes(d.bytes))})
 	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("IOWeight=10 or IOWriteBandwidthMax= in the unit of %s. Or the files of %s on a disk of their own.", p.Subject.Name, b.process.Subject.Name),
 		Program: fmt.Sprintf("%s: fewer and slower writes.", p.Subject.Comm)}
@@ -140,16 +141,16 @@ func nameWriter(f *suspect.Finding, s *scene.Scene, r *recording.Recording, b bl
 // addDelays adds what the kernel itself counted of the process' waiting.
 func addDelays(f *suspect.Finding, r *recording.Recording, b blocked) {
 	if b.accounted && b.span > 0 && b.delayed >= delayShare*b.span {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.delayed, Unit: "s", Source: "/proc/PID/task/TID/stat delayacct_blkio_ticks", Origin: "delay accounting",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.delayed, Unit: "s", Source: source.Of("/proc/PID/task/TID/stat delayacct_blkio_ticks"), Origin: "delay accounting",
 			Text: fmt.Sprintf("its threads waited for disks for %s of %s", units.Lasting(b.delayed), units.Lasting(b.span))})
 	}
 	group := b.process.Last().GroupOf("unified")
 	if share, ok := shareOfWindow(r, "snag_cgroup_pressure_io_waiting_seconds_total", "cgroup", group); ok && share >= delayShare {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "io.pressure of " + group, Origin: "group's io pressure",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Of("io.pressure of "+group, source.GroupWaitsIO), Origin: "group's io pressure",
 			Text: fmt.Sprintf("in its control group somebody waited for a disk for %.0f %% of the time", 100*share)})
 	}
 	if share, ok := shareOfWindow(r, "node_pressure_io_stalled_seconds_total"); ok {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: "/proc/pressure/io full", Origin: "io pressure",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: source.Of("/proc/pressure/io full", source.PressureIO), Origin: "io pressure",
 			Text: fmt.Sprintf("all that was ready to run waited for a disk for %.0f %% of the time", 100*share)})
 	}
 }
@@ -164,7 +165,7 @@ func addLimits(f *suspect.Finding, r *recording.Recording, b blocked) {
 		path := filepath.Dir(fact.Source)
 		for _, group := range []string{last.GroupOf("blkio"), last.GroupOf("unified")} {
 			if group != "" && group != "/" && strings.HasSuffix(path, group) {
-				f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: fact.Source, Origin: "io.max",
+				f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: source.Of(fact.Source), Origin: "io.max",
 					Text: fmt.Sprintf("its control group %s has a limit on a disk: %s", group, fact.Value)})
 				f.Text += fmt.Sprintf("; its control group is limited to %s", fact.Value)
 				return
@@ -181,7 +182,7 @@ func addErrors(f *suspect.Finding, r *recording.Recording, d *disk) {
 		}
 	}
 	if n > 0 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(n), Unit: "lines", Source: "dmesg", Origin: "kernel log",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(n), Unit: "lines", Source: source.Of("dmesg"), Origin: "kernel log",
 			Text: fmt.Sprintf("the kernel log has %s of it: %s", units.Plural(n, "error"), line)})
 	}
 }

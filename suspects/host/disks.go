@@ -13,6 +13,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -128,14 +129,14 @@ func metBy(r *recording.Recording, device string) (met float64, slowest []record
 
 func (d disk) evidence() suspect.Evidence {
 	if !d.slow() {
-		return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: d.met, Unit: "s", Source: "/proc/diskstats " + d.name, Origin: "diskstats",
+		return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: d.met, Unit: "s", Source: source.Disk.As("/proc/diskstats " + d.name), Origin: "diskstats",
 			Text: fmt.Sprintf("in %d seconds, which are half of the time of its requests, disk %s took %s for one (healthy under 10 ms)", len(d.slowest), d.name, units.Lasting(d.met))}
 	}
 	of := "the time"
 	if len(d.spells) > 0 {
 		of = units.Lasting(intervals.Seconds(d.spells, 0))
 	}
-	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: d.each, Unit: "s", Source: "/proc/diskstats " + d.name, Origin: "diskstats",
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: d.each, Unit: "s", Source: source.Disk.As("/proc/diskstats " + d.name), Origin: "diskstats",
 		Text: fmt.Sprintf("disk %s had requests under way for %.0f %% of %s, and one took %s (healthy under 10 ms): %s requests, %s", d.name, 100*min(1, d.busy), of, units.Lasting(d.each), units.Count(d.requests), units.Bytes(d.bytes))}
 }
 
@@ -259,7 +260,7 @@ func (b blocked) evidence() suspect.Evidence {
 	if b.call != "" && b.call != "none" {
 		where += " (" + b.call + ")"
 	}
-	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: max(b.booked, b.share()), Unit: "share", Source: "/proc/PID/task/TID/stat, wchan", Origin: "thread states",
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: max(b.booked, b.share()), Unit: "share", Source: source.Stat.As("/proc/PID/task/TID/stat, wchan"), Origin: "thread states",
 		Text: fmt.Sprintf("%s a thread of %s waited for a disk (state D)%s", b.words(), b.process.Subject.Name, where)}
 }
 

@@ -10,6 +10,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -110,14 +111,14 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (suspec
 		}
 		f.Text = fmt.Sprintf("%s connections wait on %s and none is accepted; how many descriptors it has could not be read", units.Count(float64(q.most)), q.local)
 		f.Next = fmt.Sprintf("ls /proc/%[1]d/fd | wc -l; grep 'open files' /proc/%[1]d/limits", p.Subject.PID)
-		f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(q.most), Unit: "connections", Source: "ss -ltn Recv-Q", Text: f.Text},
-			{Side: suspect.Missing, Text: "descriptors and limit of the process were not read", Source: "/proc/PID/fd, /proc/PID/limits"}}
+		f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(q.most), Unit: "connections", Source: source.SS("-ltn", source.RecvQ), Text: f.Text},
+			{Side: suspect.Missing, Text: "descriptors and limit of the process were not read", Source: source.Of("/proc/PID/fd, /proc/PID/limits", source.Descriptors)}}
 		return f, true
 	}
 	if t.rows == 0 {
 		return f, false
 	}
-	full := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(t.fds), Unit: "descriptors", Source: fmt.Sprintf("/proc/%[1]d/fd, /proc/%[1]d/limits", p.Subject.PID), Origin: "descriptors",
+	full := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(t.fds), Unit: "descriptors", Source: source.Ofs("/proc/%[1]d/fd, /proc/%[1]d/limits", p.Subject.PID).With(source.Descriptors), Origin: "descriptors",
 		Text: fmt.Sprintf("%s descriptors in use, soft limit %s, at %d of %d samples", units.Count(float64(t.fds)), units.Count(float64(t.most)), t.rows, t.of)}
 	f.Evidence = append(f.Evidence, full)
 	f.Text = fmt.Sprintf("%s of %s descriptors in use", units.Count(float64(t.fds)), units.Count(float64(t.most)))
@@ -126,7 +127,7 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (suspec
 	if no.n > 0 {
 		f.Evidence[0].Grade = suspect.Decisive
 		f.Evidence[0].Text += fmt.Sprintf("; its %s returned EMFILE %s times in the seconds in which calls were watched", no.call, units.Count(no.n))
-		f.Evidence[0].Source += "; tracepoint raw_syscalls:sys_exit"
+		f.Evidence[0].Source = f.Evidence[0].Source.And(source.Of("tracepoint raw_syscalls:sys_exit"))
 		f.Text += fmt.Sprintf(": %s fails (EMFILE)", no.call)
 		f.Active = intervals.Merge(append(f.Active, no.at...), 0)
 		// One connection that waits can be refused again and again: how many wait is
@@ -138,9 +139,9 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (suspec
 		if t.fds >= t.most {
 			f.Evidence[0].Grade = suspect.Decisive
 			f.Evidence[0].Text += fmt.Sprintf(", while %s connections waited on %s and none was taken out of the queue (%d samples)", units.Count(float64(q.most)), q.local, q.stuck)
-			f.Evidence[0].Source += "; ss -ltn Recv-Q"
+			f.Evidence[0].Source = f.Evidence[0].Source.And(source.SS("-ltn", source.RecvQ))
 		} else {
-			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(q.most), Unit: "connections", Source: "ss -ltn Recv-Q", Origin: "accept queue",
+			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(q.most), Unit: "connections", Source: source.SS("-ltn", source.RecvQ), Origin: "accept queue",
 				Text: fmt.Sprintf("up to %s connections waited on %s and none was taken out of the queue (%d samples)", units.Count(float64(q.most)), q.local, q.stuck)})
 		}
 		if no.n == 0 {
@@ -154,14 +155,14 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (suspec
 		}
 		f.Related = append(f.Related, q.listener.Subject)
 		if n := ownerless(s, q.listener); n > 0 {
-			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(n), Unit: "sockets", Source: "ss -tnp", Text: fmt.Sprintf("%s established connections to it belong to no process", units.Count(float64(n)))})
+			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(n), Unit: "sockets", Source: source.SS("-tnp"), Text: fmt.Sprintf("%s established connections to it belong to no process", units.Count(float64(n)))})
 		}
 	case q.rows >= 1 && q.most == 0 && no.n == 0:
 		f.Evidence[0].Grade = suspect.Weak
-		served := suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: opened, Unit: "connections", Source: "ss -ltn Recv-Q", Origin: "accept queue",
+		served := suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: opened, Unit: "connections", Source: source.SS("-ltn", source.RecvQ), Origin: "accept queue",
 			Text: fmt.Sprintf("nobody was seen waiting in its accept queue (%d samples)", q.rows)}
 		if opened > 0 {
-			served.Grade, served.Source = suspect.Decisive, served.Source+"; tracepoint sock:inet_sock_set_state"
+			served.Grade, served.Source = suspect.Decisive, served.Source.And(source.Connections)
 			served.Text = fmt.Sprintf("%s connections came in that time, and none was seen waiting (%d samples)", units.Count(opened), q.rows)
 		}
 		f.Evidence = append(f.Evidence, served)
@@ -179,7 +180,7 @@ func addRefused(f suspect.Finding, r *recording.Recording, p *scene.Process, no 
 	last := p.Last()
 	f.Active = intervals.Merge(no.at, measure.Joined)
 	f.Text = fmt.Sprintf("%s fails (EMFILE), %s times: all its descriptors are in use", no.call, units.Count(no.n))
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: no.n, Unit: "calls", Source: "strace -f -e trace=accept,accept4,openat", Origin: "descriptors",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: no.n, Unit: "calls", Source: source.Of("strace -f -e trace=accept,accept4,openat"), Origin: "descriptors",
 		Text: fmt.Sprintf("its %s returned EMFILE %s times, which is the answer where RLIMIT_NOFILE is reached and to nothing else", no.call, units.Count(no.n))}
 	if last.FDLimit > 0 {
 		e.Text += fmt.Sprintf(" (its limit was seen to be %s)", units.Count(float64(last.FDLimit)))

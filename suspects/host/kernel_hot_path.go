@@ -12,6 +12,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -183,7 +184,7 @@ func hotFunction(r *recording.Recording, here, there kernelProfile, name string)
 	if caller != "" {
 		out.Subject.Name += " under " + caller
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: 100 * f.samples / here.all, Unit: "percent", Source: "perf report --no-children --sort symbol", Origin: "profile",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: 100 * f.samples / here.all, Unit: "percent", Source: source.Of("perf report --no-children --sort symbol"), Origin: "profile",
 		Text: fmt.Sprintf("%s ran in %s of %s samples in the kernel (%.0f %%; %.1f %% of all %s); in the baseline in %s of %s (%.1f %%)",
 			name, units.Count(f.samples), units.Count(here.kernel), 100*here.share(name), 100*f.samples/here.all, here.whole(), units.Count(was), units.Count(there.kernel), 100*was/there.kernel)}
 	if here.hz != there.hz && here.hz > 0 && there.hz > 0 {
@@ -232,7 +233,7 @@ func kernelTime(r *recording.Recording) (suspect.Evidence, bool) {
 	if !ok || !ok2 || there <= 0 {
 		return suspect.Evidence{}, false
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: here / there, Unit: "times", Source: "/proc/stat system, softirq", Origin: "kernel time",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: here / there, Unit: "times", Source: source.CPU("/proc/stat system, softirq", "", "system", "softirq"), Origin: "kernel time",
 		Text: fmt.Sprintf("system and softirq time are %.0f %% of the CPUs, in the baseline %.0f %%", 100*here, 100*there)}
 	if here >= 2*there {
 		e.Grade = suspect.Strong

@@ -10,6 +10,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -133,14 +134,14 @@ func (g lull) evidence() (out []suspect.Evidence, side int) {
 		}
 		text += fmt.Sprintf("%s %s (usual %s a second)", units.Count(math.Round(a.grew)), a.name, units.Count(math.Round(a.usual)))
 	}
-	e := suspect.Evidence{Value: g.length, Unit: "s", Source: "/proc/stat ctxt, intr", Origin: "the machine's own counters",
+	e := suspect.Evidence{Value: g.length, Unit: "s", Source: source.Of("/proc/stat ctxt, intr", source.ContextSwitches, source.Interrupts), Origin: "the machine's own counters",
 		Text: fmt.Sprintf("from %s on no sample for %s, in which the machine made %s", g.Start, units.Lasting(g.length), text)}
 	switch {
 	case len(g.alive) == 0:
 		e.Side, e.Text = suspect.Missing, fmt.Sprintf("from %s on no sample for %s; too few events otherwise to tell what the machine did in it", g.Start, units.Lasting(g.length))
 		return []suspect.Evidence{e}, unknownSide
 	case g.stolen >= 0.5*g.length:
-		e.Side, e.Grade, e.Source, e.Origin = suspect.Against, suspect.Decisive, "/proc/stat steal", "steal"
+		e.Side, e.Grade, e.Source, e.Origin = suspect.Against, suspect.Decisive, source.CPU("/proc/stat steal", "", "steal"), "steal"
 		e.Text = fmt.Sprintf("of the %s without a sample from %s on the hypervisor counted %s as stolen", units.Lasting(g.length), g.Start, units.Lasting(g.stolen))
 		return []suspect.Evidence{e}, stolenSide
 	case still == len(g.alive) && still >= 2:
@@ -186,7 +187,7 @@ func addStill(f *suspect.Finding, s *scene.Scene, lost float64) {
 	}
 	f.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: lost, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s",
 		Text: fmt.Sprintf("%s with traffic stood still for %s", units.Plural(n, "connection"), units.Lasting(lost))}
-	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(n), Unit: "connections", Source: "ss -tin", Origin: "sockets",
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(n), Unit: "connections", Source: source.SS("-tin").With(source.BytesReceived, source.BytesAcked), Origin: "sockets",
 		Text: fmt.Sprintf("%s with traffic stood still meanwhile", units.Plural(n, "connection"))})
 }
 

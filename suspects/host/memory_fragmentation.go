@@ -10,6 +10,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -74,7 +75,7 @@ func weighFragmentation(s *scene.Scene, r *recording.Recording) []suspect.Findin
 	if series, ok := measure.Counter(r, 0, "node_vmstat_compact_stall"); ok {
 		f.Active = measure.StepsOf(series).Active()
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: stalls / window, Unit: "1/s", Source: "/proc/vmstat compact_stall", Origin: "compaction",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: stalls / window, Unit: "1/s", Source: source.VMStat("compact_stall"), Origin: "compaction",
 		Text: fmt.Sprintf("%s allocations had to compact memory themselves, %s a second (healthy 0)", units.Count(stalls), units.Count(stalls/window))}
 	if stalls < compactRate*window {
 		e.Grade = suspect.Weak
@@ -89,7 +90,7 @@ func weighFragmentation(s *scene.Scene, r *recording.Recording) []suspect.Findin
 	}
 	f.Evidence = append(f.Evidence, e, pieces)
 	if lost, ok := measure.Grew(r, 0, "node_vmstat_thp_fault_fallback"); ok && lost > 0 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: lost, Unit: "faults", Source: "/proc/vmstat thp_fault_fallback", Origin: "huge pages",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: lost, Unit: "faults", Source: source.VMStat("thp_fault_fallback"), Origin: "huge pages",
 			Text: fmt.Sprintf("%s faults wanted a huge page and got none", units.Count(lost))})
 	}
 	f.Evidence = append(f.Evidence, shortOfMemory(r, z, stalls)...)
@@ -105,7 +106,7 @@ func weighFragmentation(s *scene.Scene, r *recording.Recording) []suspect.Findin
 // pieces is in blocks of which size the zone's free memory is.
 func (z zone) pieces(r *recording.Recording) suspect.Evidence {
 	free, huge := z.free()
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Source: "/proc/buddyinfo", Origin: "free blocks", Unit: "share"}
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Source: source.Of("/proc/buddyinfo", source.Ref{Series: "node_buddyinfo_blocks"}), Origin: "free blocks", Unit: "share"}
 	if free > 0 {
 		e.Value = huge / free
 	}
@@ -138,7 +139,7 @@ func shortOfMemory(r *recording.Recording, z zone, compacted float64) []suspect.
 	if !ok || reclaimed < 3*compacted || z.high == 0 || free > 1.5*z.high {
 		return nil
 	}
-	return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: reclaimed, Unit: "allocations", Source: "/proc/vmstat allocstall, /proc/zoneinfo", Origin: "reclaim",
+	return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: reclaimed, Unit: "allocations", Source: source.VMStat("allocstall").As("/proc/vmstat allocstall, /proc/zoneinfo"), Origin: "reclaim",
 		Text: fmt.Sprintf("%s allocations had to reclaim memory and %s to compact it, with %s pages free at a watermark of %s: memory is short", units.Count(reclaimed), units.Count(compacted), units.Count(free), units.Count(z.high))}}
 }
 
@@ -151,10 +152,10 @@ func addWaiting(f *suspect.Finding, s *scene.Scene, r *recording.Recording, comp
 		if p.Subject.PID == r.Manifest.SelfPID || lateness(s, p) == nil {
 			continue
 		}
-		if share, source, ok := memoryWait(r, p); ok && share >= memoryShare {
+		if share, from, ok := memoryWait(r, p); ok && share >= memoryShare {
 			f.Related = append(f.Related, p.Subject)
 			if share > worst {
-				late, worst, where = p, share, source
+				late, worst, where = p, share, from
 			}
 		}
 	}
@@ -162,10 +163,10 @@ func addWaiting(f *suspect.Finding, s *scene.Scene, r *recording.Recording, comp
 		return
 	}
 	if late == nil {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "symptoms", Origin: "symptoms", Text: "no service that is late waited for memory"})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("symptoms"), Origin: "symptoms", Text: "no service that is late waited for memory"})
 		return
 	}
-	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: worst, Unit: "share", Source: where, Origin: "memory pressure",
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: worst, Unit: "share", Source: source.Of(where, source.PressureMemory, source.GroupWaitsMemory), Origin: "memory pressure",
 		Text: fmt.Sprintf("threads of %s, which is late, or beside it in its control group waited for memory for %.0f %% of the time (healthy 0)", late.Subject.Name, 100*worst)})
 }
 
@@ -203,7 +204,7 @@ func addCompacting(f *suspect.Finding, s *scene.Scene, r *recording.Recording) b
 	}
 	pid := worst.Subject.PID
 	f.Related = append(f.Related, worst.Subject)
-	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: sums[pid], Unit: "s", Source: "compaction:mm_compaction_begin, mm_compaction_end", Origin: "compaction intervals",
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: sums[pid], Unit: "s", Source: source.Of("compaction:mm_compaction_begin, mm_compaction_end"), Origin: "compaction intervals",
 		Text: fmt.Sprintf("threads of %s, which is late, compacted memory themselves %s, %s in all, %s at the longest", worst.Subject.Name, units.Plural(n[pid], "time"), units.Lasting(sums[pid]), units.Lasting(longest[pid]))})
 	return true
 }

@@ -14,6 +14,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -195,16 +196,16 @@ func (g *limitedGroup) finding(r *recording.Recording) (suspect.Finding, bool) {
 	for _, p := range g.processes[:min(len(g.processes), measure.MostRelated)] {
 		f.Related = append(f.Related, p.Subject)
 	}
-	limit := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: g.used, Unit: "bytes", Source: "memory.current, " + g.file + ", memory.events of " + g.path, Origin: "memory limit",
+	limit := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: g.used, Unit: "bytes", Source: source.Of("memory.current, "+g.file+", memory.events of "+g.path, source.GroupMemory, source.GroupLimit), Origin: "memory limit",
 		Text: fmt.Sprintf("it held %s of the %s that it may, and hit the limit %s", units.Bytes(g.used), units.Bytes(g.limit), units.Times(int(g.hits)))}
-	missed := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: g.misses(), Unit: "pages", Source: "memory.stat of " + g.path + ": pgmajfault, workingset_refault", Origin: "refaults",
+	missed := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: g.misses(), Unit: "pages", Source: source.Of("memory.stat of "+g.path+": pgmajfault, workingset_refault", source.Ref{Series: "node_vmstat_pgmajfault"}, source.GroupWaitsMemory), Origin: "refaults",
 		Text: fmt.Sprintf("%s pages that it had given up were needed again in %s (%s a second; healthy 0)", units.Count(g.misses()), units.Lasting(g.span), units.Count(g.misses()/max(g.span, 1)))}
 	thrashes := g.span >= 2 && g.misses() >= swapRate*g.span
 	switch {
 	case g.kills > 0:
 		f.Active = g.killed.Active()
 		f.Text = fmt.Sprintf("the kernel killed processes of it %s: all together may hold %s", units.Times(int(g.kills)), units.Bytes(g.limit))
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: g.kills, Unit: "kills", Source: "memory.events oom_kill of " + g.path, Origin: "oom_kill",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: g.kills, Unit: "kills", Source: source.Of("memory.events oom_kill of "+g.path, source.Ref{Series: "node_vmstat_oom_kill"}, source.GroupMemory), Origin: "oom_kill",
 			Text: fmt.Sprintf("oom_kill of the group grew by %s", units.Count(g.kills))})
 	case thrashes:
 		f.Active = faults{steps: g.missed}.active()
@@ -222,7 +223,7 @@ func (g *limitedGroup) finding(r *recording.Recording) (suspect.Finding, bool) {
 		f.Evidence = append(f.Evidence, missed)
 	}
 	if g.waited >= waitsForMemory*g.waitedMeasure && g.waited > 0 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: g.waited, Unit: "s", Source: "memory.pressure of " + g.path, Origin: "memory.pressure",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: g.waited, Unit: "s", Source: source.Of("memory.pressure of "+g.path, source.GroupWaitsMemory), Origin: "memory.pressure",
 			Text: fmt.Sprintf("its tasks waited for memory for %s of %s", units.Lasting(g.waited), units.Lasting(g.waitedMeasure))})
 	}
 	for _, p := range g.processes {

@@ -10,6 +10,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -127,7 +128,7 @@ func weighNUMA(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	window := s.Window.Length(s.Window.End).Seconds()
 	f := suspect.Finding{Subject: recording.Subject{Kind: recording.KindMemory, Name: "node " + full.name},
 		Next: "numastat -m; grep -E 'pswp|numa_' /proc/vmstat; cat /proc/sys/vm/zone_reclaim_mode"}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: full.freeShare(), Unit: "share", Source: "/sys/devices/system/node/node" + full.name + "/meminfo", Origin: "nodes' meminfo",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: full.freeShare(), Unit: "share", Source: source.Of("/sys/devices/system/node/node"+full.name+"/meminfo", source.Ref{Series: "node_memory_numa_MemFree"}), Origin: "nodes' meminfo",
 		Text: fmt.Sprintf("node %s has %s of %s free (%.0f %%), node %s %s of %s (%.0f %%)", full.name, units.Bytes(full.free), units.Bytes(full.total), 100*full.freeShare(),
 			spare.name, units.Bytes(spare.free), units.Bytes(spare.total), 100*spare.freeShare())}
 	if full.kept() < pinnedShare {
@@ -136,7 +137,7 @@ func weighNUMA(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	}
 	f.Evidence = append(f.Evidence, e)
 	if full.shared >= 0.3*full.total {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: full.shared / full.total, Unit: "share", Source: "node" + full.name + "/meminfo Shmem", Origin: "nodes' meminfo",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: full.shared / full.total, Unit: "share", Source: source.Of("node" + full.name + "/meminfo Shmem"), Origin: "nodes' meminfo",
 			Text: fmt.Sprintf("%s of node %s are shared memory, which only swap gives back", units.Bytes(full.shared), full.name)})
 	}
 	acts := addMisses(&f, r, nodes, full, window)
@@ -152,7 +153,7 @@ func weighNUMA(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		f.Remedy.Permanently = remedy.Join(f.Remedy.Permanently, "NUMAPolicy=interleave in the unit of what fills node "+full.name+" (numactl --interleave=all).")
 	}
 	if v, ok := measure.Sysctl(r, 0, "vm.zone_reclaim_mode"); ok && v != 0 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: v, Source: "vm.zone_reclaim_mode", Origin: "zone_reclaim_mode",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: v, Source: source.Of("vm.zone_reclaim_mode"), Origin: "zone_reclaim_mode",
 			Text: fmt.Sprintf("vm.zone_reclaim_mode is %.0f: a node is reclaimed before another is asked", v)})
 	}
 	return []suspect.Finding{f}
@@ -183,7 +184,7 @@ func addMisses(f *suspect.Finding, r *recording.Recording, nodes []node, full no
 	if full.foreign < missRate*window {
 		return false
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: full.foreign, Unit: "pages", Source: "numastat numa_foreign, numa_miss", Origin: "numastat",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: full.foreign, Unit: "pages", Source: source.Of("numastat numa_foreign, numa_miss", source.Ref{Series: "node_memory_numa_foreign_total"}, source.Ref{Series: "node_memory_numa_miss_total"}), Origin: "numastat",
 		Text: fmt.Sprintf("%s pages were wanted from node %s and came from another (healthy 0)", units.Count(full.foreign), full.name)}
 	if measure.Agree(full.foreign, missed) {
 		e.Grade = suspect.Decisive
@@ -219,7 +220,7 @@ func addSwap(f *suspect.Finding, sc *scene.Scene, r *recording.Recording, full, 
 	if s, ok := measure.Counter(r, 0, "node_vmstat_pswpout"); ok {
 		f.Active = intervals.Merge(append(f.Active, measure.StepsOf(s).Active()...), measure.Joined)
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: out, Unit: "pages", Source: "/proc/vmstat pswpout, pswpin", Origin: "swapped",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: out, Unit: "pages", Source: source.VMStat("pswpout", "pswpin"), Origin: "swapped",
 		Text: fmt.Sprintf("%s pages went to swap and %s came back, with %s free on node %s", units.Count(out), units.Count(in), units.Bytes(spare.free), spare.name)}
 	if full.kept() >= pinnedShare && !limited(sc, r) {
 		e.Grade = suspect.Decisive
@@ -263,6 +264,6 @@ func addSwapped(f *suspect.Finding, s *scene.Scene, r *recording.Recording) {
 		late = true
 	}
 	if !late {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "symptoms", Origin: "symptoms", Text: "no service that is late swapped or waited for memory"})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("symptoms"), Origin: "symptoms", Text: "no service that is late swapped or waited for memory"})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -80,7 +81,7 @@ func stoppedFinding(st measure.Stops, s *scene.Scene, r *recording.Recording) su
 	if len(st.Spans) > 1 {
 		f.Text = fmt.Sprintf("%s %s, %s in all%s", what, units.Times(len(st.Spans)), units.Lasting(length), by)
 	}
-	state := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: length, Unit: "s", Source: fmt.Sprintf("/proc/%d/stat", st.Process.Subject.PID), Origin: "state",
+	state := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: length, Unit: "s", Source: source.StatOf(st.Process.Subject.PID), Origin: "state",
 		Text: fmt.Sprintf("%s at %d samples, %s in all", what, st.Seen, units.Lasting(length))}
 	switch {
 	case len(st.Spans) == 0:
@@ -95,18 +96,18 @@ func stoppedFinding(st measure.Stops, s *scene.Scene, r *recording.Recording) su
 	}
 	f.Evidence = append(f.Evidence, state)
 	if st.Signals > 0 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(st.Signals), Unit: "signals", Source: "tracepoint signal:signal_generate",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(st.Signals), Unit: "signals", Source: source.Tracepoint("signal:signal_generate", source.Signals),
 			Text: fmt.Sprintf("%s sent %s to it, %s", cmp.Or(st.From, "somebody"), st.Signal, units.Times(st.Signals))})
 	}
 	sufferers, waited := st.Sufferers(s)
 	if len(sufferers) > 0 {
 		// Two samples are the least that tell a stop from a gap of a busy machine.
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(len(sufferers)), Unit: "sockets", Source: "ss -tunp Recv-Q; ss -ti", Origin: "its sockets",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(len(sufferers)), Unit: "sockets", Source: source.SS("-tunp", source.RecvQ).And(source.SS("-ti").With(source.BytesSent, source.BytesReceived)), Origin: "its sockets",
 			Text: fmt.Sprintf("%d of its sockets stood still meanwhile: %s", len(sufferers), waited)})
 		f.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: length * float64(len(sufferers)), Of: s.Window.Length(s.Window.End).Seconds() * float64(len(sufferers)), Unit: "s",
 			Text: fmt.Sprintf("%d flows stood still for %s each", len(sufferers), units.Lasting(length))}
 	} else if emits(st.Process) {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: "ss -un; /proc/PID/stat", Origin: "its sockets",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: source.SS("-un").And(source.Stat), Origin: "its sockets",
 			Text: "it sends datagrams when it runs: whoever takes them gets none meanwhile"})
 		f.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: length, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("it sent nothing for %s", units.Lasting(length))}
 	} else {
@@ -114,7 +115,7 @@ func stoppedFinding(st measure.Stops, s *scene.Scene, r *recording.Recording) su
 		if len(st.Process.Sockets) == 0 {
 			text = "it has no sockets: nobody was seen to wait for it"
 		}
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "ss -tunp", Origin: "its sockets", Text: text})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tunp").With(source.RecvQ), Origin: "its sockets", Text: text})
 	}
 	f.Remedy = stoppedRemedy(st, s, r)
 	f.Next = fmt.Sprintf("grep -E 'State|TracerPid' /proc/%d/status; ss -tunp | grep pid=%d,", st.Process.Subject.PID, st.Process.Subject.PID)

@@ -6,6 +6,7 @@ import (
 	"snag/internal/units"
 	"snag/recording"
 	"snag/scene"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -24,6 +25,6 @@ func reclaimed(r *recording.Recording, p *scene.Process) (suspect.Evidence, bool
 	if sum < compactedFor {
 		return suspect.Evidence{}, false
 	}
-	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: sum, Unit: "s", Source: "vmscan:mm_vmscan_direct_reclaim_begin, mm_vmscan_memcg_reclaim_begin and their ends", Origin: "reclaim intervals",
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: sum, Unit: "s", Source: source.Of("vmscan:mm_vmscan_direct_reclaim_begin, mm_vmscan_memcg_reclaim_begin and their ends"), Origin: "reclaim intervals",
 		Text: fmt.Sprintf("threads of %s reclaimed memory themselves %s, for %s in all, at the longest %s (healthy 0)", p.Subject.Name, units.Times(n), units.Lasting(sum), units.Lasting(longest))}, true
 }

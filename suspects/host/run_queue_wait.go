@@ -10,6 +10,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -81,9 +82,9 @@ func unqueued(r *recording.Recording) []suspect.Finding {
 	}
 	return []suspect.Finding{{
 		Subject: recording.Subject{Kind: recording.KindHost}, Evidence: []suspect.Evidence{
-			{Side: suspect.For, Grade: suspect.Strong, Value: psi, Unit: "share", Source: "/proc/pressure/cpu some", Origin: "cpu pressure",
+			{Side: suspect.For, Grade: suspect.Strong, Value: psi, Unit: "share", Source: source.Of("/proc/pressure/cpu some", source.PressureCPU), Origin: "cpu pressure",
 				Text: fmt.Sprintf("somebody waited for a CPU for %.0f %% of the time, while some were idle", 100*psi)},
-			{Side: suspect.Missing, Source: "threads.sched", Text: "whose threads they were was not measured"}},
+			{Side: suspect.Missing, Source: source.Schedstat.As("threads.sched"), Text: "whose threads they were was not measured"}},
 		Text: "somebody waited for a CPU while others were idle", Next: "snag find --pid PID of the service that is late",
 	}}
 }
@@ -113,12 +114,12 @@ func waitedForCPU(s *scene.Scene, r *recording.Recording, all measure.CPUTime, w
 	own, ok := measure.CPUTimes(r, set)
 	switch {
 	case set == nil:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: "/proc/PID/status Cpus_allowed_list", Text: "on which CPUs it may run was not read"})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.Stat.As("/proc/PID/status Cpus_allowed_list"), Text: "on which CPUs it may run was not read"})
 	case !ok || own.CPUs >= all.CPUs:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: "/proc/PID/status Cpus_allowed_list", Origin: "affinity",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.Stat.As("/proc/PID/status Cpus_allowed_list"), Origin: "affinity",
 			Text: "it may run on every CPU: what kept it from the idle ones (bursts, priorities, weights) is not told by these counters"})
 	case own.IdleShare() < measure.BusyIdle:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: 1 - own.IdleShare(), Unit: "share", Source: "/proc/PID/status Cpus_allowed_list, /proc/stat", Origin: "affinity",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: 1 - own.IdleShare(), Unit: "share", Source: source.CPU("/proc/PID/status Cpus_allowed_list, /proc/stat", "", "idle").With(source.ProcessCPU), Origin: "affinity",
 			Text: fmt.Sprintf("it may run on CPU %s of %s only, busy for %.0f %% of the time; all together were idle for %.0f %%", list, units.Count(float64(all.CPUs)), 100*(1-own.IdleShare()), 100*all.IdleShare())})
 		f.Text = fmt.Sprintf("%s may run on CPU %s only and waited %s for it, while the machine was idle for %.0f %% of the time", self.Name, list, units.Lasting(w.waited), 100*all.IdleShare())
 		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("More CPUs than %s in its unit (CPUAffinity=, AllowedCPUs=).", list)}
@@ -127,7 +128,7 @@ func waitedForCPU(s *scene.Scene, r *recording.Recording, all measure.CPUTime, w
 		}
 		nameRival(&f, s, r, w, set, list)
 	default:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: own.IdleShare(), Unit: "share", Source: "/proc/stat", Origin: "affinity",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: own.IdleShare(), Unit: "share", Source: source.CPU("/proc/stat", "", "idle"), Origin: "affinity",
 			Text: fmt.Sprintf("the CPUs that it may use, %s, were idle for %.0f %% of the time", list, 100*own.IdleShare())})
 	}
 	if e, ok := w.instead(r); ok {
@@ -171,7 +172,7 @@ func nameRival(f *suspect.Finding, s *scene.Scene, r *recording.Recording, w cpu
 		}
 		f.Related = append(f.Related, v.processes[0].Subject)
 		f.Text += fmt.Sprintf("; %s, bound to CPU %s too, used %s of it", v.name(), v.processes[0].Last().CPUs, units.Lasting(v.used))
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: v.used, Unit: "s", Source: "/proc/PID/stat utime, stime", Origin: "process time",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: v.used, Unit: "s", Source: source.Stat.As("/proc/PID/stat utime, stime"), Origin: "process time",
 			Text: fmt.Sprintf("%s may run on CPU %s and used %s of CPU time", v.name(), v.processes[0].Last().CPUs, units.Lasting(v.used))})
 		f.Remedy.Permanently = fmt.Sprintf("Keep %s off CPU %s (CPUAffinity=). Or: %s", v.name(), list, f.Remedy.Permanently)
 		return

@@ -13,6 +13,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -162,7 +163,7 @@ func (e *ended) finding(s *scene.Scene, r *recording.Recording, o outcome) []sus
 	if o != endedKilled {
 		grade = suspect.Strong
 	}
-	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: grade, Value: float64(n), Unit: "processes", Source: "tracepoint sched:sched_process_exit", Origin: "ends", Text: what}}
+	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: grade, Value: float64(n), Unit: "processes", Source: source.Tracepoint("sched:sched_process_exit", source.Ends), Origin: "ends", Text: what}}
 	by, remedy := e.by(s, r, all, o, &f)
 	if by != "" {
 		f.Text += ": " + by
@@ -213,7 +214,7 @@ func (e *ended) by(s *scene.Scene, r *recording.Recording, all []recording.Exit,
 	}
 	for i := len(all) - 1; i >= 0; i-- {
 		if line := oomKilled(r, all[i].PID); line != "" {
-			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: 1, Unit: "lines", Source: "/dev/kmsg", Origin: "kernel log", Text: line})
+			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: 1, Unit: "lines", Source: source.Of("/dev/kmsg"), Origin: "kernel log", Text: line})
 			return "by the kernel, for want of memory", suspect.Remedy{Permanently: fmt.Sprintf("More memory for the control group of %s (MemoryMax=), or fewer workers.", who), Program: "Find what grows."}
 		}
 		signal := ending(e.sent, all[i])
@@ -234,7 +235,7 @@ func (e *ended) by(s *scene.Scene, r *recording.Recording, all []recording.Exit,
 				remedy = suspect.Remedy{Permanently: fmt.Sprintf("See in the log of %s[%d] why it did. A limit of time (timeout, harakiri) that its slowest request fits in.", signal.Attrs["from_comm"], from), Program: "Timeouts of its own calls below that limit, and less that keeps a worker that long."}
 			}
 		}
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: map[bool]suspect.Grade{true: suspect.Strong}[o == endedKilled], Value: 1, Unit: "signals", Source: "tracepoint signal:signal_generate", Origin: "signals", Text: fmt.Sprintf("the last one, %s[%d], ended %s", who, all[i].PID, text)})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: map[bool]suspect.Grade{true: suspect.Strong}[o == endedKilled], Value: 1, Unit: "signals", Source: source.Tracepoint("signal:signal_generate", source.Signals), Origin: "signals", Text: fmt.Sprintf("the last one, %s[%d], ended %s", who, all[i].PID, text)})
 		return text, remedy
 	}
 	return "", remedy
@@ -271,7 +272,7 @@ func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *suspect.Fin
 	if t.waited.Name != "" && o != endedAsked {
 		cost = append(cost, "meanwhile: "+t.waited.Text)
 	}
-	c := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: t.cut + t.refused + t.lost, Unit: "connections", Source: "ss -tn; tracepoint sock:inet_sock_set_state", Origin: "clients", Text: strings.Join(cost, ", ")}
+	c := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: t.cut + t.refused + t.lost, Unit: "connections", Source: source.SS("-tn").And(source.Connections), Origin: "clients", Text: strings.Join(cost, ", ")}
 	if !hurt && o != endedKilled {
 		c.Side, c.Grade, c.Text = suspect.Against, suspect.Decisive, "nobody was hurt: others went on, or nobody asked for it meanwhile"
 		f.Evidence = append(f.Evidence, c)

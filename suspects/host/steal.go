@@ -10,6 +10,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -99,7 +100,7 @@ func stolen(r *recording.Recording, l *ledger.Ledger, all measure.CPUTime) *susp
 	if !often && t.seconds < stealSeconds {
 		return nil
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "/proc/stat steal", Origin: "steal",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.CPU("/proc/stat steal", "", "steal"), Origin: "steal",
 		Text: fmt.Sprintf("the hypervisor gave %s of the %s of CPU time that this machine asked for to others: %.0f %% (healthy under 2 %%)", units.Lasting(all.Stolen), units.Lasting(asked), 100*share)}
 	f := suspect.Finding{Subject: recording.Subject{Kind: recording.KindHost}, Active: t.active,
 		Text:   fmt.Sprintf("a noisy neighbour outside of this machine: %.0f %% of the CPU time asked for was stolen", 100*share),

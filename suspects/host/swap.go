@@ -10,6 +10,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -105,7 +106,7 @@ func swapsIn(r *recording.Recording, p *scene.Process) *suspect.Evidence {
 	if !ok || !measured || f.n/f.span < swapRate || f.swap == nil || *f.swap == 0 || in < 0.5*f.n {
 		return nil
 	}
-	return &suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: f.n, Unit: "faults", Source: "/proc/PID/stat majflt, /proc/vmstat pswpin", Origin: "swap",
+	return &suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: f.n, Unit: "faults", Source: source.Stat.As("/proc/PID/stat majflt").And(source.VMStat("pswpin")).As("/proc/PID/stat majflt, /proc/vmstat pswpin"), Origin: "swap",
 		Text: fmt.Sprintf("it reads its memory back from swap: %s major faults, %s pages came from swap", units.Count(f.n), units.Count(in))}
 }
 
@@ -133,28 +134,28 @@ func (f faults) finding(s *scene.Scene, r *recording.Recording, p *scene.Process
 	name := p.Subject.Name
 	one := suspect.Finding{Subject: p.Subject, Active: f.active(),
 		Next: fmt.Sprintf("grep -E 'VmRSS|VmSwap' /proc/%d/status; vmstat 1 5", p.Subject.PID)}
-	faulted := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.n, Unit: "faults", Source: "/proc/PID/stat majflt", Origin: "major faults",
+	faulted := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.n, Unit: "faults", Source: source.Stat.As("/proc/PID/stat majflt"), Origin: "major faults",
 		Text: fmt.Sprintf("%s took %s major faults in %s: %s a second (healthy 0)", name, units.Count(f.n), units.Lasting(f.span), units.Count(f.n/f.span))}
 	lies := f.swap != nil && *f.swap > 0
 	switch {
 	case in < 0.1*f.n:
 		faulted.Grade = suspect.Weak
 		one.Text = fmt.Sprintf("%s took %s major faults, and they were not for swap", name, units.Count(f.n))
-		one.Evidence = append(one.Evidence, faulted, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: in, Unit: "pages", Source: "/proc/vmstat pswpin", Origin: "swap",
+		one.Evidence = append(one.Evidence, faulted, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: in, Unit: "pages", Source: source.VMStat("pswpin"), Origin: "swap",
 			Text: fmt.Sprintf("%s pages came from swap meanwhile: the faults read files", units.Count(in))})
 		return one
 	case lies && in >= 0.5*f.n:
 		faulted.Grade = suspect.Decisive
 		faulted.Text += fmt.Sprintf("; %s of it lie in swap, and %s pages came from swap meanwhile", units.Bytes(float64(*f.swap)), units.Count(in))
-		faulted.Source += ", VmSwap; /proc/vmstat pswpin"
+		faulted.Source = faulted.Source.As(faulted.Source.String() + ", VmSwap").And(source.VMStat("pswpin"))
 	case !lies && f.swap != nil:
 		faulted.Grade = suspect.Weak
-		one.Evidence = append(one.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "/proc/PID/status VmSwap", Origin: "VmSwap", Text: "none of it lies in swap"})
+		one.Evidence = append(one.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("/proc/PID/status VmSwap"), Origin: "VmSwap", Text: "none of it lies in swap"})
 	}
 	one.Evidence = append(one.Evidence, faulted)
 	one.Text = fmt.Sprintf("%s reads its memory back from swap: %s major faults in %s", name, units.Count(f.n), units.Lasting(f.span))
 	if out > 0 {
-		one.Evidence = append(one.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: out, Unit: "pages", Source: "/proc/vmstat pswpout", Origin: "swapped out",
+		one.Evidence = append(one.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: out, Unit: "pages", Source: source.VMStat("pswpout"), Origin: "swapped out",
 			Text: fmt.Sprintf("%s pages went to swap meanwhile, %s came back", units.Count(out), units.Count(in))})
 	}
 	one.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("More memory, or less of it for others than %s. MemorySwapMax=0 where failing is better than being late.", name), Program: fmt.Sprintf("%s: keep less in memory.", p.Subject.Comm)}
@@ -183,7 +184,7 @@ func addMemoryLimit(f *suspect.Finding, r *recording.Recording, p *scene.Process
 	if limit <= 0 || used < nearLimit*limit {
 		return
 	}
-	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: used, Unit: "bytes", Source: "memory.current, memory.max of " + group, Origin: "memory limit",
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: used, Unit: "bytes", Source: source.Of("memory.current, memory.max of "+group, source.GroupMemory, source.GroupLimit), Origin: "memory limit",
 		Text: fmt.Sprintf("its control group %s holds %s of the %s that it may", group, units.Bytes(used), units.Bytes(limit))})
 	f.Related = append(f.Related, recording.Subject{Kind: recording.KindCgroup, Cgroup: group})
 	need := limit

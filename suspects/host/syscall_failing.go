@@ -10,6 +10,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -126,7 +127,7 @@ func failedFor(v *scene.Service, sym scene.Symptom, by crew, c *failingCalls) (s
 		Text: fmt.Sprintf("%s; in these seconds %s answers of %s were errors", f.Text, units.Count(failed), v.Subject.Comm)}
 	if by.behind {
 		e.Grade = suspect.Strong
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: failed, Unit: "answers", Source: "the first bytes of its answers", Origin: "answers", Text: fmt.Sprintf("%s asks it, and %s", v.Subject.Comm, sym.Text)})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: failed, Unit: "answers", Source: source.FirstBytes, Origin: "answers", Text: fmt.Sprintf("%s asks it, and %s", v.Subject.Comm, sym.Text)})
 		f.Related = append(f.Related, v.Subject)
 	}
 	if hard && c.onlyLogs() {
@@ -138,7 +139,7 @@ func failedFor(v *scene.Service, sym scene.Symptom, by crew, c *failingCalls) (s
 	return f, true
 }
 
-const tracedExits = "tracepoint raw_syscalls:sys_exit"
+var tracedExits = source.Tracepoint("raw_syscalls:sys_exit", source.CallErrors)
 
 // unnoticed are programs whose data is lost, though none of those that they answer is told so.
 func unnoticed(s *scene.Scene, r *recording.Recording, taken map[int]bool) []suspect.Finding {

@@ -1,9 +1,8 @@
 package measure
 
 import (
-	"strings"
-
 	"snag/recording"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -27,8 +26,8 @@ func AsCaptured(r *recording.Recording, f *suspect.Finding) {
 		return
 	}
 	for i := range f.Evidence {
-		if e := &f.Evidence[i]; e.Side != suspect.Missing && !strings.HasPrefix(e.Source.String(), Captured) {
-			e.Source = e.Source.As(Captured + ", as " + e.Source.String() + " would show it")
+		if e := &f.Evidence[i]; e.Side != suspect.Missing && !e.Source.OfFile() {
+			e.Source = source.File(Captured+", as "+e.Source.String()+" would show it", e.Source.Refs()...)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -54,6 +55,6 @@ const BusyIdle = 0.1
 
 // Busy is the evidence that these CPUs were busy.
 func (c CPUTime) Busy() suspect.Evidence {
-	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: 1 - c.IdleShare(), Unit: "share", Source: "/proc/stat", Origin: "cpu time",
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: 1 - c.IdleShare(), Unit: "share", Source: source.CPU("/proc/stat", "", "idle"), Origin: "cpu time",
 		Text: fmt.Sprintf("%s were busy for %.0f %% of the time (healthy under 80 %%)", units.Plural(c.CPUs, "CPU"), 100*(1-c.IdleShare()))}
 }

@@ -3,13 +3,13 @@ package measure
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"snag/internal/units"
 	"snag/recording"
 	"snag/recording/intervals"
 	"snag/scene"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -105,20 +105,14 @@ const (
 )
 
 // insideBy is what told what a server did with a request.
-func insideBy(q recording.Request) string {
+func insideBy(q recording.Request) source.Source {
 	switch q.InsideBy {
 	case "turns":
-		return serversTurns
+		return source.File(serversTurns)
 	case "sockets":
-		return serversQueue
+		return source.File(serversQueue)
 	}
-	return serversCalls
-}
-
-// SaysItsFile tells whether a source of evidence names the files that it is from, and
-// not what a live host would be asked.
-func SaysItsFile(source string) bool {
-	return strings.HasPrefix(source, bothCaptures) || source == serversCalls || source == serversTurns || source == serversQueue
+	return source.File(serversCalls)
 }
 
 // finding begins what all causes say of the same server. Related are its address as
@@ -148,14 +142,14 @@ func (l LateRequests) ByTheServer(r *recording.Recording) suspect.Finding {
 		}
 		f := h.finding(r)
 		f.Text = "the server answered in time"
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: h.server, Unit: "s", Source: bothCaptures, Origin: "both captures",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: h.server, Unit: "s", Source: source.File(bothCaptures), Origin: "both captures",
 			Text: fmt.Sprintf("the server had %s of the %s that %s waited; the network had the rest", units.Lasting(h.server), units.Lasting(h.wait), units.Plural(h.n, "late request"))})
 		return f
 	}
 	f := h.finding(r)
 	usual, _ := h.Median()
 	f.Text = fmt.Sprintf("the server %s had it for %s", h.Server, h.told())
-	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: h.server, Unit: "s", Source: bothCaptures, Origin: "both captures",
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: h.server, Unit: "s", Source: source.File(bothCaptures), Origin: "both captures",
 		Text: fmt.Sprintf("of %s waited it had %s, by its own capture: from their last byte come to the answer's first byte gone; half of all requests it had under %s",
 			thatWaited(h), units.Hundredths(h.server), units.Lasting(usual))})
 	each := h.server / float64(h.n)
@@ -234,11 +228,11 @@ func (l LateRequests) ByLoss(r *recording.Recording) (suspect.Finding, bool) {
 		where = "both ways"
 	}
 	f.Text = fmt.Sprintf("segments are lost on %s between the two captures: %s of %s late requests", where, units.Count(float64(h.lossy)), units.Count(float64(h.n)))
-	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: float64(lost), Unit: "segments", Source: bothCaptures, Origin: "both captures",
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: float64(lost), Unit: "segments", Source: source.File(bothCaptures), Origin: "both captures",
 		Text: fmt.Sprintf("of %s %s had to be sent again in part because what left the one side never came to the other (segments: %d on the way out, %d back); the network took %s of their %s, the server %s",
 			units.Plural(h.n, "late request"), units.Count(float64(h.lossy)), h.lostOut, h.lostBack, units.Lasting(h.network), units.Lasting(h.wait), units.Lasting(h.server))})
 	if name, longer, other := h.way(); name != "" {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: longer, Unit: "s", Source: bothCaptures, Origin: "clocks",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: longer, Unit: "s", Source: source.File(bothCaptures), Origin: "clocks",
 			Text: fmt.Sprintf("the way %s took %s of it, the other %s, within %s", name, units.Lasting(longer), units.Lasting(other), units.Lasting(h.bound))})
 	}
 	f.Harm = h.networkHarm(r)
@@ -246,7 +240,7 @@ func (l LateRequests) ByLoss(r *recording.Recording) (suspect.Finding, bool) {
 	f.Next = "capture half way, and give snag read the two nearest files"
 	if hop, share, ok := h.hops.worst(func(p recording.Hop) float64 { return float64(p.LostOut + p.LostBack) }); ok {
 		f.Text += fmt.Sprintf(", between %s and %s", hop.From, hop.To)
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "ratio", Source: bothCaptures + ", and between", Origin: "hops",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "ratio", Source: source.File(bothCaptures + ", and between"), Origin: "hops",
 			Text: fmt.Sprintf("%s of these segments were lost between the captures %s and %s (out %d, back %d)", units.Percent(share), hop.From, hop.To, hop.LostOut, hop.LostBack)})
 		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("Look at the drop counters of what lies between the places of %s and %s.", hop.From, hop.To)}
 	}
@@ -285,18 +279,18 @@ func (l LateRequests) ByDelay(r *recording.Recording) (suspect.Finding, bool) {
 	f := h.finding(r)
 	name, longer, other := h.way()
 	f.Text = fmt.Sprintf("the network took %s of the %s that late requests waited, and lost next to nothing", units.Lasting(h.network), units.Lasting(h.wait))
-	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: each, Unit: "s", Source: bothCaptures, Origin: "both captures",
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: each, Unit: "s", Source: source.File(bothCaptures), Origin: "both captures",
 		Text: fmt.Sprintf("late requests were on the network for %s each, half of all for under %s; %s of %s lost a segment; the server had them for %s",
 			units.Lasting(each), units.Lasting(usual), units.Count(float64(h.lossy)), units.Plural(h.n, "late request"), units.Lasting(h.server))})
 	if name != "" {
 		f.Text += ": on the way " + name
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: longer, Unit: "s", Source: bothCaptures, Origin: "clocks",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: longer, Unit: "s", Source: source.File(bothCaptures), Origin: "clocks",
 			Text: fmt.Sprintf("the way %s took %s of it, the other %s, within %s", name, units.Lasting(longer), units.Lasting(other), units.Lasting(h.bound))})
 		f.Remedy = suspect.Remedy{Permanently: "Shorter queues on the path " + wayOf(name, h) + "."}
 	}
 	if hop, share, ok := h.hops.worst(func(p recording.Hop) float64 { return p.Network }); ok {
 		f.Text += fmt.Sprintf(", between %s and %s", hop.From, hop.To)
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: hop.Network, Unit: "s", Source: bothCaptures + ", and between", Origin: "hops",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: hop.Network, Unit: "s", Source: source.File(bothCaptures + ", and between"), Origin: "hops",
 			Text: fmt.Sprintf("%s of it passed between the captures %s and %s, by the clock of each", units.Percent(share), hop.From, hop.To)})
 	}
 	f.Harm = h.networkHarm(r)

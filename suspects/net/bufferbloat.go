@@ -13,6 +13,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -151,30 +152,30 @@ func (q queued) extra() float64 { return q.rtt - q.shortest }
 func (q queued) finding(s *scene.Scene, r *recording.Recording, all []queued) suspect.Finding {
 	remote := recording.Host(q.socket.First().Remote)
 	f := suspect.Finding{Subject: q.socket.Subject, Active: q.active, Next: "ss -tin 'dst " + remote + "'; tc -s qdisc"}
-	source := "ss -tin rtt, minrtt, unacked, bytes_acked"
+	fields := source.SS("-tin", source.RTT, source.MinRTT, source.Word("unacked"), source.BytesAcked)
 	switch {
 	case q.extra() < measure.Bloated || q.rtt < measure.BloatedTimes*q.shortest:
 		f.Text = "a long path"
-		f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: q.shortest, Unit: "s", Source: source, Origin: "rtt",
+		f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: q.shortest, Unit: "s", Source: fields, Origin: "rtt",
 			Text: fmt.Sprintf("the round trip to %s is %s, and was never under %s: a long path, no queue", remote, units.Lasting(q.rtt), units.Lasting(q.shortest))}}
 		return f
 	case !q.fills():
 		f.Text = "a long round trip without a full pipe"
-		f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: q.segments, Unit: "segments", Source: source, Origin: "rtt",
+		f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: q.segments, Unit: "segments", Source: fields, Origin: "rtt",
 			Text: fmt.Sprintf("the round trip to %s is %s against %s, but only %s segments were in flight (in %d of %d samples more than %d): late ACKs, no queue that it fills", remote, units.Lasting(q.rtt), units.Lasting(q.shortest), units.Count(q.segments), q.full, q.all, fullPipe)}}
 		return f
 	}
 	f.Text = fmt.Sprintf("the round trip to %s is %s against %s when nothing waits: a queue of %s on the way is kept full", remote, units.Lasting(q.rtt), units.Lasting(q.shortest), units.Bytes(q.rate*q.extra()))
-	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: q.extra(), Unit: "s", Source: source, Origin: "rtt",
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: q.extra(), Unit: "s", Source: fields, Origin: "rtt",
 		Text: fmt.Sprintf("round trip %s against the shortest of %s with %s segments in flight, in %d of %d samples; %s segments lost", units.Lasting(q.rtt), units.Lasting(q.shortest), units.Count(q.segments), q.stretched, q.all, units.OfAll(max(0, q.lost), q.sent))})
 	if q.sent > 0 && q.lost > lossBesides*q.sent {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: q.lost, Unit: "segments", Source: "ss -tin retrans", Origin: "retransmit",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: q.lost, Unit: "segments", Source: source.SS("-tin", source.Retrans), Origin: "retransmit",
 			Text: fmt.Sprintf("%s segments were lost: the loss holds the sender back", units.OfAll(q.lost, q.sent))})
 	}
 	if q.rate > 0 {
 		holds := q.rate * q.shortest
 		waits := (q.inFlight - holds) / q.rate
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: q.inFlight - holds, Unit: "B", Source: source, Origin: "bytes in flight",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: q.inFlight - holds, Unit: "B", Source: fields, Origin: "bytes in flight",
 			Text: fmt.Sprintf("%s in flight, of which the path itself holds %s at %s/s; the rest takes %s to leave", units.Bytes(q.inFlight), units.Bytes(holds), units.Bytes(q.rate), units.Lasting(waits))}
 		if math.Abs(waits-q.extra()) <= 0.3*q.extra() {
 			e.Grade = suspect.Strong

@@ -11,6 +11,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -31,7 +32,7 @@ func (q queued) alsoWaiting(all []queued) (suspect.Evidence, []recording.Subject
 	if len(who) == 0 {
 		return suspect.Evidence{}, nil
 	}
-	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: most, Unit: "s", Source: "ss -tin rtt, minrtt", Origin: "other connections",
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: most, Unit: "s", Source: source.SS("-tin", source.RTT, source.MinRTT), Origin: "other connections",
 		Text: fmt.Sprintf("%s on the same way waited up to %s longer than the way takes as well", units.Plural(len(who), "other connection"), units.Lasting(most))}, who
 }
 
@@ -55,7 +56,7 @@ func (q queued) heldBy(s *scene.Scene, r *recording.Recording) (leaf, suspect.Ev
 			continue
 		}
 		return l, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: backlog, Unit: "B", Origin: "qdisc",
-			Source: remedy.InNetns(s, l.device.Netns, "tc -s qdisc show dev "+l.device.Device),
+			Source: source.Qdisc.As(remedy.InNetns(s, l.device.Netns, "tc -s qdisc show dev "+l.device.Device)),
 			Text: fmt.Sprintf("%s %s on %s held %s and sent %s/s: %s of waiting; the round trip of %s was too long by %s",
 				l.kind, l.handle, l.device.Device, units.Bytes(backlog), units.Bytes(rate), units.Lasting(takes), recording.Host(q.socket.First().Remote), units.Lasting(q.extra()))}, true
 	}

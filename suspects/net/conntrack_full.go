@@ -9,6 +9,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -69,7 +70,7 @@ func conntrackFinding(s *scene.Scene, r *recording.Recording, netns uint64, most
 		Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns, Path: "net.netfilter.nf_conntrack_max"},
 		Next:    remedy.InNetns(s, netns, "conntrack -S") + "; " + remedy.InNetns(s, netns, "conntrack -L 2>/dev/null | awk '{print $1, $4}' | sort | uniq -c | sort -rn | head"),
 	}
-	level := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: most, Unit: "entries", Source: "/proc/sys/net/netfilter/nf_conntrack_count, nf_conntrack_max", Origin: "entries",
+	level := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: most, Unit: "entries", Source: source.Of("/proc/sys/net/netfilter/nf_conntrack_count, nf_conntrack_max", source.ConntrackEntries), Origin: "entries",
 		Text: fmt.Sprintf("up to %s of %s entries of the table were taken (%.0f %%; healthy: below half)", units.Count(most), units.Count(limit), 100*most/limit)}
 	if most < fullShare*limit {
 		level.Grade = suspect.Weak
@@ -82,12 +83,12 @@ func conntrackFinding(s *scene.Scene, r *recording.Recording, netns uint64, most
 	early, _ := measure.Grew(r, netns, "node_nf_conntrack_stat_early_drop")
 	switch {
 	case !known:
-		f.Evidence = []suspect.Evidence{level, {Side: suspect.Missing, Text: "whether packets were dropped for it was not measured", Source: "conntrack -S"}}
+		f.Evidence = []suspect.Evidence{level, {Side: suspect.Missing, Text: "whether packets were dropped for it was not measured", Source: source.ConntrackStat("drop").As("conntrack -S")}}
 		f.Text = "the table was full"
 		return f
 	case dropped == 0:
 		level.Grade = suspect.Weak // a full table alone refuses nobody
-		f.Evidence = []suspect.Evidence{level, {Side: suspect.Against, Grade: suspect.Strong, Value: early, Unit: "entries", Source: "/proc/net/stat/nf_conntrack drop, early_drop", Origin: "drop",
+		f.Evidence = []suspect.Evidence{level, {Side: suspect.Against, Grade: suspect.Strong, Value: early, Unit: "entries", Source: source.ConntrackStat("drop", "early_drop"), Origin: "drop",
 			Text: fmt.Sprintf("no packet was dropped for it; %s entries that were never answered made room", units.Count(early))}}
 		f.Text = "the table was nearly full and refused nobody"
 		return f
@@ -97,7 +98,7 @@ func conntrackFinding(s *scene.Scene, r *recording.Recording, netns uint64, most
 	f.Text = fmt.Sprintf("the table was full (%s entries): %s packets of new connections were dropped", units.Count(limit), units.Count(dropped))
 	f.Settings = conntrackSettings(r, limit, dropped)
 	f.Remedy = suspect.Remedy{Now: remedy.Now(s, r, f.Settings), Permanently: remedy.Kept(s, r, f.Settings)}
-	refused := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: dropped, Unit: "packets", Source: "/proc/net/stat/nf_conntrack drop", Origin: "drop",
+	refused := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: dropped, Unit: "packets", Source: source.ConntrackStat("drop"), Origin: "drop",
 		Text: fmt.Sprintf("connection tracking dropped %s packets (early_drop made room %s times)", units.Count(dropped), units.Count(early))}
 	byFilter := filtered(r, netns)
 	if _, same, _ := countedIn(r, netns, byFilter, "node_nf_conntrack_stat_drop"); same && level.Grade == suspect.Strong {

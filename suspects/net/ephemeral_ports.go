@@ -11,6 +11,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -158,7 +159,7 @@ func portsFinding(s *scene.Scene, r *recording.Recording, netns uint64, p record
 		f.Active = intervals.Merge(full, 6e9)
 	}
 	inUse := fmt.Sprintf("%s of %s ports of ip_local_port_range were in use from %s to %s, %s of them in TIME-WAIT", units.Count(used), units.Count(most), p.Local, p.Remote, units.Count(float64(p.TimeWait)))
-	e := suspect.Evidence{Value: used, Unit: "ports", Source: "ss -tan dst " + p.Remote + "; sysctl net.ipv4.ip_local_port_range", Origin: "ports in use", Text: inUse}
+	e := suspect.Evidence{Value: used, Unit: "ports", Source: source.Of("ss -tan dst "+p.Remote+"; sysctl net.ipv4.ip_local_port_range", source.Ref{Series: "node_sockstat_TCP_tw"}), Origin: "ports in use", Text: inUse}
 	failed := max(c.failed, c.noAddress)
 	switch {
 	case used < portsOut*most:
@@ -173,7 +174,7 @@ func portsFinding(s *scene.Scene, r *recording.Recording, netns uint64, p record
 	case failed >= fewConnectErrors:
 		e.Side, e.Grade = suspect.For, suspect.Decisive
 		e.Text += fmt.Sprintf("; %s connects to it failed, %s succeeded", units.Count(failed), units.Count(c.opened))
-		e.Source += "; tracepoint sock:inet_sock_set_state"
+		e.Source = e.Source.And(source.Connections)
 	default:
 		e.Side, e.Grade = suspect.For, suspect.Strong
 	}
@@ -183,7 +184,7 @@ func portsFinding(s *scene.Scene, r *recording.Recording, netns uint64, p record
 		if c.noAddress >= fewConnectErrors {
 			grade = suspect.Decisive // the kernel looked for a port and found none
 		}
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: grade, Value: c.noAddress, Unit: "errors", Source: "strace -e connect", Origin: "errno",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: grade, Value: c.noAddress, Unit: "errors", Source: source.Of("strace -e connect"), Origin: "errno",
 			Text: fmt.Sprintf("connect returned EADDRNOTAVAIL %s times", units.Count(c.noAddress))})
 	}
 	f.Text = fmt.Sprintf("all local ports towards %s are taken, most by connections closed in the last minute: connect fails", p.Remote)

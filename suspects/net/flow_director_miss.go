@@ -9,6 +9,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -73,19 +74,19 @@ func weighFlowDirectorMiss(s *scene.Scene, r *recording.Recording) []suspect.Fin
 }
 
 func missEvidence(r *recording.Recording, n recording.NIC, missed, matched, overflowed float64) []suspect.Evidence {
-	source := "ethtool -S " + n.Device
+	statistics := source.Of("ethtool -S " + n.Device)
 	if on, known := n.Features["rx-ntuple-filter"]; known && on {
-		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: missed, Unit: "packets", Source: "ethtool -k " + n.Device, Origin: "ntuple",
+		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: missed, Unit: "packets", Source: source.Of("ethtool -k " + n.Device), Origin: "ntuple",
 			Text: fmt.Sprintf("ntuple filters are on, which turns ATR off: %s misses are packets without a rule, and the hash spreads them", units.Count(missed))}}
 	}
 	var out []suspect.Evidence
 	udp, _ := measure.Grew(r, n.Netns, "node_netstat_Udp_InDatagrams")
 	tcp, tcpSeen := measure.Grew(r, n.Netns, "node_netstat_Tcp_InSegs")
 	if udp >= 0.8*missed {
-		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: udp, Unit: "datagrams", Source: source + "; /proc/net/snmp Udp InDatagrams", Origin: "protocol",
+		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: udp, Unit: "datagrams", Source: statistics.And(source.SNMP("Udp", "InDatagrams")), Origin: "protocol",
 			Text: fmt.Sprintf("%s of %s misses can be UDP (%s datagrams came in): ATR learns TCP only", units.Count(min(udp, missed)), units.Count(missed), units.Count(udp))}}
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: missed, Unit: "packets", Source: source, Origin: "fdir",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: missed, Unit: "packets", Source: statistics, Origin: "fdir",
 		Text: fmt.Sprintf("fdir_miss grew by %s, fdir_match by %s", units.Count(missed), units.Count(matched))}
 	if tcpSeen && tcp >= 0.5*missed {
 		e.Grade = suspect.Strong
@@ -93,7 +94,7 @@ func missEvidence(r *recording.Recording, n recording.NIC, missed, matched, over
 	}
 	out = append(out, e)
 	if overflowed > 0 {
-		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: overflowed, Unit: "times", Source: source, Origin: "fdir overflow",
+		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: overflowed, Unit: "times", Source: statistics, Origin: "fdir overflow",
 			Text: fmt.Sprintf("its table was full and emptied %s times (fdir_overflow)", units.Count(overflowed))})
 	}
 	reordered := 0.0
@@ -102,10 +103,10 @@ func missEvidence(r *recording.Recording, n recording.NIC, missed, matched, over
 		reordered += v
 	}
 	if reordered >= 10 {
-		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: reordered, Unit: "times", Source: "/proc/net/netstat TcpExt TCPSACKReorder, TCPTSReorder", Origin: "reordering",
+		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: reordered, Unit: "times", Source: source.Netstat("TCPSACKReorder", "TCPTSReorder").As("/proc/net/netstat TcpExt TCPSACKReorder, TCPTSReorder"), Origin: "reordering",
 			Text: fmt.Sprintf("TCP saw reordering %s times", units.Count(reordered))})
 	} else {
-		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: reordered, Unit: "times", Source: "/proc/net/netstat TcpExt TCPSACKReorder", Origin: "reordering",
+		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: reordered, Unit: "times", Source: source.Netstat("TCPSACKReorder").As("/proc/net/netstat TcpExt TCPSACKReorder"), Origin: "reordering",
 			Text: fmt.Sprintf("TCP saw reordering %s times: the hash kept each connection on its queue", units.Count(reordered))})
 	}
 	return out

@@ -9,6 +9,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -55,7 +56,7 @@ func weighFqFlowLimit(s *scene.Scene, r *recording.Recording) []suspect.Finding 
 		requeued, _ := l.grew(r, "node_qdisc_requeues_total")
 		f := suspect.Finding{Subject: l.subject(), Active: l.drops.Active(), Next: remedy.InNetns(s, l.device.Netns, "tc -s -d qdisc show dev "+l.device.Device)}
 		against := func(v float64, text string) {
-			f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: v, Unit: "packets", Source: f.Next, Origin: "qdisc", Text: text}}
+			f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: v, Unit: "packets", Source: source.Qdisc.As(f.Next), Origin: "qdisc", Text: text}}
 			out = append(out, f)
 		}
 		switch {
@@ -73,7 +74,7 @@ func weighFqFlowLimit(s *scene.Scene, r *recording.Recording) []suspect.Finding 
 
 func fqFinding(s *scene.Scene, r *recording.Recording, l leaf, n float64, f suspect.Finding) suspect.Finding {
 	dropped := l.drops.Sum()
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: f.Next, Origin: "qdisc",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: source.Qdisc.As(f.Next), Origin: "qdisc",
 		Text: fmt.Sprintf("flows_plimit of fq %s on %s grew by %s, its drops by %s", l.handle, l.device.Device, units.Count(n), units.Count(dropped))}
 	if measure.Agree(n, dropped) {
 		e.Grade = suspect.Decisive

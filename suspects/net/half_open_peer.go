@@ -10,6 +10,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -72,7 +73,7 @@ func weighHalfOpenPeer(s *scene.Scene, r *recording.Recording) []suspect.Finding
 			out = append(out, probesFail(s, r, k, last))
 		case last.Timer == "persist":
 			out = append(out, suspect.Finding{Subject: k.Subject, Text: "the peer is there, and does not read", Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive,
-				Value: last.TCP.LastAck, Unit: "s", Source: "ss -tino timer persist, lastack", Origin: "ack",
+				Value: last.TCP.LastAck, Unit: "s", Source: source.SS("-tino", source.Word("timer persist"), source.LastAck), Origin: "ack",
 				Text: fmt.Sprintf("the window of %s is shut, and it answered %s ago: it is there and does not read", last.Remote, units.Lasting(last.TCP.LastAck))}}})
 		}
 	}
@@ -98,7 +99,7 @@ func nobodyAnswers(s *scene.Scene, r *recording.Recording, k *scene.Socket, rows
 	}
 	f := suspect.Finding{Subject: k.Subject, Active: []recording.Interval{span}, Next: "ping -c 3 " + recording.Host(last.Remote) + "; " + remedy.InNetns(s, last.Netns, "ss -tinop dst "+last.Remote)}
 	again := float64(last.TCP.TotalRetrans - first.TCP.TotalRetrans)
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: silent, Unit: "s", Origin: "silence", Source: "ss -tino segs_in, retrans, backoff, lastrcv",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: silent, Unit: "s", Origin: "silence", Source: source.SS("-tino", source.SegsIn, source.Retrans, source.Backoff, source.LastRcv),
 		Text: fmt.Sprintf("nothing came from %s for %s (segments received stand at %s), %s not acknowledged; the timer has doubled %d times, %s segments were sent again",
 			last.Remote, units.Lasting(silent), units.Count(float64(last.TCP.SegsIn)), units.Bytes(float64(last.SendQ)), last.TCP.Backoff, units.Count(again))}
 	var events measure.Steps
@@ -110,7 +111,7 @@ func nobodyAnswers(s *scene.Scene, r *recording.Recording, k *scene.Socket, rows
 	n, same := events.AgreeIn(again, span)
 	if again >= 1 && n >= 1 && (same || segmentsOf(n, again)) {
 		e.Grade = suspect.Decisive
-		e.Source += "; tracepoint tcp:tcp_retransmit_skb"
+		e.Source = e.Source.And(source.Retransmit)
 		e.Text += fmt.Sprintf(" (%s were traced)", units.Count(n))
 	}
 	if alive, ok := peerAlive(k); ok {
@@ -119,12 +120,12 @@ func nobodyAnswers(s *scene.Scene, r *recording.Recording, k *scene.Socket, rows
 	}
 	if acked := float64(last.TCP.BytesAcked); acked < 2*float64(last.TCP.SndMSS) && last.SendQ >= last.TCP.SndMSS {
 		e.Grade = suspect.Strong
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: acked, Unit: "B", Source: "ss -tin bytes_acked, mss", Origin: "bytes_acked",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: acked, Unit: "B", Source: source.SS("-tin", source.BytesAcked, source.Word("mss")), Origin: "bytes_acked",
 			Text: fmt.Sprintf("only %s were ever acknowledged, and never a full segment of %d bytes: a path that swallows large packets looks alike", units.Bytes(acked), last.TCP.SndMSS)})
 	}
 	if n := measure.AnswersElsewhere(s, k, span); n > 0 {
 		e.Grade = suspect.Strong
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(n), Unit: "connections", Source: "ss -tin segs_in", Origin: "other connections",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(n), Unit: "connections", Source: source.SS("-tin", source.SegsIn), Origin: "other connections",
 			Text: fmt.Sprintf("%s to %s went on meanwhile: the host is there", units.Plural(n, "other connection"), recording.Host(last.Remote))})
 	}
 	if others, ok := oneOfMany(k, span); ok {
@@ -146,7 +147,7 @@ func peerAlive(k *scene.Socket) (suspect.Evidence, bool) {
 	if k.Peer == nil || len(k.Peer.Last().Owners) == 0 {
 		return suspect.Evidence{}, false
 	}
-	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "ss -tnp", Origin: "peer",
+	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tnp"), Origin: "peer",
 		Text: fmt.Sprintf("%s, the other end, is on this host and alive: the path swallows what is sent", k.Peer.Subject.Name)}, true
 }
 
@@ -156,7 +157,7 @@ func probesFail(s *scene.Scene, r *recording.Recording, k *scene.Socket, last re
 	f := suspect.Finding{Subject: k.Subject, Related: []recording.Subject{k.Owner().Subject}, Remedy: patience(s, r, k, last, true), Calls: measure.PatienceCalls(k.Subject), Next: "ping -c 3 " + recording.Host(last.Remote)}
 	f.Active = []recording.Interval{{Start: last.T.Add(-time.Duration(silent * float64(time.Second))), End: last.T}}
 	f.Text = fmt.Sprintf("%s is gone, or the whole path to it, and answers no probe", last.Remote)
-	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: float64(last.TCP.Probes), Unit: "probes", Source: "ss -tino timer, lastrcv, lastack", Origin: "silence",
+	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: float64(last.TCP.Probes), Unit: "probes", Source: source.SS("-tino", source.Word("timer"), source.LastRcv, source.LastAck), Origin: "silence",
 		Text: fmt.Sprintf("%d %s probes in a row were not answered; nothing came for %s", last.TCP.Probes, last.Timer, units.Lasting(silent))}}
 	if alive, ok := peerAlive(k); ok {
 		f.Evidence[0].Grade = suspect.Strong

@@ -10,6 +10,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -80,10 +81,10 @@ func weighInterruptCoalescingLow(s *scene.Scene, r *recording.Recording) []suspe
 		f := suspect.Finding{Subject: sub, Next: remedy.InNetns(s, n.Netns, "ethtool -c "+n.Device) + "; grep " + n.Device + " /proc/interrupts"}
 		switch {
 		case rate < manyInterrupts && each >= interruptsEach && packets >= 1000:
-			f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: rate, Unit: "interrupts/s", Source: "/proc/interrupts", Origin: "interrupts",
+			f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: rate, Unit: "interrupts/s", Source: source.Of("/proc/interrupts", source.Interrupts), Origin: "interrupts",
 				Text: fmt.Sprintf("%.2f interrupts a packet, but %s a second only: a quiet card answers at once", each, units.Count(rate))}}
 		case rate >= manyInterrupts && each < interruptsEach:
-			f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: each, Unit: "interrupts a packet", Source: "/proc/interrupts", Origin: "interrupts",
+			f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: each, Unit: "interrupts a packet", Source: source.Of("/proc/interrupts", source.Interrupts), Origin: "interrupts",
 				Text: fmt.Sprintf("%s interrupts a second for %s packets, %.2f each: many packets come with one", units.Count(rate), units.Count(packets/span), each)}}
 		case rate >= manyInterrupts:
 			f = lowCoalescing(s, r, n, f, rate, each, cpu, on/max(1, interrupts))
@@ -127,7 +128,7 @@ func interruptsOf(r *recording.Recording, n recording.NIC) (sum float64, cpu str
 
 func lowCoalescing(s *scene.Scene, r *recording.Recording, n recording.NIC, f suspect.Finding, rate, each float64, cpu string, part float64) suspect.Finding {
 	f.Text = fmt.Sprintf("interrupts %s times a second, %.2f times a packet, %.0f %% of it on CPU %s", units.Count(rate), each, 100*part, cpu)
-	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: each, Unit: "interrupts a packet", Source: "/proc/interrupts; ip -s link", Origin: "interrupts",
+	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: each, Unit: "interrupts a packet", Source: source.Of("/proc/interrupts", source.Interrupts).And(source.Of("ip -s link")), Origin: "interrupts",
 		Text: fmt.Sprintf("%s interrupts a second, %.2f for each packet", units.Count(rate), each)}}
 	used, seconds := 0.0, 0.0
 	for _, mode := range []string{"irq", "softirq"} {
@@ -139,7 +140,7 @@ func lowCoalescing(s *scene.Scene, r *recording.Recording, n recording.NIC, f su
 		}
 	}
 	if seconds > 0 {
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: used / seconds, Unit: "share", Source: "/proc/stat, irq and softirq of cpu" + cpu, Origin: "cpu time",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: used / seconds, Unit: "share", Source: source.CPU("/proc/stat, irq and softirq of cpu"+cpu, cpu, "irq", "softirq"), Origin: "cpu time",
 			Text: fmt.Sprintf("CPU %s spends %.0f %% of its time on interrupts and softirqs", cpu, 100*used/seconds)}
 		if used < burnShare*seconds {
 			e.Side = suspect.Against
@@ -152,12 +153,12 @@ func lowCoalescing(s *scene.Scene, r *recording.Recording, n recording.NIC, f su
 	switch {
 	case c == nil || c.RxUsecs == nil:
 	case c.AdaptiveRx != nil && *c.AdaptiveRx:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "ethtool -c " + n.Device, Origin: "coalescing", Text: "adaptive-rx is on: the driver chose this rate"})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("ethtool -c " + n.Device), Origin: "coalescing", Text: "adaptive-rx is on: the driver chose this rate"})
 	case *c.RxUsecs < lowUsecs:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(*c.RxUsecs), Unit: "µs", Source: "ethtool -c " + n.Device, Origin: "coalescing",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(*c.RxUsecs), Unit: "µs", Source: source.Of("ethtool -c " + n.Device), Origin: "coalescing",
 			Text: fmt.Sprintf("%s waits %d µs (rx-usecs)%s before it interrupts", n.Device, *c.RxUsecs, orFrames(c.RxFrames))})
 	default:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: float64(*c.RxUsecs), Unit: "µs", Source: "ethtool -c " + n.Device, Origin: "coalescing",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: float64(*c.RxUsecs), Unit: "µs", Source: source.Of("ethtool -c " + n.Device), Origin: "coalescing",
 			Text: fmt.Sprintf("%s waits %d µs (rx-usecs) before it interrupts", n.Device, *c.RxUsecs)})
 	}
 	f.Settings = coalesceSettings(n, rate, each)

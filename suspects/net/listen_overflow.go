@@ -10,6 +10,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -73,7 +74,7 @@ func weighListenOverflow(s *scene.Scene, r *recording.Recording) []suspect.Findi
 		if !named {
 			out = append(out, suspect.Finding{
 				Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Active: over.Active(),
-				Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: over.Sum(), Unit: "handshakes", Source: "/proc/net/netstat ListenOverflows",
+				Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: over.Sum(), Unit: "handshakes", Source: source.Netstat("ListenOverflows"),
 					Text: fmt.Sprintf("ListenOverflows grew by %s; nothing told which listener's queue was full", units.Count(over.Sum()))}},
 				Text: fmt.Sprintf("an accept queue ran over %s times, of a listener that was not seen full", units.Count(over.Sum())),
 				Next: remedy.InNetns(s, netns, "ss -ltnp"),
@@ -123,7 +124,7 @@ func slowButNotFull(all []listener) []suspect.Finding {
 			continue
 		}
 		out = append(out, suspect.Finding{Subject: l.socket.Subject, Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: 0, Unit: "handshakes",
-			Source: "/proc/net/netstat ListenOverflows; ss -ltn Recv-Q",
+			Source: source.Netstat("ListenOverflows").And(source.SS("-ltn", source.RecvQ)),
 			Text:   fmt.Sprintf("up to %s connections waited of %s that may, and ListenOverflows stood still: nobody was refused", units.Count(float64(l.waiting)), units.Count(float64(l.backlog)))}}})
 	}
 	return out
@@ -168,7 +169,7 @@ func overflowFinding(s *scene.Scene, r *recording.Recording, l listener, over me
 	}
 	f.Related = f.Related[:min(len(f.Related), measure.MostRelated)]
 	if syns > 0 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: syns, Unit: "segments", Source: "tracepoint tcp:tcp_retransmit_skb", Origin: "syn",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: syns, Unit: "segments", Source: source.Retransmit, Origin: "syn",
 			Text: fmt.Sprintf("clients on this host sent %s SYNs to it again", units.Count(syns))})
 	}
 	return f
@@ -176,18 +177,18 @@ func overflowFinding(s *scene.Scene, r *recording.Recording, l listener, over me
 
 func overflowEvidence(l listener, over, drops float64, seen recording.Interval, full int) []suspect.Evidence {
 	var out []suspect.Evidence
-	counted := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: over, Unit: "handshakes", Source: "/proc/net/netstat ListenOverflows, ListenDrops", Origin: "ListenOverflows",
+	counted := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: over, Unit: "handshakes", Source: source.Netstat("ListenOverflows", "ListenDrops"), Origin: "ListenOverflows",
 		Text: fmt.Sprintf("its namespace's ListenOverflows grew by %s, ListenDrops by %s", units.Count(over), units.Count(drops))}
 	if own, same := l.drops.AgreeIn(drops, seen); own > 0 {
 		counted.Text += fmt.Sprintf(", the socket's drop counter by %s", units.Count(own))
 		if _, overflows := l.drops.AgreeIn(over, seen); same || overflows {
 			counted.Grade = suspect.Decisive
-			counted.Source += "; ss -ltm d"
+			counted.Source = counted.Source.And(source.SS("-ltm", source.SocketDrops))
 		}
 	}
 	out = append(out, counted)
 	if l.full > 0 {
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(l.waiting), Unit: "connections", Source: "ss -ltn Recv-Q, Send-Q", Origin: "accept queue",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(l.waiting), Unit: "connections", Source: source.SS("-ltn", source.RecvQ, source.SendQ), Origin: "accept queue",
 			Text: fmt.Sprintf("up to %s connections waited in a queue of %s (%d of %d samples full)", units.Count(float64(l.waiting)), units.Count(float64(l.backlog)), l.full, len(l.socket.Rows))}
 		if full == 1 {
 			e.Grade = suspect.Decisive
@@ -195,7 +196,7 @@ func overflowEvidence(l listener, over, drops float64, seen recording.Interval, 
 		}
 		out = append(out, e)
 	} else if l.waiting == 0 && counted.Grade != suspect.Decisive {
-		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: 0, Unit: "connections", Source: "ss -ltn Recv-Q", Origin: "accept queue",
+		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: 0, Unit: "connections", Source: source.SS("-ltn", source.RecvQ), Origin: "accept queue",
 			Text: fmt.Sprintf("nobody was seen waiting at %d samples", len(l.socket.Rows))})
 	}
 	return out

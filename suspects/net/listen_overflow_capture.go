@@ -7,6 +7,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -75,7 +76,7 @@ func overflowInCapture(r *recording.Recording) (out []suspect.Finding) {
 			return f.Netns == k.netns && scene.Address(f.Server) == k.server
 		})
 		share := lost / max(1, segments)
-		syn := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: slow, Unit: "connections", Source: measure.Captured + ": SYN, SYN-ACK", Origin: "syn",
+		syn := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: slow, Unit: "connections", Source: source.File(measure.Captured + ": SYN, SYN-ACK"), Origin: "syn",
 			Text: fmt.Sprintf("%s connections were opened late (longest %s) or never, %s SYNs were sent again, and %s were answered at once",
 				units.OfAll(slow, k.syns), units.Lasting(k.longest), units.Count(k.resent), units.Count(max(0, k.opened-k.late)))}
 		switch {
@@ -89,7 +90,7 @@ func overflowInCapture(r *recording.Recording) (out []suspect.Finding) {
 		}
 		f.Evidence = append(f.Evidence, syn)
 		if k.ignored > 0 {
-			e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: k.ignored, Unit: "handshakes", Source: measure.Captured + ": ACK, SYN-ACK, first data", Origin: "ignored ACK",
+			e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: k.ignored, Unit: "handshakes", Source: source.File(measure.Captured + ": ACK, SYN-ACK, first data"), Origin: "ignored ACK",
 				Text: fmt.Sprintf("%s times a connection was open for its client and not for the server: it sent the SYN-ACK again though the ACK had come, or never acknowledged the first data: it had no room for the connection", units.Count(k.ignored))}
 			if k.ignored >= fewOverflows && syn.Side == suspect.For && share <= lossBesideSYNs {
 				e.Grade = suspect.Strong

@@ -10,6 +10,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -184,19 +185,19 @@ func (k *heldSocket) subject() recording.Subject {
 }
 
 func (k *heldSocket) evidence(mean, path float64, known bool) []suspect.Evidence {
-	holds := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: mean, Unit: "s", Source: "tracepoints sock:sock_send_length and tcp:tcp_probe",
+	holds := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: mean, Unit: "s", Source: source.Of("tracepoints sock:sock_send_length and tcp:tcp_probe", source.Held, source.HoldMax),
 		Text: fmt.Sprintf("%s writes held by Nagle's algorithm, %s of them matched with the ACK that freed them, after %s on average", units.OfAll(k.held, k.writes), units.Count(k.released), units.Lasting(mean))}
 	var out []suspect.Evidence
 	nodelay := k.socket != nil && k.socket.Options() != nil && k.socket.Options().NoDelay != nil
 	set := nodelay && *k.socket.Options().NoDelay
 	switch {
 	case set:
-		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Text: "TCP_NODELAY is set: the kernel does not hold its small writes", Source: "getsockopt TCP_NODELAY (pidfd_getfd)"})
+		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Text: "TCP_NODELAY is set: the kernel does not hold its small writes", Source: source.Of("getsockopt TCP_NODELAY (pidfd_getfd)")})
 	case mean < lateACK:
 		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: mean, Unit: "s", Source: holds.Source, Origin: "hold time",
 			Text: fmt.Sprintf("the holds last %s on average; a delayed ACK would make them up to 40 ms", units.Lasting(mean))})
 	case mean-path < lateACK:
-		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: path, Unit: "s", Source: "ss -ti minrtt", Origin: "minrtt",
+		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: path, Unit: "s", Source: source.SS("-ti", source.MinRTT), Origin: "minrtt",
 			Text: fmt.Sprintf("the path's own round trip is %s: the ACKs are not delayed, they are far away", units.Lasting(path))})
 	case k.held < fewHolds:
 	case k.released >= 0.9*k.held-1:
@@ -209,12 +210,12 @@ func (k *heldSocket) evidence(mean, path float64, known bool) []suspect.Evidence
 	}
 	out = append([]suspect.Evidence{holds}, out...)
 	if nodelay && !set {
-		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Text: "TCP_NODELAY is off", Source: "getsockopt TCP_NODELAY (pidfd_getfd)"})
+		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Text: "TCP_NODELAY is off", Source: source.Of("getsockopt TCP_NODELAY (pidfd_getfd)")})
 	}
 	if k.socket != nil && k.socket.Last().TCP != nil && !set {
 		t := k.socket.Last().TCP
 		if t.RTT-t.MinRTT >= lateACK && t.MinRTT > 0 && t.RTT > 5*t.MinRTT {
-			out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: t.RTT, Unit: "s", Source: "ss -ti rtt, minrtt", Origin: "rtt",
+			out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: t.RTT, Unit: "s", Source: source.SS("-ti", source.RTT, source.MinRTT), Origin: "rtt",
 				Text: fmt.Sprintf("rtt %s against a least of %s: the ACKs are late, not the path", units.Lasting(t.RTT), units.Lasting(t.MinRTT))})
 		}
 	}

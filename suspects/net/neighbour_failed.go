@@ -10,6 +10,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -80,7 +81,7 @@ func weighNeighbour(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	}
 	if len(out) == 0 && others > 0 {
 		out = append(out, suspect.Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Evidence: []suspect.Evidence{{
-			Side: suspect.Against, Grade: suspect.Strong, Value: others, Unit: "packets", Source: "tracepoint skb:kfree_skb NEIGH_FAILED",
+			Side: suspect.Against, Grade: suspect.Strong, Value: others, Unit: "packets", Source: source.Drops("NEIGH_FAILED"),
 			Text: fmt.Sprintf("%s packets to %s on the links were dropped for want of a neighbour, fewer than %d of any socket here to each: a scan, or hosts that are off", units.Count(others), units.Plural(addresses, "address"), wantedPackets)}}})
 	}
 	return out
@@ -98,7 +99,7 @@ func neighbourFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey,
 		Harm:    suspect.Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s packets by way of %s dropped", units.Count(n), k.Dst)},
 	}
 	dead, alive := neighbourSeen(r, k.Netns, k.Dst, k.Device)
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: "tracepoint skb:kfree_skb NEIGH_FAILED, NEIGH_QUEUEFULL; ip neigh", Origin: "neighbour",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: source.Drops("NEIGH_FAILED", "NEIGH_QUEUEFULL").And(source.Of("ip neigh")), Origin: "neighbour",
 		Text: fmt.Sprintf("%s packets of %s and others were dropped waiting for %s on %s", units.Count(n), party.Subject.Name, k.Dst, k.Device), Doubt: measure.LossOf(r, "drops.kfree_skb", n)}
 	if len(f.Related) <= 1 {
 		e.Text = fmt.Sprintf("%s packets of %s were dropped waiting for %s on %s", units.Count(n), party.Subject.Name, k.Dst, k.Device)
@@ -108,7 +109,7 @@ func neighbourFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey,
 		e.Grade = suspect.Decisive
 		e.Text += "; in the neighbour table it was FAILED or INCOMPLETE, and from then on never REACHABLE"
 	case alive:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "ip neigh", Origin: "neighbour table",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("ip neigh"), Origin: "neighbour table",
 			Text: k.Dst + " was REACHABLE afterwards: it answers, late or now and then"})
 	}
 	f.Evidence = append([]suspect.Evidence{e}, f.Evidence...)
@@ -140,7 +141,7 @@ func tableFull(s *scene.Scene, r *recording.Recording) (out []suspect.Finding) {
 			Next: "ip neigh | wc -l; nstat; dmesg | grep 'neighbor table overflow'"}
 		f.Settings = neighbourSettings(knob, limit, n)
 		f.Remedy = suspect.Remedy{Now: remedy.Now(s, r, f.Settings), Permanently: remedy.Kept(s, r, f.Settings)}
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "times", Source: "/proc/net/stat/" + series.Labels["table"] + " table_fulls", Origin: "table_fulls",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "times", Source: source.Of("/proc/net/stat/"+series.Labels["table"]+" table_fulls", source.Ref{Series: series.Name, Labels: series.Labels}), Origin: "table_fulls",
 			Text: fmt.Sprintf("the table had no room for a new neighbour %s times", units.Count(n))}
 		if dropped > 0 {
 			e.Grade, e.Text = suspect.Decisive, e.Text+fmt.Sprintf(", and %s packets were dropped for want of an entry", units.Count(dropped))

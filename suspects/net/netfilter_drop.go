@@ -11,6 +11,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -79,7 +80,7 @@ func weighNetfilter(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	}
 	if len(out) == 0 && strays > 0 {
 		out = append(out, suspect.Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Evidence: []suspect.Evidence{{
-			Side: suspect.Against, Grade: suspect.Strong, Value: strays, Unit: "packets", Source: "tracepoint skb:kfree_skb NETFILTER_DROP",
+			Side: suspect.Against, Grade: suspect.Strong, Value: strays, Unit: "packets", Source: source.Drops("NETFILTER_DROP"),
 			Text: fmt.Sprintf("a firewall dropped %s packets to %s, none at a steady rate or wanted by a socket here: its work", units.Count(strays), units.Plural(strayPorts, "port"))}}})
 	}
 	return out
@@ -129,7 +130,7 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey,
 		Remedy: suspect.Remedy{Permanently: "Find the rule by its counter (" + remedy.InNetns(s, k.Netns, "nft -a list ruleset") + "), and let " + k.Proto + " " + k.Dst + " pass in the file that it is loaded from."},
 		Next:   remedy.InNetns(s, k.Netns, "nft -a list ruleset | grep -E 'hook|drop|counter'"),
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: "tracepoint skb:kfree_skb NETFILTER_DROP", Origin: "NETFILTER_DROP",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: source.Drops("NETFILTER_DROP"), Origin: "NETFILTER_DROP",
 		Doubt: measure.LossOf(r, "drops.kfree_skb", n),
 		Text:  fmt.Sprintf("netfilter dropped %s %s packets to %s in %d s", units.Count(n), k.Proto, k.Dst, seconds(all))}
 	hook := hookOf(r, rows)
@@ -150,7 +151,7 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey,
 		}
 	}
 	if again > 0 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: again, Unit: "segments", Source: "tracepoint tcp:tcp_retransmit_skb", Origin: "retransmit",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: again, Unit: "segments", Source: source.Retransmit, Origin: "retransmit",
 			Text: fmt.Sprintf("%s segments of its flows were sent again", units.Count(again))})
 	}
 	f.Text = fmt.Sprintf("a firewall rule dropped %s packets to it", units.Count(n))
@@ -174,7 +175,7 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey,
 func byRule(s *scene.Scene, r *recording.Recording, f *suspect.Finding, netns uint64, hook string, all measure.Steps) (out []suspect.Evidence) {
 	everything := filtered(r, netns)
 	if n, same, _ := countedIn(r, netns, everything, "node_nf_conntrack_stat_drop"); same && n >= wantedPackets {
-		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: n, Unit: "packets", Source: "/proc/net/stat/nf_conntrack drop", Origin: "conntrack",
+		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: n, Unit: "packets", Source: source.ConntrackStat("drop"), Origin: "conntrack",
 			Text: fmt.Sprintf("connection tracking itself dropped %s packets, netfilter %s in all: no rule did", units.Count(n), units.Count(everything.Sum()))}}
 	}
 	rule, hits, ok := ruleThatDropped(r, netns, hook, all)
@@ -187,7 +188,7 @@ func byRule(s *scene.Scene, r *recording.Recording, f *suspect.Finding, netns ui
 	f.Subject.Path = "nft rule " + ruleName(rule)
 	f.Remedy = suspect.Remedy{Now: letPass(s, rule, f.Subject),
 		Permanently: fmt.Sprintf("Change the rule %s (%s) in the file that it is loaded from.", ruleName(rule), remedy.InNetns(s, netns, fmt.Sprintf("nft -a list chain %s %s %s", rule.Family, rule.Of, rule.Chain)))}
-	return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: hits, Unit: "packets", Source: "nft -a list ruleset", Origin: "nft counter",
+	return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: hits, Unit: "packets", Source: source.Of("nft -a list ruleset"), Origin: "nft counter",
 		Text: fmt.Sprintf("the counter of the rule %s grew by %s in the same seconds", ruleName(rule), units.Count(hits))}}
 }
 

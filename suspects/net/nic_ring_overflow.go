@@ -8,6 +8,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -55,7 +56,7 @@ func weighNicRingOverflow(s *scene.Scene, r *recording.Recording) []suspect.Find
 		case !ok || lost == 0 && !sized:
 			continue
 		case lost == 0:
-			f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: 0, Unit: "packets", Source: "ethtool -S " + n.Device, Origin: "driver",
+			f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: 0, Unit: "packets", Source: source.Of("ethtool -S " + n.Device), Origin: "driver",
 				Text: fmt.Sprintf("%s of %s stood still: its ring of %s (of at most %s) lost nothing", t.name, n.Device, units.Count(rx), units.Count(most))}}
 			out = append(out, f)
 			continue
@@ -91,9 +92,9 @@ func ringSize(n recording.NIC) (rx, most float64, ok bool) {
 }
 
 func ringEvidence(n recording.NIC, t ringStatistic, lost, rx, most float64, sized bool) []suspect.Evidence {
-	out := []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: lost, Unit: "packets", Source: fmt.Sprintf("ethtool -S %s (%s: %s)", n.Device, n.Driver, t.name), Origin: "driver",
+	out := []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: lost, Unit: "packets", Source: source.Ofs("ethtool -S %s (%s: %s)", n.Device, n.Driver, t.name), Origin: "driver",
 		Text: fmt.Sprintf("%s of %s (%s) grew by %s", t.name, n.Device, n.Driver, units.Count(lost))}}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: rx, Unit: "descriptors", Source: "ethtool -g " + n.Device, Origin: "ring",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: rx, Unit: "descriptors", Source: source.Of("ethtool -g " + n.Device), Origin: "ring",
 		Text: fmt.Sprintf("its receive ring has %s descriptors of at most %s", units.Count(rx), units.Count(most))}
 	switch {
 	case !sized:

@@ -12,6 +12,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -100,10 +101,10 @@ func unroutedHere(s *scene.Scene, r *recording.Recording) (out []suspect.Finding
 	for _, k := range order {
 		all, h := measure.DropSteps(by[k]), half{k.Netns, by[k][0].Sent}
 		counters, least := []string{"node_netstat_IpExt_InNoRoutes", "node_netstat_Ip6_InNoRoutes"}, float64(wantedPackets)
-		source := "tracepoint skb:kfree_skb; /proc/net/netstat IpExt InNoRoutes"
+		drops := source.Drops().And(source.At("/proc/net/netstat IpExt", source.Ref{Word: "InNoRoutes", Series: "node_netstat_IpExt_InNoRoutes"}))
 		if h.sent {
 			counters = []string{"node_netstat_Ip_OutNoRoutes", "node_netstat_Ip6_OutNoRoutes"}
-			source = "tracepoint skb:kfree_skb; /proc/net/snmp Ip OutNoRoutes"
+			drops = source.Drops().And(source.SNMP("Ip", "OutNoRoutes"))
 			if k.Proto == "tcp" {
 				least = ownUnrouted
 			}
@@ -113,7 +114,7 @@ func unroutedHere(s *scene.Scene, r *recording.Recording) (out []suspect.Finding
 			Text:   fmt.Sprintf("%s packets to %s were dropped: no route", units.Count(n), k.Dst),
 			Remedy: suspect.Remedy{Permanently: "A route to " + k.Dst + ", where routes are kept (.network, netplan, the routing daemon)."},
 			Next:   remedy.InNetns(s, k.Netns, "ip route get "+k.Dst)}
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: source, Origin: "no route",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: drops, Origin: "no route",
 			Text: fmt.Sprintf("%s packets to %s were dropped for want of a route", units.Count(n), k.Dst), Doubt: measure.LossOf(r, "drops.kfree_skb", n)}
 		counted, same, ok := countedIn(r, k.Netns, total[h], counters...)
 		if ok {
@@ -142,7 +143,7 @@ func unroutedHere(s *scene.Scene, r *recording.Recording) (out []suspect.Finding
 
 // routeEvidence says what the recorded routes have for an address.
 func routeEvidence(r *recording.Recording, netns uint64, addr string) suspect.Evidence {
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Source: "ip route", Origin: "route"}
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Source: source.Of("ip route"), Origin: "route"}
 	n := 0
 	for _, row := range r.Routes {
 		if row.Netns == netns && !row.Exception {
@@ -197,7 +198,7 @@ func unroutedCalls(s *scene.Scene, r *recording.Recording) (out []suspect.Findin
 		}
 		f.Text = fmt.Sprintf("%s %s of %s[%d] %s failed: no route", units.Count(n), what, k.comm, k.pid, where)
 		f.Remedy = suspect.Remedy{Permanently: "A route to " + cmp.Or(k.dst, "where it sends") + ", where routes are kept (.network, netplan, the routing daemon)."}
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "calls", Source: "errors of calls; /proc/net/snmp Ip OutNoRoutes", Origin: "no route",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "calls", Source: source.Of("errors of calls", source.CallErrors).And(source.SNMP("Ip", "OutNoRoutes")), Origin: "no route",
 			Text: fmt.Sprintf("%s %s of %s[%d] %s failed with ENETUNREACH", units.Count(n), what, k.comm, k.pid, where), Doubt: measure.LossOf(r, "sockets.errors", n)}
 		counted, same, ok := countedIn(r, k.netns, total[k.netns], "node_netstat_Ip_OutNoRoutes", "node_netstat_Ip6_OutNoRoutes")
 		if ok {

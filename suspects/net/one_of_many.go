@@ -7,6 +7,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -31,6 +32,6 @@ func oneOfMany(k *scene.Socket, span recording.Interval) (suspect.Evidence, bool
 	if live < manyOthers {
 		return suspect.Evidence{}, false
 	}
-	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(live), Unit: "connections", Source: "ss -tin segs_in", Origin: "other clients",
+	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(live), Unit: "connections", Source: source.SS("-tin", source.SegsIn), Origin: "other clients",
 		Text: fmt.Sprintf("%s of %s went on: this is one client of many, and its own line", units.Plural(live, "other connection"), k.Owner().Subject.Name)}, true
 }

@@ -9,6 +9,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -27,9 +28,9 @@ func lossOnFlow(r *recording.Recording, f *flow) suspect.Finding {
 	unsure := false
 	out := suspect.Finding{Subject: f.socket.Subject, Active: f.again.Active(),
 		Next: "ss -tin 'dst " + recording.Host(f.remote) + "'"}
-	source := "ss -tin retrans, dsack_dups, reord_seen; tracepoint tcp:tcp_retransmit_skb"
+	sentAgain := source.SS("-tin", source.Retrans, source.DSACKs, source.Word("reord_seen")).And(source.Retransmit)
 	piece := func(side suspect.Side, grade suspect.Grade, value float64, origin, text string) {
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: side, Grade: grade, Value: value, Unit: "segments", Source: source, Origin: origin, Text: text,
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: side, Grade: grade, Value: value, Unit: "segments", Source: sentAgain, Origin: origin, Text: text,
 			Doubt: measure.LossOf(r, "sockets.retransmits", again)})
 	}
 	if silent(rows, out.Active[0].Start) {
@@ -54,7 +55,7 @@ func lossOnFlow(r *recording.Recording, f *flow) suspect.Finding {
 			grade = suspect.Weak // what came there tells
 		}
 		piece(suspect.For, grade, again, "retransmit", fmt.Sprintf("%s segments were sent again, and %s is all that is known to have been needless; %s", units.Count(again), units.Count(duplicates), noSACK))
-		out.Evidence = append(out.Evidence, withoutSACK(source))
+		out.Evidence = append(out.Evidence, withoutSACK(sentAgain))
 	case b.NoSACK:
 		lost = gone
 		piece(suspect.For, suspect.Decisive, gone, "retransmit", fmt.Sprintf("of %s segments sent again, the first of %s never came to the capture, though later data did", units.Count(again), units.Count(gone)))
@@ -95,8 +96,8 @@ func lossOnFlow(r *recording.Recording, f *flow) suspect.Finding {
 const noSACK = "SACK is off on this connection, so that the receiver can't report what it had already: lost and late segments look alike"
 
 // withoutSACK is what would have told them apart.
-func withoutSACK(source string) suspect.Evidence {
-	return suspect.Evidence{Side: suspect.Missing, Source: source, Text: "which of what was sent again the receiver had (DSACK): SACK is off, net.ipv4.tcp_sack at one of the ends"}
+func withoutSACK(from source.Source) suspect.Evidence {
+	return suspect.Evidence{Side: suspect.Missing, Source: from, Text: "which of what was sent again the receiver had (DSACK): SACK is off, net.ipv4.tcp_sack at one of the ends"}
 }
 
 // lostBefore is how many packets of a flow a capture saw lost before it: their repair
@@ -171,7 +172,7 @@ func lateByResending(l *ledger.Ledger, flows []*flow) (suspect.Evidence, bool) {
 	for _, f := range flows {
 		share = max(share, l.OnWay(f.remote, ledger.Loss), l.OnWay(f.local, ledger.Loss))
 	}
-	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "request turns of its connections; ss -ti rto", Origin: "calls",
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.CallTurns.And(source.Of("ss -ti rto")), Origin: "calls",
 		Text: fmt.Sprintf("%.0f %% of what calls on this way took too long was until something was sent again", 100*share)}, share >= lossBooked
 }
 
@@ -204,7 +205,7 @@ func lossOnPath(r *recording.Recording, l *ledger.Ledger, k measure.DropKey, flo
 			out.Related = append(out.Related, f.socket.Subject)
 		}
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "segments", Source: "tracepoint tcp:tcp_retransmit_skb; /proc/net/snmp Tcp RetransSegs; /proc/net/netstat TCPDSACKRecv", Origin: "retransmit",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "segments", Source: source.Retransmit.And(source.SNMP("Tcp", "RetransSegs")).And(source.Netstat("TCPDSACKRecv")), Origin: "retransmit",
 		Text: fmt.Sprintf("%s retransmissions were seen", units.Count(n)), Doubt: measure.LossOf(r, "sockets.retransmits", n)}
 	counted, ok := measure.Grew(r, k.Netns, "node_netstat_Tcp_RetransSegs")
 	duplicates, ok2 := measure.Grew(r, k.Netns, "node_netstat_TcpExt_TCPDSACKRecv")
@@ -219,7 +220,7 @@ func lossOnPath(r *recording.Recording, l *ledger.Ledger, k measure.DropKey, flo
 	}
 	out.Evidence = []suspect.Evidence{e}
 	if duplicates >= someDuplicates*n {
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: duplicates, Unit: "segments", Source: "/proc/net/netstat TCPDSACKRecv", Origin: "dsack",
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: duplicates, Unit: "segments", Source: source.Netstat("TCPDSACKRecv"), Origin: "dsack",
 			Text: fmt.Sprintf("the receivers had %s of what was sent again already: it came late, and was not lost", units.OfAll(duplicates, n))})
 	} else if late, ok := lateByResending(l, flows); ok {
 		out.Evidence = append(out.Evidence, late)

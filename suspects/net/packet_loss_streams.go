@@ -9,6 +9,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -44,11 +45,11 @@ func lossOfStream(s *scene.Scene, r *recording.Recording, st *scene.Stream, gaps
 		Text: fmt.Sprintf("packets of %s are lost before they come here: %s gaps", st.Subject.Name, units.Count(gaps)),
 		Harm: suspect.Harm{Symptom: scene.DatagramsLost, Amount: gaps, Unit: "packets", Text: fmt.Sprintf("%s gaps in the packets of %s", units.Count(gaps), st.Subject.Name)},
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: gaps, Unit: "gaps", Source: "snag_stream_continuity_errors_total, snag_stream_packets_lost_total", Origin: "frames",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: gaps, Unit: "gaps", Source: source.At("", source.Sample("snag_stream_continuity_errors_total"), source.Sample("snag_stream_packets_lost_total")), Origin: "frames",
 		Text: fmt.Sprintf("%s gaps in its packets' counters, and nothing was dropped at the reader's own socket", units.Count(gaps))}
 	if l.From == nil {
 		from := recording.Host(st.Row.Remote)
-		f.Evidence = []suspect.Evidence{e, {Side: suspect.Missing, Source: "nstat UdpOutDatagrams at the sender", Text: "what its sender sent: " + st.Ends}}
+		f.Evidence = []suspect.Evidence{e, {Side: suspect.Missing, Source: source.Of("nstat UdpOutDatagrams at the sender"), Text: "what its sender sent: " + st.Ends}}
 		f.Next = strings.TrimSpace(fmt.Sprintf("on the sender's host %s: nstat -az UdpOutDatagrams UdpSndbufErrors; tc -s qdisc; here: %s", from, remedy.InNetns(s, l.To.First().Netns, "tcpdump -ni any udp port "+recording.Port(l.To.First().Local))))
 		return f
 	}
@@ -61,9 +62,9 @@ func lossOfStream(s *scene.Scene, r *recording.Recording, st *scene.Stream, gaps
 		text := fmt.Sprintf("where it is sent from %s datagrams were sent, where it is read %s came: %s are missing", units.Count(sent), units.Count(came), units.Count(max(0, missing)))
 		// A datagram of seven TS packets makes a gap in each of the tracks that it carries.
 		if missing >= fewLostPackets && missing >= gaps/3 && missing <= 3*gaps {
-			e.Grade, e.Source, e.Origin, e.Text = suspect.Decisive, e.Source+"; /proc/net/snmp Udp OutDatagrams, InDatagrams", "datagrams", e.Text+"; "+text
+			e.Grade, e.Source, e.Origin, e.Text = suspect.Decisive, e.Source.And(source.SNMP("Udp", "OutDatagrams", "InDatagrams")), "datagrams", e.Text+"; "+text
 		} else {
-			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: missing, Unit: "datagrams", Source: "/proc/net/snmp Udp OutDatagrams, InDatagrams", Origin: "datagrams", Text: text})
+			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: missing, Unit: "datagrams", Source: source.SNMP("Udp", "OutDatagrams", "InDatagrams"), Origin: "datagrams", Text: text})
 		}
 	}
 	f.Evidence = append(f.Evidence, e)

@@ -9,6 +9,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -110,7 +111,7 @@ func reorderingOn(r *recording.Recording, f *flow) suspect.Finding {
 		told = "they are"
 	}
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: duplicates, Unit: "segments", Origin: "dsack", Doubt: measure.LossOf(r, "sockets.retransmits", again),
-		Source: "ss -tin retrans, dsack_dups, reord_seen; /proc/net/netstat TCPFastRetrans; tracepoint tcp:tcp_retransmit_skb",
+		Source: source.SS("-tin", source.Retrans, source.DSACKs, source.Word("reord_seen")).And(source.Netstat("TCPFastRetrans")).And(source.Retransmit),
 		Text: fmt.Sprintf("%s retransmissions were seen, %s %s segments sent again; the receiver reported %s as duplicates, reordering was seen %s times, and %s segments were sent again since later ones came first",
 			units.Count(n), told, units.Count(again), units.Count(duplicates), units.Count(reordered), units.Count(fast))}
 	switch {
@@ -141,7 +142,7 @@ func reorderingOn(r *recording.Recording, f *flow) suspect.Finding {
 	if p := f.socket.Peer; p != nil {
 		out.Evidence = append(out.Evidence, arrivedOutOfOrder(p)...)
 		if got, ok := receivedBy(p); ok && e.Side == suspect.For && sent-got < fewDuplicates*again && sent-got <= 3+float64(b.Unacked) {
-			out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: sent - got, Unit: "segments", Source: "ss -tin data_segs_out, data_segs_in at both ends", Origin: "data_segs",
+			out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: sent - got, Unit: "segments", Source: source.SS("-tin data_segs_out, data_segs_in at both ends").With(source.DataSegsOut, source.DataSegsIn), Origin: "data_segs",
 				Text: fmt.Sprintf("%s data segments were sent, those sent again among them, and %s came to %s: none was lost, and what was sent again was needless", units.Count(sent), units.Count(got), p.Subject.Name)})
 		}
 	}
@@ -171,7 +172,7 @@ func arrivedOutOfOrder(p *scene.Socket) []suspect.Evidence {
 	if n <= 0 {
 		return nil
 	}
-	return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Value: n, Unit: "segments", Source: "ss -tin rcv_ooopack", Origin: "receiver",
+	return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Value: n, Unit: "segments", Source: source.SS("-tin", source.OutOfOrder), Origin: "receiver",
 		Text: fmt.Sprintf("%s segments came out of order at %s; loss does that too", units.Count(n), p.Subject.Name)}}
 }
 
@@ -188,7 +189,7 @@ func duplicatesOnly(k *scene.Socket) (suspect.Finding, bool) {
 		return suspect.Finding{}, false
 	}
 	return suspect.Finding{Subject: k.Subject, Text: fmt.Sprintf("the path delivers packets twice: %s duplicates", units.Count(duplicates)),
-		Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: duplicates, Unit: "segments", Source: "ss -tin dsack_dups, retrans", Origin: "dsack",
+		Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: duplicates, Unit: "segments", Source: source.SS("-tin", source.DSACKs, source.Retrans), Origin: "dsack",
 			Text: fmt.Sprintf("%s duplicates were reported and %s segments were sent again: the path duplicates packets, it does not reorder", units.Count(duplicates), units.Count(again))}}}, true
 }
 
@@ -208,7 +209,7 @@ func reorderingIn(r *recording.Recording, l *ledger.Ledger, netns uint64, flows 
 	}
 	sent, _ := measure.Grew(r, netns, "node_netstat_Tcp_OutSegs")
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: duplicates, Unit: "segments", Origin: "dsack", Doubt: measure.LossOf(r, "sockets.retransmits", n),
-		Source: "/proc/net/snmp Tcp RetransSegs; /proc/net/netstat TCPDSACKRecv, TCPSACKReorder",
+		Source: source.SNMP("Tcp", "RetransSegs").And(source.Netstat("TCPDSACKRecv", "TCPSACKReorder")),
 		Text: fmt.Sprintf("%s segments of its connections were sent again (RetransSegs %s), %s were reported as duplicates, ACKs came out of order %s times",
 			units.Count(n), units.Count(again), units.Count(duplicates), units.Count(reordered))}
 	switch {

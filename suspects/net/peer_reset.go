@@ -8,6 +8,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -61,7 +62,7 @@ func weighPeerReset(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 			// Clients that go away: a log of days has some in each hour.
 		case b.n >= fewResets && b.spared(s, r):
 			out = append(out, suspect.Finding{Subject: b.subject(s), Text: "no reset ended a request that was open", Evidence: []suspect.Evidence{{
-				Side: suspect.Against, Grade: suspect.Decisive, Value: b.n, Unit: "resets", Source: "tracepoint sock:inet_sock_set_state", Origin: "open requests",
+				Side: suspect.Against, Grade: suspect.Decisive, Value: b.n, Unit: "resets", Source: source.Connections, Origin: "open requests",
 				Text: fmt.Sprintf("of %s resets on established connections %s ended one on which somebody waited for an answer of the other: who leaves by a reset misses nothing", units.Count(b.n), orNone(b.cut)),
 			}}})
 		case b.n >= fewResets:
@@ -84,7 +85,7 @@ func (b *broken) finding(s *scene.Scene, r *recording.Recording) suspect.Finding
 		f.Text = fmt.Sprintf("%s connections on port %s were reset by %s", units.OfAll(b.n, closed), b.port, b.peerNames())
 		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("Find out why %s resets: a crash, a close with unread data, the idle timeout of a middlebox.", b.peerNames()), Program: "Handle ECONNRESET and EPIPE, and retry."}
 	}
-	rows := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.n, Unit: "resets", Source: "tracepoints tcp:tcp_receive_reset, tcp:tcp_send_reset", Origin: "reset tracepoints",
+	rows := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.n, Unit: "resets", Source: source.Of("tracepoints tcp:tcp_receive_reset, tcp:tcp_send_reset", source.Resets), Origin: "reset tracepoints",
 		Text: fmt.Sprintf("%s resets %s on established connections with %s", units.Count(b.n), b.dir, b.peerNames())}
 	if estab, ok := measure.Grew(r, b.netns, "node_netstat_Tcp_EstabResets"); ok {
 		if measure.Agree(estab, b.established) && b.established >= fewResets {
@@ -95,7 +96,7 @@ func (b *broken) finding(s *scene.Scene, r *recording.Recording) suspect.Finding
 		}
 	}
 	if measure.OfCapture(r, b.netns) { // no count of anybody: the segments themselves
-		rows.Grade, rows.Source, rows.Origin = suspect.Decisive, measure.Captured+": RST", "RST"
+		rows.Grade, rows.Source, rows.Origin = suspect.Decisive, source.File(measure.Captured+": RST"), "RST"
 		rows.Text = fmt.Sprintf("%s RST segments ended connections with %s that stood", units.Count(b.n), b.peerNames())
 	}
 	if told := b.toldOf(r); told > 0 && rows.Grade != suspect.Decisive {
@@ -103,12 +104,12 @@ func (b *broken) finding(s *scene.Scene, r *recording.Recording) suspect.Finding
 		rows.Text += fmt.Sprintf("; calls on them returned ECONNRESET or EPIPE %s times, which a process is told of nothing else", units.Count(told))
 	}
 	if recording.StandsIn(b.pid) {
-		rows.Grade, rows.Source, rows.Origin = suspect.Decisive, "its error log: 104 (ECONNRESET)", "error log"
+		rows.Grade, rows.Source, rows.Origin = suspect.Decisive, source.File("its error log: 104 (ECONNRESET)"), "error log"
 		rows.Text = fmt.Sprintf("%s calls on connections with %s failed with ECONNRESET, up to %s within a minute: the peer reset them", units.Count(b.n), b.peerNames(), units.Count(mostInAMinute(b.steps)))
 	}
 	f.Evidence = append(f.Evidence, rows)
 	if grown, ok := measure.Grew(r, b.netns, counterName); b.dir == sentReset && ok && grown >= 0.5*b.n {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: grown, Unit: "connections", Source: "/proc/net/netstat " + strings.TrimPrefix(counterName, "node_netstat_TcpExt_"),
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: grown, Unit: "connections", Source: source.Netstat(strings.TrimPrefix(counterName, "node_netstat_TcpExt_")),
 			Text: fmt.Sprintf("%s grew by %s: %s", strings.TrimPrefix(counterName, "node_netstat_TcpExt_"), units.Count(grown), how)})
 	}
 	f.Evidence = append(f.Evidence, b.brokenPipes(s, r)...)
@@ -116,7 +117,7 @@ func (b *broken) finding(s *scene.Scene, r *recording.Recording) suspect.Finding
 	f.Harm = suspect.Harm{Symptom: scene.ConnectionErrors, Amount: b.n, Of: closed, Unit: "connections",
 		Text: fmt.Sprintf("%s connections ended by a reset", units.OfAll(b.n, closed))}
 	if b.cut > 0 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.cut, Unit: "requests", Source: "tracepoint sock:inet_sock_set_state", Origin: "open requests",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.cut, Unit: "requests", Source: source.Connections, Origin: "open requests",
 			Text: fmt.Sprintf("%s of the %s resets ended a request that was open", units.Count(b.cut), units.Count(b.n))})
 		f.Harm = suspect.Harm{Symptom: scene.ConnectionErrors, Amount: b.cut, Of: b.asked, Unit: "requests",
 			Text: fmt.Sprintf("%s requests ended by a reset", units.OfAll(b.cut, b.asked))}
@@ -170,11 +171,11 @@ func (b *broken) how(r *recording.Recording) (text, counterName string) {
 func (b *broken) against() []suspect.Evidence {
 	var out []suspect.Evidence
 	if b.refused > 0 && b.n == 0 {
-		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: b.refused, Unit: "resets", Source: "reset tracepoints, state", Origin: "state",
+		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: b.refused, Unit: "resets", Source: source.Of("reset tracepoints, state", source.Resets), Origin: "state",
 			Text: fmt.Sprintf("%s resets refused a connect (no listener, TcpAttemptFails): none ended a connection that stood", units.Count(b.refused))})
 	}
 	if b.unused > 0 {
-		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: b.unused, Unit: "resets", Source: "tracepoint sock:inet_sock_set_state", Origin: "bytes at close",
+		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: b.unused, Unit: "resets", Source: source.Connections, Origin: "bytes at close",
 			Text: fmt.Sprintf("%s resets ended connections that never carried a byte: health checks", units.Count(b.unused))})
 	}
 	return out
@@ -201,6 +202,6 @@ func (b *broken) brokenPipes(s *scene.Scene, r *recording.Recording) []suspect.E
 	if n == 0 {
 		return nil
 	}
-	return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "signals", Source: "tracepoint signal:signal_generate",
+	return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "signals", Source: source.Tracepoint("signal:signal_generate", source.Signals),
 		Text: fmt.Sprintf("%s wrote into broken connections: %s SIGPIPE", s.Name(recording.Subject{Kind: recording.KindProcess, PID: who.PID, Comm: who.Comm}), units.Count(n))}}
 }

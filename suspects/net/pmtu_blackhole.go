@@ -11,6 +11,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -112,7 +113,7 @@ func hopFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey, rows 
 	if mtu > 0 {
 		what = fmt.Sprintf("%s packets were too big for %s (MTU %s) and dropped", units.Count(n), k.Device, units.Count(float64(mtu)))
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: "tracepoint skb:kfree_skb PKT_TOO_BIG; /proc/net/snmp Ip FragFails", Origin: "too big", Text: what, Doubt: measure.LossOf(r, "drops.kfree_skb", n)}
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: source.Drops("PKT_TOO_BIG").And(source.SNMP("Ip", "FragFails")), Origin: "too big", Text: what, Doubt: measure.LossOf(r, "drops.kfree_skb", n)}
 	if fails, _, ok := countedIn(r, k.Netns, all, "node_netstat_Ip_FragFails", "node_netstat_Ip6_FragFails"); ok {
 		e.Text += fmt.Sprintf(" (FragFails of the namespace: %s)", units.Count(fails))
 	}
@@ -221,7 +222,7 @@ func icmpDropped(s *scene.Scene, r *recording.Recording, hop uint64, stuck []*sc
 		if n == 0 {
 			continue
 		}
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: "tracepoint skb:kfree_skb NETFILTER_DROP; nft list ruleset", Origin: "NETFILTER_DROP",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: source.Drops("NETFILTER_DROP").And(source.Of("nft list ruleset")), Origin: "NETFILTER_DROP",
 			Text: fmt.Sprintf("a firewall dropped %s ICMP packets in %s", units.Count(n), spaceName(s, netns))}
 		if rule, hits, ok := ruleThatDropped(r, netns, "", all); ok {
 			e.Text += fmt.Sprintf(": rule %s (%s packets)", ruleName(rule), units.Count(hits))

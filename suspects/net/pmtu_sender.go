@@ -8,6 +8,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -46,7 +47,7 @@ func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.Node
 		finding := suspect.Finding{Subject: k.Subject,
 			Text: fmt.Sprintf("after %s bytes nothing more was acknowledged: full segments do not come through, or nothing does", units.Count(float64(tcp.BytesAcked))),
 			Next: remedy.InNetns(s, f.Netns, fmt.Sprintf("ping -M do -c 3 -s %d %s", tcp.SndMSS+12, peer)) + "; " + remedy.InNetns(s, f.Netns, "ping -M do -c 3 -s 500 "+peer),
-			Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(tcp.Backoff), Unit: "timeouts", Source: "ss -tin backoff, cwnd, bytes_acked", Origin: "tcp_info",
+			Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(tcp.Backoff), Unit: "timeouts", Source: source.SS("-tin", source.Backoff, source.Cwnd, source.BytesAcked), Origin: "tcp_info",
 				Text: fmt.Sprintf("%s bytes were acknowledged, then none for %.0f s: segments of %s bytes, cwnd %d, backoff %d", units.Count(float64(tcp.BytesAcked)), seconds, units.Count(float64(tcp.SndMSS)), tcp.Cwnd, tcp.Backoff)}},
 		}
 		finding.Evidence = append(finding.Evidence, sizesInCapture(r, k)...)
@@ -58,11 +59,11 @@ func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.Node
 			finding.Active = []recording.Interval{stillFrom(k, seconds, s.Window)}
 		}
 		if mtu := learntMTU(r, f.Netns, peer); mtu > 0 && tcp.SndMSS+headers <= mtu {
-			finding.Evidence = append(finding.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(mtu), Unit: "bytes", Source: "ip route show cache", Origin: "route",
+			finding.Evidence = append(finding.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(mtu), Unit: "bytes", Source: source.Of("ip route show cache"), Origin: "route",
 				Text: fmt.Sprintf("the path's MTU, %s bytes, was learnt, and the segments fit: it is not their size", units.Count(float64(mtu)))})
 		}
 		if other, mean := comesThrough(s, k); other != nil {
-			e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: mean, Unit: "bytes", Source: "ss -tin bytes_acked, data_segs_out", Origin: "other connection",
+			e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: mean, Unit: "bytes", Source: source.SS("-tin", source.BytesAcked, source.DataSegsOut), Origin: "other connection",
 				Text: fmt.Sprintf("meanwhile %s to the same host had data acknowledged, in segments of %s bytes: what is small comes through", other.Subject.Name, units.Count(mean))}
 			if mean > smallSegment {
 				e.Side, e.Text = suspect.Against, fmt.Sprintf("meanwhile %s to the same host had segments of %s bytes acknowledged: the path takes them", other.Subject.Name, units.Count(mean))
@@ -87,7 +88,7 @@ func comesOutOfOrder(peer *scene.Socket) (suspect.Evidence, bool) {
 	}
 	a, b := rows[0], rows[len(rows)-1]
 	later := float64(b.TCP.DataSegsIn) - float64(a.TCP.DataSegsIn)
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: later, Unit: "segments", Source: "ss -tinm of the other end: data_segs_in, rmem", Origin: "the other end",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: later, Unit: "segments", Source: source.SS("-tinm of the other end: data_segs_in, rmem"), Origin: "the other end",
 		Text: fmt.Sprintf("%s got %s of it that came after the one that is missing, and holds them: what is small comes through", peer.Subject.Name, units.Plural(int(later), "segment"))}
 	if later == 0 || b.Rmem == 0 || b.RecvQ > 0 {
 		e.Side, e.Text = suspect.Against, fmt.Sprintf("%s got nothing of it at all", peer.Subject.Name)

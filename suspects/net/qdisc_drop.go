@@ -9,6 +9,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -65,12 +66,12 @@ func weighQdiscDrop(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	for _, l := range leaves {
 		rows := freed[l.device]
 		if n, ok := l.flowLimited(r); ok && n > 0 && measure.Agree(n, l.drops.Sum()) {
-			out = append(out, suspect.Finding{Subject: l.subject(), Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: n, Unit: "packets", Source: "tc -s qdisc", Origin: "qdisc",
+			out = append(out, suspect.Finding{Subject: l.subject(), Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: n, Unit: "packets", Source: source.Qdisc, Origin: "qdisc",
 				Text: fmt.Sprintf("all of the %s packets that it dropped met fq's flow limit (fq-flow-limit): its queue was not full", units.Count(n))}}})
 		} else if l.drops.Sum() > 0 {
 			out = append(out, qdiscFinding(s, r, l, rows, onDevice[l.device]))
 		} else if over, ok := l.grew(r, "node_qdisc_overlimits_total"); ok && over > 0 && len(rows) == 0 {
-			out = append(out, suspect.Finding{Subject: l.subject(), Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: over, Unit: "packets", Source: "tc -s qdisc",
+			out = append(out, suspect.Finding{Subject: l.subject(), Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: over, Unit: "packets", Source: source.Qdisc,
 				Text: fmt.Sprintf("%s packets waited (overlimits), none were dropped: shaping, not loss", units.Count(over))}}})
 		}
 	}
@@ -86,10 +87,10 @@ func weighQdiscDrop(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 // (net/sched/sch_generic.c, noop_qdisc), which counts nothing.
 func droppedWithoutQdisc(r *recording.Recording, k measure.DropKey, rows []recording.Drop) suspect.Finding {
 	all := measure.DropSteps(rows)
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: all.Sum(), Unit: "packets", Source: "tracepoint skb:kfree_skb QDISC_DROP",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: all.Sum(), Unit: "packets", Source: source.Drops("QDISC_DROP"),
 		Text: fmt.Sprintf("%s packets were dropped for QDISC_DROP; no qdisc of %s counts them", units.Count(all.Sum()), k.Device)}
 	if carrierLost(r, k) {
-		e = suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: all.Sum(), Unit: "packets", Source: "node_network_carrier; tracepoint skb:kfree_skb QDISC_DROP",
+		e = suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: all.Sum(), Unit: "packets", Source: source.Of("node_network_carrier", source.Ref{Series: "node_network_carrier"}).And(source.Drops("QDISC_DROP")),
 			Text: fmt.Sprintf("%s has no carrier: %s packets had no way out, and its queue did not drop them", k.Device, units.Count(all.Sum()))}
 	}
 	return suspect.Finding{Subject: recording.Subject{Kind: recording.KindInterface, Netns: k.Netns, Device: k.Device}, Evidence: []suspect.Evidence{e}, Active: all.Active(),

@@ -10,6 +10,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -94,7 +95,7 @@ func qdiscFinding(s *scene.Scene, r *recording.Recording, l leaf, rows []recordi
 	}
 	lost := harmful(l, rows, dropped, all)
 	if lost < dropped {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: 100 * dropped / all, Unit: "percent", Source: f.Next,
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: 100 * dropped / all, Unit: "percent", Source: source.Qdisc.As(f.Next),
 			Text: fmt.Sprintf("%s of the packets were TCP's, %.2f %% of all dropped: under 1 %% a drop is how TCP learns its rate", units.OfAll(dropped-lost, dropped), 100*dropped/all)})
 	}
 	if lost > 0 {
@@ -132,19 +133,19 @@ func harmful(l leaf, rows []recording.Drop, dropped, all float64) float64 {
 
 func qdiscEvidence(r *recording.Recording, l leaf, rows []recording.Drop, device measure.Steps) []suspect.Evidence {
 	dropped := l.drops.Sum()
-	source := "tc -s qdisc show dev " + l.device.Device
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: dropped, Unit: "packets", Source: source, Origin: "qdisc",
+	shown := source.Qdisc.As("tc -s qdisc show dev " + l.device.Device)
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: dropped, Unit: "packets", Source: shown, Origin: "qdisc",
 		Text: fmt.Sprintf("%s %s on %s dropped %s packets", l.kind, l.handle, l.device.Device, units.Count(dropped))}
 	freed, same := measure.DropSteps(rows).AgreeIn(device.Sum(), l.seen)
 	discards, measured := measure.Grew(r, l.device.Netns, "node_netstat_Ip_OutDiscards")
 	switch _, traced := r.Measured("drops.kfree_skb"); {
 	case traced && same && freed > 0:
 		e.Grade = suspect.Decisive
-		e.Source += "; tracepoint skb:kfree_skb QDISC_DROP"
+		e.Source = e.Source.And(source.Drops("QDISC_DROP"))
 		e.Text += fmt.Sprintf("; %s were freed for QDISC_DROP on that device", units.Count(freed))
 	case measured && discards > 0 && measure.Agree(discards, device.Sum()):
 		e.Grade = suspect.Decisive
-		e.Source += "; /proc/net/snmp Ip OutDiscards"
+		e.Source = e.Source.And(source.SNMP("Ip", "OutDiscards"))
 		e.Text += fmt.Sprintf("; its namespace's IpOutDiscards grew by %s", units.Count(discards))
 	case traced && freed > 0:
 		e.Text += fmt.Sprintf("; but %s were freed for QDISC_DROP on that device", units.Count(freed))
@@ -152,7 +153,7 @@ func qdiscEvidence(r *recording.Recording, l leaf, rows []recording.Drop, device
 	}
 	out := []suspect.Evidence{e}
 	if n, _, ok := udpCount(r, l.device.Netns, "SndbufErrors"); ok && n.Sum() > 0 {
-		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: n.Sum(), Unit: "datagrams", Source: "/proc/net/snmp Udp SndbufErrors", Origin: "qdisc",
+		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: n.Sum(), Unit: "datagrams", Source: source.SNMP("Udp", "SndbufErrors"), Origin: "qdisc",
 			Text: fmt.Sprintf("UdpSndbufErrors grew by %s: it counts the qdisc's drops too, wmem is not short", units.Count(n.Sum()))})
 	}
 	if e.Grade != suspect.Decisive {
@@ -163,7 +164,7 @@ func qdiscEvidence(r *recording.Recording, l leaf, rows []recording.Drop, device
 			}
 		}
 		if n := again.Sum(); n >= 0.5*dropped && intervals.Overlap(again.Active(), l.drops.Active(), r.Manifest.End) > 0 {
-			out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "segments", Source: "tracepoint tcp:tcp_retransmit_skb", Origin: "retransmit",
+			out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "segments", Source: source.Retransmit, Origin: "retransmit",
 				Text: fmt.Sprintf("%s segments of its namespace were sent again at the same time", units.Count(n))})
 		}
 	}

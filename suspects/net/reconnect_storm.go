@@ -13,6 +13,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -107,9 +108,9 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	for _, c := range storm[:min(len(storm), 5)] {
 		f.Related = append(f.Related, recording.Subject{Kind: recording.KindPeer, Netns: l.netns, Remote: c.peer})
 	}
-	source := "tracepoint sock:inet_sock_set_state"
+	counted := source.Connections
 	if recording.StandsIn(l.pid) {
-		source = "its log: connections as they ended"
+		counted = source.File("its log: connections as they ended")
 	}
 	who := stormNames(storm)
 	f.Text = fmt.Sprintf("%s opened %s connections, %s/s in all; each lived %s and carried %s", who, units.Count(sum.opened.Sum()), units.Count(math.Round(rate)), units.Lasting(life), units.Bytes(bytes))
@@ -125,7 +126,7 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	}
 	refused, isRefused := stormRefused(r, l, storm)
 
-	repeat := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: rate, Unit: "connections/s", Source: source, Origin: "rate of the same peers",
+	repeat := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: rate, Unit: "connections/s", Source: counted, Origin: "rate of the same peers",
 		Text: fmt.Sprintf("the same %s opened %s/s for %s; %s of the closed ones lived under 1 s", peers(len(storm)), units.Count(math.Round(rate)), units.Lasting(sum.span()), units.OfAll(sum.short, sum.closed))}
 	_, _, falls := sum.fallsOff()
 	lasted := !falls && len(sum.opened) >= sustained
@@ -137,7 +138,7 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	}
 	var contrast *suspect.Evidence
 	if stayed.n > 0 && bytes < fewBytes*stayed.bytesEach && (tiny || sum.outEach() < asLongAs*sum.inEach()) {
-		contrast = &suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: stayed.bytesEach / max(1, bytes), Unit: "times", Source: "ss -ti bytes_sent, bytes_received", Origin: "lasting connections of the listener",
+		contrast = &suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: stayed.bytesEach / max(1, bytes), Unit: "times", Source: source.SS("-ti", source.BytesSent, source.BytesReceived), Origin: "lasting connections of the listener",
 			Text: fmt.Sprintf("%s other connections of this listener stayed and carried %s each, against %s of a short one", units.Count(float64(stayed.n)), units.Bytes(stayed.bytesEach), units.Bytes(bytes))}
 	}
 	if contrast != nil && repeat.Grade == suspect.Strong && lasted {
@@ -152,20 +153,20 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	}
 	if rate >= stormRate {
 		if tiny {
-			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: sum.outEach(), Unit: "B", Source: "tcp_info bytes at close", Origin: "bytes at close",
+			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: sum.outEach(), Unit: "B", Source: source.Of("tcp_info bytes at close", source.Closed), Origin: "bytes at close",
 				Text: fmt.Sprintf("they were closed with nothing in their hands: %s sent to each", units.Bytes(sum.outEach()))})
 		}
 		if reset >= 0.2*sum.closed && reset > 0 {
-			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: reset, Unit: "resets", Source: "tracepoints tcp:tcp_send_reset, tcp:tcp_receive_reset", Origin: "resets",
+			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: reset, Unit: "resets", Source: source.Of("tracepoints tcp:tcp_send_reset, tcp:tcp_receive_reset", source.Resets), Origin: "resets",
 				Text: fmt.Sprintf("%s ended by a reset", units.OfAll(reset, sum.closed))})
 		}
 	}
 	if tw, ok := measure.Grew(r, l.netns, "node_sockstat_TCP_tw"); ok && tw >= 100 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: tw, Unit: "sockets", Source: "/proc/net/sockstat TCP tw", Text: fmt.Sprintf("TIME-WAIT grew by %s", units.Count(tw))})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: tw, Unit: "sockets", Source: source.Of("/proc/net/sockstat TCP tw", source.Ref{Series: "node_sockstat_TCP_tw"}), Text: fmt.Sprintf("TIME-WAIT grew by %s", units.Count(tw))})
 	}
-	f.Evidence = append(f.Evidence, stormAgainst(sum, stayed, served, isRefused || tiny || reset >= 0.2*sum.closed && reset > 0, source)...)
+	f.Evidence = append(f.Evidence, stormAgainst(sum, stayed, served, isRefused || tiny || reset >= 0.2*sum.closed && reset > 0, counted)...)
 	if rate < stormRate {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: rate, Unit: "connections/s", Source: source, Origin: "rate",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: rate, Unit: "connections/s", Source: counted, Origin: "rate",
 			Text: fmt.Sprintf("%s/s is what clients that back off make too (80/s measured; a storm made 410/s)", units.Count(math.Round(rate)))})
 	}
 	if !served && (contrast != nil || tiny || reset > 0 || isRefused) {
@@ -241,22 +242,22 @@ func peers(n int) string {
 
 // stormAgainst is what clears it: the rate falls by itself, or it was a burst, or
 // the short connections are what the listener is for.
-func stormAgainst(sum *caller, stay lastingOnes, served, empty bool, source string) []suspect.Evidence {
+func stormAgainst(sum *caller, stay lastingOnes, served, empty bool, from source.Source) []suspect.Evidence {
 	var out []suspect.Evidence
 	if first, last, falls := sum.fallsOff(); falls {
-		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: last, Unit: "connections/s", Source: source, Origin: "rate over time",
+		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: last, Unit: "connections/s", Source: from, Origin: "rate over time",
 			Text: fmt.Sprintf("the rate falls by itself, from %s/s to %s/s: they back off", units.Count(first), units.Count(last))})
 	}
 	if n := len(sum.opened); n < sustained {
-		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(n), Unit: "s", Source: source, Origin: "rate over time",
+		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(n), Unit: "s", Source: from, Origin: "rate over time",
 			Text: fmt.Sprintf("one burst of %d s: a deploy or a server that came back, not a storm", n)})
 	}
 	switch {
 	case served:
-		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: sum.outEach(), Unit: "B", Source: "tcp_info bytes at close", Origin: "bytes at close",
+		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: sum.outEach(), Unit: "B", Source: source.Of("tcp_info bytes at close", source.Closed), Origin: "bytes at close",
 			Text: fmt.Sprintf("each was served: %s sent for %s received", units.Bytes(sum.outEach()), units.Bytes(sum.inEach()))})
 	case stay.n == 0 && !empty:
-		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "ss -tn", Origin: "lasting connections of the listener",
+		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tn"), Origin: "lasting connections of the listener",
 			Text: "no connection of this listener lives longer: this may be its ordinary work, requests without keep-alive"})
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -56,7 +57,7 @@ func stormRefused(r *recording.Recording, l *called, storm []*caller) (suspect.E
 	if all < leastFlows || float64(refused) < sameAll*float64(all) {
 		return suspect.Evidence{}, false
 	}
-	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(refused), Unit: "connections", Source: measure.Captured + ": bytes each way, and who closed first", Origin: "what each carried",
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(refused), Unit: "connections", Source: source.File(measure.Captured + ": bytes each way, and who closed first"), Origin: "what each carried",
 		Text: fmt.Sprintf("the server closed %s of them itself after %s and %s on average: RTMP's handshake (%s each way) and a refusal, and no frame of a stream",
 			units.OfAll(float64(refused), float64(all)), units.Bytes(float64(up)/float64(refused)), units.Bytes(float64(down)/float64(refused)), units.Bytes(rtmpHandshake))}, true
 }

@@ -10,6 +10,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -69,7 +70,7 @@ func weighReversePath(s *scene.Scene, r *recording.Recording) []suspect.Finding 
 		netns := measure.NetnsOf(r, series)
 		if n, ok := series.Increase(); ok && n >= wantedPackets && seen[netns] == nil {
 			out = append(out, suspect.Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Active: measure.StepsOf(series).Active(),
-				Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: "/proc/net/netstat TcpExt IPReversePathFilter",
+				Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: source.Netstat("IPReversePathFilter").As("/proc/net/netstat TcpExt IPReversePathFilter"),
 					Text: fmt.Sprintf("IPReversePathFilter grew by %s; whose packets they were was not seen", units.Count(n))}},
 				Text: fmt.Sprintf("%s packets failed the check of their source", units.Count(n)),
 				Next: remedy.InNetns(s, netns, "sysctl -a 2>/dev/null | grep '\\.rp_filter = 1'")})
@@ -89,7 +90,7 @@ func reversePathFinding(s *scene.Scene, r *recording.Recording, k measure.DropKe
 		Text: fmt.Sprintf("%s packets from %s were dropped: the answer would leave by another interface", units.Count(n), src),
 		Next: remedy.InNetns(s, k.Netns, "ip route get "+src) + "; " + remedy.InNetns(s, k.Netns, "sysctl "+knob),
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: "/proc/net/netstat TcpExt IPReversePathFilter; tracepoint skb:kfree_skb", Origin: "rp_filter",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: source.Netstat("IPReversePathFilter").As("/proc/net/netstat TcpExt IPReversePathFilter").And(source.Drops()), Origin: "rp_filter",
 		Text: fmt.Sprintf("%s packets from %s were dropped in the check of their source on %s", units.Count(n), src, k.Device), Doubt: measure.LossOf(r, "drops.kfree_skb", n)}
 	counted, same, ok := countedIn(r, k.Netns, inSpace, "node_netstat_TcpExt_IPReversePathFilter")
 	if ok {
@@ -113,7 +114,7 @@ func reversePathFinding(s *scene.Scene, r *recording.Recording, k measure.DropKe
 		if value != "" {
 			text += fmt.Sprintf(", and %s is %s (1: must be the same interface)", knob, value)
 		}
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Source: "ip route; " + knob, Origin: "route", Text: text})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Source: source.Of("ip route; " + knob), Origin: "route", Text: text})
 		f.Text = fmt.Sprintf("%s packets from %s were dropped: the answer would leave by %s", units.Count(n), src, back.Device)
 	}
 	f.Settings = looseFilter(r, k, f.Text)

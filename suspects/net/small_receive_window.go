@@ -14,6 +14,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -98,7 +99,7 @@ func heldByWindow(s *scene.Scene, r *recording.Recording, k *scene.Socket) (susp
 		return suspect.Finding{}, false
 	}
 	f := suspect.Finding{Subject: k.Subject, Active: waitedForWindow(rows), Next: "at the receiver: ss -tnmi 'src " + recording.Host(k.First().Remote) + "'"}
-	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: limited, Unit: "ratio", Source: "ss -tin rwnd_limited", Origin: "rwnd_limited",
+	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: limited, Unit: "ratio", Source: source.SS("-tin", source.RwndLimited), Origin: "rwnd_limited",
 		Text: fmt.Sprintf("the sender waited for the receiver's window during %.0f %% of %s", 100*min(1, limited), units.Lasting(span))}}
 	shut, samples := 0, 0
 	for _, row := range rows {
@@ -108,14 +109,14 @@ func heldByWindow(s *scene.Scene, r *recording.Recording, k *scene.Socket) (susp
 		}
 	}
 	if 3*shut >= samples {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(shut), Unit: "samples", Source: "ss -tino timer persist", Origin: "window",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(shut), Unit: "samples", Source: source.Of("ss -tino timer persist"), Origin: "window",
 			Text: fmt.Sprintf("the window was shut in %d of %d samples: the reader stopped", shut, samples)})
 	}
 	if short := last.TCP.MinRTT; short > 0 && rtt >= measure.BloatedTimes*short && rtt-short >= longTrip {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: rtt - short, Unit: "s", Source: "ss -tin rtt, minrtt", Origin: "rtt",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: rtt - short, Unit: "s", Source: source.SS("-tin", source.RTT, source.MinRTT), Origin: "rtt",
 			Text: fmt.Sprintf("the round trip is %s against %s when nothing waits: a queue on the way, or a busy receiver; a larger window would only fill it", units.Lasting(rtt), units.Lasting(short))})
 	}
-	identity := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: rate, Unit: "B/s", Source: "ss -tin snd_wnd, rtt, bytes_acked", Origin: "window over round trip"}
+	identity := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: rate, Unit: "B/s", Source: source.SS("-tin", source.SndWnd, source.RTT, source.BytesAcked), Origin: "window over round trip"}
 	if window > 0 {
 		identity.Text = fmt.Sprintf("a window of %s every %s is %s/s; %s/s were acknowledged", units.Bytes(window), units.Lasting(rtt), units.Bytes(window/rtt), units.Bytes(rate))
 		if fit := rate * rtt / window; fit < fitLeast || fit > fitMost {
@@ -131,7 +132,7 @@ func heldByWindow(s *scene.Scene, r *recording.Recording, k *scene.Socket) (susp
 		who = p.Subject.Name
 		unread, of, most := unreadShare(p)
 		if 2*unread > of {
-			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(most), Unit: "B", Source: "ss -tnm Recv-Q", Origin: "reader",
+			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(most), Unit: "B", Source: source.SS("-tnm", source.RecvQ), Origin: "reader",
 				Text: fmt.Sprintf("data lay unread at %s in %d of %d samples, up to %s: it reads too slowly", who, unread, of, units.Bytes(float64(most)))})
 		} else if of > 0 {
 			identity.Text += fmt.Sprintf("; at %s nothing to speak of lay unread in %d of %d samples", who, of-unread, of)
@@ -142,7 +143,7 @@ func heldByWindow(s *scene.Scene, r *recording.Recording, k *scene.Socket) (susp
 	} else if e, ok := readAsItCame(r, k); ok {
 		f.Evidence = append(f.Evidence, e)
 	} else {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Text: "the receiver is on another host: its Recv-Q would tell a small buffer from a slow reader", Source: "ss -tnmi at the receiver"})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Text: "the receiver is on another host: its Recv-Q would tell a small buffer from a slow reader", Source: source.Of("ss -tnmi at the receiver")})
 	}
 	if identity.Grade == suspect.Decisive && slices.ContainsFunc(f.Evidence, func(e suspect.Evidence) bool { return e.Side == suspect.Against && e.Grade == suspect.Decisive }) {
 		identity.Grade = suspect.Weak // a queue that is as deep as the window makes the same identity
@@ -210,10 +211,10 @@ func offersTooLittle(s *scene.Scene, r *recording.Recording, k *scene.Socket) (s
 		return suspect.Finding{}, false
 	}
 	f := suspect.Finding{Subject: k.Subject, Next: "at the sender: ss -tin 'dst " + recording.Host(k.First().Local) + "'   # rwnd_limited"}
-	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: rate, Unit: "B/s", Source: "ss -tin rcv_wnd, rcv_rtt, bytes_received", Origin: "window over round trip",
+	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: rate, Unit: "B/s", Source: source.SS("-tin", source.Word("rcv_wnd"), source.Word("rcv_rtt"), source.BytesReceived), Origin: "window over round trip",
 		Text: fmt.Sprintf("a window of %s every %s is %s/s; %s/s came, and nothing to speak of lay unread in %d of %d samples", units.Bytes(window), units.Lasting(rtt), units.Bytes(window/rtt), units.Bytes(rate), of-unread, of)}}
 	if buf := last.RcvBuf; buf > 0 && buf == first.RcvBuf {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(buf), Unit: "B", Source: "ss -tnm rb", Origin: "buffer",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(buf), Unit: "B", Source: source.Of("ss -tnm rb"), Origin: "buffer",
 			Text: fmt.Sprintf("its receive buffer stood at %s all the time: %s", units.Bytes(float64(buf)), whyItStands(r, k))})
 	}
 	f.Settings, f.Calls = windowSettings(r, k, rate, rtt)

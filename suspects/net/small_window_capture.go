@@ -7,6 +7,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -33,7 +34,7 @@ func readAsItCame(r *recording.Recording, k *scene.Socket) (suspect.Evidence, bo
 			continue
 		}
 		share := float64(w.FullMost) / float64(w.FullAcks)
-		e := suspect.Evidence{Value: share, Unit: "ratio", Source: measure.Captured + ": the windows in the ACKs", Origin: "windows offered"}
+		e := suspect.Evidence{Value: share, Unit: "ratio", Source: source.File(measure.Captured + ": the windows in the ACKs"), Origin: "windows offered"}
 		switch {
 		case share >= keepsUp:
 			e.Side, e.Grade = suspect.For, suspect.Strong

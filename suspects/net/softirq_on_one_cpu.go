@@ -11,6 +11,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -109,7 +110,7 @@ func quietCPU(r *recording.Recording, top *softCPU, total float64, n int) []susp
 	if !ok || total == 0 || part < mostOfPackets(n) || busy >= quietShare {
 		return nil
 	}
-	return []suspect.Finding{{Subject: cpuSubject(top.id), Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: busy, Unit: "share", Source: "/proc/stat; /proc/net/softnet_stat", Origin: "cpu time",
+	return []suspect.Finding{{Subject: cpuSubject(top.id), Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: busy, Unit: "share", Source: source.CPU("/proc/stat", "", "idle").And(source.Softnet), Origin: "cpu time",
 		Text: fmt.Sprintf("CPU %d received %.0f %% of %s packets and spent %.0f %% of its time on softirqs: one is enough", top.id, 100*part, units.Count(total), 100*busy)}}}}
 }
 
@@ -129,7 +130,7 @@ func hotFinding(s *scene.Scene, r *recording.Recording, c *softCPU, all, hot []*
 	f.Evidence = append(f.Evidence, timeEvidence(c, busy, seconds, room, busyElse, measured, len(all), len(hot)))
 
 	part := c.processed.Sum() / max(1, total)
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: part, Unit: "share", Source: "/proc/net/softnet_stat, column 1", Origin: "softnet processed",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: part, Unit: "share", Source: source.Softnet.As("/proc/net/softnet_stat, column 1"), Origin: "softnet processed",
 		Text: fmt.Sprintf("it received %.0f %% of %s packets, of %d CPUs", 100*part, units.Count(total), len(all))}
 	if part < mostOfPackets(len(all)) {
 		e.Side, e.Text = suspect.Against, e.Text+": others receive as well"
@@ -174,7 +175,7 @@ func timeElsewhere(all []*softCPU, but *softCPU, active []recording.Interval) (i
 }
 
 func timeEvidence(c *softCPU, busy, seconds, room, busyElse float64, measured bool, n, hot int) suspect.Evidence {
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: busy, Unit: "share", Source: "/proc/stat", Origin: "cpu time",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: busy, Unit: "share", Source: source.CPU("/proc/stat", "", "idle"), Origin: "cpu time",
 		Text: fmt.Sprintf("CPU %d was in softirqs %.0f %% of %s, the other %d %.0f %% on average, with %.1f CPUs idle", c.id, 100*busy, units.Lasting(seconds), n-1, 100*busyElse/float64(n-1), room)}
 	switch {
 	case !measured:
@@ -199,7 +200,7 @@ func freedAsWell(drops suspect.Evidence, rows []recording.Drop, full bool) suspe
 	}
 	if full && freed > 0 && math.Abs(freed-drops.Value) <= 0.1*max(freed, drops.Value) {
 		drops.Grade = suspect.Decisive
-		drops.Source += "; tracepoint skb:kfree_skb CPU_BACKLOG"
+		drops.Source = drops.Source.And(source.Drops("CPU_BACKLOG"))
 		drops.Text += fmt.Sprintf("; %s were freed for CPU_BACKLOG", units.Count(freed))
 	}
 	return drops
@@ -215,6 +216,6 @@ func (c *softCPU) alone(all []*softCPU, what, origin string, of func(*softCPU) m
 	if sum < 10 || own < 0.9*sum {
 		return suspect.Evidence{}, false
 	}
-	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: own, Unit: "count", Source: "/proc/net/softnet_stat", Origin: origin,
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: own, Unit: "count", Source: source.Softnet, Origin: origin,
 		Text: fmt.Sprintf("%s %s were this CPU's", units.OfAll(own, sum), what)}, true
 }

@@ -9,6 +9,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -63,7 +64,7 @@ func weighSoftnetBacklog(s *scene.Scene, r *recording.Recording) []suspect.Findi
 	case worst == nil:
 		return nil
 	case lost == 0 && squeezed > 0:
-		return []suspect.Finding{{Subject: cpuSubject(most.id), Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: squeezed, Unit: "squeezes", Source: "/proc/net/softnet_stat", Origin: "softnet",
+		return []suspect.Finding{{Subject: cpuSubject(most.id), Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: squeezed, Unit: "squeezes", Source: source.Softnet, Origin: "softnet",
 			Text: fmt.Sprintf("%s rounds of work ended before the queue was empty (squeezes), and 0 packets were dropped: what was left waited for the next round", units.Count(squeezed))}}}}
 	case lost == 0:
 		return nil
@@ -94,7 +95,7 @@ func weighSoftnetBacklog(s *scene.Scene, r *recording.Recording) []suspect.Findi
 }
 
 func backlogEvidence(r *recording.Recording, worst *softCPU, lost float64, rows []recording.Drop) []suspect.Evidence {
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: lost, Unit: "packets", Source: "/proc/net/softnet_stat, column 2", Origin: "softnet",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: lost, Unit: "packets", Source: source.Softnet.As("/proc/net/softnet_stat, column 2"), Origin: "softnet",
 		Text: fmt.Sprintf("the CPUs' backlogs dropped %s packets, CPU %d %s of them", units.Count(lost), worst.id, units.Count(worst.dropped.Sum()))}
 	freed, same := measure.DropSteps(rows).AgreeIn(lost, worst.span)
 	_, traced := r.Measured("drops.kfree_skb")
@@ -107,11 +108,11 @@ func backlogEvidence(r *recording.Recording, worst *softCPU, lost float64, rows 
 	switch {
 	case traced && freed > 0 && same:
 		e.Grade = suspect.Decisive
-		e.Source += "; tracepoint skb:kfree_skb CPU_BACKLOG"
+		e.Source = e.Source.And(source.Drops("CPU_BACKLOG"))
 		e.Text += fmt.Sprintf("; %s were freed for CPU_BACKLOG", units.Count(freed))
 	case refused > 0 && measure.Agree(refused, lost):
 		e.Grade = suspect.Decisive
-		e.Source += "; ip -s link, RX dropped"
+		e.Source = e.Source.And(source.Of("ip -s link, RX dropped"))
 		e.Text += fmt.Sprintf("; the interfaces' receive drops grew by %s", units.Count(refused))
 	case traced && freed > 0:
 		e.Text += fmt.Sprintf("; but %s were freed for CPU_BACKLOG", units.Count(freed))
@@ -119,11 +120,11 @@ func backlogEvidence(r *recording.Recording, worst *softCPU, lost float64, rows 
 	}
 	out := []suspect.Evidence{e}
 	if limited := grewOnMachine(r, "node_softnet_flow_limit_count_total"); limited > 0 {
-		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: limited, Unit: "packets", Source: "/proc/net/softnet_stat, column 11", Origin: "flow limit",
+		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: limited, Unit: "packets", Source: source.Softnet.As("/proc/net/softnet_stat, column 11"), Origin: "flow limit",
 			Text: fmt.Sprintf("%s of them were refused by the flow limit (net.core.flow_limit_cpu_bitmap), at half the backlog's length: one flow fills it", units.Count(limited))})
 	}
 	if v, ok := meanShare(worst.busy, worst.dropped.Active()); ok {
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: v, Unit: "share", Source: "/proc/stat, softirq of cpu" + fmt.Sprint(worst.id), Origin: "cpu time"}
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: v, Unit: "share", Source: source.CPU(fmt.Sprint("/proc/stat, softirq of cpu", worst.id), fmt.Sprint(worst.id), "softirq"), Origin: "cpu time"}
 		if v < hotShare {
 			e.Text = fmt.Sprintf("CPU %d was in softirqs %.0f %% of those seconds: it has the time, its queue is too short for the bursts", worst.id, 100*v)
 		} else {

@@ -11,6 +11,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -31,14 +32,14 @@ func placeOf(s *scene.Scene, r *recording.Recording, cpu int, rows []recording.D
 	for _, q := range lastQueues(r) {
 		if q.Dir == "rx" && q.RPS != nil && namesOnly(*q.RPS, cpu) {
 			p.add(recording.Subject{Kind: recording.KindInterface, Netns: q.Netns, Device: q.Device})
-			p.evidence = append(p.evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(q.Index), Unit: "queue", Source: fmt.Sprintf("/sys/class/net/%s/queues/rx-%d/rps_cpus", q.Device, q.Index), Origin: "rps",
+			p.evidence = append(p.evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(q.Index), Unit: "queue", Source: source.Ofs("/sys/class/net/%s/queues/rx-%d/rps_cpus", q.Device, q.Index), Origin: "rps",
 				Text: fmt.Sprintf("RPS hands all packets of %s rx-%d to CPU %d", q.Device, q.Index, cpu)})
 		}
 	}
 	irqs := interruptsOn(r, cpu)
 	for _, i := range irqs {
 		p.add(recording.Subject{Kind: recording.KindInterface, Netns: i.row.Netns, Device: i.row.Device})
-		p.evidence = append(p.evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: i.n, Unit: "interrupts", Source: "/proc/interrupts", Origin: "interrupts",
+		p.evidence = append(p.evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: i.n, Unit: "interrupts", Source: source.Of("/proc/interrupts", source.Interrupts), Origin: "interrupts",
 			Text: fmt.Sprintf("interrupt %d (%s of %s) came %s times to CPU %d; it may go to %s", i.row.Number, i.row.Name, i.row.Device, units.Count(i.n), cpu, mayGoTo(i.row))})
 	}
 	if len(p.devices) == 0 {

@@ -10,6 +10,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -158,7 +159,7 @@ func sourcesOf(h recording.HalfOpen) string {
 }
 
 func halfOpenEvidence(h recording.HalfOpen, backlog int) suspect.Evidence {
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(h.N), Unit: "connections", Source: "ss -tn state syn-recv", Origin: "half-open",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(h.N), Unit: "connections", Source: source.Of("ss -tn state syn-recv"), Origin: "half-open",
 		Text: fmt.Sprintf("up to %s half-open connections at once from %s (%s, for one); %s of them were silent when the SYN-ACK was sent again",
 			units.Count(float64(h.N)), sourcesOf(h), h.Remote, units.Count(float64(h.Resent)))}
 	if backlog > 0 {
@@ -176,7 +177,7 @@ func halfOpenEvidence(h recording.HalfOpen, backlog int) suspect.Evidence {
 
 // evidence is what the namespace's counters say; false where they say nothing.
 func (q synQueue) evidence() (suspect.Evidence, bool) {
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: q.syns(), Unit: "SYNs", Source: "/proc/net/netstat ListenDrops, ListenOverflows, SyncookiesSent, SyncookiesRecv", Origin: "SYN counters",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: q.syns(), Unit: "SYNs", Source: source.Netstat("ListenDrops", "ListenOverflows", "SyncookiesSent", "SyncookiesRecv"), Origin: "SYN counters",
 		Text: fmt.Sprintf("%s SYNs were dropped (ListenDrops %s, of them %s by a full accept queue)", units.Count(q.syns()), units.Count(q.dropped.Sum()), units.Count(q.overflowed.Sum()))}
 	if q.sent >= fewSyns {
 		e.Text += fmt.Sprintf("; %s SYN cookies were sent, %s came back", units.Count(q.sent), units.Count(q.back))
@@ -204,7 +205,7 @@ func (q synQueue) ofListener(l *scene.Socket, e suspect.Evidence) suspect.Eviden
 	n, same := q.dropped.AgreeIn(own, recording.Interval{Start: l.First().T, End: l.Last().T})
 	if same && own >= fewSyns && q.overflowed.Sum() <= finished*own {
 		e.Grade = suspect.Decisive
-		e.Source += "; ss -ltm d"
+		e.Source = e.Source.And(source.SS("-ltm", source.SocketDrops))
 		e.Text += fmt.Sprintf("; its own d grew by %s, ListenDrops by %s meanwhile", units.Count(own), units.Count(n))
 	}
 	return e

@@ -11,6 +11,7 @@ import (
 	"snag/internal/units"
 	"snag/recording"
 	"snag/scene"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -101,7 +102,7 @@ func failedHandshakes(r *recording.Recording, v *scene.Service, sym scene.Sympto
 	from := slices.SortedFunc(maps.Keys(a.sources), func(x, y string) int {
 		return cmp.Or(cmp.Compare(a.sources[y], a.sources[x]), cmp.Compare(x, y))
 	})
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: a.n, Unit: "alerts", Source: "the first bytes of TLS records", Origin: "alerts",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: a.n, Unit: "alerts", Source: source.Of("the first bytes of TLS records"), Origin: "alerts",
 		Text: fmt.Sprintf("%s fatal alerts before a handshake was done; %s; clients %s", units.Count(a.n), who, strings.Join(from[:min(len(from), 3)], ", "))}
 	f := suspect.Finding{Subject: v.Subject, Active: sym.Active, Text: text, Remedy: mendTLS(alert, peer),
 		Next: fmt.Sprintf("openssl s_client -connect %s -servername NAME </dev/null 2>&1 | grep -E 'alert|Verif|notAfter|Protocol|Cipher'", v.Subject.Local),

@@ -9,6 +9,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -23,7 +24,7 @@ func udpBufferEvidence(s *scene.Scene, r *recording.Recording, sub recording.Sub
 	decided := false
 	if named > 0 && own > 0 {
 		n, same := l.rows.AgreeIn(own, l.span)
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: own, Unit: "datagrams", Source: "ss -uamn d; tracepoint skb:kfree_skb", Origin: "sk_drops",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: own, Unit: "datagrams", Source: source.SS("-uamn", source.SocketDrops).And(source.Drops()), Origin: "sk_drops",
 			Text: fmt.Sprintf("its d grew by %s; drops for SOCKET_RCVBUFF named it %s times", units.Count(own), units.Count(n))}
 		if same {
 			e.Grade, decided = suspect.Decisive, true
@@ -38,7 +39,7 @@ func udpBufferEvidence(s *scene.Scene, r *recording.Recording, sub recording.Sub
 		out = append(out, againstCounter(s, sub, l, errors, seen)...)
 	}
 	if decided && measured {
-		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: errors.Sum(), Unit: "datagrams", Source: "/proc/net/snmp Udp RcvbufErrors", Origin: "RcvbufErrors",
+		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: errors.Sum(), Unit: "datagrams", Source: source.SNMP("Udp", "RcvbufErrors"), Origin: "RcvbufErrors",
 			Text: fmt.Sprintf("the namespace's RcvbufErrors grew by %s", units.Count(errors.Sum()))})
 	}
 	return append(out, fillEvidence(l.socket)...)
@@ -47,7 +48,7 @@ func udpBufferEvidence(s *scene.Scene, r *recording.Recording, sub recording.Sub
 // againstCounter compares what the namespace's sockets lost with the namespace's
 // counter: how kernels that do not name the victim are read.
 func againstCounter(s *scene.Scene, sub recording.Subject, l udpLoss, errors measure.Steps, seen recording.Interval) []suspect.Evidence {
-	const source = "/proc/net/snmp Udp RcvbufErrors; ss -uamn d"
+	counters := source.SNMP("Udp", "RcvbufErrors").And(source.SS("-uamn", source.SocketDrops))
 	what, span := "drops for SOCKET_RCVBUFF named it %s times", recording.Interval{}
 	lost, _ := l.rows.Between(seen)
 	sockets := 1
@@ -65,16 +66,16 @@ func againstCounter(s *scene.Scene, sub recording.Subject, l udpLoss, errors mea
 		}
 	}
 	if errors.Sum() == 0 && !append(append(measure.Steps{}, l.rows...), l.d...).WellInside(seen) {
-		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: l.rows.Sum(), Unit: "datagrams", Source: "tracepoint skb:kfree_skb SOCKET_RCVBUFF", Origin: "sk_drops",
+		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: l.rows.Sum(), Unit: "datagrams", Source: source.Drops("SOCKET_RCVBUFF"), Origin: "sk_drops",
 			Text: fmt.Sprintf(what, units.Count(l.rows.Sum())) + "; the namespace's counters were not read at that time"}}
 	}
 	text := fmt.Sprintf(what, units.Count(lost))
 	if errors.Sum() == 0 {
-		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: 0, Unit: "datagrams", Source: source, Origin: "RcvbufErrors",
+		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: 0, Unit: "datagrams", Source: counters, Origin: "RcvbufErrors",
 			Text: text + "; RcvbufErrors stood still: not its buffer, but a filter, a checksum or the memory limit of all UDP dropped them"}}
 	}
 	n, same := errors.AgreeIn(lost, span)
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: lost, Unit: "datagrams", Source: source, Origin: "RcvbufErrors",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: lost, Unit: "datagrams", Source: counters, Origin: "RcvbufErrors",
 		Text: fmt.Sprintf("%s; the namespace's RcvbufErrors by %s", text, units.Count(n))}
 	if same {
 		e.Grade = suspect.Decisive
@@ -102,7 +103,7 @@ func fillEvidence(k *scene.Socket) []suspect.Evidence {
 		}
 	}
 	rb := float64(k.Last().RcvBuf)
-	e := suspect.Evidence{Side: suspect.For, Value: float64(most), Unit: "bytes", Source: "ss -uamn skmem r, rb", Origin: "sk_rmem_alloc"}
+	e := suspect.Evidence{Side: suspect.For, Value: float64(most), Unit: "bytes", Source: source.SS("-uamn skmem", source.ReceiveMemory, source.Word("rb")).With(source.SocketDrops), Origin: "sk_rmem_alloc"}
 	switch {
 	case seen == 0:
 		return nil
@@ -161,7 +162,7 @@ func udpLossWithoutSocket(r *recording.Recording) []suspect.Finding {
 		}
 		out = append(out, suspect.Finding{
 			Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns},
-			Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: lost, Unit: "datagrams", Source: "/proc/net/snmp Udp RcvbufErrors",
+			Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: lost, Unit: "datagrams", Source: source.SNMP("Udp", "RcvbufErrors"),
 				Text: fmt.Sprintf("RcvbufErrors grew by %s; nothing told which socket lost them", units.Count(lost))}},
 			Active: measure.StepsOf(s).Active(),
 			Harm:   suspect.Harm{Symptom: scene.DatagramsLost, Amount: lost, Unit: "datagrams", Text: units.Count(lost) + " datagrams lost"},

@@ -11,6 +11,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -68,7 +69,7 @@ func weighUDPPortClosed(s *scene.Scene, r *recording.Recording) []suspect.Findin
 	}
 	for _, netns := range slices.Sorted(maps.Keys(strays)) {
 		out = append(out, suspect.Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Evidence: []suspect.Evidence{{
-			Side: suspect.Against, Grade: suspect.Strong, Value: all[netns].Sum(), Unit: "datagrams", Source: "tracepoint skb:kfree_skb NO_SOCKET",
+			Side: suspect.Against, Grade: suspect.Strong, Value: all[netns].Sum(), Unit: "datagrams", Source: source.Drops("NO_SOCKET"),
 			Text: fmt.Sprintf("%s datagrams to %s, none of them got %d: strays", units.Count(all[netns].Sum()), units.Plural(strays[netns], "closed port"), measure.StrayDatagrams)}}})
 	}
 	return out
@@ -85,7 +86,7 @@ func closedPort(s *scene.Scene, r *recording.Recording, k measure.DropKey, rows 
 		Next:   remedy.InNetns(s, k.Netns, "tcpdump -ni any -c 5 udp dst port "+recording.Port(k.Dst)),
 	}
 	noPorts, seen, measured := udpCount(r, k.Netns, "NoPorts")
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "datagrams", Source: "tracepoint skb:kfree_skb NO_SOCKET; /proc/net/snmp Udp NoPorts",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "datagrams", Source: source.Drops("NO_SOCKET").And(source.SNMP("Udp", "NoPorts")),
 		Origin: "NO_SOCKET",
 		Text:   fmt.Sprintf("%s datagrams to %s were dropped for NO_SOCKET", units.Count(n), k.Dst)}
 	inAll, same := all.AgreeIn(noPorts.Sum(), seen)
@@ -114,10 +115,10 @@ func closedPort(s *scene.Scene, r *recording.Recording, k measure.DropKey, rows 
 		f.Related = append(f.Related, had.Subject)
 		f.Text += fmt.Sprintf("; %s held it until %s", s.Name(had.Subject), had.T)
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.Active[0].Start.Sub(had.T).Seconds(), Unit: "seconds",
-			Source: "socket closed", Origin: "close", Text: fmt.Sprintf("%s closed its socket on that port at %s", s.Name(had.Subject), had.T)})
+			Source: source.Of("socket closed"), Origin: "close", Text: fmt.Sprintf("%s closed its socket on that port at %s", s.Name(had.Subject), had.T)})
 	}
 	if icmp, ok := measure.Grew(r, k.Netns, "node_netstat_Icmp_OutDestUnreachs"); ok {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: icmp, Unit: "messages", Source: "/proc/net/snmp Icmp OutDestUnreachs", Origin: "NO_SOCKET",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: icmp, Unit: "messages", Source: source.SNMP("Icmp", "OutDestUnreachs"), Origin: "NO_SOCKET",
 			Text: fmt.Sprintf("the senders were told %s times (ICMP unreachable is rate-limited)", units.Count(icmp))})
 	}
 	return f

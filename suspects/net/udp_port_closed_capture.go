@@ -7,6 +7,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -20,7 +21,7 @@ func closedInCapture(r *recording.Recording) (out []suspect.Finding) {
 		}
 		n := float64(f.SentSince)
 		sub := recording.Subject{Kind: recording.KindPort, Netns: f.flow.Netns, Proto: "udp", Local: f.to}
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: n, Unit: "datagrams", Source: measure.Captured + ": ICMP port unreachable", Origin: "icmp",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: n, Unit: "datagrams", Source: source.File(measure.Captured + ": ICMP port unreachable"), Origin: "icmp",
 			Text: fmt.Sprintf("%s itself said %s times that nobody holds the port (it does so rarely), and %s datagrams were sent to it from then on", recording.Host(f.to), units.Count(float64(f.Unreachable)), units.Count(n)),
 			// A filter that rejects says the same, word for word.
 			Doubt: "a firewall's REJECT on that host would say the same"}
@@ -52,14 +53,14 @@ func withBye(r *recording.Recording, f sent, out suspect.Finding) suspect.Findin
 		back = f.flow.Down
 	}
 	if back.Packets >= measure.StrayDatagrams && back.Last < f.UnreachableSince {
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(back.Packets), Unit: "datagrams", Source: measure.Captured, Origin: "the way back",
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(back.Packets), Unit: "datagrams", Source: source.File(measure.Captured), Origin: "the way back",
 			Text: fmt.Sprintf("%s datagrams had come from that port before, the last %s before the first message: its socket was closed", units.Count(float64(back.Packets)), units.Lasting(f.UnreachableSince.Sub(back.Last).Seconds()))})
 	}
 	for _, c := range r.SIPCalls {
 		if c.ID != f.flow.Call || c.ID == "" || c.Netns != f.flow.Netns || c.Bye == 0 || f.AfterBye < measure.StrayDatagrams {
 			continue
 		}
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.AfterBye), Unit: "datagrams", Source: measure.Captured + ": SIP BYE", Origin: "sip",
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.AfterBye), Unit: "datagrams", Source: source.File(measure.Captured + ": SIP BYE"), Origin: "sip",
 			Text: fmt.Sprintf("the call that its media belong to had ended: %s sent BYE at %s, and %s RTP packets came after it", c.ByeFrom, c.Bye, units.Count(float64(f.AfterBye)))})
 		out.Text = fmt.Sprintf("%s sent RTP on after the call's BYE: %s datagrams to a port that no socket holds", f.from, units.Count(float64(max(f.SentSince, f.AfterBye))))
 	}

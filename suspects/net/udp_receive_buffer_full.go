@@ -10,6 +10,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -93,7 +94,7 @@ func weighUDPSocket(s *scene.Scene, r *recording.Recording, k *scene.Socket, row
 		}
 		return suspect.Finding{Subject: k.Subject, Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive,
 			Text:  fmt.Sprintf("d stood still at %s over %d samples: the loss is older than this recording", units.Count(float64(k.Last().Drops)), len(k.Rows)),
-			Value: 0, Unit: "datagrams", Source: "ss -uamn d"}}}, true
+			Value: 0, Unit: "datagrams", Source: source.SS("-uamn", source.SocketDrops)}}}, true
 	}
 	return udpBufferFinding(s, r, k.Subject, l), true
 }

@@ -9,6 +9,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -71,7 +72,7 @@ func fullBacklog(s *scene.Scene, r *recording.Recording, l listener) (suspect.Fi
 		if l.waiting < fewOverflows {
 			return f, false
 		}
-		e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(l.waiting), Unit: "connections", Source: "ss -lx Recv-Q, Send-Q", Origin: "backlog",
+		e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(l.waiting), Unit: "connections", Source: source.SS("-lx", source.RecvQ, source.SendQ), Origin: "backlog",
 			Text: fmt.Sprintf("up to %s connections waited of %s that may: nobody was seen refused", units.Count(float64(l.waiting)), units.Count(float64(l.backlog)))}
 		if 2*l.waiting <= l.backlog {
 			e.Grade = suspect.Decisive
@@ -85,7 +86,7 @@ func fullBacklog(s *scene.Scene, r *recording.Recording, l listener) (suspect.Fi
 	f.Remedy = longerBacklog(s, r, l, f.Settings)
 	if l.full > 0 {
 		seconds := s.Window.Length(s.Window.End).Seconds()
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(l.waiting), Unit: "connections", Source: "ss -lx Recv-Q, Send-Q", Origin: "backlog",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(l.waiting), Unit: "connections", Source: source.SS("-lx", source.RecvQ, source.SendQ), Origin: "backlog",
 			Text: fmt.Sprintf("up to %s connections waited in a backlog of %s (full in %s of %s)", units.Count(float64(l.waiting)), units.Count(float64(l.backlog)), units.Plural(l.full, "sample"), units.Lasting(seconds))}
 		if l.full >= fewFull && float64(l.full) >= oftenFull*seconds {
 			e.Grade = suspect.Strong
@@ -93,7 +94,7 @@ func fullBacklog(s *scene.Scene, r *recording.Recording, l listener) (suspect.Fi
 		f.Evidence = append(f.Evidence, e)
 	}
 	if refused > 0 {
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: refused, Unit: "connections", Source: "connect of who asks there: EAGAIN", Origin: "connect",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: refused, Unit: "connections", Source: source.Of("connect of who asks there: EAGAIN", source.CallErrors), Origin: "connect",
 			Text: fmt.Sprintf("connect was refused with EAGAIN %s times to who asks there, while it was looked at", units.Count(refused))}
 		if alone {
 			e.Grade = suspect.Decisive
@@ -106,7 +107,7 @@ func fullBacklog(s *scene.Scene, r *recording.Recording, l listener) (suspect.Fi
 	failed, of, as, who := failedBehind(s, r, l)
 	f.Related = who
 	if failed >= fewOverflows {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: failed, Unit: "answers", Source: "the first bytes of the answers of who asks there", Origin: "answers",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: failed, Unit: "answers", Source: source.FirstBytes.As("the first bytes of the answers of who asks there"), Origin: "answers",
 			Text: fmt.Sprintf("%s answers of who asks there were errors (%s)", units.OfAll(failed, of), as)})
 		if refused > 0 {
 			return f, true

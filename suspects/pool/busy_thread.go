@@ -8,6 +8,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -78,10 +79,10 @@ func busyFinding(b *measure.BusiestThread, s *scene.Scene, r *recording.Recordin
 	f := suspect.Finding{Subject: b.Process.Subject, Active: d.Active, Related: []recording.Subject{d.Party.Subject},
 		Next: fmt.Sprintf("snag profile --pid %d   # in which function", pid)}
 	f.Text = fmt.Sprintf("its requests lie unread while thread %d (%s) computes: %.2g at any moment", b.TID, b.Comm, d.Held*share)
-	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "request turns of its listeners; states of its threads", Origin: "turns",
+	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Turns.And(source.ThreadState.As("states of its threads")), Origin: "turns",
 		Text: fmt.Sprintf("%.0f %% of the delay of its answers (%s each, one in a hundred over %s, half of them under %s) was waiting in line behind computing",
 			100*share, units.Lasting(d.Each), units.Lasting(d.Party.P99), units.Lasting(d.Party.P50))}}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: b.All / b.Span, Unit: "CPUs", Source: fmt.Sprintf("/proc/%d/task/*/schedstat", pid), Origin: "schedstat",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: b.All / b.Span, Unit: "CPUs", Source: source.SchedstatOf(pid), Origin: "schedstat",
 		Text: fmt.Sprintf("its process used %.2f CPUs on average", b.All/b.Span)}
 	all, known := measure.CPUTimes(r, nil)
 	if known {
@@ -92,7 +93,7 @@ func busyFinding(b *measure.BusiestThread, s *scene.Scene, r *recording.Recordin
 	}
 	f.Evidence = append(f.Evidence, e)
 	if now, was, grown := d.Party.Grown(ledger.Work); grown && b.All <= oneCPU*b.Span {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: now, Unit: "s", Source: "states of its threads; the baseline", Origin: "baseline",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: now, Unit: "s", Source: source.ThreadState.As("states of its threads").And(source.Of("the baseline")), Origin: "baseline",
 			Text: fmt.Sprintf("a request computes for %s; in the baseline it did for %s", units.Lasting(now), units.Lasting(was))})
 	}
 	if b.All < leastCPU*b.Span {

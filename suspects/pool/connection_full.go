@@ -11,6 +11,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -77,9 +78,9 @@ func workersFree(p *ledger.Party, waited, looks, most int, full []recording.Inte
 		Text: fmt.Sprintf("up to %d connections wait to be accepted while %.1f of its workers have nothing to do", most, p.Free),
 		Next: fmt.Sprintf("ss -ltn 'sport = :%s'; ss -Htn state established '( sport = :%s )'   # who waits, and who holds them", port, port)}
 	f.Evidence = []suspect.Evidence{
-		{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "ss -ltn Recv-Q", Origin: "sockets",
+		{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.SS("-ltn", source.RecvQ), Origin: "sockets",
 			Text: fmt.Sprintf("in %d of %d samples connections waited to be accepted, up to %d", waited, looks, most)},
-		{Side: suspect.For, Grade: suspect.Strong, Value: p.Free, Unit: "threads", Source: "the states of its threads", Origin: "threads",
+		{Side: suspect.For, Grade: suspect.Strong, Value: p.Free, Unit: "threads", Source: source.ThreadState, Origin: "threads",
 			Text: fmt.Sprintf("%.1f threads of the pool that takes its requests waited for work at a moment, and %.2g requests were open", p.Free, p.Open)},
 	}
 	f.Harm = suspect.Harm{Symptom: scene.ConnectLatency, Amount: float64(most), Unit: "connections", Text: fmt.Sprintf("up to %s waited to be accepted", units.Plural(most, "connection"))}
@@ -92,13 +93,13 @@ func fullFinding(p *ledger.Party, held, looks, most int, full []recording.Interv
 	f := suspect.Finding{Subject: p.Subject, Active: intervals.Merge(full, measure.Joined),
 		Text: fmt.Sprintf("it accepts no more than %s, and up to %d wait to be accepted", units.Plural(held, "connection"), most),
 		Next: fmt.Sprintf("ss -ltn 'sport = :%s'; ss -Htn state established '( sport = :%s )'   # who waits, and who holds them", port, port)}
-	use := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: p.Open / float64(held), Unit: "share", Source: "sockets.turns", Origin: "turns",
+	use := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: p.Open / float64(held), Unit: "share", Source: source.AllTurns, Origin: "turns",
 		Text: fmt.Sprintf("on these, %.2g requests were open at a moment: most of them are idle", p.Open)}
 	if p.Open > atWork*float64(held) {
 		use.Side, use.Grade = suspect.Against, suspect.Decisive
 		use.Text = fmt.Sprintf("on these, %.2g requests were open at a moment: those who would accept are at work", p.Open)
 	}
-	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(held), Unit: "connections", Source: "ss -tn state established; ss -ltn Recv-Q", Origin: "sockets",
+	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(held), Unit: "connections", Source: source.Of("ss -tn state established").And(source.SS("-ltn", source.RecvQ)), Origin: "sockets",
 		Text: fmt.Sprintf("%s stayed at each of %d looks, and others waited to be accepted meanwhile", units.Plural(held, "connection"), looks)}, use}
 	f.Harm = suspect.Harm{Symptom: scene.ConnectLatency, Amount: float64(most), Unit: "connections", Text: fmt.Sprintf("up to %s waited to be accepted", units.Plural(most, "connection"))}
 	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: a limit above %d connections in its configuration, if its memory allows, and a shorter idle timeout.", p.Subject.Comm, held),

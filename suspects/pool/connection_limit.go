@@ -12,6 +12,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -74,7 +75,7 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 		short += float64(c.Short)
 	}
 	f := suspect.Finding{Subject: v.Subject, Next: fmt.Sprintf("ss -Htn state established '( sport = :%s )' | awk '{print $4}' | sort | uniq -c   # who holds how many", recording.Port(v.Subject.Local))}
-	ended := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: failed, Unit: "connections", Source: "the first bytes of its answers; tracepoint sock:inet_sock_set_state", Origin: "answers",
+	ended := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: failed, Unit: "connections", Source: source.FirstBytes.And(source.Connections), Origin: "answers",
 		Text: fmt.Sprintf("%s connections ended within a second, and %s answers were errors (%s)", units.Count(short), units.Count(failed), as)}
 	if failed > (1+alike)*short || failed < (1-alike)*short {
 		ended.Side = suspect.Against
@@ -83,7 +84,7 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 		return f
 	}
 	least, most, looks := stayed(s, v.Subject)
-	kept := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(most), Unit: "connections", Source: "ss -tn state established", Origin: "sockets",
+	kept := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(most), Unit: "connections", Source: source.Of("ss -tn state established"), Origin: "sockets",
 		Text: fmt.Sprintf("%s stayed at each of %d looks, %d at the least", units.Plural(most, "connection"), looks, least)}
 	if looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)) {
 		kept.Grade = suspect.Strong
@@ -92,7 +93,7 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 		most = held
 		kept.Grade = suspect.Strong
 		kept.Text = fmt.Sprintf("in each of the %d seconds in which it turned some away and none of the others ended, %s of those that came while one looked were open at the end", times, units.Plural(held, "connection"))
-		kept.Source = "tracepoint sock:inet_sock_set_state"
+		kept.Source = source.Connections
 	}
 	if looks >= 3 && most == 0 {
 		kept.Side, kept.Grade, kept.Text = suspect.Against, suspect.Decisive, fmt.Sprintf("no client's connection stayed from one of %d looks to the next", looks)

@@ -7,6 +7,7 @@ import (
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -44,11 +45,11 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *s
 		return nil
 	}
 	f := &suspect.Finding{Subject: p.Subject, Text: fmt.Sprintf("%s of it wait for one lock, at 0x%x", units.Plural(len(waiters[address]), "thread"), address)}
-	source := "the states of its threads, some 20 looks a second"
+	looks := source.ThreadState.As("the states of its threads, some 20 looks a second")
 	f.Evidence = []suspect.Evidence{
-		{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source + "; sockets.turns", Origin: "ledger",
+		{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: looks.And(source.AllTurns), Origin: "ledger",
 			Text: fmt.Sprintf("%.0f %% of the delay of its answers was waiting for a lock", 100*share)},
-		{Side: suspect.For, Grade: suspect.Strong, Value: float64(n), Unit: "looks", Source: source, Origin: "futex",
+		{Side: suspect.For, Grade: suspect.Strong, Value: float64(n), Unit: "looks", Source: looks, Origin: "futex",
 			Text: fmt.Sprintf("at %s of %s looks that found a thread waiting for a lock it was the one at 0x%x", units.Count(float64(n)), units.Count(float64(all)), address)},
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: share, Unit: "share", Text: f.Text}

@@ -32,18 +32,18 @@ func (d *dependency) logged(s *scene.Scene, r *recording.Recording) (suspect.Fin
 	mean, usual := mine.Sum/float64(mine.N), d.usual(r, pid, late)
 	share := all.Sum / own.Sum
 	f := suspect.Finding{Subject: recording.Subject{Kind: recording.KindPeer, Remote: d.remote}, Active: clipTo(d.active, late), Related: []recording.Subject{d.process.head.Subject}}
-	source := d.process.turnsSource()
+	from := d.process.turnsSource()
 	if mean < longCall {
 		if share < 0.5 && mine.N >= fewCalls {
 			f.Text = fmt.Sprintf("%s answers %s quickly", d.remote, d.process.named())
-			f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: mean, Unit: "s", Source: source, Origin: "calls",
+			f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: mean, Unit: "s", Source: from, Origin: "calls",
 				Text: fmt.Sprintf("while requests were late it took %s on average, and all upstreams together %.0f %% of the requests' time: what is left is the way to the clients, or the service itself", units.Lasting(mean), 100*share)}}
 			return f, true
 		}
 		return suspect.Finding{}, false
 	}
 	f.Text = fmt.Sprintf("%s waits for %s: %s a request on average while it is late, %s at the longest", d.process.named(), d.remote, units.Lasting(mean), units.Lasting(mine.Max))
-	took := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: mean, Unit: "s", Source: source, Origin: "calls",
+	took := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: mean, Unit: "s", Source: from, Origin: "calls",
 		Text: fmt.Sprintf("while requests were late %s to %s took %s on average, %s at the longest; the requests took %s: %.0f %% of their time passed at upstreams", units.Plural(int(mine.N), "call"), d.remote, units.Lasting(mean), units.Lasting(mine.Max), units.Lasting(own.Sum/float64(own.N)), 100*share)}
 	if few := d.slowShare(r, pid, late); few < mostlySlow {
 		took.Text += fmt.Sprintf("; %.1f %% of its answers took so long", 100*few)
@@ -52,7 +52,7 @@ func (d *dependency) logged(s *scene.Scene, r *recording.Recording) (suspect.Fin
 	}
 	f.Evidence = append(f.Evidence, took)
 	if usual > 0 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: mean / usual, Unit: "times", Source: source, Origin: "calls", Text: fmt.Sprintf("otherwise it takes %s", units.Lasting(usual))})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: mean / usual, Unit: "times", Source: from, Origin: "calls", Text: fmt.Sprintf("otherwise it takes %s", units.Lasting(usual))})
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: mean, Unit: "s", Text: fmt.Sprintf("%s of a late request's %s is the wait for %s", units.Lasting(min(mean, own.Sum/float64(own.N))), units.Lasting(own.Sum/float64(own.N)), d.remote)}
 	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("Find out what holds %s up (snag find there). In the service's configuration: a timeout below %s for it, and another upstream to go on with (proxy_next_upstream timeout).", d.remote, units.Lasting(mean))}

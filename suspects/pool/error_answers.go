@@ -7,6 +7,7 @@ import (
 	"snag/internal/units"
 	"snag/recording"
 	"snag/scene"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -56,7 +57,7 @@ func failingService(sym scene.Symptom, v *scene.Service) suspect.Finding {
 	failed, of, as := v.Failed()
 	text := fmt.Sprintf("%s of %s answers (%.0f %%) were errors: %s", units.Count(failed), units.Count(of), 100*failed/of, as)
 	f := suspect.Finding{Subject: v.Subject, Active: sym.Active, Text: text,
-		Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: failed, Unit: "answers", Source: "the first bytes of its answers", Origin: "answers", Text: text}},
+		Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: failed, Unit: "answers", Source: source.FirstBytes, Origin: "answers", Text: text}},
 		Harm:     suspect.Harm{Symptom: scene.FailedAnswers, Amount: failed, Of: of, Unit: "answers", Text: text}}
 	if pid := v.Subject.PID; pid > 0 {
 		f.Next = fmt.Sprintf("journalctl _PID=%d --since -5min; or its log file: ls -l /proc/%d/fd | grep log", pid, pid)

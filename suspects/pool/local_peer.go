@@ -10,6 +10,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -143,7 +144,7 @@ func (l *localPeer) finding(s *scene.Scene, r *recording.Recording) (suspect.Fin
 // scheduler was watched: threads of an idle pool of connections wait for long too, and
 // for much longer than that together.
 func (l *localPeer) waitEvidence(s *scene.Scene, r *recording.Recording) suspect.Evidence {
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: l.waits.mean(), Unit: "s", Source: "sched_switch of its threads (offcpu); descriptors (fds)", Origin: "off-CPU",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: l.waits.mean(), Unit: "s", Source: source.OffCPUOf.And(source.Of("descriptors (fds)")), Origin: "off-CPU",
 		Text: fmt.Sprintf("%s of it were off the CPU in a read from there %s, %s each on average, %s at the longest", units.Plural(max(len(l.waits.threads), 1), "thread"), units.Times(int(l.waits.n)), units.Lasting(l.waits.mean()), units.Lasting(l.waits.max))}
 	if in := measure.OwnFunctions(r, l.waits.stack); in != "" {
 		e.Text += ", in " + in

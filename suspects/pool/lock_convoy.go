@@ -10,6 +10,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -84,7 +85,7 @@ func weighLockConvoy(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 // idle is a pool whose threads wait for work.
 func (c *convoy) idle() suspect.Finding {
 	return suspect.Finding{Subject: c.process.Subject, Text: "its threads wait for work",
-		Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Strong, Value: float64(c.pooled), Unit: "threads", Source: "/proc/PID/task/*/syscall", Origin: "futex",
+		Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Strong, Value: float64(c.pooled), Unit: "threads", Source: source.Calls, Origin: "futex",
 			Text: fmt.Sprintf("up to %d of its threads wait on one address to be told of something, which nobody holds: an idle pool", c.pooled)}}}
 }
 
@@ -136,7 +137,7 @@ func (c *convoy) finding(s *scene.Scene, r *recording.Recording) suspect.Finding
 func (c *convoy) fromLooks(f *suspect.Finding) {
 	pid := c.process.Subject.PID
 	looks, _ := measure.ShareOf(len(c.jammed), len(c.looks))
-	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(c.waiters), Unit: "threads", Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "futex",
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(c.waiters), Unit: "threads", Source: source.CallsOf(pid), Origin: "futex",
 		Text: fmt.Sprintf("up to %d of its %d threads waited for the lock at 0x%x, at %s looks", c.waiters, c.threads, c.address, looks)})
 	f.Text = fmt.Sprintf("up to %d of %d threads wait for one lock", c.waiters, c.threads)
 	f.Evidence = append(f.Evidence, c.holderEvidence()...)
@@ -173,10 +174,10 @@ func (c *convoy) fromCounts(f *suspect.Finding) {
 
 // holderEvidence is what the lock's own word says.
 func (c *convoy) holderEvidence() []suspect.Evidence {
-	source := fmt.Sprintf("the lock's word (process_vm_readv), /proc/%d/task/%d/syscall", c.process.Subject.PID, c.holder.TID)
+	word := source.Ofs("the lock's word (process_vm_readv), /proc/%d/task/%d/syscall", c.process.Subject.PID, c.holder.TID).With(source.States)
 	switch {
 	case c.owned == 0:
-		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Source: source, Origin: "lock word", Text: "who holds it can't be told: the lock's word names nobody (not a mutex of glibc)"}}
+		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Source: word, Origin: "lock word", Text: "who holds it can't be told: the lock's word names nobody (not a mutex of glibc)"}}
 	case c.blocked == 0 && c.ran == 0:
 		return nil // it changed hands faster than two files can be read
 	case c.blocked >= c.ran:
@@ -185,11 +186,11 @@ func (c *convoy) holderEvidence() []suspect.Evidence {
 			grade = suspect.Strong
 		}
 		looks, share := measure.ShareOf(c.blocked, len(c.jammed))
-		return []suspect.Evidence{{Side: suspect.For, Grade: grade, Value: share, Unit: "share", Source: source, Origin: "lock word",
+		return []suspect.Evidence{{Side: suspect.For, Grade: grade, Value: share, Unit: "share", Source: word, Origin: "lock word",
 			Text: fmt.Sprintf("the lock's own word names its holder, who was asleep at %s of those looks: thread %d, %s", looks, c.holder.TID, c.doing())}}
 	}
 	looks, share := measure.ShareOf(c.ran, len(c.jammed))
-	return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source, Origin: "lock word",
+	return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: word, Origin: "lock word",
 		Text: fmt.Sprintf("the lock's own word names its holder, who was on a CPU at %s of those looks (thread %d): the section under the lock is long", looks, c.holder.TID)}}
 }
 
@@ -206,7 +207,7 @@ func (c *convoy) delayed(s *scene.Scene, r *recording.Recording, wait float64) (
 			what = units.Plural(most, "connection") + " waited to be accepted on " + worst.First().Local
 		}
 		seconds, share := measure.ShareOf(n, of)
-		return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "ss -tnp Recv-Q", Origin: "receive queues",
+		return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.SS("-tnp", source.RecvQ), Origin: "receive queues",
 			Text: fmt.Sprintf("in %s seconds requests waited meanwhile: up to %s", seconds, what)}, true
 	}
 	if t := measure.TurnsOf(r, c.process.Subject.PID, "serve", "", c.active); t.N > 0 && t.Sum/float64(t.N) >= lateAnswers || t.Oldest >= 1 {
@@ -214,16 +215,16 @@ func (c *convoy) delayed(s *scene.Scene, r *recording.Recording, wait float64) (
 		if t.N > 0 {
 			mean = t.Sum / float64(t.N)
 		}
-		return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: mean, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
+		return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: mean, Unit: "s", Source: source.Turns, Origin: "turns",
 			Text: fmt.Sprintf("its answers took %s on average meanwhile (%s answers)", units.Lasting(mean), units.Count(float64(t.N)))}, true
 	}
 	for _, sym := range s.Symptoms {
 		if sym.Subject.PID == c.process.Subject.PID {
-			return suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: "ss -tnp", Origin: "symptom", Text: "meanwhile: " + sym.Text}, true
+			return suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: source.SS("-tnp"), Origin: "symptom", Text: "meanwhile: " + sym.Text}, true
 		}
 	}
 	if _, ok := r.Measured("sockets.diag"); !ok {
-		return suspect.Evidence{Side: suspect.Missing, Source: "sockets.diag", Text: "whether anything waited at its sockets was not seen"}, wait >= lateAnswers
+		return suspect.Evidence{Side: suspect.Missing, Source: source.Of("sockets.diag"), Text: "whether anything waited at its sockets was not seen"}, wait >= lateAnswers
 	}
-	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "ss -tnp Recv-Q", Origin: "receive queues", Text: "nothing waited at its sockets: nobody was seen to be delayed"}, false
+	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tnp", source.RecvQ), Origin: "receive queues", Text: "nothing waited at its sockets: nobody was seen to be delayed"}, false
 }

@@ -10,6 +10,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -164,11 +165,11 @@ func (l *lockCount) mean() float64 {
 // evidence is what was counted.
 func (l *lockCount) evidence(pid int) suspect.Evidence {
 	seconds, _ := measure.ShareOf(l.jams, l.seconds)
-	source := fmt.Sprintf("futex waits of process %d at sched_switch (lock_waits)", pid)
+	waits := source.Ofs("futex waits of process %d at sched_switch (lock_waits)", pid)
 	if l.unlocks > 0 {
-		source = fmt.Sprintf("(*sync.Mutex).lockSlow and unlockSlow of process %d (lock_waits)", pid)
+		waits = source.Ofs("(*sync.Mutex).lockSlow and unlockSlow of process %d (lock_waits)", pid)
 	}
-	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: l.sum, Unit: "s", Source: source, Origin: "futex",
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: l.sum, Unit: "s", Source: waits.With(source.LockWaits), Origin: "futex",
 		Text: fmt.Sprintf("%s waited %s times for %s, %s together and %s each on average, at the longest %s; in %s seconds half of the time or more",
 			units.Plural(l.waiters, l.who()), units.Count(float64(l.n)), lockAt(l.address), units.Lasting(l.sum), units.Lasting(l.mean()), units.Lasting(l.max), seconds)}
 }
@@ -191,7 +192,7 @@ func (l *lockCount) who() string {
 
 // holderEvidence is what is known of who held it; false where nothing is.
 func (l *lockCount) holderEvidence(p *scene.Process) (suspect.Evidence, bool) {
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Unit: "share", Origin: "lock word", Source: "the lock's word (process_vm_readv), sched_switch of its holder (lock_waits)"}
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Unit: "share", Origin: "lock word", Source: source.LocksOf.As("the lock's word (process_vm_readv), sched_switch of its holder (lock_waits)")}
 	k := l.socket(p)
 	switch {
 	case measure.WaitsForWork[l.holder.OwnerCall], k != nil && k.Listening():
@@ -210,15 +211,15 @@ func (l *lockCount) holderEvidence(p *scene.Process) (suspect.Evidence, bool) {
 		e.Text = fmt.Sprintf("the lock's own word names its holder, who was on a CPU in %s of those seconds: %s: the section under the lock is long", seconds, l.doing(p))
 	case l.unlocks > 0:
 		seconds, share := measure.ShareOf(l.unlocks, l.jams)
-		e.Value, e.Source, e.Origin = share, "(*sync.Mutex).unlockSlow (lock_waits)", "who lets go"
+		e.Value, e.Source, e.Origin = share, source.LocksOf.As("(*sync.Mutex).unlockSlow (lock_waits)"), "who lets go"
 		e.Text = fmt.Sprintf("in %s of those seconds who let it go was seen: %s", seconds, l.doing(p))
 	case l.waking > 0 && l.address == 0:
 		seconds, share := measure.ShareOf(l.waking, l.jams)
-		e.Value, e.Source, e.Origin = share, "sched_waking of the waiters (lock_waits)", "who wakes"
+		e.Value, e.Source, e.Origin = share, source.LocksOf.As("sched_waking of the waiters (lock_waits)"), "who wakes"
 		e.Text = fmt.Sprintf("in %s of those seconds each waiter was woken by the one that had waited before it, and one at a time had it: %s", seconds, l.doing(p))
 	case l.waking > 0:
 		seconds, share := measure.ShareOf(l.waking, l.jams)
-		e.Value, e.Source, e.Origin = share, "sched_waking of the waiters (lock_waits)", "who wakes"
+		e.Value, e.Source, e.Origin = share, source.LocksOf.As("sched_waking of the waiters (lock_waits)"), "who wakes"
 		e.Text = fmt.Sprintf("the lock's word names nobody; in %s of those seconds the waiters were woken by %s", seconds, l.doing(p))
 	default:
 		return suspect.Evidence{}, false

@@ -11,6 +11,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -159,7 +160,7 @@ func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (suspect.Findin
 		f.Evidence = append(f.Evidence, e)
 	}
 	if answers > 0 && !late {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: mean, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: mean, Unit: "s", Source: source.Turns, Origin: "turns",
 			Text: fmt.Sprintf("its own answers took %s all the same: nobody waits for those names", units.Lasting(mean))})
 	}
 	host := recording.Host(a.server)
@@ -214,7 +215,7 @@ func (a *nameServer) lookups() float64 {
 
 // evidence is the count of the queries and of their answers.
 func (a *nameServer) evidence(r *recording.Recording) suspect.Evidence {
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: a.wait(), Unit: "s", Source: "datagrams to port 53 (queries)", Origin: "queries"}
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: a.wait(), Unit: "s", Source: source.Lookups, Origin: "queries"}
 	if !a.silent() {
 		e.Text = fmt.Sprintf("%s of %s queries to %s were answered, after %s on average, %s at the longest", units.Count(float64(a.Answered)), units.Count(float64(a.Asked)), a.server, units.Lasting(a.wait()), units.Lasting(a.Max))
 		return e
@@ -266,7 +267,7 @@ func (a *nameServer) beside() []suspect.Evidence {
 		if o.Answered == 0 || o.wait() >= longCall {
 			continue
 		}
-		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: o.wait(), Unit: "s", Source: "datagrams to port 53 (queries)", Origin: "queries",
+		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: o.wait(), Unit: "s", Source: source.Lookups, Origin: "queries",
 			Text: fmt.Sprintf("%s answered %s of its %s queries, after %s: the way and the names are in order", o.server, units.Count(float64(o.Answered)), units.Count(float64(o.Asked)), units.Lasting(o.wait()))})
 		break
 	}
@@ -306,7 +307,7 @@ func (a *nameServer) polled(r *recording.Recording) (suspect.Evidence, bool) {
 	if b == nil {
 		return a.looked()
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.max, Unit: "s", Source: "sched_switch of its threads (offcpu)", Origin: "threads' calls",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.max, Unit: "s", Source: source.OffCPUOf, Origin: "threads' calls",
 		Text: fmt.Sprintf("%s of it waited in poll as long as that: %s at the longest", units.Plural(max(len(b.threads), 1), "thread"), units.Hundredths(b.max))}
 	if in := measure.OwnFunctions(r, b.stack); in != "" {
 		e.Text += ", in " + in

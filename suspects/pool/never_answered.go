@@ -7,6 +7,7 @@ import (
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -32,7 +33,7 @@ func neverAnswered(s *scene.Scene, l *ledger.Ledger) (out []suspect.Finding) {
 			name := s.Name(p.Subject)
 			f := suspect.Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: p.Subject.Netns, Proto: "tcp", Remote: e.Where}, Related: []recording.Subject{p.Subject, calls.Subject},
 				Text: fmt.Sprintf("%s waits for %s, which answers nothing: %.2g calls are open for %s and longer", name, e.Where, calls.Open, units.Lasting(calls.Oldest))}
-			f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: calls.Oldest, Unit: "s", Source: "ss -ti lastsnd, lastrcv; request turns", Origin: "calls",
+			f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: calls.Oldest, Unit: "s", Source: source.SS("-ti", source.LastSnd, source.LastRcv).And(source.AllTurns.As("request turns")), Origin: "calls",
 				Text: fmt.Sprintf("%.2g requests of it and %.2g of its calls to %s are open at any moment, and in the whole recording none of both was answered", p.Open, calls.Open, e.Where)}}
 			f.Remedy = quickerCalls(e.Where, p.Subject.Comm, 0)
 			f.Next = fmt.Sprintf("snag find --port %s   # where %s is", recording.Port(e.Where), recording.Host(e.Where))

@@ -6,6 +6,7 @@ import (
 	"snag/internal/units"
 	"snag/recording"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -63,7 +64,7 @@ func (d *dependency) offCPU(r *recording.Recording) (suspect.Evidence, bool) {
 	if b == nil {
 		return suspect.Evidence{}, false
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: b.mean(), Unit: "s", Source: "sched_switch of its threads (offcpu)", Origin: "off-CPU",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: b.mean(), Unit: "s", Source: source.OffCPUOf, Origin: "off-CPU",
 		Text: fmt.Sprintf("%s of it were off the CPU in a read from there %s times, %s each on average, %s at the longest", units.Plural(len(b.threads), "thread"), units.Count(float64(b.n)), units.Lasting(b.mean()), units.Lasting(b.max))}
 	if in := measure.OwnFunctions(r, b.stack); in != "" {
 		e.Text += ", in " + in

@@ -8,6 +8,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 )
 
 // pool is who takes the requests of one listener: a process with its threads, or
@@ -200,11 +201,11 @@ func (w *pool) suffers(s *scene.Scene) bool {
 }
 
 // source is where the calls of its threads were read.
-func (w *pool) source() string {
+func (w *pool) source() source.Source {
 	if len(w.workers) > 1 {
-		return "/proc/PID/task/*/syscall of its workers"
+		return source.Calls.As("/proc/PID/task/*/syscall of its workers")
 	}
-	return fmt.Sprintf("/proc/%d/task/*/syscall", w.workers[0].Subject.PID)
+	return source.CallsOf(w.workers[0].Subject.PID)
 }
 
 // stopped tells whether one of them was stopped for a while: then it takes no requests,
@@ -242,9 +243,9 @@ func (w *pool) sockets() []*scene.Socket {
 }
 
 // turnsSource is what told of its requests.
-func (w *pool) turnsSource() string {
+func (w *pool) turnsSource() source.Source {
 	if recording.StandsIn(w.head.Subject.PID) {
-		return "its access log: times of requests and upstreams"
+		return source.File("its access log: times of requests and upstreams")
 	}
-	return "request turns of its connections"
+	return source.CallTurns
 }

@@ -10,6 +10,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -83,13 +84,13 @@ func poolFinding(s *scene.Scene, p ledger.Pool) suspect.Finding {
 	f := suspect.Finding{Subject: p.Party.Subject,
 		Text: fmt.Sprintf("%.2g requests at any moment wait for a free connection to %s, of which it has %d", held, p.Address, p.Connections)}
 	f.Evidence = []suspect.Evidence{
-		{Side: suspect.For, Grade: suspect.Strong, Value: float64(p.Connections), Unit: "connections", Source: "ss -tn state established; sockets.turns", Origin: "sockets",
+		{Side: suspect.For, Grade: suspect.Strong, Value: float64(p.Connections), Unit: "connections", Source: source.Of("ss -tn state established").And(source.AllTurns), Origin: "sockets",
 			Text: fmt.Sprintf("it had %s to %s in use, and never more, while requests waited", units.Plural(p.Connections, "connection"), p.Address)},
-		{Side: suspect.For, Grade: suspect.Strong, Value: p.Line / p.Party.Demand, Unit: "share", Source: "sockets.turns; the states of its threads", Origin: "ledger",
+		{Side: suspect.For, Grade: suspect.Strong, Value: p.Line / p.Party.Demand, Unit: "share", Source: source.AllTurns.And(source.ThreadState), Origin: "ledger",
 			Text: fmt.Sprintf("%.2g requests were open at a moment, and no thread of it worked on %.0f %% of them", p.Party.Open, 100*p.Line/p.Party.Demand)},
 	}
 	if p.Mean > 0 {
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: p.Mean, Unit: "s", Source: "sockets.turns", Origin: "calls",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: p.Mean, Unit: "s", Source: source.AllTurns, Origin: "calls",
 			Text: fmt.Sprintf("a call took %s, an answer %s", units.Lasting(p.Mean), units.Lasting(p.Party.Mean))}
 		if p.Mean >= slowCalls*p.Party.Mean {
 			e.Side, e.Grade = suspect.Against, suspect.Strong

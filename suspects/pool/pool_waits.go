@@ -9,6 +9,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -123,7 +124,7 @@ func (w *poolWaits) share() float64 { return w.busy / max(w.busy+w.free, 1e-9) }
 
 // evidence is what that says for the queue. The looks at the threads' calls see the same.
 func (w *poolWaits) evidence() suspect.Evidence {
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: w.share(), Unit: "share", Source: "sched_switch of its threads (offcpu, lock_waits)", Origin: "threads' calls",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: w.share(), Unit: "share", Source: source.LocksOf, Origin: "threads' calls",
 		Text: fmt.Sprintf("of %s that %s were off the CPU, %s were in calls of the handlers: %s in %s",
 			units.Lasting(w.busy+w.free), units.Plural(w.threads, "thread"), units.Lasting(w.busy), units.Lasting(w.inCall), w.where())}
 	switch {

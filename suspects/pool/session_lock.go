@@ -11,6 +11,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -135,7 +136,7 @@ func split(hist []uint64) (long, quick uint64) {
 func (h lockedOut) finding(s *scene.Scene, p *ledger.Party, v *scene.Service) suspect.Finding {
 	f := suspect.Finding{Subject: p.Subject, Active: intervals.Merge(h.spans, measure.Joined),
 		Text: fmt.Sprintf("%s of its requests waited together for up to %s, and %s others were answered quickly meanwhile", units.Count(float64(h.n)), units.Lasting(h.longest), units.Count(float64(h.others)))}
-	turns := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(h.n), Unit: "requests", Source: "request turns of its listeners", Origin: "turns",
+	turns := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(h.n), Unit: "requests", Source: source.Turns, Origin: "turns",
 		Text: fmt.Sprintf("%s requests waited for up to %s and were answered up to %d within a second; %s others took %s at most meanwhile", units.Count(float64(h.n)), units.Lasting(h.longest), h.together, units.Count(float64(h.others)), units.Lasting(heldLong*othersQuick))}
 	inside := p.Share(ledger.Parked) + p.Share(ledger.Lock)
 	f.Evidence = append([]suspect.Evidence{turns, idleInside(inside)}, oneThread(s, p)...)
@@ -147,7 +148,7 @@ func (h lockedOut) finding(s *scene.Scene, p *ledger.Party, v *scene.Service) su
 		}
 		f.Related = append(f.Related, who.Subject)
 		f.Text += fmt.Sprintf("; the session of %s was silent until they were let go", name)
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: "ss -tin bytes_received, lastsnd, lastrcv", Origin: "sessions",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: source.SS("-tin", source.BytesReceived, source.LastSnd, source.LastRcv), Origin: "sessions",
 			Text: fmt.Sprintf("the session of %s (%s) had its answer, said nothing meanwhile, and spoke when the others were let go", name, cmp.Or(who.First().Remote, who.Subject.Name))})
 		f.Remedy = suspect.Remedy{Permanently: "End the transaction of " + name + ". A lock timeout for the others, in the database's configuration.", Program: name + ": commit before anything slow."}
 	}
@@ -162,7 +163,7 @@ func stillLockedOut(s *scene.Scene, p *ledger.Party, k scene.Stuck) suspect.Find
 		Text: fmt.Sprintf("%s of its requests have waited together for up to %s, and none was let go", units.Count(float64(k.Open)), units.Lasting(k.Oldest)), Next: whoBlocks(recording.Port(p.Subject.Local))}
 	inside := p.Share(ledger.Parked) + p.Share(ledger.Lock)
 	f.Evidence = []suspect.Evidence{
-		{Side: suspect.For, Grade: suspect.Strong, Value: float64(k.Open), Unit: "requests", Source: "request turns of its listeners", Origin: "turns",
+		{Side: suspect.For, Grade: suspect.Strong, Value: float64(k.Open), Unit: "requests", Source: source.Turns, Origin: "turns",
 			Text: fmt.Sprintf("%s requests are open, the oldest for %s, ever more from one second to the next; %.3g a second were answered before, %.2g since", units.Count(float64(k.Open)), units.Lasting(k.Oldest), k.Before, k.After)},
 		idleInside(inside),
 	}
@@ -184,13 +185,13 @@ func oneThread(s *scene.Scene, p *ledger.Party) []suspect.Evidence {
 	if all < leastRan || most < aloneShare*all {
 		return nil
 	}
-	return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: most / all, Unit: "share", Source: "/proc/PID/task/*/schedstat", Origin: "threads",
+	return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: most / all, Unit: "share", Source: source.Schedstat, Origin: "threads",
 		Text: fmt.Sprintf("one thread did %.0f %% of its work, and answered others meanwhile: these requests wait for an event (a blocking pop, a long poll), not for a lock", 100*most/all)}}
 }
 
 // idleInside is how much of the time of a service's requests nobody in it worked for them.
 func idleInside(share float64) suspect.Evidence {
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "the states of its threads", Origin: "ledger",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.ThreadState, Origin: "ledger",
 		Text: fmt.Sprintf("%.0f %% of the time of its requests no thread of it worked, called or slept for them, or it waited for a lock", 100*share)}
 	if share < leastIdle {
 		e.Side, e.Text = suspect.Against, fmt.Sprintf("its threads were at work on them: only %.0f %% of their time nobody was", 100*share)

@@ -11,6 +11,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -178,15 +179,15 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	}
 	f.Evidence = append(f.Evidence, took)
 	if slower {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: calls.Mean, Unit: "s", Source: d.process.turnsSource() + "; the baseline", Origin: "baseline",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: calls.Mean, Unit: "s", Source: d.process.turnsSource().And(source.Of("the baseline")), Origin: "baseline",
 			Text: fmt.Sprintf("a call takes %s, in the baseline it took %s", units.Lasting(calls.Mean), units.Lasting(calls.Usual.Mean))})
 	}
 	if tooLong {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: beyond, Unit: "share", Source: "--slo; " + d.process.turnsSource(), Origin: "objective",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: beyond, Unit: "share", Source: source.Of("--slo").And(d.process.turnsSource()), Origin: "objective",
 			Text: fmt.Sprintf("its answers may take %s: of what they take beyond that, %.0f %% is waiting for others", units.Lasting(objective), 100*beyond)})
 	}
 	if waits >= mostlyWaits && suffers {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: waits, Unit: "share", Source: "the states of its threads; sockets.turns", Origin: "ledger",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: waits, Unit: "share", Source: source.ThreadState.And(source.AllTurns), Origin: "ledger",
 			Text: fmt.Sprintf("%.0f %% of the time of its own answers was waiting for %s, or in line behind who does", 100*waits, d.remote)})
 	}
 	if d.looks > 0 && d.waited > 0 {
@@ -251,7 +252,7 @@ func (d *dependency) behind(s *scene.Scene, r *recording.Recording) (remote stri
 // pathEvidence tells whether the way there explains the time.
 func (d *dependency) pathEvidence() (suspect.Evidence, bool) {
 	rtt, again, known := d.path()
-	e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: rtt, Unit: "s", Source: "ss -ti minrtt, retrans", Origin: "path"}
+	e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: rtt, Unit: "s", Source: source.SS("-ti", source.MinRTT, source.Retrans).With(source.RTT), Origin: "path"}
 	switch {
 	case !known:
 		return e, false

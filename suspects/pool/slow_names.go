@@ -7,6 +7,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -60,20 +61,20 @@ func namesBySockets(p *scene.Process, s *scene.Scene, r *recording.Recording) (s
 		Active: []recording.Interval{{Start: worst.First().T, End: worst.Last().T}},
 		Text:   fmt.Sprintf("%s waits for the name server %s, for %s and longer", p.Subject.Name, server, units.Lasting(longest))}
 	f.Subject.PID, f.Subject.Comm = p.Subject.PID, p.Subject.Comm
-	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: longest, Unit: "s", Source: "ss -unp dst :53", Origin: "its sockets",
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: longest, Unit: "s", Source: source.Lookups.As("ss -unp dst :53"), Origin: "its sockets",
 		Text: fmt.Sprintf("%s to %s waited for %s and longer (an answer takes milliseconds; resolvers ask again after 5 s)", units.Plural(waiting, "query"), server, units.Lasting(longest))})
 	if polls, looks := polling(p, worst); looks >= 3 && 2*polls >= looks {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(polls), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/syscall", p.Subject.PID), Origin: "threads' calls",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(polls), Unit: "looks", Source: source.CallsOf(p.Subject.PID), Origin: "threads' calls",
 			Text: fmt.Sprintf("a thread of it waited in poll or a read at %d of %d looks meanwhile", polls, looks)})
 	}
 	netns := worst.First().Netns
 	sent, ok1 := measure.Grew(r, netns, "node_netstat_Udp_OutDatagrams")
 	got, ok2 := measure.Grew(r, netns, "node_netstat_Udp_InDatagrams")
 	if ok1 && ok2 && sent >= 2 && got < 0.9*sent {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: sent - got, Unit: "datagrams", Source: "/proc/net/snmp Udp OutDatagrams, InDatagrams", Origin: "udp counters",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: sent - got, Unit: "datagrams", Source: source.SNMP("Udp", "OutDatagrams", "InDatagrams"), Origin: "udp counters",
 			Text: fmt.Sprintf("%s datagrams went and %s came in this namespace", units.Count(sent), units.Count(got))})
 	} else if ok1 && ok2 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Source: "/proc/net/snmp Udp OutDatagrams, InDatagrams", Origin: "udp counters",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Source: source.SNMP("Udp", "OutDatagrams", "InDatagrams"), Origin: "udp counters",
 			Text: fmt.Sprintf("%s datagrams went and %s came in this namespace: slow, but answered", units.Count(sent), units.Count(got))})
 	}
 	if _, suffers := latencyOf(s, p.Subject.PID); suffers {

@@ -7,6 +7,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -105,7 +106,7 @@ func (c *spinLoops) leaf(function string) *hotLeaf {
 // evidence is what the code says; known: the hot function is known to spin by its name.
 func (c *spinLoops) evidence(sp spinners, cpus int, known bool) (suspect.Evidence, bool) {
 	share := c.waits / c.all
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: "the machine code at the sampled addresses (perf annotate)", Origin: "samples"}
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: source.Of("the machine code at the sampled addresses (perf annotate)"), Origin: "samples"}
 	switch {
 	case share < noLoop && known:
 		return e, false // by its name it spins, in a way that can't be read

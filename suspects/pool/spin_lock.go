@@ -9,6 +9,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -135,17 +136,17 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 	pid := p.Subject.PID
 	f := suspect.Finding{Subject: p.Subject, Text: fmt.Sprintf("%d threads always want a CPU, and may spin for a lock", sp.threads)}
 	sym, late := latencyOf(s, pid)
-	busy := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(sp.threads), Unit: "threads", Source: fmt.Sprintf("/proc/%d/task/*/schedstat, status, syscall", pid), Origin: "thread states",
+	busy := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(sp.threads), Unit: "threads", Source: source.Schedstat.As(fmt.Sprintf("/proc/%d/task/*/schedstat, status, syscall", pid)), Origin: "thread states",
 		Text: fmt.Sprintf("%d threads ran for %s and waited for a CPU for %s in all; the CPU was taken from them %s times a second and given up %s times; they were asleep in a call at %d of %s looks",
 			sp.threads, units.Lasting(sp.ran), units.Lasting(sp.delayed), units.Count(sp.taken), units.Count(sp.given), sp.calls, units.Count(float64(sp.looks)))}
 	if !late {
 		busy.Grade = suspect.Weak
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "symptoms", Origin: "symptoms", Text: "nobody was seen to wait for it: a program that computes looks so"})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("symptoms"), Origin: "symptoms", Text: "nobody was seen to wait for it: a program that computes looks so"})
 	} else {
 		busy.Text += "; " + sym.Text
 	}
 	if sp.lock > 0 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(sp.lock), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "futex",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(sp.lock), Unit: "looks", Source: source.CallsOf(pid), Origin: "futex",
 			Text: fmt.Sprintf("other threads of it were asleep in futex for a lock at %d looks: its locks do not spin for long", sp.lock)})
 	}
 	f.Evidence = append(f.Evidence, busy)
@@ -158,7 +159,7 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 	}
 	switch {
 	case ok && more <= lessDone*less && many > float64(r.Manifest.CPUs):
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: more / less, Unit: "ratio", Source: "request turns of its listeners; /proc/PID/task/*/schedstat", Origin: "turns",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: more / less, Unit: "ratio", Source: source.Turns.And(source.Schedstat), Origin: "turns",
 			Text:  fmt.Sprintf("with %.0f threads at work it answered %s requests for a second of CPU time, with %.0f of them %s", few, units.Count(less), many, units.Count(more)),
 			Doubt: heavier(hot)})
 		f.Text = fmt.Sprintf("%.0f threads do less than %.0f did: they spin for a lock (%s answers for a second of CPU time, %s before)", many, few, units.Count(more), units.Count(less))
@@ -166,10 +167,10 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 			f.Harm = suspect.Harm{Symptom: scene.ThroughputPlateau, Amount: 1 - more/less, Unit: "ratio", Text: fmt.Sprintf("%.0f %% of the answers that its CPU time was good for are missing", 100*(1-more/less))}
 		}
 	case ok && more >= 0.8*less:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: more / less, Unit: "ratio", Source: "request turns of its listeners; /proc/PID/task/*/schedstat", Origin: "turns",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: more / less, Unit: "ratio", Source: source.Turns.And(source.Schedstat), Origin: "turns",
 			Text: fmt.Sprintf("with %.0f threads at work it answered %s requests for a second of CPU time, with %.0f of them %s: they work", few, units.Count(less), many, units.Count(more))})
 	case hot == nil:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: "perf", Text: "which function they are in was not measured: a loop for a lock and a loop that computes look the same from outside"})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.Of("perf"), Text: "which function they are in was not measured: a loop for a lock and a loop that computes look the same from outside"})
 	}
 	f.Calls = spinCalls(p.Subject, max(r.Manifest.CPUs, 1))
 	f.Remedy = sleepInstead(p.Subject.Comm, "the spinning loop", r)

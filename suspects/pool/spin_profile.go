@@ -7,6 +7,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -35,7 +36,7 @@ func (sp spinners) profiled(p *scene.Process, r *recording.Recording) (*hotLeaf,
 	if h.caller == "" {
 		h.caller = callersOffCPU(p, r, h.function)
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: h.share(), Unit: "share", Source: fmt.Sprintf("perf record -p %d (snag: oncpu)", p.Subject.PID), Origin: "samples",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: h.share(), Unit: "share", Source: source.Stat.As(fmt.Sprintf("perf record -p %d (snag: oncpu)", p.Subject.PID)), Origin: "samples",
 		Text: fmt.Sprintf("%s of %s samples of it (%.0f %%) were in %s, of %s; two or more at once in %d of %s seconds",
 			units.Count(h.samples), units.Count(h.all), 100*h.share(), h.where(), units.Plural(h.threads, "thread"), h.together, units.Count(float64(h.seconds)))}
 	if h.named < 0.9*h.all {
@@ -109,7 +110,7 @@ func sleptForLocks(p *scene.Process, sp spinners, r *recording.Recording) []susp
 	if !looked {
 		return nil
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: sum, Unit: "s", Source: "sched_switch of its threads (offcpu, lock_waits)", Origin: "futex",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: sum, Unit: "s", Source: source.LocksOf, Origin: "futex",
 		Text: fmt.Sprintf("its threads slept for a lock for %s in all (%s times)", units.Lasting(sum), units.Count(float64(n)))}
 	if sum >= sleepsInstead*(sp.ran+sp.delayed) {
 		e.Side, e.Grade = suspect.Against, suspect.Strong

@@ -12,6 +12,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -101,7 +102,7 @@ func (c refusal) finding(s *scene.Scene, r *recording.Recording, refused float64
 		Next: fmt.Sprintf("ss -ltnp 'sport = :%s'   # on %s: who listens", recording.Port(c.Remote), recording.Host(c.Remote))}
 	who := s.Name(caller)
 	f.Text = fmt.Sprintf("%s of %s connections of %s to %s were refused: nobody listens there", units.Count(failed), units.Count(asked), who, c.Remote)
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: refused, Unit: "connections", Source: "tracepoint sock:inet_sock_set_state; sk_error_report ECONNREFUSED; tcp:tcp_receive_reset", Origin: "refused",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: refused, Unit: "connections", Source: source.Connections.And(source.Of("sk_error_report ECONNREFUSED")).And(source.Of("tcp:tcp_receive_reset", source.Resets)), Origin: "refused",
 		Text: fmt.Sprintf("%s of %s connections to %s failed, and %s were answered by a reset (ECONNREFUSED)", units.Count(failed), units.Count(asked), c.Remote, units.Count(refused))}
 	if other := c.Elsewhere; other != nil {
 		e.Side, e.Text = suspect.Against, e.Text+fmt.Sprintf("; it reached %s %s times: it tries one address after the other", other.Remote, units.Count(float64(other.Opened)))
@@ -141,7 +142,7 @@ func (c refusal) here(s *scene.Scene, r *recording.Recording) (bool, suspect.Evi
 			n += float64(row.N)
 		}
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "resets", Source: "ss -ltn; tracepoint tcp:tcp_send_reset NO_SOCKET", Origin: "no listener"}
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "resets", Source: source.Of("ss -ltn").And(source.Tracepoint("tcp:tcp_send_reset NO_SOCKET", source.Resets)), Origin: "no listener"}
 	if k := c.listener(s); k != nil {
 		switch soon := 2 * time.Second; {
 		case k.Last().T.Add(soon) < s.Window.End:

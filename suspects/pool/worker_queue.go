@@ -11,6 +11,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -93,7 +94,7 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	switch {
 	case slow && !queued && full == nil: // the time is inside
 		return suspect.Finding{Subject: p.head.Subject, Text: "its handlers are slow, and nobody queues for them",
-			Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: wait, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
+			Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: wait, Unit: "s", Source: source.Turns, Origin: "turns",
 				Text: fmt.Sprintf("its answers took %s on average, and each request was read after %s: the time is inside", units.Lasting(mean), units.Lasting(wait))}}}, true
 	case !late && !queued && full == nil && line == nil || p.stopped(r, s.Window):
 		return suspect.Finding{}, false
@@ -104,12 +105,12 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	}
 	f := suspect.Finding{Subject: p.head.Subject, Related: p.related(), Text: fmt.Sprintf("requests wait for its %s, which sleep in %s", units.Plural(w.threads, w.noun), cmp.Or(w.most(), "other calls"))}
 	if late {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: wait, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: wait, Unit: "s", Source: source.Turns, Origin: "turns",
 			Text: fmt.Sprintf("%s answers took %s on average, of which %s (%.0f %%) passed before the request was read%s", units.Count(float64(turns.N)), units.Lasting(mean), units.Lasting(wait), 100*wait/mean, littlesLaw(rate, mean-wait, w))})
 	}
 	if queued {
 		part, share := measure.ShareOf(seconds, of)
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "ss -tnp Recv-Q", Origin: "receive queues",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.SS("-tnp", source.RecvQ), Origin: "receive queues",
 			Text: fmt.Sprintf("in %s seconds requests waited at its sockets, up to %s on %s", part, units.Bytes(float64(most)), worst.First().Local)}
 		if worst.Listening() {
 			e.Text = fmt.Sprintf("in %s seconds connections waited on %s, up to %d", part, worst.First().Local, most)
@@ -148,7 +149,7 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	}
 	if peer, mean := slowPeer(p, s, r, w); peer != "" {
 		jammed = true
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: mean, Unit: "s", Source: "request turns of its connections", Origin: "calls",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: mean, Unit: "s", Source: source.CallTurns, Origin: "calls",
 			Text: fmt.Sprintf("its threads wait for %s, for %s at a time: more workers would only wait there too", peer, units.Lasting(mean))})
 	}
 	if e.Side == suspect.For && e.Grade == suspect.Weak || e.Side == suspect.Against || jammed {
@@ -191,7 +192,7 @@ func allTaken(p *pool, l *ledger.Ledger) *suspect.Evidence {
 	if share < inLine {
 		return nil
 	}
-	return &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "the states of its threads", Origin: "threads' calls",
+	return &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.ThreadState, Origin: "threads' calls",
 		Text: fmt.Sprintf("for %.0f %% of the time of its requests all its threads were taken by others, and slept in their calls", 100*share)}
 }
 
@@ -211,7 +212,7 @@ func oneAtATime(p *pool, rate, inside float64) *suspect.Evidence {
 	if busy < oneBusy || busy > oneMost || seconds == 0 || cpu/seconds > busy/2 {
 		return nil
 	}
-	return &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: busy, Unit: "requests", Source: "request turns of its listeners; /proc/PID/task/*/schedstat", Origin: "threads' calls",
+	return &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: busy, Unit: "requests", Source: source.Turns.And(source.Schedstat), Origin: "threads' calls",
 		Text: fmt.Sprintf("%.3g answers a second, %s inside each, are %.2g requests under way at any moment: it takes one at a time, and ran, or was ready to, for %.0f %% of the time", rate, units.Lasting(inside), busy, 100*cpu/seconds)}
 }
 

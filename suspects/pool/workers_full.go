@@ -5,6 +5,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -49,7 +50,7 @@ const fewTraced = 20
 func (f *fullHouse) wait() float64 { return f.inside / float64(f.threads) }
 
 func (f *fullHouse) evidence(noun string) suspect.Evidence {
-	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.wait(), Unit: "s", Source: "strace -f -T -p PID", Origin: "turns",
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.wait(), Unit: "s", Source: source.Of("strace -f -T -p PID"), Origin: "turns",
 		Text: fmt.Sprintf("%.3g answers a second, %s inside each, keep %.1f of its %s busy: all that there are; they waited for work for %.0f %% of their time, so that a request that comes waits for %s and more until one is free",
 			f.rate, units.Lasting(f.inside), f.rate*f.inside, units.Plural(f.threads, noun), 100*f.free, units.Lasting(f.wait()))}
 }

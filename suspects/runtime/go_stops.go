@@ -8,6 +8,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -42,7 +43,7 @@ func (j *standstill) goFinding(s *scene.Scene, r *recording.Recording) suspect.F
 	f := suspect.Finding{Subject: p, Active: intervals.Merge(j.pauses, 0)}
 	f.Text = fmt.Sprintf("the Go runtime stopped its world %s, for %s in all, %s at the longest", units.Times(len(j.pauses)), units.Lasting(j.total), units.Lasting(j.longest))
 	why := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: j.total, Unit: "s", Origin: "Go's runtime",
-		Source: fmt.Sprintf("runtime.stopTheWorldWithSema, startTheWorldWithSema of process %d", p.PID),
+		Source: source.Ofs("runtime.stopTheWorldWithSema, startTheWorldWithSema of process %d", p.PID),
 		Text:   fmt.Sprintf("timed in its runtime: %s of 0.2 s and longer, %s in all, %s at the longest", units.Plural(len(j.pauses), "stop"), units.Lasting(j.total), units.Lasting(j.longest))}
 	if op := mostOften(j.timed.operations); op != "" {
 		why.Text += fmt.Sprintf("; for %s in %d of them", op, j.timed.operations[op])

@@ -12,6 +12,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -105,7 +106,7 @@ func (h *heapUse) finding(s *scene.Scene, r *recording.Recording) suspect.Findin
 		f.Evidence[1].Text += fmt.Sprintf(", whatever %s of the whole heap freed in that time", units.Plural(h.full, "collection"))
 	}
 	if n := h.logged; n.full > 0 {
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: n.freed, Unit: "share", Source: "its own log: -Xlog:gc", Origin: gcLog,
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: n.freed, Unit: "share", Source: source.File("its own log: -Xlog:gc", source.GCPauses), Origin: gcLog,
 			Text: fmt.Sprintf("in its own log: %s of the whole heap freed %.0f %% of it on average", units.Plural(n.full, "collection"), 100*n.freed)}
 		if n.freed < freesLittle {
 			e.Grade = suspect.Strong
@@ -113,12 +114,12 @@ func (h *heapUse) finding(s *scene.Scene, r *recording.Recording) suspect.Findin
 		f.Evidence = append(f.Evidence, e)
 	}
 	if used, all := collectorTime(h.process); all > 0 && used >= collectorsCPU*all {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: used / all, Unit: "share", Source: fmt.Sprintf("/proc/%d/task/*/schedstat", pid), Origin: "schedstat",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: used / all, Unit: "share", Source: source.SchedstatOf(pid), Origin: "schedstat",
 			Text: fmt.Sprintf("its collector's threads used %s of the %s of CPU time of the process", units.Lasting(used), units.Lasting(all))})
 	}
 	if by := askedBy(mostOften(h.causes)); by != "" {
 		f.Text, f.Evidence[1].Grade = "its collections were asked for by "+by+": it did not need them", suspect.Weak
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Source: "sun.gc.lastCause (jcmd PID PerfCounter.print)", Origin: "causes", Text: f.Text})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Source: source.Of("sun.gc.lastCause (jcmd PID PerfCounter.print)", source.Collections), Origin: "causes", Text: f.Text})
 		return f
 	}
 	what, _, _ := strings.Cut(f.Next, " #")

@@ -9,6 +9,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -31,7 +32,7 @@ func v8Full(s *scene.Scene, r *recording.Recording, p *scene.Process) (suspect.F
 	pid, share := p.Subject.PID, collects/all
 	f := suspect.Finding{Subject: p.Subject,
 		Text: fmt.Sprintf("V8 collects garbage of its old space for %.0f %% of the CPU time of the process", 100*share),
-		Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: fmt.Sprintf("snag profile --pid %d", pid), Origin: "profile",
+		Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Ofs("snag profile --pid %d", pid), Origin: "profile",
 			Text: fmt.Sprintf("%s samples of its CPU time were in V8's mark-compact", units.OfAll(collects, all))}},
 		Remedy: suspect.Remedy{Permanently: fmt.Sprintf("A larger node --max-old-space-size= in the start of %s, and a restart.", measure.OrProgram(p.Subject.Comm)), Program: "Keep less in the heap."},
 		Next:   fmt.Sprintf("node --heapsnapshot-signal=SIGUSR2 at its next start, then kill -USR2 %d: what fills it", pid)}
@@ -40,12 +41,12 @@ func v8Full(s *scene.Scene, r *recording.Recording, p *scene.Process) (suspect.F
 	}
 	// V8 ends the process itself where a collection frees too little.
 	if n := aborts(r, p); n > 0 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "times", Source: "tracepoint sched:sched_process_exit", Origin: "ends",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "times", Source: source.Tracepoint("sched:sched_process_exit", source.Ends), Origin: "ends",
 			Text: fmt.Sprintf("%s ended by SIGABRT %s, of its own doing: so V8 ends a process whose heap is full", p.Subject.Comm, units.Times(int(n)))})
 	}
 	limit, ok := oldSpace(p.Last().Cmdline)
 	if rss := p.Last().RSS; ok && rss != nil && float64(*rss) >= asFull*limit {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(*rss), Unit: "bytes", Source: fmt.Sprintf("/proc/%d/status VmRSS, cmdline", pid), Origin: "VmRSS",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(*rss), Unit: "bytes", Source: source.Ofs("/proc/%d/status VmRSS, cmdline", pid), Origin: "VmRSS",
 			Text: fmt.Sprintf("it holds %s, and its old space may have %s", units.Bytes(float64(*rss)), units.Bytes(limit))})
 		f.Remedy.Permanently = fmt.Sprintf("node --max-old-space-size=%.0f (now %.0f) in the start of %s, and a restart.", 2*limit/(1<<20), limit/(1<<20), measure.OrProgram(p.Subject.Comm))
 	}

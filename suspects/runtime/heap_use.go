@@ -10,13 +10,14 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 )
 
 // heapUse is how a JVM's heap was used while its collectors worked much: by its counters,
 // else by its own log.
 type heapUse struct {
 	process            *scene.Process
-	source, heapSource string
+	source, heapSource source.Source
 	active             []recording.Interval
 	took               float64 // s of active in which they worked
 	collections, full  int
@@ -37,7 +38,7 @@ type heapLook struct {
 // where its heap had room.
 func heapOf(p *scene.Process, s *scene.Scene, r *recording.Recording) *heapUse {
 	pid := strconv.Itoa(p.Subject.PID)
-	h := &heapUse{process: p, source: "sun.gc.collector (jcmd PID PerfCounter.print)", heapSource: "sun.gc.generation (jcmd PID PerfCounter.print)", causes: map[string]int{}}
+	h := &heapUse{process: p, source: source.Of("sun.gc.collector (jcmd PID PerfCounter.print)", source.Collections), heapSource: source.Of("sun.gc.generation (jcmd PID PerfCounter.print)", source.HeapUsed), causes: map[string]int{}}
 	fromLog := h.readLog(s, r)
 	looks := heapCounted(r, pid)
 	for _, m := range r.Select("snag_jvm_heap_max_bytes", "pid", pid) {
@@ -45,7 +46,7 @@ func heapOf(p *scene.Process, s *scene.Scene, r *recording.Recording) *heapUse {
 	}
 	if len(looks) == 0 || h.most == 0 {
 		looks, h.most = fromLog, h.logged.most
-		h.source, h.heapSource = "its own log: -Xlog:gc", "its own log: -Xlog:gc"
+		h.source, h.heapSource = source.File("its own log: -Xlog:gc", source.GCPauses), source.File("its own log: -Xlog:gc", source.GCPauses)
 	}
 	// G1 counts the heap for both generations, and some bytes more.
 	if asked, ok := heapAsked(r, pid); ok {

@@ -9,6 +9,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -49,7 +50,7 @@ func (j *standstill) coverageEvidence(s *scene.Scene, r *recording.Recording) (s
 	if n == 0 {
 		return suspect.Evidence{}, false
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "ratio", Source: "request turns of its listeners", Origin: "turns",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "ratio", Source: source.Turns, Origin: "turns",
 		Text: fmt.Sprintf("its pauses cover %.0f %% of the time that its slowest answers took (%s in %s with slow answers)", 100*share, units.Lasting(took), units.Plural(n, "second"))}
 	if share < coveredLittle && n >= 3 {
 		e.Side, e.Grade = suspect.Against, suspect.Decisive

@@ -12,6 +12,7 @@ import (
 	"snag/recording"
 	"snag/recording/intervals"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -93,7 +94,7 @@ func (j *standstill) asleep(r *recording.Recording) (suspect.Evidence, bool) {
 	if ofIn == 0 {
 		return suspect.Evidence{}, false
 	}
-	return suspect.Evidence{Side: suspect.For, Grade: min(j.contrasted(r, coincides(in, ofIn, out, ofOut), ofOut), suspect.Strong), Value: float64(in), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/syscall", j.process.Subject.PID), Origin: "thread states",
+	return suspect.Evidence{Side: suspect.For, Grade: min(j.contrasted(r, coincides(in, ofIn, out, ofOut), ofOut), suspect.Strong), Value: float64(in), Unit: "looks", Source: source.CallsOf(j.process.Subject.PID), Origin: "thread states",
 		Text: fmt.Sprintf("the threads that its log names sat in futex at %d of %d looks inside of their stalls, and at %d of %d outside", in, ofIn, out, ofOut)}, true
 }
 
@@ -175,7 +176,7 @@ func (st *allocStalls) words() string {
 }
 
 func (st *allocStalls) evidence() suspect.Evidence {
-	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: st.total, Unit: "s", Source: "its own log: -Xlog:gc", Origin: gcLog,
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: st.total, Unit: "s", Source: source.File("its own log: -Xlog:gc", source.GCPauses), Origin: gcLog,
 		Text: fmt.Sprintf("in its own log: %s of 0.2 s and longer (%s), %s in all, most often of %s; in the pauses of the collector it stood still for %s only",
 			units.Plural(st.n, "allocation stall"), cmp.Or(st.collector, "?"), units.Lasting(st.total), cmp.Or(st.mostOften(), "?"), units.Lasting(st.pauses))}
 }

@@ -7,6 +7,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -91,7 +92,7 @@ func (j *standstill) timedEvidence() (all []suspect.Evidence) {
 		if by := mostOften(t.askers); by != "" {
 			text += fmt.Sprintf("; asked for by %s in %d", by, t.askers[by])
 		}
-		all = append(all, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: t.total, Unit: "s", Source: "static probes of libjvm: safepoint__begin, vmops__begin, safepoint__end", Origin: "libjvm", Text: text})
+		all = append(all, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: t.total, Unit: "s", Source: source.Of("static probes of libjvm: safepoint__begin, vmops__begin, safepoint__end", source.SafepointTime), Origin: "libjvm", Text: text})
 	}
 	t := j.logged
 	if t.n == 0 && t.collections == 0 {
@@ -108,7 +109,7 @@ func (j *standstill) timedEvidence() (all []suspect.Evidence) {
 		}
 		parts = append(parts, part)
 	}
-	return append(all, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: t.total, Unit: "s", Source: "its own log: -Xlog:gc,safepoint", Origin: gcLog, Text: "in its own log: " + strings.Join(parts, "; ")})
+	return append(all, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: t.total, Unit: "s", Source: source.File("its own log: -Xlog:gc,safepoint", source.SafepointTime), Origin: gcLog, Text: "in its own log: " + strings.Join(parts, "; ")})
 }
 
 func (t *timedStops) words(counted string) string {

@@ -13,6 +13,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -90,19 +91,19 @@ func (j *standstill) innocent(s *scene.Scene, r *recording.Recording) (suspect.F
 		if sym.Subject.PID != j.process.Subject.PID || intervals.Seconds(sym.Active, s.Window.End) < 2 {
 			continue
 		}
-		stood, source, origin := j.stopped.Sum(), "sun.rt.safepointTime (jcmd PID PerfCounter.print)", "hsperfdata"
+		stood, from, origin := j.stopped.Sum(), source.Of("sun.rt.safepointTime (jcmd PID PerfCounter.print)", source.Safepoints), "hsperfdata"
 		if !j.counted {
-			stood, source, origin = j.stalls.pauses, "its own log: -Xlog:gc", gcLog
+			stood, from, origin = j.stalls.pauses, source.File("its own log: -Xlog:gc", source.GCPauses), gcLog
 		}
-		e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: stood, Unit: "s", Source: source, Origin: origin,
+		e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: stood, Unit: "s", Source: from, Origin: origin,
 			Text: fmt.Sprintf("%s, and its JVM stood at safepoints for %s of that", sym.Text, units.Lasting(stood))}
 		f := suspect.Finding{Subject: j.process.Subject, Text: "a JVM that did not stand still", Evidence: []suspect.Evidence{e}}
 		if j.unseenStalls(r) {
 			pid := j.process.Subject.PID
 			f.Evidence[0].Grade = suspect.Strong
 			f.Evidence = append(f.Evidence,
-				suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Source: "ss -tnp Recv-Q", Origin: "its sockets", Text: sym.Text + ", and its collector lets single threads wait for memory while all others go on"},
-				suspect.Evidence{Side: suspect.Missing, Source: "-Xlog:gc", Text: "allocation stalls of its threads are in no counter, and it writes no log of its collections"})
+				suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Source: source.SS("-tnp", source.RecvQ), Origin: "its sockets", Text: sym.Text + ", and its collector lets single threads wait for memory while all others go on"},
+				suspect.Evidence{Side: suspect.Missing, Source: source.Of("-Xlog:gc"), Text: "allocation stalls of its threads are in no counter, and it writes no log of its collections"})
 			f.Next = fmt.Sprintf("jcmd %d VM.log output=/tmp/gc-%d.log what=gc,safepoint decorators=time,uptime", pid, pid)
 		}
 		return f, true
@@ -124,8 +125,8 @@ func unreadJVM(p *scene.Process, s *scene.Scene, r *recording.Recording) (suspec
 		pid := p.Subject.PID
 		return suspect.Finding{Subject: p.Subject, Text: "a JVM whose pauses could not be read, and at which data waits",
 			Evidence: []suspect.Evidence{
-				{Side: suspect.For, Grade: suspect.Strong, Source: "ss -tnp Recv-Q", Origin: "its sockets", Text: sym.Text + ", and it is a JVM in state " + p.Last().State},
-				{Side: suspect.Missing, Source: "hsperfdata", Text: "its safepoints were not measured: " + c.Why},
+				{Side: suspect.For, Grade: suspect.Strong, Source: source.SS("-tnp", source.RecvQ), Origin: "its sockets", Text: sym.Text + ", and it is a JVM in state " + p.Last().State},
+				{Side: suspect.Missing, Source: source.Of("hsperfdata"), Text: "its safepoints were not measured: " + c.Why},
 			},
 			Next: fmt.Sprintf("jcmd %d VM.log output=/tmp/jvm-%d.log what=safepoint,gc", pid, pid)}, true
 	}
@@ -179,7 +180,7 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) suspect.Fin
 		f.Evidence = certain(f.Evidence)
 	}
 	if busy, looks := j.busyThread(); !j.stalled(s.Window.End) && looks >= 2 && 2*busy >= looks {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(busy), Unit: "looks", Source: fmt.Sprintf("/proc/%d/task/*/stat", pid), Origin: "thread states",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(busy), Unit: "looks", Source: source.Stat.As(fmt.Sprintf("/proc/%d/task/*/stat", pid)), Origin: "thread states",
 			Text: fmt.Sprintf("a thread of the JVM itself was on a CPU at %d of %d looks inside of the pauses", busy, looks)})
 	}
 	if e, ok := j.coverageEvidence(s, r); ok {
@@ -214,7 +215,7 @@ func (j *standstill) told(by string, window float64) []suspect.Evidence {
 	if !j.counted || len(j.pauses) == 0 {
 		return nil
 	}
-	why := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: j.total, Unit: "s", Source: fmt.Sprintf("sun.rt.safepointTime, sun.gc.collector (jcmd %d PerfCounter.print)", j.process.Subject.PID), Origin: "hsperfdata",
+	why := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: j.total, Unit: "s", Source: source.Ofs("sun.rt.safepointTime, sun.gc.collector (jcmd %d PerfCounter.print)", j.process.Subject.PID).With(source.Safepoints, source.Collections), Origin: "hsperfdata",
 		Text: fmt.Sprintf("its safepoint time grew by %s in %s; %s of %s and longer, the longest %s", units.Lasting(j.stopped.Sum()), units.Lasting(window), units.Plural(len(j.pauses), "pause"), units.Lasting(j.least), units.Lasting(j.longest))}
 	if name, took := j.collector(); took > 0 {
 		why.Text += fmt.Sprintf("; %s took %s", name, units.Lasting(took))
@@ -240,10 +241,10 @@ func (j *standstill) felt(s *scene.Scene, r *recording.Recording) (all []suspect
 		return nil, false
 	}
 	if len(j.process.Sockets) == 0 {
-		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Strong, Source: "ss -tunp", Origin: "receive queues", Text: "it has no sockets: nobody was seen to wait for it"}}, false
+		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tunp").With(source.RecvQ), Origin: "receive queues", Text: "it has no sockets: nobody was seen to wait for it"}}, false
 	}
 	in, ofIn, out, ofOut, most := j.waiting(s.Window)
-	queue := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(in), Unit: "looks", Source: "ss -tunp Recv-Q", Origin: "receive queues"}
+	queue := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(in), Unit: "looks", Source: source.SS("-tunp", source.RecvQ), Origin: "receive queues"}
 	if in > 0 {
 		queue.Text = fmt.Sprintf("data waited at its sockets at %d of %d looks inside of the pauses, and at %d of %d outside (up to %s)", in, ofIn, out, ofOut, units.Bytes(float64(most)))
 		if queue.Grade = coincides(in, ofIn, out, ofOut); j.stalled(s.Window.End) {
@@ -253,7 +254,7 @@ func (j *standstill) felt(s *scene.Scene, r *recording.Recording) (all []suspect
 	}
 	in, ofIn, out, ofOut, worst, calm := j.answers(s, r)
 	if in > 0 {
-		e := suspect.Evidence{Side: suspect.For, Grade: coincides(in, ofIn, out, ofOut), Value: worst, Unit: "s", Source: "request turns of its listeners", Origin: "turns",
+		e := suspect.Evidence{Side: suspect.For, Grade: coincides(in, ofIn, out, ofOut), Value: worst, Unit: "s", Source: source.Turns, Origin: "turns",
 			Text: fmt.Sprintf("in %d of %d seconds with a pause its slowest answer took about as long as the pause (up to %s), in %d of %d others", in, ofIn, units.Lasting(worst), out, ofOut)}
 		if j.stalled(s.Window.End) {
 			e.Grade = j.contrasted(r, e.Grade, ofOut)

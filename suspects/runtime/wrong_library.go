@@ -10,6 +10,7 @@ import (
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -78,17 +79,17 @@ func compareBuilds(s *scene.Scene, r *recording.Recording, p, q *program) (suspe
 	if node := s.Process(p.pid); node != nil {
 		f.Subject = node.Subject
 	}
-	source := fmt.Sprintf("/proc/%d/maps; readelf -n", p.pid)
+	builds := source.Ofs("/proc/%d/maps; readelf -n", p.pid)
 	if len(other) == 0 {
 		if missing == "" {
 			return suspect.Finding{}, false
 		}
 		f.Text = "the same builds on another CPU"
-		f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: 0, Unit: "files", Source: source + "; /proc/cpuinfo flags", Origin: "builds",
+		f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: 0, Unit: "files", Source: builds.And(source.Of("/proc/cpuinfo flags")), Origin: "builds",
 			Text: fmt.Sprintf("all %d files of it are the same builds as in the baseline; the CPU (%s) lacks %s, which the baseline's has", all, model, missing)}}
 		return f, true
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: float64(len(other)), Unit: "files", Source: source, Origin: "builds",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: float64(len(other)), Unit: "files", Source: builds, Origin: "builds",
 		Text: fmt.Sprintf("%d of its %d files are another build than in the baseline: %s", len(other), all, other[0])}
 	switch {
 	case len(other) > fewFiles && float64(len(other)) > otherRelease*float64(all):
@@ -111,7 +112,7 @@ func compareBuilds(s *scene.Scene, r *recording.Recording, p, q *program) (suspe
 		f.Evidence = append(f.Evidence, cost)
 		f.Harm = harm
 	} else {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: "sockets.turns", Text: fmt.Sprintf("too few requests in one of the recordings to tell what one costs (%d are needed)", fewRequests)})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.AllTurns, Text: fmt.Sprintf("too few requests in one of the recordings to tell what one costs (%d are needed)", fewRequests)})
 	}
 	return f, true
 }
@@ -125,7 +126,7 @@ func compareCost(r *recording.Recording, p, q *program) (suspect.Evidence, suspe
 		return suspect.Evidence{}, suspect.Harm{}, false
 	}
 	times := here.cpu / there.cpu
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: times, Unit: "times", Source: fmt.Sprintf("/proc/%d/stat; requests of its sockets", p.pid), Origin: "cost of a request",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: times, Unit: "times", Source: source.StatOf(p.pid).And(source.AllTurns.As("requests of its sockets")), Origin: "cost of a request",
 		Text: fmt.Sprintf("a request costs %s of CPU and takes %s; in the baseline %s and %s (%s and %s requests)",
 			units.Lasting(here.cpu), units.Lasting(here.took), units.Lasting(there.cpu), units.Lasting(there.took), units.Count(here.n), units.Count(there.n))}
 	var h suspect.Harm

@@ -1,5 +1,7 @@
 package source
 
+import "snag/recording"
+
 // Column is how a column of a table is drawn over time.
 type Column struct {
 	Title, Unit string
@@ -49,6 +51,8 @@ var Columns = map[string]Column{
 	"queries.asked":          {"names asked for", "/s", false, false},
 	"queries.gave_up":        {"names given up", "/s", false, true},
 	"errors.n":               {"calls that returned an error", "/s", false, true},
+	"events.n":               {"events", "/s", false, true},
+	"events.seconds":         {"time in it", "ratio", false, true},
 	"thread_states.n":        {"what its threads were found at", "threads", false, false},
 	"offcpu.sum":             {"off the CPU, by what it waited for", "threads", false, true},
 	"lock_waits.sum":         {"waiting for a lock", "threads", false, true},
@@ -91,6 +95,11 @@ var (
 	SndbufLimited = Ref{Word: "sndbuf_limited", Series: "sockets.sndbuf_limited"}
 )
 
+// events are those of a kind: how many, or for how much of the time they lasted.
+func events(column, kind string) Ref {
+	return Ref{Series: column, Labels: recording.Labels{"kind": kind}}
+}
+
 // What probes of snag's own count, a second at a time.
 var (
 	TurnTimes     = Ref{Series: "turns.mean"}
@@ -112,6 +121,14 @@ var (
 	HoldMax       = Ref{Series: "holds.hold_max"}
 	RunDelay      = Ref{Series: "threads.run_delay"}
 	OnCPU         = Ref{Series: "threads.on_cpu"}
+	Signals       = events("events.n", recording.EventSignal)
+	Ends          = events("events.n", recording.EventProcessGone)
+	GCPauses      = events("events.seconds", recording.EventGCPause)
+	SafepointTime = events("events.seconds", recording.EventSafepoint)
+	RunDelays     = events("events.seconds", recording.EventRunDelay)
+	Blocked       = events("events.seconds", recording.EventBlocked)
+	Freezes       = events("events.seconds", recording.EventStreamFreeze)
+	Slow          = events("events.seconds", recording.EventStreamSlow)
 	ProcessCPU    = Ref{Series: "processes.cpu"}
 	Descriptors   = Ref{Series: "processes.fds"}
 )
@@ -128,11 +145,35 @@ var (
 	OffCPUOf    = Of("sched_switch of its threads (offcpu)", OffCPU)
 	LocksOf     = Of("sched_switch of its threads (offcpu, lock_waits)", LockWaits)
 	Connections = Tracepoint("sock:inet_sock_set_state", Opened, FailedConnect, ShortLived)
-	Retransmit  = Tracepoint("tcp:tcp_retransmit_skb", Retransmits)
+	Retransmit  = Tracepoint("tcp:tcp_retransmit_skb", Retransmits, Ref{Series: "sockets.total_retrans"})
 	Schedstat   = Of("/proc/PID/task/*/schedstat", RunDelay, OnCPU)
 	Stat        = Of("/proc/PID/stat", ProcessCPU)
+	Calls       = Of("/proc/PID/task/*/syscall", States)
+	Disk        = Of("/proc/diskstats", DiskTime, DiskBusy)
 	Qdisc       = Of("tc -s qdisc", qdisc...)
 	Softnet     = Of("/proc/net/softnet_stat", softnet...)
+)
+
+// Series of the host, of control groups and of JVMs.
+var (
+	ConntrackEntries = Ref{Series: "node_nf_conntrack_entries"}
+	PressureCPU      = Ref{Series: "node_pressure_cpu_waiting_seconds_total"}
+	PressureIO       = Ref{Series: "node_pressure_io_stalled_seconds_total"}
+	PressureMemory   = Ref{Series: "node_pressure_memory_stalled_seconds_total"}
+	ContextSwitches  = Ref{Series: "node_context_switches_total"}
+	Interrupts       = Ref{Series: "node_intr_total"}
+	DiskTime         = Ref{Series: "node_disk_io_time_seconds_total"}
+	DiskBusy         = Ref{Series: "node_disk_io_now"}
+	Throttled        = Ref{Series: "snag_cgroup_cpu_throttled_periods_total"}
+	ThrottledTime    = Ref{Series: "snag_cgroup_cpu_throttled_seconds_total"}
+	GroupMemory      = Ref{Series: "snag_cgroup_memory_bytes"}
+	GroupLimit       = Ref{Series: "snag_cgroup_memory_limit_bytes"}
+	GroupWaitsIO     = Ref{Series: "snag_cgroup_pressure_io_stalled_seconds_total"}
+	GroupWaitsMemory = Ref{Series: "snag_cgroup_pressure_memory_stalled_seconds_total"}
+	GroupWaitsCPU    = Ref{Series: "snag_cgroup_pressure_cpu_waiting_seconds_total"}
+	Safepoints       = Ref{Series: "snag_jvm_safepoint_seconds_total"}
+	Collections      = Ref{Series: "snag_jvm_gc_seconds_total"}
+	HeapUsed         = Ref{Series: "snag_jvm_heap_used_bytes"}
 )
 
 var (

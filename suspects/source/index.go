@@ -101,7 +101,7 @@ func differs(labels recording.Labels, of map[string]string) bool {
 }
 
 // byProcess are the tables whose rows are of processes and not of sockets.
-var byProcess = []string{"processes", "threads", "thread_states", "offcpu", "lock_waits"}
+var byProcess = []string{"processes", "threads", "thread_states", "offcpu", "lock_waits", "events"}
 
 // tableSelector has the columns by which rows of a table belong to a subject; "" where nothing
 // narrows them down.
@@ -116,6 +116,9 @@ func tableSelector(ref Ref, about recording.Subject) string {
 		}
 	}
 	table, _, _ := strings.Cut(ref.Series, ".")
+	if strings.HasPrefix(ref.Labels["kind"], "stream-") {
+		return ref.Series + braces(l) // of the stream, whoever makes it stand still
+	}
 	if slices.Contains(byProcess, table) {
 		pid()
 	} else if about.Netns != 0 {

@@ -1,6 +1,10 @@
 package source
 
-import "snag/recording"
+import (
+	"fmt"
+
+	"snag/recording"
+)
 
 // SS is ss with these flags, and the fields read: ss -tnp Recv-Q.
 func SS(flags string, fields ...Ref) Source { return At("ss "+flags, fields...) }
@@ -56,3 +60,24 @@ func CPU(text, cpu string, modes ...string) Source {
 
 // Tracepoint is one whose records are in a table.
 func Tracepoint(name string, refs ...Ref) Source { return Of("tracepoint "+name, refs...) }
+
+// Sample is a series that bears its own name.
+func Sample(name string) Ref { return Ref{Word: name, Series: name} }
+
+// CallsOf is what the threads of a process were found in.
+func CallsOf(pid int) Source { return Calls.As(fmt.Sprintf("/proc/%d/task/*/syscall", pid)) }
+
+// StatOf is the CPU time of a process.
+func StatOf(pid int) Source { return Stat.As(fmt.Sprintf("/proc/%d/stat", pid)) }
+
+// SchedstatOf is for how long the threads of a process ran, and waited for a CPU.
+func SchedstatOf(pid int) Source { return Schedstat.As(fmt.Sprintf("/proc/%d/task/*/schedstat", pid)) }
+
+// ConntrackStat are counters of connection tracking.
+func ConntrackStat(fields ...string) Source {
+	var refs []Ref
+	for _, f := range fields {
+		refs = append(refs, Ref{Word: f, Series: "node_nf_conntrack_stat_" + f})
+	}
+	return At("/proc/net/stat/nf_conntrack", refs...).With(ConntrackEntries)
+}

@@ -25,6 +25,7 @@ type Ref struct {
 type Source struct {
 	text string
 	refs []Ref
+	file bool // it names a file that was read, and nothing that a live host could be asked
 }
 
 // At is a place to look, a command or a file, and what is read there.
@@ -35,18 +36,22 @@ func At(place string, refs ...Ref) Source {
 			words = append(words, r.Word)
 		}
 	}
-	return Source{strings.TrimSpace(place + " " + strings.Join(words, ", ")), refs}
+	return Source{text: strings.TrimSpace(place + " " + strings.Join(words, ", ")), refs: refs}
 }
 
 // Of is a place to look in words that name what is read there themselves.
-func Of(text string, refs ...Ref) Source { return Source{text, refs} }
+func Of(text string, refs ...Ref) Source { return Source{text: text, refs: refs} }
+
+// File is a file that was read: a capture, a trace, a log.
+func File(text string, refs ...Ref) Source { return Source{text: text, refs: refs, file: true} }
 
 // Ofs is Of with a text that is made by fmt.Sprintf.
 func Ofs(format string, args ...any) Source { return Source{text: fmt.Sprintf(format, args...)} }
 
 // With names measures behind what the text says already.
 func (s Source) With(refs ...Ref) Source {
-	return Source{s.text, append(s.refs[:len(s.refs):len(s.refs)], refs...)}
+	s.refs = append(s.refs[:len(s.refs):len(s.refs)], refs...)
+	return s
 }
 
 // And is both of two places.
@@ -54,14 +59,22 @@ func (s Source) And(o Source) Source {
 	if s.text == "" {
 		return o
 	}
-	return Source{s.text + "; " + o.text, append(s.refs[:len(s.refs):len(s.refs)], o.refs...)}
+	both := s.With(o.refs...)
+	both.text += "; " + o.text
+	return both
 }
 
 // As is the same measures, looked at in another way.
-func (s Source) As(text string) Source { return Source{text, s.refs} }
+func (s Source) As(text string) Source {
+	s.text = text
+	return s
+}
 
 // String is the text.
 func (s Source) String() string { return s.text }
+
+// OfFile tells whether it names a file that was read.
+func (s Source) OfFile() bool { return s.file }
 
 // Refs are the measures.
 func (s Source) Refs() []Ref { return s.refs }

@@ -7,6 +7,7 @@ import (
 
 	"snag/recording"
 	"snag/scene"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -88,8 +89,8 @@ func (f *faulty) paced(s *scene.Scene, r *recording.Recording, out suspect.Findi
 		return out
 	}
 	out.Text = fmt.Sprintf("whoever makes %s makes %.2f s of it a second: it is too slow", f.stream.Subject.Name, f.ratio)
-	out.Evidence[0].Origin, out.Evidence[0].Source = "clock", "snag_stream_media_seconds_total"
-	out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: h.frames, Unit: "frames/s", Source: "snag_stream_frames_total, snag_stream_bytes_total", Origin: "rhythm", Text: h.String()})
+	out.Evidence[0].Origin, out.Evidence[0].Source = "clock", source.At("", source.Sample("snag_stream_media_seconds_total"))
+	out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: h.frames, Unit: "frames/s", Source: source.At("", source.Sample("snag_stream_frames_total"), source.Sample("snag_stream_bytes_total")), Origin: "rhythm", Text: h.String()})
 	out.Remedy = sourceOf("the encoder, or a transcoder on the way")
 	return out
 }
@@ -98,7 +99,7 @@ func (f *faulty) paced(s *scene.Scene, r *recording.Recording, out suspect.Findi
 // evenly whatever their size.
 func (f *faulty) notByBytes(r *recording.Recording, out suspect.Finding) suspect.Finding {
 	if h := f.rhythm(r); h.byFrames() {
-		return f.refuted(out, h.String(), "snag_stream_frames_total, snag_stream_bytes_total")
+		return f.refuted(out, h.String(), source.At("", source.Sample("snag_stream_frames_total"), source.Sample("snag_stream_bytes_total")))
 	}
 	return out
 }
@@ -106,15 +107,15 @@ func (f *faulty) notByBytes(r *recording.Recording, out suspect.Finding) suspect
 // notHeld clears a server that stood still where the frames of that time never came.
 func (f *faulty) notHeld(out suspect.Finding) suspect.Finding {
 	if f.neverSent() {
-		return f.refuted(out, "the frames of that time never came, not even late: a server that stood still would have had them in its sockets, and sent them at once afterwards", "stream-freeze dts_step, burst")
+		return f.refuted(out, "the frames of that time never came, not even late: a server that stood still would have had them in its sockets, and sent them at once afterwards", source.Of("stream-freeze dts_step, burst", source.Freezes))
 	}
 	return out
 }
 
 // refuted takes back what was left open.
-func (f *faulty) refuted(out suspect.Finding, text, source string) suspect.Finding {
+func (f *faulty) refuted(out suspect.Finding, text string, from source.Source) suspect.Finding {
 	out.Text, out.Next = text, ""
-	out.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Strong, Value: f.step, Unit: "s", Source: source, Origin: "frames", Text: text}}
+	out.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Strong, Value: f.step, Unit: "s", Source: from, Origin: "frames", Text: text}}
 	if f.slow {
 		out.Evidence[0].Value, out.Evidence[0].Unit = f.ratio, "ratio"
 	}

@@ -10,6 +10,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -271,7 +272,7 @@ func (c *consumer) blockedIn(r *recording.Recording, window recording.Interval) 
 
 // writing is what that says. It is the same act that looks at the thread's call see.
 func (b *blockedIn) writing(c *consumer) suspect.Evidence {
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.share(), Unit: "share", Source: "sched_switch of its threads (offcpu)", Origin: "system call",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.share(), Unit: "share", Source: source.OffCPUOf, Origin: "system call",
 		Text: b.text("this socket")}
 	switch {
 	case b.share() >= mostOfIt && b.looked >= stuckFor.Seconds():

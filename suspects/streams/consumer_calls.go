@@ -11,6 +11,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -187,9 +188,9 @@ func (c *stuckWrites) finding(s *scene.Scene) suspect.Finding {
 		f.Subject = k.Subject
 	}
 	stuck := intervals.Seconds(c.stuck, s.Window.End)
-	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: c.inside, Unit: "s", Source: "strace -f -T -p PID", Origin: "system call",
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: c.inside, Unit: "s", Source: source.Of("strace -f -T -p PID"), Origin: "system call",
 		Text: fmt.Sprintf("%s sat in %s on descriptor %d (%s) for %s of %s, at the longest %s at a time", c.who(), c.call, c.fd.FD, c.fd.Text(), units.Lasting(c.inside), units.Lasting(stuck), units.Lasting(c.most))})
-	others := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(c.frozen), Unit: "sockets", Source: "strace -f -yy -p PID", Origin: "the other sockets"}
+	others := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(c.frozen), Unit: "sockets", Source: source.Of("strace -f -yy -p PID"), Origin: "the other sockets"}
 	if c.held == 0 && c.frozen <= c.flowing {
 		others.Side, others.Grade = suspect.Against, suspect.Decisive
 		others.Text = fmt.Sprintf("%d of %d other sockets of this process were written to all along: the relay does not block on this one", c.flowing, c.others)

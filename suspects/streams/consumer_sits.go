@@ -9,6 +9,7 @@ import (
 	"snag/recording"
 	"snag/recording/intervals"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -89,7 +90,7 @@ func (s *inStep) evidence() (suspect.Evidence, bool) {
 		longest = max(longest, i.End.Sub(i.Start).Seconds())
 	}
 	share := s.stillIn / s.still
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: "raw_syscalls (events blocked); ss -ti bytes_sent of the others", Origin: "in time",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: source.Of("raw_syscalls (events blocked)", source.Blocked).And(source.SS("-ti bytes_sent of the others").With(source.BytesSent)), Origin: "in time",
 		Text: fmt.Sprintf("it sat in one write to it %s, %s at the longest; %.0f %% of the time in which the others got nothing lies in that", units.Times(len(s.sits)), units.Hundredths(longest), 100*share)}
 	together := 0.0
 	if s.moved > 0 {

@@ -9,6 +9,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -159,7 +160,7 @@ func (f *faulty) sentNoDatagrams(s *scene.Scene) suspect.Finding {
 	out := f.finding(s, l.From.Subject)
 	who := measure.ProgramOf(l.From.Subject)
 	out.Text = fmt.Sprintf("%s sent nothing of %s for %s", who, f.stream.Subject.Name, units.Lasting(intervals.Seconds(f.spans, s.Window.End)))
-	out.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: f.sent.count, Unit: "datagrams", Source: "/proc/net/snmp Udp OutDatagrams, InDatagrams", Origin: "datagrams",
+	out.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: f.sent.count, Unit: "datagrams", Source: source.SNMP("Udp", "OutDatagrams", "InDatagrams"), Origin: "datagrams",
 		Text: fmt.Sprintf("where it sends from, datagrams sent: %s; where they are read, received: %s", f.sent.text(), f.came.text())}}
 	if l.From.First().Netns == l.To.First().Netns {
 		out.Evidence[0].Doubt = "both ends are in one namespace, whose other traffic is counted with it"
@@ -177,7 +178,7 @@ func (f *faulty) lostDatagrams(s *scene.Scene) suspect.Finding {
 	l := f.stream.Way[f.link]
 	out := f.finding(s, l.From.Subject)
 	out.Text = fmt.Sprintf("what %s sends does not arrive at %s", measure.ProgramOf(l.From.Subject), l.To.First().Local)
-	out.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: f.sent.count, Unit: "datagrams", Source: "/proc/net/snmp Udp OutDatagrams, InDatagrams", Origin: "datagrams",
+	out.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: f.sent.count, Unit: "datagrams", Source: source.SNMP("Udp", "OutDatagrams", "InDatagrams"), Origin: "datagrams",
 		Text: fmt.Sprintf("where it sends from, datagrams sent: %s; where they are read, received: %s", f.sent.text(), f.came.text())}}
 	out.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("The way from %s to %s: a filter (nft list ruleset), a route, a neighbour, a queue that drops.", recording.Host(l.From.First().Local), l.To.First().Local)}
 	out.Next = remedy.InNetns(s, l.To.First().Netns, "tcpdump -c 3 -ni any udp port "+recording.Port(l.To.First().Local))

@@ -8,6 +8,7 @@ import (
 	"snag/recording"
 	"snag/recording/intervals"
 	"snag/scene"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -86,7 +87,7 @@ func (f *faulty) encoder(s *scene.Scene) suspect.Finding {
 	}
 	out := f.finding(s, l.From.Subject)
 	who := f.from.name()
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.from.written, Unit: "B", Source: "ss -tnpi Send-Q, bytes_acked, lastsnd", Origin: "the publisher's socket"}
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.from.written, Unit: "B", Source: source.SS("-tnpi", source.SendQ, source.BytesAcked, source.LastSnd), Origin: "the publisher's socket"}
 	if f.slow {
 		e.Text = fmt.Sprintf("nothing waited at its socket (bytes in Send-Q %s), and it wrote %s/s", f.from.lookedAt(), units.Bytes(f.from.written/max(f.from.seconds, 1)))
 		out.Text = fmt.Sprintf("%s makes %.2f s of %s a second: it is too slow", who, f.ratio, f.stream.Subject.Name)
@@ -102,7 +103,7 @@ func (f *faulty) encoder(s *scene.Scene) suspect.Finding {
 	}
 	out.Evidence = append(out.Evidence, e)
 	if f.slow {
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.ratio, Unit: "ratio", Source: "snag_stream_media_seconds_total", Origin: "frames",
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.ratio, Unit: "ratio", Source: source.At("", source.Sample("snag_stream_media_seconds_total")), Origin: "frames",
 			Text: fmt.Sprintf("its clock moved %.2f s a second for %s", f.ratio, units.Lasting(intervals.Seconds(f.spans, s.Window.End)))})
 	} else if came, ok := f.frames(); ok {
 		out.Evidence = append(out.Evidence, came)
@@ -122,12 +123,12 @@ func sourceOf(who string) suspect.Remedy {
 // encoderSends clears the encoder: its bytes wait further on.
 func (f *faulty) encoderSends(s *scene.Scene, text string) suspect.Finding {
 	out := suspect.Finding{Subject: f.stream.Subject, Text: "the encoder sends", Active: f.spans,
-		Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(max(f.from.most, f.to.most)), Unit: "B", Source: "ss -tnpi Send-Q, Recv-Q", Origin: "queues", Text: text}}}
+		Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(max(f.from.most, f.to.most)), Unit: "B", Source: source.SS("-tnpi", source.SendQ, source.RecvQ), Origin: "queues", Text: text}}}
 	if l := f.stream.Way[f.link]; l.From != nil {
 		out.Subject = l.From.Subject
 	}
 	if !f.slow && f.step >= 1 && f.burst < fewBurst {
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: f.step, Unit: "s", Source: "stream-freeze dts_step", Origin: "frames",
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: f.step, Unit: "s", Source: source.Of("stream-freeze dts_step", source.Freezes), Origin: "frames",
 			Text: fmt.Sprintf("its clock stepped by %s: it left out what nobody took", units.Lasting(f.step))})
 	}
 	return out

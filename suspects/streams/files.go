@@ -8,6 +8,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -131,7 +132,7 @@ func (f *faulty) notServing(s *scene.Scene) suspect.Finding {
 	who := measure.ProgramOf(sub)
 	out.Text = fmt.Sprintf("%s did not answer requests for %s: %s", who, f.stream.Subject.Name, f.what(s.Window.End))
 	if v.unheard > 0 {
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(v.unheard), Unit: "looks", Source: "ss -tnp Recv-Q", Origin: "the server's socket",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(v.unheard), Unit: "looks", Source: source.SS("-tnp", source.RecvQ), Origin: "the server's socket",
 			Text: fmt.Sprintf("a request of %s lay unread at its socket at %d of %d looks", units.Bytes(float64(v.request)), v.unheard, v.asked)}
 		if v.unheard >= 2 {
 			e.Grade = suspect.Decisive
@@ -143,11 +144,11 @@ func (f *faulty) notServing(s *scene.Scene) suspect.Finding {
 		if v.unheard == 0 {
 			out.Text = fmt.Sprintf("%s gave an old playlist of %s, and the file was new", who, f.stream.Subject.Name)
 		}
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(v.changes), Unit: "changes", Source: "table stream_files; stat", Origin: "files", Text: v.onDisk()},
-			suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: intervals.Seconds(f.felt, s.Window.End), Unit: "s", Source: "snag_stream_playlist_age_seconds", Origin: "frames",
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(v.changes), Unit: "changes", Source: source.Of("table stream_files").And(source.Of("stat")), Origin: "files", Text: v.onDisk()},
+			suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: intervals.Seconds(f.felt, s.Window.End), Unit: "s", Source: source.At("", source.Sample("snag_stream_playlist_age_seconds")), Origin: "frames",
 				Text: "what it gave in that time did not change"})
 	case v.seen:
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: v.still, Unit: "s", Source: "table stream_files; stat", Origin: "files", Text: v.onDisk()})
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: v.still, Unit: "s", Source: source.Of("table stream_files").And(source.Of("stat")), Origin: "files", Text: v.onDisk()})
 	}
 	out.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("What keeps %s from answering is above it in the chain, where one is printed. Else its limits, or a cache before it.", who), Program: "Its threads tell what it does instead."}
 	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done", sub.PID)
@@ -161,13 +162,13 @@ func (f *faulty) webServed() (suspect.Finding, bool) {
 		return suspect.Finding{}, false
 	}
 	return suspect.Finding{Subject: f.stream.Web.Subject, Active: f.spans, Text: "the web server gave the playlist as it was",
-		Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: v.still, Unit: "s", Source: "table stream_files; stat", Origin: "files", Text: "there was no newer one to give: " + v.onDisk()}}}, true
+		Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: v.still, Unit: "s", Source: source.Of("table stream_files").And(source.Of("stat")), Origin: "files", Text: "there was no newer one to give: " + v.onDisk()}}}, true
 }
 
 // onFiles is what the files add to a finding on a fault behind the web server.
 func (f *faulty) onFiles(out suspect.Finding) suspect.Finding {
 	if v := f.served; v.stale() {
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: v.still, Unit: "s", Source: "table stream_files; stat", Origin: "files", Text: v.onDisk()})
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: v.still, Unit: "s", Source: source.Of("table stream_files").And(source.Of("stat")), Origin: "files", Text: v.onDisk()})
 	}
 	return out
 }
@@ -180,8 +181,8 @@ func (f *faulty) madeNothing(s *scene.Scene) suspect.Finding {
 	who := measure.ProgramOf(p.Subject)
 	out.Text = fmt.Sprintf("%s wrote no segment of %s for %s", who, f.stream.Subject.Name, units.Lasting(v.still))
 	out.Evidence = []suspect.Evidence{
-		{Side: suspect.For, Grade: suspect.Strong, Value: v.still, Unit: "s", Source: "table stream_files; stat", Origin: "files", Text: v.onDisk() + "; nothing brings it the stream over the network: it makes it"},
-		{Side: suspect.For, Grade: suspect.Strong, Value: intervals.Seconds(f.felt, s.Window.End), Unit: "s", Source: "snag_stream_playlist_age_seconds", Origin: "frames", Text: "the web server answered, with the playlist as it was"},
+		{Side: suspect.For, Grade: suspect.Strong, Value: v.still, Unit: "s", Source: source.Of("table stream_files").And(source.Of("stat")), Origin: "files", Text: v.onDisk() + "; nothing brings it the stream over the network: it makes it"},
+		{Side: suspect.For, Grade: suspect.Strong, Value: intervals.Seconds(f.felt, s.Window.End), Unit: "s", Source: source.At("", source.Sample("snag_stream_playlist_age_seconds")), Origin: "frames", Text: "the web server answered, with the playlist as it was"},
 	}
 	out.Remedy = sourceOf(who + ", a disk that keeps up")
 	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done   # what it waits for", p.Subject.PID)

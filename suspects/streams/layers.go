@@ -11,6 +11,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -159,13 +160,13 @@ func (f *faulty) upstream(s *scene.Scene, r *recording.Recording) []suspect.Evid
 	case !ok:
 		return nil
 	case l.whole && l.from != "" && f.bringsTo(s, l):
-		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Value: l.longest, Unit: "s", Source: "table stream_hops", Origin: "layers", Text: l.hurt()}}
+		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Value: l.longest, Unit: "s", Source: source.Of("table stream_hops"), Origin: "layers", Text: l.hurt()}}
 	case l.whole && l.from != "" && (f.at == atSlowLink || f.at == atDeadLink):
 		return nil // a relay's own link on the way there: its sockets tell
 	case l.whole && l.from != "":
-		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: l.longest, Unit: "s", Source: "table stream_hops", Origin: "layers", Text: l.hurt()}}
+		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: l.longest, Unit: "s", Source: source.Of("table stream_hops"), Origin: "layers", Text: l.hurt()}}
 	case !l.whole:
-		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Source: "table stream_hops", Origin: "layers", Text: l.already(f)}}
+		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Source: source.Of("table stream_hops"), Origin: "layers", Text: l.already(f)}}
 	}
 	return nil
 }
@@ -189,9 +190,9 @@ func (f *faulty) downstream(s *scene.Scene, r *recording.Recording) []suspect.Ev
 	case !ok:
 		return nil
 	case l.from != "":
-		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Value: l.longest, Unit: "s", Source: "table stream_hops", Origin: "layers", Text: l.hurt()}}
+		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Value: l.longest, Unit: "s", Source: source.Of("table stream_hops"), Origin: "layers", Text: l.hurt()}}
 	case !l.whole:
-		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Strong, Source: "table stream_hops", Origin: "layers",
+		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("table stream_hops"), Origin: "layers",
 			Text: l.already(f) + ", and nothing was lost or held up between the places"}}
 	}
 	return nil

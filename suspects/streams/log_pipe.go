@@ -6,6 +6,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -94,7 +95,7 @@ func (f *stuckPipe) evidence(in recording.Interval) []suspect.Evidence {
 	var out []suspect.Evidence
 	if f.n > 0 {
 		part, share := measure.ShareOf(f.n, f.looks)
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: fmt.Sprintf("/proc/%d/task/%d/syscall, wchan", f.writer.Subject.PID, f.row.TID), Origin: "system call",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: source.Calls.As(fmt.Sprintf("/proc/%d/task/%d/syscall, wchan", f.writer.Subject.PID, f.row.TID)), Origin: "system call",
 			Text: fmt.Sprintf("at %s looks of the silence its thread %d slept in %s to %s: the pipe is full", part, f.row.TID, f.row.Syscall, f.what())}
 		if share >= 0.6 {
 			e.Grade = suspect.Strong
@@ -102,11 +103,11 @@ func (f *stuckPipe) evidence(in recording.Interval) []suspect.Evidence {
 		out = append(out, e)
 	}
 	if f.stuck > 0 {
-		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.stuck), Unit: "looks", Source: "the states of its threads", Origin: "system call",
+		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.stuck), Unit: "looks", Source: source.ThreadState, Origin: "system call",
 			Text: fmt.Sprintf("at %d of %d looks at its state thread %d slept in %s to %s: the pipe is full", f.stuck, f.stuck, f.row.TID, f.row.Syscall, f.what())})
 	}
 	if f.blocked != nil {
-		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.blocked.share(), Unit: "share", Source: "sched_switch of its threads (offcpu)", Origin: "system call",
+		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.blocked.share(), Unit: "share", Source: source.OffCPUOf, Origin: "system call",
 			Text: f.blocked.text(f.what())})
 	}
 	if e, ok := f.reading(in); ok {
@@ -121,7 +122,7 @@ func (f *stuckPipe) reading(in recording.Interval) (suspect.Evidence, bool) {
 		return suspect.Evidence{}, false
 	}
 	pid := f.reader.Subject.PID
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Source: fmt.Sprintf("/proc/%d/task/*/syscall", pid), Origin: "the pipe's reader"}
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Source: source.CallsOf(pid), Origin: "the pipe's reader"}
 	stopped, looks := 0, 0
 	calls := map[string]float64{}
 	for _, t := range f.reader.Threads {

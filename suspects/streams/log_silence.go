@@ -10,6 +10,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -68,17 +69,17 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 	f := suspect.Finding{Subject: p.Subject, Active: []recording.Interval{g.Silence}, Related: []recording.Subject{file},
 		Text: fmt.Sprintf("its log %s is silent for %s", g.File.Path, units.Lasting(long))}
 	busy := s.Busy(r, p, g.Silence)
-	gap := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: long, Unit: "s", Source: "stat " + g.File.Path, Origin: "log file",
+	gap := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: long, Unit: "s", Source: source.Of("stat " + g.File.Path), Origin: "log file",
 		Text: fmt.Sprintf("%s grew at %d looks, %s apart at most, and then not for %s", g.File.Path, g.Writes, units.Lasting(g.Usual.Seconds()), units.Lasting(long))}
-	against := func(grade suspect.Grade, source, text string) {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: grade, Source: source, Origin: source, Text: text})
+	against := func(grade suspect.Grade, seen, text string) {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: grade, Source: source.Of(seen), Origin: seen, Text: text})
 	}
 	switch {
 	case g.Rotated:
 		gap.Grade = suspect.Weak
 		against(suspect.Decisive, "readlink /proc/PID/fd", fmt.Sprintf("the file was rotated: descriptor %d of it is no longer %s", g.File.FD, g.File.Path))
 	case busy == "" && recording.StandsIn(pid) && !scene.LogsRequests(r, pid):
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: "snag find", Text: "what it had to do meanwhile is not in its log: it may have been idle"})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.Of("snag find"), Text: "what it had to do meanwhile is not in its log: it may have been idle"})
 	case busy == "":
 		gap.Grade = suspect.Weak
 		grade := suspect.Decisive
@@ -93,7 +94,7 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 		}
 	}
 	if recording.StandsIn(pid) {
-		gap.Source, gap.Text = "the times of its lines", strings.Replace(gap.Text, "grew at", "has lines in", 1)
+		gap.Source, gap.Text = source.File("the times of its lines"), strings.Replace(gap.Text, "grew at", "has lines in", 1)
 		gap.Text = strings.Replace(gap.Text, "looks", "seconds", 1)
 	}
 	f.Evidence = append(f.Evidence, gap)
@@ -107,7 +108,7 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 	if n > 0 {
 		part, share := measure.ShareOf(n, looks)
 		peer := cmp.Or(socket.First().Remote, socket.First().Local)
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: fmt.Sprintf("/proc/%d/task/%d/syscall", pid, row.TID), Origin: "system call",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: source.Calls.As(fmt.Sprintf("/proc/%d/task/%d/syscall", pid, row.TID)), Origin: "system call",
 			Text: fmt.Sprintf("at %s looks of the silence its thread %d was in %s on descriptor %d, the connection to %s", part, row.TID, row.Syscall, row.FD, peer)}
 		if share >= 0.6 {
 			e.Grade = suspect.Strong
@@ -136,14 +137,14 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 		}
 	}
 	if t := unanswered(r, pid, g.Silence); t.Oldest > 0 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: t.Oldest, Unit: "s", Source: "request turns of its connections", Origin: "turns",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: t.Oldest, Unit: "s", Source: source.CallTurns, Origin: "turns",
 			Text: fmt.Sprintf("it asked %s, and had no answer for %s in the silence", t.Remote, units.Lasting(t.Oldest))})
 		if n == 0 {
 			f.Text += ": it waits for " + t.Remote
 			f.Remedy = answerPlease(t.Remote, p.Subject.Comm)
 		}
 	} else if k := asked(p, g.Silence); k != nil {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Source: "ss -ti lastsnd, lastrcv", Origin: "tcp_info",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Source: source.SS("-ti", source.LastSnd, source.LastRcv), Origin: "tcp_info",
 			Text: fmt.Sprintf("it asked %s and had no answer yet in the silence (last sent %s ago, last received %s ago)", k.Remote, units.Lasting(k.TCP.LastSnd), units.Lasting(k.TCP.LastRcv))})
 		if n == 0 {
 			f.Text += ": it waits for " + k.Remote
@@ -225,7 +226,7 @@ const lastingWait = 2.0
 
 // onPeer is what that says of a silence. The looks at the thread's call see the same.
 func (b *blockedIn) onPeer(k *scene.Socket) suspect.Evidence {
-	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.share(), Unit: "share", Source: "sched_switch of its threads (offcpu)", Origin: "system call",
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.share(), Unit: "share", Source: source.OffCPUOf, Origin: "system call",
 		Text: b.text("the connection to " + cmp.Or(k.First().Remote, k.First().Local))}
 }
 

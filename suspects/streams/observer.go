@@ -10,6 +10,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -81,7 +82,7 @@ func weighObserver(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	for _, series := range r.Select("snag_probe_late_seconds") {
 		t := ticksOf(r, series)
 		text := fmt.Sprintf("%d of %d ticks of %s came over %.0f s late (the latest %.1f s), its samples have %d gaps as long (%.1f s in all)", len(t.late), t.n, t.probe, veryLate, t.latest, t.gaps, t.gap)
-		e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: t.latest, Unit: "seconds", Source: "snag_probe_late_seconds{probe=\"" + t.probe + "\"}", Origin: "late",
+		e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: t.latest, Unit: "seconds", Source: source.Of("snag_probe_late_seconds{probe=\""+t.probe+"\"}", source.Ref{Series: "snag_probe_late_seconds", Labels: recording.Labels{"probe": t.probe}}), Origin: "late",
 			Text: fmt.Sprintf("%s took %d of %d samples, the latest tick %.1f s late", t.probe, t.n, t.want, t.latest)}
 		lacking := float64(t.want-t.n) / float64(max(1, t.want))
 		switch {
@@ -126,7 +127,7 @@ func weighObserver(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		if lost == 0 {
 			continue
 		}
-		e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: lost, Unit: "events", Source: "coverage " + c.measure, Origin: "lost",
+		e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: lost, Unit: "events", Source: source.Of("coverage " + c.measure), Origin: "lost",
 			Text: fmt.Sprintf("%s lost %s events and counted %s", c.measure, units.Count(lost), units.Count(c.n))}
 		if lost >= lostShare*(lost+c.n) && lost >= fewLost {
 			e.Side = suspect.For

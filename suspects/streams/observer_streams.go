@@ -8,6 +8,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -27,7 +28,7 @@ func lateReader(s *scene.Scene, r *recording.Recording) (all []suspect.Evidence,
 		}
 		late, most := readerLate(r, st, s.Window)
 		covered := intervals.Overlap(freezes, late, s.Window.End).Seconds()
-		e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: most, Unit: "s", Source: "snag_stream_reader_late_seconds", Origin: "late",
+		e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: most, Unit: "s", Source: source.At("", source.Sample("snag_stream_reader_late_seconds")), Origin: "late",
 			Text: fmt.Sprintf("snag's reader of %s came %s late at the most, in %s of the %s that it stood still", st.Subject.Name, units.Lasting(most), units.Lasting(covered), units.Lasting(length))}
 		if covered >= coveredBy*length {
 			e.Side, e.Grade = suspect.For, suspect.Decisive
@@ -42,7 +43,7 @@ func lateReader(s *scene.Scene, r *recording.Recording) (all []suspect.Evidence,
 		}
 		if st.Way[0].Datagrams {
 			if waiting, looks, unread, lost := measure.UnreadDatagrams(st.Way[0].To, freezes); waiting >= 2 && float64(waiting) >= mostly*float64(looks) {
-				all = append(all, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: float64(unread), Unit: "B", Source: "ss -uamnp Recv-Q, d", Origin: "its own socket",
+				all = append(all, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: float64(unread), Unit: "B", Source: source.SS("-uamnp", source.RecvQ, source.SocketDrops), Origin: "its own socket",
 					Text: fmt.Sprintf("up to %s lay unread at snag's own socket while %s stood still, at %d of %d looks, %s lost for want of room", units.Bytes(float64(unread)), st.Subject.Name, waiting, looks, units.Count(float64(lost)))})
 				spans = append(spans, freezes...)
 				said = fmt.Sprintf("it did not read %s", st.Subject.Name)
@@ -50,7 +51,7 @@ func lateReader(s *scene.Scene, r *recording.Recording) (all []suspect.Evidence,
 			continue
 		}
 		if own := readEnd(st.Way[0].To, receives, freezes, s.Window); own.seen && own.waiting >= 2 && own.unread() {
-			all = append(all, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: float64(own.most), Unit: "B", Source: "ss -tnp Recv-Q", Origin: "its own socket",
+			all = append(all, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: float64(own.most), Unit: "B", Source: source.SS("-tnp", source.RecvQ), Origin: "its own socket",
 				Text: fmt.Sprintf("up to %s lay unread at snag's own socket while %s stood still, %s", units.Bytes(float64(own.most)), st.Subject.Name, own.lookedAt())})
 			spans = append(spans, freezes...)
 			said = fmt.Sprintf("it did not read %s", st.Subject.Name)
@@ -76,7 +77,7 @@ func heldUp(r *recording.Recording) (all []suspect.Evidence, spans []recording.I
 		spans = append(spans, e.Interval())
 	}
 	for _, name := range names {
-		e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: sum[name], Unit: "s", Source: "observer-late; snag_stream_reader_late_seconds", Origin: "late",
+		e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: sum[name], Unit: "s", Source: source.Of("observer-late").And(source.At("", source.Sample("snag_stream_reader_late_seconds"))), Origin: "late",
 			Text: fmt.Sprintf("snag's reader of %s was held up for %s of %s in all: these gaps are its own", name, units.Lasting(sum[name]), units.Lasting(r.Length().Seconds()))}
 		if sum[name] >= oftenLateShare*r.Length().Seconds() {
 			e.Side, e.Grade = suspect.For, suspect.Decisive

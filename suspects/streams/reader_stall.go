@@ -9,6 +9,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -97,7 +98,7 @@ func stuckReader(s *scene.Scene, r *recording.Recording, st *scene.Stream, c *co
 	stuck := intervals.Seconds(c.active, s.Window.End)
 	f.Text = fmt.Sprintf("%s did not read for %s; the stream went on for others", who, units.Lasting(stuck))
 	f.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: stuck, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("nothing of the stream reached %s for %s", who, units.Lasting(stuck))}
-	sender := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(c.sendQ), Unit: "B", Source: "ss -tnpoi Send-Q, timer, rwnd_limited", Origin: "the server's socket",
+	sender := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(c.sendQ), Unit: "B", Source: source.SS("-tnpoi", source.SendQ, source.Word("timer"), source.RwndLimited), Origin: "the server's socket",
 		Text: fmt.Sprintf("up to %s waited to be sent to it, and its window held %s for %.0f %% of that time", units.Bytes(float64(c.sendQ)), measure.ProgramOf(c.relay.Subject), 100*c.limited)}
 	if c.persist {
 		sender.Text += " (timer persist)"
@@ -107,7 +108,7 @@ func stuckReader(s *scene.Scene, r *recording.Recording, st *scene.Stream, c *co
 	own := readEnd(k.Peer, receives, c.active, s.Window)
 	if own.seen && own.waits() {
 		sender.Text += fmt.Sprintf("; up to %s lay unread at its own socket %s", units.Bytes(float64(own.most)), own.lookedAt())
-		sender.Source += ", Recv-Q"
+		sender.Source = sender.Source.As(sender.Source.String() + ", Recv-Q").With(source.RecvQ)
 		if sender.Grade == suspect.Strong && own.waiting >= 2 {
 			sender.Grade = suspect.Decisive
 		}
@@ -125,7 +126,7 @@ func stuckReader(s *scene.Scene, r *recording.Recording, st *scene.Stream, c *co
 // while one player did not read.
 func ingestWentOn(s *scene.Scene, st *scene.Stream, c *consumer) suspect.Evidence {
 	stuck := intervals.Seconds(c.active, s.Window.End)
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: "snag_stream_gap_seconds; ss -tnpi bytes_received", Origin: "the stream", Text: "how the stream fared at the ingest was not seen"}
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: source.At("", source.Sample("snag_stream_gap_seconds")).And(source.SS("-tnpi", source.BytesReceived)), Origin: "the stream", Text: "how the stream fared at the ingest was not seen"}
 	own := st.OnWay(c.socket) // then its freezes are this reader's
 	if !own {
 		frozen := intervals.Overlap(st.Stood(s.Window), c.active, s.Window.End).Seconds()

@@ -10,6 +10,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -97,10 +98,10 @@ func slowUDP(s *scene.Scene, r *recording.Recording, k *scene.Socket, p *scene.P
 	lost := measure.OwnDrops(k)
 	f := suspect.Finding{Subject: k.Subject, Active: lost.Active(), Related: []recording.Subject{p.Subject}}
 	f.Text = fmt.Sprintf("%s never catches up: its buffer of %s was full or nearly so at %d of %d looks, and %s datagrams were lost", p.Subject.Name, units.Bytes(float64(k.Last().RcvBuf)), full, looks, units.Count(lost.Sum()))
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(full) / float64(looks), Unit: "share", Source: "ss -uamn skmem r, rb, d", Origin: "sk_rmem_alloc",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(full) / float64(looks), Unit: "share", Source: source.SS("-uamn skmem", source.ReceiveMemory, source.Word("rb"), source.SocketDrops), Origin: "sk_rmem_alloc",
 		Text: fmt.Sprintf("the buffer was full or nearly so at %d of %d looks, and datagrams were lost from look to look", full, looks)}
 	if read, least, ok := readDatagrams(r, k); ok && least > 0 {
-		e.Grade, e.Source = suspect.Decisive, e.Source+"; /proc/net/snmp Udp InDatagrams"
+		e.Grade, e.Source = suspect.Decisive, e.Source.And(source.SNMP("Udp", "InDatagrams"))
 		e.Text += fmt.Sprintf("; it read all along, %s in all, %s in its slowest second", units.Count(read), units.Count(least))
 	}
 	f.Evidence = append([]suspect.Evidence{e}, readerDid(s, p)...)
@@ -170,7 +171,7 @@ func slowTCP(s *scene.Scene, k *scene.Socket, p *scene.Process) (suspect.Finding
 		f.Related = append(f.Related, k.Peer.Subject)
 	}
 	f.Text = fmt.Sprintf("it does not keep up with what %s sends: data lay unread at %d of %d looks", k.First().Remote, unread, looks)
-	f.Evidence = append([]suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(unread) / float64(looks), Unit: "share", Source: "ss -tnp Recv-Q, bytes_received", Origin: "receive queue",
+	f.Evidence = append([]suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(unread) / float64(looks), Unit: "share", Source: source.SS("-tnp", source.RecvQ, source.BytesReceived), Origin: "receive queue",
 		Text: fmt.Sprintf("up to %s from %s lay unread at %d of %d looks, and it read %s meanwhile", units.Bytes(float64(most)), k.First().Remote, unread, looks, units.Bytes(read))}}, readerDid(s, p)...)
 	if held {
 		f.Evidence = append(f.Evidence, waits)
@@ -201,7 +202,7 @@ func senderWaits(s *scene.Scene, k *scene.Socket) (waits suspect.Evidence, behin
 	c := &consumer{relay: k.Peer.Owner(), socket: k.Peer, active: []recording.Interval{s.Window}}
 	c.lookThreads()
 	part, share := measure.ShareOf(c.inWrite, c.samples)
-	waits = suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "/proc/PID/task/TID/syscall", Origin: "the sender's system call",
+	waits = suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Calls.As("/proc/PID/task/TID/syscall"), Origin: "the sender's system call",
 		Text: fmt.Sprintf("thread %d of %s, which sends, waited in %s to it at %s looks", c.tid, c.relay.Subject.Name, c.call, part)}
 	for _, in := range c.relay.Sockets {
 		if in.First().Proto != "tcp" || in.Listening() || !isIngest(in) {
@@ -219,7 +220,7 @@ func senderWaits(s *scene.Scene, k *scene.Socket) (waits suspect.Evidence, behin
 // readerDid is what the receiver was found at: why it is slow, or why it is not slow itself.
 func readerDid(s *scene.Scene, p *scene.Process) (out []suspect.Evidence) {
 	if b := measure.BusiestOf(s, []int{p.Subject.PID}); b != nil {
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.Ran / b.Span, Unit: "share", Source: fmt.Sprintf("/proc/%d/task/%d/schedstat", p.Subject.PID, b.TID), Origin: "schedstat"}
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.Ran / b.Span, Unit: "share", Source: source.Schedstat.As(fmt.Sprintf("/proc/%d/task/%d/schedstat", p.Subject.PID, b.TID)), Origin: "schedstat"}
 		switch {
 		case b.Waited > measure.Starved*(b.Ran+b.Waited) && b.Waited > 0.2*b.Span:
 			e.Side, e.Grade, e.Value, e.Unit = suspect.Against, suspect.Decisive, b.Waited, "s"
@@ -246,7 +247,7 @@ func readerDid(s *scene.Scene, p *scene.Process) (out []suspect.Evidence) {
 			}
 		}
 	}
-	e := suspect.Evidence{Grade: suspect.Strong, Unit: "share", Source: fmt.Sprintf("/proc/%d/task/*/syscall", p.Subject.PID), Origin: "system call"}
+	e := suspect.Evidence{Grade: suspect.Strong, Unit: "share", Source: source.CallsOf(p.Subject.PID), Origin: "system call"}
 	switch part, share := measure.ShareOf(max(asleep, stopped), looks); {
 	case looks < measure.FewLooks || share < 0.5:
 	case stopped > asleep:

@@ -8,6 +8,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -60,17 +61,17 @@ func weighServerStall(s *scene.Scene, r *recording.Recording) []suspect.Finding 
 		case atSource, atSlowLink, atDeadLink:
 			if l := f.stream.Way[f.link]; l.Datagrams && f.link > 0 {
 				out = append(out, suspect.Finding{Subject: f.takes(), Active: f.spans, Text: "the server got nothing",
-					Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: f.came.count, Unit: "datagrams", Source: "/proc/net/snmp Udp InDatagrams", Origin: "datagrams", Text: "datagrams that came to it: " + f.came.text()}}})
+					Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: f.came.count, Unit: "datagrams", Source: source.SNMP("Udp", "InDatagrams"), Origin: "datagrams", Text: "datagrams that came to it: " + f.came.text()}}})
 			}
 			if f.to.seen && f.to.looks > 0 {
 				out = append(out, suspect.Finding{Subject: f.takes(), Active: f.spans, Text: "the server had read all that came",
-					Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(f.to.waiting), Unit: "looks", Source: "ss -tnpi Recv-Q, bytes_received", Origin: "the ingest socket", Text: f.to.nothingCame()}}})
+					Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(f.to.waiting), Unit: "looks", Source: source.SS("-tnpi", source.RecvQ, source.BytesReceived), Origin: "the ingest socket", Text: f.to.nothingCame()}}})
 			}
 		case atUnknown:
 			switch {
 			case f.serverWaits():
 				out = append(out, suspect.Finding{Subject: f.takes(), Active: f.spans, Text: "the server had read all that came",
-					Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: f.to.received, Unit: "B", Source: "ss -tnpi Recv-Q, bytes_received, lastrcv", Origin: "the ingest socket", Text: f.to.nothingCame()}}})
+					Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: f.to.received, Unit: "B", Source: source.SS("-tnpi", source.RecvQ, source.BytesReceived, source.LastRcv), Origin: "the ingest socket", Text: f.to.nothingCame()}}})
 			case f.open.server:
 				who := "the server stood still"
 				if f.slow {
@@ -110,11 +111,11 @@ func (f *faulty) server(s *scene.Scene) (suspect.Finding, bool) {
 	}
 	if f.holds {
 		out.Text = fmt.Sprintf("%s took the stream in and sent nothing on: %s", who, f.what(s.Window.End))
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: f.in.taken, Unit: "B", Source: "ss -tnpi bytes_received, bytes_acked", Origin: "both its sockets",
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: f.in.taken, Unit: "B", Source: source.SS("-tnpi", source.BytesReceived, source.BytesAcked), Origin: "both its sockets",
 			Text: fmt.Sprintf("it read %s of its publisher in %s and wrote %s to the player (usually %s/s)", units.Bytes(f.in.taken), units.Lasting(f.in.seconds), units.Bytes(f.from.written), units.Bytes(f.from.usualWritten))})
 	} else {
 		out.Text = fmt.Sprintf("%s did not read what its publisher sent: %s", who, f.what(s.Window.End))
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.to.most), Unit: "B", Source: "ss -tnpi Recv-Q, bytes_received", Origin: "the ingest socket",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.to.most), Unit: "B", Source: source.SS("-tnpi", source.RecvQ, source.BytesReceived), Origin: "the ingest socket",
 			Text: fmt.Sprintf("up to %s lay unread at its socket with %s, %s", units.Bytes(float64(f.to.most)), f.to.socket.First().Remote, f.to.lookedAt())}
 		if f.to.seconds > 0 {
 			e.Text += fmt.Sprintf("; it took %s in %s", units.Bytes(f.to.taken), units.Lasting(f.to.seconds))
@@ -136,7 +137,7 @@ func (f *faulty) server(s *scene.Scene) (suspect.Finding, bool) {
 		}
 		out.Evidence = append(out.Evidence, e)
 		if f.from.looks > 0 && (f.from.shut > 0 || f.from.limited >= 0.1) {
-			out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.from.limited, Unit: "share", Source: "ss -tnpi timer, rwnd_limited", Origin: "the publisher's socket",
+			out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.from.limited, Unit: "share", Source: source.SS("-tnpi", source.Word("timer"), source.RwndLimited), Origin: "the publisher's socket",
 				Text: fmt.Sprintf("%s wanted to send and the window was shut: timer persist at %d of %d looks, rwnd_limited %.0f %%, up to %s waiting", f.from.name(), f.from.shut, f.from.looks, 100*f.from.limited, units.Bytes(float64(f.from.most)))})
 		}
 	}
@@ -153,18 +154,18 @@ func (f *faulty) server(s *scene.Scene) (suspect.Finding, bool) {
 func (f *faulty) packer(s *scene.Scene, out suspect.Finding, l scene.Link) suspect.Finding {
 	who := measure.ProgramOf(out.Subject)
 	out.Text = fmt.Sprintf("%s took the stream in and wrote no segment: %s", who, f.what(s.Window.End))
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.in.taken, Unit: "B", Source: "ss -tnpi bytes_received, Recv-Q", Origin: "the ingest socket",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.in.taken, Unit: "B", Source: source.SS("-tnpi", source.BytesReceived, source.RecvQ), Origin: "the ingest socket",
 		Text: fmt.Sprintf("it read %s of its publisher in %s (usually %s/s)", units.Bytes(f.in.taken), units.Lasting(f.in.seconds), units.Bytes(f.in.usualReceived))}
 	switch {
 	case l.Datagrams && f.holds:
-		e.Value, e.Unit, e.Source, e.Text = f.came.count, "datagrams", "/proc/net/snmp Udp InDatagrams", "datagrams came to it: "+f.came.text()
+		e.Value, e.Unit, e.Source, e.Text = f.came.count, "datagrams", source.SNMP("Udp", "InDatagrams"), "datagrams came to it: "+f.came.text()
 	case l.Datagrams:
 		out.Text = fmt.Sprintf("%s did not read what was sent to it: %s", who, f.what(s.Window.End))
-		e.Source, e.Text = "ss -uamnp Recv-Q, d", f.left
+		e.Source, e.Text = source.SS("-uamnp", source.RecvQ, source.SocketDrops), f.left
 	}
 	out.Evidence = append(out.Evidence, e)
 	if v := f.served; v.stale() {
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: v.still, Unit: "s", Source: "table stream_files; stat", Origin: "files", Text: v.onDisk()})
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: v.still, Unit: "s", Source: source.Of("table stream_files").And(source.Of("stat")), Origin: "files", Text: v.onDisk()})
 	}
 	out.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("What keeps %s from it is above it in the chain, where one is printed, or the disk that it writes to.", who), Program: "Else its threads tell what it does instead."}
 	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done", out.Subject.PID)

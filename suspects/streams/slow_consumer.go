@@ -11,6 +11,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -104,7 +105,7 @@ func (c *consumer) finding(s *scene.Scene, r *recording.Recording) (suspect.Find
 		return suspect.Finding{}, false // nobody else is there, or nothing tells how they fare
 	}
 	stuck := intervals.Seconds(c.active, s.Window.End)
-	queue := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(c.sendQ), Unit: "B", Source: "ss -tnomi", Origin: "the consumer's socket",
+	queue := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(c.sendQ), Unit: "B", Source: source.SS("-tnomi").With(source.SendQ, source.RwndLimited), Origin: "the consumer's socket",
 		Text: fmt.Sprintf("its send queue holds %s and does not move", units.Bytes(float64(c.sendQ)))}
 	if c.persist {
 		queue.Text += ", the peer's window is closed (timer persist)"
@@ -117,12 +118,12 @@ func (c *consumer) finding(s *scene.Scene, r *recording.Recording) (suspect.Find
 	}
 	f.Evidence = append(f.Evidence, queue)
 	if served {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(c.flowing), Unit: "sockets", Source: "ss -ti bytes_sent; Recv-Q", Origin: "the other sockets",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(c.flowing), Unit: "sockets", Source: source.SS("-ti", source.BytesSent).And(source.Of("Recv-Q", source.RecvQ)), Origin: "the other sockets",
 			Text: fmt.Sprintf("%d of %d other consumers of this process were served all along: the relay does not block on this one", c.flowing, len(c.others))})
 		f.Text = fmt.Sprintf("a consumer that does not read for %s, and holds up nobody else", units.Lasting(stuck))
 		return f, true
 	}
-	others := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(c.frozen), Unit: "sockets", Source: "ss -ti bytes_sent; Recv-Q", Origin: "the other sockets",
+	others := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(c.frozen), Unit: "sockets", Source: source.SS("-ti", source.BytesSent).And(source.Of("Recv-Q", source.RecvQ)), Origin: "the other sockets",
 		Text: fmt.Sprintf("%d of %d other consumers got nothing while it was written to", c.frozen, len(c.others))}
 	if c.waiting {
 		others.Text += fmt.Sprintf("; up to %s of %s waited to be read", units.Bytes(float64(c.ingestQ)), c.ingest)
@@ -132,7 +133,7 @@ func (c *consumer) finding(s *scene.Scene, r *recording.Recording) (suspect.Find
 	}
 	if c.inWrite > 0 {
 		share, part := measure.ShareOf(c.inWrite, c.samples)
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: part, Unit: "share", Source: "/proc/PID/task/TID/syscall, wchan", Origin: "system call",
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: part, Unit: "share", Source: source.Calls.As("/proc/PID/task/TID/syscall, wchan"), Origin: "system call",
 			Text: fmt.Sprintf("its thread %d was in %s on descriptor %d (this socket) at %s samples", c.tid, c.call, c.fd, share)}
 		if c.wchan != "" {
 			e.Text += ", asleep in " + c.wchan
@@ -142,7 +143,7 @@ func (c *consumer) finding(s *scene.Scene, r *recording.Recording) (suspect.Find
 		}
 		f.Evidence = append(f.Evidence, e)
 	} else if c.samples > 0 && blocked == nil {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: "/proc/PID/task/TID/syscall", Origin: "system call",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Calls.As("/proc/PID/task/TID/syscall"), Origin: "system call",
 			Text: fmt.Sprintf("none of its threads was seen in a write to this socket (%d samples)", c.samples)})
 	}
 	if blocked != nil {

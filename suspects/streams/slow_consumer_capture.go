@@ -10,6 +10,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -127,10 +128,10 @@ func (c *consumerInCapture) finding(s *scene.Scene) suspect.Finding {
 		Remedy: suspect.Remedy{Program: fmt.Sprintf("The program behind %s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s).", at.Local)},
 		Next:   fmt.Sprintf("on %s: snag find; or for i in 1 2 3; do cat /proc/PID/task/*/syscall; sleep 1; done", recording.Host(at.Local)),
 	}
-	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: c.shut, Unit: "s", Source: measure.Captured + ": windows", Origin: "the consumer's window",
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: c.shut, Unit: "s", Source: source.File(measure.Captured + ": windows"), Origin: "the consumer's window",
 		Text: fmt.Sprintf("%s offered no more window for %s in all: it did not read", at.Remote, units.Lasting(c.shut))})
 	n := float64(len(c.frozen) + len(c.flowing))
-	others := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(len(c.frozen)), Unit: "connections", Source: measure.Captured + ": what the others got", Origin: "the other connections",
+	others := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(len(c.frozen)), Unit: "connections", Source: source.File(measure.Captured + ": what the others got"), Origin: "the other connections",
 		Text: fmt.Sprintf("%s other connections of %s got nothing in that time, and were served before or after", units.OfAll(float64(len(c.frozen)), n), at.Local)}
 	switch {
 	case len(c.flowing) >= max(1, len(c.frozen)):
@@ -142,7 +143,7 @@ func (c *consumerInCapture) finding(s *scene.Scene) suspect.Finding {
 	}
 	f.Evidence = append(f.Evidence, others)
 	if c.ingest != nil && others.Side == suspect.For {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Source: measure.Captured + ": windows", Origin: "ingest",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Source: source.File(measure.Captured + ": windows"), Origin: "ingest",
 			Text: fmt.Sprintf("%s took nothing from %s in that time either: what feeds the consumers was not read", c.ingest.First().Remote, c.ingest.First().Local)})
 		f.Related = append(f.Related, c.ingest.Subject)
 	}

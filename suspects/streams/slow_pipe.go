@@ -10,6 +10,7 @@ import (
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -47,7 +48,7 @@ func slowPipe(s *scene.Scene, r *recording.Recording, d ledger.Delay) (suspect.F
 		f.Related = append(f.Related, p.Subject)
 	}
 	f.Text = fmt.Sprintf("its answers wait for room in a pipe (descriptor %d) for %.0f %% of their delay: %s reads too slowly", most.fd, 100*share, who)
-	f.Evidence = append([]suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "request turns of its listeners; states of its threads", Origin: "turns",
+	f.Evidence = append([]suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Turns.And(source.ThreadState.As("states of its threads")), Origin: "turns",
 		Text: fmt.Sprintf("%.0f %% of the delay of its answers (%s each) was waiting in a write to descriptor %d, which is no socket", 100*share, units.Lasting(d.Each), most.fd)}}, f.Evidence...)
 	full, looks := 0, 0
 	for _, l := range measure.LooksAt(writer) {
@@ -57,7 +58,7 @@ func slowPipe(s *scene.Scene, r *recording.Recording, d ledger.Delay) (suspect.F
 		}
 	}
 	if part, share := measure.ShareOf(full, looks); full >= 2 && share >= 0.3 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: fmt.Sprintf("/proc/%d/task/*/{syscall,wchan}", most.pid), Origin: "system call",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Calls.As(fmt.Sprintf("/proc/%d/task/*/{syscall,wchan}", most.pid)), Origin: "system call",
 			Text: fmt.Sprintf("at %s looks threads of it slept in pipe_write on that descriptor: the pipe is full", part)})
 	}
 	f = tooSlow(f, writer)

@@ -10,6 +10,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -79,7 +80,7 @@ func (f *faulty) swallowed(s *scene.Scene, r *recording.Recording) suspect.Findi
 	k := l.From.First()
 	out := f.finding(s, l.From.Subject)
 	out.Text = fmt.Sprintf("nothing that %s sends arrives at %s: up to %s waits, and the timer has doubled %d times", f.from.name(), k.Remote, units.Bytes(float64(f.from.most)), f.from.backoff)
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.from.backoff), Unit: "doublings", Source: "ss -tinpo timer, backoff, retrans, bytes_acked, bytes_received", Origin: "the publisher's socket",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.from.backoff), Unit: "doublings", Source: source.SS("-tinpo", source.Word("timer"), source.Backoff, source.Retrans, source.BytesAcked, source.BytesReceived), Origin: "the publisher's socket",
 		Text: fmt.Sprintf("%s waited and nothing was acknowledged in %s; the timer doubled %d times, %s segments were sent again", units.Bytes(float64(f.from.most)), units.Lasting(f.from.seconds), f.from.backoff, units.Count(f.from.resent))}
 	traced := 0.0
 	for _, t := range r.Retransmits {
@@ -96,7 +97,7 @@ func (f *faulty) swallowed(s *scene.Scene, r *recording.Recording) suspect.Findi
 	}
 	out.Evidence = append(out.Evidence, e)
 	if n := measure.AnswersElsewhere(s, l.From, out.Active[0]); n > 0 {
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(n), Unit: "connections", Source: "ss -tin segs_in", Origin: "other connections",
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(n), Unit: "connections", Source: source.SS("-tin", source.SegsIn), Origin: "other connections",
 			Text: fmt.Sprintf("%s to %s went on: the host is there", units.Plural(n, "other connection"), recording.Host(k.Remote))})
 	}
 	out.Calls = measure.PatienceCalls(l.From.Subject)

@@ -11,6 +11,7 @@ import (
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -80,7 +81,7 @@ func (f *faulty) throttled(s *scene.Scene) suspect.Finding {
 	out := f.finding(s, l.From.Subject)
 	rate := f.from.acked / max(f.from.seconds, 1)
 	out.Text = fmt.Sprintf("the link from %s to %s carries %s/s, and up to %s waits for it", f.from.name(), l.From.First().Remote, units.Bytes(rate), units.Bytes(float64(f.from.most)))
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.from.most), Unit: "B", Source: "ss -tnpi Send-Q, bytes_acked, bytes_received", Origin: "queues",
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.from.most), Unit: "B", Source: source.SS("-tnpi", source.SendQ, source.BytesAcked, source.BytesReceived), Origin: "queues",
 		Text: fmt.Sprintf("bytes waited at its socket %s, up to %s; %s left it in %s", f.from.lookedAt(), units.Bytes(float64(f.from.most)), units.Bytes(f.from.acked), units.Lasting(f.from.seconds))}
 	if f.to.seen && f.to.looks > 0 {
 		e.Text += fmt.Sprintf(", %s arrived, and %s had read it (bytes in Recv-Q %s)", units.Bytes(f.to.received), f.to.name(), f.to.lookedAt())
@@ -90,15 +91,15 @@ func (f *faulty) throttled(s *scene.Scene) suspect.Finding {
 	}
 	out.Evidence = append(out.Evidence, e)
 	if f.from.rtt >= measure.Bloated && f.from.rtt >= measure.BloatedTimes*f.from.shortest {
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.from.rtt, Unit: "s", Source: "ss -tinp rtt, minrtt", Origin: "rtt",
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.from.rtt, Unit: "s", Source: source.SS("-tinp", source.RTT, source.MinRTT), Origin: "rtt",
 			Text: fmt.Sprintf("the round trip was %s, and %s at the shortest: it queues on the way", units.Lasting(f.from.rtt), units.Lasting(f.from.shortest))})
 	}
 	if f.from.limited < 0.1 {
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: f.from.limited, Unit: "share", Source: "ss -tnpi rwnd_limited", Origin: "window",
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: f.from.limited, Unit: "share", Source: source.SS("-tnpi", source.RwndLimited), Origin: "window",
 			Text: fmt.Sprintf("the server's window held it for %.0f %% of that time", 100*f.from.limited)})
 	}
 	if f.from.segments > 0 && f.from.resent >= lossy*f.from.segments && f.from.resent >= measure.FewRetransmits {
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: f.from.resent, Unit: "segments", Source: "ss -tnpi retrans", Origin: "retransmit",
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: f.from.resent, Unit: "segments", Source: source.SS("-tnpi", source.Retrans), Origin: "retransmit",
 			Text: fmt.Sprintf("%s segments were sent again: loss, not a rate, may hold it (a full queue loses too)", units.OfAll(f.from.resent, f.from.segments))})
 	}
 	who := measure.OrProgram(l.From.Subject.Comm)
@@ -117,6 +118,6 @@ func (f *faulty) linkFree(text string) suspect.Finding {
 	if l := f.stream.Way[f.link]; l.From != nil {
 		out.Subject = l.From.Subject
 	}
-	out.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(f.from.waiting), Unit: "looks", Source: "ss -tnpi Send-Q", Origin: "queues", Text: text}}
+	out.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(f.from.waiting), Unit: "looks", Source: source.SS("-tnpi", source.SendQ), Origin: "queues", Text: text}}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
+	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
 
@@ -37,7 +38,7 @@ func (f *faulty) finding(s *scene.Scene, sub recording.Subject) suspect.Finding 
 	out := suspect.Finding{Subject: sub, Active: f.active(), Related: f.related(), Harm: f.harm(s.Window)}
 	out.NotBy = notForCPU(s.Process(sub.PID), out.Active, s.Window)
 	if f.alike > 0 {
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(f.alike), Unit: "freezes", Source: "stream-freeze", Origin: "looks",
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(f.alike), Unit: "freezes", Source: source.Of("stream-freeze", source.Freezes), Origin: "looks",
 			Text: fmt.Sprintf("%d of its %s lie between two looks at the sockets, and are taken to be as the others", f.alike, units.Plural(len(f.felt), "freeze"))})
 	}
 	return out
@@ -85,7 +86,7 @@ func (f *faulty) frames() (suspect.Evidence, bool) {
 	if f.slow || !f.held && f.burst == 0 {
 		return suspect.Evidence{}, false
 	}
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: f.step, Unit: "s", Source: "stream-freeze dts_step, burst", Origin: "frames"}
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: f.step, Unit: "s", Source: source.Of("stream-freeze dts_step, burst", source.Freezes), Origin: "frames"}
 	switch {
 	case f.step >= 1 && f.burst < fewBurst:
 		e.Text = fmt.Sprintf("its clock stepped by %s and nothing came in a burst: the frames between were never made, or thrown away", units.Lasting(f.step))
@@ -127,11 +128,11 @@ func (f *faulty) cantTell(s *scene.Scene, r *recording.Recording, who string) su
 	end := s.Window.End
 	out := f.finding(s, f.stream.Subject)
 	out.Text = fmt.Sprintf("%s; whether %s, can't be told from here: %s", f.what(end), who, f.reason)
-	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.seconds(end), Unit: "s", Source: "stream-freeze, stream-slow", Origin: "frames", Text: f.what(end)}
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.seconds(end), Unit: "s", Source: source.Of("stream-freeze, stream-slow", source.Freezes, source.Slow), Origin: "frames", Text: f.what(end)}
 	if came, ok := f.frames(); ok {
 		e.Text += "; " + came.Text
 	}
-	out.Evidence = []suspect.Evidence{e, {Side: suspect.Missing, Source: "ss -tnpi at the ingest", Text: f.reason}}
+	out.Evidence = []suspect.Evidence{e, {Side: suspect.Missing, Source: source.Of("ss -tnpi at the ingest"), Text: f.reason}}
 	out.Next = f.next(s, r)
 	return out
 }

@@ -38,11 +38,11 @@ const (
 
 // Evidence is one sentence with its number, unit, source and doubt.
 type Evidence struct {
-	Side   Side
-	Grade  Grade
-	Text   string
-	Value  float64
-	Unit   string
+	Side  Side
+	Grade Grade
+	Text  string
+	Value float64
+	Unit  string
 	// Source is what a person can look at ("/proc/net/snmp Udp RcvbufErrors"), with the measures
 	// of the recording behind it.
 	Source source.Source
