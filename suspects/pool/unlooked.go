@@ -34,7 +34,7 @@ func unlooked(p *scene.Process, s *scene.Scene, r *recording.Recording, what str
 	}
 	return suspect.Finding{Subject: p.Subject, Text: fmt.Sprintf("%s can't be told of %s: its threads were not looked at", what, p.Subject.Name),
 		Evidence: []suspect.Evidence{
-			{Side: suspect.For, Grade: suspect.Strong, Source: source.Of(sym.Name), Origin: "symptom", Text: fmt.Sprintf("%s; it has %d threads", sym.Text, p.Last().Threads)},
+			{Side: suspect.For, Grade: suspect.Strong, Source: source.Of(sym.Name, source.TurnTimes, source.FailedConnect), Origin: "symptom", Text: fmt.Sprintf("%s; it has %d threads", sym.Text, p.Last().Threads)},
 			{Side: suspect.Missing, Source: source.Calls.As("threads.syscall"), Text: why},
 		},
 		Next: fmt.Sprintf("sudo snag find --pid %d   # or: head /proc/%d/task/*/{wchan,syscall}", pid, pid)}, true
