@@ -70,7 +70,7 @@ func throughOthers(v *Verdict, culprit Entry, symptom string) bool {
 
 func worst(all []scene.Symptom) []scene.Symptom {
 	out := append([]scene.Symptom(nil), all...)
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Severity > out[j].Severity })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Held > out[j].Held })
 	return out
 }
 

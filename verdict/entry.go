@@ -65,7 +65,7 @@ func contains(all []string, s string) bool {
 func (g *graph) chain(c *candidate) []Link {
 	worst, most := -1, -1.0
 	for i := range g.explains(c) {
-		if s := g.symptoms[i].Severity; s > most || s == most && i < worst {
+		if s := g.symptoms[i].Held; s > most || s == most && i < worst {
 			worst, most = i, s
 		}
 	}
