@@ -16,6 +16,24 @@ type Answer struct {
 	// Abstained says why nobody was named though something is wrong.
 	Abstained string   `json:"abstained"`
 	Warnings  []string `json:"warnings"`
+	// Requests are the parties of the ledger.
+	Requests []AnswerRequests `json:"requests"`
+}
+
+// AnswerRequests is where the time of a service's or a destination's requests went.
+type AnswerRequests struct {
+	Role string `json:"role"` // serve or call
+	Ref  struct {
+		Local string `json:"local"`
+	} `json:"subject_ref"`
+	Seconds  float64 `json:"seconds"`
+	Held     float64 `json:"held"` // held up at a moment, on average
+	Accounts []struct {
+		Account string  `json:"account"`
+		Where   string  `json:"where"`
+		Seconds float64 `json:"seconds"`
+		InLine  float64 `json:"in_line_seconds"`
+	} `json:"accounts"`
 }
 
 // AnswerSymptom is one symptom that was named.

@@ -121,6 +121,9 @@ func (j Judging) one(k Kept, without *Kept, done func(int, Mark)) error {
 			a.DropAllElsewhere(k.here())
 		}
 		one := m.answered(truths, a)
+		if one.Class == Incident && len(k.Parts) == 1 && judge.Confident {
+			one.Booked = bookedOf(*k.Parts[0].Truth, without.Parts[0].Figures, k.Parts[0].Figures, a)
+		}
 		if !judge.Confident {
 			one.Claims = nil
 		}

@@ -53,6 +53,8 @@ type Mark struct {
 	First        string        `json:"first,omitempty"` // culprit, with its subject
 	False        []string      `json:"false,omitempty"`
 	Claims       []score.Claim `json:"claims,omitempty"`
+	// Booked is of an incident of one family whose requests it made longer all the time.
+	Booked *Booked `json:"booked,omitempty"`
 }
 
 // truth is one that a culprit is compared with.

@@ -93,6 +93,7 @@ func (r Report) overAll() [][]string {
 		{"an innocent accused in an incident", func(r Row) Share { return r.FalseBeside }},
 		{"an innocent accused in a healthy run", func(r Row) Share { return r.FalseHealthy }},
 		{"somebody accused of a fault that no client noticed", func(r Row) Share { return r.FalseUnnoticed }},
+		{"what the fault took is booked to its account, ± 15 points", func(r Row) Share { return r.Booked }},
 	} {
 		row := []string{l.name}
 		for _, s := range sums {

@@ -49,14 +49,18 @@ type Row struct {
 	// Of the healthy runs, and of those with a fault that nobody noticed.
 	FalseHealthy   Share `json:"false_healthy"`
 	FalseUnnoticed Share `json:"false_unnoticed"`
-	Loud           int   `json:"loud"`
-	Void           int   `json:"void"`
-	Failed         int   `json:"failed"`
+	// Booked are the incidents in which the ledger booked to the right account what the fault
+	// took, to within 15 points, of those in which that can be told.
+	Booked Share `json:"booked"`
+	Loud   int   `json:"loud"`
+	Void   int   `json:"void"`
+	Failed int   `json:"failed"`
 }
 
 // RowOf sums marks up.
 func RowOf(name string, marks []Mark) Row {
-	var ac1, ac3, subject, nothing, abstained, beside, healthy, unnoticed float64
+	var ac1, ac3, subject, nothing, abstained, beside, healthy, unnoticed, booked float64
+	told := 0
 	n := map[Class]int{}
 	for _, m := range marks {
 		n[m.Class]++
@@ -68,6 +72,10 @@ func RowOf(name string, marks []Mark) Row {
 		case Incident:
 			ac1, ac3, subject, beside = ac1+m.AC1, ac3+m.AC3, subject+m.Subject, beside+accused
 			nothing, abstained = nothing+one(m.NothingWrong), abstained+one(m.Abstained)
+			if m.Booked != nil {
+				told++
+				booked += one(m.Booked.right())
+			}
 		case Well:
 			healthy += accused
 		case Unnoticed:
@@ -78,6 +86,7 @@ func RowOf(name string, marks []Mark) Row {
 	return Row{
 		Name: name, AC1: shareOf(ac1, i), AC3: shareOf(ac3, i), Subject: shareOf(subject, i),
 		NothingWrong: shareOf(nothing, i), Abstained: shareOf(abstained, i), FalseBeside: shareOf(beside, i),
+		Booked:       shareOf(booked, told),
 		FalseHealthy: shareOf(healthy, n[Well]), FalseUnnoticed: shareOf(unnoticed, n[Unnoticed]),
 		Loud: n[Loud], Void: n[Void], Failed: n[Broken],
 	}

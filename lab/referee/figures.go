@@ -14,6 +14,7 @@ import (
 type Figures struct {
 	Requests int     `json:"requests,omitempty"` // that began in it, or were open when it began
 	Rate     float64 `json:"rate,omitempty"`     // of them, per second
+	Mean     float64 `json:"mean_seconds,omitempty"`
 	P50      float64 `json:"p50_seconds,omitempty"`
 	P99      float64 `json:"p99_seconds,omitempty"`
 	// Failed and Lost are shares of the requests: answered with an error, never answered.
@@ -70,6 +71,9 @@ func Measure(logs []clientlog.Log, w Window) Figures {
 	f.Requests = len(lengths)
 	if n := float64(f.Requests); n > 0 {
 		f.Rate = n / w.seconds()
+		for _, l := range lengths {
+			f.Mean += l / n
+		}
 		f.P50, f.P99 = quantile(lengths, 0.5), quantile(lengths, 0.99)
 		f.Longest = lengths[len(lengths)-min(len(lengths), len(lengths)/50+10):]
 		f.Failed, f.Lost = float64(failed)/n, float64(lost)/n
