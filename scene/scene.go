@@ -165,6 +165,22 @@ type Scene struct {
 	byInode  map[inodeKey]*Socket
 	netns    map[uint64]string
 	ownNetns uint64
+
+	kept map[any]any
+}
+
+// Keep is what compute makes of a scene. It is made once, when it is first asked for by that key,
+// a value of a type of the asker's own: several suspects go by it. Not for concurrent use.
+func Keep[T any](s *Scene, key any, compute func() T) T {
+	if have, ok := s.kept[key]; ok {
+		return have.(T)
+	}
+	made := compute()
+	if s.kept == nil {
+		s.kept = map[any]any{}
+	}
+	s.kept[key] = made
+	return made
 }
 
 type sockKey struct {

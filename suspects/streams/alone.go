@@ -19,7 +19,7 @@ func Alone(s *scene.Scene, r *recording.Recording, sym scene.Symptom) (why, next
 	if st == nil || st.Ends == "" {
 		return "", ""
 	}
-	f := worstOf(streamFaults(s, r), st, s.Window.End)
+	f := worstOf(Locate(s, r), st, s.Window.End)
 	if f == nil { // frames are missing, and it went on
 		return fmt.Sprintf("can't tell from here: who leaves frames out and who loses them look alike at the player; %s", st.Ends), nextOf(st)
 	}

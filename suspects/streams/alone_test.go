@@ -45,7 +45,7 @@ func TestRhythm(t *testing.T) {
 		series("snag_stream_bytes_total", bytes) // series are in the order of their names
 		series("snag_stream_frames_total", frames)
 		series("snag_stream_media_seconds_total", media)
-		f := &faulty{stream: &scene.Stream{Row: recording.Stream{Name: "x"}}, slow: true}
+		f := &faulty{stream: &scene.Stream{Row: recording.Stream{Name: "x"}}, suffered: suffered{slow: true}}
 		return f.rhythm(r)
 	}
 	// As recorded of ffmpeg -readrate 0.8, and of a shaper.

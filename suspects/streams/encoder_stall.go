@@ -49,7 +49,7 @@ var encoderStall = &suspect.Suspect{
 
 func weighEncoderStall(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	var out []suspect.Finding
-	for _, f := range streamFaults(s, r) {
+	for _, f := range Locate(s, r) {
 		switch f.at {
 		case atSource:
 			out = append(out, f.with(f.onFiles(f.encoder(s)), f.upstream(s, r)))

@@ -27,9 +27,16 @@ const (
 // open is what may be at fault where the sockets do not tell.
 type open struct{ upstream, server bool }
 
-// faulty is one stream's freezes, or its lateness, and where it stands then.
+// faulty is one stream's freezes, or its lateness, and where it stands then: Locate makes them.
 type faulty struct {
 	stream *scene.Stream
+	suffered
+	place
+	ends
+}
+
+// suffered is what its viewer had of it.
+type suffered struct {
 	// felt is when its viewer suffered, and spans when what caused it acted where the
 	// fault was found: the same but for what is delayed.
 	felt, spans []recording.Interval
@@ -44,21 +51,15 @@ type faulty struct {
 	// how much the clock moved over it, s; held tells that step was known.
 	burst, step float64
 	held        bool
+}
 
+// place is where on its way it stands.
+type place struct {
 	at   standsAt
 	link int // index in the stream's way: the connection that it is at, or out of which it does not come
-	from reading
-	to   reading
-	// in is, of a server that reads all and sends nothing, what came to it.
-	in    reading
-	holds bool
-	// served is what the files and the requests for them showed, of HLS; web: it is the
-	// web server that does not give them.
-	served served
-	web    bool
-	// sent and came are datagrams, of a link over UDP, and left what lay unread there.
-	sent, came arrivals
-	left       string
+	// holds: the server reads all and sends nothing; web: it is the web server that does not
+	// give the files.
+	holds, web bool
 	// reason is why it is not known where, and open what it may be then: upstream of
 	// the server, or the server itself.
 	reason string
@@ -69,6 +70,18 @@ type faulty struct {
 	alike   int
 }
 
+// ends are what the two ends of the connection that it is at showed meanwhile.
+type ends struct {
+	from, to reading
+	// in is, of a server that reads all and sends nothing, what came to it.
+	in reading
+	// served is what the files and the requests for them showed, of HLS.
+	served served
+	// sent and came are datagrams, of a link over UDP, and left what lay unread there.
+	sent, came arrivals
+	left       string
+}
+
 // longFreeze: shorter ones pass between two looks at the sockets.
 const longFreeze = 2.0 // s
 
@@ -76,15 +89,23 @@ const longFreeze = 2.0 // s
 // nothing holds it back now; healthy ones move 0.99 to 1.01 s a second.
 const keepsPace = 0.97
 
-// streamFaults finds for each stream that suffers where it stands. The freezes are
-// judged one by one: one stream may be stopped by its encoder and then by its server.
+// located is the key by which Locate keeps what it found.
+type located struct{}
+
+// Locate finds for each stream that suffers where it stands, once for all suspects.
+func Locate(s *scene.Scene, r *recording.Recording) []*faulty {
+	return scene.Keep(s, located{}, func() []*faulty { return streamFaults(s, r) })
+}
+
+// streamFaults judges freezes one by one: one stream may be stopped by its encoder and then by
+// its server.
 func streamFaults(s *scene.Scene, r *recording.Recording) []*faulty {
 	var out []*faulty
 	for _, st := range s.Streams {
 		var all []*faulty
 		freezes := st.Stood(s.Window)
 		for _, span := range freezes {
-			f := &faulty{stream: st, felt: []recording.Interval{span}, delayed: st.Delayed(span)}
+			f := &faulty{stream: st, suffered: suffered{felt: []recording.Interval{span}, delayed: st.Delayed(span)}}
 			f.pattern(st, span)
 			f.locate(s, r)
 			all = joinFaults(all, f)
@@ -92,7 +113,7 @@ func streamFaults(s *scene.Scene, r *recording.Recording) []*faulty {
 		slow := intervals.Merge(append(st.Spans(recording.EventStreamLate, s.Window), st.Spans(recording.EventStreamSlow, s.Window)...), 0)
 		// What a freeze left behind is late by it: that is the freeze's doing.
 		if free := outside(slow, freezes); intervals.Seconds(free, s.Window.End) >= longFreeze {
-			f := &faulty{stream: st, felt: free, spans: free, slow: true}
+			f := &faulty{stream: st, suffered: suffered{felt: free, spans: free, slow: true}}
 			if f.pace(r); f.ratio < keepsPace {
 				f.locate(s, r)
 				all = joinFaults(all, f)

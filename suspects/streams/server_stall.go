@@ -49,7 +49,7 @@ var serverStall = &suspect.Suspect{
 
 func weighServerStall(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	var out []suspect.Finding
-	for _, f := range streamFaults(s, r) {
+	for _, f := range Locate(s, r) {
 		if web, ok := f.webServed(); ok {
 			out = append(out, web)
 		}

@@ -48,7 +48,7 @@ var uplinkBlackhole = &suspect.Suspect{
 
 func weighUplinkBlackhole(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	var out []suspect.Finding
-	for _, f := range streamFaults(s, r) {
+	for _, f := range Locate(s, r) {
 		switch f.at {
 		case atDeadLink:
 			dead := f.swallowed

@@ -51,7 +51,7 @@ var uplinkThrottled = &suspect.Suspect{
 
 func weighUplinkThrottled(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	var out []suspect.Finding
-	for _, f := range streamFaults(s, r) {
+	for _, f := range Locate(s, r) {
 		switch f.at {
 		case atSlowLink:
 			out = append(out, f.with(f.onFiles(f.throttled(s)), f.upstream(s, r)))
