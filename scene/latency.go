@@ -145,8 +145,9 @@ func (v *Service) slowed(s *Scene) (Symptom, bool) {
 	}
 	_, all := mean(v.Rows)
 	each, n := mean(slow)
-	if n < fewTurns || float64(n) < slowedShare*float64(all) || median(slow) < 2*median(v.bestPart()) {
-		return Symptom{}, false // or some long ones among the rest
+	best := v.bestPart()
+	if n < fewTurns || float64(n) < slowedShare*float64(all) || part(slow, 0.5) < 2*part(best, 0.5) || part(slow, 0.9) < 2*part(best, 0.9) {
+		return Symptom{}, false // or some long ones among the rest, or fewer short ones among the long
 	}
 	return Symptom{
 		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: each - base, Unit: "s", Severity: float64(n) / float64(all),
@@ -154,9 +155,9 @@ func (v *Service) slowed(s *Scene) (Symptom, bool) {
 	}, true
 }
 
-func median(rows []recording.Turns) float64 {
+func part(rows []recording.Turns, q float64) float64 {
 	hist, n := Histogram(rows)
-	return Quantile(hist, n, 0.5)
+	return Quantile(hist, n, q)
 }
 
 // unread: the wait before the process read the first byte.
