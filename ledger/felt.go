@@ -340,7 +340,7 @@ func (l *Ledger) Waits(pid int, remote string) (share float64) {
 			continue
 		}
 		for _, e := range p.Entries {
-			if e.Account == Call && e.pool == 0 && (e.Where == remote || l.called[remote] != nil && l.called[remote] == l.called[e.Where]) {
+			if e.Account == Call && e.pool == 0 && l.at(e, remote) {
 				share = max(share, e.Seconds/p.Demand)
 			}
 		}
