@@ -2,11 +2,14 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 
 	"snag/internal/units"
 	"snag/ledger"
 	"snag/recording"
+	"snag/recording/intervals"
 	"snag/scene"
+	"snag/suspects/measure"
 	"snag/suspects/suspect"
 )
 
@@ -53,6 +56,43 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *s
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: share, Unit: "share", Text: f.Text}
 	f.Remedy = suspect.Remedy{Program: fmt.Sprintf("%s: let go of the lock before waiting for others, or split it.", p.Subject.Comm)}
-	f.Next = fmt.Sprintf("eu-stack -p %d   # or: gdb -p %d -batch -ex 'thread apply all bt': which function holds the lock at 0x%x", pid, pid, address)
+	f.Next = stackOf(p, fmt.Sprintf(" at 0x%x", address))
 	return f
+}
+
+// calledAlone is a process whose late answers wait while its threads make calls one at a time: each
+// of them has a lock while it is in one. It tells of runtimes that park each thread at a word of
+// its own (Java), of which no look tells who waits for whom. nil: they do not.
+func calledAlone(p *scene.Process, l *ledger.Ledger) *suspect.Finding {
+	pid := p.Subject.PID
+	share := l.Booked(pid, ledger.Lock)
+	if share < lockBooked {
+		return nil
+	}
+	for _, a := range l.Alone {
+		if !slices.Contains(a.Party.PIDs, pid) {
+			continue
+		}
+		f := &suspect.Finding{Subject: p.Subject, Active: a.Active, Text: fmt.Sprintf("%d threads of it call %s, and never two at once: %.2g requests wait meanwhile", a.Threads, a.Address, a.Waiting)}
+		f.Evidence = []suspect.Evidence{
+			{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: "sockets.turns; the states of its threads", Origin: "ledger",
+				Text: fmt.Sprintf("%.0f %% of the delay of its answers was waiting in line behind these calls", 100*share)},
+			{Side: suspect.For, Grade: suspect.Strong, Value: a.Calls, Unit: "calls", Source: "request turns of its connections; the states of its threads", Origin: "calls",
+				Text: fmt.Sprintf("%d threads of it were found in a call to %s, and in %.0f seconds in which requests waited one such call was open at a moment (%.2g on average), on more than one connection", a.Threads, a.Address, intervals.Seconds(a.Active, 0), a.Calls)},
+		}
+		f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: share, Unit: "share", Text: f.Text}
+		f.Remedy = suspect.Remedy{Program: fmt.Sprintf("%s: do not hold the lock while %s is waited for. A pool of connections, or a lock for each.", p.Subject.Comm, a.Address)}
+		f.Next = stackOf(p, "")
+		return f
+	}
+	return nil
+}
+
+// stackOf is the command that tells which lock its threads wait for.
+func stackOf(p *scene.Process, which string) string {
+	pid := p.Subject.PID
+	if measure.RunsJava(p) {
+		return fmt.Sprintf("jstack %d   # which method is \"locked\" and which threads are \"waiting to lock\"; snag names it itself where the methods have a map: jcmd %d Compiler.perfmap, with -XX:+PreserveFramePointer", pid, pid)
+	}
+	return fmt.Sprintf("eu-stack -p %d   # or: gdb -p %d -batch -ex 'thread apply all bt': which function holds the lock%s", pid, pid, which)
 }

@@ -30,7 +30,7 @@ var workerQueue = &suspect.Suspect{
 	},
 	InTrace: []string{recording.Trace, "sockets.turns"},
 	For: []string{
-		"strong: half of an answer's time or more, and 20 ms, passed before its request was read",
+		"strong: half of an answer's time or more, and 20 ms, passed before its request was read; a third, where the threads were seen to be taken meanwhile",
 		"strong: requests lay unread at its sockets in most seconds",
 		"strong, from a trace of its calls: its answers keep all of its workers busy (N = X·R), which next to never waited for work",
 		"strong: a third of the time of its requests or more passed in line, while all threads were taken by others and slept in calls",
@@ -87,9 +87,9 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	}
 	seconds, of, worst, most := p.requestsWait(whole)
 	queued := standsInLine(seconds, of)
-	late := wait >= longWaitUnread && wait >= 0.5*mean
 	slow := mean >= 10*longWaitUnread && wait < 0.1*mean
 	w, waits, line := workersOf(p), poolWaitsOf(p, r, rows), allTaken(p, l)
+	late := wait >= longWaitUnread && (wait >= 0.5*mean || line != nil && wait >= inLine*mean)
 	full := fullHouseOf(turns, waits, s.Window, r)
 	switch {
 	case slow && !queued && full == nil: // the time is inside
