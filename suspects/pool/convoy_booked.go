@@ -31,8 +31,16 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *s
 	}
 	waits, all := map[uint64]int{}, 0
 	waiters := map[uint64]map[int]bool{}
+	seconds := map[uint64][]recording.Interval{}
+	looked := recording.Time(0) // when its threads were first looked at
 	for _, row := range r.ThreadStates {
-		if row.PID != pid || !row.Lock {
+		if row.PID != pid {
+			continue
+		}
+		if looked == 0 {
+			looked = row.T
+		}
+		if !row.Lock {
 			continue
 		}
 		all += int(row.N)
@@ -41,12 +49,16 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *s
 			waiters[row.Futex] = map[int]bool{}
 		}
 		waiters[row.Futex][row.TID] = true
+		seconds[row.Futex] = append(seconds[row.Futex], measure.OneSecond(row.T))
 	}
 	address, n := fullest(waits)
 	if all < fewWaits || float64(n) < oneLock*float64(all) || len(waiters[address]) < 2 {
 		return nil
 	}
 	f := &suspect.Finding{Subject: p.Subject, Text: fmt.Sprintf("%s of it wait for one lock, at 0x%x", units.Plural(len(waiters[address]), "thread"), address)}
+	if active := intervals.Merge(seconds[address], measure.Joined); active[0].Start > looked.Add(measure.Joined) { // else it may have been so before
+		f.Active = active
+	}
 	source := "the states of its threads, some 20 looks a second"
 	f.Evidence = []suspect.Evidence{
 		{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source + "; sockets.turns", Origin: "ledger",

@@ -42,6 +42,7 @@ var lockConvoy = &suspect.Suspect{
 		"strong: nothing waits at its sockets: nobody was seen to be delayed",
 		"trap: threads that take turns to wait for work (a leader and its followers): who holds the lock sits in accept or epoll_wait",
 		"trap: calls that one thread makes, one after the other (one worker), or that share one connection (pool-exhausted)",
+		"trap: whoever holds it is kept from running by a quota: the lock is let go late for that (cpu-throttled)",
 		"trap: threads that wake each other for work: several work at once, or always the same one",
 		"can't tell: which of Java's monitors it is, where its methods have no names (jstack); Go's locks without uprobes (--go-locks, a goroutine dump)",
 	},
