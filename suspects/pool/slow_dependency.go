@@ -51,7 +51,7 @@ var slowDependency = &suspect.Suspect{
 		"decisive: its own answers were quick all the same: nobody waits for those calls",
 		"decisive: by captures of both ends: the server had the late requests for less than half of their wait",
 		"not of connections that wait to be accepted: those that were accepted, or the workers, are mostly idle (connection-limit)",
-		"not of the wait in line: all workers are taken by calls that take less than 0.35 s each, and more would take what waits (worker-queue)",
+		"not of the wait in line: all workers are taken by calls that take less than 0.35 s each, and no longer than at other times: more would take what waits (worker-queue)",
 		"strong: the path takes that long (the connection's least round trip), or segments were lost on it",
 		"trap, of an access log: a request's time ends when its client has all of the answer: slow clients make requests long and upstreams not",
 		"can't tell: what the peer does meanwhile, when it is on another host: run snag there",
@@ -86,7 +86,7 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording, l *ledger.Ledge
 			}
 			if f, ok := d.finding(s, r, l); ok {
 				free := slices.ContainsFunc(idle, func(q *scene.Process) bool { return p.worker(q.Subject.PID) != nil })
-				few := fewWorkers(p, d.mean(), s.Window, l)
+				few := fewWorkers(p, d, r, s.Window, l)
 				if free || few { // who would accept does not wait for it, or another could
 					f.NotTo = []string{scene.ConnectLatency, "listen-overflow"}
 				}

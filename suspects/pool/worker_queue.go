@@ -41,7 +41,7 @@ var workerQueue = &suspect.Suspect{
 		"strong: its threads were on a CPU: it computes",
 		"strong: a thread was free for the next request",
 		"strong: by the scheduler's word they waited for work most of the time",
-		"strong: they wait for a peer that takes 0.35 s or longer: more workers would wait there too (slow-dependency)",
+		"strong: they wait for a peer that takes 0.35 s or longer, or has become slow: more workers would wait there too (slow-dependency)",
 		"can't tell: which handler it is where nobody watched its waits, or its frames have no pointers (its stack: eu-stack -p PID)",
 	},
 	LeadsTo: []suspect.Lead{
@@ -232,7 +232,7 @@ func slowPeer(p *pool, s *scene.Scene, r *recording.Recording, w workers) (strin
 		if 2*w.peers[d.remote] <= asleep && float64(d.calls.Open) < takenByCalls*float64(w.threads) {
 			continue
 		}
-		if mean := d.mean(); mean >= ledger.Intolerable {
+		if mean := d.mean(); !d.tolerable(r) {
 			return d.remote, mean
 		} else if in := d.waitedIn(r); in >= longCall && in >= unevenCalls*mean {
 			return d.remote, in
@@ -243,8 +243,8 @@ func slowPeer(p *pool, s *scene.Scene, r *recording.Recording, w workers) (strin
 
 // fewWorkers tells that requests wait for one of a pool's workers, all of which are taken: not for
 // a peer whose answer takes less than people tolerate, whichever calls take them.
-func fewWorkers(p *pool, call float64, window recording.Interval, l *ledger.Ledger) bool {
-	if call >= ledger.Intolerable {
+func fewWorkers(p *pool, d *dependency, r *recording.Recording, window recording.Interval, l *ledger.Ledger) bool {
+	if !d.tolerable(r) {
 		return false
 	}
 	if allTaken(p, l) != nil {
