@@ -146,7 +146,7 @@ func (d demand) outside(at int, rest float64, now *doing, called callsOf, inCall
 	for _, pid := range d.party.PIDs {
 		for where, a := range called[pid][at] {
 			w := waits[where]
-			waits[where] = asked{w.open + a.open, w.room + a.room}
+			waits[where] = asked{w.open + a.open, w.room + a.room, w.locked || a.locked}
 			sum += a.open
 		}
 	}
@@ -162,6 +162,10 @@ func (d demand) outside(at int, rest float64, now *doing, called callsOf, inCall
 			d.party.add(Entry{Account: Call, Where: where, Seconds: calls * a.open / sum, Looks: looks})
 			if a.full() {
 				n := line * a.open / full
+				if a.locked { // whoever is in the call holds what the others wait for
+					d.party.add(Entry{Account: Lock, Where: "held in calls of " + where, Seconds: n, InLine: n, Looks: looks})
+					continue
+				}
 				d.party.add(Entry{Account: Call, Where: where, Seconds: n, InLine: n, Looks: looks, pool: int(math.Round(a.room))})
 			}
 		}

@@ -2,8 +2,10 @@ package ledger
 
 import (
 	"slices"
+	"time"
 
 	"snag/recording"
+	"snag/recording/intervals"
 	"snag/scene"
 )
 
@@ -18,12 +20,24 @@ const (
 	callsMost   = 10
 	// ceilingsFor seconds are not at the same number by chance.
 	ceilingsFor = 3
-	// One call at a time is what a lock allows as well.
-	leastCeiling = 2
+	// Many threads make a call now and then, and never two at once: a lock is held meanwhile. One
+	// thread that makes them all is one worker.
+	manyCallers = 3
 )
 
-// ceilings gives the calls of each service room, in the seconds in which they are at a limit.
-func (c callsOf) ceilings(s *scene.Scene, r *recording.Recording, served []demand) {
+// Alone are calls that several threads of a party make, and never two at once while requests wait.
+type Alone struct {
+	Party   *Party
+	Address string // that is called
+	Threads int    // that were found in the calls
+	Active  []recording.Interval
+	// Calls that were open then, and requests besides, on average.
+	Calls, Waiting float64
+}
+
+// ceilings gives the calls of each service room, in the seconds in which they are at a limit, and
+// returns those that are made one at a time.
+func (c callsOf) ceilings(s *scene.Scene, r *recording.Recording, served []demand) (alone []Alone) {
 	for _, v := range scene.Services(s, r, string(Calls)) {
 		open, ended := map[int]uint64{}, map[int]uint64{}
 		for _, row := range v.Rows {
@@ -40,16 +54,59 @@ func (c callsOf) ceilings(s *scene.Scene, r *recording.Recording, served []deman
 				continue // it asks itself
 			}
 			limit, full := d.ceiling(c, to, open, ended)
+			if limit == 1 {
+				if a := c.alone(s, r, d, to, full); a.Threads >= manyCallers {
+					alone = append(alone, a)
+				}
+				continue
+			}
 			for _, at := range full {
 				for _, pid := range v.PIDs {
 					if a, ok := c[pid][at][to]; ok && a.room == 0 {
 						// Of several processes each has its part, as it has of the calls.
-						c[pid][at][to] = asked{a.open, limit / float64(len(v.PIDs))}
+						a.room = limit / float64(len(v.PIDs))
+						c[pid][at][to] = a
 					}
 				}
 			}
 		}
 	}
+	return alone
+}
+
+// alone marks the calls to a destination that a process' threads make one at a time, and tells how
+// many threads they are. Where they share one connection it is that one that they wait for.
+func (c callsOf) alone(s *scene.Scene, r *recording.Recording, d demand, to string, full []int) Alone {
+	one := Alone{Party: d.party, Address: to}
+	if len(d.party.PIDs) != 1 {
+		return one // one at a time of several processes
+	}
+	pid := d.party.PIDs[0]
+	callers := map[int]bool{}
+	for _, row := range r.ThreadStates {
+		if row.PID == pid && placeOf(s, row) == (place{Call, to}) {
+			callers[row.TID] = true
+		}
+	}
+	for _, at := range full {
+		a := c[pid][at][to]
+		if a.room > 0 {
+			return one
+		}
+		one.Calls += a.open / float64(len(full))
+		one.Waiting += (d.seconds[at].open - d.seconds[at].unread - a.open) / float64(len(full))
+	}
+	if one.Threads = len(callers); one.Threads >= manyCallers {
+		for _, at := range full {
+			from := s.Window.Start.Add(time.Duration(at) * time.Second)
+			one.Active = append(one.Active, recording.Interval{Start: from, End: from.Add(time.Second)})
+			a := c[pid][at][to]
+			a.room, a.locked = 1, true
+			c[pid][at][to] = a
+		}
+	}
+	one.Active = intervals.Merge(one.Active, 0)
+	return one
 }
 
 // ceiling is how many calls to a destination a party can have open, and the seconds in which it
@@ -80,7 +137,7 @@ func (d demand) ceiling(c callsOf, to string, open, ended map[int]uint64) (limit
 		}
 	}
 	perAnswer := float64(calls) / max(1, float64(answers))
-	if most < leastCeiling || 2*n <= len(waits) || perAnswer < callsLeast || perAnswer > callsMost {
+	if most == 0 || 2*n <= len(waits) || perAnswer < callsLeast || perAnswer > callsMost {
 		return 0, nil
 	}
 	limit = float64(most)

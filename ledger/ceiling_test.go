@@ -23,7 +23,7 @@ func TestCeiling(t *testing.T) {
 		{"nobody waits", []float64{3, 3, 3, 3}, []float64{2.9, 2.9, 2.9, 2.9}, []uint64{3, 3, 3, 3}, 100, 0, 0},
 		{"more at other times", []float64{30, 30, 30, 30}, []float64{2.8, 6, 9, 2}, []uint64{3, 6, 9, 3}, 100, 0, 0},
 		{"hardly in use", []float64{30, 30, 30, 30}, []float64{1, 1, 1, 1}, []uint64{3, 3, 3, 3}, 100, 0, 0},
-		{"one at a time is a lock's", []float64{30, 30, 30, 30}, []float64{1, 1, 1, 1}, []uint64{1, 1, 1, 1}, 100, 0, 0},
+		{"one at a time", []float64{30, 30, 30, 30}, []float64{1, 1, 1, 1}, []uint64{1, 1, 1, 1}, 100, 1, 4},
 		{"calls of something else", []float64{30, 30, 30, 30}, []float64{3, 3, 3, 3}, []uint64{3, 3, 3, 3}, 5, 0, 0},
 	} {
 		d := demand{party: &Party{PIDs: []int{7}, Subject: recording.Subject{Local: "10.0.0.1:80"}, answers: map[int]uint64{}}, seconds: map[int]second{}}

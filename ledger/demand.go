@@ -36,7 +36,7 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 			serve = append(serve, d)
 		}
 	}
-	called.ceilings(s, r, serve)
+	l.Alone = called.ceilings(s, r, serve)
 	served := map[scene.NodeID]*Party{}
 	for _, d := range serve {
 		d.book(looks, paused, called)
@@ -190,7 +190,7 @@ func (c callsOf) add(pid, at int, to string, open, room float64) {
 		c[pid][at] = map[string]asked{}
 	}
 	a := c[pid][at][to]
-	c[pid][at][to] = asked{a.open + open, max(a.room, room)}
+	c[pid][at][to] = asked{open: a.open + open, room: max(a.room, room), locked: a.locked}
 }
 
 func (p *Party) add(e Entry) {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -21,6 +22,7 @@ type service struct {
 	n       int     // requests a second
 	mean    float64 // s
 	wait    float64 // of it unread, s
+	slow    float64 // one answer of a second takes so long; 0: none
 	threads []string
 	calls   int // the port of a service that it calls, each request once
 	called  float64
@@ -40,12 +42,24 @@ var (
 	awaiting = state("recvfrom", `,"fd":7,"inode":%d`)
 )
 
-func hist(mean float64) string {
-	i := 0
-	for recording.TurnBound(i+1) <= mean {
-		i++
+// hist is where a second's answers fall: all that take the mean, but one that is slow.
+func hist(n int, mean, slow float64) string {
+	var counts []uint64
+	add := func(took float64, n int) {
+		i := 0
+		for recording.TurnBound(i+1) <= took {
+			i++
+		}
+		counts = append(counts, make([]uint64, max(0, i+1-len(counts)))...)
+		counts[i] += uint64(n)
 	}
-	return "[" + strings.Repeat("0,", i) + "%d]"
+	if slow > 0 {
+		add(slow, 1)
+		n--
+	}
+	add(mean, n)
+	text, _ := json.Marshal(counts)
+	return string(text)
 }
 
 // build makes a recording of services and books it.
@@ -61,11 +75,11 @@ func build(t *testing.T, more string, all ...service) (*scene.Scene, *recording.
 			}
 		}
 		for at := range seconds {
-			fmt.Fprintf(&turns, `{"t":%d,"netns":1,"role":"serve","local":"10.0.0.1:%d","remote":"10.0.0.7","pid":%d,"comm":"api","n":%d,"sum":%g,"max":%g,"wait_sum":%g,"hist":`+hist(v.mean)+"}\n",
-				at, v.port, v.pid, v.n, float64(v.n)*v.mean, v.mean, float64(v.n)*v.wait, v.n)
+			fmt.Fprintf(&turns, `{"t":%d,"netns":1,"role":"serve","local":"10.0.0.1:%d","remote":"10.0.0.7","pid":%d,"comm":"api","n":%d,"sum":%g,"max":%g,"wait_sum":%g,"hist":%s}`+"\n",
+				at, v.port, v.pid, v.n, float64(v.n)*v.mean, max(v.mean, v.slow), float64(v.n)*v.wait, hist(v.n, v.mean, v.slow))
 			if v.calls > 0 {
-				fmt.Fprintf(&turns, `{"t":%d,"netns":1,"role":"call","local":"10.0.0.1","remote":"10.0.0.1:%d","pid":%d,"comm":"api","n":%d,"sum":%g,"max":%g,"hist":`+hist(v.called)+"}\n",
-					at, v.calls, v.pid, v.n, float64(v.n)*v.called, v.called, v.n)
+				fmt.Fprintf(&turns, `{"t":%d,"netns":1,"role":"call","local":"10.0.0.1","remote":"10.0.0.1:%d","pid":%d,"comm":"api","n":%d,"sum":%g,"max":%g,"hist":%s}`+"\n",
+					at, v.calls, v.pid, v.n, float64(v.n)*v.called, v.called, hist(v.n, v.called, 0))
 			}
 			for i, s := range v.threads {
 				if strings.Contains(s, "%d") {
@@ -113,6 +127,8 @@ func TestWhatIsFelt(t *testing.T) {
 		{"long polls", service{n: 1, mean: 9, threads: many(2, polling)}, "", "", 0},
 		{"a slow disk", service{n: 5, mean: 0.1, threads: many(1, onDisk)}, "", Disk, 0.5},
 		{"the same, too short to be felt", service{n: 100, mean: 0.005, threads: many(1, onDisk)}, "", "", 0},
+		{"a disk that adds 8 ms to each answer", service{n: 50, mean: 0.008, threads: many(1, onDisk)}, "", "", 0},
+		{"and 30 ms to one in twenty", service{n: 50, mean: 0.008, slow: 0.035, threads: many(1, onDisk)}, "", Disk, 0.4},
 		{"a runtime that stands still for 0.4 s of each", service{n: 10, mean: 0.2, wait: 0.18, threads: many(4, polling)}, pauses, Pause, 1.8},
 	} {
 		c.service.pid, c.service.port = 60, 8080
@@ -170,6 +186,21 @@ func TestOf(t *testing.T) {
 	}{{[]Account{Lock}, 0.9}, {[]Account{Disk}, 0.6}, {[]Account{Queue, Loss}, 0.1}, {[]Account{Nagle}, 0}} {
 		if got := d.Of(c.accounts); !near(got, c.want) {
 			t.Errorf("%v: %.2f, want %.2f", c.accounts, got, c.want)
+		}
+	}
+}
+
+// The time in which nobody looked at a service's threads is taken to be as the rest, where that
+// is half of it and more; how long requests lay unread is known throughout.
+func TestWhatWasNotSeen(t *testing.T) {
+	for _, c := range []struct {
+		unseen, unread, cpu, work float64
+		want                      float64
+	}{{0, 0, 4, 6, 0.4}, {4, 0, 3, 3, 0.5}, {4, 1, 2.5, 2.5, 0.55}, {6, 0, 3, 1, 0.3}} {
+		p := &Party{Role: Serves, Demand: 10, Entries: []Entry{{Account: Unseen, Seconds: c.unseen}, {Account: Unread, Seconds: c.unread}, {Account: CPU, Seconds: c.cpu}, {Account: Work, Seconds: c.work}}}
+		d := Delay{Party: p, Seconds: c.unread + c.cpu, Share: (c.unread + c.cpu) / 10}
+		if got := d.shareSeen(); !near(got, c.want) {
+			t.Errorf("%+v: %.2f", c, got)
 		}
 	}
 }

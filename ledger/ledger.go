@@ -149,6 +149,8 @@ type Ledger struct {
 
 	// Pools of connections to others for which requests waited.
 	Pools []Pool
+	// Alone are calls that several threads make, and never two at once.
+	Alone []Alone
 
 	called map[string]*Party // services of this host, by the addresses at which they are called
 }

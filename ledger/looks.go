@@ -219,12 +219,14 @@ func placeOf(s *scene.Scene, row recording.ThreadStates) place {
 		return place{account: Work}
 	case row.State == "T":
 		return place{account: Stopped}
-	case row.State == "D" && row.IO:
+	case row.State == "D" && (row.IO || scene.IOWorker(row.Comm)):
 		return place{account: Disk}
 	case row.State == "D" && kind&(calls.Reads|calls.Writes|calls.OnFD) != 0:
 		return place{account: Disk}
 	case row.State == "D":
 		return place{account: Kernel}
+	case scene.IOWorker(row.Comm): // for work
+		return place{}
 	case row.Lock:
 		return place{account: Lock, where: fmt.Sprintf("%#x", row.Futex)}
 	case kind&calls.Locks != 0: // to be told of something, as a pool's threads are

@@ -8,9 +8,10 @@ import (
 
 // asked is what a process waits for at one destination in a second: its open calls, and how
 // many it can have open at most, where it keeps a fixed number of connections for them or has a
-// limit.
+// limit. Locked are those that are made one at a time.
 type asked struct {
 	open, room float64
+	locked     bool
 }
 
 // full tells that a call would have to wait for a connection.

@@ -36,6 +36,29 @@ func (l *Ledger) InLine(pid int, accounts ...Account) (share float64) {
 	return share
 }
 
+// Own is the part of what a process' requests waited for an address that was not in line behind
+// others that did: 1 where none of them is in line.
+func (l *Ledger) Own(pid int, remote string) float64 {
+	own := 1.0
+	for _, p := range l.served(pid) {
+		all, line := 0.0, 0.0
+		for _, e := range p.Entries {
+			if e.Account == Call && e.pool == 0 && l.at(e, remote) {
+				all, line = all+e.Seconds, line+e.InLine
+			}
+		}
+		if all > 0 {
+			own = min(own, 1-line/all)
+		}
+	}
+	return own
+}
+
+// at tells whether the time of a call passed at an address.
+func (l *Ledger) at(e Entry, remote string) bool {
+	return e.Where == remote || l.called[remote] != nil && l.called[remote] == l.called[e.Where]
+}
+
 // served are the services of a process whose time was seen.
 func (l *Ledger) served(pid int) (out []*Party) {
 	if l == nil {

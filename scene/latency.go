@@ -121,7 +121,8 @@ const (
 	slowedShare  = 0.1  // of the answers, at the least
 )
 
-// slowed: answers that all take longer for a while, none of them much longer than the rest.
+// slowed: answers that all take longer for a while, none of them much longer than the rest. A
+// second in which half of them take what they always do has some long ones among the rest.
 func (v *Service) slowed(s *Scene) (Symptom, bool) {
 	mean := func(rows []recording.Turns) (each float64, n uint64) {
 		sum := 0.0
@@ -135,18 +136,20 @@ func (v *Service) slowed(s *Scene) (Symptom, bool) {
 	if n < fewTurns {
 		return Symptom{}, false
 	}
+	best := v.bestPart()
+	half := part(best, 0.5)
 	var slow []recording.Turns
 	var active []recording.Interval
 	for _, row := range v.Rows {
-		if row.N > 0 && row.Sum/float64(row.N) >= max(slowedFactor*base, base+slowedFloor) {
+		if row.N > 0 && row.Sum/float64(row.N) >= max(slowedFactor*base, base+slowedFloor) && part([]recording.Turns{row}, 0.5) >= 2*half {
 			slow = append(slow, row)
 			active = append(active, second(row.T))
 		}
 	}
 	_, all := mean(v.Rows)
 	each, n := mean(slow)
-	if n < fewTurns || float64(n) < slowedShare*float64(all) || median(slow) < 2*median(v.bestPart()) {
-		return Symptom{}, false // or some long ones among the rest
+	if n < fewTurns || float64(n) < slowedShare*float64(all) || part(slow, 0.9) < 2*part(best, 0.9) {
+		return Symptom{}, false // or fewer short ones among the long
 	}
 	return Symptom{
 		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: each - base, Unit: "s", Severity: float64(n) / float64(all),
@@ -154,9 +157,9 @@ func (v *Service) slowed(s *Scene) (Symptom, bool) {
 	}, true
 }
 
-func median(rows []recording.Turns) float64 {
+func part(rows []recording.Turns, q float64) float64 {
 	hist, n := Histogram(rows)
-	return Quantile(hist, n, 0.5)
+	return Quantile(hist, n, q)
 }
 
 // unread: the wait before the process read the first byte.

@@ -42,6 +42,7 @@ var cpuThrottled = &suspect.Suspect{
 	LeadsTo: []suspect.Lead{
 		{To: "server-stall", Lag: 5 * time.Second}, {To: "encoder-stall", Lag: 5 * time.Second}, {To: "reader-stall", Lag: 5 * time.Second},
 		{To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.ConnectLatency, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}, {To: scene.StreamLate, Lag: 5 * time.Second}, {To: scene.DatagramsLost, Lag: 5 * time.Second},
+		{To: "lock-convoy", Lag: 5 * time.Second}, // who holds a lock and does not run keeps it
 		{To: "udp-receive-buffer-full", Lag: 5 * time.Second}, {To: "listen-overflow", Lag: 10 * time.Second}},
 	Claims: []ledger.Account{ledger.Quota, ledger.CPU},
 	Remedy: suspect.Remedy{

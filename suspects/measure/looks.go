@@ -20,16 +20,16 @@ type Look struct {
 const apart = 300 * time.Millisecond
 
 // LooksAt parts the threads' rows of a process into the ticks that wrote them.
-// Stopped threads are left out: they wait for nobody.
+// Stopped threads are left out, and the kernel's own that wait for work: they wait for nobody.
 func LooksAt(p *scene.Process) []Look { return LooksOf(p.Threads) }
 
-// LooksOf parts threads' rows into the ticks that wrote them, without those of stopped
-// threads.
+// LooksOf parts threads' rows into the ticks that wrote them, without those of threads that wait
+// for nobody.
 func LooksOf(threads []*scene.Thread) []Look {
 	var rows []recording.Thread
 	for _, t := range threads {
 		for _, row := range t.Rows {
-			if row.State != "T" && row.State != "t" {
+			if row.State != "T" && row.State != "t" && (row.State != "S" || !scene.IOWorker(row.Comm)) {
 				rows = append(rows, row)
 			}
 		}

@@ -61,6 +61,18 @@ func acceptNoMore(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) (out
 	return out
 }
 
+// haveIdleConnections are the processes that accept no more connections while those that they
+// have, or their workers, are mostly idle: whatever their requests wait for, it does not keep
+// others from being accepted.
+func haveIdleConnections(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) (out []*scene.Process) {
+	for _, f := range acceptNoMore(s, r, l) {
+		if k := s.Socket(scene.IDOf(f.Subject)); k != nil && !slices.ContainsFunc(f.Evidence, func(e suspect.Evidence) bool { return e.Side == suspect.Against }) {
+			out = append(out, k.Owners...)
+		}
+	}
+	return out
+}
+
 // acceptFails reports whether its accept calls fail. Then it is not at a limit of its own
 // (fd-limit).
 func acceptFails(r *recording.Recording, p *ledger.Party) bool {

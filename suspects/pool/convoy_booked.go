@@ -2,11 +2,14 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 
 	"snag/internal/units"
 	"snag/ledger"
 	"snag/recording"
+	"snag/recording/intervals"
 	"snag/scene"
+	"snag/suspects/measure"
 	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
@@ -29,8 +32,16 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *s
 	}
 	waits, all := map[uint64]int{}, 0
 	waiters := map[uint64]map[int]bool{}
+	seconds := map[uint64][]recording.Interval{}
+	looked := recording.Time(0) // when its threads were first looked at
 	for _, row := range r.ThreadStates {
-		if row.PID != pid || !row.Lock {
+		if row.PID != pid {
+			continue
+		}
+		if looked == 0 {
+			looked = row.T
+		}
+		if !row.Lock {
 			continue
 		}
 		all += int(row.N)
@@ -39,12 +50,16 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *s
 			waiters[row.Futex] = map[int]bool{}
 		}
 		waiters[row.Futex][row.TID] = true
+		seconds[row.Futex] = append(seconds[row.Futex], measure.OneSecond(row.T))
 	}
 	address, n := fullest(waits)
 	if all < fewWaits || float64(n) < oneLock*float64(all) || len(waiters[address]) < 2 {
 		return nil
 	}
 	f := &suspect.Finding{Subject: p.Subject, Text: fmt.Sprintf("%s of it wait for one lock, at 0x%x", units.Plural(len(waiters[address]), "thread"), address)}
+	if active := intervals.Merge(seconds[address], measure.Joined); active[0].Start > looked.Add(measure.Joined) { // else it may have been so before
+		f.Active = active
+	}
 	looks := source.ThreadState.As("the states of its threads, some 20 looks a second")
 	f.Evidence = []suspect.Evidence{
 		{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: looks.And(source.AllTurns), Origin: "ledger",
@@ -54,6 +69,43 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *s
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: share, Unit: "share", Text: f.Text}
 	f.Remedy = suspect.Remedy{Program: fmt.Sprintf("%s: let go of the lock before waiting for others, or split it.", p.Subject.Comm)}
-	f.Next = fmt.Sprintf("eu-stack -p %d   # or: gdb -p %d -batch -ex 'thread apply all bt': which function holds the lock at 0x%x", pid, pid, address)
+	f.Next = stackOf(p, fmt.Sprintf(" at 0x%x", address))
 	return f
+}
+
+// calledAlone is a process whose late answers wait while its threads make calls one at a time: each
+// of them has a lock while it is in one. It tells of runtimes that park each thread at a word of
+// its own (Java), of which no look tells who waits for whom. nil: they do not.
+func calledAlone(p *scene.Process, l *ledger.Ledger) *suspect.Finding {
+	pid := p.Subject.PID
+	share := l.Booked(pid, ledger.Lock)
+	if share < lockBooked {
+		return nil
+	}
+	for _, a := range l.Alone {
+		if !slices.Contains(a.Party.PIDs, pid) {
+			continue
+		}
+		f := &suspect.Finding{Subject: p.Subject, Active: a.Active, Text: fmt.Sprintf("%d threads of it call %s, and never two at once: %.2g requests wait meanwhile", a.Threads, a.Address, a.Waiting)}
+		f.Evidence = []suspect.Evidence{
+			{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.AllTurns.And(source.ThreadState), Origin: "ledger",
+				Text: fmt.Sprintf("%.0f %% of the delay of its answers was waiting in line behind these calls", 100*share)},
+			{Side: suspect.For, Grade: suspect.Strong, Value: a.Calls, Unit: "calls", Source: source.CallTurns.And(source.ThreadState), Origin: "calls",
+				Text: fmt.Sprintf("%d threads of it were found in a call to %s, and in %.0f seconds in which requests waited one such call was open at a moment (%.2g on average), on more than one connection", a.Threads, a.Address, intervals.Seconds(a.Active, 0), a.Calls)},
+		}
+		f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: share, Unit: "share", Text: f.Text}
+		f.Remedy = suspect.Remedy{Program: fmt.Sprintf("%s: do not hold the lock while %s is waited for. A pool of connections, or a lock for each.", p.Subject.Comm, a.Address)}
+		f.Next = stackOf(p, "")
+		return f
+	}
+	return nil
+}
+
+// stackOf is the command that tells which lock its threads wait for.
+func stackOf(p *scene.Process, which string) string {
+	pid := p.Subject.PID
+	if measure.RunsJava(p) {
+		return fmt.Sprintf("jstack %d   # which method is \"locked\" and which threads are \"waiting to lock\"; snag names it itself where the methods have a map: jcmd %d Compiler.perfmap, with -XX:+PreserveFramePointer", pid, pid)
+	}
+	return fmt.Sprintf("eu-stack -p %d   # or: gdb -p %d -batch -ex 'thread apply all bt': which function holds the lock%s", pid, pid, which)
 }

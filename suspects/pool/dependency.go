@@ -1,9 +1,13 @@
 package pool
 
 import (
+	"cmp"
+	"maps"
 	"math"
+	"slices"
 	"sort"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/recording/intervals"
 	"snag/scene"
@@ -113,6 +117,37 @@ func (d *dependency) waitedIn(r *recording.Recording) float64 {
 		}
 	}
 	return squares / max(sum, 1e-9)
+}
+
+// slowerBy is how many times as long calls take as in the best quarter of their seconds where
+// the peer has become slow; of fewAtBest calls there the mean tells something.
+const (
+	slowerBy  = 2.5
+	fewAtBest = 5
+)
+
+// tolerable tells that calls take less than people tolerate, and about what they took all along.
+func (d *dependency) tolerable(r *recording.Recording) bool {
+	mean := d.mean()
+	if mean >= ledger.Intolerable {
+		return false
+	}
+	by := map[recording.Time]recording.Turns{}
+	for _, t := range r.Turns {
+		if t.Role == "call" && t.Remote == d.remote && t.N > 0 && d.process.worker(t.PID) != nil {
+			sum := by[t.T]
+			sum.N, sum.Sum = sum.N+t.N, sum.Sum+t.Sum
+			by[t.T] = sum
+		}
+	}
+	seconds := slices.SortedFunc(maps.Values(by), func(a, b recording.Turns) int {
+		return cmp.Compare(a.Sum/float64(a.N), b.Sum/float64(b.N))
+	})
+	n, best := uint64(0), 0.0
+	for _, one := range seconds[:(len(seconds)+3)/4] {
+		n, best = n+one.N, best+one.Sum
+	}
+	return mean < longCall || n < fewAtBest || mean < slowerBy*best/float64(n)
 }
 
 // path is how much of a call's time the way there and back takes: the smoothed round

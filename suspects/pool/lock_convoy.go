@@ -34,6 +34,7 @@ var lockConvoy = &suspect.Suspect{
 		"strong: half of its threads or more wait in futex on one address for a lock; counted: those who want the lock spend half of their time or more waiting for it",
 		"strong: where the lock's word names nobody, the waiters are woken by threads of one function; where each parks on a word of its own (Java), each is woken by the one before, and one at a time has it",
 		"strong: a quarter of the delay of its answers or more was waiting for a lock; and at half of those looks or more for one and the same",
+		"strong: three threads or more call one destination, and never two at once, while requests wait: whoever is in the call has what the others want; and a quarter of the delay or more is in line behind these calls",
 		"strong: requests wait at its sockets meanwhile, or their answers take that long",
 		"strong: a quarter of the delay of its answers or more was waiting for the lock of a file (flock, fcntl), by two threads or processes at least",
 	},
@@ -41,6 +42,8 @@ var lockConvoy = &suspect.Suspect{
 		"strong: its threads wait to be told of something (a condition), and nobody holds that: an idle pool",
 		"strong: nothing waits at its sockets: nobody was seen to be delayed",
 		"trap: threads that take turns to wait for work (a leader and its followers): who holds the lock sits in accept or epoll_wait",
+		"trap: calls that one thread makes, one after the other (one worker), or that share one connection (pool-exhausted)",
+		"trap: whoever holds it is kept from running by a quota: the lock is let go late for that (cpu-throttled)",
 		"trap: threads that wake each other for work: several work at once, or always the same one",
 		"can't tell: which of Java's monitors it is, where its methods have no names (jstack); Go's locks without uprobes (--go-locks, a goroutine dump)",
 	},
@@ -68,6 +71,10 @@ func weighLockConvoy(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 			out = append(out, *f)
 			continue
 		}
+		if f := calledAlone(p, l); f != nil && !measured {
+			out = append(out, *f)
+			continue
+		}
 		switch {
 		case c == nil:
 			if f, ok := unlooked(p, s, r, "that its threads queue for a lock"); ok {
@@ -90,7 +97,6 @@ func (c *convoy) idle() suspect.Finding {
 }
 
 func (c *convoy) finding(s *scene.Scene, r *recording.Recording) suspect.Finding {
-	pid := c.process.Subject.PID
 	f := suspect.Finding{Subject: c.process.Subject}
 	if c.seen() {
 		c.fromLooks(&f)
@@ -126,10 +132,7 @@ func (c *convoy) finding(s *scene.Scene, r *recording.Recording) suspect.Finding
 		return f
 	}
 	// Which lock it is in the program only its stack tells.
-	f.Next = fmt.Sprintf("eu-stack -p %d   # or: gdb -p %d -batch -ex 'thread apply all bt': which function holds the lock at 0x%x", pid, pid, c.address)
-	if measure.RunsJava(c.process) {
-		f.Next = fmt.Sprintf("jstack %d   # which method is \"locked\" and which threads are \"waiting to lock\"; snag names it itself where the methods have a map: jcmd %d Compiler.perfmap, with -XX:+PreserveFramePointer", pid, pid)
-	}
+	f.Next = stackOf(c.process, fmt.Sprintf(" at 0x%x", c.address))
 	return f
 }
 

@@ -51,6 +51,8 @@ var slowDependency = &suspect.Suspect{
 	Against: []string{
 		"decisive: its own answers were quick all the same: nobody waits for those calls",
 		"decisive: by captures of both ends: the server had the late requests for less than half of their wait",
+		"not of connections that wait to be accepted: those that were accepted, or the workers, are mostly idle (connection-limit)",
+		"not of the wait in line: all workers are taken by calls that take less than 0.35 s each, and no longer than at other times: more would take what waits (worker-queue)",
 		"strong: the path takes that long (the connection's least round trip), or segments were lost on it",
 		"trap, of an access log: a request's time ends when its client has all of the answer: slow clients make requests long and upstreams not",
 		"can't tell: what the peer does meanwhile, when it is on another host: run snag there",
@@ -73,6 +75,7 @@ var slowDependency = &suspect.Suspect{
 
 func weighSlowDependency(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
 	var out []suspect.Finding
+	idle := haveIdleConnections(s, r, l)
 	for _, p := range poolsOf(s, r) {
 		local := false
 		for i, d := range dependenciesOf(p, r, s.Window) {
@@ -83,6 +86,17 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording, l *ledger.Ledge
 				continue // weighed by its datagrams, below
 			}
 			if f, ok := d.finding(s, r, l); ok {
+				free := slices.ContainsFunc(idle, func(q *scene.Process) bool { return p.worker(q.Subject.PID) != nil })
+				few := fewWorkers(p, d, r, s.Window, l)
+				if free || few { // who would accept does not wait for it, or another could
+					f.NotTo = []string{scene.ConnectLatency, "listen-overflow"}
+				}
+				if few {
+					f.Part = 1
+					for _, w := range p.workers {
+						f.Part = min(f.Part, max(leastOwn, l.Own(w.Subject.PID, d.remote)))
+					}
+				}
 				out = append(out, f)
 				local = local || recording.IsUnix(d.remote)
 			}
@@ -111,6 +125,9 @@ const (
 	mostlyWaits = 0.4
 	stalls      = 10
 )
+
+// leastOwn stands for none of a delay in a finding's Part.
+const leastOwn = 0.01
 
 // agreeing: two times of the same calls, one measured at each end of a process.
 const agreeing = 0.35

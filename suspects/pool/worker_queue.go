@@ -31,7 +31,7 @@ var workerQueue = &suspect.Suspect{
 	},
 	InTrace: []string{recording.Trace, "sockets.turns"},
 	For: []string{
-		"strong: half of an answer's time or more, and 20 ms, passed before its request was read",
+		"strong: half of an answer's time or more, and 20 ms, passed before its request was read; a third, where the threads were seen to be taken meanwhile",
 		"strong: requests lay unread at its sockets in most seconds",
 		"strong, from a trace of its calls: its answers keep all of its workers busy (N = X·R), which next to never waited for work",
 		"strong: a third of the time of its requests or more passed in line, while all threads were taken by others and slept in calls",
@@ -42,6 +42,7 @@ var workerQueue = &suspect.Suspect{
 		"strong: its threads were on a CPU: it computes",
 		"strong: a thread was free for the next request",
 		"strong: by the scheduler's word they waited for work most of the time",
+		"strong: they wait for a peer that takes 0.35 s or longer, or has become slow: more workers would wait there too (slow-dependency)",
 		"can't tell: which handler it is where nobody watched its waits, or its frames have no pointers (its stack: eu-stack -p PID)",
 	},
 	LeadsTo: []suspect.Lead{
@@ -86,10 +87,10 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 		mean, wait = turns.Sum/float64(turns.N), turns.Wait/float64(turns.N)
 	}
 	seconds, of, worst, most := p.requestsWait(whole)
-	queued := seconds >= 3 && 2*seconds >= of
-	late := wait >= longWaitUnread && wait >= 0.5*mean
+	queued := standsInLine(seconds, of)
 	slow := mean >= 10*longWaitUnread && wait < 0.1*mean
 	w, waits, line := workersOf(p), poolWaitsOf(p, r, rows), allTaken(p, l)
+	late := wait >= longWaitUnread && (wait >= 0.5*mean || line != nil && wait >= inLine*mean)
 	full := fullHouseOf(turns, waits, s.Window, r)
 	switch {
 	case slow && !queued && full == nil: // the time is inside
@@ -220,8 +221,9 @@ func oneAtATime(p *pool, rate, inside float64) *suspect.Evidence {
 const oneBusy, oneMost = 0.85, 1.1
 
 // slowPeer is the peer that most of the workers sleep on, or that as many calls are open to
-// as there are workers, if what it is asked takes long, or some calls do and most of the time is theirs: then that is the cause. A quick peer and
-// too few workers make a queue as well.
+// as there are workers, if what it is asked takes longer than people tolerate, or some calls take
+// long and most of the time is theirs: then that is the cause. Too few workers make a queue before
+// a peer that takes less as well, and it is the queue that is felt.
 func slowPeer(p *pool, s *scene.Scene, r *recording.Recording, w workers) (string, float64) {
 	asleep := 0
 	for _, n := range w.doing {
@@ -231,7 +233,7 @@ func slowPeer(p *pool, s *scene.Scene, r *recording.Recording, w workers) (strin
 		if 2*w.peers[d.remote] <= asleep && float64(d.calls.Open) < takenByCalls*float64(w.threads) {
 			continue
 		}
-		if mean := d.mean(); mean >= longCall {
+		if mean := d.mean(); !d.tolerable(r) {
 			return d.remote, mean
 		} else if in := d.waitedIn(r); in >= longCall && in >= unevenCalls*mean {
 			return d.remote, in
@@ -239,6 +241,23 @@ func slowPeer(p *pool, s *scene.Scene, r *recording.Recording, w workers) (strin
 	}
 	return "", 0
 }
+
+// fewWorkers tells that requests wait for one of a pool's workers, all of which are taken: not for
+// a peer whose answer takes less than people tolerate, whichever calls take them.
+func fewWorkers(p *pool, d *dependency, r *recording.Recording, window recording.Interval, l *ledger.Ledger) bool {
+	if !d.tolerable(r) {
+		return false
+	}
+	if allTaken(p, l) != nil {
+		return true
+	}
+	seconds, of, _, _ := p.requestsWait([]recording.Interval{window})
+	e, looked := workersOf(p).evidence(p)
+	return standsInLine(seconds, of) && looked && e.Side == suspect.For && e.Grade == suspect.Strong
+}
+
+// standsInLine tells whether requests waited in most of the seconds.
+func standsInLine(seconds, of int) bool { return seconds >= 3 && 2*seconds >= of }
 
 // takenByCalls is the part of the workers for which a call is open at once, at which they are
 // taken by these: PHP waits for an answer in poll, which does not say whose.
