@@ -120,11 +120,11 @@ func (c *crowd) count(f *diag.Found) *recording.Ports {
 	return u
 }
 
-// end makes the rows of the namespace.
-func (c *crowd) end() {
+// end makes the rows of the namespace, in which connect chooses from so many ports; 0: not known.
+func (c *crowd) end(ephemeral int) {
 	var ports []recording.Ports
 	for _, u := range c.use {
-		if u.InUse >= manyPorts {
+		if u.InUse >= manyPorts || ephemeral > 0 && float64(u.InUse) >= portsUsed*float64(ephemeral) {
 			ports = append(ports, *u)
 		}
 	}

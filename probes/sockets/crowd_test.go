@@ -29,10 +29,24 @@ func TestPortsAreCountedByDestination(t *testing.T) {
 		c.timeWait(*found("TIME_WAIT", fmt.Sprintf("10.0.0.1:%d", 42000+i), fmt.Sprintf("10.0.1.%d:3306", i)))
 		c.timeWait(*found("TIME_WAIT", "10.0.0.1:80", "10.0.0.9:5000"))
 	}
-	c.end()
+	c.end(0)
 	want := recording.Ports{T: 7, Netns: 3, Local: "10.0.0.1", Remote: "10.0.0.9:3306", InUse: 120, TimeWait: 60, Low: 40000, High: 41059}
 	if len(c.ports) != 1 || c.ports[0] != want {
 		t.Errorf("ports %+v\nwant %+v", c.ports, want)
+	}
+}
+
+// Of a range of seven ports six are most of them.
+func TestPortsOfANarrowRange(t *testing.T) {
+	for _, c := range []struct{ inUse, of, rows int }{{6, 7, 1}, {5, 7, 0}, {6, 0, 0}, {6, 28232, 0}} {
+		var all crowd
+		all.begin(7, 3)
+		for i := range c.inUse {
+			all.timeWait(*found("TIME_WAIT", fmt.Sprintf("10.0.0.1:%d", 10000+i), "10.0.0.9:3306"))
+		}
+		if all.end(c.of); len(all.ports) != c.rows {
+			t.Errorf("%d of %d ports: %+v", c.inUse, c.of, all.ports)
+		}
 	}
 }
 
@@ -50,7 +64,7 @@ func TestHalfOpenIsCountedByListener(t *testing.T) {
 	if child.Inode = 5; c.take(child) {
 		t.Error("a socket that somebody holds got no row")
 	}
-	c.end()
+	c.end(0)
 	want := recording.HalfOpen{T: 7, Netns: 3, Local: "10.0.0.1:80", N: 20, Sources: 5, Resent: 10, Remote: "192.0.2.0:1024"}
 	if len(c.half) != 1 || c.half[0] != want {
 		t.Errorf("half open %+v\nwant %+v", c.half, want)

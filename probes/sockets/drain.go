@@ -83,6 +83,12 @@ func (r *running) drainConnections(suffix string, epoch uint32) {
 	if err != nil {
 		r.ledger.fail("sockets.connections", err)
 	}
+	r.denied = r.denied[:0]
+	for _, row := range rows {
+		if row.Role == "connect" && row.Failed >= fewDenied && row.PID != 0 {
+			r.denied = append(r.denied, row.PID)
+		}
+	}
 	for _, row := range foldConnections(rows, mostRows) {
 		r.env.Sink.Append(row)
 	}

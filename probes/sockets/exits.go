@@ -42,11 +42,14 @@ func (e *exits) due(reason string, tick int) bool {
 	return !before || tick-last >= exitPause
 }
 
-// traceExits attaches the program when a process is short of descriptors or ports, or a UNIX
+// fewDenied connections of a process in a second fail for a reason that its calls are told.
+const fewDenied = 3
+
+// traceExits attaches the program when a process is short of descriptors or ports, or its connects fail, or a UNIX
 // listener's backlog may be, when a service answers with errors, when a file system is full,
 // and for the processes that the user names; and takes it off again.
 func (r *running) traceExits() {
-	pids := slices.Concat(r.env.Watch.TakeFailing(), r.shortOfPorts(), r.env.Target.PIDs)
+	pids := slices.Concat(r.env.Watch.TakeFailing(), r.shortOfPorts(), r.denied, r.env.Target.PIDs)
 	e := &r.exits
 	if e.link != nil {
 		e.seconds += period.Seconds()

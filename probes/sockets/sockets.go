@@ -57,6 +57,7 @@ type running struct {
 	exits    exits
 	served   map[listenKey]bool // UNIX listeners whose servers were asked in the last second
 	troubled bool               // a service answered with errors in the last second
+	denied   []int              // processes whose connects failed in it
 	// resolvers are the processes whose resolv.conf was read.
 	resolvers map[int]bool
 

@@ -105,12 +105,11 @@ func (s *survey) ask(id uint64, everything bool, few map[diag.Kind][][48]byte) e
 	}
 	if everything {
 		s.crowd.begin(t, id)
-		crowds := len(s.crowd.ports)
 		defer func() {
-			s.crowd.end()
-			if len(s.crowd.ports) > crowds { // many ports are in use: of how many?
+			if len(s.crowd.use) > 0 { // ports are in use: of how many?
 				s.ephemeral[id] = ephemeralPorts(s.env.Proc)
 			}
+			s.crowd.end(s.ephemeral[id])
 		}()
 	}
 	var errs []error

@@ -2,6 +2,7 @@ package net
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,10 +76,22 @@ func weighEphemeralPorts(s *scene.Scene, r *recording.Recording) []suspect.Findi
 			full[k] = append(full[k], measure.OneSecond(p.T))
 		}
 	}
+	// Where nobody counted the ports in use towards a destination, connect may still have said that
+	// there was none.
+	for _, e := range r.CallErrors {
+		k := place{measure.Namespace(r, e.Netns), recording.Host(e.Local), e.Remote}
+		counted := slices.ContainsFunc(order, func(o place) bool {
+			return o.netns == k.netns && scene.Address(o.remote) == scene.Address(k.remote)
+		})
+		if e.Errno == "EADDRNOTAVAIL" && e.Call == "connect" && e.Remote != "" && !counted {
+			order = append(order, k)
+			most[k] = recording.Ports{Netns: e.Netns, Local: k.local, Remote: k.remote}
+		}
+	}
 	var out []suspect.Finding
 	for _, k := range order {
 		n, ok := portRange(r, k.netns)
-		if p := most[k]; ok && float64(p.InUse) >= 0.1*n {
+		if p := most[k]; ok && (p.InUse == 0 || float64(p.InUse) >= 0.1*n) {
 			out = append(out, portsFinding(s, r, k.netns, p, n, full[k]))
 		}
 	}
@@ -178,7 +191,9 @@ func portsFinding(s *scene.Scene, r *recording.Recording, netns uint64, p record
 	default:
 		e.Side, e.Grade = suspect.For, suspect.Strong
 	}
-	f.Evidence = []suspect.Evidence{e}
+	if used > 0 {
+		f.Evidence = []suspect.Evidence{e}
+	}
 	if c.noAddress > 0 {
 		grade := suspect.Strong
 		if c.noAddress >= fewConnectErrors {
