@@ -28,7 +28,7 @@ type Document struct {
 	Window    Window            `json:"window"`
 	Recording string            `json:"recording,omitempty"`
 	Target    *recording.Target `json:"target,omitempty"`
-	// Standing is the answer in a word: culprit, unproved, not-enough-seen, slow or nothing-wrong.
+	// Standing is the answer in a word: culprit, unproved, not-enough-seen, error-answers, slow or nothing-wrong.
 	Standing string    `json:"standing,omitempty"`
 	Symptoms []Symptom `json:"symptoms"`
 	// Requests are where the time of requests went, those with the most open first.

@@ -107,6 +107,7 @@ func (p *page) head(v *verdict.Verdict) {
 var unsure = map[verdict.Standing]string{
 	verdict.Unproved: "NO CULPRIT NAMED%s",
 	verdict.Blind:    "NOT ENOUGH SEEN to say that nothing is wrong%s",
+	verdict.Erring:   "NO FAULT SEEN%s, BUT ERROR ANSWERS",
 	verdict.Slow:     "NO FAULT SEEN%s, BUT SLOW ANSWERS",
 }
 

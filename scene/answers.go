@@ -23,9 +23,20 @@ const (
 // answersThatFail: a service answers with errors, in its protocol's own words.
 func answersThatFail(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
-	for _, v := range Services(s, r, "serve") {
-		if sym, ok := v.failing(s); ok && !kept(s, r, v) {
+	for _, v := range ErrorAnswers(s, r) {
+		if sym, ok := v.failing(s); ok {
 			out = append(out, sym)
+		}
+	}
+	return out
+}
+
+// ErrorAnswers are the services of whose answers 1 in 100 or more are errors that somebody got:
+// whether a program means to get them is another question.
+func ErrorAnswers(s *Scene, r *recording.Recording) (out []*Service) {
+	for _, v := range Services(s, r, "serve") {
+		if failed, of, _ := v.Failed(); failed >= failedAnswers && failed >= failedOfAll*of && !kept(s, r, v) {
+			out = append(out, v)
 		}
 	}
 	return out
@@ -119,7 +130,7 @@ func (v *Service) failing(s *Scene) (Symptom, bool) {
 	if strings.HasPrefix(as, "HTTP") || strings.HasPrefix(as, "SIP") || strings.HasPrefix(as, "RTSP") || strings.HasPrefix(as, noAnswer) {
 		floor = failedOfAll
 	}
-	if failed < failedAnswers || failed < floor*of {
+	if failed < floor*of {
 		return Symptom{}, false
 	}
 	var active []recording.Interval

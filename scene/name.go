@@ -34,7 +34,7 @@ func (s *Scene) Name(sub recording.Subject) string {
 		if sub.Remote == "" {
 			return join(who, sub.Proto+" "+sub.Local) + where
 		}
-		return join(who, sub.Proto+" "+sub.Local+" → "+sub.Remote) + where
+		return join(who, join(sub.Proto, sub.Local)+" → "+sub.Remote) + where
 	case recording.KindPort:
 		return withKnob(sub.Proto+" port "+sub.Local, sub.Path) + where
 	case recording.KindInterface:

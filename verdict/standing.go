@@ -6,6 +6,7 @@ import (
 	"snag/internal/units"
 	"snag/ledger"
 	"snag/recording"
+	"snag/scene"
 )
 
 // Standing is the answer in a word.
@@ -16,6 +17,7 @@ const (
 	Found    Standing = "culprit"
 	Unproved Standing = "unproved"        // something is wrong, and nobody was proved to cause it
 	Blind    Standing = "not-enough-seen" // what tells whether anybody was hurt was not measured
+	Erring   Standing = "error-answers"   // some answers are errors: whether they are meant nobody said
 	Slow     Standing = "slow"            // nothing is held up, but answers take long: whether too long nobody said
 	Well     Standing = "nothing-wrong"
 )
@@ -39,6 +41,8 @@ func (v *Verdict) Standing() Standing {
 		return Unproved
 	case len(v.Unmeasured()) > 0, v.judgedNobody(), v.idle() != "":
 		return Blind
+	case len(v.erring()) > 0:
+		return Erring
 	case len(v.SlowParties()) > 0:
 		return Slow
 	}
@@ -83,6 +87,20 @@ func (v *Verdict) SlowParties() (out []*ledger.Party) {
 		slow := p.Answered >= slowFew && p.Mean*(1-p.Share(ledger.Parked)) >= tolerated
 		if (slow || v.unanswered(p)) && v.scope.ours(p) {
 			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// erring are the services of the target some of whose answers are errors, too few for a symptom:
+// a database's that a program means to get (a row that is there already) look so too.
+func (v *Verdict) erring() (out []*scene.Service) {
+	if v.Scene == nil || v.Recording == nil {
+		return nil
+	}
+	for _, one := range scene.ErrorAnswers(v.Scene, v.Recording) {
+		if v.scope.concerns(one.Subject, nil) {
+			out = append(out, one)
 		}
 	}
 	return out
@@ -138,6 +156,11 @@ func (v *Verdict) Why() (text, next string) {
 			text, next = v.idle(), "snag find --for 2m, with the same target, while it is used"
 		}
 		return text, next
+	case Erring:
+		one := v.erring()[0]
+		failed, of, as := one.Failed()
+		return fmt.Sprintf("%s of %s answers of %s were errors, lately %s: whether they are meant only you know", units.Count(failed), units.Count(of), v.Scene.Name(one.Subject), as),
+			"what its own log says of them"
 	case Slow:
 		slow := v.SlowParties()
 		p := slow[0]

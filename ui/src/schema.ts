@@ -69,7 +69,7 @@ export interface Verdict {
   /**
    * the answer in a word
    */
-  standing?: "culprit" | "unproved" | "not-enough-seen" | "slow" | "nothing-wrong";
+  standing?: "culprit" | "unproved" | "not-enough-seen" | "error-answers" | "slow" | "nothing-wrong";
   symptoms: Symptom[];
   /**
    * where the time of requests went, of each service and each destination, those with the most open first
