@@ -2,6 +2,8 @@ package scene
 
 import (
 	"fmt"
+	"net/netip"
+	"net/url"
 	"slices"
 
 	"snag/recording"
@@ -19,6 +21,9 @@ func (s *Scene) findWay(r *recording.Recording, st *Stream) {
 		return
 	}
 	l := s.firstLink(st.Row)
+	if l == (Link{}) && st.Row.Local == "" && st.Row.First == 0 {
+		l = s.ownLink(r, st.Row)
+	}
 	if st.Row.Protocol == "rtsp" {
 		if asked := s.requestLink(r, st.Row); asked.To != nil && !carriesAll(r, st.Row, asked.To) {
 			st.Way, st.Ends = s.datagramWay(r, st.Row, asked.From)
@@ -82,6 +87,33 @@ func (s *Scene) firstLink(row recording.Stream) Link {
 	return Link{From: peer, To: at}
 }
 
+// ownLink is the connection on which snag itself asked for a stream of which no frame came: the only
+// one of its own to where the URL says.
+func (s *Scene) ownLink(r *recording.Recording, row recording.Stream) Link {
+	u, err := url.Parse(row.URL)
+	if err != nil || u.Port() == "" || row.Side != recording.StreamSidePlayer {
+		return Link{}
+	}
+	var own *Socket
+	for _, k := range s.Sockets {
+		f := k.First()
+		if f.Proto != "tcp" || f.Netns != row.Netns || recording.Port(f.Remote) != u.Port() || !slices.ContainsFunc(k.Owners, func(p *Process) bool { return p.Subject.PID == r.Manifest.SelfPID }) {
+			continue
+		}
+		if addr, err := netip.ParseAddr(u.Hostname()); err == nil && recording.Host(f.Remote) != addr.String() {
+			continue
+		}
+		if own != nil {
+			return Link{}
+		}
+		own = k
+	}
+	if own == nil {
+		return Link{}
+	}
+	return Link{From: own.Peer, To: own}
+}
+
 // socketBetween is the only socket with these ends, in whatever namespace; nil
 // where there is none or several.
 func (s *Scene) socketBetween(local, remote string) *Socket {
@@ -142,11 +174,38 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 	if k, text := likeIt(r, st, all); k != nil {
 		return k, text, ""
 	}
+	if k := silentOf(all); k != nil && st.Row.First == 0 && out != nil {
+		return k, fmt.Sprintf("no frame of it came, and of the %d streams that %s receives this is the only one of which nothing came", len(all), nameOr(nil, out)), ""
+	}
 	who := writer
 	if out != nil {
 		who = out.Owner()
 	}
 	return nil, "", fmt.Sprintf("%s receives %d streams, and nothing tells which of them is this one (snag watch --passive does)", nameOr(who, out), len(all))
+}
+
+// silentOf is the only one of some connections on which nothing came while something did on all
+// others; nil where there is no such one.
+func silentOf(all []*Socket) (silent *Socket) {
+	for _, k := range all {
+		switch came := k.LastTCP().BytesReceived - firstTCP(k).BytesReceived; {
+		case came > 0:
+		case silent != nil:
+			return nil
+		default:
+			silent = k
+		}
+	}
+	return silent
+}
+
+func firstTCP(k *Socket) *recording.TCPInfo {
+	for _, row := range k.Rows {
+		if row.TCP != nil {
+			return row.TCP
+		}
+	}
+	return k.LastTCP()
 }
 
 func sharesOwner(a, b *Socket) bool {

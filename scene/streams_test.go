@@ -74,6 +74,43 @@ func TestTheWayOfAStream(t *testing.T) {
 	}
 }
 
+// A stream of which no frame came is followed over the connection on which snag asked for it, and
+// back to the only publisher that sent nothing.
+func TestTheWayOfAStreamWithoutFrames(t *testing.T) {
+	of := func(url, other, silent string) string {
+		inode := 1
+		sock := func(pid int, local, remote, received, sent string) string {
+			inode++
+			return fmt.Sprintf(`{"t":"0..30","netns":1,"inode":%d,"proto":"tcp","state":"ESTABLISHED","local":%q,"remote":%q,"owners":[{"pid":%d,"comm":"p%d","fd":5}],"recv_q":0,"send_q":0,"drops":0,"tcp":{"bytes_received":%q,"bytes_sent":%q,"bytes_acked":%q}}`,
+				inode, local, remote, pid, pid, received, sent, sent) + "\n"
+		}
+		c, err := rectest.Parse([]byte("A case.\n-- sockets --\n" +
+			`{"t":0,"netns":1,"inode":1,"proto":"tcp","state":"LISTEN","local":"0.0.0.0:1935","owners":[{"pid":51,"comm":"p51","fd":3}],"recv_q":0,"send_q":511,"drops":0}` + "\n" +
+			sock(45, "10.0.0.40:4000", "10.0.0.2:1935", "3500+0x", other) +
+			sock(51, "10.0.0.2:1935", "10.0.0.40:4000", other, "3500+0x") +
+			sock(40, "10.0.0.3:4000", "10.0.0.2:1935", "3500+0x", silent) +
+			sock(51, "10.0.0.2:1935", "10.0.0.3:4000", silent, "3500+0x") +
+			sock(51, "10.0.0.2:1935", "10.0.0.9:6000", "300+0x", "3500+0x") +
+			sock(99, "10.0.0.9:6000", "10.0.0.2:1935", "3500+0x", "300+0x") +
+			"-- streams --\n" + fmt.Sprintf(`{"t":1,"name":"live/a","protocol":"rtmp","side":"player","netns":1,"url":%q}`, url) + "\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Recording.Manifest.SelfPID = 99
+		return way(Build(c.Recording).Streams[0])
+	}
+	const flows, stands = "100000+80000x", "100000+0x"
+	for want, got := range map[string]string{
+		"p51>p99 p40>p51": of("rtmp://10.0.0.2:1935/live/a", flows, stands),
+		"p51>p99":         of("rtmp://10.0.0.2:1935/live/a", stands, stands), // either may be it
+		"":                of("rtmp://10.0.0.7:1935/live/a", flows, stands),  // it asked another
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestWhatTouchesAStream(t *testing.T) {
 	s := streamCase(t, "-- samples --\nsnag_stream_bytes_total{stream=\"live/a\",side=\"player\",kind=\"video\"} 10000+300000x30\n")
 	st := s.Streams[0]

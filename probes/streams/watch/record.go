@@ -87,7 +87,7 @@ type Measured struct {
 	Since   recording.Time
 	Streams int            // that are watched
 	Read    int            // of which at least one frame was read
-	LetIn   int            // of the others, those that a server let in and gave nothing: that too was measured
+	LetIn   int            // of the others, those that a server let in, or left without an answer, and gave nothing: that too was measured
 	Unread  map[string]int // why the others were not, by the reason, with how many
 	Own     Own
 }
@@ -107,7 +107,7 @@ func (w *Watcher) Measured() Measured {
 		}
 		why := "it was let in and got no frame"
 		l := s.link0()
-		if l.phase == reading || l.ends > 0 {
+		if l.phase == reading || l.ends > 0 || l.phase == asking && l.err == nil && l.asked != 0 && w.now()-l.asked > unanswered {
 			m.LetIn++
 		}
 		if l.err != nil {

@@ -41,6 +41,10 @@ const recent = int64(10e9)
 // is one that nobody publishes, ns: some let players in and wait with them.
 const unpublished = int64(10e9)
 
+// unanswered is how long a request for a stream must be without an answer until that tells
+// something, ns: servers of another continent take a second.
+const unanswered = int64(3e9)
+
 // link is how the connection of a reader stands.
 type link struct {
 	phase   phase
