@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"time"
 
 	"snag/recording"
 )
@@ -174,6 +175,9 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 	if k, text := likeIt(r, st, all); k != nil {
 		return k, text, ""
 	}
+	if k := stoppedOf(r, st, all); k != nil {
+		return k, fmt.Sprintf("whoever sends it was stopped when the stream suffered, and nobody who sends one of the %d others", len(all)-1), ""
+	}
 	if k := silentOf(all); k != nil && st.Row.First == 0 && out != nil {
 		return k, fmt.Sprintf("no frame of it came, and of the %d streams that %s receives this is the only one of which nothing came", len(all), nameOr(nil, out)), ""
 	}
@@ -182,6 +186,40 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 		who = out.Owner()
 	}
 	return nil, "", fmt.Sprintf("%s receives %d streams, and nothing tells which of them is this one (snag watch --passive does)", nameOr(who, out), len(all))
+}
+
+// beforeHurt is how long before a stream suffers whoever sends it may have stopped, besides what is
+// held on the way: players and servers hold a second or two.
+const beforeHurt = 2 * time.Second
+
+// stoppedOf is the only one of some connections whose sender, a process of this host, was stopped
+// when a stream suffered; nil where there is no such one, or a sender is not known.
+func stoppedOf(r *recording.Recording, st *Stream, all []*Socket) (found *Socket) {
+	var hurt []recording.Interval
+	for _, e := range st.Events {
+		switch e.Kind {
+		case recording.EventStreamFreeze, recording.EventStreamSkipped, recording.EventStreamLate, recording.EventStreamSlow:
+			hurt = append(hurt, recording.Interval{Start: e.T.Add(-st.Delay - beforeHurt), End: max(e.T, e.End)})
+		}
+	}
+	for _, k := range all {
+		if k.Peer == nil || k.Peer.Owner() == nil {
+			return nil
+		}
+		stopped := slices.ContainsFunc(r.Events, func(e recording.Event) bool {
+			if e.End == 0 { // it still is
+				e.End = r.Window().End
+			}
+			return e.Kind == recording.EventStopped && e.Subject.PID == k.Peer.Owner().Subject.PID && overlap(hurt, []recording.Interval{{Start: e.T, End: e.End}})
+		})
+		if stopped && found != nil {
+			return nil
+		}
+		if stopped {
+			found = k
+		}
+	}
+	return found
 }
 
 // silentOf is the only one of some connections on which nothing came while something did on all

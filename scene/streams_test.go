@@ -54,6 +54,10 @@ func way(st *Stream) string {
 
 func TestTheWayOfAStream(t *testing.T) {
 	const bytes = "-- samples --\nsnag_stream_bytes_total{stream=\"live/a\",side=\"player\",kind=\"video\"} 10000+%dx30\n"
+	stops := func(pid int) string {
+		return "-- events --\n" + fmt.Sprintf(`{"t":10,"end":13,"kind":"stopped","subject":{"kind":"process","pid":%d}}`, pid) + "\n"
+	}
+	const freeze = "-- events --\n" + `{"t":11,"end":13.5,"kind":"stream-freeze","subject":{"kind":"stream","name":"live/a"},"value":2.5,"unit":"s","attrs":{"side":"player"}}` + "\n"
 	for _, c := range []struct {
 		name, more, want, ends, by string
 	}{
@@ -63,6 +67,9 @@ func TestTheWayOfAStream(t *testing.T) {
 		{"without figures", "", "p51>p99", "receives 2 streams", ""},
 		{"the wire names it", `{"t":1,"name":"live/a","protocol":"rtmp","side":"publisher","netns":1,"local":"10.0.0.2:1935","remote":"10.0.0.40:4000"}` + "\n", "p51>p99 p45>p51", "", "publisher's connection"},
 		{"a connection that ended", "-- sockets --\n" + `{"t":30,"netns":1,"inode":5,"proto":"tcp","state":"CLOSE","local":"10.0.0.2:1935","remote":"10.0.0.3:4000","recv_q":0,"send_q":0,"drops":0}` + "\n" + fmt.Sprintf(bytes, 300000), "p51>p99 p40>p51", "", "rhythm"},
+		{"its sender was stopped when it froze", stops(45) + freeze, "p51>p99 p45>p51", "", "was stopped when the stream suffered"},
+		{"both were", stops(45) + stops(40) + freeze, "p51>p99", "receives 2 streams", ""},
+		{"it did not suffer", stops(45), "p51>p99", "receives 2 streams", ""},
 		{"the wire names another", `{"t":1,"name":"live/b","protocol":"rtmp","side":"publisher","netns":1,"local":"10.0.0.2:1935","remote":"10.0.0.40:4000"}` + "\n", "p51>p99", "receives 2 streams", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
