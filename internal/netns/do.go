@@ -3,6 +3,7 @@ package netns
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 
 	"golang.org/x/sys/unix"
@@ -20,7 +21,8 @@ type Handle struct {
 	fd int
 }
 
-// Open opens a namespace and checks that its path still means that namespace.
+// Open opens a namespace and checks that its path still means that namespace. The error of one
+// that has ended is fs.ErrNotExist.
 func Open(n Namespace) (*Handle, error) {
 	fd, err := unix.Open(n.Path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -32,7 +34,7 @@ func Open(n Namespace) (*Handle, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil || st.Ino != n.ID {
 		unix.Close(fd)
-		return nil, fmt.Errorf("open network namespace %s: it is no longer namespace %d", n.Path, n.ID)
+		return nil, fmt.Errorf("open network namespace %s: it is no longer namespace %d: %w", n.Path, n.ID, fs.ErrNotExist)
 	}
 	return &Handle{n, fd}, nil
 }

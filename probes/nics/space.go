@@ -1,7 +1,9 @@
 package nics
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"slices"
 
@@ -60,12 +62,16 @@ func (s *sampler) rank(n netns.Namespace) int {
 	return 0
 }
 
-// within runs f in the namespace; its CPU time is counted.
+// within runs f in the namespace; its CPU time is counted. A namespace that ended since it was
+// listed has no interfaces that were missed.
 func (sp *space) within(l *ledger, f func() error) error {
 	if sp.Own {
 		return f()
 	}
 	h, err := netns.Open(sp.Namespace)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -124,18 +125,19 @@ func TestTheTableOfStraceC(t *testing.T) {
 // A process that is stopped and goes on makes its call again.
 func TestACallThatIsMadeAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace")
-	cmd := exec.Command("strace", "-f", "-ttt", "-T", "-C", "-o", path, "sleep", "0.6")
+	cmd := exec.Command("strace", "-f", "-ttt", "-T", "-C", "-o", path, "sleep", "1.5")
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("strace (make setup installs it): %v", err)
 	}
-	time.Sleep(200 * time.Millisecond)
-	children, _ := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/task/" + strconv.Itoa(cmd.Process.Pid) + "/children")
-	pid, err := strconv.Atoi(string(bytes.TrimSpace(children)))
-	if err != nil {
-		t.Fatalf("its child: %q", children)
-	}
+	strace := strconv.Itoa(cmd.Process.Pid)
+	var pid int
+	waitUntil(t, "the child is in its call", func() bool {
+		children, _ := os.ReadFile("/proc/" + strace + "/task/" + strace + "/children")
+		pid, _ = strconv.Atoi(string(bytes.TrimSpace(children)))
+		return pid != 0 && waitsIn(pid, "nanosleep")
+	})
 	_ = syscall.Kill(pid, syscall.SIGSTOP)
-	time.Sleep(50 * time.Millisecond)
+	waitUntil(t, "the child is stopped", func() bool { return waitsIn(pid, "ptrace_stop", "do_signal_stop") })
 	_ = syscall.Kill(pid, syscall.SIGCONT)
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
@@ -163,4 +165,21 @@ func TestACallOfYears(t *testing.T) {
 	if len(r.Calls) > 2*mostQuiet || time.Since(began) > 5*time.Second {
 		t.Errorf("%d rows in %v", len(r.Calls), time.Since(began))
 	}
+}
+
+// waitsIn tells whether a process waits in one of these functions of the kernel.
+func waitsIn(pid int, functions ...string) bool {
+	at, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/wchan")
+	return slices.ContainsFunc(functions, func(f string) bool { return bytes.Contains(at, []byte(f)) })
+}
+
+func waitUntil(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for range 2000 {
+		if holds() {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("not within 10 s: %s", what)
 }
