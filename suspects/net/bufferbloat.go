@@ -40,7 +40,7 @@ var bufferbloat = &suspect.Suspect{
 		"trap: the shortest round trip is kept for 5 minutes: a queue that never emptied in them looks like a long path",
 	},
 	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
-	LeadsTo: []suspect.Lead{{To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.ConnectLatency, Lag: 5 * time.Second}, {To: scene.StreamLate, Lag: 5 * time.Second}},
+	LeadsTo: []suspect.Lead{{To: "qdisc-drop", Lag: 5 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.ConnectLatency, Lag: 5 * time.Second}, {To: scene.StreamLate, Lag: 5 * time.Second}},
 	Claims:  []ledger.Account{ledger.Queue},
 	Remedy: suspect.Remedy{
 		Now:         "tc qdisc change dev DEVICE root pfifo limit PACKETS",

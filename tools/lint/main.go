@@ -7,6 +7,8 @@
 package main
 
 import (
+	"os"
+
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/unitchecker"
 )
@@ -30,6 +32,9 @@ func main() {
 			excuse(a, group.name)
 			all = append(all, a)
 		}
+	}
+	if forFacts(os.Args[1:]) {
+		all = factsOf(all)
 	}
 	unitchecker.Main(all...)
 }
