@@ -26,7 +26,7 @@ var sessionLock = &suspect.Suspect{
 		{Measure: "sockets.diag", Must: true, Why: "which session was silent meanwhile, and spoke when they were let go"},
 	},
 	For: []string{
-		"strong: some requests waited for 0.3 s and longer, ever more of them, while others were answered in a tenth of that; then those that waited were answered within a second, two and more at a time",
+		"strong: some requests waited for 0.3 s and longer, ever more of them, while others were answered in a tenth of that; then half of those that waited and more were answered within a second, two and more at a time",
 		"strong: half of the time of its requests or more no thread of the service worked, called or slept for them, or they waited for a lock",
 		"weak: one session had its answer before, said nothing meanwhile, and spoke in the second in which the others were let go",
 	},
@@ -54,6 +54,9 @@ const (
 	othersTimes  = 3   // times as many are answered quickly
 	heldTogether = 2   // at a time
 	leastIdle    = 0.5 // of the time of the requests
+	// letGo of those that waited are answered when the session ends that held the lock. An event
+	// answers those long polls that asked for it.
+	letGo = 0.5
 	// aloneShare of the work of a service is all of it; of less than leastRan seconds nothing
 	// can be told.
 	aloneShare, leastRan = 0.98, 0.01
@@ -95,25 +98,27 @@ type lockedOut struct {
 func lockedOutOf(v *scene.Service) lockedOut {
 	var h lockedOut
 	var began recording.Time
-	others, oldest, all := uint64(0), 0.0, false
+	others, waiting, oldest, all := uint64(0), uint64(0), 0.0, false
 	for _, row := range v.Rows {
 		long, quick := split(row.Hist)
 		if began != 0 && all { // nobody was answered for a second: the service stands still
 			began, others, oldest, all = 0, 0, 0, false
 		}
 		if began != 0 && long >= 1 && row.Oldest < oldest+0.5 { // the oldest is through
-			h.n += long
-			h.together = max(h.together, long)
-			h.longest = max(h.longest, row.Max)
-			h.others += others + quick
-			h.spans = append(h.spans, recording.Interval{Start: began, End: row.T.Add(time.Second)})
+			if float64(long) >= letGo*float64(waiting) {
+				h.n += long
+				h.together = max(h.together, long)
+				h.longest = max(h.longest, row.Max)
+				h.others += others + quick
+				h.spans = append(h.spans, recording.Interval{Start: began, End: row.T.Add(time.Second)})
+			}
 			began, others, oldest = 0, 0, 0
 		}
 		if row.Open > 0 && row.Oldest >= heldLong {
 			if began == 0 {
 				began = row.T.Add(time.Second - measure.Duration(row.Oldest))
 			}
-			others, oldest = others+quick, row.Oldest
+			others, waiting, oldest = others+quick, uint64(row.Open), row.Oldest
 			all = row.Oldest >= 1 && quick == 0
 		}
 	}
