@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"slices"
 	"time"
 
 	"snag/recording"
@@ -8,14 +9,15 @@ import (
 
 // Stayed is how many of some sockets there were at the middles of the window's whole seconds, at
 // the least and at the most. A socket that does not change has rows at its first and its last
-// look only; those that came and went between two looks are left out.
-func (s *Scene) Stayed(all []*Socket) (least, most, looks int) {
+// look only; those that came and went between two looks are left out. Only looks in some time
+// count, if there is one.
+func (s *Scene) Stayed(all []*Socket, within ...recording.Interval) (least, most, looks int) {
 	from := s.Window.End
 	for _, k := range s.Sockets { // before the first look at any socket none was seen
 		from = min(from, k.First().T)
 	}
 	for at := s.Window.Start.Add(time.Second / 2); at.Add(time.Second/2) <= s.Window.End; at = at.Add(time.Second) {
-		if at < from {
+		if at < from || len(within) > 0 && !slices.ContainsFunc(within, func(i recording.Interval) bool { return i.Start <= at && at < i.End }) {
 			continue
 		}
 		n := 0

@@ -27,7 +27,7 @@ var connectionLimit = &suspect.Suspect{
 		{Measure: "sockets.diag", Must: true, Why: "how many stayed"},
 	},
 	For: []string{
-		"strong: as many connections ended within a second as answers were errors",
+		"strong: in the seconds in which some answers were errors, as many connections lived under a second as answers were errors",
 		"strong: as many connections stayed at each look, whatever came, or were open at the end of each second in which it turned some away: at the limit",
 		"strong: meanwhile others waited to be accepted, and most of those that stayed had no request open",
 		"strong: connections waited to be accepted in four of five samples, and a worker of it or more waited for work all the time",
@@ -70,20 +70,29 @@ func weighConnectionLimit(s *scene.Scene, r *recording.Recording, l *ledger.Ledg
 }
 
 func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed float64, as string) suspect.Finding {
+	var refusing []recording.Interval // the seconds in which it turns some away
+	for _, row := range v.Rows {
+		if row.Failed > 0 {
+			refusing = append(refusing, measure.OneSecond(row.T))
+		}
+	}
 	short := 0.0
 	for _, c := range accepted(r, v.Subject) {
-		short += float64(c.Short)
+		if intervals.Cover(refusing, c.T.Add(time.Second/2)) {
+			short += float64(c.Short)
+		}
 	}
 	f := suspect.Finding{Subject: v.Subject, Next: fmt.Sprintf("ss -Htn state established '( sport = :%s )' | awk '{print $4}' | sort | uniq -c   # who holds how many", recording.Port(v.Subject.Local))}
 	ended := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: failed, Unit: "connections", Source: source.FirstBytes.And(source.Connections), Origin: "answers",
-		Text: fmt.Sprintf("%s connections ended within a second, and %s answers were errors (%s)", units.Count(short), units.Count(failed), as)}
+		Text: fmt.Sprintf("%s connections ended within a second while it answered with errors, and %s answers were errors (%s)", units.Count(short), units.Count(failed), as)}
 	if failed > (1+alike)*short || failed < (1-alike)*short {
 		ended.Side = suspect.Against
 		ended.Text += ": not the same ones"
 		f.Text, f.Evidence = "its errors are not those of connections that are turned away", []suspect.Evidence{ended}
 		return f
 	}
-	least, most, looks := stayed(s, v.Subject)
+	refusing = intervals.Merge(refusing, measure.Joined)
+	least, most, looks := stayed(s, v.Subject, refusing...)
 	kept := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(most), Unit: "connections", Source: source.Of("ss -tn state established"), Origin: "sockets",
 		Text: fmt.Sprintf("%s stayed at each of %d looks, %d at the least", units.Plural(most, "connection"), looks, least)}
 	if looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)) {
@@ -99,12 +108,7 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 		kept.Side, kept.Grade, kept.Text = suspect.Against, suspect.Decisive, fmt.Sprintf("no client's connection stayed from one of %d looks to the next", looks)
 	}
 	f.Evidence = []suspect.Evidence{ended, kept}
-	for _, row := range v.Rows {
-		if row.Failed > 0 {
-			f.Active = append(f.Active, measure.OneSecond(row.T))
-		}
-	}
-	f.Active = intervals.Merge(f.Active, measure.Joined)
+	f.Active = refusing
 	f.Text = fmt.Sprintf("it has %s and turned %s away (%s)", units.Plural(most, "connection"), units.Count(failed), as)
 	f.Harm = suspect.Harm{Symptom: scene.FailedAnswers, Amount: failed, Of: failed + float64(most), Unit: "connections", Text: f.Text}
 	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: a limit above %d connections in its configuration, if its memory allows.", v.Subject.Comm, most),
@@ -164,8 +168,8 @@ func accepted(r *recording.Recording, listener recording.Subject) (out []recordi
 }
 
 // stayed is how many connections of a listener there were at each look, at the least and at
-// the most, those left out that came and went between two.
-func stayed(s *scene.Scene, listener recording.Subject) (least, most, looks int) {
+// the most, those left out that came and went between two; in some time only, if there is one.
+func stayed(s *scene.Scene, listener recording.Subject, within ...recording.Interval) (least, most, looks int) {
 	var all []*scene.Socket
 	for _, k := range s.Sockets {
 		if k.Listener == nil || k.Listener.ID != scene.IDOf(listener) {
@@ -179,5 +183,5 @@ func stayed(s *scene.Scene, listener recording.Subject) (least, most, looks int)
 		}
 		all = append(all, k)
 	}
-	return s.Stayed(all)
+	return s.Stayed(all, within...)
 }
