@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -40,6 +41,7 @@ func (d demand) book(all looks, paused covered, called callsOf) {
 		s.open, s.unread = s.open*(1-still), s.unread*(1-still)
 		unread := min(s.unread, s.open)
 		now := d.threads(at, all)
+		now = now.withoutTimers(s.open - d.callsBesides(at, now, called))
 		d.party.Free += now.free()
 		// A free thread reads at once: what lies unread waits for what those do who would
 		// read it. The less they are found at anything, the less is known for what.
@@ -73,6 +75,42 @@ func (d demand) threads(at int, all looks) *doing {
 		}
 	}
 	return now
+}
+
+// callsBesides is how many calls the party's processes have open in a second, besides those that
+// their threads were found waiting for.
+func (d demand) callsBesides(at int, now *doing, called callsOf) (open float64) {
+	for _, pid := range d.party.PIDs {
+		for _, a := range called[pid][at] {
+			open += a.open
+		}
+	}
+	if now != nil {
+		open -= now.at(Call)
+	}
+	return max(0, open)
+}
+
+// withoutTimers leaves out threads that sleep where other threads and calls account for all
+// requests but so many: they do a program's housekeeping.
+func (d *doing) withoutTimers(requests float64) *doing {
+	if d == nil || d.at(Sleep) == 0 {
+		return d
+	}
+	part := max(0, requests-(d.work()-d.at(Sleep))) / d.at(Sleep)
+	if part >= 1 {
+		return d
+	}
+	out := *d
+	out.busy = maps.Clone(d.busy)
+	for p := range out.busy {
+		if p.account == Sleep && part == 0 {
+			delete(out.busy, p)
+		} else if p.account == Sleep {
+			out.busy[p] *= part
+		}
+	}
+	return &out
 }
 
 // add books request-seconds by what the busy threads do.
