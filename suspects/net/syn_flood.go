@@ -60,6 +60,8 @@ const (
 	finished = 0.01
 	// cookiesBack: real clients return all but what is lost; forged sources none.
 	cookiesBack, cookiesGone = 0.5, 0.1
+	// allHere of the clients are on this host: what is counted twice ends in another second.
+	allHere = 0.95
 )
 
 // synQueue is what counters of a namespace say of SYNs.
@@ -229,10 +231,18 @@ func (q synQueue) harm(r *recording.Recording, local string, opened float64) sus
 	if q.syns() < fewSyns {
 		return suspect.Harm{}
 	}
-	again := 0.0
+	to := func(remote string) bool {
+		return recording.Port(remote) == recording.Port(local) && (measure.IsWildcard(local) || scene.Address(remote) == scene.Address(local))
+	}
+	again, here := 0.0, 0.0
 	for _, t := range r.Retransmits {
-		if t.State == "SYN_SENT" && recording.Port(t.Remote) == recording.Port(local) && (measure.IsWildcard(local) || scene.Address(t.Remote) == scene.Address(local)) {
+		if t.State == "SYN_SENT" && to(t.Remote) {
 			again += float64(t.N)
+		}
+	}
+	for _, c := range r.Connections {
+		if c.Role == "connect" && to(c.Remote) {
+			here += float64(c.Opened)
 		}
 	}
 	h := suspect.Harm{Symptom: scene.ConnectLatency, Unit: "connections"}
@@ -240,6 +250,8 @@ func (q synQueue) harm(r *recording.Recording, local string, opened float64) sus
 	case again > 0:
 		h.Amount, h.Of = again, again+opened
 		h.Text = fmt.Sprintf("clients on this host sent %s SYNs again, 1 s and more later each; %s connections came about", units.Count(again), units.Count(opened))
+	case opened > 0 && here >= allHere*opened: // whoever got in is on this host, and none of them had to send a SYN again
+		return suspect.Harm{}
 	case opened > 0:
 		h.Amount, h.Of = min(q.syns(), opened), q.syns()+opened
 		h.Text = fmt.Sprintf("%s SYNs dropped, %s connections came about: whoever is meant waits 1 s and more", units.Count(q.syns()), units.Count(opened))
