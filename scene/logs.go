@@ -19,7 +19,7 @@ type LogGap struct {
 	Each    int64 // bytes that came with a write on average
 	After   int64 // with the first one after the silence; 0: none came
 	Rotated bool
-	First   bool  // it began before the recording: its pace is that of afterwards
+	First   bool // it began before the recording: its pace is that of afterwards
 }
 
 const (
