@@ -219,6 +219,25 @@ const (
 
 func (p *Party) uneven() bool { return p.P99 >= unevenFloor && p.P99 >= unevenTimes*p.P50 }
 
+// Tail is how long one answer in a hundred takes, where that is many times as long as half of
+// them do and more than the time of long polls; 0 elsewhere. Larger requests may be what it is, and
+// so may waits that no look told from an idle pool's.
+func (p *Party) Tail() float64 {
+	if !p.uneven() || p.Answered < fewTail {
+		return 0
+	}
+	late := 0.0
+	for i, n := range p.hist {
+		if took := recording.TurnBound(i); took >= unevenTimes/2*p.P50 {
+			late += float64(n) * took
+		}
+	}
+	if late < p.Of(Parked) {
+		return 0
+	}
+	return p.P99
+}
+
 func parts(by map[Account]float64, of float64) (out []Part) {
 	for a, seconds := range by {
 		if seconds > 0 {
