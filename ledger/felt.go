@@ -219,6 +219,40 @@ const (
 
 func (p *Party) uneven() bool { return p.P99 >= unevenFloor && p.P99 >= unevenTimes*p.P50 }
 
+// Tail is how long one answer in a hundred takes, where that is many times as long as half of
+// them do and more than the time of long polls; 0 elsewhere. Larger requests may be what it is, and
+// so may waits that no look told from an idle pool's.
+func (p *Party) Tail() float64 {
+	if !p.uneven() || p.Answered < fewTail || p.late() < p.Of(Parked) {
+		return 0
+	}
+	return p.P99
+}
+
+// late is how long the answers took in all that are far from most.
+func (p *Party) late() (seconds float64) {
+	for i, n := range p.hist {
+		if took := recording.TurnBound(i); took >= unevenTimes/2*p.P50 {
+			seconds += float64(n) * (took + recording.TurnBound(i+1)) / 2
+		}
+	}
+	return seconds
+}
+
+// LateAnswers is how long the late ones of a process' answers took in all, and how long one in a
+// hundred takes, where they are uneven; else 0.
+func (l *Ledger) LateAnswers(pid int) (seconds, each float64) {
+	if l == nil {
+		return 0, 0
+	}
+	for _, p := range l.Parties {
+		if p.Role == Serves && slices.Contains(p.PIDs, pid) && p.uneven() && p.Answered >= fewTail && p.late() > seconds {
+			seconds, each = p.late(), p.P99
+		}
+	}
+	return seconds, each
+}
+
 func parts(by map[Account]float64, of float64) (out []Part) {
 	for a, seconds := range by {
 		if seconds > 0 {

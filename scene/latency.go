@@ -114,47 +114,71 @@ func (v *Service) late(s *Scene) (Symptom, bool) {
 }
 
 // A service has become slower where answers of some seconds take slowedFactor times as long
-// on average as those of its best quarter, and slowedFloor longer.
+// on average as those of its best quarter, and slowedFloor longer; where even the shortest tenth
+// of them takes twice as long as nine tenths of those of the best quarter, it is enough to be
+// slowedAll longer: a CPU that is scarce now and then makes some answers longer, not all of three
+// seconds.
 const (
 	slowedFactor = 2.5
 	slowedFloor  = 0.05 // s
+	slowedAll    = 0.01 // s
+	slowedFor    = 3    // seconds
 	slowedShare  = 0.1  // of the answers, at the least
 )
 
 // slowed: answers that all take longer for a while, none of them much longer than the rest. A
 // second in which half of them take what they always do has some long ones among the rest.
 func (v *Service) slowed(s *Scene) (Symptom, bool) {
-	mean := func(rows []recording.Turns) (each float64, n uint64) {
-		sum := 0.0
-		for _, row := range rows {
-			n += row.N
-			sum += row.Sum
-		}
-		return sum / max(1, float64(n)), n
-	}
-	base, n := mean(v.bestPart())
+	best := v.bestPart()
+	base, n := mean(best)
 	if n < fewTurns {
 		return Symptom{}, false
 	}
-	best := v.bestPart()
-	half := part(best, 0.5)
-	var slow []recording.Turns
+	half, most := part(best, 0.5), part(best, 0.9)
+	if sym, ok := v.slower(s, base, func(row []recording.Turns, each float64) bool {
+		return each >= base+slowedFloor && part(row, 0.5) >= 2*half
+	}); ok && part(sym.rows, 0.9) >= 2*most { // or fewer short ones among the long
+		return sym.Symptom, true
+	}
+	sym, ok := v.slower(s, base, func(row []recording.Turns, each float64) bool {
+		return each >= base+slowedAll && part(row, 0.1) >= 2*most
+	})
+	return sym.Symptom, ok && len(sym.rows) >= slowedFor
+}
+
+// slower are the seconds whose answers take slowedFactor times as long as in the best ones, and
+// are slow in another way as well.
+func (v *Service) slower(s *Scene, base float64, slow func(row []recording.Turns, each float64) bool) (out slowerSeconds, ok bool) {
 	var active []recording.Interval
-	for _, row := range v.Rows {
-		if row.N > 0 && row.Sum/float64(row.N) >= max(slowedFactor*base, base+slowedFloor) && part([]recording.Turns{row}, 0.5) >= 2*half {
-			slow = append(slow, row)
+	for i, row := range v.Rows {
+		if each, n := mean(v.Rows[i : i+1]); n > 0 && each >= slowedFactor*base && slow(v.Rows[i:i+1], each) {
+			out.rows = append(out.rows, row)
 			active = append(active, second(row.T))
 		}
 	}
 	_, all := mean(v.Rows)
-	each, n := mean(slow)
-	if n < fewTurns || float64(n) < slowedShare*float64(all) || part(slow, 0.9) < 2*part(best, 0.9) {
-		return Symptom{}, false // or fewer short ones among the long
-	}
-	return Symptom{
-		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: each - base, Unit: "s", Severity: float64(n) / float64(all),
+	each, n := mean(out.rows)
+	out.Symptom = Symptom{
+		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: each - base, Unit: "s", Severity: float64(n) / max(1, float64(all)),
 		Text: fmt.Sprintf("%s of %s answers took %s on average, the others %s", units.Count(float64(n)), units.Count(float64(all)), units.Short(each), units.Short(base)),
-	}, true
+	}
+	return out, n >= fewTurns && float64(n) >= slowedShare*float64(all)
+}
+
+// slowerSeconds is the symptom with its seconds.
+type slowerSeconds struct {
+	Symptom
+	rows []recording.Turns
+}
+
+// mean is how long answers took on average, and how many there were.
+func mean(rows []recording.Turns) (each float64, n uint64) {
+	sum := 0.0
+	for _, row := range rows {
+		n += row.N
+		sum += row.Sum
+	}
+	return sum / max(1, float64(n)), n
 }
 
 func part(rows []recording.Turns, q float64) float64 {

@@ -2,6 +2,7 @@ package scene
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 	"snag/recording"
 )
 
-// LogGap is a log file that grew at a steady pace and then did not.
+// LogGap is a log file that grew at a steady pace and then did not, or did not at first.
 type LogGap struct {
 	File    recording.LogFile // its last row
 	Writes  int               // looks that found it grown, in all
@@ -18,6 +19,7 @@ type LogGap struct {
 	Each    int64 // bytes that came with a write on average
 	After   int64 // with the first one after the silence; 0: none came
 	Rotated bool
+	First   bool // it began before the recording: its pace is that of afterwards
 }
 
 const (
@@ -103,6 +105,12 @@ func logGap(rows []recording.LogFile, window recording.Interval) (LogGap, bool) 
 			longest = i - 1
 		}
 	}
+	if first, ok := silentFirst(rows, writes[0], window); ok && (longest < 0 || first.End.Sub(first.Start) > gaps[longest]) {
+		g.First, g.Silence = true, first
+		g.Each = max(0, last.Size-rows[0].Size) / int64(g.Writes)
+		g.Usual = slices.Max(append(gaps, 0))
+		return g, first.End.Sub(first.Start) >= silentTimes*g.Usual
+	}
 	if longest < fewWrites-1 || gaps[longest] < logSilence { // it had no pace yet
 		return g, false
 	}
@@ -115,6 +123,19 @@ func logGap(rows []recording.LogFile, window recording.Interval) (LogGap, bool) 
 		g.Usual = others[len(others)-1]
 	}
 	return g, gaps[longest] >= silentTimes*g.Usual
+}
+
+// silentFirst is the silence that was there when the recording began, until the look before the
+// one that found the file grown for the first time.
+func silentFirst(rows []recording.LogFile, grown recording.Time, window recording.Interval) (recording.Interval, bool) {
+	in := recording.Interval{Start: rows[0].T, End: grown.Add(-time.Second)}
+	switch written := rows[0].MTime; {
+	case written >= window.Start && written < in.Start:
+		in.Start = written
+	case in.Start.Sub(window.Start) <= lastLook: // it was open when the recording began
+		in.Start = window.Start
+	}
+	return in, in.End > in.Start && in.End.Sub(in.Start) >= logSilence
 }
 
 // Plain tells a silence of a log that kept its pace: one of a few lines, or of lines that
@@ -138,11 +159,15 @@ func silentLogs(s *Scene, r *recording.Recording) []Symptom {
 			continue
 		}
 		long := g.Silence.End.Sub(g.Silence.Start)
+		text := "the log of %s[%d] grew every %s and then not for %s, while %s"
+		if g.First {
+			text = "the log of %s[%d], which grows every %s, did not for %s at first, while %s"
+		}
 		out = append(out, onset(Symptom{
 			Name: LogSilence, Subject: recording.Subject{Kind: recording.KindFile, Path: g.File.Path, PID: g.File.PID, Comm: g.File.Comm, Netns: p.Subject.Netns},
 			Active: []recording.Interval{g.Silence}, Amount: long.Seconds(), Unit: "s",
 			Severity: long.Seconds() / max(s.Window.Length(s.Window.End).Seconds(), 1),
-			Text: fmt.Sprintf("the log of %s[%d] grew every %s and then not for %s, while %s", g.File.Comm, g.File.PID,
+			Text: fmt.Sprintf(text, g.File.Comm, g.File.PID,
 				units.Seconds(g.Usual), units.Seconds(long), busy),
 		}, s))
 	}
@@ -155,13 +180,14 @@ func (s *Scene) Busy(r *recording.Recording, p *Process, in recording.Interval) 
 	if recording.StandsIn(p.Subject.PID) {
 		return busyByLog(r, p, in)
 	}
+	over := in.End
 	in.End = in.End.Add(time.Second) // what a look or a second says is of the time before it
 	for _, t := range r.Turns {
 		if t.PID != p.Subject.PID || !in.Covers(t.T) {
 			continue
 		}
 		switch {
-		case t.Role == "serve" && (t.Open > 0 || t.N > 0):
+		case t.Role == "serve" && (t.Open > 0 || t.N > 0) && t.T < over: // what comes later ends the silence
 			return "requests came from " + t.Remote
 		case t.Role == "call" && t.Oldest >= 1:
 			return "it waited for an answer of " + t.Remote
@@ -179,9 +205,9 @@ func (s *Scene) Busy(r *recording.Recording, p *Process, in recording.Interval) 
 			case row.State == "LISTEN" && row.RecvQ > 0:
 				return fmt.Sprintf("%d connections waited to be accepted on %s", row.RecvQ, row.Local)
 			case row.State == "LISTEN" || row.Remote == "":
-			case row.RecvQ > 0 && row.State == "ESTABLISHED":
+			case row.RecvQ > 0 && row.State == "ESTABLISHED" && row.T < over:
 				return fmt.Sprintf("%s waited to be read from %s", units.Bytes(float64(row.RecvQ)), row.Remote)
-			case served && first != nil && row.TCP != nil && first.TCP != nil && row.TCP.BytesReceived > first.TCP.BytesReceived:
+			case served && row.T < over && first != nil && row.TCP != nil && first.TCP != nil && row.TCP.BytesReceived > first.TCP.BytesReceived:
 				return "requests came from " + recording.Host(row.Remote)
 			case !served && Awaits(*row):
 				return "it waited for an answer of " + row.Remote

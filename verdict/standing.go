@@ -85,11 +85,17 @@ func (v *Verdict) SlowParties() (out []*ledger.Party) {
 			tolerated = max(u.Objective, slowAnswer, 2*u.Mean)
 		}
 		slow := p.Answered >= slowFew && p.Mean*(1-p.Share(ledger.Parked)) >= tolerated
-		if (slow || v.unanswered(p)) && v.scope.ours(p) {
+		if (slow || v.unanswered(p) || v.uneven(p)) && v.scope.ours(p) {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// uneven tells that a service leaves one request in a hundred, or more, for longer than people
+// tolerate, and many times as long as most, where there is no better time to compare it with.
+func (v *Verdict) uneven(p *ledger.Party) bool {
+	return p.Role == ledger.Serves && p.Usual == nil && len(p.PIDs) > 0 && p.Tail() >= slowAnswer
 }
 
 // erring are the services of the target some of whose answers are errors, too few for a symptom:
@@ -168,7 +174,12 @@ func (v *Verdict) Why() (text, next string) {
 		if v.unanswered(p) {
 			text = fmt.Sprintf("no fault is seen, but requests of %s have no answer for up to %s", v.Scene.Name(p.Subject), units.Short(p.Oldest))
 		}
-		if len(p.Entries) > 0 {
+		if v.uneven(p) && p.Mean < slowAnswer {
+			text = fmt.Sprintf("nobody is seen to be held up without need, but one in a hundred answers of %s takes %s, where half take %s", v.Scene.Name(p.Subject), units.Short(p.P99), units.Short(p.P50))
+			if pid := p.PIDs[0]; !recording.StandsIn(pid) {
+				next = fmt.Sprintf("snag find --pid %d   # what its threads wait for, and its locks", pid)
+			}
+		} else if len(p.Entries) > 0 {
 			e := p.Entries[0]
 			text += fmt.Sprintf(", %.0f %% of it %s", 100*e.Seconds/p.Demand, e.Account.Words())
 			if e.Where != "" {
@@ -179,7 +190,7 @@ func (v *Verdict) Why() (text, next string) {
 			text += fmt.Sprintf(", and those of %d more are slow too", len(slow)-1)
 		}
 		return text + ": whether that is too long only you know",
-			"snag find --baseline GOOD   # compares it with a recording of a better time"
+			firstOf(next, "snag find --baseline GOOD   # compares it with a recording of a better time")
 	}
 	return "", ""
 }

@@ -26,6 +26,8 @@ func TestStanding(t *testing.T) {
 		return &ledger.Ledger{Parties: []*ledger.Party{{Role: ledger.Serves, Subject: process(7), Answered: answered, Mean: mean, Demand: 10,
 			Entries: []ledger.Entry{{Account: account, Where: "10.0.0.9:5432", Seconds: 9.5}, {Account: ledger.Work, Seconds: 0.5}}}}}
 	}
+	uneven := party(0.014, 500, ledger.Work)
+	uneven.Parties[0].P50, uneven.Parties[0].P99, uneven.Parties[0].PIDs = 0.008, 0.2, []int{7}
 	unavailable := map[string]string{"sockets.turns": recording.CoverageUnavailable}
 	for _, c := range []struct {
 		what string
@@ -41,6 +43,7 @@ func TestStanding(t *testing.T) {
 		{"answers wait for another", Verdict{Ledger: party(0.6, 50, ledger.Call)}, recording.Recording{Coverage: covered(nil)}, Slow, "take 600 ms, 95 % of it waiting for an answer (10.0.0.9:5432)"},
 		{"quick ones", Verdict{Ledger: party(0.06, 50, ledger.Call)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
 		{"long polls", Verdict{Ledger: party(0.6, 50, ledger.Parked)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
+		{"an uneven tail", Verdict{Ledger: uneven}, recording.Recording{Coverage: covered(nil)}, Slow, "one in a hundred answers of p[7] takes 200 ms, where half take 8 ms"},
 		{"too few to say so", Verdict{Ledger: party(0.6, 4, ledger.Call)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
 		{"a recording that was cut off at its start", Verdict{Entries: []Entry{{State: NotSeen}, {State: NotSeen}}}, recording.Recording{}, Blind, "nothing by which any of its suspects"},
 		{"one suspect could not be seen", Verdict{Entries: []Entry{{State: NotSeen}, {State: Cleared}}}, recording.Recording{}, Well, ""},

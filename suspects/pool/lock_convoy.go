@@ -39,6 +39,7 @@ var lockConvoy = &suspect.Suspect{
 		"strong: a quarter of the delay of its answers or more was waiting for the lock of a file (flock, fcntl), by two threads or processes at least",
 	},
 	Against: []string{
+		"can't tell, without a closer look: where one in a hundred answers takes ten times as long as half of them, and threads wait at one word for as long in all as these take, whether that is a lock's or a condition's",
 		"strong: its threads wait to be told of something (a condition), and nobody holds that: an idle pool",
 		"strong: nothing waits at its sockets: nobody was seen to be delayed",
 		"trap: threads that take turns to wait for work (a leader and its followers): who holds the lock sits in accept or epoll_wait",
@@ -73,6 +74,10 @@ func weighLockConvoy(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 		}
 		if f := calledAlone(p, l); f != nil && !measured {
 			out = append(out, *f)
+			continue
+		}
+		if f, ok := tailAtOneWord(p, r, l); ok && !measured {
+			out = append(out, f)
 			continue
 		}
 		switch {

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -122,7 +123,7 @@ func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (suspect.Findin
 	all := queriesOf(p, r)
 	a := worstServer(all)
 	if a == nil {
-		return suspect.Finding{}, false
+		return namesInStep(p, all, s, r)
 	}
 	sum, mean, answers := tookInside(r, p, s.Window)
 	open := p.turns(r, "serve", "", []recording.Interval{s.Window}).Oldest
@@ -131,16 +132,8 @@ func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (suspect.Findin
 	if answers == 0 && open < 1 && !suffers {
 		return suspect.Finding{}, false // nobody was seen to wait for it
 	}
-	f := suspect.Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: a.netns, Proto: "udp", Remote: a.server, PID: p.head.Subject.PID, Comm: p.head.Subject.Comm},
-		Active: a.active, Related: append([]recording.Subject{p.head.Subject}, p.related()...)}
-	whose := ""
-	if k := a.here(s); k != nil {
-		f.Related = append(f.Related, k.Subject)
-		if q := k.Owner(); q != nil {
-			f.Related = append(f.Related, q.Subject)
-			whose = fmt.Sprintf(" (it is %s)", q.Subject.Name)
-		}
-	}
+	f := suspect.Finding{Subject: a.subject(), Active: a.active, Related: slices.Concat([]recording.Subject{p.head.Subject}, p.related(), a.related(s))}
+	whose := a.whose(s)
 	queries := a.evidence(r)
 	if answers > 0 && late {
 		queries.Text += fmt.Sprintf("; its own %s answers took %s inside", units.Count(float64(answers)), units.Lasting(mean))
@@ -169,7 +162,7 @@ func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (suspect.Findin
 		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("Find out why %s does not answer, or take it out of /etc/resolv.conf. There: options timeout:1 attempts:2, or a resolver on this host that keeps names.", host)}
 	} else {
 		f.Text = fmt.Sprintf("%s waits for the name server %s%s, which answers, but late: %s a query on average, %s at the longest", p.named(), host, whose, units.Lasting(a.wait()), units.Lasting(a.Max))
-		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("Find out what holds %s up (its upstream, its load). A resolver on this host that keeps names.", host)}
+		f.Remedy = a.slowRemedy()
 	}
 	if late && a.wait() > 0 {
 		each := a.wait()
@@ -181,8 +174,41 @@ func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (suspect.Findin
 			f.Harm.Text = fmt.Sprintf("%s of each answer's %s is the wait for the name server %s", units.Lasting(each), units.Lasting(mean), host)
 		}
 	}
-	f.Next = fmt.Sprintf("dig @%s . NS +tries=1; tcpdump -ni any host %s and port 53", host, host)
+	f.Next = a.next()
 	return f, true
+}
+
+func (a *nameServer) subject() recording.Subject {
+	p := a.process.head.Subject
+	return recording.Subject{Kind: recording.KindPeer, Netns: a.netns, Proto: "udp", Remote: a.server, PID: p.PID, Comm: p.Comm}
+}
+
+// related are the server's socket and its process, where they are on this host.
+func (a *nameServer) related(s *scene.Scene) (out []recording.Subject) {
+	if k := a.here(s); k != nil {
+		out = append(out, k.Subject)
+		if q := k.Owner(); q != nil {
+			out = append(out, q.Subject)
+		}
+	}
+	return out
+}
+
+// whose names that process.
+func (a *nameServer) whose(s *scene.Scene) string {
+	if k := a.here(s); k != nil && k.Owner() != nil {
+		return fmt.Sprintf(" (it is %s)", k.Owner().Subject.Name)
+	}
+	return ""
+}
+
+func (a *nameServer) slowRemedy() suspect.Remedy {
+	return suspect.Remedy{Permanently: fmt.Sprintf("Find out what holds %s up (its upstream, its load). A resolver on this host that keeps names.", recording.Host(a.server))}
+}
+
+func (a *nameServer) next() string {
+	host := recording.Host(a.server)
+	return fmt.Sprintf("dig @%s . NS +tries=1; tcpdump -ni any host %s and port 53", host, host)
 }
 
 // here is the server's own socket where it is on this host: of the same namespace, or of

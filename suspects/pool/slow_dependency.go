@@ -34,6 +34,7 @@ var slowDependency = &suspect.Suspect{
 	For: []string{
 		"decisive: its calls to one peer took 0.1 s or longer on average, and together as long as its own answers took inside (within a third)",
 		"decisive: it answers nothing, nor are its calls to one peer answered, which were asked before the recording began",
+		"decisive: for a while its calls to one peer took 2.5 times as long as at other times, and so much longer took its own answers (within a third), however short both are",
 		"strong: its calls to one peer took 0.1 s or longer, or one waits for 1 s and more",
 		"strong: two fifths of the time of its own answers, which are late, was waiting for that peer or in line behind who does, by the states of its threads",
 		"strong, with an objective (--slo): two fifths of what its answers take beyond it is waiting for that peer",
@@ -151,7 +152,9 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	slower := calls.Slower() && l.Booked(d.process.workers[0].Subject.PID, ledger.Call) >= mostlyWaits
 	objective, beyond := l.Beyond(d.process.workers[0].Subject.PID, ledger.Call)
 	tooLong := beyond >= mostlyWaits && waits >= mostlyWaits
-	slow, late = slow || booked || slower || tooLong, late || booked || slower || tooLong
+	step, stepped := slowWhile(d.process, s, r)
+	stepped = stepped && !slow && step.to(d, r)
+	slow, late = slow || booked || slower || tooLong || stepped, late || booked || slower || tooLong || stepped
 	if !slow || d.calls.N+d.calls.Open == 0 && !held {
 		return suspect.Finding{}, false
 	}
@@ -161,6 +164,9 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	f := suspect.Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: d.netns, Remote: d.remote}, Active: d.active, Related: append([]recording.Subject{d.process.head.Subject}, d.process.related()...)}
 	name := cmp.Or(d.port(), "a service")
 	f.Text = fmt.Sprintf("%s waits for %s at %s: %s a call on average, %s at the longest", d.process.named(), name, d.remote, units.Lasting(d.mean()), units.Lasting(d.worst))
+	if stepped {
+		f.Text = fmt.Sprintf("%s waits for %s at %s, which takes %s of each answer instead of %s", d.process.named(), name, d.remote, units.Short(step.calls.slow), units.Short(step.calls.usual))
+	}
 	if d.socket != nil {
 		f.Subject = d.socket.Subject
 		for _, p := range d.socket.Owners {
@@ -176,7 +182,12 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 			}
 		}
 	}
-	if behind, sum := d.behind(s, r); behind != "" {
+	least := longCall
+	if stepped {
+		least = 0
+		f.Active = step.active
+	}
+	if behind, sum := d.behind(s, r, least); behind != "" {
 		f.Text = fmt.Sprintf("what it waits for at %s is at %s", d.remote, behind)
 		f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: sum, Unit: "s", Source: d.process.turnsSource(), Origin: "calls",
 			Text: fmt.Sprintf("its calls to %s took %s in all, and %s of that is the wait for %s there: see that one", d.remote, units.Lasting(d.calls.Sum), units.Lasting(sum), behind)}}
@@ -195,6 +206,9 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 		}
 	}
 	f.Evidence = append(f.Evidence, took)
+	if stepped {
+		f.Evidence = append(f.Evidence, step.evidence("what each needs of "+d.remote, d.process.turnsSource()))
+	}
 	if slower {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: calls.Mean, Unit: "s", Source: d.process.turnsSource().And(source.Of("the baseline")), Origin: "baseline",
 			Text: fmt.Sprintf("a call takes %s, in the baseline it took %s", units.Lasting(calls.Mean), units.Lasting(calls.Usual.Mean))})
@@ -229,6 +243,9 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	if answers > 0 && late {
 		f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: min(d.mean(), mean), Unit: "s", Text: fmt.Sprintf("%s of each answer's %s is the wait for %s", units.Lasting(min(d.mean(), mean)), units.Lasting(mean), d.remote)}
 	}
+	if stepped {
+		f.Harm = step.harm(d.remote)
+	}
 	if recording.IsUnix(d.remote) {
 		f.Remedy = quickerCalls(d.remote, d.process.head.Subject.Comm, d.mean())
 		f.Next = fmt.Sprintf("ss -lxp 'src %s'   # whose it is; snag find --pid PID", recording.Port(d.remote))
@@ -246,7 +263,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 
 // behind is whom the peer, where it is on this host, waits for itself during most of the
 // calls to it, in calls that are long too.
-func (d *dependency) behind(s *scene.Scene, r *recording.Recording) (remote string, sum float64) {
+func (d *dependency) behind(s *scene.Scene, r *recording.Recording, long float64) (remote string, sum float64) {
 	l := s.Callee(recording.Turns{Netns: d.netns, Remote: d.remote})
 	if l == nil || d.calls.Sum == 0 {
 		return "", 0
@@ -260,7 +277,7 @@ func (d *dependency) behind(s *scene.Scene, r *recording.Recording) (remote stri
 			}
 		}
 	}
-	if sum < (1-agreeing)*d.calls.Sum || sum < longCall*float64(calls[remote]) {
+	if sum < (1-agreeing)*d.calls.Sum || sum < long*float64(calls[remote]) {
 		return "", 0
 	}
 	return remote, sum

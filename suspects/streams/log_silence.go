@@ -28,7 +28,7 @@ var logSilence = &suspect.Suspect{
 		{Measure: "sockets.owner", Why: "which socket a descriptor is"},
 	},
 	For: []string{
-		"strong: the log grew at each look and then for 3 s and longer at none, while its process had something to do",
+		"strong: the log grew at each look, and for 3 s and longer, after that or when the recording began, at none, while its process had something to do",
 		"strong: at most looks of the silence a thread of it waited in a read or write on one peer's connection",
 		"strong: by the scheduler's word a thread of it was blocked on one peer's connection for most of the silence, in a function that is named",
 		"strong: or it slept in a write to a full pipe (its standard output), whose reader is named, with what that one did meanwhile",
@@ -71,6 +71,9 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 	busy := s.Busy(r, p, g.Silence)
 	gap := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: long, Unit: "s", Source: source.Of("stat " + g.File.Path), Origin: "log file",
 		Text: fmt.Sprintf("%s grew at %d looks, %s apart at most, and then not for %s", g.File.Path, g.Writes, units.Lasting(g.Usual.Seconds()), units.Lasting(long))}
+	if g.First {
+		gap.Text = fmt.Sprintf("%s grew at %d looks, %s apart at most, and before that not for %s", g.File.Path, g.Writes, units.Lasting(g.Usual.Seconds()), units.Lasting(long))
+	}
 	against := func(grade suspect.Grade, seen, text string) {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: grade, Source: source.Of(seen), Origin: seen, Text: text})
 	}
