@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -17,33 +18,57 @@ const (
 	lateSlack   = 500 * time.Millisecond
 )
 
-// findStale notes when a playlist was late, by its age as the reader saw it.
+// findStale notes when a playlist was late: by its age as the reader saw it, and by when its file
+// was written where that is on this host, for the reader does not know how old it was at first. The
+// target duration is the one of that time: some servers make it as long as their longest segment,
+// and a packager that stood still has a long one.
 func (s *Scene) findStale(r *recording.Recording, st *Stream) {
 	if st.Row.Protocol != "hls" {
 		return
 	}
-	target := 0.0
-	for _, p := range ofStream(r, "snag_stream_target_seconds", st.Row) {
-		target = max(target, p.V)
+	targets := ofStream(r, "snag_stream_target_seconds", st.Row)
+	most := 0.0
+	for _, p := range targets {
+		most = max(most, p.V)
 	}
-	if target <= 0 {
+	if most <= 0 {
 		return
 	}
-	long := func(targets float64) time.Duration { return time.Duration(targets * target * 1e9) }
-	st.Delay = long(dueTargets)
+	long := func(n, target float64) time.Duration { return time.Duration(n * target * 1e9) }
+	st.Delay = long(dueTargets, most)
 	points := ofStream(r, "snag_stream_playlist_age_seconds", st.Row)
 	for i, p := range points {
 		changed := p.T.Add(-time.Duration(p.V * 1e9))
-		if p.T.Sub(changed) < long(lateTargets)+lateSlack {
+		if seen := points[0].T.Add(-time.Duration(points[0].V * 1e9)); changed.Sub(seen) < lateSlack { // it has not seen a change yet
+			changed = min(changed, cmp.Or(writtenBy(r, st.Row, p.T), changed))
+		}
+		target := most
+		for _, t := range targets {
+			if t.T <= p.T && t.V > 0 {
+				target = t.V
+			}
+		}
+		if p.T.Sub(changed) < long(lateTargets, target)+lateSlack {
 			continue
 		}
 		end := p.T // it lasts until the next change, or the end
 		if i+1 < len(points) {
 			end = max(end, points[i+1].T.Add(-time.Duration(points[i+1].V*1e9)))
 		}
-		st.late = append(st.late, recording.Interval{Start: max(changed.Add(long(dueTargets)), s.Window.Start), End: min(end, s.Window.End)})
+		st.late = append(st.late, recording.Interval{Start: max(changed.Add(long(dueTargets, target)), s.Window.Start), End: min(end, s.Window.End)})
 	}
 	st.late = intervals.Merge(st.late, 0)
+}
+
+// writtenBy is when the playlist's file had been written last at some time; 0 where no file of the
+// stream is seen.
+func writtenBy(r *recording.Recording, row recording.Stream, at recording.Time) (written recording.Time) {
+	for _, f := range r.StreamFiles {
+		if f.Name == row.Name && f.Layer == row.Layer && f.T <= at {
+			written = max(written, f.MTime)
+		}
+	}
+	return written
 }
 
 // ofStream are the points of one stream's series.

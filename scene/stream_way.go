@@ -202,6 +202,9 @@ func stoppedOf(r *recording.Recording, st *Stream, all []*Socket) (found *Socket
 			hurt = append(hurt, recording.Interval{Start: e.T.Add(-st.Delay - beforeHurt), End: max(e.T, e.End)})
 		}
 	}
+	for _, i := range slices.Concat(st.late, st.wait) {
+		hurt = append(hurt, recording.Interval{Start: i.Start.Add(-st.Delay - beforeHurt), End: i.End})
+	}
 	for _, k := range all {
 		if k.Peer == nil || k.Peer.Owner() == nil {
 			return nil
