@@ -57,6 +57,9 @@ func lateRequests(s *Scene, r *recording.Recording) []Symptom {
 			}
 			if ok {
 				has[id] = true
+				if sym.Side == "" {
+					sym.Side = role
+				}
 				out = append(out, onset(sym, s))
 			}
 		}

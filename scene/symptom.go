@@ -39,6 +39,7 @@ type Symptom struct {
 	Elsewhere bool
 	// Side of a flow on which a freeze was seen: read (data lies unread) or write
 	// (none is acknowledged); read too of late answers that are told by data that lies
-	// unread; "" for other symptoms.
+	// unread. Of other late answers who measured them: serve, the service itself, or call,
+	// who asked. "" for other symptoms.
 	Side string
 }

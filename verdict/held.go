@@ -94,6 +94,9 @@ func booked(sus *suspect.Suspect, sym scene.Symptom, delays map[scene.NodeID][]l
 		return 0
 	}
 	all := delays[scene.IDOf(sym.Subject)]
+	if sym.Side == string(ledger.Serves) { // what the service measured itself is no delay of the way to it
+		all = slices.DeleteFunc(slices.Clone(all), func(d ledger.Delay) bool { return d.Party.Role != ledger.Serves })
+	}
 	if sym.Name != scene.RequestLatency || len(all) == 0 || len(sus.Claims) == 0 {
 		return 1
 	}

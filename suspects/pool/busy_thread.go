@@ -27,6 +27,7 @@ var busyThread = &suspect.Suspect{
 	For: []string{
 		"strong: a fifth or more of the delay of its answers, which are uneven, was waiting in line behind computing",
 		"strong: the process used one CPU on average at the most, and CPUs were idle",
+		"strong, where only some answers are late: around these one thread, which does four fifths of the work, computed for half of the longest, and four times as much for each answer as at other times",
 		"strong, against a baseline: a request computes for twice as long as there",
 	},
 	Against: []string{
@@ -57,6 +58,7 @@ const leastCPU = 0.05
 
 func weighBusyThread(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
 	var out []suspect.Finding
+	named := map[*ledger.Party]bool{}
 	for _, d := range l.Felt {
 		share := 0.0
 		for _, p := range d.By {
@@ -69,6 +71,15 @@ func weighBusyThread(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 		}
 		if t := measure.BusiestOf(s, d.Party.PIDs); t != nil {
 			out = append(out, busyFinding(t, s, r, d, share))
+			named[d.Party] = true
+		}
+	}
+	for _, p := range l.Parties {
+		if p.Role != ledger.Serves || named[p] {
+			continue
+		}
+		if f, ok := busyWhenLate(s, r, p); ok {
+			out = append(out, f)
 		}
 	}
 	return out
