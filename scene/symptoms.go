@@ -204,6 +204,9 @@ func queue(k *Socket) (mean float64, most int) {
 const (
 	waitingShare = 0.5
 	fewSamples   = 5
+	// ofAsked of the connections on which a process asks others: of thirty answers that come one has
+	// just come at most looks, whoever reads them at once.
+	ofAsked = 0.1
 )
 
 // waitingRequests: data that lies unread at a process' sockets in most samples,
@@ -215,7 +218,7 @@ func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 		if quick[p.Subject.PID] {
 			continue
 		}
-		type second struct{ waiting, all int }
+		type second struct{ waiting, asked, asks int }
 		seen := map[recording.Time]*second{}
 		var sockets []string
 		for _, k := range p.Sockets {
@@ -234,10 +237,16 @@ func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 				if seen[at] == nil {
 					seen[at] = &second{}
 				}
-				seen[at].all++
+				if k.Listener == nil {
+					seen[at].asks++
+				}
 				if row.RecvQ > 0 {
-					seen[at].waiting++
 					waits = true
+					if k.Listener == nil {
+						seen[at].asked++
+					} else {
+						seen[at].waiting++
+					}
 				}
 			}
 			if waits {
@@ -252,7 +261,7 @@ func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 		}
 		sort.Slice(times, func(i, j int) bool { return times[i] < times[j] })
 		for _, at := range times {
-			if seen[at].waiting > 0 {
+			if w := seen[at]; w.waiting > 0 || w.asked > 0 && float64(w.asked) >= ofAsked*float64(w.asks) {
 				waiting++
 				active = append(active, recording.Interval{Start: at * 1e9, End: at*1e9 + 1e9})
 			}
