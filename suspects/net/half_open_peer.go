@@ -27,6 +27,7 @@ var halfOpenPeer = &suspect.Suspect{
 	For: []string{
 		"decisive: nothing at all came on the connection while its data was sent again and the timer backed off, by two counts that agree",
 		"decisive: probes of an idle or shut connection stay without an answer",
+		"strong twice: connections to it wait in SYN_SENT, and none comes about; their SYNs are sent again, and neither a SYN-ACK nor a reset comes",
 	},
 	Against: []string{
 		"decisive: the window is shut and each probe is answered: a reader that does not read",
@@ -35,7 +36,7 @@ var halfOpenPeer = &suspect.Suspect{
 		"strong: other connections to the same host go on; no full segment was ever acknowledged (a path that swallows large packets)",
 		"trap: an idle connection without keepalive may be dead as well: nothing tells until somebody sends",
 	},
-	LeadsTo: []suspect.Lead{{To: "error-answers", Lag: 10 * time.Second}, {To: scene.StreamFreeze, Lag: 30 * time.Second}, {To: scene.RequestLatency, Lag: 30 * time.Second}, {To: "slow-consumer", Lag: 30 * time.Second}},
+	LeadsTo: []suspect.Lead{{To: "error-answers", Lag: 10 * time.Second}, {To: scene.ConnectLatency, Lag: 10 * time.Second}, {To: scene.ConnectionErrors, Lag: 30 * time.Second}, {To: scene.StreamFreeze, Lag: 30 * time.Second}, {To: scene.RequestLatency, Lag: 30 * time.Second}, {To: "slow-consumer", Lag: 30 * time.Second}},
 	Remedy: suspect.Remedy{
 		Now:         "ss -K 'dst PEER src LOCAL'",
 		Permanently: "net.ipv4.tcp_retries2 = 8 in /etc/sysctl.d, for all programs.",
@@ -77,7 +78,7 @@ func weighHalfOpenPeer(s *scene.Scene, r *recording.Recording) []suspect.Finding
 				Text: fmt.Sprintf("the window of %s is shut, and it answered %s ago: it is there and does not read", last.Remote, units.Lasting(last.TCP.LastAck))}}})
 		}
 	}
-	return out
+	return append(out, nobodyLetsIn(s, r)...)
 }
 
 // silence is the rows from the last in which something came on the connection.

@@ -176,6 +176,19 @@ func lateByResending(l *ledger.Ledger, flows []*flow) (suspect.Evidence, bool) {
 		Text: fmt.Sprintf("%.0f %% of what calls on this way took too long was until something was sent again", 100*share)}, share >= lossBooked
 }
 
+// silentToTheEnd counts connections whose timer has run out again and again when they are seen last.
+func silentToTheEnd(flows []*flow) (n int) {
+	for _, f := range flows {
+		if f.socket == nil {
+			continue
+		}
+		if rows := measure.TCPRowsOf(f.socket); len(rows) > 0 && rows[len(rows)-1].TCP.Backoff >= backedOff {
+			n++
+		}
+	}
+	return n
+}
+
 // lossOnPath judges many short connections to one peer together, by the
 // counters of their namespace: no dump saw their tcp_info twice.
 func lossOnPath(r *recording.Recording, l *ledger.Ledger, k measure.DropKey, flows []*flow) (suspect.Finding, bool) {
@@ -223,7 +236,12 @@ func lossOnPath(r *recording.Recording, l *ledger.Ledger, k measure.DropKey, flo
 			e.Grade = suspect.Decisive
 		}
 	}
-	out.Evidence = []suspect.Evidence{e}
+	if n := silentToTheEnd(flows); 2*n > len(flows) {
+		e.Grade = suspect.Strong
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(n), Unit: "connections", Source: source.SS("-tino", source.Backoff, source.LastRcv), Origin: "silence",
+			Text: fmt.Sprintf("on %d of these %d connections nothing is acknowledged until the end, however often it is sent again: a peer that is gone, or a path that takes no large packets, looks so too", n, len(flows))})
+	}
+	out.Evidence = append([]suspect.Evidence{e}, out.Evidence...)
 	if duplicates >= someDuplicates*n {
 		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: duplicates, Unit: "segments", Source: source.Netstat("TCPDSACKRecv"), Origin: "dsack",
 			Text: fmt.Sprintf("the receivers had %s of what was sent again already: it came late, and was not lost", units.OfAll(duplicates, n))})
