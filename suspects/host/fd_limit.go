@@ -179,6 +179,7 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (suspec
 func addRefused(f suspect.Finding, r *recording.Recording, p *scene.Process, no refusals) suspect.Finding {
 	last := p.Last()
 	f.Active = intervals.Merge(no.at, measure.Joined)
+	f.Active[0].Start = waitingSince(p, f.Active[0].Start)
 	f.Text = fmt.Sprintf("%s fails (EMFILE), %s times: all its descriptors are in use", no.call, units.Count(no.n))
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: no.n, Unit: "calls", Source: source.Of("strace -f -e trace=accept,accept4,openat"), Origin: "descriptors",
 		Text: fmt.Sprintf("its %s returned EMFILE %s times, which is the answer where RLIMIT_NOFILE is reached and to nothing else", no.call, units.Count(no.n))}
@@ -190,6 +191,28 @@ func addRefused(f suspect.Finding, r *recording.Recording, p *scene.Process, no 
 	f.Remedy = raiseLimit(r, p, fullTable{most: max(last.FDLimit, 1024), hard: last.FDHard})
 	f.Next = fmt.Sprintf("ls -l /proc/%[1]d/fd | awk '{print $NF}' | sed 's/[0-9].*//' | sort | uniq -c; grep 'open files' /proc/%[1]d/limits", p.Subject.PID)
 	return f
+}
+
+// waitingSince is when connections began to wait for a process to accept them that still did at some
+// time: what calls return is looked at only once something seems wrong.
+func waitingSince(p *scene.Process, at recording.Time) recording.Time {
+	since := at
+	for _, k := range p.Sockets {
+		if !k.Listening() {
+			continue
+		}
+		for i := len(k.Rows) - 1; i >= 0; i-- {
+			row := k.Rows[i]
+			if row.T >= at {
+				continue
+			}
+			if row.RecvQ == 0 {
+				break
+			}
+			since = min(since, row.T)
+		}
+	}
+	return since
 }
 
 // refusals are calls of a process that got no descriptor.

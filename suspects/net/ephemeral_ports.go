@@ -1,6 +1,7 @@
 package net
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -83,7 +84,10 @@ func weighEphemeralPorts(s *scene.Scene, r *recording.Recording) []suspect.Findi
 		counted := slices.ContainsFunc(order, func(o place) bool {
 			return o.netns == k.netns && scene.Address(o.remote) == scene.Address(k.remote)
 		})
-		if e.Errno == "EADDRNOTAVAIL" && e.Call == "connect" && e.Remote != "" && !counted {
+		if e.Remote == "" { // where to was not seen: then of a namespace for which nothing was counted
+			counted = slices.ContainsFunc(order, func(o place) bool { return o.netns == k.netns })
+		}
+		if e.Errno == "EADDRNOTAVAIL" && e.Call == "connect" && !counted && !slices.Contains(order, k) {
 			order = append(order, k)
 			most[k] = recording.Ports{Netns: e.Netns, Local: k.local, Remote: k.remote}
 		}
@@ -167,6 +171,9 @@ func portsFinding(s *scene.Scene, r *recording.Recording, netns uint64, p record
 	}
 	if len(c.who) == 1 {
 		f.Subject.PID, f.Subject.Comm = c.who[0].PID, c.who[0].Comm
+		if p.Remote == "" {
+			f.Subject = c.who[0]
+		}
 	}
 	if len(f.Active) == 0 {
 		f.Active = intervals.Merge(full, 6e9)
@@ -202,23 +209,28 @@ func portsFinding(s *scene.Scene, r *recording.Recording, netns uint64, p record
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: grade, Value: c.noAddress, Unit: "errors", Source: source.Of("strace -e connect"), Origin: "errno",
 			Text: fmt.Sprintf("connect returned EADDRNOTAVAIL %s times", units.Count(c.noAddress))})
 	}
-	f.Text = fmt.Sprintf("all local ports towards %s are taken, most by connections closed in the last minute: connect fails", p.Remote)
+	towards := cmp.Or(p.Remote, "its peers")
+	f.Text = fmt.Sprintf("all local ports towards %s are taken, most by connections closed in the last minute: connect fails", towards)
 	if c.noAddress < fewConnectErrors && used < portsOut*most {
 		f.Text = inUse
 		return f
 	}
 	if used < portsOut*most {
-		f.Text = fmt.Sprintf("connect found no local port towards %s: the range, or what is in use of it, changes between two looks", p.Remote)
+		f.Text = fmt.Sprintf("connect found no local port towards %s: the range, or what is in use of it, changes between two looks", towards)
+	}
+	if p.Remote == "" {
+		f.Text = fmt.Sprintf("connect finds none of the %s local ports of ip_local_port_range free", units.Count(most))
+		f.Next = remedy.InNetns(s, netns, "ss -Htan state time-wait | awk '{print $4}' | sort | uniq -c | sort -rn | head")
 	}
 	f.Settings, f.Calls = portsSettings(s, r, netns, p, most, c)
 	f.Remedy = suspect.Remedy{Now: remedy.Now(s, r, f.Settings), Permanently: remedy.Kept(s, r, f.Settings),
-		Program: fmt.Sprintf("%s: keep the connections to %s open (a pool).", measure.OrProgram(f.Subject.Comm), p.Remote)}
+		Program: fmt.Sprintf("%s: keep the connections to %s open (a pool).", measure.OrProgram(f.Subject.Comm), towards)}
 	if len(f.Settings) == 0 {
 		f.Remedy.Permanently = fmt.Sprintf("A second address of the destination: %s ports are all that there are for one.", units.Count(most))
 	}
 	if failed > 0 {
 		f.Harm = suspect.Harm{Symptom: scene.ConnectionErrors, Amount: failed, Of: failed + c.opened, Unit: "connections",
-			Text: fmt.Sprintf("%s connects to %s failed", units.OfAll(failed, failed+c.opened), p.Remote)}
+			Text: fmt.Sprintf("%s connects to %s failed", units.OfAll(failed, failed+c.opened), towards)}
 	}
 	return f
 }
