@@ -236,3 +236,27 @@ func TestJudgeHealed(t *testing.T) {
 		t.Error("the plain alarms have a command")
 	}
 }
+
+// Both runs of a draw say the same beforehand as its schedule does afterwards.
+func TestOngoing(t *testing.T) {
+	f := Family{Name: "x", Faults: []Fault{{Name: "a"}, {Name: "b"}}}
+	n := map[Lasting]int{}
+	for seed := uint64(2); seed < 402; seed += 2 {
+		c := Case{Seed: seed, Families: []Family{f}}
+		b, err := NewBench(nil, f, NewDraw(seed, f.Name), "", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lasting, spans := scheduleOf(b.Draw, b.Fault, 8)
+		n[lasting]++
+		if (&Truth{Lasting: lasting, Spans: spans}).goesOn() != c.Ongoing() {
+			t.Errorf("seed %d, %s: ongoing is %v", seed, lasting, c.Ongoing())
+		}
+	}
+	if n[Throughout] == 0 || n[Begins] == 0 || n[Ends] == 0 || n[Episodes] == 0 {
+		t.Errorf("%v", n)
+	}
+	if (Case{Seed: 2, Families: []Family{{Name: "well"}}}).Ongoing() {
+		t.Error("a healthy family has a fault that goes on")
+	}
+}

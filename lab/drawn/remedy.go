@@ -120,3 +120,26 @@ func treated(p Part, first referee.Window, before []clientlog.Log, second refere
 func (t *Truth) goesOn() bool {
 	return t != nil && len(t.Spans) == 1 && (t.Lasting == Throughout || t.Lasting == Begins)
 }
+
+// Ongoing tells whether a fault of the draw will be on when the window ends: others tell
+// nothing of remedies.
+func (c Case) Ongoing() bool {
+	for i, f := range c.Families {
+		if len(f.Faults) == 0 {
+			continue
+		}
+		name := ""
+		if i == 0 {
+			name = c.Fault
+		}
+		d := NewDraw(c.Seed, f.Name)
+		fault, err := f.faultOf(d, name)
+		if err != nil {
+			return false
+		}
+		if lasting, _ := scheduleOf(d, fault, 1); lasting == Throughout || lasting == Begins {
+			return true
+		}
+	}
+	return false
+}
