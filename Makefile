@@ -112,8 +112,8 @@ SEED   ?= 2
 N      ?= 30
 DRAWN  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/snag/drawn/$(shell git rev-parse --short HEAD 2>/dev/null || echo dev)
 DRAWNARGS = --dir $(DRAWN) --seed $(SEED) --draws $(N) $(if $(FAMILIES),--families $(FAMILIES)) $(if $(PART),--part $(PART)) $(if $(BUDGET),--budget $(BUDGET)) \
-	$(if $(JUDGE),--judge-only) $(if $(BASELINES),--baselines) $(if $(FINAL),--final --markdown docs/score.md --json $(DRAWN)/score.json)
-score-drawn: setup-drawn build ## incidents of random sizes: N draws from SEED on (FAMILIES=a,b PART=1/4 BUDGET=2h DRAWN=folder JUDGE=1 BASELINES=1 FINAL=1; root, about 25 s a draw)
+	$(if $(JUDGE),--judge-only) $(if $(BASELINES),--baselines) $(if $(REMEDIES),--remedies) $(if $(FINAL),--final --markdown docs/score.md --json $(DRAWN)/score.json)
+score-drawn: setup-drawn build ## incidents of random sizes: N draws from SEED on (FAMILIES=a,b PART=1/4 BUDGET=2h DRAWN=folder JUDGE=1 BASELINES=1 REMEDIES=1 FINAL=1; root, about 25 s a draw)
 	bin/snag-lab drawn score $(DRAWNARGS)
 
 setup-drawn: ## install the servers and clients that draws are made of

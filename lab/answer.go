@@ -52,10 +52,25 @@ type AnswerEntry struct {
 	// name of the process stands there even if the sentence leaves it out.
 	Ref        Subject `json:"subject_ref"`
 	Confidence float64 `json:"confidence"`
-	Evidence   []struct {
+	// Remedy is what helps; nil where nothing does.
+	Remedy   *AnswerRemedy `json:"remedy,omitempty"`
+	Evidence []struct {
 		Side  string `json:"side"`
 		Grade string `json:"grade"`
 	} `json:"evidence"`
+}
+
+// AnswerRemedy is what the lab reads of a remedy.
+type AnswerRemedy struct {
+	Now string `json:"now"` // one command line for a shell, "" for none
+}
+
+// Now is the entry's command line that helps at once, "" for none.
+func (e AnswerEntry) Now() string {
+	if e.Remedy == nil {
+		return ""
+	}
+	return e.Remedy.Now
 }
 
 // Suspected tells that something which is rarely seen without the cause speaks

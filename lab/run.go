@@ -31,6 +31,9 @@ type RunOptions struct {
 	// the lab's nor the one it was started in: for machines on which others make
 	// incidents too. On a quiet machine it changes nothing.
 	IgnoreElsewhere bool
+	// Remedies: of a draw, the first culprit's command is run after the verdict, and the
+	// clients go on for a second window.
+	Remedies bool
 	// Shared is for tests that judge no real recording: see Options.
 	Shared bool
 	Stdout io.Writer // progress; nil for none
@@ -258,6 +261,16 @@ func FindOn(all []*Stage, o RunOptions) (Answer, error) { return stages(all).fin
 // lab was started in.
 func NamespacesOf(all []*Stage) (map[uint64]bool, error) { return stages(all).namespaces() }
 
+// findAt is the namespace in which snag find is started, "" for the lab's own.
+func (all stages) findAt() (at string) {
+	for _, each := range all {
+		if each.findAt != "" {
+			at = each.findAt
+		}
+	}
+	return at
+}
+
 func (all stages) findCulprits(o RunOptions) (Answer, error) {
 	s := all[0]
 	how := []Option{MayEnd()}
@@ -271,11 +284,8 @@ func (all stages) findCulprits(o RunOptions) (Answer, error) {
 			argv = append(argv, "--baseline", each.baseline)
 		}
 	}
-	at := ""
+	at := all.findAt()
 	for _, each := range all {
-		if each.findAt != "" {
-			at = each.findAt
-		}
 		for _, url := range each.streams {
 			argv = append(argv, "--stream", url)
 		}

@@ -129,6 +129,8 @@ func drawnFindFlags(c *cobra.Command, o *lab.RunOptions) {
 	c.Flags().DurationVar(&o.For, "for", 8*time.Second, "how long snag find records")
 	c.Flags().BoolVar(&o.IgnoreElsewhere, "ignore-elsewhere", false,
 		"leave out what is found in network namespaces of others, where others make incidents on this machine")
+	c.Flags().BoolVar(&o.Remedies, "remedies", false,
+		"after the verdict on a fault that goes on, run the first culprit's command (now) and measure the clients for a second window")
 	c.Flags().StringVar(&o.SnagPath, "snag", "", "the snag binary that is judged (default: the one beside this program, else in PATH)")
 }
 
@@ -153,6 +155,9 @@ func printRun(w io.Writer, k drawn.Kept, before *drawn.Kept) {
 		if before != nil {
 			fmt.Fprintf(w, "   clients noticed: %s\n", referee.Compare(before.Parts[i].Figures, p.Figures))
 		}
+	}
+	if k.Remedy != nil {
+		fmt.Fprintf(w, "   remedy: %s\n", k.Remedy.Told(k, before))
 	}
 }
 

@@ -30,6 +30,7 @@ type drawnScore struct {
 	judgeOnly      bool
 	baselines      bool
 	healthy        bool
+	ongoing        bool
 	again          bool
 	final          bool
 	finalLog       string
@@ -61,6 +62,7 @@ given; each such use is noted in --final-log, which is committed.`,
 	f.BoolVar(&s.judgeOnly, "judge-only", false, "make nothing: judge what the folder has")
 	f.BoolVar(&s.baselines, "baselines", false, "compare each faulty run with the healthy one of its draw, and each noisy one with the quiet one, as snag judge --baseline does")
 	f.BoolVar(&s.healthy, "healthy", false, "only the healthy runs: what two folders of them differ by is noise (snag-lab drawn noise)")
+	f.BoolVar(&s.ongoing, "ongoing", false, "only draws whose fault is still on when the window ends: those that --remedies measures")
 	f.BoolVar(&s.again, "again", false, "make the runs that gave no recording once more")
 	f.BoolVar(&s.final, "final", false, "show the score of odd seeds")
 	f.StringVar(&s.finalLog, "final-log", "docs/score-final.log", "where uses of --final are noted")
@@ -107,6 +109,9 @@ func (s *drawnScore) cases() ([]drawn.Case, error) {
 	cases := drawn.Plan(families, s.seed, s.draws)
 	if s.healthy {
 		cases = slices.DeleteFunc(cases, func(c drawn.Case) bool { return c.Faulty || c.Quiet })
+	}
+	if s.ongoing {
+		cases = slices.DeleteFunc(cases, func(c drawn.Case) bool { return !c.Ongoing() })
 	}
 	if s.part == "" {
 		return cases, nil

@@ -36,16 +36,21 @@ func NewBench(s *lab.Stage, f Family, d *Draw, fault string, faulty bool) (*Benc
 		b.Faulty = false
 		return b, nil
 	}
-	if fault == "" {
+	var err error
+	b.Fault, err = f.faultOf(d, fault)
+	return b, err
+}
+
+// faultOf is the family's fault of that name, or the one that is drawn.
+func (f Family) faultOf(d *Draw, name string) (Fault, error) {
+	if name == "" {
 		var names []string
 		for _, x := range f.Faults {
 			names = append(names, x.Name)
 		}
-		fault = Pick(d, "fault", names...)
+		name = Pick(d, "fault", names...)
 	}
-	var err error
-	b.Fault, err = f.FaultNamed(fault)
-	return b, err
+	return f.FaultNamed(name)
 }
 
 // ClientLog returns the path of a new client's log, which the referee reads; the client writes

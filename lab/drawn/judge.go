@@ -112,6 +112,10 @@ func (j Judging) one(k Kept, without *Kept, done func(int, Mark)) error {
 			return err
 		}
 	}
+	healed, err := healedOf(k, without)
+	if err != nil {
+		return err
+	}
 	for i, judge := range j.Judges {
 		a, err := judge.Answer(r)
 		if err != nil {
@@ -124,7 +128,9 @@ func (j Judging) one(k Kept, without *Kept, done func(int, Mark)) error {
 		if one.Class == Incident && len(k.Parts) == 1 && judge.Confident {
 			one.Booked = bookedOf(*k.Parts[0].Truth, without.Parts[0].Figures, k.Parts[0].Figures, a)
 		}
-		if !judge.Confident {
+		if judge.Confident {
+			one.Healed = healed // the command is snag's
+		} else {
 			one.Claims = nil
 		}
 		done(i, one)

@@ -23,6 +23,8 @@ type Kept struct {
 	// beside it, in namespaces that do not count.
 	Namespaces []uint64 `json:"namespaces,omitempty"`
 	OnlyThese  bool     `json:"only_these,omitempty"`
+	// Remedy is what the verdict's command did, in a faulty run with --remedies; nil in others.
+	Remedy *Remedy `json:"remedy,omitempty"`
 	// Error is why there is no recording.
 	Error string `json:"error,omitempty"`
 }

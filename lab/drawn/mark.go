@@ -55,6 +55,8 @@ type Mark struct {
 	Claims       []score.Claim `json:"claims,omitempty"`
 	// Booked is of an incident of one family whose requests it made longer all the time.
 	Booked *Booked `json:"booked,omitempty"`
+	// Healed is of a run with --remedies whose fault went on.
+	Healed *Healed `json:"healed,omitempty"`
 }
 
 // truth is one that a culprit is compared with.
@@ -62,6 +64,18 @@ type truth struct {
 	Truth
 	subject *regexp.Regexp
 }
+
+// compile makes the subject wanted a regular expression.
+func (t *Truth) compile(key, family string) (truth, error) {
+	subject, err := regexp.Compile(t.Subject)
+	if err != nil {
+		return truth{}, fmt.Errorf("%s: the subject wanted of %s: %w", key, family, err)
+	}
+	return truth{*t, subject}, nil
+}
+
+// accepts tells whether an accusation is of this fault, or true beside it.
+func (t truth) accepts(e lab.AnswerEntry) bool { return t.is(e) || slices.Contains(t.Also, e.Suspect) }
 
 func (t truth) named(e lab.AnswerEntry) bool { return slices.Contains(t.Suspects, e.Suspect) }
 
@@ -111,11 +125,11 @@ func begin(k Kept, without *Kept) (Mark, []truth, error) {
 		if !h.Noticed {
 			continue
 		}
-		subject, err := regexp.Compile(p.Truth.Subject)
+		t, err := p.Truth.compile(k.Key, p.Family)
 		if err != nil {
-			return m, nil, fmt.Errorf("%s: the subject wanted of %s: %w", k.Key, p.Family, err)
+			return m, nil, err
 		}
-		truths = append(truths, truth{*p.Truth, subject})
+		truths = append(truths, t)
 		m.Class, m.Wanted = Incident, append(m.Wanted, p.Truth.Suspects)
 		if m.Noticed != "" {
 			m.Noticed += "; "
@@ -135,7 +149,7 @@ func (m Mark) answered(truths []truth, a lab.Answer) Mark {
 		if i == 0 {
 			m.First = name
 		}
-		right := slices.ContainsFunc(truths, func(t truth) bool { return t.is(e) || slices.Contains(t.Also, e.Suspect) })
+		right := slices.ContainsFunc(truths, func(t truth) bool { return t.accepts(e) })
 		m.Claims = append(m.Claims, score.Claim{Suspect: e.Suspect, Confidence: e.Confidence, Right: right})
 		if !right && !slices.Contains(m.False, name) {
 			m.False = append(m.False, name)

@@ -64,6 +64,10 @@ func (r Report) Markdown(w io.Writer, details bool) error {
 			score.Grid(&b, table(rows))
 		}
 	}
+	if rows := remediesBy(marks); rows != nil {
+		b.WriteString("\n### Commands for now, by suspect\n\n")
+		score.Grid(&b, rows)
+	}
 	b.WriteString("\n### Confidence\n\n")
 	b.WriteString(CalibrationOf(marks).Table())
 	if details {
@@ -100,6 +104,9 @@ func (r Report) overAll() [][]string {
 			row = append(row, l.of(s).String())
 		}
 		rows = append(rows, row)
+	}
+	for _, line := range RemediesOf(r.Judges[0].Marks).overAll() {
+		rows = append(rows, append(line, make([]string, len(rows[0])-len(line))...))
 	}
 	rows = append(rows, []string{"not counted: noise that clients noticed, void runs, failed runs", fmt.Sprintf("%d, %d, %d", sums[0].Loud, sums[0].Void, sums[0].Failed)})
 	for len(rows[len(rows)-1]) < len(rows[0]) {
@@ -184,6 +191,9 @@ func (m Mark) wrong() string {
 	}
 	if len(m.False) > 0 {
 		parts = append(parts, "accused: "+strings.Join(m.False, ", "))
+	}
+	if text := m.Healed.wrong(); text != "" {
+		parts = append(parts, text)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"snag/lab"
+	"snag/lab/clientlog"
 	"snag/lab/referee"
 	"snag/lab/score"
 	"snag/recording"
@@ -97,7 +98,7 @@ func (c Case) Run(ctx context.Context, o lab.RunOptions) (k Kept, err error) {
 
 // record runs snag find while the faults come and go.
 func (c Case) record(ctx context.Context, o lab.RunOptions, benches []*Bench, stages []*lab.Stage, k *Kept) error {
-	ctx, cancel := context.WithCancel(ctx)
+	faulty, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var faults []*switching
 	lead := 0.0
@@ -120,7 +121,7 @@ func (c Case) record(ctx context.Context, o lab.RunOptions, benches []*Bench, st
 	}
 	start := time.Now().Add(seconds(lead))
 	for _, s := range faults {
-		go s.run(ctx, start, o.For.Seconds())
+		go s.run(faulty, start, o.For.Seconds())
 	}
 	if err := wait(ctx, time.Until(start)); err != nil {
 		return err
@@ -130,7 +131,8 @@ func (c Case) record(ctx context.Context, o lab.RunOptions, benches []*Bench, st
 			go do()
 		}
 	}
-	if _, err := lab.FindOn(stages, o); err != nil {
+	answer, err := lab.FindOn(stages, o)
+	if err != nil {
 		return err
 	}
 	cancel()
@@ -144,22 +146,42 @@ func (c Case) record(ctx context.Context, o lab.RunOptions, benches []*Bench, st
 		<-s.done
 		s.note(window.From, window.To.Sub(window.From).Seconds())
 	}
+	logs, err := readAll(benches)
+	if err != nil {
+		return err
+	}
 	for i, b := range benches {
-		if err := b.Err(); err != nil {
-			return err
-		}
-		logs, err := b.read()
-		if err != nil {
-			return err
-		}
-		k.Parts[i].Figures = referee.Measure(logs, window)
+		k.Parts[i].Figures = referee.Measure(logs[i], window)
 		if k.Parts[i].Truth != nil {
 			k.Parts[i].Truth.Amount = b.amount
 		}
 	}
 	here, err := lab.NamespacesOf(stages)
 	k.Namespaces = score.Sorted(here)
+	if err != nil || !o.Remedies || !k.Faulty {
+		return err
+	}
+	if o.IgnoreElsewhere {
+		answer.DropAllElsewhere(here)
+	}
+	k.Remedy, err = heal(ctx, heals{answer: answer, benches: benches, stages: stages, parts: k.Parts, window: window, logs: logs})
 	return err
+}
+
+// readAll reads the logs of the clients of each bench.
+func readAll(benches []*Bench) ([][]clientlog.Log, error) {
+	var out [][]clientlog.Log
+	for _, b := range benches {
+		if err := b.Err(); err != nil {
+			return nil, err
+		}
+		logs, err := b.read()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, logs)
+	}
+	return out, nil
 }
 
 // switching turns one fault on and off.

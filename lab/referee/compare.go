@@ -42,36 +42,51 @@ func Compare(healthy, faulty Figures) Harm {
 		h.Void = fmt.Sprintf("%.0f %% of the healthy run's requests failed, %.0f %% were lost", 100*healthy.Failed, 100*healthy.Lost)
 		return h
 	}
-	note := func(format string, args ...any) { h.What = append(h.What, fmt.Sprintf(format, args...)) }
-	if faulty.Requests > 0 && healthy.Requests > 0 {
-		if grew(healthy.P50, faulty.P50, p50Most) {
-			note("p50 %s, %s before", ms(faulty.P50), ms(healthy.P50))
-		}
-		late := len(faulty.Longest) - sort.SearchFloat64s(faulty.Longest, twice*healthy.P99)
-		if healthy.Requests >= enough && late >= max(tail, faulty.Requests/100) && grew(healthy.P99, faulty.P99, p99Most) {
-			note("p99 %s, %s before", ms(faulty.P99), ms(healthy.P99))
-		}
-		if faulty.Failed-healthy.Failed >= share {
-			note("%.1f %% of the requests failed", 100*faulty.Failed)
-		}
-		if faulty.Lost-healthy.Lost >= share {
-			note("%.1f %% of the requests were not answered", 100*faulty.Lost)
-		}
-	}
-	if faulty.Datagrams > 0 && faulty.DatagramsLost-healthy.DatagramsLost >= share {
-		note("%.1f %% of the datagrams were lost", 100*faulty.DatagramsLost)
-	}
-	if healthy.Delivered > 0 && faulty.Delivered < healthy.Delivered/twice {
-		note("a stream came at %.0f per second, %.0f before", faulty.Delivered, healthy.Delivered)
-	}
-	if faulty.Silence >= freeze && faulty.Silence >= longer*healthy.Silence {
-		note("nothing came for %.1f s (%.2f s before)", faulty.Silence, healthy.Silence)
-	}
-	if faulty.Requests == 0 && healthy.Requests > 0 && faulty.Silence == 0 {
-		note("no request was made: %d before", healthy.Requests)
+	for _, n := range notices(healthy, faulty) {
+		h.What = append(h.What, n.text)
 	}
 	h.Noticed = len(h.What) > 0
 	return h
+}
+
+// notice is one thing that clients noticed: a line of the table above, in words.
+type notice struct {
+	thing
+	text string
+}
+
+// notices are the things by which clients that measured the one figures before tell that
+// something is wrong now.
+func notices(before, now Figures) (out []notice) {
+	note := func(t thing, format string, args ...any) { out = append(out, notice{t, fmt.Sprintf(format, args...)}) }
+	if now.Requests > 0 && before.Requests > 0 {
+		if grew(before.P50, now.P50, p50Most) {
+			note(p50, "p50 %s, %s before", ms(now.P50), ms(before.P50))
+		}
+		late := len(now.Longest) - sort.SearchFloat64s(now.Longest, twice*before.P99)
+		if before.Requests >= enough && late >= max(tail, now.Requests/100) && grew(before.P99, now.P99, p99Most) {
+			note(p99, "p99 %s, %s before", ms(now.P99), ms(before.P99))
+		}
+		if now.Failed-before.Failed >= share {
+			note(failed, "%.1f %% of the requests failed", 100*now.Failed)
+		}
+		if now.Lost-before.Lost >= share {
+			note(lost, "%.1f %% of the requests were not answered", 100*now.Lost)
+		}
+	}
+	if now.Datagrams > 0 && now.DatagramsLost-before.DatagramsLost >= share {
+		note(datagrams, "%.1f %% of the datagrams were lost", 100*now.DatagramsLost)
+	}
+	if before.Delivered > 0 && now.Delivered < before.Delivered/twice {
+		note(stream, "a stream came at %.0f per second, %.0f before", now.Delivered, before.Delivered)
+	}
+	if now.Silence >= freeze && now.Silence >= longer*before.Silence {
+		note(silence, "nothing came for %.1f s (%.2f s before)", now.Silence, before.Silence)
+	}
+	if now.Requests == 0 && before.Requests > 0 && now.Silence == 0 {
+		note(none, "no request was made: %d before", before.Requests)
+	}
+	return out
 }
 
 func grew(before, now, atLeast float64) bool { return now >= twice*before && now-before >= atLeast }
