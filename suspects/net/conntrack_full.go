@@ -2,6 +2,7 @@ package net
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"snag/internal/units"
@@ -110,15 +111,22 @@ func conntrackFinding(s *scene.Scene, r *recording.Recording, netns uint64, most
 	return f
 }
 
-// conntrackSettings is a table twice as long, and the hash with it where it would hold
-// more than four entries a bucket (nf_conntrack_core.c makes it one to one by default).
+// closedFor is for how long an entry stays after its connection was closed, s
+// (nf_conntrack_tcp_timeout_time_wait).
+const closedFor = 120
+
+// conntrackSettings is a table twice as long, and longer where those who were dropped need more,
+// and the hash with it where it would hold more than four entries a bucket (nf_conntrack_core.c
+// makes it one to one by default).
 func conntrackSettings(r *recording.Recording, limit, dropped float64) []suspect.Setting {
-	set := []suspect.Setting{{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_max", AtLeast: true, Value: fmt.Sprintf("%.0f", 2*limit),
-		Why: fmt.Sprintf("%s packets of new connections were dropped, as all %s entries were taken", units.Count(dropped), units.Count(limit)), Risk: fmt.Sprintf("%s of memory when it is full", units.Bytes(320*limit))}}
+	// Who was dropped needs an entry too, and keeps it for as long as a closed connection does.
+	want := max(2*limit, math.Ceil(limit+dropped/max(1, r.Window().End.Sub(r.Window().Start).Seconds())*closedFor))
+	set := []suspect.Setting{{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_max", AtLeast: true, Value: fmt.Sprintf("%.0f", want),
+		Why: fmt.Sprintf("%s packets of new connections were dropped, as all %s entries were taken", units.Count(dropped), units.Count(limit)), Risk: fmt.Sprintf("%s of memory when it is full", units.Bytes(320*(want-limit)))}}
 	buckets, ok := measure.Sysctl(r, 0, "net.netfilter.nf_conntrack_buckets")
-	if ok && 2*limit > 4*buckets {
-		set = append(set, suspect.Setting{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_buckets", AtLeast: true, Value: fmt.Sprintf("%.0f", max(1024, limit/2)),
-			Why: fmt.Sprintf("%s entries in %s buckets are %.0f in each, and every packet walks one", units.Count(2*limit), units.Count(buckets), 2*limit/buckets), Risk: "the table is built anew while packets come"})
+	if ok && want > 4*buckets {
+		set = append(set, suspect.Setting{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_buckets", AtLeast: true, Value: fmt.Sprintf("%.0f", max(1024, math.Ceil(want/4))),
+			Why: fmt.Sprintf("%s entries in %s buckets are %.0f in each, and every packet walks one", units.Count(want), units.Count(buckets), want/buckets), Risk: "the table is built anew while packets come"})
 	}
 	return set
 }
