@@ -21,6 +21,9 @@ const (
 func (r *running) drainErrors(suffix string) {
 	var rows []recording.CallError
 	err := kernel.Drain(r.kernel.maps.Maps["errors"+suffix], "sockets", func(k *kernelErrorKey, v *kernelErrorValue) {
+		if int32(k.Nr) < 0 { // rt_sigreturn ends with what the call that a signal interrupted had returned: counted already
+			return
+		}
 		row := errorRow(r.since, *k, *v, r.book)
 		r.fileRow(&row, *k)
 		rows = append(rows, row)
