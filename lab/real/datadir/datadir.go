@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"snag/lab/drawn"
 )
 
@@ -101,4 +103,24 @@ func copyInto(b *drawn.Bench, from, to string) {
 	if out, err := exec.Command("cp", "-a", "--reflink=auto", from+"/.", to).CombinedOutput(); err != nil {
 		b.Fail(to, fmt.Errorf("copy %s there: %w: %s", from, err, out))
 	}
+}
+
+// Fill makes a file of all that is free on its disk.
+func Fill(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil {
+		return err
+	}
+	at := int64(0)
+	for step := int64(st.Bfree) * st.Bsize; step >= 4096; step /= 2 {
+		for unix.Fallocate(int(f.Fd()), 0, at, step) == nil {
+			at += step
+		}
+	}
+	return nil
 }
