@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"snag/lab"
 	"snag/lab/drawn"
 	"snag/lab/pyclient"
@@ -26,7 +24,7 @@ const subject = `beanstalkd|:11300`
 // Family is beanstalkd with its workers.
 var Family = drawn.Family{
 	Name: "beanstalkd", Kind: drawn.Broker, Origin: drawn.Real, Software: []string{"beanstalkd"},
-	Needs: []lab.Tool{lab.IP, lab.Losetup, lab.Mkfs, {Command: "beanstalkd", Package: "beanstalkd"}, {Command: pyclient.Python, Package: "python3"}},
+	Needs: []lab.Tool{lab.IP, lab.Losetup, lab.Mkfs, {Command: "prlimit", Package: "util-linux"}, {Command: "beanstalkd", Package: "beanstalkd"}, {Command: pyclient.Python, Package: "python3"}},
 	Faults: []drawn.Fault{
 		{Name: "slow-disk", Suspects: []string{"disk-stall"}, Subject: subject + `|loop|vd|sd|nvme|/log|slow`, Also: []string{"slow-dependency", "busy-thread"}, Account: "disk"},
 		{Name: "full-disk", Suspects: []string{"syscall-failing", "error-answers"}, Subject: subject + `|/log`, Account: "errors"},
@@ -41,6 +39,9 @@ var Family = drawn.Family{
 func build(b *drawn.Bench) {
 	n := b.Net()
 	l := b.LoadOf(400)
+	if b.Fault.Name == "slow-disk" { // the disk itself manages a hundred writes per second
+		l.Rate = min(l.Rate, 25)
+	}
 	busy := b.LogUniform("busy workers", 0.2, 5)
 	if b.Fault.Name == "few-workers" { // one worker alone must be too few
 		busy = max(busy, 1.5)
@@ -56,8 +57,7 @@ func build(b *drawn.Bench) {
 
 	most := 2*l.Conns + workers + b.Int("descriptors to spare", 20, 200)
 	disk := b.SlowDisk("slow", 0)
-	broker, volume := serve(b, n, disk)
-	limitFiles(broker.PID, 4096)
+	broker, volume := serve(b, n, disk, most)
 	startWorkers(b, n, workers, busy, takes)
 	pyclient.Start(b, n.Client, "order-app", "beanstalk", n.At(11300), l, fmt.Sprintf("size=%d", l.Size), fmt.Sprintf("timeout=%d", b.Int("clients give up after s", 1, 20)))
 
@@ -69,11 +69,7 @@ func build(b *drawn.Bench) {
 			b.Fail("full-disk", err)
 		}
 	}, func() { os.Remove(old) })
-	var leaky *lab.Process
-	b.Switch("file-descriptors", func() {
-		limitFiles(broker.PID, most)
-		leaky = pyclient.Hold(b, n.Client, "leaky-app", pyclient.Sessions{Protocol: "beanstalk", To: n.At(11300), Conns: most, Do: []string{"stats"}})
-	}, func() { b.Stop(leaky) })
+	pyclient.SwitchSessions(b, "file-descriptors", n.Client, "leaky-app", pyclient.Sessions{Protocol: "beanstalk", To: n.At(11300), Conns: most, Do: []string{"stats"}})
 	// USR1 tells it to take no more jobs, before it is replaced. There is no way back.
 	b.Switch("draining", func() { b.Signal(broker, syscall.SIGUSR1) }, nil)
 	switch b.Fault.Name {
@@ -88,7 +84,7 @@ func build(b *drawn.Bench) {
 
 // serve starts the broker; where the fault needs a disk, and in half of the other draws, it
 // writes a log of its jobs. The folder of the log is a disk of its own.
-func serve(b *drawn.Bench, n drawn.Net, slow *lab.Cgroup) (broker *lab.Process, log string) {
+func serve(b *drawn.Bench, n drawn.Net, slow *lab.Cgroup, most int) (broker *lab.Process, log string) {
 	argv := []string{"beanstalkd", "-l", n.Addr, "-p", "11300", "-z", "1000000"}
 	var opts []lab.Option
 	if onDisk := b.Fault.Name == "slow-disk" || b.Fault.Name == "full-disk"; b.Chance("keeps a log", 0.5) || onDisk {
@@ -101,7 +97,11 @@ func serve(b *drawn.Bench, n drawn.Net, slow *lab.Cgroup) (broker *lab.Process, 
 		}
 		argv = append(argv, "-b", log, "-f", fmt.Sprint(sync), "-s", fmt.Sprint(b.Int("bytes of a file of the log", 100_000, 10_000_000)))
 	}
-	broker = b.Run(n.Server, "beanstalkd", datadir.As("beanstalkd", argv...), opts...)
+	argv = datadir.As("beanstalkd", argv...)
+	if b.Fault.Name == "file-descriptors" {
+		argv = datadir.WithFiles(most, argv...)
+	}
+	broker = b.Run(n.Server, "beanstalkd", argv, opts...)
 	b.Await("beanstalkd to listen", 10*time.Second, b.Listens(n.Server, ":11300"))
 	return broker, filepath.Dir(log)
 }
@@ -133,10 +133,4 @@ func startWorkers(b *drawn.Bench, n drawn.Net, workers int, busy float64, takes 
 		}
 	})
 	b.SwitchStops("worker-stopped", procs[0].PID, 300*time.Millisecond, 5*time.Second)
-}
-
-// limitFiles sets how many descriptors a process may have.
-func limitFiles(pid, most int) {
-	limit := unix.Rlimit{Cur: uint64(most), Max: 4096}     //nolint:gosec // a small positive number
-	_ = unix.Prlimit(pid, unix.RLIMIT_NOFILE, &limit, nil) // it may have ended: then the stage says so
 }

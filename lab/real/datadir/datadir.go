@@ -28,6 +28,12 @@ func As(who string, argv ...string) []string {
 	return append([]string{"setpriv", "--reuid", name, "--regid", group, "--clear-groups", "--"}, argv...)
 }
 
+// WithFiles is the command that runs a program with that many file descriptors at most, as
+// LimitNOFILE= of a unit does.
+func WithFiles(most int, argv ...string) []string {
+	return append([]string{"prlimit", fmt.Sprintf("--nofile=%d", most), "--"}, argv...)
+}
+
 // For makes a folder of the stage that belongs to a user, who may reach it.
 func For(b *drawn.Bench, dir, name string) {
 	own := func() error {

@@ -23,7 +23,7 @@ const (
 // Family draws a directory server.
 var Family = drawn.Family{
 	Name: "slapd", Kind: drawn.Directory, Origin: drawn.Real, Software: []string{"OpenLDAP slapd", "python-ldap"},
-	Needs: []lab.Tool{lab.IP, lab.Losetup, lab.Mkfs, {Command: "slapd", Package: "slapd"}, {Command: pyclient.Python, Package: "python3-ldap"}},
+	Needs: []lab.Tool{lab.IP, lab.Losetup, lab.Mkfs, {Command: "prlimit", Package: "util-linux"}, {Command: "slapd", Package: "slapd"}, {Command: pyclient.Python, Package: "python3-ldap"}},
 	Faults: []drawn.Fault{
 		{Name: "slow-disk", Suspects: []string{"disk-stall"}, Subject: subject + `|loop|vd|sd|nvme|/data|slow`, Also: []string{"slow-dependency", "lock-convoy", "worker-queue"}, Account: "disk"},
 		{Name: "index-missing", Suspects: []string{"slow-dependency", "cpu-saturated"}, Subject: subject, Also: []string{"run-queue-wait", "worker-queue"}, Account: "work", Whole: true},
@@ -47,13 +47,21 @@ func build(b *drawn.Bench) {
 		l.Conns = max(l.Conns, 4)
 	case "index-missing":
 		writes = min(writes, 0.5)
+	case "slow-disk": // the disk itself manages some dozens of commits per second
+		l.Rate = min(l.Rate, 25/writes)
 	}
 	if l.Fresh = b.Chance("a connection for each request", 0.2) || b.Fault.Name == "file-descriptors"; l.Fresh {
 		l.Rate = min(l.Rate, 100)
 	}
 	l = l.Within(20*time.Millisecond + n.Trips(l, 1, 3))
 
-	server, cpu, disk := serve(b, n, l.Rate*writes/2*float64(l.Size+600))
+	most := 2*l.Conns + b.Int("descriptors to spare", 30, 200)
+	server, cpu, disk := serve(b, n, most)
+	if b.Built("database-full") { // an import has taken all the room that was left
+		done := pyclient.Hold(b, n.Client, "import-job", pyclient.Sessions{Protocol: "directory", To: n.At(389), Do: []string{"import"}})
+		b.AwaitPrinted(done, "holds")
+		b.Stop(done)
+	}
 	pyclient.Start(b, n.Client, "login-app", "directory", n.At(389), l, fmt.Sprintf("people=%d", people), fmt.Sprintf("writes=%.3f", writes), fmt.Sprintf("size=%d", l.Size),
 		fmt.Sprintf("timeout=%.1f", b.LogUniform("clients give up after s", 1, 20)))
 
@@ -61,12 +69,7 @@ func build(b *drawn.Bench) {
 	jobs := b.Int("clients with heavy searches", 2, 12)
 	pyclient.SwitchSessions(b, "heavy-searches", n.Client, "report-job", pyclient.Sessions{Protocol: "directory", To: n.At(389), Conns: jobs,
 		Every: b.Duration("heavy searches every", time.Millisecond, 50*time.Millisecond), Do: []string{"search (employeeType=*guest*)"}})
-	most := 2*l.Conns + b.Int("descriptors to spare", 30, 200)
-	var leaky *lab.Process
-	b.Switch("file-descriptors", func() {
-		_ = unix.Prlimit(server.PID, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(most), Max: 4096}, nil) //nolint:gosec // a small positive number; if it has ended, the stage says so
-		leaky = pyclient.Hold(b, n.Client, "leaky-app", pyclient.Sessions{Protocol: "directory", To: n.At(389), Conns: most})
-	}, func() { b.Stop(leaky) })
+	pyclient.SwitchSessions(b, "file-descriptors", n.Client, "leaky-app", pyclient.Sessions{Protocol: "directory", To: n.At(389), Conns: most})
 	b.SwitchStops("stopped", server.PID, 300*time.Millisecond, 5*time.Second)
 	b.SwitchQuota("cpu-quota", cpu, max(0.01, b.LogUniform("quota, of 0.5 ms per request", 0.2, 1.2)*l.Rate*0.0005))
 	switch b.Fault.Name {
@@ -77,8 +80,8 @@ func build(b *drawn.Bench) {
 	}
 }
 
-// serve starts slapd with its people; added is how many bytes its clients add per second.
-func serve(b *drawn.Bench, n drawn.Net, added float64) (server *lab.Process, cpu, disk *lab.Cgroup) {
+// serve starts slapd with its people.
+func serve(b *drawn.Bench, n drawn.Net, most int) (server *lab.Process, cpu, disk *lab.Cgroup) {
 	dir := filepath.Join(b.Dir(), "ldap")
 	cpu, disk = b.Cgroup("directory", 0), b.SlowDisk("slow", 0)
 	in := lab.In(cpu)
@@ -89,8 +92,8 @@ func serve(b *drawn.Bench, n drawn.Net, added float64) (server *lab.Process, cpu
 	datadir.For(b, dir, "openldap")
 	datadir.Copy(b, "slapd-1", dir, func(dir string) { fill(b, dir) })
 	room := 1 << 30
-	if enough := b.Uniform("seconds until the database is full", 0.5, 5); b.Built("database-full") {
-		room = used(b, dir) + int(enough*added)
+	if more := b.Int("bytes that the full database may grow by", 100_000, 5_000_000); b.Built("database-full") {
+		room = used(b, dir) + more
 		b.Amount("the database may have %d KiB", room>>10)
 	}
 	index := "uid,mail"
@@ -100,7 +103,11 @@ func serve(b *drawn.Bench, n drawn.Net, added float64) (server *lab.Process, cpu
 	}
 	conf := b.File("slapd.conf", config(dir, index, room, fmt.Sprintf("threads %d", drawn.Pick(b.Draw, "threads", 2, 4, 8, 16))))
 	// It binds its port as root, and then becomes the user itself.
-	server = b.Run(n.Server, "slapd", []string{"slapd", "-d", "0", "-u", "openldap", "-g", "openldap", "-h", "ldap://" + n.At(389), "-f", conf}, in)
+	argv := []string{"slapd", "-d", "0", "-u", "openldap", "-g", "openldap", "-h", "ldap://" + n.At(389), "-f", conf}
+	if b.Fault.Name == "file-descriptors" {
+		argv = datadir.WithFiles(most, argv...)
+	}
+	server = b.Run(n.Server, "slapd", argv, in)
 	b.Await("slapd to listen", 20*time.Second, b.Listens(n.Server, ":389"))
 	return server, cpu, disk
 }

@@ -10,7 +10,6 @@ import (
 	"snag/lab"
 	"snag/lab/drawn"
 	"snag/lab/pyclient"
-	"snag/lab/real/backend"
 	"snag/lab/real/datadir"
 )
 
@@ -23,10 +22,10 @@ const (
 // Family draws an FTP server.
 var Family = drawn.Family{
 	Name: "vsftpd", Kind: drawn.Files, Origin: drawn.Real, Software: []string{"vsftpd"},
-	Needs: []lab.Tool{lab.IP, lab.NFT, lab.Unshare, lab.Losetup, lab.Mkfs, {Command: "vsftpd", Package: "vsftpd"}, {Command: pyclient.Python, Package: "python3"}},
+	Needs: []lab.Tool{lab.IP, lab.NFT, lab.Losetup, lab.Mkfs, {Command: "vsftpd", Package: "vsftpd"}, {Command: pyclient.Python, Package: "python3"}},
 	Faults: []drawn.Fault{
 		{Name: "too-many-sessions", Suspects: []string{"connection-limit"}, Subject: subject + `|leaky-app`, Also: []string{"error-answers", "peer-reset"}, Account: "errors"},
-		{Name: "slow-names", Suspects: []string{"slow-dependency"}, Subject: backend.NamesSubject, Account: "call"},
+		{Name: "sessions-per-address", Suspects: []string{"connection-limit"}, Subject: subject, Also: []string{"error-answers", "peer-reset"}, Account: "errors", Whole: true},
 		{Name: "data-ports-blocked", Suspects: []string{"netfilter-drop"}, Subject: `ftp-filter|input|10\.77\.|:4\d\d\d\d|` + subject, Also: []string{"packet-loss", "error-answers"}, Account: "loss"},
 		{Name: "full-disk", Suspects: []string{"syscall-failing", "error-answers"}, Subject: subject + `|/data|incoming`, Account: "errors"},
 		{Name: "stopped", Suspects: []string{"process-stopped"}, Subject: subject, Also: []string{"listen-overflow"}, Account: "stopped"},
@@ -41,8 +40,10 @@ func build(b *drawn.Bench) {
 	l.Size = b.Int("bytes of a file", 16, 200_000)
 	l.Conns = min(l.Conns, 60) // each has processes of its own
 	switch l.Fresh = b.Chance("a session for each file", 0.3); b.Fault.Name {
-	case "too-many-sessions", "slow-names", "stopped":
+	case "too-many-sessions", "stopped":
 		l.Fresh = true
+	case "sessions-per-address":
+		l.Conns, l.Fresh = max(l.Conns, 8), false
 	case "cpu-quota": // the least quota is 1 % of a CPU
 		l.Rate = max(l.Rate, 30)
 	}
@@ -50,13 +51,14 @@ func build(b *drawn.Bench) {
 		l.Rate = min(l.Rate, 25)
 	}
 	l = l.Within(10*time.Millisecond + n.Trips(l, 6, 14))
-	late := b.Duration("slow names take", 300*time.Millisecond, 5*time.Second)
-	names := backend.StartNames(b, n.Server, "--wait", b.Duration("names take", time.Millisecond, 30*time.Millisecond).String(), "--then", "slow", "--slow", late.String())
-	b.Switch("slow-names", names.Toggle, names.Toggle)
-
 	most := 2*l.Conns + b.Int("sessions to spare", 10, 60)
 	cpu := b.Cgroup("files", 0)
-	server, files := serve(b, n, names, cpu, most, l.Size)
+	perAddress := 0
+	if share := b.Uniform("sessions allowed, of the clients'", 0.3, 0.95); b.Built("sessions-per-address") {
+		perAddress = max(1, int(share*float64(l.Conns)))
+		b.Amount("%d sessions of each address, for %d clients of one", perAddress, l.Conns)
+	}
+	server, files := serve(b, n, cpu, most, perAddress, l.Size)
 	b.Nft(n.Server, "table inet ftp-filter {\n chain input {\n type filter hook input priority 0; policy accept;\n}\n}\n")
 	writes := b.Uniform("share of uploads", 0.1, 0.9)
 	pyclient.Start(b, n.Client, "sync-app", "ftp", n.At(21), l, fmt.Sprintf("writes=%.3f", writes), fmt.Sprintf("size=%d", l.Size), fmt.Sprintf("timeout=%.1f", b.LogUniform("clients give up after s", 2, 20)))
@@ -77,8 +79,6 @@ func build(b *drawn.Bench) {
 	switch b.Fault.Name {
 	case "too-many-sessions":
 		b.Amount("%d sessions are allowed, and a program leaves as many open", most)
-	case "slow-names":
-		b.Amount("a client's name takes %v", late)
 	case "data-ports-blocked":
 		b.Amount("%d of %d data ports are blocked", blocked, ports)
 	case "full-disk":
@@ -86,9 +86,8 @@ func build(b *drawn.Bench) {
 	}
 }
 
-// serve starts vsftpd, which looks up the names of its clients as it does by default, and
-// returns the folder of its files.
-func serve(b *drawn.Bench, n drawn.Net, names backend.Names, cpu *lab.Cgroup, most, size int) (*lab.Process, string) {
+// serve starts vsftpd, and returns the folder of its files.
+func serve(b *drawn.Bench, n drawn.Net, cpu *lab.Cgroup, most, perAddress, size int) (*lab.Process, string) {
 	files := filepath.Join(b.Dir(), "data")
 	if b.Fault.Name == "full-disk" {
 		files = b.Volume("data", 96).Mount
@@ -121,13 +120,13 @@ seccomp_sandbox=NO
 isolate=NO
 isolate_network=NO
 xferlog_enable=NO
-reverse_lookup_enable=YES
 max_clients=%d
+max_per_ip=%d
 pasv_min_port=%d
 pasv_max_port=%d
 one_process_model=%s
-`, n.Addr, files, empty, most, firstPort, firstPort+ports-1, drawn.Pick(b.Draw, "one process per session", "YES", "NO")))
-	server := b.Run(n.Server, "vsftpd", b.Resolving(names.Conf(), "vsftpd", conf), lab.In(cpu))
+`, n.Addr, files, empty, most, perAddress, firstPort, firstPort+ports-1, drawn.Pick(b.Draw, "one process per session", "YES", "NO")))
+	server := b.Run(n.Server, "vsftpd", []string{"vsftpd", conf}, lab.In(cpu))
 	b.Await("vsftpd to listen", 20*time.Second, b.Listens(n.Server, ":21"))
 	return server, files
 }

@@ -12,7 +12,7 @@ class Client:
         self.file = self.socket.makefile("rb")
         self.tube, self.number = "answers-" + os.urandom(6).hex(), 0
         self.payload = b"x" * int(options.get("size", "100"))
-        self.wait = max(1, int(timeout))
+        self.wait = max(1, int(timeout or 1))
 
     def tell(self, command, expect, body=None):
         data = command.encode() + b"\r\n"

@@ -26,13 +26,25 @@ class Client:
         elif random.random() < 0.5:
             self.connection.modify_s("uid=user%d,ou=people,%s" % (person, BASE), [(ldap.MOD_REPLACE, "description", [self.text])])
         else:
-            name = os.urandom(8).hex()
-            entry = {"objectClass": [b"device"], "cn": [name.encode()], "description": [self.text]}
-            self.connection.add_s("cn=%s,ou=devices,%s" % (name, BASE), ldap.modlist.addModlist(entry))
+            self.add(self.text)
+
+    def add(self, text):
+        name = os.urandom(8).hex()
+        entry = {"objectClass": [b"device"], "cn": [name.encode()], "description": [text]}
+        self.connection.add_s("cn=%s,ou=devices,%s" % (name, BASE), ldap.modlist.addModlist(entry))
 
     def do(self, statement):
-        """search FILTER: asks for all people that match."""
-        self.connection.search_s("ou=people," + BASE, ldap.SCOPE_ONELEVEL, statement.split(" ", 1)[1], ["cn"])
+        """search FILTER: asks for all people that match; import: adds devices until there is
+        no room for more."""
+        word = statement.split(" ", 1)
+        if word[0] == "search":
+            self.connection.search_s("ou=people," + BASE, ldap.SCOPE_ONELEVEL, word[1], ["cn"])
+        for size in (100_000, 10_000, 100) if word[0] == "import" else ():
+            try:
+                while True:
+                    self.add(b"x" * size)
+            except ldap.OTHER:
+                pass
 
     def close(self):
         self.connection.unbind_s()
