@@ -27,7 +27,7 @@ const (
 // Family draws a Squid that is a forward proxy.
 var Family = drawn.Family{
 	Name: "squid", Kind: drawn.Proxy, Origin: drawn.Real, Software: []string{"Squid"},
-	Needs: []lab.Tool{lab.IP, {Command: "squid", Package: "squid"}, {Command: pyclient.Python, Package: "python3"}},
+	Needs: []lab.Tool{lab.IP, lab.Unshare, {Command: "squid", Package: "squid"}, {Command: pyclient.Python, Package: "python3"}},
 	Faults: []drawn.Fault{
 		{Name: "slow-origin", Suspects: []string{"slow-dependency"}, Subject: origin, Account: "sleep"},
 		{Name: "origin-stopped", Suspects: []string{"process-stopped"}, Subject: origin, Also: []string{"slow-dependency", "error-answers"}, Account: "stopped"},
@@ -125,6 +125,8 @@ read_timeout %d seconds
 	if helpers > 0 {
 		conf += fmt.Sprintf("url_rewrite_program %s %s %g\nurl_rewrite_children %d startup=%d idle=1\n", pyclient.Python, b.File("filter.py", filter), checks.Seconds(), helpers, helpers)
 	}
-	b.Run(n.Server, "squid", []string{"squid", "-N", "-f", b.File("squid.conf", conf+"http_access allow all\n")})
+	// It leaves shared memory behind when it is killed, so it gets a /dev/shm of its own.
+	b.Run(n.Server, "squid", []string{"unshare", "-m", "sh", "-c", `mount -t tmpfs tmpfs /dev/shm && exec "$@"`, "sh",
+		"squid", "-N", "-f", b.File("squid.conf", conf+"http_access allow all\n")})
 	b.Await("Squid to listen", 20*time.Second, b.Listens(n.Server, ":3128"))
 }
