@@ -43,12 +43,18 @@ func build(b *drawn.Bench) {
 		l.Rate = min(l.Rate, 25)
 	}
 	busy := b.LogUniform("busy workers", 0.2, 5)
-	if b.Fault.Name == "few-workers" { // one worker alone must be too few
+	switch b.Fault.Name {
+	case "few-workers": // one worker alone must be too few
 		busy = max(busy, 1.5)
+	case "worker-stopped": // there is one: a stopped one of many holds up one job
+		busy = min(busy, 0.4)
 	}
 	takes := time.Duration(min(400e6, max(1e6, busy/l.Rate*1e9)))
 	busy = l.Rate * (takes + 2*time.Millisecond).Seconds()
 	workers := 1 + int(math.Ceil(2*busy))
+	if b.Fault.Name == "worker-stopped" {
+		workers = 1
+	}
 	b.Values["workers"], b.Values["a job takes"] = workers, takes.String()
 	if l.Fresh = b.Chance("a connection for each request", 0.2) || b.Fault.Name == "file-descriptors"; l.Fresh {
 		l.Rate = min(l.Rate, 150)
