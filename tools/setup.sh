@@ -17,7 +17,9 @@ all) want="clang clang-format llvm libbpf-dev bpftool iproute2 ethtool dbus-daem
 drawn) want="
 	apache2
 	bash
+	beanstalkd
 	dnsmasq-base
+	dovecot-imapd
 	e2fsprogs
 	etcd-server
 	ffmpeg
@@ -57,6 +59,7 @@ drawn) want="
 	python3-dnspython
 	python3-gi
 	python3-grpcio
+	python3-ldap
 	python3-paho-mqtt
 	python3-psycopg2
 	python3-pymemcache
@@ -68,12 +71,15 @@ drawn) want="
 	redis-tools
 	rsync
 	sip-tester
+	slapd
+	squid
 	tomcat10-common
 	unbound
 	util-linux
 	uwsgi-core
 	uwsgi-plugin-python3
 	varnish
+	vsftpd
 	wrk
 " ;;
 bench-syscalls) want="$tracers" ;;
@@ -114,9 +120,9 @@ if [ -n "$missing" ]; then
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 	# Nor at the next boot: only what was installed here is touched, never a service
 	# that was there before.
-	for service in apache2 etcd haproxy icecast2 iperf3 kamailio mariadb memcached mosquitto nginx pgbouncer php8.2-fpm postgresql prometheus redis-server rsync stunnel4 unbound varnish; do
+	for service in apache2 beanstalkd dovecot etcd haproxy icecast2 iperf3 kamailio mariadb memcached mosquitto nginx pgbouncer php8.2-fpm postgresql prometheus redis-server rsync slapd squid stunnel4 unbound varnish vsftpd; do
 		case " $missing " in
-		*" $service "* | *" $service-server "*)
+		*" $service "* | *" $service-server "* | *" $service-imapd "*)
 			if [ -d /run/systemd/system ]; then
 				systemctl disable --quiet "$service"
 				echo "snag setup: $service was installed and not started; its service is disabled"

@@ -47,7 +47,9 @@ import (
 	qdiscdrop "snag/lab/qdisc-drop"
 	readerstall "snag/lab/reader-stall"
 	"snag/lab/real/apache"
+	"snag/lab/real/beanstalkd"
 	"snag/lab/real/dns"
+	"snag/lab/real/dovecot"
 	"snag/lab/real/etcd"
 	"snag/lab/real/grpc"
 	"snag/lab/real/gunicorn"
@@ -65,9 +67,12 @@ import (
 	"snag/lab/real/rtmp"
 	"snag/lab/real/rtp"
 	"snag/lab/real/sip"
+	"snag/lab/real/slapd"
+	"snag/lab/real/squid"
 	"snag/lab/real/tomcat"
 	"snag/lab/real/uwsgi"
 	"snag/lab/real/varnish"
+	"snag/lab/real/vsftpd"
 	"snag/lab/real/waitress"
 	receivertooslow "snag/lab/receiver-too-slow"
 	reconnectstorm "snag/lab/reconnect-storm"
@@ -173,8 +178,10 @@ var Families = []drawn.Family{
 	wronglibrary.Family,
 
 	apache.Family,
+	beanstalkd.Family,
 	dns.Dnsmasq,
 	dns.Unbound,
+	dovecot.Family,
 	etcd.Family,
 	grpc.Family,
 	gunicorn.Family,
@@ -192,9 +199,12 @@ var Families = []drawn.Family{
 	rtmp.Family,
 	rtp.Family,
 	sip.Family,
+	slapd.Family,
+	squid.Family,
 	tomcat.Family,
 	uwsgi.Family,
 	varnish.Family,
+	vsftpd.Family,
 	waitress.Family,
 
 	backup.Archive,

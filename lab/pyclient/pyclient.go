@@ -40,6 +40,15 @@ func Start(b *drawn.Bench, ns, name, protocol, to string, l drawn.Load, options 
 	return p
 }
 
+// Dir is the folder of the stage with the programs, for a worker that speaks a protocol too.
+func Dir(b *drawn.Bench) string {
+	dir, err := unpack(b.Dir())
+	if err != nil {
+		b.Fail("pyclient", err)
+	}
+	return dir
+}
+
 // unpack writes the programs into a folder once.
 func unpack(dir string) (string, error) {
 	to := filepath.Join(dir, "pyclient")

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"snag/lab/drawn"
 )
 
@@ -24,6 +26,12 @@ func As(who string, argv ...string) []string {
 		group = name
 	}
 	return append([]string{"setpriv", "--reuid", name, "--regid", group, "--clear-groups", "--"}, argv...)
+}
+
+// WithFiles is the command that runs a program with that many file descriptors at most, as
+// LimitNOFILE= of a unit does.
+func WithFiles(most int, argv ...string) []string {
+	return append([]string{"prlimit", fmt.Sprintf("--nofile=%d", most), "--"}, argv...)
 }
 
 // For makes a folder of the stage that belongs to a user, who may reach it.
@@ -101,4 +109,24 @@ func copyInto(b *drawn.Bench, from, to string) {
 	if out, err := exec.Command("cp", "-a", "--reflink=auto", from+"/.", to).CombinedOutput(); err != nil {
 		b.Fail(to, fmt.Errorf("copy %s there: %w: %s", from, err, out))
 	}
+}
+
+// Fill makes a file of all that is free on its disk.
+func Fill(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil {
+		return err
+	}
+	at := int64(0)
+	for step := int64(st.Bfree) * st.Bsize; step >= 4096; step /= 2 {
+		for unix.Fallocate(int(f.Fd()), 0, at, step) == nil {
+			at += step
+		}
+	}
+	return nil
 }

@@ -7,11 +7,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"snag/lab"
 	"snag/lab/drawn"
 	"snag/lab/pyclient"
+	"snag/lab/real/datadir"
 )
 
 // Family draws a PostgreSQL server.
@@ -96,7 +95,7 @@ func faults(b *drawn.Bench, s *Server, net drawn.Net, table string, most int) {
 	b.Switch("slow-function", func() { s.NoteTakes(slow) }, func() { s.Do(noteOf) })
 	full := filepath.Join(filepath.Dir(s.Dir), "old-backup")
 	b.Switch("full-disk", func() {
-		if err := fill(full); err != nil {
+		if err := datadir.Fill(full); err != nil {
 			b.Fail("full-disk", err)
 		}
 	}, func() { os.Remove(full) })
@@ -106,24 +105,4 @@ func faults(b *drawn.Bench, s *Server, net drawn.Net, table string, most int) {
 	if b.Fault.Name == "index-dropped" {
 		b.Amount("%d rows are read instead of one", Tables[table])
 	}
-}
-
-// fill makes a file of all that is free on its disk.
-func fill(path string) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	var st unix.Statfs_t
-	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil {
-		return err
-	}
-	at := int64(0)
-	for step := int64(st.Bfree) * st.Bsize; step >= 4096; step /= 2 {
-		for unix.Fallocate(int(f.Fd()), 0, at, step) == nil {
-			at += step
-		}
-	}
-	return nil
 }
