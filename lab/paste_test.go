@@ -9,7 +9,7 @@ import (
 	"snag/lab/labtest"
 )
 
-// A command is run as it stands, and what it reaches is told from what the stage made.
+// A command is run as it stands, and what it reaches is compared with what the stage made.
 func TestPaste(t *testing.T) {
 	s := labtest.Stage(t)
 	ns := s.Netns("app")

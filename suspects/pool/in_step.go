@@ -16,7 +16,7 @@ import (
 const fewInStep = 20
 
 // inStep is a service whose answers took longer for a while, and the calls that grew with them: by
-// as much, in the same seconds. That is told of calls however short, for two counters that know
+// as much, in the same seconds. It holds of calls however short, for two counters that know
 // nothing of each other give the same time twice.
 type inStep struct {
 	active      []recording.Interval
