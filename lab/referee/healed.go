@@ -3,6 +3,7 @@ package referee
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"snag/lab/clientlog"
@@ -82,7 +83,11 @@ type Healed struct {
 //
 // Of each thing that they noticed, 1 - (after - healthy) / (faulty - healthy) is gone. What
 // remains of a time below the floor that stands for two healthy runs is nothing.
-func Heal(healthy, faulty, after Figures) Healed {
+//
+// Worse is what is worse than in faulty, than in each of others, and than in the healthy run. The
+// others are what clients measured at that time without the remedy: many a fault does more harm
+// the longer it lasts.
+func Heal(healthy, faulty, after Figures, others ...Figures) Healed {
 	h := Healed{Removed: 1}
 	for _, n := range notices(healthy, faulty) {
 		gone := n.gone(healthy, faulty, after)
@@ -96,7 +101,10 @@ func Heal(healthy, faulty, after Figures) Healed {
 		h.Removed = 0
 	}
 	for _, n := range notices(faulty, after) {
-		if n.unlike(faulty, after) && noticedAlso(n.thing, healthy, after) {
+		if !n.unlike(faulty, after) || !noticedAlso(n.thing, healthy, after) {
+			continue
+		}
+		if !slices.ContainsFunc(others, func(o Figures) bool { return !noticedAlso(n.thing, o, after) || !n.unlike(o, after) }) {
 			if h.Worse != "" {
 				h.Worse += "; "
 			}

@@ -54,6 +54,17 @@ func TestHeal(t *testing.T) {
 	}
 }
 
+// What is as bad without the remedy at that time is not the remedy's doing.
+func TestWorseThanWithout(t *testing.T) {
+	with := func(p50 float64) Figures { return Figures{Requests: 100, P50: p50} }
+	if h := Heal(with(0.01), with(0.1), with(0.3), with(0.29)); h.Worse != "" {
+		t.Error(h.Worse)
+	}
+	if h := Heal(with(0.01), with(0.1), with(0.3), with(0.1)); h.Worse == "" {
+		t.Error("three times as long as without the remedy is not worse")
+	}
+}
+
 // What is left says of which thing: the one of which the least is gone.
 func TestLeft(t *testing.T) {
 	well := Figures{Requests: 100, P50: 0.01}
