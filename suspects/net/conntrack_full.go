@@ -115,6 +115,10 @@ func conntrackFinding(s *scene.Scene, r *recording.Recording, netns uint64, most
 // (nf_conntrack_tcp_timeout_time_wait).
 const closedFor = 120
 
+// fewestBuckets is the smallest hash that a plan may set. One that is smaller is of a machine with
+// little memory, and stays.
+const fewestBuckets = 1024
+
 // conntrackSettings is a table twice as long, and longer where those who were dropped need more,
 // and the hash with it where it would hold more than four entries a bucket (nf_conntrack_core.c
 // makes it one to one by default).
@@ -124,8 +128,8 @@ func conntrackSettings(r *recording.Recording, limit, dropped float64) []suspect
 	set := []suspect.Setting{{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_max", AtLeast: true, Value: fmt.Sprintf("%.0f", want),
 		Why: fmt.Sprintf("%s packets of new connections were dropped, as all %s entries were taken", units.Count(dropped), units.Count(limit)), Risk: fmt.Sprintf("%s of memory when it is full", units.Bytes(320*(want-limit)))}}
 	buckets, ok := measure.Sysctl(r, 0, "net.netfilter.nf_conntrack_buckets")
-	if ok && want > 4*buckets {
-		set = append(set, suspect.Setting{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_buckets", AtLeast: true, Value: fmt.Sprintf("%.0f", max(1024, math.Ceil(want/4))),
+	if ok && buckets >= fewestBuckets && want > 4*buckets {
+		set = append(set, suspect.Setting{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_buckets", AtLeast: true, Value: fmt.Sprintf("%.0f", max(fewestBuckets, math.Ceil(want/4))),
 			Why: fmt.Sprintf("%s entries in %s buckets are %.0f in each, and every packet walks one", units.Count(want), units.Count(buckets), want/buckets), Risk: "the table is built anew while packets come"})
 	}
 	return set
