@@ -23,17 +23,16 @@ const (
 	none
 )
 
-// of is how much of a thing there is in figures: more is worse.
+// of is how much of a thing there is in figures: more is worse. Requests that failed and those
+// that were not answered count together, as to fail in another way is no better and no worse.
 func (t thing) of(f Figures) float64 {
 	switch t {
 	case p50:
 		return f.P50
 	case p99:
 		return f.P99
-	case failed:
-		return f.Failed
-	case lost:
-		return f.Lost
+	case failed, lost:
+		return f.Failed + f.Lost
 	case datagrams:
 		return f.DatagramsLost
 	case stream:
@@ -163,7 +162,9 @@ func (t thing) say(f Figures) string {
 			return "no request"
 		}
 		return ms(t.of(f))
-	case failed, lost, datagrams:
+	case failed, lost:
+		return fmt.Sprintf("%.1f %% failed or were not answered", 100*t.of(f))
+	case datagrams:
 		return fmt.Sprintf("%.1f %%", 100*t.of(f))
 	case stream:
 		return fmt.Sprintf("%.0f per second", f.Delivered)
