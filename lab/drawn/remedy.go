@@ -2,6 +2,7 @@ package drawn
 
 import (
 	"context"
+	"syscall"
 	"time"
 
 	"snag/lab"
@@ -72,6 +73,9 @@ func heal(ctx context.Context, h heals) (*Remedy, error) {
 		}
 	}
 	ended := time.Now()
+	for _, b := range h.benches {
+		b.askAnew()
+	}
 	again := referee.Window{From: ended.Add(settling)}
 	again.To = again.From.Add(h.window.To.Sub(h.window.From))
 	if err := wait(ctx, time.Until(again.To)+300*time.Millisecond); err != nil { // the logs are written every 100 ms
@@ -112,6 +116,15 @@ func (r *Remedy) command(ctx context.Context, h heals) (ran bool, err error) {
 	}
 	r.Exit, r.Seconds, r.Output = pasted.Exit, pasted.Seconds, pasted.Output
 	return true, nil
+}
+
+// askAnew has the clients that keep to a schedule (Ask, open loop) leave out what fell due so far.
+// Each of their connections stands for many users, who come one by one. Those who came before the
+// command have gone, and are not what keeps the next ones waiting.
+func (b *Bench) askAnew() {
+	for _, p := range b.askers {
+		_ = syscall.Kill(p.PID, syscall.SIGUSR2) // it may have ended
+	}
 }
 
 // treated measures what there is to compare. Of a fault that began inside the first window, the

@@ -7,6 +7,9 @@ import (
 	"snag/suspects/measure"
 )
 
+// asMuch of the CPU time that a process got is what it may want: it waited for the rest.
+const asMuch = 2
+
 // moveTo is a list of CPUs for a process that waits on the few that it is bound to; "" where
 // its control group allows no others. The crowded ones are left out where the others have the
 // time that it wants: a thread that may still run there goes on waiting there, as the scheduler
@@ -24,7 +27,7 @@ func moveTo(s *scene.Scene, r *recording.Recording, w cpuWait, n int) string {
 			others, set[cpu] = append(others, cpu), true
 		}
 	}
-	if free, ok := measure.CPUTimes(r, set); ok && len(others) > 0 && free.Idle >= w.waited+w.ran {
+	if free, ok := measure.CPUTimes(r, set); ok && len(others) > 0 && free.Idle >= asMuch*w.ran {
 		return cpus.List(others)
 	}
 	return cpus.List(all)

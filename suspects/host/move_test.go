@@ -17,7 +17,7 @@ func TestMoveTo(t *testing.T) {
 		want                        string
 	}{
 		{"the other is idle", "/", "0", "0-1", 20, "1"},
-		{"the other is busy", "/", "0", "0-1", 5, "0-1"},
+		{"the other is busy", "/", "0", "0-1", 9, "0-1"},
 		{"several others", "/", "0-1", "0-3", 20, "2-3"},
 		{"the group's other processes have no more", "/a", "0", "0", 20, ""},
 		{"one of the group has more", "/a", "0", "0-2", 20, "1-2"},
@@ -35,7 +35,7 @@ func TestMoveTo(t *testing.T) {
 		}
 		recording.SortSeries(r.Series)
 		s := scene.Build(r)
-		if got := moveTo(s, r, cpuWait{process: s.Processes[0], waited: 9, ran: 3}, 4); got != c.want {
+		if got := moveTo(s, r, cpuWait{process: s.Processes[0], waited: 90, ran: 5}, 4); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
