@@ -8,6 +8,9 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"snag/lab/clientlog"
@@ -15,7 +18,7 @@ import (
 
 var serviceClient = Actor{
 	Name:  "service-client",
-	About: "asks a service for answers of a fixed size, gives up after a time, comes back when a connection fails, and logs each request",
+	About: "asks a service for answers of a fixed size, gives up after a time, comes back when a connection fails, and logs each request; after SIGUSR2 with --open, what fell due before is not asked any more",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		var c asking
 		f.StringVar(&c.to, "to", "", "address:port, or the path of a UNIX socket")
@@ -47,6 +50,7 @@ var serviceClient = Actor{
 		defer w.Close()
 		c.log = w
 		c.busy = toggled(!*switched)
+		c.anew = newSchedule()
 		for i := range *conns {
 			// Spread over the interval, so that they do not come as one burst.
 			wait := time.Duration(i) * c.every / time.Duration(*conns)
@@ -70,6 +74,24 @@ type asking struct {
 	tls            *tls.Config // nil: none
 	log            *clientlog.Writer
 	busy           *toggle
+	anew           *schedule
+}
+
+// schedule counts how often the requests that fall due whatever happens begin anew. Who was kept
+// from asking for long has many of them behind him, and would first give up each in turn.
+type schedule struct{ turns atomic.Int64 }
+
+// newSchedule begins anew with every SIGUSR2.
+func newSchedule() *schedule {
+	s := &schedule{}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGUSR2)
+	go func() {
+		for range signals {
+			s.turns.Add(1)
+		}
+	}()
+	return s
 }
 
 // again is how long a client waits after a failure before it comes back.
@@ -80,7 +102,11 @@ func (c asking) run(ctx context.Context) {
 	var conn net.Conn
 	defer func() { hangUp(conn) }()
 	buf := make([]byte, c.size)
+	turn := c.anew.turns.Load()
 	for next := time.Now(); ; {
+		if now := c.anew.turns.Load(); now != turn {
+			turn, next = now, time.Now()
+		}
 		if !c.busy.isOn() {
 			if !c.busy.await(ctx) {
 				return

@@ -27,6 +27,7 @@ type Bench struct {
 	built   bool
 	amount  []string
 	windows []func() // what is done when the window begins
+	askers  []*lab.Process
 }
 
 // NewBench is a bench for one run of a draw. The fault is that of the name, or drawn.

@@ -31,45 +31,48 @@ func (h Healed) healed() bool {
 	return h.ran() && h.Harm && h.Removed >= enoughRemoved && h.Worse == ""
 }
 
-// healedOf tells what became of the command of a run; nil where none was asked for.
-func healedOf(k Kept, without *Kept) (*Healed, error) {
+// healedOf tells what became of the command of a run; nil where none was asked for. Untreated is
+// the control run of the same draw, nil where there is none.
+func healedOf(k Kept, without, untreated *Kept) (*Healed, error) {
 	r := k.Remedy
-	if r == nil || without == nil || without.Error != "" || len(without.Parts) != len(k.Parts) {
+	if r == nil || r.Withheld || without == nil || without.Error != "" || len(without.Parts) != len(k.Parts) {
 		return nil, nil
 	}
 	h := &Healed{Suspect: r.Suspect, Command: r.Command, NotRun: r.NotRun, Exit: r.Exit, Output: r.Output}
-	var its, all []int // the parts that the accusation is right about, and all whose fault goes on
+	its := -1 // the part that the accusation is right about
 	for i, p := range k.Parts {
-		if !p.Truth.goesOn() {
+		if p.Truth == nil || r.Suspect == "" {
 			continue
 		}
 		t, err := p.Truth.compile(k.Key, p.Family)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, i)
-		if r.Suspect != "" && t.accepts(lab.AnswerEntry{Suspect: r.Suspect, Subject: r.Subject, Ref: r.Ref}) {
-			its = append(its, i)
+		if its < 0 && t.accepts(lab.AnswerEntry{Suspect: r.Suspect, Subject: r.Subject, Ref: r.Ref}) {
+			its, h.Right = i, true
 		}
 	}
-	h.Right = len(its) > 0
 	if !h.ran() || len(r.Clients) != len(k.Parts) {
 		return h, nil
 	}
-	// Of two faults, a remedy is asked to heal its own; it must make neither worse.
-	for _, i := range all {
-		faulty := k.Parts[i].Figures
+	for i, p := range k.Parts {
+		// Of two faults, a remedy answers for its own.
+		if !p.Truth.goesOn() || h.Right && i != its {
+			continue
+		}
+		faulty := p.Figures
 		if b := r.Clients[i].Before; b != nil {
 			faulty = *b
 		}
-		one := referee.Heal(without.Parts[i].Figures, faulty, r.Clients[i].After)
+		var others []referee.Figures
+		if untreated != nil && len(untreated.Remedy.Clients) == len(k.Parts) {
+			others = append(others, untreated.Remedy.Clients[i].After)
+		}
+		one := referee.Heal(without.Parts[i].Figures, faulty, r.Clients[i].After, others...)
 		if one.Worse != "" {
 			h.Worse = strings.TrimPrefix(h.Worse+"; "+one.Worse, "; ")
 		}
-		if !one.Harm || h.Right && i != its[0] {
-			continue
-		}
-		if !h.Harm || one.Removed < h.Removed {
+		if one.Harm && (!h.Harm || one.Removed < h.Removed) {
 			h.Harm, h.Removed, h.Left = true, one.Removed, one.Left
 		}
 	}
@@ -107,7 +110,7 @@ func (r *Remedy) Told(k Kept, without *Kept) string {
 	case r.Command == "":
 		return "none for now of " + r.Suspect
 	}
-	h, err := healedOf(k, without)
+	h, err := healedOf(k, without, nil)
 	switch {
 	case err != nil:
 		return err.Error()

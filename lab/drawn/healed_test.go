@@ -56,7 +56,7 @@ func TestHealed(t *testing.T) {
 		{"no command", change(right, func(r *Remedy) { r.Command = "" }), nil, true, false, ""},
 		{"nobody named", Remedy{}, nil, false, false, ""},
 		{"of two faults its own", right, []referee.Figures{fast, slow}, true, true, ""},
-		{"its own, and the other made worse", right, []referee.Figures{fast, slower}, true, false, "made worse"},
+		{"its own, and the other is worse by itself", right, []referee.Figures{fast, slower}, true, true, ""},
 		{"of two faults none of them", change(innocent, func(r *Remedy) { r.Subject = "x" }), []referee.Figures{fast, slow}, false, false, "removed 0 %"},
 	} {
 		after := c.after
@@ -67,7 +67,7 @@ func TestHealed(t *testing.T) {
 		if c.after == nil {
 			sick.Remedy.Clients = nil
 		}
-		h, err := healedOf(sick, &healthy)
+		h, err := healedOf(sick, &healthy, nil)
 		if err != nil || h == nil {
 			t.Fatalf("%s: %v, %v", c.name, h, err)
 		}
@@ -80,6 +80,16 @@ func TestHealed(t *testing.T) {
 	}
 }
 
+// An accusation is right, too, where its fault comes in episodes, and the other goes on: then there
+// is nothing to measure.
+func TestRightAboutAFaultThatDoesNotGoOn(t *testing.T) {
+	healthy, sick := treatedRun(Remedy{Suspect: "busy-thread", Subject: "redis", Command: "x"}, fast, slower)
+	sick.Parts[0].Truth.Lasting = Episodes
+	if h, err := healedOf(sick, &healthy, nil); err != nil || !h.Right || h.Harm || h.Worse != "" {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
+
 // Of a fault that began inside the window, the figures of the stretch from then on count.
 func TestHealedOfAFaultThatBegan(t *testing.T) {
 	healthy, sick := treatedRun(Remedy{Suspect: "busy-thread", Subject: "redis", Command: "x"}, slow)
@@ -88,9 +98,62 @@ func TestHealedOfAFaultThatBegan(t *testing.T) {
 	before := slow
 	before.P50 = 0.45 // of the stretch with the fault: what is 50 ms then is better
 	sick.Remedy.Clients[0].Before = &before
-	h, err := healedOf(sick, &healthy)
+	h, err := healedOf(sick, &healthy, nil)
 	if err != nil || h.Removed < 0.9 || h.Removed > 0.92 && h.Left == "" {
 		t.Errorf("%+v, %v", h, err)
+	}
+}
+
+// A fault that does more harm the longer it lasts is not the command's doing: the control says
+// what clients measure at that time without it.
+func TestControl(t *testing.T) {
+	healthy, sick := treatedRun(Remedy{Suspect: "busy-thread", Subject: "redis", Command: "x"}, slower)
+	_, control := treatedRun(Remedy{Withheld: true}, slower)
+	_, calm := treatedRun(Remedy{Withheld: true}, slow)
+	sick.Key, control.Key = "000004-redis-faulty", "000004-redis-untreated"
+	for _, c := range []struct {
+		control *Kept
+		worse   bool
+	}{{nil, true}, {&calm, true}, {&control, false}} {
+		h, err := healedOf(sick, &healthy, c.control)
+		if err != nil || (h.Worse != "") != c.worse || h.Removed != 0 {
+			t.Errorf("%+v, %v", h, err)
+		}
+	}
+	without, judged := compared([]Kept{healthy, sick, control}, func(Kept) bool { return true })
+	if len(judged) != 2 || without(sick) == nil || untreatedOf([]Kept{healthy, sick, control})[pairKey(sick)] == nil {
+		t.Errorf("%d runs are judged", len(judged))
+	}
+	if h, err := healedOf(control, &healthy, nil); h != nil || err != nil {
+		t.Errorf("the control has a command: %+v, %v", h, err)
+	}
+}
+
+func TestWhichRunsWantAControl(t *testing.T) {
+	c := Case{Seed: 4, Families: []Family{{Name: "redis", Faults: []Fault{{Name: "slow-command"}}}}, Faulty: true}
+	if c.Key() == c.untreated().Key() {
+		t.Fatal("a control has the key of its run")
+	}
+	for after, want := range map[string]bool{"worse": true, "healed": false} {
+		figures := fast
+		if after == "worse" {
+			figures = slower
+		}
+		f, dir := Folder(t.TempDir()), emptyRecording(t)
+		healthy, sick := treatedRun(Remedy{Suspect: "busy-thread", Subject: "redis", Command: "x"}, figures)
+		healthy.Key, sick.Key = "000004-redis-healthy", "000004-redis-faulty"
+		for _, k := range []Kept{healthy, sick} {
+			if err := f.Keep(dir, k); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := Runs{Folder: f}
+		if r.wantsControl(c.untreated()) {
+			t.Error("a control without --remedies")
+		}
+		if r.Options.Remedies = true; r.wantsControl(c.untreated()) != want {
+			t.Errorf("%s: a control is wanted: %v", after, !want)
+		}
 	}
 }
 
@@ -201,7 +264,7 @@ func TestWithoutRemedies(t *testing.T) {
 		t.Errorf("kept are %q, not %q", names, want)
 	}
 	healthy, sick := runs(part("redis", slow))
-	if h, err := healedOf(sick, &healthy); h != nil || err != nil {
+	if h, err := healedOf(sick, &healthy, nil); h != nil || err != nil {
 		t.Errorf("%+v, %v", h, err)
 	}
 	var page strings.Builder

@@ -27,6 +27,7 @@ func (j Judging) Marks() ([][]Mark, error) {
 		return nil, err
 	}
 	without, runs := compared(all, j.Keep)
+	untreated := untreatedOf(all)
 	marks := make([][]Mark, len(j.Judges))
 	for i := range marks {
 		marks[i] = make([]Mark, len(runs))
@@ -39,7 +40,7 @@ func (j Judging) Marks() ([][]Mark, error) {
 		go func() {
 			defer busy.Done()
 			for n := range next {
-				errs[n] = j.one(runs[n], without(runs[n]), func(judge int, m Mark) { marks[judge][n] = m })
+				errs[n] = j.one(runs[n], without(runs[n]), untreated[pairKey(runs[n])], func(judge int, m Mark) { marks[judge][n] = m })
 			}
 		}()
 	}
@@ -62,6 +63,8 @@ func compared(all []Kept, keep func(Kept) bool) (without func(Kept) *Kept, runs 
 	healthy, quiet := map[string]*Kept{}, map[string]*Kept{}
 	for i, k := range all {
 		switch {
+		case k.untreated():
+			continue
 		case k.Quiet:
 			quiet[pairKey(k)] = &all[i]
 			continue
@@ -80,6 +83,19 @@ func compared(all []Kept, keep func(Kept) bool) (without func(Kept) *Kept, runs 
 	}, runs
 }
 
+// untreatedOf are the control runs, by pairKey.
+func untreatedOf(all []Kept) map[string]*Kept {
+	out := map[string]*Kept{}
+	for i, k := range all {
+		if k.untreated() && k.Error == "" {
+			out[pairKey(k)] = &all[i]
+		}
+	}
+	return out
+}
+
+func (k Kept) untreated() bool { return k.Remedy != nil && k.Remedy.Withheld }
+
 // pairKey is the same in all runs of a draw.
 func pairKey(k Kept) string {
 	key := fmt.Sprint(k.Seed)
@@ -92,7 +108,7 @@ func pairKey(k Kept) string {
 	return key
 }
 
-func (j Judging) one(k Kept, without *Kept, done func(int, Mark)) error {
+func (j Judging) one(k Kept, without, untreated *Kept, done func(int, Mark)) error {
 	m, truths, err := begin(k, without)
 	if err != nil {
 		return err
@@ -112,7 +128,7 @@ func (j Judging) one(k Kept, without *Kept, done func(int, Mark)) error {
 			return err
 		}
 	}
-	healed, err := healedOf(k, without)
+	healed, err := healedOf(k, without, untreated)
 	if err != nil {
 		return err
 	}

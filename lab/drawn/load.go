@@ -81,6 +81,7 @@ func (b *Bench) Ask(ns, name, to string, l Load, more ...string) *lab.Process {
 	}
 	p := b.Actor(ns, name, "service-client", append(args, more...))
 	b.AwaitPrinted(p, "ready")
+	b.askers = append(b.askers, p)
 	return p
 }
 

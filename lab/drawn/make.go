@@ -30,25 +30,51 @@ func (r Runs) All(ctx context.Context, cases []Case) (left int, err error) {
 	begin := time.Now()
 	made, took := 0, time.Duration(0)
 	for i, c := range cases {
-		if r.Folder.Has(c.Key(), !r.Again) {
-			continue
+		// A control is made at once, where the run before asks for one.
+		for _, c := range []Case{c, c.untreated()} {
+			if r.Folder.Has(c.Key(), !r.Again) || c.Untreated && !r.wantsControl(c) {
+				continue
+			}
+			if r.Budget > 0 && time.Since(begin)+took/time.Duration(max(1, made)) > r.Budget {
+				return len(cases) - i, nil
+			}
+			start := time.Now()
+			k, err := r.one(ctx, c)
+			if err != nil {
+				return len(cases) - i, err
+			}
+			made, took = made+1, took+time.Since(start)
+			how := "made"
+			if k.Error != "" {
+				how = "FAILED: " + k.Error
+			}
+			fmt.Fprintf(r.Progress, "%4d/%d  %-60s %5.1f s  %s\n", i+1, len(cases), c.Key(), k.Seconds, how)
 		}
-		if r.Budget > 0 && time.Since(begin)+took/time.Duration(max(1, made)) > r.Budget {
-			return len(cases) - i, nil
-		}
-		start := time.Now()
-		k, err := r.one(ctx, c)
-		if err != nil {
-			return len(cases) - i, err
-		}
-		made, took = made+1, took+time.Since(start)
-		how := "made"
-		if k.Error != "" {
-			how = "FAILED: " + k.Error
-		}
-		fmt.Fprintf(r.Progress, "%4d/%d  %-60s %5.1f s  %s\n", i+1, len(cases), c.Key(), k.Seconds, how)
 	}
 	return 0, nil
+}
+
+func (c Case) untreated() Case {
+	c.Untreated = true
+	return c
+}
+
+// wantsControl tells whether clients measured worse figures after a command than before it. The
+// fault itself may be worse by then, which the same draw without the command shows.
+func (r Runs) wantsControl(c Case) bool {
+	if !r.Options.Remedies || !c.Faulty {
+		return false
+	}
+	treated, healthy := c, c
+	treated.Untreated = false
+	healthy.Untreated, healthy.Faulty = false, false
+	k, err := r.Folder.Note(treated.Key())
+	without, errHealthy := r.Folder.Note(healthy.Key())
+	if err != nil || errHealthy != nil || k.Error != "" {
+		return false
+	}
+	h, err := healedOf(k, &without, nil)
+	return err == nil && h != nil && h.Worse != ""
 }
 
 func (r Runs) one(ctx context.Context, c Case) (Kept, error) {

@@ -2,6 +2,7 @@ package drawn
 
 import (
 	"context"
+	"syscall"
 	"time"
 
 	"snag/lab"
@@ -12,6 +13,8 @@ import (
 // Remedy is what became of the first culprit's command for now, in a run whose fault was on
 // when snag find ended and stayed on.
 type Remedy struct {
+	// Withheld: no command was run, to see what clients measure without.
+	Withheld bool `json:"withheld,omitempty"`
 	// Suspect, Subject and Ref are the accusation that the command belongs to; empty where
 	// nobody was accused.
 	Suspect string      `json:"suspect,omitempty"`
@@ -44,12 +47,13 @@ const settling = 2 * time.Second
 
 // heals is what heal goes by.
 type heals struct {
-	answer  lab.Answer
-	benches []*Bench
-	stages  []*lab.Stage
-	parts   []Part
-	window  referee.Window
-	logs    [][]clientlog.Log // of the window
+	withheld bool
+	answer   lab.Answer
+	benches  []*Bench
+	stages   []*lab.Stage
+	parts    []Part
+	window   referee.Window
+	logs     [][]clientlog.Log // of the window
 }
 
 // heal runs the first culprit's command, and measures the clients for a second window as long
@@ -62,29 +66,16 @@ func heal(ctx context.Context, h heals) (*Remedy, error) {
 	if !goesOn {
 		return nil, nil
 	}
-	r := &Remedy{}
-	culprits := h.answer.Culprits()
-	if len(culprits) == 0 {
-		return r, nil
+	r := &Remedy{Withheld: h.withheld}
+	if !h.withheld {
+		if ran, err := r.command(ctx, h); !ran || err != nil {
+			return r, err
+		}
 	}
-	first := culprits[0]
-	r.Suspect, r.Subject, r.Ref, r.Command = first.Suspect, first.Subject, first.Ref, first.Now()
-	if r.Command == "" {
-		return r, nil
-	}
-	if r.NotRun = lab.Outside(h.stages, r.Command); r.NotRun != "" {
-		return r, nil
-	}
-	ran, err := lab.Paste(h.stages, r.Command)
-	if ctx.Err() != nil {
-		return r, ctx.Err()
-	}
-	if err != nil {
-		r.NotRun = err.Error()
-		return r, nil
-	}
-	r.Exit, r.Seconds, r.Output = ran.Exit, ran.Seconds, ran.Output
 	ended := time.Now()
+	for _, b := range h.benches {
+		b.askAnew()
+	}
 	again := referee.Window{From: ended.Add(settling)}
 	again.To = again.From.Add(h.window.To.Sub(h.window.From))
 	if err := wait(ctx, time.Until(again.To)+300*time.Millisecond); err != nil { // the logs are written every 100 ms
@@ -99,6 +90,41 @@ func heal(ctx context.Context, h heals) (*Remedy, error) {
 		r.Clients = append(r.Clients, treated(p, h.window, h.logs[i], again, referee.Since(logs[i], ended)))
 	}
 	return r, nil
+}
+
+// command runs the first culprit's command, if there is one that may be run.
+func (r *Remedy) command(ctx context.Context, h heals) (ran bool, err error) {
+	culprits := h.answer.Culprits()
+	if len(culprits) == 0 {
+		return false, nil
+	}
+	first := culprits[0]
+	r.Suspect, r.Subject, r.Ref, r.Command = first.Suspect, first.Subject, first.Ref, first.Now()
+	if r.Command == "" {
+		return false, nil
+	}
+	if r.NotRun = lab.Outside(h.stages, r.Command); r.NotRun != "" {
+		return false, nil
+	}
+	pasted, err := lab.Paste(h.stages, r.Command)
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	if err != nil {
+		r.NotRun = err.Error()
+		return false, nil
+	}
+	r.Exit, r.Seconds, r.Output = pasted.Exit, pasted.Seconds, pasted.Output
+	return true, nil
+}
+
+// askAnew has the clients that keep to a schedule (Ask, open loop) leave out what fell due so far.
+// Each of their connections stands for many users, who come one by one. Those who came before the
+// command have gone, and are not what keeps the next ones waiting.
+func (b *Bench) askAnew() {
+	for _, p := range b.askers {
+		_ = syscall.Kill(p.PID, syscall.SIGUSR2) // it may have ended
+	}
 }
 
 // treated measures what there is to compare. Of a fault that began inside the first window, the

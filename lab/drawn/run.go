@@ -20,6 +20,8 @@ type Case struct {
 	Fault    string   // of the first; "" is drawn
 	Faulty   bool
 	Quiet    bool // of a noisy family
+	// Untreated: the faulty run with a second window and no command, as a control.
+	Untreated bool
 }
 
 // Key names the run's files: 000137-redis-slow-command-faulty.
@@ -32,6 +34,8 @@ func (c Case) Key() string {
 		key += "-" + c.Fault
 	}
 	switch {
+	case c.Faulty && c.Untreated:
+		return key + "-untreated"
 	case c.Faulty:
 		return key + "-faulty"
 	case c.Quiet:
@@ -164,7 +168,7 @@ func (c Case) record(ctx context.Context, o lab.RunOptions, benches []*Bench, st
 	if o.IgnoreElsewhere {
 		answer.DropAllElsewhere(here)
 	}
-	k.Remedy, err = heal(ctx, heals{answer: answer, benches: benches, stages: stages, parts: k.Parts, window: window, logs: logs})
+	k.Remedy, err = heal(ctx, heals{withheld: c.Untreated, answer: answer, benches: benches, stages: stages, parts: k.Parts, window: window, logs: logs})
 	return err
 }
 

@@ -3,6 +3,7 @@ package referee
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"snag/lab/clientlog"
@@ -22,17 +23,16 @@ const (
 	none
 )
 
-// of is how much of a thing there is in figures: more is worse.
+// of is how much of a thing there is in figures: more is worse. Requests that failed and those
+// that were not answered count together, as to fail in another way is no better and no worse.
 func (t thing) of(f Figures) float64 {
 	switch t {
 	case p50:
 		return f.P50
 	case p99:
 		return f.P99
-	case failed:
-		return f.Failed
-	case lost:
-		return f.Lost
+	case failed, lost:
+		return f.Failed + f.Lost
 	case datagrams:
 		return f.DatagramsLost
 	case stream:
@@ -82,7 +82,11 @@ type Healed struct {
 //
 // Of each thing that they noticed, 1 - (after - healthy) / (faulty - healthy) is gone. What
 // remains of a time below the floor that stands for two healthy runs is nothing.
-func Heal(healthy, faulty, after Figures) Healed {
+//
+// Worse is what is worse than in faulty, than in each of others, and than in the healthy run. The
+// others are what clients measured at that time without the remedy: many a fault does more harm
+// the longer it lasts.
+func Heal(healthy, faulty, after Figures, others ...Figures) Healed {
 	h := Healed{Removed: 1}
 	for _, n := range notices(healthy, faulty) {
 		gone := n.gone(healthy, faulty, after)
@@ -96,7 +100,10 @@ func Heal(healthy, faulty, after Figures) Healed {
 		h.Removed = 0
 	}
 	for _, n := range notices(faulty, after) {
-		if n.unlike(faulty, after) && noticedAlso(n.thing, healthy, after) {
+		if !n.unlike(faulty, after) || !noticedAlso(n.thing, healthy, after) {
+			continue
+		}
+		if !slices.ContainsFunc(others, func(o Figures) bool { return !noticedAlso(n.thing, o, after) || !n.unlike(o, after) }) {
 			if h.Worse != "" {
 				h.Worse += "; "
 			}
@@ -155,7 +162,9 @@ func (t thing) say(f Figures) string {
 			return "no request"
 		}
 		return ms(t.of(f))
-	case failed, lost, datagrams:
+	case failed, lost:
+		return fmt.Sprintf("%.1f %% failed or were not answered", 100*t.of(f))
+	case datagrams:
 		return fmt.Sprintf("%.1f %%", 100*t.of(f))
 	case stream:
 		return fmt.Sprintf("%.0f per second", f.Delivered)

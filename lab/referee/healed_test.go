@@ -43,6 +43,8 @@ func TestHeal(t *testing.T) {
 		{"half of a stream's rate", streamWell, streamHalf, Figures{Delivered: 550}, true, 0.5, ""},
 		{"one in a hundred more by chance", well, with(func(f *Figures) { f.Requests, f.Failed = 100, 0.5 }), with(func(f *Figures) { f.Requests, f.Failed = 100, 0.53 }), true, 0, ""},
 		{"one in ten more", well, with(func(f *Figures) { f.Failed = 0.5 }), with(func(f *Figures) { f.Failed = 0.6 }), true, 0, "60.0 % of the requests failed"},
+		{"as many fail in another way", well, with(func(f *Figures) { f.Failed = 0.5 }), with(func(f *Figures) { f.Lost = 0.5 }), true, 0, ""},
+		{"more fail in another way", well, with(func(f *Figures) { f.Failed = 0.5 }), with(func(f *Figures) { f.Lost = 0.9 }), true, 0, "90.0 % of the requests were not answered"},
 		{"nobody noticed the fault", well, well, well, false, 0, ""},
 		{"nobody noticed the fault, but the remedy", well, well, slow, false, 0, "p50 110.0 ms"},
 		{"worse than the fault, and well", well, with(func(f *Figures) { f.P50 = 0.001 }), well, false, 0, ""},
@@ -54,11 +56,22 @@ func TestHeal(t *testing.T) {
 	}
 }
 
+// What is as bad without the remedy at that time is not the remedy's doing.
+func TestWorseThanWithout(t *testing.T) {
+	with := func(p50 float64) Figures { return Figures{Requests: 100, P50: p50} }
+	if h := Heal(with(0.01), with(0.1), with(0.3), with(0.29)); h.Worse != "" {
+		t.Error(h.Worse)
+	}
+	if h := Heal(with(0.01), with(0.1), with(0.3), with(0.1)); h.Worse == "" {
+		t.Error("three times as long as without the remedy is not worse")
+	}
+}
+
 // What is left says of which thing: the one of which the least is gone.
 func TestLeft(t *testing.T) {
 	well := Figures{Requests: 100, P50: 0.01}
 	h := Heal(well, Figures{Requests: 100, P50: 0.11, Lost: 0.5}, Figures{Requests: 100, P50: 0.01, Lost: 0.4})
-	if math.Abs(h.Removed-0.2) > 1e-9 || h.Left != "50.0 % of the requests were not answered; then 40.0 %" {
+	if math.Abs(h.Removed-0.2) > 1e-9 || h.Left != "50.0 % of the requests were not answered; then 40.0 % failed or were not answered" {
 		t.Errorf("%+v", h)
 	}
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -188,7 +189,7 @@ func addRefused(f suspect.Finding, r *recording.Recording, p *scene.Process, no 
 	}
 	f.Evidence = []suspect.Evidence{e}
 	f.Harm = suspect.Harm{Symptom: scene.ConnectionErrors, Amount: no.n, Unit: "calls", Text: fmt.Sprintf("%s failed %s times for want of a descriptor", no.call, units.Count(no.n))}
-	f.Remedy = raiseLimit(r, p, fullTable{most: max(last.FDLimit, 1024), hard: last.FDHard})
+	f.Remedy = raiseLimit(r, p, fullTable{most: cmp.Or(last.FDLimit, 1024), hard: last.FDHard})
 	f.Next = fmt.Sprintf("ls -l /proc/%[1]d/fd | awk '{print $NF}' | sed 's/[0-9].*//' | sort | uniq -c; grep 'open files' /proc/%[1]d/limits", p.Subject.PID)
 	return f
 }

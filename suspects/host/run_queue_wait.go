@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"slices"
 
 	"snag/internal/units"
 	"snag/ledger"
@@ -123,8 +122,8 @@ func waitedForCPU(s *scene.Scene, r *recording.Recording, all measure.CPUTime, w
 			Text: fmt.Sprintf("it may run on CPU %s of %s only, busy for %.0f %% of the time; all together were idle for %.0f %%", list, units.Count(float64(all.CPUs)), 100*(1-own.IdleShare()), 100*all.IdleShare())})
 		f.Text = fmt.Sprintf("%s may run on CPU %s only and waited %s for it, while the machine was idle for %.0f %% of the time", self.Name, list, units.Lasting(w.waited), 100*all.IdleShare())
 		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("More CPUs than %s in its unit (CPUAffinity=, AllowedCPUs=).", list)}
-		if remedy.Lasts(r, w.process) && looser(s, w.process) {
-			f.Remedy.Now = fmt.Sprintf("taskset -apc 0-%d %d", max(r.Manifest.CPUs, all.CPUs)-1, self.PID)
+		if to := moveTo(s, r, w, max(r.Manifest.CPUs, all.CPUs)); to != "" && remedy.Lasts(r, w.process) {
+			f.Remedy.Now = fmt.Sprintf("taskset -apc %s %d", to, self.PID)
 		}
 		nameRival(&f, s, r, w, set, list)
 	default:
@@ -139,19 +138,6 @@ func waitedForCPU(s *scene.Scene, r *recording.Recording, all measure.CPUTime, w
 	}
 	addHarm(&f, s, r, w, []cpuWait{w})
 	return f
-}
-
-// looser tells whether a process' control group allows more CPUs than it has itself: then
-// its own affinity is what holds it, and can be widened.
-func looser(s *scene.Scene, p *scene.Process) bool {
-	own := cpuSet(p.Last().CPUs)
-	if own == nil {
-		return false
-	}
-	group := p.Last().Cgroup
-	return group == "/" || slices.ContainsFunc(s.Processes, func(o *scene.Process) bool {
-		return o.Last().Cgroup == group && len(cpuSet(o.Last().CPUs)) > len(own)
-	})
 }
 
 // nameRival adds who used the CPUs that the process is bound to.

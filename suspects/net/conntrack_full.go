@@ -115,17 +115,27 @@ func conntrackFinding(s *scene.Scene, r *recording.Recording, netns uint64, most
 // (nf_conntrack_tcp_timeout_time_wait).
 const closedFor = 120
 
-// conntrackSettings is a table twice as long, and longer where those who were dropped need more,
+// leastEntries is what a host with more than 1 GB of memory has by default
+// (nf_conntrack_core.c, nf_conntrack_init_start). A table that is shorter was made so. What it
+// should hold, those who were dropped tell only in part: clients that wait for an answer to their
+// SYN ask once in some seconds.
+const leastEntries = 65536
+
+// fewestBuckets is the smallest hash that a plan may set. One that is smaller is of a machine with
+// little memory, and stays.
+const fewestBuckets = 1024
+
+// conntrackSettings is a table twice as long, as long as the default at least, and longer where those who were dropped need more,
 // and the hash with it where it would hold more than four entries a bucket (nf_conntrack_core.c
 // makes it one to one by default).
 func conntrackSettings(r *recording.Recording, limit, dropped float64) []suspect.Setting {
 	// Who was dropped needs an entry too, and keeps it for as long as a closed connection does.
-	want := max(2*limit, math.Ceil(limit+dropped/max(1, r.Window().End.Sub(r.Window().Start).Seconds())*closedFor))
+	want := max(2*limit, leastEntries, math.Ceil(limit+dropped/max(1, r.Window().End.Sub(r.Window().Start).Seconds())*closedFor))
 	set := []suspect.Setting{{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_max", AtLeast: true, Value: fmt.Sprintf("%.0f", want),
 		Why: fmt.Sprintf("%s packets of new connections were dropped, as all %s entries were taken", units.Count(dropped), units.Count(limit)), Risk: fmt.Sprintf("%s of memory when it is full", units.Bytes(320*(want-limit)))}}
 	buckets, ok := measure.Sysctl(r, 0, "net.netfilter.nf_conntrack_buckets")
-	if ok && want > 4*buckets {
-		set = append(set, suspect.Setting{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_buckets", AtLeast: true, Value: fmt.Sprintf("%.0f", max(1024, math.Ceil(want/4))),
+	if ok && buckets >= fewestBuckets && want > 4*buckets {
+		set = append(set, suspect.Setting{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_buckets", AtLeast: true, Value: fmt.Sprintf("%.0f", max(fewestBuckets, math.Ceil(want/4))),
 			Why: fmt.Sprintf("%s entries in %s buckets are %.0f in each, and every packet walks one", units.Count(want), units.Count(buckets), want/buckets), Risk: "the table is built anew while packets come"})
 	}
 	return set
