@@ -28,6 +28,7 @@ enum answer {
 	ANSWER_DNS_NONE,
 	ANSWER_HTTP2,
 	ANSWER_TLS,
+	ANSWER_SETTINGS, /* no error: a server of HTTP/2 begins */
 };
 
 /* The calls that write to a socket or read it, and what their second argument is. */
@@ -230,6 +231,9 @@ static __always_inline __u8 class_of(const __u8 *b)
 	/* A fatal alert that is not encrypted yet (RFC 8446, 6). */
 	if (b[0] == 21 && b[1] == 3 && !b[3] && b[4] == 2 && b[5] == 2)
 		return ANSWER_TLS;
+	/* RFC 9113, 3.4 and 6.5. */
+	if (!b[0] && !b[1] && b[2] % 6 == 0 && BEGINS4(b + 3, 4, 0, 0, 0) && !b[7] && !b[8])
+		return ANSWER_SETTINGS;
 	return ANSWER_FINE;
 }
 

@@ -55,7 +55,9 @@ struct h2_dir {
 	__u32 have;    /* bytes of it */
 	__u32 want;    /* H2_HEAD, and the error code behind it */
 	__u32 left;    /* of the frame, to be passed over */
-	__u32 synced;
+	__u8 synced;
+	__u8 lost; /* it was, or was looked for in vain */
+	__u16 pad;
 	/* Of the present call: what of it is still to be read. */
 	__u32 todo;
 	__u32 seq; /* of the next byte */
@@ -413,6 +415,7 @@ static __always_inline bool h2_frame(const struct h2_call *c)
 	}
 	d->left = h2_length(d->head) - (d->want - H2_HEAD);
 	d->synced = 1;
+	d->lost = 0;
 	d->frames++;
 	if (!is) {
 		c->h->frames++;
@@ -489,9 +492,10 @@ broken:
 	return 1;
 }
 
-static __always_inline void h2_adrift(struct h2_dir *d)
+static __always_inline void h2_adrift(struct h2_dir *d, bool lost)
 {
 	d->synced = 0;
+	d->lost = lost;
 	d->have = 0;
 	d->want = H2_HEAD;
 	d->left = 0;
@@ -510,8 +514,8 @@ static __noinline int h2_forget_streams(struct h2 *h)
 static __always_inline void h2_resume(struct h2 *h)
 {
 	h->slice = slice;
-	h2_adrift(&h->in);
-	h2_adrift(&h->out);
+	h2_adrift(&h->in, false);
+	h2_adrift(&h->out, false);
 	h->came.first = h->before.first = 0;
 	h2_forget_streams(h);
 }
@@ -607,12 +611,12 @@ static __noinline int h2_lose(struct sock *sk, struct tcp_sock *tp, struct turn 
 	bool was = in ? h->in.synced : h->out.synced;
 
 	if (in)
-		h2_adrift(&h->in);
+		h2_adrift(&h->in, true);
 	else
-		h2_adrift(&h->out);
+		h2_adrift(&h->out, true);
 	if (t->h2 == H2_IS) {
 		t->missed = 1;
-		if (was && in != (t->role == ROLE_ACCEPT))
+		if (in != (t->role == ROLE_ACCEPT))
 			h2_forget_streams(h);
 		return 1;
 	}
@@ -777,12 +781,14 @@ static __noinline int h2_swept(struct sock *sk, struct turn *t)
 	struct turn_value *v;
 
 	c.h = bpf_sk_storage_get(&socket_h2, sk, NULL, 0);
-	if (!c.h || c.h->slice != slice || t->h2 != H2_IS)
+	if (!c.h || c.h->slice != slice)
 		return flush_turns(t);
 	c.h->open = 0;
 	c.h->oldest = 0;
 	bpf_loop(H2_STREAMS, h2_settle, &c, 0);
 	flush_turns(t);
+	if (t->role == ROLE_ACCEPT ? c.h->out.lost : c.h->in.lost)
+		return 0; /* they may have been answered */
 	v = c.h->open && sk->__sk_common.skc_state != TCP_CLOSE ? turn_row(t) : NULL;
 	if (!v)
 		return 0;

@@ -139,7 +139,9 @@ type kernelH2 struct {
 		Have   uint32
 		Want   uint32
 		Left   uint32
-		Synced uint32
+		Synced uint8
+		Lost   uint8
+		Pad    uint16
 		Todo   uint32
 		Seq    uint32
 		Frames uint32
@@ -155,7 +157,9 @@ type kernelH2 struct {
 		Have   uint32
 		Want   uint32
 		Left   uint32
-		Synced uint32
+		Synced uint8
+		Lost   uint8
+		Pad    uint16
 		Todo   uint32
 		Seq    uint32
 		Frames uint32

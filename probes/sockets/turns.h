@@ -396,7 +396,14 @@ static __always_inline void count_alert(struct turn *t, int n)
 
 static __always_inline void count_failed(struct turn *t)
 {
-	failed_as(t, answers_with());
+	int as = answers_with();
+
+	if (as != ANSWER_SETTINGS)
+		failed_as(t, as);
+	else if (t->h2 == H2_NOT) { /* behind a PROXY header, or after an upgrade */
+		t->h2 = H2_UNKNOWN;
+		t->misses = 0;
+	}
 }
 
 /* A server that says the first word on a connection greets; it may also refuse, without
@@ -410,7 +417,7 @@ static __always_inline struct turn *speaks_first(struct sock *sk, struct tcp_soc
 	    tp->bytes_received > (sk->__sk_common.skc_state == TCP_CLOSE_WAIT)) /* a FIN counts */
 		return NULL;
 	as = answers_with();
-	if (as == ANSWER_FINE)
+	if (as == ANSWER_FINE || as == ANSWER_SETTINGS)
 		return NULL;
 	t = new_turn(sk, ROLE_ACCEPT, tp->write_seq);
 	if (!t)
