@@ -6,8 +6,8 @@
 /*
  * What happens to sockets between two dumps of them, counted in the kernel:
  * connections opened, failed and closed, resets, retransmits, signals, the small
- * writes that Nagle's algorithm holds back, request/response turns, queries to name
- * servers and at those of this host, and errors.
+ * writes that Nagle's algorithm holds back, request/response turns, requests of HTTP/2,
+ * queries to name servers and at those of this host, and errors.
  *
  * Every table exists twice. Programs write to the one that the lowest bit of
  * `epoch` names; once a second user space adds one to epoch, waits for a grace
@@ -41,6 +41,9 @@ const volatile bool has_turns = false;
 #include "answers.h"
 #include "turns.h"
 #include "http2.h"
+#include "http2_streams.h"
+#include "http2_frames.h"
+#include "http2_sockets.h"
 #include "unix.h"
 #include "dns.h"
 #include "sweep.h"

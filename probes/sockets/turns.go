@@ -16,6 +16,7 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 	}
 	var rows []recording.Turns
 	r.served, r.troubled = map[listenKey]bool{}, false
+	missed := ""
 	err := kernel.Drain(r.kernel.maps.Maps["turns"+suffix], "sockets", func(k *kernelTurnKey, v *kernelTurnValue) {
 		row := turnRow(r.since, *k, *v, r.book)
 		row.Measured = r.part
@@ -23,6 +24,11 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 			return
 		}
 		rows = append(rows, row)
+		if row.Missed > 0 {
+			if missed = row.Local; row.Role == "call" {
+				missed = row.Remote
+			}
+		}
 		r.troubled = r.troubled || row.Role == "serve" && row.Failed > 0
 		if k.Flow.Family == unixFamily && row.Role == "serve" {
 			r.served[listenKey{row.Netns, row.Local}] = true
@@ -33,6 +39,10 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 	}
 	if err != nil {
 		r.ledger.fail("sockets.turns", err)
+	}
+	if missed != "" {
+		r.missed.seconds++
+		r.missed.last = missed
 	}
 	for _, row := range foldTurns(rows, mostRows) {
 		if row.PID != r.env.SelfPID || row.PID == 0 {
