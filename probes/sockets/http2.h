@@ -23,6 +23,9 @@
 #define H2_READ_MISS 1
 #define H2_MISS 3
 #define H2_MISSES 9
+/* Calls without a frame that fits after which it is said that requests are missed: in a new
+ * slice, or a new recording, it takes some until one begins with a frame. */
+#define H2_PATIENCE 16
 
 /* ns of a call whose frames are looked at, and of each of them. */
 #define H2_RUN 350
@@ -56,7 +59,7 @@ struct h2_dir {
 	__u32 want;    /* H2_HEAD, and the error code behind it */
 	__u32 left;    /* of the frame, to be passed over */
 	__u8 synced;
-	__u8 lost; /* it was, or was looked for in vain */
+	__u8 lost; /* so many calls could not be followed */
 	__u16 pad;
 	/* Of the present call: what of it is still to be read. */
 	__u32 todo;

@@ -97,10 +97,9 @@ broken:
 	return 1;
 }
 
-static __always_inline void h2_adrift(struct h2_dir *d, bool lost)
+static __always_inline void h2_adrift(struct h2_dir *d)
 {
 	d->synced = 0;
-	d->lost = lost;
 	d->have = 0;
 	d->want = H2_HEAD;
 	d->left = 0;

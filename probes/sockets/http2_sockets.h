@@ -27,8 +27,9 @@ static __noinline int h2_data(struct sock *sk, struct tcp_sock *tp)
 static __always_inline void h2_resume(struct h2 *h)
 {
 	h->slice = slice;
-	h2_adrift(&h->in, false);
-	h2_adrift(&h->out, false);
+	h2_adrift(&h->in);
+	h2_adrift(&h->out);
+	h->in.lost = h->out.lost = 0;
 	h->came.first = h->before.first = 0;
 	h2_forget_streams(h);
 }
@@ -121,14 +122,15 @@ static __noinline int h2_look(struct sock *sk, struct tcp_sock *tp, struct turn 
  * answers are missed no stream is known to be open. */
 static __noinline int h2_lose(struct sock *sk, struct tcp_sock *tp, struct turn *t, struct h2 *h, bool in)
 {
-	bool was = in ? h->in.synced : h->out.synced;
+	struct h2_dir *d = in ? &h->in : &h->out;
+	bool was = d->synced;
 
-	if (in)
-		h2_adrift(&h->in, true);
-	else
-		h2_adrift(&h->out, true);
+	h2_adrift(d);
+	if (d->lost < 255)
+		d->lost++;
 	if (t->h2 == H2_IS) {
-		t->missed = 1;
+		if (was || d->lost > H2_PATIENCE)
+			t->missed = 1;
 		if (in != (t->role == ROLE_ACCEPT))
 			h2_forget_streams(h);
 		return 1;
