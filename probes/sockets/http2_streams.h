@@ -115,6 +115,29 @@ static __always_inline struct h2_stream *h2_early(const struct h2_call *c, __u32
 	return s;
 }
 
+/* A server's answer ends as a turn's does; a stream with its first frame. */
+static __always_inline void h2_answered(struct turn *t, struct h2_stream *s, __u64 now)
+{
+	__u64 took = now > s->begin ? now - s->begin : 0, first = (s->first - 1) * 1000ULL;
+
+	if ((s->bytes & ~H2_COMPLETE) > STREAM_BYTES || took > first + STREAM_TIME)
+		took = first;
+	h2_count(t, took, s->wait * 1000ULL);
+	s->id = 0;
+}
+
+/* Who asked does not wait any more. A server may have written its answer already, by a call
+ * that is not back yet; an answer that has begun is one. */
+static __always_inline void h2_given_up(const struct h2_call *c, struct h2_stream *s)
+{
+	if (!c->server)
+		s->id = 0;
+	else if (s->first)
+		h2_answered(c->t, s, c->d->now);
+	else
+		s->bytes &= ~H2_COMPLETE;
+}
+
 /* RFC 9113, 5.1 and 5.1.1: HEADERS with a greater id open a stream. More of a request, until
  * it is answered, is the client's time. */
 static __always_inline void h2_request(const struct h2_call *c, __u8 type, __u8 flags, __u32 id)
@@ -131,8 +154,8 @@ static __always_inline void h2_request(const struct h2_call *c, __u8 type, __u8 
 	s = h2_find(c->h, id, id);
 	if (!s)
 		return;
-	if (type == H2_RST_STREAM) { /* who asked does not wait any more */
-		s->id = 0;
+	if (type == H2_RST_STREAM) {
+		h2_given_up(c, s);
 		return;
 	}
 	if (!s->first) {
@@ -144,17 +167,6 @@ static __always_inline void h2_request(const struct h2_call *c, __u8 type, __u8 
 	}
 	if (flags & H2_END_STREAM)
 		s->bytes |= H2_COMPLETE;
-}
-
-/* A server's answer ends as a turn's does; a stream with its first frame. */
-static __always_inline void h2_answered(struct turn *t, struct h2_stream *s, __u64 now)
-{
-	__u64 took = now > s->begin ? now - s->begin : 0, first = (s->first - 1) * 1000ULL;
-
-	if ((s->bytes & ~H2_COMPLETE) > STREAM_BYTES || took > first + STREAM_TIME)
-		took = first;
-	h2_count(t, took, s->wait * 1000ULL);
-	s->id = 0;
 }
 
 static __always_inline void h2_error(struct turn *t, __u32 code, __u32 kind)
