@@ -32,6 +32,9 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	paused := pauses(s, r)
 	var serve []demand
 	for _, v := range scene.Services(s, r, string(Serves)) {
+		if l.withhold(v) {
+			continue
+		}
 		if d := demandOf(s, r, v, standing); d.party.Demand > 0 {
 			serve = append(serve, d)
 		}
@@ -48,7 +51,7 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 		if there := served[scene.IDOf(v.Subject)]; there != nil {
 			l.called[v.Rows[0].Remote], l.called[address(v.Subject)] = there, there
 		}
-		if d.party.Demand == 0 {
+		if l.withhold(v) || d.party.Demand == 0 {
 			continue
 		}
 		server := -1.0

@@ -143,6 +143,8 @@ type Party struct {
 type Ledger struct {
 	Window  recording.Interval
 	Parties []*Party
+	// Unknown are those of whose requests too many were not seen: they have no figures.
+	Unknown []*Party
 	// Felt are the delays that whoever waits for a party would notice, those that hold up
 	// most first.
 	Felt []Delay

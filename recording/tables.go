@@ -352,6 +352,9 @@ type Turns struct {
 	// (CutReset …): whom the caller missed (call), or who broke it himself (serve).
 	Cut   uint64 `json:"cut,omitempty"`
 	CutBy string `json:"cut_by,omitempty"`
+	// Missed are the connections of HTTP/2 on which some requests of that second were not
+	// seen: they are in none of the other numbers, so these are a lower bound.
+	Missed uint64 `json:"missed,omitempty"`
 	// Hist[i] counts turns of at least TurnBound(i) and less than TurnBound(i+1),
 	// the first also what is shorter; trailing zeros are left out.
 	Hist []uint64 `json:"hist,omitempty"`

@@ -87,10 +87,14 @@ func (p *page) parties(v *verdict.Verdict) {
 	all := slices.DeleteFunc(hurtFirst(v), func(one *ledger.Party) bool {
 		return !p.Verbose && (one.Open < leastOpen || otherEnd(one) || !v.Ours(one))
 	})
-	if len(all) == 0 {
+	unknown := slices.DeleteFunc(slices.Clone(v.Ledger.Unknown), func(one *ledger.Party) bool { return !p.Verbose && !v.Ours(one) })
+	if len(all)+len(unknown) == 0 {
 		return
 	}
 	p.add("")
+	for _, one := range unknown {
+		p.item("", p.dim(fmt.Sprintf("%-*s", margin, "requests")), strings.Repeat(" ", margin), partyName(v, one)+" · rate and times unknown: not all of its HTTP/2 was seen")
+	}
 	for i, one := range all {
 		if i == max(1, p.detail.others/2) && len(all) > i+1 {
 			p.add("  " + p.dim(fmt.Sprintf("and %d more with requests: -v lists them", len(all)-i)))
@@ -123,14 +127,20 @@ func otherEnd(one *ledger.Party) bool {
 		(one.Share(ledger.Call)+one.Share(ledger.Unseen)+one.Share(ledger.Path) > leastCalled || one.Answered > 0 && one.Mean < leastWay)
 }
 
+// margin is how far their lines are indented.
+const margin = 14
+
+func partyName(v *verdict.Verdict, one *ledger.Party) string {
+	if one.Role == ledger.Calls {
+		return "calls of " + v.Scene.Name(one.Subject)
+	}
+	return v.Scene.Name(one.Subject)
+}
+
 // party prints one, with a bar where its requests are held up.
 func (p *page) party(v *verdict.Verdict, one *ledger.Party) {
-	const margin = 14
 	mark, hang := p.dim(fmt.Sprintf("%-*s", margin, "requests")), strings.Repeat(" ", margin)
-	name := v.Scene.Name(one.Subject)
-	if one.Role == ledger.Calls {
-		name = "calls of " + name
-	}
+	name := partyName(v, one)
 	how := "none of them answered"
 	if one.Answered > 0 {
 		how = fmt.Sprintf("%s, %s on average (p99 %s)", units.Rate(one.Rate), took(one.Mean), took(one.P99))

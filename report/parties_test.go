@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"snag/ledger"
@@ -26,5 +27,21 @@ func TestTargetFirst(t *testing.T) {
 		if got := hurtFirst(v); len(got) != 2 || got[0] != c.first {
 			t.Errorf("target %s: %s comes first", c.manifest, got[0].Subject.Local)
 		}
+	}
+}
+
+// Where requests of HTTP/2 were missed there is a line that says so, and no figure.
+func TestRequestsThatAreNotKnownAreSaidToBe(t *testing.T) {
+	one := &ledger.Party{Role: ledger.Serves, Subject: recording.Subject{Kind: recording.KindListener, Local: "0.0.0.0:50051"}}
+	r, err := rectest.Parse([]byte("-- manifest --\n{}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := verdict.Judge(r.Recording)
+	v.Ledger = &ledger.Ledger{Unknown: []*ledger.Party{one}}
+	p := &page{Options: Options{Width: 200}, paint: palette(false)}
+	p.parties(v)
+	if got := strings.Join(p.lines, "\n"); !strings.Contains(got, "0.0.0.0:50051 · rate and times unknown") {
+		t.Errorf("%q", got)
 	}
 }

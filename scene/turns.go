@@ -75,6 +75,7 @@ func (v *Service) add(row recording.Turns) {
 	if t.Cut += row.Cut; row.Cut > 0 {
 		t.CutBy = row.CutBy
 	}
+	t.Missed += row.Missed
 	t.Max = max(t.Max, row.Max)
 	t.Open += row.Open
 	t.Oldest = max(t.Oldest, row.Oldest)

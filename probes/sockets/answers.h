@@ -9,7 +9,7 @@
 #define ANSWER_BYTES 16
 
 struct first {
-	__u8 b[2 * ANSWER_BYTES]; /* a piece may go beyond what is looked at */
+	__u8 b[3 * ANSWER_BYTES]; /* a piece may go beyond what is looked at */
 };
 
 enum answer {
@@ -26,11 +26,13 @@ enum answer {
 	ANSWER_DNS_SERVFAIL,
 	ANSWER_DNS_REFUSED,
 	ANSWER_DNS_NONE,
+	ANSWER_HTTP2,
 	ANSWER_TLS,
+	ANSWER_SETTINGS, /* no error: a server of HTTP/2 begins */
 };
 
-/* The calls that write to a socket, and what their second argument is. */
-enum written { WRITTEN_NOWHERE, WRITTEN_BYTES, WRITTEN_IOV, WRITTEN_MSGHDR };
+/* The calls that write to a socket or read it, and what their second argument is. */
+enum written { WRITTEN_NOWHERE, WRITTEN_BYTES, WRITTEN_IOV, WRITTEN_MSGHDR, WRITTEN_MMSGHDR };
 
 static __always_inline enum written writes_x86(__s32 nr)
 {
@@ -40,9 +42,10 @@ static __always_inline enum written writes_x86(__s32 nr)
 		return WRITTEN_BYTES;
 	case 20: /* writev */
 		return WRITTEN_IOV;
-	case 46:  /* sendmsg */
-	case 307: /* sendmmsg, whose first member is a msghdr */
+	case 46: /* sendmsg */
 		return WRITTEN_MSGHDR;
+	case 307: /* sendmmsg */
+		return WRITTEN_MMSGHDR;
 	}
 	return WRITTEN_NOWHERE;
 }
@@ -56,7 +59,36 @@ static __always_inline enum written writes_arm64(__s32 nr)
 	case 66:
 		return WRITTEN_IOV;
 	case 211:
+		return WRITTEN_MSGHDR;
 	case 269:
+		return WRITTEN_MMSGHDR;
+	}
+	return WRITTEN_NOWHERE;
+}
+
+static __always_inline enum written reads_x86(__s32 nr)
+{
+	switch (nr) {
+	case 0:	 /* read */
+	case 45: /* recvfrom */
+		return WRITTEN_BYTES;
+	case 19: /* readv */
+		return WRITTEN_IOV;
+	case 47: /* recvmsg */
+		return WRITTEN_MSGHDR;
+	}
+	return WRITTEN_NOWHERE;
+}
+
+static __always_inline enum written reads_arm64(__s32 nr)
+{
+	switch (nr) {
+	case 63:
+	case 207:
+		return WRITTEN_BYTES;
+	case 65:
+		return WRITTEN_IOV;
+	case 212:
 		return WRITTEN_MSGHDR;
 	}
 	return WRITTEN_NOWHERE;
@@ -87,6 +119,7 @@ static __noinline bool from_pieces(struct first *f, __u64 at)
 		n = p.length < ANSWER_BYTES ? p.length : ANSWER_BYTES;
 		if (!n)
 			continue;
+		asm volatile("%0 &= 31" : "+r"(have)); /* the verifier has lost sight of its bound */
 		if (bpf_probe_read_user(&f->b[have], n, (void *)p.at))
 			return have > 0;
 		have += n;
@@ -94,20 +127,35 @@ static __noinline bool from_pieces(struct first *f, __u64 at)
 	return have > 0;
 }
 
-/* The first bytes of what the present call writes; false where they are not seen. */
-static __always_inline bool first_bytes(struct first *f)
+/* Where the bytes lie that the present call has written, or read: the address of all of them,
+ * or of their pieces. Of several messages (WRITTEN_MMSGHDR) those of the first. */
+static __noinline enum written call_bytes(__u64 *at, bool in)
 {
 	struct pt_regs___x86 *x = NULL;
 	struct system_call c = {.nr = -1};
 	enum written kind;
-	__u64 at;
 
 	read_call(&c, bpf_get_current_task_btf());
-	kind = bpf_core_field_exists(x->orig_ax) ? writes_x86(c.nr) : writes_arm64(c.nr);
+	if (bpf_core_field_exists(x->orig_ax))
+		kind = in ? reads_x86(c.nr) : writes_x86(c.nr);
+	else
+		kind = in ? reads_arm64(c.nr) : writes_arm64(c.nr);
+	*at = c.args[1];
+	if (kind != WRITTEN_MSGHDR && kind != WRITTEN_MMSGHDR)
+		return kind;
+	if (bpf_probe_read_user(at, sizeof(*at), (void *)(*at + MSGHDR_IOV)))
+		return WRITTEN_NOWHERE;
+	return kind == WRITTEN_MSGHDR ? WRITTEN_IOV : WRITTEN_MMSGHDR;
+}
+
+/* The first bytes of what the present call writes, or has read; false where they are not seen. */
+static __always_inline bool first_bytes(struct first *f, bool in)
+{
+	enum written kind;
+	__u64 at = 0;
+
+	kind = call_bytes(&at, in);
 	if (kind == WRITTEN_NOWHERE)
-		return false;
-	at = c.args[1];
-	if (kind == WRITTEN_MSGHDR && bpf_probe_read_user(&at, sizeof(at), (void *)(at + MSGHDR_IOV)))
 		return false;
 	if (kind != WRITTEN_BYTES)
 		return from_pieces(f, at);
@@ -183,6 +231,9 @@ static __always_inline __u8 class_of(const __u8 *b)
 	/* A fatal alert that is not encrypted yet (RFC 8446, 6). */
 	if (b[0] == 21 && b[1] == 3 && !b[3] && b[4] == 2 && b[5] == 2)
 		return ANSWER_TLS;
+	/* RFC 9113, 3.4 and 6.5. */
+	if (!b[0] && !b[1] && b[2] % 6 == 0 && BEGINS4(b + 3, 4, 0, 0, 0) && !b[7] && !b[8])
+		return ANSWER_SETTINGS;
 	return ANSWER_FINE;
 }
 
@@ -191,6 +242,8 @@ static __always_inline __u8 class_of(const __u8 *b)
 #define TLS_HEADER 5
 #define ALERT_SHIFT 8
 #define ALERT_READ (1 << 16) /* the peer's */
+/* Of HTTP/2 the error code stands there: of a stream, or of the whole connection (GOAWAY). */
+#define H2_OF_ALL (1 << 17)
 
 /* What the present call begins to answer, ANSWER_FINE where it is no error or not seen; of
  * an alert its description too. */
@@ -199,7 +252,7 @@ static __noinline int answers_with(void)
 	struct first f = {};
 	int kind;
 
-	if (!first_bytes(&f))
+	if (!first_bytes(&f, false))
 		return ANSWER_FINE;
 	kind = class_of(f.b);
 	return kind == ANSWER_TLS ? kind | f.b[TLS_ALERT - 1] << ALERT_SHIFT : kind;

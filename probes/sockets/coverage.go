@@ -69,6 +69,9 @@ func (r *running) fill(c *recording.Coverage) {
 		if c.Probe == "sockets.errors" && c.State == recording.CoverageOK {
 			r.fillErrors(c)
 		}
+		if c.Probe == "sockets.turns" && r.missed.seconds > 0 && c.State == recording.CoverageOK {
+			partial(c, fmt.Sprintf("of HTTP/2 some requests were not seen in %d seconds, at %s the last: rows that have missed connections are a lower bound", r.missed.seconds, r.missed.last), "")
+		}
 		if r.slices != nil && inPart[c.Probe] {
 			r.fillSlices(c, r.slices.Account())
 		}

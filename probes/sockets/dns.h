@@ -290,18 +290,19 @@ static __noinline int name_sent(struct sock *sk)
 	struct pt_regs___x86 *x = NULL;
 	struct system_call c = {.nr = -1};
 	int kind = MESSAGE_UNSEEN;
-	bool x86;
 
 	if (!s)
 		return 0; /* nobody has asked yet */
 	call_now(&c);
-	x86 = bpf_core_field_exists(x->orig_ax);
-	switch (x86 ? writes_x86(c.nr) : writes_arm64(c.nr)) {
+	switch (bpf_core_field_exists(x->orig_ax) ? writes_x86(c.nr) : writes_arm64(c.nr)) {
 	case WRITTEN_BYTES:
 		kind = message_of(s, cookie, c.args[1], fifth_argument());
 		break;
 	case WRITTEN_MSGHDR:
-		kind = messages_of(s, cookie, c.args[1], c.nr == (x86 ? 307 : 269) ? c.args[2] : 1);
+		kind = messages_of(s, cookie, c.args[1], 1);
+		break;
+	case WRITTEN_MMSGHDR:
+		kind = messages_of(s, cookie, c.args[1], c.args[2]);
 		break;
 	default:
 		break;

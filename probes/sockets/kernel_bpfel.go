@@ -131,6 +131,82 @@ type kernelFlow struct {
 	Pad    [3]uint8
 }
 
+type kernelH2 struct {
+	_  structs.HostLayout
+	In struct {
+		_      structs.HostLayout
+		Head   [64]uint8
+		Have   uint32
+		Want   uint32
+		Left   uint32
+		Synced uint8
+		Lost   uint8
+		Pad    uint16
+		Todo   uint32
+		Seq    uint32
+		Frames uint32
+		Broken uint32
+		Pieces uint64
+		At     uint64
+		Here   uint64
+		Now    uint64
+	}
+	Out struct {
+		_      structs.HostLayout
+		Head   [64]uint8
+		Have   uint32
+		Want   uint32
+		Left   uint32
+		Synced uint8
+		Lost   uint8
+		Pad    uint16
+		Todo   uint32
+		Seq    uint32
+		Frames uint32
+		Broken uint32
+		Pieces uint64
+		At     uint64
+		Here   uint64
+		Now    uint64
+	}
+	Came struct {
+		_        structs.HostLayout
+		First    uint64
+		Last     uint64
+		FirstSeq uint32
+		LastSeq  uint32
+	}
+	Before struct {
+		_        structs.HostLayout
+		First    uint64
+		Last     uint64
+		FirstSeq uint32
+		LastSeq  uint32
+	}
+	Last   uint32
+	Slice  uint32
+	Frames uint32
+	Heads  uint32
+	Calls  uint32
+	Hung   uint32
+	Open   uint32
+	_      [4]byte
+	Oldest uint64
+	Early  [8]struct {
+		_   structs.HostLayout
+		Id  uint32
+		Pad uint32
+	}
+	S [128]struct {
+		_     structs.HostLayout
+		Begin uint64
+		Id    uint32
+		Bytes uint32
+		First uint32
+		Wait  uint32
+	}
+}
+
 type kernelHold struct {
 	_        structs.HostLayout
 	Flow     kernelFlow
@@ -232,7 +308,10 @@ type kernelTurn struct {
 	Last     uint64
 	Base     uint32
 	Bytes    uint32
-	Role     uint32
+	Role     uint8
+	H2       uint8
+	Misses   uint8
+	Missed   uint8
 	Pid      uint32
 	Writes   uint32
 	WritesAt uint32
@@ -275,6 +354,7 @@ type kernelTurnValue struct {
 	CutBy    uint32
 	SlowPid  uint32
 	Slowest  uint64
+	Missed   uint64
 }
 
 type kernelUnixPath struct {
@@ -327,6 +407,7 @@ const (
 	kernelMapRetransmitsB     = "retransmits_b"
 	kernelMapSignalsA         = "signals_a"
 	kernelMapSignalsB         = "signals_b"
+	kernelMapSocketH2         = "socket_h2"
 	kernelMapSocketQueries    = "socket_queries"
 	kernelMapSocketTurns      = "socket_turns"
 	kernelMapSpent            = "spent"
@@ -352,6 +433,7 @@ const (
 	kernelVarConnRows         = "conn_rows"
 	kernelVarEnding           = "ending"
 	kernelVarEpoch            = "epoch"
+	kernelVarH2Socks          = "h2_socks"
 	kernelVarHasTurns         = "has_turns"
 	kernelVarHasUnix          = "has_unix"
 	kernelVarHolding          = "holding"
@@ -453,6 +535,7 @@ type kernelMapSpecs struct {
 	RetransmitsB  *ebpf.MapSpec `ebpf:"retransmits_b"`
 	SignalsA      *ebpf.MapSpec `ebpf:"signals_a"`
 	SignalsB      *ebpf.MapSpec `ebpf:"signals_b"`
+	SocketH2      *ebpf.MapSpec `ebpf:"socket_h2"`
 	SocketQueries *ebpf.MapSpec `ebpf:"socket_queries"`
 	SocketTurns   *ebpf.MapSpec `ebpf:"socket_turns"`
 	Spent         *ebpf.MapSpec `ebpf:"spent"`
@@ -470,6 +553,7 @@ type kernelVariableSpecs struct {
 	ConnRows         *ebpf.VariableSpec `ebpf:"conn_rows"`
 	Ending           *ebpf.VariableSpec `ebpf:"ending"`
 	Epoch            *ebpf.VariableSpec `ebpf:"epoch"`
+	H2Socks          *ebpf.VariableSpec `ebpf:"h2_socks"`
 	HasTurns         *ebpf.VariableSpec `ebpf:"has_turns"`
 	HasUnix          *ebpf.VariableSpec `ebpf:"has_unix"`
 	Holding          *ebpf.VariableSpec `ebpf:"holding"`
@@ -529,6 +613,7 @@ type kernelMaps struct {
 	RetransmitsB  *ebpf.Map `ebpf:"retransmits_b"`
 	SignalsA      *ebpf.Map `ebpf:"signals_a"`
 	SignalsB      *ebpf.Map `ebpf:"signals_b"`
+	SocketH2      *ebpf.Map `ebpf:"socket_h2"`
 	SocketQueries *ebpf.Map `ebpf:"socket_queries"`
 	SocketTurns   *ebpf.Map `ebpf:"socket_turns"`
 	Spent         *ebpf.Map `ebpf:"spent"`
@@ -563,6 +648,7 @@ func (m *kernelMaps) Close() error {
 		m.RetransmitsB,
 		m.SignalsA,
 		m.SignalsB,
+		m.SocketH2,
 		m.SocketQueries,
 		m.SocketTurns,
 		m.Spent,
@@ -581,6 +667,7 @@ type kernelVariables struct {
 	ConnRows         *ebpf.Variable `ebpf:"conn_rows"`
 	Ending           *ebpf.Variable `ebpf:"ending"`
 	Epoch            *ebpf.Variable `ebpf:"epoch"`
+	H2Socks          *ebpf.Variable `ebpf:"h2_socks"`
 	HasTurns         *ebpf.Variable `ebpf:"has_turns"`
 	HasUnix          *ebpf.Variable `ebpf:"has_unix"`
 	Holding          *ebpf.Variable `ebpf:"holding"`

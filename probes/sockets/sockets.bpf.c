@@ -6,8 +6,8 @@
 /*
  * What happens to sockets between two dumps of them, counted in the kernel:
  * connections opened, failed and closed, resets, retransmits, signals, the small
- * writes that Nagle's algorithm holds back, request/response turns, queries to name
- * servers and at those of this host, and errors.
+ * writes that Nagle's algorithm holds back, request/response turns, requests of HTTP/2,
+ * queries to name servers and at those of this host, and errors.
  *
  * Every table exists twice. Programs write to the one that the lowest bit of
  * `epoch` names; once a second user space adds one to epoch, waits for a grace
@@ -40,6 +40,10 @@ const volatile bool has_turns = false;
 #include "queries.h"
 #include "answers.h"
 #include "turns.h"
+#include "http2.h"
+#include "http2_streams.h"
+#include "http2_frames.h"
+#include "http2_sockets.h"
 #include "unix.h"
 #include "dns.h"
 #include "sweep.h"
@@ -83,7 +87,7 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	hold_write(sk, tp, t);
 	if (!t)
 		t = speaks_first(sk, tp, ret);
-	if (!t)
+	if (!t || (t->h2 != H2_NOT && h2_moved(sk, tp, t, ret, false)))
 		return 0;
 	turn_sent(tp, t);
 	if (begins_answer(t, tp->write_seq - ret))
@@ -130,10 +134,15 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 		return 0;
 	}
 	state = sk->__sk_common.skc_state;
-	if (!accepted(sk) && (state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT))
+	if (!accepted(sk) && (state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT)) {
+		if (h2_socks)
+			h2_read_answer(sk, ret);
 		return 0; /* a caller's: counted when the answer came, maybe on another CPU */
+	}
 	takes_more(ns, WHOLE_RUN - SHORT_RUN);
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
+	if (t && t->h2 != H2_NOT && h2_read(sk, t, ret))
+		return 0;
 	if (t && t->role == ROLE_ACCEPT) {
 		name_turn(t);
 		if (t->begin && !t->read && t->slice == slice)
@@ -150,6 +159,8 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 		if (!t)
 			return 0;
 		name_turn(t);
+		if (h2_moved(sk, tp, t, ret, true))
+			return 0;
 		begin_serving(t, bpf_ktime_get_ns(), tp->write_seq);
 		t->read = t->begin;
 		/* With the handshake: it has lain there since (TCP_DEFER_ACCEPT). */

@@ -58,11 +58,18 @@ type running struct {
 	served   map[listenKey]bool // UNIX listeners whose servers were asked in the last second
 	troubled bool               // a service answered with errors in the last second
 	denied   []int              // processes whose connects failed in it
+	missed   missedHTTP2
 	// resolvers are the processes whose resolv.conf was read.
 	resolvers map[int]bool
 
 	cancel context.CancelFunc
 	done   chan struct{}
+}
+
+// missedHTTP2 is for how many seconds some requests of HTTP/2 were not seen, and where last.
+type missedHTTP2 struct {
+	seconds int
+	last    string
 }
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {

@@ -44,6 +44,10 @@ int turn_sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
 	if (!t)
 		return 0;
+	if (t->h2 >= H2_MAYBE) {
+		h2_swept(sk, t);
+		return 0;
+	}
 	begin = *(volatile __u64 *)&t->begin; /* it may end meanwhile */
 	now = bpf_ktime_get_ns();
 	if (begin && now > begin && t->slice == slice && sk->__sk_common.skc_state != TCP_CLOSE)

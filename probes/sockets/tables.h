@@ -155,10 +155,14 @@ struct turn_value {
 	__u32 cut_by;	 /* enum cut, of the last */
 	__u32 slow_pid;	 /* whose turn took longest, or takes */
 	__u64 slowest;
+	__u64 missed; /* connections of HTTP/2 some of whose requests were not seen */
 };
 
 /* What ended a connection on which a request was open. */
 enum cut { CUT_NOT, CUT_RESET, CUT_TIMED_OUT, CUT_HUNG_UP };
+
+/* Whether a connection is one of HTTP/2 in clear text (http2.h). */
+enum h2_is { H2_UNKNOWN, H2_NOT, H2_MAYBE, H2_IS };
 
 /* The turn that a socket is in; times in ns, 0 for what has not happened. What
  * every event touches fits one cache line: two CPUs pass it to and fro. */
@@ -171,7 +175,10 @@ struct turn {
 	__u32 base;  /* write_seq when it began (serve), when the last one ended (call); UNIX: bytes sent
 			(serve) */
 	__u32 bytes; /* sent since base */
-	__u32 role;
+	__u8 role;
+	__u8 h2;     /* enum h2_is */
+	__u8 misses; /* what spoke against it */
+	__u8 missed; /* it is, and requests of it were not seen */
 	__u32 pid;
 	__u32 writes; /* in the epoch writes_at, while Nagle's algorithm may hold them */
 	__u32 writes_at;

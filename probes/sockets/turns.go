@@ -16,6 +16,7 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 	}
 	var rows []recording.Turns
 	r.served, r.troubled = map[listenKey]bool{}, false
+	missed := ""
 	err := kernel.Drain(r.kernel.maps.Maps["turns"+suffix], "sockets", func(k *kernelTurnKey, v *kernelTurnValue) {
 		row := turnRow(r.since, *k, *v, r.book)
 		row.Measured = r.part
@@ -23,6 +24,11 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 			return
 		}
 		rows = append(rows, row)
+		if row.Missed > 0 {
+			if missed = row.Local; row.Role == "call" {
+				missed = row.Remote
+			}
+		}
 		r.troubled = r.troubled || row.Role == "serve" && row.Failed > 0
 		if k.Flow.Family == unixFamily && row.Role == "serve" {
 			r.served[listenKey{row.Netns, row.Local}] = true
@@ -33,6 +39,10 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 	}
 	if err != nil {
 		r.ledger.fail("sockets.turns", err)
+	}
+	if missed != "" {
+		r.missed.seconds++
+		r.missed.last = missed
 	}
 	for _, row := range foldTurns(rows, mostRows) {
 		if row.PID != r.env.SelfPID || row.PID == 0 {
@@ -73,15 +83,40 @@ func slowTurns(row recording.Turns) string {
 
 // answers are what failed answers are called (enum answer of answers.h).
 var answers = []string{"", "HTTP 5xx or 429", "SIP 5xx or 6xx", "RTSP 5xx or 453", "a Redis error", "a memcached error", "a PostgreSQL error", "a MySQL error",
-	"an AMQP close", "an MQTT refusal", "DNS SERVFAIL", "DNS REFUSED", "no DNS answer in 5 s"}
+	"an AMQP close", "an MQTT refusal", "DNS SERVFAIL", "DNS REFUSED", "no DNS answer in 5 s", "HTTP/2"}
 
-// failedAs is what the last of them was called: of TLS which alert, and of whom.
+// answeredHTTP2 is the place of HTTP/2 among answers.
+const answeredHTTP2 = 13
+
+// failedAs is what the last of them was called: of HTTP/2 the error code, of TLS which
+// alert, and of whom.
 func failedAs(as uint32) string {
-	const shift, kinds, ofPeer = 8, 0xff, 1 << 16 // answers.h
-	if kind := int(as & kinds); kind < len(answers) {
+	const shift, kinds, ofPeer, ofAll = 8, 0xff, 1 << 16, 1 << 17 // answers.h
+	kind, code := int(as&kinds), uint8(as>>shift)
+	switch {
+	case kind == answeredHTTP2:
+		return http2Error(code, as&ofAll != 0)
+	case kind < len(answers):
 		return answers[kind]
 	}
-	return recording.TLSAlert(uint8(as>>shift), as&ofPeer != 0)
+	return recording.TLSAlert(code, as&ofPeer != 0)
+}
+
+// http2Errors are the error codes of RFC 9113, 7.
+var http2Errors = []string{"NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED", "FRAME_SIZE_ERROR",
+	"REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM", "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED"}
+
+// http2Error is a stream that its server reset (RST_STREAM), or a connection that it ends
+// for an error (GOAWAY): "HTTP/2 RST_STREAM REFUSED_STREAM".
+func http2Error(code uint8, goAway bool) string {
+	frame, what := "RST_STREAM", fmt.Sprintf("error %d", code)
+	if goAway {
+		frame = "GOAWAY"
+	}
+	if int(code) < len(http2Errors) {
+		what = http2Errors[code]
+	}
+	return answers[answeredHTTP2] + " " + frame + " " + what
 }
 
 // cuts are what ended a connection before the answer (enum cut of tables.h).
@@ -118,6 +153,7 @@ func turnRow(t recording.Time, k kernelTurnKey, v kernelTurnValue, who names) re
 	if slow := int(v.SlowPid); slow != row.PID {
 		row.SlowPID = slow
 	}
+	row.Missed = v.Missed
 	if row.Failed = v.Failed; v.Failed > 0 {
 		row.FailedAs = failedAs(v.FailedAs)
 	}
@@ -164,6 +200,7 @@ func foldTurns(rows []recording.Turns, most int) []recording.Turns {
 		o.Wait += r.Wait
 		o.Failed += r.Failed
 		o.Cut += r.Cut
+		o.Missed += r.Missed
 		o.Open += r.Open
 		o.Oldest = max(o.Oldest, r.Oldest)
 		o.Hist = addHist(o.Hist, r.Hist)

@@ -108,11 +108,15 @@ static __noinline int flush_turns(struct turn *t)
 {
 	struct turn_value *v;
 
-	if (!t || (!t->max && !t->failed))
+	if (!t || (!t->max && !t->failed && !t->missed))
 		return 0;
 	v = turn_row(t);
 	if (!v)
 		return 0;
+	if (t->missed) {
+		t->missed = 0;
+		add(&v->missed, 1);
+	}
 	if (t->failed) {
 		move(&v->failed, &t->failed);
 		v->failed_as = t->failed_as;
@@ -298,6 +302,10 @@ static __always_inline void asked_first(struct sock *sk, struct tcp_sock *tp, __
 	t->begin = 0;
 }
 
+/* Of http2.h, which needs what is here. */
+static int h2_data(struct sock *sk, struct tcp_sock *tp);
+static int h2_closing(struct sock *sk, struct turn *t, int old, int new);
+
 static __always_inline void turn_data(struct sock *sk, struct tcp_sock *tp, struct sk_buff *skb)
 {
 	struct turn *t;
@@ -318,6 +326,10 @@ static __always_inline void turn_data(struct sock *sk, struct tcp_sock *tp, stru
 		t = new_turn(sk, ROLE_ACCEPT, written);
 		if (!t)
 			return;
+	}
+	if (t->h2 >= H2_MAYBE) {
+		h2_data(sk, tp);
+		return;
 	}
 	if (!resume(t, tp, written))
 		return;
@@ -384,7 +396,14 @@ static __always_inline void count_alert(struct turn *t, int n)
 
 static __always_inline void count_failed(struct turn *t)
 {
-	failed_as(t, answers_with());
+	int as = answers_with();
+
+	if (as != ANSWER_SETTINGS)
+		failed_as(t, as);
+	else if (t->h2 == H2_NOT) { /* behind a PROXY header, or after an upgrade */
+		t->h2 = H2_UNKNOWN;
+		t->misses = 0;
+	}
 }
 
 /* A server that says the first word on a connection greets; it may also refuse, without
@@ -398,7 +417,7 @@ static __always_inline struct turn *speaks_first(struct sock *sk, struct tcp_soc
 	    tp->bytes_received > (sk->__sk_common.skc_state == TCP_CLOSE_WAIT)) /* a FIN counts */
 		return NULL;
 	as = answers_with();
-	if (as == ANSWER_FINE)
+	if (as == ANSWER_FINE || as == ANSWER_SETTINGS)
 		return NULL;
 	t = new_turn(sk, ROLE_ACCEPT, tp->write_seq);
 	if (!t)
@@ -477,7 +496,9 @@ static __always_inline void turn_closing(struct sock *sk, int old, int new)
 	if (!t)
 		return;
 	cut = cut_by(sk, t, old, new);
-	if (cut) {
+	if (t->h2 >= H2_MAYBE) {
+		h2_closing(sk, t, old, new);
+	} else if (cut) {
 		t->begin = 0;
 		v = turn_row(t);
 		if (v) {
