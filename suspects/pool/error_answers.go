@@ -25,7 +25,7 @@ var errorAnswers = &suspect.Suspect{
 	},
 	Against: []string{
 		"trap: what a client asks wrongly (HTTP's other 4xx), MOVED and ASK of Redis, names that do not exist (NXDOMAIN): the service works",
-		"can't tell: what TLS has encrypted; HTTP/2; an error behind the first bytes of an answer; what is sent from files or by io_uring",
+		"can't tell: what TLS has encrypted; the status of HTTP/2 and gRPC, but for RST_STREAM and GOAWAY; an error behind the first bytes of an answer; what is sent from files or by io_uring",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.FailedAnswers, Lag: 2 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: "reconnect-storm", Lag: 10 * time.Second}, {To: "peer-reset", Lag: 2 * time.Second}},
 	Remedy: suspect.Remedy{
