@@ -262,7 +262,9 @@ type Connections struct {
 	Failed uint64 `json:"failed"` // SYN_SENT or SYN_RECV that ended in CLOSE
 	Closed uint64 `json:"closed"`
 	// Of the closed ones: lived under 1 s, sum of lifetimes (s), payload bytes.
-	Short    uint64  `json:"short"`
+	Short uint64 `json:"short"`
+	// Unasked of these the server ended before the client had sent a byte.
+	Unasked  uint64  `json:"unasked,omitempty"`
 	Lifetime float64 `json:"lifetime_sum"`
 	BytesIn  uint64  `json:"bytes_in"`
 	BytesOut uint64  `json:"bytes_out"`

@@ -29,7 +29,8 @@ type kernelBirth struct {
 	Comm        [16]uint8
 	Pid         uint32
 	Role        uint8
-	Pad         [3]uint8
+	Unasked     uint8
+	Pad         [2]uint8
 }
 
 type kernelConnKey struct {
@@ -46,6 +47,7 @@ type kernelConnValue struct {
 	Failed       uint64
 	Closed       uint64
 	Brief        uint64
+	Unasked      uint64
 	Lifetime     uint64
 	BytesIn      uint64
 	BytesOut     uint64

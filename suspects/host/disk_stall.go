@@ -41,7 +41,7 @@ var diskStall = &suspect.Suspect{
 		"strong: no service that waited was late",
 		"a backup that waits for its own disk, however much: nobody asks it anything",
 	},
-	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}, suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}),
+	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "worker-queue", Lag: measure.FeltWithin}, suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}, suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}),
 	Claims:  []ledger.Account{ledger.Disk},
 	Remedy: suspect.Remedy{
 		Permanently: "IOWeight= or IOWriteBandwidthMax= in the unit of whoever fills the disk. Or the service's files on a disk of their own.",
