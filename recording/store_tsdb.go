@@ -113,7 +113,7 @@ func (s *headStore) seal() error {
 		}
 	}
 	// promtool 2.42 opens a folder only if it has a wal directory.
-	if err := os.Mkdir(filepath.Join(s.dir, "wal"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(s.dir, "wal"), 0o700); err != nil {
 		return fmt.Errorf("leave an empty log of samples: %w", err)
 	}
 	return syncDir(s.dir)
