@@ -147,7 +147,7 @@ func create(p place, m Manifest, o Options) (*Writer, error) {
 
 func begin(dir string, o Options) (sampleStore, error) {
 	for _, d := range []string{samplesDir, tablesDir} {
-		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
+		if err := os.Mkdir(filepath.Join(dir, d), private.FolderMode()); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"snag/internal/private"
 	"strconv"
 	"strings"
 
@@ -34,7 +35,7 @@ func (e *InUseError) Error() string {
 func lockDir(p place) (*os.File, error) {
 	dir, path := p.name, filepath.Join(p.at, lockFile)
 	for range 100 {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, private.FileMode())
 		if err != nil {
 			return nil, fmt.Errorf("lock the recording %s: %w", dir, p.named(err))
 		}

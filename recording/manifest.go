@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"snag/internal/private"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,7 +33,7 @@ func writeManifest(p place, m Manifest) error {
 		if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a writer that was killed
 			return err
 		}
-		f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
+		f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, private.FileMode())
 		if err != nil {
 			return err
 		}

@@ -14,15 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Write puts bytes into a file, all of them or none, that only its owner can read. What has that
+// Write puts bytes into a file, all of them or none, that only its owner can read, or everybody
+// where files are shared. What has that
 // name already is replaced; a link is, and not what it leads to. A pipe or a device is written to,
 // if it is the user's own or root's.
 func Write(name string, b []byte) error {
-	return Put(name, 0o600, func(w io.Writer) error { _, err := w.Write(b); return err })
+	return Put(name, func(w io.Writer) error { _, err := w.Write(b); return err })
 }
 
-// Put is Write with a mode, and with a function that writes.
-func Put(name string, mode fs.FileMode, write func(io.Writer) error) error {
+// Put is Write with a function that writes.
+func Put(name string, write func(io.Writer) error) error {
 	switch is, err := look(name); {
 	case err != nil:
 		return err
@@ -39,7 +40,7 @@ func Put(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	}
 	defer dir.Close()
 	tmp := "." + base + "." + rand.Text()
-	f, err := create(dir, tmp, mode)
+	f, err := create(dir, tmp)
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func Put(name string, mode fs.FileMode, write func(io.Writer) error) error {
 
 // Create makes a new file that is written to bit by bit. What has that name is removed first,
 // unless it is a pipe or a device.
-func Create(name string, mode fs.FileMode) (*os.File, error) {
+func Create(name string) (*os.File, error) {
 	switch is, err := look(name); {
 	case err != nil:
 		return nil, err
@@ -70,7 +71,7 @@ func Create(name string, mode fs.FileMode) (*os.File, error) {
 	if err := unix.Unlinkat(int(dir.Fd()), base, 0); err != nil && !errors.Is(err, unix.ENOENT) {
 		return nil, &fs.PathError{Op: "replace", Path: name, Err: err}
 	}
-	return create(dir, base, mode)
+	return create(dir, base)
 }
 
 // kind is what has a name already.
@@ -95,7 +96,7 @@ func look(name string) (kind, error) {
 	case err != nil:
 		return replaced, err
 	case st.IsDir():
-		return replaced, &fs.PathError{Op: "write", Path: name, Err: unix.EISDIR}
+		return replaced, errors.New("it is a folder")
 	case st.Mode()&fs.ModeNamedPipe != 0, st.Mode()&fs.ModeCharDevice != 0:
 		return flows, nil
 	case st.Mode().IsRegular(), st.Mode()&fs.ModeSymlink != 0:
@@ -113,17 +114,15 @@ func parent(name string) (dir *os.File, base string, err error) {
 	return dir, base, err
 }
 
-func create(dir *os.File, base string, mode fs.FileMode) (*os.File, error) {
+func create(dir *os.File, base string) (*os.File, error) {
 	name := filepath.Join(dir.Name(), base)
 	fd, err := unix.Openat(int(dir.Fd()), base, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
 	}
 	f := os.NewFile(uintptr(fd), name)
-	if mode != 0o600 {
-		if err := f.Chmod(mode); err != nil {
-			return nil, errors.Join(err, f.Close(), unix.Unlinkat(int(dir.Fd()), base, 0))
-		}
+	if err := f.Chmod(FileMode()); err != nil { // a umask may forbid it
+		return nil, errors.Join(err, f.Close(), unix.Unlinkat(int(dir.Fd()), base, 0))
 	}
 	return f, nil
 }

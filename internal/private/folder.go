@@ -11,11 +11,34 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// shared is whether others may read what is made, as a umask is: for the whole process.
+var shared atomic.Bool
+
+// Share lets everybody read what is made from now on.
+func Share() { shared.Store(true) }
+
+// FileMode is that of the files that are made: 0600, or 0644 where they are shared.
+func FileMode() fs.FileMode {
+	if shared.Load() {
+		return 0o644
+	}
+	return 0o600
+}
+
+// FolderMode is that of the folders that are made: 0700, or 0755 where they are shared.
+func FolderMode() fs.FileMode {
+	if shared.Load() {
+		return 0o755
+	}
+	return 0o700
+}
 
 // New makes a new folder in the one for temporary files ($TMPDIR, /tmp), with a name that nobody
 // can know before: /tmp/snag-20261127-014134-2871936418.
@@ -24,7 +47,7 @@ func New(now time.Time) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("make a folder for the recording: %w: name one that can be written to (--out, TMPDIR)", err)
 	}
-	return dir, nil
+	return dir, os.Chmod(dir, FolderMode())
 }
 
 // Folder is a folder that is held open: what is made by its Path is made in it, whatever becomes
@@ -34,13 +57,13 @@ type Folder struct {
 	file *os.File
 }
 
-// Open makes a folder that is not there (mode 0700), and opens one that is. It refuses a link, a
+// Open makes a folder that is not there, and opens one that is. It refuses a link, a
 // folder of another user, and one that others may write to. It may hold anything.
 func Open(name string) (*Folder, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(name, FolderMode()); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)

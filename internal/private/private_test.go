@@ -139,7 +139,7 @@ func write(how, path string) error {
 	if how == "whole" {
 		return Write(path, []byte("new"))
 	}
-	f, err := Create(path, 0o600)
+	f, err := Create(path)
 	if err != nil {
 		return err
 	}
