@@ -7,8 +7,8 @@ import (
 func TestWantedLogs(t *testing.T) {
 	for _, c := range []struct {
 		cmdline string
-		yes, no          []string
-		stdout           bool
+		yes, no []string
+		stdout  bool
 	}{
 		{"java\x00-Xlog:gc*,safepoint:file=/var/log/app/gc-%p-%t.log:time,uptime:filecount=5\x00Main\x00", []string{"/var/log/app/gc-12-2026-11-21_16-00-00.log", "/srv/gc-1-x.log.3"}, []string{"/var/log/app/gc.log", "/var/log/app/app.log"}, false},
 		{"java\x00-Xloggc:logs/gc.log\x00-XX:+PrintGCDetails\x00", []string{"/x/logs/gc.log", "/x/logs/gc.log.0.current", "/x/logs/gc.log.12"}, []string{"/x/logs/other.log"}, false},
