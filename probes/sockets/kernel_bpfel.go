@@ -323,9 +323,13 @@ type kernelTurn struct {
 	Failed   uint64
 	FailedAs uint32
 	Before   uint32
+	Greets   uint8
+	More     uint8
+	Pad      [2]uint8
 	Hist     [44]uint32
 	Comm     [16]uint8
 	Key      kernelTurnKey
+	_        [4]byte
 }
 
 type kernelTurnKey struct {

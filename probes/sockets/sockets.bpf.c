@@ -39,6 +39,8 @@ const volatile bool has_turns = false;
 #include "errors.h"
 #include "queries.h"
 #include "answers.h"
+#include "answers_text.h"
+#include "answers_binary.h"
 #include "turns.h"
 #include "http2.h"
 #include "http2_streams.h"
@@ -85,13 +87,15 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	takes_more(ns, WHOLE_RUN - SHORT_RUN);
 	t = turn_of_sender(sk, tp, ret);
 	hold_write(sk, tp, t);
-	if (!t)
-		t = speaks_first(sk, tp, ret);
-	if (!t || (t->h2 != H2_NOT && h2_moved(sk, tp, t, ret, false)))
+	if (!t) {
+		speaks_first(sk, tp, ret);
+		return 0;
+	}
+	if (t->h2 != H2_NOT && h2_moved(sk, tp, t, ret, false))
 		return 0;
 	turn_sent(tp, t);
-	if (begins_answer(t, tp->write_seq - ret))
-		count_failed(t);
+	if (t->more || begins_answer(t, tp->write_seq - ret))
+		count_failed(t, ret);
 	return 0;
 }
 
@@ -158,6 +162,7 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 		t = new_turn(sk, ROLE_ACCEPT, tp->write_seq);
 		if (!t)
 			return 0;
+		note_first(t, tp);
 		name_turn(t);
 		if (h2_moved(sk, tp, t, ret, true))
 			return 0;

@@ -164,6 +164,9 @@ enum cut { CUT_NOT, CUT_RESET, CUT_TIMED_OUT, CUT_HUNG_UP };
 /* Whether a connection is one of HTTP/2 in clear text (http2.h). */
 enum h2_is { H2_UNKNOWN, H2_NOT, H2_MAYBE, H2_IS };
 
+/* How a server greets, which tells what its answers may be; not, where the client speaks first. */
+enum greets { GREETS_UNKNOWN, GREETS_NOT, GREETS_REPLIES, GREETS_IMAP, GREETS_POP3 };
+
 /* The turn that a socket is in; times in ns, 0 for what has not happened. What
  * every event touches fits one cache line: two CPUs pass it to and fro. */
 struct turn {
@@ -191,6 +194,9 @@ struct turn {
 	__u64 failed;
 	__u32 failed_as;
 	__u32 before; /* serve: base of the turn before; UNIX: bytes that the caller has read */
+	__u8 greets;  /* enum greets */
+	__u8 more;    /* the answer that was announced has not come yet */
+	__u8 pad[2];
 	__u32 hist[TURN_BUCKETS];
 	__u8 comm[16];
 	struct turn_key key;
