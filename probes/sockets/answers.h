@@ -36,8 +36,8 @@ enum answer {
 	ANSWER_KAFKA,
 	ANSWER_TLS,
 	/* No errors: */
-	ANSWER_SETTINGS,	 /* a server of HTTP/2 begins */
-	ANSWER_MORE,		 /* what it comes to is said later */
+	ANSWER_SETTINGS,	/* a server of HTTP/2 begins */
+	ANSWER_MORE,		/* what it comes to is said later */
 	ANSWER_GREETING = 0x40, /* and enum greets */
 };
 

@@ -108,10 +108,10 @@ static __always_inline int reply_code(const __u8 *b, enum greets greets, bool gr
 
 	if (!is_digit(b[0]) || !is_digit(b[1]) || !is_digit(b[2]) || (b[3] != ' ' && b[3] != '-'))
 		return ANSWER_FINE;
-	if (!is_digit(b[4]) && !is_upper(b[4] & ~0x20))
-		return ANSWER_FINE;
 	if (greeting && b[0] == '2')
 		return ANSWER_GREETING | GREETS_REPLIES;
+	if (!is_digit(b[4]) && !is_upper(b[4] & ~0x20))
+		return ANSWER_FINE;
 	code = (b[0] - '0') * 100 + (b[1] - '0') * 10 + (b[2] - '0');
 	if (code == 125 || code == 150)
 		return known || greets == GREETS_UNKNOWN ? ANSWER_MORE : ANSWER_FINE;
@@ -227,13 +227,18 @@ static __always_inline int error_word(const __u8 *b)
 	case WORD("CLIENT_E"):
 		return ANSWER_MEMCACHED;
 	case WORD("OUT_OF_M"):
-		return BEGINS4(b + 8, 'E', 'M', 'O', 'R') && b[12] == 'Y' && b[13] == '\r' ? ANSWER_BEANSTALKD | 1 << ALERT_SHIFT : ANSWER_FINE;
+		return BEGINS4(b + 8, 'E', 'M', 'O', 'R') && b[12] == 'Y' && b[13] == '\r'
+			   ? ANSWER_BEANSTALKD | 1 << ALERT_SHIFT
+			   : ANSWER_FINE;
 	case WORD("INTERNAL"):
-		return BEGINS4(b + 8, '_', 'E', 'R', 'R') && b[12] == 'O' && b[13] == 'R' && b[14] == '\r' ? ANSWER_BEANSTALKD | 2 << ALERT_SHIFT : ANSWER_FINE;
+		return BEGINS4(b + 8, '_', 'E', 'R', 'R') && b[12] == 'O' && b[13] == 'R' && b[14] == '\r'
+			   ? ANSWER_BEANSTALKD | 2 << ALERT_SHIFT
+			   : ANSWER_FINE;
 	case WORD("DRAINING"):
 		return b[8] == '\r' ? ANSWER_BEANSTALKD | 3 << ALERT_SHIFT : ANSWER_FINE;
 	case WORD("JOB_TOO_"):
-		return BEGINS4(b + 8, 'B', 'I', 'G', '\r') ? ANSWER_BEANSTALKD | 4 << ALERT_SHIFT : ANSWER_FINE;
+		return BEGINS4(b + 8, 'B', 'I', 'G', '\r') ? ANSWER_BEANSTALKD | 4 << ALERT_SHIFT
+							   : ANSWER_FINE;
 	}
 	return BEGINS4(b, 'E', 'R', 'R', 'O') && b[4] == 'R' ? ANSWER_MEMCACHED : ANSWER_FINE;
 }

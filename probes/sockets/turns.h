@@ -409,7 +409,8 @@ static __always_inline void count_failed(struct turn *t, int n)
 	t->more = as == ANSWER_MORE;
 	if (as < ANSWER_SETTINGS || as > 0xff) {
 		failed_as(t, as);
-	} else if (as == ANSWER_SETTINGS && t->h2 == H2_NOT) { /* behind a PROXY header, or after an upgrade */
+	} else if (as == ANSWER_SETTINGS &&
+		   t->h2 == H2_NOT) { /* behind a PROXY header, or after an upgrade */
 		t->h2 = H2_UNKNOWN;
 		t->misses = 0;
 	}
