@@ -326,10 +326,21 @@ type kernelTurn struct {
 	Greets   uint8
 	More     uint8
 	Pad      [2]uint8
-	Hist     [44]uint32
-	Comm     [16]uint8
-	Key      kernelTurnKey
-	_        [4]byte
+	Kafka    struct {
+		_       structs.HostLayout
+		Id      uint32
+		Left    uint32
+		Key     uint8
+		Version uint8
+		Step    uint8
+		Misses  uint8
+		Is      uint8
+		Pad     [3]uint8
+	}
+	Hist [44]uint32
+	Comm [16]uint8
+	Key  kernelTurnKey
+	_    [4]byte
 }
 
 type kernelTurnKey struct {

@@ -46,6 +46,7 @@ const volatile bool has_turns = false;
 #include "http2_streams.h"
 #include "http2_frames.h"
 #include "http2_sockets.h"
+#include "kafka.h"
 #include "unix.h"
 #include "dns.h"
 #include "sweep.h"
@@ -58,6 +59,7 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	struct tcp_sock *tp;
 	struct turn *t;
 	__u64 *ns;
+	int as;
 
 	if (!on)
 		return 0;
@@ -94,6 +96,14 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	if (t->h2 != H2_NOT && h2_moved(sk, tp, t, ret, false))
 		return 0;
 	turn_sent(tp, t);
+	if (t->kafka.step == KAFKA_ASKED) {
+		as = kafka_answer(&t->kafka, ret);
+		if (as >= 0) {
+			if (begins_answer(t, tp->write_seq - ret))
+				failed_as(t, as);
+			return 0;
+		}
+	}
 	if (t->more || begins_answer(t, tp->write_seq - ret))
 		count_failed(t, ret);
 	return 0;
@@ -152,6 +162,7 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 		if (t->begin && !t->read && t->slice == slice)
 			t->read = bpf_ktime_get_ns();
 		count_alert(t, ret);
+		kafka_read(t, ret);
 		return 0;
 	}
 	if (!t && state == TCP_ESTABLISHED && accepted(sk) && opened_in_slice(sk)) {
@@ -168,6 +179,7 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 			return 0;
 		begin_serving(t, bpf_ktime_get_ns(), tp->write_seq);
 		t->read = t->begin;
+		kafka_read(t, ret);
 		/* With the handshake: it has lain there since (TCP_DEFER_ACCEPT). */
 		id = (__u64)sk;
 		b = bpf_map_lookup_elem(&births, &id);

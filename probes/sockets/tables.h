@@ -164,6 +164,20 @@ enum cut { CUT_NOT, CUT_RESET, CUT_TIMED_OUT, CUT_HUNG_UP };
 /* Whether a connection is one of HTTP/2 in clear text (http2.h). */
 enum h2_is { H2_UNKNOWN, H2_NOT, H2_MAYBE, H2_IS };
 
+enum kafka_step { KAFKA_UNKNOWN, KAFKA_SIZED, KAFKA_ASKED, KAFKA_NOT };
+
+/* The last request of Kafka (kafka.h). */
+struct kafka {
+	__u32 id;
+	__u32 left; /* bytes of it that have not been read */
+	__u8 key;
+	__u8 version;
+	__u8 step; /* enum kafka_step */
+	__u8 misses;
+	__u8 is; /* a request was answered */
+	__u8 pad[3];
+};
+
 /* How a server greets, which tells what its answers may be; not, where the client speaks first. */
 enum greets { GREETS_UNKNOWN, GREETS_NOT, GREETS_REPLIES, GREETS_IMAP, GREETS_POP3 };
 
@@ -197,6 +211,7 @@ struct turn {
 	__u8 greets;  /* enum greets */
 	__u8 more;    /* the answer that was announced has not come yet */
 	__u8 pad[2];
+	struct kafka kafka;
 	__u32 hist[TURN_BUCKETS];
 	__u8 comm[16];
 	struct turn_key key;
