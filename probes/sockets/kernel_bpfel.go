@@ -300,6 +300,12 @@ type kernelSignalValue struct {
 	FromComm [16]uint8
 }
 
+type kernelSip struct {
+	_      structs.HostLayout
+	Looked uint32
+	Is     uint32
+}
+
 type kernelTurn struct {
 	_        structs.HostLayout
 	Begin    uint64
@@ -370,6 +376,7 @@ type kernelTurnValue struct {
 	SlowPid  uint32
 	Slowest  uint64
 	Missed   uint64
+	Untimed  uint64
 }
 
 type kernelUnixPath struct {
@@ -424,6 +431,7 @@ const (
 	kernelMapSignalsB         = "signals_b"
 	kernelMapSocketH2         = "socket_h2"
 	kernelMapSocketQueries    = "socket_queries"
+	kernelMapSocketSip        = "socket_sip"
 	kernelMapSocketTurns      = "socket_turns"
 	kernelMapSpent            = "spent"
 	kernelMapTurnsA           = "turns_a"
@@ -552,6 +560,7 @@ type kernelMapSpecs struct {
 	SignalsB      *ebpf.MapSpec `ebpf:"signals_b"`
 	SocketH2      *ebpf.MapSpec `ebpf:"socket_h2"`
 	SocketQueries *ebpf.MapSpec `ebpf:"socket_queries"`
+	SocketSip     *ebpf.MapSpec `ebpf:"socket_sip"`
 	SocketTurns   *ebpf.MapSpec `ebpf:"socket_turns"`
 	Spent         *ebpf.MapSpec `ebpf:"spent"`
 	TurnsA        *ebpf.MapSpec `ebpf:"turns_a"`
@@ -630,6 +639,7 @@ type kernelMaps struct {
 	SignalsB      *ebpf.Map `ebpf:"signals_b"`
 	SocketH2      *ebpf.Map `ebpf:"socket_h2"`
 	SocketQueries *ebpf.Map `ebpf:"socket_queries"`
+	SocketSip     *ebpf.Map `ebpf:"socket_sip"`
 	SocketTurns   *ebpf.Map `ebpf:"socket_turns"`
 	Spent         *ebpf.Map `ebpf:"spent"`
 	TurnsA        *ebpf.Map `ebpf:"turns_a"`
@@ -665,6 +675,7 @@ func (m *kernelMaps) Close() error {
 		m.SignalsB,
 		m.SocketH2,
 		m.SocketQueries,
+		m.SocketSip,
 		m.SocketTurns,
 		m.Spent,
 		m.TurnsA,

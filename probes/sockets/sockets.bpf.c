@@ -49,6 +49,7 @@ const volatile bool has_turns = false;
 #include "kafka.h"
 #include "unix.h"
 #include "dns.h"
+#include "sip.h"
 #include "sweep.h"
 
 /* Two programs on one tracepoint cost more than one that does both: the kernel
@@ -76,6 +77,10 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 		if (serves_names(sk)) {
 			takes_more(ns, WHOLE_RUN - SHORT_RUN);
 			name_sent(sk);
+		}
+		if (may_answer_calls(sk)) {
+			takes_more(ns, WHOLE_RUN - SHORT_RUN);
+			sip_sent(sk, ret);
 		}
 		if (on_unix(sk)) {
 			takes_more(ns, WHOLE_RUN - SHORT_RUN);

@@ -155,7 +155,8 @@ struct turn_value {
 	__u32 cut_by;	 /* enum cut, of the last */
 	__u32 slow_pid;	 /* whose turn took longest, or takes */
 	__u64 slowest;
-	__u64 missed; /* connections of HTTP/2 some of whose requests were not seen */
+	__u64 missed;  /* connections of HTTP/2 some of whose requests were not seen */
+	__u64 untimed; /* answers that are in no other count but failed (sip.h) */
 };
 
 /* What ended a connection on which a request was open. */

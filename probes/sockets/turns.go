@@ -115,7 +115,7 @@ func turnRow(t recording.Time, k kernelTurnKey, v kernelTurnValue, who names) re
 	if slow := int(v.SlowPid); slow != row.PID {
 		row.SlowPID = slow
 	}
-	row.Missed = v.Missed
+	row.Missed, row.Untimed = v.Missed, v.Untimed
 	if row.Failed = v.Failed; v.Failed > 0 {
 		row.FailedAs = failedAs(v.FailedAs)
 	}
@@ -163,6 +163,7 @@ func foldTurns(rows []recording.Turns, most int) []recording.Turns {
 		o.Failed += r.Failed
 		o.Cut += r.Cut
 		o.Missed += r.Missed
+		o.Untimed += r.Untimed
 		o.Open += r.Open
 		o.Oldest = max(o.Oldest, r.Oldest)
 		o.Hist = addHist(o.Hist, r.Hist)
