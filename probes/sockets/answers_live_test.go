@@ -231,36 +231,46 @@ func TestFailedAnswers(t *testing.T) {
 			c.Close()
 		}
 	}
-	// FTP says what a transfer came to after it has announced it.
-	l = b.listen("127.0.0.1:7097")
-	go func() {
-		for range rounds {
-			c, err := l.Accept()
-			if err != nil {
-				return
+	// FTP says what a transfer came to after it has announced it, SIP what a request came to.
+	for at, says := range map[string][]string{
+		"7097": {ftp, "150 Ok to send data.\r\n", "451 Failure writing to local file.\r\n", "221 Goodbye.\r\n"},
+		"7096": {"", "SIP/2.0 100 Trying\r\n\r\n", "SIP/2.0 500 Server Internal Error\r\n\r\n", "SIP/2.0 200 OK\r\n\r\n"},
+		"7095": {"", "150 apples are left\r\n", "451 pears are left\r\n", "221 plums are left\r\n"},
+	} {
+		l := b.listen("127.0.0.1:" + at)
+		go func() {
+			for range rounds {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = c.Write([]byte(says[0]))
+				_, _ = c.Read(make([]byte, 10))
+				_, _ = c.Write([]byte(says[1]))
+				time.Sleep(250 * time.Millisecond)
+				_, _ = c.Write([]byte(says[2]))
+				_, _ = c.Read(make([]byte, 10))
+				_, _ = c.Write([]byte(says[3]))
+				c.Close()
 			}
-			_, _ = c.Write([]byte(ftp))
-			_, _ = c.Read(make([]byte, 10))
-			_, _ = c.Write([]byte("150 Ok to send data.\r\n"))
-			time.Sleep(250 * time.Millisecond)
-			_, _ = c.Write([]byte("451 Failure writing to local file.\r\n"))
-			_, _ = c.Read(make([]byte, 10))
-			_, _ = c.Write([]byte("221 Goodbye.\r\n"))
+		}()
+		for range rounds {
+			c := b.dial("127.0.0.1:" + at)
+			buf := make([]byte, 256)
+			if says[0] != "" {
+				_, _ = c.Read(buf)
+			}
+			_, _ = c.Write(make([]byte, 10))
+			_, _ = c.Read(buf)
+			_, _ = c.Read(buf)
+			_, _ = c.Write(make([]byte, 10))
+			_, _ = c.Read(buf)
 			c.Close()
 		}
-	}()
-	for range rounds {
-		c := b.dial("127.0.0.1:7097")
-		buf := make([]byte, 256)
-		_, _ = c.Read(buf)
-		_, _ = c.Write(make([]byte, 10))
-		_, _ = c.Read(buf)
-		_, _ = c.Read(buf)
-		_, _ = c.Write(make([]byte, 10))
-		_, _ = c.Read(buf)
-		c.Close()
 	}
 	port["7097"] = answer{"a disk that is full", "", "reply 451 of FTP, SMTP or NNTP"}
+	port["7096"] = answer{"a request that came to nothing", "", answers[2]}
+	port["7095"] = answer{"counts of a client that speaks first", "", ""}
 	port["7098"] = answer{"a client for whom the certificate has expired", "", recording.TLSAlert(45, true)}
 	port["7099"] = answer{"MySQL's greeting of one too many", "", answers[7]}
 	time.Sleep(300 * time.Millisecond)
