@@ -90,10 +90,13 @@ func (s *space) values() (all []string) {
 	return all
 }
 
+// locks is where snags that work with this store exclude each other: tests run side by side.
+func (s *space) locks() string { return s.store + "-run" }
+
 // tune runs snag tune to its end.
 func (s *space) tune(args ...string) (out string, code int) {
 	s.t.Helper()
-	return s.ended(exec.Command("snag", append(append([]string{"tune"}, args...), "--store", s.store)...))
+	return s.ended(exec.Command("snag", append(append([]string{"tune"}, args...), "--store", s.store, "--run", s.locks())...))
 }
 
 func (s *space) ended(cmd *exec.Cmd) (string, int) {
@@ -183,7 +186,7 @@ func TestKilledAtEachSync(t *testing.T) {
 func (s *space) traced(inject string, n int) (string, int) {
 	s.t.Helper()
 	return s.ended(exec.Command("strace", "-f", "-b", "execve", "-o", "/dev/null", "-e", "trace=fdatasync,execve", "-e", fmt.Sprintf("inject=fdatasync:%s:when=%d", inject, n),
-		"snag", "tune", "apply", s.plan, "--within", "5s", "--store", s.store))
+		"snag", "tune", "apply", s.plan, "--within", "5s", "--store", s.store, "--run", s.locks()))
 }
 
 func killedAtSync(n int) func(*testing.T) {
@@ -226,7 +229,7 @@ func TestTheTerminalIsLost(t *testing.T) {
 	s := newSpace(t, "tty", false)
 	before := s.values()
 	// script(1) is the terminal: when it is killed, the kernel hangs the session up.
-	cmd := exec.Command("script", "-qfec", fmt.Sprintf("snag tune apply %s --within 5s --store %s; sleep 60", s.plan, s.store), "/dev/null")
+	cmd := exec.Command("script", "-qfec", fmt.Sprintf("snag tune apply %s --within 5s --store %s --run %s; sleep 60", s.plan, s.store, s.locks()), "/dev/null")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -282,7 +285,7 @@ func TestARelativeStore(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t, "here", false)
 	before := s.values()
-	cmd := exec.Command("snag", "tune", "apply", s.plan, "--within", "5s", "--store", filepath.Base(s.store))
+	cmd := exec.Command("snag", "tune", "apply", s.plan, "--within", "5s", "--store", filepath.Base(s.store), "--run", s.locks())
 	cmd.Dir = filepath.Dir(s.store)
 	if out, code := s.ended(cmd); code != 0 {
 		t.Fatalf("exit %d: %s", code, out)
@@ -300,7 +303,7 @@ func TestAReadOnlyProc(t *testing.T) {
 	s := newSpace(t, "ro", false)
 	before := s.values()
 	out, code := s.ended(exec.Command("unshare", "-m", "sh", "-c",
-		`mount -o bind,ro /proc/sys /proc/sys && exec snag tune apply "$1" --store "$2"`, "sh", s.plan, s.store))
+		`mount -o bind,ro /proc/sys /proc/sys && exec snag tune apply "$1" --store "$2" --run "$3"`, "sh", s.plan, s.store, s.locks()))
 	if code != cli.ExitFailed || !strings.Contains(out, "read-only") || !strings.Contains(out, "is undone") {
 		t.Errorf("exit %d: %s", code, out)
 	}
@@ -320,8 +323,8 @@ func TestADiskThatIsFull(t *testing.T) {
 	}
 	for _, left := range []int{0, 4096, 8192, 12288} {
 		out, code := s.ended(exec.Command("unshare", "-m", "sh", "-c",
-			`mount -t tmpfs -o size=64k tmpfs "$2" && dd if=/dev/zero of="$2/filler" bs=1 count=$((65536-$3)) 2>/dev/null; snag tune apply "$1" --store "$2" --within 5s; code=$?; rm -f "$2/filler"; snag tune undo --store "$2"; exit $code`,
-			"sh", s.plan, s.store, strconv.Itoa(left)))
+			`mount -t tmpfs -o size=64k,mode=700 tmpfs "$2" && dd if=/dev/zero of="$2/filler" bs=1 count=$((65536-$3)) 2>/dev/null; snag tune apply "$1" --store "$2" --run "$4" --within 5s; code=$?; rm -f "$2/filler"; snag tune undo --store "$2" --run "$4"; exit $code`,
+			"sh", s.plan, s.store, strconv.Itoa(left), s.locks()))
 		if left == 0 && (code != cli.ExitFailed || !strings.Contains(out, "no space left on device")) {
 			t.Errorf("%d bytes left: exit %d: %s", left, code, out)
 		}
@@ -338,7 +341,7 @@ func TestTwoAtOnce(t *testing.T) {
 	outs := make(chan string, 4)
 	for range 4 {
 		go func() {
-			out, err := exec.Command("snag", "tune", "apply", s.plan, "--store", s.store, "--within", "1m").CombinedOutput()
+			out, err := exec.Command("snag", "tune", "apply", s.plan, "--store", s.store, "--run", s.locks(), "--within", "1m").CombinedOutput()
 			code := 0
 			if err != nil {
 				code = 1
