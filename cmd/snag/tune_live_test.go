@@ -280,6 +280,68 @@ func TestADeviceThatGoesAway(t *testing.T) {
 	}
 }
 
+// A namespace that is gone took its settings with it: nothing is left to undo, also where
+// another got its name, which is not touched.
+func TestANamespaceThatGoesAway(t *testing.T) {
+	t.Parallel()
+	for _, again := range []bool{false, true} {
+		s := newSpace(t, fmt.Sprintf("gone%v", again), false)
+		if out, code := s.tune("apply", s.plan, "--within", "1m"); code != 0 {
+			t.Fatalf("exit %d: %s", code, out)
+		}
+		s.run("ip", "netns", "del", s.name)
+		s.run("ip", "netns", "add", s.name+"x") // it may get the inode
+		if again {
+			s.run("ip", "netns", "add", s.name)
+			s.run("ip", "netns", "exec", s.name, "sysctl", "-qw", tuned[0][0]+"="+tuned[0][1])
+		}
+		out, code := s.tune("undo")
+		if code != 0 || !strings.Contains(out, "nothing is left to undo, and it is settled") || strings.Count(out, "is gone") != len(tuned) {
+			t.Errorf("exit %d: %s", code, out)
+		}
+		if again && s.values()[0] != tuned[0][1] {
+			t.Errorf("another namespace of that name was changed: %v", s.values())
+		}
+		if out, _ := s.tune("status"); strings.Contains(out, "NOT UNDONE") || !strings.Contains(out, "  undone: asked for by a person") {
+			t.Errorf("status: %s", out)
+		}
+		s.run("ip", "netns", "del", s.name+"x")
+	}
+	// One that lost only its name lives on in a process, and is undone there.
+	s := newSpace(t, "held", false)
+	before := s.values()
+	held := exec.Command("ip", "netns", "exec", s.name, "sleep", "60")
+	if err := held.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = held.Process.Kill(); _ = held.Wait() }()
+	if out, code := s.tune("apply", s.plan, "--within", "1m"); code != 0 {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	s.run("ip", "netns", "del", s.name)
+	if out, code := s.tune("undo"); code != 0 || !strings.Contains(out, "3 settings are as before") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	s.run("ip", "netns", "attach", s.name, strconv.Itoa(held.Process.Pid))
+	s.comeBack(before, time.Second)
+}
+
+// Two stores on one host, one after the other and at the same time.
+func TestTwoStoresAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t, "stores", false)
+	if out, code := s.tune("apply", s.plan, "--within", "1m"); code != 0 {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	out, code := s.ended(exec.Command("snag", "tune", "apply", s.plan, "--store", s.store+"2", "--run", s.locks()))
+	if code != cli.ExitFailed || !strings.Contains(out, "of another store, "+s.store) || !strings.Contains(out, "is not confirmed yet") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if out, code := s.tune("undo"); code != 0 {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
 // A store that is named from where one stands is found by the guard, who stands elsewhere.
 func TestARelativeStore(t *testing.T) {
 	t.Parallel()

@@ -157,6 +157,9 @@ func (s *Store) with(id string, f func(Entry, log) error) (Entry, error) {
 	if err != nil {
 		return e, unreadable{err}
 	}
+	if err := checkFolder(e.Dir); err != nil {
+		return e, unreadable{err}
+	}
 	j, err := journal.Open(e.Dir)
 	if err != nil {
 		return e, unreadable{err}

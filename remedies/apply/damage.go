@@ -64,13 +64,18 @@ func contradictions(s State, p *plan.Plan, kinds map[string]knob.Knob) error {
 	return errors.Join(all...)
 }
 
+// damaged is of a journal that can't be trusted: to try again changes nothing of it.
+type damaged struct{ error }
+
+func (d damaged) Unwrap() error { return d.error }
+
 // undoDamaged puts back what is certain, and says what is not. It always is an error.
 func (s *Store) undoDamaged(e Entry, why string, l log) error {
 	if e.State.Damaged == "" {
 		_ = l.Append(journal.Record{Step: journal.Damaged, Why: e.Damage.Error()})
 	}
 	err := undo(e.State, s.Boot, why, s.Host, s.Kinds, l)
-	said := fmt.Errorf("the journal of plan %s can't be trusted: %w", e.ID, e.Damage)
+	said := damaged{fmt.Errorf("the journal of plan %s can't be trusted: %w", e.ID, e.Damage)}
 	fromPlan := 0
 	for _, c := range e.State.Changes {
 		if c.FromPlan {
@@ -79,9 +84,9 @@ func (s *Store) undoDamaged(e Entry, why string, l log) error {
 	}
 	switch {
 	case err != nil:
-		return errors.Join(said, err, fmt.Errorf("all others of the %d settings that are certain are as before", len(e.State.Changes)))
+		return errors.Join(said, err, damaged{fmt.Errorf("all others of the %d settings that are certain are as before", len(e.State.Changes))})
 	case e.State.Unknown:
-		return errors.Join(said, fmt.Errorf("certain: the %d settings whose records could be read are as before; not certain: which others were changed. Compare them by hand with %s/%s, then remove the folder", len(e.State.Changes), e.Dir, planFile))
+		return errors.Join(said, damaged{fmt.Errorf("certain: the %d settings whose records could be read are as before; not certain: which others were changed. Compare them by hand with %s/%s, then remove the folder", len(e.State.Changes), e.Dir, planFile)})
 	}
-	return errors.Join(said, fmt.Errorf("certain: all %d settings of the plan were looked at and are as before (%d of them by the plan beside the journal, whose checksum is right); not certain: what else the lost records said", len(e.State.Changes), fromPlan))
+	return errors.Join(said, damaged{fmt.Errorf("certain: all %d settings of the plan were looked at and are as before (%d of them by the plan beside the journal, whose checksum is right); not certain: what else the lost records said", len(e.State.Changes), fromPlan)})
 }

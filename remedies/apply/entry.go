@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,12 +46,28 @@ func (s *Store) All() ([]Entry, error) {
 	}
 	var all []Entry
 	for _, d := range dirs {
-		if d.IsDir() && !strings.HasSuffix(d.Name(), stagedSuffix) {
+		if d.IsDir() && s.isPlan(d.Name()) {
 			all = append(all, s.entry(d.Name()))
 		}
 	}
 	slices.SortStableFunc(all, byBeginning)
 	return all, nil
+}
+
+var planName = regexp.MustCompile(`^\d{8}-\d{6}\.\d{6}$`)
+
+// isPlan tells whether a folder of the store is of a plan: by its name, or, where that
+// was changed, by what it holds. A file system's lost+found is none.
+func (s *Store) isPlan(name string) bool {
+	if strings.HasSuffix(name, stagedSuffix) {
+		return false
+	}
+	for _, file := range []string{journal.Name, planFile} {
+		if _, err := os.Lstat(filepath.Join(s.Dir, name, file)); err == nil {
+			return true
+		}
+	}
+	return planName.MatchString(name)
 }
 
 // byBeginning goes by the number in the store. Those of older snags have none, and came
@@ -133,7 +150,7 @@ func (s *Store) waits(e Entry) error {
 // and may be wrong.
 func (s *Store) Find(id string) (Entry, error) {
 	if id != "" {
-		if st, err := os.Lstat(filepath.Join(s.Dir, id)); err != nil || !st.IsDir() || filepath.Base(id) != id || strings.HasSuffix(id, stagedSuffix) {
+		if st, err := os.Lstat(filepath.Join(s.Dir, id)); err != nil || !st.IsDir() || filepath.Base(id) != id || id == ".." || !s.isPlan(id) {
 			return Entry{}, fmt.Errorf("there is no plan %s in %s: snag tune status lists them", id, s.Dir)
 		}
 		return s.entry(id), checkFolder(s.Dir)

@@ -171,7 +171,7 @@ func (s *Store) due(ctx context.Context, e Entry) string {
 func (s *Store) undoUntilDone(e Entry, why string, errs io.Writer) error {
 	for pause := guardLooks; ; pause = min(2*pause, longestPause) {
 		now, err := s.Undo(e.ID, why)
-		if err == nil || now.State.Phase == Undone || now.State.Settled() || now.State.Phase == Kept {
+		if err == nil || now.State.Phase == Undone || now.State.Phase == Kept || now.State.Settled() && !mayYetBe(err) {
 			return err
 		}
 		if errors.Is(err, ErrLocked) {

@@ -16,6 +16,9 @@ var ErrNotNoted = errors.New("that could not be written to the journal: snag tun
 // errAnother is of a setting that another has set since: it is his.
 var errAnother = errors.New("it is left so")
 
+// errDoubt is of an old value that may be wrong.
+var errDoubt = errors.New(": which of them is right is not known")
+
 // notes writes what an undo did, after it is done: where the journal can't be written,
 // the undo goes on all the same. It may be begun again any number of times.
 type notes struct {
@@ -69,7 +72,7 @@ func takeBack(c Made, s State, boot string, h knob.Host, kinds map[string]knob.K
 	now, err := "", error(nil)
 	switch {
 	case c.Doubt != "":
-		err = fmt.Errorf("%s is not touched: %s", c.Target, c.Doubt)
+		err = fmt.Errorf("%s is not touched: %s%w", c.Target, c.Doubt, errDoubt)
 	case s.Boot == boot, s.Boot == "": // of a damaged journal it may not be known
 		now, err = back(c, h, kinds)
 	case s.Persisted:
@@ -131,6 +134,17 @@ func problemsOf(err error) (all []error) {
 func isNote(err error) bool {
 	joined, ok := err.(interface{ Unwrap() []error })
 	return ok && len(joined.Unwrap()) > 0 && joined.Unwrap()[0] == ErrNotNoted
+}
+
+// mayYetBe tells whether an undo that failed may come to more when it is tried again: not
+// where another has the setting, where it is not there, or where its old value is not known.
+func mayYetBe(err error) bool {
+	for _, e := range problemsOf(err) {
+		if !errors.Is(e, errAnother) && !errors.Is(e, knob.ErrAbsent) && !errors.Is(e, errDoubt) && !errors.As(e, &damaged{}) {
+			return true
+		}
+	}
+	return errors.Is(err, ErrNotNoted)
 }
 
 // OnlyNotNoted tells whether all settings are as before, and only the journal does not
