@@ -24,7 +24,7 @@ func Audit(r *recording.Recording, role audit.Role, d audit.Design, here Here) (
 	}
 	risks, covered := audit.Of(r, role, d)
 	b := builder{here: here, at: map[string]int{}, p: &plan.Plan{
-		Version: plan.Version, Made: time.Now().UTC().Truncate(time.Second), Host: r.Manifest.Host, Kernel: r.Manifest.Kernel,
+		Version: plan.Version, Made: plan.At(time.Now()), Host: r.Manifest.Host, Kernel: r.Manifest.Kernel,
 		For: plan.Cause{Role: string(role)}, Covered: covered,
 	}}
 	b.fine = func(t plan.Target, now string) { b.p.Covered = append(b.p.Covered, t.String()+": "+now) }

@@ -68,7 +68,7 @@ func (s *Store) Try(all []Switch, within time.Duration) (*Trial, error) {
 // trialPlan is the trial as a plan, for the record and for its check: each from the
 // value that was found to one that it will have.
 func (s *Store) trialPlan(all []Switch) (*plan.Plan, map[string]string, error) {
-	p := &plan.Plan{Version: plan.Version, Made: time.Now().UTC().Truncate(time.Second), For: plan.Cause{Text: "a trial: settings are switched to and fro"}}
+	p := &plan.Plan{Version: plan.Version, Made: plan.At(time.Now()), For: plan.Cause{Text: "a trial: settings are switched to and fro"}}
 	found := map[string]string{}
 	for _, w := range all {
 		k, ok := s.Kinds[w.Target.Kind]
