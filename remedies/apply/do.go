@@ -44,6 +44,9 @@ func do(p *plan.Plan, h knob.Host, kinds map[string]knob.Knob, j log, tell func(
 		if r.Netns, err = h.NetnsID(c.Target); err != nil {
 			return fmt.Errorf("change %s: %w", c.ID, err)
 		}
+		if r.Exact, err = snapshot(k, h, c.Target); err != nil {
+			return fmt.Errorf("change %s: %w", c.ID, err)
+		}
 		if err := j.Append(r); err != nil {
 			return err
 		}
@@ -59,6 +62,14 @@ func do(p *plan.Plan, h knob.Host, kinds map[string]knob.Knob, j log, tell func(
 		}
 	}
 	return j.Append(journal.Record{Step: journal.Applied})
+}
+
+// snapshot is all that the kernel reports, of a kind whose text does not hold it.
+func snapshot(k knob.Knob, h knob.Host, t plan.Target) (string, error) {
+	if exact, ok := k.(knob.Exact); ok {
+		return exact.Snapshot(h, t)
+	}
+	return "", nil
 }
 
 // set writes a value and reads it back: the kernel may have taken another.

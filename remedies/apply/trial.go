@@ -120,6 +120,9 @@ func (t *Trial) begin(p *plan.Plan, within time.Duration) error {
 		}
 		r := journal.Record{Step: journal.Will, Change: w.ID, Target: &w.Target, Old: t.found[w.ID], New: w.On, Also: []string{w.Off}}
 		if r.Netns, err = t.store.Host.NetnsID(w.Target); err == nil {
+			r.Exact, err = snapshot(t.store.Kinds[w.Target.Kind], t.store.Host, w.Target)
+		}
+		if err == nil {
 			err = l.Append(r)
 		}
 	}

@@ -108,11 +108,33 @@ func back(c Made, h knob.Host, kinds map[string]knob.Knob) (now string, err erro
 		!slices.ContainsFunc(c.Also, func(v string) bool { return k.Same(c.Target, now, v) }):
 		return now, fmt.Errorf("another has set %s to %q since (snag set %q, and it was %q before): %w", c.Target, now, c.New, c.Old, errAnother)
 	}
-	now, err = set(k, h, c.Target, c.Old)
+	if exact, ok := k.(knob.Exact); ok && c.Exact != "" {
+		now, err = restore(exact, k, h, c)
+	} else {
+		now, err = set(k, h, c.Target, c.Old)
+	}
 	if err != nil {
 		return now, fmt.Errorf("it was %q: %w", c.Old, err)
 	}
 	return now, nil
+}
+
+// restore puts back what the kernel reported before, and looks whether it reports it again.
+func restore(exact knob.Exact, k knob.Knob, h knob.Host, c Made) (now string, err error) {
+	if err := exact.Restore(h, c.Target, c.Old, c.Exact); err != nil {
+		return "", err
+	}
+	if now, err = k.Read(h, c.Target); err != nil {
+		return "", fmt.Errorf("%s was put back and can't be read: %w", c.Target, err)
+	}
+	if !k.Same(c.Target, now, c.Old) {
+		return now, fmt.Errorf("%s was set to %q, and the kernel has %q", c.Target, c.Old, now)
+	}
+	again, err := exact.Snapshot(h, c.Target)
+	if err == nil && !exact.SameSnapshot(again, c.Exact) && c.Target.Name == "" {
+		err = fmt.Errorf("%s is back, but not bit by bit: it was %s, and is %s", c.Target, c.Exact, again)
+	}
+	return now, err
 }
 
 // problemsOf are the errors of an undo but that it was not noted.

@@ -106,11 +106,3 @@ func nameOf(n netns.Namespace) (name string, started uint64) {
 func gone(t plan.Target) error {
 	return fmt.Errorf("network namespace %s is gone (no name, no process in it), and its settings with it: nothing is left to undo (%w)", t.Netns, ErrEnded)
 }
-
-// Exact is a kind whose value as text does not hold all that the kernel reports of it.
-type Exact interface {
-	// Snapshot is the whole state of what a target is part of.
-	Snapshot(h Host, t plan.Target) (string, error)
-	// Restore puts it back, where nothing but the target was changed since.
-	Restore(h Host, t plan.Target, old, snapshot string) error
-}
