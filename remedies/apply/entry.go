@@ -160,7 +160,7 @@ func (s *Store) Find(id string) (Entry, error) {
 		return Entry{}, err
 	}
 	if len(all) == 0 {
-		return Entry{}, fmt.Errorf("no plan was carried out on this host (none in %s)", s.Dir)
+		return Entry{}, errNone(s.Dir)
 	}
 	var open []string
 	found := all[len(all)-1]
@@ -174,4 +174,8 @@ func (s *Store) Find(id string) (Entry, error) {
 		return Entry{}, fmt.Errorf("%d plans wait (%s): name the one that is meant", len(open), strings.Join(open, ", "))
 	}
 	return found, nil
+}
+
+func errNone(dir string) error {
+	return fmt.Errorf("no plan was carried out on this host (none in %s)", dir)
 }

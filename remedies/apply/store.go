@@ -79,7 +79,10 @@ func (s *Store) lock(begins bool) (unlock func(), err error) {
 	} else {
 		err = checkFolder(s.Dir)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, unix.ENOENT) && !begins:
+		return nil, unreadable{errNone(s.Dir)}
+	case err != nil:
 		return nil, unreadable{fmt.Errorf("find the journals: %w", err)}
 	}
 	other, err := s.lockHost(begins)
