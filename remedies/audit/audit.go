@@ -95,6 +95,20 @@ const farAway = 0.01
 type rule struct {
 	roles []Role
 	look  func(host) (risks []Risk, covered string)
+	// topic is what a role of media asks about one by one: there each rule with a topic
+	// says something, that it is not needed, or what kept it from being seen (unseen).
+	topic, unseen string
+}
+
+// tell is what a rule says where it names no risk.
+func (r rule) tell(role Role, covered string) string {
+	switch {
+	case role != UDPMedia || r.topic == "":
+		return covered
+	case covered == "":
+		return r.topic + ": not seen, because " + r.unseen
+	}
+	return r.topic + ": not needed, because " + covered
 }
 
 // Of audits the host of a recording.
@@ -118,7 +132,7 @@ func Of(r *recording.Recording, role Role, d Design) (risks []Risk, covered []st
 			}
 			found, text := rule.look(h)
 			risks = append(risks, found...)
-			if text != "" && len(found) == 0 {
+			if text = rule.tell(role, text); text != "" && len(found) == 0 {
 				covered = append(covered, text)
 			}
 		}
