@@ -124,7 +124,7 @@ func TestALineIsMissingOrCutOff(t *testing.T) {
 
 // What a damaged journal's undo says, what it leaves behind, and that it is settled.
 func TestWhatIsSaidOfADamagedJournal(t *testing.T) {
-	dir, s, at := applied(t)
+	_, s, at := applied(t)
 	path := filepath.Join(at, journal.Name)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -153,8 +153,7 @@ func TestWhatIsSaidOfADamagedJournal(t *testing.T) {
 	}
 
 	// Without the plan beside it, what is lost is not guessed, and the next plan waits.
-	dir, s, at = applied(t)
-	_ = dir
+	_, s, at = applied(t)
 	if err := os.WriteFile(filepath.Join(at, journal.Name), text, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -235,7 +235,7 @@ func TestTheGuardOfADiskThatIsReadOnly(t *testing.T) {
 
 // A setting that can't be written at first: the guard tries again until it can.
 func TestTheGuardTriesAgain(t *testing.T) {
-	dir, s, at := applied(t)
+	_, s, at := applied(t)
 	stuck := &stuckKind{Knob: s.Kinds["sysctl"], left: 3}
 	s.Kinds = map[string]knob.Knob{"sysctl": stuck}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -247,7 +247,6 @@ func TestTheGuardTriesAgain(t *testing.T) {
 	if !strings.Contains(said.String(), "device or resource busy; trying again in") && !strings.Contains(said.String(), "trying again in 500ms") {
 		t.Errorf("it says %q", said)
 	}
-	_ = dir
 	s.Kinds["sysctl"] = stuck.Knob
 	asBefore(t, s)
 }

@@ -37,8 +37,14 @@ func (n *notes) note() error {
 	if n.err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w (%w)", ErrNotNoted, n.err)
+	return notNoted{n.err}
 }
+
+// notNoted is ErrNotNoted with its reason.
+type notNoted struct{ error }
+
+func (n notNoted) Error() string   { return fmt.Sprintf("%v (%v)", ErrNotNoted, n.error) }
+func (n notNoted) Unwrap() []error { return []error{ErrNotNoted, n.error} }
 
 // undo takes back all that a journal says was made, the last first, and verifies
 // each. What another has changed since is left alone and said. It may be begun again
@@ -154,8 +160,8 @@ func problemsOf(err error) (all []error) {
 
 // isNote tells whether an error is the note's own, not one that was joined with it.
 func isNote(err error) bool {
-	joined, ok := err.(interface{ Unwrap() []error })
-	return ok && len(joined.Unwrap()) > 0 && joined.Unwrap()[0] == ErrNotNoted
+	var n notNoted
+	return errors.As(err, &n) && err.Error() == n.Error()
 }
 
 // mayYetBe tells whether an undo that failed may come to more when it is tried again: not

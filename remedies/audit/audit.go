@@ -100,15 +100,24 @@ type rule struct {
 	topic, unseen string
 }
 
+// NotSeen and notNeeded are what stands between a topic and the reason.
+const (
+	NotSeen   = ": not seen, because "
+	notNeeded = ": not needed, because "
+)
+
 // tell is what a rule says where it names no risk.
 func (r rule) tell(role Role, covered string) string {
 	switch {
 	case role != UDPMedia || r.topic == "":
 		return covered
 	case covered == "":
-		return r.topic + ": not seen, because " + r.unseen
+		return r.topic + NotSeen + r.unseen
 	}
-	return r.topic + ": not needed, because " + covered
+	if name, rest, ok := strings.Cut(covered, ": "); ok && strings.Contains(r.topic, name) {
+		covered = rest
+	}
+	return r.topic + notNeeded + covered
 }
 
 // Of audits the host of a recording.

@@ -98,7 +98,7 @@ func parseChecked(text []byte) Content {
 	for ; at < len(text); number++ {
 		one, _, ended := bytes.Cut(text[at:], []byte{'\n'})
 		end := min(at+len(one)+1, len(text))
-		if len(one) > 0 && !(at == 0 && !headOK) {
+		if len(one) > 0 && (at > 0 || headOK) {
 			l, err := decode(one)
 			if err == nil && !ended {
 				err = fmt.Errorf("it has no end")
