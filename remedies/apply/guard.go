@@ -122,8 +122,8 @@ func (s *Store) Guard(ctx context.Context, id string, ready, errs io.Writer) err
 	defer every.Stop()
 	for {
 		e = s.look(id, e)
-		if e.State.Phase == Kept || e.State.Phase == Undone {
-			return nil
+		if e.State.Phase == Kept || e.State.Phase == Undone || e.State.Settled() {
+			return nil // the last: a unit that was started again after its undo came to its end
 		}
 		if why := s.due(ctx, e); why != "" {
 			return s.undoUntilDone(e, why, errs)
