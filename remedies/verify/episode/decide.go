@@ -1,0 +1,182 @@
+package episode
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"snag/internal/units"
+)
+
+// Outcome is what became of the trouble.
+type Outcome string
+
+// The outcomes.
+const (
+	Gone      Outcome = "gone"
+	Reduced   Outcome = "reduced"
+	Unchanged Outcome = "unchanged"
+	Worse     Outcome = "worse"
+	// TooEarly: a longer measurement tells. Decision.Need says how long.
+	TooEarly Outcome = "too early"
+	// CantTell: no longer measurement would.
+	CantTell Outcome = "can't tell"
+)
+
+// Helped tells whether the change was a success.
+func (o Outcome) Helped() bool { return o == Gone || o == Reduced }
+
+// Open tells whether nothing is said of the change.
+func (o Outcome) Open() bool { return o == TooEarly || o == CantTell }
+
+// Around is what is known besides the two series, in seconds; 0: not known.
+type Around struct {
+	Since float64 // for how long the user had known the trouble when the recording before began
+	Gap   float64 // from the end of the recording before to the start of the one after
+}
+
+// Decision is what two recordings tell.
+type Decision struct {
+	Outcome       Outcome
+	Why           string
+	Before, After Figure
+	// Need is how many seconds after the change tell more; 0: nothing to be told by time.
+	Need float64
+	// Every is the time from onset to onset before, in seconds; 0: not known.
+	Every float64
+}
+
+const (
+	// goneShare of what was before may be left of what is called gone: the first second
+	// of a server that begins anew.
+	goneShare = 0.05
+	// A change is one from this share on: less is usual from one minute to the next.
+	less, more = 0.8, 1.25
+	// Between these the amount is as before.
+	asLow, asHigh = 0.7, 1.4
+)
+
+// Decide tells what became of trouble.
+func Decide(before, after Series, k Around) Decision {
+	eb, ea := In(before), In(after)
+	every := eb.Every()
+	d := Decision{Outcome: CantTell, Every: every}
+	var openBefore, openAfter bool
+	d.Before, openBefore = before.figure(before.block(eb, 0))
+	d.After, openAfter = after.figure(after.block(ea, every))
+	b, a := d.Before, d.After
+	floor := before.floor()
+	if b.Value > 0 && a.Value <= goneShare*b.Value {
+		d.quiet(eb, k, before, after.longestQuiet(floor), len(after))
+		return d
+	}
+	apart := !openBefore && !openAfter
+	switch {
+	case b.Value == 0:
+		d.Why = "there was none of it before"
+	case apart && a.High < b.Low && a.Value <= less*b.Value:
+		d.Outcome = Reduced
+		if before.sinking(k.Gap, len(after), a.High) {
+			d.Outcome, d.Why = CantTell, "it was becoming less already before the change"
+		}
+	case apart && a.Low > b.High && a.Value >= more*b.Value:
+		d.Outcome = Worse
+	case a.Value >= asLow*b.Value && a.Value <= asHigh*b.Value:
+		d.Outcome = Unchanged
+	default:
+		d.differs(eb, before, after, openBefore)
+	}
+	return d
+}
+
+// quiet decides of trouble of which there is none after the change, or next to none.
+func (d *Decision) quiet(eb Episodes, k Around, before Series, longest, length int) {
+	need := eb.Need(k.Since)
+	switch {
+	case float64(longest) < need:
+		d.Outcome, d.Need = TooEarly, need
+		d.Why = fmt.Sprintf("%s: none in %s may be chance; %s", eb.came(k.Since), seconds(float64(longest)), measureFor(need+float64(length-longest)))
+	case before.sinking(k.Gap, length, d.Before.Value*goneShare):
+		d.Why = "it was becoming less already before the change, and would be gone without it"
+	default:
+		d.Outcome = Gone
+		// Not one episode in that time: the bound is one that comes so seldom that it is
+		// missed as often as chance says.
+		d.After.High = max(d.After.High, min(d.Before.Low, d.Before.Value*need/3/float64(length)))
+	}
+}
+
+// came says how the trouble came before.
+func (e Episodes) came(since float64) string {
+	switch {
+	case e.Steady():
+		return fmt.Sprintf("it was there all the %s before, which may be one long episode", seconds(float64(e.Length)+since))
+	case e.Onsets >= 2 && e.Every() > 0:
+		return fmt.Sprintf("it came every %s, for %s", seconds(e.Every()), seconds(e.Lasts()))
+	case e.Onsets == 1 && since > 0:
+		return fmt.Sprintf("it began again after at most %s", seconds(since+float64(e.First)))
+	case e.Onsets >= 1:
+		return fmt.Sprintf("it came once in the %s before, and how often it comes is not known", seconds(float64(e.Length)))
+	}
+	return fmt.Sprintf("it had ended %s before the recording did, and how often it comes is not known", seconds(float64(e.Tail)))
+}
+
+// differs says what would tell of two amounts that differ.
+func (d *Decision) differs(eb Episodes, before, after Series, openBefore bool) {
+	d.Why = "before and after differ less than each of them varies"
+	if openBefore {
+		d.Why = fmt.Sprintf("%s: too little to compare with; a longer recording before would tell (snag find --for)", eb.came(0))
+		return
+	}
+	need := math.Ceil(max(2*float64(len(after)), leastBlocks*max(d.Every, before.memory()), leastAfter))
+	d.Outcome, d.Need = TooEarly, need
+	d.Why += "; " + measureFor(need)
+}
+
+// measureFor names a time that is easily typed.
+func measureFor(need float64) string {
+	return "measure for " + seconds(Round(need)) + " (--for)"
+}
+
+// Round makes a time to measure a number of 5 seconds, or from 2 minutes on of half
+// minutes.
+func Round(need float64) float64 {
+	step := 5.0
+	if need > 120 {
+		step = 30
+	}
+	return math.Ceil(need/step) * step
+}
+
+func seconds(s float64) string { return units.Seconds(time.Duration(s * float64(time.Second))) }
+
+// sinking tells whether the harm was becoming less already before the change, so that
+// by the time of the recording after it would be at most that much: a line through its
+// seconds, with the doubt of as many of them as are independent.
+func (s Series) sinking(gap float64, after int, left float64) bool {
+	n := float64(len(s))
+	if n < 8 {
+		return false
+	}
+	mid, mean := (n-1)/2, s.Mean()
+	var tt, ts float64
+	for i, v := range s {
+		x := float64(i) - mid
+		tt += x * x
+		ts += x * (v - mean)
+	}
+	slope := ts / tt
+	rest := make(Series, len(s))
+	square := 0.0
+	for i, v := range s {
+		rest[i] = v - mean - slope*(float64(i)-mid)
+		square += rest[i] * rest[i]
+	}
+	independent := n / rest.memory()
+	if independent <= 3 {
+		return false // nothing is known of it
+	}
+	doubt := math.Sqrt(square / (n - 2) / tt * rest.memory())
+	then := mean + slope*(mid+gap+float64(after)/2)
+	return slope < -2.5*doubt && then <= left
+}

@@ -1,0 +1,144 @@
+// Package episode tells whether trouble that comes and goes is gone, from the harm of
+// each second before a change and after it. It does no I/O.
+//
+// Seconds are not independent: a stall of five seconds makes five bad ones, and then
+// there may be none for a minute, whatever was changed. What repeats are episodes, each
+// with an onset and a length. So nothing is called gone because of many good seconds,
+// but because of a quiet time in which episodes would have come again:
+//
+//   - The quiet times between episodes are those of a renewal process (D. R. Cox,
+//     Renewal Theory, 1962). Their distribution is estimated from the recording before,
+//     with those that its start and its end cut off. The trouble is gone when a quiet
+//     time as long as the one after would be rare if nothing had changed (renewal.go).
+//   - The interval of a mean is that of the stationary bootstrap (Politis and Romano,
+//     The Stationary Bootstrap, JASA 89, 1994), whose blocks are as long as one episode
+//     and its pause, or as the seconds remember each other (interval.go).
+//
+// What can't be told yet is "too early", with the time that would do.
+package episode
+
+// Series is the harm of each whole second of a recording, in order of time.
+type Series []float64
+
+// Sum is the whole amount.
+func (s Series) Sum() (sum float64) {
+	for _, v := range s {
+		sum += v
+	}
+	return sum
+}
+
+// Mean is the amount each second.
+func (s Series) Mean() float64 {
+	if len(s) == 0 {
+		return 0
+	}
+	return s.Sum() / float64(len(s))
+}
+
+// strayShare of what a bad second has is none: a counter's stray.
+const strayShare = 0.05
+
+// bad tells which seconds have harm.
+func (s Series) bad(floor float64) []bool {
+	out := make([]bool, len(s))
+	for i, v := range s {
+		out[i] = v > floor
+	}
+	return out
+}
+
+// floor is the amount from which on a second is bad: a share of what bad ones have on
+// average.
+func (s Series) floor() float64 {
+	n := 0
+	for _, v := range s {
+		if v > 0 {
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return strayShare * s.Sum() / float64(n)
+}
+
+// Episodes is how trouble came in one recording. Lengths are in seconds.
+type Episodes struct {
+	Length int
+	// Onsets are those that were seen: what was on when the recording began has none.
+	Onsets int
+	First  int   // the second of the first onset; -1: none was seen
+	Gaps   []int // quiet times of which both ends were seen
+	// Head and Tail are the quiet times that the start and the end of the recording cut off.
+	Head, Tail int
+	On         int // seconds with harm
+	Runs       int // stretches of them
+}
+
+// In finds the episodes of a recording.
+func In(s Series) Episodes {
+	e := Episodes{Length: len(s), First: -1}
+	quiet := 0
+	for i, is := range s.bad(s.floor()) {
+		if !is {
+			quiet++
+			continue
+		}
+		if e.On++; quiet > 0 || i == 0 {
+			e.Runs++
+		}
+		switch {
+		case quiet == 0:
+		case e.Runs == 1:
+			e.Head = quiet
+		default:
+			e.Gaps = append(e.Gaps, quiet)
+		}
+		if quiet > 0 {
+			e.Onsets++
+			if e.First < 0 {
+				e.First = i
+			}
+		}
+		quiet = 0
+	}
+	e.Tail = quiet
+	return e
+}
+
+// Steady tells whether there was trouble all the time.
+func (e Episodes) Steady() bool { return e.Length > 0 && e.On == e.Length }
+
+// Lasts is how long an episode lasts, on average.
+func (e Episodes) Lasts() float64 {
+	if e.Runs == 0 {
+		return 0
+	}
+	return float64(e.On) / float64(e.Runs)
+}
+
+// Every is the time from onset to onset, on average; 0: less than two were seen, and
+// nobody knows.
+func (e Episodes) Every() float64 {
+	if e.Onsets < 2 || len(e.Gaps) == 0 {
+		return 0
+	}
+	sum := 0
+	for _, g := range e.Gaps {
+		sum += g
+	}
+	return float64(sum)/float64(len(e.Gaps)) + e.Lasts()
+}
+
+// longestQuiet is the longest time without harm of more than that.
+func (s Series) longestQuiet(floor float64) int {
+	longest, quiet := 0, 0
+	for _, is := range s.bad(floor) {
+		if quiet++; is {
+			quiet = 0
+		}
+		longest = max(longest, quiet)
+	}
+	return longest
+}

@@ -1,0 +1,90 @@
+package episode
+
+import "math"
+
+// Figure is one amount with its interval of 95 %.
+type Figure struct {
+	Value float64 `json:"value" yaml:"value"`
+	Low   float64 `json:"low" yaml:"low"`
+	High  float64 `json:"high" yaml:"high"`
+}
+
+// leastBlocks of a series: from fewer no interval can be told.
+const leastBlocks = 3
+
+// block is how long the blocks of the bootstrap are, in seconds, on average: as one
+// episode with its pause, and as long as seconds remember each other. other is the time
+// from onset to onset of the other recording, for a series that has too few; 0: none.
+func (s Series) block(e Episodes, other float64) float64 {
+	n := float64(len(s))
+	long := max(math.Cbrt(n), s.memory())
+	switch every := e.Every(); {
+	case every > 0:
+		return max(long, every)
+	case e.Steady() || e.On == 0:
+		return long
+	case other > 0:
+		return max(long, other)
+	}
+	return n // nobody knows how often it comes
+}
+
+// memory is how many seconds are worth one that is independent: (1+r)/(1-r) of an
+// autoregressive series, with the correlation r of neighbours. The estimate of a short
+// series is too small by (1+4r)/n (Marriott and Pope 1954, Kendall 1954).
+func (s Series) memory() float64 {
+	n, mean := float64(len(s)), s.Mean()
+	var c0, c1 float64
+	for i, v := range s {
+		c0 += (v - mean) * (v - mean)
+		if i > 0 {
+			c1 += (v - mean) * (s[i-1] - mean)
+		}
+	}
+	if c0 <= 0 || n < 5 {
+		return 1
+	}
+	r := c1 / c0
+	r += (1 + 4*max(r, 0)) / n
+	r = min(max(r, 0), 1-1/n)
+	return (1 + r) / (1 - r)
+}
+
+// figure is the mean with its interval, by the variance that the mean has in the
+// stationary bootstrap with blocks of that mean length: its resamples are not drawn,
+// since their variance is known (Politis and Romano 1994, Lemma 1). Few blocks are too
+// sure of themselves: it is widened as Student's t is against the normal distribution.
+// open: there are too few of them for any interval.
+func (s Series) figure(block float64) (f Figure, open bool) {
+	n := float64(len(s))
+	f.Value = s.Mean()
+	stays := 1 - 1/max(block, 1) // the chance that the next second is from the same block
+	variance, weight := 0.0, 1.0
+	for lag := 0; lag < len(s) && weight > 1e-3; lag++ {
+		c := 0.0
+		for i, v := range s { // the series is a circle
+			c += (v - f.Value) * (s[(i+lag)%len(s)] - f.Value)
+		}
+		c /= n
+		if lag == 0 {
+			variance = c
+		} else {
+			variance += 2 * (1 - float64(lag)/n) * weight * c
+		}
+		weight *= stays
+	}
+	blocks := n / max(block, 1)
+	half := 1.96 * widening(blocks) * math.Sqrt(max(variance, 0)/n)
+	f.Low, f.High = max(f.Value-half, 0), f.Value+half
+	return f, blocks < leastBlocks
+}
+
+// widening is how much wider an interval of m draws is than the bootstrap has it: the
+// variance's divisor is m and not m-1, and its quantile is not Student's with m-1
+// degrees of freedom (expanded: Abramowitz, Stegun 26.7.5).
+func widening(m float64) float64 {
+	const z = 1.96
+	df := max(m-1, 1.5)
+	t := z + (z*z*z+z)/(4*df) + (5*math.Pow(z, 5)+16*z*z*z+3*z)/(96*df*df)
+	return t / z * math.Sqrt((df+1)/df)
+}
