@@ -37,7 +37,7 @@ func (m measure) unit() string {
 // subject, else the harm that the same suspect found on it.
 func (m measure) in(v *verdict.Verdict, sub recording.Subject) seconds {
 	r := v.Recording
-	s := newSeconds(r, !m.intense() && m.of != "s")
+	s := newSeconds(r)
 	add := func(active []recording.Interval, amount float64) {
 		if m.intense() {
 			s.during(r, active, amount)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"snag/recording"
+	"snag/remedies/verify/episode"
 	"snag/verdict"
 )
 
@@ -35,7 +36,7 @@ var owns = map[string]own{
 }
 
 // ownOf compares a culprit's own counter; false where it has none.
-func ownOf(e verdict.Entry, before, after *verdict.Verdict, now recording.Subject) (Compared, bool) {
+func ownOf(e verdict.Entry, before, after *verdict.Verdict, now recording.Subject, k episode.Around) (Compared, bool) {
 	o, ok := owns[e.Suspect.Name]
 	if !ok {
 		return Compared{}, false
@@ -44,7 +45,7 @@ func ownOf(e verdict.Entry, before, after *verdict.Verdict, now recording.Subjec
 	if b.sum() == 0 {
 		return Compared{}, false // it was told by something else
 	}
-	c := compare(b, o.in(after.Recording, now))
+	c := compare(b, o.in(after.Recording, now), k)
 	c.What, c.Unit = o.what, o.unit
 	return c, true
 }
@@ -68,7 +69,7 @@ func sample(name string) func(*recording.Recording, recording.Subject) seconds {
 }
 
 func counters(r *recording.Recording, name string, of func(recording.Labels) bool) seconds {
-	s := newSeconds(r, true)
+	s := newSeconds(r)
 	s.measured = false
 	for _, series := range r.Select(name) {
 		if len(series.Points) > 1 && of(series.Labels) {
@@ -91,7 +92,7 @@ func inNetns(r *recording.Recording, l recording.Labels, id uint64) bool {
 // and what the namespace counted meanwhile (RcvbufErrors): a socket that was made and
 // closed between two looks has no counter to read.
 func socketDrops(r *recording.Recording, sub recording.Subject) seconds {
-	s := newSeconds(r, true)
+	s := newSeconds(r)
 	s.measured = false
 	last := map[uint64]recording.Socket{}
 	for _, k := range r.Sockets {
@@ -115,7 +116,7 @@ func socketDrops(r *recording.Recording, sub recording.Subject) seconds {
 // dropsOf counts the packets that the kernel freed for a reason of that name.
 func dropsOf(reason string) func(*recording.Recording, recording.Subject) seconds {
 	return func(r *recording.Recording, sub recording.Subject) seconds {
-		s := newSeconds(r, true)
+		s := newSeconds(r)
 		_, s.measured = r.Measured("drops.reason")
 		for _, d := range r.Drops {
 			if strings.HasPrefix(d.Reason, reason) && (sub.Netns == 0 || d.Netns == 0 || d.Netns == sub.Netns) {
@@ -133,7 +134,7 @@ const lateHold = 0.010 // s
 
 // holds is how long writes of the subject's program, to or from its port, were held.
 func holds(r *recording.Recording, sub recording.Subject) seconds {
-	s := newSeconds(r, false)
+	s := newSeconds(r)
 	_, s.measured = r.Measured("sockets.holds")
 	for _, h := range r.Holds {
 		at := recording.Port(h.Local) == recording.Port(sub.Local) || recording.Port(h.Remote) == recording.Port(sub.Remote)
@@ -147,7 +148,7 @@ func holds(r *recording.Recording, sub recording.Subject) seconds {
 // fullTables is the time in which all descriptors of the subject's program were in use,
 // but for one that is kept for logs.
 func fullTables(r *recording.Recording, sub recording.Subject) seconds {
-	s := newSeconds(r, false)
+	s := newSeconds(r)
 	s.measured = false
 	var full []recording.Interval
 	var before *recording.Process
@@ -173,7 +174,7 @@ func fullTables(r *recording.Recording, sub recording.Subject) seconds {
 
 // failedConnects counts the connects to the subject's destination that failed.
 func failedConnects(r *recording.Recording, sub recording.Subject) seconds {
-	s := newSeconds(r, true)
+	s := newSeconds(r)
 	_, s.measured = r.Measured("sockets.connections")
 	for _, c := range r.Connections {
 		if c.Role == "connect" && c.Remote == sub.Remote && (sub.Netns == 0 || c.Netns == 0 || c.Netns == sub.Netns) {

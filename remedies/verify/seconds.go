@@ -12,15 +12,14 @@ const leastSeconds = 5
 // seconds is an amount for each whole second of a recording.
 type seconds struct {
 	bad []float64
-	// counts tells that bad are whole things (datagrams, calls): where there were none,
-	// the bound is a count's (Poisson), else that of a share of the seconds.
-	counts bool
 	// measured: false where nobody looked; not the same as none.
 	measured bool
+	// untimed: how much there was is known, and not in which seconds.
+	untimed bool
 }
 
-func newSeconds(r *recording.Recording, counts bool) seconds {
-	return seconds{bad: make([]float64, max(1, int(r.Length()/time.Second))), counts: counts, measured: true}
+func newSeconds(r *recording.Recording) seconds {
+	return seconds{bad: make([]float64, max(1, int(r.Length()/time.Second))), measured: true}
 }
 
 func short(r *recording.Recording) bool { return r.Length() < leastSeconds*time.Second }
@@ -46,6 +45,7 @@ func (s *seconds) spread(r *recording.Recording, active []recording.Interval, am
 		total += i.Length(end).Seconds()
 	}
 	if total <= 0 {
+		s.untimed = true
 		active, total = []recording.Interval{r.Window()}, r.Length().Seconds()
 	}
 	s.each(r, active, func(second int, part float64) { s.bad[second] += amount * part / total })
@@ -55,6 +55,7 @@ func (s *seconds) spread(r *recording.Recording, active []recording.Interval, am
 // which it was felt.
 func (s *seconds) during(r *recording.Recording, active []recording.Interval, amount float64) {
 	if len(active) == 0 {
+		s.untimed = true
 		active = []recording.Interval{r.Window()}
 	}
 	s.each(r, active, func(second int, part float64) { s.bad[second] += amount * part })
@@ -87,6 +88,3 @@ func (s *seconds) sum() (total float64) {
 	}
 	return total
 }
-
-// mean is the amount per second.
-func (s *seconds) mean() float64 { return s.sum() / float64(len(s.bad)) }

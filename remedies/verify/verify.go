@@ -11,32 +11,29 @@ package verify
 import (
 	"fmt"
 
+	"snag/remedies/verify/episode"
 	"snag/verdict"
 )
 
 // Outcome is what became of the symptom.
-type Outcome string
+type Outcome = episode.Outcome
 
 // The outcomes.
 const (
-	Gone      Outcome = "gone"
-	Reduced   Outcome = "reduced"
-	Unchanged Outcome = "unchanged"
-	Worse     Outcome = "worse"
+	Gone      = episode.Gone
+	Reduced   = episode.Reduced
+	Unchanged = episode.Unchanged
+	Worse     = episode.Worse
+	// TooEarly: it comes in episodes, and would not have come again by now. Result.Need
+	// is how long to measure.
+	TooEarly = episode.TooEarly
 	// CantTell: the load differed, something was not measured, or there was too little
-	// of it to tell. Result.Why says which.
-	CantTell Outcome = "can't tell"
+	// of it before. Result.Why says which.
+	CantTell = episode.CantTell
 )
 
-// Helped tells whether the change was a success.
-func (o Outcome) Helped() bool { return o == Gone || o == Reduced }
-
 // Figure is one amount with its interval of 95 %.
-type Figure struct {
-	Value float64 `json:"value" yaml:"value"` // of Unit
-	Low   float64 `json:"low" yaml:"low"`
-	High  float64 `json:"high" yaml:"high"`
-}
+type Figure = episode.Figure
 
 // Compared is one amount before and after.
 type Compared struct {
@@ -46,6 +43,8 @@ type Compared struct {
 	After   Figure  `json:"after"`
 	Outcome Outcome `json:"outcome"`
 	Why     string  `json:"why,omitempty"`
+	// Need is how many seconds to measure, where it is too early; 0: not known.
+	Need float64 `json:"need_seconds,omitempty"`
 }
 
 // Load is what the subject had to do meanwhile, in both recordings.
@@ -58,8 +57,10 @@ type Load struct {
 
 // Result is what verify found.
 type Result struct {
-	Outcome Outcome  `json:"outcome"`
-	Why     string   `json:"why,omitempty"`
+	Outcome Outcome `json:"outcome"`
+	Why     string  `json:"why,omitempty"`
+	// Need is how many seconds to measure, where it is too early.
+	Need    float64  `json:"need_seconds,omitempty"`
 	Suspect string   `json:"suspect"`
 	Subject string   `json:"subject"` // before
 	Now     string   `json:"now,omitempty"`
@@ -93,13 +94,20 @@ func Compare(before, after *verdict.Verdict, culprit verdict.Entry, symptom stri
 	}
 	res.Now = now.Name
 	felt := feltOf(culprit, before, symptom)
-	res.Felt = compare(felt.in(before, culprit.Subject), felt.in(after, now))
+	k := around(before.Recording, after.Recording)
+	res.Felt = compare(felt.in(before, culprit.Subject), felt.in(after, now), k)
 	res.Felt.What, res.Felt.Unit = felt.symptom, felt.unit()
-	if own, ok := ownOf(culprit, before, after, now); ok {
+	if own, ok := ownOf(culprit, before, after, now, k); ok {
 		res.Cause = &own
 	}
 	res.Load = loadBeside(before.Recording, after.Recording, culprit.Subject, now, felt)
 	res.Outcome, res.Why = together(res)
+	if res.Outcome == TooEarly {
+		res.Need = res.Felt.Need
+		if res.Cause != nil {
+			res.Need = max(res.Need, res.Cause.Need)
+		}
+	}
 	return res
 }
 
@@ -108,17 +116,19 @@ func together(r Result) (Outcome, string) {
 	out, why := r.Felt.Outcome, r.Felt.Why
 	if c := r.Cause; c != nil {
 		switch {
-		case out == CantTell && c.Outcome == Gone && seldom(r.Felt):
+		case out.Open() && c.Outcome == Gone && seldom(r.Felt):
 			out, why = Gone, fmt.Sprintf("it was felt now and then only; its cause's counter tells that it is gone (%s)", c.What)
-		case out == CantTell && c.Outcome != Gone:
+		case out.Open() && c.Outcome.Open():
+			if c.Need > r.Felt.Need || why == "" {
+				out, why = c.Outcome, firstOf(c.Why, why)
+			}
+		case out.Open() && c.Outcome != Gone:
 			// What was felt comes and goes; its counter may still tell.
 			out, why = c.Outcome, firstOf(c.Why, fmt.Sprintf("told by the cause's counter: %s", c.What))
 		case out.Helped() && (c.Outcome == Unchanged || c.Outcome == Worse):
 			out, why = Unchanged, fmt.Sprintf("less is felt, but its cause goes on as before (%s)", c.What)
-		case out == Gone && c.Outcome == CantTell && seldom(*c):
-			// The symptom itself tells; its cause agrees as far as it goes.
-		case out.Helped() && c.Outcome == CantTell:
-			out, why = CantTell, fmt.Sprintf("less is felt, but of its cause nothing can be told (%s): %s", c.What, c.Why)
+		case out.Helped() && c.Outcome.Open():
+			out, why = c.Outcome, fmt.Sprintf("less is felt, but of its cause nothing can be told (%s): %s", c.What, c.Why)
 		case out == Gone && c.Outcome == Reduced:
 			out, why = Reduced, fmt.Sprintf("nothing of it is felt any more; its cause is not gone (%s)", c.What)
 		}
@@ -127,7 +137,7 @@ func together(r Result) (Outcome, string) {
 	switch {
 	case l == nil && out.Helped():
 		return out, firstOf(why, "the load beside it was not measured: that it is the same is for you to say")
-	case l == nil || out == CantTell || out == Unchanged:
+	case l == nil || out.Open() || out == Unchanged:
 		return out, why
 	case out.Helped() && l.Ratio < lessLoad:
 		return CantTell, fmt.Sprintf("the load differed: %.4g %s now, %.4g before; less of it is %s too", l.After, l.Unit, l.Before, out)
@@ -140,7 +150,7 @@ func together(r Result) (Outcome, string) {
 // seldom tells whether something was felt before and is not now, but had come too seldom
 // for that alone to tell.
 func seldom(c Compared) bool {
-	return c.Before.Value > 0 && c.After.Value <= goneShare*c.Before.Value
+	return c.Before.Value > 0 && c.After.Value <= episode.GoneShare*c.Before.Value
 }
 
 // Less or more of the load than this, and what became less or worse may be for that

@@ -33,6 +33,8 @@ func (o Outcome) Open() bool { return o == TooEarly || o == CantTell }
 type Around struct {
 	Since float64 // for how long the user had known the trouble when the recording before began
 	Gap   float64 // from the end of the recording before to the start of the one after
+	// Untimed: of the series before only the sum is known, which is spread over its seconds.
+	Untimed bool
 }
 
 // Decision is what two recordings tell.
@@ -47,9 +49,9 @@ type Decision struct {
 }
 
 const (
-	// goneShare of what was before may be left of what is called gone: the first second
+	// GoneShare of what was before may be left of what is called gone: the first second
 	// of a server that begins anew.
-	goneShare = 0.05
+	GoneShare = 0.05
 	// A change is one from this share on: less is usual from one minute to the next.
 	less, more = 0.8, 1.25
 	// Between these the amount is as before.
@@ -59,14 +61,16 @@ const (
 // Decide tells what became of trouble.
 func Decide(before, after Series, k Around) Decision {
 	eb, ea := In(before), In(after)
+	eb.Untimed = k.Untimed
 	every := eb.Every()
 	d := Decision{Outcome: CantTell, Every: every}
 	var openBefore, openAfter bool
 	d.Before, openBefore = before.figure(before.block(eb, 0))
 	d.After, openAfter = after.figure(after.block(ea, every))
+	openBefore = openBefore || k.Untimed
 	b, a := d.Before, d.After
 	floor := before.floor()
-	if b.Value > 0 && a.Value <= goneShare*b.Value {
+	if b.Value > 0 && a.Value <= GoneShare*b.Value {
 		d.quiet(eb, k, before, after.longestQuiet(floor), len(after))
 		return d
 	}
@@ -96,7 +100,7 @@ func (d *Decision) quiet(eb Episodes, k Around, before Series, longest, length i
 	case float64(longest) < need:
 		d.Outcome, d.Need = TooEarly, need
 		d.Why = fmt.Sprintf("%s: none in %s may be chance; %s", eb.came(k.Since), seconds(float64(longest)), measureFor(need+float64(length-longest)))
-	case before.sinking(k.Gap, length, d.Before.Value*goneShare):
+	case before.sinking(k.Gap, length, d.Before.Value*GoneShare):
 		d.Why = "it was becoming less already before the change, and would be gone without it"
 	default:
 		d.Outcome = Gone
@@ -107,9 +111,12 @@ func (d *Decision) quiet(eb Episodes, k Around, before Series, longest, length i
 }
 
 // came says how the trouble came before.
+// since is for how long the user had known it when the recording began.
 func (e Episodes) came(since float64) string {
 	switch {
-	case e.Steady():
+	case e.Untimed:
+		return fmt.Sprintf("when it came within the %s before is not known", seconds(float64(e.Length)))
+	case e.Steady(since):
 		return fmt.Sprintf("it was there all the %s before, which may be one long episode", seconds(float64(e.Length)+since))
 	case e.Onsets >= 2 && e.Every() > 0:
 		return fmt.Sprintf("it came every %s, for %s", seconds(e.Every()), seconds(e.Lasts()))

@@ -74,6 +74,8 @@ type Episodes struct {
 	Head, Tail int
 	On         int // seconds with harm
 	Runs       int // stretches of them
+	// Untimed: how much there was is known, and not in which seconds.
+	Untimed bool
 }
 
 // In finds the episodes of a recording.
@@ -107,8 +109,22 @@ func In(s Series) Episodes {
 	return e
 }
 
-// Steady tells whether there was trouble all the time.
-func (e Episodes) Steady() bool { return e.Length > 0 && e.On == e.Length }
+// What of a recording's edges may be without harm though the trouble is there: a wait is
+// seen when it ends, and a counter grows between two samples.
+const headEdge, tailEdge = 3, 2
+
+// leastSteady is how many seconds trouble must have been there without a pause to count
+// as steady: less may be one episode of a few seconds.
+const leastSteady = 10.0
+
+// Steady tells whether there was trouble all the time, known by the user for that many
+// seconds before the recording.
+func (e Episodes) Steady(since float64) bool {
+	if e.On == 0 || len(e.Gaps) > 0 || e.Head > headEdge || e.Tail > tailEdge {
+		return false
+	}
+	return float64(e.On)+since >= leastSteady
+}
 
 // Lasts is how long an episode lasts, on average.
 func (e Episodes) Lasts() float64 {

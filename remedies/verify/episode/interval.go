@@ -21,7 +21,7 @@ func (s Series) block(e Episodes, other float64) float64 {
 	switch every := e.Every(); {
 	case every > 0:
 		return max(long, every)
-	case e.Steady() || e.On == 0:
+	case e.Steady(0) || e.On == 0:
 		return long
 	case other > 0:
 		return max(long, other)

@@ -10,7 +10,7 @@ import (
 // has changed, by what the recording before tells. It is larger than the share of false
 // answers that is aimed at (5 %): the answer is wrong only where the recording before
 // also made episodes look more frequent than they are.
-const chance = 0.08
+const chance = 0.06
 
 // pauses is what is known of the quiet times between episodes: Weibull distributions
 // (W. Weibull 1951), each with its weight. A shape below 1 is of episodes that come in
@@ -107,10 +107,13 @@ const (
 	// leastAfter and leastInAll are what a quiet time and both recordings together have
 	// at least, in seconds. Trouble that was there all the time may be one long episode:
 	// then nothing is known of the pauses, and only that it lasts longer than was seen.
-	leastAfter, leastInAll = 15.0, 45.0
+	leastAfter, leastInAll = 15.0, 60.0
 	// once is the quiet time after which trouble is called gone of which a single onset
-	// was seen, or none: it is taken to come every 10 minutes at least.
+	// was seen, or none, or not when: it is taken to come every 10 minutes at least.
 	once = 600.0
+	// cycles from onset to onset are to be seen at least, however regular: the rate of
+	// episodes itself drifts.
+	cycles = 2.2
 	// periods of the longest time from onset to onset that the user's --since leaves open.
 	periods = 3
 )
@@ -121,10 +124,12 @@ const (
 func (e Episodes) Need(since float64) float64 {
 	least := max(leastAfter, leastInAll-float64(e.Length))
 	switch {
-	case e.Steady():
-		return max(leastAfter, leastInAll-float64(e.Length)-since)
+	case e.Untimed:
+		return once
+	case e.Steady(since):
+		return max(leastAfter, leastInAll-float64(e.On)-since)
 	case e.Onsets >= 2:
-		return math.Ceil(max(least, pausesOf(e).need()))
+		return math.Ceil(max(least, cycles*e.Every(), pausesOf(e).need()))
 	case e.Onsets == 1 && since > 0:
 		// It came at least twice: when the user saw it first, and now.
 		return math.Ceil(max(least, periods*(since+float64(e.First))))
