@@ -7,6 +7,10 @@ import (
 	"snag/remedies/verify/episode"
 )
 
+// sparseSeconds with harm, or less, tell nothing of when trouble came: a counter of what
+// happens now and then beside it.
+const sparseSeconds = 3
+
 // compare tells one amount before from the same after.
 func compare(before, after seconds, k episode.Around) Compared {
 	switch {
@@ -17,7 +21,7 @@ func compare(before, after seconds, k episode.Around) Compared {
 	}
 	k.Untimed = before.untimed
 	d := episode.Decide(before.bad, after.bad, k)
-	return Compared{Before: d.Before, After: d.After, Outcome: d.Outcome, Why: d.Why, Need: math.Ceil(d.Need)}
+	return Compared{Before: d.Before, After: d.After, Outcome: d.Outcome, Why: d.Why, Need: math.Ceil(d.Need), state: before.untimed, sparse: episode.In(before.bad).On <= sparseSeconds}
 }
 
 // around is what is known of the time beside two recordings.

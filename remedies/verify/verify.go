@@ -45,6 +45,10 @@ type Compared struct {
 	Why     string  `json:"why,omitempty"`
 	// Need is how many seconds to measure, where it is too early; 0: not known.
 	Need float64 `json:"need_seconds,omitempty"`
+	// state: when it came within the recording before is not known.
+	state bool
+	// sparse: it was there in so few seconds before that it can't tell when trouble came.
+	sparse bool
 }
 
 // Load is what the subject had to do meanwhile, in both recordings.
@@ -103,12 +107,23 @@ func Compare(before, after *verdict.Verdict, culprit verdict.Entry, symptom stri
 	res.Load = loadBeside(before.Recording, after.Recording, culprit.Subject, now, felt)
 	res.Outcome, res.Why = together(res)
 	if res.Outcome == TooEarly {
-		res.Need = res.Felt.Need
-		if res.Cause != nil {
-			res.Need = max(res.Need, res.Cause.Need)
-		}
+		res.Need = res.need()
 	}
 	return res
+}
+
+// need is the longer time of both, but not that of a symptom of which the cause's
+// counter knows better when it came.
+func (r Result) need() float64 {
+	switch {
+	case r.Cause == nil || r.Cause.Need == 0:
+		return r.Felt.Need
+	case r.Felt.state || r.Felt.Outcome == Gone:
+		return r.Cause.Need
+	case r.Cause.sparse:
+		return r.Felt.Need
+	}
+	return max(r.Felt.Need, r.Cause.Need)
 }
 
 // together is one word for both: what was felt counts, and its cause must agree.
@@ -119,7 +134,7 @@ func together(r Result) (Outcome, string) {
 		case out.Open() && c.Outcome == Gone && seldom(r.Felt):
 			out, why = Gone, fmt.Sprintf("it was felt now and then only; its cause's counter tells that it is gone (%s)", c.What)
 		case out.Open() && c.Outcome.Open():
-			if c.Need > r.Felt.Need || why == "" {
+			if c.Need > r.Felt.Need && !c.sparse || why == "" || r.Felt.state && c.Need > 0 {
 				out, why = c.Outcome, firstOf(c.Why, why)
 			}
 		case out.Open() && c.Outcome != Gone:
@@ -127,6 +142,8 @@ func together(r Result) (Outcome, string) {
 			out, why = c.Outcome, firstOf(c.Why, fmt.Sprintf("told by the cause's counter: %s", c.What))
 		case out.Helped() && (c.Outcome == Unchanged || c.Outcome == Worse):
 			out, why = Unchanged, fmt.Sprintf("less is felt, but its cause goes on as before (%s)", c.What)
+		case out == Gone && c.Outcome == TooEarly && c.sparse:
+			// The symptom itself tells; its cause agrees as far as it goes.
 		case out.Helped() && c.Outcome.Open():
 			out, why = c.Outcome, fmt.Sprintf("less is felt, but of its cause nothing can be told (%s): %s", c.What, c.Why)
 		case out == Gone && c.Outcome == Reduced:
@@ -137,6 +154,8 @@ func together(r Result) (Outcome, string) {
 	switch {
 	case l == nil && out.Helped():
 		return out, firstOf(why, "the load beside it was not measured: that it is the same is for you to say")
+	case l != nil && out == TooEarly && l.Ratio < lessLoad:
+		return CantTell, fmt.Sprintf("the load differed: %.4g %s now, %.4g before; that there is none of it tells nothing", l.After, l.Unit, l.Before)
 	case l == nil || out.Open() || out == Unchanged:
 		return out, why
 	case out.Helped() && l.Ratio < lessLoad:

@@ -108,33 +108,34 @@ const (
 	// at least, in seconds. Trouble that was there all the time may be one long episode:
 	// then nothing is known of the pauses, and only that it lasts longer than was seen.
 	leastAfter, leastInAll = 15.0, 60.0
-	// once is the quiet time after which trouble is called gone of which a single onset
-	// was seen, or none, or not when: it is taken to come every 10 minutes at least.
-	once = 600.0
-	// cycles from onset to onset are to be seen at least, however regular: the rate of
-	// episodes itself drifts.
-	cycles = 2.2
-	// periods of the longest time from onset to onset that the user's --since leaves open.
+	// longest is the longest time from onset to onset that is reckoned with where none was
+	// seen: episodes that come more seldom are mostly not in a recording at all.
+	longest = 120.0
+	// periods of that are to be quiet, and of the time that the user's --since leaves open.
 	periods = 3
+	// cycles from onset to onset are to be quiet however regular they were: how often
+	// episodes come drifts. Of those that follow each other closely it is many, up to
+	// manySeconds of them.
+	cycles, many, manySeconds = 2.2, 8, 27.0
 )
 
 // Need is the quiet time after the change, in seconds, from which on trouble that came
 // like this is called gone. since is for how many seconds the user had known it when
 // the recording began; 0: not said.
 func (e Episodes) Need(since float64) float64 {
-	least := max(leastAfter, leastInAll-float64(e.Length))
+	length := float64(e.Length)
+	least := max(leastAfter, leastInAll-length)
 	switch {
-	case e.Untimed:
-		return once
+	case e.Untimed: // it may have been one episode
+		return max(least, longest)
 	case e.Steady(since):
 		return max(leastAfter, leastInAll-float64(e.On)-since)
-	case e.Onsets >= 2:
-		return math.Ceil(max(least, cycles*e.Every(), pausesOf(e).need()))
+	case e.Onsets >= 2 && len(e.Gaps) > 0:
+		every := e.Every()
+		return math.Ceil(max(least, cycles*every, min(many*every, manySeconds), pausesOf(e).need()))
 	case e.Onsets == 1 && since > 0:
 		// It came at least twice: when the user saw it first, and now.
 		return math.Ceil(max(least, periods*(since+float64(e.First))))
-	case e.Onsets == 1:
-		return math.Ceil(max(once, pausesOf(e).need()))
 	}
-	return once
+	return math.Ceil(periods * max(longest, length))
 }

@@ -10,7 +10,7 @@ import (
 var lengths = []int{8, 15, 30, 60, 120, 180}
 
 func TestDev(t *testing.T) {
-	const times = 150
+	const times = 200
 	for _, w := range worlds {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
