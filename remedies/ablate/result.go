@@ -210,6 +210,8 @@ func (s *study) setting(i int, classes [][]int) Setting {
 		out.Why, out.More = "its group does something; it was not tested by itself", 0
 	case c.rounds() < fewest:
 		out.Why, out.More = "too few rounds", fewest
+	case s.patchy() > 0 && !s.o.Ratio && s.o.Grain < s.patchy():
+		out.Why = missedWhy
 	case out.More == 0:
 		out.Why = "its effect is about the smallest of interest"
 	case c.interval.Low > 0:
@@ -221,6 +223,9 @@ func (s *study) setting(i int, classes [][]int) Setting {
 	}
 	return out
 }
+
+// missedWhy is of a figure that is 0 in many runs.
+const missedWhy = "it comes in episodes, which many runs missed: longer runs"
 
 // shown is an interval as a ratio to the figure without: of a time that is halved 0.5,
 // of a rate that is doubled 1.

@@ -233,6 +233,45 @@ func (s *study) level() float64 {
 	return level
 }
 
+// patchyShare of the runs in which nothing was seen, beside others in which it was, and
+// the figure comes in episodes that runs hit or miss.
+const patchyShare = 0.2
+
+// patchy is the figure of a run that an episode hit, on average, where a share of the
+// runs missed them; 0: it is there in nearly all runs, or in none. Of the two bases the
+// one counts that has more of it: in the other it may be cured.
+func (s *study) patchy() float64 {
+	var worst, sum float64
+	for _, ys := range s.bases {
+		runs, hit, total := 0, 0, 0.0
+		for _, y := range ys {
+			if math.IsNaN(y) {
+				continue
+			}
+			if runs++; y != 0 {
+				hit++
+				total += math.Abs(y)
+			}
+		}
+		if hit > 0 && total/float64(runs) > worst {
+			worst, sum = total/float64(runs), 0
+			if float64(runs-hit) >= patchyShare*float64(runs) {
+				sum = total / float64(hit)
+			}
+		}
+	}
+	return sum
+}
+
+// grain is the smallest step of what a run may measure: where episodes are hit or missed,
+// that is a whole one. Runs that all missed them are no proof that there are none.
+func (s *study) grain() float64 {
+	if s.o.Ratio {
+		return s.o.Grain
+	}
+	return max(s.o.Grain, s.patchy())
+}
+
 // smallest is the smallest effect of interest, in the scale of the intervals.
 func (s *study) smallest() float64 {
 	if s.o.Ratio {
@@ -281,7 +320,7 @@ func (s *study) judge(c *contrast, share float64) {
 		c.interval = Interval{0, math.Inf(-1), math.Inf(1)}
 		return
 	}
-	c.interval = estimate(c.diffs, s.o.Grain, alpha).over(level)
+	c.interval = estimate(c.diffs, s.grain(), alpha).over(level)
 	c.found = c.interval.outcome(s.smallest())
 }
 

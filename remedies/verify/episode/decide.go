@@ -118,7 +118,7 @@ func (e Episodes) came(since float64) string {
 		return fmt.Sprintf("when it came within the %s before is not known", seconds(float64(e.Length)))
 	case e.Steady(since):
 		return fmt.Sprintf("it was there all the %s before, which may be one long episode", seconds(float64(e.Length)+since))
-	case e.Onsets >= 2 && e.Every() > 0:
+	case e.Every() > 0:
 		return fmt.Sprintf("it came every %s, for %s", seconds(e.Every()), seconds(e.Lasts()))
 	case e.Onsets == 1 && since > 0:
 		return fmt.Sprintf("it began again after at most %s", seconds(since+float64(e.First)))

@@ -134,10 +134,10 @@ func (e Episodes) Lasts() float64 {
 	return float64(e.On) / float64(e.Runs)
 }
 
-// Every is the time from onset to onset, on average; 0: less than two were seen, and
-// nobody knows.
+// Every is the time from onset to onset, on average; 0: there is no pause of which both
+// ends were seen, and nobody knows.
 func (e Episodes) Every() float64 {
-	if e.Onsets < 2 || len(e.Gaps) == 0 {
+	if len(e.Gaps) == 0 {
 		return 0
 	}
 	sum := 0

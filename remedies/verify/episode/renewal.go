@@ -10,7 +10,7 @@ import (
 // has changed, by what the recording before tells. It is larger than the share of false
 // answers that is aimed at (5 %): the answer is wrong only where the recording before
 // also made episodes look more frequent than they are.
-const chance = 0.06
+const chance = 0.05
 
 // pauses is what is known of the quiet times between episodes: Weibull distributions
 // (W. Weibull 1951), each with its weight. A shape below 1 is of episodes that come in
@@ -130,7 +130,7 @@ func (e Episodes) Need(since float64) float64 {
 		return max(least, longest)
 	case e.Steady(since):
 		return max(leastAfter, leastInAll-float64(e.On)-since)
-	case e.Onsets >= 2 && len(e.Gaps) > 0:
+	case len(e.Gaps) > 0:
 		every := e.Every()
 		return math.Ceil(max(least, cycles*every, min(many*every, manySeconds), pausesOf(e).need()))
 	case e.Onsets == 1 && since > 0:
