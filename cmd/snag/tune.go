@@ -120,10 +120,11 @@ func applyPlan(cmd *cobra.Command, f *tuneFlags, v *verifyFlags, path string) er
 	}
 	within := f.within
 	if v.auto {
-		if err := checkAuto(p); err != nil {
+		base, err := checkAuto(p)
+		if err != nil {
 			return err
 		}
-		within = max(within, v.length(p, 0)+v.settle+autoSpare)
+		within = max(within, v.length(p, base.before.Recording.Length(), base.rhythm.Need)+v.settle+autoSpare)
 	}
 	// A signal must not end it between two writes: what it began, it ends.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)

@@ -21,17 +21,19 @@ import (
 // measurement.
 const autoSpare = 90 * time.Second
 
-// checkAuto says what of a plan can't be done without a person.
-func checkAuto(p *plan.Plan) error {
+// checkAuto says what of a plan can't be done without a person, and what it is compared
+// with.
+func checkAuto(p *plan.Plan) (*baseline, error) {
 	for _, c := range p.Changes {
 		if strings.HasPrefix(c.Needs, "a restart") {
-			return fmt.Errorf("--auto: change %s needs %s, which snag does not do: apply it, restart, then snag tune verify", c.ID, c.Needs)
+			return nil, fmt.Errorf("--auto: change %s needs %s, which snag does not do: apply it, restart, then snag tune verify", c.ID, c.Needs)
 		}
 	}
-	if p.For.Recording == "" {
-		return errors.New("--auto: the plan was not made from a recording: there is nothing to compare with")
+	base, err := baselineOf(p)
+	if err != nil {
+		return nil, fmt.Errorf("--auto: the plan: %w", err)
 	}
-	return nil
+	return base, nil
 }
 
 // settleAuto measures what an applied plan did, and keeps it only if the symptom is
@@ -57,6 +59,8 @@ func settleAuto(cmd *cobra.Command, s *apply.Store, id string, v *verifyFlags) e
 		o.Did = "confirmed by --auto, until a reboot; snag tune undo takes it back"
 	case verify.Reduced:
 		o.Did = "not confirmed: it helped, but it is not gone. snag tune confirm keeps it; else it is undone at its deadline"
+	case verify.TooEarly:
+		o.Did = "not confirmed: there is less of it so far. snag tune verify --for tells, as above; snag tune confirm keeps it; else it is undone at its deadline"
 	default:
 		if err := undoAuto(s, id, "--auto: "+string(o.Outcome)); err != nil {
 			return errors.Join(o.write(cmd.OutOrStdout(), v.json), err)

@@ -19,6 +19,7 @@ import (
 	"snag/remedies/apply"
 	"snag/remedies/plan"
 	"snag/remedies/verify"
+	"snag/remedies/verify/episode"
 	"snag/verdict"
 )
 
@@ -35,7 +36,7 @@ type verifyFlags struct {
 
 func (v *verifyFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.DurationVar(&v.window, "for", 0, "how long to measure (default: as long as the recording that the plan was made from)")
+	flags.DurationVar(&v.window, "for", 0, "how long to measure (default: as long as the recording that the plan was made from, and up to 5m if it takes that to tell)")
 	flags.DurationVar(&v.settle, "settle", 2*time.Second, "wait this long before, for what is under way from the time of the old values")
 	flags.StringVar(&v.load, "load", "", "run this command meanwhile; its words are split by their quotes, no shell sees it")
 	flags.StringVar(&v.out, "out", "", "keep the recording in this folder (default: beside the plan's journal)")
@@ -53,14 +54,22 @@ func (v *verifyFlags) check() error {
 	return nil
 }
 
+// longestUnasked is how long verify measures at most if it was not asked to: what takes
+// longer is said.
+const longestUnasked = 5 * time.Minute
+
 // length is how long to measure: as asked for, else as the plan says, else as long as
-// before.
-func (v *verifyFlags) length(p *plan.Plan, before time.Duration) time.Duration {
+// before; and as long as trouble that came like this takes, where that is not too long.
+func (v *verifyFlags) length(p *plan.Plan, before time.Duration, need float64) time.Duration {
 	if v.window != 0 {
 		return v.window
 	}
 	if d, err := time.ParseDuration(p.Verify.For); err == nil {
 		before = d
+	}
+	// 2 s more: the last seconds of a recording may not be whole.
+	if d := time.Duration(episode.Round(need+2)) * time.Second; d <= longestUnasked {
+		before = max(before, d)
 	}
 	return min(max(before.Round(time.Second), 5*time.Second), time.Hour)
 }
@@ -70,13 +79,18 @@ func tuneVerify(f *tuneFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [ID]",
 		Short: "Measure whether the last plan helped: the symptom before and after",
-		Long: `Records the host as snag find does, for as long as before, and compares the symptom with
-that of the recording that the plan was made from: how much of it there is, its
-interval of 95 %, and the load beside it. Less of it at less load proves nothing, and
-is not called a success. The outcome goes into the plan's journal.
+		Long: `Records the host as snag find does, and compares the symptom with that of the recording
+that the plan was made from: how much of it there is, its interval of 95 %, and the load
+beside it. Less of it at less load proves nothing, and is not called a success. The
+outcome goes into the plan's journal.
 
-Exit codes: 0 gone or reduced, 10 unchanged or worse, 11 can't tell (it says why),
-1 failed, 2 usage.`,
+Trouble that comes in episodes is gone only when a time is quiet in which it would have
+come again. Without --for, verify measures for as long as that takes, up to 5 minutes;
+where it takes longer, or --for is shorter, the outcome is "too early", with the time
+that would tell.
+
+Exit codes: 0 gone or reduced, 10 unchanged or worse, 11 too early or can't tell (it
+says why), 1 failed, 2 usage.`,
 		Example: `  sudo snag tune apply plan.yaml && sudo snag tune verify    then, from a new session: sudo snag tune confirm
   sudo snag tune verify --for 30s --load 'wrk -d 40 http://10.0.0.2/'`,
 		Args: cli.UsageArgs(cobra.MaximumNArgs(1)),
@@ -128,7 +142,7 @@ func (o *outcome) exit() error {
 	switch {
 	case o.Outcome.Helped():
 		return nil
-	case o.Outcome == verify.CantTell:
+	case o.Outcome.Open():
 		return &cli.Exit{Code: cli.ExitCantTell}
 	}
 	return &cli.Exit{Code: cli.ExitCulprit}
@@ -141,17 +155,9 @@ func measureOutcome(ctx context.Context, s *apply.Store, id string, v *verifyFla
 		return nil, err
 	}
 	p := e.Plan
-	if p.For.Suspect == "" || p.For.Recording == "" {
-		return nil, fmt.Errorf("plan %s was not made from a recording: there is nothing to compare with; snag tune plan DIR makes one that was", e.ID)
-	}
-	old, err := recording.Open(p.For.Recording)
+	base, err := baselineOf(p)
 	if err != nil {
-		return nil, fmt.Errorf("the recording that plan %s was made from: %w", e.ID, err)
-	}
-	before := verdict.Judge(old)
-	culprit, ok := verify.Pick(before, p.For.Suspect, p.For.Subject)
-	if !ok {
-		return nil, fmt.Errorf("%s names no culprit %s (by this version's rules): there is nothing to compare with", p.For.Recording, p.For.Suspect)
+		return nil, fmt.Errorf("plan %s: %w", e.ID, err)
 	}
 	o := &outcome{ID: e.ID, Baseline: p.For.Recording, Recording: v.out}
 	if o.Recording == "" {
@@ -160,7 +166,7 @@ func measureOutcome(ctx context.Context, s *apply.Store, id string, v *verifyFla
 	if whole, err := filepath.Abs(o.Recording); err == nil {
 		o.Recording = whole // status names it from anywhere
 	}
-	note, err := recordAgain(ctx, p, old, o.Recording, v)
+	note, err := recordAgain(ctx, p, base, o.Recording, v)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +174,7 @@ func measureOutcome(ctx context.Context, s *apply.Store, id string, v *verifyFla
 	if err != nil {
 		return nil, err
 	}
-	o.Result = verify.Compare(before, verdict.Judge(now), culprit, p.Verify.Symptom)
+	o.Result = verify.Compare(base.before, verdict.Judge(now), base.culprit, p.Verify.Symptom)
 	if note != "" {
 		o.Notes = append(o.Notes, note)
 		if o.Outcome.Helped() {
@@ -179,10 +185,40 @@ func measureOutcome(ctx context.Context, s *apply.Store, id string, v *verifyFla
 	return o, err
 }
 
+// baseline is what an outcome is compared with.
+type baseline struct {
+	before  *verdict.Verdict
+	culprit verdict.Entry
+	rhythm  verify.Rhythm
+}
+
+// baselineOf judges the recording that a plan was made from.
+func baselineOf(p *plan.Plan) (*baseline, error) {
+	if p.For.Suspect == "" || p.For.Recording == "" {
+		return nil, errors.New("it was not made from a recording: there is nothing to compare with; snag tune plan DIR makes one that was")
+	}
+	old, err := recording.Open(p.For.Recording)
+	if err != nil {
+		return nil, fmt.Errorf("the recording that it was made from: %w", err)
+	}
+	b := &baseline{before: verdict.Judge(old)}
+	var ok bool
+	if b.culprit, ok = verify.Pick(b.before, p.For.Suspect, p.For.Subject); !ok {
+		return nil, fmt.Errorf("%s names no culprit %s (by this version's rules): there is nothing to compare with", p.For.Recording, p.For.Suspect)
+	}
+	b.rhythm = verify.RhythmOf(b.before, b.culprit, p.Verify.Symptom)
+	return b, nil
+}
+
 // recordAgain records the host as the recording before was made, under the load. The
 // note is of a load that ended before its time.
-func recordAgain(ctx context.Context, p *plan.Plan, old *recording.Recording, dir string, v *verifyFlags) (note string, err error) {
-	f := findFlags{window: v.length(p, old.Length()), quiet: v.quiet, share: 0.02, target: sameTarget(old.Manifest.Target)}
+func recordAgain(ctx context.Context, p *plan.Plan, base *baseline, dir string, v *verifyFlags) (note string, err error) {
+	old := base.before.Recording
+	length := v.length(p, old.Length(), base.rhythm.Need)
+	if length > old.Length()+5*time.Second && v.window == 0 && !v.quiet {
+		fmt.Fprintf(os.Stderr, "measuring for %s: %s\n", units.Seconds(length), base.rhythm.Text)
+	}
+	f := findFlags{window: length, quiet: v.quiet, share: 0.02, target: sameTarget(old.Manifest.Target)}
 	var load *loadRun
 	if v.load != "" {
 		if load, err = startLoad(v.load); err != nil {

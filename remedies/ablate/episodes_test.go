@@ -65,7 +65,9 @@ func TestEpisodesThatRunsMiss(t *testing.T) {
 						bad = bad || !cure
 					case DoesNone:
 						bad = bad || cure
-					case DoesHurt, EitherOf:
+					case EitherOf: // it is enough alone: true of the cure
+						bad = bad || !cure
+					case DoesHurt:
 						bad = true
 					}
 					if cure && s.Verdict == DidIt {

@@ -99,7 +99,7 @@ func (d *Decision) quiet(eb Episodes, k Around, before Series, longest, length i
 	switch {
 	case float64(longest) < need:
 		d.Outcome, d.Need = TooEarly, need
-		d.Why = fmt.Sprintf("%s: none in %s may be chance; %s", eb.came(k.Since), seconds(float64(longest)), measureFor(need+float64(length-longest)))
+		d.Why = fmt.Sprintf("%s: none in %s may be chance; %s", eb.Came(k.Since), seconds(float64(longest)), measureFor(need+float64(length-longest)))
 	case before.sinking(k.Gap, length, d.Before.Value*GoneShare):
 		d.Why = "it was becoming less already before the change, and would be gone without it"
 	default:
@@ -110,9 +110,9 @@ func (d *Decision) quiet(eb Episodes, k Around, before Series, longest, length i
 	}
 }
 
-// came says how the trouble came before.
+// Came says how the trouble came before.
 // since is for how long the user had known it when the recording began.
-func (e Episodes) came(since float64) string {
+func (e Episodes) Came(since float64) string {
 	switch {
 	case e.Untimed:
 		return fmt.Sprintf("when it came within the %s before is not known", seconds(float64(e.Length)))
@@ -132,7 +132,7 @@ func (e Episodes) came(since float64) string {
 func (d *Decision) differs(eb Episodes, before, after Series, openBefore bool) {
 	d.Why = "before and after differ less than each of them varies"
 	if openBefore {
-		d.Why = fmt.Sprintf("%s: too little to compare with; a longer recording before would tell (snag find --for)", eb.came(0))
+		d.Why = fmt.Sprintf("%s: too little to compare with; a longer recording before would tell (snag find --for)", eb.Came(0))
 		return
 	}
 	need := math.Ceil(max(2*float64(len(after)), leastBlocks*max(d.Every, before.memory()), leastAfter))
