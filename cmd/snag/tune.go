@@ -120,9 +120,12 @@ func applyPlan(cmd *cobra.Command, f *tuneFlags, v *verifyFlags, path string) er
 	}
 	within := f.within
 	if v.auto {
-		base, err := checkAuto(p)
-		if err != nil {
+		if err := checkAuto(p); err != nil {
 			return err
+		}
+		base, err := baselineOf(p) // before anything is changed
+		if err != nil {
+			return fmt.Errorf("--auto: the plan: %w", err)
 		}
 		within = max(within, v.length(p, base.before.Recording.Length(), base.rhythm.Need)+v.settle+autoSpare)
 	}

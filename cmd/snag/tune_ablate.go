@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/signal"
@@ -45,6 +46,7 @@ type ablateFlags struct {
 	json, quiet   bool
 	smallestRatio float64
 	meter         *symptomMeter
+	rhythm        verify.Rhythm // of the trouble in the plan's recording; zero: not known
 }
 
 func tuneAblate(t *tuneFlags) *cobra.Command {
@@ -76,7 +78,7 @@ Exit codes: 0 each setting is told or the time is over, 1 failed, 2 usage.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.load, "load", "", "the command that makes the load, run again and again; no shell reads it (default: the live traffic)")
 	flags.StringVar(&f.measure, "measure", "", "what is measured: see above")
-	flags.DurationVar(&f.length, "for", 5*time.Second, "how long a counter or a symptom is measured, each time")
+	flags.DurationVar(&f.length, "for", 5*time.Second, "how long a counter or a symptom is measured, each time; longer by default where a plan's trouble comes more seldom, up to 2m")
 	flags.DurationVar(&f.limit, "limit", time.Minute, "end a run of the load that takes longer: it has failed")
 	flags.DurationVar(&f.settle, "settle", 0, "wait so long after settings were switched")
 	flags.IntVar(&f.rounds, "rounds", 30, "the most that each comparison is measured")
@@ -122,6 +124,7 @@ func ablateRun(cmd *cobra.Command, t *tuneFlags, f *ablateFlags, path string) er
 	if err != nil {
 		return err
 	}
+	f.keepsTime(p, cmd.Flags().Changed("for"))
 	bench, err := f.bench(p)
 	if err != nil {
 		return err
@@ -155,6 +158,25 @@ func ablateRun(cmd *cobra.Command, t *tuneFlags, f *ablateFlags, path string) er
 		}
 	}
 	return failed
+}
+
+// longestRun is how long a run measures at most if it was not asked to.
+const longestRun = 2 * time.Minute
+
+// keepsTime has each run measure at least from one onset of the plan's trouble to the
+// next, where its recording tells that: shorter runs hit or miss it, whatever is set.
+func (f *ablateFlags) keepsTime(p *plan.Plan, asked bool) {
+	if p == nil || p.For.Recording == "" {
+		return
+	}
+	base, err := baselineOf(p)
+	if err != nil {
+		return // the study needs no recording
+	}
+	f.rhythm = base.rhythm
+	if every := time.Duration(math.Ceil(f.rhythm.Every)) * time.Second; !asked && every <= longestRun {
+		f.length = max(f.length, every)
+	}
 }
 
 // planAt reads a plan; nil is of a folder or file of sysctls.

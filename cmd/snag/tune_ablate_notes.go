@@ -12,6 +12,7 @@ import (
 	"snag/internal/cli"
 	"snag/internal/units"
 	"snag/remedies/ablate"
+	"snag/remedies/ablate/figure"
 	"snag/remedies/plan"
 )
 
@@ -40,6 +41,9 @@ func (a *ablation) notes(out io.Writer) {
 	if r.Idle {
 		fmt.Fprintf(out, "%s was 0 in every run, with all settings on and with all off: this load does not show what is to be tested.\n", a.measured())
 	}
+	if every := a.flags.rhythm.Every; every > a.flags.length.Seconds() && a.perRun() {
+		fmt.Fprintf(out, "Before, %s: runs of %s hit it or miss it. --for %ds has each run see it.\n", a.flags.rhythm.Text, units.Seconds(a.flags.length), int(math.Ceil(every)))
+	}
 	if d := r.Drift; r.Drifted && math.Abs(d[1]-d[0]) > a.flags.smallestRatio*math.Abs(r.On.Mean) {
 		fmt.Fprintf(out, "The machine drifted: %s with all on at first, %s at last. Each comparison is within its own round, so this does not favour any.\n", a.number(d[0]), a.number(d[1]))
 	}
@@ -58,6 +62,11 @@ func (a *ablation) notes(out io.Writer) {
 	if len(idle) > 0 {
 		fmt.Fprintf(out, "Not in force before this: on this host %d of %d have another value than the file says (%s).\n", len(idle), len(a.all), some(idle))
 	}
+}
+
+// perRun tells whether --for says how long a run measures.
+func (a *ablation) perRun() bool {
+	return a.bench.Figure.Kind == figure.Counter || a.bench.Figure.Kind == figure.Symptom
 }
 
 // some are the first of many names.

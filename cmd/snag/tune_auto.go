@@ -21,19 +21,17 @@ import (
 // measurement.
 const autoSpare = 90 * time.Second
 
-// checkAuto says what of a plan can't be done without a person, and what it is compared
-// with.
-func checkAuto(p *plan.Plan) (*baseline, error) {
+// checkAuto says what of a plan can't be done without a person.
+func checkAuto(p *plan.Plan) error {
 	for _, c := range p.Changes {
 		if strings.HasPrefix(c.Needs, "a restart") {
-			return nil, fmt.Errorf("--auto: change %s needs %s, which snag does not do: apply it, restart, then snag tune verify", c.ID, c.Needs)
+			return fmt.Errorf("--auto: change %s needs %s, which snag does not do: apply it, restart, then snag tune verify", c.ID, c.Needs)
 		}
 	}
-	base, err := baselineOf(p)
-	if err != nil {
-		return nil, fmt.Errorf("--auto: the plan: %w", err)
+	if p.For.Recording == "" {
+		return errors.New("--auto: the plan was not made from a recording: there is nothing to compare with")
 	}
-	return base, nil
+	return nil
 }
 
 // settleAuto measures what an applied plan did, and keeps it only if the symptom is

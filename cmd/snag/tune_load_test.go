@@ -88,14 +88,18 @@ func TestHowLongVerifyMeasures(t *testing.T) {
 	for _, c := range []struct {
 		asked, before, want time.Duration
 		plan                string
+		need                float64
 	}{
-		{0, 11 * time.Second, 11 * time.Second, ""},
-		{0, 11 * time.Second, 30 * time.Second, "30s"},
-		{8 * time.Second, 11 * time.Second, 8 * time.Second, "30s"},
-		{0, time.Second, 5 * time.Second, ""},
+		{0, 11 * time.Second, 11 * time.Second, "", 0},
+		{0, 11 * time.Second, 30 * time.Second, "30s", 0},
+		{8 * time.Second, 11 * time.Second, 8 * time.Second, "30s", 100},
+		{0, time.Second, 5 * time.Second, "", 0},
+		{0, 30 * time.Second, 95 * time.Second, "30s", 90},
+		{0, 5 * time.Minute, 5 * time.Minute, "", 90},
+		{0, 30 * time.Second, 30 * time.Second, "30s", 360}, // too long to be waited for unasked: it says so
 	} {
 		v := verifyFlags{window: c.asked}
-		if got := v.length(&plan.Plan{Verify: plan.Check{For: c.plan}}, c.before); got != c.want {
+		if got := v.length(&plan.Plan{Verify: plan.Check{For: c.plan}}, c.before, c.need); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
