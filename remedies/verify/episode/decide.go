@@ -96,6 +96,9 @@ func Decide(before, after Series, k Around) Decision {
 // quiet decides of trouble of which there is none after the change, or next to none.
 func (d *Decision) quiet(eb Episodes, k Around, before Series, longest, length int) {
 	need := eb.Need(k.Since)
+	// Where none was seen there is still a bound: half of what was before once the quiet
+	// time tells, and more before.
+	d.After.High = max(d.After.High, d.Before.Value*need/2/max(float64(longest), 1))
 	switch {
 	case float64(longest) < need:
 		d.Outcome, d.Need = TooEarly, need
@@ -104,9 +107,6 @@ func (d *Decision) quiet(eb Episodes, k Around, before Series, longest, length i
 		d.Why = "it was becoming less already before the change, and would be gone without it"
 	default:
 		d.Outcome = Gone
-		// Not one episode in that time: the bound is one that comes so seldom that it is
-		// missed as often as chance says.
-		d.After.High = max(d.After.High, min(d.Before.Low, d.Before.Value*need/3/float64(length)))
 	}
 }
 
@@ -118,6 +118,8 @@ func (e Episodes) Came(since float64) string {
 		return fmt.Sprintf("when it came within the %s before is not known", seconds(float64(e.Length)))
 	case e.Steady(since):
 		return fmt.Sprintf("it was there all the %s before, which may be one long episode", seconds(float64(e.Length)+since))
+	case e.On > 0 && e.Onsets == 0 && e.Tail <= tailEdge:
+		return fmt.Sprintf("it was there for %s before, which may be one episode", seconds(float64(e.On)))
 	case e.Every() > 0:
 		return fmt.Sprintf("it came every %s, for %s", seconds(e.Every()), seconds(e.Lasts()))
 	case e.Onsets == 1 && since > 0:
@@ -179,11 +181,11 @@ func (s Series) sinking(gap float64, after int, left float64) bool {
 		rest[i] = v - mean - slope*(float64(i)-mid)
 		square += rest[i] * rest[i]
 	}
-	independent := n / rest.memory()
-	if independent <= 3 {
-		return false // nothing is known of it
-	}
 	doubt := math.Sqrt(square / (n - 2) / tt * rest.memory())
 	then := mean + slope*(mid+gap+float64(after)/2)
-	return slope < -2.5*doubt && then <= left
+	surely := 2.5 // standard errors
+	if n < 3*rest.memory() {
+		surely = 4 // of so few that are independent the error itself is not known well
+	}
+	return slope < -surely*doubt && then <= left
 }

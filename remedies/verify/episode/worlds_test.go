@@ -20,8 +20,29 @@ var worlds = []world{
 	episodes("5 s of 40, jitter 50 %", 5, 40, 0.5), episodes("2 s of 15, jitter 50 %", 2, 15, 0.5), episodes("1 s of 10", 1, 10, 0), episodes("30 s of 60", 30, 60, 0),
 	level("AR(1) 0.8", 0.8), level("AR(1) 0.95", 0.95), over("AR(1) 0.8 over a floor", 0.8), over("AR(1) 0.95 over a floor", 0.95),
 	bursty("bursts of 1 s in 10", 1, 9), bursty("bursts of 3 s in 15", 3, 12), bursty("bursts of 8 s in 40", 8, 32), bursty("bursts of 20 s in 40", 20, 20),
-	daily("daily, 10 min", 600, 0.2), daily("daily, 1 h", 3600, 0.2), daily("daily, a day", 86400, 0.2), daily("daily, 10 min, often", 600, 5), daily("daily, 1 h, often", 3600, 5),
-	drifting("drift down to a fifth", 5, 0.2), drifting("drift, seldom", 0.3, 0.2), wandering("random walk", 0.1),
+	daily("daily, 1 h", 3600, 0.2), daily("daily, a day", 86400, 0.2), daily("daily, 1 h, often", 3600, 5),
+	drifting("drift down to half, seldom", 0.3, 0.5), drifting("drift down to half", 5, 0.5), drifting("drift down to a fifth", 5, 0.2), wandering("random walk", 0.1),
+	alone("one by one, often", func(r *rand.Rand) float64 { return poisson(r, 20) }), alone("one by one, seldom", func(r *rand.Rand) float64 { return poisson(r, 0.2) }),
+	alone("many at once", func(r *rand.Rand) float64 { return 40 * poisson(r, 0.5) }), alone("a latency", func(r *rand.Rand) float64 { return 0.04 * (0.5 + r.Float64()) }),
+}
+
+// beyond are those in which trouble ends, or nearly, within minutes of the change though
+// the change did nothing: nobody can tell that apart. How often it is called gone is
+// bounded all the same.
+var beyond = []world{
+	drifting("drift down to a fifth, seldom", 0.3, 0.2), daily("daily, in 10 min", 600, 0.2), daily("daily, in 10 min, often", 600, 5),
+	episodes("8 s of 600", 8, 600, 0), episodes("60 s of 120", 60, 120, 0),
+}
+
+// alone has seconds that know nothing of each other.
+func alone(name string, second func(*rand.Rand) float64) world {
+	return world{name, 0, func(r *rand.Rand, n int) []float64 {
+		all := make([]float64, n)
+		for i := range all {
+			all[i] = second(r)
+		}
+		return all
+	}}
 }
 
 // episodes of d seconds, one each period; jitter is the share by which the periods and
