@@ -64,7 +64,7 @@ func TestTheLabsRecordings(t *testing.T) {
 			seen++
 		}
 		switch {
-		case got.Outcome == Worse || got.Outcome == Unchanged, heals && got.Outcome != Gone:
+		case got.Outcome == Worse || got.Outcome == Unchanged, heals && !gone(got):
 			t.Errorf("%s, healed: %s (%s)\n%+v", name, got.Outcome, got.Why, got)
 		case heals && got.Load == nil:
 			t.Errorf("%s: no load beside it", name)
@@ -73,6 +73,13 @@ func TestTheLabsRecordings(t *testing.T) {
 	if seen != len(healable) {
 		t.Errorf("%d of %d recordings", seen, len(healable))
 	}
+}
+
+// gone tells whether nothing of it is left, as far as a short recording can tell: a
+// quiet time of 90 s at most is still to be waited for.
+func gone(r Result) bool {
+	none := r.Felt.After.Value <= 0.05*r.Felt.Before.Value && (r.Cause == nil || r.Cause.After.Value <= 0.05*r.Cause.Before.Value)
+	return r.Outcome == Gone || r.Outcome == TooEarly && r.Need <= 90 && none
 }
 
 // cut takes a measure out of a recording, as a kernel without the probe does.

@@ -98,7 +98,7 @@ func (d *Decision) quiet(eb Episodes, k Around, before Series, longest, length i
 	need := eb.Need(k.Since)
 	// Where none was seen there is still a bound: half of what was before once the quiet
 	// time tells, and more before.
-	d.After.High = max(d.After.High, d.Before.Value*need/2/max(float64(longest), 1))
+	d.After.High = max(d.After.High, min(d.Before.High, d.Before.Value*need/2/max(float64(longest), 1)))
 	switch {
 	case float64(longest) < need:
 		d.Outcome, d.Need = TooEarly, need
@@ -185,7 +185,7 @@ func (s Series) sinking(gap float64, after int, left float64) bool {
 	then := mean + slope*(mid+gap+float64(after)/2)
 	surely := 2.5 // standard errors
 	if n < 3*rest.memory() {
-		surely = 4 // of so few that are independent the error itself is not known well
+		surely = 3.5 // of so few that are independent the error itself is not known well
 	}
 	return slope < -surely*doubt && then <= left
 }
