@@ -96,9 +96,13 @@ func RunRemedy(ctx context.Context, inc Incident, wrong bool, o RunOptions) (res
 	if o.Out != "" {
 		t.before = o.Out
 	}
-	t.o.For = max(o.For, inc.Remedy.For)
+	t.o.For = max(o.For, inc.Remedy.For, leastBefore)
 	return res, errors.Join(t.run(&res, wrong), s.Err())
 }
+
+// leastBefore is how long the recording before is at least: trouble that was there all the
+// time of a shorter one may have been one episode, and verify says that it is too early.
+const leastBefore = 12 * time.Second
 
 // treatment is one remedy on its stage.
 type treatment struct {
@@ -161,7 +165,7 @@ func (t *treatment) run(res *RemedyResult, wrong bool) error {
 	if settle == 0 {
 		settle = 2 * time.Second
 	}
-	verified, err := t.snag(-1, "tune", "verify", "--store", t.store, "--run", t.store+"-run", "--for", t.o.For.String(), "--settle", settle.String(), "--quiet", "--json")
+	verified, err := t.snag(-1, "tune", "verify", "--store", t.store, "--run", t.store+"-run", "--settle", settle.String(), "--quiet", "--json")
 	if err == nil {
 		err = res.verified(verified)
 	}
@@ -278,7 +282,7 @@ func (t *treatment) snag(want int, args ...string) (string, error) {
 	case <-p.done:
 	case <-t.s.ctx.Done():
 		return "", t.s.ctx.Err()
-	case <-time.After(t.o.For + 2*time.Minute):
+	case <-time.After(t.o.For + 7*time.Minute): // verify takes 5 minutes at most
 		return "", fmt.Errorf("lab: snag %s has not ended 2 minutes after it should", strings.Join(args, " "))
 	}
 	if dead := t.s.dead(); dead != nil {

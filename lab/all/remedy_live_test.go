@@ -23,12 +23,17 @@ func TestRemedies(t *testing.T) {
 		name  string
 		wrong bool
 	}{{"nagle-delayed-ack", false}, {"fd-limit", false}, {"qdisc-drop", false}, {"nagle-delayed-ack", true}} {
-		t.Run(c.name, func(t *testing.T) {
+		name := c.name
+		if c.wrong {
+			name += ", a wrong plan"
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // verify waits for a quiet minute
 			inc, err := lab.Find(Incidents, c.name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
 			defer cancel()
 			o := lab.RunOptions{SnagPath: snag, For: 6 * time.Second, Shared: true}
 			r, err := lab.RunRemedy(ctx, inc, c.wrong, o)

@@ -181,11 +181,12 @@ func (s Series) sinking(gap float64, after int, left float64) bool {
 		rest[i] = v - mean - slope*(float64(i)-mid)
 		square += rest[i] * rest[i]
 	}
-	doubt := math.Sqrt(square / (n - 2) / tt * rest.memory())
-	then := mean + slope*(mid+gap+float64(after)/2)
-	surely := 2.5 // standard errors
-	if n < 3*rest.memory() {
-		surely = 3.5 // of so few that are independent the error itself is not known well
+	memory, surely := rest.memory(), 2.5 // standard errors
+	if memory > n/3 {
+		// What is left of a bend remembers itself; the error is not known well.
+		memory, surely = n/3, 3.5
 	}
+	doubt := math.Sqrt(square / (n - 2) / tt * memory)
+	then := mean + slope*(mid+gap+float64(after)/2)
 	return slope < -surely*doubt && then <= left
 }
