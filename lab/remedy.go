@@ -165,7 +165,11 @@ func (t *treatment) run(res *RemedyResult, wrong bool) error {
 	if settle == 0 {
 		settle = 2 * time.Second
 	}
-	verified, err := t.snag(-1, "tune", "verify", "--store", t.store, "--run", t.store+"-run", "--settle", settle.String(), "--quiet", "--json")
+	verify := []string{"tune", "verify", "--store", t.store, "--run", t.store + "-run", "--settle", settle.String(), "--quiet", "--json"}
+	if wrong { // that it is as before is seen at once
+		verify = append(verify, "--for", t.o.For.String())
+	}
+	verified, err := t.snag(-1, verify...)
 	if err == nil {
 		err = res.verified(verified)
 	}

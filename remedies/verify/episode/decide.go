@@ -120,6 +120,8 @@ func (e Episodes) Came(since float64) string {
 		return fmt.Sprintf("it was there all the %s before, which may be one long episode", seconds(float64(e.Length)+since))
 	case e.On > 0 && e.Onsets == 0 && e.Tail <= tailEdge:
 		return fmt.Sprintf("it was there for %s before, which may be one episode", seconds(float64(e.On)))
+	case e.Length < leastLength && e.irregular() && len(e.Gaps) > 0:
+		return fmt.Sprintf("of the %s before it was there for %s, too irregularly to tell how often it comes", seconds(float64(e.Length)), seconds(float64(e.On)))
 	case e.Every() > 0:
 		return fmt.Sprintf("it came every %s, for %s", seconds(e.Every()), seconds(e.Lasts()))
 	case e.Onsets == 1 && since > 0:

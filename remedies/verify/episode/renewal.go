@@ -2,6 +2,7 @@ package episode
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mathext"
 )
@@ -108,6 +109,11 @@ const (
 	// at least, in seconds. Trouble that was there all the time may be one long episode:
 	// then nothing is known of the pauses, and only that it lasts longer than was seen.
 	leastAfter, leastInAll = 15.0, 60.0
+	// leastIrregular is what both have together where the pauses differ, or only one was
+	// seen: short ones may be those within a cluster, and the one after it is longer.
+	leastIrregular = 90.0
+	// leastLength of a recording, in seconds, in which such pauses tell anything.
+	leastLength = 20
 	// longest is the longest time from onset to onset that is reckoned with where none was
 	// seen: episodes that come more seldom are mostly not in a recording at all.
 	longest = 120.0
@@ -118,6 +124,11 @@ const (
 	// manySeconds of them.
 	cycles, many, manySeconds = 2.2, 8, 27.0
 )
+
+// irregular tells whether the pauses are too few or too different to count on.
+func (e Episodes) irregular() bool {
+	return len(e.Gaps) < 2 || slices.Max(e.Gaps) >= 3*slices.Min(e.Gaps)
+}
 
 // Need is the quiet time after the change, in seconds, from which on trouble that came
 // like this is called gone. since is for how many seconds the user had known it when
@@ -130,8 +141,11 @@ func (e Episodes) Need(since float64) float64 {
 		return max(least, longest)
 	case e.Steady(since):
 		return max(leastAfter, leastInAll-float64(e.On)-since)
-	case len(e.Gaps) > 0:
+	case len(e.Gaps) > 0 && (e.Length >= leastLength || !e.irregular()):
 		every := e.Every()
+		if e.irregular() {
+			least = max(least, leastIrregular-length)
+		}
 		return math.Ceil(max(least, cycles*every, min(many*every, manySeconds), pausesOf(e).need()))
 	case e.Onsets == 1 && since > 0:
 		// It came at least twice: when the user saw it first, and now.
