@@ -69,7 +69,7 @@ type State struct {
 // Verified is one look at whether the changes helped.
 type Verified struct {
 	At      time.Time
-	Outcome string // gone, reduced, unchanged, worse, can't tell
+	Outcome string // gone, reduced, unchanged, worse, too early, can't tell
 	Text    string
 	Dir     string // the recording that told
 }

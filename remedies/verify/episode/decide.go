@@ -65,7 +65,7 @@ func Decide(before, after Series, k Around) Decision {
 	every := eb.Every()
 	d := Decision{Outcome: CantTell, Every: every}
 	var openBefore, openAfter bool
-	d.Before, openBefore = before.figure(before.block(eb, 0))
+	d.Before, openBefore = before.figure(before.block(eb, ea.Every()))
 	d.After, openAfter = after.figure(after.block(ea, every))
 	openBefore = openBefore || k.Untimed
 	b, a := d.Before, d.After

@@ -14,16 +14,14 @@ const leastBlocks = 3
 
 // block is how long the blocks of the bootstrap are, in seconds, on average: as one
 // episode with its pause, and as long as seconds remember each other. other is the time
-// from onset to onset of the other recording, for a series that has too few; 0: none.
+// from onset to onset of the other recording, where this one has no pause; 0: none.
 func (s Series) block(e Episodes, other float64) float64 {
 	n := float64(len(s))
 	long := max(math.Cbrt(n), s.memory())
 	switch every := e.Every(); {
 	case every > 0:
 		return max(long, every)
-	case e.Steady(0) || e.On == 0:
-		return long
-	case other > 0:
+	case e.Steady(0) || e.On == 0 || other > 0:
 		return max(long, other)
 	}
 	return n // nobody knows how often it comes
