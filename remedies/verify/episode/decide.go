@@ -117,7 +117,7 @@ func (e Episodes) Came(since float64) string {
 	case e.Untimed:
 		return fmt.Sprintf("when it came within the %s before is not known", seconds(float64(e.Length)))
 	case e.Steady(since):
-		return fmt.Sprintf("it was there all the %s before, which may be one long episode", seconds(float64(e.Length)+since))
+		return fmt.Sprintf("it was there without a pause for %s, which may be one long episode", seconds(e.known(since)))
 	case e.On > 0 && e.Onsets == 0 && e.Tail <= tailEdge:
 		return fmt.Sprintf("it was there for %s before, which may be one episode", seconds(float64(e.On)))
 	case e.Length < leastLength && e.irregular() && len(e.Gaps) > 0:

@@ -35,6 +35,8 @@ func TestWhatIsSaid(t *testing.T) {
 		"steady, half a minute each":        {every(30, 0, 1, 1), quiet(30), Around{}, Gone, 0, ""},
 		"steady, a few seconds":             {every(30, 0, 1, 1), quiet(10), Around{}, TooEarly, 30, "which may be one long episode"},
 		"steady but for the edges":          {append(append(quiet(2), every(27, 0, 1, 1)...), 0), quiet(33), Around{}, Gone, 0, ""},
+		"it began in the recording":         {append(quiet(10), every(20, 0, 1, 1)...), quiet(40), Around{}, Gone, 0, ""},
+		"it began there 8 s before its end": {append(quiet(22), every(8, 0, 1, 1)...), quiet(40), Around{}, TooEarly, 360, "it came once"},
 		"8 s, all of them bad":              {every(8, 0, 1, 1), quiet(60), Around{}, TooEarly, 360, "it was there for 8 s before, which may be one episode"},
 		"8 s, known for an hour":            {every(8, 0, 1, 1), quiet(15), Around{Since: 3600}, Gone, 0, ""},
 		"the sum only":                      {every(30, 0, 1, 1), quiet(30), Around{Untimed: true}, TooEarly, 120, "when it came within the 30 s before is not known"},

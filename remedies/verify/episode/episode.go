@@ -117,13 +117,18 @@ const headEdge, tailEdge = 3, 2
 // as steady: less may be one episode of a few seconds.
 const leastSteady = 10.0
 
-// Steady tells whether there was trouble all the time, known by the user for that many
-// seconds before the recording.
+// Steady tells whether there was trouble all the time, from its only onset to the end of
+// the recording. since is for how many seconds the user had known it before that.
 func (e Episodes) Steady(since float64) bool {
-	if e.On == 0 || len(e.Gaps) > 0 || e.Head > headEdge || e.Tail > tailEdge {
-		return false
+	return e.On > 0 && len(e.Gaps) == 0 && e.Tail <= tailEdge && e.known(since) >= leastSteady
+}
+
+// known is for how long trouble without a pause had been there, in seconds.
+func (e Episodes) known(since float64) float64 {
+	if e.Head > headEdge { // it began in the recording
+		return float64(e.On)
 	}
-	return float64(e.On)+since >= leastSteady
+	return float64(e.On) + since
 }
 
 // Lasts is how long an episode lasts, on average.

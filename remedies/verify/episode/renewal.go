@@ -140,7 +140,7 @@ func (e Episodes) Need(since float64) float64 {
 	case e.Untimed: // it may have been one episode
 		return max(least, longest)
 	case e.Steady(since):
-		return max(leastAfter, leastInAll-float64(e.On)-since)
+		return max(leastAfter, leastInAll-e.known(since))
 	case len(e.Gaps) > 0 && (e.Length >= leastLength || !e.irregular()):
 		every := e.Every()
 		if e.irregular() {
