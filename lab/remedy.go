@@ -102,7 +102,7 @@ func RunRemedy(ctx context.Context, inc Incident, wrong bool, o RunOptions) (res
 
 // leastBefore is how long the recording before is at least: trouble that was there all the
 // time of a shorter one may have been one episode, and verify says that it is too early.
-const leastBefore = 12 * time.Second
+const leastBefore = 20 * time.Second
 
 // treatment is one remedy on its stage.
 type treatment struct {

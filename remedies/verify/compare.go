@@ -21,7 +21,7 @@ func compare(before, after seconds, k episode.Around) Compared {
 	}
 	k.Untimed = before.untimed
 	d := episode.Decide(before.bad, after.bad, k)
-	return Compared{Before: d.Before, After: d.After, Outcome: d.Outcome, Why: d.Why, Need: math.Ceil(d.Need), state: before.untimed, sparse: episode.In(before.bad).On <= sparseSeconds}
+	return Compared{Before: d.Before, After: d.After, Outcome: d.Outcome, Why: d.Why, Need: math.Ceil(d.Need), sparse: episode.In(before.bad).On <= sparseSeconds}
 }
 
 // around is what is known of the time beside two recordings.

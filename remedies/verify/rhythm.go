@@ -13,8 +13,8 @@ type Rhythm struct {
 	Text  string  // "it came every 40 s, for 5 s"
 }
 
-// RhythmOf tells it of what was felt, and of the cause's counter, which may come more
-// seldom: the longer need holds.
+// RhythmOf tells it of the cause's counter, whose being gone is enough and is needed
+// (together), and else of what was felt.
 func RhythmOf(before *verdict.Verdict, culprit verdict.Entry, symptom string) Rhythm {
 	since := around(before.Recording, before.Recording).Since
 	felt := episodesOf(feltOf(culprit, before, symptom).in(before, culprit.Subject))
@@ -22,11 +22,7 @@ func RhythmOf(before *verdict.Verdict, culprit verdict.Entry, symptom string) Rh
 	if !ok {
 		return rhythmOf(felt, since)
 	}
-	own := episodesOf(o.in(before.Recording, culprit.Subject))
-	switch {
-	case own.On == 0 || own.On <= sparseSeconds && !felt.Untimed:
-		return rhythmOf(felt, since)
-	case felt.Untimed || felt.On == 0 || own.Need(since) > felt.Need(since):
+	if own := episodesOf(o.in(before.Recording, culprit.Subject)); own.On > sparseSeconds {
 		return rhythmOf(own, since)
 	}
 	return rhythmOf(felt, since)

@@ -45,8 +45,6 @@ type Compared struct {
 	Why     string  `json:"why,omitempty"`
 	// Need is how many seconds to measure, where it is too early; 0: not known.
 	Need float64 `json:"need_seconds,omitempty"`
-	// state: when it came within the recording before is not known.
-	state bool
 	// sparse: it was there in so few seconds before that it can't tell when trouble came.
 	sparse bool
 }
@@ -112,18 +110,13 @@ func Compare(before, after *verdict.Verdict, culprit verdict.Entry, symptom stri
 	return res
 }
 
-// need is the longer time of both, but not that of a symptom of which the cause's
-// counter knows better when it came.
+// need is the time of the cause's counter, which knows better when it came; that of the
+// symptom where there is none, or one that counts too seldom.
 func (r Result) need() float64 {
-	switch {
-	case r.Cause == nil || r.Cause.Need == 0:
-		return r.Felt.Need
-	case r.Felt.state || r.Felt.Outcome == Gone:
-		return r.Cause.Need
-	case r.Cause.sparse:
-		return r.Felt.Need
+	if c := r.Cause; c != nil && c.Need > 0 && (!c.sparse || r.Felt.Need == 0) {
+		return c.Need
 	}
-	return max(r.Felt.Need, r.Cause.Need)
+	return r.Felt.Need
 }
 
 // together is one word for both: what was felt counts, and its cause must agree.
@@ -134,7 +127,7 @@ func together(r Result) (Outcome, string) {
 		case out.Open() && c.Outcome == Gone && seldom(r.Felt):
 			out, why = Gone, fmt.Sprintf("it was felt now and then only; its cause's counter tells that it is gone (%s)", c.What)
 		case out.Open() && c.Outcome.Open():
-			if c.Need > r.Felt.Need && !c.sparse || why == "" || r.Felt.state && c.Need > 0 {
+			if c.Need > 0 && !c.sparse || why == "" {
 				out, why = c.Outcome, firstOf(c.Why, why)
 			}
 		case out.Open() && c.Outcome != Gone:

@@ -11,7 +11,7 @@ import (
 // has changed, by what the recording before tells. It is larger than the share of false
 // answers that is aimed at (5 %): the answer is wrong only where the recording before
 // also made episodes look more frequent than they are.
-const chance = 0.05
+const chance = 0.04
 
 // pauses is what is known of the quiet times between episodes: Weibull distributions
 // (W. Weibull 1951), each with its weight. A shape below 1 is of episodes that come in
