@@ -8,9 +8,8 @@ import (
 )
 
 // chance that a quiet time as long as the one that is called gone comes though nothing
-// has changed, by what the recording before tells. It is larger than the share of false
-// answers that is aimed at (5 %): the answer is wrong only where the recording before
-// also made episodes look more frequent than they are.
+// has changed, by what the recording before tells. The simulations aim at 5 % of false
+// answers (sim_test.go).
 const chance = 0.04
 
 // pauses is what is known of the quiet times between episodes: Weibull distributions
