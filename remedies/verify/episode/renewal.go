@@ -10,7 +10,7 @@ import (
 // chance that a quiet time as long as the one that is called gone comes though nothing
 // has changed, by what the recording before tells. The simulations aim at 5 % of false
 // answers (sim_test.go).
-const chance = 0.04
+const chance = 0.05
 
 // pauses is what is known of the quiet times between episodes: Weibull distributions
 // (W. Weibull 1951), each with its weight. A shape below 1 is of episodes that come in
