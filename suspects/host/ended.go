@@ -283,6 +283,37 @@ func (e *ended) openEach(s *scene.Scene, r *recording.Recording) (n float64) {
 	return n / float64(len(v.Rows)*max(1, e.workers))
 }
 
+// mostOfSession: a server may have a few processes for each connection (one that has left its
+// privileges, one that has not), and each lives hardly longer than that.
+const (
+	mostOfSession = 4
+	outlives      = 2
+)
+
+// endWithSessions tells of a server with processes of each connection's own, which end with
+// it by themselves, with whatever status: about as many as connections, as old as these are,
+// and no request of any was cut.
+func (e *ended) endWithSessions(s *scene.Scene, r *recording.Recording, o outcome) bool {
+	v := e.serves(s, r)
+	if o != endedFailed || v == nil || !scene.CutsMeasured(r) {
+		return false
+	}
+	if cut, _, _ := v.Cut(); cut > 0 {
+		return false
+	}
+	closed, lived := 0.0, 0.0
+	for _, c := range r.Connections {
+		if c.Role == "accept" && c.Netns == e.netns && recording.Port(c.Local) == e.at {
+			closed, lived = closed+float64(c.Closed), lived+c.Lifetime
+		}
+	}
+	n, age := 0.0, 0.0
+	for _, x := range e.exits[o] {
+		n, age = n+float64(x.N), age+x.Age*float64(x.N)
+	}
+	return closed > 0 && n >= closed/2 && n <= mostOfSession*closed && age/n <= outlives*lived/closed
+}
+
 // busy is the share of the workers' time that went into answers; 1 where that is not known.
 func (e *ended) busy(s *scene.Scene, r *recording.Recording) float64 {
 	v := e.serves(s, r)

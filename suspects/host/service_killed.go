@@ -41,6 +41,7 @@ var serviceKilled = &suspect.Suspect{
 	Against: []string{
 		"decisive: nobody was hurt: it was asked to end (SIGTERM, SIGINT, SIGQUIT, SIGHUP) or ended by itself, and others went on",
 		"trap: short commands that end with a status of 1 serve nobody; nor does what inherited a listening socket",
+		"trap: a process for each connection ends with it, with whatever status: nothing was in hand where no request was cut",
 		"trap: who ends by SIGPIPE, or with an error once its own dependency has ended, is a victim",
 		"can't tell: a service that ends before it ever listens; why it computed or waited too long for its supervisor",
 	},
@@ -97,7 +98,7 @@ type toll struct {
 }
 
 func (e *ended) toll(s *scene.Scene, r *recording.Recording, o outcome, subject recording.Subject) (t toll) {
-	each := e.openEach(s, r)
+	each, over := e.openEach(s, r), e.endWithSessions(s, r, o)
 	for _, x := range e.exits[o] {
 		least := each
 		if e.proto == "tcp" && sender(ending(e.sent, x)) == x.PPID && e.workers > 1 {
@@ -108,7 +109,7 @@ func (e *ended) toll(s *scene.Scene, r *recording.Recording, o outcome, subject 
 			t.away = append(t.away, gone)
 		}
 		t.active = append(t.active, recording.Interval{Start: x.T, End: max(gone.End, x.T.Add(time.Second))})
-		if o == endedKilled || o == endedFailed {
+		if o == endedKilled || o == endedFailed && !over {
 			t.cut += inHand(s, x, least)
 		}
 	}
