@@ -169,8 +169,8 @@ var latency = map[string]bool{
 	scene.RequestLatency: true, scene.ConnectLatency: true, scene.StreamFreeze: true, scene.StreamLate: true, scene.DatagramsLost: true,
 }
 
-// lateness is a symptom of the process or of a socket of its own; nil when
-// nobody felt anything.
+// lateness is a symptom of the process or of a socket of its own, or of the listener that took
+// one, which may be in the hands of another process; nil when nobody felt anything.
 func lateness(s *scene.Scene, p *scene.Process) *scene.Symptom {
 	for i, sym := range s.Symptoms {
 		if !latency[sym.Name] {
@@ -180,7 +180,7 @@ func lateness(s *scene.Scene, p *scene.Process) *scene.Symptom {
 			return &s.Symptoms[i]
 		}
 		for _, k := range p.Sockets {
-			if k.ID == scene.IDOf(sym.Subject) {
+			if at := scene.IDOf(sym.Subject); k.ID == at || k.Listener != nil && k.Listener.ID == at {
 				return &s.Symptoms[i]
 			}
 		}

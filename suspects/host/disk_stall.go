@@ -64,16 +64,48 @@ func weighDisk(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspe
 		return nil
 	}
 	var out []suspect.Finding
-	for _, b := range blockedProcesses(s, r, l) {
-		if !b.often() && !slices.ContainsFunc(all, func(d disk) bool { return d.slowFor(b) }) {
+	waiting := blockedProcesses(s, r, l)
+	named := map[string]bool{}
+	for _, b := range waiting {
+		d := slowFor(all, b)
+		switch {
+		case d == nil && !b.often():
 			continue // it uses a disk that keeps up
+		case d == nil || b.remote:
+			out = append(out, stalled(s, r, nil, []blocked{b}))
+		case !named[d.name]: // all who wait for it are one case
+			named[d.name] = true
+			out = append(out, stalled(s, r, d, waitFor(s, all, waiting, *d)))
 		}
-		out = append(out, stalled(s, r, all, b))
 		if len(out) == maxWaits {
 			break
 		}
 	}
 	return out
+}
+
+// slowFor is the disk that explains what a process waited, nil where none does.
+func slowFor(all []disk, b blocked) *disk {
+	if i := slices.IndexFunc(all, func(d disk) bool { return d.slowFor(b) }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// waitFor are those who wait for one disk, first those whose clients are late.
+func waitFor(s *scene.Scene, all []disk, waiting []blocked, d disk) (late []blocked) {
+	var others []blocked
+	for _, b := range waiting {
+		if its := slowFor(all, b); its == nil || its.name != d.name || b.remote {
+			continue
+		}
+		if lateness(s, b.process) == nil {
+			others = append(others, b)
+			continue
+		}
+		late = append(late, b)
+	}
+	return append(late, others...)
 }
 
 // unfollowedDisk is what can be told of a slow disk where no thread was followed.
@@ -85,28 +117,38 @@ func unfollowedDisk(d disk) suspect.Finding {
 	}
 }
 
-func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) suspect.Finding {
+// stalled is the finding of those who wait for one disk, or, where none is slow, of one who waits.
+func stalled(s *scene.Scene, r *recording.Recording, slow *disk, waiting []blocked) suspect.Finding {
+	b := waiting[0]
 	self := b.process.Subject
-	f := suspect.Finding{Subject: self, Active: b.active, Related: []recording.Subject{self}, Evidence: []suspect.Evidence{b.evidence()},
+	f := suspect.Finding{Subject: self, Active: b.active, Evidence: []suspect.Evidence{b.evidence()},
 		Text: fmt.Sprintf("%s waited for a disk %s", self.Name, b.words()),
 		Next: fmt.Sprintf("grep . /proc/%d/task/*/wchan /proc/%d/task/*/stack; iostat -x 1 5", self.PID, self.PID)}
-	var slow *disk
-	for i := range all {
-		if all[i].slowFor(b) {
-			slow = &all[i]
-			break
+	var processes []*scene.Process
+	often := false
+	for _, one := range waiting {
+		processes = append(processes, one.process)
+		if one.often() {
+			f.Active, often = append(f.Active, one.active...), true
+		}
+		if len(f.Related) < measure.MostRelated {
+			f.Related = append(f.Related, one.process.Subject)
 		}
 	}
+	f.Active = intervals.Merge(f.Active, measure.Joined)
 	switch {
 	case b.remote:
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.Of("nfsiostat 1"), Text: "it waits for a file system on the network, whose server is not seen from here"})
 	case slow != nil:
 		f.Subject = recording.Subject{Kind: recording.KindDisk, Device: slow.name}
 		f.Evidence = append(f.Evidence, slow.evidence())
-		if !b.often() { // one or two looks do not tell when
+		if !often { // one or two looks do not tell when
 			f.Active = intervals.Merge(append(slices.Clone(slow.spells), slow.slowest...), measure.Joined)
 		}
 		f.Text = fmt.Sprintf("disk %s took %s for a request, and %s waited for it %s", slow.name, units.Lasting(max(slow.each, slow.met)), self.Name, b.words())
+		if n := len(waiting) - 1; n > 0 {
+			f.Text += fmt.Sprintf(", and so did %s", units.Plural(n, "other process"))
+		}
 		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("The files of %s on a disk of their own, or on a faster one than %s.", self.Name, slow.name), Program: "Fewer syncs and larger writes."}
 		nameWriter(&f, s, r, b, *slow)
 	default:
@@ -119,7 +161,7 @@ func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) susp
 	if e := swapsIn(r, b.process); e != nil {
 		f.Evidence = append(f.Evidence, *e)
 	}
-	f.Evidence = append(f.Evidence, felt(s, b.process))
+	f.Evidence = append(f.Evidence, felt(s, processes...))
 	return f
 }
 
