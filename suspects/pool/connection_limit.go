@@ -28,8 +28,11 @@ var connectionLimit = &suspect.Suspect{
 	},
 	For: []string{
 		"strong: in the seconds in which some answers were errors, as many connections lived under a second as answers were errors",
+		"strong: connections ended within a second, after a few bytes of the service's own and not one of the client's, while it talks with others: two a second and more of one client's",
 		"strong: as many connections stayed at each look, whatever came, or were open at the end of each second in which it turned some away: at the limit",
 		"strong: meanwhile others waited to be accepted, and most of those that stayed had no request open",
+		"strong: connections waited for 3 s and more and none was taken, while whoever holds the listener waited for work",
+		"strong: the processes that it starts for its clients stayed meanwhile, each with one, and no other began",
 		"strong: connections waited to be accepted in four of five samples, and a worker of it or more waited for work all the time",
 	},
 	Against: []string{
@@ -66,7 +69,60 @@ func weighConnectionLimit(s *scene.Scene, r *recording.Recording, l *ledger.Ledg
 		}
 		out = append(out, atItsLimit(s, r, v, failed, as))
 	}
+	for _, f := range slices.Concat(wordless(s, r), startNoMore(s, r)) {
+		if !slices.ContainsFunc(out, func(o suspect.Finding) bool { return scene.IDOf(o.Subject) == scene.IDOf(f.Subject) }) {
+			out = append(out, f)
+		}
+	}
 	return out
+}
+
+// wordless are services that end connections before the client has said a word, in a protocol
+// in which nobody here knows an error answer.
+func wordless(s *scene.Scene, r *recording.Recording) (out []suspect.Finding) {
+	told := map[scene.NodeID]bool{}
+	for _, v := range scene.Services(s, r, "serve") {
+		failed, _, _ := v.Failed()
+		told[scene.IDOf(v.Subject)] = failed >= fewRefusals
+	}
+	for _, t := range scene.TurnsAway(s, r) {
+		if told[scene.IDOf(t.Subject)] {
+			continue
+		}
+		away := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: t.N, Unit: "connections", Source: source.Connections, Origin: "connections",
+			Text: fmt.Sprintf("%s of the %s connections that came ended within a second, after %s of its own and not a byte of the client's", units.Count(t.N), units.Count(t.Of), units.Bytes(t.Bytes))}
+		kept, most := atEachLook(s, t.Subject, intervals.Merge(t.Active, measure.Joined))
+		text := fmt.Sprintf("it has %s and turned %s away (%s, and the end)", units.Plural(most, "connection"), units.Count(t.N), units.Bytes(t.Bytes))
+		out = append(out, suspect.Finding{Subject: t.Subject, Active: t.Active, Evidence: []suspect.Evidence{away, kept}, Text: text,
+			Harm:   suspect.Harm{Symptom: scene.ConnectionErrors, Amount: t.N, Of: t.Of, Unit: "connections", Text: text},
+			Next:   whoHolds(t.Subject),
+			Remedy: moreConnections(t.Subject, most)})
+	}
+	return out
+}
+
+// whoHolds is the command that shows whose connections a listener has.
+func whoHolds(listener recording.Subject) string {
+	return fmt.Sprintf("ss -Htn state established '( sport = :%s )' | awk '{print $4}' | sort | uniq -c   # who holds how many", recording.Port(listener.Local))
+}
+
+func moreConnections(listener recording.Subject, most int) suspect.Remedy {
+	return suspect.Remedy{Permanently: fmt.Sprintf("%s: a limit above %d connections in its configuration, of all or of each client, if its memory allows.", listener.Comm, most),
+		Program: "Clients that share connections."}
+}
+
+// atEachLook tells whether as many connections stayed at each look.
+func atEachLook(s *scene.Scene, listener recording.Subject, within []recording.Interval) (kept suspect.Evidence, most int) {
+	least, most, looks := stayed(s, listener, within...)
+	kept = suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(most), Unit: "connections", Source: source.Of("ss -tn state established"), Origin: "sockets",
+		Text: fmt.Sprintf("%s stayed at each of %d looks, %d at the least", units.Plural(most, "connection"), looks, least)}
+	switch {
+	case looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)):
+		kept.Grade = suspect.Strong
+	case looks >= 3 && most == 0:
+		kept.Side, kept.Grade, kept.Text = suspect.Against, suspect.Decisive, fmt.Sprintf("no client's connection stayed from one of %d looks to the next", looks)
+	}
+	return kept, most
 }
 
 func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed float64, as string) suspect.Finding {
@@ -82,7 +138,7 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 			short += float64(c.Short)
 		}
 	}
-	f := suspect.Finding{Subject: v.Subject, Next: fmt.Sprintf("ss -Htn state established '( sport = :%s )' | awk '{print $4}' | sort | uniq -c   # who holds how many", recording.Port(v.Subject.Local))}
+	f := suspect.Finding{Subject: v.Subject, Next: whoHolds(v.Subject)}
 	ended := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: failed, Unit: "connections", Source: source.FirstBytes.And(source.Connections), Origin: "answers",
 		Text: fmt.Sprintf("%s connections ended within a second while it answered with errors, and %s answers were errors (%s)", units.Count(short), units.Count(failed), as)}
 	if failed > (1+alike)*short || failed < (1-alike)*short {
@@ -92,27 +148,18 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 		return f
 	}
 	refusing = intervals.Merge(refusing, measure.Joined)
-	least, most, looks := stayed(s, v.Subject, refusing...)
-	kept := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(most), Unit: "connections", Source: source.Of("ss -tn state established"), Origin: "sockets",
-		Text: fmt.Sprintf("%s stayed at each of %d looks, %d at the least", units.Plural(most, "connection"), looks, least)}
-	if looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)) {
-		kept.Grade = suspect.Strong
-	}
+	kept, most := atEachLook(s, v.Subject, refusing)
 	if held, times := filledTo(r, v); most == 0 && times >= 2 {
 		most = held
-		kept.Grade = suspect.Strong
+		kept.Side, kept.Grade = suspect.For, suspect.Strong
 		kept.Text = fmt.Sprintf("in each of the %d seconds in which it turned some away and none of the others ended, %s of those that came while one looked were open at the end", times, units.Plural(held, "connection"))
 		kept.Source = source.Connections
-	}
-	if looks >= 3 && most == 0 {
-		kept.Side, kept.Grade, kept.Text = suspect.Against, suspect.Decisive, fmt.Sprintf("no client's connection stayed from one of %d looks to the next", looks)
 	}
 	f.Evidence = []suspect.Evidence{ended, kept}
 	f.Active = refusing
 	f.Text = fmt.Sprintf("it has %s and turned %s away (%s)", units.Plural(most, "connection"), units.Count(failed), as)
 	f.Harm = suspect.Harm{Symptom: scene.FailedAnswers, Amount: failed, Of: failed + float64(most), Unit: "connections", Text: f.Text}
-	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: a limit above %d connections in its configuration, if its memory allows.", v.Subject.Comm, most),
-		Program: "Clients that share connections."}
+	f.Remedy = moreConnections(v.Subject, most)
 	return f
 }
 
