@@ -20,6 +20,8 @@ type demand struct {
 	party   *Party
 	seconds map[int]second
 	looked  bool // somebody looked at its threads in one of them
+	// who has its connections besides
+	strangers strangers
 }
 
 // Build books all demand of a recording.
@@ -42,6 +44,7 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	l.Alone = called.ceilings(s, r, serve)
 	served := map[scene.NodeID]*Party{}
 	for _, d := range serve {
+		d.strangers = strangersOf(s, r, d.party.Subject, looks)
 		d.book(looks, paused, called)
 		l.Parties = append(l.Parties, d.party)
 		served[scene.IDOf(d.party.Subject)] = d.party

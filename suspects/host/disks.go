@@ -168,6 +168,7 @@ type blocked struct {
 	active        []recording.Interval
 	delayed, span float64 // s, by delay accounting
 	accounted     bool
+	brief         int // processes of its name and parent, which ended before anybody looked at their threads; 0: its own were looked at
 }
 
 func (b blocked) share() float64 { return float64(b.seen) / float64(b.looks) }
@@ -235,12 +236,59 @@ func blockedProcesses(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 			out = append(out, b)
 		}
 	}
+	out = append(out, blockedBriefly(s, r)...)
 	sort.SliceStable(out, func(i, j int) bool {
 		if out[i].booked != out[j].booked {
 			return out[i].booked > out[j].booked
 		}
 		return out[i].seen > out[j].seen
 	})
+	return out
+}
+
+// blockedBriefly are processes that serve a client each, started by one parent, and end before
+// anybody looks at their threads: they are told by the states that they were listed with. Each
+// finds room in blocked as the one that was found waiting most.
+func blockedBriefly(s *scene.Scene, r *recording.Recording) (out []blocked) {
+	type family struct {
+		ppid int
+		comm string
+	}
+	by := map[family]*blocked{}
+	most, seconds := map[family]int{}, map[family]map[recording.Time]bool{}
+	var order []family
+	for _, p := range s.Processes {
+		if len(p.Threads) > 0 || p.Subject.PID == r.Manifest.SelfPID || !slices.ContainsFunc(p.Sockets, func(k *scene.Socket) bool { return k.Listener != nil }) {
+			continue
+		}
+		f := family{p.First().PPID, p.Subject.Comm}
+		if by[f] == nil {
+			by[f], seconds[f] = &blocked{}, map[recording.Time]bool{}
+			order = append(order, f)
+		}
+		b, n := by[f], 0
+		b.brief++
+		for _, row := range p.Rows {
+			b.looks++
+			if row.State == "D" {
+				b.seen++
+				n++
+				seconds[f][recording.Time(int64(row.T)/1e9)] = true
+			}
+		}
+		if b.process == nil || n > most[f] {
+			b.process, most[f] = p, n
+		}
+	}
+	for _, f := range order {
+		b := *by[f]
+		for at := range seconds[f] {
+			b.active = append(b.active, recording.Interval{Start: at * 1e9, End: at*1e9 + 1e9})
+		}
+		if b.active = intervals.Merge(b.active, measure.Joined); b.often() && len(seconds[f]) >= fewBlocked {
+			out = append(out, b)
+		}
+	}
 	return out
 }
 
@@ -260,6 +308,10 @@ func (b blocked) evidence() suspect.Evidence {
 	if b.call != "" && b.call != "none" {
 		where += " (" + b.call + ")"
 	}
+	if b.brief > 0 {
+		return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.share(), Unit: "share", Source: source.Stat.As("/proc/PID/stat"), Origin: "thread states",
+			Text: fmt.Sprintf("%s one of %d processes named %s was in an uninterruptible sleep (state D): each serves a client and ended before its threads were looked at", b.words(), b.brief, b.process.Subject.Comm)}
+	}
 	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: max(b.booked, b.share()), Unit: "share", Source: source.Stat.As("/proc/PID/task/TID/stat, wchan"), Origin: "thread states",
 		Text: fmt.Sprintf("%s a thread of %s waited for a disk (state D)%s", b.words(), b.process.Subject.Name, where)}
 }
@@ -269,7 +321,7 @@ func (b blocked) evidence() suspect.Evidence {
 // and hardly more.
 func writer(s *scene.Scene, but *scene.Process, self int, d disk) (p *scene.Process, bytes float64) {
 	for _, one := range s.Processes {
-		if one == but || one.Subject.PID == self {
+		if one == but || one.Subject.PID == self || one.Subject.PID == but.First().PPID { // whose counters take those of its children that ended
 			continue
 		}
 		if n, ok := moved(one); ok && n > bytes && n >= 0.3*d.bytes && n <= 1.5*d.bytes {
