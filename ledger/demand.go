@@ -22,6 +22,8 @@ type demand struct {
 	looked  bool // somebody looked at its threads in one of them
 	// who has its connections besides
 	strangers strangers
+	helpers   []*Helpers
+	looks     looks
 }
 
 // Build books all demand of a recording.
@@ -45,7 +47,13 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	served := map[scene.NodeID]*Party{}
 	for _, d := range serve {
 		d.strangers = strangersOf(s, r, d.party.Subject, looks)
+		d.helpers, d.looks = helpersOf(s, r, d.party, looks), looks
 		d.book(looks, paused, called)
+		for _, h := range d.helpers {
+			if h.Busy /= max(1, h.seen); h.Seconds > 0 {
+				l.Helpers = append(l.Helpers, h)
+			}
+		}
 		l.Parties = append(l.Parties, d.party)
 		served[scene.IDOf(d.party.Subject)] = d.party
 	}

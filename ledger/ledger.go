@@ -151,6 +151,8 @@ type Ledger struct {
 
 	// Pools of connections to others for which requests waited.
 	Pools []Pool
+	// Helpers are those that took time of requests.
+	Helpers []*Helpers
 	// Alone are calls that several threads make, and never two at once.
 	Alone []Alone
 
