@@ -247,8 +247,8 @@ func blockedProcesses(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 }
 
 // blockedBriefly are processes that serve a client each, started by one parent, and end before
-// anybody looks at their threads: they are told by the states that they were listed with. Each
-// finds room in blocked as the one that was found waiting most.
+// anybody looks at their threads: they are told by the states that they were listed with. The
+// one that was found asleep most stands for them all.
 func blockedBriefly(s *scene.Scene, r *recording.Recording) (out []blocked) {
 	type family struct {
 		ppid int
