@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/prometheus/common/model"
 	"math"
 	"os"
 	"path/filepath"
+	"snag/internal/private"
+
+	"github.com/prometheus/common/model"
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/storage"
@@ -113,7 +115,7 @@ func (s *headStore) seal() error {
 		}
 	}
 	// promtool 2.42 opens a folder only if it has a wal directory.
-	if err := os.Mkdir(filepath.Join(s.dir, "wal"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(s.dir, "wal"), private.FolderMode()); err != nil {
 		return fmt.Errorf("leave an empty log of samples: %w", err)
 	}
 	return syncDir(s.dir)

@@ -87,7 +87,10 @@ func (p *page) parties(v *verdict.Verdict) {
 	all := slices.DeleteFunc(hurtFirst(v), func(one *ledger.Party) bool {
 		return !p.Verbose && (one.Open < leastOpen || otherEnd(one) || !v.Ours(one))
 	})
-	unknown := slices.DeleteFunc(slices.Clone(v.Ledger.Unknown), func(one *ledger.Party) bool { return !p.Verbose && !v.Ours(one) })
+	unknown := v.Uncounted()
+	if p.Verbose {
+		unknown = v.Ledger.Unknown
+	}
 	if len(all)+len(unknown) == 0 {
 		return
 	}

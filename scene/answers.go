@@ -50,7 +50,7 @@ func kept(s *Scene, r *recording.Recording, v *Service) bool {
 	for _, row := range r.Turns {
 		if row.Role == "serve" {
 			failed[row.PID] += row.Failed
-			answered[row.PID] += row.N
+			answered[row.PID] += row.N + row.Untimed
 		}
 	}
 	asked, others := 0.0, 0.0
@@ -81,7 +81,7 @@ const seenAsking = 0.9
 func (v *Service) Failed() (failed, of float64, as string) {
 	for _, row := range v.Rows {
 		failed += float64(row.Failed)
-		of += float64(row.N)
+		of += float64(row.N + row.Untimed)
 		if row.Failed > 0 {
 			as = row.FailedAs
 		}

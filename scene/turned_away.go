@@ -8,78 +8,73 @@ import (
 	"snag/recording/intervals"
 )
 
-// TurnedAway is a listener that ends connections within a second, with a few bytes of its own
-// and before the client has said a word, while it talks with others: it says that it won't have
-// them, in whatever protocol.
+// TurnedAway are the connections of a listener that it ended within a second, before the client
+// had sent a byte: at a limit, or as it does not serve that client. A client that leaves at once
+// (a health check) is none.
 type TurnedAway struct {
-	Subject recording.Subject
-	N, Of   float64 // connections that it turned away, of those that came
-	Bytes   float64 // of its own, on average
-	Active  []recording.Interval
+	Listener recording.Subject
+	N, Of    float64 // of those that were opened
+	Answered float64 // requests of others meanwhile
+	// Clients are addresses of which some were turned away, Known those of which others stayed or
+	// were served.
+	Clients, Known int
+	Active         []recording.Interval
 }
 
-const (
-	// fewWords are what a refusal takes. A greeting and the client's leave look alike to
-	// whoever does not know the protocol: checks of health read one a second at the most.
-	fewWords     = 512
-	checksSecond = 2
-)
-
-// TurnsAway are the listeners that do so.
-func TurnsAway(s *Scene, r *recording.Recording) (out []TurnedAway) {
-	by, came := map[NodeID]*TurnedAway{}, map[NodeID]float64{}
-	bytes, talks := map[NodeID]float64{}, map[NodeID]bool{}
-	var order []NodeID
-	for _, c := range r.Connections {
-		if c.Role != "accept" {
+// TurnedAways are those of listeners that serve others meanwhile. A service that says what it has
+// to say and hangs up (daytime, RFC 867) turns nobody away.
+func TurnedAways(s *Scene, r *recording.Recording) (out []TurnedAway) {
+	for _, k := range s.Sockets {
+		if !k.Listening() || k.First().Proto != "tcp" {
 			continue
 		}
-		l := s.ListenerOn(c.Netns, c.Local)
-		if l == nil {
-			continue
+		if t := turnedAwayAt(r, k); t.N >= failedFloor && t.N >= failedOfAll*t.Of && t.Answered > 0 {
+			out = append(out, t)
 		}
-		came[l.ID] += float64(c.Opened)
-		// A FIN takes a place in the sequence: some kernels' counts have it.
-		if silent := c.Closed > 0 && c.BytesIn <= c.Closed; !silent {
-			talks[l.ID] = talks[l.ID] || c.BytesIn > 0
-			continue
-		}
-		if c.Short < c.Closed || c.BytesOut == 0 || c.BytesOut > fewWords*c.Closed || float64(c.Closed) < checksSecond {
-			continue
-		}
-		if by[l.ID] == nil {
-			by[l.ID] = &TurnedAway{Subject: l.Subject}
-			order = append(order, l.ID)
-		}
-		t := by[l.ID]
-		t.N, bytes[l.ID] = t.N+float64(c.Closed), bytes[l.ID]+float64(c.BytesOut)
-		t.Active = append(t.Active, second(c.T))
-	}
-	for _, k := range s.Sockets { // that stay and were told something
-		if k.Listener != nil && by[k.Listener.ID] != nil {
-			if last := k.Last(); last.TCP != nil && last.TCP.BytesReceived > 1 {
-				talks[k.Listener.ID] = true
-			}
-		}
-	}
-	for _, id := range order {
-		t := by[id]
-		if t.N < failedFloor || !talks[id] {
-			continue
-		}
-		t.Of, t.Bytes = max(t.N, came[id]), bytes[id]/t.N
-		t.Active = intervals.Merge(t.Active, 0)
-		out = append(out, *t)
 	}
 	return out
 }
 
-// turnedAway: connections that a service ends before the client has said a word.
-func turnedAway(s *Scene, r *recording.Recording) (out []Symptom) {
-	for _, t := range TurnsAway(s, r) {
+func turnedAwayAt(r *recording.Recording, k *Socket) TurnedAway {
+	at := k.First()
+	t := TurnedAway{Listener: k.Subject}
+	turned, served := map[string]float64{}, map[string]float64{}
+	for _, c := range r.Connections {
+		if c.Role != "accept" || c.Netns != at.Netns || recording.Port(c.Local) != recording.Port(at.Local) {
+			continue
+		}
+		t.N += float64(c.Unasked)
+		t.Of += float64(c.Opened)
+		turned[c.Remote] += float64(c.Unasked)
+		served[c.Remote] += float64(c.Opened) - float64(c.Unasked)
+		if c.Unasked > 0 {
+			t.Active = append(t.Active, second(c.T))
+		}
+	}
+	t.Active = intervals.Merge(t.Active, 0)
+	for _, row := range r.Turns {
+		if row.Role == "serve" && row.Netns == at.Netns && row.Proto == "" && recording.Port(row.Local) == recording.Port(at.Local) {
+			t.Answered += float64(row.N)
+			served[row.Remote] += float64(row.N) // by one that is older than the recording, too
+		}
+	}
+	for client, n := range turned {
+		if n == 0 {
+			continue
+		}
+		if t.Clients++; served[client] > 0 {
+			t.Known++
+		}
+	}
+	return t
+}
+
+// connectionsTurnedAway: clients are let in and sent away at once.
+func connectionsTurnedAway(s *Scene, r *recording.Recording) (out []Symptom) {
+	for _, t := range TurnedAways(s, r) {
 		out = append(out, onset(Symptom{
-			Name: ConnectionErrors, Subject: t.Subject, Active: t.Active, Amount: t.N, Unit: "connections", Severity: t.N / t.Of,
-			Text: fmt.Sprintf("it ended %s of %s connections within a second, after %s of its own and not a byte of the client's", units.Count(t.N), units.Count(t.Of), units.Bytes(t.Bytes)),
+			Name: ConnectionErrors, Subject: t.Listener, Active: t.Active, Amount: t.N, Unit: "connections", Severity: min(1, t.N/max(1, t.Of)),
+			Text: fmt.Sprintf("%s connections were ended at once by the server, before anything was asked", units.OfAll(t.N, t.Of)),
 		}, s))
 	}
 	return out

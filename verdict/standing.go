@@ -39,7 +39,7 @@ func (v *Verdict) Standing() Standing {
 		return Found
 	case v.Abstained != "":
 		return Unproved
-	case len(v.Unmeasured()) > 0, v.judgedNobody(), v.idle() != "":
+	case len(v.Unmeasured()) > 0, v.judgedNobody(), len(v.Uncounted()) > 0, v.idle() != "":
 		return Blind
 	case len(v.erring()) > 0:
 		return Erring
@@ -71,6 +71,20 @@ func (v *Verdict) Unmeasured() (out []recording.Coverage) {
 // disk cut it off at its start, say.
 func (v *Verdict) judgedNobody() bool {
 	return len(v.Entries) > 0 && len(v.Recording.Manifest.Files) == 0 && len(v.With(NotSeen)) == len(v.Entries)
+}
+
+// Uncounted are those of the target whose requests too many were missed of: nobody can tell
+// whether they wait.
+func (v *Verdict) Uncounted() (out []*ledger.Party) {
+	if v.Ledger == nil {
+		return nil
+	}
+	for _, p := range v.Ledger.Unknown {
+		if v.scope.ours(p) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // SlowParties are those whose answers take longer than people tolerate, nobody proved why:
@@ -157,6 +171,13 @@ func (v *Verdict) Why() (text, next string) {
 		}
 		if text == "" && v.judgedNobody() {
 			return "the recording holds nothing by which any of its suspects could be judged", "snag find --out DIR, on a disk with some MB to spare"
+		}
+		if lacking := v.Uncounted(); text == "" && len(lacking) > 0 {
+			text = fmt.Sprintf("many requests of HTTP/2 at %s were not seen, so nobody can tell how long they take", v.Scene.Name(lacking[0].Subject))
+			if len(lacking) > 1 {
+				text += fmt.Sprintf(" (and at %d more)", len(lacking)-1)
+			}
+			return text, "what its clients measure (grpc_client_handling_seconds, say), or snag find --for 2m: connections that begin in it are followed"
 		}
 		if text == "" {
 			text, next = v.idle(), "snag find --for 2m, with the same target, while it is used"

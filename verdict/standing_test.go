@@ -44,6 +44,7 @@ func TestStanding(t *testing.T) {
 		{"quick ones", Verdict{Ledger: party(0.06, 50, ledger.Call)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
 		{"long polls", Verdict{Ledger: party(0.6, 50, ledger.Parked)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
 		{"an uneven tail", Verdict{Ledger: uneven}, recording.Recording{Coverage: covered(nil)}, Slow, "one in a hundred answers of p[7] takes 200 ms, where half take 8 ms"},
+		{"requests of HTTP/2 were missed", Verdict{Ledger: &ledger.Ledger{Unknown: uneven.Parties}}, recording.Recording{Coverage: covered(nil)}, Blind, "many requests of HTTP/2 at p[7] were not seen"},
 		{"too few to say so", Verdict{Ledger: party(0.6, 4, ledger.Call)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
 		{"a recording that was cut off at its start", Verdict{Entries: []Entry{{State: NotSeen}, {State: NotSeen}}}, recording.Recording{}, Blind, "nothing by which any of its suspects"},
 		{"one suspect could not be seen", Verdict{Entries: []Entry{{State: NotSeen}, {State: Cleared}}}, recording.Recording{}, Well, ""},

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/private"
 	"snag/internal/units"
 	"snag/internal/words"
 	"snag/remedies/ablate"
@@ -128,7 +129,7 @@ func ablateRun(cmd *cobra.Command, t *tuneFlags, f *ablateFlags, path string) er
 	if os.Geteuid() != 0 {
 		return errors.New("snag tune ablate: it changes settings of the kernel: run it as root")
 	}
-	s, err := apply.Real(t.store)
+	s, err := t.real()
 	if err != nil {
 		return err
 	}
@@ -322,7 +323,7 @@ func (a *ablation) show(out io.Writer) error {
 		p := a.pruned()
 		text, err := p.Text()
 		if err == nil {
-			err = os.WriteFile(a.flags.out, text, 0o644)
+			err = private.Write(a.flags.out, text)
 		}
 		if err != nil {
 			return fmt.Errorf("write the plan %s: %w", a.flags.out, err)

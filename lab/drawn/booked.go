@@ -28,7 +28,8 @@ var fills = map[string][]string{
 	"in line": {"unread"},
 	"spin":    {"work"},
 	"steal":   {"cpu"},
-	"memory":  {"memory", "disk"}, // what was thrown out is read again
+	"memory":  {"memory", "disk"},  // what was thrown out is read again
+	"sleep":   {"sleep", "parked"}, // while a goroutine sleeps no thread does
 }
 
 // onTheWay are the accounts that only who calls can see.

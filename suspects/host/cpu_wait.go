@@ -169,18 +169,19 @@ var latency = map[string]bool{
 	scene.RequestLatency: true, scene.ConnectLatency: true, scene.StreamFreeze: true, scene.StreamLate: true, scene.DatagramsLost: true,
 }
 
-// lateness is a symptom of the process or of a socket of its own, or of the listener that took
-// one, which may be in the hands of another process; nil when nobody felt anything.
+// lateness is a symptom of the process or of a socket of its own; nil when
+// nobody felt anything.
 func lateness(s *scene.Scene, p *scene.Process) *scene.Symptom {
 	for i, sym := range s.Symptoms {
 		if !latency[sym.Name] {
 			continue
 		}
-		if sym.Subject.PID == p.Subject.PID {
+		// A server that works in children listens itself.
+		if pid := sym.Subject.PID; pid == p.Subject.PID || pid > 1 && pid == p.Last().PPID {
 			return &s.Symptoms[i]
 		}
 		for _, k := range p.Sockets {
-			if at := scene.IDOf(sym.Subject); k.ID == at || k.Listener != nil && k.Listener.ID == at {
+			if k.ID == scene.IDOf(sym.Subject) {
 				return &s.Symptoms[i]
 			}
 		}

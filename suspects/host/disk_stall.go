@@ -42,7 +42,7 @@ var diskStall = &suspect.Suspect{
 		"strong: no service that waited was late",
 		"a backup that waits for its own disk, however much: nobody asks it anything",
 	},
-	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}, suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}),
+	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "worker-queue", Lag: measure.FeltWithin}, suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}, suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}),
 	Claims:  []ledger.Account{ledger.Disk},
 	Remedy: suspect.Remedy{
 		Permanently: "IOWeight= or IOWriteBandwidthMax= in the unit of whoever fills the disk. Or the service's files on a disk of their own.",
@@ -65,48 +65,64 @@ func weighDisk(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspe
 		return nil
 	}
 	var out []suspect.Finding
-	waiting := blockedProcesses(s, r, l)
-	named := map[string]bool{}
-	for _, b := range waiting {
-		d := slowFor(all, b)
-		switch {
-		case d == nil && (!b.often() || b.brief > 0):
+	for _, b := range blockedProcesses(s, r, l) {
+		if (b.brief > 0 || !b.often()) && !slices.ContainsFunc(all, func(d disk) bool { return d.slowFor(b) }) {
 			continue // it uses a disk that keeps up, or sleeps for something else
-		case d == nil || b.remote:
-			out = append(out, stalled(s, r, nil, []blocked{b}))
-		case !named[d.name]: // all who wait for it are one case
-			named[d.name] = true
-			out = append(out, stalled(s, r, d, waitFor(s, all, waiting, *d)))
 		}
+		out = append(out, stalled(s, r, all, b))
 		if len(out) == maxWaits {
 			break
 		}
 	}
+	return oneDisk(out)
+}
+
+// oneDisk puts what waited for one disk together: it is one cause, however many processes wait.
+// The one that says most stands for all.
+func oneDisk(all []suspect.Finding) (out []suspect.Finding) {
+	more := map[string]int{} // processes, by disk
+	at := map[string]int{}
+	for _, f := range all {
+		name := f.Subject.Device
+		i, ok := at[name]
+		if !ok || name == "" {
+			at[name] = len(out)
+			out = append(out, f)
+			continue
+		}
+		more[name]++
+		other := out[i]
+		if says(f) > says(other) {
+			out[i], other = f, out[i]
+		}
+		out[i].Active = intervals.Merge(append(slices.Clone(out[i].Active), other.Active...), measure.Joined)
+		out[i].Related = append(slices.Clone(out[i].Related), other.Related...)
+	}
+	for name, n := range more {
+		f := &out[at[name]]
+		who := fmt.Sprintf("; %d more processes waited for it", n)
+		if n == 1 {
+			who = "; one more process waited for it"
+		}
+		f.Text += who
+		f.Related = f.Related[:min(len(f.Related), measure.MostRelated)]
+	}
 	return out
 }
 
-// slowFor is the disk that explains what a process waited, nil where none does.
-func slowFor(all []disk, b blocked) *disk {
-	if i := slices.IndexFunc(all, func(d disk) bool { return d.slowFor(b) }); i >= 0 {
-		return &all[i]
-	}
-	return nil
-}
-
-// waitFor are those who wait for one disk, first those whose clients are late.
-func waitFor(s *scene.Scene, all []disk, waiting []blocked, d disk) (late []blocked) {
-	var others []blocked
-	for _, b := range waiting {
-		if its := slowFor(all, b); its == nil || its.name != d.name || b.remote {
-			continue
+// says is how much speaks for a finding and nothing against it.
+func says(f suspect.Finding) (n int) {
+	for _, e := range f.Evidence {
+		switch {
+		case e.Side == suspect.For && e.Grade == suspect.Decisive:
+			n += 2
+		case e.Side == suspect.For && e.Grade == suspect.Strong:
+			n++
+		case e.Side == suspect.Against:
+			n--
 		}
-		if lateness(s, b.process) == nil {
-			others = append(others, b)
-			continue
-		}
-		late = append(late, b)
 	}
-	return append(late, others...)
+	return n
 }
 
 // unfollowedDisk is what can be told of a slow disk where no thread was followed.
@@ -118,38 +134,28 @@ func unfollowedDisk(d disk) suspect.Finding {
 	}
 }
 
-// stalled is the finding of those who wait for one disk, or, where none is slow, of one who waits.
-func stalled(s *scene.Scene, r *recording.Recording, slow *disk, waiting []blocked) suspect.Finding {
-	b := waiting[0]
+func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) suspect.Finding {
 	self := b.process.Subject
-	f := suspect.Finding{Subject: self, Active: b.active, Evidence: []suspect.Evidence{b.evidence()},
+	f := suspect.Finding{Subject: self, Active: b.active, Related: []recording.Subject{self}, Evidence: []suspect.Evidence{b.evidence()},
 		Text: fmt.Sprintf("%s waited for a disk %s", self.Name, b.words()),
 		Next: fmt.Sprintf("grep . /proc/%d/task/*/wchan /proc/%d/task/*/stack; iostat -x 1 5", self.PID, self.PID)}
-	var processes []*scene.Process
-	often := false
-	for _, one := range waiting {
-		processes = append(processes, one.process)
-		if one.often() {
-			f.Active, often = append(f.Active, one.active...), true
-		}
-		if len(f.Related) < measure.MostRelated {
-			f.Related = append(f.Related, one.process.Subject)
+	var slow *disk
+	for i := range all {
+		if all[i].slowFor(b) {
+			slow = &all[i]
+			break
 		}
 	}
-	f.Active = intervals.Merge(f.Active, measure.Joined)
 	switch {
 	case b.remote:
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.Of("nfsiostat 1"), Text: "it waits for a file system on the network, whose server is not seen from here"})
 	case slow != nil:
 		f.Subject = recording.Subject{Kind: recording.KindDisk, Device: slow.name}
 		f.Evidence = append(f.Evidence, slow.evidence())
-		if !often { // one or two looks do not tell when
+		if !b.often() { // one or two looks do not tell when
 			f.Active = intervals.Merge(append(slices.Clone(slow.spells), slow.slowest...), measure.Joined)
 		}
 		f.Text = fmt.Sprintf("disk %s took %s for a request, and %s waited for it %s", slow.name, units.Lasting(max(slow.each, slow.met)), self.Name, b.words())
-		if n := len(waiting) - 1; n > 0 {
-			f.Text += fmt.Sprintf(", and so did %s", units.Plural(n, "other process"))
-		}
 		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("The files of %s on a disk of their own, or on a faster one than %s.", self.Name, slow.name), Program: "Fewer syncs and larger writes."}
 		nameWriter(&f, s, r, b, *slow)
 	default:
@@ -162,7 +168,7 @@ func stalled(s *scene.Scene, r *recording.Recording, slow *disk, waiting []block
 	if e := swapsIn(r, b.process); e != nil {
 		f.Evidence = append(f.Evidence, *e)
 	}
-	f.Evidence = append(f.Evidence, felt(s, processes...))
+	f.Evidence = append(f.Evidence, felt(s, b.process))
 	return f
 }
 

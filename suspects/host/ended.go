@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/recording/intervals"
 	"snag/scene"
@@ -283,37 +284,6 @@ func (e *ended) openEach(s *scene.Scene, r *recording.Recording) (n float64) {
 	return n / float64(len(v.Rows)*max(1, e.workers))
 }
 
-// mostOfSession: a server may have a few processes for each connection (one that has left its
-// privileges, one that has not), and each lives hardly longer than that.
-const (
-	mostOfSession = 4
-	outlives      = 2
-)
-
-// endWithSessions tells of a server with processes of each connection's own, which end with
-// it by themselves, with whatever status: about as many as connections, as old as these are,
-// and no request of any was cut.
-func (e *ended) endWithSessions(s *scene.Scene, r *recording.Recording, o outcome) bool {
-	v := e.serves(s, r)
-	if o != endedFailed || v == nil || !scene.CutsMeasured(r) {
-		return false
-	}
-	if cut, _, _ := v.Cut(); cut > 0 {
-		return false
-	}
-	closed, lived := 0.0, 0.0
-	for _, c := range r.Connections {
-		if c.Role == "accept" && c.Netns == e.netns && recording.Port(c.Local) == e.at {
-			closed, lived = closed+float64(c.Closed), lived+c.Lifetime
-		}
-	}
-	n, age := 0.0, 0.0
-	for _, x := range e.exits[o] {
-		n, age = n+float64(x.N), age+x.Age*float64(x.N)
-	}
-	return closed > 0 && n >= closed/2 && n <= mostOfSession*closed && age/n <= outlives*lived/closed
-}
-
 // busy is the share of the workers' time that went into answers; 1 where that is not known.
 func (e *ended) busy(s *scene.Scene, r *recording.Recording) float64 {
 	v := e.serves(s, r)
@@ -352,6 +322,28 @@ func inHand(s *scene.Scene, x recording.Exit, n float64) float64 {
 		}
 	}
 	return max(n, seen)
+}
+
+// sessions tells that n processes were there for one connection each, as those of a server that
+// forks for each are.
+func (e *ended) sessions(r *recording.Recording, n int) bool {
+	closed := uint64(0)
+	for _, row := range r.Connections {
+		if row.Role == "accept" && row.Netns == e.netns && recording.Port(row.Local) == e.at {
+			closed += row.Closed
+		}
+	}
+	return closed > 0 && float64(n) >= 0.5*float64(closed)
+}
+
+// cut is how many requests ended without an answer, by either end.
+func (e *ended) cut(r *recording.Recording) (n float64) {
+	for _, row := range r.Turns {
+		if row.Role == string(ledger.Serves) && row.Netns == e.netns && recording.Port(row.Local) == e.at || row.Role == string(ledger.Calls) && recording.Port(row.Remote) == e.at {
+			n += float64(row.Cut)
+		}
+	}
+	return n
 }
 
 // refused is how often somebody was told that nobody listens there, and who asked.

@@ -40,8 +40,8 @@ var serviceKilled = &suspect.Suspect{
 	},
 	Against: []string{
 		"decisive: nobody was hurt: it was asked to end (SIGTERM, SIGINT, SIGQUIT, SIGHUP) or ended by itself, and others went on",
+		"trap: a server that forks for each connection: as many processes end as connections do, and with which status its own affair; what clients missed shows in their requests",
 		"trap: short commands that end with a status of 1 serve nobody; nor does what inherited a listening socket",
-		"trap: a process for each connection ends with it, with whatever status: nothing was in hand where no request was cut",
 		"trap: who ends by SIGPIPE, or with an error once its own dependency has ended, is a victim",
 		"can't tell: a service that ends before it ever listens; why it computed or waited too long for its supervisor",
 	},
@@ -98,7 +98,7 @@ type toll struct {
 }
 
 func (e *ended) toll(s *scene.Scene, r *recording.Recording, o outcome, subject recording.Subject) (t toll) {
-	each, over := e.openEach(s, r), e.endWithSessions(s, r, o)
+	each := e.openEach(s, r)
 	for _, x := range e.exits[o] {
 		least := each
 		if e.proto == "tcp" && sender(ending(e.sent, x)) == x.PPID && e.workers > 1 {
@@ -109,7 +109,7 @@ func (e *ended) toll(s *scene.Scene, r *recording.Recording, o outcome, subject 
 			t.away = append(t.away, gone)
 		}
 		t.active = append(t.active, recording.Interval{Start: x.T, End: max(gone.End, x.T.Add(time.Second))})
-		if o == endedKilled || o == endedFailed && !over {
+		if o == endedKilled || o == endedFailed {
 			t.cut += inHand(s, x, least)
 		}
 	}
@@ -245,6 +245,9 @@ func (e *ended) by(s *scene.Scene, r *recording.Recording, all []recording.Exit,
 // weighToll adds what it cost to a finding, or that nobody was hurt.
 func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *suspect.Finding, t toll, o outcome) {
 	var cost []string
+	if o == endedFailed && e.sessions(r, e.n(o)) {
+		t.cut = e.cut(r)
+	}
 	if t.cut = math.Round(t.cut); t.cut > 0 {
 		cost = append(cost, fmt.Sprintf("about %s in hand cut", units.Plural(int(t.cut), "connection")))
 	}

@@ -1,16 +1,10 @@
 package net
 
 import (
-	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"time"
 
-	"snag/internal/units"
 	"snag/ledger"
 	"snag/recording"
-	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/suspect"
@@ -89,7 +83,7 @@ func resent(s *scene.Scene, r *recording.Recording) []*flow {
 func weighPacketLoss(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
 	var out []suspect.Finding
 	rest := map[measure.DropKey][]*flow{} // short connections, by path
-	long := map[[3]string][]suspect.Finding{}
+	long := onPaths{}
 	var paths []measure.DropKey
 	listeners := listening(s)
 	for _, f := range resent(s, r) {
@@ -100,8 +94,7 @@ func weighPacketLoss(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 			f.few = fewBooked
 		}
 		if f.again.Sum() >= f.few && f.socket != nil && len(f.tcpRows()) >= 2 {
-			pair := [3]string{strconv.FormatUint(f.netns, 10), recording.Host(f.local), recording.Host(f.remote)}
-			long[pair] = append(long[pair], lossOnFlow(r, f))
+			long.add(f, lossOnFlow(r, f))
 			continue
 		}
 		k := measure.DropKey{Netns: f.netns, Dst: recording.Host(f.remote)}
@@ -110,9 +103,7 @@ func weighPacketLoss(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 		}
 		rest[k] = append(rest[k], f)
 	}
-	for _, pair := range slices.SortedFunc(maps.Keys(long), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
-		out = append(out, mostLossy(long[pair]))
-	}
+	out = append(out, long.worst()...)
 	for _, k := range paths {
 		if f, ok := lossOnPath(r, l, k, rest[k]); ok {
 			out = append(out, f)
@@ -124,32 +115,6 @@ func weighPacketLoss(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 		}
 	}
 	return append(out, lossOfStreams(s, r)...)
-}
-
-// mostLossy is the connection between two hosts that lost most, for all of them: one path
-// is one cause.
-func mostLossy(all []suspect.Finding) suspect.Finding {
-	worst := 0
-	for i, f := range all {
-		if f.Harm.Amount > all[worst].Harm.Amount {
-			worst = i
-		}
-	}
-	out := all[worst]
-	for i, f := range all {
-		if i == worst {
-			continue
-		}
-		out.Active = append(out.Active, f.Active...)
-		if len(out.Related) < measure.MostRelated {
-			out.Related = append(out.Related, append(f.Related, f.Subject)...)
-		}
-	}
-	if len(all) > 1 {
-		out.Active = intervals.Merge(out.Active, measure.Joined)
-		out.Text += fmt.Sprintf(" (and on %s between them)", units.Plural(len(all)-1, "more connection"))
-	}
-	return out
 }
 
 // turnedAway: the flow's other end is a listener here whose accept queue ran

@@ -2,6 +2,7 @@ package net
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"snag/internal/units"
@@ -56,6 +57,7 @@ func weighPacketReordering(s *scene.Scene, r *recording.Recording, l *ledger.Led
 	short := map[uint64][]*flow{} // connections that no two dumps had, by namespace
 	var spaces []uint64
 	listeners := listening(s)
+	reordered, ordered := onPaths{}, onPaths{}
 	for _, f := range resent(s, r) {
 		if turnedAway(r, listeners, f) || neverHeard(f) {
 			continue
@@ -68,10 +70,17 @@ func weighPacketReordering(s *scene.Scene, r *recording.Recording, l *ledger.Led
 			continue
 		}
 		judged[f.socket] = true
-		if f.again.Sum() >= measure.FewRetransmits {
-			out = append(out, reorderingOn(r, f))
+		if f.again.Sum() < measure.FewRetransmits {
+			continue
+		}
+		found := reorderingOn(r, f)
+		if slices.ContainsFunc(found.Evidence, func(e suspect.Evidence) bool { return e.Side == suspect.Against }) {
+			ordered.add(f, found)
+		} else {
+			reordered.add(f, found)
 		}
 	}
+	out = append(reordered.worst(), ordered.worst()...)
 	for _, k := range s.Sockets {
 		if f, ok := duplicatesOnly(k); ok && !judged[k] {
 			out = append(out, f)

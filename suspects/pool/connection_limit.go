@@ -28,7 +28,7 @@ var connectionLimit = &suspect.Suspect{
 	},
 	For: []string{
 		"strong: in the seconds in which some answers were errors, as many connections lived under a second as answers were errors",
-		"strong: connections ended within a second, after a few bytes of the service's own and not one of the client's, while it talks with others: two a second and more of one client's",
+		"strong: connections are ended within a second before their clients have sent a byte, and strong: others are answered meanwhile",
 		"strong: as many connections stayed at each look, whatever came, or were open at the end of each second in which it turned some away: at the limit",
 		"strong: meanwhile others waited to be accepted, and most of those that stayed had no request open",
 		"strong: connections waited for 3 s and more and none was taken, while whoever holds the listener waited for work",
@@ -38,7 +38,8 @@ var connectionLimit = &suspect.Suspect{
 	Against: []string{
 		"strong: connections that stay are answered with errors too: a part of the service fails (error-answers)",
 		"decisive, of one that accepts no more: those that stayed had requests open: who would accept is at work (worker-queue)",
-		"can't tell: a limit that is enforced without a word, and one for each user or address",
+		"weak: none of the addresses that are turned away is ever served: rather a rule that keeps them out (hosts.deny)",
+		"can't tell: a limit for each user, which is told only after the client has said who it is",
 	},
 	LeadsTo: []suspect.Lead{{To: "listen-overflow", Lag: 10 * time.Second}, {To: scene.ConnectLatency, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 10 * time.Second}, {To: scene.FailedAnswers, Lag: 2 * time.Second}, {To: "error-answers", Lag: 2 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: "reconnect-storm", Lag: 10 * time.Second}, {To: "peer-reset", Lag: 10 * time.Second}},
 	Remedy: suspect.Remedy{
@@ -62,67 +63,26 @@ const (
 
 func weighConnectionLimit(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
 	out := acceptNoMore(s, r, l)
+	away := scene.TurnedAways(s, r)
+	for _, t := range away {
+		out = append(out, turnsAway(s, t))
+	}
 	for _, v := range scene.Services(s, r, "serve") {
+		if slices.ContainsFunc(away, func(t scene.TurnedAway) bool { return scene.IDOf(t.Listener) == scene.IDOf(v.Subject) }) {
+			continue
+		}
 		failed, _, as := v.Failed()
 		if failed < fewRefusals || v.Subject.Kind != recording.KindListener || v.Subject.Proto == "unix" { // whose connections are not counted
 			continue
 		}
 		out = append(out, atItsLimit(s, r, v, failed, as))
 	}
-	for _, f := range slices.Concat(wordless(s, r), startNoMore(s, r)) {
+	for _, f := range startNoMore(s, r) {
 		if !slices.ContainsFunc(out, func(o suspect.Finding) bool { return scene.IDOf(o.Subject) == scene.IDOf(f.Subject) }) {
 			out = append(out, f)
 		}
 	}
 	return out
-}
-
-// wordless are services that end connections before the client has said a word, in a protocol
-// in which nobody here knows an error answer.
-func wordless(s *scene.Scene, r *recording.Recording) (out []suspect.Finding) {
-	told := map[scene.NodeID]bool{}
-	for _, v := range scene.Services(s, r, "serve") {
-		failed, _, _ := v.Failed()
-		told[scene.IDOf(v.Subject)] = failed >= fewRefusals
-	}
-	for _, t := range scene.TurnsAway(s, r) {
-		if told[scene.IDOf(t.Subject)] {
-			continue
-		}
-		away := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: t.N, Unit: "connections", Source: source.Connections, Origin: "connections",
-			Text: fmt.Sprintf("%s of the %s connections that came ended within a second, after %s of its own and not a byte of the client's", units.Count(t.N), units.Count(t.Of), units.Bytes(t.Bytes))}
-		kept, most := atEachLook(s, t.Subject, intervals.Merge(t.Active, measure.Joined))
-		text := fmt.Sprintf("it has %s and turned %s away (%s, and the end)", units.Plural(most, "connection"), units.Count(t.N), units.Bytes(t.Bytes))
-		out = append(out, suspect.Finding{Subject: t.Subject, Active: t.Active, Evidence: []suspect.Evidence{away, kept}, Text: text,
-			Harm:   suspect.Harm{Symptom: scene.ConnectionErrors, Amount: t.N, Of: t.Of, Unit: "connections", Text: text},
-			Next:   whoHolds(t.Subject),
-			Remedy: moreConnections(t.Subject, most)})
-	}
-	return out
-}
-
-// whoHolds is the command that shows whose connections a listener has.
-func whoHolds(listener recording.Subject) string {
-	return fmt.Sprintf("ss -Htn state established '( sport = :%s )' | awk '{print $4}' | sort | uniq -c   # who holds how many", recording.Port(listener.Local))
-}
-
-func moreConnections(listener recording.Subject, most int) suspect.Remedy {
-	return suspect.Remedy{Permanently: fmt.Sprintf("%s: a limit above %d connections in its configuration, of all or of each client, if its memory allows.", listener.Comm, most),
-		Program: "Clients that share connections."}
-}
-
-// atEachLook tells whether as many connections stayed at each look.
-func atEachLook(s *scene.Scene, listener recording.Subject, within []recording.Interval) (kept suspect.Evidence, most int) {
-	least, most, looks := stayed(s, listener, within...)
-	kept = suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(most), Unit: "connections", Source: source.Of("ss -tn state established"), Origin: "sockets",
-		Text: fmt.Sprintf("%s stayed at each of %d looks, %d at the least", units.Plural(most, "connection"), looks, least)}
-	switch {
-	case looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)):
-		kept.Grade = suspect.Strong
-	case looks >= 3 && most == 0:
-		kept.Side, kept.Grade, kept.Text = suspect.Against, suspect.Decisive, fmt.Sprintf("no client's connection stayed from one of %d looks to the next", looks)
-	}
-	return kept, most
 }
 
 func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed float64, as string) suspect.Finding {
@@ -138,7 +98,7 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 			short += float64(c.Short)
 		}
 	}
-	f := suspect.Finding{Subject: v.Subject, Next: whoHolds(v.Subject)}
+	f := suspect.Finding{Subject: v.Subject, Next: fmt.Sprintf("ss -Htn state established '( sport = :%s )' | awk '{print $4}' | sort | uniq -c   # who holds how many", recording.Port(v.Subject.Local))}
 	ended := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: failed, Unit: "connections", Source: source.FirstBytes.And(source.Connections), Origin: "answers",
 		Text: fmt.Sprintf("%s connections ended within a second while it answered with errors, and %s answers were errors (%s)", units.Count(short), units.Count(failed), as)}
 	if failed > (1+alike)*short || failed < (1-alike)*short {
@@ -148,18 +108,54 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 		return f
 	}
 	refusing = intervals.Merge(refusing, measure.Joined)
-	kept, most := atEachLook(s, v.Subject, refusing)
+	least, most, looks := stayed(s, v.Subject, refusing...)
+	kept := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(most), Unit: "connections", Source: source.Of("ss -tn state established"), Origin: "sockets",
+		Text: fmt.Sprintf("%s stayed at each of %d looks, %d at the least", units.Plural(most, "connection"), looks, least)}
+	if looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)) {
+		kept.Grade = suspect.Strong
+	}
 	if held, times := filledTo(r, v); most == 0 && times >= 2 {
 		most = held
-		kept.Side, kept.Grade = suspect.For, suspect.Strong
+		kept.Grade = suspect.Strong
 		kept.Text = fmt.Sprintf("in each of the %d seconds in which it turned some away and none of the others ended, %s of those that came while one looked were open at the end", times, units.Plural(held, "connection"))
 		kept.Source = source.Connections
+	}
+	if looks >= 3 && most == 0 {
+		kept.Side, kept.Grade, kept.Text = suspect.Against, suspect.Decisive, fmt.Sprintf("no client's connection stayed from one of %d looks to the next", looks)
 	}
 	f.Evidence = []suspect.Evidence{ended, kept}
 	f.Active = refusing
 	f.Text = fmt.Sprintf("it has %s and turned %s away (%s)", units.Plural(most, "connection"), units.Count(failed), as)
 	f.Harm = suspect.Harm{Symptom: scene.FailedAnswers, Amount: failed, Of: failed + float64(most), Unit: "connections", Text: f.Text}
-	f.Remedy = moreConnections(v.Subject, most)
+	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: a limit above %d connections in its configuration, if its memory allows.", v.Subject.Comm, most),
+		Program: "Clients that share connections."}
+	return f
+}
+
+// turnsAway is a service that lets clients in and sends some away unheard.
+func turnsAway(s *scene.Scene, t scene.TurnedAway) suspect.Finding {
+	port := recording.Port(t.Listener.Local)
+	f := suspect.Finding{Subject: t.Listener, Active: t.Active, Next: fmt.Sprintf("ss -Htn state established '( sport = :%s )' | awk '{print $4}' | sort | uniq -c   # who holds how many; then its log", port)}
+	f.Text = fmt.Sprintf("it ended %s connections at once, before anything was asked", units.OfAll(t.N, t.Of))
+	f.Evidence = []suspect.Evidence{
+		{Side: suspect.For, Grade: suspect.Strong, Value: t.N, Unit: "connections", Source: source.Connections, Origin: "connections",
+			Text: fmt.Sprintf("%s connections were ended by it within a second, before their clients had sent a byte", units.OfAll(t.N, t.Of))},
+		{Side: suspect.For, Grade: suspect.Strong, Value: t.Answered, Unit: "requests", Source: source.Turns, Origin: "turns",
+			Text: fmt.Sprintf("it answered %s requests of others meanwhile: it works, and chooses", units.Count(t.Answered))},
+	}
+	if t.Known == 0 {
+		f.Evidence[1].Grade = suspect.Weak
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: float64(t.Clients), Unit: "addresses", Source: source.Connections, Origin: "addresses",
+			Text: "none of the addresses that it turned away was served: rather a rule that keeps them out"})
+	}
+	if least, most, looks := stayed(s, t.Listener, t.Active...); looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)) {
+		f.Text += fmt.Sprintf(", and kept %d", most)
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(most), Unit: "connections", Source: source.Of("ss -tn state established"), Origin: "sockets",
+			Text: fmt.Sprintf("%s stayed at each of %d looks, %d at the least", units.Plural(most, "connection"), looks, least)})
+	}
+	f.Harm = suspect.Harm{Symptom: scene.ConnectionErrors, Amount: t.N, Of: t.Of, Unit: "connections", Text: f.Text}
+	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: a larger limit on connections, in all or for one address, in its configuration, if its memory allows.", t.Listener.Comm),
+		Program: "Clients that share connections, and come again later when they are turned away."}
 	return f
 }
 
