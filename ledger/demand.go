@@ -20,10 +20,7 @@ type demand struct {
 	party   *Party
 	seconds map[int]second
 	looked  bool // somebody looked at its threads in one of them
-	// who has its connections besides
-	strangers strangers
-	helpers   []*Helpers
-	looks     looks
+	helpers []*Helpers
 }
 
 // Build books all demand of a recording.
@@ -46,8 +43,8 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	l.Alone = called.ceilings(s, r, serve)
 	served := map[scene.NodeID]*Party{}
 	for _, d := range serve {
-		d.strangers = strangersOf(s, r, d.party.Subject, looks)
-		d.helpers, d.looks = helpersOf(s, r, d.party, looks), looks
+		d.party.Strangers = strangersOf(s, r, d.party.Subject, looks)
+		d.helpers = helpersOf(s, r, d.party, looks)
 		d.book(looks, paused, called)
 		for _, h := range d.helpers {
 			if h.Busy /= max(1, h.seen); h.Seconds > 0 {

@@ -21,7 +21,8 @@ type Helpers struct {
 	Busy, Seconds, InLine float64
 	Call                  string // in which they were found most
 
-	seen float64 // seconds
+	seen  float64 // seconds
+	doing looks
 }
 
 // wokenFor is how often a helper is woken for each answer of its service: a cache may spare it
@@ -45,7 +46,7 @@ func helpersOf(s *scene.Scene, r *recording.Recording, p *Party, all looks) (out
 		}
 		unseen[comm] = unseen[comm] || len(all[pid]) == 0
 		if by[comm] == nil {
-			by[comm] = &Helpers{Party: p, Comm: comm}
+			by[comm] = &Helpers{Party: p, Comm: comm, doing: all}
 			out = append(out, by[comm])
 		}
 		by[comm].PIDs = append(by[comm].PIDs, pid)
@@ -81,13 +82,13 @@ func mostIn(r *recording.Recording, pids []int) (call string) {
 
 // helped books requests for which nobody in a service works to its helpers, and what is more than
 // these to the line before them, as far as none is free. It returns the rest.
-func (d demand) helped(at int, rest float64, all looks) float64 {
+func (d demand) helped(at int, rest float64) float64 {
 	for _, h := range d.helpers {
 		busy, n := map[place]float64{}, float64(len(h.PIDs))
 		looked := true
 		work, looks := 0.0, uint64(0)
 		for _, pid := range h.PIDs {
-			one := all[pid][at]
+			one := h.doing[pid][at]
 			if looked = one != nil; !looked {
 				break
 			}

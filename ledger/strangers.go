@@ -7,13 +7,15 @@ import (
 	"snag/scene"
 )
 
-// strangers are the processes that have a service's connections and at whose threads nobody
+// Strangers are the processes that have a service's connections and at whose threads nobody
 // looked: those that it starts for each client may end before anybody does. What is known of
 // them is the state that they were listed with.
-type strangers struct {
-	share float64             // of the service's connections that they have
-	in    map[Account]float64 // the parts of their time; what is missing was not seen
-	looks uint64
+type Strangers struct {
+	Processes     []*scene.Process
+	Looks, Asleep int // how often they were listed, and how often so in an uninterruptible sleep
+
+	share  float64 // of the service's connections that they have
+	sleeps Account // what they sleep for
 }
 
 // pressed is the share of the time from which somebody waits for a disk so much that an
@@ -21,9 +23,8 @@ type strangers struct {
 const pressed = 0.2
 
 // strangersOf looks at who has the connections that a listener took.
-func strangersOf(s *scene.Scene, r *recording.Recording, listener recording.Subject, all looks) strangers {
+func strangersOf(s *scene.Scene, r *recording.Recording, listener recording.Subject, all looks) (out Strangers) {
 	rows, strange := 0, 0
-	var pids []int
 	for _, k := range s.Sockets {
 		if k.Listener == nil || k.Listener.ID != scene.IDOf(listener) {
 			continue
@@ -32,37 +33,26 @@ func strangersOf(s *scene.Scene, r *recording.Recording, listener recording.Subj
 			if row.State != "ESTABLISHED" || len(row.Owners) == 0 {
 				continue
 			}
-			rows++
-			if slices.ContainsFunc(row.Owners, func(o recording.FDRef) bool { return len(all[o.PID]) > 0 }) {
+			if rows++; slices.ContainsFunc(row.Owners, func(o recording.FDRef) bool { return len(all[o.PID]) > 0 }) {
 				continue
 			}
 			strange++
 			for _, o := range row.Owners {
-				if !slices.Contains(pids, o.PID) {
-					pids = append(pids, o.PID)
+				if p := s.Process(o.PID); p != nil && !slices.Contains(out.Processes, p) {
+					out.Processes = append(out.Processes, p)
 				}
 			}
 		}
 	}
-	if strange == 0 {
-		return strangers{}
+	if strange > 0 {
+		out.share, out.sleeps = float64(strange)/float64(rows), sleepsIn(s, r)
 	}
-	out := strangers{share: float64(strange) / float64(rows), in: map[Account]float64{}}
-	asleep := 0.0
-	for _, pid := range pids {
-		p := s.Process(pid)
-		if p == nil {
-			continue
-		}
+	for _, p := range out.Processes {
 		for _, row := range p.Rows {
-			out.looks++
-			if row.State == "D" {
-				asleep++
+			if out.Looks++; row.State == "D" {
+				out.Asleep++
 			}
 		}
-	}
-	if asleep >= fewSeen {
-		out.in[sleepsIn(s, r)] = asleep / float64(out.looks)
 	}
 	return out
 }
@@ -78,15 +68,15 @@ func sleepsIn(s *scene.Scene, r *recording.Recording) Account {
 	return Kernel
 }
 
-// without books the part of requests for which the threads that were looked at do not work to
-// the strangers who have their connections, and returns the rest.
-func (d demand) without(rest float64) float64 {
-	n := rest * d.strangers.share
-	left := n
-	for account, part := range d.strangers.in {
-		d.party.add(Entry{Account: account, Seconds: n * part, Looks: d.strangers.looks})
-		left -= n * part
+// bookStrangers books the part of requests for which the threads that were looked at do not work
+// to the strangers who have their connections, and returns the rest.
+func (p *Party) bookStrangers(rest float64) float64 {
+	x, asleep := p.Strangers, 0.0
+	if x.Asleep >= fewSeen {
+		asleep = float64(x.Asleep) / float64(x.Looks)
 	}
-	d.party.add(Entry{Account: Unseen, Seconds: left})
+	n := rest * x.share
+	p.add(Entry{Account: x.sleeps, Seconds: n * asleep, Looks: uint64(x.Looks)})
+	p.add(Entry{Account: Unseen, Seconds: n * (1 - asleep)})
 	return rest - n
 }

@@ -236,7 +236,7 @@ func blockedProcesses(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 			out = append(out, b)
 		}
 	}
-	out = append(out, blockedBriefly(s, r)...)
+	out = append(out, blockedBriefly(l)...)
 	sort.SliceStable(out, func(i, j int) bool {
 		if out[i].booked != out[j].booked {
 			return out[i].booked > out[j].booked
@@ -246,46 +246,28 @@ func blockedProcesses(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 	return out
 }
 
-// blockedBriefly are processes that serve a client each, started by one parent, and end before
-// anybody looks at their threads: they are told by the states that they were listed with. The
-// one that was found asleep most stands for them all.
-func blockedBriefly(s *scene.Scene, r *recording.Recording) (out []blocked) {
-	type family struct {
-		ppid int
-		comm string
+// blockedBriefly are processes that serve a client each and end before anybody looks at their
+// threads, those of each service: they are told by the states that they were listed with. The one
+// that was found asleep first stands for them all.
+func blockedBriefly(l *ledger.Ledger) (out []blocked) {
+	if l == nil {
+		return nil
 	}
-	by := map[family]*blocked{}
-	most, seconds := map[family]int{}, map[family]map[recording.Time]bool{}
-	var order []family
-	for _, p := range s.Processes {
-		if len(p.Threads) > 0 || p.Subject.PID == r.Manifest.SelfPID || !slices.ContainsFunc(p.Sockets, func(k *scene.Socket) bool { return k.Listener != nil }) {
-			continue
-		}
-		f := family{p.First().PPID, p.Subject.Comm}
-		if by[f] == nil {
-			by[f], seconds[f] = &blocked{}, map[recording.Time]bool{}
-			order = append(order, f)
-		}
-		b, n := by[f], 0
-		b.brief++
-		for _, row := range p.Rows {
-			b.looks++
-			if row.State == "D" {
-				b.seen++
-				n++
-				seconds[f][recording.Time(int64(row.T)/1e9)] = true
+	for _, party := range l.Parties {
+		x := party.Strangers
+		b := blocked{seen: x.Asleep, looks: x.Looks, brief: len(x.Processes)}
+		for _, p := range x.Processes {
+			for _, row := range p.Rows {
+				if row.State != "D" {
+					continue
+				}
+				at := recording.Time(int64(row.T) / 1e9 * 1e9)
+				b.active = append(b.active, recording.Interval{Start: at, End: at + 1e9})
+				b.process = cmp.Or(b.process, p)
 			}
 		}
-		if b.process == nil || n > most[f] {
-			b.process, most[f] = p, n
-		}
-	}
-	for _, f := range order {
-		b := *by[f]
-		for at := range seconds[f] {
-			b.active = append(b.active, recording.Interval{Start: at * 1e9, End: at*1e9 + 1e9})
-		}
-		if b.active = intervals.Merge(b.active, measure.Joined); b.often() && len(seconds[f]) >= fewBlocked {
+		if b.often() && intervals.Seconds(b.active, l.Window.End) >= fewBlocked {
+			b.active = intervals.Merge(b.active, measure.Joined)
 			out = append(out, b)
 		}
 	}
