@@ -450,7 +450,7 @@ func TestHTTP2ThatIsNotSeenIsSaidToBe(t *testing.T) {
 	if s.N != 0 || missedIn(rows) == 0 || rows[len(rows)-1].Open != 0 {
 		t.Errorf("%d turns, %d missed, %d open: want 0, 1 and more, 0", s.N, missedIn(rows), rows[len(rows)-1].Open)
 	}
-	if c, _ := rec.Measured("sockets.turns"); c.State != recording.CoveragePartial || !strings.Contains(c.Why, "127.0.0.1:7340") {
+	if c, _ := rec.Measured("sockets.turns"); c.State != recording.CoveragePartial || !strings.Contains(c.Why, "some requests were not seen") { // where the last was: another test's, maybe
 		t.Errorf("coverage: %s %q", c.State, c.Why)
 	}
 	call, _ := turns(rec, b, "call", "7340")
