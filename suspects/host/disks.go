@@ -266,6 +266,7 @@ func blockedBriefly(l *ledger.Ledger) (out []blocked) {
 				b.process = cmp.Or(b.process, p)
 			}
 		}
+		b.active = intervals.Merge(b.active, 0)
 		if b.often() && intervals.Seconds(b.active, l.Window.End) >= fewBlocked {
 			b.active = intervals.Merge(b.active, measure.Joined)
 			out = append(out, b)

@@ -7,7 +7,6 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
-	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/source"
@@ -157,7 +156,6 @@ func noMoreHelpers(s *scene.Scene, r *recording.Recording, k *scene.Socket, run 
 			Text: fmt.Sprintf("for %s none of up to %d connections that waited was taken, and %s, which holds the listener, waited for work at %.0f %% of the looks", lasted, most, holder.Name, 100*float64(idle)/float64(looks))},
 		use,
 	}
-	f.Active = intervals.Merge(f.Active, 0)
 	f.Harm = suspect.Harm{Symptom: scene.ConnectLatency, Amount: run.End.Sub(run.Start).Seconds(), Unit: "s", Text: fmt.Sprintf("up to %s waited for %s", units.Plural(most, "connection"), lasted)}
 	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: a limit above %d processes named %s in its configuration, if its memory allows, and a shorter idle timeout.", holder.Comm, n, comm),
 		Program: "Clients that share connections, and leave when they have nothing to ask."}
