@@ -47,7 +47,7 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 		d.helpers = helpersOf(s, r, d.party, looks)
 		d.book(looks, paused, called)
 		for _, h := range d.helpers {
-			if h.Busy /= max(1, h.seen); h.Seconds > 0 {
+			if h.Seconds > 0 {
 				l.Helpers = append(l.Helpers, h)
 			}
 		}

@@ -1,9 +1,10 @@
 package ledger
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"slices"
-	"sort"
 
 	"snag/recording"
 	"snag/scene"
@@ -21,8 +22,29 @@ type Helpers struct {
 	Busy, Seconds, InLine float64
 	Call                  string // in which they were found most
 
-	seen  float64 // seconds
-	doing looks
+	seen   float64        // seconds in which all were looked at
+	found  map[int]atWork // by second
+	always atWork         // on average of these
+}
+
+// atWork is what helpers do besides waiting for the next question: threads, on average, by place.
+type atWork struct {
+	busy  map[place]float64
+	looks uint64
+}
+
+func (a atWork) threads() (sum float64) {
+	for _, p := range a.places() {
+		sum += a.busy[p]
+	}
+	return sum
+}
+
+// places are in an order that is always the same: so are sums.
+func (a atWork) places() []place {
+	return slices.SortedFunc(maps.Keys(a.busy), func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.account, b.account), cmp.Compare(a.where, b.where))
+	})
 }
 
 // wokenFor is how often a helper is woken for each answer of its service: a cache may spare it
@@ -46,7 +68,7 @@ func helpersOf(s *scene.Scene, r *recording.Recording, p *Party, all looks) (out
 		}
 		unseen[comm] = unseen[comm] || len(all[pid]) == 0
 		if by[comm] == nil {
-			by[comm] = &Helpers{Party: p, Comm: comm, doing: all}
+			by[comm] = &Helpers{Party: p, Comm: comm}
 			out = append(out, by[comm])
 		}
 		by[comm].PIDs = append(by[comm].PIDs, pid)
@@ -60,8 +82,40 @@ func helpersOf(s *scene.Scene, r *recording.Recording, p *Party, all looks) (out
 	out = slices.DeleteFunc(out, func(h *Helpers) bool { return unseen[h.Comm] || p.Rate == 0 || woken[h.Comm] < wokenFor*p.Rate })
 	for _, h := range out {
 		h.Call = mostIn(r, h.PIDs)
+		h.lookAt(all)
 	}
-	return out
+	return slices.DeleteFunc(out, func(h *Helpers) bool { return h.seen == 0 })
+}
+
+// lookAt takes what was found in the seconds in which all were looked at. A closer look begins
+// when half of the window is over.
+func (h *Helpers) lookAt(all looks) {
+	h.found, h.always.busy = map[int]atWork{}, map[place]float64{}
+	for at := range all[h.PIDs[0]] {
+		now, whole := atWork{busy: map[place]float64{}}, true
+		for _, pid := range h.PIDs {
+			one := all[pid][at]
+			if whole = one != nil; !whole {
+				break
+			}
+			now.looks += one.looks
+			for p, threads := range one.busy {
+				if p.account != Pipe { // it waits for the next question
+					now.busy[p] += threads
+				}
+			}
+		}
+		if whole {
+			h.found[at] = now
+		}
+	}
+	h.seen = float64(len(h.found))
+	for _, at := range slices.Sorted(maps.Keys(h.found)) {
+		for p, threads := range h.found[at].busy {
+			h.always.busy[p] += threads / h.seen
+		}
+	}
+	h.Busy = h.always.threads()
 }
 
 // mostIn is the call in which processes were found most; "" on a CPU.
@@ -81,44 +135,23 @@ func mostIn(r *recording.Recording, pids []int) (call string) {
 }
 
 // helped books requests for which nobody in a service works to its helpers, and what is more than
-// these to the line before them, as far as none is free. It returns the rest.
+// these to the line before them, as far as none is free. Of a second in which nobody looked at
+// them their average is taken: they are woken for each answer, all the time. It returns the rest.
 func (d demand) helped(at int, rest float64) float64 {
 	for _, h := range d.helpers {
-		busy, n := map[place]float64{}, float64(len(h.PIDs))
-		looked := true
-		work, looks := 0.0, uint64(0)
-		for _, pid := range h.PIDs {
-			one := h.doing[pid][at]
-			if looked = one != nil; !looked {
-				break
-			}
-			looks += one.looks
-			for p, threads := range one.busy {
-				if p.account != Pipe { // it waits for the next question
-					busy[p] += threads
-					work += threads
-				}
-			}
-		}
+		now, looked := h.found[at]
 		if !looked {
-			continue
+			now = h.always
 		}
-		h.Busy, h.seen = h.Busy+work, h.seen+1
+		work, n := now.threads(), float64(len(h.PIDs))
 		if work == 0 {
 			continue
 		}
 		served := min(rest, work)
 		line := (rest - served) * math.Pow(min(1, work/n), n)
-		var places []place
-		for p := range busy {
-			places = append(places, p)
-		}
-		sort.Slice(places, func(i, j int) bool {
-			return places[i].account < places[j].account || places[i].account == places[j].account && places[i].where < places[j].where
-		})
-		for _, p := range places {
-			part := busy[p] / work
-			d.party.add(Entry{Account: p.account, Where: p.where, Seconds: (served + line) * part, InLine: line * part, Looks: looks})
+		for _, p := range now.places() {
+			part := now.busy[p] / work
+			d.party.add(Entry{Account: p.account, Where: p.where, Seconds: (served + line) * part, InLine: line * part, Looks: now.looks})
 		}
 		h.Seconds, h.InLine = h.Seconds+served, h.InLine+line
 		rest -= served + line
