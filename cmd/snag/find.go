@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/shown"
 	"snag/probes"
 	"snag/probes/streams"
 	"snag/recording"
@@ -135,7 +136,7 @@ func find(cmd *cobra.Command, f *findFlags) error {
 		return recorded // what the folder holds is another recording
 	}
 	if recorded != nil {
-		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
+		fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", recorded)
 	}
 	err = judgeAndShow(cmd.Context(), dir, f.show)
 	if recorded != nil && err == nil {

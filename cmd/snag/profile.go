@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/shown"
 	"snag/probes"
 	"snag/probes/jvm"
 	"snag/recording"
@@ -136,7 +137,7 @@ func runProfile(cmd *cobra.Command, f profileFlags) error {
 		return recorded
 	}
 	if recorded != nil { // the disk is full, say: what was sampled until then is shown
-		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
+		fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", recorded)
 	}
 	if err := f.show(cmd.Context(), dir, dir); err != nil || recorded == nil {
 		return err
@@ -225,11 +226,11 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 		}
 	}
 	if len(r.Parts) == 0 {
-		shown, err := f.print(r)
+		printed, err := f.print(r)
 		if err != nil {
 			return err
 		}
-		return errors.Join(f.writeFiles(shown, dir, to), f.writeHTML(r)) // after the text: a full disk must not cost the answer
+		return errors.Join(f.writeFiles(printed, dir, to), f.writeHTML(r)) // after the text: a full disk must not cost the answer
 	}
 	// A process' number is another's on another host: each is shown by itself.
 	any := false
@@ -238,9 +239,9 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 		if len(part.OnCPU) == 0 {
 			continue
 		}
-		fmt.Printf("%s:\n", name)
+		fmt.Fprintf(shown.To(os.Stdout), "%s:\n", name)
 		any = true
-		shown, err := f.print(part)
+		printed, err := f.print(part)
 		if err != nil {
 			return err
 		}
@@ -248,10 +249,10 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 		if in != "" {
 			in = filepath.Join(to, fmt.Sprintf("host-%d", i+1))
 		}
-		if err := f.writeFiles(shown, dir, in); err != nil {
+		if err := f.writeFiles(printed, dir, in); err != nil {
 			return err
 		}
-		fmt.Println()
+		fmt.Fprintln(os.Stdout)
 	}
 	if !any {
 		return fmt.Errorf("profile of %s: no host of it was sampled", dir)
@@ -260,7 +261,7 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 }
 
 // print prints the profiles of one host.
-func (f *profileFlags) print(r *recording.Recording) (shown []*profile.Profile, err error) {
+func (f *profileFlags) print(r *recording.Recording) (printed []*profile.Profile, err error) {
 	if all := profile.Events(r); f.event != "" && !slices.Contains(all, f.event) {
 		return nil, cli.Usage("--event %s: it was not sampled; there are: %s", f.event, strings.Join(all, " "))
 	}
@@ -279,19 +280,19 @@ func (f *profileFlags) print(r *recording.Recording) (shown []*profile.Profile, 
 			return nil, err
 		}
 		if i > 0 {
-			fmt.Println()
+			fmt.Fprintln(os.Stdout)
 		}
 		if err := p.WriteText(os.Stdout, profile.TextOptions{Most: f.lines, Width: columns()}); err != nil {
 			return nil, fmt.Errorf("print the profile: %w", err)
 		}
-		shown = append(shown, p)
+		printed = append(printed, p)
 	}
 	if off {
 		if err := profile.WriteLocks(os.Stdout, r, f.pidShown(), profile.TextOptions{Width: columns()}); err != nil {
 			return nil, err
 		}
 	}
-	return shown, nil
+	return printed, nil
 }
 
 // events are what was sampled, or the one that was asked for; "" is time.
@@ -306,13 +307,13 @@ func (f *profileFlags) events(r *recording.Recording) []string {
 }
 
 // writeFiles writes the profiles of the recording dir below a folder; "" for nowhere.
-func (f *profileFlags) writeFiles(shown []*profile.Profile, dir, to string) error {
+func (f *profileFlags) writeFiles(printed []*profile.Profile, dir, to string) error {
 	if to == "" {
 		return nil
 	}
 	var written []string
 	in := filepath.Join(to, "profiles")
-	for _, p := range shown {
+	for _, p := range printed {
 		if len(p.Samples) == 0 {
 			continue
 		}
@@ -325,9 +326,9 @@ func (f *profileFlags) writeFiles(shown []*profile.Profile, dir, to string) erro
 		}
 	}
 	if len(written) > 0 {
-		fmt.Printf("\nin %s: %s\n", in, strings.Join(written, " "))
+		fmt.Fprintf(shown.To(os.Stdout), "\nin %s: %s\n", in, strings.Join(written, " "))
 		if f.html == "" {
-			fmt.Printf("snag report %s makes the page with the flame graph\n", dir)
+			fmt.Fprintf(shown.To(os.Stdout), "snag report %s makes the page with the flame graph\n", dir)
 		}
 	}
 	return nil
@@ -340,7 +341,7 @@ func (f *profileFlags) writeHTML(r *recording.Recording) error {
 	if err := writePage(f.html, verdict.Judge(r)); err != nil {
 		return err
 	}
-	fmt.Println(f.html)
+	fmt.Fprintln(shown.To(os.Stdout), f.html)
 	return nil
 }
 

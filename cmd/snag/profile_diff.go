@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/shown"
 	"snag/report/profile"
 	"snag/verdict"
 )
@@ -76,6 +77,6 @@ func runDiff(cmd *cobra.Command, f diffFlags, nameA, nameB string) error {
 	if err := writePage(f.html, verdict.Judge(b)); err != nil {
 		return err
 	}
-	fmt.Println(f.html)
+	fmt.Fprintln(shown.To(os.Stdout), f.html)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/shown"
 	"snag/recording"
 	"snag/report/page"
 	"snag/verdict"
@@ -53,7 +54,7 @@ and what less than it did then. It ends with 0 whatever the verdict is.`,
 			if err := writePage(file, v); err != nil {
 				return err
 			}
-			fmt.Println(file)
+			fmt.Fprintln(shown.To(os.Stdout), file)
 			return nil
 		},
 	}

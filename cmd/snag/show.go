@@ -3,11 +3,13 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/shown"
 	"snag/recording"
 	"snag/report"
 )
@@ -27,7 +29,7 @@ a JSON object a line; --table samples the series with their values.`,
 				return err
 			}
 			if table != "" {
-				return showTable(r, table)
+				return showTable(os.Stdout, r, table)
 			}
 			return report.WriteContents(os.Stdout, r)
 		},
@@ -36,8 +38,8 @@ a JSON object a line; --table samples the series with their values.`,
 	return cmd
 }
 
-func showTable(r *recording.Recording, name string) error {
-	enc := json.NewEncoder(os.Stdout)
+func showTable(out io.Writer, r *recording.Recording, name string) error {
+	enc := json.NewEncoder(shown.JSON(out))
 	enc.SetEscapeHTML(false)
 	if name == "samples" {
 		for _, s := range r.Series {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/shown"
 	"snag/probes"
 	"snag/recording"
 	"snag/report"
@@ -118,7 +119,7 @@ func syscalls(cmd *cobra.Command, f syscallsFlags) error {
 		return recorded
 	}
 	if recorded != nil { // the disk is full, say: what was counted until then is shown
-		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
+		fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", recorded)
 	}
 	if err := f.show(dir); err != nil || recorded == nil {
 		return err
@@ -207,26 +208,26 @@ func (f *syscallsFlags) show(dir string) error {
 // showHosts prints the calls of a recording of several hosts, each host's by itself: a
 // thread's number is somebody else's on another.
 func (f *syscallsFlags) showHosts(r *recording.Recording) error {
-	names, shown := r.PartNames(), 0
+	names, printed := r.PartNames(), 0
 	for i, part := range r.Parts {
 		if _, measured := part.Measured("syscalls.calls"); !measured {
 			continue
 		}
-		if shown++; f.json {
+		if printed++; f.json {
 			if err := report.WriteCallsJSON(os.Stdout, report.SumCalls(part)); err != nil {
 				return err
 			}
 			continue
 		}
-		if shown > 1 {
-			fmt.Println()
+		if printed > 1 {
+			fmt.Fprintln(os.Stdout)
 		}
-		fmt.Printf("%s:\n", names[i])
+		fmt.Fprintf(shown.To(os.Stdout), "%s:\n", names[i])
 		if err := report.WriteCalls(os.Stdout, report.SumCalls(part), report.TableOptions{Width: columns(), Most: f.top}); err != nil {
 			return err
 		}
 	}
-	if shown == 0 {
+	if printed == 0 {
 		return fmt.Errorf("system calls were not counted on any of %s", strings.Join(names, ", "))
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/shown"
 	"snag/internal/units"
 	"snag/internal/words"
 	"snag/remedies/ablate"
@@ -329,7 +330,7 @@ func (a *ablation) show(out io.Writer) error {
 		}
 	}
 	if a.flags.json {
-		e := json.NewEncoder(out)
+		e := json.NewEncoder(shown.JSON(out))
 		e.SetIndent("", "  ")
 		return e.Encode(a.document())
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/shown"
 	"snag/recording"
 	"snag/remedies"
 	"snag/remedies/plan"
@@ -99,7 +100,7 @@ func (f planFlags) write(out io.Writer, p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	person := out == os.Stdout && isTerminal(os.Stdout) && !f.yaml && !f.json
+	person := shown.Under(out) == os.Stdout && isTerminal(os.Stdout) && !f.yaml && !f.json
 	if f.out != "" {
 		if err := os.WriteFile(f.out, text, 0o644); err != nil {
 			return fmt.Errorf("write the plan %s: %w", f.out, errors.Unwrap(err))
@@ -110,7 +111,7 @@ func (f planFlags) write(out io.Writer, p *plan.Plan) error {
 		_, err := out.Write(text)
 		return err
 	}
-	if err := report.WritePlan(out, p, report.Options{Color: out == os.Stdout && isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "", Width: columns()}); err != nil {
+	if err := report.WritePlan(out, p, report.Options{Color: shown.Under(out) == os.Stdout && isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "", Width: columns()}); err != nil {
 		return err
 	}
 	return f.next(out, p)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/shown"
 	"snag/internal/units"
 	"snag/recording"
 	"snag/remedies/apply"
@@ -221,7 +222,7 @@ func sameTarget(t recording.Target) recording.Target {
 
 func (o *outcome) write(out io.Writer, asJSON bool) error {
 	if asJSON {
-		e := json.NewEncoder(out)
+		e := json.NewEncoder(shown.JSON(out))
 		e.SetIndent("", "  ")
 		return e.Encode(o)
 	}
