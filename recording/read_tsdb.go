@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/prometheus/common/model"
 	"io/fs"
 	"math"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/prometheus/common/model"
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
@@ -106,10 +107,12 @@ func readBlock(all *seriesSet, dir string) (err error) {
 				continue // histograms: snag writes none
 			}
 			if ms, v := it.At(); !value.IsStaleNaN(v) {
-				s.Points = append(s.Points, Point{fromMillis(ms), v})
+				if err := all.add(s, Point{fromMillis(ms), v}); err != nil {
+					return err
+				}
 			}
 		}
-		if err := it.Err(); err != nil {
+		if err := errors.Join(it.Err(), all.full()); err != nil {
 			return err
 		}
 	}

@@ -110,6 +110,20 @@ func (p *Plan) JSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// oneEscape makes visible for good what JSON escapes by two and YAML by one: neither
+// would read the other's.
+func oneEscape(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if one := string(r); r > 0xffff {
+			b.WriteString(shown.Text(one))
+		} else {
+			b.WriteString(one)
+		}
+	}
+	return b.String()
+}
+
 // writeJSON keeps the order of the keys, which a map would lose.
 func writeJSON(b *bytes.Buffer, n *yaml.Node) error {
 	open, shut := "{", "}"
@@ -121,6 +135,9 @@ func writeJSON(b *bytes.Buffer, n *yaml.Node) error {
 		var v any
 		if err := n.Decode(&v); err != nil {
 			return err
+		}
+		if s, ok := v.(string); ok {
+			v = oneEscape(s)
 		}
 		text, err := json.Marshal(v)
 		b.Write(shown.Escape(text))

@@ -1,0 +1,217 @@
+package recording
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"unsafe"
+)
+
+// What is read of a recording: whoever sent it may have made it so that some kilobytes
+// fill the memory. Each bound lies far above what snag writes (docs/recording.md).
+const (
+	maxUnpacked = 256 << 20 // bytes of tables and samples as text
+	maxRows     = 2_000_000 // of one table
+	maxAllRows  = 4_000_000
+	maxSeries   = 100_000
+	maxMemory   = 400 << 20 // bytes that rows, series and samples take, as counted below
+	maxParts    = 256
+	maxDamage   = 1000     // sentences on what was lost before
+	maxText     = 64 << 10 // bytes of one text in a row
+	maxDepth    = 32       // objects and lists inside each other
+	maxWindow   = 32 << 20 // bytes that zstd may look back; packWindow is what Pack takes
+)
+
+// LimitEnv is the environment variable that raises all bounds: 4 is four times as much.
+const LimitEnv = "SNAG_READ_LIMIT"
+
+// LimitError tells that a recording is larger than what is read of one.
+type LimitError struct {
+	Path string
+	What string // "over 2,000,000 rows in tables/sockets.jsonl"
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("open %s: it has %s, more than is read of a recording: if you trust who made it and the machine has the memory, %s=4 reads four times as much", e.Path, e.What, LimitEnv)
+}
+
+// meter counts what is read against the bounds; the first that is passed ends it.
+type meter struct {
+	factor   float64
+	unpacked int64
+	rows     int
+	table    map[string]int
+	series   int
+	memory   int64
+	copies   int64 // of each row: the parts' and the whole's
+	over     *LimitError
+}
+
+func newMeter() *meter {
+	m := &meter{factor: 1, table: map[string]int{}, copies: 1}
+	if v, err := strconv.ParseFloat(os.Getenv(LimitEnv), 64); err == nil && v > 0 && v <= 1000 {
+		m.factor = v
+	}
+	return m
+}
+
+// begin takes note of what is read.
+func (m *meter) begin(r *Recording) {
+	n := len(r.Manifest.Parts)
+	_ = m.pass(int64(n), maxParts, fmt.Sprintf("over %d parts", m.most(maxParts)))
+	if n >= 2 {
+		m.copies = 2
+	}
+}
+
+// text counts what is read of a file in a folder; of a packed one it was counted when it
+// was unpacked.
+func (m *meter) text(f io.ReadCloser) io.Reader {
+	if _, ok := f.(*os.File); !ok {
+		return f
+	}
+	return &metered{f, m}
+}
+
+type metered struct {
+	r io.Reader
+	m *meter
+}
+
+func (r *metered) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	return n, errors.Join(r.m.unpack(int64(n)), err)
+}
+
+// most is a bound, raised as the user says.
+func (m *meter) most(n int64) int64 { return int64(float64(n) * m.factor) }
+
+func (m *meter) pass(n int64, bound int64, what string) error {
+	if m.over == nil && n > m.most(bound) {
+		m.over = &LimitError{What: what}
+	}
+	if m.over != nil {
+		return m.over
+	}
+	return nil
+}
+
+// room is how many bytes may still be unpacked.
+func (m *meter) room() int64 { return max(m.most(maxUnpacked)-m.unpacked, 0) }
+
+func (m *meter) unpack(n int64) error {
+	m.unpacked += n
+	return m.pass(m.unpacked, maxUnpacked, fmt.Sprintf("over %d MB of tables and samples", m.most(maxUnpacked)>>20))
+}
+
+// takes counts memory, bytes.
+func (m *meter) takes(n int64) error {
+	if m.memory += n; m.memory < 0 {
+		m.memory = math.MaxInt64
+	}
+	return m.pass(m.memory, maxMemory, fmt.Sprintf("rows and samples that take over %d MB of memory", m.most(maxMemory)>>20))
+}
+
+// row counts one row: what its struct takes, its texts, and what is allocated for each
+// object and each list inside it.
+func (m *meter) row(table string, size int64, line []byte) error {
+	const object, list = 300, 32 // the larger of a map with an entry and of tcp_info
+	m.rows++
+	m.table[table]++
+	if err := m.pass(int64(m.table[table]), maxRows, fmt.Sprintf("over %d rows in the table %s", m.most(maxRows), table)); err != nil {
+		return err
+	}
+	if err := m.pass(int64(m.rows), maxAllRows, fmt.Sprintf("over %d rows in all tables", m.most(maxAllRows))); err != nil {
+		return err
+	}
+	inside := max(int64(bytes.Count(line, []byte{'{'}))-1, 0)
+	lists := int64(bytes.Count(line, []byte{'['}))
+	cost := size + int64(len(line)) + object*inside + list*lists
+	if lists > 0 { // numbers of eight bytes, texts of sixteen and their own
+		cost += 16 * int64(bytes.Count(line, []byte{','}))
+	}
+	return m.takes(m.copies * cost)
+}
+
+// newSeries counts a series that was not there yet.
+func (m *meter) newSeries(name string, l Labels) error {
+	m.series++
+	if err := m.pass(int64(m.series), maxSeries, fmt.Sprintf("over %d series", m.most(maxSeries))); err != nil {
+		return err
+	}
+	if err := m.pass(int64(len(l)), 2*maxLabels, fmt.Sprintf("a series with over %d labels", m.most(2*maxLabels))); err != nil {
+		return err
+	}
+	n := int64(512 + len(name))
+	for k, v := range l {
+		n += int64(64 + len(k) + len(v))
+	}
+	return m.takes(n)
+}
+
+// points counts values of series.
+func (m *meter) points(n int) error {
+	return m.takes(int64(n) * int64(unsafe.Sizeof(Point{})) * 5 / 4) // as slices grow
+}
+
+// tooOdd says why a line is not looked at: it has a text that no name is as long as, or
+// is as deep as no row is.
+func tooOdd(line []byte) error {
+	if len(line) > maxText && longestText(line) > maxText {
+		return fmt.Errorf("a text over %d KB", maxText>>10)
+	}
+	if bytes.Count(line, []byte{'{'})+bytes.Count(line, []byte{'['}) > maxDepth && depth(line) > maxDepth {
+		return fmt.Errorf("over %d objects inside each other", maxDepth)
+	}
+	return nil
+}
+
+// longestText is the longest stretch without a quote.
+func longestText(line []byte) int {
+	longest := 0
+	for len(line) > 0 {
+		i := bytes.IndexByte(line, '"')
+		if i < 0 {
+			i = len(line) - 1
+		}
+		if text := line[:i]; i > longest && !isNumbers(text) {
+			longest = i
+		}
+		line = line[i+1:]
+	}
+	return longest
+}
+
+// isNumbers tells a list of numbers from a text.
+func isNumbers(b []byte) bool {
+	for _, c := range b {
+		if (c < '0' || c > '9') && !bytes.ContainsRune([]byte(" ,.:-+eE[]{}"), rune(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// depth is how many objects and lists lie inside each other.
+func depth(line []byte) int {
+	now, most, quoted := 0, 0, false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			now++
+			most = max(most, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return most
+}
