@@ -130,8 +130,8 @@ func (m *meter) row(table string, size int64, line []byte) error {
 	}
 	inside := max(int64(bytes.Count(line, []byte{'{'}))-1, 0)
 	lists := int64(bytes.Count(line, []byte{'['}))
-	cost := size + int64(len(line)) + object*inside + list*lists
-	if lists > 0 { // numbers of eight bytes, texts of sixteen and their own
+	cost := size*3/2 + int64(len(line)) + object*inside + list*lists // tables grow by copying
+	if lists > 0 {                                                   // numbers of eight bytes, texts of sixteen and their own
 		cost += 16 * int64(bytes.Count(line, []byte{','}))
 	}
 	return m.takes(m.copies * cost)

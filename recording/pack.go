@@ -171,10 +171,18 @@ func unpack(in io.Reader, m *meter) (files, error) {
 		if h.Typeflag != tar.TypeReg || len(got) >= 256 {
 			continue
 		}
-		b, err := io.ReadAll(io.LimitReader(t, m.room()+1)) // a file with holes is longer than what is there of it
+		b, err := readAtMost(t, h.Size, m.room()+1) // a file with holes is longer than what is there of it
 		got[path.Clean(h.Name)] = b
 		if err := errors.Join(m.unpack(int64(len(b))), err); err != nil {
 			return got, err
 		}
 	}
+}
+
+// readAtMost reads what is said to be of that size, and no more than most.
+func readAtMost(r io.Reader, size, most int64) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(int(min(max(size, 0), most)) + bytes.MinRead)
+	_, err := b.ReadFrom(io.LimitReader(r, most))
+	return b.Bytes(), err
 }

@@ -50,8 +50,10 @@ func WriteContents(w io.Writer, r *recording.Recording) error {
 	}
 	put("\ntable\trows\n")
 	for _, name := range recording.TableNames() {
-		if rows, ok := r.Rows(name); ok && len(rows) > 0 && name != "coverage" {
-			put("%s\t%s\n", name, units.Count(float64(len(rows))))
+		n := 0
+		r.EachRow(name, func(recording.Row) bool { n++; return true })
+		if n > 0 && name != "coverage" {
+			put("%s\t%s\n", name, units.Count(float64(n)))
 		}
 	}
 	points := 0

@@ -60,6 +60,7 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	bound(dir)
 	r, err := recording.Open(dir)
 	if err != nil {
 		return err

@@ -32,6 +32,7 @@ and what less than it did then. It ends with 0 whatever the verdict is.`,
   snag report DIR --html - | ssh desk 'cat > incident.html'`,
 		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			bound(args[0])
 			r, err := recording.Open(args[0])
 			if err != nil {
 				return err

@@ -24,6 +24,7 @@ how many rows of which table, which series. --table NAME prints one table's rows
 a JSON object a line; --table samples the series with their values.`,
 		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
+			bound(args[0])
 			r, err := recording.Open(args[0])
 			if err != nil {
 				return err
@@ -49,14 +50,16 @@ func showTable(out io.Writer, r *recording.Recording, name string) error {
 		}
 		return nil
 	}
-	rows, ok := r.Rows(name)
-	if !ok {
+	var err error
+	there := r.EachRow(name, func(row recording.Row) bool {
+		err = enc.Encode(row)
+		return err == nil
+	})
+	if !there {
 		return cli.Usage("--table %s: there are samples and %v", name, recording.TableNames())
 	}
-	for _, row := range rows {
-		if err := enc.Encode(row); err != nil {
-			return fmt.Errorf("print table %s: %w", name, err)
-		}
+	if err != nil {
+		return fmt.Errorf("print table %s: %w", name, err)
 	}
 	return nil
 }

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"snag/internal/built"
+	"snag/recording"
+)
+
+// strangersMemory, bytes, is what judge, show and report may take of any recording.
+const strangersMemory = 1 << 30
+
+const bareManifest = `{"version":1,"snag":"x","host":"h","kernel":"6.1","cpus":2,"start":1790000000000000000,"end":1790000060000000000}`
+
+// aBomb is a packed recording that is small, and what of it is more than is read.
+type aBomb struct {
+	name, file string
+	says       string // of the error; "" where it is within the bounds
+	write      func(w io.Writer) (size int64)
+	manifest   string
+}
+
+// lines writes n lines, each made of its number.
+func lines(n int, line func(b []byte, i int) []byte) func(io.Writer) int64 {
+	return func(w io.Writer) (size int64) {
+		var b []byte
+		for i := range n {
+			if b = append(line(b, i), '\n'); len(b) > 1<<20 || i == n-1 {
+				size += int64(len(b))
+				_, _ = w.Write(b)
+				b = b[:0]
+			}
+		}
+		return size
+	}
+}
+
+func socketLine(b []byte, i int) []byte {
+	return fmt.Appendf(b, `{"t":%d,"netns":1,"inode":%d,"cookie":%d,"proto":"tcp","state":"ESTABLISHED","local":"10.0.0.1:80","remote":"10.%d.%d.%d:%d","owners":[{"pid":10,"comm":"x","fd":%d}],"recv_q":5,"send_q":7,"tcp":{"rtt":0.1,"cwnd":10}}`,
+		1790000000000000000+i%60*1000000000, i+1, i+1, i>>16&255, i>>8&255, i&255, i%60000, i)
+}
+
+func valuesLine(n int) func([]byte, int) []byte {
+	return func(b []byte, i int) []byte {
+		b = fmt.Appendf(b, `{"name":"a%d","t_ms":[1790000000000%s],"v":[0%s]}`, i, strings.Repeat(",1", n), strings.Repeat(",1", n))
+		return b
+	}
+}
+
+func same1(line string) func([]byte, int) []byte {
+	return func(b []byte, _ int) []byte { return append(b, line...) }
+}
+
+var bombs = []aBomb{
+	{name: "2 million sockets", file: "tables/sockets.jsonl", says: "MB of", write: lines(2_000_000, socketLine)},
+	{name: "2 million short rows", file: "tables/sockets.jsonl", says: "memory", write: lines(2_000_000, func(b []byte, i int) []byte { return fmt.Appendf(b, `{"cookie":%d}`, i+1) })},
+	{name: "5 million events", file: "tables/events.jsonl", says: "memory", write: lines(3_000_000, same1(`{"kind":"x","attrs":{"a":"b"}}`))},
+	{name: "30 million values", file: "samples.jsonl", says: "memory", write: lines(3000, valuesLine(10_000))},
+	{name: "half a million series", file: "samples.jsonl", says: "over 100000 series", write: lines(500_000, func(b []byte, i int) []byte {
+		return fmt.Appendf(b, `{"name":"node_disk_io_now","labels":{"device":"d%d"},"t_ms":[1790000000000],"v":[1]}`, i)
+	})},
+	{name: "empty rows", file: "tables/facts.jsonl", says: "rows in the table facts", write: lines(10_000_000, same1(`{}`))},
+	{name: "a gigabyte of nothing", file: "anything", says: "MB of", write: func(w io.Writer) int64 {
+		n, _ := io.Copy(w, io.LimitReader(same(0), 1<<30))
+		return n
+	}},
+	{name: "lists in lists", file: "tables/stacks.jsonl", write: lines(200, same1(`{"id":1,"frames":`+strings.Repeat("[", 400_000)+strings.Repeat("]", 400_000)+`}`))},
+	{name: "long texts", file: "tables/processes.jsonl", write: lines(200, same1(`{"pid":1,"comm":"`+strings.Repeat("x", 900_000)+`"}`))},
+	{name: "many frames", file: "tables/stacks.jsonl", says: "memory", write: lines(200, same1(`{"id":1,"frames":[""`+strings.Repeat(`,""`, 300_000)+`]}`))},
+	{name: "much damage", file: "damage.txt", write: lines(20_000_000, same1(`x`))},
+	{name: "many parts", file: "x", says: "parts", write: lines(1, same1("")), manifest: strings.TrimSuffix(bareManifest, "}") + `,"parts":[{}` + strings.Repeat(`,{"keys":[1]}`, 60_000) + `]}`},
+	{name: "parts in parts", file: "x", says: "inside each other", write: lines(1, same1("")), manifest: strings.TrimSuffix(bareManifest, "}") + strings.Repeat(`,"parts":[{"manifest":{"host":"x"`, 1000) + strings.Repeat("}}]", 1000) + `}`},
+	// Honest ones.
+	{name: "40,000 sockets for 60 s", file: "tables/sockets.jsonl", write: lines(120_000, func(b []byte, i int) []byte { return socketLine(b, i%40_000) })},
+	{name: "a day of watch", file: "samples.jsonl", write: lines(100*9, func(b []byte, i int) []byte {
+		return fmt.Appendf(b, `{"name":"snag_stream_frames_total","labels":{"stream":"cam%d","kind":"video"},"t_ms":[%d%s],"v":[%d%s]}`,
+			i/9, 1790000000000+i%9*10_000_000, strings.Repeat(",1000", 9600), i, strings.Repeat(",25", 9600))
+	})},
+}
+
+// lay puts a bomb into a file.
+func (b aBomb) lay(t testing.TB, path string) {
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := zstd.NewWriter(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := tar.NewWriter(z)
+	manifest := b.manifest
+	if manifest == "" {
+		manifest = bareManifest
+	}
+	head := func(name string, size int64) error {
+		return out.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: size, Typeflag: tar.TypeReg})
+	}
+	err = head("manifest.json", int64(len(manifest)))
+	_, werr := io.WriteString(out, manifest)
+	size := b.write(io.Discard)
+	err = errors.Join(err, werr, head(b.file, size))
+	b.write(out)
+	if err := errors.Join(err, out.Close(), z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// child runs snag and gives what it said, its exit code, the most memory that it had and
+// the CPU time that it took.
+func child(t testing.TB, snag string, args ...string) (said string, code int, rss int64, cpu float64) {
+	t.Helper()
+	cmd := exec.Command(snag, args...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Env = append(os.Environ(), "SNAG_READ_LIMIT=")
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	use, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	return out.String(), cmd.ProcessState.ExitCode(), use.Maxrss << 10, cmd.ProcessState.UserTime().Seconds() + cmd.ProcessState.SystemTime().Seconds()
+}
+
+// A small file makes nobody's memory full, and what was too much is named.
+func TestBombs(t *testing.T) {
+	dir := t.TempDir()
+	snag := filepath.Join(dir, "snag")
+	built.Program(t, "snag", snag)
+	commands := []string{"judge"}
+	if os.Getenv("SNAG_ATTACK") != "" {
+		commands = []string{"judge", "show", "report"}
+	}
+	for _, b := range bombs {
+		path := filepath.Join(dir, strings.ReplaceAll(b.name, " ", "-")+".snag")
+		b.lay(t, path)
+		st, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range commands {
+			said, code, rss, cpu := child(t, snag, command, path)
+			t.Logf("%-28s %6d KB packed, %-6s %4d MB, %5.1f s of CPU", b.name, st.Size()>>10, command, rss>>20, cpu)
+			if rss > strangersMemory {
+				t.Errorf("%s %s: %d MB", command, b.name, rss>>20)
+			}
+			switch {
+			case b.says != "" && (code != 1 || !strings.Contains(said, b.says) || !strings.Contains(said, recording.LimitEnv) && b.manifest == ""):
+				t.Errorf("%s %s: exit %d, %.300s", command, b.name, code, said)
+			case b.says == "" && code == 1, code == 2, code < 0:
+				t.Errorf("%s %s: exit %d, %.300s", command, b.name, code, said)
+			}
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
