@@ -15,7 +15,12 @@ import (
 // load opens a recording, or makes one of a file that another tool wrote: what perf
 // recorded on the good host, say.
 func load(ctx context.Context, path string, zone *time.Location) (*recording.Recording, error) {
-	r, err := recording.Open(path)
+	return (*strangers)(nil).load(ctx, path, zone)
+}
+
+// load opens what was made ready, and reads files of other tools as load does.
+func (s *strangers) load(ctx context.Context, path string, zone *time.Location) (*recording.Recording, error) {
+	r, err := s.open(path)
 	var none *recording.NotRecordingError
 	if err == nil || !errors.As(err, &none) {
 		return r, err

@@ -26,7 +26,7 @@ against, what it ruled out, and what it could not see. It changes nothing.
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(findCommand(), profileCommand(), syscallsCommand(), blockedCommand(), judgeCommand(), reportCommand(), readCommand(),
-		showCommand(), suspectsCommand(), watchCommand(), tuneCommand(), labMovedCommand())
+		showCommand(), suspectsCommand(), watchCommand(), tuneCommand(), labMovedCommand(), pageWriterCommand())
 	return root
 }
 

@@ -24,6 +24,9 @@ import (
 )
 
 type profileFlags struct {
+	// from and to are what was opened before the privileges were given up (--read).
+	from   *strangers
+	to     *pageWriter
 	window time.Duration
 	target recording.Target
 	all    bool
@@ -119,6 +122,18 @@ func runProfile(cmd *cobra.Command, f profileFlags) error {
 		return err
 	}
 	if f.read != "" {
+		to, err := newPageWriter(f.html)
+		if err != nil {
+			return err
+		}
+		defer to.close()
+		bound(f.read)
+		s, err := ready(f.read)
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		f.from, f.to = s, to
 		return f.show(cmd.Context(), f.read, f.out)
 	}
 	dir := f.out
@@ -216,7 +231,7 @@ func (f *profileFlags) jitAtTheEnd(ctx context.Context, progress *progress) func
 // show prints the profiles of a recording, and writes them below to, where that is
 // a folder.
 func (f *profileFlags) show(ctx context.Context, dir, to string) error {
-	r, err := load(ctx, dir, time.Local)
+	r, err := f.from.load(ctx, dir, time.Local)
 	if err != nil {
 		return err
 	}
@@ -338,7 +353,11 @@ func (f *profileFlags) writeHTML(r *recording.Recording) error {
 	if f.html == "" {
 		return nil
 	}
-	if err := writePage(f.html, verdict.Judge(r)); err != nil {
+	to := f.to
+	if to == nil {
+		to = &pageWriter{file: f.html}
+	}
+	if err := to.write(verdict.Judge(r)); err != nil {
 		return err
 	}
 	fmt.Fprintln(shown.To(os.Stdout), f.html)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 
 	"snag/internal/cli"
 	"snag/internal/shown"
-	"snag/recording"
 	"snag/report/page"
 	"snag/verdict"
 )
@@ -32,27 +30,37 @@ and what less than it did then. It ends with 0 whatever the verdict is.`,
   snag report DIR --html - | ssh desk 'cat > incident.html'`,
 		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			bound(args[0])
-			r, err := recording.Open(args[0])
-			if err != nil {
-				return err
-			}
-			if baseline != "" {
-				if r.Baseline, err = recording.Open(baseline); err != nil {
-					return fmt.Errorf("--baseline: %w", err)
-				}
-			}
-			v := verdict.Judge(r)
 			if cmd.Flags().Changed("html") && file == "" {
 				return cli.Usage("--html: the file has no name")
-			}
-			if file == "-" {
-				return page.WriteHTML(os.Stdout, v)
 			}
 			if file == "" {
 				file = strings.TrimSuffix(filepath.Clean(args[0]), ".snag") + ".html"
 			}
-			if err := writePage(file, v); err != nil {
+			to, err := newPageWriter(file)
+			if err != nil {
+				return err
+			}
+			defer to.close()
+			bound(args[0])
+			s, err := ready(args[0], baseline)
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			r, err := s.open(args[0])
+			if err != nil {
+				return err
+			}
+			if baseline != "" {
+				if r.Baseline, err = s.open(baseline); err != nil {
+					return fmt.Errorf("--baseline: %w", err)
+				}
+			}
+			v := verdict.Judge(r)
+			if file == "-" {
+				return page.WriteHTML(os.Stdout, v)
+			}
+			if err := to.write(v); err != nil {
 				return err
 			}
 			fmt.Fprintln(shown.To(os.Stdout), file)
@@ -64,13 +72,9 @@ and what less than it did then. It ends with 0 whatever the verdict is.`,
 	return cmd
 }
 
-// writePage puts the page into a file, whole or not at all: what is passed
+// putPage puts the page into a file, whole or not at all: what is passed
 // around after an incident must not be half of it.
-func writePage(file string, v *verdict.Verdict) error {
-	var b bytes.Buffer
-	if err := page.WriteHTML(&b, v); err != nil {
-		return err
-	}
+func putPage(file string, b []byte) error {
 	failed := func(err error) error {
 		return fmt.Errorf("write the page to %s: %w: name a file in a folder that is there and may be written to", file, err)
 	}
@@ -78,7 +82,7 @@ func writePage(file string, v *verdict.Verdict) error {
 		if st.IsDir() {
 			return failed(fmt.Errorf("it is a folder"))
 		}
-		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil { // a pipe or a device
+		if err := os.WriteFile(file, b, 0o644); err != nil { // a pipe or a device
 			return failed(err)
 		}
 		return nil
@@ -88,7 +92,7 @@ func writePage(file string, v *verdict.Verdict) error {
 		return failed(err)
 	}
 	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(b.Bytes())
+	_, err = tmp.Write(b)
 	if err == nil {
 		err = tmp.Chmod(0o644)
 	}

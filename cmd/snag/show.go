@@ -25,7 +25,12 @@ a JSON object a line; --table samples the series with their values.`,
 		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			bound(args[0])
-			r, err := recording.Open(args[0])
+			s, err := ready(args[0])
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			r, err := s.open(args[0])
 			if err != nil {
 				return err
 			}

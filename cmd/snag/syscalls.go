@@ -22,6 +22,7 @@ import (
 )
 
 type syscallsFlags struct {
+	from   *strangers // what was opened before the privileges were given up (--read)
 	target recording.Target
 	all    bool
 	window time.Duration
@@ -93,6 +94,13 @@ func syscalls(cmd *cobra.Command, f syscallsFlags) error {
 		return err
 	}
 	if f.read != "" {
+		bound(f.read)
+		s, err := ready(f.read)
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		f.from = s
 		return f.show(f.read)
 	}
 	if !f.all {
@@ -180,7 +188,7 @@ func ended(pid int) bool {
 
 // show prints a recording's calls. Without any, it says why.
 func (f *syscallsFlags) show(dir string) error {
-	r, err := recording.Open(dir)
+	r, err := f.from.open(dir)
 	if err != nil {
 		return err
 	}
