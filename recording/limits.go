@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"strconv"
+	"time"
 	"unsafe"
 )
 
@@ -20,10 +21,12 @@ const (
 	maxSeries   = 100_000
 	maxMemory   = 400 << 20 // bytes that rows, series and samples take, as counted below
 	maxParts    = 256
-	maxDamage   = 1000     // sentences on what was lost before
-	maxText     = 64 << 10 // bytes of one text in a row
-	maxDepth    = 32       // objects and lists inside each other
-	maxWindow   = 32 << 20 // bytes that zstd may look back; packWindow is what Pack takes
+	maxDays     = 400
+	lastDay     = 200 * 365 // since 1970, and before it: Time ends in 2262
+	maxDamage   = 1000      // sentences on what was lost before
+	maxText     = 64 << 10  // bytes of one text in a row
+	maxDepth    = 32        // objects and lists inside each other
+	maxWindow   = 32 << 20  // bytes that zstd may look back; packWindow is what Pack takes
 )
 
 // LimitEnv is the environment variable that raises all bounds: 4 is four times as much.
@@ -66,6 +69,22 @@ func (m *meter) begin(r *Recording) {
 	if n >= 2 {
 		m.copies = 2
 	}
+}
+
+// window refuses times that no host and no log has: rules and charts go through the
+// window second by second.
+func (m *meter) window(r *Recording) error {
+	for _, one := range append([]*Recording{r}, r.Parts...) {
+		start, end := float64(one.Manifest.Start), float64(one.Manifest.End)
+		if err := m.pass(int64((end-start)/float64(24*time.Hour)), maxDays, fmt.Sprintf("a window of over %d days", m.most(maxDays))); err != nil {
+			return err
+		}
+		if far := int64(max(math.Abs(start), math.Abs(end)) / float64(24*time.Hour)); far > lastDay {
+			m.over = &LimitError{What: "a window outside of the years 1770 to 2170"}
+			return m.over
+		}
+	}
+	return nil
 }
 
 // text counts what is read of a file in a folder; of a packed one it was counted when it

@@ -74,6 +74,10 @@ func readWithin(s source, name, dir string, to schema, m *meter) (*Recording, er
 		r.Manifest.End = lastSeen(r)
 		r.Damage = append(r.Damage, "the recording was cut off: it has no end in its manifest and is read up to the last time seen in it")
 	}
+	if err := m.window(r); err != nil {
+		m.over.Path = name
+		return nil, err
+	}
 	if manifest.Broken != "" {
 		r.Damage = append(r.Damage, manifest.Broken)
 	}

@@ -96,7 +96,7 @@ func TestManyRows(t *testing.T) {
 	if os.Getenv("SNAG_ATTACK") == "" {
 		t.Skip("make attack")
 	}
-	const few, many = 10_000, 40_000
+	const few, many = 5_000, 20_000
 	done := map[string]bool{}
 	files, _ := filepath.Glob("../../lab/recordings/*-sick.snag")
 	for _, f := range files {

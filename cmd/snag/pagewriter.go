@@ -36,6 +36,7 @@ func newPageWriter(file string) (*pageWriter, error) {
 		return w, nil
 	}
 	w.cmd = exec.Command("/proc/self/exe", pageWriterName, "--", file)
+	w.cmd.Args[0] = os.Args[0]
 	w.cmd.Stderr = &w.said
 	in, err := w.cmd.StdinPipe()
 	if err == nil {

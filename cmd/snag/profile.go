@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"snag/internal/cli"
 	"snag/internal/shown"
@@ -228,6 +229,16 @@ func (f *profileFlags) jitAtTheEnd(ctx context.Context, progress *progress) func
 	}
 }
 
+// into is the folder for the profiles; "" where --read gave up what it takes to write to
+// another user's.
+func (f *profileFlags) into(dir string) string {
+	if f.from != nil && unix.Access(dir, unix.W_OK) != nil {
+		fmt.Fprintf(shown.To(os.Stderr), "snag: the profiles are not written to %s, which is another user's or may not be written to: --out names another folder\n", dir)
+		return ""
+	}
+	return dir
+}
+
 // show prints the profiles of a recording, and writes them below to, where that is
 // a folder.
 func (f *profileFlags) show(ctx context.Context, dir, to string) error {
@@ -237,7 +248,7 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 	}
 	if to == "" {
 		if st, err := os.Stat(dir); err == nil && st.IsDir() {
-			to = dir
+			to = f.into(dir)
 		}
 	}
 	if len(r.Parts) == 0 {
