@@ -70,6 +70,12 @@ func readWithin(s source, name, dir string, to schema, m *meter) (*Recording, er
 		}
 	}
 	parts.unite()
+	for _, one := range append([]*Recording{r}, r.Parts...) {
+		if end := one.Manifest.End; end != 0 && end < one.Manifest.Start {
+			one.Manifest.End = lastSeen(one)
+			r.Damage = append(r.Damage, "the manifest has an end before the start: it is read up to the last time seen in it")
+		}
+	}
 	if r.Manifest.End == 0 {
 		r.Manifest.End = lastSeen(r)
 		r.Damage = append(r.Damage, "the recording was cut off: it has no end in its manifest and is read up to the last time seen in it")

@@ -18,7 +18,7 @@ attack() {
 	if "$@" >"$log" 2>&1; then
 		failures=0
 	else
-		failures=$(grep -cE '^ +[a-z_]+_test\.go:[0-9]+: .*(raw in|exit|MB$|permission)|Failing input|^panic:' "$log")
+		failures=$(grep -cE '^ +[a-z_]+_test\.go:[0-9]+: .*(raw in|exit|MB$|permission|panic:|took )|Failing input|^panic:' "$log")
 		failures=$((failures > 0 ? failures : 1))
 		bad=1
 	fi
@@ -29,6 +29,7 @@ attack() {
 renderings() { sed -n 's/.* \([0-9]*\) renderings.*/\1/p' "$1" | tail -1; }
 bombs() { grep -c 'KB packed' "$1"; }
 tables() { grep -c ' judge .* show ' "$1"; }
+changed() { sed -n 's/.* \([0-9]*\) renderings of changed.*/\1/p' "$1" | tail -1; }
 passed() { grep -c -- '--- ' "$1"; }
 execs() { sed -n 's/.*execs: \([0-9]*\).*/\1/p' "$1" | tail -1; }
 
@@ -37,6 +38,7 @@ go=${GO:-go}
 attack "texts that steer a terminal, as renderings" renderings shown "$go" test ./cmd/snag -run '^TestNothingOfAStrangers' -v -count 1 -timeout 60m
 attack "small files that unpack to gigabytes" bombs bombs "$go" test ./cmd/snag -run '^TestBombs$' -v -count 1 -timeout 60m
 attack "tables of many rows (QUADRATIC in the log: the bound on CPU time ends it)" tables many "$go" test ./cmd/snag -run '^TestManyRows$' -v -count 1 -timeout 60m
+attack "recordings with changed values" changed changed "$go" test ./cmd/snag -run '^TestChangedFields$' -v -count 1 -timeout 60m
 attack "privileges" passed privileges "$go" test ./cmd/snag -run '^(TestNoPrivileges|TestFilesOfOtherUsers)$' -v -count 1
 for target in FuzzFields FuzzRows FuzzWholePath; do
 	attack "$target, $time" execs "$target" "$go" test ./cmd/snag -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 5s -parallel 1 -timeout 60m

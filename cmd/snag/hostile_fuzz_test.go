@@ -4,9 +4,12 @@ import (
 	"archive/tar"
 	"bytes"
 	"io"
+	"os"
 	"path"
+	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -193,4 +196,38 @@ func valueEnd(text []byte, from int) int {
 		return len(text)
 	}
 	return from + end
+}
+
+// TestChangedFields does what FuzzFields does without counting what was covered, which
+// costs ten times as much: for a while, from a seed that it tells.
+func TestChangedFields(t *testing.T) {
+	if os.Getenv("SNAG_ATTACK") == "" {
+		t.Skip("make attack")
+	}
+	var texts [][]byte
+	for _, b := range sickOnes(t, true) {
+		one, err := text(b, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, one)
+	}
+	const lasts, slow = 4 * time.Minute, 5 * time.Second
+	first := uint64(time.Now().UnixNano())
+	n := 0
+	for end := time.Now().Add(lasts); time.Now().Before(end); n++ {
+		seed, began := first+uint64(n), cpuTime()
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("panic: recording %d, seed %d: %v\n%s", n%len(texts), seed, p, debug.Stack())
+				}
+			}()
+			judgeAll(t, packText(changed(texts[n%len(texts)], seed, n%64+1)))
+		}()
+		if took := cpuTime() - began; took > slow {
+			t.Errorf("recording %d, seed %d took %v", n%len(texts), seed, took)
+		}
+	}
+	t.Logf("%d renderings of changed recordings, from seed %d", n, first)
 }

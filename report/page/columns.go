@@ -204,7 +204,7 @@ func (b *builder) countLines(s selector) []Line {
 	b.eachCount(s, func(t recording.Time, label string, v, of float64) {
 		at := int(math.Floor(b.since(t)))
 		at = max(0, min(at, seconds-1))
-		if seconds == 0 {
+		if seconds <= 0 {
 			return
 		}
 		if byLabel[label] == nil {
