@@ -6,7 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"snag/internal/private"
 )
 
 // Options of a writer; the zero value is what find uses.
@@ -51,40 +54,73 @@ func (o *Options) defaults() {
 	}
 }
 
-// Create makes dir a recording and returns its writer. dir must not exist, be
-// empty, or, with Options.Replace, hold an earlier recording. The manifest's
-// Version is set; its Start should be (0: the present).
+// Create makes dir a recording and returns its writer. dir must not exist, or be the
+// user's own and closed to others, and empty or, with Options.Replace, hold an earlier
+// recording. The manifest's Version is set; its Start should be (0: the present). Only the
+// user can read what is written: a recording tells of all processes.
 func Create(dir string, m Manifest, o Options) (*Writer, error) {
 	o.defaults()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	folder, err := private.Open(dir)
+	if err != nil {
 		return nil, fmt.Errorf("record to %s: %w: give a directory that can be written", dir, err)
 	}
-	if err := refuseForeign(dir); err != nil {
-		return nil, err
-	}
-	lock, err := lockDir(dir)
+	w, err := createIn(place{name: dir, at: folder.Path()}, m, o)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, folder.Close())
 	}
-	w, err := create(dir, m, o)
-	if err != nil {
-		unlockDir(lock)
-		return nil, err
-	}
-	w.lock = lock
+	w.folder = folder
 	go w.loop()
 	return w, nil
 }
 
-func create(dir string, m Manifest, o Options) (*Writer, error) {
+// place is a folder: its name for people, and a path that leads to it whatever becomes of
+// its name.
+type place struct{ name, at string }
+
+// named puts the folder's name into an error that has its path.
+func (p place) named(err error) error {
+	if err == nil || p.at == p.name {
+		return err
+	}
+	return &named{p, err}
+}
+
+type named struct {
+	place
+	err error
+}
+
+func (e *named) Error() string { return strings.ReplaceAll(e.err.Error(), e.at+"/", e.name+"/") }
+
+func (e *named) Unwrap() error { return e.err }
+
+func createIn(p place, m Manifest, o Options) (*Writer, error) {
+	if err := refuseForeign(p); err != nil {
+		return nil, err
+	}
+	lock, err := lockDir(p)
+	if err != nil {
+		return nil, err
+	}
+	w, err := create(p, m, o)
+	if err != nil {
+		unlockDir(lock)
+		return nil, p.named(err)
+	}
+	w.lock = lock
+	return w, nil
+}
+
+func create(p place, m Manifest, o Options) (*Writer, error) {
+	dir := p.at
 	// Under the lock: what is there now, nobody is writing.
 	if _, err := os.Lstat(filepath.Join(dir, manifestFile)); err == nil {
 		if !o.Replace {
-			return nil, fmt.Errorf("record to %s: it already holds a recording: give another directory, or remove that one", dir)
+			return nil, fmt.Errorf("record to %s: it already holds a recording: give another directory, or remove that one", p.name)
 		}
 		for _, name := range ours {
 			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-				return nil, fmt.Errorf("record to %s: clear the recording that it holds: %w", dir, err)
+				return nil, fmt.Errorf("record to %s: clear the recording that it holds: %w", p.name, err)
 			}
 		}
 	}
@@ -96,7 +132,7 @@ func create(dir string, m Manifest, o Options) (*Writer, error) {
 		}
 	}
 	// First: from here on the folder is a recording, whenever the writer dies.
-	if err := writeManifest(dir, m); err != nil {
+	if err := writeManifest(p, m); err != nil {
 		return nil, err
 	}
 	store, err := begin(dir, o)
@@ -104,14 +140,14 @@ func create(dir string, m Manifest, o Options) (*Writer, error) {
 		for _, name := range ours {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
 		}
-		return nil, fmt.Errorf("record to %s: %w", dir, err)
+		return nil, fmt.Errorf("record to %s: %w", p.name, err)
 	}
-	return newWriter(dir, m, o, store), nil
+	return newWriter(p, m, o, store), nil
 }
 
 func begin(dir string, o Options) (sampleStore, error) {
 	for _, d := range []string{samplesDir, tablesDir} {
-		if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {
+		if err := os.Mkdir(filepath.Join(dir, d), private.FolderMode()); err != nil {
 			return nil, err
 		}
 	}
@@ -123,10 +159,10 @@ var ours = []string{manifestFile, manifestFile + ".tmp", samplesDir, tablesDir, 
 
 // refuseForeign protects what is not a recording: a folder with anything that
 // a writer did not make is left alone.
-func refuseForeign(dir string) error {
-	entries, err := os.ReadDir(dir)
+func refuseForeign(p place) error {
+	entries, err := os.ReadDir(p.at)
 	if err != nil {
-		return fmt.Errorf("record to %s: %w", dir, err)
+		return fmt.Errorf("record to %s: %w", p.name, p.named(err))
 	}
 	other := ""
 	for _, e := range entries {
@@ -138,7 +174,7 @@ func refuseForeign(dir string) error {
 		}
 	}
 	if other != "" {
-		return fmt.Errorf("record to %s: it is not empty (%s) and no snag recording: give an empty or a new directory", dir, cut(other, 60))
+		return fmt.Errorf("record to %s: it is not empty (%s) and no snag recording: give an empty or a new directory", p.name, cut(other, 60))
 	}
 	return nil
 }

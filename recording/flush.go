@@ -80,7 +80,7 @@ func (w *Writer) flush(withSamples bool) error {
 		w.spare = batch[:0]
 	}
 	for _, p := range parts {
-		if err := p.t.write(w.dir, p.lines); err != nil {
+		if err := p.t.write(w.at, p.lines); err != nil {
 			return err
 		}
 		w.mu.Lock()
@@ -177,8 +177,9 @@ func (w *Writer) finish() {
 	}
 	m := w.manifest
 	w.mu.Unlock()
-	w.fail(writeManifest(w.dir, m))
+	w.fail(writeManifest(w.place, m))
 	unlockDir(w.lock)
+	_ = w.folder.Close() // all is written and synced
 }
 
 // threadCPU is the CPU time of the calling thread, seconds.

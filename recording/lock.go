@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"snag/internal/private"
 	"strconv"
 	"strings"
 
@@ -31,12 +32,12 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("record to %s: %s is recording there: wait until it ends, or give another directory", e.Dir, who)
 }
 
-func lockDir(dir string) (*os.File, error) {
-	path := filepath.Join(dir, lockFile)
+func lockDir(p place) (*os.File, error) {
+	dir, path := p.name, filepath.Join(p.at, lockFile)
 	for range 100 {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, private.FileMode())
 		if err != nil {
-			return nil, fmt.Errorf("lock the recording %s: %w", dir, err)
+			return nil, fmt.Errorf("lock the recording %s: %w", dir, p.named(err))
 		}
 		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 			pid := lockedBy(f)

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"snag/internal/private"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -18,14 +22,18 @@ const (
 
 // writeManifest replaces the manifest at once: whoever reads it, and whenever
 // the power goes, finds the old one or the new one whole.
-func writeManifest(dir string, m Manifest) error {
+func writeManifest(p place, m Manifest) error {
+	dir := p.at
 	b, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
-		return fmt.Errorf("write the manifest of %s: %w", dir, err)
+		return fmt.Errorf("write the manifest of %s: %w", p.name, err)
 	}
 	tmp := filepath.Join(dir, manifestFile+".tmp")
 	err = func() error {
-		f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+		if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a writer that was killed
+			return err
+		}
+		f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, private.FileMode())
 		if err != nil {
 			return err
 		}
@@ -40,9 +48,9 @@ func writeManifest(dir string, m Manifest) error {
 	}()
 	if err != nil {
 		os.Remove(tmp)
-		return fmt.Errorf("write the manifest of %s: %w", dir, err)
+		return fmt.Errorf("write the manifest of %s: %w", p.name, p.named(err))
 	}
-	return syncDir(dir)
+	return p.named(syncDir(dir))
 }
 
 // syncDir makes renames and new files in dir last.

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
+	"snag/internal/private"
 	"strings"
 	"time"
 
@@ -112,12 +112,8 @@ func PackFile(dir, file string) error {
 	if err := Pack(dir, &b); err != nil {
 		return err
 	}
-	tmp := file + ".tmp"
-	if err := os.WriteFile(tmp, b.Bytes(), 0o644); err != nil {
+	if err := private.Write(file, b.Bytes()); err != nil {
 		return fmt.Errorf("pack %s: %w", dir, err)
-	}
-	if err := os.Rename(tmp, file); err != nil {
-		return errors.Join(fmt.Errorf("pack %s: %w", dir, err), os.Remove(tmp))
 	}
 	return nil
 }

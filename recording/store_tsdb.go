@@ -17,6 +17,8 @@ import (
 	"github.com/prometheus/prometheus/tsdb/chunks"
 	"github.com/prometheus/prometheus/tsdb/wlog"
 	"github.com/prometheus/prometheus/util/compression"
+
+	"snag/internal/private"
 )
 
 const (
@@ -114,7 +116,7 @@ func (s *headStore) seal() error {
 		}
 	}
 	// promtool 2.42 opens a folder only if it has a wal directory.
-	if err := os.Mkdir(filepath.Join(s.dir, "wal"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(s.dir, "wal"), private.FolderMode()); err != nil {
 		return fmt.Errorf("leave an empty log of samples: %w", err)
 	}
 	return syncDir(s.dir)

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"snag/internal/private"
+
+	"golang.org/x/sys/unix"
 )
 
 // tableFile appends the rows of one table: whole lines in memory, one write a
@@ -35,7 +38,7 @@ func (t *tableFile) write(dir string, lines []byte) error {
 	}
 	if t.file == nil {
 		path := filepath.Join(dir, tablesDir, t.name+".jsonl")
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o644)
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND|unix.O_NOFOLLOW, private.FileMode())
 		if err != nil {
 			return fmt.Errorf("write table %s: %w", t.name, err)
 		}

@@ -262,7 +262,9 @@ type Connections struct {
 	Failed uint64 `json:"failed"` // SYN_SENT or SYN_RECV that ended in CLOSE
 	Closed uint64 `json:"closed"`
 	// Of the closed ones: lived under 1 s, sum of lifetimes (s), payload bytes.
-	Short    uint64  `json:"short"`
+	Short uint64 `json:"short"`
+	// Unasked of these the server ended before the client had sent a byte.
+	Unasked  uint64  `json:"unasked,omitempty"`
 	Lifetime float64 `json:"lifetime_sum"`
 	BytesIn  uint64  `json:"bytes_in"`
 	BytesOut uint64  `json:"bytes_out"`
@@ -331,7 +333,7 @@ type Turns struct {
 	Role   string `json:"role"`  // serve: Local is the listener's; call: Remote is whom it asks
 	Local  string `json:"local"` // serve: address:port, "unix:/path", "unix:@name"; call: address, "unix:"
 	Remote string `json:"remote"`
-	Proto  string `json:"proto,omitempty"` // "udp": queries to a name server; "": what Local or Remote tells
+	Proto  string `json:"proto,omitempty"` // "udp": queries to a name server, answers of SIP; "": what Local or Remote tells
 	PID    int    `json:"pid,omitempty"`
 	Comm   string `json:"comm,omitempty"`
 	N      uint64 `json:"n"` // turns that ended in that second
@@ -355,6 +357,9 @@ type Turns struct {
 	// Missed are the connections of HTTP/2 on which some requests of that second were not
 	// seen: they are in none of the other numbers, so these are a lower bound.
 	Missed uint64 `json:"missed,omitempty"`
+	// Untimed are answers of which it is not known when they were asked for, as those that
+	// SIP sends by UDP: they are in none of the other numbers but Failed.
+	Untimed uint64 `json:"untimed,omitempty"`
 	// Hist[i] counts turns of at least TurnBound(i) and less than TurnBound(i+1),
 	// the first also what is shorter; trailing zeros are left out.
 	Hist []uint64 `json:"hist,omitempty"`

@@ -8,14 +8,17 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"snag/internal/private"
 )
 
 // Writer puts a recording on the disk. It is a Sink: probes hand it what they
 // measure and never wait for the disk; a loop of its own writes once a second.
 type Writer struct {
-	dir  string
-	o    Options
-	lock *os.File
+	place
+	o      Options
+	lock   *os.File
+	folder *private.Folder
 
 	opened time.Time
 	wake   chan struct{} // a table has grown a lot: write it now
@@ -49,9 +52,9 @@ type Writer struct {
 
 var _ Sink = (*Writer)(nil)
 
-func newWriter(dir string, m Manifest, o Options, store sampleStore) *Writer {
+func newWriter(p place, m Manifest, o Options, store sampleStore) *Writer {
 	w := &Writer{
-		dir: dir, o: o, opened: time.Now(), manifest: m, store: store, end: m.Start,
+		place: p, o: o, opened: time.Now(), manifest: m, store: store, end: m.Start,
 		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), failed: make(chan struct{}),
 		series: map[string]*series{}, tables: map[string]*tableFile{},
 	}
@@ -63,7 +66,7 @@ func newWriter(dir string, m Manifest, o Options, store sampleStore) *Writer {
 }
 
 // Dir is the recording's folder.
-func (w *Writer) Dir() string { return w.dir }
+func (w *Writer) Dir() string { return w.name }
 
 // Err is the first error that kept something from the disk, or nil.
 func (w *Writer) Err() error {
@@ -86,7 +89,7 @@ func (w *Writer) Update(change func(*Manifest)) error {
 	}
 	change(&w.manifest)
 	w.manifest.Version, w.manifest.Written = Version, nil
-	return writeManifest(w.dir, w.manifest)
+	return writeManifest(w.place, w.manifest)
 }
 
 // lines are for rows on their way to a table.
@@ -193,7 +196,7 @@ func (w *Writer) fail(err error) {
 	if w.err != nil {
 		return
 	}
-	w.err = explain(w.dir, err)
+	w.err = explain(w.name, w.named(err))
 	w.batch = nil
 	for _, t := range w.tables {
 		t.buf = nil

@@ -61,7 +61,7 @@ func askersOf(s *Scene, r *recording.Recording) *askers {
 		switch row.Role {
 		case "serve":
 			a.failed[row.PID] += row.Failed
-			a.answered[row.PID] += row.N
+			a.answered[row.PID] += row.N + row.Untimed
 		case "call":
 			id := IDOf(callee(s, row))
 			a.of[id] = append(a.of[id], row)
@@ -99,7 +99,7 @@ const seenAsking = 0.9
 func (v *Service) Failed() (failed, of float64, as string) {
 	for _, row := range v.Rows {
 		failed += float64(row.Failed)
-		of += float64(row.N)
+		of += float64(row.N + row.Untimed)
 		if row.Failed > 0 {
 			as = row.FailedAs
 		}

@@ -76,6 +76,7 @@ func (v *Service) add(row recording.Turns) {
 		t.CutBy = row.CutBy
 	}
 	t.Missed += row.Missed
+	t.Untimed += row.Untimed
 	t.Max = max(t.Max, row.Max)
 	t.Open += row.Open
 	t.Oldest = max(t.Oldest, row.Oldest)

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/private"
 	"snag/internal/shown"
 	"snag/probes"
 	"snag/probes/streams"
@@ -129,10 +129,15 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	}
 	dir := f.out
 	if dir == "" {
-		dir = filepath.Join(os.TempDir(), fmt.Sprintf("snag-%s-%d", time.Now().Format("20060102-150405"), os.Getpid()))
+		if dir, err = private.New(time.Now()); err != nil {
+			return err
+		}
 	}
 	recorded, begun := f.record(cmd.Context(), dir, since)
 	if !begun {
+		if f.out == "" {
+			_ = os.Remove(dir) // it is empty
+		}
 		return recorded // what the folder holds is another recording
 	}
 	if recorded != nil {

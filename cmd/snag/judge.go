@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/private"
 	"snag/report"
 	"snag/verdict"
 )
@@ -35,7 +36,16 @@ func (f *showFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.html, "html", "", "also write the verdict as one HTML page to this file (docs/page.md)")
 	cmd.Flags().StringVar(&f.baseline, "baseline", "", "compare with this recording of a good time or a good host, or with a file that snag read takes")
 	cmd.Flags().DurationVar(&f.slo, "slo", 0, "how long an answer may take, as 50ms: who takes longer for one request in a hundred is looked into; of the target, or of every service")
+	registerShared(cmd)
 	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "everything: all evidence, and what was cleared")
+}
+
+// registerShared is for commands that write what tells of a whole host.
+func registerShared(cmd *cobra.Command) {
+	cmd.Flags().BoolFunc("shared", "let every user of this host read what is written; only you can without it", func(string) error {
+		private.Share()
+		return nil
+	})
 }
 
 func judgeCommand() *cobra.Command {

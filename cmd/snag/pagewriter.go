@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/internal/private"
 	"snag/report/page"
 	"snag/verdict"
 )
@@ -35,9 +36,13 @@ func newPageWriter(file string) (*pageWriter, error) {
 	if file == "" || file == "-" || os.Geteuid() != 0 {
 		return w, nil
 	}
-	w.cmd = exec.Command("/proc/self/exe", pageWriterName, "--", file)
+	args := []string{pageWriterName}
+	if private.FileMode() != 0o600 {
+		args = append(args, "--shared")
+	}
+	w.cmd = exec.Command("/proc/self/exe", append(args, "--", file)...)
 	w.cmd.Args[0] = os.Args[0]
-	w.cmd.Stderr = &w.said
+	w.cmd.Stdout, w.cmd.Stderr = os.Stdout, &w.said // the file may be /dev/stdout
 	in, err := w.cmd.StdinPipe()
 	if err == nil {
 		w.in = in
@@ -77,7 +82,7 @@ func (w *pageWriter) close() {
 
 // pageWriterCommand is that process.
 func pageWriterCommand() *cobra.Command {
-	return &cobra.Command{Use: pageWriterName + " FILE", Hidden: true, Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
+	cmd := &cobra.Command{Use: pageWriterName + " FILE", Hidden: true, Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
 		all, err := io.ReadAll(io.LimitReader(os.Stdin, mostPage))
 		if err != nil {
 			return err
@@ -88,4 +93,6 @@ func pageWriterCommand() *cobra.Command {
 		}
 		return putPage(args[0], body)
 	}}
+	registerShared(cmd)
+	return cmd
 }

@@ -88,7 +88,7 @@ func TestFilesOfOtherUsers(t *testing.T) {
 	if err := recording.PackFile(folder, packed); err != nil {
 		t.Fatal(err)
 	}
-	private(t, home)
+	giveAway(t, home)
 	for _, args := range [][]string{
 		{"judge", folder}, {"judge", packed}, {"show", folder}, {"show", packed}, {"judge", "--baseline", packed, folder},
 		{"judge", "--html", filepath.Join(home, "a.html"), packed}, {"report", folder}, {"report", packed}, {"report", "--html", "-", packed},
@@ -129,8 +129,8 @@ func writeSome(t *testing.T, dir string) {
 	}
 }
 
-// private makes all of a folder another user's alone.
-func private(t *testing.T, dir string) {
+// giveAway makes all of a folder another user's alone.
+func giveAway(t *testing.T, dir string) {
 	const other = 12345
 	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"snag/internal/cli"
+	"snag/internal/private"
 	"snag/internal/shown"
 	"snag/probes"
 	"snag/probes/jvm"
@@ -69,7 +70,7 @@ later) and shows their callers with -XX:+PreserveFramePointer.`,
   sudo snag profile --unit nginx --off
   sudo snag profile --all --html profile.html
   sudo snag profile --pid $(pgrep -o java) --jit-maps --off
-  snag profile --read /tmp/snag-20261121-045359-16773 --pid 812
+  snag profile --read /tmp/snag-20261121-045359-2871936418 --pid 812
   snag profile --read perf.data`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runProfile(cmd, f) },
@@ -90,6 +91,7 @@ later) and shows their callers with -XX:+PreserveFramePointer.`,
 	flags.StringVar(&f.html, "html", "", "also write one HTML page with the flame graph to this file")
 	flags.IntVar(&f.lines, "top", 20, "how many functions to print")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the profile")
+	registerShared(cmd)
 	cmd.AddCommand(profileDiffCommand())
 	return cmd
 }
@@ -139,7 +141,10 @@ func runProfile(cmd *cobra.Command, f profileFlags) error {
 	}
 	dir := f.out
 	if dir == "" {
-		dir = filepath.Join(os.TempDir(), fmt.Sprintf("snag-%s-%d", time.Now().Format("20060102-150405"), os.Getpid()))
+		var err error
+		if dir, err = private.New(time.Now()); err != nil {
+			return err
+		}
 	}
 	if !f.all {
 		var err error

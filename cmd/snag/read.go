@@ -1,10 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/private"
 	"snag/readers"
 	"snag/readers/logs"
 )
@@ -82,7 +81,9 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 	}
 	dir := f.out
 	if dir == "" {
-		dir = filepath.Join(os.TempDir(), fmt.Sprintf("snag-%s-%d", time.Now().Format("20060102-150405"), os.Getpid()))
+		if dir, err = private.New(time.Now()); err != nil {
+			return err
+		}
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -99,7 +100,7 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 	}
 	if err := readers.Read(ctx, p); err != nil {
 		if f.out == "" {
-			_ = os.RemoveAll(dir) // of this run alone: its name has the pid
+			_ = os.RemoveAll(dir) // of this run alone
 		}
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/private"
 	"snag/internal/shown"
 	"snag/report/page"
 	"snag/verdict"
@@ -26,7 +27,7 @@ of evidence, and the tables. It opens from disk and asks the network for nothing
 The page goes to DIR.html, beside the recording; --html names another file, and
 --html - is standard output. With --baseline the flame graphs show what takes more
 and what less than it did then. It ends with 0 whatever the verdict is.`,
-		Example: `  snag report /tmp/snag-20261121-045359-16773
+		Example: `  snag report /tmp/snag-20261121-045359-2871936418
   snag report DIR --html - | ssh desk 'cat > incident.html'`,
 		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -69,41 +70,15 @@ and what less than it did then. It ends with 0 whatever the verdict is.`,
 	}
 	cmd.Flags().StringVar(&baseline, "baseline", "", "compare with this recording of a good time or a good host")
 	cmd.Flags().StringVar(&file, "html", "", "write to this file (default DIR.html; - is standard output)")
+	registerShared(cmd)
 	return cmd
 }
 
 // putPage puts the page into a file, whole or not at all: what is passed
 // around after an incident must not be half of it.
 func putPage(file string, b []byte) error {
-	failed := func(err error) error {
+	if err := private.Write(file, b); err != nil {
 		return fmt.Errorf("write the page to %s: %w: name a file in a folder that is there and may be written to", file, err)
-	}
-	if st, err := os.Stat(file); err == nil && !st.Mode().IsRegular() {
-		if st.IsDir() {
-			return failed(fmt.Errorf("it is a folder"))
-		}
-		if err := os.WriteFile(file, b, 0o644); err != nil { // a pipe or a device
-			return failed(err)
-		}
-		return nil
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".snag-page-*")
-	if err != nil {
-		return failed(err)
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(b)
-	if err == nil {
-		err = tmp.Chmod(0o644)
-	}
-	if closed := tmp.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), file)
-	}
-	if err != nil {
-		return failed(err)
 	}
 	return nil
 }

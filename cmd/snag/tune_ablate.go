@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/private"
 	"snag/internal/shown"
 	"snag/internal/units"
 	"snag/internal/words"
@@ -323,7 +324,7 @@ func (a *ablation) show(out io.Writer) error {
 		p := a.pruned()
 		text, err := p.Text()
 		if err == nil {
-			err = os.WriteFile(a.flags.out, text, 0o644)
+			err = private.Write(a.flags.out, text)
 		}
 		if err != nil {
 			return fmt.Errorf("write the plan %s: %w", a.flags.out, err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"snag/internal/cli"
 	"snag/remedies/export"
@@ -102,7 +103,7 @@ func writeExport(out io.Writer, r export.Result, dir string) error {
 		if f.Run {
 			mode = 0o755
 		}
-		w, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		w, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, mode)
 		if err != nil {
 			return fmt.Errorf("write %s: %w: give another folder with --out", path, errors.Unwrap(err))
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/private"
 	"snag/internal/shown"
 	"snag/recording"
 	"snag/remedies"
@@ -102,8 +102,8 @@ func (f planFlags) write(out io.Writer, p *plan.Plan) error {
 	}
 	person := shown.Under(out) == os.Stdout && isTerminal(os.Stdout) && !f.yaml && !f.json
 	if f.out != "" {
-		if err := os.WriteFile(f.out, text, 0o644); err != nil {
-			return fmt.Errorf("write the plan %s: %w", f.out, errors.Unwrap(err))
+		if err := private.Write(f.out, text); err != nil {
+			return fmt.Errorf("write the plan %s: %w", f.out, err)
 		}
 		person = true
 	}

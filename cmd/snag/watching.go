@@ -11,6 +11,7 @@ import (
 	"snag/cmd/snag/live"
 	"snag/internal/cli"
 	"snag/internal/netns"
+	"snag/internal/private"
 	"snag/probes"
 	"snag/probes/probe"
 	"snag/probes/streams"
@@ -149,7 +150,7 @@ func (s *watching) alarms() ([]*watch.Alarms, error) {
 // open opens the files that are written to.
 func (s *watching) open(o *watch.Options) error {
 	if s.f.frames != "" {
-		file, err := os.Create(s.f.frames)
+		file, err := private.Create(s.f.frames)
 		if err != nil {
 			return fmt.Errorf("--frames: %w", err)
 		}

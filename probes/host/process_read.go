@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"snag/internal/netns"
+	"snag/internal/secrets"
 	"snag/recording"
 )
 
@@ -164,8 +165,8 @@ func (r *procReader) describe(p *process) {
 	p.exe, _ = os.Readlink(r.path(p.pid, "exe"))
 	p.cmdline = ""
 	if data, err := r.read(p.pid, "cmdline"); err == nil {
-		data = data[:min(len(data), mostCmdline)]
-		p.cmdline = strings.ToValidUTF8(strings.TrimRight(strings.ReplaceAll(string(data), "\x00", " "), " "), "?")
+		line := secrets.Command(data)
+		p.cmdline = strings.ToValidUTF8(line[:min(len(line), mostCmdline)], "?")
 	}
 }
 

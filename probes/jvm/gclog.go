@@ -110,11 +110,7 @@ func (l *journals) open(pid int) ([]*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	environ, err := os.ReadFile(base + "/environ")
-	if err != nil {
-		return nil, err
-	}
-	wanted := wantedLogs(string(cmdline), string(environ))
+	wanted := wantedLogs(string(cmdline))
 	dir, err := os.Open(base + "/fd")
 	if err != nil {
 		return nil, err

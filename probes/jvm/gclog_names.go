@@ -14,23 +14,12 @@ type logsWanted struct {
 	stdout bool
 }
 
-// optionVariables hold arguments besides those of the command line (java(1); the last
-// is HotSpot's own).
-var optionVariables = []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"}
-
-// wantedLogs reads a command line and an environment, both as /proc has them: parts
-// that end with a zero byte.
-func wantedLogs(cmdline, environ string) logsWanted {
+// wantedLogs reads a command line as /proc has it: parts that end with a zero byte. Options may
+// be in the environment too (JDK_JAVA_OPTIONS), which is not read, as it holds what gives access:
+// such a log is found by its name and its first lines.
+func wantedLogs(cmdline string) logsWanted {
 	var w logsWanted
 	args := strings.Split(cmdline, "\x00")
-	for _, variable := range strings.Split(environ, "\x00") {
-		name, value, _ := strings.Cut(variable, "=")
-		for _, known := range optionVariables {
-			if name == known {
-				args = append(args, strings.Fields(value)...)
-			}
-		}
-	}
 	legacy, file := false, false // JDK 8
 	for _, arg := range args {
 		arg = strings.Trim(arg, `"'`)

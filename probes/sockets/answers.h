@@ -6,10 +6,10 @@
  * encrypted but its alerts.
  */
 
-#define ANSWER_BYTES 16
+#define ANSWER_BYTES 24
 
 struct first {
-	__u8 b[3 * ANSWER_BYTES]; /* a piece may go beyond what is looked at */
+	__u8 b[64]; /* a piece may go beyond what is looked at */
 };
 
 enum answer {
@@ -27,9 +27,23 @@ enum answer {
 	ANSWER_DNS_REFUSED,
 	ANSWER_DNS_NONE,
 	ANSWER_HTTP2,
+	ANSWER_REPLY, /* a three-digit reply code of FTP, SMTP, NNTP */
+	ANSWER_IMAP,
+	ANSWER_POP3,
+	ANSWER_REDIS_OR_POP3,
+	ANSWER_BEANSTALKD,
+	ANSWER_LDAP,
+	ANSWER_KAFKA,
 	ANSWER_TLS,
-	ANSWER_SETTINGS, /* no error: a server of HTTP/2 begins */
+	/* No errors: */
+	ANSWER_SETTINGS,	/* a server of HTTP/2 begins */
+	ANSWER_MORE,		/* what it comes to is said later */
+	ANSWER_GREETING = 0x40, /* and enum greets */
 };
+
+/* What else is known of an answer stands above its kind: a reply code less 300, a code of
+ * LDAP or Kafka, of a TLS alert its description. */
+#define ALERT_SHIFT 8
 
 /* The calls that write to a socket or read it, and what their second argument is. */
 enum written { WRITTEN_NOWHERE, WRITTEN_BYTES, WRITTEN_IOV, WRITTEN_MSGHDR, WRITTEN_MMSGHDR };
@@ -148,8 +162,9 @@ static __noinline enum written call_bytes(__u64 *at, bool in)
 	return kind == WRITTEN_MSGHDR ? WRITTEN_IOV : WRITTEN_MMSGHDR;
 }
 
-/* The first bytes of what the present call writes, or has read; false where they are not seen. */
-static __always_inline bool first_bytes(struct first *f, bool in)
+/* The first of n bytes that the present call writes, or has read; false where they are not
+ * seen. What lies behind them in the process' memory is something else. */
+static __always_inline bool first_bytes(struct first *f, __u32 n, bool in)
 {
 	enum written kind;
 	__u64 at = 0;
@@ -159,7 +174,10 @@ static __always_inline bool first_bytes(struct first *f, bool in)
 		return false;
 	if (kind != WRITTEN_BYTES)
 		return from_pieces(f, at);
-	return bpf_probe_read_user(f->b, ANSWER_BYTES, (void *)at) == 0;
+	if (n > ANSWER_BYTES)
+		n = ANSWER_BYTES;
+	asm volatile("%0 &= 31" : "+r"(n)); /* as in from_pieces */
+	return bpf_probe_read_user(f->b, n, (void *)at) == 0;
 }
 
 static __always_inline bool is_upper(__u8 c)
@@ -167,96 +185,19 @@ static __always_inline bool is_upper(__u8 c)
 	return c >= 'A' && c <= 'Z';
 }
 
+static __always_inline bool is_digit(__u8 c)
+{
+	return c >= '0' && c <= '9';
+}
+
 #define BEGINS4(b, w, x, y, z) ((b)[0] == (w) && (b)[1] == (x) && (b)[2] == (y) && (b)[3] == (z))
-
-/* A status line of HTTP/1 (RFC 9112, 4), SIP (RFC 3261, 7.2) or RTSP (RFC 2326, 7.1): what
- * the server could not do, 5xx and of SIP 6xx, and what it would not for there is too much
- * (HTTP's 429, RTSP's 453). */
-static __always_inline __u8 status_line(const __u8 *b)
-{
-	const __u8 *code;
-	__u8 kind;
-
-	if (BEGINS4(b, 'H', 'T', 'T', 'P') && b[4] == '/' && b[8] == ' ') {
-		code = b + 9;
-		kind = ANSWER_HTTP;
-	} else if (BEGINS4(b, 'S', 'I', 'P', '/') && b[7] == ' ') {
-		code = b + 8;
-		kind = ANSWER_SIP;
-	} else if (BEGINS4(b, 'R', 'T', 'S', 'P') && b[4] == '/' && b[8] == ' ') {
-		code = b + 9;
-		kind = ANSWER_RTSP;
-	} else {
-		return ANSWER_FINE;
-	}
-	if (code[0] == '5' || (kind == ANSWER_SIP && code[0] == '6'))
-		return kind;
-	if (kind == ANSWER_HTTP && code[0] == '4' && code[1] == '2' && code[2] == '9')
-		return kind;
-	if (kind == ANSWER_RTSP && code[0] == '4' && code[1] == '5' && code[2] == '3')
-		return kind;
-	return ANSWER_FINE;
-}
-
-static __always_inline __u8 class_of(const __u8 *b)
-{
-	__u8 kind = status_line(b);
-
-	if (kind)
-		return kind;
-	/* RESP: an error begins with its word in capitals; MOVED and ASK send elsewhere. */
-	if (b[0] == '-' && is_upper(b[1]) && is_upper(b[2]) && is_upper(b[3]) &&
-	    !BEGINS4(b + 1, 'M', 'O', 'V', 'E') && !BEGINS4(b + 1, 'A', 'S', 'K', ' '))
-		return ANSWER_REDIS;
-	/* memcached's protocol.txt: ERROR, CLIENT_ERROR, SERVER_ERROR. */
-	if ((BEGINS4(b, 'E', 'R', 'R', 'O') && b[4] == 'R') ||
-	    (BEGINS4(b, 'S', 'E', 'R', 'V') && BEGINS4(b + 4, 'E', 'R', '_', 'E')) ||
-	    (BEGINS4(b, 'C', 'L', 'I', 'E') && BEGINS4(b + 4, 'N', 'T', '_', 'E')))
-		return ANSWER_MEMCACHED;
-	/* ErrorResponse: its length, and first the field S with the severity. */
-	if (b[0] == 'E' && !b[1] && !b[2] && b[5] == 'S' && is_upper(b[6]))
-		return ANSWER_POSTGRESQL;
-	/* ERR_Packet: length, sequence number, 0xff, error number; since 4.1 a state, but in
-	 * place of the greeting, whose errors are 1024 to 1279 (too many connections, a blocked host). */
-	if (!b[2] && b[3] <= 8 && b[4] == 0xff && (b[7] == '#' || (b[3] == 0 && b[6] == 4)) &&
-	    (b[0] > 8 || b[1]))
-		return ANSWER_MYSQL;
-	/* AMQP 0-9-1: a method frame on channel 0 or another, connection.close or channel.close. */
-	if (b[0] == 1 && !b[7] &&
-	    ((b[8] == 10 && !b[9] && b[10] == 50) || (b[8] == 20 && !b[9] && b[10] == 40)))
-		return ANSWER_AMQP;
-	/* CONNACK of MQTT 3 and 5 with a reason. */
-	if (b[0] == 0x20 && b[1] >= 2 && b[1] < 64 && b[2] <= 1 && b[3])
-		return ANSWER_MQTT;
-	/* A fatal alert that is not encrypted yet (RFC 8446, 6). */
-	if (b[0] == 21 && b[1] == 3 && !b[3] && b[4] == 2 && b[5] == 2)
-		return ANSWER_TLS;
-	/* RFC 9113, 3.4 and 6.5. */
-	if (!b[0] && !b[1] && b[2] % 6 == 0 && BEGINS4(b + 3, 4, 0, 0, 0) && !b[7] && !b[8])
-		return ANSWER_SETTINGS;
-	return ANSWER_FINE;
-}
 
 /* A TLS alert tells in its seventh byte what is wrong (RFC 8446, 6.2). */
 #define TLS_ALERT 7
 #define TLS_HEADER 5
-#define ALERT_SHIFT 8
 #define ALERT_READ (1 << 16) /* the peer's */
 /* Of HTTP/2 the error code stands there: of a stream, or of the whole connection (GOAWAY). */
 #define H2_OF_ALL (1 << 17)
-
-/* What the present call begins to answer, ANSWER_FINE where it is no error or not seen; of
- * an alert its description too. */
-static __noinline int answers_with(void)
-{
-	struct first f = {};
-	int kind;
-
-	if (!first_bytes(&f, false))
-		return ANSWER_FINE;
-	kind = class_of(f.b);
-	return kind == ANSWER_TLS ? kind | f.b[TLS_ALERT - 1] << ALERT_SHIFT : kind;
-}
 
 /* Whether the present call has read a peer's alert in clear: what it says of the handshake, for
  * afterwards all is encrypted. Some read the head of a record first, and then what it says. A

@@ -133,13 +133,30 @@ static __always_inline void count_closed(struct sock *sk, __u64 id, int old)
 	count_bytes(v, sk);
 	if (b && b->established) {
 		age = bpf_ktime_get_ns() - b->established;
-		if (age < 1000000000ULL)
+		if (age < 1000000000ULL) {
 			add(&v->brief, 1);
+			add(&v->unasked, b->unasked);
+		}
 	} else {
 		/* Older than we are: at least as long as we have looked. */
 		age = bpf_ktime_get_ns() - started;
 	}
 	add(&v->lifetime, age);
+}
+
+/* One end hangs up: seen at the server's, or at the client's, where a FIN has come. What the client
+ * has sent may lie unread. */
+static __always_inline void hung_up(struct sock *sk, __u64 id, int new)
+{
+	struct birth *b = bpf_map_lookup_elem(&births, &id);
+	const struct tcp_sock *tp = (void *)sk;
+
+	if (!b || !b->established)
+		return;
+	if (b->role == ROLE_ACCEPT)
+		b->unasked = new == TCP_FIN_WAIT1 && !BPF_CORE_READ(tp, bytes_received);
+	else
+		b->unasked = new == TCP_CLOSE_WAIT && !BPF_CORE_READ(tp, bytes_sent);
 }
 
 static __always_inline void count_state(struct sock *sk, int old, int new)
@@ -154,6 +171,11 @@ static __always_inline void count_state(struct sock *sk, int old, int new)
 		if (old != TCP_SYN_SENT && old != TCP_SYN_RECV)
 			return;
 		count_opened(sk, id, old);
+		return;
+	case TCP_FIN_WAIT1:
+	case TCP_CLOSE_WAIT:
+		if (old == TCP_ESTABLISHED)
+			hung_up(sk, id, new);
 		return;
 	case TCP_CLOSE:
 		forget_writes(sk);

@@ -68,7 +68,7 @@ func TestConnectionsAreCountedExactly(t *testing.T) {
 		}
 	}
 	for _, c := range []recording.Connections{accept, connect} {
-		if c.Opened != n || c.Closed != n || c.Failed != 0 || c.Short != n {
+		if c.Opened != n || c.Closed != n || c.Failed != 0 || c.Short != n || c.Unasked != 0 {
 			t.Errorf("%d connections: %+v", n, c)
 		}
 		if c.BytesOut != 10*n || c.BytesIn < 10*n || c.BytesIn > 11*n {
@@ -91,11 +91,76 @@ func sum(to *recording.Connections, c recording.Connections) {
 	to.Closed += c.Closed
 	to.Failed += c.Failed
 	to.Short += c.Short
+	to.Unasked += c.Unasked
 	to.BytesIn += c.BytesIn
 	to.BytesOut += c.BytesOut
 	to.Lifetime += c.Lifetime
 	to.Handshake += c.Handshake
 	to.HandshakeMax = max(to.HandshakeMax, c.HandshakeMax)
+}
+
+// Who is turned away has said nothing yet. A client that leaves at once is none, nor is one that
+// was answered first.
+func TestTurnedAwayBeforeAnythingWasAsked(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const n = 6
+	say := func(c net.Conn, text string) { _, _ = c.Write([]byte(text)) }
+	hear := func(c net.Conn) { _, _ = c.Read(make([]byte, 64)) }
+	kinds := []struct {
+		addr           string
+		server, client func(c net.Conn)
+		want           uint64
+	}{
+		{"127.0.0.1:7021", func(c net.Conn) { say(c, "421 Too many\r\n") }, func(c net.Conn) { hear(c); hear(c) }, n},
+		{"127.0.0.1:7022", func(net.Conn) {}, hear, n},
+		{"127.0.0.1:7023", hear, func(net.Conn) {}, 0},
+		{"127.0.0.1:7024", func(c net.Conn) { say(c, "220 ready\r\n"); hear(c) }, hear, 0},
+		{"127.0.0.1:7025", func(c net.Conn) { say(c, "220 ready\r\n"); hear(c); say(c, "221 bye\r\n") }, func(c net.Conn) { hear(c); say(c, "QUIT\r\n"); hear(c); hear(c) }, 0},
+	}
+	var all []net.Listener
+	for _, k := range kinds {
+		all = append(all, b.listen(k.addr))
+	}
+	r := b.start()
+	time.Sleep(1200 * time.Millisecond)
+	b.do(func() error {
+		for i, k := range kinds {
+			for range n {
+				c, err := net.Dial("tcp", k.addr)
+				if err != nil {
+					return err
+				}
+				s, err := all[i].Accept()
+				if err != nil {
+					return err
+				}
+				done := make(chan struct{})
+				go func() { k.server(s); s.Close(); close(done) }()
+				k.client(c)
+				c.Close()
+				<-done
+			}
+		}
+		return nil
+	})
+	time.Sleep(100 * time.Millisecond)
+	r.Stop()
+	got := map[string]uint64{}
+	for _, c := range b.needs(r, "sockets.connections").Connections {
+		if c.Role == "accept" {
+			got[c.Role+" "+c.Local] += c.Unasked
+		} else {
+			got[c.Role+" "+c.Remote] += c.Unasked
+		}
+	}
+	for _, k := range kinds {
+		for _, role := range []string{"accept ", "connect "} {
+			if got[role+k.addr] != k.want {
+				t.Errorf("%s%s: %d, want %d", role, k.addr, got[role+k.addr], k.want)
+			}
+		}
+	}
 }
 
 func TestIPv6IsCountedAlike(t *testing.T) {

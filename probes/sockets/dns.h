@@ -199,28 +199,36 @@ struct user_address {
 
 #define ADDRESS_V6 8 /* in sockaddr_in6 */
 
+/* Whom a message is for. */
+static __always_inline bool client_at(struct dns_key *key, __u64 to)
+{
+	struct user_address a = {};
+
+	if (bpf_probe_read_user(&a, sizeof(a), (void *)to))
+		return false;
+	key->port = a.port;
+	if (a.family == AF_INET) {
+		client_v4(key, a.v4);
+		return true;
+	}
+	return a.family == AF_INET6 &&
+	       !bpf_probe_read_user(key->client, sizeof(key->client), (void *)(to + ADDRESS_V6));
+}
+
 enum message { MESSAGE_UNSEEN, MESSAGE_NO_ANSWER, MESSAGE_ANSWERS };
 
 /* What is sent from there to there: the answer to which query. */
 __noinline int message_of(struct dns_server *s, __u64 cookie, __u64 bytes, __u64 to)
 {
 	struct dns_key key = {.cookie = cookie};
-	struct user_address a = {};
 	__u8 begins[4] = {};
 	struct dns_query *q;
 	__u64 begin, now;
 
-	if (!s || bpf_probe_read_user(begins, sizeof(begins), (void *)bytes) ||
-	    bpf_probe_read_user(&a, sizeof(a), (void *)to))
-		return MESSAGE_UNSEEN;
-	if (a.family == AF_INET)
-		client_v4(&key, a.v4);
-	else if (a.family != AF_INET6 ||
-		 bpf_probe_read_user(key.client, sizeof(key.client), (void *)(to + ADDRESS_V6)))
+	if (!s || bpf_probe_read_user(begins, sizeof(begins), (void *)bytes) || !client_at(&key, to))
 		return MESSAGE_UNSEEN;
 	if (!(begins[2] & DNS_RESPONSE))
 		return MESSAGE_NO_ANSWER; /* it asks others from the same port */
-	key.port = a.port;
 	key.id = *(__u16 *)begins;
 	q = bpf_map_lookup_elem(&dns_queries, &key);
 	if (!q || q->slice != slice)

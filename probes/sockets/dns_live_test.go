@@ -119,6 +119,7 @@ func served(rec *recording.Recording, b *bench, local string) (sum recording.Tur
 			continue
 		}
 		sum.N += r.N
+		sum.Untimed += r.Untimed
 		sum.Sum += r.Sum
 		sum.Wait += r.Wait
 		sum.Max = max(sum.Max, r.Max)

@@ -39,6 +39,7 @@ func foldConnections(rows []recording.Connections, most int) []recording.Connect
 		o.Failed += r.Failed
 		o.Closed += r.Closed
 		o.Short += r.Short
+		o.Unasked += r.Unasked
 		o.Lifetime += r.Lifetime
 		o.BytesIn += r.BytesIn
 		o.BytesOut += r.BytesOut

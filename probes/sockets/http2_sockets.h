@@ -95,7 +95,7 @@ static __noinline int h2_look(struct sock *sk, struct tcp_sock *tp, struct turn 
 	struct h2 *h;
 
 	takes(H2_RUN);
-	if (n >= H2_HEAD && first_bytes(&f, in)) {
+	if (n >= H2_HEAD && first_bytes(&f, n, in)) {
 		if (h2_preface(f.b)) {
 			h = h2_new(sk, tp, t);
 			t->h2 = H2_IS;

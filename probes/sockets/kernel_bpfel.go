@@ -29,7 +29,8 @@ type kernelBirth struct {
 	Comm        [16]uint8
 	Pid         uint32
 	Role        uint8
-	Pad         [3]uint8
+	Unasked     uint8
+	Pad         [2]uint8
 }
 
 type kernelConnKey struct {
@@ -46,6 +47,7 @@ type kernelConnValue struct {
 	Failed       uint64
 	Closed       uint64
 	Brief        uint64
+	Unasked      uint64
 	Lifetime     uint64
 	BytesIn      uint64
 	BytesOut     uint64
@@ -300,6 +302,12 @@ type kernelSignalValue struct {
 	FromComm [16]uint8
 }
 
+type kernelSip struct {
+	_      structs.HostLayout
+	Looked uint32
+	Is     uint32
+}
+
 type kernelTurn struct {
 	_        structs.HostLayout
 	Begin    uint64
@@ -323,9 +331,24 @@ type kernelTurn struct {
 	Failed   uint64
 	FailedAs uint32
 	Before   uint32
-	Hist     [44]uint32
-	Comm     [16]uint8
-	Key      kernelTurnKey
+	Greets   uint8
+	More     uint8
+	Pad      [2]uint8
+	Kafka    struct {
+		_       structs.HostLayout
+		Id      uint32
+		Left    uint32
+		Key     uint8
+		Version uint8
+		Step    uint8
+		Misses  uint8
+		Is      uint8
+		Pad     [3]uint8
+	}
+	Hist [44]uint32
+	Comm [16]uint8
+	Key  kernelTurnKey
+	_    [4]byte
 }
 
 type kernelTurnKey struct {
@@ -355,6 +378,7 @@ type kernelTurnValue struct {
 	SlowPid  uint32
 	Slowest  uint64
 	Missed   uint64
+	Untimed  uint64
 }
 
 type kernelUnixPath struct {
@@ -409,6 +433,7 @@ const (
 	kernelMapSignalsB         = "signals_b"
 	kernelMapSocketH2         = "socket_h2"
 	kernelMapSocketQueries    = "socket_queries"
+	kernelMapSocketSip        = "socket_sip"
 	kernelMapSocketTurns      = "socket_turns"
 	kernelMapSpent            = "spent"
 	kernelMapTurnsA           = "turns_a"
@@ -537,6 +562,7 @@ type kernelMapSpecs struct {
 	SignalsB      *ebpf.MapSpec `ebpf:"signals_b"`
 	SocketH2      *ebpf.MapSpec `ebpf:"socket_h2"`
 	SocketQueries *ebpf.MapSpec `ebpf:"socket_queries"`
+	SocketSip     *ebpf.MapSpec `ebpf:"socket_sip"`
 	SocketTurns   *ebpf.MapSpec `ebpf:"socket_turns"`
 	Spent         *ebpf.MapSpec `ebpf:"spent"`
 	TurnsA        *ebpf.MapSpec `ebpf:"turns_a"`
@@ -615,6 +641,7 @@ type kernelMaps struct {
 	SignalsB      *ebpf.Map `ebpf:"signals_b"`
 	SocketH2      *ebpf.Map `ebpf:"socket_h2"`
 	SocketQueries *ebpf.Map `ebpf:"socket_queries"`
+	SocketSip     *ebpf.Map `ebpf:"socket_sip"`
 	SocketTurns   *ebpf.Map `ebpf:"socket_turns"`
 	Spent         *ebpf.Map `ebpf:"spent"`
 	TurnsA        *ebpf.Map `ebpf:"turns_a"`
@@ -650,6 +677,7 @@ func (m *kernelMaps) Close() error {
 		m.SignalsB,
 		m.SocketH2,
 		m.SocketQueries,
+		m.SocketSip,
 		m.SocketTurns,
 		m.Spent,
 		m.TurnsA,

@@ -39,13 +39,17 @@ const volatile bool has_turns = false;
 #include "errors.h"
 #include "queries.h"
 #include "answers.h"
+#include "answers_text.h"
+#include "answers_binary.h"
 #include "turns.h"
 #include "http2.h"
 #include "http2_streams.h"
 #include "http2_frames.h"
 #include "http2_sockets.h"
+#include "kafka.h"
 #include "unix.h"
 #include "dns.h"
+#include "sip.h"
 #include "sweep.h"
 
 /* Two programs on one tracepoint cost more than one that does both: the kernel
@@ -56,6 +60,7 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	struct tcp_sock *tp;
 	struct turn *t;
 	__u64 *ns;
+	int as;
 
 	if (!on)
 		return 0;
@@ -73,6 +78,10 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 			takes_more(ns, WHOLE_RUN - SHORT_RUN);
 			name_sent(sk);
 		}
+		if (may_answer_calls(sk)) {
+			takes_more(ns, WHOLE_RUN - SHORT_RUN);
+			sip_sent(sk, ret);
+		}
 		if (on_unix(sk)) {
 			takes_more(ns, WHOLE_RUN - SHORT_RUN);
 			unix_moved(sk, ret, true);
@@ -85,13 +94,23 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	takes_more(ns, WHOLE_RUN - SHORT_RUN);
 	t = turn_of_sender(sk, tp, ret);
 	hold_write(sk, tp, t);
-	if (!t)
-		t = speaks_first(sk, tp, ret);
-	if (!t || (t->h2 != H2_NOT && h2_moved(sk, tp, t, ret, false)))
+	if (!t) {
+		speaks_first(sk, tp, ret);
+		return 0;
+	}
+	if (t->h2 != H2_NOT && h2_moved(sk, tp, t, ret, false))
 		return 0;
 	turn_sent(tp, t);
-	if (begins_answer(t, tp->write_seq - ret))
-		count_failed(t);
+	if (t->kafka.step == KAFKA_ASKED) {
+		as = kafka_answer(&t->kafka, ret);
+		if (as >= 0) {
+			if (begins_answer(t, tp->write_seq - ret))
+				failed_as(t, as);
+			return 0;
+		}
+	}
+	if (t->more || begins_answer(t, tp->write_seq - ret))
+		count_failed(t, ret);
 	return 0;
 }
 
@@ -148,6 +167,7 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 		if (t->begin && !t->read && t->slice == slice)
 			t->read = bpf_ktime_get_ns();
 		count_alert(t, ret);
+		kafka_read(t, ret);
 		return 0;
 	}
 	if (!t && state == TCP_ESTABLISHED && accepted(sk) && opened_in_slice(sk)) {
@@ -158,11 +178,13 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 		t = new_turn(sk, ROLE_ACCEPT, tp->write_seq);
 		if (!t)
 			return 0;
+		note_first(t, tp);
 		name_turn(t);
 		if (h2_moved(sk, tp, t, ret, true))
 			return 0;
 		begin_serving(t, bpf_ktime_get_ns(), tp->write_seq);
 		t->read = t->begin;
+		kafka_read(t, ret);
 		/* With the handshake: it has lain there since (TCP_DEFER_ACCEPT). */
 		id = (__u64)sk;
 		b = bpf_map_lookup_elem(&births, &id);

@@ -30,6 +30,7 @@ struct conn_value {
 	__u64 failed;
 	__u64 closed;
 	__u64 brief;	/* of the closed: lived under a second */
+	__u64 unasked;	/* of the brief: the server ended it before the client had sent a byte */
 	__u64 lifetime; /* of the closed, ns */
 	__u64 bytes_in;
 	__u64 bytes_out;
@@ -47,7 +48,8 @@ struct birth {
 	__u8 comm[16];
 	__u32 pid;
 	__u8 role;
-	__u8 pad[3];
+	__u8 unasked; /* the server hung up before the client had sent a byte */
+	__u8 pad[2];
 };
 
 struct reset_key {
@@ -155,7 +157,8 @@ struct turn_value {
 	__u32 cut_by;	 /* enum cut, of the last */
 	__u32 slow_pid;	 /* whose turn took longest, or takes */
 	__u64 slowest;
-	__u64 missed; /* connections of HTTP/2 some of whose requests were not seen */
+	__u64 missed;  /* connections of HTTP/2 some of whose requests were not seen */
+	__u64 untimed; /* answers that are in no other count but failed (sip.h) */
 };
 
 /* What ended a connection on which a request was open. */
@@ -163,6 +166,23 @@ enum cut { CUT_NOT, CUT_RESET, CUT_TIMED_OUT, CUT_HUNG_UP };
 
 /* Whether a connection is one of HTTP/2 in clear text (http2.h). */
 enum h2_is { H2_UNKNOWN, H2_NOT, H2_MAYBE, H2_IS };
+
+enum kafka_step { KAFKA_UNKNOWN, KAFKA_SIZED, KAFKA_ASKED, KAFKA_NOT };
+
+/* The last request of Kafka (kafka.h). */
+struct kafka {
+	__u32 id;
+	__u32 left; /* bytes of it that have not been read */
+	__u8 key;
+	__u8 version;
+	__u8 step; /* enum kafka_step */
+	__u8 misses;
+	__u8 is; /* a request was answered */
+	__u8 pad[3];
+};
+
+/* How a server greets, which tells what its answers may be; not, where the client speaks first. */
+enum greets { GREETS_UNKNOWN, GREETS_NOT, GREETS_REPLIES, GREETS_IMAP, GREETS_POP3 };
 
 /* The turn that a socket is in; times in ns, 0 for what has not happened. What
  * every event touches fits one cache line: two CPUs pass it to and fro. */
@@ -191,6 +211,10 @@ struct turn {
 	__u64 failed;
 	__u32 failed_as;
 	__u32 before; /* serve: base of the turn before; UNIX: bytes that the caller has read */
+	__u8 greets;  /* enum greets */
+	__u8 more;    /* the answer that was announced has not come yet */
+	__u8 pad[2];
+	struct kafka kafka;
 	__u32 hist[TURN_BUCKETS];
 	__u8 comm[16];
 	struct turn_key key;

@@ -81,44 +81,6 @@ func slowTurns(row recording.Turns) string {
 	return ""
 }
 
-// answers are what failed answers are called (enum answer of answers.h).
-var answers = []string{"", "HTTP 5xx or 429", "SIP 5xx or 6xx", "RTSP 5xx or 453", "a Redis error", "a memcached error", "a PostgreSQL error", "a MySQL error",
-	"an AMQP close", "an MQTT refusal", "DNS SERVFAIL", "DNS REFUSED", "no DNS answer in 5 s", "HTTP/2"}
-
-// answeredHTTP2 is the place of HTTP/2 among answers.
-const answeredHTTP2 = 13
-
-// failedAs is what the last of them was called: of HTTP/2 the error code, of TLS which
-// alert, and of whom.
-func failedAs(as uint32) string {
-	const shift, kinds, ofPeer, ofAll = 8, 0xff, 1 << 16, 1 << 17 // answers.h
-	kind, code := int(as&kinds), uint8(as>>shift)
-	switch {
-	case kind == answeredHTTP2:
-		return http2Error(code, as&ofAll != 0)
-	case kind < len(answers):
-		return answers[kind]
-	}
-	return recording.TLSAlert(code, as&ofPeer != 0)
-}
-
-// http2Errors are the error codes of RFC 9113, 7.
-var http2Errors = []string{"NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED", "FRAME_SIZE_ERROR",
-	"REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM", "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED"}
-
-// http2Error is a stream that its server reset (RST_STREAM), or a connection that it ends
-// for an error (GOAWAY): "HTTP/2 RST_STREAM REFUSED_STREAM".
-func http2Error(code uint8, goAway bool) string {
-	frame, what := "RST_STREAM", fmt.Sprintf("error %d", code)
-	if goAway {
-		frame = "GOAWAY"
-	}
-	if int(code) < len(http2Errors) {
-		what = http2Errors[code]
-	}
-	return answers[answeredHTTP2] + " " + frame + " " + what
-}
-
 // cuts are what ended a connection before the answer (enum cut of tables.h).
 var cuts = []string{"", recording.CutReset, recording.CutTimedOut, recording.CutHungUp}
 
@@ -153,7 +115,7 @@ func turnRow(t recording.Time, k kernelTurnKey, v kernelTurnValue, who names) re
 	if slow := int(v.SlowPid); slow != row.PID {
 		row.SlowPID = slow
 	}
-	row.Missed = v.Missed
+	row.Missed, row.Untimed = v.Missed, v.Untimed
 	if row.Failed = v.Failed; v.Failed > 0 {
 		row.FailedAs = failedAs(v.FailedAs)
 	}
@@ -201,6 +163,7 @@ func foldTurns(rows []recording.Turns, most int) []recording.Turns {
 		o.Failed += r.Failed
 		o.Cut += r.Cut
 		o.Missed += r.Missed
+		o.Untimed += r.Untimed
 		o.Open += r.Open
 		o.Oldest = max(o.Oldest, r.Oldest)
 		o.Hist = addHist(o.Hist, r.Hist)

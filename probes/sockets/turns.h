@@ -218,6 +218,13 @@ static __always_inline struct turn *new_turn(struct sock *sk, __u8 role, __u32 w
 	return t;
 }
 
+/* A connection whose client speaks first, as far as is known when data has come. */
+static __always_inline void note_first(struct turn *t, const struct tcp_sock *tp)
+{
+	if (!tp->bytes_sent)
+		t->greets = GREETS_NOT;
+}
+
 static __always_inline void name_turn(struct turn *t)
 {
 	if (t->pid)
@@ -326,6 +333,7 @@ static __always_inline void turn_data(struct sock *sk, struct tcp_sock *tp, stru
 		t = new_turn(sk, ROLE_ACCEPT, written);
 		if (!t)
 			return;
+		note_first(t, tp);
 	}
 	if (t->h2 >= H2_MAYBE) {
 		h2_data(sk, tp);
@@ -394,38 +402,41 @@ static __always_inline void count_alert(struct turn *t, int n)
 		t->failed_as = alert_read(n);
 }
 
-static __always_inline void count_failed(struct turn *t)
+static __always_inline void count_failed(struct turn *t, int n)
 {
-	int as = answers_with();
+	int as = answers_with(n, t->greets, false, t->more);
 
-	if (as != ANSWER_SETTINGS)
+	t->more = as == ANSWER_MORE;
+	if (as < ANSWER_SETTINGS || as > 0xff) {
 		failed_as(t, as);
-	else if (t->h2 == H2_NOT) { /* behind a PROXY header, or after an upgrade */
+	} else if (as == ANSWER_SETTINGS &&
+		   t->h2 == H2_NOT) { /* behind a PROXY header, or after an upgrade */
 		t->h2 = H2_UNKNOWN;
 		t->misses = 0;
 	}
 }
 
 /* A server that says the first word on a connection greets; it may also refuse, without
- * having been asked for anything. Its turn, NULL where that is no error. */
-static __always_inline struct turn *speaks_first(struct sock *sk, struct tcp_sock *tp, int ret)
+ * having been asked for anything. There is nothing to time. */
+static __always_inline void speaks_first(struct sock *sk, struct tcp_sock *tp, int ret)
 {
 	struct turn *t;
 	int as;
 
 	if (!accepted(sk) || tp->bytes_sent > ret ||
 	    tp->bytes_received > (sk->__sk_common.skc_state == TCP_CLOSE_WAIT)) /* a FIN counts */
-		return NULL;
-	as = answers_with();
-	if (as == ANSWER_FINE || as == ANSWER_SETTINGS)
-		return NULL;
+		return;
+	as = answers_with(ret, GREETS_UNKNOWN, true, false);
+	if (as == ANSWER_FINE || as == ANSWER_SETTINGS || as == ANSWER_MORE)
+		return;
 	t = new_turn(sk, ROLE_ACCEPT, tp->write_seq);
 	if (!t)
-		return NULL;
+		return;
 	name_turn(t);
-	add(&t->failed, 1);
-	t->failed_as = as;
-	return NULL; /* nothing was asked: there is nothing to time */
+	if (as >= ANSWER_GREETING && as <= 0xff)
+		t->greets = as - ANSWER_GREETING;
+	else
+		failed_as(t, as);
 }
 
 static __always_inline void turn_sent(struct tcp_sock *tp, struct turn *t)

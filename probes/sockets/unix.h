@@ -174,7 +174,7 @@ static __always_inline void unix_answered(struct unix_turn *u, const struct sock
 		u->came = 0; /* noted too late: it was read */
 	if (t->begin && !u->classed) { /* here, for a reader may have noted the answer's start */
 		u->classed = 1;
-		count_failed(t);
+		count_failed(t, ret);
 	}
 	if (!t->begin || (__s32)(t->base - t->before) <= 0)
 		return; /* pushed, not asked for; or the peer has read it already: see unix_taken */

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/internal/secrets"
 	"snag/readers/reader"
 	"snag/recording"
 )
@@ -79,6 +80,9 @@ func (c *comments) take(name, value string, zone *time.Location) {
 		}
 	case "event":
 		c.event(value)
+	}
+	if name == "cmdline" {
+		value = secrets.Line(value)
 	}
 	if fact := factNames[name]; fact != "" && value != "" {
 		c.facts = append(c.facts, recording.Fact{Name: fact, Value: value[:min(len(value), mostFact)], Source: "perf script --header"})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/internal/secrets"
 	"snag/readers/perf/perfdata"
 	"snag/readers/reader"
 	"snag/recording"
@@ -350,7 +351,7 @@ func readDataInto(ctx context.Context, in *reader.Input, o reader.Options, out r
 // factsOf are what perf knew of the host.
 func factsOf(all *perfdata.Features) (out []recording.Fact) {
 	for _, f := range []struct{ name, value string }{
-		{"perf.version", all.Version}, {"cpu.model", all.CPU}, {"perf.cmdline", all.Cmdline},
+		{"perf.version", all.Version}, {"cpu.model", all.CPU}, {"perf.cmdline", secrets.Line(all.Cmdline)},
 	} {
 		if f.value != "" {
 			out = append(out, recording.Fact{Name: f.name, Value: f.value[:min(len(f.value), mostFact)], Source: "perf.data"})

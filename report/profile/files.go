@@ -5,13 +5,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"snag/internal/private"
 	"strings"
 )
 
 // WriteFiles writes the profile in each form into a folder, which it makes, and
 // returns the files' names.
 func (p *Profile) WriteFiles(dir string) ([]string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, private.FolderMode()); err != nil {
 		return nil, fmt.Errorf("make the folder of profiles: %w", err)
 	}
 	var out []string
@@ -24,7 +25,7 @@ func (p *Profile) WriteFiles(dir string) ([]string, error) {
 		{".speedscope.json", func(w io.Writer) error { return p.WriteSpeedscope(w, "snag "+p.name()) }},
 	} {
 		name := filepath.Join(dir, p.name()+form.ending)
-		if err := writeFile(name, form.write); err != nil {
+		if err := private.Put(name, form.write); err != nil {
 			return out, fmt.Errorf("write the profile %s: %w", name, err)
 		}
 		out = append(out, name)
@@ -44,16 +45,4 @@ func (p *Profile) name() string {
 		}
 		return '-'
 	}, p.Event)
-}
-
-func writeFile(name string, write func(io.Writer) error) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	err = write(f)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return err
 }

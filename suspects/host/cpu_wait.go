@@ -179,7 +179,8 @@ func lateness(s *scene.Scene, p *scene.Process) *scene.Symptom {
 		if !latency[sym.Name] {
 			continue
 		}
-		if sym.Subject.PID == p.Subject.PID {
+		// A server that works in children listens itself.
+		if pid := sym.Subject.PID; pid == p.Subject.PID || pid > 1 && pid == p.Last().PPID {
 			return &s.Symptoms[i]
 		}
 		for _, k := range p.Sockets {

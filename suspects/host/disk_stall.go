@@ -41,7 +41,7 @@ var diskStall = &suspect.Suspect{
 		"strong: no service that waited was late",
 		"a backup that waits for its own disk, however much: nobody asks it anything",
 	},
-	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}, suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}),
+	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "worker-queue", Lag: measure.FeltWithin}, suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}, suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}),
 	Claims:  []ledger.Account{ledger.Disk},
 	Remedy: suspect.Remedy{
 		Permanently: "IOWeight= or IOWriteBandwidthMax= in the unit of whoever fills the disk. Or the service's files on a disk of their own.",
@@ -73,7 +73,55 @@ func weighDisk(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspe
 			break
 		}
 	}
+	return oneDisk(out)
+}
+
+// oneDisk puts what waited for one disk together: it is one cause, however many processes wait.
+// The one that says most stands for all.
+func oneDisk(all []suspect.Finding) (out []suspect.Finding) {
+	more := map[string]int{} // processes, by disk
+	at := map[string]int{}
+	for _, f := range all {
+		name := f.Subject.Device
+		i, ok := at[name]
+		if !ok || name == "" {
+			at[name] = len(out)
+			out = append(out, f)
+			continue
+		}
+		more[name]++
+		other := out[i]
+		if says(f) > says(other) {
+			out[i], other = f, out[i]
+		}
+		out[i].Active = intervals.Merge(append(slices.Clone(out[i].Active), other.Active...), measure.Joined)
+		out[i].Related = append(slices.Clone(out[i].Related), other.Related...)
+	}
+	for name, n := range more {
+		f := &out[at[name]]
+		who := fmt.Sprintf("; %d more processes waited for it", n)
+		if n == 1 {
+			who = "; one more process waited for it"
+		}
+		f.Text += who
+		f.Related = f.Related[:min(len(f.Related), measure.MostRelated)]
+	}
 	return out
+}
+
+// says is how much speaks for a finding and nothing against it.
+func says(f suspect.Finding) (n int) {
+	for _, e := range f.Evidence {
+		switch {
+		case e.Side == suspect.For && e.Grade == suspect.Decisive:
+			n += 2
+		case e.Side == suspect.For && e.Grade == suspect.Strong:
+			n++
+		case e.Side == suspect.Against:
+			n--
+		}
+	}
+	return n
 }
 
 // unfollowedDisk is what can be told of a slow disk where no thread was followed.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/recording/intervals"
 	"snag/scene"
@@ -321,6 +322,28 @@ func inHand(s *scene.Scene, x recording.Exit, n float64) float64 {
 		}
 	}
 	return max(n, seen)
+}
+
+// sessions tells that n processes were there for one connection each, as those of a server that
+// forks for each are.
+func (e *ended) sessions(r *recording.Recording, n int) bool {
+	closed := uint64(0)
+	for _, row := range r.Connections {
+		if row.Role == "accept" && row.Netns == e.netns && recording.Port(row.Local) == e.at {
+			closed += row.Closed
+		}
+	}
+	return closed > 0 && float64(n) >= 0.5*float64(closed)
+}
+
+// cut is how many requests ended without an answer, by either end.
+func (e *ended) cut(r *recording.Recording) (n float64) {
+	for _, row := range r.Turns {
+		if row.Role == string(ledger.Serves) && row.Netns == e.netns && recording.Port(row.Local) == e.at || row.Role == string(ledger.Calls) && recording.Port(row.Remote) == e.at {
+			n += float64(row.Cut)
+		}
+	}
+	return n
 }
 
 // refused is how often somebody was told that nobody listens there, and who asked.

@@ -40,6 +40,7 @@ var serviceKilled = &suspect.Suspect{
 	},
 	Against: []string{
 		"decisive: nobody was hurt: it was asked to end (SIGTERM, SIGINT, SIGQUIT, SIGHUP) or ended by itself, and others went on",
+		"trap: a server that forks for each connection: as many processes end as connections do, and with which status its own affair; what clients missed shows in their requests",
 		"trap: short commands that end with a status of 1 serve nobody; nor does what inherited a listening socket",
 		"trap: who ends by SIGPIPE, or with an error once its own dependency has ended, is a victim",
 		"can't tell: a service that ends before it ever listens; why it computed or waited too long for its supervisor",
@@ -244,6 +245,9 @@ func (e *ended) by(s *scene.Scene, r *recording.Recording, all []recording.Exit,
 // weighToll adds what it cost to a finding, or that nobody was hurt.
 func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *suspect.Finding, t toll, o outcome) {
 	var cost []string
+	if o == endedFailed && e.sessions(r, e.n(o)) {
+		t.cut = e.cut(r)
+	}
 	if t.cut = math.Round(t.cut); t.cut > 0 {
 		cost = append(cost, fmt.Sprintf("about %s in hand cut", units.Plural(int(t.cut), "connection")))
 	}

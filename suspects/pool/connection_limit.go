@@ -28,6 +28,7 @@ var connectionLimit = &suspect.Suspect{
 	},
 	For: []string{
 		"strong: in the seconds in which some answers were errors, as many connections lived under a second as answers were errors",
+		"strong: connections are ended within a second before their clients have sent a byte, and strong: others are answered meanwhile",
 		"strong: as many connections stayed at each look, whatever came, or were open at the end of each second in which it turned some away: at the limit",
 		"strong: meanwhile others waited to be accepted, and most of those that stayed had no request open",
 		"strong: connections waited to be accepted in four of five samples, and a worker of it or more waited for work all the time",
@@ -35,7 +36,8 @@ var connectionLimit = &suspect.Suspect{
 	Against: []string{
 		"strong: connections that stay are answered with errors too: a part of the service fails (error-answers)",
 		"decisive, of one that accepts no more: those that stayed had requests open: who would accept is at work (worker-queue)",
-		"can't tell: a limit that is enforced without a word, and one for each user or address",
+		"weak: none of the addresses that are turned away is ever served: rather a rule that keeps them out (hosts.deny)",
+		"can't tell: a limit for each user, which is told only after the client has said who it is",
 	},
 	LeadsTo: []suspect.Lead{{To: "listen-overflow", Lag: 10 * time.Second}, {To: scene.ConnectLatency, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 10 * time.Second}, {To: scene.FailedAnswers, Lag: 2 * time.Second}, {To: "error-answers", Lag: 2 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: "reconnect-storm", Lag: 10 * time.Second}, {To: "peer-reset", Lag: 10 * time.Second}},
 	Remedy: suspect.Remedy{
@@ -59,7 +61,14 @@ const (
 
 func weighConnectionLimit(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
 	out := acceptNoMore(s, r, l)
+	away := scene.TurnedAways(s, r)
+	for _, t := range away {
+		out = append(out, turnsAway(s, t))
+	}
 	for _, v := range scene.Services(s, r, "serve") {
+		if slices.ContainsFunc(away, func(t scene.TurnedAway) bool { return scene.IDOf(t.Listener) == scene.IDOf(v.Subject) }) {
+			continue
+		}
 		failed, _, as := v.Failed()
 		if failed < fewRefusals || v.Subject.Kind != recording.KindListener || v.Subject.Proto == "unix" { // whose connections are not counted
 			continue
@@ -113,6 +122,33 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 	f.Harm = suspect.Harm{Symptom: scene.FailedAnswers, Amount: failed, Of: failed + float64(most), Unit: "connections", Text: f.Text}
 	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: a limit above %d connections in its configuration, if its memory allows.", v.Subject.Comm, most),
 		Program: "Clients that share connections."}
+	return f
+}
+
+// turnsAway is a service that lets clients in and sends some away unheard.
+func turnsAway(s *scene.Scene, t scene.TurnedAway) suspect.Finding {
+	port := recording.Port(t.Listener.Local)
+	f := suspect.Finding{Subject: t.Listener, Active: t.Active, Next: fmt.Sprintf("ss -Htn state established '( sport = :%s )' | awk '{print $4}' | sort | uniq -c   # who holds how many; then its log", port)}
+	f.Text = fmt.Sprintf("it ended %s connections at once, before anything was asked", units.OfAll(t.N, t.Of))
+	f.Evidence = []suspect.Evidence{
+		{Side: suspect.For, Grade: suspect.Strong, Value: t.N, Unit: "connections", Source: source.Connections, Origin: "connections",
+			Text: fmt.Sprintf("%s connections were ended by it within a second, before their clients had sent a byte", units.OfAll(t.N, t.Of))},
+		{Side: suspect.For, Grade: suspect.Strong, Value: t.Answered, Unit: "requests", Source: source.Turns, Origin: "turns",
+			Text: fmt.Sprintf("it answered %s requests of others meanwhile: it works, and chooses", units.Count(t.Answered))},
+	}
+	if t.Known == 0 {
+		f.Evidence[1].Grade = suspect.Weak
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: float64(t.Clients), Unit: "addresses", Source: source.Connections, Origin: "addresses",
+			Text: "none of the addresses that it turned away was served: rather a rule that keeps them out"})
+	}
+	if least, most, looks := stayed(s, t.Listener, t.Active...); looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)) {
+		f.Text += fmt.Sprintf(", and kept %d", most)
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(most), Unit: "connections", Source: source.Of("ss -tn state established"), Origin: "sockets",
+			Text: fmt.Sprintf("%s stayed at each of %d looks, %d at the least", units.Plural(most, "connection"), looks, least)})
+	}
+	f.Harm = suspect.Harm{Symptom: scene.ConnectionErrors, Amount: t.N, Of: t.Of, Unit: "connections", Text: f.Text}
+	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: a larger limit on connections, in all or for one address, in its configuration, if its memory allows.", t.Listener.Comm),
+		Program: "Clients that share connections, and come again later when they are turned away."}
 	return f
 }
 

@@ -21,11 +21,11 @@ var errorAnswers = &suspect.Suspect{
 		{Measure: "sockets.dns", Why: "those of name servers"},
 	},
 	For: []string{
-		"decisive: five answers or more, 1 in 100 (of databases and stores 1 in 20), were errors: HTTP's 5xx and 429, SIP's 5xx and 6xx, RTSP's 5xx and 453, errors of Redis, memcached, PostgreSQL and MySQL, closes of AMQP, refusals of MQTT, alerts of TLS; of name servers (1 in 20) SERVFAIL, REFUSED and what they leave unanswered for 5 s",
+		"decisive: five answers or more, 1 in 100 (of databases and stores 1 in 20), were errors: HTTP's 5xx and 429, SIP's 5xx and 6xx, RTSP's 5xx and 453, errors of Redis, memcached, PostgreSQL and MySQL, closes of AMQP, refusals of MQTT, alerts of TLS, and what says that the service can't of FTP, SMTP, NNTP (421, 452 and others), IMAP, POP3, LDAP, beanstalkd and Kafka; of name servers (1 in 20) SERVFAIL, REFUSED and what they leave unanswered for 5 s",
 	},
 	Against: []string{
-		"trap: what a client asks wrongly (HTTP's other 4xx), MOVED and ASK of Redis, names that do not exist (NXDOMAIN): the service works",
-		"can't tell: what TLS has encrypted; the status of HTTP/2 and gRPC, but for RST_STREAM and GOAWAY; an error behind the first bytes of an answer; what is sent from files or by io_uring",
+		"trap: what a client asks wrongly (HTTP's other 4xx), MOVED and ASK of Redis, a wrong password, a file or mailbox that is not there, greylisting, a rebalance of Kafka, names that do not exist (NXDOMAIN): the service works",
+		"can't tell: what TLS has encrypted; the status of HTTP/2 and gRPC, but for RST_STREAM and GOAWAY; an error behind the first bytes of an answer, as those of further partitions of Kafka; replies of FTP, SMTP and NNTP without an enhanced code on connections older than the recording; what is sent from files or by io_uring",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.FailedAnswers, Lag: 2 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: "reconnect-storm", Lag: 10 * time.Second}, {To: "peer-reset", Lag: 2 * time.Second}},
 	Remedy: suspect.Remedy{
