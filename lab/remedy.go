@@ -148,7 +148,7 @@ func (t *treatment) run(res *RemedyResult, wrong bool) error {
 		res.Why = "the plan has no change that snag could make"
 		return nil
 	}
-	if _, err := t.snag(0, "tune", "apply", path, "--store", t.store, "--within", "10m"); err != nil {
+	if _, err := t.snag(0, "tune", "apply", path, "--store", t.store, "--run", t.store+"-run", "--within", "10m"); err != nil {
 		return err
 	}
 	for name, edit := range t.inc.Remedy.Restart {
@@ -161,13 +161,13 @@ func (t *treatment) run(res *RemedyResult, wrong bool) error {
 	if settle == 0 {
 		settle = 2 * time.Second
 	}
-	verified, err := t.snag(-1, "tune", "verify", "--store", t.store, "--for", t.o.For.String(), "--settle", settle.String(), "--quiet", "--json")
+	verified, err := t.snag(-1, "tune", "verify", "--store", t.store, "--run", t.store+"-run", "--for", t.o.For.String(), "--settle", settle.String(), "--quiet", "--json")
 	if err == nil {
 		err = res.verified(verified)
 	}
-	_, undo := t.snag(0, "tune", "undo", "--store", t.store)
+	_, undo := t.snag(0, "tune", "undo", "--store", t.store, "--run", t.store+"-run")
 	// The same plan could be applied once more: every value is what it was.
-	_, again := t.snag(0, "tune", "apply", path, "--store", t.store, "--dry-run")
+	_, again := t.snag(0, "tune", "apply", path, "--store", t.store, "--run", t.store+"-run", "--dry-run")
 	res.Back = undo == nil && again == nil
 	return errors.Join(err, undo, again)
 }

@@ -24,7 +24,7 @@ func Audit(r *recording.Recording, role audit.Role, d audit.Design, here Here) (
 	}
 	risks, covered := audit.Of(r, role, d)
 	b := builder{here: here, at: map[string]int{}, p: &plan.Plan{
-		Version: plan.Version, Made: time.Now().UTC().Truncate(time.Second), Host: r.Manifest.Host, Kernel: r.Manifest.Kernel,
+		Version: plan.Version, Made: plan.At(time.Now()), Host: r.Manifest.Host, Kernel: r.Manifest.Kernel,
 		For: plan.Cause{Role: string(role)}, Covered: covered,
 	}}
 	b.fine = func(t plan.Target, now string) { b.p.Covered = append(b.p.Covered, t.String()+": "+now) }
@@ -40,7 +40,7 @@ func Audit(r *recording.Recording, role audit.Role, d audit.Design, here Here) (
 			b.advise(plan.Advice{Who: k.Call.Whose(), Do: k.Call.Do, Why: k.Call.Why + "; it matters if: " + k.Shows + " [" + k.Source + "]"})
 		}
 	}
-	b.p.For.Text = tells(len(b.p.Changes)+len(b.p.Advice), len(b.p.Covered))
+	b.p.For.Text = tells(len(b.p.Changes)+len(b.p.Advice), b.p.Covered)
 	return b.done(), nil
 }
 
@@ -56,9 +56,19 @@ func together(risks []audit.Risk) []suspect.Setting {
 	return all
 }
 
-func tells(risks, covered int) string {
-	if risks == 0 {
-		return fmt.Sprintf("nothing is too small for it: %d settings were looked at, and the host's own values cover the role", covered)
+func tells(risks int, covered []string) string {
+	unseen := ""
+	seen := len(covered)
+	for _, c := range covered {
+		if strings.Contains(c, audit.NotSeen) {
+			seen--
+		}
 	}
-	return fmt.Sprintf("risks, not faults: nobody was seen to suffer from them; %d more settings are as the role needs them", covered)
+	if n := len(covered) - seen; n > 0 {
+		unseen = fmt.Sprintf("; %d could not be seen", n)
+	}
+	if risks == 0 {
+		return fmt.Sprintf("nothing is too small for it: %d settings were looked at, and the host's own values cover the role%s", seen, unseen)
+	}
+	return fmt.Sprintf("risks, not faults: nobody was seen to suffer from them; %d more settings are as the role needs them%s", seen, unseen)
 }

@@ -49,7 +49,7 @@ func For(v *verdict.Verdict, here Here) (*plan.Plan, error) {
 	}
 	first := culprits[0]
 	b := builder{here: here, at: map[string]int{}, p: &plan.Plan{
-		Version: plan.Version, Made: time.Now().UTC().Truncate(time.Second), Host: v.Recording.Manifest.Host, Kernel: v.Recording.Manifest.Kernel,
+		Version: plan.Version, Made: plan.At(time.Now()), Host: v.Recording.Manifest.Host, Kernel: v.Recording.Manifest.Kernel,
 		For:    plan.Cause{Suspect: first.Suspect.Name, Subject: first.Subject.Name, Text: first.Text},
 		Verify: check(v, first),
 	}}

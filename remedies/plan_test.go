@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"snag/recording"
 	"snag/remedies/knob"
@@ -73,7 +72,7 @@ func planOf(t *testing.T, path string, fit func(plan.Target, string) (string, er
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Made = time.Time{}
+	p.Made = plan.Time{}
 	return p
 }
 

@@ -24,6 +24,16 @@ type tuneFlags struct {
 	within time.Duration
 	dry    bool
 	root   string // of a test's, or an image's, in place of /
+	run    string // of a test's, where stores exclude each other
+}
+
+// real is this host's store.
+func (f *tuneFlags) real() (*apply.Store, error) {
+	s, err := apply.Real(f.store, f.run)
+	if err == nil {
+		s.Tell = func(text string) { fmt.Fprintln(os.Stderr, "snag tune:", text) }
+	}
+	return s, err
 }
 
 func tuneCommand() *cobra.Command {
@@ -38,13 +48,15 @@ Nothing outlasts a reboot before it is confirmed and persisted.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			if cmd.Name() != guardName {
-				undoOverdue(cmd.ErrOrStderr(), f.store)
+				undoOverdue(cmd.ErrOrStderr(), &f)
 			}
 		},
 	}
 	cmd.PersistentFlags().StringVar(&f.store, "store", apply.DefaultDir, "the folder of the journals")
 	cmd.PersistentFlags().StringVar(&f.root, "root", "", "files that outlast a reboot are below this folder in place of /")
+	cmd.PersistentFlags().StringVar(&f.run, "run", "", "snags that name the same folder exclude each other (default: those of one host do)")
 	_ = cmd.PersistentFlags().MarkHidden("root")
+	_ = cmd.PersistentFlags().MarkHidden("run")
 	cmd.AddCommand(
 		tunePlan(),
 		tuneApply(&f),
@@ -67,7 +79,8 @@ func tuneApply(f *tuneFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply PLAN",
 		Short: "Make the changes of a plan, until they are confirmed or their time is over",
-		Example: `  sudo snag tune apply plan.yaml && sudo snag tune confirm
+		Example: `  sudo snag tune apply plan.yaml
+  sudo snag tune confirm             from a new session: that it opens shows that the host can be reached
   snag tune apply plan.yaml --dry-run
   sudo snag tune apply plan.yaml --auto --for 30s`,
 		Args: cli.UsageArgs(cobra.ExactArgs(1)),
@@ -89,7 +102,7 @@ func applyPlan(cmd *cobra.Command, f *tuneFlags, v *verifyFlags, path string) er
 	if err != nil {
 		return err
 	}
-	s, err := apply.Real(f.store)
+	s, err := f.real()
 	if err != nil {
 		return err
 	}
@@ -124,7 +137,7 @@ func applyPlan(cmd *cobra.Command, f *tuneFlags, v *verifyFlags, path string) er
 		return settleAuto(cmd, s, e.ID, v)
 	}
 	fmt.Fprintf(out, "\nAll of this is undone at %s (by %s), unless you run, from a new session:\n\n  snag tune confirm %s\n",
-		e.State.Deadline.Local().Format(time.TimeOnly), e.State.By, e.ID)
+		s.DeadlineOf(e.State).Local().Format(time.TimeOnly), e.State.By, e.ID)
 	return nil
 }
 
@@ -154,10 +167,12 @@ func tuneUndo(f *tuneFlags) *cobra.Command {
 			return onPlan(f, args, func(s *apply.Store, id string) error {
 				e, err := s.Undo(id, "asked for by a person")
 				if err == nil {
-					fmt.Fprintf(cmd.OutOrStdout(), "plan %s is undone: %d settings are as before\n", e.ID, len(e.State.Changes)-len(e.State.Ended()))
-					for _, c := range e.State.Ended() {
-						fmt.Fprintf(cmd.OutOrStdout(), "  %s: %s\n", c.Target, c.Ended)
-					}
+					writeUndone(cmd.OutOrStdout(), e)
+				}
+				if apply.OnlyNotNoted(err) {
+					fmt.Fprintf(cmd.OutOrStdout(), "plan %s: all %d settings are as before\n", e.ID, len(e.State.Changes))
+					fmt.Fprintln(cmd.ErrOrStderr(), "snag tune:", err)
+					err = nil
 				}
 				if e.State.Persisted && len(e.State.Files) == 0 {
 					fmt.Fprintln(cmd.OutOrStdout(), "its files are no longer snag's; systemctl daemon-reload has systemd read anew what is there")
@@ -168,8 +183,25 @@ func tuneUndo(f *tuneFlags) *cobra.Command {
 	}
 }
 
+// writeUndone says what an undo came to.
+func writeUndone(out io.Writer, e apply.Entry) {
+	ended := e.State.Ended()
+	switch n := len(e.State.Changes); {
+	case n > 0 && n == len(ended):
+		fmt.Fprintf(out, "plan %s: nothing is left to undo, and it is settled\n", e.ID)
+	default:
+		fmt.Fprintf(out, "plan %s is undone: %d settings are as before\n", e.ID, n-len(ended))
+	}
+	for _, c := range ended {
+		fmt.Fprintf(out, "  %s: %s\n", c.Target, c.Ended)
+	}
+	if e.Unchecked {
+		fmt.Fprintln(out, "  its journal is of an older snag and has no checksums: its values are those of the plan beside it, and not checked otherwise")
+	}
+}
+
 func onPlan(f *tuneFlags, args []string, do func(*apply.Store, string) error) error {
-	s, err := apply.Real(f.store)
+	s, err := f.real()
 	if err != nil {
 		return err
 	}
@@ -201,11 +233,10 @@ func tuneStatus(f *tuneFlags) *cobra.Command {
 }
 
 func writeStatus(out io.Writer, s *apply.Store, e apply.Entry) {
-	if e.Damage != nil {
-		fmt.Fprintf(out, "%s  unknown: %v\n", e.ID, e.Damage)
-		return
-	}
 	st := e.State
+	if e.Damage != nil {
+		fmt.Fprintf(out, "%s  DAMAGED: %v\n  what is certain of it: ", e.ID, e.Damage)
+	}
 	fmt.Fprintf(out, "%s  %s", e.ID, st.Phase)
 	switch {
 	case st.Open() && !st.Settled() && st.Boot == s.Boot && !e.Guarded():
@@ -214,11 +245,11 @@ func writeStatus(out io.Writer, s *apply.Store, e apply.Entry) {
 			fmt.Fprintf(out, ", or keep it with snag tune confirm %s", e.ID)
 		}
 	case st.Phase == apply.Unconfirmed && st.Boot == s.Boot:
-		fmt.Fprintf(out, ": undone at %s by %s, unless it is confirmed", st.Deadline.Local().Format(time.TimeOnly), st.By)
+		fmt.Fprintf(out, ": undone at %s by %s, unless it is confirmed", s.DeadlineOf(st).Local().Format(time.TimeOnly), st.By)
 	case st.Boot != s.Boot && len(st.Files) > 0:
 		fmt.Fprint(out, ": the host was booted since; the files below set it again")
 	case st.Phase == apply.Trying && st.Boot == s.Boot:
-		fmt.Fprintf(out, ": settings are switched to and fro, until %s at the latest (%s puts them back)", st.Deadline.Local().Format(time.TimeOnly), st.By)
+		fmt.Fprintf(out, ": settings are switched to and fro, until %s at the latest (%s puts them back)", s.DeadlineOf(st).Local().Format(time.TimeOnly), st.By)
 	case st.Boot != s.Boot && st.Phase != apply.Undone && st.Phase != apply.Nothing:
 		fmt.Fprint(out, ": the host was booted since, and the changes went with that")
 	case st.Why != "":
@@ -249,11 +280,11 @@ const guardName = "guard"
 
 // undoOverdue takes back what is past its deadline and was left so: whoever was to wait
 // for it is gone (killed, or out of memory). Every command of tune does it first.
-func undoOverdue(out io.Writer, dir string) {
+func undoOverdue(out io.Writer, f *tuneFlags) {
 	if os.Geteuid() != 0 {
 		return
 	}
-	s, err := apply.Real(dir)
+	s, err := f.real()
 	if err != nil {
 		return // what the command itself does will say so
 	}
@@ -273,14 +304,14 @@ func tuneGuard(f *tuneFlags) *cobra.Command {
 		Hidden: true,
 		Args:   cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := apply.Real(filepath.Dir(args[0]))
+			s, err := apply.Real(filepath.Dir(args[0]), f.run)
 			if err != nil {
 				return err
 			}
 			signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
 			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 			defer stop()
-			return s.Guard(ctx, filepath.Base(args[0]), os.Stdout)
+			return s.Guard(ctx, filepath.Base(args[0]), os.Stdout, os.Stderr)
 		},
 	}
 }

@@ -130,7 +130,7 @@ func ablateRun(cmd *cobra.Command, t *tuneFlags, f *ablateFlags, path string) er
 	if os.Geteuid() != 0 {
 		return errors.New("snag tune ablate: it changes settings of the kernel: run it as root")
 	}
-	s, err := apply.Real(t.store)
+	s, err := t.real()
 	if err != nil {
 		return err
 	}

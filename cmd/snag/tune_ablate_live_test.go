@@ -134,7 +134,7 @@ func (f farServer) files(t *testing.T, line string) string {
 }
 
 func (f farServer) ablate(args ...string) *exec.Cmd {
-	return exec.Command(f.snag, append([]string{"tune", "ablate", "--store", f.store, "--netns", f.client, "--load", "curl -sS -o /dev/null " + f.url}, args...)...)
+	return exec.Command(f.snag, append([]string{"tune", "ablate", "--store", f.store, "--run", f.store + "-run", "--netns", f.client, "--load", "curl -sS -o /dev/null " + f.url}, args...)...)
 }
 
 func (f farServer) run(t *testing.T, args ...string) ablateDocument {
@@ -271,7 +271,7 @@ func (f farServer) thatEndsEarly(t *testing.T) {
 			_ = cmd.Wait()
 			within(t, "the settings are what they were", func() bool { return f.sysctls(t) == before })
 			within(t, "nothing is open", func() bool {
-				return !strings.Contains(must(t, f.snag, "tune", "status", "--store", f.store), "trying")
+				return !strings.Contains(must(t, f.snag, "tune", "status", "--store", f.store, "--run", f.store+"-run"), "trying")
 			})
 			if c.sig == syscall.SIGKILL {
 				time.Sleep(time.Second)

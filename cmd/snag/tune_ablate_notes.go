@@ -128,7 +128,7 @@ func (a *ablation) settingsLeft(out io.Writer) {
 // pruned is a plan of only those that do something: of those of which any is enough,
 // the first.
 func (a *ablation) pruned() *plan.Plan {
-	p := &plan.Plan{Version: plan.Version, Snag: cli.Version, Made: time.Now().UTC().Truncate(time.Second), For: plan.Cause{Text: "what is left of " + a.source + " after snag tune ablate"}}
+	p := &plan.Plan{Version: plan.Version, Snag: cli.Version, Made: plan.At(time.Now()), For: plan.Cause{Text: "what is left of " + a.source + " after snag tune ablate"}}
 	if a.plan != nil {
 		copied := *a.plan
 		p, p.Changes = &copied, nil

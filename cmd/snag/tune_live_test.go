@@ -90,10 +90,13 @@ func (s *space) values() (all []string) {
 	return all
 }
 
+// locks is where snags that work with this store exclude each other: tests run side by side.
+func (s *space) locks() string { return s.store + "-run" }
+
 // tune runs snag tune to its end.
 func (s *space) tune(args ...string) (out string, code int) {
 	s.t.Helper()
-	return s.ended(exec.Command("snag", append(append([]string{"tune"}, args...), "--store", s.store)...))
+	return s.ended(exec.Command("snag", append(append([]string{"tune"}, args...), "--store", s.store, "--run", s.locks())...))
 }
 
 func (s *space) ended(cmd *exec.Cmd) (string, int) {
@@ -183,7 +186,7 @@ func TestKilledAtEachSync(t *testing.T) {
 func (s *space) traced(inject string, n int) (string, int) {
 	s.t.Helper()
 	return s.ended(exec.Command("strace", "-f", "-b", "execve", "-o", "/dev/null", "-e", "trace=fdatasync,execve", "-e", fmt.Sprintf("inject=fdatasync:%s:when=%d", inject, n),
-		"snag", "tune", "apply", s.plan, "--within", "5s", "--store", s.store))
+		"snag", "tune", "apply", s.plan, "--within", "5s", "--store", s.store, "--run", s.locks()))
 }
 
 func killedAtSync(n int) func(*testing.T) {
@@ -226,7 +229,7 @@ func TestTheTerminalIsLost(t *testing.T) {
 	s := newSpace(t, "tty", false)
 	before := s.values()
 	// script(1) is the terminal: when it is killed, the kernel hangs the session up.
-	cmd := exec.Command("script", "-qfec", fmt.Sprintf("snag tune apply %s --within 5s --store %s; sleep 60", s.plan, s.store), "/dev/null")
+	cmd := exec.Command("script", "-qfec", fmt.Sprintf("snag tune apply %s --within 5s --store %s --run %s; sleep 60", s.plan, s.store, s.locks()), "/dev/null")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -277,12 +280,74 @@ func TestADeviceThatGoesAway(t *testing.T) {
 	}
 }
 
+// A namespace that is gone took its settings with it: nothing is left to undo, also where
+// another got its name, which is not touched.
+func TestANamespaceThatGoesAway(t *testing.T) {
+	t.Parallel()
+	for _, again := range []bool{false, true} {
+		s := newSpace(t, fmt.Sprintf("gone%v", again), false)
+		if out, code := s.tune("apply", s.plan, "--within", "1m"); code != 0 {
+			t.Fatalf("exit %d: %s", code, out)
+		}
+		s.run("ip", "netns", "del", s.name)
+		s.run("ip", "netns", "add", s.name+"x") // it may get the inode
+		if again {
+			s.run("ip", "netns", "add", s.name)
+			s.run("ip", "netns", "exec", s.name, "sysctl", "-qw", tuned[0][0]+"="+tuned[0][1])
+		}
+		out, code := s.tune("undo")
+		if code != 0 || !strings.Contains(out, "nothing is left to undo, and it is settled") || strings.Count(out, "is gone") != len(tuned) {
+			t.Errorf("exit %d: %s", code, out)
+		}
+		if again && s.values()[0] != tuned[0][1] {
+			t.Errorf("another namespace of that name was changed: %v", s.values())
+		}
+		if out, _ := s.tune("status"); strings.Contains(out, "NOT UNDONE") || !strings.Contains(out, "  undone: asked for by a person") {
+			t.Errorf("status: %s", out)
+		}
+		s.run("ip", "netns", "del", s.name+"x")
+	}
+	// One that lost only its name lives on in a process, and is undone there.
+	s := newSpace(t, "held", false)
+	before := s.values()
+	held := exec.Command("ip", "netns", "exec", s.name, "sleep", "60")
+	if err := held.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = held.Process.Kill(); _ = held.Wait() }()
+	if out, code := s.tune("apply", s.plan, "--within", "1m"); code != 0 {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	s.run("ip", "netns", "del", s.name)
+	if out, code := s.tune("undo"); code != 0 || !strings.Contains(out, "3 settings are as before") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	s.run("ip", "netns", "attach", s.name, strconv.Itoa(held.Process.Pid))
+	s.comeBack(before, time.Second)
+}
+
+// Two stores on one host, one after the other and at the same time.
+func TestTwoStoresAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t, "stores", false)
+	if out, code := s.tune("apply", s.plan, "--within", "1m"); code != 0 {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	out, code := s.ended(exec.Command("snag", "tune", "apply", s.plan, "--store", s.store+"2", "--run", s.locks()))
+	if code != cli.ExitFailed || !strings.Contains(out, "of another store, "+s.store) || !strings.Contains(out, "is not confirmed yet") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if out, code := s.tune("undo"); code != 0 {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
 // A store that is named from where one stands is found by the guard, who stands elsewhere.
 func TestARelativeStore(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t, "here", false)
 	before := s.values()
-	cmd := exec.Command("snag", "tune", "apply", s.plan, "--within", "5s", "--store", filepath.Base(s.store))
+	cmd := exec.Command("snag", "tune", "apply", s.plan, "--within", "5s", "--store", filepath.Base(s.store), "--run", s.locks())
 	cmd.Dir = filepath.Dir(s.store)
 	if out, code := s.ended(cmd); code != 0 {
 		t.Fatalf("exit %d: %s", code, out)
@@ -300,7 +365,7 @@ func TestAReadOnlyProc(t *testing.T) {
 	s := newSpace(t, "ro", false)
 	before := s.values()
 	out, code := s.ended(exec.Command("unshare", "-m", "sh", "-c",
-		`mount -o bind,ro /proc/sys /proc/sys && exec snag tune apply "$1" --store "$2"`, "sh", s.plan, s.store))
+		`mount -o bind,ro /proc/sys /proc/sys && exec snag tune apply "$1" --store "$2" --run "$3"`, "sh", s.plan, s.store, s.locks()))
 	if code != cli.ExitFailed || !strings.Contains(out, "read-only") || !strings.Contains(out, "is undone") {
 		t.Errorf("exit %d: %s", code, out)
 	}
@@ -320,8 +385,8 @@ func TestADiskThatIsFull(t *testing.T) {
 	}
 	for _, left := range []int{0, 4096, 8192, 12288} {
 		out, code := s.ended(exec.Command("unshare", "-m", "sh", "-c",
-			`mount -t tmpfs -o size=64k tmpfs "$2" && dd if=/dev/zero of="$2/filler" bs=1 count=$((65536-$3)) 2>/dev/null; snag tune apply "$1" --store "$2" --within 5s; code=$?; rm -f "$2/filler"; snag tune undo --store "$2"; exit $code`,
-			"sh", s.plan, s.store, strconv.Itoa(left)))
+			`mount -t tmpfs -o size=64k,mode=700 tmpfs "$2" && dd if=/dev/zero of="$2/filler" bs=1 count=$((65536-$3)) 2>/dev/null; snag tune apply "$1" --store "$2" --run "$4" --within 5s; code=$?; rm -f "$2/filler"; snag tune undo --store "$2" --run "$4"; exit $code`,
+			"sh", s.plan, s.store, strconv.Itoa(left), s.locks()))
 		if left == 0 && (code != cli.ExitFailed || !strings.Contains(out, "no space left on device")) {
 			t.Errorf("%d bytes left: exit %d: %s", left, code, out)
 		}
@@ -338,7 +403,7 @@ func TestTwoAtOnce(t *testing.T) {
 	outs := make(chan string, 4)
 	for range 4 {
 		go func() {
-			out, err := exec.Command("snag", "tune", "apply", s.plan, "--store", s.store, "--within", "1m").CombinedOutput()
+			out, err := exec.Command("snag", "tune", "apply", s.plan, "--store", s.store, "--run", s.locks(), "--within", "1m").CombinedOutput()
 			code := 0
 			if err != nil {
 				code = 1

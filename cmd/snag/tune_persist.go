@@ -27,7 +27,7 @@ func tunePersist(f *tuneFlags) *cobra.Command {
 		Short: "Have what the last plan changed outlast a reboot",
 		Long: `Writes the files that hold a confirmed plan after a reboot, below /etc. It never takes
 another file's place; snag tune undo removes them and puts the old values back.`,
-		Example: `  sudo snag tune apply plan.yaml && sudo snag tune confirm && sudo snag tune persist`,
+		Example: `  sudo snag tune persist     once the plan is confirmed`,
 		Args:    cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(persist.Formats, as) {

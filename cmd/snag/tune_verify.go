@@ -78,14 +78,14 @@ is not called a success. The outcome goes into the plan's journal.
 
 Exit codes: 0 gone or reduced, 10 unchanged or worse, 11 can't tell (it says why),
 1 failed, 2 usage.`,
-		Example: `  sudo snag tune apply plan.yaml && sudo snag tune verify && sudo snag tune confirm
+		Example: `  sudo snag tune apply plan.yaml && sudo snag tune verify    then, from a new session: sudo snag tune confirm
   sudo snag tune verify --for 30s --load 'wrk -d 40 http://10.0.0.2/'`,
 		Args: cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := v.check(); err != nil {
 				return err
 			}
-			s, err := apply.Real(f.store)
+			s, err := f.real()
 			if err != nil {
 				return err
 			}

@@ -3,7 +3,6 @@ package apply
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -24,7 +23,7 @@ func (s *Store) Apply(p *plan.Plan, within time.Duration, tell func(Change)) (En
 	if within < 5*time.Second || within > 24*time.Hour {
 		return Entry{}, fmt.Errorf("--within %s: between 5 s and a day must be left to confirm", within)
 	}
-	unlock, err := s.lock()
+	unlock, err := s.lock(true)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -35,14 +34,13 @@ func (s *Store) Apply(p *plan.Plan, within time.Duration, tell func(Change)) (En
 	if err := unchanged(p, s.Host, s.Kinds); err != nil {
 		return Entry{}, fmt.Errorf("nothing was changed: %w", err)
 	}
-	id := time.Now().UTC().Format("20060102-150405.000000")
-	dir := filepath.Join(s.Dir, id)
-	j, deadline, err := s.begin(dir, p, within)
+	dir, j, deadline, err := s.begin(p, within)
 	if err != nil {
 		return Entry{}, fmt.Errorf("nothing was changed: %w", err)
 	}
 	defer func() { _ = j.Close() }()
 	l := s.log(j)
+	id := filepath.Base(dir)
 	who, err := s.Arm(dir, deadline)
 	if err == nil {
 		err = l.Append(journal.Record{Step: journal.Armed, By: who})
@@ -51,7 +49,7 @@ func (s *Store) Apply(p *plan.Plan, within time.Duration, tell func(Change)) (En
 		return Entry{}, errors.Join(fmt.Errorf("nothing was changed: %w", err), l.Append(journal.Record{Step: journal.Undone}))
 	}
 	if err := do(p, s.Host, s.Kinds, l, tell); err != nil {
-		err = s.takeBack(dir, l, err)
+		err = s.takeAllBack(j, l, err)
 		return s.entry(id), err
 	}
 	return s.entry(id), nil
@@ -75,53 +73,27 @@ func (s *Store) valid(p *plan.Plan) error {
 	return nil
 }
 
-// free tells whether no plan waits for somebody.
+// free tells whether no plan waits for somebody, of this store or of another one.
 func (s *Store) free() error {
 	all, err := s.All()
 	if err != nil {
 		return err
 	}
 	for _, e := range all {
-		switch {
-		case e.Damage != nil:
-			return fmt.Errorf("what plan %s did is not known: %w", e.ID, e.Damage)
-		case e.State.Open() && !e.State.Settled() && e.State.Boot == s.Boot:
-			return fmt.Errorf("plan %s is not confirmed yet (%s): snag tune confirm, or snag tune undo, first", e.ID, e.State.Phase)
+		if err := s.waits(e); err != nil {
+			return err
 		}
 	}
-	return nil
+	return s.freeElsewhere()
 }
 
-func (s *Store) begin(dir string, p *plan.Plan, within time.Duration) (*journal.Journal, time.Time, error) {
-	text, err := p.Text()
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, time.Time{}, fmt.Errorf("make %s: %w", dir, errors.Unwrap(err))
-	}
-	if err := write(filepath.Join(dir, planFile), text); err != nil {
-		return nil, time.Time{}, err
-	}
-	j, _, err := journal.Open(dir)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	deadline := time.Now().Add(within)
-	if err := s.log(j).Append(journal.Record{Step: journal.Begun, Boot: s.Boot, Deadline: deadline}); err != nil {
-		_ = j.Close()
-		return nil, time.Time{}, err
-	}
-	return j, deadline, nil
-}
-
-// takeBack undoes what was made before an error.
-func (s *Store) takeBack(dir string, l log, cause error) error {
-	records, err := journal.Read(dir)
-	if err == nil {
-		err = undo(StateOf(records), s.Boot, "a change failed", s.Host, s.Kinds, l)
-	}
-	if err != nil {
+// takeAllBack undoes what was made before an error.
+func (s *Store) takeAllBack(j *journal.Journal, l log, cause error) error {
+	err := undo(StateOf(j.Content().Records), s.Boot, "a change failed", s.Host, s.Kinds, l)
+	switch {
+	case OnlyNotNoted(err):
+		return errors.Join(cause, fmt.Errorf("all that was changed before is undone; %w", err))
+	case err != nil:
 		return errors.Join(cause, fmt.Errorf("and it could not all be undone: %w; snag tune undo tries again", err))
 	}
 	return errors.Join(cause, errors.New("all that was changed before is undone"))
@@ -131,6 +103,9 @@ func (s *Store) takeBack(dir string, l log, cause error) error {
 // it came shows that the host can be reached.
 func (s *Store) Confirm(id string) (Entry, error) {
 	return s.with(id, func(e Entry, l log) error {
+		if e.Damage != nil {
+			return fmt.Errorf("plan %s can't be confirmed: what it did is not known for sure: %w", e.ID, e.Damage)
+		}
 		switch e.State.Phase {
 		case Unconfirmed:
 		case Kept:
@@ -141,21 +116,26 @@ func (s *Store) Confirm(id string) (Entry, error) {
 		if e.State.Boot != s.Boot {
 			return fmt.Errorf("plan %s can't be confirmed: the host was booted since, and its changes went with that", e.ID)
 		}
-		if !time.Now().Before(e.State.Deadline) {
-			return fmt.Errorf("plan %s can't be confirmed: its time was over at %s; it is being undone", e.ID, e.State.Deadline.Format(time.TimeOnly))
+		if s.over(e.State, 0) {
+			return fmt.Errorf("plan %s can't be confirmed: its time was over at %s; it is being undone", e.ID, s.DeadlineOf(e.State).Format(time.TimeOnly))
 		}
 		return l.Append(journal.Record{Step: journal.Confirmed})
 	})
 }
 
-// Undo takes back what a plan changed, whenever that was.
+// Undo takes back what a plan changed, whenever that was. ErrNotNoted: it did, and the
+// journal could not be written.
 func (s *Store) Undo(id, why string) (Entry, error) {
 	return s.with(id, func(e Entry, l log) error {
 		switch {
+		case e.State.Phase == Undone && len(e.State.Files) == 0 && e.State.Why != "":
+			return fmt.Errorf("plan %s is undone already (%s)", e.ID, e.State.Why)
+		case e.State.Phase == Undone && len(e.State.Files) == 0:
+			return fmt.Errorf("plan %s is undone already: it changed nothing", e.ID)
+		case e.Damage != nil:
+			return errors.Join(s.removeFiles(e.State.Files, l), s.undoDamaged(e, why, l))
 		case e.State.Phase == Nothing:
 			return l.Append(journal.Record{Step: journal.Undone})
-		case e.State.Phase == Undone && len(e.State.Files) == 0:
-			return fmt.Errorf("plan %s is undone already (%s)", e.ID, e.State.Why)
 		}
 		// The files first: a boot in between must not bring the values back.
 		err := s.removeFiles(e.State.Files, l)
@@ -168,24 +148,32 @@ func (s *Store) Undo(id, why string) (Entry, error) {
 
 // with opens a plan's journal under the lock.
 func (s *Store) with(id string, f func(Entry, log) error) (Entry, error) {
-	unlock, err := s.lock()
+	unlock, err := s.lock(false)
 	if err != nil {
 		return Entry{}, err
 	}
 	defer unlock()
 	e, err := s.Find(id)
 	if err != nil {
-		return e, err
+		return e, unreadable{err}
 	}
-	j, records, err := journal.Open(e.Dir)
+	if err := checkFolder(e.Dir); err != nil {
+		return e, unreadable{err}
+	}
+	j, err := journal.Open(e.Dir)
 	if err != nil {
-		return e, err
+		return e, unreadable{err}
 	}
 	defer func() { _ = j.Close() }()
-	e.State, e.Damage = StateOf(records), nil
+	s.fill(&e, j.Content())
 	err = f(e, s.log(j))
 	return s.entry(e.ID), err
 }
+
+// unreadable is of a plan whose journal can't be read at all.
+type unreadable struct{ error }
+
+func (u unreadable) Unwrap() error { return u.error }
 
 func (s *Store) log(j *journal.Journal) log {
 	if s.wrap != nil {

@@ -172,6 +172,10 @@ func TestADiskThatIsFullAtAnyRecord(t *testing.T) {
 		}
 		s.wrap = nil // there is room again
 		e, err := s.Find("")
+		if err != nil && n == 0 { // it did not even begin
+			asBefore(t, s)
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +313,7 @@ func TestTheGuardUndoesWhatNobodyConfirms(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	if err := s.Guard(context.Background(), "", io.Discard); err != nil {
+	if err := s.Guard(context.Background(), "", io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	if time.Since(began) < 3*time.Second {
@@ -331,7 +335,7 @@ func TestAGuardThatIsToldToEndUndoesFirst(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := s.Guard(ctx, "", io.Discard); err != nil {
+	if err := s.Guard(ctx, "", io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	asBefore(t, s)

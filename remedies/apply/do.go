@@ -7,7 +7,6 @@ package apply
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"snag/remedies/journal"
 	"snag/remedies/knob"
@@ -41,7 +40,14 @@ func do(p *plan.Plan, h knob.Host, kinds map[string]knob.Knob, j log, tell func(
 			return fmt.Errorf("change %s: %s", c.ID, moved(c, old))
 		}
 		// On disk first: a kill in between must not leave it so.
-		if err := j.Append(journal.Record{Step: journal.Will, Change: c.ID, Target: &c.Target, Old: old, New: c.Then}); err != nil {
+		r := journal.Record{Step: journal.Will, Change: c.ID, Target: &c.Target, Old: old, New: c.Then}
+		if r.Netns, err = h.NetnsID(c.Target); err != nil {
+			return fmt.Errorf("change %s: %w", c.ID, err)
+		}
+		if r.Exact, err = snapshot(k, h, c.Target); err != nil {
+			return fmt.Errorf("change %s: %w", c.ID, err)
+		}
+		if err := j.Append(r); err != nil {
 			return err
 		}
 		got, err := set(k, h, c.Target, c.Then)
@@ -56,6 +62,14 @@ func do(p *plan.Plan, h knob.Host, kinds map[string]knob.Knob, j log, tell func(
 		}
 	}
 	return j.Append(journal.Record{Step: journal.Applied})
+}
+
+// snapshot is all that the kernel reports, of a kind whose text does not hold it.
+func snapshot(k knob.Knob, h knob.Host, t plan.Target) (string, error) {
+	if exact, ok := k.(knob.Exact); ok {
+		return exact.Snapshot(h, t)
+	}
+	return "", nil
 }
 
 // set writes a value and reads it back: the kernel may have taken another.
@@ -96,63 +110,3 @@ func moved(c plan.Change, now string) string {
 
 // Ordered puts coupled changes next to each other, in the plan's order otherwise.
 func Ordered(all []plan.Change) []plan.Change { return plan.Ordered(all) }
-
-// undo takes back all that a journal says was made, the last first, and verifies
-// each. What another has changed since is left alone and said. It may be begun again
-// after a kill, any number of times.
-func undo(s State, boot, why string, h knob.Host, kinds map[string]knob.Knob, j log) error {
-	if err := j.Append(journal.Record{Step: journal.Undoing, Why: why}); err != nil {
-		return err
-	}
-	var problems []error
-	for _, c := range slices.Backward(s.Changes) {
-		if c.Undone {
-			continue
-		}
-		now, err := "", error(nil)
-		switch {
-		case s.Boot == boot:
-			now, err = back(c, h, kinds)
-		case s.Persisted:
-			now, err = backAfterBoot(c, h, kinds)
-		} // else the reboot took it back: settings of a kernel end with it
-		r := journal.Record{Step: journal.Undid, Change: c.ID, Now: now}
-		switch {
-		case errors.Is(err, knob.ErrEnded):
-			r.Why = err.Error()
-		case err != nil:
-			r.Step, r.Error = journal.NotUndone, err.Error()
-			problems = append(problems, fmt.Errorf("change %s is not undone: %w", c.ID, err))
-		}
-		if err := j.Append(r); err != nil {
-			return errors.Join(append(problems, err)...)
-		}
-	}
-	if len(problems) > 0 {
-		return errors.Join(problems...)
-	}
-	return j.Append(journal.Record{Step: journal.Undone})
-}
-
-// back puts one old value back and looks whether it is there.
-func back(c Made, h knob.Host, kinds map[string]knob.Knob) (now string, err error) {
-	k, ok := kinds[c.Target.Kind]
-	if !ok {
-		return "", fmt.Errorf("this snag knows no %q: %s was %q", c.Target.Kind, c.Target, c.Old)
-	}
-	now, err = k.Read(h, c.Target)
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("it was %q: %w", c.Old, err)
-	case k.Same(c.Target, now, c.Old):
-		return now, nil // never made, or put back before a kill
-	case !k.Same(c.Target, now, c.New) && (c.Now == "" || !k.Same(c.Target, now, c.Now)) &&
-		!slices.ContainsFunc(c.Also, func(v string) bool { return k.Same(c.Target, now, v) }):
-		return now, fmt.Errorf("another has set %s to %q since (snag set %q, and it was %q before): it is left so", c.Target, now, c.New, c.Old)
-	}
-	now, err = set(k, h, c.Target, c.Old)
-	if err != nil {
-		return now, fmt.Errorf("it was %q: %w", c.Old, err)
-	}
-	return now, nil
-}

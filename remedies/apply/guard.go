@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
+	"snag/remedies/journal"
 	"snag/remedies/knob"
 )
 
@@ -18,24 +22,24 @@ import (
 var GuardCommand = []string{"tune", "guard"}
 
 // Arm has a unit of systemd's wait where systemd runs the host, else a process of its
-// own.
-func Arm(dir string, deadline time.Time) (string, error) {
+// own. flags are added to its command.
+func Arm(dir string, flags ...string) (string, error) {
 	if !hostsNamespaces() {
-		return ArmProcess(dir, deadline)
+		return ArmProcess(dir, flags...)
 	}
 	conn, err := knob.DialSystemd()
 	if err != nil {
-		return ArmProcess(dir, deadline)
+		return ArmProcess(dir, flags...)
 	}
 	defer func() { _ = conn.Close() }()
 	self, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("find snag's own program: %w", err)
 	}
-	who, err := ArmUnit(conn, dir, append(append([]string{self}, GuardCommand...), dir))
+	who, err := ArmUnit(conn, dir, slices.Concat([]string{self}, GuardCommand, []string{dir}, flags))
 	if err != nil {
 		// A systemd that refuses (a container's, one that is full): a process will do.
-		return ArmProcess(dir, deadline)
+		return ArmProcess(dir, flags...)
 	}
 	return who, nil
 }
@@ -56,12 +60,18 @@ func hostsNamespaces() bool {
 
 // ArmProcess has a process of its own wait: in a session of its own, so that the
 // terminal's end does not reach it. It says when it waits.
-func ArmProcess(dir string, deadline time.Time) (string, error) {
+func ArmProcess(dir string, flags ...string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("find snag's own program: %w", err)
 	}
-	return startGuard(exec.Command(self, append(GuardCommand, dir)...))
+	cmd := exec.Command(self, slices.Concat(GuardCommand, []string{dir}, flags)...)
+	// What it can't do it says there; where the file can't be made, nowhere.
+	if f, err := journal.OpenFile(filepath.Join(dir, guardLog), os.O_WRONLY|os.O_CREATE|os.O_APPEND); err == nil {
+		cmd.Stderr = f
+		defer func() { _ = f.Close() }()
+	}
+	return startGuard(cmd)
 }
 
 func startGuard(cmd *exec.Cmd) (string, error) {
@@ -87,13 +97,19 @@ func startGuard(cmd *exec.Cmd) (string, error) {
 // guardReady is what a guard says when it waits.
 const guardReady = "waiting\n"
 
+// guardLog is what a guard that is a process of its own says, in the plan's folder. One
+// that is a unit says it to systemd's journal.
+const guardLog = "guard.log"
+
 // Guard waits until a plan is confirmed or undone, and undoes it when its time is
-// over, or when it is told to end before (ctx).
-func (s *Store) Guard(ctx context.Context, id string, ready io.Writer) error {
+// over, or when it is told to end before (ctx). It tries until it is done, and says to
+// errs why it is not yet.
+func (s *Store) Guard(ctx context.Context, id string, ready, errs io.Writer) error {
 	e, err := s.Find(id)
 	if err != nil {
 		return err
 	}
+	id = e.ID
 	release, err := hold(e.Dir, guardFile)
 	if err != nil {
 		return err
@@ -102,38 +118,93 @@ func (s *Store) Guard(ctx context.Context, id string, ready io.Writer) error {
 	if _, err := io.WriteString(ready, guardReady); err != nil {
 		return fmt.Errorf("say that the guard waits: %w", err)
 	}
-	every := time.NewTicker(time.Second / 4)
+	every := time.NewTicker(guardLooks)
 	defer every.Stop()
 	for {
-		e, err := s.Find(id)
-		if err != nil {
-			return err
+		e = s.look(id, e)
+		if e.State.Phase == Kept || e.State.Phase == Undone || e.State.Settled() {
+			return nil // the last: a unit that was started again after its undo came to its end
 		}
-		switch e.State.Phase {
-		case Kept, Undone:
-			return nil
-		}
-		why := ""
-		switch {
-		case ctx.Err() != nil:
-			why = "the guard was told to end before the plan was confirmed"
-		case abandoned(e):
-			why = "the snag that tried the settings out has ended"
-		case e.State.Phase == Trying && !time.Now().Before(e.State.Deadline):
-			why = "the trial's time was over at " + e.State.Deadline.Format(time.TimeOnly)
-		case !time.Now().Before(e.State.Deadline):
-			why = "nobody confirmed it by " + e.State.Deadline.Format(time.TimeOnly)
-		}
-		if why != "" {
-			_, err := s.Undo(e.ID, why)
-			if !errors.Is(err, ErrLocked) {
-				return err
-			}
+		if why := s.due(ctx, e); why != "" {
+			return s.undoUntilDone(e, why, errs)
 		}
 		select {
 		case <-every.C:
 		case <-ctx.Done():
-			time.Sleep(50 * time.Millisecond)
 		}
 	}
+}
+
+const (
+	guardLooks = time.Second / 4
+	// A guard that could not undo tries again after guardLooks, then after twice that, up
+	// to longestPause.
+	longestPause = 30 * time.Second
+)
+
+// look reads a plan anew. Where it can't be read, what it was at the last look counts: it
+// may be that nobody can read it any more.
+func (s *Store) look(id string, last Entry) Entry {
+	if now := s.entry(id); now.Damage == nil || now.State.Phase == Undone || len(last.State.Changes) == 0 {
+		return now
+	}
+	return last
+}
+
+// due tells why a plan is to be undone now; "": it is not.
+func (s *Store) due(ctx context.Context, e Entry) string {
+	switch {
+	case ctx.Err() != nil:
+		return "the guard was told to end before the plan was confirmed"
+	case abandoned(e):
+		return "the snag that tried the settings out has ended"
+	case !s.over(e.State, 0):
+		return ""
+	case e.State.Phase == Trying:
+		return "the trial's time was over at " + s.DeadlineOf(e.State).Format(time.TimeOnly)
+	}
+	return "nobody confirmed it by " + s.DeadlineOf(e.State).Format(time.TimeOnly)
+}
+
+// undoUntilDone undoes a plan, and tries again as long as that may help: where another
+// snag is at work, a setting can't be written, or the journal can't.
+func (s *Store) undoUntilDone(e Entry, why string, errs io.Writer) error {
+	for pause := guardLooks; ; pause = min(2*pause, longestPause) {
+		now, err := s.Undo(e.ID, why)
+		if err == nil || now.State.Phase == Undone || now.State.Phase == Kept || now.State.Settled() && !mayYetBe(err) {
+			return err
+		}
+		if errors.Is(err, ErrLocked) {
+			pause = guardLooks / 2
+		} else {
+			if errors.As(err, &unreadable{}) { // then by what was read before
+				undone := s.undoFromMemory(e, why)
+				if undone == nil && isGone(e.Dir) {
+					return fmt.Errorf("the folder of plan %s is gone: its settings are as before, by what was read before", e.ID)
+				}
+				err = errors.Join(err, undone)
+			}
+			_, _ = fmt.Fprintf(errs, "%s snag: plan %s could not be undone completely: %v; trying again in %s\n", time.Now().Format(time.DateTime), e.ID, err, pause)
+		}
+		time.Sleep(pause)
+	}
+}
+
+// undoFromMemory puts the settings back where the journal is not to be read any more.
+func (s *Store) undoFromMemory(e Entry, why string) error {
+	err := undo(e.State, s.Boot, why, s.Host, s.Kinds, unwritable{})
+	if OnlyNotNoted(err) {
+		return nil
+	}
+	return err
+}
+
+// unwritable is the log of a journal that is gone.
+type unwritable struct{}
+
+func (unwritable) Append(journal.Record) error { return errors.New("the journal is gone") }
+
+func isGone(dir string) bool {
+	_, err := os.Stat(dir)
+	return errors.Is(err, fs.ErrNotExist)
 }

@@ -1,12 +1,13 @@
 package apply
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"snag/remedies/journal"
 )
 
 // Files in a plan's folder that a process locks as long as it lives: the kernel lets
@@ -16,28 +17,23 @@ const (
 	holderFile = "holder" // by who carries out a trial
 )
 
-// hold takes one of these locks.
+// hold takes one of these locks. The file is there since the plan began.
 func hold(dir, file string) (release func(), err error) {
 	path := filepath.Join(dir, file)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := journal.OpenFile(path, os.O_RDONLY|os.O_CREATE)
 	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", path, errors.Unwrap(err))
+		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX)
-		if err == nil {
-			return func() { _ = f.Close() }, nil
-		}
-		if err != unix.EINTR {
-			_ = f.Close()
-			return nil, fmt.Errorf("lock %s: %w", path, err)
-		}
+	if err := flock(f, unix.LOCK_EX); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
+	return func() { _ = f.Close() }, nil
 }
 
 // held tells whether a process has the lock.
 func held(dir, file string) bool {
-	f, err := os.Open(filepath.Join(dir, file))
+	f, err := journal.OpenFile(filepath.Join(dir, file), os.O_RDONLY)
 	if err != nil {
 		return false
 	}

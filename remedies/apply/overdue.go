@@ -27,13 +27,13 @@ func (s *Store) UndoOverdue() (all []Overdue) {
 	}
 	for _, e := range entries {
 		st := e.State
-		if e.Damage != nil || !st.Open() || st.Boot != s.Boot || st.Settled() || e.Guarded() {
+		if !st.Open() || st.Boot != s.Boot || st.Settled() || e.Guarded() || st.Damaged != "" {
 			continue // one that could not be undone is told of by status, not tried each time
 		}
-		if time.Since(st.Deadline) < overdueBy && !abandoned(e) {
+		if !s.over(st, overdueBy) && !abandoned(e) {
 			continue
 		}
-		why := "nobody confirmed it by " + st.Deadline.Format(time.TimeOnly) + ", and its guard was gone"
+		why := "nobody confirmed it by " + s.DeadlineOf(st).Format(time.TimeOnly) + ", and its guard was gone"
 		if abandoned(e) {
 			why = "the snag that tried the settings out has ended, and its guard was gone"
 		}

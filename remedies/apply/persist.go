@@ -15,6 +15,8 @@ import (
 func (s *Store) Persist(id string, files func(*plan.Plan) ([]persist.File, error)) (Entry, error) {
 	return s.with(id, func(e Entry, l log) error {
 		switch {
+		case e.Damage != nil:
+			return fmt.Errorf("plan %s can't be persisted: what it did is not known for sure: %w", e.ID, e.Damage)
 		case e.State.Phase == Unconfirmed:
 			return fmt.Errorf("plan %s is not confirmed: snag tune confirm first. What is not known to be good must not outlast a reboot", e.ID)
 		case e.State.Phase != Kept:
@@ -34,8 +36,8 @@ func (s *Store) Persist(id string, files func(*plan.Plan) ([]persist.File, error
 		}
 		if err := s.writeFiles(all, l); err != nil {
 			var begun []File
-			if records, e := journal.Read(e.Dir); e == nil {
-				state := StateOf(records)
+			if content, e := journal.Read(e.Dir); e == nil {
+				state := StateOf(content.Records)
 				begun = state.Files
 			}
 			if e := s.removeFiles(begun, l); e != nil {
@@ -64,9 +66,10 @@ func (s *Store) writeFiles(all []persist.File, l log) error {
 }
 
 // removeFiles takes away what Persist wrote, the last first. A file that another has
-// changed is his: it is left and said, once.
+// changed is his: it is left and said, once. It goes on where the journal can't be written.
 func (s *Store) removeFiles(all []File, l log) error {
 	var problems []error
+	n := &notes{log: l}
 	for i := len(all) - 1; i >= 0; i-- {
 		r := journal.Record{Step: journal.Removed, File: all[i].Path}
 		if err := s.Disk.Remove(all[i].Path, all[i].Sum); err != nil {
@@ -76,11 +79,9 @@ func (s *Store) removeFiles(all []File, l log) error {
 			}
 			r.Error = err.Error()
 		}
-		if err := l.Append(r); err != nil {
-			return errors.Join(append(problems, err)...)
-		}
+		n.add(r)
 	}
-	return errors.Join(problems...)
+	return errors.Join(append(problems, n.note())...)
 }
 
 // backAfterBoot puts an old value back where the host still runs with the plan's: the

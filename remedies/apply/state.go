@@ -29,9 +29,16 @@ type Made struct {
 	Old, New string
 	Also     []string // other values that it may have been set to
 	Now      string   // as the kernel had it afterwards; "" where that was not seen
-	Undone   bool
-	Ended    string // that what had the setting ended, and the setting with it
-	Problem  string // why it could not be undone
+	Exact    string   // the old state as the kernel reported it, where Old can't hold it
+	Netns    uint64   // the inode of Target's network namespace
+	// FromPlan tells that the journal's own record is lost: the values are those of the
+	// plan beside it, whose checksum holds.
+	FromPlan bool
+	// Doubt is why Old may be wrong: then it is not used.
+	Doubt   string
+	Undone  bool
+	Ended   string // that what had the setting ended, and the setting with it
+	Problem string // why it could not be undone
 }
 
 // State is what a journal tells, read anew each time: nothing else is kept.
@@ -39,15 +46,22 @@ type State struct {
 	Phase    Phase
 	Boot     string
 	Begun    time.Time
-	Deadline time.Time
-	By       string // who undoes it if nobody confirms
-	Changes  []Made // in the order of their making
-	Files    []File // written to outlast a reboot, and not removed
+	Deadline time.Time // by the wall clock
+	// DeadlineBoot is the same since the boot, which counts; 0 in an old journal.
+	DeadlineBoot time.Duration
+	Serial       uint64 // in the store: the last one that began has the highest
+	PlanSum      string // SHA-256 of the plan's file
+	By           string // who undoes it if nobody confirms
+	Changes      []Made // in the order of their making
+	Files        []File // written to outlast a reboot, and not removed
 	// Persisted tells that files were begun to be written: after a boot too the host
 	// may run with the plan's values.
 	Persisted bool
 	Why       string // it was undone
 	Failure   string // what kept it from being made
+	Damaged   string // what was wrong with the journal when somebody went on with it
+	// Unknown tells that changes may have been made that are not among Changes.
+	Unknown bool
 	// Verified are the looks at whether it helped, in order of time.
 	Verified []Verified
 }
@@ -72,7 +86,8 @@ func StateOf(all []journal.Record) State {
 	for _, r := range all {
 		switch r.Step {
 		case journal.Begun:
-			s.Boot, s.Begun, s.Deadline = r.Boot, r.At, r.Deadline
+			s.Boot, s.Begun, s.Deadline, s.DeadlineBoot = r.Boot, r.At, r.Deadline, time.Duration(r.DeadlineBoot)
+			s.Serial, s.PlanSum = r.Serial, r.Sum
 		case journal.Armed:
 			s.By = r.By
 		case journal.Trying:
@@ -81,7 +96,7 @@ func StateOf(all []journal.Record) State {
 			if s.Phase != Trying {
 				s.Phase = Half
 			}
-			s.Changes = append(s.Changes, Made{ID: r.Change, Target: *r.Target, Old: r.Old, New: r.New, Also: r.Also})
+			s.Changes = append(s.Changes, Made{ID: r.Change, Target: *r.Target, Old: r.Old, New: r.New, Also: r.Also, Exact: r.Exact, Netns: r.Netns})
 		case journal.Did:
 			s.change(r.Change).Now = r.Now
 		case journal.Failed:
@@ -98,6 +113,8 @@ func StateOf(all []journal.Record) State {
 			s.Files = append(s.Files, File{r.File, r.Sum, r.Step == journal.WillPersist})
 		case journal.Removed:
 			s.without(r.File)
+		case journal.Damaged:
+			s.Damaged = r.Why
 		case journal.Undoing:
 			s.Phase, s.Why = HalfUndone, r.Why
 		case journal.Undid:

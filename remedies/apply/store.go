@@ -3,10 +3,8 @@ package apply
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"snag/remedies/journal"
 	"snag/remedies/knob"
 	"snag/remedies/persist"
-	"snag/remedies/plan"
 )
 
 // DefaultDir is where plans that were carried out are kept, a folder for each.
@@ -34,12 +31,18 @@ type Store struct {
 	Arm func(dir string, deadline time.Time) (who string, err error)
 	// Disk is where what is persisted is kept; the zero value is the host's own.
 	Disk persist.Disk
+	// Run is the folder by which stores of one host exclude each other; "": none.
+	Run string
+	// Tell is told what a person should know beside the outcome; nil: nobody.
+	Tell func(string)
+	// clock is the time since the boot; nil: the kernel's.
+	clock func() time.Duration
 	// wrap gives a test a journal that fails.
 	wrap func(*journal.Journal) log
 }
 
-// Real is this host's store.
-func Real(dir string) (*Store, error) {
+// Real is this host's store. run is where stores exclude each other; "": the host's own.
+func Real(dir, run string) (*Store, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return nil, fmt.Errorf("read this boot's id: %w", err)
@@ -48,103 +51,73 @@ func Real(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the folder of the journals: %w", err)
 	}
-	return &Store{Dir: dir, Host: knob.Real(), Kinds: knob.Kinds, Boot: strings.TrimSpace(string(boot)), Arm: Arm}, nil
+	s := &Store{Dir: dir, Host: knob.Real(), Kinds: knob.Kinds, Boot: strings.TrimSpace(string(boot)), Run: run}
+	var flags []string // of the guard, who must meet the same lock
+	if run == "" {
+		s.Run = runFolder()
+	} else {
+		flags = []string{"--run", run}
+	}
+	s.Arm = func(dir string, _ time.Time) (string, error) { return Arm(dir, flags...) }
+	return s, nil
 }
 
-// Entry is one plan that was carried out.
-type Entry struct {
-	ID    string // its folder's name, by which they are in order of time
-	Dir   string
-	Plan  *plan.Plan
-	State State
-	// Damage says why its journal can't be read; State is empty then.
-	Damage error
-}
-
-// planFile is the plan as it was accepted, in its folder.
-const planFile = "plan.yaml"
-
-// All are the plans that were carried out, the oldest first.
-func (s *Store) All() ([]Entry, error) {
-	dirs, err := os.ReadDir(s.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+func (s *Store) tell(format string, args ...any) {
+	if s.Tell != nil {
+		s.Tell(fmt.Sprintf(format, args...))
 	}
-	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", s.Dir, errors.Unwrap(err))
-	}
-	var all []Entry
-	for _, d := range dirs {
-		if d.IsDir() {
-			all = append(all, s.entry(d.Name()))
-		}
-	}
-	slices.SortFunc(all, func(a, b Entry) int { return strings.Compare(a.ID, b.ID) })
-	return all, nil
-}
-
-func (s *Store) entry(id string) Entry {
-	e := Entry{ID: id, Dir: filepath.Join(s.Dir, id)}
-	records, err := journal.Read(e.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // killed before the journal was made: nothing was changed
-	}
-	e.State, e.Damage = StateOf(records), err
-	if p, err := plan.ReadFile(filepath.Join(e.Dir, planFile)); err == nil {
-		e.Plan = p
-	}
-	return e
-}
-
-// Find finds a plan by its ID; "" is the last one.
-func (s *Store) Find(id string) (Entry, error) {
-	all, err := s.All()
-	if err != nil {
-		return Entry{}, err
-	}
-	for _, e := range slices.Backward(all) {
-		if e.ID == id || id == "" {
-			return e, nil
-		}
-	}
-	if id == "" {
-		return Entry{}, fmt.Errorf("no plan was carried out on this host (none in %s)", s.Dir)
-	}
-	return Entry{}, fmt.Errorf("there is no plan %s in %s: snag tune status lists them", id, s.Dir)
 }
 
 // ErrLocked is of a host on which another snag is at work.
 var ErrLocked = errors.New("another snag carries out or undoes a plan right now")
 
-// lock keeps every other snag from carrying out or undoing on this host.
-func (s *Store) lock() (unlock func(), err error) {
-	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make %s for the journal: %w", s.Dir, errors.Unwrap(err))
+// lock keeps every other snag from carrying out or undoing on this host. begins tells
+// that a plan is to begin: then each lock must be there.
+func (s *Store) lock(begins bool) (unlock func(), err error) {
+	if begins {
+		err = makeFolder(s.Dir)
+	} else {
+		err = checkFolder(s.Dir)
+	}
+	switch {
+	case errors.Is(err, unix.ENOENT) && !begins:
+		return nil, unreadable{errNone(s.Dir)}
+	case err != nil:
+		return nil, unreadable{fmt.Errorf("find the journals: %w", err)}
+	}
+	other, err := s.lockHost(begins)
+	if err != nil {
+		return nil, err
 	}
 	path := filepath.Join(s.Dir, "lock")
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := journal.OpenFile(path, os.O_RDONLY|os.O_CREATE)
 	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", path, errors.Unwrap(err))
+		other()
+		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		switch err {
-		case nil:
-			return func() { _ = f.Close() }, nil
-		case unix.EINTR:
-			continue
-		}
+	if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		_ = f.Close()
+		other()
 		return nil, fmt.Errorf("%w (%s is locked): wait for it", ErrLocked, path)
+	}
+	return func() { _ = f.Close(); other() }, nil
+}
+
+func flock(f *os.File, how int) error {
+	for {
+		if err := unix.Flock(int(f.Fd()), how); err != unix.EINTR {
+			return err
+		}
 	}
 }
 
 // write puts a file on disk whole, or not at all.
 func write(path string, b []byte) error {
 	tmp := path + ".new"
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	_ = os.Remove(tmp) // of a kill
+	f, err := journal.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, errors.Unwrap(err))
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	_, err = f.Write(b)
 	if err == nil {
@@ -158,7 +131,15 @@ func write(path string, b []byte) error {
 	}
 	if err != nil {
 		_ = os.Remove(tmp)
-		return fmt.Errorf("write %s: %w", path, errors.Unwrap(err))
+		return fmt.Errorf("write %s: %w", path, cause(err))
 	}
 	return nil
+}
+
+// cause is the error below one that names a file.
+func cause(err error) error {
+	if e := errors.Unwrap(err); e != nil {
+		return e
+	}
+	return err
 }

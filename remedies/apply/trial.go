@@ -46,7 +46,7 @@ func (s *Store) Try(all []Switch, within time.Duration) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := s.lock()
+	unlock, err := s.lock(true)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s *Store) Try(all []Switch, within time.Duration) (*Trial, error) {
 	if err := s.free(); err != nil {
 		return nil, err
 	}
-	t := &Trial{store: s, id: time.Now().UTC().Format("20060102-150405.000000"), found: found}
+	t := &Trial{store: s, found: found}
 	for _, c := range Ordered(p.Changes) {
 		i := slices.IndexFunc(all, func(w Switch) bool { return w.ID == c.ID })
 		t.switches = append(t.switches, all[i])
@@ -68,7 +68,7 @@ func (s *Store) Try(all []Switch, within time.Duration) (*Trial, error) {
 // trialPlan is the trial as a plan, for the record and for its check: each from the
 // value that was found to one that it will have.
 func (s *Store) trialPlan(all []Switch) (*plan.Plan, map[string]string, error) {
-	p := &plan.Plan{Version: plan.Version, Made: time.Now().UTC().Truncate(time.Second), For: plan.Cause{Text: "a trial: settings are switched to and fro"}}
+	p := &plan.Plan{Version: plan.Version, Made: plan.At(time.Now()), For: plan.Cause{Text: "a trial: settings are switched to and fro"}}
 	found := map[string]string{}
 	for _, w := range all {
 		k, ok := s.Kinds[w.Target.Kind]
@@ -96,11 +96,11 @@ func (s *Store) trialPlan(all []Switch) (*plan.Plan, map[string]string, error) {
 }
 
 func (t *Trial) begin(p *plan.Plan, within time.Duration) error {
-	dir := filepath.Join(t.store.Dir, t.id)
-	j, deadline, err := t.store.begin(dir, p, within)
+	dir, j, deadline, err := t.store.begin(p, within)
 	if err != nil {
 		return err
 	}
+	t.id = filepath.Base(dir)
 	defer func() { _ = j.Close() }()
 	l := t.store.log(j)
 	who := ""
@@ -118,7 +118,13 @@ func (t *Trial) begin(p *plan.Plan, within time.Duration) error {
 		if err != nil {
 			break
 		}
-		err = l.Append(journal.Record{Step: journal.Will, Change: w.ID, Target: &w.Target, Old: t.found[w.ID], New: w.On, Also: []string{w.Off}})
+		r := journal.Record{Step: journal.Will, Change: w.ID, Target: &w.Target, Old: t.found[w.ID], New: w.On, Also: []string{w.Off}}
+		if r.Netns, err = t.store.Host.NetnsID(w.Target); err == nil {
+			r.Exact, err = snapshot(t.store.Kinds[w.Target.Kind], t.store.Host, w.Target)
+		}
+		if err == nil {
+			err = l.Append(r)
+		}
 	}
 	if err != nil {
 		if t.letGo != nil {
@@ -135,10 +141,10 @@ func (t *Trial) ID() string { return t.id }
 // Set switches: those of which on tells true are on, all others off. What it could
 // not set it says; End puts everything back.
 func (t *Trial) Set(on func(id string) bool) error {
-	unlock, err := t.store.lock()
+	unlock, err := t.store.lock(false)
 	for n := 0; errors.Is(err, ErrLocked) && n < 40; n++ { // a command of tune that looks at plans
 		time.Sleep(50 * time.Millisecond)
-		unlock, err = t.store.lock()
+		unlock, err = t.store.lock(false)
 	}
 	if err != nil {
 		return err
@@ -152,7 +158,7 @@ func (t *Trial) Set(on func(id string) bool) error {
 		return e.Damage
 	case e.State.Phase != Trying:
 		return fmt.Errorf("%w: %s", ErrTrialOver, e.State.Why)
-	case !time.Now().Before(e.State.Deadline):
+	case t.store.over(e.State, 0):
 		return fmt.Errorf("%w: its time is over", ErrTrialOver)
 	}
 	if err := t.guarded(e); err != nil {
@@ -176,7 +182,7 @@ func (t *Trial) guarded(e Entry) error {
 	if e.Guarded() || time.Since(t.armed) < 2*time.Second { // a new one needs a moment
 		return nil
 	}
-	j, _, err := journal.Open(e.Dir)
+	j, err := journal.Open(e.Dir)
 	if err != nil {
 		return err
 	}
@@ -211,10 +217,10 @@ func (t *Trial) turn(w Switch, want string) error {
 func (t *Trial) End(why string) (Entry, error) {
 	defer t.letGo()
 	e, err := t.undo(why)
-	if err != nil {
+	if err != nil && !OnlyNotNoted(err) {
 		return e, err
 	}
-	var all []error
+	all := []error{err}
 	for _, w := range t.switches {
 		k := t.store.Kinds[w.Target.Kind]
 		now, err := k.Read(t.store.Host, w.Target)

@@ -134,7 +134,7 @@ func TestTheGuardEndsATrialInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	if err := s.Guard(context.Background(), tr.ID(), io.Discard); err != nil {
+	if err := s.Guard(context.Background(), tr.ID(), io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	if time.Since(began) < 3*time.Second {
@@ -176,7 +176,7 @@ func TestATrialThatIsKilled(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := s.Guard(ctx, "", io.Discard); err != nil {
+	if err := s.Guard(ctx, "", io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	e, err := s.Find("")

@@ -95,6 +95,29 @@ const farAway = 0.01
 type rule struct {
 	roles []Role
 	look  func(host) (risks []Risk, covered string)
+	// topic is what a role of media asks about one by one: there each rule with a topic
+	// says something, that it is not needed, or what kept it from being seen (unseen).
+	topic, unseen string
+}
+
+// NotSeen and notNeeded are what stands between a topic and the reason.
+const (
+	NotSeen   = ": not seen, because "
+	notNeeded = ": not needed, because "
+)
+
+// tell is what a rule says where it names no risk.
+func (r rule) tell(role Role, covered string) string {
+	switch {
+	case role != UDPMedia || r.topic == "":
+		return covered
+	case covered == "":
+		return r.topic + NotSeen + r.unseen
+	}
+	if name, rest, ok := strings.Cut(covered, ": "); ok && strings.Contains(r.topic, name) {
+		covered = rest
+	}
+	return r.topic + notNeeded + covered
 }
 
 // Of audits the host of a recording.
@@ -118,7 +141,7 @@ func Of(r *recording.Recording, role Role, d Design) (risks []Risk, covered []st
 			}
 			found, text := rule.look(h)
 			risks = append(risks, found...)
-			if text != "" && len(found) == 0 {
+			if text = rule.tell(role, text); text != "" && len(found) == 0 {
 				covered = append(covered, text)
 			}
 		}

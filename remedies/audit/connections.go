@@ -102,12 +102,17 @@ func descriptors(h host) (out []Risk, covered string) {
 			covered = fmt.Sprintf("descriptors: %s[%d] has %s of %s", p.Comm, pid, units.Count(float64(*p.FDs)), units.Count(float64(p.FDLimit)))
 			continue
 		}
-		to := max(4*p.FDLimit, 65536)
-		s := suspect.Setting{Kind: "nofile", Value: fmt.Sprintf("%d:%d", to, max(to, p.FDHard)), At: recording.Subject{PID: pid, Comm: p.Comm}, Needs: "LimitNOFILE= in its unit, to last over its restart",
-			Why: fmt.Sprintf("%s[%d] has %s of %s descriptors open: twice the clients, and accept fails", p.Comm, pid, units.Count(float64(*p.FDs)), units.Count(float64(p.FDLimit))), Risk: "what leaks descriptors goes on leaking"}
-		out = append(out, Risk{Setting: s, Source: "getrlimit(2); systemd.exec(5), LimitNOFILE=", Shows: "EMFILE from accept: snag find names it fd-limit"})
+		out = append(out, descriptorsOf(p)...)
 	}
 	return out, covered
+}
+
+// descriptorsOf a process that has half of them open.
+func descriptorsOf(p recording.Process) []Risk {
+	to := max(4*p.FDLimit, 65536)
+	s := suspect.Setting{Kind: "nofile", Value: fmt.Sprintf("%d:%d", to, max(to, p.FDHard)), At: recording.Subject{PID: p.PID, Comm: p.Comm}, Needs: "LimitNOFILE= in its unit, to last over its restart",
+		Why: fmt.Sprintf("%s[%d] has %s of %s descriptors open: twice the clients, and accept fails", p.Comm, p.PID, units.Count(float64(*p.FDs)), units.Count(float64(p.FDLimit))), Risk: "what leaks descriptors goes on leaking"}
+	return []Risk{{Setting: s, Source: "getrlimit(2); systemd.exec(5), LimitNOFILE=", Shows: "EMFILE from accept: snag find names it fd-limit"}}
 }
 
 // outgoingPorts: each closed connection holds its port for a minute.

@@ -111,6 +111,9 @@ func channels(h host) (out []Risk, covered string) {
 			Why: fmt.Sprintf("%d queue for %s and %d CPUs: one CPU receives it all; the card has %d", now, mbit(float64(*n.Speed)*1e6/8), h.r.Manifest.CPUs, *n.Channels.CombinedMax)}
 		out = append(out, Risk{Setting: s, Source: "Documentation/networking/scaling.rst (RSS: Suggested Configuration)", Shows: "one CPU in softirq all the time (mpstat -P ALL): snag find names it softirq-on-one-cpu"})
 	}
+	if covered == "" && h.role == UDPMedia {
+		covered = steering(h)
+	}
 	return out, covered
 }
 

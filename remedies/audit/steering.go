@@ -36,6 +36,9 @@ func sendQueues(h host) (out []Risk, covered string) {
 			out = append(out, Risk{Setting: s, Source: "Documentation/networking/scaling.rst (XPS: Suggested Configuration)", Shows: "native_queued_spin_lock_slowpath below __dev_queue_xmit in a profile: snag find names it kernel-hot-path"})
 		}
 	}
+	if covered == "" && h.role == UDPMedia {
+		covered = steering(h)
+	}
 	return out, covered
 }
 

@@ -165,7 +165,14 @@ func decodeTBF(_ *qdiscKind, b []byte) (qdiscValues, error) {
 	if rate == 0 {
 		rate = uint64(at(8))
 	}
-	burst := uint64(float64(rate)*float64(at(28))*schedTick/1e9 + 0.5)
+	ticks := uint64(at(28))
+	burst, ok := burstOf(rate, ticks)
+	switch {
+	case !ok && burstWraps(rate, ticks):
+		return nil, fmt.Errorf("its burst takes more than 275 s at its rate, which netlink does not report whole: it could not be put back")
+	case !ok:
+		burst = uint64(float64(rate)*float64(ticks)*schedTick/1e9 + 0.5)
+	}
 	return qdiscValues{"rate": {rate}, "burst": {burst}, "limit": {uint64(at(24))}}, nil
 }
 

@@ -6,17 +6,15 @@
 // all of it was found to be valid.
 package plan
 
-import "time"
-
 // Version is the version of the file's form.
 const Version = 1
 
 // Plan is the fewest changes that remedy what a verdict names.
 type Plan struct {
-	Version int       `yaml:"version"`
-	Snag    string    `yaml:"snag,omitempty"` // the version that made it
-	Made    time.Time `yaml:"made,omitempty"`
-	Host    string    `yaml:"host,omitempty"`
+	Version int    `yaml:"version"`
+	Snag    string `yaml:"snag,omitempty"` // the version that made it
+	Made    Time   `yaml:"made,omitempty"`
+	Host    string `yaml:"host,omitempty"`
 	// Kernel is the release that values were computed for.
 	Kernel string `yaml:"kernel,omitempty"`
 	// For is the culprit, or the role of an audit.

@@ -52,7 +52,7 @@ func asJSON(t *testing.T, text []byte) []byte {
 func full() *Plan {
 	queue := 3
 	return &Plan{
-		Version: Version, Snag: "1.0", Made: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), Host: "relay1", Kernel: "6.1.0",
+		Version: Version, Snag: "1.0", Made: At(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)), Host: "relay1", Kernel: "6.1.0",
 		For: Cause{Suspect: "qdisc-drop", Subject: "eth0", Text: "drops", Role: "cache", Recording: "/tmp/now"},
 		Changes: []Change{{ID: "1", Now: "100", Then: "1000", Why: "a burst", Risk: "latency", Needs: "fq", For: "qdisc-drop", Check: "tc -s", Source: "net/sched", Persists: "a unit", With: []string{"2"},
 			Target: Target{Kind: "qdisc", Name: "limit", Netns: "a", Device: "eth0", Queue: &queue, Parent: "8001:4", IRQ: 33, Route: "default", Unit: "x.service", Path: "/x", PID: 8, Started: 9}}},

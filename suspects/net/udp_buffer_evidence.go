@@ -178,9 +178,22 @@ func bufferSettings(r *recording.Recording, sub recording.Subject, rb float64, l
 	want := wantedBuffer(rb, lost)
 	ask := fmt.Sprintf("%.0f", want/2) // the kernel doubles it (net/core/sock.c)
 	why := fmt.Sprintf("the receive buffer of %s, %s, was full, and its worst stall lost %s datagrams, of some %s each in the buffer", sub.Local, units.Bytes(rb), units.Count(lost.WorstRun()), units.Bytes(heldByDatagram))
-	if most, ok := measure.Sysctl(r, sub.Netns, "net.core.rmem_max"); ok && most*2 < want {
+	call := suspect.Call{Who: suspect.WhoseCall(sub), Do: "setsockopt(fd, SOL_SOCKET, SO_RCVBUF, " + ask + ")", Why: why}
+	most, ok := measure.Sysctl(r, sub.Netns, "net.core.rmem_max")
+	switch begins, known := measure.Sysctl(r, sub.Netns, "net.core.rmem_default"); {
+	case known && rb == begins && rb < want && !(ok && rb == 2*most):
+		// It never asked for a size (sock_init_data of net/core/sock.c): more that it may ask
+		// for changes nothing.
+		set = append(set, suspect.Setting{Kind: "sysctl", Name: "net.core.rmem_default", AtLeast: true, Value: fmt.Sprintf("%.0f", want),
+			Why:  why + "; it has the size that each socket begins with: the program never sets SO_RCVBUF, and a larger net.core.rmem_max would not help",
+			Risk: "every socket that any program opens from then on, but TCP's, may hold that much memory (net.ipv4.udp_mem bounds those of UDP in all)", Needs: "a restart of " + sub.Comm + ": an open socket keeps its size"})
+		if ok && most < want/2 {
+			call.Do = fmt.Sprintf("setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, %s), or SO_RCVBUF with net.core.rmem_max = %s", ask, ask)
+		}
+		call.Why += "; the call is for this socket alone, where net.core.rmem_default is for all"
+	case ok && most*2 < want:
 		set = append(set, suspect.Setting{Kind: "sysctl", Name: "net.core.rmem_max", AtLeast: true, Value: ask, Why: why,
 			Risk: "sockets that ask for it may hold that much memory", Needs: "a restart of " + sub.Comm + ": an open socket keeps its size"})
 	}
-	return set, []suspect.Call{{Who: suspect.WhoseCall(sub), Do: "setsockopt(fd, SOL_SOCKET, SO_RCVBUF, " + ask + ")", Why: why}}
+	return set, []suspect.Call{call}
 }
