@@ -8,18 +8,20 @@ import (
 	"math"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 	"unsafe"
 )
 
-// What is read of a recording: whoever sent it may have made it so that some kilobytes
-// fill the memory. Each bound lies far above what snag writes (docs/recording.md).
+// What is read of a recording for each gigabyte of SNAG_MAX_MEMORY: whoever sent it may
+// have made it so that some kilobytes fill the memory. Each bound lies far above what snag
+// writes (docs/recording.md).
 const (
 	maxUnpacked = 256 << 20 // bytes of tables and samples as text
 	maxRows     = 2_000_000 // of one table
 	maxAllRows  = 4_000_000
 	maxSeries   = 100_000
-	maxMemory   = 400 << 20 // bytes that rows, series and samples take, as counted below
+	maxMemory   = 340 << 20 // bytes that rows, series and samples take, as counted below
 	maxParts    = 256
 	maxDays     = 400
 	lastDay     = 200 * 365 // since 1970, and before it: Time ends in 2262
@@ -29,17 +31,39 @@ const (
 	maxWindow   = 32 << 20  // bytes that zstd may look back; packWindow is what Pack takes
 )
 
-// LimitEnv is the environment variable that raises all bounds: 4 is four times as much.
-const LimitEnv = "SNAG_READ_LIMIT"
+// MemoryEnv is the environment variable with the memory that a recording of others may
+// take: it raises all bounds.
+const MemoryEnv = "SNAG_MAX_MEMORY"
+
+// MaxMemory is what MemoryEnv says, bytes: 1 GB where it is not set, or wrong.
+func MaxMemory() (int64, error) {
+	text := os.Getenv(MemoryEnv)
+	if text == "" {
+		return 1 << 30, nil
+	}
+	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(text), "b"), "i")
+	unit := 0.0
+	switch {
+	case strings.HasSuffix(number, "g"):
+		unit = 1 << 30
+	case strings.HasSuffix(number, "m"):
+		unit = 1 << 20
+	}
+	v, err := strconv.ParseFloat(strings.TrimRight(number, "gm"), 64)
+	if n := v * unit; err == nil && n >= 16<<20 && n <= 1<<46 {
+		return int64(n), nil
+	}
+	return 1 << 30, fmt.Errorf("%s=%s: give a number and MB or GB, from 16MB on", MemoryEnv, text)
+}
 
 // LimitError tells that a recording is larger than what is read of one.
 type LimitError struct {
 	Path string
-	What string // "over 2,000,000 rows in tables/sockets.jsonl"
+	What string // "has over 2,000,000 rows in the table sockets"
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("open %s: it has %s, more than is read of a recording: if you trust who made it and the machine has the memory, %s=4 reads four times as much", e.Path, e.What, LimitEnv)
+	return fmt.Sprintf("open %s: it %s, the bound for recordings that others may have made: if you trust who made it and the machine has the memory, set %s=4GB (it is 1GB without)", e.Path, e.What, MemoryEnv)
 }
 
 // meter counts what is read against the bounds; the first that is passed ends it.
@@ -55,17 +79,17 @@ type meter struct {
 }
 
 func newMeter() *meter {
-	m := &meter{factor: 1, table: map[string]int{}, copies: 1}
-	if v, err := strconv.ParseFloat(os.Getenv(LimitEnv), 64); err == nil && v > 0 && v <= 1000 {
-		m.factor = v
-	}
-	return m
+	memory, _ := MaxMemory() // what is wrong with it is said by the command
+	return &meter{factor: float64(memory) / (1 << 30), table: map[string]int{}, copies: 1}
 }
+
+// noBounds is for what this program has just written itself.
+func noBounds() *meter { return &meter{factor: 1 << 20, table: map[string]int{}, copies: 1} }
 
 // begin takes note of what is read.
 func (m *meter) begin(r *Recording) {
 	n := len(r.Manifest.Parts)
-	_ = m.pass(int64(n), maxParts, fmt.Sprintf("over %d parts", m.most(maxParts)))
+	_ = m.pass(int64(n), maxParts, fmt.Sprintf("has over %d parts", m.most(maxParts)))
 	if n >= 2 {
 		m.copies = 2
 	}
@@ -76,11 +100,11 @@ func (m *meter) begin(r *Recording) {
 func (m *meter) window(r *Recording) error {
 	for _, one := range append([]*Recording{r}, r.Parts...) {
 		start, end := float64(one.Manifest.Start), float64(one.Manifest.End)
-		if err := m.pass(int64((end-start)/float64(24*time.Hour)), maxDays, fmt.Sprintf("a window of over %d days", m.most(maxDays))); err != nil {
+		if err := m.pass(int64((end-start)/float64(24*time.Hour)), maxDays, fmt.Sprintf("has a window of over %d days", m.most(maxDays))); err != nil {
 			return err
 		}
 		if far := int64(max(math.Abs(start), math.Abs(end)) / float64(24*time.Hour)); far > lastDay {
-			m.over = &LimitError{What: "a window outside of the years 1770 to 2170"}
+			m.over = &LimitError{What: "has a window outside of the years 1770 to 2170"}
 			return m.over
 		}
 	}
@@ -124,7 +148,7 @@ func (m *meter) room() int64 { return max(m.most(maxUnpacked)-m.unpacked, 0) }
 
 func (m *meter) unpack(n int64) error {
 	m.unpacked += n
-	return m.pass(m.unpacked, maxUnpacked, fmt.Sprintf("over %d MB of tables and samples", m.most(maxUnpacked)>>20))
+	return m.pass(m.unpacked, maxUnpacked, fmt.Sprintf("has over %d MB of tables and samples", m.most(maxUnpacked)>>20))
 }
 
 // takes counts memory, bytes.
@@ -132,7 +156,7 @@ func (m *meter) takes(n int64) error {
 	if m.memory += n; m.memory < 0 {
 		m.memory = math.MaxInt64
 	}
-	return m.pass(m.memory, maxMemory, fmt.Sprintf("rows and samples that take over %d MB of memory", m.most(maxMemory)>>20))
+	return m.pass(m.memory, maxMemory, fmt.Sprintf("has rows and samples that take over %d MB of memory", m.most(maxMemory)>>20))
 }
 
 // row counts one row: what its struct takes, its texts, and what is allocated for each
@@ -141,10 +165,10 @@ func (m *meter) row(table string, size int64, line []byte) error {
 	const object, list = 300, 32 // the larger of a map with an entry and of tcp_info
 	m.rows++
 	m.table[table]++
-	if err := m.pass(int64(m.table[table]), maxRows, fmt.Sprintf("over %d rows in the table %s", m.most(maxRows), table)); err != nil {
+	if err := m.pass(int64(m.table[table]), maxRows, fmt.Sprintf("has over %d rows in the table %s", m.most(maxRows), table)); err != nil {
 		return err
 	}
-	if err := m.pass(int64(m.rows), maxAllRows, fmt.Sprintf("over %d rows in all tables", m.most(maxAllRows))); err != nil {
+	if err := m.pass(int64(m.rows), maxAllRows, fmt.Sprintf("has over %d rows in all tables", m.most(maxAllRows))); err != nil {
 		return err
 	}
 	inside := max(int64(bytes.Count(line, []byte{'{'}))-1, 0)
@@ -159,10 +183,10 @@ func (m *meter) row(table string, size int64, line []byte) error {
 // newSeries counts a series that was not there yet.
 func (m *meter) newSeries(name string, l Labels) error {
 	m.series++
-	if err := m.pass(int64(m.series), maxSeries, fmt.Sprintf("over %d series", m.most(maxSeries))); err != nil {
+	if err := m.pass(int64(m.series), maxSeries, fmt.Sprintf("has over %d series", m.most(maxSeries))); err != nil {
 		return err
 	}
-	if err := m.pass(int64(len(l)), 2*maxLabels, fmt.Sprintf("a series with over %d labels", m.most(2*maxLabels))); err != nil {
+	if err := m.pass(int64(len(l)), 2*maxLabels, fmt.Sprintf("has a series with over %d labels", m.most(2*maxLabels))); err != nil {
 		return err
 	}
 	n := int64(512 + len(name))

@@ -13,10 +13,13 @@ import (
 // Open reads a recording into memory: a folder, finished or left by a writer
 // that was killed, or a packed file (.snag). Nothing in it is changed. What can't
 // be read is left out and named in Damage; an error comes only when there is
-// nothing to judge.
-func Open(path string) (*Recording, error) { return openAs(path, current) }
+// nothing to judge. It may be of anybody: what is read of it is bounded (limits.go).
+func Open(path string) (*Recording, error) { return openAs(path, current, newMeter()) }
 
-func openAs(path string, to schema) (*Recording, error) {
+// OpenOwn reads a recording that this program has just made, however large it is.
+func OpenOwn(path string) (*Recording, error) { return openAs(path, current, noBounds()) }
+
+func openAs(path string, to schema, m *meter) (*Recording, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -33,14 +36,14 @@ func openAs(path string, to schema) (*Recording, error) {
 			return nil, fmt.Errorf("open recording: %w", err)
 		}
 		defer f.Close()
-		return openPacked(f, path, to)
+		return openPacked(f, path, to, m)
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, fmt.Errorf("open recording: %w", err)
 	}
 	defer root.Close()
-	return read(folder{root}, path, path, to)
+	return readWithin(folder{root}, path, path, to, m)
 }
 
 // read puts a recording together. dir is its folder, "" for a packed one.

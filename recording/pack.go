@@ -119,9 +119,11 @@ func PackFile(dir, file string) error {
 }
 
 // OpenPacked reads a packed recording; name stands for it in errors.
-func OpenPacked(in io.Reader, name string) (*Recording, error) { return openPacked(in, name, current) }
+func OpenPacked(in io.Reader, name string) (*Recording, error) {
+	return openPacked(in, name, current, newMeter())
+}
 
-func openPacked(in io.Reader, name string, to schema) (*Recording, error) {
+func openPacked(in io.Reader, name string, to schema, m *meter) (*Recording, error) {
 	magic := make([]byte, len(zstdMagic))
 	if _, err := io.ReadFull(in, magic); err != nil || !bytes.Equal(magic, zstdMagic) {
 		return nil, &NotRecordingError{name, "neither a folder nor a packed recording"}
@@ -132,7 +134,6 @@ func openPacked(in io.Reader, name string, to schema) (*Recording, error) {
 		return nil, fmt.Errorf("open %s: %w", name, err)
 	}
 	defer z.Close()
-	m := newMeter()
 	got, torn := unpack(z, m)
 	if m.over != nil {
 		m.over.Path = name

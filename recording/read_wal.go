@@ -76,6 +76,9 @@ func (w *walReplay) files(dir string, names []string, shown string) (damage []st
 }
 
 func (w *walReplay) file(path string) (err error) {
+	if err := saneSegment(path); err != nil {
+		return err
+	}
 	seg, err := wlog.OpenReadSegment(path)
 	if err != nil {
 		return err
@@ -159,6 +162,9 @@ func decodeSeriesRecord(rec []byte, add func(ref uint64, name string, l Labels))
 		count, err := number()
 		if err != nil {
 			return err
+		}
+		if count > 2*maxLabels {
+			return fmt.Errorf("a series with %d labels", count)
 		}
 		name, l := "", Labels{}
 		for range count { // ends at the record's end at the latest

@@ -125,7 +125,7 @@ func child(t testing.TB, snag string, args ...string) (said string, code int, rs
 	cmd := exec.Command(snag, args...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.Env = append(os.Environ(), "SNAG_READ_LIMIT=")
+	cmd.Env = append(os.Environ(), recording.MemoryEnv+"=")
 	err := cmd.Run()
 	if cmd.ProcessState == nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestBombs(t *testing.T) {
 				t.Errorf("%s %s: %d MB", command, b.name, rss>>20)
 			}
 			switch {
-			case b.says != "" && (code != 1 || !strings.Contains(said, b.says) || !strings.Contains(said, recording.LimitEnv) && b.manifest == ""):
+			case b.says != "" && (code != 1 || !strings.Contains(said, b.says) || !strings.Contains(said, recording.MemoryEnv) && b.manifest == ""):
 				t.Errorf("%s %s: exit %d, %.300s", command, b.name, code, said)
 			case b.says == "" && code == 1, code == 2, code < 0:
 				t.Errorf("%s %s: exit %d, %.300s", command, b.name, code, said)

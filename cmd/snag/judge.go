@@ -29,6 +29,8 @@ type showFlags struct {
 	// the privileges were given up; nil: what find and read made themselves.
 	from *strangers
 	to   *pageWriter
+	// own: this run has just made the recording itself of this host, however large it is.
+	own bool
 }
 
 func (f *showFlags) register(cmd *cobra.Command) {
@@ -93,7 +95,7 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 	if f.to == nil {
 		f.to = &pageWriter{file: f.html}
 	}
-	r, err := f.from.open(dir)
+	r, err := f.from.openAs(f.own, dir)
 	if err != nil {
 		return err
 	}

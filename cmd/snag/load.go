@@ -12,13 +12,8 @@ import (
 	"snag/recording"
 )
 
-// load opens a recording, or makes one of a file that another tool wrote: what perf
-// recorded on the good host, say.
-func load(ctx context.Context, path string, zone *time.Location) (*recording.Recording, error) {
-	return (*strangers)(nil).load(ctx, path, zone)
-}
-
-// load opens what was made ready, and reads files of other tools as load does.
+// load opens a recording that was made ready, or makes one of a file that another tool
+// wrote: what perf recorded on the good host, say.
 func (s *strangers) load(ctx context.Context, path string, zone *time.Location) (*recording.Recording, error) {
 	r, err := s.open(path)
 	var none *recording.NotRecordingError

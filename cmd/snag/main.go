@@ -3,14 +3,23 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/shown"
+	"snag/recording"
 )
 
-func main() { os.Exit(cli.Run(rootCommand(), os.Args[1:])) }
+func main() {
+	if _, err := recording.MaxMemory(); err != nil {
+		fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", err)
+		os.Exit(cli.ExitUsage)
+	}
+	os.Exit(cli.Run(rootCommand(), os.Args[1:]))
+}
 
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{

@@ -136,7 +136,7 @@ func copyFolder(from, to string) error {
 		}
 		n, err := copyFile(root, name, filepath.Join(to, name), left)
 		if left -= n; left <= 0 {
-			return &recording.LimitError{Path: from, What: fmt.Sprintf("over %d MB of files", mostCopied>>20)}
+			return &recording.LimitError{Path: from, What: fmt.Sprintf("has over %d MB of files", mostCopied>>20)}
 		}
 		return err
 	})
@@ -156,8 +156,16 @@ func copyFile(root *os.Root, name, to string, most int64) (int64, error) {
 	return n, errors.Join(err, out.Close())
 }
 
-// open is recording.Open of a path that was made ready; where nothing was (nil), it is
-// snag's own recording, of this run.
+// openAs is open, but for what this run has just made itself.
+func (s *strangers) openAs(own bool, path string) (*recording.Recording, error) {
+	if own {
+		return recording.OpenOwn(path)
+	}
+	return s.open(path)
+}
+
+// open is recording.Open of a path that was made ready, or of any other where nothing was
+// (nil).
 func (s *strangers) open(path string) (*recording.Recording, error) {
 	if s == nil {
 		return recording.Open(path)

@@ -247,7 +247,13 @@ func (f *profileFlags) into(dir string) string {
 // show prints the profiles of a recording, and writes them below to, where that is
 // a folder.
 func (f *profileFlags) show(ctx context.Context, dir, to string) error {
-	r, err := f.from.load(ctx, dir, time.Local)
+	open := f.from.load
+	if f.read == "" {
+		open = func(_ context.Context, dir string, _ *time.Location) (*recording.Recording, error) {
+			return recording.OpenOwn(dir)
+		}
+	}
+	r, err := open(ctx, dir, time.Local)
 	if err != nil {
 		return err
 	}

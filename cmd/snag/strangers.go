@@ -4,45 +4,54 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"strconv"
+	"runtime/metrics"
 	"syscall"
 	"time"
 
+	"snag/internal/cli"
 	"snag/internal/shown"
 	"snag/recording"
 )
 
+// What judging a stranger's recording may cost for each gigabyte of SNAG_MAX_MEMORY. The
+// bounds of package recording keep nearly all below that while it is read; this is for
+// what rules make of it.
 const (
-	// strangersHeap, bytes, is what the collector keeps the heap of judge, show and
-	// report below: what is read of a recording is bounded so that it is enough.
-	strangersHeap = 800 << 20
-	// strangersTime is how much CPU time they may take; an honest recording of 40,000
-	// sockets takes some seconds.
-	strangersTime = 40 * time.Second
+	strangersTime  = 20 * time.Second // of CPU: an honest recording of 40,000 sockets takes 3
+	heapOfMemory   = 0.8              // of the memory, from where on the collector works all the time
+	betweenLooksAt = 50 * time.Millisecond
 )
 
-// bound is called before a stranger's recording is opened. Whoever raises the bounds
-// says what memory there is.
+// bound ends the program, with an error that names the bound, once what it does with the
+// recording at path takes more. It is called before a stranger's recording is opened.
 func bound(path string) {
-	raised := os.Getenv(recording.LimitEnv)
-	if os.Getenv("GOMEMLIMIT") == "" && raised == "" {
-		debug.SetMemoryLimit(strangersHeap)
+	memory, _ := recording.MaxMemory() // main said what is wrong with it
+	most := time.Duration(float64(strangersTime) * float64(memory) / (1 << 30))
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(heapOfMemory * float64(memory)))
 	}
-	most := strangersTime
-	if v, err := strconv.ParseFloat(raised, 64); err == nil && v >= 1 && v <= 1000 {
-		most = time.Duration(v * float64(most))
-	}
-	go endAfter(path, most)
+	go func() {
+		for began := cpuTime(); ; time.Sleep(betweenLooksAt) {
+			over := ""
+			switch {
+			case memoryUsed() > memory:
+				over = fmt.Sprintf("takes more than %.3g GB of memory", float64(memory)/(1<<30))
+			case cpuTime()-began > most:
+				over = fmt.Sprintf("takes more than %.3g s of CPU time", most.Seconds())
+			default:
+				continue
+			}
+			fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", &recording.LimitError{Path: path, What: over})
+			os.Exit(cli.ExitFailed)
+		}
+	}()
 }
 
-// endAfter ends the command when it has taken so much CPU time: some rule may take long
-// for rows of which nobody has had so many.
-func endAfter(path string, most time.Duration) {
-	for began := cpuTime(); cpuTime()-began < most; {
-		time.Sleep(200 * time.Millisecond)
-	}
-	fmt.Fprintf(shown.To(os.Stderr), "snag: %s: judging it took over %s of CPU time, more than any recording of snag's takes: if you trust who made it, %s=4 gives it four times as much\n", path, most, recording.LimitEnv)
-	os.Exit(1)
+// memoryUsed is what the runtime has of the kernel and did not give back, bytes.
+func memoryUsed() int64 {
+	m := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(m)
+	return int64(m[0].Value.Uint64() - m[1].Value.Uint64())
 }
 
 func cpuTime() time.Duration {

@@ -188,7 +188,7 @@ func ended(pid int) bool {
 
 // show prints a recording's calls. Without any, it says why.
 func (f *syscallsFlags) show(dir string) error {
-	r, err := f.from.open(dir)
+	r, err := f.from.openAs(f.read == "", dir)
 	if err != nil {
 		return err
 	}

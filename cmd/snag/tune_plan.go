@@ -76,6 +76,7 @@ func (f *planFlags) make(cmd *cobra.Command, args []string) (*plan.Plan, error) 
 // planFor is the plan for a recording: on this host if it was made since its boot, or,
 // with recorded, as the host was then.
 func planFor(dir string, recorded bool) (*plan.Plan, error) {
+	bound(dir)
 	r, err := recording.Open(dir)
 	if err != nil {
 		return nil, err

@@ -165,7 +165,7 @@ func measureOutcome(ctx context.Context, s *apply.Store, id string, v *verifyFla
 	if err != nil {
 		return nil, err
 	}
-	now, err := recording.Open(o.Recording)
+	now, err := recording.OpenOwn(o.Recording)
 	if err != nil {
 		return nil, err
 	}
