@@ -25,7 +25,7 @@ const (
 	maxParts    = 256
 	maxDays     = 400
 	lastDay     = 200 * 365 // since 1970, and before it: Time ends in 2262
-	maxDamage   = 1000      // sentences on what was lost before
+	maxDamage   = 200       // sentences on what was lost before
 	maxText     = 64 << 10  // bytes of one text in a row
 	maxDepth    = 32        // objects and lists inside each other
 	maxWindow   = 32 << 20  // bytes that zstd may look back; packWindow is what Pack takes
@@ -100,8 +100,9 @@ func (m *meter) begin(r *Recording) {
 func (m *meter) window(r *Recording) error {
 	for _, one := range append([]*Recording{r}, r.Parts...) {
 		start, end := float64(one.Manifest.Start), float64(one.Manifest.End)
-		if err := m.pass(int64((end-start)/float64(24*time.Hour)), maxDays, fmt.Sprintf("has a window of over %d days", m.most(maxDays))); err != nil {
-			return err
+		if most := int64(maxDays * max(m.factor, 1)); m.over == nil && (end-start)/float64(24*time.Hour) > float64(most) {
+			m.over = &LimitError{What: fmt.Sprintf("has a window of over %d days", most)}
+			return m.over
 		}
 		if far := int64(max(math.Abs(start), math.Abs(end)) / float64(24*time.Hour)); far > lastDay {
 			m.over = &LimitError{What: "has a window outside of the years 1770 to 2170"}
@@ -162,7 +163,7 @@ func (m *meter) takes(n int64) error {
 // row counts one row: what its struct takes, its texts, and what is allocated for each
 // object and each list inside it.
 func (m *meter) row(table string, size int64, line []byte) error {
-	const object, list = 300, 32 // the larger of a map with an entry and of tcp_info
+	const object, list, manyPairs = 300, 32, 200 // the larger of a map with an entry and of tcp_info
 	m.rows++
 	m.table[table]++
 	if err := m.pass(int64(m.table[table]), maxRows, fmt.Sprintf("has over %d rows in the table %s", m.most(maxRows), table)); err != nil {
@@ -177,6 +178,9 @@ func (m *meter) row(table string, size int64, line []byte) error {
 	if lists > 0 {                                                   // numbers of eight bytes, texts of sixteen and their own
 		cost += 16 * int64(bytes.Count(line, []byte{','}))
 	}
+	if pairs := int64(bytes.Count(line, []byte{':'})); pairs > manyPairs { // no row has so many columns
+		cost += 80 * pairs
+	}
 	return m.takes(m.copies * cost)
 }
 
@@ -186,8 +190,11 @@ func (m *meter) newSeries(name string, l Labels) error {
 	if err := m.pass(int64(m.series), maxSeries, fmt.Sprintf("has over %d series", m.most(maxSeries))); err != nil {
 		return err
 	}
-	if err := m.pass(int64(len(l)), 2*maxLabels, fmt.Sprintf("has a series with over %d labels", m.most(2*maxLabels))); err != nil {
-		return err
+	if len(l) > 2*maxLabels && m.over == nil {
+		m.over = &LimitError{What: fmt.Sprintf("has a series with over %d labels", 2*maxLabels)}
+	}
+	if m.over != nil {
+		return m.over
 	}
 	n := int64(512 + len(name))
 	for k, v := range l {

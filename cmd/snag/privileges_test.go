@@ -43,7 +43,7 @@ func TestNoPrivileges(t *testing.T) {
 	dir := t.TempDir()
 	snag, packed := filepath.Join(dir, "snag"), filepath.Join(dir, "many.snag")
 	built.Program(t, "snag", snag)
-	aBomb{file: "tables/sockets.jsonl", write: lines(5000, socketLine)}.lay(t, packed)
+	aBomb{file: "tables/sockets.jsonl", write: lines(5000, socketLine)}.lay(t, packed, 1)
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
