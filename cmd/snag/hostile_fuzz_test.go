@@ -3,6 +3,7 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"encoding/json"
 	"io"
 	"os"
 	"path"
@@ -24,6 +25,14 @@ func judgeAll(t *testing.T, packed []byte) {
 	if err != nil {
 		return
 	}
+	showAll(t, r)
+}
+
+// showAll judges a recording and shows it in all forms. A judging without an end is an
+// error after a minute.
+func showAll(t *testing.T, r *recording.Recording) {
+	late := time.AfterFunc(time.Minute, func() { panic("judging has no end") })
+	defer late.Stop()
 	v := verdict.Judge(r)
 	for _, to := range renderings {
 		if to.name == "plan" {
@@ -35,6 +44,9 @@ func judgeAll(t *testing.T, packed []byte) {
 		}
 		if line := raw(b.String()); line != "" && to.name != "page" {
 			t.Errorf("%s: raw in %.300q", to.name, line)
+		}
+		if to.name == "JSON" && !json.Valid(b.Bytes()) {
+			t.Errorf("the JSON is none: %.300q", b.String())
 		}
 	}
 	_ = report.NewDocument(v)
