@@ -29,19 +29,19 @@ attack() {
 renderings() { sed -n 's/.* \([0-9]*\) renderings.*/\1/p' "$1" | tail -1; }
 bombs() { grep -c 'KB packed' "$1"; }
 tables() { grep -c ' judge .* show ' "$1"; }
-changed() { sed -n 's/.* \([0-9]*\) renderings of changed.*/\1/p' "$1" | tail -1; }
+changed() { sed -n 's/.* \([0-9]*\) renderings of changed.*/\1/p' "$1" | awk '{ n += $1 } END { print n }'; }
 passed() { grep -c -- '--- ' "$1"; }
 execs() { sed -n 's/.*execs: \([0-9]*\).*/\1/p' "$1" | tail -1; }
 
 export SNAG_ATTACK=1
 go=${GO:-go}
-attack "texts that steer a terminal, as renderings" renderings shown "$go" test ./cmd/snag -run '^TestNothingOfAStrangers' -v -count 1 -timeout 60m
+attack "texts that steer a terminal, as renderings" renderings shown "$go" test ./cmd/snag -run '^TestNothingOfA(Strangers|Servers)Steers' -v -count 1 -timeout 60m
 attack "small files that unpack to gigabytes" bombs bombs "$go" test ./cmd/snag -run '^TestBombs$' -v -count 1 -timeout 60m
 attack "tables of many rows (QUADRATIC in the log: the bound on CPU time ends it)" tables many "$go" test ./cmd/snag -run '^TestManyRows$' -v -count 1 -timeout 60m
-attack "recordings with changed values" changed changed "$go" test ./cmd/snag -run '^TestChangedFields$' -v -count 1 -timeout 60m
+attack "recordings and files with changed values" changed changed "$go" test ./cmd/snag -run '^TestChanges$' -v -count 1 -timeout 60m
 attack "privileges" passed privileges "$go" test ./cmd/snag -run '^(TestNoPrivileges|TestFilesOfOtherUsers)$' -v -count 1
-for target in FuzzFields FuzzRows FuzzWholePath; do
-	attack "$target, $time" execs "$target" "$go" test ./cmd/snag -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 5s -parallel 1 -timeout 60m
+for target in FuzzFields FuzzEdited FuzzRows FuzzWholePath FuzzFiles; do
+	attack "$target, $time" execs "$target" "$go" test ./cmd/snag -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 1x -parallel 1 -timeout 60m
 done
 echo
 echo "$table"

@@ -227,12 +227,12 @@ func TestTheBoundIsRaised(t *testing.T) {
 	dir := t.TempDir()
 	snag, path := filepath.Join(dir, "snag"), filepath.Join(dir, "rows.snag")
 	built.Program(t, "snag", snag)
-	aBomb{file: "tables/threads.jsonl", write: lines(150_000, same1(`{"tid":1}`))}.lay(t, path, 1)
-	for memory, want := range map[string]string{"64MB": "has over 125000 rows in the table threads", "": "threads", "64gib": "threads", "much": "SNAG_MAX_MEMORY=much: give a number and MB or GB"} {
+	aBomb{file: "tables/facts.jsonl", write: lines(150_000, same1(`{}`))}.lay(t, path, 1)
+	for memory, want := range map[string]string{"64MB": "has over 125000 rows in the table facts", "": "facts", "64gib": "facts", "much": "SNAG_MAX_MEMORY=much: give a number and MB or GB"} {
 		cmd := exec.Command(snag, "show", path)
 		cmd.Env = append(os.Environ(), recording.MemoryEnv+"="+memory)
 		out, _ := cmd.CombinedOutput() // exit 1 is wanted of some
-		if !strings.Contains(string(out), want) || (want == "threads") == strings.Contains(string(out), recording.MemoryEnv) {
+		if !strings.Contains(string(out), want) || (want == "facts") == strings.Contains(string(out), recording.MemoryEnv) {
 			t.Errorf("%q: %.300s", memory, out)
 		}
 	}

@@ -22,20 +22,23 @@ func FuzzFiles(f *testing.F) {
 	for _, name := range names {
 		f.Add(heads[name][:min(len(heads[name]), 8192)])
 	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		dir := t.TempDir()
-		path := filepath.Join(dir, "file")
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		out := filepath.Join(dir, "out")
-		if err := readers.Read(t.Context(), readers.Plan{Files: []string{path}, Dir: out}); err != nil {
-			return
-		}
-		r, err := recording.Open(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		showAll(t, r)
-	})
+	f.Fuzz(readAndJudge)
+}
+
+// readAndJudge is what snag read does with a file.
+func readAndJudge(t *testing.T, b []byte) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "out")
+	if err := readers.Read(t.Context(), readers.Plan{Files: []string{path}, Dir: out}); err != nil {
+		return
+	}
+	r, err := recording.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	showAll(t, r)
 }

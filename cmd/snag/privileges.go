@@ -25,7 +25,7 @@ func dropPrivileges() error {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
 	if _, _, e := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0); e != 0 {
-		return fmt.Errorf("give up what root may do: no_new_privs: %w", e)
+		return fmt.Errorf("give up what root may do: no_new_privs: %w: a snag that is built without cgo can (CGO_ENABLED=0); or run this one as another user", e)
 	}
 	if _, _, e := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&none)), 0); e != 0 {
 		return fmt.Errorf("give up what root may do: capset: %w", e)
