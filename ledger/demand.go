@@ -20,26 +20,23 @@ type demand struct {
 	party   *Party
 	seconds map[int]second
 	looked  bool // somebody looked at its threads in one of them
+	helpers []*Helpers
 	room    *room
 }
 
-// room is what all parties together may still book second by second: a busy host's window
-// of an hour takes a tenth of it, and rows that tell of requests of years would take all
-// memory.
-type room struct {
-	steps   int
-	seconds int // that had nothing yet
-}
+// room is how many seconds all parties together may be booked in beside those of their own
+// rows. A busy host's window of an hour takes a tenth of it; rows that tell of requests of
+// years would take all memory, and get one second for all of their time.
+type room struct{ seconds int }
 
-func newRoom() *room { return &room{steps: 20_000_000, seconds: 1_000_000} }
+func newRoom() *room { return &room{seconds: 5_000_000} }
 
-// step tells whether a second may be booked by itself.
-func (d demand) step(at int) bool {
-	if _, there := d.seconds[at]; !there {
-		d.room.seconds--
+func (r *room) takes(seconds int) bool {
+	if seconds > r.seconds {
+		return false
 	}
-	d.room.steps--
-	return d.room.steps >= 0 && d.room.seconds >= 0
+	r.seconds -= seconds
+	return true
 }
 
 // Build books all demand of a recording.
@@ -63,7 +60,14 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	l.Alone = called.ceilings(s, r, serve)
 	served := map[scene.NodeID]*Party{}
 	for _, d := range serve {
+		d.party.Strangers = strangersOf(s, r, d.party.Subject, looks)
+		d.helpers = helpersOf(s, r, d.party, looks)
 		d.book(looks, paused, called)
+		for _, h := range d.helpers {
+			if h.Busy /= max(1, h.seen); h.Seconds > 0 {
+				l.Helpers = append(l.Helpers, h)
+			}
+		}
 		l.Parties = append(l.Parties, d.party)
 		served[scene.IDOf(d.party.Subject)] = d.party
 	}
@@ -121,7 +125,11 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing
 	}
 	if n := standing[placeAsked(v.Rows[0])]; n > 0 {
 		p.Oldest = s.Window.End.Sub(s.Window.Start).Seconds()
-		for at := 0; at < int(p.Oldest) && d.step(at); at++ {
+		seconds := int(p.Oldest)
+		if !left.takes(seconds) {
+			seconds, n = 1, n*p.Oldest
+		}
+		for at := range seconds {
 			now := d.seconds[at]
 			now.open += n
 			d.seconds[at] = now
@@ -160,7 +168,10 @@ func (d demand) spread(at int, sum, longest float64, n uint64) {
 	if mean := sum / float64(n); mean > 1 {
 		back = int(min(mean, longest))
 	}
-	for i := 0; i <= back && d.step(max(0, at-i)); i++ {
+	if !d.room.takes(back) {
+		back = 0
+	}
+	for i := 0; i <= back; i++ {
 		s := d.seconds[max(0, at-i)]
 		s.open += sum / float64(back+1)
 		d.seconds[max(0, at-i)] = s

@@ -129,6 +129,8 @@ type Party struct {
 	// average. Entries add up to Demand, the greatest first.
 	Demand, Open float64
 	Entries      []Entry
+	// Strangers have connections of it, and nobody looked at their threads.
+	Strangers Strangers
 
 	netns   string          // the name of its network namespace
 	from    uint64          // the network namespace of who calls
@@ -151,6 +153,8 @@ type Ledger struct {
 
 	// Pools of connections to others for which requests waited.
 	Pools []Pool
+	// Helpers are those that took time of requests.
+	Helpers []*Helpers
 	// Alone are calls that several threads make, and never two at once.
 	Alone []Alone
 
