@@ -166,7 +166,7 @@ func (d demand) spread(at int, sum, longest float64, n uint64) {
 	}
 	back := 0
 	if mean := sum / float64(n); mean > 1 {
-		back = int(min(mean, longest))
+		back = int(min(mean, longest, 1e9))
 	}
 	if !d.room.takes(back) {
 		back = 0

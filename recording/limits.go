@@ -23,7 +23,7 @@ const (
 	maxSeries   = 100_000
 	maxMemory   = 340 << 20 // bytes that rows, series and samples take, as counted below
 	maxParts    = 256
-	maxDays     = 400
+	maxDays     = 3660      // ten years: logs of quiet services go back that far
 	lastDay     = 200 * 365 // since 1970, and before it: Time ends in 2262
 	maxDamage   = 200       // sentences on what was lost before
 	maxText     = 64 << 10  // bytes of one text in a row

@@ -101,10 +101,10 @@ var bombs = []aBomb{
 	{name: "many streams", file: "tables/streams.jsonl", write: lines(300_000, func(b []byte, i int) []byte {
 		return fmt.Appendf(b, `{"t":1790000000000000000,"name":"s%d"}`, i)
 	})},
-	{name: "requests of a year", file: "tables/turns.jsonl", write: lines(100_000, func(b []byte, i int) []byte {
-		return fmt.Appendf(b, `{"t":%d,"role":"serve","proto":"tcp","pid":%d,"local":"10.0.0.1:80","n":1,"sum":3e7,"max":3e7,"oldest":3e7,"open":1,"hist":[1]}`, 1790000000000000000+int64(i)*300*1e9, i%100+1)
-	}), manifest: strings.Replace(bareManifest, `"end":1790000060`, `"end":1823000000`, 1)},
-	{name: "a window of ages", file: "x", says: "has a window of over 400 days", write: lines(1, same1("")), manifest: strings.Replace(bareManifest, `"end":1790000060`, `"end":3790000060`, 1)},
+	{name: "requests of years", file: "tables/turns.jsonl", write: lines(100_000, func(b []byte, i int) []byte {
+		return fmt.Appendf(b, `{"t":%d,"role":"serve","proto":"tcp","pid":%d,"local":"10.0.0.1:80","n":1,"sum":3e7,"max":2e8,"oldest":2e8,"open":1,"hist":[1]}`, 1790000000000000000+int64(i)*2500*1e9, i%100+1)
+	}), manifest: strings.Replace(bareManifest, `"end":1790000060`, `"end":2073000000`, 1)},
+	{name: "a window of ages", file: "x", says: "has a window of over 3660 days", write: lines(1, same1("")), manifest: strings.Replace(bareManifest, `"end":1790000060`, `"end":3790000060`, 1)},
 	{name: "lists in lists", file: "tables/stacks.jsonl", write: lines(200, same1(`{"id":1,"frames":`+strings.Repeat("[", 400_000)+strings.Repeat("]", 400_000)+`}`))},
 	{name: "long texts", file: "tables/processes.jsonl", write: lines(200, same1(`{"pid":1,"comm":"`+strings.Repeat("x", 900_000)+`"}`))},
 	{name: "many frames", file: "tables/stacks.jsonl", says: "memory", write: lines(200, same1(`{"id":1,"frames":[""`+strings.Repeat(`,""`, 300_000)+`]}`))},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"sort"
@@ -37,6 +38,10 @@ func readAndJudge(t *testing.T, b []byte) {
 		return
 	}
 	r, err := recording.Open(out)
+	var over *recording.LimitError
+	if errors.As(err, &over) {
+		return // a line of another century, say
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
