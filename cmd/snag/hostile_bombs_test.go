@@ -193,31 +193,30 @@ func TestBombs(t *testing.T) {
 		commands, parts, memory, itself = []string{"judge", "show", "report"}, 1, strangersMemory, 0
 	}
 	for _, b := range bombs {
-		path := filepath.Join(dir, strings.ReplaceAll(b.name, " ", "-")+".snag")
-		b.lay(t, path, parts)
-		st, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, command := range commands {
-			said, code, rss, cpu := child(t, snag, memory, command, path)
-			t.Logf("%-28s %6d KB packed, %-6s %4d MB, %5.1f s of CPU, exit %d %.100s", b.name, st.Size()>>10, command, rss>>20, cpu, code, strings.ReplaceAll(strings.TrimPrefix(said, "snag: open "+path+": it "), "\n", " "))
-			if rss > memory+itself {
-				t.Errorf("%s %s: %d MB", command, b.name, rss>>20)
+		t.Run(b.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "bomb.snag")
+			b.lay(t, path, parts)
+			st, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if most := mostSeconds / float64(parts); cpu > most+2 {
-				t.Errorf("%s %s: %.1f s took longer than %.1f s", command, b.name, cpu, most)
+			for _, command := range commands {
+				said, code, rss, cpu := child(t, snag, memory, command, path)
+				t.Logf("%6d KB packed, %-6s %4d MB, %5.1f s of CPU, exit %d %.100s", st.Size()>>10, command, rss>>20, cpu, code, strings.ReplaceAll(strings.TrimPrefix(said, "snag: open "+path+": it "), "\n", " "))
+				if rss > memory+itself {
+					t.Errorf("%s: %d MB", command, rss>>20)
+				}
+				if most := mostSeconds / float64(parts); cpu > most+2 {
+					t.Errorf("%s: %.1f s took longer than %.1f s", command, cpu, most)
+				}
+				switch {
+				case b.says != "" && command == "judge" && (code != 1 || !strings.Contains(said, b.says) || !strings.Contains(said, recording.MemoryEnv) && b.manifest == ""):
+					t.Errorf("%s: exit %d, %.300s", command, code, said)
+				case b.says == "" && code == 1, code == 2, code < 0:
+					t.Errorf("%s: exit %d, %.300s", command, code, said)
+				}
 			}
-			switch {
-			case b.says != "" && command == "judge" && (code != 1 || !strings.Contains(said, b.says) || !strings.Contains(said, recording.MemoryEnv) && b.manifest == ""):
-				t.Errorf("%s %s: exit %d, %.300s", command, b.name, code, said)
-			case b.says == "" && code == 1, code == 2, code < 0:
-				t.Errorf("%s %s: exit %d, %.300s", command, b.name, code, said)
-			}
-		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
 }
 
