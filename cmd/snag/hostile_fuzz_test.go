@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -76,7 +77,7 @@ func text(packed []byte, rows int) ([]byte, error) {
 	var out bytes.Buffer
 	for t := tar.NewReader(z); ; {
 		h, err := t.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out.Bytes(), nil
 		}
 		if err != nil {
@@ -130,12 +131,12 @@ func packText(text []byte) []byte {
 
 // FuzzRows takes the rows of a recording, as text.
 func FuzzRows(f *testing.F) {
-	for _, b := range sickOnes(f, true) {
+	for i, b := range sickOnes(f, true) {
 		one, err := text(b, 5)
 		if err != nil {
 			f.Fatal(err)
 		}
-		if len(one) < 400_000 {
+		if i%4 == 0 && len(one) < 400_000 {
 			f.Add(one)
 		}
 	}
@@ -159,7 +160,7 @@ func FuzzFields(f *testing.F) {
 		}
 		texts = append(texts, one)
 	}
-	for i := range all {
+	for i := 0; i < len(all); i += 4 {
 		f.Add(uint16(i), uint64(i)*7919, uint8(i))
 	}
 	f.Fuzz(func(t *testing.T, which uint16, seed uint64, changes uint8) {
@@ -197,9 +198,10 @@ func changed(text []byte, seed uint64, n int) []byte {
 func valueEnd(text []byte, from int) int {
 	if from < len(text) && text[from] == '"' {
 		for i := from + 1; i < len(text); i++ {
-			if text[i] == '\\' {
+			switch text[i] {
+			case '\\':
 				i++
-			} else if text[i] == '"' {
+			case '"':
 				return i + 1
 			}
 		}

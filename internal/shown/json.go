@@ -24,7 +24,7 @@ func escaped(text []byte, yaml bool) []byte {
 		if r >= 0x80 {
 			r, n = utf8.DecodeRune(text[i:])
 		}
-		if (r < ' ' || !hidden(r)) && !(r == utf8.RuneError && n == 1) {
+		if (r < ' ' || !hidden(r)) && (r != utf8.RuneError || n != 1) {
 			i += n
 			continue
 		}
