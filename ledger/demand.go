@@ -121,6 +121,7 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing
 		d.seconds[at] = now
 		if i == len(v.Rows)-1 && row.Open > 0 { // what never ended in the window was open all the same
 			d.spread(at, row.Oldest+float64(row.Open-1)*row.Oldest/2, row.Oldest, row.Open)
+			p.waiting = row.Open
 		}
 	}
 	if n := standing[placeAsked(v.Rows[0])]; n > 0 {

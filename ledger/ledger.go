@@ -114,6 +114,7 @@ type Party struct {
 	Answered            uint64
 	Rate                float64 // a second
 	Mean, P50, P99, Max float64
+	waiting             uint64 // requests that had no answer at the end
 	// Oldest is the age of the oldest request that was seen open, s.
 	Oldest float64
 	// Failed answers, and what they were; those that nobody asked for are none of Answered.
