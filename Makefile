@@ -8,7 +8,7 @@ LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION)
 LINT     := bin/lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test flakes bench bench-probes bench-streams bench-syscalls bench-files fuzz lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
+.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test flakes bench bench-probes bench-streams bench-syscalls bench-files fuzz attack lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -92,6 +92,10 @@ bench-files: ## snag read beside grep, gzip, strace-parser, inferno, tshark, GCV
 
 fuzz: ## every fuzz target for FUZZTIME
 	tools/fuzz.sh $(FUZZTIME)
+
+ATTACK ?= 5m
+attack: ## what a stranger's recording may try, with a table of attempts and failures (about 30 min; ATTACK=1m: each fuzzer so long)
+	tools/attack.sh $(ATTACK)
 
 # SEED= draws the sample again that an earlier run printed. First tries of earlier runs stay.
 SAMPLE ?= 12

@@ -218,6 +218,7 @@ func (d demand) outside(at int, rest float64, now *doing, called callsOf, inCall
 			rest -= n
 		}
 	}
+	rest = d.party.bookStrangers(d.helped(at, rest))
 	d.party.add(Entry{Account: left, Seconds: rest, Looks: looks})
 }
 

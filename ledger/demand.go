@@ -20,6 +20,23 @@ type demand struct {
 	party   *Party
 	seconds map[int]second
 	looked  bool // somebody looked at its threads in one of them
+	helpers []*Helpers
+	room    *room
+}
+
+// room is how many seconds all parties together may be booked in beside those of their own
+// rows. A busy host's window of an hour takes a tenth of it; rows that tell of requests of
+// years would take all memory, and get one second for all of their time.
+type room struct{ seconds int }
+
+func newRoom() *room { return &room{seconds: 5_000_000} }
+
+func (r *room) takes(seconds int) bool {
+	if seconds > r.seconds {
+		return false
+	}
+	r.seconds -= seconds
+	return true
 }
 
 // Build books all demand of a recording.
@@ -28,26 +45,34 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	standing, r := sinceBefore(s, r)
 	l := &Ledger{Window: s.Window, called: map[string]*Party{}}
 	looks := looksOf(s, r)
-	called := openCalls(s, r, standing)
+	left := newRoom()
+	called := openCalls(s, r, standing, left)
 	paused := pauses(s, r)
 	var serve []demand
 	for _, v := range scene.Services(s, r, string(Serves)) {
 		if l.withhold(v) {
 			continue
 		}
-		if d := demandOf(s, r, v, standing); d.party.Demand > 0 {
+		if d := demandOf(s, r, v, standing, left); d.party.Demand > 0 {
 			serve = append(serve, d)
 		}
 	}
 	l.Alone = called.ceilings(s, r, serve)
 	served := map[scene.NodeID]*Party{}
 	for _, d := range serve {
+		d.party.Strangers = strangersOf(s, r, d.party.Subject, looks)
+		d.helpers = helpersOf(s, r, d.party, looks)
 		d.book(looks, paused, called)
+		for _, h := range d.helpers {
+			if h.Seconds > 0 {
+				l.Helpers = append(l.Helpers, h)
+			}
+		}
 		l.Parties = append(l.Parties, d.party)
 		served[scene.IDOf(d.party.Subject)] = d.party
 	}
 	for _, v := range scene.Services(s, r, string(Calls)) {
-		d := demandOf(s, r, v, standing)
+		d := demandOf(s, r, v, standing, left)
 		if there := served[scene.IDOf(v.Subject)]; there != nil {
 			l.called[v.Rows[0].Remote], l.called[address(v.Subject)] = there, there
 		}
@@ -72,13 +97,13 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	return l
 }
 
-func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing map[askedAt]float64) demand {
+func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing map[askedAt]float64, left *room) demand {
 	role := Role(v.Rows[0].Role)
 	p := &Party{Role: role, Subject: v.Subject, PIDs: slices.Clone(v.PIDs), netns: s.NetnsName(v.Subject.Netns), answers: map[int]uint64{}, open: map[int]float64{}}
 	if role == Calls {
 		p.Address, p.from = v.Rows[0].Remote, v.Rows[0].Netns
 	}
-	d := demand{party: p, seconds: map[int]second{}}
+	d := demand{party: p, seconds: map[int]second{}, room: left}
 	sum := 0.0
 	for i, row := range v.Rows {
 		p.Answered += row.N
@@ -96,11 +121,16 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing
 		d.seconds[at] = now
 		if i == len(v.Rows)-1 && row.Open > 0 { // what never ended in the window was open all the same
 			d.spread(at, row.Oldest+float64(row.Open-1)*row.Oldest/2, row.Oldest, row.Open)
+			p.waiting = row.Open
 		}
 	}
 	if n := standing[placeAsked(v.Rows[0])]; n > 0 {
 		p.Oldest = s.Window.End.Sub(s.Window.Start).Seconds()
-		for at := 0; at < int(p.Oldest); at++ {
+		seconds := int(p.Oldest)
+		if !left.takes(seconds) {
+			seconds, n = 1, n*p.Oldest
+		}
+		for at := range seconds {
 			now := d.seconds[at]
 			now.open += n
 			d.seconds[at] = now
@@ -137,7 +167,10 @@ func (d demand) spread(at int, sum, longest float64, n uint64) {
 	}
 	back := 0
 	if mean := sum / float64(n); mean > 1 {
-		back = int(min(mean, longest))
+		back = int(min(mean, longest, 1e9))
+	}
+	if !d.room.takes(back) {
+		back = 0
 	}
 	for i := 0; i <= back; i++ {
 		s := d.seconds[max(0, at-i)]
@@ -164,10 +197,21 @@ type callsOf map[int]map[int]map[string]asked
 
 // openCalls are how many requests each process had open at others, with those that wait
 // until a connection is there.
-func openCalls(s *scene.Scene, r *recording.Recording, standing map[askedAt]float64) callsOf {
+func openCalls(s *scene.Scene, r *recording.Recording, standing map[askedAt]float64, left *room) callsOf {
 	out := callsOf{}
+	type place struct {
+		remote string
+		netns  uint64
+	}
+	connects := map[place][]recording.Connections{}
+	for _, row := range r.Connections {
+		if row.Role == "connect" && row.Handshake > 0 {
+			at := place{row.Remote, row.Netns}
+			connects[at] = append(connects[at], row)
+		}
+	}
 	for _, v := range scene.Services(s, r, string(Calls)) {
-		d := demandOf(s, r, v, standing)
+		d := demandOf(s, r, v, standing, left)
 		to := address(v.Subject)
 		for _, pid := range v.PIDs {
 			room := float64(roomAt(s, pid, []string{v.Rows[0].Remote, to}))
@@ -176,10 +220,8 @@ func openCalls(s *scene.Scene, r *recording.Recording, standing map[askedAt]floa
 				out.add(pid, at, to, sec.open/float64(len(v.PIDs)), room)
 			}
 		}
-		for _, row := range r.Connections {
-			if row.Role == "connect" && row.Remote == v.Rows[0].Remote && row.Netns == v.Rows[0].Netns && row.Handshake > 0 {
-				out.add(row.PID, number(s.Window, row.T), to, row.Handshake, 0)
-			}
+		for _, row := range connects[place{v.Rows[0].Remote, v.Rows[0].Netns}] {
+			out.add(row.PID, number(s.Window, row.T), to, row.Handshake, 0)
 		}
 	}
 	return out

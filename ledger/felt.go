@@ -178,7 +178,7 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 		d.Held = p.Open * d.Share
 	}
 	if p.Answered > 0 {
-		d.Each = p.Mean * d.Share
+		d.Each = p.each() * d.Share
 	}
 	d.Active = p.active(l.Window)
 	return d
@@ -190,6 +190,12 @@ func (p *Party) takes() float64 {
 		return p.Oldest
 	}
 	return p.Mean
+}
+
+// each is how long a request takes on average, with those that have no answer yet: how long they
+// have waited so far.
+func (p *Party) each() float64 {
+	return max(p.Mean, p.Demand/float64(p.Answered+p.waiting))
 }
 
 // behind follows seconds of a call to what the called service was found in.
@@ -302,10 +308,10 @@ func (d Delay) felt() bool {
 	case p.Answered == 0:
 		return d.Held >= feltHeld
 	}
-	mean, tail := share*p.Mean/each, share*p.P99/feltP99
+	mean, tail := share*p.each()/each, share*p.P99/feltP99
 	here := share * d.inside()
 	long := mean >= 1 || tail >= 1 ||
-		p.Role == Serves && here >= feltShare && min(here*p.Mean/each, here*p.P99/feltP99) >= feltBoth
+		p.Role == Serves && here >= feltShare && min(here*p.each()/each, here*p.P99/feltP99) >= feltBoth
 	return long && (p.Answered >= fewRequests || d.Held >= feltHeld)
 }
 

@@ -114,6 +114,7 @@ type Party struct {
 	Answered            uint64
 	Rate                float64 // a second
 	Mean, P50, P99, Max float64
+	waiting             uint64 // requests that had no answer at the end
 	// Oldest is the age of the oldest request that was seen open, s.
 	Oldest float64
 	// Failed answers, and what they were; those that nobody asked for are none of Answered.
@@ -129,6 +130,8 @@ type Party struct {
 	// average. Entries add up to Demand, the greatest first.
 	Demand, Open float64
 	Entries      []Entry
+	// Strangers have connections of it, and nobody looked at their threads.
+	Strangers Strangers
 
 	netns   string          // the name of its network namespace
 	from    uint64          // the network namespace of who calls
@@ -151,6 +154,8 @@ type Ledger struct {
 
 	// Pools of connections to others for which requests waited.
 	Pools []Pool
+	// Helpers are those that took time of requests.
+	Helpers []*Helpers
 	// Alone are calls that several threads make, and never two at once.
 	Alone []Alone
 

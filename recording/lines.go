@@ -65,7 +65,10 @@ func eachLine(r io.Reader, row func(line []byte) error) lineDamage {
 		why := errors.New("over 1 MB")
 		if long {
 			d.long++
-		} else if why = row(line); why == nil {
+		} else if why = row(line); passed(why) {
+			d.stopped = why
+			return d
+		} else if why == nil {
 			d.good++
 			if !ended {
 				return d
@@ -83,6 +86,12 @@ func eachLine(r io.Reader, row func(line []byte) error) lineDamage {
 			return d
 		}
 	}
+}
+
+// passed tells whether a bound was passed: nothing more is read then.
+func passed(err error) bool {
+	var over *LimitError
+	return errors.As(err, &over)
 }
 
 // sentences tells what of a file was lost, for Recording.Damage.

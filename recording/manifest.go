@@ -136,5 +136,8 @@ func readManifest(s source, path string, to schema) (Manifest, []move, error) {
 	if len(b) > maxManifest {
 		return Manifest{}, nil, &NotRecordingError{path, manifestFile + " is over 1 MB"}
 	}
+	if depth(b) > maxDepth {
+		return Manifest{}, nil, &NotRecordingError{path, fmt.Sprintf("%s has over %d objects inside each other", manifestFile, maxDepth)}
+	}
 	return decodeManifest(path, b, to)
 }

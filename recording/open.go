@@ -13,10 +13,13 @@ import (
 // Open reads a recording into memory: a folder, finished or left by a writer
 // that was killed, or a packed file (.snag). Nothing in it is changed. What can't
 // be read is left out and named in Damage; an error comes only when there is
-// nothing to judge.
-func Open(path string) (*Recording, error) { return openAs(path, current) }
+// nothing to judge. It may be of anybody: what is read of it is bounded (limits.go).
+func Open(path string) (*Recording, error) { return openAs(path, current, newMeter()) }
 
-func openAs(path string, to schema) (*Recording, error) {
+// OpenOwn reads a recording that this program has just made, however large it is.
+func OpenOwn(path string) (*Recording, error) { return openAs(path, current, noBounds()) }
+
+func openAs(path string, to schema, m *meter) (*Recording, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -33,27 +36,36 @@ func openAs(path string, to schema) (*Recording, error) {
 			return nil, fmt.Errorf("open recording: %w", err)
 		}
 		defer f.Close()
-		return openPacked(f, path, to)
+		return openPacked(f, path, to, m)
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, fmt.Errorf("open recording: %w", err)
 	}
 	defer root.Close()
-	return read(folder{root}, path, path, to)
+	return readWithin(folder{root}, path, path, to, m)
 }
 
 // read puts a recording together. dir is its folder, "" for a packed one.
 func read(s source, name, dir string, to schema) (*Recording, error) {
-	m, todo, err := readManifest(s, name, to)
+	return readWithin(s, name, dir, to, newMeter())
+}
+
+func readWithin(s source, name, dir string, to schema, m *meter) (*Recording, error) {
+	manifest, todo, err := readManifest(s, name, to)
 	if err != nil {
 		return nil, err
 	}
-	r := &Recording{Dir: name, Manifest: m}
+	r := &Recording{Dir: name, Manifest: manifest}
+	m.begin(r)
 	var gone losses
 	parts := newPartition(r)
-	readTables(parts, s, todo, &gone)
-	readSamples(parts, s, dir, todo, &gone)
+	readTables(parts, s, todo, &gone, m)
+	readSamples(parts, s, dir, todo, &gone, m)
+	if m.over != nil {
+		m.over.Path = name
+		return nil, m.over
+	}
 	for _, part := range parts.all() {
 		gone.apply(part)
 		for _, t := range tables {
@@ -61,12 +73,22 @@ func read(s source, name, dir string, to schema) (*Recording, error) {
 		}
 	}
 	parts.unite()
+	for _, one := range append([]*Recording{r}, r.Parts...) {
+		if end := one.Manifest.End; end != 0 && end < one.Manifest.Start {
+			one.Manifest.End = lastSeen(one)
+			r.Damage = append(r.Damage, "the manifest has an end before the start: it is read up to the last time seen in it")
+		}
+	}
 	if r.Manifest.End == 0 {
 		r.Manifest.End = lastSeen(r)
 		r.Damage = append(r.Damage, "the recording was cut off: it has no end in its manifest and is read up to the last time seen in it")
 	}
-	if m.Broken != "" {
-		r.Damage = append(r.Damage, m.Broken)
+	if err := m.window(r); err != nil {
+		m.over.Path = name
+		return nil, err
+	}
+	if manifest.Broken != "" {
+		r.Damage = append(r.Damage, manifest.Broken)
 	}
 	earlier, err := earlierDamage(s)
 	if err != nil {
@@ -76,7 +98,7 @@ func read(s source, name, dir string, to schema) (*Recording, error) {
 	return r, nil
 }
 
-func readTables(parts *partition, s source, todo []move, gone *losses) {
+func readTables(parts *partition, s source, todo []move, gone *losses, m *meter) {
 	r := parts.whole
 	present := s.list(tablesDir)
 	with := &rowReader{names: texts{}}
@@ -101,7 +123,13 @@ func readTables(parts *partition, s source, todo []move, gone *losses) {
 			continue
 		}
 		decode := t.decoder(with)
-		d := eachLine(f, func(line []byte) error {
+		d := eachLine(m.text(f), func(line []byte) error {
+			if err := tooOdd(line); err != nil {
+				return err
+			}
+			if err := m.row(t.name, t.size, line); err != nil {
+				return err
+			}
 			line, err := moveRow(todo, t.name, line)
 			if err != nil || line == nil {
 				return err
@@ -110,6 +138,12 @@ func readTables(parts *partition, s source, todo []move, gone *losses) {
 			return decode(parts.part(key), line)
 		})
 		f.Close()
+		if m.over != nil {
+			return
+		}
+		if packed, ok := s.(files); ok {
+			delete(packed, name) // its rows are there now
+		}
 		r.Damage = append(r.Damage, d.sentences(name)...)
 		if d.stopped == nil && d.lines < wrote {
 			r.Damage = append(r.Damage, fmt.Sprintf("%s holds %d of the %d rows that were written", name, d.lines, wrote))
@@ -121,14 +155,15 @@ func readTables(parts *partition, s source, todo []move, gone *losses) {
 	}
 }
 
-func readSamples(parts *partition, s source, dir string, todo []move, gone *losses) {
+func readSamples(parts *partition, s source, dir string, todo []move, gone *losses, m *meter) {
 	r := parts.whole
 	all := newSeriesSet()
+	all.meter = m
 	var damage []string
 	found := false
 	if f, err := s.open(packedSamples); err == nil {
 		found = true
-		damage = append(damage, eachLine(f, func(line []byte) error { return decodeSeries(all, line) }).sentences(packedSamples)...)
+		damage = append(damage, eachLine(m.text(f), func(line []byte) error { return decodeSeries(all, line) }).sentences(packedSamples)...)
 		f.Close()
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		damage = append(damage, fmt.Sprintf("%s can't be read: %v", packedSamples, err))
@@ -142,6 +177,9 @@ func readSamples(parts *partition, s source, dir string, todo []move, gone *loss
 	if w := r.Manifest.Written; !found && (len(r.Manifest.Files) == 0 || w == nil || w.Samples > 0) { // files that others wrote may have none
 		damage = append(damage, "samples are missing: no counter or gauge can be judged")
 		gone.add("samples", "samples are missing")
+	}
+	if m.over != nil {
+		return
 	}
 	series := all.list(func(name string) string { return moveMetric(todo, name) })
 	n := uint64(0)
@@ -183,9 +221,14 @@ func earlierDamage(s source) ([]string, error) {
 	defer f.Close()
 	var out []string
 	d := eachLine(f, func(line []byte) error {
-		out = append(out, strings.TrimSpace(string(line)))
+		if len(out) < maxDamage {
+			out = append(out, cut(strings.TrimSpace(string(line)), 1000))
+		}
 		return nil
 	})
+	if d.lines > maxDamage {
+		out = append(out, fmt.Sprintf("and %d sentences more on what was lost", d.lines-maxDamage))
+	}
 	if d.bad > 0 || d.stopped != nil {
 		return out, fmt.Errorf("%s can't be read whole", packedDamage)
 	}

@@ -21,7 +21,6 @@ import (
 const (
 	packedSamples = "samples.jsonl"
 	packedDamage  = "damage.txt"
-	maxPacked     = 2 << 30 // bytes once decompressed
 	packWindow    = 8 << 20 // how far back a repetition is found: rows of all seconds
 )
 
@@ -120,24 +119,30 @@ func PackFile(dir, file string) error {
 }
 
 // OpenPacked reads a packed recording; name stands for it in errors.
-func OpenPacked(in io.Reader, name string) (*Recording, error) { return openPacked(in, name, current) }
+func OpenPacked(in io.Reader, name string) (*Recording, error) {
+	return openPacked(in, name, current, newMeter())
+}
 
-func openPacked(in io.Reader, name string, to schema) (*Recording, error) {
+func openPacked(in io.Reader, name string, to schema, m *meter) (*Recording, error) {
 	magic := make([]byte, len(zstdMagic))
 	if _, err := io.ReadFull(in, magic); err != nil || !bytes.Equal(magic, zstdMagic) {
 		return nil, &NotRecordingError{name, "neither a folder nor a packed recording"}
 	}
 	z, err := zstd.NewReader(io.MultiReader(bytes.NewReader(magic), in),
-		zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPacked), zstd.WithDecoderMaxWindow(128<<20))
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", name, err)
 	}
 	defer z.Close()
-	got, torn := unpack(io.LimitReader(z, maxPacked))
+	got, torn := unpack(z, m)
+	if m.over != nil {
+		m.over.Path = name
+		return nil, m.over
+	}
 	if _, ok := got[manifestFile]; !ok && torn != nil {
 		return nil, &NotRecordingError{name, fmt.Sprintf("no %s in it (%v)", manifestFile, torn)}
 	}
-	r, err := read(got, name, "", to)
+	r, err := readWithin(got, name, "", to, m)
 	if err != nil {
 		return nil, err
 	}
@@ -149,9 +154,9 @@ func openPacked(in io.Reader, name string, to schema) (*Recording, error) {
 
 // unpack takes the files out into memory, up to the first that is cut off; of
 // that one, what is there.
-func unpack(in io.Reader) (files, error) {
+func unpack(in io.Reader, m *meter) (files, error) {
 	got := files{}
-	t := tar.NewReader(in)
+	t := tar.NewReader(io.LimitReader(in, m.room()+1<<20)) // heads too
 	for {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
@@ -163,10 +168,18 @@ func unpack(in io.Reader) (files, error) {
 		if h.Typeflag != tar.TypeReg || len(got) >= 256 {
 			continue
 		}
-		b, err := io.ReadAll(t)
+		b, err := readAtMost(t, h.Size, m.room()+1) // a file with holes is longer than what is there of it
 		got[path.Clean(h.Name)] = b
-		if err != nil {
+		if err := errors.Join(m.unpack(int64(len(b))), err); err != nil {
 			return got, err
 		}
 	}
+}
+
+// readAtMost reads what is said to be of that size, and no more than most.
+func readAtMost(r io.Reader, size, most int64) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(int(min(max(size, 0), most)) + bytes.MinRead)
+	_, err := b.ReadFrom(io.LimitReader(r, most))
+	return b.Bytes(), err
 }

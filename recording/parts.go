@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -151,6 +152,10 @@ func (p *partition) all() []*Recording {
 
 // split puts series into their parts, each without the mark.
 func (p *partition) split(all []Series) {
+	if p.of == nil && !slices.ContainsFunc(all, func(s Series) bool { return s.Labels[partLabel] != "" }) {
+		p.whole.Series = all
+		return
+	}
 	sets := map[*Recording]*seriesSet{}
 	for _, s := range all {
 		key, _ := strconv.Atoi(s.Labels[partLabel])

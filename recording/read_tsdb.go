@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/prometheus/common/model"
 	"io/fs"
 	"math"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/prometheus/common/model"
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
@@ -26,7 +27,7 @@ const ulidLen = 26
 // not come to seal it, its log. found is false when there is neither.
 func readStore(all *seriesSet, dir string) (found bool, damage []string, err error) {
 	store := filepath.Join(dir, samplesDir)
-	if err := onlyRegular(store); err != nil {
+	if err := onlyRegular(store, all.meter); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil, nil
 		}
@@ -68,8 +69,9 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// onlyRegular refuses links and special files before the engine opens them.
-func onlyRegular(dir string) error {
+// onlyRegular refuses links and special files before the engine opens them, and more
+// bytes than are read: a file with holes takes no disk.
+func onlyRegular(dir string, m *meter) error {
 	return filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -78,7 +80,14 @@ func onlyRegular(dir string) error {
 			rel, _ := filepath.Rel(filepath.Dir(dir), p)
 			return fmt.Errorf("%s is a link or a special file, which a recording has not", rel)
 		}
-		return nil
+		if e.IsDir() || m == nil {
+			return nil
+		}
+		st, err := e.Info()
+		if err != nil {
+			return err
+		}
+		return m.unpack(st.Size())
 	})
 }
 
@@ -106,10 +115,12 @@ func readBlock(all *seriesSet, dir string) (err error) {
 				continue // histograms: snag writes none
 			}
 			if ms, v := it.At(); !value.IsStaleNaN(v) {
-				s.Points = append(s.Points, Point{fromMillis(ms), v})
+				if err := all.add(s, Point{fromMillis(ms), v}); err != nil {
+					return err
+				}
 			}
 		}
-		if err := it.Err(); err != nil {
+		if err := errors.Join(it.Err(), all.full()); err != nil {
 			return err
 		}
 	}

@@ -76,6 +76,9 @@ func (w *walReplay) files(dir string, names []string, shown string) (damage []st
 }
 
 func (w *walReplay) file(path string) (err error) {
+	if err := saneSegment(path); err != nil {
+		return err
+	}
 	seg, err := wlog.OpenReadSegment(path)
 	if err != nil {
 		return err
@@ -101,9 +104,10 @@ func (w *walReplay) file(path string) (err error) {
 func (w *walReplay) record(rec []byte) (err error) {
 	switch w.dec.Type(rec) {
 	case record.Series:
-		return decodeSeriesRecord(rec, func(ref uint64, name string, l Labels) {
+		err := decodeSeriesRecord(rec, func(ref uint64, name string, l Labels) {
 			w.refs[chunks.HeadSeriesRef(ref)] = w.all.series(name, l)
 		})
+		return errors.Join(err, w.all.full())
 	case record.Samples, record.SamplesV2:
 		if w.samples, err = w.dec.Samples(rec, w.samples[:0]); err != nil {
 			return err
@@ -115,7 +119,9 @@ func (w *walReplay) record(rec []byte) (err error) {
 				continue
 			}
 			if !value.IsStaleNaN(p.V) {
-				s.Points = append(s.Points, Point{fromMillis(p.T), p.V})
+				if err := w.all.add(s, Point{fromMillis(p.T), p.V}); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -156,6 +162,9 @@ func decodeSeriesRecord(rec []byte, add func(ref uint64, name string, l Labels))
 		count, err := number()
 		if err != nil {
 			return err
+		}
+		if count > 2*maxLabels {
+			return fmt.Errorf("a series with %d labels", count)
 		}
 		name, l := "", Labels{}
 		for range count { // ends at the record's end at the latest

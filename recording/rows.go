@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -14,6 +15,7 @@ import (
 // a field in Recording and a line in tables.
 type table struct {
 	name string
+	size int64 // of a row, bytes, without what it points to
 	// decodeStrict reads one row and refuses columns that it does not know.
 	decodeStrict func(line []byte) (Row, error)
 	// decoder is what adds the row of one JSON line; with is shared by all of a
@@ -105,6 +107,7 @@ func of[T Row](rows func(*Recording) *[]T, at func(T) Time) table {
 	var zero T
 	return table{
 		name: zero.Table(),
+		size: int64(reflect.TypeFor[T]().Size()),
 		decodeStrict: func(line []byte) (Row, error) {
 			var v T
 			dec := json.NewDecoder(bytes.NewReader(line))

@@ -101,6 +101,9 @@ func decodeValue(b json.RawMessage) (float64, error) {
 
 func decodeSeries(all *seriesSet, line []byte) error {
 	var l seriesLine
+	if err := tooOdd(line); err != nil {
+		return err
+	}
 	if err := decodeRow(line, &l); err != nil {
 		return err
 	}
@@ -124,6 +127,5 @@ func decodeSeries(all *seriesSet, line []byte) error {
 		l.Labels = Labels{}
 	}
 	s := all.series(l.Name, l.Labels)
-	s.Points = append(s.Points, points...)
-	return nil
+	return all.add(s, points...)
 }

@@ -9,6 +9,7 @@ import (
 type seriesSet struct {
 	byKey map[string]*Series
 	key   []byte
+	meter *meter // nil: of what was read already
 }
 
 func newSeriesSet() *seriesSet { return &seriesSet{byKey: map[string]*Series{}} }
@@ -20,8 +21,30 @@ func (s *seriesSet) series(name string, l Labels) *Series {
 	if at == nil {
 		at = &Series{Name: name, Labels: l}
 		s.byKey[string(s.key)] = at
+		if s.meter != nil && s.meter.newSeries(name, l) != nil {
+			delete(s.byKey, string(s.key))
+		}
 	}
 	return at
+}
+
+// full tells whether there are more than are read.
+func (s *seriesSet) full() error {
+	if s.meter != nil && s.meter.over != nil {
+		return s.meter.over
+	}
+	return nil
+}
+
+// add puts points to a series; an error: there are too many.
+func (s *seriesSet) add(to *Series, points ...Point) error {
+	if s.meter != nil {
+		if err := s.meter.points(len(points)); err != nil {
+			return err
+		}
+	}
+	to.Points = append(to.Points, points...)
+	return nil
 }
 
 // list returns all that have points, in the order that Select needs, each by

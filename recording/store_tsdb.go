@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"snag/internal/private"
 
 	"github.com/prometheus/common/model"
 
@@ -18,6 +17,8 @@ import (
 	"github.com/prometheus/prometheus/tsdb/chunks"
 	"github.com/prometheus/prometheus/tsdb/wlog"
 	"github.com/prometheus/prometheus/util/compression"
+
+	"snag/internal/private"
 )
 
 const (

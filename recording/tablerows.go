@@ -25,6 +25,16 @@ func (r *Recording) Rows(name string) ([]Row, bool) {
 	return out, true
 }
 
+// EachRow calls yield with every row of a table, in order, until it says false; it is
+// false where there is no such table.
+func (r *Recording) EachRow(name string, yield func(Row) bool) bool {
+	t := tableNamed(name)
+	if t != nil {
+		t.each(r, yield)
+	}
+	return t != nil
+}
+
 // DecodeStrict reads one JSON row of a table that a person wrote: a column that
 // the table has not is an error, and so is a table that there is not.
 func DecodeStrict(table string, line []byte) (Row, error) {

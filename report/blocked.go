@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"snag/internal/shown"
 	"snag/recording"
 )
 
@@ -138,13 +139,13 @@ func WriteBlocked(w io.Writer, v *Blocked, o TableOptions, all bool) error {
 	for _, s := range v.Warnings {
 		paragraph(&b, o, "! "+s)
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(shown.To(w), b.String())
 	return err
 }
 
 // WriteBlockedJSON writes it for programs.
 func WriteBlockedJSON(w io.Writer, v *Blocked) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(shown.JSON(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"snag/internal/shown"
 	"snag/recording"
 	"snag/verdict"
 )
@@ -27,7 +28,7 @@ func BriefOn(v *verdict.Verdict, row recording.Stream) (Brief, bool) {
 	for _, e := range v.With(verdict.Culprit) { // the surest first
 		if slices.ContainsFunc(e.Explains, func(i int) bool { return slices.Contains(sick, i) }) {
 			return Brief{
-				Culprit: e.Suspect.Name, Subject: e.Subject.Name, Confidence: e.Confidence,
+				Culprit: e.Suspect.Name, Subject: shown.Text(e.Subject.Name), Confidence: e.Confidence,
 				Text: sentence(capital(e.Suspect.Title) + ", " + e.Subject.Name + ": " + e.Text),
 			}, true
 		}
@@ -75,4 +76,4 @@ func overlap(a, b []recording.Interval) bool {
 }
 
 // sentence is a text in one line, whatever it was made of.
-func sentence(text string) string { return strings.Join(strings.Fields(text), " ") }
+func sentence(text string) string { return shown.Text(strings.Join(strings.Fields(text), " ")) }

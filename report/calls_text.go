@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"snag/internal/shown"
 	"snag/internal/units"
 	"snag/recording"
 )
@@ -47,7 +48,7 @@ func WriteCalls(w io.Writer, c *Calls, o TableOptions) error {
 	c.descriptors(&b, o)
 	c.blocked(&b, o)
 	c.foot(&b, o)
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(shown.To(w), b.String())
 	return err
 }
 
@@ -61,7 +62,7 @@ func (c *Calls) table(b *strings.Builder, o TableOptions, all, failed uint64, se
 		if t.Failed > 0 {
 			errors = fmt.Sprint(t.Failed)
 		}
-		fmt.Fprintf(b, "%6.2f %11.6f %11.0f %9d %9s %s\n", 100*ratio(t.Seconds, seconds), t.Seconds, 1e6*ratio(t.Seconds, float64(t.N)), t.N, errors, t.Call)
+		shown.Fprintf(b, "%6.2f %11.6f %11.0f %9d %9s %s\n", 100*ratio(t.Seconds, seconds), t.Seconds, 1e6*ratio(t.Seconds, float64(t.N)), t.N, errors, t.Call)
 	}
 	left := CallTotal{}
 	for i, t := range c.Calls {
@@ -81,7 +82,7 @@ func (c *Calls) table(b *strings.Builder, o TableOptions, all, failed uint64, se
 
 // WriteCallsJSON writes them for programs.
 func WriteCallsJSON(w io.Writer, c *Calls) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(shown.JSON(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(c)
@@ -96,7 +97,7 @@ func ratio(a, b float64) float64 {
 
 // line writes one line, cut to the width.
 func line(b *strings.Builder, o TableOptions, format string, args ...any) {
-	b.WriteString(clipped(fmt.Sprintf(format, args...), o.Width) + "\n")
+	b.WriteString(clipped(shown.Sprintf(format, args...), o.Width) + "\n")
 }
 
 func clipped(s string, width int) string {

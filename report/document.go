@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"snag/internal/shown"
 	"snag/recording"
 	"snag/suspects/suspect"
 	"snag/verdict"
@@ -222,7 +223,7 @@ type Coverage struct {
 
 // WriteJSON writes the verdict's document, indented, with a newline at its end.
 func WriteJSON(w io.Writer, v *verdict.Verdict) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(shown.JSON(w))
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(NewDocument(v))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"snag/internal/shown"
 	"snag/verdict"
 )
 
@@ -36,8 +37,8 @@ func (p *page) elsewhere(v *verdict.Verdict) {
 			p.add("  " + p.dim(fmt.Sprintf("and %d more: -v lists them", len(lines)-i)))
 			break
 		}
-		if visible(line) > p.Width-2 && !p.Verbose {
-			line = cut(line, p.Width-4) + " …"
+		if shown.Columns(line) > p.Width-2 && !p.Verbose {
+			line = shown.Cut(line, p.Width-4) + " …"
 		}
 		p.add("  " + line)
 	}

@@ -1,10 +1,10 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
+	"snag/internal/shown"
 	"snag/internal/units"
 	"snag/recording"
 )
@@ -26,10 +26,11 @@ func WriteFound(w io.Writer, r *recording.Recording) error {
 		return nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nFound %q (times are UTC):\n", all[0].Attrs["text"])
+	put := func(format string, args ...any) { b.WriteString(shown.Sprintf(format, args...)) }
+	put("\nFound %q (times are UTC):\n", all[0].Attrs["text"])
 	for i, e := range all {
 		if i == mostFoundLines {
-			fmt.Fprintf(&b, "  and %d places more (snag show --table events)\n", len(all)-i)
+			put("  and %d places more (snag show --table events)\n", len(all)-i)
 			break
 		}
 		on := ""
@@ -43,7 +44,7 @@ func WriteFound(w io.Writer, r *recording.Recording) error {
 		if e.Value > 1 {
 			times = units.Count(e.Value) + " times, until " + e.End.String()
 		}
-		fmt.Fprintf(&b, "  %s %s[%d] thread %d in %s%s: %s\n", e.T.String(), e.Subject.Comm, e.Subject.PID, e.Subject.TID, e.Attrs["call"], on, times)
+		put("  %s %s[%d] thread %d in %s%s: %s\n", e.T.String(), e.Subject.Comm, e.Subject.PID, e.Subject.TID, e.Attrs["call"], on, times)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

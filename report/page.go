@@ -1,9 +1,11 @@
 package report
 
 import (
+	"io"
 	"strings"
 	"unicode/utf8"
 
+	"snag/internal/shown"
 	"snag/recording"
 )
 
@@ -18,7 +20,18 @@ type page struct {
 	paint
 }
 
-func (p *page) add(lines ...string) { p.lines = append(p.lines, lines...) }
+// add takes lines as they are to stand; what of them is others' is cleaned here.
+func (p *page) add(lines ...string) {
+	for _, l := range lines {
+		p.lines = append(p.lines, shown.Painted(l))
+	}
+}
+
+// print writes what was collected; only here colours become escapes.
+func (p *page) print(w io.Writer) error {
+	_, err := io.WriteString(shown.To(w), strings.Join(p.lines, "\n")+"\n")
+	return err
+}
 
 // item adds text behind a mark, wrapped at the width and indented under itself;
 // cut to one line where the screen is short.
@@ -33,11 +46,11 @@ func (p *page) write(indent, mark, hang, text string, whole bool) {
 	if width < 20 {
 		width = 20
 	}
-	rows := wrap(text, width)
+	rows := wrap(shown.Painted(oneLine(text)), width)
 	if !whole && !p.detail.wrap && len(rows) > 1 {
-		rows = []string{cut(rows[0], width-2) + " …"}
+		rows = []string{shown.Cut(rows[0], width-2) + " …"}
 		if p.Color {
-			rows[0] += reset
+			rows[0] += shown.Reset
 		}
 	}
 	for i, row := range rows {
@@ -51,7 +64,8 @@ func (p *page) write(indent, mark, hang, text string, whole bool) {
 
 // spread puts left and right at the two ends of a line.
 func (p *page) spread(left, right string) {
-	gap := p.Width - visible(left) - visible(right)
+	left, right = shown.Painted(left), shown.Painted(right)
+	gap := p.Width - shown.Columns(left) - shown.Columns(right)
 	if gap < 2 {
 		p.add(left, "  "+right)
 		return
@@ -59,13 +73,16 @@ func (p *page) spread(left, right string) {
 	p.add(left + strings.Repeat(" ", gap) + right)
 }
 
+// oneLine makes spaces of what parts our own sentences and the kernel's numbers.
+func oneLine(text string) string { return strings.NewReplacer("\n", " ", "\t", " ").Replace(text) }
+
 // wrap breaks text at spaces so that no line is wider than width; a word that is
 // longer (a path) stands on a line of its own.
 func wrap(text string, width int) []string {
 	var out []string
 	line, n := "", 0
 	for _, word := range words(text) {
-		w := visible(word)
+		w := shown.Columns(word)
 		if n > 0 && n+1+w > width {
 			out = append(out, line)
 			line, n = "", 0
@@ -93,53 +110,16 @@ func words(text string) []string {
 	return out
 }
 
-// visible is the number of columns that s takes: escapes take none.
-func visible(s string) int {
-	n, escape := 0, false
-	for _, r := range s {
-		switch {
-		case r == '\x1b':
-			escape = true
-		case escape:
-			escape = r != 'm'
-		default:
-			n++
-		}
-	}
-	return n
-}
-
-func cut(s string, width int) string {
-	n, escape := 0, false
-	for i, r := range s {
-		switch {
-		case r == '\x1b':
-			escape = true
-		case escape:
-			escape = r != 'm'
-		default:
-			if n == width {
-				return s[:i]
-			}
-			n++
-		}
-	}
-	return s
-}
-
-const reset = "\x1b[0m"
-
 // paint colours text, or leaves it.
 type paint struct{ red, green, yellow, bold, dim func(string) string }
 
 func palette(color bool) paint {
 	code := func(c string) func(string) string {
-		if !color {
-			return func(s string) string { return s }
-		}
 		return func(s string) string {
-			// A reset inside would end this colour too early; begin it again there.
-			return "\x1b[" + c + "m" + strings.ReplaceAll(s, reset, reset+"\x1b["+c+"m") + reset
+			if !color {
+				return s
+			}
+			return shown.Paint(c, s)
 		}
 	}
 	return paint{red: code("31"), green: code("32"), yellow: code("33"), bold: code("1"), dim: code("2")}

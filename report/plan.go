@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"snag/internal/shown"
 	"snag/internal/units"
 	"snag/remedies/plan"
 	"snag/verdict"
@@ -53,8 +54,7 @@ func WritePlan(w io.Writer, p *plan.Plan, o Options) error {
 		pg.add("")
 		pg.answer("", pg.bold("verified by  "), strings.Repeat(" ", 13), fmt.Sprintf("%s%s: it was %s, measured for %s", v.Symptom, of, amount(v.Before, v.Unit), v.For))
 	}
-	_, err := io.WriteString(w, strings.Join(pg.lines, "\n")+"\n")
-	return err
+	return pg.print(w)
 }
 
 func (p *page) planHead(pl *plan.Plan) {
@@ -113,6 +113,6 @@ func WritePlanHint(w io.Writer, v *verdict.Verdict, dir string) error {
 	if n == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "snag can set what remedies it, and take it back:  snag tune plan %s\n", dir)
+	_, err := io.WriteString(w, shown.Sprintf("snag can set what remedies it, and take it back:  snag tune plan %s\n", dir))
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"snag/internal/shown"
 	"snag/recording"
 	"snag/recording/rectest"
 	"snag/verdict"
@@ -61,8 +62,8 @@ func TestTextFitsOneScreen(t *testing.T) {
 		}
 		for _, l := range lines {
 			command := strings.HasPrefix(l, "  now  ") // not broken, so that it can be pasted
-			if !command && visible(l) > 100 && strings.Contains(strings.TrimSpace(l), " ") && !strings.Contains(l, "/") {
-				t.Errorf("%d columns: %s", visible(l), l)
+			if !command && shown.Columns(l) > 100 && strings.Contains(strings.TrimSpace(l), " ") && !strings.Contains(l, "/") {
+				t.Errorf("%d columns: %s", shown.Columns(l), l)
 			}
 		}
 		if strings.Contains(b.String(), "\x1b") {
@@ -178,7 +179,7 @@ func TestWrap(t *testing.T) {
 	if strings.Join(got, "|") != "one two|three|four" {
 		t.Errorf("%q", got)
 	}
-	if visible("\x1b[1mab\x1b[0m→") != 3 {
+	if shown.Columns(shown.Paint("1", "ab")+"→") != 3 {
 		t.Error("escapes take no columns")
 	}
 }

@@ -52,16 +52,15 @@ func WriteText(w io.Writer, v *verdict.Verdict, o Options) error {
 	if o.Verbose {
 		levels = []detail{everything}
 	}
-	var lines []string
+	var p *page
 	for _, d := range levels {
-		p := &page{Options: o, detail: d, paint: palette(o.Color), began: v.Recording.Manifest.Start, files: len(v.Recording.Manifest.Files) > 0, days: days(v.Recording.Manifest)}
+		p = &page{Options: o, detail: d, paint: palette(o.Color), began: v.Recording.Manifest.Start, files: len(v.Recording.Manifest.Files) > 0, days: days(v.Recording.Manifest)}
 		p.verdict(v)
-		if lines = p.lines; len(lines) <= o.Height {
+		if len(p.lines) <= o.Height {
 			break
 		}
 	}
-	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
-	return err
+	return p.print(w)
 }
 
 func (p *page) verdict(v *verdict.Verdict) {

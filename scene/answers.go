@@ -34,31 +34,49 @@ func answersThatFail(s *Scene, r *recording.Recording) []Symptom {
 // ErrorAnswers are the services of whose answers 1 in 100 or more are errors that somebody got:
 // whether a program means to get them is another question.
 func ErrorAnswers(s *Scene, r *recording.Recording) (out []*Service) {
+	var asked *askers
 	for _, v := range Services(s, r, "serve") {
-		if failed, of, _ := v.Failed(); failed >= failedAnswers && failed >= failedOfAll*of && !kept(s, r, v) {
+		if failed, of, _ := v.Failed(); failed < failedAnswers || failed < failedOfAll*of {
+			continue
+		}
+		if asked == nil {
+			asked = askersOf(s, r)
+		}
+		if !asked.kept(v) {
 			out = append(out, v)
 		}
 	}
 	return out
 }
 
+// askers are who asks whom, and what each answered itself.
+type askers struct {
+	failed, answered map[int]uint64
+	of               map[NodeID][]recording.Turns // rows of callers, by whom they call
+}
+
+func askersOf(s *Scene, r *recording.Recording) *askers {
+	a := &askers{map[int]uint64{}, map[int]uint64{}, map[NodeID][]recording.Turns{}}
+	for _, row := range r.Turns {
+		switch row.Role {
+		case "serve":
+			a.failed[row.PID] += row.Failed
+			a.answered[row.PID] += row.N + row.Untimed
+		case "call":
+			id := IDOf(callee(s, row))
+			a.of[id] = append(a.of[id], row)
+		}
+	}
+	return a
+}
+
 // kept tells that nobody but services of this host got a service's errors, and that those
 // passed none on: checks before it is ready, or tries that went elsewhere. Who asks in other
 // seconds got none of them.
-func kept(s *Scene, r *recording.Recording, v *Service) bool {
-	failed, answered := map[int]uint64{}, map[int]uint64{}
-	for _, row := range r.Turns {
-		if row.Role == "serve" {
-			failed[row.PID] += row.Failed
-			answered[row.PID] += row.N + row.Untimed
-		}
-	}
+func (a *askers) kept(v *Service) bool {
 	asked, others := 0.0, 0.0
-	for _, row := range r.Turns {
-		if row.Role != "call" || IDOf(callee(s, row)) != IDOf(v.Subject) {
-			continue
-		}
-		if asked += float64(row.N); (answered[row.PID] == 0 || failed[row.PID] > 0) && v.failedAt(row.T) {
+	for _, row := range a.of[IDOf(v.Subject)] {
+		if asked += float64(row.N); (a.answered[row.PID] == 0 || a.failed[row.PID] > 0) && v.failedAt(row.T) {
 			others += float64(row.N)
 		}
 	}

@@ -45,7 +45,11 @@ func (s *Scene) tie(from, to NodeID, kind EdgeKind) {
 		return
 	}
 	e := Edge{from, to, kind}
-	for _, have := range s.adj[from] {
+	fewer := s.adj[from] // both have it: a process may own all sockets there are
+	if other := s.adj[to]; len(other) < len(fewer) {
+		fewer = other
+	}
+	for _, have := range fewer {
 		if have == e {
 			return
 		}
@@ -148,10 +152,17 @@ func (s *Scene) addSockets(r *recording.Recording) {
 		k2.Rows = append(k2.Rows, row)
 	}
 	for _, k := range s.Sockets {
+		var many map[*Process]bool
 		for _, row := range k.Rows {
 			for _, ref := range row.Owners {
 				p := s.processFor(ref, row)
-				if !hasProcess(k.Owners, p) {
+				if many == nil && len(k.Owners) > 32 {
+					many = setOf(k.Owners)
+				}
+				if many == nil && !hasProcess(k.Owners, p) || many != nil && !many[p] {
+					if many != nil {
+						many[p] = true
+					}
 					k.Owners = append(k.Owners, p)
 					p.Sockets = append(p.Sockets, k)
 				}
@@ -170,6 +181,14 @@ func (s *Scene) addSockets(r *recording.Recording) {
 			s.tie(p.ID, k.ID, Owns)
 		}
 	}
+}
+
+func setOf(all []*Process) map[*Process]bool {
+	set := map[*Process]bool{}
+	for _, p := range all {
+		set[p] = true
+	}
+	return set
 }
 
 func hasProcess(all []*Process, p *Process) bool {

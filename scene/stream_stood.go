@@ -28,18 +28,13 @@ func (st *Stream) Stood(window recording.Interval) []recording.Interval {
 
 // findWait notes how long a viewer waited for the stream's first frame. A server that
 // refused it said why, and is no wait.
-func (s *Scene) findWait(r *recording.Recording, st *Stream) {
+func (s *Scene) findWait(r *recording.Recording, st *Stream, firsts map[atLayer]recording.Time) {
 	if cmp.Or(st.Row.Side, recording.StreamSidePlayer) != recording.StreamSidePlayer || st.Row.Protocol == "hls" {
 		return
 	}
-	asked, first := st.Row.Asked, recording.Time(0)
+	asked, first := st.Row.Asked, firsts[atLayer{st.Row.Name, st.Row.Layer}]
 	if c, ok := r.Measured("streams.figures"); ok && c.Since != 0 && asked != 0 {
 		asked = min(asked, c.Since) // an ask that was not answered is not in the row
-	}
-	for _, row := range r.Streams {
-		if row.Name == st.Row.Name && row.Layer == st.Row.Layer && row.First != 0 && (first == 0 || row.First < first) {
-			first = row.First
-		}
 	}
 	for _, e := range st.Events {
 		if e.Kind == recording.EventStreamRefused && strings.Contains(e.Attrs["why"], "the server refused") {
@@ -64,6 +59,21 @@ func (s *Scene) findWait(r *recording.Recording, st *Stream) {
 		st.wait = []recording.Interval{{Start: due, End: first}}
 		st.Asked = asked
 	}
+}
+
+// atLayer is a stream at one place.
+type atLayer struct{ name, layer string }
+
+// firstFrames are when the first frame of each stream came.
+func firstFrames(rows []recording.Stream) map[atLayer]recording.Time {
+	out := map[atLayer]recording.Time{}
+	for _, row := range rows {
+		at := atLayer{row.Name, row.Layer}
+		if first := out[at]; row.First != 0 && (first == 0 || row.First < first) {
+			out[at] = row.First
+		}
+	}
+	return out
 }
 
 // Delayed tells whether what a viewer suffered in that time comes later than its cause

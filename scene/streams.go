@@ -97,9 +97,10 @@ func (s *Scene) addStreams(r *recording.Recording) {
 		}
 		st.Row = row
 	}
+	firsts := firstFrames(r.Streams)
 	for _, st := range s.Streams {
 		st.Events = eventsOf(r, st.Row)
-		s.findWait(r, st)
+		s.findWait(r, st, firsts)
 		s.findStale(r, st)
 		s.findWay(r, st)
 		s.tieStream(st)

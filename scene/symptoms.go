@@ -22,8 +22,15 @@ func findSymptoms(s *Scene, r *recording.Recording) []Symptom {
 	} {
 		out = append(out, find(s, r)...)
 	}
+	worstFirst := func() {
+		sort.SliceStable(out, func(i, j int) bool { return out[i].Severity > out[j].Severity })
+	}
+	if len(out) > maxCompared {
+		worstFirst()
+		out = out[:maxCompared]
+	}
 	out = once(s, out)
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Severity > out[j].Severity })
+	worstFirst()
 	out = fold(out)
 	if len(out) > maxSymptoms {
 		out = out[:maxSymptoms]
@@ -34,6 +41,9 @@ func findSymptoms(s *Scene, r *recording.Recording) []Symptom {
 // maxSymptoms bounds what is carried on: the worst. More of them than this are
 // one incident with many victims.
 const maxSymptoms = 50
+
+// maxCompared bounds those that are compared with each other.
+const maxCompared = 1000
 
 // Ten datagrams are a visible glitch in a stream; 1 in 1,000 is what voice and
 // video codecs conceal.

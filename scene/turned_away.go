@@ -52,17 +52,18 @@ func turnedAwayAt(r *recording.Recording, k *Socket) TurnedAway {
 		}
 	}
 	t.Active = intervals.Merge(t.Active, 0)
+	for _, row := range r.Turns {
+		if row.Role == "serve" && row.Netns == at.Netns && row.Proto == "" && recording.Port(row.Local) == recording.Port(at.Local) {
+			t.Answered += float64(row.N)
+			served[row.Remote] += float64(row.N) // by one that is older than the recording, too
+		}
+	}
 	for client, n := range turned {
 		if n == 0 {
 			continue
 		}
 		if t.Clients++; served[client] > 0 {
 			t.Known++
-		}
-	}
-	for _, row := range r.Turns {
-		if row.Role == "serve" && row.Netns == at.Netns && row.Proto == "" && recording.Port(row.Local) == recording.Port(at.Local) {
-			t.Answered += float64(row.N)
 		}
 	}
 	return t

@@ -56,7 +56,41 @@ func Services(s *Scene, r *recording.Recording, role string) []*Service {
 			}
 		}
 	}
+	if role == "serve" {
+		takers := takersOf(s)
+		for _, v := range out {
+			for _, pid := range takers[IDOf(v.Subject)] {
+				if !slices.Contains(v.PIDs, pid) {
+					v.PIDs = append(v.PIDs, pid)
+				}
+			}
+		}
+	}
 	return out
+}
+
+type takersKey struct{}
+
+// takersOf are, for each listener, the processes that have connections which were accepted
+// there and that nobody who holds the listener has any more: a login process passes them on
+// to one that works for the user. Whoever reads first is in the rows of turns; who answers
+// later is not.
+func takersOf(s *Scene) map[NodeID][]int {
+	return Keep(s, takersKey{}, func() map[NodeID][]int {
+		out := map[NodeID][]int{}
+		for _, k := range s.Sockets {
+			l := k.Listener
+			if l == nil || len(k.Owners) == 0 || slices.ContainsFunc(k.Owners, func(p *Process) bool { return slices.Contains(l.Owners, p) }) {
+				continue
+			}
+			for _, p := range k.Owners {
+				if !slices.Contains(out[l.ID], p.Subject.PID) {
+					out[l.ID] = append(out[l.ID], p.Subject.PID)
+				}
+			}
+		}
+		return out
+	})
 }
 
 func (v *Service) add(row recording.Turns) {

@@ -69,6 +69,9 @@ func UnansweredConnects(s *Scene, r *recording.Recording) (out []*Unanswered) {
 	}
 	asks := map[int]int{}
 	for _, u := range out {
+		if u.Subject.Kind == recording.KindListener {
+			continue // somebody here waits for it: it was told to come there
+		}
 		for _, pid := range u.PIDs {
 			asks[pid]++
 		}
@@ -82,10 +85,12 @@ func UnansweredConnects(s *Scene, r *recording.Recording) (out []*Unanswered) {
 
 func namespaceOf(r *recording.Recording, netns uint64) uint64 { return cmp.Or(netns, r.Manifest.Netns) }
 
-// opened tells whether a connection came about while the others waited.
+// opened tells whether a connection came about while the others waited: not one of those, of
+// which nobody saw the beginning, in the second in which the wait ended.
 func opened(r *recording.Recording, u *Unanswered) bool {
+	ends := u.Active[len(u.Active)-1].End.Add(-3 * time.Second / 2)
 	return slices.ContainsFunc(r.Connections, func(c recording.Connections) bool {
-		return c.Role == "connect" && c.Opened > 0 && c.Remote == u.Remote && namespaceOf(r, c.Netns) == u.Netns && intervals.Cover(u.Active, c.T.Add(time.Second/2))
+		return c.Role == "connect" && c.Opened > 0 && c.Remote == u.Remote && (c.Handshake > 0 || c.T < ends) && namespaceOf(r, c.Netns) == u.Netns && intervals.Cover(u.Active, c.T.Add(time.Second/2))
 	})
 }
 
@@ -95,9 +100,36 @@ func (s *Scene) listens(pid int) bool {
 	return p != nil && slices.ContainsFunc(p.Sockets, func(k *Socket) bool { return k.Listening() })
 }
 
+// ofOneHost takes together what the same process asks of several ports of an address, which it
+// is told one after the other: the data connections of FTP.
+func ofOneHost(all []*Unanswered) (out []*Unanswered) {
+	ports := map[*Unanswered]int{}
+	for _, u := range all {
+		i := slices.IndexFunc(out, func(o *Unanswered) bool {
+			return o.Netns == u.Netns && recording.Host(o.Remote) == recording.Host(u.Remote) && slices.Equal(o.PIDs, u.PIDs) && len(u.PIDs) > 0
+		})
+		if i < 0 {
+			one := *u
+			out = append(out, &one)
+			ports[&one] = 1
+			continue
+		}
+		o := out[i]
+		ports[o]++
+		o.Again, o.Waiting, o.Longest = o.Again+u.Again, o.Waiting+u.Waiting, max(o.Longest, u.Longest)
+		o.Active = intervals.Merge(append(o.Active, u.Active...), 0)
+	}
+	for _, o := range out {
+		if n := ports[o]; n > 1 {
+			o.Remote = fmt.Sprintf("%d ports of %s", n, recording.Host(o.Remote))
+		}
+	}
+	return out
+}
+
 // unansweredConnects: nobody gets in, and no handshake is there to be measured.
 func unansweredConnects(s *Scene, r *recording.Recording) (out []Symptom) {
-	for _, u := range UnansweredConnects(s, r) {
+	for _, u := range ofOneHost(UnansweredConnects(s, r)) {
 		out = append(out, onset(Symptom{
 			Name: ConnectLatency, Subject: u.Subject, Active: u.Active, Amount: u.Waiting, Unit: "connections", Held: u.Waiting, Severity: 1,
 			Text: fmt.Sprintf("connections to %s get no answer: %.2g wait at any moment, and %s of their SYNs were sent again", u.Remote, u.Waiting, units.Count(u.Again)),

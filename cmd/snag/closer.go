@@ -16,7 +16,7 @@ import (
 // probes shall look at in the rest of the window. told are those that the user was
 // told of already.
 func remaining(dir string, told map[int]bool, say func(string)) []probes.Look {
-	r, err := recording.Open(dir)
+	r, err := recording.OpenOwn(dir)
 	if err != nil {
 		say(fmt.Sprintf("no closer look: %v", err))
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	"snag/internal/cli"
 	"snag/internal/private"
+	"snag/internal/shown"
 	"snag/probes"
 	"snag/probes/streams"
 	"snag/recording"
@@ -140,8 +141,9 @@ func find(cmd *cobra.Command, f *findFlags) error {
 		return recorded // what the folder holds is another recording
 	}
 	if recorded != nil {
-		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
+		fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", recorded)
 	}
+	f.show.own = true
 	err = judgeAndShow(cmd.Context(), dir, f.show)
 	if recorded != nil && err == nil {
 		return &cli.Exit{Code: cli.ExitFailed} // nothing found in a recording that was cut off is not "nothing wrong"

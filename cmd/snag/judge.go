@@ -10,7 +10,6 @@ import (
 
 	"snag/internal/cli"
 	"snag/internal/private"
-	"snag/recording"
 	"snag/report"
 	"snag/verdict"
 )
@@ -26,6 +25,12 @@ type showFlags struct {
 	baseline string
 	// ready is called before the first byte of the verdict is written; nil: nobody.
 	ready func()
+	// from and to are a stranger's recordings and the file of the page, opened before
+	// the privileges were given up; nil: what find and read made themselves.
+	from *strangers
+	to   *pageWriter
+	// own: this run has just made the recording itself of this host, however large it is.
+	own bool
 }
 
 func (f *showFlags) register(cmd *cobra.Command) {
@@ -53,7 +58,24 @@ func judgeCommand() *cobra.Command {
 		Long: `Judge a recording again: one made by another version, or on another machine.
 DIR is the folder that snag find kept, or a packed recording. Exit codes as of find.`,
 		Args: cli.UsageArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return judgeAndShow(cmd.Context(), args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			to, err := newPageWriter(f.html)
+			if err != nil {
+				return err
+			}
+			defer to.close()
+			bound(args[0])
+			s, err := ready(args[0], f.baseline)
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			f.from, f.to = s, to
+			return judgeAndShow(cmd.Context(), args[0], f)
+		},
 	}
 	f.register(cmd)
 	return cmd
@@ -70,12 +92,15 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	r, err := recording.Open(dir)
+	if f.to == nil {
+		f.to = &pageWriter{file: f.html}
+	}
+	r, err := f.from.openAs(f.own, dir)
 	if err != nil {
 		return err
 	}
 	if f.baseline != "" {
-		if r.Baseline, err = load(ctx, f.baseline, time.Local); err != nil {
+		if r.Baseline, err = f.from.load(ctx, f.baseline, time.Local); err != nil {
 			return fmt.Errorf("--baseline: %w", err)
 		}
 	}
@@ -102,7 +127,7 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 		return err
 	}
 	if f.html != "" { // after the text: an unwritable file must not cost the answer
-		if err := writePage(f.html, v); err != nil {
+		if err := f.to.write(v); err != nil {
 			return err
 		}
 	}

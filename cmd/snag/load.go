@@ -12,10 +12,10 @@ import (
 	"snag/recording"
 )
 
-// load opens a recording, or makes one of a file that another tool wrote: what perf
-// recorded on the good host, say.
-func load(ctx context.Context, path string, zone *time.Location) (*recording.Recording, error) {
-	r, err := recording.Open(path)
+// load opens a recording that was made ready, or makes one of a file that another tool
+// wrote: what perf recorded on the good host, say.
+func (s *strangers) load(ctx context.Context, path string, zone *time.Location) (*recording.Recording, error) {
+	r, err := s.open(path)
 	var none *recording.NotRecordingError
 	if err == nil || !errors.As(err, &none) {
 		return r, err

@@ -3,14 +3,23 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/shown"
+	"snag/recording"
 )
 
-func main() { os.Exit(cli.Run(rootCommand(), os.Args[1:])) }
+func main() {
+	if _, err := recording.MaxMemory(); err != nil {
+		fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", err)
+		os.Exit(cli.ExitUsage)
+	}
+	os.Exit(cli.Run(rootCommand(), os.Args[1:]))
+}
 
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
@@ -26,7 +35,7 @@ against, what it ruled out, and what it could not see. It changes nothing.
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(findCommand(), profileCommand(), syscallsCommand(), blockedCommand(), judgeCommand(), reportCommand(), readCommand(),
-		showCommand(), suspectsCommand(), watchCommand(), tuneCommand(), labMovedCommand())
+		showCommand(), suspectsCommand(), watchCommand(), tuneCommand(), labMovedCommand(), pageWriterCommand())
 	return root
 }
 

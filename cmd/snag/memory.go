@@ -14,7 +14,7 @@ const (
 	smallHeap = 40 << 20
 	// readHeap, bytes, is the same for snag read, which stays under 80 MB, and has less
 	// to collect with more room (docs/bench-files.md).
-	readHeap = 48 << 20
+	readHeap = 44 << 20
 	// startPercent is GOGC for the first second: what is read to load the probes is soon
 	// garbage, and the program's pages are not given back yet.
 	startPercent = 50

@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"snag/internal/cli"
 	"snag/internal/private"
+	"snag/internal/shown"
 	"snag/probes"
 	"snag/probes/jvm"
 	"snag/recording"
@@ -24,6 +26,9 @@ import (
 )
 
 type profileFlags struct {
+	// from and to are what was opened before the privileges were given up (--read).
+	from   *strangers
+	to     *pageWriter
 	window time.Duration
 	target recording.Target
 	all    bool
@@ -120,6 +125,18 @@ func runProfile(cmd *cobra.Command, f profileFlags) error {
 		return err
 	}
 	if f.read != "" {
+		to, err := newPageWriter(f.html)
+		if err != nil {
+			return err
+		}
+		defer to.close()
+		bound(f.read)
+		s, err := ready(f.read)
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		f.from, f.to = s, to
 		return f.show(cmd.Context(), f.read, f.out)
 	}
 	dir := f.out
@@ -141,7 +158,7 @@ func runProfile(cmd *cobra.Command, f profileFlags) error {
 		return recorded
 	}
 	if recorded != nil { // the disk is full, say: what was sampled until then is shown
-		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
+		fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", recorded)
 	}
 	if err := f.show(cmd.Context(), dir, dir); err != nil || recorded == nil {
 		return err
@@ -217,24 +234,40 @@ func (f *profileFlags) jitAtTheEnd(ctx context.Context, progress *progress) func
 	}
 }
 
+// into is the folder for the profiles; "" where --read gave up what it takes to write to
+// another user's.
+func (f *profileFlags) into(dir string) string {
+	if f.from != nil && unix.Access(dir, unix.W_OK) != nil {
+		fmt.Fprintf(shown.To(os.Stderr), "snag: the profiles are not written to %s, which is another user's or may not be written to: --out names another folder\n", dir)
+		return ""
+	}
+	return dir
+}
+
 // show prints the profiles of a recording, and writes them below to, where that is
 // a folder.
 func (f *profileFlags) show(ctx context.Context, dir, to string) error {
-	r, err := load(ctx, dir, time.Local)
+	open := f.from.load
+	if f.read == "" {
+		open = func(_ context.Context, dir string, _ *time.Location) (*recording.Recording, error) {
+			return recording.OpenOwn(dir)
+		}
+	}
+	r, err := open(ctx, dir, time.Local)
 	if err != nil {
 		return err
 	}
 	if to == "" {
 		if st, err := os.Stat(dir); err == nil && st.IsDir() {
-			to = dir
+			to = f.into(dir)
 		}
 	}
 	if len(r.Parts) == 0 {
-		shown, err := f.print(r)
+		printed, err := f.print(r)
 		if err != nil {
 			return err
 		}
-		return errors.Join(f.writeFiles(shown, dir, to), f.writeHTML(r)) // after the text: a full disk must not cost the answer
+		return errors.Join(f.writeFiles(printed, dir, to), f.writeHTML(r)) // after the text: a full disk must not cost the answer
 	}
 	// A process' number is another's on another host: each is shown by itself.
 	any := false
@@ -243,9 +276,9 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 		if len(part.OnCPU) == 0 {
 			continue
 		}
-		fmt.Printf("%s:\n", name)
+		fmt.Fprintf(shown.To(os.Stdout), "%s:\n", name)
 		any = true
-		shown, err := f.print(part)
+		printed, err := f.print(part)
 		if err != nil {
 			return err
 		}
@@ -253,10 +286,10 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 		if in != "" {
 			in = filepath.Join(to, fmt.Sprintf("host-%d", i+1))
 		}
-		if err := f.writeFiles(shown, dir, in); err != nil {
+		if err := f.writeFiles(printed, dir, in); err != nil {
 			return err
 		}
-		fmt.Println()
+		fmt.Fprintln(os.Stdout)
 	}
 	if !any {
 		return fmt.Errorf("profile of %s: no host of it was sampled", dir)
@@ -265,7 +298,7 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 }
 
 // print prints the profiles of one host.
-func (f *profileFlags) print(r *recording.Recording) (shown []*profile.Profile, err error) {
+func (f *profileFlags) print(r *recording.Recording) (printed []*profile.Profile, err error) {
 	if all := profile.Events(r); f.event != "" && !slices.Contains(all, f.event) {
 		return nil, cli.Usage("--event %s: it was not sampled; there are: %s", f.event, strings.Join(all, " "))
 	}
@@ -284,19 +317,19 @@ func (f *profileFlags) print(r *recording.Recording) (shown []*profile.Profile, 
 			return nil, err
 		}
 		if i > 0 {
-			fmt.Println()
+			fmt.Fprintln(os.Stdout)
 		}
 		if err := p.WriteText(os.Stdout, profile.TextOptions{Most: f.lines, Width: columns()}); err != nil {
 			return nil, fmt.Errorf("print the profile: %w", err)
 		}
-		shown = append(shown, p)
+		printed = append(printed, p)
 	}
 	if off {
 		if err := profile.WriteLocks(os.Stdout, r, f.pidShown(), profile.TextOptions{Width: columns()}); err != nil {
 			return nil, err
 		}
 	}
-	return shown, nil
+	return printed, nil
 }
 
 // events are what was sampled, or the one that was asked for; "" is time.
@@ -311,13 +344,13 @@ func (f *profileFlags) events(r *recording.Recording) []string {
 }
 
 // writeFiles writes the profiles of the recording dir below a folder; "" for nowhere.
-func (f *profileFlags) writeFiles(shown []*profile.Profile, dir, to string) error {
+func (f *profileFlags) writeFiles(printed []*profile.Profile, dir, to string) error {
 	if to == "" {
 		return nil
 	}
 	var written []string
 	in := filepath.Join(to, "profiles")
-	for _, p := range shown {
+	for _, p := range printed {
 		if len(p.Samples) == 0 {
 			continue
 		}
@@ -330,9 +363,9 @@ func (f *profileFlags) writeFiles(shown []*profile.Profile, dir, to string) erro
 		}
 	}
 	if len(written) > 0 {
-		fmt.Printf("\nin %s: %s\n", in, strings.Join(written, " "))
+		fmt.Fprintf(shown.To(os.Stdout), "\nin %s: %s\n", in, strings.Join(written, " "))
 		if f.html == "" {
-			fmt.Printf("snag report %s makes the page with the flame graph\n", dir)
+			fmt.Fprintf(shown.To(os.Stdout), "snag report %s makes the page with the flame graph\n", dir)
 		}
 	}
 	return nil
@@ -342,10 +375,14 @@ func (f *profileFlags) writeHTML(r *recording.Recording) error {
 	if f.html == "" {
 		return nil
 	}
-	if err := writePage(f.html, verdict.Judge(r)); err != nil {
+	to := f.to
+	if to == nil {
+		to = &pageWriter{file: f.html}
+	}
+	if err := to.write(verdict.Judge(r)); err != nil {
 		return err
 	}
-	fmt.Println(f.html)
+	fmt.Fprintln(shown.To(os.Stdout), f.html)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/shown"
 	"snag/report/profile"
 	"snag/verdict"
 )
@@ -53,11 +54,22 @@ func runDiff(cmd *cobra.Command, f diffFlags, nameA, nameB string) error {
 	if err := folderOf("html", f.html); err != nil {
 		return err
 	}
-	a, err := load(cmd.Context(), nameA, time.Local)
+	to, err := newPageWriter(f.html)
 	if err != nil {
 		return err
 	}
-	b, err := load(cmd.Context(), nameB, time.Local)
+	defer to.close()
+	bound(nameA)
+	s, err := ready(nameA, nameB)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	a, err := s.load(cmd.Context(), nameA, time.Local)
+	if err != nil {
+		return err
+	}
+	b, err := s.load(cmd.Context(), nameB, time.Local)
 	if err != nil {
 		return err
 	}
@@ -73,9 +85,9 @@ func runDiff(cmd *cobra.Command, f diffFlags, nameA, nameB string) error {
 		return nil
 	}
 	b.Baseline = a
-	if err := writePage(f.html, verdict.Judge(b)); err != nil {
+	if err := to.write(verdict.Judge(b)); err != nil {
 		return err
 	}
-	fmt.Println(f.html)
+	fmt.Fprintln(shown.To(os.Stdout), f.html)
 	return nil
 }

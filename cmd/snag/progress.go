@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"snag/internal/shown"
 	"sync"
 	"time"
 )
@@ -34,7 +35,7 @@ func (p *progress) line(text string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
+	fmt.Fprintf(p.w, "\r\x1b[K%s", shown.Text(text))
 	p.shown = true
 }
 
@@ -51,7 +52,7 @@ func (p *progress) say(text string) {
 		fmt.Fprint(p.w, "\r\x1b[K")
 		p.shown = false
 	}
-	fmt.Fprintf(p.w, "%s  %s\n", time.Now().UTC().Format("15:04:05"), text)
+	fmt.Fprintf(p.w, "%s  %s\n", time.Now().UTC().Format("15:04:05"), shown.Text(text))
 }
 
 func (p *progress) done() {

@@ -30,7 +30,7 @@ const (
 
 // kinds are the beginnings of one file of each format, up to a line's end where it
 // has lines.
-func kinds(t *testing.T) map[string][]byte {
+func kinds(t testing.TB) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
 	walk := func(path string, d fs.DirEntry, err error) error {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"snag/internal/shown"
 	"strings"
 	"time"
 )
@@ -46,7 +47,7 @@ func (p *readProgress) tick(now time.Time, done, all int64) {
 	text := progressText(done, all, p.speed())
 	switch {
 	case p.terminal:
-		fmt.Fprintf(p.w, "\r\x1b[K%s (Ctrl-C judges what was read)", text)
+		fmt.Fprintf(p.w, "\r\x1b[K%s (Ctrl-C judges what was read)", shown.Text(text))
 		p.shown = true
 	case now.Sub(p.said) >= p.every:
 		fmt.Fprintf(p.w, "snag: %s\n", strings.Trim(text[strings.IndexByte(text, ']')+1:], " "))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,7 @@ import (
 
 	"snag/internal/cli"
 	"snag/internal/private"
-	"snag/recording"
+	"snag/internal/shown"
 	"snag/report/page"
 	"snag/verdict"
 )
@@ -32,29 +31,40 @@ and what less than it did then. It ends with 0 whatever the verdict is.`,
   snag report DIR --html - | ssh desk 'cat > incident.html'`,
 		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := recording.Open(args[0])
-			if err != nil {
-				return err
-			}
-			if baseline != "" {
-				if r.Baseline, err = recording.Open(baseline); err != nil {
-					return fmt.Errorf("--baseline: %w", err)
-				}
-			}
-			v := verdict.Judge(r)
 			if cmd.Flags().Changed("html") && file == "" {
 				return cli.Usage("--html: the file has no name")
-			}
-			if file == "-" {
-				return page.WriteHTML(os.Stdout, v)
 			}
 			if file == "" {
 				file = strings.TrimSuffix(filepath.Clean(args[0]), ".snag") + ".html"
 			}
-			if err := writePage(file, v); err != nil {
+			to, err := newPageWriter(file)
+			if err != nil {
 				return err
 			}
-			fmt.Println(file)
+			defer to.close()
+			bound(args[0])
+			s, err := ready(args[0], baseline)
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			r, err := s.open(args[0])
+			if err != nil {
+				return err
+			}
+			if baseline != "" {
+				if r.Baseline, err = s.open(baseline); err != nil {
+					return fmt.Errorf("--baseline: %w", err)
+				}
+			}
+			v := verdict.Judge(r)
+			if file == "-" {
+				return page.WriteHTML(os.Stdout, v)
+			}
+			if err := to.write(v); err != nil {
+				return err
+			}
+			fmt.Fprintln(shown.To(os.Stdout), file)
 			return nil
 		},
 	}
@@ -64,14 +74,10 @@ and what less than it did then. It ends with 0 whatever the verdict is.`,
 	return cmd
 }
 
-// writePage puts the page into a file, whole or not at all: what is passed
+// putPage puts the page into a file, whole or not at all: what is passed
 // around after an incident must not be half of it.
-func writePage(file string, v *verdict.Verdict) error {
-	var b bytes.Buffer
-	if err := page.WriteHTML(&b, v); err != nil {
-		return err
-	}
-	if err := private.Write(file, b.Bytes()); err != nil {
+func putPage(file string, b []byte) error {
+	if err := private.Write(file, b); err != nil {
 		return fmt.Errorf("write the page to %s: %w: name a file in a folder that is there and may be written to", file, err)
 	}
 	return nil

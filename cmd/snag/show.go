@@ -3,11 +3,13 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/shown"
 	"snag/recording"
 	"snag/report"
 )
@@ -22,12 +24,18 @@ how many rows of which table, which series. --table NAME prints one table's rows
 a JSON object a line; --table samples the series with their values.`,
 		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := recording.Open(args[0])
+			bound(args[0])
+			s, err := ready(args[0])
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			r, err := s.open(args[0])
 			if err != nil {
 				return err
 			}
 			if table != "" {
-				return showTable(r, table)
+				return showTable(os.Stdout, r, table)
 			}
 			return report.WriteContents(os.Stdout, r)
 		},
@@ -36,8 +44,8 @@ a JSON object a line; --table samples the series with their values.`,
 	return cmd
 }
 
-func showTable(r *recording.Recording, name string) error {
-	enc := json.NewEncoder(os.Stdout)
+func showTable(out io.Writer, r *recording.Recording, name string) error {
+	enc := json.NewEncoder(shown.JSON(out))
 	enc.SetEscapeHTML(false)
 	if name == "samples" {
 		for _, s := range r.Series {
@@ -47,14 +55,16 @@ func showTable(r *recording.Recording, name string) error {
 		}
 		return nil
 	}
-	rows, ok := r.Rows(name)
-	if !ok {
+	var err error
+	there := r.EachRow(name, func(row recording.Row) bool {
+		err = enc.Encode(row)
+		return err == nil
+	})
+	if !there {
 		return cli.Usage("--table %s: there are samples and %v", name, recording.TableNames())
 	}
-	for _, row := range rows {
-		if err := enc.Encode(row); err != nil {
-			return fmt.Errorf("print table %s: %w", name, err)
-		}
+	if err != nil {
+		return fmt.Errorf("print table %s: %w", name, err)
 	}
 	return nil
 }

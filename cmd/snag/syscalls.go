@@ -15,12 +15,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/shown"
 	"snag/probes"
 	"snag/recording"
 	"snag/report"
 )
 
 type syscallsFlags struct {
+	from   *strangers // what was opened before the privileges were given up (--read)
 	target recording.Target
 	all    bool
 	window time.Duration
@@ -92,6 +94,13 @@ func syscalls(cmd *cobra.Command, f syscallsFlags) error {
 		return err
 	}
 	if f.read != "" {
+		bound(f.read)
+		s, err := ready(f.read)
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		f.from = s
 		return f.show(f.read)
 	}
 	if !f.all {
@@ -118,7 +127,7 @@ func syscalls(cmd *cobra.Command, f syscallsFlags) error {
 		return recorded
 	}
 	if recorded != nil { // the disk is full, say: what was counted until then is shown
-		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
+		fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", recorded)
 	}
 	if err := f.show(dir); err != nil || recorded == nil {
 		return err
@@ -179,7 +188,7 @@ func ended(pid int) bool {
 
 // show prints a recording's calls. Without any, it says why.
 func (f *syscallsFlags) show(dir string) error {
-	r, err := recording.Open(dir)
+	r, err := f.from.openAs(f.read == "", dir)
 	if err != nil {
 		return err
 	}
@@ -207,26 +216,26 @@ func (f *syscallsFlags) show(dir string) error {
 // showHosts prints the calls of a recording of several hosts, each host's by itself: a
 // thread's number is somebody else's on another.
 func (f *syscallsFlags) showHosts(r *recording.Recording) error {
-	names, shown := r.PartNames(), 0
+	names, printed := r.PartNames(), 0
 	for i, part := range r.Parts {
 		if _, measured := part.Measured("syscalls.calls"); !measured {
 			continue
 		}
-		if shown++; f.json {
+		if printed++; f.json {
 			if err := report.WriteCallsJSON(os.Stdout, report.SumCalls(part)); err != nil {
 				return err
 			}
 			continue
 		}
-		if shown > 1 {
-			fmt.Println()
+		if printed > 1 {
+			fmt.Fprintln(os.Stdout)
 		}
-		fmt.Printf("%s:\n", names[i])
+		fmt.Fprintf(shown.To(os.Stdout), "%s:\n", names[i])
 		if err := report.WriteCalls(os.Stdout, report.SumCalls(part), report.TableOptions{Width: columns(), Most: f.top}); err != nil {
 			return err
 		}
 	}
-	if shown == 0 {
+	if printed == 0 {
 		return fmt.Errorf("system calls were not counted on any of %s", strings.Join(names, ", "))
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"snag/internal/shown"
 	"snag/internal/units"
 	"snag/recording"
 )
@@ -19,6 +20,7 @@ func showTimeline(out io.Writer, dir, subject string) error {
 		return err
 	}
 	lines := timelineOf(r, subject)
+	out = shown.To(out)
 	if len(lines) == 0 {
 		_, err := fmt.Fprintf(out, "timeline of %s: nothing in these files is about it\n\n", subject)
 		return err
@@ -28,12 +30,12 @@ func showTimeline(out io.Writer, dir, subject string) error {
 		left = len(lines) - mostTimeline
 		lines = append(lines[:mostTimeline/2:mostTimeline/2], lines[len(lines)-mostTimeline/2:]...)
 	}
-	fmt.Fprintf(out, "timeline of %s\n", subject)
+	shown.Fprintf(out, "timeline of %s\n", subject)
 	for i, l := range lines {
 		if left > 0 && i == mostTimeline/2 {
-			fmt.Fprintf(out, "  … %d more (snag show --table events %s)\n", left, dir)
+			shown.Fprintf(out, "  … %d more (snag show --table events %s)\n", left, dir)
 		}
-		fmt.Fprintln(out, "  "+l)
+		fmt.Fprintln(out, "  "+shown.Text(l))
 	}
 	_, err = fmt.Fprintln(out)
 	return err

@@ -19,6 +19,7 @@ import (
 
 	"snag/internal/cli"
 	"snag/internal/private"
+	"snag/internal/shown"
 	"snag/internal/units"
 	"snag/internal/words"
 	"snag/remedies/ablate"
@@ -352,7 +353,7 @@ func (a *ablation) show(out io.Writer) error {
 		}
 	}
 	if a.flags.json {
-		e := json.NewEncoder(out)
+		e := json.NewEncoder(shown.JSON(out))
 		e.SetIndent("", "  ")
 		return e.Encode(a.document())
 	}

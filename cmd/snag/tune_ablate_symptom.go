@@ -47,7 +47,7 @@ func (m *symptomMeter) measure(ctx context.Context, name string, length time.Dur
 	if err != nil {
 		return 0, err
 	}
-	r, err := recording.Open(dir)
+	r, err := recording.OpenOwn(dir)
 	if err != nil {
 		return 0, err
 	}

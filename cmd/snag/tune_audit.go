@@ -64,6 +64,7 @@ func (f *planFlags) makeAudit(ctx context.Context, args []string) (*plan.Plan, e
 
 func auditedHost(ctx context.Context, args []string) (r *recording.Recording, from string, err error) {
 	if len(args) > 0 {
+		bound(args[0])
 		r, err := recording.Open(args[0])
 		return r, args[0], err
 	}
@@ -76,7 +77,7 @@ func auditedHost(ctx context.Context, args []string) (r *recording.Recording, fr
 	if err := probes.Record(ctx, probes.Plan{Dir: at, For: auditFor, Snag: cli.Version, Notice: func(string) {}}); err != nil {
 		return nil, "", fmt.Errorf("look at this host: %w", err)
 	}
-	r, err = recording.Open(at)
+	r, err = recording.OpenOwn(at)
 	return r, "", err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"snag/internal/cli"
 	"snag/internal/private"
+	"snag/internal/shown"
 	"snag/recording"
 	"snag/remedies"
 	"snag/remedies/plan"
@@ -75,6 +76,7 @@ func (f *planFlags) make(cmd *cobra.Command, args []string) (*plan.Plan, error) 
 // planFor is the plan for a recording: on this host if it was made since its boot, or,
 // with recorded, as the host was then.
 func planFor(dir string, recorded bool) (*plan.Plan, error) {
+	bound(dir)
 	r, err := recording.Open(dir)
 	if err != nil {
 		return nil, err
@@ -99,7 +101,7 @@ func (f planFlags) write(out io.Writer, p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	person := out == os.Stdout && isTerminal(os.Stdout) && !f.yaml && !f.json
+	person := shown.Under(out) == os.Stdout && isTerminal(os.Stdout) && !f.yaml && !f.json
 	if f.out != "" {
 		if err := private.Write(f.out, text); err != nil {
 			return fmt.Errorf("write the plan %s: %w", f.out, err)
@@ -110,7 +112,7 @@ func (f planFlags) write(out io.Writer, p *plan.Plan) error {
 		_, err := out.Write(text)
 		return err
 	}
-	if err := report.WritePlan(out, p, report.Options{Color: out == os.Stdout && isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "", Width: columns()}); err != nil {
+	if err := report.WritePlan(out, p, report.Options{Color: shown.Under(out) == os.Stdout && isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "", Width: columns()}); err != nil {
 		return err
 	}
 	return f.next(out, p)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/shown"
 	"snag/internal/units"
 	"snag/recording"
 	"snag/remedies/apply"
@@ -170,7 +171,7 @@ func measureOutcome(ctx context.Context, s *apply.Store, id string, v *verifyFla
 	if err != nil {
 		return nil, err
 	}
-	now, err := recording.Open(o.Recording)
+	now, err := recording.OpenOwn(o.Recording)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +258,7 @@ func sameTarget(t recording.Target) recording.Target {
 
 func (o *outcome) write(out io.Writer, asJSON bool) error {
 	if asJSON {
-		e := json.NewEncoder(out)
+		e := json.NewEncoder(shown.JSON(out))
 		e.SetIndent("", "  ")
 		return e.Encode(o)
 	}

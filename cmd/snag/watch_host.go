@@ -109,7 +109,7 @@ func laterOf(times ...time.Time) time.Time { return slices.MaxFunc(times, time.T
 // judge tells what a recording says of each stream that suffered in it; false: of none.
 func (h *hostside) judge(dir string) bool {
 	h.judged = time.Now()
-	r, err := recording.Open(dir)
+	r, err := recording.OpenOwn(dir)
 	if err != nil {
 		h.note("--host: " + err.Error())
 		return false

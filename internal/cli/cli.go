@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"snag/internal/shown"
 
 	"github.com/spf13/cobra"
 )
@@ -46,6 +47,9 @@ func Run(root *cobra.Command, args []string) int {
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetArgs(args)
+	// What commands print has others' names in it.
+	root.SetOut(shown.To(os.Stdout))
+	root.SetErr(shown.To(os.Stderr))
 	err := root.Execute()
 	if err == nil {
 		return ExitNothing
@@ -55,7 +59,7 @@ func Run(root *cobra.Command, args []string) int {
 		e = &Exit{ExitFailed, err}
 	}
 	if e.Err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", root.Name(), e.Err)
+		fmt.Fprintf(root.ErrOrStderr(), "%s: %v\n", root.Name(), e.Err)
 	}
 	return e.Code
 }

@@ -151,6 +151,9 @@ var (
 		`|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*`)
 	// userInfo is that of a URL (RFC 3986, 3.2.1).
 	userInfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^\s/?#@]*(?:@[^\s/?#@]*)*)@`)
+	// streamKey is the last part of what is published to: who knows it may publish. A shorter one is
+	// rather a stream's name.
+	streamKey = regexp.MustCompile(`(\brtmp[set]{0,2}://[^\s?#]*/)[\w-]{16,}`)
 	// dataSource is how Go's drivers are told user and password: user:password@tcp(host)/base.
 	dataSource = regexp.MustCompile(`^([^\s:/@]+):([^\s@]+)@(tcp|tcp4|tcp6|unix|cloudsql)?\(`)
 )
@@ -174,6 +177,7 @@ func Text(s string) string {
 		}
 		return m
 	})
+	s = streamKey.ReplaceAllString(s, "${1}"+Hidden)
 	s = dataSource.ReplaceAllString(s, "$1:"+Hidden+"@$3(")
 	s = replaceAssigned(s)
 	return signs.ReplaceAllString(s, Hidden)

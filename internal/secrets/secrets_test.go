@@ -37,6 +37,8 @@ var given = []string{
 	"wget --header=Cookie:\x20S3cret https://files.example/x",
 	"http -a app:S3cret GET api.example",
 	"hey -a app:S3cret https://api.example",
+	"ffmpeg -re -i in.mp4 -f flv rtmp://a.rtmp.youtube.com/live2/S3cret-abcd-efgh-ijkl",
+	"obs-ffmpeg-mux out rtmps://live.example:443/app/live_1234_S3cret0123456789",
 	"ab -A app:S3cret -n 10 https://api.example/",
 	"sshpass -pS3cret ssh host",
 	"sshpass -p S3cret ssh host",

@@ -85,7 +85,7 @@ func TestNodeWithItsMap(t *testing.T) {
 	if _, err := out.Read(make([]byte, 100)); err != nil { // it says when it is ready
 		t.Fatal(err)
 	}
-	time.Sleep(500 * time.Millisecond) // its functions are compiled meanwhile
+	burn(t, 600*time.Millisecond, pid) // its functions are compiled meanwhile, however much else runs here
 	r := sampleAll(t, true, []int{pid}, func() { burn(t, 400*time.Millisecond, pid) })
 	o := samplesOf(r, pid)
 	o.want(t)

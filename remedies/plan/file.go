@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"snag/internal/shown"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -62,10 +64,27 @@ func (p *Plan) Text() ([]byte, error) {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
-	if err := e.Encode(p); err != nil {
+	var n yaml.Node
+	err := n.Encode(p)
+	if err == nil {
+		quoteHidden(&n)
+		err = e.Encode(&n)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("write the plan: %w", err)
 	}
-	return b.Bytes(), nil
+	return shown.EscapeYAML(b.Bytes()), nil
+}
+
+// quoteHidden puts texts with characters that nobody sees into the quotes in which they
+// can be escaped.
+func quoteHidden(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && !shown.Safe(strings.NewReplacer("\n", "", "\t", "").Replace(n.Value)) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	for _, c := range n.Content {
+		quoteHidden(c)
+	}
 }
 
 // JSON is the same file as JSON, which Parse reads as well: YAML's scalars and keys in
@@ -91,6 +110,20 @@ func (p *Plan) JSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// oneEscape makes visible for good what JSON escapes by two and YAML by one: neither
+// would read the other's.
+func oneEscape(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if one := string(r); r > 0xffff {
+			b.WriteString(shown.Text(one))
+		} else {
+			b.WriteString(one)
+		}
+	}
+	return b.String()
+}
+
 // writeJSON keeps the order of the keys, which a map would lose.
 func writeJSON(b *bytes.Buffer, n *yaml.Node) error {
 	open, shut := "{", "}"
@@ -103,8 +136,11 @@ func writeJSON(b *bytes.Buffer, n *yaml.Node) error {
 		if err := n.Decode(&v); err != nil {
 			return err
 		}
+		if s, ok := v.(string); ok {
+			v = oneEscape(s)
+		}
 		text, err := json.Marshal(v)
-		b.Write(text)
+		b.Write(shown.Escape(text))
 		return err
 	}
 	b.WriteString(open)

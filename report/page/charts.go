@@ -120,7 +120,7 @@ func (b *builder) charts() []Chart {
 		}
 		seen[w.selector] = true
 		c, ok := b.chart(s)
-		if !ok || !w.evidence && c.Flat || shown(out, c) {
+		if !ok || !w.evidence && c.Flat || isDrawn(out, c) {
 			continue
 		}
 		if len(out) == b.limits.Charts {
@@ -136,9 +136,9 @@ func (b *builder) charts() []Chart {
 	return out
 }
 
-// shown tells whether a chart would show what one that is there shows: a
+// isDrawn tells whether a chart would show what one that is there shows: a
 // process' queue is often that of its one socket.
-func shown(have []Chart, c Chart) bool {
+func isDrawn(have []Chart, c Chart) bool {
 	for _, h := range have {
 		if h.Title == c.Title && slices.Equal(h.Lines[0].T, c.Lines[0].T) && slices.Equal(h.Lines[0].V, c.Lines[0].V) {
 			return true

@@ -192,6 +192,9 @@ func finish(l Line, running bool) Line {
 	return l
 }
 
+// mostCounted of all lines of a chart are counted.
+const mostCounted = 10_000_000
+
 // countLines sums the counts of rows second by second: a second of the window
 // without a row is one without a count.
 func (b *builder) countLines(s selector) []Line {
@@ -201,10 +204,13 @@ func (b *builder) countLines(s selector) []Line {
 	b.eachCount(s, func(t recording.Time, label string, v, of float64) {
 		at := int(math.Floor(b.since(t)))
 		at = max(0, min(at, seconds-1))
-		if seconds == 0 {
+		if seconds <= 0 {
 			return
 		}
 		if byLabel[label] == nil {
+			if (len(byLabel)+1)*seconds > mostCounted {
+				return // of months, or of so many that nobody tells them apart
+			}
 			byLabel[label], weight[label] = make([]float64, seconds), make([]float64, seconds)
 		}
 		switch {

@@ -108,7 +108,8 @@ func (b *builder) eachSecondOf(x recording.Event, counted bool, each func(t reco
 	if end == 0 {
 		end = b.s.Window.End
 	}
-	for t := x.T; t < end; {
+	end = min(end, b.r.Window().End) // what is told of other times is not drawn, and may be of any
+	for t := max(x.T, b.r.Window().Start); t < end; {
 		next := min(end, b.r.Window().Start.Add(time.Duration(math.Floor(b.since(t))+1)*time.Second))
 		if next <= t {
 			return

@@ -11,6 +11,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"snag/internal/shown"
 	"snag/report"
 	"snag/verdict"
 )
@@ -53,8 +54,8 @@ func render(v *verdict.Verdict) ([]byte, error) {
 			return nil, fmt.Errorf("write the page's data: %w", err)
 		}
 		out.Reset()
-		fmt.Fprintf(&out, shell, hash(script), hash(style), html.EscapeString(Title(v)), style,
-			html.EscapeString(text.String()), data, script)
+		fmt.Fprintf(&out, shell, hash(script), hash(style), html.EscapeString(shown.Text(Title(v))), style,
+			html.EscapeString(text.String()), shown.InJSON(data), script)
 		if out.Len() <= MaxBytes {
 			break
 		}

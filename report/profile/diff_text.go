@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"snag/internal/shown"
 	"snag/internal/units"
 )
 
@@ -44,7 +45,7 @@ func (d *Diff) WriteText(w io.Writer, o DiffOptions) error {
 	}
 	if d.A.samples() == 0 || d.B.samples() == 0 {
 		o.paragraph(&b, "one of them has no samples: there is nothing to compare")
-		_, err := io.WriteString(w, b.String())
+		_, err := io.WriteString(shown.To(w), b.String())
 		return err
 	}
 	d.table(&b, o, "itself", d.Self)
@@ -58,7 +59,7 @@ func (d *Diff) WriteText(w io.Writer, o DiffOptions) error {
 	for _, doubt := range d.Doubts {
 		o.paragraph(&b, doubt)
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(shown.To(w), b.String())
 	return err
 }
 

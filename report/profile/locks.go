@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"snag/internal/shown"
 	"snag/recording"
 )
 
@@ -74,7 +75,7 @@ func WriteLocks(w io.Writer, r *recording.Recording, pid int, o TextOptions) err
 		o.paragraph(&b, clean(l.text(names)))
 	}
 	o.stops(&b, r, pid)
-	if _, err := io.WriteString(w, b.String()); err != nil {
+	if _, err := io.WriteString(shown.To(w), b.String()); err != nil {
 		return fmt.Errorf("write the locks: %w", err)
 	}
 	return nil

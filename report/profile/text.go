@@ -7,9 +7,9 @@ import (
 	"path"
 	"sort"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"snag/internal/shown"
 	"snag/internal/units"
 )
 
@@ -61,7 +61,7 @@ func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 		}
 		o.paragraph(&b, d.text())
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(shown.To(w), b.String())
 	return err
 }
 
@@ -141,7 +141,7 @@ func (p *Profile) lines(b *strings.Builder, t Table, w widths) {
 		if w.rest > 0 {
 			rest = cutTo(rest, w.rest)
 		}
-		fmt.Fprintf(b, "%8s %8s  %-*s  %-*s  %s\n", self, total, w.function, cutTo(function, w.function), w.object, cutTo(object, w.object), rest)
+		shown.Fprintf(b, "%8s %8s  %-*s  %-*s  %s\n", self, total, w.function, cutTo(function, w.function), w.object, cutTo(object, w.object), rest)
 	}
 	b.WriteString("\n")
 	row("self", "total", "function", "in", "thread", "waits for")
@@ -156,7 +156,7 @@ func (p *Profile) lines(b *strings.Builder, t Table, w widths) {
 		row(percent(l.Self, t.Total), percent(l.Total, t.Total), clean(l.Function), clean(where), clean(l.Thread), l.Reason)
 	}
 	if t.Left > 0 {
-		fmt.Fprintf(b, "%19sand %d more functions: the files have all\n", "", t.Left)
+		shown.Fprintf(b, "%19sand %d more functions: the files have all\n", "", t.Left)
 	}
 	b.WriteString("\n")
 }
@@ -206,7 +206,7 @@ func (p *Profile) foot(b *strings.Builder, t Table, o TextOptions) {
 	case t.NoStack > 0 && p.Kind == OffCPU:
 		o.paragraph(b, fmt.Sprintf("%.1f %% has no stack: mostly waits that neither began nor ended meanwhile, as those of idle threads (snag blocked lists them)", 100*t.NoStack))
 	case t.NoStack > 0:
-		fmt.Fprintf(b, "%.1f %% has no stack\n", 100*t.NoStack)
+		shown.Fprintf(b, "%.1f %% has no stack\n", 100*t.NoStack)
 	}
 }
 
@@ -257,15 +257,8 @@ func (o TextOptions) paragraph(b *strings.Builder, text string) {
 	b.WriteString("\n")
 }
 
-// clean takes out what would steer a terminal: names come out of others' files.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
-}
+// clean makes visible what would steer a terminal: names come out of others' files.
+func clean(s string) string { return shown.Text(s) }
 
 func cutTo(s string, most int) string {
 	r := []rune(s)

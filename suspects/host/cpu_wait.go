@@ -109,10 +109,13 @@ func (w cpuWait) evidence() suspect.Evidence {
 			w.process.Subject.Name, units.Lasting(w.waited), units.Lasting(w.span), 100*w.of())}
 }
 
+// above is the group that one is in; "" of one without: a recording may hold any text.
+func above(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
+
 // throttled tells that the wait is a quota's: a throttled group's threads are
 // ready and do not run (kernel/sched/fair.c, throttle_cfs_rq).
 func (w cpuWait) throttled(r *recording.Recording) *suspect.Evidence {
-	for path := w.process.Last().Cgroup; path != "" && path != "/" && path != "."; path = path[:strings.LastIndexByte(path, '/')] {
+	for path := w.process.Last().Cgroup; path != "" && path != "/" && path != "."; path = above(path) {
 		held, ok := increaseOf(r, "snag_cgroup_cpu_throttled_seconds_total", path)
 		if ok && held >= 0.3*w.waited {
 			return &suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: held, Unit: "s", Source: source.Of("cpu.stat throttled time of "+path, source.Throttled, source.ThrottledTime), Origin: "cpu.stat",

@@ -31,6 +31,7 @@ var diskStall = &suspect.Suspect{
 	},
 	For: []string{
 		"strong: at a third of the looks or more a thread of the service waits for a disk (state D; healthy 1 in 100), or a fifth of the time of its requests was that",
+		"strong: so do processes that serve a client each and end before anybody looks at their threads, by the state that they are listed with",
 		"strong: the disk has requests under way for 80 % of the time, or of three seconds and more, and one takes 20 ms or more (healthy 0.1–10 ms); of two seconds and half of its time, where a fifth of the requests' time was that",
 		"strong: the control group's own disk pressure, or the kernel's delay accounting of its threads, a tenth of the time or more",
 		"strong: the kernel log has an error of that disk",
@@ -65,8 +66,8 @@ func weighDisk(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspe
 	}
 	var out []suspect.Finding
 	for _, b := range blockedProcesses(s, r, l) {
-		if !b.often() && !slices.ContainsFunc(all, func(d disk) bool { return d.slowFor(b) }) {
-			continue // it uses a disk that keeps up
+		if (b.brief > 0 || !b.often()) && !slices.ContainsFunc(all, func(d disk) bool { return d.slowFor(b) }) {
+			continue // it uses a disk that keeps up, or sleeps for something else
 		}
 		out = append(out, stalled(s, r, all, b))
 		if len(out) == maxWaits {

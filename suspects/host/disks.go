@@ -168,6 +168,7 @@ type blocked struct {
 	active        []recording.Interval
 	delayed, span float64 // s, by delay accounting
 	accounted     bool
+	brief         int // processes of its name and parent, which ended before anybody looked at their threads; 0: its own were looked at
 }
 
 func (b blocked) share() float64 { return float64(b.seen) / float64(b.looks) }
@@ -235,12 +236,42 @@ func blockedProcesses(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 			out = append(out, b)
 		}
 	}
+	out = append(out, blockedBriefly(l)...)
 	sort.SliceStable(out, func(i, j int) bool {
 		if out[i].booked != out[j].booked {
 			return out[i].booked > out[j].booked
 		}
 		return out[i].seen > out[j].seen
 	})
+	return out
+}
+
+// blockedBriefly are processes that serve a client each and end before anybody looks at their
+// threads, those of each service: they are told by the states that they were listed with. The one
+// that was found asleep first stands for them all.
+func blockedBriefly(l *ledger.Ledger) (out []blocked) {
+	if l == nil {
+		return nil
+	}
+	for _, party := range l.Parties {
+		x := party.Strangers
+		b := blocked{seen: x.Asleep, looks: x.Looks, brief: len(x.Processes)}
+		for _, p := range x.Processes {
+			for _, row := range p.Rows {
+				if row.State != "D" {
+					continue
+				}
+				at := recording.Time(int64(row.T) / 1e9 * 1e9)
+				b.active = append(b.active, recording.Interval{Start: at, End: at + 1e9})
+				b.process = cmp.Or(b.process, p)
+			}
+		}
+		b.active = intervals.Merge(b.active, 0)
+		if b.often() && intervals.Seconds(b.active, l.Window.End) >= fewBlocked {
+			b.active = intervals.Merge(b.active, measure.Joined)
+			out = append(out, b)
+		}
+	}
 	return out
 }
 
@@ -260,6 +291,10 @@ func (b blocked) evidence() suspect.Evidence {
 	if b.call != "" && b.call != "none" {
 		where += " (" + b.call + ")"
 	}
+	if b.brief > 0 {
+		return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.share(), Unit: "share", Source: source.Stat.As("/proc/PID/stat"), Origin: "thread states",
+			Text: fmt.Sprintf("%s one of %d processes named %s was in an uninterruptible sleep (state D): each serves a client and ended before its threads were looked at", b.words(), b.brief, b.process.Subject.Comm)}
+	}
 	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: max(b.booked, b.share()), Unit: "share", Source: source.Stat.As("/proc/PID/task/TID/stat, wchan"), Origin: "thread states",
 		Text: fmt.Sprintf("%s a thread of %s waited for a disk (state D)%s", b.words(), b.process.Subject.Name, where)}
 }
@@ -269,7 +304,7 @@ func (b blocked) evidence() suspect.Evidence {
 // and hardly more.
 func writer(s *scene.Scene, but *scene.Process, self int, d disk) (p *scene.Process, bytes float64) {
 	for _, one := range s.Processes {
-		if one == but || one.Subject.PID == self {
+		if one == but || one.Subject.PID == self || one.Subject.PID == but.First().PPID { // whose counters take those of its children that ended
 			continue
 		}
 		if n, ok := moved(one); ok && n > bytes && n >= 0.3*d.bytes && n <= 1.5*d.bytes {

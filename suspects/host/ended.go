@@ -324,16 +324,23 @@ func inHand(s *scene.Scene, x recording.Exit, n float64) float64 {
 	return max(n, seen)
 }
 
-// sessions tells that n processes were there for one connection each, as those of a server that
-// forks for each are.
-func (e *ended) sessions(r *recording.Recording, n int) bool {
-	closed := uint64(0)
+// outlives is how much longer than its connection a process may live that is there for that one.
+const outlives = 2
+
+// sessions tells that the processes that ended in some way were there for one connection each, as
+// those of a server that forks for each are.
+func (e *ended) sessions(r *recording.Recording, o outcome) bool {
+	closed, lived := 0.0, 0.0
 	for _, row := range r.Connections {
 		if row.Role == "accept" && row.Netns == e.netns && recording.Port(row.Local) == e.at {
-			closed += row.Closed
+			closed, lived = closed+float64(row.Closed), lived+row.Lifetime
 		}
 	}
-	return closed > 0 && float64(n) >= 0.5*float64(closed)
+	n, age := 0.0, 0.0
+	for _, x := range e.exits[o] {
+		n, age = n+float64(x.N), age+x.Age*float64(x.N)
+	}
+	return closed > 0 && n >= 0.5*closed && age*closed <= outlives*lived*n
 }
 
 // cut is how many requests ended without an answer, by either end.

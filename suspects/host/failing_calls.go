@@ -43,16 +43,48 @@ func whereFailed(e recording.CallError) string {
 	if at := strings.LastIndexByte(e.Path, '/'); at > 0 {
 		return e.Path[:at]
 	}
+	if slices.Contains(noRoom, e.Errno) && !strings.Contains(e.Path, "/") {
+		return "" // a file of the folder in which the process is, which is gone
+	}
 	return e.Path
+}
+
+// parents are who started each process, and its name: of one that ended before it was listed by
+// how it ended.
+func parents(s *scene.Scene, r *recording.Recording) (ppid map[int]int, comm map[int]string) {
+	ppid, comm = map[int]int{}, map[int]string{}
+	for _, x := range r.Exits {
+		ppid[x.PID], comm[x.PID] = x.PPID, x.Comm
+	}
+	for _, p := range s.Processes {
+		ppid[p.Subject.PID], comm[p.Subject.PID] = p.First().PPID, p.Subject.Comm
+	}
+	return ppid, comm
+}
+
+// sameServer is the first process of a server that a process belongs to, by its parents of the same
+// name: one that has a process for each client loses the data of them all.
+func sameServer(ppid map[int]int, comm map[int]string, pid int) int {
+	for range len(ppid) {
+		up := ppid[pid]
+		if up <= 1 || comm[up] == "" || comm[up] != comm[pid] {
+			break
+		}
+		pid = up
+	}
+	return pid
 }
 
 func gather(all []*failingCalls, e recording.CallError) []*failingCalls {
 	place := whereFailed(e)
-	i := slices.IndexFunc(all, func(c *failingCalls) bool { return c.errno == e.Errno && c.place == place })
+	i := slices.IndexFunc(all, func(c *failingCalls) bool {
+		return c.errno == e.Errno && (c.place == place || slices.Contains(noRoom, e.Errno) && (place == "" || c.place == ""))
+	})
 	if i < 0 {
 		i, all = len(all), append(all, &failingCalls{errno: e.Errno, place: place, calls: map[string]float64{}})
 	}
 	c := all[i]
+	c.place = cmp.Or(c.place, place)
 	c.n += float64(e.N)
 	c.calls[e.Call] += float64(e.N)
 	c.rows = append(c.rows, e)

@@ -245,7 +245,7 @@ func (e *ended) by(s *scene.Scene, r *recording.Recording, all []recording.Exit,
 // weighToll adds what it cost to a finding, or that nobody was hurt.
 func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *suspect.Finding, t toll, o outcome) {
 	var cost []string
-	if o == endedFailed && e.sessions(r, e.n(o)) {
+	if o == endedFailed && e.sessions(r, o) {
 		t.cut = e.cut(r)
 	}
 	if t.cut = math.Round(t.cut); t.cut > 0 {
@@ -266,7 +266,7 @@ func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *suspect.Fin
 	case endedAsked:
 		hurt = t.refused >= measure.FewRefused || t.lost > 0
 	case endedWell:
-		hurt = t.waited.Name != ""
+		hurt = t.waited.Name != "" && !e.sessions(r, o) // which end with their connections, not after some answers
 		if busy := e.busy(s, r); hurt && busy < mostStarting {
 			f.Evidence[0].Grade = suspect.Decisive
 			f.Evidence[0].Text += fmt.Sprintf("; answers took %.0f %% of their time", 100*busy)

@@ -145,14 +145,16 @@ var tracedExits = source.Tracepoint("raw_syscalls:sys_exit", source.CallErrors)
 func unnoticed(s *scene.Scene, r *recording.Recording, taken map[int]bool) []suspect.Finding {
 	by := map[int][]*failingCalls{}
 	var order []int
+	ppid, comm := parents(s, r)
 	for _, e := range r.CallErrors {
 		if e.PID == 0 || e.PID == r.Manifest.SelfPID || taken[e.PID] || !failsOnFile(e) || !slices.Contains(noRoom, e.Errno) {
 			continue
 		}
-		if by[e.PID] == nil {
-			order = append(order, e.PID)
+		pid := sameServer(ppid, comm, e.PID)
+		if by[pid] == nil {
+			order = append(order, pid)
 		}
-		by[e.PID] = gather(by[e.PID], e)
+		by[pid] = gather(by[pid], e)
 	}
 	var out []suspect.Finding
 	for _, pid := range order {

@@ -27,7 +27,7 @@ var netfilterDrop = &suspect.Suspect{
 		{Measure: "sockets.diag", Must: false, Why: "whether a socket here wants the packets"},
 	},
 	For: []string{
-		"decisive: NETFILTER_DROP drops of a port or flow that a socket on this host holds",
+		"decisive: NETFILTER_DROP drops of a port or flow that a socket on this host holds; of several ports of an address together",
 		"strong: NETFILTER_DROP at a steady rate to one port; segments of the same flow sent again",
 		"strong: the counter of one rule that drops grew by as much: that rule",
 	},
@@ -65,6 +65,8 @@ func weighNetfilter(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	})
 	var out []suspect.Finding
 	strays, strayPorts, netns := 0.0, 0, uint64(0)
+	few := map[measure.DropKey]*portsOf{}
+	var hosts []measure.DropKey
 	for _, k := range order {
 		rows := ports[k]
 		all := measure.DropSteps(rows)
@@ -73,10 +75,22 @@ func weighNetfilter(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		// (a path MTU that is not learnt) has a suspect of its own.
 		steady := all.Sum() >= steadyPackets && seconds(all) >= steadySeconds && k.Dst != "" && !strings.HasPrefix(k.Proto, "icmp")
 		if enough(all.Sum(), held) || steady {
-			out = append(out, netfilterFinding(s, r, k, rows, held))
+			out = append(out, netfilterFinding(s, r, &portsOf{key: k, ports: []string{k.Dst}, rows: rows, held: []*scene.Socket{held}}))
 			continue
 		}
+		if host := (measure.DropKey{Netns: k.Netns, Proto: k.Proto, Dst: recording.Host(k.Dst)}); held != nil {
+			if few[host] == nil {
+				few[host] = &portsOf{key: k}
+				hosts = append(hosts, host)
+			}
+			few[host].add(k.Dst, rows, held)
+		}
 		strays, strayPorts, netns = strays+all.Sum(), strayPorts+1, k.Netns
+	}
+	for _, host := range hosts { // a few to each of many ports that are wanted
+		if p := few[host]; len(p.ports) > 1 && measure.DropSteps(p.rows).Sum() >= wantedPackets {
+			out = append(out, netfilterFinding(s, r, p))
+		}
 	}
 	if len(out) == 0 && strays > 0 {
 		out = append(out, suspect.Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Evidence: []suspect.Evidence{{
@@ -84,6 +98,27 @@ func weighNetfilter(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 			Text: fmt.Sprintf("a firewall dropped %s packets to %s, none at a steady rate or wanted by a socket here: its work", units.Count(strays), units.Plural(strayPorts, "port"))}}})
 	}
 	return out
+}
+
+// portsOf are the ports of one address to which packets were dropped that are wanted: those of
+// data connections, each of which is used once.
+type portsOf struct {
+	key   measure.DropKey // of the first
+	ports []string
+	rows  []recording.Drop
+	held  []*scene.Socket // that want them; of one port nil where nobody does
+}
+
+func (p *portsOf) add(port string, rows []recording.Drop, held *scene.Socket) {
+	p.ports, p.rows, p.held = append(p.ports, port), append(p.rows, rows...), append(p.held, held)
+}
+
+// words name the port, or say how many there are.
+func (p *portsOf) words() string {
+	if len(p.ports) == 1 {
+		return p.key.Dst
+	}
+	return fmt.Sprintf("%d ports of %s", len(p.ports), recording.Host(p.key.Dst))
 }
 
 // seconds in which a count grew.
@@ -122,31 +157,37 @@ func wantedBy(s *scene.Scene, r *recording.Recording, k measure.DropKey, rows []
 	return nil
 }
 
-func netfilterFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey, rows []recording.Drop, held *scene.Socket) suspect.Finding {
+func netfilterFinding(s *scene.Scene, r *recording.Recording, p *portsOf) suspect.Finding {
+	k, rows, to := p.key, p.rows, p.words()
 	all := measure.DropSteps(rows)
 	n := all.Sum()
 	sub := recording.Subject{Kind: recording.KindPort, Netns: k.Netns, Proto: k.Proto, Local: k.Dst}
 	f := suspect.Finding{Subject: sub, Active: all.Active(), Related: measure.Senders(s, r, rows),
-		Remedy: suspect.Remedy{Permanently: "Find the rule by its counter (" + remedy.InNetns(s, k.Netns, "nft -a list ruleset") + "), and let " + k.Proto + " " + k.Dst + " pass in the file that it is loaded from."},
+		Remedy: suspect.Remedy{Permanently: "Find the rule by its counter (" + remedy.InNetns(s, k.Netns, "nft -a list ruleset") + "), and let " + k.Proto + " " + to + " pass in the file that it is loaded from."},
 		Next:   remedy.InNetns(s, k.Netns, "nft -a list ruleset | grep -E 'hook|drop|counter'"),
 	}
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: source.Drops("NETFILTER_DROP"), Origin: "NETFILTER_DROP",
 		Doubt: measure.LossOf(r, "drops.kfree_skb", n),
-		Text:  fmt.Sprintf("netfilter dropped %s %s packets to %s in %d s", units.Count(n), k.Proto, k.Dst, seconds(all))}
+		Text:  fmt.Sprintf("netfilter dropped %s %s packets to %s in %d s", units.Count(n), k.Proto, to, seconds(all))}
 	hook := hookOf(r, rows)
 	if hook != "" {
 		e.Text += " at the hook " + hook
 	}
-	if held != nil {
+	if first := p.held[0]; first != nil {
 		e.Grade = suspect.Decisive
-		e.Text += "; " + held.Subject.Name + " uses that port"
-		f.Related = append(f.Related, held.Subject)
+		e.Text += "; " + first.Subject.Name + " uses that port"
+		if more := len(p.ports) - 1; more > 0 {
+			e.Text += fmt.Sprintf(", and each of the other %d is used", more)
+		}
+		for _, h := range p.held {
+			f.Related = append(f.Related, h.Subject)
+		}
 	}
 	f.Evidence = append(f.Evidence, e)
 	f.Evidence = append(f.Evidence, byRule(s, r, &f, k.Netns, hook, all)...)
 	again := 0.0
 	for _, t := range r.Retransmits {
-		if k.Proto == "tcp" && (scene.Address(t.Remote) == k.Dst || scene.Address(t.Local) == k.Dst) {
+		if k.Proto == "tcp" && (slices.Contains(p.ports, scene.Address(t.Remote)) || slices.Contains(p.ports, scene.Address(t.Local))) {
 			again += float64(t.N)
 		}
 	}
@@ -155,6 +196,13 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey,
 			Text: fmt.Sprintf("%s segments of its flows were sent again", units.Count(again))})
 	}
 	f.Text = fmt.Sprintf("a firewall rule dropped %s packets to it", units.Count(n))
+	if len(p.ports) > 1 {
+		f.Remedy.Now = "" // it would let one of the ports pass
+		if _, _, known := ruleThatDropped(r, k.Netns, hook, all); !known {
+			f.Remedy.Permanently = fmt.Sprintf("Find the rule by its counter (%s), and let %s to %s pass in the file that it is loaded from.", remedy.InNetns(s, k.Netns, "nft -a list ruleset"), k.Proto, to)
+		}
+		f.Text = fmt.Sprintf("a firewall rule dropped %s packets to %s", units.Count(n), to)
+	}
 	if hook != "" {
 		f.Text += " (hook " + hook + ")"
 	}
@@ -166,7 +214,7 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey,
 		// another's to tell.
 		return f
 	}
-	f.Harm = suspect.Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s %s packets to %s dropped", units.Count(n), k.Proto, k.Dst)}
+	f.Harm = suspect.Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s %s packets to %s dropped", units.Count(n), k.Proto, to)}
 	return f
 }
 

@@ -31,6 +31,8 @@ var connectionLimit = &suspect.Suspect{
 		"strong: connections are ended within a second before their clients have sent a byte, and strong: others are answered meanwhile",
 		"strong: as many connections stayed at each look, whatever came, or were open at the end of each second in which it turned some away: at the limit",
 		"strong: meanwhile others waited to be accepted, and most of those that stayed had no request open",
+		"strong: connections waited for 3 s and more and none was taken, while whoever holds the listener waited for work",
+		"strong: the processes that it starts for its clients stayed meanwhile, each with one, and no other began",
 		"strong: connections waited to be accepted in four of five samples, and a worker of it or more waited for work all the time",
 	},
 	Against: []string{
@@ -74,6 +76,11 @@ func weighConnectionLimit(s *scene.Scene, r *recording.Recording, l *ledger.Ledg
 			continue
 		}
 		out = append(out, atItsLimit(s, r, v, failed, as))
+	}
+	for _, f := range startNoMore(s, r) {
+		if !slices.ContainsFunc(out, func(o suspect.Finding) bool { return scene.IDOf(o.Subject) == scene.IDOf(f.Subject) }) {
+			out = append(out, f)
+		}
 	}
 	return out
 }

@@ -56,6 +56,7 @@ var slowDependency = &suspect.Suspect{
 		"not of the wait in line: all workers are taken by calls that take less than 0.35 s each, and no longer than at other times: more would take what waits (worker-queue)",
 		"strong: the path takes that long (the connection's least round trip), or segments were lost on it",
 		"trap, of an access log: a request's time ends when its client has all of the answer: slow clients make requests long and upstreams not",
+		"not of a listener that only the caller's own parents hold: a part of the same service",
 		"can't tell: what the peer does meanwhile, when it is on another host: run snag there",
 	},
 	LeadsTo: []suspect.Lead{
@@ -85,6 +86,9 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording, l *ledger.Ledge
 			}
 			if recording.Port(d.remote) == "53" {
 				continue // weighed by its datagrams, below
+			}
+			if ownHelper(s, p, d) {
+				continue // inside of one service, which is late itself
 			}
 			if f, ok := d.finding(s, r, l); ok {
 				free := slices.ContainsFunc(idle, func(q *scene.Process) bool { return p.worker(q.Subject.PID) != nil })
@@ -259,6 +263,20 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	f.Remedy = quickerCalls(fmt.Sprintf("%s (snag find on %s)", d.remote, host), d.process.head.Subject.Comm, timeout)
 	f.Next = fmt.Sprintf("snag find --port %s   # on %s; here: ss -tnpoi dst %s", recording.Port(d.remote), host, host)
 	return f, true
+}
+
+// ownHelper tells that a process asks at a listener which only those hold who started it: a part
+// of its own service, that is started for it or is another's of its kind.
+func ownHelper(s *scene.Scene, p *pool, d *dependency) bool {
+	l := s.Callee(recording.Turns{Netns: d.netns, Remote: d.remote})
+	if l == nil || len(l.Owners) == 0 {
+		return false
+	}
+	above := map[int]bool{}
+	for q := s.Process(p.head.Subject.PID); q != nil && !above[q.First().PPID] && q.First().PPID > 1; q = s.Process(q.First().PPID) {
+		above[q.First().PPID] = true
+	}
+	return !slices.ContainsFunc(l.Owners, func(o *scene.Process) bool { return !above[o.Subject.PID] })
 }
 
 // behind is whom the peer, where it is on this host, waits for itself during most of the

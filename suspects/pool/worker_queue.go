@@ -35,6 +35,7 @@ var workerQueue = &suspect.Suspect{
 		"strong: requests lay unread at its sockets in most seconds",
 		"strong, from a trace of its calls: its answers keep all of its workers busy (N = X·R), which next to never waited for work",
 		"strong: a third of the time of its requests or more passed in line, while all threads were taken by others and slept in calls",
+		"strong: the helpers that it started and asks over pipes or pairs of sockets were all at work at nine of ten looks, and a third of the requests that they took time of, or more, stood in line before them",
 		"strong: at most looks none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
 	},
 	Against: []string{
@@ -72,7 +73,9 @@ func weighWorkerQueue(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 		if len(w.head.Sockets) == 0 {
 			continue
 		}
-		if f, ok := queueOf(w, s, r, l, rows); ok {
+		if f, ok := helpersTaken(w, l); ok {
+			out = append(out, f)
+		} else if f, ok := queueOf(w, s, r, l, rows); ok {
 			out = append(out, f)
 		}
 	}

@@ -97,7 +97,8 @@ func readEnd(k *scene.Socket, as side, spans []recording.Interval, window record
 		}
 		if n == 0 && inner.End > inner.Start && (!short || m.aged > aged) { // nothing waits and nothing changed: no new row
 			if row := measure.RowAt(k, inner.Start); row != nil && row.TCP != nil {
-				for t := inner.Start; t <= inner.End; t = t.Add(time.Second) {
+				apart := max(time.Second, inner.End.Sub(inner.Start)/mostStood)
+				for t := inner.Start; t <= inner.End; t = t.Add(apart) {
 					m.look(*row, as)
 				}
 				rtts = append(rtts, row.TCP.RTT)
@@ -263,3 +264,6 @@ func (m reading) unread() bool {
 
 // lookedAt is the waiting looks in words: "at 4 of 4 looks".
 func (m reading) lookedAt() string { return fmt.Sprintf("at %d of %d looks", m.waiting, m.looks) }
+
+// mostStood looks are taken at one row that stood for a long time.
+const mostStood = 100_000

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/internal/shown"
 	"snag/probes/streams/stream"
 	"snag/probes/streams/watch"
 )
@@ -12,7 +13,7 @@ import (
 // Details draws one stream: what it is, its curves, its last events.
 func (t *Table) Details(s *watch.Snapshot, r *watch.Row) string {
 	var l lines
-	l.add(" %s", t.style(styleTitle, rowName(r)))
+	l.styled(t.style(styleTitle, rowName(r)))
 	l.add(" %s, %s", stateAndTime(s, r), since(r))
 	if r.Why != "" {
 		l.wrap(t.Width-2, r.Why+retry(s, r))
@@ -40,7 +41,7 @@ func (t *Table) Details(s *watch.Snapshot, r *watch.Row) string {
 		t.figures(&l, r)
 	}
 	l.add("")
-	l.add(" %s", t.style(styleTitle, "LAST EVENTS"))
+	l.styled(t.style(styleTitle, "LAST EVENTS"))
 	for i := len(r.Recent) - 1; i >= 0; i-- {
 		if h := r.Recent[i]; Say(h) != "" {
 			l.add("   %s  %s", clock(h.T), Say(h))
@@ -103,12 +104,15 @@ func (t *Table) figures(l *lines, r *watch.Row) {
 // lines is a page that is being written.
 type lines []string
 
-func (l *lines) add(format string, args ...any) { *l = append(*l, fmt.Sprintf(format, args...)) }
+func (l *lines) add(format string, args ...any) { *l = append(*l, shown.Sprintf(format, args...)) }
+
+// styled adds a title.
+func (l *lines) styled(text string) { *l = append(*l, " "+text) }
 
 // wrap adds a text, broken between words.
 func (l *lines) wrap(width int, text string) {
 	line := "  "
-	for _, word := range strings.Fields(text) {
+	for _, word := range strings.Fields(shown.Text(text)) {
 		if len([]rune(line))+1+len([]rune(word)) > width && strings.TrimSpace(line) != "" {
 			*l = append(*l, line)
 			line = "  "

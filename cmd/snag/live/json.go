@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"snag/internal/shown"
 	"snag/probes/streams/figures"
 	"snag/probes/streams/stream"
 	"snag/probes/streams/watch"
@@ -23,7 +24,7 @@ type JSON struct {
 
 // NewJSON writes to w.
 func NewJSON(w io.Writer) *JSON {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(shown.JSON(w))
 	enc.SetEscapeHTML(false)
 	return &JSON{enc: enc}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"snag/internal/shown"
 	"snag/probes/streams/watch"
 )
 
@@ -17,7 +18,7 @@ type Lines struct {
 }
 
 // NewLines writes to w.
-func NewLines(w io.Writer) *Lines { return &Lines{w: w} }
+func NewLines(w io.Writer) *Lines { return &Lines{w: shown.To(w)} }
 
 // Event writes a line for what is news.
 func (l *Lines) Event(h watch.Happened) {
@@ -42,5 +43,5 @@ func (l *Lines) Summary(s *watch.Snapshot) {
 func (l *Lines) line(at time.Time, format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintf(l.w, "%s  %s\n", at.Format("15:04:05.000"), fmt.Sprintf(format, args...))
+	fmt.Fprintf(l.w, "%s  %s\n", at.Format("15:04:05.000"), shown.Sprintf(format, args...))
 }

@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"snag/internal/shown"
 	"snag/probes/streams/watch"
 )
 
@@ -25,7 +26,7 @@ func NewScreen() *Screen { return &Screen{} }
 func (s *Screen) Note(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.last = time.Now().UTC().Format("15:04:05") + "  " + text
+	s.last = time.Now().UTC().Format("15:04:05") + "  " + shown.Text(text)
 }
 
 // Event shows what is news under the table.

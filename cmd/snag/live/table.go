@@ -8,6 +8,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"snag/internal/shown"
 	"snag/probes/streams/watch"
 )
 
@@ -130,6 +131,9 @@ func (t *Table) scroll(rows []*watch.Row) int {
 
 func (t *Table) row(columns []column, s *watch.Snapshot, r *watch.Row, chosen bool) string {
 	c := cells(columns, s, r)
+	for i := range c {
+		c[i] = shown.Text(c[i])
+	}
 	mark := "  "
 	if chosen {
 		mark = "> "
@@ -170,8 +174,10 @@ const (
 	styleChosen
 )
 
-// style colours a text. Every difference that it makes is in the words too.
+// style colours a text, from which nothing else steers the terminal. Every difference that
+// it makes is in the words too.
 func (t *Table) style(s style, text string) string {
+	text = shown.Text(text)
 	if !t.Color {
 		return text
 	}
