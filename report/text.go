@@ -123,6 +123,9 @@ func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
 		return
 	case unsure[v.Standing()] != "":
 		text, next := v.Why()
+		if _, cut := v.Cut(); cut && v.Standing() == verdict.Blind {
+			with += ": the view is cut"
+		}
 		p.add("")
 		p.answer("", "", "", p.bold(p.yellow(fmt.Sprintf(unsure[v.Standing()], with))))
 		p.answer("  ", "", "", text)

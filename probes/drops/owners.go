@@ -72,9 +72,11 @@ func (o *owners) scan(inodes map[uint64]bool) {
 		if err != nil {
 			continue // it has ended, or is another user's
 		}
+		refused := false
 		for _, fd := range fds {
 			to, err := os.Readlink(dir + fd)
 			if err != nil {
+				refused = refused || os.IsPermission(err)
 				continue
 			}
 			inode, ok := socketInode(to)
@@ -84,6 +86,9 @@ func (o *owners) scan(inodes map[uint64]bool) {
 			if old, ok := o.known[inode]; !ok || pid < old.pid {
 				o.known[inode] = owner{pid, o.comm(d.Name())}
 			}
+		}
+		if refused { // CAP_DAC_READ_SEARCH lists the links, CAP_SYS_PTRACE reads them
+			o.unreadable++
 		}
 	}
 }

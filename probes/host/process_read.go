@@ -145,13 +145,16 @@ func (r *procReader) hasSocket(pid int) (has, known bool) {
 		return false, true
 	}
 	var target [16]byte
+	refused := false
 	for _, name := range names {
 		n, err := unix.Readlink(filepath.Join(dir.Name(), name), target[:])
 		if err == nil && bytes.HasPrefix(target[:n], []byte("socket:")) {
 			return true, true
 		}
+		// Who has CAP_DAC_READ_SEARCH alone may list the links and not read them.
+		refused = refused || errors.Is(err, fs.ErrPermission)
 	}
-	return false, true
+	return false, !refused
 }
 
 const mostCmdline = 256

@@ -168,7 +168,9 @@ func (t *Table) process(pid int, held map[uint64][]recording.FDRef) (hidden bool
 	for _, name := range names {
 		n, err := unix.Readlinkat(int(d.Fd()), name, link[:])
 		if err != nil {
-			continue // closed meanwhile
+			// Who has CAP_DAC_READ_SEARCH alone may list the links and not read them.
+			hidden = hidden || os.IsPermission(err)
+			continue // closed meanwhile, or not to be read
 		}
 		inode, ok := Inode(string(link[:n]))
 		if !ok {
@@ -182,7 +184,7 @@ func (t *Table) process(pid int, held map[uint64][]recording.FDRef) (hidden bool
 			held[inode] = append(held[inode], recording.FDRef{PID: pid, Comm: comm, FD: fd})
 		}
 	}
-	return false
+	return hidden
 }
 
 // Inode reads the target of a descriptor's link; false when it is no socket.
