@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"snag/internal/kernel"
 )
 
 // owner is the process that holds a socket: of several, the one with the lowest
@@ -87,7 +89,7 @@ func (o *owners) scan(inodes map[uint64]bool) {
 				o.known[inode] = owner{pid, o.comm(d.Name())}
 			}
 		}
-		if refused { // CAP_DAC_READ_SEARCH lists the links, CAP_SYS_PTRACE reads them
+		if refused && !kernel.SeesDescriptors(o.proc) { // CAP_DAC_READ_SEARCH lists the links, CAP_SYS_PTRACE reads them
 			o.unreadable++
 		}
 	}
