@@ -22,6 +22,9 @@ type Options struct {
 	Verbose bool // everything, however long
 	Width   int  // columns; 0 is 100
 	Height  int  // lines it must fit in; 0 is 40; ignored when Verbose
+	// CPU is what this process has taken, s, where it made the recording itself: the verdict
+	// is part of what it cost then. 0: it did not.
+	CPU float64
 }
 
 // detail is how much is shown: each level shows less, until the screen holds it.
@@ -273,25 +276,10 @@ func (p *page) others(v *verdict.Verdict) {
 // that changes what it measures must show it.
 func (p *page) foot(r *recording.Recording) {
 	late, lost := 0.0, uint64(0)
-	whole, parts := map[string]float64{}, map[string]float64{}
 	for _, c := range r.Coverage {
-		probe, _, part := strings.Cut(c.Probe, ".")
-		if part {
-			parts[probe] += c.Cost
-		} else {
-			whole[probe] = c.Cost
-		}
 		late, lost = max(late, c.Late), lost+c.Lost
 	}
-	cost := 0.0
-	for probe, c := range parts {
-		if _, ok := whole[probe]; !ok { // a probe's own row sums its measures
-			cost += c
-		}
-	}
-	for _, c := range whole {
-		cost += c
-	}
+	cost := itself(r, p.CPU)
 	switch {
 	case len(r.Manifest.Files) == 0:
 		p.add(p.dim(fmt.Sprintf("%-14s%.2f s CPU, latest tick %.2f s late, %s events lost", "snag itself", cost, late, units.Count(float64(lost)))))

@@ -144,6 +144,7 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	if recorded != nil {
 		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
 	}
+	f.show.spent = probes.ProcessCPU
 	err = judgeAndShow(cmd.Context(), dir, f.show)
 	if recorded != nil && err == nil {
 		return &cli.Exit{Code: cli.ExitFailed} // nothing found in a recording that was cut off is not "nothing wrong"
