@@ -144,6 +144,7 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	if recorded != nil {
 		fmt.Fprintf(os.Stderr, "snag: %v\n", recorded)
 	}
+	giveBack() // what the probes and the writer had
 	f.show.spent = probes.ProcessCPU
 	err = judgeAndShow(cmd.Context(), dir, f.show)
 	if recorded != nil && err == nil {
