@@ -126,6 +126,10 @@ setup-drawn: ## install the servers and clients that draws are made of
 score-healthy: build ## snag find 30 times on a machine that is busy and well: nobody may be accused (about 6 min, root)
 	bin/snag-lab healthy --dir $(SCORE)-healthy --finds 30 --for $(FOR)
 
+.PHONY: robust
+robust: build ## snag find with little memory, few descriptors, few rights, full disks, signals and crowds: a table (about 8 min, root; docs/robustness.md)
+	BUILT_FOR_TESTS=$(CURDIR)/bin tools/robust.sh
+
 calibrate: build ## fit verdict/weights.go on the score's recordings
 	bin/snag-lab calibrate --from $(SCORE) --write verdict/weights.go --markdown docs/score.md
 

@@ -1,11 +1,13 @@
 package probes
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
 
+	"snag/probes/probe"
 	"snag/recording"
 )
 
@@ -19,7 +21,7 @@ type costs struct {
 }
 
 func newCosts(sink recording.Sink) *costs {
-	return &costs{Sink: sink, began: processCPU(), rows: map[string]recording.Coverage{}}
+	return &costs{Sink: sink, began: ProcessCPU(), rows: map[string]recording.Coverage{}}
 }
 
 // Append implements recording.Sink.
@@ -41,7 +43,7 @@ const unmeasured = "streams.figures"
 func (c *costs) settle() {
 	c.mu.Lock()
 	row, ok := c.rows[unmeasured]
-	rest := processCPU() - c.began - sumOf(c.rows)
+	rest := ProcessCPU() - c.began - sumOf(c.rows)
 	c.mu.Unlock()
 	if !ok || row.State == recording.CoverageOff || rest <= 0 {
 		return
@@ -49,6 +51,14 @@ func (c *costs) settle() {
 	row.Cost = rest
 	row.Why = strings.TrimPrefix(row.Why+"; its cost is at the most that: what of snag's CPU time no other probe accounts for", "; ")
 	c.Sink.Append(row)
+}
+
+// tellCost writes what snag took of the CPU until now: this process, all of it, its start and
+// the loading of the programs too; and the programs, which run on others' time.
+func tellCost(env *probe.Env) {
+	now := env.Now()
+	env.Sink.Append(recording.Fact{T: now, Name: recording.FactProcessCPU, Value: fmt.Sprintf("%.4f", ProcessCPU()), Source: "getrusage(2) of snag, seconds"})
+	env.Sink.Append(recording.Fact{T: now, Name: recording.FactProgramsCPU, Value: fmt.Sprintf("%.4f", env.Budget.Programs()), Source: "runs of its BPF programs at what each is known to cost, seconds"})
 }
 
 // sumOf is what all other measures cost; a probe's own row sums its measures.
@@ -64,8 +74,8 @@ func sumOf(rows map[string]recording.Coverage) float64 {
 	return sum
 }
 
-// processCPU is the CPU time that this process has used, seconds.
-func processCPU() float64 {
+// ProcessCPU is the CPU time that this process has used, seconds.
+func ProcessCPU() float64 {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
 		return 0 // it can't fail for oneself

@@ -9,7 +9,7 @@ import (
 func TestWhatNobodyAccountsForIsTheStreams(t *testing.T) {
 	r := &recording.Recording{}
 	c := newCosts(kept{r})
-	c.began = processCPU() - 10 // this process has used ten seconds since
+	c.began = ProcessCPU() - 10 // this process has used ten seconds since
 	c.Append(recording.Coverage{Probe: "host", State: recording.CoverageOK, Cost: 2})
 	c.Append(recording.Coverage{Probe: "host.cpu", State: recording.CoverageOK, Cost: 1.5}) // of those two
 	c.Append(recording.Coverage{Probe: "sockets.diag", State: recording.CoverageOK, Cost: 1})

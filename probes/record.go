@@ -198,6 +198,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	}
 	spent.settle()
 	tellSpent(env)
+	tellCost(env)
 	p.between()
 	return w.Close()
 }

@@ -216,8 +216,10 @@ func Namespace(proc string, own uint64, name string) (netns.Namespace, error) {
 		return netns.Namespace{}, err
 	}
 	var names []string
+	// A namespace may have several names, of which the list has one; snag's own has none there.
+	named := netns.Named(netns.NameDirs, name)
 	for _, ns := range found.All {
-		if ns.Name == name || strconv.FormatUint(ns.ID, 10) == name {
+		if ns.Name == name || ns.ID == named || strconv.FormatUint(ns.ID, 10) == name {
 			return ns, nil
 		}
 		if ns.Name != "" {

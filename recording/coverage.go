@@ -35,10 +35,11 @@ type Coverage struct {
 }
 
 // Withheld tells that the measure ran, but that what it saw is only what this
-// user, or this container, may see: its cure names a capability or the host's PIDs.
-// Nothing of the rest may be cleared by its silence.
+// user, or this container, may see, or what its limits let it hold open: its cure names a
+// capability, the host's PIDs or the limit of open files. Nothing of the rest may be cleared
+// by its silence.
 func (c Coverage) Withheld() bool {
-	return c.State == CoveragePartial && (strings.Contains(c.Cure, "CAP_") || strings.Contains(c.Cure, "hostPID"))
+	return c.State == CoveragePartial && (strings.Contains(c.Cure, "CAP_") || strings.Contains(c.Cure, "hostPID") || strings.Contains(c.Cure, "ulimit -n"))
 }
 
 // InSlices tells that the measure was taken in slices of the time.

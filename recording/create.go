@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"snag/internal/private"
@@ -133,16 +134,24 @@ func create(p place, m Manifest, o Options) (*Writer, error) {
 	}
 	// First: from here on the folder is a recording, whenever the writer dies.
 	if err := writeManifest(p, m); err != nil {
-		return nil, err
+		return nil, spaceFor(err)
 	}
 	store, err := begin(dir, o)
 	if err != nil {
 		for _, name := range ours {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
 		}
-		return nil, fmt.Errorf("record to %s: %w", p.name, err)
+		return nil, spaceFor(fmt.Errorf("record to %s: %w", p.name, err))
 	}
 	return newWriter(p, m, o, store), nil
+}
+
+// spaceFor says of a disk that is full from the start what to do.
+func spaceFor(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("%w: free some space or record to another disk (--out, TMPDIR)", err)
+	}
+	return err
 }
 
 func begin(dir string, o Options) (sampleStore, error) {

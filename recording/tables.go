@@ -505,6 +505,13 @@ type Fact struct {
 	Source string `json:"source"` // path or call it was read from
 }
 
+// Facts of what a live recording cost, CPU seconds: the process that made it, and its programs
+// in the kernel.
+const (
+	FactProcessCPU  = "snag.cpu.process"
+	FactProgramsCPU = "snag.cpu.programs"
+)
+
 // FactUnread is the name of facts that say, a sentence each, what of the files that
 // a recording was made of is not in it (snag read).
 const FactUnread = "snag.read.unread"

@@ -22,6 +22,9 @@ type Options struct {
 	Verbose bool // everything, however long
 	Width   int  // columns; 0 is 100
 	Height  int  // lines it must fit in; 0 is 40; ignored when Verbose
+	// CPU is what this process has taken, s, where it made the recording itself: the verdict
+	// is part of what it cost then. 0: it did not.
+	CPU float64
 }
 
 // detail is how much is shown: each level shows less, until the screen holds it.
@@ -122,6 +125,9 @@ func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
 		return
 	case unsure[v.Standing()] != "":
 		text, next := v.Why()
+		if _, cut := v.Cut(); cut && v.Standing() == verdict.Blind {
+			with += ": the view is cut"
+		}
 		p.add("")
 		p.answer("", "", "", p.bold(p.yellow(fmt.Sprintf(unsure[v.Standing()], with))))
 		p.answer("  ", "", "", text)
@@ -269,25 +275,10 @@ func (p *page) others(v *verdict.Verdict) {
 // that changes what it measures must show it.
 func (p *page) foot(r *recording.Recording) {
 	late, lost := 0.0, uint64(0)
-	whole, parts := map[string]float64{}, map[string]float64{}
 	for _, c := range r.Coverage {
-		probe, _, part := strings.Cut(c.Probe, ".")
-		if part {
-			parts[probe] += c.Cost
-		} else {
-			whole[probe] = c.Cost
-		}
 		late, lost = max(late, c.Late), lost+c.Lost
 	}
-	cost := 0.0
-	for probe, c := range parts {
-		if _, ok := whole[probe]; !ok { // a probe's own row sums its measures
-			cost += c
-		}
-	}
-	for _, c := range whole {
-		cost += c
-	}
+	cost := itself(r, p.CPU)
 	switch {
 	case len(r.Manifest.Files) == 0:
 		p.add(p.dim(fmt.Sprintf("%-14s%.2f s CPU, latest tick %.2f s late, %s events lost", "snag itself", cost, late, units.Count(float64(lost)))))

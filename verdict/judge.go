@@ -32,6 +32,7 @@ func judge(r *recording.Recording, all []*suspect.Suspect) *Verdict {
 	sortEntries(v.Entries)
 	number(v.Entries, found)
 	v.hold()
+	v.warnOfCut()
 	if len(r.Parts) == 0 {
 		behind(v)
 	}

@@ -100,3 +100,25 @@ func TestOnlyWhatIsBooked(t *testing.T) {
 		t.Errorf("of a freeze nothing is booked: %.2f", got)
 	}
 }
+
+// That the view is cut is said first, whatever the verdict begins with.
+func TestACutViewIsSaidFirst(t *testing.T) {
+	cut := map[string]string{"host.processes": recording.CoveragePartial}
+	for _, c := range []struct {
+		what   string
+		v      Verdict
+		states map[string]string
+		warns  bool
+	}{
+		{"a culprit", Verdict{Entries: []Entry{{State: Culprit}}}, cut, true},
+		{"nobody was proved", Verdict{Abstained: "nobody was proved"}, cut, true},
+		{"not enough seen: the line below says why", Verdict{}, cut, false},
+		{"all was seen", Verdict{Entries: []Entry{{State: Culprit}}}, nil, false},
+	} {
+		c.v.Recording, c.v.Scene, c.v.Warnings = &recording.Recording{Coverage: covered(c.states)}, &scene.Scene{}, []string{"another"}
+		c.v.warnOfCut()
+		if got := strings.HasPrefix(c.v.Warnings[0], "the view is cut, so nobody is cleared: host.processes was measured in part"); got != c.warns {
+			t.Errorf("%s: %q", c.what, c.v.Warnings)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"strings"
 
 	"snag/recording"
@@ -11,22 +12,34 @@ import (
 // clearNobody takes back what was cleared where the view is cut: whoever may not see all processes
 // and sockets, for want of rights or in a container's own PID namespace, clears nobody.
 func (v *Verdict) clearNobody() {
-	var cut *recording.Coverage
-	for _, c := range v.Unmeasured() {
-		if c.Withheld() {
-			cut = &c
-			break
-		}
-	}
-	if cut == nil {
+	cut, is := v.Cut()
+	if !is {
 		return
 	}
 	for i := range v.Entries {
 		if e := &v.Entries[i]; e.State == Cleared {
-			e.State, e.Text = NotSeen, "nothing speaks for it in what was seen; "+why(*cut)
+			e.State, e.Text = NotSeen, "nothing speaks for it in what was seen; "+why(cut)
 			e.Next = firstOf(e.Next, cut.Cure)
-			e.Evidence = append(e.Evidence, suspect.Evidence{Side: suspect.Missing, Text: why(*cut) + "; " + cut.Cure, Source: source.Of(cut.Probe)})
+			e.Evidence = append(e.Evidence, suspect.Evidence{Side: suspect.Missing, Text: why(cut) + "; " + cut.Cure, Source: source.Of(cut.Probe)})
 		}
+	}
+}
+
+// Cut is the measure that shows that the view is cut: only what this user or this container
+// may see was seen. False where it is not.
+func (v *Verdict) Cut() (recording.Coverage, bool) {
+	for _, c := range v.Unmeasured() {
+		if c.Withheld() {
+			return c, true
+		}
+	}
+	return recording.Coverage{}, false
+}
+
+// warnOfCut says it first where another line than "not enough seen" begins the verdict.
+func (v *Verdict) warnOfCut() {
+	if c, is := v.Cut(); is && v.Standing() != Blind {
+		v.Warnings = slices.Insert(v.Warnings, 0, strings.TrimSuffix("the view is cut, so nobody is cleared: "+why(c)+": "+c.Cure, ": "))
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,7 +38,8 @@ func findCommand() *cobra.Command {
 		Use:   "find",
 		Short: "Record this host for a while, judge it, show the verdict",
 		Long: `Record this host, judge what was seen, show the verdict. Nothing on the host is
-changed, and no payload is kept. Ctrl-C ends the recording early and still judges.
+changed, and no payload is kept. Ctrl-C, SIGTERM, SIGHUP and SIGQUIT end the recording
+early and still judge; a second one ends snag at once.
 
 Without a target it looks at the whole machine, every network namespace included;
 with one, at that process (and its children), unit, listener or namespace, and at
@@ -133,7 +132,10 @@ func find(cmd *cobra.Command, f *findFlags) error {
 			return err
 		}
 	}
-	recorded, begun := f.record(cmd.Context(), dir, since)
+	ctx, over := untilAsked(cmd.Context(), keptIn(dir))
+	defer over()
+	stayLean(cmd.Context())
+	recorded, begun := f.record(ctx, dir, since)
 	if !begun {
 		if f.out == "" {
 			_ = os.Remove(dir) // it is empty
@@ -144,6 +146,8 @@ func find(cmd *cobra.Command, f *findFlags) error {
 		fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", recorded)
 	}
 	f.show.own = true
+	giveBack() // what the probes and the writer had
+	f.show.spent = probes.ProcessCPU
 	err = judgeAndShow(cmd.Context(), dir, f.show)
 	if recorded != nil && err == nil {
 		return &cli.Exit{Code: cli.ExitFailed} // nothing found in a recording that was cut off is not "nothing wrong"
@@ -152,15 +156,8 @@ func find(cmd *cobra.Command, f *findFlags) error {
 }
 
 // record records the host into a folder, for the time and with the budget of the flags;
-// begun is false where nothing was. Ctrl-C ends it early, a second one snag.
-func (f *findFlags) record(parent context.Context, dir string, since recording.Time) (err error, begun bool) {
-	ctx, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	go func() {
-		<-ctx.Done()
-		stop() // the next Ctrl-C ends snag at once
-	}()
-	stayLean(parent)
+// begun is false where nothing was. It ends early with ctx.
+func (f *findFlags) record(ctx context.Context, dir string, since recording.Time) (err error, begun bool) {
 	progress := newProgress(os.Stderr, f.quiet)
 	plan := probes.Plan{
 		Dir: dir, For: f.window, Target: f.target, Symptoms: f.symptoms, Since: since, Snag: cli.Version,

@@ -23,6 +23,9 @@ type showFlags struct {
 	slo time.Duration
 	// baseline is a recording to compare with; "" for none.
 	baseline string
+	// spent is what this process has taken of the CPU, s, where it made the recording; nil: it
+	// did not.
+	spent func() float64
 	// ready is called before the first byte of the verdict is written; nil: nobody.
 	ready func()
 	// from and to are a stranger's recordings and the file of the page, opened before
@@ -115,7 +118,11 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 		err = report.WriteJSON(os.Stdout, v)
 	} else {
 		color := isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == ""
-		err = report.WriteText(os.Stdout, v, report.Options{Color: color, Verbose: f.verbose, Width: columns(), Height: rows()})
+		o := report.Options{Color: color, Verbose: f.verbose, Width: columns(), Height: rows()}
+		if f.spent != nil {
+			o.CPU = f.spent()
+		}
+		err = report.WriteText(os.Stdout, v, o)
 		if err == nil {
 			err = report.WriteFound(os.Stdout, r)
 		}

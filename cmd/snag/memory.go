@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -37,17 +38,25 @@ func stayWithin(ctx context.Context, heap int64, first int) {
 	}
 	debug.SetMemoryLimit(heap)
 	debug.SetGCPercent(first)
-	go func() {
+	time.AfterFunc(time.Second, func() { debug.SetGCPercent(asGo) })
+	eachCollection(ctx, func() {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(time.Second):
-				debug.SetGCPercent(asGo)
-				metrics.Read(live)
-				debug.SetMemoryLimit(max(heap, int64(room*float64(live[0].Value.Uint64()))))
-			}
+		metrics.Read(live)
+		debug.SetMemoryLimit(max(heap, int64(room*float64(live[0].Value.Uint64()))))
+	})
+}
+
+// each is garbage from the start: that it is collected tells that the collector ran.
+type each struct{ _ *byte } // with a pointer, so that it shares no block with others
+
+// eachCollection calls f after each run of the collector until ctx ends. A limit that is set
+// once a second only lets the collector run without pause in a heap that has just grown: of
+// 200 namespaces' series a third of snag's CPU time went there.
+func eachCollection(ctx context.Context, f func()) {
+	runtime.SetFinalizer(&each{}, func(*each) {
+		if ctx.Err() == nil {
+			f()
+			eachCollection(ctx, f)
 		}
-	}()
+	})
 }

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -168,12 +166,10 @@ func runProfile(cmd *cobra.Command, f profileFlags) error {
 
 // record samples into dir.
 func (f *profileFlags) record(cmd *cobra.Command, dir string) error {
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	go func() {
-		<-ctx.Done()
-		stop() // the next Ctrl-C ends snag at once
-	}()
+	ctx, done := untilAsked(cmd.Context(), func() string {
+		return fmt.Sprintf("ended by a second signal: what was recorded is in %s (snag profile --read %s)", dir, dir)
+	})
+	defer done()
 	stayLean(cmd.Context())
 	ctx, over := context.WithCancel(ctx)
 	defer over()

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -121,7 +119,15 @@ func syscalls(cmd *cobra.Command, f syscallsFlags) error {
 		defer os.RemoveAll(parent)
 		dir = filepath.Join(parent, "recording")
 	}
-	recorded := f.record(cmd.Context(), dir)
+	ctx, over := untilAsked(cmd.Context(), func() string {
+		if f.out == "" {
+			_ = os.RemoveAll(filepath.Dir(dir))
+			return ""
+		}
+		return fmt.Sprintf("ended by a second signal: what was recorded is in %s", dir)
+	})
+	defer over()
+	recorded := f.record(ctx, dir)
 	var nothing *probes.NotBegunError
 	if errors.As(recorded, &nothing) {
 		return recorded
@@ -136,12 +142,6 @@ func syscalls(cmd *cobra.Command, f syscallsFlags) error {
 }
 
 func (f *syscallsFlags) record(ctx context.Context, dir string) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	go func() {
-		<-ctx.Done()
-		stop() // the next Ctrl-C ends snag at once
-	}()
 	ctx, over := context.WithCancel(ctx)
 	defer over()
 	stayLean(ctx)

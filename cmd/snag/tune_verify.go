@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -232,7 +234,14 @@ func recordAgain(ctx context.Context, p *plan.Plan, base *baseline, dir string, 
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
-	recorded, begun := f.record(ctx, dir, 0)
+	until, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	go func() {
+		<-until.Done()
+		stop() // the next Ctrl-C ends snag at once
+	}()
+	stayLean(ctx)
+	recorded, begun := f.record(until, dir, 0)
 	if recorded != nil {
 		if !begun {
 			return "", recorded

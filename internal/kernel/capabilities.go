@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 )
 
 // Caps is a set of capabilities, a bit each (capabilities(7)).
@@ -37,4 +39,12 @@ func parseCaps(status []byte) (Caps, error) {
 		}
 	}
 	return 0, fmt.Errorf("no CapEff line")
+}
+
+// SeesDescriptors tells whether this process may read what other users' descriptors are
+// (CAP_SYS_PTRACE, proc_fd_access_allowed in fs/proc/base.c). A security module may refuse
+// single ones even so: process 1 of a container, say. No capability would change that.
+func SeesDescriptors(proc string) bool {
+	c, err := Capabilities(proc)
+	return err == nil && c.Has(unix.CAP_SYS_PTRACE)
 }

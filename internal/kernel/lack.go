@@ -48,10 +48,29 @@ func CanLoad(proc, sys string) *Lack {
 	if _, err := os.Stat(sys + BTFPath); err != nil {
 		return &Lack{fmt.Sprintf("reading the kernel's types: %v", err), cureBTF}
 	}
+	if l := descriptors(); l != nil {
+		return l
+	}
 	if Lockdown(sys) == "confidentiality" {
 		return &Lack{"the kernel is locked down (confidentiality): BPF programs may not read kernel memory", cureLockdown}
 	}
 	return nil
+}
+
+// fewDescriptors are too few for programs, tables and links, some 140 in a find without a
+// closer look, and for the recording's own files: the last that want one would fail, and
+// those are the recording's.
+const fewDescriptors = 256
+
+func descriptors() *Lack {
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) != nil || l.Cur >= fewDescriptors {
+		return nil
+	}
+	return &Lack{
+		Why:  fmt.Sprintf("loading BPF programs: this process may open %d files, and with them it needs %d", l.Cur, fewDescriptors),
+		Cure: "raise the limit of open files: ulimit -n 1024",
+	}
 }
 
 // Lockdown is the mode the kernel is locked down in: none, integrity,

@@ -10,6 +10,22 @@ import (
 // NamedDir is where ip netns keeps the names of namespaces.
 const NamedDir = "/run/netns"
 
+// Named is the inode of the namespace that is mounted under that name in one of the
+// directories; 0: none is.
+func Named(nameDirs []string, name string) uint64 {
+	if name != filepath.Base(name) {
+		return 0 // a path is no name
+	}
+	for _, dir := range nameDirs {
+		path := filepath.Join(dir, name)
+		var st unix.Stat_t
+		if unix.Stat(path, &st) == nil && onNsfs(path) {
+			return st.Ino
+		}
+	}
+	return 0
+}
+
 // DoNamed runs f in the network namespace of that name, on a thread of its own.
 func DoNamed(name string, f func() error) error {
 	path := filepath.Join(NamedDir, name)

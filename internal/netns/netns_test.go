@@ -251,3 +251,32 @@ func TestHiddenAreThoseOfNoNamespaceSeen(t *testing.T) {
 		}
 	}
 }
+
+// A namespace with two names is found by both, the own one by its name.
+func TestNamed(t *testing.T) {
+	name := fmt.Sprintf("snagm%d", os.Getpid())
+	addNamespace(t, name)
+	second := filepath.Join(NamedDir, name+"b")
+	if err := os.WriteFile(second, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Remove(second) })
+	if got := Named(NameDirs, name+"b"); got != 0 {
+		t.Errorf("a plain file is namespace %d", got)
+	}
+	if err := unix.Mount("/proc/self/ns/net", second, "", unix.MS_BIND, ""); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(second, unix.MNT_DETACH) })
+	if got := Named(NameDirs, name+"b"); got != ownID(t) {
+		t.Errorf("the own one is %d, want %d", got, ownID(t))
+	}
+	if got := Named(NameDirs, name); got != inode(t, filepath.Join(NamedDir, name)) {
+		t.Errorf("%s is %d", name, got)
+	}
+	for _, none := range []string{"", ".", "..", "../netns/" + name, name + "x"} {
+		if got := Named(NameDirs, none); got != 0 {
+			t.Errorf("%q is namespace %d", none, got)
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"snag/internal/kernel"
 )
 
 // owner is the process that holds a socket: of several, the one with the lowest
@@ -72,9 +74,11 @@ func (o *owners) scan(inodes map[uint64]bool) {
 		if err != nil {
 			continue // it has ended, or is another user's
 		}
+		refused := false
 		for _, fd := range fds {
 			to, err := os.Readlink(dir + fd)
 			if err != nil {
+				refused = refused || os.IsPermission(err)
 				continue
 			}
 			inode, ok := socketInode(to)
@@ -84,6 +88,9 @@ func (o *owners) scan(inodes map[uint64]bool) {
 			if old, ok := o.known[inode]; !ok || pid < old.pid {
 				o.known[inode] = owner{pid, o.comm(d.Name())}
 			}
+		}
+		if refused && !kernel.SeesDescriptors(o.proc) { // CAP_DAC_READ_SEARCH lists the links, CAP_SYS_PTRACE reads them
+			o.unreadable++
 		}
 	}
 }

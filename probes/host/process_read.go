@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"snag/internal/kernel"
 	"snag/internal/netns"
 	"snag/internal/secrets"
 	"snag/recording"
@@ -20,14 +21,16 @@ import (
 type procReader struct {
 	root string // of procfs
 	live bool   // a real procfs, not a copied tree
-	own  uint64 // the namespace snag was started in
-	buf  []byte
+	// ptrace is whether descriptors of others may be read.
+	ptrace bool
+	own    uint64 // the namespace snag was started in
+	buf    []byte
 }
 
 func newProcReader(root string, own uint64) *procReader {
 	var fs unix.Statfs_t
 	live := unix.Statfs(root, &fs) == nil && int64(fs.Type) == unix.PROC_SUPER_MAGIC
-	return &procReader{root, live, own, make([]byte, 8192)}
+	return &procReader{root: root, live: live, ptrace: kernel.SeesDescriptors(root), own: own, buf: make([]byte, 8192)}
 }
 
 func (r *procReader) path(pid int, name string) string {
@@ -145,13 +148,16 @@ func (r *procReader) hasSocket(pid int) (has, known bool) {
 		return false, true
 	}
 	var target [16]byte
+	refused := false
 	for _, name := range names {
 		n, err := unix.Readlink(filepath.Join(dir.Name(), name), target[:])
 		if err == nil && bytes.HasPrefix(target[:n], []byte("socket:")) {
 			return true, true
 		}
+		// Who has CAP_DAC_READ_SEARCH alone may list the links and not read them.
+		refused = refused || !r.ptrace && errors.Is(err, fs.ErrPermission)
 	}
-	return false, true
+	return false, !refused
 }
 
 const mostCmdline = 256

@@ -70,6 +70,19 @@ func (b *Budget) Lasts(seconds, rate, busiest float64) float64 {
 	return min(left(b.sum(), rate, b.share*float64(b.cpus)), left(b.most(), busiest, b.share))
 }
 
+// Programs is what all programs took on all CPUs, seconds.
+func (b *Budget) Programs() float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	sum := time.Duration(0)
+	for _, each := range b.took {
+		for _, d := range each {
+			sum += d
+		}
+	}
+	return sum.Seconds()
+}
+
 // most is what programs have taken of the CPU of which they took most, seconds.
 func (b *Budget) most() float64 {
 	var cpus []time.Duration

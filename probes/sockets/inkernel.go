@@ -12,6 +12,7 @@ import (
 
 	"snag/internal/kernel"
 	"snag/probes/probe"
+	"snag/recording"
 )
 
 // inKernel is the BPF side: programs on tracepoints that count into tables.
@@ -45,6 +46,10 @@ func loadInKernel(env *probe.Env) (*inKernel, error) {
 	spec, err := loadKernel()
 	if err != nil {
 		return nil, fmt.Errorf("read the BPF programs of sockets: %w", err)
+	}
+	if left, is := kernel.Tight(env.Proc, env.Sys); is {
+		kernel.Shrink(spec)
+		env.Sink.Append(recording.Fact{T: env.Now(), Name: "snag.tables", Value: "an eighth", Source: fmt.Sprintf("snag's memory control group has %d MB left", left>>20)})
 	}
 	return load(spec, types)
 }

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"snag/internal/kernel"
 	"snag/recording"
 )
 
@@ -27,6 +28,7 @@ const share = 50
 // Table maps socket inodes to the descriptors that hold them.
 type Table struct {
 	proc    string
+	ptrace  bool // descriptors of others may be read
 	held    map[uint64][]recording.FDRef
 	nobody  map[uint64]bool // looked for and not found: not worth another scan
 	scanned time.Time
@@ -36,7 +38,7 @@ type Table struct {
 
 // New returns an empty table over the procfs root proc.
 func New(proc string) *Table {
-	return &Table{proc: proc, held: map[uint64][]recording.FDRef{}, nobody: map[uint64]bool{}}
+	return &Table{proc: proc, ptrace: kernel.SeesDescriptors(proc), held: map[uint64][]recording.FDRef{}, nobody: map[uint64]bool{}}
 }
 
 // Of returns the descriptors that hold a socket; none when nobody does or the
@@ -168,7 +170,9 @@ func (t *Table) process(pid int, held map[uint64][]recording.FDRef) (hidden bool
 	for _, name := range names {
 		n, err := unix.Readlinkat(int(d.Fd()), name, link[:])
 		if err != nil {
-			continue // closed meanwhile
+			// Who has CAP_DAC_READ_SEARCH alone may list the links and not read them.
+			hidden = hidden || !t.ptrace && os.IsPermission(err)
+			continue // closed meanwhile, or not to be read
 		}
 		inode, ok := Inode(string(link[:n]))
 		if !ok {
@@ -182,7 +186,7 @@ func (t *Table) process(pid int, held map[uint64][]recording.FDRef) (hidden bool
 			held[inode] = append(held[inode], recording.FDRef{PID: pid, Comm: comm, FD: fd})
 		}
 	}
-	return false
+	return hidden
 }
 
 // Inode reads the target of a descriptor's link; false when it is no socket.
