@@ -192,9 +192,12 @@ func (p *Party) takes() float64 {
 	return p.Mean
 }
 
-// each is how long a request takes on average, with those that have no answer yet: how long they
-// have waited so far.
+// each is how long a request takes on average; of who serves with those that have no answer yet,
+// as long as they have waited so far. What a caller has sent and nobody answers is mostly a stream.
 func (p *Party) each() float64 {
+	if p.Role != Serves {
+		return p.Mean
+	}
 	return max(p.Mean, p.Demand/float64(p.Answered+p.waiting))
 }
 
