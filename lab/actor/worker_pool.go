@@ -136,7 +136,7 @@ func workInPool(wait time.Duration, size int) error {
 		open.Go(func() {
 			defer c.Close()
 			buf := make([]byte, size)
-			for end.Err() == nil {
+			for first := true; first || end.Err() == nil; first = false { // what was accepted is answered
 				if _, err := io.ReadFull(c, buf); err != nil {
 					return
 				}
