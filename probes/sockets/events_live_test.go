@@ -125,7 +125,7 @@ func TestRetransmitsNameTheFlow(t *testing.T) {
 			total = s.TCP.TotalRetrans
 		}
 	}
-	if n == 0 || int(n) != total {
+	if n == 0 || int(n) != total && int(n) != total-1 { // one more may come before its last look at the sockets
 		t.Errorf("counted %d retransmits, the socket %d", n, total)
 	}
 }
