@@ -11,8 +11,8 @@ import (
 )
 
 // Helpers are processes that a service started and asks over pipes or pairs of sockets, which
-// have no address: a filter of URLs, a checker of passwords. They are told by their parent and
-// by how often they are woken: once for each answer or more.
+// have no address: a filter of URLs, a checker of passwords. They are recognised by their
+// parent process and by how often they wake up: once for each answer or more.
 type Helpers struct {
 	Party *Party
 	Comm  string

@@ -154,7 +154,7 @@ var (
 	// streamKey is the last part of what is published to: who knows it may publish. A shorter one is
 	// rather a stream's name.
 	streamKey = regexp.MustCompile(`(\brtmp[set]{0,2}://[^\s?#]*/)[\w-]{16,}`)
-	// dataSource is how Go's drivers are told user and password: user:password@tcp(host)/base.
+	// dataSource is the form of Go's database drivers: user:password@tcp(host)/base.
 	dataSource = regexp.MustCompile(`^([^\s:/@]+):([^\s@]+)@(tcp|tcp4|tcp6|unix|cloudsql)?\(`)
 )
 

@@ -146,8 +146,7 @@ func (s *Store) waits(e Entry) error {
 }
 
 // Find finds a plan by its ID. "" is the one that waits for somebody, else the one that
-// began last; that is told by its number in the store, not by its name, which is a time
-// and may be wrong.
+// began last, by its number in the store. Its name is a time, and a clock may be wrong.
 func (s *Store) Find(id string) (Entry, error) {
 	if id != "" {
 		if st, err := os.Lstat(filepath.Join(s.Dir, id)); err != nil || !st.IsDir() || filepath.Base(id) != id || id == ".." || !s.isPlan(id) {

@@ -102,8 +102,8 @@ const guardReady = "waiting\n"
 const guardLog = "guard.log"
 
 // Guard waits until a plan is confirmed or undone, and undoes it when its time is
-// over, or when it is told to end before (ctx). It tries until it is done, and says to
-// errs why it is not yet.
+// over or when ctx ends. It tries until the undo succeeds, and writes to errs why it has
+// not succeeded yet.
 func (s *Store) Guard(ctx context.Context, id string, ready, errs io.Writer) error {
 	e, err := s.Find(id)
 	if err != nil {

@@ -39,7 +39,7 @@ var connectionLimit = &suspect.Suspect{
 		"strong: connections that stay are answered with errors too: a part of the service fails (error-answers)",
 		"decisive, of one that accepts no more: those that stayed had requests open: who would accept is at work (worker-queue)",
 		"weak: none of the addresses that are turned away is ever served: rather a rule that keeps them out (hosts.deny)",
-		"can't tell: a limit for each user, which is told only after the client has said who it is",
+		"can't tell: a limit for each user, which the server reports only after the client has logged in",
 	},
 	LeadsTo: []suspect.Lead{{To: "listen-overflow", Lag: 10 * time.Second}, {To: scene.ConnectLatency, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 10 * time.Second}, {To: scene.FailedAnswers, Lag: 2 * time.Second}, {To: "error-answers", Lag: 2 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: "reconnect-storm", Lag: 10 * time.Second}, {To: "peer-reset", Lag: 10 * time.Second}},
 	Remedy: suspect.Remedy{
