@@ -2,6 +2,7 @@ package net
 
 import (
 	"fmt"
+	"time"
 
 	"snag/internal/units"
 	"snag/recording"
@@ -34,6 +35,9 @@ func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.Node
 		}
 		peer := recording.Host(f.Remote)
 		small, known := comesOutOfOrder(k.Peer)
+		if opened, ok := opensMeanwhile(s, k); ok && (!known || small.Side == suspect.Against) {
+			small, known = opened, true
+		}
 		if known && small.Side == suspect.Against {
 			continue // nothing at all came
 		}
@@ -54,7 +58,9 @@ func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.Node
 		if known {
 			paths[path] = len(out)
 			finding.Evidence = append(finding.Evidence, small)
-			finding.Related = []recording.Subject{k.Peer.Subject}
+			if k.Peer != nil {
+				finding.Related = []recording.Subject{k.Peer.Subject}
+			}
 			finding.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: seconds, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("%s stood still for %.0f s", k.Subject.Name, seconds)}
 			finding.Active = []recording.Interval{stillFrom(k, seconds, s.Window)}
 		}
@@ -94,6 +100,45 @@ func comesOutOfOrder(peer *scene.Socket) (suspect.Evidence, bool) {
 		e.Side, e.Text = suspect.Against, fmt.Sprintf("%s got nothing of it at all", peer.Subject.Name)
 	}
 	return e, true
+}
+
+// opensMeanwhile looks for connections to the same port that were opened while k stood still, and
+// had none of their first full segments acknowledged: a handshake's packets are small. A path that
+// lost everything opens none, and a firewall that forgot the older connections lets the newer ones
+// go on.
+func opensMeanwhile(s *scene.Scene, k *scene.Socket) (suspect.Evidence, bool) {
+	stood := stoodBy(measure.TCPRowsOf(k))
+	n := 0
+	for _, o := range s.Sockets {
+		if o == k || o.First().Netns != k.First().Netns || o.First().Remote != k.First().Remote {
+			continue
+		}
+		rows := measure.TCPRowsOf(o)
+		if len(rows) == 0 {
+			continue
+		}
+		tcp := rows[len(rows)-1].TCP
+		waits := tcp.Unacked > 1 && tcp.SndMSS > smallSegment && tcp.LastAck > max(4*tcp.RTT, ackedBy)
+		if opened := rows[len(rows)-1].T.Add(-time.Duration(tcp.LastAck * 1e9)); tcp.BytesAcked == 1 && waits && opened > stood {
+			n++
+		}
+	}
+	if n == 0 {
+		return suspect.Evidence{}, false
+	}
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(n), Unit: "connections", Source: source.SS("-tin", source.BytesAcked, source.DataSegsOut), Origin: "handshakes",
+		Text: fmt.Sprintf("meanwhile %s to %s opened, and none of the first full segments was acknowledged: what is small comes through", units.Plural(n, "connection"), k.First().Remote)}, true
+}
+
+// ackedBy is in how many seconds beyond the round trip a receiver has acknowledged two full
+// segments; it need not wait for more than these (RFC 5681, section 4.2).
+const ackedBy = 0.02
+
+// stoodBy is when at the latest a connection that stands still had sent what is not acknowledged:
+// its timer has run out once per back-off, each time twice as long after.
+func stoodBy(rows []recording.Socket) recording.Time {
+	last := rows[len(rows)-1]
+	return last.T.Add(-time.Duration(1e9 * last.TCP.RTO * (1 - 1/float64(uint64(1)<<min(last.TCP.Backoff, 20)))))
 }
 
 // smallSegment comes through every path: IPv6 promises 1,280 bytes (RFC 8200,
