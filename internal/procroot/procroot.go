@@ -86,15 +86,45 @@ const UserHZ = 100
 // StartTime is when a process began, clock ticks after boot: field 22 of
 // /proc/PID/stat (proc_pid_stat(5)). With the pid it names a process for good.
 func StartTime(proc string, pid int) (uint64, error) {
+	b, err := statField(proc, pid, 22)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseUint(string(b), 10, 64)
+}
+
+// ForkedBy is the parent of a process where both run the same program: who forks workers for
+// what is asked of it. 0: it is another's, or can't be read.
+func ForkedBy(proc string, pid int) int {
+	b, err := statField(proc, pid, 4)
+	if err != nil {
+		return 0
+	}
+	parent, err := strconv.Atoi(string(b))
+	if err != nil || parent <= 0 {
+		return 0
+	}
+	own, err := os.Readlink(proc + "/" + strconv.Itoa(pid) + "/exe")
+	if err != nil {
+		return 0
+	}
+	if theirs, err := os.Readlink(proc + "/" + strconv.Itoa(parent) + "/exe"); err != nil || theirs != own {
+		return 0
+	}
+	return parent
+}
+
+// statField is a field of /proc/PID/stat, as proc_pid_stat(5) counts them, from the third on.
+func statField(proc string, pid, number int) ([]byte, error) {
 	path := proc + "/" + strconv.Itoa(pid) + "/stat"
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	end := bytes.LastIndexByte(b, ')') // the name may hold anything
 	fields := bytes.Fields(b[end+1:])  // from field 3 on
 	if end < 0 || len(fields) < 20 {
-		return 0, fmt.Errorf("%s: %d fields after the name", path, len(fields))
+		return nil, fmt.Errorf("%s: %d fields after the name", path, len(fields))
 	}
-	return strconv.ParseUint(string(fields[19]), 10, 64)
+	return fields[number-3], nil
 }

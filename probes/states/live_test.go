@@ -179,3 +179,54 @@ func TestWhatIsBehindADescriptor(t *testing.T) {
 		t.Errorf("saw %v of %v", seen, want)
 	}
 }
+
+// forking is a server's process that forks one that answers, and another one a second later.
+const forking = `
+import os, time
+def fork():
+    pid = os.fork()
+    if pid == 0:
+        time.sleep(60)
+        os._exit(0)
+    return pid
+print(fork(), flush=True)
+time.sleep(1)
+print(fork(), flush=True)
+time.sleep(60)
+`
+
+func TestTheOthersThatAParentForked(t *testing.T) {
+	c := exec.Command("python3", "-c", forking)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	child := func() (pid int) {
+		if !lines.Scan() {
+			t.Fatal("the program printed nothing")
+		}
+		if _, err := fmt.Sscan(lines.Text(), &pid); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+		return pid
+	}
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	first := child()
+	rec := watch(t, first)
+	later := child()
+	seen := map[int]uint64{}
+	for _, r := range rec.ThreadStates {
+		seen[r.PID] += r.N
+	}
+	if len(seen) != 3 || seen[first] == 0 || seen[later] == 0 || seen[later] >= seen[first] || seen[c.Process.Pid] == 0 {
+		t.Errorf("looks by process: %v; want %d, its parent %d, and %d, which began later", seen, first, c.Process.Pid, later)
+	}
+}

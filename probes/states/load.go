@@ -9,13 +9,14 @@ import (
 
 	"snag/internal/calls"
 	"snag/internal/kernel"
+	"snag/internal/procroot"
 	"snag/probes/threads"
 )
 
 type inKernel struct {
 	maps    *ebpf.Collection
 	walk    *link.Iter
-	watched map[int]bool // that the table has
+	watched map[int]uint8 // what the table has
 }
 
 func load(proc, sys string) (*inKernel, error) {
@@ -39,7 +40,7 @@ func load(proc, sys string) (*inKernel, error) {
 	if err := setCalls(spec); err != nil {
 		return nil, err
 	}
-	k := &inKernel{watched: map[int]bool{}}
+	k := &inKernel{watched: map[int]uint8{}}
 	if k.maps, err = ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{KernelTypes: types}}); err != nil {
 		return nil, kernel.Explain("loading BPF program states", err)
 	}
@@ -70,19 +71,33 @@ func setCalls(spec *ebpf.CollectionSpec) error {
 	return nil
 }
 
-// watch has the next looks look at these processes.
-func (k *inKernel) watch(pids []int) error {
+// How a process is watched (states.bpf.c): by itself, or with those that it began.
+const (
+	itself uint8 = iota + 1
+	withChildren
+)
+
+// watch has the next looks look at these processes. Where one was forked by its own program,
+// as a database's or a web server's are, at the others of that family, too.
+func (k *inKernel) watch(proc string, pids []int) error {
 	table := k.maps.Maps[kernelMapWatched]
-	now := map[int]bool{}
+	now := map[int]uint8{}
 	for _, pid := range pids {
-		if now[pid] = true; !k.watched[pid] {
-			if err := table.Put(uint32(pid), uint8(1)); err != nil {
-				return fmt.Errorf("watch process %d: %w", pid, err)
-			}
+		now[pid] = max(now[pid], itself)
+		if parent := procroot.ForkedBy(proc, pid); parent > 0 {
+			now[parent] = withChildren
+		}
+	}
+	for pid, how := range now {
+		if k.watched[pid] == how {
+			continue
+		}
+		if err := table.Put(uint32(pid), how); err != nil {
+			return fmt.Errorf("watch process %d: %w", pid, err)
 		}
 	}
 	for pid := range k.watched {
-		if !now[pid] {
+		if now[pid] == 0 {
 			_ = table.Delete(uint32(pid)) // it is not looked at again either way: its rows would only be more
 		}
 	}

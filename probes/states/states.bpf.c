@@ -105,12 +105,15 @@ struct found_value {
 	__u8 comm[16];
 };
 
+/* Processes that are watched; with CHILDREN those that they began, too. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 64);
+	__uint(max_entries, 128);
 	__type(key, __u32);
 	__type(value, __u8);
 } watched SEC(".maps");
+
+#define CHILDREN 2
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -194,6 +197,20 @@ static __always_inline void waits_in(struct found_key *k, struct task_struct *p)
 	}
 }
 
+/* A service that forks answers by whichever of its processes: the one that is slow next may be
+ * one that began a moment ago. */
+static __always_inline int is_watched(struct task_struct *p, __u32 tgid)
+{
+	__u32 parent;
+	__u8 *how;
+
+	if (bpf_map_lookup_elem(&watched, &tgid))
+		return 1;
+	parent = BPF_CORE_READ(p, real_parent, tgid);
+	how = bpf_map_lookup_elem(&watched, &parent);
+	return how && *how == CHILDREN;
+}
+
 SEC("iter/task")
 int look(struct bpf_iter__task *ctx)
 {
@@ -205,7 +222,7 @@ int look(struct bpf_iter__task *ctx)
 	if (!p)
 		return 0;
 	k.tgid = p->tgid;
-	if (!bpf_map_lookup_elem(&watched, &k.tgid))
+	if (!is_watched(p, k.tgid))
 		return 0;
 	if (BPF_CORE_READ((struct task_struct___here *)p, exit_state))
 		return 0;

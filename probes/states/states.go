@@ -97,7 +97,7 @@ func (r *running) run(ctx context.Context) {
 // look finds each thread of the watched processes in some state.
 func (r *running) look() error {
 	if r.looks == 0 { // who is watched is asked once a second: it costs a read of /proc for each
-		if err := r.k.watch(r.env.Watch.PIDs()); err != nil {
+		if err := r.k.watch(r.env.Proc, r.env.Watch.PIDs()); err != nil {
 			return err
 		}
 		r.began, r.since = time.Now(), r.env.Now()

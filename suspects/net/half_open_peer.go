@@ -59,8 +59,9 @@ const (
 
 func weighHalfOpenPeer(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	var out []suspect.Finding
+	gone := onPaths{}
 	for _, k := range s.Sockets {
-		rows := measure.TCPRowsOf(k)
+		rows := whileOpen(measure.TCPRowsOf(k))
 		if len(rows) < 2 || k.First().Proto != "tcp" || k.Listening() || k.Owner() == nil || k.Subject.PID == r.Manifest.SelfPID {
 			continue
 		}
@@ -68,7 +69,7 @@ func weighHalfOpenPeer(s *scene.Scene, r *recording.Recording) []suspect.Finding
 		case last.State != "ESTABLISHED" && last.State != "CLOSE_WAIT":
 		case last.Timer == "on" && last.TCP.Backoff >= backedOff:
 			if f, ok := nobodyAnswers(s, r, k, rows); ok {
-				out = append(out, f)
+				gone.of(k, last.Remote, f)
 			}
 		case (last.Timer == "keepalive" || last.Timer == "persist") && last.TCP.Probes >= unansweredProbes:
 			out = append(out, probesFail(s, r, k, last))
@@ -78,7 +79,18 @@ func weighHalfOpenPeer(s *scene.Scene, r *recording.Recording) []suspect.Finding
 				Text: fmt.Sprintf("the window of %s is shut, and it answered %s ago: it is there and does not read", last.Remote, units.Lasting(last.TCP.LastAck))}}})
 		}
 	}
+	out = append(out, gone.worst()...)
 	return append(out, nobodyLetsIn(s, r)...)
+}
+
+// whileOpen is the rows up to when the program gave up and closed: what it has sent is still
+// unacknowledged then, and its FIN waits behind that.
+func whileOpen(rows []recording.Socket) []recording.Socket {
+	n := len(rows)
+	for n > 0 && rows[n-1].State == "FIN_WAIT1" && rows[n-1].TCP.Backoff > 0 {
+		n--
+	}
+	return rows[:n]
 }
 
 // silence is the rows from the last in which something came on the connection.
@@ -170,13 +182,31 @@ func probesFail(s *scene.Scene, r *recording.Recording, k *scene.Socket, last re
 	return f
 }
 
+// onlyThis is the near end of a connection that is to be closed; "" where its process has others to
+// the same far end, and none of them is answered either.
+func onlyThis(k *scene.Socket, last recording.Socket) string {
+	others := 0
+	for _, o := range k.Owner().Sockets {
+		if o == k || o.First().Netns != last.Netns || o.First().Remote != last.Remote {
+			continue
+		}
+		if others++; lastTCP(o).Backoff < backedOff {
+			return last.Local
+		}
+	}
+	if others > 0 {
+		return ""
+	}
+	return last.Local
+}
+
 // patience says how long the kernel goes on, and how to make it shorter. From
 // 200 ms the timer doubles up to 120 s (TCP_RTO_MAX, net/ipv4/tcp_timer.c). A connection
 // whose peer is proved to be gone can be closed now.
 func patience(s *scene.Scene, r *recording.Recording, k *scene.Socket, last recording.Socket, proved bool) suspect.Remedy {
 	out := suspect.Remedy{Program: fmt.Sprintf("%s: TCP_USER_TIMEOUT (10,000 ms) and SO_KEEPALIVE.", measure.OrProgram(k.Subject.Comm))}
 	if proved {
-		out.Now = remedy.Close(s, last.Netns, last.Local, last.Remote)
+		out.Now = remedy.Close(s, last.Netns, onlyThis(k, last), last.Remote)
 	}
 	if v, ok := measure.Sysctl(r, last.Netns, "net.ipv4.tcp_retries2"); ok && v > 8 && v < 100 {
 		wait, rto := 0.0, 0.2

@@ -9,17 +9,24 @@ import (
 	"snag/internal/units"
 	"snag/recording"
 	"snag/recording/intervals"
+	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/suspect"
 )
 
-// onPaths are findings on single connections, by path: namespace, host, host. One path is one
-// cause.
+// onPaths are findings on single connections, by path: namespace, host, host; or by who waits for
+// which end. One path is one cause.
 type onPaths map[[3]string][]suspect.Finding
 
 func (o onPaths) add(f *flow, found suspect.Finding) {
 	path := [3]string{strconv.FormatUint(f.netns, 10), recording.Host(f.local), recording.Host(f.remote)}
 	o[path] = append(o[path], found)
+}
+
+// of keeps a finding on a connection of a process to one remote end.
+func (o onPaths) of(k *scene.Socket, remote string, found suspect.Finding) {
+	end := [3]string{strconv.FormatUint(k.First().Netns, 10), strconv.Itoa(k.Owner().Subject.PID), remote}
+	o[end] = append(o[end], found)
 }
 
 // worst is of each path the connection that was harmed most, for all of them.

@@ -25,6 +25,7 @@ var packetLoss = &suspect.Suspect{
 		"decisive: RetransSegs of the namespace and the events agree, and its DSACKs are few",
 		"decisive: of a stream over UDP whose two ends are on this host: more datagrams were sent than came, by about as many as its counters (RTP sequence, MPEG-TS continuity) have gaps",
 		"decisive: by captures of both ends: what left the one side of late requests did not come to the other, and the network took half of their wait or more",
+		"decisive: both ends are on this host and alive, the sender's timer runs out again and again, and nothing comes to the other: the way loses everything",
 		"strong: gaps in those counters, and nothing was dropped at the reader's own socket; whether the sender or the way lost it, its own host tells",
 	},
 	Against: []string{
@@ -114,7 +115,7 @@ func weighPacketLoss(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 			out = append(out, f)
 		}
 	}
-	return append(out, lossOfStreams(s, r)...)
+	return append(append(out, allLost(s)...), lossOfStreams(s, r)...)
 }
 
 // turnedAway: the flow's other end is a listener here whose accept queue ran

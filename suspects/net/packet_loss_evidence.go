@@ -81,7 +81,7 @@ func lossOnFlow(r *recording.Recording, f *flow) suspect.Finding {
 		}
 	}
 	out.Text = fmt.Sprintf("%s segments were lost on the way from %s to %s", units.OfAll(lost, sent), recording.Host(f.local), recording.Host(f.remote))
-	out.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("Look at each hop from %s to %s, in this direction, for drops (tc -s qdisc, ip -s link, ethtool -S), and mend the one that drops.", recording.Host(f.local), recording.Host(f.remote))}
+	out.Remedy = suspect.Remedy{Permanently: hopsBetween(f.local, f.remote)}
 	if unsure {
 		out.Text = fmt.Sprintf("%s segments were sent again from %s to %s; whether they were lost or late is not told", units.OfAll(again, sent), recording.Host(f.local), recording.Host(f.remote))
 		out.Next = "a capture at " + recording.Host(f.remote) + ", whether the first of each comes; sysctl net.ipv4.tcp_sack at both ends"
@@ -90,6 +90,10 @@ func lossOnFlow(r *recording.Recording, f *flow) suspect.Finding {
 		out.Harm = suspect.Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: max(0, sent), Unit: "packets", Text: fmt.Sprintf("%s segments lost and sent again", units.OfAll(lost, sent))}
 	}
 	return out
+}
+
+func hopsBetween(local, remote string) string {
+	return fmt.Sprintf("Look at each hop from %s to %s, in this direction, for drops (tc -s qdisc, ip -s link, ethtool -S), and mend the one that drops.", recording.Host(local), recording.Host(remote))
 }
 
 // noSACK is why loss and reordering look alike to a sender.

@@ -54,6 +54,7 @@ const (
 	othersTimes  = 3   // times as many are answered quickly
 	heldTogether = 2   // at a time
 	leastIdle    = 0.5 // of the time of the requests
+	leastSeen    = 0.3 // of it; less tells little of the rest
 	// letGo of those that waited are answered when the session ends that held the lock. An event
 	// answers those long polls that asked for it.
 	letGo = 0.5
@@ -143,8 +144,7 @@ func (h lockedOut) finding(s *scene.Scene, p *ledger.Party, v *scene.Service) su
 		Text: fmt.Sprintf("%s of its requests waited together for up to %s, and %s others were answered quickly meanwhile", units.Count(float64(h.n)), units.Lasting(h.longest), units.Count(float64(h.others)))}
 	turns := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(h.n), Unit: "requests", Source: source.Turns, Origin: "turns",
 		Text: fmt.Sprintf("%s requests waited for up to %s and were answered up to %d within a second; %s others took %s at most meanwhile", units.Count(float64(h.n)), units.Lasting(h.longest), h.together, units.Count(float64(h.others)), units.Lasting(heldLong*othersQuick))}
-	inside := p.Share(ledger.Parked) + p.Share(ledger.Lock)
-	f.Evidence = append([]suspect.Evidence{turns, idleInside(inside)}, oneThread(s, p)...)
+	f.Evidence = append([]suspect.Evidence{turns, idleInside(p)}, oneThread(s, p)...)
 	if who := h.holder(s, v); who != nil {
 		name := who.Subject.Name
 		if who.Peer != nil && who.Peer.Owner() != nil {
@@ -166,11 +166,10 @@ func (h lockedOut) finding(s *scene.Scene, p *ledger.Party, v *scene.Service) su
 func stillLockedOut(s *scene.Scene, p *ledger.Party, k scene.Stuck) suspect.Finding {
 	f := suspect.Finding{Subject: p.Subject, Active: []recording.Interval{{Start: max(k.Since, s.Window.Start), End: s.Window.End}},
 		Text: fmt.Sprintf("%s of its requests have waited together for up to %s, and none was let go", units.Count(float64(k.Open)), units.Lasting(k.Oldest)), Next: whoBlocks(recording.Port(p.Subject.Local))}
-	inside := p.Share(ledger.Parked) + p.Share(ledger.Lock)
 	f.Evidence = []suspect.Evidence{
 		{Side: suspect.For, Grade: suspect.Strong, Value: float64(k.Open), Unit: "requests", Source: source.Turns, Origin: "turns",
 			Text: fmt.Sprintf("%s requests are open, the oldest for %s, ever more from one second to the next; %.3g a second were answered before, %.2g since", units.Count(float64(k.Open)), units.Lasting(k.Oldest), k.Before, k.After)},
-		idleInside(inside),
+		idleInside(p),
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: k.Oldest, Unit: "s", Text: f.Text}
 	return f
@@ -194,12 +193,17 @@ func oneThread(s *scene.Scene, p *ledger.Party) []suspect.Evidence {
 		Text: fmt.Sprintf("one thread did %.0f %% of its work, and answered others meanwhile: these requests wait for an event (a blocking pop, a long poll), not for a lock", 100*most/all)}}
 }
 
-// idleInside is how much of the time of a service's requests nobody in it worked for them.
-func idleInside(share float64) suspect.Evidence {
+// idleInside is how much of the time of a service's requests nobody in it worked for them: of
+// what was seen, since its threads are looked at from its first late answer on.
+func idleInside(p *ledger.Party) suspect.Evidence {
+	share, of := p.Share(ledger.Parked)+p.Share(ledger.Lock), "the time of its requests"
+	if seen := 1 - p.Share(ledger.Unseen); seen >= leastSeen && seen < 1 {
+		share, of = share/seen, fmt.Sprintf("the %.0f %% of the time of its requests that were seen", 100*seen)
+	}
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.ThreadState, Origin: "ledger",
-		Text: fmt.Sprintf("%.0f %% of the time of its requests no thread of it worked, called or slept for them, or it waited for a lock", 100*share)}
+		Text: fmt.Sprintf("%.0f %% of %s no thread of it worked, called or slept for them, or it waited for a lock", 100*share, of)}
 	if share < leastIdle {
-		e.Side, e.Text = suspect.Against, fmt.Sprintf("its threads were at work on them: only %.0f %% of their time nobody was", 100*share)
+		e.Side, e.Text = suspect.Against, fmt.Sprintf("its threads were at work on them: only %.0f %% of %s nobody was", 100*share, of)
 	}
 	return e
 }

@@ -1,0 +1,64 @@
+package net
+
+import (
+	"fmt"
+
+	"snag/internal/units"
+	"snag/recording"
+	"snag/scene"
+	"snag/suspects/measure"
+	"snag/suspects/source"
+	"snag/suspects/suspect"
+)
+
+// allLost finds connections whose two ends are on this host and alive, and nothing that the one
+// sends comes to the other: the way between them loses everything. To the sender alone a peer that
+// is gone looks alike.
+func allLost(s *scene.Scene) []suspect.Finding {
+	paths := onPaths{}
+	for _, k := range s.Sockets {
+		alive, ok := peerAlive(k)
+		if !ok {
+			continue
+		}
+		rows := whileOpen(measure.TCPRowsOf(k))
+		if len(rows) < 2 || rows[len(rows)-1].TCP.Backoff < backedOff {
+			continue
+		}
+		quiet := silence(rows)
+		first, last := quiet[0], quiet[len(quiet)-1]
+		sent := float64(last.TCP.DataSegsOut) - float64(first.TCP.DataSegsOut)
+		size := float64(last.SendQ) / float64(max(1, last.TCP.Unacked))
+		// What stands still may be too large for the way.
+		if sent == 0 || size > smallSegment || last.T.Sub(first.T).Seconds() < silentFloor || cameMeanwhile(k.Peer, first.T) {
+			continue
+		}
+		alive.Side, alive.Grade, alive.Value, alive.Unit, alive.Source = suspect.For, suspect.Decisive, sent, "segments", source.SS("-tinp", source.SegsIn, source.Backoff)
+		alive.Text = fmt.Sprintf("%s of %s were sent again, and nothing came to %s, which is on this host and alive", units.Plural(int(sent), "segment"), units.Bytes(size), k.Peer.Subject.Name)
+		paths.add(&flow{netns: last.Netns, local: last.Local, remote: last.Remote}, suspect.Finding{
+			Subject: k.Subject, Related: []recording.Subject{k.Peer.Subject}, Evidence: []suspect.Evidence{alive},
+			Active: []recording.Interval{{Start: first.T, End: last.T}},
+			Text:   fmt.Sprintf("everything is lost on the way from %s to %s", recording.Host(last.Local), recording.Host(last.Remote)),
+			Remedy: suspect.Remedy{Permanently: hopsBetween(last.Local, last.Remote)},
+			Harm: suspect.Harm{Symptom: scene.StreamFreeze, Amount: last.T.Sub(first.T).Seconds(), Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s",
+				Text: "nothing got through to " + last.Remote},
+		})
+	}
+	return paths.worst()
+}
+
+// cameMeanwhile tells whether an end received anything since, or whether nobody looked at it twice.
+func cameMeanwhile(k *scene.Socket, since recording.Time) bool {
+	rows := measure.TCPRowsOf(k)
+	if len(rows) < 2 {
+		return true
+	}
+	from := rows[0]
+	for _, row := range rows {
+		if row.T <= since.Add(measure.Jitter) {
+			from = row
+		}
+	}
+	last := rows[len(rows)-1]
+	return last.T <= from.T || last.TCP.SegsIn != from.TCP.SegsIn
+}
