@@ -18,13 +18,17 @@ const (
 	failedAnswers = 5
 	failedOfAll   = 0.01
 	failedOfStore = 0.05
+	// A name server refuses by its policy what is asked for others' names (RFC 1035, section
+	// 4.1.1), from whoever asks. Where it refuses most that it is asked, its policy is the fault.
+	failedOfPolicy = 0.5
+	byPolicy       = "DNS REFUSED"
 )
 
 // answersThatFail: a service answers with errors, in its protocol's own words.
 func answersThatFail(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, v := range ErrorAnswers(s, r) {
-		if sym, ok := v.failing(s); ok {
+		if sym, ok := v.failing(s, r); ok {
 			out = append(out, sym)
 		}
 	}
@@ -142,11 +146,21 @@ func (v *Service) unanswered(failed, of float64, as string) (float64, float64, s
 	return failed + open, max(of, failed) + open, as
 }
 
-func (v *Service) failing(s *Scene) (Symptom, bool) {
+func (v *Service) failing(s *Scene, r *recording.Recording) (Symptom, bool) {
 	failed, of, as := v.Failed()
-	floor := failedOfStore
+	floor, what := failedOfStore, "answers"
+	if _, _, tls := recording.IsTLSAlert(as); tls {
+		// A handshake has several answers, and a connection that goes on many more: of those that
+		// were refused there are one each.
+		if opened := v.opened(r); opened >= failed && opened < of {
+			of, what = opened, "connections"
+		}
+	}
 	if strings.HasPrefix(as, "HTTP") || strings.HasPrefix(as, "SIP") || strings.HasPrefix(as, "RTSP") || strings.HasPrefix(as, noAnswer) {
 		floor = failedOfAll
+	}
+	if !slices.ContainsFunc(v.Rows, func(row recording.Turns) bool { return row.Failed > 0 && row.FailedAs != byPolicy }) && as == byPolicy {
+		floor = failedOfPolicy
 	}
 	if failed < floor*of {
 		return Symptom{}, false
@@ -159,6 +173,16 @@ func (v *Service) failing(s *Scene) (Symptom, bool) {
 	}
 	return onset(Symptom{
 		Name: FailedAnswers, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: failed, Unit: "answers", Severity: failed / of,
-		Text: fmt.Sprintf("%s of %s answers were errors: %s", units.Count(failed), units.Count(of), as),
+		Text: fmt.Sprintf("%s of %s %s were errors: %s", units.Count(failed), units.Count(of), what, as),
 	}, s), true
+}
+
+// opened is how many connections a service took in.
+func (v *Service) opened(r *recording.Recording) (n float64) {
+	for _, c := range r.Connections {
+		if c.Role == "accept" && c.Netns == v.Rows[0].Netns && c.Local == v.Rows[0].Local {
+			n += float64(c.Opened)
+		}
+	}
+	return n
 }

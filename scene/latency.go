@@ -24,6 +24,9 @@ const (
 	oneLate   = 0.5 // s: then fewer are enough, once seconds are better known
 	// Fewer turns than this in the better half are no baseline.
 	fewTurns = 20
+	// Where episodes cover most seconds the better half has some of them. Its best part shows
+	// them, if so many are late in the window; where they come by chance, some are late there too.
+	manyLate = 0.1
 )
 
 // waitFloor: what lay unread this long on average was not read in time, whatever
@@ -32,7 +35,7 @@ const (
 const waitFloor = 0.05 // s
 
 // lateRequests: answers that came late by the service's own measure (late in the
-// window compared with its better half), and requests that their process left
+// window compared with its better part), and requests that their process left
 // unread. How long the work takes is by itself no symptom: a long poll, a report.
 // Latency that is there from the first second to the last is found by the cause
 // that measures it as its harm.
@@ -68,10 +71,18 @@ func lateRequests(s *Scene, r *recording.Recording) []Symptom {
 }
 
 func (v *Service) late(s *Scene) (Symptom, bool) {
-	base := v.betterHalf()
+	if sym, share, ok := v.laterThan(s, v.betterHalf(), "half"); ok && (share >= lateShare || sym.Severity >= lateTime) {
+		return sym, true
+	}
+	sym, share, ok := v.laterThan(s, v.bestPart(), "part")
+	return sym, ok && share >= manyLate
+}
+
+// laterThan is how many turns were late by what they take in some seconds, and which share of all.
+func (v *Service) laterThan(s *Scene, base []recording.Turns, what string) (sym Symptom, share float64, ok bool) {
 	hist, n := Histogram(base)
 	if n < fewTurns || len(base) < 2 {
-		return Symptom{}, false
+		return Symptom{}, 0, false
 	}
 	p50, p99 := Quantile(hist, n, 0.5), Quantile(hist, n, 0.99)
 	bound := max(lateFloor, lateFactor*p99)
@@ -98,22 +109,22 @@ func (v *Service) late(s *Scene) (Symptom, bool) {
 			active = append(active, i)
 		}
 	}
-	share, timeShare := float64(late)/float64(all), lateSum/max(sum, 1e-9)
-	enough := late >= fewLate || late >= 1 && worst >= oneLate
-	if !enough || share < lateShare && timeShare < lateTime {
-		return Symptom{}, false
+	share = float64(late) / float64(all)
+	timeShare := lateSum / max(sum, 1e-9)
+	if late < fewLate && (late == 0 || worst < oneLate) {
+		return Symptom{}, 0, false
 	}
 	if recording.StandsIn(v.Subject.PID) && v.allAlong(bound, s.Window) {
-		return Symptom{}, false
+		return Symptom{}, 0, false
 	}
 	whole, n := Histogram(v.Rows)
 	return Symptom{
 		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: lateSum/float64(late) - p50, Unit: "s",
 		Severity: min(1, max(share, timeShare)),
-		Text: fmt.Sprintf("%s of %s answers took over %s, up to %s (p99 %s; in the better half of the window p50 %s, p99 %s)",
+		Text: fmt.Sprintf("%s of %s answers took over %s, up to %s (p99 %s; in the better %s of the window p50 %s, p99 %s)",
 			units.Count(float64(late)), units.Count(float64(all)), units.Short(bound), units.Short(worst),
-			units.Short(Quantile(whole, n, 0.99)), units.Short(p50), units.Short(p99)),
-	}, true
+			units.Short(Quantile(whole, n, 0.99)), what, units.Short(p50), units.Short(p99)),
+	}, share, true
 }
 
 // A service has become slower where answers of some seconds take slowedFactor times as long

@@ -135,13 +135,8 @@ func onlyAsks(r *recording.Recording, pid int) bool {
 // service itself where it alone is what they are busy with.
 func blame(f *suspect.Finding, s *scene.Scene, r *recording.Recording, all measure.CPUTime, w cpuWait) {
 	self := w.process.Subject
-	var top *rival
-	for _, v := range rivals(s, r) {
-		if !v.has(w.process) {
-			top = &v
-			break
-		}
-	}
+	used := rivals(s, r)
+	top := rivalOf(used, w.process)
 	if top == nil || top.used < w.ran || top.used < 0.1*all.Total {
 		f.Text = fmt.Sprintf("%s needs more CPU than there is: it ran for %s and waited for %s", self.Name, units.Lasting(w.ran), units.Lasting(w.waited))
 		f.Remedy = suspect.Remedy{Permanently: "More CPUs for " + self.Name + ".", Program: "Less work for each request."}
@@ -159,6 +154,35 @@ func blame(f *suspect.Finding, s *scene.Scene, r *recording.Recording, all measu
 	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: top.used, Unit: "s", Source: source.Stat.As("/proc/PID/stat utime, stime"), Origin: "process time",
 		Text: fmt.Sprintf("%s used %s of CPU time, %s itself %s", top.name(), units.Lasting(top.used), self.Name, units.Lasting(w.ran))})
 	f.Remedy = top.yields(s, r, w.process)
+	asks, answers := w.process, top
+	if lateness(s, w.process) == nil { // whom does it serve?
+		asks, answers = top.processes[0], rivalWith(used, w.process)
+	}
+	if onlyFor(asks, answers) {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: answers.used, Unit: "s", Source: source.SS("-tnp"), Origin: "who asks",
+			Text: fmt.Sprintf("%s answers %s, which serves nobody: who asks in a closed loop takes what there is", answers.name(), asks.Subject.Name)})
+	}
+}
+
+// onlyFor tells of a process that asks the rival's service, and serves nobody itself, as a load
+// test does: what that service takes is its doing.
+func onlyFor(p *scene.Process, v *rival) bool {
+	asks, all := 0, 0
+	if v == nil {
+		return false
+	}
+	for _, k := range p.Sockets {
+		switch {
+		case k.Listening() || k.Listener != nil:
+			return false
+		case k.First().Remote != "":
+			all++
+			if k.Peer != nil && slices.ContainsFunc(v.processes, func(o *scene.Process) bool { return slices.Contains(k.Peer.Owners, o) }) {
+				asks++
+			}
+		}
+	}
+	return all > 0 && float64(asks) >= 0.9*float64(all)
 }
 
 // addHarm says whether anybody felt the wait, and how much of it a request met.

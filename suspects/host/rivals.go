@@ -62,6 +62,26 @@ func rivals(s *scene.Scene, r *recording.Recording) []rival {
 	return out
 }
 
+// rivalOf is who used most of the CPUs besides a process; nil where nobody did.
+func rivalOf(all []rival, p *scene.Process) *rival {
+	for i := range all {
+		if !all[i].has(p) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// rivalWith is the one that a process is of; nil where it used nothing.
+func rivalWith(all []rival, p *scene.Process) *rival {
+	for i := range all {
+		if all[i].has(p) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
 // reaped is the CPU time of children without rows of their own that ended between two
 // rows. It is counted when they end, with all that they used before: more than there
 // was in that time is not of it. Init reaps whom it did not start.

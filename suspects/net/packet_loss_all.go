@@ -29,14 +29,20 @@ func allLost(s *scene.Scene) []suspect.Finding {
 		first, last := quiet[0], quiet[len(quiet)-1]
 		sent := float64(last.TCP.DataSegsOut) - float64(first.TCP.DataSegsOut)
 		size := float64(last.SendQ) / float64(max(1, last.TCP.Unacked))
-		// What stands still may be too large for the way.
-		if sent == 0 || size > smallSegment || last.T.Sub(first.T).Seconds() < silentFloor || cameMeanwhile(k.Peer, first.T) {
+		large := size > smallSegment // what stands still may be too large for the way
+		if sent == 0 || large && last.TCP.BytesAcked < fullBefore*uint64(last.TCP.SndMSS) || last.T.Sub(first.T).Seconds() < silentFloor || cameMeanwhile(k.Peer, first.T) {
 			continue
 		}
 		alive.Side, alive.Grade, alive.Value, alive.Unit, alive.Source = suspect.For, suspect.Decisive, sent, "segments", source.SS("-tinp", source.SegsIn, source.Backoff)
 		alive.Text = fmt.Sprintf("%s of %s were sent again, and nothing came to %s, which is on this host and alive", units.Plural(int(sent), "segment"), units.Bytes(size), k.Peer.Subject.Name)
+		evidence := []suspect.Evidence{alive}
+		if large {
+			evidence[0].Grade = suspect.Strong
+			evidence = append(evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(last.TCP.BytesAcked), Unit: "B", Source: source.SS("-tin", source.BytesAcked, source.Word("mss")), Origin: "bytes_acked",
+				Text: fmt.Sprintf("%s of it were acknowledged before, in segments of up to %s bytes: the way took them", units.Bytes(float64(last.TCP.BytesAcked)), units.Count(float64(last.TCP.SndMSS)))})
+		}
 		paths.add(&flow{netns: last.Netns, local: last.Local, remote: last.Remote}, suspect.Finding{
-			Subject: k.Subject, Related: []recording.Subject{k.Peer.Subject}, Evidence: []suspect.Evidence{alive},
+			Subject: k.Subject, Related: []recording.Subject{k.Peer.Subject}, Evidence: evidence,
 			Active: []recording.Interval{{Start: first.T, End: last.T}},
 			Text:   fmt.Sprintf("everything is lost on the way from %s to %s", recording.Host(last.Local), recording.Host(last.Remote)),
 			Remedy: suspect.Remedy{Permanently: hopsBetween(last.Local, last.Remote)},
@@ -46,6 +52,9 @@ func allLost(s *scene.Scene) []suspect.Finding {
 	}
 	return paths.worst()
 }
+
+// fullBefore: so many full segments were acknowledged that the way has had their size.
+const fullBefore = 20
 
 // cameMeanwhile tells whether an end received anything since, or whether nobody looked at it twice.
 func cameMeanwhile(k *scene.Socket, since recording.Time) bool {

@@ -21,7 +21,7 @@ var errorAnswers = &suspect.Suspect{
 		{Measure: "sockets.dns", Why: "those of name servers"},
 	},
 	For: []string{
-		"decisive: five answers or more, 1 in 100 (of databases and stores 1 in 20), were errors: HTTP's 5xx and 429, SIP's 5xx and 6xx, RTSP's 5xx and 453, errors of Redis, memcached, PostgreSQL and MySQL, closes of AMQP, refusals of MQTT, alerts of TLS, and what says that the service can't of FTP, SMTP, NNTP (421, 452 and others), IMAP, POP3, LDAP, beanstalkd and Kafka; of name servers (1 in 20) SERVFAIL, REFUSED and what they leave unanswered for 5 s",
+		"decisive: five answers or more, 1 in 100 (of databases and stores 1 in 20), were errors: HTTP's 5xx and 429, SIP's 5xx and 6xx, RTSP's 5xx and 453, errors of Redis, memcached, PostgreSQL and MySQL, closes of AMQP, refusals of MQTT, alerts of TLS, and what says that the service can't of FTP, SMTP, NNTP (421, 452 and others), IMAP, POP3, LDAP, beanstalkd and Kafka; of name servers (1 in 20) SERVFAIL, what they leave unanswered for 5 s, and REFUSED where it is half of all: names of others are refused by policy",
 	},
 	Against: []string{
 		"trap: what a client asks wrongly (HTTP's other 4xx), MOVED and ASK of Redis, a wrong password, a file or mailbox that is not there, greylisting, a rebalance of Kafka, names that do not exist (NXDOMAIN): the service works",
