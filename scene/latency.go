@@ -2,6 +2,7 @@ package scene
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"snag/internal/units"
@@ -24,8 +25,8 @@ const (
 	oneLate   = 0.5 // s: then fewer are enough, once seconds are better known
 	// Fewer turns than this in the better half are no baseline.
 	fewTurns = 20
-	// Where episodes cover most seconds the better half has some of them. Its best part shows
-	// them, if so many are late in the window; where they come by chance, some are late there too.
+	// Where episodes cover most seconds the better half has some of them. The best part shows
+	// them, if so many are late in the window that by chance each second would have had fewLate.
 	manyLate = 0.1
 )
 
@@ -74,8 +75,9 @@ func (v *Service) late(s *Scene) (Symptom, bool) {
 	if sym, share, ok := v.laterThan(s, v.betterHalf(), "half"); ok && (share >= lateShare || sym.Severity >= lateTime) {
 		return sym, true
 	}
-	sym, share, ok := v.laterThan(s, v.bestPart(), "part")
-	return sym, ok && share >= manyLate
+	best := v.bestPart()
+	sym, share, ok := v.laterThan(s, best, "part")
+	return sym, ok && share >= manyLate && !slices.ContainsFunc(best, func(row recording.Turns) bool { return float64(row.N)*share < fewLate })
 }
 
 // laterThan is how many turns were late by what they take in some seconds, and which share of all.

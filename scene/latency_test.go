@@ -97,6 +97,25 @@ func TestLateAnswersByTheServicesOwnMeasure(t *testing.T) {
 	}
 }
 
+func TestLateAnswersInMostSeconds(t *testing.T) {
+	episodes, chance := map[int]int{}, map[int]int{}
+	for second := range 30 {
+		if second%3 != 0 {
+			episodes[second] = 40
+		}
+		if second%4 != 0 {
+			chance[second] = 2
+		}
+	}
+	got := symptomsOf(t, RequestLatency, listener, turnRows("serve", 100, 0.001, episodes, 0))
+	if len(got) != 1 || !strings.Contains(got[0].Text, "800 of 3,000 answers took over 80 ms, up to 400 ms") {
+		t.Errorf("forty of a hundred in two of three seconds: %+v", got)
+	}
+	if got := symptomsOf(t, RequestLatency, listener, turnRows("serve", 10, 0.001, chance, 0)); len(got) != 0 {
+		t.Errorf("two of ten, and none in some seconds, as chance has it: %+v", got)
+	}
+}
+
 func TestRequestsThatLieUnread(t *testing.T) {
 	got := symptomsOf(t, RequestLatency, listener, turnRows("serve", 10, 0.4, nil, 0.3))
 	if len(got) != 1 || got[0].Amount < 0.29 || got[0].Amount > 0.31 || !strings.Contains(got[0].Text, "lay unread for 300 ms") {

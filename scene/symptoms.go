@@ -168,8 +168,8 @@ func unaccepted(s *Scene, r *recording.Recording) []Symptom {
 		}
 		out = append(out, onset(Symptom{
 			Name: ConnectLatency, Subject: k.Subject, Active: active, Amount: waited.Seconds(), Unit: "s",
-			Severity: waited.Seconds() / s.Window.Length(s.Window.End).Seconds(),
-			Text:     fmt.Sprintf("connections waited to be accepted during %s (up to %d at once)", units.Seconds(waited), most),
+			Severity: waited.Seconds() / s.Window.Length(s.Window.End).Seconds(), Held: mean,
+			Text: fmt.Sprintf("connections waited to be accepted during %s (up to %d at once)", units.Seconds(waited), most),
 		}, s))
 	}
 	return out

@@ -92,16 +92,14 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 			refusing = append(refusing, measure.OneSecond(row.T))
 		}
 	}
-	short := 0.0
-	for _, c := range accepted(r, v.Subject) {
-		if intervals.Cover(refusing, c.T.Add(time.Second/2)) {
-			short += float64(c.Short)
-		}
+	short, more := shortWhile(v, refusing, accepted(r, v.Subject))
+	if !sameCount(failed, short) && sameCount(failed, more) { // ordinary ones end as soon, and go on meanwhile
+		short = more
 	}
 	f := suspect.Finding{Subject: v.Subject, Next: fmt.Sprintf("ss -Htn state established '( sport = :%s )' | awk '{print $4}' | sort | uniq -c   # who holds how many", recording.Port(v.Subject.Local))}
 	ended := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: failed, Unit: "connections", Source: source.FirstBytes.And(source.Connections), Origin: "answers",
 		Text: fmt.Sprintf("%s connections ended within a second while it answered with errors, and %s answers were errors (%s)", units.Count(short), units.Count(failed), as)}
-	if failed > (1+alike)*short || failed < (1-alike)*short {
+	if !sameCount(failed, short) {
 		ended.Side = suspect.Against
 		ended.Text += ": not the same ones"
 		f.Text, f.Evidence = "its errors are not those of connections that are turned away", []suspect.Evidence{ended}
@@ -131,6 +129,40 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 		Program: "Clients that share connections."}
 	return f
 }
+
+// shortWhile is how many connections ended within a second in the seconds in which a service
+// turned some away, and how many more than in any second: than in those in which it turned few away.
+func shortWhile(v *scene.Service, refusing []recording.Interval, all []recording.Connections) (within, more float64) {
+	failed, most := map[int64]float64{}, 0.0
+	second := func(t recording.Time) int64 { return int64(t.Sub(v.Rows[0].T).Round(time.Second)) }
+	for _, row := range v.Rows {
+		failed[second(row.T)] = float64(row.Failed)
+		most = max(most, float64(row.Failed))
+	}
+	var others []float64
+	for _, c := range all {
+		n := failed[second(c.T)]
+		if intervals.Cover(refusing, c.T.Add(time.Second/2)) {
+			within += float64(c.Short)
+		}
+		if c.Opened > 0 && n <= fewTurned*most {
+			others = append(others, max(0, float64(c.Short)-n))
+		}
+	}
+	if len(others) < 3 {
+		return within, within
+	}
+	slices.Sort(others)
+	return within, max(0, within-others[len(others)/2]*float64(len(refusing)))
+}
+
+func sameCount(failed, short float64) bool {
+	return failed <= (1+alike)*short && failed >= (1-alike)*short
+}
+
+// fewTurned is how much of what it turned away in the worst second it turns away in another at the
+// most.
+const fewTurned = 0.25
 
 // turnsAway is a service that lets clients in and sends some away unheard.
 func turnsAway(s *scene.Scene, t scene.TurnedAway) suspect.Finding {
