@@ -65,7 +65,7 @@ func pauses(s *scene.Scene, r *recording.Recording) covered {
 // atLeast raises the seconds of a process to what a counter of seconds grew by in each.
 func (c covered) atLeast(window recording.Interval, pid int, series recording.Series) {
 	for _, grown := range series.Steps() {
-		at := number(window, grown.T.Add(-time.Second/2))
+		at := number(window, grown.T.Add(-time.Second)) // rows of a second have the time at which it began
 		if grown.V <= 0 || grown.T <= window.Start {
 			continue
 		}
@@ -87,21 +87,16 @@ func reclaims(s *scene.Scene, r *recording.Recording) covered {
 	return out
 }
 
-// throttled is, of the time in which a thread of the process was ready and did not run, the
-// part in which its control group had used up its quota; 0 to 1. ready is how many threads
-// were ready at a moment, on average.
-func throttled(s *scene.Scene, r *recording.Recording, pid int, ready float64) float64 {
-	p := s.Process(pid)
-	length := s.Window.End.Sub(s.Window.Start).Seconds()
-	if p == nil || ready <= 0 || length <= 0 {
-		return 0
+// throttled are for how much of each second the control group of a process had used up its quota.
+func throttled(s *scene.Scene, r *recording.Recording, pid int) map[int]float64 {
+	p, out := s.Process(pid), covered{}
+	if p == nil {
+		return nil
 	}
 	for _, series := range r.Select("snag_cgroup_cpu_throttled_seconds_total", "cgroup", p.Last().Cgroup) {
-		if held, ok := series.Increase(); ok {
-			return min(1, held/length/min(1, ready))
-		}
+		out.atLeast(s.Window, pid, series)
 	}
-	return 0
+	return out[pid]
 }
 
 // correct lays the exact times beside what was found: looks do not see why a thread that
@@ -109,13 +104,12 @@ func throttled(s *scene.Scene, r *recording.Recording, pid int, ready float64) f
 func (l looks) correct(s *scene.Scene, r *recording.Recording) {
 	memory := reclaims(s, r)
 	for pid, seconds := range l {
-		ready := 0.0
-		for _, d := range seconds {
-			ready += d.busy[place{account: CPU}] / float64(len(seconds))
-		}
-		quota := throttled(s, r, pid, ready)
+		quota := throttled(s, r, pid)
 		for at, d := range seconds {
-			d.move(place{account: CPU}, place{account: Quota}, quota*d.busy[place{account: CPU}])
+			// Of the time in which a thread was ready and did not run, at most one at a moment.
+			if ready := d.busy[place{account: CPU}]; ready > 0 {
+				d.move(place{account: CPU}, place{account: Quota}, min(1, quota[at]/min(1, ready))*ready)
+			}
 			left := memory[pid][at]
 			for _, from := range []Account{Kernel, Work, CPU} {
 				left -= d.move(place{account: from}, place{account: Memory}, left)
