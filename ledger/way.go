@@ -10,7 +10,7 @@ import (
 // way is what the caller's own sockets and probes tell of the way to a destination.
 type way struct {
 	minRTT, rtt, rto float64 // s
-	resent           float64 // segments
+	resent           float64 // segments, and those that this host dropped
 	long             float64 // s of calls that took long enough to have waited for a timer
 	held             float64 // s that small writes waited for an acknowledgement (Nagle)
 	shut             float64 // s in which the peer's window was closed
@@ -53,6 +53,12 @@ func wayOf(s *scene.Scene, r *recording.Recording, v *scene.Service) way {
 	for _, row := range r.Retransmits {
 		if row.Netns == first.Netns && row.Remote == first.Remote {
 			w.resent += float64(row.N)
+		}
+	}
+	// What this host drops on its way out is lost, too: its kernel does not trace that as sent again.
+	for _, d := range r.Drops {
+		if d.Netns == first.Netns && d.Dst == first.Remote && d.Proto == "tcp" && !d.Benign {
+			w.resent += float64(d.N)
 		}
 	}
 	hist, _ := scene.Histogram(v.Rows)
