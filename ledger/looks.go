@@ -84,7 +84,7 @@ type looks map[int]map[int]*doing
 // looksOf sorts what the threads were found in. Threads that were never found busy in the
 // whole window work for nobody: they are a runtime's own, or a pool's that nobody needs.
 func looksOf(s *scene.Scene, r *recording.Recording) looks {
-	ran, ready := schedule(r)
+	ran, ready, alike := schedule(r)
 	elsewhere := servesNobody(s, r)
 	sorted := make([]place, len(r.ThreadStates))
 	busy, been := map[[2]int]bool{}, map[[2]int]map[place]uint64{}
@@ -128,6 +128,8 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 			share := 1.0
 			if t := [2]int{row.PID, row.TID}; ran[t]+ready[t] > 0 {
 				share = ran[t] / (ran[t] + ready[t])
+			} else if c := alike[row.Comm]; c.ran+c.ready > 0 { // one of a family that forks
+				share = c.ran / (c.ran + c.ready)
 			}
 			d.busy[p] += threads * share
 			if share < 1 {
@@ -186,10 +188,13 @@ func servesNobody(s *scene.Scene, r *recording.Recording) map[[2]int]bool {
 	return out
 }
 
+// scheduled is how long threads ran, and waited for a CPU, s.
+type scheduled struct{ ran, ready float64 }
+
 // schedule is how long each thread ran and waited for a CPU in the window, and (with TID
-// 0) each process.
-func schedule(r *recording.Recording) (ran, ready map[[2]int]float64) {
-	ran, ready = map[[2]int]float64{}, map[[2]int]float64{}
+// 0) each process; and all threads of a name.
+func schedule(r *recording.Recording) (ran, ready map[[2]int]float64, alike map[string]scheduled) {
+	ran, ready, alike = map[[2]int]float64{}, map[[2]int]float64{}, map[string]scheduled{}
 	first := map[[2]int]recording.Thread{}
 	for _, row := range r.Threads {
 		t := [2]int{row.PID, row.TID}
@@ -200,12 +205,14 @@ func schedule(r *recording.Recording) (ran, ready map[[2]int]float64) {
 		}
 		ran[t], ready[t] = row.OnCPU-f.OnCPU, row.RunDelay-f.RunDelay
 	}
-	for t := range first {
+	for t, row := range first {
 		all := [2]int{t[0], 0}
 		ran[all] += ran[t]
 		ready[all] += ready[t]
+		c := alike[row.Comm]
+		alike[row.Comm] = scheduled{c.ran + ran[t], c.ready + ready[t]}
 	}
-	return ran, ready
+	return ran, ready, alike
 }
 
 // FileLock is where threads wait that want a lock of a file: whichever file.

@@ -39,7 +39,7 @@ var upstreamRefused = &suspect.Suspect{
 		"trap: a service that restarts refuses for a moment",
 		"can't tell: why nobody listens on another host",
 	},
-	LeadsTo: []suspect.Lead{{To: "error-answers", Lag: 10 * time.Second}, {To: scene.ConnectionErrors, Lag: 2 * time.Second}, {To: scene.RequestLatency, Lag: measure.FeltWithin}, {To: scene.ConnectLatency, Lag: measure.FeltWithin},
+	LeadsTo: []suspect.Lead{{To: "server-stall", Lag: 10 * time.Second}, {To: "error-answers", Lag: 10 * time.Second}, {To: scene.ConnectionErrors, Lag: 2 * time.Second}, {To: scene.RequestLatency, Lag: measure.FeltWithin}, {To: scene.ConnectLatency, Lag: measure.FeltWithin},
 		{To: "reconnect-storm", Lag: 10 * time.Second}, {To: "log-silence", Lag: time.Minute}, {To: "ephemeral-ports", Lag: time.Minute}},
 	Remedy: suspect.Remedy{
 		Now:         "systemctl start UNIT",
