@@ -77,7 +77,7 @@ func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 		if p.Role != ledger.Serves || v == nil {
 			continue
 		}
-		if h := lockedOutOf(v); h.n >= fewHeld && h.together >= heldTogether && h.others >= othersTimes*h.n {
+		if h := lockedOutOf(v); h.many() {
 			out = append(out, h.finding(s, p, v))
 		} else if k, ok := v.Stuck(); ok {
 			out = append(out, stillLockedOut(s, p, k))
@@ -86,12 +86,31 @@ func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 	return out
 }
 
+// waitTogether tells whether requests of a listener wait as they do for a lock.
+func waitTogether(s *scene.Scene, r *recording.Recording, k *scene.Socket) bool {
+	if k == nil {
+		return false
+	}
+	for _, v := range scene.Services(s, r, "serve") {
+		if scene.IDOf(v.Subject) != k.ID {
+			continue
+		}
+		_, stuck := v.Stuck()
+		return stuck || lockedOutOf(v).many()
+	}
+	return false
+}
+
 // lockedOut are the requests of a service that waited together.
 type lockedOut struct {
 	n, together uint64 // in all, and most that were let go within a second
 	longest     float64
 	others      uint64 // that were answered quickly meanwhile
 	spans       []recording.Interval
+}
+
+func (h lockedOut) many() bool {
+	return h.n >= fewHeld && h.together >= heldTogether && h.others >= othersTimes*h.n
 }
 
 // lockedOutOf finds the times in which requests wait, the oldest ever longer, until those that

@@ -96,6 +96,9 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording, l *ledger.Ledge
 				if free || few { // who would accept does not wait for it, or another could
 					f.NotTo = []string{scene.ConnectLatency, "listen-overflow"}
 				}
+				if d.socket != nil && d.socket.Peer != nil && waitTogether(s, r, d.socket.Peer.Listener) {
+					f.NotTo = append(f.NotTo, "session-lock") // which is there, and why it takes long
+				}
 				if few {
 					f.Part = 1
 					for _, w := range p.workers {
