@@ -151,6 +151,9 @@ func (d demand) inside(at int, open float64, now *doing, called callsOf) {
 	}
 	served := min(open, now.work())
 	line := (open - served) * now.allBusy()
+	if d.party.isDatabase() {
+		line = 0
+	}
 	d.add(now, served+line, line)
 	inCalls := 0.0
 	if served > 0 {

@@ -126,6 +126,7 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing
 	}
 	if n := standing[placeAsked(v.Rows[0])]; n > 0 {
 		p.Oldest = s.Window.End.Sub(s.Window.Start).Seconds()
+		p.waiting += uint64(n)
 		seconds := int(p.Oldest)
 		if !left.takes(seconds) {
 			seconds, n = 1, n*p.Oldest

@@ -148,6 +148,8 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 		case p.Usual != nil: // below
 		case e.Account == Work && p.uneven():
 			held = e.InLine
+		case e.Account == Parked && p.Unheard() > 0:
+			held = e.Seconds
 		case p.Role == Serves && p.takes() >= Intolerable && (e.Account == Call || e.Account == Child):
 			held = e.Seconds
 		}

@@ -66,9 +66,15 @@ func placeAsked(row recording.Turns) askedAt {
 	return askedAt{Calls, row.Netns, row.Remote, row.Proto}
 }
 
-// silent tells that nothing was said on a connection in the whole window.
+// silent tells that nothing was said on a connection in the whole window, until whoever asked hung
+// up: its FIN counts as a byte (net/ipv4/tcp_input.c, tcp_fin).
 func silent(k *scene.Socket, window recording.Interval) bool {
 	a, b := k.First(), k.Rows[len(k.Rows)-1]
-	return b.TCP != nil && b.State == a.State && a.TCP.BytesSent == b.TCP.BytesSent && a.TCP.BytesReceived == b.TCP.BytesReceived &&
+	if b.TCP == nil || a.TCP.BytesSent != b.TCP.BytesSent {
+		return false
+	}
+	said := b.TCP.BytesReceived - a.TCP.BytesReceived
+	hungUp := k.Listener != nil && b.State == "CLOSE_WAIT" && said <= 1
+	return (hungUp || b.State == a.State && said == 0) &&
 		a.T.Sub(window.Start).Seconds() <= edge && window.End.Sub(b.T).Seconds() <= edge
 }

@@ -73,6 +73,10 @@ func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 	}
 	var out []suspect.Finding
 	for _, p := range l.Parties {
+		if n := p.Unheard(); n > 0 {
+			out = append(out, unheard(s, p, n))
+			continue
+		}
 		v := services[scene.IDOf(p.Subject)]
 		if p.Role != ledger.Serves || v == nil {
 			continue
@@ -86,9 +90,10 @@ func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 	return out
 }
 
-// waitTogether tells whether requests of a listener wait as they do for a lock.
+// waitTogether tells whether requests of a database wait as they do for a lock. Of other services
+// answers that are sent by a timer look the same.
 func waitTogether(s *scene.Scene, r *recording.Recording, k *scene.Socket) bool {
-	if k == nil {
+	if k == nil || !ledger.IsDatabase(k.Subject.Comm) {
 		return false
 	}
 	for _, v := range scene.Services(s, r, "serve") {
@@ -191,6 +196,20 @@ func stillLockedOut(s *scene.Scene, p *ledger.Party, k scene.Stuck) suspect.Find
 		idleInside(p),
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: k.Oldest, Unit: "s", Text: f.Text}
+	return f
+}
+
+// unheard is a database that answered nobody in the whole window, and whose threads do nothing for
+// those who asked: they wait for one lock, of a table or of all.
+func unheard(s *scene.Scene, p *ledger.Party, n uint64) suspect.Finding {
+	f := suspect.Finding{Subject: p.Subject, Active: []recording.Interval{s.Window},
+		Text: fmt.Sprintf("none of its %d requests was answered in %s", n, units.Lasting(p.Oldest)), Next: whoBlocks(recording.Port(p.Subject.Local))}
+	f.Evidence = []suspect.Evidence{
+		{Side: suspect.For, Grade: suspect.Strong, Value: float64(n), Unit: "requests", Source: source.SS("-tin", source.BytesReceived, source.LastSnd, source.LastRcv), Origin: "sessions",
+			Text: fmt.Sprintf("%d requests are open since before the recording began, and it answered none of any", n)},
+		idleInside(p),
+	}
+	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: p.Oldest, Unit: "s", Text: f.Text}
 	return f
 }
 
