@@ -4,6 +4,7 @@ package report
 import (
 	"encoding/json"
 	"io"
+	"reflect"
 	"time"
 
 	"snag/internal/shown"
@@ -256,6 +257,7 @@ func NewDocument(v *verdict.Verdict) Document {
 	for _, c := range v.Recording.Coverage {
 		d.Coverage = append(d.Coverage, Coverage{c.Probe, c.State, optional(c.Since), c.Lost, c.Late, c.Cost, c.Why, c.Cure})
 	}
+	finite(reflect.ValueOf(&d).Elem())
 	return d
 }
 

@@ -1,6 +1,7 @@
 package wronglibrary
 
 import (
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -38,6 +39,6 @@ func buildFamily(b *drawn.Bench) {
 		b.Fail("codec library", err)
 		return
 	}
-	b.AwaitPrinted(b.Actor(net.Server, "codec-server", "rr-server", []string{"--listen", net.At(9000), "--library", lib}), "ready")
+	b.AwaitPrinted(b.Actor(net.Server, "codec-server", "rr-server", []string{"--listen", net.At(9000), "--library", lib, "--size", fmt.Sprint(l.Size)}), "ready")
 	b.Ask(net.Client, "codec-client", net.At(9000), l)
 }
