@@ -17,7 +17,7 @@ const longPause = 0.05
 
 // book books a service's demand, second by second, by what the threads of its processes
 // were found in.
-func (d demand) book(all looks, paused covered, called callsOf) {
+func (d demand) book(all looks, still stillness, called callsOf) {
 	var seconds []int
 	for at := range d.seconds {
 		seconds = append(seconds, at)
@@ -29,18 +29,13 @@ func (d demand) book(all looks, paused covered, called callsOf) {
 	for _, at := range seconds {
 		d.party.at = at
 		s := d.seconds[at]
-		still := 0.0
-		for _, pid := range d.party.PIDs {
-			still = max(still, min(1, paused[pid][at]))
-		}
-		if still >= longPause { // what comes meanwhile lies unread until it is over
-			d.party.add(Entry{Account: Pause, Seconds: min(s.unread, s.open)})
-			s.open, s.unread = s.open-min(s.unread, s.open), 0
-		}
-		d.party.add(Entry{Account: Pause, Seconds: s.open * still})
-		s.open, s.unread = s.open*(1-still), s.unread*(1-still)
+		s = d.standsStill(at, s, Pause, still.paused)
+		s = d.standsStill(at, s, Stopped, still.stopped)
 		unread := min(s.unread, s.open)
 		now := d.threads(at, all)
+		if now != nil && d.covered(at, still.stopped) > 0 { // whose time is known
+			delete(now.busy, place{account: Stopped})
+		}
 		now = now.withoutTimers(s.open - d.callsBesides(at, now, called))
 		d.party.Free += now.free()
 		// A free thread reads at once: what lies unread waits for what those do who would
@@ -51,6 +46,30 @@ func (d demand) book(all looks, paused covered, called callsOf) {
 		d.party.add(Entry{Account: Unread, Seconds: unread})
 		d.inside(at, s.open-min(s.unread, s.open), now, called)
 	}
+}
+
+// stillness is when processes did nothing at all, by exact times.
+type stillness struct{ paused, stopped covered }
+
+// covered is the part of a second in which one of the party's processes stood still.
+func (d demand) covered(at int, by covered) (part float64) {
+	for _, pid := range d.party.PIDs {
+		part = max(part, min(1, by[pid][at]))
+	}
+	return part
+}
+
+// standsStill books the part of a second's demand in which a process stood still, and returns what
+// is left. What comes meanwhile lies unread until it is over.
+func (d demand) standsStill(at int, s second, a Account, by covered) second {
+	part := d.covered(at, by)
+	if part >= longPause {
+		d.party.add(Entry{Account: a, Seconds: min(s.unread, s.open)})
+		s.open, s.unread = s.open-min(s.unread, s.open), 0
+	}
+	d.party.add(Entry{Account: a, Seconds: s.open * part})
+	s.open, s.unread = s.open*(1-part), s.unread*(1-part)
+	return s
 }
 
 // threads is what the party's processes did in a second, nil where nobody saw it.

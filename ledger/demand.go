@@ -47,7 +47,7 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	looks := looksOf(s, r)
 	left := newRoom()
 	called := openCalls(s, r, standing, left)
-	paused := pauses(s, r)
+	still := stillness{pauses(s, r), stops(s, r)}
 	var serve []demand
 	for _, v := range scene.Services(s, r, string(Serves)) {
 		if l.withhold(v) {
@@ -62,7 +62,7 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	for _, d := range serve {
 		d.party.Strangers = strangersOf(s, r, d.party.Subject, looks)
 		d.helpers = helpersOf(s, r, d.party, looks)
-		d.book(looks, paused, called)
+		d.book(looks, still, called)
 		for _, h := range d.helpers {
 			if h.Seconds > 0 {
 				l.Helpers = append(l.Helpers, h)

@@ -76,6 +76,30 @@ func (c covered) atLeast(window recording.Interval, pid int, series recording.Se
 	}
 }
 
+// stops are when a process was stopped, by the signals that it got: from the one that stopped it to
+// SIGCONT, or to the window's end.
+func stops(s *scene.Scene, r *recording.Recording) covered {
+	since, out := map[int]recording.Time{}, covered{}
+	for _, e := range r.Events {
+		if e.Kind != recording.EventSignal {
+			continue
+		}
+		switch name, pid := e.Attrs["signal"], e.Subject.PID; {
+		case recording.StopSignals[name] && e.Attrs["result"] != "ignored" && since[pid] == 0:
+			since[pid] = e.T
+		case name == "SIGCONT" && since[pid] != 0:
+			out.add(s.Window, pid, recording.Interval{Start: since[pid], End: e.T})
+			since[pid] = 0
+		}
+	}
+	for pid, t := range since {
+		if t != 0 {
+			out.add(s.Window, pid, recording.Interval{Start: t, End: s.Window.End})
+		}
+	}
+	return out
+}
+
 // reclaims are for how long threads of a process reclaimed or compacted memory.
 func reclaims(s *scene.Scene, r *recording.Recording) covered {
 	out := covered{}

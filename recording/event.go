@@ -62,3 +62,6 @@ const (
 
 // Interval returns the event's span.
 func (e Event) Interval() Interval { return Interval{e.T, e.End} }
+
+// StopSignals stop a process that does not handle them (signal(7)).
+var StopSignals = map[string]bool{"SIGSTOP": true, "SIGTSTP": true, "SIGTTIN": true, "SIGTTOU": true}

@@ -61,7 +61,7 @@ func endingSignals(r *recording.Recording) map[int][]recording.Event {
 	out := map[int][]recording.Event{}
 	for _, s := range r.Events {
 		name := s.Attrs["signal"]
-		if s.Kind == recording.EventSignal && s.Subject.PID != 0 && s.Attrs["result"] != "ignored" && !measure.StopSignals[name] && name != "SIGCONT" && name != "SIGPIPE" {
+		if s.Kind == recording.EventSignal && s.Subject.PID != 0 && s.Attrs["result"] != "ignored" && !recording.StopSignals[name] && name != "SIGCONT" && name != "SIGPIPE" {
 			out[s.Subject.PID] = append(out[s.Subject.PID], s)
 		}
 	}

@@ -30,9 +30,6 @@ type Stops struct {
 // no shorter than the samples are apart.
 const longStop = time.Second
 
-// StopSignals stop a process that does not handle them.
-var StopSignals = map[string]bool{"SIGSTOP": true, "SIGTSTP": true, "SIGTTIN": true, "SIGTTOU": true}
-
 // StopsOf gathers what states, events and signals say of one process.
 func StopsOf(p *scene.Process, r *recording.Recording, window recording.Interval) Stops {
 	st := Stops{Process: p}
@@ -114,7 +111,7 @@ func (st *Stops) addEvents(r *recording.Recording, window recording.Interval) {
 		case e.Kind == recording.EventStopped:
 			st.Spans = append(st.Spans, e.Interval())
 			st.Told = st.Told || e.Interval().Length(window.End) >= longStop
-		case e.Kind == recording.EventSignal && StopSignals[name] && e.Attrs["result"] != "ignored":
+		case e.Kind == recording.EventSignal && recording.StopSignals[name] && e.Attrs["result"] != "ignored":
 			st.Signals += int(max(1, e.Value))
 			st.Signal = name
 			if id, err := strconv.Atoi(e.Attrs["from_pid"]); err == nil && id > 0 {

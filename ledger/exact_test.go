@@ -1,0 +1,37 @@
+package ledger
+
+import (
+	"testing"
+
+	"snag/recording/rectest"
+	"snag/scene"
+)
+
+// The signals tell when a process was stopped, though nobody looked at its threads then; what was
+// asked meanwhile lay unread for that.
+func TestAStopWithExactTimes(t *testing.T) {
+	c, err := rectest.Parse([]byte(`A server that is stopped for 0.6 s, before anybody looked at its threads.
+-- manifest --
+{"seconds": 6}
+-- processes --
+{"t":"0..6","pid":60,"comm":"redis-server","netns":1,"state":"S","threads":1,"cpu_seconds":"1+0.01x"}
+-- sockets --
+{"t":"0..6","netns":1,"proto":"tcp","state":"LISTEN","local":"10.0.0.1:6379","inode":5,"cookie":5,"owners":[{"pid":60,"comm":"redis-server","fd":6}],"send_q":511}
+-- events --
+{"t":2.2,"end":2.2,"kind":"signal","subject":{"kind":"process","pid":60,"comm":"redis-server"},"attrs":{"signal":"SIGSTOP","result":"delivered"},"value":1,"unit":"signals"}
+{"t":2.8,"end":2.8,"kind":"signal","subject":{"kind":"process","pid":60,"comm":"redis-server"},"attrs":{"signal":"SIGCONT","result":"ignored"},"value":1,"unit":"signals"}
+-- turns --
+{"t":1,"netns":1,"role":"serve","local":"10.0.0.1:6379","remote":"10.0.0.7","pid":60,"comm":"redis-server","n":100,"sum":0.01,"max":0.001,"wait_sum":0.005,"hist":[0,0,0,0,0,0,0,100]}
+{"t":2,"netns":1,"role":"serve","local":"10.0.0.1:6379","remote":"10.0.0.7","pid":60,"comm":"redis-server","n":100,"sum":4.01,"max":0.59,"wait_sum":4.005,"hist":[0,0,0,0,0,0,0,92,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,8]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := Build(scene.Build(c.Recording), c.Recording)
+	if len(l.Parties) != 1 {
+		t.Fatalf("%d parties", len(l.Parties))
+	}
+	if share := l.Parties[0].Share(Stopped); share < 0.97 {
+		t.Errorf("%.2f of its time is booked to the stop:\n%s", share, table(l))
+	}
+}
