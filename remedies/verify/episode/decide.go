@@ -100,11 +100,11 @@ func (d *Decision) quiet(eb Episodes, k Around, before Series, longest, length i
 	// time tells, and more before.
 	d.After.High = max(d.After.High, min(d.Before.High, d.Before.Value*need/2/max(float64(longest), 1)))
 	switch {
+	case before.sinking(k.Gap, length, d.Before.Value*GoneShare):
+		d.Why = "it was becoming less already before the change, and would be gone without it"
 	case float64(longest) < need:
 		d.Outcome, d.Need = TooEarly, need
 		d.Why = fmt.Sprintf("%s: none in %s may be chance; %s", eb.Came(k.Since), seconds(float64(longest)), measureFor(need+float64(length-longest)))
-	case before.sinking(k.Gap, length, d.Before.Value*GoneShare):
-		d.Why = "it was becoming less already before the change, and would be gone without it"
 	default:
 		d.Outcome = Gone
 	}

@@ -74,6 +74,9 @@ type Episodes struct {
 	Head, Tail int
 	On         int // seconds with harm
 	Runs       int // stretches of them
+	// memory is how many seconds are worth one that is independent, and mostMemory how many
+	// it may be; 0: not known.
+	memory, mostMemory float64
 	// Untimed: how much there was is known, and not in which seconds.
 	Untimed bool
 }
@@ -106,6 +109,10 @@ func In(s Series) Episodes {
 		quiet = 0
 	}
 	e.Tail = quiet
+	if len(e.Gaps) == 0 { // that it begins and ends is no wandering
+		s = s[e.Head : len(s)-e.Tail]
+	}
+	e.memory, e.mostMemory = s.memory(), s.mostMemory()
 	return e
 }
 
