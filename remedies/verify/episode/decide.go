@@ -65,8 +65,9 @@ func Decide(before, after Series, k Around) Decision {
 	every := eb.Every()
 	d := Decision{Outcome: CantTell, Every: every}
 	var openBefore, openAfter bool
-	d.Before, openBefore = before.figure(before.block(eb, ea.Every()))
-	d.After, openAfter = after.figure(after.block(ea, every))
+	blockBefore, blockAfter := before.block(eb, ea.Every()), after.block(ea, every)
+	d.Before, openBefore = before.figure(blockBefore)
+	d.After, openAfter = after.figure(blockAfter)
 	openBefore = openBefore || k.Untimed
 	b, a := d.Before, d.After
 	floor := before.floor()
@@ -79,10 +80,7 @@ func Decide(before, after Series, k Around) Decision {
 	case b.Value == 0:
 		d.Why = "there was none of it before"
 	case apart && a.High < b.Low && a.Value <= less*b.Value:
-		d.Outcome = Reduced
-		if before.sinking(k.Gap, len(after), a.High) {
-			d.Outcome, d.Why = CantTell, "it was becoming less already before the change"
-		}
+		d.less(before, after, trendOf(before, after, k.Gap, blockBefore, blockAfter), k.Gap)
 	case apart && a.Low > b.High && a.Value >= more*b.Value:
 		d.Outcome = Worse
 	case a.Value >= asLow*b.Value && a.Value <= asHigh*b.Value:
@@ -142,6 +140,23 @@ func (d *Decision) differs(eb Episodes, before, after Series, openBefore bool) {
 	need := math.Ceil(max(2*float64(len(after)), leastBlocks*max(d.Every, before.memory()), leastAfter))
 	d.Outcome, d.Need = TooEarly, need
 	d.Why += "; " + measureFor(need)
+}
+
+// less decides of an amount that is less after the change: whether the change did it, or a
+// trend may have.
+func (d *Decision) less(before, after Series, t trend, gap float64) {
+	switch {
+	case before.sinking(gap, len(after), d.After.High):
+		d.Why = "it was becoming less already before the change"
+	case t.helped():
+		d.Outcome = Reduced
+	default:
+		d.Why = "it may be a trend that began before the change"
+		if need := t.need(); need > 0 {
+			d.Outcome, d.Need = TooEarly, need
+			d.Why += "; " + measureFor(need)
+		}
+	}
 }
 
 // measureFor names a time that is easily typed.
