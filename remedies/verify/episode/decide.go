@@ -175,35 +175,3 @@ func Round(need float64) float64 {
 }
 
 func seconds(s float64) string { return units.Seconds(time.Duration(s * float64(time.Second))) }
-
-// sinking tells whether the harm was becoming less already before the change, so that
-// by the time of the recording after it would be at most that much: a line through its
-// seconds, with the doubt of as many of them as are independent.
-func (s Series) sinking(gap float64, after int, left float64) bool {
-	n := float64(len(s))
-	if n < 8 {
-		return false
-	}
-	mid, mean := (n-1)/2, s.Mean()
-	var tt, ts float64
-	for i, v := range s {
-		x := float64(i) - mid
-		tt += x * x
-		ts += x * (v - mean)
-	}
-	slope := ts / tt
-	rest := make(Series, len(s))
-	square := 0.0
-	for i, v := range s {
-		rest[i] = v - mean - slope*(float64(i)-mid)
-		square += rest[i] * rest[i]
-	}
-	memory, surely := rest.memory(), 2.5 // standard errors
-	if memory > n/3 {
-		// What is left of a bend remembers itself; the error is not known well.
-		memory, surely = n/3, 3.5
-	}
-	doubt := math.Sqrt(square / (n - 2) / tt * memory)
-	then := mean + slope*(mid+gap+float64(after)/2)
-	return slope < -surely*doubt && then <= left
-}

@@ -9,11 +9,10 @@ import (
 
 // chance that a quiet time as long as the one that is called gone comes though nothing has
 // changed, by what the recording before tells: of the pauses that it makes likely, with
-// those weighed evenly that nobody has seen. Averaged over what recordings of the same
-// trouble show, false answers are fewer: few pauses mostly mean that pauses are long, and
-// then none are seen at all (docs/tune.md). The more stretches of a recording are
-// independent, the better it knows its pauses, and the greater the chance may be, up to
-// that from which on trouble by chance is called gone in 5 % (sim_test.go).
+// those weighed evenly that nobody has seen. Of all recordings of the same trouble fewer
+// are wrong: many show too few pauses to say anything (docs/tune.md). The more stretches of
+// a recording are independent, the better it knows its pauses, and the greater the chance
+// may be. Its bounds are those with which the simulations stay below 5 % (sim_test.go).
 func (e Episodes) chance() float64 {
 	const least, most, stretches = 0.04, 0.13, 60
 	return min(max(float64(e.Length)/max(e.mostMemory, 1)/stretches, least), most)

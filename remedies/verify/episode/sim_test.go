@@ -42,7 +42,7 @@ func TestNothingDoneIsNotGone(t *testing.T) {
 	for _, list := range []struct {
 		worlds []world
 		share  float64
-	}{{worlds, 0.05}, {beyond, 0.25}} {
+	}{{worlds, 0.05}, {beyond, 0.15}} {
 		for _, w := range list.worlds {
 			t.Run(w.name, func(t *testing.T) {
 				t.Parallel()
@@ -79,7 +79,7 @@ func TestNothingDoneIsNotGoneAfterTheTimeThatIsSaid(t *testing.T) {
 	for _, list := range []struct {
 		worlds []world
 		share  float64
-	}{{worlds, 0.05}, {beyond, 0.25}} {
+	}{{worlds, 0.05}, {beyond, 0.15}} {
 		for _, w := range list.worlds {
 			t.Run(w.name, func(t *testing.T) {
 				t.Parallel()

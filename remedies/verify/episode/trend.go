@@ -83,3 +83,28 @@ func (t trend) need() float64 {
 	}
 	return 0
 }
+
+// sinking tells whether the harm was becoming less already before the change, so that
+// by the time of the recording after it would be at most that much: a line through its
+// seconds, with the doubt of as many of them as are independent.
+func (s Series) sinking(gap float64, after int, left float64) bool {
+	n := float64(len(s))
+	if n < 8 {
+		return false
+	}
+	mid, mean, slope := (n-1)/2, s.Mean(), s.slope()
+	rest := make(Series, len(s))
+	square := 0.0
+	for i, v := range s {
+		rest[i] = v - mean - slope*(float64(i)-mid)
+		square += rest[i] * rest[i]
+	}
+	memory, surely := rest.memory(), 2.5 // standard errors
+	if memory > n/3 {
+		// What is left of a bend remembers itself; the error is not known well.
+		memory, surely = n/3, 3.5
+	}
+	doubt := math.Sqrt(square / (n - 2) / squares(n) * memory)
+	then := mean + slope*(mid+gap+float64(after)/2)
+	return slope < -surely*doubt && then <= left
+}
