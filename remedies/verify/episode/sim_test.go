@@ -30,9 +30,14 @@ func draws(t *testing.T) (n int, seed uint64) {
 }
 
 // most is how many of n draws may come out although each does with a chance of share:
-// three standard deviations more than on average.
+// two standard deviations more than on average.
 func most(n int, share float64) int {
-	return int(float64(n)*share + 3*math.Sqrt(float64(n)*share*(1-share)))
+	return int(float64(n)*share + 2*math.Sqrt(float64(n)*share*(1-share)))
+}
+
+// nearly tells whether a world is one that comes close to the 5 %: it has ten times the draws.
+func nearly(w world) bool {
+	return strings.Contains(w.name, "over a floor") || strings.Contains(w.name, "bursts of 8") || w.name == "daily, 1 h"
 }
 
 // What nothing was done about is not called gone, and not reduced: recordings before and after of all
@@ -46,6 +51,10 @@ func TestNothingDoneIsNotGone(t *testing.T) {
 		for _, w := range list.worlds {
 			t.Run(w.name, func(t *testing.T) {
 				t.Parallel()
+				n := n
+				if nearly(w) {
+					n *= 10
+				}
 				var line strings.Builder
 				for _, before := range []int{8, 15, 30, 60, 120} {
 					fmt.Fprintf(&line, "| %d s:", before)
@@ -83,6 +92,10 @@ func TestNothingDoneIsNotGoneAfterTheTimeThatIsSaid(t *testing.T) {
 		for _, w := range list.worlds {
 			t.Run(w.name, func(t *testing.T) {
 				t.Parallel()
+				n := n
+				if nearly(w) {
+					n *= 10
+				}
 				var line strings.Builder
 				for _, before := range []int{10, 20, 30, 45, 60, 120, 180} {
 					r := rand.New(rand.NewPCG(seed, uint64(before)))
