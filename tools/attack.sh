@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What a stranger's recording may try, in its slow forms (SNAG_ATTACK, and tests with the build tag attack): texts that steer a terminal,
-# small files that unpack to gigabytes, tables of many rows, and changed rows and bytes
-# (each fuzz target for $1). Prints a table of attempts and failures.
+# What a stranger's recording may try, in its slow forms (SNAG_ATTACK, and the tests with the
+# build tag attack): texts that steer a terminal, small files that unpack to gigabytes, tables
+# of many rows, and changed rows and bytes (each fuzz target for $1). Prints a table of
+# attempts and failures.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 [ "${CGO_ENABLED:-}" = 0 ] || { echo "$0: run it by make: its flags are the Makefile's" >&2; exit 2; }
