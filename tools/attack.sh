@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What a stranger's recording may try, in its slow forms: texts that steer a terminal,
-# small files that unpack to gigabytes, tables of many rows, and changed rows and bytes
-# (each fuzz target for $1). Prints a table of attempts and failures.
+# What a stranger's recording may try, in its slow forms (SNAG_ATTACK, and the tests with the
+# build tag attack): texts that steer a terminal, small files that unpack to gigabytes, tables
+# of many rows, and changed rows and bytes (each fuzz target for $1). Prints a table of
+# attempts and failures.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 [ "${CGO_ENABLED:-}" = 0 ] || { echo "$0: run it by make: its flags are the Makefile's" >&2; exit 2; }
@@ -37,8 +38,8 @@ export SNAG_ATTACK=1
 go=${GO:-go}
 attack "texts that steer a terminal, as renderings" renderings shown "$go" test ./cmd/snag -run '^TestNothingOfA(Strangers|Servers)Steers' -v -count 1 -timeout 60m
 attack "small files that unpack to gigabytes" bombs bombs "$go" test ./cmd/snag -run '^TestBombs$' -v -count 1 -timeout 60m
-attack "tables of many rows (QUADRATIC in the log: the bound on CPU time ends it)" tables many "$go" test ./cmd/snag -run '^TestManyRows$' -v -count 1 -timeout 60m
-attack "recordings and files with changed values" changed changed "$go" test ./cmd/snag -run '^TestChanges$' -v -count 1 -timeout 60m
+attack "tables of many rows (QUADRATIC in the log: the bound on CPU time ends it)" tables many "$go" test -tags attack ./cmd/snag -run '^TestManyRows$' -v -count 1 -timeout 60m
+attack "recordings and files with changed values" changed changed "$go" test -tags attack ./cmd/snag -run '^TestChanges$' -v -count 1 -timeout 60m
 attack "privileges" passed privileges "$go" test ./cmd/snag -run '^(TestNoPrivileges|TestFilesOfOtherUsers)$' -v -count 1
 for target in FuzzFields FuzzEdited FuzzRows FuzzWholePath FuzzFiles; do
 	attack "$target, $time" execs "$target" "$go" test ./cmd/snag -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 1x -parallel 1 -timeout 60m

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 [ "${CGO_ENABLED:-}" = 0 ] || { echo "$0: run it by make: its flags are the Makefile's" >&2; exit 2; }
 mkdir -p bin/attack
 log=bin/attack/robust.log
-SNAG_ROBUST=1 "${GO:-go}" test ./cmd/snag -run '^TestFind(Within|With|Without|By|On|Is)' -v -count 1 -timeout 60m >"$log" 2>&1
+"${GO:-go}" test -tags robust ./cmd/snag -run '^TestFind(Within|With|Without|By|On|Is)' -v -count 1 -timeout 60m >"$log" 2>&1
 code=$?
 echo "| situation | exit | first line | MB | s | CPU s | reported |"
 echo "|---|---:|---|---:|---:|---:|---:|"

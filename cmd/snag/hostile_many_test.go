@@ -1,3 +1,5 @@
+//go:build attack
+
 package main
 
 import (
@@ -93,9 +95,6 @@ func multiply(r *recording.Recording, table reflect.Value, n int) {
 // TestManyRows finds what grows faster than what it is given: each table of a lab's
 // recording with so many rows that some minutes would go by. It tells CPU time.
 func TestManyRows(t *testing.T) {
-	if os.Getenv("SNAG_ATTACK") == "" {
-		t.Skip("make attack")
-	}
 	const few, many = 5_000, 20_000
 	done := map[string]bool{}
 	files, _ := filepath.Glob("../../lab/recordings/*-sick.snag")

@@ -26,9 +26,6 @@ import (
 // A find of 3 s ends within this whatever the host is like (docs/robustness.md).
 const robustEnd = 30 * time.Second
 
-// robustAll has the long situations run too: tools/robust.sh sets it.
-var robustAll = os.Getenv("SNAG_ROBUST") != ""
-
 // trouble is a place to run snag find in: its program, and a folder of its own.
 type trouble struct {
 	t    *testing.T

@@ -22,7 +22,7 @@ func TestRemedies(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		wrong bool
-	}{{"fd-limit", false}, {"qdisc-drop", false}, {"nagle-delayed-ack", true}} {
+	}{{"nagle-delayed-ack", false}, {"fd-limit", false}, {"qdisc-drop", false}, {"nagle-delayed-ack", true}} {
 		name := c.name
 		if c.wrong {
 			name += ", a wrong plan"

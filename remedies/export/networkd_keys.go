@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"snag/remedies/knob"
 	"snag/remedies/plan"
 )
 
@@ -45,7 +46,7 @@ var linkKeys = map[string]key{
 func linkKey(c plan.Change) (keyed, bool) {
 	name := c.Target.Name
 	if c.Target.Kind == "feature" {
-		name = featureName(name)
+		name = knob.FeatureName(name)
 	}
 	k, ok := linkKeys[c.Target.Kind+" "+name]
 	if !ok {

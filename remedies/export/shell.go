@@ -3,10 +3,10 @@ package export
 import (
 	_ "embed"
 	"fmt"
-	"math/bits"
 	"strconv"
 	"strings"
 
+	"snag/remedies/knob"
 	"snag/remedies/plan"
 )
 
@@ -119,9 +119,7 @@ func shownAs(t plan.Target) string {
 	case "channels":
 		return map[string]string{"rx": "RX", "tx": "TX", "other": "Other", "combined": "Combined"}[t.Name]
 	case "feature":
-		if label, ok := featureLabel[featureName(t.Name)]; ok {
-			return label
-		}
+		return knob.FeatureLabel(t.Name)
 	}
 	return t.Name
 }
@@ -131,24 +129,6 @@ func shownAs(t plan.Target) string {
 func bareNumber(value string) bool {
 	digits := strings.TrimRight(value, "pb")
 	return digits != "" && len(value)-len(digits) <= 1 && strings.Trim(digits, "0123456789") == ""
-}
-
-// featureLabel are the features that ethtool -k shows by an older name than the
-// kernel's (ethtool.c, off_flag_def); -K takes both.
-var featureLabel = map[string]string{
-	"rx-checksum": "rx-checksumming", "rx-gro": "generic-receive-offload", "rx-lro": "large-receive-offload",
-	"tx-generic-segmentation": "generic-segmentation-offload", "rx-vlan-hw-parse": "rx-vlan-offload",
-	"tx-vlan-hw-insert": "tx-vlan-offload", "rx-ntuple-filter": "ntuple-filters", "rx-hashing": "receive-hashing",
-}
-
-// featureName is the kernel's own name of a feature, where a plan has ethtool's.
-func featureName(name string) string {
-	for kernel, label := range featureLabel {
-		if label == name {
-			return kernel
-		}
-	}
-	return name
 }
 
 // mask is a mask of CPUs as get_mask prints it.
@@ -161,19 +141,13 @@ func mask(value string) string {
 }
 
 // choice is the one in force of the kernel's list.
-func choice(value string) string {
-	if _, rest, ok := strings.Cut(value, "["); ok {
-		value, _, _ = strings.Cut(rest, "]")
-	}
-	return fields(value)
-}
+func choice(value string) string { return fields(knob.Chosen(value)) }
 
-// roundUp: the kernel keeps rps_flow_cnt as the next power of two
-// (net/core/net-sysfs.c, store_rps_dev_flow_table_cnt).
+// roundUp: the kernel keeps rps_flow_cnt as the next power of two.
 func roundUp(value string) string {
 	n, err := strconv.ParseUint(value, 10, 31)
-	if err != nil || n == 0 {
+	if err != nil {
 		return fields(value)
 	}
-	return strconv.FormatUint(1<<bits.Len64(n-1), 10)
+	return strconv.FormatUint(knob.RoundUp(n), 10)
 }

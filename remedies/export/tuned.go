@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"snag/remedies/knob"
 	"snag/remedies/plan"
 )
 
@@ -96,7 +97,7 @@ func netLine(c plan.Change) string {
 	}
 	name := c.Target.Name
 	if c.Target.Kind == "feature" {
-		if short, ok := shortFeature[featureName(name)]; ok {
+		if short, ok := shortFeature[knob.FeatureName(name)]; ok {
 			name = short
 		}
 	}

@@ -34,9 +34,22 @@ var featureGroups = map[string]string{
 	"tx-checksumming":          "tx-checksum-ip-generic, tx-checksum-ipv4, tx-checksum-ipv6, tx-checksum-sctp, tx-checksum-fcoe-crc",
 }
 
-func featureName(name string) string {
+// FeatureName is the kernel's own name of a feature.
+func FeatureName(name string) string {
 	if own, ok := featureAliases[name]; ok {
 		return own
+	}
+	return name
+}
+
+// FeatureLabel is the name by which ethtool -k shows a feature. scatter-gather it shows
+// for several, and the feature beside it by the kernel's name.
+func FeatureLabel(name string) string {
+	name = FeatureName(name)
+	for label, own := range featureAliases {
+		if own == name && label != "scatter-gather" {
+			return label
+		}
 	}
 	return name
 }
@@ -70,7 +83,7 @@ func (e ethtool) features(t plan.Target) (f features, err error) {
 	if err != nil {
 		return f, fmt.Errorf("read %s: %w", t, err)
 	}
-	if _, ok := f.active[featureName(t.Name)]; !ok {
+	if _, ok := f.active[FeatureName(t.Name)]; !ok {
 		return f, fmt.Errorf("read %s: this kernel has no such feature (%w)", t, ErrAbsent)
 	}
 	return f, nil
@@ -148,7 +161,7 @@ func (feature) Read(h Host, t plan.Target) (value string, err error) {
 			return err
 		}
 		value = "off"
-		if f.active[featureName(t.Name)] {
+		if f.active[FeatureName(t.Name)] {
 			value = "on"
 		}
 		return nil
@@ -165,7 +178,7 @@ func (k feature) Write(h Host, t plan.Target, value string) error {
 		if err != nil {
 			return err
 		}
-		name := featureName(t.Name)
+		name := FeatureName(t.Name)
 		if f.nochange[name] || !f.hw[name] {
 			return fmt.Errorf("set %s to %s: it is fixed: the driver of %s can't change it", t, value, t.Device)
 		}

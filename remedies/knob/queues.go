@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"math/bits"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -144,18 +145,15 @@ func (flowCount) Write(h Host, t plan.Target, v string) error {
 func (flowCount) Same(_ plan.Target, a, b string) bool {
 	x, err1 := strconv.ParseUint(a, 10, 32)
 	y, err2 := strconv.ParseUint(b, 10, 32)
-	return err1 == nil && err2 == nil && roundUp(x) == roundUp(y)
+	return err1 == nil && err2 == nil && RoundUp(x) == RoundUp(y)
 }
 
-func roundUp(n uint64) uint64 {
-	p := uint64(1)
-	for p < n {
-		p <<= 1
-	}
+// RoundUp is the next power of two; 0 stays.
+func RoundUp(n uint64) uint64 {
 	if n == 0 {
 		return 0
 	}
-	return p
+	return 1 << bits.Len64(n-1)
 }
 
 // whole tells whether a text is a whole number within bounds.

@@ -97,7 +97,7 @@ func (sysctl) Same(t plan.Target, a, b string) bool {
 
 func (s *Sysctl) rounded(n uint64) uint64 {
 	if s.Rounds < 0 {
-		return roundUp(n)
+		return RoundUp(n)
 	}
 	to := uint64(s.Rounds)
 	return (n + to - 1) / to * to

@@ -73,11 +73,11 @@ func (k hugePages) Read(h Host, t plan.Target) (string, error) {
 		return "", fmt.Errorf("read %s: %w", t, ErrAbsent)
 	}
 	text, err := readFile(k.path(h, t))
-	return chosen(text), err
+	return Chosen(text), err
 }
 
-// chosen is the word in brackets, as "always [madvise] never" has it.
-func chosen(text string) string {
+// Chosen is the word in brackets, as "always [madvise] never" has it.
+func Chosen(text string) string {
 	if _, rest, ok := strings.Cut(text, "["); ok {
 		if word, _, ok := strings.Cut(rest, "]"); ok {
 			return word

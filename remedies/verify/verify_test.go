@@ -69,10 +69,35 @@ func TestTheLabsRecordings(t *testing.T) {
 		case heals && got.Load == nil:
 			t.Errorf("%s: no load beside it", name)
 		}
+		if long := ofMinutes(&known, judged(t, name+"-healthy"), e); heals && long.Outcome != Gone {
+			t.Errorf("%s, healed, for minutes: %s (%s)\n%+v", name, long.Outcome, long.Why, long)
+		}
 	}
 	if seen != len(healable) {
 		t.Errorf("%d of %d recordings", seen, len(healable))
 	}
+}
+
+// ofMinutes is what Compare would say of longer recordings, in which the same seconds come
+// again and again: those of the lab are of some seconds, which tell too little.
+func ofMinutes(before, after *verdict.Verdict, e verdict.Entry) Result {
+	again := func(s seconds, length int) seconds {
+		for one := s.bad; len(s.bad) < length; {
+			s.bad = append(slices.Clip(s.bad), one...)
+		}
+		return s
+	}
+	res := Compare(before, after, e, "")
+	now, _, _ := counterpart(before, after, e.Subject)
+	k := around(before.Recording, after.Recording)
+	felt := feltOf(e, before, "")
+	res.Felt = compare(again(felt.in(before, e.Subject), 60), again(felt.in(after, now), 120), k)
+	if o, ok := owns[e.Suspect.Name]; ok && res.Cause != nil {
+		own := compare(again(o.in(before.Recording, e.Subject), 60), again(o.in(after.Recording, now), 120), k)
+		res.Cause = &own
+	}
+	res.Outcome, res.Why = together(res)
+	return res
 }
 
 // gone tells whether nothing of it is left, as far as a short recording can tell: a

@@ -65,8 +65,9 @@ func Decide(before, after Series, k Around) Decision {
 	every := eb.Every()
 	d := Decision{Outcome: CantTell, Every: every}
 	var openBefore, openAfter bool
-	d.Before, openBefore = before.figure(before.block(eb, ea.Every()))
-	d.After, openAfter = after.figure(after.block(ea, every))
+	blockBefore, blockAfter := before.block(eb, ea.Every()), after.block(ea, every)
+	d.Before, openBefore = before.figure(blockBefore)
+	d.After, openAfter = after.figure(blockAfter)
 	openBefore = openBefore || k.Untimed
 	b, a := d.Before, d.After
 	floor := before.floor()
@@ -79,10 +80,7 @@ func Decide(before, after Series, k Around) Decision {
 	case b.Value == 0:
 		d.Why = "there was none of it before"
 	case apart && a.High < b.Low && a.Value <= less*b.Value:
-		d.Outcome = Reduced
-		if before.sinking(k.Gap, len(after), a.High) {
-			d.Outcome, d.Why = CantTell, "it was becoming less already before the change"
-		}
+		d.less(before, after, trendOf(before, after, k.Gap, blockBefore, blockAfter), k.Gap)
 	case apart && a.Low > b.High && a.Value >= more*b.Value:
 		d.Outcome = Worse
 	case a.Value >= asLow*b.Value && a.Value <= asHigh*b.Value:
@@ -100,11 +98,11 @@ func (d *Decision) quiet(eb Episodes, k Around, before Series, longest, length i
 	// time tells, and more before.
 	d.After.High = max(d.After.High, min(d.Before.High, d.Before.Value*need/2/max(float64(longest), 1)))
 	switch {
+	case before.sinking(k.Gap, length, d.Before.Value*GoneShare):
+		d.Why = "it was becoming less already before the change, and would be gone without it"
 	case float64(longest) < need:
 		d.Outcome, d.Need = TooEarly, need
 		d.Why = fmt.Sprintf("%s: none in %s may be chance; %s", eb.Came(k.Since), seconds(float64(longest)), measureFor(need+float64(length-longest)))
-	case before.sinking(k.Gap, length, d.Before.Value*GoneShare):
-		d.Why = "it was becoming less already before the change, and would be gone without it"
 	default:
 		d.Outcome = Gone
 	}
@@ -144,6 +142,23 @@ func (d *Decision) differs(eb Episodes, before, after Series, openBefore bool) {
 	d.Why += "; " + measureFor(need)
 }
 
+// less decides of an amount that is less after the change: whether the change did it, or a
+// trend may have.
+func (d *Decision) less(before, after Series, t trend, gap float64) {
+	switch {
+	case before.sinking(gap, len(after), d.After.High):
+		d.Why = "it was becoming less already before the change"
+	case t.helped():
+		d.Outcome = Reduced
+	default:
+		d.Why = "it may be a trend that began before the change"
+		if need := t.need(); need > 0 {
+			d.Outcome, d.Need = TooEarly, need
+			d.Why += "; " + measureFor(need)
+		}
+	}
+}
+
 // measureFor names a time that is easily typed.
 func measureFor(need float64) string {
 	return "measure for " + seconds(Round(need)) + " (--for)"
@@ -160,35 +175,3 @@ func Round(need float64) float64 {
 }
 
 func seconds(s float64) string { return units.Seconds(time.Duration(s * float64(time.Second))) }
-
-// sinking tells whether the harm was becoming less already before the change, so that
-// by the time of the recording after it would be at most that much: a line through its
-// seconds, with the doubt of as many of them as are independent.
-func (s Series) sinking(gap float64, after int, left float64) bool {
-	n := float64(len(s))
-	if n < 8 {
-		return false
-	}
-	mid, mean := (n-1)/2, s.Mean()
-	var tt, ts float64
-	for i, v := range s {
-		x := float64(i) - mid
-		tt += x * x
-		ts += x * (v - mean)
-	}
-	slope := ts / tt
-	rest := make(Series, len(s))
-	square := 0.0
-	for i, v := range s {
-		rest[i] = v - mean - slope*(float64(i)-mid)
-		square += rest[i] * rest[i]
-	}
-	memory, surely := rest.memory(), 2.5 // standard errors
-	if memory > n/3 {
-		// What is left of a bend remembers itself; the error is not known well.
-		memory, surely = n/3, 3.5
-	}
-	doubt := math.Sqrt(square / (n - 2) / tt * memory)
-	then := mean + slope*(mid+gap+float64(after)/2)
-	return slope < -surely*doubt && then <= left
-}

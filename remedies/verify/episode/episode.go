@@ -10,9 +10,13 @@
 //     Renewal Theory, 1962). Their distribution is estimated from the recording before,
 //     with those that its start and its end cut off. The trouble is gone when a quiet
 //     time as long as the one after would be rare if nothing had changed (renewal.go).
+//     A level that wanders has no pauses to count on: the quiet time is some of its
+//     memories, which is how long seconds know each other.
 //   - The interval of a mean is that of the stationary bootstrap (Politis and Romano,
 //     The Stationary Bootstrap, JASA 89, 1994), whose blocks are as long as one episode
 //     and its pause, or as the seconds remember each other (interval.go).
+//   - What is less is reduced where there is a step between the recordings, and not only
+//     a trend through both of them (trend.go).
 //
 // What can't be told yet is "too early", with the time that would do.
 package episode
@@ -74,6 +78,9 @@ type Episodes struct {
 	Head, Tail int
 	On         int // seconds with harm
 	Runs       int // stretches of them
+	// memory is how many seconds are worth one that is independent, and mostMemory how many
+	// it may be; 0: not known.
+	memory, mostMemory float64
 	// Untimed: how much there was is known, and not in which seconds.
 	Untimed bool
 }
@@ -106,6 +113,10 @@ func In(s Series) Episodes {
 		quiet = 0
 	}
 	e.Tail = quiet
+	if len(e.Gaps) == 0 { // that it begins and ends is no wandering
+		s = s[e.Head : len(s)-e.Tail]
+	}
+	e.memory, e.mostMemory = s.memory(), s.mostMemory()
 	return e
 }
 

@@ -28,9 +28,24 @@ func (s Series) block(e Episodes, other float64) float64 {
 }
 
 // memory is how many seconds are worth one that is independent: (1+r)/(1-r) of an
-// autoregressive series, with the correlation r of neighbours. The estimate of a short
-// series is too small by (1+4r)/n (Marriott and Pope 1954, Kendall 1954).
-func (s Series) memory() float64 {
+// autoregressive series, with the correlation r of neighbours.
+func (s Series) memory() float64 { return memoryOf(s.correlation()) }
+
+// mostMemory is one standard error of that correlation more: a short series does not
+// show how far its seconds remember.
+func (s Series) mostMemory() float64 {
+	r, n := s.correlation(), float64(len(s))
+	if n < 5 {
+		return 1
+	}
+	return memoryOf(min(r+math.Sqrt((1-r*r)/n), 1-1/n))
+}
+
+func memoryOf(r float64) float64 { return (1 + r) / (1 - r) }
+
+// correlation is that of neighbours, not below 0. The estimate of a short series is too
+// small by (1+4r)/n (Marriott and Pope 1954, Kendall 1954).
+func (s Series) correlation() float64 {
 	n, mean := float64(len(s)), s.Mean()
 	var c0, c1 float64
 	for i, v := range s {
@@ -40,28 +55,23 @@ func (s Series) memory() float64 {
 		}
 	}
 	if c0 <= 0 || n < 5 {
-		return 1
+		return 0
 	}
 	r := c1 / c0
-	r += (1 + 4*max(r, 0)) / n
-	r = min(max(r, 0), 1-1/n)
-	return (1 + r) / (1 - r)
+	return min(max(r+(1+4*max(r, 0))/n, 0), 1-1/n)
 }
 
-// figure is the mean with its interval, by the variance that the mean has in the
-// stationary bootstrap with blocks of that mean length: its resamples are not drawn,
-// since their variance is known (Politis and Romano 1994, Lemma 1). Few blocks are too
-// sure of themselves: it is widened as Student's t is against the normal distribution.
-// open: there are too few of them for any interval.
-func (s Series) figure(block float64) (f Figure, open bool) {
-	n := float64(len(s))
-	f.Value = s.Mean()
+// variance is the long-run variance of the series: n times that which its mean has in the
+// stationary bootstrap with blocks of that mean length, whose resamples are not drawn, since
+// it is known (Politis and Romano 1994, Lemma 1).
+func (s Series) variance(block float64) float64 {
+	n, mean := float64(len(s)), s.Mean()
 	stays := 1 - 1/max(block, 1) // the chance that the next second is from the same block
 	variance, weight := 0.0, 1.0
 	for lag := 0; lag < len(s) && weight > 1e-3; lag++ {
 		c := 0.0
 		for i, v := range s { // the series is a circle
-			c += (v - f.Value) * (s[(i+lag)%len(s)] - f.Value)
+			c += (v - mean) * (s[(i+lag)%len(s)] - mean)
 		}
 		c /= n
 		if lag == 0 {
@@ -71,8 +81,17 @@ func (s Series) figure(block float64) (f Figure, open bool) {
 		}
 		weight *= stays
 	}
+	return max(variance, 0)
+}
+
+// figure is the mean with its interval, by its long-run variance. Few blocks are too sure
+// of themselves: it is widened as Student's t is against the normal distribution. open:
+// there are too few of them for any interval.
+func (s Series) figure(block float64) (f Figure, open bool) {
+	n := float64(len(s))
+	f.Value = s.Mean()
 	blocks := n / max(block, 1)
-	half := 1.96 * widening(blocks) * math.Sqrt(max(variance, 0)/n)
+	half := 1.96 * widening(blocks) * math.Sqrt(s.variance(block)/n)
 	f.Low, f.High = max(f.Value-half, 0), f.Value+half
 	return f, blocks < leastBlocks
 }

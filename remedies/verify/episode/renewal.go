@@ -7,10 +7,16 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// chance that a quiet time as long as the one that is called gone comes though nothing
-// has changed, by what the recording before tells. The simulations aim at 5 % of false
-// answers (sim_test.go).
-const chance = 0.05
+// chance that a quiet time as long as the one that is called gone comes though nothing has
+// changed, by what the recording before tells: of the pauses that it makes likely, with
+// those weighed evenly that nobody has seen. Of all recordings of the same trouble fewer
+// are wrong: many show too few pauses to say anything (docs/tune.md). The more stretches of
+// a recording are independent, the better it knows its pauses, and the greater the chance
+// may be. Its bounds are those with which the simulations stay below 5 % (sim_test.go).
+func (e Episodes) chance() float64 {
+	const least, most, stretches = 0.04, 0.13, 60
+	return min(max(float64(e.Length)/max(e.mostMemory, 1)/stretches, least), most)
+}
 
 // pauses is what is known of the quiet times between episodes: Weibull distributions
 // (W. Weibull 1951), each with its weight. A shape below 1 is of episodes that come in
@@ -89,8 +95,8 @@ func (p pauses) quiet(length float64) (chance float64) {
 	return chance
 }
 
-// need is the quiet time that is rare enough.
-func (p pauses) need() float64 {
+// need is the quiet time that is so rare.
+func (p pauses) need(chance float64) float64 {
 	low, high := 1.0, 1e5
 	for range 14 {
 		mid := math.Sqrt(low * high)
@@ -108,11 +114,17 @@ const (
 	// at least, in seconds. Trouble that was there all the time may be one long episode:
 	// then nothing is known of the pauses, and only that it lasts longer than was seen.
 	leastAfter, leastInAll = 15.0, 60.0
+	// A level that wanders up and down comes back after some of its memories. Where both
+	// recordings together have so many seconds no more is waited for: steady trouble, and
+	// trouble with pauses, of which a short recording does not show the memory.
+	memories, memoriesShort    = 4.0, 5.0
+	wanderSteady, wanderPauses = 105.0, 150.0
 	// leastIrregular is what both have together where the pauses differ, or only one was
-	// seen: short ones may be those within a cluster, and the one after it is longer.
-	leastIrregular = 90.0
+	// seen: short ones may be those within a cluster, and the one after it is longer. There
+	// are no clusters where seconds do not remember each other.
+	leastIrregular, clustered = 90.0, 1.5
 	// leastLength of a recording, in seconds, in which such pauses tell anything.
-	leastLength = 20
+	leastLength = 25
 	// longest is the longest time from onset to onset that is reckoned with where none was
 	// seen: episodes that come more seldom are mostly not in a recording at all.
 	longest = 120.0
@@ -139,13 +151,15 @@ func (e Episodes) Need(since float64) float64 {
 	case e.Untimed: // it may have been one episode
 		return max(least, longest)
 	case e.Steady(since):
-		return max(leastAfter, leastInAll-e.known(since))
+		known := e.known(since)
+		return math.Ceil(max(leastAfter, leastInAll-known, min(memories*e.memory, wanderSteady-known)))
 	case len(e.Gaps) > 0 && (e.Length >= leastLength || !e.irregular()):
 		every := e.Every()
-		if e.irregular() {
+		if e.irregular() && e.memory > clustered {
 			least = max(least, leastIrregular-length)
 		}
-		return math.Ceil(max(least, cycles*every, min(many*every, manySeconds), pausesOf(e).need()))
+		least = max(least, min(memoriesShort*e.mostMemory, wanderPauses-length), memories*e.memory)
+		return math.Ceil(max(least, cycles*every, min(many*every, manySeconds), pausesOf(e).need(e.chance())))
 	case e.Onsets == 1 && since > 0:
 		// It came at least twice: when the user saw it first, and now.
 		return math.Ceil(max(least, periods*(since+float64(e.First))))

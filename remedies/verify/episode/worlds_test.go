@@ -21,7 +21,7 @@ var worlds = []world{
 	level("AR(1) 0.8", 0.8), level("AR(1) 0.95", 0.95), over("AR(1) 0.8 over a floor", 0.8), over("AR(1) 0.95 over a floor", 0.95),
 	bursty("bursts of 1 s in 10", 1, 9), bursty("bursts of 3 s in 15", 3, 12), bursty("bursts of 8 s in 40", 8, 32), bursty("bursts of 20 s in 40", 20, 20),
 	daily("daily, 1 h", 3600, 0.2), daily("daily, a day", 86400, 0.2), daily("daily, 1 h, often", 3600, 5),
-	drifting("drift down to half, seldom", 0.3, 0.5), drifting("drift down to half", 5, 0.5), drifting("drift down to a fifth", 5, 0.2), wandering("random walk", 0.1),
+	drifting("drift down to half, seldom", 0.3, 0.5), drifting("drift down to half", 5, 0.5), drifting("drift down to a fifth", 5, 0.2), fading("fading to a fifth", 5, 0.2), wandering("random walk", 0.1),
 	alone("one by one, often", func(r *rand.Rand) float64 { return poisson(r, 20) }), alone("one by one, seldom", func(r *rand.Rand) float64 { return poisson(r, 0.2) }),
 	alone("many at once", func(r *rand.Rand) float64 { return 40 * poisson(r, 0.5) }), alone("a latency", func(r *rand.Rand) float64 { return 0.04 * (0.5 + r.Float64()) }),
 }
@@ -131,6 +131,17 @@ func drifting(name string, rate, share float64) world {
 		all := make([]float64, n)
 		for i := range all {
 			all[i] = poisson(r, rate*(1-(1-share)*float64(i)/float64(n)))
+		}
+		return all
+	}}
+}
+
+// fading sinks by the same share each second, to that share of what it was.
+func fading(name string, rate, share float64) world {
+	return world{name, 0, func(r *rand.Rand, n int) []float64 {
+		all := make([]float64, n)
+		for i := range all {
+			all[i] = poisson(r, rate*math.Pow(share, float64(i)/float64(n)))
 		}
 		return all
 	}}
