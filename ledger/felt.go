@@ -146,7 +146,7 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 		held := e.delay()
 		switch {
 		case p.Usual != nil: // below
-		case e.Account == Work && p.uneven():
+		case e.Account == Work && (p.uneven() || p.Role == Serves && p.takes() >= Intolerable):
 			held = e.InLine
 		case e.Account == Parked && p.Unheard() > 0:
 			held = e.Seconds

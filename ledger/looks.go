@@ -100,13 +100,14 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 		}
 	}
 	out := looks{}
+	loop := eventLoops(r, ran)
 	for i, row := range r.ThreadStates {
 		if row.Looks == 0 {
 			continue
 		}
 		d := out.at(row.PID, number(s.Window, row.T))
 		d.looks = max(d.looks, row.Looks)
-		if !busy[[2]int{row.PID, row.TID}] {
+		if !busy[[2]int{row.PID, row.TID}] || sorted[i].account == "" && loop[row.PID] != 0 && loop[row.PID] != row.TID {
 			continue
 		}
 		threads := float64(row.N) / float64(row.Looks)
@@ -142,6 +143,22 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 	out.correct(s, r)
 	return out
 }
+
+// eventLoops are the threads, by process, that do nearly all the work of it and wait for events of
+// many descriptors when they have none: others take no request from them, idle or not, be it a
+// runtime's compiler and collector.
+func eventLoops(r *recording.Recording, ran map[[2]int]float64) map[int]int {
+	out := map[int]int{}
+	for _, row := range r.ThreadStates {
+		if t := [2]int{row.PID, row.TID}; calls.Of(row.Call)&calls.Polls != 0 && ran[t] >= ranAlone && ran[t] >= nearlyAll*ran[[2]int{row.PID, 0}] {
+			out[row.PID] = row.TID
+		}
+	}
+	return out
+}
+
+// nearlyAll of its process' CPU time, of ranAlone seconds at the least, is an event loop's.
+const nearlyAll, ranAlone = 0.9, 0.1
 
 func (l looks) at(pid, second int) *doing {
 	if l[pid] == nil {

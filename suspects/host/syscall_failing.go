@@ -35,7 +35,7 @@ var syscallFailing = &suspect.Suspect{
 		"trap: ENOENT, and EACCES or EPERM that no answer depends on: programs look for what may be there",
 		"can't tell: errors of io_uring and of writes that the kernel does later; a process that ends before it serves; what failed while calls were not looked at",
 	},
-	LeadsTo: []suspect.Lead{{To: scene.FailedAnswers, Lag: 5 * time.Second}, {To: "error-answers", Lag: 5 * time.Second},
+	LeadsTo: []suspect.Lead{{To: "connection-limit", Lag: 5 * time.Second}, {To: scene.FailedAnswers, Lag: 5 * time.Second}, {To: "error-answers", Lag: 5 * time.Second},
 		{To: scene.StreamFreeze, Lag: 10 * time.Second}, {To: scene.StreamLate, Lag: 10 * time.Second}, {To: "server-stall", Lag: 10 * time.Second}},
 	Remedy:   suspect.Remedy{Permanently: "Give it what it asks for: room, the right to the file, a higher limit."},
 	Verified: "the calls succeed, and its answers are no errors any more",

@@ -53,6 +53,10 @@ const behindWork = 0.2
 // runtimes have helpers, and a task may move between threads.
 const oneCPU = 1.2
 
+// alone is the share of a process' work that one thread does for all, and neverIdle of the time that
+// it wants a CPU, where it can't keep up.
+const alone, neverIdle = 0.9, 0.8
+
 // leastCPU: who computes for a time that is felt uses more.
 const leastCPU = 0.05
 
@@ -103,6 +107,10 @@ func busyFinding(b *measure.BusiestThread, s *scene.Scene, r *recording.Recordin
 		e.Grade = suspect.Strong
 	}
 	f.Evidence = append(f.Evidence, e)
+	if wants := b.Ran + b.Waited; b.Ran >= alone*b.All && wants >= neverIdle*b.Span && b.Waited < measure.Starved*wants {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: b.Ran / b.Span, Unit: "share", Source: e.Source, Origin: "thread",
+			Text: fmt.Sprintf("thread %d did %.0f %% of the work of its process, and had something to do for %.0f %% of the time", b.TID, 100*b.Ran/b.All, 100*wants/b.Span)})
+	}
 	if now, was, grown := d.Party.Grown(ledger.Work); grown && b.All <= oneCPU*b.Span {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: now, Unit: "s", Source: source.ThreadState.As("states of its threads").And(source.Of("the baseline")), Origin: "baseline",
 			Text: fmt.Sprintf("a request computes for %s; in the baseline it did for %s", units.Lasting(now), units.Lasting(was))})

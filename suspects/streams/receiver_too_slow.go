@@ -76,7 +76,7 @@ func weighReceiverTooSlow(s *scene.Scene, r *recording.Recording, l *ledger.Ledg
 			if f, ok := slowUDP(s, r, k, p); ok {
 				out = append(out, f)
 			}
-		case k.First().Proto == "tcp" && k.Listener == nil && !k.Listening() && madeIt(k):
+		case k.First().Proto == "tcp" && k.Listener == nil && !k.Listening() && madeIt(k) && !asksThere(r, k, p):
 			if f, ok := slowTCP(s, k, p); ok {
 				out = append(out, f)
 			}
@@ -130,6 +130,13 @@ func readDatagrams(r *recording.Recording, k *scene.Socket) (all, least float64,
 		}
 	}
 	return all, least, true
+}
+
+// asksThere tells of a service that got answers on such connections: what lies unread is an answer,
+// and who waits for it are its own clients.
+func asksThere(r *recording.Recording, k *scene.Socket, p *scene.Process) bool {
+	whole := []recording.Interval{{Start: r.Manifest.Start, End: r.Manifest.End}}
+	return measure.TurnsOf(r, p.Subject.PID, "call", k.First().Remote, whole).N > 0 && measure.TurnsOf(r, p.Subject.PID, "serve", "", whole).N > 0
 }
 
 // madeIt tells whether a connection was made by the end that has it: from a port of the
