@@ -1,7 +1,9 @@
 package net
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"snag/internal/units"
@@ -59,7 +61,13 @@ func weighSoftnetBacklog(s *scene.Scene, r *recording.Recording) []suspect.Findi
 			most = c
 		}
 	}
-	lost := dropped.Sum()
+	lost, rows := dropped.Sum(), backlogDrops(r)
+	early := false
+	if n := measure.DropSteps(rows); worst != nil && lost == 0 && n.Sum() > 0 && n.Active()[0].Start <= worst.span.Start {
+		early = true
+		worst = slices.MaxFunc(all, func(a, b *softCPU) int { return cmp.Compare(a.processed.Sum(), b.processed.Sum()) })
+		worst.dropped, dropped, lost = n, n, n.Sum() // before the counters were first read
+	}
 	switch {
 	case worst == nil:
 		return nil
@@ -69,11 +77,10 @@ func weighSoftnetBacklog(s *scene.Scene, r *recording.Recording) []suspect.Findi
 	case lost == 0:
 		return nil
 	}
-	rows := backlogDrops(r)
 	devices := interfacesOf(s, r, rows)
 	f := suspect.Finding{Subject: cpuSubject(worst.id), Active: dropped.Active(),
 		Related:  append(devices, receiversOf(s, r, rows)...),
-		Evidence: backlogEvidence(r, worst, lost, rows),
+		Evidence: backlogEvidence(r, worst, lost, rows, early),
 		Next:     "cat /proc/net/softnet_stat; sysctl net.core.netdev_max_backlog net.core.netdev_budget net.core.netdev_budget_usecs"}
 	f.Settings, f.Calls = softnetSettings(r, worst, dropped, squeezed)
 	f.Remedy = backlogRemedy(s, r, worst, dropped, f.Settings)
@@ -94,7 +101,7 @@ func weighSoftnetBacklog(s *scene.Scene, r *recording.Recording) []suspect.Findi
 	return []suspect.Finding{f}
 }
 
-func backlogEvidence(r *recording.Recording, worst *softCPU, lost float64, rows []recording.Drop) []suspect.Evidence {
+func backlogEvidence(r *recording.Recording, worst *softCPU, lost float64, rows []recording.Drop, early bool) []suspect.Evidence {
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: lost, Unit: "packets", Source: source.Softnet.As("/proc/net/softnet_stat, column 2"), Origin: "softnet",
 		Text: fmt.Sprintf("the CPUs' backlogs dropped %s packets, CPU %d %s of them", units.Count(lost), worst.id, units.Count(worst.dropped.Sum()))}
 	freed, same := measure.DropSteps(rows).AgreeIn(lost, worst.span)
@@ -106,6 +113,9 @@ func backlogEvidence(r *recording.Recording, worst *softCPU, lost float64, rows 
 		}
 	}
 	switch {
+	case early:
+		e.Grade, e.Source = suspect.Decisive, source.Drops("CPU_BACKLOG")
+		e.Text = fmt.Sprintf("%s packets were freed for CPU_BACKLOG, before the CPUs' counters were first read", units.Count(lost))
 	case traced && freed > 0 && same:
 		e.Grade = suspect.Decisive
 		e.Source = e.Source.And(source.Drops("CPU_BACKLOG"))
