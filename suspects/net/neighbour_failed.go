@@ -7,6 +7,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/remedy"
@@ -91,7 +92,7 @@ func neighbourFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey,
 	all := measure.DropSteps(rows)
 	n := all.Sum()
 	f := suspect.Finding{
-		Subject: recording.Subject{Kind: recording.KindPeer, Netns: k.Netns, Remote: k.Dst, Device: k.Device}, Active: all.Active(),
+		Subject: recording.Subject{Kind: recording.KindPeer, Netns: k.Netns, Remote: k.Dst, Device: k.Device}, Active: waited(rows, all, s.Window),
 		Related: measure.Senders(s, r, rows),
 		Text:    fmt.Sprintf("nobody on %s answers for %s: %s packets were dropped", k.Device, k.Dst, units.Count(n)),
 		Remedy:  suspect.Remedy{Permanently: "Bring " + k.Dst + " back on the link of " + k.Device + ", or correct the gateway where routes are kept (" + remedy.InNetns(s, k.Netns, "ip route") + ")."},
@@ -114,6 +115,21 @@ func neighbourFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey,
 	}
 	f.Evidence = append([]suspect.Evidence{e}, f.Evidence...)
 	return f
+}
+
+// askedFor is how long the kernel asks for a neighbour, three times a second apart, until it gives up
+// and drops what has waited since (arp(7): mcast_solicit, retrans_time_ms).
+const askedFor = 3 * time.Second
+
+// waited is when packets were dropped, or waited to be.
+func waited(rows []recording.Drop, all measure.Steps, window recording.Interval) []recording.Interval {
+	active := all.Active()
+	for _, d := range rows {
+		if d.Reason == "NEIGH_FAILED" || strings.HasPrefix(d.Place, "neigh_invalidate") {
+			active = append(active, recording.Interval{Start: max(window.Start, d.T.Add(-askedFor)), End: d.T})
+		}
+	}
+	return intervals.Merge(active, 0)
 }
 
 // tableFull weighs the machine's neighbour tables: they are one for all namespaces.
