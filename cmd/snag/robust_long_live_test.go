@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -33,7 +34,7 @@ func crowding(t *testing.T, name string, args ...string) *exec.Cmd {
 		_ = cmd.Wait()
 	})
 	b := make([]byte, 6)
-	if n, err := out.Read(b); err != nil || string(b[:n]) != "ready\n" {
+	if n, err := io.ReadFull(out, b); err != nil || string(b[:n]) != "ready\n" {
 		t.Fatalf("%s said %q: %v", name, b[:n], err)
 	}
 	return cmd
