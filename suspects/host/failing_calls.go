@@ -121,8 +121,13 @@ func (c crew) has(e recording.CallError) bool {
 	if c.pids[last.PPID] {
 		return true
 	}
-	first := c.known(c.subject.PID) // a worker of the same master
-	return first != nil && last.PPID > 1 && last.PPID == first.Last().PPID && p.Subject.Comm == c.subject.Comm
+	first := c.known(c.subject.PID)
+	if first == nil {
+		return false
+	}
+	// A worker of the same master. A supervisor may have started two programs of one name.
+	f := first.Last()
+	return last.PPID > 1 && last.PPID == f.PPID && last.Netns == f.Netns && p.Subject.Comm == c.subject.Comm && p.Alike() == first.Alike()
 }
 
 func (c crew) failing(r *recording.Recording) (all []*failingCalls) {

@@ -206,7 +206,7 @@ func unheard(s *scene.Scene, p *ledger.Party, n uint64) suspect.Finding {
 		Text: fmt.Sprintf("none of its %d requests was answered in %s", n, units.Lasting(p.Oldest)), Next: whoBlocks(recording.Port(p.Subject.Local))}
 	f.Evidence = []suspect.Evidence{
 		{Side: suspect.For, Grade: suspect.Strong, Value: float64(n), Unit: "requests", Source: source.SS("-tin", source.BytesReceived, source.LastSnd, source.LastRcv), Origin: "sessions",
-			Text: fmt.Sprintf("%d requests are open since before the recording began, and it answered none of any", n)},
+			Text: fmt.Sprintf("%d requests were sent before the recording began and are still open; no request at all was answered", n)},
 		idleInside(p),
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: p.Oldest, Unit: "s", Text: f.Text}

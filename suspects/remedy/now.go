@@ -200,8 +200,8 @@ func routeCommand(s *scene.Scene, r *recording.Recording, c suspect.Setting) str
 // mainTable is the number of the routing table that ip route shows (RT_TABLE_MAIN).
 const mainTable = 254
 
-// Close ends one TCP connection of this host, or with local "" all to a remote end; the program
-// behind it is told ECONNABORTED (ss(8), -K).
+// Close ends one TCP connection of this host, or, if local is "", all connections to a remote
+// address. Their program gets ECONNABORTED (ss(8), -K).
 func Close(s *scene.Scene, netns uint64, local, remote string) string {
 	if recording.IsUnix(remote) || local != "" && recording.Port(local) == "" || recording.Port(remote) == "" {
 		return ""
