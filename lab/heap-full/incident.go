@@ -24,10 +24,10 @@ var Incident = lab.Incident{
 	Start:      start,
 }
 
-// start keeps 40 MB of entries in a heap of 48 MiB. With room the same entries are replaced
+// start keeps 60 MB of entries in a heap of 71 MiB. With room the same entries are replaced
 // as fast.
 func start(s *lab.Stage, v lab.Variant) error {
-	l := runtimepause.Load{Entries: 2_000_000, Rate: lab.At(s, 400_000, 1_200_000, 3_000_000), Heap: 48}
+	l := runtimepause.Load{Entries: 3_000_000, Rate: lab.At(s, 400_000, 1_200_000, 3_000_000), Heap: 71}
 	late := 40.0
 	if v != lab.Sick {
 		l.Heap, late = 256, 0
