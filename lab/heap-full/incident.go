@@ -30,7 +30,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	l := runtimepause.Load{Entries: 3_000_000, Rate: lab.At(s, 400_000, 1_200_000, 3_000_000), Heap: 71}
 	late := 40.0
 	if v != lab.Sick {
-		l.Heap, late = 256, 0
+		l.Heap, late = 768, 0
 	}
 	if v == lab.Distractor {
 		l.Scratch = 128 << 10
