@@ -155,9 +155,12 @@ func nobodyAnswers(s *scene.Scene, r *recording.Recording, k *scene.Socket, rows
 	return f, true
 }
 
+// aliveHere tells whether an end is on this host, in the hands of a process.
+func aliveHere(k *scene.Socket) bool { return k != nil && len(k.Last().Owners) > 0 }
+
 // peerAlive is the evidence of another end that is on this host, in the hands of a process.
 func peerAlive(k *scene.Socket) (suspect.Evidence, bool) {
-	if k.Peer == nil || len(k.Peer.Last().Owners) == 0 {
+	if !aliveHere(k.Peer) {
 		return suspect.Evidence{}, false
 	}
 	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tnp"), Origin: "peer",

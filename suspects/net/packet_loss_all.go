@@ -17,8 +17,7 @@ import (
 func allLost(s *scene.Scene) []suspect.Finding {
 	paths := onPaths{}
 	for _, k := range s.Sockets {
-		alive, ok := peerAlive(k)
-		if !ok {
+		if !aliveHere(k.Peer) {
 			continue
 		}
 		rows := whileOpen(measure.TCPRowsOf(k))
@@ -33,9 +32,8 @@ func allLost(s *scene.Scene) []suspect.Finding {
 		if sent == 0 || large && last.TCP.BytesAcked < fullBefore*uint64(last.TCP.SndMSS) || last.T.Sub(first.T).Seconds() < silentFloor || cameMeanwhile(k.Peer, first.T) {
 			continue
 		}
-		alive.Side, alive.Grade, alive.Value, alive.Unit, alive.Source = suspect.For, suspect.Decisive, sent, "segments", source.SS("-tinp", source.SegsIn, source.Backoff)
-		alive.Text = fmt.Sprintf("%s of %s were sent again, and nothing came to %s, which is on this host and alive", units.Plural(int(sent), "segment"), units.Bytes(size), k.Peer.Subject.Name)
-		evidence := []suspect.Evidence{alive}
+		evidence := []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: sent, Unit: "segments", Source: source.SS("-tinp", source.SegsIn, source.Backoff), Origin: "peer",
+			Text: fmt.Sprintf("%s of %s were sent again, and nothing came to %s, which is on this host and alive", units.Plural(int(sent), "segment"), units.Bytes(size), k.Peer.Subject.Name)}}
 		if large {
 			evidence[0].Grade = suspect.Strong
 			evidence = append(evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(last.TCP.BytesAcked), Unit: "B", Source: source.SS("-tin", source.BytesAcked, source.Word("mss")), Origin: "bytes_acked",

@@ -40,10 +40,8 @@ func nearly(w world) bool {
 	return strings.Contains(w.name, "over a floor") || strings.Contains(w.name, "bursts of 8") || w.name == "daily, 1 h"
 }
 
-// What nothing was done about is not called gone, and not reduced: recordings before and after of all
-// usual lengths, of trouble whose seconds know each other.
-func TestNothingDoneIsNotGone(t *testing.T) {
-	n, seed := draws(t)
+// inWorlds runs a test in each world, with the share of n draws in which gone may be wrong.
+func inWorlds(t *testing.T, n int, test func(t *testing.T, w world, n int, share float64)) {
 	for _, list := range []struct {
 		worlds []world
 		share  float64
@@ -55,29 +53,38 @@ func TestNothingDoneIsNotGone(t *testing.T) {
 				if nearly(w) {
 					n = max(n, 400)
 				}
-				var line strings.Builder
-				for _, before := range []int{8, 15, 30, 60, 120} {
-					fmt.Fprintf(&line, "| %d s:", before)
-					for _, after := range []int{8, 15, 30, 60, 120, 180} {
-						r := rand.New(rand.NewPCG(seed, uint64(1000*before+after)))
-						got := map[Outcome]int{}
-						for range n {
-							b, a, gap := w.pair(r, before, after)
-							got[Decide(b, a, Around{Gap: float64(gap)}).Outcome]++
-						}
-						fmt.Fprintf(&line, " %.3g/%.3g", 100*float64(got[Gone])/float64(n), 100*float64(got[Reduced])/float64(n))
-						if got[Gone] > most(n, list.share) {
-							t.Errorf("%d s before, %d s after: called gone %d times of %d", before, after, got[Gone], n)
-						}
-						if got[Reduced] > most(n, 0.1) {
-							t.Errorf("%d s before, %d s after: called reduced %d times of %d", before, after, got[Reduced], n)
-						}
-					}
-				}
-				t.Logf("%s: %% gone/reduced, of 8, 15, 30, 60, 120, 180 s after %s", w.name, line.String())
+				test(t, w, n, list.share)
 			})
 		}
 	}
+}
+
+// What nothing was done about is not called gone, and not reduced: recordings before and after of all
+// usual lengths, of trouble whose seconds know each other.
+func TestNothingDoneIsNotGone(t *testing.T) {
+	n, seed := draws(t)
+	inWorlds(t, n, func(t *testing.T, w world, n int, share float64) {
+		var line strings.Builder
+		for _, before := range []int{8, 15, 30, 60, 120} {
+			fmt.Fprintf(&line, "| %d s:", before)
+			for _, after := range []int{8, 15, 30, 60, 120, 180} {
+				r := rand.New(rand.NewPCG(seed, uint64(1000*before+after)))
+				got := map[Outcome]int{}
+				for range n {
+					b, a, gap := w.pair(r, before, after)
+					got[Decide(b, a, Around{Gap: float64(gap)}).Outcome]++
+				}
+				fmt.Fprintf(&line, " %.3g/%.3g", 100*float64(got[Gone])/float64(n), 100*float64(got[Reduced])/float64(n))
+				if got[Gone] > most(n, share) {
+					t.Errorf("%d s before, %d s after: called gone %d times of %d", before, after, got[Gone], n)
+				}
+				if got[Reduced] > most(n, 0.1) {
+					t.Errorf("%d s before, %d s after: called reduced %d times of %d", before, after, got[Reduced], n)
+				}
+			}
+		}
+		t.Logf("%s: %% gone/reduced, of 8, 15, 30, 60, 120, 180 s after %s", w.name, line.String())
+	})
 }
 
 // Who measures for as long as verify asks for does not stop at a lucky moment: the quiet
@@ -85,40 +92,28 @@ func TestNothingDoneIsNotGone(t *testing.T) {
 func TestNothingDoneIsNotGoneAfterTheTimeThatIsSaid(t *testing.T) {
 	n, seed := draws(t)
 	const longest = 300 // seconds, as snag tune verify without --for
-	for _, list := range []struct {
-		worlds []world
-		share  float64
-	}{{worlds, 0.05}, {beyond, 0.15}} {
-		for _, w := range list.worlds {
-			t.Run(w.name, func(t *testing.T) {
-				t.Parallel()
-				n := n
-				if nearly(w) {
-					n = max(n, 400)
+	inWorlds(t, n, func(t *testing.T, w world, n int, share float64) {
+		var line strings.Builder
+		for _, before := range []int{10, 20, 30, 45, 60, 120, 180} {
+			r := rand.New(rand.NewPCG(seed, uint64(before)))
+			gone := 0
+			for range n {
+				b, a, gap := w.pair(r, before, longest)
+				after := before
+				if need := int(Round(In(b).Need(0) + 2)); need <= longest {
+					after = max(after, need)
 				}
-				var line strings.Builder
-				for _, before := range []int{10, 20, 30, 45, 60, 120, 180} {
-					r := rand.New(rand.NewPCG(seed, uint64(before)))
-					gone := 0
-					for range n {
-						b, a, gap := w.pair(r, before, longest)
-						after := before
-						if need := int(Round(In(b).Need(0) + 2)); need <= longest {
-							after = max(after, need)
-						}
-						if Decide(b, a[:after], Around{Gap: float64(gap)}).Outcome == Gone {
-							gone++
-						}
-					}
-					fmt.Fprintf(&line, " %.3g", 100*float64(gone)/float64(n))
-					if gone > most(n, list.share) {
-						t.Errorf("%d s before: called gone %d times of %d", before, gone, n)
-					}
+				if Decide(b, a[:after], Around{Gap: float64(gap)}).Outcome == Gone {
+					gone++
 				}
-				t.Logf("%s: %% gone, of 10, 20, 30, 45, 60, 120, 180 s before:%s", w.name, line.String())
-			})
+			}
+			fmt.Fprintf(&line, " %.3g", 100*float64(gone)/float64(n))
+			if gone > most(n, share) {
+				t.Errorf("%d s before: called gone %d times of %d", before, gone, n)
+			}
 		}
-	}
+		t.Logf("%s: %% gone, of 10, 20, 30, 45, 60, 120, 180 s before:%s", w.name, line.String())
+	})
 }
 
 // cures are how many periods there are before and quiet after, and in what share of them at
