@@ -30,6 +30,9 @@ type Remedy struct {
 	Wrong []plan.Change
 	// Settle is how long the effects of the old values last; 0: 2 s.
 	Settle time.Duration
+	// Culprit is the short name of the culprit's namespace: beside other incidents snag find
+	// is asked about that one, as someone would who knows which service hurts.
+	Culprit string
 	// For is the least length of a recording that shows the symptom well; 0: any.
 	For time.Duration
 }
@@ -114,7 +117,11 @@ type treatment struct {
 }
 
 func (t *treatment) run(res *RemedyResult, wrong bool) error {
-	found, err := t.snag(0, "find", "--for", t.o.For.String(), "--quiet", "--json", "--out", t.before)
+	find := []string{"find", "--for", t.o.For.String(), "--quiet", "--json", "--out", t.before}
+	if in := t.inc.Remedy.Culprit; in != "" && t.o.Shared {
+		find = append(find, "--netns", t.s.Name(in))
+	}
+	found, err := t.snag(0, find...)
 	if err != nil {
 		return err
 	}

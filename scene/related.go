@@ -1,6 +1,10 @@
 package scene
 
-import "snag/recording"
+import (
+	"net"
+
+	"snag/recording"
+)
 
 // maxHops bounds how far evidence may be carried: process → socket → peer
 // socket → its process → that one's other socket is as far as one host's
@@ -99,6 +103,12 @@ func (s *Scene) Touch(a, b recording.Subject) bool {
 	return ok
 }
 
+// OnLoopback tells whether an address, with a port or without, is on a loopback.
+func OnLoopback(address string) bool {
+	ip := net.ParseIP(recording.Host(address))
+	return ip != nil && ip.IsLoopback()
+}
+
 // anchor is the node that stands for a subject, or for a subject without one the
 // socket or process that its addresses and pid point to.
 func (s *Scene) anchor(sub recording.Subject) *Node {
@@ -122,18 +132,19 @@ func (s *Scene) anchor(sub recording.Subject) *Node {
 }
 
 // sharesAddress tells whether two subjects of one protocol name the same port
-// of one namespace, or the two directions of one flow in any.
+// of one namespace, or the two directions of one flow in any: of a loopback, each
+// namespace has its own.
 func sharesAddress(a, b recording.Subject) bool {
 	if a.Local == "" || b.Local == "" || a.Proto != b.Proto {
 		return false
 	}
-	if a.Remote != "" && a.Remote == b.Local && (b.Remote == a.Local || b.Remote == "") {
-		return true
-	}
-	if b.Remote != "" && b.Remote == a.Local && a.Remote == "" {
-		return true
-	}
-	if a.Netns != b.Netns || recording.Port(a.Local) != recording.Port(b.Local) {
+	apart := a.Netns != b.Netns && a.Netns != 0 && b.Netns != 0
+	switch {
+	case a.Remote != "" && a.Remote == b.Local && (b.Remote == a.Local || b.Remote == ""):
+		return !apart || !OnLoopback(a.Remote)
+	case b.Remote != "" && b.Remote == a.Local && a.Remote == "":
+		return !apart || !OnLoopback(b.Remote)
+	case a.Netns != b.Netns || recording.Port(a.Local) != recording.Port(b.Local):
 		return false
 	}
 	return a.Remote == "" || b.Remote == "" || a.Remote == b.Remote

@@ -22,12 +22,13 @@ func TestRemedies(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		wrong bool
-	}{{"nagle-delayed-ack", false}, {"fd-limit", false}, {"qdisc-drop", false}, {"nagle-delayed-ack", true}} {
+	}{{"nagle-delayed-ack", false}, {"fd-limit", false}, {"qdisc-drop", false}, {"reverse-path-filter", true}} {
 		name := c.name
 		if c.wrong {
 			name += ", a wrong plan"
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			inc, err := lab.Find(Incidents, c.name)
 			if err != nil {
 				t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 // takes CAP_SYS_RESOURCE, which root in a container has not. A longer accept queue only
 // lets more wait.
 var remedy = &lab.Remedy{
-	Start: func(s *lab.Stage) error { return leak(s, lab.Sick, "--hard", "4096") },
-	Wrong: []plan.Change{{Target: plan.Target{Kind: "sysctl", Name: "net.core.somaxconn", Netns: "server"}, Then: "8192"}},
+	Start:   func(s *lab.Stage) error { return leak(s, lab.Sick, "--hard", "4096") },
+	Culprit: "server",
+	Wrong:   []plan.Change{{Target: plan.Target{Kind: "sysctl", Name: "net.core.somaxconn", Netns: "server"}, Then: "8192"}},
 }

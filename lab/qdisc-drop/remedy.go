@@ -7,5 +7,6 @@ import (
 
 // The shaper gets what its senders need; a longer queue of the device lies behind it.
 var remedy = &lab.Remedy{
-	Wrong: []plan.Change{{Target: plan.Target{Kind: "txqueuelen", Device: "eth0", Netns: "tx"}, Then: "10000"}},
+	Culprit: "tx",
+	Wrong:   []plan.Change{{Target: plan.Target{Kind: "txqueuelen", Device: "eth0", Netns: "tx"}, Then: "10000"}},
 }

@@ -7,5 +7,6 @@ import (
 
 // The filter takes any interface that leads to the sender (loose).
 var remedy = &lab.Remedy{
-	Wrong: []plan.Change{{Target: plan.Target{Kind: "txqueuelen", Device: "eth1", Netns: "rx"}, Then: "10000"}},
+	Culprit: "rx",
+	Wrong:   []plan.Change{{Target: plan.Target{Kind: "txqueuelen", Device: "eth1", Netns: "rx"}, Then: "10000"}},
 }

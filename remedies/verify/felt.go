@@ -73,15 +73,26 @@ func (m measure) concerns(v *verdict.Verdict, have, culprit recording.Subject) b
 	return same(culprit, have) || v.Scene != nil && v.Scene.Touch(have, culprit)
 }
 
+// moved is the measure for the recording after, where who suffered may have another number
+// or namespace.
+func (m measure) moved(before, after *verdict.Verdict) measure {
+	if m.subject != nil {
+		if now, _, ok := counterpart(before, after, *m.subject); ok {
+			m.subject = &now
+		}
+	}
+	return m
+}
+
 // samePort: a listener's and a flow's address name the same service, whichever end was
-// seen.
+// seen. Of a loopback each namespace has its own.
 func samePort(a, b recording.Subject) bool {
 	if a.Proto != b.Proto || a.Local == "" || b.Local == "" {
 		return false
 	}
 	for _, x := range []string{a.Local, a.Remote} {
 		for _, y := range []string{b.Local, b.Remote} {
-			if x != "" && x == y {
+			if x != "" && x == y && (a.Netns == b.Netns || !scene.OnLoopback(x)) {
 				return true
 			}
 		}

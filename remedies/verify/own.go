@@ -138,7 +138,7 @@ func holds(r *recording.Recording, sub recording.Subject) seconds {
 	_, s.measured = r.Measured("sockets.holds")
 	for _, h := range r.Holds {
 		at := recording.Port(h.Local) == recording.Port(sub.Local) || recording.Port(h.Remote) == recording.Port(sub.Remote)
-		if h.Comm == sub.Comm && at && h.Released > 0 && h.HoldSum >= lateHold*float64(h.Released) {
+		if h.Comm == sub.Comm && (h.Netns == sub.Netns || sub.Netns == 0) && at && h.Released > 0 && h.HoldSum >= lateHold*float64(h.Released) {
 			s.bad[s.at(r, h.T)] += h.HoldSum
 		}
 	}

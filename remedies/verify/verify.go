@@ -97,7 +97,7 @@ func Compare(before, after *verdict.Verdict, culprit verdict.Entry, symptom stri
 	res.Now = now.Name
 	felt := feltOf(culprit, before, symptom)
 	k := around(before.Recording, after.Recording)
-	res.Felt = compare(felt.in(before, culprit.Subject), felt.in(after, now), k)
+	res.Felt = compare(felt.in(before, culprit.Subject), felt.moved(before, after).in(after, now), k)
 	res.Felt.What, res.Felt.Unit = felt.symptom, felt.unit()
 	if own, ok := ownOf(culprit, before, after, now, k); ok {
 		res.Cause = &own

@@ -60,6 +60,7 @@ var whole = map[string]string{
 	"snag/cmd/snag":        "snag find judges the whole machine",
 	"snag/cmd/snag-lab":    "snag find judges the whole machine",
 	"snag/lab":             "it makes incidents that are judged",
+	"snag/lab/labtest":     "the sockets of its server are measured, in slices where others are busy",
 	"snag/probes/host":     "it makes thousands of interfaces, which other probes count",
 	"snag/probes/offcpu":   "threads wait for the CPU as long as it says",
 	"snag/probes/oncpu":    "its shares of CPU time are those of the machine",
@@ -70,7 +71,8 @@ var whole = map[string]string{
 // parts of packages that need the machine do not: these of their tests look at namespaces
 // and processes of their own, and run beside others.
 var parts = map[string]string{
-	"snag/cmd/snag": "^Test(Ablate|KilledAtEachSync|TheGuardIsKilled|TheTerminalIsLost|ARelativeStore|AReadOnlyProc|ADeviceThatGoesAway|ADiskThatIsFull|TwoAtOnce|ReadHoldsAgainstAnyFile|ReadOfThousandsOfFiles|WatchOfRealStreams|PassiveInANamespace|TracesBesideALogOfAnHour|TracesOfTheLabAreJudged|LogsNameTheirCulprit|WatchThatIsStarved|WatchOfTenThousand)$",
+	"snag/cmd/snag":    "^Test(Ablate|KilledAtEachSync|TheGuardIsKilled|TheTerminalIsLost|ARelativeStore|AReadOnlyProc|ADeviceThatGoesAway|ADiskThatIsFull|TwoAtOnce|ReadHoldsAgainstAnyFile|ReadOfThousandsOfFiles|WatchOfRealStreams|PassiveInANamespace|TracesBesideALogOfAnHour|TracesOfTheLabAreJudged|LogsNameTheirCulprit|WatchThatIsStarved|WatchOfTenThousand)$",
+	"snag/lab/labtest": "^TestBothEndsCaptured$",
 }
 
 // split puts the parts of packages that may run beside others there.
