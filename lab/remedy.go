@@ -33,6 +33,8 @@ type Remedy struct {
 	// Culprit is the short name of the culprit's namespace: beside other incidents snag find
 	// is asked about that one, as someone would who knows which service hurts.
 	Culprit string
+	// Auto has snag tune apply --auto measure the outcome, in place of snag tune verify.
+	Auto bool
 	// For is the least length of a recording that shows the symptom well; 0: any.
 	For time.Duration
 }
@@ -159,7 +161,16 @@ func (t *treatment) run(res *RemedyResult, wrong bool) error {
 		res.Why = "the plan has no change that snag could make"
 		return nil
 	}
-	if _, err := t.snag(0, "tune", "apply", path, "--store", t.store, "--run", t.store+"-run", "--within", "10m"); err != nil {
+	store := []string{"--store", t.store, "--run", t.store + "-run"}
+	measure := append([]string{"--quiet", "--json"}, store...)
+	if wrong { // that it is as before is seen at once
+		measure = append(measure, "--for", t.o.For.String())
+	}
+	if t.inc.Remedy.Auto {
+		measured, err := t.snag(-1, append([]string{"tune", "apply", path, "--auto"}, measure...)...)
+		return errors.Join(err, t.judged(res, measured, path, store))
+	}
+	if _, err := t.snag(0, append([]string{"tune", "apply", path, "--within", "10m"}, store...)...); err != nil {
 		return err
 	}
 	for name, edit := range t.inc.Remedy.Restart {
@@ -172,17 +183,18 @@ func (t *treatment) run(res *RemedyResult, wrong bool) error {
 	if settle == 0 {
 		settle = 2 * time.Second
 	}
-	verify := []string{"tune", "verify", "--store", t.store, "--run", t.store + "-run", "--settle", settle.String(), "--quiet", "--json"}
-	if wrong { // that it is as before is seen at once
-		verify = append(verify, "--for", t.o.For.String())
+	verified, err := t.snag(-1, append([]string{"tune", "verify", "--settle", settle.String()}, measure...)...)
+	return errors.Join(err, t.judged(res, verified, path, store))
+}
+
+// judged takes the outcome that was printed, and has the plan undone.
+func (t *treatment) judged(res *RemedyResult, printed, path string, store []string) (err error) {
+	if printed != "" {
+		err = res.verified(printed)
 	}
-	verified, err := t.snag(-1, verify...)
-	if err == nil {
-		err = res.verified(verified)
-	}
-	_, undo := t.snag(0, "tune", "undo", "--store", t.store, "--run", t.store+"-run")
+	_, undo := t.snag(0, append([]string{"tune", "undo"}, store...)...)
 	// The same plan could be applied once more: every value is what it was.
-	_, again := t.snag(0, "tune", "apply", path, "--store", t.store, "--run", t.store+"-run", "--dry-run")
+	_, again := t.snag(0, append([]string{"tune", "apply", path, "--dry-run"}, store...)...)
 	res.Back = undo == nil && again == nil
 	return errors.Join(err, undo, again)
 }

@@ -8,7 +8,9 @@ import (
 
 	"snag/internal/built"
 	"snag/lab"
+	processstopped "snag/lab/process-stopped"
 	"snag/remedies/knob"
+	"snag/remedies/verify"
 )
 
 // The shortest remedies from the incident to the verdict that it is gone, and one plan
@@ -47,6 +49,24 @@ func TestRemedies(t *testing.T) {
 			t.Logf("%+v", r)
 		})
 	}
+}
+
+// What comes for 5 s in every minute and a half, and was not there while apply --auto measured,
+// is neither gone nor confirmed.
+func TestApplyAutoBetweenTwoEpisodes(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("making network namespaces needs root")
+	}
+	t.Parallel()
+	snag := t.TempDir() + "/snag"
+	built.Program(t, "snag", snag)
+	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
+	defer cancel()
+	r, err := lab.RunRemedy(ctx, processstopped.Seldom, true, lab.RunOptions{SnagPath: snag, For: 6 * time.Second, Shared: true})
+	if err != nil || r.Outcome != string(verify.TooEarly) || !r.Back {
+		t.Errorf("%v %+v", err, r)
+	}
+	t.Logf("%+v", r)
 }
 
 // A remedy names programs and targets of its own incident: its wrong plan is one that
