@@ -35,6 +35,10 @@ var owns = map[string]own{
 	"ephemeral-ports":         {"connects that failed", "connects/s", failedConnects},
 }
 
+// backsOff is the suspect whose counter counts what TCP tries again and again, after twice
+// the time each (RFC 6298, 5.5): it becomes less by itself.
+const backsOff = "pmtu-blackhole"
+
 // ownOf compares a culprit's own counter; false where it has none.
 func ownOf(e verdict.Entry, before, after *verdict.Verdict, now recording.Subject, k episode.Around) (Compared, bool) {
 	o, ok := owns[e.Suspect.Name]
@@ -46,7 +50,7 @@ func ownOf(e verdict.Entry, before, after *verdict.Verdict, now recording.Subjec
 		return Compared{}, false // it was told by something else
 	}
 	c := compare(b, o.in(after.Recording, now), k)
-	c.What, c.Unit = o.what, o.unit
+	c.What, c.Unit, c.backsOff = o.what, o.unit, e.Suspect.Name == backsOff
 	return c, true
 }
 

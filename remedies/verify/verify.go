@@ -47,6 +47,8 @@ type Compared struct {
 	Need float64 `json:"need_seconds,omitempty"`
 	// sparse: it was there in so few seconds before that it can't tell when trouble came.
 	sparse bool
+	// backsOff: its counter becomes less by itself.
+	backsOff bool
 }
 
 // Load is what the subject had to do meanwhile, in both recordings.
@@ -137,6 +139,8 @@ func together(r Result) (Outcome, string) {
 			out, why = Unchanged, fmt.Sprintf("less is felt, but its cause goes on as before (%s)", c.What)
 		case out == Gone && c.Outcome == TooEarly && c.sparse:
 			// The symptom itself tells; its cause agrees as far as it goes.
+		case out == Gone && c.Outcome.Open() && c.backsOff && c.After.Value == 0:
+			// That it was becoming less tells nothing; there is none of it now.
 		case out.Helped() && c.Outcome.Open():
 			out, why = c.Outcome, fmt.Sprintf("less is felt, but of its cause nothing can be told (%s): %s", c.What, c.Why)
 		case out == Gone && c.Outcome == Reduced:

@@ -183,6 +183,8 @@ func TestOneWordForSymptomCauseAndLoad(t *testing.T) {
 		"too early, the counter's few":      {Result{Felt: Compared{Outcome: TooEarly, Why: "felt", Need: 100, Before: Figure{Value: 1}}, Cause: &Compared{Outcome: TooEarly, Why: "cause", Need: 60, sparse: true}, Load: load(1)}, TooEarly, "felt"},
 		"too early, the counter more so":    {Result{Felt: Compared{Outcome: TooEarly, Why: "felt", Need: 60, Before: Figure{Value: 1}}, Cause: &Compared{Outcome: TooEarly, Why: "cause", Need: 100}, Load: load(1)}, TooEarly, "cause"},
 		"gone, the counter's few too early": {Result{Felt: is(Gone), Cause: &Compared{Outcome: TooEarly, sparse: true}, Load: load(1)}, Gone, ""},
+		"gone, the counter sank anyway":     {Result{Felt: is(Gone), Cause: &Compared{Outcome: CantTell, backsOff: true}, Load: load(1)}, Gone, ""},
+		"some left of what sank anyway":     {Result{Felt: is(Gone), Cause: &Compared{Outcome: CantTell, After: Figure{Value: 1}, backsOff: true}, Load: load(1)}, CantTell, "nothing can be told"},
 		"too early at a tenth of the load":  {Result{Felt: is(TooEarly), Load: load(0.1)}, CantTell, "the load differed"},
 		"too early, the counter as before":  {Result{Felt: Compared{Outcome: TooEarly, Before: Figure{Value: 1}}, Cause: cause(Unchanged), Load: load(1)}, Unchanged, "the cause's counter"},
 		"gone, the load not measured":       {Result{Felt: is(Gone)}, Gone, "the load beside it was not measured"},
