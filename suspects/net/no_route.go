@@ -122,7 +122,7 @@ func unroutedHere(s *scene.Scene, r *recording.Recording) (out []suspect.Finding
 			e.Text += fmt.Sprintf(" (%s in the namespace, %s: %s)", units.Count(total[h].Sum()), name, units.Count(counted))
 		}
 		party, wanted := partyTo(s, r, by[k])
-		if party == nil || wanted < least {
+		if !enough(wanted, party) && (party == nil || wanted < least) {
 			e.Side = suspect.Against
 			e.Text += fmt.Sprintf("; sockets here sent %s of them, %.0f are the least that tell: somebody tries an address", units.Count(wanted), least)
 			f.Evidence = []suspect.Evidence{e}

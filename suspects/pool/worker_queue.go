@@ -49,7 +49,7 @@ var workerQueue = &suspect.Suspect{
 	LeadsTo: []suspect.Lead{
 		{To: "server-stall", Lag: 5 * time.Second},
 		{To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.ConnectLatency, Lag: 10 * time.Second}, {To: scene.ThroughputPlateau, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second},
-		{To: "listen-overflow", Lag: 10 * time.Second}, {To: "unix-backlog", Lag: 10 * time.Second}, {To: "slow-dependency", Lag: 5 * time.Second}, {To: "peer-reset", Lag: time.Minute}},
+		{To: "listen-overflow", Lag: 10 * time.Second}, {To: "unix-backlog", Lag: 10 * time.Second}, {To: "udp-receive-buffer-full", Lag: 10 * time.Second}, {To: "slow-dependency", Lag: 5 * time.Second}, {To: "peer-reset", Lag: time.Minute}},
 	Claims: []ledger.Account{ledger.Sleep, ledger.Call, ledger.Child, ledger.Disk, ledger.Pipe, ledger.Unread},
 	Remedy: suspect.Remedy{
 		Permanently: "More workers in the server's settings, or a limit from which it sheds load early.",
