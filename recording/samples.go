@@ -41,6 +41,14 @@ next:
 	return out
 }
 
+// Span is from the first time that it was measured to the last.
+func (s Series) Span() Interval {
+	if len(s.Points) == 0 {
+		return Interval{}
+	}
+	return Interval{Start: s.Points[0].T, End: s.Points[len(s.Points)-1].T}
+}
+
 // Increase is how much a counter grew over the window, resets counted from
 // zero, and whether it was measured at least twice. Not measured is not zero.
 func (s Series) Increase() (float64, bool) {

@@ -229,9 +229,8 @@ func lossOnPath(r *recording.Recording, l *ledger.Ledger, k measure.DropKey, flo
 	if ok && ok2 {
 		// A namespace that is not snag's own is first read a moment after the recording began,
 		// and what was sent again until then is in no counter.
-		read := recording.Interval{Start: counted.Points[0].T, End: counted.Points[len(counted.Points)-1].T}
 		grew, _ := counted.Increase()
-		events, same := all.AgreeIn(grew, read)
+		events, same := all.AgreeIn(grew, counted.Span())
 		e.Text += fmt.Sprintf(", %s in the whole namespace while it was counted (RetransSegs: %s); %s were reported as duplicates", units.Count(events), units.Count(grew), units.Count(duplicates))
 		switch {
 		case duplicates >= mostDuplicates*n:

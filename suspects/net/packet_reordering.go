@@ -54,7 +54,7 @@ const spuriousFelt = 0.002
 func weighPacketReordering(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
 	var out []suspect.Finding
 	judged := map[*scene.Socket]bool{}
-	short := map[uint64][]*flow{} // connections that no two dumps had, by namespace
+	few := map[uint64][]*flow{} // connections that no two dumps had, or that sent little again, by namespace
 	var spaces []uint64
 	listeners := listening(s)
 	reordered, ordered := onPaths{}, onPaths{}
@@ -62,15 +62,15 @@ func weighPacketReordering(s *scene.Scene, r *recording.Recording, l *ledger.Led
 		if turnedAway(r, listeners, f) || neverHeard(f) {
 			continue
 		}
-		if f.socket == nil || len(f.tcpRows()) < 2 {
-			if short[f.netns] == nil {
+		alone := f.socket != nil && len(f.tcpRows()) >= 2
+		if alone {
+			judged[f.socket] = true
+		}
+		if !alone || f.again.Sum() < measure.FewRetransmits {
+			if few[f.netns] == nil {
 				spaces = append(spaces, f.netns)
 			}
-			short[f.netns] = append(short[f.netns], f)
-			continue
-		}
-		judged[f.socket] = true
-		if f.again.Sum() < measure.FewRetransmits {
+			few[f.netns] = append(few[f.netns], f)
 			continue
 		}
 		found := reorderingOn(r, f)
@@ -87,7 +87,7 @@ func weighPacketReordering(s *scene.Scene, r *recording.Recording, l *ledger.Led
 		}
 	}
 	for _, id := range spaces {
-		if f, ok := reorderingIn(r, l, id, short[id]); ok {
+		if f, ok := reorderingIn(r, l, id, few[id]); ok {
 			out = append(out, f)
 		}
 	}
@@ -103,12 +103,7 @@ func reorderingOn(r *recording.Recording, f *flow) suspect.Finding {
 	reordered := float64(b.ReordSeen - a.ReordSeen)
 	sent := float64(b.DataSegsOut) - float64(a.DataSegsOut)
 	n, _ := f.again.Between(recording.Interval{Start: first.T, End: last.T})
-	// Held back for longer than a round trip, a segment is sent again and
-	// acknowledged before it comes: reord_seen never moves. But it was sent again
-	// because later ones were acknowledged first (TCPFastRetrans), which a late ACK
-	// never causes.
-	fast, _ := measure.Grew(r, f.netns, "node_netstat_TcpExt_TCPFastRetrans")
-	overtaken := reordered > 0 || 2*fast >= again
+	fast, overtaken := overtakenIn(r, f.netns, reordered, again)
 	from, to := recording.Host(f.local), recording.Host(f.remote)
 	out := suspect.Finding{Subject: f.socket.Subject, Active: f.again.Active(), Next: "ss -tin 'dst " + to + "'",
 		Text: fmt.Sprintf("packets from %s to %s overtake each other: %s segments were sent again for nothing", from, to, units.OfAll(min(duplicates, again), sent))}
@@ -160,6 +155,15 @@ func reorderingOn(r *recording.Recording, f *flow) suspect.Finding {
 	return out
 }
 
+// overtakenIn tells whether segments overtook others. Held back for longer than a round trip,
+// a segment is sent again and acknowledged before it comes: reord_seen never moves. But it was
+// sent again because later ones were acknowledged first (TCPFastRetrans), which a late ACK
+// never causes.
+func overtakenIn(r *recording.Recording, netns uint64, reordered, again float64) (fast float64, overtaken bool) {
+	fast, _ = measure.Grew(r, netns, "node_netstat_TcpExt_TCPFastRetrans")
+	return fast, reordered > 0 || 2*fast >= again
+}
+
 // wasted is the share of what was sent that was sent for nothing. The sender
 // slows down besides, which no counter tells.
 func wasted(again, sent float64) suspect.Harm {
@@ -202,14 +206,15 @@ func duplicatesOnly(k *scene.Socket) (suspect.Finding, bool) {
 			Text: fmt.Sprintf("%s duplicates were reported and %s segments were sent again: the path duplicates packets, it does not reorder", units.Count(duplicates), units.Count(again))}}}, true
 }
 
-// reorderingIn judges short connections together, by the counters of their
-// namespace.
+// reorderingIn judges connections together of which each has too little to tell, by the
+// counters of their namespace.
 func reorderingIn(r *recording.Recording, l *ledger.Ledger, netns uint64, flows []*flow) (suspect.Finding, bool) {
 	var seen measure.Steps
 	for _, f := range flows {
 		seen = append(seen, f.again...)
 	}
-	again, ok := measure.Grew(r, netns, "node_netstat_Tcp_RetransSegs")
+	counted, ok := measure.Counter(r, netns, "node_netstat_Tcp_RetransSegs")
+	again, _ := counted.Increase()
 	duplicates, ok2 := measure.Grew(r, netns, "node_netstat_TcpExt_TCPDSACKRecv")
 	reordered, ok3 := measure.Grew(r, netns, "node_netstat_TcpExt_TCPSACKReorder")
 	n := seen.Sum()
@@ -217,16 +222,18 @@ func reorderingIn(r *recording.Recording, l *ledger.Ledger, netns uint64, flows 
 		return suspect.Finding{}, false
 	}
 	sent, _ := measure.Grew(r, netns, "node_netstat_Tcp_OutSegs")
+	fast, overtaken := overtakenIn(r, netns, reordered, again)
+	_, same := seen.AgreeIn(again, counted.Span())
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: duplicates, Unit: "segments", Origin: "dsack", Doubt: measure.LossOf(r, "sockets.retransmits", n),
-		Source: source.SNMP("Tcp", "RetransSegs").And(source.Netstat("TCPDSACKRecv", "TCPSACKReorder")),
-		Text: fmt.Sprintf("%s segments of its connections were sent again (RetransSegs %s), %s were reported as duplicates, ACKs came out of order %s times",
-			units.Count(n), units.Count(again), units.Count(duplicates), units.Count(reordered))}
+		Source: source.SNMP("Tcp", "RetransSegs").And(source.Netstat("TCPDSACKRecv", "TCPSACKReorder", "TCPFastRetrans")),
+		Text: fmt.Sprintf("%s segments of its connections were sent again (RetransSegs %s), %s of them since later ones came first; %s were reported as duplicates, ACKs came out of order %s times",
+			units.Count(n), units.Count(again), units.Count(fast), units.Count(duplicates), units.Count(reordered))}
 	switch {
-	case reordered <= 0:
+	case !overtaken:
 		e.Side = suspect.Against
 	case duplicates < spuriousFelt*sent:
 		e.Grade = suspect.Weak
-	case duplicates >= mostDuplicates*again && (measure.Agree(n, again) || segmentsOf(n, again)):
+	case duplicates >= mostDuplicates*again && (same || segmentsOf(n, again)):
 		e.Grade = suspect.Decisive
 	}
 	all := []suspect.Evidence{e}
