@@ -81,7 +81,7 @@ func RunRemedy(ctx context.Context, inc Incident, wrong bool, o RunOptions) (res
 			fmt.Fprintf(o.Stdout, format+"\n", args...)
 		}
 	}
-	s, err := NewStage(ctx, Options{Log: log, Shared: o.Shared, Level: o.Level, Snag: o.SnagPath, Out: o.Out})
+	s, err := NewStage(ctx, Options{Log: log, Shared: o.Shared, Suffix: o.Suffix, Level: o.Level, Snag: o.SnagPath, Out: o.Out})
 	if err != nil {
 		return res, err
 	}
@@ -254,7 +254,7 @@ func (t *treatment) accused(raw string) (string, error) {
 // may name their culprits too.
 func (t *treatment) own(all []plan.Change) (out []plan.Change) {
 	for _, c := range all {
-		own := c.Target.Netns == "" && c.Target.Path == "" || strings.HasPrefix(c.Target.Netns, t.s.id) || strings.Contains(c.Target.Path, t.s.id)
+		own := c.Target.Netns == "" && c.Target.Path == "" || strings.HasPrefix(c.Target.Netns, t.s.id+"-") || strings.Contains(c.Target.Path, t.s.id+"-")
 		if c.Target.PID != 0 {
 			own = t.s.has(c.Target.PID)
 		}

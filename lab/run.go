@@ -34,8 +34,9 @@ type RunOptions struct {
 	// Remedies: of a draw, the first culprit's command is run after the verdict, and the
 	// clients go on for a second window.
 	Remedies bool
-	// Shared is for tests that judge no real recording: see Options.
+	// Shared and Suffix are for tests that judge no real recording: see Options.
 	Shared bool
+	Suffix string
 	Stdout io.Writer // progress; nil for none
 }
 

@@ -21,7 +21,7 @@ func TestRemedies(t *testing.T) {
 	}
 	snag := t.TempDir() + "/snag"
 	built.Program(t, "snag", snag)
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name  string
 		wrong bool
 	}{{"nagle-delayed-ack", false}, {"fd-limit", false}, {"qdisc-drop", false}, {"reverse-path-filter", true}} {
@@ -37,7 +37,7 @@ func TestRemedies(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
 			defer cancel()
-			o := lab.RunOptions{SnagPath: snag, For: 6 * time.Second, Shared: true}
+			o := lab.RunOptions{SnagPath: snag, For: 6 * time.Second, Shared: true, Suffix: string(rune('a' + i))}
 			r, err := lab.RunRemedy(ctx, inc, c.wrong, o)
 			if !r.Right() && !c.wrong {
 				t.Logf("once more, to tell a noisy machine from a fault: %v %+v", err, r)
@@ -62,7 +62,7 @@ func TestApplyAutoBetweenTwoEpisodes(t *testing.T) {
 	built.Program(t, "snag", snag)
 	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
 	defer cancel()
-	r, err := lab.RunRemedy(ctx, processstopped.Seldom, true, lab.RunOptions{SnagPath: snag, For: 6 * time.Second, Shared: true})
+	r, err := lab.RunRemedy(ctx, processstopped.Seldom, true, lab.RunOptions{SnagPath: snag, For: 6 * time.Second, Shared: true, Suffix: "z"})
 	if err != nil || r.Outcome != string(verify.TooEarly) || !r.Back {
 		t.Errorf("%v %+v", err, r)
 	}

@@ -416,27 +416,29 @@ func TestIdlePool(t *testing.T) {
 }
 
 func TestWhoWokeWhom(t *testing.T) {
-	c := run(t, "pingpong", "20000")
-	var n int
-	rec := look(t, func() {
-		c.begin()
-		n, _ = c.counted(t)
-		time.Sleep(100 * time.Millisecond)
-	}, c.pid)
-	// Most turns are shorter than the threshold. The ones that are not, were woken by
-	// the other.
-	byOther, all := 0, 0
-	for _, r := range rec.OffCPU {
-		if r.Reason != recording.WaitPipe || r.WakerPID != c.pid {
-			continue
-		}
-		all++
-		if r.WakerTID != r.TID && r.WakerTID != 0 {
-			byOther++
+	// Most turns are shorter than the threshold, on a fast machine now and then all of
+	// them. The ones that are not, were woken by the other.
+	byOther, all, turns := 0, 0, 0
+	for try := 0; try < 5 && all == 0; try++ {
+		c := run(t, "pingpong", "20000")
+		rec := look(t, func() {
+			c.begin()
+			n, _ := c.counted(t)
+			turns += n
+			time.Sleep(100 * time.Millisecond)
+		}, c.pid)
+		for _, r := range rec.OffCPU {
+			if r.Reason != recording.WaitPipe || r.WakerPID != c.pid {
+				continue
+			}
+			all++
+			if r.WakerTID != r.TID && r.WakerTID != 0 {
+				byOther++
+			}
 		}
 	}
 	if all == 0 || byOther != all {
-		t.Errorf("of %d rows (%d turns) %d were woken by the other thread", all, n, byOther)
+		t.Errorf("of %d rows (%d turns) %d were woken by the other thread", all, turns, byOther)
 	}
 }
 

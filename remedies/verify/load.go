@@ -25,22 +25,33 @@ var loads = []kindOfLoad{
 	{"packets/s of its network namespace", ofNetns},
 }
 
-// loadBeside is the load of the culprit's subject, or of whoever suffered.
+// leastLoad is how many requests, packets or bytes tell how much there was to do: of fewer
+// the number alone varies by a third (Poisson, 2 σ).
+const leastLoad = 40
+
+// loadBeside is the load of the culprit's subject, or of whoever suffered; what there was
+// little of is taken where there is nothing else.
 func loadBeside(before, after *recording.Recording, was, now recording.Subject, felt measure) *Load {
-	l := loadOf(before, was, after, now)
-	if l == nil && felt.subject != nil {
-		sufferer := *felt.subject
-		sufferer.PID = 0 // known by its name and port
-		l = loadOf(before, sufferer, after, sufferer)
+	for _, least := range []float64{leastLoad, 1} {
+		l := loadOf(before, was, after, now, least)
+		if l == nil && felt.subject != nil {
+			sufferer := *felt.subject
+			sufferer.PID = 0 // known by its name and port
+			l = loadOf(before, sufferer, after, sufferer, least)
+		}
+		if l != nil {
+			return l
+		}
 	}
-	return l
+	return nil
 }
 
-// loadOf is the load beside a subject, before and after.
-func loadOf(before *recording.Recording, was recording.Subject, after *recording.Recording, now recording.Subject) *Load {
+// loadOf is the load beside a subject, before and after, of which there was so much before at
+// least.
+func loadOf(before *recording.Recording, was recording.Subject, after *recording.Recording, now recording.Subject, least float64) *Load {
 	for _, k := range loads {
 		b, ok := k.in(before, was)
-		if !ok || b <= 0 {
+		if !ok || b < least {
 			continue
 		}
 		a, ok := k.in(after, now)
