@@ -16,53 +16,61 @@ import (
 // The shortest remedies from the incident to the verdict that it is gone, and one plan
 // that does not help. make lab-remedies runs all of them.
 func TestRemedies(t *testing.T) {
+	for i, name := range []string{"fd-limit", "qdisc-drop"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			healed(t, name, false, string(rune('a'+i)))
+		})
+	}
+	t.Run("reverse-path-filter, a wrong plan", func(t *testing.T) {
+		t.Parallel()
+		healed(t, "reverse-path-filter", true, "c")
+	})
+}
+
+// What is felt by milliseconds needs the machine for itself (tools/tests).
+func TestRemedyOfLateAnswers(t *testing.T) { healed(t, "nagle-delayed-ack", false, "") }
+
+// twoRemedies run at a time: a third would be what the others measure.
+var twoRemedies = make(chan struct{}, 2)
+
+// remedied runs a remedy on a stage of that suffix.
+func remedied(t *testing.T, inc lab.Incident, wrong bool, suffix string) (lab.RemedyResult, error) {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("making network namespaces needs root")
 	}
+	twoRemedies <- struct{}{}
+	defer func() { <-twoRemedies }()
 	snag := t.TempDir() + "/snag"
 	built.Program(t, "snag", snag)
-	for i, c := range []struct {
-		name  string
-		wrong bool
-	}{{"nagle-delayed-ack", false}, {"fd-limit", false}, {"qdisc-drop", false}, {"reverse-path-filter", true}} {
-		name := c.name
-		if c.wrong {
-			name += ", a wrong plan"
-		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			inc, err := lab.Find(Incidents, c.name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
-			defer cancel()
-			o := lab.RunOptions{SnagPath: snag, For: 6 * time.Second, Shared: true, Suffix: string(rune('a' + i))}
-			r, err := lab.RunRemedy(ctx, inc, c.wrong, o)
-			if !r.Right() && !c.wrong {
-				t.Logf("once more, to tell a noisy machine from a fault: %v %+v", err, r)
-				r, err = lab.RunRemedy(ctx, inc, c.wrong, o)
-			}
-			if err != nil || !r.Right() {
-				t.Errorf("wrong plan: %v: %v %+v", c.wrong, err, r)
-			}
-			t.Logf("%+v", r)
-		})
+	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
+	defer cancel()
+	return lab.RunRemedy(ctx, inc, wrong, lab.RunOptions{SnagPath: snag, For: 6 * time.Second, Shared: true, Suffix: suffix})
+}
+
+func healed(t *testing.T, name string, wrong bool, suffix string) {
+	t.Helper()
+	inc, err := lab.Find(Incidents, name)
+	if err != nil {
+		t.Fatal(err)
 	}
+	r, err := remedied(t, inc, wrong, suffix)
+	if !r.Right() && !wrong && !t.Skipped() {
+		t.Logf("once more, to tell a noisy machine from a fault: %v %+v", err, r)
+		r, err = remedied(t, inc, wrong, suffix)
+	}
+	if err != nil || !r.Right() {
+		t.Errorf("wrong plan: %v: %v %+v", wrong, err, r)
+	}
+	t.Logf("%+v", r)
 }
 
 // What comes for 5 s in every minute and a half, and was not there while apply --auto measured,
 // is neither gone nor confirmed.
 func TestApplyAutoBetweenTwoEpisodes(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("making network namespaces needs root")
-	}
 	t.Parallel()
-	snag := t.TempDir() + "/snag"
-	built.Program(t, "snag", snag)
-	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
-	defer cancel()
-	r, err := lab.RunRemedy(ctx, processstopped.Seldom, true, lab.RunOptions{SnagPath: snag, For: 6 * time.Second, Shared: true, Suffix: "z"})
+	r, err := remedied(t, processstopped.Seldom, true, "d")
 	if err != nil || r.Outcome != string(verify.TooEarly) || !r.Back {
 		t.Errorf("%v %+v", err, r)
 	}

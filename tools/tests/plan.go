@@ -60,6 +60,7 @@ var whole = map[string]string{
 	"snag/cmd/snag":        "snag find judges the whole machine",
 	"snag/cmd/snag-lab":    "snag find judges the whole machine",
 	"snag/lab":             "it makes incidents that are judged",
+	"snag/lab/all":         "one of its remedies is told by milliseconds",
 	"snag/lab/labtest":     "the sockets of its server are measured, in slices where others are busy",
 	"snag/probes/host":     "it makes thousands of interfaces, which other probes count",
 	"snag/probes/offcpu":   "threads wait for the CPU as long as it says",
@@ -72,6 +73,7 @@ var whole = map[string]string{
 // and processes of their own, and run beside others.
 var parts = map[string]string{
 	"snag/cmd/snag":    "^Test(Ablate|KilledAtEachSync|TheGuardIsKilled|TheTerminalIsLost|ARelativeStore|AReadOnlyProc|ADeviceThatGoesAway|ADiskThatIsFull|TwoAtOnce|ReadHoldsAgainstAnyFile|ReadOfThousandsOfFiles|WatchOfRealStreams|PassiveInANamespace|TracesBesideALogOfAnHour|TracesOfTheLabAreJudged|LogsNameTheirCulprit|WatchThatIsStarved|WatchOfTenThousand)$",
+	"snag/lab/all":     "^Test(CommandsForNow|FamiliesAreSound|Remedies|ApplyAutoBetweenTwoEpisodes|RecordedIncidents|SetUpHasWhatFamiliesNeed|ThePlayerAtSeveralPlaces|ThePlayerAlone|ThePlayerAloneAtOtherLevels|WrongPlansAreValid)$",
 	"snag/lab/labtest": "^TestBothEndsCaptured$",
 }
 
