@@ -63,7 +63,7 @@ func weighListenOverflow(s *scene.Scene, r *recording.Recording) []suspect.Findi
 			continue
 		}
 		drops, _ := measure.Grew(r, netns, "node_netstat_TcpExt_ListenDrops")
-		seen := recording.Interval{Start: series.Points[0].T, End: series.Points[len(series.Points)-1].T}
+		seen := series.Span()
 		named := false
 		for _, l := range listeners {
 			if l.drops.Sum() > 0 || l.full > 0 {

@@ -40,7 +40,7 @@ func leafQdiscs(r *recording.Recording) []leaf {
 			continue
 		}
 		all = append(all, leaf{
-			seen:   recording.Interval{Start: s.Points[0].T, End: s.Points[len(s.Points)-1].T},
+			seen:   s.Span(),
 			device: measure.DropKey{Netns: measure.NetnsOf(r, s), Device: s.Labels["device"]},
 			kind:   s.Labels["kind"], handle: s.Labels["handle"], parent: s.Labels["parent"], drops: measure.StepsOf(s),
 		})

@@ -103,7 +103,7 @@ func countedIn(r *recording.Recording, netns uint64, drops measure.Steps, names 
 		}
 		if n, grown := series.Increase(); grown {
 			sum, ok = sum+n, true
-			span = recording.Interval{Start: series.Points[0].T, End: series.Points[len(series.Points)-1].T}
+			span = series.Span()
 		}
 	}
 	if ok {

@@ -49,7 +49,7 @@ func softCPUs(r *recording.Recording) []*softCPU {
 	for _, s := range r.Select("node_softnet_dropped_total") {
 		if c := of(s); c != nil {
 			c.dropped = measure.StepsOf(s)
-			c.span = recording.Interval{Start: s.Points[0].T, End: s.Points[len(s.Points)-1].T}
+			c.span = s.Span()
 		}
 	}
 	for _, s := range r.Select("node_softnet_times_squeezed_total") {

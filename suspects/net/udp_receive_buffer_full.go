@@ -158,7 +158,7 @@ func udpCount(r *recording.Recording, netns uint64, field string) (measure.Steps
 			continue
 		}
 		all = append(all, measure.StepsOf(s)...)
-		span = recording.Interval{Start: s.Points[0].T, End: s.Points[len(s.Points)-1].T}
+		span = s.Span()
 	}
 	return all, span, span.End != 0
 }

@@ -2,8 +2,6 @@ package pool
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"snag/internal/units"
 	"snag/ledger"
@@ -91,11 +89,6 @@ func weighBusyThread(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 	return out
 }
 
-// collects tells by its name whether a thread is one of a JVM's concurrent collectors.
-func collects(comm string) bool {
-	return slices.ContainsFunc([]string{"ZWorker", "XWorker", "G1 Conc", "Shenandoah GC"}, func(name string) bool { return strings.HasPrefix(comm, name) })
-}
-
 func busyFinding(b *measure.BusiestThread, s *scene.Scene, r *recording.Recording, d ledger.Delay, share float64) suspect.Finding {
 	pid := b.Process.Subject.PID
 	f := suspect.Finding{Subject: b.Process.Subject, Active: d.Active, Related: []recording.Subject{d.Party.Subject},
@@ -126,7 +119,7 @@ func busyFinding(b *measure.BusiestThread, s *scene.Scene, r *recording.Recordin
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: b.All / b.Span, Unit: "CPUs", Source: e.Source, Origin: "cpu time",
 			Text: fmt.Sprintf("its process used %.2f CPUs: it does not compute", b.All/b.Span)})
 	}
-	if collects(b.Comm) {
+	if measure.Collects(b.Comm) {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: b.Ran, Unit: "s", Source: e.Source, Origin: "thread's name",
 			Text: fmt.Sprintf("thread %d (%s) is the collector's: it computes for the runtime, not for requests", b.TID, b.Comm)})
 	}

@@ -142,17 +142,14 @@ func (h *heapUse) room(r *recording.Recording) string {
 }
 
 // collectorTime is the CPU time of a JVM's own threads that collect, and of all of its
-// threads, s. The VM thread does it where the collector is the serial one.
+// threads, s.
 func collectorTime(p *scene.Process) (used, all float64) {
 	for _, t := range p.Threads {
 		a, z := t.Rows[0], t.Rows[len(t.Rows)-1]
 		ran := max(0, z.OnCPU-a.OnCPU)
 		all += ran
-		for _, name := range []string{"GC Thread", "G1 ", "ParGC", "VM Thread", "Shenandoah GC", "ZWorker", "XWorker"} {
-			if strings.HasPrefix(z.Comm, name) {
-				used += ran
-				break
-			}
+		if measure.Collects(z.Comm) {
+			used += ran
 		}
 	}
 	return used, all

@@ -250,7 +250,7 @@ func (j *standstill) busyThread() (busy, looks int) {
 		}
 		looks++
 		for _, row := range l.Rows {
-			if (row.State == "R" || row.Syscall == "running") && (row.Comm == "VM Thread" || strings.HasPrefix(row.Comm, "GC Thread") || strings.HasPrefix(row.Comm, "ParGC") || strings.HasPrefix(row.Comm, "G1 ")) {
+			if (row.State == "R" || row.Syscall == "running") && measure.Collects(row.Comm) {
 				busy++
 				break
 			}
