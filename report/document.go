@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"reflect"
+	"slices"
 	"time"
 
 	"snag/internal/shown"
@@ -33,6 +34,8 @@ type Document struct {
 	// Standing is the answer in a word: culprit, unproved, not-enough-seen, error-answers, slow or nothing-wrong.
 	Standing string    `json:"standing,omitempty"`
 	Symptoms []Symptom `json:"symptoms"`
+	// Foremost is worse than all that a culprit leads to, and nobody was proved to cause it.
+	Foremost *Foremost `json:"foremost,omitempty"`
 	// Requests are where the time of requests went, those with the most open first.
 	Requests  []Requests `json:"requests,omitempty"`
 	Verdict   []Entry    `json:"verdict"`
@@ -43,6 +46,13 @@ type Document struct {
 	Closer    *Closer    `json:"closer,omitempty"`
 	// Files are what the recording was made of, where others wrote it.
 	Files []File `json:"files,omitempty"`
+}
+
+// Foremost is a symptom that is answered before any culprit.
+type Foremost struct {
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+	Next    string `json:"next_measurement"`
 }
 
 // File is one of the files that a recording was made of.
@@ -83,12 +93,14 @@ type Symptom struct {
 	SubjectRef recording.Subject `json:"subject_ref"`
 	Onset      string            `json:"onset"`
 	Text       string            `json:"text"`
-	Severity   float64           `json:"severity"`
+	Share      *float64          `json:"share"` // of the subject's traffic or time; null where nobody can tell
 	Amount     float64           `json:"amount"`
 	Unit       string            `json:"unit"`
 	Active     []Interval        `json:"active"`
 	// Elsewhere: it is not the target's, that was named.
 	Elsewhere bool `json:"elsewhere,omitempty"`
+	// Unexplained: it is, and no culprit leads to it.
+	Unexplained bool `json:"unexplained,omitempty"`
 }
 
 // Entry is one suspect on one subject.
@@ -163,6 +175,14 @@ type Harm struct {
 	Of      float64 `json:"of"`
 	Unit    string  `json:"unit"`
 	Text    string  `json:"text"`
+}
+
+// known is a share, nil where nobody can tell.
+func known(share float64) *float64 {
+	if share == 0 {
+		return nil
+	}
+	return &share
 }
 
 // Evidence is one piece, with its side, grade, number, unit and source. Value is
@@ -243,8 +263,12 @@ func NewDocument(v *verdict.Verdict) Document {
 	if t := m.Target; t.PID != 0 || t.Unit != "" || t.Port != 0 || t.Netns != "" {
 		d.Target = &t
 	}
-	for _, s := range v.Symptoms {
-		d.Symptoms = append(d.Symptoms, Symptom{s.Name, s.Subject.Name, s.Subject, stamp(s.Onset), s.Text, s.Severity, s.Amount, s.Unit, intervals(s.Active), s.Elsewhere})
+	if sym, next, ok := v.Foremost(); ok {
+		d.Foremost = &Foremost{sym.Subject.Name, sym.Text, next}
+	}
+	unexplained := v.Unexplained()
+	for i, s := range v.Symptoms {
+		d.Symptoms = append(d.Symptoms, Symptom{s.Name, s.Subject.Name, s.Subject, stamp(s.Onset), s.Text, known(s.Share), s.Amount, s.Unit, intervals(s.Active), s.Elsewhere, slices.Contains(unexplained, i)})
 	}
 	d.Requests = requests(v)
 	byID := map[string]string{}

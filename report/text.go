@@ -74,6 +74,7 @@ func (p *page) verdict(v *verdict.Verdict) {
 		p.item("", p.yellow("! "), "  ", warning)
 	}
 	p.headline(v, culprits)
+	p.foremost(v)
 	p.symptoms(v, len(culprits) > 0)
 	for i, e := range culprits {
 		if i == p.detail.culprits {
@@ -147,6 +148,18 @@ func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
 		p.add("")
 		p.answer("", "", "", nothing+" seen: no symptom, and no suspect with harm")
 	}
+}
+
+// foremost answers for what hurts most before it names who causes less.
+func (p *page) foremost(v *verdict.Verdict) {
+	sym, next, ok := v.Foremost()
+	if !ok {
+		return
+	}
+	p.add("")
+	p.answer("", "", "", p.bold(p.yellow("NOT EXPLAINED"))+"  "+p.bold(sym.Subject.Name)+": "+sym.Text)
+	p.answer("  ", "", "", "nobody was proved to cause it; what is named below causes less")
+	p.answer("  ", p.bold("next  "), "      ", next)
 }
 
 func (p *page) symptoms(v *verdict.Verdict, named bool) {

@@ -172,7 +172,7 @@ func (v *Service) failing(s *Scene, r *recording.Recording) (Symptom, bool) {
 		}
 	}
 	return onset(Symptom{
-		Name: FailedAnswers, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: failed, Unit: "answers", Severity: failed / of,
+		Name: FailedAnswers, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: failed, Unit: "answers", Share: failed / of,
 		Text: fmt.Sprintf("%s of %s %s were errors: %s", units.Count(failed), units.Count(of), what, as),
 	}, s), true
 }

@@ -61,7 +61,7 @@ func slowHandshakes(s *Scene, r *recording.Recording) []Symptom {
 		}
 		out = append(out, onset(Symptom{
 			Name: ConnectLatency, Subject: t.subject, Active: intervals.Merge(t.active, 0), Amount: t.slow, Unit: "connections",
-			Severity: min(1, t.slow/t.opened),
+			Share: min(1, t.slow/t.opened),
 			Text: fmt.Sprintf("%s of %s connections took about a second or more to open, up to %s",
 				units.Count(t.slow), units.Count(t.opened), units.Short(t.worst)),
 		}, s))

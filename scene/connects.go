@@ -32,7 +32,7 @@ func failedConnects(s *Scene, r *recording.Recording) (out []Symptom) {
 		}
 		sym := Symptom{
 			Name: ConnectionErrors, Subject: failedSubject(s, recording.CallError{PID: c.PID, Comm: c.Comm, Netns: c.Netns}),
-			Amount: failed, Unit: "errors", Severity: failed / of,
+			Amount: failed, Unit: "errors", Share: failed / of,
 			Text: fmt.Sprintf("%s connections to %s failed", units.OfAll(failed, of), c.Remote),
 		}
 		for _, row := range c.Rows {

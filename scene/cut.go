@@ -38,7 +38,7 @@ func cutRequests(s *Scene, r *recording.Recording) []Symptom {
 				}
 			}
 			out = append(out, onset(Symptom{
-				Name: ConnectionErrors, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: cut, Unit: "requests", Severity: cut / of,
+				Name: ConnectionErrors, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: cut, Unit: "requests", Share: cut / of,
 				Text: fmt.Sprintf("%s of %s requests got no answer: %s ended their connection", units.Count(cut), units.Count(of), by),
 			}, s))
 		}

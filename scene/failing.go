@@ -78,11 +78,11 @@ func failedCalls(s *Scene, r *recording.Recording) []Symptom {
 			active = append(active, second(row.T))
 		}
 		sym := Symptom{
-			Name: ConnectionErrors, Subject: f.subject, Active: intervals.Merge(active, 0), Amount: n, Unit: "errors", Severity: 0.5,
+			Name: ConnectionErrors, Subject: f.subject, Active: intervals.Merge(active, 0), Amount: n, Unit: "errors",
 			Text: fmt.Sprintf("%s connections or calls failed (%s)", units.Count(n), most),
 		}
 		if of > 0 {
-			sym.Severity = min(1, n/of)
+			sym.Share = min(1, n/of)
 		}
 		out = append(out, onset(sym, s))
 	}

@@ -72,7 +72,7 @@ func lateRequests(s *Scene, r *recording.Recording) []Symptom {
 }
 
 func (v *Service) late(s *Scene) (Symptom, bool) {
-	if sym, share, ok := v.laterThan(s, v.betterHalf(), "half"); ok && (share >= lateShare || sym.Severity >= lateTime) {
+	if sym, share, ok := v.laterThan(s, v.betterHalf(), "half"); ok && (share >= lateShare || sym.Share >= lateTime) {
 		return sym, true
 	}
 	best := v.bestPart()
@@ -122,7 +122,7 @@ func (v *Service) laterThan(s *Scene, base []recording.Turns, what string) (sym 
 	whole, n := Histogram(v.Rows)
 	return Symptom{
 		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: lateSum/float64(late) - p50, Unit: "s",
-		Severity: min(1, max(share, timeShare)),
+		Share: min(1, max(share, timeShare)),
 		Text: fmt.Sprintf("%s of %s answers took over %s, up to %s (p99 %s; in the better %s of the window p50 %s, p99 %s)",
 			units.Count(float64(late)), units.Count(float64(all)), units.Short(bound), units.Short(worst),
 			units.Short(Quantile(whole, n, 0.99)), what, units.Short(p50), units.Short(p99)),
@@ -175,7 +175,7 @@ func (v *Service) slower(s *Scene, base float64, slow func(row []recording.Turns
 	_, all := mean(v.Rows)
 	each, n := mean(out.rows)
 	out.Symptom = Symptom{
-		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: each - base, Unit: "s", Severity: float64(n) / max(1, float64(all)),
+		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: each - base, Unit: "s", Share: float64(n) / max(1, float64(all)),
 		Text: fmt.Sprintf("%s of %s answers took %s on average, the others %s", units.Count(float64(n)), units.Count(float64(all)), units.Short(each), units.Short(base)),
 	}
 	return out, n >= fewTurns && float64(n) >= slowedShare*float64(all)
@@ -223,7 +223,7 @@ func (v *Service) unread(s *Scene) (Symptom, bool) {
 		return Symptom{}, false
 	}
 	return Symptom{
-		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: waited / n, Unit: "s", Severity: min(1, n/all),
+		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: waited / n, Unit: "s", Share: min(1, n/all),
 		Text: fmt.Sprintf("%s of %s requests lay unread for %s on average before the process read their first byte",
 			units.Count(n), units.Count(all), units.Short(waited/n)),
 	}, true

@@ -132,7 +132,7 @@ func TestSlowHandshakesByDestination(t *testing.T) {
 {"t":3,"netns":1,"role":"connect","local":"10.0.0.7","remote":"10.0.0.9:443","pid":70,"comm":"app","opened":10,"handshake_sum":%g,"handshake_max":%g}
 {"t":4,"netns":1,"role":"connect","local":"10.0.0.7","remote":"10.0.0.9:443","pid":70,"comm":"app","opened":10,"handshake_sum":0.01,"handshake_max":0.001}`
 	got := symptomsOf(t, ConnectLatency, fmt.Sprintf(rows, 4.06, 1.02))
-	if len(got) != 1 || got[0].Amount != 3 || got[0].Subject.Remote != "10.0.0.9:443" || got[0].Severity != 0.15 {
+	if len(got) != 1 || got[0].Amount != 3 || got[0].Subject.Remote != "10.0.0.9:443" || got[0].Share != 0.15 {
 		t.Errorf("four of a second each are three at least: %+v", got)
 	}
 	for _, x := range [][2]float64{{0.4, 0.3}, {1.1, 1.05}} {
@@ -157,7 +157,7 @@ sockets.turns
 	const served = `-- connections --
 {"t":3,"netns":1,"role":"accept","local":"0.0.0.0:80","remote":"10.0.0.7","pid":60,"comm":"api","opened":%d,"closed":10,"bytes_in":%d,"bytes_out":900}`
 	got := symptomsOf(t, ConnectionErrors, listener, errors, fmt.Sprintf(served, 80, 900))
-	if len(got) != 1 || got[0].Amount != 8 || got[0].Severity != 0.1 || got[0].Subject.PID != 60 || got[0].Subject.Kind != recording.KindListener {
+	if len(got) != 1 || got[0].Amount != 8 || got[0].Share != 0.1 || got[0].Subject.PID != 60 || got[0].Subject.Kind != recording.KindListener {
 		t.Errorf("%+v", got)
 	}
 	if got := symptomsOf(t, ConnectionErrors, listener, errors, fmt.Sprintf(served, 8000, 900)); len(got) != 0 {
@@ -177,7 +177,7 @@ sockets.turns
 	}
 	cut := `-- turns --
 {"t":3,"netns":1,"role":"serve","local":"10.0.0.1:80","remote":"10.0.0.7","pid":60,"comm":"api","n":72,"sum":0.1,"max":0.01,"cut":8,"cut_by":"a reset"}`
-	if got := symptomsOf(t, ConnectionErrors, listener, measured, cut); len(got) != 1 || got[0].Amount != 8 || got[0].Severity != 0.1 || got[0].Subject.Kind != recording.KindListener {
+	if got := symptomsOf(t, ConnectionErrors, listener, measured, cut); len(got) != 1 || got[0].Amount != 8 || got[0].Share != 0.1 || got[0].Subject.Kind != recording.KindListener {
 		t.Errorf("%+v", got)
 	}
 	accept := `-- errors --

@@ -166,7 +166,7 @@ func silentLogs(s *Scene, r *recording.Recording) []Symptom {
 		out = append(out, onset(Symptom{
 			Name: LogSilence, Subject: recording.Subject{Kind: recording.KindFile, Path: g.File.Path, PID: g.File.PID, Comm: g.File.Comm, Netns: p.Subject.Netns},
 			Active: []recording.Interval{g.Silence}, Amount: long.Seconds(), Unit: "s",
-			Severity: long.Seconds() / max(s.Window.Length(s.Window.End).Seconds(), 1),
+			Share: long.Seconds() / max(s.Window.Length(s.Window.End).Seconds(), 1),
 			Text: fmt.Sprintf(text, g.File.Comm, g.File.PID,
 				units.Seconds(g.Usual), units.Seconds(long), busy),
 		}, s))

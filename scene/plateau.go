@@ -83,7 +83,7 @@ func plateau(k *Socket) (Symptom, bool) {
 	}
 	share := min(1, limited/seconds)
 	return Symptom{
-		Name: ThroughputPlateau, Subject: k.Subject, Active: active, Amount: share, Unit: "ratio", Severity: share / 2,
+		Name: ThroughputPlateau, Subject: k.Subject, Active: active, Amount: share, Unit: "ratio", Share: share / 2,
 		Text: fmt.Sprintf("%s for %s with data waiting all the time: a window or a buffer held it for %s of that, and its reader keeps up",
 			units.Bytes(mean)+"/s", units.Seconds(intervals.Total(active, k.Last().T)), units.Percent(share)),
 	}, true

@@ -31,6 +31,14 @@ const pollRate = 1 // a second
 // manyAddresses at which one process fails are a search for what listens.
 const manyAddresses = 20
 
+// Caller is the process that asked.
+func (c *Refusal) Caller(s *Scene) recording.Subject {
+	if p := s.Process(c.PID); p != nil {
+		return p.Subject
+	}
+	return recording.Subject{Kind: recording.KindProcess, PID: c.PID, Comm: c.Comm, Netns: c.Netns}
+}
+
 // Searches tells whether the process looks for what listens: many addresses refuse it.
 func (c *Refusal) Searches() bool { return c.Addresses > manyAddresses }
 

@@ -27,7 +27,7 @@ func sickStreams(s *Scene, r *recording.Recording) []Symptom {
 			}
 		}
 		if n, spans := st.Lost(r); n >= lostFloor {
-			out = append(out, onset(Symptom{Name: DatagramsLost, Subject: st.Subject, Active: spans, Amount: n, Unit: "packets", Severity: 0.5,
+			out = append(out, onset(Symptom{Name: DatagramsLost, Subject: st.Subject, Active: spans, Amount: n, Unit: "packets",
 				Text: fmt.Sprintf("%s gaps in its packets' counters: what is missing was lost", units.Count(n))}, s))
 		}
 	}
@@ -75,7 +75,7 @@ func frozen(s *Scene, st *Stream) (Symptom, bool) {
 			text = fmt.Sprintf("no frame in the %s since it was asked for", units.Seconds(st.wait[0].End.Sub(st.Asked)))
 		}
 	}
-	return Symptom{Name: StreamFreeze, Active: spans, Amount: sum.Seconds(), Unit: "s", Severity: min(1, sum.Seconds()/window.Seconds()), Text: text}, true
+	return Symptom{Name: StreamFreeze, Active: spans, Amount: sum.Seconds(), Unit: "s", Share: min(1, sum.Seconds()/window.Seconds()), Text: text}, true
 }
 
 // late: the stream came behind its own clock, or its clock went slower than the
@@ -108,7 +108,7 @@ func late(s *Scene, st *Stream) (Symptom, bool) {
 		}
 	}
 	window := s.Window.Length(s.Window.End).Seconds()
-	return Symptom{Name: StreamLate, Active: intervals.Merge(spans, 0), Amount: amount, Unit: "s", Severity: min(1, amount/window), Text: text}, true
+	return Symptom{Name: StreamLate, Active: intervals.Merge(spans, 0), Amount: amount, Unit: "s", Share: min(1, amount/window), Text: text}, true
 }
 
 func skipped(s *Scene, st *Stream) (Symptom, bool) {
@@ -123,10 +123,10 @@ func skipped(s *Scene, st *Stream) (Symptom, bool) {
 	if n < skippedFloor {
 		return Symptom{}, false
 	}
-	sym := Symptom{Name: FramesSkipped, Active: spans, Amount: n, Unit: "frames", Severity: 0.5,
+	sym := Symptom{Name: FramesSkipped, Active: spans, Amount: n, Unit: "frames",
 		Text: fmt.Sprintf("%s frames are missing by its clock", units.Count(n))}
 	if fps := st.Row.FPS; fps > 0 {
-		sym.Severity = min(1, n/(fps*s.Window.Length(s.Window.End).Seconds()))
+		sym.Share = min(1, n/(fps*s.Window.Length(s.Window.End).Seconds()))
 	}
 	return sym, true
 }

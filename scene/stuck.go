@@ -74,7 +74,7 @@ func (v *Service) stuck(s *Scene) (Symptom, bool) {
 	}
 	return Symptom{
 		Name: RequestLatency, Subject: v.Subject, Active: []recording.Interval{{Start: max(k.Since, s.Window.Start), End: s.Window.End}},
-		Amount: k.Oldest / 2, Unit: "s", Severity: min(1, float64(k.Open)/max(1, k.Before)),
+		Amount: k.Oldest / 2, Unit: "s", Share: min(1, float64(k.Open)/max(1, k.Before)),
 		Text: fmt.Sprintf("%s requests have had no answer for up to %s, and answers fell from %.3g to %.2g a second", units.Count(float64(k.Open)), units.Short(k.Oldest), k.Before, k.After),
 	}, true
 }

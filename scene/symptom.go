@@ -31,8 +31,8 @@ type Symptom struct {
 	// Held is how many requests, connections or viewers it held up at a moment, on average
 	// over the window; 0 where nobody can tell.
 	Held float64
-	// Severity 0–1: the share of the subject's traffic or time that suffered.
-	Severity float64
+	// Share of the subject's traffic or time that suffered; 0 where nobody can tell.
+	Share float64
 	// Reported: the user told it; nothing was measured.
 	Reported bool
 	// Elsewhere: it is not the target's, which the user named.
@@ -42,4 +42,12 @@ type Symptom struct {
 	// unread. Of other late answers who measured them: serve, the service itself, or call,
 	// who asked. "" for other symptoms.
 	Side string
+}
+
+// most is the share that may have suffered: all, where nobody can tell.
+func (s Symptom) most() float64 {
+	if s.Share == 0 {
+		return 1
+	}
+	return s.Share
 }

@@ -23,7 +23,7 @@ func findSymptoms(s *Scene, r *recording.Recording) []Symptom {
 		out = append(out, find(s, r)...)
 	}
 	worstFirst := func() {
-		sort.SliceStable(out, func(i, j int) bool { return out[i].Severity > out[j].Severity })
+		sort.SliceStable(out, func(i, j int) bool { return out[i].most() > out[j].most() })
 	}
 	if len(out) > maxCompared {
 		worstFirst()
@@ -55,13 +55,14 @@ const (
 // datagramsLost: the drop counter of a UDP socket grew.
 func datagramsLost(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
+	of := lostByProcess(s)
 	for _, k := range s.Sockets {
 		n := float64(k.DropsGrew())
-		if k.First().Proto != "udp" || n < lostFloor {
+		if k.First().Proto != "udp" || n == 0 || max(n, of[k.Subject.PID]) < lostFloor {
 			continue
 		}
 		sym := Symptom{
-			Name: DatagramsLost, Subject: k.Subject, Amount: n, Unit: "datagrams", Severity: 0.5,
+			Name: DatagramsLost, Subject: k.Subject, Amount: n, Unit: "datagrams",
 			Active: growing(k, func(row recording.Socket) float64 { return float64(row.Drops) }),
 			Text:   fmt.Sprintf("%s datagrams lost at the socket", units.Count(n)),
 		}
@@ -69,10 +70,22 @@ func datagramsLost(s *Scene, r *recording.Recording) []Symptom {
 			if n/(n+got) < lostShare {
 				continue
 			}
-			sym.Severity = n / (n + got)
+			sym.Share = n / (n + got)
 			sym.Text = fmt.Sprintf("%s of %s datagrams lost at the socket (%s)", units.Count(n), units.Count(n+got), units.Percent(n/(n+got)))
 		}
 		out = append(out, onset(sym, s))
+	}
+	return out
+}
+
+// lostByProcess is what the UDP sockets of each process lost together: the video,
+// the audio and the other streams of one receiver come to ports of their own.
+func lostByProcess(s *Scene) map[int]float64 {
+	out := map[int]float64{}
+	for _, k := range s.Sockets {
+		if k.First().Proto == "udp" && k.Subject.PID != 0 {
+			out[k.Subject.PID] += float64(k.DropsGrew())
+		}
 	}
 	return out
 }
@@ -129,7 +142,7 @@ func stalledFlows(s *Scene, r *recording.Recording) []Symptom {
 			}
 			out = append(out, onset(Symptom{
 				Name: StreamFreeze, Subject: k.Subject, Active: side.active, Side: side.name,
-				Amount: stalled.Seconds(), Unit: "s", Severity: stalled.Seconds() / s.Window.Length(s.Window.End).Seconds(),
+				Amount: stalled.Seconds(), Unit: "s", Share: stalled.Seconds() / s.Window.Length(s.Window.End).Seconds(),
 				Text: fmt.Sprintf(side.text, units.Seconds(stalled), units.Seconds(s.Window.Length(s.Window.End))),
 			}, s))
 		}
@@ -168,7 +181,7 @@ func unaccepted(s *Scene, r *recording.Recording) []Symptom {
 		}
 		out = append(out, onset(Symptom{
 			Name: ConnectLatency, Subject: k.Subject, Active: active, Amount: waited.Seconds(), Unit: "s",
-			Severity: waited.Seconds() / s.Window.Length(s.Window.End).Seconds(), Held: mean,
+			Share: waited.Seconds() / s.Window.Length(s.Window.End).Seconds(), Held: mean,
 			Text: fmt.Sprintf("connections waited to be accepted during %s (up to %d at once)", units.Seconds(waited), most),
 		}, s))
 	}
@@ -281,7 +294,7 @@ func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 		}
 		share := float64(waiting) / float64(len(times))
 		out = append(out, onset(Symptom{
-			Name: RequestLatency, Subject: p.Subject, Active: intervals.Merge(active, 0), Side: "read", Amount: share, Unit: "ratio", Severity: share / 2,
+			Name: RequestLatency, Subject: p.Subject, Active: intervals.Merge(active, 0), Side: "read", Amount: share, Unit: "ratio", Share: share / 2,
 			Text: fmt.Sprintf("received data lay unread in %d of %d samples (from %s)", waiting, len(times), someOf(sockets)),
 		}, s))
 	}

@@ -73,7 +73,7 @@ func turnedAwayAt(r *recording.Recording, k *Socket) TurnedAway {
 func connectionsTurnedAway(s *Scene, r *recording.Recording) (out []Symptom) {
 	for _, t := range TurnedAways(s, r) {
 		out = append(out, onset(Symptom{
-			Name: ConnectionErrors, Subject: t.Listener, Active: t.Active, Amount: t.N, Unit: "connections", Severity: min(1, t.N/max(1, t.Of)),
+			Name: ConnectionErrors, Subject: t.Listener, Active: t.Active, Amount: t.N, Unit: "connections", Share: min(1, t.N/max(1, t.Of)),
 			Text: fmt.Sprintf("%s connections were ended at once by the server, before anything was asked", units.OfAll(t.N, t.Of)),
 		}, s))
 	}

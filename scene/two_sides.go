@@ -170,7 +170,7 @@ func twoSidedRequests(s *Scene, r *recording.Recording) []Symptom {
 		share, timeShare := v.shares(sum)
 		out = append(out, onset(Symptom{
 			Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: sum/float64(len(v.Late)) - v.Usual, Unit: "s", Side: BothEnds,
-			Severity: min(1, max(share, timeShare)),
+			Share: min(1, max(share, timeShare)),
 			Text: fmt.Sprintf("%s of %s requests waited %s and more, up to %s; half of all waited under %s (captures of both ends)",
 				units.Count(float64(v.late())), units.Count(float64(v.N)), units.Short(least), units.Short(worst), units.Short(v.Usual)),
 		}, s))

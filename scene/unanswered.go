@@ -131,7 +131,7 @@ func ofOneHost(all []*Unanswered) (out []*Unanswered) {
 func unansweredConnects(s *Scene, r *recording.Recording) (out []Symptom) {
 	for _, u := range ofOneHost(UnansweredConnects(s, r)) {
 		out = append(out, onset(Symptom{
-			Name: ConnectLatency, Subject: u.Subject, Active: u.Active, Amount: u.Waiting, Unit: "connections", Held: u.Waiting, Severity: 1,
+			Name: ConnectLatency, Subject: u.Subject, Active: u.Active, Amount: u.Waiting, Unit: "connections", Held: u.Waiting, Share: 1,
 			Text: fmt.Sprintf("connections to %s get no answer: %.2g wait at any moment, and %s of their SYNs were sent again", u.Remote, u.Waiting, units.Count(u.Again)),
 		}, s))
 	}

@@ -133,6 +133,11 @@ func holds(v *Verdict, line string) error {
 			}
 		}
 		return fmt.Errorf("no culprit says so")
+	case "foremost": // foremost SYMPTOM, or nothing
+		sym, next, ok := v.Foremost()
+		if got := sym.Name; ok && (got != f[1] || next == "") || !ok && f[1] != "nothing" {
+			return fmt.Errorf("it is %q, next %q", got, next)
+		}
 	case "symptom":
 		for _, s := range v.Symptoms {
 			if s.Name == f[1] && strings.Contains(s.Subject.Name, rest(2)) {
@@ -212,7 +217,7 @@ func holds(v *Verdict, line string) error {
 func dump(v *Verdict) string {
 	var b strings.Builder
 	for _, s := range v.Symptoms {
-		fmt.Fprintf(&b, "symptom %s %q %s severity %.2f amount %g %s\n", s.Name, s.Subject.Name, s.Text, s.Severity, s.Amount, s.Unit)
+		fmt.Fprintf(&b, "symptom %s %q %s share %.2f amount %g %s\n", s.Name, s.Subject.Name, s.Text, s.Share, s.Amount, s.Unit)
 	}
 	for _, e := range v.Entries {
 		if e.State == Cleared && len(e.Evidence) == 0 {

@@ -30,7 +30,7 @@ func heldUp(sym scene.Symptom, l *ledger.Ledger, window recording.Interval) floa
 	}
 	length := window.Length(window.End).Seconds()
 	if length <= 0 {
-		return max(leastHeld, sym.Severity)
+		return max(leastHeld, sym.Share)
 	}
 	return max(leastHeld, converted(sym, l, length))
 }
@@ -53,13 +53,13 @@ func converted(sym scene.Symptom, l *ledger.Ledger, length float64) float64 {
 	case scene.RequestLatency:
 		for _, p := range l.Parties {
 			if scene.IDOf(p.Subject) == scene.IDOf(sym.Subject) && sym.Unit == "s" {
-				return min(p.Open, sym.Severity*p.Rate*sym.Amount)
+				return min(p.Open, sym.Share*p.Rate*sym.Amount)
 			}
 		}
 	case scene.CPUBurn:
 		return burntHeld
 	}
-	return sym.Severity
+	return sym.Share
 }
 
 // lasting is the share of a window that intervals cover; none are all of it.

@@ -27,7 +27,7 @@ func addFelt(s *scene.Scene, l *ledger.Ledger) map[scene.NodeID][]ledger.Delay {
 			continue
 		}
 		sym := scene.Symptom{Name: scene.RequestLatency, Subject: d.Party.Subject, Onset: s.Window.Start, Active: d.Active,
-			Amount: d.Each, Unit: "s", Severity: min(1, d.Share), Held: d.Held, Text: delayed(d)}
+			Amount: d.Each, Unit: "s", Share: min(1, d.Share), Held: d.Held, Text: delayed(d)}
 		if len(d.Active) > 0 {
 			sym.Onset = d.Active[0].Start
 		}

@@ -41,7 +41,7 @@ func reports(s *scene.Scene, r *recording.Recording) []scene.Symptom {
 func reported(s *scene.Scene, m recording.Manifest, text string) scene.Symptom {
 	sym := scene.Symptom{
 		Name: Reported, Subject: recording.Subject{Kind: recording.KindHost, Name: "as reported"},
-		Onset: s.Window.Start, Text: "reported: " + text, Severity: 0.2, Reported: true,
+		Onset: s.Window.Start, Text: "reported: " + text, Reported: true,
 	}
 	t, rest, timed := recording.FindMoment(text, s.Window.End, m.UTCOffset)
 	if timed && m.UTCOffset != 0 && !near(t, s.Window) {

@@ -170,7 +170,7 @@ func TestRivalsAreNotToldApart(t *testing.T) {
 		fake{name: "a", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, evidence: strong("a")}.suspect(),
 		fake{name: "b", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, evidence: strong("b")}.suspect(),
 	})
-	v = &Verdict{Symptoms: []scene.Symptom{{Name: scene.DatagramsLost, Subject: process(7), Onset: minute.Start, Severity: 1, Held: 1}}}
+	v = &Verdict{Symptoms: []scene.Symptom{{Name: scene.DatagramsLost, Subject: process(7), Onset: minute.Start, Share: 1, Held: 1}}}
 	g := connect(sc, found, v.Symptoms, nil)
 	g.settle()
 	v.abstain(g)

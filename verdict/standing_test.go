@@ -80,7 +80,7 @@ func TestACutViewClearsNobody(t *testing.T) {
 
 // A suspect explains what is booked to its accounts, and no more.
 func TestOnlyWhatIsBooked(t *testing.T) {
-	late := scene.Symptom{Name: scene.RequestLatency, Subject: process(7), Severity: 0.9}
+	late := scene.Symptom{Name: scene.RequestLatency, Subject: process(7), Share: 0.9}
 	delays := map[scene.NodeID][]ledger.Delay{scene.IDOf(late.Subject): {
 		{Held: 10, By: []ledger.Part{{Account: ledger.Lock, Share: 0.7}, {Account: ledger.Disk, Share: 0.3}}},
 		{Held: 1, By: []ledger.Part{{Account: ledger.Queue, Share: 1}}}, // the way there

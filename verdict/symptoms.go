@@ -47,13 +47,13 @@ func symptoms(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, n *scope
 			h.Symptom == scene.RequestLatency && accounted(s, l, c) {
 			continue
 		}
-		severity := 0.5
+		share := 0.0
 		if h.Of > 0 {
-			severity = min(1, h.Amount/h.Of)
+			share = min(1, h.Amount/h.Of)
 		}
 		out = append(out, scene.Symptom{
 			Name: h.Symptom, Subject: c.finding.Subject, Onset: c.onset, Active: c.finding.Active,
-			Text: h.Text, Amount: h.Amount, Unit: h.Unit, Severity: severity,
+			Text: h.Text, Amount: h.Amount, Unit: h.Unit, Share: share,
 			Elsewhere: !n.concerns(c.finding.Subject, c.finding.Related),
 		})
 	}

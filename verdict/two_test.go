@@ -20,7 +20,7 @@ func acting(name string, confidence float64, starts ...float64) *candidate {
 }
 
 func felt7(starts ...float64) scene.Symptom {
-	return scene.Symptom{Name: scene.RequestLatency, Subject: process(7), Onset: second(starts[0]), Active: spansAt(1, starts...), Severity: 0.5, Held: 0.5}
+	return scene.Symptom{Name: scene.RequestLatency, Subject: process(7), Onset: second(starts[0]), Active: spansAt(1, starts...), Share: 0.5, Held: 0.5}
 }
 
 func settled(t *testing.T, sym []scene.Symptom, found ...*candidate) {

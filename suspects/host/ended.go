@@ -364,8 +364,7 @@ func (e *ended) refused(s *scene.Scene, r *recording.Recording, away []recording
 				n += float64(row.Failed)
 			}
 		}
-		caller := recording.Subject{Kind: recording.KindProcess, PID: c.PID, Comm: c.Comm, Netns: c.Netns}
-		who = append(who, caller, recording.Subject{Kind: recording.KindPeer, Netns: c.Netns, Proto: "tcp", Remote: c.Remote, PID: c.PID})
+		who = append(who, c.Caller(s), recording.Subject{Kind: recording.KindPeer, Netns: c.Netns, Proto: "tcp", Remote: c.Remote, PID: c.PID})
 	}
 	sent := 0.0 // to callers of other hosts
 	for _, row := range r.Resets {

@@ -183,6 +183,7 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, p *portsOf) suspec
 			f.Related = append(f.Related, h.Subject)
 		}
 	}
+	f.Related = append(f.Related, p.refused(s, r)...)
 	f.Evidence = append(f.Evidence, e)
 	f.Evidence = append(f.Evidence, byRule(s, r, &f, k.Netns, hook, all)...)
 	again := 0.0
@@ -216,6 +217,18 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, p *portsOf) suspec
 	}
 	f.Harm = suspect.Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s %s packets to %s dropped", units.Count(n), k.Proto, to)}
 	return f
+}
+
+// refused are the processes whose connections to these ports failed: a rule that rejects tells
+// them so at once, and no socket of theirs is left to be the sender of what was dropped.
+func (p *portsOf) refused(s *scene.Scene, r *recording.Recording) (out []recording.Subject) {
+	for _, c := range scene.Refusals(r) {
+		if p.key.Proto != "tcp" || !slices.Contains(p.ports, c.Remote) || scene.OnLoopback(c.Remote) && c.Netns != p.key.Netns {
+			continue
+		}
+		out = append(out, c.Caller(s))
+	}
+	return out
 }
 
 // byRule names the rule by its counter, in the finding too, or speaks for the lack of

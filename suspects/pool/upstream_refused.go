@@ -94,10 +94,7 @@ func (c refusal) finding(s *scene.Scene, r *recording.Recording, refused float64
 	for _, row := range c.Rows {
 		seconds = append(seconds, measure.Step{Interval: measure.OneSecond(row.T), N: float64(row.Failed)})
 	}
-	caller := recording.Subject{Kind: recording.KindProcess, PID: c.PID, Comm: c.Comm, Netns: c.Netns}
-	if p := s.Process(c.PID); p != nil {
-		caller = p.Subject
-	}
+	caller := c.Caller(s)
 	f := suspect.Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: c.Netns, Proto: "tcp", Remote: c.Remote, PID: c.PID, Comm: c.Comm}, Active: seconds.Active(),
 		Next: fmt.Sprintf("ss -ltnp 'sport = :%s'   # on %s: who listens", recording.Port(c.Remote), recording.Host(c.Remote))}
 	who := s.Name(caller)

@@ -72,6 +72,14 @@ export interface Verdict {
   standing?: "culprit" | "unproved" | "not-enough-seen" | "error-answers" | "slow" | "nothing-wrong";
   symptoms: Symptom[];
   /**
+   * the symptom that is worse than all that a culprit leads to, where nobody was proved to cause it, and the measurement that would tell
+   */
+  foremost?: {
+    subject: string;
+    text: string;
+    next_measurement: string;
+  };
+  /**
    * where the time of requests went, of each service and each destination, those with the most open first
    */
   requests?: Requests[];
@@ -132,7 +140,10 @@ export interface Symptom {
   subject_ref: Subject;
   onset: Time;
   text: string;
-  severity: number;
+  /**
+   * of its traffic or time that suffered; null: nobody can tell
+   */
+  share: number | null;
   amount: number;
   unit: string;
   /**
@@ -143,6 +154,10 @@ export interface Symptom {
    * it is not the target's, that was named
    */
   elsewhere?: boolean;
+  /**
+   * no culprit leads to it
+   */
+  unexplained?: boolean;
 }
 export interface Subject {
   kind:

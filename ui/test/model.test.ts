@@ -64,7 +64,7 @@ test('symptom, culprit and evidence stand under each other', () => {
     charts: [{ id: 'x', title: 'drops', about: '', unit: '/s', flat: false, more: 0, lines: [{ label: '', t: [0, 1, 2, 3], v: [0, 0, 5, 10] }] }],
     verdict: {
       version: 1, snag: '', host: '', kernel: '', window: { start: at(0), end: at(4), seconds: 4 }, warnings: [], coverage: [],
-      symptoms: [{ name: 'datagrams-lost', subject: 's', subject_ref: subject, onset: at(1), text: '', severity: 1, amount: 1, unit: '', active: [{ start: at(1), end: null }] }],
+      symptoms: [{ name: 'datagrams-lost', subject: 's', subject_ref: subject, onset: at(1), text: '', share: 1, amount: 1, unit: '', active: [{ start: at(1), end: null }] }],
       verdict: [{
         id: 'c#1', suspect: 'c', title: '', state: 'culprit', subject: 's', subject_ref: subject, text: '', confidence: 1, since: null, harm: null,
         active: [], explained_by: null, leads_to: [], chain: [], remedy: null, next_measurement: null,

@@ -17,6 +17,10 @@ export function verdict(page: Page, axis: Axis, charted: (id: string) => boolean
   part.tabIndex = -1;
   for (const w of v.warnings) part.append(h('p', { class: 'warning' }, w));
   if (culprits.length === 0) part.append(nobody(page, axis));
+  if (v.foremost) {
+    part.append(h('article', { class: 'answer unsure' }, h('p', { class: 'state' }, 'Not explained'), h('h3', {}, `${v.foremost.subject}: ${v.foremost.text}`),
+      h('p', {}, 'Nobody was proved to cause it; what is named below causes less.'), ...nextMeasurement(v.foremost.next_measurement)));
+  }
   culprits.slice(0, open).forEach((e) => part.append(culprit(e, axis, charted)));
   if (culprits.length > open) {
     part.append(more(`${culprits.length - open} more culprits`, culprits.slice(open).map((e) => culprit(e, axis, charted))));
@@ -37,7 +41,7 @@ function nobody(page: Page, axis: Axis): HTMLElement {
   const box = h('article', { class: v.abstained ? 'answer unsure' : 'answer well' });
   if (v.abstained) {
     box.append(h('p', { class: 'state' }, unsure[v.standing ?? ''] ?? 'No culprit named'), h('h3', {}, capital(v.abstained)));
-    if (v.next_measurement) box.append(h('p', {}, h('b', {}, 'Next measurement')), h('pre', { class: 'command', tabindex: 0 }, v.next_measurement));
+    if (v.next_measurement) box.append(...nextMeasurement(v.next_measurement));
   } else {
     const unseen = new Set(v.verdict.filter((e) => e.state === 'not-seen').map((e) => e.suspect)).size;
     const risks = v.verdict.some((e) => e.state === 'risk');
@@ -52,6 +56,10 @@ function nobody(page: Page, axis: Axis): HTMLElement {
     if (symptoms.length > 12) box.append(h('p', { class: 'quiet' }, `and ${symptoms.length - 12} more`));
   }
   return box;
+}
+
+function nextMeasurement(command: string): HTMLElement[] {
+  return [h('p', {}, h('b', {}, 'Next measurement')), h('pre', { class: 'command', tabindex: 0 }, command)];
 }
 
 /** also is what is true as well: a line each, opened on demand. */
