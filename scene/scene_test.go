@@ -110,6 +110,7 @@ func TestSymptoms(t *testing.T) {
 		"drops before the window":     {`{"t":"0..10","netns":1,"inode":1,"proto":"udp","state":"UNCONN","local":"0.0.0.0:5000","recv_q":0,"send_q":0,"drops":5000}`, ""},
 		"nobody reads":                {`{"t":"0..10","netns":1,"inode":1,"proto":"tcp","state":"ESTABLISHED","local":"1.1.1.1:1","remote":"1.1.1.2:2","recv_q":90000,"send_q":0,"drops":0,"tcp":{"bytes_received":90000}}`, scene.StreamFreeze},
 		"a busy reader":               {`{"t":"0..3","netns":1,"inode":1,"proto":"tcp","state":"ESTABLISHED","local":"1.1.1.1:1","remote":"1.1.1.2:2","recv_q":9000,"send_q":0,"drops":0,"tcp":{"bytes_received":"90000+90000x"}}`, ""},
+		"an encoder that pushes":      {`{"t":"0..10","netns":1,"inode":1,"proto":"tcp","state":"ESTABLISHED","local":"1.1.1.1:1","remote":"1.1.1.2:2","recv_q":19,"send_q":0,"drops":0,"tcp":{"bytes_received":63,"bytes_sent":"9000+9000x","bytes_acked":"9000+9000x"}}`, ""},
 		"peer takes nothing":          {`{"t":"0..10","netns":1,"inode":1,"proto":"tcp","state":"ESTABLISHED","local":"1.1.1.1:1","remote":"1.1.1.2:2","recv_q":0,"send_q":90000,"drops":0,"tcp":{"bytes_acked":90000}}`, scene.StreamFreeze},
 		"an idle connection":          {`{"t":"0..10","netns":1,"inode":1,"proto":"tcp","state":"ESTABLISHED","local":"1.1.1.1:1","remote":"1.1.1.2:2","recv_q":0,"send_q":0,"drops":0,"tcp":{"bytes_acked":90000}}`, ""},
 		"connections wait for accept": {`{"t":"0..10","netns":1,"inode":1,"proto":"tcp","state":"LISTEN","local":"1.1.1.1:1","recv_q":4,"send_q":128,"drops":0}`, scene.ConnectLatency},

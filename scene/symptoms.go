@@ -122,7 +122,7 @@ func stalledFlows(s *Scene, r *recording.Recording) []Symptom {
 			continue
 		}
 		reading := spans(k, func(a, b recording.Socket) bool {
-			return a.State == "ESTABLISHED" && a.RecvQ > 0 && b.RecvQ >= a.RecvQ && consumed(a, b) <= 0
+			return a.State == "ESTABLISHED" && a.RecvQ > 0 && b.RecvQ >= a.RecvQ && consumed(a, b) <= 0 && !talks(a, b)
 		})
 		writing := spans(k, func(a, b recording.Socket) bool {
 			return a.State == "ESTABLISHED" && a.SendQ > 0 && b.SendQ > 0 && a.TCP != nil && b.TCP != nil &&
@@ -148,6 +148,12 @@ func stalledFlows(s *Scene, r *recording.Recording) []Symptom {
 		}
 	}
 	return out
+}
+
+// talks: the process sends on it meanwhile, and nothing more has come. An encoder that pushes a
+// stream never reads the "200 OK" that it was answered.
+func talks(a, b recording.Socket) bool {
+	return a.RecvQ == b.RecvQ && a.TCP != nil && b.TCP != nil && b.TCP.BytesSent > a.TCP.BytesSent
 }
 
 // waitsForAccept: nobody reads a connection that was not accepted yet; that is

@@ -66,8 +66,9 @@ var memoryCounts = map[string]struct{ series, kind string }{
 
 // resources measures the pressure, memory and disk limits of the groups of watched
 // processes, and the memory of all groups that have a limit of it. The roots are the
-// machine, which has its own series.
-func (c *cgroups) resources(groups map[watchedGroup]bool, settings bool) {
+// machine, which has its own series. A process is watched from the second look on, and a limit
+// of its disks may come and go: these are read more often than what asks for a walk.
+func (c *cgroups) resources(groups map[watchedGroup]bool, limits, walk bool) {
 	if len(c.roots) == 0 {
 		return
 	}
@@ -88,11 +89,11 @@ func (c *cgroups) resources(groups map[watchedGroup]bool, settings bool) {
 				version, dir := c.place("memory", g.memory, g.unified)
 				c.memory(t, g.memory, version, dir)
 			}
-			if _, dir := c.place("blkio", g.blkio, g.unified); settings && once("io", g.blkio) {
+			if _, dir := c.place("blkio", g.blkio, g.unified); limits && once("io", g.blkio) {
 				c.diskLimits(t, g.blkio, dir)
 			}
 		}
-		if settings {
+		if walk {
 			c.findLimits()
 		}
 		for dir, path := range c.limited {

@@ -296,6 +296,27 @@ func TestTheResourcesOfAWatchedGroup(t *testing.T) {
 	}
 }
 
+// A limit of its disks that came after a process was first seen, and went again, is told.
+func TestADiskLimitThatComesAndGoes(t *testing.T) {
+	p, env, sink := copied(t, nginx("S"))
+	limit := env.Sys + "/fs/cgroup/system.slice/nginx.service/io.max"
+	env.Watch.Add(812, "asked for")
+	for at := range 8 {
+		text := ""
+		if at > 2 && at < 7 {
+			text = "7:0 rbps=283000 wbps=max riops=max wiops=max\n"
+		}
+		put(t, limit, text)
+		p.tick(0, at == 7)
+	}
+	for _, f := range sink.Recording().Facts {
+		if f.Name == "cgroup.io.max" && strings.HasSuffix(f.Value, "rbps=283000") {
+			return
+		}
+	}
+	t.Error("no limit was told")
+}
+
 // Of a group with a limit, and of one above it, what happened at the limit is measured.
 func TestTheMemoryLimitOfAGroup(t *testing.T) {
 	for _, c := range []struct {

@@ -35,7 +35,8 @@ var diskStall = &suspect.Suspect{
 		"strong: the disk has requests under way for 80 % of the time, or of three seconds and more, and one takes 20 ms or more (healthy 0.1–10 ms); of two seconds and half of its time, where a fifth of the requests' time was that",
 		"strong: the control group's own disk pressure, or the kernel's delay accounting of its threads, a tenth of the time or more",
 		"strong: the kernel log has an error of that disk",
-		"weak: another process moves most of the bytes; a limit on its control group's disk traffic; the machine's disk pressure",
+		"strong: a limit on its control group's disk traffic, where no disk is slow",
+		"weak: another process moves most of the bytes; such a limit where the disk is slow as well; the machine's disk pressure",
 	},
 	Against: []string{
 		"decisive: the process reads its own memory back from swap meanwhile: then it is swap",
@@ -163,7 +164,7 @@ func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) susp
 			Text: "no disk was slow meanwhile: a limit above the disks, or a file system that waits for itself"})
 	}
 	addDelays(&f, r, b)
-	addLimits(&f, r, b)
+	addLimits(&f, r, b, slow)
 	addErrors(&f, r, slow)
 	if e := swapsIn(r, b.process); e != nil {
 		f.Evidence = append(f.Evidence, *e)
@@ -204,8 +205,13 @@ func addDelays(f *suspect.Finding, r *recording.Recording, b blocked) {
 	}
 }
 
-// addLimits tells a limit that the process' control group has on a disk.
-func addLimits(f *suspect.Finding, r *recording.Recording, b blocked) {
+// addLimits tells a limit that the process' control group has on a disk. What waits for a disk that
+// is not slow waits for its limit: the kernel holds the request back before the disk has it.
+func addLimits(f *suspect.Finding, r *recording.Recording, b blocked, slow *disk) {
+	grade := suspect.Weak
+	if slow == nil {
+		grade = suspect.Strong
+	}
 	last := b.process.Last()
 	for _, fact := range r.Facts {
 		if fact.Name != "cgroup.io.max" {
@@ -214,9 +220,12 @@ func addLimits(f *suspect.Finding, r *recording.Recording, b blocked) {
 		path := filepath.Dir(fact.Source)
 		for _, group := range []string{last.GroupOf("blkio"), last.GroupOf("unified")} {
 			if group != "" && group != "/" && strings.HasSuffix(path, group) {
-				f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: source.Of(fact.Source), Origin: "io.max",
+				f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: grade, Source: source.Of(fact.Source), Origin: "io.max",
 					Text: fmt.Sprintf("its control group %s has a limit on a disk: %s", group, fact.Value)})
 				f.Text += fmt.Sprintf("; its control group is limited to %s", fact.Value)
+				if slow == nil {
+					f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("A higher limit than %s in %s, where it is set (IOReadBandwidthMax=, IOWriteBandwidthMax= of a unit).", fact.Value, fact.Source), Program: "Fewer or smaller requests to the disk."}
+				}
 				return
 			}
 		}

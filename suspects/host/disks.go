@@ -141,15 +141,16 @@ func (d disk) evidence() suspect.Evidence {
 }
 
 // diskPlaces are the kernel functions in which a task waits for a disk or for a
-// file system that does, by their beginnings; remotePlaces those of a file system
-// on the network.
+// file system that does, by their beginnings without underscores; remotePlaces those of a
+// file system on the network.
 var (
-	diskPlaces = []string{"folio_wait", "wait_on_page", "__wait_on_buffer", "wait_on_buffer", "io_schedule", "bit_wait_io", "jbd2_", "wait_transaction", "do_get_write_access",
-		"ext4_", "xfs_", "xlog_", "btrfs_", "f2fs_", "blk_", "blkdev_", "bio_", "submit_bio", "rq_qos_", "wbt_", "balance_dirty", "iomap_", "dio_", "do_blockdev_direct", "md_", "dm_", "filemap_", "lock_page", "__lock_page", "folio_lock"}
+	diskPlaces = []string{"folio_wait", "wait_on_page", "wait_on_buffer", "io_schedule", "bit_wait_io", "jbd2_", "wait_transaction", "do_get_write_access",
+		"ext4_", "xfs_", "xlog_", "btrfs_", "f2fs_", "blk_", "blkdev_", "bio_", "submit_bio", "rq_qos_", "wbt_", "balance_dirty", "iomap_", "dio_", "do_blockdev_direct", "md_", "dm_", "filemap_", "lock_page", "folio_lock"}
 	remotePlaces = []string{"nfs", "rpc_", "cifs_", "wait_for_response", "ceph_", "fuse_", "request_wait_answer"}
 )
 
 func beginsWith(name string, all []string) bool {
+	name = strings.TrimLeft(name, "_")
 	for _, p := range all {
 		if strings.HasPrefix(name, p) {
 			return true

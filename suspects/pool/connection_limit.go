@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"snag/internal/units"
@@ -37,6 +38,7 @@ var connectionLimit = &suspect.Suspect{
 	},
 	Against: []string{
 		"strong: connections that stay are answered with errors too: a part of the service fails (error-answers)",
+		"decisive: the protocol has that error for a request and not for a connection (DRAINING of beanstalkd)",
 		"decisive, of one that accepts no more: those that stayed had requests open: who would accept is at work (worker-queue)",
 		"weak: none of the addresses that are turned away is ever served: rather a rule that keeps them out (hosts.deny)",
 		"can't tell: a limit for each user, which the server reports only after the client has logged in",
@@ -72,7 +74,7 @@ func weighConnectionLimit(s *scene.Scene, r *recording.Recording, l *ledger.Ledg
 			continue
 		}
 		failed, _, as := v.Failed()
-		if failed < fewRefusals || v.Subject.Kind != recording.KindListener || v.Subject.Proto == "unix" { // whose connections are not counted
+		if failed < fewRefusals || ofRequests(as) || v.Subject.Kind != recording.KindListener || v.Subject.Proto == "unix" { // whose connections are not counted
 			continue
 		}
 		out = append(out, atItsLimit(s, r, v, failed, as))
@@ -83,6 +85,12 @@ func weighConnectionLimit(s *scene.Scene, r *recording.Recording, l *ledger.Ledg
 		}
 	}
 	return out
+}
+
+// ofRequests tells of an error that its protocol has for a request only: who turns a connection
+// away has no word for it there, and closes it.
+func ofRequests(as string) bool {
+	return slices.ContainsFunc([]string{"beanstalkd ", "Kafka ", "HTTP/2 RST_STREAM", "SIP ", "DNS ", "no DNS "}, func(p string) bool { return strings.HasPrefix(as, p) })
 }
 
 func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed float64, as string) suspect.Finding {
