@@ -87,6 +87,7 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 		l.Parties = append(l.Parties, d.party)
 	}
 	for _, p := range l.Parties {
+		l.withinItself(p)
 		p.order()
 	}
 	sort.SliceStable(l.Parties, func(i, j int) bool { return l.Parties[i].Open > l.Parties[j].Open })
@@ -95,6 +96,27 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	l.Felt = l.felt(s, r)
 	l.Pools = l.pools()
 	return l
+}
+
+// withinItself books what a service asks of itself, as etcd does for its gateway, to what its
+// requests are found in otherwise: that call is one of them.
+func (l *Ledger) withinItself(p *Party) {
+	own := func(e Entry) bool { return p.Role == Serves && e.Account == Call && l.called[e.Where] == p }
+	inside := 0.0
+	for _, e := range p.Entries {
+		if own(e) {
+			inside += e.Seconds
+		}
+	}
+	if inside == 0 || inside >= p.Demand {
+		return
+	}
+	p.Entries = slices.DeleteFunc(p.Entries, own)
+	more := p.Demand / (p.Demand - inside)
+	for i := range p.Entries {
+		p.Entries[i].Seconds *= more
+		p.Entries[i].InLine *= more
+	}
 }
 
 func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing map[askedAt]float64, left *room) demand {

@@ -146,7 +146,7 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 		held := e.delay()
 		switch {
 		case p.Usual != nil: // below
-		case e.Account == Work && (p.uneven() || p.Role == Serves && p.takes() >= Intolerable):
+		case e.Account == Work && (p.uneven() || p.slows(s) || p.Role == Serves && p.takes() >= Intolerable):
 			held = e.InLine
 		case e.Account == Parked && p.Unheard() > 0:
 			held = e.Seconds
@@ -229,6 +229,14 @@ const (
 )
 
 func (p *Party) uneven() bool { return p.P99 >= unevenFloor && p.P99 >= unevenTimes*p.P50 }
+
+// slows tells whether all its answers take longer in some seconds than in others: a load that
+// fills a thread and waits for itself does so all the time.
+func (p *Party) slows(s *scene.Scene) bool {
+	return slices.ContainsFunc(s.Symptoms, func(sym scene.Symptom) bool {
+		return sym.Slowed && scene.IDOf(sym.Subject) == scene.IDOf(p.Subject)
+	})
+}
 
 // Tail is how long one answer in a hundred takes, where that is many times as long as half of
 // them do and more than the time of long polls; 0 elsewhere. Larger requests may be what it is, and

@@ -175,7 +175,7 @@ func (v *Service) slower(s *Scene, base float64, slow func(row []recording.Turns
 	_, all := mean(v.Rows)
 	each, n := mean(out.rows)
 	out.Symptom = Symptom{
-		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: each - base, Unit: "s", Share: float64(n) / max(1, float64(all)),
+		Name: RequestLatency, Subject: v.Subject, Slowed: true, Active: intervals.Merge(active, 0), Amount: each - base, Unit: "s", Share: float64(n) / max(1, float64(all)),
 		Text: fmt.Sprintf("%s of %s answers took %s on average, the others %s", units.Count(float64(n)), units.Count(float64(all)), units.Short(each), units.Short(base)),
 	}
 	return out, n >= fewTurns && float64(n) >= slowedShare*float64(all)

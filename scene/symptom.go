@@ -33,6 +33,8 @@ type Symptom struct {
 	Held float64
 	// Share of the subject's traffic or time that suffered; 0 where nobody can tell.
 	Share float64
+	// Slowed: all answers of some seconds take longer than those of others do.
+	Slowed bool
 	// Reported: the user told it; nothing was measured.
 	Reported bool
 	// Elsewhere: it is not the target's, which the user named.

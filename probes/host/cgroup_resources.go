@@ -66,9 +66,8 @@ var memoryCounts = map[string]struct{ series, kind string }{
 
 // resources measures the pressure, memory and disk limits of the groups of watched
 // processes, and the memory of all groups that have a limit of it. The roots are the
-// machine, which has its own series. A process is watched from the second look on, and a limit
-// of its disks may come and go: these are read more often than what asks for a walk.
-func (c *cgroups) resources(groups map[watchedGroup]bool, limits, walk bool) {
+// machine, which has its own series. A limit on disks may come and go, so it is read each time.
+func (c *cgroups) resources(groups map[watchedGroup]bool, walk bool) {
 	if len(c.roots) == 0 {
 		return
 	}
@@ -89,7 +88,7 @@ func (c *cgroups) resources(groups map[watchedGroup]bool, limits, walk bool) {
 				version, dir := c.place("memory", g.memory, g.unified)
 				c.memory(t, g.memory, version, dir)
 			}
-			if _, dir := c.place("blkio", g.blkio, g.unified); limits && once("io", g.blkio) {
+			if _, dir := c.place("blkio", g.blkio, g.unified); once("io", g.blkio) {
 				c.diskLimits(t, g.blkio, dir)
 			}
 		}

@@ -127,7 +127,7 @@ func (p *prober) tick(late time.Duration, last bool) {
 		p.libraries.measure(p.processes.known)
 	}
 	p.cgroups.measure(p.processes.groups(), slow)
-	p.cgroups.resources(p.processes.watchedGroups(), rows, slow)
+	p.cgroups.resources(p.processes.watchedGroups(), slow)
 	if slow {
 		p.sysctls.measure(p.spaces)
 		p.env.Sink.Append(p.cgroups.throttledRow())

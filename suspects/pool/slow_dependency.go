@@ -268,14 +268,14 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	return f, true
 }
 
-// ownHelper tells that a process asks at a listener which only those hold who started it: a part
-// of its own service, that is started for it or is another's of its kind.
+// ownHelper tells that a process asks at its own listener, or at one which only those hold who
+// started it: a part of its own service, that is started for it or is another's of its kind.
 func ownHelper(s *scene.Scene, p *pool, d *dependency) bool {
 	l := s.Callee(recording.Turns{Netns: d.netns, Remote: d.remote})
 	if l == nil || len(l.Owners) == 0 {
 		return false
 	}
-	above := map[int]bool{}
+	above := map[int]bool{p.head.Subject.PID: true}
 	for q := s.Process(p.head.Subject.PID); q != nil && !above[q.First().PPID] && q.First().PPID > 1; q = s.Process(q.First().PPID) {
 		above[q.First().PPID] = true
 	}
