@@ -10,7 +10,7 @@ import (
 )
 
 // A limit to open calls that shows in no fixed number of connections (HAProxy's maxconn, a pool
-// that opens connections when it needs them) is told by what it does: while more requests are
+// that opens connections when it needs them, or of which somebody keeps some) is told by what it does: while more requests are
 // open than calls, there are as many calls as may be, and no second has more.
 const (
 	lineOver    = 1.25 // requests to calls, and one request, from which the rest waits for something
@@ -62,7 +62,7 @@ func (c callsOf) ceilings(s *scene.Scene, r *recording.Recording, served []deman
 			}
 			for _, at := range full {
 				for _, pid := range v.PIDs {
-					if a, ok := c[pid][at][to]; ok && a.room == 0 {
+					if a, ok := c[pid][at][to]; ok && (a.room == 0 || limit < a.room) {
 						// Of several processes each has its part, as it has of the calls.
 						a.room = limit / float64(len(v.PIDs))
 						c[pid][at][to] = a

@@ -146,7 +146,7 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 		held := e.delay()
 		switch {
 		case p.Usual != nil: // below
-		case e.Account == Work && (p.uneven() || p.slows(s) || p.Role == Serves && p.takes() >= Intolerable):
+		case e.Account == Work && (p.Uneven() || p.slows(s) || p.Role == Serves && p.takes() >= Intolerable):
 			held = e.InLine
 		case e.Account == Parked && p.Unheard() > 0:
 			held = e.Seconds
@@ -228,7 +228,8 @@ const (
 	unevenFloor = 0.05 // s
 )
 
-func (p *Party) uneven() bool { return p.P99 >= unevenFloor && p.P99 >= unevenTimes*p.P50 }
+// Uneven tells whether one answer in a hundred takes far longer than half of them do.
+func (p *Party) Uneven() bool { return p.P99 >= unevenFloor && p.P99 >= unevenTimes*p.P50 }
 
 // slows tells whether all its answers take longer in some seconds than in others: a load that
 // fills a thread and waits for itself does so all the time.
@@ -242,7 +243,7 @@ func (p *Party) slows(s *scene.Scene) bool {
 // them do and more than the time of long polls; 0 elsewhere. Larger requests may be what it is, and
 // so may waits that no look told from an idle pool's.
 func (p *Party) Tail() float64 {
-	if !p.uneven() || p.Answered < fewTail || p.late() < p.Of(Parked) {
+	if !p.Uneven() || p.Answered < fewTail || p.late() < p.Of(Parked) {
 		return 0
 	}
 	return p.P99
@@ -265,7 +266,7 @@ func (l *Ledger) LateAnswers(pid int) (seconds, each float64) {
 		return 0, 0
 	}
 	for _, p := range l.Parties {
-		if p.Role == Serves && slices.Contains(p.PIDs, pid) && p.uneven() && p.Answered >= fewTail && p.late() > seconds {
+		if p.Role == Serves && slices.Contains(p.PIDs, pid) && p.Uneven() && p.Answered >= fewTail && p.late() > seconds {
 			seconds, each = p.late(), p.P99
 		}
 	}

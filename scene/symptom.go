@@ -46,8 +46,8 @@ type Symptom struct {
 	Side string
 }
 
-// most is the share that may have suffered: all, where nobody can tell.
-func (s Symptom) most() float64 {
+// MayBe is the share that may have suffered: all, where nobody can tell.
+func (s Symptom) MayBe() float64 {
 	if s.Share == 0 {
 		return 1
 	}

@@ -23,7 +23,7 @@ func findSymptoms(s *Scene, r *recording.Recording) []Symptom {
 		out = append(out, find(s, r)...)
 	}
 	worstFirst := func() {
-		sort.SliceStable(out, func(i, j int) bool { return out[i].most() > out[j].most() })
+		sort.SliceStable(out, func(i, j int) bool { return out[i].MayBe() > out[j].MayBe() })
 	}
 	if len(out) > maxCompared {
 		worstFirst()

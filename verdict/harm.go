@@ -53,7 +53,7 @@ func converted(sym scene.Symptom, l *ledger.Ledger, length float64) float64 {
 	case scene.RequestLatency:
 		for _, p := range l.Parties {
 			if scene.IDOf(p.Subject) == scene.IDOf(sym.Subject) && sym.Unit == "s" {
-				return min(p.Open, sym.Share*p.Rate*sym.Amount)
+				return min(p.Open, sym.MayBe()*p.Rate*sym.Amount)
 			}
 		}
 	case scene.CPUBurn:

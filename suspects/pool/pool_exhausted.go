@@ -79,10 +79,29 @@ func byParty(pools []ledger.Pool) (out []ledger.Pool) {
 	return out
 }
 
+// silent is how many connections of a pool carried nothing in the whole window.
+func silent(s *scene.Scene, p ledger.Pool) (n int) {
+	for _, pid := range p.Party.PIDs {
+		if s.Process(pid) == nil {
+			continue
+		}
+		for _, k := range s.Process(pid).Sockets {
+			a, z := k.First(), k.Last()
+			there := s.Callee(recording.Turns{Netns: a.Netns, Remote: a.Remote})
+			if (a.Remote == p.Address || there != nil && there.First().Local == p.Address) && a.State == "ESTABLISHED" && a.TCP != nil && z.TCP != nil && z.T.Sub(a.T) >= s.Window.End.Sub(s.Window.Start)/2 &&
+				z.TCP.BytesSent == a.TCP.BytesSent && z.TCP.BytesReceived == a.TCP.BytesReceived {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 func poolFinding(s *scene.Scene, p ledger.Pool) suspect.Finding {
 	held := p.Line / p.Party.Demand * p.Party.Open
 	f := suspect.Finding{Subject: p.Party.Subject,
 		Text: fmt.Sprintf("%.2g requests at any moment wait for a free connection to %s, of which it has %d", held, p.Address, p.Connections)}
+	kept := silent(s, p)
 	f.Evidence = []suspect.Evidence{
 		{Side: suspect.For, Grade: suspect.Strong, Value: float64(p.Connections), Unit: "connections", Source: source.Of("ss -tn state established").And(source.AllTurns), Origin: "sockets",
 			Text: fmt.Sprintf("it had %s to %s in use, and never more, while requests waited", units.Plural(p.Connections, "connection"), p.Address)},
@@ -99,7 +118,13 @@ func poolFinding(s *scene.Scene, p ledger.Pool) suspect.Finding {
 		f.Evidence = append(f.Evidence, e)
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: p.Party.Mean * p.Line / p.Party.Demand, Unit: "s", Text: f.Text}
-	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: more than %s to %s in its configuration, as far as that can work on more at a time.", measure.OrProgram(p.Party.Subject.Comm), units.Plural(p.Connections, "connection"), p.Address), Program: "Shorter calls."}
+	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: more than %s to %s in its configuration, as far as that can work on more at a time.", measure.OrProgram(p.Party.Subject.Comm), units.Plural(p.Connections+kept, "connection"), p.Address), Program: "Shorter calls."}
+	if kept > 0 {
+		f.Text += fmt.Sprintf(" in use; %d more were not used at all", kept)
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(kept), Unit: "connections", Source: source.SS("-ti", source.BytesSent), Origin: "silent",
+			Text: fmt.Sprintf("%d more of its connections to %s carried nothing: somebody took them and keeps them", kept, p.Address)})
+		f.Remedy.Program = fmt.Sprintf("Give connections back as soon as they are not needed: %d are kept (a transaction left open, a job between two statements).", kept)
+	}
 	for _, k := range s.Sockets {
 		if k.Listening() && k.First().Local == p.Address {
 			f.Related = append(f.Related, k.Subject)
