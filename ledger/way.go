@@ -11,6 +11,7 @@ import (
 type way struct {
 	minRTT, rtt, rto float64 // s
 	resent           float64 // segments, and those that this host dropped
+	resending        float64 // s that connections were found with data that was lost and not acknowledged yet
 	long             float64 // s of calls that took long enough to have waited for a timer
 	held             float64 // s that small writes waited for an acknowledgement (Nagle)
 	shut             float64 // s in which the peer's window was closed
@@ -33,7 +34,10 @@ func wayOf(s *scene.Scene, r *recording.Recording, v *scene.Service) way {
 		if f.Proto != "tcp" || f.Netns != first.Netns || f.Remote != first.Remote {
 			continue
 		}
-		for _, row := range k.Rows {
+		for i, row := range k.Rows {
+			if i > 0 && resends(row) && resends(k.Rows[i-1]) {
+				w.resending += row.T.Sub(k.Rows[i-1].T).Seconds()
+			}
 			if row.TCP != nil && row.TCP.RTT > 0 {
 				w.minRTT = min(w.minRTT, row.TCP.MinRTT)
 				w.rtt += row.TCP.RTT
@@ -75,6 +79,13 @@ func wayOf(s *scene.Scene, r *recording.Recording, v *scene.Service) way {
 	return w
 }
 
+// resends tells of a look at a socket that what it sent was lost: it waits for a timer, or for its
+// own host, which drops what it sends (then nothing is on its way, and the data is still there).
+func resends(k recording.Socket) bool {
+	t := k.TCP
+	return t != nil && k.SendQ > 0 && (t.Lost > 0 || t.Backoff > 0 || t.Unacked == 0 && t.SndWnd > 0)
+}
+
 // bookCall books a caller's demand. server is how much of it the destination had open
 // itself, request-seconds; negative where it is on another host and nobody can tell.
 func (p *Party) bookCall(w way, where string, server float64) {
@@ -97,7 +108,8 @@ func (p *Party) bookCall(w way, where string, server float64) {
 		take(Queue, queued)
 		queued = 0
 	}
-	take(Loss, min(w.resent*w.rto, w.long)) // a FIN that is sent again keeps no call waiting
+	// A FIN that is sent again keeps no call waiting.
+	take(Loss, max(min(w.resent*w.rto, w.long), w.resending))
 	take(Queue, queued)
 	if server >= 0 {
 		take(Unseen, left)
