@@ -2,6 +2,7 @@ package net
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,6 +110,10 @@ func neighbourFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey,
 	case dead && !alive:
 		e.Grade = suspect.Decisive
 		e.Text += "; in the neighbour table it was FAILED or INCOMPLETE, and from then on never REACHABLE"
+	case alive && slices.ContainsFunc(rows, gaveUp):
+		e.Grade = suspect.Decisive
+		f.Text += ", before it answered again"
+		e.Text += fmt.Sprintf("; the kernel asked for it for %s and gave up, before it was REACHABLE again", units.Seconds(askedFor))
 	case alive:
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("ip neigh"), Origin: "neighbour table",
 			Text: k.Dst + " was REACHABLE afterwards: it answers, late or now and then"})
@@ -121,11 +126,16 @@ func neighbourFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey,
 // and drops what has waited since (arp(7): mcast_solicit, retrans_time_ms).
 const askedFor = 3 * time.Second
 
+// gaveUp: the kernel asked for a neighbour until it was told to stop, and dropped what had waited.
+func gaveUp(d recording.Drop) bool {
+	return d.Reason == "NEIGH_FAILED" || strings.HasPrefix(d.Place, "neigh_invalidate")
+}
+
 // waited is when packets were dropped, or waited to be.
 func waited(rows []recording.Drop, all measure.Steps, window recording.Interval) []recording.Interval {
 	active := all.Active()
 	for _, d := range rows {
-		if d.Reason == "NEIGH_FAILED" || strings.HasPrefix(d.Place, "neigh_invalidate") {
+		if gaveUp(d) {
 			active = append(active, recording.Interval{Start: max(window.Start, d.T.Add(-askedFor)), End: d.T})
 		}
 	}
