@@ -83,6 +83,8 @@ func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 		}
 		if h := lockedOutOf(v); h.many() {
 			out = append(out, h.finding(s, p, v))
+		} else if h.given(p) {
+			out = append(out, h.givenUp(s, p))
 		} else if k, ok := v.Stuck(); ok {
 			out = append(out, stillLockedOut(s, p, k))
 		}
@@ -111,11 +113,17 @@ type lockedOut struct {
 	n, together uint64 // in all, and most that were let go within a second
 	longest     float64
 	others      uint64 // that were answered quickly meanwhile
+	gaveUp      uint64 // that got an error instead, each after its time (statement_timeout), while others went on waiting
 	spans       []recording.Interval
 }
 
 func (h lockedOut) many() bool {
 	return h.n >= fewHeld && h.together >= heldTogether && h.others >= othersTimes*h.n
+}
+
+// given tells whether requests of a database waited for so long that they were given up.
+func (h lockedOut) given(p *ledger.Party) bool {
+	return h.gaveUp >= fewHeld && h.others >= othersTimes*h.gaveUp && ledger.IsDatabase(p.Subject.Comm)
 }
 
 // lockedOutOf finds the times in which requests wait, the oldest ever longer, until those that
@@ -129,7 +137,13 @@ func lockedOutOf(v *scene.Service) lockedOut {
 		if began != 0 && all { // nobody was answered for a second: the service stands still
 			began, others, oldest, all = 0, 0, 0, false
 		}
-		if began != 0 && long >= 1 && row.Oldest < oldest+0.5 { // the oldest is through
+		if began != 0 && long >= 1 && row.Failed >= long && row.Open >= long { // their time is over, and nobody let them go
+			h.gaveUp += long
+			h.longest = max(h.longest, row.Max)
+			h.others += others
+			h.spans = append(h.spans, recording.Interval{Start: began, End: row.T.Add(time.Second)})
+			others = 0
+		} else if began != 0 && long >= 1 && row.Oldest < oldest+0.5 { // the oldest is through
 			if float64(long) >= letGo*float64(waiting) {
 				h.n += long
 				h.together = max(h.together, long)
@@ -183,6 +197,17 @@ func (h lockedOut) finding(s *scene.Scene, p *ledger.Party, v *scene.Service) su
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: h.longest, Unit: "s", Text: f.Text}
 	f.Next = whoBlocks(recording.Port(p.Subject.Local))
+	return f
+}
+
+// givenUp are requests that waited for a lock until their time was over.
+func (h lockedOut) givenUp(s *scene.Scene, p *ledger.Party) suspect.Finding {
+	f := suspect.Finding{Subject: p.Subject, Active: intervals.Merge(h.spans, measure.Joined), Next: whoBlocks(recording.Port(p.Subject.Local)),
+		Text: fmt.Sprintf("%s of its requests waited for %s and were given up with an error, and %s others were answered quickly meanwhile", units.Count(float64(h.gaveUp)), units.Lasting(h.longest), units.Count(float64(h.others)))}
+	turns := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(h.gaveUp), Unit: "requests", Source: source.Turns.And(source.FirstBytes), Origin: "turns",
+		Text: fmt.Sprintf("%s requests ended with an error after up to %s (%s), while more waited; %s others took %s at most meanwhile", units.Count(float64(h.gaveUp)), units.Lasting(h.longest), p.FailedAs, units.Count(float64(h.others)), units.Lasting(heldLong*othersQuick))}
+	f.Evidence = append([]suspect.Evidence{turns, idleInside(p)}, oneThread(s, p)...)
+	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: h.longest, Unit: "s", Text: f.Text}
 	return f
 }
 
