@@ -32,6 +32,10 @@ type Process struct {
 	// of the children it has waited for, and theirs (a compiler's, of its make).
 	CPU         float64 `json:"cpu_seconds"`
 	ChildrenCPU float64 `json:"children_cpu_seconds,omitempty"`
+	// Nice is -20 to 19; Policy is "idle", "batch", "fifo", "rr" or "deadline", "" the usual one
+	// (sched(7)). Of the first thread; they count within its control group.
+	Nice   int    `json:"nice,omitempty"`
+	Policy string `json:"policy,omitempty"`
 	// MajorFaults since the process began: page faults that waited for a disk.
 	MajorFaults *uint64 `json:"major_faults,omitempty"`
 	// The following are read of watched processes and of those that use much of

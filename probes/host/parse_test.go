@@ -94,6 +94,10 @@ func TestParseProcStat(t *testing.T) {
 	if err != nil || s != (procStat{Comm: "cat", State: 'R', PPID: 14081, CPU: 7, Threads: 1, Start: 148134}) {
 		t.Errorf("%+v, %v", s, err)
 	}
+	const idle = "19571 (go) S 1 1 1 0 -1 4194304 99 0 0 0 3 4 0 0 39 19 6 0 148134 3133440 391 1 1 1 1 0 0 0 0 0 0 0 0 0 17 1 0 5 0 0 0"
+	if s, err := parseProcStat([]byte(idle)); err != nil || s.Nice != 19 || s.Policy != 5 || policies[s.Policy] != "idle" {
+		t.Errorf("%+v, %v", s, err)
+	}
 	s, err = parseProcStat([]byte(strings.Replace(cat, "(cat) R", "(a) T (b) S", 1)))
 	if err != nil || s.Comm != "a) T (b" || s.State != 'S' {
 		t.Errorf("%+v, %v", s, err)

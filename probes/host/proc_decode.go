@@ -19,6 +19,8 @@ type procStat struct {
 	Waited  uint64 // that of the children it waited for
 	Major   uint64 // page faults that waited for a disk
 	Threads int
+	Nice    int
+	Policy  int    // include/uapi/linux/sched.h
 	Start   uint64 // clock ticks since boot
 }
 
@@ -35,7 +37,7 @@ func parseProcStat(data []byte) (procStat, error) {
 	}
 	s := procStat{Comm: string(data[open+1 : end])}
 	rest := data[end+1:]
-	for i := 3; i <= 22; i++ {
+	for i := 3; i <= 41; i++ {
 		var field []byte
 		field, rest = procfile.CutField(rest)
 		if i == 3 {
@@ -45,7 +47,13 @@ func parseProcStat(data []byte) (procStat, error) {
 			s.State = field[0]
 			continue
 		}
+		if i > 22 && i < 41 {
+			continue
+		}
 		v, ok := procfile.Number(field)
+		if !ok && i == 41 {
+			break // cut off; what matters was read
+		}
 		if !ok {
 			return procStat{}, errProcStat
 		}
@@ -60,6 +68,10 @@ func parseProcStat(data []byte) (procStat, error) {
 			s.CPU += uint64(v)
 		case 16, 17:
 			s.Waited += uint64(v)
+		case 19:
+			s.Nice = int(v)
+		case 41:
+			s.Policy = int(v)
 		case 20:
 			s.Threads = int(v)
 		case 22:

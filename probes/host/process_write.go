@@ -49,12 +49,15 @@ func (p *processes) writeAt(one *process, before use) {
 	p.env.Sink.Append(row)
 }
 
+// policies are the scheduling policies by their numbers (include/uapi/linux/sched.h).
+var policies = map[int]string{1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline"}
+
 // row is what /proc/PID/stat tells of a process, and what was described of it.
 func (p *processes) row(t recording.Time, one *process, stat procStat) recording.Process {
 	return recording.Process{
 		T: t, PID: one.pid, PPID: stat.PPID, Comm: stat.Comm, Exe: one.exe, Cmdline: one.cmdline,
 		Start: p.env.Anchor.FromBoottime(int64(stat.Start) * (1e9 / procroot.UserHZ)),
-		State: string(stat.State), Threads: stat.Threads, CPU: float64(stat.CPU) / procroot.UserHZ,
+		State: string(stat.State), Threads: stat.Threads, Nice: stat.Nice, Policy: policies[stat.Policy], CPU: float64(stat.CPU) / procroot.UserHZ,
 		ChildrenCPU: float64(stat.Waited) / procroot.UserHZ, MajorFaults: &stat.Major,
 		Self: one.pid == p.env.SelfPID,
 	}

@@ -35,6 +35,7 @@ var cpuSaturated = &suspect.Suspect{
 	Against: []string{
 		"strong: no service that waited was late: a compile or a batch on all CPUs is what they are for",
 		"decisive: a quota held the threads back (cpu-throttled), or requests spent less than a tenth of their time in the queue, by the states of the threads less than a fifth: late answers of a busy machine are late for something else",
+		"what computes beside a service leaves the CPUs to it by its policy (SCHED_IDLE) or its nice value (15 and more), in the same control group: that is as good as idle",
 		"the CPUs are idle a tenth of the time and more: then it is run-queue-wait, if anything",
 	},
 	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}, suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}),
@@ -60,8 +61,9 @@ func weighSaturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []
 		out = append(out, *f)
 	}
 	var late []cpuWait
+	used := rivals(s, r)
 	for _, w := range cpuWaits(s, r) {
-		if w.late() {
+		if w.late() && (all.Idle+givenTo(used, w.process))/all.Total < measure.BusyIdle {
 			late = append(late, w)
 		}
 	}

@@ -62,10 +62,11 @@ func rivals(s *scene.Scene, r *recording.Recording) []rival {
 	return out
 }
 
-// rivalOf is who used most of the CPUs besides a process; nil where nobody did.
+// rivalOf is who used most of the CPUs besides a process, those left out that leave them to it;
+// nil where nobody did.
 func rivalOf(all []rival, p *scene.Process) *rival {
 	for i := range all {
-		if !all[i].has(p) {
+		if !all[i].has(p) && !all[i].gives(p) {
 			return &all[i]
 		}
 	}
@@ -80,6 +81,31 @@ func rivalWith(all []rival, p *scene.Process) *rival {
 		}
 	}
 	return nil
+}
+
+// leavesAll is the nice value from which a process gets a thirtieth of the weight of an ordinary one
+// (sched_prio_to_weight, kernel/sched/core.c).
+const leavesAll = 15
+
+// gives tells whether they leave the CPUs to a process as soon as it wants one: by their policy or
+// nice value, which count within one control group.
+func (v rival) gives(p *scene.Process) bool {
+	for _, one := range v.processes {
+		if last := one.Last(); last.Cgroup != p.Last().Cgroup || last.Policy != "idle" && last.Nice < leavesAll || p.Last().Policy == "idle" || p.Last().Nice >= leavesAll {
+			return false
+		}
+	}
+	return true
+}
+
+// givenTo is the CPU time, s, of all that leave the CPUs to a process.
+func givenTo(all []rival, p *scene.Process) (used float64) {
+	for _, v := range all {
+		if v.gives(p) {
+			used += v.used
+		}
+	}
+	return used
 }
 
 // reaped is the CPU time of children without rows of their own that ended between two
