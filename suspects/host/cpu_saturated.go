@@ -137,6 +137,11 @@ func onlyAsks(r *recording.Recording, pid int) bool {
 // service itself where it alone is what they are busy with.
 func blame(f *suspect.Finding, s *scene.Scene, r *recording.Recording, all measure.CPUTime, w cpuWait) {
 	self := w.process.Subject
+	if how, ok := leaves(w.process.Last()); ok {
+		f.Text = fmt.Sprintf("%s: %s runs only while nobody else wants a CPU, and waited for one for %s", how, self.Name, units.Lasting(w.waited))
+		f.Remedy = suspect.Remedy{Permanently: "Nice=0 and CPUSchedulingPolicy=other in its unit, or no nice and no chrt where it is started, if somebody waits for it."}
+		return
+	}
 	used := rivals(s, r)
 	top := rivalOf(used, w.process)
 	if top == nil || top.used < w.ran || top.used < 0.1*all.Total {

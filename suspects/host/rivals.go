@@ -1,6 +1,8 @@
 package host
 
 import (
+	"fmt"
+	"slices"
 	"sort"
 
 	"snag/internal/units"
@@ -87,15 +89,25 @@ func rivalWith(all []rival, p *scene.Process) *rival {
 // (sched_prio_to_weight, kernel/sched/core.c).
 const leavesAll = 15
 
+// leaves tells whether a process leaves the CPUs to whoever else wants them, and how.
+func leaves(p recording.Process) (how string, ok bool) {
+	switch {
+	case p.Policy == "idle":
+		return "its scheduling policy is SCHED_IDLE", true
+	case p.Nice >= leavesAll:
+		return fmt.Sprintf("its nice value is %d", p.Nice), true
+	}
+	return "", false
+}
+
 // gives tells whether they leave the CPUs to a process as soon as it wants one: by their policy or
 // nice value, which count within one control group.
 func (v rival) gives(p *scene.Process) bool {
-	for _, one := range v.processes {
-		if last := one.Last(); last.Cgroup != p.Last().Cgroup || last.Policy != "idle" && last.Nice < leavesAll || p.Last().Policy == "idle" || p.Last().Nice >= leavesAll {
-			return false
-		}
-	}
-	return true
+	_, too := leaves(p.Last())
+	return !too && !slices.ContainsFunc(v.processes, func(one *scene.Process) bool {
+		_, ok := leaves(one.Last())
+		return !ok || one.Last().Cgroup != p.Last().Cgroup
+	})
 }
 
 // givenTo is the CPU time, s, of all that leave the CPUs to a process.
