@@ -100,6 +100,9 @@ func weighNagle(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 				k.socket = s.SocketAt(h.Netns, "tcp", h.Local, h.Remote)
 			}
 			sockets[f] = k
+			if k.socket != nil && k.socket.Peer != nil && r.Manifest.SelfPID != 0 && k.socket.Peer.Subject.PID == r.Manifest.SelfPID {
+				continue // snag itself looks at the stream
+			}
 			port := recording.Port(h.Remote)
 			if s.ListenerOn(h.Netns, h.Local) != nil {
 				port = recording.Port(h.Local)
