@@ -25,7 +25,7 @@ func withNames(r *recording.Recording) *recording.Recording {
 	open := map[nameServer]recording.Turns{}
 	for _, q := range r.Queries {
 		k := nameServer{q.PID, q.Netns, q.Remote}
-		if o, ok := open[k]; q.Answered == 0 && q.GaveUp == 0 && q.Measured == 0 {
+		if o, ok := open[k]; q.Asked > 0 && q.Answered == 0 && q.GaveUp == 0 && q.Open == 0 && q.Unknown == 0 && q.Measured == 0 {
 			if !ok {
 				o = recording.Turns{T: q.T, Netns: q.Netns, Role: string(Calls), Remote: q.Remote, Proto: "udp", PID: q.PID, Comm: q.Comm}
 			}
@@ -36,7 +36,7 @@ func withNames(r *recording.Recording) *recording.Recording {
 		}
 		all.Turns = append(all.Turns, recording.Turns{
 			T: q.T, Netns: q.Netns, Role: string(Calls), Remote: q.Remote, Proto: "udp", PID: q.PID, Comm: q.Comm, Measured: q.Measured,
-			N: q.Answered + q.GaveUp, Sum: q.Sum + q.GaveUpSum, Max: max(q.Max, q.GaveUpMax),
+			N: q.Answered + q.GaveUp, Sum: q.Sum + q.GaveUpSum, Max: max(q.Max, q.GaveUpMax), Open: q.Open, Oldest: q.Oldest,
 		})
 	}
 	for _, o := range open { // until the end

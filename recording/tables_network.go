@@ -195,7 +195,7 @@ type Rule struct {
 }
 
 // Queries counts what one process asked one name server in one second, over UDP on
-// port 53 (probes/sockets/queries.h says which sockets are seen).
+// port 53 (probes/sockets/queries.h and unconnected.h say which sockets are seen).
 type Queries struct {
 	T        Time   `json:"t"`
 	Netns    uint64 `json:"netns"`
@@ -208,12 +208,22 @@ type Queries struct {
 	Sum float64 `json:"sum"`
 	Max float64 `json:"max"`
 	// GaveUp counts how often a thread that had no answer from this server asked
-	// again, it or another one, and the times until then, s: the resolver's timeout.
+	// again, it or another one, and the times until then, s: the resolver's timeout. Of
+	// sockets that are not connected, how often the same was asked again or had no answer
+	// for 5 s.
 	GaveUp    uint64  `json:"gave_up,omitempty"`
 	GaveUpSum float64 `json:"gave_up_sum,omitempty"`
 	GaveUpMin float64 `json:"gave_up_min,omitempty"`
 	GaveUpMax float64 `json:"gave_up_max,omitempty"`
-	Measured  float64 `json:"measured,omitempty"` // as in Hold
+	Failed    uint64  `json:"failed,omitempty"`    // of the answered: errors
+	FailedAs  string  `json:"failed_as,omitempty"` // the last of them: "DNS SERVFAIL", "DNS REFUSED"
+	// Of sockets that are not connected: queries of which it is not known whether they were
+	// answered, as their socket was closed (another server was quicker); those that had no
+	// answer yet at the end of the second, and how old the oldest was, s.
+	Unknown  uint64  `json:"unknown,omitempty"`
+	Open     uint64  `json:"open,omitempty"`
+	Oldest   float64 `json:"oldest,omitempty"`
+	Measured float64 `json:"measured,omitempty"` // as in Hold
 }
 
 // Table name.

@@ -9,13 +9,6 @@
  * the flags and the code of the answer are read.
  */
 
-#define DNS_HEADER 12
-#define DNS_RESPONSE 0x80 /* QR, in the third byte */
-#define DNS_CODE 0x0f	  /* RCODE, in the fourth */
-#define DNS_SERVFAIL 2
-#define DNS_REFUSED 5
-/* Nobody waits longer for an answer (resolv.conf(5), timeout). */
-#define DNS_WAITS (5000 * MSEC)
 /* Datagrams for which one wake-up may stand (6.18 queues what several CPUs receive at
  * once), and messages of one sendmmsg that are looked at. */
 #define DNS_CAME 8
@@ -56,12 +49,47 @@ static __always_inline void note_unread(struct dns_server *s, struct sock *sk, _
 	s->queued += sk->sk_receive_queue.qlen;
 }
 
-static __always_inline void client_v4(struct dns_key *key, __be32 addr)
+static __always_inline void peer_v4(struct dns_key *key, __be32 addr)
 {
-	__u32 *words = (__u32 *)key->client;
+	__u32 *words = (__u32 *)key->peer;
 
 	words[2] = bpf_htonl(0xffff);
 	words[3] = addr;
+}
+
+enum datagram { DATAGRAM_OTHER, DATAGRAM_UNSEEN, DATAGRAM_DNS };
+
+/* Whether a datagram of a socket's queue is a query or an answer, with whom, and how it begins. */
+static __always_inline enum datagram dns_of(const struct sk_buff *skb, struct dns_key *key, __u8 begins[4],
+					    bool answer)
+{
+	const unsigned char *head = BPF_CORE_READ(skb, head), *ip, *payload;
+	__u32 linear = BPF_CORE_READ(skb, len) - BPF_CORE_READ(skb, data_len);
+	struct udphdr udp = {};
+	__u8 version = 0;
+	__be32 v4;
+
+	ip = head + BPF_CORE_READ(skb, network_header);
+	payload = head + BPF_CORE_READ(skb, transport_header) + sizeof(udp);
+	bpf_probe_read_kernel(&udp, sizeof(udp), payload - sizeof(udp));
+	if ((answer ? udp.source : udp.dest) != bpf_htons(DNS_PORT) ||
+	    bpf_ntohs(udp.len) < sizeof(udp) + DNS_HEADER)
+		return DATAGRAM_OTHER;
+	if ((__s64)(BPF_CORE_READ(skb, data) + linear - payload) < 4)
+		return DATAGRAM_UNSEEN; /* its bytes are in the device's pages */
+	bpf_probe_read_kernel(begins, 4, payload);
+	if (!(begins[2] & DNS_RESPONSE) == answer)
+		return DATAGRAM_OTHER;
+	bpf_probe_read_kernel(&version, sizeof(version), ip);
+	if (version >> 4 == 6) {
+		bpf_probe_read_kernel(key->peer, sizeof(key->peer), ip + 8);
+	} else {
+		bpf_probe_read_kernel(&v4, sizeof(v4), ip + 12);
+		peer_v4(key, v4);
+	}
+	key->port = udp.source;
+	key->id = *(__u16 *)begins;
+	return DATAGRAM_DNS;
 }
 
 /* Notes a datagram of a socket's queue. False: it was noted before, or is no query. */
@@ -69,33 +97,13 @@ static __always_inline bool query_came(const struct sk_buff *skb, __u64 cookie, 
 {
 	struct dns_query fresh = {.begin = now, .slice = slice}, *before;
 	struct dns_key key = {.cookie = cookie};
-	const unsigned char *head = BPF_CORE_READ(skb, head), *ip, *payload;
-	__u32 linear = BPF_CORE_READ(skb, len) - BPF_CORE_READ(skb, data_len);
-	__u8 begins[4] = {}, version = 0;
-	struct udphdr udp = {};
-	__be32 v4;
+	__u8 begins[4] = {};
+	enum datagram is = dns_of(skb, &key, begins, false);
 
-	ip = head + BPF_CORE_READ(skb, network_header);
-	payload = head + BPF_CORE_READ(skb, transport_header) + sizeof(udp);
-	bpf_probe_read_kernel(&udp, sizeof(udp), payload - sizeof(udp));
-	if (udp.dest != bpf_htons(DNS_PORT) || bpf_ntohs(udp.len) < sizeof(udp) + DNS_HEADER)
+	if (is == DATAGRAM_UNSEEN)
+		add(&lost[DNS], 1);
+	if (is != DATAGRAM_DNS)
 		return false;
-	if ((__s64)(BPF_CORE_READ(skb, data) + linear - payload) < (__s64)sizeof(begins)) {
-		add(&lost[DNS], 1); /* its bytes are in the device's pages */
-		return false;
-	}
-	bpf_probe_read_kernel(begins, sizeof(begins), payload);
-	if (begins[2] & DNS_RESPONSE)
-		return false;
-	bpf_probe_read_kernel(&version, sizeof(version), ip);
-	if (version >> 4 == 6) {
-		bpf_probe_read_kernel(key.client, sizeof(key.client), ip + 8);
-	} else {
-		bpf_probe_read_kernel(&v4, sizeof(v4), ip + 12);
-		client_v4(&key, v4);
-	}
-	key.port = udp.source;
-	key.id = *(__u16 *)begins;
 	before = bpf_map_lookup_elem(&dns_queries, &key);
 	if (before && before->slice == slice && now - before->begin < DNS_WAITS)
 		return false; /* or sent again by who waits since then */
@@ -159,9 +167,9 @@ static __noinline struct turn_value *dns_row(const struct dns_server *s, const s
 		return NULL;
 	key.flow = s->flow;
 	if (key.flow.family == 6)
-		__builtin_memcpy(key.flow.raddr, of->client, sizeof(key.flow.raddr));
+		__builtin_memcpy(key.flow.raddr, of->peer, sizeof(key.flow.raddr));
 	else
-		*(__u32 *)key.flow.raddr = *(const __u32 *)&of->client[12];
+		*(__u32 *)key.flow.raddr = *(const __u32 *)&of->peer[12];
 	v = turn_row_of(&key, &lost[DNS]);
 	if (v && !v->pid && s->pid) {
 		v->pid = s->pid;
@@ -200,7 +208,7 @@ struct user_address {
 #define ADDRESS_V6 8 /* in sockaddr_in6 */
 
 /* Whom a message is for. */
-static __always_inline bool client_at(struct dns_key *key, __u64 to)
+static __always_inline bool peer_at(struct dns_key *key, __u64 to)
 {
 	struct user_address a = {};
 
@@ -208,11 +216,11 @@ static __always_inline bool client_at(struct dns_key *key, __u64 to)
 		return false;
 	key->port = a.port;
 	if (a.family == AF_INET) {
-		client_v4(key, a.v4);
+		peer_v4(key, a.v4);
 		return true;
 	}
 	return a.family == AF_INET6 &&
-	       !bpf_probe_read_user(key->client, sizeof(key->client), (void *)(to + ADDRESS_V6));
+	       !bpf_probe_read_user(key->peer, sizeof(key->peer), (void *)(to + ADDRESS_V6));
 }
 
 enum message { MESSAGE_UNSEEN, MESSAGE_NO_ANSWER, MESSAGE_ANSWERS };
@@ -225,7 +233,7 @@ __noinline int message_of(struct dns_server *s, __u64 cookie, __u64 bytes, __u64
 	struct dns_query *q;
 	__u64 begin, now;
 
-	if (!s || bpf_probe_read_user(begins, sizeof(begins), (void *)bytes) || !client_at(&key, to))
+	if (!s || bpf_probe_read_user(begins, sizeof(begins), (void *)bytes) || !peer_at(&key, to))
 		return MESSAGE_UNSEEN;
 	if (!(begins[2] & DNS_RESPONSE))
 		return MESSAGE_NO_ANSWER; /* it asks others from the same port */

@@ -1,6 +1,7 @@
 package sockets
 
 import (
+	"fmt"
 	"net"
 	"os/exec"
 	"testing"
@@ -16,10 +17,10 @@ import (
 // are measured: until the next dump of sockets.
 const noticed = 1500 * time.Millisecond
 
-// query is a question, in bytes, with that number.
+// query is a question, in bytes, with that number, for a name of its own.
 func query(t *testing.T, id uint16) []byte {
 	t.Helper()
-	name := dnsmessage.MustNewName("nowhere.test.")
+	name := dnsmessage.MustNewName(fmt.Sprintf("n%d.nowhere.test.", id))
 	m := dnsmessage.Message{Header: dnsmessage.Header{ID: id, RecursionDesired: true},
 		Questions: []dnsmessage.Question{{Name: name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET}}}
 	b, err := m.Pack()

@@ -18,7 +18,7 @@ type hook struct {
 	also       []string // other measures that the program takes
 	onDemand   bool     // loaded, and attached only when there is a reason
 	often      bool     // runs at each segment or call: attached in slices where that is often
-	forNames   bool     // runs only where a name server is
+	forNames   bool     // runs only where names are asked for at a socket, or by one, that is connected to nobody
 	since      string   // the first kernel that has the tracepoint
 }
 
@@ -35,6 +35,7 @@ var hooks = []hook{
 	{program: kernelProgTurnSweep, over: "socket_turns", measure: "sockets.turns"},
 	{program: kernelProgUnixSweep, over: "unix_turns", measure: "sockets.turns"},
 	{program: kernelProgDnsSweep, over: "dns_queries", measure: "sockets.dns", forNames: true},
+	{program: kernelProgSentSweep, over: "sent_queries", measure: "sockets.queries", forNames: true},
 	{program: kernelProgErrorReport, tracepoint: "inet_sk_error_report", measure: "sockets.errors", since: "5.15"},
 	{program: kernelProgExitCall, tracepoint: "sys_exit", measure: "sockets.errors", since: "4.17", onDemand: true},
 }

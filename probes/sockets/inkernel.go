@@ -20,7 +20,7 @@ type inKernel struct {
 	maps    *ebpf.Collection       // and programs, if they were loaded together
 	links   map[string][]link.Link // by measure, but for those of the hooks that are often
 	often   []*attached
-	names   bool            // a name server was seen: what is for these runs
+	names   bool            // a name server was seen, or who asks one from a socket that is connected to nobody: what is for these runs
 	progs   []*ebpf.Program // that were loaded one by one
 	reasons map[uint64]string
 	epoch   uint32

@@ -70,7 +70,7 @@ type kernelCount struct {
 type kernelDnsKey struct {
 	_      structs.HostLayout
 	Cookie uint64
-	Client [16]uint8
+	Peer   [16]uint8
 	Port   uint16
 	Id     uint16
 	Pad    uint32
@@ -265,7 +265,13 @@ type kernelQueryValue struct {
 	GaveSum  uint64
 	GaveMin  uint64
 	GaveMax  uint64
+	Failed   uint64
+	Unknown  uint64
+	Open     uint64
+	Oldest   uint64
+	FailedAs uint32
 	Comm     [16]uint8
+	_        [4]byte
 }
 
 type kernelResetKey struct {
@@ -284,6 +290,17 @@ type kernelRetransmitKey struct {
 	Pad   [3]uint8
 }
 
+type kernelSentQuery struct {
+	_     structs.HostLayout
+	Of    kernelQueryKey
+	Begin uint64
+	Sk    uint64
+	Seen  uint64
+	Slice uint32
+	Comm  [16]uint8
+	Pad   uint32
+}
+
 type kernelSignalKey struct {
 	_      structs.HostLayout
 	Sig    uint32
@@ -300,12 +317,6 @@ type kernelSignalValue struct {
 	Last     uint64
 	Comm     [16]uint8
 	FromComm [16]uint8
-}
-
-type kernelSip struct {
-	_      structs.HostLayout
-	Looked uint32
-	Is     uint32
 }
 
 type kernelTurn struct {
@@ -381,6 +392,13 @@ type kernelTurnValue struct {
 	Untimed  uint64
 }
 
+type kernelUnconnected struct {
+	_      structs.HostLayout
+	Others uint32
+	Asks   uint16
+	Sip    uint16
+}
+
 type kernelUnixPath struct {
 	_       structs.HostLayout
 	Name    [108]uint8
@@ -409,71 +427,76 @@ type kernelWrites struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	kernelMapAsking           = "asking"
-	kernelMapBirths           = "births"
-	kernelMapConnectionsA     = "connections_a"
-	kernelMapConnectionsB     = "connections_b"
-	kernelMapDnsQueries       = "dns_queries"
-	kernelMapDnsServers       = "dns_servers"
-	kernelMapErrorPaths       = "error_paths"
-	kernelMapErrorsA          = "errors_a"
-	kernelMapErrorsB          = "errors_b"
-	kernelMapFailing          = "failing"
-	kernelMapFileCalls        = "file_calls"
-	kernelMapHoldsA           = "holds_a"
-	kernelMapHoldsB           = "holds_b"
-	kernelMapPendings         = "pendings"
-	kernelMapQueriesA         = "queries_a"
-	kernelMapQueriesB         = "queries_b"
-	kernelMapResetsA          = "resets_a"
-	kernelMapResetsB          = "resets_b"
-	kernelMapRetransmitsA     = "retransmits_a"
-	kernelMapRetransmitsB     = "retransmits_b"
-	kernelMapSignalsA         = "signals_a"
-	kernelMapSignalsB         = "signals_b"
-	kernelMapSocketH2         = "socket_h2"
-	kernelMapSocketQueries    = "socket_queries"
-	kernelMapSocketSip        = "socket_sip"
-	kernelMapSocketTurns      = "socket_turns"
-	kernelMapSpent            = "spent"
-	kernelMapTurnsA           = "turns_a"
-	kernelMapTurnsB           = "turns_b"
-	kernelMapUnixPaths        = "unix_paths"
-	kernelMapUnixTurns        = "unix_turns"
-	kernelMapWriters          = "writers"
-	kernelProgDataReady       = "data_ready"
-	kernelProgDnsSweep        = "dns_sweep"
-	kernelProgErrorReport     = "error_report"
-	kernelProgExitCall        = "exit_call"
-	kernelProgReceiveReset    = "receive_reset"
-	kernelProgReceived        = "received"
-	kernelProgRetransmit      = "retransmit"
-	kernelProgSendReset       = "send_reset"
-	kernelProgSent            = "sent"
-	kernelProgSetState        = "set_state"
-	kernelProgSignal          = "signal"
-	kernelProgTurnRead        = "turn_read"
-	kernelProgTurnSweep       = "turn_sweep"
-	kernelProgUnixSweep       = "unix_sweep"
-	kernelVarConnRows         = "conn_rows"
-	kernelVarEnding           = "ending"
-	kernelVarEpoch            = "epoch"
-	kernelVarH2Socks          = "h2_socks"
-	kernelVarHasTurns         = "has_turns"
-	kernelVarHasUnix          = "has_unix"
-	kernelVarHolding          = "holding"
-	kernelVarLost             = "lost"
-	kernelVarOn               = "on"
-	kernelVarReasonsOfCaller  = "reasons_of_caller"
-	kernelVarResetHasReason   = "reset_has_reason"
-	kernelVarRetransmitHasErr = "retransmit_has_err"
-	kernelVarSlice            = "slice"
-	kernelVarSliceBegan       = "slice_began"
-	kernelVarStarted          = "started"
-	kernelVarTabled           = "tabled"
-	kernelVarThreadSize       = "thread_size"
-	kernelVarTurnRows         = "turn_rows"
-	kernelVarTurnSocks        = "turn_socks"
+	kernelMapAsking            = "asking"
+	kernelMapBirths            = "births"
+	kernelMapConnectionsA      = "connections_a"
+	kernelMapConnectionsB      = "connections_b"
+	kernelMapDnsQueries        = "dns_queries"
+	kernelMapDnsServers        = "dns_servers"
+	kernelMapErrorPaths        = "error_paths"
+	kernelMapErrorsA           = "errors_a"
+	kernelMapErrorsB           = "errors_b"
+	kernelMapFailing           = "failing"
+	kernelMapFileCalls         = "file_calls"
+	kernelMapHoldsA            = "holds_a"
+	kernelMapHoldsB            = "holds_b"
+	kernelMapPendings          = "pendings"
+	kernelMapQueriesA          = "queries_a"
+	kernelMapQueriesB          = "queries_b"
+	kernelMapResetsA           = "resets_a"
+	kernelMapResetsB           = "resets_b"
+	kernelMapRetransmitsA      = "retransmits_a"
+	kernelMapRetransmitsB      = "retransmits_b"
+	kernelMapSentQueries       = "sent_queries"
+	kernelMapSignalsA          = "signals_a"
+	kernelMapSignalsB          = "signals_b"
+	kernelMapSocketH2          = "socket_h2"
+	kernelMapSocketQueries     = "socket_queries"
+	kernelMapSocketTurns       = "socket_turns"
+	kernelMapSocketUnconnected = "socket_unconnected"
+	kernelMapSpent             = "spent"
+	kernelMapTurnsA            = "turns_a"
+	kernelMapTurnsB            = "turns_b"
+	kernelMapUnixPaths         = "unix_paths"
+	kernelMapUnixTurns         = "unix_turns"
+	kernelMapWriters           = "writers"
+	kernelProgDataReady        = "data_ready"
+	kernelProgDnsSweep         = "dns_sweep"
+	kernelProgErrorReport      = "error_report"
+	kernelProgExitCall         = "exit_call"
+	kernelProgReceiveReset     = "receive_reset"
+	kernelProgReceived         = "received"
+	kernelProgRetransmit       = "retransmit"
+	kernelProgSendReset        = "send_reset"
+	kernelProgSent             = "sent"
+	kernelProgSentSweep        = "sent_sweep"
+	kernelProgSetState         = "set_state"
+	kernelProgSignal           = "signal"
+	kernelProgTurnRead         = "turn_read"
+	kernelProgTurnSweep        = "turn_sweep"
+	kernelProgUnixSweep        = "unix_sweep"
+	kernelVarAsksUnconnected   = "asks_unconnected"
+	kernelVarConnRows          = "conn_rows"
+	kernelVarEnding            = "ending"
+	kernelVarEpoch             = "epoch"
+	kernelVarH2Socks           = "h2_socks"
+	kernelVarHasTurns          = "has_turns"
+	kernelVarHasUnix           = "has_unix"
+	kernelVarHidden            = "hidden"
+	kernelVarHolding           = "holding"
+	kernelVarLost              = "lost"
+	kernelVarOn                = "on"
+	kernelVarReasonsOfCaller   = "reasons_of_caller"
+	kernelVarResetHasReason    = "reset_has_reason"
+	kernelVarRetransmitHasErr  = "retransmit_has_err"
+	kernelVarSlice             = "slice"
+	kernelVarSliceBegan        = "slice_began"
+	kernelVarStarted           = "started"
+	kernelVarTabled            = "tabled"
+	kernelVarThreadSize        = "thread_size"
+	kernelVarTurnRows          = "turn_rows"
+	kernelVarTurnSocks         = "turn_socks"
+	kernelVarWoken             = "woken"
 )
 
 // loadKernel returns the embedded CollectionSpec for kernel.
@@ -527,6 +550,7 @@ type kernelProgramSpecs struct {
 	Retransmit   *ebpf.ProgramSpec `ebpf:"retransmit"`
 	SendReset    *ebpf.ProgramSpec `ebpf:"send_reset"`
 	Sent         *ebpf.ProgramSpec `ebpf:"sent"`
+	SentSweep    *ebpf.ProgramSpec `ebpf:"sent_sweep"`
 	SetState     *ebpf.ProgramSpec `ebpf:"set_state"`
 	Signal       *ebpf.ProgramSpec `ebpf:"signal"`
 	TurnRead     *ebpf.ProgramSpec `ebpf:"turn_read"`
@@ -538,50 +562,53 @@ type kernelProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelMapSpecs struct {
-	Asking        *ebpf.MapSpec `ebpf:"asking"`
-	Births        *ebpf.MapSpec `ebpf:"births"`
-	ConnectionsA  *ebpf.MapSpec `ebpf:"connections_a"`
-	ConnectionsB  *ebpf.MapSpec `ebpf:"connections_b"`
-	DnsQueries    *ebpf.MapSpec `ebpf:"dns_queries"`
-	DnsServers    *ebpf.MapSpec `ebpf:"dns_servers"`
-	ErrorPaths    *ebpf.MapSpec `ebpf:"error_paths"`
-	ErrorsA       *ebpf.MapSpec `ebpf:"errors_a"`
-	ErrorsB       *ebpf.MapSpec `ebpf:"errors_b"`
-	Failing       *ebpf.MapSpec `ebpf:"failing"`
-	FileCalls     *ebpf.MapSpec `ebpf:"file_calls"`
-	HoldsA        *ebpf.MapSpec `ebpf:"holds_a"`
-	HoldsB        *ebpf.MapSpec `ebpf:"holds_b"`
-	Pendings      *ebpf.MapSpec `ebpf:"pendings"`
-	QueriesA      *ebpf.MapSpec `ebpf:"queries_a"`
-	QueriesB      *ebpf.MapSpec `ebpf:"queries_b"`
-	ResetsA       *ebpf.MapSpec `ebpf:"resets_a"`
-	ResetsB       *ebpf.MapSpec `ebpf:"resets_b"`
-	RetransmitsA  *ebpf.MapSpec `ebpf:"retransmits_a"`
-	RetransmitsB  *ebpf.MapSpec `ebpf:"retransmits_b"`
-	SignalsA      *ebpf.MapSpec `ebpf:"signals_a"`
-	SignalsB      *ebpf.MapSpec `ebpf:"signals_b"`
-	SocketH2      *ebpf.MapSpec `ebpf:"socket_h2"`
-	SocketQueries *ebpf.MapSpec `ebpf:"socket_queries"`
-	SocketSip     *ebpf.MapSpec `ebpf:"socket_sip"`
-	SocketTurns   *ebpf.MapSpec `ebpf:"socket_turns"`
-	Spent         *ebpf.MapSpec `ebpf:"spent"`
-	TurnsA        *ebpf.MapSpec `ebpf:"turns_a"`
-	TurnsB        *ebpf.MapSpec `ebpf:"turns_b"`
-	UnixPaths     *ebpf.MapSpec `ebpf:"unix_paths"`
-	UnixTurns     *ebpf.MapSpec `ebpf:"unix_turns"`
-	Writers       *ebpf.MapSpec `ebpf:"writers"`
+	Asking            *ebpf.MapSpec `ebpf:"asking"`
+	Births            *ebpf.MapSpec `ebpf:"births"`
+	ConnectionsA      *ebpf.MapSpec `ebpf:"connections_a"`
+	ConnectionsB      *ebpf.MapSpec `ebpf:"connections_b"`
+	DnsQueries        *ebpf.MapSpec `ebpf:"dns_queries"`
+	DnsServers        *ebpf.MapSpec `ebpf:"dns_servers"`
+	ErrorPaths        *ebpf.MapSpec `ebpf:"error_paths"`
+	ErrorsA           *ebpf.MapSpec `ebpf:"errors_a"`
+	ErrorsB           *ebpf.MapSpec `ebpf:"errors_b"`
+	Failing           *ebpf.MapSpec `ebpf:"failing"`
+	FileCalls         *ebpf.MapSpec `ebpf:"file_calls"`
+	HoldsA            *ebpf.MapSpec `ebpf:"holds_a"`
+	HoldsB            *ebpf.MapSpec `ebpf:"holds_b"`
+	Pendings          *ebpf.MapSpec `ebpf:"pendings"`
+	QueriesA          *ebpf.MapSpec `ebpf:"queries_a"`
+	QueriesB          *ebpf.MapSpec `ebpf:"queries_b"`
+	ResetsA           *ebpf.MapSpec `ebpf:"resets_a"`
+	ResetsB           *ebpf.MapSpec `ebpf:"resets_b"`
+	RetransmitsA      *ebpf.MapSpec `ebpf:"retransmits_a"`
+	RetransmitsB      *ebpf.MapSpec `ebpf:"retransmits_b"`
+	SentQueries       *ebpf.MapSpec `ebpf:"sent_queries"`
+	SignalsA          *ebpf.MapSpec `ebpf:"signals_a"`
+	SignalsB          *ebpf.MapSpec `ebpf:"signals_b"`
+	SocketH2          *ebpf.MapSpec `ebpf:"socket_h2"`
+	SocketQueries     *ebpf.MapSpec `ebpf:"socket_queries"`
+	SocketTurns       *ebpf.MapSpec `ebpf:"socket_turns"`
+	SocketUnconnected *ebpf.MapSpec `ebpf:"socket_unconnected"`
+	Spent             *ebpf.MapSpec `ebpf:"spent"`
+	TurnsA            *ebpf.MapSpec `ebpf:"turns_a"`
+	TurnsB            *ebpf.MapSpec `ebpf:"turns_b"`
+	UnixPaths         *ebpf.MapSpec `ebpf:"unix_paths"`
+	UnixTurns         *ebpf.MapSpec `ebpf:"unix_turns"`
+	Writers           *ebpf.MapSpec `ebpf:"writers"`
 }
 
 // kernelVariableSpecs contains global variables before they are loaded into the kernel.
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelVariableSpecs struct {
+	AsksUnconnected  *ebpf.VariableSpec `ebpf:"asks_unconnected"`
 	ConnRows         *ebpf.VariableSpec `ebpf:"conn_rows"`
 	Ending           *ebpf.VariableSpec `ebpf:"ending"`
 	Epoch            *ebpf.VariableSpec `ebpf:"epoch"`
 	H2Socks          *ebpf.VariableSpec `ebpf:"h2_socks"`
 	HasTurns         *ebpf.VariableSpec `ebpf:"has_turns"`
 	HasUnix          *ebpf.VariableSpec `ebpf:"has_unix"`
+	Hidden           *ebpf.VariableSpec `ebpf:"hidden"`
 	Holding          *ebpf.VariableSpec `ebpf:"holding"`
 	Lost             *ebpf.VariableSpec `ebpf:"lost"`
 	On               *ebpf.VariableSpec `ebpf:"on"`
@@ -595,6 +622,7 @@ type kernelVariableSpecs struct {
 	ThreadSize       *ebpf.VariableSpec `ebpf:"thread_size"`
 	TurnRows         *ebpf.VariableSpec `ebpf:"turn_rows"`
 	TurnSocks        *ebpf.VariableSpec `ebpf:"turn_socks"`
+	Woken            *ebpf.VariableSpec `ebpf:"woken"`
 }
 
 // kernelObjects contains all objects after they have been loaded into the kernel.
@@ -617,38 +645,39 @@ func (o *kernelObjects) Close() error {
 //
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelMaps struct {
-	Asking        *ebpf.Map `ebpf:"asking"`
-	Births        *ebpf.Map `ebpf:"births"`
-	ConnectionsA  *ebpf.Map `ebpf:"connections_a"`
-	ConnectionsB  *ebpf.Map `ebpf:"connections_b"`
-	DnsQueries    *ebpf.Map `ebpf:"dns_queries"`
-	DnsServers    *ebpf.Map `ebpf:"dns_servers"`
-	ErrorPaths    *ebpf.Map `ebpf:"error_paths"`
-	ErrorsA       *ebpf.Map `ebpf:"errors_a"`
-	ErrorsB       *ebpf.Map `ebpf:"errors_b"`
-	Failing       *ebpf.Map `ebpf:"failing"`
-	FileCalls     *ebpf.Map `ebpf:"file_calls"`
-	HoldsA        *ebpf.Map `ebpf:"holds_a"`
-	HoldsB        *ebpf.Map `ebpf:"holds_b"`
-	Pendings      *ebpf.Map `ebpf:"pendings"`
-	QueriesA      *ebpf.Map `ebpf:"queries_a"`
-	QueriesB      *ebpf.Map `ebpf:"queries_b"`
-	ResetsA       *ebpf.Map `ebpf:"resets_a"`
-	ResetsB       *ebpf.Map `ebpf:"resets_b"`
-	RetransmitsA  *ebpf.Map `ebpf:"retransmits_a"`
-	RetransmitsB  *ebpf.Map `ebpf:"retransmits_b"`
-	SignalsA      *ebpf.Map `ebpf:"signals_a"`
-	SignalsB      *ebpf.Map `ebpf:"signals_b"`
-	SocketH2      *ebpf.Map `ebpf:"socket_h2"`
-	SocketQueries *ebpf.Map `ebpf:"socket_queries"`
-	SocketSip     *ebpf.Map `ebpf:"socket_sip"`
-	SocketTurns   *ebpf.Map `ebpf:"socket_turns"`
-	Spent         *ebpf.Map `ebpf:"spent"`
-	TurnsA        *ebpf.Map `ebpf:"turns_a"`
-	TurnsB        *ebpf.Map `ebpf:"turns_b"`
-	UnixPaths     *ebpf.Map `ebpf:"unix_paths"`
-	UnixTurns     *ebpf.Map `ebpf:"unix_turns"`
-	Writers       *ebpf.Map `ebpf:"writers"`
+	Asking            *ebpf.Map `ebpf:"asking"`
+	Births            *ebpf.Map `ebpf:"births"`
+	ConnectionsA      *ebpf.Map `ebpf:"connections_a"`
+	ConnectionsB      *ebpf.Map `ebpf:"connections_b"`
+	DnsQueries        *ebpf.Map `ebpf:"dns_queries"`
+	DnsServers        *ebpf.Map `ebpf:"dns_servers"`
+	ErrorPaths        *ebpf.Map `ebpf:"error_paths"`
+	ErrorsA           *ebpf.Map `ebpf:"errors_a"`
+	ErrorsB           *ebpf.Map `ebpf:"errors_b"`
+	Failing           *ebpf.Map `ebpf:"failing"`
+	FileCalls         *ebpf.Map `ebpf:"file_calls"`
+	HoldsA            *ebpf.Map `ebpf:"holds_a"`
+	HoldsB            *ebpf.Map `ebpf:"holds_b"`
+	Pendings          *ebpf.Map `ebpf:"pendings"`
+	QueriesA          *ebpf.Map `ebpf:"queries_a"`
+	QueriesB          *ebpf.Map `ebpf:"queries_b"`
+	ResetsA           *ebpf.Map `ebpf:"resets_a"`
+	ResetsB           *ebpf.Map `ebpf:"resets_b"`
+	RetransmitsA      *ebpf.Map `ebpf:"retransmits_a"`
+	RetransmitsB      *ebpf.Map `ebpf:"retransmits_b"`
+	SentQueries       *ebpf.Map `ebpf:"sent_queries"`
+	SignalsA          *ebpf.Map `ebpf:"signals_a"`
+	SignalsB          *ebpf.Map `ebpf:"signals_b"`
+	SocketH2          *ebpf.Map `ebpf:"socket_h2"`
+	SocketQueries     *ebpf.Map `ebpf:"socket_queries"`
+	SocketTurns       *ebpf.Map `ebpf:"socket_turns"`
+	SocketUnconnected *ebpf.Map `ebpf:"socket_unconnected"`
+	Spent             *ebpf.Map `ebpf:"spent"`
+	TurnsA            *ebpf.Map `ebpf:"turns_a"`
+	TurnsB            *ebpf.Map `ebpf:"turns_b"`
+	UnixPaths         *ebpf.Map `ebpf:"unix_paths"`
+	UnixTurns         *ebpf.Map `ebpf:"unix_turns"`
+	Writers           *ebpf.Map `ebpf:"writers"`
 }
 
 func (m *kernelMaps) Close() error {
@@ -673,12 +702,13 @@ func (m *kernelMaps) Close() error {
 		m.ResetsB,
 		m.RetransmitsA,
 		m.RetransmitsB,
+		m.SentQueries,
 		m.SignalsA,
 		m.SignalsB,
 		m.SocketH2,
 		m.SocketQueries,
-		m.SocketSip,
 		m.SocketTurns,
+		m.SocketUnconnected,
 		m.Spent,
 		m.TurnsA,
 		m.TurnsB,
@@ -692,12 +722,14 @@ func (m *kernelMaps) Close() error {
 //
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelVariables struct {
+	AsksUnconnected  *ebpf.Variable `ebpf:"asks_unconnected"`
 	ConnRows         *ebpf.Variable `ebpf:"conn_rows"`
 	Ending           *ebpf.Variable `ebpf:"ending"`
 	Epoch            *ebpf.Variable `ebpf:"epoch"`
 	H2Socks          *ebpf.Variable `ebpf:"h2_socks"`
 	HasTurns         *ebpf.Variable `ebpf:"has_turns"`
 	HasUnix          *ebpf.Variable `ebpf:"has_unix"`
+	Hidden           *ebpf.Variable `ebpf:"hidden"`
 	Holding          *ebpf.Variable `ebpf:"holding"`
 	Lost             *ebpf.Variable `ebpf:"lost"`
 	On               *ebpf.Variable `ebpf:"on"`
@@ -711,6 +743,7 @@ type kernelVariables struct {
 	ThreadSize       *ebpf.Variable `ebpf:"thread_size"`
 	TurnRows         *ebpf.Variable `ebpf:"turn_rows"`
 	TurnSocks        *ebpf.Variable `ebpf:"turn_socks"`
+	Woken            *ebpf.Variable `ebpf:"woken"`
 }
 
 // kernelPrograms contains all programs after they have been loaded into the kernel.
@@ -726,6 +759,7 @@ type kernelPrograms struct {
 	Retransmit   *ebpf.Program `ebpf:"retransmit"`
 	SendReset    *ebpf.Program `ebpf:"send_reset"`
 	Sent         *ebpf.Program `ebpf:"sent"`
+	SentSweep    *ebpf.Program `ebpf:"sent_sweep"`
 	SetState     *ebpf.Program `ebpf:"set_state"`
 	Signal       *ebpf.Program `ebpf:"signal"`
 	TurnRead     *ebpf.Program `ebpf:"turn_read"`
@@ -744,6 +778,7 @@ func (p *kernelPrograms) Close() error {
 		p.Retransmit,
 		p.SendReset,
 		p.Sent,
+		p.SentSweep,
 		p.SetState,
 		p.Signal,
 		p.TurnRead,

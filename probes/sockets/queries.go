@@ -22,7 +22,7 @@ func (r *running) drainQueries(suffix string) {
 	if err != nil {
 		r.ledger.fail("sockets.queries", err)
 	}
-	rows, lost := busiest(rows, mostRows, func(q recording.Queries) uint64 { return q.Asked + q.GaveUp })
+	rows, lost := busiest(rows, mostRows, func(q recording.Queries) uint64 { return q.Asked + q.GaveUp + q.Open })
 	r.ledger.lose("sockets.queries", lost)
 	for _, row := range rows {
 		if row.PID == r.env.SelfPID {
@@ -53,6 +53,7 @@ func queryRow(t recording.Time, k kernelQueryKey, v kernelQueryValue) recording.
 		T: t, Netns: e.netns, PID: int(k.Pid), Comm: kernel.Text(v.Comm[:]), Remote: e.remote,
 		Asked: v.Asked, Answered: v.Answered, Sum: seconds(v.Sum), Max: seconds(v.Max),
 		GaveUp: v.GaveUp, GaveUpSum: seconds(v.GaveSum), GaveUpMin: seconds(v.GaveMin), GaveUpMax: seconds(v.GaveMax),
+		Failed: v.Failed, FailedAs: failedAs(v.FailedAs), Unknown: v.Unknown, Open: v.Open, Oldest: seconds(v.Oldest),
 	}
 }
 

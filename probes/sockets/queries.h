@@ -4,11 +4,20 @@
  * is what glibc, Go, c-ares, systemd-resolved and nginx ask by, and their answers
  * (sock:sock_send_length and sock:sock_recv_length, since 6.3). A query that gets
  * no answer has no end of its own: what tells that the program gave it up is that
- * the same thread asks again, the same server or the next one.
+ * the same thread asks again, the same server or the next one. Sockets that are
+ * not connected: see unconnected.h.
  */
 
 #define MSEC 1000000ULL
 #define DNS_PORT 53
+#define DNS_HEADER 12
+#define DNS_RESPONSE 0x80 /* QR, in the third byte */
+#define DNS_OPCODE 0x78	  /* 0: a query (RFC 1035, 4.1.1) */
+#define DNS_CODE 0x0f	  /* RCODE, in the fourth */
+#define DNS_SERVFAIL 2
+#define DNS_REFUSED 5
+/* Nobody waits longer for an answer (resolv.conf(5), timeout). */
+#define DNS_WAITS (5000 * MSEC)
 /* Sooner than this nobody asks again for want of an answer (resolv.conf(5) counts
  * in seconds); the A and the AAAA query of one name leave together. */
 #define ASKED_AGAIN (500 * MSEC)
@@ -19,24 +28,24 @@ static __always_inline bool asks_names(const struct sock *sk)
 	return sk->sk_protocol == IPPROTO_UDP && sk->__sk_common.skc_dport == bpf_htons(DNS_PORT);
 }
 
-static __always_inline struct query_value *query_row(const struct query_key *of)
+/* The row of a query; comm is who asked, NULL: who runs now. */
+static __always_inline struct query_value *query_row(const struct query_key *of, const __u8 *comm)
 {
 	static const struct query_value zero;
 	struct query_key key = *of;
 	struct query_value *v = row(&queries_a, &queries_b, epoch & 1, &key, &zero, &lost[QUERIES]);
 
-	if (v && !v->comm[0])
+	if (!v || v->comm[0])
+		return v;
+	if (comm)
+		__builtin_memcpy(v->comm, comm, sizeof(v->comm));
+	else
 		bpf_get_current_comm(v->comm, sizeof(v->comm));
 	return v;
 }
 
-/* The thread asked again, with no answer to what it asked before. */
-static __always_inline void gave_up(const struct asked *before, __u64 now)
+static __always_inline void count_given_up(struct query_value *v, __u64 took)
 {
-	struct query_key key = before->key;
-	struct query_value *v = query_row(&key);
-	__u64 took = now - before->begin;
-
 	if (!v)
 		return;
 	add(&v->gave_up, 1);
@@ -44,6 +53,25 @@ static __always_inline void gave_up(const struct asked *before, __u64 now)
 	keep_max(&v->gave_max, took);
 	if (!v->gave_min || took < v->gave_min)
 		v->gave_min = took;
+}
+
+static __always_inline void count_answered(struct query_value *v, __u64 took, __u8 code)
+{
+	if (!v)
+		return;
+	add(&v->answered, 1);
+	add(&v->sum, took);
+	keep_max(&v->max, took);
+	if (code != DNS_SERVFAIL && code != DNS_REFUSED)
+		return;
+	add(&v->failed, 1);
+	v->failed_as = code == DNS_REFUSED ? ANSWER_DNS_REFUSED : ANSWER_DNS_SERVFAIL;
+}
+
+/* The thread asked again, with no answer to what it asked before. */
+static __always_inline void gave_up(const struct asked *before, __u64 now)
+{
+	count_given_up(query_row(&before->key, NULL), now - before->begin);
 }
 
 static __always_inline bool same_server(const struct query_key *a, const struct query_key *b)
@@ -62,7 +90,7 @@ static __noinline int name_asked(struct sock *sk)
 	flow_of_full_sock(&fresh.key.flow, sk);
 	fresh.key.flow.lport = 0;
 	fresh.key.pid = thread >> 32;
-	v = query_row(&fresh.key);
+	v = query_row(&fresh.key, NULL);
 	if (v)
 		add(&v->asked, 1);
 	before = bpf_map_lookup_elem(&asking, &thread);
@@ -100,16 +128,25 @@ static __always_inline void note_query(struct sock *sk)
 	q->thread = bpf_get_current_pid_tgid();
 }
 
-static __always_inline void name_answered(struct sock *sk)
+/* The code of the answer that the present call has read; 0 where it is not seen. */
+static __noinline int code_read(int n)
+{
+	struct first f = {};
+
+	if (n < DNS_HEADER || !first_bytes(&f, n, true) || !(f.b[2] & DNS_RESPONSE))
+		return 0;
+	return f.b[3] & DNS_CODE;
+}
+
+static __noinline int name_answered(struct sock *sk, int n)
 {
 	struct query *q = bpf_sk_storage_get(&socket_queries, sk, NULL, 0);
 	struct query_key key = {};
-	struct query_value *v;
 	struct asked *before;
 	__u64 thread, took;
 
 	if (!q || !q->begin || q->slice != slice)
-		return; /* asked before we looked */
+		return 0; /* asked before we looked */
 	took = bpf_ktime_get_ns() - q->begin;
 	thread = q->thread;
 	if (q->open)
@@ -117,13 +154,9 @@ static __always_inline void name_answered(struct sock *sk)
 	flow_of_full_sock(&key.flow, sk);
 	key.flow.lport = 0;
 	key.pid = thread >> 32;
-	v = query_row(&key);
-	if (v) {
-		add(&v->answered, 1);
-		add(&v->sum, took);
-		keep_max(&v->max, took);
-	}
+	count_answered(query_row(&key, NULL), took, code_read(n));
 	before = bpf_map_lookup_elem(&asking, &thread);
 	if (before && before->sk == (__u64)sk)
 		bpf_map_delete_elem(&asking, &thread);
+	return 0;
 }

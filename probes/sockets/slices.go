@@ -69,6 +69,12 @@ func (s *inSlices) forNames() {
 	}
 }
 
+// asksUnconnected tells whether a name server was asked from a socket that is connected to nobody.
+func (k *inKernel) asksUnconnected() (asks bool) {
+	_ = k.maps.Variables["asks_unconnected"].Get(&asks) // of a mapped array: can't fail after load
+	return asks
+}
+
 // end detaches them and settles what they followed: what goes on is counted as open, and
 // nothing of it is known in the next slice.
 func (s *inSlices) end() error {

@@ -37,8 +37,8 @@ const volatile bool has_turns = false;
 #include "resets.h"
 #include "signals.h"
 #include "errors.h"
-#include "queries.h"
 #include "answers.h"
+#include "queries.h"
 #include "answers_text.h"
 #include "answers_binary.h"
 #include "turns.h"
@@ -49,6 +49,7 @@ const volatile bool has_turns = false;
 #include "kafka.h"
 #include "unix.h"
 #include "dns.h"
+#include "unconnected.h"
 #include "sip.h"
 #include "sweep.h"
 
@@ -78,10 +79,8 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 			takes_more(ns, WHOLE_RUN - SHORT_RUN);
 			name_sent(sk);
 		}
-		if (may_answer_calls(sk)) {
-			takes_more(ns, WHOLE_RUN - SHORT_RUN);
-			sip_sent(sk, ret);
-		}
+		if (is_unconnected(sk))
+			datagram_sent(sk, ret, ns);
 		if (on_unix(sk)) {
 			takes_more(ns, WHOLE_RUN - SHORT_RUN);
 			unix_moved(sk, ret, true);
@@ -143,7 +142,7 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 	}
 	if (sk->sk_protocol != IPPROTO_TCP) {
 		if (asks_names(sk))
-			name_answered(sk);
+			name_answered(sk, ret);
 		if (serves_names(sk))
 			queries_read(sk);
 		if (on_unix(sk)) {
@@ -235,7 +234,8 @@ int BPF_PROG(received, struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
-/* Data has come to a socket of any kind. Attached only where a name server is. */
+/* Data has come to a socket of any kind. Attached only where names are asked for at a socket, or
+ * by one, that is connected to nobody. */
 SEC("tp_btf/sk_data_ready")
 int BPF_PROG(data_ready, struct sock *sk)
 {
@@ -244,9 +244,14 @@ int BPF_PROG(data_ready, struct sock *sk)
 	if (!on)
 		return 0;
 	ns = takes(SHORT_RUN);
-	if (!serves_names(sk))
-		return 0;
-	takes_more(ns, WHOLE_RUN - SHORT_RUN);
-	queries_came(sk);
+	if (woken != slice + 1)
+		woken = slice + 1;
+	if (serves_names(sk)) {
+		takes_more(ns, WHOLE_RUN - SHORT_RUN);
+		queries_came(sk);
+	} else if (asks_there(sk)) {
+		takes_more(ns, WHOLE_RUN - SHORT_RUN);
+		answers_came(sk);
+	}
 	return 0;
 }

@@ -136,3 +136,44 @@ int dns_sweep(struct bpf_iter__bpf_map_elem *ctx)
 	note_slow(v, s->pid, age);
 	return 0;
 }
+
+/* The same of queries that were sent from sockets that are connected to nobody. */
+SEC("iter/bpf_map_elem")
+int sent_sweep(struct bpf_iter__bpf_map_elem *ctx)
+{
+	struct dns_key *k = ctx->key, key;
+	struct sent_query *q, was;
+	struct query_value *v;
+	__u64 age, now;
+	bool open;
+
+	if (!k)
+		return 0;
+	key = *k;
+	q = bpf_map_lookup_elem(&sent_queries, &key);
+	if (!q)
+		return 0;
+	was = *q;
+	now = bpf_ktime_get_ns();
+	age = now > was.begin ? now - was.begin : 0;
+	open = is_open(&was, key.cookie);
+	if (was.slice == slice && open && age <= (hidden ? ASKED_AGAIN : DNS_WAITS)) {
+		q->seen = age;
+		v = query_row(&was.of, was.comm);
+		if (v) {
+			add(&v->open, 1);
+			keep_max(&v->oldest, age);
+		}
+		return 0;
+	}
+	if (bpf_map_delete_elem(&sent_queries, &key) || was.slice != slice)
+		return 0; /* answered just now, or of another slice */
+	if (open || was.seen >= ASKED_AGAIN) {
+		gave_up_sent(&was, open ? DNS_WAITS : was.seen);
+		return 0;
+	}
+	v = query_row(&was.of, was.comm);
+	if (v)
+		add(&v->unknown, 1);
+	return 0;
+}

@@ -283,6 +283,12 @@ struct query_value {
 	__u64 gave_sum;
 	__u64 gave_min;
 	__u64 gave_max;
+	__u64 failed; /* answers that were errors */
+	/* Of sockets that are connected to nobody (unconnected.h): */
+	__u64 unknown; /* whether they were answered was not seen */
+	__u64 open;    /* at the end of the second */
+	__u64 oldest;
+	__u32 failed_as; /* enum answer, of the last */
 	__u8 comm[16];
 };
 
@@ -303,10 +309,11 @@ struct asked {
 	struct query_key key;
 };
 
-/* A query at a name server of this host, by what its answer names again. */
+/* A query at a name server of this host, or from a socket that is connected to nobody, by what
+ * its answer names again. */
 struct dns_key {
-	__u64 cookie;	 /* of the server's socket */
-	__u8 client[16]; /* IPv4: mapped into IPv6 */
+	__u64 cookie;  /* of the socket of this host */
+	__u8 peer[16]; /* who asks, or is asked; IPv4: mapped into IPv6 */
 	__be16 port;
 	__u16 id; /* as it lies in the datagram */
 	__u32 pad;
@@ -316,6 +323,24 @@ struct dns_query {
 	__u64 begin; /* when it was queued to the socket, ns */
 	__u32 slice;
 	__u32 pad;
+};
+
+/* A query that was sent from a socket that is connected to nobody. */
+struct sent_query {
+	struct query_key of;
+	__u64 begin;
+	__u64 sk;   /* only read as what it may not be any more */
+	__u64 seen; /* how old it was when its socket was last seen to be there, ns */
+	__u32 slice;
+	__u8 comm[16];
+	__u32 pad;
+};
+
+/* A UDP socket that is connected to nobody. */
+struct unconnected {
+	__u32 others; /* datagrams that it sent and that were none of these */
+	__u16 asks;   /* it asks name servers */
+	__u16 sip;    /* it sends answers of SIP */
 };
 
 /* A socket of a name server. */
@@ -347,6 +372,10 @@ bool on;	   /* in a slice: all of them are attached */
 bool ending;	   /* a slice is over: turn_sweep settles what it left */
 __u32 slice;	   /* counts slices that have ended */
 __u64 slice_began; /* ns; 0 of the first, which sees what was there before it too */
+
+bool asks_unconnected; /* a name server was asked from a socket that is connected to nobody */
+__u32 woken;	       /* the slice in which wake-ups of sockets are seen, and 1 */
+bool hidden;	       /* bytes of an answer were not seen: what has none is not known to be unanswered */
 
 #define HASH(name, k, v, n)                                                                                  \
 	struct {                                                                                             \
@@ -413,6 +442,7 @@ struct {
 /* The sweep takes out what no answer came to: so what finds no room is counted, where an
  * LRU table would forget what is still open. */
 HASH(dns_queries, struct dns_key, struct dns_query, 8192);
+HASH(sent_queries, struct dns_key, struct sent_query, 8192);
 
 /* By the socket's cookie. */
 struct {
@@ -428,6 +458,13 @@ struct {
 	__type(key, int);
 	__type(value, struct query);
 } socket_queries SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct unconnected);
+} socket_unconnected SEC(".maps");
 
 /* Lives and dies with its socket; no table to search. */
 struct {

@@ -102,12 +102,13 @@ func (r *running) look(now time.Time, namespaces, everything bool) {
 	r.noteFound()
 }
 
-// noteFound enters the sockets of a dump. The first name server's has queries measured.
+// noteFound enters the sockets of a dump. The first name server's has queries measured, and so
+// has the first query from a socket that is connected to nobody.
 func (r *running) noteFound() {
 	for i := range r.survey.found {
 		r.book.note(&r.survey.found[i])
 	}
-	if len(r.book.names) > 0 && r.slices != nil && !r.kernel.names {
+	if r.slices != nil && !r.kernel.names && (len(r.book.names) > 0 || r.kernel.asksUnconnected()) {
 		r.slices.forNames()
 	}
 }

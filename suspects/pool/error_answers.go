@@ -19,15 +19,17 @@ var errorAnswers = &suspect.Suspect{
 	Needs: []suspect.Need{
 		{Measure: "sockets.turns", Must: true, Why: "how many answers were errors, by their first bytes"},
 		{Measure: "sockets.dns", Why: "those of name servers"},
+		{Measure: "sockets.queries", Why: "those that a resolver got from the name server that it asks"},
 	},
 	For: []string{
 		"decisive: five answers or more, 1 in 100 (of databases and stores 1 in 20), were errors: HTTP's 5xx and 429, SIP's 5xx and 6xx, RTSP's 5xx and 453, errors of Redis, memcached, PostgreSQL and MySQL, closes of AMQP, refusals of MQTT, alerts of TLS, and what says that the service can't of FTP, SMTP, NNTP (421, 452 and others), IMAP, POP3, LDAP, beanstalkd and Kafka; of name servers (1 in 20) SERVFAIL, what they leave unanswered for 5 s, and REFUSED where it is half of all: names of others are refused by policy",
+		"decisive, of the name server that a resolver asks: the resolver fails its clients, and half as many errors or more came from there, or half of what came: that one is the cause",
 	},
 	Against: []string{
 		"trap: what a client asks wrongly (HTTP's other 4xx), MOVED and ASK of Redis, a wrong password, a file or mailbox that is not there, greylisting, a rebalance of Kafka, names that do not exist (NXDOMAIN): the service works",
 		"can't tell: what TLS has encrypted; the status of HTTP/2 and gRPC, but for RST_STREAM and GOAWAY; an error behind the first bytes of an answer, as those of further partitions of Kafka; replies of FTP, SMTP and NNTP without an enhanced code on connections older than the recording; what is sent from files or by io_uring",
 	},
-	LeadsTo: []suspect.Lead{{To: scene.FailedAnswers, Lag: 2 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: "reconnect-storm", Lag: 10 * time.Second}, {To: "peer-reset", Lag: 2 * time.Second}},
+	LeadsTo: []suspect.Lead{{To: "error-answers", Lag: 2 * time.Second}, {To: scene.FailedAnswers, Lag: 2 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: "reconnect-storm", Lag: 10 * time.Second}, {To: "peer-reset", Lag: 2 * time.Second}},
 	Remedy: suspect.Remedy{
 		Permanently: "Its own log says why. Raise the limit that is reached, or give its store room.",
 		Program:     "Mend the part that fails.",
@@ -44,10 +46,14 @@ func weighErrorAnswers(s *scene.Scene, r *recording.Recording) []suspect.Finding
 			failing[scene.IDOf(sym.Subject)] = sym
 		}
 	}
-	var out []suspect.Finding
+	out, from := errorsPassedOn(s, r, failing)
 	for _, v := range scene.Services(s, r, "serve") {
 		if sym, ok := failing[scene.IDOf(v.Subject)]; ok {
-			out = append(out, failingService(sym, v))
+			f := failingService(sym, v)
+			if !from[scene.IDOf(v.Subject)] {
+				f.NotTo = []string{"error-answers"}
+			}
+			out = append(out, f)
 		}
 	}
 	return out

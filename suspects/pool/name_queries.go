@@ -23,8 +23,9 @@ type nameServer struct {
 	netns   uint64
 	recording.Queries
 	active []recording.Interval
-	others []*nameServer // the servers that it asked besides
-	open   float64       // for how long nothing had been answered when the window ended, s
+	others []*nameServer  // the servers that it asked besides
+	open   float64        // for how long nothing had been answered when the window ended, s
+	at     recording.Time // of the last row: Open and Oldest are of that second
 }
 
 // queriesOf are the name servers that a process asked, that first which cost it most.
@@ -51,7 +52,7 @@ func queriesOf(p *pool, r *recording.Recording) []*nameServer {
 		return out[i].server < out[j].server
 	})
 	for _, a := range out {
-		if a.Answered == 0 && a.GaveUp == 0 && a.Measured == 0 {
+		if a.Answered == 0 && a.GaveUp == 0 && a.Unknown == 0 && a.Measured == 0 {
 			a.open = r.Manifest.End.Sub(a.T).Seconds()
 		}
 		for _, b := range out {
@@ -70,6 +71,15 @@ func (a *nameServer) add(row recording.Queries) {
 	a.Sum += row.Sum
 	a.Max = max(a.Max, row.Max)
 	a.Measured += row.Measured
+	a.Unknown += row.Unknown
+	if a.Failed += row.Failed; row.Failed > 0 {
+		a.FailedAs = row.FailedAs
+	}
+	if row.T != a.at {
+		a.at, a.Open, a.Oldest = row.T, 0, 0
+	}
+	a.Open += row.Open
+	a.Oldest = max(a.Oldest, row.Oldest)
 	if row.GaveUp > 0 {
 		if a.GaveUp == 0 || row.GaveUpMin < a.GaveUpMin {
 			a.GaveUpMin = row.GaveUpMin
@@ -77,17 +87,34 @@ func (a *nameServer) add(row recording.Queries) {
 		a.active = append(a.active, recording.Interval{Start: row.T.Add(-measure.Duration(row.GaveUpMax)), End: row.T.Add(measure.Duration(1))})
 	} else if row.Answered > 0 && row.Sum/float64(row.Answered) >= longCall {
 		a.active = append(a.active, measure.OneSecond(row.T))
+	} else if row.Oldest >= stillOpen {
+		a.active = append(a.active, recording.Interval{Start: row.T.Add(measure.Duration(1 - row.Oldest)), End: row.T.Add(measure.Duration(1))})
 	}
 	a.GaveUp += row.GaveUp
 	a.GaveUpSum += row.GaveUpSum
 	a.GaveUpMax = max(a.GaveUpMax, row.GaveUpMax)
 }
 
+// known is of how many queries it is known whether they were answered.
+func (a *nameServer) known() float64 { return float64(a.Asked) - float64(a.Unknown) }
+
+// missing is how many of them had no answer; those that are under way have one to come.
+func (a *nameServer) missing() float64 {
+	n := a.known() - float64(a.Answered)
+	if a.Oldest < stillOpen {
+		n -= float64(a.Open)
+	}
+	return max(0, n)
+}
+
+// stillOpen is how long a query is open that counts as one without an answer so far.
+const stillOpen = 1 // s
+
 // silent tells that queries were given up, or none was answered: the server does not
 // answer. One that answers late is slow, which is another trouble and another cure. Of
 // queries that were seen in slices of the time only, an answer may have come after one.
 func (a *nameServer) silent() bool {
-	return a.GaveUp > 0 || a.Answered == 0 && a.Asked >= fewQueries && a.Measured == 0 || a.open >= longOpen
+	return a.GaveUp > 0 || a.Answered == 0 && a.known() >= fewQueries && a.Measured == 0 || a.open >= longOpen
 }
 
 // longOpen is how long one query without an answer is one too many: a resolver far away answers in
@@ -246,8 +273,7 @@ func (a *nameServer) evidence(r *recording.Recording) suspect.Evidence {
 		e.Text = fmt.Sprintf("%s of %s queries to %s were answered, after %s on average, %s at the longest", units.Count(float64(a.Answered)), units.Count(float64(a.Asked)), a.server, units.Lasting(a.wait()), units.Lasting(a.Max))
 		return e
 	}
-	unanswered := max(0, float64(a.Asked)-float64(a.Answered))
-	e.Text = fmt.Sprintf("%s of %s queries to %s had no answer", units.Count(unanswered), units.Count(float64(a.Asked)), a.server)
+	e.Text = fmt.Sprintf("%s of %s queries to %s had no answer", units.Count(max(0, a.known()-float64(a.Answered))), units.Count(a.known()), a.server)
 	if a.open >= longOpen {
 		e.Text += fmt.Sprintf(", for %s when the recording ended", units.Lasting(a.open))
 	}
