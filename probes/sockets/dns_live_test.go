@@ -265,5 +265,6 @@ func TestDnsmasq(t *testing.T) {
 	if front.N != asked || front.Failed != asked || front.Comm != "dnsmasq" || front.PID != cmd.Process.Pid {
 		t.Errorf("%+v", front)
 	}
-	between(t, "its answers", front.Sum/float64(max(front.N, 1)), 0.15, 0.3)
+	// The upstream answers one after the other, and dnsmasq asks it a second time before it passes an error on.
+	between(t, "its answers", front.Sum/float64(max(front.N, 1)), 0.15, 0.6)
 }
