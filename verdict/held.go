@@ -69,8 +69,7 @@ func delayed(d ledger.Delay) string {
 
 // accounted tells whether the ledger measured the requests that a finding says are late: then
 // it knows whether they are, but for answers that are intolerably long anyhow, and for a few that
-// are and for which no thread works: a long poll looks the same, and who proves what they wait
-// for tells it from that.
+// are, of a database, and for which no thread works: elsewhere they may be long polls.
 func accounted(s *scene.Scene, l *ledger.Ledger, c *candidate) bool {
 	if slices.ContainsFunc(c.suspect.Needs, func(n suspect.Need) bool { return n.Measure == recording.Compared }) {
 		return false // a better time tells that its work takes too long
@@ -81,7 +80,7 @@ func accounted(s *scene.Scene, l *ledger.Ledger, c *candidate) bool {
 	}
 	return slices.ContainsFunc(l.Parties, func(p *ledger.Party) bool {
 		return p.Role == role && p.Answered >= 20 && p.Mean < ledger.Intolerable && p.Share(ledger.Unseen) < 0.5 &&
-			!(p.Uneven() && p.P99 >= ledger.Intolerable && slices.Contains(c.suspect.Claims, ledger.Parked)) && touches(s, c.finding, []recording.Subject{p.Subject})
+			!(p.Uneven() && p.P99 >= ledger.Intolerable && ledger.LikeDatabase(p.Subject) && slices.Contains(c.suspect.Claims, ledger.Parked)) && touches(s, c.finding, []recording.Subject{p.Subject})
 	})
 }
 

@@ -55,6 +55,9 @@ const (
 	heldTogether = 2   // at a time
 	leastIdle    = 0.5 // of the time of the requests
 	leastSeen    = 0.3 // of it; less tells little of the rest
+	// leastLocked of the time of the requests threads of what is no database were seen to wait for a
+	// lock: its requests may wait for an event, an answer or a timer, and be let go together too.
+	leastLocked = 0.2
 	// letGo of those that waited are answered when the session ends that held the lock. An event
 	// answers those long polls that asked for it.
 	letGo = 0.5
@@ -78,7 +81,7 @@ func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 			continue
 		}
 		v := services[scene.IDOf(p.Subject)]
-		if p.Role != ledger.Serves || v == nil {
+		if p.Role != ledger.Serves || v == nil || !ledger.LikeDatabase(p.Subject) && p.Share(ledger.Lock) < leastLocked {
 			continue
 		}
 		if h := lockedOutOf(v); h.many() {
@@ -123,7 +126,7 @@ func (h lockedOut) many() bool {
 
 // given tells whether requests of a database waited for so long that they were given up.
 func (h lockedOut) given(p *ledger.Party) bool {
-	return h.gaveUp >= fewHeld && h.others >= othersTimes*h.gaveUp && ledger.IsDatabase(p.Subject.Comm)
+	return h.gaveUp >= fewHeld && h.others >= othersTimes*h.gaveUp && ledger.LikeDatabase(p.Subject)
 }
 
 // lockedOutOf finds the times in which requests wait, the oldest ever longer, until those that
