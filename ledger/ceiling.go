@@ -54,11 +54,11 @@ func (c callsOf) ceilings(s *scene.Scene, r *recording.Recording, served []deman
 				continue // it asks itself
 			}
 			limit, full := d.ceiling(c, to, open, ended)
-			if limit == 1 {
-				if a := c.alone(s, r, d, to, full); a.Threads >= manyCallers {
+			if callers := callersOf(s, r, d.party.PIDs, to); limit == 1 && callers > 0 {
+				if a := c.alone(d, to, full, callers, s.Window); a.Threads >= manyCallers {
 					alone = append(alone, a)
 				}
-				continue
+				continue // of fewer threads each is a worker; who has one loop for all has a limit
 			}
 			for _, at := range full {
 				for _, pid := range v.PIDs {
@@ -74,20 +74,25 @@ func (c callsOf) ceilings(s *scene.Scene, r *recording.Recording, served []deman
 	return alone
 }
 
+// callersOf is how many threads of some processes were found waiting for a destination.
+func callersOf(s *scene.Scene, r *recording.Recording, pids []int, to string) int {
+	callers := map[int]bool{}
+	for _, row := range r.ThreadStates {
+		if slices.Contains(pids, row.PID) && placeOf(s, row) == (place{Call, to}) {
+			callers[row.TID] = true
+		}
+	}
+	return len(callers)
+}
+
 // alone marks the calls to a destination that a process' threads make one at a time, and tells how
 // many threads they are. Where they share one connection it is that one that they wait for.
-func (c callsOf) alone(s *scene.Scene, r *recording.Recording, d demand, to string, full []int) Alone {
+func (c callsOf) alone(d demand, to string, full []int, callers int, window recording.Interval) Alone {
 	one := Alone{Party: d.party, Address: to}
 	if len(d.party.PIDs) != 1 {
 		return one // one at a time of several processes
 	}
 	pid := d.party.PIDs[0]
-	callers := map[int]bool{}
-	for _, row := range r.ThreadStates {
-		if row.PID == pid && placeOf(s, row) == (place{Call, to}) {
-			callers[row.TID] = true
-		}
-	}
 	for _, at := range full {
 		a := c[pid][at][to]
 		if a.room > 0 {
@@ -96,9 +101,9 @@ func (c callsOf) alone(s *scene.Scene, r *recording.Recording, d demand, to stri
 		one.Calls += a.open / float64(len(full))
 		one.Waiting += (d.seconds[at].open - d.seconds[at].unread - a.open) / float64(len(full))
 	}
-	if one.Threads = len(callers); one.Threads >= manyCallers {
+	if one.Threads = callers; one.Threads >= manyCallers {
 		for _, at := range full {
-			from := s.Window.Start.Add(time.Duration(at) * time.Second)
+			from := window.Start.Add(time.Duration(at) * time.Second)
 			one.Active = append(one.Active, recording.Interval{Start: from, End: from.Add(time.Second)})
 			a := c[pid][at][to]
 			a.room, a.locked = 1, true
