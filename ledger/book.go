@@ -42,6 +42,7 @@ func (d demand) book(all looks, still stillness, called callsOf) {
 		// read it. The less they are found at anything, the less is known for what.
 		if now != nil {
 			unread -= d.line(now, unread*min(1, now.work()/surelyBusy))
+			unread -= d.oneWriter(now, unread)
 		}
 		d.party.add(Entry{Account: Unread, Seconds: unread})
 		d.inside(at, s.open-min(s.unread, s.open), now, called)
@@ -233,15 +234,23 @@ func (d demand) outside(at int, rest float64, now *doing, called callsOf, inCall
 			rest = 0
 		}
 	}
-	if now != nil { // one writes the log for all: they wait for the same disk
-		if disk := now.at(Disk); disk >= oneWrites {
-			n := rest * min(1, disk)
-			d.party.add(Entry{Account: Disk, Seconds: n, InLine: n, Looks: looks})
-			rest -= n
-		}
+	if now != nil {
+		rest -= d.oneWriter(now, rest)
 	}
 	rest = d.party.bookStrangers(d.helped(at, rest))
 	d.party.add(Entry{Account: left, Seconds: rest, Looks: looks})
+}
+
+// oneWriter books requests to the disk that one thread waits for: where one writes the log for all,
+// they wait for the same disk. It returns the request-seconds that it booked.
+func (d demand) oneWriter(now *doing, seconds float64) float64 {
+	disk := now.at(Disk)
+	if disk < oneWrites {
+		return 0
+	}
+	n := seconds * min(1, disk)
+	d.party.add(Entry{Account: Disk, Seconds: n, Looks: now.looks}) // more threads would wait for it too
+	return n
 }
 
 // oneWrites is how much of a second a thread must wait for a disk for those requests to wait for

@@ -67,7 +67,8 @@ func weighDisk(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspe
 	}
 	var out []suspect.Finding
 	for _, b := range blockedProcesses(s, r, l) {
-		if (b.brief > 0 || !b.often()) && !slices.ContainsFunc(all, func(d disk) bool { return d.slowFor(b) }) {
+		_, _, limited := limitOf(r, b)
+		if (b.brief > 0 || !b.often()) && !(limited && b.booked > 0) && !slices.ContainsFunc(all, func(d disk) bool { return d.slowFor(b) }) {
 			continue // it uses a disk that keeps up, or sleeps for something else
 		}
 		out = append(out, stalled(s, r, all, b))
@@ -208,9 +209,24 @@ func addDelays(f *suspect.Finding, r *recording.Recording, b blocked) {
 // addLimits tells a limit that the process' control group has on a disk. What waits for a disk that
 // is not slow waits for its limit: the kernel holds the request back before the disk has it.
 func addLimits(f *suspect.Finding, r *recording.Recording, b blocked, slow *disk) {
+	fact, group, ok := limitOf(r, b)
+	if !ok {
+		return
+	}
 	grade := suspect.Weak
 	if slow == nil {
 		grade = suspect.Strong
+		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("A higher limit than %s in %s, where it is set (IOReadBandwidthMax=, IOWriteBandwidthMax= of a unit).", fact.Value, fact.Source), Program: "Fewer or smaller requests to the disk."}
+	}
+	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: grade, Source: source.Of(fact.Source), Origin: "io.max",
+		Text: fmt.Sprintf("its control group %s has a limit on a disk: %s", group, fact.Value)})
+	f.Text += fmt.Sprintf("; its control group is limited to %s", fact.Value)
+}
+
+// limitOf is the limit that the process' control group has on a disk.
+func limitOf(r *recording.Recording, b blocked) (limit recording.Fact, of string, ok bool) {
+	if b.process == nil {
+		return limit, "", false
 	}
 	last := b.process.Last()
 	for _, fact := range r.Facts {
@@ -220,16 +236,11 @@ func addLimits(f *suspect.Finding, r *recording.Recording, b blocked, slow *disk
 		path := filepath.Dir(fact.Source)
 		for _, group := range []string{last.GroupOf("blkio"), last.GroupOf("unified")} {
 			if group != "" && group != "/" && strings.HasSuffix(path, group) {
-				f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: grade, Source: source.Of(fact.Source), Origin: "io.max",
-					Text: fmt.Sprintf("its control group %s has a limit on a disk: %s", group, fact.Value)})
-				f.Text += fmt.Sprintf("; its control group is limited to %s", fact.Value)
-				if slow == nil {
-					f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("A higher limit than %s in %s, where it is set (IOReadBandwidthMax=, IOWriteBandwidthMax= of a unit).", fact.Value, fact.Source), Program: "Fewer or smaller requests to the disk."}
-				}
-				return
+				return fact, group, true
 			}
 		}
 	}
+	return limit, "", false
 }
 
 func addErrors(f *suspect.Finding, r *recording.Recording, d *disk) {

@@ -193,6 +193,7 @@ const (
 // waiting for a disk, the worst first.
 func blockedProcesses(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []blocked {
 	var out []blocked
+	waited := diskSeconds(r)
 	for _, p := range s.Processes {
 		if len(p.Sockets) == 0 || p.Subject.PID == r.Manifest.SelfPID {
 			continue
@@ -229,7 +230,7 @@ func blockedProcesses(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 			}
 		}
 		b.remote = beginsWith(b.place, remotePlaces)
-		b.active = fromBefore(intervals.Merge(b.active, measure.Joined), firstLook(p), s.Window)
+		b.active = fromBefore(intervals.Merge(append(b.active, waited[p.Subject.PID]...), measure.Joined), firstLook(p), s.Window)
 		if share, ok := l.Share(p.Subject.PID, ledger.Disk); ok && share >= bookedToDisk {
 			b.booked = share
 		}
@@ -244,6 +245,18 @@ func blockedProcesses(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 		}
 		return out[i].seen > out[j].seen
 	})
+	return out
+}
+
+// diskSeconds are the seconds in which a thread of a process was found waiting for a disk at a
+// quarter of the looks or more, by process.
+func diskSeconds(r *recording.Recording) map[int][]recording.Interval {
+	out := map[int][]recording.Interval{}
+	for _, row := range r.ThreadStates {
+		if row.State == "D" && row.IO && 4*row.N >= row.Looks {
+			out[row.PID] = append(out[row.PID], recording.Interval{Start: row.T, End: row.T + 1e9})
+		}
+	}
 	return out
 }
 
