@@ -16,7 +16,15 @@ var tlsAlerts = map[uint8]string{
 	44: "certificate_revoked", 45: "certificate_expired", 46: "certificate_unknown", 47: "illegal_parameter", 48: "unknown_ca", 49: "access_denied", 50: "decode_error", 51: "decrypt_error",
 	70: "protocol_version", 71: "insufficient_security", 80: "internal_error", 86: "inappropriate_fallback", 90: "user_canceled", 109: "missing_extension", 110: "unsupported_extension",
 	112: "unrecognized_name", 113: "bad_certificate_status_response", 115: "unknown_psk_identity", 116: "certificate_required", 120: "no_application_protocol",
+	hiddenAlert: EncryptedAlert,
 }
+
+// EncryptedAlert is what an alert is called that ended a handshake of TLS 1.3 and says why behind
+// encryption. No description has its number.
+const (
+	EncryptedAlert = "encrypted"
+	hiddenAlert    = 255
+)
 
 // TLSAlert is what a failed answer is called (Turns.FailedAs) that was a TLS alert of the
 // server's or of its client's; 0: its description was not seen.

@@ -3,7 +3,7 @@
  * Answers that are errors, by their first bytes. These lie in the memory of the process
  * that writes them, and are looked at while its call runs: compared here, never kept. What
  * a call writes from elsewhere (sendfile, splice, io_uring) is not seen, nor what TLS has
- * encrypted but its alerts.
+ * encrypted, but for alerts that end a handshake (tls.h).
  */
 
 #define ANSWER_BYTES 24
@@ -196,6 +196,7 @@ static __always_inline bool is_digit(__u8 c)
 #define TLS_ALERT 7
 #define TLS_HEADER 5
 #define ALERT_READ (1 << 16) /* the peer's */
+#define ALERT_ENCRYPTED 0xff /* in place of its description, which is not seen */
 /* Of HTTP/2 the error code stands there: of a stream, or of the whole connection (GOAWAY). */
 #define H2_OF_ALL (1 << 17)
 

@@ -356,10 +356,17 @@ type kernelTurn struct {
 		Is      uint8
 		Pad     [3]uint8
 	}
+	Tls struct {
+		_      structs.HostLayout
+		Left   uint16
+		Step   uint8
+		Misses uint8
+		At     uint32
+		Seq    uint32
+	}
 	Hist [44]uint32
 	Comm [16]uint8
 	Key  kernelTurnKey
-	_    [4]byte
 }
 
 type kernelTurnKey struct {

@@ -41,6 +41,7 @@ const volatile bool has_turns = false;
 #include "queries.h"
 #include "answers_text.h"
 #include "answers_binary.h"
+#include "tls.h"
 #include "turns.h"
 #include "http2.h"
 #include "http2_streams.h"
@@ -100,6 +101,7 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	if (t->h2 != H2_NOT && h2_moved(sk, tp, t, ret, false))
 		return 0;
 	turn_sent(tp, t);
+	tls_sent(sk, tp, t, ret);
 	if (t->kafka.step == KAFKA_ASKED) {
 		as = kafka_answer(&t->kafka, ret);
 		if (as >= 0) {
@@ -119,6 +121,16 @@ static __always_inline int unread(struct sock *sk, int ret)
 	if (ret == -E_CONNRESET && on_unix(sk))
 		unix_moved(sk, ret, false);
 	return socket_error(sk, -ret, CALL_RECV);
+}
+
+/* A client's reset may come before its server has read why: no state follows. */
+static __always_inline void read_last(struct sock *sk, struct turn *t)
+{
+	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+
+	if (tp && tp->rcv_nxt - tp->copied_seq <= 1) /* a FIN counts */
+		failed_as(t, tls_ended(t));
+	flush_turns(t);
 }
 
 SEC("tp_btf/sock_recv_length")
@@ -166,7 +178,10 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 		if (t->begin && !t->read && t->slice == slice)
 			t->read = bpf_ktime_get_ns();
 		count_alert(t, ret);
+		tls_read(sk, t, ret, flags);
 		kafka_read(t, ret);
+		if (state == TCP_CLOSE)
+			read_last(sk, t);
 		return 0;
 	}
 	if (!t && state == TCP_ESTABLISHED && accepted(sk) && opened_in_slice(sk)) {
@@ -183,6 +198,7 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 			return 0;
 		begin_serving(t, bpf_ktime_get_ns(), tp->write_seq);
 		t->read = t->begin;
+		tls_read(sk, t, ret, flags);
 		kafka_read(t, ret);
 		/* With the handshake: it has lain there since (TCP_DEFER_ACCEPT). */
 		id = (__u64)sk;

@@ -181,6 +181,25 @@ struct kafka {
 	__u8 pad[3];
 };
 
+/* How far a client is in a handshake of TLS 1.3, as its server reads it (tls.h). */
+enum tls_at {
+	TLS_UNKNOWN,
+	TLS_HELLO,     /* it has begun */
+	TLS_CHANGED,   /* it has sent a ChangeCipherSpec */
+	TLS_CERTIFIED, /* and a certificate */
+	TLS_OBJECTED,  /* or an alert, in place of its Finished */
+	TLS_REFUSED,   /* the server answered its certificate with an alert */
+	TLS_OVER,      /* it is done, or this is no TLS 1.3 */
+};
+
+struct tls {
+	__u16 left; /* bytes of a record that have not been read */
+	__u8 step;  /* enum tls_at */
+	__u8 misses;
+	__u32 at;  /* when the last of it was read or written, in units of TLS_UNIT */
+	__u32 seq; /* up to which the client was read */
+};
+
 /* How a server greets, which tells what its answers may be; not, where the client speaks first. */
 enum greets { GREETS_UNKNOWN, GREETS_NOT, GREETS_REPLIES, GREETS_IMAP, GREETS_POP3 };
 
@@ -215,6 +234,7 @@ struct turn {
 	__u8 more;    /* the answer that was announced has not come yet */
 	__u8 pad[2];
 	struct kafka kafka;
+	struct tls tls;
 	__u32 hist[TURN_BUCKETS];
 	__u8 comm[16];
 	struct turn_key key;

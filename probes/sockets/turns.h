@@ -273,6 +273,7 @@ static __always_inline bool resume(struct turn *t, const struct tcp_sock *tp, __
 	t->begin = 0;
 	t->base = written;
 	t->slice = slice;
+	t->tls.step = TLS_OVER;
 	return true;
 }
 
@@ -507,6 +508,8 @@ static __always_inline void turn_closing(struct sock *sk, int old, int new)
 	if (!t)
 		return;
 	cut = cut_by(sk, t, old, new);
+	if (new != TCP_CLOSE_WAIT)
+		failed_as(t, tls_ended(t));
 	if (t->h2 >= H2_MAYBE) {
 		h2_closing(sk, t, old, new);
 	} else if (cut) {

@@ -21,14 +21,15 @@ var tlsHandshakeFailed = &suspect.Suspect{
 	About: "Clients connect, and the two ends do not agree: a certificate has expired or is of an authority that the client does not know, no version or cipher is shared, the server has no certificate for the name that is asked for, or wants one of the client. " +
 		"Connections are made and closed at once, and no request arrives. Who objects says why in an alert.",
 	Needs: []suspect.Need{
-		{Measure: "sockets.turns", Must: true, Why: "alerts in clear, which and of whom"},
+		{Measure: "sockets.turns", Must: true, Why: "alerts, of whom, and which where they are in clear"},
 		{Measure: "sockets.connections", Why: "of how many connections"},
 	},
 	For: []string{"decisive: five alerts or more, at one in 20 of the answers, ended handshakes of a listener; which alert says why"},
 	Against: []string{
 		"trap: alerts of one address at three listeners or more are a scanner's; those for what is no TLS (unexpected_message, decode_error, record_overflow) say that somebody speaks another protocol: neither counts",
 		"trap: checks that connect and close say nothing, and get no alert",
-		"can't tell: with TLS 1.3 what a client objects to that encrypts it (OpenSSL's does not, Go's does), and what a server says of a client's certificate; what a server reads otherwise than by read and recv",
+		"trap: a farewell (close_notify) of TLS 1.3 is as long as an alert that ends a handshake: it comes behind a Finished, an answer or the client's own farewell, and does not count",
+		"can't tell: with TLS 1.3 what a client objects to that encrypts it (OpenSSL's does not, Go's does), and what a server says of a client's certificate: only that an alert ended the handshake; what a server reads otherwise than by read and recv",
 	},
 	LeadsTo:  []suspect.Lead{{To: scene.FailedAnswers, Lag: 2 * time.Second}, {To: "error-answers", Lag: 2 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: "peer-reset", Lag: 5 * time.Second}, {To: "reconnect-storm", Lag: 10 * time.Second}},
 	Remedy:   suspect.Remedy{Permanently: "What the alert says: a certificate that is valid and whole, one for the name, a version and cipher that both have."},
@@ -80,8 +81,8 @@ func weighTLS(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 }
 
 func failedHandshakes(r *recording.Recording, v *scene.Service, sym scene.Symptom, a *alerts) suspect.Finding {
-	most := slices.MaxFunc(slices.Sorted(maps.Keys(a.by)), func(x, y string) int { return cmp.Compare(a.by[x], a.by[y]) })
-	alert, peer, _ := recording.IsTLSAlert(most)
+	kinds := slices.SortedFunc(maps.Keys(a.by), func(x, y string) int { return cmp.Or(cmp.Compare(a.by[y], a.by[x]), cmp.Compare(x, y)) })
+	alert, peer, _ := recording.IsTLSAlert(kinds[0])
 	of := 0.0
 	for _, c := range r.Connections {
 		if c.Role == "accept" && c.Netns == v.Subject.Netns && recording.Port(c.Local) == recording.Port(v.Subject.Local) {
@@ -103,12 +104,25 @@ func failedHandshakes(r *recording.Recording, v *scene.Service, sym scene.Sympto
 		return cmp.Or(cmp.Compare(a.sources[y], a.sources[x]), cmp.Compare(x, y))
 	})
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: a.n, Unit: "alerts", Source: source.Of("the first bytes of TLS records"), Origin: "alerts",
-		Text: fmt.Sprintf("%s fatal alerts before a handshake was done; %s; clients %s", units.Count(a.n), who, strings.Join(from[:min(len(from), 3)], ", "))}
+		Text: fmt.Sprintf("%s fatal alerts before a handshake was done%s; %s; clients %s", units.Count(a.n), a.others(kinds[1:]), who, strings.Join(from[:min(len(from), 3)], ", "))}
 	f := suspect.Finding{Subject: v.Subject, Active: sym.Active, Text: text, Remedy: mendTLS(alert, peer),
 		Next: fmt.Sprintf("openssl s_client -connect %s -servername NAME </dev/null 2>&1 | grep -E 'alert|Verif|notAfter|Protocol|Cipher'", v.Subject.Local),
 		Harm: suspect.Harm{Symptom: scene.FailedAnswers, Amount: sym.Amount, Of: max(of, sym.Amount), Unit: sym.Unit, Text: text}}
 	f.Evidence = []suspect.Evidence{e}
 	return f
+}
+
+// others counts the kinds of alerts besides the most frequent: of one fault some clients say in
+// clear what others encrypt.
+func (a *alerts) others(kinds []string) string {
+	if len(kinds) == 0 {
+		return ""
+	}
+	n := make([]string, len(kinds))
+	for i, kind := range kinds {
+		n[i] = fmt.Sprintf("%s %s", units.Count(a.by[kind]), strings.TrimPrefix(kind, "TLS alert "))
+	}
+	return ", of which " + strings.Join(n, ", ")
 }
 
 // reasonOf is what an alert means, of the server or of a client.
@@ -126,6 +140,8 @@ func reasonOf(alert string, peer bool) string {
 		return "the server does not know who signed the client's certificate"
 	case "bad_certificate", "certificate_unknown", "certificate_revoked", "unsupported_certificate", "bad_certificate_status_response":
 		return map[bool]string{true: "the client does not accept the server's certificate", false: "the server does not accept the client's certificate"}[peer]
+	case recording.EncryptedAlert: // TLS 1.3: what one end found wrong in what the other end encrypted
+		return map[bool]string{true: "most likely the client does not accept the server's certificate", false: "most likely the server does not accept the client's certificate, or the client shows none"}[peer]
 	case "protocol_version", "inappropriate_fallback":
 		return "no version of TLS is shared"
 	case "handshake_failure", "insufficient_security", "illegal_parameter":
@@ -149,7 +165,7 @@ func mendTLS(alert string, peer bool) suspect.Remedy {
 	switch alert {
 	case "certificate_expired":
 		return suspect.Remedy{Permanently: "Renew the certificate, and have its program load it. Renewal by a timer, and an alarm 14 days before notAfter."}
-	case "unknown_ca", "bad_certificate", "certificate_unknown", "unsupported_certificate", "decrypt_error":
+	case "unknown_ca", "bad_certificate", "certificate_unknown", "unsupported_certificate", "decrypt_error", recording.EncryptedAlert:
 		if peer {
 			return suspect.Remedy{Permanently: "Look at what the server shows (openssl s_client -showcerts): its whole chain, its names, its dates. The chain in the server's file, or the authority among those that the client trusts."}
 		}
