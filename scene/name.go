@@ -71,7 +71,11 @@ func (s *Scene) who(sub recording.Subject) (who, where string) {
 	var places []string
 	if sub.PID != 0 {
 		name := orUnknown(sub.Comm)
-		if p := s.Process(sub.PID); p != nil && sub.Comm != "" && p.Last().Comm == sub.Comm {
+		p := s.Process(sub.PID)
+		if c := s.ended[sub.PID]; p == nil && c != "" && sub.Comm != "" {
+			name = c // a thread's name is what was seen of it otherwise
+		}
+		if p != nil && sub.Comm != "" && p.Last().Comm == sub.Comm {
 			name = title(p.Last())
 			if place := p.Place(); place != "" && !says(sub.Comm, place) {
 				places = append(places, place)

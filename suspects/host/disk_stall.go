@@ -68,7 +68,7 @@ func weighDisk(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspe
 	var out []suspect.Finding
 	for _, b := range blockedProcesses(s, r, l) {
 		_, _, limited := limitOf(r, b)
-		if (b.brief > 0 || !b.often()) && !(limited && b.booked > 0) && !slices.ContainsFunc(all, func(d disk) bool { return d.slowFor(b) }) {
+		if (b.brief > 0 || !b.often()) && !(limited && (b.booked > 0 || b.often())) && !slices.ContainsFunc(all, func(d disk) bool { return d.slowFor(b) }) {
 			continue // it uses a disk that keeps up, or sleeps for something else
 		}
 		out = append(out, stalled(s, r, all, b))

@@ -109,10 +109,13 @@ func endedServices(s *scene.Scene, r *recording.Recording) (out []*ended) {
 		ppid int
 		comm string
 	}
-	serve := servers(r, s)
+	serve, answered := servers(r, s), answerers(r)
 	own, known, feeds := map[int]post{}, map[family]map[post]bool{}, feeds(r)
 	for _, x := range r.Exits {
 		at, ok := postOf(s, serve, x)
+		if !ok {
+			at, ok = answered[x.PID]
+		}
 		if !ok {
 			at, ok = feeds[x.PID]
 		}
@@ -170,6 +173,18 @@ func servers(r *recording.Recording, s *scene.Scene) map[post][]string {
 	for _, k := range s.Sockets {
 		if p := k.Owner(); p != nil && k.First().Proto == "tcp" && (k.Listening() || k.Listener != nil) {
 			add(k.First().Netns, k.First().Local, p.Subject.Comm)
+		}
+	}
+	return out
+}
+
+// answerers are the processes that answered requests at a port, by pid: one that ends again and
+// again within a second has no socket when somebody looks at them.
+func answerers(r *recording.Recording) map[int]post {
+	out := map[int]post{}
+	for _, t := range r.Turns {
+		if t.Role == "serve" && t.PID > 0 && t.N > 0 && t.Proto == "" && !recording.IsUnix(t.Local) {
+			out[t.PID] = post{t.Netns, "tcp", recording.Port(t.Local)}
 		}
 	}
 	return out

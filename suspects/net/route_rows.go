@@ -2,6 +2,7 @@ package net
 
 import (
 	"net/netip"
+	"slices"
 
 	"snag/recording"
 	"snag/scene"
@@ -75,7 +76,7 @@ func partyTo(s *scene.Scene, r *recording.Recording, rows []recording.Drop) (par
 }
 
 // enough tells that so many dropped packets with a socket here are missed: as many as nobody
-// loses by chance, or two of a connection that has waited since for an acknowledgement: it
+// loses by chance, or two of a connection that waited for an acknowledgement meanwhile: it
 // sends again ever less often (RFC 6298, 5.5).
 func enough(wanted float64, party *scene.Socket) bool {
 	return party != nil && (wanted >= wantedPackets || wanted >= fewOfStuck && (stuck(party) || party.Peer != nil && stuck(party.Peer)))
@@ -87,8 +88,9 @@ const (
 )
 
 func stuck(k *scene.Socket) bool {
-	last := k.Last()
-	return last.Proto == "tcp" && last.State == "ESTABLISHED" && last.TCP != nil && last.SendQ > 0 && last.TCP.LastAck >= stuckFor
+	return slices.ContainsFunc(k.Rows, func(row recording.Socket) bool {
+		return row.Proto == "tcp" && row.State == "ESTABLISHED" && row.TCP != nil && row.SendQ > 0 && row.TCP.LastAck >= stuckFor
+	})
 }
 
 // countedIn is how much counters of a namespace grew together (those of IPv4 and
