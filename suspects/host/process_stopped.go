@@ -31,6 +31,7 @@ var processStopped = &suspect.Suspect{
 	For: []string{
 		"decisive: state T at sample after sample",
 		"strong: SIGSTOP (SIGTSTP, SIGTTIN, SIGTTOU) was sent to it",
+		"strong: a tenth of the time of its requests it was stopped",
 		"strong: data waits at its sockets and is not read, or their streams stand still, for as long",
 	},
 	Against: []string{
@@ -48,25 +49,28 @@ var processStopped = &suspect.Suspect{
 		Now:     "kill -CONT PID",
 		Program: "See what stopped it: a debugger, a script that backs up or freezes, a terminal's job control.",
 	},
-	Verified: "its state is S or R, and its receive queues drain",
-	Next:     "ps -eo pid,stat,comm | awk '$2 ~ /^[Tt]/'; bpftrace -e 'tracepoint:signal:signal_generate /args.sig == 19/ { printf(\"%d -> %d\\n\", pid, args.pid) }'",
-	Weigh:    weighStopped,
+	Verified:    "its state is S or R, and its receive queues drain",
+	Next:        "ps -eo pid,stat,comm | awk '$2 ~ /^[Tt]/'; bpftrace -e 'tracepoint:signal:signal_generate /args.sig == 19/ { printf(\"%d -> %d\\n\", pid, args.pid) }'",
+	WeighBooked: weighStopped,
 }
 
-func weighStopped(s *scene.Scene, r *recording.Recording) []suspect.Finding {
+// stoppedShare of the time of its requests is more than a debugger's glance.
+const stoppedShare = 0.1
+
+func weighStopped(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
 	var out []suspect.Finding
 	for _, p := range s.Processes {
 		if p.Subject.PID == r.Manifest.SelfPID {
 			continue
 		}
 		if st := measure.StopsOf(p, r, s.Window); len(st.Spans) > 0 || st.Seen >= 2 && st.Ran > 0 {
-			out = append(out, stoppedFinding(st, s, r))
+			out = append(out, stoppedFinding(st, s, r, l))
 		}
 	}
 	return out
 }
 
-func stoppedFinding(st measure.Stops, s *scene.Scene, r *recording.Recording) suspect.Finding {
+func stoppedFinding(st measure.Stops, s *scene.Scene, r *recording.Recording, l *ledger.Ledger) suspect.Finding {
 	f := suspect.Finding{Subject: st.Process.Subject, Active: st.Spans, Related: st.Senders(s)}
 	length := intervals.Seconds(st.Spans, s.Window.End)
 	by := ""
@@ -110,6 +114,9 @@ func stoppedFinding(st measure.Stops, s *scene.Scene, r *recording.Recording) su
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: source.SS("-un").And(source.Stat), Origin: "its sockets",
 			Text: "it sends datagrams when it runs: whoever takes them gets none meanwhile"})
 		f.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: length, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("it sent nothing for %s", units.Lasting(length))}
+	} else if share, ok := l.Share(st.Process.Subject.PID, ledger.Stopped); ok && share >= stoppedShare {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Turns, Origin: "turns",
+			Text: fmt.Sprintf("for %.0f %% of the time of its requests it was stopped", 100*share)})
 	} else {
 		text := "nothing waited at its own sockets meanwhile, to be read or to be sent"
 		if len(st.Process.Sockets) == 0 {

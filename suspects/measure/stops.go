@@ -24,11 +24,16 @@ type Stops struct {
 	Signal   string
 	From     string
 	senderID int
+
+	exact []recording.Interval // stops by SIGSTOP, from signal to signal
 }
 
 // longStop: shorter ones are what a debugger's attach or a job control makes, and
 // no shorter than the samples are apart.
 const longStop = time.Second
+
+// shortStop: what an attached debugger or a checkpoint takes is shorter.
+const shortStop = 200 * time.Millisecond
 
 // StopsOf gathers what states, events and signals say of one process.
 func StopsOf(p *scene.Process, r *recording.Recording, window recording.Interval) Stops {
@@ -49,7 +54,7 @@ func StopsOf(p *scene.Process, r *recording.Recording, window recording.Interval
 	}
 	st.Debugger = traced > 0 && 2*traced > st.Seen
 	st.addEvents(r, window)
-	var long []recording.Interval
+	long := st.again()
 	for _, i := range intervals.Merge(st.Spans, 0) {
 		if i.Start < window.Start {
 			i.Start = window.Start
@@ -58,8 +63,22 @@ func StopsOf(p *scene.Process, r *recording.Recording, window recording.Interval
 			long = append(long, i)
 		}
 	}
-	st.Spans = long
+	st.Spans = intervals.Merge(long, 0)
 	return st
+}
+
+// again are short stops that are known to the microsecond, where they come again and again:
+// together they are long.
+func (st *Stops) again() (out []recording.Interval) {
+	for _, i := range st.exact {
+		if i.End.Sub(i.Start) >= shortStop {
+			out = append(out, i)
+		}
+	}
+	if len(out) < 2 || intervals.Seconds(out, 0) < longStop.Seconds() {
+		return nil
+	}
+	return out
 }
 
 // stateSample is one look at a process: its state, and the CPU time used so far.
@@ -103,6 +122,7 @@ func (st *Stops) addSamples(rows []stateSample) (traced int) {
 func (st *Stops) addEvents(r *recording.Recording, window recording.Interval) {
 	pid := st.Process.Subject.PID
 	var stopped recording.Time
+	sure := false // nobody can handle or ignore SIGSTOP
 	for _, e := range r.Events {
 		if e.Subject.PID != pid {
 			continue
@@ -119,18 +139,22 @@ func (st *Stops) addEvents(r *recording.Recording, window recording.Interval) {
 				st.From = fmt.Sprintf("%s[%d]", cmp.Or(e.Attrs["from_comm"], "?"), id)
 			}
 			if stopped == 0 {
-				stopped = e.T
+				stopped, sure = e.T, false
 			}
+			sure = sure || name == "SIGSTOP" && e.Attrs["result"] == "delivered"
 		case e.Kind == recording.EventSignal && name == "SIGCONT":
-			// Between two samples a stop may be seen by its signals alone; that
-			// it was in state T must have been seen at least once.
-			if stopped != 0 && st.confirmedIn(recording.Interval{Start: stopped, End: e.T}) {
+			// Between two samples a stop may be seen by its signals alone; of those that a
+			// program may handle, state T must have been seen at least once.
+			if stopped != 0 && (sure || st.confirmedIn(recording.Interval{Start: stopped, End: e.T})) {
 				st.Spans = append(st.Spans, recording.Interval{Start: stopped, End: e.T})
+				if sure {
+					st.exact = append(st.exact, recording.Interval{Start: stopped, End: e.T})
+				}
 			}
 			stopped = 0
 		}
 	}
-	if open := (recording.Interval{Start: stopped}); stopped != 0 && st.confirmedIn(open) {
+	if open := (recording.Interval{Start: stopped}); stopped != 0 && (sure || st.confirmedIn(open)) {
 		st.Spans = append(st.Spans, open)
 	}
 }
