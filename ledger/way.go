@@ -81,9 +81,10 @@ func wayOf(s *scene.Scene, r *recording.Recording, v *scene.Service) way {
 
 // resends tells of a look at a socket that what it sent was lost: it waits for a timer, or for its
 // own host, which drops what it sends (then nothing is on its way, and the data is still there).
+// Of the sockets of a capture only what was on its way is known.
 func resends(k recording.Socket) bool {
 	t := k.TCP
-	return t != nil && k.SendQ > 0 && (t.Lost > 0 || t.Backoff > 0 || t.Unacked == 0 && t.SndWnd > 0)
+	return t != nil && !k.Wire && k.SendQ > 0 && (t.Lost > 0 || t.Backoff > 0 || t.Unacked == 0 && t.SndWnd > 0)
 }
 
 // bookCall books a caller's demand. server is how much of it the destination had open

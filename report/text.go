@@ -120,7 +120,10 @@ func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
 	if v.Target() != "" {
 		with = " with " + v.Target()
 	}
-	nothing := p.bold(p.green("NOTHING WRONG" + with))
+	nothing := p.bold(p.green("NOTHING WRONG"+with)) + " seen"
+	if l := v.Ledger; l != nil && len(l.Parties) == 0 && len(v.Recording.Manifest.Files) == 0 && len(v.Scene.Streams) == 0 {
+		nothing += " (and no requests)" // nobody was hurt who did not ask
+	}
 	switch {
 	case len(culprits) > 0:
 		return
@@ -137,16 +140,16 @@ func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
 		}
 	case len(v.With(verdict.NotSeen)) > 0 && len(v.Recording.Manifest.Files) > 0:
 		p.add("")
-		p.answer("", "", "", nothing+fmt.Sprintf(" seen in these files; %s could not be judged by them", suspectCount(v.With(verdict.NotSeen))))
+		p.answer("", "", "", nothing+fmt.Sprintf(" in these files; %s could not be judged by them", suspectCount(v.With(verdict.NotSeen))))
 	case len(v.With(verdict.NotSeen)) > 0:
 		p.add("")
-		p.answer("", "", "", nothing+fmt.Sprintf(" seen, but %s could not be judged: see below", suspectCount(v.With(verdict.NotSeen))))
+		p.answer("", "", "", nothing+fmt.Sprintf(", but %s could not be judged: see below", suspectCount(v.With(verdict.NotSeen))))
 	case len(v.Here(verdict.Risk)) > 0:
 		p.add("")
-		p.answer("", "", "", nothing+" seen, but see the risks below")
+		p.answer("", "", "", nothing+", but see the risks below")
 	default:
 		p.add("")
-		p.answer("", "", "", nothing+" seen: no symptom, and no suspect with harm")
+		p.answer("", "", "", nothing+": no symptom, and no suspect with harm")
 	}
 }
 

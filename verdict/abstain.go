@@ -106,6 +106,9 @@ func (v *Verdict) tellApart(g *graph) {
 			if a.state != Culprit || b.state != Contributing || a.finding.Harm.Amount > 0 || b.finding.Harm.Amount > 0 {
 				continue
 			}
+			if x, y := a.finding.Subject, b.finding.Subject; a.suspect == b.suspect && x.Remote != "" && x.Remote == y.Remote && x.Netns == y.Netns {
+				continue // connections to one place have one cause
+			}
 			if g.provenInTime(a) != g.provenInTime(b) {
 				continue // the times tell them apart
 			}
