@@ -179,6 +179,29 @@ func TestRivalsAreNotToldApart(t *testing.T) {
 	}
 }
 
+// Two connections to one place that wait for the same are not two causes.
+func TestConnectionsToOnePlace(t *testing.T) {
+	r := &recording.Recording{Manifest: recording.Manifest{Start: minute.Start, End: minute.End}}
+	sc := scene.Build(r)
+	evidence := []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Source: source.Of("1")}, {Side: suspect.For, Grade: suspect.Strong, Source: source.Of("2")}}
+	for remote, apart := range map[string]bool{"10.0.0.1:80": false, "": true} {
+		found, _ := weighAll(sc, r, nil, nil, []*suspect.Suspect{
+			fake{name: "a", pid: 7, leads: []string{scene.DatagramsLost}, evidence: evidence}.suspect(),
+			fake{name: "b", pid: 7, leads: []string{scene.DatagramsLost}, evidence: evidence}.suspect(),
+		})
+		for _, c := range found {
+			c.suspect, c.finding.Subject.Remote = found[0].suspect, remote
+		}
+		v := &Verdict{Symptoms: []scene.Symptom{{Name: scene.DatagramsLost, Subject: process(7), Onset: minute.Start, Share: 1, Held: 1}}}
+		g := connect(sc, found, v.Symptoms, nil)
+		g.settle()
+		v.abstain(g)
+		if someCulprit(g) == apart || (v.Abstained != "") != apart {
+			t.Errorf("to %q: abstained %q", remote, v.Abstained)
+		}
+	}
+}
+
 func TestWordsAloneAccuseNobody(t *testing.T) {
 	r := &recording.Recording{Manifest: recording.Manifest{Start: minute.Start, End: minute.End, Symptoms: []string{"loss on the stream"}}}
 	for harm, want := range map[float64]State{0: Contributing, 500: Culprit} {
