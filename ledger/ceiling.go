@@ -10,7 +10,8 @@ import (
 )
 
 // A limit to open calls that shows in no fixed number of connections (HAProxy's maxconn, a pool
-// that opens connections when it needs them, or of which somebody keeps some) is told by what it does: while more requests are
+// that opens connections when it needs them, or some of whose connections are held and never used)
+// is known by what it does: while more requests are
 // open than calls, there are as many calls as may be, and no second has more.
 const (
 	lineOver    = 1.25 // requests to calls, and one request, from which the rest waits for something

@@ -10,16 +10,15 @@ import (
 // whoever asked waits for an answer, and is not in line for a thread of others.
 var databases = []string{"mariadbd", "mysqld", "postgres"}
 
-// IsDatabase tells whether a program of that name is one.
-func IsDatabase(comm string) bool { return slices.Contains(databases, comm) }
-
 // LikeDatabase tells whether a listener is one by its program or its port: who asks there waits for
 // an answer, and not for an event.
 func LikeDatabase(sub recording.Subject) bool {
-	return IsDatabase(sub.Comm) || slices.Contains([]string{"5432", "3306"}, recording.Port(sub.Local))
+	return slices.Contains(databases, sub.Comm) || slices.Contains([]string{"5432", "3306"}, recording.Port(sub.Local))
 }
 
-func (p *Party) isDatabase() bool { return p.Role == Serves && IsDatabase(p.Subject.Comm) }
+func (p *Party) isDatabase() bool {
+	return p.Role == Serves && slices.Contains(databases, p.Subject.Comm)
+}
 
 const (
 	// Replicas ask once for all that is to come: fewer may be theirs.

@@ -296,7 +296,7 @@ func TestTheResourcesOfAWatchedGroup(t *testing.T) {
 	}
 }
 
-// A limit of its disks that came after a process was first seen, and went again, is told.
+// A disk limit that is set after the process was first seen, and removed again, is recorded.
 func TestADiskLimitThatComesAndGoes(t *testing.T) {
 	p, env, sink := copied(t, nginx("S"))
 	limit := env.Sys + "/fs/cgroup/system.slice/nginx.service/io.max"
@@ -314,7 +314,7 @@ func TestADiskLimitThatComesAndGoes(t *testing.T) {
 			return
 		}
 	}
-	t.Error("no limit was told")
+	t.Error("the limit was not recorded")
 }
 
 // Of a group with a limit, and of one above it, what happened at the limit is measured.

@@ -277,13 +277,7 @@ func TestFailedAnswers(t *testing.T) {
 	r.Stop()
 	rec := b.needs(r, "sockets.turns")
 	for p, a := range port {
-		n, as := uint64(0), ""
-		_, rows := turns(rec, b, "serve", p)
-		for _, row := range rows {
-			if n += row.Failed; row.Failed > 0 {
-				as = row.FailedAs
-			}
-		}
+		n, as := failedAt(rec, b, p)
 		want := uint64(0)
 		if a.as != "" {
 			want = rounds

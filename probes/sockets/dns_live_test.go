@@ -41,13 +41,7 @@ func answerOf(q []byte, code dnsmessage.RCode) []byte {
 // nameServer listens for queries inside the namespace and hands its socket to serve.
 func (b *bench) nameServer(network, addr string, serve func(c *net.UDPConn)) {
 	b.t.Helper()
-	var c net.PacketConn
-	b.do(func() (err error) {
-		c, err = net.ListenPacket(network, addr)
-		return err
-	})
-	b.t.Cleanup(func() { c.Close() })
-	go serve(c.(*net.UDPConn))
+	go serve(b.datagrams(network, addr))
 }
 
 // oneByOne answers in the order in which it is asked, each after that time.

@@ -130,13 +130,7 @@ func TestFailedHandshakes(t *testing.T) {
 	r.Stop()
 	rec := b.needs(r, "sockets.turns")
 	for i, c := range all {
-		n, as := uint64(0), ""
-		_, rows := turns(rec, b, "serve", fmt.Sprint(7800+i))
-		for _, row := range rows {
-			if n += row.Failed; row.Failed > 0 {
-				as = row.FailedAs
-			}
-		}
+		n, as := failedAt(rec, b, fmt.Sprint(7800+i))
 		want := uint64(0)
 		if c.as != "" {
 			want = tlsRounds

@@ -296,3 +296,14 @@ func TestSlowTurnsAreLookedAt(t *testing.T) {
 		}
 	}
 }
+
+// failedAt is how many answers at a port were errors, and what the last of them were called.
+func failedAt(rec *recording.Recording, b *bench, port string) (n uint64, as string) {
+	_, rows := turns(rec, b, "serve", port)
+	for _, row := range rows {
+		if n += row.Failed; row.Failed > 0 {
+			as = row.FailedAs
+		}
+	}
+	return n, as
+}

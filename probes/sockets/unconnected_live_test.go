@@ -11,8 +11,8 @@ import (
 	"snag/recording"
 )
 
-// asksFrom opens a UDP socket inside the namespace that is connected to nobody.
-func (b *bench) asksFrom(network, addr string) *net.UDPConn {
+// datagrams opens a UDP socket inside the namespace that is connected to nobody.
+func (b *bench) datagrams(network, addr string) *net.UDPConn {
 	b.t.Helper()
 	var c net.PacketConn
 	b.do(func() (err error) {
@@ -89,7 +89,7 @@ func TestQueriesOfSocketsThatAreNotConnected(t *testing.T) {
 	b.nameServer("udp4", "127.0.0.4:53", ignores)
 	b.nameServer("udp4", "127.0.0.5:53", ignores)
 	b.nameServer("udp6", "[::1]:53", atOnce(30*time.Millisecond, dnsmessage.RCodeRefused))
-	c, c6 := b.asksFrom("udp4", "0.0.0.0:0"), b.asksFrom("udp", "[::]:0")
+	c, c6 := b.datagrams("udp4", "0.0.0.0:0"), b.datagrams("udp", "[::]:0")
 	go ignores(c)
 	go ignores(c6)
 	r := b.start()
@@ -105,8 +105,8 @@ func TestQueriesOfSocketsThatAreNotConnected(t *testing.T) {
 	b.sendTo(c, "127.0.0.4:53", 40)
 	b.sendTo(c, "127.0.0.4:53", 40) // sent twice
 	time.Sleep(1200 * time.Millisecond)
-	b.sendTo(c, "127.0.0.4:53", 40)          // asked again
-	early := b.asksFrom("udp4", "0.0.0.0:0") // closes before anybody could answer
+	b.sendTo(c, "127.0.0.4:53", 40)           // asked again
+	early := b.datagrams("udp4", "0.0.0.0:0") // closes before anybody could answer
 	b.sendTo(early, "127.0.0.4:53", 41)
 	early.Close()
 	time.Sleep(6 * time.Second)

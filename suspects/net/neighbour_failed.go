@@ -126,7 +126,7 @@ func neighbourFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey,
 // and drops what has waited since (arp(7): mcast_solicit, retrans_time_ms).
 const askedFor = 3 * time.Second
 
-// gaveUp: the kernel asked for a neighbour until it was told to stop, and dropped what had waited.
+// gaveUp: the neighbour did not answer, and the kernel dropped the packets that had waited for it.
 func gaveUp(d recording.Drop) bool {
 	return d.Reason == "NEIGH_FAILED" || strings.HasPrefix(d.Place, "neigh_invalidate")
 }

@@ -122,8 +122,8 @@ func poolFinding(s *scene.Scene, p ledger.Pool) suspect.Finding {
 	if kept > 0 {
 		f.Text += fmt.Sprintf(" in use; %d more were not used at all", kept)
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(kept), Unit: "connections", Source: source.SS("-ti", source.BytesSent), Origin: "silent",
-			Text: fmt.Sprintf("%d more of its connections to %s carried nothing: somebody took them and keeps them", kept, p.Address)})
-		f.Remedy.Program = fmt.Sprintf("Give connections back as soon as they are not needed: %d are kept (a transaction left open, a job between two statements).", kept)
+			Text: fmt.Sprintf("%d more of its connections to %s carried nothing: they are held and not used", kept, p.Address)})
+		f.Remedy.Program = fmt.Sprintf("Give connections back as soon as they are not needed: %d are held and not used (a transaction left open, a job between two statements).", kept)
 	}
 	for _, k := range s.Sockets {
 		if k.Listening() && k.First().Local == p.Address {

@@ -98,7 +98,7 @@ func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 // waitTogether tells whether requests of a database wait as they do for a lock. Of other services
 // answers that are sent by a timer look the same.
 func waitTogether(s *scene.Scene, r *recording.Recording, k *scene.Socket) bool {
-	if k == nil || !ledger.IsDatabase(k.Subject.Comm) {
+	if k == nil || !ledger.LikeDatabase(k.Subject) {
 		return false
 	}
 	for _, v := range scene.Services(s, r, "serve") {
