@@ -11,8 +11,8 @@ import (
 
 // A limit to open calls that shows in no fixed number of connections (HAProxy's maxconn, a pool
 // that opens connections when it needs them, or some of whose connections are held and never used)
-// is known by what it does: while more requests are
-// open than calls, there are as many calls as may be, and no second has more.
+// is known by what it does: while more requests are open than calls, there are as many calls as
+// may be, and no second has more.
 const (
 	lineOver    = 1.25 // requests to calls, and one request, from which the rest waits for something
 	ceilingFrom = 0.8  // of the limit are open on average; of the rest each is between two calls

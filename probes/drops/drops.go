@@ -40,7 +40,9 @@ type running struct {
 	sweep  *sweeper
 	names  names
 	owners owners
-	hidden error // why places and stacks have no names
+	// unowned are the rows that wait for the next scan of owners.
+	unowned []recording.Drop
+	hidden  error // why places and stacks have no names
 
 	since    recording.Time // the probe began
 	last     recording.Time // the last reading
@@ -110,6 +112,7 @@ func (r *running) run(ctx context.Context) {
 	// The map in use and, after it, what was counted while it was swapped.
 	r.l.detach()
 	r.tick()
+	r.owners.next = time.Time{} // the last look
 	r.tick()
 	spent()
 }
@@ -130,30 +133,37 @@ func (r *running) tick() {
 	}
 	since, now := r.last, r.env.Now()
 	r.last = now
-	if len(entries) == 0 {
+	if len(entries) == 0 && len(r.unowned) == 0 {
 		return
 	}
 	if r.names.symbols == nil && r.hidden == nil { // takes 66 ms of CPU: not where nothing is dropped
 		r.names.symbols, r.hidden = kernel.SharedSymbols(r.env.Proc)
 	}
 	inodes := map[uint64]bool{}
-	rows := make([]recording.Drop, 0, len(entries))
+	rows := r.unowned
 	for _, e := range entries {
-		d := r.names.row(e, r.env.Anchor, since, now)
+		rows = append(rows, r.names.row(e, r.env.Anchor, since, now))
+	}
+	r.unowned = nil
+	for _, d := range rows {
 		if d.Inode != 0 && !d.Benign {
 			inodes[d.Inode] = true
 		}
-		rows = append(rows, d)
 	}
-	r.owners.find(inodes, time.Now())
+	looked := r.owners.find(inodes, time.Now())
 	for _, d := range fold(rows, mostRows) {
-		if o, ok := r.owners.known[d.Inode]; ok && d.Inode != 0 {
-			d.PID, d.Comm = o.pid, o.comm
-		} else if inodes[d.Inode] {
-			r.notFound += d.N
-		}
 		if d.Stack != 0 && !r.writeStack(d.Stack) {
 			d.Stack = 0
+		}
+		switch o, ok := r.owners.known[d.Inode]; {
+		case ok && d.Inode != 0:
+			d.PID, d.Comm = o.pid, o.comm
+		case !inodes[d.Inode]:
+		case !looked:
+			r.unowned = append(r.unowned, d)
+			continue
+		default:
+			r.notFound += d.N
 		}
 		r.env.Sink.Append(d)
 		r.tell(d)

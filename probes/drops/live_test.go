@@ -218,7 +218,7 @@ func TestReceiveBuffer(t *testing.T) {
 			}
 			send(t, "127.0.0.1:5006", sent)
 			inode, drops = udpDrops(t, 5006)
-			time.Sleep(3 * time.Second) // the owner is looked for once a second, while it lives; late on a busy machine
+			time.Sleep(2500 * time.Millisecond) // the owner is looked for once a second, while it lives
 		})
 	})
 	n, _ := total(m.rec.Drops, "SOCKET_RCVBUFF", "udp_queue_rcv_one_skb", ns)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"snag/internal/kernel"
+	"snag/probes/probe"
 )
 
 // owner is the process that holds a socket: of several, the one with the lowest
@@ -33,21 +34,26 @@ type owners struct {
 // scanShare bounds the scans' share of a core.
 const scanShare = 50
 
-// find makes the inodes known where it can. It may do nothing: a socket that is
-// not found now is looked for again at a later call.
-func (o *owners) find(inodes map[uint64]bool, now time.Time) {
+// find makes the inodes known where it can, and says whether it looked: false where the next
+// scan is not due yet.
+func (o *owners) find(inodes map[uint64]bool, now time.Time) bool {
 	missing := false
 	for i := range inodes {
 		if _, ok := o.known[i]; !ok {
 			missing = true
 		}
 	}
-	if !missing || now.Before(o.next) {
-		return
+	if !missing {
+		return true
 	}
+	if now.Before(o.next) {
+		return false
+	}
+	before := probe.ThreadCPU()
 	o.scan(inodes)
-	took := time.Since(now)
-	o.next = now.Add(took + max(scanShare*took, time.Second/2))
+	took := time.Duration((probe.ThreadCPU() - before) * float64(time.Second))
+	o.next = time.Now().Add(max(scanShare*took, time.Second/2))
+	return true
 }
 
 func (o *owners) scan(inodes map[uint64]bool) {

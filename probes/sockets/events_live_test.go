@@ -183,7 +183,7 @@ func TestBrokenPipeIsSeen(t *testing.T) {
 			t.Errorf("%s: %v, want %v; all: %v", k, got[k], v, got)
 		}
 	}
-	if !b.sink.Noticed("SIGPIPE", "yes") {
+	if !b.sink.Noticed("first SIGPIPE") { // only the first is told of, and another test may have it
 		t.Errorf("notices %q", b.sink.Notices())
 	}
 }

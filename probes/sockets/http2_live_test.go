@@ -30,8 +30,9 @@ func TestRequestsOfHTTP2AreCountedSeparately(t *testing.T) {
 	c := b.http2Client("127.0.0.1:7301")
 	var asked askedHTTP2
 	var all sync.WaitGroup
-	for range atOnce {
+	for i := range atOnce {
 		all.Go(func() {
+			time.Sleep(time.Duration(i) * work / atOnce) // so that not all are answered at once
 			for range rounds {
 				asked.get(c, "http://127.0.0.1:7301/", strings.NewReader("what"))
 			}
