@@ -8,7 +8,7 @@ LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION)
 LINT     := bin/lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test flakes bench bench-probes bench-streams bench-syscalls bench-files fuzz attack lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
+.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test flakes bench bench-probes bench-streams bench-syscalls bench-files study-files fuzz attack lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +91,12 @@ bench-files: ## snag read beside grep, gzip, strace-parser, inferno, tshark, GCV
 	tools/setup.sh bench-files
 	$(MAKE) --no-print-directory build
 	$(GO) run ./tools/benchfiles -snag bin/snag -size $(SIZE)
+
+# DIR= is the tree of files, which stays where it is.
+study-files: ## snag read beside tshark, GCViewer and others, on a tree of captures, logs and profiles that others made: make study-files DIR=~/captures
+	@test -n "$(DIR)" || { echo "name the tree of files: make study-files DIR=~/captures"; exit 2; }
+	$(MAKE) --no-print-directory build
+	$(GO) run ./tools/filestudy -snag bin/snag $(DIR)
 
 fuzz: ## every fuzz target for FUZZTIME
 	tools/fuzz.sh $(FUZZTIME)

@@ -274,6 +274,14 @@ func (h hostClocks) askedOf(path string) (time.Duration, bool) {
 	return 0, false
 }
 
+// oneClock tells whether the times of two files, moved as they are, are of one clock for certain: it
+// was asked for of one of them, or both are of one host.
+func (h hostClocks) oneClock(a, b string) bool {
+	_, first := h.askedOf(a)
+	_, second := h.askedOf(b)
+	return first || second || h.of[a] != "" && h.of[a] == h.of[b]
+}
+
 // base is by how much the clock that others are compared with was asked to be moved.
 func (h hostClocks) base(clock string) time.Duration {
 	for path, of := range h.of {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"snag/internal/packet"
+	"snag/internal/pcapfilter"
 	"snag/readers/reader"
 	"snag/recording"
 )
@@ -23,6 +25,9 @@ type Plan struct {
 	// Dir is where the recording goes.
 	Dir  string
 	Find string // a text to look for in what the files hold; "": none
+	// From and To bound the times that are judged, as people write them; "": all.
+	From, To string
+	Only     string // a filter of captures' packets (pcapfilter); "": all
 	// Zone is that of times without one; nil: what the files tell, else this host's.
 	Zone *time.Location
 	// Zones, Offsets (added to all times) and Hosts are of single files: by the path as
@@ -56,6 +61,10 @@ func Read(ctx context.Context, p Plan) error {
 	if err := asked.check(p.Files); err != nil {
 		return err
 	}
+	only, err := onlyOf(p.Only)
+	if err != nil {
+		return err
+	}
 	given, err := expand(p.Files)
 	if err != nil {
 		return err
@@ -76,17 +85,26 @@ func Read(ctx context.Context, p Plan) error {
 		}
 	})()
 	times := guessZones(ctx, files, given, p, asked)
-	captures := survey(ctx, files)
+	captures := survey(ctx, files, only)
+	unread = append(unread, captures.pipes...)
 	clocks := compareClocks(ctx, files, times, given, captures, asked)
 	if err := asked.checkOffsets(p.Files, clocks.of); err != nil {
 		return err
+	}
+	part, err := timesAsked(p, files, times, clocks)
+	if err != nil {
+		return err
+	}
+	for i := range files {
+		own := part.moved(clocks.offsetOf(files[i].in.Path))
+		files[i].opt.From, files[i].opt.To = own.from, own.to
 	}
 	w, err := recording.Create(p.Dir, recording.Manifest{Snag: p.Snag, Host: "files", Symptoms: p.Symptoms, Start: 1}, recording.Options{Files: true, Wait: true})
 	if err != nil {
 		return err
 	}
 	all := sets(files, asked)
-	in := &intake{w: w, marked: len(all)+len(given.recordings) > 1}
+	in := &intake{w: w, marked: len(all)+len(given.recordings) > 1, part: part}
 	var failed error
 	var gave bool // any file gave anything
 	stop := progress(ctx, p.Tick, files)
@@ -99,12 +117,15 @@ func Read(ctx context.Context, p Plan) error {
 		}
 		k := in.sink(s)
 		told, err := readSet(ctx, set, k)
+		if !part.moved(s.offset).clip(&told) {
+			unread = append(unread, fmt.Sprintf("read %s: nothing of it lies within --from and --to", s.name))
+		}
 		k.ended(told, err)
 		unread = append(unread, doubts(set, told, err)...)
 		gave = gave || err == nil || told.Lines > 0 || told.First != 0
 		failed = errors.Join(failed, err)
 	}
-	in.compare(ctx, captures, files, looksOf(given, clocks.offsetOf), clocks.offsetOf)
+	in.compare(ctx, captures, files, looksOf(given, clocks.offsetOf), clocks)
 	stop()
 	for _, path := range given.recordings {
 		in.takeRecording(path, given.open[path], asked, clocks)
@@ -118,6 +139,17 @@ func Read(ctx context.Context, p Plan) error {
 		failed = nil // it is in the recording
 	}
 	return errors.Join(failed, err, w.Close())
+}
+
+// onlyOf is a filter of decoded packets; nil for none.
+func onlyOf(text string) (func(*packet.Packet) bool, error) {
+	if text == "" {
+		return nil, nil
+	}
+	filter, err := pcapfilter.Parse(text)
+	return func(p *packet.Packet) bool {
+		return filter(&pcapfilter.Packet{Src: p.Src.Addr(), Dst: p.Dst.Addr(), SrcPort: p.Src.Port(), DstPort: p.Dst.Port(), Proto: p.Proto, Len: p.Size})
+	}, err
 }
 
 // readSet reads one file, or several that belong together.
@@ -143,6 +175,12 @@ func sets(files []file, asked settings) (out [][]file) {
 	for _, f := range files {
 		key := f.format.Name + " " + strings.TrimSuffix(f.in.Path, "."+strconv.Itoa(f.opt.PID))
 		switch {
+		case f.format.SetOf != nil:
+			ring := f.format.SetOf(f.in.Path)
+			if key = f.format.Name + " " + ring + " " + asked.hostOf(f.in.Path); ring == "" {
+				out = append(out, []file{f})
+				continue
+			}
 		case f.format.Together:
 			key = f.format.Name + " " + f.opt.Root + " " + asked.hostOf(f.in.Path)
 		case f.opt.PID == 0 || f.format.ReadSet == nil:
@@ -194,7 +232,7 @@ func open(ctx context.Context, given given, p Plan) (files []file, unread []stri
 			unread = append(unread, err.Error())
 			continue
 		}
-		f := file{in: in, opt: reader.Options{Zone: time.Local, Find: p.Find, Map: p.Map, PID: pidOf(path), Modified: in.Modified, Root: folder}}
+		f := file{in: in, opt: reader.Options{Zone: time.Local, Only: p.Only, Find: p.Find, Map: p.Map, PID: pidOf(path), Modified: in.Modified, Root: folder}}
 		var why string
 		if f.format, why = formatOf(in.Head()); why != "" && inside {
 			f.format, why = formatNamed(path, in.Head(), why)

@@ -40,6 +40,7 @@ type intake struct {
 	sources []*source
 	// marked: there are several sources, whose rows must be told apart.
 	marked bool
+	part   window // of the times that is asked for
 }
 
 // add begins a source.
@@ -70,7 +71,11 @@ type sourceSink struct {
 const mostHosts = 256
 
 func (k *sourceSink) Sample(t recording.Time, name string, l recording.Labels, v float64) {
-	k.to.Sample(t.Add(k.of.offset), name, l, v)
+	at := t.Add(k.of.offset)
+	if !k.in.part.has(at, at) {
+		return
+	}
+	k.to.Sample(at, name, l, v)
 	if s := k.of; s.counters != nil && reader.Counts(name) {
 		key := recording.Series{Name: name, Labels: l}.Key()
 		first, ok := s.counters[key]
@@ -104,7 +109,9 @@ func fell(earlier, later *source) bool {
 }
 
 func (k *sourceSink) Append(row recording.Row) {
-	row = shifted(row, k.of.offset)
+	if row = shifted(row, k.of.offset); !k.in.part.hasRow(row) {
+		return
+	}
 	e, ok := row.(recording.Event)
 	if !ok || e.Subject.Host == "" || e.Subject.Host == k.of.host {
 		k.to.Append(row)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
+	"snag/internal/packet"
 	"snag/readers/reader"
 	"snag/readers/sides"
 	"snag/readers/strace"
@@ -21,21 +21,41 @@ type surveyed struct {
 	names  []string
 	path   *sides.Path // nil: there are no two
 	failed []recording.Coverage
+	// pipes are sentences on captures that can't be compared.
+	pipes []string
 }
 
 // survey looks at all captures once, to find connections that are on several.
-func survey(ctx context.Context, files []file) (s surveyed) {
+func survey(ctx context.Context, files []file, only func(*packet.Packet) bool) (s surveyed) {
+	captures := 0
+	rings := map[string]int{}
 	for _, f := range files {
-		if f.format.Name == "pcap" && f.in.Size > 0 && len(s.names) < mostCompared {
+		if f.format.SetOf != nil {
+			rings[f.format.SetOf(f.in.Path)]++
+		}
+	}
+	for _, f := range files {
+		switch {
+		case f.format.Name != "pcap":
+			continue
+		case rings[f.format.SetOf(f.in.Path)] > 1 && f.format.SetOf(f.in.Path) != "":
+			continue // its files are one after the other, and no two ends of anything
+		case f.in.Size == 0:
+			s.pipes = append(s.pipes, fmt.Sprintf("read %s: it is a pipe, which can't be read twice: it is not compared with the other captures (save it as a file first)", f.in.Path))
+		case len(s.names) < mostCompared:
 			s.names = append(s.names, f.in.Path)
 		}
+		captures++
+	}
+	if captures < 2 {
+		s.pipes = nil
 	}
 	if len(s.names) < 2 {
 		return s
 	}
 	var all []*sides.Capture
 	for _, name := range s.names {
-		c, err := sides.Survey(ctx, name, len(s.names))
+		c, err := sides.Survey(ctx, name, len(s.names), only)
 		if err != nil {
 			s.failed = append(s.failed, recording.Coverage{Probe: sides.Measure, State: recording.CoverageFailed, Why: fmt.Sprintf("compare it with the other captures: %v", err)})
 			continue
@@ -48,12 +68,12 @@ func survey(ctx context.Context, files []file) (s surveyed) {
 
 // compare looks at captures of both ends of the same connections, as a source of its
 // own: where the time of their requests passed.
-func (in *intake) compare(ctx context.Context, s surveyed, files []file, looks []serverLook, shift func(path string) time.Duration) {
+func (in *intake) compare(ctx context.Context, s surveyed, files []file, looks []serverLook, clocks hostClocks) {
 	if s.path == nil {
 		return
 	}
 	k := in.sink(in.add(&source{name: strings.Join(s.names, " + "), format: "sides"}))
-	told := s.join(ctx, callsOf(files), looks, shift, k)
+	told := s.join(ctx, callsOf(files), looks, clocks, k)
 	k.of.span = recording.Interval{}
 	for _, s := range in.sources {
 		if s.format == "pcap" && s.span.Start != 0 {
@@ -65,7 +85,8 @@ func (in *intake) compare(ctx context.Context, s surveyed, files []file, looks [
 }
 
 // join follows each connection between the first and the last capture that has it.
-func (s surveyed) join(ctx context.Context, calls sides.Calls, looks []serverLook, shift func(path string) time.Duration, out recording.Sink) (all reader.Told) {
+func (s surveyed) join(ctx context.Context, calls sides.Calls, looks []serverLook, clocks hostClocks, out recording.Sink) (all reader.Told) {
+	shift := clocks.offsetOf
 	all.Coverage = s.failed
 	hops := s.path.Hops()
 	if len(hops) == 0 && len(s.path.Pairs) > 0 {
@@ -78,6 +99,7 @@ func (s surveyed) join(ctx context.Context, calls sides.Calls, looks []serverLoo
 			break
 		}
 		by := sides.Shift{int64(shift(h.Path(0))), int64(shift(h.Path(1)))}
+		h.Exact = clocks.oneClock(h.Path(0), h.Path(1))
 		kept := &heldRequests{Sink: out}
 		res, err := h.Join(ctx, calls, by, kept)
 		row, facts := h.Told(res, err)

@@ -112,6 +112,9 @@ func doubts(set []file, told reader.Told, err error) (out []string) {
 			out = append(out, fmt.Sprintf("read %s: %s", f.in.Path, changed))
 		}
 	}
+	if 2*told.Foreign > told.Lines {
+		out = append(out, fmt.Sprintf("read %s: %s of its %s lines are not of that format (%s), or damaged: they are not judged", path, units.Count(float64(told.Foreign)), units.Count(float64(told.Lines)), set[0].format.Name))
+	}
 	for _, text := range told.Doubts {
 		out = append(out, fmt.Sprintf("read %s: %s", path, text))
 	}

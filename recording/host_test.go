@@ -38,6 +38,7 @@ func oneOfEach(t Time, i int) []Row {
 		Turns{T: t, Netns: 4026531840, Role: "serve", Local: "10.0.0.1:80", Remote: "10.0.0.7", PID: 812, Comm: "nginx", N: 2, Sum: 0.1, Max: 0.06, Hist: []uint64{0, 2}},
 		Flow{T: t, End: t + 5e9, Netns: 1, Proto: "tcp", Client: "10.0.0.7:40112", Server: "10.0.0.1:80", Known: true, Closed: "client fin", Up: FlowWay{Packets: 5, Bytes: 120, Size: 1448}, Down: FlowWay{Packets: 9, Resent: 1}},
 		SIPCall{T: t, End: t + 9e9, Netns: 1, ID: "a84b4c76e66710", Caller: "10.0.0.7:5060", Callee: "10.0.0.1:5060", INVITEs: 1, Code: 200, Bye: t + 8e9, ByeFrom: "10.0.0.7:5060", Media: []string{"10.0.0.7:4000"}, AfterBye: 40},
+		Segment{T: t, Netns: 1, Client: "10.0.0.7:40112", Server: "10.0.0.1:80", Up: true, Flags: "P.", Seq: 1, Len: 17, Ack: 1, Window: 64256, Again: true, Wait: true},
 		Handshakes{T: t, Netns: 1, Server: "10.0.0.1:80", SYNs: 9, Opened: 7, Late: 2, LateMax: 1.04, Resent: 2},
 		Ports{T: t, Netns: 4026531840, Local: "10.0.0.1", Remote: "10.0.0.9:3306", InUse: 28000 + i, TimeWait: 27000, Low: 32768, High: 60999},
 		HalfOpen{T: t, Netns: 4026531840, Local: "10.0.0.1:80", N: 256, Sources: 250 + i, Resent: 200, Remote: "192.0.2.7:1024"},

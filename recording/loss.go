@@ -32,6 +32,7 @@ var feeds = map[string][]string{
 	"rules":         {"routes.rules"},
 	"log_files":     {"logs.files"},
 	"flows":         {"pcap.flows", "pcap.udp"},
+	"segments":      {"pcap.flows"},
 	"handshakes":    {"pcap.handshakes"},
 	"ports":         {"sockets.ports"},
 	"libraries":     {"host.libraries"},

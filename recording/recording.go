@@ -72,6 +72,7 @@ type Recording struct {
 	Turns          []Turns
 	Flows          []Flow
 	Handshakes     []Handshakes
+	Segments       []Segment
 	SIPCalls       []SIPCall
 	Ports          []Ports
 	HalfOpen       []HalfOpen

@@ -49,6 +49,7 @@ var tables = []table{
 	of(func(r *Recording) *[]Turns { return &r.Turns }, func(v Turns) Time { return v.T }),
 	of(func(r *Recording) *[]Flow { return &r.Flows }, func(v Flow) Time { return v.T }),
 	of(func(r *Recording) *[]Handshakes { return &r.Handshakes }, func(v Handshakes) Time { return v.T }),
+	of(func(r *Recording) *[]Segment { return &r.Segments }, func(v Segment) Time { return v.T }),
 	of(func(r *Recording) *[]SIPCall { return &r.SIPCalls }, func(v SIPCall) Time { return v.T }),
 	of(func(r *Recording) *[]Ports { return &r.Ports }, func(v Ports) Time { return v.T }),
 	of(func(r *Recording) *[]HalfOpen { return &r.HalfOpen }, func(v HalfOpen) Time { return v.T }),

@@ -26,12 +26,37 @@ type Flow struct {
 	// Closed is how it ended: "fin", "client fin" (half closed), "server fin", "client
 	// rst", "server rst", "refused", "unanswered", "open" (it went on), "forgotten" (it
 	// made room).
-	Closed string  `json:"closed"`
-	First  string  `json:"first_close,omitempty"` // who closed first: client or server
-	Forged bool    `json:"forged,omitempty"`      // the reset's TTL is not its sender's
-	Call   string  `json:"call,omitempty"`        // of UDP: the SIP call whose media it carries (SIPCall.ID)
-	Up     FlowWay `json:"up"`
-	Down   FlowWay `json:"down"`
+	Closed string `json:"closed"`
+	First  string `json:"first_close,omitempty"` // who closed first: client or server
+	Forged bool   `json:"forged,omitempty"`      // the reset's TTL is not its sender's
+	Call   string `json:"call,omitempty"`        // of UDP: the SIP call whose media it carries (SIPCall.ID)
+	// Cut: a reset that came from the server took an answer, or the rest of one, from the client.
+	Cut bool `json:"cut,omitempty"`
+	// Asked are the client's requests: what it sends until the server sends again. WaitSum is how
+	// long those that were answered waited for the first byte, s, WaitMax the longest. Silent of
+	// all waited a second and more, SilentSum in all, s; Silence is the longest of these waits, nil
+	// where there is none.
+	Asked     uint64   `json:"asked,omitempty"`
+	WaitSum   float64  `json:"wait_sum,omitempty"`
+	WaitMax   float64  `json:"wait_max,omitempty"`
+	Silent    uint64   `json:"silent,omitempty"`
+	SilentSum float64  `json:"silent_sum,omitempty"`
+	Silence   *Silence `json:"silence,omitempty"`
+	Up        FlowWay  `json:"up"`
+	Down      FlowWay  `json:"down"`
+}
+
+// Silence is the time after a request in which nothing came of the server.
+type Silence struct {
+	After  float64 `json:"after"`            // s after the connection's first packet, when the request had been sent whole
+	Length float64 `json:"length"`           // s
+	Begins string  `json:"begins,omitempty"` // what the request is, by its first bytes; "": not known
+	// Acked is how long after that all of it had been acknowledged, s; nil: it never was.
+	Acked *float64 `json:"acked,omitempty"`
+	Open  bool     `json:"open,omitempty"`  // no answer came before the connection ended, or the capture
+	First bool     `json:"first,omitempty"` // the server had sent no data before
+	// Usual is the mean wait of the connection's other requests, s; nil: there were none.
+	Usual *float64 `json:"usual,omitempty"`
 }
 
 // FlowWay is what one end of a flow sent.
@@ -41,7 +66,7 @@ type FlowWay struct {
 	Segments uint64 `json:"segments,omitempty"` // with payload, in segments of the flow's size (offloads capture larger ones)
 	Size     int    `json:"segment_bytes,omitempty"`
 	// Resent are packets with payload that was sent before, Needless of them such that
-	// the other end had it already or reported as duplicates; Timeouts those without
+	// the other end had it already or reported as duplicates, or could not take, beyond its window; Timeouts those without
 	// duplicate ACKs before.
 	Resent    uint64 `json:"resent,omitempty"`
 	Needless  uint64 `json:"needless,omitempty"`
@@ -70,6 +95,7 @@ type FlowWay struct {
 	WindowMost int64   `json:"window_most_bytes,omitempty"`
 	Shut       uint64  `json:"shut,omitempty"`
 	ShutMax    float64 `json:"shut_max,omitempty"`
+	ShutMore   bool    `json:"shut_more,omitempty"` // it had more to send then: it asked for room, or sent when there was some
 	// RTT is from the capture to the other end and back, by data and its ACK, s; nil: not
 	// measured.
 	RTT    *float64 `json:"rtt,omitempty"`
@@ -81,6 +107,8 @@ type FlowWay struct {
 	// that was (SACK). 0: none.
 	Stuck  int `json:"stuck_bytes,omitempty"`
 	Passed int `json:"passed_bytes,omitempty"`
+	// Largest is the size of the largest IP packet that was captured of it, bytes.
+	Largest int `json:"largest_bytes,omitempty"`
 	// StuckSince is when the first of them was sent; LargestAcked the size of the largest
 	// IP packet that was acknowledged, bytes, of those that were timed; LastAck when
 	// anything was, last.
@@ -96,8 +124,13 @@ type FlowWay struct {
 	SentSince        uint64 `json:"sent_since,omitempty"`
 	TooBig           uint64 `json:"too_big,omitempty"`
 	MTU              int    `json:"mtu,omitempty"`
-	Last             Time   `json:"last,omitempty"`      // of UDP: its last packet
-	AfterBye         uint64 `json:"after_bye,omitempty"` // RTP packets half a second and more after the BYE of their call
+	// Of TCP: ICMP messages that its packets did not arrive, the last one's reason ("no route",
+	// "filtered", "no port") and who sent it.
+	Undelivered    uint64 `json:"undelivered,omitempty"`
+	UndeliveredWhy string `json:"undelivered_why,omitempty"`
+	UndeliveredBy  string `json:"undelivered_by,omitempty"`
+	Last           Time   `json:"last,omitempty"`      // of UDP: its last packet
+	AfterBye       uint64 `json:"after_bye,omitempty"` // RTP packets half a second and more after the BYE of their call
 	// Of RTP: packets that its sequence numbers say were lost, of all that were sent;
 	// jitter as RFC 3550 6.4.1 has it, s.
 	RTP *RTPWay `json:"rtp,omitempty"`
@@ -114,6 +147,24 @@ type RTPWay struct {
 	Jitter  float64 `json:"jitter,omitempty"`
 	MaxGap  float64 `json:"max_gap,omitempty"` // longest time without a packet, s
 	Clock   int     `json:"clock_hz,omitempty"`
+}
+
+// Segment is one segment of a captured TCP connection. They are kept of the few connections on which
+// somebody waited longest, thinned out evenly where there are many, and of the longest wait whole.
+type Segment struct {
+	T      Time   `json:"t"`
+	Netns  uint64 `json:"netns"`
+	Client string `json:"client"`
+	Server string `json:"server"`
+	Up     bool   `json:"up,omitempty"`    // the client sent it
+	Flags  string `json:"flags,omitempty"` // of S, F, R, P and . (ACK), as tcpdump has them
+	Seq    uint32 `json:"seq"`             // bytes since the direction's first
+	Len    int    `json:"len,omitempty"`   // of the payload, bytes
+	Ack    uint32 `json:"ack,omitempty"`   // of the other direction's bytes; 0 without the flag, or before its first
+	// Window is what its sender offers, bytes; -1: its scale is not known.
+	Window int64 `json:"window"`
+	Again  bool  `json:"again,omitempty"` // its payload was seen before
+	Wait   bool  `json:"wait,omitempty"`  // it is of the connection's longest wait
 }
 
 // Handshakes counts what became of the SYNs of one second to one address and port.
@@ -160,5 +211,6 @@ type SIPCall struct {
 
 // Table names of captures' rows.
 func (Flow) Table() string       { return "flows" }
+func (Segment) Table() string    { return "segments" }
 func (Handshakes) Table() string { return "handshakes" }
 func (SIPCall) Table() string    { return "sip_calls" }

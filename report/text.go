@@ -84,6 +84,7 @@ func (p *page) verdict(v *verdict.Verdict) {
 		p.culprit(e)
 	}
 	p.twoSides(r)
+	p.conversations(r)
 	p.parties(v)
 	p.others(v)
 	p.elsewhere(v)

@@ -16,8 +16,10 @@ import (
 func (p *page) notSeen(v *verdict.Verdict) {
 	var full, names []verdict.Entry
 	answered := len(v.Here(verdict.Culprit)) > 0
+	// What a host's own counters would tell is no answer to who has a capture or a log.
+	ofFiles := len(v.Recording.Manifest.Files) > 0
 	for _, e := range v.With(verdict.NotSeen) {
-		if p.Verbose || e.Subject.Kind != "" || !answered && explains(e.Suspect, v.Symptoms) {
+		if p.Verbose || e.Subject.Kind != "" || !answered && !ofFiles && explains(e.Suspect, v.Symptoms) {
 			full = append(full, e)
 		} else {
 			names = append(names, e)

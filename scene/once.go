@@ -33,6 +33,9 @@ func (s *Scene) shadows(a, b Symptom, later bool) bool {
 	switch a.Name {
 	case StreamFreeze:
 		ka, kb := s.bySockSubject(a.Subject), s.bySockSubject(b.Subject)
+		if later && a.Side == b.Side && IDOf(a.Subject) == IDOf(b.Subject) {
+			return true
+		}
 		return ka != nil && kb != nil && ka.Peer == kb && a.Side == "write" && b.Side == "read" && overlap(a.Active, b.Active)
 	case RequestLatency:
 		if b.Side == BothEnds && a.Side != BothEnds && (a.Subject.Remote == b.Subject.Remote || a.Subject.Local == b.Subject.Remote) {

@@ -18,7 +18,7 @@ import (
 func findSymptoms(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, find := range []func(*Scene, *recording.Recording) []Symptom{
-		sickStreams, datagramsLost, stalledFlows, unaccepted, twoSidedRequests, waitingRequests, lateRequests, slowHandshakes, unansweredConnects, cutRequests, connectionsTurnedAway, failedCalls, failedConnects, answersThatFail, plateaus, silentLogs,
+		sickStreams, datagramsLost, stalledFlows, unaccepted, twoSidedRequests, waitingRequests, lateRequests, slowHandshakes, unansweredConnects, cutRequests, connectionsTurnedAway, failedCalls, failedConnects, answersThatFail, plateaus, silentLogs, inCaptures, stoppedJVMs,
 	} {
 		out = append(out, find(s, r)...)
 	}

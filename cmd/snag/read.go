@@ -18,6 +18,8 @@ import (
 type readFlags struct {
 	out      string
 	find     string
+	from, to string
+	only     string
 	zones    []string
 	offsets  []string
 	hosts    []string
@@ -56,6 +58,9 @@ far that is; Ctrl-C does the same to a reading. Exit codes: 0 nothing wrong,
 	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
 	flags.StringVar(&f.find, "find", "", "list which threads and descriptors had this text, and when, as far as strace -s shows it; escaped as \\x63 or \\143 as well")
+	flags.StringVar(&f.only, "only", "", "of captures only the packets that this filter matches, as tcpdump has them: 'host 10.0.0.5 and port 443'")
+	flags.StringVar(&f.from, "from", "", "judge nothing from before this time: a time of day, or a date and time")
+	flags.StringVar(&f.to, "to", "", "judge nothing from after this time")
 	flags.StringArrayVar(&f.zones, "tz", nil, "the zone of times without one, as Europe/Berlin, UTC or +02:00; FILE=ZONE for one file (default: what the files tell, else this host's)")
 	flags.StringArrayVar(&f.offsets, "offset", nil, "what to add to all times of a file, or of all files of a host, whose clock was wrong, FILE=+3.2s; may be given more than once")
 	flags.StringArrayVar(&f.hosts, "host", nil, "the host that a file is of, FILE=NAME, or a folder's files (default: what they tell); may be given more than once")
@@ -68,7 +73,7 @@ far that is; Ctrl-C does the same to a reading. Exit codes: 0 nothing wrong,
 }
 
 func read(cmd *cobra.Command, f *readFlags, args []string) error {
-	p := readers.Plan{Find: f.find, Map: f.mapFile, Symptoms: f.symptoms, Snag: cli.Version}
+	p := readers.Plan{Find: f.find, From: f.from, To: f.to, Only: f.only, Map: f.mapFile, Symptoms: f.symptoms, Snag: cli.Version}
 	if err := f.clocks(&p); err != nil {
 		return err
 	}

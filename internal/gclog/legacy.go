@@ -56,6 +56,9 @@ func (r *Reader) legacyLine(line []byte) {
 			}
 		}
 		return
+	case c.active && hasPrefix(line, " (concurrent mode "):
+		r.walk(line) // a phase of CMS stood between "[CMS" and what became of it
+		return
 	case c.active && line[0] == ' ':
 		return // PrintHeapAtGC and ergonomics put whole lines in between
 	case c.active && (!collects || !at.Known() || c.remark):
@@ -113,13 +116,24 @@ func (r *Reader) collection(at Stamp, text []byte) {
 		}
 		end++
 	}
-	name, cause := legacyName(bytes.TrimRight(text[1:end], " -"))
+	name, cause := legacyName(bytes.TrimRight(withoutExtras(text[1:end]), " -"))
 	e.Name, e.Cause = r.share(name), r.share(cause)
 	if hasPrefix(name, "GC pause") || hasPrefix(name, "GC remark") || hasPrefix(name, "GC cleanup") {
 		r.collector, e.Collector = "G1", "G1"
 	}
 	r.legacy = record{event: *e, active: true, remark: string(cause) == "CMS Final Remark" || bytes.Contains(text, []byte("[YG occupancy"))}
 	r.walk(text)
+}
+
+// withoutExtras cuts off a header what other options print behind it on the same line
+// (PrintFLSStatistics, PrintAdaptiveSizePolicy, PrintHeapAtGC).
+func withoutExtras(header []byte) []byte {
+	for _, extra := range []string{"Before GC", "AdaptiveSize", "{Heap", "Heap "} {
+		if at := bytes.Index(header, []byte(extra)); at > 0 {
+			header = header[:at]
+		}
+	}
+	return header
 }
 
 func groupLength(b []byte) int {
@@ -205,7 +219,7 @@ func (c *record) number(word, all []byte) {
 func (r *Reader) part(b []byte) {
 	for _, p := range []struct{ part, collector string }{
 		{"DefNew:", "Serial"}, {"Tenured:", "Serial"}, {"PSYoungGen:", "Parallel"}, {"ParOldGen:", "Parallel"}, {"PSOldGen:", "Parallel"},
-		{"ParNew:", "CMS"}, {"CMS:", "CMS"}, {"1 CMS-", "CMS"},
+		{"ParNew", "CMS"}, {"CMS", "CMS"}, {"1 CMS-", "CMS"},
 	} {
 		if hasPrefix(b, p.part) {
 			r.collector, r.legacy.event.Collector = p.collector, p.collector

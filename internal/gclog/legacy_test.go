@@ -28,6 +28,15 @@ func TestLegacy(t *testing.T) {
 			[]string{`pause up 199626.4350 took 6.851044s "GC" of "CMS" heap 1929283584>1119001600/2043478016`}},
 		{"2016-08-17T10:41:41.088-0500: 76388.020: [GC (Allocation Failure) 2016-08-17T10:41:41.088-0500: 76388.020: [ParNew (promotion failed): 428321K->431492K(471872K), 0.1049894 secs]2016-08-17T10:41:41.193-0500: 76388.125: [CMS: 466697K->186596K(524288K), 0.7357085 secs] 893715K->186596K(996160K), [Metaspace: 46524K->46524K(1097728K)] icms_dc=0 , 0.8408171 secs] [Times: user=0.91 sys=0.00, real=0.84 secs]\n",
 			[]string{`pause up 76388.0200 at 2016-08-17T15:41:41.0880 took 840.8171ms "GC" cause "Allocation Failure" of "CMS" heap 915164160>191074304/1020067840`}},
+		// a phase of CMS in between, and the failure on a line of its own
+		{"2012-04-11T22:08:26.107-0700: 184.470: [GC 184.470: [ParNew (promotion failed): 306688K->306688K(306688K), 0.4081050 secs]184.878: [CMS2012-04-11T22:08:28.216-0700: 186.579: [CMS-concurrent-mark: 2.046/6.836 secs] [Times: user=9.21 sys=0.26, real=6.84 secs] \n" +
+			" (concurrent mode failure): 4013566K->3996301K(4014080K), 129.9512460 secs] 4307165K->3996301K(4320768K), [CMS Perm : 174141K->173858K(290336K)], 130.3603290 secs] [Times: user=130.08 sys=0.31, real=130.36 secs] \n",
+			[]string{`pause up 184.4700 at 2012-04-12T05:08:26.1070 took 2m10.360329s "GC" of "CMS" heap 4410536960>4092212224/4424466432`}},
+		// free lists and sizes, printed in the middle of a collection
+		{"1.500: [GC Before GC:\nStatistics for BinaryTreeDictionary:\n------------------------------------\nTotal Free Space: 53230\nMax   Chunk Size: 53230\nNumber of Blocks: 1\nAv.  Block  Size: 53230\nTree      Height: 1\n1.500: [ParNew: 17024K->1751K(19136K), 0.0218940 secs] 17024K->1751K(83008K)After GC:\nStatistics for BinaryTreeDictionary:\n------------------------------------\nTotal Free Space: 53230\n, 0.0220620 secs] [Times: user=0.04 sys=0.00, real=0.02 secs]\n",
+			[]string{`pause up 1.5000 took 22.062ms "GC" of "CMS" heap 17432576>1793024/85000192`}},
+		{"2.000: [GC (Allocation Failure) AdaptiveSizeStart: 2.020 collection: 1 \navg_survived_padded_avg: 4191304.000000  avg_promoted_padded_avg: 24576.000000  avg_pretenured_padded_avg: 0.000000  tenuring_thresh: 7  target_size: 10485760\nAdaptiveSizeStop: collection: 1 \n[PSYoungGen: 65536K->4093K(76288K)] 65536K->4117K(251392K), 0.0207370 secs] [Times: user=0.05 sys=0.01, real=0.02 secs]\n",
+			[]string{`pause up 2.0000 took 20.737ms "GC" cause "Allocation Failure" of "Parallel" heap 67108864>4215808/257425408`}},
 		// a young collection inside of a remark, and what PrintHeapAtGC puts there
 		{"2015-05-14T18:55:12.588+0200: 1.157: [GC (CMS Final Remark) [YG occupancy: 10451 K (47936 K)]{Heap before GC invocations=22 (full 13):\n par new generation   total 47936K, used 10451K [0x00000000f6400000, 0x00000000f9800000, 0x00000000f9800000)\n}\n" +
 			"2015-05-14T18:55:12.588+0200: 1.158: [GC (CMS Final Remark) 1.158: [ParNew: 10451K->10451K(47936K), 0.0000303 secs] 111291K->111291K(154432K), 0.0000778 secs] [Times: user=0.00 sys=0.00, real=0.00 secs]\n" +

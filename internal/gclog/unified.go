@@ -47,6 +47,10 @@ func (r *Reader) unifiedLine(line []byte) {
 		if hasPrefix(message, "Using ") {
 			r.using(message[len("Using "):])
 		}
+	case 'I':
+		if hasPrefix(message, "Initializing ") { // ZGC's first line under gc*
+			r.using(message[len("Initializing "):])
+		}
 	}
 }
 

@@ -12,6 +12,8 @@ const (
 	EtherIPv6  = 0x86dd
 	EtherPPPoE = 0x8864 // a session's (RFC 2516)
 	EtherQinQ  = 0x88a8
+
+	etherOldQinQ = 0x9100 // before 802.1ad
 )
 
 // IP is what an IPv4 or IPv6 header says. Body points into the capture's memory.
@@ -25,6 +27,7 @@ type IP struct {
 	Body     []byte // what was captured of what comes after the headers
 	Len      int    // its length on the wire
 	Size     int    // of the packet on the wire, headers and all
+	Packet   []byte // what was captured of it, from its header on
 }
 
 // Decode reads an IP header, behind VLAN tags and PPPoE where there are such; proto is
@@ -36,8 +39,8 @@ func (ip *IP) Decode(proto uint16, b []byte, wire int) bool {
 	case EtherIPv6:
 		return ip.v6(b, wire)
 	}
-	for tags := 0; proto == EtherVLAN || proto == EtherQinQ; tags++ { // IEEE 802.1Q, stacked by 802.1ad
-		if tags == 2 || len(b) < 4 {
+	for tags := 0; proto == EtherVLAN || proto == EtherQinQ || proto == etherOldQinQ; tags++ { // IEEE 802.1Q, stacked by 802.1ad
+		if tags == 3 || len(b) < 4 {
 			return false
 		}
 		proto = binary.BigEndian.Uint16(b[2:])
@@ -54,6 +57,13 @@ func (ip *IP) Decode(proto uint16, b []byte, wire int) bool {
 			proto = EtherIPv6
 		}
 		b, wire = b[8:], max(wire-8, 0)
+	}
+	if proto == etherMPLS || proto == etherMPLSMulti {
+		next, n, ok := mpls(b)
+		if !ok {
+			return false
+		}
+		proto, b, wire = next, b[n:], max(wire-n, 0)
 	}
 	switch proto {
 	case EtherIPv4:
@@ -82,6 +92,7 @@ func (ip *IP) v4(b []byte, wire int) bool {
 	ip.Proto, ip.TTL, ip.ID = b[9], b[8], uint32(binary.BigEndian.Uint16(b[4:]))
 	ip.DF, ip.More, ip.Offset = flags&0x4000 != 0, flags&0x2000 != 0, int(flags&0x1fff)*8
 	ip.Body, ip.Len, ip.Size = b[head:min(len(b), total)], total-head, total
+	ip.Packet = b[:min(len(b), total)]
 	return true
 }
 
@@ -94,12 +105,14 @@ func (ip *IP) v6(b []byte, wire int) bool {
 	next := b[6]
 	ip.Src, ip.Dst = netip.AddrFrom16([16]byte(b[8:24])), netip.AddrFrom16([16]byte(b[24:40]))
 	ip.TTL, ip.ID, ip.DF, ip.More, ip.Offset = b[7], 0, true, false, 0
+	whole := b
 	b = b[40:]
 	if length == 0 { // a jumbogram (RFC 2675), which BIG TCP sends up to 512 KiB long
 		length = max(wire-40, len(b))
 	}
 	ip.Size = length + 40
 	b = b[:min(len(b), length)]
+	ip.Packet = whole[:40+len(b)]
 	for range 8 {
 		var n int
 		switch next {

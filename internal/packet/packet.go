@@ -48,6 +48,14 @@ type Packet struct {
 	Size int
 }
 
+// Network is the ethertype of an IP packet.
+func (ip *IP) Network() uint16 {
+	if ip.Src.Is4() {
+		return EtherIPv4
+	}
+	return EtherIPv6
+}
+
 // Decode reads a packet from its network header on; proto is the ethertype. wire
 // is the packet's length on the wire from there on, 0 where it is not known. ok is
 // false for what is no whole TCP or UDP header: another protocol, a later fragment,
@@ -55,6 +63,16 @@ type Packet struct {
 func Decode(proto uint16, b []byte, wire int, p *Packet) bool {
 	var ip IP
 	return ip.Decode(proto, b, wire) && Transport(&ip, p)
+}
+
+// DecodeInner is Decode of what a packet carries, where it is a tunnel's.
+func DecodeInner(proto uint16, b []byte, wire int, p *Packet) bool {
+	var ip IP
+	if !ip.Decode(proto, b, wire) {
+		return false
+	}
+	ip.Unwrap()
+	return Transport(&ip, p)
 }
 
 // Transport reads the TCP or UDP header of an IP packet. Of the first of several

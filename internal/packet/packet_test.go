@@ -68,7 +68,7 @@ func TestDecode(t *testing.T) {
 		{"a jumbogram", EtherIPv6, v6(0, 0, with([]byte{TCP, 0, 0xc2, 4, 0, 1, 0, 0}, seg)), 70000, "hello", 70000 - 40 - 8 - 24},
 		{"VLAN", EtherVLAN, with([]byte{0, 5, 0x08, 0}, v4(TCP, 20+len(seg), seg)), 0, "hello", 5},
 		{"two tags", EtherQinQ, with([]byte{0, 5, 0x81, 0, 0, 6, 0x86, 0xdd}, v6(TCP, len(seg), seg)), 0, "hello", 5},
-		{"three tags", EtherQinQ, with([]byte{0, 5, 0x81, 0, 0, 6, 0x81, 0, 0, 7, 0x08, 0}, v4(TCP, 20+len(seg), seg)), 0, "", 0},
+		{"four tags", EtherQinQ, with([]byte{0, 5, 0x81, 0, 0, 6, 0x81, 0, 0, 7, 0x81, 0, 0, 8, 0x08, 0}, v4(TCP, 20+len(seg), seg)), 0, "", 0},
 		{"UDP", EtherIPv4, v4(UDP, 20+len(udp), udp), 0, "rtp!", 4},
 		{"ICMP", EtherIPv4, v4(1, 28, make([]byte, 8)), 0, "", 0},
 		{"ARP", 0x0806, make([]byte, 28), 0, "", 0},

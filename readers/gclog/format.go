@@ -21,8 +21,45 @@ var Format = reader.Format{
 	Read:  read,
 }
 
-// mark are words of which each line of such a log has one, but for the details.
-var marks = [][]byte{[]byte("gc"), []byte("GC"), []byte("safepoint"), []byte("application threads"), []byte("Heap"), []byte("[Times:"), []byte("CMS")}
+// marks are words of which each line of such a log has one, but for some details. The second row is
+// of what JDK 5 to 8 print beside the collections: the heap (PrintHeapAtGC), ages
+// (PrintTenuringDistribution), sizes (PrintAdaptiveSizePolicy) and free lists (PrintFLSStatistics).
+var marks = words(
+	"gc", "GC", "safepoint", "application threads", "Heap", "[Times:", "CMS",
+	"[0x", "Desired survivor", "- age ", "AdaptiveSize", "avg_", "BinaryTreeDictionary", "Free Space:", "Chunk Size:", "Number of Blocks:", "Block  Size:", "Height:", "---------",
+)
+
+func words(all ...string) (out [][]byte) {
+	for _, w := range all {
+		out = append(out, []byte(w))
+	}
+	return out
+}
+
+// marked tells a line of such a log from one of a service's.
+func marked(line []byte) bool {
+	for _, m := range marks {
+		if bytes.Contains(line, m) {
+			return true
+		}
+	}
+	return unified(line)
+}
+
+// unified tells a line of -Xlog by its decorations: all are in brackets, and one of them is the
+// level. What else is logged (os, class, startuptime) has no word of a collection.
+func unified(line []byte) bool {
+	level := false
+	for len(line) > 0 && line[0] == '[' {
+		end := bytes.IndexByte(line, ']')
+		if end < 0 {
+			return false
+		}
+		level = level || isLevel(string(bytes.TrimSpace(line[1:end])))
+		line = line[end+1:]
+	}
+	return level
+}
 
 // Sniff tells a log of collections: something in its beginning is told, and one line
 // in four has a word of it. A service's log with a few such lines among its own is
@@ -31,7 +68,7 @@ func Sniff(head []byte) bool {
 	events := 0
 	var r gclog.Reader
 	r.Feed(head, func(*gclog.Event) { events++ })
-	if events == 0 && r.Collector() == "" {
+	if events == 0 && r.Collector() == "" && !taggedGC(head) {
 		return false
 	}
 	lines, of := 0, 0
@@ -39,14 +76,25 @@ func Sniff(head []byte) bool {
 		var line []byte
 		line, head, _ = bytes.Cut(head, []byte("\n"))
 		lines++
-		for _, m := range marks {
-			if bytes.Contains(line, m) {
-				of++
-				break
-			}
+		if marked(line) {
+			of++
 		}
 	}
 	return 4*of >= lines
+}
+
+// fewTagged lines of -Xlog with the tag gc are a log of collections, though no collection is in its
+// beginning: a JVM says much when it starts.
+const fewTagged = 3
+
+func taggedGC(head []byte) bool {
+	n := 0
+	for line := range bytes.Lines(head) {
+		if unified(line) && (bytes.Contains(line, []byte("[gc]")) || bytes.Contains(line, []byte("[gc,"))) {
+			n++
+		}
+	}
+	return n >= fewTagged
 }
 
 // Rotated files get a number, or .current: the log's own name is before that.

@@ -239,3 +239,23 @@ func TestRealLogs(t *testing.T) {
 		}
 	}
 }
+
+// Logs of which the beginning is of other things, or mostly of what stands between collections.
+func TestBeginnings(t *testing.T) {
+	block := func(text string) string { return strings.Repeat(text, 20) }
+	for name, c := range map[string]struct {
+		text string
+		want bool
+	}{
+		"os, thread first":        {block("[0.012s][info][os,thread] Thread attached (tid: 12, pthread id: 1399).\n") + "[0.020s][info][gc] Using G1\n[0.345s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 3.123ms\n", true},
+		"ZGC that starts":         {"[0.012s][info][gc,init] Initializing The Z Garbage Collector\n[0.013s][info][gc,init] Version: 25+36 (release)\n[0.013s][info][gc,init] NUMA Support: Disabled\n", true},
+		"tags alone":              {"[2025-10-01T10:00:00.123+0000][info][gc,init] Version: 25+36 (release)\n[2025-10-01T10:00:00.124+0000][info][gc,init] CPUs: 8\n[2025-10-01T10:00:00.124+0000][info][gc,metaspace] CDS archive(s) mapped\n", true},
+		"heap at each collection": {block("{Heap before GC invocations=1 (full 0):\n PSYoungGen      total 76288K, used 65536K [0x00000007aab00000, 0x00000007b0000000, 0x0000000800000000)\n  eden space 65536K, 100% used [0x00000007aab00000,0x00000007aeb00000,0x00000007aeb00000)\n  from space 10752K, 0% used [0x00000007af580000,0x00000007af580000,0x00000007b0000000)\n  to   space 10752K, 0% used [0x00000007aeb00000,0x00000007aeb00000,0x00000007af580000)\n ParOldGen       total 175104K, used 0K [0x0000000700000000, 0x000000070ab00000, 0x00000007aab00000)\n  object space 175104K, 0% used [0x0000000700000000,0x0000000700000000,0x000000070ab00000)\n") + "2.000: [GC (Allocation Failure) [PSYoungGen: 65536K->4093K(76288K)] 65536K->4117K(251392K), 0.0207370 secs]\n", true},
+		"free lists":              {block("Statistics for BinaryTreeDictionary:\n------------------------------------\nTotal Free Space: 53230\nMax   Chunk Size: 53230\nNumber of Blocks: 1\nAv.  Block  Size: 53230\nTree      Height: 1\n") + "1.5: [GC 17024K->1751K(83008K), 0.0220620 secs]\n", true},
+		"a service's log":         {block("[2026-03-01 12:00:00.123] [info] [http] GET / 200\n") + "[2026-03-01 12:00:01.000] [info] [gc] sweeping\n", false},
+	} {
+		if got := Sniff([]byte(c.text)); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -13,7 +13,7 @@ func (e *entry) tell(message []byte) {
 	switch {
 	case e.accessLine(message), e.rtmpLine(message):
 		return
-	case e.nginxError(message):
+	case e.nginxError(message), e.apacheError(message):
 	case e.memberLine(message):
 		return
 	default:

@@ -1,5 +1,7 @@
 package pcap
 
+import "snag/internal/packet"
+
 // progress takes an acknowledgment that goes on.
 func (h *half) progress(s *segment) {
 	if h.repairs != nil {
@@ -193,6 +195,7 @@ type copies struct {
 type print struct {
 	sum uint64
 	at  int64
+	ttl uint8
 }
 
 // printOf mixes the fields; two segments of one connection that differ have the same sum
@@ -204,22 +207,39 @@ func printOf(s *segment) uint64 {
 	return h ^ h>>32
 }
 
-// soonCopied is how far apart the two come.
-const soonCopied = int64(2e6)
+// soonCopied is how far apart the two come; routedWithin where the one lies before a router and the
+// other behind it, which tells them apart by their TTL.
+const (
+	soonCopied   = int64(2e6)
+	routedWithin = int64(1e9)
+)
 
 func (h *half) copyOf(s *segment) bool {
-	p := print{printOf(s), s.at}
+	if h.routed != 0 && s.ttl == h.routed && !h.brings(s) {
+		return true
+	}
+	p := print{printOf(s), s.at, s.ttl}
 	c := &h.seen
 	for i := range c.ring {
 		r := &c.ring[i]
-		if r.sum == p.sum && r.at != 0 && s.at-r.at <= soonCopied {
-			// Without an identification, ACKs that look alike are duplicate ACKs.
-			if s.len > 0 || s.id != 0 {
-				return true
-			}
+		if r.sum != p.sum || r.at == 0 {
+			continue
+		}
+		if s.ttl != r.ttl && s.at-r.at <= routedWithin {
+			h.routed = s.ttl
+			return true
+		}
+		// Without an identification, ACKs that look alike are duplicate ACKs.
+		if s.at-r.at <= soonCopied && (s.len > 0 || s.id != 0) {
+			return true
 		}
 	}
 	c.ring[c.at] = p
 	c.at = (c.at + 1) % uint8(len(c.ring))
 	return false
+}
+
+// brings tells whether a segment has what was not seen before.
+func (h *half) brings(s *segment) bool {
+	return !h.begun || s.len > 0 && int32(s.seq+uint32(s.len)-h.next) > 0 || s.has(packet.SYN) && !h.sawSYN || s.has(packet.FIN) && !h.fin
 }

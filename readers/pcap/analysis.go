@@ -3,6 +3,8 @@ package pcap
 import (
 	"net/netip"
 
+	capture "snag/internal/pcap"
+	"snag/internal/pcapfilter"
 	"snag/recording"
 )
 
@@ -11,22 +13,29 @@ const second = int64(1e9)
 
 // analysis follows a capture and writes its rows, a second's at a time.
 type analysis struct {
-	out     recording.Sink
-	netns   uint64
-	conns   table
-	begin   int64 // of the first packet; 0: none came
-	now     int64 // when the second began that is being counted
-	last    int64
-	touched []*conn // that spoke in it, or have a turn open
-	pairs   map[pairKey]*pair
-	hands   map[netip.AddrPort]*recording.Handshakes
-	resets  map[resetKey]uint64
-	listing listing
-	count   totals
-	order   order
-	tooBig  map[icmpKey]*tooBig
-	flows   int // rows of flows written
-	cookie  uint64
+	out         recording.Sink
+	netns       uint64
+	conns       table
+	begin       int64 // of the first packet; 0: none came
+	now         int64 // when the second began that is being counted
+	last        int64
+	touched     []*conn // that spoke in it, or have a turn open
+	pairs       map[pairKey]*pair
+	hands       map[netip.AddrPort]*recording.Handshakes
+	resets      map[resetKey]uint64
+	listing     listing
+	count       totals
+	order       order
+	only        pcapfilter.Filter // nil: all packets
+	tooBig      map[icmpKey]*tooBig
+	undelivered map[icmpKey]*undelivered
+	flows       int     // rows of flows written
+	from, to    int64   // that is asked for; 0: all
+	tracked     int     // connections whose segments are kept
+	drawn       []drawn // those that are written in the end, the one that is worth most first
+	dropped     uint64  // packets, by the capture's own count
+	interfaces  []capture.Interface
+	cookie      uint64
 
 	datagrams datagrams
 	media     *media // nil: streams are not followed
@@ -50,7 +59,7 @@ func newAnalysis(out recording.Sink, netns uint64) *analysis {
 	a.conns.conns = map[key]*conn{}
 	a.conns.end = a.ended
 	a.listing.every = 1
-	a.tooBig = map[icmpKey]*tooBig{}
+	a.tooBig, a.undelivered = map[icmpKey]*tooBig{}, map[icmpKey]*undelivered{}
 	a.datagrams = newDatagrams()
 	a.sip = newSIPStreams(a)
 	return a
@@ -60,6 +69,9 @@ func newAnalysis(out recording.Sink, netns uint64) *analysis {
 func (a *analysis) take(s *segment) {
 	a.tick(s.at)
 	c, side := a.conns.find(s)
+	if c.half[0].packets+c.half[1].packets == 0 {
+		a.track(c)
+	}
 	if !c.touched {
 		c.touched = true
 		a.touched = append(a.touched, c)
@@ -90,6 +102,7 @@ func (a *analysis) close() {
 	a.sip.close()
 	a.datagrams.close(a)
 	a.flush(a.last)
+	a.writeDrawn()
 }
 
 // flush writes the rows of the second that ends at.
@@ -127,6 +140,7 @@ func (c *conn) waitsForWindow() bool {
 
 // ended takes a connection that leaves the table.
 func (a *analysis) ended(c *conn, why ending) {
+	c.unanswered(a.last, why)
 	if c.turn.asked != 0 {
 		c.endTurn(a)
 	}
@@ -140,6 +154,7 @@ func (a *analysis) ended(c *conn, why ending) {
 		a.closing(c)
 	}
 	a.flow(c, why)
+	a.draw(c)
 	for i := range c.half {
 		h := &c.half[i]
 		a.count.Copies += h.copies

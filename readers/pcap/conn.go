@@ -5,6 +5,7 @@ import (
 
 	"snag/internal/packet"
 	"snag/internal/recency"
+	"snag/recording"
 )
 
 // ending is how a connection left the table.
@@ -27,13 +28,17 @@ type conn struct {
 	done        int64 // when both sides had closed, or one reset; 0: not yet
 	hand        handshake
 	turn        turn
+	silence     silence
 	number      uint64 // of it, for its rows
 	client      int8   // which end opened it; -1: not seen
 	resetBy     int8   // 1 + the end that reset it; 0: none
 	resetState  string
-	forged      bool // the reset's TTL is another than its sender's
-	listed      bool // it has rows, second by second
-	touched     bool // it is in the second's list
+	forged      bool   // the reset's TTL is another than its sender's
+	leaves      bool   // one end said, in TLS, that it closes
+	cut         bool   // a reset of the server took an answer from the client
+	listed      bool   // it has rows, second by second
+	touched     bool   // it is in the second's list
+	track       *track // nil: its segments are not kept
 	links       recency.Links[conn]
 	spare       *conn // the next of those that may be used again
 }
@@ -87,6 +92,7 @@ func (c *conn) take(a *analysis, s *segment, side int) {
 	h, p := &c.half[side], &c.half[1-side]
 	h.packets++
 	if s.has(packet.RST) {
+		c.point(s, side)
 		c.reset(a, s, side)
 		return
 	}
@@ -100,12 +106,15 @@ func (c *conn) take(a *analysis, s *segment, side int) {
 		h.copies++
 		return
 	}
+	c.point(s, side)
+	h.biggest = max(h.biggest, s.size)
 	h.sending.packet(s)
 	if s.has(packet.SYN) {
 		c.open(a, s, side)
 	}
 	if s.has(packet.ACK) {
 		c.acked(a, s, h, p)
+		c.heard(s, side)
 	}
 	h.stamp(s, p)
 	seq := s.seq
@@ -116,7 +125,11 @@ func (c *conn) take(a *analysis, s *segment, side int) {
 	if s.len > 0 {
 		fresh = h.data(a, c, s, seq, p)
 	} else if h.begun && int32(seq-h.next) == -1 && !s.has(packet.SYN|packet.FIN) && p.begun {
-		h.keepAlives++
+		if h.limit.state == windowShut {
+			h.probes++ // Linux asks so whether the window is still shut (tcp_xmit_probe_skb)
+		} else {
+			h.keepAlives++
+		}
 	}
 	if s.has(packet.FIN) {
 		h.finish(s, seq)
@@ -206,12 +219,30 @@ func (c *conn) reset(a *analysis, s *segment, side int) {
 	} else {
 		c.resetBy, c.resetState = int8(side+1), stateAtReset(h, p)
 		c.forged = h.ttl != 0 && s.ttl != h.ttl
+		if c.hand.syn != 0 && c.hand.ack == 0 {
+			c.resetState = "SYN_RECV" // it never stood: who scans leaves so
+		}
+		if c.cut = c.cuts(side); c.cut {
+			t := &a.pair(c, roleConnect).call
+			t.Cut, t.CutBy = t.Cut+1, recording.CutReset
+		}
 		a.reset(s.at, c, side, c.resetState)
 	}
 	h.limits(s.at, p)
 	p.limits(s.at, h)
 	c.done = s.at
 	a.conns.closed(c, s.at)
+}
+
+// cuts tells whether a reset of side takes from the client what it waits for: the answer
+// to a request, or the rest of one that is on its way. Who leaves by a reset misses
+// nothing, and neither does who said that it closes.
+func (c *conn) cuts(side int) bool {
+	if side != c.server() || c.leaves || c.half[1-side].fin {
+		return false
+	}
+	down := &c.half[side]
+	return c.turn.asked != 0 && c.turn.answering == 0 && !c.turn.goesOn || down.dataPackets > 0 && !down.fin && int32(down.next-down.una) > 0
 }
 
 // stateAtReset is the state of the resetting end, as far as the wire shows it. What

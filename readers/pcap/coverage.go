@@ -9,9 +9,9 @@ import (
 )
 
 // coverage says what the capture measured, and what it could not.
-func (a *analysis) coverage(r *capture.Reader, torn string) []recording.Coverage {
+func (a *analysis) coverage(torn string) []recording.Coverage {
 	n := &a.count
-	var lost uint64
+	lost := a.dropped
 	partial := ""
 	add := func(format string, args ...any) {
 		if partial != "" {
@@ -22,15 +22,14 @@ func (a *analysis) coverage(r *capture.Reader, torn string) []recording.Coverage
 	if torn != "" {
 		add("%s", torn)
 	}
-	if d, told := r.Dropped(); told && d > 0 {
-		lost = d
-		add("the capture itself dropped %d packets (its own count): what looks lost may be these", d)
+	if lost > 0 {
+		add("the capture itself dropped %d packets (its own count): what looks lost may be these", lost)
 	}
 	if n.Missed > 0 {
 		add("%d bytes that were acknowledged are not in it: the capture missed their packets, or saw one direction by another way", n.Missed)
 	}
 	if n.Unread > 0 {
-		add("%d packets of %s are not read", n.Unread, links(r))
+		add("%d packets of %s are not read", n.Unread, links(a.interfaces))
 	}
 	if a.order.late > 0 {
 		add("%d packets lie further behind in the file than %d packets: they are taken as they come (reordercap puts them in order)", a.order.late, orderWindow)
@@ -70,8 +69,8 @@ func (a *analysis) coverage(r *capture.Reader, torn string) []recording.Coverage
 		Why: "a capture has what went over the wire (pcap.flows), nothing of the sockets' queues, buffers and owners", Cure: "snag find on the host, or ss -tniemp beside the capture"})
 }
 
-func links(r *capture.Reader) string {
-	for _, i := range r.Interfaces() {
+func links(all []capture.Interface) string {
+	for _, i := range all {
 		if err := i.Link.Known(); err != nil {
 			return fmt.Sprintf("link type %d", uint16(i.Link))
 		}

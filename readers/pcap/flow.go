@@ -18,7 +18,7 @@ func (a *analysis) flow(c *conn, why ending) {
 	if c.half[0].packets+c.half[1].packets == 0 {
 		return
 	}
-	wrong := up.wrong() || down.wrong() || c.resetBy != 0 || c.hand.syns > 1 || c.hand.ignored > 0
+	wrong := up.wrong() || down.wrong() || c.resetBy != 0 || c.hand.refused || c.hand.syns > 1 || c.hand.ignored > 0 || c.silence.worst >= 3*second
 	if a.flows >= 2*maxFlows || a.flows >= maxFlows && !wrong {
 		a.count.LeftOut++
 		return
@@ -39,21 +39,24 @@ func (a *analysis) flow(c *conn, why ending) {
 	if c.hand.synAck != 0 && c.hand.ack != 0 && c.hand.synAcks == 1 {
 		row.ToClient = some(c.hand.ack - c.hand.synAck)
 	}
+	row.Cut = c.cut
+	c.silence.told(&row)
 	up.limit.end(c.last)
 	down.limit.end(c.last)
 	row.Up, row.Down = up.way(down), down.way(up)
 	for side := range c.half {
-		k := icmpKey{c.key, side}
-		m := a.tooBig[k]
-		if m == nil {
-			continue
-		}
-		w := &row.Up
+		k, w := icmpKey{c.key, side}, &row.Up
 		if side == server {
 			w = &row.Down
 		}
-		w.TooBig, w.MTU = m.n, m.mtu
-		delete(a.tooBig, k)
+		if m := a.tooBig[k]; m != nil {
+			w.TooBig, w.MTU = m.n, m.mtu
+			delete(a.tooBig, k)
+		}
+		if m := a.undelivered[k]; m != nil {
+			w.Undelivered, w.UndeliveredWhy, w.UndeliveredBy = m.n, said[m.why], m.by.String()
+			delete(a.undelivered, k)
+		}
 	}
 	a.out.Append(row)
 }
@@ -69,9 +72,9 @@ func (h *half) wrong() bool {
 
 func (h *half) way(p *half) recording.FlowWay {
 	w := recording.FlowWay{
-		Packets: h.packets, Bytes: h.bytes, Segments: h.segments, Resent: h.resent, Unheard: h.unheard, Needless: min(h.needless(), h.resent), Timeouts: h.timeouts,
+		Packets: h.packets, Bytes: h.bytes, Largest: h.biggest, Segments: h.segments, Resent: h.resent, Unheard: h.unheard, Needless: min(h.needless(), h.resent), Timeouts: h.timeouts,
 		Reordered: h.reordered, DupAcks: h.dupAcks, Copies: h.copies, Missed: h.missed, Probes: h.probes,
-		WindowFull: seconds(h.limit.full), WindowShut: seconds(h.limit.zero), Shut: h.limit.zeroInstances, ShutMax: seconds(h.limit.longest),
+		WindowFull: seconds(h.limit.full), WindowShut: seconds(h.limit.zero), Shut: h.limit.zeroInstances, ShutMax: seconds(h.limit.longest), ShutMore: h.limit.more || h.probes > 0,
 		FullAcks: h.limit.acks, FullMost: h.limit.most,
 		Held: h.hold.held, Filled: h.lostBefore - min(h.lostBefore, h.overtook), NoSACK: h.dataPackets > 0 && h.deaf(p), ZeroWindows: h.zeroWindows,
 	}

@@ -1,15 +1,21 @@
 package pcap
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 
 	"snag/internal/packet"
 	capture "snag/internal/pcap"
+	"snag/internal/pcapfilter"
 	"snag/readers/reader"
 	"snag/recording"
 )
@@ -17,9 +23,13 @@ import (
 // Format is what snag read needs of it.
 var Format = reader.Format{
 	Name:  "pcap",
-	About: "captures (pcap, pcapng)",
+	About: "captures (pcap, pcapng), the files of a ring as one",
 	Sniff: capture.Sniff,
 	Read:  read,
+	SetOf: Ring,
+	ReadSet: func(ctx context.Context, in []*reader.Input, o []reader.Options, out recording.Sink) (reader.Told, error) {
+		return readRing(ctx, in, o[0], out)
+	},
 }
 
 // Netns is the number under which a capture's rows stand in a recording, where those
@@ -30,37 +40,121 @@ func Netns(path string) uint64 {
 	return 1<<33 | uint64(h.Sum32()) // no inode of nsfs is that large
 }
 
-func read(ctx context.Context, in *reader.Input, _ reader.Options, out recording.Sink) (reader.Told, error) {
-	a := newAnalysis(out, Netns(in.Path))
-	r, err := capture.New(in)
-	if err != nil {
-		if errors.Is(err, io.EOF) {
-			return reader.Told{}, fmt.Errorf("read %s: it is empty", in.Path)
+func read(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
+	return readRing(ctx, []*reader.Input{in}, o, out)
+}
+
+// readRing reads the files of a ring as one capture, in the order of their first packets.
+func readRing(ctx context.Context, ins []*reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
+	slices.SortStableFunc(ins, func(x, y *reader.Input) int { return cmp.Compare(firstPacket(x.Head()), firstPacket(y.Head())) })
+	name := ins[0].Path
+	if len(ins) > 1 {
+		name = Ring(name)
+	}
+	a := newAnalysis(out, Netns(name))
+	a.from, a.to = int64(o.From), int64(o.To)
+	if o.Only != "" {
+		only, err := pcapfilter.Parse(o.Only)
+		if err != nil {
+			return reader.Told{}, err
 		}
-		return reader.Told{}, fmt.Errorf("read %s: %w", in.Path, err)
+		a.only = only
 	}
 	a.media = newMedia(out, a.netns)
-	err = a.media.run(ctx, func() error { return a.frames(ctx, r) })
+	var torn []string
+	var failed error
+	err := a.media.run(ctx, func() error {
+		for _, in := range ins {
+			why, err := a.file(ctx, in)
+			if why != "" && len(ins) > 1 {
+				why = filepath.Base(in.Path) + ": " + why
+			}
+			if why != "" {
+				torn = append(torn, why)
+			}
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case failed == nil:
+				failed = err
+			default:
+				failed = errors.Join(failed, err)
+			}
+		}
+		return nil
+	})
 	a.drain()
 	a.close()
-	if a.begin == 0 && err == nil && a.count.Packets == 0 {
-		return reader.Told{}, fmt.Errorf("read %s: it has no packet: nothing was captured", in.Path)
+	if err == nil {
+		err = failed
 	}
-	out.Append(recording.Netns{T: recording.Time(a.begin), ID: a.netns, Name: "captured in " + filepath.Base(in.Path), Own: true})
-	told := reader.Told{First: recording.Time(a.begin), Last: recording.Time(a.last), Lines: a.count.Packets}
+	if a.count.Packets == 0 && len(torn) == 0 {
+		if err == nil {
+			err = fmt.Errorf("read %s: it has no packet: nothing was captured", name)
+		}
+		return reader.Told{}, err
+	}
+	if a.begin == 0 && (a.from != 0 || a.to != 0) {
+		torn = append(torn, fmt.Sprintf("none of its %d packets lies within --from and --to", a.count.Packets))
+	}
+	out.Append(recording.Netns{T: recording.Time(a.begin), ID: a.netns, Name: "captured in " + filepath.Base(name), Own: true})
+	told := reader.Told{First: recording.Time(a.begin), Last: recording.Time(a.last), Lines: a.count.Packets, Doubts: torn}
+	told.Coverage = append(a.coverage(strings.Join(torn, "; ")), a.media.coverage(told.First)...)
+	return told, err
+}
+
+// file reads one file; why it is not read to its end, where its bytes are at fault.
+func (a *analysis) file(ctx context.Context, in *reader.Input) (why string, err error) {
+	r, err := capture.New(in)
+	if errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read %s: it is empty", in.Path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", in.Path, err)
+	}
+	err = a.frames(ctx, r)
+	n, _ := r.Dropped()
+	a.dropped += n
+	a.interfaces = append(a.interfaces, r.Interfaces()...)
 	var torn *capture.TornError
-	why := ""
 	switch {
 	case errors.As(err, &torn) && torn.Source && in.Packed != "":
-		why, err = "", &reader.Torn{Path: in.Path, Packed: in.Packed, Offset: torn.Offset, Err: torn.Err}
+		return "", &reader.Torn{Path: in.Path, Packed: in.Packed, Offset: torn.Offset, Err: torn.Err}
 	case errors.As(err, &torn):
-		why, err = fmt.Sprintf("the file is torn at byte %d, after %d packets: %v; what comes before is read", torn.Offset, torn.Frames, torn.Err), nil
+		return fmt.Sprintf("the file is torn at byte %d, after %d packets: %v; what comes before is read", torn.Offset, torn.Frames, torn.Err), nil
 	}
-	if why != "" {
-		told.Doubts = append(told.Doubts, why)
+	return "", err
+}
+
+// firstPacket is when a file's first packet was captured, ns since 1970; 0: its beginning has none.
+func firstPacket(head []byte) int64 {
+	r, err := capture.New(bytes.NewReader(head))
+	if err != nil {
+		return 0
 	}
-	told.Coverage = append(a.coverage(r, why), a.media.coverage(told.First)...)
-	return told, err
+	var f capture.Frame
+	if r.Next(&f) != nil {
+		return 0
+	}
+	return f.At
+}
+
+// Names of the files of a ring: tcpdump -C and -W number them behind the name, dumpcap and
+// Wireshark (-b) before its end, with the time.
+var (
+	numbered = regexp.MustCompile(`^(.+\.p?cap(?:ng)?)\d+$`)
+	dated    = regexp.MustCompile(`^(.+)_\d{5}_\d{14}(\.p?cap(?:ng)?)$`)
+)
+
+// Ring is the name of the ring that a file is of by its own name; "": of none.
+func Ring(path string) string {
+	if m := numbered.FindStringSubmatch(path); m != nil {
+		return m[1]
+	}
+	if m := dated.FindStringSubmatch(path); m != nil {
+		return m[1] + m[2]
+	}
+	return ""
 }
 
 // frames reads all frames of a file.
@@ -84,6 +178,9 @@ func (a *analysis) frames(ctx context.Context, r *capture.Reader) error {
 			a.count.Timeless++
 			f.At = max(a.last, 1)
 		}
+		if a.from != 0 && f.At < a.from || a.to != 0 && f.At > a.to {
+			continue
+		}
 		if f.Wire > len(f.Data) {
 			a.count.Clipped++
 		}
@@ -94,6 +191,10 @@ func (a *analysis) frames(ctx context.Context, r *capture.Reader) error {
 		}
 		if !ip.Decode(proto, rest, max(f.Wire-head, len(rest))) {
 			a.count.Other++
+			continue
+		}
+		ip.Unwrap()
+		if a.only != nil && !a.only(filtered(&ip)) {
 			continue
 		}
 		if ip.Proto == packet.ICMP || ip.Proto == packet.ICMPv6 {
@@ -108,7 +209,7 @@ func (a *analysis) frames(ctx context.Context, r *capture.Reader) error {
 			continue
 		}
 		if a.media != nil {
-			a.media.take(f.At, proto, rest, max(f.Wire-head, len(rest)), &p)
+			a.media.take(f.At, ip.Network(), ip.Packet, ip.Size, &p)
 		}
 		if p.Proto == packet.UDP {
 			a.count.UDP++
@@ -124,6 +225,16 @@ func (a *analysis) frames(ctx context.Context, r *capture.Reader) error {
 	}
 }
 
+// filtered is what a filter sees of a packet.
+func filtered(ip *packet.IP) *pcapfilter.Packet {
+	p := &pcapfilter.Packet{Src: ip.Src, Dst: ip.Dst, Proto: ip.Proto, Len: ip.Size}
+	var whole packet.Packet
+	if packet.Transport(ip, &whole) {
+		p.SrcPort, p.DstPort = whole.Src.Port(), whole.Dst.Port()
+	}
+	return p
+}
+
 // put queues a segment by its time.
 func (a *analysis) put(f *capture.Frame, p *packet.Packet) {
 	if a.order.full() {
@@ -137,6 +248,10 @@ func (a *analysis) put(f *capture.Frame, p *packet.Packet) {
 	}
 	s.window, s.id, s.flags, s.ttl, s.proto, s.df = p.Window, p.ID, p.Flags, p.TTL, p.Proto, p.DF
 	packet.ReadOptions(p.Options, &s.opt)
+	s.opens = unknownOpener
+	if p.Len > 0 {
+		s.opens = openerOf(p)
+	}
 	a.order.settle()
 }
 

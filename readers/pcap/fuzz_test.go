@@ -21,7 +21,7 @@ func analyse(b []byte, out recording.Sink) (*analysis, error) {
 	err = a.frames(context.Background(), r)
 	a.drain()
 	a.close()
-	a.coverage(r, "")
+	a.coverage("")
 	return a, err
 }
 

@@ -11,6 +11,7 @@ type half struct {
 	offers                       bool // a window
 	scale                        uint8
 	ttl                          uint8
+	routed                       uint8  // TTL of the second of its packets that were captured before and behind a router; 0: none was
 	mss                          uint16 // what it takes, as its SYN said; 0: not seen
 	isn, next                    uint32 // next: after the highest byte seen
 	una                          uint32 // what the other end acknowledged
@@ -19,6 +20,7 @@ type half struct {
 	widest                       uint32 // window that it offered after its SYN
 	largestAcked                 int    // IP packet
 	largest                      int    // payload of a segment, bytes
+	biggest                      int    // IP packet
 	finAt                        int64
 	lastAt, lastAck              int64 // of its last data; of the last progress of una
 
@@ -44,7 +46,27 @@ type half struct {
 	sacks              bool      // the other end reported what it has
 	small              int       // bytes of a small segment that came behind one that never does
 	was                was       // at its last row
+	skipped            skipped
+	beyond             stretch // what was sent beyond the window that the other end offered
+	outside            uint64  // of the resent: such, which the other end does not take (RFC 9293, 3.10.7.4)
 }
+
+// stretch is a range of sequence numbers; empty where both are the same.
+type stretch struct{ from, to uint32 }
+
+func (r stretch) has(seq, end uint32) bool {
+	return r.from != r.to && int32(seq-r.from) >= 0 && int32(end-r.to) <= 0
+}
+
+// skipped is what was acknowledged last before it came: the capture missed it, or took the
+// ACK first, as it does where both come to different queues of an interface.
+type skipped struct {
+	stretch
+	at int64
+}
+
+// soonAfterACK is how much later the data comes then at most.
+const soonAfterACK = int64(50e6)
 
 // counts are of one direction, from the first packet on.
 type counts struct {
@@ -130,6 +152,12 @@ func (h *half) data(a *analysis, c *conn, s *segment, seq uint32, p *half) bool 
 	h.largest = max(h.largest, s.len)
 	h.lastAt = s.at
 	if d < 0 {
+		if h.skipped.has(seq, end) && s.at-h.skipped.at <= soonAfterACK {
+			h.skipped.from = end
+			h.missed -= min(h.missed, uint64(s.len))
+			h.fresh += uint64(s.len)
+			return true
+		}
 		if int32(end-h.next) <= 0 {
 			h.old(a, c, s, seq, end, segments)
 			return false
@@ -145,9 +173,16 @@ func (h *half) data(a *analysis, c *conn, s *segment, seq uint32, p *half) bool 
 		h.holes.open(h, s, h.next, seq)
 	}
 	h.hold.sent(c, h, s, p)
+	h.limit.more = h.limit.more || h.limit.zeroInstances > 0
 	h.fresh += uint64(s.len)
 	h.next = end
 	h.flight.sent(end, s)
+	if p.edged && h.known(p) && int32(end-p.edge) > 0 {
+		if h.beyond.to != seq {
+			h.beyond.from = seq
+		}
+		h.beyond.to = end
+	}
 	return true
 }
 
@@ -185,6 +220,8 @@ func (h *half) resend(a *analysis, c *conn, s *segment, segments uint64, end uin
 	switch {
 	case seen && int32(end-h.una) <= 0:
 		h.spurious++
+	case seen && h.beyond.has(end-uint32(s.len), end):
+		h.outside++
 	case h.sawSYN && h.una == h.isn+1:
 		// Nothing that it sent was ever acknowledged: its peer may not have taken the
 		// connection.
@@ -259,6 +296,7 @@ func (h *half) ackedBy(s *segment, window, before uint32) {
 	case d > 0:
 		if int32(s.ack-h.next) > 0 && (!h.fin || s.ack != h.finSeq+1) {
 			h.missed += uint64(s.ack - h.next)
+			h.skipped = skipped{stretch{h.next, s.ack}, s.at}
 			h.next = s.ack
 		}
 		h.progress(s)

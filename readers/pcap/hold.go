@@ -81,18 +81,27 @@ func (d *holding) released(wait int64) {
 // off tells that the algorithm is off on this end's socket.
 func (d *holding) off() bool { return d.unheld >= 3 && 10*d.unheld >= d.small }
 
-// near is the way from the capture to this end and back, ns: as measured by
-// timestamps, else by the handshake.
+// fewEchoes tell how fast an end answers only if it had something to say: the probes of a shut window,
+// and what an idle connection sends, come seconds after what they echo.
+const fewEchoes = 20
+
+// near is the way from the capture to this end and back, ns: as measured by timestamps and by the
+// handshake, the shorter one; 0: not known.
 func (h *half) near(c *conn) int64 {
-	if h.echo.near.least > 0 {
-		return h.echo.near.least
+	least := h.echo.near.least
+	if h.echo.near.n < fewEchoes {
+		least = 0
 	}
 	w := &c.hand
 	if w.syn == 0 || w.synAck == 0 || w.ack == 0 || c.client < 0 {
-		return 0
+		return least
 	}
+	hand := w.synAck - w.syn
 	if h == &c.half[c.client] {
-		return w.ack - w.synAck
+		hand = w.ack - w.synAck
 	}
-	return w.synAck - w.syn
+	if least == 0 {
+		return hand
+	}
+	return min(least, hand)
 }

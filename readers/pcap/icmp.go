@@ -1,6 +1,8 @@
 package pcap
 
 import (
+	"net/netip"
+
 	"snag/internal/packet"
 )
 
@@ -38,5 +40,25 @@ func (a *analysis) unreached(at int64, u *packet.Unreached) {
 		}
 	case u.Why == packet.NoPort && u.Proto == packet.UDP:
 		a.datagrams.unreached(at, k, side)
+	case u.Proto == packet.TCP && said[u.Why] != "":
+		o := a.undelivered[icmpKey{k, side}]
+		if o == nil {
+			if len(a.undelivered) >= maxTooBig {
+				return
+			}
+			o = &undelivered{}
+			a.undelivered[icmpKey{k, side}] = o
+		}
+		o.n, o.why, o.by = o.n+1, u.Why, u.From
 	}
 }
+
+// undelivered is what ICMP said last of packets that did not arrive, and who said it.
+type undelivered struct {
+	n   uint64
+	why packet.Why
+	by  netip.Addr
+}
+
+// said is how a recording names why they did not.
+var said = map[packet.Why]string{packet.NoRoute: "no route", packet.Refused: "filtered", packet.NoPort: "no port"}

@@ -8,6 +8,7 @@ type limited struct {
 	times         uint64
 	longest       int64 // of a shut window
 	zeroInstances uint64
+	more          bool   // data came after a window that was shut
 	acks, most    uint64 // that came while the window was full; of these with the largest window
 }
 

@@ -20,6 +20,7 @@ type segment struct {
 	proto    uint8
 	df       bool
 	iface    uint32 // and the way that it went on it; 0: not known
+	opens    opener
 	opt      packet.Options
 }
 

@@ -192,7 +192,7 @@ func (a *analysis) flushPairs() {
 		if k.role == roleConnect {
 			row, hist, turns = p.call, p.hist[1][:], "call"
 		}
-		if row.N+row.Open > 0 {
+		if row.N+row.Open+row.Cut > 0 {
 			row.T, row.Netns, row.Role, row.Local, row.Remote = t, a.netns, turns, local, remote
 			last := len(hist)
 			for last > 0 && hist[last-1] == 0 {

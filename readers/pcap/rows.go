@@ -206,9 +206,10 @@ func (h *half) coming(near, at int64) int {
 }
 
 // needless is how many of what was sent again the other end had: it said so, or the
-// capture shows that it had acknowledged it before, or that it answered the first.
+// capture shows that it had acknowledged it before, or that it answered the first; or that
+// it can't have taken it, as it lay beyond its window.
 func (h *half) needless() uint64 {
-	n := h.spurious + h.early + h.overtook
+	n := h.spurious + h.early + h.overtook + h.outside
 	if h.repairs != nil {
 		n += h.repairs.twice
 	}

@@ -23,6 +23,16 @@ func (s *sink) Append(row recording.Row)                                 { s.Add
 type wire struct {
 	b   []byte
 	now int64 // ns after the capture began
+	// last is the last packet, and how long it was on the wire.
+	last     []byte
+	lastWire int
+}
+
+// routed captures the last packet once more, behind so many routers.
+func (w *wire) routed(hops byte) {
+	again := bytes.Clone(w.last)
+	again[8] -= hops
+	w.frame(again, w.lastWire)
 }
 
 const epoch = int64(1_700_000_000e9)
@@ -47,6 +57,7 @@ func (w *wire) frame(data []byte, wire int) {
 		w.b = le.AppendUint32(w.b, v)
 	}
 	w.b = append(w.b, data...)
+	w.last, w.lastWire = bytes.Clone(data), wire
 }
 
 // end is one end of a TCP connection, as a program of a test plays it.

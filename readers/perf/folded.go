@@ -56,10 +56,24 @@ func foldedLine(line []byte) (stack []byte, value float64, ok bool) {
 // folding makes samples of folded lines.
 type folding struct {
 	*tally
-	at                int64
-	byName            map[string]int32
-	stack             []int32
-	read, noise, half uint64
+	at          int64
+	byName      map[string]int32
+	stack       []int32
+	read, noise uint64
+	scale       float64 // what a value is multiplied by to count: 1000 where values have fractions, 0 for 1
+	carry       float64 // what was not counted so far, less than one
+}
+
+// inThousandths tells whether values have fractions, as times and percentages do.
+func inThousandths(head []byte) bool {
+	for len(head) > 0 {
+		line, rest, _ := bytes.Cut(head, []byte("\n"))
+		head = rest
+		if _, value, ok := foldedLine(bytes.TrimRight(line, "\r")); ok && value != math.Trunc(value) {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *folding) line(b []byte, whole bool) {
@@ -73,11 +87,9 @@ func (f *folding) line(b []byte, whole bool) {
 		return
 	}
 	first, rest, _ := bytes.Cut(frames, []byte(";"))
-	s := sample{at: f.at, event: f.eventOf([]byte(foldedEvent)), weight: 0, n: uint64(value)}
-	if value != math.Trunc(value) { // times, not samples
-		f.half++
-		s.n, s.weight = 1, value
-	}
+	count := value*max(f.scale, 1) + f.carry
+	f.carry = count - math.Floor(count)
+	s := sample{at: f.at, event: f.eventOf([]byte(foldedEvent)), weight: 0, n: uint64(count)}
 	if s.n == 0 {
 		return
 	}
@@ -154,14 +166,19 @@ func foldedFrame(name string) frame {
 }
 
 func readFoldedInto(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {
-	f := &folding{tally: newTally(out), at: o.Modified.UnixNano(), byName: map[string]int32{}}
+	f := &folding{tally: newTally(out), at: o.Modified.UnixNano(), byName: map[string]int32{}, scale: 1}
+	why := "folded stacks have no times: all are put at the file's last change; what was counted they do not say either: it is taken for time on the CPU"
+	if inThousandths(in.Head()) {
+		f.scale = 1000
+		why += "; their values have fractions, and are counted in thousandths"
+	}
 	err := reader.EachChunk(ctx, in, func(c reader.Chunk) reader.Chunk { return c }, func(c reader.Chunk) error {
 		f.take(c)
 		return nil
 	})
 	f.end()
-	told := f.told("folded stacks", placed{why: "folded stacks have no times: all are put at the file's last change; what was counted they do not say either: it is taken for time on the CPU"})
-	told.Lines = f.read
+	told := f.told("folded stacks", placed{why: why})
+	told.Lines, told.Foreign = f.read, f.noise
 	if f.noise > 0 {
 		told.Coverage[0].Lost += f.noise
 		partial(&told.Coverage[0], "%d of %d lines are no folded stacks", f.noise, f.read)

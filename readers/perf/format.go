@@ -69,7 +69,7 @@ func readScriptInto(ctx context.Context, in *reader.Input, o reader.Options, out
 	l.close()
 	l.end()
 	told := l.told("perf script", p)
-	told.Lines, told.Facts = l.read, l.facts(c.facts)
+	told.Lines, told.Foreign, told.Facts = l.read, l.noise, l.facts(c.facts)
 	told.Host, told.Machine = c.host, c.machine
 	told.Machine.CPUs = max(c.machine.CPUs, l.cpus)
 	stacks := &told.Coverage[0]

@@ -3,6 +3,7 @@ package perf
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"strconv"
@@ -14,11 +15,42 @@ import (
 	"snag/recording"
 )
 
-// sniffPprof tells pprof's protocol buffer (proto/profile.proto): it begins with a
-// sample_type, of which the first field is an index of a string.
+// The fields of pprof's message, Profile, by how they are encoded (proto/profile.proto).
+const (
+	pprofSampleType = 1
+	pprofMessages   = 1<<1 | 1<<2 | 1<<3 | 1<<4 | 1<<5 | 1<<6 | 1<<11 | 1<<13 // bits by number
+	pprofNumbers    = 1<<7 | 1<<8 | 1<<9 | 1<<10 | 1<<12 | 1<<13 | 1<<14 | 1<<15
+)
+
+// sniffPprof tells pprof's protocol buffer. Its fields stand in any order: Go's runtime begins
+// with the time or the kind of period, others with a sample_type. The first sample_type must
+// be there, with the index of a string as its first field, and nothing else before it.
 func sniffPprof(head []byte) bool {
-	const sampleType, index = 1<<3 | 2, 1 << 3
-	return len(head) > 4 && head[0] == sampleType && head[1] >= 2 && head[1] < 24 && head[2] == index
+	const varint, bytes, index = 0, 2, 1 << 3
+	for range 16 {
+		tag, n := binary.Uvarint(head)
+		if n <= 0 || tag>>3 > 15 {
+			return false
+		}
+		number := tag >> 3
+		head = head[n:]
+		value, n := binary.Uvarint(head)
+		if n <= 0 {
+			return false
+		}
+		head = head[n:]
+		switch {
+		case tag&7 == varint && pprofNumbers>>number&1 == 1:
+		case tag&7 == bytes && pprofMessages>>number&1 == 1 && value <= uint64(len(head)):
+			if number == pprofSampleType {
+				return value >= 2 && value < 24 && head[0] == index
+			}
+			head = head[value:]
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 func readPprofInto(ctx context.Context, in *reader.Input, o reader.Options, out recording.Sink) (reader.Told, error) {

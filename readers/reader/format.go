@@ -20,9 +20,11 @@ type Format struct {
 	Read func(ctx context.Context, in *Input, o Options, out recording.Sink) (Told, error)
 	// Whole: nothing of a file can be read unless all of it is there.
 	Whole bool
-	// ReadSet reads files that belong together, NAME.PID each, as one; nil where the
-	// format has no sets.
+	// ReadSet reads files that belong together as one: NAME.PID each, or of one SetOf; nil
+	// where the format has no sets.
 	ReadSet func(ctx context.Context, in []*Input, o []Options, out recording.Sink) (Told, error)
+	// SetOf is the set that a file is of by its name; "": of none. nil where the names are NAME.PID.
+	SetOf func(path string) string
 	// Named tells by a file's name what its content alone can't, of files that were found
 	// in a folder; nil where the format has no such.
 	Named func(path string, head []byte) bool
@@ -44,6 +46,11 @@ type Options struct {
 	Map string
 	// PID is the process of what names none; 0: not known.
 	PID int
+	// From and To bound the times that are asked for; 0: none. What lies outside is left out of the
+	// recording however a format reads it.
+	From, To recording.Time
+	// Only is a filter of packets, as tcpdump has them; "": all. It is of captures.
+	Only string
 	// Root is the folder that was given and in which the file was found; "" where the
 	// file itself was given.
 	Root string
@@ -55,6 +62,7 @@ type Told struct {
 	Coverage    []recording.Coverage
 	Facts       []recording.Fact
 	Lines       uint64
+	Foreign     uint64 // of the lines: nothing of the format, or damaged
 	// Doubts are sentences on what could not be read, or not be told for certain.
 	Doubts []string
 	// Host that the file names as its own: "" where it names none, or several.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"snag/internal/packet"
 	"snag/recording"
 )
 
@@ -19,13 +20,13 @@ type Capture struct {
 }
 
 // Survey reads a capture once and finds its connections. of is how many captures are
-// surveyed: together they remember no more than two.
-func Survey(ctx context.Context, path string, of int) (*Capture, error) {
-	return surveyed(ctx, openerOf(path), path, of)
+// surveyed: together they remember no more than two. only tells which packets are looked at; nil: all.
+func Survey(ctx context.Context, path string, of int, only func(*packet.Packet) bool) (*Capture, error) {
+	return surveyed(ctx, openerOf(path), path, of, only)
 }
 
-func surveyed(ctx context.Context, open opener, path string, of int) (*Capture, error) {
-	x, err := survey(ctx, open, 2*mostFlows/max(2, of))
+func surveyed(ctx context.Context, open opener, path string, of int, only func(*packet.Packet) bool) (*Capture, error) {
+	x, err := survey(ctx, open, 2*mostFlows/max(2, of), only)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
@@ -36,6 +37,8 @@ func surveyed(ctx context.Context, open opener, path string, of int) (*Capture, 
 type Both struct {
 	captures [2]*Capture
 	conns    []*connection
+	// Exact: the shift that Join is given makes one clock of both, to the microsecond.
+	Exact bool
 }
 
 // Match finds the connections that two captures share.
@@ -196,6 +199,7 @@ func (b *Both) Join(ctx context.Context, calls Calls, shift Shift, out recording
 		return Result{}, nil
 	}
 	j := newJoiner(b.conns, shift, out)
+	j.exact = b.Exact
 	var sources [2]*source
 	for i, c := range b.captures {
 		s, err := begin(c.open, c.index.again())

@@ -21,9 +21,14 @@ type Call struct {
 // Calls gives all calls that are known, in order of time for each connection.
 type Calls func(ctx context.Context, each func(Call)) error
 
-// early is by how much a call may seem to come before its packet: a tracer takes its
-// times beside the call, in microseconds.
-const early = int64(200e3)
+const (
+	// early is by how much a call may seem to come after the packet that it must come before: a
+	// tracer takes its times beside the call, in microseconds.
+	early = int64(200e3)
+	// stampedLate is by how much a read may seem to return before its packet came: a busy host
+	// notes late when a packet came (2.9 ms were seen).
+	stampedLate = int64(5e6)
+)
 
 // inside is what a server's process did with one request.
 type inside struct {
@@ -73,11 +78,13 @@ func spellings(a netip.AddrPort) []string {
 	return []string{a.String(), mapped.String()}
 }
 
+// take takes the next call of the connection. The last read before the answer left gave the request's
+// last byte.
 func (n *inside) take(c Call, s *turn) {
 	came, left := s.last[request], s.first[answer]
 	switch {
-	case c.Read && n.read == 0 && c.End >= came-early && (left == 0 || c.End <= left+early):
-		n.read, n.pid, n.comm = c.End, c.PID, c.Comm
+	case c.Read && c.End >= came-stampedLate && (left == 0 && n.read == 0 || left != 0 && c.End <= left+early):
+		n.read, n.written, n.pid, n.comm = c.End, 0, c.PID, c.Comm
 	case !c.Read && n.read != 0 && n.written == 0 && c.Begin >= n.read-early && (left == 0 || c.Begin <= left+early):
 		n.written = c.Begin
 	}

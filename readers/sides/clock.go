@@ -24,7 +24,12 @@ type clocks struct {
 	out, back hull  // upper bounds of the offset; lower bounds, negated
 	pieces    []piece
 	fitted    bool
+	known     bool    // by how much the second clock is ahead
+	ahead     float64 // ns
 }
+
+// set tells by how much the second clock is ahead, ns: nothing is to be found out then.
+func (c *clocks) set(ahead int64) { c.known, c.ahead = true, float64(ahead) }
 
 // piece is a time over which one straight line fits.
 type piece struct {
@@ -61,7 +66,7 @@ func (c *clocks) transit(from int, a, b int64) (took, bound float64, ok bool) {
 // client's, and what that may be off by; a and b are times of the client's and of the
 // server's capture.
 func (c *clocks) rate(a, b int64, near int) (rate, bound float64) {
-	if p := c.piece([2]int64{b, a}[near]); p != nil {
+	if p := c.piece([2]int64{b, a}[near]); p != nil && !c.known {
 		rate, bound = (p.low+p.high)/2, (p.high-p.low)/2
 	}
 	if near == 1 {
@@ -192,6 +197,9 @@ func border(outside, inside float64, f func(float64) float64) float64 {
 // offset is what the second clock is ahead by when it shows b, ns, and how far off
 // that may be; false where the clocks could not be compared.
 func (c *clocks) offset(b int64) (offset, bound float64, ok bool) {
+	if c.known {
+		return c.ahead, grain * 1e9, true
+	}
 	p := c.piece(b)
 	if p == nil {
 		return 0, 0, false
@@ -243,6 +251,18 @@ func (c *clocks) told() Offset {
 			y, bound := p.at(x)
 			o.Worst = math.Max(o.Worst, math.Abs(y+float64(c.rough)/1e9-o.Ahead)+bound)
 		}
+	}
+	if c.known {
+		return c.asked(o)
+	}
+	return o
+}
+
+// asked is the comparison where the offset was told: found is what the packets say.
+func (c *clocks) asked(found Offset) Offset {
+	o := Offset{Ahead: c.ahead / 1e9, Bound: grain, Worst: grain, Known: true, Pieces: 1, Asked: true}
+	if found.Known {
+		o.Early = math.Max(0, math.Abs(o.Ahead-found.Ahead)-found.Bound)
 	}
 	return o
 }

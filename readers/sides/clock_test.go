@@ -69,3 +69,36 @@ func TestClocksOfOneDirection(t *testing.T) {
 		t.Error("one direction bounds nothing")
 	}
 }
+
+// An offset that was told is exact, and one that can't be true is said to be.
+func TestAToldOffset(t *testing.T) {
+	const ms = int64(1e6)
+	for _, c := range []struct {
+		name  string
+		ahead int64 // that is told, ns
+		early float64
+	}{
+		{"as it is", 0, 0},
+		{"within what is possible", 3 * ms, 0},
+		{"impossible", 50 * ms, 0.0195},
+	} {
+		k := newClocks(0, 0)
+		for i := range int64(20) { // 10 ms out and 50 ms back, clocks that agree
+			at := i * 100 * ms
+			k.sent(at, at+10*ms)
+			k.answered(at+20*ms, at+70*ms)
+		}
+		k.set(c.ahead)
+		o := k.told()
+		if !o.Known || !o.Asked || o.Ahead != float64(c.ahead)/1e9 || o.Bound > 2e-6 || o.Early < c.early || (c.early == 0) != (o.Early == 0) {
+			t.Errorf("%s: %+v", c.name, o)
+		}
+		if c.ahead != 0 {
+			continue
+		}
+		took, bound, ok := k.transit(0, 0, 10*ms)
+		if !ok || took < float64(10*ms)-5e3 || took > float64(10*ms)+5e3 || bound > 5e3 {
+			t.Errorf("%s: %g ns, within %g", c.name, took, bound)
+		}
+	}
+}

@@ -74,6 +74,8 @@ type index struct {
 	passed  bool   // only count: the flows are known
 
 	first, last int64 // of all segments
+
+	only func(*packet.Packet) bool // which packets are looked at; nil: all
 }
 
 type ends struct{ a, b netip.AddrPort }
@@ -87,7 +89,7 @@ func newIndex(most int) *index {
 
 // again begins the second run over the same file.
 func (x *index) again() *index {
-	return &index{live: map[ends]int{}, servers: map[netip.AddrPort]bool{}, most: x.most, flows: x.flows, passed: true}
+	return &index{live: map[ends]int{}, servers: map[netip.AddrPort]bool{}, most: x.most, flows: x.flows, passed: true, only: x.only}
 }
 
 // find tells which connection a segment is of, and its direction; -1: none that is

@@ -44,7 +44,7 @@ func hold(t *testing.T, a, b []byte) {
 	told([2]string{"a", "b"}, res)
 	var all []*Capture // the first one twice: as if somebody gave a copy
 	for i, file := range []opener{files[0], files[1], files[0]} {
-		c, err := surveyed(context.Background(), file, string(rune('a'+i)), 3)
+		c, err := surveyed(context.Background(), file, string(rune('a'+i)), 3, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

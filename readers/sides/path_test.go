@@ -10,7 +10,7 @@ import (
 func captured(t *testing.T, files ...string) (all []*Capture) {
 	t.Helper()
 	for _, path := range files {
-		c, err := Survey(context.Background(), path, len(files))
+		c, err := Survey(context.Background(), path, len(files), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

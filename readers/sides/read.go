@@ -60,15 +60,16 @@ func (s *source) next() {
 			continue
 		}
 		proto, rest, head, ok := s.frame.Link.Network(s.frame.Data)
-		if ok && packet.Decode(proto, rest, s.frame.Wire-head, &s.packet) && segmentOf(s.frame.At, &s.packet, &s.segment) {
+		if ok && packet.DecodeInner(proto, rest, s.frame.Wire-head, &s.packet) && (s.index.only == nil || s.index.only(&s.packet)) && segmentOf(s.frame.At, &s.packet, &s.segment) {
 			return
 		}
 	}
 }
 
 // survey finds the connections of a file.
-func survey(ctx context.Context, open opener, most int) (*index, error) {
+func survey(ctx context.Context, open opener, most int, only func(*packet.Packet) bool) (*index, error) {
 	x := newIndex(most)
+	x.only = only
 	s, err := begin(open, x)
 	if err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func join(ctx context.Context, files [2]opener, names [2]string, calls Calls, ou
 	var found [2]*Capture
 	for i, open := range files {
 		var err error
-		if found[i], err = surveyed(ctx, open, names[i], len(files)); err != nil {
+		if found[i], err = surveyed(ctx, open, names[i], len(files), nil); err != nil {
 			return Result{}, err
 		}
 	}

@@ -46,6 +46,10 @@ type Offset struct {
 	// Worst is what Ahead may be off by anywhere in the captures: by the drift, and by
 	// what a clock was set.
 	Worst float64
+	// Asked: the offset was told, and not found out. Early is by how much packets would then have
+	// arrived before they were sent; more than 0 is impossible.
+	Asked bool
+	Early float64
 }
 
 // joiner follows the connections that are on both captures.
@@ -54,6 +58,7 @@ type joiner struct {
 	pairs map[*connection]*following
 	rough int64
 	shift Shift
+	exact bool               // the shift makes one clock of both
 	clock *clocks            // nil: nothing was compared yet
 	near  map[netip.Addr]int // by the server's address in the first file
 	keep  slowest
@@ -222,6 +227,9 @@ func (j *joiner) take(x exchange) {
 	near := x.conn.near
 	if j.clock == nil {
 		j.clock = newClocks([2]int64{x.server.last[request], x.client.last[request]}[near], j.rough)
+		if j.exact {
+			j.clock.set(j.shift[0] - j.shift[1])
+		}
 	}
 	x.compare(j.clock)
 	if !x.client.connect {

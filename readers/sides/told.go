@@ -55,6 +55,9 @@ func (r Result) doubts(a, b string) (out []string) {
 	if !r.Clock.Known {
 		out = append(out, fmt.Sprintf("the clocks of %s and %s could not be compared: the ways out and back are not told apart", a, b))
 	}
+	if r.Clock.Early > grain {
+		out = append(out, fmt.Sprintf("the offset that was asked for can't be true: packets would arrive %s before they were sent. Leave it out, and the clocks are compared", duration(r.Clock.Early)))
+	}
 	if r.Clock.Pieces > 1 {
 		out = append(out, fmt.Sprintf("one of the clocks was set or did not run evenly: they were compared in %d pieces", r.Clock.Pieces))
 	}
@@ -86,6 +89,9 @@ func (o Offset) text(a, b string) string {
 	word, ahead := "ahead of", o.Ahead
 	if ahead < 0 {
 		word, ahead = "behind", -ahead
+	}
+	if o.Asked {
+		return fmt.Sprintf("that of %s is %s s %s that of %s, as was told", b, trimmed(ahead), word, a)
 	}
 	text := fmt.Sprintf("that of %s is %s s %s that of %s, within %s", b, trimmed(ahead), word, a, duration(o.Bound))
 	if ppm := 1e6 * o.Drift; o.DriftBound < mostDrift/2 {

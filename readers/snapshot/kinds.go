@@ -55,7 +55,7 @@ func kinds() []kind {
 		{name: "nf_conntrack's statistics", is: begins("entries  "), read: (*look).conntrackStat},
 		{name: "conntrack -S", is: matches(`^cpu=0 +\t?(found|searched)=`), read: (*look).conntrackCommand},
 		{name: "sysctl -a", is: matches(`^[a-z][\w./-]*\.[\w./-]+ = `), read: (*look).sysctls},
-		{name: "dmesg", is: matches(`^(\[ *\d+\.\d{6}\]|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\]|<\d+>\[ *\d+\.\d{6}\]) `), read: (*look).dmesg},
+		{name: "dmesg", is: both(matches(`^(\[ *\d+\.\d{6}\]|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\]|<\d+>\[ *\d+\.\d{6}\]) `), isNot(matches(`^\[[^\]]*\] \[(\w*:)?(emerg|alert|crit|error|warn|notice|info|debug|trace\d)\] `))), read: (*look).dmesg}, // an Apache's error log has the same times
 		{name: "lscpu", is: begins("Architecture: "), read: (*look).lscpu},
 		{name: "uname -a", is: matches(`^Linux \S+ \d+\.\d+\S* #`), read: (*look).uname},
 		{name: "uptime", is: matches(`^ \d\d:\d\d:\d\d up .* load average:`), read: (*look).nothing},
@@ -111,6 +111,14 @@ func begins(text string) func([]byte) bool {
 func matches(pattern string) func([]byte) bool {
 	re := regexp.MustCompile(pattern)
 	return func(head []byte) bool { return re.Match(bytes.TrimLeft(head[:min(len(head), 2048)], "\n")) }
+}
+
+func both(a, b func([]byte) bool) func([]byte) bool {
+	return func(head []byte) bool { return a(head) && b(head) }
+}
+
+func isNot(a func([]byte) bool) func([]byte) bool {
+	return func(head []byte) bool { return !a(head) }
 }
 
 func either(a, b func([]byte) bool) func([]byte) bool {

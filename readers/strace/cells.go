@@ -63,7 +63,7 @@ func (c *cells) at(key uint64) *cell {
 
 func (c *cells) grow() {
 	old := c.slots
-	n := max(8, 2*len(old))
+	n := max(4, 2*len(old))
 	c.keys, c.slots, c.used = make([]uint64, n), make([]cell, n), 0
 	for i := range old {
 		if old[i].key != 0 {

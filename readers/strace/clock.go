@@ -14,6 +14,31 @@ type clock struct {
 	last            int64 // time of day of the last line
 	style           Style
 	back            int // lines whose time lay before the line's before
+	// shift is added to the times of a session that was put behind one that is later in time; moved
+	// counts such sessions.
+	shift int64
+	moved int
+}
+
+// session begins with a line: all that was traced before has ended. Sessions that were put behind each
+// other are of any times: none begins before the one above it in the file ended.
+func (c *clock) session(l *Line) {
+	var t int64
+	switch l.Style {
+	case Epoch:
+		t = l.Stamp
+	case TimeOfDay:
+		if l.Stamp < c.last-day/2 {
+			c.days++
+		}
+		c.last = l.Stamp
+		t = c.midnight + c.days*day + l.Stamp
+	default:
+		return
+	}
+	if c.shift = max(0, c.now-t); c.shift > 0 {
+		c.moved++
+	}
 }
 
 // at gives a line's time, Unix ns, never before the line's before; 0 where no
@@ -22,13 +47,13 @@ func (c *clock) at(l *Line) int64 {
 	t := c.now
 	switch l.Style {
 	case Epoch:
-		t = l.Stamp
+		t = l.Stamp + c.shift
 	case TimeOfDay:
 		if l.Stamp < c.last-day/2 { // past midnight
 			c.days++
 		}
 		c.last = l.Stamp
-		t = c.midnight + c.days*day + l.Stamp
+		t = c.midnight + c.days*day + l.Stamp + c.shift
 	case Relative:
 		if c.now == 0 {
 			t = c.begin

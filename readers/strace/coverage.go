@@ -89,6 +89,9 @@ func (t *Trace) flaws(style Style) (why string, partial bool) {
 	if n := t.lostThreads; n > 0 {
 		add("lines of %d threads over %d are counted together", n, mostThreads)
 	}
+	if n := t.clock.moved; n > 0 {
+		add("%d sessions begin before the one above them in the file ends: each is placed behind it", n)
+	}
 	if n := t.clock.back; n > 0 {
 		add("%d lines lie before the line above them: the clock was set, or files were put together", n)
 	}

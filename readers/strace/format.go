@@ -24,7 +24,7 @@ func readInto(ctx context.Context, in *reader.Input, o reader.Options, out recor
 	t := New(out, Options{PID: o.PID, Find: o.Find, Begin: beginOf(style, o)})
 	err := Read(ctx, in, t)
 	c := t.End()
-	return reader.Told{First: c.First, Last: c.Last, Lines: c.Lines, Coverage: t.coverage(style)}, err
+	return reader.Told{First: c.First, Last: c.Last, Lines: c.Lines, Foreign: c.Noise, Coverage: t.coverage(style)}, err
 }
 
 // readSet reads what strace -ff wrote: a file for each thread.
@@ -40,7 +40,7 @@ func readSet(ctx context.Context, in []*reader.Input, o []reader.Options, out re
 	t := New(out, Options{Begin: begin, Find: o[0].Find})
 	err := ReadSet(ctx, files, begin, t)
 	c := t.End()
-	return reader.Told{First: c.First, Last: c.Last, Lines: c.Lines, Coverage: t.coverage(style)}, err
+	return reader.Told{First: c.First, Last: c.Last, Lines: c.Lines, Foreign: c.Noise, Coverage: t.coverage(style)}, err
 }
 
 // beginOf is where a trace begins whose lines don't say, Unix ns: of times of day

@@ -63,18 +63,19 @@ func (t *Trace) flush(end int64) {
 	t.flushFailures()
 	t.flushWaits()
 	t.look(end)
-	table := calltable.Table{}
+	table := t.early
+	if t.early = nil; table == nil {
+		table = calltable.Table{}
+	}
 	fold := t.folding()
 	for _, tid := range slices.Sorted(maps.Keys(t.threads)) { // what is added up in another order differs in its last digit
-		fold.take(t, t.threads[tid], table)
-	}
-	for _, th := range t.left {
-		fold.take(t, th, table)
-		if len(th.cells.slots) > 0 && len(t.spareCells) < 256 {
-			t.spareCells, th.cells = append(t.spareCells, th.cells), cells{}
+		th := t.threads[tid]
+		idle := th.cells.used == 0
+		if fold.take(t, th, table); idle && len(t.threads) > mostBusy {
+			t.spare(th)
 		}
 	}
-	t.left = t.left[:0]
+	t.takeLeft(&fold, table)
 	fold.add(t, table)
 	rows, folded := table.Coarser(fold.most)
 	t.folded += folded + fold.n
@@ -83,6 +84,9 @@ func (t *Trace) flush(end int64) {
 		t.out.Append(*row)
 	}
 }
+
+// mostBusy threads keep their cells while they do nothing.
+const mostBusy = 1024
 
 // most rows of the present second: a recording of an hour must not be larger than
 // the trace.

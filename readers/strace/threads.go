@@ -1,5 +1,7 @@
 package strace
 
+import "snag/recording/calltable"
+
 // thread is one thread of the trace.
 type thread struct {
 	tid   int
@@ -147,7 +149,7 @@ func (t *Trace) parted(th *thread) {
 
 // mostThreads that are followed at the same time; overflow takes the rest together.
 const (
-	mostThreads = 65536
+	mostThreads = 16_384
 	overflow    = -1
 )
 
@@ -191,11 +193,49 @@ func (t *Trace) gone(th *thread, at int64) {
 		th.open = nil
 	}
 	th.gone = true
-	t.left = append(t.left, th) // its cells are written with the second
+	t.leave(th)
 	delete(t.threads, th.tid)
 	if t.recent == th {
 		t.recent = nil
 	}
+}
+
+// leave keeps a thread that ended until its second is written. Of a build thousands end in one, and
+// in sessions that were put behind each other a second may last for the rest of the file: what so
+// many left becomes rows at once.
+func (t *Trace) leave(th *thread) {
+	if t.left = append(t.left, th); len(t.left) < mostLeft {
+		return
+	}
+	if t.early == nil {
+		t.early = calltable.Table{}
+	}
+	t.takeLeft(&folding{}, t.early)
+	if len(t.early) > 4*calltable.Most {
+		_, folded := t.early.Coarser(calltable.Most)
+		t.folded += folded
+	}
+}
+
+// mostLeft threads that ended are kept whole.
+const mostLeft = 256
+
+// takeLeft makes rows of the cells of those that ended, and keeps their memory for others.
+func (t *Trace) takeLeft(fold *folding, table calltable.Table) {
+	for _, th := range t.left {
+		fold.take(t, th, table)
+		t.spare(th)
+	}
+	clear(t.left)
+	t.left = t.left[:0]
+}
+
+// spare takes a thread's cells, which are empty, for another.
+func (t *Trace) spare(th *thread) {
+	if len(th.cells.slots) > 0 && len(t.spareCells) < mostLeft {
+		t.spareCells = append(t.spareCells, th.cells)
+	}
+	th.cells = cells{}
 }
 
 // replaced is an execve of a thread that was not its process' first: it takes the
@@ -207,11 +247,11 @@ func (t *Trace) replaced(pid, by int) {
 	}
 	if old := t.threads[pid]; old != nil {
 		old.open, old.gone = nil, true
-		t.left = append(t.left, old)
+		t.leave(old)
 	}
 	delete(t.threads, by)
 	moved := &thread{tid: pid, proc: th.proc, open: th.open, cells: t.emptyCells()}
 	th.open, th.gone = nil, true
-	t.left = append(t.left, th)
+	t.leave(th)
 	t.threads[pid], t.recent = moved, nil
 }

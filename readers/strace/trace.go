@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"snag/recording"
+	"snag/recording/calltable"
 )
 
 // Options of a trace.
@@ -44,8 +45,9 @@ type Trace struct {
 	attached *process    // that -p named
 	// fromOutside: the first call is no execve, so that the program was running before.
 	fromOutside bool
-	left        []*thread // ended in this second, with cells
-	second      int64     // the second that is counted now begins here; 0: no line had a time
+	left        []*thread       // ended in this second, with cells
+	early       calltable.Table // rows of others that did; nil: there are none
+	second      int64           // the second that is counted now begins here; 0: no line had a time
 
 	locks                    locks
 	later                    []span
@@ -108,6 +110,9 @@ func (t *Trace) Line(l *Line) {
 	if l.untimed() {
 		t.LineAt(l, 0)
 		return
+	}
+	if len(t.threads) == 0 && t.Counts.Calls > 0 && l.Kind != Exit {
+		t.clock.session(l)
 	}
 	t.LineAt(l, t.clock.at(l))
 }

@@ -110,7 +110,10 @@ func own(sub recording.Subject) []wish {
 
 // charts draws what is wished for and was recorded.
 func (b *builder) charts() []Chart {
-	out := []Chart{}
+	out := b.segmentCharts()
+	if out == nil {
+		out = []Chart{}
+	}
 	seen := map[string]bool{}
 	left := 0
 	for _, w := range b.wishes() {

@@ -27,6 +27,9 @@ var halfOpenPeer = &suspect.Suspect{
 	For: []string{
 		"decisive: nothing at all came on the connection while its data was sent again and the timer backed off, by two counts that agree",
 		"decisive: probes of an idle or shut connection stay without an answer",
+		"decisive (capture): no SYN to it was answered, neither by a SYN-ACK nor by a reset, and its host answered nothing else",
+		"decisive (capture): a router, or the host itself, says by ICMP that its SYNs do not arrive",
+		"strong twice (capture): a request was never acknowledged, and was sent again and again",
 		"strong twice: connections to it wait in SYN_SENT, and none comes about; their SYNs are sent again, and neither a SYN-ACK nor a reset comes",
 	},
 	Against: []string{
@@ -36,6 +39,7 @@ var halfOpenPeer = &suspect.Suspect{
 		"strong: other connections to the same host go on; no full segment was ever acknowledged (a path that swallows large packets)",
 		"trap: an idle connection without keepalive may be dead as well: nothing tells until somebody sends",
 	},
+	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []suspect.Lead{{To: "error-answers", Lag: 10 * time.Second}, {To: scene.ConnectLatency, Lag: 10 * time.Second}, {To: scene.ConnectionErrors, Lag: 30 * time.Second}, {To: scene.StreamFreeze, Lag: 30 * time.Second}, {To: scene.RequestLatency, Lag: 30 * time.Second}, {To: "slow-consumer", Lag: 30 * time.Second}},
 	Remedy: suspect.Remedy{
 		Now:         "ss -K 'dst PEER src LOCAL'",
@@ -80,7 +84,7 @@ func weighHalfOpenPeer(s *scene.Scene, r *recording.Recording) []suspect.Finding
 		}
 	}
 	out = append(out, gone.worst()...)
-	return append(out, nobodyLetsIn(s, r)...)
+	return append(append(out, nobodyLetsIn(s, r)...), goneInCapture(s, r)...)
 }
 
 // whileOpen is the rows up to when the program gave up and closed: what it has sent is still

@@ -107,8 +107,14 @@ func withoutSACK(from source.Source) suspect.Evidence {
 // lostBefore is how many packets of a flow a capture saw lost before it: their repair
 // filled the hole that later data had shown.
 func lostBefore(r *recording.Recording, f *flow) (n float64, watched bool) {
+	w, ok := wayOf(r, f)
+	return float64(w.Filled), ok
+}
+
+// wayOf is the captured direction of a sender's socket.
+func wayOf(r *recording.Recording, f *flow) (recording.FlowWay, bool) {
 	if !f.socket.First().Wire {
-		return 0, false
+		return recording.FlowWay{}, false
 	}
 	for _, w := range r.Flows {
 		if w.Netns != f.netns || w.Proto != "tcp" || w.End < f.socket.First().T {
@@ -117,12 +123,12 @@ func lostBefore(r *recording.Recording, f *flow) (n float64, watched bool) {
 		client, server := scene.Address(w.Client), scene.Address(w.Server)
 		switch {
 		case client == f.local && server == f.remote:
-			return float64(w.Up.Filled), true
+			return w.Up, true
 		case server == f.local && client == f.remote:
-			return float64(w.Down.Filled), true
+			return w.Down, true
 		}
 	}
-	return 0, false
+	return recording.FlowWay{}, false
 }
 
 // mostInOne is how many segments one retransmission may carry: 64 KiB of 1,448.

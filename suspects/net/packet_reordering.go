@@ -31,7 +31,7 @@ var packetReordering = &suspect.Suspect{
 	Against: []string{
 		"decisive: hardly anything of what was sent again was a duplicate: it was lost",
 		"decisive: duplicates were reported and nothing was sent again: the path duplicates packets",
-		"strong: duplicates without any reordering seen: late ACKs, loss probes",
+		"strong: duplicates without any reordering seen, or (capture) with hardly any and mostly after timeouts: late ACKs, loss probes",
 		"trap: TCPOFOQueue and rcv_ooopack grow more by loss",
 	},
 	InFiles:  map[string][]string{"sockets.diag": {"pcap.flows"}},
@@ -50,6 +50,9 @@ const fewOverDuplicates = 10
 // spuriousFelt: on loopback, loss probes on a busy CPU make 1 duplicate in 2,000
 // segments; a path that reorders makes 1 in 100 and more.
 const spuriousFelt = 0.002
+
+// fewOvertaken, of what was sent again: the rest has another cause.
+const fewOvertaken = 0.2
 
 func weighPacketReordering(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
 	var out []suspect.Finding
@@ -104,6 +107,9 @@ func reorderingOn(r *recording.Recording, f *flow) suspect.Finding {
 	sent := float64(b.DataSegsOut) - float64(a.DataSegsOut)
 	n, _ := f.again.Between(recording.Interval{Start: first.T, End: last.T})
 	fast, overtaken := overtakenIn(r, f.netns, reordered, again)
+	if w, ok := wayOf(r, f); ok && 2*w.Timeouts > w.Resent && reordered < fewOvertaken*again {
+		overtaken = false // its timer ran out: answers came late, and hardly any packet did
+	}
 	from, to := recording.Host(f.local), recording.Host(f.remote)
 	out := suspect.Finding{Subject: f.socket.Subject, Active: f.again.Active(), Next: "ss -tin 'dst " + to + "'",
 		Text: fmt.Sprintf("packets from %s to %s overtake each other: %s segments were sent again for nothing", from, to, units.OfAll(min(duplicates, again), sent))}

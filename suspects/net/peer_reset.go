@@ -29,7 +29,7 @@ var peerReset = &suspect.Suspect{
 	For: []string{
 		"decisive: resets of established connections, flow by flow, and TcpEstabResets grew by the same",
 		"strong: the same without the counter",
-		"decisive (capture): the RST segments themselves",
+		"decisive (capture): the RST segments themselves, one that took an answer from its client at the least",
 		"decisive, of an error log that was read as a file: recv or send failed with ECONNRESET five times within a minute on connections with one peer",
 		"strong: TCPAbortOnClose (closed with unread data) or TCPAbortOnData (closed while the peer sent, or SO_LINGER 0) grew",
 		"strong: the process on the other end got SIGPIPE",
@@ -60,12 +60,12 @@ func weighPeerReset(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		switch {
 		case b.n >= fewResets && recording.StandsIn(b.pid) && mostInAMinute(b.steps) < fewResets:
 			// Clients that go away: a log of days has some in each hour.
-		case b.n >= fewResets && b.spared(s, r):
+		case b.n >= b.least(r) && b.spared(s, r):
 			out = append(out, suspect.Finding{Subject: b.subject(s), Text: "no reset ended a request that was open", Evidence: []suspect.Evidence{{
 				Side: suspect.Against, Grade: suspect.Decisive, Value: b.n, Unit: "resets", Source: source.Connections, Origin: "open requests",
 				Text: fmt.Sprintf("of %s resets on established connections %s ended one on which somebody waited for an answer of the other: who leaves by a reset misses nothing", units.Count(b.n), orNone(b.cut)),
 			}}})
-		case b.n >= fewResets:
+		case b.n >= b.least(r):
 			out = append(out, b.finding(s, r))
 		case b.n == 0 && b.refused+b.unused >= fewResets:
 			out = append(out, suspect.Finding{Subject: b.subject(s), Text: "no connection that stood was broken", Evidence: b.against()})
@@ -76,6 +76,9 @@ func weighPeerReset(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 
 func (b *broken) finding(s *scene.Scene, r *recording.Recording) suspect.Finding {
 	f := suspect.Finding{Subject: b.subject(s), Active: b.steps.Active(), Related: b.related(s)}
+	if measure.OfCapture(r, b.netns) && b.dir == sentReset { // who waited is known by the server that they asked
+		f.Related = append(f.Related, recording.Subject{Kind: recording.KindPeer, Netns: b.netns, Proto: "tcp", Remote: b.local})
+	}
 	closed := b.connectionsClosed(r)
 	how, counterName := b.how(r)
 	if b.dir == sentReset {

@@ -30,6 +30,7 @@ var pmtuBlackhole = &suspect.Suspect{
 		"decisive: a hop on this host dropped the flow's segments as too big (and FragFails counted as many), and the sender has backed off and sends them no smaller",
 		"strong: the hop's ICMP was dropped by a firewall",
 		"strong: after some bytes nothing was acknowledged, the timer backed off: full segments, or everything",
+		"decisive (captures of both ends): packets of one size leave the one and never come to the other, to which all smaller ones come",
 		"decisive (capture): a hop says which size it takes, and the sender goes on with larger packets",
 		"strong (capture): a small segment behind those that never arrive does (SACK)",
 		"strong: small segments of another connection of the same two hosts come through meanwhile",
@@ -37,6 +38,7 @@ var pmtuBlackhole = &suspect.Suspect{
 	Against: []string{
 		"decisive: the sender learnt the path's MTU and its segments are smaller: the message came",
 		"strong: full segments of another connection of the same two hosts come through",
+		"decisive (capture): packets as large of the same connection had been acknowledged before",
 		"trap: total loss looks alike to the sender: then nobody is named",
 	},
 	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
@@ -45,12 +47,14 @@ var pmtuBlackhole = &suspect.Suspect{
 		{To: scene.StreamFreeze, Lag: 5 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.ConnectionErrors, Lag: 30 * time.Second}, {To: scene.ThroughputPlateau, Lag: 5 * time.Second}, {To: "packet-loss", Lag: 5 * time.Second}, {To: "half-open-peer", Lag: 10 * time.Second}, {To: "uplink-blackhole", Lag: 10 * time.Second}},
 	Remedy: suspect.Remedy{
 		Now:         "sysctl -w net.ipv4.tcp_mtu_probing=1",
-		Permanently: "Let ICMP type 3 code 4 (ICMPv6 type 2) through, or clamp the MSS at the hop (nft: tcp option maxseg size set rt mtu). Or net.ipv4.tcp_mtu_probing = 1 at the sender, in /etc/sysctl.d.",
+		Permanently: letICMPThrough,
 	},
 	Verified: "the sender's mss shrinks, and bytes_acked goes on",
 	Next:     "ping -M do -c 3 -s 1472 PEER; ping -M do -c 3 -s 1200 PEER",
 	Weigh:    weighPMTU,
 }
+
+const letICMPThrough = "Let ICMP type 3 code 4 (ICMPv6 type 2) through, or clamp the MSS at the hop (nft: tcp option maxseg size set rt mtu). Or net.ipv4.tcp_mtu_probing = 1 at the sender, in /etc/sysctl.d."
 
 // stuckBackoff: the timer has run out three times for the same segment, the third
 // time 1.4 s and more after it was first sent; plain loss of a few per cent does
@@ -78,6 +82,9 @@ func weighPMTU(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 			continue
 		}
 		out = append(out, hopFinding(s, r, k, by[k], atHop))
+	}
+	if both := vanishedLarge(r); len(both) > 0 {
+		return append(out, both...)
 	}
 	return append(out, senderFindings(s, r, atHop)...)
 }

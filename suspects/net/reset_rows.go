@@ -134,10 +134,10 @@ func brokenConnections(s *scene.Scene, r *recording.Recording) []*broken {
 // countCut counts the requests that were open: of a service that breaks them itself, or of
 // who calls one.
 func (b *broken) countCut(r *recording.Recording) {
-	serves := recording.Port(b.local) == b.port
+	serves, captured := recording.Port(b.local) == b.port, measure.OfCapture(r, b.netns)
 	for _, t := range r.Turns {
-		mine := t.Role == "call" && b.dir == receivedReset && !serves && scene.Address(t.Remote) == b.remote && (b.pid == 0 || t.PID == b.pid) ||
-			t.Role == "serve" && b.dir == sentReset && serves && recording.Port(t.Local) == b.port
+		mine := captured && serves && t.Role == "call" && recording.Port(t.Remote) == b.port || !captured && t.Role == "call" && b.dir == receivedReset && !serves && scene.Address(t.Remote) == b.remote && (b.pid == 0 || t.PID == b.pid) ||
+			!captured && t.Role == "serve" && b.dir == sentReset && serves && recording.Port(t.Local) == b.port
 		if !mine || measure.Namespace(r, t.Netns) != b.netns {
 			continue
 		}
@@ -154,7 +154,17 @@ func (b *broken) spared(s *scene.Scene, r *recording.Recording) bool {
 	streams := slices.ContainsFunc(s.Symptoms, func(sym scene.Symptom) bool {
 		return sym.Subject.Kind == recording.KindStream && s.Touch(sym.Subject, b.subject(s))
 	})
-	return scene.CutsMeasured(r) && !streams && b.cut < fewResets
+	known := scene.CutsMeasured(r) || measure.OfCapture(r, b.netns)
+	return known && !streams && b.cut < b.least(r)
+}
+
+// least is how many resets are looked at. A capture is made where something hurts, and shows of
+// each what it took from whom.
+func (b *broken) least(r *recording.Recording) float64 {
+	if measure.OfCapture(r, b.netns) {
+		return 1
+	}
+	return fewResets
 }
 
 func orNone(n float64) string {

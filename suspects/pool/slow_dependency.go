@@ -30,7 +30,7 @@ var slowDependency = &suspect.Suspect{
 		{Measure: "host.netstat", Why: "datagrams sent and received, for a name server where its queries can't be counted"},
 	},
 	InTrace: []string{recording.Trace, "sockets.turns"},
-	InFiles: map[string][]string{"sockets.diag": {"log.requests", measure.TwoSides}, "sockets.turns": {"log.requests"}},
+	InFiles: map[string][]string{"sockets.diag": {"log.requests", measure.TwoSides, "pcap.flows"}, "sockets.turns": {"log.requests"}},
 	For: []string{
 		"decisive: its calls to one peer took 0.1 s or longer on average, and together as long as its own answers took inside (within a third)",
 		"decisive: it answers nothing, nor are its calls to one peer answered, which were asked before the recording began",
@@ -47,6 +47,7 @@ var slowDependency = &suspect.Suspect{
 		"decisive, of a resolver: ten of the queries that it passes on have no answer, which are one in ten, or half as many as it fails its clients; or answers take 0.1 s: all who ask it wait",
 		"strong: the name server answers, but in 0.1 s or longer; threads of it were in poll for as long, by the scheduler's word",
 		"decisive: by captures of both ends: the server had the late requests for half of their wait or more",
+		"decisive (capture): its host acknowledged a request at once, and for three seconds and more nothing was answered: its program has it. Strong where no answer came at all, and strong once more where others came over the same connection",
 		"strong, where queries can't be counted: a socket to a name server waits for seconds, and fewer datagrams came than went",
 	},
 	Against: []string{
@@ -120,6 +121,7 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording, l *ledger.Ledge
 		}
 	}
 	out = append(out, neverAnswered(s, l)...)
+	out = append(out, silentInCapture(s, r)...)
 	for _, l := range measure.LateOnBothSides(r) {
 		if f := l.ByTheServer(r); len(f.Evidence) > 0 {
 			out = append(out, f)

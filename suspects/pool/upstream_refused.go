@@ -29,6 +29,7 @@ var upstreamRefused = &suspect.Suspect{
 	},
 	For: []string{
 		"decisive: connections of one process to one address failed, and as many were refused by the kernel's own account (ECONNREFUSED, resets in SYN_SENT)",
+		"decisive (capture): the SYNs were answered by a reset, each of them",
 		"strong: the address is this host's, and nobody listened there",
 		"strong: somebody listened there until then, and ended",
 	},
@@ -63,7 +64,7 @@ func weighUpstreamRefused(s *scene.Scene, r *recording.Recording) []suspect.Find
 			out = append(out, c.finding(s, r, n))
 		} // what fails without a word is another's: nothing answered
 	}
-	return out
+	return append(out, refusedInCapture(s, r)...)
 }
 
 // refused is how often the kernel was told by that address that nobody listens: the error

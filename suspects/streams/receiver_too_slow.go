@@ -29,6 +29,7 @@ var receiverTooSlow = &suspect.Suspect{
 	For: []string{
 		"decisive: a UDP socket lost datagrams in each second, its buffer was full or nearly so at nearly all looks, and it read as many in each second",
 		"strong: data lay unread at most looks at a connection that a program made, and it read all along and answered, or a thread of its sender sat in a write to it",
+		"decisive (capture): it offered no window for two seconds and more, or for a third of the time, and its sender had more to send",
 		"strong: its thread computed for 70 % of the time, or was found asleep between its reads at most looks",
 		"strong: a fifth or more of the delay of a service's answers was waiting for room in a pipe; the pipe was full at the looks at its threads",
 	},
@@ -38,6 +39,7 @@ var receiverTooSlow = &suspect.Suspect{
 		"trap: a player that reads no faster than it shows, from a server that does not wait for it",
 		"can't tell: what it spends its time on, where its function is not known",
 	},
+	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}, suspect.Lead{To: "slow-consumer", Lag: measure.FeltWithin}, suspect.Lead{To: "worker-queue", Lag: measure.FeltWithin}, suspect.Lead{To: "busy-thread", Lag: measure.FeltWithin},
 		suspect.Lead{To: "log-silence", Lag: measure.FeltWithin}, suspect.Lead{To: scene.LogSilence, Lag: measure.FeltWithin}, suspect.Lead{To: scene.FramesSkipped, Lag: 2 * measure.FeltWithin}, suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}, suspect.Lead{To: "slow-dependency", Lag: measure.FeltWithin}),
 	Claims: []ledger.Account{ledger.Pipe, ledger.Write, ledger.Window},
@@ -87,7 +89,7 @@ func weighReceiverTooSlow(s *scene.Scene, r *recording.Recording, l *ledger.Ledg
 			out = append(out, f)
 		}
 	}
-	return out
+	return append(out, shutInCapture(s, r)...)
 }
 
 func slowUDP(s *scene.Scene, r *recording.Recording, k *scene.Socket, p *scene.Process) (suspect.Finding, bool) {

@@ -61,7 +61,7 @@ var slowConsumer = &suspect.Suspect{
 const stuckFor = 2 * time.Second
 
 func weighSlowConsumer(s *scene.Scene, r *recording.Recording) []suspect.Finding {
-	out := slowInCapture(s)
+	out := slowInCapture(s, r)
 	calls := tracedCalls(r)
 	for _, p := range s.Processes {
 		if p.Subject.PID == r.Manifest.SelfPID {

@@ -27,7 +27,7 @@ type consumerInCapture struct {
 
 // consumersInCapture finds them: shut for two seconds and more, at a server that sends
 // to others by the same address and port.
-func consumersInCapture(s *scene.Scene) (out []*consumerInCapture) {
+func consumersInCapture(s *scene.Scene, r *recording.Recording) (out []*consumerInCapture) {
 	by := map[string][]*scene.Socket{}
 	for _, k := range s.Sockets {
 		if k.First().Wire && len(measure.TCPRowsOf(k)) >= 2 {
@@ -49,7 +49,7 @@ func consumersInCapture(s *scene.Scene) (out []*consumerInCapture) {
 		}
 		c.shut = intervals.Seconds(c.active, s.Window.End)
 		for _, o := range by[senderOf(k)] {
-			if o != k {
+			if o != k && stoodMeanwhile(r, o, c.active) {
 				c.compare(o)
 			}
 		}
@@ -63,6 +63,17 @@ func consumersInCapture(s *scene.Scene) (out []*consumerInCapture) {
 		}
 	}
 	return out
+}
+
+// stoodMeanwhile tells whether a captured connection was there all that time: one of before or after
+// was not held up.
+func stoodMeanwhile(r *recording.Recording, k *scene.Socket, active []recording.Interval) bool {
+	at, first, last := k.First(), active[0].Start, active[len(active)-1].End
+	return slices.ContainsFunc(r.Flows, func(f recording.Flow) bool {
+		ends := [2]string{scene.Address(f.Server), scene.Address(f.Client)}
+		mine := ends == [2]string{at.Local, at.Remote} || ends == [2]string{at.Remote, at.Local}
+		return f.Netns == at.Netns && mine && f.T <= first && (f.End >= last || f.Closed == "open")
+	})
 }
 
 func senderOf(k *scene.Socket) string { return fmt.Sprint(k.First().Netns, " ", k.First().Local) }
@@ -114,8 +125,8 @@ func (c *consumerInCapture) meets(other []recording.Interval) bool {
 	return intervals.Overlap(c.active, other, 0).Seconds() >= 0.5*c.shut
 }
 
-func slowInCapture(s *scene.Scene) (out []suspect.Finding) {
-	for _, c := range consumersInCapture(s) {
+func slowInCapture(s *scene.Scene, r *recording.Recording) (out []suspect.Finding) {
+	for _, c := range consumersInCapture(s, r) {
 		out = append(out, c.finding(s))
 	}
 	return out

@@ -24,7 +24,7 @@ func main() {
 	flag.StringVar(&o.snag, "snag", "bin/snag", "the binary to measure")
 	flag.Float64Var(&o.size, "size", 1, "size of the files, as a part of the issue's (1 GB of strace, 300 MB of perf script, 500 MB of packets and of an access log)")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each command runs; the run with least CPU time counts")
-	flag.StringVar(&o.only, "only", "", "only these kinds: strace, perf, pcap, gc, access, with commas")
+	flag.StringVar(&o.only, "only", "", "only these kinds: strace, strace-many, perf, pcap, gc, access, with commas")
 	flag.StringVar(&o.dir, "dir", os.TempDir(), "where the files are made, in a folder that is removed at the end")
 	flag.StringVar(&o.tools, "tools", filepath.Join(cacheDir(), "snag", "bench-files"), "where tools/setup.sh bench-files put what Debian has not")
 	flag.BoolVar(&o.keep, "keep", false, "keep the files")
@@ -59,6 +59,7 @@ var kinds = []struct {
 	make  func(m maker) ([]input, error)
 }{
 	{"strace", 1e9, traces},
+	{"strace-many", 300e6, manyTraces},
 	{"perf", 300e6, profiles},
 	{"pcap", 500e6, captures},
 	{"gc", 60e6, gcLogs},

@@ -123,6 +123,9 @@ func (rd *reading) all(ctx context.Context, in *bufio.Reader, at int64) error {
 		}
 		head, err := in.Peek(headerBytes)
 		if len(head) == 0 && errors.Is(err, io.EOF) {
+			if end := rd.f.data.offset + rd.f.data.size; !rd.f.Pipe && !rd.f.Unended && uint64(at) < end {
+				return fmt.Errorf("the file ends at byte %d, and its header says that records follow up to byte %d: %w", at, end, io.ErrUnexpectedEOF)
+			}
 			return nil
 		}
 		if err != nil {

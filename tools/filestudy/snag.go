@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// result is what was found of one file.
+type result struct {
+	Path   string
+	Format string // "" where snag knows none
+	Error  string // of snag: its message; "panic" and "timeout" are faults
+	// Snag and Peer are the classes that each saw; Peer is nil where no other program reads
+	// the file.
+	Snag, Peer map[string]bool
+	Culprits   []string
+	Standing   string
+	// Numbers that both have: pauses and their seconds, samples.
+	Compared []compared
+}
+
+// compared is one number of both.
+type compared struct {
+	What, With string
+	Snag, Peer float64
+}
+
+// equal tells whether two numbers agree to within one in a hundred.
+func (c compared) equal() bool {
+	d := c.Snag - c.Peer
+	return d == 0 || c.Peer != 0 && d/c.Peer < 0.01 && d/c.Peer > -0.01
+}
+
+// document is what is read of snag's JSON (docs/json.md).
+type document struct {
+	Standing string `json:"standing"`
+	Files    []struct {
+		Format string `json:"format"`
+	} `json:"files"`
+	Symptoms []struct {
+		Name string `json:"name"`
+		Text string `json:"text"`
+	} `json:"symptoms"`
+	Verdict []struct {
+		Suspect string `json:"suspect"`
+		State   string `json:"state"`
+		Subject string `json:"subject"`
+		Text    string `json:"text"`
+	} `json:"verdict"`
+}
+
+// classes of harm, in the order of the table.
+var classes = []string{"unanswered", "refused", "server silent", "window closed", "reset", "loss", "reordering"}
+
+// saidBy tells the classes of captures that a document reports. Loss and reordering count as
+// found wherever their suspect is spoken of and not cleared; the others are symptoms.
+func saidBy(d *document) map[string]bool {
+	out := map[string]bool{}
+	for _, s := range d.Symptoms {
+		for class, words := range map[string]string{"unanswered": "got no answer:", "refused": " were refused", "server silent": "had no answer for", "window closed": "offered no window", "reset": "were reset by"} {
+			if strings.Contains(s.Text, words) {
+				out[class] = true
+			}
+		}
+	}
+	for _, e := range d.Verdict {
+		switch e.State {
+		case "culprit", "consequence", "contributing", "risk":
+			switch e.Suspect {
+			case "packet-loss", "pmtu-blackhole":
+				out["loss"] = true
+			case "packet-reordering":
+				out["reordering"] = true
+			}
+		}
+	}
+	return out
+}
+
+// study reads one file with snag and with what else reads it.
+func study(ctx context.Context, o options, path string) result {
+	r := result{Path: path}
+	dir, err := os.MkdirTemp("", "filestudy-")
+	if err != nil {
+		r.Error = err.Error()
+		return r
+	}
+	defer os.RemoveAll(dir)
+	recording := filepath.Join(dir, "recording")
+	out, message, err := command(ctx, o.limit, o.snag, "read", "-q", "--json", "--out", recording, path)
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		r.Error = "timeout"
+		return r
+	case bytes.Contains(message, []byte("goroutine ")):
+		r.Error = "panic: " + firstLine(message)
+		return r
+	case err != nil && !(errors.As(err, &exit) && (exit.ExitCode() == 10 || exit.ExitCode() == 11)):
+		r.Error = firstLine(message)
+		return r
+	}
+	var d document
+	if err := json.Unmarshal(out, &d); err != nil {
+		r.Error = fmt.Sprintf("its JSON: %v", err)
+		return r
+	}
+	r.Standing = d.Standing
+	if len(d.Files) > 0 {
+		r.Format = d.Files[0].Format
+	}
+	for _, e := range d.Verdict {
+		if e.State == "culprit" {
+			r.Culprits = append(r.Culprits, e.Suspect+" "+e.Subject)
+		}
+	}
+	r.Snag = saidBy(&d)
+	compare(ctx, o, &r, recording)
+	return r
+}
+
+// compare asks the programs that are made for a file's kind.
+func compare(ctx context.Context, o options, r *result, recording string) {
+	switch r.Format {
+	case "pcap":
+		if peer, ok := byTshark(ctx, o, r.Path); ok {
+			r.Peer = peer
+		}
+	case "gclog":
+		r.Compared = byGCViewer(ctx, o, r.Path, recording)
+	case "perf script":
+		r.Compared = byInferno(ctx, o, r.Path, recording)
+	}
+}
+
+// command runs a program, and gives what it printed on both outputs.
+func command(ctx context.Context, limit time.Duration, name string, args ...string) (out, message []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	c := exec.CommandContext(ctx, name, args...)
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	c.WaitDelay = time.Second
+	err = c.Run()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return stdout.Bytes(), stderr.Bytes(), err
+}
+
+func firstLine(b []byte) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(b)), "\n")
+	return line
+}

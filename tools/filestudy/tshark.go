@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// fields of each TCP segment, as tshark names them. Of a tunnel's packet it gives several values
+// with commas between: the last are the inner ones.
+var fields = []string{"frame.time_epoch", "tcp.stream", "ip.src", "ipv6.src", "tcp.srcport", "tcp.flags", "tcp.len", "tcp.window_size_value",
+	"tcp.analysis.retransmission", "tcp.analysis.spurious_retransmission", "tcp.analysis.out_of_order", "tcp.analysis.keep_alive", "tcp.analysis.zero_window_probe"}
+
+// Flags of TCP (RFC 9293, 3.1).
+const (
+	fin = 1
+	syn = 2
+	rst = 4
+	ack = 16
+)
+
+// segment is one line of tshark's.
+type segment struct {
+	at                                            float64
+	from                                          string
+	flags, length, window                         int
+	again, spurious, outOfOrder, keepAlive, probe bool
+}
+
+// stream is what the referee keeps of one connection: by what tshark's lines say, and by nothing of
+// snag's.
+type stream struct {
+	client, server          string
+	first, last             float64
+	syns                    int
+	lastSYN                 float64
+	synAck, acked, refused  bool
+	asked, answered         float64 // when the client's last data came, the server's last
+	open                    bool    // the client's data wait for an answer
+	silent                  float64 // the longest wait
+	shut                    map[string]float64
+	shutFor                 float64
+	data, lost, out         int
+	clientFIN, reset, ended bool
+}
+
+// byTshark tells the classes of a capture by tshark's analysis of its TCP. ok is false where tshark
+// is not there, or can't read the file.
+func byTshark(ctx context.Context, o options, path string) (map[string]bool, bool) {
+	if _, err := exec.LookPath("tshark"); err != nil {
+		return nil, false
+	}
+	args := []string{"-r", path, "-Y", "tcp", "-T", "fields", "-E", "separator=/t"}
+	for _, f := range fields {
+		args = append(args, "-e", f)
+	}
+	text, _, err := command(ctx, o.limit, "tshark", args...)
+	if err != nil && len(text) == 0 {
+		return nil, false
+	}
+	streams := map[string]*stream{}
+	end := 0.0
+	for line := range bytes.Lines(text) {
+		id, s, ok := parse(strings.TrimRight(string(line), "\r\n"))
+		if !ok {
+			continue
+		}
+		end = max(end, s.at)
+		if streams[id] == nil {
+			streams[id] = &stream{first: s.at, shut: map[string]float64{}}
+		}
+		streams[id].take(s)
+	}
+	out := map[string]bool{}
+	lost, reordered, data := 0, 0, 0
+	for _, s := range streams {
+		s.close(end)
+		for class, is := range map[string]bool{
+			"unanswered":    s.syns >= 2 && !s.synAck && !s.acked && !s.refused && s.lastSYN-s.first >= 0.9,
+			"refused":       s.refused,
+			"server silent": s.silent >= 3,
+			"window closed": s.shutFor >= 2 || s.shutFor >= 0.5 && s.shutFor >= 0.3*(s.last-s.first),
+			"reset":         s.reset,
+		} {
+			if is {
+				out[class] = true
+			}
+		}
+		lost, reordered, data = lost+s.lost, reordered+s.out, data+s.data
+	}
+	out["loss"] = lost >= 10 && float64(lost) >= 0.005*float64(data)
+	out["reordering"] = reordered >= 10 && float64(reordered) >= 0.005*float64(data)
+	return out, true
+}
+
+// parse reads a line of tshark's fields.
+func parse(line string) (id string, s segment, ok bool) {
+	f := strings.Split(line, "\t")
+	if len(f) != len(fields) || f[1] == "" {
+		return "", s, false
+	}
+	for i := range f {
+		if at := strings.LastIndexByte(f[i], ','); at >= 0 {
+			f[i] = f[i][at+1:]
+		}
+	}
+	s.at, _ = strconv.ParseFloat(f[0], 64)
+	s.from = f[2] + f[3] + ":" + f[4]
+	flags, _ := strconv.ParseInt(strings.TrimPrefix(f[5], "0x"), 16, 32)
+	s.flags = int(flags)
+	s.length, _ = strconv.Atoi(f[6])
+	s.window, _ = strconv.Atoi(f[7])
+	s.again, s.spurious, s.outOfOrder, s.keepAlive, s.probe = f[8] != "", f[9] != "", f[10] != "", f[11] != "", f[12] != ""
+	return f[1], s, s.at > 0
+}
+
+func (t *stream) take(s segment) {
+	t.last = max(t.last, s.at)
+	switch {
+	case s.flags&syn != 0 && s.flags&ack == 0:
+		if t.client == "" {
+			t.client = s.from
+		}
+		t.syns, t.lastSYN = t.syns+1, s.at
+		return
+	case s.flags&syn != 0:
+		t.synAck, t.server = true, s.from
+		return
+	}
+	if t.client == "" && t.server == "" { // it began before: who speaks first asks
+		t.client = s.from
+	}
+	client := s.from == t.client
+	if client && s.flags&ack != 0 && s.flags&rst == 0 {
+		t.acked = true
+	}
+	t.windows(s)
+	if s.flags&rst != 0 {
+		t.resets(client)
+		return
+	}
+	if s.flags&fin != 0 && client {
+		t.clientFIN = true
+		t.wait(s.at)
+	}
+	if s.length == 0 || s.keepAlive || s.probe {
+		return
+	}
+	t.data++
+	if s.again {
+		if !s.spurious {
+			t.lost++
+		}
+		return
+	}
+	if s.spurious {
+		return
+	}
+	if s.outOfOrder {
+		t.out++
+	}
+	if client {
+		t.asked, t.open = s.at, true
+		return
+	}
+	t.wait(s.at)
+	t.answered, t.open = s.at, false
+}
+
+// wait ends a wait for an answer at a time.
+func (t *stream) wait(at float64) {
+	if t.open {
+		t.silent = max(t.silent, at-t.asked)
+	}
+	t.open = false
+}
+
+// windows notes from when to when an end offered no window.
+func (t *stream) windows(s segment) {
+	since, shut := t.shut[s.from]
+	switch {
+	case s.flags&(rst|fin) != 0:
+	case s.window == 0 && !shut:
+		t.shut[s.from] = s.at
+	case s.window != 0 && shut:
+		t.shutFor += s.at - since
+		delete(t.shut, s.from)
+	}
+}
+
+// resets: a refusal, or a reset of the server by which the client loses an answer.
+func (t *stream) resets(client bool) {
+	switch {
+	case t.ended:
+	case t.syns > 0 && !t.synAck && !client:
+		t.refused = true
+	case !client && t.open && !t.clientFIN:
+		t.reset = true
+	}
+	t.wait(t.last)
+	t.ended = true
+}
+
+// close ends what is open at the capture's end.
+func (t *stream) close(end float64) {
+	if !t.ended {
+		t.wait(end)
+	}
+	for _, since := range t.shut {
+		t.shutFor += t.last - since
+	}
+}
