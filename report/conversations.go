@@ -27,24 +27,11 @@ func (p *page) conversations(r *recording.Recording) {
 	const title = "in the capture  "
 	p.item("", p.bold(title), strings.Repeat(" ", len(title)), p.dim(captureSum(flows)))
 	n := min(len(flows), p.detail.symptoms+1)
-	wide := p.Width >= 100
 	rows := [][]string{{"connection", "opened in", "answers", "slowest", "again", "shut", "carried", "ended"}}
 	for _, f := range flows[:n] {
 		rows = append(rows, conversation(f))
 	}
-	ends := 0
-	for _, row := range rows {
-		ends = max(ends, utf8.RuneCountInString(row[0]))
-	}
-	columns := []int{1, 2, 3, 4, 5, 6, 7}
-	if !wide { // how fast it was opened, and how much it carried, are in the table itself
-		columns = []int{2, 3, 4, 5, 7}
-	}
-	rest := 2 + 2
-	for _, i := range columns {
-		rest += widths[i]
-	}
-	ends = min(ends, max(p.Width-rest, 16))
+	columns, ends := columnsOf(rows, p.Width)
 	for i, row := range rows {
 		line := fmt.Sprintf("  %-*s  ", ends, shown.Cut(row[0], ends))
 		for _, at := range columns {
@@ -64,7 +51,30 @@ func (p *page) conversations(r *recording.Recording) {
 }
 
 // widths of the columns behind the connection's ends.
-var widths = [8]int{0, 11, 9, 9, 8, 9, 10, 9}
+var widths = [8]int{0, 11, 9, 9, 8, 9, 10, 10}
+
+// columnsOf is which columns fit beside the connection's ends, and how wide these are. A column that
+// says nothing goes first, then what the table itself has (snag show).
+func columnsOf(rows [][]string, width int) (columns []int, ends int) {
+	for _, row := range rows {
+		ends = min(max(ends, utf8.RuneCountInString(row[0])), 2*endMost+len(" > "))
+	}
+	said := func(column int) bool {
+		return slices.ContainsFunc(rows[1:], func(row []string) bool { return row[column] != none })
+	}
+	room := width - len("  ") - len("  ") - ends
+	for i := 1; i < len(widths); i++ {
+		if said(i) {
+			columns, room = append(columns, i), room-widths[i]
+		}
+	}
+	for _, i := range []int{1, 6, 2, 4, 5, 3} {
+		if at := slices.Index(columns, i); room < 0 && at >= 0 {
+			columns, room = slices.Delete(columns, at, at+1), room+widths[i]
+		}
+	}
+	return columns, ends + min(room, 0)
+}
 
 // captureSum says what a capture holds, in a line.
 func captureSum(flows []recording.Flow) string {
@@ -93,11 +103,12 @@ func captureSum(flows []recording.Flow) string {
 
 func carried(f recording.Flow) float64 { return float64(f.Up.Bytes + f.Down.Bytes) }
 
+const none = "–"
+
 // conversation is a line of the table: between whom, how long the handshake took, the mean and the
 // longest wait for an answer, which part of the data was sent again, for how long a window was shut,
 // bytes, and how it ended.
 func conversation(f recording.Flow) []string {
-	const none = "–"
 	handshake, answers, slowest, again, shut := none, none, none, none, none
 	if f.Handshake != nil {
 		handshake = took(*f.Handshake)
@@ -140,10 +151,22 @@ func ended(f recording.Flow) string {
 	return f.Closed
 }
 
+// endMost is how long one end may be: an address of IPv4 with its port has 21 characters at most.
+const endMost = 22
+
 func between(f recording.Flow) string {
-	text := f.Client + " → " + f.Server
+	text := shortEnd(f.Client) + " → " + shortEnd(f.Server)
 	if f.Proto != "tcp" {
 		text = f.Proto + " " + text
 	}
 	return text
+}
+
+// shortEnd cuts a long address of IPv6, and never its port.
+func shortEnd(end string) string {
+	over := utf8.RuneCountInString(end) - endMost
+	if at := strings.LastIndex(end, "]:"); over > 0 && at > over+1 {
+		return end[:at-over-1] + "…" + end[at:]
+	}
+	return end
 }

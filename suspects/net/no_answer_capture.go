@@ -2,6 +2,7 @@ package net
 
 import (
 	"fmt"
+	"slices"
 
 	"snag/internal/units"
 	"snag/recording"
@@ -18,7 +19,7 @@ func goneInCapture(s *scene.Scene, r *recording.Recording) (out []suspect.Findin
 		if len(c.Unanswered) > 0 {
 			out = append(out, noSYNAnswered(s, r, c))
 		}
-		if f, ok := nothingAcknowledged(c); ok {
+		if f, ok := nothingAcknowledged(r, c); ok {
 			out = append(out, f)
 		}
 	}
@@ -81,8 +82,8 @@ func answersElsewhere(s *scene.Scene, r *recording.Recording, c *scene.Captured)
 }
 
 // nothingAcknowledged is a server that had let its clients in, and then acknowledged nothing of a request,
-// however often it was sent.
-func nothingAcknowledged(c *scene.Captured) (suspect.Finding, bool) {
+// however often it was sent. Of a host that acknowledged others meanwhile only some packets are lost.
+func nothingAcknowledged(r *recording.Recording, c *scene.Captured) (suspect.Finding, bool) {
 	var gone []recording.Flow
 	again := 0.0
 	for _, f := range c.Silent {
@@ -91,7 +92,7 @@ func nothingAcknowledged(c *scene.Captured) (suspect.Finding, bool) {
 			again += float64(f.Up.Resent)
 		}
 	}
-	if len(gone) == 0 {
+	if len(gone) == 0 || livesOn(r, c, gone) {
 		return suspect.Finding{}, false
 	}
 	worst := scene.Worst(gone)
@@ -106,4 +107,22 @@ func nothingAcknowledged(c *scene.Captured) (suspect.Finding, bool) {
 	}
 	f.Remedy.Program = "TCP_USER_TIMEOUT (10,000 ms) and SO_KEEPALIVE."
 	return f, true
+}
+
+// livesOn: the host acknowledged something after one of these connections had stood still for longer
+// than an ACK takes.
+func livesOn(r *recording.Recording, c *scene.Captured, gone []recording.Flow) bool {
+	last := recording.Time(0)
+	for _, f := range r.Flows {
+		if f.Netns == c.Netns && recording.Host(f.Server) == recording.Host(c.Server) {
+			last = max(last, f.Up.LastAck)
+		}
+	}
+	return slices.ContainsFunc(gone, func(f recording.Flow) bool {
+		late := 0.05
+		if f.Up.MaxRTT != nil {
+			late = max(2**f.Up.MaxRTT, late)
+		}
+		return f.Up.StuckSince > 0 && last.Sub(f.Up.StuckSince).Seconds() > late
+	})
 }

@@ -18,6 +18,9 @@ func shutInCapture(s *scene.Scene, r *recording.Recording) (out []suspect.Findin
 	for _, c := range consumersInCapture(s, r) {
 		if len(c.frozen) > len(c.flowing) {
 			relays[c.socket.First().Local] = true
+			if c.ingest != nil { // what feeds them stood as well
+				relays[c.ingest.First().Remote] = true
+			}
 		}
 	}
 	for _, w := range scene.ShutWays(r) {
