@@ -59,7 +59,7 @@ func (r *Reader) legacyLine(line []byte) {
 	case c.active && hasPrefix(line, " (concurrent mode "):
 		r.walk(line) // a phase of CMS stood between "[CMS" and what became of it
 		return
-	case c.active && line[0] == ' ':
+	case c.active && line[0] == ' ' && !goesOn(line[1:]):
 		return // PrintHeapAtGC and ergonomics put whole lines in between
 	case c.active && (!collects || !at.Known() || c.remark):
 		r.walk(rest)
@@ -79,6 +79,22 @@ func (r *Reader) legacyLine(line []byte) {
 	case hasPrefix(rest, stopped):
 		r.stopped(at, rest[len(stopped):])
 	}
+}
+
+// goesOn tells what became of a collection, " 3054K->3065K(13056K), 0.0077 secs]" or
+// " [PSYoungGen: …", from what other options put between it and its beginning.
+func goesOn(text []byte) bool {
+	if hasPrefix(text, "(") && bytes.HasSuffix(text, []byte(" secs]")) { // " (to-space exhausted), 0.0279974 secs]"
+		return true
+	}
+	if len(text) > 1 && text[0] == '[' {
+		return text[1] >= 'A' && text[1] <= 'Z'
+	}
+	n := 0
+	for n < len(text) && isDigit(text[n]) {
+		n++
+	}
+	return n > 0 && n+2 < len(text) && hasPrefix(text[n+1:], "->")
 }
 
 // legacyStamp takes "2014-04-09T15:26:52.201+0200: 0.384: #12: " off a line, of which
@@ -128,7 +144,7 @@ func (r *Reader) collection(at Stamp, text []byte) {
 // withoutExtras cuts off a header what other options print behind it on the same line
 // (PrintFLSStatistics, PrintAdaptiveSizePolicy, PrintHeapAtGC).
 func withoutExtras(header []byte) []byte {
-	for _, extra := range []string{"Before GC", "AdaptiveSize", "{Heap", "Heap "} {
+	for _, extra := range []string{"Before GC", "PSAdaptiveSize", "AdaptiveSize", "{Heap", "Heap "} {
 		if at := bytes.Index(header, []byte(extra)); at > 0 {
 			header = header[:at]
 		}

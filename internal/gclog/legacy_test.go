@@ -37,6 +37,13 @@ func TestLegacy(t *testing.T) {
 			[]string{`pause up 1.5000 took 22.062ms "GC" of "CMS" heap 17432576>1793024/85000192`}},
 		{"2.000: [GC (Allocation Failure) AdaptiveSizeStart: 2.020 collection: 1 \navg_survived_padded_avg: 4191304.000000  avg_promoted_padded_avg: 24576.000000  avg_pretenured_padded_avg: 0.000000  tenuring_thresh: 7  target_size: 10485760\nAdaptiveSizeStop: collection: 1 \n[PSYoungGen: 65536K->4093K(76288K)] 65536K->4117K(251392K), 0.0207370 secs] [Times: user=0.05 sys=0.01, real=0.02 secs]\n",
 			[]string{`pause up 2.0000 took 20.737ms "GC" cause "Allocation Failure" of "Parallel" heap 67108864>4215808/257425408`}},
+		// the rest of a collection on a line that is indented
+		{"0.175: [GCAdaptiveSizePolicy::compute_survivor_space_size_and_thresh:  survived: 2721008  overflow: trueAdaptiveSizeStart: 0.186 collection: 1 \nPSAdaptiveSizePolicy::compute_generation_free_space: costs minor_time: 0.059538 major_cost: 0.000000\nAdaptiveSizePolicy::survivor space sizes: collection: 1 (2752512, 2752512) -> (2752512, 2752512) \nAdaptiveSizeStop: collection: 1 \n [PSYoungGen: 16384K->2560K(19456K)] 16384K->15872K(62464K), 0.0109211 secs] [Times: user=0.00 sys=0.00, real=0.01 secs] \n",
+			[]string{`pause up 0.1750 took 10.9211ms "GC" of "Parallel" heap 16777216>16252928/63963136`}},
+		{"0.153: [GCAdaptiveSizePolicy::old generation size: collection: 1 (4194304) -> (8781824) \nAdaptiveSizePolicy::survivor space sizes: collection: 1 (524288, 524288) -> (1441792, 524288) filler object size: 0\n 3072K->1024K(13312K), 0.0077290 secs]\n",
+			[]string{`pause up 0.1530 took 7.729ms "GC" heap 3145728>1048576/13631488`}},
+		{"28.395: [GC pause (young)\nDesired survivor size 524288 bytes, new threshold 1 (max 15)\n- age   1:    5081520 bytes,    5081520 total\n (to-space exhausted), 0.0279974 secs]\n   [Parallel Time: 2.0 ms, GC Workers: 4]\n",
+			[]string{`pause up 28.3950 took 27.9974ms "GC pause (young)" of "G1"`}},
 		// a young collection inside of a remark, and what PrintHeapAtGC puts there
 		{"2015-05-14T18:55:12.588+0200: 1.157: [GC (CMS Final Remark) [YG occupancy: 10451 K (47936 K)]{Heap before GC invocations=22 (full 13):\n par new generation   total 47936K, used 10451K [0x00000000f6400000, 0x00000000f9800000, 0x00000000f9800000)\n}\n" +
 			"2015-05-14T18:55:12.588+0200: 1.158: [GC (CMS Final Remark) 1.158: [ParNew: 10451K->10451K(47936K), 0.0000303 secs] 111291K->111291K(154432K), 0.0000778 secs] [Times: user=0.00 sys=0.00, real=0.00 secs]\n" +

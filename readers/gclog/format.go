@@ -26,6 +26,7 @@ var Format = reader.Format{
 // (PrintTenuringDistribution), sizes (PrintAdaptiveSizePolicy) and free lists (PrintFLSStatistics).
 var marks = words(
 	"gc", "GC", "safepoint", "application threads", "Heap", "[Times:", "CMS",
+	"[Pause ", "[Concurrent ", " workers for ", "Pacer for ", // Shenandoah
 	"[0x", "Desired survivor", "- age ", "AdaptiveSize", "avg_", "BinaryTreeDictionary", "Free Space:", "Chunk Size:", "Number of Blocks:", "Block  Size:", "Height:", "---------",
 )
 
@@ -43,7 +44,14 @@ func marked(line []byte) bool {
 			return true
 		}
 	}
-	return unified(line)
+	return unified(line) || isDetail(line)
+}
+
+// isDetail tells a line of what G1 prints of one collection: "   [Parallel Time: 6.2 ms]", and
+// below it "       Avg: 134.5, Min: …".
+func isDetail(line []byte) bool {
+	text := bytes.TrimLeft(line, " ")
+	return len(text) < len(line) && (bytes.HasPrefix(text, []byte("[")) && bytes.ContainsRune(text, ':') || bytes.HasPrefix(text, []byte("Avg:")))
 }
 
 // unified tells a line of -Xlog by its decorations: all are in brackets, and one of them is the
@@ -68,7 +76,7 @@ func Sniff(head []byte) bool {
 	events := 0
 	var r gclog.Reader
 	r.Feed(head, func(*gclog.Event) { events++ })
-	if events == 0 && r.Collector() == "" && !taggedGC(head) {
+	if events == 0 && r.Collector() == "" && !taggedGC(head) && !bytes.Contains(head, []byte(logFile)) {
 		return false
 	}
 	lines, of := 0, 0
@@ -82,6 +90,9 @@ func Sniff(head []byte) bool {
 	}
 	return 4*of >= lines
 }
+
+// logFile stands in the first and the last line of each file of a rotated set (JDK 7 and 8).
+const logFile = " GC log file "
 
 // fewTagged lines of -Xlog with the tag gc are a log of collections, though no collection is in its
 // beginning: a JVM says much when it starts.

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// byGCViewer compares the pauses of a log with GCViewer's summary: how many, and their seconds.
+// byGCViewer compares the pauses of a log with GCViewer's: how many, and their seconds.
 func byGCViewer(ctx context.Context, o options, path, recording string) []compared {
 	jar := filepath.Join(o.tools, "gcviewer.jar")
 	if _, err := os.Stat(jar); err != nil {
@@ -22,29 +22,36 @@ func byGCViewer(ctx context.Context, o options, path, recording string) []compar
 		return nil
 	}
 	defer os.RemoveAll(dir)
-	out := filepath.Join(dir, "summary.csv")
-	if _, _, err := command(ctx, o.limit, "java", "-Djava.awt.headless=true", "-jar", jar, path, out, "-t", "SUMMARY"); err != nil {
+	out := filepath.Join(dir, "events.csv")
+	if _, _, err := command(ctx, o.limit, "java", "-Djava.awt.headless=true", "-jar", jar, path, out, "-t", "CSV"); err != nil {
 		return nil
 	}
 	b, err := os.ReadFile(out)
 	if err != nil {
 		return nil
 	}
-	summary := map[string]float64{}
-	for line := range bytes.Lines(b) {
-		f := strings.Split(strings.TrimSpace(string(line)), ";")
-		if len(f) < 2 {
-			continue
-		}
-		if v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(f[1]), ",", ""), 64); err == nil {
-			summary[strings.TrimSpace(f[0])] = v
-		}
-	}
+	theirs, theirSeconds := pausesOfCSV(b)
 	n, seconds, ok := pausesOf(recording)
-	if !ok || len(summary) == 0 {
+	if !ok {
 		return nil
 	}
-	return []compared{{"pauses", "GCViewer", n, summary["pauseCount"]}, {"seconds", "GCViewer", seconds, summary["accumPause"]}}
+	return []compared{{"pauses", "GCViewer", n, theirs}, {"seconds", "GCViewer", seconds, theirSeconds}}
+}
+
+// pausesOfCSV are the pauses that GCViewer lists: Timestamp(sec/#),Used(K),Total(K),Pause(sec),GC-Type.
+// A row of the type NONE is the heap after one. Its summary is no measure: it has two decimals, and
+// counts the lines of application threads that were stopped as well.
+func pausesOfCSV(b []byte) (n, seconds float64) {
+	for line := range bytes.Lines(b) {
+		f := strings.SplitN(strings.TrimSpace(string(line)), ",", 5)
+		if len(f) < 5 || f[4] == "NONE" {
+			continue
+		}
+		if pause, err := strconv.ParseFloat(f[3], 64); err == nil {
+			n, seconds = n+1, seconds+pause
+		}
+	}
+	return n, seconds
 }
 
 // pausesOf are the pauses that a recording has as facts: their number and seconds.

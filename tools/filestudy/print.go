@@ -96,13 +96,17 @@ func confusion(w io.Writer, all []result) {
 
 // numbers lists what two programs counted differently.
 func numbers(w io.Writer, all []result) {
-	equal, of := map[string]int{}, map[string]int{}
+	equal, of, nothing := map[string]int{}, map[string]int{}, map[string]int{}
 	var lines []string
 	for _, r := range all {
 		if len(r.Compared) == 0 {
 			continue
 		}
 		with, same := r.Compared[0].With, true
+		if c := r.Compared[0]; c.Peer == 0 && c.Snag > 0 { // it could not read the file
+			nothing[with]++
+			continue
+		}
 		of[with]++
 		for _, c := range r.Compared {
 			if !c.equal() {
@@ -115,7 +119,7 @@ func numbers(w io.Writer, all []result) {
 		}
 	}
 	for _, with := range sorted(of) {
-		fmt.Fprintf(w, "\n%d of %d files have the same numbers as with %s (within 1 %%)\n", equal[with], of[with], with)
+		fmt.Fprintf(w, "\n%d of %d files have the same numbers as with %s (within 1 %%); in %d more it found nothing\n", equal[with], of[with], with, nothing[with])
 	}
 	if len(lines) > 0 {
 		fmt.Fprintf(w, "\n%s\n", strings.Join(lines, "\n"))

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,8 +36,8 @@ type compared struct {
 
 // equal tells whether two numbers agree to within one in a hundred.
 func (c compared) equal() bool {
-	d := c.Snag - c.Peer
-	return d == 0 || c.Peer != 0 && d/c.Peer < 0.01 && d/c.Peer > -0.01
+	d := math.Abs(c.Snag - c.Peer)
+	return d == 0 || d <= 0.01*c.Peer || c.What == "seconds" && d <= 0.0005 // snag's are rounded to 1 ms
 }
 
 // document is what is read of snag's JSON (docs/json.md).
