@@ -7,9 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 )
+
+// period is that of a sample, which inferno adds up instead of the samples where it stands there.
+var period = regexp.MustCompile(`(?m)^(\S.* [0-9]+\.[0-9]+:) +[0-9]+ +(\S+:)`)
 
 // byInferno compares the samples of a profile with what inferno makes of it: of the text of perf script.
 func byInferno(ctx context.Context, o options, path, recording string) []compared {
@@ -19,7 +23,20 @@ func byInferno(ctx context.Context, o options, path, recording string) []compare
 			return nil
 		}
 	}
-	out, _, err := command(ctx, o.limit, name, "--all", path)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	bare, err := os.CreateTemp("", "filestudy-")
+	if err != nil {
+		return nil
+	}
+	defer os.Remove(bare.Name())
+	_, err = bare.Write(period.ReplaceAll(text, []byte("$1 $2")))
+	if bare.Close() != nil || err != nil {
+		return nil
+	}
+	out, _, err := command(ctx, o.limit, name, "--all", bare.Name())
 	if err != nil {
 		return nil
 	}
