@@ -17,11 +17,17 @@ function party(r: Requests, page: Page): HTMLElement {
   const name = (id: string) => page.verdict.verdict.find((e) => e.id === id)?.suspect ?? id;
   return h('div', { class: 'party' },
     h('p', {}, h('b', {}, `${r.role === 'call' ? 'calls of ' : ''}${r.subject}`),
-      ` · ${count(r.rate_per_second)}/s, ${seconds(r.mean_seconds)} on average (p99 ${seconds(r.p99_seconds)}), ${count(r.held ?? 0)} held up on average`),
+      ` · ${answered(r)}, ${count(r.held ?? 0)} held up on average`),
     bar(all),
     h('ul', { class: 'legend' }, ...all.filter((s) => s.share >= 0.03).map((s) => h('li', {},
       h('span', { class: `swatch ${s.ink}`, 'aria-hidden': 'true' }), `${percent(s.share)} ${s.account}`,
       s.by ? h('span', {}, ', ', h('a', { href: `#${entryId(s.by)}` }, name(s.by))) : null))));
+}
+
+// answered is how many were, and how fast.
+function answered(r: Requests): string {
+  if (r.rate_per_second === 0) return 'none of them answered';
+  return `${count(r.rate_per_second)}/s, ${seconds(r.mean_seconds)} on average (p99 ${seconds(r.p99_seconds)})`;
 }
 
 function bar(all: Share[]): SVGElement {
