@@ -152,20 +152,8 @@ func (c *captured) charts(b *builder) (out []Chart) {
 		}
 	}
 	add("rate", "throughput", "bytes/s", o.rate)
-	add("window", "window, and what is on its way", "bytes", stairs(o.window), stairs(o.flight))
-	add("seq", "sequence numbers", "bytes", stairs(o.sent), stairs(o.acked), stairs(o.edge), o.again)
-	return out
-}
-
-// stairs are the same line, each value of which lasts until the next packet.
-func stairs(l Line) Line {
-	out := Line{Label: l.Label}
-	for i := range l.T {
-		if i > 0 && l.V[i] != l.V[i-1] {
-			out.add(l.T[i], l.V[i-1])
-		}
-		out.add(l.T[i], l.V[i])
-	}
+	add("window", "window, and what is on its way", "bytes", o.window, o.flight)
+	add("seq", "sequence numbers", "bytes", o.sent, o.acked, o.edge, o.again)
 	return out
 }
 

@@ -78,6 +78,14 @@ function chart(c: Chart, axis: Axis, felt: [number, number][]): HTMLElement {
   return figure;
 }
 
+const again = 'sent again'; // packets, and no course
+
+// stairs: a rate holds since the value before, what a packet said (report/page/segments.go) until the next.
+function stairs(c: Chart): uPlot.Series.PathBuilder | undefined {
+  const align = rates.has(c.unit) ? -1 : c.id.startsWith('segments.') ? 1 : 0;
+  return align !== 0 ? uPlot.paths.stepped?.({ align }) : undefined;
+}
+
 function options(c: Chart, axis: Axis, felt: [number, number][], width: number): uPlot.Options {
   const ink = color('ink-2');
   const word = /^[a-z]{2,}$/.test(c.unit) && c.unit !== 'bytes' && c.unit !== 'ratio'; // stands beside the title, not at every number
@@ -92,7 +100,7 @@ function options(c: Chart, axis: Axis, felt: [number, number][], width: number):
       { stroke: ink, grid, font, ticks: { show: false }, size: 20, splits: () => axis.ticks(width > 600 ? 8 : 4), values: (_u, all) => all.map((t) => axis.clock(t, axis.shown[1] - axis.shown[0] < 5)) },
       { stroke: ink, grid, font, ticks: { show: false }, size: axisWidth, space: 30, incrs: c.unit.startsWith('bytes') ? powers : undefined, values: (_u, all) => all.map((v) => value(v, word ? '' : c.unit)) },
     ],
-    series: [{}, ...c.lines.map((_l, i) => ({ stroke: color(`line-${i % 6}`), width: 1.75, spanGaps: true, points: { show: (c.lines[i]?.t.length ?? 0) < 40, size: 4 }, paths: rates.has(c.unit) && uPlot.paths.stepped ? uPlot.paths.stepped({ align: -1 }) : undefined }))],
+    series: [{}, ...c.lines.map((l, i) => ({ stroke: color(`line-${i % 6}`), width: 1.75, spanGaps: true, points: { show: l.t.length < 40 || l.label === again, size: 4 }, paths: l.label === again ? () => null : stairs(c) }))],
     hooks: {
       drawClear: [(u) => {
         u.ctx.save(); // when it was felt, behind every chart
