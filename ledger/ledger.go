@@ -27,7 +27,7 @@ const (
 	Quota   Account = "quota"   // its control group had used up its quota
 	Stopped Account = "stopped" // by a signal, a debugger or the freezer
 	Pause   Account = "pause"   // the runtime stood still: a collector, a safepoint
-	Memory  Account = "memory"  // a thread freed or moved memory itself before it got some
+	Memory  Account = "memory"  // a thread freed or moved memory itself before it got some, or read pages back
 	Lock    Account = "lock"    // of the program
 	Disk    Account = "disk"    // a device, or the file system
 	Kernel  Account = "kernel"  // locks and memory of the kernel
@@ -62,7 +62,7 @@ var words = map[Account]string{
 	Quota:   "held back by its quota",
 	Stopped: "stopped",
 	Pause:   "in pauses of its runtime",
-	Memory:  "freeing memory",
+	Memory:  "waiting for memory",
 	Lock:    "waiting for a lock",
 	Disk:    "waiting for a disk",
 	Kernel:  "waiting in the kernel",
