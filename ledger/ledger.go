@@ -151,6 +151,9 @@ type Ledger struct {
 	// Felt are the delays that whoever waits for a party would notice, those that hold up
 	// most first.
 	Felt []Delay
+	// Faint are delays that would be noticed too, but are told from a busy machine's only where a
+	// cause is proved otherwise.
+	Faint []Delay
 
 	// Pools of connections to others for which requests waited.
 	Pools []Pool
