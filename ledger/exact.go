@@ -128,11 +128,16 @@ func throttled(s *scene.Scene, r *recording.Recording, pid int) map[int]float64 
 func (l looks) correct(s *scene.Scene, r *recording.Recording) {
 	memory := reclaims(s, r)
 	for pid, seconds := range l {
-		quota := throttled(s, r, pid)
+		quota, faulting := throttled(s, r, pid), readsBack(s, pid)
 		for at, d := range seconds {
 			// Of the time in which a thread was ready and did not run, at most one at a moment.
 			if ready := d.busy[place{account: CPU}]; ready > 0 {
 				d.move(place{account: CPU}, place{account: Quota}, min(1, quota[at]/min(1, ready))*ready)
+			}
+			if faulting[at] {
+				for _, from := range []Account{Work, CPU, Disk, Kernel} {
+					d.move(place{account: from}, place{account: Memory}, d.busy[place{account: from}])
+				}
 			}
 			left := memory[pid][at]
 			for _, from := range []Account{Kernel, Work, CPU} {
@@ -140,6 +145,42 @@ func (l looks) correct(s *scene.Scene, r *recording.Recording) {
 			}
 		}
 	}
+}
+
+// A process that reads pages back, from swap or from files, fewFaults a second and more, and runs for
+// no longer than faultCPU between two of them, does nothing else: what it runs for is the handling of
+// the faults, 30 to 70 µs each with the reclaim, and what it waits for is the disk and, after each of
+// them, a CPU. Of its waits a quarter must be faults: the pages read ahead for others are waited for too.
+const (
+	fewFaults   = 20
+	faultCPU    = 0.0002 // s
+	faultsWaits = 0.25
+)
+
+// readsBack are the seconds in which a process did little else than read pages back.
+func readsBack(s *scene.Scene, pid int) map[int]bool {
+	p, out, waits := s.Process(pid), map[int]bool{}, map[int]float64{}
+	if p == nil {
+		return nil
+	}
+	for _, t := range p.Threads {
+		for i := 1; i < len(t.Rows); i++ {
+			if a, b := t.Rows[i-1], t.Rows[i]; b.Voluntary > a.Voluntary {
+				waits[number(s.Window, b.T.Add(-time.Second/2))] += float64(b.Voluntary - a.Voluntary)
+			}
+		}
+	}
+	for i := 1; i < len(p.Rows); i++ {
+		a, b := p.Rows[i-1], p.Rows[i]
+		if a.MajorFaults == nil || b.MajorFaults == nil || *b.MajorFaults <= *a.MajorFaults {
+			continue
+		}
+		at, n := number(s.Window, b.T.Add(-time.Second/2)), float64(*b.MajorFaults-*a.MajorFaults)
+		if n >= fewFaults*b.T.Sub(a.T).Seconds() && b.CPU-a.CPU <= n*faultCPU && n >= faultsWaits*waits[at] {
+			out[at] = true
+		}
+	}
+	return out
 }
 
 // move books threads from one place to another, as many as there are.

@@ -19,6 +19,10 @@ const (
 	// Half of both is felt as well, inside a service: on healthy hosts of two CPUs, all but used up,
 	// the mean delay came to 5 ms and that of one in a hundred to 18 (230 drawn runs, 2026-11-24).
 	feltBoth = 0.5
+	// For a cause that is proved otherwise less is enough: a delay as long as all the rest of the time,
+	// which makes answers take twice as long, and is no matter of the scheduler's slices.
+	faintShare = 0.5
+	FaintEach  = 0.002 // s
 	// Of what takes longer than usual: there nothing else has to be told from it.
 	feltMore = 0.001 // s
 	// So many times as long as usual is one in a hundred late, of enough that there is one. A
@@ -293,6 +297,8 @@ func (l *Ledger) felt(s *scene.Scene, r *recording.Recording) (out []Delay) {
 	for _, p := range l.Parties {
 		if d := l.delayOf(s, r, p); d.felt() {
 			out = append(out, d)
+		} else if d.faint() {
+			l.Faint = append(l.Faint, d)
 		}
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Held > out[j].Held })
@@ -327,6 +333,12 @@ func (d Delay) felt() bool {
 	long := mean >= 1 || tail >= 1 ||
 		p.Role == Serves && here >= feltShare && min(here*p.each()/each, here*p.P99/feltP99) >= feltBoth
 	return long && (p.Answered >= fewRequests || d.Held >= feltHeld)
+}
+
+// faint tells that a delay is felt if somebody is proved to cause it.
+func (d Delay) faint() bool {
+	p, share := d.Party, d.shareSeen()
+	return p.Role == Serves && p.Usual == nil && p.Answered >= manyAnswers && share >= faintShare && share*p.each() >= FaintEach
 }
 
 // inside is the part of a delay that passed in the service, not on the way to it.

@@ -27,7 +27,7 @@ const (
 	Quota   Account = "quota"   // its control group had used up its quota
 	Stopped Account = "stopped" // by a signal, a debugger or the freezer
 	Pause   Account = "pause"   // the runtime stood still: a collector, a safepoint
-	Memory  Account = "memory"  // a thread freed or moved memory itself before it got some
+	Memory  Account = "memory"  // a thread freed or moved memory itself before it got some, or read pages back
 	Lock    Account = "lock"    // of the program
 	Disk    Account = "disk"    // a device, or the file system
 	Kernel  Account = "kernel"  // locks and memory of the kernel
@@ -62,7 +62,7 @@ var words = map[Account]string{
 	Quota:   "held back by its quota",
 	Stopped: "stopped",
 	Pause:   "in pauses of its runtime",
-	Memory:  "freeing memory",
+	Memory:  "waiting for memory",
 	Lock:    "waiting for a lock",
 	Disk:    "waiting for a disk",
 	Kernel:  "waiting in the kernel",
@@ -151,6 +151,9 @@ type Ledger struct {
 	// Felt are the delays that whoever waits for a party would notice, those that hold up
 	// most first.
 	Felt []Delay
+	// Faint are delays that would be noticed too, but are told from a busy machine's only where a
+	// cause is proved otherwise.
+	Faint []Delay
 
 	// Pools of connections to others for which requests waited.
 	Pools []Pool

@@ -157,6 +157,26 @@ func eventLoops(r *recording.Recording, ran map[[2]int]float64) map[int]int {
 	return out
 }
 
+// SleepingLoop is the thread of a process that does nearly all its work, waits for events when it has
+// none, and was found asleep for a time in the middle of it, and in which call: while it sleeps nobody
+// takes a request. False where there is none, or other threads sleep too.
+func SleepingLoop(r *recording.Recording, pid int) (tid int, call string, ok bool) {
+	ran, _, _ := schedule(r)
+	if tid = eventLoops(r, ran)[pid]; tid == 0 {
+		return 0, "", false
+	}
+	for _, row := range r.ThreadStates {
+		if row.PID != pid || row.State != "S" || calls.Of(row.Call)&calls.Sleeps == 0 {
+			continue
+		}
+		if row.TID != tid {
+			return 0, "", false
+		}
+		call = row.Call
+	}
+	return tid, call, call != ""
+}
+
 // nearlyAll of its process' CPU time, of ranAlone seconds at the least, is an event loop's.
 const nearlyAll, ranAlone = 0.9, 0.1
 

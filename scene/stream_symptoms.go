@@ -3,6 +3,8 @@ package scene
 import (
 	"fmt"
 	"math"
+	"slices"
+	"time"
 
 	"snag/internal/units"
 	"snag/recording"
@@ -25,6 +27,10 @@ func sickStreams(s *Scene, r *recording.Recording) []Symptom {
 				sym.Subject = st.Subject
 				out = append(out, onset(sym, s))
 			}
+		}
+		if sym, ok := stutters(s, r, st); ok && len(st.Stood(s.Window)) == 0 {
+			sym.Subject = st.Subject
+			out = append(out, onset(sym, s))
 		}
 		if n, spans := st.Lost(r); n >= lostFloor {
 			out = append(out, onset(Symptom{Name: DatagramsLost, Subject: st.Subject, Active: spans, Amount: n, Unit: "packets",
@@ -76,6 +82,40 @@ func frozen(s *Scene, st *Stream) (Symptom, bool) {
 		}
 	}
 	return Symptom{Name: StreamFreeze, Active: spans, Amount: sum.Seconds(), Unit: "s", Share: min(1, sum.Seconds()/window.Seconds()), Text: text}, true
+}
+
+// A picture that stands for half a second again and again is seen to stutter, though no stop is as long
+// as a freeze: stutterFew times, each stutterTimes as long as from one frame to the next otherwise.
+const (
+	stutterFloor = 0.5 // s
+	stutterFew   = 3
+	stutterTimes = 3
+)
+
+// stutters: the longest time without a frame, second by second. Of a stream in segments it is as long
+// as these are apart.
+func stutters(s *Scene, r *recording.Recording, st *Stream) (Symptom, bool) {
+	var spans []recording.Interval
+	var all []float64
+	longest, sum := 0.0, 0.0
+	for _, p := range ofStream(r, "snag_stream_gap_seconds", st.Row) {
+		began := p.T.Add(-time.Second)
+		if st.Row.First == 0 || began < st.Row.First { // the wait for the first frame
+			continue
+		}
+		all = append(all, p.V)
+		if p.V >= stutterFloor {
+			spans = append(spans, recording.Interval{Start: max(began, s.Window.Start), End: min(p.T, s.Window.End)})
+			longest, sum = max(longest, p.V), sum+p.V
+		}
+	}
+	slices.Sort(all)
+	if st.Row.Protocol == "hls" || len(spans) < stutterFew || longest < stutterTimes*all[0] {
+		return Symptom{}, false
+	}
+	window := s.Window.Length(s.Window.End).Seconds()
+	return Symptom{Name: StreamFreeze, Active: intervals.Merge(spans, 0), Amount: sum, Unit: "s", Share: min(1, sum/window),
+		Text: fmt.Sprintf("no frame for up to %.1f s, in %d of %d seconds; at the best %.2f s from one to the next", longest, len(spans), len(all), all[0])}, true
 }
 
 // late: the stream came behind its own clock, or its clock went slower than the

@@ -17,24 +17,51 @@ import (
 func addFelt(s *scene.Scene, l *ledger.Ledger) map[scene.NodeID][]ledger.Delay {
 	out := map[scene.NodeID][]ledger.Delay{}
 	for _, d := range l.Felt {
-		id := scene.IDOf(d.Party.Subject)
-		out[id] = append(out[id], d)
-		if len(out[id]) > 1 {
-			continue // the way to a service that is late itself: the greatest comes first
-		}
-		if i := latencyOf(s, id); i >= 0 {
-			s.Symptoms[i].Held = d.Held
-			continue
-		}
-		sym := scene.Symptom{Name: scene.RequestLatency, Subject: d.Party.Subject, Onset: s.Window.Start, Active: d.Active,
-			Amount: d.Each, Unit: "s", Share: min(1, d.Share), Held: d.Held, Text: delayed(d)}
-		if len(d.Active) > 0 {
-			sym.Onset = d.Active[0].Start
-		}
-		s.Symptoms = append(s.Symptoms, sym)
+		addDelay(s, d, out)
 	}
 	return out
 }
+
+func addDelay(s *scene.Scene, d ledger.Delay, to map[scene.NodeID][]ledger.Delay) {
+	id := scene.IDOf(d.Party.Subject)
+	to[id] = append(to[id], d)
+	if len(to[id]) > 1 {
+		return // the way to a service that is late itself: the greatest comes first
+	}
+	if i := latencyOf(s, id); i >= 0 {
+		s.Symptoms[i].Held = d.Held
+		return
+	}
+	sym := scene.Symptom{Name: scene.RequestLatency, Subject: d.Party.Subject, Onset: s.Window.Start, Active: d.Active,
+		Amount: d.Each, Unit: "s", Share: min(1, d.Share), Held: d.Held, Text: delayed(d)}
+	if len(d.Active) > 0 {
+		sym.Onset = d.Active[0].Start
+	}
+	s.Symptoms = append(s.Symptoms, sym)
+}
+
+// addFaint adds the delays that only a proved cause makes a symptom: where one that was found without
+// them is tied to the service, acts from their beginning, and claims most of what is booked.
+func addFaint(s *scene.Scene, l *ledger.Ledger, found []*candidate, to map[scene.NodeID][]ledger.Delay) {
+	for _, d := range l.Faint {
+		id, onset := scene.IDOf(d.Party.Subject), s.Window.Start
+		if len(d.Active) > 0 {
+			onset = d.Active[0].Start
+		}
+		proved := slices.ContainsFunc(found, func(c *candidate) bool {
+			_, leads := leadsTo(c.suspect, scene.RequestLatency)
+			sure, _ := d.Claimed(c.suspect.Claims)
+			return leads && sum(sure) >= mostOfFaint && touches(s, c.finding, []recording.Subject{d.Party.Subject}) && c.onset <= onset.Add(slack)
+		})
+		if proved && len(to[id]) == 0 && latencyOf(s, id) < 0 {
+			addDelay(s, d, to)
+			l.Felt = append(l.Felt, d)
+		}
+	}
+}
+
+// mostOfFaint is the part of a faint delay that a proved cause must claim.
+const mostOfFaint = 0.5
 
 // latencyOf is the symptom of late answers that a subject has already, or -1.
 func latencyOf(s *scene.Scene, id scene.NodeID) int {

@@ -49,6 +49,7 @@ func judgeParts(v *Verdict, all []*suspect.Suspect) ([]*candidate, []Entry, *gra
 		delays := addFelt(s, v.Ledger)
 		v.scope = newScope(s, r, v.Ledger)
 		found, settled := weighAll(s, r, v.Ledger, v.scope, all)
+		addFaint(s, v.Ledger, found, delays)
 		v.Symptoms = symptoms(s, r, v.Ledger, v.scope, found)
 		g := connect(s, found, v.Symptoms, delays)
 		g.scope = v.scope

@@ -38,6 +38,13 @@ const waitOfWanted = 0.33
 
 func (w cpuWait) late() bool { return w.waited >= delayShare*w.span && w.of() >= waitOfWanted }
 
+// longEach tells that a process which wants to run now and then only waits longer for a CPU than it
+// runs, and for long at each request: one of few requests never waits for a tenth of the time.
+func (w cpuWait) longEach(r *recording.Recording) bool {
+	each, _ := w.perRequest(r)
+	return w.of() >= 0.5 && each >= ledger.FaintEach
+}
+
 // cpuWaits measures every process with sockets whose threads were followed, those
 // that waited longest first.
 func cpuWaits(s *scene.Scene, r *recording.Recording) []cpuWait {

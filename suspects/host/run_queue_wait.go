@@ -26,7 +26,7 @@ var runQueueWait = &suspect.Suspect{
 		{Measure: "offcpu.waits", Why: "each long wait for a CPU, and who ran instead"},
 	},
 	For: []string{
-		"strong: threads of a service were ready and waited for a CPU, a tenth of the time and a third of what they wanted to run",
+		"strong: threads of a service were ready and waited for a CPU, a tenth of the time and a third of what they wanted to run; or, on CPUs that others fill, half of that and 2 ms for each request",
 		"strong: they may run on some CPUs only, which were busy for nine tenths of the time while others were idle",
 		"strong: in most of its waits of 50 ms and more the same thread ran instead",
 		"weak: another process is bound to the same CPUs and used them; a service that is late",
@@ -59,7 +59,8 @@ func weighRunQueue(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	for _, w := range cpuWaits(s, r) {
 		// What can't be told of somebody who is not late need not be; and on CPUs that are
 		// idle he waits behind himself only: his own threads, all woken at once.
-		if !w.late() || (!bound(w, all) || idleEnough(r, w)) && lateness(s, w.process) == nil {
+		crowded := bound(w, all) && !idleEnough(r, w)
+		if !w.late() && !(crowded && w.longEach(r)) || !crowded && lateness(s, w.process) == nil {
 			continue
 		}
 		out = append(out, waitedForCPU(s, r, all, w))

@@ -14,9 +14,9 @@ import (
 
 var busyThread = &suspect.Suspect{
 	Name:  "busy-thread",
-	Title: "one thread computes, and all others wait for it",
+	Title: "one thread is busy with one thing, and all others wait for it",
 	About: "An event loop, a server of one thread or an interpreter with one lock does one thing at a time. While it computes something long (a report, one command over many keys, a regular expression), " +
-		"all requests of that process lie unread, and CPUs stand idle beside it. A load that fills the thread with small requests waits for itself; a thread that is ready and gets no CPU does not compute.",
+		"all requests of that process lie unread, and CPUs stand idle beside it. An event loop that sleeps in the middle of its work does the same. A load that fills the thread with small requests waits for itself; a thread that is ready and gets no CPU does not compute.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.turns", Must: true, Why: "which answers are late, and how long requests waited to be read"},
 		{Measure: "states", Must: true, Why: "what its threads did meanwhile"},
@@ -29,6 +29,7 @@ var busyThread = &suspect.Suspect{
 		"strong: the process used one CPU on average at the most, and CPUs were idle",
 		"strong, where only some answers are late: around these one thread, which does four fifths of the work, computed for half of the longest, and four times as much for each answer as at other times",
 		"strong, against a baseline: a request computes for twice as long as there",
+		"strong, twice: a fifth or more of the delay was waiting in line behind the one thread that does nine tenths of the work and else waits for events, and that slept by a timer",
 	},
 	Against: []string{
 		"decisive: its process used hardly any CPU",
@@ -38,7 +39,7 @@ var busyThread = &suspect.Suspect{
 	},
 	LeadsTo: []suspect.Lead{{To: scene.RequestLatency, Lag: measure.FeltWithin}, {To: scene.ConnectLatency, Lag: measure.FeltWithin}, {To: scene.StreamFreeze, Lag: measure.FeltWithin}, {To: scene.StreamLate, Lag: measure.FeltWithin},
 		{To: "slow-dependency", Lag: measure.FeltWithin}, {To: "worker-queue", Lag: measure.FeltWithin}, {To: "listen-overflow", Lag: measure.FeltWithin}},
-	Claims:   []ledger.Account{ledger.Work},
+	Claims:   []ledger.Account{ledger.Work, ledger.Sleep},
 	Remedy:   suspect.Remedy{Program: "Give the long task to another thread or process. Or cut it into pieces, and let others have their turn between them."},
 	Verified: "requests are read at once while it runs",
 	Next:     "snag profile --pid PID   # in which function",
@@ -64,13 +65,24 @@ func weighBusyThread(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 	var out []suspect.Finding
 	named := map[*ledger.Party]bool{}
 	for _, d := range l.Felt {
-		share := 0.0
+		share, slept := 0.0, 0.0
 		for _, p := range d.By {
-			if p.Account == ledger.Work {
+			switch p.Account {
+			case ledger.Work:
 				share = p.Share
+			case ledger.Sleep:
+				slept = p.Share
 			}
 		}
-		if d.Party.Role != ledger.Serves || share < behindWork {
+		if d.Party.Role != ledger.Serves {
+			continue
+		}
+		if f, ok := sleepingLoop(s, r, d, slept); ok {
+			out = append(out, f)
+			named[d.Party] = true
+			continue
+		}
+		if share < behindWork {
 			continue
 		}
 		if t := measure.BusiestOf(s, d.Party.PIDs); t != nil {
@@ -87,6 +99,31 @@ func weighBusyThread(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 		}
 	}
 	return out
+}
+
+// sleepingLoop is an event loop that sleeps by a timer while requests wait for it.
+func sleepingLoop(s *scene.Scene, r *recording.Recording, d ledger.Delay, share float64) (suspect.Finding, bool) {
+	b := measure.BusiestOf(s, d.Party.PIDs)
+	if share < behindWork || b == nil || len(d.Party.PIDs) > 1 { // of processes each has its own
+		return suspect.Finding{}, false
+	}
+	pid := b.Process.Subject.PID
+	tid, call, ok := ledger.SleepingLoop(r, pid)
+	if !ok {
+		return suspect.Finding{}, false
+	}
+	f := suspect.Finding{Subject: b.Process.Subject, Active: d.Active, Related: []recording.Subject{d.Party.Subject},
+		Text: fmt.Sprintf("its requests lie unread while thread %d (%s), its event loop, sleeps in %s: %.2g at any moment", tid, b.Comm, call, d.Held*share),
+		Next: fmt.Sprintf("eu-stack -p %d   # who sleeps", pid)}
+	f.Evidence = []suspect.Evidence{
+		{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Turns.And(source.ThreadState.As("states of its threads")), Origin: "turns",
+			Text: fmt.Sprintf("%.0f %% of the delay of its answers (%s each, one in a hundred over %s, half of them under %s) was waiting in line behind a thread that slept",
+				100*share, units.Lasting(d.Each), units.Lasting(d.Party.P99), units.Lasting(d.Party.P50))},
+		{Side: suspect.For, Grade: suspect.Strong, Value: b.Ran / b.All, Unit: "share", Source: source.SchedstatOf(pid), Origin: "thread",
+			Text: fmt.Sprintf("thread %d did %.0f %% of the work of its process and else waited for events, and no other thread of it slept in %s", tid, 100*b.Ran/b.All, call)},
+	}
+	f.Remedy = suspect.Remedy{Program: fmt.Sprintf("%s: no call of its event loop may wait (%s).", b.Process.Subject.Comm, call)}
+	return f, true
 }
 
 func busyFinding(b *measure.BusiestThread, s *scene.Scene, r *recording.Recording, d ledger.Delay, share float64) suspect.Finding {

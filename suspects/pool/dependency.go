@@ -102,7 +102,7 @@ func (d *dependency) mean() float64 {
 	return d.calls.Sum / float64(d.calls.N)
 }
 
-// streams.waitedIn is how long the call takes that is met at a moment on average, s: a few long ones among
+// waitedIn is how long the call takes that is met at a moment on average, s: a few long ones among
 // many short ones are most of what is waited for.
 func (d *dependency) waitedIn(r *recording.Recording) float64 {
 	sum, squares := 0.0, 0.0
@@ -111,7 +111,7 @@ func (d *dependency) waitedIn(r *recording.Recording) float64 {
 			continue
 		}
 		for i, n := range t.Hist {
-			took := recording.TurnBound(i)
+			took := (recording.TurnBound(i) + recording.TurnBound(i+1)) / 2
 			sum += float64(n) * took
 			squares += float64(n) * took * took
 		}

@@ -36,7 +36,7 @@ func (a sumOf) mean() float64 { return a.sum / float64(max(a.n, 1)) }
 func slowWhile(p *pool, s *scene.Scene, r *recording.Recording) (*inStep, bool) {
 	t := &inStep{}
 	for _, sym := range s.Symptoms {
-		if sym.Name == scene.RequestLatency && sym.Unit == "s" && p.worker(sym.Subject.PID) != nil {
+		if sym.Name == scene.RequestLatency && sym.Unit == "s" && (p.worker(sym.Subject.PID) != nil || sym.Subject.PID == p.head.Subject.PID) { // who listens for them
 			t.active = append(t.active, sym.Active...)
 		}
 	}

@@ -157,7 +157,8 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 		waits = max(waits, l.Waits(w.Subject.PID, d.remote))
 	}
 	// Calls that are short, but for a few: those held up all the rest.
-	booked := waits >= mostlyWaits && suffers && d.worst >= longCall && d.worst >= stalls*d.mean()
+	met := d.waitedIn(r)
+	booked := waits >= mostlyWaits && suffers && d.worst >= longCall && (d.worst >= stalls*d.mean() || met >= longCall && met >= unevenCalls*d.mean())
 	calls := l.CallsTo(d.netns, d.remote)
 	slower := calls.Slower() && l.Booked(d.process.workers[0].Subject.PID, ledger.Call) >= mostlyWaits
 	objective, beyond := l.Beyond(d.process.workers[0].Subject.PID, ledger.Call)

@@ -39,6 +39,7 @@ var workerQueue = &suspect.Suspect{
 		"strong: at most looks none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
 	},
 	Against: []string{
+		"decisive: while requests lay unread, less than 0.2 of those that had been read were under way: its threads sleep in no request",
 		"decisive: the requests were read at once, and the time passed inside: a slow handler",
 		"strong: its threads were on a CPU: it computes",
 		"strong: a thread was free for the next request",
@@ -103,6 +104,9 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	case !late && !queued && full == nil && line == nil || p.stopped(r, s.Window):
 		return suspect.Finding{}, false
 	}
+	if _, _, ok := ledger.SleepingLoop(r, p.head.Subject.PID); ok && line != nil && len(p.workers) == 1 {
+		return suspect.Finding{}, false // it has one worker by nature (busy-thread)
+	}
 	rate := float64(turns.N) / max(s.Window.Length(s.Window.End).Seconds(), 1)
 	if w.looks == 0 && waits == nil {
 		return unlooked(p.workers[0], s, r, "that its workers are all taken")
@@ -126,6 +130,11 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 		f.Evidence = append(f.Evidence, full.evidence(w.noun))
 	}
 	e, looked := w.evidence(p)
+	if busy, of := p.underWay(r); of > 0 && busy < nobodyInside {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: busy, Unit: "requests", Source: source.Turns, Origin: "under way",
+			Text: fmt.Sprintf("in the %d seconds in which requests lay unread, %.2g of those that had been read were under way: whatever its threads sleep in is no request", of, busy)})
+		line = nil
+	}
 	if line != nil {
 		e, looked = *line, true // 20 looks a second, each told with the requests that waited
 	} else if one := oneAtATime(p, rate, mean-wait); late && one != nil {
@@ -179,6 +188,27 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 		f.Next = fmt.Sprintf("eu-stack -p %d   # which handler waits", p.workers[0].Subject.PID)
 	}
 	return f, true
+}
+
+// nobodyInside is how many requests are under way at most where no worker has one.
+const nobodyInside = 0.2
+
+// underWay is how many requests that had been read were under way at a moment, on average over the
+// seconds in which those that lay unread had most of the time, and how many such seconds there were.
+func (p *pool) underWay(r *recording.Recording) (busy float64, seconds int) {
+	took, unread := map[recording.Time]float64{}, map[recording.Time]float64{}
+	for _, row := range r.Turns {
+		if row.Role == "serve" && (p.worker(row.PID) != nil || row.PID == p.head.Subject.PID) {
+			took[row.T], unread[row.T] = took[row.T]+row.Sum, unread[row.T]+row.Wait
+		}
+	}
+	for t, sum := range took {
+		if sum >= 0.5 && unread[t] >= 0.5*sum {
+			busy += sum - unread[t]
+			seconds++
+		}
+	}
+	return busy / float64(max(seconds, 1)), seconds
 }
 
 // inLine is the part of the requests' time from which a service has too few workers: a third
